@@ -140,6 +140,7 @@ static void report_overheads(const ReportSink *k, const Simulation *run) {
   k->open_object(k->context, "overheads");
   k->real(k->context, "read_bytes", read);
   k->real(k->context, "write_bytes", run->l2.write_bytes - (double)run->write_bytes);
+  k->real(k->context, "reread_bytes", read > 0 ? read : 0);
   k->real(k->context, "spilled_bytes", spilled);
   k->real(k->context, "pulled_bytes", e->atomic_bytes);
   k->close(k->context);

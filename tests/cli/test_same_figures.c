@@ -89,6 +89,51 @@ static void lessons_have_the_figures_of_sim(void **state) {
     }
 }
 
+static json_t *run_of(json_t *document) { return json_array_get(json_object_get(document, "runs"), 0); }
+
+static double number_at(json_t *run_json, const char *object, const char *key) {
+  json_t *at = json_object_get(json_object_get(run_json, object), key);
+  if (!at) fail_msg("no %s.%s", object, key);
+  return json_number_value(at);
+}
+
+/* Standard attention's traffic across the boundary is the same three passes with L2 and without: 4 N d + 4 N^2 elements
+ * a head. What its tiles read again is a row of its own, and adds up to what L2 serves; HBM serves a part of that. By
+ * hand, with T x T tiles: S = Q K^T reads Q and K T times each; the softmax reads S twice; P V reads P once, V T times.
+ */
+static void standard_has_one_traffic(void **state) {
+  (void)state;
+  static const struct {
+    const char *options;
+    double N, d, heads, T;
+  } ASKED[] = {{"-N 4096 -d 128 --heads 2 --block 128", 4096, 128, 2, 32},
+               {"-N 2048 -d 64 --heads 3 --block 64", 2048, 64, 3, 32},
+               {"-N 1024 -d 64 --block 128", 1024, 64, 1, 8}};
+  static const char *const MACHINES[] = {"", "--gpu h200", "--gpu rtx4090", "--gpu a100-80gb"};
+  for (size_t k = 0; k < sizeof ASKED / sizeof *ASKED; k++)
+    for (size_t m = 0; m < sizeof MACHINES / sizeof *MACHINES; m++) {
+      char command[256];
+      snprintf(command, sizeof command, "sim --algorithm standard %s %s --json", ASKED[k].options, MACHINES[m]);
+      program_run(&run, command);
+      if (run.exit_status != 0) fail_msg("%s: %s", command, run.err);
+      json_t *document = json_loads(run.out, 0, NULL), *r = run_of(document);
+      const double N = ASKED[k].N, d = ASKED[k].d, heads = ASKED[k].heads, T = ASKED[k].T;
+      const double read = heads * 2 * (3 * N * d + 2 * N * N), written = heads * 2 * (N * d + 2 * N * N);
+      assert_true(number_at(r, "traffic", "read_bytes") == read);
+      assert_true(number_at(r, "traffic", "write_bytes") == written);
+      if (m == 0) {
+        assert_true(number_at(r, "hbm", "read_bytes") == read);
+      } else {
+        const double asked = heads * 2 * (3 * T * N * d + 3 * N * N);
+        assert_true(number_at(r, "l2", "read_bytes") == asked);
+        assert_true(number_at(r, "overheads", "reread_bytes") == asked - read);
+        assert_true(number_at(r, "l2", "write_bytes") == written);
+        assert_true(number_at(r, "hbm", "read_bytes") <= asked);
+      }
+      json_decref(document);
+    }
+}
+
 /* GPUs as points of a sweep: each has what sim says of it, and says which times are bounds. */
 static void sweep_over_gpus_agrees_with_sim(void **state) {
   (void)state;
@@ -177,8 +222,9 @@ static void a_decode_reads_the_cache_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sim_roofline_and_sweep_agree),    cmocka_unit_test(lessons_have_the_figures_of_sim),
-      cmocka_unit_test(sweep_over_gpus_agrees_with_sim), cmocka_unit_test(each_gpu_has_its_own_levels),
-      cmocka_unit_test(gpus_that_cannot_be_swept),       cmocka_unit_test(a_decode_reads_the_cache_once)};
+      cmocka_unit_test(sim_roofline_and_sweep_agree), cmocka_unit_test(lessons_have_the_figures_of_sim),
+      cmocka_unit_test(standard_has_one_traffic),     cmocka_unit_test(sweep_over_gpus_agrees_with_sim),
+      cmocka_unit_test(each_gpu_has_its_own_levels),  cmocka_unit_test(gpus_that_cannot_be_swept),
+      cmocka_unit_test(a_decode_reads_the_cache_once)};
   return cmocka_run_group_tests_name("same_figures", tests, NULL, NULL);
 }

@@ -173,7 +173,8 @@ static Wide l2_of(const Simulation *run, int which) {
                            fmax(0, run->l2.read_bytes - (double)run->read_bytes),
                            fmax(0, (double)run->read_bytes - run->l2.read_bytes),
                            e->write_bytes - e->atomic_bytes,
-                           e->atomic_bytes};
+                           e->atomic_bytes,
+                           (double)run->read_bytes};
   return (Wide)(values[which] + 0.5);
 }
 
@@ -206,12 +207,16 @@ static double largest_of(const Simulation *runs, int n, int which) {
   return largest;
 }
 
-/* What crosses the SRAM boundary besides the rows of tensors, so that the rows add up: only where there is some. */
-static void extra_rows(Table *t, const Simulation *runs, int n) {
-  static const char *const LABELS[] = {"    of it, re-reads", "    left out: masked columns", "    of it, spills",
-                                       "    of it, work pulled"};
-  for (int row = 0; row < 4; row++)
-    if (largest_of(runs, n, 5 + row) > 0) bytes_row(t, LABELS[row], ROLE_PLAIN, runs, n, l2_of, 5 + row);
+/* What is read and written, and of what it is the sum: only where the boundary's rows above are not all of it. */
+static void read_and_written_rows(Table *t, const Simulation *runs, int n) {
+  bytes_row(t, "  read from L2", ROLE_PLAIN, runs, n, l2_of, 0);
+  if (largest_of(runs, n, 5) > 0 || largest_of(runs, n, 6) > 0)
+    bytes_row(t, "    all reads, as above", ROLE_PLAIN, runs, n, l2_of, 9);
+  if (largest_of(runs, n, 5) > 0) bytes_row(t, "    and re-reads", ROLE_PLAIN, runs, n, l2_of, 5);
+  if (largest_of(runs, n, 6) > 0) bytes_row(t, "    less masked columns", ROLE_PLAIN, runs, n, l2_of, 6);
+  bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
+  if (largest_of(runs, n, 7) > 0) bytes_row(t, "    of it, spills", ROLE_PLAIN, runs, n, l2_of, 7);
+  if (largest_of(runs, n, 8) > 0) bytes_row(t, "    of it, work pulled", ROLE_PLAIN, runs, n, l2_of, 8);
 }
 
 static void l2_rows(Table *t, const Simulation *runs, int n) {
@@ -238,9 +243,7 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   }
   if (!any) return;
   table_group(t, "L2 of %s, all CTAs at once", machine_of(runs, n));
-  bytes_row(t, "  read from L2", ROLE_PLAIN, runs, n, l2_of, 0);
-  bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
-  extra_rows(t, runs, n);
+  read_and_written_rows(t, runs, n);
   for (int which = 0; which < 2; which++) {
     table_text(t, ROLE_PLAIN, which ? "  hit rate (ncu)" : "  served by L2");
     for (int k = 0; k < n; k++) {
@@ -364,9 +367,9 @@ static void again_note(Table *t, const Simulation *runs, int n) {
   for (int k = 0; k < n; k++) any = any || (!runs[k].schedule->skips && runs[k].has_l2);
   if (any)
     table_note(
-        t, "Across the SRAM boundary each matrix counts once a pass, the least a matrix product can move. The CTAs of "
-           "tiled products read blocks again, and a softmax its scores twice: \"read from L2\" is what they ask "
-           "for, and HBM's share is of that.");
+        t, "Across the SRAM boundary standard attention counts each matrix once a pass, on any machine: the least a "
+           "matrix product can move. The same three passes in CTAs read blocks again, and a softmax its scores twice: "
+           "those are the re-reads. HBM's reads are a part of what is read from L2.");
 }
 
 /* Spills belong to a build. */
