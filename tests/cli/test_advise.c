@@ -66,6 +66,9 @@ static void gpus_side_by_side_are_each_alone(void **state) {
   program_run(&run, "sim --gpu a100-80gb,h200 -N 1K --algorithm fa2");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "Time on each GPU"));
+  const char *const first = strstr(run.out, "  fa2 on a100-80gb  "); /* each column says whose it is */
+  assert_non_null(first);
+  assert_non_null(strstr(first, "  fa2 on h200\n"));
 }
 
 static void wrong_requests(void **state) {

@@ -20,16 +20,19 @@ tilewalk sweep --gpu a100-80gb --heads 16 --to 8K --metric hbm --title 'HBM traf
 # Other bytes in ncu: a file of ncu's, as recorded.
 readme 'tilewalk crosscheck --ncu FILE.csv'
 tilewalk crosscheck --help | grep -q '^  ncu --cache-control all .* ./PROGRAM >mine.csv$' || fail "no line that records a kernel"
-# A block for a 4090: 99 KiB of shared memory; S, K, V, Q, O of B x 128 fp16, at B = 128 far more than that.
-readme 'tilewalk sim --gpu rtx4090 -N 8K '
-tilewalk sim --gpu rtx4090 -N 8K | grep -q 'largest B to fit' || fail "a block for a 4090"
+# A block for a 4090: K, V, Q of 64 x 128 fp16 take 48 of its 99 KiB, of 256 x 128 far more than that.
+readme 'tilewalk advise --gpu rtx4090 -N 8K '
+tilewalk advise --gpu rtx4090 -N 8K >tiles || fail "advise"
+grep -q '^64 x 64 ' tiles || fail "a block for a 4090: $(cat tiles)"
+grep -q '^256 x 256 ' tiles && fail "a block that a 4090 cannot hold"
 # Decode of a 70B model: 80 layers x 8 heads x 128 x K and V x 2 bytes = 320 KiB a token, 10 GiB for 32K tokens.
 readme 'tilewalk kvcache --model llama-3.1-70b -N 32K'
 tilewalk kvcache --model llama-3.1-70b -N 32K | grep -q '10 GiB' || fail "the KV cache of a 70B model"
 readme 'tilewalk sim -N 1 --seq-len-k 32K --heads 64 --kv-heads 8 --algorithm fa2,fa2-split'
 tilewalk sim -N 1 --seq-len-k 32K --heads 64 --kv-heads 8 --algorithm fa2,fa2-split >/dev/null || fail "decode"
 # Two GPUs.
-readme 'tilewalk gpus h200 a100-80gb'
+readme 'tilewalk sim --gpu h200,a100-80gb --algorithm fa2 '
+tilewalk sim --gpu h200,a100-80gb --algorithm fa2 | grep -q '  fa2 on h200  fa2 on a100-80gb$' || fail "columns of two GPUs"
 [ "$(tilewalk gpus h200 a100-80gb | grep -c '^[a-z0-9-]*: NVIDIA')" = 2 ] || fail "two GPUs"
 # An algorithm of one's own, as in the README.
 readme "tilewalk algorithms fa2 | sed 's/^algorithm fa2/algorithm mine/' >mine.walk"
@@ -42,17 +45,8 @@ tilewalk sim --gpu h200 --kernel ./mine.kernel -N 4K --algorithm fa2 | grep -q '
 # A lesson of one's own, clean as it is written.
 tilewalk lesson --new my-lesson >/dev/null && tilewalk lesson --lint my-lesson.md | grep -q '0 findings\|^1 lesson: nothing' || fail "a new lesson: $(tilewalk lesson --lint my-lesson.md)"
 # A claim about an article: 64 blocks of 128 queries read 2 MiB of K and V each; Q and O once: 260 MiB.
-cat >claim.md <<'CLAIM'
-## X-mine
-
-- article: X, first table
-- says: FlashAttention-2 at N = 8192 moves this much
-- claimed: 260 MiB
-
-```lua
-sim{N=8192, d=128, block=128, algorithm="fa2"}.traffic.total_bytes
-```
-CLAIM
+# The file is the one that help shows.
+tilewalk check --help | sed -n 's/^  #  *//p; s/^  #$//p' | sed -n '/^## X-mine/,/^```$/p' >claim.md
 tilewalk check --file claim.md | grep -q 'X-mine .*holds' || fail "a claim"
 # A picture of what somebody else saw.
 tilewalk render --state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles step=40' -o bug.svg && grep -q 'step=40' bug.svg || fail "a bug's picture"

@@ -41,6 +41,11 @@ called() { grep -qE -- "$1" "$box/calls" || fail "did not call '$1'"; }
 machine 0; equip; run 0 test
 if [ -s "$box/out" ] || [ -s "$box/calls" ]; then fail "it did something"; fi
 
+# A compiler of two words is a compiler.
+machine 0; equip; tool wrapped 'exec "$@"'
+env -i PATH="$box/bin" TMPDIR="$box" CC='wrapped cc' CXX='wrapped c++' "$setup" test >"$box/out" 2>&1
+if [ -s "$box/out" ] || [ -s "$box/calls" ]; then fail "CXX='wrapped c++' is no compiler"; fi
+
 # A bare machine: it says why and what, in two lines, refreshes the lists, installs.
 machine 0; run 0 run
 says '^Setting up: a C compiler, pkg-config, drawing \(cairo, pango\)'

@@ -223,8 +223,10 @@ static const Option CHECK_OPTIONS[] = {
      add_ids, true, false, "@claims"},
     {"article", 0, "LETTER", "Only this article: A to E. May be repeated.", add_article, true, false, "A B C D E"},
     {"search", 0, "WORD", "Only those with WORD in their text or id, whatever its case.", set_word, false, false, NULL},
-    {"file", 0, "FILE", "Read claims from FILE instead of those that come with Tilewalk. May be repeated.", add_file,
-     true, false, NULL},
+    {"file", 0, "FILE",
+     "Read claims from FILE instead of those that come with Tilewalk; the example below is a whole file. May be "
+     "repeated.",
+     add_file, true, false, NULL},
     {0},
 };
 
@@ -254,7 +256,16 @@ const Command COMMAND_CHECK = {
                 "  tilewalk check --search decode\n\n"
                 "  # one article, for programs\n"
                 "  tilewalk check --article D --json\n\n"
-                "  # a claim of your own: '## id', '- article:', '- says:', '- claimed: 260 MiB', and a ```lua block\n"
+                "  # a claim of your own, in a file such as\n"
+                "  #     ## X-mine\n"
+                "  #\n"
+                "  #     - article: X, first table\n"
+                "  #     - says: FlashAttention-2 at N = 8192 moves this much.\n"
+                "  #     - claimed: 260 MiB\n"
+                "  #\n"
+                "  #     ```lua\n"
+                "  #     sim{N=8192, d=128, block=128}.traffic.total_bytes\n"
+                "  #     ```\n"
                 "  tilewalk check --file mine.md\n",
     .options_bytes = sizeof(CheckOptions),
     .sets = SETS,

@@ -397,10 +397,14 @@ static void fit_notes(Table *t, const Simulation *runs, int n) {
 }
 
 Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
-  char problem[512];
+  char problem[512], headings[TABLE_COLUMNS_MAX][128];
   TableColumn columns[TABLE_COLUMNS_MAX] = {{.heading = "", .shrink = TABLE_WRAP}};
-  for (int k = 0; k < n; k++)
-    columns[k + 1] = (TableColumn){.heading = runs[k].schedule->name, .right = true, .shrink = TABLE_WRAP};
+  for (int k = 0; k < n; k++) {
+    const bool one = one_machine(runs, n);
+    snprintf(headings[k], sizeof headings[k], "%s%s%s", runs[k].schedule->name, one ? "" : " on ",
+             one ? "" : runs[k].machine.name);
+    columns[k + 1] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
+  }
   Table t = table_new(columns, n + 1);
   run_tables_problem(&runs[0], problem, sizeof problem);
   char *machine = strstr(problem, ", on ");
