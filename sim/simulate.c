@@ -1,6 +1,6 @@
 #include "sim/simulate.h"
 
-#include "sim/algorithms/stream.h"
+#include "sim/l2/stream.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,7 +163,7 @@ static LaunchConfig complete_launch(const Simulation *s, const Problem *problem)
 Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Error *error) {
   s->has_l2 = s->has_launch = false;
   if (gpu->l2_bytes == 0) return STATUS_OK;
-  if (!stream_form(s->schedule) || s->plan.mask.pattern) return STATUS_OK; /* its CTAs' requests are not modelled */
+  if (!stream_exists(s->schedule)) return STATUS_OK; /* its CTAs' requests are not modelled */
   const LaunchConfig config = complete_launch(s, problem);
   Error inner = {0};
   Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);

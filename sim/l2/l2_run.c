@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/splitmix.h"
-#include "sim/algorithms/stream.h"
+#include "sim/l2/stream.h"
 #include "sim/machine/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
@@ -71,7 +71,7 @@ typedef struct {
   Slot *slots;
   Place *places;   /* of each slot */
   int64_t *active; /* slots that owe work, by SM */
-  int64_t next_piece[STREAM_KERNELS_MAX], n_pieces[STREAM_KERNELS_MAX];
+  int64_t next_piece[PROGRAM_KERNELS_MAX];
   double cycles_per_flop, cycles_per_exp, slower,
       alone_slower; /* slower: than the peak rate of products; alone: a CTA that has an SM to itself, 0: not known */
   double *row_end_cycles; /* of the configuration, in the first walk */
@@ -149,10 +149,9 @@ static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep 
   Slot *taker = &r->slots[at];
   StreamSlot *slot = &taker->stream;
   const uint32_t k = clock_kernel(clock);
-  const StreamKernel *kernel = &r->stream.kernels[k];
   if (!slot->busy) {
     if (k == 0 && r->end.steps == 0) note_progress(r, clock);
-    if (r->next_piece[k] >= r->n_pieces[k] || r->steps >= r->stop_steps) {
+    if (r->next_piece[k] >= r->stream.kernels[k].n_pieces || r->steps >= r->stop_steps) {
       next->work_cycles = work_on_owed(taker, (Work){0});
       return next->work_cycles > 0;
     }
@@ -162,8 +161,7 @@ static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep 
       next->wait_cycles = next->is_replaced ? CLOCK_HANDOVER_CYCLES : CLOCK_HIT_CYCLES;
       return true;
     }
-    kernel->begin(&r->stream, slot, r->next_piece[k]++);
-    slot->busy = slot->fresh = true;
+    stream_begin(&r->stream, (int)k, slot, r->next_piece[k]++);
     slot->number = at;
   }
   if (r->steps >= r->stop_steps) {
@@ -171,12 +169,12 @@ static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep 
     return false;
   }
   StreamStep step = {.access = next};
-  kernel->next(&r->stream, slot, &step);
+  stream_next(&r->stream, slot, &step);
   r->steps++;
   taker->ended = !slot->busy && !r->config->in_step && !r->replaces_at_once;
   if (r->forgets_q) next->renewed = 0;
   if (r->row_end_cycles && !slot->busy)
-    r->row_end_cycles[slot->head * r->stream.n_rows + slot->row_block] = clock_so_far(clock).cycles;
+    r->row_end_cycles[slot->head * r->stream.n[DIM_I] + slot->at[DIM_I]] = clock_so_far(clock).cycles;
   const Work work = work_of(r, step.flops, step.exps);
   if (r->launch->config.waits && step.flops + step.exps > 0) next->latency_cycles = r->latency_cycles;
   next->work_cycles =
@@ -211,12 +209,12 @@ static Status refuse_large(double steps, Error *error) {
  * enough that L2 holds little of what goes between them. */
 static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, double l2_bytes) {
   const int64_t n_heads = s->n_heads, pieces = l->n_pieces / n_heads;
-  if (s->n_kernels == 2) return n_heads;
+  if (s->combines) return n_heads;
   double heads = fmax(budget / fmax(s->steps_per_head, 1), 2);
   if (s->n_kernels == 1)
     heads = fmax(heads, ceil(4 * (double)l->n_slots / (double)pieces));
   else
-    heads = fmax(2, ceil(4 * l2_bytes / (s->kinds[STREAM_S].bytes * (double)(s->n_rows * s->n_cols))));
+    heads = fmax(2, ceil(4 * l2_bytes / s->between_bytes));
   return heads < (double)n_heads ? (int64_t)heads : n_heads;
 }
 
@@ -224,7 +222,7 @@ static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, do
  * run on what a wave leaves free last, more of them with every head, so that the heads before do not tell of those
  * after. */
 static double whole_heads(const Run *r, int64_t n_heads) {
-  const bool all = r->stream.n_kernels == 2 || r->launch->config.whole_head;
+  const bool all = r->stream.combines || r->launch->config.whole_head;
   if (all) return fmin((double)n_heads, HEADS_MOST);
   return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
 }
@@ -263,9 +261,8 @@ static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *
   double granules = 0;
   for (int k = 0; k < STREAM_KIND_COUNT; k++) granules += (double)r->stream.kinds[k].n;
   if ((r->stream.n_kernels > 1 && steps > STEPS_MOST) || granules > GRANULES_MOST) return refuse_large(steps, error);
-  for (int k = 0; k < r->stream.n_kernels; k++) r->n_pieces[k] = r->stream.kernels[k].n_pieces(&r->stream);
-  r->half.piece = heads / 2 * (r->n_pieces[0] / heads);
-  r->end.piece = r->n_pieces[0];
+  r->half.piece = heads / 2 * (r->stream.kernels[0].n_pieces / heads);
+  r->end.piece = r->stream.kernels[0].n_pieces;
   return STATUS_OK;
 }
 
@@ -274,7 +271,7 @@ static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *
 static uint32_t slots_at_work(const Run *r) {
   int64_t n = 1;
   for (int k = 0; k < r->stream.n_kernels; k++)
-    if (r->n_pieces[k] > n) n = r->n_pieces[k];
+    if (r->stream.kernels[k].n_pieces > n) n = r->stream.kernels[k].n_pieces;
   return (uint32_t)(n < r->launch->n_slots ? n : r->launch->n_slots);
 }
 
@@ -325,8 +322,8 @@ static void deal(Run *r, uint32_t n, int time) {
 /* Of the whole launch, where every SM has its part of the products, at the rate that the kernel reaches. */
 static double launch_cycles(const Run *r) {
   const Plan *p = r->stream.plan;
-  const BandCount tiles = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r);
-  const double scores = (double)tiles.computed * (double)p->tiling.B_r * (double)p->tiling.B_c *
+  const MaskTiles tiles = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
+  const double scores = (double)mask_count(&p->mask, &tiles).computed * (double)p->tiling.B_r * (double)p->tiling.B_c *
                         (double)(p->shape.batch * p->shape.heads);
   return scores * 2 * (double)(p->shape.d + p->shape.d_v) * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
 }
@@ -454,8 +451,9 @@ static double inputs_once(const Plan *plan, const Traffic *traffic) {
 /* Registers spilled for row blocks, one set for each that computes. */
 static double spilled_bytes(const Stream *s) {
   const Plan *p = s->plan;
-  const int64_t n_empty = band_count(&p->band, p->tiling.B_r, p->tiling.B_c, p->T_r).n_empty;
-  return (double)(p->shape.batch * p->shape.heads) * (double)(p->T_r - n_empty) * s->kinds[STREAM_SPILL].bytes;
+  const MaskTiles tiles = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
+  const double rows = (double)mask_rows_seen(&p->mask, &tiles).blocks;
+  return (double)(p->shape.batch * p->shape.heads) * rows * s->kinds[STREAM_SPILL].bytes;
 }
 
 static double lse_bytes(const Plan *p) {
@@ -480,14 +478,14 @@ static void make_exact(L2Run *t, const Schedule *schedule, const Stream *stream)
   schedule_traffic(schedule, plan, &traffic, &overflow);
   const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes,
                walked_writes = t->write_bytes;
-  t->read_bytes = heads * (double)traffic_read_bytes(&traffic, &overflow);
+  t->read_bytes = heads * stream_read_bytes(stream, schedule);
   t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
-  if (!schedule->skips) t->read_bytes = stream_standard_read_bytes(plan);
   if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
   if (walked > t->read_bytes) t->own_miss_bytes *= t->read_bytes / walked; /* no more misses than looks */
-  if (t->simulated < 1 && plan->shape.window == 0) /* the rest may not go on with less than every input once */
+  if (t->simulated < 1 && plan->shape.window == 0 &&
+      !plan->mask.pattern) /* the rest may not go on with less than every input once */
     t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
-  if (schedule->whole_head) return; /* stores O again and again */
+  if (stream->stores_again) return;
   make_writes_exact(t, spilled_bytes(stream), lse_bytes(plan), walked_writes);
 }
 
@@ -495,7 +493,7 @@ static void make_exact(L2Run *t, const Schedule *schedule, const Stream *stream)
  * and those of several heads by the GPC with which they begin. An even number, so that two cores are done at the same
  * time. Where a second kernel combines, half as often: its beginning takes as long as the steps of a short launch. */
 static int times_to_walk(const Run *r) {
-  if (r->config->in_step || r->stream.n_kernels > 2 || r->launch->config.whole_head) return 1;
+  if (r->config->in_step || (r->stream.n_kernels > 1 && !r->stream.combines) || r->launch->config.whole_head) return 1;
   const double times = TIMES_LONGEST * steps_of_head(r, r->stream.plan) /
                        (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
   const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 ? TIMES_HEADS : 1;
@@ -558,7 +556,7 @@ static Status walk_slots(Run *r, ClockConfig *clock, int time, L2Run *walked, Er
 /* The time-th of several. */
 static Status walk(Run r, ClockConfig clock, int time, L2Run *walked, Error *error) {
   const bool taken = take_slots(&r, clock.n_ctas);
-  if (time == 0 && r.stream.n_kernels == 1 && !r.launch->config.whole_head) r.row_end_cycles = r.config->row_end_cycles;
+  if (time == 0 && r.stream.by_rows && !r.stream.combines) r.row_end_cycles = r.config->row_end_cycles;
   const Status status = taken ? walk_slots(&r, &clock, time, walked, error)
                               : error_set(error, STATUS_NO_MEMORY, "no memory for %u CTAs at once", clock.n_ctas);
   give_slots_back(&r);

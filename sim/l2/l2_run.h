@@ -1,6 +1,6 @@
 /* A launch's CTAs over an L2 of one or two sides: what is left for HBM. sim/l2/MODEL.md explains the whole.
  *
- *     slot 0, 1, 2, ...       a place for a CTA on an SM: takes a piece of work (sim/algorithms/stream.h), goes
+ *     slot 0, 1, 2, ...       a place for a CTA on an SM: takes a piece of work (sim/l2/stream.h), goes
  *       |  |  |               through its steps, and takes the next piece
  *     coalescers, clock       when each asks, and which requests become one (sim/l2/clock.h)
  *       |        |

@@ -3,20 +3,22 @@
 Overheads overheads_of(const Launch *l, const Plan *plan) {
   const LaunchConfig *c = &l->config;
   const int64_t B_r = plan->tiling.B_r, last = plan->T_r - 1, ragged = plan->T_r * B_r - plan->shape.N_q;
-  const BandCount n = band_count(&plan->band, B_r, plan->tiling.B_c, plan->T_r);
-  const Span end = band_row(&plan->band, B_r, plan->tiling.B_c, last).computed;
-  const double heads = (double)plan->shape.batch * (double)plan->shape.heads, blocks = (double)(plan->T_r - n.n_empty);
+  const MaskTiles all = {B_r, plan->tiling.B_c, {0, plan->T_r}, {0, plan->T_c}},
+                  bottom = {B_r, plan->tiling.B_c, {last, plan->T_r}, {0, plan->T_c}};
+  const MaskCount n = mask_count(&plan->mask, &all);
+  const int64_t end = (int64_t)mask_count(&plan->mask, &bottom).computed;
+  const double heads = (double)plan->shape.batch * (double)plan->shape.heads,
+               blocks = (double)mask_rows_seen(&plan->mask, &all).blocks;
   const double row_bytes = (double)plan->shape.d * plan->element_bytes, tiles = (double)n.computed;
   const double key_bytes = (double)(plan->shape.d + plan->shape.d_v) * plan->element_bytes;
   const double spilled_tiles = heads * (double)c->spill_tile_bytes * tiles,
                spilled_blocks = heads * (double)c->spill_block_bytes * blocks;
   Overheads overheads = {.write_bytes = spilled_tiles + spilled_blocks, .block_write_bytes = spilled_blocks};
   if (c->reloads_q) { /* rows x tiles of each block, without the first tile; the last block may be ragged */
-    const double again = (tiles - blocks) * (double)B_r,
-                 missing = end.end > end.begin ? (double)((end.end - end.begin - 1) * ragged) : 0;
+    const double again = (tiles - blocks) * (double)B_r, missing = end > 0 ? (double)((end - 1) * ragged) : 0;
     overheads.read_bytes = heads * row_bytes * (again - missing);
   }
-  if (c->clips_k) {
+  if (c->clips_k && !plan->mask.pattern) { /* of a block that a pattern hides a part not known */
     const double left = (double)(n.cols - band_count(&plan->band, B_r, 1, plan->T_r).cols);
     overheads.read_bytes -= heads * key_bytes * left;
   }

@@ -15,7 +15,7 @@
 #endif
 
 #include "sim/l2/l2_run.h"
-#include "sim/algorithms/stream.h"
+#include "sim/l2/stream.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"

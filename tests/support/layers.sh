@@ -11,9 +11,9 @@
 #
 #   numbers -> algorithms -> problem -> base      l2 -> algorithms, machine      machine -> problem      cache -> base
 #
-# Two files lie on another floor than their folder: algorithms/event.h, plain words, on problem's; algorithms/stream, what CTAs ask
-# of L2, on l2's. In sim and kernels no modules include each other in a circle (a module: NAME and the NAME_* beside it), and no
-# two files anywhere have one stem, so that a name finds its file. Still to be undone: `known` below.
+# One file lies on another floor than its folder: algorithms/event.h, plain words, on problem's. In sim and kernels no modules
+# include each other in a circle (a module: NAME and the NAME_* beside it), and no two files anywhere have one stem, so that a
+# name finds its file. Still to be undone: `known` below.
 set -eu
 SOURCE=$1
 BUILD=$(cd "$2" && pwd)
@@ -36,7 +36,6 @@ function may_use(from, to) {
 function floor_of(path,  parts) {
   if (split(path, parts, "/") < 3 || parts[1] != "sim") return ""
   if (path ~ /^sim\/algorithms\/event\./) return "problem"
-  if (path ~ /^sim\/algorithms\/stream\./) return "l2"
   return parts[2]
 }
 function stands_on(from, to) {

@@ -396,6 +396,44 @@ static double after(const char *text, const char *key) {
   return strtod(at + strlen(key), NULL);
 }
 
+/* In an L2 that holds everything: HBM gives each byte of Q, K and V once, and takes what is stored. The CTAs ask for
+ * what obvious code loads; those of a tiled product for Q and K with every tile, and for V with every row block. */
+static void l2_of_a_gpu_takes_them(void **state) {
+  (void)state;
+  const int64_t N = 512, d = 64, B = 64, heads = 4, T = N / B;
+  for (int k = 0; k < N_OWN; k++)
+    for (int causal = 0; causal < 2; causal++) {
+      char path[] = "/tmp/tilewalk-own-XXXXXX.walk", mask[64] = "";
+      Case c = open_case(k, N, d, B, B, causal);
+      write_program(path, OWN[k].text);
+      if (OWN[k].mask) {
+        c.slow.block = 64; /* blocks of the pattern as large as tiles, so that it leaves some out */
+        c.slow.n = 0;
+        OWN[k].slow(&c.slow);
+        snprintf(mask, sizeof mask, "--mask strided:3:64");
+      }
+      ProgramRun *r = run("sim --json --gpu h200 --algorithm %s -N %d -d %d --block %d --heads %d %s %s", path, (int)N,
+                          (int)d, (int)B, (int)heads, mask, causal ? "--causal" : "");
+      int64_t loads = 0, stores = 0;
+      for (int n = 0; n < c.slow.n; n++) {
+        const Plain *e = &c.slow.events[n];
+        const bool again = !c.program->skips && e->tensor != TENSOR_S; /* counted once, asked for by every CTA */
+        if (e->kind == EVENT_LOAD) loads += (int64_t)e->bytes * (again ? T : 1);
+        if (e->kind == EVENT_STORE) stores += (int64_t)e->bytes;
+      }
+      assert_int_equal(r->exit_status, 0);
+      const char *hbm = strstr(r->out, "\"hbm\": "), *l2 = strstr(r->out, "\"l2\": ");
+      assert_non_null(hbm);
+      assert_non_null(l2);
+      assert_int_equal((int64_t)after(hbm, "\"read_bytes\": "), 3 * heads * N * d * 2);
+      assert_int_equal((int64_t)after(hbm, "\"write_bytes\": "), heads * stores);
+      assert_int_equal((int64_t)after(l2, "\"read_bytes\": "), heads * loads);
+      free(r);
+      unlink(path);
+      close_case(&c);
+    }
+}
+
 static void commands_take_them(void **state) {
   (void)state;
   for (int k = 0; k < N_OWN; k++) {
@@ -523,6 +561,7 @@ int main(void) {
       cmocka_unit_test(numbers_are_attention),
       cmocka_unit_test(every_step_shows_the_fold),
       cmocka_unit_test(every_scene_draws_every_step),
+      cmocka_unit_test(l2_of_a_gpu_takes_them),
       cmocka_unit_test(commands_take_them),
       cmocka_unit_test(right_ones_are_told),
       cmocka_unit_test(sinks_have_a_place_or_are_refused),

@@ -1,0 +1,182 @@
+/* Walking a stream: one step a call. */
+#include "sim/l2/stream.h"
+
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t merged_on(const Stream *s, Dim dim) { return dim == s->merged ? s->merge : 1; }
+static int64_t rounds_of(const Stream *s, Dim dim) { return dim == DIM_J ? s->rounds : 1; }
+
+/* ---- What the mask lets a CTA see -------------------------------------------------------------------------- */
+
+static bool is_seen(const Stream *s, int64_t i, int64_t n_i, int64_t j, int64_t n_j) {
+  const Plan *p = s->plan;
+  const int64_t B_r = p->tiling.B_r, B_c = p->tiling.B_c;
+  return mask_tile(&p->mask, i * B_r, min64((i + n_i) * B_r, p->shape.N_q), j * B_c,
+                   min64((j + n_j) * B_c, p->shape.N_k)) != TILE_SKIPPED;
+}
+
+/* Whether the slot's granules of rows and columns have a pair that the mask allows. */
+static bool sees(const Stream *s, const StreamSlot *slot) {
+  const int64_t n_i = merged_on(s, DIM_I), n_j = merged_on(s, DIM_J);
+  return is_seen(s, slot->at[DIM_I] * n_i, n_i, slot->at[DIM_J] / s->rounds * n_j, n_j);
+}
+
+/* The tiles that a loop runs over; under a pattern some of them are left out later, one by one. */
+static Span tiles_of_loop(const Stream *s, const StreamSlot *slot, const StreamOp *loop) {
+  const Plan *p = s->plan;
+  if (loop->dim == DIM_S) return (Span){0, p->tiling.n_splits};
+  Span tiles = {0, loop->dim == DIM_I ? p->T_r : p->T_c};
+  if (loop->in_split) {
+    tiles.begin = min64(slot->at[DIM_S] * p->tiles_per_split, p->T_c);
+    tiles.end = min64(tiles.begin + p->tiles_per_split, p->T_c);
+  }
+  if (!loop->of) return tiles;
+  const int64_t B_r = p->tiling.B_r, B_c = p->tiling.B_c;
+  const Span seen = loop->dim == DIM_J
+                        ? band_row(&p->band, B_r * merged_on(s, DIM_I), B_c, slot->at[DIM_I]).computed
+                        : band_row(&p->keys, B_c * merged_on(s, DIM_J), B_r, slot->at[DIM_J] / s->rounds).computed;
+  return (Span){max64(tiles.begin, seen.begin), min64(tiles.end, seen.end)};
+}
+
+/* To the next iteration, or the one after that which the pattern lets be seen; false: there is none. */
+static bool go_on(const Stream *s, StreamSlot *slot, const StreamOp *loop) {
+  const int step = loop->backwards ? -1 : 1;
+  do {
+    slot->at[loop->dim] += step;
+    if (--slot->left[loop->dim] == 0) return false;
+  } while (loop->of && s->plan->mask.pattern && !sees(s, slot));
+  return true;
+}
+
+/* Its first iteration; false: it has none. */
+static bool enter(const Stream *s, StreamSlot *slot, const StreamOp *loop) {
+  const Dim dim = (Dim)loop->dim;
+  const Span tiles = tiles_of_loop(s, slot, loop);
+  if (tiles.end <= tiles.begin) return false;
+  const int64_t first = tiles.begin / merged_on(s, dim) * rounds_of(s, dim),
+                end = ceil_div(tiles.end, merged_on(s, dim)) * rounds_of(s, dim);
+  if (dim == s->merged) slot->tiles = tiles;
+  slot->at[dim] = loop->backwards ? end - 1 : first;
+  slot->left[dim] = end - first;
+  return !loop->of || !s->plan->mask.pattern || sees(s, slot) || go_on(s, slot, loop);
+}
+
+static bool has_tile(const Stream *s, const StreamSlot *slot, const StreamOp *loop) {
+  StreamSlot probe = *slot;
+  return enter(s, &probe, loop);
+}
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------ */
+
+static void set_head(const Stream *s, StreamSlot *slot, int64_t batch, int64_t head) {
+  const Shape *shape = &s->plan->shape;
+  slot->head = batch * shape->heads + head;
+  slot->kv_head = batch * shape->kv_heads + head / (shape->heads / shape->kv_heads);
+}
+
+static void begin_by_loops(const Stream *s, const StreamKernel *kernel, StreamSlot *slot, int64_t piece) {
+  slot->part = piece % kernel->parts;
+  piece /= kernel->parts;
+  for (int k = kernel->n_dims - 1; k >= 0; k--) {
+    slot->at[kernel->dims[k]] = piece % s->n[kernel->dims[k]];
+    piece /= s->n[kernel->dims[k]];
+  }
+  set_head(s, slot, piece / s->plan->shape.heads, piece % s->plan->shape.heads);
+}
+
+void stream_begin(const Stream *s, int k, StreamSlot *slot, int64_t piece) {
+  const StreamKernel *kernel = &s->kernels[k];
+  if (kernel->by_launch) {
+    const LaunchPiece at = launch_piece(s->launch, piece);
+    set_head(s, slot, at.batch, at.head);
+    slot->at[DIM_I] = at.row_block;
+    slot->at[DIM_S] = at.split;
+    slot->part = 0;
+  } else {
+    begin_by_loops(s, kernel, slot, piece);
+  }
+  slot->tiles = (Span){0, s->merged == DIM_I ? s->plan->T_r : s->plan->T_c};
+  slot->kernel = (uint8_t)k;
+  slot->op = kernel->of && !sees(s, slot) ? kernel->end_op : kernel->first_op;
+  slot->busy = slot->fresh = true;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------- */
+
+static uint64_t granule(const StreamOp *op, const StreamSlot *slot) {
+  return (uint64_t)(op->first + (op->of_kv_head ? slot->kv_head : slot->head) * op->per_head +
+                    slot->at[DIM_I] * op->per[DIM_I] + slot->at[DIM_J] * op->per[DIM_J] +
+                    slot->at[DIM_S] * op->per[DIM_S] + (op->in_parts ? slot->part : 0));
+}
+
+/* Tiles of S in the slot's granules. */
+static double tiles_at(const Stream *s, const StreamSlot *slot) {
+  if (s->merge == 1) return 1;
+  if (!s->counts_tiles) return (double)s->merge;
+  const int64_t at = slot->at[s->merged], first = max64(at * s->merge, slot->tiles.begin),
+                end = min64((at + 1) * s->merge, slot->tiles.end);
+  if (!s->plan->mask.pattern) return (double)(end - first);
+  int64_t n = 0;
+  for (int64_t tile = first; tile < end; tile++)
+    n += s->merged == DIM_J ? is_seen(s, slot->at[DIM_I], 1, tile, 1) : is_seen(s, tile, 1, slot->at[DIM_J], 1);
+  return (double)n;
+}
+
+static void work(const Stream *s, const StreamSlot *slot, const StreamOp *op, StreamStep *step) {
+  if (s->rounds > 1 && (slot->left[DIM_J] - 1) % s->rounds != 0) return;
+  const double n_tiles = tiles_at(s, slot) / (double)s->kernels[slot->kernel].parts;
+  step->flops += n_tiles * op->flops;
+  step->exps += n_tiles * op->exps;
+}
+
+/* Whether a step has room for one more iteration of a loop. */
+static bool has_room(const StreamOp *loop, const ClockStep *access) {
+  return access->n_reads + loop->reads <= CLOCK_ACCESSES_MAX && access->n_writes + loop->writes <= CLOCK_ACCESSES_MAX;
+}
+
+/* Up to the end of the step: goes through what follows until a new one has to begin, and returns the place of that; 0:
+ * the piece is over. */
+static uint8_t walk(const Stream *s, StreamSlot *slot, StreamStep *step) {
+  ClockStep *access = step->access;
+  bool is_over = false; /* with the last iteration of a loop: stores may follow, and no more */
+  for (uint8_t at = slot->op;;) {
+    const StreamOp *op = &s->ops[at];
+    switch (op->kind) {
+    case STREAM_LOOP:
+      at = enter(s, slot, op) ? (uint8_t)(at + 1) : op->jump;
+      if (is_over && op->innermost && at != op->jump) return at;
+      continue;
+    case STREAM_NEXT:
+      if (go_on(s, slot, op)) {
+        at = op->jump;
+        if (op->innermost && !(op->gathers && has_room(op, access))) return at;
+        continue;
+      }
+      is_over |= op->innermost;
+      break;
+    case STREAM_READ:
+      if (op->needs >= 0 && !has_tile(s, slot, &s->ops[op->needs])) break;
+      if (is_over || access->n_reads == CLOCK_ACCESSES_MAX) return at;
+      access->reads[access->n_reads++] = granule(op, slot);
+      break;
+    case STREAM_WRITE:
+      if (access->n_writes == CLOCK_ACCESSES_MAX) return at;
+      access->writes[access->n_writes++] = op->is_spill ? (uint64_t)(op->first + slot->number) : granule(op, slot);
+      break;
+    case STREAM_WORK:
+      if (is_over) return at;
+      work(s, slot, op, step);
+      break;
+    default: slot->busy = false; return at;
+    }
+    at++;
+  }
+}
+
+void stream_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
+  const StreamKernel *kernel = &s->kernels[slot->kernel];
+  if (kernel->asks_again && !slot->fresh) step->access->renewed = granule(&s->ops[kernel->query_op], slot) + 1;
+  slot->op = walk(s, slot, step);
+  slot->fresh = false;
+}

@@ -1,0 +1,135 @@
+/* What the CTAs of a program ask of memory as it is launched on a GPU: kernels, one after another, of pieces of work,
+ * each a stream of steps. A slot (a place for a CTA on an SM) takes a piece, goes through its steps, and takes the
+ * next.
+ *
+ *     for every row block i             "every": a piece each, of every head
+ *       load Q_i                         joins the next step
+ *       for each column block j of i     an iteration of an innermost loop is a step
+ *         load K_j, load V_j             granules of tiles that are asked for
+ *         S = ..., O_i += P V_j          work: FLOPs and exponentials of the step
+ *       store O_i                        joins the last step
+ *
+ * - A loop without work on tiles is cheap: a step holds as many of its iterations as the clock takes accesses.
+ * - K and V are one granule where they are always loaded together. Row statistics are a part of the O block that they
+ *   come and go with.
+ * - `once` is for counting: every CTA asks L2 for its operands again, as kernels/ladder/standard_tiled.cu does.
+ * - CTAs of row blocks that do both products are the kernel that a launch describes: they start in its order. So does a
+ *   program without CTAs, a head each. Other kernels start in the order of their loops, head after head.
+ * - A kernel that does nothing but P V gives each CTA a part of d_v of B_c columns.
+ * - Tiles next to each other may be merged into one granule (`merge` of them), to walk long sequences in few steps.
+ *   What merges is the side that the innermost loop runs over.
+ * - A kernel may load a tile of K and V in rounds (LaunchConfig.round_bytes): as many granules, and the work comes with
+ *   the last. One that reads its Q again with every tile (LaunchConfig.reloads_q) renews it with every step; registers
+ *   that it spills for a row block go out when its loop begins (sim/l2/overheads.h).
+ *
+ * Not modelled: Q kept in registers by persistent kernels, tiles shared through clusters, log-sum-exps under `when lse`
+ * (1 to 2 % of O; a tensor of their own), L1. */
+#ifndef TILEWALK_SIM_STREAM_H
+#define TILEWALK_SIM_STREAM_H
+
+#include "sim/l2/launch.h"
+#include "sim/l2/clock.h"
+#include "sim/algorithms/schedule.h"
+
+/* The kinds of granules: what lies in HBM, by its letter. Of registers that a kernel spills for each row block every
+ * slot has one granule. */
+typedef enum {
+  STREAM_KV, /* K, and V with it where both are always loaded together */
+  STREAM_Q,
+  STREAM_O,
+  STREAM_S,
+  STREAM_P,
+  STREAM_PARTIAL, /* O of a split */
+  STREAM_V,
+  STREAM_SPILL,
+  STREAM_KIND_COUNT
+} StreamKind;
+
+/* Where a slot is in its piece. */
+typedef struct {
+  int64_t head, kv_head, part; /* part: of d_v */
+  int64_t at[DIM_COUNT];       /* granule of rows, of columns; split */
+  int64_t left[DIM_COUNT];     /* iterations of the loop over each, with the present one */
+  Span tiles;                  /* that the loop over the merged side has, masked ones left out */
+  int64_t number;              /* of the slot */
+  uint8_t kernel, op;          /* op: that comes next */
+  bool busy, fresh;            /* fresh: before its first step */
+} StreamSlot;
+
+/* One step: accesses, and the arithmetic on them. */
+typedef struct {
+  ClockStep *access; /* its work_cycles are the caller's to fill in */
+  double flops, exps;
+} StreamStep;
+
+typedef enum { STREAM_LOOP, STREAM_NEXT, STREAM_READ, STREAM_WRITE, STREAM_WORK, STREAM_END } StreamOpKind;
+
+/* What a CTA does, one after another. */
+typedef struct {
+  uint8_t kind; /* StreamOpKind */
+  uint8_t dim;  /* LOOP and NEXT: Dim */
+  uint8_t jump; /* LOOP: behind it; NEXT: the first of its body */
+  bool of, in_split, backwards, innermost, gathers;
+  bool is_spill;                           /* WRITE: the slot's own granule */
+  uint8_t reads, writes;                   /* LOOP and NEXT: of an iteration */
+  int8_t needs;                            /* READ: only if this loop has a tile; -1: always */
+  int64_t first, per_head, per[DIM_COUNT]; /* READ and WRITE: granule = first + head x per_head + ... + part */
+  bool of_kv_head, in_parts;
+  double flops, exps; /* WORK: of one tile of S */
+} StreamOp;
+
+enum { STREAM_OPS_MAX = PROGRAM_OPS_MAX + PROGRAM_KERNELS_MAX + 1 };
+
+typedef struct {
+  uint8_t of_program; /* the kernel of the program that it is */
+  uint8_t first_op, end_op;
+  bool by_launch;                  /* its CTAs start in the order of the launch */
+  bool asks_again;                 /* reads Q again with every step: */
+  uint8_t query_op;                /* as this does */
+  uint8_t n_dims, dims[DIM_COUNT]; /* loops whose iterations are CTAs, outer first */
+  bool of;                         /* the last of them leaves masked tiles out */
+  int64_t parts;                   /* of d_v, a CTA each */
+  int64_t n_pieces;                /* of the heads that are launched */
+} StreamKernel;
+
+typedef struct {
+  const Plan *plan;
+  const Launch *launch;
+  StreamKernel kernels[PROGRAM_KERNELS_MAX];
+  int n_kernels;
+  StreamOp ops[STREAM_OPS_MAX];
+  bool by_rows;           /* a kernel's CTAs are the launch's: row blocks that do both products */
+  bool spills;            /* registers, for each row block */
+  bool combines;          /* and other kernels go with it */
+  bool stores_again;      /* what it has stored before */
+  bool counts_tiles;      /* of a granule, those that the mask leaves; else all are taken for computed */
+  int64_t n_heads, merge; /* tiles merged into a granule */
+  Dim merged;             /* on which side */
+  int64_t rounds;       /* or granules of a tile of K and V, one after another: where a kernel waits for parts of it */
+  int64_t n[DIM_COUNT]; /* granules of a head down and across; splits */
+  double tile_scores;   /* of one tile of S */
+  double between_bytes; /* of a head, the largest of what one kernel stores and another loads */
+  HierarchyKind kinds[STREAM_KIND_COUNT];   /* their granules follow each other */
+  double steps_per_head, accesses_per_step; /* about */
+} Stream;
+
+/* Whether the CTAs' requests of a program are modelled: all are, but for one that moves more kinds of blocks than there
+ * are kinds of granules. */
+bool stream_exists(const Schedule *schedule);
+
+/* Sets up the stream of a schedule; plan and launch must outlive it. False: the schedule has none. merge: so many tiles
+ * are one granule, or, of tiles loaded in rounds, so many rounds. n_heads: only so many of the heads are launched; 0:
+ * all. */
+bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge,
+                 int64_t n_heads);
+
+/* A slot takes a piece of a kernel. */
+void stream_begin(const Stream *stream, int kernel, StreamSlot *slot, int64_t piece);
+
+/* Its next step; clears slot->busy with the last. */
+void stream_next(const Stream *stream, StreamSlot *slot, StreamStep *step);
+
+/* Bytes that the CTAs of one head ask for. */
+double stream_read_bytes(const Stream *stream, const Schedule *schedule);
+
+#endif

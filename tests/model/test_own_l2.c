@@ -1,0 +1,314 @@
+/* What programs of one's own leave for HBM, against obvious code: each CTA's tiles written out by hand, CTAs that take
+ * turns, and a list of what L2 holds, last used first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/l2/l2_run.h"
+#include "tests/support/own_programs.h"
+#include "tests/support/rand.h"
+
+/* ---- A slow L2 of one or two sides --------------------------------------------------------------------------- */
+
+typedef struct {
+  int64_t name; /* tensor, head, block */
+  int home;     /* the side where this half of the block is at home */
+  double bytes;
+  bool dirty;
+} Half;
+
+enum { HALVES_MAX = 4096 };
+
+typedef struct {
+  Half halves[2][HALVES_MAX]; /* last used first */
+  int n[2], n_sides;
+  double room, fabric, hbm_read, hbm_write;
+} Slow;
+
+/* Takes it out of the list of a side; false: it is not there. */
+static bool take(Slow *l2, int side, Half *half) {
+  for (int k = 0; k < l2->n[side]; k++) {
+    const Half found = l2->halves[side][k];
+    if (found.name != half->name || found.home != half->home) continue;
+    memmove(&l2->halves[side][k], &l2->halves[side][k + 1], (size_t)(--l2->n[side] - k) * sizeof found);
+    *half = found;
+    return true;
+  }
+  return false;
+}
+
+/* To the front of a side's list, and what has no room falls out at the end: what has room for its half stays. */
+static void put(Slow *l2, int side, Half half) {
+  Half *list = l2->halves[side];
+  assert_true(l2->n[side] + 1 < HALVES_MAX);
+  memmove(list + 1, list, (size_t)l2->n[side]++ * sizeof half);
+  list[0] = half;
+  double sum = 0;
+  for (int k = 0; k < l2->n[side]; k++) sum += list[k].bytes;
+  while (l2->n[side] > 1 && sum - list[l2->n[side] - 1].bytes / 2 > l2->room) {
+    const Half last = list[--l2->n[side]];
+    sum -= last.bytes;
+    if (last.dirty) l2->hbm_write += last.bytes;
+  }
+}
+
+static bool use(Slow *l2, int side, Half half) {
+  const bool found = take(l2, side, &half);
+  put(l2, side, half);
+  return found;
+}
+
+static void slow_read(Slow *l2, int side, int64_t name, double bytes) {
+  for (int k = 0; k < 2; k++) {
+    const int home = k == 0 ? side : 1 - side;
+    const Half half = {name, home, bytes / 2, false};
+    if (use(l2, side, half)) continue;
+    const bool far = l2->n_sides == 2 && home != side;
+    if (far) l2->fabric += bytes / 2;
+    if (!far || !use(l2, home, half)) l2->hbm_read += bytes / 2;
+  }
+}
+
+static void slow_write(Slow *l2, int side, int64_t name, double bytes) {
+  for (int home = 0; home < 2; home++) {
+    const int at = l2->n_sides == 1 ? 0 : home;
+    Half half = {name, home, bytes / 2, false}, copy = {name, 1 - home, bytes / 2, false};
+    if (l2->n_sides == 2 && home != side) l2->fabric += bytes / 2;
+    (void)take(l2, at, &half);
+    half.dirty = true;
+    put(l2, at, half);
+    if (l2->n_sides == 2 && home != side) (void)take(l2, home, &copy); /* of what has changed */
+  }
+  if (l2->n_sides == 2) (void)use(l2, side, (Half){name, 1 - side, bytes / 2, false});
+}
+
+/* ---- CTAs, written out by hand ------------------------------------------------------------------------------- */
+
+typedef struct {
+  char tensor; /* 0: no more */
+  bool store;
+  int64_t head, i, j;
+} Access;
+
+enum { ACCESSES = 5, STEPS_MAX = 64, CTAS_MAX = 1024 };
+
+typedef struct {
+  Access steps[STEPS_MAX][ACCESSES];
+  int n_steps;
+} Cta;
+
+typedef struct {
+  int64_t N, d, B, heads, kv_heads;
+  bool causal, backwards;
+  int64_t stride, block; /* of the pattern; 0: none */
+} Problem;
+
+static int64_t tiles_of(const Problem *p) { return (p->N + p->B - 1) / p->B; }
+
+static bool is_allowed(const Problem *p, int64_t row, int64_t col) {
+  return (!p->causal || col <= row) && (p->stride == 0 || (row / p->block - col / p->block) % p->stride == 0);
+}
+
+/* As kernels decide it: whether the band alone leaves something, and the pattern alone. */
+static bool is_computed(const Problem *p, int64_t i, int64_t j) {
+  bool band = false, pattern = false;
+  for (int64_t row = i * p->B; row < (i + 1) * p->B && row < p->N; row++)
+    for (int64_t col = j * p->B; col < (j + 1) * p->B && col < p->N; col++) {
+      Problem one = *p;
+      one.stride = 0;
+      band |= is_allowed(&one, row, col);
+      one = *p;
+      one.causal = false;
+      pattern |= is_allowed(&one, row, col);
+    }
+  return band && pattern;
+}
+
+static void ask(Cta *cta, int step, Access access) {
+  int k = 0;
+  assert_true(step < STEPS_MAX);
+  while (cta->steps[step][k].tensor) k++;
+  assert_true(k < ACCESSES - 1);
+  cta->steps[step][k] = access;
+  if (step + 1 > cta->n_steps) cta->n_steps = step + 1;
+}
+
+static int64_t kv(const Problem *p, int64_t head) { return head / (p->heads / p->kv_heads); }
+
+/* Q with the first tile that is seen, K and V, O with the last. */
+static int fa2_like(const Problem *p, Cta *ctas) {
+  int n = 0;
+  for (int64_t head = 0; head < p->heads; head++)
+    for (int64_t i = 0; i < tiles_of(p); i++) {
+      Cta *cta = &ctas[n++];
+      int step = 0;
+      for (int64_t k = 0; k < tiles_of(p); k++) {
+        const int64_t j = p->backwards ? tiles_of(p) - 1 - k : k;
+        if (!is_computed(p, i, j)) continue;
+        if (step == 0) ask(cta, step, (Access){'Q', false, head, i, 0});
+        ask(cta, step, (Access){'K', false, kv(p, head), 0, j});
+        ask(cta, step++, (Access){'V', false, kv(p, head), 0, j});
+      }
+      ask(cta, step > 0 ? step - 1 : 0, (Access){'O', true, head, i, 0});
+    }
+  return n;
+}
+
+static int fused_scores(const Problem *p, Cta *ctas) {
+  int n = 0;
+  for (int64_t head = 0; head < p->heads; head++)
+    for (int64_t i = 0; i < tiles_of(p); i++)
+      for (int64_t j = 0; j < tiles_of(p); j++) {
+        Cta *cta = &ctas[n++];
+        ask(cta, 0, (Access){'Q', false, head, i, 0});
+        ask(cta, 0, (Access){'K', false, kv(p, head), 0, j});
+        ask(cta, 0, (Access){'S', true, head, i, j});
+      }
+  return n;
+}
+
+static int fused_values(const Problem *p, Cta *ctas) {
+  const int T = (int)tiles_of(p);
+  int n = 0;
+  for (int64_t head = 0; head < p->heads; head++)
+    for (int64_t i = 0; i < T; i++) {
+      Cta *cta = &ctas[n++];
+      for (int j = 0; j < T; j++) ask(cta, j, (Access){'S', false, head, i, j});
+      for (int j = 0; j < T; j++) {
+        ask(cta, T + j, (Access){'S', false, head, i, j});
+        ask(cta, T + j, (Access){'V', false, kv(p, head), 0, j});
+      }
+      ask(cta, 2 * T - 1, (Access){'O', true, head, i, 0});
+    }
+  return n;
+}
+
+/* A block's mean size, where the last is ragged. */
+static double bytes_of(const Problem *p, char tensor) {
+  const double rows = (double)p->N / (double)tiles_of(p);
+  return 2 * rows * (tensor == 'S' ? rows : (double)p->d);
+}
+
+/* All slots take a step in turn; one that is done takes the next CTA in the next turn. */
+static void take_turns(Slow *l2, const Problem *p, const Cta *ctas, int n_ctas, int n_slots) {
+  int at[64], step[64], next = 0;
+  for (int s = 0; s < n_slots; s++) at[s] = -1;
+  for (bool busy = true; busy;) {
+    busy = false;
+    for (int s = 0; s < n_slots; s++) {
+      if (at[s] < 0 && next < n_ctas) at[s] = next++, step[s] = 0;
+      if (at[s] < 0) continue;
+      busy = true;
+      const int side = l2->n_sides == 1 ? 0 : s % 2;
+      for (const Access *a = ctas[at[s]].steps[step[s]]; a->tensor; a++) {
+        const int64_t name = ((a->tensor * 64 + a->head) * 64 + a->i) * 64 + a->j;
+        (a->store ? slow_write : slow_read)(l2, side, name, bytes_of(p, a->tensor));
+      }
+      if (++step[s] == ctas[at[s]].n_steps) at[s] = -1;
+    }
+  }
+}
+
+/* ---- The comparison -------------------------------------------------------------------------------------------- */
+
+typedef int Kernel(const Problem *problem, Cta *ctas);
+
+static const struct {
+  const char *name, *text;
+  Kernel *kernels[2];
+  bool backwards, sparse;
+} OWN[] = {
+    {"fa2-reversed", OWN_REVERSED, {fa2_like, NULL}, true, false},
+    {"standard-fused-softmax", OWN_FUSED, {fused_scores, fused_values}, false, false},
+    {"fa2-sparse", OWN_SPARSE, {fa2_like, NULL}, false, true},
+};
+enum { N_OWN = sizeof OWN / sizeof *OWN, SLOTS = 12 };
+
+static void walk_slowly(Slow *l2, const Problem *p, int own) {
+  Cta *ctas = malloc(CTAS_MAX * sizeof *ctas);
+  assert_non_null(ctas);
+  for (int k = 0; k < 2 && OWN[own].kernels[k]; k++) {
+    memset(ctas, 0, CTAS_MAX * sizeof *ctas);
+    const int n = OWN[own].kernels[k](p, ctas);
+    assert_true(n <= CTAS_MAX);
+    take_turns(l2, p, ctas, n, SLOTS);
+  }
+  free(ctas);
+}
+
+static L2Run walk(const Problem *p, const Program *program, const Pattern *pattern, const L2RunConfig *l2) {
+  static const Gpu SMALL = {.name = "small", .n_sm = 6, .warp_size = 32};
+  const Shape asked = {
+      .heads = p->heads, .kv_heads = p->kv_heads, .N_q = p->N, .d = p->d, .causal = p->causal, .pattern = pattern};
+  const Tiling tiling = {.B_r = p->B, .B_c = p->B};
+  const LaunchConfig config = {.block_q = p->B, .block_k = p->B, .n_splits = 1, .ctas_per_sm = SLOTS / 6};
+  Plan plan;
+  Launch launch;
+  L2Run result;
+  Error error = {0};
+  if (plan_make(&plan, &asked, &tiling, &error) || launch_make(&launch, &asked, &config, &SMALL, &error) ||
+      l2_run(&result, program, &launch, &plan, l2, &error))
+    fail_msg("%s", error.message);
+  return result;
+}
+
+static bool differs(double a, double b) { return fabs(a - b) > 1e-9 * (1 + fabs(b)); }
+
+/* HBM, the fabric and what is stored, in L2s of every size, with one side and with two. */
+static void hbm_is_that_of_obvious_code(void **state) {
+  (void)state;
+  Rand r = {17};
+  Slow *slow = malloc(sizeof *slow);
+  assert_non_null(slow);
+  for (int trial = 0; trial < 120; trial++) {
+    const int own = trial % N_OWN;
+    const int64_t kv_heads = rand_in(&r, 1, 2);
+    Problem p = {.N = rand_in(&r, 1, 120), .d = 16, .B = 8 * rand_in(&r, 1, 4), .kv_heads = kv_heads};
+    p.heads = kv_heads * rand_in(&r, 1, 2);
+    p.causal = rand_in(&r, 0, 1);
+    p.backwards = OWN[own].backwards;
+    char mask[32];
+    Pattern *pattern = NULL;
+    if (OWN[own].sparse) {
+      p.stride = rand_in(&r, 2, 4);
+      p.block = rand_in(&r, 4, 40);
+      snprintf(mask, sizeof mask, "strided:%d:%d", (int)p.stride, (int)p.block);
+      pattern = pattern_named(mask, p.N, p.N, NULL);
+    }
+    Program *program = own_program(OWN[own].text);
+    /* Many heads' worth of L2, so that all are walked; no sum of tiles comes so close to a side's room that rounding
+     * decides. */
+    const L2RunConfig l2 = {.l2_bytes = 1 << 30,
+                            .l2_partitions = rand_in(&r, 1, 2),
+                            .in_step = true,
+                            .side_capacity_bytes = 1024 * (double)rand_in(&r, 2, 60) + 0.3331,
+                            .side_ways = -1,
+                            .without = refinement_bit(REFINEMENT_COALESCER)};
+    memset(slow, 0, sizeof *slow);
+    slow->n_sides = (int)l2.l2_partitions;
+    slow->room = l2.side_capacity_bytes * (l2.l2_partitions == 1 ? 2 : 1);
+    walk_slowly(slow, &p, own);
+    const L2Run fast = walk(&p, program, pattern, &l2);
+    if (differs(fast.hbm_read_bytes, slow->hbm_read) || differs(fast.fabric_bytes, slow->fabric) ||
+        differs(fast.hbm_write_bytes, slow->hbm_write))
+      fail_msg("%s, trial %d: HBM %.3f, %.3f; fabric %.3f, %.3f; written %.3f, %.3f", OWN[own].name, trial,
+               fast.hbm_read_bytes, slow->hbm_read, fast.fabric_bytes, slow->fabric, fast.hbm_write_bytes,
+               slow->hbm_write);
+    assert_true(fast.simulated == 1);
+    free(program);
+    free(pattern);
+  }
+  free(slow);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_is_that_of_obvious_code)};
+  return cmocka_run_group_tests_name("L2 of programs of one's own", tests, NULL, NULL);
+}
