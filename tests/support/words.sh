@@ -2,6 +2,7 @@
 # Words and sentences: `tests/support/words.sh [FILE.md...]` prints, for each page, its words and the median and ninth
 # decile of the words in a sentence. `--check` fails where the README is longer than 1,200 words, where a page's median
 # is above 25, or where a message, a page or a lesson uses a private word for what the field has a term for.
+# `--terms` lists those words.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -23,22 +24,13 @@ measure() {
     awk -v words="$(wc -w <"$1")" '{ n[NR] = $1 } END { if (NR) print words, n[int((NR + 1) / 2)], n[int((9 * NR + 9) / 10)]; else print words, 0, 0 }'
 }
 
-# What the glossary calls otherwise: PRIVATE WORD = TERM.
+# PRIVATE WORD = TERM: of the entries of the glossary that say `Not: PRIVATE WORD.`, and of the list in CONTRIBUTING.
 terms() {
-  cat <<'TERMS'
-found there = hit
-at once on an SM = resident per SM
-what binds = bottleneck
-stands in print = is printed
-it hangs on = it depends on
-reckons = computes
-what is not possible says why = refused with a reason
-so many sequences of that length = sequences
-between its partitions = over the fabric
-of reads, not from HBM = served by L2
-TERMS
+  sed -n 's/^## //; t term; s/^Not: \(.*\)\.$/\1/; T; G; s/\n/ = /p; b; :term; h' lessons/course/glossary.md
+  sed -n 's/^- \(.*\)\. Not: \(.*\)\.$/\2 = \1/p' .github/CONTRIBUTING.md
 }
 
+[ "${1:-}" != --terms ] || { terms; exit; }
 bad=0
 if [ "${1:-}" = --check ]; then
   shift
@@ -60,7 +52,7 @@ if [ $check = 1 ]; then
   while read -r line; do
     word=${line% = *}
     # In code, only what is said: text between quotation marks.
-    hits=$(grep -rnF --include='*.c' "$word" viz lessons/engine sim kernels | grep -F '"' | grep -E "\"[^\"]*$word" ; grep -nF "$word" README.md .github/*.md lessons/README.md lessons/course/*.md kernels/README.md sim/*/*.md)
+    hits=$(grep -rnF --include='*.c' "$word" viz lessons/engine sim kernels | grep -F '"' | grep -E "\"[^\"]*$word" ; grep -nF "$word" README.md .github/*.md lessons/README.md lessons/course/*.md kernels/README.md sim/*/*.md | grep -v 'Not: ')
     [ -z "$hits" ] || { echo "'$word' should be '${line#* = }':"; echo "$hits" | cut -c1-160; bad=1; }
   done <"${TMPDIR:-/tmp}/terms.$$"
   rm -f "${TMPDIR:-/tmp}/terms.$$"
