@@ -20,6 +20,8 @@ enum { CACHE_SLOTS = 2048 };
 typedef struct {
   uint64_t hash;
   PangoLayout *layout;
+  PangoLayoutLine *line; /* of the layout, which must not be asked for it again: a context that was updated for another
+                            line has it laid out anew */
   LetterBox box;
   double size, matrix[4];
   bool bold, italic;
@@ -33,6 +35,7 @@ typedef struct {
 } LineCache;
 
 static void free_line(Line *line) {
+  if (line) pango_layout_line_unref(line->line);
   if (line) g_object_unref(line->layout);
   g_free(line);
 }
@@ -110,6 +113,7 @@ static Line *new_line(PangoContext *context, const Lettering *lettering, const c
   pango_layout_set_text(line->layout, valid ? valid : text, -1);
   g_free(valid);
   line->box = box_of(line->layout);
+  line->line = pango_layout_line_ref(pango_layout_get_line_readonly(line->layout, 0));
   return line;
 }
 
@@ -172,21 +176,19 @@ bool letter_set_tap(cairo_surface_t *surface, LetterTap *tap, void *data) {
 LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y, const char *text) {
   const Line *line = lay_out(cr, lettering, text);
   if (!line) return (LetterBox){0, 0, 0};
-  PangoLayout *layout = line->layout;
   const LetterBox box = line->box;
   if (lettering->anchor == ANCHOR_MIDDLE) x -= box.width / 2;
   if (lettering->anchor == ANCHOR_END) x -= box.width;
   cairo_surface_t *target = cairo_get_target(cr);
   TapHolder *tap = cairo_surface_get_user_data(target, &tap_key);
   if (tap) {
-    LetterPiece piece = {lettering, pango_layout_get_text(layout), x, y, box.width, box};
+    LetterPiece piece = {lettering, pango_layout_get_text(line->layout), x, y, box.width, box};
     tap->call(cairo_surface_get_user_data(target, &tap_data_key), cr, &piece);
     return box;
   }
   cairo_save(cr);
   cairo_move_to(cr, x, y);
-  pango_cairo_update_layout(cr, layout);
-  pango_cairo_show_layout_line(cr, pango_layout_get_line_readonly(layout, 0));
+  pango_cairo_show_layout_line(cr, line->line);
   cairo_restore(cr);
   return box;
 }
