@@ -39,13 +39,16 @@ static Span tiles_of_loop(const Stream *s, const StreamSlot *slot, const StreamO
   return (Span){max64(tiles.begin, seen.begin), min64(tiles.end, seen.end)};
 }
 
-/* To the next iteration, or the one after that which the pattern lets be seen; false: there is none. */
-static bool go_on(const Stream *s, StreamSlot *slot, const StreamOp *loop) {
-  const int step = loop->backwards ? -1 : 1;
-  do {
-    slot->at[loop->dim] += step;
-    if (--slot->left[loop->dim] == 0) return false;
-  } while (loop->of && s->plan->mask.pattern && !sees(s, slot));
+/* To the next iteration; false: there is none. */
+static inline bool go_on(StreamSlot *slot, const StreamOp *loop) {
+  slot->at[loop->dim] += loop->step;
+  return --slot->left[loop->dim] > 0;
+}
+
+/* From here to an iteration that the pattern lets be seen. */
+static bool find_seen(const Stream *s, StreamSlot *slot, const StreamOp *loop) {
+  while (!sees(s, slot))
+    if (!go_on(slot, loop)) return false;
   return true;
 }
 
@@ -57,9 +60,9 @@ static bool enter(const Stream *s, StreamSlot *slot, const StreamOp *loop) {
   const int64_t first = tiles.begin / merged_on(s, dim) * rounds_of(s, dim),
                 end = ceil_div(tiles.end, merged_on(s, dim)) * rounds_of(s, dim);
   if (dim == s->merged) slot->tiles = tiles;
-  slot->at[dim] = loop->backwards ? end - 1 : first;
+  slot->at[dim] = loop->step < 0 ? end - 1 : first;
   slot->left[dim] = end - first;
-  return !loop->of || !s->plan->mask.pattern || sees(s, slot) || go_on(s, slot, loop);
+  return !loop->has_pattern || find_seen(s, slot, loop);
 }
 
 static bool has_tile(const Stream *s, const StreamSlot *slot, const StreamOp *loop) {
@@ -97,23 +100,21 @@ void stream_begin(const Stream *s, int k, StreamSlot *slot, int64_t piece) {
     begin_by_loops(s, kernel, slot, piece);
   }
   slot->tiles = (Span){0, s->merged == DIM_I ? s->plan->T_r : s->plan->T_c};
-  slot->kernel = (uint8_t)k;
+  slot->query_op = kernel->query_op;
   slot->op = kernel->of && !sees(s, slot) ? kernel->end_op : kernel->first_op;
   slot->busy = slot->fresh = true;
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------- */
 
-static uint64_t granule(const StreamOp *op, const StreamSlot *slot) {
+static inline uint64_t granule(const StreamOp *op, const StreamSlot *slot) {
   return (uint64_t)(op->first + (op->of_kv_head ? slot->kv_head : slot->head) * op->per_head +
                     slot->at[DIM_I] * op->per[DIM_I] + slot->at[DIM_J] * op->per[DIM_J] +
                     slot->at[DIM_S] * op->per[DIM_S] + (op->in_parts ? slot->part : 0));
 }
 
-/* Tiles of S in the slot's granules. */
+/* Tiles of S in the slot's granules, masked ones left out. */
 static double tiles_at(const Stream *s, const StreamSlot *slot) {
-  if (s->merge == 1) return 1;
-  if (!s->counts_tiles) return (double)s->merge;
   const int64_t at = slot->at[s->merged], first = max64(at * s->merge, slot->tiles.begin),
                 end = min64((at + 1) * s->merge, slot->tiles.end);
   if (!s->plan->mask.pattern) return (double)(end - first);
@@ -123,9 +124,9 @@ static double tiles_at(const Stream *s, const StreamSlot *slot) {
   return (double)n;
 }
 
-static void work(const Stream *s, const StreamSlot *slot, const StreamOp *op, StreamStep *step) {
+static inline void work(const Stream *s, const StreamSlot *slot, const StreamOp *op, StreamStep *step) {
   if (s->rounds > 1 && (slot->left[DIM_J] - 1) % s->rounds != 0) return;
-  const double n_tiles = tiles_at(s, slot) / (double)s->kernels[slot->kernel].parts;
+  const double n_tiles = op->n_tiles > 0 ? op->n_tiles : tiles_at(s, slot);
   step->flops += n_tiles * op->flops;
   step->exps += n_tiles * op->exps;
 }
@@ -135,48 +136,42 @@ static bool has_room(const StreamOp *loop, const ClockStep *access) {
   return access->n_reads + loop->reads <= CLOCK_ACCESSES_MAX && access->n_writes + loop->writes <= CLOCK_ACCESSES_MAX;
 }
 
-/* Up to the end of the step: goes through what follows until a new one has to begin, and returns the place of that; 0:
- * the piece is over. */
-static uint8_t walk(const Stream *s, StreamSlot *slot, StreamStep *step) {
+/* Up to the end of the step: goes through what follows until a new one has to begin, and returns the place of that. */
+static const StreamOp *walk(const Stream *s, StreamSlot *slot, StreamStep *step) {
   ClockStep *access = step->access;
   bool is_over = false; /* with the last iteration of a loop: stores may follow, and no more */
-  for (uint8_t at = slot->op;;) {
-    const StreamOp *op = &s->ops[at];
-    switch (op->kind) {
-    case STREAM_LOOP:
-      at = enter(s, slot, op) ? (uint8_t)(at + 1) : op->jump;
-      if (is_over && op->innermost && at != op->jump) return at;
-      continue;
-    case STREAM_NEXT:
-      if (go_on(s, slot, op)) {
-        at = op->jump;
-        if (op->innermost && !(op->gathers && has_room(op, access))) return at;
+  for (const StreamOp *op = &s->ops[slot->op];; op++) { /* the most frequent first, for speed */
+    if (op->kind == STREAM_READ) {
+      if (op->needs >= 0 && !has_tile(s, slot, &s->ops[op->needs])) continue;
+      if (is_over || access->n_reads == CLOCK_ACCESSES_MAX) return op;
+      access->reads[access->n_reads++] = granule(op, slot);
+    } else if (op->kind == STREAM_WORK) {
+      if (is_over) return op;
+      work(s, slot, op, step);
+    } else if (op->kind == STREAM_NEXT) {
+      if (!go_on(slot, op) || (op->has_pattern && !find_seen(s, slot, op))) {
+        is_over |= op->innermost;
         continue;
       }
-      is_over |= op->innermost;
-      break;
-    case STREAM_READ:
-      if (op->needs >= 0 && !has_tile(s, slot, &s->ops[op->needs])) break;
-      if (is_over || access->n_reads == CLOCK_ACCESSES_MAX) return at;
-      access->reads[access->n_reads++] = granule(op, slot);
-      break;
-    case STREAM_WRITE:
-      if (access->n_writes == CLOCK_ACCESSES_MAX) return at;
+      if (op->innermost && !(op->gathers && has_room(op, access))) return &s->ops[op->jump];
+      op = &s->ops[op->jump] - 1;
+    } else if (op->kind == STREAM_WRITE) {
+      if (access->n_writes == CLOCK_ACCESSES_MAX) return op;
       access->writes[access->n_writes++] = op->is_spill ? (uint64_t)(op->first + slot->number) : granule(op, slot);
-      break;
-    case STREAM_WORK:
-      if (is_over) return at;
-      work(s, slot, op, step);
-      break;
-    default: slot->busy = false; return at;
+    } else if (op->kind == STREAM_LOOP) {
+      if (!enter(s, slot, op))
+        op = &s->ops[op->jump] - 1;
+      else if (is_over && op->innermost)
+        return op + 1;
+    } else {
+      slot->busy = false;
+      return op;
     }
-    at++;
   }
 }
 
 void stream_next(const Stream *s, StreamSlot *slot, StreamStep *step) {
-  const StreamKernel *kernel = &s->kernels[slot->kernel];
-  if (kernel->asks_again && !slot->fresh) step->access->renewed = granule(&s->ops[kernel->query_op], slot) + 1;
-  slot->op = walk(s, slot, step);
+  if (slot->query_op && !slot->fresh) step->access->renewed = granule(&s->ops[slot->query_op - 1], slot) + 1;
+  slot->op = (uint8_t)(walk(s, slot, step) - s->ops);
   slot->fresh = false;
 }

@@ -52,7 +52,8 @@ typedef struct {
   int64_t left[DIM_COUNT];     /* iterations of the loop over each, with the present one */
   Span tiles;                  /* that the loop over the merged side has, masked ones left out */
   int64_t number;              /* of the slot */
-  uint8_t kernel, op;          /* op: that comes next */
+  uint8_t op;                  /* that comes next */
+  uint8_t query_op;            /* of its kernel */
   bool busy, fresh;            /* fresh: before its first step */
 } StreamSlot;
 
@@ -69,13 +70,16 @@ typedef struct {
   uint8_t kind; /* StreamOpKind */
   uint8_t dim;  /* LOOP and NEXT: Dim */
   uint8_t jump; /* LOOP: behind it; NEXT: the first of its body */
-  bool of, in_split, backwards, innermost, gathers;
+  int8_t step;  /* of a loop: 1, or -1 from the last block to the first */
+  bool of, in_split, innermost, gathers;
+  bool has_pattern;                        /* of a loop: leaves out what a pattern hides, one by one */
   bool is_spill;                           /* WRITE: the slot's own granule */
   uint8_t reads, writes;                   /* LOOP and NEXT: of an iteration */
   int8_t needs;                            /* READ: only if this loop has a tile; -1: always */
   int64_t first, per_head, per[DIM_COUNT]; /* READ and WRITE: granule = first + head x per_head + ... + part */
   bool of_kv_head, in_parts;
-  double flops, exps; /* WORK: of one tile of S */
+  double n_tiles;     /* WORK: tiles of S, parts of d_v counted as such; 0: those that the mask leaves */
+  double flops, exps; /* of one */
 } StreamOp;
 
 enum { STREAM_OPS_MAX = PROGRAM_OPS_MAX + PROGRAM_KERNELS_MAX + 1 };
@@ -84,8 +88,7 @@ typedef struct {
   uint8_t of_program; /* the kernel of the program that it is */
   uint8_t first_op, end_op;
   bool by_launch;                  /* its CTAs start in the order of the launch */
-  bool asks_again;                 /* reads Q again with every step: */
-  uint8_t query_op;                /* as this does */
+  uint8_t query_op;                /* one more than the load of Q that it repeats with every step; 0: none */
   uint8_t n_dims, dims[DIM_COUNT]; /* loops whose iterations are CTAs, outer first */
   bool of;                         /* the last of them leaves masked tiles out */
   int64_t parts;                   /* of d_v, a CTA each */
@@ -102,7 +105,6 @@ typedef struct {
   bool spills;            /* registers, for each row block */
   bool combines;          /* and other kernels go with it */
   bool stores_again;      /* what it has stored before */
-  bool counts_tiles;      /* of a granule, those that the mask leaves; else all are taken for computed */
   int64_t n_heads, merge; /* tiles merged into a granule */
   Dim merged;             /* on which side */
   int64_t rounds;       /* or granules of a tile of K and V, one after another: where a kernel waits for parts of it */

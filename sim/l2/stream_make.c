@@ -248,6 +248,13 @@ static bool is_reversed(const Stream *s, const ProgramOp *loop) {
   return loop->backwards || (loop->either_way && s->launch->config.walk == WALK_REVERSED);
 }
 
+/* Tiles that a step works on, a part of d_v as that part of one, where it is always the same: all of a granule. Of row
+ * blocks, and under a pattern, those that are computed: 0. */
+static double fixed_tiles(const Stream *s, const StreamKernel *k) {
+  const bool counts = (k->by_launch && k->n_dims > 0) || s->plan->mask.pattern;
+  return counts && s->merge > 1 ? 0 : (double)s->merge / (double)k->parts;
+}
+
 /* What a CTA of the kernel does, from ops[at] on. Returns the place after it. */
 static int compile(Stream *s, const Blocks *b, int kernel, int at) {
   const Schedule *schedule = b->schedule;
@@ -265,8 +272,12 @@ static int compile(Stream *s, const Blocks *b, int kernel, int at) {
     const ProgramOp *op = &schedule->ops[n];
     StreamOp *to = &s->ops[at];
     if (op->kind == OP_LOOP && n > ctas) {
-      *to = (StreamOp){
-          .kind = STREAM_LOOP, .dim = op->dim, .of = op->of, .in_split = op->in_split, .backwards = is_reversed(s, op)};
+      *to = (StreamOp){.kind = STREAM_LOOP,
+                       .dim = op->dim,
+                       .of = op->of,
+                       .in_split = op->in_split,
+                       .step = is_reversed(s, op) ? -1 : 1,
+                       .has_pattern = op->of && s->plan->mask.pattern};
       place[n] = (int8_t)at++;
       if (spills) s->spills = true;
       if (spills) s->ops[at++] = (StreamOp){.kind = STREAM_WRITE, .first = STREAM_SPILL, .is_spill = true};
@@ -284,12 +295,14 @@ static int compile(Stream *s, const Blocks *b, int kernel, int at) {
       StreamOp *sum = work_in_body(s->ops, body, at);
       if (!sum) {
         sum = to;
-        *sum = (StreamOp){.kind = STREAM_WORK};
+        *sum = (StreamOp){.kind = STREAM_WORK, .n_tiles = fixed_tiles(s, k)};
         at++;
       }
-      sum->flops += 2 * s->tile_scores *
-                    (op->products_d * (double)s->plan->shape.d + op->products_dv * (double)s->plan->shape.d_v);
-      sum->exps += op->n_exps * s->tile_scores;
+      const double parts = sum->n_tiles > 0 ? 1 : (double)k->parts;
+      const Shape *shape = &s->plan->shape;
+      const double deep = op->products_d * (double)shape->d + op->products_dv * (double)shape->d_v;
+      sum->flops += 2 * s->tile_scores * deep / parts;
+      sum->exps += op->n_exps * s->tile_scores / parts;
     }
   }
   for (int n = k->first_op; n < at; n++)
@@ -302,10 +315,8 @@ static int compile(Stream *s, const Blocks *b, int kernel, int at) {
 /* The read of Q outside the loops of a kernel that asks for it again. */
 static void find_query(Stream *s, StreamKernel *k) {
   if (!k->by_launch || k->n_dims == 0 || !s->launch->config.reloads_q) return;
-  for (int at = k->first_op; at < k->end_op && s->ops[at].kind != STREAM_LOOP && !k->asks_again; at++) {
-    k->asks_again = s->ops[at].kind == STREAM_READ && s->ops[at].first == STREAM_Q;
-    k->query_op = (uint8_t)at;
-  }
+  for (int at = k->first_op; at < k->end_op && s->ops[at].kind != STREAM_LOOP && !k->query_op; at++)
+    if (s->ops[at].kind == STREAM_READ && s->ops[at].first == STREAM_Q) k->query_op = (uint8_t)(at + 1);
 }
 
 static void compile_kernels(Stream *s, const Blocks *b) {
@@ -542,7 +553,6 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
     set_granules(&s);
     compile_kernels(&s, &b);
   }
-  s.counts_tiles = s.by_rows || plan->mask.pattern;
   s.stores_again = stores_again(&b);
   set_kinds(&s, &b);
   place_kinds(&s);

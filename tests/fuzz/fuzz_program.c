@@ -1,4 +1,6 @@
-/* Program text of unknown origin: refused with a line, or a program whose events are as many as are counted. */
+/* Program text of unknown origin: refused with a line, or a program whose events are as many as are counted, and whose
+ * CTAs come to their end and ask for blocks that there are: for as many bytes as are counted. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,8 +8,65 @@
 
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
+#include "sim/l2/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Bytes that a piece reads. */
+static double walk_piece(const Stream *s, StreamSlot *slot) {
+  uint64_t n_granules = 0;
+  double bytes = 0;
+  for (int k = 0; k < STREAM_KIND_COUNT; k++) n_granules += s->kinds[k].n;
+  for (int steps = 0; slot->busy; steps++) {
+    ClockStep access = {0};
+    StreamStep step = {.access = &access};
+    stream_next(s, slot, &step);
+    if (steps > 1000) abort();
+    for (uint32_t n = 0; n < access.n_writes; n++)
+      if (access.writes[n] >= n_granules) abort();
+    for (uint32_t n = 0; n < access.n_reads; n++) {
+      uint64_t granule = access.reads[n];
+      int kind = 0;
+      if (granule >= n_granules) abort();
+      while (granule >= s->kinds[kind].n) granule -= s->kinds[kind++].n;
+      bytes += s->kinds[kind].bytes;
+    }
+  }
+  return bytes;
+}
+
+/* Loads of statistics come with the block of O that they belong to, or from registers. */
+static bool loads_statistics(const Program *p) {
+  for (int k = 0; k < p->n_ops; k++)
+    if (p->ops[k].kind == OP_EVENT && p->ops[k].event == EVENT_LOAD && p->ops[k].tensor == TENSOR_STATS) return true;
+  return false;
+}
+
+static void walk_stream(const Program *p, int64_t n_splits, int64_t merge) {
+  const Shape shape = {.N_q = 6, .N_k = 9, .d = 4, .d_v = 5, .causal = n_splits > 1};
+  const Tiling tiling = {.B_r = 2, .B_c = 3, .n_splits = p->splits ? n_splits : 1};
+  const Gpu gpu = {.name = "g", .n_sm = 2, .warp_size = 32};
+  const LaunchConfig config = {.block_q = 2,
+                               .block_k = 3,
+                               .n_splits = tiling.n_splits,
+                               .whole_head = p->whole_head,
+                               .spill_block_bytes = n_splits > 1 ? 8 : 0};
+  Plan plan;
+  Launch launch;
+  Stream s;
+  double bytes = 0;
+  if (plan_make(&plan, &shape, &tiling, NULL) || launch_make(&launch, &plan.shape, &config, &gpu, NULL)) abort();
+  const bool made = stream_make(&s, p, &plan, &launch, merge, 0);
+  if (stream_exists(p) && !made) abort();
+  if (!made) return;
+  for (int k = 0; k < s.n_kernels; k++)
+    for (int64_t piece = 0; piece < s.kernels[k].n_pieces; piece++) {
+      StreamSlot slot = {.number = piece % 2};
+      stream_begin(&s, k, &slot, piece);
+      bytes += walk_piece(&s, &slot);
+    }
+  if (merge == 1 && !loads_statistics(p) && (int64_t)(bytes + 0.5) != (int64_t)stream_read_bytes(&s, p)) abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const Shape SHAPES[] = {
@@ -29,6 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (plan_make(&plan, &SHAPES[k], &tiling, NULL)) abort();
     while (schedule_next(p, &plan, &cursor, &event)) steps++;
     if (steps != schedule_n_steps(p, &plan)) abort();
+    walk_stream(p, (int64_t)k + 1, (int64_t)1 << k);
+    walk_stream(p, (int64_t)k + 1, 1);
   }
   free(p);
   return 0;
