@@ -76,7 +76,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       ROOM(prefix "split_shared", tiles[d][causal].split_shared_bytes, "shared memory of its CTAs"),                   \
       COUNT(prefix "split_time_start_ns", tiles[d][causal].split_time_start_ns, 1000000,                               \
             "launch and latency of it, and of the kernel that combines")
-enum { TILE_KEYS = 27, TILE_FIRST = 29 };
+enum { TILE_KEYS = 27, TILE_FIRST = 34 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, false, "the name that --kernel takes"),
@@ -98,8 +98,8 @@ static const KeyfileField FIELDS[] = {
     TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
     TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
-    TEXT("packs", packs_text, false, "query heads of a KV head as rows of one tile: never, one-query or fill"),
-    TEXT("splits", splits_text, false, "keys of small grids, by another kernel: never, fill or power-of-two"),
+    TEXT("packs", packs_text, false, "query heads of a KV head as rows of one tile: never, one-query, fill or always"),
+    TEXT("splits", splits_text, false, "keys of small grids, by another kernel: never, fill, power-of-two or fewest"),
     {"split_ctas_per_sm", KEYFILE_COUNT, offsetof(Profile, split_ctas_per_sm), false, 1, 32,
      "CTAs of that kernel meant to run on an SM"},
     {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100,
@@ -110,6 +110,16 @@ static const KeyfileField FIELDS[] = {
      "how far off its time is at most for half of them"},
     {"time_nine_permille", KEYFILE_COUNT, offsetof(Profile, time_nine_permille), false, 1, 1000,
      "how far off its time is at most for nine tenths of them"},
+    {"time_split_runs", KEYFILE_COUNT, offsetof(Profile, time_split_runs), false, 1, 1e6,
+     "recorded runs of several queries whose keys were split"},
+    {"time_split_median_permille", KEYFILE_COUNT, offsetof(Profile, time_split_median_permille), false, 1, 1000,
+     "how far off the time of half of those is at most"},
+    {"time_split_nine_permille", KEYFILE_COUNT, offsetof(Profile, time_split_nine_permille), false, 1, 1000,
+     "how far off the time of nine tenths of those is at most"},
+    {"time_decode_runs", KEYFILE_COUNT, offsetof(Profile, time_decode_runs), false, 1, 1e6,
+     "recorded runs of one query that its time was compared with"},
+    {"time_decode_worst_permille", KEYFILE_COUNT, offsetof(Profile, time_decode_worst_permille), false, 1, 1000,
+     "how far off the time of those is at most"},
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
      "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),
@@ -128,9 +138,11 @@ static const KeyfileField FIELDS[] = {
     TILE("d192_causal_", 3, 1),
     TILE("d256_", 4, 0),
     TILE("d256_causal_", 4, 1),
+    TILE("d192_v128_", PROFILE_MLA, 0),
+    TILE("d192_v128_causal_", PROFILE_MLA, 1),
 };
 _Static_assert(sizeof FIELDS / sizeof FIELDS[0] == PROFILE_FIELD_COUNT, "one row for each field");
-_Static_assert(TILE_FIRST + 2 * PROFILE_D_COUNT * TILE_KEYS == PROFILE_FIELD_COUNT, "TILE_KEYS keys a tile");
+_Static_assert(TILE_FIRST + 2 * PROFILE_TILES * TILE_KEYS == PROFILE_FIELD_COUNT, "TILE_KEYS keys a tile");
 
 const KeyfileField *profile_fields(int *n_fields) {
   *n_fields = PROFILE_FIELD_COUNT;
@@ -283,7 +295,7 @@ static Status read_every(const Check *c) {
                   quote(p->tile_text, strlen(p->tile_text)).text);
   p->every.block_q = sides[0];
   p->every.block_k = sides[1];
-  for (int d = 0; d < PROFILE_D_COUNT; d++)
+  for (int d = 0; d < PROFILE_TILES; d++)
     if (!p->tiles[d][0].block_q && !first_line(p, d, 0) && !first_line(p, d, 1)) p->tiles[d][0] = p->every;
   return STATUS_OK;
 }
@@ -305,13 +317,16 @@ static void complete_short(Profile *p, const char *display_name) {
 static Status check_tile(const Check *c, int d) {
   Profile *p = c->p;
   const ProfileTile *plain = &p->tiles[d][0];
+  char name[16];
+  snprintf(name, sizeof name, "%lld%s", d == PROFILE_MLA ? 192 : (long long)PROFILE_D[d],
+           d == PROFILE_MLA ? "_v128" : "");
   for (int causal = 0; causal < 2; causal++) {
     const int line = first_line(p, d, causal);
     if (line && (!plain->block_q || !plain->block_k))
       return keyfile_refuse(
           c->display_name, line, c->error,
-          "a tile for d = %lld has no two sides; give d%lld_block_q and d%lld_block_k, or none of its keys",
-          (long long)PROFILE_D[d], (long long)PROFILE_D[d], (long long)PROFILE_D[d]);
+          "a tile for d = %.*s has no two sides; give d%s_block_q and d%s_block_k, or none of its keys",
+          (int)strcspn(name, "_"), name, name, name);
   }
   for (int key = 0; key < TILE_KEYS; key++)
     if (*tile_value(p, d, 1, key) == 0) *tile_value(p, d, 1, key) = *tile_value(p, d, 0, key);
@@ -338,7 +353,7 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
   if (!status) status = read_words(&check);
   if (!status) status = read_every(&check);
   bool any = false;
-  for (int d = 0; !status && d < PROFILE_D_COUNT; d++) {
+  for (int d = 0; !status && d < PROFILE_TILES; d++) {
     status = check_tile(&check, d);
     any = any || read.tiles[d][0].block_q;
   }
@@ -364,12 +379,37 @@ const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal) 
   return profile->every.block_q ? &profile->every : NULL;
 }
 
+/* The tile for a shape. Of heads with a narrower V there is one. */
+static const ProfileTile *tile_of(const Profile *p, const Shape *shape) {
+  if (!shape->d_v || shape->d_v == shape->d) return profile_tile(p, shape->d, shape->causal);
+  const ProfileTile *narrow = &p->tiles[PROFILE_MLA][shape->causal];
+  if (narrow->block_q && shape->d > 128 && shape->d <= 192 && shape->d_v <= 128) return narrow;
+  return p->every.block_q ? &p->every : NULL;
+}
+
+/* How far off the time is: of one query, of several whose keys are split, or of whole row blocks. */
+static TimeLaw law_of(const Profile *p, const ProfileTile *t, const Shape *shape, bool is_split) {
+  TimeLaw law = {.start_ns = t->time_start_ns,
+                 .alone_permille = t->time_alone_permille,
+                 .full_permille = t->time_full_permille,
+                 .wave_permille = t->time_wave_permille};
+  if (is_split && t->split_time_start_ns) law.start_ns = t->split_time_start_ns;
+  law.is_decode = shape->N_q == 1;
+  law.is_split = is_split;
+  law.n_runs = law.is_decode ? p->time_decode_runs : is_split ? p->time_split_runs : p->time_runs;
+  law.median_permille = is_split ? p->time_split_median_permille : p->time_median_permille;
+  law.nine_permille = is_split ? p->time_split_nine_permille : p->time_nine_permille;
+  law.worst_permille = p->time_decode_worst_permille;
+  return law;
+}
+
 Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *config, Error *error) {
-  const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
-  if (shape->d_v && shape->d_v != shape->d)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s is described for heads of V as large as those of K; leave --head-dim-v or the kernel out",
-                     profile->name);
+  const ProfileTile *t = tile_of(profile, shape);
+  if (!t && shape->d_v && shape->d_v != shape->d)
+    return error_set(
+        error, STATUS_BAD_REQUEST, "%s is described for %s; leave --head-dim-v or the kernel out", profile->name,
+        profile->tiles[PROFILE_MLA][0].block_q ? "heads of V as large as those of K, and for d = 192 with V of 128"
+                                               : "heads of V as large as those of K");
   if (!t) {
     char listed[64] = "";
     for (int i = 0; i < PROFILE_D_COUNT; i++)
@@ -407,13 +447,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .step_spread_cycles = t->step_spread_cycles,
                            .busy_spread_cycles = t->busy_spread_cycles,
                            .clocks_permille = t->clocks_permille,
-                           .time = {.start_ns = t->time_start_ns,
-                                    .alone_permille = t->time_alone_permille,
-                                    .full_permille = t->time_full_permille,
-                                    .wave_permille = t->time_wave_permille,
-                                    .n_runs = profile->time_runs,
-                                    .median_permille = profile->time_median_permille,
-                                    .nine_permille = profile->time_nine_permille},
+                           .time = law_of(profile, t, shape, false),
                            .packing = profile->packing,
                            .may_split = t->split_step_spread_cycles > 0,
                            .pull_bytes = profile->pull_bytes,
@@ -424,7 +458,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
 /* ---- Split keys ----------------------------------------------------------------------------------- */
 
 int64_t profile_splits(const Profile *profile, const Shape *shape, int64_t n_SM) {
-  const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
+  const ProfileTile *t = tile_of(profile, shape);
   if (!t || !t->split_block_q || !t->split_block_k || profile->splitting == SPLITTING_NEVER || shape->pattern) return 1;
   const bool has_window = shape->window > 0 || (shape->sided && (shape->left >= 0 || shape->right >= 0));
   const Shape packed =
@@ -438,7 +472,7 @@ int64_t profile_splits(const Profile *profile, const Shape *shape, int64_t n_SM)
 
 /* Of spilled registers a description says those of CTAs that have several tiles and no mask. */
 void profile_become_split(const Profile *profile, const Shape *shape, int64_t n_splits, LaunchConfig *c) {
-  const ProfileTile *t = profile_tile(profile, shape->d, shape->causal);
+  const ProfileTile *t = tile_of(profile, shape);
   if (!t) return; /* no split is chosen without a tile */
   const int64_t block_k = t->split_block_k ? t->split_block_k : c->block_k;
   const bool several_tiles = ceil_div(shape->N_k, block_k) > n_splits;
@@ -449,7 +483,7 @@ void profile_become_split(const Profile *profile, const Shape *shape, int64_t n_
     c->registers_per_thread = t->split_registers;
   }
   c->shared_bytes = t->split_shared_bytes;
-  if (t->split_time_start_ns) c->time.start_ns = t->split_time_start_ns;
+  c->time = law_of(profile, t, shape, true);
   c->n_splits = n_splits;
   c->persistent = false;
   c->ctas_per_sm = c->pull_bytes = 0;

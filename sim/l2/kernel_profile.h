@@ -10,12 +10,13 @@
  *     d128_causal_block_k = 64 # source: ...
  *
  * Descriptions live in assets/kernels, one file each, in the form of sim/base/keyfile.h. There is one set of tile keys
- * for each of d = 64, 96, 128, 192 and 256, and one more with "causal_" where a causal mask changes something: a causal
- * key that is left out takes the value of the plain one. A head in between is padded up to
- * the next of these sizes, and refused if the description lacks that one.
+ * for each of d = 64, 96, 128, 192 and 256, one for d = 192 with V of 128 (d192_v128_), and one more with "causal_"
+ * where a causal mask changes something: a causal key that is left out takes the value of the plain one. A head in
+ * between is padded up to the next of these sizes, and refused if the description lacks that one.
  *
- * packs (never, one-query, fill) says whether query heads of a KV head are rows of one tile, splits (never, fill,
- * power-of-two) whether small grids go to a kernel that splits the keys; that kernel's tile are the split_ keys.
+ * packs (never, one-query, fill, always) says whether query heads of a KV head are rows of one tile, splits (never,
+ * fill, power-of-two, fewest) whether small grids go to a kernel that splits the keys; that kernel's tile are the
+ * split_ keys.
  *
  * A kernel of one's own takes three lines, or one; these hold for every d:
  *
@@ -37,7 +38,13 @@
 #include "sim/l2/launch.h"
 #include "sim/algorithms/schedule.h"
 
-enum { PROFILE_D_COUNT = 5, PROFILE_FIELD_COUNT = 29 + 54 * PROFILE_D_COUNT };
+enum {
+  PROFILE_D_COUNT = 5,
+  PROFILE_MLA = PROFILE_D_COUNT, /* the tile of d = 192 with V of 128: multi-head latent attention before its keys are
+                                    expanded into a cache */
+  PROFILE_TILES,
+  PROFILE_FIELD_COUNT = 34 + 54 * PROFILE_TILES
+};
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
 
@@ -94,11 +101,13 @@ typedef struct {
   bool lse;                  /* writes the log-sum-exp of every row */
   int64_t percent_of_peak;   /* of the products' peak rate that it reaches; 0: not known */
   int64_t time_runs, time_median_permille, time_nine_permille; /* how far off its time is (sim/machine/timing.h) */
-  int64_t pull_bytes;                                          /* read and written to pull a piece of work; 0: none */
+  int64_t time_split_runs, time_split_median_permille, time_split_nine_permille; /* of split keys, several queries */
+  int64_t time_decode_runs, time_decode_worst_permille;                          /* of one query; of all of them */
+  int64_t pull_bytes; /* read and written to pull a piece of work; 0: none */
 
-  char tile_text[KEYFILE_TEXT_BYTES];    /* "128 x 64": for every d that has no tile of its own */
-  ProfileTile every;                     /* the same, read */
-  ProfileTile tiles[PROFILE_D_COUNT][2]; /* [..][1]: causal */
+  char tile_text[KEYFILE_TEXT_BYTES];  /* "128 x 64": for every d that has no tile of its own */
+  ProfileTile every;                   /* the same, read */
+  ProfileTile tiles[PROFILE_TILES][2]; /* [..][1]: causal */
   KeyfileNote notes[PROFILE_FIELD_COUNT];
 } Profile;
 
@@ -110,7 +119,7 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
 const KeyfileField *profile_fields(int *n_fields);
 const KeyfileNote *profile_note(const Profile *profile, const char *key);
 
-/* The tile for a head dimension; NULL: none is described. */
+/* The tile for heads of which V is as wide as K; NULL: none is described. */
 const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal);
 
 /* How the kernel is launched for a shape, to be overridden member by member and given to launch_make.

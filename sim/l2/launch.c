@@ -16,8 +16,8 @@ static const char *const WALK_NAMES[WALK_COUNT] = {"forward", "reversed"};
 static const char *const LIMIT_NAMES[LIMIT_COUNT + 1] = {"shared memory", "registers",  "threads",
                                                          "CTAs per SM",   "the kernel", "nothing known"};
 
-static const char *const SPLITTING_NAMES[SPLITTING_COUNT] = {"never", "fill", "power-of-two"};
-static const char *const PACKING_NAMES[PACKING_COUNT] = {"usual", "never", "one-query", "fill"};
+static const char *const SPLITTING_NAMES[SPLITTING_COUNT] = {"never", "fill", "power-of-two", "fewest"};
+static const char *const PACKING_NAMES[PACKING_COUNT] = {"usual", "never", "one-query", "fill", "always"};
 
 const char *launch_order_name(LaunchOrder order) { return ORDER_NAMES[order]; }
 const char *launch_rows_name(LaunchRows rows) { return ROWS_NAMES[rows]; }
@@ -63,6 +63,7 @@ static double rows_used(int64_t rows, int64_t B_r) {
 
 bool packing_packs(Packing packing, int64_t N_q, int64_t group, int64_t B_r, bool has_window, bool splits) {
   if (group <= 1 || packing == PACKING_NEVER) return false;
+  if (packing == PACKING_ALWAYS) return true;
   if (packing == PACKING_ONE_QUERY) return N_q == 1 && !has_window;
   return splits || rows_used(N_q, B_r) < 0.9 * rows_used(N_q * group, B_r);
 }
@@ -93,8 +94,25 @@ int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c) {
   return 1;
 }
 
+/* The part of the slots of all waves that CTAs fill. */
+static double waves_filled(Wide n_ctas, int64_t n_slots) {
+  const double waves = (double)n_ctas / (double)n_slots;
+  return waves / ceil(waves);
+}
+
+static int64_t fewest_splits(Wide n_ctas, int64_t n_slots, int64_t T_c) {
+  double best = 0;
+  int64_t splits = 1;
+  for (int64_t s = 1; s <= 128 && s <= T_c; s++) {
+    const double filled = waves_filled(n_ctas * wide(s), n_slots);
+    if (filled > best * 1.05) best = filled, splits = s;
+  }
+  return ceil_div(T_c, ceil_div(T_c, splits)); /* none is empty */
+}
+
 int64_t splitting_choose(Splitting splitting, Wide n_ctas, int64_t n_SM, int64_t ctas_per_sm, int64_t T_c) {
   const int64_t n_slots = n_SM * (ctas_per_sm ? ctas_per_sm : 1);
+  if (splitting == SPLITTING_FEWEST) return fewest_splits(n_ctas, n_slots, T_c);
   if (splitting == SPLITTING_FILL) return split_choose(n_ctas, n_slots, T_c);
   int64_t splits = 1;
   if (splitting == SPLITTING_NEVER || 5 * n_ctas >= 4 * wide(n_SM)) return splits;

@@ -52,10 +52,11 @@ typedef enum {
                         seqlenq_ngroups_swapped */
   PACKING_FILL,      /* where rows of a tile would lie idle, and wherever keys are split: FlashAttention-3,
                         hopper/heuristics.h, should_pack_gqa, and hopper/flash_api.cpp, get_pack_gqa */
+  PACKING_ALWAYS,    /* kernels/ladder/fa2_decode.cu */
   PACKING_COUNT
 } Packing;
 
-const char *packing_name(Packing packing); /* "usual", "never", "one-query", "fill" */
+const char *packing_name(Packing packing); /* "usual", "never", "one-query", "fill", "always" */
 bool packing_from_name(const char *name, Packing *packing);
 
 /* What a kernel of that rule does. N_q: queries of a head; group: heads that share K and V; B_r: rows of its tile. */
@@ -67,10 +68,12 @@ typedef enum {
   SPLITTING_FILL,         /* as split_choose: FlashAttention-2, csrc/flash_attn/flash_api.cpp, num_splits_heuristic */
   SPLITTING_POWER_OF_TWO, /* the largest power of two whose CTAs fit at once, where CTAs would leave a fifth of the SMs
                              without work: cuDNN, from two recorded launches (h100/decode) */
+  SPLITTING_FEWEST,       /* the fewest whose last wave is within 5 % as full as any's, none of them empty:
+                             kernels/ladder/fa2_decode.cu, default_splits */
   SPLITTING_COUNT
 } Splitting;
 
-const char *splitting_name(Splitting splitting); /* "never", "fill", "power-of-two" */
+const char *splitting_name(Splitting splitting); /* "never", "fill", "power-of-two", "fewest" */
 bool splitting_from_name(const char *name, Splitting *splitting);
 
 /* How many ways to split the keys of `n_ctas` row blocks (over batch and heads) with T_c column tiles on a machine of

@@ -76,6 +76,8 @@ typedef struct {
   int64_t wave_permille;  /* and over the number of waves, added to that: the ramp and the tail of a launch */
   int64_t n_runs, median_permille, nine_permille; /* recorded runs; how far off half and nine tenths of them are at
                                                      most */
+  bool is_decode, is_split;                       /* what those runs are of: one query; split keys */
+  int64_t worst_permille;                         /* of decode, all of them */
 } TimeLaw;
 
 /* What a kernel of that law is expected to take. n_kernels: launched one after another. */

@@ -15,9 +15,9 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *const NAMES[] = {"fa2-sm90",           "fa2_wgmma",      "fa3_overlap", "cudnn-sm90",
-                                    "mem-efficient-sm90", "standard_tiled", "fa3-sm90",    "fa1",
-                                    "fa2_scalar",         "fa2_causal",     "fa2_tensor",  "fa2_async"};
+static const char *const NAMES[] = {"fa2-sm90",       "fa2_wgmma",  "fa3_overlap", "cudnn-sm90", "mem-efficient-sm90",
+                                    "standard_tiled", "fa3-sm90",   "fa1",         "fa2_decode", "fa2_scalar",
+                                    "fa2_causal",     "fa2_tensor", "fa2_async"};
 
 static size_t read_asset(const char *folder, const char *name, char *text) {
   char path[512];
@@ -142,7 +142,8 @@ static void tiles_are_found(void **state) {
   assert_int_equal(profile_tile(&fa3, 128, true)->block_k, 128);
   assert_int_equal(profile_tile(&fa3, 128, true)->block_q, 128);
   assert_int_equal(profile_tile(&fa3, 128, true)->threads, 384);
-  assert_null(profile_tile(&fa3, 80, false));
+  assert_int_equal(profile_tile(&fa3, 80, false)->block_k, 144);
+  assert_int_equal(profile_tile(&fa3, 192, true)->block_k, 112);
   assert_int_equal(profile_tile(&fa3, 64, false)->block_q, 192);
   assert_null(profile_tile(&fa3, 257, false));
   const Profile tensor = load("fa2_tensor");
@@ -153,6 +154,53 @@ static void tiles_are_found(void **state) {
   assert_string_equal(
       error.message,
       "fa2_tensor has no tile for d = 256; its description has d = 64, 128, and kernels choose others between them");
+}
+
+/* Multi-head latent attention in prefill, d = 192 and V of 128: FlashAttention-3 has a tile for it, hopper/tile_size.h.
+ * Shared memory is that of Q and two stages of K and V. Kernels without one refuse it; a tile for every d holds. */
+static void a_narrow_V_has_its_own_tile(void **state) {
+  (void)state;
+  const Profile fa3 = load("fa3-sm90"), fa2 = load("fa2-sm90");
+  LaunchConfig config;
+  Error error = {0};
+  Shape shape = {.N_q = 4096, .d = 192, .d_v = 128};
+  for (int causal = 0; causal < 2; causal++) {
+    shape.causal = causal;
+    assert_int_equal(profile_config(&fa3, &shape, &config, &error), STATUS_OK);
+    assert_true(config.block_q == 128 && config.block_k == 128 && config.threads == 384);
+    assert_int_equal(config.shared_bytes, 2 * (128 * 192 + 2 * 128 * (192 + 128)));
+  }
+  shape.d_v = 192;
+  assert_int_equal(profile_config(&fa3, &shape, &config, &error), STATUS_OK);
+  assert_int_equal(config.block_k, 112);
+  shape = (Shape){.N_q = 4096, .d = 256, .d_v = 128};
+  assert_int_equal(profile_config(&fa3, &shape, &config, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "and for d = 192 with V of 128"));
+  shape = (Shape){.N_q = 4096, .d = 192, .d_v = 128};
+  error = (Error){0};
+  assert_int_equal(profile_config(&fa2, &shape, &config, &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "heads of V as large as those of K; leave"));
+  Profile any;
+  assert_int_equal(profile_parse("tile = 64 x 32\n", 15, "mine", &any, NULL), STATUS_OK);
+  assert_int_equal(profile_config(&any, &shape, &config, &error), STATUS_OK);
+  assert_int_equal(config.block_k, 32);
+}
+
+/* Our decode takes the fewest splits that fill the last wave as well as any, one CTA on each of 132 SMs, none empty;
+ * its heads are packed whatever the number of queries. By hand: 8 KV heads x 16 = 128 of 132, 97 %, which 33 (264 of
+ * 264) beats by less than 5 %; 64 CTAs twice are 97 % too; 1,000 keys are 16 tiles. */
+static void decode_splits_as_its_source_says(void **state) {
+  (void)state;
+  const Profile p = load("fa2_decode");
+  Shape shape = {.heads = 32, .kv_heads = 8, .N_q = 1, .N_k = 32768, .d = 128};
+  assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+  assert_int_equal(profile_splits(&p, &shape, 132), 16);
+  shape.batch = 8;
+  assert_int_equal(profile_splits(&p, &shape, 132), 2);
+  shape.batch = 1, shape.heads = 8, shape.kv_heads = 1, shape.N_k = 1000;
+  assert_int_equal(profile_splits(&p, &shape, 132), 16);
+  assert_true(packing_packs(PACKING_ALWAYS, 64, 4, 16, true, false));
+  assert_false(packing_packs(PACKING_ALWAYS, 1, 1, 16, false, true)); /* there is nothing to pack */
 }
 
 static void numbers_have_sources(void **state) {
@@ -379,6 +427,8 @@ int main(void) {
       cmocka_unit_test(ctas_per_sm_as_seen),
       cmocka_unit_test(shared_memory_is_the_tiles),
       cmocka_unit_test(tiles_are_found),
+      cmocka_unit_test(a_narrow_V_has_its_own_tile),
+      cmocka_unit_test(decode_splits_as_its_source_says),
       cmocka_unit_test(numbers_have_sources),
       cmocka_unit_test(launched_as_recorded),
       cmocka_unit_test(the_least_that_is_enough),

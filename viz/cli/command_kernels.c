@@ -99,7 +99,7 @@ static Status print_list(const Profile *kernels, int n, bool csv, Io *io, Error 
                       8);
   if (!csv) table_title(&t, "Described kernels; --kernel takes the name, or a file");
   for (int k = 0; k < n; k++)
-    for (int d = 0; d < PROFILE_D_COUNT; d++)
+    for (int d = 0; d < PROFILE_TILES; d++)
       for (int causal = 0; causal < 2; causal++) {
         const Profile *p = &kernels[k];
         const ProfileTile *tile = &p->tiles[d][causal];
@@ -107,6 +107,8 @@ static Status print_list(const Profile *kernels, int n, bool csv, Io *io, Error 
         table_text(&t, ROLE_ACCENT, p->name);
         if (*p->tile_text && d == 0)
           table_text(&t, ROLE_PLAIN, "any");
+        else if (d == PROFILE_MLA)
+          table_text(&t, ROLE_PLAIN, "192 / 128");
         else
           table_count(&t, ROLE_PLAIN, wide(PROFILE_D[d]));
         table_text(&t, ROLE_PLAIN, causal ? "causal" : "");
@@ -180,12 +182,13 @@ static Status print_json(const Profile *kernels, int n, FILE *out, Error *error)
     k.text(k.context, "walk", launch_walk_name(p->walk));
     k.text(k.context, "persistent", yes(p->persistent));
     k.open_array(k.context, "tiles");
-    for (int d = 0; d < PROFILE_D_COUNT; d++)
+    for (int d = 0; d < PROFILE_TILES; d++)
       for (int causal = 0; causal < 2; causal++) {
         const ProfileTile *t = &p->tiles[d][causal];
         if (!t->block_q) continue;
         k.open_object(k.context, NULL);
-        k.whole(k.context, "head_dim", wide(PROFILE_D[d]));
+        k.whole(k.context, "head_dim", wide(d == PROFILE_MLA ? 192 : PROFILE_D[d]));
+        k.whole(k.context, "head_dim_v", wide(d == PROFILE_MLA ? 128 : PROFILE_D[d]));
         k.flag(k.context, "causal", causal);
         k.whole(k.context, "block_q", wide(t->block_q));
         k.whole(k.context, "block_k", wide(t->block_k));

@@ -328,6 +328,25 @@ static void time_rows(Table *t, const Simulation *runs, int n) {
   predicted_rows(t, runs, n);
 }
 
+/* How far a predicted time can be trusted: by runs of the same sort, or not known. */
+static void law_note(Table *t, const TimeLaw *law) {
+  const char *const of = law->is_decode ? "one query" : law->is_split ? "split keys" : "this kernel";
+  if (law->n_runs == 0)
+    table_note(t, "Predicted, but no recorded run of %s%s was compared with it.", of,
+               law->is_decode || law->is_split ? " of this kernel" : "");
+  else if (law->is_decode)
+    table_note(
+        t,
+        "Predicted as the kernel's decode was timed on an H100: %lld recorded runs of one query, all within %.1f %%.",
+        (long long)law->n_runs, (double)law->worst_permille / 10);
+  else
+    table_note(t,
+               "Predicted as the kernel was timed on H200 and H100 cards%s: %lld recorded runs, half of them within "
+               "%.1f %%, nine in ten within %.1f %%.",
+               law->is_split ? ", with split keys" : "", (long long)law->n_runs, (double)law->median_permille / 10,
+               (double)law->nine_permille / 10);
+}
+
 static void time_notes(Table *t, const Simulation *runs, int n) {
   const Simulation *run = &runs[0];
   if (!run->timed) return;
@@ -348,11 +367,7 @@ static void time_notes(Table *t, const Simulation *runs, int n) {
   for (int k = 0; k < n && !predicted; k++) {
     const TimeLaw *law = &runs[k].config.time;
     predicted = runs[k].timing.predicted_s > 0;
-    if (predicted)
-      table_note(t,
-                 "Predicted as the kernel was timed on H200 and H100 cards: %lld recorded runs, half of them within "
-                 "%.1f %%, nine in ten within %.1f %%.",
-                 (long long)law->n_runs, (double)law->median_permille / 10, (double)law->nine_permille / 10);
+    if (predicted) law_note(t, law);
   }
   if (!predicted)
     table_note(t, "No time is predicted: %s.",

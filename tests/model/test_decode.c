@@ -1,0 +1,225 @@
+/* Decode, one query a sequence against a long cache, as it was recorded on an H100: bytes across the SRAM boundary to
+ * half a percent, times as near as the kernels' descriptions say, and never below the bound.
+ *
+ *     h100/decode-time   events around both kernels: FlashAttention-2, cuDNN and our rung 10, 32 heads on 8, 32K keys
+ *     h100/decode        ncu, a row a launch (here the launches of a run are added up)
+ *     h100/more          ncu: our rung 10 over a grid of shapes; its number of splits is given */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/simulate.h"
+#include "tests/support/open_gpu.h"
+#include "tests/support/open_profile.h"
+
+enum { COLUMNS_MAX = 64, RUNS_MAX = 64 };
+
+typedef struct {
+  char kernel[32];
+  int64_t batch, heads, kv_heads, N_k, d, splits; /* splits 0: not recorded */
+  bool splits_given;                              /* to the kernel; else its own choice */
+  double us, boundary_bytes, first_kernel_bytes;  /* 0: not counted; of both kernels, of the first */
+} Run;
+
+static Run runs[RUNS_MAX];
+static size_t n_runs;
+static Gpu h100;
+
+static int cut(char *line, char *fields[COLUMNS_MAX]) {
+  int n = 0;
+  line[strcspn(line, "\r\n")] = '\0';
+  for (char *at = line; at && n < COLUMNS_MAX;) {
+    fields[n++] = at;
+    at = strchr(at, ',');
+    if (at) *at++ = '\0';
+  }
+  return n;
+}
+
+typedef struct {
+  char head[4096], line[4096];
+  char *heads[COLUMNS_MAX], *cells[COLUMNS_MAX];
+  int n;
+} Row;
+
+static const char *cell(const Row *row, const char *name) {
+  for (int c = 0; c < row->n; c++)
+    if (strcmp(row->heads[c], name) == 0) return row->cells[c];
+  return "";
+}
+
+static int64_t whole(const Row *row, const char *name) { return atoll(cell(row, name)); }
+
+static void each_row(const char *experiment, void (*take)(const Row *row)) {
+  static Row row;
+  char path[512];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/counters/h100/%s/first.csv", assets ? assets : "assets", experiment);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  row.n = 0;
+  while (fgets(row.line, sizeof row.line, file)) {
+    if (*row.line == '#') continue;
+    if (row.n == 0) {
+      memcpy(row.head, row.line, sizeof row.head);
+      row.n = cut(row.head, row.heads);
+    } else if (cut(row.line, row.cells) == row.n) {
+      take(&row);
+    }
+  }
+  fclose(file);
+}
+
+static void add(const Run *run) {
+  assert_true(n_runs < RUNS_MAX);
+  runs[n_runs++] = *run;
+}
+
+static const char *described(const char *name) {
+  static const char *const NAMES[][2] = {{"pytorch_fa2", "fa2-sm90"},
+                                         {"flash", "fa2-sm90"},
+                                         {"pytorch_cudnn", "cudnn-sm90"},
+                                         {"cudnn", "cudnn-sm90"},
+                                         {"fa2_decode", "fa2_decode"}};
+  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+    if (strcmp(name, NAMES[k][0]) == 0) return NAMES[k][1];
+  return NULL;
+}
+
+static void take_timed(const Row *row) {
+  const char *kernel = described(cell(row, "kernel"));
+  if (!kernel) return; /* the copy */
+  Run run = {.batch = whole(row, "batch"),
+             .heads = whole(row, "heads"),
+             .kv_heads = whole(row, "kv_heads"),
+             .N_k = whole(row, "seq_k"),
+             .d = whole(row, "head_dim"),
+             .splits = whole(row, "splits"),
+             .us = atof(cell(row, "us"))};
+  snprintf(run.kernel, sizeof run.kernel, "%s", kernel);
+  add(&run);
+}
+
+/* The launches of a run stand below each other. */
+static void take_launch(const Row *row) {
+  static char last[16];
+  const char *kernel = described(cell(row, "backend"));
+  if (!kernel || whole(row, "NQ") != 1) return;
+  const double us = atof(cell(row, "time_ns")) / 1000, bytes = atof(cell(row, "boundary_read_bytes"));
+  if (strcmp(last, cell(row, "run")) == 0) {
+    runs[n_runs - 1].us += us;
+    return;
+  }
+  snprintf(last, sizeof last, "%s", cell(row, "run"));
+  Run run = {.batch = whole(row, "B"),
+             .heads = whole(row, "H"),
+             .kv_heads = whole(row, "KV"),
+             .N_k = whole(row, "NK"),
+             .d = whole(row, "d"),
+             .us = us,
+             .first_kernel_bytes = bytes};
+  snprintf(run.kernel, sizeof run.kernel, "%s", kernel);
+  add(&run);
+}
+
+static void take_counted(const Row *row) {
+  if (strcmp(cell(row, "rung"), "fa2_decode") != 0 || whole(row, "seq_q") != 1) return;
+  Run run = {.batch = whole(row, "batch"),
+             .heads = whole(row, "heads"),
+             .kv_heads = whole(row, "kv_heads"),
+             .N_k = whole(row, "seq_k"),
+             .d = whole(row, "head_dim"),
+             .splits = whole(row, "splits"),
+             .splits_given = true,
+             .us = atof(cell(row, "gpu__time_duration.sum")) / 1000,
+             .boundary_bytes = atof(cell(row, "l1tex__m_xbar2l1tex_read_bytes.sum"))};
+  strcpy(run.kernel, "fa2_decode");
+  add(&run);
+}
+
+static int setup(void **state) {
+  (void)state;
+  h100 = open_gpu("h100-sxm");
+  each_row("decode-time", take_timed);
+  each_row("decode", take_launch);
+  each_row("more", take_counted);
+  return 0;
+}
+
+/* As the library launches it: packed, and split as its description says. */
+static Simulation decode(const Run *run, const Profile *profile) {
+  Problem p = {
+      .shape =
+          {.batch = run->batch, .heads = run->heads, .kv_heads = run->kv_heads, .N_q = 1, .N_k = run->N_k, .d = run->d},
+      .machine = machine_of_gpu(&h100)};
+  Simulation s;
+  Error error = {0};
+  assert_int_equal(shape_complete(&p.shape, &error), STATUS_OK);
+  assert_int_equal(profile_config(profile, &p.shape, &p.launch, &error), STATUS_OK);
+  const int64_t chosen = profile_splits(profile, &p.shape, h100.n_sm), n = run->splits_given ? run->splits : chosen;
+  if (run->splits && !run->splits_given) assert_int_equal(chosen, run->splits);
+  if (n > 1) profile_become_split(profile, &p.shape, n, &p.launch);
+  p.tiling = (Tiling){.B_r = p.launch.block_q, .B_c = p.launch.block_k, .n_splits = n};
+  if (simulate(&s, &p, schedule_find(n > 1 ? "fa2-split" : "fa2"), &error) || simulation_l2(&s, &p, &h100, &error))
+    fail_msg("%s", error.message);
+  simulation_time(&s, &h100);
+  return s;
+}
+
+static void bytes_are_within_half_a_percent(void **state) {
+  (void)state;
+  size_t n = 0;
+  for (size_t k = 0; k < n_runs; k++) {
+    const Run *run = &runs[k];
+    if (!run->boundary_bytes && !run->first_kernel_bytes) continue;
+    const Profile profile = open_profile(run->kernel);
+    const Simulation s = decode(run, &profile);
+    const Wide *read = s.traffic.read;
+    const double first = (double)(read[TENSOR_Q] + read[TENSOR_K] + read[TENSOR_V]);
+    const double counted = run->boundary_bytes ? run->boundary_bytes : run->first_kernel_bytes;
+    const double model = run->boundary_bytes ? (double)s.read_bytes : first;
+    if (run->boundary_bytes) assert_true(model == counted); /* our own rung: to the byte */
+    if (fabs(model / counted - 1) > 0.005) fail_msg("%s: %.0f B, %.0f counted", run->kernel, model, counted);
+    n++;
+  }
+  assert_int_equal(n, 4 + 10);
+}
+
+static void times_are_as_near_as_is_said(void **state) {
+  (void)state;
+  static const char *const KERNELS[] = {"fa2-sm90", "cudnn-sm90", "fa2_decode"};
+  for (int kernel = 0; kernel < 3; kernel++) {
+    const Profile profile = open_profile(KERNELS[kernel]);
+    double worst = 0;
+    int64_t n = 0;
+    for (size_t k = 0; k < n_runs; k++) {
+      const Run *run = &runs[k];
+      if (strcmp(run->kernel, KERNELS[kernel]) != 0) continue;
+      const Simulation s = decode(run, &profile);
+      const double us = s.timing.predicted_s * 1e6, off = us / run->us - 1;
+      print_message("| %s | %d x %d heads on %d, %d keys, d = %d | %.1f | %.1f | %+.1f %% |\n", run->kernel,
+                    (int)run->batch, (int)run->heads, (int)run->kv_heads, (int)run->N_k, (int)run->d, run->us, us,
+                    100 * off);
+      assert_true(s.timing.least_s * 1e6 < run->us && s.timing.least_s <= s.timing.predicted_s);
+      assert_true(s.config.time.is_decode && s.config.time.n_runs == profile.time_decode_runs);
+      worst = fmax(worst, fabs(off));
+      n++;
+    }
+    assert_true(worst < 0.15);
+    assert_int_equal(profile.time_decode_runs, n);
+    assert_int_equal(profile.time_decode_worst_permille, (int64_t)ceil(1000 * worst));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_are_within_half_a_percent),
+                                     cmocka_unit_test(times_are_as_near_as_is_said)};
+  return cmocka_run_group_tests_name("decode", tests, setup, NULL);
+}
