@@ -299,6 +299,12 @@ static void predicted_times_are_as_near_as_is_said(void **state) {
       print_message("| %s | %zu | %.1f %% | %.1f %% | %.1f %% |\n", name, e->n, 100 * part(e, 0.5), 100 * part(e, 0.9),
                     100 * part(e, 1));
   }
+  if (every) {
+    const Profile said = open_profile("fa2-sm90");
+    assert_int_equal(said.time_split_runs, splits.n);
+    assert_int_equal(said.time_split_median_permille, lround(1000 * part(&splits, 0.5)));
+    assert_int_equal(said.time_split_nine_permille, lround(1000 * part(&splits, 0.9)));
+  }
   for (int k = 0; k < KERNELS; k++) {
     Errors *e = &of_kernel[k];
     const Profile said = open_profile(DESCRIBED[k]);

@@ -107,11 +107,9 @@ static Status print_list(const Profile *kernels, int n, bool csv, Io *io, Error 
         table_text(&t, ROLE_ACCENT, p->name);
         if (*p->tile_text && d == 0)
           table_text(&t, ROLE_PLAIN, "any");
-        else if (d == PROFILE_MLA)
-          table_text(&t, ROLE_PLAIN, "192 / 128");
         else
-          table_count(&t, ROLE_PLAIN, wide(PROFILE_D[d]));
-        table_text(&t, ROLE_PLAIN, causal ? "causal" : "");
+          table_count(&t, ROLE_PLAIN, wide(d == PROFILE_MLA ? 192 : PROFILE_D[d]));
+        table_text(&t, ROLE_PLAIN, d == PROFILE_MLA ? "V 128" : causal ? "causal" : "");
         table_format(&t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, tile->block_q, tile->block_k);
         cell_count(&t, tile->threads);
         cell_count(&t, tile->registers_per_thread);
