@@ -54,6 +54,8 @@ struct KernelModel {
   bool bypasses_l1;     /* its reads all reach L2, so that the boundary counter must agree */
   int only_block;       /* block size that cannot be chosen; 0: it can */
   bool spills;          /* it may: what it writes need not be equal */
+  bool reads_boxes;     /* TMA fetches whole boxes of B_r rows of Q: rows outside the tensor come as zeros, and count */
+  bool takes_blocks;    /* from a counter in memory: a sector each way for each row block */
   int64_t extra_read_bytes, extra_write_bytes,
       extra_atomic_bytes; /* besides its schedule, over all heads: sim/l2/overheads.h */
   /* For kernels that no schedule describes yet: their own formula. *traffic starts as zeros. NULL: the schedule's. */

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "kernels/counters/compare.h"
+#include "tests/support/open_counter_table.h"
 
 static const Comparison *find(const Comparison *c, int n, Counter counter) {
   for (int i = 0; i < n; i++)
@@ -183,6 +184,39 @@ static void expect_recorded(const char *path, size_t n_rows) {
   counter_table_free(&table);
 }
 
+/* Laws of the boundary: to the byte in every row, but where entries of a page table came through L1. */
+static void expect_laws(const char *path, const char *only, size_t n_exact) {
+  CounterTable table = open_counter_table(path);
+  size_t exact = 0;
+  for (size_t i = 0; i < table.n_rows; i++) {
+    const CounterRow *row = &table.rows[i];
+    Comparison c[COMPARISONS_MAX];
+    int n;
+    if (strcmp(row->kernel, only)) continue;
+    assert_int_equal(counter_compare(row, kernel_model_find(row->kernel), &row->shape, &row->tiling, c, &n, NULL),
+                     STATUS_OK);
+    for (int k = 0; k < n; k++) {
+      if (c[k].counter != COUNTER_BOUNDARY_READ && c[k].counter != COUNTER_BOUNDARY_WRITE) continue;
+      assert_true(c[k].must_hold);
+      if (c[k].error != 0) fail_msg("%s, line %d: %g off", path, (int)row->line, c[k].error);
+      exact += c[k].kind == COMPARE_EQUAL;
+    }
+  }
+  assert_int_equal(exact, n_exact);
+  counter_table_free(&table);
+}
+
+static void test_laws_of_the_upper_rungs(void **state) {
+  (void)state;
+  expect_laws("counters/h100/hopper/first.csv", "fa2_wgmma", 2 * 28);
+  expect_laws("counters/h100/hopper/first.csv", "fa3_overlap", 2 * 28);
+  expect_laws("counters/h100/more/first.csv", "fa2_decode", 2 * 10);
+  expect_laws("counters/h100/more/first.csv", "fa2_decode_paged", 10); /* what is written */
+  expect_laws("counters/h100/more/first.csv", "fa2_backward", 2 * 20);
+  expect_laws("counters/h100/more/first.csv", "fa2_backward_twice", 2 * 20);
+  expect_laws("counters/h100/hopper-more/first.csv", "fa3_backward", 2 * 20);
+}
+
 static void test_recorded_decode_and_backward(void **state) {
   (void)state;
   expect_recorded("assets/counters/h100/more/first.csv", 60);
@@ -198,6 +232,7 @@ int main(void) {
       cmocka_unit_test(test_models),
       cmocka_unit_test(test_recorded_counters),
       cmocka_unit_test(test_recorded_decode_and_backward),
+      cmocka_unit_test(test_laws_of_the_upper_rungs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

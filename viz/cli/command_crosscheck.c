@@ -45,6 +45,11 @@ static const struct {
                       {"assets/counters/h200/cudnn-places/third.csv", &PLACEMENT_H200, false, false}};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
 
+/* Rungs 8 to 11, on an H100: what crossed the boundary. The model of L2 is not held against them. */
+static const char *const H100_FILES[] = {"assets/counters/h100/hopper/first.csv", "assets/counters/h100/more/first.csv",
+                                         "assets/counters/h100/hopper-more/first.csv"};
+enum { N_H100_FILES = sizeof H100_FILES / sizeof *H100_FILES };
+
 typedef struct {
   Request request;
   OutputRequest output;
@@ -166,6 +171,27 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOpti
   return status;
 }
 
+/* What an H100 counted at the boundary in one of its files. */
+static Status add_h100_file(Crosscheck *c, const char *asset, const char *kernel_name, size_t *n_added, Error *error) {
+  char path[ASSETS_PATH_BYTES];
+  CounterTable table = {0};
+  Status status = assets_find(path, sizeof path, asset, error);
+  if (status == STATUS_OK) status = counter_file_read(path, &table, NULL, error);
+  c->on_h100 = true;
+  for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
+    CounterRow row = table.rows[i];
+    const KernelModel *model = kernel_model_find(row.kernel);
+    if (!model || !strstr(row.kernel, kernel_name)) continue;
+    for (int k = 0; k < COUNTER_COUNT; k++)
+      row.known[k] = row.known[k] && (k == COUNTER_BOUNDARY_READ || k == COUNTER_BOUNDARY_WRITE);
+    status = crosscheck_add_row(c, &row, model, &row.shape, &row.tiling, error);
+    ++*n_added;
+  }
+  c->on_h100 = false;
+  counter_table_free(&table);
+  return status;
+}
+
 /* The files of counters that were asked for, or those that come with Tilewalk. */
 static Status add_files(Crosscheck *c, CrosscheckOptions *o, Refinements without, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
@@ -183,6 +209,8 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Refinements without
     if (status == STATUS_OK) status = add_file(c, judge, path, o, NULL, &n_added, error);
     progress_update(&progress, i + 1, N_RECORDED, progress_clock_s());
   }
+  for (size_t i = 0; i < N_H100_FILES && !*o->ncu && !o->ablations && !o->markdown && status == STATUS_OK; i++)
+    status = add_h100_file(c, H100_FILES[i], o->kernel_name, &n_added, error);
   progress_end(&progress);
   judge_close(judge);
   if (status == STATUS_OK && n_added == 0)
@@ -292,7 +320,7 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
              with_ncu ? "counted and under ncu" : "counted (no ncu here, so no hardware counters)");
     return status;
   }
-  snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200 (assets/counters/h200)");
+  snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200, and of rungs 8 to 11 on an H100");
   return add_files(c, o, 0, io, error);
 }
 
@@ -374,8 +402,9 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
 }
 
 static const Option SOURCE_OPTIONS[] = {
-    {"recorded", 0, NULL, "Counters recorded on an H200 that come with Tilewalk (the default).", set_recorded, false,
-     false, NULL},
+    {"recorded", 0, NULL,
+     "Counters recorded on an H200, and of rungs 8 to 11 on an H100, that come with Tilewalk (the default).",
+     set_recorded, false, false, NULL},
     {"cpu", 0, NULL, "Run the kernels here, on the processor, on small shapes or the one given.", set_cpu, false, false,
      NULL},
     {"live", 0, NULL, "Run them on this computer's GPU, and under ncu if it is installed.", set_live, false, false,

@@ -61,8 +61,11 @@ static Status explain(Crosscheck *c, const CounterRow *row, const KernelModel *m
   return STATUS_OK;
 }
 
-/* A kernel that splits the keys has lines of its own: it is described only in part. */
-static const char *title_of(Counter counter, const Tiling *tiling) {
+/* A kernel that splits the keys has lines of its own: it is described only in part. So have the upper rungs, which were
+ * recorded elsewhere. */
+static const char *title_of(Counter counter, const Tiling *tiling, bool on_h100) {
+  if (on_h100 && counter == COUNTER_BOUNDARY_READ) return "read, rungs 8 to 11, H100";
+  if (on_h100 && counter == COUNTER_BOUNDARY_WRITE) return "written, rungs 8 to 11, H100";
   if (tiling->n_splits <= 1) return COUNTER_NAMES[counter].title;
   switch (counter) {
   case COUNTER_BOUNDARY_READ: return "read, keys split";
@@ -81,7 +84,7 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
   for (int i = 0; i < n && status == STATUS_OK; i++) {
     CrosscheckItem item = {.shape = *shape,
                            .tiling = *tiling,
-                           .quantity = title_of(found[i].counter, tiling),
+                           .quantity = title_of(found[i].counter, tiling, c->on_h100),
                            .is_range = found[i].kind == COMPARE_RANGE,
                            .must_hold = found[i].must_hold,
                            .holds = found[i].holds,

@@ -66,7 +66,8 @@ typedef struct {
   int n_notes;
   char gpu[64]; /* whose description was chosen by the file; "": as asked */
   size_t n_runs;
-  bool is_bad; /* a quantity that must be exact is not */
+  bool on_h100; /* the rows that come next: rungs 8 to 11, whose boundary has lines of its own */
+  bool is_bad;  /* a quantity that must be exact is not */
   bool has_ablations;
   CrosscheckGroup ablations[1 + N_REFINEMENTS]; /* all runs; then without each refinement (sim/l2/refinements.h) */
 } Crosscheck;
