@@ -4,6 +4,7 @@
 #include "viz/scene/scene.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -539,6 +540,34 @@ static void test_tooltip_words(void **state) {
   stage_free(&stage);
 }
 
+/* Column by column a block of O is there for good when its last column has been worked on, and until then in part: with
+ * a causal mask the rows above the present column are whole. */
+static void test_O_fills_column_by_column(void **state) {
+  (void)state;
+  const Case fa1 = {"fa1", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false};
+  Stage stage = open_case(&fa1);
+  for (int64_t j = 1; j < 8; j += 2) {
+    Snapshot now;
+    stage_snapshot(&stage, stage_step_of_tile(&stage, 100, 7, j), &now); /* the last tile of column j */
+    assert_int_equal(now.grid.i, 7);
+    const SceneView view = {0};
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
+    cairo_t *cr = cairo_create(surface);
+    scene_draw(SCENE_TILES, &now, &view, cr, 1280, 720, &theme_light);
+    cairo_surface_flush(surface);
+    int n = 0;
+    for (int y = 100; y < 640; y++) /* along the right edge of the strip */
+      n += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 674, y,
+                     theme_light.tile[TILE_COLOUR_DONE]);
+    const double rows = n / 56.5;                       /* a tile less its gap */
+    if (fabs(rows - (double)(j < 7 ? j + 1 : 7)) > 0.3) /* the last one is on chip */
+      fail_msg("column %d: %.2f rows of O are whole", (int)j, rows);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+  }
+  stage_free(&stage);
+}
+
 /* A tile's address is the first one that the trace of its load writes: Q, K, V and O in turn, S and P behind them. */
 static void test_tooltip_addresses(void **state) {
   (void)state;
@@ -771,6 +800,7 @@ int main(void) {
       cmocka_unit_test(test_geometry_is_the_same_as_ever),
       cmocka_unit_test(test_tooltips),
       cmocka_unit_test(test_tooltip_words),
+      cmocka_unit_test(test_O_fills_column_by_column),
       cmocka_unit_test(test_tooltip_addresses),
       cmocka_unit_test(test_hover_is_seen),
       cmocka_unit_test(test_hover_is_linked),

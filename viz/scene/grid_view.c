@@ -618,12 +618,22 @@ static bool in_sram(const Snapshot *now, Tensor tensor, int64_t block) {
   return false;
 }
 
-/* Blocks of O that are in HBM for good: those of rows that are finished. */
-static bool is_written(const Snapshot *now, int64_t i) {
+/* How much of a block of O is in HBM for good: all of it in rows that are finished. Where the walk goes column by
+ * column, O comes and goes, and holds the columns so far. */
+static double part_written(const Snapshot *now, int64_t i) {
   const SnapshotGrid *g = &now->grid;
-  if (g->lap >= g->n_laps || now->step == now->n_steps) return true;
-  if (g->n_laps > 1 && g->lap + 1 < g->n_laps) return false;
-  return !g->column_by_column && i < g->line;
+  if (g->lap >= g->n_laps || now->step == now->n_steps) return 1;
+  if (g->n_laps > 1 && g->lap + 1 < g->n_laps) return 0;
+  if (!g->column_by_column) return i < g->line;
+  const Span all = {0, g->T_c}, tiles = g->skips ? band_row(&g->mask.band, g->B_r, g->B_c, i).computed : all;
+  const int64_t along = g->reversed ? g->T_r - 1 - i : i, n = g->line + (along < g->n_done);
+  return tiles.end > tiles.begin ? fmin(1, fmax(0, (double)(n - tiles.begin) / (double)(tiles.end - tiles.begin))) : 0;
+}
+
+static void draw_written(const Pen *pen, Box block, double part) {
+  const Theme *t = pen->theme;
+  pen_fill(pen, box_at(block.x, block.y, ceil(part * block.width), block.height),
+           t->tile[part < 1 ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE], 1);
 }
 
 /* One strip of blocks: `upright` for Q and O. Blocks in SRAM are in the colour of what is at work. */
@@ -640,8 +650,7 @@ static void draw_strip(const Grid *v, Tensor tensor, Box strip, bool upright) {
     const Box block = upright ? box_at(strip.x, at, strip.width, small ? side : cell - v->gap)
                               : box_at(at, strip.y, small ? side : cell - v->gap, strip.height);
     const int64_t i = upright ? k : -1, j = upright ? -1 : k;
-    if (tensor == TENSOR_O && !in_sram(pen->now, tensor, k) && is_written(pen->now, k))
-      pen_fill(pen, block, t->tile[TILE_COLOUR_DONE], 1);
+    if (tensor == TENSOR_O && !in_sram(pen->now, tensor, k)) draw_written(pen, block, part_written(pen->now, k));
     if (!small && v->gap >= 1 && k + 1 < n)
       pen_fill(pen,
                upright ? box_at(strip.x, at + cell - v->gap, strip.width, v->gap)

@@ -129,6 +129,8 @@ void scene_decode(const Pen *pen);
 void race_narrate(const Snapshot *now, Narration *said);
 void warp_narrate(const Snapshot *now, Narration *said);
 void decode_narrate(const Snapshot *now, Narration *said);
+void charts_narrate(const Snapshot *now, Narration *said);
+void timeline_narrate(const Snapshot *now, SceneMemo *memo, Narration *said);
 
 /* Appended to the description of a step in these scenes. */
 void describe_charts(const Snapshot *now, SceneMemo *memo, char *text, size_t size);

@@ -70,18 +70,29 @@ enum { LEAST_WIDTH = 360, LEAST_HEIGHT = 240 }; /* below, not even that is read 
 
 static bool is_small(double width, double height) { return 14.6 * unit_of(width, height) < LEAST_TEXT_PIXELS; }
 
+static bool tells_another(SceneKind scene) {
+  return scene == SCENE_RACE || scene == SCENE_WARP || scene == SCENE_DECODE || scene == SCENE_CHARTS ||
+         scene == SCENE_TIMELINE;
+}
+
+void scene_narrate(SceneKind scene, const Snapshot *now, SceneMemo *memo, Narration *said) {
+  switch (scene) {
+  case SCENE_RACE: race_narrate(now, said); break;
+  case SCENE_WARP: warp_narrate(now, said); break;
+  case SCENE_DECODE: decode_narrate(now, said); break;
+  case SCENE_CHARTS: charts_narrate(now, said); break;
+  case SCENE_TIMELINE: timeline_narrate(now, memo, said); break;
+  default: narrate(now, said); break;
+  }
+}
+
 const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
   snapshot_describe(now, text, size);
   if (size > 0 && scene == SCENE_CHARTS) describe_charts(now, memo, text, size);
   if (size > 0 && scene == SCENE_TIMELINE) describe_timeline(now, memo, text, size);
-  if (size > 0 && (scene == SCENE_RACE || scene == SCENE_WARP || scene == SCENE_DECODE)) {
+  if (size > 0 && tells_another(scene)) {
     Narration said;
-    if (scene == SCENE_RACE)
-      race_narrate(now, &said);
-    else if (scene == SCENE_DECODE)
-      decode_narrate(now, &said);
-    else
-      warp_narrate(now, &said);
+    scene_narrate(scene, now, memo, &said);
     snprintf(text + strlen(text), size - strlen(text), "%s %s\n", said.what, said.why);
   }
   return text;

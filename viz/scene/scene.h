@@ -12,6 +12,7 @@
 
 #include <cairo.h>
 
+#include "viz/scene/narration.h"
 #include "viz/scene/snapshot.h"
 #include "viz/scene/theme.h"
 
@@ -122,6 +123,9 @@ const char *scene_tooltip(const Snapshot *snapshot, const SceneHit *hit, char *t
 /* The step in words: snapshot_describe, and in charts and timeline what they show beside. `memo` may be NULL. Returns
  * text. */
 const char *scene_describe(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, char *text, size_t size);
+
+/* The two sentences that stand over a scene. `memo` may be NULL. */
+void scene_narrate(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, Narration *said);
 
 const char *scene_name(SceneKind scene);  /* "main", ... as the state spells it */
 const char *scene_title(SceneKind scene); /* "Every byte at once", ... */

@@ -233,11 +233,46 @@ static void draw_remark(const Pen *pen, ChartPage l, const ChartNumbers *c, Roof
            panel.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0, lines[n].value);
 }
 
+/* What the charts are there for: how much is moved, and what that means on this machine. */
+void charts_narrate(const Snapshot *now, Narration *said) {
+  const bool has_l2 = now->l2.capacity_bytes > 0;
+  const double ridge = timing_ridge(&now->gpu, has_l2 ? TIME_L2 : TIME_HBM, now->problem.shape.dtype),
+               intensity = now->whole_bytes ? (double)now->whole.flops / (double)now->whole_bytes : 0;
+  const SnapshotRun *other = NULL;
+  double most = 1;
+  for (int k = 0; k < now->n_runs; k++) {
+    const double ratio = part_of(now->runs[k].total_bytes, now->whole_bytes), off = ratio < 1 ? 1 / ratio : ratio;
+    if (now->runs[k].schedule == now->schedule || !(off > most)) continue;
+    other = &now->runs[k];
+    most = off;
+  }
+  memset(said, 0, sizeof *said);
+  snprintf(said->what, sizeof said->what, "%.24s moves %.40s", now->schedule->name,
+           number_bytes(now->whole_bytes).text);
+  const size_t used = strlen(said->what);
+  if (other)
+    snprintf(said->what + used, sizeof said->what - used, "; %.24s moves %.24s as much.", other->schedule->name,
+             number_ratio_of(other->total_bytes, now->whole_bytes).text);
+  else
+    snprintf(said->what + used, sizeof said->what - used, " in all.");
+  const Number has = number_double(intensity, 3), needs = number_double(ridge, 3);
+  if (ridge > 0)
+    snprintf(said->why, sizeof said->why, "%.24s FLOPs a byte: %s %.24s %s the bottleneck.", has.text,
+             intensity < ridge ? "below" : "above", needs.text,
+             intensity >= ridge ? "the products are"
+             : has_l2           ? "L2 is"
+                                : "HBM is");
+  else
+    snprintf(said->why, sizeof said->why, "%.24s FLOPs for each byte.", has.text);
+}
+
 void scene_charts(const Pen *pen) {
   ChartNumbers room;
   StillPlaces places;
   if (pen->hit) return; /* there is nothing to point at that another scene shows too */
-  const Box body = pen_page(pen, pen->now->schedule->title);
+  Narration said;
+  charts_narrate(pen->now, &said);
+  const Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   const ChartPage l = lay_out(pen, body);
   const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
   const RooflinePoint here = chart_roofline_now(pen->now);

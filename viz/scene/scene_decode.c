@@ -313,7 +313,13 @@ void decode_narrate(const Snapshot *now, Narration *said) {
   const Fleet l = launch_of(now);
   const Wide sms = now->gpu.n_sm > 0 ? wide(now->gpu.n_sm) : 0;
   narrate(now, said);
-  if (now->has_event) return;
+  if (now->has_event) {
+    if (l.splits < 2 || now->event.pass > 0) return;         /* or the parts are being combined */
+    snprintf(said->why, sizeof said->why, "%s", said->what); /* the event is the smaller part of it */
+    snprintf(said->what, sizeof said->what, "Part %" PRId64 " of %" PRId64 ": %.40s CTAs do this at once, not %.40s.",
+             (int64_t)now->event.split + 1, l.splits, number_count(l.ctas).text, number_count(l.ctas_unsplit).text);
+    return;
+  }
   char unsplit[NUMBER_CHARS], ctas[NUMBER_CHARS];
   snprintf(unsplit, sizeof unsplit, "%s", number_count(l.ctas_unsplit).text);
   snprintf(ctas, sizeof ctas, "%s", number_count(l.ctas).text);

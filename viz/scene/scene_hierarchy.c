@@ -265,9 +265,10 @@ static void draw_lane(const Pen *pen, Box box, const char *word, const char *num
   const double body = pen_size(pen, TYPE_BODY), small = pen_size(pen, TYPE_SMALL),
                fastest = fmax(now->gpu.l2_bytes_per_s, gpu_hbm_bytes_per_s(&now->gpu));
   const bool has_rate = bytes_per_s > 0 && fastest > 0 && *rate_words(bytes_per_s, rate, sizeof rate) &&
-                        box.height > 3.4 * body + 2.6 * small &&
+                        box.height > 3.4 * body + 3.6 * small &&
                         pen_text_width(pen, TYPE_SMALL, false, rate) <= box.width;
-  const double most = fmin(44 * pen->unit, box.height - 3.4 * body - (has_rate ? 1.5 * small : 0));
+  const double most =
+      fmin(44 * pen->unit, box.height - (has_rate ? 2.9 * body + 16 * pen->unit + 2.1 * small : 3.4 * body));
   Box label = box_cut_top(&box, 2.9 * body, 0);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, label.x + label.width / 2, label.y + body,
            label.width, word);

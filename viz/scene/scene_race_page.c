@@ -81,6 +81,27 @@ void race_narrate(const Snapshot *now, Narration *said) {
 #undef N
 }
 
+/* Pixels for a row, with S and P beside each other or one above the other. */
+static double scale_with(const Pen *pen, Box map, bool beside) {
+  const SnapshotGrid *g = &pen->now->grid;
+  const double rows = fmax((double)g->N_k, (beside ? 1 : 2) * (double)g->N_q),
+               letter = beside ? 0 : 1.5 * pen_size(pen, TYPE_BODY);
+  double scale = (map.height - letter) / rows;
+  for (int k = 0; k < 60; k++, scale *= 0.94) {
+    const double bars = 4 * (fmax(scale * (double)g->d, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit);
+    const double scores = (beside ? 2 : 1) * scale * (double)g->N_k + (beside ? 12 * pen->unit : 0);
+    if (bars + scores + 8 * pen->unit <= map.width) break;
+  }
+  return scale;
+}
+
+/* Where that is clearly larger. */
+static bool are_beside(const Pen *pen, Box map) {
+  return scale_with(pen, map, true) > 1.25 * scale_with(pen, map, false);
+}
+
+static double scale_of(const Pen *pen, Box map) { return scale_with(pen, map, are_beside(pen, map)); }
+
 /* Where a tensor of this run lies, to scale with the others of the page. */
 static Box matrix_of(const Pen *pen, Box map, double scale, int tensor) {
   const SnapshotGrid *g = &pen->now->grid;
@@ -89,22 +110,13 @@ static Box matrix_of(const Pen *pen, Box map, double scale, int tensor) {
                height = scale * (double)(tensor == TENSOR_K || tensor == TENSOR_V ? g->N_k : g->N_q);
   static const int ORDER[] = {[TENSOR_Q] = 0, [TENSOR_K] = 1, [TENSOR_V] = 2, [TENSOR_O] = 3};
   if (tensor == TENSOR_S || tensor == TENSOR_P) {
-    const double side = scale * (double)g->N_k, x = map.x + 4 * step + 4 * pen->unit;
+    const double side = fmax(4, scale * (double)g->N_k), x = map.x + 4 * step + 4 * pen->unit;
+    if (are_beside(pen, map)) /* S and P */
+      return box_at(x + (tensor == TENSOR_P ? side + 12 * pen->unit : 0), map.y, side, fmax(4, height));
     const double second = tensor == TENSOR_P ? height + 1.5 * pen_size(pen, TYPE_BODY) : 0;
-    return box_at(x, map.y + second, fmax(4, side), fmax(4, height));
+    return box_at(x, map.y + second, side, fmax(4, height));
   }
   return box_at(map.x + step * ORDER[tensor], map.y, bar, fmax(4, height));
-}
-
-static double scale_of(const Pen *pen, Box map) {
-  const SnapshotGrid *g = &pen->now->grid;
-  const double rows = fmax((double)g->N_k, 2 * (double)g->N_q), letter = 1.5 * pen_size(pen, TYPE_BODY);
-  double scale = (map.height - letter) / rows;
-  for (int k = 0; k < 60; k++, scale *= 0.94) {
-    const double bars = 4 * (fmax(scale * (double)g->d, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit);
-    if (bars + scale * (double)g->N_k + 8 * pen->unit <= map.width) break;
-  }
-  return scale;
 }
 
 static Wide size_of(const Snapshot *now, int tensor) {

@@ -1,5 +1,6 @@
 /* CTAs in time: some of one head, lane by lane, and all of them on the machine, wave by wave. What the model of time
  * supposes stands below, in words. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,6 +71,49 @@ void describe_timeline(const Snapshot *now, SceneMemo *memo, char *text, size_t 
   timeline_free(&room);
 }
 
+/* Where the present CTA is, and what the GPU waits for. */
+static void narrate_ctas(const Timeline *t, const Snapshot *now, Narration *said) {
+  const TimelineKernel *k = &t->kernels[0];
+  const TimelineMoment m = timeline_now(t, now);
+  double longest = 0, shortest = INFINITY;
+  char at[48], of[48], most[48], least[48];
+  for (int n = 0; n < k->n_samples; n++) {
+    longest = fmax(longest, k->sample[n]);
+    shortest = fmin(shortest, k->sample[n]);
+  }
+  time_words(t, m.time, at, sizeof at);
+  time_words(t, timeline_duration(t, m.kernel, m.outer), of, sizeof of);
+  time_words(t, longest, most, sizeof most);
+  time_words(t, shortest, least, sizeof least);
+  memset(said, 0, sizeof *said);
+  const char *count = number_count((Wide)k->launch.n_pieces).text;
+  if (now->has_event)
+    snprintf(said->what, sizeof said->what, "CTA %lld of %.40s is at %s of its %s.",
+             (long long)timeline_number(t, m.kernel, m.outer), count, at, of);
+  else
+    snprintf(said->what, sizeof said->what, "%.40s CTA%s, in %.40s wave%s.", count, k->launch.n_pieces == 1 ? "" : "s",
+             number_count((Wide)k->launch.n_waves).text, k->launch.n_waves == 1 ? "" : "s");
+  if (longest > 1.05 * shortest)
+    snprintf(said->why, sizeof said->why, "The longest takes %s, the shortest %s: the GPU waits for the longest.", most,
+             least);
+  else if (k->launch.n_waves > 1)
+    snprintf(said->why, sizeof said->why, "All take as long; the last wave fills %.20s of the slots.",
+             number_percent(k->launch.tail_fill).text);
+  else
+    snprintf(said->why, sizeof said->why, "All take as long, and fill %.20s of the slots.",
+             number_percent(k->launch.tail_fill).text);
+}
+
+void timeline_narrate(const Snapshot *now, SceneMemo *memo, Narration *said) {
+  Timeline room = {0};
+  const Timeline *t = memo_timeline(memo, now, &room);
+  if (t->is_known && t->kernels[0].launch.n_pieces > 0)
+    narrate_ctas(t, now, said);
+  else
+    narrate(now, said);
+  timeline_free(&room);
+}
+
 static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   char words[1024];
@@ -92,7 +136,9 @@ static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
 void scene_timeline(const Pen *pen) {
   Timeline room = {0};
   if (pen->hit) return; /* nothing here is in another scene too */
-  const Box body = pen_page(pen, pen->now->schedule->title);
+  Narration said;
+  timeline_narrate(pen->now, pen->view->memo, &said);
+  const Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   const Timeline *t = memo_timeline(pen->view->memo, pen->now, &room);
   if (t->is_known)
     draw_parts(pen, body, t);
