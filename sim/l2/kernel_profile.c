@@ -460,6 +460,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
 int64_t profile_splits(const Profile *profile, const Shape *shape, int64_t n_SM) {
   const ProfileTile *t = tile_of(profile, shape);
   if (!t || !t->split_block_q || !t->split_block_k || profile->splitting == SPLITTING_NEVER || shape->pattern) return 1;
+  if (profile->splitting == SPLITTING_POWER_OF_TWO && shape->N_q > 1) return 1; /* of one query alone (launch.h) */
   const bool has_window = shape->window > 0 || (shape->sided && (shape->left >= 0 || shape->right >= 0));
   const Shape packed =
       packing_packs(profile->packing, shape->N_q, shape->heads / shape->kv_heads, t->split_block_q, has_window, true)

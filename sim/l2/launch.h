@@ -67,7 +67,8 @@ typedef enum {
   SPLITTING_NEVER = 0,
   SPLITTING_FILL,         /* as split_choose: FlashAttention-2, csrc/flash_attn/flash_api.cpp, num_splits_heuristic */
   SPLITTING_POWER_OF_TWO, /* the largest power of two whose CTAs fit at once, where CTAs would leave a fifth of the SMs
-                             without work: cuDNN, from two recorded launches (h100/decode) */
+                             without work, of one query alone: cuDNN, from two recorded launches (h100/decode); with
+                             several queries none was seen to split (h200/others, others-rows) */
   SPLITTING_FEWEST,       /* the fewest whose last wave is within 5 % as full as any's, none of them empty:
                              kernels/ladder/fa2_decode.cu, default_splits */
   SPLITTING_COUNT

@@ -263,9 +263,13 @@ static void launched_as_recorded(void **state) {
     }
     int64_t v[N_NUMBERS];
     for (int i = 0; i < N_NUMBERS; i++) v[i] = strtoll(fields[at[i]], NULL, 10);
-    if (v[SPLITS] > 1) continue; /* another kernel: see the note in assets/kernels/fa2-sm90 */
     const Profile p = load(fields[0]);
-    const Shape shape = {.batch = v[BATCH], .heads = v[HEADS], .N_q = v[SEQ], .d = v[DIM], .causal = v[CAUSAL]};
+    Shape shape = {.batch = v[BATCH], .heads = v[HEADS], .N_q = v[SEQ], .d = v[DIM], .causal = v[CAUSAL]};
+    assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+    if (profile_splits(&p, &shape, gpu.n_sm) != v[SPLITS]) /* what a request is answered with is what ran */
+      fail_msg("%s, N = %d, d = %d: %d splits, not %d", fields[0], (int)v[SEQ], (int)v[DIM],
+               (int)profile_splits(&p, &shape, gpu.n_sm), (int)v[SPLITS]);
+    if (v[SPLITS] > 1) continue; /* another kernel: see the note in assets/kernels/fa2-sm90 */
     LaunchConfig c;
     Launch l;
     Error error = {0};
