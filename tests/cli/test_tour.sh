@@ -15,6 +15,7 @@ for part in 1 2 3 4 5 6 7; do grep -q "^$part\. " "$scratch/tour" || fail "part 
 # 2 x 32 blocks of K and V of 32 KiB each for each of 32 blocks of queries, and Q once: 65 MiB.
 grep -q '^FlashAttention-2  *65 MiB  *1 MiB  *66 MiB  *2.00x' "$scratch/tour" || fail "FlashAttention-2 does not move 66 MiB"
 grep -q '^read by the SMs  *258 MiB  *258 MiB' "$scratch/tour" || fail "no counters of a GPU"
+tr '\n' ' ' <"$scratch/tour" | grep -q 'on an H100: of 136 runs, 136 read and wrote what the model says' || fail 'no counters of the upper rungs'
 sed -n '/^What to try next/,$p' "$scratch/tour" | sed -n 's/^  \([^ ]*tilewalk .*[^ ]\)   *.*/\1/p' >"$scratch/next"
 [ "$(wc -l <"$scratch/next")" -ge 5 ] || fail "it does not end in what to try next"
 while read -r line; do

@@ -192,6 +192,7 @@ static const Right *rights(size_t *n) {
       {12, "mma", 1, {4 * 4096.0 * 4096 * 128 / 4096}, NULL},
       {12, "rung-7", 1, {(1 + 2 * 32) * MiB}, NULL},
       {12, "counter", 0, {0}, "conflicts"},
+      {12, "rung-9", 1, {(1 + 2 * 32) * MiB + 32 * 32}, NULL},
       {12, "peak", 1, {64 * 4 * 4096.0 * 4096 * 128 / 1449.0e-6 / 989.5e12}, NULL},
 
       {13, "sp", 1, {2 * 8 * MiB}, NULL},
@@ -364,6 +365,7 @@ static const Wrong WRONG[] = {
     {12, "mma", "1048576", "two products"},
     {12, "counter", "mma", "products are the same"},
     {12, "rung-7", "129 MiB", "blocks of 64"},
+    {12, "rung-9", "65 MiB", "counter is missing"},
     {12, "peak", "5.35%", "rung 6"},
 
     {13, "sp", "32 MiB", "what is printed"},

@@ -297,6 +297,7 @@ static double in_lesson(int lesson, const char *expression) {
 
 #define KERNELS   "assets/counters/h200/kernels/first.csv"
 #define TIMES     "assets/counters/h200/time/first.csv"
+#define HOPPER    "assets/counters/h100/hopper/first.csv"
 #define ONE_HEAD  ",fp16,1,1,1,4096,4096,128,0,"
 #define READ      "l1tex__m_xbar2l1tex_read_bytes.sum"
 #define MMA       "sm__inst_executed_pipe_tensor_op_hmma.sum"
@@ -319,6 +320,7 @@ static void test_recorded_figures_are_the_recorded_ones(void **state) {
       {12, "recorded.fa2_async.read", KERNELS, "fa2_async" ONE_HEAD "128,64", READ, 0},
       {12, "recorded.fa2_async.mma", KERNELS, "fa2_async" ONE_HEAD "128,64", MMA, 0},
       {12, "recorded.fa2_async.conflicts", KERNELS, "fa2_async" ONE_HEAD "128,64", CONFLICTS, 0},
+      {12, "hopper.fa3_overlap", HOPPER, "fa3_overlap" ONE_HEAD "128,128", READ, 0},
       {12, "us.fa2_tensor", TIMES, "fa2_tensor,fp16,4,16,4096,128,0,", "warm_us", 0.1},
       {12, "us.fa2_async", TIMES, "fa2_async,fp16,4,16,4096,128,0,", "warm_us", 0.1},
   };
