@@ -87,8 +87,12 @@ MODEL := %/test_accuracy_table.sh %/test_scans %/test_scan_places %/test_places 
 MODEL_TESTS := $(filter $(MODEL),$(SCRIPTS) $(TESTS))
 TESTS := $(filter-out $(MODEL),$(TESTS))
 SCRIPTS := $(filter-out $(MODEL),$(SCRIPTS))
+# What runs little or nothing of ours has nothing for the sanitizers.
+ifdef SAN
+SCRIPTS := $(filter-out %/test_layers.sh %/test_install.sh %/test_package.sh %/test_counters_index.sh %/test_words.sh,$(SCRIPTS))
+endif
 # The longest begin first.
-LONG := $(foreach long,%/test_scene %/test_commands_memory %/test_l2_run %/test_lesson_walk %/test_view_window.sh,$(filter $(long),$(SCRIPTS) $(TESTS)))
+LONG := $(foreach long,%/test_kernels %/test_scene %/test_commands_memory %/test_l2_run %/test_lesson_walk %/test_view_window.sh,$(filter $(long),$(SCRIPTS) $(TESTS)))
 SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/support/*.c)))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
 # The system calls of a save, which one test has fail (the names with _chk are those of _FORTIFY_SOURCE).

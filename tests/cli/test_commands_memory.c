@@ -48,7 +48,7 @@ static void every_allocation_may_fail(void **state) {
   static const char *const LINES[][2] = {
       {"sim", "-N 64 --block 16"},
       {"sim", "-N 64 --block 16 --csv"},
-      {"sim", "-N 64 --gpu h200"},
+      {"sim", "-N 64 --algorithm fa2 --gpu h200"},
       {"sweep", "--values 64,128,256"},
       {"sweep", "--values 64,128,256 --csv"},
       {"trace", "-N 8 --block 4"},

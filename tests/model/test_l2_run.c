@@ -211,7 +211,7 @@ static void equals_the_slow_lru(void **state) {
   (void)state;
   static SlowL2 slow;
   Rand r = {11};
-  for (int round = 0; round < 300; round++) {
+  for (int round = 0; round < 300 / ONE_OF; round++) {
     const int64_t kv_heads = rand_in(&r, 1, 2), heads = kv_heads * rand_in(&r, 1, 3), N = rand_in(&r, 1, 200);
     const Shape shape = {.batch = rand_in(&r, 1, 2),
                          .heads = heads,

@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <setjmp.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +93,7 @@ void alloc_fail_after(long n) {
 int alloc_fail_happened(void) { return watch.happened; }
 size_t alloc_fail_live_blocks(void) { return watch.n_live; }
 
-#ifdef __SANITIZE_ADDRESS__
-enum { EACH = 500, ONE_IN = 100 }; /* the sanitizers take their time over thousands: then in steps of a hundredth */
-#else
-enum { EACH = INT_MAX, ONE_IN = 1 };
-#endif
+enum { EACH = 500, ONE_IN = 100 };
 
 size_t alloc_fail_each(AllocFailRun *run, void *context) {
   for (long n = 0;; n += n < EACH ? 1 : n / ONE_IN) {

@@ -15,6 +15,7 @@ extern "C" {
 #include <cmocka.h>
 
 #include "kernels/counters/kernel_model.h"
+#include "tests/support/sanitized.h"
 }
 
 struct Case {
@@ -258,13 +259,18 @@ static void test_counts_by_hand(void **) {
   assert_int_equal(naive.read[TENSOR_S], 96);
 }
 
-/* Tests of the tests: without any one of its barriers or waits a kernel must not pass. */
+/* Tests of the tests: without any one of its barriers or waits a kernel must not pass. Most are noticed in the first
+ * and smallest case. */
 static bool fault_is_noticed(const Rung &rung, const FaultSite &site) {
-  static const std::vector<Case> cases = {{1, 1, 1, 130, 200, 64, false, 32, 24},
+  static const std::vector<Case> cases = {{1, 1, 1, 70, 100, 64, false, 32, 24},
+                                          {1, 1, 1, 130, 200, 64, false, 32, 24},
                                           {1, 1, 1, 200, 3, 64, true, 32, 32},
                                           {1, 1, 1, 130, 70, 128, false, 0, 0}};
-  static const std::vector<Case> long_cases = {
-      {1, 3, 1, 140, 400, 64, false, 0, 0}, {1, 2, 1, 260, 300, 64, true, 0, 0}, {1, 6, 6, 64, 100, 64, false, 0, 0}};
+  static const std::vector<Case> long_cases = {{1, 2, 2, 64, 100, 64, false, 0, 0},
+                                               {1, 6, 6, 64, 100, 64, false, 0, 0},
+                                               {1, 2, 1, 70, 270, 64, true, 0, 0},
+                                               {1, 3, 1, 140, 400, 64, false, 0, 0},
+                                               {1, 2, 1, 260, 300, 64, true, 0, 0}};
   for (const Case &c : rung.oldest_sm < 90 ? cases : long_cases) /* Hopper's have a ring, and CTAs that stay */
     for (const bool descending : {false, true}) {
       if (c.d == 128 && !rung.trains) continue; /* backward walks d = 64 with more barriers than d = 128 */
@@ -287,7 +293,7 @@ static void test_every_barrier_and_wait_is_needed(void **) {
     cpu_fault_sites();
     assert_false(fault_is_noticed(rung, {"no such file", 1})); /* whole, it passes, and shows its sites */
     for (const FaultSite &site : cpu_fault_sites()) {
-      n_sites++;
+      if (n_sites++ % ONE_OF) continue;
       if (!fault_is_noticed(rung, site)) fail_msg("%s passes without %s:%d", rung.name, site.file.c_str(), site.line);
     }
   }

@@ -23,12 +23,12 @@ static Stage open_run(const char *algorithm, int64_t N) {
   return stage;
 }
 
-/* The largest tile (i, j) that is found on the page; 0: none. */
+/* The largest tile (i, j) that is found on the page, of those 12 and more wide and high; 0: none. */
 static double found(const Snapshot *now, int64_t i, int64_t j, SceneHit *where) {
   const SceneView view = {0};
   double widest = 0;
-  for (int y = 100; y < H; y += 6)
-    for (int x = 4; x < W; x += 6) {
+  for (int y = 100; y < H; y += 11)
+    for (int x = 4; x < W; x += 11) {
       const SceneHit hit = hit_at(SCENE_TILES, now, &view, W, H, x, y);
       if (hit.kind != HIT_TILE || hit.i != i || hit.j != j || hit.width <= widest) continue;
       widest = hit.width;

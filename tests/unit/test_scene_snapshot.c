@@ -1,5 +1,6 @@
 /* What a scene shows is what is counted: snapshots against slow, obvious folds of the events, at every step. */
 #include "tests/support/rand.h"
+#include "tests/support/sanitized.h"
 #include "viz/scene/snapshot.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ static void random_problem(Rand *r, Shape *shape, Tiling *tiling) {
 static void test_traffic_is_the_fold(void **state) {
   (void)state;
   Rand r = {1};
-  for (int n = 0; n < 40; n++) {
+  for (int n = 0; n < 40 / ONE_OF; n++) {
     Shape shape;
     Tiling tiling;
     random_problem(&r, &shape, &tiling);
@@ -123,7 +124,7 @@ static void check_tiles(const Stage *stage) {
 static void test_tiles(void **state) {
   (void)state;
   Rand r = {2};
-  for (int n = 0; n < 30; n++) {
+  for (int n = 0; n < 30 / ONE_OF; n++) {
     Shape shape;
     Tiling tiling;
     random_problem(&r, &shape, &tiling);
@@ -139,7 +140,7 @@ static void test_tiles(void **state) {
 static void test_back_equals_forward(void **state) {
   (void)state;
   Rand r = {3};
-  for (int n = 0; n < 12; n++) {
+  for (int n = 0; n < 12 / ONE_OF; n++) {
     Shape shape;
     Tiling tiling;
     random_problem(&r, &shape, &tiling);
@@ -164,7 +165,7 @@ static void test_back_equals_forward(void **state) {
 static void test_slots(void **state) {
   (void)state;
   Rand r = {4};
-  for (int n = 0; n < 40; n++) {
+  for (int n = 0; n < 40 / ONE_OF; n++) {
     Shape shape;
     Tiling tiling;
     random_problem(&r, &shape, &tiling);
@@ -286,7 +287,7 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
 static void test_row_is_the_attention(void **state) {
   (void)state;
   Rand r = {5};
-  for (int n = 0; n < 40; n++) {
+  for (int n = 0; n < 40 / ONE_OF; n++) {
     Shape shape;
     Tiling tiling;
     random_problem(&r, &shape, &tiling);
