@@ -57,4 +57,20 @@ keys Escape Escape
 wait $viewer || fail "Escape does not end it well"
 viewer=''
 if complains; then fail "it complained at the end"; fi
-echo "race, lens, drag, presentation and decode work in a window"
+# A run that is exported has pictures between its steps: of 30 steps, more than two for each.
+start --size 1280x720 --state 'algorithm=fa2 N=16 d=4 block=8 scene=tiles'
+state 'N=16 .*scene=tiles$'
+keys e w
+wait_for "$box/out" '^saved tilewalk-tiles-run.webp'
+saved=$(find "$box" -name tilewalk-tiles-run.webp)
+[ "$(grep -ao ANMF "$saved" | wc -l)" -gt 60 ] || fail "a run without pictures between its steps"
+# Folded controls give the scene their room: where a tab was, there is a picture now, and a click there changes no scene.
+keys F
+xdotool mousemove 200 640
+drawn
+xdotool click 1
+state 'scene=tiles'
+keys F
+ends 'after an export'
+
+echo "race, lens, drag, presentation, decode, export and folding work in a window"

@@ -558,9 +558,28 @@ static void test_controls(void **state) {
   player_cancel(p);
   controls_layout(c, p, cr, 1280, 720, 0, false);
   assert_true(controls_scrub_part(c, 0) == 0 && controls_scrub_part(c, 1280) == 1);
-  p->presentation = true;
+  const double whole = c->bar.height, scene = c->scene.height;
+  player_input(p, INPUT_FOLD); /* one row, and the scene has the room */
+  controls_layout(c, p, cr, 1280, 720, 0, false);
+  assert_true(c->bar.height < 0.4 * whole && c->scene.height > scene + 60);
+  assert_true(c->bar.y + c->bar.height == 720);
+  for (int k = 0; k < c->n; k++) assert_true(c->items[k].box.y + c->items[k].box.height <= 720);
+  player_input(p, INPUT_FOCUS_NEXT); /* a parameter with the focus is seen */
+  controls_layout(c, p, cr, 1280, 720, 0, false);
+  assert_true(c->bar.height == whole);
+  player_cancel(p);
+  player_input(p, INPUT_FOLD);
+  player_input(p, INPUT_PRESENTATION);
   controls_layout(c, p, cr, 1280, 720, 0, false);
   assert_int_equal(c->n, 0);
+  controls_layout(c, p, cr, 1280, 720, 0, true); /* pointed at: folded */
+  assert_true(c->n > 0 && c->bar.height < 0.4 * whole);
+  player_input(p, INPUT_FOLD);
+  controls_layout(c, p, cr, 1280, 720, 0, true);
+  assert_true(c->bar.height == whole);
+  player_input(p, INPUT_PRESENTATION);
+  controls_layout(c, p, cr, 1280, 720, 0, false);
+  assert_true(c->bar.height == whole); /* as it was before */
   free(c);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);

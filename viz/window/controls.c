@@ -7,8 +7,9 @@
 
 #include "viz/text/number.h"
 
-#define BAR_UNITS          115.0
-#define FOOT_UNITS         22.0 /* of a scene without a footer: its own progress bar, which the scrub bar replaces */
+#define BAR_UNITS          115.0 /* three rows */
+#define FOLDED_UNITS       41.0  /* one */
+#define FOOT_UNITS         22.0  /* of a scene without a footer: its own progress bar, which the scrub bar replaces */
 #define ROW_UNITS          31.0
 #define SMALL_WINDOW_UNITS 150.0 /* below this height there is no room for a bar */
 
@@ -41,6 +42,9 @@ static void add_left(Controls *c, const Player *p) {
   add(c, INPUT_END, INPUT_NONE, "▶|", "to the end (End)");
 }
 
+/* What has the focus or a list is seen. */
+static bool is_folded(const Player *p) { return p->is_folded && p->focus < 0 && p->open != OPEN_LIST; }
+
 static void add_right(Controls *c, const Player *p) {
   char speed[NUMBER_CHARS + 4];
   add(c, INPUT_MAX_NEXT, INPUT_MAX_BACK, "max", "to the next new maximum (m); right button: the one before");
@@ -52,6 +56,8 @@ static void add_right(Controls *c, const Player *p) {
   item->more = INPUT_FASTER;
   item->less = INPUT_SLOWER;
   add(c, INPUT_GUIDE, INPUT_NONE, "guide", "guided play: it stops at each thing that is new (j)")->is_on = p->is_guided;
+  add(c, INPUT_FOLD, INPUT_NOTES, is_folded(p) ? "more" : "fewer",
+      "all controls, or this row alone (F); right button: the speaker's page (K)");
 }
 
 static void add_arrow(Controls *c, int k, bool is_more) {
@@ -203,7 +209,7 @@ static void lay_choices(Controls *c, const Player *p) {
 }
 
 static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, double height) {
-  const double bar = ceil(BAR_UNITS * c->unit);
+  const double bar = ceil((is_folded(p) ? FOLDED_UNITS : BAR_UNITS) * c->unit);
   c->bar = box_at(0, height - bar, width, bar);
   if (c->side.width > 0) c->side.height -= bar;
   if (!p->presentation) {
@@ -211,6 +217,7 @@ static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, dou
     c->scene = box_at(0, 0, c->scene.width, height - bar + FOOT_UNITS * unit);
   }
   lay_transport(c, p, cr);
+  if (is_folded(p)) return;
   lay_parameters(c, p, cr);
   lay_tabs(c, p, cr);
 }

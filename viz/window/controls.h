@@ -12,7 +12,8 @@
  * A parameter is three controls in one frame: a step back, the value, which is typed into or opens a list, a step on.
  * The value can also be dragged left and right, or turned with the wheel.
  *
- * In presentation mode the bar is away until the pointer goes to where it would be. */
+ * Folded, the bar is its first row. In presentation mode it is folded, and away until the pointer goes to where it
+ * would be. */
 #ifndef TILEWALK_VIZ_WINDOW_CONTROLS_H
 #define TILEWALK_VIZ_WINDOW_CONTROLS_H
 

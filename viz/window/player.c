@@ -517,12 +517,19 @@ static void move_focus(Player *p, int direction) {
   if (p->focus >= PARAMETER_COUNT || p->focus < -1) p->focus = p->focus < 0 ? PARAMETER_COUNT - 1 : -1;
 }
 
+/* A projector has the scene; the controls come when they are pointed at, folded. */
+static void set_presentation(Player *p, bool is_on) {
+  if (is_on) p->was_folded = p->is_folded;
+  p->is_folded = is_on || p->was_folded;
+  p->presentation = is_on;
+}
+
 /* One thing at a time; nobody loses a lesson by a key too many. */
 static PlayerInput escape(Player *p) {
   if (p->open != OPEN_NOTHING || p->focus >= 0) {
     player_cancel(p);
   } else if (p->presentation) {
-    p->presentation = false;
+    set_presentation(p, false);
     player_say(p, false, "Presentation is over");
   } else if (p->asks_quit) {
     return INPUT_QUIT;
@@ -571,7 +578,8 @@ PlayerInput player_input(Player *p, PlayerInput input) {
   case INPUT_FOCUS_NEXT: move_focus(p, 1); break;
   case INPUT_FOCUS_BACK: move_focus(p, -1); break;
   case INPUT_THEME: p->dark = !p->dark; break;
-  case INPUT_PRESENTATION: p->presentation = !p->presentation; break;
+  case INPUT_PRESENTATION: set_presentation(p, !p->presentation); break;
+  case INPUT_FOLD: p->is_folded = !p->is_folded; break;
   case INPUT_MOTION:
     p->reduced_motion = !p->reduced_motion;
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
@@ -616,6 +624,8 @@ PlayerInput player_key(char character) {
               {'v', INPUT_EXPORT_SVG},
               {'P', INPUT_EXPORT_PDF},
               {'f', INPUT_FULLSCREEN},
+              {'F', INPUT_FOLD},
+              {'K', INPUT_NOTES},
               {'l', INPUT_SIDE},
               {'q', INPUT_QUIT}};
   if (character >= '1' && character <= '9') return (PlayerInput)(INPUT_SCENE + (character - '1'));
@@ -651,6 +661,7 @@ const KeyHelp KEY_HELP[] = {
     {"e", "save: the screen as PNG, SVG (v) or PDF (P), the run as WebP, GIF or PNG files"},
     {"d", "print this step in words"},
     {"t, p, f", "theme, presentation, full screen"},
+    {"F, K", "the controls folded to a row, or unfolded; the speaker's page, in a window of its own"},
     {"r, k", "reduced motion; a step a beat, or the model's time, of the race too"},
     {"l; . and ,", "lessons: the list, or the one that is open; on and back in it (Tab: into its answer)"},
     {"?, q", "these keys, quit (Escape: leaves what is open, presentation, then asks)"},

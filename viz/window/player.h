@@ -50,6 +50,7 @@ typedef enum {
   INPUT_FOCUS_BACK, /* the parameter that Up and Down step, and digits are typed into */
   INPUT_THEME,
   INPUT_PRESENTATION,
+  INPUT_FOLD, /* folds the controls to one row, or unfolds them */
   INPUT_MOTION,
   INPUT_CLOCK,  /* a step a beat, or the time that the model gives each step */
   INPUT_GUIDE,  /* begins or ends guided play */
@@ -68,6 +69,7 @@ typedef enum {
   INPUT_EXPORT_GIF,
   INPUT_EXPORT_SERIES,
   INPUT_FULLSCREEN,
+  INPUT_NOTES, /* opens or closes the speaker's page, a window of its own */
   INPUT_SIDE,
   INPUT_QUIT,
   INPUT_COUNT
@@ -103,8 +105,9 @@ struct Player {
   bool is_guided;
   bool is_shown[NARRATION_SITUATIONS_MAX]; /* situations of viz/scene/narration.h that it has stopped at */
   int n_shown;
-  uint64_t guided_steps; /* since it stopped last */
-  bool asks_quit;        /* Escape was pressed, and quits when pressed again */
+  uint64_t guided_steps;      /* since it stopped last */
+  bool is_folded, was_folded; /* the controls, to one row; before presentation mode, which folds them */
+  bool asks_quit;             /* Escape was pressed, and quits when pressed again */
   double beats; /* of the present event: 1, a part of one for skips in a row, or its time in the mean event's */
   PlayerOpen open;
   int edited;            /* Parameter, or -1: any (OPEN_ENTRY), the format (OPEN_LIST) */

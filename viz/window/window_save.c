@@ -14,9 +14,12 @@
 enum {
   DESCRIPTION_BYTES = 4096,
   NAME_BYTES = 160,
-  RUN_FRAMES = 150,
+  RUN_STEPS = 400,  /* a longer run is seen in strides */
+  RUN_FRAMES = 600, /* beyond it the tiles are not seen on their way */
+  IN_BETWEENS = 4,
   RUN_WIDTH = 1280,
   RUN_HEIGHT = 720,
+  STEP_MS = 360, /* of a step that is seen happening, and of one that passes */
   FRAME_MS = 125
 };
 #define PROGRESS_S 0.1 /* between two looks at the progress */
@@ -57,13 +60,17 @@ typedef struct {
   const Snapshot *now;
   const char *state;
   SceneMemo *memo; /* or NULL */
+  double phase;    /* as SceneView's */
 } Picture;
 
 static void draw_picture(cairo_t *cr, double width, double height, const void *data) {
   const Picture *picture = data;
   const Player *p = picture->player;
-  const SceneView view = {
-      .presentation = p->presentation, .chart = player_chart(p), .memo = picture->memo, .footer = picture->state};
+  const SceneView view = {.presentation = p->presentation,
+                          .chart = player_chart(p),
+                          .memo = picture->memo,
+                          .phase = picture->phase,
+                          .footer = picture->state};
   scene_draw(p->scene, picture->now, &view, cr, width, height, theme_of(p));
 }
 
@@ -71,7 +78,7 @@ static void save_still(Window *w, const char *suffix) {
   Player *p = w->viewer.player;
   char name[NAME_BYTES], step[24], title[96], state[REQUEST_STATE_BYTES];
   Error error = {0};
-  const Picture picture = {p, &p->now, player_state(p, state), NULL};
+  const Picture picture = {p, &p->now, player_state(p, state), NULL, 0};
   snprintf(step, sizeof step, "%" PRIu64, p->now.step);
   free_name(p, step, suffix, name, sizeof name);
   snprintf(title, sizeof title, "Tilewalk: %s", scene_title(p->scene));
@@ -89,7 +96,7 @@ static void save_still(Window *w, const char *suffix) {
 typedef struct {
   Window *window;
   Snapshot now;
-  uint64_t stride;
+  uint64_t stride, each; /* frames of a stride */
   double looked_s;
   bool is_stopped;
   char name[NAME_BYTES];
@@ -100,9 +107,11 @@ static void draw_step(cairo_t *cr, double width, double height, uint64_t frame, 
   Run *run = data;
   Player *p = run->window->viewer.player;
   char state[REQUEST_STATE_BYTES];
-  const uint64_t step = frame * run->stride, end = p->stage.n_steps;
-  stage_snapshot(&p->stage, step < end ? step : end, &run->now);
-  const Picture picture = {p, &run->now, player_state_at(p, run->now.step, state), run->window->viewer.memo};
+  const uint64_t step = frame / run->each * run->stride, end = p->stage.n_steps;
+  const double part = step < end ? (double)(frame % run->each) / (double)run->each : 0;
+  const SceneMoment at = scene_moment(step < end ? step : end, part);
+  stage_snapshot(&p->stage, at.step, &run->now);
+  const Picture picture = {p, &run->now, player_state_at(p, at.step, state), run->window->viewer.memo, at.phase};
   draw_picture(cr, width, height, &picture);
 }
 
@@ -142,13 +151,17 @@ static void save_run(Window *w, const char *suffix) {
     return;
   }
   run->window = w;
-  run->stride = p->stage.n_steps / RUN_FRAMES + 1;
+  run->stride = p->stage.n_steps / RUN_STEPS + 1;
+  const uint64_t n_beats = (p->stage.n_steps + run->stride - 1) / run->stride;
+  run->each = 1;
+  while (run->stride == 1 && !p->reduced_motion && run->each < IN_BETWEENS && n_beats * (run->each + 1) <= RUN_FRAMES)
+    run->each++;
   free_name(p, "run", suffix, run->name, sizeof run->name);
   p->is_playing = false;
   const Animation animation = {.width = RUN_WIDTH,
                                .height = RUN_HEIGHT,
-                               .n_frames = (p->stage.n_steps + run->stride - 1) / run->stride + 1,
-                               .frame_ms = FRAME_MS,
+                               .n_frames = n_beats * run->each + 1,
+                               .frame_ms = run->each > 1 ? STEP_MS / (int)run->each : FRAME_MS,
                                .title = "Tilewalk",
                                .state = player_state_at(p, 0, state),
                                .draw = draw_step,
