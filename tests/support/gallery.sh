@@ -40,6 +40,9 @@ picture growth 'Traffic against the length' sweep --over N --from 1K --to 256K
 picture block 'Traffic against the block size, until it no longer fits' sweep --over block
 picture hbm 'What L2 leaves for HBM on an A100' sweep --gpu a100-80gb --heads 16 --from 1K --to 8K --metric hbm --title 'HBM traffic on an A100'
 picture roofline 'The roofline of an H200' roofline --gpu h200 -N 16K --heads 16 --algorithm standard,fa2
+picture gpus 'One run on several GPUs, with the least time each can take' sweep --over gpu=a100-80gb,h100-sxm,h200 -N 16K --heads 16 --title 'At least this long'
+picture decode 'Decode: one query against a long cache, heads packed as rows' render --scene decode -N 1 --seq-len-k 8K --heads 32 --kv-heads 8 --algorithm fa2-split --gpu h200 --step 100
+picture warp 'One access of a warp' render --scene warp --step 40
 picture timeline 'CTAs over time' render --scene timeline --state "algorithm=fa2 $small" --step 200
 
 if [ "${1:-}" = --check ]; then
