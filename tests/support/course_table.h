@@ -196,9 +196,13 @@ static const Right *rights(size_t *n) {
       {12, "peak", 1, {64 * 4 * 4096.0 * 4096 * 128 / 1449.0e-6 / 989.5e12}, NULL},
 
       {13, "sp", 1, {2 * 8 * MiB}, NULL},
-      {13, "guess", 0, {0}, "no"},
-      {13, "ratio", 3, {2, 2, 2}, NULL}, /* 4 N N + 4 N d numbers over 2 N d + 2 N d N / 128, and d = 128 */
-      {13, "holds", 0, {0}, "yes"},      /* 2^15 x 2^15 x 2 = 2 x 2^30 */
+      {13, "guess", 0, {0}, "same"},
+      {13,
+       "ratio",
+       3,
+       {8320 / 8256.0, 16512 / 16448.0, 32896 / 32832.0},
+       NULL},                       /* (4 N N + 4 N d) / (2 N d + 2 N d N / 64), d = 128 */
+      {13, "holds", 0, {0}, "yes"}, /* 2^15 x 2^15 x 2 = 2 x 2^30 */
       {13, "growth", 3, {GROWTH(128), GROWTH(256), GROWTH(512)}, NULL},
       {13, "formula", 1, {sqrt(96 * KiB / 6)}, NULL},
       {13, "tflops", 1, {0.72 * 312e12}, NULL},

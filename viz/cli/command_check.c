@@ -221,7 +221,8 @@ static const Option CHECK_OPTIONS[] = {
      "computes it. "
      "A comma-separated list; may be repeated.",
      add_ids, true, false, "@claims"},
-    {"article", 0, "LETTER", "Only this article: A to E. May be repeated.", add_article, true, false, "A B C D E"},
+    {"article", 0, "LETTER", "Only this article: A to E, or P, papers. May be repeated.", add_article, true, false,
+     "A B C D E P"},
     {"search", 0, "WORD", "Only those with WORD in their text or id, whatever its case.", set_word, false, false, NULL},
     {"file", 0, "FILE",
      "Read claims from FILE instead of those that come with Tilewalk; the example below is a whole file. May be "
@@ -240,14 +241,15 @@ const Command COMMAND_CHECK = {
     .name = "check",
     .summary = "the articles' numbers and questions, each judged by computing it",
     .usage = "[OPTION...]",
-    .description = "Computes the statements of five articles that can be checked, and the 13 questions of "
-                   "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one "
-                   "in the last digit or right in another unit than the one it means; is true only in a 'limit'; or "
-                   "is 'wrong', with the right value and why. Verdicts are not written down: each follows "
-                   "from an expression, in lessons/course/claims.md and lessons/course/questions.md. The titles of the "
-                   "articles, and where "
-                   "they stand, are at the head of the first. The exit status is 0 "
-                   "when everything could be computed; a wrong article is no failure.",
+    .description =
+        "Computes the statements of five articles and of some papers that can be checked, and the 13 questions of "
+        "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one "
+        "in the last digit or right in another unit than the one it means; is true only in a 'limit'; or "
+        "is 'wrong', with the right value and why. Verdicts are not written down: each follows "
+        "from an expression, in lessons/course/claims.md and lessons/course/questions.md. The titles of the "
+        "articles, and where "
+        "they stand, are at the head of the first. The exit status is 0 "
+        "when everything could be computed; a wrong article is no failure.",
     .examples = "  # everything\n"
                 "  tilewalk check\n\n"
                 "  # one claim, with the expression that computes it\n"
