@@ -5,7 +5,7 @@
 #ifndef TILEWALK_LESSONS_ARGUMENTS_H
 #define TILEWALK_LESSONS_ARGUMENTS_H
 
-#include "lessons/engine/sandbox.h"
+#include "lessons/engine/expression_sandbox.h"
 
 enum { ARGUMENT_TEXT_BYTES = 128, ARGUMENT_FIELDS_MAX = 48 };
 

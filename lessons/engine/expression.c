@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lessons/engine/sandbox.h"
+#include "lessons/engine/expression_sandbox.h"
 #include "sim/base/utf8.h"
 
 /* ---- Reading a source

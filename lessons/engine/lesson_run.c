@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lessons/engine/lesson_run_inner.h"
-#include "lessons/engine/sandbox.h"
+#include "lessons/engine/expression_sandbox.h"
 #include "sim/base/ascii.h"
 #include "sim/base/random.h"
 

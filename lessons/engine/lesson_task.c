@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lessons/engine/lesson_run_inner.h"
-#include "lessons/engine/sandbox.h"
+#include "lessons/engine/expression_sandbox.h"
 
 /* ---- The table `view` */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "lessons/engine/quantity.h"
-#include "lessons/engine/sandbox.h"
+#include "lessons/engine/expression_sandbox.h"
 #include "sim/base/size.h"
 
 static double number_argument(lua_State *lua, const char *function, int index) {

@@ -2,7 +2,7 @@
 #ifndef TILEWALK_LESSONS_MACHINE_H
 #define TILEWALK_LESSONS_MACHINE_H
 
-#include "lessons/engine/sandbox.h"
+#include "lessons/engine/expression_sandbox.h"
 
 /* Pushes a userdata that holds the GPU of that name, found through the scope's limits; it lives as
  * long as it is on the stack. `function` is who asks, for messages. */

@@ -5,7 +5,7 @@
 
 #include "lessons/engine/expression.h"
 #include "lessons/engine/quantity.h"
-#include "lessons/engine/sandbox.h"
+#include "lessons/engine/expression_sandbox.h"
 
 typedef struct {
   ExpressionScope *scope;

@@ -11,6 +11,7 @@
 #include "tests/support/alloc_fail.h"
 #include "tests/support/drawing.h"
 #include "tests/support/rand.h"
+#include "viz/chart/bars_draw.h"
 #include "viz/chart/chart_draw.h"
 #include "viz/chart/chart_place.h"
 

@@ -11,6 +11,7 @@
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/text/glyphs.h"
+#include "viz/text/print.h"
 #include "viz/text/progress.h"
 #include "viz/text/style.h"
 

@@ -1,6 +1,7 @@
 #include "viz/chart/bars.h"
 
 #include "viz/text/glyphs.h"
+#include "viz/text/print.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "viz/chart/chart_canvas.h"
-#include "viz/chart/chart_draw.h"
+#include "viz/chart/bars_draw.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -19,6 +19,7 @@
 #define TILEWALK_VIZ_TEXT_CHART_H
 
 #include "viz/text/store.h"
+#include "viz/chart/ink.h"
 #include "viz/chart/ticks.h"
 
 typedef struct {
@@ -33,11 +34,6 @@ typedef struct {
   const char *footer; /* the one-line state that made the chart */
   ChartAxis x, y;
 } ChartConfig;
-
-/* The colour of a series. Dash and marker go with it, so that colour is never the only cue and an
- * algorithm that has the same ink everywhere looks the same everywhere. Two series of one ink in a
- * chart still get different ones. */
-typedef enum { INK_AUTO = 0, INK_NEUTRAL, INK_BLUE, INK_ORANGE, INK_GREEN, INK_PURPLE, INK_BROWN, N_INKS } Ink;
 
 typedef enum {
   SERIES_LINE = 0,  /* a line with markers */

@@ -1,5 +1,6 @@
 #include "viz/chart/chart_canvas.h"
 
+#include "viz/chart/chart.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Draws charts (viz/chart/chart.h) and bars (viz/chart/bars.h) with cairo: the same object that
+/* Draws charts (viz/chart/chart.h) with cairo: the same object that
  * prints in a terminal.
  *
  * Pure functions of their arguments that fill the rectangle from (0, 0) to (width, height), at any
@@ -11,7 +11,6 @@
 #define TILEWALK_VIZ_EXPORT_CHART_DRAW_H
 
 #include "viz/scene/theme.h"
-#include "viz/chart/bars.h"
 #include "viz/chart/chart.h"
 
 #include <cairo.h>
@@ -34,8 +33,5 @@ ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double hei
  */
 ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme,
                             double unit, Colour ground);
-
-/* Rows that do not fit at a legible size are left out from the end, and a line says how many. */
-void bars_draw(const Bars *bars, cairo_t *cr, double width, double height, const Theme *theme);
 
 #endif

@@ -1,6 +1,7 @@
 #include "viz/chart/plot.h"
 
 #include "viz/text/glyphs.h"
+#include "viz/text/print.h"
 
 #include <math.h>
 #include <stdint.h>

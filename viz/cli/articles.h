@@ -3,7 +3,7 @@
 #define TILEWALK_VIZ_CLI_CHECK_H
 
 #include "lessons/engine/claims.h"
-#include "viz/cli/command.h"
+#include "viz/cli/io.h"
 
 /* Reads lessons/course/claims.md and lessons/course/questions.md as they come with Tilewalk. Start with an empty
  * Claims; release it with claims_free, after an error too. */

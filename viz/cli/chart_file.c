@@ -1,5 +1,7 @@
 #include "viz/cli/chart_file.h"
 
+#include "viz/chart/bars_draw.h"
+
 #include "viz/chart/chart_draw.h"
 #include "viz/export/surface.h"
 

@@ -3,6 +3,7 @@
 
 #include "viz/cli/articles.h"
 #include "viz/text/glyphs.h"
+#include "viz/text/print.h"
 #include "viz/text/table.h"
 
 enum { LABEL_COLUMNS = 11, ID_COLUMNS = 20, CELL_BYTES = 512 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "viz/request/request.h"
+#include "viz/text/print.h"
 
 enum { OPTION_COLUMN = 30 };
 

@@ -7,6 +7,7 @@
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
 #include "viz/cli/articles.h"
+#include "viz/cli/command.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
 

@@ -6,6 +6,7 @@
 
 #include "kernels/lib/cpu_check.h"
 #include "sim/base/quote.h"
+#include "viz/cli/command.h"
 #include "viz/request/assets.h"
 #include "viz/cli/counter_file.h"
 #include "viz/cli/crosscheck_judge.h"

@@ -8,12 +8,14 @@
 #include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_gift.h"
 #include "sim/base/quote.h"
+#include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
 #include "viz/cli/lesson_library.h"
 #include "lessons/engine/lesson_progress.h"
 #include "viz/request/request.h"
 #include "viz/export/output.h"
 #include "viz/text/markdown.h"
+#include "viz/text/print.h"
 #include "viz/text/table.h"
 
 enum { NAMES_MAX = 32, NAME_BYTES = 1024 };

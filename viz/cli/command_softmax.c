@@ -15,6 +15,7 @@
 #include "viz/cli/score_options.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
+#include "viz/text/print.h"
 #include "viz/text/table.h"
 
 enum { SCORES_MAX = 4096, EXAMPLE_N = 8, EXAMPLE_D = 4 };

@@ -19,6 +19,7 @@
 #include "viz/cli/sweep.h"
 #include "viz/cli/sweep_chart.h"
 #include "viz/text/number.h"
+#include "viz/text/print.h"
 #include "viz/text/table.h"
 
 typedef struct {

@@ -10,6 +10,7 @@
 #include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
+#include "viz/text/print.h"
 #include "viz/text/table.h"
 #include "viz/text/warp_picture.h"
 

@@ -9,7 +9,7 @@
 #include "kernels/counters/predict.h"
 #include <jansson.h>
 
-#include "viz/cli/command.h"
+#include "viz/cli/io.h"
 #include "viz/request/request.h"
 
 enum { CROSSCHECK_LONG_N = 4096 }; /* below, HBM is read for instructions and parameters as much as for K and V */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
+#include "viz/cli/command.h"
 #include "viz/cli/lesson_library.h"
 #include "viz/cli/lesson_view.h"
 #include "viz/request/request.h"

@@ -8,7 +8,7 @@
 #include "lessons/engine/lesson_lint.h"
 #include "lessons/engine/lesson_run.h"
 #include "viz/request/assets.h"
-#include "viz/cli/command.h"
+#include "viz/cli/io.h"
 #include "viz/request/request.h"
 
 enum { LESSON_FILES_MAX = 10000, LESSON_STATE_BYTES = 1024 };

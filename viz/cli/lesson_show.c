@@ -11,6 +11,7 @@
 #include "viz/cli/run_tables.h"
 #include "viz/chart/bars.h"
 #include "viz/text/number.h"
+#include "viz/text/print.h"
 #include "viz/text/table.h"
 #include "viz/text/warp_picture.h"
 

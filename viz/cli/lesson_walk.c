@@ -11,6 +11,7 @@
 #include "lessons/engine/lesson_progress.h"
 #include "viz/cli/lesson_view.h"
 #include "viz/text/markdown.h"
+#include "viz/text/print.h"
 
 enum { TRIES_BEFORE_OFFER = 3, TYPED_BYTES = 256, LESSON_SEEN_BYTES = 512 };
 

@@ -12,6 +12,7 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/three_programs.h"
+#include "viz/text/print.h"
 
 static void print_overview(Io *io) {
   text_print(io->out, &io->style, ROLE_HEADING, "tilewalk");

@@ -3,7 +3,7 @@
 #define TILEWALK_VIZ_CLI_RUN_TABLES_H
 
 #include "sim/simulate.h"
-#include "viz/cli/command.h"
+#include "viz/cli/io.h"
 
 /* One line about the problem: "1 head of N = 4096, d = 128, fp16, causal; paper: 192 KiB of SRAM". */
 void run_tables_problem(const Simulation *run, char *text, size_t size);

@@ -6,7 +6,8 @@
 #define TILEWALK_VIZ_SCENE_PEN_H
 
 #include "viz/scene/narration.h"
-#include "viz/scene/scene.h"
+#include "viz/scene/theme.h"
+#include "viz/scene/view.h"
 #include "viz/text/lettering.h"
 
 typedef struct {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/scene_cache.h"
 #include "viz/scene/timeline_view.h"
 #include "viz/text/number.h"
 

@@ -10,7 +10,7 @@
 #ifndef TILEWALK_VIZ_SCENE_THEME_H
 #define TILEWALK_VIZ_SCENE_THEME_H
 
-#include "viz/chart/chart.h"
+#include "viz/chart/ink.h"
 
 #include <stdbool.h>
 #include <stdint.h>

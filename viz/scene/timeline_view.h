@@ -2,7 +2,8 @@
 #ifndef TILEWALK_VIZ_SCENE_TIMELINE_VIEW_H
 #define TILEWALK_VIZ_SCENE_TIMELINE_VIEW_H
 
-#include "viz/scene/scene_cache.h"
+#include "viz/scene/chart_panels.h"
+#include "viz/scene/timeline.h"
 
 /* Some CTAs of the head side by side, lane by lane. */
 void draw_lanes(const Pen *pen, Box box, const Timeline *timeline, const TimelineMoment *moment);

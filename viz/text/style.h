@@ -58,13 +58,4 @@ const char *text_role_end(const TextStyle *style, TextRole role);
  * for the others. */
 const char *text_role_mark(const TextStyle *style, TextRole role);
 
-/* Prints `format` in a role. In ASCII style other characters are replaced as text_ascii says
- * (glyphs.h). */
-void text_print(FILE *out, const TextStyle *style, TextRole role, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* Prints a paragraph broken at spaces to the style's width, every line indented by `indent` columns
- * and ended by a newline. Newlines in `text` start a new line. */
-void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent, const char *text);
-
 #endif

@@ -3,6 +3,7 @@
 #include "sim/base/ascii.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/number.h"
+#include "viz/text/print.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/ascii.h"
-#include "viz/window/lesson_page.h"
+#include "viz/window/lesson_panel_page.h"
 
 #define MARGIN       18.0
 #define FOOT         56.0

@@ -13,7 +13,7 @@
 #include "viz/request/request.h"
 #include "viz/scene/narration.h"
 #include "viz/scene/scene.h"
-#include "viz/window/parameters.h"
+#include "viz/window/player_parameters.h"
 
 typedef enum {
   INPUT_NONE = 0,

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "lessons/engine/sandbox.h"
+#include "lessons/engine/expression_sandbox.h"
 
 #include <inttypes.h>
 #include <lualib.h>

@@ -1,4 +1,4 @@
-#include "viz/window/lesson_page.h"
+#include "viz/window/lesson_panel_page.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "sim/algorithms/shipped.h"
-#include "viz/window/parameters.h"
+#include "viz/window/player_parameters.h"
 
 #include <inttypes.h>
 #include <stdio.h>

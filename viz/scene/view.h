@@ -1,0 +1,87 @@
+/* Which scene, how it is to look beside its snapshot, what lies under a point of it and what moves in it. */
+#ifndef TILEWALK_VIZ_SCENE_VIEW_H
+#define TILEWALK_VIZ_SCENE_VIEW_H
+
+#include "viz/scene/snapshot.h"
+
+typedef enum {
+  SCENE_MAIN = 0, /* tiles, hierarchy, softmax and code together */
+  SCENE_TILES,
+  SCENE_HIERARCHY,
+  SCENE_SOFTMAX,
+  SCENE_CAUSAL,
+  SCENE_CHARTS,
+  SCENE_TIMELINE,
+  SCENE_CODE,   /* and the log */
+  SCENE_RACE,   /* several algorithms, whole, beside each other */
+  SCENE_WARP,   /* lanes, sectors and banks of one warp */
+  SCENE_DECODE, /* heads x splits, and the combine */
+  SCENE_COUNT
+} SceneKind;
+
+/* What a point of a scene belongs to. The same answer lights up the same thing everywhere. */
+typedef enum {
+  HIT_NONE = 0,
+  HIT_TILE,   /* tile (i, j) of the scores */
+  HIT_TENSOR, /* block `i` (Q, O, stats) or `j` (K, V) of a tensor along an edge */
+  HIT_SLOT,   /* a tensor's place in SRAM */
+  HIT_RUN,    /* a run of the race, by index in snapshot.runs */
+  HIT_LINE,   /* a line of the code */
+  HIT_L2,     /* L2, where the machine has one */
+} SceneHitKind;
+
+typedef struct {
+  SceneHitKind kind;
+  Tensor tensor;
+  int64_t i, j;               /* -1 where there is none */
+  int index;                  /* of the run or the line */
+  double x, y, width, height; /* its rectangle */
+} SceneHit;
+
+/* Which of the charts fills the page. */
+typedef enum {
+  CHART_ALL = 0,
+  CHART_TRAFFIC, /* against N, and against the block size */
+  CHART_MISSES,  /* the miss-ratio curve */
+  CHART_ROOFLINE,
+  CHART_BLOCKS, /* every B_r by every B_c */
+  CHART_KIND_COUNT
+} ChartKind;
+
+/* What moves in a picture, noted as it is drawn: for tests, which measure how far things go between pictures. */
+typedef enum {
+  BODY_HOME = 0, /* where a block lies in HBM: what moves may come from there and end there */
+  BODY_TILE,     /* a tile on its way, or where it has docked */
+  BODY_LINE      /* an edge that goes over something: a sweep, a level, a strike */
+} SceneBodyKind;
+
+typedef struct {
+  SceneBodyKind kind;
+  Tensor tensor;
+  double x, y, width, height, alpha;
+} SceneBody;
+
+enum { SCENE_BODIES_MAX = 1024 };
+typedef struct {
+  SceneBody bodies[SCENE_BODIES_MAX];
+  int n;
+} SceneBodies;
+
+typedef struct SceneMemo SceneMemo; /* viz/scene/scene_cache.h */
+
+/* How a scene is to look, beside the snapshot. Zero is the default. */
+typedef struct {
+  bool presentation;
+  ChartKind chart; /* of the charts scene */
+  SceneMemo *memo; /* what was worked out for the frames before; NULL: anew each time. Never changes what is drawn */
+  double phase;    /* how far the present event is: above 0, it has just begun, up to 1, it has happened. 0 (default): a
+                      still picture, which shows what has happened, as 1 does. Only shapes move with it; numbers are
+                      always those after the event. Reduced motion is phase 0. */
+  SceneBodies *bodies; /* noted here what moves; NULL: nowhere */
+  bool undimmed;       /* nothing is dimmed: for fast playing, where it would flicker */
+  SceneHit hover;      /* kind HIT_NONE: nothing is pointed at */
+  const char *title;   /* at the top, where the algorithm's stands; NULL: that one */
+  const char *footer;  /* one line at the bottom, such as the state; NULL: none */
+} SceneView;
+
+#endif
