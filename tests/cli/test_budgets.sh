@@ -1,0 +1,67 @@
+#!/bin/bash
+# Programs (.walk) and kernel descriptions of others end in time and within memory: each command here has 5 s of CPU and,
+# without sanitizers, 512 MiB. Loops of 2^40 steps are counted, not walked; what is nested or long past all use is refused.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tilewalk=${TILEWALK:-build/tilewalk}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+memory=524288
+(ulimit -v $memory && "$tilewalk" --version >/dev/null 2>&1) || memory=unlimited # sanitizers map terabytes
+
+# expect STATUS TEXT COMMAND...: the exit status, and TEXT somewhere in what it printed; a refusal is one line.
+expect() {
+  wanted=$1 text=$2
+  shift 2
+  (ulimit -t 5 -v $memory && exec "$tilewalk" "$@") >"$work/out" 2>"$work/err" </dev/null
+  status=$?
+  if [ $status != "$wanted" ] || ! cat "$work/out" "$work/err" | grep -q -- "$text"; then
+    echo "$*: status $status, not $wanted, or no '$text':"
+    head -c 500 "$work/out" "$work/err"
+    failed=1
+  fi
+  [ $status != 2 ] || [ "$(wc -l <"$work/err")" = 1 ] || { echo "$*: a refusal is one line"; failed=1; }
+}
+# repeat N TEXT: TEXT so many times over.
+repeat() { awk -v n="$1" -v t="$2" 'BEGIN { for (; n > 0; n--) printf "%s", t; exit }'; }
+# program NAME SCORES: fa2 under another name, its scores computed as given.
+program() { awk -v s="$2" '/^algorithm/ { $2 = "mine" } / S = Q_i/ { sub(/S = .*/, "S = " s) } 1' sim/algorithms/fa2.walk >"$work/$1.walk"; }
+
+# 2^40 rows of each: 4 N^2 d FLOPs of the two products, 4 x 2^80 x 64 = 309,485,009,821,345,068,724,781,056; half of it causal.
+program mine 'Q_i K_j^T / sqrt(d)'
+expect 0 '309.5 YFLOP' sim --algorithm "$work/mine.walk" -N 1T --block 1 -d 64
+expect 0 '154.7 YFLOP' sim --algorithm "$work/mine.walk" -N 1T --block 1 -d 64 --causal
+expect 0 'mine' sim --algorithm "$work/mine.walk" -N 1T --block 1 --gpu h200
+expect 0 'mine' sweep --algorithm "$work/mine.walk" --values 1G,1T --block 1 --csv
+expect 2 'more than 2^62 steps' render --algorithm "$work/mine.walk" --scene tiles -N 1T --block 1 -o "$work/x.png"
+expect 2 'blocks; at most' sim --algorithm "$work/mine.walk" -N 1M --block 1 -d 1 --mask strided:4
+
+# Nested as deep as the file's size allows, and 10,000 deep.
+program deep "$(repeat 80 '(')Q_i K_j^T$(repeat 80 ')')"
+expect 2 'deep.walk:13: ' sim --algorithm "$work/deep.walk" -N 64
+program words "$(repeat 2000 '(')Q_i K_j^T$(repeat 2000 ')')"
+expect 2 'words.walk:13: the line has more than 160 words' sim --algorithm "$work/words.walk" -N 64
+program signs "$(repeat 4000 -)Q_i K_j^T"
+expect 2 'signs.walk:13: the line has more than 160 words' sim --algorithm "$work/signs.walk" -N 64
+program deepest "$(repeat 10000 '(')Q_i K_j^T$(repeat 10000 ')')"
+expect 2 'larger than 6143 bytes' sim --algorithm "$work/deepest.walk" -N 64
+{ cat "$work/mine.walk" && repeat 500 'kernel k
+'; } >"$work/kernels.walk"
+expect 2 'kernels.walk:[0-9]*: ' sim --algorithm "$work/kernels.walk" -N 64
+{ printf 'algorithm x\ntitle x\nsource x\n' && repeat 350 'tensor T fp32
+'; } >"$work/lines.walk"
+expect 2 'lines.walk:[0-9]*: ' sim --algorithm "$work/lines.walk" -N 64
+repeat 500000 '# nothing
+' >"$work/huge.walk"
+expect 2 'larger than 6143 bytes' algorithms "$work/huge.walk"
+
+# Kernels: too long, endless, and as long as is read with one key again and again.
+repeat 500000 '# nothing
+' >"$work/huge.kernel"
+expect 2 'too long for a description; at most 65536' sim -N 64 --gpu h200 --kernel "$work/huge.kernel"
+expect 2 'larger than' sim -N 64 --gpu h200 --kernel /dev/zero
+{ cat assets/kernels/fa2-sm90 && repeat 5000 'warps = 4
+'; } >"$work/keys.kernel"
+expect 2 'keys.kernel:[0-9]*: ' sim -N 64 --gpu h200 --kernel "$work/keys.kernel"
+exit $failed
