@@ -14,6 +14,7 @@
 
 #include "tests/support/alloc_fail.h"
 #include "viz/request/assets.h"
+#include "viz/request/description.h"
 
 static int enter_empty_folder(void **state) {
   char *folder = strdup("/tmp/test_assets.XXXXXX");
@@ -81,6 +82,10 @@ static void wrong_folders_and_names_are_refused(void **state) {
   Error error = {0};
   setenv("TILEWALK_ASSETS", "/no/such/folder", 1);
   assert_int_equal(assets_find(path, sizeof path, "lessons/course/01-a..b.md", &error), STATUS_BAD_REQUEST);
+  assert_non_null(strstr(error.message, "TILEWALK_ASSETS=/no/such/folder is no folder"));
+  error = (Error){0};
+  Gpu gpu; /* that is why there is no such GPU */
+  assert_int_equal(description_gpu("h200", &gpu, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "TILEWALK_ASSETS=/no/such/folder is no folder"));
   unsetenv("TILEWALK_ASSETS");
 }

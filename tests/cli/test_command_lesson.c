@@ -228,6 +228,9 @@ static void a_large_course_is_listed_whole(void **state) {
   assert_int_equal(lines, 1 + 91);
   has("\n03-a..b,");
   has("\n99-x,");
+  tilewalk("lesson --lint %1$s/tree/lessons/course/*.md"); /* each by name */
+  assert_int_equal(run.exit_status, 0);
+  has("92 lessons, 0 findings"); /* with the template */
 }
 
 /* An expression names a GPU that comes with Tilewalk, never a file: neither one that is there nor one that waits. */

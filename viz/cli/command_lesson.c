@@ -18,7 +18,7 @@
 #include "viz/text/print.h"
 #include "viz/text/table.h"
 
-enum { NAMES_MAX = 32, NAME_BYTES = 1024 };
+enum { NAMES_MAX = 256, NAME_BYTES = 1024 };
 
 typedef enum { TASK_WALK = 0, TASK_LIST, TASK_LINT, TASK_ANSWERS, TASK_GIFT, TASK_TEACHER, TASK_NEW, TASK_SEEDS } Task;
 
@@ -39,7 +39,9 @@ static Status add_name(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
   if (!*value || strlen(value) >= NAME_BYTES)
     return error_set(error, STATUS_BAD_REQUEST, "the name of a lesson is empty or too long");
-  if (o->n_names == NAMES_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d lessons at once", NAMES_MAX);
+  if (o->n_names == NAMES_MAX)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "more than %d lessons at once; name fewer, or none for all of the course", NAMES_MAX);
   memcpy(o->names[o->n_names++], value, strlen(value) + 1);
   return STATUS_OK;
 }

@@ -51,11 +51,11 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
   const Quote q = quote(name, strlen(name));
   DescriptionNames *known = malloc(sizeof *known);
   Nearest nearest = {.word = q.text};
-  if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
-    for (int i = 0; i < known->n; i++) nearest_offer(&nearest, known->names[i]);
-  Status status;
+  Status status = known ? description_names(kind->folder, known, error) : STATUS_OK;
+  for (int i = 0; known && !status && i < known->n; i++) nearest_offer(&nearest, known->names[i]);
   char meant[4 * DESCRIPTION_NAME_BYTES + 32];
-  if (nearest.best)
+  if (status) { /* no data files at all: that is said instead */
+  } else if (nearest.best)
     status = error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s'; did you mean %s?", kind->what, q.text,
                        nearest_list(&nearest, meant, sizeof meant));
   else
