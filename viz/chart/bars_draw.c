@@ -17,8 +17,8 @@ typedef struct {
   size_t n_shown;  /* rows that fit */
 } BarsPlan;
 
-/* In units. Rows shrink together, down to where the smallest type fits. */
-#define ROW_MOST   46.0
+/* In units. Rows shrink together, down to where the smallest type fits; a few grow to fill a slide. */
+#define ROW_MOST   92.0
 #define ROW_LEAST  21.0
 #define KEY_HEIGHT 38.0
 #define KEY_SAMPLE 30.0

@@ -62,12 +62,19 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
 
 Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
   const bool is_time = s->metric == SWEEP_TIME;
-  char state[REQUEST_STATE_BYTES], what[96];
-  snprintf(what, sizeof what, "%s on each GPU%s", sweep_metric_title(s->metric),
-           !is_time           ? ""
-           : *request->kernel ? ": predicted, or a bound where the kernel was not timed"
-                              : ": no run is faster");
-  Bars bars = bars_new(&(BarsConfig){.title = title && *title ? title : what,
+  const char *const how = !is_time           ? NULL
+                          : *request->kernel ? "predicted, or a bound where the kernel was not timed"
+                                             : "no run is faster";
+  char state[REQUEST_STATE_BYTES], what[64], whole[160];
+  snprintf(what, sizeof what, "%s on each GPU", sweep_metric_title(s->metric));
+  snprintf(whole, sizeof whole, "%s%s%s", what, how ? ": " : "", how ? how : "");
+  const bool is_own = title && *title; /* then what is shown stands below it */
+  Bars bars = bars_new(&(BarsConfig){.title = is_own  ? title
+                                              : title ? what
+                                                      : whole,
+                                     .subtitle = is_own  ? whole
+                                                 : title ? how
+                                                         : NULL,
                                      .kind = is_time ? VALUE_SECONDS : VALUE_BYTES,
                                      .footer = sweep_state(s->axis, request, state)});
   for (int i = 0; i < s->n_points; i++) {

@@ -11,8 +11,8 @@
  * caller calls chart_free. */
 Chart sweep_chart(const Sweep *sweep, const Request *request);
 
-/* The same where GPUs are swept: a bar for each of them and each algorithm. `title` NULL: what is shown. The caller
- * calls bars_free. */
+/* The same where GPUs are swept: a bar for each of them and each algorithm. `title`: "" what is shown, NULL that in one
+ * line. The caller calls bars_free. */
 Bars sweep_bars(const Sweep *sweep, const Request *request, const char *title);
 
 /* Draws it into a file: PNG, SVG or PDF by its suffix. */
