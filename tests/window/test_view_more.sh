@@ -71,6 +71,23 @@ drawn
 xdotool click 1
 state 'scene=tiles'
 keys F
+# The speaker's page is a second window. It follows, its keys are the viewer's, and it goes away alone.
+windows() { xdotool search --class . | sort; }
+has_page() { [ "$(windows | wc -l)" = 2 ]; }
+has_no_page() { [ "$(windows | wc -l)" = 1 ]; }
+has_no_page || fail "more windows than one"
+scene_window=$(windows)
+keys K
+wait_until "the speaker's page" has_page
+keys Home Right Right
+state 'step=2$'
+xdotool windowfocus "$(windows | grep -v "$scene_window")"
+keys Right
+state 'step=3$'
+keys K
+wait_until 'the page to go' has_no_page
+keys K
+wait_until 'the page again' has_page
 ends 'after an export'
 
-echo "race, lens, drag, presentation, decode, export and folding work in a window"
+echo "race, lens, drag, presentation, decode, export, folding and the speaker's page work in a window"

@@ -15,6 +15,7 @@
 #include "viz/export/surface.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
+#include "viz/scene/speaker.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
 
@@ -22,7 +23,7 @@ typedef struct {
   Request request;
   OutputRequest output;
   ChartRequest picture;
-  bool presentation, describe;
+  bool presentation, describe, speaker;
   bool ranged;                 /* --frames was there */
   int64_t first, last, stride; /* of --frames; last -1: the end; stride 0: about 150 frames */
   int64_t frame_ms;
@@ -35,6 +36,10 @@ enum { DEFAULT_FRAMES = 150, SHORT_STEPS = 400, IN_BETWEENS = 4, DESCRIPTION_BYT
 
 static Status set_presentation(void *target, const char *value, Error *error) {
   return options_flag("presentation", value, &((RenderOptions *)target)->presentation, error);
+}
+
+static Status set_speaker(void *target, const char *value, Error *error) {
+  return options_flag("speaker", value, &((RenderOptions *)target)->speaker, error);
 }
 
 static Status set_describe(void *target, const char *value, Error *error) {
@@ -127,6 +132,11 @@ static void show_moment(Render *r, uint64_t step, double fraction) {
 
 static void draw_still(cairo_t *cr, double width, double height, const void *data) {
   const Render *r = data;
+  if (r->options->speaker) {
+    const SpeakerPage page = {&r->stage, r->scene, &r->now, r->view, -1, r->footer};
+    speaker_draw(&page, cr, width, height, r->theme);
+    return;
+  }
   scene_draw(r->scene, &r->now, &r->view, cr, width, height, r->theme);
 }
 
@@ -214,10 +224,10 @@ static Status check_options(const RenderOptions *o, Error *error) {
   if (!*o->output.output && !o->describe)
     return error_set(error, STATUS_BAD_REQUEST,
                      "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp or .gif, or --describe for words");
-  if (!*o->output.output && (o->ranged || o->picture.given || o->presentation))
+  if (!*o->output.output && (o->ranged || o->picture.given || o->presentation || o->speaker))
     return error_set(
         error, STATUS_BAD_REQUEST,
-        "--size, --theme, --title, --presentation and --frames are for pictures; name one with -o FILE.png");
+        "--size, --theme, --title, --presentation, --speaker and --frames are for pictures; name one with -o FILE.png");
   if (o->sub_frames && !animated)
     return error_set(error, STATUS_BAD_REQUEST,
                      "--sub-frames is for animations: name a .webp, a .gif, or a series such as frame-%%04d.png");
@@ -266,6 +276,8 @@ static int run_render(void *options, Io *io, Error *error) {
 static const Option RENDER_OPTIONS[] = {
     {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false,
      false, NULL},
+    {"speaker", 0, NULL, "The speaker's page of the step: what it says, what comes next, and the scene, small.",
+     set_speaker, false, false, NULL},
     {"describe", 0, NULL, "Print the step in words.", set_describe, false, false, NULL},
     {"frames", 0, "A:B:STRIDE", "Steps A to B for an animation. Default: the whole run; of a long one about 150 steps.",
      set_frames, false, false, NULL},

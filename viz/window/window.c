@@ -7,7 +7,7 @@
 
 #include "viz/window/window_parts.h"
 
-enum { FRAME_MS = 16 };
+enum { FRAME_MS = 16, NOTES_MS = 200 };
 
 double window_clock_s(void) { return (double)SDL_GetPerformanceCounter() / (double)SDL_GetPerformanceFrequency(); }
 
@@ -80,6 +80,7 @@ static void run_loop(Window *w) {
               rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
     bool has_event = w->viewer.is_dirty && !moves ? SDL_PollEvent(&event)
                      : moves                      ? SDL_WaitEventTimeout(&event, rest_ms)
+                     : w->notes                   ? SDL_WaitEventTimeout(&event, NOTES_MS)
                                                   : SDL_WaitEvent(&event);
     for (; has_event; has_event = !w->viewer.has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
@@ -91,7 +92,10 @@ static void run_loop(Window *w) {
     }
     viewer_find_hover(&w->viewer);
     viewer_side_takes(&w->viewer, (SideEvent){.kind = SIDE_LOOK});
-    if (w->viewer.is_dirty && !w->viewer.has_ended) window_draw_frame(w);
+    if (w->viewer.is_dirty && !w->viewer.has_ended)
+      window_draw_frame(w);
+    else if (window_notes_are_due(w))
+      window_draw_notes(w);
   }
 }
 

@@ -111,6 +111,7 @@ Status window_open(Window *w, const WindowOptions *options, Error *error) {
 
 void window_close(Window *w) {
   drop_canvas(w);
+  if (w->notes) SDL_DestroyWindow(w->notes);
   viewer_close(&w->viewer);
   if (w->renderer) SDL_DestroyRenderer(w->renderer);
   if (w->window) SDL_DestroyWindow(w->window);
@@ -163,4 +164,6 @@ void window_draw_frame(Window *w) {
   }
   viewer_draw(&w->viewer, w->cr);
   window_present(w);
+  if (!player_is_moving(w->viewer.player) || window_notes_are_due(w))
+    window_draw_notes(w); /* what is next takes time */
 }

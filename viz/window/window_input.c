@@ -50,6 +50,7 @@ static void on_window(Window *w, const SDL_WindowEvent *event) {
 
 void window_on_event(Window *w, const SDL_Event *event) {
   Viewer *v = &w->viewer;
+  if (window_notes_take(w, event)) return;
   switch (event->type) {
   case SDL_QUIT: v->has_ended = true; break;
   case SDL_WINDOWEVENT: on_window(w, &event->window); break;

@@ -17,7 +17,10 @@ typedef struct {
   int shown_pitch;
   cairo_surface_t *surface;
   cairo_t *cr;
-  double scale; /* pixels of a unit of the mouse's position */
+  double scale;      /* pixels of a unit of the mouse's position */
+  SDL_Window *notes; /* the speaker's page; NULL: closed */
+  double notes_since_s;
+  long long notes_drawn_s; /* what its clock shows */
 } Window;
 
 /* window_draw.c */
@@ -28,6 +31,13 @@ bool window_check_canvas(Window *w); /* makes it again where what it lies in is 
 void window_draw_frame(Window *w);
 void window_present(Window *w);
 const char *window_renderer_name(const Window *w);
+
+/* window_notes.c: the speaker's page. */
+void window_toggle_notes(Window *w);
+void window_draw_notes(Window *w);
+bool window_notes_are_due(const Window *w); /* its clock goes on */
+/* Whether an event was the page's alone. */
+bool window_notes_take(Window *w, const SDL_Event *event);
 
 /* window_input.c */
 void window_on_event(Window *w, const SDL_Event *event);

@@ -230,6 +230,7 @@ void window_act(void *window, PlayerInput input) {
   case INPUT_EXPORT_WEBP: save_run(w, ".webp"); break;
   case INPUT_EXPORT_GIF: save_run(w, ".gif"); break;
   case INPUT_EXPORT_SERIES: save_run(w, "-%04d.png"); break;
+  case INPUT_NOTES: window_toggle_notes(w); break;
   case INPUT_FULLSCREEN:
     SDL_SetWindowFullscreen(
         w->window, SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN_DESKTOP ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP);

@@ -1,0 +1,123 @@
+/* The speaker's page: what it says is what the scene will say, and where the keys lead. */
+#include "viz/scene/speaker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pango/pangocairo.h>
+
+#include "viz/text/lettering.h"
+
+enum { W = 1280, H = 720 };
+
+typedef struct {
+  char all[16384];
+  double least_size; /* of the page's own words, left of what the class sees */
+} Words;
+
+static void take(void *data, cairo_t *cr, const LetterPiece *piece) {
+  Words *w = data;
+  double x = piece->x, y = piece->y;
+  cairo_user_to_device(cr, &x, &y);
+  const size_t used = strlen(w->all);
+  snprintf(w->all + used, sizeof w->all - used, "%s\n", piece->text);
+  if (x < 0.6 * W && piece->lettering->size < w->least_size) w->least_size = piece->lettering->size;
+}
+
+static Words *words_at(const Stage *stage, SceneKind scene, uint64_t step, double elapsed_s) {
+  Snapshot now;
+  Words *words = calloc(1, sizeof *words);
+  assert_non_null(words);
+  words->least_size = H;
+  stage_snapshot(stage, step, &now);
+  const SpeakerPage page = {.stage = stage, .scene = scene, .now = &now, .elapsed_s = elapsed_s, .state = "N=64"};
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  letter_set_tap(surface, take, words);
+  cairo_t *cr = cairo_create(surface);
+  speaker_draw(&page, cr, W, H, &theme_light);
+  assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  return words;
+}
+
+static void expect(const Words *words, const char *text) {
+  if (!strstr(words->all, text)) fail_msg("not '%s' in:\n%s", text, words->all);
+}
+
+static Stage open_small(void) {
+  Stage stage;
+  Error error = {0};
+  const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true},
+                                          .tiling = {.B_r = 8, .B_c = 8},
+                                          .machine = machine_paper()},
+                              .schedule = schedule_find("fa2")};
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+/* fa2, N = 64 in tiles of 8, causal. Row block i has a load of Q, six events for each of its i full tiles, seven for
+ * the masked one, two at the end and one for each of 7 - i skipped tiles: 17 + 5 i. So block 4 begins after 4 x 17 + 5
+ * x 6 = 98 events, and its fourth tile with event 98 + 1 + 3 x 6 = 117, counted from 0: step 122 has loaded its V. Next
+ * is the product. The masked tile has its new maximum as its fourth event, 126, which is step 127. */
+static void test_what_comes(void **state) {
+  (void)state;
+  Stage stage = open_small();
+  Snapshot next;
+  Narration said;
+  Words *words = words_at(&stage, SCENE_TILES, 122, 75);
+  stage_snapshot(&stage, 123, &next);
+  narrate(&next, &said);
+  expect(words, said.what);
+  expect(words, "1:15");
+  expect(words, "step 122 of 276");
+  expect(words, "What is added to l, and what to O?");
+  expect(words, "next new maximum at step 127, in 5");
+  assert_true(words->least_size >= H / 50.0);
+  free(words);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) {
+    words = words_at(&stage, (SceneKind)scene, 60, -1);
+    stage_snapshot(&stage, 61, &next);
+    scene_narrate((SceneKind)scene, &next, NULL, &said);
+    char first[24];
+    snprintf(first, sizeof first, "%.16s", said.what); /* it may be broken into lines */
+    expect(words, first);
+    free(words);
+  }
+  stage_free(&stage);
+}
+
+/* At the end nothing is next, and nothing is jumped to. */
+static void test_the_end(void **state) {
+  (void)state;
+  Stage stage = open_small();
+  Words *words = words_at(&stage, SCENE_SOFTMAX, stage.n_steps, 3725);
+  expect(words, "1:02:05");
+  expect(words, "no new maximum any more");
+  expect(words, "no skipped tile any more");
+  assert_null(strstr(words->all, "Next\n"));
+  free(words);
+  stage_free(&stage);
+}
+
+/* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
+
+static int let_go_of_fonts(void **state) {
+  (void)state;
+  pango_cairo_font_map_set_default(NULL);
+  cairo_debug_reset_static_data();
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_comes), cmocka_unit_test(test_the_end)};
+  return cmocka_run_group_tests(tests, NULL, let_go_of_fonts);
+}

@@ -1,0 +1,152 @@
+#include "viz/scene/speaker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/scene/pen.h"
+#include "viz/text/number.h"
+
+/* A heading and below it a paragraph or two; returns the height taken. */
+static double draw_told(const Pen *pen, Box box, const char *heading, const Narration *said, double size) {
+  const Theme *t = pen->theme;
+  const double small = pen_size(pen, TYPE_SMALL);
+  const Lettering bold = {.family = t->sans, .size = size, .bold = true}, plain = {.family = t->sans, .size = size};
+  double y = box.y + small;
+  pen_text(pen, TYPE_SMALL, t->ink_soft, true, ANCHOR_START, box.x, y, 0, heading);
+  y += 1.35 * size;
+  theme_use(pen->cr, t->ink, 1);
+  y += 1.3 * size * letter_draw_wrapped(pen->cr, &bold, box.x, y, box.width, 1.3, 3, said->what);
+  y += 1.3 * size * letter_draw_wrapped(pen->cr, &plain, box.x, y, box.width, 1.3, 4, said->why);
+  return y - box.y;
+}
+
+/* What a class can be asked before the next step is shown. */
+static const char *question_before(const Snapshot *next) {
+  switch (next->event.kind) {
+  case EVENT_LOAD: return "What has to be fetched now, and how many bytes is it?";
+  case EVENT_STORE: return "What goes out now? Will it ever be read again?";
+  case EVENT_PRODUCT: return "Which rows and which keys does the next tile of scores belong to?";
+  case EVENT_MASK: return "Which of these scores may the row not see?";
+  case EVENT_NEW_MAX: return "Will m rise with this tile, or stay?";
+  case EVENT_RESCALE: return "By what factor do l and O shrink, and why?";
+  case EVENT_ACCUMULATE: return "What is added to l, and what to O?";
+  case EVENT_NORMALISE: return "What is O divided by at the end, and why only now?";
+  case EVENT_SKIP: return "Why is the next tile never loaded?";
+  default: return "What comes next?";
+  }
+}
+
+static double draw_question(const Pen *pen, Box box, const Snapshot *next) {
+  const double small = pen_size(pen, TYPE_SMALL), size = 25 * pen->unit;
+  const Lettering italic = {.family = pen->theme->sans, .size = size, .italic = true};
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, true, ANCHOR_START, box.x, box.y + small, 0, "Ask");
+  theme_use(pen->cr, pen->theme->series_text[INK_BLUE], 1);
+  const int lines = letter_draw_wrapped(pen->cr, &italic, box.x, box.y + small + 1.35 * size, box.width, 1.3, 2,
+                                        question_before(next));
+  return small + (1.35 + 1.3 * lines) * size;
+}
+
+/* Where the keys that jump lead from here. */
+static void draw_jumps(const Pen *pen, const SpeakerPage *page, Box box) {
+  static const struct {
+    Stride stride;
+    EventKind kind;
+    const char *key, *what;
+  } JUMPS[] = {{STRIDE_NEW_MAX, EVENT_NEW_MAX, "m", "new maximum"},
+               {STRIDE_SKIP, EVENT_SKIP, "s", "skipped tile"},
+               {STRIDE_STORE, EVENT_STORE, "w", "write-back"}};
+  const Theme *t = pen->theme;
+  const double small = pen_size(pen, TYPE_SMALL), body = pen_size(pen, TYPE_HEAD), step = 1.6 * body;
+  Snapshot *there = malloc(sizeof *there);
+  pen_text(pen, TYPE_SMALL, t->ink_soft, true, ANCHOR_START, box.x, box.y + small, 0, "Then");
+  for (int k = 0; there && k < 3; k++) {
+    const double y = box.y + small + (k + 1) * step;
+    char words[3 * NUMBER_CHARS];
+    const bool is_searched = JUMPS[k].stride != STRIDE_SKIP || page->now->whole.tiles[TILE_SKIPPED] > 0;
+    const uint64_t to = is_searched ? stage_stride(page->stage, page->now->step, JUMPS[k].stride, 1) : page->now->step;
+    if (to > page->now->step) stage_snapshot(page->stage, to, there);
+    if (to > page->now->step && there->has_event && there->event.kind == JUMPS[k].kind)
+      snprintf(words, sizeof words, "next %s at step %s, in %s", JUMPS[k].what, number_count(to).text,
+               number_count(to - page->now->step).text);
+    else
+      snprintf(words, sizeof words, "no %s any more", JUMPS[k].what);
+    pen_mono(pen, TYPE_HEAD, t->ink, true, ANCHOR_START, box.x, y, 0, JUMPS[k].key);
+    pen_text(pen, TYPE_HEAD, t->ink, false, ANCHOR_START, box.x + 2 * body, y, box.width - 2 * body, words);
+  }
+  free(there);
+}
+
+/* What the class sees, as large as its box is wide. */
+static double draw_preview(const SpeakerPage *page, cairo_t *cr, Box box, const Theme *theme) {
+  enum { WIDTH = 1280, HEIGHT = 720 };
+  const double scale = box.width / WIDTH;
+  SceneView view = page->view;
+  view.hover = (SceneHit){.kind = HIT_NONE, .i = -1, .j = -1};
+  view.memo = NULL; /* what is kept there is of another size */
+  view.bodies = NULL;
+  view.footer = NULL;
+  cairo_save(cr);
+  cairo_translate(cr, box.x, box.y);
+  cairo_scale(cr, scale, scale);
+  cairo_rectangle(cr, 0, 0, WIDTH, HEIGHT);
+  cairo_clip(cr);
+  scene_draw(page->scene, page->now, &view, cr, WIDTH, HEIGHT, theme);
+  cairo_restore(cr);
+  return scale * HEIGHT;
+}
+
+static void draw_clock(const Pen *pen, const SpeakerPage *page, Box box) {
+  const Theme *t = pen->theme;
+  const double number = pen_size(pen, TYPE_NUMBER), body = pen_size(pen, TYPE_BODY);
+  char words[2 * NUMBER_CHARS + 32];
+  double y = box.y + number;
+  if (page->elapsed_s >= 0) {
+    const long long s = (long long)fmin(page->elapsed_s, 359999);
+    if (s >= 3600)
+      snprintf(words, sizeof words, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+    else
+      snprintf(words, sizeof words, "%lld:%02lld", s / 60, s % 60);
+    pen_text(pen, TYPE_NUMBER, t->ink, true, ANCHOR_START, box.x, y, 0, words);
+    y += 1.6 * body;
+  }
+  snprintf(words, sizeof words, "step %s of ", number_count(page->now->step).text);
+  snprintf(words + strlen(words), sizeof words - strlen(words), "%s", number_count(page->now->n_steps).text);
+  pen_text(pen, TYPE_BODY, t->ink, false, ANCHOR_START, box.x, y, box.width, words);
+  const Box bar = box_at(box.x, y + 0.6 * body, box.width, 6 * pen->unit);
+  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
+  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part_of(page->now->step, page->now->n_steps), bar.height),
+           t->tile[TILE_COLOUR_DONE], 1);
+}
+
+void speaker_draw(const SpeakerPage *page, cairo_t *cr, double width, double height, const Theme *theme) {
+  const SceneView plain = {0};
+  const double unit = fmin(width / 1280, height / 720);
+  const Pen pen = {
+      .cr = cr, .theme = theme, .now = page->now, .view = &plain, .page = box_at(0, 0, width, height), .unit = unit};
+  if (!(width >= 1 && height >= 1)) return;
+  pen_fill(&pen, pen.page, theme->background, 1);
+  Box all = box_at(24 * unit, 16 * unit, width - 48 * unit, height - 32 * unit);
+  const Box foot = box_cut_bottom(&all, 1.5 * pen_size(&pen, TYPE_SMALL), 4 * unit);
+  if (page->state)
+    pen_mono(&pen, TYPE_SMALL, theme->ink_soft, false, ANCHOR_START, foot.x, foot.y + pen_size(&pen, TYPE_SMALL),
+             foot.width, page->state);
+  Box side = box_cut_right(&all, 0.38 * all.width, 30 * unit);
+  const double seen = draw_preview(page, cr, side, theme);
+  pen_frame(&pen, box_at(side.x, side.y, side.width, seen), theme->axis, 1);
+  box_cut_top(&side, seen, 10 * unit);
+  draw_clock(&pen, page, side);
+  Narration said;
+  scene_narrate(page->scene, page->now, NULL, &said);
+  box_cut_top(&all, draw_told(&pen, all, "Now", &said, 32 * unit), 6 * unit);
+  Snapshot *next = page->now->step < page->now->n_steps ? malloc(sizeof *next) : NULL;
+  if (next) {
+    stage_snapshot(page->stage, page->now->step + 1, next);
+    scene_narrate(page->scene, next, NULL, &said);
+    box_cut_top(&all, draw_question(&pen, all, next), 6 * unit);
+    box_cut_top(&all, draw_told(&pen, all, "Next", &said, 25 * unit), 6 * unit);
+    free(next);
+  }
+  draw_jumps(&pen, page, all);
+}

@@ -1,0 +1,88 @@
+/* The speaker's page in a window of its own, for the screen that the class does not see. It is drawn with the scene,
+ * and each second for its clock; keys typed into it are the viewer's. */
+#include "viz/scene/speaker.h"
+#include "viz/window/window_parts.h"
+
+enum { NOTES_WIDTH = 1120, NOTES_HEIGHT = 630 };
+
+static long long clock_of(const Window *w) { return (long long)(window_clock_s() - w->notes_since_s); }
+
+static void close_notes(Window *w) {
+  SDL_DestroyWindow(w->notes);
+  w->notes = NULL;
+}
+
+void window_toggle_notes(Window *w) {
+  if (w->notes) {
+    close_notes(w);
+    return;
+  }
+  w->notes = SDL_CreateWindow("Tilewalk: speaker's page", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, NOTES_WIDTH,
+                              NOTES_HEIGHT, SDL_WINDOW_RESIZABLE);
+  if (!w->notes) {
+    player_say(w->viewer.player, true, "No second window: %s", SDL_GetError());
+    return;
+  }
+  w->notes_since_s = window_clock_s();
+  SDL_SetWindowMinimumSize(w->notes, VIEWER_LEAST_WIDTH, VIEWER_LEAST_HEIGHT);
+  SDL_RaiseWindow(w->window); /* keys stay where they were */
+}
+
+static void draw_page(Window *w, cairo_surface_t *surface) {
+  const Player *p = w->viewer.player;
+  char state[REQUEST_STATE_BYTES];
+  const SpeakerPage page = {.stage = &p->stage,
+                            .scene = p->scene,
+                            .now = &p->now,
+                            .view = {.presentation = p->presentation, .chart = player_chart(p)},
+                            .elapsed_s = (double)w->notes_drawn_s,
+                            .state = player_state(p, state)};
+  cairo_t *cr = cairo_create(surface);
+  speaker_draw(&page, cr, cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface),
+               viewer_theme(&w->viewer));
+  cairo_destroy(cr);
+  cairo_surface_flush(surface);
+}
+
+void window_draw_notes(Window *w) {
+  SDL_Surface *shown = w->notes ? SDL_GetWindowSurface(w->notes) : NULL;
+  if (!shown || shown->w < 1 || shown->h < 1) return;
+  w->notes_drawn_s = clock_of(w);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, shown->w, shown->h);
+  if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
+    draw_page(w, surface);
+    SDL_Surface *drawn =
+        SDL_CreateRGBSurfaceWithFormatFrom(cairo_image_surface_get_data(surface), shown->w, shown->h, 32,
+                                           cairo_image_surface_get_stride(surface), SDL_PIXELFORMAT_RGB888);
+    if (drawn) SDL_BlitSurface(drawn, NULL, shown, NULL);
+    SDL_FreeSurface(drawn);
+    SDL_UpdateWindowSurface(w->notes);
+  }
+  cairo_surface_destroy(surface);
+}
+
+bool window_notes_are_due(const Window *w) { return w->notes && clock_of(w) != w->notes_drawn_s; }
+
+/* Which window an event is of; 0: of none. */
+static Uint32 window_of(const SDL_Event *event) {
+  switch (event->type) {
+  case SDL_WINDOWEVENT: return event->window.windowID;
+  case SDL_MOUSEMOTION: return event->motion.windowID;
+  case SDL_MOUSEBUTTONDOWN:
+  case SDL_MOUSEBUTTONUP: return event->button.windowID;
+  case SDL_MOUSEWHEEL: return event->wheel.windowID;
+  default: return 0; /* keys are the viewer's, whichever window has the focus */
+  }
+}
+
+bool window_notes_take(Window *w, const SDL_Event *event) {
+  const Uint32 of = window_of(event);
+  if (of == 0 || !w->window || of == SDL_GetWindowID(w->window)) return false;
+  if (!w->notes || of != SDL_GetWindowID(w->notes)) return true; /* of a page that is closed by now */
+  if (event->type != SDL_WINDOWEVENT) return true;
+  if (event->window.event == SDL_WINDOWEVENT_CLOSE)
+    close_notes(w);
+  else
+    w->viewer.is_dirty = true;
+  return true;
+}
