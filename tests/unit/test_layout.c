@@ -45,10 +45,22 @@ static void test_too_large(void **state) {
   assert_true(error.message[0]);
 }
 
+/* S and P of N rows in fp16 have 2 x 2 N^2 bytes: 2^60 with N = 2^29, which fit, and 2^62 with N = 2^30, which do not.
+ */
+static void test_the_last_that_fits(void **state) {
+  (void)state;
+  Layout l;
+  const Plan fits = plan_of((Shape){.N_q = INT64_C(1) << 29, .d = 1}, (Tiling){.B_r = 128, .B_c = 128});
+  assert_int_equal(layout_make(&l, &fits, NULL), STATUS_OK);
+  const Plan large = plan_of((Shape){.N_q = INT64_C(1) << 30, .d = 1}, (Tiling){.B_r = 128, .B_c = 128});
+  assert_int_equal(layout_make(&l, &large, NULL), STATUS_TOO_LARGE);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_by_hand),
       cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_the_last_that_fits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

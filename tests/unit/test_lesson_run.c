@@ -300,6 +300,9 @@ static const struct {
     {GOOD_HEAD GOOD_ASK("one") GOOD_ASK("two") GOOD_ASK("three") GOOD_TEACHER, "no picture"},
     {GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two"), "0 teacher blocks"},
     {HEADER "\nNo link.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER, "glossary"},
+    {HEADER "\nA [link](elsewhere-entirely.md) to something else.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
+         GOOD_TEACHER,
+     "no term is linked to the glossary"},
     {GOOD "```ask three\nkind: predict\nprompt: p\nanswer: 1\nhint: h\n```\n",
      "nothing is shown after the prediction 'three'"},
     {GOOD "```ask three\nprompt: p\nanswer: 1\nexplain: e\n```\n", "'three' has no hint"},
@@ -364,6 +367,25 @@ static void lint_finds_what_is_missing_or_wrong(void **state) {
     if (LINTED[k].finding ? n == 0 || !strstr(findings, LINTED[k].finding) : n != 0)
       fail_msg("row %zu, %d findings: %s", k, n, findings);
   }
+}
+
+static bool is_view(void *context, const char *need) {
+  (void)context;
+  return strcmp(need, "view") == 0;
+}
+
+/* What a lesson needs is known, the first of it too. */
+static void lint_knows_what_is_needed(void **state) {
+  (void)state;
+  Lesson l = lesson_of("# T\n\n- idea: x\n- minutes: 30\n- needs: teleport, view, beam\n\ntext\n");
+  const LessonHooks hooks = {.finding = keep, .is_known_need = is_view};
+  int n = 0;
+  findings[0] = '\0';
+  assert_int_equal(lesson_lint(&l, NULL, &hooks, &n, NULL), STATUS_OK);
+  assert_non_null(strstr(findings, "'teleport' is neither"));
+  assert_non_null(strstr(findings, "'beam' is neither"));
+  assert_null(strstr(findings, "'view' is neither"));
+  lesson_free(&l);
 }
 
 /* Only one of the drawn values makes the wrong answer right. */
@@ -454,6 +476,7 @@ int main(void) {
       cmocka_unit_test(orders_are_shuffled_and_graded),
       cmocka_unit_test(answers_of_the_wrong_kind_are_errors_with_a_line),
       cmocka_unit_test(lint_finds_what_is_missing_or_wrong),
+      cmocka_unit_test(lint_knows_what_is_needed),
       cmocka_unit_test(lint_sees_every_drawn_value),
       cmocka_unit_test(online_softmax_is_computed_as_by_hand),
       cmocka_unit_test(every_allocation_may_fail),

@@ -70,6 +70,16 @@ static void patterns_above_the_largest_are_infinities_and_nans(void **state) {
   assert_true(isnan(precision_from_bits(PRECISION_E4M3, 0xff)));
 }
 
+/* A NaN keeps the high bits of its payload, as IEEE 754 recommends: 10 of 52 in fp16, 7 in bf16. */
+static void a_nan_keeps_its_payload(void **state) {
+  (void)state;
+  const uint64_t bits = UINT64_C(0x7ff8000000000000) | UINT64_C(5) << 45; /* 5 in the last of bf16's bits */
+  double nan;
+  memcpy(&nan, &bits, sizeof nan);
+  assert_int_equal(precision_to_bits(PRECISION_BF16, nan), 0x7fc0 | 5);
+  assert_int_equal(precision_to_bits(PRECISION_FP16, nan), 0x7e00 | 5 << 3);
+}
+
 /* Between two neighbours everything below the middle goes down, everything above goes up, and the
  * middle goes to the even pattern. Rounding is monotone, so this settles every double there is. */
 static void between_all_neighbours_rounding_is_to_nearest_even(void **state) {
@@ -294,6 +304,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_finite_pattern_has_its_value_and_comes_back),
       cmocka_unit_test(patterns_above_the_largest_are_infinities_and_nans),
+      cmocka_unit_test(a_nan_keeps_its_payload),
       cmocka_unit_test(between_all_neighbours_rounding_is_to_nearest_even),
       cmocka_unit_test(fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest),
       cmocka_unit_test(fp8_saturates),

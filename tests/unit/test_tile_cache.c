@@ -116,6 +116,8 @@ static void the_granule_is_the_largest_that_fits_everything(void **unused) {
   const CacheConfig xor = {.index = CACHE_INDEX_XOR};
   const uint64_t six[] = {6 * 128};
   assert_int_equal(tile_cache_granule_bytes(&xor, six, 1), 2 * 128);
+  const CacheConfig none = {.size_bytes = 100, .line_bytes = 128, .ways = 3}; /* less than a line */
+  assert_int_equal(tile_cache_granule_bytes(&none, aligned, 3), 0);
 }
 
 static void where_it_would_not_be_exact_it_refuses(void **unused) {
