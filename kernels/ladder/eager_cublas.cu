@@ -92,15 +92,13 @@ bool run(const Attention &a, Dtype dtype) {
 bool eager_cublas_available() { return cublas().gemm != nullptr; }
 
 extern const Rung EAGER_CUBLAS;
-const Rung EAGER_CUBLAS = {0,
-                           "eager_cublas",
-                           "baseline: cuBLAS products and a softmax kernel",
-                           75,
-                           true,
-                           false,
-                           true,
-                           {0},
-                           {{1, 1}},
-                           nullptr,
-                           nullptr,
-                           run};
+const Rung EAGER_CUBLAS = {
+    .number = 0,
+    .name = "eager_cublas",
+    .title = "baseline: cuBLAS products and a softmax kernel",
+    .oldest_sm = 75,
+    .keeps_scores = true,
+    .takes_fp32 = true,
+    .blocks = {{1, 1}},
+    .run = run,
+};

@@ -82,17 +82,16 @@ static bool run(const Attention &a, Dtype dtype) {
 }
 
 extern const Rung FA1;
-const Rung FA1 = {3,
-                  "fa1",
-                  "FlashAttention: outer loop over K, V",
-                  75,
-                  false,
-                  true,
-                  true,
-                  {0},
-                  {{0, 0}},
-                  scalar_default_block,
-                  scalar_shared_bytes,
-                  run};
+const Rung FA1 = {
+    .number = 3,
+    .name = "fa1",
+    .title = "FlashAttention: outer loop over K, V",
+    .oldest_sm = 75,
+    .keeps_stats = true,
+    .takes_fp32 = true,
+    .default_block = scalar_default_block,
+    .shared_bytes = scalar_shared_bytes,
+    .run = run,
+};
 
 } // namespace TW_BUILD

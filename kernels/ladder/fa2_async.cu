@@ -124,17 +124,16 @@ static Block default_block(int d, int) { return d == 64 ? Block{128, 128} : Bloc
 static size_t shared_bytes(int d, Block b, int) { return (size_t)(2 * d * (b.B_r + 4 * b.B_c)); }
 
 extern const Rung FA2_ASYNC;
-const Rung FA2_ASYNC = {7,
-                        "fa2_async",
-                        "swizzled tiles, cp.async double buffering",
-                        80,
-                        false,
-                        false,
-                        false,
-                        {64, 128},
-                        {{128, 64}, {64, 64}, {128, 128}, {128, 32}},
-                        default_block,
-                        shared_bytes,
-                        run};
+const Rung FA2_ASYNC = {
+    .number = 7,
+    .name = "fa2_async",
+    .title = "swizzled tiles, cp.async double buffering",
+    .oldest_sm = 80,
+    .head_dims = {64, 128},
+    .blocks = {{128, 64}, {64, 64}, {128, 128}, {128, 32}},
+    .default_block = default_block,
+    .shared_bytes = shared_bytes,
+    .run = run,
+};
 
 } // namespace TW_BUILD

@@ -135,20 +135,17 @@ bool backward_columns(const Attention &a, Dtype dtype) { return run<false>(a, dt
 static size_t shared_bytes(int d, Block b, int) { return backward_columns_bytes(d, b); }
 
 extern const Rung FA2_BACKWARD;
-const Rung FA2_BACKWARD = {11,
-                           "fa2_backward",
-                           "backward pass, dQ by atomic adds",
-                           80,
-                           false,
-                           false,
-                           false,
-                           {64, 128},
-                           {{64, 64}, {64, 128}},
-                           backward_block,
-                           shared_bytes,
-                           run<true>,
-                           nullptr,
-                           false,
-                           true};
+const Rung FA2_BACKWARD = {
+    .number = 11,
+    .name = "fa2_backward",
+    .title = "backward pass, dQ by atomic adds",
+    .oldest_sm = 80,
+    .head_dims = {64, 128},
+    .blocks = {{64, 64}, {64, 128}},
+    .default_block = backward_block,
+    .shared_bytes = shared_bytes,
+    .run = run<true>,
+    .trains = true,
+};
 
 } // namespace TW_BUILD

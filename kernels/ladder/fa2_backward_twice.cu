@@ -72,20 +72,17 @@ static size_t shared_bytes(int d, Block b, int) {
 }
 
 extern const Rung FA2_BACKWARD_TWICE;
-const Rung FA2_BACKWARD_TWICE = {11,
-                                 "fa2_backward_twice",
-                                 "backward pass, the same bits every time",
-                                 80,
-                                 false,
-                                 false,
-                                 false,
-                                 {64, 128},
-                                 {{64, 64}, {64, 128}},
-                                 backward_block,
-                                 shared_bytes,
-                                 run,
-                                 nullptr,
-                                 false,
-                                 true};
+const Rung FA2_BACKWARD_TWICE = {
+    .number = 11,
+    .name = "fa2_backward_twice",
+    .title = "backward pass, the same bits every time",
+    .oldest_sm = 80,
+    .head_dims = {64, 128},
+    .blocks = {{64, 64}, {64, 128}},
+    .default_block = backward_block,
+    .shared_bytes = shared_bytes,
+    .run = run,
+    .trains = true,
+};
 
 } // namespace TW_BUILD

@@ -59,17 +59,15 @@ static bool run(const Attention &a, Dtype dtype) {
 }
 
 extern const Rung FA2_CAUSAL;
-const Rung FA2_CAUSAL = {5,
-                         "fa2_causal",
-                         "FlashAttention-2, masked tiles skipped",
-                         75,
-                         false,
-                         false,
-                         true,
-                         {0},
-                         {{0, 0}},
-                         scalar_default_block,
-                         scalar_shared_bytes,
-                         run};
+const Rung FA2_CAUSAL = {
+    .number = 5,
+    .name = "fa2_causal",
+    .title = "FlashAttention-2, masked tiles skipped",
+    .oldest_sm = 75,
+    .takes_fp32 = true,
+    .default_block = scalar_default_block,
+    .shared_bytes = scalar_shared_bytes,
+    .run = run,
+};
 
 } // namespace TW_BUILD

@@ -265,32 +265,28 @@ static int default_splits(const Attention &a, int n_sms) {
 static size_t shared_bytes(int d, Block, int) { return (size_t)(32 * d + 4 * (384 / d) * 64 * d + 512); }
 
 extern const Rung FA2_DECODE, FA2_DECODE_PAGED;
-const Rung FA2_DECODE = {10,
-                         "fa2_decode",
-                         "decode: split keys, packed heads",
-                         80,
-                         false,
-                         false,
-                         false,
-                         {64, 128},
-                         {{16, 64}},
-                         nullptr,
-                         shared_bytes,
-                         run<false>,
-                         default_splits};
-const Rung FA2_DECODE_PAGED = {10,
-                               "fa2_decode_paged",
-                               "decode from paged keys",
-                               80,
-                               false,
-                               false,
-                               false,
-                               {64, 128},
-                               {{16, 64}},
-                               nullptr,
-                               shared_bytes,
-                               run<true>,
-                               default_splits,
-                               true};
+const Rung FA2_DECODE = {
+    .number = 10,
+    .name = "fa2_decode",
+    .title = "decode: split keys, packed heads",
+    .oldest_sm = 80,
+    .head_dims = {64, 128},
+    .blocks = {{16, 64}},
+    .shared_bytes = shared_bytes,
+    .run = run<false>,
+    .default_splits = default_splits,
+};
+const Rung FA2_DECODE_PAGED = {
+    .number = 10,
+    .name = "fa2_decode_paged",
+    .title = "decode from paged keys",
+    .oldest_sm = 80,
+    .head_dims = {64, 128},
+    .blocks = {{16, 64}},
+    .shared_bytes = shared_bytes,
+    .run = run<true>,
+    .default_splits = default_splits,
+    .pages_keys = true,
+};
 
 } // namespace TW_BUILD

@@ -56,17 +56,15 @@ static bool run(const Attention &a, Dtype dtype) {
 }
 
 extern const Rung FA2_SCALAR;
-const Rung FA2_SCALAR = {4,
-                         "fa2_scalar",
-                         "FlashAttention-2: outer loop over Q, scalar",
-                         75,
-                         false,
-                         false,
-                         true,
-                         {0},
-                         {{0, 0}},
-                         scalar_default_block,
-                         scalar_shared_bytes,
-                         run};
+const Rung FA2_SCALAR = {
+    .number = 4,
+    .name = "fa2_scalar",
+    .title = "FlashAttention-2: outer loop over Q, scalar",
+    .oldest_sm = 75,
+    .takes_fp32 = true,
+    .default_block = scalar_default_block,
+    .shared_bytes = scalar_shared_bytes,
+    .run = run,
+};
 
 } // namespace TW_BUILD

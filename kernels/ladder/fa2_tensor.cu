@@ -104,7 +104,15 @@ static bool run(const Attention &a, Dtype dtype) {
 static size_t shared_bytes(int d, Block b, int) { return (size_t)(2 * d * (b.B_r + 2 * b.B_c)); }
 
 extern const Rung FA2_TENSOR;
-const Rung FA2_TENSOR = {6,     "fa2_tensor", "tensor cores, P in registers",  80,      false,        false,
-                         false, {64, 128},    {{64, 64}, {128, 64}, {64, 32}}, nullptr, shared_bytes, run};
+const Rung FA2_TENSOR = {
+    .number = 6,
+    .name = "fa2_tensor",
+    .title = "tensor cores, P in registers",
+    .oldest_sm = 80,
+    .head_dims = {64, 128},
+    .blocks = {{64, 64}, {128, 64}, {64, 32}},
+    .shared_bytes = shared_bytes,
+    .run = run,
+};
 
 } // namespace TW_BUILD

@@ -109,9 +109,16 @@ static size_t shared_bytes(int d, Block, int) {
 }
 
 extern const Rung FA2_WGMMA;
-const Rung FA2_WGMMA = {8,     "fa2_wgmma",  "TMA, wgmma, warps that copy and warps that compute",
-                        90,    false,        false,
-                        false, {64, 128},    {{128, 128}},
-                        NULL,  shared_bytes, run};
+const Rung FA2_WGMMA = {
+    .number = 8,
+    .name = "fa2_wgmma",
+    .title = "TMA, wgmma, warps that copy and warps that compute",
+    .oldest_sm = 90,
+    .head_dims = {64, 128},
+    .blocks = {{128, 128}},
+    .default_block = NULL,
+    .shared_bytes = shared_bytes,
+    .run = run,
+};
 
 } // namespace TW_BUILD

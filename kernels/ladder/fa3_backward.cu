@@ -384,20 +384,17 @@ static size_t shared_bytes(int d, Block, int) {
 }
 
 extern const Rung FA3_BACKWARD;
-const Rung FA3_BACKWARD = {11,
-                           "fa3_backward",
-                           "backward pass by TMA and wgmma",
-                           90,
-                           false,
-                           false,
-                           false,
-                           {64, 128},
-                           {{64, 128}, {128, 128}},
-                           default_block,
-                           shared_bytes,
-                           run,
-                           nullptr,
-                           false,
-                           true};
+const Rung FA3_BACKWARD = {
+    .number = 11,
+    .name = "fa3_backward",
+    .title = "backward pass by TMA and wgmma",
+    .oldest_sm = 90,
+    .head_dims = {64, 128},
+    .blocks = {{64, 128}, {128, 128}},
+    .default_block = default_block,
+    .shared_bytes = shared_bytes,
+    .run = run,
+    .trains = true,
+};
 
 } // namespace TW_BUILD

@@ -238,17 +238,16 @@ static size_t shared_bytes(int d, Block b, int) {
 }
 
 extern const Rung FA3_OVERLAP;
-const Rung FA3_OVERLAP = {9,
-                          "fa3_overlap",
-                          "softmax beside the next product, CTAs that stay",
-                          90,
-                          false,
-                          false,
-                          false,
-                          {64, 128},
-                          {{128, 128}, {192, 128}},
-                          default_block,
-                          shared_bytes,
-                          run};
+const Rung FA3_OVERLAP = {
+    .number = 9,
+    .name = "fa3_overlap",
+    .title = "softmax beside the next product, CTAs that stay",
+    .oldest_sm = 90,
+    .head_dims = {64, 128},
+    .blocks = {{128, 128}, {192, 128}},
+    .default_block = default_block,
+    .shared_bytes = shared_bytes,
+    .run = run,
+};
 
 } // namespace TW_BUILD

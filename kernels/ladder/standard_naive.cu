@@ -71,17 +71,15 @@ static bool run(const Attention &a, Dtype dtype) {
 }
 
 extern const Rung STANDARD_NAIVE;
-const Rung STANDARD_NAIVE = {1,
-                             "standard_naive",
-                             "standard attention, one thread per number",
-                             75,
-                             true,
-                             false,
-                             true,
-                             {0},
-                             {{1, 1}},
-                             nullptr,
-                             nullptr,
-                             run};
+const Rung STANDARD_NAIVE = {
+    .number = 1,
+    .name = "standard_naive",
+    .title = "standard attention, one thread per number",
+    .oldest_sm = 75,
+    .keeps_scores = true,
+    .takes_fp32 = true,
+    .blocks = {{1, 1}},
+    .run = run,
+};
 
 } // namespace TW_BUILD

@@ -116,17 +116,16 @@ static bool run(const Attention &a, Dtype dtype) {
 static size_t shared_bytes(int, Block, int) { return sizeof(TileShared); }
 
 extern const Rung STANDARD_TILED;
-const Rung STANDARD_TILED = {2,
-                             "standard_tiled",
-                             "standard attention, tiled products",
-                             75,
-                             true,
-                             false,
-                             true,
-                             {0},
-                             {{TILE, TILE}},
-                             nullptr,
-                             shared_bytes,
-                             run};
+const Rung STANDARD_TILED = {
+    .number = 2,
+    .name = "standard_tiled",
+    .title = "standard attention, tiled products",
+    .oldest_sm = 75,
+    .keeps_scores = true,
+    .takes_fp32 = true,
+    .blocks = {{TILE, TILE}},
+    .shared_bytes = shared_bytes,
+    .run = run,
+};
 
 } // namespace TW_BUILD

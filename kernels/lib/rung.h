@@ -70,17 +70,18 @@ struct Block {
   int B_r, B_c, n_splits = 0; /* n_splits: parts of the keys, for the rungs that split them; 0: their default */
 };
 
+/* Its fields are named where one is made: what is not named is not so. */
 struct Rung {
-  int number;
-  const char *name, *title;
-  int oldest_sm;                  /* 75: Turing, 80: Ampere, 90: Hopper */
-  bool keeps_scores, keeps_stats; /* needs S and P, or m and l */
-  bool takes_fp32;
-  int head_dims[4]; /* supported d, zero ended; none: any */
-  Block blocks[8];  /* supported blocks, zero ended, the default first; none: any that fits */
-  Block (*default_block)(int d, int element_bytes);
-  size_t (*shared_bytes)(int d, Block block, int element_bytes);
-  bool (*run)(const Attention &attention, Dtype dtype); /* starts the kernels; false: a launch failed */
+  int number = 0;
+  const char *name = nullptr, *title = nullptr;
+  int oldest_sm = 0;                              /* 75: Turing, 80: Ampere, 90: Hopper */
+  bool keeps_scores = false, keeps_stats = false; /* needs S and P, or m and l */
+  bool takes_fp32 = false;
+  int head_dims[4] = {}; /* supported d, zero ended; none: any */
+  Block blocks[8] = {};  /* supported blocks, zero ended, the default first; none: any that fits */
+  Block (*default_block)(int d, int element_bytes) = nullptr;
+  size_t (*shared_bytes)(int d, Block block, int element_bytes) = nullptr;
+  bool (*run)(const Attention &attention, Dtype dtype) = nullptr; /* starts the kernels; false: a launch failed */
   int (*default_splits)(const Attention &attention,
                         int n_sms) = nullptr; /* decode: keys are split, Attention::more is needed */
   bool pages_keys = false;                    /* K and V lie in pages: More::pages is needed */
