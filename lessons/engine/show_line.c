@@ -7,8 +7,8 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
-static const char *const SCENES[LESSON_SCENE_COUNT] = {"main",   "tiles",    "hierarchy", "softmax", "causal",
-                                                       "charts", "timeline", "code",      "race",    "warp"};
+static const char *const SCENES[LESSON_SCENE_COUNT] = {"main",     "tiles", "hierarchy", "softmax", "causal", "charts",
+                                                       "timeline", "code",  "race",      "warp",    "decode"};
 
 enum { VALUE_BYTES = 512 };
 
@@ -23,7 +23,7 @@ static Status read_scene(const char *value, LessonShow *show, Error *error) {
   }
   return error_set(error, STATUS_BAD_REQUEST,
                    "there is no scene '%s'%s%s%s; there are main, tiles, hierarchy, softmax, "
-                   "causal, charts, timeline, code, race and warp",
+                   "causal, charts, timeline, code, race, warp and decode",
                    quote(value, strlen(value)).text, nearest.best ? " (did you mean '" : "",
                    nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }

@@ -24,7 +24,8 @@ typedef enum {
   LESSON_SCENE_TIMELINE,
   LESSON_SCENE_CODE,
   LESSON_SCENE_RACE,
-  LESSON_SCENE_WARP, /* one access of one warp, whatever the state */
+  LESSON_SCENE_WARP,   /* one access of one warp, whatever the state */
+  LESSON_SCENE_DECODE, /* heads by splits */
   LESSON_SCENE_COUNT
 } LessonScene;
 

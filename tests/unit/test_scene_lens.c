@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -57,6 +58,50 @@ static void test_the_present_tile_is_large(void **state) {
   }
 }
 
+/* With a pattern of blocks too, tile by tile: what lies in the lens has the look that the tile has in the whole. */
+static void test_a_pattern_has_a_lens(void **state) {
+  (void)state;
+  Stage stage;
+  Error error = {0};
+  Pattern *pattern = pattern_named("strided:4", 4096, 4096, &error);
+  assert_non_null(pattern);
+  const StageConfig config = {.problem = {.shape = {.N_q = 4096, .d = 64, .causal = true, .pattern = pattern},
+                                          .tiling = {.B_r = 64, .B_c = 64},
+                                          .machine = machine_paper()},
+                              .schedule = schedule_find("fa2")};
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  Snapshot now;
+  uint64_t step = stage.n_steps / 2;
+  do stage_snapshot(&stage, step++, &now);
+  while (!now.grid.at_work || now.event.kind == EVENT_SKIP);
+  SceneHit here = {0};
+  assert_true(found(&now, now.grid.i, now.grid.j, &here) >= 12);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
+  cairo_t *cr = cairo_create(surface);
+  const SceneView view = {0};
+  scene_draw(SCENE_TILES, &now, &view, cr, W, H, &theme_light);
+  cairo_surface_flush(surface);
+  int n[3] = {0}; /* whole and done, waiting, skipped */
+  for (int y = 100; y < H; y += 7)
+    for (int x = 4; x < W; x += 7) {
+      const SceneHit hit = hit_at(SCENE_TILES, &now, &view, W, H, x, y);
+      if (hit.kind != HIT_TILE || hit.width < 12 || (hit.i == now.grid.i && hit.j == now.grid.j)) continue;
+      const TileState tile = snapshot_tile(&now.grid, hit.i, hit.j);
+      const unsigned char *p = cairo_image_surface_get_data(surface) +
+                               (int)(hit.y + 4) * cairo_image_surface_get_stride(surface) + 4 * (int)(hit.x + 4);
+      const Colour c = theme_light.tile[TILE_COLOUR_DONE];
+      const bool is_done = p[0] == c.blue && p[1] == c.green && p[2] == c.red;
+      if (tile.kind == TILE_PARTIAL) continue;
+      assert_int_equal(is_done, tile.kind == TILE_FULL && tile.progress == TILE_DONE);
+      n[tile.kind == TILE_SKIPPED ? 2 : tile.progress == TILE_DONE ? 0 : 1]++;
+    }
+  assert_true(n[0] > 0 && n[1] > 0 && n[2] > 0);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  stage_free(&stage);
+  free(pattern);
+}
+
 static void test_few_tiles_have_no_lens(void **state) {
   (void)state;
   Stage stage = open_run("fa2", 1024); /* 16 a side */
@@ -75,6 +120,7 @@ static void test_few_tiles_have_no_lens(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_pattern_has_a_lens),
       cmocka_unit_test(test_the_present_tile_is_large),
       cmocka_unit_test(test_few_tiles_have_no_lens),
   };

@@ -743,6 +743,8 @@ static void look_closer(const Snapshot *now, int64_t i0, int64_t j0, Snapshot *l
   g->T_r = (g->N_q + g->B_r - 1) / g->B_r;
   g->T_c = (g->N_k + g->B_c - 1) / g->B_c;
   g->mask.band = band_part(&g->mask.band, i0 * g->B_r, j0 * g->B_c, g->N_q, g->N_k);
+  g->first_row = i0 * g->B_r;
+  g->first_col = j0 * g->B_c;
   shift(&g->i, i0);
   shift(&g->j, j0);
   const int64_t first = g->column_by_column ? j0 : i0, along = g->column_by_column ? i0 : j0,
@@ -765,7 +767,6 @@ static void look_closer(const Snapshot *now, int64_t i0, int64_t j0, Snapshot *l
 
 bool draw_lens(const Pen *pen, Box box) {
   const SnapshotGrid *g = &pen->now->grid;
-  if (g->mask.pattern) return false; /* a table of blocks has no part that is a table */
   if ((g->T_r < LENS_FROM && g->T_c < LENS_FROM) || box.width < 150 * pen->unit || box.height < 150 * pen->unit)
     return false;
   const int64_t i = g->i >= 0             ? g->i

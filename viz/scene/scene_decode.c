@@ -180,7 +180,11 @@ static void draw_heading(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
   const double small = pen_size(pen, TYPE_SMALL);
   char words[4 * NUMBER_CHARS];
   if (l->splits > 1)
-    snprintf(words, sizeof words, "keys in %s parts: a CTA each, walked in turn here",
+    snprintf(words, sizeof words,
+             pen_text_width(pen, TYPE_SMALL, false, "keys in 00 parts: a CTA each, walked in turn here") <
+                     box.width - p->label_w
+                 ? "keys in %s parts: a CTA each, walked in turn here"
+                 : "keys in %s parts: a CTA each",
              number_count(wide(l->splits)).text);
   else
     snprintf(words, sizeof words, "keys, all of them: a CTA a head");
