@@ -197,9 +197,11 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/suppo
 # CUDA kernels. On the CPU (kernels/lib/simt.h), with any C++ compiler, they are part of `make test`; for a GPU they
 # need nvcc: each rung twice, once counting its bytes, and two rungs three times more, marking when each CTA runs, timing its reads, or noting its end.
 COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-c++20-designator,-fno-ipa-icf) $(CFLAGS) $(HARDENED) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
+# Half of the build at -O2 -g: their templates take long, and small shapes are run.
+CPU_FLAGS = $(if $(filter -O2,$(CFLAGS)),-O1 -g1)
 $(BUILD)/%.cpu.o: %.cu $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(call say,CXX)$(COMPILE_CXX) -DTW_COUNTING -x c++ -c $< -o $@
+	$(call say,CXX)$(COMPILE_CXX) $(CPU_FLAGS) -DTW_COUNTING -x c++ -c $< -o $@
 $(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) -c $< -o $@
