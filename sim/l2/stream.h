@@ -82,7 +82,7 @@ typedef struct {
   double flops, exps; /* of one */
 } StreamOp;
 
-enum { STREAM_OPS_MAX = PROGRAM_OPS_MAX + PROGRAM_KERNELS_MAX + 1 };
+enum { STREAM_OPS_MAX = 2 * PROGRAM_OPS_MAX + PROGRAM_KERNELS_MAX + 1 }; /* below 256 */
 
 typedef struct {
   uint8_t of_program; /* the kernel of the program that it is */

@@ -1,8 +1,8 @@
-/* Setting up a stream: which blocks are granules, what the CTAs of each kernel do with them, and how much that is. */
+/* Setting up a stream: what the CTAs of each kernel do with their blocks, and how much that is. */
 #include <math.h>
 #include <string.h>
 
-#include "sim/l2/stream.h"
+#include "sim/l2/stream_blocks.h"
 
 enum { LONG_KEYS = 65536, TILES_APART = 4 };
 #define ALIKE 0.95 /* of granules over which a ragged last one is spread, so much is one of full size */
@@ -12,131 +12,15 @@ static int64_t clamped(Wide n) { return n < MOST ? (int64_t)n : (int64_t)MOST; }
 
 static int64_t parts_of_d(const Plan *p) { return ceil_div(p->shape.d_v, p->tiling.B_c); }
 
-/* ---- Blocks that are moved --------------------------------------------------------------------------------- */
-
-typedef struct {
-  const Schedule *schedule;
-  uint8_t when;                       /* conditions that hold */
-  int8_t leader[PROGRAM_NAMES_MAX];   /* the name whose granule a block is a part of; -1: it is not moved */
-  uint8_t kind[PROGRAM_NAMES_MAX];    /* StreamKind of a leader */
-  uint8_t kernels[PROGRAM_NAMES_MAX]; /* a bit for each that moves a leader */
-} Blocks;
-
-/* Of log-sum-exps under a condition the stream knows nothing. */
-static bool happens(const Blocks *b, const ProgramOp *op) {
-  return op->kind == OP_EVENT && op->moves && !(op->when & (WHEN_LSE | ~b->when));
-}
-
-static bool moves(const ProgramOp *op, int name) {
-  for (int k = 0; k < op->n_moved; k++)
-    if (op->moved[k] == name) return true;
-  return false;
-}
-
-/* Whether `other` comes and goes wherever `name` does. */
-static bool goes_along(const Blocks *b, int name, int other) {
-  const Schedule *s = b->schedule;
-  for (int k = 0; k < s->n_ops; k++) {
-    if (!happens(b, &s->ops[k]) || !moves(&s->ops[k], name)) continue;
-    bool found = false;
-    for (int n = 0; n < s->n_ops && !found; n++)
-      found = happens(b, &s->ops[n]) && moves(&s->ops[n], other) && s->ops[n].event == s->ops[k].event &&
-              s->ops[n].parent == s->ops[k].parent && s->ops[n].kernel == s->ops[k].kernel;
-    if (!found) return false;
-  }
-  return true;
-}
-
-static bool is_moved(const Blocks *b, int name) {
-  for (int k = 0; k < b->schedule->n_ops; k++)
-    if (happens(b, &b->schedule->ops[k]) && moves(&b->schedule->ops[k], name)) return true;
-  return false;
-}
-
-/* V goes with K, statistics with the block of O that they belong to or with other statistics. */
-static int find_leader(const Blocks *b, int name) {
-  const ProgramName *names = b->schedule->names, *n = &names[name];
-  for (int k = 0; k < b->schedule->n_names; k++) {
-    if (k == name || names[k].subscripts != n->subscripts || !is_moved(b, k) || !goes_along(b, k, name)) continue;
-    if (n->tensor == TENSOR_STATS && names[k].tensor == TENSOR_O) return k;
-    if (n->tensor == TENSOR_STATS && names[k].tensor == TENSOR_STATS && k < name && goes_along(b, name, k)) return k;
-    if (n->tensor == TENSOR_V && names[k].tensor == TENSOR_K && goes_along(b, name, k)) return k;
-  }
-  return name;
-}
-
-static int usual_kind(const ProgramName *n) {
-  switch (n->tensor) {
-  case TENSOR_Q: return STREAM_Q;
-  case TENSOR_K: return STREAM_KV;
-  case TENSOR_V: return STREAM_V;
-  case TENSOR_S: return STREAM_S;
-  case TENSOR_P: return STREAM_P;
-  case TENSOR_O: return n->subscripts & IN_S ? STREAM_PARTIAL : STREAM_O;
-  default: return STREAM_KIND_COUNT;
-  }
-}
-
-/* Those of the usual letters first, then the others where there is room. */
-static bool find_kinds(Blocks *b) {
-  bool taken[STREAM_KIND_COUNT] = {[STREAM_SPILL] = true};
-  for (int round = 0; round < 2; round++)
-    for (int name = 0; name < b->schedule->n_names; name++) {
-      if (b->leader[name] != name || b->kind[name] < STREAM_KIND_COUNT) continue;
-      int kind = usual_kind(&b->schedule->names[name]);
-      if (round == 0 && (kind == STREAM_KIND_COUNT || taken[kind])) continue;
-      if (round == 1)
-        for (kind = 0; kind < STREAM_KIND_COUNT && taken[kind]; kind++) {
-        }
-      if (kind == STREAM_KIND_COUNT) return false;
-      b->kind[name] = (uint8_t)kind;
-      taken[kind] = true;
-    }
-  return true;
-}
-
-static bool find_blocks(Blocks *b, const Schedule *schedule, uint8_t when) {
-  *b = (Blocks){.schedule = schedule, .when = when};
-  memset(b->kind, STREAM_KIND_COUNT, sizeof b->kind);
-  for (int name = 0; name < schedule->n_names; name++)
-    b->leader[name] = (int8_t)(is_moved(b, name) ? find_leader(b, name) : -1);
-  for (int name = 0; name < schedule->n_names; name++) /* statistics of statistics that go with O */
-    if (b->leader[name] >= 0) b->leader[name] = b->leader[b->leader[name]];
-  for (int k = 0; k < schedule->n_ops; k++)
-    for (int n = 0; n < schedule->ops[k].n_moved && happens(b, &schedule->ops[k]); n++)
-      b->kernels[schedule->ops[k].moved[n]] |= (uint8_t)(1 << schedule->ops[k].kernel);
-  return find_kinds(b);
-}
-
-bool stream_exists(const Schedule *schedule) {
-  Blocks whole, split;
-  return find_blocks(&whole, schedule, WHEN_LSE | WHEN_WHOLE) && find_blocks(&split, schedule, WHEN_LSE | WHEN_SPLIT);
-}
-
-/* Stores that come again: inside a loop that the block does not belong to, or on a second line. */
-static bool stores_again(const Blocks *b) {
-  const Schedule *s = b->schedule;
-  const int once = b->when & WHEN_WHOLE ? IN_S : 0; /* a loop over one split */
-  uint64_t stored = 0;
-  for (int k = 0; k < s->n_ops; k++) {
-    const ProgramOp *op = &s->ops[k];
-    if (!happens(b, op) || op->event != EVENT_STORE) continue;
-    const uint64_t name = UINT64_C(1) << op->moved[0];
-    if ((stored & name) || (op->loops & ~(s->names[op->moved[0]].subscripts | once))) return true;
-    stored |= name;
-  }
-  return false;
-}
-
 /* ---- Kernels ------------------------------------------------------------------------------------------------ */
 
 static bool is_work(const ProgramOp *op) {
   return op->kind == OP_EVENT && (op->products_d || op->products_dv || op->n_exps);
 }
 
-static bool runs(const Blocks *b, int kernel) { return !(b->schedule->kernels[kernel].when & ~b->when); }
+static bool runs(const StreamBlocks *b, int kernel) { return !(b->schedule->kernels[kernel].when & ~b->when); }
 
-static int n_running(const Blocks *b) {
+static int n_running(const StreamBlocks *b) {
   int n = 0;
   for (int k = 0; k < b->schedule->n_kernels; k++) n += runs(b, k);
   return n;
@@ -172,7 +56,7 @@ static bool is_among(const StreamKernel *k, Dim dim) {
 }
 
 /* Whether a launch's pieces are the CTAs of this kernel. */
-static bool is_launch(const Stream *s, const Blocks *b, const ProgramKernel *kernel, const StreamKernel *k) {
+static bool is_launch(const Stream *s, const StreamBlocks *b, const ProgramKernel *kernel, const StreamKernel *k) {
   bool d = false, d_v = false;
   for (int op = kernel->first_op; op < kernel->end_op; op++) {
     d |= b->schedule->ops[op].products_d > 0;
@@ -186,20 +70,19 @@ static bool is_launch(const Stream *s, const Blocks *b, const ProgramKernel *ker
 }
 
 /* The parts of d_v of a kernel that does nothing but P V, with blocks that no other kernel moves. */
-static int64_t parts_of(const Stream *s, const Blocks *b, int kernel, const StreamKernel *k) {
+static int64_t parts_of(const Stream *s, const StreamBlocks *b, int kernel, const StreamKernel *k) {
   const Schedule *schedule = b->schedule;
   bool multiplies = false;
   for (int n = schedule->kernels[kernel].first_op; n < schedule->kernels[kernel].end_op; n++) {
     const ProgramOp *op = &schedule->ops[n];
     if (op->products_d || op->n_exps) return 1;
     multiplies |= op->products_dv > 0;
-    if (happens(b, op) && op->width == SIDE_DV && b->kernels[op->moved[0]] != 1 << kernel) return 1;
+    if (stream_block_moves(b, op) && op->width == SIDE_DV && b->kernels[op->moved[0]] != 1 << kernel) return 1;
   }
   return multiplies && k->n_dims > 0 ? parts_of_d(s->plan) : 1;
 }
 
-static void set_move(const Stream *s, const Blocks *b, const ProgramOp *op, StreamOp *to) {
-  const int name = op->moved[0];
+static void set_move(const Stream *s, const StreamBlocks *b, const ProgramOp *op, int name, StreamOp *to) {
   const ProgramName *n = &b->schedule->names[name];
   const StreamKernel *kernel = &s->kernels[s->n_kernels];
   to->kind = op->event == EVENT_LOAD ? STREAM_READ : STREAM_WRITE;
@@ -215,6 +98,18 @@ static void set_move(const Stream *s, const Blocks *b, const ProgramOp *op, Stre
     blocks = wide(clamped(blocks * wide(s->n[dim])));
   }
   to->per_head = clamped(blocks);
+}
+
+/* Of a line's blocks those that lead, as long as there is room for all that is no move. A load that needs a loop has
+ * that of the program until its place is known. */
+static int add_moves(Stream *s, const StreamBlocks *b, const ProgramOp *op, int at) {
+  for (int k = 0; k < op->n_moved; k++) {
+    const int name = op->moved[k];
+    if (b->leader[name] != name || at >= PROGRAM_OPS_MAX) continue;
+    s->ops[at] = (StreamOp){.needs = (int8_t)(op->needs < 0 ? -1 : -2 - op->needs)};
+    set_move(s, b, op, name, &s->ops[at++]);
+  }
+  return at;
 }
 
 /* The last operation so far that is work in the same body; NULL: there is none. */
@@ -256,7 +151,7 @@ static double fixed_tiles(const Stream *s, const StreamKernel *k) {
 }
 
 /* What a CTA of the kernel does, from ops[at] on. Returns the place after it. */
-static int compile(Stream *s, const Blocks *b, int kernel, int at) {
+static int compile(Stream *s, const StreamBlocks *b, int kernel, int at) {
   const Schedule *schedule = b->schedule;
   StreamKernel *k = &s->kernels[s->n_kernels];
   const int ctas = find_ctas(schedule, &schedule->kernels[kernel], k);
@@ -286,11 +181,8 @@ static int compile(Stream *s, const Blocks *b, int kernel, int at) {
     } else if (op->kind == OP_END && op->parent >= 0 && place[op->parent] >= 0) {
       at = close_loop(s->ops, place[op->parent], at);
       body = at;
-    } else if (happens(b, op) && b->leader[op->moved[0]] == op->moved[0]) {
-      *to = (StreamOp){.needs = -1};
-      set_move(s, b, op, to);
-      if (op->needs >= 0) to->needs = -2 - op->needs; /* of the program, until the place of that loop is known */
-      at++;
+    } else if (stream_block_moves(b, op)) {
+      at = add_moves(s, b, op, at);
     } else if (is_work(op)) {
       StreamOp *sum = work_in_body(s->ops, body, at);
       if (!sum) {
@@ -319,7 +211,7 @@ static void find_query(Stream *s, StreamKernel *k) {
     if (s->ops[at].kind == STREAM_READ && s->ops[at].first == STREAM_Q) k->query_op = (uint8_t)(at + 1);
 }
 
-static void compile_kernels(Stream *s, const Blocks *b) {
+static void compile_kernels(Stream *s, const StreamBlocks *b) {
   int at = 0;
   memset(s->kernels, 0, sizeof s->kernels);
   memset(s->ops, 0, sizeof s->ops);
@@ -398,7 +290,7 @@ static void part_kinds(Stream *s) {
 }
 
 /* Granules are of equal size: a ragged last tile is spread over all. Of heads that are not walked there are none. */
-static void set_kinds(Stream *s, const Blocks *b) {
+static void set_kinds(Stream *s, const StreamBlocks *b) {
   const Shape *shape = &s->plan->shape;
   int64_t all = shape->batch * shape->heads, all_kv = shape->batch * shape->kv_heads;
   if (s->n_heads < all && heads_in_turn(s)) {
@@ -493,7 +385,7 @@ static double accesses_per_step(const Stream *s) {
 /* ---- */
 
 /* The side that the innermost loop over tiles runs over: of the kernel with most work. */
-static Dim find_merged(const Blocks *b) {
+static Dim find_merged(const StreamBlocks *b) {
   const Schedule *s = b->schedule;
   Dim dim = DIM_J;
   int most = 0;
@@ -511,7 +403,7 @@ static Dim find_merged(const Blocks *b) {
 }
 
 /* In which a tile of K and V is loaded: of split keys not known. */
-static int64_t find_rounds(const Stream *s, const Blocks *b) {
+static int64_t find_rounds(const Stream *s, const StreamBlocks *b) {
   const LaunchConfig *kernel = &s->launch->config;
   if (!s->by_rows || b->schedule->splits || !kernel->waits || kernel->round_bytes == 0) return 1;
   for (int name = 0; name < b->schedule->n_names; name++)
@@ -538,8 +430,8 @@ static void place_kinds(Stream *s) {
 
 bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge,
                  int64_t n_heads) {
-  Blocks b;
-  if (!find_blocks(&b, schedule, schedule_when(plan))) return false;
+  StreamBlocks b;
+  if (!stream_blocks_find(&b, schedule, schedule_when(plan))) return false;
   Stream s = {.plan = plan, .launch = launch, .merge = merge, .rounds = 1};
   s.n_heads = n_heads ? n_heads : plan->shape.batch * plan->shape.heads;
   s.merged = find_merged(&b);
@@ -553,7 +445,7 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
     set_granules(&s);
     compile_kernels(&s, &b);
   }
-  s.stores_again = stores_again(&b);
+  s.stores_again = stream_blocks_stored_again(&b);
   set_kinds(&s, &b);
   place_kinds(&s);
   for (int k = 0; k < s.n_kernels; k++) s.steps_per_head += kernel_steps(&s, &s.kernels[k]);

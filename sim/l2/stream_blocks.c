@@ -1,0 +1,109 @@
+#include "sim/l2/stream_blocks.h"
+
+#include <string.h>
+
+/* Of log-sum-exps under a condition the stream knows nothing. */
+bool stream_block_moves(const StreamBlocks *b, const ProgramOp *op) {
+  return op->kind == OP_EVENT && op->moves && !(op->when & (WHEN_LSE | ~b->when));
+}
+
+static bool moves(const ProgramOp *op, int name) {
+  for (int k = 0; k < op->n_moved; k++)
+    if (op->moved[k] == name) return true;
+  return false;
+}
+
+/* Whether `other` comes and goes wherever `name` does. */
+static bool goes_along(const StreamBlocks *b, int name, int other) {
+  const Schedule *s = b->schedule;
+  for (int k = 0; k < s->n_ops; k++) {
+    if (!stream_block_moves(b, &s->ops[k]) || !moves(&s->ops[k], name)) continue;
+    bool found = false;
+    for (int n = 0; n < s->n_ops && !found; n++)
+      found = stream_block_moves(b, &s->ops[n]) && moves(&s->ops[n], other) && s->ops[n].event == s->ops[k].event &&
+              s->ops[n].parent == s->ops[k].parent && s->ops[n].kernel == s->ops[k].kernel;
+    if (!found) return false;
+  }
+  return true;
+}
+
+static bool is_moved(const StreamBlocks *b, int name) {
+  for (int k = 0; k < b->schedule->n_ops; k++)
+    if (stream_block_moves(b, &b->schedule->ops[k]) && moves(&b->schedule->ops[k], name)) return true;
+  return false;
+}
+
+/* V goes with K, statistics with the block of O that they belong to or with other statistics. */
+static int find_leader(const StreamBlocks *b, int name) {
+  const ProgramName *names = b->schedule->names, *n = &names[name];
+  for (int k = 0; k < b->schedule->n_names; k++) {
+    if (k == name || names[k].subscripts != n->subscripts || !is_moved(b, k) || !goes_along(b, k, name)) continue;
+    if (n->tensor == TENSOR_STATS && names[k].tensor == TENSOR_O) return k;
+    if (n->tensor == TENSOR_STATS && names[k].tensor == TENSOR_STATS && k < name && goes_along(b, name, k)) return k;
+    if (n->tensor == TENSOR_V && names[k].tensor == TENSOR_K && goes_along(b, name, k)) return k;
+  }
+  return name;
+}
+
+static int usual_kind(const ProgramName *n) {
+  switch (n->tensor) {
+  case TENSOR_Q: return STREAM_Q;
+  case TENSOR_K: return STREAM_KV;
+  case TENSOR_V: return STREAM_V;
+  case TENSOR_S: return STREAM_S;
+  case TENSOR_P: return STREAM_P;
+  case TENSOR_O: return n->subscripts & IN_S ? STREAM_PARTIAL : STREAM_O;
+  default: return STREAM_KIND_COUNT;
+  }
+}
+
+/* Those of the usual letters first, then the others where there is room. */
+static bool find_kinds(StreamBlocks *b) {
+  bool taken[STREAM_KIND_COUNT] = {[STREAM_SPILL] = true};
+  for (int round = 0; round < 2; round++)
+    for (int name = 0; name < b->schedule->n_names; name++) {
+      if (b->leader[name] != name || b->kind[name] < STREAM_KIND_COUNT) continue;
+      int kind = usual_kind(&b->schedule->names[name]);
+      if (round == 0 && (kind == STREAM_KIND_COUNT || taken[kind])) continue;
+      if (round == 1)
+        for (kind = 0; kind < STREAM_KIND_COUNT && taken[kind]; kind++) {
+        }
+      if (kind == STREAM_KIND_COUNT) return false;
+      b->kind[name] = (uint8_t)kind;
+      taken[kind] = true;
+    }
+  return true;
+}
+
+bool stream_blocks_find(StreamBlocks *b, const Schedule *schedule, uint8_t when) {
+  *b = (StreamBlocks){.schedule = schedule, .when = when};
+  memset(b->kind, STREAM_KIND_COUNT, sizeof b->kind);
+  for (int name = 0; name < schedule->n_names; name++)
+    b->leader[name] = (int8_t)(is_moved(b, name) ? find_leader(b, name) : -1);
+  for (int name = 0; name < schedule->n_names; name++) /* statistics of statistics that go with O */
+    if (b->leader[name] >= 0) b->leader[name] = b->leader[b->leader[name]];
+  for (int k = 0; k < schedule->n_ops; k++)
+    for (int n = 0; n < schedule->ops[k].n_moved && stream_block_moves(b, &schedule->ops[k]); n++)
+      b->kernels[schedule->ops[k].moved[n]] |= (uint8_t)(1 << schedule->ops[k].kernel);
+  return find_kinds(b);
+}
+
+bool stream_exists(const Schedule *schedule) {
+  StreamBlocks whole, split;
+  return stream_blocks_find(&whole, schedule, WHEN_LSE | WHEN_WHOLE) &&
+         stream_blocks_find(&split, schedule, WHEN_LSE | WHEN_SPLIT);
+}
+
+bool stream_blocks_stored_again(const StreamBlocks *b) {
+  const Schedule *s = b->schedule;
+  const int once = b->when & WHEN_WHOLE ? IN_S : 0; /* a loop over one split */
+  uint64_t stored = 0;
+  for (int k = 0; k < s->n_ops; k++) {
+    const ProgramOp *op = &s->ops[k];
+    if (!stream_block_moves(b, op) || op->event != EVENT_STORE) continue;
+    const uint64_t name = UINT64_C(1) << op->moved[0];
+    if ((stored & name) || (op->loops & ~(s->names[op->moved[0]].subscripts | once))) return true;
+    stored |= name;
+  }
+  return false;
+}
