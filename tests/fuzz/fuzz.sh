@@ -36,7 +36,8 @@ for target in tests/fuzz/fuzz_*.c; do
   set -- "$out/corpus/$stem"
   [ ! -d "tests/fuzz/corpus/$stem" ] || set -- "$@" "tests/fuzz/corpus/$stem"
   dictionary "$target" >"$out/$stem.dict"
-  if "$out/tests/libfuzzer_$stem" "-dict=$out/$stem.dict" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$out/crash-$stem-" \
+  [ ! -s "$out/$stem.dict" ] || set -- "-dict=$out/$stem.dict" "$@" # an empty one is refused
+  if "$out/tests/libfuzzer_$stem" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$out/crash-$stem-" \
     -print_final_stats=1 "$@" >"$out/$stem.log" 2>&1; then
     passed=$((passed + 1)) verdict=ok
   else
