@@ -346,6 +346,7 @@ static const struct {
     {GOOD "```show\nscene=tiles scores=1,2\n```\n", "belong to scene=softmax"},
     {GOOD "```show\nscene=warp column=0 row_bytes=128 pad_bytes=4 swizzle=none\n```\n", NULL},
     {GOOD "```show\nscene=warp stride=12\n```\n", NULL},
+    {GOOD "```show\nscene=decode\n```\n", NULL},
     {GOOD "```show\nscene=warp\n```\n", "stride (bytes from lane to lane) or column"},
     {GOOD "```show\nscene=warp stride=4 column=0\n```\n", "stride (bytes from lane to lane) or"},
     {GOOD "```show\nscene=warp stride=4 pad_bytes=4\n```\n", "go with column"},
