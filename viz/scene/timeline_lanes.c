@@ -68,14 +68,16 @@ static void draw_bar(const Pen *pen, Box box, const TimelineBar *b, int past) {
                       : past     ? t->tile[TILE_COLOUR_DONE]
                                  : t->tile[TILE_COLOUR_WAITING];
   const double room = box.width - 6 * pen->unit;
-  if (b->kind == EVENT_STORE && past <= 1) {
+  const bool framed = b->kind == EVENT_STORE && past <= 1;
+  if (framed) {
     pen_fill(pen, box, t->background, 1);
     pen_frame(pen, box, past > 0 ? t->tile[TILE_COLOUR_DONE] : t->axis, 2);
   } else {
     pen_fill(pen, box, fill, 1);
   }
-  const Colour ink = b->kind == EVENT_STORE && past <= 1 ? t->ink : theme_on(fill);
-  if (room < 0.5 * pen_size(pen, TYPE_SMALL) || box.height < 0.95 * pen_size(pen, TYPE_SMALL)) return;
+  const Colour ink = framed ? t->ink : theme_on(fill);
+  const double least = (framed ? 0.95 : 0.85) * pen_size(pen, TYPE_SMALL); /* clear of a frame */
+  if (room < 0.5 * pen_size(pen, TYPE_SMALL) || box.height < least) return;
   long_word(b, words, sizeof words);
   if (!*words || pen_text_width(pen, TYPE_SMALL, past > 1, words) > room)
     snprintf(words, sizeof words, "%s", short_word(b));
