@@ -84,6 +84,8 @@ static void narrate_ctas(const Timeline *t, const Snapshot *now, Narration *said
   }
   time_words(t, m.time, at, sizeof at);
   time_words(t, timeline_duration(t, m.kernel, m.outer), of, sizeof of);
+  char *unit = strchr(at, ' ');
+  if (unit && strstr(of, unit)) *unit = '\0'; /* said once */
   time_words(t, longest, most, sizeof most);
   time_words(t, shortest, least, sizeof least);
   memset(said, 0, sizeof *said);
