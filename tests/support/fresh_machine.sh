@@ -6,9 +6,10 @@
 # `make test` first, each command twice in a row. The second time has no network and an apt-get that only
 # tells tales. There is no display, no GPU and no nvcc in there. Ends with `N passed, N failed`.
 #
-# COMMANDS=run tries `make run` alone, TIMES=once leaves out what comes again. Needs root, debootstrap and namespaces; says so otherwise, with status 77. Takes SUITE=bookworm, COMPONENTS=main
-# (Ubuntu: main,universe) and MIRROR=URL (default: where this machine's apt gets SUITE from). The bare tree is kept
-# in /var/tmp for 30 days. Mounts live in a namespace of their own, so none can be left behind.
+# COMMANDS=run tries `make run` alone, TIMES=once leaves out what comes again. Needs root, debootstrap and namespaces;
+# says so otherwise, with status 77. Takes SUITE=bookworm, COMPONENTS=main (Ubuntu: main,universe) and MIRROR=URL
+# (default: where this machine's apt gets SUITE from). The bare tree is kept in /var/tmp for 30 days. Mounts live in a
+# namespace of their own, so none can be left behind.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 SUITE=${SUITE:-bookworm}
