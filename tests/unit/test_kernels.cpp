@@ -293,7 +293,7 @@ static void test_every_barrier_and_wait_is_needed(void **) {
     cpu_fault_sites();
     assert_false(fault_is_noticed(rung, {"no such file", 1})); /* whole, it passes, and shows its sites */
     for (const FaultSite &site : cpu_fault_sites()) {
-      if (n_sites++ % ONE_OF) continue;
+      if (n_sites++ % (ONE_OF * ONE_OF)) continue; /* sanitizers have less to say of a fault than of what is right */
       if (!fault_is_noticed(rung, site)) fail_msg("%s passes without %s:%d", rung.name, site.file.c_str(), site.line);
     }
   }
