@@ -9,7 +9,7 @@ trap 'rm -f "$log"' EXIT
 flags=$(pkg-config --cflags jansson lua5.4 md4c | sed 's/-I/-isystem /g')
 # shellcheck disable=SC2086,SC2016  # flags and names without blanks; $0 and $@ are the inner shell's
 find sim lessons/engine kernels/counters -name '*.c' | sort |
-  xargs -n 8 -P "$(nproc)" sh -c 'for f; do gcc -std=c11 -O1 -fanalyzer -I. $0 -c "$f" -o /dev/null 2>&1; done' "$flags" >"$log"
+  xargs -n 2 -P "$(nproc)" sh -c 'for f; do gcc -std=c11 -O1 -fanalyzer -I. $0 -c "$f" -o /dev/null 2>&1; done' "$flags" >"$log"
 found=$(sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: warning: .*\[-W\(analyzer-[a-z-]*\)\]$/\1 \2/p' "$log" | sort -u)
 [ -s "$log" ] || { echo "nothing found"; exit 0; }
 [ -n "$found" ] || { cat "$log"; exit 1; } # it did not compile
