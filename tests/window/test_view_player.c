@@ -79,6 +79,8 @@ static void test_marks_come_with_ticks(void **state) {
   uint8_t wanted[PLAYER_MARKS], known = 0;
   assert_true(player_restore(p, "N=1024 d=64 causal=1 block=128"));
   player_seek(p, p->stage.n_steps - 1); /* K and V of this N are made, and kept */
+  assert_true(player_restore(p, "N=16384 d=64 causal=1 block=128"));
+  assert_false(p->now.row.is_computed); /* by one that computes no row as well */
   assert_true(player_restore(p, "N=2048 d=64 causal=1 block=128"));
   assert_true(p->is_marking && player_is_moving(p));
   for (int k = 0; k < PLAYER_MARKS; k++) known |= p->marks[k];

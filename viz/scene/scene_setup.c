@@ -85,10 +85,12 @@ void stage_give_scores(Stage *stage, const double *scores, int n) {
 void stage_free(Stage *stage) {
   free(stage->K);
   free(stage->V);
+  free(stage->kept_K);
+  free(stage->kept_V);
   free(stage->row);
   for (int k = 0; k < SNAPSHOT_ROWS; k++) free(stage->rows[k]);
   memset(stage->rows, 0, sizeof stage->rows);
-  stage->K = stage->V = NULL;
+  stage->K = stage->V = stage->kept_K = stage->kept_V = NULL;
   stage->row = NULL;
 }
 

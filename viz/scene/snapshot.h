@@ -257,7 +257,9 @@ typedef struct {
   SnapshotL2 l2;
   uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
-  double *K, *V;                        /* N_k x d and N_k x n_O; NULL: no row is computed */
+  double *K, *V;           /* N_k x d and N_k x n_O; NULL: no row is computed */
+  double *kept_K, *kept_V; /* n_kept rows of an earlier stage, where this one computes none */
+  int64_t n_kept;
   struct StageRow *row;                 /* how much of them is filled, and the scores of the row asked for last */
   struct StageRow *rows[SNAPSHOT_ROWS]; /* the same of the rows shown small; NULL: they are not */
 } Stage;
@@ -266,9 +268,9 @@ typedef struct {
 Status stage_make(Stage *stage, const StageConfig *config, Error *error);
 void stage_free(Stage *stage);
 
-/* Takes over what an earlier stage has made of K and V, where these are the same rows; a change of N is then drawn
- * sooner. What snapshots hold does not depend on it. */
-void stage_keep_inputs(Stage *stage, const Stage *before);
+/* Takes over what an earlier stage, which is freed next, has made of K and V, where these are the same rows; a change
+ * of N is then drawn sooner. What snapshots hold does not depend on it. */
+void stage_keep_inputs(Stage *stage, Stage *before);
 
 /* Gives the scores of every row, from the first column on, in place of Q K; for a row that is worked by hand. At most
  * STAGE_SCORES of them. */

@@ -60,14 +60,22 @@ Status stage_fill_inputs(Stage *stage, Error *error) {
   return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a row; a smaller N needs less");
 }
 
-void stage_keep_inputs(Stage *stage, const Stage *before) {
-  if (!stage->row || !before->row || n_O(stage) != n_O(before)) return;
+void stage_keep_inputs(Stage *stage, Stage *before) {
   const Shape *shape = &stage_plan(stage)->shape, *old = &stage_plan(before)->shape;
-  if (shape->d != old->d || shape->dtype != old->dtype || stage->config.seed != before->config.seed) return;
-  const int64_t n_keys = before->row->n_keys < shape->N_k ? before->row->n_keys : shape->N_k;
-  memcpy(stage->K, before->K, (size_t)(n_keys * shape->d) * sizeof *stage->K);
-  memcpy(stage->V, before->V, (size_t)(n_keys * n_O(stage)) * sizeof *stage->V);
-  stage->row->n_keys = n_keys;
+  double **K = before->row ? &before->K : &before->kept_K, **V = before->row ? &before->V : &before->kept_V;
+  const int64_t n_keys = before->row ? before->row->n_keys : before->n_kept;
+  if (!*K || !*V || shape->d != old->d || shape->dtype != old->dtype || n_O(stage) != n_O(before)) return;
+  if (stage->config.seed != before->config.seed) return;
+  if (stage->row) {
+    stage->row->n_keys = n_keys < shape->N_k ? n_keys : shape->N_k;
+    memcpy(stage->K, *K, (size_t)(stage->row->n_keys * shape->d) * sizeof **K);
+    memcpy(stage->V, *V, (size_t)(stage->row->n_keys * n_O(stage)) * sizeof **V);
+  } else {
+    stage->kept_K = *K;
+    stage->kept_V = *V;
+    stage->n_kept = n_keys;
+    *K = *V = NULL;
+  }
 }
 
 void stage_forget_rows(Stage *stage) {
