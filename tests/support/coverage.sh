@@ -6,14 +6,15 @@
 set -eu
 cd "$(dirname "$0")/../.."
 out=build/coverage
+status=0 # of the tests; the figures are shown in any case
 if [ "${1:-}" != report ]; then
   find $out -name '*.gcda' -delete 2>/dev/null || true
   if [ -n "${COVERAGE_TESTS:-}" ]; then
     # shellcheck disable=SC2086  # paths without blanks
     make --no-print-directory "-j$(nproc)" BUILD=$out SAN= CFLAGS='-O0 -g --coverage' $COVERAGE_TESTS &&
-      tests/support/run.sh $out $COVERAGE_TESTS
+      tests/support/run.sh $out $COVERAGE_TESTS || status=1
   else
-    make --no-print-directory "-j$(nproc)" BUILD=$out SAN= CFLAGS='-O0 -g --coverage' check
+    make --no-print-directory "-j$(nproc)" BUILD=$out SAN= CFLAGS='-O0 -g --coverage' check || status=1
   fi
 fi
 echo
@@ -33,3 +34,4 @@ done | awk '
   END { for (room in all_lines)
       printf "%-8s %6.2f %% of %5d lines, %6.2f %% of %5d branches\n", room, 100 * lines[room] / all_lines[room], \
         all_lines[room], all_branches[room] ? 100 * branches[room] / all_branches[room] : 0, all_branches[room] }'
+exit $status
