@@ -16,37 +16,23 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 #define COUNT(key, member, max, help)                                                                                  \
   { key, KEYFILE_COUNT, offsetof(Profile, member), false, 1, max, help }
 
+#define BYTES(key, member, help)                                                                                       \
+  { key, KEYFILE_BYTES, offsetof(Profile, member), false, 1, 1e9, help }
+
 /* The rows of one tile. Ranges hold anything a GPU could run, and catch a wrong unit. */
-#define ROOM(key, field, what)                                                                                         \
-  { key, KEYFILE_BYTES, offsetof(Profile, field), false, 1, 1e9, what }
 #define TILE(prefix, d, causal)                                                                                        \
   COUNT(prefix "block_q", tiles[d][causal].block_q, 65536, "rows of Q in a tile (B_r)"),                               \
       COUNT(prefix "block_k", tiles[d][causal].block_k, 65536, "rows of K and V in a tile (B_c)"),                     \
       COUNT(prefix "threads", tiles[d][causal].threads, 65536, "threads of a CTA"),                                    \
       COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),                \
-      ROOM(prefix "shared", tiles[d][causal].shared_bytes, "shared memory of a CTA"),                                  \
+      BYTES(prefix "shared", tiles[d][causal].shared_bytes, "shared memory of a CTA"),                                 \
       COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),  \
-      {prefix "spill_tile",                                                                                            \
-       KEYFILE_BYTES,                                                                                                  \
-       offsetof(Profile, tiles[d][causal].spill_tile_bytes),                                                           \
-       false,                                                                                                          \
-       1,                                                                                                              \
-       1e9,                                                                                                            \
-       "registers spilled, a CTA for each tile of K and V"},                                                           \
-      {prefix "spill_block",                                                                                           \
-       KEYFILE_BYTES,                                                                                                  \
-       offsetof(Profile, tiles[d][causal].spill_block_bytes),                                                          \
-       false,                                                                                                          \
-       1,                                                                                                              \
-       1e9,                                                                                                            \
-       "registers spilled besides, a CTA for each row block"},                                                         \
-      {prefix "split_spill_tile",                                                                                      \
-       KEYFILE_BYTES,                                                                                                  \
-       offsetof(Profile, tiles[d][causal].split_spill_tile_bytes),                                                     \
-       false,                                                                                                          \
-       1,                                                                                                              \
-       1e9,                                                                                                            \
-       "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"},                \
+      BYTES(prefix "spill_tile", tiles[d][causal].spill_tile_bytes,                                                    \
+            "registers spilled, a CTA for each tile of K and V"),                                                      \
+      BYTES(prefix "spill_block", tiles[d][causal].spill_block_bytes,                                                  \
+            "registers spilled besides, a CTA for each row block"),                                                    \
+      BYTES(prefix "split_spill_tile", tiles[d][causal].split_spill_tile_bytes,                                        \
+            "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"),           \
       COUNT(prefix "alone_permille", tiles[d][causal].alone_permille, 1000,                                            \
             "of the peak rate of products that a CTA reaches that has an SM to itself"),                               \
       COUNT(prefix "ahead_percent", tiles[d][causal].ahead_percent, 100,                                               \
@@ -73,7 +59,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       COUNT(prefix "split_block_k", tiles[d][causal].split_block_k, 65536, "B_c of the kernel that splits the keys"),  \
       COUNT(prefix "split_threads", tiles[d][causal].split_threads, 65536, "threads of its CTAs"),                     \
       COUNT(prefix "split_registers", tiles[d][causal].split_registers, 65536, "registers of its threads"),            \
-      ROOM(prefix "split_shared", tiles[d][causal].split_shared_bytes, "shared memory of its CTAs"),                   \
+      BYTES(prefix "split_shared", tiles[d][causal].split_shared_bytes, "shared memory of its CTAs"),                  \
       COUNT(prefix "split_time_start_ns", tiles[d][causal].split_time_start_ns, 1000000,                               \
             "launch and latency of it, and of the kernel that combines")
 enum { TILE_KEYS = 27, TILE_FIRST = 34 };
