@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <pango/pangocairo.h>
 
 #include "tests/support/colour_vision.h"
+#include "tests/support/fonts.h"
 #include "tests/support/sanitized.h"
 #include "viz/text/lettering.h"
 
@@ -240,17 +240,6 @@ static void test_the_test(void **state) {
   assert_true(later[0].ground == page->words[0].ground && later[1].ground != page->words[1].ground);
   cairo_destroy(cr);
   free_page(page);
-}
-
-/* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
-static int let_go_of_fonts(void **state) {
-  (void)state;
-  pango_cairo_font_map_set_default(NULL);
-  cairo_debug_reset_static_data();
-  return 0;
 }
 
 int main(void) {

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <pango/pangocairo.h>
 
+#include "tests/support/fonts.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_hits.h"
 #include "viz/export/surface.h"
@@ -772,17 +772,9 @@ static void test_names(void **state) {
   assert_false(scene_from_name("tile", &scene));
 }
 
-/* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
-/* Fonts of many sizes are kept by pango for the thread, where the leak checker does not look: let go of them. */
-static int let_go_of_fonts(void **state) {
-  (void)state;
+static int let_go(void **state) {
   let_go_of_scratch();
-  pango_cairo_font_map_set_default(NULL);
-  cairo_debug_reset_static_data();
-  return 0;
+  return let_go_of_fonts(state);
 }
 
 int main(void) {
@@ -810,5 +802,5 @@ int main(void) {
       cmocka_unit_test(test_odd_sizes),
       cmocka_unit_test(test_names),
   };
-  return cmocka_run_group_tests(tests, NULL, let_go_of_fonts);
+  return cmocka_run_group_tests(tests, NULL, let_go);
 }

@@ -1,5 +1,6 @@
 /* The lens: where tiles are too many to tell apart, those around the present one are shown as a grid of their own, and
  * what is pointed at there is the tile of the whole. */
+#include "tests/support/fonts.h"
 #include "tests/support/scene_hits.h"
 
 #include <setjmp.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <pango/pangocairo.h>
 
 enum { W = 1280, H = 720 };
 
@@ -119,17 +119,9 @@ static void test_few_tiles_have_no_lens(void **state) {
   stage_free(&stage);
 }
 
-/* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
-/* Fonts are kept by pango for the thread, where the leak checker does not look. */
-static int let_go_of_fonts(void **state) {
-  (void)state;
+static int let_go(void **state) {
   let_go_of_scratch();
-  pango_cairo_font_map_set_default(NULL);
-  cairo_debug_reset_static_data();
-  return 0;
+  return let_go_of_fonts(state);
 }
 
 int main(void) {
@@ -138,5 +130,5 @@ int main(void) {
       cmocka_unit_test(test_the_present_tile_is_large),
       cmocka_unit_test(test_few_tiles_have_no_lens),
   };
-  return cmocka_run_group_tests(tests, NULL, let_go_of_fonts);
+  return cmocka_run_group_tests(tests, NULL, let_go);
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <pango/pangocairo.h>
 
+#include "tests/support/fonts.h"
 #include "viz/text/lettering.h"
 
 enum { W = 1280, H = 720 };
@@ -104,17 +104,6 @@ static void test_the_end(void **state) {
   assert_null(strstr(words->all, "Next\n"));
   free(words);
   stage_free(&stage);
-}
-
-/* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
-static int let_go_of_fonts(void **state) {
-  (void)state;
-  pango_cairo_font_map_set_default(NULL);
-  cairo_debug_reset_static_data();
-  return 0;
 }
 
 int main(void) {
