@@ -1,0 +1,50 @@
+/* Where faults are looked for: the machine calls these, with launch.faults on, from its memory path. Nothing of it runs
+ * otherwise.
+ *
+ * An access is reported once a request and before it takes place, so that what is in memory is still the old value. */
+#ifndef TILEWALK_PTX_SHADOW_H
+#define TILEWALK_PTX_SHADOW_H
+
+#include "kernels/ptx/ptx.h"
+
+typedef struct PtxShadow PtxShadow; /* ptx_shadow.c's own */
+
+typedef enum { PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_LOCAL } PtxSpace;
+typedef enum { PTX_LOAD, PTX_STORE, PTX_ATOMIC, PTX_COPY_READ, PTX_COPY_WRITE } PtxAccessKind;
+
+typedef struct {
+  int32_t pc;
+  PtxSpace space;
+  PtxAccessKind kind;    /* PTX_COPY_*: cp.async and bulk copies: in flight until they are waited for */
+  int64_t block;         /* linear index */
+  int32_t warp;          /* in the block: thread = 32 * warp + lane */
+  uint32_t mask;         /* lanes that take part */
+  int32_t bytes;         /* a lane's */
+  uint64_t address[32];  /* global: as ptx_buffer_address has it; shared: the offset in the block's shared memory */
+  const void *value[32]; /* stores: the bytes to be written; NULL otherwise */
+} PtxAccess;
+
+/* NULL when there is no memory. `granule_bytes`: the narrowest access of the kernel, 1 to 4. */
+PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int64_t shared_bytes,
+                          int32_t granule_bytes);
+void ptx_shadow_free(PtxShadow *shadow);
+/* Returns the lanes whose access may take place: those outside every buffer are reported and left out (a load gives 0).
+ */
+uint32_t ptx_shadow_access(PtxShadow *shadow, const PtxAccess *access);
+void ptx_shadow_block_begin(PtxShadow *shadow, int64_t block);
+/* Threads of `block` have passed a barrier: `threads` has a bit a thread, 32 words. `id` is the barrier's number; -1:
+ * of a warp (bar.warp.sync and the like), then only threads[warp] is set. */
+void ptx_shadow_barrier(PtxShadow *shadow, int64_t block, int32_t id, const uint32_t threads[32]);
+/* Threads wait at barrier `id` at this pc: threads that meet at different barriers, or left without it, can be told. */
+void ptx_shadow_arrive(PtxShadow *shadow, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask);
+void ptx_shadow_exit(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
+/* cp.async.commit_group, and cp.async.wait_group N (all: N = 0), of these threads. */
+void ptx_shadow_commit(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
+void ptx_shadow_wait(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask, int32_t groups_left);
+/* Lanes read register `id` (of ptx_register_name) that nothing wrote. The machine finds out: ptx_kernel_new marks reads
+ * that some path reaches without a write, and only those are looked at in the run. */
+void ptx_shadow_register(PtxShadow *shadow, int32_t pc, int64_t block, int32_t warp, uint32_t mask, const char *name);
+/* Copies what was found, most telling first. */
+void ptx_shadow_report(const PtxShadow *shadow, PtxResult *result);
+
+#endif
