@@ -242,7 +242,7 @@ $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BU
 # The rungs for programs in other languages (kernels/collect/collect_beside.py, collect_more.py).
 $(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu kernels/lib/ladder_more.cu)
 	$(call say,LD )$(NVCC) $(GENCODE) -Wno-deprecated-gpu-targets -shared $^ -o $@
-$(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h kernels/lib/ptx.cuh
+$(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h kernels/lib/ptx_inline.cuh
 	@mkdir -p $(@D)
 	$(call say,NVCC)$(COMPILE_CU) -MF $@.d -shared -Xcompiler -fPIC $< -o $@
 kernels:

@@ -19,7 +19,7 @@
 #include <type_traits>
 
 #include "kernels/lib/rung.h"
-#include "kernels/lib/ptx.cuh"
+#include "kernels/lib/ptx_inline.cuh"
 
 #ifdef TW_COUNTING
 #define TW_BUILD counted
@@ -132,7 +132,7 @@ TW_DEVICE void hbm_write_16(const Attention &a, int tensor, void *to, uint4 x) {
   count_write(a, tensor, 16);
   store_global_16(to, x);
 }
-/* A lane's four of 128 sums of its warp (kernels/lib/ptx.cuh). */
+/* A lane's four of 128 sums of its warp (kernels/lib/ptx_inline.cuh). */
 TW_DEVICE void hbm_add_4(const Attention &a, int tensor, float *sums, const float (&x)[4]) {
   count_write(a, tensor, 16);
   add_in_memory(sums, x);

@@ -11,7 +11,7 @@
 #ifndef TILEWALK_KERNELS_PTX_HOPPER_CUH
 #define TILEWALK_KERNELS_PTX_HOPPER_CUH
 
-#include "kernels/lib/ptx.cuh"
+#include "kernels/lib/ptx_inline.cuh"
 
 enum { BOX_COLUMNS = 64, BOX_ROW_BYTES = 128 };
 

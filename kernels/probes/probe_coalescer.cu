@@ -23,7 +23,7 @@
  *     pair 0 17,2,16384,64,2097152,632,671      2 CTAs read 64 steps; warming read 2 MiB; the wait from asking to
  * having, mean and longest */
 #include "kernels/lib/cuda_calls.h"
-#include "kernels/lib/ptx.cuh"
+#include "kernels/lib/ptx_inline.cuh"
 
 extern "C" {
 #include "kernels/counters/spread.h"

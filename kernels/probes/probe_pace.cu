@@ -17,7 +17,7 @@
  *     idle,0,0,0,17,1.980018 */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
-#include "kernels/lib/ptx.cuh"
+#include "kernels/lib/ptx_inline.cuh"
 
 #include <algorithm>
 #include <iterator>

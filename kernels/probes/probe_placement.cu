@@ -16,7 +16,7 @@
  *     launch,,,,1,4,128 129 130 131   a launch: how many CTAs fit on an SM, how many there are, where each ran, in
  * their order */
 #include "kernels/lib/cuda_calls.h"
-#include "kernels/lib/ptx.cuh"
+#include "kernels/lib/ptx_inline.cuh"
 
 #include <algorithm>
 #include <math.h>

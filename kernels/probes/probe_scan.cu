@@ -5,7 +5,7 @@
  *
  * Shared memory is asked for beyond need, so that two CTAs find room on an SM, as in attention's own kernels. */
 #include "kernels/lib/cuda_calls.h"
-#include "kernels/lib/ptx.cuh"
+#include "kernels/lib/ptx_inline.cuh"
 
 extern "C" {
 #include "kernels/counters/scan_lists.h"

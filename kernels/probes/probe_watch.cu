@@ -6,7 +6,7 @@
  * SM. clock_*   how fast the clocks of some SMs run under a kernel: on each of them a CTA that takes all of its shared
  * memory stands beside the kernel and reads its clock and the time, twice. The kernel has the other SMs. */
 #include "kernels/lib/cuda_calls.h"
-#include "kernels/lib/ptx.cuh"
+#include "kernels/lib/ptx_inline.cuh"
 
 #include <stdint.h>
 #include <string.h>

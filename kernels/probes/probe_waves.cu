@@ -13,7 +13,7 @@
  */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
-#include "kernels/lib/ptx.cuh"
+#include "kernels/lib/ptx_inline.cuh"
 
 #include <algorithm>
 #include <vector>
