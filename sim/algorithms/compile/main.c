@@ -19,23 +19,82 @@ static void print_text(const char *field, const char *text) {
   printf("\",\n");
 }
 
+/* Fields by their names, and zeros left out. */
+#define FIELD(of, field)                                                                                               \
+  if ((of)->field) printf("." #field "=%d,", (int)(of)->field)
+
 static void print_op(const ProgramOp *o) {
-  printf(
-      "{%d,%d,%d,%d,%d,%d,%d,%d, %d,%d,%d,%d,%d,%d, %d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d, %d,%d,%d, %d,{",
-      o->kind, o->line, o->when, o->kernel, o->pass, o->loops, o->parent, o->end, o->dim, o->of, o->in_split,
-      o->either_way, o->backwards, o->every, o->event, o->tensor, o->rows, o->cols, o->moves, o->fixed_bytes, o->words,
-      o->width, o->is_fp32, o->partial_only, o->once, o->never, o->masked, o->columns_split, o->is_checked, o->first,
-      o->needs, o->products_d, o->products_dv, o->n_exps, o->n_moved);
-  for (int k = 0; k < PROGRAM_MOVED_MAX; k++) printf("%d,", o->moved[k]);
-  printf("},%d,%d},\n", o->first_assign, o->n_assigns);
+  printf("{");
+  FIELD(o, kind);
+  FIELD(o, line);
+  FIELD(o, when);
+  FIELD(o, kernel);
+  FIELD(o, pass);
+  FIELD(o, loops);
+  FIELD(o, parent);
+  FIELD(o, end);
+  FIELD(o, dim);
+  FIELD(o, of);
+  FIELD(o, in_split);
+  FIELD(o, either_way);
+  FIELD(o, backwards);
+  FIELD(o, every);
+  FIELD(o, event);
+  FIELD(o, tensor);
+  FIELD(o, rows);
+  FIELD(o, cols);
+  FIELD(o, moves);
+  FIELD(o, fixed_bytes);
+  FIELD(o, words);
+  FIELD(o, width);
+  FIELD(o, is_fp32);
+  FIELD(o, partial_only);
+  FIELD(o, once);
+  FIELD(o, never);
+  FIELD(o, masked);
+  FIELD(o, columns_split);
+  FIELD(o, is_checked);
+  FIELD(o, first);
+  FIELD(o, needs);
+  FIELD(o, products_d);
+  FIELD(o, products_dv);
+  FIELD(o, n_exps);
+  FIELD(o, n_moved);
+  FIELD(o, first_assign);
+  FIELD(o, n_assigns);
+  if (o->n_moved) printf(".moved={");
+  for (int k = 0; k < o->n_moved; k++) printf("%d,", o->moved[k]);
+  printf(o->n_moved ? "}},\n" : "},\n");
+}
+
+static void print_name(const ProgramName *n) {
+  printf("{.text=\"%s\",", n->text);
+  FIELD(n, tensor);
+  FIELD(n, subscripts);
+  FIELD(n, rows);
+  FIELD(n, cols);
+  FIELD(n, is_input);
+  FIELD(n, is_loaded);
+  FIELD(n, is_stored);
+  FIELD(n, is_fp32);
+  FIELD(n, kernels);
+  printf("},\n");
 }
 
 static void print_node(const ProgramNode *n) {
-  printf("{%d,%d,%d,%d,%d,%d,%d,", n->kind, n->rows, n->cols, n->b_transposed, n->a, n->b, n->name);
+  printf("{");
+  FIELD(n, kind);
+  FIELD(n, rows);
+  FIELD(n, cols);
+  FIELD(n, b_transposed);
+  FIELD(n, a);
+  FIELD(n, b);
+  FIELD(n, name);
   if (isinf(n->value))
-    printf("HUGE_VAL},\n");
-  else
-    printf("%.17g},\n", n->value);
+    printf(".value=HUGE_VAL");
+  else if (n->value != 0)
+    printf(".value=%.17g", n->value);
+  printf("},\n");
 }
 
 static void print_program(const Program *p, int index) {
@@ -56,11 +115,7 @@ static void print_program(const Program *p, int index) {
   printf("},.ops={\n");
   for (int k = 0; k < p->n_ops; k++) print_op(&p->ops[k]);
   printf("},.names={\n");
-  for (int k = 0; k < p->n_names; k++) {
-    const ProgramName *n = &p->names[k];
-    printf("{\"%s\",%d,%d,%d,%d,%d,%d,%d,%d,%d},\n", n->text, n->tensor, n->subscripts, n->rows, n->cols, n->is_input,
-           n->is_loaded, n->is_stored, n->is_fp32, n->kernels);
-  }
+  for (int k = 0; k < p->n_names; k++) print_name(&p->names[k]);
   printf("},.assigns={\n");
   for (int k = 0; k < p->n_assigns; k++)
     printf("{%d,%d,%d},\n", p->assigns[k].kind, p->assigns[k].name, p->assigns[k].value);

@@ -49,10 +49,19 @@ static Status check_kernel(Reader *r, int k) {
   Program *p = r->p;
   ProgramKernel *kernel = &p->kernels[k];
   if (kernel->first_op == kernel->end_op) return reader_fail(r, "kernel '%s' has no lines", kernel->name);
-  int n_outer = 0;
+  int n_outer = 0, last = -1;
   for (int op = kernel->first_op; op < kernel->end_op; op++) {
     n_outer += p->ops[op].kind == OP_LOOP && p->ops[op].parent < 0;
-    if (p->ops[op].kind == OP_LOOP && p->ops[op].every) kernel->n_every++;
+    if (p->ops[op].kind != OP_LOOP || !p->ops[op].every) continue;
+    if (kernel->n_every && p->ops[op].parent != last) {
+      r->number = p->lines[p->ops[op].line].number;
+      return reader_fail(r,
+                         "CTAs of a kernel are one nest of 'every', and line %d has one beside this; that is another "
+                         "kernel",
+                         p->lines[p->ops[last].line].number);
+    }
+    kernel->n_every++;
+    last = op;
   }
   if (kernel->n_every && n_outer > 1)
     return reader_fail(r, "kernel '%s' has CTAs ('every') and a second loop beside them; that is another kernel",

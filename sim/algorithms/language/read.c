@@ -548,7 +548,8 @@ static Status check_text(Reader *r, const char *text, size_t length) {
   return STATUS_OK;
 }
 
-Status program_read(Program *program, const char *text, size_t length, const char *file, Error *error) {
+static Status read_program(Program *program, const char *text, size_t length, const char *file, bool may_race,
+                           Error *error) {
   Error own = {0};
   Program p = {0};
   Reader r = {.file = file, .p = &p, .error = error ? error : &own, .number = 1};
@@ -568,6 +569,15 @@ Status program_read(Program *program, const char *text, size_t length, const cha
   r.number += status == STATUS_OK;
   if (!status) status = close_loops(&r, 0);
   if (!status) status = program_complete(&r);
+  if (!status && !may_race) status = races_check(&r);
   if (!status) *program = p;
   return status;
+}
+
+Status program_read(Program *program, const char *text, size_t length, const char *file, Error *error) {
+  return read_program(program, text, length, file, false, error);
+}
+
+Status program_read_racing(Program *program, const char *text, size_t length, const char *file, Error *error) {
+  return read_program(program, text, length, file, true, error);
 }

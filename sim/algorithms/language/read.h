@@ -18,4 +18,7 @@
  * Errors: STATUS_BAD_FILE, one line. */
 Status program_read(Program *program, const char *text, size_t length, const char *file, Error *error);
 
+/* The same, but for races between CTAs, which it lets pass: for what looks for them another way. */
+Status program_read_racing(Program *program, const char *text, size_t length, const char *file, Error *error);
+
 #endif

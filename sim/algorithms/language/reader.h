@@ -3,6 +3,8 @@
 #ifndef TILEWALK_SIM_PROGRAM_READER_H
 #define TILEWALK_SIM_PROGRAM_READER_H
 
+#include <stddef.h>
+
 #include "sim/algorithms/program.h"
 #include "sim/base/error.h"
 
@@ -77,5 +79,8 @@ const char *side_name(Side side);
 
 /* What needs all of a program: loads that happen only if a loop has a tile, `once`, flags of the whole. */
 Status program_complete(Reader *r);
+
+/* Of a complete program: no two CTAs of a kernel store the same block, and none loads what another stores. */
+Status races_check(Reader *r);
 
 #endif

@@ -1,0 +1,214 @@
+/* Races between CTAs: what the reader says of mutants of programs, against what CTAs touch when the events are walked.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/algorithms/language/read.h"
+#include "sim/algorithms/schedule.h"
+#include "tests/support/own_programs.h"
+#include "tests/support/rand.h"
+
+/* ---- What CTAs touch -------------------------------------------------------------------------------------- */
+
+enum { BLOCKS = 2, CTAS = BLOCKS * BLOCKS * BLOCKS };
+
+/* The CTAs that do an event: those whose index is the event's, in each loop that is around it. An event beside an inner
+ * `every` is done by all CTAs of that loop. One bit a CTA. */
+static uint32_t ctas_of(const Program *p, const Event *e) {
+  const ProgramOp *op = &p->ops[e->op];
+  const int64_t index[DIM_COUNT] = {e->i, e->j, e->split};
+  uint32_t ctas = 0;
+  for (int cta = 0; cta < CTAS; cta++) {
+    bool is = true;
+    for (int k = p->kernels[op->kernel].first_op; k < p->kernels[op->kernel].end_op; k++) {
+      const ProgramOp *loop = &p->ops[k];
+      if (loop->kind != OP_LOOP || !loop->every || !(op->loops >> loop->dim & 1)) continue;
+      is = is && (cta >> loop->dim & 1) == index[loop->dim];
+    }
+    for (int dim = 0; dim < DIM_COUNT; dim++) { /* a loop that the kernel has not tells no CTAs apart */
+      bool has = false;
+      for (int k = p->kernels[op->kernel].first_op; k < p->kernels[op->kernel].end_op; k++)
+        has = has || (p->ops[k].kind == OP_LOOP && p->ops[k].every && p->ops[k].dim == dim);
+      is = is && (has || !(cta >> dim & 1));
+    }
+    if (is) ctas |= (uint32_t)1 << cta;
+  }
+  return ctas;
+}
+
+static bool is_one(uint32_t set) { return set && !(set & (set - 1)); }
+
+/* Walks all events of BLOCKS x BLOCKS tiles without a mask. */
+static bool races_when_walked(const Program *p, int64_t n_splits) {
+  static uint32_t stored[PROGRAM_KERNELS_MAX][PROGRAM_NAMES_MAX][CTAS],
+      touched[PROGRAM_KERNELS_MAX][PROGRAM_NAMES_MAX][CTAS];
+  const Shape shape = {.N_q = 2 * BLOCKS, .d = 1};
+  const Tiling tiling = {.B_r = 2, .B_c = 2, .n_splits = p->splits ? n_splits : 1, .lse = true};
+  Plan plan;
+  Cursor cursor = {0};
+  Event e;
+  memset(stored, 0, sizeof stored);
+  memset(touched, 0, sizeof touched);
+  assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+  while (schedule_next(p, &plan, &cursor, &e)) {
+    const ProgramOp *op = &p->ops[e.op];
+    if (e.kind != EVENT_LOAD && e.kind != EVENT_STORE) continue;
+    const uint32_t ctas = ctas_of(p, &e);
+    for (int k = 0; k < op->n_moved; k++) {
+      const ProgramName *n = &p->names[op->moved[k]];
+      const int64_t i = n->subscripts & IN_I ? e.i : 0, j = n->subscripts & IN_J ? e.j : 0,
+                    s = n->subscripts & IN_S ? e.split : 0;
+      const int64_t block = i + BLOCKS * (j + BLOCKS * s);
+      touched[op->kernel][op->moved[k]][block] |= ctas;
+      if (e.kind == EVENT_STORE) stored[op->kernel][op->moved[k]][block] |= ctas;
+    }
+  }
+  for (int kernel = 0; kernel < p->n_kernels; kernel++)
+    for (int n = 0; n < p->n_names; n++)
+      for (int block = 0; block < CTAS; block++)
+        if (stored[kernel][n][block] && !is_one(touched[kernel][n][block])) return true;
+  return false;
+}
+
+/* ---- Mutants ---------------------------------------------------------------------------------------------- */
+
+static void replace(char *text, size_t size, const char *from, const char *to, int nth) {
+  char *at = strstr(text, from);
+  for (; at && nth > 0; nth--) at = strstr(at + 1, from);
+  if (!at || strlen(text) + strlen(to) >= size) return;
+  memmove(at + strlen(to), at + strlen(from), strlen(at + strlen(from)) + 1);
+  memcpy(at, to, strlen(to));
+}
+
+/* Drops a line, or doubles it. */
+static void edit_line(char *text, size_t size, int nth, bool drop) {
+  char *at = text;
+  for (; at && nth > 0; nth--) {
+    at = strchr(at, '\n');
+    at = at ? at + 1 : NULL;
+  }
+  char *end = at ? strchr(at, '\n') : NULL;
+  if (!end) return;
+  const size_t length = (size_t)(end + 1 - at);
+  if (drop)
+    memmove(at, end + 1, strlen(end + 1) + 1);
+  else if (strlen(text) + length < size)
+    memmove(end + 1, at, strlen(at) + 1);
+}
+
+static void mutate(char *text, size_t size, Rand *r) {
+  static const char *const EDITS[][2] = {{"every", "each"},
+                                         {"each", "every"},
+                                         {"_i", "_j"},
+                                         {"_i", "_is"},
+                                         {"_is", "_i"},
+                                         {"_ij", "_i"},
+                                         {"_j", "_ij"},
+                                         {"_i", "_ij"},
+                                         {" of i", ""},
+                                         {" of j", ""},
+                                         {"row block i", "column block j"},
+                                         {"column block j", "row block i"},
+                                         {" when splits > 1", ""},
+                                         {" when splits = 1", ""},
+                                         {" in s", ""},
+                                         {"load", "store"},
+                                         {"store", "load"},
+                                         {"column block j", "split s"},
+                                         {"    store", "  store"},
+                                         {"row block i", "split s"}};
+  const int kind = (int)rand_in(r, 0, 26), nth = (int)rand_in(r, 0, 11);
+  if (kind >= 23)
+    edit_line(text, size, (int)rand_in(r, 1, 32), kind < 25);
+  else
+    replace(text, size, EDITS[kind < 20 ? kind : 1][0], EDITS[kind < 20 ? kind : 1][1], nth);
+}
+
+static const char IN_TURN[] =
+    "algorithm in-turn\nkernel init\n  for every row block i\n    store O_i = 0\n    store l_i = 0\n"
+    "kernel forward\n  for each column block j\n    load K_j, V_j\n    for each row block i of j\n"
+    "      load Q_i, O_i, l_i\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n      P = e^(S)\n"
+    "      l_i += row sum of P; O_i += P V_j\n      store O_i\n      store l_i\n"
+    "kernel divide\n  for every row block i\n    load O_i, l_i\n    O_i = O_i / l_i\n    store O_i\n";
+
+static void no_race_is_missed(void **state) {
+  (void)state;
+  Rand r = {47};
+  int n_read = 0, n_races = 0, n_needless = 0;
+  Program *p = malloc(sizeof *p);
+  assert_non_null(p);
+  for (int n = 0; n < 20000; n++) {
+    char text[PROGRAM_TEXT_BYTES];
+    Error error = {0};
+    const int which = n % (N_SCHEDULES + 2);
+    strcpy(text, which < N_SCHEDULES ? SCHEDULES[which]->text : which == N_SCHEDULES ? IN_TURN : OWN_FUSED);
+    for (int k = (int)rand_in(&r, 1, 3); k > 0; k--) mutate(text, sizeof text, &r);
+    if (program_read_racing(p, text, strlen(text), "mine.walk", &error)) continue;
+    const bool races = races_when_walked(p, 1) || races_when_walked(p, BLOCKS),
+               refused = program_read(p, text, strlen(text), "mine.walk", &error) != STATUS_OK;
+    n_read++;
+    n_races += races;
+    n_needless += refused && !races;
+    if (races && !refused) fail_msg("missed:\n%s", text);
+    if (refused && !strstr(error.message, "a race")) fail_msg("%s", error.message);
+  }
+  print_message("%d mutants, %d races, %d refused without need\n", n_read, n_races, n_needless);
+  assert_true(n_read > 3000 && n_races > 250);
+  assert_int_equal(n_needless, 0);
+  free(p);
+}
+
+/* ---- Messages --------------------------------------------------------------------------------------------- */
+
+static void assert_refused(const char *text, const char *message) {
+  Program *p = malloc(sizeof *p);
+  Error error = {0};
+  assert_non_null(p);
+  assert_int_equal(program_read(p, text, strlen(text), "mine.walk", &error), STATUS_BAD_FILE);
+  assert_string_equal(error.message, message);
+  free(p);
+}
+
+static void a_race_is_said_with_both_lines(void **state) {
+  char text[sizeof IN_TURN + 64];
+  (void)state;
+  strcpy(text, IN_TURN);
+  replace(text, sizeof text, "each column", "every column", 0);
+  assert_refused(text,
+                 "mine.walk:15: a race: CTAs that differ only in j store 'O_i' here and load it in line 10; line 7 "
+                 "makes them, with 'for each' there they are one CTA");
+  replace(text, sizeof text, "load Q_i, O_i, l_i", "load Q_i; O_i, l_i = 0", 0);
+  replace(text, sizeof text, "load Q_i; ", "load Q_i\n      ", 0);
+  assert_refused(text,
+                 "mine.walk:16: a race: CTAs that differ only in j store the same block 'O_i'; line 7 makes them, "
+                 "with 'for each' there they are one CTA");
+}
+
+/* CTAs that an outer line and an inner loop make: all of the inner loop's do the outer line. */
+static void a_store_beside_an_inner_loop_is_a_race(void **state) {
+  (void)state;
+  assert_refused("algorithm a\nkernel k\n  for every row block i\n    store O_i = 0\n    for every column block j\n"
+                 "      load K_j\n",
+                 "mine.walk:4: a race: CTAs that differ only in j store the same block 'O_i'; line 5 makes them, with "
+                 "'for each' there they are one CTA");
+  assert_refused("algorithm a\nkernel k\n  for every row block i\n    for every column block j\n      load K_j\n"
+                 "    for every column block j\n      load V_j\n    store O_i = 0\n",
+                 "mine.walk:6: CTAs of a kernel are one nest of 'every', and line 4 has one beside this; that is "
+                 "another kernel");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_race_is_missed),
+      cmocka_unit_test(a_race_is_said_with_both_lines),
+      cmocka_unit_test(a_store_beside_an_inner_loop_is_a_race),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
