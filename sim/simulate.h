@@ -99,14 +99,19 @@ double simulation_pair_flops(const Shape *shape);
 
 /* What the run asks of a machine, for sim/machine/timing.h. Each amount is the least that any order of work allows,
  * from cold caches:
- * HBM   inputs once, as far as the mask leaves anything of them; of outputs, and of intermediates, written and read as
- * a whole by one kernel after another, what is larger than L2, where the rest may stay. Without L2, all that crosses
- * the SRAM boundary. L2    inputs and outputs once; or a quarter of all that crosses the SRAM boundary, as up to four
- * SMs' requests for one line can become one on their way (sim/l2/l2_run.h). SRAM  what comes in is written once and
- * read out once; what goes out may leave from registers. exp   one for each score that is computed (those of rescaling,
- * one a row and tile, are left out). busiest SM   row blocks cannot be halved: with n of them at least so long on n_sm
- * SMs, one SM has ceil(n / n_sm). Heads that share K and V may be packed as rows of one tile: then, and where tiles are
- * not given, bytes count once and products for visible pairs alone. */
+ *
+ *     HBM   inputs once, as far as the mask leaves anything of them; of outputs, and of intermediates, written and read
+ *           as a whole by one kernel after another, what is larger than L2, where the rest may stay. Without L2, all
+ *           that crosses the SRAM boundary.
+ *     L2    inputs and outputs once; or a quarter of all that crosses the SRAM boundary, as up to four SMs' requests
+ *           for one line can become one on their way (sim/l2/l2_run.h).
+ *     SRAM  what comes in is written once and read out once; what goes out may leave from registers.
+ *     exp   one for each score that is computed (those of rescaling, one a row and tile, are left out).
+ *     busiest SM   row blocks cannot be halved: with n of them at least so long on n_sm SMs, one SM has
+ *                  ceil(n / n_sm).
+ *
+ * Heads that share K and V may be packed as rows of one tile: then, and where tiles are not given, bytes count once
+ * and products for visible pairs alone. */
 TimeWork simulation_work(const Simulation *simulation, const Gpu *gpu);
 
 /* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `launch` and `l2`. Where nothing is

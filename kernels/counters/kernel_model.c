@@ -90,8 +90,8 @@ static int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
  *
  *     K, V      once for each block of rows: the keys of these tiles
  *     Q         the block's rows, in each split that has such a tile
- *     O, stats  n splits: n x (d fp32 of O, and one of stats) for each row, written and read again; then O, written
- * once pages     an entry of 4 bytes for each 16 keys of K and V (a warp's share of a tile)
+ *     O, stats  n splits: n x (d fp32 of O, and one of stats) for each row, written and read again; then O, once
+ *     pages     an entry of 4 bytes for each 16 keys of K and V (a warp's share of a tile)
  *
  * A loop over row blocks, because a mask's diagonal moves once in `group` rows; decode has few. */
 static Status decode_kernel(const KernelModel *model, const Plan *plan, WideTraffic *t, bool *overflow, Error *error) {

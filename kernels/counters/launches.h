@@ -1,11 +1,13 @@
 /* What was run, as far as a counter file says it: kernels known by their names, the shape that their grids have, and
  * launches that belong together.
  *
- *     flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, ..., bfloat16_t>, 0, 1, 0, 0, 1, 1, 0, 0>   grid (32,
- * 4, 32) d = 128, tiles of 128 x 64, bf16, causal, N a whole number of tiles: 32 x 128; batch 4, 32 heads
+ *     flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, ..., bfloat16_t>, 0, 1, 0, 0, 1, 1, 0, 0>
+ *         d = 128, tiles of 128 x 64, bf16, causal
+ *     grid (32, 4, 32)
+ *         N a whole number of tiles: 32 x 128; batch 4, 32 heads
  *
- *     split, combine                          one attention, added up
- *     D = rowsum(dO O), loop, convert dQ      one backward pass
+ *     split, combine                             one attention, added up
+ *     D = rowsum(dO O), loop, convert dQ         one backward pass
  *     product, (scale, mask), softmax, product   one eager attention
  *
  * Names and grids are those of Dao-AILab/flash-attention (flash_fwd_launch_template.h, flash_bwd_launch_template.h),

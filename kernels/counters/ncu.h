@@ -4,8 +4,8 @@
  *
  * Three layouts, told apart by their header lines; a file may hold several tables, each with its own:
  *
- *     "ID",...,"Kernel Name",...,"dram__bytes_read.sum",...     ncu's raw page: a row per launch, units under the
- * header "ID",...,"Metric Name","Metric Unit","Metric Value"       ncu's page of details: a row per launch and metric
+ *     "ID",...,"Kernel Name",...,"dram__bytes_read.sum",...     ncu's raw page: a row per launch, units below it
+ *     "ID",...,"Metric Name","Metric Unit","Metric Value"       ncu's page of details: a row per launch and metric
  *     rung,dtype,batch,...,dram__bytes_read.sum,...             recorded (kernels/collect/collect_ncu.py): a row per
  *                                                               run, its shape in the first columns; `splits`, if
  *                                                               there, says in how many parts the keys were split

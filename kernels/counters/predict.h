@@ -1,12 +1,11 @@
 /* What the models of L2 and of time say about one run of a kernel, and how far the counters are from it.
  *
- *     quantity             prediction                          counter                           band
- *     HBM reads            bytes left behind L2                dram__bytes_read                  10 %
- *     fabric               bytes between the two sides of L2   lts__t_sectors_srcunit_ltcfabric   5 %
- *     L2 sectors           what reaches L2 for the SMs' reads  lts__t_sectors_srcunit_tex_op_read 10 %
- *     L2 hit rate          looks of the SMs that hit           lts__t_sectors_srcunit_tex_lookup_*  1 point
- *     time at best         the roofline (sim/machine/timing.h)         gpu__time_duration                none: a lower
- * bound
+ *     quantity      prediction                           counter                               band
+ *     HBM reads     bytes left behind L2                 dram__bytes_read                      10 %
+ *     fabric        bytes between the two sides of L2    lts__t_sectors_srcunit_ltcfabric      5 %
+ *     L2 sectors    what reaches L2 for the SMs' reads   lts__t_sectors_srcunit_tex_op_read    10 %
+ *     L2 hit rate   looks of the SMs that hit            lts__t_sectors_srcunit_tex_lookup_*   1 point
+ *     time at best  the roofline (sim/machine/timing.h)  gpu__time_duration                    none: a lower bound
  *
  * A prediction is not a law: a run outside its band is shown, and nothing fails. */
 #ifndef TILEWALK_KERNELS_COUNTERS_PREDICT_H

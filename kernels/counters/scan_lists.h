@@ -18,8 +18,10 @@
  *     few         1 to 128 CTAs read the same 4 MiB once: what a launch moves besides
  *     renewed     all CTAs read A, B, A, C, A: does what was read again stay as long as if it had come then?
  *     far         one CTA reads A, so much else that its side of L2 has lost A, A from the other side, as much else,
- * and A strided     all CTAs read one granule of every 1, 2, 4 or 16 of a buffer, three times turns       one CTA does
- * what the CTAs of `rows` would do in step, one after the other: the same in an order that is known
+ *                 and A
+ *     strided     all CTAs read one granule of every 1, 2, 4 or 16 of a buffer, three times
+ *     turns       one CTA does what the CTAs of `rows` would do in step, one after the other: the same in an order that
+ *                 is known
  *
  * Some of `rows` and `turns` come again with V at six other places (the name ends with v and where, in MiB): what just
  * about fits L2 hangs on that.

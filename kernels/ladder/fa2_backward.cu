@@ -4,11 +4,11 @@
  *     prepare      D_i = rowsum(dO_i * O_i); the sums of dQ start at 0
  *     for each column block j: a CTA         K_j, V_j stay; dK_j, dV_j in registers
  *       for each row block i that sees it, of each query head of the group:
- *         S = Q_i K_j^T            P = e^(S - L_i)                as in the forward pass, but with no running maximum
+ *         S = Q_i K_j^T            P = e^(S - L_i)        as in the forward pass, but with no running maximum
  *         dP = dO_i V_j^T          dS = P * (dP - D_i)
- *         dV_j += P^T dO_i         dK_j += dS^T Q_i               P and dS go through shared memory: other warps need
- * them dQ_i += dS K_j           by atomic adds in fp32: many CTAs add to the same rows convert      dQ = its sums,
- * rounded
+ *         dV_j += P^T dO_i         dK_j += dS^T Q_i       P and dS go through shared memory: other warps need them
+ *         dQ_i += dS K_j                                  by atomic adds in fp32: many CTAs add to the same rows
+ *     convert      dQ = its sums, rounded
  *
  * Teaches: P is not kept but computed again, five products instead of the forward pass's two; and whichever loop is
  * outside, one of dQ and dK, dV must leave the CTA for every tile. Atomic adds come in any order, so dQ differs in its

@@ -1,10 +1,9 @@
 /* Rung 10: decode. One query a sequence, and keys by the ten thousand.
  *
- *     KV head h, its group of query heads:      split 0    split 1    split 2      a CTA for each split: it takes
- *       query of head g     0 [ row 0 ]         | tiles ...|          |            a tile of K, V at a time, 16 keys
- *       query of head g + 1   [ row 1 ]  x  K_h |          |          |            a warp; each warp has its own m, l,
- * O
- *       ...                   [  ...  ]         |          |          |            and its own copies under way
+ *     KV head h, its group of query heads:      split 0    split 1    split 2   a CTA for each split: it takes a tile
+ *       query of head g       [ row 0 ]         | tiles ...|          |         of K, V at a time, 16 keys a warp; each
+ *       query of head g + 1   [ row 1 ]  x  K_h |          |          |         warp has its own m, l, O and its own
+ *       ...                   [  ...  ]         |          |          |         copies under way
  *     O = sum over splits of 2^(L_s - max L) O_s / sum of these weights            the combine kernel
  *
  * Teaches: with few queries the work is reading K and V, so two things matter. The query heads that share a KV head

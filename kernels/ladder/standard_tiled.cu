@@ -9,10 +9,12 @@
  * times less than in rung 1. S and P still go through HBM, and that is now most of what moves.
  *
  * Moves, per head, elements:
- *     reads   Q: ceil(N_k/64) N_q d   K: ceil(N_q/64) N_k d   S: 2 N_q N_k   P: ceil(d/64) N_q N_k   V: ceil(N_q/64)
- * N_k d writes  S: N_q N_k              P: N_q N_k              O: N_q d The softmax finds maximum and sum in one walk
- * (online softmax) and reads S once more to write P: one reading of S more than the `standard` schedule, which counts
- * each matrix once per pass. Leaves to the next rung: not writing S and P at all. */
+ *     reads   Q: ceil(N_k/64) N_q d   K: ceil(N_q/64) N_k d   V: ceil(N_q/64) N_k d   S: 2 N_q N_k
+ *             P: ceil(d/64) N_q N_k
+ *     writes  S: N_q N_k              P: N_q N_k              O: N_q d
+ * The softmax finds maximum and sum in one walk (online softmax) and reads S once more to write P: one reading of S
+ * more than the `standard` schedule, which counts each matrix once per pass.
+ * Leaves to the next rung: not writing S and P at all. */
 #include "kernels/lib/operands.cuh"
 
 namespace TW_BUILD {

@@ -2,9 +2,10 @@
  * tiles in shared memory, and P and dS of one tile.
  *
  *     warps cut a product's result among them, D rows of warps down and 8 / D across; each takes 16 x 16 pieces:
- *         left  16 x 16 K   from [row][k], or turned from [k][row]      right  16 K x 16   from [column][k], or from
- * [k][column] ldmatrix turns what it reads if asked, so that Q, K, V, dO, P and dS serve as either operand as they lie.
- */
+ *         left   16 x 16 K    from [row][k], or turned from [k][row]
+ *         right  16 K x 16    from [column][k], or from [k][column]
+ *
+ * ldmatrix turns what it reads if asked, so that Q, K, V, dO, P and dS serve as either operand as they lie. */
 #ifndef TILEWALK_KERNELS_BACKWARD_TILE_CUH
 #define TILEWALK_KERNELS_BACKWARD_TILE_CUH
 

@@ -229,8 +229,8 @@ static const char *const COLUMNS =
 void results_begin(const Request &request) {
   if (request.format == FORMAT_CSV) puts(COLUMNS);
   if (request.format == FORMAT_COUNTERS)
-    puts("rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,splits,counted_read_"
-         "bytes,counted_write_bytes\n"
+    puts("rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,splits,counted_read_bytes,"
+         "counted_write_bytes\n"
          ",,,,,,,,,,,,byte,byte");
   if (request.format == FORMAT_JSON) printf("{\"tilewalk_kernels\": 1, \"results\": [");
   if (request.format == FORMAT_TABLE)
@@ -275,8 +275,8 @@ static void print_csv(const Result &r) {
          (long long)r.shape.N_q, (long long)r.shape.N_k, (long long)r.shape.d, r.shape.causal, r.block.B_r, r.block.B_c,
          r.good, r.outliers ? "outliers" : "normal", r.verdict.worst_row, r.tolerance, r.verdict.rmse,
          (long long)r.verdict.rows_checked);
-  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\",%d,%llu,%llu,%llu,%"
-         "llu,%llu,%llu\n",
+  printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\",%d,%llu,%llu,%llu,"
+         "%llu,%llu,%llu\n",
          in[TENSOR_Q], in[TENSOR_K], in[TENSOR_V], in[TENSOR_S], in[TENSOR_P], in[TENSOR_O], in[TENSOR_STATS],
          out[TENSOR_S], out[TENSOR_P], out[TENSOR_O], out[TENSOR_STATS],
          (unsigned long long)kernel_traffic_read(&r.model), (unsigned long long)kernel_traffic_write(&r.model),
@@ -286,8 +286,8 @@ static void print_csv(const Result &r) {
 
 static void print_json(const Result &r, bool first) {
   printf("%s\n  {\"mode\": \"%s\", \"rung\": \"%s\", \"dtype\": \"%s\", \"batch\": %lld, \"heads\": %lld, "
-         "\"kv_heads\": %lld, "
-         "\"seq_q\": %lld, \"seq_k\": %lld, \"head_dim\": %lld, \"causal\": %s, \"block_q\": %d, \"block_k\": %d, ",
+         "\"kv_heads\": %lld, \"seq_q\": %lld, \"seq_k\": %lld, \"head_dim\": %lld, \"causal\": %s, \"block_q\": %d, "
+         "\"block_k\": %d, ",
          first ? "" : ",", r.mode, r.rung->name, dtype_name(r.shape.dtype), (long long)r.shape.batch,
          (long long)r.shape.heads, (long long)r.shape.kv_heads, (long long)r.shape.N_q, (long long)r.shape.N_k,
          (long long)r.shape.d, r.shape.causal ? "true" : "false", r.block.B_r, r.block.B_c);

@@ -1,9 +1,9 @@
 /* Hopper's instructions (compute capability 9.0, code for sm_90a) as small functions with CPU twins of the same name.
  *
- *     TMA          one thread copies a box of a tensor; what lies outside the tensor arrives as zeros, or is not
- * written mbarrier     counts arrivals and bytes; a phase ends when both are in, and the next begins wgmma        four
- * warps (a warpgroup) multiply; operands in shared memory are read while the warps go on setmaxnreg   warps that only
- * copy give registers to warps that compute
+ *     TMA         one thread copies a box of a tensor; what lies outside the tensor arrives as zeros, or is not written
+ *     mbarrier    counts arrivals and bytes; a phase ends when both are in, and the next begins
+ *     wgmma       four warps (a warpgroup) multiply; operands in shared memory are read while the warps go on
+ *     setmaxnreg  warps that only copy give registers to warps that compute
  *
  * Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate", "Tensor Copies", "mbarrier". The twins
  * are in kernels/lib/simt_hopper.h. A tile here is 64 columns of 16 bits wide: rows of 128 bytes, swizzled by TMA

@@ -44,8 +44,8 @@ struct More {
   int page_keys;            /* a multiple of 16 */
   /* Backward. Gradients are laid out as what they are of. */
   const void *dO;
-  const float
-      *L; /* natural log of a row's sum of exponentials, [batch][head][query]; +infinity: a row that sees no key */
+  /* Natural log of a row's sum of exponentials, [batch][head][query]; +infinity: a row that sees no key. */
+  const float *L;
   void *dQ, *dK, *dV;
   float *stats, *dQ_sums; /* room for 2 x and d x (rows of a head, padded to whole row blocks), for each head */
 };

@@ -12,8 +12,8 @@
  *     nothing CTAS BYTES warm|cold    nobody asks: what the clocks, and the warming, cost besides
  *     pair A B                        SMs A and B at once
  *     apart A B warm|cold D           SM B so many cycles after SM A
- *     spread CTAS BYTES warm|cold W   every SM, CTAS on each, each with an offset of its own in [0, W):
- * kernels/counters/spread.h
+ *     spread CTAS BYTES warm|cold W   every SM, CTAS on each, each with an offset of its own in [0, W)
+ *                                     (kernels/counters/spread.h)
  *
  * Warm: before the clocks are set, two SMs on different sides of L2 read all data, which L2 then has; cold: the data
  * are in HBM, if the profiler empties L2 before each launch. A step takes 16 KiB, or as many bytes as said; no two
@@ -21,7 +21,7 @@
  *
  *     name,readers,step_bytes,steps,warm_bytes,wait_cycles,longest_wait_cycles
  *     pair 0 17,2,16384,64,2097152,632,671      2 CTAs read 64 steps; warming read 2 MiB; the wait from asking to
- * having, mean and longest */
+ *                                               having, mean and longest */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx_inline.cuh"
 

@@ -1,8 +1,9 @@
 /* How evenly the CTAs of an SM share it: the ended build of two rungs, in which each CTA notes its SM's clock at its
  * end and nothing else, so that it runs as unmarked; each launch under a profiler, whose counters say whether it did.
  *
- *     SM 5   CTA 0 ------------------------>|CTA 396 ------>    the first CTAs of an SM start together: by their ends,
- * who was ahead CTA 132 ---------------------->|CTA 397 --> CTA 264 ---------------------------->|CTA 398
+ *     SM 5   CTA 0 ------------------------>|CTA 396 ------>    the first CTAs of an SM start together:
+ *            CTA 132 ---------------------->|CTA 397 -->        by their ends, who was ahead
+ *            CTA 264 ---------------------------->|CTA 398
  *
  *     rung,d,N,heads,launch        to which the profiler's counters are joined
  *     ,,,,cta,smid,end_cycles      its CTAs, since the first of its SM's ended */

@@ -206,7 +206,7 @@ void pace_print() {
                         {&marked::FA2_TENSOR, 128, 4096, 1},
                         {&marked::FA2_TENSOR, 128, 16384, 1}};
   ampere_or_later("--pace");
-  puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us,after_cycles_mean,after_"
-       "cycles_sd,behind_cycles_mean,behind_cycles_sd");
+  puts("rung,d,N,heads,wave,slot,ctas,cycles_per_tile_mean,cycles_per_tile_sd,start_sd_us,after_cycles_mean,"
+       "after_cycles_sd,behind_cycles_mean,behind_cycles_sd");
   for (const Walk &walk : walks) print_pace(walk);
 }

@@ -13,8 +13,7 @@
  *
  *     row,side,near_cycles,far_cycles,ctas_per_sm,ctas,smids
  *     sm,0,325,522,,,17               an SM: its side (SM 0's is 0), the median latencies, its number (%smid)
- *     launch,,,,1,4,128 129 130 131   a launch: how many CTAs fit on an SM, how many there are, where each ran, in
- * their order */
+ *     launch,,,,1,4,128 129 130 131   a launch: how many CTAs fit on an SM, how many there are, on which SM each ran */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx_inline.cuh"
 

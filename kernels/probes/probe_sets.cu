@@ -8,7 +8,7 @@
  * is timed another of its page is read, so that its address is known how to translate.
  *
  *     line,hit_cycles,miss_cycles,ways,others     the line, of 2^24; how long it took to read it there and pushed out;
- * how many push it out; and all that share its set, with blanks between
+ *                                                 how many push it out; and all that share its set, with blanks between
  *
  * And what a set keeps, of lines that share it, one read after another:
  *

@@ -11,7 +11,8 @@
  *
  *     rung,d,N,heads,causal,launch                                 to which the profiler's counters are joined
  *     rung,d,N,heads,causal,cta,smid,tiles,ask_0,ask_1,ask_2,...   its CTAs: on which SM, how many tiles, and when it
- * asks for some of them, in cycles since the first CTA started, empty where it has fewer
+ *                                                                  asks for some of them, in cycles since the first
+ *                                                                  CTA started, empty where it has fewer
  *
  * --steps-shared prints the same, its lines beginning with that, of launches in which SMs have one, two or three CTAs,
  * or some have one more than others. */

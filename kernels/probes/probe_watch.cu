@@ -2,9 +2,11 @@
  * library.
  *
  *     watch_*   when a kernel stores its row blocks: one CTA polls the first word of each block of O, which the caller
- * has set to something that no result is. It tells how evenly the CTAs of a kernel go. The watcher takes a place on one
- * SM. clock_*   how fast the clocks of some SMs run under a kernel: on each of them a CTA that takes all of its shared
- * memory stands beside the kernel and reads its clock and the time, twice. The kernel has the other SMs. */
+ *               has set to something that no result is. It tells how evenly the CTAs of a kernel go. The watcher takes
+ *               a place on one SM.
+ *     clock_*   how fast the clocks of some SMs run under a kernel: on each of them a CTA that takes all of its shared
+ *               memory stands beside the kernel and reads its clock and the time, twice. The kernel has the other
+ *               SMs. */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx_inline.cuh"
 

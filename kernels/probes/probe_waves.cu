@@ -2,15 +2,16 @@
  * profiler that counts what crosses between the sides of L2 in the same launch.
  *
  *     SM 5   CTA 0 ------------------>|CTA 264 ---------------->|   which GPC has its turn first, and on which side of
- * L2 the CTAs CTA 132 ------------------>|CTA 265 ---->|             of a head are: that differs from launch to launch
+ *            CTA 132 ------------------>|CTA 265 ---->|             L2 the CTAs of a head are: that differs from launch
+ *                                                                   to launch
  *
  *     rung,d,N,heads,causal,launch      to which the profiler's counters are joined
  *     ,,,,,cta,smid,start_ns            its CTAs: where each ran, and when it started after the first, by the timer
- * that all SMs share
+ *                                       that all SMs share
  *
  *     rung,d,N,heads,causal,smids       of one wave: where each CTA ran. Before each runs a kernel of one CTA too many
- * for one wave; it runs where the program lets one end before all others, and the next launch begins with the GPC after
- */
+ *                                       for one wave; it runs where the program lets one end before all others, and the
+ *                                       next launch begins with the GPC after */
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 #include "kernels/lib/ptx_inline.cuh"

@@ -13,8 +13,7 @@
 static const char *const KEYS[CLAIM_TEXT_COUNT] = {"article", "says",         "why",    "note",
                                                    "asks",    "article says", "answer", "evidence"};
 
-/* ---- Reading
- * -------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   Claims *claims;
@@ -85,8 +84,7 @@ static Status add_text(Reader *r, Line line, size_t *offset) {
   return pool_add(&r->claims->pool, line.text, line.length, offset) ? STATUS_OK : no_memory(r->file, r->error);
 }
 
-/* ---- Entries
- * -------------------------------------------------------------------------------------- */
+/* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
 /* What an entry must have, once the next one begins. */
 static Status finish_entry(Reader *r, size_t n_before) {
@@ -195,8 +193,7 @@ static Status read_key(Reader *r, Line line) {
   return unknown_key(r, key);
 }
 
-/* ---- Lines
- * ---------------------------------------------------------------------------------------- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 static Status begin_code(Reader *r, Line line) {
   if (!is(trimmed(line), "```lua")) return REFUSE(r, "only ```lua blocks may stand in an entry");
@@ -287,8 +284,7 @@ void claims_free(Claims *claims) {
   *claims = (Claims){0};
 }
 
-/* ---- Looking
- * -------------------------------------------------------------------------------------- */
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
 
 size_t claims_find(const Claims *claims, const char *id, Error *error) {
   Nearest nearest = {.word = id};

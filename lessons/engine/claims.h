@@ -1,13 +1,11 @@
 /* Claims and questions: what the articles print, and the experiment that settles each.
  *
- *     ## A-std-total-4096                                  an entry begins with its id
+ *     ## A-std-total-4096                                      an entry begins with its id
  *
- *     - article: A, memory access table                    whose, and where in it
+ *     - article: A, memory access table                        whose, and where in it
  *     - says: standard attention at N = 4096 moves this much   in our own words
- *     - claimed: 132 MB                                    what is printed there: see
- * lessons/engine/verdict.h
- *     - why: Every table of the article counts in MiB.     shown unless it holds; {expression} is
- * computed
+ *     - claimed: 132 MB                                        what is printed there: see lessons/engine/verdict.h
+ *     - why: Every table of the article counts in MiB.         shown unless it holds; {expression} is computed
  *
  *     ```lua
  *     sim{N=4096, d=128, algorithm="standard"}.traffic.total_bytes

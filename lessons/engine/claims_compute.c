@@ -111,8 +111,7 @@ ClaimsSummary claims_summary(const Claims *claims) {
   return s;
 }
 
-/* ---- Why
- * ------------------------------------------------------------------------------------------ */
+/* ---- Why --------------------------------------------------------------------------------------------------------- */
 
 static void put_sentence(char *text, size_t size, const char *sentence) {
   const size_t used = strlen(text);

@@ -8,8 +8,7 @@
 #include "lessons/engine/expression_sandbox.h"
 #include "sim/base/utf8.h"
 
-/* ---- Reading a source
- * ----------------------------------------------------------------------------- */
+/* ---- Reading a source -------------------------------------------------------------------------------------------- */
 
 /* What lua_load asks for its text: newlines, so that it counts lines as the file does, then the
  * source. */
@@ -55,8 +54,7 @@ static bool has_return(const char *source, size_t length) {
   return false;
 }
 
-/* ---- Results
- * -------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static int push_field(lua_State *lua, int table, const char *key) {
   lua_pushstring(lua, key);
@@ -174,8 +172,7 @@ static void push_value(lua_State *lua, const ExpressionValue *value) {
   }
 }
 
-/* ---- Calls
- * ---------------------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   const char *source, *name;

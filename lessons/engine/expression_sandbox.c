@@ -24,8 +24,7 @@ enum {
 };
 #define MAX_SECONDS 0.5 /* of processor time, behind the budget: for steps that take longer than was reckoned */
 
-/* ---- Budget
- * --------------------------------------------------------------------------------------- */
+/* ---- Budget ------------------------------------------------------------------------------------------------------ */
 
 ExpressionScope *sandbox_scope(lua_State *lua) { return *(ExpressionScope **)lua_getextraspace(lua); }
 
@@ -127,8 +126,7 @@ void sandbox_charge(lua_State *lua, double steps) {
   raise_out_of_steps(lua, &at);
 }
 
-/* ---- Errors
- * --------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 int sandbox_fail(lua_State *lua, const char *format, ...) {
   char message[ERROR_MESSAGE_BYTES];
@@ -170,8 +168,7 @@ Status sandbox_report_error(ExpressionScope *s, int lua_status, int line, Error 
   return error_set(error, s->out_of_steps ? STATUS_TOO_LARGE : STATUS_BAD_FILE, "%s", message);
 }
 
-/* ---- Tables that know their fields
- * ---------------------------------------------------------------- */
+/* ---- Tables that know their fields ------------------------------------------------------------------------------- */
 
 /* __index of sealed tables and of the globals; upvalue 1: what the table is called. */
 static int unknown_field(lua_State *lua) {
@@ -229,8 +226,7 @@ void sandbox_set_flag(lua_State *lua, const char *key, bool value) {
   lua_setfield(lua, -2, key);
 }
 
-/* ---- Report sink
- * ---------------------------------------------------------------------------------- */
+/* ---- Report sink ------------------------------------------------------------------------------------------------- */
 
 /* The value on top becomes a member of the container below it; the outermost value stays. */
 static void add_member(SandboxReport *r, const char *key) {
@@ -295,8 +291,7 @@ ReportSink sandbox_report(SandboxReport *report_state, lua_State *lua) {
                       put_real,     put_text,    put_flag,       put_null};
 }
 
-/* ---- The state
- * ------------------------------------------------------------------------------------ */
+/* ---- The state --------------------------------------------------------------------------------------------------- */
 
 /* A function of Lua's own (upvalue 1), charged for what it is given: the length of texts and of lists. */
 static int charged(lua_State *lua) {

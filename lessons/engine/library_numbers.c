@@ -38,8 +38,7 @@ static double *scratch(lua_State *lua, int64_t n_numbers) {
   return numbers;
 }
 
-/* ---- softmax
- * -------------------------------------------------------------------------------------- */
+/* ---- softmax ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   int64_t block;
@@ -164,8 +163,7 @@ static int numbers_softmax(lua_State *lua) {
   return 1;
 }
 
-/* ---- attention
- * ------------------------------------------------------------------------------------ */
+/* ---- attention --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   Shape shape;
@@ -291,8 +289,7 @@ static int numbers_attention(lua_State *lua) {
   return 1;
 }
 
-/* ---- Random numbers
- * ------------------------------------------------------------------------------- */
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
 static uint64_t whole_argument(lua_State *lua, const char *function, int index) {
   const double number = lua_type(lua, index) == LUA_TNUMBER ? lua_tonumber(lua, index) : -1;

@@ -58,8 +58,7 @@ static int text_size(lua_State *lua) {
   return 1;
 }
 
-/* ---- Experiments over sizes
- * ----------------------------------------------------------------------- */
+/* ---- Experiments over sizes -------------------------------------------------------------------------------------- */
 
 enum { SIZES_MAX = EXPRESSION_NUMBERS_MAX };
 

@@ -13,8 +13,7 @@ const char *verdict_name(Verdict verdict) {
   return names[verdict];
 }
 
-/* ---- What is printed
- * ------------------------------------------------------------------------------ */
+/* ---- What is printed --------------------------------------------------------------------------------------------- */
 
 static const char *skip_blanks(const char *p) {
   while (*p == ' ' || *p == '\t') p++;
@@ -116,8 +115,7 @@ Status claimed_parse(const char *text, Claimed *claimed, Error *error) {
   return status;
 }
 
-/* ---- Judging
- * -------------------------------------------------------------------------------------- */
+/* ---- Judging ----------------------------------------------------------------------------------------------------- */
 
 static double in_unit(const Claimed *c, double number, double factor) {
   const double scaled = number / factor;
@@ -235,8 +233,7 @@ Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judge
   return STATUS_OK;
 }
 
-/* ---- Text
- * ----------------------------------------------------------------------------------------- */
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static void put_number(const Claimed *c, double number, int decimals, bool plain_whole, char *text, size_t size) {
   char digits[64];

@@ -39,9 +39,8 @@ static Status check(const CacheConfig *c, uint64_t granule_bytes, Error *error) 
   if (c->index == CACHE_INDEX_XOR && !(is_power_of_two(sets) && is_power_of_two(granule_bytes / c->line_bytes) &&
                                        (c->xor_shift_bits >= 64 || (uint64_t)1 << c->xor_shift_bits >= sets)))
     return error_set(error, STATUS_BAD_REQUEST,
-                     "tile cache: with an XOR index sets and granule must be powers of two and "
-                     "only bits above the "
-                     "set index be XORed in; use the full cache");
+                     "tile cache: with an XOR index sets and granule must be powers of two and only bits above the set "
+                     "index be XORed in; use the full cache");
   return STATUS_OK;
 }
 

@@ -73,8 +73,8 @@ enum { CLOCK_ACCESSES_MAX = 6 };
 typedef struct {
   uint32_t n_reads, n_writes;
   uint64_t reads[CLOCK_ACCESSES_MAX], writes[CLOCK_ACCESSES_MAX];
-  uint64_t
-      renewed; /* one more than a granule that it has read and reads again with each step: counted elsewhere; 0: none */
+  /* One more than a granule that it has read and reads again with each step: counted elsewhere; 0: none. */
+  uint64_t renewed;
   double work_cycles;
   double latency_cycles; /* between its data and its work: more of waiting, which nobody's work makes longer */
   double wait_cycles;    /* at least so long, besides; it varies as waits do */
@@ -116,8 +116,8 @@ typedef struct ClockConfig {
   double share_cycles; /* 160: more for each CTA on the SM at the time, 132 SMs busy [measured] */
   double miss_cycles;  /* 625: more when a line comes from HBM [measured] */
   double far_cycles;   /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
-  double
-      unknown_cycles; /* 85: what the other side alone has asked for counts as missing at home for so long [measured] */
+  /* 85: what the other side alone has asked for counts as missing at home for so long [measured]. */
+  double unknown_cycles;
   double coalesce_cycles; /* 70: so long others may join a request for what L2 has [measured] */
   double early_cycles;    /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the
                              granule's last line [fitted] */
@@ -143,8 +143,8 @@ typedef struct ClockConfig {
   double clocks_apart; /* 1: so many times as far apart as places say */
   double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
   double hbm_bytes_per_cycle; /* the same for HBM behind both */
-  uint32_t
-      coalesce_most; /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none */
+  /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none. */
+  uint32_t coalesce_most;
   uint64_t seed;
 } ClockConfig;
 

@@ -24,10 +24,9 @@ typedef struct {
 #define GRANULES_MAX ((uint64_t)1 << 30)
 #define FEW_SETS     64   /* of fewer each has a place in every stretch */
 #define SETS_MAX     1024 /* for time: smaller parts share a unit, and so a set */
-#define FRESH                                                                                                          \
-  (1.0 /                                                                                                               \
-   256) /* of a side's room: as little as time allows, for what is read again has then not come to the front (cuDNN's  \
-           fabric traffic at 64K tokens, 16 heads, causal: with a 64th 1.1 % more, with nothing 0.2 % less) */
+/* Of a side's room: as little as time allows, for what is read again has then not come to the front (cuDNN's fabric
+ * traffic at 64K tokens, 16 heads, causal: with a 64th 1.1 % more, with nothing 0.2 % less). */
+#define FRESH        (1.0 / 256)
 #define GOLDEN_RATIO 0.6180339887498949 /* its multiples, modulo 1, are spread most evenly */
 
 static Set *sets_of(const Hierarchy *h, uint32_t side) {

@@ -57,8 +57,8 @@ typedef struct {
   int64_t spill_tile_bytes, spill_block_bytes; /* registers spilled (sim/l2/overheads.h) */
   int64_t split_spill_tile_bytes; /* the same of the kernel that splits the keys: without a mask, where a CTA has
                                      several tiles */
-  int64_t
-      alone_permille; /* of the peak rate of products that a CTA reaches that has an SM to itself (sim/l2/launch.h) */
+  /* Of the peak rate of products that a CTA reaches that has an SM to itself (sim/l2/launch.h). */
+  int64_t alone_permille;
   int64_t ahead_percent;            /* of a step, before which it asks for what it needs then (sim/l2/launch.h) */
   int64_t slot_spread_permille;     /* how unevenly the CTAs of an SM share it (sim/l2/launch.h) */
   int64_t start_cycles;             /* that its first arithmetic takes longer (sim/l2/launch.h) */

@@ -75,8 +75,8 @@ typedef struct {
   double cycles_per_flop, cycles_per_exp, slower,
       alone_slower; /* slower: than the peak rate of products; alone: a CTA that has an SM to itself, 0: not known */
   double *row_end_cycles; /* of the configuration, in the first walk */
-  double
-      hidden_cycles; /* of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it */
+  /* Of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it. */
+  double hidden_cycles;
   double latency_cycles;            /* that a tile takes a CTA that waits besides */
   bool replaces_at_once, forgets_q; /* left out: the handover, the renewal of Q */
   double steps, stop_steps;         /* taken; after so many nothing new is begun */

@@ -44,15 +44,15 @@ typedef struct {
   bool once;     /* then, in one pass, for as many counters as that gives: it begins with any GPC, and nothing that it
                     stores has been put back */
   const Placement *placement; /* of 132 SMs; NULL: PLACEMENT_H200 */
-  uint32_t
-      first_gpc; /* one more than the GPC that has its turn first (placement.h); 0: not known, in each walk another */
+  /* One more than the GPC that has its turn first (placement.h); 0: not known, in each walk another. */
+  uint32_t first_gpc;
   double *row_end_cycles; /* of fa2: room for about when each row block asks for its last tile, head by head, in the
                              first walk; NULL: not told */
   Refinements without;    /* left out */
-  int64_t
-      max_steps; /* after about so many steps, at the next head, the rest is taken to go on as the last half did;
-                    0: 75,000 for each head, two fifths of that where its K and V are more than 1.5 times L2; of up to
-                    16 heads half as many for each, of more, or with more than 64K keys, four times as many together */
+  /* After about so many steps, at the next head, the rest is taken to go on as the last half did; 0: 75,000 for each
+   * head, two fifths of that where its K and V are more than 1.5 times L2; of up to 16 heads half as many for each,
+   * of more, or with more than 64K keys, four times as many together. */
+  int64_t max_steps;
   uint64_t seed; /* of what is drawn at random; 0: the usual draw, which comes near the mean of many */
 } L2RunConfig;
 

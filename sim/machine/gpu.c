@@ -182,8 +182,7 @@ static Status check_sm(const Check *c) {
                   (long long)g->shared_reserved_bytes, (long long)g->shared_bytes_per_sm);
   if (g->shared_bytes_per_cta > g->shared_bytes_per_sm - g->shared_reserved_bytes)
     return REFUSE(c, "shared_per_cta",
-                  "shared_per_cta (%lld B) is more than shared_per_sm less shared_reserved (%lld "
-                  "B), so no CTA could "
+                  "shared_per_cta (%lld B) is more than shared_per_sm less shared_reserved (%lld B), so no CTA could "
                   "have it; correct one of them",
                   (long long)g->shared_bytes_per_cta, (long long)(g->shared_bytes_per_sm - g->shared_reserved_bytes));
   if (g->threads_per_sm && g->warps_per_sm * g->warp_size != g->threads_per_sm)

@@ -3,8 +3,7 @@
  *      one token, one layer:   kv_heads rows of K and kv_heads rows of V, d elements each
  *
  *      row:  [ e e e e | e e e e | ... ]  elements of dtype, a row filled up to whole bytes
- *            [ s       | s       | ... ]  with a group size: scale_bytes for every group of
- * elements
+ *            [ s       | s       | ... ]  with a group size: scale_bytes for every group of elements
  *
  *      bytes = 2 x layers x kv_heads x row x tokens
  *
@@ -90,8 +89,8 @@ Wide kvcache_bytes_per_token(const KvCache *cache);
 
 /* One sequence of `tokens` tokens. */
 typedef struct {
-  int64_t
-      window_tokens; /* tokens that windowed layers (the first kind of them) still hold; `tokens` without a window */
+  /* Tokens that windowed layers (the first kind of them) still hold; `tokens` without a window. */
+  int64_t window_tokens;
   Wide element_bytes;
   Wide scale_bytes;
   Wide bytes; /* both; also what a decode step reads */

@@ -1,8 +1,7 @@
 /* Masks: which (query, key) pairs are allowed, and which tiles that makes full, partial or skipped.
  *
  *     band       causal, window or neither: sim/problem/band.h, counted in closed form at any size
- *     pattern    blocks that may be seen, such as strided:4 or a file's (sim/problem/pattern.h), in addition to the
- * band
+ *     pattern    blocks that may be seen, such as strided:4 or a file's (sim/problem/pattern.h), besides the band
  *
  * Only this file and those two know the kinds. A tile is skipped when the band or the pattern skips it, full when both
  * have it full, else partial: as kernels decide, tile by tile. */

@@ -88,8 +88,7 @@ static void play(const char *what, const Stage *stage, SceneKind scene, Pace pac
   const Spread frame = spread_of(draw, FRAMES), snapshot = spread_of(fold, FRAMES), work = spread_of(cpu, FRAMES);
   const double plain = plain_ms(width, height);
   printf("  %-28s %-6s %-10s %4d x %4d  median %6.2f ms, 99th percentile %6.2f ms (CPU %5.2f and %5.2f); snapshot "
-         "%6.3f ms; "
-         "%5.1f x clear and copy (%.2f ms)\n",
+         "%6.3f ms; %5.1f x clear and copy (%.2f ms)\n",
          what, pace == MOTION ? "motion" : "leaps", scene_name(scene), width, height, frame.median_ms, frame.p99_ms,
          work.median_ms, work.p99_ms, snapshot.median_ms, frame.median_ms / plain, plain);
 }

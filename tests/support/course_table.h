@@ -15,8 +15,10 @@
 
 enum { VARIANTS_MAX = 3 };
 
-/* ---- What is right, by hand. Numbers in base units: bytes, seconds, FLOP/s, fractions. Three
- * numbers where the lesson draws one of three; else one. */
+/* ---- What is right, by hand ---------------------------------------------------------------------------------------
+ *
+ * Numbers in base units: bytes, seconds, FLOP/s, fractions. Three numbers where the lesson draws one of three, else
+ * one. */
 
 typedef struct {
   int lesson;
@@ -239,8 +241,9 @@ static const Right *rights(size_t *n) {
   return table;
 }
 
-/* ---- Wrong answers, as learners type them, with the first draws; and a piece of what they are
- * told */
+/* ---- Wrong answers -------------------------------------------------------------------------------------------------
+ *
+ * As learners type them, with the first draws; and a piece of what they are told. */
 
 typedef struct {
   int lesson;

@@ -42,8 +42,7 @@ static bool flag(const char *source) {
   return v.flag;
 }
 
-/* ---- Values
- * --------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static void a_result_is_a_number_a_flag_a_text_or_a_list(void **state) {
   (void)state;
@@ -76,8 +75,7 @@ static void a_source_is_an_expression_or_statements(void **state) {
   assert_string_equal(eval("order(function(N) return 5 * N end, {8, 16})").text, "N");
 }
 
-/* ---- The simulator's functions
- * -------------------------------------------------------------------- */
+/* ---- The simulator's functions ----------------------------------------------------------------------------------- */
 
 /* sim{} and simulate() must agree on every key of the JSON that lessons ask for. */
 static void sim_gives_the_numbers_of_simulate(void **state) {
@@ -251,8 +249,7 @@ static void random_numbers_are_the_same_every_time(void **state) {
                    "450 and sum < 550"));
 }
 
-/* ---- Errors
- * --------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
   const char *source;
@@ -490,8 +487,7 @@ static void long_sources_are_refused(void **state) {
   free(source);
 }
 
-/* ---- Scopes and texts
- * ----------------------------------------------------------------------------- */
+/* ---- Scopes and texts -------------------------------------------------------------------------------------------- */
 
 static ExpressionScope *open_scope(void) {
   ExpressionScope *scope;

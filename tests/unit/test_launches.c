@@ -22,8 +22,8 @@ static const struct {
      {32, 4, 32},
      "attention; d128 128x64 bf16 causal; N4096 even b4 h32"},
     {"void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<(int)64, (int)128, (int)128, (int)4, "
-     "(bool)0, "
-     "(bool)0, cutlass::half_t>, (bool)0, (bool)0, (bool)0, (bool)0, (bool)0, (bool)1, (bool)0, (bool)0>(params)",
+     "(bool)0, (bool)0, cutlass::half_t>, (bool)0, (bool)0, (bool)0, (bool)0, (bool)0, (bool)1, (bool)0, "
+     "(bool)0>(params)",
      {8, 1, 12},
      "attention; d64 128x128 fp16 full; N1024 b1 h12"},
     {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 64, 4, false, false, half_t>, false, true, true, true, "

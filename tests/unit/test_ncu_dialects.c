@@ -160,10 +160,10 @@ static const struct {
          "0", "\"7\",\"1.5\""),
      K "read=7; ignored: sm__cycles_active.avg"},
     {"what was run, by its own columns",
-     "\"ID\",\"Kernel "
-     "Name\",\"launch__grid_dim_x\",\"launch__grid_dim_y\",\"launch__grid_dim_z\",\"launch__block_dim_x\","
-     "\"launch__registers_per_thread\",\"launch__shared_mem_per_block_dynamic\",\"device__attribute_display_name\","
-     "\"dram__bytes_read.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"register/thread\",\"Kbyte/block\",\"\",\"byte\"\n"
+     "\"ID\",\"Kernel Name\",\"launch__grid_dim_x\",\"launch__grid_dim_y\",\"launch__grid_dim_z\","
+     "\"launch__block_dim_x\",\"launch__registers_per_thread\",\"launch__shared_mem_per_block_dynamic\","
+     "\"device__attribute_display_name\",\"dram__bytes_read.sum\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"register/thread\","
+     "\"Kbyte/block\",\"\",\"byte\"\n"
      "\"0\",\"f\",\"8\",\"4\",\"2\",\"128\",\"255\",\"49.152\",\"NVIDIA H200\",\"7\"\n",
      "f 8,4,2 128 regs255 shared49152 NVIDIA H200 read=7"},
     {"no launch", H U, "! no row of counters"},

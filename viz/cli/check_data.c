@@ -10,8 +10,7 @@ enum { CELL_BYTES = 512 };
 
 static bool is_chosen(const bool *chosen, size_t k) { return !chosen || chosen[k]; }
 
-/* ---- CSV
- * ------------------------------------------------------------------------------------------ */
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
 /* Numbers with all their digits, in the claim's unit. */
 static void exact_text(const ClaimPart *part, char text[CELL_BYTES]) {
@@ -61,8 +60,7 @@ Status check_print_csv(const Claims *claims, const bool *chosen, FILE *out, Erro
   return status;
 }
 
-/* ---- JSON
- * ----------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static json_t *json_number(double value) {
   if (!isfinite(value)) return json_null();

@@ -33,8 +33,7 @@ static void with_unit(const ClaimPart *part, const char *number, char text[CELL_
   snprintf(text, CELL_BYTES, "%.400s%s%.*s", number, length ? " " : "", (int)length, unit);
 }
 
-/* ---- Paragraphs
- * ----------------------------------------------------------------------------------- */
+/* ---- Paragraphs -------------------------------------------------------------------------------------------------- */
 
 /* A label and a text beside it, wrapped in its own column. */
 static void print_labelled(Io *io, const char *label, int label_columns, TextRole role, const char *text) {
@@ -58,8 +57,7 @@ static void print_heading(Io *io, const char *text) {
   fputc('\n', io->out);
 }
 
-/* ---- Counts
- * --------------------------------------------------------------------------------------- */
+/* ---- Counts ------------------------------------------------------------------------------------------------------ */
 
 static void count(const Claims *claims, const bool *chosen, bool questions, int n[VERDICT_COUNT], int *total) {
   memset(n, 0, VERDICT_COUNT * sizeof *n);
@@ -92,8 +90,7 @@ void check_print_counts(const Claims *claims, const bool *chosen, Io *io) {
   if (total) print_count_line(io, n, total, "question");
 }
 
-/* ---- The table
- * ------------------------------------------------------------------------------------ */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static Status print_table(const Claims *claims, const bool *chosen, Io *io, Error *error) {
   Table table = table_new((TableColumn[]){{.heading = "claim"},
@@ -126,8 +123,7 @@ static Status print_table(const Claims *claims, const bool *chosen, Io *io, Erro
   return status;
 }
 
-/* ---- Reasons
- * -------------------------------------------------------------------------------------- */
+/* ---- Reasons ----------------------------------------------------------------------------------------------------- */
 
 /* Beside the id: what there is to say of a claim that is as good as right. */
 static void print_remark(const Claims *claims, const ClaimEntry *e, Io *io) {
@@ -171,8 +167,7 @@ static void print_reasons(const Claims *claims, const bool *chosen, Io *io) {
   }
 }
 
-/* ---- Questions
- * ------------------------------------------------------------------------------------ */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 /* "the largest block: 185 rows said, 148 rows computed: wrong", "it fits: holds" */
 static void print_part(const ClaimPart *part, const char *name, const char *label, Io *io) {
@@ -219,8 +214,7 @@ static void print_questions(const Claims *claims, const bool *chosen, Io *io) {
   }
 }
 
-/* ---- In full
- * -------------------------------------------------------------------------------------- */
+/* ---- In full ----------------------------------------------------------------------------------------------------- */
 
 /* The expression of a part, below its label and indented, so that it can be copied. */
 static void print_code(const Claims *claims, const ClaimPart *part, Io *io) {

@@ -22,8 +22,7 @@ typedef struct {
   int n_files;
 } CheckOptions;
 
-/* ---- Options
- * -------------------------------------------------------------------------------------- */
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 static Status add_ids(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
@@ -64,8 +63,7 @@ static Status add_file(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-/* ---- Reading and computing
- * ------------------------------------------------------------------------ */
+/* ---- Reading and computing --------------------------------------------------------------------------------------- */
 
 Status check_read_file(Claims *claims, const char *path, Error *error) {
   char *buffer = NULL;
@@ -108,8 +106,7 @@ static Status compute(Claims *claims, const bool *chosen, Error *error) {
 
 Status check_compute(Claims *claims, Error *error) { return compute(claims, NULL, error); }
 
-/* ---- Choosing
- * ------------------------------------------------------------------------------------- */
+/* ---- Choosing ---------------------------------------------------------------------------------------------------- */
 
 static Status choose_ids(const Claims *claims, const char *ids, bool *chosen, Error *error) {
   for (const char *p = ids; *ids;) {
@@ -188,8 +185,7 @@ static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, 
                    *o->word ? ", with that --search" : "");
 }
 
-/* ---- The command
- * ---------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, Io *io, Error *error) {
   Status status = o->n_files ? STATUS_OK : check_read(claims, error);
@@ -218,9 +214,8 @@ static int run_check(void *options, Io *io, Error *error) {
 
 static const Option CHECK_OPTIONS[] = {
     {"only", 0, "ID",
-     "Only these claims or questions, in full: what is said, what is printed, the expression that "
-     "computes it. "
-     "A comma-separated list; may be repeated.",
+     "Only these claims or questions, in full: what is said, what is printed, the expression that computes it. A "
+     "comma-separated list; may be repeated.",
      add_ids, true, false, "@claims"},
     {"article", 0, "LETTER", "Only this article: A to E, or P, papers. May be repeated.", add_article, true, false,
      "A B C D E P"},
@@ -244,13 +239,11 @@ const Command COMMAND_CHECK = {
     .usage = "[OPTION...]",
     .description =
         "Computes the statements of five articles and of some papers that can be checked, and the 13 questions of "
-        "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one "
-        "in the last digit or right in another unit than the one it means; is true only in a 'limit'; or "
-        "is 'wrong', with the right value and why. Verdicts are not written down: each follows "
-        "from an expression, in lessons/course/claims.md and lessons/course/questions.md. The titles of the "
-        "articles, and where "
-        "they stand, are at the head of the first. The exit status is 0 "
-        "when everything could be computed; a wrong article is no failure.",
+        "article A. A claim 'holds' to the digits that are printed; 'rounds' when it is off by one in the last digit "
+        "or right in another unit than the one it means; is true only in a 'limit'; or is 'wrong', with the right "
+        "value and why. Verdicts are not written down: each follows from an expression, in lessons/course/claims.md "
+        "and lessons/course/questions.md. The titles of the articles, and where they stand, are at the head of the "
+        "first. The exit status is 0 when everything could be computed; a wrong article is no failure.",
     .examples = "  # everything\n"
                 "  tilewalk check\n\n"
                 "  # one claim, with the expression that computes it\n"

@@ -218,8 +218,7 @@ const Command COMMAND_DOCTOR = {
     .summary = "what is installed, what is missing, what to install",
     .usage = "[--json]",
     .description = "Looks at libraries, fonts, data files and the CUDA tools. Exit status 1 when something that is "
-                   "needed is missing; what is "
-                   "only optional does not count.",
+                   "needed is missing; what is only optional does not count.",
     .examples = "  tilewalk doctor\n",
     .options_bytes = sizeof(DoctorOptions),
     .sets = SETS,

@@ -271,11 +271,9 @@ const Command COMMAND_GPUS = {
     .name = "gpus",
     .summary = "the known GPUs, and where each of their numbers comes from",
     .usage = "[NAME|FILE...] [OPTION...]",
-    .description = "Without a name, lists the machines that --gpu knows. With names or description "
-                   "files, shows every number with its "
-                   "source: a document, a measurement, or the word assumed. A description file of "
-                   "your own is checked on the "
-                   "way; assets/gpus holds examples to copy.",
+    .description = "Without a name, lists the machines that --gpu knows. With names or description files, shows every "
+                   "number with its source: a document, a measurement, or the word assumed. A description file of your "
+                   "own is checked on the way; assets/gpus holds examples to copy.",
     .examples = "  # the machines that --gpu takes\n"
                 "  tilewalk gpus\n\n"
                 "  # every number of one of them, with its source\n"

@@ -224,11 +224,9 @@ const Command COMMAND_KVCACHE = {
     .name = "kvcache",
     .summary = "KV cache of a model: size, growth, pages",
     .usage = "[--model NAME] [-N TOKENS] [OPTION...]",
-    .description = "Reckons what a model keeps for the tokens it has seen: 2 x layers x KV heads x "
-                   "d x bytes per element, for every token; "
-                   "what other data types and head counts would make of it; and what allocation in "
-                   "pages saves against "
-                   "reserving the longest sequence for each.",
+    .description = "Reckons what a model keeps for the tokens it has seen: 2 x layers x KV heads x d x bytes per "
+                   "element, for every token; what other data types and head counts would make of it; and what "
+                   "allocation in pages saves against reserving the longest sequence for each.",
     .examples = "  # Llama 2 70B at 100,000 tokens\n"
                 "  tilewalk kvcache --model llama-2-70b -N 100000\n\n"
                 "  # any model of the Hugging Face Hub, from its config.json\n"

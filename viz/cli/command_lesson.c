@@ -377,10 +377,9 @@ static const Option TEACHER_OPTIONS[] = {
     {"teacher", 0, NULL, "Show the lesson's page for the teacher, and its answers for --seed.", set_teacher, false,
      false, NULL},
     {"answers", 0, "FILE",
-     "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and "
-     "answer are needed), or the same as JSON. All have the numbers of --seed, or 1. Exit status 1 when a row cannot "
-     "be "
-     "graded; it says why.",
+     "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and answer are needed), "
+     "or the same as JSON. All have the numbers of --seed, or 1. Exit status 1 when a row cannot be graded; it says "
+     "why.",
      set_answers, false, false, NULL},
     {"key", 0, "KEY",
      "With --answers: each student has numbers of their own, from this key and the name. Keep it secret.", set_key,

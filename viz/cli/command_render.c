@@ -304,10 +304,9 @@ const Command COMMAND_RENDER = {
     .summary = "any scene at any step to a picture, or a run to an animation",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...] -o FILE",
     .description = "Draws what the viewer shows, without a display. The suffix of FILE decides: .png, .svg and .pdf "
-                   "are one step, .webp and "
-                   ".gif the whole run, and a name such as frame-%04d.png one file per frame. Without -N, -d or a "
-                   "block the problem is N = 64, "
-                   "d = 16, causal, in tiles of 8 x 8. Every file carries the state that made it.",
+                   "are one step, .webp and .gif the whole run, and a name such as frame-%04d.png one file per frame. "
+                   "Without -N, -d or a block the problem is N = 64, d = 16, causal, in tiles of 8 x 8. Every file "
+                   "carries the state that made it.",
     .examples = "  # everything on one screen, after 100 events\n"
                 "  tilewalk render --step 100 -o main.png\n\n"
                 "  # the score matrix for a slide, with text that stays text\n"

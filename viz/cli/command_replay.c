@@ -255,8 +255,8 @@ static Status open_trace(const char *path, Reader *r, Error *error) {
   if (r->file < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot open '%s': %s", r->name.text, strerror(errno));
   if (fstat(r->file, &info) != 0) return STATUS_OK;
   if (S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
-#ifdef F_SETPIPE_SZ /* more room in the pipe: its writer waits less. Where it is refused, so be                        \
-                       it. */
+#ifdef F_SETPIPE_SZ
+  /* More room in the pipe: its writer waits less. Where that is refused nothing changes. */
   if (S_ISFIFO(info.st_mode)) fcntl(r->file, F_SETPIPE_SZ, PIPE_BYTES);
 #endif
   return STATUS_OK;
@@ -448,9 +448,7 @@ static const Option CACHE_OPTIONS[] = {
     {"limit", 0, "COUNT", "Stop after this many records; what follows is not read. Default: all.", set_limit, false,
      false, NULL},
     {"threads", 0, "COUNT",
-     "Threads, which change speed and no count. Default: all cores, one less for a pipe; the "
-     "random "
-     "policy has one.",
+     "Threads, which change speed and no count. Default: all cores, one less for a pipe; the random policy has one.",
      set_threads, false, false, NULL},
     {0},
 };

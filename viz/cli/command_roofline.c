@@ -332,12 +332,10 @@ const Command COMMAND_ROOFLINE = {
     .summary = "how fast a GPU lets each algorithm be, and what stops it",
     .usage = "[--gpu NAME|FILE] [OPTION...] [-o FILE.png|.svg|.pdf]",
     .description = "Draws the roofline of a machine: at few FLOPs for each byte its memory binds, at many its "
-                   "arithmetic, and where the "
-                   "two meet is the ridge. Each algorithm stands at the FLOPs it does for each byte it moves and at "
-                   "the FLOP/s that "
-                   "the machine allows it. With L2 it stands there twice, because most bytes come from L2 and few from "
-                   "HBM. Without "
-                   "-o a plot and a table are printed; with -o the chart is drawn and nothing is printed.",
+                   "arithmetic, and where the two meet is the ridge. Each algorithm stands at the FLOPs it does for "
+                   "each byte it moves and at the FLOP/s that the machine allows it. With L2 it stands there twice, "
+                   "because most bytes come from L2 and few from HBM. Without -o a plot and a table are printed; with "
+                   "-o the chart is drawn and nothing is printed.",
     .examples = "  # the papers' machine: standard attention is bound by memory\n"
                 "  tilewalk roofline -N 4096 -d 128 --block 128\n\n"
                 "  # a GPU with L2, many heads, as a picture\n"

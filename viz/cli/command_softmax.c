@@ -355,12 +355,10 @@ const Command COMMAND_SOFTMAX = {
     .summary = "online softmax on given scores, block by block",
     .usage = "--scores LIST | --example [OPTION...]",
     .description =
-        "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor "
-        "that rescales what was "
-        "summed before, and the running sum l; at the end the result beside softmax in one pass. A weight is what a "
-        "value is "
-        "multiplied by on its way into O: P as stored, rescaled, over l. In JSON a number that is not finite is "
-        "the string inf, -inf or nan.",
+        "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor that rescales "
+        "what was summed before, and the running sum l; at the end the result beside softmax in one pass. A weight is "
+        "what a value is multiplied by on its way into O: P as stored, rescaled, over l. In JSON a number that is not "
+        "finite is the string inf, -inf or nan.",
     .examples = "  # a second block with a larger maximum: watch the factor\n"
                 "  tilewalk softmax --scores 3,1,2,4,5,1,3,1 --block 4\n\n"
                 "  # with keys and values, worked through\n"

@@ -334,10 +334,9 @@ const Command COMMAND_SWEEP = {
     .summary = "traffic or time against N, block size, SRAM, L2, heads or GPUs: chart, table, CSV, JSON",
     .usage = "[--over WHAT] [OPTION...] [-o FILE.png|.svg|.pdf]",
     .description = "Runs the same problem at many values of one parameter. Without -o it prints a chart and a table; "
-                   "with -o it draws the chart "
-                   "and prints nothing. When SRAM is swept and no block is given, every point takes the largest block "
-                   "that fits. Over l2 "
-                   "and skew it shows what is left for HBM behind L2, by default of 8 heads of 32K tokens on an H200.",
+                   "with -o it draws the chart and prints nothing. When SRAM is swept and no block is given, every "
+                   "point takes the largest block that fits. Over l2 and skew it shows what is left for HBM behind L2, "
+                   "by default of 8 heads of 32K tokens on an H200.",
     .examples = "  # how the gap opens, and where it stops growing\n"
                 "  tilewalk sweep --over N --from 1K --to 1M\n\n"
                 "  # what a larger block buys, until it no longer fits\n"
@@ -348,8 +347,7 @@ const Command COMMAND_SWEEP = {
                 "  tilewalk sweep --over gpu=a100-80gb,h100-sxm,h200 -N 16K --heads 16\n\n"
                 "  # for a slide: HBM traffic on an A100, with a title of your own\n"
                 "  tilewalk sweep --gpu a100-80gb --heads 16 --from 1K --to 8K --metric hbm --title 'HBM traffic on an "
-                "A100' -o "
-                "slide.png\n\n"
+                "A100' -o slide.png\n\n"
                 "  # traffic against SRAM with the lower bound, as a picture\n"
                 "  tilewalk sweep --over sram --algorithm fa1,fa2 -o traffic.svg\n",
     .options_bytes = sizeof(SweepOptions),

@@ -138,8 +138,7 @@ static void rescale(Io *io) {
   SoftmaxState state = softmax_start(&config);
   heading(io, "4. Softmax without seeing the whole row");
   say(io, "Softmax divides by the sum of a whole row, but a tile shows only a part of it. So a running maximum m and a "
-          "running "
-          "sum l are kept. When the maximum grows, what was summed before is rescaled.");
+          "running sum l are kept. When the maximum grows, what was summed before is rescaled.");
   fputc('\n', io->out);
   for (int block = 0; block < 2; block++) {
     const SoftmaxStep s = softmax_step(&config, &state, SCORES + 4 * block, 4, NULL, 0, NULL, NULL);
@@ -355,8 +354,7 @@ static Status real_gpu(Io *io, Error *error) {
   CounterTable table = {0};
   heading(io, "6. Does a real GPU agree?");
   say(io, "The algorithms were run as CUDA kernels on an NVIDIA H200, and its hardware counters recorded. The SMs ask "
-          "for K "
-          "and V again and again, but L2 keeps them, so that HBM is asked once:");
+          "for K and V again and again, but L2 keeps them, so that HBM is asked once:");
   fputc('\n', io->out);
   Status status = assets_find(path, sizeof path, "assets/counters/h200/l2/first.csv", error);
   if (!status) status = file_read(path, COUNTERS_BYTES, &buffer, &length, error);

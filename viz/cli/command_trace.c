@@ -161,9 +161,7 @@ static int run_trace(void *options, Io *io, Error *error) {
 static const Option TRACE_OPTIONS[] = {
     {"format", 0, "FORMAT",
      "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk replay "
-     "and other "
-     "cache "
-     "simulators. chrome: for Perfetto or chrome://tracing. Default csv.",
+     "and other cache simulators. chrome: for Perfetto or chrome://tracing. Default csv.",
      set_format, false, false, "csv din chrome"},
     {"from", 0, "STEP", "First event to write. Default 0.", set_from, false, false, NULL},
     {"limit", 0, "COUNT", "Write at most this many events. Default: all.", set_limit, false, false, NULL},
@@ -183,9 +181,8 @@ const Command COMMAND_TRACE = {
     .usage = "[OPTION...]",
     .description =
         "Writes what an algorithm does, event by event: load, product, mask, new max, rescale, accumulate, skip, "
-        "normalise, "
-        "store, each with its tile, its rows and columns, and the bytes it moves. In the chrome format one step of "
-        "the stream is one microsecond: the order is the algorithm's, the clock is not a GPU's.",
+        "normalise, store, each with its tile, its rows and columns, and the bytes it moves. In the chrome format one "
+        "step of the stream is one microsecond: the order is the algorithm's, the clock is not a GPU's.",
     .examples =
         "  # 8 tokens, tiles of 2 x 2, causal: short enough to read\n"
         "  tilewalk trace -N 8 -d 4 --block 2 --causal\n\n"

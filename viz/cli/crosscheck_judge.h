@@ -1,9 +1,9 @@
 /* Lays the models beside rows of counters: finds what describes a row's kernel, and predicts each run once.
  *
  *     row of a rung of the ladder     its laws (kernels/counters/kernel_model.h); predictions where its profile in
- * assets/kernels has the tile that it ran with row of a kernel with a profile  laws and predictions from the profile,
- * named by the row or by --kernel row of any other kernel         the laws of a schedule: --algorithm, shape and blocks
- * from the request */
+ *                                     assets/kernels has the tile that it ran with
+ *     row of a kernel with a profile  laws and predictions from the profile, named by the row or by --kernel
+ *     row of any other kernel         the laws of a schedule: --algorithm, shape and blocks from the request */
 #ifndef TILEWALK_VIZ_CLI_CROSSCHECK_JUDGE_H
 #define TILEWALK_VIZ_CLI_CROSSCHECK_JUDGE_H
 

@@ -247,11 +247,9 @@ Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io
     table_note(
         &table,
         "Within: %.0f %% for HBM reads, %.0f %% for the fabric, %.0f %% for sectors read from L2, %.0f point for the "
-        "hit rate "
-        "(its errors are in points). The counters themselves: recordings of one run "
-        "against their median. Means: those of a run's recordings, and of their predictions. Time: measured over "
-        "the least time, median. A prediction outside its band is no failure; "
-        "--details shows which runs.",
+        "hit rate (its errors are in points). The counters themselves: recordings of one run against their median. "
+        "Means: those of a run's recordings, and of their predictions. Time: measured over the least time, median. A "
+        "prediction outside its band is no failure; --details shows which runs.",
         100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
         100 * PREDICTED_NAMES[PREDICT_L2_SECTORS].band, 100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
     fputc('\n', io->out);

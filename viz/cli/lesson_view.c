@@ -117,9 +117,8 @@ void lesson_view_words(const LessonView *v, char *text, size_t size) {
   if (skipped > 0)
     snprintf(more, sizeof more, " %s of %s tiles are skipped.", number_count(skipped).text, number_count(all).text);
   snprintf(text, size,
-           "Here %s move in the whole run, at %s FLOPs a byte. The tiles need %s of SRAM and %s.%s "
-           "Beside inputs and output "
-           "%s stand in HBM.",
+           "Here %s move in the whole run, at %s FLOPs a byte. The tiles need %s of SRAM and %s.%s Beside inputs and "
+           "output %s stand in HBM.",
            number_bytes(r->total_bytes).text, number_double(r->intensity_flops_per_byte, 4).text,
            number_bytes(r->sram.bytes).text, r->fits ? "fit" : "do not fit", more,
            r->intermediates_bytes > 0 ? number_bytes(r->intermediates_bytes).text : "0 bytes");

@@ -117,8 +117,7 @@ static int run_man(void *options, Io *io, Error *error) {
         ".SH DESCRIPTION\n",
         out);
   put(out, "Simulates how attention moves data between HBM, L2 and SRAM, in the standard and in the tiled algorithms, "
-           "counts "
-           "every byte, and shows, teaches and checks it. Start with 'tilewalk tour'.\n");
+           "counts every byte, and shows, teaches and checks it. Start with 'tilewalk tour'.\n");
   fputs(".SH COMMANDS\n", out);
   for (const Command *const *c = COMMANDS; *c; c++)
     if ((*c)->name[0] != '_') put_command(out, *c);
@@ -128,8 +127,7 @@ static int run_man(void *options, Io *io, Error *error) {
       ".TP\n2\nthe request was wrong; one line on standard error says what, why, and what would be right\n"
       ".TP\n130\ninterrupted: replay, trace and render stop cleanly, leave nothing half-written and end by the signal\n"
       ".SH FILES\n.TP\n\\fI/usr/share/tilewalk/assets\\fR\nGPUs, kernels and models with their sources, recorded "
-      "counters "
-      "(under the prefix that make install was given)\n"
+      "counters (under the prefix that make install was given)\n"
       ".TP\n\\fI/usr/share/tilewalk/lessons\\fR\nthe course\n"
       ".TP\n\\fI/usr/lib/tilewalk\\fR\nthe parts of the program that draw\n"
       ".TP\n\\fI$XDG_STATE_HOME/tilewalk\\fR\nprogress in lessons (~/.local/state without it)\n"

@@ -380,10 +380,8 @@ const Option REQUEST_TILING_OPTIONS[] = {
      set_kernel, false, false, "@kernels"},
     {"pack-gqa", 0, "WHEN",
      "Where query heads share K and V, make those of a KV head rows of one tile, so that each key is read once for "
-     "all: "
-     "auto (as the kernel does; without one, where rows of a tile would lie idle, and where keys are split), on or "
-     "off. "
-     "Default auto.",
+     "all: auto (as the kernel does; without one, where rows of a tile would lie idle, and where keys are split), on "
+     "or off. Default auto.",
      set_pack, false, false, "auto on off"},
     {"splits", 0, "COUNT", "fa2-split: into how many parts the keys are split. Default: enough to fill the machine.",
      set_splits, false, false, NULL},
@@ -397,8 +395,7 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      false, NULL},
     {"gpu", 0, "NAME|FILE",
      "The machine: a name from 'tilewalk gpus', or a description file; sim takes several, with commas, and shows them "
-     "side by "
-     "side. Default: paper.",
+     "side by side. Default: paper.",
      set_gpu, false, false, "@gpus"},
     {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
      options_set_state, false, false, NULL},
@@ -424,8 +421,7 @@ const Option REQUEST_EXPERT_OPTIONS[] = {
      false, false, "forward reversed"},
     {"pace", 0, "PACE",
      "How CTAs advance, for L2: time (each by its arithmetic and by what it waits for), step (all in step), or skew:N, "
-     "where the last "
-     "of the first wave begins N tiles after the first. Default time.",
+     "where the last of the first wave begins N tiles after the first. Default time.",
      set_pace, false, false, "time step skew:8 skew:64"},
     {"without", 0, "PART,...",
      "Leave parts of the model of L2 out, to see what they explain: clock, partitions, coalescer, ... "

@@ -3,7 +3,7 @@
  *            K  ▪▪▪▪▪▪▪▪       A row of tiles is at most a handful of runs of one look (skipped, full, partial; done or
  *            V  ▪▪▪▪▪▪▪▪       not), because the mask is a band and the walk goes in order. Runs are what is drawn, so
  *       Q ▪  ┌──────────┐ ▪ O  a grid costs its rows, not its tiles. With more tiles than units, each unit shows the
- * mix ▪  │ S, P     │ ▪    of the tiles it covers. */
+ *         ▪  │ S, P     │ ▪    mix of the tiles it covers. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,14 +5,15 @@
  *
  * Rules, once for all:
  * - Rounded values have four significant digits (three where said so). A whole count that is shown
- * exactly drops its trailing zeros, a rounded one keeps them: "132 MiB" is exactly 132 MiB, "132.0
- * MiB" is nearly so. A double cannot tell: SI values and times always drop them, ratios always keep
- * them.
+ *   exactly drops its trailing zeros, a rounded one keeps them: "132 MiB" is exactly 132 MiB, "132.0
+ *   MiB" is nearly so. A double cannot tell: SI values and times always drop them, ratios always keep
+ *   them.
  * - A value that rounds up to the next unit is written in it: 1024 KiB is never seen, 1 MiB is.
  * - Halves round away from zero.
  * - The decimal sign is a point, the thousands sign a comma, whatever the locale says.
  * - A double that is not a number reads "n/a", an infinite one "inf" or "-inf".
  * - Only ASCII is used, so that the text may go to a file, a pipe or a terminal.
+ *
  * Parsing sizes that people type is the business of the command line, not of this file. */
 #ifndef TILEWALK_VIZ_TEXT_NUMBER_H
 #define TILEWALK_VIZ_TEXT_NUMBER_H

@@ -2,8 +2,8 @@
  *
  *   from global memory, a line of 128 bytes each      from the banks of shared memory, a cycle each
  *
- *     line 0   █░░█░░█░ ░█░░█░░█ ...                    cycle 1  █···█··· █···█··· ...  lanes 0 to
- * 7 line 1   █░░░░░░░ ········ ...                    cycle 2  █···█··· █···█··· ...  lanes 8 to 15
+ *     line 0   █░░█░░█░ ░█░░█░░█ ...                    cycle 1  █···█··· █···█··· ...  lanes 0 to 7
+ *     line 1   █░░░░░░░ ········ ...                    cycle 2  █···█··· █···█··· ...  lanes 8 to 15
  *              a sector: 8 words                                 8 of the 32 banks
  *
  * Pure. UTF-8; text_print turns it into ASCII where the terminal wants that. */

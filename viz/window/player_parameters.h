@@ -33,8 +33,8 @@ typedef struct {
   const char *title; /* what it is */
   const char *hint;  /* the same with its keys, for a tooltip */
   const char *wants; /* what can be typed */
-  const char
-      *widest; /* a label that it usually does not exceed, so that stepping does not move it from under the mouse */
+  /* A label that it usually does not exceed, so that stepping does not move it from under the mouse. */
+  const char *widest;
 } ParameterRow;
 
 extern const ParameterRow PARAMETERS[PARAMETER_COUNT];
