@@ -62,15 +62,15 @@ static void report_tiles(const ReportSink *k, const Simulation *run) {
   k->whole(k->context, "skipped", tiles[TILE_SKIPPED]);
   k->close(k->context);
   k->open_object(k->context, "loads_per_block");
-  k->whole(k->context, "Q", wide(run->loads.Q));
-  k->whole(k->context, "K", wide(run->loads.K));
-  k->whole(k->context, "V", wide(run->loads.V));
+  for (int t = 0; t < run->schedule->n_tensors; t++)
+    if (run->schedule->tensors[t].role == TENSOR_INPUT)
+      k->whole(k->context, run->schedule->tensors[t].text, wide(run->loads.of[t]));
   k->close(k->context);
 }
 
-static void report_tensors(const ReportSink *k, const char *key, const Wide *bytes) {
+static void report_tensors(const ReportSink *k, const char *key, const Schedule *s, const Wide *bytes) {
   k->open_object(k->context, key);
-  for (int t = 0; t < TENSOR_COUNT; t++) k->whole(k->context, tensor_name((Tensor)t), bytes[t]);
+  for (int t = 0; t < s->n_tensors; t++) k->whole(k->context, s->tensors[t].text, bytes[t]);
   k->close(k->context);
 }
 
@@ -82,8 +82,8 @@ static void report_totals(const ReportSink *k, const Simulation *run) {
 
 static void report_traffic(const ReportSink *k, const Simulation *run) {
   k->open_object(k->context, "traffic");
-  report_tensors(k, "read", run->traffic.read);
-  report_tensors(k, "write", run->traffic.write);
+  report_tensors(k, "read", run->schedule, run->traffic.read);
+  report_tensors(k, "write", run->schedule, run->traffic.write);
   report_totals(k, run);
   k->close(k->context);
 }

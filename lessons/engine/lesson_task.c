@@ -12,7 +12,7 @@ static void set_event(lua_State *lua, const LessonView *v) {
   const Event none = {.i = -1, .j = -1}, *e = v->has_event ? &v->event : &none;
   lua_createtable(lua, 0, 8);
   sandbox_set_text(lua, "kind", v->has_event ? event_kind_name((EventKind)e->kind) : "none");
-  sandbox_set_text(lua, "tensor", v->has_event ? tensor_name((Tensor)e->tensor) : "none");
+  sandbox_set_text(lua, "tensor", v->has_event ? v->run->schedule->tensors[e->tensor].text : "none");
   sandbox_set_text(lua, "tile", v->has_event ? tile_kind_name((TileKind)e->tile) : "none");
   sandbox_set_number(lua, "pass", e->pass);
   sandbox_set_number(lua, "i", (double)e->i);

@@ -201,10 +201,10 @@ static int model_tiles(lua_State *lua) {
   return 1;
 }
 
-static void push_event(lua_State *lua, const Event *e) {
+static void push_event(lua_State *lua, const Schedule *s, const Event *e) {
   lua_createtable(lua, 0, 14);
   sandbox_set_text(lua, "kind", event_kind_name((EventKind)e->kind));
-  sandbox_set_text(lua, "tensor", tensor_name((Tensor)e->tensor));
+  sandbox_set_text(lua, "tensor", s->tensors[e->tensor].text);
   sandbox_set_text(lua, "tile", tile_kind_name((TileKind)e->tile));
   sandbox_set_number(lua, "step", (double)e->step);
   sandbox_set_number(lua, "pass", e->pass);
@@ -230,7 +230,7 @@ static int model_events(lua_State *lua) {
   Cursor cursor = {0};
   Event event;
   for (lua_Integer k = 1; schedule_next(s.schedule, &s.plan, &cursor, &event); k++) {
-    push_event(lua, &event);
+    push_event(lua, s.schedule, &event);
     lua_rawseti(lua, -2, k);
   }
   return 1;

@@ -28,7 +28,7 @@ typedef enum {
  * around the event, whatever it moves; without such a loop they are empty. Indices count from 0. */
 typedef struct {
   uint8_t kind;   /* EventKind */
-  uint8_t tensor; /* Tensor: what is moved or written to */
+  uint8_t tensor; /* what is moved or written: index of Program.tensors */
   uint8_t tile;   /* TileKind of tile (i, j), where there is one */
   uint8_t pass;   /* which pass of the algorithm, from 0 */
   uint8_t line;   /* index of the program's line that does it */

@@ -41,16 +41,29 @@ enum { IN_I = 1 << DIM_I, IN_J = 1 << DIM_J, IN_S = 1 << DIM_S };
 /* The two sides of a tile: B_r rows, B_c columns, d or d_v elements of a head, or 1. */
 typedef enum { SIDE_ONE = 0, SIDE_ROWS, SIDE_COLS, SIDE_D, SIDE_DV, SIDE_COUNT } Side;
 
+/* What is moved, counted and shown as one: all blocks of a name, whatever its subscripts. First come those that lie in
+ * HBM, in order of declaration; a program that declares nothing has Q, K, V, S, P, then others, O. Undeclared values of
+ * one column share the row `stats`. Then come values that stay on chip. */
+typedef enum { TENSOR_BETWEEN = 0, TENSOR_INPUT, TENSOR_OUTPUT } TensorRole;
+typedef struct {
+  char text[8];       /* "Q", "dO", "stats" */
+  uint8_t rows, cols; /* Side */
+  uint8_t role;       /* TensorRole */
+  bool is_fp32;       /* in HBM; else of the problem's data type */
+  bool is_stats;      /* of one column, all of them together */
+} ProgramTensor;
+
 /* A value: Q_i, m', S, ... */
 typedef struct {
   char text[8];
-  uint8_t tensor;     /* Tensor by its letter; of a value that has none, TENSOR_COUNT */
+  uint8_t tensor;     /* index of Program.tensors */
   uint8_t subscripts; /* IN_I, IN_J, IN_S */
   uint8_t rows, cols; /* Side */
   bool is_input;      /* Q, K or V */
   bool is_loaded, is_stored;
   bool is_fp32;    /* in HBM; else of the problem's data type */
   uint8_t kernels; /* a bit for each kernel in which it is written or read */
+  bool is_declared, is_output;
 } ProgramName;
 
 typedef enum {
@@ -115,9 +128,10 @@ typedef struct {
   bool backwards;  /* from the last block to the first */
   bool every;      /* iterations are independent: a CTA each */
 
-  uint8_t event, tensor; /* EventKind, Tensor */
-  uint8_t rows, cols;    /* 1: the moved tile has rows of i, of j; a product's area has both */
-  bool moves;            /* bytes, that is: a load or a store */
+  uint8_t event;       /* EventKind */
+  uint8_t tensor;      /* what is moved or written: of the name */
+  uint8_t rows, cols;  /* 1: the moved tile has rows of i, of j; a product's area has both */
+  bool moves;          /* bytes, that is: a load or a store */
   uint8_t fixed_bytes; /* of an element, whatever the data type: of statistics all words of a row; 0: as the type has */
   uint8_t words;       /* fp32 values a row of statistics */
   uint8_t width;       /* Side of the other side of a moved tile: SIDE_D, SIDE_DV, SIDE_COLS or SIDE_ONE */
@@ -135,6 +149,7 @@ typedef struct {
 
   uint8_t n_moved, moved[PROGRAM_MOVED_MAX]; /* names */
   uint8_t first_assign, n_assigns;           /* before a store: its value */
+  uint8_t name;                              /* moved first, or written */
 } ProgramOp;
 
 typedef struct {
@@ -163,6 +178,8 @@ typedef struct {
   bool writes_lse;                     /* obeys Tiling.lse */
   bool whole_head;                     /* one CTA does all passes of a head */
 
+  uint8_t n_tensors, n_values; /* that lie in HBM; and with those that stay on chip */
+  ProgramTensor tensors[VALUES_MAX];
   uint8_t n_kernels, n_ops, n_names, n_assigns, n_lines;
   int16_t n_nodes;
   ProgramKernel kernels[PROGRAM_KERNELS_MAX];

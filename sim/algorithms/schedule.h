@@ -59,7 +59,7 @@ void schedule_traffic_before(const Schedule *schedule, const Plan *plan, const C
 void schedule_traffic(const Schedule *schedule, const Plan *plan, Traffic *traffic, bool *overflow);
 
 typedef struct {
-  int64_t Q, K, V; /* how often the most often loaded block of each is loaded, per head */
+  int64_t of[TENSORS_MAX]; /* how often the most often loaded block of each input is loaded, per head */
 } LoadsPerBlock;
 LoadsPerBlock schedule_loads(const Schedule *schedule, const Plan *plan);
 

@@ -13,7 +13,7 @@ void traffic_add(Traffic *t, const Event *event) {
 }
 
 bool traffic_equal(const Traffic *a, const Traffic *b) {
-  for (int k = 0; k < TENSOR_COUNT; k++) {
+  for (int k = 0; k < TENSORS_MAX; k++) {
     if (a->read[k] != b->read[k] || a->write[k] != b->write[k]) return false;
   }
   for (int k = 0; k < TILE_KIND_COUNT; k++) {
@@ -23,7 +23,7 @@ bool traffic_equal(const Traffic *a, const Traffic *b) {
 }
 
 void traffic_scale(Traffic *t, Wide n_heads, bool *overflow) {
-  for (int k = 0; k < TENSOR_COUNT; k++) {
+  for (int k = 0; k < TENSORS_MAX; k++) {
     t->read[k] = checked_mul(t->read[k], n_heads, overflow);
     t->write[k] = checked_mul(t->write[k], n_heads, overflow);
   }
@@ -33,7 +33,7 @@ void traffic_scale(Traffic *t, Wide n_heads, bool *overflow) {
 
 static Wide sum(const Wide *values, bool *overflow) {
   Wide total = 0;
-  for (int k = 0; k < TENSOR_COUNT; k++) total = checked_add(total, values[k], overflow);
+  for (int k = 0; k < TENSORS_MAX; k++) total = checked_add(total, values[k], overflow);
   return total;
 }
 

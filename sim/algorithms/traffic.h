@@ -4,7 +4,7 @@
  * hold them equal on thousands of random shapes; front ends use the closed form, which costs the same at any N.
  *
  * This is the papers' two-level model: what crosses between SRAM and the memory behind it ("HBM accesses").
- * Counted: tiles of Q, K, V, S, P, O and the fp32 statistics.
+ * Counted: what loads and stores of the program move.
  * Not counted: caches (sim/hierarchy), register spills, instruction fetches, and the vector FLOPs of softmax. */
 #ifndef TILEWALK_SIM_TRAFFIC_H
 #define TILEWALK_SIM_TRAFFIC_H
@@ -13,8 +13,8 @@
 #include "sim/algorithms/event.h"
 
 typedef struct {
-  Wide read[TENSOR_COUNT];     /* bytes into SRAM */
-  Wide write[TENSOR_COUNT];    /* bytes out of SRAM */
+  Wide read[TENSORS_MAX];      /* bytes into SRAM, by index of Program.tensors */
+  Wide write[TENSORS_MAX];     /* bytes out of SRAM */
   Wide tiles[TILE_KIND_COUNT]; /* score tiles by kind: computed ones as full or partial, and skipped */
   Wide flops;                  /* 2 x rows x columns x d for each of the two products of a computed tile; masked
                                   entries of a partial tile are computed too, as tensor cores do */

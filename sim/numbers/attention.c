@@ -85,8 +85,8 @@ Status attention_start(void *memory, const Plan *plan, const Schedule *schedule,
 static const char *kind_of(const Event *e) {
   return e->kind < EVENT_KIND_COUNT ? event_kind_name((EventKind)e->kind) : "no event";
 }
-static const char *tensor_of(const Event *e) {
-  return e->tensor < TENSOR_COUNT ? tensor_name((Tensor)e->tensor) : "nothing";
+static const char *tensor_of(const Attention *a, const Event *e) {
+  return e->tensor < a->schedule->n_values ? a->schedule->tensors[e->tensor].text : "nothing";
 }
 
 /* Events come as the walk gives them: one that is left out, altered or too early would compute with leftovers. */
@@ -94,13 +94,13 @@ static Status check(const Attention *a, const Event *e, Cursor *walked, Error *e
   Event next;
   if (!schedule_next(a->schedule, &a->plan, walked, &next))
     return error_set(error, STATUS_BAD_REQUEST, "event %" PRIu64 " (%s %s, tile %" PRId64 ", %" PRId64 "): %s is over",
-                     e->step, kind_of(e), tensor_of(e), e->i, e->j, a->schedule->name);
+                     e->step, kind_of(e), tensor_of(a, e), e->i, e->j, a->schedule->name);
   if (memcmp(&next, e, sizeof next) == 0) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
                    "event %" PRIu64 " (%s %s, tile %" PRId64 ", %" PRId64 "): %s does '%s %s' of tile %" PRId64
                    ", %" PRId64 " here",
-                   e->step, kind_of(e), tensor_of(e), e->i, e->j, a->schedule->name, kind_of(&next), tensor_of(&next),
-                   next.i, next.j);
+                   e->step, kind_of(e), tensor_of(a, e), e->i, e->j, a->schedule->name, kind_of(&next),
+                   tensor_of(a, &next), next.i, next.j);
 }
 
 Status attention_apply(Attention *a, const Event *e, Error *error) {

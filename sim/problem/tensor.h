@@ -13,6 +13,9 @@ typedef enum {
   TENSOR_COUNT
 } Tensor;
 
+/* Tensors of one program that cross HBM, and with them the values that stay on chip. */
+enum { TENSORS_MAX = 24, VALUES_MAX = 56 };
+
 const char *tensor_name(Tensor tensor); /* "Q", ..., "stats" */
 
 #endif

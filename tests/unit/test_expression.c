@@ -104,7 +104,7 @@ static void sim_gives_the_numbers_of_simulate(void **state) {
                 {"hbm.total_bytes", (double)s.total_bytes},
                 {"flops", (double)s.traffic.flops},
                 {"tiles.skipped", (double)s.traffic.tiles[TILE_SKIPPED]},
-                {"loads_per_block.V", (double)s.loads.V},
+                {"loads_per_block.V", (double)s.loads.of[TENSOR_V]},
                 {"sram.bytes", (double)s.sram.bytes},
                 {"sram.max_block", (double)s.max_block},
                 {"storage.intermediates_bytes", (double)s.intermediates_bytes},

@@ -39,9 +39,9 @@ static void assert_same_totals(const OldSchedule *old, const Schedule *s, const 
   assert_true(traffic_equal(&was, &is));
   const OldLoads loaded = old->loads(plan);
   const LoadsPerBlock loads = schedule_loads(s, plan);
-  assert_int_equal(loaded.Q, loads.Q);
-  assert_int_equal(loaded.K, loads.K);
-  assert_int_equal(loaded.V, loads.V);
+  assert_int_equal(loaded.Q, loads.of[TENSOR_Q]);
+  assert_int_equal(loaded.K, loads.of[TENSOR_K]);
+  assert_int_equal(loaded.V, loads.of[TENSOR_V]);
   assert_true(old->intermediate_bytes(plan, &overflow) == schedule_intermediate_bytes(s, plan, &overflow));
   const SramTiles tiles = schedule_sram(s);
   assert_memory_equal(&tiles, &old->sram, sizeof tiles);

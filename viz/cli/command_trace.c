@@ -57,10 +57,9 @@ static void on_interrupt(int signal_number) {
   interrupted = 1;
 }
 
-static void csv_line(FILE *out, const char *algorithm, const Event *e) {
-  fprintf(out, "%s,%" PRIu64 ",%d,%s,%s,%s,%" PRId32 ",", algorithm, e->step, e->pass + 1,
-          event_kind_name((EventKind)e->kind), tensor_name((Tensor)e->tensor), tile_kind_name((TileKind)e->tile),
-          e->split);
+static void csv_line(FILE *out, const Schedule *s, const Event *e) {
+  fprintf(out, "%s,%" PRIu64 ",%d,%s,%s,%s,%" PRId32 ",", s->name, e->step, e->pass + 1,
+          event_kind_name((EventKind)e->kind), s->tensors[e->tensor].text, tile_kind_name((TileKind)e->tile), e->split);
   if (e->i >= 0) fprintf(out, "%" PRId64, e->i);
   fputc(',', out);
   if (e->j >= 0) fprintf(out, "%" PRId64, e->j);
@@ -86,7 +85,7 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
                        *o->output.output ? "nothing was kept" : "the output ends there");
     if (ferror(out)) return STATUS_OK; /* reported where the file is closed */
     if (o->format == TRACE_CSV)
-      csv_line(out, schedule->name, &event);
+      csv_line(out, schedule, &event);
     else if (o->format == TRACE_DIN)
       din_trace_event(&din, &event);
     else

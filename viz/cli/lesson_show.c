@@ -111,12 +111,14 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
 
 /* ---- Events */
 
-static const char *shown_name(Tensor tensor) { return tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor); }
+static const char *shown_name(const Schedule *s, int tensor) {
+  return s->tensors[tensor].is_stats ? "m, l" : s->tensors[tensor].text;
+}
 
-static void print_event(const Event *e, Io *io) {
+static void print_event(const Schedule *s, const Event *e, Io *io) {
   fprintf(io->out, "  %6" PRIu64 "  %-12s", e->step, event_kind_name((EventKind)e->kind));
   const bool moves = e->bytes > 0;
-  fprintf(io->out, "%-6s", moves ? shown_name((Tensor)e->tensor) : "");
+  fprintf(io->out, "%-6s", moves ? shown_name(s, e->tensor) : "");
   if (e->i >= 0) fprintf(io->out, " i=%-4" PRId64, e->i);
   if (e->j >= 0) fprintf(io->out, " j=%-4" PRId64, e->j);
   if (moves) fprintf(io->out, "  %s", number_bytes(wide((int64_t)e->bytes)).text);
@@ -133,7 +135,7 @@ static void print_events(const Simulation *run, const LessonShow *show, Io *io) 
   int64_t shown = 0;
   while (shown < EVENTS_SHOWN && schedule_next(run->schedule, &run->plan, &cursor, &e)) {
     if (show->has_steps && (int64_t)e.step > show->last) break;
-    print_event(&e, io);
+    print_event(run->schedule, &e, io);
     shown++;
   }
   if ((Wide)(uint64_t)(first + shown) < n) fprintf(io->out, "  ... %s events in all\n", number_count(n).text);
@@ -147,10 +149,10 @@ static Status print_traffic(const Scene *s, Io *io, Error *error) {
   for (int k = 0; k < s->n_runs; k++) {
     const Simulation *r = &s->runs[k];
     bars_group(&bars, r->schedule->title);
-    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
+    for (int tensor = 0; tensor < r->schedule->n_tensors; tensor++) {
       const double values[] = {(double)r->traffic.read[tensor], (double)r->traffic.write[tensor]};
       char label[16];
-      snprintf(label, sizeof label, "  %s", shown_name((Tensor)tensor));
+      snprintf(label, sizeof label, "  %s", shown_name(r->schedule, tensor));
       if (values[0] + values[1] > 0) bars_row(&bars, label, values, NULL);
     }
   }

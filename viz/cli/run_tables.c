@@ -38,23 +38,49 @@ void run_tables_problem(const Simulation *run, char *text, size_t size) {
 }
 
 /* A row of bytes, one value per run; left out when all are zero. */
-static void bytes_row(Table *t, const char *label, TextRole role, const Simulation *runs, int n,
-                      Wide (*value)(const Simulation *, int), int which) {
+static void values_row(Table *t, const char *label, TextRole role, const Wide *bytes, int n) {
   bool any = false;
-  for (int k = 0; k < n; k++) any = any || value(&runs[k], which) != 0;
+  for (int k = 0; k < n; k++) any = any || bytes[k] != 0;
   if (!any) return;
   table_text(t, role, label);
   for (int k = 0; k < n; k++) {
-    const Wide bytes = value(&runs[k], which);
-    if (bytes)
-      table_bytes(t, role, bytes);
+    if (bytes[k])
+      table_bytes(t, role, bytes[k]);
     else
       table_empty(t, true);
   }
 }
 
-static Wide read_of(const Simulation *run, int tensor) { return run->traffic.read[tensor]; }
-static Wide write_of(const Simulation *run, int tensor) { return run->traffic.write[tensor]; }
+static void bytes_row(Table *t, const char *label, TextRole role, const Simulation *runs, int n,
+                      Wide (*value)(const Simulation *, int), int which) {
+  Wide bytes[TABLE_COLUMNS_MAX] = {0};
+  for (int k = 0; k < n; k++) bytes[k] = value(&runs[k], which);
+  values_row(t, label, role, bytes, n);
+}
+
+/* Names of tensors in all runs, in the order of the first program that has them. */
+typedef struct {
+  int n;
+  const char *names[TENSORS_MAX * TABLE_COLUMNS_MAX];
+} TensorNames;
+
+static int tensor_named(const Schedule *s, const char *name) {
+  for (int t = 0; t < s->n_tensors; t++)
+    if (strcmp(s->tensors[t].text, name) == 0) return t;
+  return -1;
+}
+
+static TensorNames tensor_names(const Simulation *runs, int n) {
+  TensorNames all = {0};
+  for (int k = 0; k < n; k++)
+    for (int t = 0; t < runs[k].schedule->n_tensors; t++) {
+      bool known = false;
+      for (int before = 0; before < k; before++)
+        known |= tensor_named(runs[before].schedule, runs[k].schedule->tensors[t].text) >= 0;
+      if (!known) all.names[all.n++] = runs[k].schedule->tensors[t].text;
+    }
+  return all;
+}
 static Wide total_of(const Simulation *run, int which) {
   return which == 0 ? run->read_bytes : which == 1 ? run->write_bytes : run->total_bytes;
 }
@@ -67,17 +93,23 @@ static Wide sram_of(const Simulation *run, int which) {
   return parts[which];
 }
 
-static void traffic_rows(Table *t, const Simulation *runs, int n) {
+/* What each run reads or writes of a tensor. */
+static void tensor_row(Table *t, const char *verb, const char *name, const Simulation *runs, int n, bool written) {
   char label[32];
+  Wide bytes[TABLE_COLUMNS_MAX] = {0};
+  snprintf(label, sizeof label, "  %s %s", verb, name);
+  for (int k = 0; k < n; k++) {
+    const int tensor = tensor_named(runs[k].schedule, name);
+    bytes[k] = tensor < 0 ? 0 : written ? runs[k].traffic.write[tensor] : runs[k].traffic.read[tensor];
+  }
+  values_row(t, label, ROLE_PLAIN, bytes, n);
+}
+
+static void traffic_rows(Table *t, const Simulation *runs, int n) {
+  const TensorNames all = tensor_names(runs, n);
   table_group(t, "Traffic across the SRAM boundary");
-  for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
-    snprintf(label, sizeof label, "  read %s", tensor_name((Tensor)tensor));
-    bytes_row(t, label, ROLE_PLAIN, runs, n, read_of, tensor);
-  }
-  for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
-    snprintf(label, sizeof label, "  write %s", tensor_name((Tensor)tensor));
-    bytes_row(t, label, ROLE_PLAIN, runs, n, write_of, tensor);
-  }
+  for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "read", all.names[tensor], runs, n, false);
+  for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "write", all.names[tensor], runs, n, true);
   bytes_row(t, "  all reads", ROLE_PLAIN, runs, n, total_of, 0);
   bytes_row(t, "  all writes", ROLE_PLAIN, runs, n, total_of, 1);
   bytes_row(t, "  total", ROLE_ACCENT, runs, n, total_of, 2);
@@ -94,8 +126,24 @@ static void count_row(Table *t, const char *label, const Simulation *runs, int n
 }
 
 static Wide tiles_of(const Simulation *run, int kind) { return run->traffic.tiles[kind]; }
-static Wide loads_of(const Simulation *run, int which) {
-  return wide(which == 0 ? run->loads.Q : which == 1 ? run->loads.K : run->loads.V);
+
+static void load_rows(Table *t, const Simulation *runs, int n) {
+  const TensorNames all = tensor_names(runs, n);
+  for (int name = 0; name < all.n; name++) {
+    bool is_input = false;
+    int tensors[TABLE_COLUMNS_MAX] = {0};
+    for (int k = 0; k < n; k++) {
+      tensors[k] = tensor_named(runs[k].schedule, all.names[name]);
+      is_input |= tensors[k] >= 0 && runs[k].schedule->tensors[tensors[k]].role == TENSOR_INPUT;
+    }
+    if (!is_input) continue;
+    table_format(t, ROLE_PLAIN, "  loads of a %s block", all.names[name]);
+    for (int k = 0; k < n; k++)
+      if (tensors[k] >= 0)
+        table_count(t, ROLE_PLAIN, wide(runs[k].loads.of[tensors[k]]));
+      else
+        table_empty(t, true);
+  }
 }
 
 static void tile_rows(Table *t, const Simulation *runs, int n) {
@@ -108,9 +156,7 @@ static void tile_rows(Table *t, const Simulation *runs, int n) {
   count_row(t, "  full", runs, n, tiles_of, TILE_FULL);
   count_row(t, "  partly masked", runs, n, tiles_of, TILE_PARTIAL);
   count_row(t, "  skipped", runs, n, tiles_of, TILE_SKIPPED);
-  count_row(t, "  loads of a Q block", runs, n, loads_of, 0);
-  count_row(t, "  loads of a K block", runs, n, loads_of, 1);
-  count_row(t, "  loads of a V block", runs, n, loads_of, 2);
+  load_rows(t, runs, n);
   bool any_splits = false;
   if (packed) {
     table_text(t, ROLE_PLAIN, "  heads packed as rows of Q");

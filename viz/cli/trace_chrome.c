@@ -21,7 +21,7 @@ void chrome_trace_begin(ChromeTrace *t, FILE *out, const Schedule *schedule, con
   static const char *const LANES[N_LANES] = {
       NULL,           "loads: HBM to SRAM", "matrix products", "softmax: mask, max, rescale", "stores: SRAM to HBM",
       "skipped tiles"};
-  *t = (ChromeTrace){.out = out, .process = index + 1};
+  *t = (ChromeTrace){.out = out, .schedule = schedule, .process = index + 1};
   fprintf(out,
           "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"%s: N_q %" PRId64 ", N_k %" PRId64
           ", d %" PRId64 ", tiles of %" PRId64 " x %" PRId64 "\"}}",
@@ -36,7 +36,7 @@ void chrome_trace_event(ChromeTrace *t, const Event *e) {
   FILE *const out = t->out;
   fprintf(out, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ",\"dur\":1,\"name\":\"%s %s\",\"args\":{",
           t->process, lane_of((EventKind)e->kind), e->step, event_kind_name((EventKind)e->kind),
-          tensor_name((Tensor)e->tensor));
+          t->schedule->tensors[e->tensor].text);
   fprintf(out, "\"step\":%" PRIu64 ",\"pass\":%d,\"tile\":\"%s\"", e->step, e->pass + 1,
           tile_kind_name((TileKind)e->tile));
   if (e->i >= 0) fprintf(out, ",\"i\":%" PRId64 ",\"rows\":\"%" PRId64 "..%" PRId64 "\"", e->i, e->row0, e->row1 - 1);

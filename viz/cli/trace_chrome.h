@@ -11,6 +11,7 @@
 
 typedef struct {
   FILE *out;
+  const Schedule *schedule;
   int process;
   uint64_t read_bytes, write_bytes; /* since the first event written */
 } ChromeTrace;

@@ -62,6 +62,7 @@ static void print_op(const ProgramOp *o) {
   FIELD(o, n_moved);
   FIELD(o, first_assign);
   FIELD(o, n_assigns);
+  FIELD(o, name);
   if (o->n_moved) printf(".moved={");
   for (int k = 0; k < o->n_moved; k++) printf("%d,", o->moved[k]);
   printf(o->n_moved ? "}},\n" : "},\n");
@@ -78,6 +79,18 @@ static void print_name(const ProgramName *n) {
   FIELD(n, is_stored);
   FIELD(n, is_fp32);
   FIELD(n, kernels);
+  FIELD(n, is_declared);
+  FIELD(n, is_output);
+  printf("},\n");
+}
+
+static void print_tensor(const ProgramTensor *t) {
+  printf("{.text=\"%s\",", t->text);
+  FIELD(t, rows);
+  FIELD(t, cols);
+  FIELD(t, role);
+  FIELD(t, is_fp32);
+  FIELD(t, is_stats);
   printf("},\n");
 }
 
@@ -108,6 +121,9 @@ static void print_program(const Program *p, int index) {
          p->writes_lse, p->whole_head);
   printf(".n_kernels=%d,.n_ops=%d,.n_names=%d,.n_assigns=%d,.n_lines=%d,.n_nodes=%d,\n", p->n_kernels, p->n_ops,
          p->n_names, p->n_assigns, p->n_lines, p->n_nodes);
+  printf(".n_tensors=%d,.n_values=%d,.tensors={\n", p->n_tensors, p->n_values);
+  for (int k = 0; k < p->n_values; k++) print_tensor(&p->tensors[k]);
+  printf("},\n");
   printf(".kernels={\n");
   for (int k = 0; k < p->n_kernels; k++)
     printf("{\"%s\",%d,%d,%d,%d},\n", p->kernels[k].name, p->kernels[k].first_op, p->kernels[k].end_op,

@@ -103,6 +103,7 @@ Status program_complete(Reader *r) {
   }
   if (!stores_O) return reader_fail(r, "the program never stores O_i, the result; 'store O_i'");
   if (p->n_ops == PROGRAM_OPS_MAX) return reader_fail(r, "the program has more than %d steps", PROGRAM_OPS_MAX);
+  if (program_tensors(r)) return STATUS_BAD_FILE;
   p->ops[p->n_ops++] = (ProgramOp){.kind = OP_STOP, .parent = -1, .end = -1, .needs = -1};
   return STATUS_OK;
 }

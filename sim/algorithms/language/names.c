@@ -77,7 +77,7 @@ Status reader_name(Reader *r, const char *why, int *name) {
     return reader_fail(r, "'%s' is no block of %s; write %s_%s", text, letter->letter, letter->letter,
                        letter->subscripts == IN_I ? "i" : "j");
   ProgramName *n = &p->names[p->n_names++];
-  *n = (ProgramName){.subscripts = subscripts, .tensor = TENSOR_COUNT, .rows = SIDE_COUNT};
+  *n = (ProgramName){.subscripts = subscripts, .tensor = VALUES_MAX, .rows = SIDE_COUNT};
   strcpy(n->text, text);
   if (letter) {
     n->tensor = (uint8_t)letter->tensor;
@@ -85,6 +85,7 @@ Status reader_name(Reader *r, const char *why, int *name) {
     n->cols = (uint8_t)letter->cols;
     n->is_input = letter->subscripts != 0;
     n->is_fp32 = letter->tensor == TENSOR_STATS;
+    n->is_output = letter->tensor == TENSOR_O && subscripts == IN_I;
   }
   return STATUS_OK;
 }

@@ -151,16 +151,15 @@ static Status read_loop(Reader *r, int indent) {
 /* What an operation says of the bytes of a name's tile. */
 static void set_tile(ProgramOp *op, const ProgramName *n) {
   const bool width = n->cols == SIDE_D || n->cols == SIDE_DV;
-  op->tensor = n->tensor;
   op->rows = n->rows == SIDE_ROWS || n->cols == SIDE_ROWS;
   op->cols = n->rows == SIDE_COLS || n->cols == SIDE_COLS;
   op->width = width ? n->cols : (uint8_t)SIDE_ONE;
   op->is_fp32 = n->is_fp32;
-  if (n->tensor == TENSOR_STATS) op->words++;
+  if (n->cols == SIDE_ONE) op->words++;
 }
 
 static Status can_move(Reader *r, const ProgramName *n, bool is_load) {
-  if (n->tensor == TENSOR_COUNT || strchr(n->text, '\''))
+  if (n->tensor >= TENSOR_COUNT || strchr(n->text, '\''))
     return reader_fail(r, "'%s' has no place in HBM; only blocks of Q, K, V, S, P, O, m, l and L have", n->text);
   if (!n->subscripts) return reader_fail(r, "'%s' names no block; write %s_i or %s_ij", n->text, n->text, n->text);
   const uint8_t needed = (uint8_t)((n->rows == SIDE_ROWS ? IN_I : IN_J) | (n->cols == SIDE_COLS ? IN_J : 0));
@@ -176,11 +175,12 @@ static Status can_move(Reader *r, const ProgramName *n, bool is_load) {
   return STATUS_OK;
 }
 
-/* A name joins the move before it on this line when both are statistics of the same rows: one event. */
+/* A name joins the move before it on this line when both are undeclared statistics of the same rows: one event. */
 static bool joins(const Reader *r, const ProgramOp *op, int name) {
   if (!op || op->n_moved == PROGRAM_MOVED_MAX) return false;
   const ProgramName *a = &r->p->names[op->moved[0]], *b = &r->p->names[name];
-  return a->tensor == TENSOR_STATS && b->tensor == TENSOR_STATS && a->subscripts == b->subscripts;
+  if (a->is_declared || b->is_declared) return false;
+  return a->cols == SIDE_ONE && b->cols == SIDE_ONE && a->subscripts == b->subscripts;
 }
 
 static Status add_assign(Reader *r, AssignKind kind, int name, int value) {
@@ -267,7 +267,6 @@ static Status read_mask(Reader *r) {
     return reader_fail(r, "'%s' is no tile of scores, B_r x B_c of one i and j; a mask belongs to those", n->text);
   if ((status = add_op(r, OP_EVENT, &op))) return status;
   op->event = EVENT_MASK;
-  op->tensor = TENSOR_S;
   op->partial_only = true;
   op->moved[op->n_moved++] = (uint8_t)name;
   return STATUS_OK;
@@ -327,24 +326,16 @@ static bool is_constant(const Program *p, int node) {
   return n->kind == NODE_NUMBER || (n->kind == NODE_NEGATE && is_constant(p, n->a));
 }
 
-/* The kind of event that a line is, by what it computes; what it writes names the tensor. */
+/* The kind of event that a line is, by what it computes. */
 static void set_arithmetic(Reader *r, ProgramOp *op) {
-  static const uint8_t RANK[TENSOR_COUNT + 1] = {[TENSOR_STATS] = 1, [TENSOR_S] = 2, [TENSOR_P] = 3, [TENSOR_O] = 4};
   const Program *p = r->p;
   Content c = {0};
-  int set = 0, add = 0, times = 0, best = TENSOR_COUNT;
+  int set = 0, times = 0;
   for (int k = op->first_assign; k < op->first_assign + op->n_assigns; k++) {
     const ProgramAssign *a = &p->assigns[k];
-    const ProgramName *n = &p->names[a->name];
-    const int tensor = n->tensor != TENSOR_COUNT ? n->tensor
-                       : n->cols == SIDE_COLS    ? TENSOR_S
-                       : n->cols == SIDE_ONE     ? TENSOR_STATS
-                                                 : TENSOR_O;
-    if (RANK[tensor] > RANK[best]) best = tensor;
-    set += a->kind == ASSIGN_SET, add += a->kind == ASSIGN_ADD, times += a->kind == ASSIGN_TIMES;
+    set += a->kind == ASSIGN_SET, times += a->kind == ASSIGN_TIMES;
     look_at(p, a->value, &c);
   }
-  op->tensor = (uint8_t)best;
   op->products_d = (uint8_t)c.products;
   op->products_dv = (uint8_t)c.row_products;
   op->n_exps = (uint8_t)c.exps;
@@ -354,8 +345,6 @@ static void set_arithmetic(Reader *r, ProgramOp *op) {
               : times && !set ? EVENT_RESCALE
               : c.divisions   ? EVENT_NORMALISE
                               : EVENT_ACCUMULATE;
-  if (op->event == EVENT_NEW_MAX) op->tensor = TENSOR_STATS;
-  if (op->event == EVENT_PRODUCT) op->tensor = TENSOR_S;
 }
 
 static Status read_arithmetic(Reader *r) {

@@ -83,4 +83,7 @@ Status program_complete(Reader *r);
 /* Of a complete program: no two CTAs of a kernel store the same block, and none loads what another stores. */
 Status races_check(Reader *r);
 
+/* The table of tensors, once every name and line is known. */
+Status program_tensors(Reader *r);
+
 #endif

@@ -316,9 +316,7 @@ LoadsPerBlock schedule_loads(const Schedule *s, const Plan *plan) {
   for (int k = 0; k < s->n_ops; k++) {
     const ProgramOp *op = &s->ops[k];
     if (op->kind != OP_EVENT || op->event != EVENT_LOAD || (op->when & ~schedule_when(plan))) continue;
-    if (op->tensor == TENSOR_Q) loads.Q += loads_of(s, plan, op);
-    if (op->tensor == TENSOR_K) loads.K += loads_of(s, plan, op);
-    if (op->tensor == TENSOR_V) loads.V += loads_of(s, plan, op);
+    if (s->tensors[op->tensor].role == TENSOR_INPUT) loads.of[op->tensor] += loads_of(s, plan, op);
   }
   return loads;
 }

@@ -194,7 +194,6 @@ __attribute__((noinline)) static bool find_next(const Schedule *s, const Plan *p
   emit(plan, c, op, event);
   if (op->kind == OP_TEST) {
     event->kind = EVENT_SKIP;
-    event->tensor = TENSOR_S;
     c->at[op->dim]++;
   } else {
     c->op++;

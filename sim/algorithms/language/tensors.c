@@ -1,0 +1,124 @@
+/* The table of tensors: what is moved, counted and shown under one name. Made once a program is read, so that rows come
+ * in order of declaration whatever the order of use. */
+#include <string.h>
+
+#include "sim/algorithms/language/reader.h"
+
+/* The name without subscripts and prime. */
+static void letters_of(const char *text, char *letters) {
+  const size_t n = strcspn(text, "_'");
+  memcpy(letters, text, n);
+  letters[n] = '\0';
+}
+
+static bool declares(const Program *p) {
+  for (int n = 0; n < p->n_names; n++)
+    if (p->names[n].is_declared) return true;
+  return false;
+}
+
+/* One column that nobody has declared; of a program that declares nothing, m, l and L whether they move or not. */
+static bool is_statistic(const Program *p, const ProgramName *n) {
+  if (n->is_declared || n->cols != SIDE_ONE) return false;
+  return n->is_loaded || n->is_stored || (!declares(p) && n->tensor == TENSOR_STATS);
+}
+
+/* The row of that text, added if need be. */
+static int row_of(Program *p, const char *text) {
+  for (int t = 0; t < p->n_values; t++)
+    if (strcmp(p->tensors[t].text, text) == 0) return t;
+  ProgramTensor *t = &p->tensors[p->n_values];
+  *t = (ProgramTensor){.rows = SIDE_COUNT, .is_fp32 = true};
+  strcpy(t->text, text);
+  return p->n_values++;
+}
+
+static ProgramTensor *row_of_name(Program *p, const ProgramName *n) {
+  char letters[sizeof n->text];
+  letters_of(n->text, letters);
+  return &p->tensors[row_of(p, letters)];
+}
+
+static void add_rows(Program *p, bool (*is_wanted)(const Program *, const ProgramName *)) {
+  for (int n = 0; n < p->n_names; n++)
+    if (!is_statistic(p, &p->names[n]) && is_wanted(p, &p->names[n])) row_of_name(p, &p->names[n]);
+}
+
+static bool is_declared(const Program *p, const ProgramName *n) { return n->is_declared && declares(p); }
+static bool is_own_moved(const Program *p, const ProgramName *n) {
+  return (n->is_loaded || n->is_stored) && (declares(p) || n->tensor != TENSOR_O);
+}
+static bool is_any(const Program *p, const ProgramName *n) {
+  (void)n;
+  return p->n_names > 0;
+}
+
+static void find_rows(Program *p) {
+  static const char *const IMPLIED[] = {"Q", "K", "V", "S", "P"};
+  const bool implied = !declares(p);
+  bool statistics = implied;
+  for (size_t k = 0; implied && k < sizeof IMPLIED / sizeof *IMPLIED; k++) row_of(p, IMPLIED[k]);
+  add_rows(p, is_declared);
+  add_rows(p, is_own_moved);
+  if (implied) row_of(p, "O");
+  for (int n = 0; n < p->n_names; n++) statistics |= is_statistic(p, &p->names[n]);
+  if (statistics)
+    p->tensors[row_of(p, "stats")] =
+        (ProgramTensor){.text = "stats", .rows = SIDE_ROWS, .cols = SIDE_ONE, .is_fp32 = true, .is_stats = true};
+  p->n_tensors = p->n_values;
+  add_rows(p, is_any);
+}
+
+static void describe_rows(Program *p) {
+  for (int k = 0; k < p->n_names; k++) {
+    ProgramName *n = &p->names[k];
+    ProgramTensor *t = is_statistic(p, n) ? &p->tensors[row_of(p, "stats")] : row_of_name(p, n);
+    n->tensor = (uint8_t)(t - p->tensors);
+    if (t->is_stats) continue;
+    if (t->rows == SIDE_COUNT) t->rows = n->rows, t->cols = n->cols;
+    t->is_fp32 &= n->is_fp32;
+    if (n->is_input || n->is_output) t->role = n->is_input ? TENSOR_INPUT : TENSOR_OUTPUT;
+  }
+}
+
+/* ---- What an operation writes ----------------------------------------------------------------------------- */
+
+static bool has_product(const Program *p, int node) {
+  const ProgramNode *n = &p->nodes[node];
+  return n->kind == NODE_MATMUL || (n->a >= 0 && has_product(p, n->a)) || (n->b >= 0 && has_product(p, n->b));
+}
+
+/* Of a line of arithmetic: what its last product makes; else the last value of more than one column; else the last. */
+static uint8_t written_by(const Program *p, const ProgramOp *op) {
+  int most = -1;
+  uint8_t name = 0;
+  for (int k = op->first_assign; k < op->first_assign + op->n_assigns; k++) {
+    const ProgramAssign *a = &p->assigns[k];
+    const int rank = has_product(p, a->value) ? 2 : p->names[a->name].cols != SIDE_ONE;
+    if (rank >= most) most = rank, name = a->name;
+  }
+  return name;
+}
+
+/* A skipped tile is one of what the loop's first product would have made; without one, of what its first line makes. */
+static uint8_t skipped_by(const Program *p, int test) {
+  for (int op = test + 1; op < p->ops[test].end; op++)
+    if (p->ops[op].products_d || p->ops[op].products_dv) return written_by(p, &p->ops[op]);
+  for (int op = test + 1; op < p->ops[test].end; op++)
+    if (p->ops[op].kind == OP_EVENT) return p->ops[op].n_moved ? p->ops[op].moved[0] : written_by(p, &p->ops[op]);
+  return 0;
+}
+
+Status program_tensors(Reader *r) {
+  Program *p = r->p;
+  find_rows(p);
+  if (p->n_tensors > TENSORS_MAX) return reader_fail(r, "the program has more than %d tensors in HBM", TENSORS_MAX);
+  describe_rows(p);
+  for (int k = 0; k < p->n_ops; k++) {
+    ProgramOp *op = &p->ops[k];
+    if (op->kind == OP_EVENT) op->name = op->n_moved ? op->moved[0] : written_by(p, op);
+    if (op->kind == OP_TEST) op->name = skipped_by(p, k);
+    if (op->kind == OP_EVENT || op->kind == OP_TEST) op->tensor = p->names[op->name].tensor;
+  }
+  return STATUS_OK;
+}
