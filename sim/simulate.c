@@ -6,17 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-Machine machine_paper(void) { return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108}; }
-
-Machine machine_of_gpu(const Gpu *gpu) {
-  Machine m = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm};
-  snprintf(m.name, sizeof m.name, "%.*s", MACHINE_NAME_BYTES - 1, gpu->name);
-  if (strcmp(gpu->vendor, "none") == 0) return m;
-  m.register_bytes = 4 * gpu->registers_per_sm;
-  m.tensor_memory_bytes = gpu->tensor_memory_bytes;
-  return m;
-}
-
 int64_t default_block(const Schedule *schedule, const Shape *shape, int64_t sram_bytes) {
   const int64_t largest =
       sram_max_block(schedule_sram(schedule), shape->d, shape->d_v, dtype_bytes(shape->dtype), wide(sram_bytes));
@@ -102,15 +91,17 @@ static void add_storage(Simulation *s, bool *overflow) {
 
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error) {
   Problem p = *problem;
-  Status status = shape_complete(&p.shape, error);
+  const Profile *kernel = planner_kernel(problem, schedule);
+  bool tiles_given;
+  Status status = planner_launch(&p, schedule, &tiles_given, error);
   if (status) return status;
-  const bool tiles_given = p.tiling.B_r > 0 && p.tiling.B_c > 0;
   p.tiling = complete_blocks(&p, schedule);
   if (p.pack == PACK_ON && p.shape.pattern && p.shape.heads > p.shape.kv_heads)
     return error_set(error, STATUS_BAD_REQUEST, "heads cannot be packed under a mask of blocks; leave one of them out");
   if (packs(&p, schedule, &p.tiling)) p.shape = shape_packed(&p.shape);
   p.tiling = complete_splits(&p, &p.shape, p.tiling);
-  Simulation s = {.schedule = schedule, .machine = p.machine, .config = p.launch, .tiles_given = tiles_given};
+  Simulation s = {
+      .schedule = schedule, .machine = p.machine, .config = p.launch, .kernel = kernel, .tiles_given = tiles_given};
   status = plan_make(&s.plan, &p.shape, &p.tiling, error);
   if (status) return status;
 
@@ -147,9 +138,8 @@ static void forget_extra(LaunchConfig *c) {
 
 #define DRAWS_APART 1000003u /* one launch is walked with many seeds in a row */
 
-/* The launch of a run whose kernel is not described: as many CTAs on an SM as its tiles leave room for. */
-static LaunchConfig complete_launch(const Simulation *s, const Problem *problem) {
-  LaunchConfig c = problem->launch;
+LaunchConfig simulation_launch(const Simulation *s) {
+  LaunchConfig c = s->config;
   c.block_q = s->plan.tiling.B_r;
   c.block_k = s->plan.tiling.B_c;
   c.n_splits = s->plan.tiling.n_splits;
@@ -160,13 +150,29 @@ static LaunchConfig complete_launch(const Simulation *s, const Problem *problem)
   return c;
 }
 
+/* As many on an SM as are asked for, unless the kernel is known to need more room. */
+static Status check_ctas(const Simulation *s, const Problem *problem, const LaunchConfig *config, const Gpu *gpu,
+                         Error *error) {
+  LaunchConfig free = *config;
+  Occupancy most;
+  free.ctas_per_sm = 0;
+  if (!problem->asked.ctas_per_sm || !s->kernel) return STATUS_OK;
+  const Status status = launch_occupancy(&most, &free, gpu, error);
+  if (status || problem->asked.ctas_per_sm <= most.ctas_per_sm) return status;
+  return error_set(error, STATUS_BAD_REQUEST, "an SM of %s has room for %lld CTAs of this kernel (%s), not %lld",
+                   gpu->name, (long long)most.ctas_per_sm, occupancy_limit_name(most.binds),
+                   (long long)problem->asked.ctas_per_sm);
+}
+
 Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Error *error) {
   s->has_l2 = s->has_launch = false;
   if (gpu->l2_bytes == 0) return STATUS_OK;
   if (!stream_exists(s->schedule)) return STATUS_OK; /* its CTAs' requests are not modelled */
-  const LaunchConfig config = complete_launch(s, problem);
+  const LaunchConfig config = simulation_launch(s);
   Error inner = {0};
-  Status status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
+  Status status = check_ctas(s, problem, &config, gpu, error);
+  if (status) return status;
+  status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   s->has_launch = !status;
   if (!status && gpu->l2_partitions > 2) return STATUS_OK;
   if (!status) {
@@ -195,6 +201,15 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;
   return error_set(error, status, "%s", inner.message);
+}
+
+Status simulation_answer(Simulation *simulation, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
+                         Error *error) {
+  Status status = simulate(simulation, problem, schedule ? schedule : planner_algorithm(problem), error);
+  if (status || !gpu) return status;
+  status = simulation_l2(simulation, problem, gpu, error);
+  if (!status) simulation_time(simulation, gpu);
+  return status;
 }
 
 double simulation_l2_share(const Simulation *s) {

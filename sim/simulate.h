@@ -8,23 +8,8 @@
 
 #include "sim/l2/overheads.h"
 #include "sim/l2/l2_run.h"
-#include "sim/algorithms/schedule.h"
+#include "sim/planner.h"
 #include "sim/machine/timing.h"
-
-enum { MACHINE_NAME_BYTES = 64 };
-
-/* What the two-level model needs to know of a machine. */
-typedef struct {
-  char name[MACHINE_NAME_BYTES];
-  int64_t sram_bytes;          /* for one CTA's tiles */
-  int64_t l2_bytes;            /* 0: none */
-  int64_t register_bytes;      /* of an SM, where S, O, m and l may live; 0: everything is in SRAM, as in the papers */
-  int64_t tensor_memory_bytes; /* where S and O may live instead (Blackwell) */
-  int64_t n_SM;                /* decides how many ways fa2-split splits the keys by default */
-} Machine;
-
-/* Whether the query heads of a KV head are rows of one tile: as the kernel does, or as is asked for. */
-typedef enum { PACK_AUTO = 0, PACK_ON, PACK_OFF, PACK_COUNT } Pack;
 
 /* What of the machine holds a CTA's tiles. */
 typedef enum {
@@ -36,34 +21,13 @@ typedef enum {
   HELD_COUNT
 } Held;
 
-/* The papers' machine, SRAM and HBM alone: 192 KiB of SRAM on each of 108 SMs, an A100 (NVIDIA A100 whitepaper, table
- * 4; FlashAttention, section 2.1). */
-Machine machine_paper(void);
-
-/* That of a GPU. On one of a vendor S, O, m and l may live in registers; teaching machines keep all tiles in SRAM. */
-Machine machine_of_gpu(const Gpu *gpu);
-
-typedef struct {
-  Shape shape;
-  Tiling tiling; /* zeros: the largest power of two up to 128 that fits, for B_r, B_c; n_splits by split_choose */
-  Machine machine;
-  Pack pack;
-  LaunchConfig launch;        /* for simulation_l2: order, walk, resources. Blocks are the tiling's. */
-  bool in_step;               /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
-  int64_t skew_turns;         /* in step: the last CTA of the first wave begins so many tiles after the first */
-  bool profiled, once;        /* the same: as a profiler runs it (l2_run.h) */
-  const Placement *placement; /* the same: where its SMs are; NULL: as on most H200 */
-  uint32_t first_gpc;         /* the same: one more than the GPC that its launch begins with; 0: not known */
-  uint32_t draw;              /* the same: which of many draws of what is random; 0: the usual one */
-  Refinements without;        /* the same: parts of the model left out, to see what they explain */
-} Problem;
-
 typedef struct {
   const Schedule *schedule;
   Plan plan; /* of packed heads where they are: its shape counts rows (shape_unpacked gives it as asked for) */
   Machine machine;
-  LaunchConfig config; /* as the problem says */
-  bool tiles_given;    /* B_r and B_c were; else these are a usual choice, and other tiles may take less time */
+  LaunchConfig config;   /* as planned (sim/planner.h) */
+  const Profile *kernel; /* that is launched so; NULL: none that is described */
+  bool tiles_given;      /* B_r and B_c were; else these are a usual choice, and other tiles may take less time */
 
   SramBudget sram;
   Held held;
@@ -114,6 +78,10 @@ double simulation_pair_flops(const Shape *shape);
  * and products for visible pairs alone. */
 TimeWork simulation_work(const Simulation *simulation, const Gpu *gpu);
 
+/* The launch of a run: blocks and splits of its plan; of a kernel that is not described, as much shared memory as its
+ * tiles take. */
+LaunchConfig simulation_launch(const Simulation *simulation);
+
 /* Runs all CTAs over the L2 of *gpu, launched as problem->launch says, and fills in `launch` and `l2`. Where nothing is
  * said about resources, CTAs per SM follow from the SRAM budget. On one or two partitions, as far as it takes
  * milliseconds: otherwise `has_l2` stays false, which is no error. */
@@ -126,6 +94,11 @@ double simulation_l2_share(const Simulation *simulation);
 /* Written to HBM sooner or later, where has_l2: what falls out of L2, and what is still in it when the kernel ends.
  * Spilled registers do not count: they are written over in L2 for as long as the kernel runs. */
 double simulation_hbm_write_bytes(const Simulation *simulation);
+
+/* The whole answer: simulate(), and on *gpu also simulation_l2() and simulation_time(). schedule NULL:
+ * planner_algorithm. gpu NULL: SRAM and HBM alone. Errors: as those of the three. */
+Status simulation_answer(Simulation *simulation, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
+                         Error *error);
 
 /* Fills in `timing`, for a run on *gpu; predicted_s where has_l2 and the kernel was timed. */
 void simulation_time(Simulation *simulation, const Gpu *gpu);

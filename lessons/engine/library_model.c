@@ -115,11 +115,6 @@ static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
     const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
     const double reads =
         (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads * (double)s->plan.shape.batch;
-    const Problem launched = {.shape = s->plan.shape,
-                              .tiling = s->plan.tiling,
-                              .machine = s->machine,
-                              .launch = problem->launch,
-                              .in_step = problem->in_step};
     Error error = {0};
     const double ctas = (double)s->plan.T_r * (double)s->plan.shape.heads * (double)s->plan.shape.batch *
                         (double)(s->plan.tiling.n_splits ? s->plan.tiling.n_splits : 1);
@@ -127,8 +122,7 @@ static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
       sandbox_fail(lua, "sim: with a GPU at most %d CTAs and %d blocks of keys; take larger blocks", CTAS_MAX,
                    KEY_BLOCKS_MAX);
     sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
-    if (simulation_l2(s, &launched, gpu, &error)) sandbox_refuse(lua, "sim", &error);
-    simulation_time(s, gpu);
+    if (simulation_answer(s, problem, s->schedule, gpu, &error)) sandbox_refuse(lua, "sim", &error);
     lua_pop(lua, 1);
   }
   lua_pop(lua, 1);

@@ -62,7 +62,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       BYTES(prefix "split_shared", tiles[d][causal].split_shared_bytes, "shared memory of its CTAs"),                  \
       COUNT(prefix "split_time_start_ns", tiles[d][causal].split_time_start_ns, 1000000,                               \
             "launch and latency of it, and of the kernel that combines")
-enum { TILE_KEYS = 27, TILE_FIRST = 34 };
+enum { TILE_KEYS = 27, TILE_FIRST = 35 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, false, "the name that --kernel takes"),
@@ -86,6 +86,7 @@ static const KeyfileField FIELDS[] = {
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
     TEXT("packs", packs_text, false, "query heads of a KV head as rows of one tile: never, one-query, fill or always"),
     TEXT("splits", splits_text, false, "keys of small grids, by another kernel: never, fill, power-of-two or fewest"),
+    TEXT("beside", beside, false, "the kernel that runs standard attention in the same library"),
     {"split_ctas_per_sm", KEYFILE_COUNT, offsetof(Profile, split_ctas_per_sm), false, 1, 32,
      "CTAs of that kernel meant to run on an SM"},
     {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100,

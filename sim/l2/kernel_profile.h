@@ -43,7 +43,7 @@ enum {
   PROFILE_MLA = PROFILE_D_COUNT, /* the tile of d = 192 with V of 128: multi-head latent attention before its keys are
                                     expanded into a cache */
   PROFILE_TILES,
-  PROFILE_FIELD_COUNT = 34 + 54 * PROFILE_TILES
+  PROFILE_FIELD_COUNT = 35 + 54 * PROFILE_TILES
 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
@@ -81,6 +81,7 @@ typedef struct {
       steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
       lse_text[KEYFILE_TEXT_BYTES], packs_text[KEYFILE_TEXT_BYTES],
       splits_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
+  char beside[KEYFILE_TEXT_BYTES];     /* the kernel that runs standard attention in the same library; "": not known */
 
   const Schedule *schedule; /* of `algorithm` */
   LaunchOrder order;

@@ -170,9 +170,10 @@ static void l2_comes_with_a_gpu(void **state) {
   assert_string_equal(json_string_value(at(d, "runs.1.launch.limited_by")), "registers");
   assert_int_equal(number(d, "runs.1.launch.waves"), 1);
   assert_true(json_real_value(at(d, "runs.1.launch.tail_fill")) == 128.0 / 264);
-  /* standard: S and P of a head are 32 MiB each. Blocks of 128 x 64, so in units of 1 MiB a head: Q is read 64 times
-   * and K 32 times for the scores, S twice for the softmax, P twice (d is two blocks wide) and V 32 times for O. */
-  assert_int_equal(number(d, "runs.0.l2.read_bytes"), 4 * (64 + 32 + 2 * 32 + 2 * 32 + 32) * MiB);
+  /* standard is no run of that kernel: usual blocks of 128 x 128. S and P of a head are 32 MiB each, so in units of
+   * 1 MiB a head: Q and K are read 32 times for the scores, S twice for the softmax, P once and V 32 times for O. */
+  assert_int_equal(number(d, "runs.0.block_k"), 128);
+  assert_int_equal(number(d, "runs.0.l2.read_bytes"), 4 * (32 + 32 + 2 * 32 + 32 + 32) * MiB);
   assert_int_equal(number(d, "runs.0.hbm.write_bytes"), 4 * (32 + 32 + 1) * MiB);
   assert_true(number(d, "runs.0.hbm.read_bytes") >= 12 * MiB &&
               number(d, "runs.0.hbm.read_bytes") < number(d, "runs.0.l2.read_bytes"));

@@ -63,11 +63,8 @@ static Status reckon(Roofline *r, Request *request, Error *error) {
   r->dtype = problem.shape.dtype;
   r->n_runs = request->n_algorithms;
   for (int k = 0; k < r->n_runs; k++) {
-    status = simulate(&r->runs[k], &problem, request->algorithms[k], error);
+    status = simulation_answer(&r->runs[k], &problem, request->algorithms[k], &r->gpu, error);
     if (status) return status;
-    if (*request->kernel) status = simulation_l2(&r->runs[k], &problem, &r->gpu, error);
-    if (status) return status;
-    simulation_time(&r->runs[k], &r->gpu);
   }
   r->levels[r->n_levels++] = TIME_HBM;
   if (timing_rate(&r->gpu, TIME_L2, r->dtype) > 0) r->levels[r->n_levels++] = TIME_L2;

@@ -54,10 +54,8 @@ static Status run_on(const Request *asked, const char *name, Simulation *runs, i
       return error_set(error, STATUS_BAD_REQUEST, "more than %d runs side by side; name fewer GPUs or algorithms",
                        RUNS_MAX);
     Simulation *run = &runs[(*n)++];
-    status = simulate(run, &problem, r.algorithms[k], error);
-    if (status || !*r.gpu) continue; /* without a GPU a question about SRAM and HBM alone */
-    status = simulation_l2(run, &problem, &gpu, error);
-    if (!status) simulation_time(run, &gpu);
+    /* without a GPU a question about SRAM and HBM alone */
+    status = simulation_answer(run, &problem, r.algorithms[k], *r.gpu ? &gpu : NULL, error);
   }
   return status;
 }

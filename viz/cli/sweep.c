@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/planner.h"
 #include "viz/request/description.h"
 #include "viz/request/own_masks.h"
 
@@ -127,11 +128,11 @@ static Status check_l2(const Gpu *gpu, SweepMetric metric, Error *error) {
                    gpu->name);
 }
 
-static Status behind_l2(SweepPoint *point, int k, const Problem *problem, SweepMetric metric, Gpu *gpu, Error *error) {
+static Status behind_l2(SweepPoint *point, int k, const Problem *problem, const Schedule *schedule, SweepMetric metric,
+                        Gpu *gpu, Error *error) {
   Simulation *run = &point->runs[k];
   if (gpu->l2_bytes != problem->machine.l2_bytes) gpu_set_l2(gpu, problem->machine.l2_bytes);
-  const Status status = simulation_l2(run, problem, gpu, error);
-  if (!status) simulation_time(run, gpu);
+  const Status status = simulation_answer(run, problem, schedule, gpu, error);
   if (status || run->has_l2 || metric == SWEEP_TIME) return status; /* a bound of time needs no walk through L2 */
   return error_set(error, STATUS_TOO_LARGE,
                    "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
@@ -155,12 +156,14 @@ static Status on_gpu(Request *request, const char *name, Problem *problem, Gpu *
 static Status run_point(Sweep *sweep, SweepPoint *point, const Problem *problem, const Request *request, Gpu *gpu,
                         Error *error) {
   for (int k = 0; k < sweep->n_algorithms; k++) {
-    const Schedule *const schedule = request->algorithms[k];
-    Problem p = sweep->axis->is_gpu ? *problem : problem_at(sweep, problem, schedule, point->value);
+    const Schedule *const named = request->algorithms[k];
+    Problem p = sweep->axis->is_gpu ? *problem : problem_at(sweep, problem, named, point->value);
+    const Schedule *const schedule = request->follows_kernel ? planner_algorithm(&p) : named;
     Status status = STATUS_OK;
     if (*request->mask) status = own_mask(request->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);
-    if (!status) status = simulate(&point->runs[k], &p, schedule, error);
-    if (!status && sweep->metric != SWEEP_BOUNDARY) status = behind_l2(point, k, &p, sweep->metric, gpu, error);
+    if (!status && sweep->metric == SWEEP_BOUNDARY) status = simulate(&point->runs[k], &p, schedule, error);
+    if (!status && sweep->metric != SWEEP_BOUNDARY)
+      status = behind_l2(point, k, &p, schedule, sweep->metric, gpu, error);
     if (status) return status;
   }
   const Simulation *first = &point->runs[0];

@@ -31,6 +31,8 @@ typedef struct {
   LaunchWalk walk;
   const Schedule *algorithms[REQUEST_ALGORITHMS_MAX];
   int n_algorithms; /* 0: the command's default */
+  bool
+      follows_kernel; /* the one algorithm is what the kernel follows at these sizes; at others it may follow another */
   int64_t seed;
   char scene[32]; /* state only: which scene, which chart of it, which step */
   char chart[16]; /* "": all */

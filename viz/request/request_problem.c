@@ -9,7 +9,9 @@
 
 #include "sim/algorithms/shipped.h"
 #include "sim/base/quote.h"
+#include "sim/planner.h"
 #include "viz/request/description.h"
+#include "viz/request/own_kernels.h"
 #include "viz/request/own_masks.h"
 #include "viz/scene/race_clock.h"
 #include "viz/text/number.h"
@@ -31,50 +33,19 @@ static Status resolve_blocks(const Request *r, Problem *p, Error *error) {
   return STATUS_OK;
 }
 
-/* Whether the algorithm of the run splits the keys. */
-static bool names_split(const Request *r) { return r->n_algorithms == 1 && r->algorithms[0]->splits; }
-
-/* The launch: the kernel's, or a usual one; single options override it. The kernel's blocks hold where none are given.
- */
-static Status resolve_launch(const Request *r, const Gpu *gpu, Problem *p, Error *error) {
-  LaunchConfig c = {.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST};
-  if (*r->kernel) {
-    Profile *const profile = calloc(1, sizeof *profile);
-    if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
-    Status status = description_kernel(r->kernel, profile, error);
-    if (!status) status = profile_config(profile, &p->shape, &c, error);
-    if (!status && profile->lse) p->tiling.lse = true;
-    if (!status && names_split(r)) {
-      if (!p->tiling.n_splits) p->tiling.n_splits = profile_splits(profile, &p->shape, gpu->n_sm);
-      profile_become_split(profile, &p->shape, p->tiling.n_splits, &c);
-    }
-    free(profile);
-    if (status) return status;
-    if (p->tiling.B_r == 0) p->tiling.B_r = c.block_q;
-    if (p->tiling.B_c == 0) p->tiling.B_c = c.block_k;
-  }
-  if (r->ctas_per_sm > 4096)
-    return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096",
-                     r->ctas_per_sm);
-  if (strcmp(gpu->compute_capability, "9.0") != 0) c.spill_tile_bytes = c.spill_block_bytes = 0; /* of builds for 9.0 */
-  if (r->ctas_per_sm) { /* what was asked for, unless the kernel is known to need more */
-    Occupancy most;
-    const Status status = *r->kernel && gpu->l2_bytes ? launch_occupancy(&most, &c, gpu, error) : STATUS_OK;
-    if (status) return status;
-    if (*r->kernel && gpu->l2_bytes && r->ctas_per_sm > most.ctas_per_sm)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "an SM of %s has room for %" PRId64 " CTAs of this kernel (%s), not %" PRId64, gpu->name,
-                       most.ctas_per_sm, occupancy_limit_name(most.binds), r->ctas_per_sm);
-    c.ctas_per_sm = r->ctas_per_sm;
-    if (!*r->kernel) c.threads = c.registers_per_thread = c.shared_bytes = 0;
-  }
-  if (r->has_order) c.order = r->order;
-  if (r->has_walk) c.walk = r->walk;
-  p->launch = c;
+/* What the launch is planned from (sim/planner.h). */
+static Status name_kernel(const Request *r, Problem *p, Error *error) {
+  p->launch = (LaunchConfig){.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST};
+  Status status = *r->kernel ? own_kernel(r->kernel, &p->kernel, error) : STATUS_OK;
+  if (!status && p->kernel && *p->kernel->beside) status = own_kernel(p->kernel->beside, &p->beside, error);
+  if (!status && r->ctas_per_sm > 4096)
+    status = error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " CTAs on an SM are not possible; give 1 to 4096",
+                       r->ctas_per_sm);
+  p->asked = (LaunchAsked){r->ctas_per_sm, r->has_order, r->has_walk, r->order, r->walk};
   p->in_step = r->in_step;
   p->without = r->without;
   p->skew_turns = r->skew_turns;
-  return STATUS_OK;
+  return status;
 }
 
 Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {
@@ -96,7 +67,7 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
     status = resolve_blocks(r, &p, error);
   }
   if (!status && *r->mask) status = own_mask(r->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);
-  if (!status) status = resolve_launch(r, loaded, &p, error);
+  if (!status) status = name_kernel(r, &p, error);
   if (!status) {
     *problem = p;
     if (gpu) *gpu = *loaded;
@@ -117,42 +88,24 @@ Status request_has_effect(const Request *r, const Gpu *gpu, Error *error) {
                    gpu->name);
 }
 
-/* The algorithm that a kernel follows here: small grids go to the one that splits the keys, where its description has
- * one. */
-static Status algorithm_of_kernel(const Request *r, const Profile *profile, const Schedule **schedule, Error *error) {
-  *schedule = profile->schedule;
-  Shape shape = r->shape;
-  if (shape.N_q == 0) shape.N_q = REQUEST_DEFAULT_N;
-  if (shape.d == 0) shape.d = REQUEST_DEFAULT_D;
-  if (r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks || *r->mask) return STATUS_OK;
-  if (shape_complete(&shape, NULL)) return STATUS_OK; /* said where the problem is made */
-  if (r->pack == PACK_OFF) shape.kv_heads = shape.heads;
-  Gpu *const gpu = calloc(1, sizeof *gpu);
-  if (!gpu) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
-  const Status status = description_gpu(r->gpu, gpu, error);
-  const bool splits = r->tiling.n_splits > 1 || (!r->tiling.n_splits && profile_splits(profile, &shape, gpu->n_sm) > 1);
-  free(gpu);
-  if (!status && splits && profile->splitting != SPLITTING_NEVER) *schedule = shipped_splitting();
-  return status;
-}
-
 /* A kernel follows one algorithm: the default, and what must be among those that are named. */
 static Status kernel_algorithm(Request *r, Error *error) {
-  Profile *const profile = calloc(1, sizeof *profile);
-  if (!profile) return error_set(error, STATUS_NO_MEMORY, "no memory for a kernel description");
-  const Schedule *follows = NULL;
-  Status status = description_kernel(r->kernel, profile, error);
-  if (!status) status = algorithm_of_kernel(r, profile, &follows, error);
-  if (!status && r->n_algorithms == 0) r->algorithms[r->n_algorithms++] = follows;
-  bool named = false;
+  const Profile *kernel;
+  const Status status = own_kernel(r->kernel, &kernel, error);
+  if (status) return status;
+  if (r->n_algorithms == 0) {
+    Problem p;
+    r->follows_kernel = true;
+    r->algorithms[r->n_algorithms++] =
+        request_problem(r, &p, NULL, NULL) ? kernel->schedule : planner_algorithm(&p); /* why not is said later */
+    return STATUS_OK;
+  }
+  const Problem p = {.kernel = kernel};
   for (int k = 0; k < r->n_algorithms; k++)
-    named = named || r->algorithms[k] == profile->schedule || (profile->splitting != SPLITTING_NEVER && names_split(r));
-  if (!status && !named)
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
-                       quote(r->kernel, strlen(r->kernel)).text, profile->schedule->name);
-  free(profile);
-  return status;
+    if (planner_kernel(&p, r->algorithms[k])) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
+                   quote(r->kernel, strlen(r->kernel)).text, kernel->schedule->name);
 }
 
 Status request_algorithms(Request *r, RequestDefault which, Error *error) {

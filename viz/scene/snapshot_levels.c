@@ -14,12 +14,9 @@ static Status fill_l2(Stage *stage, Error *error) {
   if (c->gpu.l2_bytes == 0) return STATUS_OK;
   l2->is_awaited = c->l2_later;
   if (l2->is_awaited) return STATUS_OK;
-  Status status = simulate(&launch, &c->problem, c->schedule, error);
-  if (status) return status;
-  status = simulation_l2(&launch, &c->problem, &c->gpu, &inner);
+  const Status status = simulation_answer(&launch, &c->problem, c->schedule, &c->gpu, &inner);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
   if (status) return STATUS_OK;
-  simulation_time(&launch, &c->gpu);
   l2->least_s = launch.timing.least_s;
   l2->predicted_s = launch.timing.predicted_s > 0 ? launch.timing.predicted_s : 0;
   if (!launch.has_l2) return STATUS_OK; /* a CTA that does not fit, or a launch that is too large to walk */

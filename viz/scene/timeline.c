@@ -267,13 +267,10 @@ static void find_rates(Timeline *t, const Snapshot *now) {
   snprintf(t->why_steps, sizeof t->why_steps, "%.60s has %s, so time is counted in steps", gpu->name, missing);
 }
 
-static LaunchConfig config_of(const Snapshot *now, const Simulation *run, bool whole_head, int64_t n_splits) {
-  LaunchConfig c = now->problem.launch;
-  c.block_q = run->plan.tiling.B_r;
-  c.block_k = run->plan.tiling.B_c;
+static LaunchConfig config_of(const Simulation *run, bool whole_head, int64_t n_splits) {
+  LaunchConfig c = simulation_launch(run);
   c.whole_head = whole_head;
   c.n_splits = n_splits;
-  if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && run->fits) c.shared_bytes = (int64_t)run->sram.bytes;
   return c;
 }
 
@@ -283,7 +280,7 @@ static Status add_kernels(Timeline *t, const Snapshot *now, const Simulation *ru
   for (int pass = 0; pass < (s->whole_head ? 1 : s->n_passes) && t->n_kernels < TIMELINE_KERNELS; pass++) {
     TimelineKernel *k = &t->kernels[t->n_kernels];
     if (place_n_ctas(s, &run->plan, pass) == 0) continue;
-    LaunchConfig config = config_of(now, run, s->whole_head, s->splits && pass == 0 ? run->plan.tiling.n_splits : 1);
+    LaunchConfig config = config_of(run, s->whole_head, s->splits && pass == 0 ? run->plan.tiling.n_splits : 1);
     Status status = launch_make(&k->launch, &now->launched, &config, &now->gpu, NULL);
     if (status) { /* it asks for more than the machine has: shown all the same */
       t->is_assumed = true;

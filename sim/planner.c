@@ -1,0 +1,85 @@
+#include "sim/planner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/algorithms/shipped.h"
+
+Machine machine_paper(void) { return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108}; }
+
+Machine machine_of_gpu(const Gpu *gpu) {
+  Machine m = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm};
+  snprintf(m.name, sizeof m.name, "%.*s", MACHINE_NAME_BYTES - 1, gpu->name);
+  snprintf(m.compute_capability, sizeof m.compute_capability, "%s", gpu->compute_capability);
+  if (strcmp(gpu->vendor, "none") == 0) return m;
+  m.register_bytes = 4 * gpu->registers_per_sm;
+  m.tensor_memory_bytes = gpu->tensor_memory_bytes;
+  return m;
+}
+
+static bool runs(const Profile *kernel, const Schedule *schedule) {
+  if (!kernel) return false;
+  return schedule == kernel->schedule || (kernel->splitting != SPLITTING_NEVER && schedule == shipped_splitting());
+}
+
+const Profile *planner_kernel(const Problem *p, const Schedule *schedule) {
+  return runs(p->kernel, schedule) ? p->kernel : runs(p->beside, schedule) ? p->beside : NULL;
+}
+
+static int64_t splits_of(const Problem *p, const Profile *kernel) {
+  if (p->tiling.n_splits) return p->tiling.n_splits;
+  Shape shape = p->shape;
+  if (p->pack == PACK_OFF) shape.kv_heads = shape.heads;
+  return profile_splits(kernel, &shape, p->machine.n_SM);
+}
+
+const Schedule *planner_algorithm(const Problem *problem) {
+  if (!problem->kernel) return shipped_default();
+  Problem p = *problem;
+  const Schedule *own = p.kernel->schedule;
+  const bool is_fixed = p.tiling.B_r || p.tiling.B_c || p.shape.pattern || p.kernel->splitting == SPLITTING_NEVER;
+  if (is_fixed || shape_complete(&p.shape, NULL)) return own;
+  return splits_of(&p, p.kernel) > 1 ? shipped_splitting() : own;
+}
+
+/* Spills that are described are of builds for compute capability 9.0. */
+static void forget_spills(LaunchConfig *c) { c->spill_tile_bytes = c->spill_block_bytes = 0; }
+
+static Status take_kernel(Problem *p, const Profile *kernel, const Schedule *schedule, Error *error) {
+  const Status status = profile_config(kernel, &p->shape, &p->launch, error);
+  if (status) return status;
+  if (kernel->lse) p->tiling.lse = true;
+  if (schedule != kernel->schedule) {
+    p->tiling.n_splits = splits_of(p, kernel);
+    profile_become_split(kernel, &p->shape, p->tiling.n_splits, &p->launch);
+  }
+  if (strcmp(p->machine.compute_capability, "9.0") != 0) forget_spills(&p->launch);
+  if (!p->tiling.B_r) p->tiling.B_r = p->launch.block_q;
+  if (!p->tiling.B_c) p->tiling.B_c = p->launch.block_k;
+  return STATUS_OK;
+}
+
+/* What was asked for holds for every algorithm of the problem. */
+static Status take_asked(LaunchConfig *c, const LaunchAsked *asked, const Profile *kernel, Error *error) {
+  if (asked->has_order) c->order = asked->order;
+  if (asked->has_walk) c->walk = asked->walk;
+  if (!asked->ctas_per_sm) return STATUS_OK;
+  if (kernel && c->ctas_per_sm && asked->ctas_per_sm > c->ctas_per_sm)
+    return error_set(error, STATUS_BAD_REQUEST, "%s launches at most %lld CTAs on an SM, not %lld", kernel->name,
+                     (long long)c->ctas_per_sm, (long long)asked->ctas_per_sm);
+  c->ctas_per_sm = asked->ctas_per_sm;
+  if (!kernel) c->threads = c->registers_per_thread = c->shared_bytes = 0;
+  return STATUS_OK;
+}
+
+Status planner_launch(Problem *p, const Schedule *schedule, bool *gives_tiles, Error *error) {
+  Status status = shape_complete(&p->shape, error);
+  const Profile *kernel = planner_kernel(p, schedule);
+  if (!status && kernel) status = take_kernel(p, kernel, schedule, error);
+  if (!status) status = take_asked(&p->launch, &p->asked, kernel, error);
+  if (status) return status;
+  p->kernel = p->beside = NULL;
+  p->asked = (LaunchAsked){0};
+  *gives_tiles = p->tiling.B_r > 0 && p->tiling.B_c > 0;
+  return STATUS_OK;
+}
