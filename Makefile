@@ -12,7 +12,7 @@ comma := ,
 has = $(shell pkg-config --exists $1 2>/dev/null && echo yes)
 PKGS := cairo pangocairo jansson lua5.4 md4c
 READY := $(call has,$(PKGS))
-ROOMS := sim $(patsubst %/,%,$(wildcard sim/*/)) sim/algorithms/language sim/algorithms/walk kernels/counters lessons/engine viz/request viz/text viz/chart viz/scene viz/export viz/cli
+ROOMS := sim $(patsubst %/,%,$(wildcard sim/*/)) sim/algorithms/language sim/algorithms/walk kernels/counters kernels/ptx lessons/engine viz/request viz/text viz/chart viz/scene viz/export viz/cli
 
 # Optional parts: each is one define, its packages, and one line when it is missing.
 ifeq ($(call has,libwebp libwebpmux),yes)
