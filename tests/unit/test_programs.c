@@ -1,51 +1,212 @@
-/* The shipped programs against the schedules that were written by hand before them: events, closed forms, loads. */
+/* The shipped programs against the papers' loops written out in C, event by event: what is moved, computed and skipped,
+ * in which order, with bytes and FLOPs counted pair by pair. Closed forms at any size: test_schedule.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "sim/algorithms/schedule.h"
-#include "tests/support/old_schedule.h"
 #include "tests/support/rand.h"
 
-/* A hand-written event hides the block that a tile does not depend on; a program's carries all loops around it. */
-static void assert_same_event(const Event *old, const Event *now) {
-  Event seen = *now;
-  seen.line = seen.op = 0;
-  if (old->i < 0) seen.i = -1, seen.row0 = seen.row1 = 0;
-  if (old->j < 0) seen.j = -1, seen.col0 = seen.col1 = 0;
-  if (old->i < 0 || old->j < 0) seen.tile = old->tile;
-  assert_memory_equal(old, &seen, sizeof seen);
+typedef struct {
+  const Schedule *schedule;
+  const Plan *plan;
+  Cursor cursor;
+  int64_t i, j, split; /* of the loops here */
+  Traffic traffic;
+} Walk;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t rows(const Walk *w) {
+  return least(w->plan->tiling.B_r, w->plan->shape.N_q - w->i * w->plan->tiling.B_r);
+}
+static int64_t keys(const Walk *w) {
+  return least(w->plan->tiling.B_c, w->plan->shape.N_k - w->j * w->plan->tiling.B_c);
 }
 
-static void assert_same_walk(const OldSchedule *old, const Schedule *s, const Plan *plan) {
-  OldCursor old_cursor = {0};
-  Cursor cursor = {0};
-  Event was, is;
-  while (old->next(plan, &old_cursor, &was)) {
-    assert_true(schedule_next(s, plan, &cursor, &is));
-    assert_same_event(&was, &is);
+/* What the mask leaves of tile (i, j), pair by pair. */
+static TileKind kind_at(const Walk *w, int64_t i, int64_t j) {
+  const Shape *s = &w->plan->shape;
+  const Tiling *t = &w->plan->tiling;
+  int64_t seen = 0, all = 0;
+  for (int64_t row = i * t->B_r; row < least((i + 1) * t->B_r, s->N_q); row++)
+    for (int64_t key = j * t->B_c; key < least((j + 1) * t->B_c, s->N_k); key++, all++) {
+      const int64_t at = row + s->N_k - s->N_q; /* the mask ends in the bottom right corner */
+      const bool after = s->causal ? key > at : s->window && key >= at + s->window;
+      seen += !after && !(s->window && key <= at - s->window);
+    }
+  return seen == all ? TILE_FULL : seen ? TILE_PARTIAL : TILE_SKIPPED;
+}
+
+static void expect(Walk *w, EventKind kind, Tensor tensor, int64_t bytes, int64_t flops) {
+  Event e;
+  assert_true(schedule_next(w->schedule, w->plan, &w->cursor, &e));
+  char is[80], was[80];
+  snprintf(was, sizeof was, "%s %s, %d bytes, %d FLOPs", event_kind_name(kind), tensor_name(tensor), (int)bytes,
+           (int)flops);
+  snprintf(is, sizeof is, "%s %s, %d bytes, %d FLOPs", event_kind_name((EventKind)e.kind),
+           tensor_name((Tensor)e.tensor), (int)e.bytes, (int)e.flops);
+  if (strcmp(is, was) != 0) fail_msg("%s, step %d: %s, by hand %s", w->schedule->name, (int)e.step, is, was);
+  if (w->i >= 0) {
+    assert_int_equal(e.i, w->i);
+    assert_int_equal(e.row0, w->i * w->plan->tiling.B_r);
+    assert_int_equal(e.row1 - e.row0, rows(w));
   }
-  assert_false(schedule_next(s, plan, &cursor, &is));
+  if (w->j >= 0) {
+    assert_int_equal(e.j, w->j);
+    assert_int_equal(e.col0, w->j * w->plan->tiling.B_c);
+    assert_int_equal(e.col1 - e.col0, keys(w));
+    if (w->i >= 0) assert_int_equal(e.tile == TILE_FULL, kind_at(w, w->i, w->j) == TILE_FULL);
+  }
+  assert_int_equal(e.split, w->split);
+  traffic_add(&w->traffic, &e);
 }
 
-static void assert_same_totals(const OldSchedule *old, const Schedule *s, const Plan *plan) {
-  Traffic was = {0}, is;
-  bool overflow = false;
-  old->traffic(plan, &was, &overflow);
-  schedule_traffic(s, plan, &is, &overflow);
-  assert_true(traffic_equal(&was, &is));
-  const OldLoads loaded = old->loads(plan);
-  const LoadsPerBlock loads = schedule_loads(s, plan);
-  assert_int_equal(loaded.Q, loads.of[TENSOR_Q]);
-  assert_int_equal(loaded.K, loads.of[TENSOR_K]);
-  assert_int_equal(loaded.V, loads.of[TENSOR_V]);
-  assert_true(old->intermediate_bytes(plan, &overflow) == schedule_intermediate_bytes(s, plan, &overflow));
-  const SramTiles tiles = schedule_sram(s);
-  assert_memory_equal(&tiles, &old->sram, sizeof tiles);
+static void load(Walk *w, Tensor t, int64_t elements) {
+  expect(w, EVENT_LOAD, t, elements * w->plan->element_bytes, 0);
 }
+static void store(Walk *w, Tensor t, int64_t elements) {
+  expect(w, EVENT_STORE, t, elements * w->plan->element_bytes, 0);
+}
+static void load_rows(Walk *w, Tensor t) { load(w, t, rows(w) * w->plan->shape.d); }
+static void load_keys(Walk *w, Tensor t) { load(w, t, keys(w) * w->plan->shape.d); }
+static void load_stats(Walk *w, int64_t n) { expect(w, EVENT_LOAD, TENSOR_STATS, n * rows(w) * STATS_BYTES, 0); }
+static void store_stats(Walk *w, int64_t n) { expect(w, EVENT_STORE, TENSOR_STATS, n * rows(w) * STATS_BYTES, 0); }
+static void does(Walk *w, EventKind kind, Tensor t) { expect(w, kind, t, 0, 0); }
+static void multiply(Walk *w, EventKind kind, Tensor t) {
+  expect(w, kind, t, 0, 2 * rows(w) * keys(w) * w->plan->shape.d);
+}
+static void product_and_mask(Walk *w) {
+  multiply(w, EVENT_PRODUCT, TENSOR_S);
+  if (kind_at(w, w->i, w->j) != TILE_FULL) does(w, EVENT_MASK, TENSOR_S);
+}
+
+/* Dao et al. 2022, Algorithm 0, each matrix once a pass; frameworks compute every score, then mask. */
+static void standard(Walk *w) {
+  const Plan *p = w->plan;
+  for (w->i = 0; w->i < p->T_r; w->i++) {
+    w->j = -1;
+    load_rows(w, TENSOR_Q);
+    for (w->j = 0; w->j < p->T_c; w->j++) {
+      if (w->i == 0) load_keys(w, TENSOR_K);
+      product_and_mask(w);
+      store(w, TENSOR_S, rows(w) * keys(w));
+    }
+  }
+  for (w->i = 0; w->i < p->T_r; w->i++) {
+    for (w->j = 0; w->j < p->T_c; w->j++) {
+      load(w, TENSOR_S, rows(w) * keys(w));
+      does(w, EVENT_NEW_MAX, TENSOR_STATS);
+    }
+    for (w->j = 0; w->j < p->T_c; w->j++) {
+      does(w, EVENT_NORMALISE, TENSOR_P);
+      store(w, TENSOR_P, rows(w) * keys(w));
+    }
+  }
+  for (w->i = 0; w->i < p->T_r; w->i++) {
+    for (w->j = 0; w->j < p->T_c; w->j++) {
+      load(w, TENSOR_P, rows(w) * keys(w));
+      if (w->i == 0) load_keys(w, TENSOR_V);
+      multiply(w, EVENT_ACCUMULATE, TENSOR_O);
+    }
+    w->j = -1;
+    store(w, TENSOR_O, rows(w) * p->shape.d);
+  }
+}
+
+/* Dao et al. 2022, Algorithm 1. */
+static void fa1(Walk *w) {
+  const Plan *p = w->plan;
+  for (w->i = 0, w->j = -1; w->i < p->T_r; w->i++) {
+    store(w, TENSOR_O, rows(w) * p->shape.d);
+    store_stats(w, 2);
+  }
+  for (w->j = 0; w->j < p->T_c; w->j++) {
+    bool is_seen = false;
+    for (int64_t i = 0; i < p->T_r; i++) is_seen |= kind_at(w, i, w->j) != TILE_SKIPPED;
+    w->i = -1;
+    if (is_seen) load_keys(w, TENSOR_K), load_keys(w, TENSOR_V);
+    for (w->i = 0; w->i < p->T_r; w->i++) {
+      if (kind_at(w, w->i, w->j) == TILE_SKIPPED) {
+        does(w, EVENT_SKIP, TENSOR_S);
+        continue;
+      }
+      load_rows(w, TENSOR_Q), load_rows(w, TENSOR_O);
+      load_stats(w, 2);
+      product_and_mask(w);
+      does(w, EVENT_NEW_MAX, TENSOR_STATS), does(w, EVENT_RESCALE, TENSOR_O);
+      multiply(w, EVENT_ACCUMULATE, TENSOR_O);
+      does(w, EVENT_NORMALISE, TENSOR_O);
+      store(w, TENSOR_O, rows(w) * p->shape.d);
+      store_stats(w, 2);
+    }
+  }
+}
+
+/* Dao 2023, Algorithm 1, lines 5 to 15, over column blocks [begin, end). */
+static void fa2_row(Walk *w, int64_t begin, int64_t end) {
+  bool sees = false;
+  for (int64_t j = begin; j < end; j++) sees |= kind_at(w, w->i, j) != TILE_SKIPPED;
+  w->j = -1;
+  if (sees) load_rows(w, TENSOR_Q);
+  for (w->j = begin; w->j < end; w->j++) {
+    if (kind_at(w, w->i, w->j) == TILE_SKIPPED) {
+      does(w, EVENT_SKIP, TENSOR_S);
+      continue;
+    }
+    load_keys(w, TENSOR_K);
+    product_and_mask(w);
+    does(w, EVENT_NEW_MAX, TENSOR_STATS), does(w, EVENT_RESCALE, TENSOR_O);
+    load_keys(w, TENSOR_V);
+    multiply(w, EVENT_ACCUMULATE, TENSOR_O);
+  }
+  w->j = -1;
+  does(w, EVENT_NORMALISE, TENSOR_O);
+}
+
+static void fa2(Walk *w) {
+  for (w->i = 0; w->i < w->plan->T_r; w->i++) {
+    fa2_row(w, 0, w->plan->T_c);
+    store(w, TENSOR_O, rows(w) * w->plan->shape.d);
+    if (w->plan->tiling.lse) store_stats(w, 1);
+  }
+}
+
+/* Flash-Decoding: parts of O, and the log-sum-exps to combine them by, in fp32. */
+static void fa2_split(Walk *w) {
+  const Plan *p = w->plan;
+  const int64_t n = p->tiling.n_splits, part = (p->T_c + n - 1) / n;
+  if (n == 1) {
+    fa2(w);
+    return;
+  }
+  for (w->i = 0; w->i < p->T_r; w->i++)
+    for (w->split = 0; w->split < n; w->split++) {
+      fa2_row(w, least(w->split * part, p->T_c), least((w->split + 1) * part, p->T_c));
+      expect(w, EVENT_STORE, TENSOR_O, rows(w) * p->shape.d * 4, 0);
+      store_stats(w, 1);
+    }
+  for (w->i = 0; w->i < p->T_r; w->i++) {
+    for (w->split = 0; w->split < n; w->split++) load_stats(w, 1), does(w, EVENT_NEW_MAX, TENSOR_STATS);
+    for (w->split = 0; w->split < n; w->split++) {
+      expect(w, EVENT_LOAD, TENSOR_O, rows(w) * p->shape.d * 4, 0);
+      does(w, EVENT_ACCUMULATE, TENSOR_O);
+    }
+    w->split = 0;
+    does(w, EVENT_NORMALISE, TENSOR_O);
+    store(w, TENSOR_O, rows(w) * p->shape.d);
+    if (p->tiling.lse) store_stats(w, 1);
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*walk)(Walk *);
+} PROGRAMS[] = {{"standard", standard}, {"fa1", fa1}, {"fa2", fa2}, {"fa2-split", fa2_split}};
+enum { N_PROGRAMS = sizeof PROGRAMS / sizeof *PROGRAMS };
 
 static Plan random_plan(Rand *r) {
   Shape shape = {.N_q = rand_in(r, 1, 60), .N_k = rand_in(r, 1, 60), .d = rand_in(r, 1, 9)};
@@ -59,37 +220,42 @@ static Plan random_plan(Rand *r) {
   return plan;
 }
 
-static void programs_do_what_was_written_by_hand(void **state) {
+static void programs_do_what_the_papers_do(void **state) {
   (void)state;
   Rand r = {7};
   for (int n = 0; n < 500; n++) {
     const Plan plan = random_plan(&r);
-    for (int k = 0; k < N_OLD_SCHEDULES; k++) {
-      const Schedule *s = schedule_find(OLD_SCHEDULES[k]->name);
-      assert_non_null(s);
-      assert_same_walk(OLD_SCHEDULES[k], s, &plan);
-      assert_same_totals(OLD_SCHEDULES[k], s, &plan);
+    for (int k = 0; k < N_PROGRAMS; k++) {
+      Walk w = {.schedule = schedule_find(PROGRAMS[k].name), .plan = &plan, .i = -1, .j = -1};
+      assert_non_null(w.schedule);
+      PROGRAMS[k].walk(&w);
+      Event e;
+      assert_false(schedule_next(w.schedule, &plan, &w.cursor, &e));
+      Traffic closed = {0};
+      bool overflow = false;
+      schedule_traffic(w.schedule, &plan, &closed, &overflow);
+      assert_memory_equal(&closed, &w.traffic, sizeof closed);
     }
   }
 }
 
-/* N = 2^31, and a causal mask: the closed forms agree where nothing can be walked. */
-static void totals_agree_at_any_size(void **state) {
+/* Storage besides inputs and outputs: S and P; m and l; for each split a part of O in fp32 and its log-sum-exp. */
+static void what_lies_in_hbm_between(void **state) {
   (void)state;
-  for (int causal = 0; causal < 2; causal++) {
-    const Shape shape = {.N_q = (int64_t)1 << 31, .d = 128, .causal = causal};
-    const Tiling tiling = {.B_r = 128, .B_c = 96, .n_splits = 3, .lse = true};
-    Plan plan;
-    assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
-    for (int k = 0; k < N_OLD_SCHEDULES; k++)
-      assert_same_totals(OLD_SCHEDULES[k], schedule_find(OLD_SCHEDULES[k]->name), &plan);
+  const Shape shape = {.N_q = 100, .N_k = 70, .d = 16};
+  const Wide bytes[N_PROGRAMS] = {2 * 100 * 70 * 2, 100 * 2 * 4, 0, 3 * 100 * (16 * 4 + 4)};
+  Plan plan;
+  assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL), STATUS_OK);
+  for (int k = 0; k < N_PROGRAMS; k++) {
+    bool overflow = false;
+    assert_true(schedule_intermediate_bytes(schedule_find(PROGRAMS[k].name), &plan, &overflow) == bytes[k]);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(programs_do_what_was_written_by_hand),
-      cmocka_unit_test(totals_agree_at_any_size),
+      cmocka_unit_test(programs_do_what_the_papers_do),
+      cmocka_unit_test(what_lies_in_hbm_between),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
