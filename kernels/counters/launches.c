@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *launch_role_name(LaunchRole role) {
-  static const char *const names[] = {
-      "a kernel",        "attention",    "split keys", "combine",   "D of the backward pass",
-      "a backward pass", "dQ converted", "a product",  "a softmax", "an elementwise pass"};
-  return names[role];
-}
-
 static bool has(const CounterRow *row, const char *word) { return strstr(row->kernel, word) != NULL; }
 
 static bool has_any(const CounterRow *row, const char *const *words) {

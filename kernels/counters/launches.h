@@ -31,8 +31,6 @@ typedef enum {
   LAUNCH_ROLE_POINTWISE
 } LaunchRole;
 
-const char *launch_role_name(LaunchRole role); /* "attention", "split keys", ... */
-
 typedef struct {
   LaunchRole role;
   const char *description;     /* in assets/kernels, on compute capability 9.0; NULL: none */

@@ -1,6 +1,6 @@
 #include "kernels/counters/predict.h"
 
-#include "sim/l2_counters.h"
+#include "kernels/counters/l2_counters.h"
 
 enum { SECTOR_BYTES = 32 };
 

@@ -89,13 +89,6 @@ Status claims_compute(Claims *claims, size_t entry, const ExpressionLimits *limi
 /* The entry with that id; n_entries: there is none, and *error names the nearest. */
 size_t claims_find(const Claims *claims, const char *id, Error *error);
 
-/* How the computed entries came out. */
-typedef struct {
-  int n_claims, n_questions;
-  int claims[VERDICT_COUNT], questions[VERDICT_COUNT];
-} ClaimsSummary;
-ClaimsSummary claims_summary(const Claims *claims);
-
 /* For printing. The texts live until the next addition. */
 const char *claims_id(const Claims *claims, const ClaimEntry *entry);
 char claims_article(const Claims *claims, const ClaimEntry *entry); /* its letter */

@@ -99,18 +99,6 @@ Status claims_compute(Claims *claims, size_t index, const ExpressionLimits *limi
   return status;
 }
 
-ClaimsSummary claims_summary(const Claims *claims) {
-  ClaimsSummary s = {0};
-  for (size_t k = 0; k < claims->n_entries; k++) {
-    const ClaimEntry *e = &claims->entries[k];
-    if (!e->is_computed) continue;
-    s.n_questions += e->is_question;
-    s.n_claims += !e->is_question;
-    (e->is_question ? s.questions : s.claims)[e->verdict]++;
-  }
-  return s;
-}
-
 /* ---- Why --------------------------------------------------------------------------------------------------------- */
 
 static void put_sentence(char *text, size_t size, const char *sentence) {

@@ -15,14 +15,3 @@ Status error_set(Error *error, Status status, const char *format, ...) {
   utf8_clean(error->message); /* a file name may hold anything */
   return status;
 }
-
-const char *status_string(Status status) {
-  switch (status) {
-  case STATUS_OK: return "ok";
-  case STATUS_BAD_REQUEST: return "bad request";
-  case STATUS_TOO_LARGE: return "too large";
-  case STATUS_NO_MEMORY: return "out of memory";
-  case STATUS_BAD_FILE: return "bad file";
-  }
-  return "unknown status";
-}

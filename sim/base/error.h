@@ -27,7 +27,4 @@ typedef struct {
  * should get (control characters, marks of direction, broken UTF-8) becomes '?'. */
 Status error_set(Error *error, Status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A short name of the status, for logs and tests: "ok", "bad request", ... */
-const char *status_string(Status status);
-
 #endif

@@ -87,15 +87,6 @@ size_t cache_state_bytes(const CacheConfig *config) {
   return plan(config, &state, NULL) == STATUS_OK ? (size_t)state.state_bytes : 0;
 }
 
-Status cache_init(CacheState *state, const CacheConfig *config, Error *error) {
-  CacheState planned;
-  const Status status = plan(config, &planned, error);
-  if (status != STATUS_OK) return status;
-  *state = planned;
-  cache_reset(state);
-  return STATUS_OK;
-}
-
 Status cache_new(CacheState **state, const CacheConfig *config, Error *error) {
   CacheState planned;
   *state = NULL;

@@ -156,11 +156,7 @@ uint32_t cache_most_parts(const CacheConfig *config);
 /* Bytes of memory that a cache of this config needs; 0 where cache_config_resolve refuses it. */
 size_t cache_state_bytes(const CacheConfig *config);
 
-/* Makes an empty cache in `state`, which points at cache_state_bytes(config) bytes aligned as
- * malloc aligns. */
-Status cache_init(CacheState *state, const CacheConfig *config, Error *error);
-
-/* The same in memory of its own, which begins where vectors are fastest; free() it. Also
+/* Makes an empty cache in memory of its own, which begins where vectors are fastest; free() it.
  * STATUS_NO_MEMORY; *state is NULL where it fails. */
 Status cache_new(CacheState **state, const CacheConfig *config, Error *error);
 

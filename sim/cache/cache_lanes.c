@@ -13,7 +13,7 @@
  * of their places turns (CACHE_GROUP_SETS, cache_private.h).
  *
  * The vectors are the compiler's generic ones, so this is portable C; x86 builds also hold versions
- * for AVX2 and AVX-512, chosen once by cache_init. All versions give the same lines in the same
+ * for AVX2 and AVX-512, chosen once by cache_new. All versions give the same lines in the same
  * order.
  */
 #include "sim/cache/cache_private.h"

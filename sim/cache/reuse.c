@@ -188,8 +188,6 @@ Status reuse_use_range(ReuseState *state, uint64_t first_block, uint64_t n) {
   return STATUS_OK;
 }
 
-Status reuse_use(ReuseState *state, uint64_t block) { return reuse_use_range(state, block, 1); }
-
 const uint64_t *reuse_histogram(const ReuseState *state) { return at(state, state->histogram_offset); }
 
 uint64_t reuse_misses(const ReuseState *state, uint64_t capacity_blocks) {
@@ -197,13 +195,4 @@ uint64_t reuse_misses(const ReuseState *state, uint64_t capacity_blocks) {
   uint64_t misses = state->first_uses;
   for (uint64_t d = capacity_blocks; d < state->max_blocks; d++) misses += histogram[d];
   return misses;
-}
-
-void reuse_curve(const ReuseState *state, uint64_t *misses, uint64_t n) {
-  const uint64_t *histogram = reuse_histogram(state);
-  uint64_t left = state->uses;
-  for (uint64_t c = 0; c < n; c++) {
-    misses[c] = left;
-    if (c < state->max_blocks) left -= histogram[c];
-  }
 }

@@ -20,7 +20,7 @@
  * tile share one distance, g x D + g - 1, so misses(C lines) = g x misses(C / g tiles).
  *
  * Modelled: LRU, blocks of one size, reads and stores alike.
- * Not modelled: sets (sdcm.h does), sectors.
+ * Not modelled: sets, sectors.
  *
  * A ReuseState lives in the caller's memory and is flat: memcpy is a bookmark. */
 #ifndef TILEWALK_SIM_REUSE_H
@@ -53,11 +53,8 @@ size_t reuse_state_bytes(uint64_t max_blocks);
  * malloc aligns. STATUS_TOO_LARGE beyond 2^28 blocks, STATUS_BAD_REQUEST for none. */
 Status reuse_init(ReuseState *state, uint64_t max_blocks, Error *error);
 
-/* One use of one block, any number below 2^64 - 1. STATUS_TOO_LARGE, with nothing changed, where it
- * would be the first use of one block more than there is room for. */
-Status reuse_use(ReuseState *state, uint64_t block);
-
-/* Uses of `n` neighbouring blocks, one after the other; stops at the first that is refused. */
+/* Uses of `n` neighbouring blocks, numbers below 2^64 - 1, one after the other. Stops at the first that is
+ * refused: STATUS_TOO_LARGE where it would be the first use of one block more than there is room for. */
 Status reuse_use_range(ReuseState *state, uint64_t first_block, uint64_t n);
 
 /* The uses at each distance D, 0 <= D < max_blocks; all other uses were first uses. */
@@ -65,8 +62,5 @@ const uint64_t *reuse_histogram(const ReuseState *state);
 
 /* Misses of a fully associative LRU cache of `capacity_blocks`; with 0, all uses. */
 uint64_t reuse_misses(const ReuseState *state, uint64_t capacity_blocks);
-
-/* The whole curve: misses[C] for C = 0 .. n - 1. */
-void reuse_curve(const ReuseState *state, uint64_t *misses, uint64_t n);
 
 #endif

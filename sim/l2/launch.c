@@ -270,7 +270,3 @@ int64_t launch_number(const Launch *l, LaunchPiece p) {
   }
   return n;
 }
-
-int64_t launch_walk_tile(const Launch *l, Span computed, int64_t step) {
-  return l->config.walk == WALK_REVERSED ? computed.end - 1 - step : computed.begin + step;
-}

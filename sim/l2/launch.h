@@ -177,7 +177,4 @@ LaunchPiece launch_piece(const Launch *launch, int64_t n);
 /* Its number again: launch_number(launch_piece(n)) = n. */
 int64_t launch_number(const Launch *launch, LaunchPiece piece);
 
-/* The column tile at `step` of a walk over the computed tiles, 0 <= step < end - begin. */
-int64_t launch_walk_tile(const Launch *launch, Span computed, int64_t step);
-
 #endif

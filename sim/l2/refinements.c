@@ -76,16 +76,6 @@ const RefinementRow REFINEMENTS[N_REFINEMENTS] = {
                               "5 MB", "h200/begins-replayed"},
 };
 
-Refinements refinements_of_speed(void) {
-  static const Refinement SPEED[] = {REFINEMENT_WAIT_SPREAD, REFINEMENT_LASTING_SPREAD, REFINEMENT_WORK_SPREAD,
-                                     REFINEMENT_STEP_SPREAD, REFINEMENT_BUSY_SPREAD,    REFINEMENT_FIRST_CODE,
-                                     REFINEMENT_SIDES_APART, REFINEMENT_GPC_CLOCKS,     REFINEMENT_SLOTS,
-                                     REFINEMENT_LAG,         REFINEMENT_MISSED_TURNS,   REFINEMENT_UNLIKE_SPREAD};
-  Refinements set = 0;
-  for (size_t i = 0; i < sizeof SPEED / sizeof *SPEED; i++) set |= refinement_bit(SPEED[i]);
-  return set;
-}
-
 static Status unknown(const char *word, size_t length, Error *error) {
   char typed[64] = "";
   snprintf(typed, sizeof typed, "%.*s", length < sizeof typed ? (int)length : 0, word);

@@ -60,9 +60,6 @@ typedef struct {
 
 extern const RefinementRow REFINEMENTS[N_REFINEMENTS];
 
-/* Every source of difference between CTAs: all of them equally fast. */
-Refinements refinements_of_speed(void);
-
 /* Names joined by commas. STATUS_BAD_REQUEST names the word that is none, and the nearest one; *set is unchanged. */
 Status refinements_parse(const char *text, Refinements *set, Error *error);
 

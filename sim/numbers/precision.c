@@ -128,8 +128,6 @@ double precision_round(Precision precision, double value) {
   return precision_from_bits(precision, precision_to_bits(precision, value));
 }
 
-double precision_largest(Precision precision) { return precision_from_bits(precision, formats[precision].largest); }
-
 double precision_ulp(Precision precision, double value) {
   if (!isfinite(value)) return NAN;
   const PrecisionFormat *format = &formats[precision];
@@ -137,13 +135,4 @@ double precision_ulp(Precision precision, double value) {
   int exponent = smallest_exponent;
   if (value != 0 && ilogb(value) > smallest_exponent) exponent = ilogb(value);
   return ldexp(1.0, exponent - format->fraction_bits);
-}
-
-uint64_t precision_ulp_distance(Precision precision, double a, double b) {
-  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : UINT64_MAX;
-  uint64_t sign = UINT64_C(1) << (formats[precision].bits - 1);
-  uint64_t a_bits = precision_to_bits(precision, a), b_bits = precision_to_bits(precision, b);
-  uint64_t a_steps = a_bits & (sign - 1), b_steps = b_bits & (sign - 1); /* from zero */
-  if ((a_bits ^ b_bits) & sign) return a_steps + b_steps;
-  return a_steps > b_steps ? a_steps - b_steps : b_steps - a_steps;
 }

@@ -61,17 +61,9 @@ double precision_round(Precision precision, double value);
  * largest value where the format saturates. */
 bool precision_overflows(Precision precision, double value);
 
-/* The largest finite value. */
-double precision_largest(Precision precision);
-
 /* The gap between neighbours of the format around `value`: one unit in the last place (ulp). In the
  * subnormal range and at 0 it is the smallest subnormal. NaN for an infinity or a NaN. */
 double precision_ulp(Precision precision, double value);
-
-/* How many steps of the format lie between a and b, both stored first: 0 when they are equal (+0
- * and -0 are), 1 for neighbours. An infinity is one step beyond the largest value. Two NaNs are 0
- * apart, a NaN and a number UINT64_MAX. */
-uint64_t precision_ulp_distance(Precision precision, double a, double b);
 
 /* What a GPU adds up in when its operands are stored in `stored`: fp64 for fp64, fp32 for the rest. */
 static inline Precision precision_accumulator(Precision stored) {

@@ -15,7 +15,6 @@
 #include "sim/cache/cache.h"
 #include "sim/cache/din.h"
 #include "sim/cache/reuse.h"
-#include "sim/cache/tile_cache.h"
 #include "viz/cli/replay_team.h"
 
 enum { TILES = 32, TILE_BYTES = 32768, LINE_BYTES = 128, N_TILE_READS = TILES * (2 * TILES + 2), WAYS = 16 };
@@ -150,23 +149,6 @@ static double time_parts(const Trace *trace, const CacheConfig *config, uint32_t
   return best;
 }
 
-static double time_tiles(const Trace *trace, const CacheConfig *config, uint64_t *misses) {
-  double best = 1e9;
-  TileCache *tiles = malloc(tile_cache_state_bytes(config, TILE_BYTES));
-  if (!tiles || tile_cache_init(tiles, config, TILE_BYTES, NULL) != STATUS_OK) abort();
-  for (int repeat = 0; repeat < 1000; repeat++) {
-    const double began = seconds_now();
-    tile_cache_reset(tiles);
-    for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
-      tile_cache_access(tiles, tile->address, TILE_BYTES, tile->kind);
-    const double seconds = seconds_now() - began;
-    if (seconds < best) best = seconds;
-  }
-  *misses = tile_cache_counts(tiles).line_misses;
-  free(tiles);
-  return best;
-}
-
 static int report(const char *what, double seconds, double plain_seconds, uint64_t misses, uint64_t expected) {
   printf("  %-44s %9.0f million/s   %6.2f x the plain loop\n", what, 1e-6 * N_RECORDS / seconds,
          plain_seconds / seconds);
@@ -209,30 +191,28 @@ static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t
     snprintf(what, sizeof what, "the same, 40 bits, sets on %u cores (%.2f x one)", n_threads, one / all);
     wrong += report(what, all, plain, misses, expected);
   }
-  const double seconds = time_tiles(trace, &narrow, &misses);
-  return wrong + report("tile_cache_access, lines it stands for", seconds, plain, misses, expected);
+  return wrong;
 }
 
 /* The whole curve, all capacities, first at line grain, then at tile grain. */
 static int miss_curve(const Trace *trace, uint64_t block_bytes) {
   const uint64_t max_blocks = (4 << 20) / block_bytes, per_tile = TILE_BYTES / block_bytes;
   ReuseState *reuse = malloc(reuse_state_bytes(max_blocks));
-  uint64_t *misses = malloc((max_blocks + 1) * sizeof *misses);
-  if (!reuse || !misses) abort();
+  uint64_t misses = 0;
+  if (!reuse) abort();
   double best = 1e9;
   for (int repeat = 0; repeat < 7; repeat++) {
     const double began = seconds_now();
     reuse_init(reuse, max_blocks, NULL);
     for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
       reuse_use_range(reuse, tile->address / block_bytes, per_tile);
-    reuse_curve(reuse, misses, max_blocks + 1);
+    misses = reuse_misses(reuse, (2 << 20) / block_bytes);
     const double seconds = seconds_now() - began;
     if (seconds < best) best = seconds;
   }
-  printf("  miss curve, %5" PRIu64 "-byte blocks, all capacities    %9.3f ms\n", block_bytes, 1e3 * best);
-  const int wrong = misses[(2 << 20) / block_bytes] * block_bytes != (uint64_t)N_RECORDS * LINE_BYTES;
+  printf("  miss curve, %5" PRIu64 "-byte blocks, in one pass       %9.3f ms\n", block_bytes, 1e3 * best);
+  const int wrong = misses * block_bytes != (uint64_t)N_RECORDS * LINE_BYTES;
   if (wrong) printf("  WRONG: not every use misses in 2 MiB\n");
-  free(misses);
   free(reuse);
   return wrong;
 }

@@ -55,8 +55,8 @@ static void random_text(Rand *r, int n_lines) {
 /* --- one parser, one cache --- */
 
 static CacheState *run_alone(const CacheConfig *config, uint64_t limit) {
-  CacheState *cache = malloc(cache_state_bytes(config));
-  assert_int_equal(cache_init(cache, config, NULL), STATUS_OK);
+  CacheState *cache;
+  assert_int_equal(cache_new(&cache, config, NULL), STATUS_OK);
   DinParser parser = {0};
   for (size_t at = 0, n, used; at < length && limit; at += used, limit -= n) {
     DinRecord record;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/l2_counters.h"
+#include "tests/support/predict_counters.h"
 #include "tests/support/open_profile.h"
 
 enum { ROWS_MAX = 512, TIMES_MAX = 33 };
@@ -132,7 +132,7 @@ static void compare(const char *rung, const Row *rows, int n, Refinements withou
     if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     if (problem.tiling.B_r != problem.launch.block_q || problem.tiling.B_c != problem.launch.block_k) continue;
     L2Counters p;
-    if (l2_counters_predict(&p, &problem, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
+    if (predict_counters(&p, &problem, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
     const double predicted[QUANTITIES] = {p.hbm_read_bytes, p.fabric_bytes, p.l2_read_bytes, p.hit_rate};
     if (print) print_row(&rows[i], &p, predicted);
     for (int q = 0; q < QUANTITIES; q++) {
@@ -316,7 +316,7 @@ static void other_streams_are_predicted(void **state) {
     const Profile profile = open_profile(rung);
     if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     L2Counters p;
-    if (l2_counters_predict(&p, &problem, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
+    if (predict_counters(&p, &problem, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
     const double hbm = p.hbm_read_bytes / (hbm_read - CODE_BYTES * (standard ? 3 : 1)) - 1,
                  over = p.fabric_bytes / (32 * fabric) - 1;
     if (getenv("TILEWALK_TABLE"))

@@ -197,7 +197,9 @@ static void slow_run(SlowL2 *l2, const Case *c, const L2RunConfig *config) {
       const int64_t head = slot->piece.batch * p->shape.heads + slot->piece.head;
       const int64_t kv_head =
           slot->piece.batch * p->shape.kv_heads + slot->piece.head / (p->shape.heads / p->shape.kv_heads);
-      slow_read(l2, side, 'K', kv_head, launch_walk_tile(l, slot->span, slot->at++), kv_bytes);
+      const int64_t at = slot->at++;
+      slow_read(l2, side, 'K', kv_head,
+                l->config.walk == WALK_REVERSED ? slot->span.end - 1 - at : slot->span.begin + at, kv_bytes);
       if (slot->at < slot->span.end - slot->span.begin) continue;
       slow_write_o(l2, side, head, slot->piece.row_block, row_block);
       slot->busy = false;
@@ -571,6 +573,17 @@ static void who_pulls_comes_as_it_starts(void **state) {
   assert_true(t[0].read_bytes == t[1].read_bytes && t[0].hbm_read_bytes == t[1].hbm_read_bytes);
   assert_true(fabs(t[0].fabric_bytes / (all - (6 * 2 + 1 + 0) / 8.0 * of_head) - 1) < 0.005);
   assert_true(t[1].fabric_bytes < all - of_head && t[1].fabric_bytes > all - 2.2 * of_head);
+}
+
+/* Every source of difference between CTAs: without them all are equally fast. */
+static Refinements refinements_of_speed(void) {
+  static const Refinement SPEED[] = {REFINEMENT_WAIT_SPREAD, REFINEMENT_LASTING_SPREAD, REFINEMENT_WORK_SPREAD,
+                                     REFINEMENT_STEP_SPREAD, REFINEMENT_BUSY_SPREAD,    REFINEMENT_FIRST_CODE,
+                                     REFINEMENT_SIDES_APART, REFINEMENT_GPC_CLOCKS,     REFINEMENT_SLOTS,
+                                     REFINEMENT_LAG,         REFINEMENT_MISSED_TURNS,   REFINEMENT_UNLIKE_SPREAD};
+  Refinements set = 0;
+  for (size_t i = 0; i < sizeof SPEED / sizeof *SPEED; i++) set |= refinement_bit(SPEED[i]);
+  return set;
 }
 
 /* One CTA on an SM takes what it is said to take alone; two share the rate that the kernel reaches. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/l2_counters.h"
+#include "tests/support/predict_counters.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
@@ -52,7 +52,7 @@ static double predict(const char *kernel, const Shape *shape) {
   Error error = {0};
   if (profile_config(&profile, &p.shape, &p.launch, &error)) fail_msg("%s", error.message);
   p.tiling = (Tiling){.B_r = p.launch.block_q, .B_c = p.launch.block_k, .lse = profile.lse};
-  if (l2_counters_predict(&counters, &p, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
+  if (predict_counters(&counters, &p, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
   return counters.hbm_read_bytes;
 }
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "sim/l2_counters.h"
+#include "tests/support/predict_counters.h"
 #include "sim/l2/refinements.h"
 #include "tests/support/open_asset.h"
 #include "tests/support/open_gpu.h"
@@ -108,7 +108,7 @@ static L2Counters counters(const Run *run, const Gpu *gpu, Refinements without) 
   if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
   problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
   L2Counters c;
-  if (l2_counters_predict(&c, &problem, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
+  if (predict_counters(&c, &problem, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
   return c;
 }
 

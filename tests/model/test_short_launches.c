@@ -15,7 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/l2_counters.h"
+#include "tests/support/predict_counters.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
@@ -73,7 +73,7 @@ static L2Counters predict(const Profile *profile, const Shape *shape, const Gpu 
   Error error = {0};
   if (profile_config(profile, &p.shape, &p.launch, &error)) fail_msg("%s", error.message);
   p.tiling = (Tiling){.B_r = p.launch.block_q, .B_c = p.launch.block_k, .lse = profile->lse};
-  if (l2_counters_predict(&counters, &p, profile->schedule, gpu, &error)) fail_msg("%s", error.message);
+  if (predict_counters(&counters, &p, profile->schedule, gpu, &error)) fail_msg("%s", error.message);
   return counters;
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/l2_counters.h"
+#include "tests/support/predict_counters.h"
 #include "tests/support/gpcs.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
@@ -128,7 +128,7 @@ static double predicted(const Recorded *r, const Gpu *gpu, uint32_t first_gpc) {
   if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
   problem.tiling.B_r = problem.launch.block_q, problem.tiling.B_c = problem.launch.block_k;
   L2Counters counters;
-  if (l2_counters_predict(&counters, &problem, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
+  if (predict_counters(&counters, &problem, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
   return counters.fabric_bytes;
 }
 

@@ -105,11 +105,10 @@ size_t alloc_fail_each(AllocFailRun *run, void *context) {
     alloc_fail_after(-1);
     if (left) fail_msg("allocation %ld failed: %zu blocks were left behind", n + 1, left);
     if (!happened) {
-      if (status != STATUS_OK) fail_msg("undisturbed run: %s: %s", status_string(status), error.message);
+      if (status != STATUS_OK) fail_msg("undisturbed run: status %d: %s", (int)status, error.message);
       return (size_t)n;
     }
-    if (status != STATUS_NO_MEMORY)
-      fail_msg("allocation %ld failed: the run returned \"%s\"", n + 1, status_string(status));
+    if (status != STATUS_NO_MEMORY) fail_msg("allocation %ld failed: the run returned status %d", n + 1, (int)status);
     if (error.status != STATUS_NO_MEMORY || !error.message[0] || strchr(error.message, '\n'))
       fail_msg("allocation %ld failed: the message is \"%s\"", n + 1, error.message);
   }

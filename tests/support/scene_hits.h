@@ -18,7 +18,6 @@ static inline void let_go_of_scratch(void) {
   scratch_surface = NULL;
 }
 
-/* scene_hit, many times over. */
 static inline SceneHit hit_at(SceneKind scene, const Snapshot *now, const SceneView *view, double width, double height,
                               double x, double y) {
   return scene_hit_measured(scene, now, view, scratch(), width, height, x, y);

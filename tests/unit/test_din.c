@@ -336,8 +336,7 @@ static void replay_counts_as_one_access_a_record(void **unused) {
 static void an_address_the_cache_cannot_hold_is_explained(void **unused) {
   (void)unused;
   const CacheConfig config = {.address_bits = 32};
-  CacheState *cache = malloc(cache_state_bytes(&config));
-  cache_init(cache, &config, NULL);
+  CacheState *cache = make_cache(&config);
   const DinRecord records[] = {{0, 128, DIN_READ}, {0xfffffff0, 32, DIN_READ}};
   Error error = {0};
   assert_int_equal(din_replay(cache, records, 2, &error), STATUS_BAD_REQUEST);

@@ -187,15 +187,6 @@ static void waves_and_the_tail(void **state) {
   assert_int_equal(make(shape, config).n_pieces, 16);
 }
 
-static void the_walk_runs_either_way(void **state) {
-  (void)state;
-  Launch l = make((Shape){.N_q = 100, .d = 64}, (LaunchConfig){.block_q = 64, .block_k = 64, .walk = WALK_REVERSED});
-  const Span span = {3, 7};
-  for (int64_t step = 0; step < 4; step++) assert_int_equal(launch_walk_tile(&l, span, step), 6 - step);
-  l.config.walk = WALK_FORWARD;
-  for (int64_t step = 0; step < 4; step++) assert_int_equal(launch_walk_tile(&l, span, step), 3 + step);
-}
-
 static void names_read_back(void **state) {
   (void)state;
   for (int i = 0; i < ORDER_COUNT; i++) {
@@ -236,7 +227,6 @@ int main(void) {
       cmocka_unit_test(unknown_numbers_do_not_limit),
       cmocka_unit_test(orders_are_nested_loops),
       cmocka_unit_test(waves_and_the_tail),
-      cmocka_unit_test(the_walk_runs_either_way),
       cmocka_unit_test(names_read_back),
       cmocka_unit_test(impossible_requests),
   };

@@ -78,7 +78,10 @@ static const struct {
 };
 
 static void describe(const LaunchFacts *f, char *to, size_t size) {
-  snprintf(to, size, "%s; ", launch_role_name(f->role));
+  static const char *const roles[] = {
+      "a kernel",        "attention",    "split keys", "combine",   "D of the backward pass",
+      "a backward pass", "dQ converted", "a product",  "a softmax", "an elementwise pass"};
+  snprintf(to, size, "%s; ", roles[f->role]);
 #define PUT(...) snprintf(to + strlen(to), size - strlen(to), __VA_ARGS__)
   if (f->block_q) PUT("d%lld %lldx%lld", (long long)f->d, (long long)f->block_q, (long long)f->block_k);
   if (f->says_dtype) PUT("%s%s", f->block_q ? " " : "", dtype_name(f->dtype));

@@ -92,14 +92,10 @@ static void test_bytes_decimal(void **state) {
   assert_string_equal(number_bytes_decimal(1668939776).text, "1.669 GB");
 }
 
-static void test_bytes_exact_and_both(void **state) {
+static void test_bytes_exact(void **state) {
   (void)state;
   assert_string_equal(number_bytes_exact(138412032).text, "138,412,032 B");
   assert_string_equal(number_bytes_exact(0).text, "0 B");
-  assert_string_equal(number_bytes_both(138412032).text, "132 MiB (138,412,032 B)");
-  assert_string_equal(number_bytes_both(1023).text, "1023 B");
-  assert_true(strlen(number_bytes_both(WIDE_MAX).text) < NUMBER_CHARS - 1); /* nothing is cut */
-  assert_string_equal(number_bytes_both(WIDE_MAX).text + strlen(number_bytes_both(WIDE_MAX).text) - 3, " B)");
 }
 
 static void test_counts(void **state) {
@@ -258,7 +254,7 @@ int main(void) {
       cmocka_unit_test(test_bytes_never_show_a_full_unit),
       cmocka_unit_test(test_bytes_are_close),
       cmocka_unit_test(test_bytes_decimal),
-      cmocka_unit_test(test_bytes_exact_and_both),
+      cmocka_unit_test(test_bytes_exact),
       cmocka_unit_test(test_counts),
       cmocka_unit_test(test_tokens),
       cmocka_unit_test(test_ratios),

@@ -101,13 +101,11 @@ static void between_all_neighbours_rounding_is_to_nearest_even(void **state) {
 
 static void fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest(void **state) {
   (void)state;
-  assert_true(precision_largest(PRECISION_FP16) == 65504);
   assert_true(precision_round(PRECISION_FP16, nextafter(65520, 0)) == 65504);
   assert_true(precision_round(PRECISION_FP16, 65520) == INFINITY);
   assert_true(precision_round(PRECISION_FP16, -65520) == -INFINITY);
   assert_true(precision_round(PRECISION_FP16, -INFINITY) == -INFINITY);
   double largest = 255 * 0x1p120, edge = 255.5 * 0x1p120; /* bf16 */
-  assert_true(precision_largest(PRECISION_BF16) == largest);
   assert_true(precision_round(PRECISION_BF16, nextafter(edge, 0)) == largest);
   assert_true(precision_round(PRECISION_BF16, edge) == INFINITY);
   assert_true(precision_round(PRECISION_FP32, 0x1.ffffffp127) == INFINITY);
@@ -117,8 +115,6 @@ static void fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest(v
 /* cvt.rn.satfinite: also an infinity becomes the largest finite value. */
 static void fp8_saturates(void **state) {
   (void)state;
-  assert_true(precision_largest(PRECISION_E4M3) == 448);
-  assert_true(precision_largest(PRECISION_E5M2) == 57344);
   const double too_large[] = {449, 464, 480, 1e9, 1e300, INFINITY};
   for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
     assert_true(precision_round(PRECISION_E4M3, too_large[i]) == 448);
@@ -250,23 +246,6 @@ static void tiny_values_become_zero_with_their_sign(void **state) {
   assert_true(precision_round(PRECISION_FP64, 5e-324) == 5e-324);
 }
 
-static void ulp_distance_counts_patterns(void **state) {
-  (void)state;
-  for (uint64_t bits = 0; bits < 0x7c00; bits += 7) { /* fp16: from zero up to infinity */
-    double value = precision_from_bits(PRECISION_FP16, bits);
-    double next = precision_from_bits(PRECISION_FP16, bits + 1);
-    assert_true(precision_ulp_distance(PRECISION_FP16, value, next) == 1);
-    assert_true(precision_ulp_distance(PRECISION_FP16, -value, next) == 2 * bits + 1);
-    assert_true(precision_ulp_distance(PRECISION_FP16, 0, value) == bits);
-  }
-  assert_true(precision_ulp_distance(PRECISION_FP32, 0.0, -0.0) == 0);
-  assert_true(precision_ulp_distance(PRECISION_FP32, 1, 1 + 3 * 0x1p-23) == 3);
-  assert_true(precision_ulp_distance(PRECISION_FP64, -5e-324, 5e-324) == 2);
-  assert_true(precision_ulp_distance(PRECISION_FP64, -INFINITY, INFINITY) == 0xffe0000000000000);
-  assert_true(precision_ulp_distance(PRECISION_BF16, NAN, 1) == UINT64_MAX);
-  assert_true(precision_ulp_distance(PRECISION_BF16, NAN, NAN) == 0);
-}
-
 static void ulp_is_the_gap_to_the_next_value(void **state) {
   (void)state;
   for (uint64_t i = 0; i < 20000; i++) {
@@ -317,7 +296,6 @@ int main(void) {
 #endif
       cmocka_unit_test(nan_stays_nan_with_its_sign),
       cmocka_unit_test(tiny_values_become_zero_with_their_sign),
-      cmocka_unit_test(ulp_distance_counts_patterns),
       cmocka_unit_test(ulp_is_the_gap_to_the_next_value),
       cmocka_unit_test(names_are_read_and_unknown_ones_refused),
   };

@@ -10,6 +10,7 @@
 
 #include "sim/cache/cache.h"
 #include "sim/cache/reuse.h"
+#include "tests/support/make_cache.h"
 #include "tests/support/rand.h"
 
 static ReuseState *make(uint64_t max_blocks) {
@@ -47,14 +48,11 @@ static void one_block_at_a_time_by_hand(void **unused) {
   (void)unused;
   ReuseState *reuse = make(8);
   const char *trace = "abcbda"; /* b comes back after c; a after c, b, d */
-  for (const char *c = trace; *c; c++) assert_int_equal(reuse_use(reuse, (uint64_t)*c), STATUS_OK);
+  for (const char *c = trace; *c; c++) assert_int_equal(reuse_use_range(reuse, (uint64_t)*c, 1), STATUS_OK);
   assert_int_equal(reuse->first_uses, 4);
   assert_int_equal(reuse_histogram(reuse)[1], 1);
   assert_int_equal(reuse_histogram(reuse)[3], 1);
   const uint64_t curve[] = {6, 6, 5, 5, 4, 4}; /* capacity 0, 1, 2, 3, 4, 5 */
-  uint64_t misses[6];
-  reuse_curve(reuse, misses, 6);
-  assert_memory_equal(misses, curve, sizeof curve);
   for (uint64_t c = 0; c < 6; c++) assert_int_equal(reuse_misses(reuse, c), curve[c]);
   free(reuse);
 }
@@ -93,7 +91,7 @@ static void strided_blocks_fill_the_table(void **unused) {
     ReuseState *reuse = make(700);
     for (uint64_t pass = 0; pass < 5; pass++)
       for (uint64_t i = 0; i < 700; i += pass % 2 + 1) {
-        assert_int_equal(reuse_use(reuse, i << shift), STATUS_OK);
+        assert_int_equal(reuse_use_range(reuse, i << shift, 1), STATUS_OK);
         slow_use(slow, i << shift);
       }
     assert_same(reuse, slow);
@@ -109,8 +107,7 @@ static void the_curve_is_what_fully_associative_caches_miss(void **unused) {
   ReuseState *reuse = make(LINES);
   for (uint64_t capacity = 1; capacity <= LINES; capacity += capacity / 5 + 1) {
     CacheConfig config = {.size_bytes = capacity * 128, .ways = capacity};
-    CacheState *cache = malloc(cache_state_bytes(&config));
-    cache_init(cache, &config, NULL);
+    CacheState *cache = make_cache(&config);
     reuse_init(reuse, LINES, NULL);
     Rand r = {3};
     for (int i = 0; i < 500; i++) {
@@ -162,10 +159,10 @@ static void one_block_too_many_is_refused(void **unused) {
   (void)unused;
   ReuseState *reuse = make(3);
   assert_int_equal(reuse_use_range(reuse, 10, 3), STATUS_OK);
-  assert_int_equal(reuse_use(reuse, 13), STATUS_TOO_LARGE);
-  assert_int_equal(reuse_use(reuse, ~(uint64_t)0), STATUS_BAD_REQUEST);
+  assert_int_equal(reuse_use_range(reuse, 13, 1), STATUS_TOO_LARGE);
+  assert_int_equal(reuse_use_range(reuse, ~(uint64_t)0, 1), STATUS_BAD_REQUEST);
   assert_int_equal(reuse->uses, 3);
-  for (int i = 0; i < 1000; i++) assert_int_equal(reuse_use(reuse, 10), STATUS_OK);
+  for (int i = 0; i < 1000; i++) assert_int_equal(reuse_use_range(reuse, 10, 1), STATUS_OK);
   assert_int_equal(reuse_histogram(reuse)[0], 999);
   assert_int_equal(reuse_histogram(reuse)[2], 1);
   free(reuse);
@@ -187,8 +184,8 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
   for (int i = 0; i < 2000; i++) {
     if (i == 700) memcpy(bookmark, reuse, bytes);
     const uint64_t block = (uint64_t)rand_in(&r, 0, 199);
-    reuse_use(reuse, block);
-    if (i >= 700) reuse_use(bookmark, block);
+    reuse_use_range(reuse, block, 1);
+    if (i >= 700) reuse_use_range(bookmark, block, 1);
   }
   assert_memory_equal(reuse, bookmark, bytes);
   free(reuse);

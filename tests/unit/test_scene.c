@@ -752,7 +752,7 @@ static void test_odd_sizes(void **state) {
         const SceneView view = {.footer = "state"};
         scene_draw((SceneKind)scene, &now, &view, cr, SIZES[k][0], SIZES[k][1], &theme_dark);
         assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
-        scene_hit((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1], 5, 5);
+        hit_at((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1], 5, 5);
         cairo_destroy(cr);
         cairo_surface_destroy(surface);
       }

@@ -493,7 +493,7 @@ static void check_levels(const char *algorithm, int64_t heads) {
   Request request = {.shape = {.N_q = 2048, .d = 128, .heads = heads, .causal = true}, .block = 128, .gpu = "h200"};
   Stage stage;
   Error error = {0};
-  assert_int_equal(request_set_algorithms(&request, algorithm, &error), STATUS_OK);
+  request.algorithms[0] = schedule_find(algorithm), request.n_algorithms = 1;
   if (request_stage(&request, false, 0, &stage, &error)) fail_msg("%s", error.message);
   snprintf(arguments, sizeof arguments,
            "sim -N 2048 -d 128 --heads %d --causal --block 128 --gpu h200 --algorithm %s --json", (int)heads,

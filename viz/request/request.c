@@ -452,8 +452,6 @@ const Option REQUEST_SCENE_OPTIONS[] = {
     {0},
 };
 
-Status request_set_algorithms(Request *r, const char *names, Error *error) { return set_algorithm(r, names, error); }
-
 /* ---- Output --------------------------------------------------------------------------------------- */
 
 static Status set_json(void *target, const char *value, Error *error) {

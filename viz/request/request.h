@@ -71,9 +71,6 @@ Status request_has_effect(const Request *request, const Gpu *gpu, Error *error);
 typedef enum { REQUEST_ONE = 0, REQUEST_COMPARED } RequestDefault;
 Status request_algorithms(Request *request, RequestDefault which, Error *error);
 
-/* Names the algorithms, as --algorithm does. */
-Status request_set_algorithms(Request *request, const char *names, Error *error);
-
 /* For scenes. Without any size the problem becomes one small enough to be looked at: N = 64, d = 16, causal, tiles of 8
  * x 8. */
 void request_choose_small(Request *request);

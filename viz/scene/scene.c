@@ -167,14 +167,6 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneVie
   return hit;
 }
 
-SceneHit scene_hit(SceneKind scene, const Snapshot *now, const SceneView *view, double width, double height, double x,
-                   double y) {
-  cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-  const SceneHit hit = scene_hit_measured(scene, now, view, measures, width, height, x, y);
-  cairo_surface_destroy(measures);
-  return hit;
-}
-
 /* ---- Tooltips --------------------------------------------------------------------------------------------- */
 
 static int64_t last_of(int64_t block, int64_t size, int64_t n) {

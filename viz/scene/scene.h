@@ -29,11 +29,8 @@ typedef struct {
 } SceneMoment;
 SceneMoment scene_moment(uint64_t step, double fraction);
 
-/* What lies under a point of scene_draw's drawing. */
-SceneHit scene_hit(SceneKind scene, const Snapshot *snapshot, const SceneView *view, double width, double height,
-                   double x, double y);
-
-/* The same with a surface to measure text on, which remembers what it measured: for a mouse that is followed. */
+/* What lies under a point of scene_draw's drawing. `measures` is a surface to measure text on, which remembers what it
+ * measured: for a mouse that is followed. */
 SceneHit scene_hit_measured(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_surface_t *measures,
                             double width, double height, double x, double y);
 

@@ -105,15 +105,6 @@ Number number_bytes_exact(Wide bytes) {
   return number;
 }
 
-Number number_bytes_both(Wide bytes) {
-  Number number = number_bytes(bytes);
-  if (bytes < 1024) return number;
-  append(&number, " (");
-  append(&number, number_bytes_exact(bytes).text);
-  append(&number, ")");
-  return number;
-}
-
 Number number_tokens(Wide tokens) {
   static const char *const units[] = {"", "K", "M", "G", "T"};
   Wide unit = (Wide)1 << 40;

@@ -35,9 +35,6 @@ Number number_bytes_decimal(Wide bytes);
 /* Every byte: "138,412,032 B". */
 Number number_bytes_exact(Wide bytes);
 
-/* Both: "132 MiB (138,412,032 B)"; below 1 KiB only "512 B". */
-Number number_bytes_both(Wide bytes);
-
 /* A count in full with thousands separators: "1,048,576". */
 Number number_count(Wide count);
 

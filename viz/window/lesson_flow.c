@@ -25,8 +25,6 @@ void flow_free(Flow *f) {
   memset(f, 0, sizeof *f);
 }
 
-bool flow_has_failed(const Flow *f) { return f->store.status != STATUS_OK; }
-
 static FlowPiece *push(Flow *f, FlowPiece piece) {
   if (!grow_array((void **)&f->pieces, &f->capacity, f->n + 1, sizeof *f->pieces)) {
     f->store.status = STATUS_NO_MEMORY;

@@ -74,7 +74,6 @@ typedef struct {
 
 void flow_clear(Flow *flow);
 void flow_free(Flow *flow);
-bool flow_has_failed(const Flow *flow); /* memory was out; what is there may be drawn */
 
 /* Pieces. The pointer that is returned is for setting what else there is; valid until the next piece, never NULL. */
 FlowPiece *flow_text(Flow *flow, FlowInk ink, const char *text); /* `code` between backticks, else as it is */

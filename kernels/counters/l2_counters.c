@@ -1,4 +1,4 @@
-#include "sim/l2_counters.h"
+#include "kernels/counters/l2_counters.h"
 
 L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
   const int64_t sms = s->launch.n_ctas < s->launch.n_sm ? s->launch.n_ctas : s->launch.n_sm;
@@ -10,19 +10,4 @@ L2Counters l2_counters_of(const Simulation *s, const Gpu *gpu) {
                       .l2_write_bytes = s->l2.write_bytes,
                       .hit_rate = l2_run_hit_rate(&s->l2),
                       .simulated = s->l2.simulated};
-}
-
-Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
-                           Error *error) {
-  Problem profiled = *problem;
-  profiled.profiled = true;
-  Simulation s;
-  Status status = simulate(&s, &profiled, schedule, error);
-  if (!status) status = simulation_l2(&s, &profiled, gpu, error);
-  if (status) return status;
-  if (!s.has_l2)
-    return error_set(error, STATUS_TOO_LARGE, "the L2 of %s has no answer to a problem of this kind or size",
-                     gpu->name);
-  *counters = l2_counters_of(&s, gpu);
-  return STATUS_OK;
 }

@@ -10,8 +10,8 @@
  * The fabric moves something in each launch besides (l2_fabric_launch, l2_fabric_sm of the GPU's description): of
  * `standard` in three, of fa2-split in two. With caches flushed before each kernel (ncu --cache-control all):
  * `standard` and fa2-split then read from HBM what goes between their kernels. */
-#ifndef TILEWALK_SIM_L2_COUNTERS_H
-#define TILEWALK_SIM_L2_COUNTERS_H
+#ifndef TILEWALK_KERNELS_COUNTERS_L2_COUNTERS_H
+#define TILEWALK_KERNELS_COUNTERS_L2_COUNTERS_H
 
 #include "sim/simulate.h"
 
@@ -22,10 +22,5 @@ typedef struct {
 
 /* Of a run for which simulation_l2 had an answer (has_l2), on that GPU. */
 L2Counters l2_counters_of(const Simulation *run, const Gpu *gpu);
-
-/* For a problem with its launch and tiling filled in, problem->without left out. STATUS_TOO_LARGE where simulation_l2
- * has no answer; *counters is unchanged on error. */
-Status l2_counters_predict(L2Counters *counters, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
-                           Error *error);
 
 #endif
