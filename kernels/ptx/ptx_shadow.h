@@ -22,12 +22,17 @@ typedef struct {
   int32_t bytes;         /* a lane's */
   uint64_t address[32];  /* global: as ptx_buffer_address has it; shared: the offset in the block's shared memory */
   const void *value[32]; /* stores: the bytes to be written; NULL otherwise */
+  const unsigned char *memory; /* shared, local: what lies at offset 0; NULL for global */
 } PtxAccess;
 
 /* NULL when there is no memory. `granule_bytes`: the narrowest access of the kernel, 1 to 4. */
 PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int64_t shared_bytes,
                           int32_t granule_bytes);
 void ptx_shadow_free(PtxShadow *shadow);
+/* Global memory that is no argument: a variable of the module. Before the run, once for each. */
+void ptx_shadow_range(PtxShadow *shadow, uint64_t address, int64_t n_bytes, const void *memory, const char *name);
+/* Whether memory ran out on the way: what was found is not all. */
+bool ptx_shadow_trouble(const PtxShadow *shadow);
 /* Returns the lanes whose access may take place: those outside every buffer are reported and left out (a load gives 0).
  */
 uint32_t ptx_shadow_access(PtxShadow *shadow, const PtxAccess *access);
@@ -41,6 +46,9 @@ void ptx_shadow_exit(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t ma
 /* cp.async.commit_group, and cp.async.wait_group N (all: N = 0), of these threads. */
 void ptx_shadow_commit(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
 void ptx_shadow_wait(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask, int32_t groups_left);
+/* An mbarrier at this offset of shared memory: an arrival (or bytes that arrived), and a wait that came through. */
+void ptx_shadow_release(PtxShadow *shadow, int64_t block, int32_t warp, uint64_t offset);
+void ptx_shadow_acquire(PtxShadow *shadow, int64_t block, int32_t warp, uint64_t offset);
 /* Lanes read register `id` (of ptx_register_name) that nothing wrote. The machine finds out: ptx_kernel_new marks reads
  * that some path reaches without a write, and only those are looked at in the run. */
 void ptx_shadow_register(PtxShadow *shadow, int32_t pc, int64_t block, int32_t warp, uint32_t mask, const char *name);
