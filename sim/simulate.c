@@ -220,9 +220,7 @@ double simulation_hbm_write_bytes(const Simulation *s) { return s->l2.hbm_write_
 
 double simulation_needed_bytes(const Shape *s) {
   const Mask mask = mask_of_shape(s);
-  const int64_t grain = s->pattern ? s->pattern->block : 1; /* of blocks the band may hide a part: counted whole */
-  const MaskTiles all = {grain, grain, {0, ceil_div(s->N_q, grain)}, {0, ceil_div(s->N_k, grain)}};
-  const double rows = (double)mask_rows_seen(&mask, &all).elements, keys = (double)mask_cols_seen(&mask, &all).elements;
+  const double rows = (double)mask_queries_seeing(&mask), keys = (double)mask_keys_seen(&mask);
   const double d = (double)s->d, d_v = (double)s->d_v, batch = (double)s->batch, e = dtype_bytes(s->dtype);
   return batch * e * ((double)s->heads * (rows * d + (double)s->N_q * d_v) + (double)s->kv_heads * keys * (d + d_v));
 }

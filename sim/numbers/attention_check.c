@@ -3,10 +3,24 @@
 #include <math.h>
 #include <string.h>
 
-/* The mask, written from its description in sim/problem/shape.h and not from the bands that the schedules use. */
+/* The mask, written from its description in sim/problem/shape.h and pattern.h, and not from the bands and ranges that
+ * the schedules use. */
+static bool pattern_hides(const Pattern *p, int64_t query, int64_t own, int64_t key) {
+  if (p->kind == PATTERN_BLOCKS) return pattern_cells(p, query, query + 1, key, key + 1).allowed == 0;
+  if (p->kind != PATTERN_DOCUMENTS) return false;
+  int64_t k = 0;
+  while (p->table[k] <= key) k++;
+  return own >= p->table[k] || own < (k > 0 ? p->table[k - 1] : 0);
+}
+
 static bool is_seen(const Shape *shape, int64_t query, int64_t key) {
   const int64_t own = query + (shape->top_left ? 0 : shape->N_k - shape->N_q); /* the query's position among the keys */
-  if (shape->pattern && pattern_cells(shape->pattern, query, query + 1, key, key + 1).allowed == 0) return false;
+  const Pattern *p = shape->pattern;
+  if (p && pattern_hides(p, query, own, key)) return false;
+  if (p && p->kind == PATTERN_PREFIX && key < p->keys) return true;
+  if (p && p->kind == PATTERN_SINK && key < p->keys)
+    return !(shape->causal && key > own) && !(shape->sided && shape->right >= 0 && key > own + shape->right) &&
+           !(!shape->causal && shape->window && key >= own + shape->window);
   if (shape->causal && key > own) return false;
   if (shape->sided)
     return (shape->left < 0 || key >= own - shape->left) && (shape->right < 0 || key <= own + shape->right);

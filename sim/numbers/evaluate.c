@@ -556,7 +556,7 @@ static void mask(const Evaluator *v, const Cursor *c, int name) {
   for (int64_t row = rows.begin; row < rows.end; row++, tile += v->state->n[SIDE_COLS]) {
     const Span seen = band_columns(&m->band, row);
     for (int64_t col = cols.begin; col < cols.end; col++)
-      if (col < seen.begin || col >= seen.end || (m->pattern && !mask_allows(m, row, col)))
+      if (m->pattern ? !mask_allows(m, row, col) : col < seen.begin || col >= seen.end)
         tile[col - cols.begin] = -INFINITY;
   }
 }

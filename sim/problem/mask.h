@@ -1,10 +1,11 @@
 /* Masks: which (query, key) pairs are allowed, and which tiles that makes full, partial or skipped.
  *
  *     band       causal, window or neither: sim/problem/band.h, counted in closed form at any size
- *     pattern    blocks that may be seen, such as strided:4 or a file's (sim/problem/pattern.h), besides the band
+ *     pattern    blocks or documents that may be seen beside the band, or keys that are seen although the band hides
+ *                them (sim/problem/pattern.h)
  *
- * Only this file and those two know the kinds. A tile is skipped when the band or the pattern skips it, full when both
- * have it full, else partial: as kernels decide, tile by tile. */
+ * Only this file and those two know the kinds. A tile is skipped when no pair in it is allowed, full when all are, else
+ * partial: exact at any size of tiles. */
 #ifndef TILEWALK_SIM_MASK_H
 #define TILEWALK_SIM_MASK_H
 
@@ -14,10 +15,14 @@
 typedef struct {
   Band band;              /* queries as rows */
   const Pattern *pattern; /* NULL: none; belongs to the caller */
+  int64_t row0, col0;     /* of a part of a mask: its corner in the pattern's matrix */
 } Mask;
 
 /* The mask of a completed shape. */
 Mask mask_of_shape(const Shape *shape);
+
+/* The part of it of `rows` rows and `cols` columns from a row and a column on, as a mask of its own. */
+Mask mask_part(const Mask *mask, int64_t row0, int64_t col0, int64_t rows, int64_t cols);
 
 /* The side of tiles that a count goes over: blocks [begin, end) of B_r queries, or of B_c keys. */
 typedef struct {
@@ -41,6 +46,9 @@ typedef struct {
 TileKind mask_tile(const Mask *mask, int64_t row0, int64_t row1, int64_t col0, int64_t col1);
 bool mask_allows(const Mask *mask, int64_t row, int64_t col);
 
+/* The smallest range that has every column that a row may see. Of a pattern of blocks: that of the band alone. */
+Span mask_columns(const Mask *mask, int64_t row);
+
 MaskCount mask_count(const Mask *mask, const MaskTiles *tiles);
 MaskSeen mask_rows_seen(const Mask *mask, const MaskTiles *tiles);
 MaskSeen mask_cols_seen(const Mask *mask, const MaskTiles *tiles);
@@ -51,5 +59,10 @@ int64_t mask_longest_col(const Mask *mask, int64_t B_r, int64_t B_c);
 
 /* The number of allowed pairs. */
 Wide mask_pairs(const Mask *mask);
+
+/* The queries that see a key, and the keys that a query sees. Of a pattern of blocks on more than 2^22 tokens, those of
+ * blocks in which one does. */
+Wide mask_queries_seeing(const Mask *mask);
+Wide mask_keys_seen(const Mask *mask);
 
 #endif

@@ -8,8 +8,19 @@
 #include "sim/base/checked.h"
 #include "sim/base/quote.h"
 
-static Pattern *pattern_new(const char *name, int64_t block, int64_t N_q, int64_t N_k, Error *error) {
-  const int64_t rows = ceil_div(N_q, block), cols = ceil_div(N_k, block);
+static Pattern *pattern_alloc(const char *name, PatternKind kind, PatternMatrix matrix, int64_t n, Error *error) {
+  Pattern *p = calloc(1, sizeof *p + (size_t)n * sizeof *p->table);
+  if (!p) {
+    error_set(error, STATUS_NO_MEMORY, "no memory for a mask");
+    return NULL;
+  }
+  snprintf(p->name, sizeof p->name, "%s", name);
+  p->kind = kind, p->matrix = matrix;
+  return p;
+}
+
+static Pattern *blocks_new(const char *name, int64_t block, PatternMatrix matrix, Error *error) {
+  const int64_t rows = ceil_div(matrix.N_q, block), cols = ceil_div(matrix.N_k, block);
   if (rows > PATTERN_CELLS_MAX || cols > PATTERN_CELLS_MAX / rows) {
     error_set(error, STATUS_TOO_LARGE,
               "the mask '%s' would have %" PRId64 " x %" PRId64 " blocks; at most %" PRId64
@@ -17,17 +28,12 @@ static Pattern *pattern_new(const char *name, int64_t block, int64_t N_q, int64_
               quote(name, strlen(name)).text, rows, cols, PATTERN_CELLS_MAX);
     return NULL;
   }
-  Pattern *p = calloc(1, sizeof *p + (size_t)((rows + 1) * (cols + 1)) * sizeof *p->sums);
-  if (!p) {
-    error_set(error, STATUS_NO_MEMORY, "no memory for the blocks of a mask");
-    return NULL;
-  }
-  snprintf(p->name, sizeof p->name, "%s", name);
-  p->block = block, p->rows = rows, p->cols = cols, p->N_q = N_q, p->N_k = N_k;
+  Pattern *p = pattern_alloc(name, PATTERN_BLOCKS, matrix, (rows + 1) * (cols + 1), error);
+  if (p) p->block = block, p->rows = rows, p->cols = cols;
   return p;
 }
 
-static uint32_t *sum_at(Pattern *p, int64_t row, int64_t col) { return &p->sums[row * (p->cols + 1) + col]; }
+static uint32_t *sum_at(Pattern *p, int64_t row, int64_t col) { return &p->table[row * (p->cols + 1) + col]; }
 
 /* Cells are noted in their own place first; then each becomes the sum of all above and to the left. */
 static void note(Pattern *p, int64_t row, int64_t col) { *sum_at(p, row + 1, col + 1) = 1; }
@@ -46,36 +52,109 @@ static bool whole_number(const char **text, int64_t *value) {
   return *value > 0 && *value <= INT32_MAX;
 }
 
-Pattern *pattern_named(const char *name, int64_t N_q, int64_t N_k, Error *error) {
-  static const char KIND[] = "strided:";
-  const char *at = name;
+static Pattern *no_mask(const char *name, Error *error) {
+  error_set(error, STATUS_BAD_REQUEST,
+            "'%s' is no mask; there are " PATTERN_NAMES
+            ", documents:FILE, and files of # and . (with a / or a dot in their name)",
+            quote(name, strlen(name)).text);
+  return NULL;
+}
+
+/* What follows `word:` in a name; NULL: another word. */
+static const char *after(const char *name, const char *word) {
+  const size_t n = strlen(word);
+  return strncmp(name, word, n) == 0 && name[n] == ':' ? name + n + 1 : NULL;
+}
+
+static Pattern *strided(const char *name, const char *at, PatternMatrix matrix, Error *error) {
   int64_t stride, block = PATTERN_BLOCK;
-  bool right = strncmp(name, KIND, sizeof KIND - 1) == 0 && strlen(name) < PATTERN_NAME_BYTES;
-  if (right) {
-    at += sizeof KIND - 1;
-    right = whole_number(&at, &stride);
-    if (right && *at == ':') {
-      at++;
-      right = whole_number(&at, &block);
-    }
+  if (strlen(name) >= PATTERN_NAME_BYTES || !whole_number(&at, &stride)) return no_mask(name, error);
+  if (*at == ':') {
+    at++;
+    if (!whole_number(&at, &block)) return no_mask(name, error);
   }
-  if (!right || *at) {
-    error_set(
-        error, STATUS_BAD_REQUEST,
-        "'%s' is no mask; there are strided:STRIDE, strided:STRIDE:BLOCK, and files of # and . (with a / or a dot "
-        "in their name)",
-        quote(name, strlen(name)).text);
-    return NULL;
-  }
-  Pattern *p = pattern_new(name, block, N_q, N_k, error);
+  if (*at) return no_mask(name, error);
+  Pattern *p = blocks_new(name, block, matrix, error);
   if (!p) return NULL;
-  const int64_t offset = p->cols - p->rows; /* the diagonal ends in the bottom right corner */
+  const int64_t offset = matrix.top_left ? 0 : p->cols - p->rows;
   for (int64_t row = 0; row < p->rows; row++)
     for (int64_t col = 0; col < p->cols; col++)
       if ((row + offset - col) % stride == 0) note(p, row, col);
   add_up(p);
   return p;
 }
+
+/* ---- Documents --------------------------------------------------------------------------------------------- */
+
+/* The next length of a text; 0 at its end, -1 for something else. */
+static int64_t next_length(const char **at, const char *end) {
+  while (*at < end && (**at == ' ' || **at == ',' || **at == '\n' || **at == '\r' || **at == '\t')) ++*at;
+  if (*at == end) return 0;
+  int64_t n = 0;
+  for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
+    if ((n = n * 10 + (**at - '0')) > UINT32_MAX) return -1;
+  return n == 0 || (*at < end && !strchr(" ,\n\r\t", **at)) ? -1 : n;
+}
+
+Pattern *pattern_documents(const char *text, size_t length, const char *name, PatternMatrix matrix, Error *error) {
+  const char *const end = text + length, *at = text;
+  int64_t n = 0, sum = 0, only = 0, next;
+  while ((next = next_length(&at, end)) > 0) n++, sum += next, only = next;
+  if (next < 0 || n == 0 || matrix.N_k > UINT32_MAX) {
+    error_set(error, STATUS_BAD_REQUEST,
+              matrix.N_k > UINT32_MAX
+                  ? "%s: documents have at most 2^32 - 1 tokens in all"
+                  : "%s: lengths of documents are whole numbers of tokens, apart by commas or blanks",
+              quote(name, strlen(name)).text);
+    return NULL;
+  }
+  if (n > 1 && sum != matrix.N_k) {
+    error_set(error, STATUS_BAD_REQUEST,
+              "%s: %" PRId64 " documents have %" PRId64 " tokens, and there are %" PRId64 " keys; -N %" PRId64
+              " would be right",
+              quote(name, strlen(name)).text, n, sum, matrix.N_k, sum);
+    return NULL;
+  }
+  if (n == 1) n = ceil_div(matrix.N_k, only);
+  Pattern *p = pattern_alloc(name, PATTERN_DOCUMENTS, matrix, n, error);
+  if (!p) return NULL;
+  p->n_documents = n;
+  at = text;
+  int64_t position = 0;
+  for (int64_t k = 0; k < n; k++) {
+    if ((next = next_length(&at, end)) == 0) next = only;
+    position = position + next < matrix.N_k ? position + next : matrix.N_k;
+    p->table[k] = (uint32_t)position;
+  }
+  return p;
+}
+
+PatternDocument pattern_document(const Pattern *p, int64_t position) {
+  int64_t low = 0, high = p->n_documents - 1; /* the first that ends after it */
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (p->table[middle] > position)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return (PatternDocument){low > 0 ? p->table[low - 1] : 0, p->table[low]};
+}
+
+Pattern *pattern_named(const char *name, PatternMatrix matrix, Error *error) {
+  const char *at = after(name, "strided");
+  if (at) return strided(name, at, matrix, error);
+  if ((at = after(name, "documents"))) return pattern_documents(at, strlen(at), name, matrix, error);
+  const bool is_sink = after(name, "sink") != NULL;
+  int64_t keys;
+  at = is_sink ? after(name, "sink") : after(name, "prefix");
+  if (!at || !whole_number(&at, &keys) || *at) return no_mask(name, error);
+  Pattern *p = pattern_alloc(name, is_sink ? PATTERN_SINK : PATTERN_PREFIX, matrix, 0, error);
+  if (p) p->keys = keys < matrix.N_k ? keys : matrix.N_k;
+  return p;
+}
+
+/* ---- Files of blocks --------------------------------------------------------------------------------------- */
 
 static Pattern *fail_at(Error *error, const char *file, int line, const char *what) {
   error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote(file, strlen(file)).text, line, what);
@@ -96,13 +175,13 @@ static bool read_block(const char **text, const char *end, int64_t *block) {
   return true;
 }
 
-Pattern *pattern_read(const char *text, size_t length, const char *file, int64_t N_q, int64_t N_k, Error *error) {
+Pattern *pattern_read(const char *text, size_t length, const char *file, PatternMatrix matrix, Error *error) {
   const char *const end = text + length;
   const char *at = text;
   int64_t block;
   if (!read_block(&at, end, &block)) return fail_at(error, file, 1, "after 'block' comes one whole number of tokens");
   int line = at == text ? 1 : 2;
-  Pattern *p = pattern_new(file, block, N_q, N_k, error);
+  Pattern *p = blocks_new(file, block, matrix, error);
   if (!p) return NULL;
   char what[120];
   int64_t row = 0;
@@ -110,8 +189,8 @@ Pattern *pattern_read(const char *text, size_t length, const char *file, int64_t
     const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
     if (row == p->rows || stop - at != p->cols) {
       snprintf(what, sizeof what,
-               "N_q = %" PRId64 " and N_k = %" PRId64 " need %" PRId64 " lines of %" PRId64 " blocks of %" PRId64, N_q,
-               N_k, p->rows, p->cols, p->block);
+               "N_q = %" PRId64 " and N_k = %" PRId64 " need %" PRId64 " lines of %" PRId64 " blocks of %" PRId64,
+               matrix.N_q, matrix.N_k, p->rows, p->cols, p->block);
       free(p);
       return fail_at(error, file, line, what);
     }
@@ -137,7 +216,7 @@ Pattern *pattern_read(const char *text, size_t length, const char *file, int64_t
 PatternCells pattern_cells(const Pattern *p, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
   const int64_t r0 = row0 / p->block, r1 = ceil_div(row1, p->block), c0 = col0 / p->block,
                 c1 = ceil_div(col1, p->block), w = p->cols + 1;
-  const uint32_t *s = p->sums;
+  const uint32_t *s = p->table;
   return (PatternCells){.allowed = (int64_t)s[r1 * w + c1] - s[r0 * w + c1] - s[r1 * w + c0] + s[r0 * w + c0],
                         .all = (r1 - r0) * (c1 - c0)};
 }

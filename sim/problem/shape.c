@@ -67,7 +67,7 @@ Status shape_complete(Shape *shape, Error *error) {
                      "%" PRId64 " rows of Q are no whole number of queries of %" PRId64 " packed heads", s.N_q,
                      s.group);
   if (s.pattern && s.group > 1)
-    return error_set(error, STATUS_BAD_REQUEST, "a mask of blocks cannot be packed; leave heads apart");
+    return error_set(error, STATUS_BAD_REQUEST, "a mask by --mask cannot be packed; leave heads apart");
   if (s.sided && (s.left < -1 || s.right < -1))
     return error_set(error, STATUS_BAD_REQUEST,
                      "a side of the window is %" PRId64 " keys; give 0 or more, or -1 for no limit",
@@ -75,11 +75,11 @@ Status shape_complete(Shape *shape, Error *error) {
   if (s.window < 0)
     return error_set(error, STATUS_BAD_REQUEST,
                      "the window is %" PRId64 " keys; it must be at least 1 (or left out: no window)", s.window);
-  if (s.pattern && (s.pattern->N_q != s.N_q || s.pattern->N_k != s.N_k))
+  if (s.pattern && (s.pattern->matrix.N_q != s.N_q || s.pattern->matrix.N_k != s.N_k))
     return error_set(error, STATUS_BAD_REQUEST,
-                     "the mask '%.48s' has blocks for %" PRId64 " queries and %" PRId64 " keys, not for %" PRId64
+                     "the mask '%.48s' is for %" PRId64 " queries and %" PRId64 " keys, not for %" PRId64
                      " and %" PRId64,
-                     s.pattern->name, s.pattern->N_q, s.pattern->N_k, s.N_q, s.N_k);
+                     s.pattern->name, s.pattern->matrix.N_q, s.pattern->matrix.N_k, s.N_q, s.N_k);
   *shape = s;
   return STATUS_OK;
 }

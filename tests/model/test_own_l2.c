@@ -280,7 +280,7 @@ static void hbm_is_that_of_obvious_code(void **state) {
       p.stride = rand_in(&r, 2, 4);
       p.block = rand_in(&r, 4, 40);
       snprintf(mask, sizeof mask, "strided:%d:%d", (int)p.stride, (int)p.block);
-      pattern = pattern_named(mask, p.N, p.N, NULL);
+      pattern = pattern_named(mask, (PatternMatrix){p.N, p.N, false}, NULL);
     }
     Program *program = own_program(OWN[own].text);
     /* Many heads' worth of L2, so that all are walked; no sum of tiles comes so close to a side's room that rounding

@@ -255,6 +255,34 @@ static void in_exact_arithmetic_tiles_are_one_pass_to_the_bit(void **state) {
   }
 }
 
+/* ---- masks by name ---- */
+
+/* Documents, sinks, prefixes and strides, with a band of either corner: O of every algorithm is attention as the mask's
+ * words say, rows without keys among them. */
+static void masks_by_name_give_attention(void **state) {
+  (void)state;
+  static const char *const ALGORITHM[] = {"standard", "fa1", "fa2", "fa2-split"};
+  static const char *const MASK[] = {"documents:7,1,12,9", "documents:6", "sink:3", "prefix:10", "strided:3:5"};
+  Rand r = {5};
+  for (int k = 0; k < 200; k++) {
+    Shape shape = {.N_q = rand_in(&r, 1, 40), .N_k = 29, .d = 3, .causal = rand_in(&r, 0, 1)};
+    shape.top_left = shape.causal && rand_in(&r, 0, 1);
+    if (rand_in(&r, 0, 1)) shape.window = rand_in(&r, 1, 9);
+    Pattern *pattern = pattern_named(MASK[k % 5], (PatternMatrix){shape.N_q, shape.N_k, shape.top_left}, NULL);
+    assert_non_null(pattern);
+    shape.pattern = pattern;
+    const Tiling tiling = {.B_r = rand_in(&r, 1, 9), .B_c = rand_in(&r, 1, 9), .n_splits = rand_in(&r, 1, 3)};
+    Run run = open_run(ALGORITHM[k % 4], &shape, &tiling, &(AttentionConfig){0});
+    attention_fill(run.attention, INPUT_NORMAL, (uint64_t)k, 0, 0);
+    finish_run(&run);
+    const Accuracy accuracy = run_accuracy(&run, NULL);
+    if (!(accuracy.n_not_finite == 0 && accuracy.largest < 1e-13))
+      fail_msg("%s, %s: off by %g", ALGORITHM[k % 4], MASK[k % 5], accuracy.largest);
+    close_run(&run);
+    free(pattern);
+  }
+}
+
 /* ---- accuracy as published ---- */
 
 /* RMSE over a few seeds, with the rounding of the inputs counted or not. */
@@ -307,6 +335,7 @@ int main(void) {
       cmocka_unit_test(tiles_are_not_bit_identical_to_one_pass),
       cmocka_unit_test(the_gap_shrinks_as_the_precision_grows),
       cmocka_unit_test(in_exact_arithmetic_tiles_are_one_pass_to_the_bit),
+      cmocka_unit_test(masks_by_name_give_attention),
       cmocka_unit_test(the_published_accuracy_comes_out),
       cmocka_unit_test(of_the_arithmetic_alone_fa2_is_the_most_accurate),
   };

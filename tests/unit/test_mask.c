@@ -1,8 +1,10 @@
-/* Masks against their definition, pair by pair: bands, sides, top left, patterns by name and from a file. */
+/* Masks against their definition, pair by pair: bands, sides, top left, blocks, documents, sinks, prefixes, files. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -10,17 +12,44 @@
 #include "sim/problem/mask.h"
 #include "tests/support/rand.h"
 
-enum { MAX_N = 40, STRIDE = 3, BLOCK = 4 };
+enum { MAX_N = 40, N_DOCUMENTS = 5 };
 
 /* Written out: what the options say of query i and key j. */
-static bool allowed(const Shape *s, int64_t i, int64_t j) {
-  const int64_t p = s->top_left ? i : i + s->N_k - s->N_q;
+static bool in_band(const Shape *s, int64_t p, int64_t j) {
   if (s->causal && j > p) return false;
   if (s->window && (j <= p - s->window || (!s->causal && j >= p + s->window))) return false;
-  if (s->sided && ((s->left >= 0 && j < p - s->left) || (s->right >= 0 && j > p + s->right))) return false;
-  if (!s->pattern) return true;
-  const int64_t rows = (s->N_q + BLOCK - 1) / BLOCK, cols = (s->N_k + BLOCK - 1) / BLOCK;
-  return (i / BLOCK + cols - rows - j / BLOCK) % STRIDE == 0;
+  return !s->sided || !((s->left >= 0 && j < p - s->left) || (s->right >= 0 && j > p + s->right));
+}
+
+/* A pattern as its text says it. */
+typedef struct {
+  char name[64];
+  char kind; /* 0: none; s(trided), d(ocuments), k (sink), p(refix) */
+  int64_t stride, block, keys, lengths[N_DOCUMENTS];
+  Pattern *made;
+} Text;
+
+static bool allowed(const Shape *s, const Text *t, int64_t i, int64_t j) {
+  const int64_t p = s->top_left ? i : i + s->N_k - s->N_q;
+  if (t->kind == 'p') return in_band(s, p, j) || j < t->keys;
+  if (t->kind == 'k') { /* without the window's left end */
+    Shape open = *s;
+    if (open.window && !open.causal) open.sided = true, open.right = open.window - 1;
+    open.window = 0, open.left = -1;
+    return in_band(s, p, j) || (j < t->keys && in_band(&open, p, j));
+  }
+  if (!in_band(s, p, j)) return false;
+  if (t->kind == 's') {
+    const int64_t rows = ceil_div(s->N_q, t->block), cols = ceil_div(s->N_k, t->block);
+    return (i / t->block + (s->top_left ? 0 : cols - rows) - j / t->block) % t->stride == 0;
+  }
+  if (t->kind != 'd') return true;
+  int64_t begin = 0;
+  for (int k = 0; k < N_DOCUMENTS; begin += t->lengths[k++]) {
+    const int64_t end = begin + t->lengths[k];
+    if (j >= begin && j < end) return p >= begin && p < end;
+  }
+  return false;
 }
 
 static Shape random_shape(Rand *r) {
@@ -32,28 +61,72 @@ static Shape random_shape(Rand *r) {
   return s;
 }
 
-/* Of a band, a tile is full, partial or skipped by the pairs in it, and pairs are counted one by one. */
-static void bands_are_their_pairs(void **state) {
+/* Freed by the caller: t->made. */
+static Mask random_mask(Rand *r, Shape *s, Text *t) {
+  static const char KINDS[] = {0, 's', 'd', 'k', 'p'};
+  *t = (Text){.kind = KINDS[rand_in(r, 0, 4)]};
+  if (t->kind == 's') {
+    t->stride = rand_in(r, 1, 4), t->block = rand_in(r, 1, 7);
+    snprintf(t->name, sizeof t->name, "strided:%d:%d", (int)t->stride, (int)t->block);
+  } else if (t->kind == 'd') {
+    s->N_k = 0;
+    for (int k = 0; k < N_DOCUMENTS; k++) s->N_k += t->lengths[k] = rand_in(r, 1, MAX_N / N_DOCUMENTS);
+    snprintf(t->name, sizeof t->name, "documents:%d,%d,%d,%d,%d", (int)t->lengths[0], (int)t->lengths[1],
+             (int)t->lengths[2], (int)t->lengths[3], (int)t->lengths[4]);
+  } else if (t->kind) {
+    t->keys = rand_in(r, 1, MAX_N);
+    snprintf(t->name, sizeof t->name, "%s:%d", t->kind == 'k' ? "sink" : "prefix", (int)t->keys);
+  }
+  if (t->kind) {
+    Error error = {0};
+    t->made = pattern_named(t->name, (PatternMatrix){s->N_q, s->N_k, s->top_left}, &error);
+    if (!t->made) fail_msg("%s: %s", t->name, error.message);
+  }
+  s->pattern = t->made;
+  return mask_of_shape(s);
+}
+
+/* A tile is full, partial or skipped by the pairs in it, whatever its size; pairs, queries and keys are counted one by
+ * one. A part of a mask is that part. */
+static void masks_are_their_pairs(void **state) {
   (void)state;
   Rand r = {1};
-  for (int n = 0; n < 3000; n++) {
-    const Shape s = random_shape(&r);
-    const Mask m = mask_of_shape(&s);
+  for (int n = 0; n < 6000; n++) {
+    Shape s = random_shape(&r);
+    Text text;
+    const Mask m = random_mask(&r, &s, &text);
     const int64_t row0 = rand_in(&r, 0, s.N_q - 1), col0 = rand_in(&r, 0, s.N_k - 1);
     const int64_t row1 = rand_in(&r, row0 + 1, s.N_q), col1 = rand_in(&r, col0 + 1, s.N_k);
-    int64_t in_tile = 0, in_all = 0;
-    for (int64_t i = 0; i < s.N_q; i++)
+    const int64_t i0 = rand_in(&r, 0, row0), j0 = rand_in(&r, 0, col0);
+    const Mask part = mask_part(&m, i0, j0, s.N_q - i0, s.N_k - j0);
+    int64_t in_tile = 0, in_all = 0, queries = 0;
+    bool key_is_seen[MAX_N] = {false};
+    for (int64_t i = 0; i < s.N_q; i++) {
+      bool sees = false;
+      const Span reach = mask_columns(&m, i);
       for (int64_t j = 0; j < s.N_k; j++) {
-        const bool is = allowed(&s, i, j);
-        assert_int_equal(mask_allows(&m, i, j), is);
+        const bool is = allowed(&s, &text, i, j);
+        if (mask_allows(&m, i, j) != is) fail_msg("%s: pair %d, %d", text.name, (int)i, (int)j);
+        if (i >= i0 && j >= j0) assert_int_equal(mask_allows(&part, i - i0, j - j0), is);
+        assert_true(!is || (j >= reach.begin && j < reach.end));
         in_all += is;
         in_tile += is && i >= row0 && i < row1 && j >= col0 && j < col1;
+        sees = sees || is;
+        key_is_seen[j] = key_is_seen[j] || is;
       }
+      queries += sees;
+    }
+    int64_t keys = 0;
+    for (int j = 0; j < MAX_N; j++) keys += key_is_seen[j];
     assert_true(mask_pairs(&m) == wide(in_all));
+    assert_true(mask_queries_seeing(&m) == wide(queries));
+    assert_true(mask_keys_seen(&m) == wide(keys));
     const TileKind want = in_tile == 0                               ? TILE_SKIPPED
                           : in_tile == (row1 - row0) * (col1 - col0) ? TILE_FULL
                                                                      : TILE_PARTIAL;
     assert_int_equal(mask_tile(&m, row0, row1, col0, col1), want);
+    assert_int_equal(mask_tile(&part, row0 - i0, row1 - i0, col0 - j0, col1 - j0), want);
+    free(text.made);
   }
 }
 
@@ -61,11 +134,10 @@ static void bands_are_their_pairs(void **state) {
 static void counts_are_sums_over_tiles(void **state) {
   (void)state;
   Rand r = {2};
-  for (int n = 0; n < 3000; n++) {
+  for (int n = 0; n < 6000; n++) {
     Shape s = random_shape(&r);
-    Pattern *pattern = n % 2 ? pattern_named("strided:3:4", s.N_q, s.N_k, NULL) : NULL;
-    s.pattern = pattern;
-    const Mask m = mask_of_shape(&s);
+    Text text;
+    const Mask m = random_mask(&r, &s, &text);
     const int64_t B_r = rand_in(&r, 1, 9), B_c = rand_in(&r, 1, 9);
     const int64_t T_r = ceil_div(s.N_q, B_r), T_c = ceil_div(s.N_k, B_c);
     const int64_t i0 = rand_in(&r, 0, T_r - 1), j0 = rand_in(&r, 0, T_c - 1);
@@ -91,33 +163,82 @@ static void counts_are_sums_over_tiles(void **state) {
       rows_seen += has;
     }
     for (int j = 0; j < MAX_N; j++) cols_seen += col_has[j];
+    int64_t longest_row = 0, longest_col = 0;
+    for (int64_t i = 0; i < T_r; i++) {
+      const MaskTiles row = {B_r, B_c, {i, i + 1}, {0, T_c}};
+      const int64_t tiles = (int64_t)mask_count(&m, &row).computed;
+      if (tiles > longest_row) longest_row = tiles;
+    }
+    for (int64_t j = 0; j < T_c; j++) {
+      const MaskTiles col = {B_r, B_c, {0, T_r}, {j, j + 1}};
+      const int64_t tiles = (int64_t)mask_count(&m, &col).computed;
+      if (tiles > longest_col) longest_col = tiles;
+    }
+    assert_int_equal(mask_longest_row(&m, B_r, B_c), longest_row);
+    assert_int_equal(mask_longest_col(&m, B_r, B_c), longest_col);
     const MaskCount count = mask_count(&m, &t);
     assert_memory_equal(&count, &sum, sizeof sum);
     assert_true(mask_rows_seen(&m, &t).blocks == rows_seen);
     assert_true(mask_cols_seen(&m, &t).blocks == cols_seen);
-    free(pattern);
+    free(text.made);
   }
 }
 
-static void a_strided_pattern_is_what_its_name_says(void **state) {
+/* Tiles left out of 16 x 16 and 64 x 64 blocks of 128, as FlexAttention prints its block masks' sparsity (PyTorch 2.11,
+ * in percent). A "sliding" window of 512 there is q - k <= 512: 513 keys. */
+static void flex_attention_leaves_out_the_same_tiles(void **state) {
   (void)state;
-  Rand r = {3};
-  for (int n = 0; n < 200; n++) {
-    Shape s = random_shape(&r);
-    Pattern *pattern = pattern_named("strided:3:4", s.N_q, s.N_k, NULL);
-    s.pattern = pattern;
-    const Mask m = mask_of_shape(&s);
-    for (int64_t i = 0; i < s.N_q; i++)
-      for (int64_t j = 0; j < s.N_k; j++) assert_int_equal(mask_allows(&m, i, j), allowed(&s, i, j));
-    free(pattern);
-  }
+  static const struct {
+    const char *mask;
+    bool causal;
+    int64_t window, skipped_2k, skipped_8k;
+    double percent_2k, percent_8k;
+  } ROW[] = {
+      {NULL, true, 0, 120, 2016, 46.88, 49.22},
+      {"documents:1000", false, 0, 112, 3486, 43.75, 85.11},
+      {"documents:1000", true, 0, 176, 3759, 68.75, 91.77},
+      {NULL, true, 513, 186, 3786, 72.66, 92.43},
+      {"sink:64", true, 513, 175, 3727, 68.36, 90.99},
+      {"strided:4:128", false, 0, 192, 3072, 75.00, 75.00},
+      {"prefix:700", true, 0, 105, 2001, 41.02, 48.85}, /* six blocks of keys: 15 tiles more than causal has */
+  };
+  for (size_t k = 0; k < sizeof ROW / sizeof *ROW; k++)
+    for (int large = 0; large <= 1; large++) {
+      const int64_t N = large ? 8192 : 2048, T = N / 128, want = large ? ROW[k].skipped_8k : ROW[k].skipped_2k;
+      Shape s = {.N_q = N, .N_k = N, .d = 128, .causal = ROW[k].causal, .window = ROW[k].window};
+      Pattern *pattern = ROW[k].mask ? pattern_named(ROW[k].mask, (PatternMatrix){N, N, false}, NULL) : NULL;
+      s.pattern = pattern;
+      const Mask m = mask_of_shape(&s);
+      const MaskTiles all = {128, 128, {0, T}, {0, T}};
+      const MaskCount count = mask_count(&m, &all);
+      assert_true(count.tiles - count.computed == wide(want));
+      const double percent = 100.0 * (double)want / (double)(T * T);
+      assert_true(fabs(percent - (large ? ROW[k].percent_8k : ROW[k].percent_2k)) < 0.006);
+      free(pattern);
+    }
+}
+
+/* A million tokens in a thousand documents: row block by row block, not tile by tile. */
+static void a_million_tokens(void **state) {
+  (void)state;
+  const int64_t N = 1000000;
+  Pattern *pattern = pattern_named("documents:1000", (PatternMatrix){N, N, false}, NULL);
+  const Shape s = {.N_q = N, .N_k = N, .d = 128, .causal = true, .pattern = pattern};
+  const Mask m = mask_of_shape(&s);
+  assert_true(mask_pairs(&m) == wide(1000) * wide(1000 * 1001 / 2));
+  const MaskTiles all = {
+      125, 125, {0, N / 125}, {0, N / 125}}; /* 8 x 8 tiles a document, half of them and the diagonal */
+  assert_true(mask_count(&m, &all).computed == wide(1000) * wide(36));
+  assert_int_equal(mask_longest_row(&m, 125, 125), 8);
+  assert_int_equal(mask_longest_col(&m, 125, 125), 8);
+  free(pattern);
 }
 
 static void files_of_blocks(void **state) {
   (void)state;
   static const char TEXT[] = "block 2\n#.\n.#\n##\n";
   Error error = {0};
-  Pattern *p = pattern_read(TEXT, sizeof TEXT - 1, "m.txt", 5, 4, &error);
+  Pattern *p = pattern_read(TEXT, sizeof TEXT - 1, "m.txt", (PatternMatrix){5, 4, false}, &error);
   assert_non_null(p);
   const Shape s = {.N_q = 5, .N_k = 4, .d = 1, .pattern = p};
   const Mask m = mask_of_shape(&s);
@@ -134,20 +255,37 @@ static void files_of_blocks(void **state) {
   };
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
     error = (Error){0};
-    assert_null(pattern_read(BAD[k].text, strlen(BAD[k].text), "m.txt", 5, 4, &error));
+    assert_null(pattern_read(BAD[k].text, strlen(BAD[k].text), "m.txt", (PatternMatrix){5, 4, false}, &error));
     if (strncmp(error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%s", error.message);
   }
-  static const char *const NAMES[] = {"",           "strided",     "strided:",  "strided:0",
-                                      "strided:4:", "strided:4:0", "strided:4x"};
-  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) assert_null(pattern_named(NAMES[k], 64, 64, NULL));
-  assert_null(pattern_named("strided:4:1", 1 << 20, 1 << 20, &error)); /* too many blocks */
+  static const char *const NAMES[] = {"documents:",
+                                      "documents:0",
+                                      "documents:60,5",
+                                      "documents:4;60",
+                                      "documents:x",
+                                      "sink:",
+                                      "sink:0",
+                                      "sink:4x",
+                                      "prefix",
+                                      "prefix:-1",
+                                      "",
+                                      "strided",
+                                      "strided:",
+                                      "strided:0",
+                                      "strided:4:",
+                                      "strided:4:0",
+                                      "strided:4x"};
+  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+    assert_null(pattern_named(NAMES[k], (PatternMatrix){64, 64, false}, NULL));
+  assert_null(pattern_named("strided:4:1", (PatternMatrix){1 << 20, 1 << 20, false}, &error)); /* too many blocks */
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bands_are_their_pairs),
+      cmocka_unit_test(masks_are_their_pairs),
       cmocka_unit_test(counts_are_sums_over_tiles),
-      cmocka_unit_test(a_strided_pattern_is_what_its_name_says),
+      cmocka_unit_test(flex_attention_leaves_out_the_same_tiles),
+      cmocka_unit_test(a_million_tokens),
       cmocka_unit_test(files_of_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

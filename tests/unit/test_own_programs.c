@@ -151,7 +151,7 @@ static Case open_case(int k, int64_t N, int64_t d, int64_t B_r, int64_t B_c, boo
   Case c = {.program = own_program(OWN[k].text),
             .slow = {N, d, B_r, B_c, causal, OWN[k].stride, OWN[k].block, NULL, 0},
             .tiling = {.B_r = B_r, .B_c = B_c}};
-  if (OWN[k].mask) c.pattern = pattern_named(OWN[k].mask, N, N, NULL);
+  if (OWN[k].mask) c.pattern = pattern_named(OWN[k].mask, (PatternMatrix){N, N, false}, NULL);
   c.shape = (Shape){.N_q = N, .d = d, .causal = causal, .pattern = c.pattern};
   c.slow.events = malloc(EVENTS_MAX * sizeof *c.slow.events);
   assert_non_null(c.slow.events);

@@ -64,7 +64,7 @@ static void test_a_pattern_has_a_lens(void **state) {
   (void)state;
   Stage stage;
   Error error = {0};
-  Pattern *pattern = pattern_named("strided:4", 4096, 4096, &error);
+  Pattern *pattern = pattern_named("strided:4", (PatternMatrix){4096, 4096, false}, &error);
   assert_non_null(pattern);
   const StageConfig config = {.problem = {.shape = {.N_q = 4096, .d = 64, .causal = true, .pattern = pattern},
                                           .tiling = {.B_r = 64, .B_c = 64},

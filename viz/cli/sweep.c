@@ -160,7 +160,7 @@ static Status run_point(Sweep *sweep, SweepPoint *point, const Problem *problem,
     Problem p = sweep->axis->is_gpu ? *problem : problem_at(sweep, problem, named, point->value);
     const Schedule *const schedule = request->follows_kernel ? planner_algorithm(&p) : named;
     Status status = STATUS_OK;
-    if (*request->mask) status = own_mask(request->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);
+    if (*request->mask) status = own_mask(request->mask, &p.shape, &p.shape.pattern, error);
     if (!status && sweep->metric == SWEEP_BOUNDARY) status = simulate(&point->runs[k], &p, schedule, error);
     if (!status && sweep->metric != SWEEP_BOUNDARY)
       status = behind_l2(point, k, &p, schedule, sweep->metric, gpu, error);

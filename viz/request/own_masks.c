@@ -11,24 +11,34 @@ enum { KEPT = 64, FILE_BYTES_MAX = 1 << 23 };
 static Pattern *kept[KEPT];
 static int next;
 
-static Pattern *read_pattern(const char *path, int64_t N_q, int64_t N_k, Error *error) {
+static Pattern *read_pattern(const char *name, PatternMatrix matrix, Error *error) {
+  static const char DOCUMENTS[] = "documents:";
+  const bool documents = strncmp(name, DOCUMENTS, sizeof DOCUMENTS - 1) == 0;
+  const char *path = documents ? name + sizeof DOCUMENTS - 1 : name;
   char *text;
   size_t length;
   if (file_read(path, FILE_BYTES_MAX, &text, &length, error)) return NULL;
-  Pattern *p = pattern_read(text, length, path, N_q, N_k, error);
+  Pattern *p = documents ? pattern_documents(text, length, name, matrix, error)
+                         : pattern_read(text, length, path, matrix, error);
   free(text);
   return p;
 }
 
-Status own_mask(const char *name, int64_t N_q, int64_t N_k, const Pattern **pattern, Error *error) {
+static bool is_same(const Pattern *p, const char *name, PatternMatrix m) {
+  return p && p->matrix.N_q == m.N_q && p->matrix.N_k == m.N_k && p->matrix.top_left == m.top_left &&
+         strcmp(p->name, name) == 0;
+}
+
+Status own_mask(const char *name, const Shape *shape, const Pattern **pattern, Error *error) {
+  const PatternMatrix matrix = {shape->N_q, shape->N_k, shape->top_left};
   const bool is_file = strchr(name, '/') || strchr(name, '.');
   for (int k = 0; k < KEPT && !is_file; k++) {
-    if (!kept[k] || kept[k]->N_q != N_q || kept[k]->N_k != N_k || strcmp(kept[k]->name, name) != 0) continue;
+    if (!is_same(kept[k], name, matrix)) continue;
     *pattern = kept[k];
     return STATUS_OK;
   }
   Error own = {0};
-  Pattern *p = is_file ? read_pattern(name, N_q, N_k, &own) : pattern_named(name, N_q, N_k, &own);
+  Pattern *p = is_file ? read_pattern(name, matrix, &own) : pattern_named(name, matrix, &own);
   if (!p) return error_set(error, own.status, "%s", own.message);
   free(kept[next]);
   kept[next] = p;

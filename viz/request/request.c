@@ -32,7 +32,7 @@ static Status set_mask(void *target, const char *value, Error *error) {
   Request *r = target;
   if (!*value || strlen(value) >= sizeof r->mask)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no mask; there are strided:STRIDE, strided:STRIDE:BLOCK and files",
+                     "'%s' is no mask; there are " PATTERN_NAMES " and files",
                      quote(value, strlen(value)).text);
   strcpy(r->mask, value);
   return STATUS_OK;
@@ -352,9 +352,10 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
      "aligned to bottom-right, the default. --causal=top-left: query i sees keys 0 to i.",
      set_causal, false, false, "top-left bottom-right"},
     {"mask", 0, "KIND|FILE",
-     "Blocks that may be seen, besides --causal and --window: strided:4 (every fourth block of 64), strided:4:128, or "
+     "What may be seen, besides --causal and --window: documents:LENGTH,... (or one length for all, or a file of "
+     "lengths), sink:KEYS and prefix:KEYS (the first keys, too), strided:4 (every fourth block of 64), strided:4:128, or "
      "a file whose lines are of '#' and '.' signs.",
-     set_mask, false, false, "strided:4"},
+     set_mask, false, false, "documents:1024 sink:64 prefix:64 strided:4"},
     {"window", 0, "W|LEFT,RIGHT",
      "Sliding window. LEFT,RIGHT: so many keys before a query's own position and after it, -1 for no limit, as "
      "FlashAttention's window_size. W: keys less than W away, on both sides: 2 W - 1 of them, with --causal W.",

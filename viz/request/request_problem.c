@@ -66,7 +66,7 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
     if (r->sram_bytes) p.machine.sram_bytes = r->sram_bytes;
     status = resolve_blocks(r, &p, error);
   }
-  if (!status && *r->mask) status = own_mask(r->mask, p.shape.N_q, p.shape.N_k, &p.shape.pattern, error);
+  if (!status && *r->mask) status = own_mask(r->mask, &p.shape, &p.shape.pattern, error);
   if (!status) status = name_kernel(r, &p, error);
   if (!status) {
     *problem = p;

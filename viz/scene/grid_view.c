@@ -217,6 +217,26 @@ static void path_of_masked(const Grid *v, Box tile, int64_t i, int64_t j) {
   }
 }
 
+/* The same under a pattern: row by row and pair by pair, of large tiles some of them. */
+static void path_of_hidden(const Grid *v, Box tile, int64_t i, int64_t j) {
+  enum { MOST = 16 };
+  const SnapshotGrid *g = v->g;
+  const int64_t n_rows = g->B_r < MOST ? g->B_r : MOST, n_cols = g->B_c < MOST ? g->B_c : MOST;
+  const double height = tile.height / (double)n_rows, width = tile.width / (double)n_cols;
+  for (int64_t r = 0; r < n_rows; r++) {
+    const int64_t row = i * g->B_r + (2 * r + 1) * g->B_r / (2 * n_rows);
+    int64_t from = 0; /* of the hidden ones before column c */
+    for (int64_t c = 0; c <= n_cols; c++) {
+      const int64_t col = j * g->B_c + (2 * c + 1) * g->B_c / (2 * n_cols);
+      if (c < n_cols && (row >= g->N_q || col >= g->N_k || !mask_allows(&g->mask, row, col))) continue;
+      if (c > from)
+        cairo_rectangle(v->pen->cr, tile.x + width * (double)from, tile.y + height * (double)r,
+                        width * (double)(c - from), height);
+      from = c + 1;
+    }
+  }
+}
+
 static void draw_masked(const Grid *v) {
   TileRun runs[RUNS_MAX];
   const Theme *t = v->pen->theme;
@@ -230,7 +250,10 @@ static void draw_masked(const Grid *v) {
         cairo_rectangle(v->pen->cr, tile.x, tile.y, tile.width, tile.height);
         cairo_clip(v->pen->cr);
         cairo_new_path(v->pen->cr);
-        path_of_masked(v, tile, i, j);
+        if (v->g->mask.pattern)
+          path_of_hidden(v, tile, i, j);
+        else
+          path_of_masked(v, tile, i, j);
         theme_use(v->pen->cr, t->background, 0.62);
         cairo_fill(v->pen->cr);
         cairo_restore(v->pen->cr);
@@ -742,9 +765,7 @@ static void look_closer(const Snapshot *now, int64_t i0, int64_t j0, Snapshot *l
   g->N_k = cols < LENS_TILES * g->B_c ? cols : LENS_TILES * g->B_c;
   g->T_r = (g->N_q + g->B_r - 1) / g->B_r;
   g->T_c = (g->N_k + g->B_c - 1) / g->B_c;
-  g->mask.band = band_part(&g->mask.band, i0 * g->B_r, j0 * g->B_c, g->N_q, g->N_k);
-  g->first_row = i0 * g->B_r;
-  g->first_col = j0 * g->B_c;
+  g->mask = mask_part(&g->mask, i0 * g->B_r, j0 * g->B_c, g->N_q, g->N_k);
   shift(&g->i, i0);
   shift(&g->j, j0);
   const int64_t first = g->column_by_column ? j0 : i0, along = g->column_by_column ? i0 : j0,

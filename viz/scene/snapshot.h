@@ -74,8 +74,6 @@ typedef struct {
 /* Where the walk stands in the T_r x T_c grid. */
 typedef struct {
   Mask mask;
-  int64_t first_row,
-      first_col; /* of the whole, where this is a part of it: a pattern counts from there, a band from 0 */
   int64_t N_q, N_k, d, B_r, B_c, T_r, T_c;
   int64_t element_bytes;
   bool column_by_column; /* fa1 takes the tiles of a column first */

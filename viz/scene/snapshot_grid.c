@@ -27,23 +27,12 @@ void snapshot_fill_grid(const Schedule *s, const Plan *plan, const Event *event,
   g->n_done = at.n_done;
 }
 
-/* As mask_tile. */
-static TileKind kind_of(const SnapshotGrid *g, int64_t row0, int64_t row1, int64_t col0, int64_t col1) {
-  const Mask band = {g->mask.band, NULL};
-  const TileKind kind = mask_tile(&band, row0, row1, col0, col1);
-  if (!g->mask.pattern || kind == TILE_SKIPPED) return kind;
-  const PatternCells cells = pattern_cells(g->mask.pattern, g->first_row + row0, g->first_row + row1,
-                                           g->first_col + col0, g->first_col + col1);
-  if (cells.allowed == 0) return TILE_SKIPPED;
-  return cells.allowed == cells.all ? kind : TILE_PARTIAL;
-}
-
 TileState snapshot_tile(const SnapshotGrid *g, int64_t i, int64_t j) {
   const int64_t row1 = (i + 1) * g->B_r < g->N_q ? (i + 1) * g->B_r : g->N_q;
   const int64_t col1 = (j + 1) * g->B_c < g->N_k ? (j + 1) * g->B_c : g->N_k;
   const int64_t line = g->column_by_column ? j : i, length = g->column_by_column ? g->T_r : g->T_c;
   const int64_t index = g->column_by_column ? i : j, along = g->reversed ? length - 1 - index : index;
-  TileState t = {.kind = kind_of(g, i * g->B_r, row1, j * g->B_c, col1)};
+  TileState t = {.kind = mask_tile(&g->mask, i * g->B_r, row1, j * g->B_c, col1)};
   if (!g->skips && t.kind == TILE_SKIPPED) t.kind = TILE_PARTIAL; /* computed, then masked */
   const bool done = g->lap < g->n_laps && (line < g->line || (line == g->line && along < g->n_done));
   t.laps = g->lap + done;

@@ -131,17 +131,12 @@ static const double *need_scores(void *context, int64_t end) {
   return r->scores;
 }
 
-static bool is_seen(const Plan *plan, int64_t row, int64_t col) {
-  const Span seen = band_columns(&plan->band, row);
-  return col >= seen.begin && col < seen.end && (!plan->mask.pattern || mask_allows(&plan->mask, row, col));
-}
-
 /* The row from the definition, in fp64 throughout, from the inputs as they are stored. */
 static void refer(const Row *row, double *O) {
   const Stage *stage = row->stage;
   const Plan *plan = stage_plan(stage);
   struct StageRow *r = row->r;
-  const Span seen = band_columns(&plan->band, r->row);
+  const Span seen = mask_columns(&plan->mask, r->row);
   const int64_t d = plan->shape.d;
   if (seen.end <= seen.begin) return;
   fill_keys(stage, seen.end);
@@ -150,7 +145,7 @@ static void refer(const Row *row, double *O) {
     double sum = 0;
     for (int64_t c = 0; c < d; c++) sum += r->q[c] * stage->K[col * d + c];
     r->exact[col] = col < stage->config.n_scores ? stage->config.scores[col] : sum * scale;
-    if (!is_seen(plan, r->row, col)) r->exact[col] = -INFINITY;
+    if (plan->mask.pattern && !mask_allows(&plan->mask, r->row, col)) r->exact[col] = -INFINITY;
   }
   const int64_t n = seen.end - seen.begin;
   softmax_reference(r->exact + seen.begin, n, stage->V + seen.begin * n_O(stage), n_O(stage), NULL, O);
