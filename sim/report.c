@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "sim/problem/pattern.h"
+
 enum { REPORT_VERSION = 1 };
 
 /* How far a side of the window reaches; no limit is null. */
@@ -30,6 +32,7 @@ void report_shape(const ReportSink *k, const char *key, const Shape *given) {
   report_side(k, "window_left", shape, shape->left, shape->window - 1);
   report_side(k, "window_right", shape, shape->causal && shape->right != 0 ? 0 : shape->right,
               shape->causal ? 0 : shape->window - 1);
+  if (shape->pattern) k->text(k->context, "mask", shape->pattern->name);
   k->text(k->context, "aligned", shape->top_left ? "top-left" : "bottom-right");
   k->close(k->context);
 }

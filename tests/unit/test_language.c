@@ -90,7 +90,8 @@ static void its_prefixes_are_its_events(void **state) {
   for (int n = 0; n < 60; n++) {
     Shape shape = {.N_q = rand_in(&r, 1, 30), .N_k = rand_in(&r, 1, 30), .d = 4, .causal = rand_in(&r, 0, 1)};
     if (rand_in(&r, 0, 1)) shape.window = rand_in(&r, 1, 20);
-    Pattern *pattern = rand_in(&r, 0, 1) ? pattern_named("strided:3:4", (PatternMatrix){shape.N_q, shape.N_k, false}, NULL) : NULL;
+    Pattern *pattern =
+        rand_in(&r, 0, 1) ? pattern_named("strided:3:4", (PatternMatrix){shape.N_q, shape.N_k, false}, NULL) : NULL;
     shape.pattern = pattern;
     Plan plan;
     const Tiling tiling = {.B_r = rand_in(&r, 1, 9), .B_c = rand_in(&r, 1, 9)};

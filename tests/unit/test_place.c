@@ -56,7 +56,8 @@ static void test_prefix_equals_fold(void **state) {
     Pattern *pattern = NULL;
     char name[32];
     snprintf(name, sizeof name, "strided:%d:%d", (int)rand_in(&r, 1, 4), (int)rand_in(&r, 1, 9));
-    if (rand_in(&r, 0, 2) == 0) shape.pattern = pattern = pattern_named(name, (PatternMatrix){shape.N_q, shape.N_k, false}, NULL);
+    if (rand_in(&r, 0, 2) == 0)
+      shape.pattern = pattern = pattern_named(name, (PatternMatrix){shape.N_q, shape.N_k, false}, NULL);
     for (int k = 0; k < N_SCHEDULES; k++) assert_all_prefixes(SCHEDULES[k], &shape, &tiling);
     free(pattern);
   }

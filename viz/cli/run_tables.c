@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/report.h"
+#include "viz/text/mask_text.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
 
@@ -20,7 +21,7 @@ static bool one_machine(const Simulation *runs, int n) { return machine_of(runs,
 
 void run_tables_problem(const Simulation *run, char *text, size_t size) {
   const Shape as_asked = shape_unpacked(&run->plan.shape), *s = &as_asked;
-  char heads[256], keys[128] = "", mask[128] = "", values[48] = "";
+  char heads[256], keys[128] = "", mask[MASK_TEXT_BYTES], values[48] = "";
   const Wide n_heads = wide(s->batch) * wide(s->heads);
   if (s->kv_heads != s->heads)
     snprintf(heads, sizeof heads, "%s heads (%s KV heads a batch)", number_count(n_heads).text,
@@ -28,13 +29,11 @@ void run_tables_problem(const Simulation *run, char *text, size_t size) {
   else
     snprintf(heads, sizeof heads, n_heads == 1 ? "1 head" : "%s heads", number_count(n_heads).text);
   if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
-  if (s->window) snprintf(mask, sizeof mask, ", window %s", number_count(wide(s->window)).text);
-  if (s->sided) snprintf(mask, sizeof mask, ", window %" PRId64 ",%" PRId64, s->left, s->right);
   if (s->d_v != s->d) snprintf(values, sizeof values, ", d_v = %" PRId64, s->d_v);
-  const char *causal = !s->causal ? "" : s->top_left ? ", causal from the top left" : ", causal";
+  mask_text(s, mask, sizeof mask);
   snprintf(text, size, "%s of N = %s%s, d = %" PRId64 "%s, %s%s%s, on %s with %s of SRAM", heads,
-           number_count(wide(s->N_q)).text, keys, s->d, values, dtype_name(s->dtype), causal, mask, run->machine.name,
-           number_bytes(wide(run->machine.sram_bytes)).text);
+           number_count(wide(s->N_q)).text, keys, s->d, values, dtype_name(s->dtype), *mask ? ", " : "", mask,
+           run->machine.name, number_bytes(wide(run->machine.sram_bytes)).text);
 }
 
 /* A row of bytes, one value per run; left out when all are zero. */

@@ -31,8 +31,7 @@ SET_COUNT(set_ctas_per_sm, ctas_per_sm)
 static Status set_mask(void *target, const char *value, Error *error) {
   Request *r = target;
   if (!*value || strlen(value) >= sizeof r->mask)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no mask; there are " PATTERN_NAMES " and files",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no mask; there are " PATTERN_NAMES " and files",
                      quote(value, strlen(value)).text);
   strcpy(r->mask, value);
   return STATUS_OK;

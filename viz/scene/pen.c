@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "viz/scene/narration.h"
+#include "viz/text/mask_text.h"
 #include "viz/text/number.h"
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------- */
@@ -337,9 +338,8 @@ static void problem_words(const Pen *pen, double room, char *text, size_t size) 
   if (!add_part(pen, room, text, size, part)) return;
   snprintf(part, sizeof part, "tiles of %" PRId64 " × %" PRId64, g->B_r, g->B_c);
   if (!add_part(pen, room, text, size, part)) return;
-  if (shape->causal && !add_part(pen, room, text, size, "causal")) return;
-  snprintf(part, sizeof part, "window %" PRId64, shape->window);
-  if (shape->window && !add_part(pen, room, text, size, part)) return;
+  char mask[MASK_TEXT_BYTES];
+  if (*mask_text(shape, mask, sizeof mask) && !add_part(pen, room, text, size, mask)) return;
   snprintf(part, sizeof part, "%" PRId64 " heads packed", packed);
   if (packed > 1 && !add_part(pen, room, text, size, part)) return;
   snprintf(part, sizeof part, "1 of %s %s", number_count(heads).text, packed > 1 ? "packs" : "heads");
