@@ -79,15 +79,16 @@ Status kvcache_complete(KvCache *cache, Error *error) {
   if (c.window && c.window_layers == 0) c.window_layers = c.layers;
   if (c.group && c.scale_bytes == 0) c.scale_bytes = 2;
   if (c.page_tokens == 0) c.page_tokens = 16;
-  Status status = check_range("layers", c.layers, 1, KVCACHE_MAX_LAYERS, error);
-  if (status == STATUS_OK) status = check_row(&c, error);
+  const bool empty = !c.layers && !c.kv_heads && !c.d && !c.latent && !c.n_more && !c.window; /* no cache at all */
+  Status status = empty ? STATUS_OK : check_range("layers", c.layers, 1, KVCACHE_MAX_LAYERS, error);
+  if (status == STATUS_OK && !empty) status = check_row(&c, error);
   if (status == STATUS_OK) status = check_range("d of V", c.d_v, 0, KVCACHE_MAX_D, error);
   if (status == STATUS_OK && c.window_layers && c.window == 0)
     status = error_set(error, STATUS_BAD_REQUEST, "%lld layers are to have a window, but no window is given",
                        (long long)c.window_layers);
   if (status == STATUS_OK) status = check_range("window", c.window, 0, KVCACHE_MAX_TOKENS, error);
   if (status == STATUS_OK) status = check_range("window layers", c.window_layers, 0, c.layers, error);
-  if (status == STATUS_OK) status = check_more(&c, error);
+  if (status == STATUS_OK && !empty) status = check_more(&c, error);
   if (status == STATUS_OK) status = check_scales(&c, error);
   if (status == STATUS_OK) status = check_range("page tokens", c.page_tokens, 1, KVCACHE_MAX_PAGE, error);
   if (status == STATUS_OK) *cache = c;

@@ -72,7 +72,7 @@ typedef struct {
   int64_t page_tokens; /* 0: 16, the default of vLLM */
 } KvCache;
 
-/* Replaces zeros by their defaults and checks the rest. *cache is unchanged on error. */
+/* Replaces zeros by their defaults and checks the rest. All zeros: no cache. *cache is unchanged on error. */
 Status kvcache_complete(KvCache *cache, Error *error);
 
 /* The cache as groups of layers that are alike: those without a window, those with, then `more`. Returns how many;

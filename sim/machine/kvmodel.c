@@ -38,6 +38,9 @@ static const KeyfileField FIELDS[] = {
           "in place of a window: tokens of a chunk, empty when the next begins"),
     COUNT("max_tokens", max_tokens, true, KVCACHE_MAX_TOKENS, "context length"),
     TEXT(dtype, true, "data type of the cache: fp32, fp16, bf16, fp8, int8 or int4"),
+    COUNT("state_bytes", state_bytes, false, (int64_t)1 << 40,
+          "bytes that a sequence keeps beside K and V, all layers"),
+    COUNT("parameters", parameters, false, (int64_t)1 << 50, "weights of the whole model"),
     GROUP("2", 0),
     GROUP("3", 1),
     GROUP("4", 2),
@@ -120,6 +123,8 @@ Status kvmodel_parse(const char *buffer, size_t length, const char *display_name
   if (status == STATUS_OK) status = check(&read, display_name, error);
   if (status != STATUS_OK) return status;
   complete_groups(&read);
+  if (read.state_bytes)
+    read.fixed[read.n_fixed++] = (KvFixed){.what = "states", .layers = 1, .bytes = read.state_bytes};
   if (!read.product[0]) memcpy(read.product, read.name, sizeof read.product);
   *model = read;
   return STATUS_OK;

@@ -15,7 +15,15 @@
 #include "sim/base/keyfile.h"
 #include "sim/machine/kvcache.h"
 
-enum { KVMODEL_GROUPS = 3, KVMODEL_FIELD_COUNT = 17 + 6 * KVMODEL_GROUPS };
+enum { KVMODEL_GROUPS = 3, KVMODEL_FIELD_COUNT = 19 + 6 * KVMODEL_GROUPS };
+enum { KVMODEL_FIXED_MAX = 4, KVMODEL_REMARKS_MAX = 8, KVMODEL_REMARK_BYTES = 256 };
+
+/* What a sequence keeps beside K and V of its tokens, whatever its length: the state of a Mamba layer, K and V of an
+ * image. */
+typedef struct {
+  char what[48];
+  int64_t layers, bytes; /* of one sequence in one layer */
+} KvFixed;
 
 /* A further kind of layers, as written: zeros are those of the first. */
 typedef struct {
@@ -41,6 +49,15 @@ typedef struct {
   KvModelGroup groups[KVMODEL_GROUPS];
   KvGroup more[KVCACHE_MORE_MAX]; /* the same, complete */
   int n_more;
+  KvFixed fixed[KVMODEL_FIXED_MAX];
+  int n_fixed;
+  int64_t state_bytes; /* of a description: all that is fixed, in all layers */
+  int64_t parameters;  /* of the whole model, of which the weights are made; 0: not given */
+  char no_cache[96];   /* why there is no cache at all; "": there is one */
+  /* From a config.json: what a reader should know, and keys that may matter and were not used. */
+  char remarks[KVMODEL_REMARKS_MAX][KVMODEL_REMARK_BYTES];
+  int n_remarks;
+  char unused[KVMODEL_REMARK_BYTES];
   int64_t max_tokens; /* the context length that the model was made for */
   char dtype[KEYFILE_TEXT_BYTES];
   KeyfileNote notes[KVMODEL_FIELD_COUNT]; /* in the order of kvmodel_fields */

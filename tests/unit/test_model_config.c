@@ -51,7 +51,7 @@ static const struct {
      "\"num_hidden_layers\":34,\"sliding_window\":1024},\"torch_dtype\":\"bfloat16\"}",
      "5 x 4 x 256 + 29 x 4 x 256 window 1024; 326434816"},
     {"Gemma 2: every other layer", "{\"model_type\":\"gemma2\"," BASE ",\"head_dim\":64,\"sliding_window\":4096}",
-     "2 x 8 x 64 + 2 x 8 x 64 window 4096; 57737216"},
+     "2 x 4 x 64 + 2 x 4 x 64 window 4096; 28868608; remark"},
     {"a pattern in letters", "{" BASE ",\"sliding_window\":4096,\"sliding_window_pattern\":\"LLLG\"}",
      "1 x 8 x 64 + 3 x 8 x 64 window 4096; 45645824"},
     {"layer_types",
@@ -66,21 +66,21 @@ static const struct {
     {"linear attention keeps none",
      "{" BASE ",\"layer_types\":[\"linear_attention\",\"linear_attention\",\"linear_attention\","
      "\"full_attention\"]}",
-     "1 x 8 x 64; 20480000; limits"},
-    {"an interval of full attention", "{" BASE ",\"full_attention_interval\":4}", "1 x 8 x 64; 20480000; limits"},
+     "1 x 8 x 64; 20480000; remark"},
+    {"an interval of full attention", "{" BASE ",\"full_attention_interval\":4}", "1 x 8 x 64; 20480000; remark"},
     {"Jamba: a period and an offset", "{" BASE ",\"attn_layer_period\":2,\"attn_layer_offset\":1}",
-     "2 x 8 x 64; 40960000; limits"},
-    {"MiniMax: a list of ones", "{" BASE ",\"attn_type_list\":[0,0,0,1]}", "1 x 8 x 64; 20480000; limits"},
+     "2 x 8 x 64; 40960000; remark"},
+    {"MiniMax: a list of ones", "{" BASE ",\"attn_type_list\":[0,0,0,1]}", "1 x 8 x 64; 20480000; remark"},
     /* the last of four layers keeps 512 + 64 elements of 2 B */
     {"Kimi: full layers counted from 1",
      "{" BASE ",\"kv_lora_rank\":512,\"qk_rope_head_dim\":64,\"linear_attn_config\":{\"full_attn_layers\":[4]}}",
-     "1 x latent 576; 11520000; limits"},
+     "1 x latent 576; 11520000; remark"},
     {"RecurrentGemma: types that repeat",
      "{" BASE ",\"attention_window_size\":2048,\"block_types\":[\"recurrent\",\"recurrent\",\"attention\"]}",
-     "1 x 8 x 64; 20480000; limits"},
-    {"Nemotron-H: letters", "{" BASE ",\"hybrid_override_pattern\":\"M-*-\"}", "1 x 8 x 64; 20480000; limits"},
+     "1 x 8 x 64 window 2048; 4194304; remark"},
+    {"Nemotron-H: letters", "{" BASE ",\"hybrid_override_pattern\":\"M-*-\"}", "1 x 8 x 64; 20480000; remark"},
     {"Granite: layers of mamba", "{" BASE ",\"layers_block_type\":[\"mamba\",\"mamba\",\"attention\",\"mamba\"]}",
-     "1 x 8 x 64; 20480000; limits"},
+     "1 x 8 x 64; 20480000; remark"},
     {"GPT-Neo: attention_types", "{" BASE ",\"window_size\":256,\"attention_types\":[[[\"global\",\"local\"],2]]}",
      "2 x 8 x 64 + 2 x 8 x 64 window 256; 42008576"},
     /* Llama 4: 12 of 48 layers see all; the others hold 10,000 - 8,192 = 1,808: (120,000 + 65,088) x 4,096 B */
@@ -139,14 +139,155 @@ static const struct {
      "{" BASE ",\"num_key_value_heads\":null,\"block_configs\":[{\"attention\":{\"n_heads_in_group\":8}},"
      "{\"attention\":{\"no_op\":true}},{\"attention\":{\"n_heads_in_group\":4}},"
      "{\"attention\":{\"n_heads_in_group\":8}}]}",
-     "2 x 1 x 64 + 1 x 2 x 64; 10240000; limits"},
+     "2 x 1 x 64 + 1 x 2 x 64; 10240000"},
     {"windows by layer", "{" BASE ",\"sliding_window\":[100,null,100,200]}",
      "1 x 8 x 64 + 2 x 8 x 64 window 100 + 1 x 8 x 64 window 200; 21299200"},
-    {"shared layers keep none", "{" BASE ",\"num_kv_shared_layers\":3}", "1 x 8 x 64; 20480000; limits"},
+    {"shared layers keep none", "{" BASE ",\"num_kv_shared_layers\":3}", "1 x 8 x 64; 20480000; remark"},
     {"a model inside a thinker", "{\"thinker_config\":{\"text_config\":{" BASE "}}}", "4 x 8 x 64; 81920000"},
     {"a mark before it", "\xef\xbb\xbf{" BASE "}", "4 x 8 x 64; 81920000"},
     {"numbers with a point", "{\"num_hidden_layers\":4.0,\"num_attention_heads\":8,\"hidden_size\":512}",
-     "4 x 8 x 64; 81920000; limits"},
+     "4 x 8 x 64; 81920000; remark"},
+    /* --- one for each shape in which families say it; after public reports --- */
+    {"Infinity in a key that is not asked for",
+     "{" BASE ",\"hybrid_override_pattern\":\"M*M-\",\"time_step_limit\":[0.0,Infinity]}",
+     "1 x 8 x 64; 20480000; remark"},
+    {"NaN in a text stays text", "{" BASE ",\"model_type\":\"NaN \\\" Infinity\",\"x_loss\":-Infinity}",
+     "4 x 8 x 64; 81920000"},
+    {"a window that is Infinity", "{" BASE ",\"sliding_window\":Infinity}", "! 'sliding_window' is not a whole number"},
+    /* 61 layers x 2 x 1 head x 256 x 2 B x 10,000 */
+    {"Step 3: KV heads as attention groups",
+     "{\"num_hidden_layers\":61,\"num_attention_heads\":64,\"num_attention_groups\":1,\"head_dim\":256,\"hidden_size\":"
+     "7168,"
+     "\"torch_dtype\":\"bfloat16\"}",
+     "61 x 1 x 256; 624640000"},
+    {"Step 3.5: layers of prediction follow, groups by kind",
+     "{" BASE ",\"num_nextn_predict_layers\":1,\"num_attention_groups\":4,\"sliding_window\":512,\"layer_types\":["
+     "\"full_attention\",\"sliding_attention\",\"sliding_attention\",\"sliding_attention\",\"full_attention\"],"
+     "\"attention_other_setting\":{\"attention_type\":\"sliding_attention\",\"num_attention_groups\":2}}",
+     "1 x 4 x 64 + 3 x 2 x 64 window 512; 11026432; remark"},
+    /* 1 KV head of 256 in 8 of 26 layers, 2,048 tokens; 18 states of 2,560 + 2,560 x 3 elements */
+    {"RecurrentGemma: attention has the window",
+     "{\"model_type\":\"recurrent_gemma\",\"block_types\":[\"recurrent\",\"recurrent\",\"attention\"],"
+     "\"num_hidden_layers\":26,\"num_attention_heads\":10,\"num_key_value_heads\":1,\"head_dim\":256,\"hidden_size\":"
+     "2560,"
+     "\"attention_window_size\":2048,\"torch_dtype\":\"bfloat16\"}",
+     "8 x 1 x 256 window 2048; 16777216; a recurrent state 368640"},
+    {"Zamba 2: attention in some layers, a state in all",
+     "{\"model_type\":\"zamba2\",\"num_hidden_layers\":38,\"hidden_size\":2048,\"num_attention_heads\":32,"
+     "\"num_key_value_heads\":32,\"attention_head_dim\":128,\"hybrid_layer_ids\":[5,11,17,23,29,35],\"torch_dtype\":"
+     "\"bfloat16\"}",
+     "6 x 32 x 128; 983040000; remark"},
+    {"Zamba 2: the width of attention is twice",
+     "{\"model_type\":\"zamba2\",\"num_hidden_layers\":2,\"hidden_size\":2560,\"num_attention_heads\":32,"
+     "\"layers_block_type\":[\"mamba\",\"hybrid\"],\"torch_dtype\":\"bfloat16\"}",
+     "1 x 32 x 160; 204800000; remark"},
+    /* 10 states of 3 x 512 elements */
+    {"LFM2: indices of full attention",
+     "{\"model_type\":\"lfm2\",\"hidden_size\":512,\"num_hidden_layers\":16,\"num_attention_heads\":8,"
+     "\"full_attn_idxs\":[2,5,8,10,12,14],\"conv_L_cache\":3,\"torch_dtype\":\"bfloat16\"}",
+     "6 x 8 x 64; 122880000; a short convolution 30720"},
+    {"an index beyond the layers", "{" BASE ",\"full_attn_idxs\":[2,5]}",
+     "! 'full_attn_idxs' names layer 5, but there are 4"},
+    {"LongCat: two attentions a layer",
+     "{\"model_type\":\"longcat_flash\",\"num_layers\":28,\"num_attention_heads\":64,\"kv_lora_rank\":512,"
+     "\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":128,\"v_head_dim\":128,\"hidden_size\":6144,\"torch_dtype\":"
+     "\"bfloat16\"}",
+     "56 x latent 576; 645120000"},
+    /* (4,096 x 128 + (4,096 + 2 x 128) x 4) x 2 B x 48 */
+    {"Mamba 2: no attention",
+     "{\"model_type\":\"mamba2\",\"num_hidden_layers\":48,\"hidden_size\":2048,\"state_size\":128,\"num_heads\":64,"
+     "\"head_dim\":64,\"torch_dtype\":\"bfloat16\"}",
+     "; 0; a Mamba state 52002816; no attention"},
+    {"Mamba, by the names of its authors",
+     "{\"d_model\":2560,\"n_layer\":64,\"vocab_size\":50277,\"ssm_cfg\":{},\"rms_norm\":true}",
+     "; 0; no attention; remarks"},
+    {"a state with attention of its own in some layers (mamba_ssm)",
+     "{\"d_model\":512,\"n_layer\":4,\"ssm_cfg\":{\"layer\":\"Mamba2\"},\"attn_layer_idx\":[1],"
+     "\"attn_cfg\":{\"num_heads\":8,\"num_heads_kv\":2,\"head_dim\":64},\"torch_dtype\":\"bfloat16\"}",
+     "1 x 2 x 64; 5120000; remark"},
+    {"flash-linear-attention: an object for its attention",
+     "{\"model_type\":\"gla\",\"hidden_size\":512,\"num_hidden_layers\":4,\"num_heads\":4,\"attn\":{\"layers\":[1,3],"
+     "\"num_heads\":8,\"num_kv_heads\":4,\"window_size\":128},\"torch_dtype\":\"bfloat16\"}",
+     "2 x 4 x 64 window 128; 262144; remark"},
+    {"RWKV",
+     "{\"model_type\":\"rwkv6\",\"num_hidden_layers\":4,\"hidden_size\":512,\"attention_hidden_size\":512,\"head_"
+     "size\":64}",
+     "; 0; no attention; remarks"},
+    /* decoder layers, not the encoder's 32; 4 x 2 x 20 x 64 x 2 B x 10,000, and 1,500 tokens of the encoder */
+    {"Whisper: the decoder's layers",
+     "{\"model_type\":\"whisper\",\"d_model\":1280,\"encoder_layers\":32,\"decoder_layers\":4,\"decoder_attention_"
+     "heads\":20,"
+     "\"encoder_attention_heads\":20,\"num_hidden_layers\":32,\"max_source_positions\":1500,\"max_target_positions\":"
+     "448,"
+     "\"torch_dtype\":\"float16\",\"is_encoder_decoder\":true}",
+     "4 x 20 x 64; 204800000; K and V of the encoder 30720000"},
+    {"T5: heads of d_kv",
+     "{\"model_type\":\"t5\",\"d_model\":1024,\"d_kv\":64,\"num_layers\":24,\"num_decoder_layers\":24,\"num_heads\":32,"
+     "\"is_encoder_decoder\":true,\"torch_dtype\":\"bfloat16\",\"relative_attention_num_buckets\":32}",
+     "24 x 32 x 64; 1966080000; remark"},
+    {"an encoder",
+     "{\"model_type\":\"bert\",\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_heads\":12,\"dtype\":"
+     "\"float16\"}",
+     "; 0; an encoder k"},
+    {"BERT as a decoder",
+     "{\"model_type\":\"bert\",\"is_decoder\":true,\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_"
+     "heads\":12,\"dtype\":\"float16\"}",
+     "12 x 12 x 64; 368640000"},
+    {"a model of images",
+     "{\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_heads\":12,\"image_size\":224,\"patch_size\":16,"
+     "\"dtype\":\"float16\"}",
+     "; 0; an encoder k"},
+    {"a denoiser",
+     "{\"_class_name\":\"DiTTransformer2DModel\",\"num_layers\":28,\"num_attention_heads\":16,\"attention_head_dim\":"
+     "72}",
+     "; 0; an encoder k; remark"},
+    /* 32 of 40 layers: 128 KiB a token; 8 keep 4 tiles of 40 x 40 + 1 tokens of 4,096 B */
+    {"Llama 3.2 Vision: cross attention holds the image",
+     "{\"model_type\":\"mllama\",\"text_config\":{\"hidden_size\":4096,\"num_hidden_layers\":40,\"num_attention_"
+     "heads\":32,"
+     "\"num_key_value_heads\":8,\"cross_attention_layers\":[3,8,13,18,23,28,33,38],\"torch_dtype\":\"bfloat16\"},"
+     "\"vision_config\":{\"image_size\":560,\"patch_size\":14,\"max_num_tiles\":4,\"num_hidden_layers\":32}}",
+     "32 x 8 x 128; 1310720000; K and V of one image 209846272; remark"},
+    {"a key of next month", "{" BASE ",\"kv_share_every\":2,\"rope_theta\":1e6}",
+     "4 x 8 x 64; 81920000; unused kv_share_every"},
+    {"two names that differ", "{" BASE ",\"num_key_value_heads\":4,\"num_kv_heads\":2}",
+     "4 x 4 x 64; 40960000; unused num_kv_heads"},
+    {"what is switched off is not named", "{" BASE ",\"kv_share\":false,\"cache_groups\":0,\"attn_sinks\":null}",
+     "4 x 8 x 64; 81920000"},
+    {"a list under a new name", "{" BASE ",\"sliding_window\":100,\"global_layer_ids\":[3]}",
+     "1 x 8 x 64 + 3 x 8 x 64 window 100; 21094400; remark"},
+    {"a period under a new name", "{" BASE ",\"softmax_attn_every\":2}", "2 x 8 x 64; 40960000; remarks"},
+    {"layers of Mamba by indices", "{" BASE ",\"mamba_layer_ids\":[0,1,2]}", "1 x 8 x 64; 20480000; remarks"},
+    {"Ring-linear: groups of layers", "{" BASE ",\"layer_group_size\":3}", "2 x 8 x 64; 40960000; remark"},
+    {"attention with a window between layers of Mamba", "{" BASE ",\"sliding_window\":100,\"attn_layer_period\":2}",
+     "2 x 8 x 64 window 100; 409600; remark"},
+    {"Hunyuan: every second layer shares", "{" BASE ",\"use_cla\":true,\"cla_share_factor\":2}",
+     "2 x 8 x 64; 40960000; remark"},
+    {"Hunyuan: written, not used", "{" BASE ",\"use_cla\":false,\"cla_share_factor\":2}", "4 x 8 x 64; 81920000"},
+    {"Hymba: groups that reuse", "{" BASE ",\"sliding_window\":100,\"global_attn_idx\":[0],\"kv_reuse_group\":[[1,2]]}",
+     "1 x 8 x 64 + 2 x 8 x 64 window 100; 20889600; remark"},
+    {"DeepSeek-VL2: a latent that is not used",
+     "{\"language_config\":{" BASE ",\"use_mla\":false,\"kv_lora_rank\":512}}", "4 x 8 x 64; 81920000"},
+    {"a cache of fp8",
+     "{" BASE ",\"quantization_config\":{\"quant_method\":\"compressed-tensors\",\"kv_cache_scheme\":{\"num_bits\":8,"
+     "\"type\":\"float\"}}}",
+     "4 x 8 x 64; 40960000; remark"},
+    {"LLaVA: all of it from the class",
+     "{\"text_config\":{\"model_type\":\"llama\",\"torch_dtype\":\"float16\"},\"vision_config\":{\"num_hidden_layers\":"
+     "24}}",
+     "32 x 32 x 128; 5242880000; remark"},
+    {"a model under a name of its own", "{\"my_llm\":{" BASE "},\"my_vision\":{\"num_hidden_layers\":2}}",
+     "4 x 8 x 64; 81920000"},
+    {"two models", "{\"a\":{" BASE "},\"b\":{" BASE "}}", "! 'a' and 'b' both describe layers"},
+    {"BLOOM", "{\"n_layer\":4,\"num_attention_heads\":8,\"n_embed\":512,\"torch_dtype\":\"bfloat16\"}",
+     "4 x 8 x 64; 81920000"},
+    {"MPT: one head in a word",
+     "{\"n_layers\":4,\"n_heads\":8,\"d_model\":512,\"attn_config\":{\"attn_type\":\"multiquery_attention\"},\"torch_"
+     "dtype\":\"bfloat16\"}",
+     "4 x 1 x 64; 10240000"},
+    {"KV heads that do not divide", "{" BASE ",\"num_key_value_heads\":3}", "! 3 K and V heads do not divide 8"},
+    {"a letter that is not known", "{" BASE ",\"hybrid_override_pattern\":\"M*?-\"}",
+     "! 'hybrid_override_pattern' has the letter '?'"},
     /* refused */
     {"no JSON", "{\"num_hidden_layers\":4,\n", "! line 2: no JSON"},
     {"a list", "[1]", "! a list, where config.json is an object"},
@@ -165,7 +306,7 @@ static const struct {
      "{" BASE ",\"layer_types\":[\"full_attention\",\"sliding_attention\",\"full_attention\","
      "\"full_attention\"]}",
      "! layer 1 has a sliding window, but 'sliding_window'"},
-    {"no attention at all", "{" BASE ",\"hybrid_override_pattern\":\"MMMM\"}", "! none of the 4 layers keeps K and V"},
+    {"no attention at all", "{" BASE ",\"hybrid_override_pattern\":\"MMMM\"}", "; 0; none of the ; remark"},
     {"more KV heads than heads", "{" BASE ",\"num_key_value_heads\":16}", "! 16 K and V heads are more than 8"},
     {"a type of the future",
      "{\"num_hidden_layers\":4,\"num_attention_heads\":8,\"hidden_size\":512,\"torch_dtype\":\"posit8\"}",
@@ -188,7 +329,11 @@ static void describe(const KvModel *model, char *to, size_t size) {
     if (groups[g].window) PUT(groups[g].chunked ? " chunk %lld" : " window %lld", (long long)groups[g].window);
   }
   PUT("; %llu", (unsigned long long)kvcache_seek(&cache, 10000).bytes);
-  if (*model->limits) PUT("; limits");
+  for (int i = 0; i < model->n_fixed; i++)
+    PUT("; %s %lld", model->fixed[i].what, (long long)(model->fixed[i].layers * model->fixed[i].bytes));
+  if (*model->no_cache) PUT("; %.12s", model->no_cache);
+  if (*model->unused) PUT("; unused %s", model->unused);
+  if (model->n_remarks) PUT("; %s", model->n_remarks > 1 ? "remarks" : "remark");
 }
 
 static void test_table(void **state) {

@@ -17,7 +17,7 @@ typedef struct {
   OutputRequest output;
   KvRequest request;
   char model[REQUEST_NAME_BYTES], gpu[REQUEST_NAME_BYTES];
-  bool list, dtype_given;
+  bool list, strict, dtype_given;
 } KvOptions;
 
 /* --- Setters --- */
@@ -65,6 +65,9 @@ static Status set_gpu(void *target, const char *value, Error *error) {
 }
 static Status set_list(void *target, const char *value, Error *error) {
   return options_flag("list", value, &((KvOptions *)target)->list, error);
+}
+static Status set_strict(void *target, const char *value, Error *error) {
+  return options_flag("strict", value, &((KvOptions *)target)->strict, error);
 }
 
 static Status set_lengths(void *target, const char *value, Error *error) {
@@ -119,7 +122,15 @@ static Status resolve_model(KvOptions *o, Error *error) {
   const Status status = description_model(*o->model ? o->model : DEFAULT_MODEL, &r->model, error);
   if (status != STATUS_OK) return status;
   r->has_model = true;
+  if (o->strict && *r->model.unused)
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "%.80s has keys that may bear on the cache and are not understood: %s; leave out --strict to go on "
+        "without them",
+        r->model.name, r->model.unused);
   const KvCache cache = kvmodel_cache(&r->model);
+  if (*r->model.no_cache && (n_own || c->window || c->window_layers))
+    return error_set(error, STATUS_BAD_REQUEST, "%.80s: %s", r->model.name, r->model.no_cache);
   if (cache.n_more && (n_own || c->window || c->window_layers))
     return error_set(error, STATUS_BAD_REQUEST,
                      "%.80s has layers of several kinds, so --layers, --kv-heads, --head-dim and --window do not say "
@@ -183,6 +194,8 @@ static const Option MODEL_OPTIONS[] = {
     {"model", 0, "NAME|FILE",
      "The model: a name from --list, a config.json of Hugging Face, or a description file. Default " DEFAULT_MODEL ".",
      set_model, false, false, "@models"},
+    {"strict", 0, NULL, "Refuse a config.json with keys that may bear on the cache and are not understood.", set_strict,
+     false, false, NULL},
     {"list", 0, NULL, "List the known models.", set_list, false, false, NULL},
     {"layers", 0, "COUNT", "Layers with attention, in place of the model's.", set_layers, false, false, NULL},
     {"kv-heads", 0, "COUNT", "K and V heads, in place of the model's.", set_kv_heads, false, false, NULL},

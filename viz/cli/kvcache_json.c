@@ -100,6 +100,34 @@ static void report_steps(const ReportSink *k, const KvRequest *r) {
   k->close(k->context);
 }
 
+/* What a reader should know: why there is no cache, what is left out, keys that were not used. */
+static void report_notes(const ReportSink *k, const KvModel *m) {
+  k->open_array(k->context, "notes");
+  if (*m->no_cache) k->text(k->context, NULL, m->no_cache);
+  if (*m->limits) k->text(k->context, NULL, m->limits);
+  for (int i = 0; i < m->n_remarks; i++) k->text(k->context, NULL, m->remarks[i]);
+  if (*m->unused) {
+    char text[KVMODEL_REMARK_BYTES + 64];
+    snprintf(text, sizeof text, KVRECKON_UNUSED, m->unused);
+    k->text(k->context, NULL, text);
+  }
+  k->close(k->context);
+}
+
+/* What each sequence keeps beside K and V of its tokens. */
+static void report_fixed(const ReportSink *k, const KvModel *m) {
+  k->open_array(k->context, "fixed");
+  for (int i = 0; i < m->n_fixed; i++) {
+    k->open_object(k->context, NULL);
+    k->text(k->context, "what", m->fixed[i].what);
+    put(k, "layers", m->fixed[i].layers);
+    put(k, "bytes_per_layer", m->fixed[i].bytes);
+    k->whole(k->context, "bytes", wide(m->fixed[i].layers) * wide(m->fixed[i].bytes));
+    k->close(k->context);
+  }
+  k->close(k->context);
+}
+
 Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *error) {
   JsonSink json = {0};
   const ReportSink sink = json_sink(&json), *k = &sink;
@@ -123,6 +151,11 @@ Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *
     k->real(k->context, "share_of_hbm", kvreckon_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
     k->real(k->context, "read_s", (double)got->paged.used_bytes / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16));
     k->close(k->context);
+  }
+  if (r->has_model) {
+    report_fixed(k, &r->model);
+    k->whole(k->context, "fixed_bytes", kvreckon_fixed(r));
+    report_notes(k, &r->model);
   }
   report_alternatives(k, r);
   if (r->n_steps) report_steps(k, r);

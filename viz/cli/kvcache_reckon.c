@@ -18,6 +18,13 @@ Status kvreckon(const KvRequest *r, Reckoned *out, Error *error) {
   return STATUS_OK;
 }
 
+Wide kvreckon_fixed(const KvRequest *r) {
+  Wide sum = 0;
+  for (int i = 0; r->has_model && i < r->model.n_fixed; i++)
+    sum += wide(r->model.fixed[i].layers) * wide(r->model.fixed[i].bytes);
+  return sum * wide(r->n_lengths ? r->n_lengths : r->batch);
+}
+
 /* The same cache with so many K and V heads in every layer, or without any window. */
 static KvCache with_kv_heads(KvCache c, int64_t kv_heads) {
   c.kv_heads = kv_heads;
@@ -56,6 +63,7 @@ int kvreckon_alternatives(const KvRequest *r, Alternative list[ALTERNATIVES_MAX]
   int n = 0;
   const KvCache *asked = &r->cache;
   KvCache c = *asked;
+  if (!kvcache_layers(asked)) return 0;
   if (r->has_model) { /* one K and V head for each query head */
     c = with_kv_heads(c, r->model.heads);
     c.latent = 0, c.d = asked->latent ? r->model.d : asked->d;

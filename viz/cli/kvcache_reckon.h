@@ -47,6 +47,11 @@ int kvreckon_alternatives(const KvRequest *request, Alternative list[ALTERNATIVE
 /* Bytes of all sequences under another cache. */
 Wide kvreckon_bytes(const KvRequest *request, const KvCache *cache);
 
+/* What all sequences keep beside K and V of their tokens: states, K and V of images. */
+Wide kvreckon_fixed(const KvRequest *request);
+
+#define KVRECKON_UNUSED "keys that may bear on the cache and were not used: %s"
+
 static inline double kvreckon_share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 
 /* The JSON of the command, and of its --list. */

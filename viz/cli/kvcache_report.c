@@ -15,6 +15,10 @@
 static void describe(Table *t, const KvRequest *r) {
   const KvCache *c = &r->cache;
   char row[128], window[256] = "", scales[96] = "";
+  if (!kvcache_layers(c)) {
+    table_title(t, "%s: no KV cache", r->has_model ? r->model.product : "");
+    return;
+  }
   if (c->latent)
     snprintf(row, sizeof row, "a latent of %" PRId64 " elements", c->latent);
   else
@@ -70,6 +74,12 @@ static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
     snprintf(scales, sizeof scales, ", %" PRId64 " B of scales",
              kvcache_bytes_per_layer(c) - kvcache_element_bytes_per_layer(c));
   group_rows(t, r);
+  if (!kvcache_layers(c)) {
+    table_format(t, ROLE_PLAIN, "%s tokens", number_count(k->paged.tokens).text);
+    table_bytes(t, ROLE_ACCENT, 0);
+    table_text(t, ROLE_DIM, "");
+    return;
+  }
   if (!c->n_more) {
     table_text(t, ROLE_PLAIN, "one token, one layer");
     table_bytes(t, ROLE_PLAIN, wide(kvcache_bytes_per_layer(c)));
@@ -148,6 +158,24 @@ static void gpu_rows(Table *t, const KvRequest *r, Wide used_bytes) {
                number_si(timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16), "B/s").text);
 }
 
+/* States and the like, which do not grow. */
+static void fixed_rows(Table *t, const KvRequest *r) {
+  const KvModel *m = &r->model;
+  for (int i = 0; r->has_model && i < m->n_fixed; i++) {
+    table_text(t, ROLE_PLAIN, m->fixed[i].what);
+    table_bytes(t, ROLE_PLAIN, wide(m->fixed[i].layers) * wide(m->fixed[i].bytes));
+    table_format(t, ROLE_DIM, "%" PRId64 " layer%s, each sequence, whatever its length", m->fixed[i].layers,
+                 m->fixed[i].layers == 1 ? "" : "s");
+  }
+}
+
+static void model_notes(Table *t, const KvModel *m) {
+  if (*m->no_cache) table_note(t, "Note: %s.", m->no_cache);
+  if (*m->limits) table_note(t, "Note: %s.", m->limits);
+  for (int i = 0; i < m->n_remarks; i++) table_note(t, "Note: %s.", m->remarks[i]);
+  if (*m->unused) table_note(t, "Note: " KVRECKON_UNUSED ".", m->unused);
+}
+
 static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *error) {
   Table t = table_new((TableColumn[]){{.heading = "KV cache"},
                                       {.heading = "size", .right = true},
@@ -155,12 +183,13 @@ static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *
                       3);
   describe(&t, r);
   size_rows(&t, r, k);
+  fixed_rows(&t, r);
   table_rule(&t);
-  allocation_rows(&t, r, k);
+  if (kvcache_layers(&r->cache)) allocation_rows(&t, r, k);
   if (r->has_gpu) gpu_rows(&t, r, k->paged.used_bytes);
   if (r->has_model && !r->n_lengths && r->tokens > r->model.max_tokens)
     table_note(&t, "This model was made for at most %s tokens.", number_count(wide(r->model.max_tokens)).text);
-  if (r->has_model && *r->model.limits) table_note(&t, "Note: %s.", r->model.limits);
+  if (r->has_model) model_notes(&t, &r->model);
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
@@ -254,6 +283,7 @@ Status kvcache_report(const KvRequest *r, const OutputRequest *output, Io *io, E
   if (status != STATUS_OK) return status;
   if (r->n_steps) return print_steps(r, output->csv, io, error);
   if (r->n_lengths) return print_sequences(r, output->csv, io, error);
+  if (!kvcache_layers(&r->cache)) return STATUS_OK;
   return print_alternatives(r, output->csv, io, error);
 }
 

@@ -7,416 +7,206 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "sim/base/quote.h"
+#include "viz/request/model_config_parts.h"
 
-typedef enum {
-  LAYER_FULL = 0,
-  LAYER_WINDOW,
-  LAYER_CHUNK,
-  LAYER_NONE /* no K and V of its own */
-} LayerKind;
+#define REFUSE(c, ...) config_refuse(&(c)->keys, __VA_ARGS__)
 
-typedef struct {
-  LayerKind kind;
-  int64_t kv_heads, d, d_v, window;
-} Layer;
-
-typedef struct {
-  const char *file;
-  json_t *root, *text; /* the whole, and the part about the text model */
-  Error *error;
-  int64_t layers, heads, hidden, latent;
-  Layer *layer; /* MODEL_CONFIG_LAYERS_MAX */
-  bool left_out_states, left_out_shared;
-} Config;
-
-#define REFUSE(c, ...) refuse((c)->file, (c)->error, __VA_ARGS__)
-
-static Status refuse(const char *file, Error *error, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static Status refuse(const char *file, Error *error, const char *format, ...) {
-  char what[ERROR_MESSAGE_BYTES];
+void config_remark(Config *c, const char *format, ...) {
+  KvModel *m = c->model;
+  if (m->n_remarks == KVMODEL_REMARKS_MAX) return;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
+  vsnprintf(m->remarks[m->n_remarks++], KVMODEL_REMARK_BYTES, format, arguments);
   va_end(arguments);
-  return error_set(error, STATUS_BAD_FILE, "%.80s: %.220s", file, what);
 }
-
-/* --- keys --- */
-
-/* The value of the first of some keys that is there and not null, in the text model or else at the root. */
-static json_t *find(const Config *c, const char *const *keys, const char **name) {
-  for (const json_t *in = c->text;; in = c->root) {
-    for (const char *const *key = keys; *key; key++) {
-      json_t *value = json_object_get(in, *key);
-      if (!value || json_is_null(value)) continue;
-      if (name) *name = *key;
-      return value;
-    }
-    if (in == c->root) return NULL;
-  }
-}
-
-#define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static json_t *get(const Config *c, const char *key) { return find(c, KEYS(key), NULL); }
-
-static Status read_count(const Config *c, const char *key, const json_t *value, int64_t most, int64_t *count) {
-  if (json_is_integer(value) && json_integer_value(value) >= 1 && json_integer_value(value) <= most) {
-    *count = json_integer_value(value);
-    return STATUS_OK;
-  }
-  if (json_is_real(value) && json_real_value(value) >= 1 && json_real_value(value) <= (double)most &&
-      json_real_value(value) == (double)(int64_t)json_real_value(value)) {
-    *count = (int64_t)json_real_value(value);
-    return STATUS_OK;
-  }
-  return REFUSE(c, "'%s' is not a whole number from 1 to %" PRId64, key, most);
-}
-
-/* A count under one of some keys; 0: none of them is there. */
-static Status count_of(const Config *c, const char *const *keys, int64_t most, int64_t *count) {
-  const char *name = NULL;
-  const json_t *value = find(c, keys, &name);
-  *count = 0;
-  return value ? read_count(c, name, value, most, count) : STATUS_OK;
-}
-
-static const char *text_of(const Config *c, const char *key) {
-  const char *text = json_string_value(get(c, key));
-  return text ? text : "";
-}
-
-static bool is_true(const Config *c, const char *key) { return json_is_true(get(c, key)); }
 
 /* --- defaults that a file leaves to its class --- */
 
-/* transformers: models/gemma3/configuration_gemma3.py and others write only what differs from these. */
+/* transformers: models/gemma3/configuration_gemma3.py and others. A model inside another writes only what differs from
+ * these. */
 static const struct {
   const char *model_type, *key;
   int64_t value;
 } CLASS_DEFAULTS[] = {
+    {"llama", "num_hidden_layers", 32},
+    {"llama", "num_attention_heads", 32},
+    {"llama", "hidden_size", 4096},
+    {"mistral", "num_hidden_layers", 32},
+    {"mistral", "num_attention_heads", 32},
+    {"mistral", "num_key_value_heads", 8},
+    {"mistral", "hidden_size", 4096},
+    {"mixtral", "num_key_value_heads", 8},
+    {"qwen2", "num_hidden_layers", 32},
+    {"qwen2", "num_attention_heads", 32},
+    {"qwen2", "num_key_value_heads", 32},
+    {"qwen2", "hidden_size", 4096},
+    {"qwen2", "no_sliding_window", 1},
+    {"qwen2_moe", "no_sliding_window", 1},
+    {"qwen3", "no_sliding_window", 1},
+    {"qwen3_moe", "no_sliding_window", 1},
+    {"qwen2_vl", "no_sliding_window", 1},
+    {"qwen2_5_vl", "no_sliding_window", 1},
+    {"qwen3", "head_dim", 128},
+    {"qwen3_moe", "head_dim", 128},
+    {"phi3", "num_hidden_layers", 32},
+    {"phi3", "num_attention_heads", 32},
+    {"phi3", "hidden_size", 3072},
+    {"gemma", "num_hidden_layers", 28},
+    {"gemma", "num_attention_heads", 16},
+    {"gemma", "num_key_value_heads", 16},
+    {"gemma", "hidden_size", 3072},
+    {"gemma", "head_dim", 256},
+    {"gemma2", "num_hidden_layers", 26},
+    {"gemma2", "num_attention_heads", 8},
+    {"gemma2", "num_key_value_heads", 4},
+    {"gemma2", "hidden_size", 2304},
+    {"gemma2", "head_dim", 256},
+    {"gemma2", "sliding_window", 4096},
+    {"gemma2", "sliding_window_pattern", 2},
+    {"gemma3_text", "num_hidden_layers", 26},
     {"gemma3_text", "num_attention_heads", 8},
     {"gemma3_text", "num_key_value_heads", 4},
+    {"gemma3_text", "hidden_size", 2304},
     {"gemma3_text", "head_dim", 256},
+    {"gemma3_text", "sliding_window", 4096},
     {"gemma3_text", "sliding_window_pattern", 6},
     {"gemma3_text", "max_position_embeddings", 131072},
-    {"gemma2", "sliding_window_pattern", 2},
-    {"gemma2", "head_dim", 256},
-    {"gemma", "head_dim", 256},
     {"cohere2", "sliding_window_pattern", 4},
     {"llama4_text", "no_rope_layer_interval", 4},
+    {"gpt2", "num_hidden_layers", 12},
+    {"gpt2", "num_attention_heads", 12},
+    {"gpt2", "hidden_size", 768},
 };
 
-static int64_t class_default(const Config *c, const char *key) {
-  const char *type = text_of(c, "model_type");
+int64_t config_class_default(const Config *c, const char *key) {
+  const char *type = config_text(&c->keys, "model_type");
   for (size_t i = 0; i < sizeof CLASS_DEFAULTS / sizeof *CLASS_DEFAULTS; i++)
     if (!strcmp(CLASS_DEFAULTS[i].model_type, type) && !strcmp(CLASS_DEFAULTS[i].key, key))
       return CLASS_DEFAULTS[i].value;
   return 0;
 }
 
-/* --- sizes of the whole model --- */
-
-/* In which object the text model is described. */
-static void find_text(Config *c) {
-  static const char *const nested[] = {"text_config", "llm_config", "language_config", "language_model_config",
-                                       "decoder"};
-  c->text = c->root;
-  json_t *thinker = json_object_get(c->root, "thinker_config");
-  if (json_is_object(thinker)) c->text = thinker;
-  for (size_t i = 0; i < sizeof nested / sizeof *nested; i++) {
-    json_t *inner = json_object_get(c->text, nested[i]);
-    if (!json_is_object(inner)) continue;
-    c->text = inner;
-    return;
-  }
+bool config_is_type(const Config *c, const char *part) {
+  return strstr(config_text(&c->keys, "model_type"), part) != NULL;
 }
 
-static Status read_sizes(Config *c) {
-  Status status = count_of(c, KEYS("num_hidden_layers", "n_layer", "num_layers", "n_layers", "num_decoder_layers"),
-                           MODEL_CONFIG_LAYERS_MAX, &c->layers);
-  if (status) return status;
-  if (!c->layers)
+/* A size that the file gives, or its class; 0: neither. */
+static Status size_or_default(Config *c, const char *const *names, int64_t most, int64_t *size) {
+  const Status status = config_count(&c->keys, names, most, size);
+  if (status || *size) return status;
+  *size = config_class_default(c, names[0]);
+  if (*size && (c->keys.text == c->keys.root || !strcmp(names[0], "num_hidden_layers")))
+    config_remark(c, "'%s' is not given: %" PRId64 ", as in the class of the model", names[0], *size);
+  return STATUS_OK;
+}
+
+/* --- sizes of the whole model --- */
+
+static Status read_layer_count(Config *c) {
+  ConfigKeys *k = &c->keys;
+  Status status = config_count(k, KEYS("decoder_layers", "num_decoder_layers"), MODEL_CONFIG_LAYERS_MAX, &c->layers);
+  if (status == STATUS_OK && c->layers) { /* Whisper, BART: num_hidden_layers are the encoder's */
+    config_use(k, "num_hidden_layers");
+    config_use(k, "num_layers");
+    return status;
+  }
+  int64_t twice = 0;
+  if (status == STATUS_OK)
+    status =
+        size_or_default(c, KEYS("num_hidden_layers", "n_layer", "num_layers", "n_layers", "num_transformer_layers"),
+                        MODEL_CONFIG_LAYERS_MAX, &c->layers);
+  if (status == STATUS_OK && config_is_type(c, "longcat_flash")) { /* self_attn.0 and self_attn.1 in each layer */
+    status = config_count(k, KEYS("num_layers"), MODEL_CONFIG_LAYERS_MAX / 2, &twice);
+    if (!status) c->layers = 2 * (twice ? twice : c->layers);
+  }
+  if (status == STATUS_OK && !c->layers)
     return REFUSE(c,
                   "no number of layers; 'num_hidden_layers' (or n_layer, num_layers) belongs there, at the top or in "
                   "'text_config'");
-  json_t *heads = get(c, "num_query_heads"); /* OpenELM's, a list */
-  if (json_is_array(heads))
-    status = read_count(c, "num_query_heads", json_array_get(heads, 0), KVCACHE_MAX_HEADS, &c->heads);
-  else
-    status = count_of(c, KEYS("num_attention_heads", "n_head", "n_heads", "num_heads"), KVCACHE_MAX_HEADS, &c->heads);
+  if (c->layers > MODEL_CONFIG_LAYERS_MAX) return REFUSE(c, "more than %d layers", MODEL_CONFIG_LAYERS_MAX);
+  return status;
+}
+
+static Status read_sizes(Config *c) {
+  ConfigKeys *k = &c->keys;
+  Status status = read_layer_count(c);
   if (status == STATUS_OK)
-    status = count_of(c, KEYS("hidden_size", "n_embd", "d_model", "dim", "model_dim"), KVCACHE_MAX_D * 64, &c->hidden);
-  if (!c->heads) c->heads = class_default(c, "num_attention_heads");
+    status = size_or_default(c, KEYS("hidden_size", "n_embd", "n_embed", "d_model", "dim", "model_dim"),
+                             KVCACHE_MAX_D * 64, &c->hidden);
+  if (status || c->model->no_cache[0]) return status;
+  const char *name = NULL;
+  const json_t *heads = config_find(k, KEYS("num_query_heads"), &name); /* OpenELM's, a list */
+  if (json_is_array(heads)) return config_number(k, name, json_array_get(heads, 0), KVCACHE_MAX_HEADS, &c->heads);
+  status =
+      config_count(k, KEYS("decoder_attention_heads", "num_decoder_attention_heads"), KVCACHE_MAX_HEADS, &c->heads);
+  if (status == STATUS_OK && !c->heads)
+    status = size_or_default(c, KEYS("num_attention_heads", "n_head", "n_heads", "num_heads", "num_query_heads"),
+                             KVCACHE_MAX_HEADS, &c->heads);
+  else
+    config_use(k, "num_attention_heads");
   if (status == STATUS_OK && !c->heads) return REFUSE(c, "no number of heads; 'num_attention_heads' belongs there");
   return status;
 }
 
-static Status read_head_size(const Config *c, int64_t *d, int64_t *d_v) {
-  Status status =
-      count_of(c, KEYS("head_dim", "kv_channels", "attention_head_dim", "d_kv", "d_head"), KVCACHE_MAX_D, d);
-  if (status == STATUS_OK) status = count_of(c, KEYS("v_head_dim"), KVCACHE_MAX_D, d_v);
+static Status read_head_size(Config *c, int64_t *d, int64_t *d_v) {
+  ConfigKeys *k = &c->keys;
+  Status status = config_count(
+      k, KEYS("head_dim", "kv_channels", "attention_head_dim", "d_kv", "d_head", "head_size", "attention_head_size"),
+      KVCACHE_MAX_D, d);
+  if (status == STATUS_OK) status = config_count(k, KEYS("v_head_dim"), KVCACHE_MAX_D, d_v);
   if (status) return status;
-  if (!*d) *d = class_default(c, "head_dim");
-  int64_t nope = 0, rope = 0;
-  if (!*d && (status = count_of(c, KEYS("qk_nope_head_dim"), KVCACHE_MAX_D, &nope)) == STATUS_OK && nope) {
-    status = count_of(c, KEYS("qk_rope_head_dim"), KVCACHE_MAX_D, &rope);
+  int64_t nope = 0, rope = 0, width = 0;
+  if (!*d && (status = config_count(k, KEYS("qk_nope_head_dim"), KVCACHE_MAX_D, &nope)) == STATUS_OK && nope) {
+    status = config_count(k, KEYS("qk_rope_head_dim"), KVCACHE_MAX_D, &rope);
     *d = nope + rope;
   }
+  if (status == STATUS_OK && !*d) status = config_count(k, KEYS("attention_hidden_size"), KVCACHE_MAX_D * 64, &width);
+  if (status == STATUS_OK && !*d && !width && config_is_type(c, "zamba")) width = 2 * c->hidden;
+  if (!*d) *d = config_class_default(c, "head_dim");
   if (status || *d) return status;
-  if (!c->hidden || c->hidden % c->heads)
+  if (!width) width = c->hidden;
+  if (!width || width % c->heads)
     return REFUSE(c, "no size of a head: neither 'head_dim' nor a 'hidden_size' that the %" PRId64 " heads divide",
                   c->heads);
-  *d = c->hidden / c->heads;
+  *d = width / c->heads;
   return STATUS_OK;
 }
 
-static Status read_kv_heads(const Config *c, int64_t *kv_heads) {
-  json_t *attention = get(c, "attn_config"); /* MPT, DBRX */
-  const json_t *inner = json_object_get(attention, "kv_n_heads");
-  if (inner && !json_is_null(inner)) return read_count(c, "kv_n_heads", inner, KVCACHE_MAX_HEADS, kv_heads);
-  if (is_true(c, "multi_query_attention")) { /* ChatGLM */
-    const Status status = count_of(c, KEYS("multi_query_group_num"), KVCACHE_MAX_HEADS, kv_heads);
+static Status read_kv_heads(Config *c, int64_t *kv_heads) {
+  ConfigKeys *k = &c->keys;
+  if (config_true(k, "multi_query_attention")) { /* ChatGLM */
+    const Status status = config_count(k, KEYS("multi_query_group_num"), KVCACHE_MAX_HEADS, kv_heads);
     if (!*kv_heads) *kv_heads = 1;
     return status;
   }
   /* Falcon: heads of K and V are written, but mean something only for the new decoder. */
-  const json_t *decoder = get(c, "new_decoder_architecture");
-  if (json_is_true(get(c, "multi_query")) && !json_is_true(decoder)) {
-    *kv_heads = 1;
-    return STATUS_OK;
-  }
-  if (json_is_false(decoder) && json_is_false(get(c, "multi_query"))) {
-    *kv_heads = c->heads;
-    return STATUS_OK;
-  }
+  const json_t *decoder = config_get(k, "new_decoder_architecture"), *one = config_get(k, "multi_query");
+  const bool said_by_flags = !json_is_true(decoder) && (json_is_true(one) || (decoder && json_is_false(one)));
   const char *name = NULL;
-  const json_t *value =
-      find(c, KEYS("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv", "num_key_value_heads_per_layer"),
-           &name);
+  const json_t *value = config_find(k,
+                                    KEYS("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv", "kv_n_heads",
+                                         "num_heads_kv", "n_kv_head", "num_attention_groups", "num_query_groups",
+                                         "n_query_groups", "num_key_value_heads_per_layer"),
+                                    &name);
+  if (said_by_flags || !strcmp(config_text(k, "attn_type"), "multiquery_attention")) {
+    *kv_heads = json_is_false(one) ? c->heads : 1;
+    return STATUS_OK;
+  }
   if (json_is_array(value)) value = json_array_get(value, 0); /* by layer: read_lists */
-  if (value) return read_count(c, name, value, KVCACHE_MAX_HEADS, kv_heads);
-  *kv_heads = class_default(c, "num_key_value_heads");
+  if (value) return config_number(k, name, value, KVCACHE_MAX_HEADS, kv_heads);
+  *kv_heads = config_class_default(c, "num_key_value_heads");
+  if (*kv_heads && k->text == k->root)
+    config_remark(c, "'num_key_value_heads' is not given: %" PRId64 ", as in the class of the model", *kv_heads);
   if (!*kv_heads) *kv_heads = c->heads;
   return STATUS_OK;
-}
-
-/* --- kinds of layers --- */
-
-static LayerKind kind_of_word(const char *word, bool *known) {
-  static const struct {
-    const char *part;
-    LayerKind kind;
-  } WORDS[] = {{"sliding", LAYER_WINDOW}, {"local", LAYER_WINDOW},   {"swa", LAYER_WINDOW},     {"chunk", LAYER_CHUNK},
-               {"linear", LAYER_NONE},    {"mamba", LAYER_NONE},     {"recurrent", LAYER_NONE}, {"conv", LAYER_NONE},
-               {"ssm", LAYER_NONE},       {"mlp", LAYER_NONE},       {"moe", LAYER_NONE},       {"full", LAYER_FULL},
-               {"global", LAYER_FULL},    {"attention", LAYER_FULL}, {"hybrid", LAYER_FULL},    {"attn", LAYER_FULL}};
-  *known = true;
-  for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
-    if (strstr(word, WORDS[i].part)) return WORDS[i].kind;
-  *known = false;
-  return LAYER_FULL;
-}
-
-/* A list of words by layer; a shorter one (block_types) repeats. */
-static Status read_words(Config *c, const char *key, const json_t *list, bool repeats) {
-  const size_t n = json_array_size(list);
-  if (n == 0 || (!repeats && (int64_t)n != c->layers))
-    return REFUSE(c, "'%s' has %zu entries for %" PRId64 " layers", key, n, c->layers);
-  for (int64_t i = 0; i < c->layers; i++) {
-    const json_t *entry = json_array_get(list, (size_t)i % n);
-    const char *word = json_string_value(entry);
-    bool known = false;
-    if (word) c->layer[i].kind = kind_of_word(word, &known);
-    if (!known)
-      return REFUSE(c,
-                    "'%s'[%" PRId64
-                    "] is '%s', a kind of layer that is not known; there are full, sliding, chunked and "
-                    "linear attention, mamba, conv and recurrent",
-                    key, (int64_t)((size_t)i % n), word ? quote(word, strlen(word)).text : "no word");
-  }
-  return STATUS_OK;
-}
-
-/* Every p-th layer sees all; the others have `kind`. */
-static void every(Config *c, int64_t period, LayerKind kind) {
-  for (int64_t i = 0; i < c->layers; i++) c->layer[i].kind = (i + 1) % period ? kind : LAYER_FULL;
-}
-
-/* One letter for each layer ("M-M*": Nemotron-H), or a pattern that repeats ("LLLG": EXAONE 4). */
-static void by_letters(Config *c, const char *letters, const char *window, const char *none) {
-  const int64_t n = (int64_t)strlen(letters);
-  for (int64_t i = 0; i < c->layers && n; i++) {
-    const char letter = letters[i % n];
-    c->layer[i].kind = strchr(window, letter) ? LAYER_WINDOW : strchr(none, letter) ? LAYER_NONE : LAYER_FULL;
-  }
-}
-
-/* GPT-Neo: [[["global", "local"], 12]] */
-static Status read_attention_types(Config *c, const json_t *list) {
-  int64_t i = 0;
-  for (size_t g = 0; g < json_array_size(list); g++) {
-    const json_t *words = json_array_get(json_array_get(list, g), 0),
-                 *times = json_array_get(json_array_get(list, g), 1);
-    const size_t n = json_array_size(words);
-    for (int64_t t = 0; n && t < json_integer_value(times) && i < c->layers; t++)
-      for (size_t w = 0; w < n && i < c->layers; w++, i++) {
-        const char *word = json_string_value(json_array_get(words, w));
-        c->layer[i].kind = word && !strcmp(word, "local") ? LAYER_WINDOW : LAYER_FULL;
-      }
-  }
-  return i == c->layers
-             ? STATUS_OK
-             : REFUSE(c, "'attention_types' says something of %" PRId64 " of %" PRId64 " layers", i, c->layers);
-}
-
-/* Llama 4: 1 is a layer with rotary positions, which sees its chunk. An empty list: every fourth has none. */
-static Status read_chunks(Config *c, int64_t chunk) {
-  const json_t *list = get(c, "no_rope_layers");
-  int64_t interval = 0;
-  const Status status = count_of(c, KEYS("no_rope_layer_interval"), MODEL_CONFIG_LAYERS_MAX, &interval);
-  if (status) return status;
-  if (json_array_size(list) == 0) {
-    if (!interval) interval = class_default(c, "no_rope_layer_interval");
-    if (interval)
-      every(c, interval, LAYER_CHUNK);
-    else
-      for (int64_t i = 0; i < c->layers; i++) c->layer[i].kind = LAYER_CHUNK;
-  } else {
-    if ((int64_t)json_array_size(list) != c->layers)
-      return REFUSE(c, "'no_rope_layers' has %zu entries for %" PRId64 " layers", json_array_size(list), c->layers);
-    for (int64_t i = 0; i < c->layers; i++)
-      c->layer[i].kind = json_integer_value(json_array_get(list, (size_t)i)) ? LAYER_CHUNK : LAYER_FULL;
-  }
-  for (int64_t i = 0; i < c->layers; i++)
-    if (c->layer[i].kind == LAYER_CHUNK) c->layer[i].window = chunk;
-  return STATUS_OK;
-}
-
-/* Layers without attention between those with it: Jamba, Bamba, Qwen3-Next. */
-static Status read_mixers(Config *c) {
-  int64_t period = 0, interval = 0;
-  Status status = count_of(c, KEYS("attn_layer_period"), MODEL_CONFIG_LAYERS_MAX, &period);
-  if (status == STATUS_OK) status = count_of(c, KEYS("full_attention_interval"), MODEL_CONFIG_LAYERS_MAX, &interval);
-  if (status) return status;
-  const json_t *indices = get(c, "attn_layer_indices");
-  const json_t *ones = get(c, "attn_type_list"); /* MiniMax: 1 sees all, 0 is linear */
-  const json_t *full = json_object_get(get(c, "linear_attn_config"), "full_attn_layers"); /* Kimi: counted from 1 */
-  if (json_array_size(ones)) {
-    for (int64_t i = 0; i < c->layers; i++)
-      c->layer[i].kind =
-          json_integer_value(json_array_get(ones, (size_t)i % json_array_size(ones))) ? LAYER_FULL : LAYER_NONE;
-  } else if (json_array_size(full)) {
-    for (int64_t i = 0; i < c->layers; i++) c->layer[i].kind = LAYER_NONE;
-    for (size_t k = 0; k < json_array_size(full); k++) {
-      const int64_t i = json_integer_value(json_array_get(full, k));
-      if (i >= 1 && i <= c->layers) c->layer[i - 1].kind = LAYER_FULL;
-    }
-  } else if (period) {
-    const int64_t offset = json_integer_value(get(c, "attn_layer_offset"));
-    for (int64_t i = 0; i < c->layers; i++)
-      c->layer[i].kind = (i - offset % period) % period == 0 ? LAYER_FULL : LAYER_NONE;
-  } else if (json_is_array(indices)) {
-    for (int64_t i = 0; i < c->layers; i++) c->layer[i].kind = LAYER_NONE;
-    for (size_t k = 0; k < json_array_size(indices); k++) {
-      const int64_t i = json_integer_value(json_array_get(indices, k));
-      if (i >= 0 && i < c->layers) c->layer[i].kind = LAYER_FULL;
-    }
-  } else if (interval) {
-    every(c, interval, LAYER_NONE);
-  }
-  return STATUS_OK;
-}
-
-/* Which layers have a window where no list says it. */
-static Status read_pattern(Config *c, bool windowed) {
-  const char *name = NULL;
-  const json_t *pattern = find(c, KEYS("sliding_window_pattern", "_sliding_window_pattern"), &name);
-  int64_t period = 0, first = 0;
-  if (json_is_string(pattern)) {
-    if (windowed) by_letters(c, json_string_value(pattern), "L", "");
-    return STATUS_OK;
-  }
-  Status status = pattern ? read_count(c, name, pattern, MODEL_CONFIG_LAYERS_MAX, &period) : STATUS_OK;
-  if (status || !windowed) return status;
-  if (!period) period = class_default(c, "sliding_window_pattern");
-  if (period > 1) {
-    every(c, period, LAYER_WINDOW);
-    return STATUS_OK;
-  }
-  /* Qwen: the layers before max_window_layers see all. It says so only together with use_sliding_window. */
-  if (is_true(c, "use_sliding_window") && json_is_integer(get(c, "max_window_layers")))
-    first = json_integer_value(get(c, "max_window_layers"));
-  for (int64_t i = 0; i < c->layers; i++) c->layer[i].kind = i >= first ? LAYER_WINDOW : LAYER_FULL;
-  return STATUS_OK;
-}
-
-/* Windows: one for all, or a list by layer in which null or -1 is none. */
-static Status read_window_list(Config *c, const char *key, const json_t *list) {
-  const size_t n = json_array_size(list);
-  if (n == 0) return REFUSE(c, "'%s' is an empty list", key);
-  for (int64_t i = 0; i < c->layers; i++) {
-    const json_t *entry = json_array_get(list, (size_t)i % n);
-    const bool none = !json_is_integer(entry) || json_integer_value(entry) <= 0;
-    c->layer[i].kind = none ? LAYER_FULL : LAYER_WINDOW;
-    if (!none && json_integer_value(entry) > KVCACHE_MAX_TOKENS)
-      return REFUSE(c, "'%s'[%" PRId64 "] is more than %" PRId64 " tokens", key, i, KVCACHE_MAX_TOKENS);
-    if (!none) c->layer[i].window = json_integer_value(entry);
-  }
-  return STATUS_OK;
-}
-
-static Status read_kinds(Config *c) {
-  const char *window_key = NULL, *key = NULL;
-  const json_t *window =
-      find(c, KEYS("sliding_window", "sliding_window_size", "window_size", "attention_window_size"), &window_key);
-  const json_t *words = find(c, KEYS("layer_types", "layers_block_type", "attention_layer_types"), &key);
-  const json_t *blocks = get(c, "block_types"), *types = get(c, "attention_types");
-  const char *letters = text_of(c, "hybrid_override_pattern");
-  const json_t *numbers = get(c, "hybrid_layer_pattern"); /* MiMo: 1 has a window */
-  int64_t tokens = 0, chunk = 0;
-  const bool off = json_is_false(get(c, "use_sliding_window")) && !words;
-  Status status = count_of(c, KEYS("attention_chunk_size"), KVCACHE_MAX_TOKENS, &chunk);
-  if (status) return status;
-  if (json_is_array(window) && !off) return read_window_list(c, window_key, window);
-  if (window && !off && !json_is_false(window) && !(json_is_integer(window) && json_integer_value(window) <= 0))
-    status = read_count(c, window_key, window, KVCACHE_MAX_TOKENS, &tokens);
-  if (status == STATUS_OK && json_is_array(words))
-    status = read_words(c, key, words, false);
-  else if (status == STATUS_OK && json_is_array(blocks))
-    status = read_words(c, "block_types", blocks, true);
-  else if (status == STATUS_OK && json_is_array(types))
-    status = read_attention_types(c, types);
-  else if (status == STATUS_OK && *letters)
-    by_letters(c, letters, "", "M-E");
-  else if (status == STATUS_OK && json_array_size(numbers))
-    for (int64_t i = 0; i < c->layers; i++)
-      c->layer[i].kind =
-          json_integer_value(json_array_get(numbers, (size_t)i % json_array_size(numbers))) ? LAYER_WINDOW : LAYER_FULL;
-  else if (status == STATUS_OK && chunk)
-    return read_chunks(c, chunk);
-  else if (status == STATUS_OK)
-    status = tokens ? read_pattern(c, tokens > 0) : read_mixers(c);
-  for (int64_t i = 0; i < c->layers && status == STATUS_OK; i++) {
-    Layer *l = &c->layer[i];
-    l->window = l->kind == LAYER_WINDOW ? tokens : l->kind == LAYER_CHUNK ? chunk : 0;
-    if (l->kind == LAYER_WINDOW && !tokens)
-      return REFUSE(
-          c, "layer %" PRId64 " has a sliding window, but 'sliding_window' does not say how many tokens it keeps", i);
-    if (l->kind == LAYER_CHUNK && !chunk)
-      return REFUSE(c, "layer %" PRId64 " has chunks, but 'attention_chunk_size' does not say how long they are", i);
-  }
-  return status;
 }
 
 /* --- sizes by layer --- */
 
 static Status read_list(Config *c, const char *key, int64_t most, size_t member) {
-  const json_t *list = get(c, key);
-  if (!json_is_array(list)) return STATUS_OK;
+  const json_t *list = config_list(&c->keys, key);
+  if (!list) return STATUS_OK;
   if ((int64_t)json_array_size(list) != c->layers)
     return REFUSE(c, "'%s' has %zu entries for %" PRId64 " layers", key, json_array_size(list), c->layers);
   for (int64_t i = 0; i < c->layers; i++) {
@@ -425,10 +215,28 @@ static Status read_list(Config *c, const char *key, int64_t most, size_t member)
       c->layer[i].kind = LAYER_NONE;
       continue;
     }
-    const Status status = read_count(c, key, entry, most, (int64_t *)(void *)((char *)&c->layer[i] + member));
+    const Status status = config_number(&c->keys, key, entry, most, (int64_t *)(void *)((char *)&c->layer[i] + member));
     if (status) return status;
   }
   return STATUS_OK;
+}
+
+/* Step 3.5: heads of the layers of one kind in an object of their own. */
+static Status read_other_setting(Config *c) {
+  const json_t *other = config_get(&c->keys, "attention_other_setting");
+  const char *type = json_string_value(json_object_get(other, "attention_type"));
+  const json_t *groups = json_object_get(other, "num_attention_groups"), *size = json_object_get(other, "head_dim");
+  int64_t kv_heads = 0, d = 0;
+  Status status =
+      groups ? config_number(&c->keys, "num_attention_groups", groups, KVCACHE_MAX_HEADS, &kv_heads) : STATUS_OK;
+  if (status == STATUS_OK && size) status = config_number(&c->keys, "head_dim", size, KVCACHE_MAX_D, &d);
+  for (int64_t i = 0; status == STATUS_OK && type && i < c->layers; i++) {
+    Layer *l = &c->layer[i];
+    if (l->kind != (strstr(type, "sliding") ? LAYER_WINDOW : LAYER_FULL)) continue;
+    if (kv_heads) l->kv_heads = kv_heads;
+    if (d) l->d = d;
+  }
+  return status;
 }
 
 /* Other heads in the layers that see all (Gemma 4), or in those with a window (MiMo). */
@@ -444,17 +252,17 @@ static Status read_by_kind(Config *c) {
                {"swa_num_key_value_heads", LAYER_WINDOW, offsetof(Layer, kv_heads)}};
   for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
     int64_t size = 0;
-    const Status status = count_of(c, KEYS(SIZES[s].key), KVCACHE_MAX_HEADS, &size);
+    const Status status = config_count(&c->keys, KEYS(SIZES[s].key), KVCACHE_MAX_HEADS, &size);
     if (status) return status;
     for (int64_t i = 0; i < c->layers && size; i++)
       if (c->layer[i].kind == SIZES[s].kind) memcpy((char *)&c->layer[i] + SIZES[s].member, &size, sizeof size);
   }
-  return STATUS_OK;
+  return read_other_setting(c);
 }
 
 /* Models whose layers were searched for one by one (DeciLM, Nemotron). */
 static Status read_block_configs(Config *c) {
-  const json_t *blocks = get(c, "block_configs");
+  const json_t *blocks = config_get(&c->keys, "block_configs");
   if (!json_is_array(blocks)) return STATUS_OK;
   if ((int64_t)json_array_size(blocks) != c->layers)
     return REFUSE(c, "'block_configs' has %zu entries for %" PRId64 " layers", json_array_size(blocks), c->layers);
@@ -469,12 +277,12 @@ static Status read_block_configs(Config *c) {
       continue;
     }
     if (group && !json_is_null(group)) {
-      const Status status = read_count(c, "n_heads_in_group", group, c->heads, &size);
+      const Status status = config_number(&c->keys, "n_heads_in_group", group, c->heads, &size);
       if (status) return status;
       c->layer[i].kv_heads = c->heads / size;
     }
     if (json_is_integer(window) && json_integer_value(window) > 0) {
-      const Status status = read_count(c, "window_length", window, KVCACHE_MAX_TOKENS, &size);
+      const Status status = config_number(&c->keys, "window_length", window, KVCACHE_MAX_TOKENS, &size);
       if (status) return status;
       c->layer[i].kind = LAYER_WINDOW;
       c->layer[i].window = json_integer_value(window);
@@ -483,57 +291,109 @@ static Status read_block_configs(Config *c) {
   return STATUS_OK;
 }
 
+/* Layers that use the K and V of another keep none: the last ones (Gemma 3n), or all but one of a group. */
+static Status share(Config *c) {
+  ConfigKeys *k = &c->keys;
+  int64_t last = 0, factor = 0, n = 0;
+  if (json_integer_value(config_get(k, "num_kv_shared_layers")) > 0) {
+    const Status status = config_count(k, KEYS("num_kv_shared_layers"), c->layers, &last);
+    if (status) return status;
+  }
+  for (int64_t i = c->layers - last; i < c->layers; i++) c->layer[i].kind = LAYER_NONE, n++;
+  if (config_true(k, "use_cla")) { /* Hunyuan: cross-layer attention */
+    const Status status = config_count(k, KEYS("cla_share_factor"), c->layers, &factor);
+    if (status) return status;
+    for (int64_t i = 0; i < c->layers && factor > 1; i++)
+      if (i % factor) c->layer[i].kind = LAYER_NONE, n++;
+  }
+  config_use(k, "cla_share_factor");
+  const json_t *groups = config_get(k, "kv_reuse_group"); /* Hymba: [[1, 2], [3, 4]] */
+  for (size_t g = 0; g < json_array_size(groups); g++)
+    for (size_t m = 1; m < json_array_size(json_array_get(groups, g)); m++) {
+      const int64_t i = json_integer_value(json_array_get(json_array_get(groups, g), m));
+      if (i < 0 || i >= c->layers) return REFUSE(c, "'kv_reuse_group' names layer %" PRId64, i);
+      c->layer[i].kind = LAYER_NONE;
+      n++;
+    }
+  if (n) config_remark(c, "%" PRId64 " layers use the K and V of others", n);
+  return STATUS_OK;
+}
+
+static Status read_lists(Config *c) {
+  static const struct {
+    const char *key;
+    int64_t most;
+    size_t member;
+  } LISTS[] = {{"num_key_value_heads", KVCACHE_MAX_HEADS, offsetof(Layer, kv_heads)},
+               {"num_kv_heads", KVCACHE_MAX_HEADS, offsetof(Layer, kv_heads)},
+               {"num_attention_groups", KVCACHE_MAX_HEADS, offsetof(Layer, kv_heads)},
+               {"num_key_value_heads_per_layer", KVCACHE_MAX_HEADS, offsetof(Layer, kv_heads)},
+               {"head_dim", KVCACHE_MAX_D, offsetof(Layer, d)}};
+  Status status = read_by_kind(c);
+  for (size_t l = 0; l < sizeof LISTS / sizeof *LISTS && status == STATUS_OK; l++)
+    status = read_list(c, LISTS[l].key, LISTS[l].most, LISTS[l].member);
+  return status ? status : read_block_configs(c);
+}
+
+static Status read_latent(Config *c) {
+  ConfigKeys *k = &c->keys;
+  int64_t rope = 0;
+  Status status = config_count(k, KEYS("kv_lora_rank"), KVCACHE_MAX_D / 2, &c->latent);
+  if (config_false(k, "use_mla")) c->latent = 0; /* DeepSeek-VL2: written, not used */
+  if (status == STATUS_OK) status = config_count(k, KEYS("qk_rope_head_dim"), KVCACHE_MAX_D / 2, &rope);
+  if (c->latent) {
+    c->model->mla_rope = rope;
+    c->latent += rope;
+  }
+  return status;
+}
+
 static Status read_layers(Config *c) {
-  int64_t kv_heads = 0, d = 0, d_v = 0, shared = 0, rope = 0;
-  Status status = count_of(c, KEYS("kv_lora_rank"), KVCACHE_MAX_D / 2, &c->latent);
-  if (status == STATUS_OK && c->latent) status = count_of(c, KEYS("qk_rope_head_dim"), KVCACHE_MAX_D / 2, &rope);
-  c->latent += c->latent ? rope : 0;
+  int64_t kv_heads = 0, d = 0, d_v = 0;
+  Status status = read_latent(c);
   if (status == STATUS_OK) status = read_kv_heads(c, &kv_heads);
-  if (status == STATUS_OK && !json_is_array(get(c, "head_dim"))) status = read_head_size(c, &d, &d_v);
-  if (status == STATUS_OK) status = read_kinds(c);
+  if (status == STATUS_OK && !json_is_array(config_get(&c->keys, "head_dim"))) status = read_head_size(c, &d, &d_v);
+  if (status == STATUS_OK) status = config_read_kinds(c);
   for (int64_t i = 0; i < c->layers; i++) {
     c->layer[i].kv_heads = kv_heads;
     c->layer[i].d = d;
     c->layer[i].d_v = d_v;
   }
-  if (status == STATUS_OK) status = read_by_kind(c);
-  if (status == STATUS_OK) status = read_list(c, "num_key_value_heads", KVCACHE_MAX_HEADS, offsetof(Layer, kv_heads));
-  if (status == STATUS_OK) status = read_list(c, "num_kv_heads", KVCACHE_MAX_HEADS, offsetof(Layer, kv_heads));
-  if (status == STATUS_OK)
-    status = read_list(c, "num_key_value_heads_per_layer", KVCACHE_MAX_HEADS, offsetof(Layer, kv_heads));
-  if (status == STATUS_OK) status = read_list(c, "head_dim", KVCACHE_MAX_D, offsetof(Layer, d));
-  if (status == STATUS_OK) status = read_block_configs(c);
-  for (int64_t i = 0; i < c->layers; i++) c->left_out_states |= c->layer[i].kind == LAYER_NONE;
-  if (status == STATUS_OK && json_integer_value(get(c, "num_kv_shared_layers")) > 0)
-    status = count_of(c, KEYS("num_kv_shared_layers"), c->layers, &shared);
-  for (int64_t i = c->layers - shared; i < c->layers; i++) c->layer[i].kind = LAYER_NONE;
-  c->left_out_shared = shared > 0;
-  return status;
+  if (status == STATUS_OK) status = read_lists(c);
+  if (status == STATUS_OK && (config_is_type(c, "falcon_h1") || config_is_type(c, "hymba")))
+    for (int64_t i = 0; i < c->layers; i++) c->layer[i].state_too = true;
+  return status ? status : share(c);
 }
 
 /* --- the model --- */
 
+static void set_text(char *to, size_t size, const char *text) { snprintf(to, size, "%.*s", (int)size - 1, text); }
+
 static bool same_row(const Layer *a, const Layer *b) {
   return a->kv_heads == b->kv_heads && a->d == b->d && (a->d_v ? a->d_v : a->d) == (b->d_v ? b->d_v : b->d);
 }
+
+static bool keeps(const Layer *l) { return l->kind <= LAYER_CHUNK; } /* K and V of the text */
 
 /* Layers that are alike, counted; the first kind and its windowed twins go into the model's own fields. */
 static Status group(const Config *c, KvModel *m) {
   const Layer *first = NULL;
   for (int64_t i = 0; i < c->layers; i++) {
     const Layer *l = &c->layer[i];
-    if (l->kind == LAYER_NONE) continue;
+    if (!keeps(l)) continue;
     if (!first || (first->kind != LAYER_FULL && l->kind == LAYER_FULL && same_row(first, l))) first = l;
   }
-  if (!first)
-    return REFUSE(c, "none of the %" PRId64 " layers keeps K and V, so there is no cache that grows", c->layers);
+  if (!first) {
+    set_text(m->no_cache, sizeof m->no_cache, "none of the layers keeps K and V: no cache");
+    return STATUS_OK;
+  }
   m->kv_heads = first->kv_heads;
   m->d = first->d;
   m->d_v = first->d_v == first->d ? 0 : first->d_v;
   const Layer *twin = NULL; /* the windowed kind beside it */
   for (int64_t i = 0; i < c->layers; i++) {
     const Layer *l = &c->layer[i];
-    if (l->kind == LAYER_NONE) continue;
+    if (!keeps(l)) continue;
     const bool windowed = l->kind != LAYER_FULL;
     if (same_row(l, first) && windowed && !twin) twin = l;
     if (same_row(l, first) && (!windowed || (l->kind == twin->kind && l->window == twin->window))) {
@@ -562,41 +422,58 @@ static Status group(const Config *c, KvModel *m) {
   return STATUS_OK;
 }
 
-static void set_text(char *to, const char *text) {
-  snprintf(to, KEYFILE_TEXT_BYTES, "%.*s", KEYFILE_TEXT_BYTES - 1, text);
-}
-
-/* The type of the elements: as the weights are kept. */
-static Status read_dtype(const Config *c, KvModel *m) {
-  const char *name = text_of(c, "torch_dtype");
-  if (!*name) name = text_of(c, "dtype");
+/* The type of the elements: as the weights are kept, unless the file says how the cache is. */
+static Status read_dtype(Config *c, KvModel *m) {
+  ConfigKeys *k = &c->keys;
+  const json_t *scheme = json_object_get(config_get(k, "quantization_config"), "kv_cache_scheme");
+  const int64_t bits = json_integer_value(json_object_get(scheme, "num_bits"));
+  const char *name = config_text(k, "torch_dtype");
+  const char *own = config_text(k, "kv_cache_dtype");
+  if (!*own) own = config_text(k, "kv_cache_quant_algo");
+  if (!*name) name = config_text(k, "dtype");
+  if (!*name) config_remark(c, "no data type is given: bf16 is assumed");
+  if (bits == 8 || bits == 4) {
+    const char *type = json_string_value(json_object_get(scheme, "type"));
+    own = bits == 4 ? "int4" : type && !strcmp(type, "int") ? "int8" : "fp8";
+  }
+  if (*own && strcmp(own, "auto")) {
+    name = own;
+    config_remark(c, "the cache is kept in %s, as the file says of its quantization", quote(own, strlen(own)).text);
+  }
   if (!strncmp(name, "torch.", 6)) name += 6;
   static const struct {
     const char *torch, *dtype;
-  } NAMES[] = {{"bfloat16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"}, {"float32", "fp32"},
-               {"float", "fp32"},    {"", "bf16"},        {"auto", "bf16"}};
+  } NAMES[] = {{"bfloat16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"}, {"float32", "fp32"}, {"float", "fp32"},
+               {"", "bf16"},         {"auto", "bf16"},    {"int8", "int8"}, {"int4", "int4"},    {"INT8", "int8"},
+               {"bf16", "bf16"},     {"fp16", "fp16"},    {"fp32", "fp32"}, {"INT4", "int4"}};
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
     if (!strcmp(name, NAMES[i].torch)) {
-      set_text(m->dtype, NAMES[i].dtype);
+      set_text(m->dtype, sizeof m->dtype, NAMES[i].dtype);
       return STATUS_OK;
     }
-  if (!strncmp(name, "float8", 6)) {
-    set_text(m->dtype, "fp8");
+  if (!strncmp(name, "float8", 6) || !strncmp(name, "fp8", 3) || !strncmp(name, "FP8", 3)) {
+    set_text(m->dtype, sizeof m->dtype, "fp8");
     return STATUS_OK;
   }
   return REFUSE(c, "'torch_dtype' is '%s'; there are bfloat16, float16, float32 and float8",
                 quote(name, strlen(name)).text);
 }
 
-static void say_limits(const Config *c, KvModel *m) {
-  char text[KEYFILE_TEXT_BYTES] = "";
-  if (c->left_out_states) strcat(text, "layers without attention keep a state of fixed size, which is left out; ");
-  if (c->left_out_shared) strcat(text, "the last layers share the cache of others; ");
-  if (get(c, "index_head_dim")) strcat(text, "the keys of the indexer are left out; ");
-  if (!*text_of(c, "torch_dtype") && !*text_of(c, "dtype")) strcat(text, "no data type is given: bf16 is assumed; ");
-  if (is_true(c, "is_encoder_decoder")) strcat(text, "the decoder's own cache alone, without that of the encoder; ");
-  if (*text) text[strlen(text) - 2] = '\0';
-  memcpy(m->limits, text, sizeof m->limits);
+static Status read_extras(Config *c) {
+  ConfigKeys *k = &c->keys;
+  int64_t further = 0, indexer = 0;
+  Status status = config_count(k, KEYS("index_head_dim"), KVCACHE_MAX_D, &indexer);
+  if (indexer)
+    config_remark(c, "the keys of the indexer are left out: %" PRId64 " elements a token and layer", indexer);
+  const char *name = NULL;
+  const json_t *mtp =
+      config_find(k, KEYS("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers"), &name);
+  if (status == STATUS_OK && json_is_integer(mtp) && json_integer_value(mtp) > 0)
+    status = config_number(k, name, mtp, MODEL_CONFIG_LAYERS_MAX, &further);
+  if (further)
+    config_remark(c, "%" PRId64 " further layer%s (%s), which predict%s more than one token, %s left out", further,
+                  further == 1 ? "" : "s", name, further == 1 ? "s" : "", further == 1 ? "is" : "are");
+  return status;
 }
 
 /* The last part of a path without its ".json"; what no option could take becomes '-'. */
@@ -609,35 +486,92 @@ static void name_after(const char *file, char *name) {
     if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *p)) *p = '-';
 }
 
-static Status make(Config *c, KvModel *m) {
-  find_text(c);
-  Status status = read_sizes(c);
-  if (status == STATUS_OK) status = read_layers(c);
+/* Names that are understood wherever they stand, though a rule above may not have asked for them here. */
+static void use_known(Config *c) {
+  static const char *const KNOWN[] = {"use_sliding_window",
+                                      "max_window_layers",
+                                      "sliding_window",
+                                      "sliding_window_pattern",
+                                      "attn_layer_offset",
+                                      "attn_layer_period",
+                                      "full_attention_interval",
+                                      "no_rope_layers",
+                                      "no_rope_layer_interval",
+                                      "multi_query_group_num",
+                                      "new_decoder_architecture",
+                                      "head_dim",
+                                      "num_key_value_heads",
+                                      "linear_attn_config",
+                                      "mamba_d_state",
+                                      "mamba_d_conv",
+                                      "mamba_expand",
+                                      "mamba_dt_rank",
+                                      "layers_block_type",
+                                      "lru_width",
+                                      "conv1d_width",
+                                      "global_attn_every_n_layers",
+                                      "num_global_key_value_heads",
+                                      "global_head_dim",
+                                      "order_of_interleaved_layers",
+                                      "expand",
+                                      "state_size",
+                                      "conv_kernel",
+                                      "kv_lora_rank",
+                                      "max_source_positions",
+                                      "quantization_config",
+                                      "use_mla",
+                                      "v_head_dim",
+                                      "qk_rope_head_dim",
+                                      "qk_nope_head_dim",
+                                      "qk_head_dim",
+                                      NULL};
+  for (const char *const *name = KNOWN; *name; name++) config_use(&c->keys, *name);
+}
+
+static Status read_cache(Config *c, KvModel *m) {
+  Status status = read_layers(c);
   if (status) return status;
   if (c->latent)
     for (int64_t i = 0; i < c->layers; i++) c->layer[i].d_v = 0;
   status = group(c, m);
-  if (status == STATUS_OK) status = read_dtype(c, m);
-  if (status == STATUS_OK)
-    status = count_of(c,
-                      KEYS("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx",
-                           "max_sequence_length", "model_max_length", "max_context_length"),
-                      KVCACHE_MAX_TOKENS, &m->max_tokens);
   if (status) return status;
-  if (!m->max_tokens) m->max_tokens = class_default(c, "max_position_embeddings");
-  if (!m->max_tokens) m->max_tokens = 4096;
   m->heads = c->heads;
-  m->mla_latent = c->latent;
+  m->mla_latent = c->latent - m->mla_rope;
   if (c->latent && m->n_more) return REFUSE(c, "layers with MLA and others together are not modelled");
+  if (!c->latent && m->kv_heads > c->heads)
+    return REFUSE(c, "%" PRId64 " K and V heads are more than %" PRId64 " query heads", m->kv_heads, c->heads);
+  if (!m->no_cache[0] && !c->latent && c->heads % m->kv_heads)
+    return REFUSE(c, "%" PRId64 " K and V heads do not divide %" PRId64 " query heads", m->kv_heads, c->heads);
+  return STATUS_OK;
+}
+
+static Status make(Config *c, KvModel *m) {
+  c->model = m;
+  Status status = config_find_text(&c->keys);
+  const char *why = status ? NULL : config_keeps_none(c);
+  if (why) set_text(m->no_cache, sizeof m->no_cache, why);
+  if (status == STATUS_OK) status = read_sizes(c);
+  if (status == STATUS_OK) status = read_dtype(c, m);
+  if (status == STATUS_OK && !why) status = read_cache(c, m);
+  for (int64_t i = 0; why && i < c->layers; i++) c->layer[i].kind = strstr(why, "state") ? LAYER_STATE : LAYER_NONE;
+  if (status == STATUS_OK) status = config_read_fixed(c);
+  if (status == STATUS_OK) status = read_extras(c);
+  if (status == STATUS_OK)
+    status =
+        config_count(&c->keys,
+                     KEYS("max_target_positions", "max_position_embeddings", "n_positions", "max_seq_len", "seq_length",
+                          "n_ctx", "max_sequence_length", "model_max_length", "max_context_length", "context_length"),
+                     KVCACHE_MAX_TOKENS, &m->max_tokens);
+  if (status) return status;
+  if (!m->max_tokens) m->max_tokens = config_class_default(c, "max_position_embeddings");
+  if (!m->max_tokens) m->max_tokens = 4096;
   char name[64];
-  name_after(c->file, name);
-  set_text(m->name, name);
-  const char *type = text_of(c, "model_type");
-  set_text(m->product, *type ? type : name);
-  say_limits(c, m);
-  const KvCache row = {.kv_heads = m->kv_heads, .d = m->d, .layers = m->layers};
-  if (!c->latent && row.kv_heads > c->heads)
-    return REFUSE(c, "%" PRId64 " K and V heads are more than %" PRId64 " query heads", row.kv_heads, c->heads);
+  name_after(c->keys.file, name);
+  set_text(m->name, sizeof m->name, name);
+  const char *type = config_text(&c->keys, "model_type");
+  set_text(m->product, sizeof m->product, *type ? quote(type, strlen(type)).text : name);
+  use_known(c);
+  if (!why) config_unused(&c->keys, m->unused, sizeof m->unused);
   return STATUS_OK;
 }
 
@@ -648,23 +582,23 @@ bool model_config_is_json(const char *text, size_t length) {
 }
 
 Status model_config_parse(const char *text, size_t length, const char *display_name, KvModel *model, Error *error) {
-  json_error_t why;
   const size_t mark = length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
-  Config c = {.file = display_name, .error = error};
-  c.root = json_loadb(text + mark, length - mark, 0, &why);
-  if (!c.root)
-    return error_set(error, STATUS_BAD_FILE, "%.80s: line %d: no JSON: %.120s", display_name, why.line, why.text);
+  Config c = {.keys = {.file = display_name, .error = error}};
+  c.keys.root = config_load(text + mark, length - mark, display_name, error);
+  if (!c.keys.root) return error && error->status ? error->status : STATUS_BAD_FILE;
   Status status = STATUS_OK;
   KvModel *read = calloc(1, sizeof *read);
   c.layer = calloc(MODEL_CONFIG_LAYERS_MAX, sizeof *c.layer);
-  if (!read || !c.layer)
+  c.keys.used = json_object();
+  if (!read || !c.layer || !c.keys.used)
     status = error_set(error, STATUS_NO_MEMORY, "no memory to read the model");
-  else if (!json_is_object(c.root))
+  else if (!json_is_object(c.keys.root))
     status = REFUSE(&c, "line 1: a list, where config.json is an object: {...}");
   else
     status = make(&c, read);
   if (status == STATUS_OK) *model = *read;
-  json_decref(c.root);
+  json_decref(c.keys.root);
+  json_decref(c.keys.used);
   free(c.layer);
   free(read);
   return status;

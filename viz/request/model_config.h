@@ -1,25 +1,13 @@
 /* A model from its config.json, as Hugging Face publishes it: what of it decides the KV cache.
  *
- *     what           keys that say it
- *     text model     the root, or text_config, llm_config, language_config, thinker_config.text_config in it
- *     layers         num_hidden_layers, n_layer, num_layers, n_layers
- *     heads          num_attention_heads, n_head, n_heads, num_heads, num_query_heads
- *     KV heads       num_key_value_heads, num_kv_heads, n_kv_heads, attn_config.kv_n_heads, multi_query,
- *                    multi_query_attention with multi_query_group_num; else as many as heads; a number, or a list by
- *                    layer
- *     head size      head_dim, kv_channels, attention_head_dim, d_kv; else hidden_size / heads; v_head_dim for V
- *     MLA            kv_lora_rank and qk_rope_head_dim
- *     kinds          layer_types, layers_block_type, block_types, hybrid_override_pattern, sliding_window_pattern (a
- *                    number or "LLLG"), full_attention_interval, attn_layer_period and attn_layer_offset,
- *                    attention_types
- *     window         sliding_window (a number or a list), use_sliding_window, max_window_layers, window_size
- *     chunks         attention_chunk_size, no_rope_layers, no_rope_layer_interval
- *     other sizes    global_head_dim, num_global_key_value_heads, swa_head_dim, swa_v_head_dim, swa_num_key_value_heads
- *     shared         num_kv_shared_layers: the last layers keep nothing of their own
- *     by layer       block_configs[i].attention (n_heads_in_group, no_op, window_length), num_key_value_heads_per_layer
+ *     model_config_keys.c    where the text model is, its keys by any of their names, and those that were not used
+ *     model_config_layers.c  which layers have attention: words, flags, indices, letters, periods, windows
+ *     model_config.c         sizes: layers, heads, head sizes, latents; by layer and by kind; what is shared
+ *     model_config_states.c  what is kept beside K and V: states, K and V of an image or an encoder
  *
- * Layers without attention (mamba, linear, conv, recurrent) keep no K and V; what they keep instead does not grow, and
- * is left out, which `limits` says. */
+ * Every key that may bear on the cache and was not used is named in `unused` of the model. A list or period of layers
+ * under a new name is read by what the name is about, and that is said. An encoder, and a model without attention, have
+ * a cache of nothing, and `no_cache` says why. */
 #ifndef TILEWALK_VIZ_REQUEST_MODEL_CONFIG_H
 #define TILEWALK_VIZ_REQUEST_MODEL_CONFIG_H
 
