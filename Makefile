@@ -55,22 +55,14 @@ SRC := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/programs.o
 # The shipped algorithms, in the order in which they are listed: program text, compiled to tables of C at build time.
 PROGRAMS := $(patsubst %,sim/algorithms/%.walk,standard fa1 fa2 fa2-split)
-MAIN := $(filter %/viz/cli/main.o,$(OBJ))
-SMALL := $(MAIN:%/main.o=%/commands_small.o)
+MAINS := $(BUILD)/viz/cli/main.o $(BUILD)/viz/cli/main_small.o
 GPU_ONLY := kernels/lib/harness.cu kernels/ladder/eager_cublas.cu $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
 RUNGS := $(filter-out $(GPU_ONLY),$(wildcard kernels/ladder/*.cu))
 CPU_RUNGS := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %,$(BUILD)/kernels/lib/%.o,verify verify_backward run_on_cpu cpu_check)
-LIB := $(filter-out $(MAIN) $(SMALL),$(OBJ)) $(CPU_RUNGS)
-# One command in three programs: what each is for stands in viz/cli/three_programs.h.
-PROGRAM := $(MAIN:%/viz/cli/main.o=%/tilewalk)
-PROGRAM += $(PROGRAM)-full $(if $(filter -DTILEWALK_WINDOW,$(DEFINES)),$(PROGRAM)-window)
-
-# The small program is static where libraries and linker allow it: half of its start would be the loading of three. The
-# linker's one warning is of OpenMP's plugins for accelerators, which nothing here loads.
-SMALL_WITHOUT := viz/window/% kernels/ladder/% kernels/lib/% viz/export/animation% lessons/engine/lesson% \
-  $(patsubst %,viz/cli/%.o,command_crosscheck command_doctor command_lesson command_render command_view) viz/cli/lesson% viz/cli/crosscheck% \
-  $(patsubst %,viz/scene/%.o,scene $(foreach s,causal charts code decode hierarchy race race_page softmax tiles timeline warp,scene_$s))
-SMALL_LIB := $(filter-out $(SMALL_WITHOUT:%=$(BUILD)/%),$(LIB))
+LIB := $(filter-out $(MAINS),$(OBJ)) $(CPU_RUNGS)
+# One command in two programs: viz/cli/two_programs.h. The small one is static where libraries and linker allow it: half of
+# its start would be the loading of three.
+PROGRAM := $(BUILD)/tilewalk $(BUILD)/tilewalk-full
 SMALL_LIBS = $(shell pkg-config --libs jansson lua5.4) -lm
 PLAIN_STATIC := -static -Wl,--no-warnings
 STATIC = $(if $(SAN)$(HARDEN),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(OPENMP) $(PLAIN_STATIC) -x c - $(SMALL_LIBS) -o /dev/null 2>/dev/null && echo '$(PLAIN_STATIC)'))
@@ -172,15 +164,11 @@ $(BUILD)/tests/%.o: %.c $(BUILD)/flags.stamp
 	$(call say,CC )$(COMPILE) -MMD -MP -c $< -o $@
 $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(LIB)
-$(BUILD)/libsmall.a: $(SMALL_LIB) $(BUILD)/members.stamp
-	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(SMALL_LIB)
-$(BUILD)/tilewalk: $(MAIN) $(SMALL) $(BUILD)/libsmall.a
+$(BUILD)/tilewalk: $(BUILD)/viz/cli/main_small.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $(STATIC) $^ $(SMALL_LIBS) -o $@
 	$(if $(NOTICE),@printf '%s\n' $(NOTICE))
-$(BUILD)/tilewalk-full: $(MAIN) $(BUILD)/libtilewalk.a
+$(BUILD)/tilewalk-full: $(BUILD)/viz/cli/main.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
-$(BUILD)/tilewalk-window: $(MAIN) $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) -Wl,-u,window_run $^ $(LINK_LIBS) -o $@
 $(BUILD)/tests/support.a: $(SUPPORT)
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
@@ -269,8 +257,8 @@ VERSION := $(firstword $(if $(wildcard .git),$(shell git describe --tags --match
 ifneq ($(READY),)
 $(call stamp,version,$(VERSION))
 endif
-$(BUILD)/viz/cli/main.o $(BUILD)/viz/cli/man.o: COMPILE += -DTILEWALK_VERSION='"$(VERSION)"'
-$(BUILD)/viz/cli/main.o $(BUILD)/viz/cli/man.o: $(BUILD)/version.stamp
+$(BUILD)/viz/cli/two_programs.o $(BUILD)/viz/cli/man.o: COMPILE += -DTILEWALK_VERSION='"$(VERSION)"'
+$(BUILD)/viz/cli/two_programs.o $(BUILD)/viz/cli/man.o: $(BUILD)/version.stamp
 dist: # the source as an archive
 	@mkdir -p $(BUILD) && echo $(VERSION) >$(BUILD)/.version
 	git archive --prefix=tilewalk-$(VERSION)/ --add-file=$(BUILD)/.version -o $(BUILD)/tilewalk-$(VERSION).tar.gz HEAD
@@ -295,7 +283,7 @@ $(GENERATED): $(PROGRAM)
 	@$(BUILD)/tilewalk $(SAYS_$(@F)) >$@.$$$$ && mv $@.$$$$ $@
 install: all $(GENERATED)
 	install -Dm755 $(BUILD)/tilewalk "$(ROOT)/bin/tilewalk"
-	for p in $(notdir $(filter %-full %-window,$(PROGRAM))); do install -Dm755 $(BUILD)/$$p "$(ROOT)/lib/tilewalk/$$p" || exit 1; done
+	for p in $(notdir $(filter %-full,$(PROGRAM))); do install -Dm755 $(BUILD)/$$p "$(ROOT)/lib/tilewalk/$$p" || exit 1; done
 	find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' ! -path 'assets/package/*' -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(ROOT)/share/tilewalk" {} +
 	install -Dm644 $(BUILD)/tilewalk.1 "$(ROOT)/share/man/man1/tilewalk.1"
 	install -Dm644 $(BUILD)/tilewalk.bash "$(ROOT)/share/bash-completion/completions/tilewalk"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# One command in three programs (viz/cli/three_programs.h): the small one loads nothing to draw with, and answers as the full one.
+# One command in two programs (viz/cli/two_programs.h): the small one loads nothing to draw with, and answers as the full one.
 set -u
 BUILD=${BUILD:-build}
 scratch=$(mktemp -d)

@@ -1,7 +1,6 @@
 #include "viz/cli/chart_file.h"
 
 #include "viz/chart/bars_draw.h"
-
 #include "viz/chart/chart_draw.h"
 #include "viz/export/surface.h"
 
@@ -29,16 +28,19 @@ static Status save(const Picture *picture, const ChartRequest *how, const char *
 
 static const Theme *theme_of(const ChartRequest *how) { return *how->theme ? theme_named(how->theme) : &theme_light; }
 
-Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
-                       Error *error) {
+static Status save_chart(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
+                         Error *error) {
   if (*how->title) chart_set_title(chart, how->title);
   chart_set_labels(chart, how->x_label, how->y_label);
   if (chart_check(chart, error)) return error->status;
   return save(&(Picture){chart, NULL, theme_of(how)}, how, path, title, state, error);
 }
 
-Status bars_file_save(const Bars *bars, const ChartRequest *how, const char *path, const char *title, const char *state,
-                      Error *error) {
+static Status save_bars(const Bars *bars, const ChartRequest *how, const char *path, const char *title,
+                        const char *state, Error *error) {
   if (bars->status) return error_set(error, bars->status, "no memory for a picture of bars");
   return save(&(Picture){NULL, bars, theme_of(how)}, how, path, title, state, error);
 }
+
+extern const struct Command COMMAND_RENDER;
+const Drawing DRAWING = {.chart = save_chart, .bars = save_bars, .render = &COMMAND_RENDER};

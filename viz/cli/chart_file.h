@@ -4,6 +4,7 @@
 
 #include "viz/chart/bars.h"
 #include "viz/chart/chart.h"
+#include "viz/cli/io.h"
 #include "viz/request/request.h"
 
 typedef struct {
@@ -22,13 +23,17 @@ extern const Option CHART_OPTIONS[];   /* --x-label and --y-label too */
 /* Refuses any of them without a file to draw into. */
 Status chart_request_check(const ChartRequest *chart, const OutputRequest *output, Error *error);
 
-/* Gives the chart the title and labels that were asked for, and draws it into a PNG, SVG or PDF, by the suffix of
- * `path`, with a title and the one-line state as metadata. */
-Status chart_file_save(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
-                       Error *error);
-
-/* The same of bars, whose title is their own. */
-Status bars_file_save(const Bars *bars, const ChartRequest *how, const char *path, const char *title, const char *state,
-                      Error *error);
+/* How a chart becomes a PNG, SVG or PDF, by the suffix of `path`, with a title and the one-line state as metadata.
+ * Io.drawing: only a program that links cairo has it. */
+struct Drawing {
+  /* Gives the chart the title and labels that were asked for, and draws it. */
+  Status (*chart)(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
+                  Error *error);
+  /* The same of bars, whose title is their own. */
+  Status (*bars)(const Bars *bars, const ChartRequest *how, const char *path, const char *title, const char *state,
+                 Error *error);
+  const struct Command *render; /* what draws scenes */
+};
+extern const Drawing DRAWING;
 
 #endif

@@ -11,7 +11,7 @@
 #include "viz/cli/io.h"
 #include "viz/request/options.h"
 
-typedef struct {
+typedef struct Command {
   const char *name;
   const char *summary;     /* one line for the list of commands */
   const char *usage;       /* after "tilewalk NAME ": "[OPTION...]" */
@@ -25,7 +25,7 @@ typedef struct {
   int (*run)(void *options, Io *io, Error *error);
 } Command;
 
-extern const Command *const COMMANDS[]; /* ends with NULL */
+extern const Command *const COMMANDS[]; /* all of them; ends with NULL */
 
 /* Prints `tilewalk NAME --help`, and the shorter `tilewalk NAME -h`: in both, options that many commands share take one
  * line each. */

@@ -111,10 +111,10 @@ static Check gif(void) {
   return library("giflib", "animations", version, "apt-get install libgif-dev, and build again");
 }
 
-/* SDL2 is of tilewalk-window alone, which is asked for nothing here: that it was built says that SDL2 was there. */
+/* Only viz/window asks SDL2 anything: that it was built says that SDL2 was there. */
 static Check sdl(void) {
 #ifdef TILEWALK_WINDOW
-  const char *version = "in tilewalk-window";
+  const char *version = "in this build";
 #else
   const char *version = NULL;
 #endif

@@ -143,11 +143,12 @@ static Chart make_chart(const Roofline *r) {
   return chart;
 }
 
-static Status save_chart(const Roofline *r, const ChartRequest *how, const char *path, Error *error) {
+static Status save_chart(const Roofline *r, const ChartRequest *how, const char *path, const Drawing *drawing,
+                         Error *error) {
   char state[REQUEST_STATE_BYTES];
   Chart chart = make_chart(r);
   const Status status =
-      chart_file_save(&chart, how, path, "Tilewalk: roofline", request_state(r->request, state), error);
+      drawing->chart(&chart, how, path, "Tilewalk: roofline", request_state(r->request, state), error);
   chart_free(&chart);
   return status;
 }
@@ -292,7 +293,7 @@ static Status print_json(const Roofline *r, FILE *out, Error *error) {
 
 static Status show(const Roofline *r, const RooflineOptions *o, Io *io, Error *error) {
   Status status = STATUS_OK;
-  if (*o->output.output) status = save_chart(r, &o->chart, o->output.output, error);
+  if (*o->output.output) status = save_chart(r, &o->chart, o->output.output, io->drawing, error);
   if (status) return status;
   if (o->output.json) return print_json(r, io->out, error);
   if (o->output.csv) return print_table(r, true, io, error);

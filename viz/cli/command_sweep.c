@@ -274,7 +274,7 @@ static Status choose_metric(const SweepOptions *o, SweepMetric *metric, Error *e
 
 static Status show(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
   Status status = STATUS_OK;
-  if (*o->output.output) status = sweep_chart_save(sweep, &o->request, &o->chart, o->output.output, error);
+  if (*o->output.output) status = sweep_chart_save(sweep, &o->request, &o->chart, o->output.output, io->drawing, error);
   if (!status && o->output.json) return print_json(sweep, io->out, error);
   if (status || (!o->output.csv && *o->output.output)) return status;
   if (!o->output.csv) status = print_plot(sweep, o, io, error);

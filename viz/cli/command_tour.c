@@ -172,7 +172,7 @@ static Status draw(const char *folder, const char *name, const char *axis_name, 
     return error->status;
   char path[4200];
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  const Status status = sweep_chart_save(&sweep, &request, &(ChartRequest){0}, path, error);
+  const Status status = sweep_chart_save(&sweep, &request, &(ChartRequest){0}, path, io->drawing, error);
   sweep_free(&sweep);
   if (!status) fprintf(io->out, "  %s\n", path);
   return status;
@@ -196,9 +196,7 @@ static Status draw_scene(const char *folder, Io *io, Error *error) {
   char path[4200];
   snprintf(path, sizeof path, "%s/tile-by-tile.png", folder);
   char *const arguments[] = {"--state", "N=64 d=16 block=8 causal=1 scene=main step=120", "-o", path};
-  for (const Command *const *c = COMMANDS; *c; c++) /* the small program has none, and does not come here */
-    if (strcmp((*c)->name, "render") == 0 && command_run(*c, 4, arguments, io, error) == EXIT_BAD_REQUEST)
-      return error->status;
+  if (command_run(io->drawing->render, 4, arguments, io, error) == EXIT_BAD_REQUEST) return error->status;
   fprintf(io->out, "  %s\n", path);
   return STATUS_OK;
 }

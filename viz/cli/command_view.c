@@ -9,13 +9,10 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
-#include "viz/cli/three_programs.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_panel.h"
 #include "viz/window/settings.h"
 #include "viz/window/window.h"
-#pragma weak window_run /* NULL in the program without the window */
-#pragma weak window_clock_s
 #endif
 
 typedef struct {
@@ -123,7 +120,6 @@ static void on_lost_display(const char *state) {
 
 static int run_view(void *options, Io *io, Error *error) {
   ViewOptions *o = options;
-  if (!window_run) return program_become("window", io->argv, error), EXIT_BAD_REQUEST;
   WindowOptions how = {.fullscreen = o->fullscreen,
                        .n_frames = o->n_frames,
                        .started_s = window_clock_s(),

@@ -1,6 +1,5 @@
 /* The table of commands: to add one, write viz/cli/command_NAME.c and add its row. */
 #include "viz/cli/command.h"
-#include "viz/cli/three_programs.h"
 
 extern const Command COMMAND_ADVISE, COMMAND_ALGORITHMS, COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_DOCTOR,
     COMMAND_GPUS, COMMAND_KERNELS, COMMAND_KVCACHE, COMMAND_LESSON, COMMAND_RENDER, COMMAND_REPLAY, COMMAND_ROOFLINE,
@@ -15,5 +14,3 @@ const Command *const COMMANDS[] = {
     &COMMAND_GPUS,          &COMMAND_ALGORITHMS,   &COMMAND_KERNELS,       &COMMAND_DOCTOR, &COMMAND_MAN,
     &COMMAND_COMPLETE_BASH, &COMMAND_COMPLETE_ZSH, &COMMAND_COMPLETE_FISH, &COMMAND_NAMES,  NULL,
 };
-
-const bool PROGRAM_IS_SMALL = false;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "viz/cli/command.h"
-#include "viz/cli/three_programs.h"
+#include "viz/cli/two_programs.h"
 
 /* Text as troff wants it: plain dashes and quotes, no line mistaken for a request, blank lines as paragraphs. */
 static void put(FILE *out, const char *text) {

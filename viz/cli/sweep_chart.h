@@ -17,6 +17,6 @@ Bars sweep_bars(const Sweep *sweep, const Request *request, const char *title);
 
 /* Draws it into a file: PNG, SVG or PDF by its suffix. */
 Status sweep_chart_save(const Sweep *sweep, const Request *request, const ChartRequest *how, const char *path,
-                        Error *error);
+                        const Drawing *drawing, Error *error);
 
 #endif

@@ -1,0 +1,172 @@
+/* What both programs do: finds the command, runs it, prints the one-line reason when it fails. */
+#define _POSIX_C_SOURCE 200809L /* poll, readlink, execv */
+#include <errno.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "viz/cli/command.h"
+#include "viz/cli/two_programs.h"
+#include "viz/text/print.h"
+
+/* Whether no file is drawn; argv: after the command's name. */
+static bool only_prints(int argc, char *const *argv) {
+  for (int i = 0; i < argc; i++)
+    if (strncmp(argv[i], "-o", 2) == 0 || strncmp(argv[i], "--output", 8) == 0) return false;
+  return true;
+}
+
+/* Starts tilewalk-full, which lies beside this program or in ../lib/tilewalk, with these arguments. Returns only when
+ * that fails. */
+static Status become_full(char *const *argv, Error *error) {
+  static const char *const PLACES[] = {".", "../lib/tilewalk"};
+  char folder[4096], path[4200];
+  const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+  int reason = length < 0 ? errno : ENOENT;
+  if (length > 0) {
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES; k++) {
+      snprintf(path, sizeof path, "%s/%s/tilewalk-full", folder, PLACES[k]);
+      execv(path, argv);
+      if (errno != ENOENT) reason = errno;
+    }
+  }
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "this needs the program tilewalk-full, which belongs beside tilewalk or in ../lib/tilewalk (%s); "
+                   "build or install again",
+                   strerror(reason));
+}
+
+static void print_overview(const Command *const *commands, Io *io) {
+  text_print(io->out, &io->style, ROLE_HEADING, "tilewalk");
+  fputs(": walk through attention tile by tile and see where every byte goes\n\n", io->out);
+  for (const Command *const *c = commands; *c; c++) {
+    if ((*c)->name[0] == '_') continue;
+    text_print(io->out, &io->style, ROLE_ACCENT, "  %-12s", (*c)->name);
+    fprintf(io->out, "%s\n", (*c)->summary);
+  }
+  fputs("\nStart with 'tilewalk tour'. Every command takes -h and --help.\n", io->out);
+}
+
+static const Command *find_command(const Command *const *commands, const char *name) {
+  for (const Command *const *c = commands; *c; c++)
+    if (strcmp((*c)->name, name) == 0) return *c;
+  return NULL;
+}
+
+/* Words that other programs have, and where theirs is done here. */
+static const struct {
+  const char *word, *here;
+} ELSEWHERE[] = {
+    {"plot", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
+    {"chart", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
+    {"graph", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
+    {"draw", "scenes are drawn by 'render', charts by 'sweep' and 'roofline'"},
+    {"export", "pictures come from 'render', 'sweep' and 'roofline' with -o FILE, events from 'trace'"},
+    {"compare", "'sim' compares: --algorithm fa1,fa2 or --gpu a100-80gb,h200"},
+    {"decode", "decode is 'sim -N 1 --seq-len-k 32K', or 'kvcache --model NAME' for a model"},
+    {"ncu", "counters of Nsight Compute go to 'crosscheck --ncu FILE.csv'"},
+    {"profile", "counters of Nsight Compute go to 'crosscheck --ncu FILE.csv'"},
+    {"tune", "'advise' says which tile to take on a GPU"},
+    {"block", "'advise' says which tile to take on a GPU"},
+    {"claim", "'check' judges the articles' claims"},
+    {"class", "lessons/README.md says how a class works with 'lesson'"},
+    {"web", "'make web' builds the pages for a browser, 'make web-serve' shows them"},
+    {"embed", "'make web' builds the pages for a browser; they say how to embed a scene"},
+};
+
+static int unknown_command(const Command *const *commands, const char *name, Error *error) {
+  for (size_t i = 0; i < sizeof ELSEWHERE / sizeof ELSEWHERE[0]; i++)
+    if (strcmp(name, ELSEWHERE[i].word) == 0)
+      return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s': %s", name, ELSEWHERE[i].here),
+             EXIT_BAD_REQUEST;
+  Nearest nearest = {.word = name};
+  for (const Command *const *c = commands; *c; c++)
+    if ((*c)->name[0] != '_') nearest_offer(&nearest, (*c)->name);
+  const Quote shown = quote(name, strlen(name));
+  if (nearest.best)
+    error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
+  else
+    error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; 'tilewalk --help' lists them", shown.text);
+  return EXIT_BAD_REQUEST;
+}
+
+/* Whether this program is the small one and the request is for the full one. */
+static bool is_for_full(const Command *const *commands, int argc, char **argv, const Io *io) {
+  if (io->drawing || (argc > 1 && strcmp(argv[1], "--version") == 0)) return false;
+  return argc < 2 || !find_command(commands, argv[1]) || !only_prints(argc - 2, argv + 2);
+}
+
+static int dispatch(const Command *const *commands, int argc, char **argv, Io *io, Error *error) {
+  if (is_for_full(commands, argc, argv, io)) return become_full(argv, error), EXIT_BAD_REQUEST;
+  const char *const first = argc > 1 ? argv[1] : "--help";
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (strcmp(first, "help") == 0 && argc == 2)) {
+    print_overview(commands, io);
+    return EXIT_DONE;
+  }
+  if (strcmp(first, "--version") == 0) {
+    fputs("tilewalk " TILEWALK_VERSION "\n", io->out);
+    return EXIT_DONE;
+  }
+  const bool help = strcmp(first, "help") == 0;
+  if (help && strcmp(argv[2], "options") == 0) {
+    command_shared_help(io);
+    return EXIT_DONE;
+  }
+  const Command *command = find_command(commands, help ? argv[2] : first);
+  if (!command) return unknown_command(commands, help ? argv[2] : first, error);
+  if (!help) return command_run(command, argc - 2, argv + 2, io, error);
+  command_help(command, io);
+  return EXIT_DONE;
+}
+
+/* Whether stdout is a pipe that nobody reads any more. */
+static bool reader_is_gone(void) {
+  struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* Ends the program by a signal, as shells expect. */
+static void end_by(int number) {
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+int program_main(const Command *const *commands, const Drawing *drawing, int argc, char **argv) {
+  setlocale(LC_CTYPE, "");
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, seen below */
+#ifdef SIGXFSZ
+  signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
+#endif
+  Io io = {.out = stdout,
+           .err = stderr,
+           .style = text_style_for(stdout),
+           .program = argv[0],
+           .argv = argv,
+           .drawing = drawing};
+  Error error = {0};
+  int exit_status = dispatch(commands, argc, argv, &io, &error);
+  errno = 0;
+  const bool stopped = exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED;
+  if (!stopped && (fflush(stdout) != 0 || ferror(stdout))) {
+    if (reader_is_gone()) end_by(SIGPIPE); /* as `head` ends others: in silence */
+    error_set(&error, STATUS_BAD_REQUEST, "the output could not be written (%s); nothing more was printed",
+              errno ? strerror(errno) : "write error");
+    exit_status = EXIT_BAD_REQUEST;
+  }
+  if (exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED)
+    fprintf(stderr, "tilewalk%s%s: %s\n", argc > 1 && argv[1][0] != '-' ? " " : "",
+            argc > 1 && argv[1][0] != '-' ? quote(argv[1], strlen(argv[1])).text : "",
+            error.message[0] ? error.message : "the request failed");
+  if (exit_status == EXIT_INTERRUPTED) {
+    fflush(NULL);
+    end_by(SIGINT);
+  }
+  return exit_status;
+}
