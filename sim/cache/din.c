@@ -1,4 +1,4 @@
-#include "sim/cache/din.h"
+#include "sim/cache/din_private.h"
 
 #include "sim/base/quote.h"
 
@@ -16,18 +16,18 @@ static bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
 
 /* --- any line, with its errors --- */
 
-static const char *skip_blanks(const char *p, const char *end) {
+const char *din_skip_blanks(const char *p, const char *end) {
   while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
   return p;
 }
 
-static bool ends_field(const char *p, const char *end) {
+bool din_ends_field(const char *p, const char *end) {
   return p == end || *p == ' ' || *p == '\t' || *p == '\r' || *p == '#';
 }
 
 /* Digits of a hexadecimal number, after an optional 0x. False where there is none, or more than 64
  * bits of it. */
-static bool read_hex(const char **p, const char *end, uint64_t *value, bool *prefixed) {
+bool din_read_hex(const char **p, const char *end, uint64_t *value, bool *prefixed) {
   *prefixed = end - *p > 2 && (*p)[0] == '0' && ((*p)[1] == 'x' || (*p)[1] == 'X');
   const char *from = *p + (*prefixed ? 2 : 0), *c = from;
   for (*value = 0; c < end && digit(*c); c++) {
@@ -54,12 +54,15 @@ static const char *const FORMS[DIN_N_FORMATS] = {
     [DIN_FORMAT_XDIN] = "label (r w i m c v, or 0 to 4), hexadecimal address, hexadecimal size, comment",
     [DIN_FORMAT_LACKEY] = "I, L, S or M, hexadecimal address, comma, decimal size",
     [DIN_FORMAT_CSV] = "read or write, address, size, with commas between",
+    [DIN_FORMAT_PIN] = "instruction address, colon, R or W, hexadecimal address, decimal size",
+    [DIN_FORMAT_WORDS] = "load or store, hexadecimal address with 0x, decimal size",
+    [DIN_FORMAT_HASH] = "#, label (0 to 2), hexadecimal address, number",
 };
 
-static const char *const FORMAT_NAMES[DIN_N_FORMATS] = {"auto", "din", "xdin", "lackey", "csv"};
+static const char *const FORMAT_NAMES[DIN_N_FORMATS] = {"auto", "din", "xdin", "lackey", "csv", "pin", "words", "hash"};
 const char *din_format_name(DinFormat format) { return FORMAT_NAMES[format]; }
 
-static Status bad_line(const DinParser *parser, const char *what, const char *from, const char *end, Error *error) {
+Status din_bad_line(const DinParser *parser, const char *what, const char *from, const char *end, Error *error) {
   const char *to = from;
   while (to < end && *to != ' ' && *to != '\t' && *to != '\r' && *to != ',') to++;
   return error_set(error, STATUS_BAD_FILE, "trace line %llu: '%s' is no %s; a line reads: %s",
@@ -67,7 +70,7 @@ static Status bad_line(const DinParser *parser, const char *what, const char *fr
                    FORMS[parser->format ? parser->format : parser->detected]);
 }
 
-static Status check_range(const DinParser *parser, const DinRecord *record, uint64_t size, Error *error) {
+Status din_check_range(const DinParser *parser, const DinRecord *record, uint64_t size, Error *error) {
   if (size < 1 || size > DIN_SIZE_MAX)
     return error_set(error, STATUS_BAD_FILE, "trace line %llu: a size of %llu bytes; one access moves 1 to %d bytes",
                      (unsigned long long)parser->line, (unsigned long long)size, DIN_SIZE_MAX);
@@ -78,26 +81,31 @@ static Status check_range(const DinParser *parser, const DinRecord *record, uint
   return STATUS_OK;
 }
 
+/* A mark of UTF-8 before the text. */
+static const char *skip_mark(const char *p, const char *end) {
+  return end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? p + 3 : p;
+}
+
 static bool is_noise(const char *p, const char *end) {
   if (end - p >= 2 && (p[0] == '=' || p[0] == '-') && p[1] == p[0]) return true; /* valgrind's, and rules */
-  p = skip_blanks(p, end);
+  p = din_skip_blanks(p, end);
   return p == end || *p == '#';
 }
 
-static uint32_t default_size(const DinParser *parser) {
+uint32_t din_default_size(const DinParser *parser) {
   return parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
 }
 
 /* --- din and xdin --- */
 
-static bool read_digit(char c, DinLabel *label) {
+bool din_read_digit(char c, DinLabel *label) {
   static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MISC, DIN_FLUSH};
   if (c < '0' || c > '4') return false;
   *label = labels[c - '0'];
   return true;
 }
 
-static bool read_letter(char c, DinLabel *label) {
+bool din_read_letter(char c, DinLabel *label) {
   static const char letters[] = "rwimcv";
   static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MISC, DIN_COPY_BACK, DIN_INVALIDATE};
   if (c >= 'A' && c <= 'Z') c = (char)(c + 32);
@@ -110,8 +118,8 @@ static bool read_letter(char c, DinLabel *label) {
 static bool is_one_number(const char *p, const char *end) {
   uint64_t value;
   bool prefixed;
-  if (p == end || *p < '0' || *p > '9' || !read_hex(&p, end, &value, &prefixed)) return false;
-  p = skip_blanks(p, end);
+  if (p == end || *p < '0' || *p > '9' || !din_read_hex(&p, end, &value, &prefixed)) return false;
+  p = din_skip_blanks(p, end);
   return p == end || *p == '#';
 }
 
@@ -125,7 +133,8 @@ static bool has_digit(const char *from, const char *end) {
 static Status read_size(const DinParser *parser, const char **at, const char *end, uint64_t *size, Error *error) {
   const char *from = *at, *p = from;
   bool prefixed;
-  if (!read_hex(&p, end, size, &prefixed) || !ends_field(p, end)) return bad_line(parser, "size", from, end, error);
+  if (!din_read_hex(&p, end, size, &prefixed) || !din_ends_field(p, end))
+    return din_bad_line(parser, "size", from, end, error);
   if (!parser->format && !has_digit(from, p))
     return error_set(error, STATUS_BAD_FILE,
                      "trace line %llu: '%s' may be a size or the first word of a comment; say --format xdin if sizes "
@@ -139,17 +148,17 @@ static Status read_size(const DinParser *parser, const char **at, const char *en
 
 static Status read_dinero(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
                           Error *error) {
-  p = skip_blanks(p, end);
-  const bool is_digit = read_digit(*p, &record->label),
-             known = is_digit || (parser->format != DIN_FORMAT_DIN && read_letter(*p, &record->label));
-  if (!known || !ends_field(p + 1, end)) return bad_line(parser, "label", p, end, error);
+  p = din_skip_blanks(p, end);
+  const bool is_digit = din_read_digit(*p, &record->label),
+             known = is_digit || (parser->format != DIN_FORMAT_DIN && din_read_letter(*p, &record->label));
+  if (!known || !din_ends_field(p + 1, end)) return din_bad_line(parser, "label", p, end, error);
   const bool sized = parser->format == DIN_FORMAT_XDIN || !is_digit;
-  const char *from = p = skip_blanks(p + 1, end);
+  const char *from = p = din_skip_blanks(p + 1, end);
   bool prefixed;
-  if (!read_hex(&p, end, &record->address, &prefixed) || !ends_field(p, end))
-    return bad_line(parser, "address", from, end, error);
-  p = skip_blanks(p, end);
-  uint64_t size = default_size(parser);
+  if (!din_read_hex(&p, end, &record->address, &prefixed) || !din_ends_field(p, end))
+    return din_bad_line(parser, "address", from, end, error);
+  p = din_skip_blanks(p, end);
+  uint64_t size = din_default_size(parser);
   Status status = STATUS_OK;
   if (sized && p < end && *p != '#') {
     status = read_size(parser, &p, end, &size, error);
@@ -164,211 +173,27 @@ static Status read_dinero(DinParser *parser, const char *p, const char *end, Din
     record->address = 0;
     size = 1;
   }
-  status = check_range(parser, record, size, error);
+  status = din_check_range(parser, record, size, error);
   record->size_bytes = (uint32_t)size;
   *is_record = status == STATUS_OK;
   return status;
-}
-
-/* --- lackey --- */
-
-static bool read_decimal(const char **p, const char *end, uint64_t *value) {
-  const char *from = *p;
-  for (*value = 0; *p < end && **p >= '0' && **p <= '9'; ++*p) {
-    if (*value > (UINT64_MAX - 9) / 10) return false;
-    *value = 10 * *value + (uint64_t)(**p - '0');
-  }
-  return *p > from;
-}
-
-static bool read_lackey_label(char c, DinLabel *label) {
-  static const char letters[] = "LSIM";
-  static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MODIFY};
-  const char *at = c ? strchr(letters, c) : NULL;
-  if (at) *label = labels[at - letters];
-  return at != NULL;
-}
-
-static Status read_lackey(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
-                          Error *error) {
-  bool prefixed;
-  uint64_t size = 0;
-  p = skip_blanks(p, end);
-  if (!read_lackey_label(*p, &record->label) || p + 1 == end || (p[1] != ' ' && p[1] != '\t'))
-    return bad_line(parser, "label", p, end, error);
-  const char *from = p = skip_blanks(p + 1, end);
-  if (!read_hex(&p, end, &record->address, &prefixed) || p == end || *p != ',')
-    return bad_line(parser, "address with a comma behind it", from, end, error);
-  from = ++p;
-  if (!read_decimal(&p, end, &size) || skip_blanks(p, end) != end) return bad_line(parser, "size", from, end, error);
-  const Status status = check_range(parser, record, size, error);
-  record->size_bytes = (uint32_t)size;
-  const bool left_out = record->label == DIN_FETCH && !parser->fetches;
-  parser->n_fetches_left_out += status == STATUS_OK && left_out;
-  *is_record = status == STATUS_OK && !left_out;
-  return status;
-}
-
-/* --- csv --- */
-
-enum { CSV_FIELDS_MAX = 16 };
-
-typedef struct {
-  const char *from, *end;
-} Piece;
-
-/* Fields with blanks and quotes taken off. Returns how many. */
-static int cut_fields(const char *p, const char *end, Piece *fields) {
-  int n = 0;
-  while (n < CSV_FIELDS_MAX) {
-    const char *comma = memchr(p, ',', (size_t)(end - p)), *to = comma ? comma : end;
-    const char *from = skip_blanks(p, to);
-    while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r')) to--;
-    if (to - from >= 2 && *from == '"' && to[-1] == '"') from++, to--;
-    fields[n++] = (Piece){from, to};
-    if (!comma) break;
-    p = comma + 1;
-  }
-  return n;
-}
-
-static bool is_word(Piece field, const char *words) { /* words: apart by blanks */
-  const size_t length = (size_t)(field.end - field.from);
-  for (const char *w = words; *w && length;) {
-    size_t n = 0;
-    while (w[n] && w[n] != ' ') n++;
-    bool same = n == length;
-    for (size_t i = 0; same && i < n; i++)
-      same = (field.from[i] >= 'A' && field.from[i] <= 'Z' ? field.from[i] + 32 : field.from[i]) == w[i];
-    if (same) return true;
-    w += n + (w[n] == ' ');
-  }
-  return false;
-}
-
-static bool read_operation(Piece field, DinLabel *label) {
-  static const struct {
-    const char *words;
-    DinLabel label;
-  } operations[] = {{"r read load ld l 0", DIN_READ},
-                    {"w write store st s 1", DIN_WRITE},
-                    {"i fetch ifetch instruction 2", DIN_FETCH},
-                    {"m misc 3", DIN_MISC},
-                    {"modify rmw", DIN_MODIFY}};
-  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-    if (is_word(field, operations[i].words)) {
-      *label = operations[i].label;
-      return true;
-    }
-  return false;
-}
-
-/* A first line that names the columns. */
-static bool read_columns(const Piece *fields, int n, DinParser *parser) {
-  int op = -1, address = -1, size = -1;
-  for (int i = 0; i < n; i++) {
-    if (is_word(fields[i], "op operation kind type rw access label")) op = i;
-    if (is_word(fields[i], "address addr")) address = i;
-    if (is_word(fields[i], "size bytes length size_bytes")) size = i;
-  }
-  if (address < 0) return false;
-  parser->csv_op = (int8_t)op;
-  parser->csv_address = (int8_t)address;
-  parser->csv_size = (int8_t)size;
-  return true;
-}
-
-static bool read_number(Piece field, uint64_t *value) {
-  const char *p = field.from;
-  bool prefixed = field.end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
-  return (prefixed ? read_hex(&p, field.end, value, &prefixed) : read_decimal(&p, field.end, value)) && p == field.end;
-}
-
-static Status read_csv(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
-                       Error *error) {
-  Piece fields[CSV_FIELDS_MAX];
-  DinParser columns;
-  const int n = cut_fields(p, end, fields);
-  if (read_columns(fields, n, &columns)) return STATUS_OK; /* the header, or a second one */
-  const int op = parser->csv_op, address = parser->csv_address, size = parser->csv_size;
-  uint64_t bytes = default_size(parser);
-  record->label = DIN_READ;
-  if (address >= n || op >= n || (size >= n && parser->csv_op != 0))
-    return bad_line(parser, "line with all columns", p, end, error);
-  if (op >= 0 && !read_operation(fields[op], &record->label))
-    return bad_line(parser, "operation", fields[op].from, fields[op].end, error);
-  if (!read_number(fields[address], &record->address))
-    return bad_line(parser, "address (hexadecimal ones begin with 0x)", fields[address].from, fields[address].end,
-                    error);
-  if (size >= 0 && size < n && fields[size].from < fields[size].end && !read_number(fields[size], &bytes))
-    return bad_line(parser, "size", fields[size].from, fields[size].end, error);
-  const Status status = check_range(parser, record, bytes, error);
-  record->size_bytes = (uint32_t)bytes;
-  *is_record = status == STATUS_OK;
-  return status;
-}
-
-/* --- which format --- */
-
-static bool looks_like_lackey(const char *p, const char *end) {
-  DinParser parser = {.format = DIN_FORMAT_LACKEY, .fetches = true};
-  DinRecord record;
-  bool is_record = false;
-  return read_lackey(&parser, p, end, &record, &is_record, NULL) == STATUS_OK && is_record;
-}
-
-/* A label, a blank and an address: then commas, if any, are the comment's. */
-static bool looks_like_dinero(const char *p, const char *end) {
-  DinLabel label;
-  uint64_t address;
-  bool prefixed;
-  p = skip_blanks(p, end);
-  if (!(read_digit(*p, &label) || read_letter(*p, &label)) || p + 1 == end || (p[1] != ' ' && p[1] != '\t'))
-    return false;
-  p = skip_blanks(p + 1, end);
-  return read_hex(&p, end, &address, &prefixed) && ends_field(p, end);
-}
-
-/* operation, address, size; or address, size; unless the first line says otherwise */
-static void find_columns(const char *p, const char *end, DinParser *parser) {
-  Piece fields[CSV_FIELDS_MAX];
-  DinLabel label;
-  const int n = cut_fields(p, end, fields);
-  parser->csv_op = 0;
-  parser->csv_address = 1;
-  parser->csv_size = 2;
-  uint64_t number;
-  if (read_columns(fields, n, parser) ||
-      (n > 1 && read_operation(fields[0], &label) && read_number(fields[1], &number)))
-    return;
-  if (n > 1 && read_number(fields[0], &number)) {
-    parser->csv_address = 0;
-    const bool op_second = read_operation(fields[1], &label) && !read_number(fields[1], &number);
-    parser->csv_op = op_second ? 1 : n > 2 && read_operation(fields[2], &label) ? 2 : -1;
-    parser->csv_size = op_second ? (n > 2 ? 2 : -1) : 1;
-  }
-}
-
-static DinFormat format_of(const char *p, const char *end) {
-  if (looks_like_lackey(p, end)) return DIN_FORMAT_LACKEY;
-  if (looks_like_dinero(p, end)) {
-    p = skip_blanks(p, end);
-    return *p >= '0' && *p <= '4' ? DIN_FORMAT_DIN : DIN_FORMAT_XDIN;
-  }
-  return memchr(p, ',', (size_t)(end - p)) ? DIN_FORMAT_CSV : DIN_FORMAT_DIN;
 }
 
 static void detect_from(DinParser *parser, const char *p, const char *end) {
-  parser->detected = parser->format ? parser->format : format_of(p, end);
-  if (parser->detected == DIN_FORMAT_CSV) find_columns(p, end, parser);
+  parser->detected = parser->format ? parser->format : din_format_of(p, end);
+  if (parser->detected == DIN_FORMAT_CSV) din_find_columns(p, end, parser);
 }
+
+static bool may_be_hash(const DinParser *parser) { return !parser->format || parser->format == DIN_FORMAT_HASH; }
 
 void din_detect(DinParser *parser, const char *text, size_t bytes, bool is_last) {
   for (size_t at = 0; at < bytes && !parser->detected;) {
     const char *line = text + at, *newline = memchr(line, '\n', bytes - at);
     if (!newline && !is_last) return;
     const char *end = newline ? newline : text + bytes;
-    if (end - line <= DIN_LINE_BYTES_MAX && !is_noise(line, end)) detect_from(parser, line, end);
+    line = skip_mark(line, end);
+    if (end - line <= DIN_LINE_BYTES_MAX && (!is_noise(line, end) || (may_be_hash(parser) && din_is_hash(line, end))))
+      detect_from(parser, line, end);
     at = (size_t)(end - text) + 1;
   }
 }
@@ -377,11 +202,16 @@ void din_detect(DinParser *parser, const char *text, size_t bytes, bool is_last)
 static Status read_line(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
                         Error *error) {
   *is_record = false;
-  if (is_noise(p, end)) return STATUS_OK;
+  p = skip_mark(p, end);
+  if (!parser->detected && may_be_hash(parser) && din_is_hash(p, end)) parser->detected = DIN_FORMAT_HASH;
+  if (parser->detected != DIN_FORMAT_HASH && is_noise(p, end)) return STATUS_OK;
   if (!parser->detected) detect_from(parser, p, end);
   switch (parser->detected) {
-  case DIN_FORMAT_LACKEY: return read_lackey(parser, p, end, record, is_record, error);
-  case DIN_FORMAT_CSV: return read_csv(parser, p, end, record, is_record, error);
+  case DIN_FORMAT_LACKEY: return din_read_lackey(parser, p, end, record, is_record, error);
+  case DIN_FORMAT_CSV: return din_read_csv(parser, p, end, record, is_record, error);
+  case DIN_FORMAT_PIN: return din_read_pin(parser, p, end, record, is_record, error);
+  case DIN_FORMAT_WORDS: return din_read_words(parser, p, end, record, is_record, error);
+  case DIN_FORMAT_HASH: return din_read_hash(parser, p, end, record, is_record, error);
   default: return read_dinero(parser, p, end, record, is_record, error);
   }
 }

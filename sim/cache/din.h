@@ -1,4 +1,4 @@
-/* Address traces, from text in pieces. Four formats, known by their first line or named:
+/* Address traces, from text in pieces. Formats, known by their first line or named:
  *
  *     din      0 7f3a00 why              Dinero III and IV "d": label 0 to 4, hexadecimal address; the rest of the
  *                                        line is a comment, never a size. One aligned word of 4 bytes.
@@ -7,7 +7,13 @@
  *     lackey    L 7f3a80,8               valgrind --tool=lackey --trace-mem=yes: I L S M (load and store), hexadecimal
  *                                        address, decimal size
  *     csv      read,0x7f3a80,128         an operation, an address (hexadecimal with 0x, else decimal), a size; a first
- *                                        line with the columns' names gives their order
+ *                                        line with the columns' names gives their order. Columns are not guessed.
+ *     pin      0x4004d6: R 0x7f3a80 8    Intel Pin's pinatrace: an instruction's address, R or W, an address; a decimal
+ *                                        size and a value may follow
+ *     words    store 0x7f3a80 4 c77eaa   an operation in letters, a hexadecimal address, a decimal size; a value may
+ *                                        follow
+ *     hash     # 0 7f3a80 5              every line begins with #: 0 load, 1 store, 2 fetch, a hexadecimal address;
+ *                                        instructions since the last one may follow (CSE 240A)
  *
  *     label    din  xdin    does
  *     read     0    r
@@ -21,7 +27,8 @@
  * (M. Hill, Dinero III, 1985; J. Edler and M. Hill, Dinero IV, 1998.) Because people write xdin's sizes in decimal all
  * the same, a power of two from 16 on is known in either spelling: 16, 32, 64, 128 are decimal, 10, 20, 40, 80
  * hexadecimal; no such number can be read both ways. A size of letters alone ("add") may be a word of a comment: where
- * the format was not named it is refused. Blank lines, what follows a #, and valgrind's lines with == are skipped.
+ * the format was not named it is refused. Blank lines, what follows a #, a mark of UTF-8, and valgrind's lines with ==
+ * are skipped.
  *
  * The text comes in pieces of any size, cut anywhere; nothing is kept but a line number and the format, so a trace
  * of any length is read in the memory of one piece. */
@@ -60,6 +67,9 @@ typedef enum {
   DIN_FORMAT_XDIN,
   DIN_FORMAT_LACKEY,
   DIN_FORMAT_CSV,
+  DIN_FORMAT_PIN,
+  DIN_FORMAT_WORDS,
+  DIN_FORMAT_HASH,
   DIN_N_FORMATS
 } DinFormat;
 
@@ -78,7 +88,7 @@ typedef struct {
   bool fetches;           /* lackey: take instruction fetches too */
   /* Found out by din_detect. */
   DinFormat detected;                   /* AUTO: nothing but noise so far */
-  int8_t csv_op, csv_address, csv_size; /* columns; -1: none */
+  int8_t csv_op, csv_address, csv_size; /* columns; -1: none; csv_address -1: not known */
   /* Counted. */
   uint64_t n_fetches_left_out; /* lackey */
   uint64_t n_numbers;          /* din: comments that are one number, as a size would be */

@@ -161,16 +161,39 @@ static void comments_are_no_sizes(void **unused) {
   remove(path);
 }
 
-static void an_empty_trace_is_a_trace(void **unused) {
+static void refused(const char *arguments, const char *says) {
+  program_run(&run, arguments);
+  assert_int_equal(run.exit_status, 2);
+  assert_string_equal(run.out, "");
+  if (!strstr(run.err, says)) fail_msg("%s: %s", arguments, run.err);
+  assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1); /* one line */
+}
+
+/* A hit rate of nothing is no figure: what was taken for a trace was not read as one. */
+static void a_trace_of_no_access_is_refused(void **unused) {
   (void)unused;
-  put_trace("# nothing\n");
-  json_t *json = replay_json("");
-  assert_int_equal(whole(json, "accesses"), 0);
-  json_decref(json);
-  program_run(&run, "replay - </dev/null");
-  assert_int_equal(run.exit_status, 0);
-  assert_non_null(strstr(run.out, "A cache of 2 MiB: 1,024 sets of 16 ways"));
-  remove(path);
+  const struct {
+    const char *text, *says;
+  } cases[] = {
+      {"# nothing\n\n", "the trace holds no access: of 2 lines all are blank, comments"},
+      {"4 0\n", "the trace holds no access"},
+      {"I  04000a0,3\nI  04000a3,2\n", "all 2 accesses of the trace are instruction fetches; --fetches counts them"},
+      {"\x1f\x8b\x08 packed\n", "is packed with gzip; unpack it: gunzip -c FILE | tilewalk replay -"},
+      {"BZh91AY\n", "packed with bzip2"},
+      {"\xfd"
+       "7zXZ\n",
+       "packed with xz"},
+      {"\x28\xb5\x2f\xfd\n", "packed with zstd"},
+      {"PK\x03\x04\n", "packed with zip"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char line[128];
+    put_trace(cases[i].text);
+    snprintf(line, sizeof line, "replay %s", path);
+    refused(line, cases[i].says);
+    remove(path);
+  }
+  refused("replay - </dev/null", "the trace holds no access: of 0 lines");
 }
 
 static void options_choose_the_cache(void **unused) {
@@ -233,14 +256,6 @@ static void csv_is_one_count_a_row(void **unused) {
   remove(path);
 }
 
-static void refused(const char *arguments, const char *says) {
-  program_run(&run, arguments);
-  assert_int_equal(run.exit_status, 2);
-  assert_string_equal(run.out, "");
-  if (!strstr(run.err, says)) fail_msg("%s: %s", arguments, run.err);
-  assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1); /* one line */
-}
-
 static void mistakes_name_the_line_and_print_nothing(void **unused) {
   (void)unused;
   put_trace("0 0\n0 20\n\n9 30\n");
@@ -255,7 +270,7 @@ static void mistakes_name_the_line_and_print_nothing(void **unused) {
       {"", "--cache 1000T", "more than the 2147483648 that can be simulated"},
       {"", "--cache 64G", "to simulate"},
       {"", "--cache 3M,3 --policy plru", "power of two"},
-      {"", "--format elf", "auto, din, xdin, lackey and csv"},
+      {"", "--format elf", "auto, din, xdin, lackey, csv, pin, words and hash"},
       {"", "--index hash", "modulo, xor and random"},
       {"", "--policy mru", "lru, plru, fifo and random"},
       {"", "--access-bytes 0", "an access of 0 bytes"},
@@ -315,7 +330,7 @@ int main(void) {
       cmocka_unit_test(a_small_trace_by_hand),
       cmocka_unit_test(a_lackey_trace),
       cmocka_unit_test(comments_are_no_sizes),
-      cmocka_unit_test(an_empty_trace_is_a_trace),
+      cmocka_unit_test(a_trace_of_no_access_is_refused),
       cmocka_unit_test(options_choose_the_cache),
       cmocka_unit_test(a_limit_stops_early_and_threads_change_nothing),
       cmocka_unit_test(csv_is_one_count_a_row),

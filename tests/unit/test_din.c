@@ -71,6 +71,19 @@ static void lines_in_every_form(void **unused) {
       {"size,address,op\n32,0x40,w", DIN_WRITE, 64, 32},
       {"time,addr,bytes\n1.5,64,32", DIN_READ, 64, 32},
       {"==12== Lackey, an example\n L 10,1", DIN_READ, 16, 1},
+      {"\xef\xbb\xbf"
+       "0 1000",
+       DIN_READ, 0x1000, 4},                 /* a mark of UTF-8 */
+      {"0,0x1000,64", DIN_READ, 0x1000, 64}, /* a number is an operation before an address with 0x */
+      {"tick,cmd,addr,size\n0,w,4096,64", DIN_WRITE, 4096, 64},
+      {"0x4004d6: R 0x7ffd1230", DIN_READ, 0x7ffd1230, 4}, /* pinatrace */
+      {"4004d6: W 7ffd1238 8 0xdead", DIN_WRITE, 0x7ffd1238, 8},
+      {"0x4004d6: R 0x20 16\n#eof", DIN_READ, 32, 16},
+      {"store 0x1a25bb 4 c77eaabb", DIN_WRITE, 0x1a25bb, 4}, /* words */
+      {"LOAD 0x10 16", DIN_READ, 16, 16},                    /* decimal */
+      {"ld 0x10", DIN_READ, 16, 4},
+      {"# 0 7fffed80 1", DIN_READ, 0x7fffed80, 4}, /* hash */
+      {"# 1 10010000 10\n# end", DIN_WRITE, 0x10010000, 4},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     for (int longer = 0; longer < 2; longer++) { /* at the end of the text, and with much behind it */
@@ -130,6 +143,16 @@ static void a_mistake_is_named_with_its_line(void **unused) {
       {"read,0x10,4\nread,10a0,4\n", "trace line 2: '10a0' is no address (hexadecimal ones begin with 0x)", 1},
       {"read,0x10,4\nread\n", "trace line 2: 'read' is no line with all columns", 1},
       {"read,0x10,4\nread,0x10,four\n", "trace line 2: 'four' is no size", 1},
+      {"0,r,4096,64,0,1000\n", "trace line 1: which of these 6 columns is the address is not guessed", 0},
+      {"0,4096,64\n", "which of these 3 columns", 0},
+      {"4096\t64,r\n", "which of these 2 columns", 0},
+      {"0x4004d6: R 0x10\n0x4004da: Q 0x10\n", "trace line 2: 'Q' is no R or W", 1},
+      {"0x4004d6: R 0x10\n4004da R 0x10\n", "trace line 2: '4004da' is no instruction's address with a colon", 1},
+      {"load 0x10 4\nload 4 0x10\n", "trace line 2: '4' is no hexadecimal address with 0x", 1},
+      {"load 1a25bb 4\n", "'1a25bb' is no hexadecimal address with 0x", 0},
+      {"load 0x10 four\n", "'four' is no size", 0},
+      {"# 0 10 1\n0 20\n", "trace line 2: '0 20' is no access as the lines before it are", 1},
+      {"# 0 10 1\n# 7 20\n", "trace line 2: '# 7 20' is no access", 1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     DinRecord records[MOST];
@@ -225,7 +248,8 @@ static void a_named_format_is_kept_to(void **unused) {
       {DIN_FORMAT_DIN, "0 1000 80", 4},     {DIN_FORMAT_XDIN, "0 1000 80", 128}, {DIN_FORMAT_XDIN, "r 1000 add", 0xadd},
       {DIN_FORMAT_DIN, "r 1000 80", 0},     {DIN_FORMAT_LACKEY, "0 1000 80", 0}, {DIN_FORMAT_CSV, "0 1000 80", 0},
       {DIN_FORMAT_XDIN, " L 1000,8", 0},    {DIN_FORMAT_CSV, "r,0x1000,8", 8},   {DIN_FORMAT_XDIN, "0 1000 a load", 10},
-      {DIN_FORMAT_DIN, "0 1000 a load", 4},
+      {DIN_FORMAT_DIN, "0 1000 a load", 4}, {DIN_FORMAT_WORDS, "load 1a 8", 8},  {DIN_FORMAT_PIN, "1: r 20 8", 8},
+      {DIN_FORMAT_HASH, "# 0 10", 4},       {DIN_FORMAT_HASH, "0 10", 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     DinParser parser = {.format = cases[i].format};

@@ -13,6 +13,7 @@
 
 #include "sim/cache/cache.h"
 #include "sim/cache/din.h"
+#include "sim/base/packed.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "viz/cli/command.h"
@@ -137,7 +138,8 @@ static Status set_format(void *target, const char *value, Error *error) {
       ((ReplayOptions *)target)->format = (DinFormat)f;
       return STATUS_OK;
     }
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no format of traces; there are auto, din, xdin, lackey and csv",
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no format of traces; there are auto, din, xdin, lackey, csv, pin, words and hash",
                    quote(value, strlen(value)).text);
 }
 
@@ -233,18 +235,47 @@ static Status run_piece(Reader *r, bool is_last, Error *error) {
   return status;
 }
 
+/* What is no text is named for what it is. */
+static Status check_text(const Reader *r, Error *error) {
+  const size_t n = r->held < PACKED_BYTES ? r->held : PACKED_BYTES;
+  const Packed packed = packed_of(r->piece, n);
+  if (packed.name)
+    return error_set(error, STATUS_BAD_FILE, "'%s' is packed with %s; unpack it: %s FILE | tilewalk replay -",
+                     r->name.text, packed.name, packed.unpack);
+  if (memchr(r->piece, 0, n))
+    return error_set(error, STATUS_BAD_FILE,
+                     "'%s' holds zero bytes: it is binary, or UTF-16 (iconv -f UTF-16 -t UTF-8); a trace is text, one "
+                     "access a line",
+                     r->name.text);
+  return STATUS_OK;
+}
+
+static Status check_accesses(const ReplayTeam *team, Error *error) {
+  if (team->n_accesses || team->left == 0) return STATUS_OK;
+  if (team->parser.n_fetches_left_out)
+    return error_set(error, STATUS_BAD_FILE,
+                     "all %" PRIu64 " accesses of the trace are instruction fetches; --fetches counts them",
+                     team->parser.n_fetches_left_out);
+  return error_set(error, STATUS_BAD_FILE,
+                   "the trace holds no access: of %" PRIu64
+                   " lines all are blank, comments (what follows a #) or flushes",
+                   team->parser.line);
+}
+
 static Status replay_all(Reader *r, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
   r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "replay", progress_clock_s());
-  bool is_last = false;
+  bool is_last = false, checked = false;
   Status status = STATUS_OK;
   while (status == STATUS_OK && !is_last && r->team.left) {
     status = read_more(r, &is_last, error);
+    if (status == STATUS_OK && !checked) status = check_text(r, error);
+    checked = true;
     if (status == STATUS_OK) status = run_piece(r, is_last, error);
     show_progress(r);
   }
   progress_end(&r->progress);
-  return status;
+  return status ? status : check_accesses(&r->team, error);
 }
 
 static Status open_trace(const char *path, Reader *r, Error *error) {
@@ -439,9 +470,9 @@ static const Option CACHE_OPTIONS[] = {
     {"access-bytes", 0, "SIZE", "Size of an access whose line names none. Default 4, Dinero's word.", set_access_bytes,
      false, false, NULL},
     {"format", 0, "NAME",
-     "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey (valgrind's), csv. "
-     "Default auto: by the first line.",
-     set_format, false, false, "auto din xdin lackey csv"},
+     "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey (valgrind's), csv, pin "
+     "(pinatrace), words (load and store), hash (every line begins with #). Default auto: by the first line.",
+     set_format, false, false, "auto din xdin lackey csv pin words hash"},
     {"fetches", 0, NULL, "Count the instruction fetches of a lackey trace too; else its data alone.", set_fetches,
      false, false, NULL},
     {"flush", 0, NULL, "At the end write back what is still dirty.", set_flush, false, false, NULL},
@@ -464,10 +495,11 @@ const Command COMMAND_REPLAY = {
     .summary = "an address trace (Dinero, lackey, CSV) through the cache model",
     .usage = "FILE [--cache 2M,16,128,32] [OPTION...]",
     .description =
-        "Reads a trace of addresses, one access a line, in one of four formats: Dinero's din (label 0 read, 1 "
+        "Reads a trace of addresses, one access a line, in one of seven formats: Dinero's din (label 0 read, 1 "
         "write, 2 fetch, 3 other, 4 flush; a hexadecimal address; the rest of the line is a comment), its "
         "extended xdin (r w i m, c copy back, v invalidate; a hexadecimal size too; 16, 32, 64, ... are known "
-        "as decimal), valgrind's lackey, and CSV (operation, address, size). The first line tells which, or "
+        "as decimal), valgrind's lackey, CSV (operation, address, size), Pin's pinatrace, words (load 0x10 4), and lines "
+        "that all begin with # (# 0 7fff 10). The first line tells which, or "
         "--format. Blank lines and what follows a # are skipped, and FILE may be - for the standard input. "
         "din's addresses are aligned to words of 4 bytes. The cache is sectored and writes back; a store that "
         "covers a sector fetches nothing. The trace is read piece by piece, on all cores, and may be of any "
