@@ -326,6 +326,11 @@ Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
                       UNKNOWN_BLOCK, UNKNOWN_BLOCK);
   }
   if (status == STATUS_OK) status = request_problem(r, &problem, NULL, error);
+  if (status == STATUS_OK && problem.kernel) {
+    bool gives_tiles;
+    const Schedule *schedule = r->n_algorithms ? r->algorithms[0] : planner_algorithm(&problem);
+    status = planner_launch(&problem, schedule, &gives_tiles, error);
+  }
   if (status == STATUS_OK) {
     Shape *shape = &problem.shape;
     Tiling *tiling = &problem.tiling;
