@@ -65,3 +65,16 @@ const CounterAlias COUNTER_ALIASES[] = {
     {"smsp__inst_executed_pipe_tensor_op_gmma.sum", COUNTER_GMMA},
 };
 const int N_COUNTER_ALIASES = (int)(sizeof COUNTER_ALIASES / sizeof *COUNTER_ALIASES);
+
+const CounterRate COUNTER_RATES[] = {
+    {"dram__bytes_read.sum.per_second", 0, COUNTER_HBM_READ},
+    {"dram__bytes_op_read.sum.per_second", 0, COUNTER_HBM_READ},
+    {"fbpa__dram_read_bytes.sum.per_second", 0, COUNTER_HBM_READ},
+    {"dram__bytes_write.sum.per_second", 1, COUNTER_HBM_WRITE},
+    {"dram__bytes_op_write.sum.per_second", 1, COUNTER_HBM_WRITE},
+    {"fbpa__dram_write_bytes.sum.per_second", 1, COUNTER_HBM_WRITE},
+    {"dram__bytes.sum.per_second", 2, COUNTER_HBM_TOTAL},
+    {"Memory Throughput", 2, COUNTER_HBM_TOTAL}, /* of the section of the memory's workload; another is in % */
+    {"l1tex__m_xbar2l1tex_read_bytes.sum.per_second", 3, COUNTER_BOUNDARY_READ},
+};
+const int N_COUNTER_RATES = (int)(sizeof COUNTER_RATES / sizeof *COUNTER_RATES);

@@ -36,6 +36,8 @@ enum {
   ROLE_REGISTERS,
   ROLE_SHARED,
   ROLE_LAST_FACT = ROLE_SHARED,
+  ROLE_FIRST_RATE,
+  ROLE_LAST_RATE = ROLE_FIRST_RATE + NCU_RATES - 1,
   ROLE_RUNG,
   ROLE_DTYPE,
   ROLE_CAUSAL,
@@ -132,6 +134,9 @@ typedef struct {
   bool semicolons;        /* between fields, somewhere */
   int64_t useless_header; /* the first header without a counter that is used */
   int64_t text_page;      /* a line as ncu prints them without --csv */
+  int64_t said_line;      /* where ncu says what went wrong; 0: nowhere */
+  char said[160];         /* the first of it, printable */
+  bool no_permission, none_profiled;
 } Parser;
 
 static Status fail(const Parser *p, Error *error, const char *why) {
@@ -169,6 +174,8 @@ static int role_of(NcuField name) {
   if (counter) return counter;
   for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
     if (same_word(name, COLUMNS[i].name)) return COLUMNS[i].role;
+  for (int r = 0; r < N_COUNTER_RATES; r++)
+    if (ncu_field_is(name, COUNTER_RATES[r].metric)) return ROLE_FIRST_RATE + COUNTER_RATES[r].rate;
   return ROLE_IGNORED;
 }
 
@@ -334,6 +341,21 @@ static bool begins(const Parser *p, const char *with) {
   return p->text.length >= strlen(with) && !memcmp(p->text.line, with, strlen(with));
 }
 
+/* Lines of ncu's own: what went wrong, whatever language the program speaks. */
+static void listen(Parser *p) {
+  NcuText *t = &p->text;
+  const bool is_error = begins(p, "==ERROR==") || ncu_text_has(t, "ERR_NVGPUCTRPERM");
+  p->none_profiled |= ncu_text_has(t, "No kernels were profiled");
+  p->no_permission |= ncu_text_has(t, "ERR_NVGPUCTRPERM");
+  if (!is_error || p->said_line) return;
+  p->said_line = t->line_number;
+  size_t from = begins(p, "==ERROR==") ? strlen("==ERROR==") : 0, n = 0;
+  while (from < t->length && t->line[from] == ' ') from++;
+  for (; from < t->length && n + 1 < sizeof p->said; from++, n++)
+    p->said[n] = t->line[from] >= 32 && t->line[from] < 127 ? t->line[from] : '?';
+  p->said[n] = '\0';
+}
+
 static bool is_skipped(const Parser *p) {
   size_t blanks = 0;
   while (blanks < p->text.length && (p->text.line[blanks] == ' ' || p->text.line[blanks] == '\t')) blanks++;
@@ -387,7 +409,11 @@ static Status split_row(Parser *p, int *n_fields, bool *is_row, Error *error) {
   *is_row = l->page == PAGE_RECORDED || has_id || (l->id < 0 && *n_fields == l->n_columns) ||
             (l->is_quoted && *n_fields != l->n_columns && begins_a_row(p) && l->id < 0);
   if (!*is_row) return STATUS_OK;
-  if (*n_fields != l->n_columns)
+  /* ncu before 2023 leaves the columns of rules off a metric's row. */
+  const bool is_short = l->page == PAGE_DETAILS && *n_fields<l->n_columns && * n_fields> l->value &&
+                        *n_fields > l->unit && *n_fields > l->metric && p->text.has_end;
+  for (int c = *n_fields; is_short && c < l->n_columns; c++) p->text.fields[c] = (NcuField){"", 0};
+  if (*n_fields != l->n_columns && !is_short)
     return error_set(error, STATUS_BAD_FILE,
                      "line %" PRId64 ": %d fields under %d columns; the file is cut off or damaged",
                      p->text.line_number, *n_fields, l->n_columns);
@@ -616,6 +642,15 @@ static void read_fact(const Parser *p, int role, NcuField cell, const NcuUnit *u
   }
 }
 
+/* Bytes a second; a throughput in % says nothing of bytes. */
+static void read_rate(const Parser *p, int rate, NcuField cell, const NcuUnit *unit, CounterRow *row) {
+  NcuCount count;
+  if (!unit || unit->dimension != NCU_UNIT_BYTE_RATE || row->rate[rate]) return;
+  if (!ncu_count_parse(cell, p->decimal, unit, &count) || count.value >= (uint64_t)1 << 50) return;
+  row->rate[rate] = count.value;
+  row->rate_slack[rate] = count.slack;
+}
+
 /* Columns that every page has. */
 static void read_identity(const Parser *p, CounterRow *row) {
   const Layout *l = p->layout;
@@ -643,6 +678,8 @@ static Status read_raw(Parser *p, CounterRow *row, Error *error) {
       if (status) return status;
     } else if (role == ROLE_DEVICE || (role >= ROLE_FIRST_FACT && role <= ROLE_LAST_FACT)) {
       read_fact(p, role, p->text.fields[c], l->unit_known[c] ? &l->units[c] : NULL, row);
+    } else if (role >= ROLE_FIRST_RATE && role <= ROLE_LAST_RATE) {
+      read_rate(p, role - ROLE_FIRST_RATE, p->text.fields[c], l->unit_known[c] ? &l->units[c] : NULL, row);
     }
   }
   return STATUS_OK;
@@ -663,6 +700,8 @@ static Status read_metric(Parser *p, CounterRow *row, Error *error) {
   const bool known = ncu_unit_parse(unit_field, &unit);
   if (role == ROLE_DEVICE || (role >= ROLE_FIRST_FACT && role <= ROLE_LAST_FACT))
     read_fact(p, role, cell, known ? &unit : NULL, row);
+  else if (role >= ROLE_FIRST_RATE && role <= ROLE_LAST_RATE)
+    read_rate(p, role - ROLE_FIRST_RATE, cell, known ? &unit : NULL, row);
   else if (role == ROLE_IGNORED)
     ignore(p, name);
   return STATUS_OK;
@@ -751,6 +790,7 @@ static Status walk(Parser *p, Error *error) {
     Status status = ncu_text_line(&p->text, &got, error);
     if (status) return status;
     if (!got) return STATUS_OK;
+    if (p->surveys) listen(p);
     if (is_skipped(p)) continue;
     if (!in_table || !begins_a_row(p) || begins(p, "rung")) {
       status = try_header(p, &is_header, error);
@@ -775,6 +815,18 @@ static Status walk(Parser *p, Error *error) {
 
 /* Why there is no table, in the order of what helps most. */
 static Status no_table(const Parser *p, Error *error) {
+  if (p->no_permission)
+    return error_set(
+        error, STATUS_BAD_FILE,
+        "line %" PRId64 ": no permission for the GPU's counters, ncu says (ERR_NVGPUCTRPERM), so none are in "
+        "the file; an administrator sets NVreg_RestrictProfilingToAdminUsers=0 for the module nvidia, or ncu "
+        "runs as root (a container: with --cap-add SYS_ADMIN)",
+        p->said_line);
+  if (p->said_line)
+    return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": ncu counted nothing: %.160s", p->said_line, p->said);
+  if (p->none_profiled)
+    return fail(p, error,
+                "ncu profiled no kernel: the program launched none, or --kernel-name and --launch-skip left all out");
   if (p->useless_header)
     return error_set(
         error, STATUS_BAD_FILE,
@@ -792,6 +844,13 @@ static Status no_table(const Parser *p, Error *error) {
               "--page raw --print-units base --metrics l1tex__m_xbar2l1tex_read_bytes.sum,...`");
 }
 
+/* Some kernels were counted all the same. */
+static void note_said(Parser *p) {
+  CounterTable *t = p->table;
+  if (t->n_notes < NCU_MAX_NOTES)
+    snprintf(t->notes[t->n_notes++], sizeof t->notes[0], "line %" PRId64 ": ncu says: %.160s", p->said_line, p->said);
+}
+
 static Status walk_twice(Parser *p, Error *error) {
   p->surveys = true;
   Status status = walk(p, error);
@@ -800,6 +859,7 @@ static Status walk_twice(Parser *p, Error *error) {
   if (status == STATUS_OK) status = ncu_text_rewind(&p->text, error);
   p->surveys = false;
   if (status == STATUS_OK) status = walk(p, error);
+  if (status == STATUS_OK && p->said_line) note_said(p);
   if (status == STATUS_OK) status = ncu_rows_finish(&p->rows, p->table, error);
   if (status == STATUS_OK && p->table->n_rows == 0)
     status = fail(p, error,

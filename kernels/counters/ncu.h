@@ -12,7 +12,8 @@
  *
  * Read as they come: UTF-8 or UTF-16, with or without a mark; CRLF; no final line end; ',', ';' or tabs between fields;
  * any unit (byte to Tbyte, ns to s, %); marks of other locales (ncu_number.h); what a profiled program or ncu printed
- * around the tables; names of other versions of ncu (COUNTER_ALIASES). An empty cell, or n/a, is a counter that is not
+ * around the tables; names of other versions of ncu (COUNTER_ALIASES); rows that end before the columns of rules, as ncu
+ * wrote them until 2022; bytes a second with a time (COUNTER_RATES). An empty cell, or n/a, is a counter that is not
  * there. What a cell was rounded to is kept: `slack`.
  *
  * Launches of one kernel with one grid whose counters are close are one row: their mean, and how many they were.
@@ -75,6 +76,16 @@ typedef struct {
 extern const CounterAlias COUNTER_ALIASES[];
 extern const int N_COUNTER_ALIASES;
 
+/* Bytes a second, from which bytes follow where the file has a time but not the bytes (ncu --set full). */
+enum { NCU_RATES = 4 };
+typedef struct {
+  const char *metric;
+  int rate;        /* 0 to NCU_RATES - 1 */
+  Counter counter; /* that it becomes */
+} CounterRate;
+extern const CounterRate COUNTER_RATES[];
+extern const int N_COUNTER_RATES;
+
 typedef struct {
   int64_t line;                /* in the file */
   char kernel[NCU_NAME_BYTES]; /* kernel name or rung; cut when longer */
@@ -83,7 +94,8 @@ typedef struct {
   Tiling tiling;
   bool known[COUNTER_COUNT];
   uint64_t value[COUNTER_COUNT];
-  uint64_t slack[COUNTER_COUNT]; /* rounding: the true value lies in [value - slack, value + slack] */
+  uint64_t slack[COUNTER_COUNT];                   /* rounding: the true value lies in [value - slack, value + slack] */
+  uint64_t rate[NCU_RATES], rate_slack[NCU_RATES]; /* bytes a second; 0: not known */
   /* What was run; 0 and "" where the file does not say. */
   int64_t grid[3], block[3];
   int capability; /* 90: compute capability 9.0 */

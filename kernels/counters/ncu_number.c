@@ -174,6 +174,13 @@ bool ncu_unit_parse(NcuField field, NcuUnit *unit) {
   static const char PER_BLOCK[] = "/block"; /* shared memory is given per block */
   const size_t per = sizeof PER_BLOCK - 1;
   if (field.length > per && !memcmp(field.at + field.length - per, PER_BLOCK, per)) field.length -= per;
+  static const char *const PER_SECOND[] = {"/second", "/sec", "/s"};
+  bool is_rate = false;
+  for (size_t i = 0; i < sizeof PER_SECOND / sizeof *PER_SECOND && !is_rate; i++) {
+    const size_t n = strlen(PER_SECOND[i]);
+    is_rate = field.length > n && !memcmp(field.at + field.length - n, PER_SECOND[i], n);
+    if (is_rate) field.length -= n;
+  }
   for (size_t p = 0; p < sizeof PREFIXES / sizeof *PREFIXES; p++) {
     const size_t n = strlen(PREFIXES[p].prefix);
     if (field.length < n || memcmp(field.at, PREFIXES[p].prefix, n)) continue;
@@ -186,7 +193,8 @@ bool ncu_unit_parse(NcuField field, NcuUnit *unit) {
       uint64_t times = BASES[b].times * PREFIXES[p].times;
       int tenths = PREFIXES[p].tenths;
       for (; tenths && times % 10 == 0; tenths--) times /= 10;
-      *unit = (NcuUnit){BASES[b].dimension, times, tenths, 1};
+      if (is_rate && BASES[b].dimension != NCU_UNIT_BYTE) return false;
+      *unit = (NcuUnit){is_rate ? NCU_UNIT_BYTE_RATE : BASES[b].dimension, times, tenths, 1};
       return true;
     }
   }

@@ -36,7 +36,8 @@ typedef enum {
   NCU_UNIT_SECTOR,
   NCU_UNIT_SECOND,
   NCU_UNIT_RATIO,
-  NCU_UNIT_COUNT
+  NCU_UNIT_COUNT,
+  NCU_UNIT_BYTE_RATE /* bytes a second */
 } NcuDimension;
 
 /* value = number x times / 10^tenths, in the base unit: byte, sector, ns, a millionth, one. */

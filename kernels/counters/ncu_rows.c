@@ -1,5 +1,6 @@
 #include "kernels/counters/ncu_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,8 +146,30 @@ static bool has_counter(const CounterRow *row) {
   return false;
 }
 
+/* Bytes are a throughput times the time, where they were not counted. */
+static bool derive(CounterRow *row) {
+  bool any = false;
+  for (int r = 0; r < N_COUNTER_RATES; r++) {
+    const Counter c = COUNTER_RATES[r].counter;
+    const double rate = (double)row->rate[COUNTER_RATES[r].rate], ns = (double)row->value[COUNTER_TIME];
+    const double value = rate * ns * 1e-9;
+    if (!row->known[COUNTER_TIME] || rate <= 0 || row->known[c] || value > 1e18) continue;
+    const double off = (double)row->rate_slack[COUNTER_RATES[r].rate] * ns * 1e-9 +
+                       rate * ((double)row->slack[COUNTER_TIME] + 0.5) * 1e-9;
+    row->known[c] = any = true;
+    row->value[c] = (uint64_t)(value + 0.5);
+    row->slack[c] = (uint64_t)(off + 1);
+  }
+  return any;
+}
+
 Status ncu_rows_finish(NcuRows *rows, CounterTable *table, Error *error) {
   size_t n = 0;
+  bool derived = false;
+  for (size_t i = 0; i < rows->n_rows; i++) derived |= derive(&rows->rows[i]);
+  if (derived && table->n_notes < NCU_MAX_NOTES)
+    snprintf(table->notes[table->n_notes++], sizeof table->notes[0],
+             "bytes that were not counted are throughput x duration, as exact as these are printed.");
   for (size_t i = 0; i < rows->n_rows; i++)
     if (rows->rows[i].has_shape || has_counter(&rows->rows[i])) rows->rows[n++] = rows->rows[i];
   rows->n_rows = n;

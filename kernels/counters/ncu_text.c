@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/packed.h"
+
 static Status no_memory(Error *error) { return error_set(error, STATUS_NO_MEMORY, "no memory to read the counters"); }
 
 Status ncu_text_open(NcuText *text, const NcuSource *source, Error *error) {
@@ -39,14 +41,19 @@ static const struct {
     {"NVR", 3,
      "this is a report of Nsight Compute; export it with `ncu --import FILE.ncu-rep --csv --page raw >FILE.csv`"},
     {"PK\003\004", 4, "this is a zip archive or a spreadsheet; save it as CSV, or unpack it"},
-    {"\037\213", 2, "this is compressed with gzip; unpack it with gunzip"},
-    {"\050\265\057\375", 4, "this is compressed with zstd; unpack it with unzstd"},
+    {"<", 1, "this is a page of HTML or XML; record counters with ncu --csv"},
+    {"{", 1,
+     "this is JSON, as torch.profiler or Nsight Systems write it, which has no counters; record with ncu --csv"},
     {"SQLite format 3", 15,
      "this is a database, as Nsight Systems exports one, which has times but no counters; record with ncu --csv"},
     {"%PDF", 4, "this is a PDF file; record counters with ncu --csv"},
 };
 
 static Status know_by_magic(const NcuText *text, Error *error) {
+  const Packed packed = packed_of(text->chunk, text->filled);
+  if (packed.name && strcmp(packed.name, "zip"))
+    return error_set(error, STATUS_BAD_FILE, "line 1: this is packed with %s; unpack it: %s FILE >FILE.csv",
+                     packed.name, packed.unpack);
   for (size_t i = 0; i < sizeof OTHER_FILES / sizeof *OTHER_FILES; i++)
     if (text->filled >= OTHER_FILES[i].length && !memcmp(text->chunk, OTHER_FILES[i].magic, OTHER_FILES[i].length))
       return error_set(error, STATUS_BAD_FILE, "line 1: %s", OTHER_FILES[i].why);
@@ -71,6 +78,12 @@ static Status start(NcuText *text, Error *error) {
   text->started = true;
   text->encoding = NCU_UTF8;
   fill(text);
+  while (text->filled && text->filled < PACKED_BYTES) { /* enough to know it by */
+    const size_t more =
+        text->source->read(text->source->context, text->chunk + text->filled, NCU_CHUNK_BYTES - text->filled);
+    if (!more) break;
+    text->filled += more;
+  }
   const unsigned char *b = (const unsigned char *)text->chunk;
   if (text->filled >= 2 && b[0] == 0xff && b[1] == 0xfe) {
     text->encoding = NCU_UTF16_LE;

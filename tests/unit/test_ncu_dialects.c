@@ -199,13 +199,53 @@ static const struct {
     {"details, a rule's row without a metric", DH D("", "", "") D("dram__bytes_read.sum", "byte", "1"), K "read=1"},
     {"details, nothing known", DH D("sm__cycles_active.avg", "cycle", "1"), "! no row of counters"},
     {"details, a wrong unit", DH D("dram__bytes_read.sum", "ns", "1"), "! line 2: dram__bytes_read.sum is in 'ns'"},
+    /* ncu until 2022: the columns of rules are left off a metric's row */
+    {"details, rows with fewer columns",
+     "\"ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\",\"Rule "
+     "Type\",\"Rule Description\"\n\"0\",\"f\",\"M\",\"dram__bytes.sum\",\"byte\",\"295,808\",\n"
+     "\"0\",\"f\",\"M\",\"gpu__time_duration.sum\",\"nsecond\",\"5,120\"\n"
+     "\"0\",\"f\",\"O\",\"\",\"\",\"\",\"Occupancy\",\"Warning\",\"limited\"\n",
+     "f both=295808 time=5120"},
+    {"details, a row that ends before its value",
+     "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\"\n"
+     "\"0\",\"f\",\"dram__bytes.sum\",\"byte\"\n",
+     "! line 2: 4 fields under 6 columns"},
+    /* --set full: 1.25 GB/s for 2 ms are 2,500,000 B, +- 0.005 GB/s x 2 ms and half a ns */
+    {"details, a throughput and a time",
+     DH D("Memory Throughput", "%", "61.5") D("Memory Throughput", "Gbyte/second", "1.25")
+         D("Duration", "msecond", "2.00"),
+     K "both=2500000+-16251 time=2000000+-5000; note: bytes that were n"},
+    {"raw, throughputs of reads and writes",
+     ID "\"dram__bytes_read.sum.per_second\",\"dram__bytes_write.sum.per_second\",\"gpu__time_duration.sum\"\n"
+        "\"\",\"\",\"\",\"\",\"\",\"\",\"byte/second\",\"byte/s\",\"ns\"\n" L("0",
+                                                                              "\"3000000000\",\"1000000000\",\"1000\""),
+     K "read=3000+-2 written=1000+-1 time=1000; note: bytes that were n"},
+    {"a throughput beside bytes that were counted",
+     DH D("dram__bytes.sum", "byte", "7") D("Memory Throughput", "Gbyte/second", "1.25") D("Duration", "us", "2"),
+     K "both=7 time=2000+-500"},
+    {"a throughput without a time", DH D("Memory Throughput", "Gbyte/second", "1.25"), "! no row of counters"},
     {"a summary over launches",
      "\"Process ID\",\"Kernel Name\",\"Invocations\",\"Metric Name\",\"Metric "
      "Unit\",\"Minimum\",\"Maximum\",\"Average\"\n",
      "! line 1: a summary over launches"},
     /* other files */
     {"a report of ncu", "NVR\1\0\0\0", "! ncu --import FILE.ncu-rep --csv --page raw"},
-    {"gzip", "\037\213\010", "! gunzip"},
+    {"gzip", "\037\213\010", "! packed with gzip; unpack it: gunzip -c FILE"},
+    {"bzip2", "BZh91AY", "! packed with bzip2"},
+    {"xz", "\3757zXZ", "! packed with xz"},
+    {"a trace of torch.profiler", "{\"schemaVersion\": 1}", "! JSON, as torch.profiler"},
+    {"a page", "<!DOCTYPE html>", "! a page of HTML"},
+    {"no permission",
+     "==PROF== Connected to process 1 (/usr/bin/python3)\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission "
+     "to access NVIDIA GPU Performance Counters on the target device 0.\n==WARNING== No kernels were profiled.\n",
+     "! line 2: no permission for the GPU's counters, ncu says (ERR_NVGPUCTRPERM)"},
+    {"no permission, as a program passes it on", "RuntimeError: ERR_NVGPUCTRPERM: see https://x\n",
+     "! NVreg_RestrictProfilingToAdminUsers=0"},
+    {"another error of ncu", "==PROF== Connected\n==ERROR== Failed to find metric dram__bytes_red.sum\n",
+     "! line 2: ncu counted nothing: Failed to find metric dram__bytes_red.sum"},
+    {"no kernel", "==PROF== Connected\n==WARNING== No kernels were profiled.\n", "! ncu profiled no kernel"},
+    {"an error beside counters", "==ERROR== Failed to profile kernel \"f\" in process 5\n" H U ROW,
+     GOOD "; note: line 1: ncu says:"},
     {"a spreadsheet", "PK\003\004", "! save it as CSV"},
     {"Nsight Systems", "SQLite format 3", "! times but no counters"},
     {"ncu without --csv",
