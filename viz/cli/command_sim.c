@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/report.h"
+#include "viz/cli/batch_table.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
@@ -17,6 +18,7 @@ enum { RUNS_MAX = TABLE_COLUMNS_MAX - 1 };
 typedef struct {
   Request request;
   OutputRequest output;
+  char lengths[REQUEST_NAME_BYTES]; /* --lengths */
 } SimOptions;
 
 /* Of several machines a document each, under "machines". */
@@ -80,6 +82,11 @@ static int run_sim(void *options, Io *io, Error *error) {
   Simulation *runs = calloc(RUNS_MAX, sizeof *runs);
   int n = 0;
   Status status = output_request_check(&o->output, error);
+  if (!status && *o->lengths) {
+    const BatchForm form = o->output.json ? BATCH_JSON : o->output.csv ? BATCH_CSV : BATCH_TEXT;
+    free(runs);
+    return batch_table(&o->request, o->lengths, form, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  }
   if (!status && !runs) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
   if (!status) status = run_on_all(&o->request, runs, &n, error);
   if (status) {
@@ -96,8 +103,26 @@ static int run_sim(void *options, Io *io, Error *error) {
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
+static Status set_lengths(void *target, const char *value, Error *error) {
+  SimOptions *o = target;
+  if (strlen(value) >= sizeof o->lengths)
+    return error_set(error, STATUS_BAD_REQUEST, "--lengths takes %zu characters; put longer lists into a file",
+                     sizeof o->lengths - 1);
+  strcpy(o->lengths, value);
+  return STATUS_OK;
+}
+
+static const Option LENGTH_OPTIONS[] = {
+    {"lengths", 0, "LIST|FILE",
+     "Sequences of these lengths instead of a batch: padded to the longest against packed. 3001,777,512x8, or a file "
+     "of them (with a / or a dot in its name). Without -N each has as many queries as keys; -N 1 is decode.",
+     set_lengths, false, false, NULL},
+    {0},
+};
+
 static const OptionSet SETS[] = {
     REQUEST_OPTION_SETS(SimOptions, request),
+    {"Batch", LENGTH_OPTIONS, 0},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SimOptions, output)},
     {0},
 };
@@ -121,6 +146,8 @@ const Command COMMAND_SIM = {
                 "  tilewalk sim -N 16K --heads 16 --gpu h200 --algorithm standard,fa2\n\n"
                 "  # requested, L2 and HBM are three different figures: PyTorch's FlashAttention-2 on an H200\n"
                 "  tilewalk sim --gpu h200 --kernel fa2-sm90 -N 32K --heads 16\n\n"
+                "  # a batch of unequal lengths: what padding costs\n"
+                "  tilewalk sim --lengths 3001,777,5123,99 --heads 16 --causal --algorithm fa2\n\n"
                 "  # two GPUs side by side\n"
                 "  tilewalk sim --gpu a100-80gb,h200 -N 16K --heads 16 --algorithm fa2\n\n"
                 "  # for programs\n"

@@ -1,0 +1,48 @@
+/* Sequences of unequal lengths in one launch: padded to the longest, or packed one after the other.
+ *
+ *     padded   ########..      packed   ########|####|##########
+ *              ####......
+ *              ##########      each CTA owns a row block of one sequence; tiles begin where the sequence does
+ *
+ * Padded, every sequence counts as the longest one. Packed (FlashAttention's varlen functions), each counts as itself,
+ * but the grid has a CTA for every row block of the longest sequence, so that those beyond a shorter one have nothing
+ * to do. Both are sums of what simulate() says of one length. Not modelled: L2 and time of CTAs of unequal length. */
+#ifndef TILEWALK_SIM_BATCH_H
+#define TILEWALK_SIM_BATCH_H
+
+#include "sim/simulate.h"
+
+#define BATCH_SEQUENCES_MAX ((int64_t)1 << 20)
+
+/* Heap memory, freed by free(). Lengths in ascending order. */
+typedef struct {
+  int64_t n;
+  int64_t lengths[];
+} Lengths;
+
+/* From a text of whole numbers (K, M as elsewhere), apart by commas or blanks; LENGTHxCOUNT stands for several.
+ * `name` is what errors call it. NULL with *error: none, too many, no number. */
+Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error *error);
+
+Wide lengths_sum(const Lengths *lengths);
+
+typedef enum { BATCH_PADDED = 0, BATCH_PACKED, BATCH_LAYOUT_COUNT } BatchLayout;
+
+const char *batch_layout_name(BatchLayout layout); /* "padded", "packed" */
+
+typedef struct {
+  const Schedule *schedule;
+  BatchLayout layout;
+  Wide tokens;     /* rows of K, of all sequences; of one KV head */
+  Wide ctas, idle; /* of the first kernel: with work, and without */
+  int64_t n_slots; /* CTAs at once; 0: no GPU is named, or its launch cannot be made */
+  Traffic traffic; /* summed over sequences and heads; tiles too */
+  Wide read_bytes, write_bytes;
+} BatchRun;
+
+/* Answers for sequences of `lengths` keys under one algorithm. Without a number of queries (problem->shape.N_q = 0) a
+ * sequence has as many queries as keys. problem->shape.batch must be 1 or 0. Errors: as those of simulate(). */
+Status batch_run(BatchRun *run, const Problem *problem, const Lengths *lengths, BatchLayout layout,
+                 const Schedule *schedule, const Gpu *gpu, Error *error);
+
+#endif

@@ -1,0 +1,149 @@
+/* Sequences of unequal lengths: the text of lengths, sums against walks of each sequence, and FlashAttention-2's packed
+ * launches on an H100. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/algorithms/shipped.h"
+#include "sim/batch.h"
+#include "tests/support/rand.h"
+
+static Lengths *lengths_of(const char *text) {
+  Error error = {0};
+  Lengths *lengths = lengths_read(text, strlen(text), "t", &error);
+  if (!lengths) fail_msg("%s", error.message);
+  return lengths;
+}
+
+static void lengths_are_read(void **state) {
+  (void)state;
+  Lengths *l = lengths_of("3001, 777\n1Kx2,5\r\n");
+  assert_int_equal(l->n, 5);
+  assert_int_equal(l->lengths[0], 5);
+  assert_int_equal(l->lengths[4], 3001);
+  assert_true(lengths_sum(l) == 5 + 777 + 2 * 1024 + 3001);
+  free(l);
+  static const struct {
+    const char *text, *says;
+  } BAD[] = {
+      {"", "t: no lengths"},
+      {" \n,", "t: no lengths"},
+      {"5,x", "t:1: 'x' is no length"},
+      {"5\n6\n0", "t:3: '0' is no length"},
+      {"5x0", "t:1: '5x0' is no length"},
+      {"-5", "t:1: '-5' is no length"},
+      {"2Tx", "t:1: '2Tx' is no length"},
+      {"1x1M,1", "t: more than 1048576 sequences"},
+  };
+  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+    Error error = {0};
+    assert_null(lengths_read(BAD[k].text, strlen(BAD[k].text), "t", &error));
+    if (strncmp(error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%s", error.message);
+  }
+}
+
+/* Every event of every sequence, one by one. */
+static void packed_is_the_sum_of_its_walks(void **state) {
+  (void)state;
+  Rand r = {7};
+  for (int n = 0; n < 200; n++) {
+    const Schedule *s = schedule_find((const char *[]){"fa2", "fa1", "standard", "fa2-split"}[n % 4]);
+    const Problem problem = {.shape = {.heads = rand_in(&r, 1, 3),
+                                       .N_q = rand_in(&r, 0, 1) * rand_in(&r, 1, 9),
+                                       .d = 4,
+                                       .causal = n % 3 == 0},
+                             .tiling = {.B_r = rand_in(&r, 1, 7), .B_c = rand_in(&r, 1, 7), .n_splits = 2},
+                             .machine = machine_paper()};
+    char text[64] = "";
+    int64_t longest = 0, lengths[6];
+    const int n_lengths = (int)rand_in(&r, 1, 6);
+    for (int k = 0; k < n_lengths; k++) {
+      lengths[k] = rand_in(&r, 1, 30);
+      if (lengths[k] > longest) longest = lengths[k];
+      snprintf(text + strlen(text), sizeof text - strlen(text), "%d ", (int)lengths[k]);
+    }
+    Lengths *l = lengths_of(text);
+    for (int layout = 0; layout < BATCH_LAYOUT_COUNT; layout++) {
+      BatchRun run;
+      Wide read = 0, written = 0, flops = 0, tiles = 0, tokens = 0;
+      for (int k = 0; k < n_lengths; k++) {
+        Shape shape = problem.shape;
+        Plan plan;
+        Cursor c = {0};
+        Event e;
+        shape.N_k = layout == BATCH_PADDED ? longest : lengths[k];
+        if (!shape.N_q) shape.N_q = shape.N_k;
+        assert_int_equal(plan_make(&plan, &shape, &problem.tiling, NULL), STATUS_OK);
+        tokens += wide(shape.N_k);
+        int64_t last_i = -1, last_j = -1;
+        int pass = -1;
+        while (schedule_next(s, &plan, &c, &e)) {
+          if (e.kind == EVENT_LOAD) read += e.bytes * wide(shape.heads);
+          if (e.kind == EVENT_STORE) written += e.bytes * wide(shape.heads);
+          flops += e.flops * wide(shape.heads);
+          if (e.kind == EVENT_PRODUCT && (e.i != last_i || e.j != last_j || e.pass != pass))
+            tiles += wide(shape.heads), last_i = e.i, last_j = e.j, pass = e.pass;
+        }
+      }
+      assert_int_equal(batch_run(&run, &problem, l, (BatchLayout)layout, s, NULL, NULL), STATUS_OK);
+      assert_true(run.tokens == tokens && run.read_bytes == read && run.write_bytes == written);
+      assert_true(run.traffic.flops == flops);
+      assert_true(run.traffic.tiles[TILE_FULL] + run.traffic.tiles[TILE_PARTIAL] == tiles);
+      assert_true(layout == BATCH_PACKED || run.idle == 0);
+    }
+    free(l);
+  }
+}
+
+/* FlashAttention-2's packed kernel, 16 heads, d = 128, tiles of 128 x 64 (assets/counters/h100/varlen/first.csv). Its
+ * grid is the model's to the CTA. Reads are the model's tiles and a little more: every CTA after the first wave reads
+ * about 200 B again without a mask and 1,350 B with one (1,507 B at most), which no rule explains; writes are not held, for it spills. */
+static void packed_launches_on_an_h100(void **state) {
+  (void)state;
+  char path[512], line[1024];
+  snprintf(path, sizeof path, "%s/counters/h100/varlen/first.csv", getenv("TILEWALK_ASSETS"));
+  FILE *f = fopen(path, "r");
+  assert_non_null(f);
+  int n_rows = 0;
+  while (fgets(line, sizeof line, f)) {
+    char set[32];
+    int causal;
+    long long read, ctas;
+    if (sscanf(line, "\"varlen set=%31s H=16 d=128 causal=%d\",%*[^,],%*d,%*d,%lld,%*d,%*d,%*d,%*d,%*d,%*d,%*d,%lld",
+               set, &causal, &read, &ctas) != 4)
+      continue;
+    const char *text = strcmp(set, "ragged") == 0   ? "3001,777,5123,99,1500,2048,1,3835"
+                       : strcmp(set, "4x4096") == 0 ? "4096x4"
+                       : strcmp(set, "32x512") == 0 ? "512x32"
+                                                    : "128x128";
+    Lengths *l = lengths_of(text);
+    const Problem problem = {.shape = {.heads = 16, .d = 128, .causal = causal},
+                             .tiling = {.B_r = 128, .B_c = 64},
+                             .machine = machine_paper()};
+    BatchRun run;
+    assert_int_equal(batch_run(&run, &problem, l, BATCH_PACKED, schedule_find("fa2"), NULL, NULL), STATUS_OK);
+    assert_true(run.ctas + run.idle == wide(ctas));
+    const double counted = (double)run.read_bytes, beyond = (double)read - counted;
+    const double later = (double)run.ctas - 264; /* of two on each of 132 SMs, the first wave */
+    assert_true(beyond >= 0 && beyond < later * (causal ? 1600 : 260));
+    assert_true(beyond / counted < (causal ? 0.0067 : 0.0007));
+    free(l);
+    n_rows++;
+  }
+  fclose(f);
+  assert_int_equal(n_rows, 8);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lengths_are_read),
+      cmocka_unit_test(packed_is_the_sum_of_its_walks),
+      cmocka_unit_test(packed_launches_on_an_h100),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

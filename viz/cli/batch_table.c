@@ -1,0 +1,173 @@
+#include "viz/cli/batch_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/batch.h"
+#include "viz/cli/json_sink.h"
+#include "viz/request/assets.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+enum { FILE_BYTES_MAX = 1 << 24 };
+
+static Lengths *read_lengths(const char *text, Error *error) {
+  if (!strchr(text, '/') && !strchr(text, '.')) return lengths_read(text, strlen(text), "--lengths", error);
+  char *file;
+  size_t n;
+  if (file_read(text, FILE_BYTES_MAX, &file, &n, error)) return NULL;
+  Lengths *lengths = lengths_read(file, n, text, error);
+  free(file);
+  return lengths;
+}
+
+static Status check(const Request *r, Error *error) {
+  const char *beside = *r->mask ? "--mask" : r->shape.batch ? "--batch" : r->shape.N_k ? "--seq-len-k" : NULL;
+  if (!beside) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "%s cannot stand beside --lengths, which says how many sequences there are and how many keys each "
+                   "has; leave one of them out",
+                   beside);
+}
+
+/* The figures of a run: a row of the table for people, a column of CSV, a key of JSON. */
+typedef enum { AS_COUNT = 0, AS_BYTES, AS_FLOPS } Form;
+typedef struct {
+  const char *label, *key;
+  Form form;
+  Wide (*value)(const BatchRun *);
+} Field;
+
+static Wide tokens_of(const BatchRun *r) { return r->tokens; }
+static Wide ctas_of(const BatchRun *r) { return r->ctas; }
+static Wide idle_of(const BatchRun *r) { return r->idle; }
+static Wide tiles_of(const BatchRun *r) { return r->traffic.tiles[TILE_FULL] + r->traffic.tiles[TILE_PARTIAL]; }
+static Wide read_of(const BatchRun *r) { return r->read_bytes; }
+static Wide written_of(const BatchRun *r) { return r->write_bytes; }
+static Wide flops_of(const BatchRun *r) { return r->traffic.flops; }
+
+static const Field FIELDS[] = {
+    {"tokens", "tokens", AS_COUNT, tokens_of},        {"CTAs with work", "ctas", AS_COUNT, ctas_of},
+    {"CTAs without", "idle_ctas", AS_COUNT, idle_of}, {"tiles computed", "tiles", AS_COUNT, tiles_of},
+    {"read", "read_bytes", AS_BYTES, read_of},        {"written", "write_bytes", AS_BYTES, written_of},
+    {"FLOPs", "flops", AS_FLOPS, flops_of},
+};
+enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
+
+static void add_cell(Table *t, const Field *f, const BatchRun *r) {
+  const Wide value = f->value(r);
+  if (f->form == AS_BYTES) table_bytes(t, ROLE_ACCENT, value);
+  if (f->form == AS_COUNT) table_count(t, ROLE_PLAIN, value);
+  if (f->form == AS_FLOPS) table_flops(t, ROLE_PLAIN, value);
+}
+
+/* CTAs with work over those at work at once; 0: not known. */
+static double waves_of(const BatchRun *r) { return r->n_slots ? (double)r->ctas / (double)r->n_slots : 0; }
+
+static Table text_table(const BatchRun *runs, int n, const Lengths *lengths) {
+  TableColumn columns[1 + BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX] = {{.heading = ""}};
+  char headings[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX][PROGRAM_WORD_BYTES + 16];
+  for (int k = 0; k < n; k++) {
+    snprintf(headings[k], sizeof *headings, "%s\n%s", runs[k].schedule->name, batch_layout_name(runs[k].layout));
+    columns[k + 1] = (TableColumn){.heading = headings[k], .right = true};
+  }
+  Table t = table_new(columns, n + 1);
+  table_title(&t, "%s sequences of %s to %s tokens, %s in all: counted", number_count(wide(lengths->n)).text,
+              number_count(wide(lengths->lengths[0])).text, number_count(wide(lengths->lengths[lengths->n - 1])).text,
+              number_count(lengths_sum(lengths)).text);
+  for (int f = 0; f < N_FIELDS; f++) {
+    table_text(&t, ROLE_PLAIN, FIELDS[f].label);
+    for (int k = 0; k < n; k++) add_cell(&t, &FIELDS[f], &runs[k]);
+  }
+  if (runs[0].n_slots) {
+    table_text(&t, ROLE_PLAIN, "waves");
+    for (int k = 0; k < n; k++) table_double(&t, ROLE_PLAIN, waves_of(&runs[k]), 3);
+  }
+  table_note(&t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
+                 "where it does, and a grid with CTAs for the longest has some without work.");
+  return t;
+}
+
+static Table csv_table(const BatchRun *runs, int n) {
+  TableColumn columns[N_FIELDS + 3] = {{.heading = "algorithm"}, {.heading = "layout"}};
+  for (int f = 0; f < N_FIELDS; f++) columns[f + 2] = (TableColumn){.heading = FIELDS[f].key};
+  columns[N_FIELDS + 2] = (TableColumn){.heading = "waves"};
+  Table t = table_new(columns, N_FIELDS + 3);
+  for (int k = 0; k < n; k++) {
+    table_text(&t, ROLE_PLAIN, runs[k].schedule->name);
+    table_text(&t, ROLE_PLAIN, batch_layout_name(runs[k].layout));
+    for (int f = 0; f < N_FIELDS; f++) add_cell(&t, &FIELDS[f], &runs[k]);
+    if (runs[k].n_slots)
+      table_double(&t, ROLE_PLAIN, waves_of(&runs[k]), 6);
+    else
+      table_empty(&t, false);
+  }
+  return t;
+}
+
+static void json_run(const ReportSink *k, const BatchRun *r) {
+  const Schedule *s = r->schedule;
+  k->open_object(k->context, NULL);
+  k->text(k->context, "algorithm", s->name);
+  k->text(k->context, "layout", batch_layout_name(r->layout));
+  for (int f = 0; f < N_FIELDS; f++) k->whole(k->context, FIELDS[f].key, FIELDS[f].value(r));
+  if (r->n_slots)
+    k->real(k->context, "waves", waves_of(r));
+  else
+    k->null(k->context, "waves");
+  k->open_object(k->context, "traffic");
+  for (int out = 0; out < 2; out++) {
+    k->open_object(k->context, out ? "write" : "read");
+    for (int t = 0; t < s->n_tensors; t++)
+      k->whole(k->context, s->tensors[t].text, out ? r->traffic.write[t] : r->traffic.read[t]);
+    k->close(k->context);
+  }
+  k->close(k->context);
+  k->close(k->context);
+}
+
+static Status print_json(const BatchRun *runs, int n, const Lengths *lengths, FILE *out, Error *error) {
+  JsonSink json = {0};
+  const ReportSink k = json_sink(&json);
+  k.open_object(k.context, NULL);
+  k.whole(k.context, "tilewalk", 1);
+  k.whole(k.context, "sequences", wide(lengths->n));
+  k.whole(k.context, "shortest", wide(lengths->lengths[0]));
+  k.whole(k.context, "longest", wide(lengths->lengths[lengths->n - 1]));
+  k.text(k.context, "kind", "counted");
+  k.open_array(k.context, "runs");
+  for (int r = 0; r < n; r++) json_run(&k, &runs[r]);
+  k.close(k.context);
+  k.close(k.context);
+  return json_print(json_result(&json), out, error);
+}
+
+Status batch_table(const Request *request, const char *text, BatchForm form, Io *io, Error *error) {
+  Request r = *request;
+  Problem problem;
+  Gpu gpu;
+  BatchRun runs[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX];
+  int n = 0;
+  Status status = check(&r, error);
+  if (!status) status = request_algorithms(&r, REQUEST_COMPARED, error);
+  if (!status) status = request_problem(&r, &problem, &gpu, error);
+  if (status) return status;
+  Lengths *lengths = read_lengths(text, error);
+  if (!lengths) return error->status;
+  problem.shape.N_q = r.shape.N_q;
+  problem.shape.N_k = 0;
+  for (int a = 0; a < r.n_algorithms && !status; a++)
+    for (int layout = 0; layout < BATCH_LAYOUT_COUNT && !status; layout++)
+      status =
+          batch_run(&runs[n++], &problem, lengths, (BatchLayout)layout, r.algorithms[a], *r.gpu ? &gpu : NULL, error);
+  if (!status && form == BATCH_JSON) {
+    status = print_json(runs, n, lengths, io->out, error);
+  } else if (!status) {
+    Table t = form == BATCH_CSV ? csv_table(runs, n) : text_table(runs, n, lengths);
+    status = form == BATCH_CSV ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
+    table_free(&t);
+  }
+  free(lengths);
+  return status;
+}
