@@ -75,18 +75,42 @@ static Tiling complete_splits(const Problem *problem, const Shape *shape, Tiling
   return t;
 }
 
-/* Q, K, V and O exist once per head (K and V once per KV head), whatever the algorithm. */
+/* Whether a block of the name goes out to HBM under this plan. */
+static bool is_stored(const Schedule *s, const Plan *plan, int name) {
+  for (int op = 0; op < s->n_ops; op++)
+    for (int k = 0; k < s->ops[op].n_moved; k++)
+      if (s->ops[op].event == EVENT_STORE && s->ops[op].moved[k] == name && !(s->ops[op].when & ~schedule_when(plan)))
+        return true;
+  return false;
+}
+
+/* The matrices of one name, of all heads. Inputs of keys exist once per KV head. */
+static Wide stored_bytes(const Simulation *s, const ProgramName *n, bool *overflow) {
+  const Plan *plan = &s->plan;
+  const bool of_keys = n->is_input && n->rows == SIDE_COLS && !s->schedule->over_heads;
+  const Wide heads =
+      of_keys ? wide(plan->shape.batch) * wide(plan->shape.kv_heads) : schedule_heads(s->schedule, &plan->shape);
+  Wide bytes = n->is_fp32 ? STATS_BYTES : wide(plan->element_bytes);
+  bytes = checked_mul(bytes, wide(schedule_side_whole(s->schedule, plan, n->rows)), overflow);
+  bytes = checked_mul(bytes, wide(schedule_side_whole(s->schedule, plan, n->cols)), overflow);
+  bytes = checked_mul(bytes, wide(schedule_matrices(plan, n)), overflow);
+  return checked_mul(bytes, heads, overflow);
+}
+
+/* Inputs and outputs exist once, whatever the algorithm. */
 static void add_storage(Simulation *s, bool *overflow) {
-  const Shape *shape = &s->plan.shape;
-  const Wide batch = wide(shape->batch), heads = checked_mul(batch, wide(shape->heads), overflow);
-  const Wide row = wide(shape->d) * wide(s->plan.element_bytes), row_v = wide(shape->d_v) * wide(s->plan.element_bytes);
-  const Wide queries = checked_mul(heads, wide(shape->N_q) * row, overflow);
-  const Wide keys = checked_mul(batch * wide(shape->kv_heads), wide(shape->N_k) * (row + row_v), overflow);
-  s->inputs_bytes = checked_add(queries, keys, overflow);
-  s->outputs_bytes = checked_mul(heads, wide(shape->N_q) * row_v, overflow);
-  if (s->plan.tiling.lse)
-    s->outputs_bytes = checked_add(s->outputs_bytes, heads * wide(shape->N_q) * STATS_BYTES, overflow);
-  s->intermediates_bytes = checked_mul(heads, schedule_intermediate_bytes(s->schedule, &s->plan, overflow), overflow);
+  const Schedule *schedule = s->schedule;
+  const Wide heads = schedule_heads(schedule, &s->plan.shape);
+  s->inputs_bytes = s->outputs_bytes = 0;
+  for (int k = 0; k < schedule->n_names; k++) {
+    const ProgramName *n = &schedule->names[k];
+    Wide *sum = n->is_input ? &s->inputs_bytes : &s->outputs_bytes;
+    if (n->is_input || (n->is_output && is_stored(schedule, &s->plan, k)))
+      *sum = checked_add(*sum, stored_bytes(s, n, overflow), overflow);
+  }
+  if (s->plan.tiling.lse && !schedule->declares)
+    s->outputs_bytes = checked_add(s->outputs_bytes, heads * wide(s->plan.shape.N_q) * STATS_BYTES, overflow);
+  s->intermediates_bytes = checked_mul(heads, schedule_intermediate_bytes(schedule, &s->plan, overflow), overflow);
 }
 
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error) {
@@ -103,6 +127,7 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   Simulation s = {
       .schedule = schedule, .machine = p.machine, .config = p.launch, .kernel = kernel, .tiles_given = tiles_given};
   status = plan_make(&s.plan, &p.shape, &p.tiling, error);
+  if (!status) status = schedule_takes(schedule, &s.plan, error);
   if (status) return status;
 
   const Tiling *t = &s.plan.tiling;
@@ -115,7 +140,7 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   bool overflow = false;
   s.loads = schedule_loads(schedule, &s.plan);
   schedule_traffic(schedule, &s.plan, &s.traffic, &overflow);
-  traffic_scale(&s.traffic, wide(s.plan.shape.batch) * wide(s.plan.shape.heads), &overflow);
+  traffic_scale(&s.traffic, schedule_heads(schedule, &s.plan.shape), &overflow);
   s.read_bytes = traffic_read_bytes(&s.traffic, &overflow);
   s.write_bytes = traffic_write_bytes(&s.traffic, &overflow);
   s.total_bytes = checked_add(s.read_bytes, s.write_bytes, &overflow);

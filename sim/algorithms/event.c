@@ -2,7 +2,7 @@
 
 const char *event_kind_name(EventKind kind) {
   static const char *const NAMES[EVENT_KIND_COUNT] = {"load",       "product", "mask",      "new max", "rescale",
-                                                      "accumulate", "skip",    "normalise", "store"};
+                                                      "accumulate", "skip",    "normalise", "store",   "add"};
   return NAMES[kind];
 }
 

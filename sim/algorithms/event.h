@@ -20,6 +20,7 @@ typedef enum {
   EVENT_SKIP,       /* a tile that the mask leaves out: nothing is loaded or computed */
   EVENT_NORMALISE,  /* divide by l */
   EVENT_STORE,      /* a tile goes out to HBM */
+  EVENT_ADD,        /* a tile is added to what lies in HBM, atomically */
   EVENT_KIND_COUNT
 } EventKind;
 
@@ -37,7 +38,8 @@ typedef struct {
   uint64_t step;  /* position in the stream, from 0 */
   int64_t i, j;   /* row block and column block of the loops around it; -1 where there is none */
   int64_t row0, row1, col0, col1;
-  uint64_t bytes; /* of a load or store, else 0 */
+  int64_t head;   /* of the query heads of a KV head, where the program loops over them; else 0 */
+  uint64_t bytes; /* of a load, store or addition, else 0 */
   uint64_t flops; /* of a matrix product, else 0 */
 } Event;
 

@@ -22,6 +22,7 @@
 enum {
   PROGRAM_TEXT_BYTES = 6144, /* of the whole text, and a 0 */
   PROGRAM_WORD_BYTES = 32,
+  PROGRAM_NAME_BYTES = 8,
   PROGRAM_TITLE_BYTES = 96,
   PROGRAM_SUMMARY_BYTES = 160,
   PROGRAM_LINES_MAX = 128,
@@ -29,17 +30,38 @@ enum {
   PROGRAM_NODES_MAX = 384,
   PROGRAM_NAMES_MAX = 40,
   PROGRAM_ASSIGNS_MAX = 96,
-  PROGRAM_KERNELS_MAX = 4,
+  PROGRAM_KERNELS_MAX = 8,
   PROGRAM_MOVED_MAX = 4, /* names in one load or store */
-  PROGRAM_DEPTH_MAX = 3, /* loops within loops: rows, columns and splits, each once */
+  PROGRAM_DEPTH_MAX = 4, /* loops within loops: rows, columns, splits and heads, each once */
+  PROGRAM_SIZES_MAX = 4, /* sides of its own */
+  PROGRAM_DECLARATIONS_MAX = 16,
+  PROGRAM_PRODUCTS_MAX = 32, /* matrix products that are not rows x columns x d or d_v */
 };
 
-/* What loops run over, and what subscripts mean. */
-typedef enum { DIM_I = 0, DIM_J, DIM_S, DIM_COUNT } Dim; /* row blocks, column blocks, splits */
-enum { IN_I = 1 << DIM_I, IN_J = 1 << DIM_J, IN_S = 1 << DIM_S };
+/* What loops run over, and what subscripts mean: row blocks, column blocks, splits, query heads of a KV head. */
+typedef enum { DIM_I = 0, DIM_J, DIM_S, DIM_H, DIM_COUNT } Dim;
+enum { IN_I = 1 << DIM_I, IN_J = 1 << DIM_J, IN_S = 1 << DIM_S, IN_H = 1 << DIM_H };
 
-/* The two sides of a tile: B_r rows, B_c columns, d or d_v elements of a head, or 1. */
-typedef enum { SIDE_ONE = 0, SIDE_ROWS, SIDE_COLS, SIDE_D, SIDE_DV, SIDE_COUNT } Side;
+/* The two sides of a tile: B_r rows, B_c columns, d or d_v elements of a head, 1, or a size that the program names. Of
+ * a whole matrix B_r stands for N_q and B_c for N_k. */
+typedef enum {
+  SIDE_ONE = 0,
+  SIDE_ROWS,
+  SIDE_COLS,
+  SIDE_D,
+  SIDE_DV,
+  SIDE_OWN, /* and the next: Program.sizes */
+  SIDE_COUNT = SIDE_OWN + PROGRAM_SIZES_MAX,
+  SIDE_UNKNOWN = SIDE_COUNT, /* while the text is read */
+} Side;
+
+enum { SIZE_MOST = 1 << 16 };
+
+/* `size c = 16` */
+typedef struct {
+  char text[8];
+  int32_t value;
+} ProgramSize;
 
 /* What is moved, counted and shown as one: all blocks of a name, whatever its subscripts. First come those that lie in
  * HBM, in order of declaration; a program that declares nothing has Q, K, V, S, P, then others, O. Undeclared values of
@@ -55,11 +77,11 @@ typedef struct {
 
 /* A value: Q_i, m', S, ... */
 typedef struct {
-  char text[8];
+  char text[PROGRAM_NAME_BYTES];
   uint8_t tensor;     /* index of Program.tensors */
   uint8_t subscripts; /* IN_I, IN_J, IN_S */
   uint8_t rows, cols; /* Side */
-  bool is_input;      /* Q, K or V */
+  bool is_input;      /* declared, or Q, K or V: it is never stored */
   bool is_loaded, is_stored;
   bool is_fp32;    /* in HBM; else of the problem's data type */
   uint8_t kernels; /* a bit for each kernel in which it is written or read */
@@ -81,13 +103,28 @@ typedef enum {
   NODE_ROW_MAX,
   NODE_ROW_SUM,
   NODE_SQRT_D,
+  NODE_TRANSPOSE,
+  NODE_EXP2,
+  NODE_TANH,
+  NODE_SIGMOID,
+  NODE_SQRT,
+  NODE_LENGTH,  /* name: a Side, or LENGTH_N_Q, LENGTH_N_K */
+  NODE_FIRST,   /* so many first columns of a */
+  NODE_GREATER, /* of a test: a > b */
+  /* Of declarations alone, over whole matrices. */
+  NODE_MASKED,    /* a, and b where the mask hides a pair; -1: -infinity */
+  NODE_SOFTMAX,   /* along rows */
+  NODE_ARGUMENTS, /* two values, side by side */
+  NODE_ATTENTION, /* a: Q; b: arguments K, V. Results: O, L */
+  NODE_GRADIENT,  /* a: arguments Q, K; b: arguments V, dO. Results: dQ, dK, dV */
 } NodeKind;
+
+enum { LENGTH_N_Q = SIDE_COUNT + 1, LENGTH_N_K };
 
 typedef struct {
   uint8_t kind;       /* NodeKind */
   uint8_t rows, cols; /* Side of the value */
-  bool b_transposed;
-  int16_t a, b; /* operands; -1: none */
+  int16_t a, b;       /* operands; -1: none */
   int16_t name;
   double value;
 } ProgramNode;
@@ -108,7 +145,7 @@ typedef enum {
   OP_TEST,     /* the next iteration, a skipped tile, or beyond the end */
   OP_END,      /* back to the test */
   OP_EVENT,    /* a statement that is an event */
-  OP_SET,      /* a statement that is none: values set to constants */
+  OP_SET,      /* a statement that is none: values set to constants, in or outside loops */
   OP_STOP,     /* the end of the program */
 } OpKind;
 
@@ -121,7 +158,8 @@ typedef struct {
   int8_t parent; /* OP_LOOP of the innermost loop around it; -1: none */
   int8_t end;    /* OP_LOOP, OP_TEST: the position of OP_END; OP_END: of OP_TEST */
 
-  uint8_t dim;     /* Dim of a loop */
+  uint8_t dim;     /* Dim of a loop; of one along the diagonal, DIM_I */
+  bool diagonal;   /* of a loop: row block i with column block j = i; of a statement: such a loop is around it */
   bool of;         /* only tiles that the mask lets the other side see; others are skipped */
   bool in_split;   /* columns of the split alone */
   bool either_way; /* a launch may reverse it */
@@ -135,22 +173,39 @@ typedef struct {
   uint8_t fixed_bytes; /* of an element, whatever the data type: of statistics all words of a row; 0: as the type has */
   uint8_t words;       /* fp32 values a row of statistics */
   uint8_t width;       /* Side of the other side of a moved tile: SIDE_D, SIDE_DV, SIDE_COLS or SIDE_ONE */
+  uint8_t height;      /* of a tile with neither rows nor columns, the first of two such sides; else SIDE_ONE */
   bool is_fp32;
-  bool partial_only;               /* mask: tiles crossed by it */
-  bool once;                       /* counted once a kernel, though every CTA asks for it */
-  bool never;                      /* once, and an earlier line of the kernel has counted it */
-  bool masked;                     /* a loop over what the mask lets be seen is around it (of OP_TEST: or is it) */
-  bool columns_split;              /* the loop over columns around it is that of a split */
-  bool is_checked;                 /* happens only if one of these conditions holds */
-  uint8_t first;                   /* IN_...: counted in the first iteration of these loops */
-  int8_t needs;                    /* happens if this OP_LOOP has a tile; -1: always */
-  uint8_t products_d, products_dv; /* matrix products of rows x columns x d, x d_v */
-  uint8_t n_exps;                  /* exponentials of rows x columns */
+  bool partial_only;                 /* mask: tiles crossed by it */
+  bool once;                         /* counted once a kernel, though every CTA asks for it */
+  bool never;                        /* once, and an earlier line of the kernel has counted it */
+  bool masked;                       /* a loop over what the mask lets be seen is around it (of OP_TEST: or is it) */
+  bool columns_split;                /* the loop over columns around it is that of a split */
+  bool is_checked;                   /* happens only if one of these conditions holds */
+  uint8_t first;                     /* IN_...: counted in the first iteration of these loops */
+  int8_t needs;                      /* happens if this OP_LOOP has a tile; -1: always */
+  uint8_t products_d, products_dv;   /* matrix products of rows x columns x d, x d_v */
+  uint8_t first_product, n_products; /* others, in Program.products */
+  uint8_t n_exps;                    /* exponentials of rows x columns; tanh and sigmoid take one each */
+  int16_t value;                     /* 1 + a node: what `when` compares, or a mask's constant; 0: none */
 
   uint8_t n_moved, moved[PROGRAM_MOVED_MAX]; /* names */
   uint8_t first_assign, n_assigns;           /* before a store: its value */
   uint8_t name;                              /* moved first, or written */
 } ProgramOp;
+
+/* The three sides of a matrix product: 2 x rows x inner x columns FLOPs. At most one is B_r, and one B_c. */
+typedef struct {
+  uint8_t sides[3];
+} ProgramProduct;
+
+/* `output dQ_i, dK_j, dV_j = gradient(Q, K, V, dO)`, one a name. */
+typedef struct {
+  uint8_t role; /* TensorRole */
+  uint8_t name;
+  uint8_t line;    /* index of a line of the text; of an implied one, of the first */
+  uint8_t result;  /* which of a formula's results */
+  int16_t formula; /* 1 + its node: what the tensor must be; 0: anything */
+} ProgramDeclaration;
 
 typedef struct {
   char name[PROGRAM_WORD_BYTES];
@@ -177,9 +232,17 @@ typedef struct {
   bool splits;                         /* obeys Tiling.n_splits */
   bool writes_lse;                     /* obeys Tiling.lse */
   bool whole_head;                     /* one CTA does all passes of a head */
+  bool declares;                       /* its own inputs and outputs; else Q, K, V and O are implied */
+  bool over_heads;                     /* its kernels run for each KV head, and loop over the query heads themselves */
+  bool diagonal;                       /* walks the diagonal: B_r = B_c and N_q = N_k */
 
   uint8_t n_tensors, n_values; /* that lie in HBM; and with those that stay on chip */
   ProgramTensor tensors[VALUES_MAX];
+  uint8_t operands[3]; /* 1 + the names that attention or gradient takes as Q, K and V; 0: none, or no plain name */
+  uint8_t n_sizes, n_declarations, n_products;
+  ProgramSize sizes[PROGRAM_SIZES_MAX];
+  ProgramDeclaration declarations[PROGRAM_DECLARATIONS_MAX];
+  ProgramProduct products[PROGRAM_PRODUCTS_MAX];
   uint8_t n_kernels, n_ops, n_names, n_assigns, n_lines;
   int16_t n_nodes;
   ProgramKernel kernels[PROGRAM_KERNELS_MAX];

@@ -13,6 +13,30 @@ const Schedule *schedule_find(const char *name) {
   return NULL;
 }
 
+Status schedule_takes(const Schedule *s, const Plan *plan, Error *error) {
+  const Shape *shape = &plan->shape;
+  if (s->diagonal && (plan->tiling.B_r != plan->tiling.B_c || shape->N_q != shape->N_k))
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "%s walks the diagonal of tiles, row block i with column block i; it takes B_r = B_c and N_q = N_k", s->name);
+  if (s->diagonal && (!shape->causal || shape->window || shape->sided || shape->pattern))
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "%s walks the diagonal: what is before it is seen, what is after it hidden; it takes --causal and no "
+        "other mask",
+        s->name);
+  for (int k = 0; k < s->n_nodes; k++) {
+    const ProgramNode *n = &s->nodes[k];
+    if (n->kind != NODE_FIRST) continue;
+    const int64_t first = schedule_side(s, plan, n->cols), all = schedule_side(s, plan, s->nodes[n->a].cols);
+    if (first > all)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "%s takes the first %lld columns of %lld; the first must be no more (--head-dim-v, -d)", s->name,
+                       (long long)first, (long long)all);
+  }
+  return STATUS_OK;
+}
+
 /* ---- Room ------------------------------------------------------------------------------------------------- */
 
 static SramTiles tiles_of_kernel(const Schedule *s, int kernel) {
@@ -49,15 +73,13 @@ Wide schedule_intermediate_bytes(const Schedule *s, const Plan *plan, bool *over
   Wide sum = 0;
   for (int k = 0; k < s->n_names; k++) {
     const ProgramName *n = &s->names[k];
-    if (!n->is_stored || !n->is_loaded || strcmp(n->text, "O_i") == 0) continue;
+    if (!n->is_stored || !n->is_loaded || n->is_output) continue;
     const bool splits = n->subscripts & IN_S;
     if (splits && plan->tiling.n_splits == 1) continue;
     Wide bytes = n->is_fp32 ? STATS_BYTES : wide(plan->element_bytes);
-    if (n->rows == SIDE_ROWS) bytes = checked_mul(bytes, wide(plan->shape.N_q), overflow);
-    if (n->cols == SIDE_COLS) bytes = checked_mul(bytes, wide(plan->shape.N_k), overflow);
-    if (n->cols == SIDE_D) bytes = checked_mul(bytes, wide(plan->shape.d), overflow);
-    if (n->cols == SIDE_DV) bytes = checked_mul(bytes, wide(plan->shape.d_v), overflow);
-    if (splits) bytes = checked_mul(bytes, wide(plan->tiling.n_splits), overflow);
+    bytes = checked_mul(bytes, wide(schedule_side_whole(s, plan, n->rows)), overflow);
+    bytes = checked_mul(bytes, wide(schedule_side_whole(s, plan, n->cols)), overflow);
+    bytes = checked_mul(bytes, wide(schedule_matrices(plan, n)), overflow);
     sum = checked_add(sum, bytes, overflow);
   }
   return sum;

@@ -32,7 +32,7 @@ typedef struct {
   uint64_t step; /* number of events already given */
   int64_t i, j;  /* present row block and column block; -1 where no loop runs over them */
   int64_t row0, row1, col0, col1;
-  int64_t split;         /* present split, or -1 */
+  int64_t split, head;   /* present split and query head, or -1 */
   int64_t at[DIM_COUNT]; /* iterations of the loop over each that are over */
   int64_t n[DIM_COUNT];  /* iterations it has */
   Span computed, full;   /* tiles of the inner loop, for the present outer block */
@@ -73,6 +73,44 @@ Wide schedule_intermediate_bytes(const Schedule *schedule, const Plan *plan, boo
 /* Whether a loop goes from the last block to the first. */
 static inline bool schedule_backwards(const Plan *plan, const ProgramOp *loop) {
   return loop->backwards || (loop->either_way && plan->tiling.reversed);
+}
+
+/* Whether the program can be walked under a plan: the diagonal needs B_r = B_c and N_q = N_k, `first d_v of K` no more
+ * than there is. Errors: STATUS_BAD_REQUEST, one line. */
+Status schedule_takes(const Schedule *schedule, const Plan *plan, Error *error);
+
+/* Heads that do the same: query heads; KV heads where the program loops over the query heads of each itself. */
+static inline Wide schedule_heads(const Schedule *schedule, const Shape *shape) {
+  return wide(shape->batch) * wide(schedule->over_heads ? shape->kv_heads : shape->heads);
+}
+
+/* Query heads of a KV head. */
+static inline int64_t schedule_group(const Plan *plan) { return plan->shape.heads / plan->shape.kv_heads; }
+
+/* The length of a side of a tile, but for B_r and B_c of ragged ones. */
+static inline int64_t schedule_side(const Schedule *s, const Plan *plan, int side) {
+  switch (side) {
+  case SIDE_ROWS: return plan->tiling.B_r;
+  case SIDE_COLS: return plan->tiling.B_c;
+  case SIDE_D: return plan->shape.d;
+  case SIDE_DV: return plan->shape.d_v;
+  default: return side >= SIDE_OWN && side < SIDE_COUNT ? s->sizes[side - SIDE_OWN].value : 1;
+  }
+}
+
+/* The same of the whole matrix. */
+static inline int64_t schedule_side_whole(const Schedule *s, const Plan *plan, int side) {
+  if (side == SIDE_ROWS) return plan->shape.N_q;
+  return side == SIDE_COLS ? plan->shape.N_k : schedule_side(s, plan, side);
+}
+
+/* How many such matrices a name has: one for each split or query head among its subscripts, and a state that has
+ * neither rows nor columns one for each block. */
+static inline int64_t schedule_matrices(const Plan *plan, const ProgramName *n) {
+  const bool rows = n->rows == SIDE_ROWS || n->cols == SIDE_ROWS, cols = n->rows == SIDE_COLS || n->cols == SIDE_COLS;
+  return (n->subscripts & IN_S ? plan->tiling.n_splits : 1) * (n->subscripts & IN_H ? schedule_group(plan) : 1) *
+         (n->subscripts & IN_I && !rows && !cols ? plan->T_r : 1) *
+         (n->subscripts & IN_J && !rows && !cols ? plan->T_c : 1);
 }
 
 /* Conditions (WHEN_...) that hold for a plan. */

@@ -5,7 +5,8 @@ void traffic_add(Traffic *t, const Event *event) {
   t->flops += event->flops;
   switch (event->kind) {
   case EVENT_LOAD: t->read[event->tensor] += event->bytes; break;
-  case EVENT_STORE: t->write[event->tensor] += event->bytes; break;
+  case EVENT_STORE:
+  case EVENT_ADD: t->write[event->tensor] += event->bytes; break;
   case EVENT_PRODUCT:
   case EVENT_SKIP: t->tiles[event->tile]++; break;
   default: break;

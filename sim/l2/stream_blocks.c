@@ -90,6 +90,7 @@ bool stream_blocks_find(StreamBlocks *b, const Schedule *schedule, uint8_t when)
 
 bool stream_exists(const Schedule *schedule) {
   StreamBlocks whole, split;
+  if (schedule->declares) return false; /* kinds of granules are found by the letters that are implied */
   return stream_blocks_find(&whole, schedule, WHEN_LSE | WHEN_WHOLE) &&
          stream_blocks_find(&split, schedule, WHEN_LSE | WHEN_SPLIT);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/random.h"
+#include "sim/numbers/reference.h"
 
 Precision attention_precision(Dtype dtype) {
   switch (dtype) {
@@ -23,13 +24,7 @@ static const double *const_at(const Attention *a, size_t bytes) {
 }
 
 static Evaluator evaluator(Attention *a) {
-  return (Evaluator){.schedule = a->schedule,
-                     .plan = &a->plan,
-                     .state = &a->evaluate,
-                     .numbers = at(a, a->numbers),
-                     .Q = at(a, a->Q),
-                     .K = at(a, a->K),
-                     .V = at(a, a->V)};
+  return (Evaluator){.schedule = a->schedule, .plan = &a->plan, .state = &a->evaluate, .numbers = at(a, a->numbers)};
 }
 
 static size_t place(Wide *total, Wide numbers, bool *overflow) {
@@ -40,14 +35,10 @@ static size_t place(Wide *total, Wide numbers, bool *overflow) {
 
 static Status lay_out(Attention *a, Error *error) {
   const Shape *shape = &a->plan.shape;
-  const Wide N_q = (Wide)shape->N_q, N_k = (Wide)shape->N_k, d = (Wide)shape->d, d_v = (Wide)shape->d_v;
   const EvaluateConfig config = {
       .softmax = a->config.softmax, .scale = a->config.scale, .rows = {0, shape->N_q}, .n_v = shape->d_v};
   bool overflow = false;
-  Wide total = sizeof *a; /* each product below is at most 2^56 */
-  a->Q = place(&total, N_q * d, &overflow);
-  a->K = place(&total, N_k * d, &overflow);
-  a->V = place(&total, N_k * d_v, &overflow);
+  Wide total = sizeof *a;
   a->numbers = place(&total, evaluate_layout(&a->evaluate, a->schedule, &a->plan, &config, &overflow), &overflow);
   if (overflow || total > ATTENTION_MAX_BYTES)
     return error_set(error, STATUS_TOO_LARGE,
@@ -133,32 +124,76 @@ typedef struct {
   int64_t rows, cols;
 } Input;
 
+/* Q, K or V: what attention takes as such. */
 static Input input_of(const Attention *a, Tensor tensor) {
   const Shape *shape = &a->plan.shape;
-  if (tensor == TENSOR_Q) return (Input){a->Q, shape->N_q, shape->d};
-  if (tensor == TENSOR_K) return (Input){a->K, shape->N_k, shape->d};
-  return (Input){a->V, shape->N_k, shape->d_v};
+  const int name = a->schedule->operands[tensor] - 1;
+  const size_t begin = a->numbers + (name < 0 ? 0 : a->evaluate.hbm[name]) * sizeof(double);
+  return (Input){begin,
+                 name < 0             ? 0
+                 : tensor == TENSOR_Q ? shape->N_q
+                                      : shape->N_k,
+                 tensor == TENSOR_V ? shape->d_v : shape->d};
+}
+
+/* Inputs that a formula makes of the others. */
+static void fill_formulas(Attention *a) {
+  const Evaluator v = evaluator(a);
+  const Schedule *s = a->schedule;
+  for (int k = 0; k < s->n_declarations; k++) {
+    const ProgramDeclaration *d = &s->declarations[k];
+    const ProgramName *n = &s->names[d->name];
+    if (d->role != TENSOR_INPUT || !d->formula) continue;
+    const int64_t one = schedule_side_whole(s, &a->plan, n->rows) * schedule_side_whole(s, &a->plan, n->cols);
+    for (int64_t head = 0; head < (n->subscripts & IN_H ? schedule_group(&a->plan) : 1); head++) {
+      double *to = evaluate_matrix(&v, d->name, head, 0);
+      if (!reference_matrix(&v, d, head, to))
+        for (int64_t i = 0; i < one; i++) to[i] = NAN; /* no memory: nothing that is computed from it is a number */
+      for (int64_t i = 0; i < one && !n->is_fp32; i++) to[i] = precision_round(a->config.softmax.precision, to[i]);
+    }
+  }
 }
 
 void attention_set_input(Attention *a, Tensor tensor, const double *values) {
   const Input in = input_of(a, tensor);
   for (int64_t k = 0; k < in.rows * in.cols; k++)
     at(a, in.at)[k] = precision_round(a->config.softmax.precision, values[k]);
+  fill_formulas(a);
+}
+
+/* A stream of random numbers for each matrix of each input: of Q, K and V by their number among all heads. */
+static uint64_t stream_of(const Attention *a, int name, int64_t batch, int64_t head, int64_t in_group) {
+  const Shape *shape = &a->plan.shape;
+  const int64_t group = schedule_group(&a->plan), kv_head = head / group;
+  const bool over_heads = a->schedule->over_heads;
+  int which = 0;
+  while (which < 3 && a->schedule->operands[which] != name + 1) which++;
+  const bool by_query = a->schedule->names[name].rows == SIDE_ROWS;
+  const int64_t query_head = over_heads ? kv_head * group + in_group : head;
+  const int64_t matrix = batch * shape->heads + (by_query ? query_head : kv_head);
+  return (uint64_t)matrix * 4 + (uint64_t)which + (which == 3 ? (uint64_t)(name + 1) << 44 : 0);
 }
 
 void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, int64_t head) {
-  const Shape *shape = &a->plan.shape;
-  const int64_t kv_head = head / (shape->heads / shape->kv_heads);
-  const Tensor inputs[] = {TENSOR_Q, TENSOR_K, TENSOR_V};
-  for (int t = 0; t < 3; t++) {
-    const int64_t matrix = batch * shape->heads + (inputs[t] == TENSOR_Q ? head : kv_head);
-    const uint64_t stream = (uint64_t)matrix * 4 + (uint64_t)inputs[t];
-    const Input in = input_of(a, inputs[t]);
-    for (uint64_t k = 0; k < (uint64_t)(in.rows * in.cols); k++) {
-      double value = kind == INPUT_OUTLIERS ? random_outlier(seed, stream, k) : random_normal(seed, stream, k);
-      at(a, in.at)[k] = precision_round(a->config.softmax.precision, value);
+  const Evaluator v = evaluator(a);
+  const Schedule *s = a->schedule;
+  for (int k = 0; k < s->n_declarations; k++) {
+    const ProgramDeclaration *d = &s->declarations[k];
+    const ProgramName *n = &s->names[d->name];
+    if (d->role != TENSOR_INPUT || d->formula) continue;
+    const int64_t one = schedule_side_whole(s, &a->plan, n->rows) * schedule_side_whole(s, &a->plan, n->cols);
+    const int64_t n_matrices = n->subscripts & IN_H ? schedule_group(&a->plan) : 1;
+    for (int64_t h = 0; h < n_matrices; h++) {
+      const uint64_t stream = stream_of(a, d->name, batch, head, h);
+      double *to = evaluate_matrix(&v, d->name, h, 0);
+      for (uint64_t i = 0; i < (uint64_t)one; i++) {
+        double value = kind == INPUT_OUTLIERS ? random_outlier(seed, stream, i) : random_normal(seed, stream, i);
+        if (kind == INPUT_PEAKS && i % 11 == 5) value *= ATTENTION_PEAK;
+        to[i] = precision_round(a->config.softmax.precision, value);
+      }
     }
   }
+  fill_formulas(a);
 }
 
 /* ---- looking at it ---- */
@@ -176,7 +211,7 @@ static AttentionView input_view(const Attention *a, Tensor tensor, Span rows) {
 
 /* What was loaded last of an input. */
 static Span loaded(const Attention *a, Tensor tensor) {
-  const int name = a->evaluate.shown[tensor];
+  const int name = a->schedule->operands[tensor] - 1;
   return name < 0 ? (Span){0, 0} : a->evaluate.tiles[name].rows;
 }
 
@@ -239,6 +274,20 @@ AttentionView attention_in_hbm(const Attention *a, Tensor tensor) {
 
 AttentionView attention_part_in_hbm(const Attention *a, Tensor tensor, int64_t split) {
   return tensor <= TENSOR_V ? nothing() : stored_of(a, tensor, IN_S, split);
+}
+
+const double *attention_matrix(const Attention *a, int name, int64_t head) {
+  Attention *mutable = (Attention *)(uintptr_t)a; /* an Evaluator can write; looking does not */
+  const Evaluator v = evaluator(mutable);
+  return evaluate_matrix(&v, name, head, 0);
+}
+
+const double *attention_tile(const Attention *a, int name) { return const_at(a, a->numbers) + a->evaluate.sram[name]; }
+
+bool attention_reference(const Attention *a, const ProgramDeclaration *declaration, int64_t head, double *out) {
+  Attention *mutable = (Attention *)(uintptr_t)a;
+  const Evaluator v = evaluator(mutable);
+  return reference_matrix(&v, declaration, head, out);
 }
 
 const AttentionRow *attention_row(const Attention *a, int64_t row) {

@@ -37,7 +37,7 @@ typedef struct {
   Plan plan;
   const Schedule *schedule; /* not its own */
   size_t bytes;             /* of this header, inputs and numbers together */
-  size_t Q, K, V, numbers;  /* where they lie: bytes from the start of the state */
+  size_t numbers;           /* where they lie, inputs first: bytes from the start of the state */
   uint64_t n_applied;       /* events so far */
   Cursor walked;            /* behind the last of them */
   Evaluate evaluate;
@@ -61,8 +61,10 @@ static inline size_t attention_state_bytes(const Attention *attention) { return 
 /* Copies rows x d numbers into Q, K or V, rounding each to the configured precision. */
 void attention_set_input(Attention *attention, Tensor tensor, const double *values);
 
-/* Fills Q, K and V from a seed. Heads that share a KV head get the same K and V. */
-typedef enum { INPUT_NORMAL = 0, INPUT_OUTLIERS } InputKind;
+/* Fills the inputs from a seed, and then those that a formula makes of them. Heads that share a KV head get the same K
+ * and V. Peaks: every eleventh number is ATTENTION_PEAK times as large. */
+typedef enum { INPUT_NORMAL = 0, INPUT_OUTLIERS, INPUT_PEAKS } InputKind;
+enum { ATTENTION_PEAK = 100 };
 void attention_fill(Attention *attention, InputKind kind, uint64_t seed, int64_t batch, int64_t head);
 
 /* Does what the event says, and what lines that are no event say before it. On error the state is unchanged. */
@@ -93,6 +95,15 @@ AttentionView attention_stored(const Attention *attention, const char *name, int
 
 /* The parts in HBM that a last kernel combines: O, or the log-sum-exps (one column), of one split. */
 AttentionView attention_part_in_hbm(const Attention *attention, Tensor tensor, int64_t split);
+
+/* A name's matrix in HBM, of a query head of the group: an input or what is stored; NULL: neither. */
+const double *attention_matrix(const Attention *attention, int name, int64_t head);
+
+/* A name's tile in SRAM, as it was last set. */
+const double *attention_tile(const Attention *attention, int name);
+
+/* What a declared tensor must be (sim/numbers/reference.h). False: no memory. */
+bool attention_reference(const Attention *attention, const ProgramDeclaration *declaration, int64_t head, double *out);
 
 /* The statistics of query `row`, NULL when it is not in SRAM. */
 const AttentionRow *attention_row(const Attention *attention, int64_t row);

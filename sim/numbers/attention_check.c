@@ -3,31 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The mask, written from its description in sim/problem/shape.h and pattern.h, and not from the bands and ranges that
- * the schedules use. */
-static bool pattern_hides(const Pattern *p, int64_t query, int64_t own, int64_t key) {
-  if (p->kind == PATTERN_BLOCKS) return pattern_cells(p, query, query + 1, key, key + 1).allowed == 0;
-  if (p->kind != PATTERN_DOCUMENTS) return false;
-  int64_t k = 0;
-  while (p->table[k] <= key) k++;
-  return own >= p->table[k] || own < (k > 0 ? p->table[k - 1] : 0);
-}
-
-static bool is_seen(const Shape *shape, int64_t query, int64_t key) {
-  const int64_t own = query + (shape->top_left ? 0 : shape->N_k - shape->N_q); /* the query's position among the keys */
-  const Pattern *p = shape->pattern;
-  if (p && pattern_hides(p, query, own, key)) return false;
-  if (p && p->kind == PATTERN_PREFIX && key < p->keys) return true;
-  if (p && p->kind == PATTERN_SINK && key < p->keys)
-    return !(shape->causal && key > own) && !(shape->sided && shape->right >= 0 && key > own + shape->right) &&
-           !(!shape->causal && shape->window && key >= own + shape->window);
-  if (shape->causal && key > own) return false;
-  if (shape->sided)
-    return (shape->left < 0 || key >= own - shape->left) && (shape->right < 0 || key <= own + shape->right);
-  if (shape->window == 0) return true;
-  if (shape->causal) return key > own - shape->window;
-  return key > own - shape->window && key < own + shape->window;
-}
+#include "sim/numbers/reference.h"
 
 static const double *row_of(const Attention *a, Tensor tensor, int64_t row) {
   const AttentionView view = attention_in_hbm(a, tensor);
@@ -50,10 +26,10 @@ void attention_reference_row(const Attention *a, int64_t row, double *O) {
   double largest = config->has_sink ? config->sink : -INFINITY, l = 0;
   for (int64_t c = 0; c < shape->d_v; c++) O[c] = 0;
   for (int64_t key = 0; key < shape->N_k; key++)
-    if (is_seen(shape, row, key)) largest = fmax(largest, score(a, row, key));
+    if (reference_sees(shape, row, key)) largest = fmax(largest, score(a, row, key));
   if (config->has_sink) l = config->powers_of_two ? exp2(config->sink - largest) : exp(config->sink - largest);
   for (int64_t key = 0; key < shape->N_k; key++) {
-    if (!is_seen(shape, row, key)) continue;
+    if (!reference_sees(shape, row, key)) continue;
     const double x = score(a, row, key) - largest;
     const double weight = config->powers_of_two ? exp2(x) : exp(x);
     const double *v = row_of(a, TENSOR_V, key);
@@ -81,12 +57,12 @@ void attention_one_pass_row(const Attention *a, int64_t row, double *O) {
   double largest = -INFINITY, l = 0;
   for (int64_t c = 0; c < shape->d_v; c++) O[c] = 0;
   for (int64_t key = 0; key < shape->N_k; key++)
-    if (is_seen(shape, row, key)) largest = fmax(largest, computed_score(a, row, key));
+    if (reference_sees(shape, row, key)) largest = fmax(largest, computed_score(a, row, key));
   const SoftmaxState start = softmax_start(config);
   const double m = softmax_new_max(config, start.m, largest);
   if (start.l > 0) l = precision_computed(accumulator, start.l * softmax_factor(config, start.m, m));
   for (int64_t key = 0; key < shape->N_k; key++) {
-    if (!is_seen(shape, row, key)) continue;
+    if (!reference_sees(shape, row, key)) continue;
     const double exponential = softmax_exponential(config, computed_score(a, row, key), m);
     const double p = precision_round(config->precision, exponential);
     const double *v = row_of(a, TENSOR_V, key);

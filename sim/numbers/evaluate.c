@@ -27,30 +27,56 @@ static bool is_stored(const Schedule *s, const Plan *plan, int name) {
   return false;
 }
 
+/* What is transposed, or of which a part is taken. */
+static int bare(const Schedule *s, int node) {
+  while (s->nodes[node].kind == NODE_TRANSPOSE || s->nodes[node].kind == NODE_FIRST) node = s->nodes[node].a;
+  return node;
+}
+
 static bool is_operand(const Schedule *s, int name) {
   for (int k = 0; k < s->n_nodes; k++) {
     const ProgramNode *n = &s->nodes[k];
-    if (n->kind == NODE_MATMUL && (s->nodes[n->a].name == name || s->nodes[n->b].name == name)) return true;
+    if (n->kind == NODE_MATMUL && (s->nodes[bare(s, n->a)].name == name || s->nodes[bare(s, n->b)].name == name))
+      return true;
   }
   return false;
+}
+
+/* A name by its part in attention(Q, K, V). */
+static bool is_operand_of(const Schedule *s, int name, int which) { return s->operands[which] == name + 1; }
+
+bool evaluate_follows_rows(const Schedule *s) {
+  for (int k = 0; k < s->n_names; k++)
+    if (s->names[k].is_input && !is_operand_of(s, k, 0) && !is_operand_of(s, k, 1) && !is_operand_of(s, k, 2))
+      return false;
+  for (int k = 0; k < s->n_declarations; k++) {
+    const ProgramDeclaration *d = &s->declarations[k];
+    if (d->role == TENSOR_OUTPUT && s->names[d->name].rows != SIDE_ROWS) return false;
+    if (d->formula && s->nodes[d->formula - 1].kind != NODE_ATTENTION) return false;
+  }
+  return s->operands[0] && s->operands[1] && s->operands[2] && !s->over_heads && !s->diagonal;
 }
 
 static Wide tile_numbers(const Evaluate *e, int rows, int cols, bool *overflow) {
   return checked_mul((Wide)e->n[rows], (Wide)e->n[cols], overflow);
 }
 
-/* Numbers along a name's whole matrix: every block of every loop that its subscripts name. */
+/* Along a side of a name's whole matrix. */
+static int64_t whole_side(const Evaluate *e, const Plan *plan, int side) {
+  return side == SIDE_ROWS ? width(e->config.rows) : side == SIDE_COLS ? plan->shape.N_k : e->n[side];
+}
+
+/* Numbers of all of its matrices. */
 static Wide matrix_numbers(const Evaluate *e, const Plan *plan, const ProgramName *n, bool *overflow) {
-  const Wide rows = (Wide)width(e->config.rows),
-             cols = n->cols == SIDE_COLS ? (Wide)plan->shape.N_k : (Wide)e->n[n->cols];
-  const Wide splits = n->subscripts & IN_S ? (Wide)plan->tiling.n_splits : 1;
-  return checked_mul(checked_mul(rows, cols, overflow), splits, overflow);
+  const Wide one = checked_mul((Wide)whole_side(e, plan, n->rows), (Wide)whole_side(e, plan, n->cols), overflow);
+  return checked_mul(one, (Wide)schedule_matrices(plan, n), overflow);
 }
 
 /* Room for what an expression needs on the way: its values, and those that a product takes once more, rounded. */
 static Wide scratch_numbers(const Evaluate *e, const Schedule *s, int node, bool *overflow) {
   const ProgramNode *n = &s->nodes[node];
-  Wide sum = n->kind == NODE_NAME ? 0 : tile_numbers(e, n->rows, n->cols, overflow);
+  const bool looks = n->kind == NODE_NAME || n->kind == NODE_TRANSPOSE || n->kind == NODE_FIRST;
+  Wide sum = looks ? 0 : tile_numbers(e, n->rows, n->cols, overflow);
   const int operands[] = {n->a, n->b};
   for (int k = 0; k < 2; k++) {
     if (operands[k] < 0) continue;
@@ -73,17 +99,24 @@ Wide evaluate_layout(Evaluate *e, const Schedule *s, const Plan *plan, const Eva
   const Precision accumulator = precision_accumulator(config->softmax.precision);
   e->scale = precision_computed(accumulator, config->scale != 0 ? config->scale : 1 / sqrt((double)plan->shape.d));
   const int64_t n_rows = width(config->rows);
+  int64_t longest = 1;
   e->n[SIDE_ONE] = 1;
   e->n[SIDE_ROWS] = min64(plan->tiling.B_r, n_rows);
   e->n[SIDE_COLS] = min64(plan->tiling.B_c, plan->shape.N_k);
   e->n[SIDE_D] = plan->shape.d;
   e->n[SIDE_DV] = config->n_v;
+  for (int k = SIDE_OWN; k < SIDE_COUNT; k++) e->n[k] = schedule_side(s, plan, k);
   if (n_rows < plan->shape.N_q) e->block = config->rows.begin / plan->tiling.B_r;
   Wide total = 0, scratch = 0;
   for (int k = 0; k < s->n_names; k++) {
-    const ProgramName *n = &s->names[k];
     e->sram[k] = e->rounded[k] = e->hbm[k] = EVALUATE_NOWHERE;
-    if (n->is_input || n->rows == SIDE_COUNT) continue;
+    if (s->names[k].is_input && !config->inputs_apart)
+      e->hbm[k] = place(&total, matrix_numbers(e, plan, &s->names[k], overflow), overflow);
+  }
+  e->n_inputs = (size_t)total;
+  for (int k = 0; k < s->n_names; k++) {
+    const ProgramName *n = &s->names[k];
+    if (n->is_input) continue;
     const Wide tile = tile_numbers(e, n->rows, n->cols, overflow);
     e->sram[k] = place(&total, tile, overflow);
     if (is_operand(s, k)) e->rounded[k] = place(&total, tile, overflow);
@@ -93,6 +126,13 @@ Wide evaluate_layout(Evaluate *e, const Schedule *s, const Plan *plan, const Eva
     const Wide needed = scratch_numbers(e, s, s->assigns[k].value, overflow);
     if (needed > scratch) scratch = needed;
   }
+  for (int k = 0; k < s->n_ops; k++) {
+    const Wide needed = s->ops[k].value ? scratch_numbers(e, s, s->ops[k].value - 1, overflow) : 0;
+    if (needed > scratch) scratch = needed;
+  }
+  for (int k = 0; k < SIDE_COUNT; k++)
+    if (e->n[k] > longest) longest = e->n[k];
+  e->chosen_at = place(&total, (Wide)longest, overflow);
   e->rows_at = place(&total, (Wide)e->n[SIDE_ROWS] * (sizeof(EvaluateRow) / sizeof(double)), overflow);
   e->scratch_at = place(&total, scratch, overflow);
   e->n_numbers = (size_t)total;
@@ -124,18 +164,28 @@ static Span span_of(const Evaluator *v, const Cursor *c, int side) {
   return (Span){0, v->state->n[side]};
 }
 
+/* Of an output's name, whatever its subscripts. */
+static bool is_part_of_output(const Evaluator *v, const ProgramName *n) {
+  return v->schedule->tensors[n->tensor].role == TENSOR_OUTPUT;
+}
+
+/* m or l of a program that declares nothing: what the panel of a row shows. */
+static bool is_statistic(const Evaluator *v, const ProgramName *n) {
+  return !v->schedule->declares && v->schedule->tensors[n->tensor].is_stats && (n->text[0] == 'm' || n->text[0] == 'l');
+}
+
 static void note_tile(const Evaluator *v, const Cursor *c, int name, bool is_set) {
   EvaluateTile *tile = &v->state->tiles[name];
   const ProgramName *n = name_of(v, name);
   const Span rows = span_of(v, c, n->rows), cols = span_of(v, c, n->cols);
   const bool same_rows = tile->rows.begin == rows.begin && tile->rows.end == rows.end;
-  const bool stays = !is_set && n->tensor < TENSOR_COUNT && v->state->shown[n->tensor] >= 0 &&
-                     v->state->tiles[v->state->shown[n->tensor]].is_set && n->tensor == TENSOR_O;
+  const bool stays = !is_set && v->state->shown[n->tensor] >= 0 && v->state->tiles[v->state->shown[n->tensor]].is_set &&
+                     is_part_of_output(v, n);
   tile->is_set = is_set || (tile->is_set && same_rows);
   tile->is_rounded = false;
   tile->rows = rows;
   tile->cols = cols;
-  if (n->tensor < TENSOR_COUNT && !stays) v->state->shown[n->tensor] = (int8_t)name;
+  if (!stays) v->state->shown[n->tensor] = (int8_t)name;
 }
 
 static double *tile_of(const Evaluator *v, int name) { return v->numbers + v->state->sram[name]; }
@@ -144,14 +194,38 @@ static EvaluateRow *row_at(const Evaluator *v, int64_t k) {
   return (EvaluateRow *)(void *)(v->numbers + v->state->rows_at) + k;
 }
 
+/* Which of a name's matrices, in a loop's present split, head and block. */
+static int64_t matrix_of(const Evaluator *v, const Cursor *c, const ProgramName *n) {
+  const Plan *plan = v->plan;
+  const bool rows = n->rows == SIDE_ROWS || n->cols == SIDE_ROWS, cols = n->rows == SIDE_COLS || n->cols == SIDE_COLS;
+  int64_t index = n->subscripts & IN_S ? max64(c->split, 0) : 0;
+  if (n->subscripts & IN_H) index = index * schedule_group(plan) + max64(c->head, 0);
+  if ((n->subscripts & IN_I) && !rows && !cols) index = index * plan->T_r + max64(c->i, 0);
+  if ((n->subscripts & IN_J) && !rows && !cols) index = index * plan->T_c + max64(c->j, 0);
+  return index;
+}
+
+static int64_t first_in_whole(const Evaluator *v, const Cursor *c, int side) {
+  if (side == SIDE_ROWS) return max64(present_rows(v, c).begin - v->state->config.rows.begin, 0);
+  return side == SIDE_COLS ? c->col0 : 0;
+}
+
 /* The element of the name's matrix in HBM that its present tile begins with, and how far its rows are apart. */
-static double *block_in_hbm(const Evaluator *v, const Cursor *c, const ProgramName *n, size_t at, int64_t *stride) {
-  const Span rows = v->state->config.rows;
-  const int64_t split = n->subscripts & IN_S ? max64(c->split, 0) : 0;
-  const int64_t row = n->rows == SIDE_ROWS ? present_rows(v, c).begin - rows.begin : 0;
-  *stride = n->cols == SIDE_COLS ? v->plan->shape.N_k : v->state->n[n->cols];
-  const int64_t col = n->cols == SIDE_COLS ? c->col0 : 0;
-  return v->numbers + at + (split * width(rows) + row) * *stride + col;
+static double *block_in_hbm(const Evaluator *v, const Cursor *c, int name, int64_t *stride) {
+  const Evaluate *e = v->state;
+  const ProgramName *n = name_of(v, name);
+  *stride = whole_side(e, v->plan, n->cols);
+  const int64_t row = matrix_of(v, c, n) * whole_side(e, v->plan, n->rows) + first_in_whole(v, c, n->rows);
+  return v->numbers + e->hbm[name] + row * *stride + first_in_whole(v, c, n->cols);
+}
+
+double *evaluate_matrix(const Evaluator *v, int name, int64_t head, int64_t split) {
+  const Evaluate *e = v->state;
+  const ProgramName *n = name_of(v, name);
+  const Cursor at = {.head = head, .split = split};
+  if (e->hbm[name] == EVALUATE_NOWHERE) return NULL;
+  return v->numbers + e->hbm[name] +
+         matrix_of(v, &at, n) * whole_side(e, v->plan, n->rows) * whole_side(e, v->plan, n->cols);
 }
 
 /* ---- Values ----------------------------------------------------------------------------------------------- */
@@ -181,18 +255,34 @@ static Value matrix(const double *p, int64_t rows, int64_t cols, int64_t stride,
 
 static Value value_of(Work *w, int node);
 
+/* An input is read where it lies. */
+static Value named_input(const Work *w, const ProgramNode *n, int64_t rows, int64_t cols) {
+  const Evaluator *v = w->v;
+  int64_t stride = v->state->n[n->cols];
+  if (rows == 0) return matrix(w->free, rows, cols, stride, n);
+  if (v->state->hbm[n->name] != EVALUATE_NOWHERE) {
+    const double *block = block_in_hbm(v, w->c, n->name, &stride);
+    return matrix(block, rows, cols, stride, n);
+  }
+  const double *p = is_operand_of(v->schedule, n->name, 0)
+                        ? v->Q + (present_rows(v, w->c).begin - v->state->config.rows.begin) * stride
+                    : is_operand_of(v->schedule, n->name, 1) ? v->K + w->c->col0 * stride
+                                                             : v->V + w->c->col0 * stride;
+  return matrix(p, rows, cols, stride, n);
+}
+
 static Value named(const Work *w, const ProgramNode *n) {
   const Evaluator *v = w->v;
-  const ProgramName *name = name_of(v, n->name);
   const int64_t rows = present(v, w->c, n->rows), cols = present(v, w->c, n->cols);
-  if (!name->is_input) return matrix(tile_of(v, n->name), rows, cols, v->state->n[n->cols], n);
-  const int64_t stride = v->state->n[n->cols];
-  if (rows == 0) return matrix(w->free, rows, cols, stride, n);
-  const double *p = name->tensor == TENSOR_Q
-                        ? v->Q + (present_rows(v, w->c).begin - v->state->config.rows.begin) * stride
-                    : name->tensor == TENSOR_K ? v->K + w->c->col0 * stride
-                                               : v->V + w->c->col0 * stride;
-  return matrix(p, rows, cols, stride, n);
+  if (name_of(v, n->name)->is_input) return named_input(w, n, rows, cols);
+  return matrix(tile_of(v, n->name), rows, cols, v->state->n[n->cols], n);
+}
+
+static Value transposed(Value a) { return (Value){a.p, a.across, a.down, a.cols, a.rows}; }
+
+static Value first_columns(const Work *w, Value a, const ProgramNode *n) {
+  a.cols = present(w->v, w->c, n->cols);
+  return a;
 }
 
 static Value number(Work *w, double x) {
@@ -247,7 +337,18 @@ static Value exponential(Work *w, const ProgramNode *n) {
   return matrix(p, a.rows, a.cols, a.cols, n);
 }
 
-static Value logarithm(Work *w, const ProgramNode *n) {
+static double function_of(int kind, bool twos, double x) {
+  switch (kind) {
+  case NODE_LOG: return twos ? log2(x) : log(x);
+  case NODE_EXP2: return exp2(x);
+  case NODE_TANH: return tanh(x);
+  case NODE_SIGMOID: return 1 / (1 + exp(-x));
+  default: return sqrt(x);
+  }
+}
+
+/* log, tanh, ... element by element. */
+static Value function(Work *w, const ProgramNode *n) {
   const bool twos = w->v->state->config.softmax.powers_of_two;
   const Precision accumulator = accumulator_of(w->v);
   const Value a = value_of(w, n->a);
@@ -255,7 +356,7 @@ static Value logarithm(Work *w, const ProgramNode *n) {
   for (int64_t r = 0; r < a.rows; r++)
     for (int64_t k = 0; k < a.cols; k++) {
       const double x = a.p[r * a.down + k * a.across];
-      *out++ = precision_computed(accumulator, twos ? log2(x) : log(x));
+      *out++ = precision_computed(accumulator, function_of(n->kind, twos, x));
     }
   return matrix(p, a.rows, a.cols, a.cols, n);
 }
@@ -282,6 +383,8 @@ static Value along_row(Work *w, const ProgramNode *n) {
 static Value operand(Work *w, int node) {
   const Evaluator *v = w->v;
   const ProgramNode *n = &v->schedule->nodes[node];
+  if (n->kind == NODE_TRANSPOSE) return transposed(operand(w, n->a));
+  if (n->kind == NODE_FIRST) return first_columns(w, operand(w, n->a), n);
   const Value a = value_of(w, node);
   if (n->kind == NODE_NAME && name_of(v, n->name)->is_input) return a;
   const Precision stored = v->state->config.softmax.precision;
@@ -299,22 +402,20 @@ static Value operand(Work *w, int node) {
 static void multiply_into(Work *w, const ProgramNode *n, double *out, int64_t stride) {
   const Precision accumulator = accumulator_of(w->v);
   const Value a = operand(w, n->a), b = operand(w, n->b);
-  const int64_t inner = a.cols, cols = n->b_transposed ? b.rows : b.cols;
+  const bool along = w->v->schedule->nodes[n->b].kind == NODE_TRANSPOSE; /* columns of b are rows in memory */
   for (int64_t r = 0; r < a.rows; r++) {
     const double *x = a.p + r * a.down;
     double *to = out + r * stride;
-    if (n->b_transposed) {
-      for (int64_t k = 0; k < cols; k++) {
-        const double *y = b.p + k * b.down;
-        double sum = to[k];
-        for (int64_t e = 0; e < inner; e++) sum = precision_multiply_add(accumulator, x[e * a.across], y[e], sum);
-        to[k] = sum;
-      }
-      continue;
+    for (int64_t k = 0; k < b.cols && along; k++) {
+      const double *y = b.p + k * b.across;
+      double sum = to[k];
+      for (int64_t e = 0; e < a.cols; e++)
+        sum = precision_multiply_add(accumulator, x[e * a.across], y[e * b.down], sum);
+      to[k] = sum;
     }
-    for (int64_t e = 0; e < inner; e++) {
+    for (int64_t e = 0; e < a.cols && !along; e++) {
       const double factor = x[e * a.across], *y = b.p + e * b.down;
-      for (int64_t k = 0; k < cols; k++) to[k] = precision_multiply_add(accumulator, factor, y[k * b.across], to[k]);
+      for (int64_t k = 0; k < b.cols; k++) to[k] = precision_multiply_add(accumulator, factor, y[k * b.across], to[k]);
     }
   }
 }
@@ -327,13 +428,14 @@ static Value product(Work *w, const ProgramNode *n) {
   return matrix(p, rows, cols, cols, n);
 }
 
-static bool is_named(const Schedule *s, int node, Tensor tensor) {
-  const ProgramNode *n = &s->nodes[node];
-  return n->kind == NODE_NAME && s->names[n->name].is_input && s->names[n->name].tensor == tensor;
+static bool is_named(const Schedule *s, int node, int which) {
+  return s->nodes[node].kind == NODE_NAME && is_operand_of(s, s->nodes[node].name, which);
 }
 
 static bool is_product_of_Q_K(const Schedule *s, const ProgramNode *n) {
-  return n->kind == NODE_MATMUL && is_named(s, n->a, TENSOR_Q) && is_named(s, n->b, TENSOR_K);
+  if (n->kind != NODE_MATMUL || !is_named(s, n->a, 0)) return false;
+  const ProgramNode *b = &s->nodes[n->b];
+  return b->kind == NODE_TRANSPOSE && is_named(s, b->a, 1);
 }
 
 /* x / sqrt(d). Of Q K^T the scores may be there already. */
@@ -358,6 +460,12 @@ static Value scaled(Work *w, const ProgramNode *n) {
   return matrix(p, a.rows, a.cols, a.cols, n);
 }
 
+static double length_of(const Work *w, int which) {
+  const Plan *plan = w->v->plan;
+  if (which == LENGTH_N_Q) return (double)plan->shape.N_q;
+  return (double)(which == LENGTH_N_K ? plan->shape.N_k : schedule_side(w->v->schedule, plan, which));
+}
+
 static Value value_of(Work *w, int node) {
   const ProgramNode *n = &w->v->schedule->nodes[node];
   switch (n->kind) {
@@ -366,7 +474,14 @@ static Value value_of(Work *w, int node) {
   case NODE_NEGATE: return negated(w, n);
   case NODE_MATMUL: return product(w, n);
   case NODE_EXP: return exponential(w, n);
-  case NODE_LOG: return logarithm(w, n);
+  case NODE_LOG:
+  case NODE_EXP2:
+  case NODE_TANH:
+  case NODE_SIGMOID:
+  case NODE_SQRT: return function(w, n);
+  case NODE_TRANSPOSE: return transposed(value_of(w, n->a));
+  case NODE_FIRST: return first_columns(w, value_of(w, n->a), n);
+  case NODE_LENGTH: return number(w, precision_computed(accumulator_of(w->v), length_of(w, n->name)));
   case NODE_ROW_MAX:
   case NODE_ROW_SUM: return along_row(w, n);
   case NODE_SQRT_D: return number(w, precision_computed(accumulator_of(w->v), 1 / w->v->state->scale));
@@ -408,18 +523,18 @@ static void note_row(EvaluateRow *row, char letter, const Schedule *s, const Pro
 
 static void note_rows(const Evaluator *v, const Cursor *c, const ProgramAssign *a, const Value *by) {
   const ProgramName *n = name_of(v, a->name);
-  if (n->tensor != TENSOR_STATS || (n->text[0] != 'm' && n->text[0] != 'l')) return;
+  if (!is_statistic(v, n)) return;
   const int64_t rows = width(present_rows(v, c));
   for (int64_t r = 0; r < rows; r++)
     note_row(row_at(v, r), n->text[0], v->schedule, a, by->p[r * by->down], tile_of(v, a->name)[r]);
 }
 
-/* Element by element, from a value that may have one row or column for all. */
+/* Element by element, from a value that may have one row or column for all. `chosen`: rows, unless it is NULL. */
 static void set_all(const Evaluator *v, const Value *x, AssignKind kind, double *tile, int64_t rows, int64_t cols,
-                    int64_t stride) {
+                    int64_t stride, const double *chosen) {
   const Precision accumulator = accumulator_of(v);
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t k = 0; k < cols; k++) {
+    for (int64_t k = 0; k < cols && (!chosen || chosen[r] != 0); k++) {
       const double y = x->p[r * x->down + k * x->across];
       double *to = &tile[r * stride + k];
       *to = kind == ASSIGN_SET   ? y
@@ -455,7 +570,7 @@ static bool makes_statistics(const Schedule *s, int kernel) {
 /* Where a row's m or l begins: set to a constant in such a kernel. */
 static bool begins_statistic(const Schedule *s, int kernel, const ProgramAssign *a, char letter) {
   const ProgramName *n = &s->names[a->name];
-  return n->tensor == TENSOR_STATS && n->text[0] == letter && a->kind == ASSIGN_SET && is_constant(s, a->value) &&
+  return s->tensors[n->tensor].is_stats && n->text[0] == letter && a->kind == ASSIGN_SET && is_constant(s, a->value) &&
          makes_statistics(s, kernel);
 }
 
@@ -487,16 +602,21 @@ Status evaluate_takes(const Schedule *s, const SoftmaxConfig *config, Error *err
   return STATUS_OK;
 }
 
-static void assign(const Evaluator *v, const Cursor *c, const ProgramAssign *a) {
+/* Whether a product or sum can be added up in the tile itself. */
+static bool fits(const ProgramNode *value, const ProgramName *n) {
+  return value->rows == n->rows && value->cols == n->cols;
+}
+
+static void assign(const Evaluator *v, const Cursor *c, const ProgramAssign *a, const double *chosen) {
   const ProgramName *n = name_of(v, a->name);
   const ProgramNode *value = &v->schedule->nodes[a->value];
   const int64_t rows = present(v, c, n->rows), cols = present(v, c, n->cols), stride = v->state->n[n->cols];
   double *tile = tile_of(v, a->name);
   Work w = {v, c, v->numbers + v->state->scratch_at};
   if (rows == 0 || cols == 0) return;
-  if (a->kind == ASSIGN_ADD && n->cols != SIDE_ONE && value->kind == NODE_MATMUL) {
+  if (a->kind == ASSIGN_ADD && n->cols != SIDE_ONE && value->kind == NODE_MATMUL && fits(value, n) && !chosen) {
     multiply_into(&w, value, tile, stride);
-  } else if (a->kind == ASSIGN_ADD && n->cols != SIDE_ONE && value->kind == NODE_TIMES) {
+  } else if (a->kind == ASSIGN_ADD && n->cols != SIDE_ONE && value->kind == NODE_TIMES && !chosen) {
     add_product(&w, value, tile, rows, cols, stride);
   } else {
     Value x = value_of(&w, a->value);
@@ -508,7 +628,7 @@ static void assign(const Evaluator *v, const Cursor *c, const ProgramAssign *a) 
       start = n->text[0] == 'm' ? sink.m : sink.l;
       x = (Value){&start, 0, 0, 1, 1};
     }
-    set_all(v, &x, (AssignKind)a->kind, tile, rows, cols, stride);
+    set_all(v, &x, (AssignKind)a->kind, tile, rows, cols, stride, chosen);
     note_rows(v, c, a, &x);
   }
   note_tile(v, c, a->name, true);
@@ -517,18 +637,19 @@ static void assign(const Evaluator *v, const Cursor *c, const ProgramAssign *a) 
 /* ---- Moving and masking ------------------------------------------------------------------------------------ */
 
 static void load_rows(const Evaluator *v, const Cursor *c, const ProgramName *n, int name) {
-  if (n->tensor != TENSOR_STATS || (n->text[0] != 'm' && n->text[0] != 'l')) return;
+  if (!is_statistic(v, n)) return;
   const int64_t rows = width(present_rows(v, c));
   for (int64_t r = 0; r < rows; r++) *(n->text[0] == 'm' ? &row_at(v, r)->m : &row_at(v, r)->l) = tile_of(v, name)[r];
 }
 
 static void load(const Evaluator *v, const Cursor *c, int name) {
   const ProgramName *n = name_of(v, name);
-  if (n->is_input && n->tensor != TENSOR_Q && v->need_keys) v->need_keys(v->context, present_cols(c).end);
+  if (n->is_input && !is_operand_of(v->schedule, name, 0) && v->need_keys)
+    v->need_keys(v->context, present_cols(c).end);
   if (!n->is_input && v->state->hbm[name] != EVALUATE_NOWHERE) {
     const int64_t rows = present(v, c, n->rows), cols = present(v, c, n->cols), to = v->state->n[n->cols];
     int64_t from;
-    const double *block = block_in_hbm(v, c, n, v->state->hbm[name], &from);
+    const double *block = block_in_hbm(v, c, name, &from);
     for (int64_t r = 0; r < rows; r++)
       memcpy(tile_of(v, name) + r * to, block + r * from, (size_t)cols * sizeof *block);
     load_rows(v, c, n, name);
@@ -536,39 +657,59 @@ static void load(const Evaluator *v, const Cursor *c, int name) {
   note_tile(v, c, name, false);
 }
 
-/* Rounded to what the name is stored in. */
-static void store(const Evaluator *v, const Cursor *c, int name) {
+/* Rounded to what the name is stored in; or added to what lies there. */
+static void store(const Evaluator *v, const Cursor *c, int name, bool adds) {
   const ProgramName *n = name_of(v, name);
   const Precision stored = n->is_fp32 ? accumulator_of(v) : v->state->config.softmax.precision;
   const int64_t rows = present(v, c, n->rows), cols = present(v, c, n->cols), from = v->state->n[n->cols];
   int64_t to;
   if (v->state->hbm[name] == EVALUATE_NOWHERE) return;
-  double *block = block_in_hbm(v, c, n, v->state->hbm[name], &to);
+  double *block = block_in_hbm(v, c, name, &to);
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t k = 0; k < cols; k++) block[r * to + k] = precision_round(stored, tile_of(v, name)[r * from + k]);
+    for (int64_t k = 0; k < cols; k++) {
+      const double x = tile_of(v, name)[r * from + k];
+      block[r * to + k] = precision_round(stored, adds ? block[r * to + k] + x : x);
+    }
 }
 
-static void mask(const Evaluator *v, const Cursor *c, int name) {
+static void mask(const Evaluator *v, const Cursor *c, const ProgramOp *op) {
   const Mask *m = &v->plan->mask;
   const Span rows = present_rows(v, c), cols = present_cols(c);
-  double *tile = tile_of(v, name);
+  double *tile = tile_of(v, op->moved[0]), hidden = -INFINITY;
   if (c->tile == TILE_FULL) return;
+  if (op->value) {
+    Work w = {v, c, v->numbers + v->state->scratch_at};
+    hidden = *value_of(&w, op->value - 1).p;
+  }
   for (int64_t row = rows.begin; row < rows.end; row++, tile += v->state->n[SIDE_COLS]) {
     const Span seen = band_columns(&m->band, row);
     for (int64_t col = cols.begin; col < cols.end; col++)
-      if (m->pattern ? !mask_allows(m, row, col) : col < seen.begin || col >= seen.end)
-        tile[col - cols.begin] = -INFINITY;
+      if (m->pattern ? !mask_allows(m, row, col) : col < seen.begin || col >= seen.end) tile[col - cols.begin] = hidden;
   }
+  v->state->tiles[op->moved[0]].is_rounded = false;
 }
 
 /* ---- Operations -------------------------------------------------------------------------------------------- */
 
+/* The rows for which a line's comparison holds. */
+static const double *choose(const Evaluator *v, const Cursor *c, int node) {
+  const ProgramNode *n = &v->schedule->nodes[node];
+  double *chosen = v->numbers + v->state->chosen_at;
+  Work w = {v, c, v->numbers + v->state->scratch_at};
+  const Value a = value_of(&w, n->a), b = value_of(&w, n->b);
+  const int64_t rows = present(v, c, n->rows);
+  for (int64_t r = 0; r < rows; r++) chosen[r] = a.p[r * a.down] > b.p[r * b.down];
+  return chosen;
+}
+
 static void do_op(const Evaluator *v, const ProgramOp *op, const Cursor *c) {
-  if (op->kind == OP_EVENT && op->event == EVENT_MASK) mask(v, c, op->moved[0]);
-  for (int k = 0; k < op->n_assigns; k++) assign(v, c, &v->schedule->assigns[op->first_assign + k]);
+  const bool masks = op->kind == OP_EVENT && op->event == EVENT_MASK;
+  if (masks) mask(v, c, op);
+  const double *chosen = op->value && !masks ? choose(v, c, op->value - 1) : NULL;
+  for (int k = 0; k < op->n_assigns; k++) assign(v, c, &v->schedule->assigns[op->first_assign + k], chosen);
   for (int k = 0; k < op->n_moved && op->kind == OP_EVENT; k++) {
     if (op->event == EVENT_LOAD) load(v, c, op->moved[k]);
-    if (op->event == EVENT_STORE) store(v, c, op->moved[k]);
+    if (op->event == EVENT_STORE || op->event == EVENT_ADD) store(v, c, op->moved[k], op->event == EVENT_ADD);
   }
 }
 
@@ -591,7 +732,7 @@ void evaluate_begin(const Evaluator *v) {
   memset(e->shown, -1, sizeof e->shown);
   e->cursor = (Cursor){0};
   e->kernel = 0;
-  for (size_t k = 0; k < e->n_numbers; k++) v->numbers[k] = NAN;
+  for (size_t k = e->n_inputs; k < e->n_numbers; k++) v->numbers[k] = NAN;
   walk_begin(&e->cursor);
 }
 
@@ -623,7 +764,7 @@ static int go_on(const Evaluator *v, Cursor *c) {
       break;
     case OP_TEST:
       if (is_over(v, op, c)) {
-        walk_leave_blocks(c, (Dim)op->dim);
+        walk_leave_loop(op, c);
         c->op = (uint8_t)(op->end + 1);
         break;
       }
@@ -662,7 +803,7 @@ int evaluate_next(const Evaluator *v) {
 
 bool evaluate_is_at(const Evaluate *e, int op, const Event *event) {
   return op == event->op && e->cursor.i == event->i && e->cursor.j == event->j &&
-         max64(e->cursor.split, 0) == event->split;
+         max64(e->cursor.split, 0) == event->split && max64(e->cursor.head, 0) == event->head;
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------------------- */

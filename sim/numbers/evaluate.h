@@ -30,6 +30,7 @@ typedef struct {
   SoftmaxConfig softmax; /* precision, and the switch that leaves the maximum out */
   double scale;          /* of the scores; 0: 1 / sqrt(d) */
   Span rows;             /* queries that are followed; of one row block, unless they are all */
+  bool inputs_apart;     /* Q, K and V are given apart, by pointers; else all inputs lie in HBM, in the numbers */
   int64_t n_v;           /* columns of V and O that are followed, of d_v */
 } EvaluateConfig;
 
@@ -56,11 +57,12 @@ typedef struct {
   int64_t n[SIDE_COUNT];             /* numbers along each side of a tile, at most */
   size_t sram[PROGRAM_NAMES_MAX];    /* where tiles begin in the numbers; EVALUATE_NOWHERE: inputs */
   size_t rounded[PROGRAM_NAMES_MAX]; /* the same tile as an operand of a product; EVALUATE_NOWHERE: it is none */
-  size_t hbm[PROGRAM_NAMES_MAX];     /* all blocks; EVALUATE_NOWHERE: never stored */
-  size_t rows_at, scratch_at;
+  size_t hbm[PROGRAM_NAMES_MAX];     /* all blocks, of inputs first; EVALUATE_NOWHERE: never stored */
+  size_t n_inputs;                   /* numbers of all inputs; the rest is set by evaluate_begin */
+  size_t rows_at, chosen_at, scratch_at;
   size_t n_numbers; /* of all parts */
   EvaluateTile tiles[PROGRAM_NAMES_MAX];
-  int8_t shown[TENSOR_COUNT]; /* the name that was written last; -1: none */
+  int8_t shown[VALUES_MAX]; /* the name that was written last; -1: none */
   uint8_t kernel;
   Cursor cursor; /* the next operation */
   int64_t block; /* the row block that is walked; -1: all */
@@ -74,7 +76,7 @@ typedef struct {
   const Plan *plan;
   Evaluate *state;
   double *numbers;
-  const double *Q;     /* of the rows that are followed, d apart */
+  const double *Q;     /* where inputs are apart: of the rows that are followed, d apart */
   const double *K, *V; /* d and n_v apart */
 
   /* For inputs that are made when they are needed; NULL: all is there. */
@@ -87,7 +89,13 @@ typedef struct {
 /* Whether the text has a place for what *config asks for; else why not. */
 Status evaluate_takes(const Schedule *schedule, const SoftmaxConfig *config, Error *error);
 
-/* Lays out *state. Returns how many numbers it needs, all of which evaluate_begin sets. */
+/* Whether a few rows can be followed by themselves, with Q, K and V apart: each row's numbers depend on those alone. */
+bool evaluate_follows_rows(const Schedule *schedule);
+
+/* One matrix of a name in HBM: an input, or what is stored; NULL: neither. `head` and `split`, where it has them. */
+double *evaluate_matrix(const Evaluator *evaluator, int name, int64_t head, int64_t split);
+
+/* Lays out *state. Returns how many numbers it needs, all of which evaluate_begin sets but for inputs. */
 Wide evaluate_layout(Evaluate *state, const Schedule *schedule, const Plan *plan, const EvaluateConfig *config,
                      bool *overflow);
 

@@ -1,4 +1,5 @@
-/* Does a program compute attention? Its form says nothing about that: one that forgets to rescale is well formed. */
+/* Does a program compute what its outputs must be? Its form says nothing about that: one that forgets to rescale is
+ * well formed. */
 #ifndef TILEWALK_SIM_PROGRAM_CHECK_H
 #define TILEWALK_SIM_PROGRAM_CHECK_H
 
@@ -7,9 +8,27 @@
 
 enum { PROGRAM_CHECK_BYTES = ERROR_MESSAGE_BYTES + 64 };
 
-/* Tries it in fp64 on a small problem, ragged on both sides, without a mask and with a causal one, against attention
- * from its definition. text: "O is right: ...", "O is wrong: ..." or "O was not tried: ...". Returns whether O is
- * right. Takes about a millisecond. `softmax`, unless NULL, adds a sink or a cap of scores. */
+typedef struct {
+  bool is_tried;                   /* else text says why not */
+  bool is_right;                   /* every output, on every problem */
+  char output[PROGRAM_NAME_BYTES]; /* the first that is wrong; of a right program, the one with the largest error */
+  int64_t row;                     /* of the largest error */
+  double error; /* against fp64; of the largest number of the output, where that is above 1. Infinity:
+                                         no number, or never stored */
+  int line;     /* of the file: where a row that is wrong was last stored, or first was no number; 0: never */
+  char text[PROGRAM_CHECK_BYTES]; /* "O is right: ...", "dK_j is wrong: ..." or "O was not tried: ..." */
+} ProgramVerdict;
+
+/* Tries it on small problems: whole and ragged tiles of two sizes, N_q above and below N_k (rows without keys), a causal
+ * mask in both corners, a window, numbers from N(0, 1) and with some 100 times as large, heads in groups where the
+ * program loops over them. Each output is held against its formula, in fp64, by code that knows no tiles
+ * (sim/numbers/reference.h). Takes some milliseconds.
+ *
+ * `softmax`, unless NULL: a sink or a cap of scores, and the precision to compute in (then what is rounded once must come
+ * out within a few roundings, and outliers are 10 times as large). */
+ProgramVerdict program_verdict(const Schedule *program, const SoftmaxConfig *softmax);
+
+/* The same in a word and a line. Returns whether all is right. */
 bool program_check(const Schedule *program, const SoftmaxConfig *softmax, char text[PROGRAM_CHECK_BYTES]);
 
 #endif

@@ -1,5 +1,6 @@
-/* Program text of unknown origin: refused with a line, or a program whose events are as many as are counted, and whose
- * CTAs come to their end and ask for blocks that there are: for as many bytes as are counted. */
+/* Program text of unknown origin: refused with a line, or a program whose events add up to what is counted, is found at
+ * any step, whose numbers can be tried, and whose CTAs come to their end and ask for blocks that there are: for as many
+ * bytes as are counted. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +10,7 @@
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
 #include "sim/l2/stream.h"
+#include "sim/numbers/program_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,9 +70,29 @@ static void walk_stream(const Program *p, int64_t n_splits, int64_t merge) {
   if (merge == 1 && !loads_statistics(p) && (int64_t)(bytes + 0.5) != (int64_t)stream_read_bytes(&s, p)) abort();
 }
 
+/* Walks all events: their sum is what is counted, and each third is found by its number. */
+static void walk_events(const Program *p, const Plan *plan) {
+  Traffic walked = {0}, counted;
+  Cursor cursor = {0};
+  Event event;
+  bool overflow = false;
+  for (Wide steps = 0; schedule_next(p, plan, &cursor, &event); steps++) {
+    Cursor found;
+    Event again;
+    traffic_add(&walked, &event);
+    if (event.step % 3 || event.step > 300) continue;
+    if (!schedule_seek(p, plan, &found, event.step) || !schedule_next(p, plan, &found, &again)) abort();
+    if (memcmp(&event, &again, sizeof event) != 0) abort();
+  }
+  schedule_traffic(p, plan, &counted, &overflow);
+  if (!traffic_equal(&walked, &counted) || walked.steps != schedule_n_steps(p, plan)) abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const Shape SHAPES[] = {
-      {.N_q = 5, .N_k = 7, .d = 2, .causal = true}, {.N_q = 6, .d = 3, .window = 2}, {.N_q = 1, .N_k = 9, .d = 1}};
+  static const Shape SHAPES[] = {{.N_q = 5, .N_k = 7, .d = 2, .causal = true},
+                                 {.N_q = 6, .d = 3, .window = 2, .heads = 4, .kv_heads = 2},
+                                 {.N_q = 1, .N_k = 9, .d = 1},
+                                 {.N_q = 7, .d = 2, .causal = true}};
   Program *p = malloc(sizeof *p);
   Error error = {0};
   if (!p) return 0;
@@ -80,17 +102,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   for (size_t k = 0; k < sizeof SHAPES / sizeof *SHAPES; k++) {
-    const Tiling tiling = {.B_r = 2, .B_c = 3, .n_splits = (int64_t)k + 1, .lse = k == 1};
+    const Tiling tiling = {.B_r = 2, .B_c = k == 3 ? 2 : 3, .n_splits = (int64_t)k + 1, .lse = k == 1};
     Plan plan;
-    Event event;
-    Cursor cursor = {0};
-    Wide steps = 0;
     if (plan_make(&plan, &SHAPES[k], &tiling, NULL)) abort();
-    while (schedule_next(p, &plan, &cursor, &event)) steps++;
-    if (steps != schedule_n_steps(p, &plan)) abort();
+    if (schedule_takes(p, &plan, &error)) continue;
+    walk_events(p, &plan);
+    if (k == 3) continue;
     walk_stream(p, (int64_t)k + 1, (int64_t)1 << k);
     walk_stream(p, (int64_t)k + 1, 1);
   }
+  if (size % 4 == 0 && !program_verdict(p, NULL).text[0]) abort();
   free(p);
   return 0;
 }

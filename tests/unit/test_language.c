@@ -37,7 +37,9 @@ static const struct {
     {HEAD "  for every row block i\n     load Q_i\n    O_i = 0\n",
      "mine.walk:5: the line is indented by 4, but its block by 5"},
     {HEAD "  for every row block i\n    store Q_i\n", "mine.walk:4: 'Q_i' is an input; it is never stored"},
-    {HEAD "  for every row block i\n    load S_i\n", "mine.walk:4: 'S_i' is B_r x B_c; it is a block of i and j"},
+    {HEAD "  for every row block i\n    load Q_i\n    S_i = Q_i\n    for each column block j\n      load K_j\n"
+          "      P_i = Q_i K_j^T\n      store P_i\n",
+     "mine.walk:9: 'P_i' is B_r x B_c; it is a block of i and j"},
     {HEAD "  for every row block i\n    load m_i\n", "mine.walk:4: 'm_i' is loaded, but no line above has stored it"},
     {HEAD "  for every row block i\n    O_i = 0 when splits\n", "mine.walk:4: after 'splits' comes '> 1' or '= 1'"},
     {HEAD "  for every row block i\n    O_i = 0 0 ]\n", "mine.walk:4: ']' cannot stand here"},

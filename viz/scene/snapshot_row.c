@@ -29,7 +29,8 @@ static double input(const Stage *stage, Tensor tensor, int64_t row, int64_t colu
 static struct StageRow *new_row(const Stage *stage, bool is_small) {
   const Plan *plan = stage_plan(stage);
   const size_t N_k = (size_t)plan->shape.N_k, d = (size_t)plan->shape.d, n_matrices = is_small ? 1 : 3;
-  const EvaluateConfig config = {.rows = {0, 1}, .softmax = config_of(stage), .n_v = is_small ? 0 : n_O(stage)};
+  const EvaluateConfig config = {
+      .rows = {0, 1}, .inputs_apart = true, .softmax = config_of(stage), .n_v = is_small ? 0 : n_O(stage)};
   Evaluate state;
   bool overflow = false;
   const Wide evaluated = evaluate_layout(&state, stage_schedule(stage), plan, &config, &overflow);
@@ -342,8 +343,10 @@ static void begin(Row *row, int64_t number) {
   const Stage *stage = row->stage;
   struct StageRow *r = row->r;
   const Plan *plan = stage_plan(stage);
-  const EvaluateConfig config = {
-      .rows = {number, number + 1}, .softmax = config_of(stage), .n_v = r->is_small ? 0 : n_O(stage)};
+  const EvaluateConfig config = {.rows = {number, number + 1},
+                                 .inputs_apart = true,
+                                 .softmax = config_of(stage),
+                                 .n_v = r->is_small ? 0 : n_O(stage)};
   bool overflow = false;
   evaluate_layout(&r->state, stage_schedule(stage), plan, &config, &overflow);
   const double m = softmax_start(&config.softmax).m;

@@ -47,6 +47,8 @@ static void print_op(const ProgramOp *o) {
   FIELD(o, fixed_bytes);
   FIELD(o, words);
   FIELD(o, width);
+  FIELD(o, height);
+  FIELD(o, diagonal);
   FIELD(o, is_fp32);
   FIELD(o, partial_only);
   FIELD(o, once);
@@ -58,7 +60,10 @@ static void print_op(const ProgramOp *o) {
   FIELD(o, needs);
   FIELD(o, products_d);
   FIELD(o, products_dv);
+  FIELD(o, first_product);
+  FIELD(o, n_products);
   FIELD(o, n_exps);
+  FIELD(o, value);
   FIELD(o, n_moved);
   FIELD(o, first_assign);
   FIELD(o, n_assigns);
@@ -99,7 +104,6 @@ static void print_node(const ProgramNode *n) {
   FIELD(n, kind);
   FIELD(n, rows);
   FIELD(n, cols);
-  FIELD(n, b_transposed);
   FIELD(n, a);
   FIELD(n, b);
   FIELD(n, name);
@@ -121,6 +125,20 @@ static void print_program(const Program *p, int index) {
          p->writes_lse, p->whole_head);
   printf(".n_kernels=%d,.n_ops=%d,.n_names=%d,.n_assigns=%d,.n_lines=%d,.n_nodes=%d,\n", p->n_kernels, p->n_ops,
          p->n_names, p->n_assigns, p->n_lines, p->n_nodes);
+  printf(".declares=%d,.over_heads=%d,.diagonal=%d,.n_sizes=%d,.n_declarations=%d,.n_products=%d,\n", p->declares,
+         p->over_heads, p->diagonal, p->n_sizes, p->n_declarations, p->n_products);
+  printf(".operands={%d,%d,%d},\n", p->operands[0], p->operands[1], p->operands[2]);
+  printf(".sizes={\n");
+  for (int k = 0; k < p->n_sizes; k++) printf("{\"%s\",%d},\n", p->sizes[k].text, (int)p->sizes[k].value);
+  printf("},.declarations={\n");
+  for (int k = 0; k < p->n_declarations; k++) {
+    const ProgramDeclaration *d = &p->declarations[k];
+    printf("{%d,%d,%d,%d,%d},\n", d->role, d->name, d->line, d->result, d->formula);
+  }
+  printf("},.products={\n");
+  for (int k = 0; k < p->n_products; k++)
+    printf("{{%d,%d,%d}},\n", p->products[k].sides[0], p->products[k].sides[1], p->products[k].sides[2]);
+  printf("},\n");
   printf(".n_tensors=%d,.n_values=%d,.tensors={\n", p->n_tensors, p->n_values);
   for (int k = 0; k < p->n_values; k++) print_tensor(&p->tensors[k]);
   printf("},\n");

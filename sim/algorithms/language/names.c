@@ -1,94 +1,159 @@
-/* Names: what a value is by its letter and its subscripts, and whether it has a value where it is read. */
+/* Names: what a value is by its declaration and its subscripts, and whether it has a value where it is read. */
 #include <string.h>
 
 #include "sim/algorithms/language/reader.h"
 
-/* The papers' letters. Another letter is a value of the program's own, whose sides follow from what it is set to. */
-typedef struct {
-  const char *letter;
-  Tensor tensor;
-  Side rows, cols;
-  uint8_t subscripts; /* of an input */
-} Letter;
-
-static const Letter LETTERS[] = {
-    {"Q", TENSOR_Q, SIDE_ROWS, SIDE_D, IN_I},    {"K", TENSOR_K, SIDE_COLS, SIDE_D, IN_J},
-    {"V", TENSOR_V, SIDE_COLS, SIDE_DV, IN_J},   {"S", TENSOR_S, SIDE_ROWS, SIDE_COLS, 0},
-    {"P", TENSOR_P, SIDE_ROWS, SIDE_COLS, 0},    {"O", TENSOR_O, SIDE_ROWS, SIDE_DV, 0},
-    {"m", TENSOR_STATS, SIDE_ROWS, SIDE_ONE, 0}, {"l", TENSOR_STATS, SIDE_ROWS, SIDE_ONE, 0},
-    {"L", TENSOR_STATS, SIDE_ROWS, SIDE_ONE, 0},
-};
-
-static const Letter *letter_of(const char *text) {
-  const size_t n = strcspn(text, "_'");
-  for (size_t k = 0; k < sizeof LETTERS / sizeof *LETTERS; k++)
-    if (n == 1 && text[0] == LETTERS[k].letter[0]) return &LETTERS[k];
-  return NULL;
-}
+static const char LETTERS_OF_DIMS[] = "ijsh";
 
 static bool is_reserved(const char *text) {
-  static const char *const WORDS[] = {"for", "load", "store", "add", "mask", "when", "once", "max",    "row", "sum",
-                                      "of",  "log",  "sqrt",  "inf", "x",    "and",  "lse",  "splits", "e",   "d"};
+  static const char *const WORDS[] = {"for", "load", "store", "add", "mask", "when", "once",    "max",    "row", "sum",
+                                      "of",  "log",  "sqrt",  "inf", "x",    "and",  "lse",     "splits", "e",   "d",
+                                      "d_v", "B_r",  "B_c",   "N_q", "N_k",  "tanh", "sigmoid", "first"};
   for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
     if (strcmp(text, WORDS[k]) == 0) return true;
   return false;
 }
 
+/* ---- Sides ------------------------------------------------------------------------------------------------- */
+
+static const char *const SIDE_NAMES[SIDE_OWN] = {"1", "B_r", "B_c", "d", "d_v"};
+
+bool reader_side_at(const Reader *r, int *side) {
+  for (*side = SIDE_ROWS; *side < SIDE_OWN; ++*side)
+    if (reader_is(r, SIDE_NAMES[*side])) return true;
+  for (int k = 0; k < r->p->n_sizes; k++) {
+    *side = SIDE_OWN + k;
+    if (reader_is(r, r->p->sizes[k].text)) return true;
+  }
+  return false;
+}
+
+const char *reader_side(const Reader *r, int side) {
+  return side < SIDE_OWN ? SIDE_NAMES[side] : side < SIDE_UNKNOWN ? r->p->sizes[side - SIDE_OWN].text : "?";
+}
+
+/* ---- Subscripts -------------------------------------------------------------------------------------------- */
+
+uint8_t reader_dims(const ProgramOp *loop) { return (uint8_t)(loop->diagonal ? IN_I | IN_J : 1 << loop->dim); }
+
 uint8_t reader_loops(const Reader *r) {
   uint8_t loops = 0;
-  for (int k = 0; k < r->n_open; k++) loops |= (uint8_t)(1 << r->p->ops[r->open[k].op].dim);
+  for (int k = 0; k < r->n_open; k++) loops |= reader_dims(&r->p->ops[r->open[k].op]);
   return loops;
 }
 
-static Status subscripts_of(Reader *r, const char *text, uint8_t *subscripts) {
+Status reader_subscripts(Reader *r, const char *text, bool anywhere, uint8_t *subscripts) {
+  static const char *const WHAT[] = {"row block i", "column block j", "split s", "head h"};
   const char *at = strchr(text, '_');
   *subscripts = 0;
   for (at = at ? at + 1 : ""; *at; at++) {
-    const char *const found = strchr("ijs", *at);
-    if (!found) return reader_fail(r, "'%s' has a subscript '%c'; there are i, j and s", text, *at);
-    const uint8_t bit = (uint8_t)(1 << (found - "ijs"));
-    static const char *const WHAT[] = {"row block i", "column block j", "split s"};
-    if (!(reader_loops(r) & bit))
+    const char *const found = strchr(LETTERS_OF_DIMS, *at);
+    if (!found) return reader_fail(r, "'%s' has a subscript '%c'; there are i, j, s and h", text, *at);
+    const int dim = (int)(found - LETTERS_OF_DIMS);
+    if (!anywhere && !(reader_loops(r) >> dim & 1))
       return reader_fail(r,
                          "'%s' has the subscript %c, but no loop around this line runs over it; put the line inside "
                          "'for every %s' or 'for each %s'",
-                         text, *at, WHAT[found - "ijs"], WHAT[found - "ijs"]);
-    *subscripts |= bit;
+                         text, *at, WHAT[dim], WHAT[dim]);
+    *subscripts |= (uint8_t)(1 << dim);
   }
+  return STATUS_OK;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------- */
+
+static bool same_letters(const char *a, const char *b) {
+  const size_t n = strcspn(a, "_"), m = strcspn(b, "_");
+  return n == m && strncmp(a, b, n) == 0;
+}
+
+/* An input is one tensor, and its blocks have one form of name. */
+static Status check_input(Reader *r, const char *text) {
+  for (int k = 0; k < r->p->n_names; k++) {
+    const ProgramName *n = &r->p->names[k];
+    if (!n->is_input || !same_letters(n->text, text)) continue;
+    return reader_fail(r, "'%s' is no block of %.*s; write %s", text, (int)strcspn(text, "_"), text, n->text);
+  }
+  return STATUS_OK;
+}
+
+/* What is declared or moved is one tensor for all kernels; another value belongs to its kernel. */
+static bool is_shared(const Reader *r, const char *text) {
+  if (!r->knows_moved || r->p->n_kernels == 0) return true;
+  for (int k = 0; k < r->p->n_declarations; k++)
+    if (strcmp(r->p->names[r->p->declarations[k].name].text, text) == 0) return true;
+  for (int k = 0; k < r->n_moved; k++)
+    if (strcmp(r->moved[k], text) == 0) return true;
+  return false;
+}
+
+Status reader_add_name(Reader *r, const char *text, uint8_t subscripts, int *name) {
+  Program *p = r->p;
+  if (strlen(text) >= sizeof p->names[0].text) return reader_fail(r, "'%s' is too long for a name", text);
+  const uint8_t kernel = is_shared(r, text) ? 0 : p->n_kernels;
+  for (*name = 0; *name < p->n_names; ++*name)
+    if (strcmp(p->names[*name].text, text) == 0 && r->kernel_of[*name] == kernel) return STATUS_OK;
+  if (p->n_names == PROGRAM_NAMES_MAX) return reader_fail(r, "the program has more than %d names", PROGRAM_NAMES_MAX);
+  const Status status = check_input(r, text);
+  if (status) return status;
+  ProgramName *n = &p->names[p->n_names++];
+  const Sides *known = &r->known[*name];
+  *n = (ProgramName){.subscripts = subscripts, .rows = known->rows, .cols = known->cols};
+  n->is_fp32 = n->rows != SIDE_UNKNOWN && n->cols == SIDE_ONE;
+  if (!r->learns && n->rows == SIDE_UNKNOWN) n->rows = n->cols = SIDE_ONE; /* never set to more than a number */
+  strcpy(n->text, text);
+  r->kernel_of[*name] = kernel;
   return STATUS_OK;
 }
 
 Status reader_name(Reader *r, const char *why, int *name) {
   const char *text = reader_word(r);
-  Program *p = r->p;
   if (reader_at_end(r)) return reader_fail(r, "the line ends where %s should follow", why);
   if (r->words[r->at].kind != WORD_NAME || is_reserved(text))
     return reader_fail(r, "'%s' stands where %s should", text, why);
-  if (strlen(text) >= sizeof p->names[0].text) return reader_fail(r, "'%s' is too long for a name", text);
   uint8_t subscripts;
-  Status status = subscripts_of(r, text, &subscripts);
-  if (status) return status;
-  r->at++;
-  for (*name = 0; *name < p->n_names; ++*name)
-    if (strcmp(p->names[*name].text, text) == 0) return STATUS_OK;
-  if (p->n_names == PROGRAM_NAMES_MAX) return reader_fail(r, "the program has more than %d names", PROGRAM_NAMES_MAX);
-  const Letter *letter = letter_of(text);
-  if (letter && letter->subscripts && subscripts != letter->subscripts)
-    return reader_fail(r, "'%s' is no block of %s; write %s_%s", text, letter->letter, letter->letter,
-                       letter->subscripts == IN_I ? "i" : "j");
-  ProgramName *n = &p->names[p->n_names++];
-  *n = (ProgramName){.subscripts = subscripts, .tensor = VALUES_MAX, .rows = SIDE_COUNT};
-  strcpy(n->text, text);
-  if (letter) {
-    n->tensor = (uint8_t)letter->tensor;
-    n->rows = (uint8_t)letter->rows;
-    n->cols = (uint8_t)letter->cols;
-    n->is_input = letter->subscripts != 0;
-    n->is_fp32 = letter->tensor == TENSOR_STATS;
-    n->is_output = letter->tensor == TENSOR_O && subscripts == IN_I;
-  }
-  return STATUS_OK;
+  Status status = reader_subscripts(r, text, false, &subscripts);
+  if (!status) status = reader_add_name(r, text, subscripts, name);
+  r->at += !status;
+  return status;
 }
+
+Status reader_whole(Reader *r, int *name) {
+  const char *text = reader_word(r);
+  for (int k = 0; k < r->p->n_declarations; k++) {
+    const ProgramName *n = &r->p->names[ *name = r->p->declarations[k].name];
+    if (!same_letters(n->text, text)) continue;
+    if (strchr(text, '_'))
+      return reader_fail(r, "'%s': a formula is over whole matrices; write %.*s", text, (int)strcspn(text, "_"), text);
+    if (!n->is_input) return reader_fail(r, "'%s' is no input; a formula is over inputs", text);
+    r->at++;
+    return STATUS_OK;
+  }
+  return reader_fail(r, "'%s' is no input declared above; a formula is over inputs", text);
+}
+
+static void learn(Sides *s, int rows, int cols) {
+  s->set_unknown |= rows == SIDE_UNKNOWN;
+  s->set_scalar |= rows == SIDE_ONE && cols == SIDE_ONE;
+  if (rows == SIDE_UNKNOWN || (rows == SIDE_ONE && cols == SIDE_ONE)) return;
+  if (s->rows == SIDE_UNKNOWN) *s = (Sides){.rows = SIDE_ONE, .cols = SIDE_ONE};
+  if (s->rows == SIDE_ONE) s->rows = (uint8_t)rows;
+  if (s->cols == SIDE_ONE) s->cols = (uint8_t)cols;
+}
+
+Status name_takes(Reader *r, int name, int rows, int cols) {
+  ProgramName *n = &r->p->names[name];
+  learn(&r->found[name], rows, cols);
+  if (r->learns) {
+    if (n->rows == SIDE_UNKNOWN) n->rows = r->found[name].rows, n->cols = r->found[name].cols;
+    return STATUS_OK;
+  }
+  if ((rows == n->rows || rows == SIDE_ONE) && (cols == n->cols || cols == SIDE_ONE)) return STATUS_OK;
+  return reader_fail(r, "'%s' is %s x %s and the value %s x %s", n->text, reader_side(r, n->rows),
+                     reader_side(r, n->cols), reader_side(r, rows), reader_side(r, cols));
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------ */
 
 Status name_defined(Reader *r, int name) {
   Definition *d = &r->definitions[name];
@@ -107,7 +172,7 @@ Status name_read(Reader *r, int name) {
   if (d->ended)
     return reader_fail(r, "'%s' is what line %d left when the loop of line %d ended; load it or compute it again here",
                        n->text, d->line, d->ended);
-  if (n->tensor < TENSOR_COUNT && (n->is_input || n->is_stored))
+  if (n->is_input || n->is_stored)
     return reader_fail(r, "'%s' is used before it is loaded; put 'load %s' above this line", n->text, n->text);
   return reader_fail(r, "'%s' has no value yet; load it or compute it above this line", n->text);
 }

@@ -8,7 +8,7 @@
  * least one loop; a name whose subscripts have all of them is therefore a block of one CTA alone. */
 #include "sim/algorithms/language/reader.h"
 
-static const char *const VARIABLE[DIM_COUNT] = {"i", "j", "s"};
+static const char *const VARIABLE[DIM_COUNT] = {"i", "j", "s", "h"};
 
 static int number_of(const Program *p, int op) { return p->lines[p->ops[op].line].number; }
 
@@ -19,7 +19,7 @@ static int loop_without(const Program *p, int store, int name) {
   const ProgramKernel *kernel = &p->kernels[o->kernel];
   for (int op = kernel->first_op; op < kernel->end_op; op++) {
     const ProgramOp *loop = &p->ops[op];
-    if (loop->kind != OP_LOOP || !loop->every || p->names[name].subscripts >> loop->dim & 1) continue;
+    if (loop->kind != OP_LOOP || !loop->every || (p->names[name].subscripts & reader_dims(loop))) continue;
     if (loop->dim == DIM_S && (o->when & WHEN_WHOLE)) continue;
     return op;
   }
@@ -51,13 +51,26 @@ static Status fail_at(Reader *r, int store, int name, int loop) {
                      variable, text, number_of(p, loop));
 }
 
+/* Additions of many CTAs to one block are atomic; but what they add to is loaded and stored in other kernels. */
+static Status fail_beside_add(Reader *r, int add, int name, int load) {
+  const Program *p = r->p;
+  r->number = number_of(p, add);
+  return reader_fail(r,
+                     "a race: CTAs add to the same block '%s', and line %d of this kernel loads it; load it in a later "
+                     "kernel",
+                     p->names[name].text, number_of(p, load));
+}
+
 Status races_check(Reader *r) {
   const Program *p = r->p;
   for (int op = 0; op < p->n_ops; op++) {
     const ProgramOp *o = &p->ops[op];
-    for (int k = 0; k < o->n_moved && o->kind == OP_EVENT && o->event == EVENT_STORE; k++) {
-      const int loop = loop_without(p, op, o->moved[k]);
-      if (loop >= 0) return fail_at(r, op, o->moved[k], loop);
+    if (o->kind != OP_EVENT || (o->event != EVENT_STORE && o->event != EVENT_ADD)) continue;
+    for (int k = 0; k < o->n_moved; k++) {
+      const int name = o->moved[k], loop = loop_without(p, op, name), load = load_of(p, o->kernel, name);
+      if (loop < 0) continue;
+      if (o->event == EVENT_STORE) return fail_at(r, op, name, loop);
+      if (load >= 0) return fail_beside_add(r, op, name, load);
     }
   }
   return STATUS_OK;

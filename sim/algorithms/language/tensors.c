@@ -11,16 +11,15 @@ static void letters_of(const char *text, char *letters) {
   letters[n] = '\0';
 }
 
-static bool declares(const Program *p) {
-  for (int n = 0; n < p->n_names; n++)
-    if (p->names[n].is_declared) return true;
-  return false;
+/* The papers' letters, in a program that declares nothing. */
+static bool is_letter(const ProgramName *n, const char *letters) {
+  return strcspn(n->text, "_'") == 1 && strchr(letters, n->text[0]);
 }
 
 /* One column that nobody has declared; of a program that declares nothing, m, l and L whether they move or not. */
 static bool is_statistic(const Program *p, const ProgramName *n) {
   if (n->is_declared || n->cols != SIDE_ONE) return false;
-  return n->is_loaded || n->is_stored || (!declares(p) && n->tensor == TENSOR_STATS);
+  return n->is_loaded || n->is_stored || (!p->declares && is_letter(n, "mlL"));
 }
 
 /* The row of that text, added if need be. */
@@ -44,9 +43,9 @@ static void add_rows(Program *p, bool (*is_wanted)(const Program *, const Progra
     if (!is_statistic(p, &p->names[n]) && is_wanted(p, &p->names[n])) row_of_name(p, &p->names[n]);
 }
 
-static bool is_declared(const Program *p, const ProgramName *n) { return n->is_declared && declares(p); }
+static bool is_declared(const Program *p, const ProgramName *n) { return n->is_declared && p->declares; }
 static bool is_own_moved(const Program *p, const ProgramName *n) {
-  return (n->is_loaded || n->is_stored) && (declares(p) || n->tensor != TENSOR_O);
+  return (n->is_loaded || n->is_stored) && (p->declares || !is_letter(n, "O"));
 }
 static bool is_any(const Program *p, const ProgramName *n) {
   (void)n;
@@ -55,7 +54,7 @@ static bool is_any(const Program *p, const ProgramName *n) {
 
 static void find_rows(Program *p) {
   static const char *const IMPLIED[] = {"Q", "K", "V", "S", "P"};
-  const bool implied = !declares(p);
+  const bool implied = !p->declares;
   bool statistics = implied;
   for (size_t k = 0; implied && k < sizeof IMPLIED / sizeof *IMPLIED; k++) row_of(p, IMPLIED[k]);
   add_rows(p, is_declared);

@@ -25,7 +25,7 @@ static size_t word_length(const char *text, size_t length, WordKind *kind) {
   *kind = WORD_SYMBOL;
   for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++)
     if (length >= 2 && strncmp(text, PAIRS[k], 2) == 0) return 2;
-  if (strchr("+-*/^()=,;<>", text[0])) return 1;
+  if (strchr("+-*/^()=,;<>:", text[0])) return 1;
   if (is_digit(text[0])) {
     *kind = WORD_NUMBER;
     while (n < length && (is_digit(text[n]) || text[n] == '.')) n++;
@@ -49,8 +49,11 @@ Status reader_words(Reader *r, const char *line, size_t length) {
       continue;
     }
     const size_t n = word_length(line + k, length - k, &kind);
+    if (n == 0 && line[k] == '_')
+      return reader_fail(r, "a subscript is i, j, s or h, the block of a loop around the line, such as K_j; a block by "
+                            "its number or beside it (K_0, K_{j+1}) cannot be named: loop over all, or use 'when'");
     if (n == 0)
-      return reader_fail(r, "'%s' cannot stand here; a line has letters, digits and + - * / ^ ( ) = , ; only",
+      return reader_fail(r, "'%s' cannot stand here; a line has letters, digits and + - * / ^ ( ) = , ; : only",
                          quote(line + k, 1).text);
     if (n >= WORD_BYTES) return reader_fail(r, "'%s' is too long for a word", quote(line + k, n).text);
     if (r->n_words == WORDS_MAX) return reader_fail(r, "the line has more than %d words; divide it", WORDS_MAX);
@@ -76,9 +79,4 @@ Status reader_expect(Reader *r, const char *text, const char *why) {
   if (reader_take(r, text)) return STATUS_OK;
   if (reader_at_end(r)) return reader_fail(r, "the line ends where '%s' should follow: %s", text, why);
   return reader_fail(r, "'%s' stands where '%s' should: %s", reader_word(r), text, why);
-}
-
-const char *side_name(Side side) {
-  static const char *const NAMES[SIDE_COUNT] = {"1", "B_r", "B_c", "d", "d_v"};
-  return NAMES[side];
 }

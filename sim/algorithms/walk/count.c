@@ -14,7 +14,7 @@ static Wide elements(Span blocks, int64_t B, int64_t N) {
 }
 
 CountRanges count_all(const Plan *plan) {
-  return (CountRanges){{{0, plan->T_r}, {0, plan->T_c}, {0, plan->tiling.n_splits}}};
+  return (CountRanges){{{0, plan->T_r}, {0, plan->T_c}, {0, plan->tiling.n_splits}, {0, schedule_group(plan)}}};
 }
 
 /* ---- Regions ---------------------------------------------------------------------------------------------- */
@@ -30,13 +30,37 @@ static MaskTiles tiles_of(const Plan *plan, Span rows, Span cols) {
   return (MaskTiles){plan->tiling.B_r, plan->tiling.B_c, rows, cols};
 }
 
+static void repeat(CountSums *g, Wide times) {
+  g->n *= times, g->full *= times, g->skipped *= times, g->rows *= times, g->cols *= times, g->area *= times;
+}
+
+/* Tiles (k, k) of a range. All whole ones see the same of the mask's band; of a pattern each is looked at. */
+static CountSums region_on_diagonal(const Plan *plan, Span blocks) {
+  const int64_t B = plan->tiling.B_r, B_c = plan->tiling.B_c, N_q = plan->shape.N_q, N_k = plan->shape.N_k;
+  const int64_t whole = min64(N_q / B, N_k / B_c);
+  CountSums g = {0};
+  for (int64_t k = blocks.begin; k < blocks.end;) {
+    const int64_t row0 = k * B, row1 = min64(row0 + B, N_q), col0 = k * B_c, col1 = min64(col0 + B_c, N_k);
+    const bool alike = B == B_c && N_q == N_k && k < whole && !plan->mask.pattern;
+    const int64_t end = alike ? min64(whole, blocks.end) : k + 1;
+    const Wide n = wide(end - k), rows = wide(row1 - row0), cols = wide(col1 - col0);
+    g.n += n;
+    if (mask_tile(&plan->mask, row0, row1, col0, col1) == TILE_FULL) g.full += n;
+    g.rows += n * rows, g.cols += n * cols, g.area += n * rows * cols;
+    k = end;
+  }
+  return g;
+}
+
 static CountSums region_of(const Plan *plan, const ProgramOp *op, const CountRanges *r) {
   const Span rows = r->of[DIM_I], cols = op->columns_split ? columns_of(plan, r) : r->of[DIM_J];
   const Wide N_rows = elements(rows, plan->tiling.B_r, plan->shape.N_q),
              N_cols = elements(cols, plan->tiling.B_c, plan->shape.N_k);
   const bool i = op->loops & IN_I, j = op->loops & IN_J;
   CountSums g = {.n = 1};
-  if (i && j) {
+  if (op->diagonal) {
+    g = region_on_diagonal(plan, overlap(rows, (Span){0, plan->T_c}));
+  } else if (i && j) {
     const MaskTiles tiles = tiles_of(plan, rows, cols);
     const MaskCount c = mask_count(&plan->mask, &tiles);
     if (op->masked)
@@ -48,10 +72,8 @@ static CountSums region_of(const Plan *plan, const ProgramOp *op, const CountRan
   } else if (j) {
     g = (CountSums){.n = length(cols), .cols = N_cols};
   }
-  if ((op->loops & IN_S) && !op->columns_split) {
-    const Wide splits = length(r->of[DIM_S]);
-    g.n *= splits, g.full *= splits, g.skipped *= splits, g.rows *= splits, g.cols *= splits, g.area *= splits;
-  }
+  if ((op->loops & IN_S) && !op->columns_split) repeat(&g, length(r->of[DIM_S]));
+  if (op->loops & IN_H) repeat(&g, length(r->of[DIM_H]));
   return g;
 }
 
@@ -112,6 +134,7 @@ static bool own_region(const Schedule *s, const Plan *plan, const ProgramOp *op,
     return true;
   }
   *g = region_seen(plan, op, &s->ops[op->needs], ranges);
+  if (op->loops & IN_H) repeat(g, length(ranges->of[DIM_H]));
   return true;
 }
 
@@ -122,7 +145,10 @@ static bool counts(const Plan *plan, const ProgramOp *op) {
 static bool has_own_region(const ProgramOp *op) { return op->first || op->needs >= 0; }
 
 /* Statements of the same loops share their region. */
-static int key_of(const ProgramOp *op) { return op->loops | (op->masked ? 8 : 0); }
+enum { KEYS = 1 << (DIM_COUNT + 2) };
+static int key_of(const ProgramOp *op) {
+  return op->loops | (op->masked ? 1 << DIM_COUNT : 0) | (op->diagonal ? 2 << DIM_COUNT : 0);
+}
 
 /* Its events there. */
 static Wide events_of(const ProgramOp *op, const CountSums *g) {
@@ -136,10 +162,10 @@ static CountSums steps_of(const ProgramOp *op) {
   return (CountSums){.n = 1, .full = op->partial_only ? (Wide)-1 : 0}; /* modulo 2^128 */
 }
 
-static CountSums bytes_of(const Plan *plan, const ProgramOp *op) {
+static CountSums bytes_of(const Schedule *s, const Plan *plan, const ProgramOp *op) {
   if (op->kind != OP_EVENT || !op->moves) return (CountSums){0};
   Wide n = op->words ? (Wide)op->words * STATS_BYTES : op->is_fp32 ? STATS_BYTES : wide(plan->element_bytes);
-  if (op->width) n *= wide(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d);
+  n *= wide(schedule_side(s, plan, op->width)) * wide(schedule_side(s, plan, op->height));
   if (op->rows && op->cols) return (CountSums){.area = n};
   return op->rows ? (CountSums){.rows = n} : op->cols ? (CountSums){.cols = n} : (CountSums){.n = n};
 }
@@ -156,13 +182,13 @@ static Wide weighed(const CountSums *w, const CountSums *g) {
 }
 
 void count_form(const Schedule *s, const Plan *plan, int first, int end, CountWhat what, CountForm *f) {
-  uint8_t at[16]; /* of a key among the terms, where it has one */
-  uint16_t known = 0;
+  uint8_t at[KEYS]; /* of a key among the terms, where it has one */
+  uint64_t known = 0;
   f->n_terms = 0;
   for (int k = first; k < end; k++) {
     const ProgramOp *op = &s->ops[k];
     if (!counts(plan, op)) continue;
-    const CountSums w = what == COUNT_BYTES ? bytes_of(plan, op) : steps_of(op);
+    const CountSums w = what == COUNT_BYTES ? bytes_of(s, plan, op) : steps_of(op);
     if (what == COUNT_BYTES && !(w.n | w.rows | w.cols | w.area)) continue;
     const int key = key_of(op);
     if (!has_own_region(op) && known >> key & 1) {
@@ -170,7 +196,7 @@ void count_form(const Schedule *s, const Plan *plan, int first, int end, CountWh
       continue;
     }
     if (!has_own_region(op)) {
-      known |= (uint16_t)(1 << key);
+      known |= (uint64_t)1 << key;
       at[key] = f->n_terms;
     }
     f->terms[f->n_terms++] = (CountTerm){.op = (uint8_t)k, .weights = w};
@@ -197,33 +223,50 @@ Wide count_steps(const Schedule *s, const Plan *plan, int first, int end, const 
   return count_by_form(s, plan, &form, ranges);
 }
 
-static void add_moved(const Plan *plan, const ProgramOp *op, const CountSums *g, Wide *bytes, bool *overflow) {
-  const CountSums w = bytes_of(plan, op); /* one weight */
+static void add_moved(const Schedule *s, const Plan *plan, const ProgramOp *op, const CountSums *g, Wide *bytes,
+                      bool *overflow) {
+  const CountSums w = bytes_of(s, plan, op); /* one weight */
   const Wide n = op->rows && op->cols ? g->area : op->rows ? g->rows : op->cols ? g->cols : g->n;
   *bytes = checked_add(*bytes, checked_mul(n, w.n | w.rows | w.cols | w.area, overflow), overflow);
 }
 
-static void add_op(const Plan *plan, const ProgramOp *op, const CountSums *g, Traffic *t, bool *overflow) {
+/* Of a product that is not rows x columns x d or d_v. */
+static Wide product_flops(const Schedule *s, const Plan *plan, const ProgramProduct *product, const CountSums *g,
+                          bool *overflow) {
+  Wide each = 2;
+  bool rows = false, cols = false;
+  for (int n = 0; n < 3; n++) {
+    rows |= product->sides[n] == SIDE_ROWS, cols |= product->sides[n] == SIDE_COLS;
+    if (product->sides[n] != SIDE_ROWS && product->sides[n] != SIDE_COLS)
+      each *= wide(schedule_side(s, plan, product->sides[n])); /* 2^48 at most */
+  }
+  return checked_mul(rows && cols ? g->area : rows ? g->rows : cols ? g->cols : g->n, each, overflow);
+}
+
+static void add_op(const Schedule *s, const Plan *plan, const ProgramOp *op, const CountSums *g, Traffic *t,
+                   bool *overflow) {
   const Wide n = events_of(op, g);
   t->steps += n;
   if (op->kind == OP_TEST) {
     t->tiles[TILE_SKIPPED] += n;
     return;
   }
-  if (op->event == EVENT_LOAD) add_moved(plan, op, g, &t->read[op->tensor], overflow);
-  if (op->event == EVENT_STORE) add_moved(plan, op, g, &t->write[op->tensor], overflow);
+  if (op->event == EVENT_LOAD) add_moved(s, plan, op, g, &t->read[op->tensor], overflow);
+  if (op->event == EVENT_STORE || op->event == EVENT_ADD) add_moved(s, plan, op, g, &t->write[op->tensor], overflow);
   if (op->event == EVENT_PRODUCT) {
     t->tiles[TILE_FULL] += g->full;
     t->tiles[TILE_PARTIAL] += n - g->full;
   }
   const Wide per_pair = op->products_d * wide(plan->shape.d) + op->products_dv * wide(plan->shape.d_v);
   t->flops = checked_add(t->flops, checked_mul(g->area, 2 * per_pair, overflow), overflow);
+  for (int k = op->first_product; k < op->first_product + op->n_products; k++)
+    t->flops = checked_add(t->flops, product_flops(s, plan, &s->products[k], g, overflow), overflow);
 }
 
 static void add_range(const Schedule *s, const Plan *plan, int first, int end, const CountRanges *ranges, Traffic *t,
                       bool *overflow) {
-  uint16_t known = 0;
-  CountSums shared[16], own; /* by key; not set before they are known */
+  uint64_t known = 0;
+  CountSums shared[KEYS], own; /* by key; not set before they are known */
   for (int k = first; k < end; k++) {
     const ProgramOp *op = &s->ops[k];
     if (!counts(plan, op)) continue;
@@ -232,10 +275,10 @@ static void add_range(const Schedule *s, const Plan *plan, int first, int end, c
     if (has_own_region(op)) {
       if (!own_region(s, plan, op, ranges, &own)) continue;
     } else if (!(known >> key & 1)) {
-      known |= (uint16_t)(1 << key);
+      known |= (uint64_t)1 << key;
       shared[key] = region_of(plan, op, ranges);
     }
-    add_op(plan, op, g, t, overflow);
+    add_op(s, plan, op, g, t, overflow);
   }
 }
 
@@ -300,7 +343,13 @@ static int64_t longest_in_splits(const Schedule *s, const Plan *plan, const Prog
 /* How often a load's most often loaded block comes. */
 static int64_t loads_of(const Schedule *s, const Plan *plan, const ProgramOp *op) {
   const Tiling *t = &plan->tiling;
-  const uint8_t others = (uint8_t)(op->loops & ~s->names[op->moved[0]].subscripts);
+  uint8_t others = (uint8_t)(op->loops & ~s->names[op->moved[0]].subscripts);
+  if (op->diagonal) others &= (uint8_t) ~(IN_I | IN_J);
+  if ((others & IN_H) && !op->once) {
+    ProgramOp in_one = *op;
+    in_one.loops &= (uint8_t)~IN_H;
+    return loads_of(s, plan, &in_one) * schedule_group(plan);
+  }
   if (op->once || (others & ~IN_S) == 0) {
     if (op->once || !others) return !op->never;
     if (op->needs < 0) return t->n_splits;

@@ -39,8 +39,9 @@ void place_traffic(const Schedule *s, const Plan *plan, uint64_t step, Traffic *
 /* ---- Tiles, rows and passes ------------------------------------------------------------------------------- */
 
 static bool is_tile_loop(const Schedule *s, int loop) {
-  const uint8_t loops = (uint8_t)(s->ops[loop].loops | 1 << s->ops[loop].dim);
-  return s->ops[loop].dim != DIM_S && (loops & (IN_I | IN_J)) == (IN_I | IN_J);
+  const ProgramOp *l = &s->ops[loop];
+  const uint8_t loops = (uint8_t)(l->loops | 1 << l->dim);
+  return l->diagonal || (l->dim <= DIM_J && (loops & (IN_I | IN_J)) == (IN_I | IN_J));
 }
 
 static int outermost(const Schedule *s, int op) {
@@ -83,7 +84,7 @@ static PlaceSteps beside_tiles(const Schedule *s, const Plan *plan, const Cursor
 static int row_loop(const Schedule *s, int inner) {
   for (int loop = inner; loop >= 0; loop = s->ops[loop].parent)
     if (s->ops[loop].every && !is_tile_loop(s, loop)) return loop;
-  return is_tile_loop(s, inner) ? s->ops[inner].parent : inner;
+  return is_tile_loop(s, inner) && s->ops[inner].parent >= 0 ? s->ops[inner].parent : inner;
 }
 
 PlaceSteps place_steps(const Schedule *s, const Plan *plan, uint64_t step, PlaceKind kind) {
@@ -143,7 +144,7 @@ int64_t place_n_ctas(const Schedule *s, const Plan *plan, int pass) {
 PlaceSteps place_cta(const Schedule *s, const Plan *plan, int pass, int64_t n) {
   int loops[PROGRAM_DEPTH_MAX];
   const int n_loops = cta_loops(s, pass, loops), first = first_op_of(s, pass);
-  Cursor c = {.begun = true, .i = -1, .j = -1, .split = -1};
+  Cursor c = {.begun = true, .i = -1, .j = -1, .split = -1, .head = -1};
   if (n_loops == 0) {
     const int end = s->whole_head ? s->n_ops - 1 : s->ops[first].end + 1;
     return (PlaceSteps){step_at(s, plan, c, first), step_at(s, plan, c, end)};
@@ -154,6 +155,7 @@ PlaceSteps place_cta(const Schedule *s, const Plan *plan, int pass, int64_t n) {
     const int64_t size = range.end - range.begin;
     c.at[loop->dim] = n % size;
     if (loop->dim == DIM_S) c.split = n % size;
+    if (loop->dim == DIM_H) c.head = n % size;
     n = n / size;
   }
   return iteration(s, plan, c, loops[n_loops - 1]);
@@ -162,7 +164,7 @@ PlaceSteps place_cta(const Schedule *s, const Plan *plan, int pass, int64_t n) {
 int64_t place_cta_of(const Schedule *s, const Plan *plan, const Event *e) {
   int loops[PROGRAM_DEPTH_MAX];
   const int n_loops = cta_loops(s, e->pass, loops);
-  const int64_t index[DIM_COUNT] = {max64(e->i, 0), max64(e->j, 0), e->split};
+  const int64_t index[DIM_COUNT] = {max64(e->i, 0), max64(e->j, 0), e->split, e->head};
   int64_t n = 0;
   for (int k = 0; k < n_loops; k++) {
     const Span range = walk_range(plan, &s->ops[loops[k]], 0);

@@ -8,8 +8,9 @@ static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 Span walk_range(const Plan *plan, const ProgramOp *loop, int64_t split) {
   switch (loop->dim) {
-  case DIM_I: return (Span){0, plan->T_r};
+  case DIM_I: return (Span){0, loop->diagonal ? min64(plan->T_r, plan->T_c) : plan->T_r};
   case DIM_S: return (Span){0, plan->tiling.n_splits};
+  case DIM_H: return (Span){0, schedule_group(plan)};
   default: break;
   }
   if (!loop->in_split) return (Span){0, plan->T_c};
@@ -27,9 +28,15 @@ void walk_leave_blocks(Cursor *c, Dim dim) {
     c->j = -1;
     c->col0 = c->col1 = 0;
   } else {
-    c->split = -1;
+    *(dim == DIM_S ? &c->split : &c->head) = -1;
+    return;
   }
   c->tile = TILE_FULL;
+}
+
+void walk_leave_loop(const ProgramOp *loop, Cursor *c) {
+  walk_leave_blocks(c, (Dim)loop->dim);
+  if (loop->diagonal) walk_leave_blocks(c, DIM_J);
 }
 
 /* Which tiles of the loop are computed, and full, beside the outer block that the cursor is in. */
@@ -46,7 +53,7 @@ void walk_enter_loop(const Plan *plan, const ProgramOp *loop, Cursor *c) {
   const Span range = walk_range(plan, loop, c->split);
   c->at[loop->dim] = 0;
   c->n[loop->dim] = range.end - range.begin;
-  if (loop->dim != DIM_S) find_spans(plan, c, (Dim)loop->dim);
+  if (loop->dim <= DIM_J && !loop->diagonal) find_spans(plan, c, (Dim)loop->dim);
 }
 
 static inline TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index) {
@@ -55,12 +62,27 @@ static inline TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index)
   return index >= c->full.begin && index < c->full.end ? TILE_FULL : TILE_PARTIAL;
 }
 
+/* Row block and column block `index`; what the mask hides of their tile is computed, then masked. */
+static void set_diagonal(const Plan *plan, Cursor *c, int64_t index) {
+  c->i = c->j = index;
+  c->row0 = index * plan->tiling.B_r;
+  c->row1 = min64(c->row0 + plan->tiling.B_r, plan->shape.N_q);
+  c->col0 = index * plan->tiling.B_c;
+  c->col1 = min64(c->col0 + plan->tiling.B_c, plan->shape.N_k);
+  c->tile = (uint8_t)mask_tile(&plan->mask, c->row0, c->row1, c->col0, c->col1);
+  if (c->tile == TILE_SKIPPED) c->tile = TILE_PARTIAL;
+}
+
 static inline __attribute__((always_inline)) void set_block(const Plan *plan, const ProgramOp *loop, Cursor *c) {
   const Tiling *t = &plan->tiling;
   int64_t index = c->at[loop->dim];
   if (schedule_backwards(plan, loop)) index = c->n[loop->dim] - 1 - index;
-  if (loop->dim == DIM_S) {
-    c->split = index;
+  if (loop->dim > DIM_J) {
+    *(loop->dim == DIM_S ? &c->split : &c->head) = index;
+    return;
+  }
+  if (loop->diagonal) {
+    set_diagonal(plan, c, index);
     return;
   }
   if (loop->dim == DIM_I) {
@@ -103,19 +125,38 @@ static inline bool happens(const Schedule *s, const Plan *plan, const ProgramOp 
   if (op->partial_only) return c->tile == TILE_PARTIAL && holds(plan, op->when);
   if (op->never || !holds(plan, op->when)) return false;
   if (op->first && (((op->first & IN_I) && c->at[DIM_I]) || ((op->first & IN_J) && c->at[DIM_J]) ||
-                    ((op->first & IN_S) && c->at[DIM_S])))
+                    ((op->first & IN_S) && c->at[DIM_S]) || ((op->first & IN_H) && c->at[DIM_H])))
     return false;
   return op->needs < 0 || has_tile(plan, &s->ops[op->needs], c);
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */
 
-static inline uint64_t bytes_of(const Plan *plan, const ProgramOp *op, const Cursor *c) {
+static inline uint64_t bytes_of(const Schedule *s, const Plan *plan, const ProgramOp *op, const Cursor *c) {
   const uint64_t element = op->fixed_bytes ? op->fixed_bytes : (uint64_t)plan->element_bytes;
   const uint64_t rows = op->rows ? (uint64_t)(c->row1 - c->row0) : 1,
                  cols = op->cols ? (uint64_t)(c->col1 - c->col0) : 1;
-  const uint64_t width = !op->width ? 1 : (uint64_t)(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d);
-  return element * rows * cols * width;
+  const uint64_t bytes = element * rows * cols;
+  if (op->width == SIDE_D && !op->height) return bytes * (uint64_t)plan->shape.d;
+  if (!op->width) return bytes;
+  return bytes * (uint64_t)(schedule_side(s, plan, op->width) * schedule_side(s, plan, op->height));
+}
+
+/* Of products that are not rows x columns x d or d_v. */
+static __attribute__((noinline)) uint64_t other_flops(const Schedule *s, const Plan *plan, const ProgramOp *op,
+                                                      const Cursor *c) {
+  uint64_t flops = 0;
+  for (int k = op->first_product; k < op->first_product + op->n_products; k++) {
+    uint64_t product = 2;
+    for (int n = 0; n < 3; n++) {
+      const int side = s->products[k].sides[n];
+      product *= (uint64_t)(side == SIDE_ROWS   ? c->row1 - c->row0
+                            : side == SIDE_COLS ? c->col1 - c->col0
+                                                : schedule_side(s, plan, side));
+    }
+    flops += product;
+  }
+  return flops;
 }
 
 static inline uint64_t flops_of(const Plan *plan, const ProgramOp *op, const Cursor *c) {
@@ -123,8 +164,8 @@ static inline uint64_t flops_of(const Plan *plan, const ProgramOp *op, const Cur
          (op->products_d * (uint64_t)plan->shape.d + op->products_dv * (uint64_t)plan->shape.d_v);
 }
 
-static inline void emit(const Plan *restrict plan, Cursor *restrict c, const ProgramOp *restrict op,
-                        Event *restrict event) {
+static inline void emit(const Schedule *restrict s, const Plan *restrict plan, Cursor *restrict c,
+                        const ProgramOp *restrict op, Event *restrict event) {
   event->kind = op->event;
   event->tensor = op->tensor;
   event->tile = c->tile;
@@ -139,8 +180,10 @@ static inline void emit(const Plan *restrict plan, Cursor *restrict c, const Pro
   event->row1 = c->row1;
   event->col0 = c->col0;
   event->col1 = c->col1;
-  event->bytes = op->moves ? bytes_of(plan, op, c) : 0;
+  event->head = max64(c->head, 0);
+  event->bytes = op->moves ? bytes_of(s, plan, op, c) : 0;
   event->flops = op->products_d | op->products_dv ? flops_of(plan, op, c) : 0;
+  if (op->n_products) event->flops += other_flops(s, plan, op, c);
 }
 
 void walk_begin(Cursor *c) {
@@ -172,7 +215,7 @@ static const ProgramOp *next_event(const Schedule *s, const Plan *plan, Cursor *
       __attribute__((fallthrough));
     case OP_TEST:
       if (c->at[op->dim] == c->n[op->dim]) {
-        walk_leave_blocks(c, (Dim)op->dim);
+        walk_leave_loop(op, c);
         c->op = (uint8_t)(op->end + 1);
         break;
       }
@@ -191,7 +234,7 @@ __attribute__((noinline)) static bool find_next(const Schedule *s, const Plan *p
   if (!c->begun) walk_begin(c);
   const ProgramOp *op = next_event(s, plan, c);
   if (!op) return false;
-  emit(plan, c, op, event);
+  emit(s, plan, c, op, event);
   if (op->kind == OP_TEST) {
     event->kind = EVENT_SKIP;
     c->at[op->dim]++;
@@ -204,7 +247,7 @@ __attribute__((noinline)) static bool find_next(const Schedule *s, const Plan *p
 bool schedule_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event) {
   const ProgramOp *op = &s->ops[c->op];
   if (op->kind != OP_EVENT || op->is_checked || !c->begun) return find_next(s, plan, c, event);
-  emit(plan, c, op, event);
+  emit(s, plan, c, op, event);
   c->op++;
   return true;
 }

@@ -12,6 +12,7 @@ void walk_begin(Cursor *cursor);
 
 /* Outside the loop over these blocks. */
 void walk_leave_blocks(Cursor *cursor, Dim dim);
+void walk_leave_loop(const ProgramOp *loop, Cursor *cursor);
 
 /* Enters a loop, before its first iteration; and makes the iteration at[dim] the present one. */
 void walk_enter_loop(const Plan *plan, const ProgramOp *loop, Cursor *cursor);

@@ -1,0 +1,314 @@
+#include "sim/numbers/reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The mask, written from its description in sim/problem/shape.h and pattern.h, and not from the bands and ranges that
+ * the schedules use. */
+static bool pattern_hides(const Pattern *p, int64_t query, int64_t own, int64_t key) {
+  if (p->kind == PATTERN_BLOCKS) return pattern_cells(p, query, query + 1, key, key + 1).allowed == 0;
+  if (p->kind != PATTERN_DOCUMENTS) return false;
+  int64_t k = 0;
+  while (p->table[k] <= key) k++;
+  return own >= p->table[k] || own < (k > 0 ? p->table[k - 1] : 0);
+}
+
+bool reference_sees(const Shape *shape, int64_t query, int64_t key) {
+  const int64_t own = query + (shape->top_left ? 0 : shape->N_k - shape->N_q); /* the query's position among the keys */
+  const Pattern *p = shape->pattern;
+  if (p && pattern_hides(p, query, own, key)) return false;
+  if (p && p->kind == PATTERN_PREFIX && key < p->keys) return true;
+  if (p && p->kind == PATTERN_SINK && key < p->keys)
+    return !(shape->causal && key > own) && !(shape->sided && shape->right >= 0 && key > own + shape->right) &&
+           !(!shape->causal && shape->window && key >= own + shape->window);
+  if (shape->causal && key > own) return false;
+  if (shape->sided)
+    return (shape->left < 0 || key >= own - shape->left) && (shape->right < 0 || key <= own + shape->right);
+  if (shape->window == 0) return true;
+  if (shape->causal) return key > own - shape->window;
+  return key > own - shape->window && key < own + shape->window;
+}
+
+/* ---- Matrices ---------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  int64_t rows, cols;
+  double *p; /* NULL: no memory */
+  bool is_own;
+} Matrix;
+
+typedef struct {
+  const Evaluator *v;
+  int64_t head;
+} Reference;
+
+static Matrix make(int64_t rows, int64_t cols) {
+  return (Matrix){rows, cols, calloc((size_t)(rows * cols), sizeof(double)), true};
+}
+
+static void drop(Matrix m) {
+  if (m.is_own) free(m.p);
+}
+
+static double at(const Matrix *m, int64_t r, int64_t k) {
+  return m->p[(m->rows == 1 ? 0 : r) * m->cols + (m->cols == 1 ? 0 : k)];
+}
+
+static const ProgramNode *node_of(const Reference *r, int node) { return &r->v->schedule->nodes[node]; }
+
+static int64_t side_of(const Reference *r, int side) { return schedule_side_whole(r->v->schedule, r->v->plan, side); }
+
+static Matrix value_of(const Reference *r, int node);
+
+static double combined(int kind, double a, double b) {
+  switch (kind) {
+  case NODE_ADD: return a + b;
+  case NODE_SUBTRACT: return a - b;
+  case NODE_TIMES: return a * b;
+  case NODE_DIVIDE: return a / b;
+  default: return fmax(a, b);
+  }
+}
+
+static Matrix pair(const Reference *r, const ProgramNode *n) {
+  const Matrix a = value_of(r, n->a), b = value_of(r, n->b);
+  Matrix m = make(a.rows > b.rows ? a.rows : b.rows, a.cols > b.cols ? a.cols : b.cols);
+  for (int64_t i = 0; a.p && b.p && m.p && i < m.rows; i++)
+    for (int64_t k = 0; k < m.cols; k++) m.p[i * m.cols + k] = combined(n->kind, at(&a, i, k), at(&b, i, k));
+  if (!a.p || !b.p) drop(m), m.p = NULL;
+  drop(a), drop(b);
+  return m;
+}
+
+static Matrix product(const Reference *r, const ProgramNode *n) {
+  const Matrix a = value_of(r, n->a), b = value_of(r, n->b);
+  Matrix m = make(a.rows, b.cols);
+  for (int64_t i = 0; a.p && b.p && m.p && i < m.rows; i++)
+    for (int64_t k = 0; k < m.cols; k++)
+      for (int64_t e = 0; e < a.cols; e++) m.p[i * m.cols + k] += a.p[i * a.cols + e] * b.p[e * b.cols + k];
+  if (!a.p || !b.p) drop(m), m.p = NULL;
+  drop(a), drop(b);
+  return m;
+}
+
+static double function_of(int kind, double x) {
+  switch (kind) {
+  case NODE_NEGATE: return -x;
+  case NODE_EXP: return exp(x);
+  case NODE_EXP2: return exp2(x);
+  case NODE_LOG: return log(x);
+  case NODE_TANH: return tanh(x);
+  case NODE_SIGMOID: return 1 / (1 + exp(-x));
+  default: return sqrt(x);
+  }
+}
+
+static Matrix function(const Reference *r, const ProgramNode *n) {
+  const Matrix a = value_of(r, n->a);
+  Matrix m = make(a.rows, a.cols);
+  for (int64_t k = 0; a.p && m.p && k < a.rows * a.cols; k++) m.p[k] = function_of(n->kind, a.p[k]);
+  if (!a.p) drop(m), m.p = NULL;
+  drop(a);
+  return m;
+}
+
+static Matrix transposed(const Reference *r, const ProgramNode *n) {
+  const Matrix a = value_of(r, n->a);
+  Matrix m = make(a.cols, a.rows);
+  for (int64_t i = 0; a.p && m.p && i < a.rows; i++)
+    for (int64_t k = 0; k < a.cols; k++) m.p[k * a.rows + i] = a.p[i * a.cols + k];
+  if (!a.p) drop(m), m.p = NULL;
+  drop(a);
+  return m;
+}
+
+/* One number a row, or the first columns. */
+static Matrix of_rows(const Reference *r, const ProgramNode *n) {
+  const Matrix a = value_of(r, n->a);
+  Matrix m = make(a.rows, n->kind == NODE_FIRST ? side_of(r, n->cols) : 1);
+  for (int64_t i = 0; a.p && m.p && i < a.rows; i++) {
+    double sum = n->kind == NODE_ROW_MAX ? -INFINITY : 0;
+    for (int64_t k = 0; k < a.cols; k++) {
+      const double x = a.p[i * a.cols + k];
+      sum = n->kind == NODE_ROW_MAX ? fmax(sum, x) : sum + x;
+      if (n->kind == NODE_FIRST && k < m.cols) m.p[i * m.cols + k] = x;
+    }
+    if (n->kind != NODE_FIRST) m.p[i] = sum;
+  }
+  if (!a.p) drop(m), m.p = NULL;
+  drop(a);
+  return m;
+}
+
+static Matrix masked(const Reference *r, const ProgramNode *n) {
+  Matrix a = value_of(r, n->a);
+  Matrix hidden = n->b >= 0 ? value_of(r, n->b) : (Matrix){0};
+  Matrix m = make(a.rows, a.cols);
+  for (int64_t i = 0; a.p && m.p && i < a.rows; i++)
+    for (int64_t k = 0; k < a.cols; k++)
+      m.p[i * a.cols + k] = reference_sees(&r->v->plan->shape, i, k) ? a.p[i * a.cols + k]
+                            : hidden.p                               ? hidden.p[0]
+                                                                     : -INFINITY;
+  if (!a.p) drop(m), m.p = NULL;
+  drop(a), drop(hidden);
+  return m;
+}
+
+/* Rows of -infinity alone become 0. */
+static Matrix softmax(const Reference *r, const ProgramNode *n) {
+  const Matrix a = value_of(r, n->a);
+  Matrix m = make(a.rows, a.cols);
+  for (int64_t i = 0; a.p && m.p && i < a.rows; i++) {
+    double most = -INFINITY, l = 0;
+    for (int64_t k = 0; k < a.cols; k++) most = fmax(most, a.p[i * a.cols + k]);
+    for (int64_t k = 0; k < a.cols && most > -INFINITY; k++) l += m.p[i * a.cols + k] = exp(a.p[i * a.cols + k] - most);
+    for (int64_t k = 0; k < a.cols && l > 0; k++) m.p[i * a.cols + k] /= l;
+  }
+  if (!a.p) drop(m), m.p = NULL;
+  drop(a);
+  return m;
+}
+
+static Matrix number(double x) {
+  Matrix m = make(1, 1);
+  if (m.p) m.p[0] = x;
+  return m;
+}
+
+static double length_of(const Reference *r, int which) {
+  const Plan *plan = r->v->plan;
+  if (which == LENGTH_N_Q || which == LENGTH_N_K)
+    return (double)(which == LENGTH_N_Q ? plan->shape.N_q : plan->shape.N_k);
+  return (double)schedule_side(r->v->schedule, plan, which);
+}
+
+static Matrix input(const Reference *r, int name) {
+  const ProgramName *n = &r->v->schedule->names[name];
+  return (Matrix){side_of(r, n->rows), side_of(r, n->cols), evaluate_matrix(r->v, name, r->head, 0), false};
+}
+
+static Matrix value_of(const Reference *r, int node) {
+  const ProgramNode *n = node_of(r, node);
+  switch (n->kind) {
+  case NODE_NUMBER: return number(n->value);
+  case NODE_LENGTH: return number(length_of(r, n->name));
+  case NODE_SQRT_D: return number(1 / r->v->state->scale);
+  case NODE_NAME: return input(r, n->name);
+  case NODE_MATMUL: return product(r, n);
+  case NODE_TRANSPOSE: return transposed(r, n);
+  case NODE_ROW_MAX:
+  case NODE_ROW_SUM:
+  case NODE_FIRST: return of_rows(r, n);
+  case NODE_MASKED: return masked(r, n);
+  case NODE_SOFTMAX: return softmax(r, n);
+  case NODE_ADD:
+  case NODE_SUBTRACT:
+  case NODE_TIMES:
+  case NODE_DIVIDE:
+  case NODE_MAX: return pair(r, n);
+  default: return function(r, n);
+  }
+}
+
+/* ---- Attention and its gradients --------------------------------------------------------------------------- */
+
+typedef struct {
+  Matrix Q, K, V, dO; /* dO of gradients alone */
+  double *p, *slope;  /* of one row: weights of all keys, and what a cap of scores leaves of their slope */
+} Operands;
+
+/* The weights of a row, which add up to 1 (less with a sink); returns its log-sum-exp. */
+static double weigh(const Reference *r, const Operands *o, int64_t row) {
+  const SoftmaxConfig *config = &r->v->state->config.softmax;
+  const double scale = r->v->state->scale, cap = config->softcap;
+  double most = config->has_sink ? config->sink : -INFINITY, l = 0;
+  for (int64_t key = 0; key < o->K.rows; key++) {
+    double sum = 0;
+    for (int64_t c = 0; c < o->Q.cols; c++) sum += o->Q.p[row * o->Q.cols + c] * o->K.p[key * o->K.cols + c];
+    const double bent = cap > 0 ? tanh(sum * scale / cap) : 0;
+    o->slope[key] = 1 - bent * bent;
+    o->p[key] = !reference_sees(&r->v->plan->shape, row, key) ? -INFINITY : cap > 0 ? cap * bent : sum * scale;
+    most = fmax(most, o->p[key]);
+  }
+  const bool twos = config->powers_of_two;
+  if (config->has_sink) l = twos ? exp2(config->sink - most) : exp(config->sink - most);
+  for (int64_t key = 0; key < o->K.rows; key++) {
+    o->p[key] = o->p[key] == -INFINITY ? 0 : twos ? exp2(o->p[key] - most) : exp(o->p[key] - most);
+    l += o->p[key];
+  }
+  for (int64_t key = 0; key < o->K.rows && l > 0; key++) o->p[key] /= l;
+  return l > 0 ? most + (twos ? log2(l) : log(l)) : -INFINITY;
+}
+
+static void attend(const Reference *r, const Operands *o, int result, double *out) {
+  for (int64_t row = 0; row < o->Q.rows; row++) {
+    const double L = weigh(r, o, row);
+    if (result == 1) out[row] = L;
+    for (int64_t key = 0; key < o->K.rows && result == 0; key++)
+      for (int64_t c = 0; c < o->V.cols; c++) out[row * o->V.cols + c] += o->p[key] * o->V.p[key * o->V.cols + c];
+  }
+}
+
+/* dV = P^T dO; dS = P x (dO V^T - rows of sums of P x dO V^T), scaled; dQ = dS K, dK = dS^T Q. Adds to out. */
+static void differentiate(const Reference *r, const Operands *o, int result, double *out) {
+  const int64_t d = o->Q.cols, d_v = o->V.cols;
+  for (int64_t row = 0; row < o->Q.rows; row++) {
+    double D = 0;
+    weigh(r, o, row);
+    for (int64_t key = 0; key < o->K.rows; key++) {
+      double dP = 0;
+      for (int64_t c = 0; c < d_v; c++) dP += o->dO.p[row * d_v + c] * o->V.p[key * d_v + c];
+      for (int64_t c = 0; c < d_v && result == 2; c++) out[key * d_v + c] += o->p[key] * o->dO.p[row * d_v + c];
+      D += o->p[key] * dP;
+    }
+    for (int64_t key = 0; key < o->K.rows && result != 2; key++) {
+      double dP = 0;
+      for (int64_t c = 0; c < d_v; c++) dP += o->dO.p[row * d_v + c] * o->V.p[key * d_v + c];
+      const double dS = o->p[key] * (dP - D) * o->slope[key] * r->v->state->scale;
+      for (int64_t c = 0; c < d; c++) {
+        if (result == 0) out[row * d + c] += dS * o->K.p[key * d + c];
+        if (result == 1) out[key * d + c] += dS * o->Q.p[row * d + c];
+      }
+    }
+  }
+}
+
+static bool apply(const Reference *r, const ProgramNode *n, int result, double *out) {
+  const bool is_gradient = n->kind == NODE_GRADIENT;
+  const ProgramNode *first = is_gradient ? node_of(r, n->a) : NULL, *second = node_of(r, n->b);
+  Operands o = {.Q = value_of(r, is_gradient ? first->a : n->a), .K = value_of(r, is_gradient ? first->b : second->a)};
+  o.V = value_of(r, is_gradient ? second->a : second->b);
+  if (is_gradient) o.dO = value_of(r, second->b);
+  o.p = calloc((size_t)o.K.rows, sizeof *o.p);
+  o.slope = calloc((size_t)o.K.rows, sizeof *o.slope);
+  const bool is_ready = o.Q.p && o.K.p && o.V.p && o.p && o.slope && (o.dO.p || !is_gradient);
+  if (is_ready && is_gradient) differentiate(r, &o, result, out);
+  if (is_ready && !is_gradient) attend(r, &o, result, out);
+  drop(o.Q), drop(o.K), drop(o.V), drop(o.dO);
+  free(o.p);
+  free(o.slope);
+  return is_ready;
+}
+
+bool reference_matrix(const Evaluator *v, const ProgramDeclaration *d, int64_t head, double *out) {
+  const ProgramName *name = &v->schedule->names[d->name];
+  const ProgramNode *n = &v->schedule->nodes[d->formula - 1];
+  Reference r = {v, head};
+  const int64_t rows = side_of(&r, name->rows), cols = side_of(&r, name->cols);
+  const bool adds = v->schedule->over_heads && !(name->subscripts & IN_H);
+  const int64_t end = adds ? schedule_group(v->plan) : head + 1;
+  memset(out, 0, (size_t)(rows * cols) * sizeof *out);
+  for (r.head = adds ? 0 : head; r.head < end; r.head++) {
+    if (n->kind == NODE_ATTENTION || n->kind == NODE_GRADIENT) {
+      if (!apply(&r, n, d->result, out)) return false;
+      continue;
+    }
+    const Matrix m = value_of(&r, d->formula - 1);
+    for (int64_t i = 0; m.p && i < rows; i++)
+      for (int64_t k = 0; k < cols; k++) out[i * cols + k] = at(&m, i, k);
+    drop(m);
+    if (!m.p) return false;
+  }
+  return true;
+}
