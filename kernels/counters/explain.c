@@ -16,6 +16,7 @@ enum {
 
 /* Counters are this near to what a cause gives, when it is the right one (HBM is not as sharp: writes stay in L2). */
 static const double SHARP = 0.003, BLUNT = 0.05;
+static const double NEAR = 0.01; /* what a cause costs that is near, not exact */
 
 const char *cause_name(CauseKind kind) {
   static const char *const names[CAUSE_COUNT] = {[CAUSE_MASK_NOT_SKIPPED] = "mask_not_skipped",
@@ -43,7 +44,8 @@ const char *cause_name(CauseKind kind) {
                                                  [CAUSE_L2_HEADS] = "l2_heads",
                                                  [CAUSE_L2_UNSHARED] = "l2_unshared",
                                                  [CAUSE_WARM] = "warm",
-                                                 [CAUSE_SMALL] = "small"};
+                                                 [CAUSE_SMALL] = "small",
+                                                 [CAUSE_BACKGROUND] = "background"};
   return names[kind];
 }
 
@@ -168,7 +170,11 @@ static void offer(Explain *x, CauseKind kind, double penalty, double read, doubl
   *c = (Cause){.kind = kind, .read = read, .write = write};
   c->off = (says_read ? read_off : 0) > (says_write ? write_off : 0) ? read_off : says_write ? write_off : read_off;
   const double noise = x->sharp;
-  c->score = penalty + weigh(read_off, says_read, noise) + weigh(write_off, says_write, noise);
+  /* Exact beats near: bytes that agree to the last are no accident, unless the cause has a number that was chosen. */
+  const bool chosen = kind == CAUSE_SPILLS && !x->row->known[COUNTER_LOCAL_WRITE] && write > x->base.write;
+  const bool exact = read_off == 0 && write_off == 0 && !chosen && !x->at_hbm;
+  c->score =
+      exact ? penalty / 100 : penalty + NEAR + weigh(read_off, says_read, noise) + weigh(write_off, says_write, noise);
   char what[112], would[64], amount[24];
   va_list arguments;
   va_start(arguments, format);
@@ -424,6 +430,9 @@ static void shapes(Explain *x) {
         "twice as much of everything: elements of %d bytes instead of %d, or twice the heads", 2 * element, element);
   offer(x, CAUSE_OTHER_TYPE, 0.0015, b->read / 2, b->write / 2,
         "half of everything: elements of half the size, or half of the heads");
+  if (element < FP32)
+    offer(x, CAUSE_OTHER_TYPE, 0.0004, b->read, b->write + x->O * (FP32 - element) / element, "O written in fp32");
+  if (element == 1) offer(x, CAUSE_OTHER_TYPE, 0.0004, b->read, b->write + x->O, "O written in 16 bits");
   for (int k = 3; k <= 128; k++) {
     offer(x, CAUSE_OTHER_SHAPE, 0.003, b->read * k, b->write * k, "%d times the batch or heads", k);
     offer(x, CAUSE_OTHER_SHAPE, 0.003, b->read / k, b->write / k, "1 in %d of the batch or heads", k);

@@ -41,8 +41,9 @@ typedef enum {
   CAUSE_L2_SMALL, /* HBM alone: K and V of one head are more than L2 holds */
   CAUSE_L2_HEADS, /* those of one head fit, those of the heads that run at once do not */
   CAUSE_L2_UNSHARED,
-  CAUSE_WARM,  /* less than compulsory: it lay in L2 already */
-  CAUSE_SMALL, /* a launch too small or too short for its counters */
+  CAUSE_WARM,       /* less than compulsory: it lay in L2 already */
+  CAUSE_SMALL,      /* a launch too small or too short for its counters */
+  CAUSE_BACKGROUND, /* HBM reads that go with time: a screen */
   CAUSE_COUNT
 } CauseKind;
 
@@ -71,5 +72,8 @@ typedef struct {
  * had them. Errors: as counter_compare. */
 Status counter_explain(const CounterRow *row, const KernelModel *model, const Shape *shape, const Tiling *tiling,
                        const ExplainContext *context, Cause causes[CAUSES_MAX], int *n_causes, Error *error);
+
+/* HBM is read for more than the kernel needs (expected_read), at about the rate of a screen. In background.c. */
+bool counter_explain_background(const CounterRow *row, double expected_read, Cause *cause);
 
 #endif

@@ -44,6 +44,26 @@ bool crosscheck_says_nothing(const CrosscheckItem *i) {
   return i->is_range && !i->is_prediction && i->holds && i->high > 10 * i->low;
 }
 
+static Status add_why(Crosscheck *c, const CrosscheckWhy *why, Error *error) {
+  if (!c->why) c->why = calloc(CROSSCHECK_WHY_MAX, sizeof *c->why);
+  if (!c->why) return error_set(error, STATUS_NO_MEMORY, "no memory for the causes");
+  if (c->n_why < CROSSCHECK_WHY_MAX) c->why[c->n_why++] = *why;
+  return STATUS_OK;
+}
+
+Status crosscheck_add_cause(Crosscheck *c, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                            const Cause *cause, Error *error) {
+  CrosscheckWhy why = {.shape = *shape, .tiling = *tiling, .causes = {*cause}, .n_causes = 1};
+  snprintf(why.kernel, sizeof why.kernel, "%.*s", (int)sizeof why.kernel - 1, row->kernel);
+  for (size_t n = 0; n < c->n_why; n++) {
+    CrosscheckWhy *w = &c->why[n];
+    if (strcmp(w->kernel, why.kernel) || memcmp(&w->shape, shape, sizeof *shape)) continue;
+    if (w->n_causes < CAUSES_MAX) w->causes[w->n_causes++] = *cause;
+    return STATUS_OK;
+  }
+  return add_why(c, &why, error);
+}
+
 /* Looks for causes where a count is not as the model says. */
 static Status explain(Crosscheck *c, const CounterRow *row, const KernelModel *model, const Shape *shape,
                       const Tiling *tiling, bool holds, Error *error) {
@@ -55,10 +75,7 @@ static Status explain(Crosscheck *c, const CounterRow *row, const KernelModel *m
     if (!holds) c->n_unexplained++;
     return STATUS_OK;
   }
-  if (!c->why) c->why = calloc(CROSSCHECK_WHY_MAX, sizeof *c->why);
-  if (!c->why) return error_set(error, STATUS_NO_MEMORY, "no memory for the causes");
-  if (c->n_why < CROSSCHECK_WHY_MAX) c->why[c->n_why++] = why;
-  return STATUS_OK;
+  return add_why(c, &why, error);
 }
 
 /* A kernel that splits the keys has lines of its own: it is described only in part. So have the upper rungs, which were

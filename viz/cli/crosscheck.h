@@ -85,6 +85,10 @@ bool crosscheck_says_nothing(const CrosscheckItem *item);
 Status crosscheck_add_row(Crosscheck *crosscheck, const CounterRow *row, const KernelModel *model, const Shape *shape,
                           const Tiling *tiling, Error *error);
 
+/* One more cause for a row, whatever its laws say. */
+Status crosscheck_add_cause(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                            const Cause *cause, Error *error);
+
 /* Lays a prediction beside a row of counters and adds what both know. */
 Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape,
                                   const Tiling *tiling, const Prediction *prediction, Error *error);

@@ -192,6 +192,10 @@ static Status add_described(Crosscheck *c, Judge *j, const CounterRow *row, cons
   const PredictedRun run = run_of(j, schedule, shape, &tiles, &launch);
   Prediction prediction;
   status = predicted(j, row->kernel, &run, &prediction, error);
+  Cause cause;
+  if (status == STATUS_OK && c->explains && prediction.known[PREDICT_HBM_READ] &&
+      counter_explain_background(row, prediction.value[PREDICT_HBM_READ], &cause))
+    status = crosscheck_add_cause(c, row, shape, &tiles, &cause, error);
   return status ? status : crosscheck_add_predictions(c, row, shape, &tiles, &prediction, error);
 }
 
