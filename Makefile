@@ -284,7 +284,7 @@ $(GENERATED): $(PROGRAM)
 install: all $(GENERATED)
 	install -Dm755 $(BUILD)/tilewalk "$(ROOT)/bin/tilewalk"
 	for p in $(notdir $(filter %-full,$(PROGRAM))); do install -Dm755 $(BUILD)/$$p "$(ROOT)/lib/tilewalk/$$p" || exit 1; done
-	find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' ! -path 'assets/package/*' -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(ROOT)/share/tilewalk" {} +
+	find assets lessons kernels/cuda -type f \( -path 'kernels/*' -o ! -name '*.[ch]' \) ! -path 'assets/pictures/*' ! -path 'assets/package/*' -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(ROOT)/share/tilewalk" {} +
 	install -Dm644 $(BUILD)/tilewalk.1 "$(ROOT)/share/man/man1/tilewalk.1"
 	install -Dm644 $(BUILD)/tilewalk.bash "$(ROOT)/share/bash-completion/completions/tilewalk"
 	install -Dm644 $(BUILD)/_tilewalk "$(ROOT)/share/zsh/site-functions/_tilewalk"

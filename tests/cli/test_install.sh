@@ -15,7 +15,7 @@ rm -f "$root.log"
 unset TILEWALK_ASSETS
 usr=$root/usr tilewalk=$root/usr/bin/tilewalk
 
-find assets lessons -type f ! -name '*.[ch]' ! -path 'assets/pictures/*' ! -path 'assets/package/*' 2>/dev/null | while read -r file; do
+find assets lessons kernels/cuda -type f \( -path 'kernels/*' -o ! -name '*.[ch]' \) ! -path 'assets/pictures/*' ! -path 'assets/package/*' 2>/dev/null | while read -r file; do
   cmp "$file" "$usr/share/tilewalk/$file" || exit 1
 done || fail "a data file is not installed"
 [ "$(ls "$usr/bin")" = tilewalk ] || fail "more than one command is installed"

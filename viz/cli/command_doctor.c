@@ -17,6 +17,7 @@
 
 #include "viz/request/assets.h"
 #include "viz/cli/command.h"
+#include "viz/cli/cuda_compile.h"
 #include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/text/table.h"
@@ -52,6 +53,16 @@ static bool find_program(const char *name, const char *also, char *found) {
 static Check program(const char *name, const char *also, const char *used_for, const char *remedy) {
   Check c = {.what = name, .used_for = used_for, .remedy = remedy};
   c.present = find_program(name, also, c.found);
+  return c;
+}
+
+static Check clang(void) {
+  Check c = {.what = "clang",
+             .used_for = "tilewalk kernel FILE.cu: CUDA without CUDA",
+             .remedy = "apt-get install clang (14 or later)"};
+  char found[CLANG_NAME_BYTES];
+  c.present = clang_find(found);
+  if (c.present) snprintf(c.found, sizeof c.found, "%.*s", FOUND_CHARS - 1, found);
   return c;
 }
 
@@ -148,6 +159,7 @@ static int collect(Check *checks) {
   checks[n++] = program("nvcc", "/usr/local/cuda/bin", "building the CUDA kernels", "install NVIDIA's CUDA Toolkit 13");
   checks[n++] = program("nvidia-smi", "", "running the CUDA kernels", "an NVIDIA GPU and its driver");
   checks[n++] = program("ncu", "/usr/local/cuda/bin", "hardware counters", "install Nsight Compute");
+  checks[n++] = clang();
   checks[n++] = program("clang-14", "", "make web: the viewer as web pages",
                         "'make web' installs clang-14, lld-14, wasi-libc and libclang-rt-14-dev-wasm32");
   checks[n++] = program("wasm-ld-14", "", "make web", "apt-get install lld-14");

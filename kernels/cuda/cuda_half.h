@@ -1,0 +1,230 @@
+/* fp16 and bf16: __half, __half2, __nv_bfloat16, __nv_bfloat162, their conversions and arithmetic, on both sides. */
+#pragma once
+
+/* fp32 to fp16 and back: cvt on the device; the host, whose values no launch sees, gets something of the type. */
+TW_DEVICE unsigned short tw_to_f16(float x) {
+  unsigned short d;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(d) : "f"(x));
+  return d;
+}
+TW_DEVICE float tw_from_f16(unsigned short x) {
+  float d;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(d) : "h"(x));
+  return d;
+}
+TW_DEVICE unsigned short tw_to_bf16(float x) {
+  unsigned short d;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(d) : "f"(x));
+  return d;
+}
+TW_BOTH float tw_from_bf16(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
+static __inline__ __attribute__((host)) unsigned short tw_to_f16(float x) { return (unsigned short)x; }
+static __inline__ __attribute__((host)) unsigned short tw_to_bf16(float x) {
+  return (unsigned short)(__float_as_uint(x) >> 16);
+}
+static __inline__ __attribute__((host)) float tw_from_f16(unsigned short x) { return x; }
+
+#define TW_HALF(NAME, TO, FROM)                                                                                        \
+  struct __attribute__((aligned(2))) NAME##_raw {                                                                      \
+    unsigned short x;                                                                                                  \
+  };                                                                                                                   \
+  struct __attribute__((aligned(2))) NAME {                                                                            \
+    unsigned short bits;                                                                                               \
+    NAME() = default;                                                                                                  \
+    TW_MEMBER NAME(float x) : bits(TO(x)) {}                                                                           \
+    TW_MEMBER NAME(double x) : bits(TO((float)x)) {}                                                                   \
+    TW_MEMBER NAME(int x) : bits(TO((float)x)) {}                                                                      \
+    TW_MEMBER NAME(unsigned x) : bits(TO((float)x)) {}                                                                 \
+    TW_MEMBER NAME(long x) : bits(TO((float)x)) {}                                                                     \
+    TW_MEMBER NAME(unsigned long x) : bits(TO((float)x)) {}                                                            \
+    TW_MEMBER NAME(NAME##_raw r) : bits(r.x) {}                                                                        \
+    TW_MEMBER operator float() const { return FROM(bits); }                                                            \
+    TW_MEMBER operator NAME##_raw() const { return NAME##_raw{bits}; }                                                 \
+  };                                                                                                                   \
+  TW_BOTH NAME tw_##NAME(unsigned short bits) { return __builtin_bit_cast(NAME, bits); }
+TW_HALF(__half, tw_to_f16, tw_from_f16)
+TW_HALF(__nv_bfloat16, tw_to_bf16, tw_from_bf16)
+typedef __half half;
+typedef __nv_bfloat16 nv_bfloat16;
+
+/* A pair: two members that are copied as one word. */
+#define TW_PAIR(NAME, ONE)                                                                                             \
+  struct __attribute__((aligned(4))) NAME {                                                                            \
+    ONE x, y;                                                                                                          \
+    NAME() = default;                                                                                                  \
+    TW_MEMBER NAME(ONE a, ONE b) : x(a), y(b) {}                                                                       \
+    TW_MEMBER NAME(const NAME &o) { tw_copy(this, &o); }                                                               \
+    TW_MEMBER NAME &operator=(const NAME &o) { return tw_copy(this, &o), *this; }                                      \
+    typedef unsigned __attribute__((may_alias)) Word;                                                                  \
+    TW_MEMBER static void tw_copy(void *to, const void *from) { *(Word *)to = *(const Word *)from; }                   \
+  };                                                                                                                   \
+  TW_BOTH unsigned tw_word(const NAME &p) { return *(const NAME::Word *)&p; }                                          \
+  TW_BOTH NAME tw_##NAME(unsigned word) {                                                                              \
+    NAME p;                                                                                                            \
+    *(NAME::Word *)&p = word;                                                                                          \
+    return p;                                                                                                          \
+  }                                                                                                                    \
+  TW_BOTH ONE __low2##ONE(NAME p) { return p.x; }                                                                      \
+  TW_BOTH ONE __high2##ONE(NAME p) { return p.y; }                                                                     \
+  TW_BOTH NAME __##ONE##2##NAME(ONE a) { return NAME(a, a); }
+TW_PAIR(__half2, __half)
+TW_PAIR(__nv_bfloat162, __nv_bfloat16)
+typedef __half2 half2;
+typedef __nv_bfloat162 nv_bfloat162;
+TW_BOTH __half2 make_half2(__half a, __half b) { return __half2(a, b); }
+TW_BOTH __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
+
+/* --- conversions --- */
+TW_BOTH __half __float2half(float x) { return __half(x); }
+TW_BOTH __half __float2half_rn(float x) { return __half(x); }
+TW_BOTH __half __double2half(double x) { return __half(x); }
+TW_BOTH float __half2float(__half x) { return (float)x; }
+TW_BOTH __half __int2half_rn(int x) { return __half(x); }
+TW_BOTH int __half2int_rn(__half x) { return (int)(float)x; }
+TW_BOTH __half __ushort_as_half(unsigned short x) { return tw___half(x); }
+TW_BOTH unsigned short __half_as_ushort(__half x) { return x.bits; }
+TW_BOTH __half __short_as_half(short x) { return tw___half((unsigned short)x); }
+TW_BOTH short __half_as_short(__half x) { return (short)x.bits; }
+TW_BOTH __half2 __halves2half2(__half a, __half b) { return __half2(a, b); }
+TW_BOTH __half2 __half2half2(__half a) { return __half2(a, a); }
+TW_BOTH __half2 __float2half2_rn(float x) { return __half2(__half(x), __half(x)); }
+TW_BOTH __half2 __lows2half2(__half2 a, __half2 b) { return __half2(a.x, b.x); }
+TW_BOTH __half2 __highs2half2(__half2 a, __half2 b) { return __half2(a.y, b.y); }
+TW_BOTH __half2 __low2half2(__half2 a) { return __half2(a.x, a.x); }
+TW_BOTH __half2 __high2half2(__half2 a) { return __half2(a.y, a.y); }
+TW_BOTH __half2 __lowhigh2highlow(__half2 a) { return __half2(a.y, a.x); }
+TW_BOTH __half __low2half(__half2 a) { return a.x; }
+TW_BOTH __half __high2half(__half2 a) { return a.y; }
+TW_BOTH float __low2float(__half2 a) { return (float)a.x; }
+TW_BOTH float __high2float(__half2 a) { return (float)a.y; }
+TW_BOTH float2 __half22float2(__half2 a) { return float2((float)a.x, (float)a.y); }
+TW_DEVICE __half2 __floats2half2_rn(float a, float b) {
+  unsigned d;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(b), "f"(a));
+  return tw___half2(d);
+}
+TW_DEVICE __half2 __float22half2_rn(float2 a) { return __floats2half2_rn(a.x, a.y); }
+TW_BOTH __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
+TW_BOTH __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
+TW_BOTH float __bfloat162float(__nv_bfloat16 x) { return (float)x; }
+TW_BOTH __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
+TW_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return __nv_bfloat162(a, a); }
+TW_BOTH __nv_bfloat162 __float2bfloat162_rn(float x) { return __nv_bfloat162(__nv_bfloat16(x), __nv_bfloat16(x)); }
+TW_BOTH float2 __bfloat1622float2(__nv_bfloat162 a) { return float2((float)a.x, (float)a.y); }
+TW_BOTH unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) { return x.bits; }
+TW_BOTH __nv_bfloat16 __ushort_as_bfloat16(unsigned short x) { return tw___nv_bfloat16(x); }
+TW_BOTH __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
+TW_BOTH __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }
+TW_DEVICE __nv_bfloat162 __floats2bfloat162_rn(float a, float b) {
+  unsigned d;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(b), "f"(a));
+  return tw___nv_bfloat162(d);
+}
+TW_DEVICE __nv_bfloat162 __float22bfloat162_rn(float2 a) { return __floats2bfloat162_rn(a.x, a.y); }
+
+/* --- fp16 arithmetic: one instruction each; bf16 in fp32 and rounded, but fma --- */
+#define TW_HALF_OP2(NAME, OP)                                                                                          \
+  TW_DEVICE __half NAME(__half a, __half b) {                                                                          \
+    unsigned short d;                                                                                                  \
+    asm(OP ".f16 %0, %1, %2;" : "=h"(d) : "h"(a.bits), "h"(b.bits));                                                   \
+    return tw___half(d);                                                                                               \
+  }                                                                                                                    \
+  TW_DEVICE __half2 NAME##2(__half2 a, __half2 b) {                                                                    \
+    unsigned d;                                                                                                        \
+    asm(OP ".f16x2 %0, %1, %2;" : "=r"(d) : "r"(tw_word(a)), "r"(tw_word(b)));                                         \
+    return tw___half2(d);                                                                                              \
+  }
+TW_HALF_OP2(__hadd, "add")
+TW_HALF_OP2(__hsub, "sub")
+TW_HALF_OP2(__hmul, "mul")
+TW_HALF_OP2(__hmax, "max")
+TW_HALF_OP2(__hmin, "min")
+TW_DEVICE __half __hfma(__half a, __half b, __half c) {
+  unsigned short d;
+  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(d) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
+  return tw___half(d);
+}
+TW_DEVICE __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
+  unsigned d;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(tw_word(a)), "r"(tw_word(b)), "r"(tw_word(c)));
+  return tw___half2(d);
+}
+TW_DEVICE __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) {
+  unsigned d;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(tw_word(a)), "r"(tw_word(b)), "r"(tw_word(c)));
+  return tw___nv_bfloat162(d);
+}
+TW_BOTH __half __hneg(__half a) { return tw___half(a.bits ^ 0x8000); }
+TW_BOTH __half __habs(__half a) { return tw___half(a.bits & 0x7fff); }
+TW_BOTH __half2 __hneg2(__half2 a) { return tw___half2(tw_word(a) ^ 0x80008000u); }
+#define TW_HALF_F32(NAME, F)                                                                                           \
+  TW_DEVICE __half NAME(__half a) { return __half(F((float)a)); }                                                      \
+  TW_DEVICE __nv_bfloat16 NAME(__nv_bfloat16 a) { return __nv_bfloat16(F((float)a)); }
+TW_HALF_F32(hexp, expf)
+TW_HALF_F32(hexp2, exp2f)
+TW_HALF_F32(hlog, logf)
+TW_HALF_F32(hsqrt, sqrtf)
+TW_HALF_F32(hrsqrt, rsqrtf)
+TW_HALF_F32(hrcp, __frcp_rn)
+TW_HALF_F32(htanh, tanhf)
+TW_DEVICE __half2 h2exp(__half2 a) { return __half2(hexp(a.x), hexp(a.y)); }
+#define TW_BF16_OP(NAME, OP)                                                                                           \
+  TW_DEVICE __nv_bfloat16 NAME(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat16((float)a OP(float) b); }       \
+  TW_DEVICE __nv_bfloat162 NAME##2(__nv_bfloat162 a, __nv_bfloat162 b) {                                               \
+    return __nv_bfloat162(NAME(a.x, b.x), NAME(a.y, b.y));                                                             \
+  }
+TW_BF16_OP(__hadd, +)
+TW_BF16_OP(__hsub, -)
+TW_BF16_OP(__hmul, *)
+TW_DEVICE __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) {
+  return __nv_bfloat16(fmaf((float)a, (float)b, (float)c));
+}
+TW_DEVICE __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a > (float)b ? a : b; }
+TW_DEVICE __nv_bfloat16 __hmin(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a < (float)b ? a : b; }
+TW_DEVICE __half __hdiv(__half a, __half b) { return __half((float)a / (float)b); }
+TW_DEVICE __nv_bfloat16 __hdiv(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat16((float)a / (float)b); }
+#define TW_HALF_COMPARE(NAME, OP)                                                                                      \
+  TW_BOTH bool NAME(__half a, __half b) { return (float)a OP(float) b; }                                               \
+  TW_BOTH bool NAME(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a OP(float) b; }
+TW_HALF_COMPARE(__hlt, <)
+TW_HALF_COMPARE(__hle, <=)
+TW_HALF_COMPARE(__hgt, >)
+TW_HALF_COMPARE(__hge, >=)
+TW_HALF_COMPARE(__heq, ==)
+TW_HALF_COMPARE(__hne, !=)
+TW_BOTH bool __hisnan(__half a) { return (a.bits & 0x7fff) > 0x7c00; }
+
+#define TW_HALF_OPERATORS(T, NAME)                                                                                     \
+  TW_DEVICE T operator+(T a, T b) { return __hadd##NAME(a, b); }                                                       \
+  TW_DEVICE T operator-(T a, T b) { return __hsub##NAME(a, b); }                                                       \
+  TW_DEVICE T operator*(T a, T b) { return __hmul##NAME(a, b); }                                                       \
+  TW_DEVICE T &operator+=(T &a, T b) { return a = __hadd##NAME(a, b); }                                                \
+  TW_DEVICE T &operator-=(T &a, T b) { return a = __hsub##NAME(a, b); }                                                \
+  TW_DEVICE T &operator*=(T &a, T b) { return a = __hmul##NAME(a, b); }
+TW_HALF_OPERATORS(__half, )
+TW_HALF_OPERATORS(__nv_bfloat16, )
+TW_HALF_OPERATORS(__half2, 2)
+TW_HALF_OPERATORS(__nv_bfloat162, 2)
+#define TW_HALF_MORE(T)                                                                                                \
+  TW_DEVICE T operator/(T a, T b) { return __hdiv(a, b); }                                                             \
+  TW_DEVICE T &operator/=(T &a, T b) { return a = __hdiv(a, b); }                                                      \
+  TW_DEVICE T operator-(T a) { return T(-(float)a); }                                                                  \
+  TW_BOTH bool operator<(T a, T b) { return (float)a < (float)b; }                                                     \
+  TW_BOTH bool operator<=(T a, T b) { return (float)a <= (float)b; }                                                   \
+  TW_BOTH bool operator>(T a, T b) { return (float)a > (float)b; }                                                     \
+  TW_BOTH bool operator>=(T a, T b) { return (float)a >= (float)b; }                                                   \
+  TW_BOTH bool operator==(T a, T b) { return (float)a == (float)b; }                                                   \
+  TW_BOTH bool operator!=(T a, T b) { return (float)a != (float)b; }
+TW_HALF_MORE(__half)
+TW_HALF_MORE(__nv_bfloat16)
+
+TW_DEVICE __half2 atomicAdd(__half2 *p, __half2 v) {
+  unsigned d;
+  asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(d) : "l"(p), "r"(tw_word(v)) : "memory");
+  return tw___half2(d);
+}
+TW_DEVICE __half atomicAdd(__half *p, __half v) {
+  unsigned short d;
+  asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(d) : "l"(p), "h"(v.bits) : "memory");
+  return tw___half(d);
+}

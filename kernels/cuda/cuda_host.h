@@ -1,0 +1,85 @@
+/* The host's half of a .cu, as far as it must parse: nothing of it runs. */
+#pragma once
+
+typedef int cudaError_t;
+typedef struct tw_stream *cudaStream_t;
+typedef struct tw_event *cudaEvent_t;
+enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout
+};
+enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1 };
+enum { cudaSharedmemCarveoutMaxShared = 100 };
+enum cudaDeviceAttr {
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+struct cudaDeviceProp {
+  char name[256];
+  size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor, totalConstMem;
+  int major, minor, multiProcessorCount, maxThreadsPerBlock, maxThreadsPerMultiProcessor, warpSize, regsPerBlock,
+      regsPerMultiprocessor, clockRate, memoryClockRate, memoryBusWidth, l2CacheSize, maxThreadsDim[3], maxGridSize[3];
+};
+
+/* A launch: clang turns <<< >>> into these two. */
+extern "C" int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
+extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
+extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                        cudaStream_t stream);
+
+#define TW_HOST(NAME)                                                                                                  \
+  template <typename... A> cudaError_t NAME(A &&...) { return cudaSuccess; }
+TW_HOST(cudaMalloc)
+TW_HOST(cudaMallocHost)
+TW_HOST(cudaMallocManaged)
+TW_HOST(cudaMallocAsync)
+TW_HOST(cudaFree)
+TW_HOST(cudaFreeHost)
+TW_HOST(cudaFreeAsync)
+TW_HOST(cudaMemcpy)
+TW_HOST(cudaMemcpyAsync)
+TW_HOST(cudaMemcpy2D)
+TW_HOST(cudaMemcpyToSymbol)
+TW_HOST(cudaMemcpyFromSymbol)
+TW_HOST(cudaMemset)
+TW_HOST(cudaMemsetAsync)
+TW_HOST(cudaDeviceSynchronize)
+TW_HOST(cudaDeviceReset)
+TW_HOST(cudaStreamSynchronize)
+TW_HOST(cudaStreamCreate)
+TW_HOST(cudaStreamDestroy)
+TW_HOST(cudaEventCreate)
+TW_HOST(cudaEventDestroy)
+TW_HOST(cudaEventRecord)
+TW_HOST(cudaEventSynchronize)
+TW_HOST(cudaEventElapsedTime)
+TW_HOST(cudaGetLastError)
+TW_HOST(cudaPeekAtLastError)
+TW_HOST(cudaSetDevice)
+TW_HOST(cudaGetDevice)
+TW_HOST(cudaGetDeviceCount)
+TW_HOST(cudaGetDeviceProperties)
+TW_HOST(cudaDeviceGetAttribute)
+TW_HOST(cudaDeviceSetLimit)
+TW_HOST(cudaFuncSetAttribute)
+TW_HOST(cudaFuncSetCacheConfig)
+TW_HOST(cudaFuncGetAttributes)
+TW_HOST(cudaHostAlloc)
+TW_HOST(cudaHostRegister)
+TW_HOST(cudaMemGetInfo)
+TW_HOST(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
+TW_HOST(cudaOccupancyMaxPotentialBlockSize)
+TW_HOST(cudaLaunchCooperativeKernel)
+TW_HOST(cudaProfilerStart)
+TW_HOST(cudaProfilerStop)
+static inline const char *cudaGetErrorString(cudaError_t) { return ""; }
+static inline const char *cudaGetErrorName(cudaError_t) { return ""; }

@@ -1,0 +1,146 @@
+/* The words of CUDA C++ for clang without the CUDA toolkit: keywords, indices, dim3, vector types, barriers, launches.
+ *
+ * clang compiles a .cu for the device on its own (`-x cuda --cuda-device-only -nocudainc -nocudalib -nogpuinc`); what it
+ * lacks are NVIDIA's headers. These take their place. tw_cuda.h includes all of them.
+ *
+ * Modelled: what a kernel can say. Vector types are copied as vectors, as nvcc does: a float4 is one load.
+ * Not modelled: textures, surfaces, dynamic parallelism. */
+#pragma once
+
+typedef __SIZE_TYPE__ size_t;
+
+#define __device__             __attribute__((device))
+#define __host__               __attribute__((host))
+#define __global__             __attribute__((global))
+#define __shared__             __attribute__((shared))
+#define __constant__           __attribute__((constant))
+#define __managed__            __attribute__((device))
+#define __forceinline__        __inline__ __attribute__((always_inline))
+#define __noinline__           __attribute__((noinline))
+#define __align__(n)           __attribute__((aligned(n)))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __builtin_align__(n)   __align__(n)
+#define __grid_constant__
+#define __maxnreg__(n)
+#define __cluster_dims__(...)
+#define CUDART_VERSION       12000
+#define CUDA_VERSION         12000
+#define __CUDACC__           1
+#define __NVCC__             1
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
+
+/* nodebug: what these become belongs to the line that calls them. */
+#define TW_DEVICE        static __inline__ __attribute__((device, always_inline, unused, nodebug))
+#define TW_BOTH          static __inline__ __attribute__((host, device, always_inline, unused, nodebug))
+#define TW_MEMBER        __inline__ __attribute__((host, device, always_inline, nodebug))
+#define TW_DEVICE_MEMBER __inline__ __attribute__((device, always_inline, nodebug))
+
+/* Vector types: N members that are copied as one vector of the same layout. An N of 3 has no vector of its size. */
+#define TW_VECTOR(NAME, TYPE, N, ALIGN, MEMBERS, PARAMETERS, INITS, ARGUMENTS)                                         \
+  struct __attribute__((aligned(ALIGN))) NAME {                                                                        \
+    TYPE MEMBERS;                                                                                                      \
+    typedef TYPE Whole __attribute__((ext_vector_type(N), aligned(ALIGN), may_alias));                                 \
+    NAME() = default;                                                                                                  \
+    TW_MEMBER constexpr NAME PARAMETERS : INITS {}                                                                     \
+    TW_MEMBER NAME(const NAME &o) { *(Whole *)this = *(const Whole *)&o; }                                             \
+    TW_MEMBER NAME(const volatile NAME &o) { *(Whole *)this = *(const volatile Whole *)&o; }                           \
+    TW_MEMBER NAME &operator=(const NAME &o) { return *(Whole *)this = *(const Whole *)&o, *this; }                    \
+  };                                                                                                                   \
+  TW_BOTH constexpr NAME make_##NAME PARAMETERS { return NAME ARGUMENTS; }
+#define TW_COMMA ,
+#define TW_VECTORS(NAME, T, ALIGN4)                                                                                    \
+  struct NAME##1 {                                                                                                     \
+    T x;                                                                                                               \
+  };                                                                                                                   \
+  TW_BOTH constexpr NAME##1 make_##NAME##1(T x) { return NAME##1 {x}; }                                                \
+  TW_VECTOR(NAME##2, T, 2, 2 * sizeof(T), x TW_COMMA y, (T x_ = {}, T y_ = {}), x(x_) TW_COMMA y(y_), (x_, y_))        \
+  struct NAME##3 {                                                                                                     \
+    T x, y, z;                                                                                                         \
+  };                                                                                                                   \
+  TW_BOTH constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return NAME##3 {x, y, z}; }                                \
+  TW_VECTOR(NAME##4, T, 4, ALIGN4, x TW_COMMA y TW_COMMA z TW_COMMA w, (T x_ = {}, T y_ = {}, T z_ = {}, T w_ = {}),   \
+            x(x_) TW_COMMA y(y_) TW_COMMA z(z_) TW_COMMA w(w_), (x_, y_, z_, w_))
+TW_VECTORS(char, signed char, 4)
+TW_VECTORS(uchar, unsigned char, 4)
+TW_VECTORS(short, short, 8)
+TW_VECTORS(ushort, unsigned short, 8)
+TW_VECTORS(int, int, 16)
+TW_VECTORS(uint, unsigned, 16)
+TW_VECTORS(long, long, 16)
+TW_VECTORS(ulong, unsigned long, 16)
+TW_VECTORS(longlong, long long, 16)
+TW_VECTORS(ulonglong, unsigned long long, 16)
+TW_VECTORS(float, float, 16)
+TW_VECTORS(double, double, 16)
+
+struct dim3 {
+  unsigned x, y, z;
+  TW_MEMBER constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+  TW_MEMBER constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  TW_MEMBER constexpr operator uint3() const { return uint3{x, y, z}; }
+};
+
+#define TW_INDEX(NAME, REGISTER, WHOLE)                                                                                \
+  struct tw_##NAME {                                                                                                   \
+    __declspec(property(get = get_x)) unsigned x;                                                                      \
+    __declspec(property(get = get_y)) unsigned y;                                                                      \
+    __declspec(property(get = get_z)) unsigned z;                                                                      \
+    TW_DEVICE_MEMBER static unsigned get_x() { return __nvvm_read_ptx_sreg_##REGISTER##_x(); }                         \
+    TW_DEVICE_MEMBER static unsigned get_y() { return __nvvm_read_ptx_sreg_##REGISTER##_y(); }                         \
+    TW_DEVICE_MEMBER static unsigned get_z() { return __nvvm_read_ptx_sreg_##REGISTER##_z(); }                         \
+    TW_DEVICE_MEMBER operator WHOLE() const { return WHOLE{get_x(), get_y(), get_z()}; }                               \
+  };                                                                                                                   \
+  extern const __attribute__((device, weak)) tw_##NAME NAME;
+TW_INDEX(threadIdx, tid, uint3)
+TW_INDEX(blockIdx, ctaid, uint3)
+TW_INDEX(blockDim, ntid, dim3)
+TW_INDEX(gridDim, nctaid, dim3)
+constexpr __device__ int warpSize = 32;
+
+/* __syncthreads is clang's own. */
+TW_DEVICE int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
+TW_DEVICE int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
+TW_DEVICE int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
+TW_DEVICE void __syncwarp(unsigned mask = ~0u) { asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory"); }
+TW_DEVICE void __threadfence() { asm volatile("membar.gl;" ::: "memory"); }
+TW_DEVICE void __threadfence_block() { asm volatile("membar.cta;" ::: "memory"); }
+TW_DEVICE void __threadfence_system() { asm volatile("membar.sys;" ::: "memory"); }
+TW_DEVICE void __trap() { asm volatile("trap;"); }
+TW_DEVICE void __nanosleep(unsigned ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns)); }
+TW_DEVICE long long clock64() {
+  long long c;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(c));
+  return c;
+}
+TW_DEVICE int clock() { return (int)clock64(); }
+TW_DEVICE size_t __cvta_generic_to_shared(const void *p) {
+  return (size_t)(const __attribute__((address_space(3))) void *)p;
+}
+TW_DEVICE size_t __cvta_generic_to_global(const void *p) {
+  return (size_t)(const __attribute__((address_space(1))) void *)p;
+}
+TW_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)(__attribute__((address_space(3))) void *)p; }
+TW_DEVICE bool __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
+TW_DEVICE bool __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
+TW_DEVICE unsigned __smid() {
+  unsigned id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+}
+
+/* printf is a call of vprintf, which clang makes; a failed assertion is a call that ends the launch. */
+extern "C" __device__ int printf(const char *format, ...);
+extern "C" __device__ int vprintf(const char *format, const char *values);
+extern "C" __device__ void __assertfail(const char *message, const char *file, unsigned line, const char *function,
+                                        size_t char_size);
+/* Kept when <assert.h> is included: the folder of this file has an empty one. */
+#define assert(condition)                                                                                              \
+  ((condition) ? (void)0 : __assertfail(#condition, __FILE__, __LINE__, __PRETTY_FUNCTION__, sizeof(char)))
+extern "C" __host__ void __assertfail(const char *message, const char *file, unsigned line, const char *function,
+                                      size_t char_size);
+extern "C" __device__ void *malloc(size_t n); /* clang's own <new> names them */
+extern "C" __device__ void free(void *p);
+/* Device memory functions, byte by byte or word by word as clang decides. */
+TW_DEVICE void *memcpy(void *to, const void *from, size_t n) { return __builtin_memcpy(to, from, n); }
+TW_DEVICE void *memset(void *to, int c, size_t n) { return __builtin_memset(to, c, n); }

@@ -1,0 +1,156 @@
+/* What the lanes of a warp do together, atomics, and loads and stores with a cache hint. */
+#pragma once
+
+/* --- shuffles: 4 bytes by shfl.sync; 8 bytes as two of them, as nvcc does --- */
+#define TW_SHUFFLE(NAME, MODE, CLAMP)                                                                                  \
+  TW_DEVICE unsigned tw_##NAME(unsigned mask, unsigned v, unsigned b, int width) {                                     \
+    unsigned d;                                                                                                        \
+    asm volatile("shfl.sync." MODE ".b32 %0, %1, %2, %3, %4;"                                                          \
+                 : "=r"(d)                                                                                             \
+                 : "r"(v), "r"(b), "r"((unsigned)((32 - width) << 8 | CLAMP)), "r"(mask));                             \
+    return d;                                                                                                          \
+  }                                                                                                                    \
+  template <typename T> TW_DEVICE T NAME(unsigned mask, T v, int b, int width = 32) {                                  \
+    static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes");                                                  \
+    if constexpr (sizeof(T) <= 4) {                                                                                    \
+      unsigned bits = 0;                                                                                               \
+      __builtin_memcpy(&bits, &v, sizeof v);                                                                           \
+      bits = tw_##NAME(mask, bits, (unsigned)b, width);                                                                \
+      __builtin_memcpy(&v, &bits, sizeof v);                                                                           \
+    } else {                                                                                                           \
+      unsigned bits[2];                                                                                                \
+      __builtin_memcpy(bits, &v, sizeof v);                                                                            \
+      bits[0] = tw_##NAME(mask, bits[0], (unsigned)b, width);                                                          \
+      bits[1] = tw_##NAME(mask, bits[1], (unsigned)b, width);                                                          \
+      __builtin_memcpy(&v, bits, sizeof v);                                                                            \
+    }                                                                                                                  \
+    return v;                                                                                                          \
+  }
+TW_SHUFFLE(__shfl_sync, "idx", 31)
+TW_SHUFFLE(__shfl_up_sync, "up", 0)
+TW_SHUFFLE(__shfl_down_sync, "down", 31)
+TW_SHUFFLE(__shfl_xor_sync, "bfly", 31)
+#define __shfl(v, ...)      __shfl_sync(~0u, v, __VA_ARGS__)
+#define __shfl_up(v, ...)   __shfl_up_sync(~0u, v, __VA_ARGS__)
+#define __shfl_down(v, ...) __shfl_down_sync(~0u, v, __VA_ARGS__)
+#define __shfl_xor(v, ...)  __shfl_xor_sync(~0u, v, __VA_ARGS__)
+
+/* --- votes --- */
+TW_DEVICE unsigned __ballot_sync(unsigned mask, int p) {
+  unsigned d;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }" : "=r"(d) : "r"(p), "r"(mask));
+  return d;
+}
+TW_DEVICE int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
+TW_DEVICE int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
+TW_DEVICE unsigned __activemask() {
+  unsigned d;
+  asm volatile("activemask.b32 %0;" : "=r"(d));
+  return d;
+}
+TW_DEVICE unsigned __lanemask_lt() {
+  unsigned d;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(d));
+  return d;
+}
+TW_DEVICE unsigned tw_lane() {
+  unsigned d;
+  asm("mov.u32 %0, %%laneid;" : "=r"(d));
+  return d;
+}
+template <typename T> TW_DEVICE unsigned __match_any_sync(unsigned mask, T v) {
+  unsigned d;
+  if constexpr (sizeof(T) == 8)
+    asm volatile("match.any.sync.b64 %0, %1, %2;"
+                 : "=r"(d)
+                 : "l"(__builtin_bit_cast(unsigned long long, v)), "r"(mask));
+  else
+    asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(d) : "r"(__builtin_bit_cast(unsigned, v)), "r"(mask));
+  return d;
+}
+#define TW_REDUX(NAME, T, OP)                                                                                          \
+  TW_DEVICE T NAME(unsigned mask, T v) {                                                                               \
+    T d;                                                                                                               \
+    asm volatile("redux.sync." OP " %0, %1, %2;" : "=r"(d) : "r"(v), "r"(mask));                                       \
+    return d;                                                                                                          \
+  }
+TW_REDUX(__reduce_add_sync, int, "add.s32")
+TW_REDUX(__reduce_add_sync, unsigned, "add.u32")
+TW_REDUX(__reduce_min_sync, int, "min.s32")
+TW_REDUX(__reduce_min_sync, unsigned, "min.u32")
+TW_REDUX(__reduce_max_sync, int, "max.s32")
+TW_REDUX(__reduce_max_sync, unsigned, "max.u32")
+TW_REDUX(__reduce_and_sync, unsigned, "and.b32")
+TW_REDUX(__reduce_or_sync, unsigned, "or.b32")
+TW_REDUX(__reduce_xor_sync, unsigned, "xor.b32")
+
+/* --- atomics. One without a use of its result becomes a reduction (red), as nvcc makes it. --- */
+TW_DEVICE int atomicAdd(int *p, int v) { return __nvvm_atom_add_gen_i(p, v); }
+TW_DEVICE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_add_gen_i((int *)p, (int)v); }
+TW_DEVICE unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
+  return (unsigned long long)__nvvm_atom_add_gen_ll((long long *)p, (long long)v);
+}
+TW_DEVICE float atomicAdd(float *p, float v) { return __nvvm_atom_add_gen_f(p, v); }
+TW_DEVICE double atomicAdd(double *p, double v) { return __nvvm_atom_add_gen_d(p, v); }
+TW_DEVICE int atomicSub(int *p, int v) { return atomicAdd(p, -v); }
+TW_DEVICE unsigned atomicSub(unsigned *p, unsigned v) { return atomicAdd(p, 0u - v); }
+#define TW_ATOMIC(NAME, T, B, BUILTIN)                                                                                 \
+  TW_DEVICE T NAME(T *p, T v) { return (T)BUILTIN((B *)p, (B)v); }
+TW_ATOMIC(atomicExch, int, int, __nvvm_atom_xchg_gen_i)
+TW_ATOMIC(atomicExch, unsigned, int, __nvvm_atom_xchg_gen_i)
+TW_ATOMIC(atomicExch, unsigned long long, long long, __nvvm_atom_xchg_gen_ll)
+TW_ATOMIC(atomicMax, int, int, __nvvm_atom_max_gen_i)
+TW_ATOMIC(atomicMax, unsigned, unsigned, __nvvm_atom_max_gen_ui)
+TW_ATOMIC(atomicMax, long long, long long, __nvvm_atom_max_gen_ll)
+TW_ATOMIC(atomicMax, unsigned long long, unsigned long long, __nvvm_atom_max_gen_ull)
+TW_ATOMIC(atomicMin, int, int, __nvvm_atom_min_gen_i)
+TW_ATOMIC(atomicMin, unsigned, unsigned, __nvvm_atom_min_gen_ui)
+TW_ATOMIC(atomicMin, long long, long long, __nvvm_atom_min_gen_ll)
+TW_ATOMIC(atomicMin, unsigned long long, unsigned long long, __nvvm_atom_min_gen_ull)
+TW_ATOMIC(atomicAnd, int, int, __nvvm_atom_and_gen_i)
+TW_ATOMIC(atomicAnd, unsigned, int, __nvvm_atom_and_gen_i)
+TW_ATOMIC(atomicOr, int, int, __nvvm_atom_or_gen_i)
+TW_ATOMIC(atomicOr, unsigned, int, __nvvm_atom_or_gen_i)
+TW_ATOMIC(atomicXor, int, int, __nvvm_atom_xor_gen_i)
+TW_ATOMIC(atomicXor, unsigned, int, __nvvm_atom_xor_gen_i)
+TW_ATOMIC(atomicInc, unsigned, unsigned, __nvvm_atom_inc_gen_ui)
+TW_ATOMIC(atomicDec, unsigned, unsigned, __nvvm_atom_dec_gen_ui)
+TW_DEVICE float atomicExch(float *p, float v) { return __int_as_float(atomicExch((int *)p, __float_as_int(v))); }
+TW_DEVICE int atomicCAS(int *p, int old, int v) { return __nvvm_atom_cas_gen_i(p, old, v); }
+TW_DEVICE unsigned atomicCAS(unsigned *p, unsigned old, unsigned v) {
+  return (unsigned)__nvvm_atom_cas_gen_i((int *)p, (int)old, (int)v);
+}
+TW_DEVICE unsigned long long atomicCAS(unsigned long long *p, unsigned long long old, unsigned long long v) {
+  return (unsigned long long)__nvvm_atom_cas_gen_ll((long long *)p, (long long)old, (long long)v);
+}
+#define atomicAdd_block  atomicAdd
+#define atomicAdd_system atomicAdd
+
+/* --- loads and stores with a hint: the same bytes, so plain ones of the whole object --- */
+template <typename T> TW_DEVICE T __ldg(const T *p) {
+  return *(const T *)(const __attribute__((address_space(1))) T *)p;
+}
+template <typename T> TW_DEVICE T tw_load(const T *p) { return *p; }
+template <typename T, typename V> TW_DEVICE void tw_store(T *p, V v) { *p = v; }
+#define __ldcs(p)    tw_load(p)
+#define __ldca(p)    tw_load(p)
+#define __ldcg(p)    tw_load(p)
+#define __ldlu(p)    tw_load(p)
+#define __ldcv(p)    tw_load(p)
+#define __stcs(p, v) tw_store(p, v)
+#define __stcg(p, v) tw_store(p, v)
+#define __stwb(p, v) tw_store(p, v)
+#define __stwt(p, v) tw_store(p, v)
+
+/* --- cp.async by its C++ names --- */
+TW_DEVICE void __pipeline_memcpy_async(void *shared, const void *global, size_t size, size_t = 0) {
+  const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+  if (size == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+  else if (size == 8)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(global) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
+}
+TW_DEVICE void __pipeline_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#define __pipeline_wait_prior(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")

@@ -1,0 +1,215 @@
+/* A stranger's .cu to PTX by clang alone, and the half of it that is cut away. Needs clang; the cutter does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/cli/cuda_compile.h"
+#include "viz/cli/kernel_signature.h"
+#include "viz/cli/source_cut.h"
+
+/* --- the cutter: each line of the text stays or goes as its mark says --- */
+
+static const char TORCH[] =
+    "#include <torch/types.h>\n"
+    "using namespace torch::indexing;\n"
+    "#define HD __host__ __device__\n"
+    "#define CHECK(x) do { host(x); } while (0)\n"
+    "namespace ns {\n"
+    "HD float twice(float x) { return 2 * x; } // keep\n"
+    "template <typename T> __global__ void k(T *p) { if (p) { p[0] = twice(\"}\"[0]); } } // keep\n"
+    "struct Pair { float a, b; };\n"
+    "constexpr int W = 32;\n"
+    "static const char *names[] = {\"a\", \"b\"};\n"
+    "torch::Tensor helper(torch::Tensor q, int n);\n"
+    "}\n"
+    "/* } */ torch::Tensor forward(torch::Tensor q) {\n"
+    "  ns::k<<<1, 32>>>(q.data_ptr<float>()); // }\n"
+    "  auto s = R\"x(})x\"; char c = '}';\n"
+    "  return q;\n"
+    "}\n"
+    "extern \"C\" {\n"
+    "__device__ int kept() { return 1; } // keep\n"
+    "int gone() { return 1; }\n"
+    "}\n"
+    "PYBIND11_MODULE(NAME, m) { m.def(\"f\", &forward); }\n"
+    "__constant__ float table[4] = {1, 2, 3, 4};\n";
+
+static void the_host_goes(void **unused) {
+  (void)unused;
+  char text[sizeof TORCH];
+  memcpy(text, TORCH, sizeof TORCH);
+  assert_int_equal(source_cut(text, sizeof TORCH - 1), 5);
+  static const char *const GONE[] = {"torch::indexing", "torch::Tensor", "forward", "<<<", "gone", "PYBIND11"};
+  static const char *const KEPT[] = {"#include <torch/types.h>",
+                                     "float twice(float x) { return 2 * x; }",
+                                     "p[0] = twice(\"}\"[0]); } }",
+                                     "struct Pair { float a, b; };",
+                                     "constexpr int W = 32;",
+                                     "static const char *names[] = {\"a\", \"b\"};",
+                                     "int kept() { return 1; }",
+                                     "__constant__ float table[4] = {1, 2, 3, 4};",
+                                     "extern \"C\" {",
+                                     "namespace ns {",
+                                     "#define CHECK(x) do { host(x); } while (0)"};
+  for (size_t i = 0; i < sizeof GONE / sizeof *GONE; i++)
+    if (strstr(text, GONE[i])) fail_msg("'%s' is still in\n%s", GONE[i], text);
+  for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
+    if (!strstr(text, KEPT[i])) fail_msg("'%s' is gone from\n%s", KEPT[i], text);
+  for (size_t i = 0; i < sizeof TORCH; i++) assert_true((TORCH[i] == '\n') == (text[i] == '\n'));
+}
+
+/* Brackets that never close, literals that never end: nothing is read or written beyond the text. */
+static void cut_anything(void **unused) {
+  (void)unused;
+  static const char *const TEXTS[] = {
+      "",   "{",    "}",           "int f(",         "int f() {",  "\"",    "R\"(", "/*", "#define", "#define X \\",
+      "a'", "((((", "namespace {", "extern \"C\" {", "struct S {", ")))){}"};
+  for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+    const size_t n = strlen(TEXTS[i]);
+    char *exact = malloc(n ? n : 1); /* a block of just that size, so that reading past it is seen */
+    memcpy(exact, TEXTS[i], n);
+    source_cut(exact, n);
+    free(exact);
+  }
+}
+
+/* --- signatures --- */
+
+static void names_and_types(void **unused) {
+  (void)unused;
+  static const char SOURCE[] =
+      "// __global__ void k(int wrong)\n"
+      "template <typename T, int N>\n__global__ void __launch_bounds__(256) k(const T *__restrict__ x, /* in, out */ float *y, int n = 3,\n"
+      "    std::array<int, 4> a, const int s[]);\n__global__ void kk(void) {}\n";
+  Signature s;
+  assert_true(signature_find(SOURCE, sizeof SOURCE - 1, "k", &s));
+  assert_int_equal(s.n, 5);
+  assert_string_equal(s.parameters[0].name, "x");
+  assert_true(s.parameters[0].is_const && !s.parameters[1].is_const);
+  assert_string_equal(s.parameters[1].name, "y");
+  assert_string_equal(s.parameters[2].name, "n");
+  assert_string_equal(s.parameters[2].type, "int");
+  assert_string_equal(s.parameters[3].type, "std::array<int, 4>");
+  assert_string_equal(s.parameters[4].name, "s");
+  assert_false(signature_find(SOURCE, sizeof SOURCE - 1, "wrong", &s));
+  char plain[64];
+  signature_plain_name("_ZN2my5sgemmILi64EEviPKf", plain, sizeof plain);
+  assert_string_equal(plain, "sgemm");
+  signature_plain_name("_Z11sgemm_naiveiiifPKfS0_fPf", plain, sizeof plain);
+  assert_string_equal(plain, "sgemm_naive");
+  signature_plain_name("saxpy", plain, sizeof plain);
+  assert_string_equal(plain, "saxpy");
+}
+
+/* --- clang --- */
+
+static Status compile(const char *text, const char *template_name, CudaResult *result, Error *error) {
+  const CudaSource source = {.path = "k.cu", .text = text, .length = strlen(text), .template_name = template_name};
+  return cuda_compile(&source, result, error);
+}
+
+static bool no_clang(void) {
+  char found[CLANG_NAME_BYTES];
+  return !clang_find(found);
+}
+
+/* The words of CUDA that kernels use: each must come out as the instruction that nvcc makes of it. */
+static void the_header(void **unused) {
+  (void)unused;
+  if (no_clang()) skip();
+  static const char SOURCE[] =
+      "#include <cstdio>\n#include <vector>\n#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+      "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <assert.h>\n"
+      "namespace cg = cooperative_groups;\n"
+      "__constant__ float table[8];\n"
+      "__global__ void k(float4 *v, const float4 *w, __half *h, __nv_bfloat16 *b, float *f, int *n, double *d) {\n"
+      "  extern __shared__ float sh[];\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  assert(i >= 0);\n"
+      "  v[i] = w[i + 1];\n"
+      "  float4 u = __ldg(&w[i]); f[0] = u.x;\n"
+      "  h[i] = __hadd(h[i], __float2half(1.5f)); b[i] = __float2bfloat16(f[i]);\n"
+      "  f[i] = expf(f[i]) + max(f[0], 1.0f) + std::max(2.0f, f[1]) + table[i & 7];\n"
+      "  atomicAdd(&n[0], max(3u, 4)); n[1] = __shfl_xor_sync(0xffffffff, n[i], 16) + __ballot_sync(~0u, i & 1);\n"
+      "  auto tile = cg::tiled_partition<32>(cg::this_thread_block());\n"
+      "  f[2] = cg::reduce(tile, f[i], cg::plus<float>()); sh[threadIdx.x] = f[i]; __syncthreads(); f[3] = sh[0];\n"
+      "  d[i] = exp(d[i]); if (i == 0) printf(\"%f\\n\", f[0]);\n"
+      "}\n"
+      "int main() { std::vector<float> x(4); float *p; cudaMalloc(&p, 4); k<<<dim3(2, 2), 32, 128>>>(nullptr, nullptr, nullptr, nullptr, p, nullptr, nullptr);\n"
+      "  return cudaDeviceSynchronize(); }\n";
+  static const char *const WORDS[] = {
+      "ld.global.v4.f32",   "st.global.v4.f32", "add.f16",    "cvt.rn.bf16.f32", "ex2.approx.ftz.f32",
+      "shfl.sync.bfly.b32", "vote.sync.ballot", "bar.sync",   "vprintf",         "__assertfail",
+      "atom.global.add",    ".extern .shared",  "fma.rn.f64", "ld.const.f32",    ".loc\t1 15 "};
+  CudaResult result;
+  Error error = {0};
+  if (compile(SOURCE, NULL, &result, &error)) fail_msg("%s", error.message);
+  for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
+    if (!strstr(result.ptx, WORDS[k])) fail_msg("no %s", WORDS[k]);
+  assert_int_equal(result.n_notes, 0);
+  assert_false(result.is_cut);
+  cuda_result_free(&result);
+}
+
+static void templates_by_name(void **unused) {
+  (void)unused;
+  if (no_clang()) skip();
+  CudaResult result;
+  Error error = {0};
+  static const char SOURCE[] =
+      "namespace my { template <int D, typename T> __global__ void k(T *p) { p[threadIdx.x] = D; } }\n";
+  if (compile(SOURCE, "my::k<4, float>", &result, &error)) fail_msg("%s", error.message);
+  assert_string_equal(result.entry, "_ZN2my1kILi4EfEEvPT0_");
+  assert_non_null(strstr(result.ptx, ".entry _ZN2my1kILi4EfEEvPT0_"));
+  assert_null(strstr(result.ptx, "tw_the_entry"));
+  cuda_result_free(&result);
+}
+
+/* Torch's half does not compile without torch: it goes, with a note, and the kernel's lines keep their numbers. */
+static void torch_is_cut(void **unused) {
+  (void)unused;
+  if (no_clang()) skip();
+  CudaResult result;
+  Error error = {0};
+  static const char SOURCE[] =
+      "#include <torch/types.h>\n#include <cuda.h>\n__global__ void k(float *p) {\n  p[threadIdx.x] = 1;\n}\n"
+      "torch::Tensor forward(torch::Tensor q) {\n  k<<<1, 32>>>(q.data_ptr<float>());\n  return q;\n}\n";
+  if (compile(SOURCE, NULL, &result, &error)) fail_msg("%s", error.message);
+  assert_true(result.is_cut);
+  assert_int_equal(result.n_notes, 2);
+  assert_non_null(strstr(result.notes[0], "torch/types.h"));
+  assert_non_null(strstr(result.ptx, ".loc\t1 4"));
+  cuda_result_free(&result);
+}
+
+static void mistakes_have_a_line(void **unused) {
+  (void)unused;
+  if (no_clang()) skip();
+  static const struct {
+    const char *source, *template_name, *message;
+  } CASES[] = {
+      {"__global__ void k(float *p) {\n  p[0] = nosuch;\n}\n", NULL, "k.cu:2: use of undeclared identifier 'nosuch'"},
+      {"__global__ void k(float *p) {}\n", "j<4>", "k.cu:3: "},
+      {"#error stop here\n", NULL, "k.cu:1: stop here"},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    CudaResult result;
+    Error error = {0};
+    assert_int_equal(compile(CASES[i].source, CASES[i].template_name, &result, &error), STATUS_BAD_FILE);
+    if (strncmp(error.message, CASES[i].message, strlen(CASES[i].message)) != 0) fail_msg("%s", error.message);
+    cuda_result_free(&result);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_host_goes),        cmocka_unit_test(cut_anything),      cmocka_unit_test(names_and_types),
+      cmocka_unit_test(the_header),           cmocka_unit_test(templates_by_name), cmocka_unit_test(torch_is_cut),
+      cmocka_unit_test(mistakes_have_a_line),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

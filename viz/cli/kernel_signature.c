@@ -1,0 +1,112 @@
+#include "viz/cli/kernel_signature.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/ascii.h"
+
+static bool is_word(int c) { return ascii_is_alnum(c) || c == '_'; }
+
+void signature_plain_name(const char *mangled, char *to, size_t size) {
+  const char *p = mangled, *name = mangled;
+  size_t n = strlen(mangled);
+  if (strncmp(p, "_Z", 2) == 0) {
+    p += 2;
+    if (*p == 'N') p++;
+    if (*p == 'L') p++;
+    while (ascii_is_digit(*p)) { /* each part is its length and its letters */
+      size_t length = 0;
+      while (ascii_is_digit(*p) && length < 10000) length = length * 10 + (size_t)(*p++ - '0');
+      if (strlen(p) < length) break;
+      name = p, n = length;
+      p += length;
+    }
+  }
+  snprintf(to, size, "%.*s", (int)(n < size ? n : size - 1), name);
+}
+
+/* Comments are read as blanks. */
+static size_t past_comment(const char *t, size_t n, size_t i) {
+  if (i + 1 < n && t[i] == '/' && t[i + 1] == '/')
+    while (i < n && t[i] != '\n') i++;
+  else if (i + 1 < n && t[i] == '/' && t[i + 1] == '*') {
+    for (i += 2; i + 1 < n && !(t[i] == '*' && t[i + 1] == '/');) i++;
+    i = i + 2 < n ? i + 2 : n;
+  }
+  return i;
+}
+
+/* One parameter's text: the last word is its name, but for arrays and defaults behind it. */
+static void take_parameter(const char *text, size_t n, SignatureParameter *to) {
+  char plain[256];
+  size_t m = 0;
+  for (size_t i = 0; i < n && m + 1 < sizeof plain;) {
+    const size_t after = past_comment(text, n, i);
+    if (after > i) {
+      i = after;
+      continue;
+    }
+    const char c = ascii_is_space(text[i]) ? ' ' : text[i];
+    if (!(c == ' ' && (m == 0 || plain[m - 1] == ' '))) plain[m++] = c;
+    i++;
+  }
+  plain[m] = '\0';
+  m = strcspn(plain, "=[");
+  while (m > 0 && !is_word(plain[m - 1])) m--;
+  size_t begin = m;
+  while (begin > 0 && is_word(plain[begin - 1])) begin--;
+  snprintf(to->name, sizeof to->name, "%.*s", (int)(m - begin), plain + begin);
+  while (begin > 0 && plain[begin - 1] == ' ') begin--;
+  snprintf(to->type, sizeof to->type, "%.*s", (int)begin, plain);
+  const char *star = strchr(to->type, '*'), *is_const = strstr(to->type, "const");
+  to->is_const = star && is_const && is_const < star;
+}
+
+/* The list between the bracket at i and its match. */
+static bool take_list(const char *t, size_t n, size_t i, Signature *to) {
+  int depth = 0;
+  size_t begin = i + 1;
+  to->n = 0;
+  for (; i < n; i++) {
+    const size_t after = past_comment(t, n, i);
+    if (after > i) {
+      i = after - 1;
+      continue;
+    }
+    const char c = t[i];
+    const bool ends = c == ')' && depth == 1;
+    if (ends || (c == ',' && depth == 1)) {
+      bool empty = true;
+      for (size_t k = begin; k < i; k++) empty = empty && ascii_is_space(t[k]);
+      if (!empty) {
+        if (to->n == SIGNATURE_MAX) return false;
+        take_parameter(t + begin, i - begin, &to->parameters[to->n++]);
+      }
+      begin = i + 1;
+    }
+    if (ends) return true;
+    if (c == '(' || c == '<' || c == '[') depth++;
+    if (c == ')' || c == '>' || c == ']') depth--;
+  }
+  return false;
+}
+
+bool signature_find(const char *text, size_t length, const char *name, Signature *signature) {
+  static const char GLOBAL[] = "__global__";
+  const size_t n = strlen(name);
+  for (size_t i = 0; i + sizeof GLOBAL < length; i++) {
+    const size_t after = past_comment(text, length, i);
+    if (after > i) {
+      i = after - 1;
+      continue;
+    }
+    if (memcmp(text + i, GLOBAL, sizeof GLOBAL - 1) != 0) continue;
+    for (i += sizeof GLOBAL - 1; i + n < length && text[i] != '{' && text[i] != ';'; i++)
+      if (memcmp(text + i, name, n) == 0 && !is_word(text[i - 1]) && !is_word(text[i + n])) {
+        size_t open = i + n;
+        while (open < length && ascii_is_space(text[open])) open++;
+        if (open < length && text[open] == '(') return take_list(text, length, open, signature);
+      }
+  }
+  return false;
+}
