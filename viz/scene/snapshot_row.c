@@ -47,7 +47,7 @@ static struct StageRow *new_row(const Stage *stage, bool is_small) {
 
 Status stage_fill_inputs(Stage *stage, Error *error) {
   const Shape *shape = &stage_plan(stage)->shape;
-  if (shape->N_k > STAGE_MAX_KEY_ELEMENTS / shape->d) return STATUS_OK;
+  if (shape->N_k > STAGE_MAX_KEY_ELEMENTS / shape->d || !evaluate_follows_rows(stage_schedule(stage))) return STATUS_OK;
   const size_t N_k = (size_t)shape->N_k, d = (size_t)shape->d, shown = (size_t)n_O(stage);
   stage->K = malloc(N_k * d * sizeof(double));
   stage->V = malloc(N_k * shown * sizeof(double));
