@@ -13,6 +13,7 @@
  * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O):
  * the fa2 schedule, as in rungs 5 and 6. Leaves to the next rung: wgmma (tensor cores that read shared memory
  * themselves, at about 1.6 times the rate of mma.sync), TMA, and softmax overlapped with the next product. */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/tensor_tile.cuh"
 
 namespace TW_BUILD {

@@ -19,6 +19,7 @@
  * blocks that see each column block, with 2 B_r fp32 (L, D) a tile; B_r d fp32 of dQ a tile, added; before and after:
  * O, dO, L, 2 T_r B_r fp32 written, T_r B_r d fp32 of sums written and read, dQ. kernels/counters/kernel_model.c adds
  * it up. Leaves to the next rung: wgmma, whose operands need no ldmatrix, and TMA's own additions for dQ. */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/backward_tile.cuh"
 
 namespace TW_BUILD {

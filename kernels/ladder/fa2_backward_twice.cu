@@ -11,6 +11,7 @@
  * Moves, per query head, elements, besides what fa2_backward.cu moves without its sums of dQ: Q, dO, L and D of each
  * row block that sees a key once more, and K and V of the column blocks that each row block sees; dQ is written once.
  */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/backward_tile.cuh"
 
 namespace TW_BUILD {

@@ -16,6 +16,7 @@
  * and rows fp32 of L; the combine kernel reads these and writes O. That is the fa2-split schedule over packed rows.
  * Paged: 4 bytes of the table for each 16 keys. Leaves to the next rung: nothing; K and V are read once, at the speed
  * of memory. */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/tensor_tile.cuh"
 
 namespace TW_BUILD {

@@ -12,6 +12,7 @@
  * the fa2 schedule, as in rung 5, in requests of 16 bytes. Leaves to the next rung: rows of a tile are 128 or 256 bytes
  * apart, so the 8 rows of one ldmatrix lie in the same banks and are read one after another; and the tensor cores wait
  * while a tile is loaded. */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/tensor_tile.cuh"
 
 namespace TW_BUILD {

@@ -12,6 +12,7 @@
  * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O):
  * the fa2 schedule, as in rungs 5 to 7, with keys from the last tile to the first. Leaves to the next rung: while a
  * warpgroup takes exponentials its tensor cores are idle, and so is the SM while a CTA begins and ends. */
+// Compiled for sm_90a alone: wgmma and setmaxnreg.
 #include "kernels/lib/wgmma_tile.cuh"
 
 namespace TW_BUILD {

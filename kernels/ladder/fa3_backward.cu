@@ -13,6 +13,7 @@
  * tile of dQ to the sums in memory: one instruction for 16 KiB.
  *
  * Moves what fa2_backward moves, with other blocks: 64 rows by 128 keys at d = 128, 128 by 128 at d = 64. */
+// Compiled for sm_90a alone: wgmma and setmaxnreg.
 #include "kernels/lib/backward_tile.cuh"
 #include "kernels/lib/wgmma_tile.cuh"
 

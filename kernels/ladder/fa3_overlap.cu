@@ -13,6 +13,7 @@
  * Moves, per head, elements: reads N_q d (Q) + 2 d (keys in the computed tiles of each row block), writes N_q d (O):
  * the fa2 schedule, as in rungs 5 to 8. A hardware counter sees more: a sector each way for each row block taken, and
  * the rows of Q's box that lie outside Q, which arrive as zeros. */
+// Compiled for sm_90a alone: wgmma and setmaxnreg.
 #include <atomic>
 
 #include "kernels/lib/wgmma_tile.cuh"

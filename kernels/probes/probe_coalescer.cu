@@ -22,6 +22,7 @@
  *     name,readers,step_bytes,steps,warm_bytes,wait_cycles,longest_wait_cycles
  *     pair 0 17,2,16384,64,2097152,632,671      2 CTAs read 64 steps; warming read 2 MiB; the wait from asking to
  *                                               having, mean and longest */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx_inline.cuh"
 

@@ -7,6 +7,7 @@
  *
  *     rung,d,N,heads,launch        to which the profiler's counters are joined
  *     ,,,,cta,smid,end_cycles      its CTAs, since the first of its SM's ended */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 

@@ -15,6 +15,7 @@
  *     rung,d,N,heads,smid,cycles_per_ns
  *     fa2_async,64,65536,4,17,1.815360
  *     idle,0,0,0,17,1.980018 */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 #include "kernels/lib/ptx_inline.cuh"

@@ -4,6 +4,7 @@
  *                    then a barrier, work_cycles of spinning, a barrier, and the next granule
  *
  * Shared memory is asked for beyond need, so that two CTAs find room on an SM, as in attention's own kernels. */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx_inline.cuh"
 

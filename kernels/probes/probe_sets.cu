@@ -13,6 +13,7 @@
  * And what a set keeps, of lines that share it, one read after another:
  *
  *     order,n,reads,hits     circle: n lines over and over; again: a line, 8 others, the line, n more, the line */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 
 #include <algorithm>

@@ -10,6 +10,7 @@
  *     spills,name
  *     spills,local 7168 mib 28 place 2        28 MiB read PASSES times, at the second place; each CTA stores 7168 bytes
  *                                             after each granule */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/ptx_inline.cuh"
 

@@ -16,6 +16,7 @@
  *
  * --steps-shared prints the same, its lines beginning with that, of launches in which SMs have one, two or three CTAs,
  * or some have one more than others. */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 

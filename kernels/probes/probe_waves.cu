@@ -12,6 +12,7 @@
  *     rung,d,N,heads,causal,smids       of one wave: where each CTA ran. Before each runs a kernel of one CTA too many
  *                                       for one wave; it runs where the program lets one end before all others, and the
  *                                       next launch begins with the GPC after */
+// Compiled for sm_80 and later: Turing lacks what it uses.
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/pass.h"
 #include "kernels/lib/ptx_inline.cuh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # assets/counters/INDEX.md has a row for every recording, every row has its files, how it was taken exists and the reader named
 # there reads it; and each kind of mistake is found out.
+# Not with sanitizers: it runs little or nothing of ours.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 

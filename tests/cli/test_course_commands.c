@@ -124,7 +124,7 @@ static void tell(const CommandLine *c, int status) {
 }
 
 /* One frame of a window; one kernel of all that were recorded, or a few recordings of one:
- * tests/cli/test_accuracy_table.sh predicts them all. */
+ * tests/recorded/test_accuracy_table.sh predicts them all. */
 static const char *less_of(const char *text) {
   if (strncmp(text, "tilewalk view", 13) == 0) return " --frames 1";
   if (strncmp(text, "tilewalk crosscheck --kernel-name", 33) == 0) return few_recordings;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # make install into an empty DESTDIR: the program runs from there, the manual page and the completions know every
 # command and option, and make uninstall leaves nothing.
+# Not with sanitizers: it runs little or nothing of ours.
 set -eu
 cd "$(dirname "$0")/../.."
 BUILD=${BUILD:-$PWD/build}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Pages are short and say the field's words (tests/support/words.sh); what the README prints is what the program prints;
 # doctor names every library that the Makefile links.
+# Not with sanitizers: it runs little or nothing of ours.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tilewalk=${TILEWALK:-build/tilewalk}

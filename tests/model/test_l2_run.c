@@ -1,4 +1,4 @@
-/* Many CTAs over L2: against a slow, obvious LRU; laws that must hold; cases by hand; tests/model/test_l2_counters.c
+/* Many CTAs over L2: against a slow, obvious LRU; laws that must hold; cases by hand; tests/recorded/test_l2_counters.c
  * holds it against an H200's counters. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Draws the gallery: `tests/support/gallery.sh` writes assets/pictures/GALLERY.md and a thumbnail for each command in it.
 #
+# The scenes and the lesson of the README are drawn too, where BUILD has what draws them.
 # With --check it draws nothing and says whether the page lists these commands, and whether each picture is there.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -9,6 +10,11 @@ folder=assets/pictures
 page=$folder/GALLERY.md
 [ "${1:-}" != --check ] || page=$(mktemp)
 export TILEWALK_ASSETS=assets
+if [ "${1:-}" != --check ] && [ -n "${BUILD:-}" ]; then
+  "$BUILD/tests/picture_scenes" $folder/scenes.png
+  "$BUILD/tests/picture_lesson" $folder/lesson.png
+  "$tilewalk" render --scene main --frames 98:138 --sub-frames 5 --frame-ms 70 --size 1120x630 -o $folder/moving.webp
+fi
 
 # picture NAME 'WHAT IT SHOWS' WORDS...: one entry.
 picture() {

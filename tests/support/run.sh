@@ -5,7 +5,7 @@
 # cores (some wait for windows), or TEST_JOBS; each must therefore keep to files of its own.
 # A cmocka program counts as many tests as it holds; a script or a fuzz replay counts as one, by its exit
 # status (77: skipped). Output is kept in BUILD/tests/NAME.log (of runs side by side, the last one's) and shown when
-# something fails. The last line is `N passed, N failed` (and how many were skipped); the exit status is 0 when none failed.
+# something fails. What took longest the last time begins first; scripts, where nothing is known. The last line is `N passed, N failed` (and how many were skipped); the exit status is 0 when none failed.
 set -u
 
 # count WORD: the sum of cmocka's `[  WORD  ] N test(s)` lines in the log.
@@ -33,7 +33,9 @@ run_one() {
   [ "$s" = 0 ] || verdict="ok, $s skipped"
   [ "$f" = 0 ] || verdict="$f FAILED (status $status), $BUILD/tests/$name.log:
 $(grep -v '\[ *\(RUN\|OK\) *\]' "$log" | tail -n 60)"
-  printf '  %-28s %4d tests %6d ms %6s s CPU  %s\n' "$name" $((p + f + s)) $((($(date +%s%N) - began) / 1000000)) "$cpu" "$verdict"
+  took=$((($(date +%s%N) - began) / 1000000))
+  echo $took >"$BUILD/tests/$name.ms"
+  printf '  %-28s %4d tests %6d ms %6s s CPU  %s\n' "$name" $((p + f + s)) $took "$cpu" "$verdict"
   echo "$p $f $s" >"$RUN/$name.sum"
   mv -f "$log" "$BUILD/tests/$name.log"
 }
@@ -54,7 +56,10 @@ mkdir -p "$BUILD/tests"
 RUN=$(mktemp -d "$BUILD/tests/run.XXXXXX") || exit 1 # this run's own
 trap 'rm -rf "$RUN"' EXIT
 export RUN
-printf '%s\0' "$@" | xargs -0 -n 1 -P "${TEST_JOBS:-$(($(nproc) + 1))}" tests/support/run.sh --one
+for program in "$@"; do
+  read -r ms 2>/dev/null <"$BUILD/tests/$(basename "$program").ms" || case $program in *.sh) ms=10000 ;; *) ms=1000 ;; esac
+  printf '%s\t%s\0' "$ms" "$program"
+done | sort -rnz | cut -zf2- | xargs -0 -n 1 -P "${TEST_JOBS:-$(($(nproc) + 1))}" tests/support/run.sh --one
 passed=0 failed=0 skipped=0
 for program in "$@"; do # one without sums was killed
   read -r p f s 2>/dev/null <"$RUN/$(basename "$program").sum" || p=0 f=1 s=0

@@ -66,6 +66,8 @@ static void after(void) {
 /* Half of what was asked for, at least one byte. */
 static size_t cut(size_t size) { return is_hit(SHORTEN) && size > 1 ? size / 2 : size; }
 
+/* What the Makefile has the linker wrap for this test; the name with _chk is that of _FORTIFY_SOURCE.
+ * wrapped: open read write fsync close rename unlink mkdir flock fchmod stat fstat lstat __read_chk */
 #define WRAP(type, name, declared, passed, object)                                                                     \
   type __real_##name declared;                                                                                         \
   type __wrap_##name declared;                                                                                         \

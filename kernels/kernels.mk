@@ -1,0 +1,35 @@
+# CUDA kernels for a GPU: nvcc and a C++ compiler, no other package. Each rung twice, once counting its bytes, and two
+# rungs three times more, marking when each CTA runs, timing its reads, or noting its end.
+
+.PHONY: kernels
+NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+# Code for Turing, Ampere and Hopper; KERNEL_ARCHS="90" is quicker. What needs more says "Compiled for ..." itself.
+KERNEL_ARCHS ?= 75 80 90
+archs_of = $(if $(shell grep -l '^// Compiled for sm_90a' $1),90a,$(if $(shell grep -l '^// Compiled for sm_80' $1),$(filter-out 75,$(KERNEL_ARCHS)),$(KERNEL_ARCHS)))
+gencode = $(foreach a,$1,-gencode=arch=compute_$a,code=sm_$a)
+COMPILE_CU = $(NVCC) -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-fPIC -Wno-deprecated-gpu-targets $(call gencode,$(call archs_of,$<)) -I. -MMD -MP
+LINK_CU = $(NVCC) $(call gencode,$(KERNEL_ARCHS)) -Wno-deprecated-gpu-targets
+
+# $(BUILD)/%.BUILD.o: one of the builds of a kernel.
+define kernel_build
+$$(BUILD)/%.$1.o: %.cu
+	@mkdir -p $$(@D)
+	$$(call say,NVCC)$$(COMPILE_CU) $2 -c $$< -o $$@
+endef
+$(eval $(call kernel_build,plain,))
+$(foreach b,counted marked timed ended,$(eval $(call kernel_build,$b,-DTW_$(shell echo $b | sed 's/counted/COUNTING/' | tr a-z A-Z))))
+
+# The model and what checks a result, of the same objects as in the library: no drawing, no JSON, no Lua.
+MODEL_OBJ := $(filter $(BUILD)/sim/% $(BUILD)/kernels/counters/% $(BUILD)/programs.o,$(OBJ)) $(ON_CPU)
+GPU_ONLY := kernels/lib/harness.cu $(wildcard kernels/ladder/*_cublas.cu) $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
+GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
+$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(MODEL_OBJ)
+	$(call say,LD )$(LINK_CU) $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl $(if $(OPENMP),-lgomp) -o $@
+# The rungs for programs in other languages (kernels/collect/collect_beside.py, collect_more.py).
+$(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu kernels/lib/ladder_more.cu)
+	$(call say,LD )$(LINK_CU) -shared $^ -o $@
+$(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h
+	@mkdir -p $(@D)
+	$(call say,NVCC)$(COMPILE_CU) -MF $@.d -shared -Xcompiler -fPIC $< -o $@
+kernels: $(if $(NVCC),$(BUILD)/tilewalk-kernels $(BUILD)/libladder.so $(BUILD)/libwatch.so)
+	$(if $(NVCC),,@echo "No nvcc: the CUDA kernels are left out.")
