@@ -16,7 +16,7 @@ WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
 WEB_LESSON_ONLY := viz/web/web_lesson.c viz/web/web_record.c
 WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) $(wildcard viz/chart/*.c viz/scene/*.c) \
   $(filter-out viz/request/assets.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
-  $(patsubst %,viz/text/%.c,glyphs lettering number store) \
+  $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
   $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c,$(wildcard viz/window/*.c)) \
   $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c))
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
