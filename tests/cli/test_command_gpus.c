@@ -31,9 +31,11 @@ static json_t *run_json(const char *arguments) {
 static void the_overview_fits_and_is_complete(void **state) {
   (void)state;
   static const char *const NAMES[] = {
-      "v100",    "t4",      "a100-40gb", "a100-80gb", "rtx3060",   "rtx3090",  "a10",   "a6000", "rtx4060",
-      "rtx4070", "rtx4090", "l4",        "l40s",      "h100-pcie", "h100-sxm", "gh200", "h200",  "b200",
-      "b300",    "rtx5090", "mi300x",    "mi325x",    "mi355x",    "tiny",     "paper"};
+      "v100",    "t4",      "a100-40gb", "a100-80gb", "rtx3060", "rtx3090",     "a10",      "a6000",
+      "rtx4060", "rtx4070", "rtx4090",   "l4",        "l40s",    "h100-pcie",   "h100-sxm", "gh200",
+      "h200",    "b200",    "b300",      "rtx5090",   "mi300x",  "mi325x",      "mi355x",   "tiny",
+      "paper",   "a30",     "a40",       "rtx3080",   "rtx5070", "rtx5070ti",   "rtx5080",  "rtx-pro-6000",
+      "l20",     "h20",     "h800",      "gb200",     "gb300",   "jetson-orin", "m4-max"};
   program_run(&run, "gpus");
   assert_int_equal(run.exit_status, 0);
   for (size_t i = 0; i < COUNT_OF(NAMES); i++) {

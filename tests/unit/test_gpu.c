@@ -39,10 +39,12 @@ static Gpu load(const char *name) {
   return gpu;
 }
 
-static const char *const NAMES[] = {"v100",     "t4",      "a100-40gb", "a100-80gb", "rtx3060", "rtx3090", "a10",
-                                    "a6000",    "rtx4060", "rtx4070",   "rtx4090",   "l4",      "l40s",    "h100-pcie",
-                                    "h100-sxm", "gh200",   "h200",      "b200",      "b300",    "rtx5090", "mi300x",
-                                    "mi325x",   "mi355x",  "tiny",      "paper"};
+static const char *const NAMES[] = {
+    "v100",    "t4",      "a100-40gb", "a100-80gb", "rtx3060", "rtx3090",     "a10",      "a6000",
+    "rtx4060", "rtx4070", "rtx4090",   "l4",        "l40s",    "h100-pcie",   "h100-sxm", "gh200",
+    "h200",    "b200",    "b300",      "rtx5090",   "mi300x",  "mi325x",      "mi355x",   "tiny",
+    "paper",   "a30",     "a40",       "rtx3080",   "rtx5070", "rtx5070ti",   "rtx5080",  "rtx-pro-6000",
+    "l20",     "h20",     "h800",      "gb200",     "gb300",   "jetson-orin", "m4-max"};
 
 /* No file is forgotten here, none is missing there, and a file's name is what --gpu takes. */
 static void every_file_is_read(void **state) {
@@ -92,11 +94,14 @@ static void fp32_peaks_are_lanes_times_clock(void **state) {
   static const struct {
     const char *name;
     double flops_per_sm_clock;
-  } CASES[] = {{"v100", 128},    {"t4", 128},      {"a100-40gb", 128}, {"a100-80gb", 128}, {"rtx3090", 256},
-               {"rtx4090", 256}, {"l4", 256},      {"h100-pcie", 256}, {"h100-sxm", 256},  {"h200", 256},
-               {"b200", 256},    {"mi300x", 256},  {"paper", 128},     {"tiny", 64},       {"rtx3060", 256},
-               {"rtx4060", 256}, {"rtx4070", 256}, {"rtx5090", 256},   {"l40s", 256},      {"a10", 256},
-               {"a6000", 256},   {"gh200", 256},   {"b300", 256},      {"mi325x", 256},    {"mi355x", 256}};
+  } CASES[] = {{"v100", 128},    {"t4", 128},           {"a100-40gb", 128}, {"a100-80gb", 128}, {"rtx3090", 256},
+               {"rtx4090", 256}, {"l4", 256},           {"h100-pcie", 256}, {"h100-sxm", 256},  {"h200", 256},
+               {"b200", 256},    {"mi300x", 256},       {"paper", 128},     {"tiny", 64},       {"rtx3060", 256},
+               {"rtx4060", 256}, {"rtx4070", 256},      {"rtx5090", 256},   {"l40s", 256},      {"a10", 256},
+               {"a6000", 256},   {"gh200", 256},        {"b300", 256},      {"mi325x", 256},    {"mi355x", 256},
+               {"a30", 128},     {"a40", 256},          {"rtx3080", 256},   {"rtx5070", 256},   {"rtx5070ti", 256},
+               {"rtx5080", 256}, {"rtx-pro-6000", 256}, {"l20", 256},       {"h20", 256},       {"h800", 256},
+               {"gb300", 256},   {"jetson-orin", 256},  {"m4-max", 256}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const Gpu g = load(CASES[i].name);
     const double got = g.fp32_flops_per_s / ((double)g.n_sm * g.clock_hz);
@@ -113,13 +118,19 @@ static void tensor_peaks_are_units_times_clock(void **state) {
     const char *name;
     double fp16_per_sm_clock;
     double clock_hz; /* at which the vendor quotes the peak */
-  } CASES[] = {
-      {"v100", 1024, 1530e6},     {"t4", 1024, 1590e6},     {"a100-40gb", 2048, 1410e6}, {"a100-80gb", 2048, 1410e6},
-      {"rtx3090", 512, 1695e6},   {"rtx4090", 512, 2520e6}, {"l4", 1024, 2040e6},        {"h100-pcie", 4096, 1620e6},
-      {"h100-sxm", 4096, 1830e6}, {"h200", 4096, 1830e6},   {"mi300x", 2048, 2100e6},    {"b200", 8192, 1856e6},
-      {"rtx3060", 512, 1777e6},   {"rtx4060", 512, 2460e6}, {"rtx4070", 512, 2475e6},    {"rtx5090", 512, 2407e6},
-      {"l40s", 1024, 2520e6},     {"a10", 1024, 1695e6},    {"a6000", 1024, 1800e6},     {"gh200", 4096, 1830e6},
-      {"b300", 8192, 1907e6},     {"mi325x", 2048, 2100e6}, {"mi355x", 4096, 2400e6}};
+  } CASES[] = {{"v100", 1024, 1530e6},      {"t4", 1024, 1590e6},        {"a100-40gb", 2048, 1410e6},
+               {"a100-80gb", 2048, 1410e6}, {"rtx3090", 512, 1695e6},    {"rtx4090", 512, 2520e6},
+               {"l4", 1024, 2040e6},        {"h100-pcie", 4096, 1620e6}, {"h100-sxm", 4096, 1830e6},
+               {"h200", 4096, 1830e6},      {"mi300x", 2048, 2100e6},    {"b200", 8192, 1856e6},
+               {"rtx3060", 512, 1777e6},    {"rtx4060", 512, 2460e6},    {"rtx4070", 512, 2475e6},
+               {"rtx5090", 512, 2407e6},    {"l40s", 1024, 2520e6},      {"a10", 1024, 1695e6},
+               {"a6000", 1024, 1800e6},     {"gh200", 4096, 1830e6},     {"b300", 8192, 1907e6},
+               {"mi325x", 2048, 2100e6},    {"mi355x", 4096, 2400e6},    {"a30", 2048, 1440e6},
+               {"a40", 1024, 1740e6},       {"rtx3080", 512, 1710e6},    {"rtx5070", 512, 2512e6},
+               {"rtx5070ti", 512, 2452e6},  {"rtx5080", 512, 2617e6},    {"rtx-pro-6000", 1024, 2600e6},
+               {"l20", 512, 2520e6},        {"h20", 1024, 1853e6},       {"h800", 4096, 1830e6},
+               {"gb200", 8192, 2008e6},     {"gb300", 8192, 2008e6},     {"jetson-orin", 2048, 1300e6},
+               {"m4-max", 256, 1578e6}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const Gpu g = load(CASES[i].name);
     const double got = g.fp16_tensor_flops_per_s / ((double)g.n_sm * CASES[i].clock_hz);

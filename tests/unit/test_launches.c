@@ -175,7 +175,16 @@ static void test_cards(void **state) {
                {"NVIDIA A100-SXM4-80GB", 80, "a100-80gb", false},
                {"NVIDIA A100-PCIE-40GB", 80, "a100-40gb", false},
                {"NVIDIA L4", 89, "l4", false},
-               {"NVIDIA L40S", 89, "rtx4090", true}, /* not an L4: by its compute capability alone */
+               {"NVIDIA L40S", 89, "l40s", false},    /* not an L4 */
+               {"NVIDIA L40", 89, "rtx4090", true},   /* not an L4 either: by its compute capability alone */
+               {"NVIDIA GB200", 100, "gb200", false}, /* not a B200 */
+               {"NVIDIA GeForce RTX 5070 Ti", 120, "rtx5070ti", false},
+               {"NVIDIA GeForce RTX 5070", 120, "rtx5070", false},
+               {"NVIDIA GeForce RTX 4070 SUPER", 89, "rtx4090", true}, /* another card */
+               {"NVIDIA GeForce RTX 3080 Laptop GPU", 86, "rtx3090", true},
+               {"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", 120, "rtx-pro-6000", false},
+               {"NVIDIA H20", 90, "h20", false},
+               {"NVIDIA A40", 86, "a40", false},
                {"", 90, "h200", true},
                {"", 75, "t4", false},
                {"", 120, NULL, false},
