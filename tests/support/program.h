@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { PROGRAM_OUTPUT_BYTES = 1 << 18 };
+enum { PROGRAM_OUTPUT_BYTES = 1 << 19 };
 
 typedef struct {
   int exit_status;                /* -1: killed by a signal */
