@@ -46,12 +46,10 @@ static void report_sram(const ReportSink *k, const Simulation *run) {
   k->text(k->context, "held", HELD[run->held]);
   k->whole(k->context, "max_block", wide(run->max_block));
   k->open_object(k->context, "items");
-  k->whole(k->context, "Q", run->sram.Q);
-  k->whole(k->context, "K", run->sram.K);
-  k->whole(k->context, "V", run->sram.V);
-  k->whole(k->context, "S", run->sram.S);
-  k->whole(k->context, "O", run->sram.O);
-  k->whole(k->context, "stats", run->sram.stats);
+  for (int t = 0; t < run->schedule->n_values; t++) {
+    const ProgramTensor *tensor = &run->schedule->tensors[t];
+    if (tensor->is_listed || run->sram.of[t]) k->whole(k->context, tensor->text, run->sram.of[t]);
+  }
   k->close(k->context);
   k->close(k->context);
 }

@@ -6,30 +6,39 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FP32_BYTES = 4 };
+
 int64_t default_block(const Schedule *schedule, const Shape *shape, int64_t sram_bytes) {
-  const int64_t largest =
-      sram_max_block(schedule_sram(schedule), shape->d, shape->d_v, dtype_bytes(shape->dtype), wide(sram_bytes));
+  const int64_t largest = sram_max_block(schedule, shape->d, shape->d_v, dtype_bytes(shape->dtype), wide(sram_bytes));
   int64_t block = 128;
   while (block > 1 && block > largest) block /= 2;
   return block;
 }
 
-Held simulation_held(const Machine *m, SramTiles tiles, int64_t B_r, int64_t B_c, const Shape *shape) {
-  const int element_bytes = dtype_bytes(shape->dtype);
-  const SramBudget b = sram_budget(tiles, B_r, B_c, shape->d, shape->d_v, element_bytes);
-  if (b.bytes <= wide(m->sram_bytes)) return HELD_SRAM;
-  if (m->register_bytes == 0 || b.Q + b.K + b.V > wide(m->sram_bytes)) return HELD_NOWHERE;
-  const Wide accumulators = (b.S + b.O) / wide(element_bytes) * 4;
-  if (accumulators <= wide(m->tensor_memory_bytes)) return HELD_TENSOR;
-  return accumulators + b.stats <= wide(m->register_bytes) ? HELD_REGISTERS : HELD_NOWHERE;
+static SramSizes sizes_of(const Shape *shape, int64_t B_r, int64_t B_c) {
+  return (SramSizes){B_r, B_c, shape->d, shape->d_v, dtype_bytes(shape->dtype)};
 }
 
-static int64_t largest_held(const Machine *m, SramTiles tiles, const Shape *shape) {
-  const int element_bytes = dtype_bytes(shape->dtype);
-  int64_t low = sram_max_block(tiles, shape->d, shape->d_v, element_bytes, wide(m->sram_bytes)), high = PLAN_MAX_BLOCK;
+Wide simulation_accumulator_bytes(const Simulation *s) {
+  return s->sram.accumulators / wide(s->plan.element_bytes) * FP32_BYTES;
+}
+
+Held simulation_held(const Machine *m, const Schedule *s, int64_t B_r, int64_t B_c, const Shape *shape) {
+  const SramSizes sizes = sizes_of(shape, B_r, B_c);
+  const SramBudget b = sram_budget(s, &sizes);
+  if (b.bytes <= wide(m->sram_bytes)) return HELD_SRAM;
+  if (m->register_bytes == 0 || b.inputs > wide(m->sram_bytes)) return HELD_NOWHERE;
+  const Wide accumulators = b.accumulators / wide(sizes.element_bytes) * FP32_BYTES;
+  if (accumulators <= wide(m->tensor_memory_bytes)) return HELD_TENSOR;
+  return accumulators + b.columns <= wide(m->register_bytes) ? HELD_REGISTERS : HELD_NOWHERE;
+}
+
+static int64_t largest_held(const Machine *m, const Schedule *s, const Shape *shape) {
+  int64_t low = sram_max_block(s, shape->d, shape->d_v, dtype_bytes(shape->dtype), wide(m->sram_bytes)),
+          high = PLAN_MAX_BLOCK;
   while (low < high) {
     const int64_t middle = low + (high - low + 1) / 2;
-    if (simulation_held(m, tiles, middle, middle, shape) != HELD_NOWHERE)
+    if (simulation_held(m, s, middle, middle, shape) != HELD_NOWHERE)
       low = middle;
     else
       high = middle - 1;
@@ -131,11 +140,11 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
   if (status) return status;
 
   const Tiling *t = &s.plan.tiling;
-  const SramTiles tiles = schedule_sram(schedule);
-  s.sram = sram_budget(tiles, t->B_r, t->B_c, p.shape.d, p.shape.d_v, s.plan.element_bytes);
-  s.held = kernel_holds(&p, t) ? HELD_KERNEL : simulation_held(&p.machine, tiles, t->B_r, t->B_c, &p.shape);
+  const SramSizes sizes = sizes_of(&p.shape, t->B_r, t->B_c);
+  s.sram = sram_budget(schedule, &sizes);
+  s.held = kernel_holds(&p, t) ? HELD_KERNEL : simulation_held(&p.machine, schedule, t->B_r, t->B_c, &p.shape);
   s.fits = s.held != HELD_NOWHERE;
-  s.max_block = largest_held(&p.machine, tiles, &p.shape);
+  s.max_block = largest_held(&p.machine, schedule, &p.shape);
 
   bool overflow = false;
   s.loads = schedule_loads(schedule, &s.plan);
@@ -171,7 +180,7 @@ LaunchConfig simulation_launch(const Simulation *s) {
   c.whole_head = s->schedule->whole_head;
   if (c.whole_head || !s->schedule->skips) forget_extra(&c);
   if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits)
-    c.shared_bytes = (int64_t)(s->held == HELD_SRAM ? s->sram.bytes : s->sram.Q + s->sram.K + s->sram.V);
+    c.shared_bytes = (int64_t)(s->held == HELD_SRAM ? s->sram.bytes : s->sram.inputs);
   return c;
 }
 

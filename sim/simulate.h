@@ -15,8 +15,8 @@
 typedef enum {
   HELD_NOWHERE = 0,
   HELD_SRAM,      /* all of them in SRAM: the papers' sum */
-  HELD_REGISTERS, /* Q, K, V in SRAM; S and O in fp32, with m and l, in registers */
-  HELD_TENSOR,    /* S and O in tensor memory */
+  HELD_REGISTERS, /* inputs in SRAM; other tiles in fp32, with columns, in registers */
+  HELD_TENSOR,    /* those tiles in tensor memory */
   HELD_KERNEL,    /* as the kernel is launched: its own shared memory and registers */
   HELD_COUNT
 } Held;
@@ -103,8 +103,11 @@ Status simulation_answer(Simulation *simulation, const Problem *problem, const S
 /* Fills in `timing`, for a run on *gpu; predicted_s where has_l2 and the kernel was timed. */
 void simulation_time(Simulation *simulation, const Gpu *gpu);
 
+/* Tiles that are no inputs, as accumulators hold them. */
+Wide simulation_accumulator_bytes(const Simulation *simulation);
+
 /* Where tiles of B_r and B_c rows of a completed shape would be held, whatever the kernel. */
-Held simulation_held(const Machine *machine, SramTiles tiles, int64_t B_r, int64_t B_c, const Shape *shape);
+Held simulation_held(const Machine *machine, const Schedule *schedule, int64_t B_r, int64_t B_c, const Shape *shape);
 
 /* The block that simulate() takes when none is given. */
 int64_t default_block(const Schedule *schedule, const Shape *shape, int64_t sram_bytes);

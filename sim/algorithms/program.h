@@ -73,6 +73,8 @@ typedef struct {
   uint8_t role;       /* TensorRole */
   bool is_fp32;       /* in HBM; else of the problem's data type */
   bool is_stats;      /* of one column, all of them together */
+  bool is_listed;     /* among what SRAM holds, be it nothing */
+  char title[12];     /* of statistics their names, "m, l"; else the text */
 } ProgramTensor;
 
 /* A value: Q_i, m', S, ... */
@@ -243,6 +245,7 @@ typedef struct {
   ProgramSize sizes[PROGRAM_SIZES_MAX];
   ProgramDeclaration declarations[PROGRAM_DECLARATIONS_MAX];
   ProgramProduct products[PROGRAM_PRODUCTS_MAX];
+  uint8_t places[PROGRAM_KERNELS_MAX][PROGRAM_NAMES_MAX]; /* sim/algorithms/sram.h: 1 + the name whose place it has */
   uint8_t n_kernels, n_ops, n_names, n_assigns, n_lines;
   int16_t n_nodes;
   ProgramKernel kernels[PROGRAM_KERNELS_MAX];

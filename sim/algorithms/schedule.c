@@ -37,37 +37,6 @@ Status schedule_takes(const Schedule *s, const Plan *plan, Error *error) {
   return STATUS_OK;
 }
 
-/* ---- Room ------------------------------------------------------------------------------------------------- */
-
-static SramTiles tiles_of_kernel(const Schedule *s, int kernel) {
-  SramTiles tiles = {0};
-  for (int k = 0; k < s->n_names; k++) {
-    const ProgramName *n = &s->names[k];
-    if (!(n->kernels >> kernel & 1)) continue;
-    tiles.Q |= n->tensor == TENSOR_Q;
-    tiles.K |= n->tensor == TENSOR_K;
-    tiles.V |= n->tensor == TENSOR_V;
-    tiles.S |= n->rows == SIDE_ROWS && n->cols == SIDE_COLS;
-    tiles.O |= n->rows == SIDE_ROWS && (n->cols == SIDE_DV || (n->cols == SIDE_D && !n->is_input));
-    tiles.stats |= n->rows == SIDE_ROWS && n->cols == SIDE_ONE;
-  }
-  return tiles;
-}
-
-SramTiles schedule_sram(const Schedule *s) {
-  enum { B = 64, ELEMENT = 2 }; /* any: which kernel needs most does not depend on them */
-  SramTiles most = {0};
-  Wide most_bytes = 0;
-  for (int k = 0; k < s->n_kernels; k++) {
-    const SramTiles tiles = tiles_of_kernel(s, k);
-    const Wide bytes = sram_budget(tiles, B, B, B, B, ELEMENT).bytes;
-    if (bytes <= most_bytes) continue;
-    most = tiles;
-    most_bytes = bytes;
-  }
-  return most;
-}
-
 /* Values of a block's row that lie in HBM between a store and a load. */
 Wide schedule_intermediate_bytes(const Schedule *s, const Plan *plan, bool *overflow) {
   Wide sum = 0;

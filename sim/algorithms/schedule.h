@@ -17,7 +17,7 @@
 #include "sim/algorithms/traffic.h"
 #include "sim/base/checked.h"
 #include "sim/problem/plan.h"
-#include "sim/problem/sram.h"
+#include "sim/algorithms/sram.h"
 
 typedef Program Schedule;
 
@@ -63,11 +63,7 @@ typedef struct {
 } LoadsPerBlock;
 LoadsPerBlock schedule_loads(const Schedule *schedule, const Plan *plan);
 
-/* Tiles that live in SRAM together, in the kernel that needs most: every name without a prime has its own place, P
- * takes S's, m and l two values a row. */
-SramTiles schedule_sram(const Schedule *schedule);
-
-/* Storage in HBM besides inputs and outputs, per head: what the program stores and loads again, but for O. */
+/* Storage in HBM besides inputs and outputs, per head: what the program stores and loads again, but for the blocks of an output. */
 Wide schedule_intermediate_bytes(const Schedule *schedule, const Plan *plan, bool *overflow);
 
 /* Whether a loop goes from the last block to the first. */

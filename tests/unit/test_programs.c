@@ -252,10 +252,30 @@ static void what_lies_in_hbm_between(void **state) {
   }
 }
 
+/* The papers' sums: whole tiles in fp16, of which P is where S was, and m and l in fp32. Of standard attention's three
+ * kernels the one that needs most. */
+static void sram_is_the_papers_sum(void **state) {
+  (void)state;
+  static const int64_t SIZES[] = {16, 64, 128};
+  for (int b = 0; b < 3; b++)
+    for (int k = 0; k < 3; k++) {
+      const int64_t B = SIZES[b], d = SIZES[k], tile = B * d * 2, scores = B * B * 2, columns = 2 * B * 4;
+      const SramSizes sizes = {B, B, d, d, 2};
+      for (int n = 0; n < N_PROGRAMS; n++) {
+        const SramBudget is = sram_budget(schedule_find(PROGRAMS[n].name), &sizes);
+        assert_true(is.bytes == (Wide)(n == 0 ? 2 * tile + scores : 4 * tile + scores + columns));
+        assert_true(is.inputs == (Wide)(n == 0 ? 2 * tile : 3 * tile));
+        assert_true(is.columns == (Wide)(n == 0 ? 0 : columns));
+        assert_true(is.inputs + is.accumulators + is.columns == is.bytes);
+      }
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(programs_do_what_the_papers_do),
       cmocka_unit_test(what_lies_in_hbm_between),
+      cmocka_unit_test(sram_is_the_papers_sum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,8 @@ static Simulation run(const char *algorithm, Shape shape, Tiling tiling) {
 static void the_budget_of_128_by_128_is_161_KiB(void **state) {
   (void)state;
   const Simulation s = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){.B_r = 128, .B_c = 128});
-  assert_int_equal((int)s.sram.Q, 32 * KiB);
-  assert_int_equal((int)s.sram.stats, 1 * KiB);
+  assert_int_equal((int)s.sram.of[TENSOR_Q], 32 * KiB);
+  assert_int_equal((int)s.sram.of[TENSOR_STATS], 1 * KiB);
   assert_int_equal((int)s.sram.bytes, 161 * KiB);
   assert_true(s.fits);
 }

@@ -43,12 +43,12 @@ typedef struct {
   int n, n_misfits; /* tiles that no place holds, or that do not launch */
 } Advice;
 
-/* CTAs whose accumulators fit an SM's registers, or its tensor memory: S and O in fp32, with m and l. */
+/* CTAs whose accumulators fit an SM's registers, or its tensor memory: tiles in fp32, with columns. */
 static int64_t ctas_by_accumulators(const Simulation *s) {
-  const Wide e = wide(s->plan.element_bytes), accumulators = (s->sram.S + s->sram.O) / e * 4;
+  const Wide accumulators = simulation_accumulator_bytes(s);
   const bool tensor = s->machine.tensor_memory_bytes > 0 && accumulators <= wide(s->machine.tensor_memory_bytes);
   const Wide room = wide(tensor ? s->machine.tensor_memory_bytes : s->machine.register_bytes);
-  const Wide asked = tensor ? accumulators : accumulators + s->sram.stats;
+  const Wide asked = tensor ? accumulators : accumulators + s->sram.columns;
   return room == 0 || asked == 0 ? 0 : (int64_t)(room / asked);
 }
 
@@ -59,7 +59,7 @@ static bool try_tile(Tried *t, const Problem *problem, const Schedule *schedule,
   const int64_t by_accumulators = ctas_by_accumulators(&t->run);
   const SramBudget *b = &t->run.sram;
   if (by_accumulators > 0 && !p.launch.ctas_per_sm) p.launch.ctas_per_sm = by_accumulators;
-  p.launch.shared_bytes = (int64_t)(by_accumulators > 0 ? b->Q + b->K + b->V : b->bytes);
+  p.launch.shared_bytes = (int64_t)(by_accumulators > 0 ? b->inputs : b->bytes);
   Error inner = {0};
   if (simulation_l2(&t->run, &p, gpu, &inner)) return false; /* does not launch */
   simulation_time(&t->run, gpu);

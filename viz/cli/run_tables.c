@@ -57,22 +57,22 @@ static void bytes_row(Table *t, const char *label, TextRole role, const Simulati
   values_row(t, label, role, bytes, n);
 }
 
-/* Names of tensors in all runs, in the order of the first program that has them. */
+/* Names of tensors in all runs, or of values on chip too, in the order of the first program that has them. */
 typedef struct {
   int n;
-  const char *names[TENSORS_MAX * TABLE_COLUMNS_MAX];
+  const char *names[VALUES_MAX * TABLE_COLUMNS_MAX];
 } TensorNames;
 
 static int tensor_named(const Schedule *s, const char *name) {
-  for (int t = 0; t < s->n_tensors; t++)
+  for (int t = 0; t < s->n_values; t++)
     if (strcmp(s->tensors[t].text, name) == 0) return t;
   return -1;
 }
 
-static TensorNames tensor_names(const Simulation *runs, int n) {
+static TensorNames value_names(const Simulation *runs, int n, bool on_chip) {
   TensorNames all = {0};
   for (int k = 0; k < n; k++)
-    for (int t = 0; t < runs[k].schedule->n_tensors; t++) {
+    for (int t = 0; t < (on_chip ? runs[k].schedule->n_values : runs[k].schedule->n_tensors); t++) {
       bool known = false;
       for (int before = 0; before < k; before++)
         known |= tensor_named(runs[before].schedule, runs[k].schedule->tensors[t].text) >= 0;
@@ -81,17 +81,12 @@ static TensorNames tensor_names(const Simulation *runs, int n) {
   return all;
 }
 static Wide total_of(const Simulation *run, int which) {
-  return which == 0 ? run->read_bytes : which == 1 ? run->write_bytes : run->total_bytes;
+  const Wide totals[] = {run->read_bytes, run->write_bytes, run->total_bytes, run->sram.bytes};
+  return totals[which];
 }
 static Wide storage_of(const Simulation *run, int which) {
   return which == 0 ? run->inputs_bytes : which == 1 ? run->outputs_bytes : run->intermediates_bytes;
 }
-static Wide sram_of(const Simulation *run, int which) {
-  const Wide parts[] = {run->sram.Q, run->sram.K,     run->sram.V,    run->sram.S,
-                        run->sram.O, run->sram.stats, run->sram.bytes};
-  return parts[which];
-}
-
 /* What each run reads or writes of a tensor. */
 static void tensor_row(Table *t, const char *verb, const char *name, const Simulation *runs, int n, bool written) {
   char label[32];
@@ -99,13 +94,15 @@ static void tensor_row(Table *t, const char *verb, const char *name, const Simul
   snprintf(label, sizeof label, "  %s %s", verb, name);
   for (int k = 0; k < n; k++) {
     const int tensor = tensor_named(runs[k].schedule, name);
-    bytes[k] = tensor < 0 ? 0 : written ? runs[k].traffic.write[tensor] : runs[k].traffic.read[tensor];
+    bytes[k] = tensor < 0 || tensor >= runs[k].schedule->n_tensors ? 0
+               : written                                           ? runs[k].traffic.write[tensor]
+                                                                   : runs[k].traffic.read[tensor];
   }
   values_row(t, label, ROLE_PLAIN, bytes, n);
 }
 
 static void traffic_rows(Table *t, const Simulation *runs, int n) {
-  const TensorNames all = tensor_names(runs, n);
+  const TensorNames all = value_names(runs, n, false);
   table_group(t, "Traffic across the SRAM boundary");
   for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "read", all.names[tensor], runs, n, false);
   for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "write", all.names[tensor], runs, n, true);
@@ -127,7 +124,7 @@ static void count_row(Table *t, const char *label, const Simulation *runs, int n
 static Wide tiles_of(const Simulation *run, int kind) { return run->traffic.tiles[kind]; }
 
 static void load_rows(Table *t, const Simulation *runs, int n) {
-  const TensorNames all = tensor_names(runs, n);
+  const TensorNames all = value_names(runs, n, false);
   for (int name = 0; name < all.n; name++) {
     bool is_input = false;
     int tensors[TABLE_COLUMNS_MAX] = {0};
@@ -179,11 +176,30 @@ static const char *const HELD_TEXT[HELD_COUNT] = {
     [HELD_KERNEL] = "as the kernel runs",
 };
 
+/* "  Q tile", or of columns their names: "  m and l". */
+static void place_row(Table *t, const char *name, const Simulation *runs, int n) {
+  char label[32] = "";
+  Wide bytes[TABLE_COLUMNS_MAX] = {0};
+  for (int k = 0; k < n; k++) {
+    const int tensor = tensor_named(runs[k].schedule, name);
+    if (tensor < 0) continue;
+    const ProgramTensor *of = &runs[k].schedule->tensors[tensor];
+    const char *last = strrchr(of->title, ',');
+    bytes[k] = runs[k].sram.of[tensor];
+    if (*label) continue;
+    if (last)
+      snprintf(label, sizeof label, "  %.*s and%s", (int)(last - of->title), of->title, last + 1);
+    else
+      snprintf(label, sizeof label, of->cols == SIDE_ONE ? "  %s" : "  %s tile", of->title);
+  }
+  values_row(t, label, ROLE_PLAIN, bytes, n);
+}
+
 static void sram_rows(Table *t, const Simulation *runs, int n) {
-  static const char *const PARTS[] = {"  Q tile", "  K tile", "  V tile", "  S tile", "  O tile", "  m and l"};
+  const TensorNames all = value_names(runs, n, true);
   table_group(t, "SRAM for one CTA's tiles");
-  for (int part = 0; part < 6; part++) bytes_row(t, PARTS[part], ROLE_PLAIN, runs, n, sram_of, part);
-  bytes_row(t, "  together", ROLE_ACCENT, runs, n, sram_of, 6);
+  for (int name = 0; name < all.n; name++) place_row(t, all.names[name], runs, n);
+  bytes_row(t, "  together", ROLE_ACCENT, runs, n, total_of, 3);
   table_text(t, ROLE_PLAIN, "  fits");
   for (int k = 0; k < n; k++) table_text(t, runs[k].fits ? ROLE_GOOD : ROLE_BAD, HELD_TEXT[runs[k].held]);
   table_text(t, ROLE_PLAIN, "  largest B to fit");

@@ -92,7 +92,7 @@ static Problem problem_at(const Sweep *sweep, const Problem *problem, const Sche
   Problem p = *problem;
   sweep->axis->set(&p, value);
   if (sweep->axis->set != set_sram || p.tiling.B_r || p.tiling.B_c) return p;
-  const int64_t largest = sram_max_block(schedule_sram(schedule), p.shape.d, p.shape.d_v ? p.shape.d_v : p.shape.d,
+  const int64_t largest = sram_max_block(schedule, p.shape.d, p.shape.d_v ? p.shape.d_v : p.shape.d,
                                          dtype_bytes(p.shape.dtype), wide(value));
   p.tiling.B_r = p.tiling.B_c = largest > 0 ? largest : 1;
   return p;

@@ -111,11 +111,10 @@ static void fill_cell(BlockMap *map, int q, int k, const Snapshot *now) {
 /* The largest B_c whose tiles fit beside B_r rows of Q; 0: none. */
 static int64_t largest_beside(const Snapshot *now, int64_t B_r) {
   const Problem *p = &now->problem;
-  const SramTiles tiles = schedule_sram(now->schedule);
   int64_t fits = 0, too_large = PLAN_MAX_BLOCK + 1;
   while (too_large - fits > 1) {
     const int64_t middle = fits + (too_large - fits) / 2;
-    if (simulation_held(&p->machine, tiles, B_r, middle, &p->shape) != HELD_NOWHERE)
+    if (simulation_held(&p->machine, now->schedule, B_r, middle, &p->shape) != HELD_NOWHERE)
       fits = middle;
     else
       too_large = middle;

@@ -32,13 +32,11 @@ static Status fill_l2(Stage *stage, Error *error) {
 
 void stage_give_l2(Stage *stage, const SnapshotL2 *l2) { stage->l2 = *l2; }
 
-/* S, O, m and l as fast kernels hold them: accumulators in fp32. */
+/* What are no inputs as fast kernels hold it: accumulators in fp32. */
 static void fill_registers(Stage *stage) {
-  enum { ACCUMULATOR_BYTES = 4 };
-  const SramBudget *b = &stage->run.sram;
-  const Wide element = wide(stage->run.plan.element_bytes);
-  stage->register_bytes = (uint64_t)((b->S + b->O) / element * ACCUMULATOR_BYTES + b->stats);
-  stage->register_capacity_bytes = (uint64_t)stage->config.gpu.registers_per_sm * ACCUMULATOR_BYTES;
+  enum { REGISTER_BYTES = 4 };
+  stage->register_bytes = (uint64_t)(simulation_accumulator_bytes(&stage->run) + stage->run.sram.columns);
+  stage->register_capacity_bytes = (uint64_t)stage->config.gpu.registers_per_sm * REGISTER_BYTES;
 }
 
 Status stage_fill_levels(Stage *stage, Error *error) {

@@ -105,8 +105,7 @@ static int64_t start_of_replay(const Schedule *s, const Plan *plan, const Cursor
 
 static void empty_slots(const Stage *stage, Snapshot *now) {
   const SramBudget *b = &stage->run.sram;
-  const Wide sizes[TENSOR_COUNT] = {[TENSOR_Q] = b->Q, [TENSOR_K] = b->K, [TENSOR_V] = b->V,
-                                    [TENSOR_S] = b->S, [TENSOR_O] = b->O, [TENSOR_STATS] = b->stats};
+  const Wide *const sizes = b->of;
   for (int t = 0; t < TENSOR_COUNT; t++) {
     clear(&now->slots[t], t);
     now->slots[t].is_used = sizes[t] > 0;

@@ -90,12 +90,13 @@ static void print_name(const ProgramName *n) {
 }
 
 static void print_tensor(const ProgramTensor *t) {
-  printf("{.text=\"%s\",", t->text);
+  printf("{.text=\"%s\",.title=\"%s\",", t->text, t->title);
   FIELD(t, rows);
   FIELD(t, cols);
   FIELD(t, role);
   FIELD(t, is_fp32);
   FIELD(t, is_stats);
+  FIELD(t, is_listed);
   printf("},\n");
 }
 
@@ -141,6 +142,13 @@ static void print_program(const Program *p, int index) {
   printf("},\n");
   printf(".n_tensors=%d,.n_values=%d,.tensors={\n", p->n_tensors, p->n_values);
   for (int k = 0; k < p->n_values; k++) print_tensor(&p->tensors[k]);
+  printf("},\n");
+  printf(".places={");
+  for (int k = 0; k < p->n_kernels; k++) {
+    printf("{");
+    for (int n = 0; n < p->n_names; n++) printf("%d,", p->places[k][n]);
+    printf("},");
+  }
   printf("},\n");
   printf(".kernels={\n");
   for (int k = 0; k < p->n_kernels; k++)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/algorithms/language/reader.h"
+#include "sim/algorithms/sram.h"
 #include "sim/problem/plan.h"
 
 static bool is_read_by(const Reader *r, int name, int op) { return r->read_in[name][op / 8] >> op % 8 & 1; }
@@ -165,6 +166,7 @@ Status program_complete(Reader *r) {
   }
   if (p->n_ops == PROGRAM_OPS_MAX) return reader_fail(r, "the program has more than %d steps", PROGRAM_OPS_MAX);
   if (program_tensors(r)) return STATUS_BAD_FILE;
+  sram_find_places(p);
   p->ops[p->n_ops++] = (ProgramOp){.kind = OP_STOP, .parent = -1, .end = -1, .needs = -1};
   return STATUS_OK;
 }

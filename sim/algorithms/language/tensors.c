@@ -29,6 +29,7 @@ static int row_of(Program *p, const char *text) {
   ProgramTensor *t = &p->tensors[p->n_values];
   *t = (ProgramTensor){.rows = SIDE_COUNT, .is_fp32 = true};
   strcpy(t->text, text);
+  strcpy(t->title, text);
   return p->n_values++;
 }
 
@@ -52,18 +53,38 @@ static bool is_any(const Program *p, const ProgramName *n) {
   return p->n_names > 0;
 }
 
+/* What statistics are called where there is room for their names. */
+static void name_statistics(const Program *p, ProgramTensor *t, const char *implied) {
+  char letters[sizeof p->names[0].text];
+  strcpy(t->title, implied);
+  for (int n = 0; n < p->n_names && !*implied; n++) {
+    if (!is_statistic(p, &p->names[n])) continue;
+    letters_of(p->names[n].text, letters);
+    const size_t used = strlen(t->title);
+    if (strstr(t->title, letters) || used + 2 + strlen(letters) >= sizeof t->title) continue;
+    if (used) strcat(t->title, ", ");
+    strcat(t->title, letters);
+  }
+}
+
+/* A program that declares nothing has the papers' tensors, moved or not; SRAM lists them, but P, which takes the place
+ * of S. */
 static void find_rows(Program *p) {
   static const char *const IMPLIED[] = {"Q", "K", "V", "S", "P"};
   const bool implied = !p->declares;
   bool statistics = implied;
-  for (size_t k = 0; implied && k < sizeof IMPLIED / sizeof *IMPLIED; k++) row_of(p, IMPLIED[k]);
+  for (size_t k = 0; implied && k < sizeof IMPLIED / sizeof *IMPLIED; k++)
+    p->tensors[row_of(p, IMPLIED[k])].is_listed = k < 4;
   add_rows(p, is_declared);
   add_rows(p, is_own_moved);
-  if (implied) row_of(p, "O");
+  if (implied) p->tensors[row_of(p, "O")].is_listed = true;
   for (int n = 0; n < p->n_names; n++) statistics |= is_statistic(p, &p->names[n]);
-  if (statistics)
-    p->tensors[row_of(p, "stats")] =
-        (ProgramTensor){.text = "stats", .rows = SIDE_ROWS, .cols = SIDE_ONE, .is_fp32 = true, .is_stats = true};
+  if (statistics) {
+    ProgramTensor *t = &p->tensors[row_of(p, "stats")];
+    *t = (ProgramTensor){.text = "stats", .rows = SIDE_ROWS, .cols = SIDE_ONE, .is_fp32 = true, .is_stats = true};
+    t->is_listed = implied;
+    name_statistics(p, t, implied ? "m, l" : "");
+  }
   p->n_tensors = p->n_values;
   add_rows(p, is_any);
 }

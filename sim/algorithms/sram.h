@@ -1,0 +1,48 @@
+/* SRAM: which values a CTA keeps a place for, and how large they are.
+ *
+ * Every name of a kernel has a place of its own, but
+ *   - a column with a prime (m'), which is in registers while a line or two need it;
+ *   - a value that takes the place of another: what a line sets takes the place of a value of its shape that the line
+ *     reads for the last time, unless a product inside the line needs a place while that one is read.
+ * So P takes the place of S, and m and l have two values a row.
+ *
+ * Counted as the papers do: whole tiles in the data type, columns in fp32.
+ * Not counted: double buffers, padding against bank conflicts, fp32 accumulators in registers. Those are choices of a
+ * particular kernel; its own launch description carries them. */
+#ifndef TILEWALK_SIM_SRAM_H
+#define TILEWALK_SIM_SRAM_H
+
+#include "sim/algorithms/program.h"
+#include "sim/base/checked.h"
+#include "sim/problem/plan.h"
+
+/* Sizes of tiles. */
+typedef struct {
+  int64_t B_r, B_c, d, d_v;
+  int element_bytes;
+} SramSizes;
+
+typedef struct {
+  Wide of[VALUES_MAX];                /* bytes of the places of each of Program.tensors */
+  Wide inputs, accumulators, columns; /* tiles of inputs, other tiles, and columns that are no inputs */
+  Wide bytes;                         /* their sum */
+  int kernel;                         /* that needs most */
+} SramBudget;
+
+/* Bytes of one value's tile. */
+Wide sram_value_bytes(const ProgramName *name, const SramSizes *sizes);
+
+/* The name whose place a name has in a kernel: its own, or another's; -1: none. */
+static inline int sram_place(const Program *p, int kernel, int name) { return (int)p->places[kernel][name] - 1; }
+
+/* Of the kernel that needs most. */
+SramBudget sram_budget(const Program *program, const SramSizes *sizes);
+
+/* The largest B with B_r = B_c = B whose budget is at most capacity_bytes; 0 when even one row is too much.
+ * At most PLAN_MAX_BLOCK. */
+int64_t sram_max_block(const Program *program, int64_t d, int64_t d_v, int element_bytes, Wide capacity_bytes);
+
+/* Finds the places of a program that has just been read. */
+void sram_find_places(Program *program);
+
+#endif

@@ -1,0 +1,83 @@
+#include "sim/algorithms/walk/live.h"
+
+static NameSet bit(int name) { return (NameSet)1 << name; }
+
+static NameSet names_in(const Program *p, int node) {
+  const ProgramNode *n = &p->nodes[node];
+  NameSet names = n->kind == NODE_NAME ? bit(n->name) : 0;
+  if (n->a >= 0) names |= names_in(p, n->a);
+  if (n->b >= 0) names |= names_in(p, n->b);
+  return names;
+}
+
+/* What assignments [first, end) read of what none of them has set before. */
+static NameSet reads_of(const Program *p, int first, int end, NameSet *set) {
+  NameSet reads = 0;
+  for (int k = first; k < end; k++) {
+    const ProgramAssign *a = &p->assigns[k];
+    reads |= (names_in(p, a->value) | (a->kind == ASSIGN_SET ? 0 : bit(a->name))) & ~*set;
+    *set |= bit(a->name);
+  }
+  return reads;
+}
+
+NameSet live_reads(const Program *p, int op) {
+  const ProgramOp *o = &p->ops[op];
+  if (o->kind != OP_EVENT && o->kind != OP_SET) return 0;
+  NameSet set = 0, reads = reads_of(p, o->first_assign, o->first_assign + o->n_assigns, &set);
+  for (int k = 0; k < o->n_moved && o->event != EVENT_LOAD; k++) reads |= bit(o->moved[k]) & ~set;
+  return reads;
+}
+
+NameSet live_sets(const Program *p, int op) {
+  const ProgramOp *o = &p->ops[op];
+  NameSet set = 0;
+  if (o->kind != OP_EVENT && o->kind != OP_SET) return 0;
+  for (int k = o->first_assign; k < o->first_assign + o->n_assigns; k++) set |= bit(p->assigns[k].name);
+  for (int k = 0; k < o->n_moved && o->event == EVENT_LOAD; k++) set |= bit(o->moved[k]);
+  return set;
+}
+
+/* After an operation: of a loop's test both ways on, of the end of a loop back to its test. */
+static NameSet after(const Program *p, int op, const NameSet *before) {
+  const ProgramOp *o = &p->ops[op];
+  const int end = p->kernels[o->kernel].end_op;
+  const NameSet next = op + 1 < end ? before[op + 1] : 0;
+  if (o->kind == OP_END) return before[o->end];
+  if (o->kind == OP_TEST) return next | (o->end + 1 < end ? before[o->end + 1] : 0);
+  return next;
+}
+
+void live_find(const Program *p, uint8_t holds, NameSet before[PROGRAM_OPS_MAX]) {
+  NameSet reads[PROGRAM_OPS_MAX], sets[PROGRAM_OPS_MAX];
+  for (int op = 0; op < p->n_ops; op++) {
+    const bool happens = !(p->ops[op].when & ~holds);
+    reads[op] = happens ? live_reads(p, op) : 0;
+    sets[op] = happens ? live_sets(p, op) : 0;
+    before[op] = 0;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int op = p->n_ops - 1; op >= 0; op--) {
+      const NameSet is = p->ops[op].kind == OP_STOP ? 0 : reads[op] | (after(p, op, before) & ~sets[op]);
+      changed |= is != before[op];
+      before[op] = is;
+    }
+  }
+}
+
+bool live_ends(const Program *p, int op, int assign, int name) {
+  const ProgramOp *o = &p->ops[op];
+  static const uint8_t HOLDS[] = {WHEN_LSE | WHEN_WHOLE, WHEN_LSE | WHEN_SPLIT};
+  NameSet set = 0;
+  const NameSet later = reads_of(p, assign + 1, o->first_assign + o->n_assigns, &set);
+  if (later & bit(name)) return false;
+  if (set & bit(name)) return true;
+  for (int k = 0; k < 2; k++) {
+    NameSet before[PROGRAM_OPS_MAX];
+    if (o->when & ~HOLDS[k]) continue;
+    live_find(p, HOLDS[k], before);
+    if (after(p, op, before) & bit(name)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,22 @@
+/* Which values a kernel still needs: those that have been loaded or set and that a later line reads. */
+#ifndef TILEWALK_SIM_LIVE_H
+#define TILEWALK_SIM_LIVE_H
+
+#include "sim/algorithms/program.h"
+
+typedef uint64_t NameSet; /* a bit for each of Program.names */
+_Static_assert(PROGRAM_NAMES_MAX <= 64, "a bit for each name");
+
+/* Names that an operation reads, and those that it sets or loads. */
+NameSet live_reads(const Program *program, int op);
+NameSet live_sets(const Program *program, int op);
+
+/* before[op]: names that hold a value before the operation which it or a later one of its kernel reads, where the
+ * conditions `holds` (WHEN_...) are those that hold. */
+void live_find(const Program *program, uint8_t holds, NameSet before[PROGRAM_OPS_MAX]);
+
+/* Whether after assignment `assign` of operation `op` nothing reads `name` before it is set again,
+ * whatever conditions hold that let the operation happen. */
+bool live_ends(const Program *program, int op, int assign, int name);
+
+#endif
