@@ -74,7 +74,7 @@ typedef struct {
   bool is_fp32;       /* in HBM; else of the problem's data type */
   bool is_stats;      /* of one column, all of them together */
   bool is_listed;     /* among what SRAM holds, be it nothing */
-  char title[12];     /* of statistics their names, "m, l"; else the text */
+  char title[16];     /* of statistics their names, "m, l"; else the text */
 } ProgramTensor;
 
 /* A value: Q_i, m', S, ... */

@@ -6,28 +6,28 @@
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------- */
 
-static Wide side_of(const SramSizes *s, uint8_t side) {
+static Wide side_of(const Program *p, const SramSizes *s, uint8_t side) {
   switch (side) {
   case SIDE_ROWS: return wide(s->B_r);
   case SIDE_COLS: return wide(s->B_c);
   case SIDE_D: return wide(s->d);
   case SIDE_DV: return wide(s->d_v);
-  default: return 1;
+  default: return side >= SIDE_OWN && side < SIDE_COUNT ? wide(p->sizes[side - SIDE_OWN].value) : 1;
   }
 }
 
 static bool is_column(const ProgramName *n) { return n->rows == SIDE_ONE || n->cols == SIDE_ONE; }
 
-Wide sram_value_bytes(const ProgramName *n, const SramSizes *s) {
-  return side_of(s, n->rows) * side_of(s, n->cols) * (is_column(n) ? STATS_BYTES : wide(s->element_bytes));
+Wide sram_value_bytes(const Program *p, const ProgramName *n, const SramSizes *s) {
+  return side_of(p, s, n->rows) * side_of(p, s, n->cols) * (is_column(n) ? STATS_BYTES : wide(s->element_bytes));
 }
 
-static SramBudget budget_of_kernel(const Program *p, int kernel, const SramSizes *sizes) {
+SramBudget sram_budget_of_kernel(const Program *p, int kernel, const SramSizes *sizes) {
   SramBudget b = {.kernel = kernel};
   for (int k = 0; k < p->n_names; k++) {
     const ProgramName *n = &p->names[k];
     if (sram_place(p, kernel, k) != k) continue;
-    const Wide bytes = sram_value_bytes(n, sizes);
+    const Wide bytes = sram_value_bytes(p, n, sizes);
     b.of[n->tensor] += bytes;
     b.bytes += bytes;
     if (n->is_input)
@@ -41,9 +41,9 @@ static SramBudget budget_of_kernel(const Program *p, int kernel, const SramSizes
 }
 
 SramBudget sram_budget(const Program *p, const SramSizes *sizes) {
-  SramBudget most = budget_of_kernel(p, 0, sizes);
+  SramBudget most = sram_budget_of_kernel(p, 0, sizes);
   for (int k = 1; k < p->n_kernels; k++) {
-    const SramBudget b = budget_of_kernel(p, k, sizes);
+    const SramBudget b = sram_budget_of_kernel(p, k, sizes);
     if (b.bytes > most.bytes) most = b;
   }
   return most;

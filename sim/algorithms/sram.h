@@ -30,10 +30,12 @@ typedef struct {
 } SramBudget;
 
 /* Bytes of one value's tile. */
-Wide sram_value_bytes(const ProgramName *name, const SramSizes *sizes);
+Wide sram_value_bytes(const Program *program, const ProgramName *name, const SramSizes *sizes);
 
 /* The name whose place a name has in a kernel: its own, or another's; -1: none. */
 static inline int sram_place(const Program *p, int kernel, int name) { return (int)p->places[kernel][name] - 1; }
+
+SramBudget sram_budget_of_kernel(const Program *program, int kernel, const SramSizes *sizes);
 
 /* Of the kernel that needs most. */
 SramBudget sram_budget(const Program *program, const SramSizes *sizes);

@@ -14,7 +14,7 @@ typedef enum {
 } Tensor;
 
 /* Tensors of one program that cross HBM, and with them the values that stay on chip. */
-enum { TENSORS_MAX = 24, VALUES_MAX = 56 };
+enum { TENSORS_MAX = 24, VALUES_MAX = 48 };
 
 const char *tensor_name(Tensor tensor); /* "Q", ..., "stats" */
 

@@ -1,12 +1,15 @@
 /* Addresses of the tensors of one head: in the documented order, on lines, and apart from each other. */
-#include "sim/problem/layout.h"
+#include "sim/algorithms/layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "sim/algorithms/schedule.h"
 
 static Plan plan_of(Shape shape, Tiling tiling) {
   Plan plan;
@@ -14,25 +17,40 @@ static Plan plan_of(Shape shape, Tiling tiling) {
   return plan;
 }
 
-/* By hand: N = 10, d = 5, fp16. Q, K, V, O take 100 bytes, a line of 128 each; S and P 200, two lines; m 40, one line.
- */
+static int name_of(const Schedule *s, const char *text) {
+  for (int n = 0; n < s->n_names; n++)
+    if (strcmp(s->names[n].text, text) == 0) return n;
+  fail_msg("%s has no %s", s->name, text);
+  return -1;
+}
+
+/* By hand: N = 10, d = 5, fp16. Q, K, V, O take 100 bytes, a line of 128 each; S and P 200, two lines; m and l 40, one
+ * line; parts of O in fp32, two splits of 200 bytes, four lines; their log-sum-exps two of 40. */
 static void test_by_hand(void **state) {
   (void)state;
-  const Plan plan = plan_of((Shape){.N_q = 10, .d = 5}, (Tiling){.B_r = 4, .B_c = 4});
-  Layout l;
-  assert_int_equal(layout_make(&l, &plan, NULL), STATUS_OK);
-  assert_int_equal(l.base[TENSOR_Q], 0);
-  assert_int_equal(l.base[TENSOR_K], 128);
-  assert_int_equal(l.base[TENSOR_V], 256);
-  assert_int_equal(l.base[TENSOR_O], 384);
-  assert_int_equal(l.base[TENSOR_S], 512);
-  assert_int_equal(l.base[TENSOR_P], 768);
-  assert_int_equal(l.base[TENSOR_STATS], 1024);
-  assert_int_equal(l.l_base, 1152);
-  assert_int_equal(l.partial_O_base, 1280);
-  assert_int_equal(layout_address(&l, TENSOR_K, 3, 2), 128 + (3 * 5 + 2) * 2);
-  assert_int_equal(layout_address(&l, TENSOR_P, 9, 9), 768 + (9 * 10 + 9) * 2);
-  assert_int_equal(layout_address(&l, TENSOR_STATS, 9, 0), 1024 + 9 * 4);
+  static const struct {
+    const char *program, *name;
+    uint64_t base;
+  } PLACES[] = {{"standard", "Q_i", 0},      {"standard", "K_j", 128},   {"standard", "V_j", 256},
+                {"standard", "O_i", 384},    {"standard", "S_ij", 512},  {"standard", "P_ij", 768},
+                {"fa2", "O_i", 384},         {"fa2", "L_i", 1024},       {"fa1", "m_i", 1024},
+                {"fa1", "l_i", 1152},        {"fa2-split", "O_i", 384},  {"fa2-split", "L_i", 1024},
+                {"fa2-split", "O_is", 1280}, {"fa2-split", "L_is", 1792}};
+  const Plan plan = plan_of((Shape){.N_q = 10, .d = 5}, (Tiling){.B_r = 4, .B_c = 4, .n_splits = 2});
+  for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES; k++) {
+    const Schedule *s = schedule_find(PLACES[k].program);
+    const int name = name_of(s, PLACES[k].name);
+    Layout l;
+    assert_int_equal(layout_make(&l, s, &plan, NULL), STATUS_OK);
+    assert_int_equal(l.base[name], PLACES[k].base);
+    const bool is_column = strchr("mlL", PLACES[k].name[0]),
+               is_part = PLACES[k].name[strlen(PLACES[k].name) - 1] == 's';
+    const bool by_tiles = strchr("SP", PLACES[k].name[0]);
+    const uint64_t element = is_column || is_part ? 4 : 2, width = is_column ? 1 : by_tiles ? 10 : 5;
+    assert_int_equal(layout_address(&l, name, 0, 3, 0), PLACES[k].base + 3 * width * element);
+    assert_int_equal(layout_address(&l, name, 1, 0, 0), PLACES[k].base + (is_part ? 10 * width * element : 0));
+    if (!is_column) assert_int_equal(layout_address(&l, name, 0, 9, 2), PLACES[k].base + (9 * width + 2) * element);
+  }
 }
 
 /* 2^40 queries and keys: S alone has 2^81 bytes. */
@@ -41,7 +59,7 @@ static void test_too_large(void **state) {
   const Plan plan = plan_of((Shape){.N_q = SHAPE_MAX_N, .d = 128}, (Tiling){.B_r = 128, .B_c = 128});
   Layout l;
   Error error = {0};
-  assert_int_equal(layout_make(&l, &plan, &error), STATUS_TOO_LARGE);
+  assert_int_equal(layout_make(&l, schedule_find("fa2"), &plan, &error), STATUS_TOO_LARGE);
   assert_true(error.message[0]);
 }
 
@@ -50,10 +68,11 @@ static void test_too_large(void **state) {
 static void test_the_last_that_fits(void **state) {
   (void)state;
   Layout l;
+  const Schedule *s = schedule_find("standard");
   const Plan fits = plan_of((Shape){.N_q = INT64_C(1) << 29, .d = 1}, (Tiling){.B_r = 128, .B_c = 128});
-  assert_int_equal(layout_make(&l, &fits, NULL), STATUS_OK);
+  assert_int_equal(layout_make(&l, s, &fits, NULL), STATUS_OK);
   const Plan large = plan_of((Shape){.N_q = INT64_C(1) << 30, .d = 1}, (Tiling){.B_r = 128, .B_c = 128});
-  assert_int_equal(layout_make(&l, &large, NULL), STATUS_TOO_LARGE);
+  assert_int_equal(layout_make(&l, s, &large, NULL), STATUS_TOO_LARGE);
 }
 
 int main(void) {

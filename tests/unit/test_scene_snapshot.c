@@ -161,6 +161,13 @@ static void test_back_equals_forward(void **state) {
   }
 }
 
+/* The place that a value lies in; NULL: it is not there. */
+static const SnapshotSlot *slot_with(const Snapshot *now, int tensor) {
+  for (int k = 0; k < now->schedule->n_values; k++)
+    if (now->slots[k].is_filled && now->slots[k].tensor == tensor) return &now->slots[k];
+  return NULL;
+}
+
 /* Whatever an event needs is in SRAM when it happens, and what is there has room. */
 static void test_slots(void **state) {
   (void)state;
@@ -175,24 +182,29 @@ static void test_slots(void **state) {
         Snapshot now;
         stage_snapshot(&stage, step, &now);
         const Event *e = &now.event;
-        const SnapshotSlot *slots = now.slots;
+        uint64_t held = 0;
         if (e->kind == EVENT_PRODUCT) {
-          assert_int_equal(slots[TENSOR_Q].i, e->i);
-          assert_int_equal(slots[TENSOR_K].j, e->j);
-          assert_true(slots[TENSOR_S].is_filled && slots[TENSOR_S].i == e->i && slots[TENSOR_S].j == e->j);
+          assert_int_equal(slot_with(&now, TENSOR_Q)->i, e->i);
+          assert_int_equal(slot_with(&now, TENSOR_K)->j, e->j);
+          assert_true(slot_with(&now, TENSOR_S)->i == e->i && slot_with(&now, TENSOR_S)->j == e->j);
         }
-        if (e->kind == EVENT_ACCUMULATE && e->j >= 0) assert_true(slots[TENSOR_S].holds_P && slots[TENSOR_S].j == e->j);
-        if ((e->kind == EVENT_LOAD || e->kind == EVENT_STORE) && e->tensor <= TENSOR_V && slots[e->tensor].is_used)
-          assert_int_equal(slots[e->tensor].held_bytes, e->bytes);
-        for (int t = 0; t < TENSOR_COUNT; t++)
-          assert_true(!slots[t].is_filled || slots[t].held_bytes <= slots[t].slot_bytes || !slots[TENSOR_O].is_used);
+        if (e->kind == EVENT_ACCUMULATE && e->j >= 0) assert_int_equal(slot_with(&now, TENSOR_P)->j, e->j);
+        if (e->bytes > 0 && e->tensor != TENSOR_O && e->tensor != TENSOR_STATS) /* parts of O are fp32 in HBM */
+          assert_int_equal(slot_with(&now, e->tensor)->held_bytes, e->bytes);
+        for (int t = 0; t < now.schedule->n_values; t++) {
+          assert_true(!now.slots[t].is_filled ||
+                      (now.slots[t].is_used && now.slots[t].held_bytes <= now.slots[t].slot_bytes));
+          held += now.slots[t].held_bytes;
+        }
+        assert_true(held <= now.sram_bytes && now.sram_bytes <= (uint64_t)stage.run.sram.bytes);
       }
       stage_free(&stage);
     }
   }
 }
 
-/* In fa2, Q stays for the row: after skipped tiles too, the last computed tile is still there. */
+/* In fa2, Q stays for the row, and K and V are read no more once their tile is done: in the skipped tiles after it they
+ * have left. */
 static void test_slots_in_a_gap(void **state) {
   (void)state;
   Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 4, .causal = true}, &(Tiling){.B_r = 4, .B_c = 4});
@@ -200,9 +212,11 @@ static void test_slots_in_a_gap(void **state) {
   Snapshot now;
   do stage_snapshot(&stage, ++step, &now);
   while (now.event.kind != EVENT_SKIP || now.event.j != 15 || now.event.i != 3);
-  assert_int_equal(now.slots[TENSOR_Q].i, 3);
-  assert_int_equal(now.slots[TENSOR_K].j, 3);
-  assert_int_equal(now.slots[TENSOR_V].j, 3);
+  assert_int_equal(slot_with(&now, TENSOR_Q)->i, 3);
+  assert_int_equal(slot_with(&now, TENSOR_O)->i, 3);
+  assert_null(slot_with(&now, TENSOR_K));
+  assert_null(slot_with(&now, TENSOR_V));
+  assert_null(slot_with(&now, TENSOR_S));
   stage_free(&stage);
 }
 
@@ -508,8 +522,10 @@ static void check_levels(const char *algorithm, int64_t heads) {
     Snapshot now;
     stage_snapshot(&stage, step, &now);
     assert_true(now.whole_bytes * wide(heads) == json_bytes(sim, "traffic", "total_bytes"));
-    assert_true(now.sram_bytes == json_bytes(sim, "sram", "bytes") &&
-                now.sram_capacity_bytes == json_bytes(sim, "sram", "capacity_bytes"));
+    const bool needs_most = !now.has_event || now.schedule->ops[now.event.op].kernel == stage.run.sram.kernel;
+    const Wide sram = json_bytes(sim, "sram", "bytes");
+    assert_true(needs_most ? now.sram_bytes == sram : now.sram_bytes <= sram);
+    assert_true(now.sram_capacity_bytes == json_bytes(sim, "sram", "capacity_bytes"));
     assert_true(now.l2.capacity_bytes == json_bytes(document, "machine", "l2_bytes"));
     assert_true(now.l2.is_known);
     assert_true(now.l2.asked_read_bytes == json_bytes(sim, "l2", "read_bytes") &&

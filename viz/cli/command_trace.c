@@ -78,7 +78,7 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
   ChromeTrace chrome;
   DinTrace din;
   if (o->format == TRACE_CHROME) chrome_trace_begin(&chrome, out, schedule, plan, index);
-  if (o->format == TRACE_DIN && din_trace_begin(&din, out, plan, error)) return error->status;
+  if (o->format == TRACE_DIN && din_trace_begin(&din, out, schedule, plan, error)) return error->status;
   for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(schedule, plan, &cursor, &event); n++) {
     if (interrupted)
       return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRId64 " events; %s", n,

@@ -2,9 +2,9 @@
 
 #include "sim/cache/din.h"
 
-Status din_trace_begin(DinTrace *t, FILE *out, const Plan *plan, Error *error) {
-  *t = (DinTrace){.out = out, .plan = plan};
-  return layout_make(&t->layout, plan, error);
+Status din_trace_begin(DinTrace *t, FILE *out, const Schedule *schedule, const Plan *plan, Error *error) {
+  *t = (DinTrace){.out = out, .schedule = schedule, .plan = plan};
+  return layout_make(&t->layout, schedule, plan, error);
 }
 
 /* The bytes [address, address + bytes), cut at lines. */
@@ -23,49 +23,32 @@ static void write_range(const DinTrace *t, DinLabel label, uint64_t address, uin
   }
 }
 
-/* Whether O and the statistics of this event are those of a split, kept in fp32 until they are combined. */
-static bool is_partial(const DinTrace *t, const Event *e) {
-  return t->plan->tiling.n_splits > 1 && (e->pass == 0 || e->kind == EVENT_LOAD);
+static int64_t length_of(const DinTrace *t, uint8_t side, int64_t rows, int64_t cols) {
+  switch (side) {
+  case SIDE_ROWS: return rows;
+  case SIDE_COLS: return cols;
+  case SIDE_D: return t->plan->shape.d;
+  case SIDE_DV: return t->plan->shape.d_v;
+  default: return 1;
+  }
 }
 
-static void write_stats(const DinTrace *t, const Event *e, DinLabel label, uint64_t first, uint64_t rows) {
-  const uint64_t bytes = rows * STATS_BYTES, offset = first * STATS_BYTES;
-  if (is_partial(t, e)) {
-    write_range(t, label,
-                t->layout.partial_lse_base + (uint64_t)e->split * (uint64_t)t->plan->shape.N_q * STATS_BYTES + offset,
-                bytes);
-    return;
-  }
-  write_range(t, label, t->layout.base[TENSOR_STATS] + offset, bytes);
-  if (e->bytes > bytes) write_range(t, label, t->layout.l_base + offset, bytes); /* m and l both */
+/* The rows of a block, each by itself where they are parts of longer ones. */
+static void write_block(const DinTrace *t, DinLabel label, const Event *e, int name) {
+  const ProgramName *n = &t->schedule->names[name];
+  const int64_t row0 = length_of(t, n->rows, e->row0, e->col0), row1 = length_of(t, n->rows, e->row1, e->col1);
+  const int64_t first = n->rows == SIDE_ROWS || n->rows == SIDE_COLS ? row0 : 0, n_rows = row1 - first;
+  const bool is_part = n->cols == SIDE_ROWS || n->cols == SIDE_COLS;
+  const int64_t col0 = is_part ? length_of(t, n->cols, e->row0, e->col0) : 0,
+                n_cols = length_of(t, n->cols, e->row1, e->col1) - col0;
+  const uint64_t bytes = (uint64_t)n_cols * t->layout.element_bytes[name];
+  if (!is_part) write_range(t, label, layout_address(&t->layout, name, e->split, first, 0), (uint64_t)n_rows * bytes);
+  for (int64_t row = first; is_part && row < first + n_rows; row++)
+    write_range(t, label, layout_address(&t->layout, name, e->split, row, col0), bytes);
 }
 
 void din_trace_event(const DinTrace *t, const Event *e) {
-  if (e->kind != EVENT_LOAD && e->kind != EVENT_STORE) return;
-  const DinLabel label = e->kind == EVENT_LOAD ? DIN_READ : DIN_WRITE;
-  const Shape *shape = &t->plan->shape;
-  const bool values = e->tensor == TENSOR_V || e->tensor == TENSOR_O;
-  const uint64_t element = (uint64_t)t->plan->element_bytes, d = (uint64_t)(values ? shape->d_v : shape->d),
-                 N_q = (uint64_t)t->plan->shape.N_q;
-  const uint64_t row0 = (uint64_t)e->row0, rows = (uint64_t)(e->row1 - e->row0);
-  const uint64_t cols = (uint64_t)(e->col1 - e->col0);
-  const Tensor tensor = (Tensor)e->tensor;
-  switch (e->tensor) {
-  case TENSOR_K:
-  case TENSOR_V: write_range(t, label, layout_address(&t->layout, tensor, e->col0, 0), cols * d * element); break;
-  case TENSOR_S:
-  case TENSOR_P:
-    for (int64_t row = e->row0; row < e->row1; row++)
-      write_range(t, label, layout_address(&t->layout, tensor, row, e->col0), cols * element);
-    break;
-  case TENSOR_STATS: write_stats(t, e, label, row0, rows); break;
-  case TENSOR_O:
-    if (is_partial(t, e)) {
-      write_range(t, label, t->layout.partial_O_base + ((uint64_t)e->split * N_q + row0) * d * LAYOUT_PARTIAL_BYTES,
-                  rows * d * LAYOUT_PARTIAL_BYTES);
-      break;
-    }
-    /* fall through */
-  default: write_range(t, label, layout_address(&t->layout, tensor, e->row0, 0), rows * d * element); break;
-  }
+  const ProgramOp *op = &t->schedule->ops[e->op];
+  if (e->bytes == 0) return;
+  for (int k = 0; k < op->n_moved; k++) write_block(t, e->kind == EVENT_LOAD ? DIN_READ : DIN_WRITE, e, op->moved[k]);
 }

@@ -1,4 +1,5 @@
-/* The score matrix as tiles, with Q and O at its sides, K and V on top.
+/* The score matrix as tiles, with what lies by rows at its sides, and what lies by keys on top: inputs first, results
+ * opposite.
  *
  *            K  ▪▪▪▪▪▪▪▪       A row of tiles is at most a handful of runs of one look (skipped, full, partial; done or
  *            V  ▪▪▪▪▪▪▪▪       not), because the mask is a band and the walk goes in order. Runs are what is drawn, so
@@ -16,10 +17,13 @@
 typedef struct {
   const Pen *pen;
   const SnapshotGrid *g;
-  Box box;                  /* of the tiles alone */
-  Box strips[TENSOR_COUNT]; /* of Q, K, V and O along the edges: HBM; of S and P where they are shown whole */
-  double cell_x, cell_y;    /* size of a tile; whole when one or more */
-  double gap;               /* between tiles */
+  Box box;                                   /* of the tiles alone */
+  Box strips[VALUES_MAX];                    /* along the edges: HBM; of scores where they are shown whole */
+  int upright[VALUES_MAX], flat[VALUES_MAX]; /* those by rows and by keys, in order; */
+  int n_upright, n_flat;
+  int n_left, n_top;     /* inputs among them */
+  double cell_x, cell_y; /* size of a tile; whole when one or more */
+  double gap;            /* between tiles */
 } Grid;
 
 static double min2(double a, double b) { return a < b ? a : b; }
@@ -344,70 +348,98 @@ static Box shown_tile(const Grid *v, int64_t i, int64_t j) {
   return box_at(tile.x + tile.width / 2 - side / 2, tile.y + tile.height / 2 - side / 2, side, side);
 }
 
-static bool is_upright(int tensor) { return tensor == TENSOR_Q || tensor == TENSOR_O || tensor == TENSOR_STATS; }
+static SnapshotLies lies(const Grid *v, int tensor) { return snapshot_lies(v->pen->now, tensor); }
+static bool is_upright(const Grid *v, int tensor) { return lies(v, tensor) == LIES_BY_ROWS; }
+static bool is_scores(const Grid *v, int tensor) { return lies(v, tensor) == LIES_BY_TILES; }
+static const ProgramTensor *value_of(const Grid *v, int tensor) { return &v->pen->now->schedule->tensors[tensor]; }
+static bool is_input(const Grid *v, int tensor) { return value_of(v, tensor)->role == TENSOR_INPUT; }
+static bool has_strip(const Grid *v, int tensor) { return v->strips[tensor].width > 0 && !is_scores(v, tensor); }
+
+/* Its position among the strips on its side of the tiles, from the tiles outwards. */
+static int rank_of(const Grid *v, int tensor) {
+  const bool upright = is_upright(v, tensor);
+  const int *const order = upright ? v->upright : v->flat, n = upright ? v->n_upright : v->n_flat,
+                   n_first = upright ? v->n_left : v->n_top;
+  for (int k = 0; k < n; k++)
+    if (order[k] == tensor) return k < n_first ? n_first - 1 - k : k - n_first;
+  return 0;
+}
 
 /* What comes with every tile goes to the tile; what stays for a row or a column of them waits at its head. */
-static bool is_inner(const Grid *v, int tensor) { return is_upright(tensor) == v->g->column_by_column; }
+static bool is_inner(const Grid *v, int tensor) { return is_upright(v, tensor) == v->g->column_by_column; }
 
 static double bar_width(const Grid *v) {
   return round(fmax(4 * v->pen->unit, min2(0.17 * min2(v->cell_x, v->cell_y), 14 * v->pen->unit)));
 }
 
-/* A block's place in HBM: in the strip at the edge. */
+/* A block's place in HBM: in the strip at the edge. What has none, statistics and what stays on chip, comes from beyond
+ * the last strip at the right, or below. */
 static Box home_of(const Grid *v, int tensor, int64_t block) {
-  const Box strip = v->strips[tensor == TENSOR_STATS ? TENSOR_O : tensor];
-  const double least = round(3 * v->pen->unit);
-  if (tensor == TENSOR_STATS) /* it has no strip: it comes from beyond O's */
-    return box_at(strip.x + strip.width + 3 * v->pen->unit, strip.y + floor(v->cell_y * (double)block), least,
-                  fmax(least, v->cell_y - v->gap));
-  if (is_upright(tensor))
+  const double least = round(3 * v->pen->unit), beyond = 3 * v->pen->unit;
+  const bool upright = is_upright(v, tensor);
+  Box strip = v->strips[tensor];
+  if (!has_strip(v, tensor)) {
+    const int last = upright ? (v->n_upright > v->n_left ? v->upright[v->n_upright - 1] : -1)
+                             : (v->n_flat > v->n_top ? v->flat[v->n_flat - 1] : -1);
+    strip = last >= 0 ? v->strips[last] : box_at(v->box.x, v->box.y, v->box.width, v->box.height);
+    strip = upright ? box_at(strip.x + strip.width + beyond, strip.y, least, strip.height)
+                    : box_at(strip.x, strip.y + strip.height + beyond, strip.width, least);
+  }
+  if (upright)
     return box_at(strip.x, strip.y + floor(v->cell_y * (double)block), strip.width, fmax(least, v->cell_y - v->gap));
   return box_at(strip.x + floor(v->cell_x * (double)block), strip.y, fmax(least, v->cell_x - v->gap), strip.height);
 }
 
-/* A tile of S or P in HBM: in the whole matrix where it is shown, else left of the row. */
+/* A tile of scores in HBM: in the whole matrix where it is shown, else left of the row. */
 static Box stored_tile(const Grid *v, int tensor, int64_t i, int64_t j) {
   const Box all = v->strips[tensor];
   if (all.width <= 0) {
-    const Box row = home_of(v, TENSOR_Q, i);
-    return box_at(row.x, row.y, row.width, row.height);
+    if (v->n_left > 0) return home_of(v, v->upright[0], i);
+    return box_at(v->box.x - 20 * v->pen->unit, v->box.y + floor(v->cell_y * (double)i), 12 * v->pen->unit,
+                  fmax(2, v->cell_y - v->gap));
   }
   const double x = all.width / (double)v->g->T_c, y = all.height / (double)v->g->T_r, least = round(4 * v->pen->unit);
   return (Box){all.x + x * (double)j, all.y + y * (double)i, fmax(least, x), fmax(least, y)};
 }
 
-/* Where a block lies while it is on chip. */
+/* Where a block lies while it is on chip: those that come with every tile in it, inputs at its top and left, others at
+ * its right and bottom; what stays for a row or column of tiles at its head. Statistics lie inside the results. */
 static Box dock_of(const Grid *v, int tensor, int64_t i, int64_t j) {
-  const double bar = bar_width(v), rail = round(2 * v->pen->unit);
+  const double bar = bar_width(v), rail = round(2 * v->pen->unit), width = fmax(3, round(8 * v->pen->unit));
+  const bool upright = is_upright(v, tensor), first = is_input(v, tensor), is_thin = !has_strip(v, tensor);
+  const int rank = is_thin ? 1
+                   : first ? rank_of(v, tensor)
+                           : rank_of(v, tensor) * 2; /* from the tile's edge, or tiles' */
   if (is_inner(v, tensor) && i >= 0 && j >= 0) {
     const Box t = shown_tile(v, i, j);
-    switch (tensor) {
-    case TENSOR_K: return box_at(t.x, t.y, t.width, bar);
-    case TENSOR_V: return box_at(t.x, t.y + bar + 1, t.width, bar);
-    case TENSOR_Q: return box_at(t.x, t.y, bar, t.height);
-    case TENSOR_STATS: return box_at(t.x + t.width - 2 * bar - 1, t.y, bar, t.height);
-    default: return box_at(t.x + t.width - bar, t.y, bar, t.height);
-    }
+    const int on_top = first && !upright ? v->n_top - 1 - rank : rank; /* in reading order */
+    const double at = on_top * (bar + 1);
+    if (upright) return box_at(first ? t.x + at : t.x + t.width - bar - at, t.y, bar, t.height);
+    return box_at(t.x, first ? t.y + at : t.y + t.height - bar - at, t.width, bar);
   }
-  const Box home = home_of(v, tensor, is_upright(tensor) ? i : j);
-  const double width = fmax(3, round(8 * v->pen->unit));
-  switch (tensor) {
-  case TENSOR_K: return box_at(home.x, v->box.y - rail - width, home.width, width);
-  case TENSOR_V: return box_at(home.x, v->box.y - rail - 2 * width - 1, home.width, width);
-  case TENSOR_Q: return box_at(v->box.x - rail - width, home.y, width, home.height);
-  case TENSOR_STATS: return box_at(v->box.x + v->box.width - v->gap + rail + width + 1, home.y, width / 2, home.height);
-  default: return box_at(v->box.x + v->box.width - v->gap + rail, home.y, width, home.height);
+  const Box home = home_of(v, tensor, upright ? i : j);
+  const double at = rail + rank * (width + 1), size = is_thin ? width / 2 : width;
+  if (upright)
+    return box_at(first ? v->box.x - at - width : v->box.x + v->box.width - v->gap + at, home.y, size, home.height);
+  return box_at(home.x, first ? v->box.y - at - width : v->box.y + v->box.height - v->gap + at, home.width, size);
+}
+
+/* The block that fills the side of tiles of what is on chip; -1: none. */
+static int64_t block_on_chip(const Grid *v, const SnapshotSlot *slots, bool upright) {
+  int64_t block = -1;
+  for (int t = v->pen->now->schedule->n_values - 1; t >= 0; t--) {
+    if (!slots[t].is_filled || (!is_scores(v, slots[t].tensor) && is_upright(v, slots[t].tensor) != upright)) continue;
+    if ((upright ? slots[t].i : slots[t].j) >= 0) block = upright ? slots[t].i : slots[t].j;
   }
+  return block;
 }
 
 /* The tile that a block on chip belongs to: its own index, and the other one from what is on chip with it. */
-static Box dock_of_slot(const Grid *v, const SnapshotSlot *slots, int tensor) {
-  const SnapshotSlot *s = &slots[tensor];
-  int64_t i = s->i, j = s->j;
-  if (is_upright(tensor)) j = slots[TENSOR_K].is_filled ? slots[TENSOR_K].j : slots[TENSOR_S].j;
-  if (!is_upright(tensor))
-    i = slots[TENSOR_Q].is_filled && slots[TENSOR_Q].tensor == TENSOR_Q ? slots[TENSOR_Q].i : slots[TENSOR_S].i;
-  return dock_of(v, tensor, i, j);
+static Box dock_of_slot(const Grid *v, const SnapshotSlot *slots, int slot) {
+  const SnapshotSlot *s = &slots[slot];
+  const bool upright = is_upright(v, s->tensor);
+  return dock_of(v, s->tensor, upright ? s->i : block_on_chip(v, slots, true),
+                 upright ? block_on_chip(v, slots, false) : s->j);
 }
 
 static bool is_same_block(const SnapshotSlot *a, const SnapshotSlot *b) {
@@ -420,22 +452,24 @@ static double fading(const Pen *pen) {
   return phase > 0 && phase < 1 ? 1 - phase : 0;
 }
 
+/* What is drawn at the sides of the tiles: not the tiles themselves, and not what stays on chip, but statistics. */
+static bool is_beside(const Grid *v, int tensor) { return value_of(v, tensor)->is_stats || has_strip(v, tensor); }
+
 /* Blocks on chip, the one on its way, and those that were there before. */
 static void draw_blocks(const Grid *v) {
   const Pen *pen = v->pen;
   const Snapshot *now = pen->now;
   const Event *e = &now->event;
   const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
-  for (int k = 0; k < TENSOR_COUNT; k++) {
+  for (int k = 0; k < now->schedule->n_values; k++) {
     const SnapshotSlot *s = &now->slots[k], *old = &now->before.slots[k];
-    const int t = s->is_filled ? s->tensor : k;
-    if (k == TENSOR_S || k == TENSOR_P) continue;
+    const int t = s->tensor;
     const bool has_left = now->before.event.kind == EVENT_STORE && now->before.event.tensor == old->tensor;
-    if (old->is_filled && !is_same_block(s, old) && !has_left && old->tensor != TENSOR_S && old->tensor != TENSOR_P)
+    if (old->is_filled && !is_same_block(s, old) && !has_left && is_beside(v, old->tensor))
       pen_tile(pen, old->tensor, dock_of_slot(v, now->before.slots, k), orange, fading(pen));
-    if (!s->is_filled || t == TENSOR_S || t == TENSOR_P) continue;
-    const Box dock = dock_of_slot(v, now->slots, k), home = home_of(v, t, is_upright(t) ? s->i : s->j);
-    const bool moves = (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) && e->tensor == t;
+    if (!s->is_filled || !is_beside(v, t)) continue;
+    const Box dock = dock_of_slot(v, now->slots, k), home = home_of(v, t, is_upright(v, t) ? s->i : s->j);
+    const bool moves = e->bytes > 0 && e->tensor == t;
     const double part = !moves ? 0 : e->kind == EVENT_LOAD ? 1 - pen_happened(pen) : pen_happened(pen);
     const bool is_made = !moves && !is_same_block(s, old); /* by this event, on chip: it comes softly */
     pen_body(pen, BODY_HOME, t, home, 1);
@@ -444,18 +478,36 @@ static void draw_blocks(const Grid *v) {
   }
 }
 
-/* What the event does to the blocks of O on chip: an edge goes over it, and it is squeezed where it shrinks. */
-static void draw_change_of_O(const Grid *v) {
+/* What the event does to a result on chip: an edge goes over it. */
+static void draw_change(const Grid *v) {
   const Pen *pen = v->pen;
   const Snapshot *now = pen->now;
-  const SnapshotSlot *O = &now->slots[now->slots[TENSOR_O].is_filled ? TENSOR_O : TENSOR_Q];
   const int kind = now->event.kind;
   if (kind != EVENT_RESCALE && kind != EVENT_NORMALISE && kind != EVENT_ACCUMULATE && kind != EVENT_NEW_MAX) return;
-  if (now->event.i < 0) return;
-  Box dock = O->is_filled && O->tensor == TENSOR_O ? dock_of_slot(v, now->slots, (int)(O - now->slots))
-                                                   : dock_of(v, TENSOR_O, now->event.i, now->event.j);
-  dock = box_inset(dock, -2 * pen->unit);
-  pen_edge(pen, TENSOR_O, dock, false, pen_happened(pen), pen_passing(pen));
+  for (int k = 0; k < now->schedule->n_values; k++) {
+    const SnapshotSlot *s = &now->slots[k];
+    if (!s->is_filled || !s->is_touched || is_input(v, s->tensor) || !is_beside(v, s->tensor)) continue;
+    if (value_of(v, s->tensor)->is_stats && kind != EVENT_NEW_MAX) continue;
+    pen_edge(pen, s->tensor, box_inset(dock_of_slot(v, now->slots, k), -2 * pen->unit), !is_upright(v, s->tensor),
+             pen_happened(pen), pen_passing(pen));
+  }
+}
+
+/* The tile of scores that is on chip; else what the present event is about. */
+static const SnapshotSlot *scores_on_chip(const Snapshot *now) {
+  const SnapshotSlot *found = NULL;
+  for (int k = 0; k < now->schedule->n_values; k++) {
+    const SnapshotSlot *s = &now->slots[k];
+    if (!s->is_filled || snapshot_lies(now, s->tensor) != LIES_BY_TILES || s->i != now->grid.i || s->j != now->grid.j)
+      continue;
+    if (!found || s->is_touched) found = s;
+  }
+  return found;
+}
+
+static int now_scores(const Grid *v) {
+  const SnapshotSlot *s = scores_on_chip(v->pen->now);
+  return s ? s->tensor : v->pen->now->event.tensor;
 }
 
 static void draw_strike(const Grid *v, const SnapshotSkips *k, int64_t line, double part, double alpha) {
@@ -476,7 +528,7 @@ static void draw_strike(const Grid *v, const SnapshotSkips *k, int64_t line, dou
   const double end = 2.2 * thick;
   const Box head = by_column ? box_at(strike.x + thick / 2 - end / 2, strike.y + strike.height - end / 2, end, end)
                              : box_at(strike.x + strike.width - end / 2, strike.y + thick / 2 - end / 2, end, end);
-  pen_body(pen, BODY_LINE, TENSOR_S, head, alpha);
+  pen_body(pen, BODY_LINE, now_scores(v), head, alpha);
   pen_fill(pen, head, t->tile[TILE_COLOUR_CURRENT], alpha);
   if (alpha == 1) pen_frame(pen, head, t->ink, 1.2);
 }
@@ -502,12 +554,6 @@ static void draw_spared(const Grid *v) {
            badge.x + badge.width / 2, badge.y + 1.08 * size, 0, words);
 }
 
-/* Whether the scores of the present tile are on chip. */
-static bool has_scores(const Snapshot *now) {
-  const SnapshotSlot *s = &now->slots[TENSOR_S];
-  return s->is_filled && s->i == now->grid.i && s->j == now->grid.j;
-}
-
 static void path_of_masked(const Grid *v, Box tile, int64_t i, int64_t j);
 
 static void draw_mask_of(const Grid *v, Box tile, double alpha) {
@@ -530,19 +576,19 @@ static void draw_scores_of_tile(const Grid *v, Box tile) {
   const Snapshot *now = pen->now;
   const Theme *t = pen->theme;
   const int kind = now->event.kind;
-  const bool there = has_scores(now),
-             comes = kind == EVENT_LOAD && (now->event.tensor == TENSOR_S || now->event.tensor == TENSOR_P);
+  const SnapshotSlot *scores = scores_on_chip(now);
+  const bool there = scores != NULL, comes = kind == EVENT_LOAD && is_scores(v, now->event.tensor);
   const double part = pen_happened(pen);
   const Colour orange = t->tile[TILE_COLOUR_CURRENT], pale = theme_mix(t->background, orange, 0.35);
   const double filled = !there ? 0 : kind == EVENT_PRODUCT ? part : comes && part < 1 ? 0 : 1;
-  if (there) pen_body(pen, BODY_HOME, TENSOR_S, tile, 1);
+  if (there) pen_body(pen, BODY_HOME, scores->tensor, tile, 1);
   pen_fill(pen, tile, pale, 1);
   pen_fill(pen, box_at(tile.x, tile.y, round(filled * tile.width), tile.height), orange, 1);
   if (there && now->event.tile == TILE_PARTIAL && kind != EVENT_PRODUCT)
     draw_mask_of(v, tile, 0.62 * (kind == EVENT_MASK ? part : 1));
   if (kind == EVENT_PRODUCT || kind == EVENT_NEW_MAX || kind == EVENT_MASK ||
-      (kind == EVENT_NORMALISE && now->event.tensor == TENSOR_P))
-    pen_edge(pen, TENSOR_S, tile, true, part, pen_passing(pen));
+      (kind == EVENT_NORMALISE && is_scores(v, now->event.tensor)))
+    pen_edge(pen, now_scores(v), tile, true, part, pen_passing(pen));
 }
 
 static void draw_flow_of_tile(const Grid *v, Box tile) {
@@ -551,12 +597,16 @@ static void draw_flow_of_tile(const Grid *v, Box tile) {
   const Event *e = &now->event;
   const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
   const double part = pen_happened(pen);
-  if (e->kind == EVENT_ACCUMULATE && e->j >= 0 && pen_passing(pen) > 0) {
-    const Box to = dock_of(v, TENSOR_O, e->i, e->j);
-    pen_tile(pen, TENSOR_P, box_between(tile, to, part), orange, fmin(1, 4 * (1 - pen->view->phase)));
+  const bool is_score = is_scores(v, e->tensor);
+  if (e->kind == EVENT_ACCUMULATE && !is_score && lies(v, e->tensor) != LIES_APART && e->j >= 0 &&
+      pen_passing(pen) > 0) {
+    int weights = snapshot_subject(now, e, LIES_BY_TILES, true);
+    if (weights < 0) weights = snapshot_subject(now, e, LIES_BY_TILES, false);
+    if (weights >= 0)
+      pen_tile(pen, weights, box_between(tile, dock_of(v, e->tensor, e->i, e->j), part), orange,
+               fmin(1, 4 * (1 - pen->view->phase)));
   }
-  const bool is_score = e->tensor == TENSOR_S || e->tensor == TENSOR_P;
-  if (is_score && (e->kind == EVENT_LOAD || e->kind == EVENT_STORE)) {
+  if (is_score && e->bytes > 0) {
     const Box away = stored_tile(v, e->tensor, e->i, e->j);
     pen_body(pen, BODY_HOME, e->tensor, away, 1);
     pen_body(pen, BODY_HOME, e->tensor, tile, 1);
@@ -603,14 +653,15 @@ static void draw_current(const Grid *v) {
     } else {
       draw_scores_of_tile(v, tile);
       pen_frame(pen, box_at(tile.x - 1, tile.y - 1, tile.width + 2, tile.height + 2), t->ink, 2);
-      const char *letter = !has_scores(now) ? "" : now->slots[TENSOR_S].holds_P ? "P" : "S";
+      const SnapshotSlot *scores = scores_on_chip(now);
       if (min2(tile.width, tile.height) > 2.4 * pen_size(pen, TYPE_BODY))
         pen_text(pen, TYPE_BODY, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, tile.x + tile.width / 2,
-                 tile.y + 0.62 * tile.height + 0.36 * pen_size(pen, TYPE_BODY), 0, letter);
+                 tile.y + 0.62 * tile.height + 0.36 * pen_size(pen, TYPE_BODY), 0,
+                 scores ? pen_name(pen, scores->tensor) : "");
     }
   }
   draw_blocks(v);
-  draw_change_of_O(v);
+  draw_change(v);
   if (now->has_event && now->event.i >= 0 && now->event.j >= 0 && !skip)
     draw_flow_of_tile(v, shown_tile(v, now->event.i, now->event.j));
 }
@@ -622,34 +673,34 @@ static void point_at_tiles(const Grid *v) {
                   j = (int64_t)floor((pen->hit_x - v->box.x) / v->cell_x);
     const Box tile = tile_box(v, i, j); /* in a mixed grid it may lie beside the point, by less than a unit */
     if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c)
-      *pen->hit =
-          (SceneHit){HIT_TILE, TENSOR_S, i + pen->lens_i, j + pen->lens_j, 0, tile.x, tile.y, tile.width, tile.height};
+      *pen->hit = (SceneHit){HIT_TILE, 0, i + pen->lens_i, j + pen->lens_j, 0, tile.x, tile.y, tile.width, tile.height};
   } else if (pen->view->hover.kind == HIT_TILE) {
     const int64_t i = pen->view->hover.i - pen->lens_i, j = pen->view->hover.j - pen->lens_j;
-    if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c)
-      pen_region(pen, HIT_TILE, TENSOR_S, i, j, 0, tile_box(v, i, j));
+    if (i >= 0 && j >= 0 && i < v->g->T_r && j < v->g->T_c) pen_region(pen, HIT_TILE, 0, i, j, 0, tile_box(v, i, j));
   }
 }
 
 /* ---- The edges ------------------------------------------------------------------------------------------- */
 
-static bool in_sram(const Snapshot *now, Tensor tensor, int64_t block) {
-  for (int t = 0; t < TENSOR_COUNT; t++) {
+static bool in_sram(const Grid *v, int tensor, int64_t block) {
+  const Snapshot *now = v->pen->now;
+  for (int t = 0; t < now->schedule->n_values; t++) {
     const SnapshotSlot *s = &now->slots[t];
-    if (s->is_filled && s->tensor == tensor) return block == (tensor == TENSOR_Q || tensor == TENSOR_O ? s->i : s->j);
+    if (s->is_filled && s->tensor == tensor) return block == (is_upright(v, tensor) ? s->i : s->j);
   }
   return false;
 }
 
-/* How much of a block of O is in HBM for good: all of it in rows that are finished. Where the walk goes column by
- * column, O comes and goes, and holds the columns so far. */
-static double part_written(const Snapshot *now, int64_t i) {
+/* How much of a block of a result is in HBM for good: all of it in lines of tiles that are finished. Where the walk goes
+ * across it, it comes and goes, and holds the tiles so far. */
+static double part_written(const Snapshot *now, bool upright, int64_t block) {
   const SnapshotGrid *g = &now->grid;
   if (g->lap >= g->n_laps || now->step == now->n_steps) return 1;
   if (g->n_laps > 1 && g->lap + 1 < g->n_laps) return 0;
-  if (!g->column_by_column) return i < g->line;
-  const Span all = {0, g->T_c}, tiles = g->skips ? band_row(&g->mask.band, g->B_r, g->B_c, i).computed : all;
-  const int64_t along = g->reversed ? g->T_r - 1 - i : i, n = g->line + (along < g->n_done);
+  if (upright != g->column_by_column) return block < g->line;
+  if (!upright) return 0;
+  const Span all = {0, g->T_c}, tiles = g->skips ? band_row(&g->mask.band, g->B_r, g->B_c, block).computed : all;
+  const int64_t along = g->reversed ? g->T_r - 1 - block : block, n = g->line + (along < g->n_done);
   return tiles.end > tiles.begin ? fmin(1, fmax(0, (double)(n - tiles.begin) / (double)(tiles.end - tiles.begin))) : 0;
 }
 
@@ -659,10 +710,12 @@ static void draw_written(const Pen *pen, Box block, double part) {
            t->tile[part < 1 ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE], 1);
 }
 
-/* One strip of blocks: `upright` for Q and O. Blocks in SRAM are in the colour of what is at work. */
-static void draw_strip(const Grid *v, Tensor tensor, Box strip, bool upright) {
+/* One strip of blocks. Blocks in SRAM are in the colour of what is at work. */
+static void draw_strip(const Grid *v, int tensor) {
   const Pen *pen = v->pen;
   const Theme *t = pen->theme;
+  const Box strip = v->strips[tensor];
+  const bool upright = is_upright(v, tensor), input = is_input(v, tensor);
   const int64_t n = upright ? v->g->T_r : v->g->T_c;
   const double cell = upright ? v->cell_y : v->cell_x;
   pen_fill(pen, strip, t->tile[TILE_COLOUR_WAITING], 1);
@@ -673,7 +726,7 @@ static void draw_strip(const Grid *v, Tensor tensor, Box strip, bool upright) {
     const Box block = upright ? box_at(strip.x, at, strip.width, small ? side : cell - v->gap)
                               : box_at(at, strip.y, small ? side : cell - v->gap, strip.height);
     const int64_t i = upright ? k : -1, j = upright ? -1 : k;
-    if (tensor == TENSOR_O && !in_sram(pen->now, tensor, k)) draw_written(pen, block, part_written(pen->now, k));
+    if (!input && !in_sram(v, tensor, k)) draw_written(pen, block, part_written(pen->now, upright, k));
     if (!small && v->gap >= 1 && k + 1 < n)
       pen_fill(pen,
                upright ? box_at(strip.x, at + cell - v->gap, strip.width, v->gap)
@@ -682,7 +735,7 @@ static void draw_strip(const Grid *v, Tensor tensor, Box strip, bool upright) {
     if (!small || pen->hit == NULL) {
       const SceneHit *hover = &pen->view->hover;
       const bool linked = hover->kind == HIT_TILE && (upright ? hover->i == k : hover->j == k);
-      if (in_sram(pen->now, tensor, k) && tensor != TENSOR_O) /* a copy of it is on chip */
+      if (in_sram(v, tensor, k) && input) /* a copy of it is on chip */
         pen_fill(pen, block, theme_mix(t->tile[TILE_COLOUR_WAITING], t->tile[TILE_COLOUR_CURRENT], 0.45), 1);
       if (linked) pen_frame(pen, block, t->ink, 2);
     }
@@ -695,39 +748,82 @@ static void draw_letter(const Pen *pen, double x, double y, const char *letter) 
   pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_MIDDLE, x, y + 0.36 * pen_size(pen, TYPE_HEAD), 0, letter);
 }
 
+/* Inputs at the left and on top, the rest opposite. Statistics have no strip. */
+static bool is_edge(const Snapshot *now, int tensor) {
+  const SnapshotLies lie = snapshot_lies(now, tensor);
+  return tensor < now->schedule->n_tensors && !now->schedule->tensors[tensor].is_stats &&
+         (lie == LIES_BY_ROWS || lie == LIES_BY_KEYS) && now->whole.read[tensor] + now->whole.write[tensor] > 0;
+}
+
+static void find_edges(Grid *v) {
+  int edges[VALUES_MAX];
+  const int n = snapshot_values(v->pen->now, is_edge, edges);
+  for (int k = 0; k < n; k++) {
+    const bool upright = is_upright(v, edges[k]), input = is_input(v, edges[k]);
+    if (upright) v->upright[v->n_upright++] = edges[k], v->n_left += input;
+    if (!upright) v->flat[v->n_flat++] = edges[k], v->n_top += input;
+  }
+}
+
+/* What strips beside each other take, with the gap to the tiles. */
+static double room_of(int n, double strip, double gap, double between) {
+  return n > 0 ? n * strip + (n - 1) * between + gap : 0;
+}
+
 static void draw_edges(Grid *v, double strip, double gap) {
   const Pen *pen = v->pen;
   const Box b = v->box;
   const double across = b.width - v->gap, down = b.height - v->gap; /* no gap behind the last tile */
-  const Box V = box_at(b.x, b.y - gap - strip, across, strip),
-            K = box_at(b.x, V.y - 4 * pen->unit - strip, across, strip);
-  const Box Q = box_at(b.x - gap - strip, b.y, strip, down), O = box_at(b.x + across + gap, b.y, strip, down);
-  v->strips[TENSOR_K] = K;
-  v->strips[TENSOR_V] = V;
-  v->strips[TENSOR_Q] = Q;
-  v->strips[TENSOR_O] = O;
-  draw_strip(v, TENSOR_K, K, false);
-  draw_strip(v, TENSOR_V, V, false);
-  draw_strip(v, TENSOR_Q, Q, true);
-  draw_strip(v, TENSOR_O, O, true);
+  const double between = 4 * pen->unit, step = strip + between;
+  for (int k = 0; k < v->n_flat; k++) {
+    const int t = v->flat[k], rank = rank_of(v, t);
+    const double y = k < v->n_top ? b.y - gap - strip - rank * step : b.y + down + gap + rank * step;
+    v->strips[t] = box_at(b.x, y, across, strip);
+  }
+  for (int k = 0; k < v->n_upright; k++) {
+    const int t = v->upright[k], rank = rank_of(v, t);
+    const double x = k < v->n_left ? b.x - gap - strip - rank * step : b.x + across + gap + rank * step;
+    v->strips[t] = box_at(x, b.y, strip, down);
+  }
   const double letters = b.x - gap - strip / 2;
-  draw_letter(pen, letters, K.y + strip / 2, "K");
-  draw_letter(pen, letters, V.y + strip / 2, "V");
-  draw_letter(pen, Q.x - 14 * pen->unit, Q.y + fmin(Q.height / 2, 12 * pen->unit), "Q");
-  draw_letter(pen, O.x + strip + 14 * pen->unit, O.y + fmin(O.height / 2, 12 * pen->unit), "O");
+  for (int k = 0; k < v->n_flat; k++) {
+    const Box at = v->strips[v->flat[k]];
+    draw_strip(v, v->flat[k]);
+    draw_letter(pen, letters, at.y + strip / 2, pen_name(pen, v->flat[k]));
+  }
+  for (int k = 0; k < v->n_upright; k++) {
+    const Box at = v->strips[v->upright[k]];
+    const int n = k < v->n_left ? v->n_left : v->n_upright - v->n_left;
+    draw_strip(v, v->upright[k]);
+    if (n > 1) /* above its strip, or below where the tops are taken */
+      draw_letter(pen, at.x + strip / 2, b.y + b.height + 14 * pen->unit, pen_name(pen, v->upright[k]));
+    else
+      draw_letter(pen, k < v->n_left ? at.x - 14 * pen->unit : at.x + strip + 14 * pen->unit,
+                  at.y + fmin(at.height / 2, 12 * pen->unit), pen_name(pen, v->upright[k]));
+  }
 }
 
-Box draw_grid(const Pen *pen, Box box, Box S, Box P) {
-  const double u = pen->unit, strip = round(fmax(17 * u, 0.95 * pen_size(pen, TYPE_HEAD))), gap = round(13 * u),
-               letter = 8 * u + pen_size(pen, TYPE_HEAD);
-  box_cut_left(&box, strip + gap + letter, 0);
-  box_cut_right(&box, strip + gap + letter, 0);
-  box_cut_top(&box, 2 * strip + gap + 4 * u, 0);
+Box draw_grid(const Pen *pen, Box box, const Box *tiles) {
+  const double u = pen->unit, size = pen_size(pen, TYPE_HEAD), gap = round(13 * u), between = 4 * u,
+               letter = 8 * u + size;
+  Grid edges = {.pen = pen, .g = &pen->now->grid};
+  find_edges(&edges);
+  const int n_right = edges.n_upright - edges.n_left, n_below = edges.n_flat - edges.n_top;
+  const bool is_crowded = edges.n_left > 1 || n_right > 1 || n_below > 0 || edges.n_top > 2;
+  const double strip = round(is_crowded ? 0.95 * size : fmax(17 * u, 0.95 * size));
+  box_cut_left(&box, room_of(edges.n_left > 1 ? edges.n_left : 1, strip, gap, between) + letter, 0);
+  box_cut_right(&box, room_of(n_right > 1 ? n_right : 1, strip, gap, between) + letter, 0);
+  box_cut_top(&box, room_of(edges.n_top, strip, gap, between), 0);
+  const bool names_below = edges.n_left > 1 || n_right > 1;
+  if (n_below > 0 || names_below)
+    box_cut_bottom(&box, room_of(n_below, strip, gap, between) + (names_below ? 1.5 * size : 0), 0);
   Grid v = place_grid(pen, box);
+  memcpy(v.upright, edges.upright, sizeof v.upright);
+  memcpy(v.flat, edges.flat, sizeof v.flat);
+  v.n_upright = edges.n_upright, v.n_flat = edges.n_flat, v.n_left = edges.n_left, v.n_top = edges.n_top;
   v.box = box_at(box.x + (box.width - v.box.width) / 2, box.y, v.box.width, v.box.height);
   if (!(v.cell_x > 0 && v.cell_y > 0)) return v.box; /* no room at all */
-  v.strips[TENSOR_S] = S;
-  v.strips[TENSOR_P] = P;
+  for (int t = 0; tiles && t < pen->now->schedule->n_values; t++) v.strips[t] = tiles[t];
   draw_edges(&v, strip, gap);
   if (v.cell_x < 1 || v.cell_y < 1) {
     draw_mixed(&v);
@@ -778,7 +874,7 @@ static void look_closer(const Snapshot *now, int64_t i0, int64_t j0, Snapshot *l
   shift(&lens->before.j, j0);
   lens->skips.first -= along;
   lens->before.skips.first -= along;
-  for (int k = 0; k < TENSOR_COUNT; k++) {
+  for (int k = 0; k < now->schedule->n_values; k++) {
     shift(&lens->slots[k].i, i0);
     shift(&lens->slots[k].j, j0);
     shift(&lens->before.slots[k].i, i0);
@@ -817,7 +913,7 @@ bool draw_lens(const Pen *pen, Box box) {
   cairo_save(pen->cr);
   cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
   cairo_clip(pen->cr);
-  draw_grid(&closer, box, (Box){0}, (Box){0});
+  draw_grid(&closer, box, NULL);
   cairo_restore(pen->cr);
   return true;
 }

@@ -36,34 +36,10 @@ Box box_between(Box from, Box to, double part) {
 void pen_body(const Pen *pen, SceneBodyKind kind, int tensor, Box box, double alpha) {
   SceneBodies *all = pen->view->bodies;
   if (pen->hit || !all || all->n >= SCENE_BODIES_MAX) return;
-  all->bodies[all->n++] =
-      (SceneBody){kind, (Tensor)(tensor < TENSOR_COUNT ? tensor : 0), box.x, box.y, box.width, box.height, alpha};
+  all->bodies[all->n++] = (SceneBody){kind, tensor, box.x, box.y, box.width, box.height, alpha};
 }
 
 /* ---- What is talked about -------------------------------------------------------------------------------- */
-
-/* The tensors on chip that an event reads or changes, as bits. */
-static unsigned tensors_of(const Event *e) {
-  enum {
-    Q = 1 << TENSOR_Q,
-    K = 1 << TENSOR_K,
-    V = 1 << TENSOR_V,
-    S = 1 << TENSOR_S,
-    P = 1 << TENSOR_P,
-    O = 1 << TENSOR_O,
-    STATS = 1 << TENSOR_STATS
-  };
-  switch (e->kind) {
-  case EVENT_PRODUCT: return Q | K | S;
-  case EVENT_MASK: return S;
-  case EVENT_NEW_MAX: return S | STATS;
-  case EVENT_RESCALE: return O | STATS;
-  case EVENT_ACCUMULATE: return e->j >= 0 ? P | V | O | STATS : O | STATS; /* j < 0: parts are combined */
-  case EVENT_NORMALISE: return e->tensor == TENSOR_P ? S | P | STATS : O | STATS;
-  case EVENT_SKIP: return 0;
-  default: return 1u << e->tensor;
-  }
-}
 
 static bool is_pointed_at(const Pen *pen, int tensor) {
   const SceneHit *hover = &pen->view->hover;
@@ -76,7 +52,8 @@ bool pen_moves(const Pen *pen, int tensor) {
 }
 
 bool pen_talks_of(const Pen *pen, int tensor) {
-  return is_pointed_at(pen, tensor) || (pen->now->has_event && (tensors_of(&pen->now->event) >> tensor & 1));
+  return is_pointed_at(pen, tensor) ||
+         (pen->now->has_event && (snapshot_subjects(pen->now, &pen->now->event) >> tensor & 1));
 }
 
 static bool dims(const Pen *pen) { return pen->now->has_event && !pen->view->undimmed; }
@@ -152,7 +129,15 @@ static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, false); }
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, true); }
 
-static const char *short_letter_of(int tensor) { return tensor == TENSOR_STATS ? "m,l" : tensor_name((Tensor)tensor); }
+const char *pen_name(const Pen *pen, int tensor) { return pen->now->schedule->tensors[tensor].title; }
+
+const char *pen_name_without(const Pen *pen, int tensor, const char *those, char *text) {
+  char *to = text;
+  for (const char *name = pen_name(pen, tensor); *name; name++)
+    if (!strchr(those, *name)) *to++ = *name;
+  *to = '\0';
+  return text;
+}
 
 void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha) {
   const double size = pen_size(pen, TYPE_BODY);
@@ -162,9 +147,11 @@ void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha) 
   pen_fill(pen, at, colour, alpha);
   if (alpha < 0.6) return;
   pen_frame(pen, at, pen->theme->ink, 1.2);
-  if (at.height > 1.15 * size && at.width > (tensor == TENSOR_STATS ? 2.2 : 1) * size)
+  char short_name[sizeof pen->now->schedule->tensors[tensor].title];
+  const char *name = pen_name_without(pen, tensor, " ", short_name);
+  if (at.height > 1.15 * size && at.width > (name[1] ? pen_text_width(pen, TYPE_BODY, true, name) : 1 * size))
     pen_text(pen, TYPE_BODY, theme_on(colour), true, ANCHOR_MIDDLE, at.x + at.width / 2,
-             at.y + at.height / 2 + 0.36 * size, 0, short_letter_of(tensor));
+             at.y + at.height / 2 + 0.36 * size, 0, name);
 }
 
 void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha) {
@@ -279,7 +266,7 @@ static bool is_same(const SceneHit *a, const SceneHit *b) {
   return a->kind == b->kind && a->tensor == b->tensor && a->i == b->i && a->j == b->j && a->index == b->index;
 }
 
-void pen_region(const Pen *pen, SceneHitKind kind, Tensor tensor, int64_t i, int64_t j, int index, Box box) {
+void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_t j, int index, Box box) {
   if (kind == HIT_TILE || kind == HIT_TENSOR) { /* in a lens tiles count from its first */
     i = i >= 0 ? i + pen->lens_i : i;
     j = j >= 0 ? j + pen->lens_j : j;

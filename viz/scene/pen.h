@@ -44,6 +44,10 @@ bool pen_talks_of(const Pen *pen,
 Colour pen_lit(const Pen *pen, Colour colour, bool is_subject);
 Colour pen_ink(const Pen *pen, bool is_subject);
 
+/* A tensor's name as it is shown: "Q"; of statistics all of their names, "m, l". */
+const char *pen_name(const Pen *pen, int tensor);
+const char *pen_name_without(const Pen *pen, int tensor, const char *those, char *text); /* characters */
+
 /* An edge that goes over something with the present event comes and goes softly: 1, but near its beginning and end. */
 double pen_passing(const Pen *pen);
 
@@ -89,7 +93,7 @@ double pen_mono_width(const Pen *pen, TypeSize type, const char *text);
 int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text); /* returns lines drawn */
 
 /* Says what lies in a box. Lights it up when it is what the view's pointer is over. */
-void pen_region(const Pen *pen, SceneHitKind kind, Tensor tensor, int64_t i, int64_t j, int index, Box box);
+void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_t j, int index, Box box);
 
 /* Ground, heading, what happens and why, and progress of a scene that fills the page; returns what is left. */
 Box pen_page(const Pen *pen, const char *title);
@@ -97,9 +101,9 @@ Box pen_page_told(const Pen *pen, const char *title, const Narration *said); /* 
 
 /* ---- Parts that several scenes share ---- */
 
-/* Tiles, with Q, K, V and O along the edges; returns where the tiles are. S and P: where they are shown as they lie in
- * HBM, or empty boxes. */
-Box draw_grid(const Pen *pen, Box box, Box S, Box P);
+/* Tiles, with what lies by rows and by keys along the edges; returns where the tiles are. `tiles`: where matrices by tiles
+ * are shown as they lie in HBM, by index of Program.tensors; NULL: nowhere. */
+Box draw_grid(const Pen *pen, Box box, const Box *tiles);
 /* Tiles around the present one as a grid of their own, where the whole has too many to tell apart; false: it has not.
  */
 bool draw_lens(const Pen *pen, Box box);

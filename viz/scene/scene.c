@@ -182,15 +182,32 @@ static void put(char *text, size_t size, const char *format, ...) {
   va_end(arguments);
 }
 
-static bool is_stored(const Snapshot *now, Tensor tensor) { return tensor <= TENSOR_V || now->whole.write[tensor] > 0; }
+static bool is_stored(const Snapshot *now, int tensor) {
+  return tensor < TENSORS_MAX && now->whole.read[tensor] + now->whole.write[tensor] > 0;
+}
+
+static const char *name_of(const Snapshot *now, int tensor) { return now->schedule->tensors[tensor].title; }
+
+/* The name whose blocks are a tensor's: not those of its parts. */
+static int main_name_of(const Schedule *s, int tensor) {
+  int found = -1;
+  for (int n = 0; n < s->n_names; n++) {
+    if (s->names[n].tensor != tensor || !layout_has(s, n)) continue;
+    if (found < 0 || (s->names[found].subscripts & IN_S)) found = n;
+  }
+  return found;
+}
 
 /* " at 0x1a00", or that it has no address. */
-static void put_address(char *text, size_t size, const Snapshot *now, Tensor tensor, int64_t row, int64_t column) {
+static void put_address(char *text, size_t size, const Snapshot *now, int tensor, int64_t row, int64_t column) {
+  const int name = main_name_of(now->schedule, tensor);
   if (!is_stored(now, tensor))
     put(text, size, ", never in HBM");
-  else if (now->has_layout)
-    put(text, size, " at 0x%" PRIx64, layout_address(&now->layout, tensor, row, column));
+  else if (now->has_layout && name >= 0)
+    put(text, size, " at 0x%" PRIx64, layout_address(&now->layout, name, 0, row, column));
 }
+
+static bool is_by_tiles(const Snapshot *now, int tensor) { return snapshot_lies(now, tensor) == LIES_BY_TILES; }
 
 static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
   static const char *const PROGRESS[] = {"waiting", "at work", "done"};
@@ -200,57 +217,54 @@ static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, s
                 col1 = last_of(hit->j, g->B_c, g->N_k);
   const Wide bytes = wide(row1 - row0 + 1) * wide(col1 - col0 + 1) * wide(g->element_bytes);
   const bool skipped = tile.kind == TILE_SKIPPED; /* never done: there is nothing to do */
-  put(text, size, "S[%" PRId64 ",%" PRId64 "]: %s%s%s\n", hit->i, hit->j, tile_kind_name(tile.kind),
-      skipped ? "" : ", ", skipped ? "" : PROGRESS[tile.progress]);
+  int tiles[VALUES_MAX];
+  const int n_tiles = snapshot_values(now, is_by_tiles, tiles);
+  put(text, size, "%s[%" PRId64 ",%" PRId64 "]: %s%s%s\n", n_tiles ? name_of(now, tiles[0]) : "tile ", hit->i, hit->j,
+      tile_kind_name(tile.kind), skipped ? "" : ", ", skipped ? "" : PROGRESS[tile.progress]);
   put(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1,
       number_bytes(bytes).text);
-  put_address(text, size, now, TENSOR_S, row0, col0);
-  if (is_stored(now, TENSOR_P) && is_stored(now, TENSOR_S)) {
-    put(text, size, ", P");
-    put_address(text, size, now, TENSOR_P, row0, col0);
+  if (n_tiles) put_address(text, size, now, tiles[0], row0, col0);
+  for (int k = 1; k < n_tiles; k++) {
+    if (!is_stored(now, tiles[k])) continue;
+    put(text, size, ", %s", name_of(now, tiles[k]));
+    put_address(text, size, now, tiles[k], row0, col0);
   }
 }
 
-static const char *words_for(Tensor tensor) { return tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor); }
-
 /* A whole matrix. */
-static void matrix_tooltip(const Snapshot *now, Tensor tensor, char *text, size_t size) {
-  const SnapshotGrid *g = &now->grid;
-  const Wide rows = wide(tensor == TENSOR_K || tensor == TENSOR_V ? g->N_k : g->N_q);
-  const Wide bytes = tensor == TENSOR_STATS                     ? rows * 2 * STATS_BYTES
-                     : tensor == TENSOR_S || tensor == TENSOR_P ? rows * wide(g->N_k) * wide(g->element_bytes)
-                                                                : rows * wide(g->d) * wide(g->element_bytes);
-  put(text, size, "%s: %s", words_for(tensor), number_bytes(bytes).text);
+static void matrix_tooltip(const Snapshot *now, int tensor, char *text, size_t size) {
+  put(text, size, "%s: %s", name_of(now, tensor), number_bytes(snapshot_tensor_bytes(now, tensor)).text);
   put_address(text, size, now, tensor, 0, 0);
+  if (tensor >= TENSORS_MAX) return;
   put(text, size, "\nso far %s read", number_bytes(now->traffic.read[tensor]).text);
   put(text, size, ", %s written", number_bytes(now->traffic.write[tensor]).text);
 }
 
-/* A block of Q, K, V or O in HBM: where it begins. */
+/* A block in HBM: where it begins. */
 static void tensor_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
   const SnapshotGrid *g = &now->grid;
-  const bool by_rows = hit->tensor == TENSOR_Q || hit->tensor == TENSOR_O;
+  const bool by_rows = snapshot_lies(now, hit->tensor) == LIES_BY_ROWS;
   const int64_t block = by_rows ? hit->i : hit->j, B = by_rows ? g->B_r : g->B_c, N = by_rows ? g->N_q : g->N_k;
   if (block < 0) {
     matrix_tooltip(now, hit->tensor, text, size);
     return;
   }
   const int64_t first = block * B, last = last_of(block, B, N);
-  const Wide row = wide(g->d) * wide(g->element_bytes);
-  put(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", tensor_name(hit->tensor), block, first, last,
+  const Wide row = snapshot_tensor_bytes(now, hit->tensor) / wide(N);
+  put(text, size, "%s[%" PRId64 "]: rows %" PRId64 " to %" PRId64 "\n%s", name_of(now, hit->tensor), block, first, last,
       number_bytes(wide(last - first + 1) * row).text);
   put_address(text, size, now, hit->tensor, first, 0);
-  put(text, size, ": byte %s of %s", number_count(wide(first) * row).text, tensor_name(hit->tensor));
+  put(text, size, ": byte %s of %s", number_count(wide(first) * row).text, name_of(now, hit->tensor));
 }
 
 /* What a place on chip holds, and where it comes from or goes to. */
 static void slot_tooltip(const Snapshot *now, const SnapshotSlot *slot, char *text, size_t size) {
-  const Tensor tensor = (Tensor)slot->tensor;
+  const int tensor = slot->tensor;
   if (!slot->is_filled) {
-    put(text, size, "%s: empty\n%s set aside", words_for(tensor), number_bytes(slot->slot_bytes).text);
+    put(text, size, "%s: empty\n%s set aside", name_of(now, tensor), number_bytes(slot->slot_bytes).text);
     return;
   }
-  put(text, size, "%s on chip: ", words_for(tensor));
+  put(text, size, "%s on chip: ", name_of(now, tensor));
   if (slot->row1 > slot->row0) put(text, size, "rows %" PRId64 " to %" PRId64, slot->row0, slot->row1 - 1);
   if (slot->col1 > slot->col0)
     put(text, size, "%skeys %" PRId64 " to %" PRId64, slot->row1 > slot->row0 ? ", " : "", slot->col0, slot->col1 - 1);
@@ -282,7 +296,7 @@ static void l2_tooltip(const Snapshot *now, char *text, size_t size) {
 const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
   if (size == 0) return text;
   text[0] = '\0';
-  const SnapshotSlot *slot = &now->slots[hit->tensor < TENSOR_COUNT ? hit->tensor : 0];
+  const SnapshotSlot *slot = &now->slots[hit->tensor >= 0 && hit->tensor < now->schedule->n_values ? hit->tensor : 0];
   switch (hit->kind) {
   case HIT_TILE: tile_tooltip(now, hit, text, size); break;
   case HIT_TENSOR: tensor_tooltip(now, hit, text, size); break;

@@ -78,7 +78,7 @@ void scene_causal(const Pen *pen) {
   Box body = pen_page(pen, now->schedule->title);
   Box side = box_cut_side(pen, &body, 0.46, 0.36, 20 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
-  const Box tiles = draw_grid(pen, body, (Box){0}, (Box){0});
+  const Box tiles = draw_grid(pen, body, NULL);
   draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
                           legend.height));
   box_cut_top(&side, 4 * u, 0);

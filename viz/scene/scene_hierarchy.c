@@ -8,8 +8,6 @@
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
-static const char *letter_of(int tensor) { return tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)tensor); }
-
 static double base_in(const Pen *pen, Box row, TypeSize type) {
   return row.y + row.height / 2 + 0.36 * pen_size(pen, type);
 }
@@ -18,40 +16,58 @@ static double base_in(const Pen *pen, Box row, TypeSize type) {
 
 /* Where things are drawn, for what travels between them. */
 typedef struct {
-  Box home[TENSOR_COUNT]; /* the matrices in HBM */
-  Box slot[TENSOR_COUNT]; /* places on chip, by index of snapshot.slots */
+  Box home[VALUES_MAX]; /* the matrices in HBM */
+  Box slot[VALUES_MAX]; /* places on chip, by index of snapshot.slots */
   Box l2;
 } Places;
 
-/* S and P exist in HBM only where an algorithm stores them. */
-static bool is_ghost(const Snapshot *now, int tensor) {
-  return (tensor == TENSOR_S || tensor == TENSOR_P) && now->whole.write[tensor] == 0;
+static bool is_moved(const Snapshot *now, int tensor) {
+  return tensor < TENSORS_MAX && now->whole.read[tensor] + now->whole.write[tensor] > 0;
 }
 
-static bool has_row(const Snapshot *now, int tensor) {
-  return tensor != TENSOR_STATS || now->whole.read[TENSOR_STATS] + now->whole.write[TENSOR_STATS] > 0;
-}
+/* Tiles of scores lie in HBM only where an algorithm stores them: elsewhere what they would take is shown. */
+static bool is_by_tiles(const Snapshot *now, int tensor) { return snapshot_lies(now, tensor) == LIES_BY_TILES; }
+static bool is_ghost(const Snapshot *now, int tensor) { return !is_moved(now, tensor); }
+static bool has_row(const Snapshot *now, int tensor) { return is_moved(now, tensor) || is_by_tiles(now, tensor); }
+static bool is_bar(const Snapshot *now, int tensor) { return is_moved(now, tensor) && !is_by_tiles(now, tensor); }
+static bool is_input(const Snapshot *now, int tensor) { return now->schedule->tensors[tensor].role == TENSOR_INPUT; }
+static bool is_stats(const Snapshot *now, int tensor) { return now->schedule->tensors[tensor].is_stats; }
 
 /* How much of a tensor is there: inputs all, results as far as they were written. */
 static double presence(const Snapshot *now, int tensor) {
-  if (tensor <= TENSOR_V) return 1;
+  if (is_input(now, tensor)) return 1;
   return fmin(1, part_of(now->traffic.write[tensor], now->whole.write[tensor]));
 }
 
-static bool is_of_keys(int tensor) { return tensor == TENSOR_K || tensor == TENSOR_V; }
-static bool is_of_scores(int tensor) { return tensor == TENSOR_S || tensor == TENSOR_P; }
+/* Elements along a side of a whole matrix. */
+static double length_of(const Snapshot *now, uint8_t side) {
+  switch (side) {
+  case SIDE_ROWS: return (double)now->grid.N_q;
+  case SIDE_COLS: return (double)now->grid.N_k;
+  case SIDE_D: return (double)now->problem.shape.d;
+  case SIDE_DV: return (double)now->problem.shape.d_v;
+  default: return 1;
+  }
+}
+static double height_of(const Snapshot *now, int tensor) { return length_of(now, now->schedule->tensors[tensor].rows); }
+static double width_of(const Snapshot *now, int tensor) {
+  return is_stats(now, tensor) ? 2 : length_of(now, now->schedule->tensors[tensor].cols);
+}
 
-/* Rows [from, to) of a matrix, and of S and P columns too. */
+/* Rows [from, to) of a matrix, and of one by tiles columns too. */
 static Box block_of(const Pen *pen, const Places *places, int tensor, int64_t row0, int64_t row1, int64_t col0,
                     int64_t col1) {
   const SnapshotGrid *g = &pen->now->grid;
   const Box home = places->home[tensor];
   const double least = round(4 * pen->unit);
-  const double n = (double)(is_of_keys(tensor) ? g->N_k : g->N_q), from = (double)(is_of_keys(tensor) ? col0 : row0),
-               to = (double)(is_of_keys(tensor) ? col1 : row1);
+  const SnapshotLies lies = snapshot_lies(pen->now, tensor);
+  if (lies == LIES_APART) return home;
+  const bool by_keys = lies == LIES_BY_KEYS;
+  const double n = (double)(by_keys ? g->N_k : g->N_q), from = (double)(by_keys ? col0 : row0),
+               to = (double)(by_keys ? col1 : row1);
   const double height = fmax(least, home.height * (to - from) / n),
                y = fmin(home.y + home.height * from / n, home.y + home.height - fmin(height, home.height));
-  if (!is_of_scores(tensor)) return (Box){home.x, y, fmax(least, home.width), height};
+  if (lies != LIES_BY_TILES) return (Box){home.x, y, fmax(least, home.width), height};
   const double width = fmax(least, home.width * (double)(col1 - col0) / (double)g->N_k);
   return (Box){fmin(home.x + home.width * (double)col0 / (double)g->N_k, home.x + home.width - width), y, width,
                height};
@@ -61,9 +77,9 @@ static Box block_of(const Pen *pen, const Places *places, int tensor, int64_t ro
 static void mark_hovered(const Pen *pen, const Places *places, int tensor) {
   const SceneHit *hover = &pen->view->hover;
   const SnapshotGrid *g = &pen->now->grid;
-  const int64_t block = is_of_keys(tensor) ? hover->j : hover->i, B = is_of_keys(tensor) ? g->B_c : g->B_r,
-                n = is_of_keys(tensor) ? g->N_k : g->N_q;
-  if ((hover->kind != HIT_TILE && !(hover->kind == HIT_TENSOR && (int)hover->tensor == tensor)) || block < 0 ||
+  const bool by_keys = snapshot_lies(pen->now, tensor) == LIES_BY_KEYS;
+  const int64_t block = by_keys ? hover->j : hover->i, B = by_keys ? g->B_c : g->B_r, n = by_keys ? g->N_k : g->N_q;
+  if ((hover->kind != HIT_TILE && !(hover->kind == HIT_TENSOR && hover->tensor == tensor)) || block < 0 ||
       block * B >= n)
     return;
   const int64_t end = (block + 1) * B < n ? (block + 1) * B : n;
@@ -81,7 +97,7 @@ static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
     return;
   }
   const Colour lies =
-      tensor <= TENSOR_V ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55) : t->tile[TILE_COLOUR_DONE];
+      is_input(now, tensor) ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55) : t->tile[TILE_COLOUR_DONE];
   const Event *e = &now->event;
   double there = presence(now, tensor);
   if (is_subject && e->kind == EVENT_STORE && now->whole.write[tensor] > 0) /* it is there when it has arrived */
@@ -96,51 +112,57 @@ static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
            theme_mix(t->tile[TILE_COLOUR_WAITING], t->tile[TILE_COLOUR_CURRENT], 0.6), 1);
 }
 
-/* Matrices side by side, to scale: as many pixels for each byte of S as of Q. Q, K, V and O are d wide; S and P as wide
- * as there are keys, beside each other or one above the other, whichever is larger. */
+/* Matrices side by side, to scale: as many pixels for each byte of one as of another. Those by tiles are as wide as there
+ * are keys, in as many columns as make them largest. */
 static void place_matrices(const Pen *pen, Box box, Places *places) {
-  const SnapshotGrid *g = &pen->now->grid;
+  const Snapshot *now = pen->now;
+  const SnapshotGrid *g = &now->grid;
+  int bars[VALUES_MAX], tiles[VALUES_MAX];
+  const int n_bars = snapshot_values(now, is_bar, bars), n_tiles = snapshot_values(now, is_by_tiles, tiles);
   const double letter = pen_size(pen, TYPE_BODY), gap = (pen->view->presentation ? 4 : 7) * pen->unit,
                least = (pen->view->presentation ? 1.05 : 1.5) * letter;
-  const bool has_stats = has_row(pen->now, TENSOR_STATS);
-  const double rows = (double)(g->N_q > g->N_k ? g->N_q : g->N_k), bars = has_stats ? 5 : 4;
-  static const int ORDER[] = {TENSOR_Q, TENSOR_K, TENSOR_V, TENSOR_O, TENSOR_STATS};
   const Box all = box_at(box.x, box.y + 1.4 * letter, box.width, box.height - 1.4 * letter);
-  double best = 0;
-  bool is_stacked = false, best_fits = false;
-  for (int stacked = 0; stacked < 2; stacked++) {
-    const double high = stacked ? fmax(rows, 2 * (double)g->N_q) : rows;
-    double scale = (all.height - (stacked ? gap + 1.4 * letter : 0)) / high;
+  double best = 0, rows = 1;
+  for (int k = 0; k < n_bars; k++) rows = fmax(rows, height_of(now, bars[k]));
+  rows = n_tiles ? fmax(rows, (double)g->N_q) : rows;
+  int best_across = 1;
+  bool best_fits = false;
+  for (int across = n_tiles > 0 ? n_tiles : 1; across > 0; across--) {
+    const double down = n_tiles > 0 ? ceil((double)n_tiles / across) : 1;
+    double scale = (all.height - (down - 1) * (gap + 1.4 * letter)) / fmax(rows, down * (double)g->N_q);
     bool fits = false;
-    for (int k = 0; k < 40; k++, scale *= 0.93) { /* until it is not too wide */
-      const double wide_ = bars * (fmax(least, scale * (double)g->d) + gap) +
-                           (stacked ? 1 : 2) * (fmax(least, scale * (double)g->N_k) + gap);
-      fits = wide_ <= all.width;
-      if (fits) break;
+    for (int k = 0; k < 40 && !fits; k++) { /* until it is not too wide */
+      double width = n_tiles > 0 ? across * (fmax(least, scale * (double)g->N_k) + gap) : 0;
+      for (int bar = 0; bar < n_bars; bar++) width += fmax(least, scale * width_of(now, bars[bar])) + gap;
+      fits = width <= all.width;
+      if (!fits) scale *= 0.93;
     }
     if (fits > best_fits || (fits == best_fits && (scale > best || !fits))) { /* where none fits, the narrower */
       best = scale;
       best_fits = fits;
-      is_stacked = stacked;
+      best_across = across;
     }
   }
   double x = all.x;
-  for (int k = 0; k < (int)bars; k++) {
-    const int t = ORDER[k];
-    const double width = fmax(round(2 * pen->unit), best * (t == TENSOR_STATS ? 2 : (double)g->d));
-    places->home[t] = box_at(x, all.y, width, fmax(2, best * (double)(is_of_keys(t) ? g->N_k : g->N_q)));
-    x += fmax(t == TENSOR_STATS ? 1.7 * letter : least, width) + gap;
+  for (int k = 0; k < n_bars; k++) {
+    const int t = bars[k];
+    const double width = fmax(round(2 * pen->unit), best * width_of(now, t));
+    places->home[t] = box_at(x, all.y, width, fmax(2, best * height_of(now, t)));
+    x += fmax(is_stats(now, t) ? 1.7 * letter : least, width) + gap;
   }
   const double width = fmax(2, best * (double)g->N_k), height = fmax(2, best * (double)g->N_q);
-  places->home[TENSOR_S] = box_at(x, all.y, width, height);
-  places->home[TENSOR_P] = is_stacked ? box_at(x, all.y + height + gap + 1.4 * letter, width, height)
-                                      : box_at(x + fmax(least, width) + gap, all.y, width, height);
+  for (int k = 0; k < n_tiles; k++)
+    places->home[tiles[k]] = box_at(x + k % best_across * (fmax(least, width) + gap),
+                                    all.y + k / best_across * (height + gap + 1.4 * letter), width, height);
 }
 
 /* SRAM as large as it is beside these matrices, where it is small. */
 static void draw_sram_to_scale(const Pen *pen, Box box, const Places *places) {
   const Snapshot *now = pen->now;
-  const Box S = places->home[TENSOR_S], P = places->home[TENSOR_P];
+  int tiles[VALUES_MAX];
+  const int n_tiles = snapshot_values(now, is_by_tiles, tiles);
+  if (n_tiles == 0) return;
+  const Box S = places->home[tiles[0]], P = places->home[tiles[n_tiles - 1]];
   const double small = pen_size(pen, TYPE_SMALL),
                bytes_each = wide(now->grid.element_bytes) * wide(now->grid.N_k) * wide(now->grid.N_q) > 0
                                 ? S.width * S.height /
@@ -183,12 +205,16 @@ static void draw_moved_bytes(const Pen *pen, Box numbers, double base, int t, bo
 /* The matrices to scale, and beside them a table of what has moved. */
 static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
   const Snapshot *now = pen->now;
-  const double small = pen_size(pen, TYPE_SMALL), column = 5.9 * small,
-               letter = (has_row(now, TENSOR_STATS) ? 3.0 : 2.0) * small;
+  int values[VALUES_MAX];
+  const int n = snapshot_values(now, has_row, values);
+  const double small = pen_size(pen, TYPE_SMALL), column = 5.9 * small;
+  double letter = 2.0 * small;
+  for (int k = 0; k < n; k++) {
+    const double width = pen_text_width(pen, TYPE_SMALL, true, pen_name(pen, values[k])) + 0.6 * small;
+    if (pen_name(pen, values[k])[1]) letter = fmax(letter, fmax(3.0 * small, width));
+  }
   Box body = pen_panel(pen, box, "HBM", is_large && !pen->view->presentation ? "to scale" : NULL);
   const char *read_word = now->l2.capacity_bytes ? "to SRAM" : "read"; /* with an L2 not all of it comes from HBM */
-  int n = 0;
-  for (int t = 0; t < TENSOR_COUNT; t++) n += has_row(now, t);
   const bool is_narrow =
       body.width<2 * column + letter + 16 * small, has_table = body.width> letter + column + 9 * small &&
       body.height > (n + 1) * 1.15 * small;
@@ -200,25 +226,27 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
     if (!is_narrow)
       pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right - column, base, 0, read_word);
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right, base, 0, is_narrow ? "moved" : "written");
-    for (int t = 0; t < TENSOR_COUNT; t++) {
-      if (!has_row(now, t)) continue;
+    for (int k = 0; k < n; k++) {
+      const int t = values[k];
       Box row = box_cut_top(&table, height, 0);
       const Box whole = row;
       pen_text(pen, TYPE_SMALL, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, row.x,
-               base_in(pen, row, TYPE_SMALL), 0, letter_of(t));
+               base_in(pen, row, TYPE_SMALL), 0, pen_name(pen, t));
       box_cut_left(&row, letter, 0);
       draw_moved_bytes(pen, row, base_in(pen, row, TYPE_SMALL), t, is_narrow);
-      pen_region(pen, HIT_TENSOR, (Tensor)t, -1, -1, 0, whole);
+      pen_region(pen, HIT_TENSOR, t, -1, -1, 0, whole);
     }
   }
   place_matrices(pen, body, places);
-  for (int t = 0; t < TENSOR_COUNT; t++) {
+  for (int k = 0; k < n; k++) {
+    const int t = values[k];
     const Box home = places->home[t];
-    if (!has_row(now, t) || home.width <= 0) continue;
+    char name[sizeof now->schedule->tensors[t].title];
+    if (home.width <= 0) continue;
     draw_matrix(pen, places, t);
     pen_text(pen, TYPE_BODY, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, home.x, home.y - 5 * pen->unit, 0,
-             t == TENSOR_STATS ? "ml" : letter_of(t));
-    pen_region(pen, HIT_TENSOR, (Tensor)t, -1, -1, 0, box_inset(home, -2));
+             pen_name_without(pen, t, ", ", name));
+    pen_region(pen, HIT_TENSOR, t, -1, -1, 0, box_inset(home, -2));
   }
   if (is_large) draw_sram_to_scale(pen, body, places);
 }
@@ -315,7 +343,7 @@ static void draw_l2(const Pen *pen, Box box) {
   const Wide heads = wide(now->launched.batch) * wide(now->launched.heads);
   char words[NUMBER_CHARS + 32];
   Box body = pen_panel(pen, box, "L2", number_bytes(l2->capacity_bytes).text);
-  pen_region(pen, HIT_L2, TENSOR_Q, -1, -1, 0, box);
+  pen_region(pen, HIT_L2, 0, -1, -1, 0, box);
   draw_figure(pen, &body, "through it so far", number_bytes(now->total_bytes).text);
   if (!l2->is_known) {
     pen_paragraph(pen, TYPE_SMALL, t->ink_soft, body,
@@ -347,7 +375,7 @@ static void draw_gate(const Pen *pen, Box box) {
   if (pen_text_width(pen, TYPE_SMALL, false, size.text) <= box.width)
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, middle,
              box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD) + 1.6 * small, 0, size.text);
-  pen_region(pen, HIT_L2, TENSOR_Q, -1, -1, 0, box);
+  pen_region(pen, HIT_L2, 0, -1, -1, 0, box);
 }
 
 /* Between HBM and L2: what the whole launch moves. */
@@ -366,15 +394,17 @@ static void draw_far_link(const Pen *pen, Box box) {
 
 /* ---- SRAM ------------------------------------------------------------------------------------------------ */
 
-static void slot_words(const SnapshotSlot *s, char *text, size_t size) {
+static void slot_words(const Snapshot *now, const SnapshotSlot *s, char *text, size_t size) {
+  const ProgramTensor *t = &now->schedule->tensors[s->tensor];
+  const char *name = t->is_stats ? "" : t->text;
   if (!s->is_filled)
     snprintf(text, size, "empty");
   else if (s->i >= 0 && s->j >= 0)
-    snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", s->holds_P ? "P" : "S", s->i, s->j);
-  else if (s->tensor == TENSOR_STATS)
-    snprintf(text, size, "[%" PRId64 "]", s->i);
+    snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", name, s->i, s->j);
+  else if (s->i >= 0 || s->j >= 0)
+    snprintf(text, size, "%s[%" PRId64 "]", name, s->i >= 0 ? s->i : s->j);
   else
-    snprintf(text, size, "%s[%" PRId64 "]", tensor_name((Tensor)s->tensor), s->i >= 0 ? s->i : s->j);
+    snprintf(text, size, "%s", name);
 }
 
 /* The pointer is over the tile that lies here, or over one of its blocks. */
@@ -407,40 +437,47 @@ static void fill_slot(const Pen *pen, Box bar, const SnapshotSlot *s, bool is_su
     return;
   }
   const Colour colour = pen_lit(pen, s->is_touched ? orange : still, is_subject);
-  if (s->tensor == TENSOR_S && kind == EVENT_PRODUCT) {
+  if (s->is_touched && kind == EVENT_PRODUCT && is_by_tiles(now, s->tensor)) {
     pen_fill(pen, box_at(held.x, held.y, held.width * happened, held.height), colour, 1);
     return;
   }
   pen_fill(pen, held, colour, 1);
 }
 
-/* An edge goes over what the event works on. */
+/* An edge goes over what the event works on; weights that go into a product flow instead. */
 static void draw_work(const Pen *pen, Box bar, const SnapshotSlot *s) {
-  const int kind = pen->now->event.kind, t = s->tensor;
-  const bool is_S = t == TENSOR_S || t == TENSOR_P;
-  const bool works = kind == EVENT_PRODUCT   ? is_S || t == TENSOR_K || t == TENSOR_Q
-                     : kind == EVENT_MASK    ? is_S
-                     : kind == EVENT_NEW_MAX ? is_S || t == TENSOR_STATS
-                     : kind == EVENT_RESCALE ? t == TENSOR_O || t == TENSOR_STATS
-                     : kind == EVENT_NORMALISE
-                         ? t == pen->now->event.tensor || (is_S && pen->now->event.tensor == TENSOR_P)
-                     : kind == EVENT_ACCUMULATE ? t == TENSOR_V || t == TENSOR_O
-                                                : false;
-  if (works && s->is_filled) pen_edge(pen, t, box_inset(bar, -pen->unit), true, pen_happened(pen), pen_passing(pen));
+  const Event *e = &pen->now->event;
+  if (!s->is_filled || !pen->now->has_event || e->bytes > 0) return;
+  if (!(snapshot_subjects(pen->now, e) >> s->tensor & 1)) return;
+  if (e->kind == EVENT_ACCUMULATE && is_by_tiles(pen->now, s->tensor)) return;
+  pen_edge(pen, s->tensor, box_inset(bar, -pen->unit), true, pen_happened(pen), pen_passing(pen));
+}
+
+/* All that takes a place: "S, P". */
+static void place_title(const Snapshot *now, int slot, char *text, size_t size) {
+  const Schedule *s = now->schedule;
+  uint64_t named = (uint64_t)1 << slot;
+  snprintf(text, size, "%s", s->tensors[slot].title);
+  for (int n = 0; n < s->n_names; n++) {
+    const int place = sram_place(s, s->ops[now->event.op].kernel, n), t = s->names[n].tensor;
+    if (place < 0 || s->names[place].tensor != slot || (named >> t & 1)) continue;
+    named |= (uint64_t)1 << t;
+    snprintf(text + strlen(text), size - strlen(text), ", %s", s->tensors[t].title);
+  }
 }
 
 /* Bytes of a slot are left out (bytes_width 0) where there is no room. */
-static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t largest, double words_width,
-                      double bytes_width, Places *places) {
+static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t largest, double title_width,
+                      double words_width, double bytes_width, Places *places) {
   const Theme *t = pen->theme;
-  char words[64];
+  char words[64], title[64];
   const Box whole = row;
+  const int slot = (int)(s - pen->now->slots);
   const double u = pen->unit, base = base_in(pen, row, TYPE_SMALL);
-  const char *letter = s->tensor == TENSOR_P || s->tensor == TENSOR_S ? "S, P" : letter_of(s->tensor);
+  place_title(pen->now, slot, title, sizeof title);
   const bool is_subject = pen_talks_of(pen, s->tensor) || s->is_touched;
-  pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0,
-           letter);
-  box_cut_left(&row, 2.9 * pen_size(pen, TYPE_SMALL), 0);
+  pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0, title);
+  box_cut_left(&row, title_width, 0);
   if (words_width + 20 * u > row.width) words_width = 0; /* no room for words: the bar alone */
   const Box bytes = box_cut_right(&row, bytes_width, bytes_width > 0 ? 6 * u : 0);
   const Box words_box = box_cut_right(&row, words_width, 8 * u);
@@ -449,32 +486,34 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
                          row.height - 2 * pad);
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
   fill_slot(pen, bar, s, is_subject);
-  places->slot[s - pen->now->slots] = bar;
+  places->slot[slot] = bar;
   if (is_hovered(pen, s)) pen_frame(pen, bar, t->ink, 2);
-  slot_words(s, words, sizeof words);
+  slot_words(pen->now, s, words, sizeof words);
   if (words_width > 0)
     pen_text(pen, TYPE_SMALL, s->is_filled ? pen_ink(pen, is_subject) : t->ink_soft, s->is_touched, ANCHOR_START,
              words_box.x, base, words_box.width, words);
   if (bytes_width > 0)
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, bytes.x + bytes.width, base, bytes.width + 6 * u,
              number_bytes(s->slot_bytes).text);
-  pen_region(pen, HIT_SLOT, (Tensor)(s->tensor == TENSOR_P ? TENSOR_S : s->tensor), -1, -1, 0, whole);
+  pen_region(pen, HIT_SLOT, slot, -1, -1, 0, whole);
 }
 
-static const char *short_letter(int tensor) {
-  return tensor == TENSOR_STATS ? "m,l" : tensor == TENSOR_P ? "S" : tensor_name((Tensor)tensor);
-}
+static bool is_place(const Snapshot *now, int tensor) { return now->slots[tensor].is_used; }
 
 /* "Q + K + V + S + O + m,l = 322 KiB > 192 KiB", or that it fits. */
-static void capacity_words(const Snapshot *now, bool is_large, char *words, size_t size) {
+static void capacity_words(const Pen *pen, bool is_large, char *words, size_t size) {
+  const Snapshot *now = pen->now;
+  int places[VALUES_MAX];
+  char name[sizeof now->schedule->tensors[0].title];
+  const int n = is_large ? snapshot_values(now, is_place, places) : 0;
   words[0] = '\0';
-  for (int t = 0; t < TENSOR_COUNT && is_large; t++)
-    if (now->slots[t].is_used)
-      snprintf(words + strlen(words), size - strlen(words), "%s%s", *words ? " + " : "",
-               t == TENSOR_S ? "S" : short_letter(t));
+  for (int k = 0; k < n; k++)
+    snprintf(words + strlen(words), size - strlen(words), "%s%s", k ? " + " : "",
+             pen_name_without(pen, places[k], " ", name));
   if (is_large) snprintf(words + strlen(words), size - strlen(words), " = ");
   snprintf(words + strlen(words), size - strlen(words), "%s ", number_bytes(now->sram_bytes).text);
-  snprintf(words + strlen(words), size - strlen(words), "%s %s", now->fits ? "of" : ">",
+  snprintf(words + strlen(words), size - strlen(words), "%s %s",
+           now->fits || now->sram_bytes <= now->sram_capacity_bytes ? "of" : ">",
            number_bytes(now->sram_capacity_bytes).text);
 }
 
@@ -483,26 +522,27 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
-  char words[3 * NUMBER_CHARS];
+  char words[3 * NUMBER_CHARS + 160], name[sizeof now->schedule->tensors[0].title];
+  int slots[VALUES_MAX];
+  const int n_slots = snapshot_values(now, is_place, slots);
   const double scale =
       (double)(now->sram_bytes > now->sram_capacity_bytes ? now->sram_bytes : now->sram_capacity_bytes);
   const Box bar = box_at(box.x, box.y + 4 * u, box.width, is_large ? 1.35 * small : 12 * u);
   const double capacity = bar.width * (double)now->sram_capacity_bytes / scale;
   pen_fill(pen, box_at(bar.x, bar.y, capacity, bar.height), t->tile[TILE_COLOUR_WAITING], 1);
   uint64_t before = 0;
-  for (int k = 0; k < TENSOR_COUNT; k++) {
-    const SnapshotSlot *s = &now->slots[k];
-    if (!s->is_used) continue;
+  for (int k = 0; k < n_slots; k++) {
+    const SnapshotSlot *s = &now->slots[slots[k]];
     const double left = floor(bar.width * (double)before / scale),
                  right = floor(bar.width * (double)(before += s->slot_bytes) / scale);
     const Colour fill = !now->fits                              ? t->bad
                         : s->is_touched && !pen->view->undimmed ? t->tile[TILE_COLOUR_CURRENT]
                                                                 : t->tile[TILE_COLOUR_DONE];
     const Box part =
-        box_at(bar.x + left, bar.y,
-               fmax(k == TENSOR_Q ? 2 : 0, right - left - (right - left > 6 ? fmax(1, round(u)) : 0)), bar.height);
+        box_at(bar.x + left, bar.y, fmax(k == 0 ? 2 : 0, right - left - (right - left > 6 ? fmax(1, round(u)) : 0)),
+               bar.height);
     pen_fill(pen, part, fill, 1);
-    const char *letter = short_letter(s->tensor);
+    const char *letter = pen_name_without(pen, slots[k], " ", name);
     const double room = pen_text_width(pen, TYPE_SMALL, true, letter) + 4 * u;
     const bool is_crossed = fabs(part.x + part.width / 2 - bar.x - capacity) < room / 2 + 2 * u; /* by the mark */
     if (is_large && part.width > room && !is_crossed)
@@ -510,9 +550,9 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
                base_in(pen, part, TYPE_SMALL), 0, letter);
   }
   pen_fill(pen, box_at(bar.x + capacity - 2 * u, bar.y - 4 * u, 2 * u, bar.height + 8 * u), t->ink, 1);
-  capacity_words(now, is_large, words, sizeof words);
+  capacity_words(pen, is_large, words, sizeof words);
   if (is_large && pen_text_width(pen, TYPE_SMALL, !now->fits, words) > box.width)
-    capacity_words(now, false, words, sizeof words);
+    capacity_words(pen, false, words, sizeof words);
   if (pen_text_width(pen, TYPE_SMALL, !now->fits, words) > box.width) /* the room asked for alone */
     snprintf(words, sizeof words, "%s", number_bytes(now->sram_bytes).text);
   pen_text(pen, TYPE_SMALL, now->fits ? t->ink_soft : t->bad, !now->fits, ANCHOR_START, box.x,
@@ -532,22 +572,25 @@ static void draw_sram(const Pen *pen, Box box, bool is_large, Places *places) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   Box body = pen_panel(pen, box, "SRAM", is_large ? "and registers" : NULL);
   uint64_t largest = 1;
-  int n = 0;
+  int slots[VALUES_MAX];
+  const int n = snapshot_values(now, is_place, slots);
   bool is_parted = false;
+  double title_width = 2.9 * small;
   char widest[64]; /* block there may be */
   snprintf(widest, sizeof widest, "S[%" PRId64 ",%" PRId64 "]", now->grid.T_r - 1, now->grid.T_c - 1);
   const double words_width = fmax(pen_text_width(pen, TYPE_SMALL, true, widest), 3.6 * small) + 4 * u;
   const double bytes_width = body.width > words_width + 9.6 * small + 14 * u ? 4.6 * small : 0;
-  for (int t = 0; t < TENSOR_COUNT; t++) {
-    if (!now->slots[t].is_used) continue;
-    n++;
-    if (now->slots[t].slot_bytes > largest) largest = now->slots[t].slot_bytes;
+  for (int k = 0; k < n; k++) {
+    char title[64];
+    if (now->slots[slots[k]].slot_bytes > largest) largest = now->slots[slots[k]].slot_bytes;
+    place_title(now, slots[k], title, sizeof title);
+    if (strlen(title) > 4) title_width = fmax(title_width, pen_text_width(pen, TYPE_BODY, true, title) + 4 * u);
   }
   const double lines = is_large && !pen->view->presentation ? 2.8 : 1.3, bar = is_large ? 1.35 * small : 12 * u;
   const Box capacity = box_cut_bottom(&body, 10 * u + bar + lines * small, 6 * u);
   const double label = 1.35 * small, height = fmin((body.height - label) / (n ? n : 1), 54 * u);
-  for (int t = 0; t < TENSOR_COUNT; t++) {
-    if (!now->slots[t].is_used) continue;
+  for (int k = 0; k < n; k++) {
+    const int t = slots[k];
     if (now->slots[t].in_registers && !is_parted) {
       const Box line = box_cut_top(&body, label, 0);
       const double width = pen_text_width(pen, TYPE_SMALL, false, "in registers") + 8 * u;
@@ -557,7 +600,8 @@ static void draw_sram(const Pen *pen, Box box, bool is_large, Places *places) {
                pen->theme->axis, 1);
       is_parted = true;
     }
-    draw_slot(pen, box_cut_top(&body, height, 0), &now->slots[t], largest, words_width, bytes_width, places);
+    draw_slot(pen, box_cut_top(&body, height, 0), &now->slots[t], largest, title_width, words_width, bytes_width,
+              places);
   }
   draw_capacity(pen, capacity, is_large);
 }
@@ -571,11 +615,9 @@ static void draw_travel(const Pen *pen, const Places *places) {
   const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
   if (!now->has_event || (e->kind != EVENT_LOAD && e->kind != EVENT_STORE)) return;
   const Box home = block_of(pen, places, e->tensor, e->row0, e->row1, e->col0, e->col1);
-  for (int k = 0; k < TENSOR_COUNT; k++) {
+  for (int k = 0; k < now->schedule->n_values; k++) {
     const SnapshotSlot *s = &now->slots[k];
-    const bool is_it =
-        s->is_touched && (s->tensor == e->tensor || (is_of_scores(s->tensor) && is_of_scores(e->tensor)));
-    if (!is_it || places->slot[k].width <= 0) continue;
+    if (!s->is_touched || s->tensor != e->tensor || places->slot[k].width <= 0) continue;
     const bool from_l2 = places->l2.width > 0 && snapshot_was_loaded(now, e);
     const Box l2 = places->l2, away = from_l2 ? box_at(l2.x, home.y, l2.width, home.height) : home;
     if (from_l2) pen_body(pen, BODY_HOME, e->tensor, away, 1);
@@ -592,16 +634,22 @@ static void draw_travel(const Pen *pen, const Places *places) {
   }
 }
 
-/* The scores become weights and flow from their place to O's. */
+static int slot_of(const Snapshot *now, int tensor) {
+  for (int k = 0; k < now->schedule->n_values; k++)
+    if (now->slots[k].is_filled && now->slots[k].tensor == tensor) return k;
+  return -1;
+}
+
+/* A tile of weights flows from its place to that of what the product makes. */
 static void draw_flow(const Pen *pen, const Places *places) {
   const Snapshot *now = pen->now;
-  const Box from = places->slot[TENSOR_S];
-  int O = -1;
-  for (int k = 0; k < TENSOR_COUNT; k++)
-    if (now->slots[k].is_filled && now->slots[k].tensor == TENSOR_O) O = k;
-  if (now->event.kind != EVENT_ACCUMULATE || O < 0 || from.width <= 0 || pen_passing(pen) <= 0) return;
-  pen_tile(pen, TENSOR_P, box_between(from, places->slot[O], pen_happened(pen)), pen->theme->tile[TILE_COLOUR_CURRENT],
-           fmin(1, 4 * (1 - pen->view->phase)));
+  if (now->event.kind != EVENT_ACCUMULATE || pen_passing(pen) <= 0) return;
+  int tile = snapshot_subject(now, &now->event, LIES_BY_TILES, true);
+  if (tile < 0) tile = snapshot_subject(now, &now->event, LIES_BY_TILES, false);
+  const int from = tile < 0 ? -1 : slot_of(now, tile), to = slot_of(now, now->event.tensor);
+  if (from < 0 || to < 0 || to == from || places->slot[from].width <= 0) return;
+  pen_tile(pen, tile, box_between(places->slot[from], places->slot[to], pen_happened(pen)),
+           pen->theme->tile[TILE_COLOUR_CURRENT], fmin(1, 4 * (1 - pen->view->phase)));
 }
 
 /* Blocks that a skipped tile would have needed: struck out where they lie. */
@@ -610,9 +658,10 @@ static void draw_strike(const Pen *pen, const Places *places) {
   const SnapshotGrid *g = &now->grid;
   if (!now->has_event || now->event.kind != EVENT_SKIP || now->skips.n <= 0) return;
   const double thick = fmax(2, round(3 * pen->unit));
-  for (int t = 0; t < TENSOR_COUNT; t++) {
+  for (int t = 0; t < now->schedule->n_values; t++) {
     const Box home = places->home[t];
-    const bool is_meant = g->column_by_column ? t == TENSOR_Q || t == TENSOR_O : is_of_keys(t);
+    const bool is_meant =
+        snapshot_lies(now, t) == (g->column_by_column ? LIES_BY_ROWS : LIES_BY_KEYS) && !is_stats(now, t);
     if (!is_meant || home.width <= 0) continue;
     const double n = g->column_by_column ? (double)g->T_r : (double)g->T_c, each = home.height / n;
     const double y = home.y + each * (double)now->skips.first,
@@ -628,9 +677,12 @@ static void draw_strike(const Pen *pen, const Places *places) {
 }
 
 static void draw_motion(const Pen *pen, const Places *places) {
-  for (int k = 0; k < TENSOR_COUNT; k++)
-    if (places->slot[k].width > 0) draw_work(pen, places->slot[k], &pen->now->slots[k]);
-  if (pen->now->slots[TENSOR_S].is_filled) pen_body(pen, BODY_HOME, TENSOR_S, places->slot[TENSOR_S], 1);
+  for (int k = 0; k < pen->now->schedule->n_values; k++) {
+    const SnapshotSlot *s = &pen->now->slots[k];
+    if (places->slot[k].width <= 0) continue;
+    draw_work(pen, places->slot[k], s);
+    if (s->is_filled && is_by_tiles(pen->now, s->tensor)) pen_body(pen, BODY_HOME, s->tensor, places->slot[k], 1);
+  }
   draw_strike(pen, places);
   draw_flow(pen, places);
   draw_travel(pen, places);

@@ -117,8 +117,12 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
   run->schedule = s->schedule;
   run->has_event = step > 0 && schedule_seek(s->schedule, &s->plan, &cursor, step - 1) &&
                    schedule_next(s->schedule, &s->plan, &cursor, &run->event);
-  run->stored_bytes = s->traffic.write[TENSOR_S] + s->traffic.write[TENSOR_P];
-  run->stored_so_far = run->traffic.write[TENSOR_S] + run->traffic.write[TENSOR_P];
+  for (int t = 0; t < s->schedule->n_tensors; t++) {
+    const ProgramTensor *tensor = &s->schedule->tensors[t];
+    if (tensor->role == TENSOR_INPUT || tensor->rows != SIDE_ROWS || tensor->cols != SIDE_COLS) continue;
+    run->stored_bytes += s->traffic.write[t];
+    run->stored_so_far += run->traffic.write[t];
+  }
   run->lap = grid.lap;
   run->n_laps = grid.n_laps;
   run->T_r = grid.T_r;
@@ -305,7 +309,8 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->l2 = stage->l2;
   now->register_bytes = stage->register_bytes;
   now->register_capacity_bytes = stage->register_capacity_bytes;
-  now->has_layout = !layout_make(&now->layout, stage_plan(stage), NULL);
+  now->has_layout = stage->has_layout;
+  now->layout = stage->layout;
   fill_log(stage, now);
   fill_place(stage, now);
   fill_before(stage, now);
@@ -322,8 +327,9 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
 }
 
 bool snapshot_was_loaded(const Snapshot *now, const Event *e) {
-  const bool by_column = now->grid.column_by_column, is_rows = e->tensor == TENSOR_Q;
-  if (e->kind != EVENT_LOAD || e->tensor > TENSOR_V || is_rows != by_column) return false;
+  const bool by_column = now->grid.column_by_column, is_rows = snapshot_lies(now, e->tensor) == LIES_BY_ROWS;
+  if (e->kind != EVENT_LOAD || now->schedule->tensors[e->tensor].role != TENSOR_INPUT || is_rows != by_column)
+    return false;
   if (e->i < 0 || e->j < 0) return false;
   const int64_t i = by_column ? e->i : e->i - 1, j = by_column ? e->j - 1 : e->j;
   return i >= 0 && j >= 0 && snapshot_tile(&now->grid, i, j).kind != TILE_SKIPPED;

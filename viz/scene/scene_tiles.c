@@ -41,11 +41,14 @@ static void draw_counts(const Pen *pen, Box *box) {
   }
 }
 
-/* S or P as a square that fills as it is stored; an empty dashed one where it never exists in HBM. */
-static void draw_ghost(const Pen *pen, Box box, Tensor tensor) {
+static bool is_by_tiles(const Snapshot *now, int tensor) { return snapshot_lies(now, tensor) == LIES_BY_TILES; }
+static bool is_in_hbm(const Snapshot *now, int tensor) { return tensor < TENSORS_MAX && now->whole.write[tensor] > 0; }
+
+/* A matrix by tiles as a square that fills as it is stored; an empty dashed one where it never exists in HBM. */
+static void draw_ghost(const Pen *pen, Box box, int tensor) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
-  const bool real = now->whole.write[tensor] > 0;
+  const bool real = is_in_hbm(now, tensor);
   const double small = pen_size(pen, TYPE_SMALL);
   const Box words = box_cut_bottom(&box, 1.7 * small, 0);
   const double side = fmin(box.width, box.height);
@@ -66,56 +69,78 @@ static void draw_ghost(const Pen *pen, Box box, Tensor tensor) {
   const bool is_on_fill = there >= 1 || edge > low - title;
   const double base = is_on_fill ? fmin(low, edge - 0.2 * title) : low;
   pen_text(pen, TYPE_TITLE, is_on_fill ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE,
-           square.x + side / 2, square.y + base, 0, tensor_name(tensor));
+           square.x + side / 2, square.y + base, 0, pen_name(pen, tensor));
   snprintf(text, sizeof text, "%s", real ? number_bytes(now->traffic.write[tensor]).text : "not stored");
   if (pen_text_width(pen, TYPE_SMALL, false, text) <= fmax(side, words.width))
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, 0, text);
   pen_region(pen, HIT_TENSOR, tensor, -1, -1, 0, square);
 }
 
-/* Where S and P are drawn, under their words; empty when there is no room. */
-static void place_ghosts(const Pen *pen, Box box, Box ghosts[2]) {
-  const double small = pen_size(pen, TYPE_SMALL);
-  box_cut_top(&box, 1.9 * small, 0);
-  const double side = fmin((box.width - 20 * pen->unit) / 2, fmin(box.height - 1.7 * small, 190 * pen->unit));
-  ghosts[0] = ghosts[1] = (Box){0};
-  if (side < 30 * pen->unit) return;
-  ghosts[0] = box_at(box.x, box.y, side, side);
-  ghosts[1] = box_at(box.x + side + 20 * pen->unit, box.y, side, side);
+/* The matrices by tiles that the program has, and where they are drawn, under their words; empty where there is no room.
+ */
+typedef struct {
+  int n, tensors[VALUES_MAX];
+  Box boxes[VALUES_MAX]; /* by index of Program.tensors */
+  bool real;             /* any of them lies in HBM */
+} Ghosts;
+
+static Ghosts find_ghosts(const Snapshot *now) {
+  Ghosts g = {0};
+  g.n = snapshot_values(now, is_by_tiles, g.tensors);
+  for (int k = 0; k < g.n; k++) g.real |= is_in_hbm(now, g.tensors[k]);
+  return g;
 }
 
-static void draw_ghosts(const Pen *pen, Box box, const Box ghosts[2]) {
+static void place_ghosts(const Pen *pen, Box box, Ghosts *ghosts) {
+  const double small = pen_size(pen, TYPE_SMALL), gap = 20 * pen->unit, words = 1.7 * small;
+  box_cut_top(&box, 1.9 * small, 0);
+  const int across = ghosts->n < 2 ? 2 : ghosts->n > 4 ? 3 : ghosts->n, down = (ghosts->n + across - 1) / across;
+  if (down == 0) return;
+  const double side = fmin((box.width - (across - 1) * gap) / across, fmin(box.height / down - words, 190 * pen->unit));
+  if (side < 30 * pen->unit) return;
+  for (int k = 0; k < ghosts->n; k++)
+    ghosts->boxes[ghosts->tensors[k]] =
+        box_at(box.x + k % across * (side + gap), box.y + k / across * (side + words), side, side);
+}
+
+static void draw_ghosts(const Pen *pen, Box box, const Ghosts *ghosts) {
   const double small = pen_size(pen, TYPE_SMALL);
   const Snapshot *now = pen->now;
-  const bool real = now->whole.write[TENSOR_S] > 0;
   const Wide bytes = wide(now->grid.N_q) * wide(now->grid.N_k) * wide(now->grid.element_bytes);
-  char words[2 * NUMBER_CHARS];
-  if (ghosts[0].width <= 0) return;
-  snprintf(words, sizeof words, real ? "S and P in HBM, %s each" : "S and P would take %s each in HBM",
-           number_bytes(bytes).text);
+  char names[96] = "", words[sizeof names + NUMBER_CHARS + 32];
+  if (ghosts->n == 0 || ghosts->boxes[ghosts->tensors[0]].width <= 0) return;
+  for (int k = 0; k < ghosts->n; k++)
+    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+             k == 0              ? ""
+             : k + 1 < ghosts->n ? ", "
+                                 : " and ",
+             pen_name(pen, ghosts->tensors[k]));
+  snprintf(words, sizeof words, ghosts->real ? "%s in HBM, %s%s" : "%s would take %s%s in HBM", names,
+           number_bytes(bytes).text, ghosts->n > 1 ? " each" : "");
   pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, box.x, box.y + 1.1 * small, box.width, words);
-  for (int k = 0; k < 2; k++) {
-    const Box g = ghosts[k];
-    draw_ghost(pen, box_at(g.x, g.y, g.width, g.height + 1.7 * small), k ? TENSOR_P : TENSOR_S);
+  for (int k = 0; k < ghosts->n; k++) {
+    const Box g = ghosts->boxes[ghosts->tensors[k]];
+    draw_ghost(pen, box_at(g.x, g.y, g.width, g.height + 1.7 * small), ghosts->tensors[k]);
   }
 }
 
 void scene_tiles(const Pen *pen) {
   const double u = pen->unit;
-  Box body = pen_page(pen, pen->now->schedule->title), ghosts[2];
+  Box body = pen_page(pen, pen->now->schedule->title);
+  Ghosts ghosts = find_ghosts(pen->now);
   Box side = box_cut_side(pen, &body, pen->view->presentation ? 0.4 : 0.34, 0.36, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   box_cut_top(&side, 6 * u, 0);
   draw_counts(pen, &side);
   box_cut_top(&side, 8 * u, 0);
-  const bool real = pen->now->whole.write[TENSOR_S] > 0;
+  const bool real = ghosts.real;
   const bool has_many = pen->now->grid.T_r >= 40 || pen->now->grid.T_c >= 40;
   if (pen->view->presentation && !real && !has_many) side.height = 0; /* what is not there is said once, in numbers */
   const bool is_close = !real && draw_lens(pen, side);
   if (is_close) side.height = 0;
-  place_ghosts(pen, side, ghosts);
-  draw_ghosts(pen, side, ghosts);
-  const Box none = {0}, tiles = draw_grid(pen, body, real ? ghosts[0] : none, real ? ghosts[1] : none);
+  place_ghosts(pen, side, &ghosts);
+  draw_ghosts(pen, side, &ghosts);
+  const Box tiles = draw_grid(pen, body, real ? ghosts.boxes : NULL);
   draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
                           legend.height));
 }
@@ -137,7 +162,7 @@ static void draw_main_idea(const Pen *pen, Box body) {
   Box left = pen->is_tall ? box_cut_top(&body, 0.56 * body.height, 16 * pen->unit)
                           : box_cut_left(&body, 0.42 * body.width, 20 * pen->unit);
   const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * pen->unit);
-  draw_grid(pen, left, (Box){0}, (Box){0});
+  draw_grid(pen, left, NULL);
   draw_moved(pen, count);
   draw_hierarchy(pen, body, false);
 }
@@ -153,7 +178,7 @@ void scene_main(const Pen *pen) {
   const Box race = box_cut_bottom(&left, race_height(pen), 0);
   const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * u);
   const Box legend = box_cut_bottom(&left, legend_height(pen), 0);
-  const Box tiles = draw_grid(pen, left, (Box){0}, (Box){0});
+  const Box tiles = draw_grid(pen, left, NULL);
   draw_legend(pen, box_at(legend.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.width, legend.height));
   draw_moved(pen, count);
   draw_race(pen, race, false);

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "sim/machine/gpu.h"
-#include "sim/problem/layout.h"
+#include "sim/algorithms/layout.h"
 #include "sim/simulate.h"
 #include "sim/numbers/softmax.h"
 
@@ -85,16 +85,16 @@ typedef struct {
   int64_t line, n_done;  /* row (or column) of tiles the walk is in, and tiles of it that are done in this lap */
 } SnapshotGrid;
 
-/* One tensor's place in SRAM. */
+/* A value's place in SRAM, in the present kernel: of all that takes it, and of columns that nobody has declared one for
+ * all. What lies in it has been loaded or set, and is still to be read (or is what the present event makes). */
 typedef struct {
-  uint8_t tensor; /* Tensor; P takes the place of S */
-  bool is_used;   /* the algorithm keeps such a tile */
+  uint8_t tensor; /* what lies there: P where S was; of an empty place, whose it is */
+  bool is_used;   /* the kernel has such a place */
   bool is_filled;
-  bool is_touched; /* by the present event */
-  bool holds_P;    /* of S's place */
+  bool is_touched; /* made or moved by the present event */
   int64_t i, j;    /* which block; -1 where there is none */
   int64_t row0, row1, col0, col1;
-  bool in_registers;   /* fast kernels keep it in registers (S and P, O, m and l); the papers count it as SRAM */
+  bool in_registers;   /* no input: fast kernels keep it in registers; the papers count it as SRAM */
   uint64_t slot_bytes; /* room set aside: the SRAM budget's */
   uint64_t held_bytes; /* of the tile in it */
 } SnapshotSlot;
@@ -119,7 +119,7 @@ typedef struct {
   uint64_t step, n_steps;
   bool has_event;
   Event event;       /* the last that has happened to it */
-  Wide stored_bytes; /* S and P that the whole run writes to HBM */
+  Wide stored_bytes; /* matrices by tiles that the whole run writes to HBM */
   Wide stored_so_far;
   int64_t lap, n_laps, T_r, T_c; /* of its tiles, as in SnapshotGrid */
   Traffic traffic;               /* fold of its events [0, step) */
@@ -191,9 +191,9 @@ typedef struct {
 typedef struct {
   bool has_event, at_work;
   Event event;
-  int64_t i, j; /* its tile, or -1 */
-  SnapshotSlot slots[TENSOR_COUNT];
-  SnapshotSkips skips; /* without bytes */
+  int64_t i, j;                   /* its tile, or -1 */
+  SnapshotSlot slots[VALUES_MAX]; /* by index of Program.tensors */
+  SnapshotSkips skips;            /* without bytes */
 } SnapshotBefore;
 
 /* The whole row as far as it is known: its scores up to and with the present tile, the last of them if there are
@@ -225,10 +225,10 @@ typedef struct {
   Wide dense_bytes;
   Wide spared_bytes; /* loads that skipped tiles would have cost, so far */
   Wide spared_flops;
-  SnapshotSlot slots[TENSOR_COUNT];
+  SnapshotSlot slots[VALUES_MAX]; /* by index of Program.tensors */
   bool has_layout;
   Layout layout;                            /* addresses in HBM, as `tilewalk trace --format din` writes them */
-  uint64_t sram_bytes, sram_capacity_bytes; /* the budget of all slots, and what the machine has */
+  uint64_t sram_bytes, sram_capacity_bytes; /* the places of the present kernel, and what the machine has */
   uint64_t register_bytes,
       register_capacity_bytes; /* of the slots in registers, accumulated in fp32; of an SM, 0: not known */
   SnapshotL2 l2;
@@ -246,12 +246,15 @@ typedef struct {
 } Snapshot;
 
 typedef struct {
-  StageConfig config; /* completed */
-  Simulation run;     /* of one head */
+  StageConfig config;             /* completed */
+  uint64_t live[PROGRAM_OPS_MAX]; /* values still to be read (sim/algorithms/walk/live.h), before each operation */
+  Simulation run;                 /* of one head */
   Simulation rivals[SNAPSHOT_RUNS_MAX];
   Simulation launches[SNAPSHOT_RUNS_MAX]; /* of rivals, with all heads: how long they take */
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
   Traffic dense;
+  bool has_layout;
+  Layout layout;
   SnapshotL2 l2;
   uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
@@ -287,6 +290,23 @@ Wide stage_spared_bytes(const Stage *stage, uint64_t step);
 /* Of a snapshot only `row`, after an event of the walk: for who looks at many of them. `now` is whole otherwise, and
  * keeps the rest. */
 void stage_row_after(const Stage *stage, const Event *event, Snapshot *now);
+
+/* How a value lies beside the tiles of scores. */
+typedef enum { LIES_APART = 0, LIES_BY_ROWS, LIES_BY_KEYS, LIES_BY_TILES } SnapshotLies;
+SnapshotLies snapshot_lies(const Snapshot *snapshot, int tensor);
+
+/* Its bytes in HBM, of one head. */
+Wide snapshot_tensor_bytes(const Snapshot *snapshot, int tensor);
+
+/* Inputs, then what comes between, then outputs, then statistics: of the values for which `is_wanted`. Returns how
+ * many. */
+int snapshot_values(const Snapshot *snapshot, bool (*is_wanted)(const Snapshot *, int), int values[VALUES_MAX]);
+
+/* Values that the present event reads, makes or moves: a bit for each of Program.tensors. */
+uint64_t snapshot_subjects(const Snapshot *snapshot, const Event *event);
+
+/* The first value of that kind that the event makes or reads; -1: none. */
+int snapshot_subject(const Snapshot *snapshot, const Event *event, SnapshotLies lies, bool made);
 
 /* Tile (i, j) of the grid. */
 TileState snapshot_tile(const SnapshotGrid *grid, int64_t i, int64_t j);

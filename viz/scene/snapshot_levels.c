@@ -1,5 +1,6 @@
 /* What lies beyond SRAM and within it: L2, of the whole launch, and registers. Both are worked out once for a problem.
  */
+#include "sim/algorithms/walk/live.h"
 #include "viz/scene/snapshot_parts.h"
 
 static Wide whole(double bytes) { return (Wide)(bytes + 0.5); }
@@ -40,6 +41,8 @@ static void fill_registers(Stage *stage) {
 }
 
 Status stage_fill_levels(Stage *stage, Error *error) {
+  stage->has_layout = !layout_make(&stage->layout, stage_schedule(stage), stage_plan(stage), NULL);
+  live_find(stage_schedule(stage), schedule_when(stage_plan(stage)), stage->live);
   fill_registers(stage);
   return fill_l2(stage, error);
 }

@@ -1,142 +1,159 @@
-/* What lies in SRAM: the events of the present outer iteration, replayed from where it matters. */
+/* What lies in SRAM: of the values that are still to be read, the blocks of the loops around the present event. */
+#include "sim/algorithms/walk/live.h"
 #include "sim/algorithms/walk/walk.h"
 #include "viz/scene/snapshot_parts.h"
 
-static SnapshotSlot *slot_of(Snapshot *now, int tensor) {
-  SnapshotSlot *slots = now->slots;
-  if (tensor == TENSOR_P) tensor = TENSOR_S;
-  /* Standard's third pass uses the room of its first: V takes K's place, O takes Q's. */
-  if (tensor == TENSOR_V && !slots[TENSOR_V].is_used) tensor = TENSOR_K;
-  if (tensor == TENSOR_O && !slots[TENSOR_O].is_used) tensor = TENSOR_Q;
-  return slots[tensor].is_used ? &slots[tensor] : NULL;
-}
+static NameSet bit(int name) { return (NameSet)1 << name; }
 
-static void fill(Snapshot *now, int tensor, const Event *e) {
-  SnapshotSlot *slot = slot_of(now, tensor);
-  if (!slot) return;
-  const bool by_rows = tensor == TENSOR_Q || tensor == TENSOR_O || tensor == TENSOR_STATS;
-  const bool by_cols = tensor == TENSOR_K || tensor == TENSOR_V;
-  const uint64_t rows = (uint64_t)(e->row1 - e->row0), cols = (uint64_t)(e->col1 - e->col0);
-  const uint64_t d = (uint64_t)now->grid.d, element = (uint64_t)now->grid.element_bytes;
-  slot->tensor = (uint8_t)tensor;
-  slot->holds_P = tensor == TENSOR_P;
-  slot->is_filled = slot->is_touched = true;
-  slot->i = by_cols ? -1 : e->i;
-  slot->j = by_rows ? -1 : e->j;
-  slot->row0 = by_cols ? 0 : e->row0;
-  slot->row1 = by_cols ? 0 : e->row1;
-  slot->col0 = by_rows ? 0 : e->col0;
-  slot->col1 = by_rows ? 0 : e->col1;
-  slot->held_bytes = tensor == TENSOR_STATS ? rows * 2 * STATS_BYTES
-                     : by_rows              ? rows * d * element
-                     : by_cols              ? cols * d * element
-                                            : rows * cols * element;
+static SramSizes sizes_of(const Stage *stage) {
+  const Plan *p = stage_plan(stage);
+  return (SramSizes){p->tiling.B_r, p->tiling.B_c, p->shape.d, p->shape.d_v, p->element_bytes};
 }
 
 static void clear(SnapshotSlot *slot, int tensor) {
-  slot->tensor = (uint8_t)tensor;
-  slot->is_filled = slot->is_touched = slot->holds_P = false;
-  slot->i = slot->j = -1;
-  slot->row0 = slot->row1 = slot->col0 = slot->col1 = 0;
-  slot->held_bytes = 0;
-}
-
-static void apply(Snapshot *now, const Event *e) {
-  switch (e->kind) {
-  case EVENT_LOAD:
-  case EVENT_STORE: fill(now, e->tensor, e); break;
-  case EVENT_PRODUCT:
-    fill(now, TENSOR_S, e);
-    if (!now->slots[TENSOR_K].is_filled || now->slots[TENSOR_K].j != e->j) fill(now, TENSOR_K, e);
-    break;
-  case EVENT_MASK: fill(now, TENSOR_S, e); break;
-  case EVENT_NEW_MAX: fill(now, TENSOR_STATS, e); break;
-  case EVENT_RESCALE:
-    fill(now, TENSOR_STATS, e);
-    fill(now, TENSOR_O, e);
-    break;
-  case EVENT_ACCUMULATE:
-    if (e->col1 > e->col0) {
-      fill(now, TENSOR_P, e);
-      fill(now, TENSOR_V, e);
-    }
-    fill(now, TENSOR_O, e);
-    fill(now, TENSOR_STATS, e);
-    break;
-  case EVENT_NORMALISE: fill(now, e->tensor, e); break;
-  default: break;
-  }
-}
-
-static void apply_next(Snapshot *now, const Event *e, bool *leaving) {
-  for (int t = 0; t < TENSOR_COUNT; t++) {
-    now->slots[t].is_touched = false;
-    if (leaving[t]) clear(&now->slots[t], t);
-    leaving[t] = false;
-  }
-  apply(now, e);
-  const SnapshotSlot *slot = e->kind == EVENT_STORE ? slot_of(now, e->tensor) : NULL;
-  if (slot) leaving[slot - now->slots] = true;
-}
-
-/* Replays events from the cursor to `step`, or until the walk comes to operation `until`. */
-static void replay(const Stage *stage, Cursor *cursor, uint64_t step, int until, Snapshot *now, bool *leaving) {
-  Event event;
-  while (cursor->step < step && cursor->op != until &&
-         schedule_next(stage_schedule(stage), stage_plan(stage), cursor, &event))
-    apply_next(now, &event, leaving);
-}
-
-/* The iteration of a loop over tiles from which on a replay sees all that is alive: the one before the present one, or
- * the last that computed something. */
-static int64_t start_of_replay(const Schedule *s, const Plan *plan, const Cursor *c, int loop) {
-  enum { LOOKED_BACK = 4096 };
-  const ProgramOp *op = &s->ops[loop];
-  const Dim dim = (Dim)op->dim;
-  Cursor back = *c;
-  if (!op->of) return c->at[dim] > 0 ? c->at[dim] - 1 : 0;
-  for (int64_t n = 0; back.at[dim] > 0 && n < LOOKED_BACK; n++) {
-    back.at[dim]--;
-    walk_set_block(plan, op, &back);
-    if (back.tile != TILE_SKIPPED && back.at[dim] < c->at[dim]) break;
-  }
-  return back.at[dim];
+  *slot = (SnapshotSlot){.tensor = (uint8_t)tensor, .i = -1, .j = -1};
 }
 
 static void empty_slots(const Stage *stage, Snapshot *now) {
-  const SramBudget *b = &stage->run.sram;
-  const Wide *const sizes = b->of;
-  for (int t = 0; t < TENSOR_COUNT; t++) {
-    clear(&now->slots[t], t);
-    now->slots[t].is_used = sizes[t] > 0;
-    now->slots[t].in_registers = t >= TENSOR_S;
-    now->slots[t].slot_bytes = (uint64_t)sizes[t];
+  const Schedule *s = stage_schedule(stage);
+  const SramSizes sizes = sizes_of(stage);
+  const SramBudget b = sram_budget_of_kernel(s, now->has_event ? s->ops[now->event.op].kernel : 0, &sizes);
+  for (int t = 0; t < s->n_values; t++) {
+    SnapshotSlot *slot = &now->slots[t];
+    clear(slot, t);
+    slot->is_used = b.of[t] > 0;
+    slot->in_registers = s->tensors[t].role != TENSOR_INPUT;
+    slot->slot_bytes = (uint64_t)b.of[t];
   }
-  now->sram_bytes = (uint64_t)b->bytes;
+  now->sram_bytes = (uint64_t)b.bytes;
   now->sram_capacity_bytes = (uint64_t)stage->run.machine.sram_bytes;
 }
 
-/* What is alive is what the loops around the present event have done before its iterations: each body up to the next
- * loop inwards, then the iterations of the innermost from where it matters. */
+static int64_t length_of(const Plan *p, const Event *e, uint8_t side) {
+  switch (side) {
+  case SIDE_ROWS: return e->row1 - e->row0;
+  case SIDE_COLS: return e->col1 - e->col0;
+  case SIDE_D: return p->shape.d;
+  case SIDE_DV: return p->shape.d_v;
+  default: return 1;
+  }
+}
+
+static bool has_side(const ProgramName *n, Side side) { return n->rows == side || n->cols == side; }
+
+/* `counted`: places whose bytes are in held_bytes already. */
+static void fill(const Stage *stage, Snapshot *now, int name, bool is_made, NameSet *counted) {
+  const Schedule *s = stage_schedule(stage);
+  const Event *e = &now->event;
+  const ProgramName *n = &s->names[name];
+  const int place = sram_place(s, s->ops[e->op].kernel, name);
+  if (place < 0) return;
+  SnapshotSlot *slot = &now->slots[s->names[place].tensor];
+  const bool rows = has_side(n, SIDE_ROWS), cols = has_side(n, SIDE_COLS);
+  const bool is_column = n->rows == SIDE_ONE || n->cols == SIDE_ONE;
+  const uint64_t bytes =
+      (uint64_t)(length_of(stage_plan(stage), e, n->rows) * length_of(stage_plan(stage), e, n->cols)) *
+      (uint64_t)(is_column ? STATS_BYTES : now->grid.element_bytes);
+  const bool is_new = !(*counted & bit(place));
+  slot->held_bytes = s->tensors[n->tensor].is_stats ? slot->held_bytes + (is_new ? bytes : 0) : bytes;
+  *counted |= bit(place);
+  slot->is_filled = true;
+  slot->is_touched |= is_made;
+  slot->tensor = n->tensor;
+  slot->i = rows ? e->i : -1;
+  slot->j = cols ? e->j : -1;
+  slot->row0 = rows ? e->row0 : 0;
+  slot->row1 = rows ? e->row1 : 0;
+  slot->col0 = cols ? e->col0 : 0;
+  slot->col1 = cols ? e->col1 : 0;
+}
+
+/* Those that a load would have brought which happens only if a loop has a tile, where it has none. */
+static NameSet never_loaded(const Stage *stage, const Event *e) {
+  const Schedule *s = stage_schedule(stage);
+  const Cursor at = {.i = e->i, .j = e->j, .split = e->split};
+  NameSet names = 0;
+  for (int op = s->kernels[s->ops[e->op].kernel].first_op; op < e->op; op++)
+    if (s->ops[op].kind == OP_EVENT && s->ops[op].needs >= 0 &&
+        !walk_has_tile(stage_plan(stage), &s->ops[s->ops[op].needs], &at))
+      for (int k = 0; k < s->ops[op].n_moved; k++) names |= bit(s->ops[op].moved[k]);
+  return names;
+}
+
 void snapshot_fill_slots(const Stage *stage, Snapshot *now) {
   const Schedule *s = stage_schedule(stage);
-  const Plan *plan = stage_plan(stage);
-  bool leaving[TENSOR_COUNT] = {false};
-  int chain[PROGRAM_DEPTH_MAX], n = 0;
-  Cursor at;
+  const Event *e = &now->event;
   empty_slots(stage, now);
   if (!now->has_event || now->step == now->n_steps) return;
-  Event event;
-  schedule_seek(s, plan, &at, now->step - 1);
-  schedule_next(s, plan, &at, &event);
-  if (event.kind == EVENT_SKIP) at.at[s->ops[event.op].dim]--; /* the walk has gone on already */
-  for (int loop = s->ops[now->event.op].parent; loop >= 0; loop = s->ops[loop].parent) chain[n++] = loop;
-  for (int k = n - 1; k >= 0; k--) {
-    Cursor c = at;
-    for (int inner = 0; inner < k; inner++) walk_leave_blocks(&c, (Dim)s->ops[chain[inner]].dim);
-    c.op = (uint8_t)(chain[k] + 1);
-    if (k == 0) c.at[s->ops[chain[0]].dim] = start_of_replay(s, plan, &at, chain[0]);
-    c.step = (uint64_t)place_step(s, plan, &c);
-    replay(stage, &c, now->step, k > 0 ? chain[k - 1] : -1, now, leaving);
+  const bool skips = e->kind == EVENT_SKIP;
+  NameSet made = skips ? 0 : live_sets(s, e->op), there = stage->live[e->op], counted = 0;
+  if (e->kind == EVENT_STORE || e->kind == EVENT_MASK)
+    for (int k = 0; k < s->ops[e->op].n_moved; k++) made |= bit(s->ops[e->op].moved[k]);
+  there &= ~never_loaded(stage, e);
+  for (int name = 0; name < s->n_names; name++)
+    if (there & ~made & bit(name)) fill(stage, now, name, false, &counted);
+  for (int name = 0; name < s->n_names; name++)
+    if (made & bit(name)) fill(stage, now, name, true, &counted);
+}
+
+/* ---- Values by what they are ------------------------------------------------------------------------------- */
+
+SnapshotLies snapshot_lies(const Snapshot *now, int tensor) {
+  const ProgramTensor *t = &now->schedule->tensors[tensor];
+  const bool rows = t->rows == SIDE_ROWS || t->cols == SIDE_ROWS, cols = t->rows == SIDE_COLS || t->cols == SIDE_COLS;
+  return rows && cols ? LIES_BY_TILES : rows ? LIES_BY_ROWS : cols ? LIES_BY_KEYS : LIES_APART;
+}
+
+static Wide whole_side(const Snapshot *now, uint8_t side) {
+  switch (side) {
+  case SIDE_ROWS: return wide(now->grid.N_q);
+  case SIDE_COLS: return wide(now->grid.N_k);
+  case SIDE_D: return wide(now->problem.shape.d);
+  case SIDE_DV: return wide(now->problem.shape.d_v);
+  default: return 1;
   }
+}
+
+Wide snapshot_tensor_bytes(const Snapshot *now, int tensor) {
+  const ProgramTensor *t = &now->schedule->tensors[tensor];
+  if (t->is_stats) return wide(now->grid.N_q) * 2 * STATS_BYTES;
+  const Wide each = t->is_fp32 || t->cols == SIDE_ONE ? STATS_BYTES : wide(now->grid.element_bytes);
+  return whole_side(now, t->rows) * whole_side(now, t->cols) * each;
+}
+
+int snapshot_values(const Snapshot *now, bool (*is_wanted)(const Snapshot *, int), int values[VALUES_MAX]) {
+  const Schedule *s = now->schedule;
+  int n = 0;
+  for (int group = 0; group < 4; group++)
+    for (int t = 0; t < s->n_values; t++) {
+      const ProgramTensor *v = &s->tensors[t];
+      const int own = v->is_stats ? 3 : v->role == TENSOR_INPUT ? 0 : v->role == TENSOR_OUTPUT ? 2 : 1;
+      if (own == group && is_wanted(now, t)) values[n++] = t;
+    }
+  return n;
+}
+
+static uint64_t rows_of(const Schedule *s, NameSet names) {
+  uint64_t rows = 0;
+  for (int name = 0; name < s->n_names; name++)
+    if (names & bit(name)) rows |= (uint64_t)1 << s->names[name].tensor;
+  return rows;
+}
+
+uint64_t snapshot_subjects(const Snapshot *now, const Event *e) {
+  if (e->kind == EVENT_SKIP) return 0;
+  if (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) return (uint64_t)1 << e->tensor;
+  return rows_of(now->schedule, live_reads(now->schedule, e->op) | live_sets(now->schedule, e->op));
+}
+
+int snapshot_subject(const Snapshot *now, const Event *e, SnapshotLies lies, bool made) {
+  const Schedule *s = now->schedule;
+  if (e->kind == EVENT_SKIP) return -1;
+  const bool moves = e->kind == EVENT_LOAD || e->kind == EVENT_STORE;
+  const uint64_t rows = moves  ? (uint64_t)1 << e->tensor
+                        : made ? rows_of(s, live_sets(s, e->op))
+                               : rows_of(s, live_reads(s, e->op));
+  for (int t = 0; t < s->n_values; t++)
+    if ((rows >> t & 1) && snapshot_lies(now, t) == lies && !s->tensors[t].is_stats) return t;
+  return -1;
 }

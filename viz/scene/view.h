@@ -32,7 +32,7 @@ typedef enum {
 
 typedef struct {
   SceneHitKind kind;
-  Tensor tensor;
+  int tensor;
   int64_t i, j;               /* -1 where there is none */
   int index;                  /* of the run or the line */
   double x, y, width, height; /* its rectangle */
@@ -57,7 +57,7 @@ typedef enum {
 
 typedef struct {
   SceneBodyKind kind;
-  Tensor tensor;
+  int tensor;
   double x, y, width, height, alpha;
 } SceneBody;
 

@@ -16,10 +16,9 @@ static bool is_letter(const ProgramName *n, const char *letters) {
   return strcspn(n->text, "_'") == 1 && strchr(letters, n->text[0]);
 }
 
-/* One column that nobody has declared; of a program that declares nothing, m, l and L whether they move or not. */
-static bool is_statistic(const Program *p, const ProgramName *n) {
-  if (n->is_declared || n->cols != SIDE_ONE) return false;
-  return n->is_loaded || n->is_stored || (!p->declares && is_letter(n, "mlL"));
+/* A column of the rows that nobody has declared, moved or not. */
+static bool is_statistic(const ProgramName *n) {
+  return !n->is_declared && n->rows == SIDE_ROWS && n->cols == SIDE_ONE;
 }
 
 /* The row of that text, added if need be. */
@@ -41,7 +40,7 @@ static ProgramTensor *row_of_name(Program *p, const ProgramName *n) {
 
 static void add_rows(Program *p, bool (*is_wanted)(const Program *, const ProgramName *)) {
   for (int n = 0; n < p->n_names; n++)
-    if (!is_statistic(p, &p->names[n]) && is_wanted(p, &p->names[n])) row_of_name(p, &p->names[n]);
+    if (!is_statistic(&p->names[n]) && is_wanted(p, &p->names[n])) row_of_name(p, &p->names[n]);
 }
 
 static bool is_declared(const Program *p, const ProgramName *n) { return n->is_declared && p->declares; }
@@ -54,11 +53,12 @@ static bool is_any(const Program *p, const ProgramName *n) {
 }
 
 /* What statistics are called where there is room for their names. */
-static void name_statistics(const Program *p, ProgramTensor *t, const char *implied) {
+_Static_assert(PROGRAM_NAMES_MAX + 7 <= VALUES_MAX && VALUES_MAX <= 64, "a row a name, and a bit a row");
+
+static void name_statistics(const Program *p, ProgramTensor *t) {
   char letters[sizeof p->names[0].text];
-  strcpy(t->title, implied);
-  for (int n = 0; n < p->n_names && !*implied; n++) {
-    if (!is_statistic(p, &p->names[n])) continue;
+  for (int n = 0; n < p->n_names; n++) {
+    if (!is_statistic(&p->names[n])) continue;
     letters_of(p->names[n].text, letters);
     const size_t used = strlen(t->title);
     if (strstr(t->title, letters) || used + 2 + strlen(letters) >= sizeof t->title) continue;
@@ -67,32 +67,54 @@ static void name_statistics(const Program *p, ProgramTensor *t, const char *impl
   }
 }
 
+/* Those of the papers' programs in the papers' order; L is what becomes of them. */
+static bool are_m_and_l(const Program *p) {
+  unsigned seen = 0;
+  for (int n = 0; n < p->n_names; n++) {
+    if (!is_statistic(&p->names[n])) continue;
+    const char *at = strchr("mlL", p->names[n].text[0]);
+    if (!at || (p->names[n].text[1] && !strchr("_'", p->names[n].text[1]))) return false;
+    seen |= 1u << (at - "mlL");
+  }
+  return (seen & 3) == 3;
+}
+
+static void add_statistics(Program *p, bool implied) {
+  ProgramTensor *t = &p->tensors[row_of(p, "stats")];
+  *t = (ProgramTensor){.text = "stats", .rows = SIDE_ROWS, .cols = SIDE_ONE, .is_fp32 = true, .is_stats = true};
+  t->is_listed = implied;
+  if (implied && are_m_and_l(p))
+    strcpy(t->title, "m, l");
+  else
+    name_statistics(p, t);
+}
+
 /* A program that declares nothing has the papers' tensors, moved or not; SRAM lists them, but P, which takes the place
  * of S. */
 static void find_rows(Program *p) {
   static const char *const IMPLIED[] = {"Q", "K", "V", "S", "P"};
   const bool implied = !p->declares;
-  bool statistics = implied;
+  bool statistics = false, moved = implied;
   for (size_t k = 0; implied && k < sizeof IMPLIED / sizeof *IMPLIED; k++)
     p->tensors[row_of(p, IMPLIED[k])].is_listed = k < 4;
   add_rows(p, is_declared);
   add_rows(p, is_own_moved);
   if (implied) p->tensors[row_of(p, "O")].is_listed = true;
-  for (int n = 0; n < p->n_names; n++) statistics |= is_statistic(p, &p->names[n]);
-  if (statistics) {
-    ProgramTensor *t = &p->tensors[row_of(p, "stats")];
-    *t = (ProgramTensor){.text = "stats", .rows = SIDE_ROWS, .cols = SIDE_ONE, .is_fp32 = true, .is_stats = true};
-    t->is_listed = implied;
-    name_statistics(p, t, implied ? "m, l" : "");
+  for (int n = 0; n < p->n_names; n++) {
+    const ProgramName *name = &p->names[n];
+    statistics |= is_statistic(name);
+    moved |= is_statistic(name) && (name->is_loaded || name->is_stored);
   }
+  if (moved) add_statistics(p, implied);
   p->n_tensors = p->n_values;
+  if (statistics && !moved) add_statistics(p, implied);
   add_rows(p, is_any);
 }
 
 static void describe_rows(Program *p) {
   for (int k = 0; k < p->n_names; k++) {
     ProgramName *n = &p->names[k];
-    ProgramTensor *t = is_statistic(p, n) ? &p->tensors[row_of(p, "stats")] : row_of_name(p, n);
+    ProgramTensor *t = is_statistic(n) ? &p->tensors[row_of(p, "stats")] : row_of_name(p, n);
     n->tensor = (uint8_t)(t - p->tensors);
     if (t->is_stats) continue;
     if (t->rows == SIDE_COUNT) t->rows = n->rows, t->cols = n->cols;

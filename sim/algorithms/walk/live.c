@@ -25,6 +25,8 @@ NameSet live_reads(const Program *p, int op) {
   const ProgramOp *o = &p->ops[op];
   if (o->kind != OP_EVENT && o->kind != OP_SET) return 0;
   NameSet set = 0, reads = reads_of(p, o->first_assign, o->first_assign + o->n_assigns, &set);
+  if (o->value) reads |= names_in(p, o->value - 1) & ~(o->event == EVENT_MASK ? set : 0);
+  if (o->value && o->n_assigns) reads |= set; /* of the rows that the condition leaves alone */
   for (int k = 0; k < o->n_moved && o->event != EVENT_LOAD; k++) reads |= bit(o->moved[k]) & ~set;
   return reads;
 }

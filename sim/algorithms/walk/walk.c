@@ -105,8 +105,7 @@ void walk_set_block(const Plan *plan, const ProgramOp *loop, Cursor *c) { set_bl
 
 /* ---- Conditions ------------------------------------------------------------------------------------------- */
 
-/* Whether the loop has a computed tile for the blocks that the cursor is in. */
-static bool has_tile(const Plan *plan, const ProgramOp *loop, const Cursor *c) {
+bool walk_has_tile(const Plan *plan, const ProgramOp *loop, const Cursor *c) {
   const Tiling *t = &plan->tiling;
   const Span range = walk_range(plan, loop, c->split);
   if (plan->mask.pattern) {
@@ -127,7 +126,7 @@ static inline bool happens(const Schedule *s, const Plan *plan, const ProgramOp 
   if (op->first && (((op->first & IN_I) && c->at[DIM_I]) || ((op->first & IN_J) && c->at[DIM_J]) ||
                     ((op->first & IN_S) && c->at[DIM_S]) || ((op->first & IN_H) && c->at[DIM_H])))
     return false;
-  return op->needs < 0 || has_tile(plan, &s->ops[op->needs], c);
+  return op->needs < 0 || walk_has_tile(plan, &s->ops[op->needs], c);
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */

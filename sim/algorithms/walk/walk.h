@@ -18,4 +18,7 @@ void walk_leave_loop(const ProgramOp *loop, Cursor *cursor);
 void walk_enter_loop(const Plan *plan, const ProgramOp *loop, Cursor *cursor);
 void walk_set_block(const Plan *plan, const ProgramOp *loop, Cursor *cursor);
 
+/* Whether the loop has a computed tile for the blocks that the cursor is in. */
+bool walk_has_tile(const Plan *plan, const ProgramOp *loop, const Cursor *cursor);
+
 #endif
