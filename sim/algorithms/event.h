@@ -5,6 +5,7 @@
 #ifndef TILEWALK_SIM_EVENT_H
 #define TILEWALK_SIM_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/problem/band.h" /* TileKind */
@@ -42,6 +43,10 @@ typedef struct {
   uint64_t bytes; /* of a load, store or addition, else 0 */
   uint64_t flops; /* of a matrix product, else 0 */
 } Event;
+
+/* What crosses the SRAM boundary, either way; and what goes out. */
+static inline bool event_goes_out(int kind) { return kind == EVENT_STORE || kind == EVENT_ADD; }
+static inline bool event_moves(int kind) { return kind == EVENT_LOAD || event_goes_out(kind); }
 
 const char *event_kind_name(EventKind kind); /* "load", "new max", ... */
 const char *tile_kind_name(TileKind kind);   /* "full", "partial", "skipped" */

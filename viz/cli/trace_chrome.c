@@ -9,7 +9,8 @@ static int lane_of(EventKind kind) {
   case EVENT_LOAD: return LANE_LOAD;
   case EVENT_PRODUCT:
   case EVENT_ACCUMULATE: return LANE_PRODUCT;
-  case EVENT_STORE: return LANE_STORE;
+  case EVENT_STORE:
+  case EVENT_ADD: return LANE_STORE;
   case EVENT_SKIP: return LANE_SKIP;
   default: return LANE_SOFTMAX;
   }

@@ -81,7 +81,7 @@ static uint64_t place_of(const Plan *p, const Event *e) {
 }
 
 static Status use(Walk *walk, const Plan *p, const Event *e) {
-  if (e->kind != EVENT_LOAD && e->kind != EVENT_STORE) return STATUS_OK;
+  if (!event_moves(e->kind)) return STATUS_OK;
   const uint64_t before = walk->state->first_uses;
   const uint64_t units = (uint64_t)round(tile_bytes(p, (Tensor)e->tensor) / walk->unit_bytes);
   if (units == 0) {

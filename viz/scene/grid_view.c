@@ -464,7 +464,7 @@ static void draw_blocks(const Grid *v) {
   for (int k = 0; k < now->schedule->n_values; k++) {
     const SnapshotSlot *s = &now->slots[k], *old = &now->before.slots[k];
     const int t = s->tensor;
-    const bool has_left = now->before.event.kind == EVENT_STORE && now->before.event.tensor == old->tensor;
+    const bool has_left = event_goes_out(now->before.event.kind) && now->before.event.tensor == old->tensor;
     if (old->is_filled && !is_same_block(s, old) && !has_left && is_beside(v, old->tensor))
       pen_tile(pen, old->tensor, dock_of_slot(v, now->before.slots, k), orange, fading(pen));
     if (!s->is_filled || !is_beside(v, t)) continue;
@@ -611,8 +611,8 @@ static void draw_flow_of_tile(const Grid *v, Box tile) {
     pen_body(pen, BODY_HOME, e->tensor, away, 1);
     pen_body(pen, BODY_HOME, e->tensor, tile, 1);
     if (pen_passing(pen) > 0)
-      pen_tile(pen, e->tensor, box_between(tile, away, e->kind == EVENT_STORE ? part : 1 - part), orange,
-               v->strips[e->tensor].width > 0 ? 1 : fmin(1, 4 * (e->kind == EVENT_STORE ? 1 - part : part)));
+      pen_tile(pen, e->tensor, box_between(tile, away, event_goes_out(e->kind) ? part : 1 - part), orange,
+               v->strips[e->tensor].width > 0 ? 1 : fmin(1, 4 * (event_goes_out(e->kind) ? 1 - part : part)));
   }
 }
 

@@ -48,7 +48,7 @@ static bool is_pointed_at(const Pen *pen, int tensor) {
 
 bool pen_moves(const Pen *pen, int tensor) {
   const Event *e = &pen->now->event;
-  return pen->now->has_event && (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) && e->tensor == tensor;
+  return pen->now->has_event && event_moves(e->kind) && e->tensor == tensor;
 }
 
 bool pen_talks_of(const Pen *pen, int tensor) {

@@ -100,7 +100,7 @@ static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
       is_input(now, tensor) ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55) : t->tile[TILE_COLOUR_DONE];
   const Event *e = &now->event;
   double there = presence(now, tensor);
-  if (is_subject && e->kind == EVENT_STORE && now->whole.write[tensor] > 0) /* it is there when it has arrived */
+  if (is_subject && event_goes_out(e->kind) && now->whole.write[tensor] > 0) /* it is there when it has arrived */
     there -= (1 - pen_happened(pen)) * (double)e->bytes / (double)now->whole.write[tensor];
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
   pen_fill(pen, box_at(bar.x, bar.y, bar.width, bar.height * fmax(0, there)), pen_lit(pen, lies, is_subject), 1);
@@ -190,7 +190,7 @@ static void draw_moved_bytes(const Pen *pen, Box numbers, double base, int t, bo
   const Snapshot *now = pen->now;
   const double right = numbers.x + numbers.width, column = numbers.width / 2;
   const bool read = pen_moves(pen, t) && now->event.kind == EVENT_LOAD,
-             written = pen_moves(pen, t) && now->event.kind == EVENT_STORE;
+             written = pen_moves(pen, t) && event_goes_out(now->event.kind);
   if (is_ghost(now, t)) {
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, right, base, 0,
              is_narrow ? "never" : "never stored");
@@ -323,7 +323,7 @@ static void draw_link(const Pen *pen, Box box) {
   draw_lane(pen, upper, "read", number_bytes(now->read_bytes).text, true, part_of(now->read_bytes, most), rate, true,
             now->has_event && now->event.kind == EVENT_LOAD);
   draw_lane(pen, box, "written", number_bytes(now->write_bytes).text, true, part_of(now->write_bytes, most), rate,
-            false, now->has_event && now->event.kind == EVENT_STORE);
+            false, now->has_event && event_goes_out(now->event.kind));
 }
 
 /* ---- L2 -------------------------------------------------------------------------------------------------- */
@@ -427,11 +427,11 @@ static void fill_slot(const Pen *pen, Box bar, const SnapshotSlot *s, bool is_su
                happened = pen_happened(pen), phase = pen->view->phase, fading = phase > 0 && phase < 1 ? 1 - phase : 0;
   const bool is_other =
       old->is_filled && (!s->is_filled || old->tensor != s->tensor || old->i != s->i || old->j != s->j);
-  const bool had_left = now->before.event.kind == EVENT_STORE && now->before.event.tensor == old->tensor;
+  const bool had_left = event_goes_out(now->before.event.kind) && now->before.event.tensor == old->tensor;
   if (is_other && !had_left) pen_fill(pen, bar, still, fading);
   if (!s->is_filled) return;
   const Box held = box_at(bar.x, bar.y, bar.width * part, bar.height);
-  const bool is_moved = s->is_touched && (kind == EVENT_LOAD || kind == EVENT_STORE) && now->event.tensor == s->tensor;
+  const bool is_moved = s->is_touched && event_moves(kind) && now->event.tensor == s->tensor;
   if (is_moved) { /* drawn on its way */
     if (kind == EVENT_LOAD && happened >= 1) pen_fill(pen, held, orange, 1);
     return;
@@ -613,7 +613,7 @@ static void draw_travel(const Pen *pen, const Places *places) {
   const Snapshot *now = pen->now;
   const Event *e = &now->event;
   const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
-  if (!now->has_event || (e->kind != EVENT_LOAD && e->kind != EVENT_STORE)) return;
+  if (!now->has_event || !event_moves(e->kind)) return;
   const Box home = block_of(pen, places, e->tensor, e->row0, e->row1, e->col0, e->col1);
   for (int k = 0; k < now->schedule->n_values; k++) {
     const SnapshotSlot *s = &now->slots[k];

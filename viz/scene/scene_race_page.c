@@ -156,8 +156,7 @@ static void draw_matrices(const Pen *pen, Box map, double scale, const SnapshotR
 static void draw_body(const Pen *pen, Box map, Box sram, double scale, const SnapshotRun *run) {
   const Event *e = &run->event;
   const SnapshotGrid *g = &pen->now->grid;
-  if (!run->has_event || run->is_finished || (e->kind != EVENT_LOAD && e->kind != EVENT_STORE) || e->tensor > TENSOR_O)
-    return;
+  if (!run->has_event || run->is_finished || !event_moves(e->kind) || e->tensor > TENSOR_O) return;
   const Box all = matrix_of(pen, map, scale, e->tensor);
   const bool by_keys = e->tensor == TENSOR_K || e->tensor == TENSOR_V;
   const double n = (double)(by_keys ? g->N_k : g->N_q), from = (double)(by_keys ? e->col0 : e->row0);

@@ -353,7 +353,7 @@ static uint64_t boundary_before(const Stage *stage, uint64_t step, Stride stride
 static bool is_wanted(const Event *e, Stride stride) {
   return stride == STRIDE_NEW_MAX ? e->kind == EVENT_NEW_MAX
          : stride == STRIDE_SKIP  ? e->kind == EVENT_SKIP
-                                  : e->kind == EVENT_STORE;
+                                  : event_goes_out(e->kind);
 }
 
 enum { SEARCH_CHUNK = 1024 };

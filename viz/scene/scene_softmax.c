@@ -277,7 +277,7 @@ static void draw_traffic(const RowPlot *p) {
   const Snapshot *now = pen->now;
   const Event *e = &now->event;
   const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
-  const bool moves = e->kind == EVENT_LOAD || e->kind == EVENT_STORE;
+  const bool moves = event_moves(e->kind);
   const double happened_part = pen_happened(pen);
   for (int k = 0; k < 2; k++) {
     const int t = k ? TENSOR_V : TENSOR_K;
@@ -412,8 +412,7 @@ static bool is_known(const Snapshot *now, int k, const Line *line) {
 static bool is_now(const Snapshot *now, int k, const Line *line) {
   static const EventKind STANDARD[4] = {EVENT_NEW_MAX, EVENT_NORMALISE, EVENT_NORMALISE, EVENT_ACCUMULATE};
   if (now->grid.n_laps > 1) return now->event.kind == STANDARD[k];
-  return now->row.phase == line->phase && now->event.kind != EVENT_LOAD && now->event.kind != EVENT_STORE &&
-         now->event.kind != EVENT_NORMALISE;
+  return now->row.phase == line->phase && !event_moves(now->event.kind) && now->event.kind != EVENT_NORMALISE;
 }
 
 static void draw_formulas(const Pen *pen, Box box, bool is_large) {

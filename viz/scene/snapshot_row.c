@@ -380,7 +380,7 @@ static void fold_to(Row *row, int64_t number, const Event *event) {
 /* ---- The end of a row ------------------------------------------------------------------------------------- */
 
 static bool stores_O(const Schedule *s, const ProgramOp *op) {
-  if (op->kind != OP_EVENT || op->event != EVENT_STORE) return false;
+  if (op->kind != OP_EVENT || !event_goes_out(op->event)) return false;
   for (int k = 0; k < op->n_moved; k++)
     if (s->names[op->moved[k]].tensor == TENSOR_O && !(s->names[op->moved[k]].subscripts & IN_S)) return true;
   return false;
@@ -398,7 +398,7 @@ static bool is_final(Row *row, const Event *event) {
     if (stores_O(v.schedule, &ops[at])) {
       if (stored) return false;
       stored = true;
-    } else if (!stored && ops[at].event != EVENT_LOAD && ops[at].event != EVENT_STORE) {
+    } else if (!stored && !event_moves(ops[at].event)) {
       return false;
     }
   }

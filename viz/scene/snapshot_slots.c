@@ -87,7 +87,7 @@ void snapshot_fill_slots(const Stage *stage, Snapshot *now) {
   if (!now->has_event || now->step == now->n_steps) return;
   const bool skips = e->kind == EVENT_SKIP;
   NameSet made = skips ? 0 : live_sets(s, e->op), there = stage->live[e->op], counted = 0;
-  if (e->kind == EVENT_STORE || e->kind == EVENT_MASK)
+  if (event_goes_out(e->kind) || e->kind == EVENT_MASK)
     for (int k = 0; k < s->ops[e->op].n_moved; k++) made |= bit(s->ops[e->op].moved[k]);
   there &= ~never_loaded(stage, e);
   for (int name = 0; name < s->n_names; name++)
@@ -142,14 +142,14 @@ static uint64_t rows_of(const Schedule *s, NameSet names) {
 
 uint64_t snapshot_subjects(const Snapshot *now, const Event *e) {
   if (e->kind == EVENT_SKIP) return 0;
-  if (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) return (uint64_t)1 << e->tensor;
+  if (event_moves(e->kind)) return (uint64_t)1 << e->tensor;
   return rows_of(now->schedule, live_reads(now->schedule, e->op) | live_sets(now->schedule, e->op));
 }
 
 int snapshot_subject(const Snapshot *now, const Event *e, SnapshotLies lies, bool made) {
   const Schedule *s = now->schedule;
   if (e->kind == EVENT_SKIP) return -1;
-  const bool moves = e->kind == EVENT_LOAD || e->kind == EVENT_STORE;
+  const bool moves = event_moves(e->kind);
   const uint64_t rows = moves  ? (uint64_t)1 << e->tensor
                         : made ? rows_of(s, live_sets(s, e->op))
                                : rows_of(s, live_reads(s, e->op));

@@ -63,7 +63,7 @@ static TimelineBar multiply(const Timeline *t, Clock *c, const Event *e) {
 }
 
 static TimelineLane lane_of(const Event *e) {
-  if (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) return LANE_LOAD;
+  if (event_moves(e->kind)) return LANE_LOAD;
   return e->kind == EVENT_PRODUCT || e->kind == EVENT_ACCUMULATE ? LANE_PRODUCT : LANE_SOFTMAX;
 }
 
@@ -73,7 +73,7 @@ static int clock_event(const Timeline *t, Clock *c, const Event *e, TimelineBar 
   if (e->kind == EVENT_SKIP) return 0;
   if (t->in_steps) {
     bars[n++] = bar_of(e, lane_of(e), c->last, 1);
-  } else if (e->kind == EVENT_LOAD || e->kind == EVENT_STORE) {
+  } else if (event_moves(e->kind)) {
     bars[n++] = move_tile(t, c, e);
   } else if (e->kind == EVENT_PRODUCT) {
     bars[n++] = multiply(t, c, e);

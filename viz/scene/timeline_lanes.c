@@ -68,7 +68,7 @@ static void draw_bar(const Pen *pen, Box box, const TimelineBar *b, int past) {
                       : past     ? t->tile[TILE_COLOUR_DONE]
                                  : t->tile[TILE_COLOUR_WAITING];
   const double room = box.width - 6 * pen->unit;
-  const bool framed = b->kind == EVENT_STORE && past <= 1;
+  const bool framed = event_goes_out(b->kind) && past <= 1;
   if (framed) {
     pen_fill(pen, box, t->background, 1);
     pen_frame(pen, box, past > 0 ? t->tile[TILE_COLOUR_DONE] : t->axis, 2);
