@@ -157,7 +157,7 @@ static RooflinePoint point_after(const Traffic *t, const Simulation *run, const 
   work.sram_bytes = 2 * read + written;
   if (work.flops > 0) work.busiest_flops *= (double)t->flops / work.flops;
   work.flops = (double)t->flops;
-  work.exps = work.flops / simulation_pair_flops(&run->plan.shape);
+  work.exps = simulation_exps(run, work.flops);
   return point_of(&work, read + written, gpu);
 }
 
