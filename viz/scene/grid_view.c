@@ -668,7 +668,10 @@ static void draw_current(const Grid *v) {
 
 static void point_at_tiles(const Grid *v) {
   const Pen *pen = v->pen;
-  if (pen->hit) {
+  if (pen->view->regions && v->g->T_r * v->g->T_c <= SCENE_REGIONS_MAX / 2) {
+    for (int64_t i = 0; i < v->g->T_r; i++)
+      for (int64_t j = 0; j < v->g->T_c; j++) pen_region(pen, HIT_TILE, TENSOR_S, i, j, 0, tile_box(v, i, j));
+  } else if (pen->hit) {
     const int64_t i = (int64_t)floor((pen->hit_y - v->box.y) / v->cell_y),
                   j = (int64_t)floor((pen->hit_x - v->box.x) / v->cell_x);
     const Box tile = tile_box(v, i, j); /* in a mixed grid it may lie beside the point, by less than a unit */

@@ -266,12 +266,23 @@ static bool is_same(const SceneHit *a, const SceneHit *b) {
   return a->kind == b->kind && a->tensor == b->tensor && a->i == b->i && a->j == b->j && a->index == b->index;
 }
 
+static void note_region(const Pen *pen, const SceneHit *hit, const char *name) {
+  SceneRegions *r = pen->view->regions;
+  if (r && r->n < SCENE_REGIONS_MAX) r->regions[r->n++] = (SceneRegion){*hit, name};
+}
+
+void pen_part(const Pen *pen, const char *name, Box box) {
+  note_region(pen, &(SceneHit){.i = -1, .j = -1, .x = box.x, .y = box.y, .width = box.width, .height = box.height},
+              name);
+}
+
 void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_t j, int index, Box box) {
   if (kind == HIT_TILE || kind == HIT_TENSOR) { /* in a lens tiles count from its first */
     i = i >= 0 ? i + pen->lens_i : i;
     j = j >= 0 ? j + pen->lens_j : j;
   }
   const SceneHit here = {kind, tensor, i, j, index, box.x, box.y, box.width, box.height};
+  note_region(pen, &here, NULL);
   if (pen->hit) {
     const bool inside =
         pen->hit_x >= box.x && pen->hit_x < box.x + box.width && pen->hit_y >= box.y && pen->hit_y < box.y + box.height;
@@ -285,6 +296,7 @@ void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_
 
 Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark) {
   const double u = pen->unit, base = box.y + 12 * u + pen_size(pen, TYPE_HEAD);
+  pen_part(pen, heading, box);
   pen_fill(pen, box, pen->theme->panel, 1);
   pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_START, box.x + 14 * u, base, 0, heading);
   if (remark) {
@@ -395,6 +407,7 @@ Box pen_page_told(const Pen *pen, const char *title, const Narration *said) {
   char words[320], step[2 * NUMBER_CHARS + 16];
   Box page = pen->page;
   pen_fill(pen, page, t->background, 1);
+  if (pen->view->bare) return box_inset(page, 8 * u);
   draw_footer(pen, &page);
   const double left = page.x + 24 * u, right = page.x + page.width - 24 * u;
   const Box head = box_cut_top(&page, 10 * u + 1.25 * pen_size(pen, TYPE_TITLE), 0);

@@ -95,6 +95,9 @@ int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const c
 /* Says what lies in a box. Lights it up when it is what the view's pointer is over. */
 void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_t j, int index, Box box);
 
+/* Says where a part is that has a name and cannot be pointed at: for view->regions. */
+void pen_part(const Pen *pen, const char *name, Box box);
+
 /* Ground, heading, what happens and why, and progress of a scene that fills the page; returns what is left. */
 Box pen_page(const Pen *pen, const char *title);
 Box pen_page_told(const Pen *pen, const char *title, const Narration *said); /* another thing is told */

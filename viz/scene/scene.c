@@ -167,6 +167,14 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneVie
   return hit;
 }
 
+void scene_regions(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_surface_t *measures, double width,
+                   double height, SceneRegions *regions) {
+  SceneView noting = *view;
+  noting.regions = regions;
+  regions->n = 0;
+  scene_hit_measured(scene, now, &noting, measures, width, height, -1, -1);
+}
+
 /* ---- Tooltips --------------------------------------------------------------------------------------------- */
 
 static int64_t last_of(int64_t block, int64_t size, int64_t n) {

@@ -34,6 +34,10 @@ SceneMoment scene_moment(uint64_t step, double fraction);
 SceneHit scene_hit_measured(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_surface_t *measures,
                             double width, double height, double x, double y);
 
+/* Notes in *regions what lies where in scene_draw's drawing, which is not made. */
+void scene_regions(SceneKind scene, const Snapshot *snapshot, const SceneView *view, cairo_surface_t *measures,
+                   double width, double height, SceneRegions *regions);
+
 /* What a tooltip says about it: ranges, bytes, address. At most three lines. Returns text ("" for HIT_NONE). */
 const char *scene_tooltip(const Snapshot *snapshot, const SceneHit *hit, char *text, size_t size);
 

@@ -290,6 +290,7 @@ static void draw_lane(const Pen *pen, Box box, const char *word, const char *num
                       double bytes_per_s, bool to_right, bool active) {
   const Snapshot *now = pen->now;
   char rate[32];
+  pen_part(pen, to_right ? "link-read" : "link-written", box);
   const double body = pen_size(pen, TYPE_BODY), small = pen_size(pen, TYPE_SMALL),
                fastest = fmax(now->gpu.l2_bytes_per_s, gpu_hbm_bytes_per_s(&now->gpu));
   const bool has_rate = bytes_per_s > 0 && fastest > 0 && *rate_words(bytes_per_s, rate, sizeof rate) &&

@@ -67,6 +67,18 @@ typedef struct {
   int n;
 } SceneBodies;
 
+/* What lies where in a picture: everything that can be pointed at, and panels by their heading. */
+typedef struct {
+  SceneHit hit;     /* kind HIT_NONE: of a panel only the rectangle */
+  const char *name; /* of a panel; NULL */
+} SceneRegion;
+
+enum { SCENE_REGIONS_MAX = 8192 };
+typedef struct {
+  SceneRegion regions[SCENE_REGIONS_MAX]; /* more are left out */
+  int n;
+} SceneRegions;
+
 typedef struct SceneMemo SceneMemo; /* viz/scene/scene_cache.h */
 
 /* How a scene is to look, beside the snapshot. Zero is the default. */
@@ -77,11 +89,13 @@ typedef struct {
   double phase;    /* how far the present event is: above 0, it has just begun, up to 1, it has happened. 0 (default): a
                       still picture, which shows what has happened, as 1 does. Only shapes move with it; numbers are
                       always those after the event. Reduced motion is phase 0. */
-  SceneBodies *bodies; /* noted here what moves; NULL: nowhere */
-  bool undimmed;       /* nothing is dimmed: for fast playing, where it would flicker */
-  SceneHit hover;      /* kind HIT_NONE: nothing is pointed at */
-  const char *title;   /* at the top, where the algorithm's stands; NULL: that one */
-  const char *footer;  /* one line at the bottom, such as the state; NULL: none */
+  SceneBodies *bodies;   /* noted here what moves; NULL: nowhere */
+  SceneRegions *regions; /* noted here what lies where; NULL: nowhere */
+  bool bare;             /* without heading, narration and progress: someone else tells what happens */
+  bool undimmed;         /* nothing is dimmed: for fast playing, where it would flicker */
+  SceneHit hover;        /* kind HIT_NONE: nothing is pointed at */
+  const char *title;     /* at the top, where the algorithm's stands; NULL: that one */
+  const char *footer;    /* one line at the bottom, such as the state; NULL: none */
 } SceneView;
 
 #endif

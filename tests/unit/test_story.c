@@ -1,0 +1,160 @@
+/* Stories: their text, captions that must hold, moments by event, and pages that are what is lit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lessons/engine/story.h"
+#include "viz/story/moment.h"
+#include "viz/story/story_page.h"
+
+static const char HEAD[] = "story A tale\nsizes 64 128\ndefault 64\nlet B = N // 8\n";
+static const char BEAT[] = "beat one\nscene tiles\nstate algorithm=fa2 N={N} d=16 block={B}\nfrom load Q 1 before\n"
+                           "to store O last\nlit Q[0] S[0]\ncaption Rows of {B}.\nholds N == 8 * B\n"
+                           "ask How many?\nanswer N / B\nunit blocks\nbecause Eight.\n";
+
+static Story *read(const char *head, const char *beat, Error *error) {
+  char text[4096];
+  snprintf(text, sizeof text, "%s%s", head, beat);
+  return story_read(text, strlen(text), "tale.txt", error);
+}
+
+static void a_story_is_told_at_its_sizes(void **state) {
+  (void)state;
+  Error error = {0};
+  Story *s = read(HEAD, BEAT, &error);
+  if (!s) fail_msg("%s", error.message);
+  StoryTold *told = story_tell(s, 128, NULL, &error);
+  if (!told) fail_msg("%s", error.message);
+  assert_int_equal(told->n, 1);
+  assert_string_equal(told->beats[0].state, "algorithm=fa2 N=128 d=16 block=16");
+  assert_string_equal(told->beats[0].caption, "Rows of 16.");
+  assert_string_equal(told->beats[0].answer, "8 blocks");
+  free(told);
+  assert_null(story_tell(s, 100, NULL, &error));
+  story_free(s);
+}
+
+/* A caption that does not hold, and all that is no story, is refused with its line. */
+static void what_is_no_story_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *find, *replace, *says;
+  } BAD[] = {
+      {"holds N == 8 * B", "holds N == 9 * B", "tale.txt:11: the caption of 'one' is false"},
+      {"holds N == 8 * B", "holds N", "tale.txt:12: 'holds' is neither true nor false"},
+      {"holds N == 8 * B\n", "", "tale.txt:5: the beat 'one' has no line 'holds'"},
+      {"caption Rows", "caption a b c d e f g h i j k l m Rows", "tale.txt:11: a caption has at most 14 words"},
+      {"unit blocks", "unit Mb", "tale.txt:15: 'Mb' is no unit"},
+      {"lit Q[0]", "light Q[0]", "tale.txt:10: 'light' is no line of a beat"},
+      {"because Eight.", "because Eight.\nbecause 8.", "tale.txt:17: a second 'because'"},
+      {"answer N / B", "answer {", "tale.txt:14:"},
+      {"because Eight.", "camera 0 0 2000 1000", "tale.txt:16: a camera is"},
+  };
+  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+    char beat[2048];
+    const char *at = strstr(BEAT, BAD[k].find);
+    assert_non_null(at);
+    snprintf(beat, sizeof beat, "%.*s%s%s", (int)(at - BEAT), BEAT, BAD[k].replace, at + strlen(BAD[k].find));
+    Error error = {0};
+    Story *s = read(HEAD, beat, &error);
+    StoryTold *told = s ? story_tell(s, 64, NULL, &error) : NULL;
+    assert_null(told);
+    if (strncmp(error.message, BAD[k].says, strlen(BAD[k].says)) != 0) fail_msg("%zu: %s", k, error.message);
+    story_free(s);
+  }
+  Error error = {0};
+  assert_null(read("story x\n", BEAT, &error)); /* no sizes */
+  assert_null(read(HEAD, "", &error));          /* no beat */
+}
+
+/* The moment after the n-th event of a kind, found by counting events. */
+static void moments_are_where_their_events_are(void **state) {
+  (void)state;
+  Request r = {.shape = {.N_q = 64, .d = 16}, .block = 8};
+  Stage stage;
+  Error error = {0};
+  assert_int_equal(request_stage(&r, false, 0, &stage, &error), STATUS_OK);
+  static const struct {
+    const char *moment;
+    EventKind kind;
+    const char *tensor;
+    int count; /* 0: the last */
+    int before;
+  } MOMENT[] = {
+      {"load Q 3", EVENT_LOAD, "Q", 3, 0},           {"load K 5 before", EVENT_LOAD, "K", 5, 1},
+      {"store O last", EVENT_STORE, "O", 0, 0},      {"new-max stats 2", EVENT_NEW_MAX, "stats", 2, 0},
+      {"normalise O 1", EVENT_NORMALISE, "O", 1, 0},
+  };
+  for (size_t k = 0; k < sizeof MOMENT / sizeof *MOMENT; k++) {
+    uint64_t step, want = 0;
+    int n = 0;
+    Cursor c = {0};
+    Event e;
+    const Schedule *s = stage.run.schedule;
+    while (schedule_next(s, &stage.run.plan, &c, &e))
+      if (e.kind == MOMENT[k].kind && strcmp(s->tensors[e.tensor].text, MOMENT[k].tensor) == 0 &&
+          (++n == MOMENT[k].count || MOMENT[k].count == 0))
+        want = e.step + 1 - (uint64_t)MOMENT[k].before;
+    if (moment_step(&stage, MOMENT[k].moment, &step, &error)) fail_msg("%s", error.message);
+    assert_int_equal(step, want);
+  }
+  uint64_t first, strongest;
+  if (moment_step(&stage, "grown stats 1", &first, &error)) fail_msg("%s", error.message);
+  assert_int_equal(moment_step(&stage, "grown stats strongest", &strongest, &error), STATUS_OK);
+  assert_true(first > 0 && strongest >= first);
+  static const char *const NONE[] = {"",         "load",           "load Q",   "load Q 0",
+                                     "load Q x", "load Q 1 after", "load X 1", "load Q 99"};
+  for (size_t k = 0; k < sizeof NONE / sizeof *NONE; k++)
+    assert_int_equal(moment_step(&stage, NONE[k], &first, &error), STATUS_BAD_REQUEST);
+  stage_free(&stage);
+}
+
+/* What is not lit is dimmed: of the tiles, those of rows below the first. */
+static void what_is_not_lit_is_dimmed(void **state) {
+  (void)state;
+  Error error = {0};
+  Story *s = read(HEAD, BEAT, &error);
+  StoryTold *told = story_tell(s, 64, NULL, &error);
+  assert_non_null(told);
+  StoryScene *scene = calloc(1, sizeof *scene);
+  assert_non_null(scene);
+  if (story_scene_open(scene, s, told, 0, &error)) fail_msg("%s", error.message);
+  enum { WIDTH = 1280, HEIGHT = 720 };
+  uint32_t pixels[2];
+  for (int lit = 0; lit < 2; lit++) {
+    if (!lit)
+      told->beats[0].lit[0] = '\0'; /* then all is lit */
+    else
+      snprintf(told->beats[0].lit, sizeof told->beats[0].lit, "S[0]");
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
+    cairo_t *cr = cairo_create(surface);
+    story_scene_show(scene, 0.9);
+    story_page_draw(scene, &(StoryMoment){.part = 0.9}, cr, WIDTH, HEIGHT, &theme_light);
+    cairo_surface_flush(surface);
+    const unsigned char *data = cairo_image_surface_get_data(surface);
+    memcpy(&pixels[lit], data + 400 * cairo_image_surface_get_stride(surface) + 4 * 300, sizeof *pixels);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+  }
+  assert_int_not_equal(pixels[0], pixels[1]); /* a tile of the fifth row, done: blue, and pale */
+  assert_true((pixels[1] & 0xff) > (pixels[0] & 0xff) || (pixels[1] >> 16 & 0xff) > (pixels[0] >> 16 & 0xff));
+  story_scene_free(scene);
+  free(scene);
+  free(told);
+  story_free(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_story_is_told_at_its_sizes),
+      cmocka_unit_test(what_is_no_story_is_refused),
+      cmocka_unit_test(moments_are_where_their_events_are),
+      cmocka_unit_test(what_is_not_lit_is_dimmed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

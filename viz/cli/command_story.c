@@ -1,0 +1,351 @@
+/* tilewalk story: somebody leads you through a run, and asks first. As text, as a picture of a beat, as a film. */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+#include "viz/cli/chart_file.h"
+#include "viz/cli/command.h"
+#include "viz/cli/lesson_library.h"
+#include "viz/export/animation.h"
+#include "viz/export/surface.h"
+#include "viz/request/assets.h"
+#include "viz/story/story_page.h"
+#include "viz/text/print.h"
+#include "viz/text/progress.h"
+
+enum { FRAMES_PER_SECOND = 30, ASK_SECONDS = 4, USUAL_STORY_BYTES = 256 };
+static const char USUAL[] = "why-fast";
+
+typedef struct {
+  OutputRequest output;
+  ChartRequest picture;
+  char name[USUAL_STORY_BYTES];
+  long long N, beat, part, rate;
+  bool lint, list, ask;
+} StoryOptions;
+
+static Status set_name(void *target, const char *value, Error *error) {
+  StoryOptions *o = target;
+  if (*o->name || !*value || strlen(value) >= sizeof o->name)
+    return error_set(error, STATUS_BAD_REQUEST, "name one story, or the file of one; `tilewalk story --list` has them");
+  strcpy(o->name, value);
+  return STATUS_OK;
+}
+
+static Status set_N(void *target, const char *value, Error *error) {
+  return options_count("the story's size", value, 1, 1 << 20, &((StoryOptions *)target)->N, error);
+}
+static Status set_beat(void *target, const char *value, Error *error) {
+  return options_count("the beat", value, 1, STORY_BEATS_MAX, &((StoryOptions *)target)->beat, error);
+}
+static Status set_part(void *target, const char *value, Error *error) {
+  return options_count("the part of the beat", value, 0, 100, &((StoryOptions *)target)->part, error);
+}
+static Status set_rate(void *target, const char *value, Error *error) {
+  return options_count("frames a second", value, 1, 60, &((StoryOptions *)target)->rate, error);
+}
+static Status set_lint(void *target, const char *value, Error *error) {
+  return options_flag("lint", value, &((StoryOptions *)target)->lint, error);
+}
+static Status set_list(void *target, const char *value, Error *error) {
+  return options_flag("list", value, &((StoryOptions *)target)->list, error);
+}
+static Status set_ask(void *target, const char *value, Error *error) {
+  return options_flag("ask", value, &((StoryOptions *)target)->ask, error);
+}
+
+/* ---- Stories ----------------------------------------------------------------------------------------------- */
+
+static Story *open_story(const char *name, Error *error) {
+  char relative[USUAL_STORY_BYTES + 32], path[ASSETS_PATH_BYTES];
+  char *text;
+  size_t length;
+  if (strchr(name, '/') || strchr(name, '.')) {
+    snprintf(path, sizeof path, "%s", name);
+  } else {
+    snprintf(relative, sizeof relative, "lessons/stories/%s.txt", name);
+    if (assets_find(path, sizeof path, relative, NULL)) {
+      error_set(error, STATUS_BAD_REQUEST,
+                "there is no story '%s'; `tilewalk story --list` has them, and a file has a "
+                "/ or a dot in its name",
+                quote(name, strlen(name)).text);
+      return NULL;
+    }
+  }
+  if (file_read(path, STORY_BYTES_MAX + 1, &text, &length, error)) return NULL;
+  Story *story = story_read(text, length, path, error);
+  free(text);
+  return story;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+typedef struct {
+  char names[64][64];
+  int n;
+} Names;
+
+static bool take_name(void *data, const char *name) {
+  Names *names = data;
+  const char *end = strstr(name, ".txt");
+  if (end && !end[4] && end != name && (size_t)(end - name) < sizeof *names->names && names->n < 64)
+    snprintf(names->names[names->n++], sizeof *names->names, "%.*s", (int)(end - name), name);
+  return true;
+}
+
+static Status list_stories(Io *io, Error *error) {
+  Names names = {.n = 0};
+  Status status = assets_list("lessons/stories", take_name, &names, error);
+  qsort(names.names, (size_t)names.n, sizeof *names.names, by_name);
+  for (int k = 0; k < names.n && !status; k++) {
+    Story *story = open_story(names.names[k], error);
+    if (!story) return error->status;
+    fprintf(io->out, "%-16s %s\n", names.names[k], quote(story->title, strlen(story->title)).text);
+    story_free(story);
+  }
+  return status;
+}
+
+/* Every size, every caption, every moment. */
+static Status lint(const Story *story, Io *io, Error *error) {
+  int beats = 0;
+  for (int k = 0; k < story->n_sizes; k++) {
+    StoryTold *told = story_tell(story, story->sizes[k], &LESSON_LIMITS, error);
+    if (!told) return error->status;
+    for (int b = 0; b < told->n; b++, beats++) {
+      StoryScene *scene = calloc(1, sizeof *scene);
+      const Status status = scene ? story_scene_open(scene, story, told, b, error)
+                                  : error_set(error, STATUS_NO_MEMORY, "no memory for a scene");
+      if (scene) story_scene_free(scene);
+      free(scene);
+      if (status) {
+        free(told);
+        return status;
+      }
+    }
+    free(told);
+  }
+  fprintf(io->out, "%d beats at %d sizes: every caption holds, every moment comes\n", story->n_beats, story->n_sizes);
+  return STATUS_OK;
+}
+
+/* ---- In a terminal ----------------------------------------------------------------------------------------- */
+
+static void print_beat(const StoryTold *told, int b, bool answered, Io *io) {
+  const StoryBeat *beat = &told->beats[b];
+  if (!answered) fprintf(io->out, "%s%d of %d  %s\n", b ? "\n" : "", b + 1, told->n, beat->caption);
+  if (beat->asks && !answered) fprintf(io->out, "        %s\n", beat->ask);
+  if (beat->asks && answered)
+    fprintf(io->out, "        %s.%s%s\n", beat->answer, *beat->because ? " " : "", beat->because);
+}
+
+/* Reads a prediction and says whether it is right. */
+static bool ask(const StoryBeat *beat, Io *io) {
+  static const char *const SAID[] = {[ANSWER_RIGHT] = "Right.",
+                                     [ANSWER_ROUGH] = "About right.",
+                                     [ANSWER_OTHER_UNIT] = "Right, in another unit.",
+                                     [ANSWER_NEAR] = "Near.",
+                                     [ANSWER_WRONG] = "No."};
+  char line[ANSWER_TEXT_BYTES];
+  Answer answer;
+  AnswerVerdict verdict;
+  Error why = {0};
+  fprintf(io->out, "        > ");
+  fflush(io->out);
+  if (!fgets(line, sizeof line, stdin)) return false;
+  const size_t length = strcspn(line, "\n");
+  if (length == 0) return true;
+  if (answer_parse(line, length, &answer, &why) || answer_judge(&beat->key, &answer, &verdict, &why))
+    fprintf(io->out, "        %s\n", why.message);
+  else
+    fprintf(io->out, "        %s ", SAID[verdict]);
+  return true;
+}
+
+static Status tell(const StoryTold *told, bool asks, Io *io) {
+  fprintf(io->out, "%s  (N = %" PRId64 ")\n\n", told->title, told->N);
+  for (int b = 0; b < told->n; b++) {
+    print_beat(told, b, false, io);
+    if (asks && told->beats[b].asks && !ask(&told->beats[b], io)) return STATUS_OK;
+    print_beat(told, b, true, io);
+  }
+  return STATUS_OK;
+}
+
+/* ---- As pictures ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const Story *story;
+  const StoryTold *told;
+  const Theme *theme;
+  StoryScene scene;
+  StoryMoment moment;
+  int open; /* the beat of `scene`; -1: none */
+  double starts[STORY_BEATS_MAX + 1];
+  double rate;
+  Error *error;
+  Progress progress;
+} Film;
+
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+static Status show_beat(Film *f, int beat) {
+  if (f->open == beat) return STATUS_OK;
+  if (f->open >= 0) story_scene_free(&f->scene);
+  f->open = beat;
+  return story_scene_open(&f->scene, f->story, f->told, beat, f->error);
+}
+
+static void draw_page(cairo_t *cr, double width, double height, const void *data) {
+  const Film *f = data;
+  story_page_draw(&f->scene, &f->moment, cr, width, height, f->theme);
+}
+
+/* The question first, then the beat, then what was right. */
+static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame, void *data) {
+  Film *f = data;
+  const double at = (double)frame / f->rate;
+  int beat = 0;
+  while (beat + 1 < f->told->n && at >= f->starts[beat + 1]) beat++;
+  if (f->error->status || show_beat(f, beat)) return;
+  const StoryBeat *b = &f->told->beats[beat];
+  const double t = at - f->starts[beat];
+  char said[STORY_LINE_BYTES + 64];
+  snprintf(said, sizeof said, "%s. %s", b->answer, b->because);
+  f->moment = (StoryMoment){.asking = b->asks && t < ASK_SECONDS};
+  f->moment.part = f->moment.asking ? 0 : fmin(1, (t - (b->asks ? ASK_SECONDS : 0)) / b->seconds);
+  if (b->asks && f->moment.part >= 1) f->moment.asking = true, f->moment.said = said, f->moment.typed = b->answer;
+  story_scene_show(&f->scene, f->moment.part);
+  draw_page(cr, width, height, f);
+}
+
+static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
+  Film *f = data;
+  progress_update(&f->progress, frame, n_frames, progress_clock_s());
+  return !interrupted && !f->error->status;
+}
+
+static Status save_film(Film *f, const StoryOptions *o, Io *io, Error *error) {
+  const TextStyle style = text_style_for(io->err);
+  for (int b = 0; b < f->told->n; b++)
+    f->starts[b + 1] = f->starts[b] + f->told->beats[b].seconds + (f->told->beats[b].asks ? 2 * ASK_SECONDS : 0);
+  f->progress = progress_new(io->err, &style, text_is_terminal(io->err), "story", progress_clock_s());
+  interrupted = 0;
+  signal(SIGINT, on_interrupt);
+  const Animation film = {.width = o->picture.width ? o->picture.width : 1280,
+                          .height = o->picture.height ? o->picture.height : 720,
+                          .n_frames = (uint64_t)ceil(f->starts[f->told->n] * f->rate),
+                          .frame_ms = (int)lround(1000 / f->rate),
+                          .title = f->told->title,
+                          .draw = draw_frame,
+                          .go_on = go_on,
+                          .data = f};
+  Error own = {0};
+  f->error = &own;
+  Status status = animation_save(o->output.output, &film, error);
+  progress_end(&f->progress);
+  if (own.status) status = error_set(error, own.status, "%s", own.message);
+  return status;
+}
+
+static Status save_beat(Film *f, const StoryOptions *o, Error *error) {
+  const int beat = o->beat ? (int)o->beat - 1 : 0;
+  if (beat >= f->told->n)
+    return error_set(error, STATUS_BAD_REQUEST, "the story has %d beats, no beat %lld", f->told->n, o->beat);
+  f->error = error;
+  const Status status = show_beat(f, beat);
+  if (status) return status;
+  f->moment = (StoryMoment){.asking = o->ask && f->told->beats[beat].asks,
+                            .help = o->ask ? "Space goes on, ← goes back, Escape leaves the story." : NULL,
+                            .part = (double)o->part / 100};
+  story_scene_show(&f->scene, f->moment.part);
+  return surface_save(o->output.output, o->picture.width ? o->picture.width : 1280,
+                      o->picture.height ? o->picture.height : 720, draw_page, f,
+                      &(SurfaceMetadata){f->told->title, f->told->beats[beat].state}, error);
+}
+
+static Status save(const Story *story, const StoryTold *told, const StoryOptions *o, Io *io, Error *error) {
+  Film *f = calloc(1, sizeof *f);
+  if (!f) return error_set(error, STATUS_NO_MEMORY, "no memory for a film");
+  f->story = story, f->told = told, f->open = -1;
+  f->rate = o->rate ? (double)o->rate : FRAMES_PER_SECOND;
+  f->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
+  const Status status = animation_is_named(o->output.output) ? save_film(f, o, io, error) : save_beat(f, o, error);
+  if (f->open >= 0) story_scene_free(&f->scene);
+  free(f);
+  return status;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------- */
+
+static int run_story(void *options, Io *io, Error *error) {
+  StoryOptions *o = options;
+  Status status = chart_request_check(&o->picture, &o->output, error);
+  if (status) return EXIT_BAD_REQUEST;
+  if (o->list) return list_stories(io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  Story *story = open_story(*o->name ? o->name : USUAL, error);
+  if (!story) return EXIT_BAD_REQUEST;
+  StoryTold *told = o->lint ? NULL : story_tell(story, o->N, &LESSON_LIMITS, error);
+  if (o->lint)
+    status = lint(story, io, error);
+  else if (!told)
+    status = error->status;
+  else if (*o->output.output)
+    status = save(story, told, o, io, error);
+  else
+    status = tell(told, text_is_terminal(io->out) && text_is_terminal(stdin), io);
+  free(told);
+  story_free(story);
+  if (status && interrupted) return EXIT_INTERRUPTED;
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option STORY_OPTIONS[] = {
+    {"size-of-run", 'N', "TOKENS", "Tell it at this N, one of the story's sizes. Default: the story's usual one.",
+     set_N, false, false, NULL},
+    {"beat", 0, "K", "Which beat a picture shows, from 1.", set_beat, false, false, NULL},
+    {"part", 0, "PERCENT", "How far the beat is in the picture: 0 (default) to 100.", set_part, false, false, NULL},
+    {"ask", 0, NULL, "The picture has the card with the beat's question.", set_ask, false, false, NULL},
+    {"rate", 0, "FRAMES", "Frames a second of a film. Default 30.", set_rate, false, false, NULL},
+    {"lint", 0, NULL, "Check it: at each size every caption holds, and every moment comes.", set_lint, false, false,
+     NULL},
+    {"list", 0, NULL, "The stories that come with Tilewalk.", set_list, false, false, NULL},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Story", STORY_OPTIONS, 0},
+    {"Output", OUTPUT_FILE_OPTIONS, offsetof(StoryOptions, output)},
+    {"Picture", SIZE_OPTIONS, offsetof(StoryOptions, picture)},
+    {0},
+};
+
+const Command COMMAND_STORY = {
+    .name = "story",
+    .summary = "somebody leads you: why FlashAttention is fast, in thirteen beats",
+    .usage = "[NAME|FILE] [OPTION...]",
+    .description =
+        "Tells a story beat by beat: a picture, one sentence, and a question before it plays. In a terminal it asks, and "
+        "says what is right; with -o it saves a picture of one beat, or with a .webp or .gif the whole film. Every "
+        "number is computed, and a story of whose captions one does not hold is not told. A story is a page of text; "
+        "lessons/README.md says how to write one.",
+    .examples = "  # why is FlashAttention fast?\n"
+                "  tilewalk story\n\n"
+                "  # one beat as a picture, and with its question\n"
+                "  tilewalk story --beat 7 --part 60 -o beat.png\n"
+                "  tilewalk story --beat 7 --ask -o ask.png\n\n"
+                "  # does every caption hold, at every size?\n"
+                "  tilewalk story --lint\n",
+    .options_bytes = sizeof(StoryOptions),
+    .sets = SETS,
+    .set_positional = set_name,
+    .run = run_story,
+};

@@ -1,0 +1,220 @@
+#include "viz/story/story_page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+#include "viz/scene/pen.h"
+#include "viz/scene/scene_cache.h"
+#include "viz/story/moment.h"
+
+/* ---- A beat ------------------------------------------------------------------------------------------------ */
+
+static Status read_state(Request *r, const char *state, Error *error) {
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {"", REQUEST_EXPERT_OPTIONS, 0},
+                            {0}};
+  OptionParser parser = {.sets = sets, .target = r};
+  Status status = options_parse_state(&parser, state, error);
+  if (!status && (strchr(r->gpu, '/') || strchr(r->kernel, '/') || strchr(r->mask, '/') || strchr(r->mask, '.')))
+    status = error_set(error, STATUS_BAD_REQUEST, "the state names a file; a story names what comes with Tilewalk");
+  return status;
+}
+
+static Status open_beat(StoryScene *s, Error *error) {
+  const StoryBeat *beat = &s->told->beats[s->beat];
+  Status status = read_state(&s->request, beat->state, error);
+  if (!status && !scene_from_name(beat->scene, &s->scene))
+    status =
+        error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote(beat->scene, strlen(beat->scene)).text);
+  if (!status) status = request_stage(&s->request, false, 0, &s->stage, error);
+  if (!status) status = moment_step(&s->stage, beat->from, &s->from, error);
+  if (!status) status = moment_step(&s->stage, beat->to, &s->to, error);
+  if (!status && s->to < s->from)
+    status = error_set(error, STATUS_BAD_REQUEST, "the beat ends ('%s') before it begins ('%s')", beat->to, beat->from);
+  return status;
+}
+
+Status story_scene_open(StoryScene *s, const Story *story, const StoryTold *told, int beat, Error *error) {
+  Error own = {0};
+  *s = (StoryScene){.told = told, .beat = beat};
+  const Status status = open_beat(s, &own);
+  if (status)
+    return error_set(error, status, "%s:%d: the beat '%s': %s", quote(story->file, strlen(story->file)).text,
+                     told->beats[beat].line, told->beats[beat].name, own.message);
+  s->view = (SceneView){.bare = true, .presentation = true, .memo = memo_new()};
+  if (*s->request.chart) chart_kind_from_name(s->request.chart, &s->view.chart);
+  story_scene_show(s, 0);
+  return STATUS_OK;
+}
+
+void story_scene_free(StoryScene *s) {
+  stage_free(&s->stage);
+  memo_free(s->view.memo);
+  s->view.memo = NULL;
+}
+
+void story_scene_show(StoryScene *s, double part) {
+  const double at = (double)s->from + fmin(fmax(part, 0), 1) * (double)(s->to - s->from);
+  const uint64_t step = (uint64_t)at;
+  const SceneMoment moment = scene_moment(step, step < s->to ? at - (double)step : 0);
+  stage_snapshot(&s->stage, moment.step, &s->now);
+  s->view.phase = moment.phase;
+}
+
+/* ---- What is lit ------------------------------------------------------------------------------------------- */
+
+/* Whether a part by that name, such as "Q[0]", "S", "SRAM" or "skipped", lies in the region. */
+static bool is_part(const Snapshot *now, const SceneRegion *r, const char *name) {
+  char letters[STORY_LINE_BYTES];
+  long long block = -1;
+  if (sscanf(name, "%511[^[][%lld]", letters, &block) < 1) return false;
+  const SceneHit *h = &r->hit;
+  if (r->name) return strcmp(r->name, letters) == 0;
+  if (strcmp(letters, "skipped") == 0)
+    return h->kind == HIT_TILE && snapshot_tile(&now->grid, h->i, h->j).kind == TILE_SKIPPED;
+  if (h->kind == HIT_RUN) return strcmp(now->runs[h->index].schedule->name, letters) == 0;
+  if (h->kind == HIT_SLOT && strcmp(letters, "SRAM") == 0) return true;
+  if (h->kind == HIT_TILE) return strcmp(letters, "S") == 0 && (block < 0 || h->i == block);
+  if (h->kind != HIT_TENSOR && h->kind != HIT_SLOT) return false;
+  if (strcmp(now->schedule->tensors[h->tensor].text, letters) != 0) return false;
+  return block < 0 || h->i == block || (h->i < 0 && h->j == block);
+}
+
+/* The rectangles that are lit, as the clip; false: none is, and all is lit. */
+static bool clip_to_lit(const StoryScene *s, const SceneRegions *regions, cairo_t *cr) {
+  char names[STORY_LINE_BYTES];
+  bool any = false;
+  snprintf(names, sizeof names, "%s", s->told->beats[s->beat].lit);
+  cairo_new_path(cr);
+  for (char *rest = names, *name; (name = strtok_r(rest, " ", &rest));)
+    for (int k = 0; k < regions->n; k++) {
+      const SceneHit *h = &regions->regions[k].hit;
+      if (!is_part(&s->now, &regions->regions[k], name)) continue;
+      cairo_rectangle(cr, h->x - 1, h->y - 1, h->width + 2, h->height + 2);
+      any = true;
+    }
+  if (any) cairo_clip(cr);
+  return any;
+}
+
+/* ---- The page ---------------------------------------------------------------------------------------------- */
+
+static const double CAMERA_PART = 0.12; /* of a beat, in which the camera moves; 0.8 s of a usual one */
+#define DIMMED 0.3
+
+static double eased(double x) { return x <= 0 ? 0 : x >= 1 ? 1 : x * x * (3 - 2 * x); }
+
+static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, const Theme *theme) {
+  const double *camera = s->told->beats[s->beat].camera, go = eased(part / CAMERA_PART);
+  const double scale = 1 + go * (1000 / camera[2] - 1);
+  const double width = floor(box.width * scale), height = floor(box.height * scale);
+  cairo_save(cr);
+  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  cairo_clip(cr);
+  cairo_translate(cr, floor(box.x - go * camera[0] / 1000 * width), floor(box.y - go * camera[1] / 1000 * height));
+  SceneRegions *regions = malloc(sizeof *regions);
+  cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 8, 8);
+  if (regions) scene_regions(s->scene, &s->now, &s->view, measures, width, height, regions);
+  cairo_save(cr);
+  const bool some = regions && clip_to_lit(s, regions, cr);
+  cairo_restore(cr);
+  if (some) {
+    theme_use(cr, theme->background, 1);
+    cairo_paint(cr);
+    cairo_push_group(cr);
+    scene_draw(s->scene, &s->now, &s->view, cr, width, height, theme);
+    cairo_pop_group_to_source(cr);
+    cairo_paint_with_alpha(cr, 1 - (1 - DIMMED) * eased(part / CAMERA_PART));
+    clip_to_lit(s, regions, cr);
+  }
+  scene_draw(s->scene, &s->now, &s->view, cr, width, height, theme);
+  cairo_restore(cr);
+  cairo_surface_destroy(measures);
+  free(regions);
+}
+
+static void draw_head(const StoryScene *s, double part, cairo_t *cr, double width, double u, const Theme *theme) {
+  const StoryTold *told = s->told;
+  const Lettering title = {.family = theme->sans, .size = 25 * u, .bold = true};
+  const Lettering count = {.family = theme->sans, .size = 24 * u, .anchor = ANCHOR_END};
+  char text[32];
+  theme_use(cr, theme->ink, 1);
+  letter_draw_cut(cr, &title, 40 * u, 46 * u, width - 220 * u, told->title);
+  snprintf(text, sizeof text, "%d of %d", s->beat + 1, told->n);
+  theme_use(cr, theme->ink_soft, 1);
+  letter_draw(cr, &count, width - 40 * u, 46 * u, text);
+  const double gap = 8 * u, each = (width - 80 * u + gap) / told->n;
+  for (int k = 0; k < told->n; k++) {
+    const double x = 40 * u + k * each, filled = k < s->beat ? 1 : k > s->beat ? 0 : part;
+    theme_use(cr, theme->tile[TILE_COLOUR_WAITING], 1);
+    cairo_rectangle(cr, x, 62 * u, each - gap, 8 * u);
+    cairo_fill(cr);
+    theme_use(cr, theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT], 1);
+    cairo_rectangle(cr, x, 62 * u, filled * (each - gap), 8 * u);
+    cairo_fill(cr);
+  }
+}
+
+static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme) {
+  const StoryBeat *beat = &s->told->beats[s->beat];
+  const Lettering head = {.family = theme->sans, .size = 26 * u, .bold = true},
+                  body = {.family = theme->sans, .size = 28 * u}, small = {.family = theme->sans, .size = 23 * u};
+  const double x = box.x + 36 * u, wide_enough = box.width - 64 * u;
+  theme_use(cr, theme->panel, 1);
+  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  cairo_fill(cr);
+  theme_use(cr, theme->tile[TILE_COLOUR_CURRENT], 1);
+  cairo_rectangle(cr, box.x, box.y, 8 * u, box.height);
+  cairo_fill(cr);
+  theme_use(cr, theme->ink, 1);
+  letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
+  const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.35, 4, beat->ask);
+  const double field = box.y + 104 * u + lines * 38 * u;
+  theme_use(cr, theme->background, 1);
+  cairo_rectangle(cr, x, field, wide_enough, 62 * u);
+  cairo_fill(cr);
+  theme_use(cr, theme->tile[TILE_COLOUR_DONE], 1);
+  cairo_set_line_width(cr, 3 * u);
+  cairo_rectangle(cr, x, field, wide_enough, 62 * u);
+  cairo_stroke(cr);
+  char typed[ANSWER_TEXT_BYTES + 48];
+  snprintf(typed, sizeof typed, "%s%s", m->typed ? m->typed : "", m->said ? "" : "▏");
+  theme_use(cr, theme->ink, 1);
+  letter_draw_cut(cr, &body, x + 16 * u, field + 41 * u, wide_enough - 150 * u, typed);
+  theme_use(cr, theme->ink_soft, 1);
+  const Lettering unit = {.family = theme->sans, .size = 26 * u, .anchor = ANCHOR_END};
+  letter_draw(cr, &unit, x + wide_enough - 16 * u, field + 41 * u, beat->key.unit.name);
+  letter_draw_wrapped(cr, m->said ? &body : &small, x, field + 110 * u, wide_enough, 1.35, 4,
+                      m->said ? m->said : "Enter: play and see. Nothing typed: only look.");
+}
+
+void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, double width, double height,
+                     const Theme *theme) {
+  const double u = fmin(width / 1280, height / 720);
+  const StoryBeat *beat = &s->told->beats[s->beat];
+  Lettering caption = {.family = theme->sans, .size = 32 * u, .bold = true};
+  const Lettering small = {.family = theme->sans, .size = 23 * u};
+  theme_use(cr, theme->background, 1);
+  cairo_paint(cr);
+  draw_head(s, m->part, cr, width, u, theme);
+  const double bottom = height - 110 * u;
+  Box box = {floor(40 * u), floor(84 * u), floor(width - 80 * u), floor(bottom - 84 * u)};
+  if (m->asking) {
+    const double card = fmin(520 * u, 0.45 * box.width);
+    draw_card(s, m, cr, (Box){box.x + box.width - card, box.y + 12 * u, card, box.height - 24 * u}, u, theme);
+    box.width = floor(box.width - card - 30 * u);
+  }
+  draw_scene(s, m->part, cr, box, theme);
+  theme_use(cr, theme->ink, 1);
+  const double long_by = letter_measure(cr, &caption, beat->caption).width / (width - 80 * u);
+  if (long_by > 1) caption.size /= long_by;
+  letter_draw_cut(cr, &caption, 40 * u, height - 66 * u, width - 80 * u, beat->caption);
+  if (!m->help) return;
+  theme_use(cr, theme->ink_soft, 1);
+  letter_draw_cut(cr, &small, 40 * u, height - 26 * u, width - 80 * u, m->help);
+}

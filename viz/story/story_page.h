@@ -1,0 +1,53 @@
+/* A page of a story: a scene, one sentence below it, and a prediction beside it before it plays.
+ *
+ *     Why is FlashAttention fast?                              7 of 13
+ *     ======= ======= ====### ------- -------                           a segment a beat
+ *     +---------------------------+ +--------------------+
+ *     | the scene; what is not    | | Before it plays:   |
+ *     | lit is dimmed             | | predict            |
+ *     +---------------------------+ +--------------------+
+ *     One block of queries stays. Keys and values stream past it.
+ *
+ * Pure: a function of the beat and of how far it is, so that it can be scrubbed and saved. */
+#ifndef TILEWALK_VIZ_STORY_STORY_PAGE_H
+#define TILEWALK_VIZ_STORY_STORY_PAGE_H
+
+#include <cairo.h>
+
+#include "lessons/engine/story.h"
+#include "viz/request/request.h"
+#include "viz/scene/scene.h"
+
+/* A beat that is ready to be drawn. */
+typedef struct {
+  const StoryTold *told; /* not the scene's own */
+  int beat;
+  Request request;
+  Stage stage;
+  SceneKind scene;
+  SceneView view; /* bare, and with a memo of its own */
+  uint64_t from, to;
+  Snapshot now;
+} StoryScene;
+
+/* How the person stands: asked and not yet answered, or told what is right. */
+typedef struct {
+  bool asking;       /* the card is there */
+  const char *typed; /* so far; NULL: nothing */
+  const char *said;  /* of the answer, under it; NULL: nothing */
+  const char *help;  /* the line at the bottom; NULL: none */
+  double part;       /* of the beat, 0 to 1 */
+} StoryMoment;
+
+/* Makes the stage and finds the moments; `scene` is zero. Free it even after an error. Errors begin with the story's
+ * file and line. */
+Status story_scene_open(StoryScene *scene, const Story *story, const StoryTold *told, int beat, Error *error);
+void story_scene_free(StoryScene *scene);
+
+/* Puts the run where it is at that part of the beat. */
+void story_scene_show(StoryScene *scene, double part);
+
+void story_page_draw(const StoryScene *scene, const StoryMoment *moment, cairo_t *cr, double width, double height,
+                     const Theme *theme);
+
+#endif
