@@ -1,6 +1,7 @@
 #include "sim/planner.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
@@ -22,8 +23,45 @@ static bool runs(const Profile *kernel, const Schedule *schedule) {
   return schedule == kernel->schedule || (kernel->splitting != SPLITTING_NEVER && schedule == shipped_splitting());
 }
 
+/* "9.0": that alone; "8.0+": and all later ones. */
+static bool has_capability(const char *asked, const char *has) {
+  char *after;
+  if (!*asked || !*has) return true;
+  const double needs = strtod(asked, &after), capability = strtod(has, NULL); /* 0: of another vendor */
+  return *after == '+' ? capability >= needs : capability == needs;
+}
+
+static bool names_dtype(const char *list, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = list; (at = strstr(at, name)); at += length)
+    if (!at[length] || at[length] == ',') return true;
+  return !*list;
+}
+
+/* What the kernel has been built for. */
+static Status check_kernel(const Problem *p, const Profile *kernel, Error *error) {
+  const size_t digits = strcspn(kernel->runs_on, "+");
+  if (!has_capability(kernel->runs_on, p->machine.compute_capability))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s runs on compute capability %.*s%s, and %s has %s; take another kernel, or leave it out",
+                     kernel->name, (int)digits, kernel->runs_on, kernel->runs_on[digits] ? " and later ones" : " alone",
+                     p->machine.name, p->machine.compute_capability);
+  if (!names_dtype(kernel->dtypes, dtype_name(p->shape.dtype)))
+    return error_set(error, STATUS_BAD_REQUEST, "%s has no %s; it is built for %s", kernel->name,
+                     dtype_name(p->shape.dtype), kernel->dtypes);
+  if (kernel->has_no_blocks && p->shape.pattern && p->shape.pattern->kind != PATTERN_DOCUMENTS)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s has no mask of blocks, sinks or prefixes; leave --mask or the kernel "
+                     "out",
+                     kernel->name);
+  return STATUS_OK;
+}
+
 const Profile *planner_kernel(const Problem *p, const Schedule *schedule) {
-  return runs(p->kernel, schedule) ? p->kernel : runs(p->beside, schedule) ? p->beside : NULL;
+  if (runs(p->kernel, schedule)) return p->kernel;
+  const bool is_beside = runs(p->beside, schedule) && profile_has_tile(p->beside, &p->shape) &&
+                         !check_kernel(p, p->beside, NULL) && !p->tiling.B_r && !p->tiling.B_c;
+  return is_beside ? p->beside : NULL; /* not asked for by name: where it cannot, a usual launch */
 }
 
 static int64_t splits_of(const Problem *p, const Profile *kernel) {
@@ -46,7 +84,8 @@ const Schedule *planner_algorithm(const Problem *problem) {
 static void forget_spills(LaunchConfig *c) { c->spill_tile_bytes = c->spill_block_bytes = 0; }
 
 static Status take_kernel(Problem *p, const Profile *kernel, const Schedule *schedule, Error *error) {
-  const Status status = profile_config(kernel, &p->shape, &p->launch, error);
+  Status status = check_kernel(p, kernel, error);
+  if (!status) status = profile_config(kernel, &p->shape, &p->launch, error);
   if (status) return status;
   if (kernel->lse) p->tiling.lse = true;
   if (schedule != kernel->schedule) {

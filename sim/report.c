@@ -147,28 +147,57 @@ static void report_overheads(const ReportSink *k, const Simulation *run) {
   k->close(k->context);
 }
 
+static void real_or_null(const ReportSink *k, const char *key, double value) {
+  if (isnan(value))
+    k->null(k->context, key);
+  else
+    k->real(k->context, key, value);
+}
+
 /* A part whose rate is not known is null. */
-static void report_time(const ReportSink *k, const Simulation *run) {
+static void report_bound(const ReportSink *k, const TimeBound *b) {
   static const char *const KEYS[TIME_PART_COUNT] = {"hbm_s", "l2_s", "sram_s", "math_s", "exp_s"};
+  for (int part = 0; part < TIME_PART_COUNT; part++) real_or_null(k, KEYS[part], b->part_s[part]);
+  k->real(k->context, "busiest_sm_s", b->busiest_s);
+  k->real(k->context, "l2_port_s", b->port_s);
+  k->text(k->context, "bound", time_part_name(b->bound));
+  k->real(k->context, "bound_s", b->bound_s);
+}
+
+/* Of a prediction: what it was compared with, or why it is one of none. */
+static void report_error(const ReportSink *k, const Timing *t) {
+  const bool compared = t->kind == TIME_PREDICTED && t->error.n_runs > 0;
+  k->open_object(k->context, "error");
+  if (t->kind == TIME_PREDICTED)
+    k->text(k->context, "regime", time_regime_name(t->regime));
+  else
+    k->null(k->context, "regime");
+  k->whole(k->context, "held_out_runs", wide(compared ? t->error.n_runs : 0));
+  real_or_null(k, "median", compared ? (double)t->error.median_permille / 1000 : (double)NAN);
+  real_or_null(k, "nine_tenths", compared ? (double)t->error.nine_permille / 1000 : (double)NAN);
+  if (t->why)
+    k->text(k->context, "why", t->why);
+  else
+    k->null(k->context, "why");
+  k->close(k->context);
+}
+
+static void report_time(const ReportSink *k, const Simulation *run) {
   if (!run->timed) {
     k->null(k->context, "time");
     return;
   }
   k->open_object(k->context, "time");
-  for (int part = 0; part < TIME_PART_COUNT; part++) {
-    if (isnan(run->timing.part_s[part]))
-      k->null(k->context, KEYS[part]);
-    else
-      k->real(k->context, KEYS[part], run->timing.part_s[part]);
-  }
-  k->real(k->context, "busiest_sm_s", run->timing.busiest_s);
-  k->text(k->context, "bound", time_part_name(run->timing.bound));
+  report_bound(k, &run->timing.run);
+  k->open_object(k->context, "floor");
+  report_bound(k, &run->timing.floor);
+  k->close(k->context);
   k->text(k->context, "computes_in", dtype_name(run->timing.computes_in));
   k->real(k->context, "least_s", run->timing.least_s);
-  if (isnan(run->timing.predicted_s))
-    k->null(k->context, "predicted_s");
-  else
-    k->real(k->context, "predicted_s", run->timing.predicted_s);
+  real_or_null(k, "predicted_s", run->timing.predicted_s);
+  k->text(k->context, "kind", time_kind_name(run->timing.kind));
+  k->real(k->context, "seconds", run->timing.seconds);
+  report_error(k, &run->timing);
   k->close(k->context);
 }
 

@@ -61,9 +61,6 @@ double simulation_needed_bytes(const Shape *shape);
 /* What the first product and the second one cost for a pair of query and key: 2 d + 2 d_v. */
 double simulation_pair_flops(const Shape *shape);
 
-/* Exponentials of the run's program where its products cost so many FLOPs. */
-double simulation_exps(const Simulation *simulation, double flops);
-
 /* What the run asks of a machine, for sim/machine/timing.h. Each amount is the least that any order of work allows,
  * from cold caches:
  *
@@ -80,6 +77,17 @@ double simulation_exps(const Simulation *simulation, double flops);
  * Heads that share K and V may be packed as rows of one tile: then, and where tiles are not given, bytes count once
  * and products for visible pairs alone. */
 TimeWork simulation_work(const Simulation *simulation, const Gpu *gpu);
+
+/* The same of the run as it is launched, by what is said of it: HBM and L2 as walked, the tiles' products, the CTAs' on
+ * their SMs. */
+TimeWork simulation_own_work(const Simulation *simulation, const Gpu *gpu);
+
+/* Where a timed run is in a roofline: FLOPs for each byte that crosses the level, and the rate at which this run's
+ * bytes and products go at best. */
+typedef struct {
+  double flops_per_byte, flops_per_s; /* 0: not known */
+} Roof;
+Roof simulation_roof(const Simulation *simulation, const Gpu *gpu, TimePart level);
 
 /* The launch of a run: blocks and splits of its plan; of a kernel that is not described, as much shared memory as its
  * tiles take. */

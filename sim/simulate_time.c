@@ -3,25 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/l2/makespan.h"
 #include "sim/simulate.h"
 
 enum { COALESCED = 4, ROWS_MAX = 4096 };
 
 double simulation_pair_flops(const Shape *shape) { return 2 * ((double)shape->d + (double)shape->d_v); }
 
-double simulation_exps(const Simulation *s, double flops) {
-  const PairCost pair = schedule_pair_cost(s->schedule, &s->plan);
-  return pair.flops > 0 ? flops / pair.flops * pair.exps : 0;
-}
-
 /* Between two kernels L2 keeps at most its own size of each intermediate; the rest is written to HBM and read back. */
 static double intermediates_beyond_l2(const Simulation *s, double l2_bytes) {
-  int n_by_tiles = 0;
-  for (int t = 0; t < s->schedule->n_tensors; t++) {
-    const ProgramTensor *v = &s->schedule->tensors[t];
-    n_by_tiles += v->role == TENSOR_BETWEEN && v->rows == SIDE_ROWS && v->cols == SIDE_COLS && s->traffic.write[t] > 0;
-  }
-  const double n_tensors = n_by_tiles > 1 ? n_by_tiles : 1, one = (double)s->intermediates_bytes / n_tensors;
+  const bool S = s->traffic.write[TENSOR_S] > 0, P = s->traffic.write[TENSOR_P] > 0;
+  const double n_tensors = S && P ? 2 : 1, one = (double)s->intermediates_bytes / n_tensors;
   return one > l2_bytes ? 2 * n_tensors * (one - l2_bytes) : 0;
 }
 
@@ -58,32 +50,73 @@ static double busiest_rows_flops(const Simulation *s, double heads, double n_sm)
   for (int64_t i = 0; i < n; i++) area[i] = row_area(s, i);
   qsort(area, (size_t)n, sizeof *area, descending);
   for (int64_t k = 0; k < n; k++) most = fmax(most, ceil(heads * (double)(k + 1) / n_sm) * area[k]);
-  return most * schedule_pair_cost(s->schedule, &s->plan).flops;
+  return most * simulation_pair_flops(&s->plan.shape);
 }
 
 /* By heads that are apart, or packed. */
 static bool shares_kv(const Shape *shape) { return shape->kv_heads < shape->heads || shape->group > 1; }
 
+static double heads_of(const Simulation *s) { return (double)s->plan.shape.batch * (double)s->plan.shape.heads; }
+
+/* One CTA does all of a head, whatever its tiles. */
+static double busiest_head_flops(const Simulation *s, double n_sm) {
+  return ceil(heads_of(s) / n_sm) * (double)s->traffic.flops / heads_of(s);
+}
+
 /* The papers' model, SRAM and HBM alone, knows of no SMs. */
 static double busiest_flops(const Simulation *s, const Gpu *gpu) {
-  const Shape *shape = &s->plan.shape;
-  const double heads = (double)shape->batch * (double)shape->heads, n_sm = (double)gpu->n_sm;
-  if (!s->tiles_given || s->config.may_split || shares_kv(shape) || n_sm == 0 || gpu->l2_bytes == 0) return 0;
-  if (s->schedule->whole_head) return ceil(heads / n_sm) * (double)s->traffic.flops / heads;
-  return s->schedule->n_passes == 1 && s->schedule->skips ? busiest_rows_flops(s, heads, n_sm) : 0;
+  const double n_sm = (double)gpu->n_sm;
+  if (n_sm == 0 || gpu->l2_bytes == 0) return 0;
+  if (s->schedule->whole_head) return busiest_head_flops(s, n_sm);
+  if (!s->tiles_given || s->config.may_split || shares_kv(&s->plan.shape)) return 0;
+  return s->schedule->n_passes == 1 && s->schedule->skips ? busiest_rows_flops(s, heads_of(s), n_sm) : 0;
+}
+
+/* Tiles of one product, a CTA each, and row blocks of the other. */
+static double busiest_products_flops(const Simulation *s, double n_sm) {
+  const Plan *p = &s->plan;
+  const double T_r = (double)p->T_r, T_c = (double)p->T_c, tile = 2 * (double)p->tiling.B_r * (double)p->tiling.B_c;
+  const double first = ceil(heads_of(s) * T_r * T_c / n_sm) * tile * (double)p->shape.d,
+               second = ceil(heads_of(s) * T_r / n_sm) * T_c * tile * (double)p->shape.d_v;
+  return first + second;
+}
+
+/* Of split keys no CTA has fewer than its share, and the longest has all of its tiles. */
+static double busiest_split_flops(const Simulation *s) {
+  const Plan *p = &s->plan;
+  const int64_t keys = p->tiles_per_split * p->tiling.B_c, rows = p->tiling.B_r;
+  const bool is_masked = p->shape.causal || p->shape.window || p->shape.sided || p->mask.pattern;
+  if (is_masked || keys > p->shape.N_k) return 0;
+  return (double)(rows < p->shape.N_q ? rows : p->shape.N_q) * (double)keys * simulation_pair_flops(&p->shape);
+}
+
+/* Of the run as it is launched. */
+static double own_busiest_flops(const Simulation *s, const Gpu *gpu) {
+  const double n_sm = (double)gpu->n_sm, share = n_sm > 0 ? (double)s->traffic.flops / n_sm : 0;
+  if (n_sm == 0 || gpu->l2_bytes == 0) return 0;
+  if (s->schedule->whole_head) return busiest_head_flops(s, n_sm);
+  if (!s->schedule->skips) return busiest_products_flops(s, n_sm);
+  if (s->schedule->n_passes == 1) return fmax(share, busiest_rows_flops(s, heads_of(s), n_sm));
+  return fmax(share, busiest_split_flops(s));
 }
 
 /* Products that any tiles need: of the pairs that the mask leaves, where masked tiles are skipped at all. */
 static double least_flops(const Simulation *s) {
   const Shape *shape = &s->plan.shape;
-  const PairCost pair = schedule_pair_cost(s->schedule, &s->plan);
-  if (!s->schedule->skips || !pair.is_all) return (double)s->traffic.flops;
-  return (double)mask_pairs(&s->plan.mask) * pair.flops * (double)shape->batch * (double)shape->heads;
+  if (!s->schedule->skips) return (double)s->traffic.flops;
+  return (double)mask_pairs(&s->plan.mask) * simulation_pair_flops(shape) * (double)shape->batch * (double)shape->heads;
 }
 
 static double O_bytes(const Plan *p) {
   const Shape *s = &p->shape;
   return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d_v * p->element_bytes;
+}
+
+/* So many CTAs that could share the bytes, whatever the tiles. */
+static double most_ctas(const Simulation *s) {
+  if (s->schedule->whole_head) return heads_of(s);
+  if (!s->schedule->skips) return INFINITY;
+  return heads_of(s) * (double)s->plan.shape.N_q * (double)s->plan.tiling.n_splits;
 }
 
 TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
@@ -99,9 +132,36 @@ TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
                    .busiest_flops = busiest_flops(s, gpu),
                    .n_launches = s->schedule->n_passes,
                    .dtype = s->plan.shape.dtype};
-  work.exps = simulation_exps(s, work.flops);
+  work.exps = work.flops / simulation_pair_flops(&s->plan.shape);
   if (l2 > 0) work.hbm_bytes = fmin(work.hbm_bytes, in + fmax(0, out - l2) + intermediates_beyond_l2(s, l2));
+  if (l2 > 0) work.port_bytes = (in + out) / fmin((double)gpu->n_sm, most_ctas(s));
   return work;
+}
+
+TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
+  const double read = s->has_l2 ? s->l2.read_bytes : (double)s->read_bytes,
+               written = s->has_l2 ? s->l2.write_bytes : (double)s->write_bytes, sms = (double)gpu->n_sm;
+  TimeWork work = {.hbm_bytes = read + written,
+                   .l2_bytes = read + written,
+                   .sram_bytes = 2 * (double)s->read_bytes + (double)s->write_bytes,
+                   .flops = (double)s->traffic.flops,
+                   .busiest_flops = own_busiest_flops(s, gpu),
+                   .n_launches = s->schedule->n_passes,
+                   .dtype = s->plan.shape.dtype};
+  work.exps = work.flops / simulation_pair_flops(&s->plan.shape);
+  if (s->has_l2)
+    work.hbm_bytes = s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s);
+  else if (gpu->l2_bytes > 0)
+    work.hbm_bytes = simulation_work(s, gpu).hbm_bytes; /* of L2's part nothing is known */
+  if (s->has_launch && s->schedule->skips) work.port_bytes = (read + written) / fmin(sms, (double)s->launch.n_pieces);
+  return work;
+}
+
+Roof simulation_roof(const Simulation *s, const Gpu *gpu, TimePart level) {
+  const TimeWork work = simulation_own_work(s, gpu);
+  const double bytes = level == TIME_L2 ? work.l2_bytes : work.hbm_bytes, seconds = s->timing.run.bound_s;
+  return (Roof){.flops_per_byte = bytes > 0 ? work.flops / bytes : 0,
+                .flops_per_s = seconds > 0 ? work.flops / seconds : 0};
 }
 
 /* Without L2 the bytes that cross depend on the tile: where it is not given, the least of all that fit. */
@@ -116,21 +176,104 @@ static void take_best_tiles(TimeWork *work, const Simulation *s) {
   }
 }
 
-/* Kernels were timed on compute capability 9.0 alone. */
-static bool is_timed(const Simulation *s, const Gpu *gpu) {
-  return s->has_l2 && s->launch.config.time.full_permille > 0 && strcmp(gpu->compute_capability, "9.0") == 0;
+/* ---- Predicted ------------------------------------------------------------------------------------------- */
+
+/* Kernels were timed on H100 and H200 SXM: 132 SMs, 1.98 GHz, HBM of 3.1 and 4.35 TB/s as read. */
+#define TIMED_CLOCK_HZ    1.98e9
+#define TIMED_SMS         132
+#define TIMED_HBM_BYTES_S 4.35e12 /* where the three kernels of standard attention were */
+#define REACHED_OF_PEAK   0.9     /* of a unit's peak rate of products, at most; assumed */
+enum { TIMED_N_MIN = 512, TIMED_N_MAX = 131072, SHORT_N = 2048 };
+
+static bool is_timed_card(const Gpu *gpu) {
+  return strcmp(gpu->compute_capability, "9.0") == 0 && gpu->n_sm == TIMED_SMS && gpu->clock_hz == TIMED_CLOCK_HZ;
+}
+
+/* Why a timed kernel's run is none of those that were recorded; NULL: it is. */
+static const char *beyond_recorded(const Simulation *s, const Gpu *gpu) {
+  const Shape shape = shape_unpacked(&s->plan.shape);
+  const Tiling *t = &s->plan.tiling;
+  const int64_t shortest = shape.N_q == 1 || shape.N_q > shape.N_k ? shape.N_k : shape.N_q;
+  if (!is_timed_card(gpu)) return "another card: by its clock, SMs and bandwidth";
+  if (shape.dtype != DTYPE_FP16) return "fp16 alone was recorded";
+  if (t->B_r != s->config.block_q || t->B_c != s->config.block_k) return "another tile than the kernel's";
+  if (shape.window || shape.sided || shape.top_left || shape.pattern) return "a mask that was not recorded";
+  if (shortest < TIMED_N_MIN) return "fewer than 512 tokens were not recorded";
+  if (shape.N_k > TIMED_N_MAX || shape.N_q > TIMED_N_MAX) return "more than 128K tokens were not recorded";
+  return NULL;
+}
+
+static TimeRegime regime_of(const Simulation *s, const Gpu *gpu) {
+  const Shape shape = shape_unpacked(&s->plan.shape);
+  if (shape.N_q == 1) return REGIME_DECODE;
+  if (s->plan.tiling.n_splits > 1) return REGIME_SPLIT;
+  if (s->launch.n_pieces < gpu->n_sm) return REGIME_FEW;
+  if (shape.kv_heads < shape.heads) return REGIME_GROUPED;
+  if (shape.N_q > SHORT_N) return REGIME_LONG;
+  return shape.causal ? REGIME_SHORT_CAUSAL : REGIME_SHORT;
+}
+
+/* By the clock, and where the units are slower by them. */
+static SmSpeed speed_of(const Simulation *s, const Gpu *gpu) {
+  if (is_timed_card(gpu)) return (SmSpeed){.slower = 1};
+  const double products = timing_rate(gpu, TIME_MATH, s->plan.shape.dtype) / (double)gpu->n_sm,
+               tile_flops = (double)s->config.time.tile_area * simulation_pair_flops(&s->plan.shape);
+  return (SmSpeed){.slower = TIMED_CLOCK_HZ / gpu->clock_hz,
+                   .least_tile_s = products > 0 ? tile_flops / (REACHED_OF_PEAK * products) : 0};
+}
+
+/* Three kernels: two products by tiles, and a softmax whose rows cost besides (2-norm). */
+static double unfused_s(const Simulation *s, const Gpu *gpu, double hbm_bytes_per_s) {
+  const TimeLaw *law = &s->config.time;
+  const Shape *shape = &s->plan.shape;
+  const double n_sm = (double)gpu->n_sm, tile_area = (double)law->tile_area, heads = heads_of(s);
+  const double memory = TIMED_HBM_BYTES_S / hbm_bytes_per_s * 1e-9, clock = TIMED_CLOCK_HZ / gpu->clock_hz * 1e-9;
+  const double rows = heads * (double)shape->N_q, scores = rows * (double)shape->N_k;
+  const double seen = (double)mask_pairs(&s->plan.mask) * heads / scores;
+  const double tiles = scores / tile_area, peak = timing_rate(gpu, TIME_MATH, shape->dtype) * REACHED_OF_PEAK;
+  const double products = fmax(tiles / TIMED_SMS * (double)law->tile_ns * memory, (double)s->traffic.flops / peak),
+               stream = tiles / TIMED_SMS * (double)law->softmax_tile_ns * (1 + seen) / 2 * memory,
+               each_row = ceil(rows / n_sm) * (double)law->row_ns * clock;
+  return 3e-9 * (double)law->start_ns + products + hypot(stream, each_row);
+}
+
+static double predict(const Simulation *s, const Gpu *gpu, double hbm_bytes) {
+  const TimeLaw *law = &s->config.time;
+  const double hbm_bytes_per_s = gpu_hbm_bytes_per_s(gpu);
+  if (law->softmax_tile_ns) return unfused_s(s, gpu, hbm_bytes_per_s);
+  const double makespan = makespan_s(&s->launch, &s->plan, law, speed_of(s, gpu));
+  const double starts = (double)(s->schedule->n_passes - 1) * (double)law->start_ns * 1e-9;
+  return starts + makespan_kernel_s(law, makespan, hbm_bytes / hbm_bytes_per_s);
+}
+
+/* Why no time is predicted; NULL: one is. */
+static const char *not_predicted(const Simulation *s, const Gpu *gpu) {
+  if (!s->kernel) return "no kernel is named (--kernel)";
+  if (s->config.time.tile_ns == 0) return "the kernel's description has no times for such heads";
+  if (!s->has_launch || gpu->l2_bytes == 0) return "the kernel is not launched on such a machine";
+  return gpu_hbm_bytes_per_s(gpu) > 0 && gpu->clock_hz > 0 ? NULL : "the machine's clock or bandwidth is not known";
 }
 
 void simulation_time(Simulation *s, const Gpu *gpu) {
-  TimeWork work = simulation_work(s, gpu);
-  if (!s->tiles_given && gpu->l2_bytes == 0) take_best_tiles(&work, s);
-  s->timing = timing_at_best(&work, gpu);
-  if (is_timed(s, gpu)) {
-    const double predicted =
-        timing_predicted_s(&s->launch.config.time, s->l2.cycles / gpu->clock_hz, s->l2.kernels,
-                           (double)s->launch.n_pieces, (double)gpu->n_sm, (double)s->launch.occupancy.ctas_per_sm);
-    const double memory = gpu_hbm_bytes_per_s(gpu) > 0 ? work.hbm_bytes / gpu_hbm_bytes_per_s(gpu) : 0;
-    s->timing.predicted_s = fmax(fmax(predicted, memory), s->timing.least_s); /* the bandwidth that programs reach */
+  TimeWork least = simulation_work(s, gpu);
+  if (!s->tiles_given && gpu->l2_bytes == 0) take_best_tiles(&least, s);
+  const TimeWork own = simulation_own_work(s, gpu);
+  Timing t = {.run = timing_bound(&own, gpu),
+              .floor = timing_bound(&least, gpu),
+              .launch_s = least.n_launches * gpu->launch_overhead_s,
+              .computes_in = gpu_computes_in(gpu, least.dtype),
+              .predicted_s = (double)NAN};
+  t.least_s = t.floor.bound_s;
+  t.run.bound_s = t.seconds = fmax(t.run.bound_s, t.least_s);
+  t.why = not_predicted(s, gpu);
+  if (!t.why) {
+    const double predicted = predict(s, gpu, least.hbm_bytes);
+    t.why = beyond_recorded(s, gpu);
+    t.kind = t.why ? TIME_EXTRAPOLATED : TIME_PREDICTED;
+    t.predicted_s = t.seconds = fmax(predicted, t.run.bound_s);
+    t.regime = regime_of(s, gpu);
+    if (!t.why) t.error = s->config.time.errors[t.regime];
   }
+  s->timing = t;
   s->timed = true;
 }

@@ -50,19 +50,39 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100,                                           \
             "by which the fastest GPC's clock is ahead of the slowest's"),                                             \
       COUNT(prefix "time_start_ns", tiles[d][causal].time_start_ns, 1000000, "launch and latency of each kernel"),     \
-      COUNT(prefix "time_alone_permille", tiles[d][causal].time_alone_permille, 100000,                                \
-            "of the makespan through L2 that it takes where no SM has two CTAs"),                                      \
-      COUNT(prefix "time_full_permille", tiles[d][causal].time_full_permille, 100000, "the same where SMs are full"),  \
-      COUNT(prefix "time_wave_permille", tiles[d][causal].time_wave_permille, 100000,                                  \
-            "over the number of waves, added to that"),                                                                \
+      COUNT(prefix "time_tile_ns", tiles[d][causal].time_tile_ns, 1000000,                                             \
+            "from the end of one tile to the next on an SM full of CTAs"),                                             \
+      COUNT(prefix "time_alone_ns", tiles[d][causal].time_alone_ns, 1000000,                                           \
+            "a tile of a CTA that has an SM to itself"),                                                               \
+      COUNT(prefix "time_block_permille", tiles[d][causal].time_block_permille, 100000,                                \
+            "of a tile, what a CTA takes before and after its tiles"),                                                 \
+      COUNT(prefix "time_mask_permille", tiles[d][causal].time_mask_permille, 100000,                                  \
+            "of a tile, what a mask takes a row block besides"),                                                       \
+      COUNT(prefix "time_ragged_permille", tiles[d][causal].time_ragged_permille, 1000,                                \
+            "by which every tile takes longer where the keys are no multiple of 128 and no mask is there"),            \
+      COUNT(prefix "time_power_permille", tiles[d][causal].time_power_permille, 1000,                                  \
+            "by which a long launch takes longer, because the clock falls"),                                           \
+      COUNT(prefix "time_softmax_tile_ns", tiles[d][causal].time_softmax_tile_ns, 1000000,                             \
+            "of three kernels, a tile of the softmax"),                                                                \
+      COUNT(prefix "time_row_ns", tiles[d][causal].time_row_ns, 1000000, "and a row of it besides"),                   \
       COUNT(prefix "split_block_q", tiles[d][causal].split_block_q, 65536, "B_r of the kernel that splits the keys"),  \
       COUNT(prefix "split_block_k", tiles[d][causal].split_block_k, 65536, "B_c of the kernel that splits the keys"),  \
       COUNT(prefix "split_threads", tiles[d][causal].split_threads, 65536, "threads of its CTAs"),                     \
       COUNT(prefix "split_registers", tiles[d][causal].split_registers, 65536, "registers of its threads"),            \
       BYTES(prefix "split_shared", tiles[d][causal].split_shared_bytes, "shared memory of its CTAs"),                  \
       COUNT(prefix "split_time_start_ns", tiles[d][causal].split_time_start_ns, 1000000,                               \
-            "launch and latency of it, and of the kernel that combines")
-enum { TILE_KEYS = 27, TILE_FIRST = 35 };
+            "launch and latency of it, and of the kernel that combines, of one query"),                                \
+      COUNT(prefix "split_time_tile_ns", tiles[d][causal].split_time_tile_ns, 1000000,                                 \
+            "from the end of one of its tiles to the next on an SM full of CTAs")
+/* What a regime's runs say of the time: held out, none of them was used for the constants that it is predicted with. */
+#define ERRORS(regime, at)                                                                                             \
+  COUNT("time_" regime "_runs", time_errors[at].n_runs, 1000000, "recorded runs that its time was compared with"),     \
+      COUNT("time_" regime "_median_permille", time_errors[at].median_permille, 1000,                                  \
+            "how far off the time of half of them is at most"),                                                        \
+      COUNT("time_" regime "_nine_permille", time_errors[at].nine_permille, 1000,                                      \
+            "how far off the time of nine tenths of them is at most")
+
+enum { TILE_KEYS = 33, TILE_FIRST = 51 };
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, false, "the name that --kernel takes"),
@@ -91,22 +111,16 @@ static const KeyfileField FIELDS[] = {
      "CTAs of that kernel meant to run on an SM"},
     {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100,
      "of the peak rate of products that it reaches"},
-    {"time_runs", KEYFILE_COUNT, offsetof(Profile, time_runs), false, 1, 1e6,
-     "recorded runs that its time was compared with"},
-    {"time_median_permille", KEYFILE_COUNT, offsetof(Profile, time_median_permille), false, 1, 1000,
-     "how far off its time is at most for half of them"},
-    {"time_nine_permille", KEYFILE_COUNT, offsetof(Profile, time_nine_permille), false, 1, 1000,
-     "how far off its time is at most for nine tenths of them"},
-    {"time_split_runs", KEYFILE_COUNT, offsetof(Profile, time_split_runs), false, 1, 1e6,
-     "recorded runs of several queries whose keys were split"},
-    {"time_split_median_permille", KEYFILE_COUNT, offsetof(Profile, time_split_median_permille), false, 1, 1000,
-     "how far off the time of half of those is at most"},
-    {"time_split_nine_permille", KEYFILE_COUNT, offsetof(Profile, time_split_nine_permille), false, 1, 1000,
-     "how far off the time of nine tenths of those is at most"},
-    {"time_decode_runs", KEYFILE_COUNT, offsetof(Profile, time_decode_runs), false, 1, 1e6,
-     "recorded runs of one query that its time was compared with"},
-    {"time_decode_worst_permille", KEYFILE_COUNT, offsetof(Profile, time_decode_worst_permille), false, 1, 1000,
-     "how far off the time of those is at most"},
+    TEXT("runs_on", runs_on, false, "the compute capability that it is built for; 8.0+: and all later ones"),
+    TEXT("dtypes", dtypes, false, "types of which there are builds: fp16, bf16"),
+    TEXT("blocks", blocks_text, false, "no: it has no masks of blocks"),
+    ERRORS("decode", REGIME_DECODE),
+    ERRORS("split", REGIME_SPLIT),
+    ERRORS("few", REGIME_FEW),
+    ERRORS("grouped", REGIME_GROUPED),
+    ERRORS("short_causal", REGIME_SHORT_CAUSAL),
+    ERRORS("short", REGIME_SHORT),
+    ERRORS("long", REGIME_LONG),
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
      "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),
@@ -213,6 +227,9 @@ static Status read_words(const Check *c) {
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
   if (!status) status = read_yes_no(c, "clips_k", p->clips_k_text, &p->clips_k);
   if (!status) status = read_yes_no(c, "lse", p->lse_text, &p->lse);
+  bool has_blocks = true;
+  if (!status && *p->blocks_text) status = read_yes_no(c, "blocks", p->blocks_text, &has_blocks);
+  p->has_no_blocks = !has_blocks;
   if (!status && *p->packs_text && !packing_from_name(p->packs_text, &p->packing))
     return refuse_word(c, "packs", p->packs_text, packing_at, PACKING_COUNT);
   if (!status && *p->splits_text && !splitting_from_name(p->splits_text, &p->splitting))
@@ -243,15 +260,21 @@ static int64_t *tile_value(Profile *p, int d, int causal, int key) {
                                       &t->split_step_spread_cycles,
                                       &t->clocks_permille,
                                       &t->time_start_ns,
-                                      &t->time_alone_permille,
-                                      &t->time_full_permille,
-                                      &t->time_wave_permille,
+                                      &t->time_tile_ns,
+                                      &t->time_alone_ns,
+                                      &t->time_block_permille,
+                                      &t->time_mask_permille,
+                                      &t->time_ragged_permille,
+                                      &t->time_power_permille,
+                                      &t->time_softmax_tile_ns,
+                                      &t->time_row_ns,
                                       &t->split_block_q,
                                       &t->split_block_k,
                                       &t->split_threads,
                                       &t->split_registers,
                                       &t->split_shared_bytes,
-                                      &t->split_time_start_ns};
+                                      &t->split_time_start_ns,
+                                      &t->split_time_tile_ns};
   return values[key];
 }
 
@@ -374,19 +397,25 @@ static const ProfileTile *tile_of(const Profile *p, const Shape *shape) {
   return p->every.block_q ? &p->every : NULL;
 }
 
-/* How far off the time is: of one query, of several whose keys are split, or of whole row blocks. */
+bool profile_has_tile(const Profile *profile, const Shape *shape) { return tile_of(profile, shape) != NULL; }
+
 static TimeLaw law_of(const Profile *p, const ProfileTile *t, const Shape *shape, bool is_split) {
   TimeLaw law = {.start_ns = t->time_start_ns,
-                 .alone_permille = t->time_alone_permille,
-                 .full_permille = t->time_full_permille,
-                 .wave_permille = t->time_wave_permille};
-  if (is_split && t->split_time_start_ns) law.start_ns = t->split_time_start_ns;
-  law.is_decode = shape->N_q == 1;
-  law.is_split = is_split;
-  law.n_runs = law.is_decode ? p->time_decode_runs : is_split ? p->time_split_runs : p->time_runs;
-  law.median_permille = is_split ? p->time_split_median_permille : p->time_median_permille;
-  law.nine_permille = is_split ? p->time_split_nine_permille : p->time_nine_permille;
-  law.worst_permille = p->time_decode_worst_permille;
+                 .tile_ns = t->time_tile_ns,
+                 .alone_ns = t->time_alone_ns,
+                 .block_permille = t->time_block_permille,
+                 .mask_permille = t->time_mask_permille,
+                 .ragged_permille = t->time_ragged_permille,
+                 .power_permille = t->time_power_permille,
+                 .softmax_tile_ns = t->time_softmax_tile_ns,
+                 .row_ns = t->time_row_ns,
+                 .tile_area = t->block_q * t->block_k};
+  if (is_split && shape->N_q == 1 && t->split_time_start_ns) law.start_ns = t->split_time_start_ns;
+  if (is_split && t->split_time_tile_ns) {
+    law.tile_ns = t->split_time_tile_ns;
+    law.tile_area = t->split_block_q * t->split_block_k;
+  }
+  memcpy(law.errors, p->time_errors, sizeof law.errors);
   return law;
 }
 

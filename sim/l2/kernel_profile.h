@@ -43,7 +43,7 @@ enum {
   PROFILE_MLA = PROFILE_D_COUNT, /* the tile of d = 192 with V of 128: multi-head latent attention before its keys are
                                     expanded into a cache */
   PROFILE_TILES,
-  PROFILE_FIELD_COUNT = 35 + 54 * PROFILE_TILES
+  PROFILE_FIELD_COUNT = 51 + 66 * PROFILE_TILES
 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
@@ -66,10 +66,11 @@ typedef struct {
   int64_t busy_spread_cycles;       /* by which it varies besides where all SMs are at work (sim/l2/launch.h) */
   int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
   int64_t split_block_q, split_block_k, split_threads, split_registers,
-      split_shared_bytes;      /* and its tile, as above; 0: it has none for this d */
-  int64_t split_time_start_ns; /* of each of the two kernels: splitting and combining */
-  int64_t time_start_ns, time_alone_permille, time_full_permille, time_wave_permille; /* sim/machine/timing.h */
-  int64_t clocks_permille; /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
+      split_shared_bytes;                          /* and its tile, as above; 0: it has none for this d */
+  int64_t split_time_start_ns, split_time_tile_ns; /* of each of the two kernels, splitting and combining; a tile */
+  int64_t time_start_ns, time_tile_ns, time_alone_ns, time_block_permille, time_mask_permille, time_ragged_permille,
+      time_power_permille, time_softmax_tile_ns, time_row_ns; /* sim/machine/timing.h */
+  int64_t clocks_permille;                                    /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
 } ProfileTile;
 
 typedef struct {
@@ -80,8 +81,11 @@ typedef struct {
       walk_text[KEYFILE_TEXT_BYTES], persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES],
       steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
       lse_text[KEYFILE_TEXT_BYTES], packs_text[KEYFILE_TEXT_BYTES],
-      splits_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
-  char beside[KEYFILE_TEXT_BYTES];     /* the kernel that runs standard attention in the same library; "": not known */
+      splits_text[KEYFILE_TEXT_BYTES];  /* as written; read below */
+  char runs_on[KEYFILE_TEXT_BYTES];     /* a compute capability; "8.0+": from that one on; "": not known */
+  char dtypes[KEYFILE_TEXT_BYTES];      /* of which there are builds, apart by commas; "": not known */
+  char blocks_text[KEYFILE_TEXT_BYTES]; /* no: it has no mask of blocks, sinks or prefixes */
+  char beside[KEYFILE_TEXT_BYTES];      /* the kernel that runs standard attention in the same library; "": not known */
 
   const Schedule *schedule; /* of `algorithm` */
   LaunchOrder order;
@@ -99,12 +103,11 @@ typedef struct {
   Packing packing;           /* of the query heads of a KV head (sim/l2/launch.h) */
   Splitting splitting;       /* of the keys of small grids, by another kernel of the same library */
   int64_t split_ctas_per_sm; /* that rule means so many CTAs to run on an SM */
+  bool has_no_blocks;        /* no masks of blocks */
   bool lse;                  /* writes the log-sum-exp of every row */
   int64_t percent_of_peak;   /* of the products' peak rate that it reaches; 0: not known */
-  int64_t time_runs, time_median_permille, time_nine_permille; /* how far off its time is (sim/machine/timing.h) */
-  int64_t time_split_runs, time_split_median_permille, time_split_nine_permille; /* of split keys, several queries */
-  int64_t time_decode_runs, time_decode_worst_permille;                          /* of one query; of all of them */
-  int64_t pull_bytes; /* read and written to pull a piece of work; 0: none */
+  TimeError time_errors[REGIME_COUNT]; /* how far off its time is (sim/machine/timing.h) */
+  int64_t pull_bytes;                  /* read and written to pull a piece of work; 0: none */
 
   char tile_text[KEYFILE_TEXT_BYTES];  /* "128 x 64": for every d that has no tile of its own */
   ProfileTile every;                   /* the same, read */
@@ -122,6 +125,9 @@ const KeyfileNote *profile_note(const Profile *profile, const char *key);
 
 /* The tile for heads of which V is as wide as K; NULL: none is described. */
 const ProfileTile *profile_tile(const Profile *profile, int64_t d, bool causal);
+
+/* Whether it has a tile for such heads. *shape need not be completed. */
+bool profile_has_tile(const Profile *profile, const Shape *shape);
 
 /* How the kernel is launched for a shape, to be overridden member by member and given to launch_make.
  * STATUS_BAD_REQUEST when it has no tile for this d. */

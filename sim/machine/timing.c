@@ -5,6 +5,21 @@
 static const char *const NAMES[TIME_PART_COUNT + 1] = {"hbm", "l2", "sram", "math", "exp", "none"};
 static const char *const TITLES[TIME_PART_COUNT + 1] = {"HBM", "L2", "SRAM", "products", "exponentials", "nothing"};
 
+static const char *const KINDS[TIME_KIND_COUNT] = {"bound", "extrapolated", "predicted"};
+static const char *const REGIMES[REGIME_COUNT][2] = {
+    [REGIME_DECODE] = {"decode", "one query"},
+    [REGIME_SPLIT] = {"split", "several queries, split keys"},
+    [REGIME_FEW] = {"few", "fewer CTAs than SMs"},
+    [REGIME_GROUPED] = {"grouped", "heads that share K and V"},
+    [REGIME_SHORT_CAUSAL] = {"short_causal", "up to 2,048 tokens, with a mask"},
+    [REGIME_SHORT] = {"short", "up to 2,048 tokens"},
+    [REGIME_LONG] = {"long", "more than 2,048 tokens"},
+};
+
+const char *time_kind_name(TimeKind kind) { return KINDS[kind]; }
+const char *time_regime_name(TimeRegime regime) { return REGIMES[regime][0]; }
+const char *time_regime_phrase(TimeRegime regime) { return REGIMES[regime][1]; }
+
 const char *time_part_name(TimePart part) { return NAMES[part]; }
 const char *time_part_title(TimePart part) { return TITLES[part]; }
 
@@ -26,41 +41,38 @@ double timing_rate(const Gpu *gpu, TimePart part, Dtype dtype) {
   return 0;
 }
 
-Timing timing_at_best(const TimeWork *work, const Gpu *gpu) {
+#define PORT_BYTES_PER_CLOCK                                                                                           \
+  64.0 /* between an SM and L2, reads: half of an L1 line; assumed of all NVIDIA since Volta */
+
+static void take_term(TimeBound *b, int term, double seconds) {
+  if (!(seconds > 0)) return;
+  b->terms |= UINT32_C(1) << term;
+  b->bound_s = fmax(b->bound_s, seconds);
+}
+
+TimeBound timing_bound(const TimeWork *work, const Gpu *gpu) {
   const double amount[TIME_PART_COUNT] = {work->hbm_bytes, work->l2_bytes, work->sram_bytes, work->flops, work->exps};
-  Timing t = {.bound = TIME_NONE,
-              .computes_in = gpu_computes_in(gpu, work->dtype),
-              .launch_s = work->n_launches * gpu->launch_overhead_s,
-              .predicted_s = (double)NAN};
+  TimeBound b = {.bound = TIME_NONE};
   for (int part = 0; part < TIME_PART_COUNT; part++) {
     const double rate = timing_rate(gpu, (TimePart)part, work->dtype);
-    t.part_s[part] = rate > 0 ? amount[part] / rate : (double)NAN;
-    if (t.part_s[part] > t.busy_s) {
-      t.busy_s = t.part_s[part];
-      t.bound = (TimePart)part;
+    b.part_s[part] = rate > 0 ? amount[part] / rate : (double)NAN;
+    take_term(&b, part, b.part_s[part]);
+    if (b.part_s[part] > b.busy_s) {
+      b.busy_s = b.part_s[part];
+      b.bound = (TimePart)part;
     }
   }
   const double products = timing_rate(gpu, TIME_MATH, work->dtype);
-  if (products > 0 && gpu->n_sm > 0) t.busiest_s = work->busiest_flops / (products / (double)gpu->n_sm);
-  t.least_s = fmax(t.busy_s, t.busiest_s);
-  return t;
+  if (products > 0 && gpu->n_sm > 0) b.busiest_s = work->busiest_flops / (products / (double)gpu->n_sm);
+  if (gpu->l2_bytes > 0 && gpu->clock_hz > 0) b.port_s = work->port_bytes / (PORT_BYTES_PER_CLOCK * gpu->clock_hz);
+  take_term(&b, TIME_TERM_BUSIEST, b.busiest_s);
+  take_term(&b, TIME_TERM_PORT, b.port_s);
+  return b;
 }
 
-/* Between one CTA an SM and full SMs their throughputs add up as in a p-norm, p = 6: with 2 of 4 CTAs an SM is nearly
- * as slow for each as with one. Chosen by mem-efficient-sm90, of which an SM holds four (tests/model/test_time.c). */
-static double time_factor(const TimeLaw *law, double n_pieces, double n_sm, double ctas_per_sm) {
-  const double alone = (double)law->alone_permille / 1000, full = (double)law->full_permille / 1000;
-  if (n_pieces <= n_sm) return alone;
-  const double slots = n_sm * ctas_per_sm, waves = fmax(1, n_pieces / slots), ramp = (double)law->wave_permille / 1000;
-  if (n_pieces >= slots || ctas_per_sm <= 1) return full + ramp / waves;
-  const double on_an_sm = n_pieces / n_sm;
-  return fmax(full, pow(pow(alone, 6) + pow(on_an_sm * full, 6), 1.0 / 6) / on_an_sm) + ramp;
-}
-
-double timing_predicted_s(const TimeLaw *law, double makespan_s, double n_kernels, double n_pieces, double n_sm,
-                          double ctas_per_sm) {
-  const double start_s = (double)law->start_ns * 1e-9 * n_kernels;
-  return start_s + makespan_s * time_factor(law, n_pieces, n_sm, ctas_per_sm);
+bool timing_comparable(const Timing *a, const Timing *b) {
+  if (a->kind != b->kind || !(a->seconds > 0) || !(b->seconds > 0)) return false;
+  return a->kind != TIME_BOUND || a->run.terms == b->run.terms;
 }
 
 double timing_ridge(const Gpu *gpu, TimePart level, Dtype dtype) {

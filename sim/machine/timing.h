@@ -52,39 +52,87 @@ typedef struct {
   double flops;      /* of matrix products, as computed: masked entries of a partial tile too */
   double exps;
   double busiest_flops; /* of them, those of the SM that has most; 0: as few as a fair share */
+  double port_bytes;    /* through the port to L2 of the SM that has most; 0: not known */
   int n_launches;       /* kernels, one after the other */
   Dtype dtype;
 } TimeWork;
+
+/* What a time is. Times of unlike kinds are never divided by each other, nor are bounds that have other terms. */
+typedef enum {
+  TIME_BOUND = 0,    /* of this run: its bytes, products and exponentials at peak rates, its CTAs on their SMs */
+  TIME_EXTRAPOLATED, /* by a timed kernel's costs, outside what was recorded */
+  TIME_PREDICTED,    /* by a timed kernel's costs, within what was recorded */
+  TIME_KIND_COUNT
+} TimeKind;
+
+const char *time_kind_name(TimeKind kind); /* "bound", "extrapolated", "predicted" */
+
+/* What was recorded, sorted by what makes times differ; the error of each is its own. */
+typedef enum {
+  REGIME_DECODE = 0,   /* one query */
+  REGIME_SPLIT,        /* several queries, split keys */
+  REGIME_FEW,          /* CTAs, fewer than SMs */
+  REGIME_GROUPED,      /* heads share K and V */
+  REGIME_SHORT_CAUSAL, /* N of at most 2,048, a mask */
+  REGIME_SHORT,        /* the same without a mask */
+  REGIME_LONG,
+  REGIME_COUNT
+} TimeRegime;
+
+const char *time_regime_name(TimeRegime regime);   /* "decode", "few", ...: as in the keys of a description */
+const char *time_regime_phrase(TimeRegime regime); /* "one query", "fewer CTAs than SMs", ... */
+
+/* How far off a prediction is that knew nothing of the run: recorded runs, half of which are within median, nine tenths
+ * within nine. */
+typedef struct {
+  int64_t n_runs, median_permille, nine_permille;
+} TimeError;
+
+enum { TIME_TERM_BUSIEST = TIME_PART_COUNT, TIME_TERM_PORT, TIME_TERM_COUNT };
 
 typedef struct {
   double part_s[TIME_PART_COUNT]; /* NAN: the machine's rate is not known, or it has no such level */
   TimePart bound;                 /* the longest part */
   double busy_s;                  /* its time */
   double busiest_s;               /* the products of the busiest SM; 0: not known */
-  double launch_s;                /* n_launches gaps between kernels; no part of least_s: they can be hidden */
-  Dtype computes_in;              /* products; another type than the operands' where the machine lacks its unit */
-  double least_s;                 /* no run is faster */
-  double predicted_s;             /* what a timed kernel is expected to take; NAN: not known */
+  double port_s;                  /* the bytes of an SM through its port to L2, at least; 0: not known */
+  double bound_s;                 /* the longest of all of these */
+  uint32_t terms;                 /* which of them are known: a bit each, parts first */
+} TimeBound;
+
+typedef struct {
+  TimeBound run;      /* of the run as it is launched, by the bytes that are said of it */
+  TimeBound floor;    /* of any run: with what L2 could hold, and any tiles where none are given */
+  double launch_s;    /* n_launches gaps between kernels; no part of a bound: they can be hidden */
+  Dtype computes_in;  /* products; another type than the operands' where the machine lacks its unit */
+  double least_s;     /* floor.bound_s: no run is faster */
+  double predicted_s; /* what a timed kernel is expected to take; NAN: not known */
+  TimeKind kind;      /* of `seconds` */
+  double seconds;     /* predicted_s, or run.bound_s: what is shown where one figure is */
+  TimeRegime regime;  /* where predicted */
+  TimeError error;    /* of the regime, or of extrapolations; n_runs 0: not compared */
+  const char *why;    /* why it is extrapolated, or no time is predicted; NULL: predicted */
 } Timing;
 
-/* How a kernel's time follows from the makespan of its run through L2 (sim/l2/l2_run.h), whose rates are those of
- * sim/l2/launch.h: fitted to recorded runs. Zeros: not timed. */
+/* Whether a ratio of their seconds means anything: of one kind, and bounds of the same terms. */
+bool timing_comparable(const Timing *a, const Timing *b);
+
+/* The kernel's costs. What a kernel's CTAs cost (sim/l2/makespan.h), fitted to recorded times. Zeros: not timed. */
 typedef struct {
-  int64_t start_ns;       /* of each kernel, launch and latency, besides */
-  int64_t alone_permille; /* of the makespan, where no SM has two CTAs; */
-  int64_t full_permille;  /* where SMs are full, */
-  int64_t wave_permille;  /* and over the number of waves, added to that: the ramp and the tail of a launch */
-  int64_t n_runs, median_permille, nine_permille; /* recorded runs; how far off half and nine tenths of them are at
-                                                     most */
-  bool is_decode, is_split;                       /* what those runs are of: one query; split keys */
-  int64_t worst_permille;                         /* of decode, all of them */
+  int64_t start_ns;        /* of each kernel, launch and latency, besides */
+  int64_t tile_ns;         /* from the end of one tile to the next on an SM full of CTAs */
+  int64_t alone_ns;        /* a tile of a CTA that has an SM to itself; 0: as tile_ns */
+  int64_t block_permille;  /* of a tile: what comes before and after the tiles of a row block, */
+  int64_t mask_permille;   /* what a mask takes it besides, */
+  int64_t ragged_permille; /* and by which each tile takes longer where keys are no multiple of 128, without a mask */
+  int64_t power_permille;  /* by which a long launch takes longer, because the clock falls under load */
+  int64_t tile_area;       /* B_r x B_c of the tile that is meant */
+  int64_t softmax_tile_ns; /* of three kernels, the softmax's: tile_ns is then that of both products, */
+  int64_t row_ns;          /* and what a row of it takes an SM besides */
+  TimeError errors[REGIME_COUNT];
 } TimeLaw;
 
-/* What a kernel of that law is expected to take. n_kernels: launched one after another. */
-double timing_predicted_s(const TimeLaw *law, double makespan_s, double n_kernels, double n_pieces, double n_sm,
-                          double ctas_per_sm);
-
-Timing timing_at_best(const TimeWork *work, const Gpu *gpu);
+TimeBound timing_bound(const TimeWork *work, const Gpu *gpu);
 
 /* The peak rate of a part: bytes, FLOPs or exponentials a second; 0: not known, or no such level.
  * Products of a type without a unit run in what it is converted to (gpu_computes_in). In fp32 they run on the vector

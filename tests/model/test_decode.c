@@ -158,18 +158,13 @@ static Simulation decode(const Run *run, const Profile *profile) {
   Problem p = {
       .shape =
           {.batch = run->batch, .heads = run->heads, .kv_heads = run->kv_heads, .N_q = 1, .N_k = run->N_k, .d = run->d},
-      .machine = machine_of_gpu(&h100)};
+      .tiling = {.n_splits = run->splits_given ? run->splits : 0},
+      .machine = machine_of_gpu(&h100),
+      .kernel = profile};
   Simulation s;
   Error error = {0};
-  assert_int_equal(shape_complete(&p.shape, &error), STATUS_OK);
-  assert_int_equal(profile_config(profile, &p.shape, &p.launch, &error), STATUS_OK);
-  const int64_t chosen = profile_splits(profile, &p.shape, h100.n_sm), n = run->splits_given ? run->splits : chosen;
-  if (run->splits && !run->splits_given) assert_int_equal(chosen, run->splits);
-  if (n > 1) profile_become_split(profile, &p.shape, n, &p.launch);
-  p.tiling = (Tiling){.B_r = p.launch.block_q, .B_c = p.launch.block_k, .n_splits = n};
-  if (simulate(&s, &p, schedule_find(n > 1 ? "fa2-split" : "fa2"), &error) || simulation_l2(&s, &p, &h100, &error))
-    fail_msg("%s", error.message);
-  simulation_time(&s, &h100);
+  if (simulation_answer(&s, &p, NULL, &h100, &error)) fail_msg("%s", error.message);
+  if (run->splits) assert_int_equal(s.plan.tiling.n_splits, run->splits);
   return s;
 }
 
@@ -208,13 +203,14 @@ static void times_are_as_near_as_is_said(void **state) {
                     (int)run->batch, (int)run->heads, (int)run->kv_heads, (int)run->N_k, (int)run->d, run->us, us,
                     100 * off);
       assert_true(s.timing.least_s * 1e6 < run->us && s.timing.least_s <= s.timing.predicted_s);
-      assert_true(s.config.time.is_decode && s.config.time.n_runs == profile.time_decode_runs);
+      assert_int_equal(s.timing.regime, REGIME_DECODE);
       worst = fmax(worst, fabs(off));
       n++;
     }
     assert_true(worst < 0.15);
-    assert_int_equal(profile.time_decode_runs, n);
-    assert_int_equal(profile.time_decode_worst_permille, (int64_t)ceil(1000 * worst));
+    assert_int_equal(profile.time_errors[REGIME_DECODE].n_runs, n);
+    assert_int_equal(profile.time_errors[REGIME_DECODE].nine_permille,
+                     (int64_t)ceil(1000 * worst)); /* of six, the worst */
   }
 }
 

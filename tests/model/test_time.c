@@ -1,6 +1,7 @@
-/* Time against every recorded run in assets/counters: none is faster than least_s, and predicted_s of described kernels
- * is as near as their descriptions say. With TILEWALK_TABLE=1 all runs are predicted (two minutes) and the table is
- * printed; else one in forty, which takes seconds. */
+/* Time against every recorded run in assets/counters: none is faster than least_s; and predicted_s of described kernels,
+ * by kernel and regime, against runs that were timed by events (h100/times/, h100/beside/, h200/time/). With
+ * TILEWALK_TABLE=1 all of those are predicted and the table of sim/machine/TIMES.md is printed; else one in four, which
+ * takes seconds. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <inttypes.h>
@@ -18,11 +19,12 @@
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 
-enum { COLUMNS_MAX = 64, RUNS_MAX = 24000, KERNELS = 5, ERRORS_MAX = 4096 };
+enum { COLUMNS_MAX = 64, RUNS_MAX = 24000, KERNELS = 8, ERRORS_MAX = 4096 };
 
 typedef struct {
   char gpu[16], rung[64], kernel[160], dtype[8];
   int64_t batch, heads, kv_heads, N_q, N_k, d, causal, block_q, block_k, splits;
+  bool by_events; /* launches in a row, warm, as programs run; else one by one under a profiler */
   double seconds;
 } Run;
 
@@ -61,15 +63,16 @@ static void add_run(const Run *run) {
  */
 static void read_row(char *const h[], char *const r[], int nh, int nr, const char *gpu) {
 #define CELL(name) cell(h, r, nh, nr, name)
-  Run run = {.batch = atoll(either(CELL("batch"), either(CELL("B"), "1"))),
-             .heads = atoll(either(CELL("heads"), CELL("H"))),
-             .N_q = atoll(either(CELL("seq_q"), either(CELL("seq_len"), either(CELL("NQ"), CELL("N"))))),
-             .d = atoll(either(CELL("head_dim"), CELL("d"))),
-             .causal = atoll(CELL("causal")),
-             .block_q = atoll(CELL("block_q")),
-             .block_k = atoll(CELL("block_k")),
-             .splits = atoll(CELL("splits"))};
-  run.N_k = atoll(either(CELL("seq_k"), CELL("NK")));
+  Run run = {
+      .batch = atoll(either(CELL("batch"), either(CELL("B"), "1"))),
+      .heads = atoll(either(CELL("heads"), CELL("H"))),
+      .N_q = atoll(either(CELL("seq_q"), either(CELL("seq_len"), either(CELL("NQ"), either(CELL("N_q"), CELL("N")))))),
+      .d = atoll(either(CELL("head_dim"), CELL("d"))),
+      .causal = atoll(CELL("causal")),
+      .block_q = atoll(CELL("block_q")),
+      .block_k = atoll(CELL("block_k")),
+      .splits = atoll(CELL("splits"))};
+  run.N_k = atoll(either(CELL("seq_k"), either(CELL("NK"), CELL("N_k"))));
   run.kv_heads = atoll(either(CELL("kv_heads"), CELL("KV")));
   if (!run.N_k) run.N_k = run.N_q;
   if (!run.kv_heads) run.kv_heads = run.heads;
@@ -81,9 +84,15 @@ static void read_row(char *const h[], char *const r[], int nh, int nr, const cha
   if (*CELL("gpu__time_duration.sum")) {
     run.seconds = atof(CELL("gpu__time_duration.sum")) * 1e-9;
     add_run(&run);
+  } else if (*CELL("us") && strcmp(either(CELL("pass"), "forward"), "forward") == 0) {
+    run.by_events = true;
+    run.seconds = atof(CELL("us")) * 1e-6;
+    add_run(&run);
   } else if (*CELL("warm_us")) {
+    run.by_events = true;
     run.seconds = atof(CELL("warm_us")) * 1e-6;
     add_run(&run);
+    run.by_events = false;
     run.seconds = atof(CELL("cold_us")) * 1e-6;
     add_run(&run);
   } else if (*CELL("time_ns") && !strstr(run.kernel, "dot_do_o") && !strstr(run.kernel, "convert_dq") &&
@@ -123,7 +132,7 @@ static void read_folder(const char *path, const char *gpu) {
     snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
     if (length > 4 && strcmp(entry->d_name + length - 4, ".csv") == 0)
       read_file(inner, gpu);
-    else if (!strchr(entry->d_name, '.'))
+    else if (!strchr(entry->d_name, '.') && strncmp(entry->d_name, "backward-", 9) != 0) /* other passes' times */
       read_folder(inner, gpu);
   }
   closedir(folder);
@@ -143,23 +152,32 @@ static int setup(void **state) {
 
 /* ---- What each run is ---- */
 
-static const char *const DESCRIBED[KERNELS] = {"cudnn-sm90", "fa2-sm90", "mem-efficient-sm90", "fa2_async",
-                                               "fa2_tensor"};
+static const char *const DESCRIBED[KERNELS] = {"cudnn-sm90", "fa2-sm90",   "mem-efficient-sm90", "eager_cublas",
+                                               "fa2_async",  "fa2_tensor", "fa2_wgmma",          "fa3_overlap"};
 
 /* The description of a run's kernel; NULL: there is none. */
 static const Profile *profile_of(const Run *run) {
-  static Profile profiles[10];
-  static bool loaded[10];
-  static const char *const NAMES[10] = {"cudnn-sm90",     "fa2-sm90", "mem-efficient-sm90", "fa2_async",
-                                        "fa2_tensor",     "fa1",      "fa2_causal",         "fa2_scalar",
-                                        "standard_tiled", NULL};
-  static const char *const OTHER[3] = {"pytorch_cudnn", "pytorch_fa2", "pytorch_mem_efficient"};
-  for (int k = 0; NAMES[k]; k++) {
-    if (strcmp(run->rung, NAMES[k]) != 0 && (k > 2 || strcmp(run->rung, OTHER[k]) != 0)) continue;
-    if (!loaded[k]) profiles[k] = open_profile(NAMES[k]);
-    loaded[k] = true;
-    return &profiles[k];
-  }
+  static Profile profiles[16];
+  static bool loaded[16];
+  static const char *const NAMES[][4] = {{"cudnn-sm90", "pytorch_cudnn", "cudnn", ""},
+                                         {"fa2-sm90", "pytorch_fa2", "flash", ""},
+                                         {"mem-efficient-sm90", "pytorch_mem_efficient", "mem", ""},
+                                         {"eager_cublas", "", "", ""},
+                                         {"fa2_async", "", "", ""},
+                                         {"fa2_tensor", "", "", ""},
+                                         {"fa2_wgmma", "", "", ""},
+                                         {"fa3_overlap", "", "", ""},
+                                         {"fa1", "", "", ""},
+                                         {"fa2_causal", "", "", ""},
+                                         {"fa2_scalar", "", "", ""},
+                                         {"standard_tiled", "", "", ""}};
+  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+    for (int n = 0; n < 4; n++) {
+      if (!*NAMES[k][n] || strcmp(run->rung, NAMES[k][n]) != 0) continue;
+      if (!loaded[k]) profiles[k] = open_profile(NAMES[k][0]);
+      loaded[k] = true;
+      return &profiles[k];
+    }
   return NULL;
 }
 
@@ -172,9 +190,7 @@ static const Schedule *schedule_of(const Run *run, const Profile *profile) {
                                                                                                      : "fa2");
 }
 
-static bool simulate_run(Simulation *s, const Run *run, bool with_l2) {
-  static Gpu gpu;
-  if (strcmp(gpu.name, run->gpu) != 0) gpu = open_gpu(run->gpu);
+static Problem problem_of(const Run *run, const Gpu *gpu) {
   Problem p = {.shape = {.batch = run->batch,
                          .heads = run->heads,
                          .kv_heads = run->kv_heads,
@@ -182,17 +198,27 @@ static bool simulate_run(Simulation *s, const Run *run, bool with_l2) {
                          .N_k = run->N_k,
                          .d = run->d,
                          .causal = run->causal},
-               .machine = {.sram_bytes = gpu.shared_bytes_per_cta, .l2_bytes = gpu.l2_bytes, .n_SM = gpu.n_sm}};
-  Error error = {0};
-  const Profile *profile = profile_of(run);
+               .machine = machine_of_gpu(gpu),
+               .kernel = profile_of(run)};
   assert_true(dtype_from_name(run->dtype, &p.shape.dtype));
-  if (profile && profile_config(profile, &p.shape, &p.launch, &error)) return false; /* a tile of another dtype, say */
-  if (run->block_q > 1) p.launch.block_q = run->block_q, p.launch.block_k = run->block_k;
-  p.tiling = (Tiling){.B_r = p.launch.block_q, .B_c = p.launch.block_k, .n_splits = run->splits > 1 ? run->splits : 1};
-  p.profiled = true;
-  if (simulate(s, &p, schedule_of(run, profile), &error)) fail_msg("%s: %s", run->rung, error.message);
-  if (with_l2 && simulation_l2(s, &p, &gpu, &error)) fail_msg("%s: %s", run->rung, error.message);
-  simulation_time(s, &gpu);
+  return p;
+}
+
+static const Gpu *gpu_of(const Run *run) {
+  static Gpu gpu;
+  if (strcmp(gpu.name, run->gpu) != 0) gpu = open_gpu(run->gpu);
+  return &gpu;
+}
+
+/* Without the walk through L2, which changes nothing in a bound; tiles as they were recorded. */
+static bool bound_of(Simulation *s, const Run *run) {
+  const Gpu *gpu = gpu_of(run);
+  Problem p = problem_of(run, gpu);
+  Error error = {0};
+  if (run->block_q > 1) p.tiling.B_r = run->block_q, p.tiling.B_c = run->block_k;
+  p.tiling.n_splits = run->splits > 1 ? run->splits : 1;
+  if (simulate(s, &p, schedule_of(run, p.kernel), &error)) return false; /* a tile of another type, say */
+  simulation_time(s, gpu);
   return true;
 }
 
@@ -205,7 +231,7 @@ static void no_recorded_time_is_below_the_bound(void **state) {
   double nearest = INFINITY;
   for (size_t k = 0; k < n_runs; k++) {
     Simulation s;
-    if (!simulate_run(&s, &runs[k], false)) continue;
+    if (!bound_of(&s, &runs[k])) continue;
     const double ratio = runs[k].seconds / s.timing.least_s;
     if (ratio < nearest) nearest = ratio;
     if (ratio < 1) {
@@ -260,11 +286,10 @@ static int by_run(const void *a, const void *b) {
   return order ? order : (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* The described kernels from N = 1K on, each shape once, at the median of its recordings. */
-static void predicted_times_are_as_near_as_is_said(void **state) {
-  (void)state;
-  static Errors all, of_kernel[KERNELS], h100, splits;
-  const bool every = getenv("TILEWALK_TABLE") != NULL;
+static Errors of[KERNELS][REGIME_COUNT], of_kernel[KERNELS], all;
+
+/* Each shape once, at the median of its recordings. */
+static void predict_all(bool every) {
   size_t shape = 0;
   qsort(runs, n_runs, sizeof *runs, by_run);
   for (size_t first = 0, end; first < n_runs; first = end) {
@@ -273,52 +298,61 @@ static void predicted_times_are_as_near_as_is_said(void **state) {
     int kernel = 0;
     const Profile *profile = profile_of(run);
     while (profile && kernel < KERNELS && strcmp(DESCRIBED[kernel], profile->name) != 0) kernel++;
-    if (!profile || kernel == KERNELS || run->N_q < 1024 || (!every && shape++ % 40 != 0)) continue;
+    if (!profile || kernel == KERNELS || !run->by_events || (!every && shape++ % 4 != 0)) continue;
     Simulation s;
-    if (!simulate_run(&s, run, true) || !(s.timing.predicted_s > 0)) continue;
-    const double error = fabs(s.timing.predicted_s / run->seconds - 1);
-    assert_true(s.timing.least_s <= s.timing.predicted_s);
-    add_error(&all, error);
-    if (is_split(run)) {
-      add_error(&splits, error);
-      continue;
-    }
-    add_error(&of_kernel[kernel], error);
-    if (strcmp(run->gpu, "h200") != 0) add_error(&h100, error);
+    Error error = {0};
+    const Problem p = problem_of(run, gpu_of(run));
+    if (simulation_answer(&s, &p, NULL, gpu_of(run), &error)) fail_msg("%s: %s", run->rung, error.message);
+    if (s.timing.kind != TIME_PREDICTED) continue;
+    const double off = fabs(s.timing.predicted_s / run->seconds - 1);
+    assert_true(s.timing.least_s <= s.timing.predicted_s && s.timing.run.bound_s <= s.timing.predicted_s);
+    if (every && off > 0.1)
+      print_message("%s %s %" PRId64 " x %" PRId64 ", N = %" PRId64 ", d = %" PRId64
+                    "%s: %.1f us, %.1f recorded, bound %.1f\n",
+                    run->gpu, profile->name, run->batch, run->heads, run->N_q, run->d, run->causal ? ", causal" : "",
+                    s.timing.predicted_s * 1e6, run->seconds * 1e6, s.timing.run.bound_s * 1e6);
+    add_error(&of[kernel][s.timing.regime], off);
+    add_error(&of_kernel[kernel], off);
+    add_error(&all, off);
   }
+}
+
+static void print_row(const char *kernel, const char *regime, Errors *e, const TimeError *said) {
+  char printed[64] = "–";
+  if (said && said->n_runs)
+    snprintf(printed, sizeof printed, "%.1f / %.1f (%" PRId64 ")", (double)said->median_permille / 10,
+             (double)said->nine_permille / 10, said->n_runs);
+  if (e->n)
+    print_message("| %s | %s | %zu | %.1f | %.1f | %.1f | %s |\n", kernel, regime, e->n, 100 * part(e, 0.5),
+                  100 * part(e, 0.9), 100 * part(e, 1), printed);
+}
+
+/* Median within 4 % and nine of ten within 10 % for each kernel (13 % for the three of standard attention); and no regime is worse than its description says by more
+ * than half. */
+static void predicted_times_are_as_near_as_is_said(void **state) {
+  (void)state;
+  const bool every = getenv("TILEWALK_TABLE") != NULL;
+  predict_all(every);
   if (every)
     print_message(
-        "| kernel | shapes | half within | nine tenths within | worst |\n| --- | ---: | ---: | ---: | ---: |\n");
-  for (int k = 0; k < KERNELS + 3; k++) {
-    Errors *e = k < KERNELS ? &of_kernel[k] : k == KERNELS ? &splits : k == KERNELS + 1 ? &h100 : &all;
-    const char *name = k < KERNELS        ? DESCRIBED[k]
-                       : k == KERNELS     ? "fa2-sm90, split keys"
-                       : k == KERNELS + 1 ? "on H100"
-                                          : "all";
-    if (every)
-      print_message("| %s | %zu | %.1f %% | %.1f %% | %.1f %% |\n", name, e->n, 100 * part(e, 0.5), 100 * part(e, 0.9),
-                    100 * part(e, 1));
-  }
-  if (every) {
-    const Profile said = open_profile("fa2-sm90");
-    assert_int_equal(said.time_split_runs, splits.n);
-    assert_int_equal(said.time_split_median_permille, lround(1000 * part(&splits, 0.5)));
-    assert_int_equal(said.time_split_nine_permille, lround(1000 * part(&splits, 0.9)));
-  }
+        "| kernel | regime | shapes | half within, %% | nine tenths, %% | worst, %% | held out, as printed |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: | --- |\n");
   for (int k = 0; k < KERNELS; k++) {
-    Errors *e = &of_kernel[k];
     const Profile said = open_profile(DESCRIBED[k]);
-    if (every) { /* the description says what the table says */
-      assert_int_equal(said.time_runs, e->n);
-      assert_int_equal(said.time_median_permille, lround(1000 * part(e, 0.5)));
-      assert_int_equal(said.time_nine_permille, lround(1000 * part(e, 0.9)));
-    } else if (e->n >= 4) {
-      assert_true(part(e, 0.5) < 0.05);
+    for (int r = 0; r < REGIME_COUNT; r++) {
+      Errors *e = &of[k][r];
+      const TimeError *held = &said.time_errors[r];
+      if (every) print_row(DESCRIBED[k], time_regime_phrase((TimeRegime)r), e, held);
+      if (every && held->n_runs >= 10 && e->n >= 10)
+        assert_true(part(e, 0.5) <= 1.5e-3 * (double)held->median_permille + 0.002 &&
+                    part(e, 0.9) <= 1.5e-3 * (double)held->nine_permille + 0.002);
     }
+    if (every) print_row(DESCRIBED[k], "all", &of_kernel[k], NULL);
+    if (of_kernel[k].n >= 8)
+      assert_true(part(&of_kernel[k], 0.5) <= 0.04 && part(&of_kernel[k], 0.9) <= (said.schedule->skips ? 0.10 : 0.13));
   }
-  assert_true(all.n >= 20);
-  assert_true(part(&all, 0.5) < 0.05);
-  assert_true(part(&all, 0.9) < 0.12);
+  if (every) print_row("all", "all", &all, NULL);
+  assert_true(all.n >= 50);
 }
 
 int main(void) {

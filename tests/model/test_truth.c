@@ -50,8 +50,10 @@ static void check(const Simulation *s, const Gpu *gpu) {
   EXPECT(read > 0 && s->write_bytes > 0);
   EXPECT(s->timing.least_s > 0 && isfinite(s->timing.least_s));
   for (int part = 0; part < TIME_PART_COUNT; part++)
-    EXPECT(isnan(s->timing.part_s[part]) || s->timing.part_s[part] <= s->timing.least_s);
-  EXPECT(isnan(s->timing.predicted_s) || s->timing.least_s <= s->timing.predicted_s);
+    EXPECT(isnan(s->timing.floor.part_s[part]) || s->timing.floor.part_s[part] <= s->timing.least_s);
+  for (int part = 0; part < TIME_PART_COUNT; part++)
+    EXPECT(isnan(s->timing.run.part_s[part]) || s->timing.run.part_s[part] <= s->timing.seconds);
+  EXPECT(s->timing.least_s <= s->timing.run.bound_s && s->timing.run.bound_s <= s->timing.seconds);
   const double bound = lower_bound_bytes(&s->plan.shape, s->machine.sram_bytes);
   EXPECT(bound >= once && isfinite(bound));
   EXPECT(once <= (double)s->inputs_bytes + (double)s->outputs_bytes);
@@ -92,24 +94,15 @@ static bool random_problem(Rand *r, Problem *p, const Schedule **schedule, const
   if (rand_in(r, 0, 7) == 0) s->N_q = 1; /* decode */
   p->pack = (Pack)rand_in(r, 0, PACK_COUNT - 1);
   if (rand_in(r, 0, 7) == 0) s->d_v = D[rand_in(r, 0, 7)];
-  p->machine = (Machine){.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm};
-  snprintf(p->machine.name, sizeof p->machine.name, "%.60s", gpu->name);
+  p->machine = machine_of_gpu(gpu);
   *schedule = SCHEDULES[rand_in(r, 0, N_SCHEDULES - 1)];
   const int64_t how = rand_in(r, 0, 3);
   if (how == 0) p->tiling = (Tiling){.B_r = 16 * rand_in(r, 1, 12), .B_c = 16 * rand_in(r, 1, 12)};
   if (how > 1) return true;
   const Profile *profile = &profiles[rand_in(r, 0, N_KERNELS - 1)];
   if (how == 0 || !gpu->l2_bytes) return true;
-  if (profile_config(profile, s, &p->launch, NULL)) return false;
-  p->tiling = (Tiling){.B_r = p->launch.block_q, .B_c = p->launch.block_k};
-  *schedule = profile->schedule;
-  if (shape_complete(s, NULL)) return false;
-  const int64_t splits = profile_splits(profile, s, gpu->n_sm);
-  if (splits > 1) { /* as the library does */
-    profile_become_split(profile, s, splits, &p->launch);
-    p->tiling = (Tiling){.B_r = p->launch.block_q, .B_c = p->launch.block_k, .n_splits = splits};
-    *schedule = schedule_find("fa2-split");
-  }
+  p->kernel = profile; /* as the library launches it */
+  *schedule = planner_algorithm(p);
   return true;
 }
 

@@ -98,7 +98,7 @@ static void events_of_packed_heads_add_up(void **state) {
       Cursor cursor = {0};
       Event event;
       bool overflow = false;
-      while (schedule_next(SCHEDULES[k], &s.plan, &cursor, &event)) traffic_add(&walked, SCHEDULES[k], &event);
+      while (schedule_next(SCHEDULES[k], &s.plan, &cursor, &event)) traffic_add(&walked, &event);
       traffic_scale(&walked, wide(s.plan.shape.heads), &overflow);
       assert_true(walked.flops == s.traffic.flops && traffic_read_bytes(&walked, &overflow) == s.read_bytes &&
                   traffic_write_bytes(&walked, &overflow) == s.write_bytes);
@@ -129,17 +129,12 @@ static const Counted COUNTED[] = {{"fa2-sm90", 1, 8, 32768, 232, 134455296},
 /* A decode as the library launches it: packed, and split where its description says so. */
 static Simulation decode(const char *kernel, const Gpu *gpu, int64_t batch, int64_t kv_heads, int64_t N_k) {
   const Profile profile = open_profile(kernel);
-  Problem p = {.shape = {.batch = batch, .heads = 32, .kv_heads = kv_heads, .N_q = 1, .N_k = N_k, .d = 128},
-               .machine = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm}};
+  const Problem p = {.shape = {.batch = batch, .heads = 32, .kv_heads = kv_heads, .N_q = 1, .N_k = N_k, .d = 128},
+                     .machine = machine_of_gpu(gpu),
+                     .kernel = &profile};
+  Simulation s;
   Error error = {0};
-  assert_int_equal(shape_complete(&p.shape, &error), STATUS_OK);
-  assert_int_equal(profile_config(&profile, &p.shape, &p.launch, &error), STATUS_OK);
-  const int64_t n_splits = profile_splits(&profile, &p.shape, gpu->n_sm);
-  if (n_splits > 1) profile_become_split(&profile, &p.shape, n_splits, &p.launch);
-  p.tiling = (Tiling){.B_r = p.launch.block_q, .B_c = p.launch.block_k, .n_splits = n_splits};
-  Simulation s = run(&p, n_splits > 1 ? "fa2-split" : "fa2");
-  if (simulation_l2(&s, &p, gpu, &error)) fail_msg("%s", error.message);
-  simulation_time(&s, gpu);
+  if (simulation_answer(&s, &p, NULL, gpu, &error)) fail_msg("%s", error.message);
   return s;
 }
 

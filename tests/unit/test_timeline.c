@@ -215,7 +215,7 @@ static void test_dealing_out(void **state) {
     simulation_time(&all, &now.gpu);
     if (!timeline.in_steps)
       for (int part = TIME_L2; part < TIME_PART_COUNT; part++)
-        if (part != TIME_SRAM) assert_true(timeline.end >= all.timing.part_s[part] * (1 - 1e-9));
+        if (part != TIME_SRAM) assert_true(timeline.end >= all.timing.floor.part_s[part] * (1 - 1e-9));
     close_state();
   }
 }

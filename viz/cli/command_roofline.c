@@ -37,15 +37,11 @@ typedef struct {
 
 /* FLOPs for each byte that crosses the level. */
 static double intensity(const Roofline *r, int run, TimePart level) {
-  const Simulation *s = &r->runs[run];
-  const TimeWork work = simulation_work(s, &r->gpu);
-  if (level == TIME_L2) return work.flops / (double)s->total_bytes;
-  if (r->gpu.l2_bytes == 0) return work.flops / work.hbm_bytes;
-  return work.flops / fmax(work.hbm_bytes, (double)s->inputs_bytes + (double)s->outputs_bytes); /* O leaves L2 later */
+  return simulation_roof(&r->runs[run], &r->gpu, level).flops_per_byte;
 }
 
 static double attainable(const Roofline *r, int run) {
-  return simulation_work(&r->runs[run], &r->gpu).flops / r->runs[run].timing.least_s;
+  return simulation_roof(&r->runs[run], &r->gpu, TIME_HBM).flops_per_s;
 }
 
 static double roof(const Roofline *r, TimePart level, double flops_per_byte) {
@@ -109,7 +105,7 @@ static void add_runs(Chart *chart, const Roofline *r) {
   for (int k = 0; k < r->n_runs; k++) {
     char name[96];
     snprintf(name, sizeof name, "%s, bound by %s", r->request->algorithms[k]->name,
-             time_part_title(r->runs[k].timing.bound));
+             time_part_title(r->runs[k].timing.run.bound));
     chart_series(chart, name, algorithm_ink(r->request->algorithms[k]), r->n_levels > 1 ? SERIES_LINE : SERIES_POINTS);
     for (int l = r->n_levels - 1; l >= 0; l--) chart_point(chart, intensity(r, k, r->levels[l]), attainable(r, k));
   }
@@ -176,12 +172,13 @@ static void add_rows(Table *t, const Roofline *r) {
       table_percent(t, ROLE_PLAIN, attainable(r, k) / r->peak_flops_per_s);
     else
       table_empty(t, true);
-    table_text(t, ROLE_PLAIN, time_part_title(timing->bound));
+    table_text(t, ROLE_PLAIN, time_part_title(timing->run.bound));
     table_seconds(t, ROLE_PLAIN, timing->least_s);
     if (isnan(timing->predicted_s))
       table_empty(t, true);
     else
       table_seconds(t, ROLE_PLAIN, timing->predicted_s);
+    table_text(t, ROLE_DIM, time_kind_name(timing->kind));
   }
 }
 
@@ -202,9 +199,7 @@ static void add_notes(Table *t, const Roofline *r) {
                r->gpu.name);
   table_note(t, "One exponential for each %.0f FLOPs: they allow %s.", simulation_pair_flops(&r->runs[0].plan.shape),
              number_si(r->exp_ceiling_flops_per_s, "FLOP/s").text);
-  if (r->n_levels > 1)
-    table_note(
-        t, "HBM: Q, K, V and O once, and what of S and P is larger than L2; L2: all that crosses the SRAM boundary.");
+  if (r->n_levels > 1) table_note(t, "HBM: what the walk through L2 leaves for it; L2: all that SMs ask for.");
   table_note(t, "An upper bound on FLOP/s: peak rates, all of it overlapping, and the busiest SM by itself.");
 }
 
@@ -217,7 +212,8 @@ static Table make_table(const Roofline *r) {
                                  {.heading = "of the peak", .csv = "of_peak", .right = true},
                                  {.heading = "bottleneck", .csv = "bound"},
                                  {.heading = "least time", .csv = "least_s", .right = true},
-                                 {.heading = "predicted", .csv = "predicted_s", .right = true}};
+                                 {.heading = "predicted", .csv = "predicted_s", .right = true},
+                                 {.heading = "time is", .csv = "time_is"}};
   Table t = table_new(columns, (int)(sizeof columns / sizeof columns[0]));
   run_tables_problem(&r->runs[0], problem, sizeof problem);
   table_title(&t, "Roofline: %s", problem);
@@ -264,9 +260,12 @@ static void report_place(const ReportSink *k, const Roofline *r, int run) {
   k->real(k->context, "hbm_flops_per_byte", intensity(r, run, TIME_HBM));
   rate_or_null(k, "l2_flops_per_byte", r->n_levels > 1 ? intensity(r, run, TIME_L2) : 0);
   k->real(k->context, "attainable_flops_per_s", attainable(r, run));
-  k->text(k->context, "bound", time_part_name(r->runs[run].timing.bound));
+  k->text(k->context, "bound", time_part_name(r->runs[run].timing.run.bound));
+  k->real(k->context, "bound_s", r->runs[run].timing.run.bound_s);
   k->real(k->context, "least_s", r->runs[run].timing.least_s);
   rate_or_null(k, "predicted_s", isnan(r->runs[run].timing.predicted_s) ? 0 : r->runs[run].timing.predicted_s);
+  k->text(k->context, "kind", time_kind_name(r->runs[run].timing.kind));
+  k->real(k->context, "seconds", r->runs[run].timing.seconds);
   k->close(k->context);
 }
 

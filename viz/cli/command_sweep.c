@@ -143,6 +143,14 @@ static Status doubled_values(const SweepOptions *o, SweepValue *values, int *n, 
   return STATUS_OK;
 }
 
+static void add_ratio(Table *t, const Sweep *s, const SweepPoint *p, int k) {
+  double ratio;
+  if (sweep_ratio(s, p, k, &ratio))
+    table_ratio(t, ROLE_PLAIN, ratio);
+  else
+    table_empty(t, true);
+}
+
 static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *error) {
   TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 3] = {{.heading = s->axis->name, .right = !s->axis->is_gpu}};
   for (int k = 0; k < s->n_algorithms; k++) {
@@ -156,7 +164,7 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
   columns[last] = (TableColumn){.heading = s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound",
                                 .csv = "lower_bound_bytes",
                                 .right = true};
-  const bool says_what = s->metric == SWEEP_TIME && *o->request.kernel;
+  const bool says_what = s->metric == SWEEP_TIME;
   columns[last + 1] = (TableColumn){.heading = "time is", .csv = "time_is"};
   Table t = table_new(columns, last + 1 + says_what);
   bool any_misfit = false;
@@ -180,12 +188,12 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
       table_pair(&t, p->runs[k].fits ? ROLE_PLAIN : ROLE_WARN, shown, exact);
       any_misfit = any_misfit || !p->runs[k].fits;
     }
-    for (int k = 1; k < s->n_algorithms; k++)
-      table_ratio(&t, ROLE_PLAIN, sweep_shown(s, first) / sweep_shown(s, &p->runs[k]));
+    for (int k = 1; k < s->n_algorithms; k++) add_ratio(&t, s, p, k);
     char exact[NUMBER_CHARS];
     snprintf(exact, sizeof exact, "%s", number_exact_double(p->lower_bound_bytes).text);
     table_pair(&t, ROLE_DIM, number_bytes((Wide)p->lower_bound_bytes).text, exact);
-    if (says_what) table_text(&t, ROLE_DIM, sweep_time_is(p, s->n_algorithms));
+    char kinds[128];
+    if (says_what) table_text(&t, ROLE_DIM, sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
   }
   char state[REQUEST_STATE_BYTES];
   table_title(&t, "%s against %s; %s", sweep_metric_title(s->metric), s->axis->title,
@@ -198,7 +206,10 @@ static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *
                "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
                "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
   if (s->metric == SWEEP_TIME)
-    table_note(&t, "Predicted where --kernel names a kernel that was timed; else no run is faster.");
+    table_note(
+        &t,
+        "Predicted where --kernel names a kernel that was timed; else a bound: this run's bytes and products at peak "
+        "rates. Times of unlike kinds have no ratio.");
   const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;

@@ -331,81 +331,98 @@ static double papers_flops(const Shape *s) {
   return s->causal ? all / 2 : all;
 }
 
-static void flops_row(Table *t, const char *label, const Simulation *runs, int n, bool predicted) {
-  table_text(t, ROLE_PLAIN, label);
+static void papers_flops_row(Table *t, const Simulation *runs, int n) {
+  table_text(t, ROLE_PLAIN, "  papers' FLOP/s");
   for (int k = 0; k < n; k++) {
-    const double seconds = predicted ? runs[k].timing.predicted_s : runs[k].timing.least_s;
-    if (seconds > 0)
-      table_format(t, ROLE_PLAIN, "%s", number_si(papers_flops(&runs[k].plan.shape) / seconds, "FLOP/s").text);
+    if (runs[k].timing.seconds > 0)
+      table_format(t, ROLE_PLAIN, "%s",
+                   number_si(papers_flops(&runs[k].plan.shape) / runs[k].timing.seconds, "FLOP/s").text);
     else
       table_empty(t, true);
   }
 }
 
-static void predicted_rows(Table *t, const Simulation *runs, int n) {
+/* Left out where no run has it. */
+static void seconds_row(Table *t, const char *label, const Simulation *runs, int n, double (*of)(const Timing *, int),
+                        int which, bool (*binds)(const Timing *, int)) {
   bool any = false;
-  for (int k = 0; k < n; k++) any = any || runs[k].timing.predicted_s > 0;
+  for (int k = 0; k < n; k++) any = any || of(&runs[k].timing, which) > 0;
   if (!any) return;
-  table_text(t, ROLE_PLAIN, "  predicted");
+  table_text(t, ROLE_PLAIN, label);
   for (int k = 0; k < n; k++) {
-    if (runs[k].timing.predicted_s > 0)
-      table_seconds(t, ROLE_ACCENT, runs[k].timing.predicted_s);
+    const double seconds = of(&runs[k].timing, which);
+    if (isnan(seconds) || seconds <= 0)
+      table_empty(t, true);
+    else
+      table_seconds(t, binds(&runs[k].timing, which) ? ROLE_ACCENT : ROLE_PLAIN, seconds);
+  }
+}
+
+static double term_of(const Timing *t, int term) {
+  return term < TIME_PART_COUNT ? t->run.part_s[term] : term == TIME_TERM_BUSIEST ? t->run.busiest_s : t->run.port_s;
+}
+static bool term_binds(const Timing *t, int term) { return term_of(t, term) >= t->run.bound_s; }
+
+enum { FIGURE_RUN, FIGURE_FLOOR, FIGURE_PREDICTED };
+static double figure_of(const Timing *t, int figure) {
+  return figure == FIGURE_RUN ? t->run.bound_s : figure == FIGURE_FLOOR ? t->least_s : t->predicted_s;
+}
+static bool figure_counts(const Timing *t, int figure) { return figure_of(t, figure) == t->seconds; }
+
+/* How many times as fast as the first, where both are times of one kind. */
+static void faster_row(Table *t, const Simulation *runs, int n) {
+  bool any = false;
+  for (int k = 1; k < n; k++) any = any || timing_comparable(&runs[0].timing, &runs[k].timing);
+  if (!any) return;
+  table_format(t, ROLE_PLAIN, "  faster than %s", one_machine(runs, n) ? runs[0].schedule->name : "the first");
+  for (int k = 0; k < n; k++) {
+    if (timing_comparable(&runs[0].timing, &runs[k].timing))
+      table_ratio(t, ROLE_PLAIN, runs[0].timing.seconds / runs[k].timing.seconds);
     else
       table_empty(t, true);
   }
-  flops_row(t, "  in FLOP/s", runs, n, true);
 }
 
 static void time_rows(Table *t, const Simulation *runs, int n) {
   if (!runs[0].timed) return;
-  bool busiest = false;
-  table_group(t, "Time on %s, at least", machine_of(runs, n));
-  for (int part = 0; part < TIME_PART_COUNT; part++) {
-    bool any = false; /* of a machine that has that level, and whose rate is known */
-    for (int k = 0; k < n; k++) any = any || !isnan(runs[k].timing.part_s[part]);
-    if (!any) continue;
-    table_format(t, ROLE_PLAIN, "  %s", time_part_title((TimePart)part));
-    for (int k = 0; k < n; k++)
-      if (isnan(runs[k].timing.part_s[part]))
-        table_empty(t, true);
-      else
-        table_seconds(t, runs[k].timing.bound == (TimePart)part ? ROLE_ACCENT : ROLE_PLAIN,
-                      runs[k].timing.part_s[part]);
+  table_group(t, "Time on %s", machine_of(runs, n));
+  for (int term = 0; term < TIME_TERM_COUNT; term++) {
+    char label[48];
+    snprintf(label, sizeof label, "  %s",
+             term < TIME_PART_COUNT      ? time_part_title((TimePart)term)
+             : term == TIME_TERM_BUSIEST ? "products, busiest SM"
+                                         : "L2 port, busiest SM");
+    seconds_row(t, label, runs, n, term_of, term, term_binds);
   }
-  for (int k = 0; k < n; k++) busiest = busiest || runs[k].timing.busiest_s > 0;
-  if (busiest) {
-    table_text(t, ROLE_PLAIN, "  products, busiest SM");
-    for (int k = 0; k < n; k++) {
-      if (runs[k].timing.busiest_s > 0)
-        table_seconds(t, runs[k].timing.busiest_s > runs[k].timing.busy_s ? ROLE_ACCENT : ROLE_PLAIN,
-                      runs[k].timing.busiest_s);
-      else
-        table_empty(t, true);
-    }
-  }
-  table_text(t, ROLE_PLAIN, "  lower bound");
-  for (int k = 0; k < n; k++) table_seconds(t, ROLE_ACCENT, runs[k].timing.least_s);
-  flops_row(t, "  papers' FLOP/s", runs, n, false);
-  predicted_rows(t, runs, n);
+  seconds_row(t, "  these, at least", runs, n, figure_of, FIGURE_RUN, figure_counts);
+  seconds_row(t, "  predicted", runs, n, figure_of, FIGURE_PREDICTED, figure_counts);
+  table_text(t, ROLE_PLAIN, "  the time is");
+  for (int k = 0; k < n; k++)
+    table_text(t, ROLE_PLAIN, runs[k].timing.seconds > 0 ? time_kind_name(runs[k].timing.kind) : "not known");
+  papers_flops_row(t, runs, n);
+  faster_row(t, runs, n);
+  seconds_row(t, "  no run is faster", runs, n, figure_of, FIGURE_FLOOR, figure_counts);
 }
 
-/* How far a predicted time can be trusted: by runs of the same sort, or not known. */
-static void law_note(Table *t, const TimeLaw *law) {
-  const char *const of = law->is_decode ? "one query" : law->is_split ? "split keys" : "this kernel";
-  if (law->n_runs == 0)
-    table_note(t, "Predicted, but no recorded run of %s%s was compared with it.", of,
-               law->is_decode || law->is_split ? " of this kernel" : "");
-  else if (law->is_decode)
-    table_note(
-        t,
-        "Predicted as the kernel's decode was timed on an H100: %lld recorded runs of one query, all within %.1f %%.",
-        (long long)law->n_runs, (double)law->worst_permille / 10);
+static const char *named(const Simulation *run) { return run->kernel ? run->kernel->name : run->schedule->name; }
+
+/* How far a time can be trusted: by held-out runs of the same sort, or not known. */
+static void kind_note(Table *t, const Simulation *run) {
+  const Timing *timing = &run->timing;
+  const TimeError *e = &timing->error;
+  if (timing->kind == TIME_BOUND)
+    table_note(t, "%s: a bound, as no time is predicted: %s.", named(run), timing->why);
+  else if (timing->kind == TIME_EXTRAPOLATED)
+    table_note(t, "%s: extrapolated, and not compared with anything: %s.", named(run), timing->why);
+  else if (e->n_runs == 0)
+    table_note(t, "%s: predicted, but no recorded run of its sort (%s) was compared with it.", named(run),
+               time_regime_phrase(timing->regime));
   else
     table_note(t,
-               "Predicted as the kernel was timed on H200 and H100 cards%s: %lld recorded runs, half of them within "
-               "%.1f %%, nine in ten within %.1f %%.",
-               law->is_split ? ", with split keys" : "", (long long)law->n_runs, (double)law->median_permille / 10,
-               (double)law->nine_permille / 10);
+               "%s: predicted. Of %lld held-out runs of its sort (%s) half are within %.1f %%, nine in ten within "
+               "%.1f %%. Cards and days differ by up to a tenth.",
+               named(run), (long long)e->n_runs, time_regime_phrase(timing->regime), (double)e->median_permille / 10,
+               (double)e->nine_permille / 10);
 }
 
 static void time_notes(Table *t, const Simulation *runs, int n) {
@@ -413,7 +430,7 @@ static void time_notes(Table *t, const Simulation *runs, int n) {
   if (!run->timed) return;
   char unknown[64] = "";
   for (int part = 0; part < TIME_PART_COUNT; part++)
-    if (isnan(run->timing.part_s[part]) && (part != TIME_L2 || run->machine.l2_bytes))
+    if (isnan(run->timing.run.part_s[part]) && (part != TIME_L2 || run->machine.l2_bytes))
       snprintf(unknown + strlen(unknown), sizeof unknown - strlen(unknown), "%s%s", *unknown ? ", " : "",
                time_part_title((TimePart)part));
   if (*unknown)
@@ -422,19 +439,11 @@ static void time_notes(Table *t, const Simulation *runs, int n) {
     table_note(t, "%s has no %s products: %s is storage only, computed in %s.", run->machine.name,
                dtype_name(run->plan.shape.dtype), dtype_name(run->plan.shape.dtype),
                dtype_name(run->timing.computes_in));
-  table_note(t, "The time is a bound: peak rates, all of it overlapping, from cold caches%s.",
-             run->tiles_given ? "" : "; of any tiles, as none are given");
-  bool predicted = false;
-  for (int k = 0; k < n && !predicted; k++) {
-    const TimeLaw *law = &runs[k].config.time;
-    predicted = runs[k].timing.predicted_s > 0;
-    if (predicted) law_note(t, law);
-  }
-  if (!predicted)
-    table_note(t, "No time is predicted: %s.",
-               run->config.time.full_permille ? "the kernel was timed on compute capability 9.0 alone"
-               : run->config.threads          ? "the kernel's description has no times"
-                                              : "no kernel is named (--kernel)");
+  table_note(t,
+             "Time: the bytes, products and exponentials above at peak rates, all of it overlapping, from cold caches. "
+             "No run is faster: with what L2 could hold%s.",
+             run->tiles_given ? "" : ", and any tiles, as none are given");
+  for (int k = 0; k < n; k++) kind_note(t, &runs[k]);
 }
 
 /* Of matrix products each matrix is counted once a pass, above; what CTAs ask for is counted at L2. */

@@ -114,7 +114,7 @@ double sweep_shown(const Sweep *sweep, const Simulation *run) {
   switch (sweep->metric) {
   case SWEEP_L2: return run->l2.l2_read_bytes + run->l2.write_bytes;
   case SWEEP_HBM: return run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run);
-  case SWEEP_TIME: return run->timing.predicted_s > 0 ? run->timing.predicted_s : run->timing.least_s;
+  case SWEEP_TIME: return run->timing.seconds;
   default: return (double)run->total_bytes;
   }
 }
@@ -219,10 +219,21 @@ const char *sweep_series(const Sweep *sweep, const Request *request, int k) {
   return sweep->points[0].runs[k].schedule->name;
 }
 
-const char *sweep_time_is(const SweepPoint *point, int n_algorithms) {
-  int n = 0;
-  for (int k = 0; k < n_algorithms; k++) n += point->runs[k].timing.predicted_s > 0;
-  return n == n_algorithms ? "predicted" : n > 0 ? "some predicted" : "bound";
+const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size) {
+  bool same = true;
+  *text = '\0';
+  for (int k = 1; k < n_algorithms; k++) same = same && point->runs[k].timing.kind == point->runs[0].timing.kind;
+  for (int k = 0; k < (same ? 1 : n_algorithms); k++)
+    snprintf(text + strlen(text), size - strlen(text), "%s%s", k ? ", " : "",
+             time_kind_name(point->runs[k].timing.kind));
+  return text;
+}
+
+bool sweep_ratio(const Sweep *sweep, const SweepPoint *point, int k, double *ratio) {
+  const Simulation *first = &point->runs[0], *run = &point->runs[k];
+  if (sweep->metric == SWEEP_TIME && !timing_comparable(&first->timing, &run->timing)) return false;
+  *ratio = sweep_shown(sweep, first) / sweep_shown(sweep, run);
+  return true;
 }
 
 void sweep_free(Sweep *sweep) {

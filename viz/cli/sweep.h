@@ -42,7 +42,7 @@ typedef enum {
   SWEEP_BOUNDARY = 0, /* bytes across the SRAM boundary: the papers' HBM accesses */
   SWEEP_L2,           /* bytes that reach L2 past the coalescers, and those written to it */
   SWEEP_HBM,          /* bytes read from HBM and written to it, behind L2 */
-  SWEEP_TIME,         /* predicted where the kernel was timed; else no run is faster */
+  SWEEP_TIME,         /* of the kind that there is: predicted, extrapolated, or a bound of the run */
   SWEEP_METRICS
 } SweepMetric;
 
@@ -73,8 +73,10 @@ Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, c
 double sweep_shown(const Sweep *sweep, const Simulation *run);
 /* What series k is called: its algorithm; or the kernel, where it follows one algorithm here and another there. */
 const char *sweep_series(const Sweep *sweep, const Request *request, int k);
-/* What the times of a point are: "predicted", "bound", or "some predicted". */
-const char *sweep_time_is(const SweepPoint *point, int n_algorithms);
+/* What the times of a point are: "predicted", "bound", ...; one for each algorithm where they differ. Returns text. */
+const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size);
+/* How many times less than the first run k is; false: times of unlike kinds. */
+bool sweep_ratio(const Sweep *sweep, const SweepPoint *point, int k, double *ratio);
 void sweep_free(Sweep *sweep);
 
 #endif

@@ -62,9 +62,13 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
 
 Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
   const bool is_time = s->metric == SWEEP_TIME;
-  const char *const how = !is_time           ? NULL
-                          : *request->kernel ? "predicted, or a bound where the kernel was not timed"
-                                             : "no run is faster";
+  bool any_predicted = false;
+  for (int i = 0; i < s->n_points; i++)
+    for (int k = 0; k < s->n_algorithms; k++)
+      any_predicted = any_predicted || s->points[i].runs[k].timing.kind != TIME_BOUND;
+  const char *const how = !is_time        ? NULL
+                          : any_predicted ? "predicted; another card extrapolated; a bound elsewhere"
+                                          : "at peak rates, a bound";
   char state[REQUEST_STATE_BYTES], what[64], whole[160];
   snprintf(what, sizeof what, "%s on each GPU", sweep_metric_title(s->metric));
   snprintf(whole, sizeof whole, "%s%s%s", what, how ? ": " : "", how ? how : "");
@@ -84,8 +88,11 @@ Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
     for (int k = 0; k < s->n_algorithms; k++) {
       const double value = sweep_shown(s, &p->runs[k]);
       char words[NUMBER_CHARS + 16];
-      const bool is_bound = is_time && *request->kernel && !(p->runs[k].timing.predicted_s > 0);
-      snprintf(words, sizeof words, "%s%s", is_bound ? "at least " : "", value_text(bars.config.kind, value).text);
+      const TimeKind kind = p->runs[k].timing.kind;
+      const char *const is = !is_time || !any_predicted || kind == TIME_PREDICTED ? ""
+                             : kind == TIME_BOUND                                 ? "at least "
+                                                                                  : "about ";
+      snprintf(words, sizeof words, "%s%s", is, value_text(bars.config.kind, value).text);
       bars_row(&bars, s->n_algorithms > 1 ? p->runs[k].schedule->name : machine, &value, words);
     }
   }

@@ -149,7 +149,7 @@ static Status choose_shown(const Request *r, StageConfig *config, Error *error) 
   for (int k = 0; k < r->n_algorithms && r->n_algorithms > 1; k++) {
     Simulation run;
     Problem head = config->problem;
-    const Status status = simulate(&run, &head, r->algorithms[k], error);
+    const Status status = simulation_answer(&run, &head, r->algorithms[k], r->by_time ? &config->gpu : NULL, error);
     if (status) return status;
     config->rivals[config->n_rivals++] = r->algorithms[k];
     const uint64_t end = (uint64_t)schedule_n_steps(run.schedule, &run.plan);

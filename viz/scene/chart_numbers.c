@@ -138,27 +138,21 @@ static void fill_map(BlockMap *map, const Snapshot *now) {
 
 /* ---- The roofline ---------------------------------------------------------------------------------------- */
 
-static RooflinePoint point_of(const TimeWork *work, double bytes, const Gpu *gpu) {
-  const Timing timing = timing_at_best(work, gpu);
-  RooflinePoint point = {0};
-  if (bytes > 0) point.flops_per_byte = work->flops / bytes;
-  if (timing.least_s > 0) point.flops_per_s = work->flops / timing.least_s;
-  return point;
+static double bytes_of(const Traffic *t) {
+  bool overflow = false;
+  return (double)traffic_read_bytes(t, &overflow) + (double)traffic_write_bytes(t, &overflow);
 }
 
-/* After some of the traffic of a run. */
-static RooflinePoint point_after(const Traffic *t, const Simulation *run, const Gpu *gpu) {
-  bool overflow = false;
-  const double read = (double)traffic_read_bytes(t, &overflow), written = (double)traffic_write_bytes(t, &overflow);
-  const double part = (read + written) / (double)run->total_bytes;
-  TimeWork work = simulation_work(run, gpu);
-  work.hbm_bytes *= part;
-  work.l2_bytes *= part;
-  work.sram_bytes = 2 * read + written;
-  if (work.flops > 0) work.busiest_flops *= (double)t->flops / work.flops;
-  work.flops = (double)t->flops;
-  work.exps = simulation_exps(run, work.flops);
-  return point_of(&work, read + written, gpu);
+/* After some of the traffic of the head that is shown: the launch has then done the same part of its work. */
+static RooflinePoint point_after(const RooflineNumbers *r, const Traffic *t, const Traffic *whole, const Gpu *gpu) {
+  const double bytes = bytes_of(whole) > 0 ? bytes_of(t) / bytes_of(whole) : 0,
+               products = whole->flops > 0 ? (double)t->flops / (double)whole->flops : 0;
+  TimeWork work = r->work;
+  work.hbm_bytes *= bytes, work.l2_bytes *= bytes, work.sram_bytes *= bytes, work.port_bytes *= bytes;
+  work.flops *= products, work.exps *= products, work.busiest_flops *= products;
+  const double level = r->level == TIME_L2 ? work.l2_bytes : work.hbm_bytes, seconds = timing_bound(&work, gpu).bound_s;
+  return (RooflinePoint){.flops_per_byte = level > 0 ? work.flops / level : 0,
+                         .flops_per_s = seconds > 0 ? work.flops / seconds : 0};
 }
 
 static void widen_span(RooflineNumbers *r, double flops_per_byte) {
@@ -174,7 +168,7 @@ static void span_path(RooflineNumbers *r, const Snapshot *now, const Simulation 
     Traffic traffic;
     const Wide step = n <= FIRST ? wide(n) : (Wide)now->n_steps * wide(n) / LOOKS;
     place_traffic(run->schedule, &run->plan, step < now->n_steps ? (uint64_t)step : now->n_steps, &traffic);
-    widen_span(r, point_after(&traffic, run, &now->gpu).flops_per_byte);
+    widen_span(r, point_after(r, &traffic, &run->traffic, &now->gpu).flops_per_byte);
   }
   for (int k = 0; k < now->n_runs; k++) widen_span(r, r->ends[k].flops_per_byte);
 }
@@ -189,22 +183,19 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
   r->exp_flops_per_s = timing_exp_ceiling_flops_per_s(gpu, run->plan.shape.d, run->plan.shape.d_v);
   r->ridge = timing_ridge(gpu, r->level, dtype);
   for (int k = 0; k < now->n_runs; k++) {
-    Problem p = now->problem;
-    Simulation rival;
-    p.tiling = now->runs[k].tiling;
-    if (!simulate(&rival, &p, now->runs[k].schedule, NULL)) r->ends[k] = point_after(&rival.traffic, &rival, gpu);
+    Simulation launch;
+    if (simulation_answer(&launch, &now->asked, now->runs[k].schedule, gpu, NULL)) continue;
+    r->ends[k] = simulation_roof(&launch, gpu, r->level);
+    if (now->runs[k].schedule != now->schedule) continue;
+    r->work = simulation_own_work(&launch, gpu);
+    r->end_hbm = simulation_roof(&launch, gpu, TIME_HBM);
+    r->bound = launch.timing.run.bound;
   }
-  const TimeWork work = simulation_work(run, gpu);
-  const double once = (double)run->inputs_bytes + (double)run->outputs_bytes; /* O leaves L2 later */
-  r->end_hbm = point_of(&work, gpu->l2_bytes > 0 ? fmax(work.hbm_bytes, once) : work.hbm_bytes, gpu);
-  r->bound = timing_at_best(&work, gpu).bound;
   span_path(r, now, run);
 }
 
-RooflinePoint chart_roofline_now(const Snapshot *now) {
-  Simulation run;
-  if (simulate(&run, &now->problem, now->schedule, NULL)) return (RooflinePoint){0};
-  return point_after(&now->traffic, &run, &now->gpu);
+RooflinePoint chart_roofline_now(const RooflineNumbers *r, const Snapshot *now) {
+  return point_after(r, &now->traffic, &now->whole, &now->gpu);
 }
 
 /* ---- All of them ----------------------------------------------------------------------------------------- */

@@ -55,9 +55,7 @@ typedef struct {
 } MissCurve;
 
 /* FLOPs for each byte and the rate that the machine then allows. */
-typedef struct {
-  double flops_per_byte, flops_per_s; /* 0: nothing yet, or no rate is known */
-} RooflinePoint;
+typedef Roof RooflinePoint; /* of the whole launch, all heads; zeros: nothing yet, or no rate is known */
 
 typedef struct {
   TimePart level;           /* what serves the SRAM: L2 where there is one, else HBM */
@@ -68,6 +66,7 @@ typedef struct {
   double ridge;                          /* FLOPs a byte where the level's roof meets the products; 0: not known */
   RooflinePoint ends[SNAPSHOT_RUNS_MAX]; /* by bytes across the SRAM boundary */
   RooflinePoint end_hbm;                 /* of the algorithm shown, by bytes of HBM; same as its end without L2 */
+  TimeWork work;                         /* of its whole launch */
   TimePart bound;                        /* of the algorithm shown */
   double low_flops_per_byte,
       high_flops_per_byte; /* between which the moving point and all ends lie; 0: nothing is computed */
@@ -94,8 +93,8 @@ void chart_misses_make(MissCurve *curve, const Simulation *run, const Gpu *gpu, 
 /* Missed bytes at a capacity, from the curve: that of the largest capacity in it that is not above. */
 double chart_missed_at(const MissCurve *curve, double capacity_bytes);
 
-/* Where the run is in the roofline after the snapshot's events. HBM's bytes so far, where L2 stands between, are taken
- * in proportion to those across the SRAM boundary. */
-RooflinePoint chart_roofline_now(const Snapshot *snapshot);
+/* Where the run is in the roofline after the snapshot's events: bytes of all levels so far are taken in proportion to
+ * those of the head that is shown across the SRAM boundary, and so are its products. */
+RooflinePoint chart_roofline_now(const RooflineNumbers *roofline, const Snapshot *snapshot);
 
 #endif

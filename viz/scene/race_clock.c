@@ -51,16 +51,16 @@ static uint64_t end_of(const Simulation *run) { return (uint64_t)schedule_n_step
 /* Where some SM has more to do than its share, all of the run takes so much longer. */
 static double stretch_of(const Simulation *run, const Gpu *gpu, const TimeWork *work) {
   const double whole = kernels_s(run, gpu, work, end_of(run));
-  return whole > 0 ? fmax(1, timing_at_best(work, gpu).least_s / whole) : 1;
+  return whole > 0 ? fmax(1, timing_bound(work, gpu).bound_s / whole) : 1;
 }
 
 double race_clock_s(const Simulation *run, const Gpu *gpu, uint64_t step) {
-  const TimeWork work = simulation_work(run, gpu);
+  const TimeWork work = simulation_own_work(run, gpu);
   return kernels_s(run, gpu, &work, step) * stretch_of(run, gpu, &work);
 }
 
 uint64_t race_clock_step(const Simulation *run, const Gpu *gpu, double seconds) {
-  const TimeWork work = simulation_work(run, gpu);
+  const TimeWork work = simulation_own_work(run, gpu);
   const double stretch = stretch_of(run, gpu, &work);
   uint64_t low = 0, high = end_of(run); /* low is in time; at high it is too late */
   if (kernels_s(run, gpu, &work, high) * stretch <= seconds) return high;

@@ -182,7 +182,7 @@ void describe_charts(const Snapshot *now, SceneMemo *memo, char *text, size_t si
   ChartNumbers room;
   Line lines[LINES_MAX];
   const ChartNumbers *c = memo_charts(memo, now, &room);
-  const int n = fill_lines(lines, c, chart_roofline_now(now), now);
+  const int n = fill_lines(lines, c, chart_roofline_now(&c->roofline, now), now);
   const size_t used = strlen(text);
   snprintf(text + used, size - used, "Charts:");
   for (int k = 2; k < n - 1; k++) { /* what is moved and computed, and SRAM, stand in every description */
@@ -275,7 +275,7 @@ void scene_charts(const Pen *pen) {
   const Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   const ChartPage l = lay_out(pen, body);
   const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
-  const RooflinePoint here = chart_roofline_now(pen->now);
+  const RooflinePoint here = chart_roofline_now(&c->roofline, pen->now);
   memo_draw_still(pen, body, draw_still_part, c, &places);
   draw_dots(pen, c, &places, here);
   if (l.words.width > 0) draw_words(pen, l.words, c, here);

@@ -10,9 +10,9 @@
 /* ---- Setting up ------------------------------------------------------------------------------------------ */
 
 /* One head of the problem under one algorithm. The tiling is chosen with all heads in view, as a launch would. */
-static Status simulate_head(const Problem *problem, const Schedule *schedule, Simulation *launch, Simulation *run,
-                            Error *error) {
-  const Status status = simulate(launch, problem, schedule, error);
+static Status simulate_head(const Problem *problem, const Schedule *schedule, const Gpu *gpu, Simulation *launch,
+                            Simulation *run, Error *error) {
+  const Status status = simulation_answer(launch, problem, schedule, gpu, error);
   if (status) return status;
   Problem head = *problem;
   head.shape = launch->plan.shape;
@@ -33,9 +33,10 @@ static void complete_rivals(StageConfig *config) {
 
 static Status simulate_all(Stage *stage, Error *error) {
   const StageConfig *c = &stage->config;
-  Status status = simulate_head(&c->problem, c->schedule, &stage->launches[0], &stage->run, error);
+  const Gpu *gpu = c->by_time ? &c->gpu : NULL; /* the race's clock alone asks for it */
+  Status status = simulate_head(&c->problem, c->schedule, NULL, &stage->launches[0], &stage->run, error);
   for (int k = 0; !status && k < c->n_rivals; k++) {
-    status = simulate_head(&c->problem, c->rivals[k], &stage->launches[k], &stage->rivals[k], error);
+    status = simulate_head(&c->problem, c->rivals[k], gpu, &stage->launches[k], &stage->rivals[k], error);
     stage->rival_steps[k] = status ? 0 : schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
     if (!status && stage->rival_steps[k] >= (Wide)1 << 62)
       status = error_set(error, STATUS_TOO_LARGE,
@@ -168,7 +169,7 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
 }
 
 /* What the same walk without a mask would have moved up to the same place, less what it has moved. */
-static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *write_bytes, Wide *flops) {
+static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *flops) {
   const Plan *plan = stage_plan(stage);
   const Schedule *s = stage_schedule(stage);
   Cursor cursor;
@@ -176,26 +177,25 @@ static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *writ
   Traffic with, without;
   bool overflow = false;
   const Shape open = without_mask(&plan->shape);
-  *bytes = *write_bytes = *flops = 0;
+  *bytes = *flops = 0;
   if (!s->skips || !is_masked(&plan->shape)) return;
   if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_seek(s, plan, &cursor, step)) return;
   schedule_traffic_before(s, plan, &cursor, &with, &overflow);
   schedule_traffic_before(s, &dense, &cursor, &without, &overflow);
   *bytes = sum_of(&without) - sum_of(&with);
-  *write_bytes = traffic_write_bytes(&without, &overflow) - traffic_write_bytes(&with, &overflow);
   *flops = without.flops - with.flops;
 }
 
 Wide stage_spared_bytes(const Stage *stage, uint64_t step) {
-  Wide bytes, write_bytes, flops;
-  spared_at(stage, step, &bytes, &write_bytes, &flops);
+  Wide bytes, flops;
+  spared_at(stage, step, &bytes, &flops);
   return bytes;
 }
 
 static void fill_spared(const Stage *stage, Snapshot *now) {
   now->dense = stage->dense;
   now->dense_bytes = sum_of(&stage->dense);
-  spared_at(stage, now->step, &now->spared_bytes, &now->spared_write_bytes, &now->spared_flops);
+  spared_at(stage, now->step, &now->spared_bytes, &now->spared_flops);
 }
 
 static void fill_log(const Stage *stage, Snapshot *now) {
@@ -204,7 +204,7 @@ static void fill_log(const Stage *stage, Snapshot *now) {
   Event event;
   if (!schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, first)) return;
   while (cursor.step < now->step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event)) {
-    snapshot_short_sentence(stage_schedule(stage), &event, now->log[now->n_log++], SNAPSHOT_LOG_BYTES);
+    snapshot_sentence(&event, now->log[now->n_log++], SNAPSHOT_LOG_BYTES);
     now->before.event = now->event;
     now->event = event;
     now->has_event = true;
@@ -295,7 +295,7 @@ void stage_row_after(const Stage *stage, const Event *event, Snapshot *now) {
 
 void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   memset(now, 0, sizeof *now);
-  now->problem = stage->config.problem;
+  now->problem = now->asked = stage->config.problem;
   now->problem.shape = stage_plan(stage)->shape;
   now->problem.tiling = stage_plan(stage)->tiling;
   now->launched = stage->config.problem.shape;

@@ -28,7 +28,7 @@
 enum {
   SNAPSHOT_RUNS_MAX = 4,   /* algorithms in the race, the shown one among them */
   SNAPSHOT_LOG_LINES = 12, /* last events in words */
-  SNAPSHOT_LOG_BYTES = 192,
+  SNAPSHOT_LOG_BYTES = 112,
   SNAPSHOT_SCORES = 128, /* scores of one row in one tile; of a wider tile the first are kept */
   SNAPSHOT_O = 16,       /* columns of O that are computed */
   STAGE_SCORES = 64,
@@ -144,11 +144,6 @@ typedef enum {
   ROW_FINISHED,    /* O / l */
 } RowPhase;
 
-/* A value of the program in the shown row: of one column, its value; of a tile of scores, the largest in the row. */
-typedef struct {
-  double before, now; /* the present line; NAN: not known */
-} SnapshotValue;
-
 /* Online softmax of one row, with real numbers in the precision of the data type. */
 typedef struct {
   bool is_computed; /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
@@ -175,7 +170,6 @@ typedef struct {
   int64_t q_scale;                  /* Q is multiplied by it */
   int64_t n_history, first_history; /* the tiles so far, from column tile first_history on */
   double history_m[SNAPSHOT_HISTORY], history_factor[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
-  SnapshotValue values[PROGRAM_NAMES_MAX]; /* by name */
 } SnapshotRow;
 
 /* m and l of one more row of the tile, as far as the large one. */
@@ -229,8 +223,7 @@ typedef struct {
   Wide whole_bytes;
   Traffic dense; /* of the whole run of the same algorithm without a mask */
   Wide dense_bytes;
-  Wide spared_bytes;       /* what skipped tiles would have moved so far */
-  Wide spared_write_bytes; /* of it, stores */
+  Wide spared_bytes; /* loads that skipped tiles would have cost, so far */
   Wide spared_flops;
   SnapshotSlot slots[VALUES_MAX]; /* by index of Program.tensors */
   bool has_layout;
@@ -239,6 +232,7 @@ typedef struct {
   uint64_t register_bytes,
       register_capacity_bytes; /* of the slots in registers, accumulated in fp32; of an SM, 0: not known */
   SnapshotL2 l2;
+  Problem asked; /* the whole of it, all heads, as it was asked */
   int n_runs;
   bool by_time; /* the runs are where they are after the same time; else after the same bytes */
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
@@ -346,9 +340,8 @@ uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_
 /* How many steps from `step` on are seen in one beat: one, but skips in a row are one gesture. At most 4096. */
 uint64_t stage_beat(const Stage *stage, uint64_t step);
 
-/* An event as the program's line says it, or shorter; and a description of the whole step in a few lines. Returns text. */
-const char *snapshot_sentence(const Schedule *schedule, const Event *event, char *text, size_t size);
-const char *snapshot_short_sentence(const Schedule *schedule, const Event *event, char *text, size_t size);
+/* A sentence about the present event, and a description of the whole step in a few lines. Returns text. */
+const char *snapshot_sentence(const Event *event, char *text, size_t size);
 const char *snapshot_describe(const Snapshot *snapshot, char *text, size_t size);
 
 #endif

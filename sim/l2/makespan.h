@@ -1,0 +1,32 @@
+/* How long the CTAs of a launch take, by what each of them costs, without looking at a byte.
+ *
+ *     a CTA's row block     [w0][tile][tile][tile] ...      w0: what comes before and after the tiles
+ *     an SM of two slots    [CTA 0      ][CTA 5   ]         full: a tile is done every `tile_ns`
+ *                           [CTA 3           ]              alone: every `alone_ns`, with the other slot empty
+ *
+ * CTAs start in the order of the launch, one on each SM, then a second one, ...; then on the SM that has room first.
+ * Those of an SM share it evenly. So it knows who is alone at the end, and on how many SMs nothing runs.
+ * The costs are fitted to recorded times (TimeLaw, sim/machine/timing.h). Beside it, not in it: the walk through L2
+ * (l2_run.h), whose clock decides which bytes are found there and was made for nothing else.
+ * Not modelled: that CTAs of an SM wait for each other's data, clocks of GPCs. */
+#ifndef TILEWALK_SIM_MAKESPAN_H
+#define TILEWALK_SIM_MAKESPAN_H
+
+#include "sim/l2/launch.h"
+
+/* What an SM is, beside those that the law was made of. */
+typedef struct {
+  double slower;       /* so many times as long a clock */
+  double least_tile_s; /* that its units need for a tile of the law; 0: no more than there */
+} SmSpeed;
+
+/* Seconds from the first CTA's first tile to the last one's end. The law's tile is that of tile_area scores; another one
+ * takes longer in proportion. Launches of more than 2^18 CTAs: work over slots, and the longest CTA (Graham's bound,
+ * which no order exceeds). */
+double makespan_s(const Launch *launch, const Plan *plan, const TimeLaw *law, SmSpeed speed);
+
+/* Seconds of the whole kernel: start, the makespan with the clock that falls under load, and memory as a second server
+ * (8-norm). hbm_s: what its bytes take. */
+double makespan_kernel_s(const TimeLaw *law, double makespan, double hbm_s);
+
+#endif
