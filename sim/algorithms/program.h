@@ -73,6 +73,7 @@ typedef struct {
   uint8_t role;       /* TensorRole */
   bool is_fp32;       /* in HBM; else of the problem's data type */
   bool is_stats;      /* of one column, all of them together */
+  bool is_moved;      /* by a line of the program */
   bool is_listed;     /* among what SRAM holds, be it nothing */
   char title[16];     /* of statistics their names, "m, l"; else the text */
 } ProgramTensor;

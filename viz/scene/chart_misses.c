@@ -17,33 +17,42 @@
 
 enum { ENOUGH_EVENTS = 1 << 18, MOST_EVENTS = 1 << 21, LEAST_INNER = 8, MOST_UNITS = 1 << 22 };
 
+/* The widest name of a tensor: parts of it may be fp32. */
+static const ProgramName *name_of(const Schedule *s, int tensor) {
+  const ProgramName *found = NULL;
+  for (int n = 0; n < s->n_names; n++)
+    if (s->names[n].tensor == tensor && (s->names[n].is_loaded || s->names[n].is_stored) &&
+        (!found || !(s->names[n].subscripts & IN_S)))
+      found = &s->names[n];
+  return found;
+}
+
+static double side_of(const Schedule *s, const Plan *p, uint8_t side, bool whole) {
+  if (whole) return (double)schedule_side_whole(s, p, side);
+  return fmin((double)schedule_side(s, p, side), (double)schedule_side_whole(s, p, side));
+}
+
+static double bytes_of(const Schedule *s, const Plan *p, int t, bool whole) {
+  const ProgramName *n = name_of(s, t);
+  if (!n) return 0;
+  const double all = side_of(s, p, n->rows, whole) * side_of(s, p, n->cols, whole);
+  if (s->tensors[t].is_stats) return all * 2 * STATS_BYTES * (whole ? (double)p->tiling.n_splits : 1);
+  return all * (n->cols == SIDE_ONE ? STATS_BYTES : p->element_bytes);
+}
+
 /* Bytes of one whole tile of a tensor, and of the whole tensor. */
-static double tile_bytes(const Plan *p, Tensor t) {
-  const double d = (double)(t == TENSOR_V || t == TENSOR_O ? p->shape.d_v : p->shape.d), e = p->element_bytes;
-  const double B_r = fmin((double)p->tiling.B_r, (double)p->shape.N_q),
-               B_c = fmin((double)p->tiling.B_c, (double)p->shape.N_k);
-  if (t == TENSOR_S || t == TENSOR_P) return B_r * B_c * e;
-  if (t == TENSOR_STATS) return B_r * 2 * STATS_BYTES;
-  return (t == TENSOR_K || t == TENSOR_V ? B_c : B_r) * d * e;
-}
+static double tile_bytes(const Schedule *s, const Plan *p, int t) { return bytes_of(s, p, t, false); }
+static double tensor_bytes(const Schedule *s, const Plan *p, int t) { return bytes_of(s, p, t, true); }
 
-static double tensor_bytes(const Plan *p, Tensor t) {
-  const double N_q = (double)p->shape.N_q, N_k = (double)p->shape.N_k, e = p->element_bytes,
-               d = (double)(t == TENSOR_V || t == TENSOR_O ? p->shape.d_v : p->shape.d);
-  if (t == TENSOR_S || t == TENSOR_P) return N_q * N_k * e;
-  if (t == TENSOR_STATS) return N_q * 2 * STATS_BYTES * (double)p->tiling.n_splits;
-  return (t == TENSOR_K || t == TENSOR_V ? N_k : N_q) * d * e;
-}
-
-static double moved(const Traffic *t, Tensor tensor) { return (double)t->read[tensor] + (double)t->write[tensor]; }
+static double moved(const Traffic *t, int tensor) { return (double)t->read[tensor] + (double)t->write[tensor]; }
 
 /* The tensor with the most bytes beyond its first use. */
-static Tensor most_reused(const Plan *p, const Traffic *t) {
-  Tensor most = TENSOR_Q;
+static int most_reused(const Schedule *s, const Plan *p, const Traffic *t) {
+  int most = 0;
   double bytes = 0;
-  for (int k = 0; k < TENSOR_STATS; k++) {
-    const double again = moved(t, (Tensor)k) - tensor_bytes(p, (Tensor)k);
-    if (again > bytes) bytes = again, most = (Tensor)k;
+  for (int k = 0; k < s->n_tensors; k++) {
+    const double again = moved(t, k) - tensor_bytes(s, p, k);
+    if (!s->tensors[k].is_stats && again > bytes) bytes = again, most = k;
   }
   return most;
 }
@@ -67,28 +76,26 @@ typedef struct {
   Wide too_small; /* bit of each tensor that takes no room */
 } Walk;
 
-static uint64_t place_of(const Plan *p, const Event *e) {
+static uint64_t place_of(const Schedule *s, const Plan *p, const Event *e) {
   const uint64_t i = (uint64_t)(e->i < 0 ? 0 : e->i), j = (uint64_t)(e->j < 0 ? 0 : e->j),
                  splits = (uint64_t)p->tiling.n_splits;
-  switch (e->tensor) {
-  case TENSOR_S:
-  case TENSOR_P: return i * (uint64_t)p->T_c + j;
-  case TENSOR_K:
-  case TENSOR_V: return j;
-  case TENSOR_Q: return i;
-  default: return i * splits + (uint64_t)e->split; /* parts of O and their statistics are apart */
-  }
+  const ProgramName *n = &s->names[s->ops[e->op].name];
+  const bool rows = n->rows == SIDE_ROWS || n->cols == SIDE_ROWS, cols = n->rows == SIDE_COLS || n->cols == SIDE_COLS;
+  const uint64_t head = (uint64_t)e->head * (uint64_t)p->T_r * (uint64_t)p->T_c;
+  if (rows && cols) return head + i * (uint64_t)p->T_c + j;
+  if (cols) return head + j;
+  return head + (n->is_input ? i : i * splits + (uint64_t)e->split); /* parts and their statistics are apart */
 }
 
-static Status use(Walk *walk, const Plan *p, const Event *e) {
+static Status use(Walk *walk, const Schedule *s, const Plan *p, const Event *e) {
   if (!event_moves(e->kind)) return STATUS_OK;
   const uint64_t before = walk->state->first_uses;
-  const uint64_t units = (uint64_t)round(tile_bytes(p, (Tensor)e->tensor) / walk->unit_bytes);
+  const uint64_t units = (uint64_t)round(tile_bytes(s, p, e->tensor) / walk->unit_bytes);
   if (units == 0) {
     walk->too_small |= (Wide)1 << e->tensor;
     return STATUS_OK;
   }
-  const Status status = reuse_use_range(walk->state, ((uint64_t)e->tensor << 60) + place_of(p, e) * units, units);
+  const Status status = reuse_use_range(walk->state, ((uint64_t)e->tensor << 58) + place_of(s, p, e) * units, units);
   walk->first_bytes += (double)e->bytes * (double)(walk->state->first_uses - before) / (double)units;
   return status;
 }
@@ -150,9 +157,9 @@ double chart_missed_at(const MissCurve *c, double capacity_bytes) {
 
 static void finish(MissCurve *c, const Walk *walk, const Simulation *run, const Gpu *gpu) {
   c->first_bytes = walk->first_bytes;
-  for (int t = 0; t < TENSOR_COUNT; t++) /* what took no room: at least its own size once */
+  for (int t = 0; t < run->schedule->n_tensors; t++) /* what took no room: at least its own size once */
     if (walk->too_small >> t & 1)
-      c->first_bytes += fmin(moved(&run->traffic, (Tensor)t), tensor_bytes(&run->plan, (Tensor)t));
+      c->first_bytes += fmin(moved(&run->traffic, t), tensor_bytes(run->schedule, &run->plan, t));
   c->total_bytes = (double)run->total_bytes;
   c->first_bytes = fmin(c->first_bytes, c->total_bytes);
   Distances s = {.state = walk->state,
@@ -174,7 +181,7 @@ void chart_misses_make(MissCurve *c, const Simulation *run, const Gpu *gpu, bool
     snprintf(c->why_not, sizeof c->why_not, "this head is too long to walk; larger blocks make it shorter");
     return;
   }
-  Walk walk = {.unit_bytes = tile_bytes(&plan, most_reused(&plan, &run->traffic))};
+  Walk walk = {.unit_bytes = tile_bytes(run->schedule, &plan, most_reused(run->schedule, &plan, &run->traffic))};
   const double units =
       ((double)run->inputs_bytes + (double)run->outputs_bytes + (double)run->intermediates_bytes) / walk.unit_bytes;
   const double wanted = 2 * units + 6 * (double)(plan.T_r + plan.T_c) * (double)plan.tiling.n_splits + 64;
@@ -183,7 +190,8 @@ void chart_misses_make(MissCurve *c, const Simulation *run, const Gpu *gpu, bool
   Status status = walk.state ? reuse_init(walk.state, room, NULL) : STATUS_NO_MEMORY;
   Cursor cursor = {0};
   Event event;
-  while (!status && schedule_next(run->schedule, &plan, &cursor, &event)) status = use(&walk, &plan, &event);
+  while (!status && schedule_next(run->schedule, &plan, &cursor, &event))
+    status = use(&walk, run->schedule, &plan, &event);
   c->unit_bytes = walk.unit_bytes;
   if (status)
     snprintf(c->why_not, sizeof c->why_not, "%s",

@@ -140,6 +140,11 @@ const char *pen_name_without(const Pen *pen, int tensor, const char *those, char
 }
 
 void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha) {
+  char name[sizeof pen->now->schedule->tensors[tensor].title];
+  pen_named_tile(pen, tensor, pen_name_without(pen, tensor, " ", name), box, colour, alpha);
+}
+
+void pen_named_tile(const Pen *pen, int tensor, const char *name, Box box, Colour colour, double alpha) {
   const double size = pen_size(pen, TYPE_BODY);
   if (pen->hit || alpha <= 0) return;
   const Box at = box_at(round(box.x), round(box.y), fmax(2, round(box.width)), fmax(2, round(box.height)));
@@ -147,8 +152,6 @@ void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha) 
   pen_fill(pen, at, colour, alpha);
   if (alpha < 0.6) return;
   pen_frame(pen, at, pen->theme->ink, 1.2);
-  char short_name[sizeof pen->now->schedule->tensors[tensor].title];
-  const char *name = pen_name_without(pen, tensor, " ", short_name);
   if (at.height > 1.15 * size && at.width > (name[1] ? pen_text_width(pen, TYPE_BODY, true, name) : 1 * size))
     pen_text(pen, TYPE_BODY, theme_on(colour), true, ANCHOR_MIDDLE, at.x + at.width / 2,
              at.y + at.height / 2 + 0.36 * size, 0, name);

@@ -73,6 +73,8 @@ void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* ins
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
 /* A tile on its way or at rest, with its letter where there is room; noted. */
 void pen_tile(const Pen *pen, int tensor, Box box, Colour colour, double alpha);
+/* The same of another program's tensor. */
+void pen_named_tile(const Pen *pen, int tensor, const char *name, Box box, Colour colour, double alpha);
 /* An edge across a box, `part` of the way along it; upright edges go from left to right. Noted. */
 void pen_edge(const Pen *pen, int tensor, Box box, bool upright, double part, double alpha);
 void pen_hatch(const Pen *pen, Box box, Colour colour); /* lines within the present clip */

@@ -109,7 +109,7 @@ void draw_code(const Pen *pen, Box box) {
     }
     pen_mono(pen, type, pen_ink(pen, present || now->code_line < 0), present, ANCHOR_START, x,
              row.y + row.height / 2 + 0.35 * size, row.x + row.width - x + 8 * u, text);
-    pen_region(pen, HIT_LINE, TENSOR_Q, -1, -1, rows[k].line, row);
+    pen_region(pen, HIT_LINE, 0, -1, -1, rows[k].line, row);
   }
 }
 

@@ -65,6 +65,6 @@ void draw_race(const Pen *pen, Box box, bool is_large) {
     const Box bar = box_at(row.x, row.y + 0.22 * height, row.width, 0.56 * height);
     pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
     pen_fill(pen, box_at(bar.x, bar.y, bar.width * done, bar.height), shown ? t->tile[TILE_COLOUR_DONE] : t->axis, 1);
-    pen_region(pen, HIT_RUN, TENSOR_Q, -1, -1, k, whole);
+    pen_region(pen, HIT_RUN, 0, -1, -1, k, whole);
   }
 }

@@ -73,7 +73,7 @@ void race_narrate(const Snapshot *now, Narration *said) {
                           : "With %.*s moved %s has done %.*s of its work, %s %.*s.",
              N(so_far), name_of(first), N(first_done), name_of(last), N(last_done));
   if (last->stored_bytes > 0)
-    snprintf(said->why, sizeof said->why, "%s has sent %.*s of S and P out to HBM, of %.*s.", name_of(last), N(sent),
+    snprintf(said->why, sizeof said->why, "%s has sent %.*s of its tiles out to HBM, of %.*s.", name_of(last), N(sent),
              N(stored));
   else
     snprintf(said->why, sizeof said->why, "In all, %s %s %.*s as %s.", name_of(last), now->by_time ? "takes" : "moves",
@@ -81,15 +81,54 @@ void race_narrate(const Snapshot *now, Narration *said) {
 #undef N
 }
 
-/* Pixels for a row, with S and P beside each other or one above the other. */
+/* The matrices of a run: those of rows or keys as bars, and those by tiles, stored or not. */
+typedef struct {
+  int n_bars, n_tiles;
+  int bars[VALUES_MAX], tiles[VALUES_MAX];
+} RunMap;
+
+static bool is_by_tiles(const ProgramTensor *t) {
+  return (t->rows == SIDE_ROWS && t->cols == SIDE_COLS) || (t->rows == SIDE_COLS && t->cols == SIDE_ROWS);
+}
+
+static RunMap map_of(const Schedule *s) {
+  RunMap m = {0};
+  for (int role = 0; role < 3; role++) { /* inputs, what comes between, outputs */
+    static const int ORDER[] = {TENSOR_INPUT, TENSOR_BETWEEN, TENSOR_OUTPUT};
+    for (int k = 0; k < s->n_values; k++) {
+      const ProgramTensor *t = &s->tensors[k];
+      if (t->role != ORDER[role] || t->cols == SIDE_ONE) continue;
+      if (is_by_tiles(t))
+        m.tiles[m.n_tiles++] = k;
+      else if (t->is_moved)
+        m.bars[m.n_bars++] = k;
+    }
+  }
+  return m;
+}
+
+/* All runs have one scale, and room for the one with most matrices. */
+static void most_of(const Snapshot *now, int *n_bars, int *n_tiles) {
+  *n_bars = *n_tiles = 0;
+  for (int k = 0; k < now->n_runs; k++) {
+    const RunMap m = map_of(now->runs[k].schedule);
+    if (m.n_bars > *n_bars) *n_bars = m.n_bars;
+    if (m.n_tiles > *n_tiles) *n_tiles = m.n_tiles;
+  }
+}
+
+/* Pixels for a row, with the matrices by tiles beside each other or one above the other. */
 static double scale_with(const Pen *pen, Box map, bool beside) {
   const SnapshotGrid *g = &pen->now->grid;
-  const double rows = fmax((double)g->N_k, (beside ? 1 : 2) * (double)g->N_q),
-               letter = beside ? 0 : 1.5 * pen_size(pen, TYPE_BODY);
-  double scale = (map.height - letter) / rows;
+  int n_bars, n_tiles;
+  most_of(pen->now, &n_bars, &n_tiles);
+  const int across = beside ? n_tiles : n_tiles > 0, down = beside || n_tiles == 0 ? 1 : n_tiles;
+  const double rows = fmax((double)g->N_k, down * (double)g->N_q),
+               letters = (down - 1) * 1.5 * pen_size(pen, TYPE_BODY);
+  double scale = (map.height - letters) / rows;
   for (int k = 0; k < 60; k++, scale *= 0.94) {
-    const double bars = 4 * (fmax(scale * (double)g->d, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit);
-    const double scores = (beside ? 2 : 1) * scale * (double)g->N_k + (beside ? 12 * pen->unit : 0);
+    const double bars = n_bars * (fmax(scale * (double)g->d, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit);
+    const double scores = across * scale * (double)g->N_k + (across > 1 ? (across - 1) * 12 * pen->unit : 0);
     if (bars + scores + 8 * pen->unit <= map.width) break;
   }
   return scale;
@@ -102,70 +141,81 @@ static bool are_beside(const Pen *pen, Box map) {
 
 static double scale_of(const Pen *pen, Box map) { return scale_with(pen, map, are_beside(pen, map)); }
 
-/* Where a tensor of this run lies, to scale with the others of the page. */
-static Box matrix_of(const Pen *pen, Box map, double scale, int tensor) {
+static double height_of(const Pen *pen, double scale, const ProgramTensor *t) {
   const SnapshotGrid *g = &pen->now->grid;
-  const double bar = fmax(round(3 * pen->unit), scale * (double)g->d),
-               step = fmax(bar, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit,
-               height = scale * (double)(tensor == TENSOR_K || tensor == TENSOR_V ? g->N_k : g->N_q);
-  static const int ORDER[] = {[TENSOR_Q] = 0, [TENSOR_K] = 1, [TENSOR_V] = 2, [TENSOR_O] = 3};
-  if (tensor == TENSOR_S || tensor == TENSOR_P) {
-    const double side = fmax(4, scale * (double)g->N_k), x = map.x + 4 * step + 4 * pen->unit;
-    if (are_beside(pen, map)) /* S and P */
-      return box_at(x + (tensor == TENSOR_P ? side + 12 * pen->unit : 0), map.y, side, fmax(4, height));
-    const double second = tensor == TENSOR_P ? height + 1.5 * pen_size(pen, TYPE_BODY) : 0;
-    return box_at(x, map.y + second, side, fmax(4, height));
-  }
-  return box_at(map.x + step * ORDER[tensor], map.y, bar, fmax(4, height));
+  return fmax(4, scale * (double)(t->rows == SIDE_ROWS ? g->N_q : t->rows == SIDE_COLS ? g->N_k : g->d));
 }
 
-static Wide size_of(const Snapshot *now, int tensor) {
+/* Where a tensor of this run lies, to scale with the others of the page; empty: nowhere. */
+static Box matrix_of(const Pen *pen, Box map, double scale, const SnapshotRun *run, int tensor) {
+  const SnapshotGrid *g = &pen->now->grid;
+  const RunMap m = map_of(run->schedule);
+  const double bar = fmax(round(3 * pen->unit), scale * (double)g->d),
+               step = fmax(bar, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit,
+               height = height_of(pen, scale, &run->schedule->tensors[tensor]);
+  for (int k = 0; k < m.n_bars; k++)
+    if (m.bars[k] == tensor) return box_at(map.x + step * k, map.y, bar, height);
+  const double side = fmax(4, scale * (double)g->N_k), x = map.x + m.n_bars * step + 4 * pen->unit;
+  const bool beside = are_beside(pen, map);
+  for (int k = 0; k < m.n_tiles; k++)
+    if (m.tiles[k] == tensor)
+      return box_at(x + (beside ? k * (side + 12 * pen->unit) : 0),
+                    map.y + (beside ? 0 : k * (height + 1.5 * pen_size(pen, TYPE_BODY))), side, height);
+  return (Box){0};
+}
+
+static Wide size_of(const Snapshot *now, const ProgramTensor *t) {
   const SnapshotGrid *g = &now->grid;
-  const Wide e = wide(g->element_bytes);
-  if (tensor == TENSOR_S || tensor == TENSOR_P) return wide(g->N_q) * wide(g->N_k) * e;
-  return wide(tensor == TENSOR_K || tensor == TENSOR_V ? g->N_k : g->N_q) * wide(g->d) * e;
+  const Wide rows = wide(t->rows == SIDE_ROWS ? g->N_q : t->rows == SIDE_COLS ? g->N_k : g->d);
+  const Wide cols = wide(t->cols == SIDE_COLS ? g->N_k : t->cols == SIDE_ROWS ? g->N_q : g->d);
+  return rows * cols * wide(g->element_bytes);
+}
+
+static void draw_matrix(const Pen *pen, Box map, double scale, const SnapshotRun *run, int tensor) {
+  const Theme *t = pen->theme;
+  const ProgramTensor *of = &run->schedule->tensors[tensor];
+  const Box box = matrix_of(pen, map, scale, run, tensor);
+  const bool by_tiles = is_by_tiles(of), is_input = of->role == TENSOR_INPUT;
+  pen_text(pen, TYPE_BODY, t->ink_soft, true, ANCHOR_START, box.x, box.y - 4 * pen->unit, 0, of->title);
+  if (!of->is_moved) {
+    pen_dashed(pen, box, t->axis, 1);
+    return;
+  }
+  const Wide written = run->traffic.write[tensor];
+  const double stored =
+      of->role == TENSOR_OUTPUT ? (written > 0 ? done_of(run) : 0) : part_of(written, size_of(pen->now, of));
+  const double there = is_input ? 1 : fmin(1, stored);
+  pen_fill(pen, box, t->tile[TILE_COLOUR_WAITING], 1);
+  pen_fill(pen, box_at(box.x, box.y, box.width, box.height * there),
+           is_input   ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55)
+           : by_tiles ? t->series[INK_ORANGE]
+                      : t->tile[TILE_COLOUR_DONE],
+           1);
 }
 
 static void draw_matrices(const Pen *pen, Box map, double scale, const SnapshotRun *run) {
-  static const int SHOWN[] = {TENSOR_Q, TENSOR_K, TENSOR_V, TENSOR_O, TENSOR_S, TENSOR_P};
-  const Theme *t = pen->theme;
-  for (int k = 0; k < 6; k++) {
-    const int tensor = SHOWN[k];
-    const Box box = matrix_of(pen, map, scale, tensor);
-    const bool is_score = tensor == TENSOR_S || tensor == TENSOR_P, is_input = tensor <= TENSOR_V;
-    pen_text(pen, TYPE_BODY, t->ink_soft, true, ANCHOR_START, box.x, box.y - 4 * pen->unit, 0,
-             tensor_name((Tensor)tensor));
-    if (is_score && run->stored_bytes == 0) {
-      pen_dashed(pen, box, t->axis, 1);
-      continue;
-    }
-    const double stored = is_score ? part_of(run->traffic.write[tensor], size_of(pen->now, tensor))
-                          : run->traffic.write[TENSOR_O] > 0 ? done_of(run)
-                                                             : 0;
-    const double there = is_input ? 1 : fmin(1, stored);
-    pen_fill(pen, box, t->tile[TILE_COLOUR_WAITING], 1);
-    pen_fill(pen, box_at(box.x, box.y, box.width, box.height * there),
-             is_input   ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55)
-             : is_score ? t->series[INK_ORANGE]
-                        : t->tile[TILE_COLOUR_DONE],
-             1);
-  }
+  const RunMap m = map_of(run->schedule);
+  for (int k = 0; k < m.n_bars; k++) draw_matrix(pen, map, scale, run, m.bars[k]);
+  for (int k = 0; k < m.n_tiles; k++) draw_matrix(pen, map, scale, run, m.tiles[k]);
 }
 
 /* The last event of this run, if it moves something: between its place in HBM and SRAM. */
 static void draw_body(const Pen *pen, Box map, Box sram, double scale, const SnapshotRun *run) {
   const Event *e = &run->event;
   const SnapshotGrid *g = &pen->now->grid;
-  if (!run->has_event || run->is_finished || !event_moves(e->kind) || e->tensor > TENSOR_O) return;
-  const Box all = matrix_of(pen, map, scale, e->tensor);
-  const bool by_keys = e->tensor == TENSOR_K || e->tensor == TENSOR_V;
-  const double n = (double)(by_keys ? g->N_k : g->N_q), from = (double)(by_keys ? e->col0 : e->row0);
+  if (!run->has_event || run->is_finished || !event_moves(e->kind)) return;
+  const ProgramTensor *t = &run->schedule->tensors[e->tensor];
+  const Box all = matrix_of(pen, map, scale, run, e->tensor);
+  if (all.width <= 0) return;
+  const double n = (double)(t->rows == SIDE_COLS ? g->N_k : g->N_q), from = (double)(t->rows == SIDE_COLS   ? e->col0
+                                                                                     : t->rows == SIDE_ROWS ? e->row0
+                                                                                                            : 0);
   const double side = 1.5 * pen_size(pen, TYPE_BODY);
   const Box home = {all.x, all.y + all.height * from / n, fmax(6 * pen->unit, fmin(all.width, side)), 8 * pen->unit},
             in = {sram.x + sram.width / 2 - side / 2, sram.y + sram.height / 2 - side / 2, side, side};
   const double part = e->kind == EVENT_LOAD ? pen_happened(pen) : 1 - pen_happened(pen);
   pen_body(pen, BODY_HOME, e->tensor, home, 1);
-  pen_tile(pen, e->tensor, box_between(home, in, part), pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+  pen_named_tile(pen, e->tensor, t->title, box_between(home, in, part), pen->theme->tile[TILE_COLOUR_CURRENT], 1);
 }
 
 static void draw_runner(const Pen *pen, Box box, int index) {
@@ -176,7 +226,7 @@ static void draw_runner(const Pen *pen, Box box, int index) {
   const char *whole_name = run->schedule->title;
   const bool has_room = pen_text_width(pen, TYPE_HEAD, true, whole_name) < box.width - 30 * u;
   Box body = pen_panel(pen, box, has_room ? whole_name : name_of(run), NULL);
-  pen_region(pen, HIT_RUN, TENSOR_Q, -1, -1, index, box);
+  pen_region(pen, HIT_RUN, 0, -1, -1, index, box);
   const Box head = box_cut_top(&body, 1.05 * number, 4 * u);
   snprintf(words, sizeof words, "%s", run->is_finished ? "done" : number_percent(done_of(run)).text);
   pen_text(pen, TYPE_NUMBER, run->is_finished ? t->good : t->ink, true, ANCHOR_START, head.x, head.y + 0.85 * number, 0,

@@ -1,5 +1,6 @@
 #include "viz/scene/timeline.h"
 
+#include "sim/algorithms/walk/live.h"
 #include "sim/algorithms/walk/place.h"
 
 #include <math.h>
@@ -9,12 +10,12 @@
 
 /* ---- One CTA's clock ------------------------------------------------------------------------------------- */
 
-/* When each unit is free again, when each tensor's tile is there, and when its place in SRAM is free again. */
+/* When each unit is free again, when each value is there, and when its place in SRAM is free again. Columns, a value a
+ * row, take part in neither. */
 typedef struct {
   double port, products, softmax;
-  double ready[TENSOR_COUNT], open[TENSOR_COUNT];
-  double last; /* end of everything so far */
-  bool loads_P;
+  double ready[PROGRAM_NAMES_MAX], open[PROGRAM_NAMES_MAX]; /* by name, and by the name whose place it is */
+  double last;                                              /* end of everything so far */
 } Clock;
 
 static double later(double a, double b) { return a > b ? a : b; }
@@ -22,69 +23,116 @@ static double later(double a, double b) { return a > b ? a : b; }
 static const Schedule *schedule_of(const Timeline *t) { return t->schedule; }
 
 static TimelineBar bar_of(const Event *e, TimelineLane lane, double start, double length) {
-  return (TimelineBar){lane, start, start + length, e->step, e->kind, e->tensor, e->i, e->j};
+  return (TimelineBar){lane, start, start + length, e->step, e->kind, e->tensor, e->op, e->i, e->j};
 }
 
-static double exponentials(const Timeline *t, const Event *e) {
-  return (double)(e->row1 - e->row0) * (double)(e->col1 - e->col0) / t->exps_per_s;
+static bool has(NameSet names, int name) { return names >> name & 1; }
+
+static int place_of(const Timeline *t, const Event *e, int name) {
+  const int place = sram_place(t->schedule, t->schedule->ops[e->op].kernel, name);
+  return place < 0 ? name : place;
+}
+
+/* When the last of these values is there. */
+static double all_ready(const Timeline *t, const Clock *c, NameSet names) {
+  double time = 0;
+  for (int name = 0; name < t->schedule->n_names; name++)
+    if (has(names, name)) time = later(time, c->ready[name]);
+  return time;
+}
+
+static void make_ready(const Timeline *t, Clock *c, NameSet names, double time) {
+  for (int name = 0; name < t->schedule->n_names; name++)
+    if (has(names, name)) c->ready[name] = time;
+}
+
+static bool is_by_tiles(const ProgramName *n) {
+  return (n->rows == SIDE_ROWS && n->cols == SIDE_COLS) || (n->rows == SIDE_COLS && n->cols == SIDE_ROWS);
+}
+
+static NameSet tiles_among(const Timeline *t, NameSet names) {
+  for (int name = 0; name < t->schedule->n_names; name++)
+    if (!is_by_tiles(&t->schedule->names[name])) names &= ~((NameSet)1 << name);
+  return names;
+}
+
+/* What was loaded, and tiles, make room when an operation has used them. */
+static void leave_places(const Timeline *t, Clock *c, const Event *e, double time) {
+  for (int name = 0; name < t->schedule->n_names; name++) {
+    const ProgramName *n = &t->schedule->names[name];
+    if (has(t->reads[e->op], name) && (n->is_loaded || is_by_tiles(n))) c->open[place_of(t, e, name)] = time;
+  }
 }
 
 static TimelineBar move_tile(const Timeline *t, Clock *c, const Event *e) {
   const bool in = e->kind == EVENT_LOAD;
-  const Tensor place = e->tensor == TENSOR_P ? TENSOR_S : (Tensor)e->tensor; /* P lies where S lay */
-  const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, in ? c->open[place] : c->ready[e->tensor]),
-                                 (double)e->bytes / t->bytes_per_s);
+  const int name = t->schedule->ops[e->op].name, place = place_of(t, e, name);
+  const double from = in ? c->open[place] : later(c->ready[name], all_ready(t, c, t->reads[e->op]));
+  const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, from), (double)e->bytes / t->bytes_per_s);
   c->port = bar.end;
   if (in)
-    c->ready[e->tensor] = bar.end;
+    c->ready[name] = bar.end;
   else
     c->open[place] = bar.end;
-  if (in && e->tensor == TENSOR_P) c->loads_P = true;
   return bar;
 }
 
+/* Without a product on the line it makes what the line sets; else the tiles that the product takes. */
 static TimelineBar take_exponentials(const Timeline *t, Clock *c, const Event *e) {
-  const TimelineBar bar = bar_of(e, LANE_SOFTMAX, later(c->softmax, c->ready[TENSOR_S]), exponentials(t, e));
-  c->softmax = c->ready[TENSOR_P] = bar.end;
+  const NameSet made = e->flops > 0 ? tiles_among(t, t->sets[e->op]) : t->sets[e->op],
+                read = e->flops > 0 ? tiles_among(t, t->reads[e->op]) : t->reads[e->op];
+  const double scores = (double)(e->row1 - e->row0) * (double)(e->col1 - e->col0) * t->schedule->ops[e->op].n_exps;
+  const TimelineBar bar = bar_of(e, LANE_SOFTMAX, later(c->softmax, all_ready(t, c, read)), scores / t->exps_per_s);
+  c->softmax = bar.end;
+  make_ready(t, c, made, bar.end);
+  if (!e->flops) leave_places(t, c, e, bar.end);
   return bar;
 }
 
 static TimelineBar multiply(const Timeline *t, Clock *c, const Event *e) {
-  const bool first = e->kind == EVENT_PRODUCT;
-  const double tiles = first ? later(later(c->ready[TENSOR_Q], c->ready[TENSOR_K]), c->open[TENSOR_S])
-                             : later(later(c->ready[TENSOR_P], c->ready[TENSOR_V]), c->ready[TENSOR_O]);
-  const TimelineBar bar = bar_of(e, LANE_PRODUCT, later(c->products, tiles), (double)e->flops / t->flops_per_s);
+  const bool has_exps = t->schedule->ops[e->op].n_exps > 0;
+  const NameSet tiles = tiles_among(t, t->sets[e->op]);
+  double from = later(c->products, all_ready(t, c, t->reads[e->op]));
+  for (int name = 0; name < t->schedule->n_names; name++)
+    if (has(tiles, name)) from = later(from, has_exps ? c->ready[name] : c->open[place_of(t, e, name)]);
+  const TimelineBar bar = bar_of(e, LANE_PRODUCT, from, (double)e->flops / t->flops_per_s);
   c->products = bar.end;
-  if (first)
-    c->open[TENSOR_Q] = c->open[TENSOR_K] = c->ready[TENSOR_S] = bar.end;
-  else
-    c->open[TENSOR_V] = c->open[TENSOR_S] = c->ready[TENSOR_O] = bar.end;
+  leave_places(t, c, e, bar.end);
+  make_ready(t, c, has_exps ? t->sets[e->op] & ~tiles : t->sets[e->op], bar.end);
   return bar;
 }
 
 static TimelineLane lane_of(const Event *e) {
   if (event_moves(e->kind)) return LANE_LOAD;
-  return e->kind == EVENT_PRODUCT || e->kind == EVENT_ACCUMULATE ? LANE_PRODUCT : LANE_SOFTMAX;
+  return e->flops > 0 || e->kind == EVENT_ACCUMULATE ? LANE_PRODUCT : LANE_SOFTMAX;
 }
 
-/* Takes one event; returns its bars, up to two. What takes no time has none. */
-static int clock_event(const Timeline *t, Clock *c, const Event *e, TimelineBar bars[2]) {
+/* Takes one event; returns its bars, up to three: exponentials, products, and what leaves. What takes no time has none.
+ */
+static int clock_event(const Timeline *t, Clock *c, const Event *e, TimelineBar bars[TIMELINE_EVENT_BARS]) {
   int n = 0;
   if (e->kind == EVENT_SKIP) return 0;
   if (t->in_steps) {
     bars[n++] = bar_of(e, lane_of(e), c->last, 1);
-  } else if (event_moves(e->kind)) {
-    bars[n++] = move_tile(t, c, e);
-  } else if (e->kind == EVENT_PRODUCT) {
-    bars[n++] = multiply(t, c, e);
-  } else if (e->kind == EVENT_ACCUMULATE && e->flops > 0) {
-    if (!c->loads_P) bars[n++] = take_exponentials(t, c, e);
-    bars[n++] = multiply(t, c, e);
-  } else if (e->kind == EVENT_NORMALISE && e->tensor == TENSOR_P) {
-    bars[n++] = take_exponentials(t, c, e);
+  } else {
+    if (t->schedule->ops[e->op].n_exps > 0) bars[n++] = take_exponentials(t, c, e);
+    if (e->flops > 0) bars[n++] = multiply(t, c, e);
+    if (event_moves(e->kind)) bars[n++] = move_tile(t, c, e);
   }
   for (int k = 0; k < n; k++) c->last = later(c->last, bars[k].end);
   return n;
+}
+
+/* Columns are left out: they are there with the tiles that they belong to. */
+static void find_values(Timeline *t) {
+  const Schedule *s = t->schedule;
+  NameSet columns = 0;
+  for (int name = 0; name < s->n_names; name++)
+    if (s->names[name].rows == SIDE_ONE || s->names[name].cols == SIDE_ONE) columns |= (NameSet)1 << name;
+  for (int op = 0; op < s->n_ops; op++) {
+    t->reads[op] = live_reads(s, op) & ~columns;
+    t->sets[op] = live_sets(s, op) & ~columns;
+  }
 }
 
 /* ---- CTAs of a head -------------------------------------------------------------------------------------- */
@@ -126,7 +174,7 @@ static double time_of(const Timeline *t, const TimelineKernel *k, int64_t outer,
   Clock clock = {0};
   Cursor cursor;
   Event e;
-  TimelineBar bars[2];
+  TimelineBar bars[TIMELINE_EVENT_BARS];
   uint64_t n = 0;
   double at_half = 0;
   if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
@@ -185,7 +233,7 @@ int timeline_bars(const Timeline *t, int kernel, int64_t outer, double from, dou
   for (uint64_t k = 0; k < range.n && k < TIMELINE_WALK && clock.port <= to && clock.products <= to &&
                        schedule_next(schedule_of(t), &t->plan, &cursor, &e);
        k++) {
-    TimelineBar of_event[2];
+    TimelineBar of_event[TIMELINE_EVENT_BARS];
     const int n_bars = clock_event(t, &clock, &e, of_event);
     for (int b = 0; b < n_bars; b++)
       if (of_event[b].end >= from && of_event[b].start <= to && n < most) bars[n++] = of_event[b];
@@ -342,6 +390,7 @@ void timeline_make(Timeline *t, const Snapshot *now) {
   Error error = {0};
   memset(t, 0, sizeof *t);
   t->schedule = now->schedule;
+  find_values(t);
   find_rates(t, now);
   Status status = simulate(&run, &now->problem, now->schedule, &error);
   if (!status) t->plan = run.plan;
@@ -391,7 +440,7 @@ static double time_at(const Timeline *t, int kernel, int64_t outer, uint64_t ste
   Clock clock = {0};
   Cursor cursor;
   Event e;
-  TimelineBar bars[2];
+  TimelineBar bars[TIMELINE_EVENT_BARS];
   double time = 0;
   if (step < range.first) return 0;
   if (step - range.first >= TIMELINE_WALK)

@@ -26,7 +26,8 @@
 #include "viz/scene/snapshot.h"
 
 enum {
-  TIMELINE_KERNELS = 3,
+  TIMELINE_KERNELS = PROGRAM_KERNELS_MAX,
+  TIMELINE_EVENT_BARS = 3, /* of one event */
   TIMELINE_SAMPLES = 257,
   TIMELINE_PIECES_MAX = 1 << 16, /* CTAs that are dealt out to slots; of more, the last ones */
   TIMELINE_WALK = 1 << 15,       /* events of one CTA that are walked for its bars */
@@ -38,8 +39,8 @@ typedef enum { LANE_LOAD = 0, LANE_PRODUCT, LANE_SOFTMAX, TIMELINE_LANES } Timel
 typedef struct {
   TimelineLane lane;
   double start, end;
-  uint64_t step; /* of the event in the stream */
-  uint8_t kind, tensor;
+  uint64_t step;            /* of the event in the stream */
+  uint8_t kind, tensor, op; /* as of the event */
   int64_t i, j;
 } TimelineBar;
 
@@ -70,7 +71,8 @@ typedef struct {
   bool is_assumed;                             /* the launch does not fit the machine: one CTA on each SM is taken */
   double bytes_per_s, flops_per_s, exps_per_s; /* of one CTA, stretched: the peak's part over `stretch` */
   const Schedule *schedule;
-  Plan plan; /* of one head */
+  Plan plan;                                              /* of one head */
+  uint64_t reads[PROGRAM_OPS_MAX], sets[PROGRAM_OPS_MAX]; /* names that are no columns: sim/algorithms/walk/live.h */
   int n_kernels;
   TimelineKernel kernels[TIMELINE_KERNELS];
   int64_t n_pieces;

@@ -31,30 +31,64 @@ static int choose_ctas(const Pen *pen, const Timeline *t, const TimelineMoment *
 
 /* ---- Bars ------------------------------------------------------------------------------------------------ */
 
-static void long_word(const TimelineBar *b, char *text, size_t size) {
-  const char *name = b->tensor == TENSOR_STATS ? "m, l" : tensor_name((Tensor)b->tensor);
-  const bool has_both = b->i >= 0 && b->j >= 0;
-  if (b->kind == EVENT_PRODUCT ||
-      ((b->tensor == TENSOR_S || b->tensor == TENSOR_P) && has_both && b->lane == LANE_LOAD))
-    snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", name, b->i, b->j);
-  else if (b->kind == EVENT_ACCUMULATE && b->lane == LANE_PRODUCT && b->j >= 0)
-    snprintf(text, size, "O += P V[%" PRId64 "]", b->j);
-  else if (b->lane == LANE_LOAD && (b->tensor == TENSOR_K || b->tensor == TENSOR_V))
-    snprintf(text, size, "%s[%" PRId64 "]", name, b->j);
-  else if (b->lane == LANE_LOAD)
-    snprintf(text, size, "%s[%" PRId64 "]", name, b->i);
-  else
-    text[0] = '\0';
+/* The operands of a product by their names: "P V"; false: it is no product of two names. */
+static bool product_words(const Schedule *s, int node, char *text, size_t size, int *right) {
+  const ProgramNode *n = &s->nodes[node];
+  int names[2], ends[2] = {n->a, n->b};
+  if (n->kind != NODE_MATMUL) return false;
+  for (int k = 0; k < 2; k++) {
+    if (s->nodes[ends[k]].kind == NODE_TRANSPOSE) ends[k] = s->nodes[ends[k]].a;
+    if (s->nodes[ends[k]].kind != NODE_NAME) return false;
+    names[k] = s->nodes[ends[k]].name;
+  }
+  const ProgramTensor *a = &s->tensors[s->names[names[0]].tensor], *b = &s->tensors[s->names[names[1]].tensor];
+  snprintf(text, size, "%s%s %s", a->text, ends[0] != n->a ? "ᵀ" : "", b->text);
+  *right = names[1];
+  return true;
 }
 
-static const char *short_word(const TimelineBar *b) {
-  if (b->lane == LANE_LOAD) return b->tensor == TENSOR_STATS ? "m" : tensor_name((Tensor)b->tensor);
-  if (b->lane == LANE_PRODUCT) return b->kind == EVENT_PRODUCT ? "S" : "O";
+static bool has_side(const ProgramName *n, Side side) { return n->rows == side || n->cols == side; }
+
+/* "O += P V[3]", where a line adds a product of two values to a third. */
+static void sum_word(const Schedule *s, const TimelineBar *b, char *text, size_t size) {
+  const ProgramOp *op = &s->ops[b->op];
+  char product[40];
+  int right;
+  for (int k = op->first_assign; k < op->first_assign + op->n_assigns; k++) {
+    const ProgramAssign *a = &s->assigns[k];
+    if (a->name != op->name || a->kind != ASSIGN_ADD || !product_words(s, a->value, product, sizeof product, &right))
+      continue;
+    const int64_t block = has_side(&s->names[right], SIDE_COLS) ? b->j : b->i;
+    snprintf(text, size, "%s += %s[%" PRId64 "]", s->tensors[b->tensor].text, product, block);
+  }
+}
+
+static void long_word(const Schedule *s, const TimelineBar *b, char *text, size_t size) {
+  const ProgramTensor *t = &s->tensors[b->tensor];
+  const ProgramName *n = &s->names[s->ops[b->op].name];
+  const bool rows = has_side(n, SIDE_ROWS) && b->i >= 0, cols = has_side(n, SIDE_COLS) && b->j >= 0;
+  text[0] = '\0';
+  if (b->lane == LANE_PRODUCT && !(rows && cols)) sum_word(s, b, text, size);
+  if (*text || (b->lane != LANE_LOAD && b->kind != EVENT_PRODUCT)) return;
+  if (rows && cols)
+    snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", t->title, b->i, b->j);
+  else if (rows || cols)
+    snprintf(text, size, "%s[%" PRId64 "]", t->title, rows ? b->i : b->j);
+  else
+    snprintf(text, size, "%s", t->title);
+}
+
+static const char *short_word(const Schedule *s, const TimelineBar *b, char *text, size_t size) {
+  const ProgramTensor *t = &s->tensors[b->tensor];
+  const bool one_letter = t->is_stats; /* of "m, l" the first */
+  if (b->lane == LANE_LOAD || b->lane == LANE_PRODUCT || b->kind == EVENT_NEW_MAX) {
+    snprintf(text, size, "%.*s", one_letter ? 1 : 15, t->title);
+    return text;
+  }
   switch (b->kind) {
-  case EVENT_NEW_MAX: return "m";
   case EVENT_RESCALE: return "×";
   case EVENT_MASK: return "▨";
-  case EVENT_NORMALISE: return b->tensor == TENSOR_P ? "e" : "/l";
+  case EVENT_NORMALISE: return s->ops[b->op].n_exps > 0 ? "e" : "/";
   default: return "e";
   }
 }
@@ -62,7 +96,8 @@ static const char *short_word(const TimelineBar *b) {
 /* `past`: -1 of a CTA that the present event is not in; else whether it is over, 2: at work. */
 static void draw_bar(const Pen *pen, Box box, const TimelineBar *b, int past) {
   const Theme *t = pen->theme;
-  char words[48];
+  char words[64], letters[16];
+  const Schedule *s = pen->now->schedule;
   const Colour fill = past < 0   ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.3)
                       : past > 1 ? t->tile[TILE_COLOUR_CURRENT]
                       : past     ? t->tile[TILE_COLOUR_DONE]
@@ -78,9 +113,9 @@ static void draw_bar(const Pen *pen, Box box, const TimelineBar *b, int past) {
   const Colour ink = framed ? t->ink : theme_on(fill);
   const double least = (framed ? 0.95 : 0.85) * pen_size(pen, TYPE_SMALL); /* clear of a frame */
   if (room < 0.5 * pen_size(pen, TYPE_SMALL) || box.height < least) return;
-  long_word(b, words, sizeof words);
+  long_word(s, b, words, sizeof words);
   if (!*words || pen_text_width(pen, TYPE_SMALL, past > 1, words) > room)
-    snprintf(words, sizeof words, "%s", short_word(b));
+    snprintf(words, sizeof words, "%s", short_word(s, b, letters, sizeof letters));
   if (pen_text_width(pen, TYPE_SMALL, past > 1, words) > room) return;
   pen_text(pen, TYPE_SMALL, ink, past > 1, ANCHOR_MIDDLE, box.x + box.width / 2,
            box.y + box.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, words);

@@ -96,6 +96,7 @@ static void print_tensor(const ProgramTensor *t) {
   FIELD(t, role);
   FIELD(t, is_fp32);
   FIELD(t, is_stats);
+  FIELD(t, is_moved);
   FIELD(t, is_listed);
   printf("},\n");
 }

@@ -116,6 +116,7 @@ static void describe_rows(Program *p) {
     ProgramName *n = &p->names[k];
     ProgramTensor *t = is_statistic(n) ? &p->tensors[row_of(p, "stats")] : row_of_name(p, n);
     n->tensor = (uint8_t)(t - p->tensors);
+    t->is_moved |= n->is_loaded || n->is_stored;
     if (t->is_stats) continue;
     if (t->rows == SIDE_COUNT) t->rows = n->rows, t->cols = n->cols;
     t->is_fp32 &= n->is_fp32;
