@@ -177,6 +177,7 @@ static uint64_t stream_of(const Attention *a, int name, int64_t batch, int64_t h
 void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, int64_t head) {
   const Evaluator v = evaluator(a);
   const Schedule *s = a->schedule;
+  const double peak = a->config.softmax.precision == PRECISION_FP64 ? ATTENTION_PEAK : ATTENTION_PEAK_ROUNDED;
   for (int k = 0; k < s->n_declarations; k++) {
     const ProgramDeclaration *d = &s->declarations[k];
     const ProgramName *n = &s->names[d->name];
@@ -188,7 +189,7 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
       double *to = evaluate_matrix(&v, d->name, h, 0);
       for (uint64_t i = 0; i < (uint64_t)one; i++) {
         double value = kind == INPUT_OUTLIERS ? random_outlier(seed, stream, i) : random_normal(seed, stream, i);
-        if (kind == INPUT_PEAKS && i % 11 == 5) value *= ATTENTION_PEAK;
+        if (kind == INPUT_PEAKS && i % 11 == 5) value *= peak;
         to[i] = precision_round(a->config.softmax.precision, value);
       }
     }

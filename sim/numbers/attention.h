@@ -62,9 +62,10 @@ static inline size_t attention_state_bytes(const Attention *attention) { return 
 void attention_set_input(Attention *attention, Tensor tensor, const double *values);
 
 /* Fills the inputs from a seed, and then those that a formula makes of them. Heads that share a KV head get the same K
- * and V. Peaks: every eleventh number is ATTENTION_PEAK times as large. */
+ * and V. Peaks: every eleventh number is ATTENTION_PEAK times as large; where numbers are rounded, as much as products
+ * of them leave room for in fp16. */
 typedef enum { INPUT_NORMAL = 0, INPUT_OUTLIERS, INPUT_PEAKS } InputKind;
-enum { ATTENTION_PEAK = 100 };
+enum { ATTENTION_PEAK = 100, ATTENTION_PEAK_ROUNDED = 10 };
 void attention_fill(Attention *attention, InputKind kind, uint64_t seed, int64_t batch, int64_t head);
 
 /* Does what the event says, and what lines that are no event say before it. On error the state is unchanged. */

@@ -238,13 +238,6 @@ static int put_outputs(const Schedule *s, char *text, size_t size) {
   return n;
 }
 
-static const char *precision_word(Precision precision) {
-  static const char *const WORDS[] = {
-      [PRECISION_FP64] = "fp64", [PRECISION_FP32] = "fp32",       [PRECISION_FP16] = "fp16",
-      [PRECISION_BF16] = "bf16", [PRECISION_E4M3] = "fp8 (e4m3)", [PRECISION_E5M2] = "fp8 (e5m2)"};
-  return WORDS[precision];
-}
-
 static Status try_one(const Schedule *s, const Trial *t, const SoftmaxConfig *softmax, ProgramVerdict *v, int *wrong,
                       Error *error) {
   Attention *a;
@@ -282,7 +275,7 @@ ProgramVerdict program_verdict(const Schedule *s, const SoftmaxConfig *extras) {
     snprintf(v.text, sizeof v.text, "no output has a formula to be held against: 'output O_i = attention(Q, K, V)'.");
   else
     snprintf(v.text, sizeof v.text, "%s %s right: in %s, with and without a causal mask%s, %s off by %.0e at most.",
-             outputs, n_outputs == 1 ? "is" : "are", precision_word(softmax->precision), with,
+             outputs, n_outputs == 1 ? "is" : "are", precision_format(softmax->precision)->name, with,
              n_outputs == 1 ? "it is" : "they are", v.error);
   return v;
 }

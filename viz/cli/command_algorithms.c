@@ -1,4 +1,5 @@
 /* tilewalk algorithms: what there is, and the program text of one. */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -8,12 +9,15 @@
 #include "sim/numbers/evaluate.h"
 #include "sim/numbers/program_check.h"
 #include "viz/cli/command.h"
+#include "viz/cli/json_sink.h"
 #include "viz/cli/score_options.h"
 #include "viz/request/own_programs.h"
 
 typedef struct {
   char name[512];
-  SoftmaxConfig softmax; /* a sink, a cap */
+  SoftmaxConfig softmax; /* a sink, a cap, the precision */
+  bool is_tried;         /* one of these was asked for */
+  bool json;
 } AlgorithmsOptions;
 
 static Status set_name(void *target, const char *value, Error *error) {
@@ -26,12 +30,26 @@ static Status set_name(void *target, const char *value, Error *error) {
 
 static Status set_sink(void *target, const char *value, Error *error) {
   AlgorithmsOptions *o = target;
-  o->softmax.has_sink = true;
+  o->softmax.has_sink = o->is_tried = true;
   return score_parse_sink(value, &o->softmax.sink, error);
 }
 
 static Status set_softcap(void *target, const char *value, Error *error) {
-  return score_parse_cap(value, &((AlgorithmsOptions *)target)->softmax.softcap, error);
+  AlgorithmsOptions *o = target;
+  o->is_tried = true;
+  return score_parse_cap(value, &o->softmax.softcap, error);
+}
+
+static Status set_precision(void *target, const char *value, Error *error) {
+  AlgorithmsOptions *o = target;
+  o->is_tried = true;
+  return precision_from_name(value, &o->softmax.precision, error);
+}
+
+static Status set_json(void *target, const char *value, Error *error) {
+  (void)value, (void)error;
+  ((AlgorithmsOptions *)target)->json = true;
+  return STATUS_OK;
 }
 
 static Status find(const char *name, const Schedule **schedule, Error *error) {
@@ -51,12 +69,37 @@ static void list(FILE *out) {
   fputs("\n`tilewalk algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
 }
 
+static Status print_verdict_json(const Schedule *s, const ProgramVerdict *v, const SoftmaxConfig *softmax, FILE *out,
+                                 Error *error) {
+  json_t *error_size = isfinite(v->error) ? json_real(v->error) : json_null(); /* no number, or never stored */
+  json_t *line = v->line ? json_integer(v->line) : json_null();
+  return json_print(json_pack("{s:s, s:s, s:s, s:b, s:b, s:s, s:I, s:o, s:o, s:s}", "algorithm", s->name, "title",
+                              s->title, "precision", precision_format(softmax->precision)->name, "tried", v->is_tried,
+                              "right", v->is_right, "output", v->output, "row", (json_int_t)v->row, "error", error_size,
+                              "line", line, "verdict", v->text),
+                    out, error);
+}
+
+/* The text, and a word on its numbers beside it: the text may go to a file. */
+static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *io, Error *error) {
+  const bool tries = schedule->is_own || o->is_tried || o->json;
+  ProgramVerdict verdict = {.is_right = true};
+  if (tries) verdict = program_verdict(schedule, &o->softmax);
+  if (o->json) {
+    if (print_verdict_json(schedule, &verdict, &o->softmax, io->out, error)) return EXIT_BAD_REQUEST;
+  } else {
+    fputs(schedule->text, io->out);
+    if (tries) fprintf(io->err, "%s\n", verdict.text);
+  }
+  return verdict.is_right ? EXIT_DONE : EXIT_DIFFERS;
+}
+
 static int run_algorithms(void *options, Io *io, Error *error) {
   const AlgorithmsOptions *o = options;
   const Schedule *schedule;
-  const bool extras = o->softmax.has_sink || o->softmax.softcap > 0;
-  if (!*o->name && extras) {
-    error_set(error, STATUS_BAD_REQUEST, "--sink and --softcap try one algorithm; name it, such as fa2");
+  if (!*o->name && (o->is_tried || o->json)) {
+    error_set(error, STATUS_BAD_REQUEST,
+              "--sink, --softcap, --precision and --json try one algorithm; name it, such as fa2");
     return EXIT_BAD_REQUEST;
   }
   if (!*o->name) {
@@ -64,18 +107,17 @@ static int run_algorithms(void *options, Io *io, Error *error) {
     return EXIT_DONE;
   }
   if (find(o->name, &schedule, error) || evaluate_takes(schedule, &o->softmax, error)) return EXIT_BAD_REQUEST;
-  fputs(schedule->text, io->out);
-  if (schedule->is_own || extras) { /* beside the text, which may go to a file */
-    char verdict[PROGRAM_CHECK_BYTES];
-    program_check(schedule, &o->softmax, verdict);
-    fprintf(io->err, "%s\n", verdict);
-  }
-  return EXIT_DONE;
+  return print_one(o, schedule, io, error);
 }
 
 static const Option NUMBER_OPTIONS[] = {
     {"sink", 0, "SCORE", "Tries it with a score that belongs to no key (gpt-oss).", set_sink, false, false, NULL},
     {"softcap", 0, "C", "Tries it with scores C tanh(score / C) (Gemma 2 has 50).", set_softcap, false, false, NULL},
+    {"precision", 0, "TYPE", "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings.",
+     set_precision, false, false, "fp64 fp32 bf16 fp16 fp8 e5m2"},
+    {"json", 0, NULL,
+     "Prints the verdict as JSON: the output, row and size of the largest error, and the line it comes from.", set_json,
+     false, false, NULL},
     {0},
 };
 
@@ -87,14 +129,17 @@ const Command COMMAND_ALGORITHMS = {
     .usage = "[NAME|FILE.walk] [OPTION...]",
     .description =
         "Without a name, lists the algorithms that --algorithm takes. With a name, prints the page of program "
-        "text that the algorithm is: everything else follows from it. A file of your own is checked, tried on a small "
-        "problem and printed, with a word on whether O is right; sim/algorithms/LANGUAGE.md says how one is written.",
+        "text that the algorithm is: everything else follows from it. A file of your own is checked, tried on small "
+        "problems and printed, with a word on whether its outputs are right; the exit status is 1 when one is wrong. "
+        "sim/algorithms/LANGUAGE.md says how one is written.",
     .examples = "  # what there is\n"
                 "  tilewalk algorithms\n\n"
                 "  # the program of FlashAttention-2\n"
                 "  tilewalk algorithms fa2\n\n"
                 "  # does one's own compute attention?\n"
                 "  tilewalk algorithms ./mine.walk\n\n"
+                "  # and in fp16? where does it go wrong?\n"
+                "  tilewalk algorithms ./mine.walk --precision fp16 --json\n\n"
                 "  # do split keys give a sink its weight once?\n"
                 "  tilewalk algorithms fa2-split --sink 2 --softcap 50\n",
     .options_bytes = sizeof(AlgorithmsOptions),

@@ -11,6 +11,7 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
+#include "viz/cli/program_notes.h"
 #include "viz/export/animation.h"
 #include "viz/export/surface.h"
 #include "viz/scene/scene_cache.h"
@@ -257,6 +258,7 @@ static int run_render(void *options, Io *io, Error *error) {
   Render *r = calloc(1, sizeof *r);
   if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a scene"), EXIT_BAD_REQUEST;
   Status status = prepare(o, r, error);
+  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   if (!status) show_moment(r, (uint64_t)o->request.step, o->request.step_thousandths / 1000.0);
   if (!status && *o->output.output)
     status = animation_is_named(o->output.output) ? save_animation(r, io, error) : save_still(r, error);

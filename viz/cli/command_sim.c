@@ -10,6 +10,7 @@
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
+#include "viz/cli/program_notes.h"
 #include "viz/cli/run_tables.h"
 #include "viz/text/table.h"
 
@@ -93,6 +94,9 @@ static int run_sim(void *options, Io *io, Error *error) {
     free(runs);
     return EXIT_BAD_REQUEST;
   }
+  const Schedule *schedules[RUNS_MAX];
+  for (int k = 0; k < n; k++) schedules[k] = runs[k].schedule;
+  program_notes(schedules, n, io);
   if (o->output.json)
     status = print_json(runs, n, io->out, error);
   else if (o->output.csv)

@@ -10,6 +10,7 @@
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
+#include "viz/cli/program_notes.h"
 #include "viz/cli/sweep.h"
 #include "viz/cli/sweep_chart.h"
 #include "viz/text/number.h"
@@ -309,6 +310,7 @@ static int run_sweep(void *options, Io *io, Error *error) {
   if (!status) status = sweep_values(o, &problem, values, &n, error);
   if (!status) status = choose_metric(o, &metric, error);
   if (!status) status = sweep_run(&sweep, &problem, &o->request, o->axis, metric, values, n, error);
+  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   if (!status) status = show(&sweep, o, io, error);
   sweep_free(&sweep);
   free(values);

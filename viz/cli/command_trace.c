@@ -10,6 +10,7 @@
 #include "sim/base/size.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
+#include "viz/cli/program_notes.h"
 #include "viz/cli/trace_chrome.h"
 #include "viz/cli/trace_din.h"
 #include "viz/export/output.h"
@@ -142,6 +143,7 @@ static int run_trace(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
+  program_notes(o->request.algorithms, o->request.n_algorithms, io);
   const struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: a stuck write returns */
   interrupted = 0;
   sigaction(SIGINT, &action, NULL);

@@ -1,0 +1,14 @@
+#include "viz/cli/program_notes.h"
+
+#include "sim/numbers/program_check.h"
+#include "viz/request/own_programs.h"
+
+void program_notes(const Schedule *const *schedules, int n, Io *io) {
+  for (int k = 0; k < n; k++) {
+    bool is_new = schedules[k]->is_own;
+    for (int before = 0; before < k; before++) is_new = is_new && schedules[before] != schedules[k];
+    if (!is_new) continue;
+    const ProgramVerdict verdict = program_verdict(schedules[k], NULL);
+    if (!verdict.is_right) fprintf(io->err, "%s: %s\n", own_program_word(schedules[k]), verdict.text);
+  }
+}

@@ -1,0 +1,12 @@
+/* A word on programs of one's own beside their figures: what a wrong program moves is true of it, and of no attention. */
+#ifndef TILEWALK_VIZ_CLI_PROGRAM_NOTES_H
+#define TILEWALK_VIZ_CLI_PROGRAM_NOTES_H
+
+#include "sim/algorithms/schedule.h"
+#include "viz/cli/io.h"
+
+/* One line on io->err for each program of one's own whose outputs are not what they must be
+ * (sim/numbers/program_check.h): "mine.walk: O is wrong: ...". Right ones and shipped ones are silent. */
+void program_notes(const Schedule *const *schedules, int n, Io *io);
+
+#endif
