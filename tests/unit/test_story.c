@@ -10,7 +10,7 @@
 
 #include "lessons/engine/story.h"
 #include "viz/story/moment.h"
-#include "viz/story/story_page.h"
+#include "viz/story/story_player.h"
 
 static const char HEAD[] = "story A tale\nsizes 64 128\ndefault 64\nlet B = N // 8\n";
 static const char BEAT[] = "beat one\nscene tiles\nstate algorithm=fa2 N={N} d=16 block={B}\nfrom load Q 1 before\n"
@@ -149,12 +149,49 @@ static void what_is_not_lit_is_dimmed(void **state) {
   story_free(s);
 }
 
+/* Played through with a right, a wrong and no prediction, back and forth. */
+static void a_story_is_played(void **state) {
+  (void)state;
+  Error error = {0};
+  char beats[2048], words[512];
+  snprintf(beats, sizeof beats, "%s%s", BEAT,
+           "beat two\nscene tiles\nstate algorithm=fa2 N={N} d=16 block={B}\n"
+           "from start\nto end\ncaption Done.\nholds true\nseconds 2\n");
+  StoryPlayer *p = story_player_open(read(HEAD, beats, &error), 0, NULL, &error);
+  if (!p) fail_msg("%s", error.message);
+  assert_string_equal(story_player_words(p, words, sizeof words), "1 of 2. Rows of 8. How many?");
+  assert_false(story_player_tick(p, 1)); /* it waits for an answer */
+  story_player_type(p, "7");
+  story_player_input(p, STORY_ERASE);
+  story_player_type(p, "8");
+  story_player_input(p, STORY_RETURN);
+  assert_true(story_player_is_moving(p));
+  while (story_player_is_moving(p)) assert_true(story_player_tick(p, 1));
+  assert_string_equal(story_player_words(p, words, sizeof words), "1 of 2. Rows of 8. Right: 8 blocks. Eight.");
+  story_player_input(p, STORY_GO_ON);
+  assert_int_equal(story_player_beat(p), 1);
+  assert_true(story_player_is_moving(p)); /* it asks nothing */
+  story_player_input(p, STORY_GO_BACK);
+  story_player_type(p, "5");
+  story_player_input(p, STORY_RETURN);
+  story_player_input(p, STORY_GO_ON); /* to the end of the beat */
+  assert_string_equal(story_player_words(p, words, sizeof words), "1 of 2. Rows of 8. No: 8 blocks. Eight.");
+  story_player_type(p, " ");
+  story_player_type(p, " ");
+  assert_true(story_player_is_open(p));
+  story_player_type(p, " ");
+  assert_false(story_player_is_open(p)); /* after the last beat */
+  story_player_close(p);
+  assert_null(story_player_open(read(HEAD, strstr(BEAT, "beat"), &error), 100, NULL, &error));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_story_is_told_at_its_sizes),
       cmocka_unit_test(what_is_no_story_is_refused),
       cmocka_unit_test(moments_are_where_their_events_are),
       cmocka_unit_test(what_is_not_lit_is_dimmed),
+      cmocka_unit_test(a_story_is_played),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

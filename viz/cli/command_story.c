@@ -10,6 +10,7 @@
 #include "viz/cli/chart_file.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson_library.h"
+#include "viz/cli/story_file.h"
 #include "viz/export/animation.h"
 #include "viz/export/surface.h"
 #include "viz/request/assets.h"
@@ -18,7 +19,6 @@
 #include "viz/text/progress.h"
 
 enum { FRAMES_PER_SECOND = 30, ASK_SECONDS = 4, USUAL_STORY_BYTES = 256 };
-static const char USUAL[] = "why-fast";
 
 typedef struct {
   OutputRequest output;
@@ -60,28 +60,6 @@ static Status set_ask(void *target, const char *value, Error *error) {
 
 /* ---- Stories ----------------------------------------------------------------------------------------------- */
 
-static Story *open_story(const char *name, Error *error) {
-  char relative[USUAL_STORY_BYTES + 32], path[ASSETS_PATH_BYTES];
-  char *text;
-  size_t length;
-  if (strchr(name, '/') || strchr(name, '.')) {
-    snprintf(path, sizeof path, "%s", name);
-  } else {
-    snprintf(relative, sizeof relative, "lessons/stories/%s.txt", name);
-    if (assets_find(path, sizeof path, relative, NULL)) {
-      error_set(error, STATUS_BAD_REQUEST,
-                "there is no story '%s'; `tilewalk story --list` has them, and a file has a "
-                "/ or a dot in its name",
-                quote(name, strlen(name)).text);
-      return NULL;
-    }
-  }
-  if (file_read(path, STORY_BYTES_MAX + 1, &text, &length, error)) return NULL;
-  Story *story = story_read(text, length, path, error);
-  free(text);
-  return story;
-}
-
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 typedef struct {
@@ -102,7 +80,7 @@ static Status list_stories(Io *io, Error *error) {
   Status status = assets_list("lessons/stories", take_name, &names, error);
   qsort(names.names, (size_t)names.n, sizeof *names.names, by_name);
   for (int k = 0; k < names.n && !status; k++) {
-    Story *story = open_story(names.names[k], error);
+    Story *story = story_open(names.names[k], error);
     if (!story) return error->status;
     fprintf(io->out, "%-16s %s\n", names.names[k], quote(story->title, strlen(story->title)).text);
     story_free(story);
@@ -291,7 +269,7 @@ static int run_story(void *options, Io *io, Error *error) {
   Status status = chart_request_check(&o->picture, &o->output, error);
   if (status) return EXIT_BAD_REQUEST;
   if (o->list) return list_stories(io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  Story *story = open_story(*o->name ? o->name : USUAL, error);
+  Story *story = story_open(*o->name ? o->name : STORY_USUAL, error);
   if (!story) return EXIT_BAD_REQUEST;
   StoryTold *told = o->lint ? NULL : story_tell(story, o->N, &LESSON_LIMITS, error);
   if (o->lint)

@@ -9,6 +9,8 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
+#include "viz/cli/lesson_library.h"
+#include "viz/cli/story_file.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_panel.h"
 #include "viz/window/settings.h"
@@ -20,7 +22,7 @@ typedef struct {
   ChartRequest picture; /* --size, --theme */
   bool presentation, fullscreen, reduced_motion;
   long long n_frames;
-  char lesson[REQUEST_NAME_BYTES];
+  char lesson[REQUEST_NAME_BYTES], story[REQUEST_NAME_BYTES];
   bool restart;
 } ViewOptions;
 
@@ -41,6 +43,14 @@ static Status set_lesson(void *target, const char *value, Error *error) {
   if (!*value || strlen(value) >= sizeof o->lesson)
     return error_set(error, STATUS_BAD_REQUEST, "the name of the lesson is empty or too long");
   memcpy(o->lesson, value, strlen(value) + 1);
+  return STATUS_OK;
+}
+
+static Status set_story(void *target, const char *value, Error *error) {
+  ViewOptions *o = target;
+  if (strlen(value) >= sizeof o->story)
+    return error_set(error, STATUS_BAD_REQUEST, "the name of the story is too long");
+  snprintf(o->story, sizeof o->story, "%s", strcmp(value, "1") == 0 ? STORY_USUAL : value);
   return STATUS_OK;
 }
 
@@ -104,7 +114,11 @@ static Status run_with_lessons(const ViewOptions *o, Player *player, WindowOptio
   const SidePanel side = lesson_panel_side(panel);
   how->side = &side;
   if (!status) lesson_panel_start(panel, player);
+  Story *story = !status && *o->story ? story_open(o->story, error) : NULL;
+  if (story) how->story = story_player_open(story, 0, &LESSON_LIMITS, error);
+  if (*o->story && !how->story && !status) status = error->status;
   if (!status) status = window_run(player, how, io->out, error);
+  story_player_close(how->story);
   lesson_panel_close(panel);
   free(panel);
   return status;
@@ -153,6 +167,8 @@ static const Option LESSON_OPTIONS[] = {
      "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is shown; --seed "
      "is then the learner's, as in tilewalk lesson.",
      set_lesson, false, false, "@lessons"},
+    {"story", 0, "[=NAME]", "A story first: why-fast, or another name or file (tilewalk story --list).", set_story,
+     false, false, NULL},
     {"restart", 0, NULL, "Begin the lesson again, instead of going on.", set_restart, false, false, NULL},
     {0},
 };
@@ -192,6 +208,8 @@ const Command COMMAND_VIEW = {
                 "  tilewalk view\n\n"
                 "  # standard attention on a projector\n"
                 "  tilewalk view --algorithm standard --presentation --fullscreen\n\n"
+                "  # somebody leads: why is FlashAttention fast?\n"
+                "  tilewalk view --story\n\n"
                 "  # a lesson, with its questions beside what they are about\n"
                 "  tilewalk view --lesson tiles\n\n"
                 "  # exactly what someone else saw\n"

@@ -93,6 +93,10 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     cairo_paint(cr);
     return;
   }
+  if (story_player_is_open(v->story)) {
+    story_player_draw(v->story, cr, v->width, v->height, viewer_theme(v));
+    return;
+  }
   controls_layout(&v->controls, p, cr, v->width, v->height, side_width(v), viewer_wants_bar(v));
   const Control *pointed =
       v->drag == DRAG_NONE && v->mouse_x >= 0 ? controls_at(&v->controls, v->mouse_x, v->mouse_y) : NULL;
@@ -116,7 +120,8 @@ void viewer_find_hover(Viewer *v) {
   const Box scene = v->controls.scene;
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
-  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && v->drag == DRAG_NONE && !viewer_is_too_small(v))
+  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && !story_player_is_open(v->story) && v->drag == DRAG_NONE &&
+      !viewer_is_too_small(v))
     hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
   if (!is_same_hit(&hit, &v->hover)) v->is_dirty = true;
   v->hover = hit;

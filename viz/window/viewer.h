@@ -10,6 +10,7 @@
 #define TILEWALK_VIZ_WINDOW_VIEWER_H
 
 #include "viz/scene/scene_cache.h"
+#include "viz/story/story_player.h"
 #include "viz/window/controls.h"
 #include "viz/window/side.h"
 
@@ -27,6 +28,7 @@ typedef struct {
 typedef struct {
   Player *player;
   const SidePanel *side; /* or NULL */
+  StoryPlayer *story; /* while it is open it has the whole canvas, keys and presses; NULL: none. Not the viewer's own */
   ViewerHost host;
   int width, height; /* in pixels */
   Controls controls;

@@ -30,6 +30,26 @@ void viewer_act(Viewer *v, PlayerInput input) {
     v->host.act(v->host.data, rest);
 }
 
+/* ---- A story ---------------------------------------------------------------------------------------------- */
+
+/* While it is open, it has everything. */
+static bool story_takes_key(Viewer *v, SideKey key) {
+  if (!story_player_is_open(v->story)) return false;
+  v->is_dirty = true;
+  switch (key) {
+  case SIDE_KEY_RETURN: story_player_input(v->story, STORY_RETURN); break;
+  case SIDE_KEY_RIGHT:
+  case SIDE_KEY_PAGE_DOWN: story_player_input(v->story, STORY_GO_ON); break;
+  case SIDE_KEY_LEFT:
+  case SIDE_KEY_PAGE_UP: story_player_input(v->story, STORY_GO_BACK); break;
+  case SIDE_KEY_BACKSPACE: story_player_input(v->story, STORY_ERASE); break;
+  case SIDE_KEY_ESCAPE: story_player_input(v->story, STORY_LEAVE); break;
+  case SIDE_KEY_F11: return false;
+  default: break;
+  }
+  return true;
+}
+
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
 
 static void paste_entry(Viewer *v) {
@@ -108,6 +128,7 @@ static bool side_takes_key(Viewer *v, SideKey key, bool shift, bool control) {
 
 void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
   Player *p = v->player;
+  if (story_takes_key(v, key)) return;
   if (p->open != OPEN_NOTHING) {
     on_open_key(v, key, shift);
     return;
@@ -126,6 +147,11 @@ static bool is_digit(const char *text) { return text[0] >= '0' && text[0] <= '9'
 
 void viewer_text(Viewer *v, const char *text) {
   Player *p = v->player;
+  if (story_player_is_open(v->story)) {
+    story_player_type(v->story, text);
+    v->is_dirty = true;
+    return;
+  }
   const bool is_help_key = p->open == OPEN_HELP && player_key(text[0]) == INPUT_HELP;
   if (p->open == OPEN_NOTHING && viewer_side_takes(v, (SideEvent){.kind = SIDE_TEXT, .text = text})) return;
   if (p->open == OPEN_NOTHING && p->focus >= 0 && is_digit(text) && PARAMETERS[p->focus].kind == PARAMETER_NUMBER)
@@ -172,6 +198,11 @@ void viewer_leave(Viewer *v) {
 
 void viewer_press(Viewer *v, int button) {
   Player *p = v->player;
+  if (story_player_is_open(v->story)) {
+    story_player_input(v->story, button == 3 ? STORY_GO_BACK : STORY_GO_ON);
+    v->is_dirty = true;
+    return;
+  }
   const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   const bool is_open = p->open != OPEN_NOTHING;
   v->is_dirty = true;

@@ -75,7 +75,8 @@ static void run_loop(Window *w) {
   double last = window_clock_s();
   while (!w->viewer.has_ended) {
     SDL_Event event;
-    const bool moves = player_is_moving(w->viewer.player);
+    StoryPlayer *const story = w->viewer.story;
+    const bool tells = story_player_is_moving(story), moves = tells || player_is_moving(w->viewer.player);
     const int spent_ms = (int)((window_clock_s() - last) * 1000),
               rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
     bool has_event = w->viewer.is_dirty && !moves ? SDL_PollEvent(&event)
@@ -85,7 +86,8 @@ static void run_loop(Window *w) {
     for (; has_event; has_event = !w->viewer.has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
       const double now = window_clock_s();
-      if (player_tick(w->viewer.player, now - last)) w->viewer.is_dirty = true;
+      if (tells ? story_player_tick(story, now - last) : player_tick(w->viewer.player, now - last))
+        w->viewer.is_dirty = true;
       last = now;
     } else {
       last = window_clock_s();
@@ -194,6 +196,7 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
   Status status = STATUS_OK;
   if (!viewer_open(&w.viewer, player, options->side, (ViewerHost){&w, window_act, window_clipboard}))
     status = error_set(error, STATUS_NO_MEMORY, "no memory for the window");
+  w.viewer.story = options->story;
   if (!status) status = window_open(&w, options, error);
   handle_x11_errors(true);
   if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);

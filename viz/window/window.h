@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "viz/story/story_player.h"
 #include "viz/window/side.h"
 
 enum { WINDOW_DEFAULT_WIDTH = 1280, WINDOW_DEFAULT_HEIGHT = 720 };
@@ -18,6 +19,7 @@ typedef struct {
   bool fullscreen;
   int64_t n_frames; /* measure: draw so many frames, one event each, then others, print the times and end; 0: off */
   const SidePanel *side; /* beside the scene; NULL: none */
+  StoryPlayer *story;    /* told first; NULL: none */
   double started_s;      /* of window_clock_s, when the program began to work for the first frame */
   /* The display is gone, and X11's library will end the program when this returns, so it should not: it says where
    * things were

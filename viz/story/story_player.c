@@ -1,0 +1,152 @@
+#include "viz/story/story_player.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { ASKING, PLAYING, TOLD } Phase;
+
+struct StoryPlayer {
+  Story *story;
+  StoryTold *told;
+  StoryScene scene;
+  Phase phase;
+  double part;
+  bool is_left;
+  char typed[ANSWER_TEXT_BYTES], said[STORY_LINE_BYTES + 64];
+};
+
+static Status open_beat(StoryPlayer *p, int beat, Error *error) {
+  story_scene_free(&p->scene);
+  const Status status = story_scene_open(&p->scene, p->story, p->told, beat, error);
+  p->phase = p->told->beats[beat].asks ? ASKING : PLAYING;
+  p->part = 0;
+  *p->typed = *p->said = '\0';
+  return status;
+}
+
+/* All beats are opened once, so that none fails on the way. */
+StoryPlayer *story_player_open(Story *story, int64_t N, const ExpressionLimits *limits, Error *error) {
+  StoryPlayer *p = calloc(1, sizeof *p);
+  if (!p) {
+    error_set(error, STATUS_NO_MEMORY, "no memory for a story");
+    story_free(story);
+    return NULL;
+  }
+  p->story = story;
+  p->told = story_tell(story, N, limits, error);
+  Status status = p->told ? STATUS_OK : error->status;
+  for (int b = p->told ? p->told->n - 1 : -1; b >= 0 && !status; b--) status = open_beat(p, b, error);
+  if (!status) return p;
+  story_player_close(p);
+  return NULL;
+}
+
+void story_player_close(StoryPlayer *p) {
+  if (!p) return;
+  story_scene_free(&p->scene);
+  free(p->told);
+  story_free(p->story);
+  free(p);
+}
+
+bool story_player_is_open(const StoryPlayer *p) { return p && !p->is_left; }
+bool story_player_is_moving(const StoryPlayer *p) { return story_player_is_open(p) && p->phase == PLAYING; }
+int story_player_beat(const StoryPlayer *p) { return p->scene.beat; }
+
+static const StoryBeat *beat_of(const StoryPlayer *p) { return &p->told->beats[p->scene.beat]; }
+
+/* What was right, after what was typed was judged. */
+static void judge(StoryPlayer *p) {
+  static const char *const SAID[] = {[ANSWER_RIGHT] = "Right: ",
+                                     [ANSWER_ROUGH] = "About right: ",
+                                     [ANSWER_OTHER_UNIT] = "Right, in another unit: ",
+                                     [ANSWER_NEAR] = "Near: ",
+                                     [ANSWER_WRONG] = "No: "};
+  const StoryBeat *beat = beat_of(p);
+  Answer answer;
+  AnswerVerdict verdict;
+  const char *how = "";
+  const size_t length = strlen(p->typed);
+  if (length && !answer_parse(p->typed, length, &answer, NULL) && !answer_judge(&beat->key, &answer, &verdict, NULL))
+    how = SAID[verdict];
+  else if (length)
+    how = "That is no number. ";
+  snprintf(p->said, sizeof p->said, "%s%s. %s", how, beat->answer, beat->because);
+}
+
+bool story_player_tick(StoryPlayer *p, double seconds) {
+  if (!story_player_is_moving(p)) return false;
+  p->part = fmin(1, p->part + seconds / beat_of(p)->seconds);
+  if (p->part >= 1) p->phase = TOLD;
+  story_scene_show(&p->scene, p->part);
+  return true;
+}
+
+static void go_to(StoryPlayer *p, int beat) {
+  if (beat >= p->told->n)
+    p->is_left = true;
+  else if (beat >= 0 && open_beat(p, beat, NULL))
+    p->is_left = true; /* memory: each was opened before */
+}
+
+static void play(StoryPlayer *p) {
+  judge(p);
+  p->phase = PLAYING;
+}
+
+void story_player_input(StoryPlayer *p, StoryInput input) {
+  size_t n = strlen(p->typed);
+  switch (input) {
+  case STORY_LEAVE: p->is_left = true; break;
+  case STORY_GO_BACK: go_to(p, p->phase == PLAYING && p->part > 0.1 ? p->scene.beat : p->scene.beat - 1); break;
+  case STORY_ERASE:
+    while (n > 0 && ((unsigned char)p->typed[n - 1] & 0xC0) == 0x80) n--; /* of one character */
+    p->typed[n > 0 ? n - 1 : 0] = '\0';
+    break;
+  case STORY_RETURN:
+  case STORY_GO_ON:
+    if (p->phase == ASKING) {
+      play(p);
+    } else if (p->phase == PLAYING) { /* to its end at once */
+      story_player_tick(p, beat_of(p)->seconds);
+    } else {
+      go_to(p, p->scene.beat + 1);
+    }
+    break;
+  }
+}
+
+void story_player_type(StoryPlayer *p, const char *text) {
+  const size_t n = strlen(p->typed), more = strlen(text);
+  if (strcmp(text, " ") == 0 && (p->phase != ASKING || n == 0)) {
+    story_player_input(p, STORY_GO_ON);
+    return;
+  }
+  if (p->phase != ASKING || n + more >= sizeof p->typed || (unsigned char)*text < ' ') return;
+  memcpy(p->typed + n, text, more + 1);
+}
+
+void story_player_draw(StoryPlayer *p, cairo_t *cr, double width, double height, const Theme *theme) {
+  const bool asks = beat_of(p)->asks;
+  const bool is_last = p->scene.beat + 1 == p->told->n;
+  const StoryMoment moment = {.asking = asks && p->phase != PLAYING,
+                              .typed = p->typed,
+                              .said = p->phase == TOLD ? p->said : NULL,
+                              .help = is_last && p->phase == TOLD
+                                          ? "Space ends the story, ← goes back."
+                                          : "Space goes on, ← goes back, Escape leaves the story.",
+                              .part = p->part};
+  story_page_draw(&p->scene, &moment, cr, width, height, theme);
+}
+
+const char *story_player_words(const StoryPlayer *p, char *text, size_t size) {
+  const StoryBeat *beat = beat_of(p);
+  snprintf(text, size, "%d of %d. %s%s%s", p->scene.beat + 1, p->told->n, beat->caption,
+           p->phase == PLAYING || !beat->asks ? "" : " ",
+           p->phase == ASKING ? beat->ask
+           : p->phase == TOLD ? p->said
+                              : "");
+  return text;
+}
