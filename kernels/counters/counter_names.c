@@ -1,5 +1,5 @@
 /* The counters that are used, and every name under which they are known. */
-#include "kernels/counters/ncu.h"
+#include "kernels/counters/counter_names.h"
 
 const CounterName COUNTER_NAMES[COUNTER_COUNT] = {
     {"l1tex__m_xbar2l1tex_read_bytes.sum", "byte", "read across the boundary", NCU_UNIT_BYTE},

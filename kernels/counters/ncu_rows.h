@@ -7,7 +7,7 @@
 #ifndef TILEWALK_KERNELS_COUNTERS_NCU_ROWS_H
 #define TILEWALK_KERNELS_COUNTERS_NCU_ROWS_H
 
-#include "kernels/counters/ncu.h"
+#include "kernels/counters/counter_names.h"
 
 typedef struct {
   CounterRow *rows;

@@ -25,29 +25,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lessons/engine/expression_limits.h"
 #include "sim/base/error.h"
-#include "sim/machine/gpu.h"
-
-#define EXPRESSION_STEPS        ((int64_t)20000000) /* a tenth of a second or so */
-#define EXPRESSION_MEMORY_BYTES ((size_t)8 << 20)
 
 enum {
   EXPRESSION_SOURCE_BYTES = 16384, /* longest source and longest template */
   EXPRESSION_NUMBERS_MAX = 32,     /* numbers in one value */
   EXPRESSION_TEXT_BYTES = 256,     /* text in one value, with its final zero */
 };
-
-/* Zeros are defaults. */
-typedef struct {
-  const char *file;  /* how messages call the source; "expression" */
-  int64_t max_steps; /* Lua instructions, and the work of functions in about that unit */
-  size_t max_memory_bytes;
-
-  /* Finds a GPU by name, for gpu"..." and sim{gpu=...}. NULL: only the built-in machine, paper, is
-   * known. */
-  Status (*load_gpu)(void *context, const char *name, Gpu *gpu, Error *error);
-  void *context;
-} ExpressionLimits;
 
 typedef enum {
   EXPRESSION_NONE = 0, /* no expression has this */
@@ -71,13 +56,6 @@ typedef struct {
 /* Evaluates one source by itself. STATUS_BAD_FILE: it is wrong; STATUS_TOO_LARGE: it wants more
  * than its limits; STATUS_NO_MEMORY. *value is unchanged on error. */
 Status expression_eval(const char *source, const ExpressionLimits *limits, ExpressionValue *value, Error *error);
-
-typedef struct ExpressionScope ExpressionScope;
-
-/* An empty scope with its budget, for expression_scope_close to release. *scope is NULL on error.
- * `limits` is copied; the file name must outlive the scope. */
-Status expression_scope_open(ExpressionScope **scope, const ExpressionLimits *limits, Error *error);
-void expression_scope_close(ExpressionScope *scope);
 
 /* Evaluates source[0..length), which begins on `line` of the file. */
 Status expression_scope_eval(ExpressionScope *scope, const char *source, size_t length, int line,

@@ -9,7 +9,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "lessons/engine/expression.h"
+#include "lessons/engine/expression_limits.h"
 #include "sim/base/checked.h"
 #include "sim/report.h"
 

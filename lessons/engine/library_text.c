@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lessons/engine/expression.h"
 #include "lessons/engine/quantity.h"
 #include "lessons/engine/expression_sandbox.h"
 #include "sim/base/size.h"

@@ -22,7 +22,7 @@
 
 #include "lessons/engine/lesson_gift.h"
 #include "sim/base/utf8.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/lesson/lesson_library.h"
 
 enum { ANSWERS_MAX = 40, TEXT_BYTES = 5000, QUESTIONS_MAX = 60 };
 

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "tests/support/program.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/lesson/lesson_library.h"
 
 static ProgramRun run;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lessons/engine/lesson_lint.h"
-#include "viz/cli/lesson_view.h"
+#include "viz/lesson/lesson_view.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_flow.h"
 #endif

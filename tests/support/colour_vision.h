@@ -6,7 +6,7 @@
 #ifndef TILEWALK_TESTS_COLOUR_VISION_H
 #define TILEWALK_TESTS_COLOUR_VISION_H
 
-#include "viz/scene/theme.h"
+#include "viz/chart/theme.h"
 
 #include <math.h>
 

@@ -11,8 +11,9 @@
 #
 #   numbers -> algorithms -> problem -> base      l2 -> algorithms, machine      machine -> problem      cache -> base
 #
-# One file lies on another floor than its folder: algorithms/event.h, plain words, on problem's. No modules include each other
-# in a circle (a module: NAME and the NAME_* beside it), and no two files have one stem, so that a name finds its file.
+# One file lies on another floor than its folder: algorithms/event.h, plain words, on problem's. No two files have one
+# stem, so that a name finds its file. No circles: none of rooms (sim/l2, viz/scene, ...), by includes or by symbols; none
+# of files by includes (a file: NAME.h and NAME.c; a header NAME_x.h without a .c is a part of NAME).
 set -eu
 SOURCE=$1
 BUILD=$(cd "$2" && pwd)
@@ -64,36 +65,37 @@ includes=$(awk "$rooms"'
 stems=$(sed 's/\.[a-z]*$//' "$BUILD/layers.files" | sort -u | awk -F/ '
   { n[$NF]++; where[$NF] = where[$NF] " " $0 }
   END { for (stem in n) if (n[stem] > 1 && stem !~ /^(main)$/) print "layers: " stem " is the stem of more than one:" where[stem] }')
-# Modules that neither use nor are used by one of a circle are struck off until nothing changes; what is left lies in or between circles.
-# shellcheck disable=SC2046
-circles=$(awk '
-  function stem_of(path) { sub(/\.[a-z]+$/, "", path); return path }
-  function module_of(stem,  shorter) {
-    for (shorter = stem; match(shorter, /_[^_\/]*$/);) {
-      shorter = substr(shorter, 1, RSTART - 1)
-      if (shorter in there) stem = shorter
-    }
-    return stem
-  }
-  BEGIN {
-    for (i = 1; i < ARGC; i++) there[stem_of(ARGV[i])] = 1
-  }
-  /^[ \t]*#[ \t]*include[ \t]*"(sim|kernels|lessons|viz)\// {
-    split($0, quoted, "\"")
-    from = module_of(stem_of(FILENAME)); to = module_of(stem_of(quoted[2]))
-    if (from != to) edges[from " " to] = 1
-  }
+# Pairs of "from to" that lie in or between circles: what neither uses nor is used by another is struck off until nothing
+# changes. Input: kind, from, to; kinds are apart.
+# shellcheck disable=SC2016 # awk's
+strike='
+  { edges[$1 " " $2 " " $3] = 1 }
   END {
     do {
       cut = 0; split("", uses); split("", used)
-      for (edge in edges) { split(edge, pair, " "); uses[pair[1]] = used[pair[2]] = 1 }
+      for (edge in edges) { split(edge, e, " "); uses[e[1], e[2]] = used[e[1], e[3]] = 1 }
       for (edge in edges) {
-        split(edge, pair, " ")
-        if (!(pair[2] in uses) || !(pair[1] in used)) { delete edges[edge]; cut = 1 }
+        split(edge, e, " ")
+        if (!((e[1], e[3]) in uses) || !((e[1], e[2]) in used)) { delete edges[edge]; cut = 1 }
       }
     } while (cut)
-    for (edge in edges) { split(edge, pair, " "); print "layers: " pair[1] " and " pair[2] " lie in a circle of modules" }
-  }' $(cat "$BUILD/layers.files"))
+    for (edge in edges) { split(edge, e, " "); print "layers: " e[2] " and " e[3] " lie in a circle of " e[1] }
+  }'
+# shellcheck disable=SC2046
+circles=$(awk '
+  function stem_of(path) { sub(/\.[a-z]+$/, "", path); return path }
+  function family_of(stem) { sub(/_[^\/]*$/, "", stem); return stem }
+  function room_at(path,  parts) { return split(path, parts, "/") < 3 ? parts[1] : parts[1] "/" parts[2] }
+  function edge(kind, from, to) { if (from != to) print kind, from, to }
+  BEGIN {
+    for (i = 1; i < ARGC; i++) if (ARGV[i] !~ /h$/) has_code[stem_of(ARGV[i])] = 1
+  }
+  /^[ \t]*#[ \t]*include[ \t]*"(sim|kernels|lessons|viz)\// {
+    split($0, quoted, "\"")
+    from = stem_of(FILENAME); to = stem_of(quoted[2])
+    if ((from in has_code && to in has_code) || family_of(from) != family_of(to)) edge("files", from, to)
+    edge("rooms", room_at(FILENAME), room_at(quoted[2]))
+  }' $(cat "$BUILD/layers.files") | awk "$strike")
 
 # Programs are taken by what they do: no code but theirs compares, lists or asks for one by name. (Help gives examples, a
 # sentence may name one: a literal that is nothing but names, or a state line, is what code works with.)
@@ -150,8 +152,21 @@ data=$(nm -A -f sysv $(cat layers.objects) | awk -F'|' "$rooms"'
     complain(path ": " name " is writable data; state belongs to the caller")
   }')
 
-if [ -n "$includes$stems$circles$named$symbols$data" ]; then
-  printf '%s\n' "$includes" "$stems" "$circles" "$named" "$symbols" "$data" | grep . | sort -u
+# shellcheck disable=SC2046
+linked=$(nm -A -P $(cat layers.objects) | awk '
+  function room_at(path,  parts) { return split(path, parts, "/") < 3 ? parts[1] : parts[1] "/" parts[2] }
+  { object = $1; sub(/:$/, "", object) }
+  $3 == "U" { n++; user[n] = object; used[n] = $2 }
+  $3 ~ /^[TDRB]$/ { home[$2] = object }
+  END {
+    for (i = 1; i <= n; i++) {
+      from = room_at(user[i]); to = room_at(home[used[i]])
+      if (used[i] in home && from != to) print "rooms", from, to
+    }
+  }' | awk "$strike")
+
+if [ -n "$includes$stems$circles$linked$named$symbols$data" ]; then
+  printf '%s\n' "$includes" "$stems" "$circles" "$linked" "$named" "$symbols" "$data" | grep . | sort -u
   exit 1
 fi
 echo "layers: $(wc -l <layers.objects) objects, $(wc -l <layers.files) files, no room uses what it must not"

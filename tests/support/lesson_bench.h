@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/support/scratch.h"
+#include "viz/cli/lesson_print.h"
 #include "viz/window/lesson_panel.h"
 
 /* fontconfig keeps what it has read until the process ends. */
@@ -104,7 +105,7 @@ static inline bool says(Bench *b, const char *words) {
   } while (0)
 
 /* From the beginning, with the same draws each time. */
-static const LessonSessionOptions FRESH = {.restart = true, .seed = 1, .has_seed = true};
+static const LessonSessionOptions FRESH = {.restart = true, .seed = 1, .has_seed = true, .needs = lesson_needs};
 
 static inline Status open_bench(Bench **out, const char *name, const LessonSessionOptions *options, double width,
                                 double height, Error *error) {

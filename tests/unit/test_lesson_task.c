@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "tests/support/alloc_fail.h"
-#include "viz/cli/lesson_view.h"
+#include "viz/lesson/lesson_view.h"
 
 #define STATE "algorithm=fa2 N=64 d=16 block=8 causal=1 scene=tiles"
 

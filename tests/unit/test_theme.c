@@ -8,7 +8,7 @@
 
 #include "tests/support/colour_vision.h"
 #include "viz/scene/chart_panels.h"
-#include "viz/scene/theme.h"
+#include "viz/chart/theme.h"
 
 #include <math.h>
 #include <stdio.h>

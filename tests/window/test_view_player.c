@@ -13,7 +13,7 @@
 #ifdef TILEWALK_WINDOW
 #include "sim/base/random.h"
 #include "viz/window/controls.h"
-#include "viz/window/player.h"
+#include "viz/player/player.h"
 
 /* fontconfig keeps what it has read until the process ends. */
 const char *__lsan_default_suppressions(void);

@@ -4,7 +4,7 @@
 #define TILEWALK_VIZ_EXPORT_CHART_CANVAS_H
 
 #include "viz/chart/chart_place.h"
-#include "viz/scene/theme.h"
+#include "viz/chart/theme.h"
 #include "viz/text/lettering.h"
 
 #include <cairo.h>

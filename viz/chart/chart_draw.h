@@ -10,7 +10,7 @@
 #ifndef TILEWALK_VIZ_EXPORT_CHART_DRAW_H
 #define TILEWALK_VIZ_EXPORT_CHART_DRAW_H
 
-#include "viz/scene/theme.h"
+#include "viz/chart/theme.h"
 #include "viz/chart/chart.h"
 
 #include <cairo.h>

@@ -10,7 +10,7 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/cli/lesson_print.h"
 #include "lessons/engine/lesson_progress.h"
 #include "viz/request/request.h"
 #include "viz/export/output.h"

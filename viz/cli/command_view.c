@@ -9,9 +9,10 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/lesson/lesson_library.h"
 #include "viz/cli/story_file.h"
 #ifdef TILEWALK_WINDOW
+#include "viz/cli/lesson_print.h"
 #include "viz/window/lesson_panel.h"
 #include "viz/window/settings.h"
 #include "viz/window/window.h"
@@ -107,7 +108,8 @@ static Status run_with_lessons(const ViewOptions *o, Player *player, WindowOptio
   const bool has_lesson = *o->lesson != '\0';
   const LessonSessionOptions options = {.seed = (uint64_t)o->request.seed,
                                         .has_seed = has_lesson && o->request.seed != 0,
-                                        .restart = has_lesson && o->restart};
+                                        .restart = has_lesson && o->restart,
+                                        .needs = lesson_needs};
   LessonPanel *panel = calloc(1, sizeof *panel);
   if (!panel) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
   Status status = lesson_panel_open(panel, has_lesson ? o->lesson : NULL, &options, io->err, error);

@@ -5,7 +5,7 @@
 #include "sim/algorithms/schedule.h"
 #include "viz/cli/articles.h"
 #include "viz/cli/command.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/cli/lesson_print.h"
 #include "viz/request/description.h"
 
 typedef struct {

@@ -1,11 +1,11 @@
-/* What lessons refer to: commands, states, links. Part of viz/cli/lesson_library.h. */
+/* What lessons refer to: commands, states, links. Part of viz/cli/lesson_print.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
-#include "viz/cli/lesson_library.h"
-#include "viz/cli/lesson_view.h"
+#include "viz/cli/lesson_print.h"
+#include "viz/lesson/lesson_view.h"
 #include "viz/request/request.h"
 
 /* ---- Needs */

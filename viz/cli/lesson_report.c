@@ -1,4 +1,4 @@
-/* What became of a class's answers, printed. Part of viz/cli/lesson_library.h. */
+/* What became of a class's answers, printed. Part of viz/cli/lesson_print.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "lessons/engine/class_key.h"
 #include "sim/base/utf8.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/cli/lesson_print.h"
 #include "viz/text/table.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* Pictures of a lesson as text. Part of viz/cli/lesson_library.h. */
+/* Pictures of a lesson as text. Part of viz/cli/lesson_print.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "sim/base/random.h"
 #include "sim/numbers/softmax.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/cli/lesson_print.h"
 #include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
 #include "viz/chart/bars.h"

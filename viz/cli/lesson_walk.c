@@ -1,4 +1,4 @@
-/* Walking a lesson in a terminal. Part of viz/cli/lesson_library.h.
+/* Walking a lesson in a terminal. Part of viz/cli/lesson_print.h.
  *
  * Reads lines from standard input, so it works through a pipe as well: then nothing waits for
  * Enter, and what was typed is printed, so that the output reads as a transcript. */
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "sim/base/ascii.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/cli/lesson_print.h"
 #include "lessons/engine/lesson_progress.h"
-#include "viz/cli/lesson_view.h"
+#include "viz/lesson/lesson_view.h"
 #include "viz/text/markdown.h"
 #include "viz/text/print.h"
 

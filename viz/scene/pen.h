@@ -6,7 +6,7 @@
 #define TILEWALK_VIZ_SCENE_PEN_H
 
 #include "viz/scene/narration.h"
-#include "viz/scene/theme.h"
+#include "viz/chart/theme.h"
 #include "viz/scene/view.h"
 #include "viz/text/lettering.h"
 

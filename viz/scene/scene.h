@@ -13,7 +13,7 @@
 #include <cairo.h>
 
 #include "viz/scene/narration.h"
-#include "viz/scene/theme.h"
+#include "viz/chart/theme.h"
 #include "viz/scene/view.h"
 
 typedef void SceneDraw(const Snapshot *snapshot, const SceneView *view, cairo_t *cr, double width, double height,

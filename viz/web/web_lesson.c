@@ -1,4 +1,4 @@
-/* Lessons in a page: the session that the window has too (viz/window/lesson_session.h), with its page as HTML.
+/* Lessons in a page: the session that the window has too (viz/lesson/lesson_session.h), with its page as HTML.
  *
  *     web_lesson_press("check", 0)  ->  lesson_session_check  ->  web_lesson_page() = "<p>...<button data-press=...>"
  *
@@ -9,23 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/lesson_library.h"
+#include "viz/lesson/lesson_library.h"
 #include "viz/text/warp_picture.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
-#include "viz/window/lesson_session.h"
+#include "viz/lesson/lesson_session.h"
 
 static LessonSession session;
 static bool is_open;
 static Error lesson_error;
 static char filled[LESSON_PROSE_BYTES];
-
-/* Everything that lessons need is in this program: they come with it. */
-Status lesson_needs(const Lesson *lesson, Error *error) {
-  (void)lesson;
-  (void)error;
-  return STATUS_OK;
-}
 
 /* ---- Text ------------------------------------------------------------------------------------------------ */
 

@@ -18,7 +18,7 @@
 #define TILEWALK_VIZ_WINDOW_CONTROLS_H
 
 #include "viz/scene/pen.h"
-#include "viz/window/player.h"
+#include "viz/player/player.h"
 
 typedef enum {
   CONTROL_BUTTON = 0,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/base/ascii.h"
-#include "viz/window/lesson_panel_page.h"
 
 #define MARGIN       18.0
 #define FOOT         56.0
@@ -66,7 +65,7 @@ static void turn_page(LessonPanel *p) {
 
 /* The list, with the focus on the lesson that is open, or on the first that is not done. */
 static void show_list(LessonPanel *p) {
-  lesson_picker_read(&p->picker, p->warnings);
+  lesson_picker_read(&p->picker, p->options.needs, p->warnings);
   p->is_picking = true;
   p->is_hidden = false;
   p->typed = 0;

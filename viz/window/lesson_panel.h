@@ -23,7 +23,7 @@
 
 #include "viz/window/lesson_flow.h"
 #include "viz/window/lesson_picker.h"
-#include "viz/window/lesson_session.h"
+#include "viz/lesson/lesson_session.h"
 #include "viz/window/side.h"
 
 /* What can be pressed. Choices are their places, from 0. */
@@ -86,6 +86,9 @@ void lesson_panel_start(LessonPanel *panel, Player *player);
 
 /* For the window; it looks into `panel`. */
 SidePanel lesson_panel_side(LessonPanel *panel);
+
+/* Makes the page anew from the session. Part of the panel: viz/window/lesson_panel_page.c. */
+void lesson_page_make(LessonPanel *panel);
 
 /* All text of the page, for tests: a line each, with "[x]" before what can be pressed. */
 void lesson_panel_words(LessonPanel *panel, FILE *out);

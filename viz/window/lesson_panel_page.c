@@ -1,4 +1,4 @@
-#include "viz/window/lesson_panel_page.h"
+#include "viz/window/lesson_panel.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -204,7 +204,7 @@ static void put_end(LessonPanel *p) {
   char words[96];
   snprintf(words, sizeof words, "The lesson is done: %d of %d right.", standing.n_right, lesson_n_counted(&s->lesson));
   flow_boxed(&p->flow, FLOW_GOOD, words, "Predictions are not counted.")->gap = 20;
-  if (p->picker.n == 0) lesson_picker_read(&p->picker, p->warnings);
+  if (p->picker.n == 0) lesson_picker_read(&p->picker, p->options.needs, p->warnings);
   const int next = lesson_picker_next(&p->picker, lesson_picker_find(&p->picker, p->session.lesson.name) + 1);
   if (next >= 0) {
     char label[PICKER_TEXT_BYTES + 16];
@@ -231,7 +231,7 @@ void lesson_page_make(LessonPanel *p) {
     flow_heading(&p->flow, 1.5, lesson_text(l, l->title));
     flow_text(&p->flow, FLOW_SOFT, lesson_text(l, l->idea))->gap = 4;
   }
-  for (size_t k = s->page; k < end; k++) {
+  for (size_t k = s->page; k < end && k < l->n_blocks; k++) {
     if (k == s->at || k + 1 == end) p->open_piece = p->flow.n;
     put_block(p, k);
   }

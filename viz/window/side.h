@@ -18,7 +18,7 @@
 #define TILEWALK_VIZ_WINDOW_SIDE_H
 
 #include "viz/scene/pen.h"
-#include "viz/window/player.h"
+#include "viz/player/player.h"
 
 typedef enum {
   SIDE_LOOK = 0, /* before a frame is drawn, shown or not: the player may have moved. Return true to have it drawn in

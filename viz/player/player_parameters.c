@@ -1,5 +1,5 @@
 #include "sim/algorithms/shipped.h"
-#include "viz/window/player_parameters.h"
+#include "viz/player/player_parameters.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "viz/request/description.h"
 #include "viz/text/number.h"
-#include "viz/window/player_parts.h"
+#include "viz/player/player_parts.h"
 
 const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
     [PARAMETER_PRESET] = {"", PARAMETER_LIST, 'x', 'X', "a whole problem", "a whole problem from a list (x opens it)",

@@ -1,4 +1,4 @@
-#include "viz/window/player_parts.h"
+#include "viz/player/player_parts.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "viz/scene/theme.h"
+#include "viz/chart/theme.h"
 
 #include <math.h>
 #include <string.h>

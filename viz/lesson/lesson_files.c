@@ -1,4 +1,5 @@
-/* Finding lessons and the glossary. Part of viz/cli/lesson_library.h. */
+/* Finding lessons and the glossary. Part of viz/lesson/lesson_library.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
-#include "viz/cli/lesson_library.h"
+#include "viz/lesson/lesson_library.h"
 
 /* ---- Files */
 

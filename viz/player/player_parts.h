@@ -1,8 +1,8 @@
 /* Shared by the files of the player. Private to viz/window. */
-#ifndef TILEWALK_VIZ_WINDOW_PLAYER_PARTS_H
-#define TILEWALK_VIZ_WINDOW_PLAYER_PARTS_H
+#ifndef TILEWALK_VIZ_PLAYER_PLAYER_PARTS_H
+#define TILEWALK_VIZ_PLAYER_PLAYER_PARTS_H
 
-#include "viz/window/player.h"
+#include "viz/player/player.h"
 
 /* Takes the new request, or says why it cannot be and keeps the old one. The place in the run stays, as a part of it.
  */

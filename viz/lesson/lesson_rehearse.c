@@ -1,9 +1,9 @@
-#include "viz/cli/lesson_rehearse.h"
+#include "viz/lesson/lesson_rehearse.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "viz/cli/lesson_view.h"
+#include "viz/lesson/lesson_view.h"
 
 typedef struct {
   const Lesson *lesson;

@@ -1,11 +1,11 @@
-#include "viz/window/lesson_session.h"
+#include "viz/lesson/lesson_session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/ascii.h"
-#include "viz/cli/lesson_rehearse.h"
-#include "viz/window/lesson_session_parts.h"
+#include "viz/lesson/lesson_rehearse.h"
+#include "viz/lesson/lesson_session_parts.h"
 
 static bool begins_page(const LessonSession *s, size_t k) {
   const LessonBlock *b = session_block(s, k);
@@ -146,7 +146,7 @@ Status lesson_session_open(LessonSession *s, const char *name, const LessonSessi
   memset(s, 0, sizeof *s);
   s->plays = LESSON_NO_BLOCK;
   Status status = lesson_load(name, &s->lesson, path, error);
-  if (!status) status = lesson_needs(&s->lesson, error);
+  if (!status && o->needs) status = o->needs(&s->lesson, error);
   if (!status && !allocate(s)) status = error_set(error, STATUS_NO_MEMORY, "no memory for the lesson");
   if (!status) status = lesson_progress_open(&s->progress, warnings, error);
   if (status) return status;

@@ -2,8 +2,8 @@
  *
  * A step is the next usual value: twice or half of a number, the next of a list. Typing takes whatever the command line
  * takes. What is not possible changes nothing and leaves its reason in the player's message. */
-#ifndef TILEWALK_VIZ_WINDOW_PARAMETERS_H
-#define TILEWALK_VIZ_WINDOW_PARAMETERS_H
+#ifndef TILEWALK_VIZ_PLAYER_PLAYER_PARAMETERS_H
+#define TILEWALK_VIZ_PLAYER_PLAYER_PARAMETERS_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "viz/cli/lesson_view.h"
+#include "viz/lesson/lesson_view.h"
 
 #include <stdio.h>
 #include <inttypes.h>

@@ -7,8 +7,8 @@
  * tile states stay apart under protanopia, deuteranopia and tritanopia; tests/unit/test_theme.c measures
  * all of it. Even so colour is never the only cue: series differ in dash and marker, skipped tiles
  * are hatched. */
-#ifndef TILEWALK_VIZ_SCENE_THEME_H
-#define TILEWALK_VIZ_SCENE_THEME_H
+#ifndef TILEWALK_VIZ_CHART_THEME_H
+#define TILEWALK_VIZ_CHART_THEME_H
 
 #include "viz/chart/ink.h"
 

@@ -1,8 +1,8 @@
-/* What a lesson has the player show: states and shows. Part of viz/window/lesson_session.h. */
+/* What a lesson has the player show: states and shows. Part of viz/lesson/lesson_session.h. */
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/window/lesson_session_parts.h"
+#include "viz/lesson/lesson_session_parts.h"
 
 #define SHOW_S 8.0 /* a show takes about so long, or less */
 

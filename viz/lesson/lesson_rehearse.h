@@ -1,9 +1,9 @@
 /* All that a lesson computes for one learner, once: so that what cannot be run is refused at the
  * start. */
-#ifndef TILEWALK_VIZ_CLI_LESSON_REHEARSE_H
-#define TILEWALK_VIZ_CLI_LESSON_REHEARSE_H
+#ifndef TILEWALK_VIZ_LESSON_LESSON_REHEARSE_H
+#define TILEWALK_VIZ_LESSON_LESSON_REHEARSE_H
 
-#include "viz/cli/lesson_library.h"
+#include "viz/lesson/lesson_library.h"
 
 /* Every text filled in, every answer computed, every state opened and every show found in it. The
  * first error, with file and line. */

@@ -1,8 +1,8 @@
-/* Shared by the files of a session. Private to viz/window/lesson_session*.c. */
-#ifndef TILEWALK_VIZ_WINDOW_LESSON_SESSION_PARTS_H
-#define TILEWALK_VIZ_WINDOW_LESSON_SESSION_PARTS_H
+/* Shared by the files of a session. Private to viz/lesson/lesson_session*.c. */
+#ifndef TILEWALK_VIZ_LESSON_LESSON_SESSION_PARTS_H
+#define TILEWALK_VIZ_LESSON_LESSON_SESSION_PARTS_H
 
-#include "viz/window/lesson_session.h"
+#include "viz/lesson/lesson_session.h"
 
 void session_changed(LessonSession *session);
 

@@ -8,13 +8,13 @@
  *
  * Nothing is drawn here and no clock is read, so all of it is tested without a window. The first error of
  * the lesson's expressions stays in `error`, and the lesson goes no further. */
-#ifndef TILEWALK_VIZ_WINDOW_LESSON_SESSION_H
-#define TILEWALK_VIZ_WINDOW_LESSON_SESSION_H
+#ifndef TILEWALK_VIZ_LESSON_LESSON_SESSION_H
+#define TILEWALK_VIZ_LESSON_LESSON_SESSION_H
 
-#include "viz/cli/lesson_library.h"
+#include "viz/lesson/lesson_library.h"
 #include "lessons/engine/lesson_progress.h"
-#include "viz/cli/lesson_view.h"
-#include "viz/window/player.h"
+#include "viz/lesson/lesson_view.h"
+#include "viz/player/player.h"
 
 enum { LESSON_TYPED_BYTES = 200, LESSON_HINT_BYTES = 1000 };
 
@@ -68,6 +68,7 @@ typedef struct {
 typedef struct {
   uint64_t seed;
   bool has_seed, restart;
+  LessonNeeds *needs;
 } LessonSessionOptions;
 
 /* Reads the lesson and all that it computes, so that a lesson that cannot be run is refused before a window

@@ -7,13 +7,13 @@
  *
  * A choice that is not possible changes nothing: it leaves its reason in `message`, and what was on the screen stays.
  */
-#ifndef TILEWALK_VIZ_WINDOW_PLAYER_H
-#define TILEWALK_VIZ_WINDOW_PLAYER_H
+#ifndef TILEWALK_VIZ_PLAYER_PLAYER_H
+#define TILEWALK_VIZ_PLAYER_PLAYER_H
 
 #include "viz/request/request.h"
 #include "viz/scene/narration.h"
 #include "viz/scene/scene.h"
-#include "viz/window/player_parameters.h"
+#include "viz/player/player_parameters.h"
 
 typedef enum {
   INPUT_NONE = 0,

@@ -1,8 +1,8 @@
 /* What a learner looks at, for the conditions of tasks: from the snapshot that a window draws, or
  * from a one-line state without a window. Both fill the same LessonView, so a task that is done in
  * the one is done in the other. */
-#ifndef TILEWALK_VIZ_CLI_LESSON_VIEW_H
-#define TILEWALK_VIZ_CLI_LESSON_VIEW_H
+#ifndef TILEWALK_VIZ_LESSON_LESSON_VIEW_H
+#define TILEWALK_VIZ_LESSON_LESSON_VIEW_H
 
 #include "lessons/engine/lesson_task.h"
 #include "viz/request/request.h"

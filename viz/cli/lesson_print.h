@@ -1,0 +1,48 @@
+/* Lessons in the terminal: walked, printed, linted and graded. */
+#ifndef TILEWALK_VIZ_CLI_LESSON_PRINT_H
+#define TILEWALK_VIZ_CLI_LESSON_PRINT_H
+
+#include "lessons/engine/lesson_class.h"
+#include "lessons/engine/lesson_lint.h"
+#include "viz/cli/io.h"
+#include "viz/lesson/lesson_library.h"
+#include "viz/request/request.h"
+
+/* ---- What a lesson refers to: commands and functions */
+
+Status lesson_needs(const Lesson *lesson, Error *error); /* a LessonNeeds */
+
+typedef struct {
+  const char *path; /* of the lesson */
+  Io *io;
+  int n_printed;
+} LessonLintContext;
+LessonHooks lesson_hooks(LessonLintContext *context);
+
+/* ---- Pictures */
+
+/* Prints a show of the run that the one-line state describes. */
+Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Error *error);
+
+/* ---- Walking a lesson */
+
+typedef struct {
+  uint64_t seed;
+  bool has_seed, restart;
+} LessonWalkOptions;
+Status lesson_walk(const Lesson *lesson, const LessonWalkOptions *options, Io *io, Error *error);
+
+/* ---- Other ways out */
+
+/* Grades a submission: `path` is CSV or JSON. Without a `lesson` (a name or a file) every row names one that comes with
+ * Tilewalk. Of `rules` only key and seeds are read. The exit status: 1 when a row could not be graded. */
+int lesson_grade_file(const char *path, const char *lesson, const ClassRules *rules, const OutputRequest *output,
+                      Io *io, Error *error);
+
+/* The seed of each student under the class's key; `path` holds a name a line. */
+Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error);
+
+/* Writes a lesson to begin with to NAME.md. */
+Status lesson_write_template(const char *name, Io *io, Error *error);
+
+#endif

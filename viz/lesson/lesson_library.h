@@ -1,0 +1,42 @@
+/* The lessons that come with Tilewalk, and those of one's own: finding and reading the files, the glossary, and what
+ * they need. What is in a lesson is lessons/engine/lesson_run.h. */
+#ifndef TILEWALK_VIZ_LESSON_LESSON_LIBRARY_H
+#define TILEWALK_VIZ_LESSON_LESSON_LIBRARY_H
+
+#include "lessons/engine/lesson_run.h"
+#include "viz/request/assets.h"
+
+enum { LESSON_FILES_MAX = 10000, LESSON_STATE_BYTES = 1024 };
+
+/* ---- Files */
+
+typedef struct {
+  int n;
+  char names[][LESSON_NAME_BYTES * 2]; /* "04-online-softmax", in order */
+} LessonFiles;
+
+/* The lessons that come with Tilewalk: the files lessons/course/NN-*.md, for the caller to free. NULL on error. */
+Status lesson_files(LessonFiles **files, Error *error);
+
+/* Reads a lesson by number ("4"), by name ("online-softmax", "04-online-softmax"), or by the path
+ * of a file that ends in ".md". `path` receives where it is. */
+Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error);
+
+/* The same by number or name alone, of a lesson that comes with Tilewalk: never a path. */
+Status lesson_load_named(const char *name, Lesson *lesson, Error *error);
+
+/* The entry of the glossary with that anchor ("tile"): its heading, and its text as Markdown, cut
+ * to the sizes. */
+Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, char *text, size_t size, Error *error);
+
+/* Where in a Markdown text the heading with that anchor begins, at its marks; NULL: there is none. */
+const char *lesson_find_anchor(const char *text, const char *anchor);
+
+/* Expressions of lessons know the GPUs that come with Tilewalk, and read no other files. */
+extern const ExpressionLimits LESSON_LIMITS;
+
+/* Whether everything that a lesson needs is built in: STATUS_OK, or *error says what is missing. Each program knows that
+ * for itself; NULL: everything is. */
+typedef Status LessonNeeds(const Lesson *lesson, Error *error);
+
+#endif
