@@ -39,6 +39,8 @@ void viewer_resize(Viewer *v, int width, int height) {
 
 const Theme *viewer_theme(const Viewer *v) { return v->player->dark ? &theme_dark : &theme_light; }
 
+bool viewer_is_covered(const Viewer *v) { return v->cover && v->cover->is_open(v->cover->data); }
+
 bool viewer_is_too_small(const Viewer *v) { return v->width < VIEWER_LEAST_WIDTH || v->height < VIEWER_LEAST_HEIGHT; }
 
 bool viewer_wants_bar(const Viewer *v) {
@@ -93,8 +95,8 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     cairo_paint(cr);
     return;
   }
-  if (story_player_is_open(v->story)) {
-    story_player_draw(v->story, cr, v->width, v->height, viewer_theme(v));
+  if (viewer_is_covered(v)) {
+    v->cover->draw(v->cover->data, cr, v->width, v->height, viewer_theme(v));
     return;
   }
   controls_layout(&v->controls, p, cr, v->width, v->height, side_width(v), viewer_wants_bar(v));
@@ -120,7 +122,7 @@ void viewer_find_hover(Viewer *v) {
   const Box scene = v->controls.scene;
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
-  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && !story_player_is_open(v->story) && v->drag == DRAG_NONE &&
+  if (v->mouse_x >= 0 && scene.width > 0 && !over_bar && !viewer_is_covered(v) && v->drag == DRAG_NONE &&
       !viewer_is_too_small(v))
     hit = scene_hit_measured(p->scene, &p->now, &view, v->measures, scene.width, scene.height, v->mouse_x, v->mouse_y);
   if (!is_same_hit(&hit, &v->hover)) v->is_dirty = true;

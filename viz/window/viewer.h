@@ -10,7 +10,6 @@
 #define TILEWALK_VIZ_WINDOW_VIEWER_H
 
 #include "viz/scene/scene_cache.h"
-#include "viz/story/story_player.h"
 #include "viz/window/controls.h"
 #include "viz/window/side.h"
 
@@ -25,10 +24,20 @@ typedef struct {
   char *(*clipboard)(void *data);             /* its text, which is freed with free(); NULL: none */
 } ViewerHost;
 
+/* What has the whole canvas, keys and presses while it is open, such as a story. */
+typedef struct {
+  void *data;
+  bool (*is_open)(const void *data);
+  void (*draw)(void *data, cairo_t *cr, double width, double height, const Theme *theme);
+  bool (*key)(void *data, SideKey key); /* false: the viewer's own */
+  void (*text)(void *data, const char *text);
+  void (*press)(void *data, int button);
+} ViewerCover;
+
 typedef struct {
   Player *player;
-  const SidePanel *side; /* or NULL */
-  StoryPlayer *story; /* while it is open it has the whole canvas, keys and presses; NULL: none. Not the viewer's own */
+  const SidePanel *side;    /* or NULL */
+  const ViewerCover *cover; /* or NULL; not the viewer's own */
   ViewerHost host;
   int width, height; /* in pixels */
   Controls controls;
@@ -53,6 +62,7 @@ void viewer_resize(Viewer *viewer, int width, int height);
 
 void viewer_draw(Viewer *viewer, cairo_t *cr); /* all of it; is_dirty is false then */
 void viewer_find_hover(Viewer *viewer);        /* after events, before drawing */
+bool viewer_is_covered(const Viewer *viewer);
 bool viewer_is_too_small(const Viewer *viewer);
 const Theme *viewer_theme(const Viewer *viewer);
 

@@ -30,26 +30,6 @@ void viewer_act(Viewer *v, PlayerInput input) {
     v->host.act(v->host.data, rest);
 }
 
-/* ---- A story ---------------------------------------------------------------------------------------------- */
-
-/* While it is open, it has everything. */
-static bool story_takes_key(Viewer *v, SideKey key) {
-  if (!story_player_is_open(v->story)) return false;
-  v->is_dirty = true;
-  switch (key) {
-  case SIDE_KEY_RETURN: story_player_input(v->story, STORY_RETURN); break;
-  case SIDE_KEY_RIGHT:
-  case SIDE_KEY_PAGE_DOWN: story_player_input(v->story, STORY_GO_ON); break;
-  case SIDE_KEY_LEFT:
-  case SIDE_KEY_PAGE_UP: story_player_input(v->story, STORY_GO_BACK); break;
-  case SIDE_KEY_BACKSPACE: story_player_input(v->story, STORY_ERASE); break;
-  case SIDE_KEY_ESCAPE: story_player_input(v->story, STORY_LEAVE); break;
-  case SIDE_KEY_F11: return false;
-  default: break;
-  }
-  return true;
-}
-
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
 
 static void paste_entry(Viewer *v) {
@@ -128,7 +108,8 @@ static bool side_takes_key(Viewer *v, SideKey key, bool shift, bool control) {
 
 void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
   Player *p = v->player;
-  if (story_takes_key(v, key)) return;
+  if (viewer_is_covered(v)) v->is_dirty = true;
+  if (viewer_is_covered(v) && v->cover->key(v->cover->data, key)) return;
   if (p->open != OPEN_NOTHING) {
     on_open_key(v, key, shift);
     return;
@@ -147,8 +128,8 @@ static bool is_digit(const char *text) { return text[0] >= '0' && text[0] <= '9'
 
 void viewer_text(Viewer *v, const char *text) {
   Player *p = v->player;
-  if (story_player_is_open(v->story)) {
-    story_player_type(v->story, text);
+  if (viewer_is_covered(v)) {
+    v->cover->text(v->cover->data, text);
     v->is_dirty = true;
     return;
   }
@@ -198,8 +179,8 @@ void viewer_leave(Viewer *v) {
 
 void viewer_press(Viewer *v, int button) {
   Player *p = v->player;
-  if (story_player_is_open(v->story)) {
-    story_player_input(v->story, button == 3 ? STORY_GO_BACK : STORY_GO_ON);
+  if (viewer_is_covered(v)) {
+    v->cover->press(v->cover->data, button);
     v->is_dirty = true;
     return;
   }

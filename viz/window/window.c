@@ -75,7 +75,7 @@ static void run_loop(Window *w) {
   double last = window_clock_s();
   while (!w->viewer.has_ended) {
     SDL_Event event;
-    StoryPlayer *const story = w->viewer.story;
+    StoryPlayer *const story = w->story;
     const bool tells = story_player_is_moving(story), moves = tells || player_is_moving(w->viewer.player);
     const int spent_ms = (int)((window_clock_s() - last) * 1000),
               rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
@@ -196,7 +196,9 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
   Status status = STATUS_OK;
   if (!viewer_open(&w.viewer, player, options->side, (ViewerHost){&w, window_act, window_clipboard}))
     status = error_set(error, STATUS_NO_MEMORY, "no memory for the window");
-  w.viewer.story = options->story;
+  const ViewerCover cover = window_story(options->story);
+  w.story = options->story;
+  w.viewer.cover = options->story ? &cover : NULL;
   if (!status) status = window_open(&w, options, error);
   handle_x11_errors(true);
   if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);
