@@ -27,6 +27,8 @@ void report_shape(const ReportSink *k, const char *key, const Shape *given) {
   k->whole(k->context, "head_dim", wide(shape->d));
   k->whole(k->context, "head_dim_v", wide(shape->d_v ? shape->d_v : shape->d));
   k->text(k->context, "dtype", dtype_name(shape->dtype));
+  k->flag(k->context, "v_in_k", shape->v_in_k);
+  k->text(k->context, "kv_dtype", dtype_name(shape->has_kv_dtype ? shape->kv_dtype : shape->dtype));
   k->flag(k->context, "causal", shape->causal);
   k->whole(k->context, "window", wide(shape->window));
   report_side(k, "window_left", shape, shape->left, shape->window - 1);

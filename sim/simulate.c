@@ -8,15 +8,16 @@
 
 enum { FP32_BYTES = 4 };
 
+static SramSizes sizes_of(const Shape *shape, int64_t B_r, int64_t B_c) {
+  return (SramSizes){B_r, B_c, shape->d, shape->d_v, dtype_bytes(shape->dtype), shape->v_in_k};
+}
+
 int64_t default_block(const Schedule *schedule, const Shape *shape, int64_t sram_bytes) {
-  const int64_t largest = sram_max_block(schedule, shape->d, shape->d_v, dtype_bytes(shape->dtype), wide(sram_bytes));
+  const SramSizes sizes = sizes_of(shape, 0, 0);
+  const int64_t largest = sram_max_block(schedule, &sizes, wide(sram_bytes));
   int64_t block = 128;
   while (block > 1 && block > largest) block /= 2;
   return block;
-}
-
-static SramSizes sizes_of(const Shape *shape, int64_t B_r, int64_t B_c) {
-  return (SramSizes){B_r, B_c, shape->d, shape->d_v, dtype_bytes(shape->dtype)};
 }
 
 Wide simulation_accumulator_bytes(const Simulation *s) {
@@ -34,8 +35,8 @@ Held simulation_held(const Machine *m, const Schedule *s, int64_t B_r, int64_t B
 }
 
 static int64_t largest_held(const Machine *m, const Schedule *s, const Shape *shape) {
-  int64_t low = sram_max_block(s, shape->d, shape->d_v, dtype_bytes(shape->dtype), wide(m->sram_bytes)),
-          high = PLAN_MAX_BLOCK;
+  const SramSizes sizes = sizes_of(shape, 0, 0);
+  int64_t low = sram_max_block(s, &sizes, wide(m->sram_bytes)), high = PLAN_MAX_BLOCK;
   while (low < high) {
     const int64_t middle = low + (high - low + 1) / 2;
     if (simulation_held(m, s, middle, middle, shape) != HELD_NOWHERE)
@@ -99,7 +100,7 @@ static Wide stored_bytes(const Simulation *s, const ProgramName *n, bool *overfl
   const bool of_keys = n->is_input && n->rows == SIDE_COLS && !s->schedule->over_heads;
   const Wide heads =
       of_keys ? wide(plan->shape.batch) * wide(plan->shape.kv_heads) : schedule_heads(s->schedule, &plan->shape);
-  Wide bytes = n->is_fp32 ? STATS_BYTES : wide(plan->element_bytes);
+  Wide bytes = n->is_fp32 ? STATS_BYTES : wide(plan_element(plan, n->tensor));
   bytes = checked_mul(bytes, wide(schedule_side_whole(s->schedule, plan, n->rows)), overflow);
   bytes = checked_mul(bytes, wide(schedule_side_whole(s->schedule, plan, n->cols)), overflow);
   bytes = checked_mul(bytes, wide(schedule_matrices(plan, n)), overflow);
@@ -148,6 +149,7 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
 
   bool overflow = false;
   s.loads = schedule_loads(schedule, &s.plan);
+  if (p.shape.v_in_k) s.loads.of[TENSOR_V] = 0;
   schedule_traffic(schedule, &s.plan, &s.traffic, &overflow);
   traffic_scale(&s.traffic, schedule_heads(schedule, &s.plan.shape), &overflow);
   s.read_bytes = traffic_read_bytes(&s.traffic, &overflow);
@@ -256,7 +258,8 @@ double simulation_needed_bytes(const Shape *s) {
   const Mask mask = mask_of_shape(s);
   const double rows = (double)mask_queries_seeing(&mask), keys = (double)mask_keys_seen(&mask);
   const double d = (double)s->d, d_v = (double)s->d_v, batch = (double)s->batch, e = dtype_bytes(s->dtype);
-  return batch * e * ((double)s->heads * (rows * d + (double)s->N_q * d_v) + (double)s->kv_heads * keys * (d + d_v));
+  const double kv = (double)dtype_bytes(s->has_kv_dtype ? s->kv_dtype : s->dtype) * (d + (s->v_in_k ? 0 : d_v));
+  return batch * (e * (double)s->heads * (rows * d + (double)s->N_q * d_v) + (double)s->kv_heads * keys * kv);
 }
 
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {

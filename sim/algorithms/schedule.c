@@ -25,6 +25,12 @@ Status schedule_takes(const Schedule *s, const Plan *plan, Error *error) {
         "%s walks the diagonal: what is before it is seen, what is after it hidden; it takes --causal and no "
         "other mask",
         s->name);
+  if (s->declares && !plan_keys_are_plain(plan))
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "%s declares its own tensors, so --v-in-k and --kv-dtype do not say which are meant; write it in the "
+        "program",
+        s->name);
   for (int k = 0; k < s->n_nodes; k++) {
     const ProgramNode *n = &s->nodes[k];
     if (n->kind != NODE_FIRST) continue;

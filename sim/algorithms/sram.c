@@ -19,6 +19,7 @@ static Wide side_of(const Program *p, const SramSizes *s, uint8_t side) {
 static bool is_column(const ProgramName *n) { return n->rows == SIDE_ONE || n->cols == SIDE_ONE; }
 
 Wide sram_value_bytes(const Program *p, const ProgramName *n, const SramSizes *s) {
+  if (s->v_in_k && n->is_input && n->tensor == TENSOR_V) return 0;
   return side_of(p, s, n->rows) * side_of(p, s, n->cols) * (is_column(n) ? STATS_BYTES : wide(s->element_bytes));
 }
 
@@ -49,11 +50,12 @@ SramBudget sram_budget(const Program *p, const SramSizes *sizes) {
   return most;
 }
 
-int64_t sram_max_block(const Program *p, int64_t d, int64_t d_v, int element_bytes, Wide capacity_bytes) {
+int64_t sram_max_block(const Program *p, const SramSizes *of, Wide capacity_bytes) {
   int64_t fits = 0, too_large = PLAN_MAX_BLOCK + 1;
   while (too_large - fits > 1) {
     const int64_t B = fits + (too_large - fits) / 2;
-    const SramSizes sizes = {B, B, d, d_v, element_bytes};
+    SramSizes sizes = *of;
+    sizes.B_r = sizes.B_c = B;
     if (sram_budget(p, &sizes).bytes <= capacity_bytes)
       fits = B;
     else

@@ -20,6 +20,7 @@
 typedef struct {
   int64_t B_r, B_c, d, d_v;
   int element_bytes;
+  bool v_in_k; /* V has no tile of its own */
 } SramSizes;
 
 typedef struct {
@@ -40,9 +41,9 @@ SramBudget sram_budget_of_kernel(const Program *program, int kernel, const SramS
 /* Of the kernel that needs most. */
 SramBudget sram_budget(const Program *program, const SramSizes *sizes);
 
-/* The largest B with B_r = B_c = B whose budget is at most capacity_bytes; 0 when even one row is too much.
- * At most PLAN_MAX_BLOCK. */
-int64_t sram_max_block(const Program *program, int64_t d, int64_t d_v, int element_bytes, Wide capacity_bytes);
+/* The largest B with B_r = B_c = B whose budget is at most capacity_bytes; 0 when even one row is too much. At most
+ * PLAN_MAX_BLOCK. B_r and B_c of sizes say nothing. */
+int64_t sram_max_block(const Program *program, const SramSizes *sizes, Wide capacity_bytes);
 
 /* Finds the places of a program that has just been read. */
 void sram_find_places(Program *program);

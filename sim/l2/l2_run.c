@@ -238,7 +238,7 @@ static double heads_worth(int64_t n_heads, int64_t N_k) {
  * for is then new, and takes more than twice the time to walk. */
 static double steps_of_head(const Run *r, const Plan *p) {
   if (r->config->max_steps) return (double)r->config->max_steps;
-  const double keys_and_values = (double)p->shape.N_k * (double)(p->shape.d + p->shape.d_v) * p->element_bytes;
+  const double keys_and_values = (double)p->shape.N_k * plan_key_bytes(p);
   return keys_and_values > FAR_MORE * (double)r->config->l2_bytes ? 0.4 * STEPS_PER_HEAD : STEPS_PER_HEAD;
 }
 
@@ -441,10 +441,11 @@ static void go_on(const Run *r, L2Run *t, double all_steps) {
 /* Every byte of Q, K and V that is asked for, once. */
 static double inputs_once(const Plan *plan, const Traffic *traffic) {
   const Shape *s = &plan->shape;
-  const double row = (double)s->d * plan->element_bytes, row_v = (double)s->d_v * plan->element_bytes,
-               heads = (double)(s->batch * s->heads), keys = (double)(s->batch * s->kv_heads * s->N_k);
+  const double row = (double)s->d * plan->element_bytes, row_k = (double)s->d * plan->kv_bytes[0],
+               row_v = (double)s->d_v * plan->kv_bytes[1], heads = (double)(s->batch * s->heads),
+               keys = (double)(s->batch * s->kv_heads * s->N_k);
   const double Q = fmin((double)traffic->read[TENSOR_Q], (double)s->N_q * row) * heads;
-  return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys * row) +
+  return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys * row_k) +
          fmin((double)traffic->read[TENSOR_V] * heads, keys * row_v);
 }
 

@@ -10,7 +10,7 @@ Overheads overheads_of(const Launch *l, const Plan *plan) {
   const double heads = (double)plan->shape.batch * (double)plan->shape.heads,
                blocks = (double)mask_rows_seen(&plan->mask, &all).blocks;
   const double row_bytes = (double)plan->shape.d * plan->element_bytes, tiles = (double)n.computed;
-  const double key_bytes = (double)(plan->shape.d + plan->shape.d_v) * plan->element_bytes;
+  const double key_bytes = plan_key_bytes(plan);
   const double spilled_tiles = heads * (double)c->spill_tile_bytes * tiles,
                spilled_blocks = heads * (double)c->spill_block_bytes * blocks;
   Overheads overheads = {.write_bytes = spilled_tiles + spilled_blocks, .block_write_bytes = spilled_blocks};

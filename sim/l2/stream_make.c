@@ -246,7 +246,7 @@ static double side_of(const Plan *p, Side side, uint8_t subscripts) {
 
 /* All blocks of a name, of one head. */
 static double name_bytes(const Plan *p, const ProgramName *n) {
-  const double element = n->tensor == TENSOR_STATS || n->is_fp32 ? STATS_BYTES : p->element_bytes;
+  const double element = n->tensor == TENSOR_STATS || n->is_fp32 ? STATS_BYTES : plan_element(p, n->tensor);
   double blocks = n->subscripts & IN_S ? (double)p->tiling.n_splits : 1; /* the other sides have them in */
   if (n->subscripts & IN_I && n->rows != SIDE_ROWS && n->cols != SIDE_ROWS) blocks *= (double)p->T_r;
   if (n->subscripts & IN_J && n->rows != SIDE_COLS && n->cols != SIDE_COLS) blocks *= (double)p->T_c;
@@ -408,8 +408,7 @@ static int64_t find_rounds(const Stream *s, const StreamBlocks *b) {
   if (!s->by_rows || b->schedule->splits || !kernel->waits || kernel->round_bytes == 0) return 1;
   for (int name = 0; name < b->schedule->n_names; name++)
     if (b->leader[name] == name && (b->schedule->names[name].subscripts & IN_J) && b->kind[name] != STREAM_KV) return 1;
-  const double tile =
-      (double)s->plan->tiling.B_c * (double)(s->plan->shape.d + s->plan->shape.d_v) * s->plan->element_bytes;
+  const double tile = (double)s->plan->tiling.B_c * plan_key_bytes(s->plan);
   return (double)kernel->round_bytes >= tile ? 1 : (int64_t)ceil(tile / (double)kernel->round_bytes);
 }
 

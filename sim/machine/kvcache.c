@@ -232,16 +232,7 @@ KvAppend kvcache_append(const KvCache *c, KvState *s) {
   return did;
 }
 
-/* --- Blocks and batches --- */
-
-KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens) {
-  assert(tokens >= 0 && block_tokens > 0);
-  const int64_t n_blocks = ceil_div(tokens, block_tokens);
-  return (KvBlocks){n_blocks, n_blocks ? tokens - (n_blocks - 1) * block_tokens : 0};
-}
-
-/* What a sequence of up to so many tokens may need at once. */
-static Wide most_bytes(const KvCache *c, int64_t max_tokens) {
+Wide kvcache_most_bytes(const KvCache *c, int64_t max_tokens) {
   KvGroup groups[KVCACHE_GROUPS_MAX];
   const int n = kvcache_groups(c, groups);
   Wide sum = 0;
@@ -250,6 +241,32 @@ static Wide most_bytes(const KvCache *c, int64_t max_tokens) {
     sum += wide(groups[g].layers) * wide(kvcache_group_bytes(c, &groups[g])) * wide(most);
   }
   return sum;
+}
+
+static Status share_heads(int64_t *kv_heads, int64_t n_gpus, Error *error) {
+  if (*kv_heads == 0) return STATUS_OK;
+  if (*kv_heads % n_gpus && n_gpus % *kv_heads)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%lld KV heads on %lld GPUs: neither divides the other, so no GPU could have whole heads",
+                     (long long)*kv_heads, (long long)n_gpus);
+  *kv_heads = *kv_heads > n_gpus ? *kv_heads / n_gpus : 1;
+  return STATUS_OK;
+}
+
+Status kvcache_share(KvCache *cache, int64_t n_gpus, Error *error) {
+  KvCache c = *cache;
+  Status status = share_heads(&c.kv_heads, n_gpus, error);
+  for (int g = 0; g < c.n_more && status == STATUS_OK; g++) status = share_heads(&c.more[g].kv_heads, n_gpus, error);
+  if (status == STATUS_OK) *cache = c;
+  return status;
+}
+
+/* --- Blocks and batches --- */
+
+KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens) {
+  assert(tokens >= 0 && block_tokens > 0);
+  const int64_t n_blocks = ceil_div(tokens, block_tokens);
+  return (KvBlocks){n_blocks, n_blocks ? tokens - (n_blocks - 1) * block_tokens : 0};
 }
 
 Status kvcache_paged(const KvCache *c, const int64_t *lengths, int64_t n_sequences, int64_t max_tokens, KvPaged *paged,
@@ -271,7 +288,7 @@ Status kvcache_paged(const KvCache *c, const int64_t *lengths, int64_t n_sequenc
     sum.used_bytes += s.bytes;
     sum.paged_bytes += s.page_bytes;
   }
-  sum.contiguous_bytes = wide(n_sequences) * most_bytes(c, max_tokens);
+  sum.contiguous_bytes = wide(n_sequences) * kvcache_most_bytes(c, max_tokens);
   *paged = sum;
   return STATUS_OK;
 }

@@ -126,6 +126,13 @@ KvAppend kvcache_append(const KvCache *cache, KvState *state);
 /* The state after `tokens` appends, at once. 0 <= tokens <= KVCACHE_MAX_TOKENS. */
 KvState kvcache_seek(const KvCache *cache, int64_t tokens);
 
+/* The most that a sequence keeps on its way to so many tokens: a chunk is fullest before it ends. */
+Wide kvcache_most_bytes(const KvCache *cache, int64_t tokens);
+
+/* What each of n_gpus keeps when heads are shared out among them (tensor parallelism): KV heads are divided, or
+ * repeated where there are fewer than GPUs; a latent is kept by each. Errors: they do not divide. */
+Status kvcache_share(KvCache *cache, int64_t n_gpus, Error *error);
+
 /* --- Reading in blocks --- */
 
 /* Rows of K (or V) read in blocks of block_tokens: 257 in blocks of 128 are 3 blocks, the last

@@ -11,6 +11,9 @@
 #define COUNT(key, member, required, max, help)                                                                        \
   { key, KEYFILE_COUNT, offsetof(KvModel, member), required, 1, (double)(max), help }
 
+#define BYTES(key, member, help)                                                                                       \
+  { key, KEYFILE_BYTES, offsetof(KvModel, member), false, 1, 1e16, help }
+
 #define GROUP(n, i)                                                                                                    \
   COUNT("group" n "_layers", groups[i].layers, false, KVCACHE_MAX_LAYERS, "layers of a further kind"),                 \
       COUNT("group" n "_kv_heads", groups[i].kv_heads, false, KVCACHE_MAX_HEADS, "their K and V heads"),               \
@@ -38,9 +41,8 @@ static const KeyfileField FIELDS[] = {
           "in place of a window: tokens of a chunk, empty when the next begins"),
     COUNT("max_tokens", max_tokens, true, KVCACHE_MAX_TOKENS, "context length"),
     TEXT(dtype, true, "data type of the cache: fp32, fp16, bf16, fp8, int8 or int4"),
-    COUNT("state_bytes", state_bytes, false, (int64_t)1 << 40,
-          "bytes that a sequence keeps beside K and V, all layers"),
-    COUNT("parameters", parameters, false, (int64_t)1 << 50, "weights of the whole model"),
+    BYTES("states", state_bytes, "of a sequence beside K and V, in all layers"),
+    BYTES("weights", weights_bytes, "of the whole model, as it is published"),
     GROUP("2", 0),
     GROUP("3", 1),
     GROUP("4", 2),

@@ -51,9 +51,9 @@ typedef struct {
   int n_more;
   KvFixed fixed[KVMODEL_FIXED_MAX];
   int n_fixed;
-  int64_t state_bytes; /* of a description: all that is fixed, in all layers */
-  int64_t parameters;  /* of the whole model, of which the weights are made; 0: not given */
-  char no_cache[96];   /* why there is no cache at all; "": there is one */
+  int64_t state_bytes;   /* of a description: all that is fixed, in all layers */
+  int64_t weights_bytes; /* of the whole model, as it is published; 0: not given */
+  char no_cache[96];     /* why there is no cache at all; "": there is one */
   /* From a config.json: what a reader should know, and keys that may matter and were not used. */
   char remarks[KVMODEL_REMARKS_MAX][KVMODEL_REMARK_BYTES];
   int n_remarks;

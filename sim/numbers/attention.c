@@ -154,10 +154,18 @@ static void fill_formulas(Attention *a) {
   }
 }
 
+/* V inside K is its first d_v columns. */
+static void take_v_from_k(Attention *a) {
+  const Input k = input_of(a, TENSOR_K), v = input_of(a, TENSOR_V);
+  for (int64_t row = 0; a->plan.shape.v_in_k && row < v.rows; row++)
+    memcpy(at(a, v.at) + row * v.cols, at(a, k.at) + row * k.cols, (size_t)v.cols * sizeof(double));
+}
+
 void attention_set_input(Attention *a, Tensor tensor, const double *values) {
   const Input in = input_of(a, tensor);
   for (int64_t k = 0; k < in.rows * in.cols; k++)
     at(a, in.at)[k] = precision_round(a->config.softmax.precision, values[k]);
+  take_v_from_k(a);
   fill_formulas(a);
 }
 
@@ -194,6 +202,7 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
       }
     }
   }
+  take_v_from_k(a);
   fill_formulas(a);
 }
 

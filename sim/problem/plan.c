@@ -25,6 +25,8 @@ Status plan_make(Plan *plan, const Shape *shape, const Tiling *tiling, Error *er
   p.T_c = ceil_div(p.shape.N_k, p.tiling.B_c);
   p.tiles_per_split = ceil_div(p.T_c, p.tiling.n_splits);
   p.element_bytes = dtype_bytes(p.shape.dtype);
+  p.kv_bytes[0] = dtype_bytes(p.shape.kv_dtype);
+  p.kv_bytes[1] = p.shape.v_in_k ? 0 : p.kv_bytes[0];
   p.band = band_of_shape(&p.shape);
   p.keys = band_transpose(&p.band);
   p.mask = mask_of_shape(&p.shape);

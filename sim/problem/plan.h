@@ -11,6 +11,7 @@
 
 #include "sim/problem/mask.h"
 #include "sim/problem/shape.h"
+#include "sim/problem/tensor.h"
 
 #define PLAN_MAX_BLOCK  ((int64_t)1 << 20) /* keeps the bytes and FLOPs of one tile within 64 bits */
 #define PLAN_MAX_SPLITS ((int64_t)1 << 16)
@@ -29,10 +30,24 @@ typedef struct {
   int64_t T_r, T_c;
   int64_t tiles_per_split; /* ceil(T_c / n_splits) column tiles belong to one split */
   int element_bytes;       /* of the shape's dtype */
+  int kv_bytes[2];         /* of an element of K and of V in memory: of kv_dtype; of a V inside K 0 */
   Band band;               /* queries as rows */
   Band keys;               /* the transposed band: keys as rows */
   Mask mask;               /* the band, and what else hides keys */
 } Plan;
+
+/* Bytes of an element of a tensor in memory, by its index in the program. */
+static inline int plan_element(const Plan *plan, int tensor) {
+  return tensor == TENSOR_K || tensor == TENSOR_V ? plan->kv_bytes[tensor - TENSOR_K] : plan->element_bytes;
+}
+
+/* Bytes of K and V of one key. */
+static inline double plan_key_bytes(const Plan *plan) {
+  return (double)plan->shape.d * plan->kv_bytes[0] + (double)plan->shape.d_v * plan->kv_bytes[1];
+}
+
+/* Whether K and V are as a program says: elements of the shape's type, each a matrix of its own. */
+static inline bool plan_keys_are_plain(const Plan *plan) { return !plan->shape.v_in_k && !plan->shape.has_kv_dtype; }
 
 /* Checks shape and tiling (both may hold zeros that mean defaults) and derives the rest. Writes *plan only
  * on success. */

@@ -62,6 +62,13 @@ Status shape_complete(Shape *shape, Error *error) {
                      "%" PRId64 " query heads cannot share %" PRId64
                      " KV heads evenly; the KV heads must divide the heads",
                      s.heads, s.kv_heads);
+  if (s.v_in_k && s.d_v > s.d)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "V cannot be the first %" PRId64 " elements of K, which has %" PRId64
+                     "; with --v-in-k --head-dim-v is at most -d",
+                     s.d_v, s.d);
+  if (s.has_kv_dtype && s.kv_dtype == s.dtype) s.has_kv_dtype = false;
+  if (!s.has_kv_dtype) s.kv_dtype = s.dtype;
   if (s.N_q % s.group != 0)
     return error_set(error, STATUS_BAD_REQUEST,
                      "%" PRId64 " rows of Q are no whole number of queries of %" PRId64 " packed heads", s.N_q,

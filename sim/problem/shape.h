@@ -38,6 +38,9 @@ typedef struct {
   int64_t group; /* packed heads: so many query heads of one KV head are rows of Q, next to each other: row r is query
                     r / group of head r % group. N_q counts rows, heads counts KV heads. 0: 1, not packed */
   Dtype dtype;
+  bool v_in_k;       /* V is the first d_v elements of K (MLA's latent): it is read, kept and stored as a part of K */
+  bool has_kv_dtype; /* K and V lie in memory as kv_dtype, a cache of fp8 under queries of bf16; on chip as dtype */
+  Dtype kv_dtype;
   bool causal;   /* query i sees key j when j <= i + N_k - N_q: aligned to the bottom right corner, as
                     FlashAttention-2 does since version 2.1 */
   bool top_left; /* causal, and windows, are aligned to the top left corner instead: query i sees key j when j <= i */

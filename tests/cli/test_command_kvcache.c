@@ -232,7 +232,7 @@ static void examples_work(void **state) {
     }
     n++;
   }
-  assert_int_equal(n, 5);
+  assert_int_equal(n, 6);
 }
 
 int main(void) {

@@ -39,6 +39,21 @@ SET_COUNT(set_window_layers, cache.window_layers)
 SET_COUNT(set_group, cache.group)
 SET_COUNT(set_scale_bytes, cache.scale_bytes)
 SET_COUNT(set_page, cache.page_tokens)
+SET_COUNT(set_gpus, n_gpus)
+SET_COUNT(set_in_flight, in_flight)
+
+static Status set_bytes(const char *what, const char *value, int64_t *bytes, Error *error) {
+  const Status status = size_parse(value, bytes, error);
+  if (status == STATUS_OK && *bytes < 1)
+    return error_set(error, STATUS_BAD_REQUEST, "%s of 0 bytes; give a size such as 60GiB", what);
+  return status;
+}
+static Status set_budget(void *target, const char *value, Error *error) {
+  return set_bytes("a budget", value, &((KvOptions *)target)->request.budget_bytes, error);
+}
+static Status set_weights(void *target, const char *value, Error *error) {
+  return set_bytes("weights", value, &((KvOptions *)target)->request.weights_bytes, error);
+}
 
 static Status set_dtype(void *target, const char *value, Error *error) {
   KvOptions *o = target;
@@ -146,6 +161,32 @@ static int64_t longest(const KvRequest *r) {
   return most;
 }
 
+/* What is kept of a window while a batch with more tokens of the sequence is in flight: the last token's window begins
+ * at the first one's. */
+static void widen_windows(KvCache *c, int64_t in_flight) {
+  if (c->window && !c->chunked) c->window += in_flight - 1;
+  for (int g = 0; g < c->n_more; g++)
+    if (c->more[g].window && !c->more[g].chunked) c->more[g].window += in_flight - 1;
+}
+
+/* What each of the GPUs keeps. */
+static Status resolve_serving(KvRequest *r, Error *error) {
+  if (!r->n_gpus) r->n_gpus = 1;
+  if (!r->in_flight) r->in_flight = 1;
+  if (r->in_flight > KVCACHE_MAX_TOKENS / 2 || r->n_gpus > KVCACHE_MAX_HEADS)
+    return error_set(error, STATUS_TOO_LARGE, "--in-flight and --tp are at most %" PRId64 " and %" PRId64,
+                     KVCACHE_MAX_TOKENS / 2, KVCACHE_MAX_HEADS);
+  if (r->has_model && !r->weights_bytes) r->weights_bytes = r->model.weights_bytes;
+  if (r->has_model && r->model.heads % r->n_gpus)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which so many GPUs do not share evenly",
+                     r->n_gpus, r->model.name, r->model.heads);
+  widen_windows(&r->cache, r->in_flight);
+  for (int i = 0; r->has_model && i < r->model.n_fixed; i++)
+    r->model.fixed[i].bytes = ceil_div(r->model.fixed[i].bytes, r->n_gpus);
+  return kvcache_share(&r->cache, r->n_gpus, error);
+}
+
 static Status resolve(KvOptions *o, Error *error) {
   KvRequest *r = &o->request;
   if (r->n_lengths && (r->tokens || r->batch))
@@ -158,6 +199,7 @@ static Status resolve(KvOptions *o, Error *error) {
                      KV_REQUEST_STEPS_MAX);
   Status status = resolve_model(o, error);
   if (status == STATUS_OK) status = kvcache_complete(&r->cache, error);
+  if (status == STATUS_OK) status = resolve_serving(r, error);
   if (status == STATUS_OK && *o->gpu) {
     status = description_gpu(o->gpu, &r->gpu, error);
     r->has_gpu = true;
@@ -226,9 +268,25 @@ static const Option CACHE_OPTIONS[] = {
     {0},
 };
 
+static const Option SERVING_OPTIONS[] = {
+    {"budget", 0, "SIZE", "Memory of each GPU for the cache, such as 60GiB: how many tokens and sequences it holds.",
+     set_budget, false, false, NULL},
+    {"tp", 0, "COUNT", "GPUs that share out the heads (tensor parallelism): everything is what each of them keeps.",
+     set_gpus, false, false, NULL},
+    {"weights", 0, "SIZE",
+     "Weights of the whole model, beside the cache. Default: the model's, where its file has them.", set_weights, false,
+     false, NULL},
+    {"in-flight", 0, "TOKENS",
+     "Tokens of a sequence in one batch: while a prompt is read in pieces, a window keeps that many more, less one. "
+     "Default 1.",
+     set_in_flight, false, false, NULL},
+    {0},
+};
+
 static const OptionSet SETS[] = {
     {"Model", MODEL_OPTIONS, 0},
     {"Cache", CACHE_OPTIONS, 0},
+    {"Serving", SERVING_OPTIONS, 0},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(KvOptions, output)},
     {0},
 };
@@ -247,6 +305,8 @@ const Command COMMAND_KVCACHE = {
                 "kvcache --model /dev/stdin -N 32K\n\n"
                 "  # does it fit an H100, and how long does one token take to read it?\n"
                 "  tilewalk kvcache --model llama-3.1-70b --batch 4 -N 32K --gpu h100-sxm\n\n"
+                "  # serving: what 60 GiB of each of four GPUs hold, at 8,192 tokens a sequence\n"
+                "  tilewalk kvcache --model llama-3.1-70b --tp 4 --budget 60GiB -N 8K --gpu h100-sxm\n\n"
                 "  # 4-bit values with one fp16 scale for 64 of them\n"
                 "  tilewalk kvcache --model llama-3-8b --dtype int4 --group 64\n\n"
                 "  # token by token across a page boundary, with a sliding window of 8\n"

@@ -128,7 +128,32 @@ static void report_fixed(const ReportSink *k, const KvModel *m) {
   k->close(k->context);
 }
 
+static void report_serving(const ReportSink *k, const KvRequest *r) {
+  put(k, "gpus", r->n_gpus);
+  put(k, "in_flight_tokens", r->in_flight);
+  if (r->weights_bytes)
+    k->whole(k->context, "weights_bytes", kvreckon_weights(r));
+  else
+    k->null(k->context, "weights_bytes");
+  if (!r->budget_bytes) return;
+  const KvFit fit = kvreckon_fit(r);
+  k->open_object(k->context, "budget");
+  put(k, "bytes", r->budget_bytes);
+  if (fit.any_length)
+    k->null(k->context, "tokens");
+  else
+    put(k, "tokens", fit.tokens);
+  if (!r->n_lengths) {
+    put(k, "sequences", fit.n_sequences);
+    k->whole(k->context, "sequence_bytes", fit.sequence_bytes);
+  }
+  k->close(k->context);
+}
+
 Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *error) {
+  double step_s = 0;
+  const Status status = kvreckon_step(r, &step_s, error);
+  if (status) return status;
   JsonSink json = {0};
   const ReportSink sink = json_sink(&json), *k = &sink;
   k->open_object(k->context, NULL);
@@ -150,6 +175,7 @@ Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *
     put(k, "hbm_bytes", r->gpu.hbm_bytes);
     k->real(k->context, "share_of_hbm", kvreckon_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
     k->real(k->context, "read_s", (double)got->paged.used_bytes / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16));
+    if (step_s > 0) k->real(k->context, "attention_step_s", step_s);
     k->close(k->context);
   }
   if (r->has_model) {
@@ -157,6 +183,7 @@ Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *
     k->whole(k->context, "fixed_bytes", kvreckon_fixed(r));
     report_notes(k, &r->model);
   }
+  report_serving(k, r);
   report_alternatives(k, r);
   if (r->n_steps) report_steps(k, r);
   k->close(k->context);

@@ -1,7 +1,11 @@
 #include "viz/cli/kvcache_reckon.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "sim/algorithms/shipped.h"
+#include "sim/simulate.h"
 
 Status kvreckon(const KvRequest *r, Reckoned *out, Error *error) {
   memset(out, 0, sizeof *out);
@@ -23,6 +27,76 @@ Wide kvreckon_fixed(const KvRequest *r) {
   for (int i = 0; r->has_model && i < r->model.n_fixed; i++)
     sum += wide(r->model.fixed[i].layers) * wide(r->model.fixed[i].bytes);
   return sum * wide(r->n_lengths ? r->n_lengths : r->batch);
+}
+
+/* --- serving --- */
+
+static Wide fixed_of_one(const KvRequest *r) {
+  Wide sum = 0;
+  for (int i = 0; r->has_model && i < r->model.n_fixed; i++)
+    sum += wide(r->model.fixed[i].layers) * wide(r->model.fixed[i].bytes);
+  return sum;
+}
+
+KvFit kvreckon_fit(const KvRequest *r) {
+  const Wide budget = wide(r->budget_bytes), fixed = fixed_of_one(r);
+  const int64_t page = r->cache.page_tokens;
+  KvFit fit = {0};
+  int64_t low = 0, high = KVCACHE_MAX_TOKENS / page; /* pages of one sequence */
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    if (kvcache_most_bytes(&r->cache, middle * page) + fixed <= budget)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  fit.any_length = low == KVCACHE_MAX_TOKENS / page;
+  fit.tokens = low * page;
+  if (r->n_lengths) return fit;
+  fit.sequence_bytes = kvcache_seek(&r->cache, r->tokens).page_bytes + fixed;
+  const Wide n = fit.sequence_bytes ? budget / fit.sequence_bytes : 0;
+  fit.n_sequences = n > (Wide)INT64_MAX ? INT64_MAX : (int64_t)n;
+  return fit;
+}
+
+/* One layer of a group in decode, as `sim -N 1 --seq-len-k` asks it. */
+static bool shape_of(const KvRequest *r, const KvGroup *g, Shape *shape) {
+  static const Dtype TYPES[KV_DTYPE_COUNT] = {[KV_FP16] = DTYPE_FP16, [KV_BF16] = DTYPE_BF16, [KV_FP32] = DTYPE_FP32,
+                                              [KV_FP8] = DTYPE_FP8,   [KV_INT8] = DTYPE_FP8,  [KV_INT4] = DTYPE_COUNT};
+  const Dtype dtype = TYPES[r->cache.dtype];
+  *shape = (Shape){.batch = r->batch,
+                   .heads = ceil_div(r->model.heads, r->n_gpus),
+                   .kv_heads = g->latent ? 1 : g->kv_heads,
+                   .N_q = 1,
+                   .N_k = kvcache_group_tokens(g, r->tokens),
+                   .d = g->latent ? g->latent : g->d,
+                   .d_v = g->latent ? r->model.mla_latent
+                          : g->d_v  ? g->d_v
+                                    : g->d,
+                   .v_in_k = g->latent != 0,
+                   .dtype = dtype == DTYPE_FP8 ? DTYPE_BF16 : dtype};
+  if (dtype == DTYPE_FP8) shape->kv_dtype = DTYPE_FP8, shape->has_kv_dtype = true;
+  return dtype != DTYPE_COUNT && !r->cache.group && shape->N_k > 0 && shape->N_k <= SHAPE_MAX_N &&
+         shape->heads % shape->kv_heads == 0;
+}
+
+Status kvreckon_step(const KvRequest *r, double *seconds, Error *error) {
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(&r->cache, groups);
+  double sum = 0;
+  *seconds = 0;
+  if (!r->has_model || !r->has_gpu || r->n_lengths || !r->model.heads) return STATUS_OK;
+  for (int g = 0; g < n; g++) {
+    Problem problem = {.machine = machine_of_gpu(&r->gpu),
+                       .launch = {.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST}};
+    Simulation run;
+    if (!shape_of(r, &groups[g], &problem.shape)) return STATUS_OK;
+    const Status status = simulation_answer(&run, &problem, shipped_default(), &r->gpu, error);
+    if (status) return status;
+    sum += (double)groups[g].layers * run.timing.least_s;
+  }
+  *seconds = sum;
+  return STATUS_OK;
 }
 
 /* The same cache with so many K and V heads in every layer, or without any window. */
@@ -65,7 +139,7 @@ int kvreckon_alternatives(const KvRequest *r, Alternative list[ALTERNATIVES_MAX]
   KvCache c = *asked;
   if (!kvcache_layers(asked)) return 0;
   if (r->has_model) { /* one K and V head for each query head */
-    c = with_kv_heads(c, r->model.heads);
+    c = with_kv_heads(c, r->model.heads / r->n_gpus);
     c.latent = 0, c.d = asked->latent ? r->model.d : asked->d;
     if (c.group > c.d) c.group = c.scale_bytes = 0;
     offer(list, &n, "a K and V head for each query head (MHA)", c, asked);

@@ -21,6 +21,11 @@ typedef struct {
   int64_t max_tokens; /* reserved for each sequence where allocation is contiguous */
   int64_t block;
   int64_t n_steps; /* appended after `tokens` */
+  /* Serving. */
+  int64_t budget_bytes;  /* of each GPU, for the cache; 0: not asked */
+  int64_t n_gpus;        /* that share out the heads (tensor parallelism); cache is what each keeps */
+  int64_t weights_bytes; /* of the whole model; 0: not known */
+  int64_t in_flight;     /* tokens of a sequence in one batch, which a window keeps beside its own; 1: decode */
 } KvRequest;
 
 /* All sequences together. */
@@ -49,6 +54,22 @@ Wide kvreckon_bytes(const KvRequest *request, const KvCache *cache);
 
 /* What all sequences keep beside K and V of their tokens: states, K and V of images. */
 Wide kvreckon_fixed(const KvRequest *request);
+
+/* What a budget holds, on each GPU. */
+typedef struct {
+  bool any_length;     /* every layer has a window, and they fit: a sequence of any length does */
+  int64_t tokens;      /* of one sequence, in whole pages, at most */
+  int64_t n_sequences; /* of r->tokens each, in pages */
+  Wide sequence_bytes; /* of one of them, with what is fixed */
+} KvFit;
+KvFit kvreckon_fit(const KvRequest *request);
+
+/* Bytes of weights on each GPU. */
+static inline Wide kvreckon_weights(const KvRequest *r) { return wide(ceil_div(r->weights_bytes, r->n_gpus)); }
+
+/* Attention of all layers for one new token of every sequence, at least: what sim says of one layer, layers times.
+ * *seconds is 0 where no model says the query heads, or sequences differ in length. Errors: as sim's. */
+Status kvreckon_step(const KvRequest *request, double *seconds, Error *error);
 
 #define KVRECKON_UNUSED "keys that may bear on the cache and were not used: %s"
 

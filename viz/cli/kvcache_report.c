@@ -145,17 +145,50 @@ static void allocation_rows(Table *t, const KvRequest *r, const Reckoned *k) {
                r->cache.window ? " (a windowed layer)" : "");
 }
 
-static void gpu_rows(Table *t, const KvRequest *r, Wide used_bytes) {
-  const Wide memory_bytes = wide(r->gpu.hbm_bytes);
-  const bool fits = used_bytes <= memory_bytes;
+/* What a budget holds. */
+static void budget_rows(Table *t, const KvRequest *r) {
+  const KvFit fit = kvreckon_fit(r);
+  table_format(t, ROLE_PLAIN, "a budget of %s holds", number_bytes(wide(r->budget_bytes)).text);
+  if (fit.any_length)
+    table_text(t, ROLE_ACCENT, "any length");
+  else
+    table_format(t, ROLE_ACCENT, "%s tokens", number_count(wide(fit.tokens)).text);
+  table_text(t, ROLE_DIM,
+             fit.any_length ? "of one sequence: every layer has a window" : "of one sequence, whole pages");
+  if (r->n_lengths) return;
+  table_format(t, ROLE_PLAIN, "or of %s tokens each", number_count(wide(r->tokens)).text);
+  table_format(t, ROLE_ACCENT, "%s sequence%s", number_count(wide(fit.n_sequences)).text,
+               fit.n_sequences == 1 ? "" : "s");
+  table_format(t, ROLE_DIM, "%s each, in pages", number_bytes(fit.sequence_bytes).text);
+}
+
+static void weights_rows(Table *t, const KvRequest *r) {
+  if (!r->weights_bytes) return;
+  table_text(t, ROLE_PLAIN, "weights");
+  table_bytes(t, ROLE_PLAIN, kvreckon_weights(r));
+  table_format(t, ROLE_DIM, "beside it%s; --weights says otherwise", r->n_gpus > 1 ? ", on each GPU" : "");
+}
+
+static void gpu_rows(Table *t, const KvRequest *r, Wide cache_bytes, double step_s) {
+  const Wide memory_bytes = wide(r->gpu.hbm_bytes), used_bytes = cache_bytes + kvreckon_fixed(r),
+             all = used_bytes + kvreckon_weights(r);
+  const bool fits = all <= memory_bytes;
+  const char *how = used_bytes > memory_bytes ? ": does not fit, even without weights"
+                    : !fits                   ? ": does not fit"
+                    : r->weights_bytes        ? ""
+                                              : "; weights come on top";
   table_format(t, ROLE_PLAIN, "share of %s's memory", r->gpu.name);
-  table_format(t, fits ? ROLE_PLAIN : ROLE_BAD, "%s", number_percent(kvreckon_share(used_bytes, memory_bytes)).text);
-  table_format(t, ROLE_DIM, "of %s%s", number_bytes_decimal(memory_bytes).text,
-               fits ? "; weights come on top" : ": does not fit, even without weights");
+  table_format(t, fits ? ROLE_PLAIN : ROLE_BAD, "%s", number_percent(kvreckon_share(all, memory_bytes)).text);
+  table_format(t, ROLE_DIM, "of %s%s%s", number_bytes_decimal(memory_bytes).text,
+               r->weights_bytes ? ", with weights" : "", how);
   table_text(t, ROLE_PLAIN, "reading it once takes");
   table_seconds(t, ROLE_PLAIN, (double)used_bytes / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16));
   table_format(t, ROLE_DIM, "for each new token of all sequences, at %s",
                number_si(timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16), "B/s").text);
+  if (step_s <= 0) return;
+  table_text(t, ROLE_PLAIN, "attention of one step");
+  table_seconds(t, ROLE_PLAIN, step_s);
+  table_text(t, ROLE_DIM, "at least: all layers, as sim says of one; Q and O too");
 }
 
 /* States and the like, which do not grow. */
@@ -177,6 +210,9 @@ static void model_notes(Table *t, const KvModel *m) {
 }
 
 static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *error) {
+  double step_s = 0;
+  Status status = kvreckon_step(r, &step_s, error);
+  if (status) return status;
   Table t = table_new((TableColumn[]){{.heading = "KV cache"},
                                       {.heading = "size", .right = true},
                                       {.heading = "how", .shrink = TABLE_WRAP}},
@@ -186,11 +222,16 @@ static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *
   fixed_rows(&t, r);
   table_rule(&t);
   if (kvcache_layers(&r->cache)) allocation_rows(&t, r, k);
-  if (r->has_gpu) gpu_rows(&t, r, k->paged.used_bytes);
+  weights_rows(&t, r);
+  if (r->budget_bytes) budget_rows(&t, r);
+  if (r->has_gpu) gpu_rows(&t, r, k->paged.used_bytes, step_s);
   if (r->has_model && !r->n_lengths && r->tokens > r->model.max_tokens)
     table_note(&t, "This model was made for at most %s tokens.", number_count(wide(r->model.max_tokens)).text);
   if (r->has_model) model_notes(&t, &r->model);
-  const Status status = table_print(&t, io->out, &io->style, error);
+  if (r->n_gpus > 1)
+    table_note(&t, "On each of %" PRId64 " GPUs: heads are shared out%s.", r->n_gpus,
+               r->cache.latent ? ", but a latent is kept by each" : "");
+  status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
 }

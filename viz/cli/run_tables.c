@@ -21,7 +21,7 @@ static bool one_machine(const Simulation *runs, int n) { return machine_of(runs,
 
 void run_tables_problem(const Simulation *run, char *text, size_t size) {
   const Shape as_asked = shape_unpacked(&run->plan.shape), *s = &as_asked;
-  char heads[256], keys[128] = "", mask[MASK_TEXT_BYTES], values[48] = "";
+  char heads[256], keys[128] = "", mask[MASK_TEXT_BYTES], values[64] = "", cache[32] = "";
   const Wide n_heads = wide(s->batch) * wide(s->heads);
   if (s->kv_heads != s->heads)
     snprintf(heads, sizeof heads, "%s heads (%s KV heads a batch)", number_count(n_heads).text,
@@ -29,10 +29,12 @@ void run_tables_problem(const Simulation *run, char *text, size_t size) {
   else
     snprintf(heads, sizeof heads, n_heads == 1 ? "1 head" : "%s heads", number_count(n_heads).text);
   if (s->N_k != s->N_q) snprintf(keys, sizeof keys, ", %s keys", number_count(wide(s->N_k)).text);
-  if (s->d_v != s->d) snprintf(values, sizeof values, ", d_v = %" PRId64, s->d_v);
+  if (s->d_v != s->d || s->v_in_k)
+    snprintf(values, sizeof values, ", d_v = %" PRId64 "%s", s->d_v, s->v_in_k ? " inside K" : "");
+  if (s->has_kv_dtype) snprintf(cache, sizeof cache, " (K and V %s)", dtype_name(s->kv_dtype));
   mask_text(s, mask, sizeof mask);
-  snprintf(text, size, "%s of N = %s%s, d = %" PRId64 "%s, %s%s%s, on %s with %s of SRAM", heads,
-           number_count(wide(s->N_q)).text, keys, s->d, values, dtype_name(s->dtype), *mask ? ", " : "", mask,
+  snprintf(text, size, "%s of N = %s%s, d = %" PRId64 "%s, %s%s%s%s, on %s with %s of SRAM", heads,
+           number_count(wide(s->N_q)).text, keys, s->d, values, dtype_name(s->dtype), cache, *mask ? ", " : "", mask,
            run->machine.name, number_bytes(wide(run->machine.sram_bytes)).text);
 }
 

@@ -67,6 +67,7 @@ const SweepAxis *sweep_axis(const char *name) {
 void sweep_defaults(const SweepAxis *axis, Request *request) {
   if (!axis->behind_l2) return;
   if (!*request->gpu) snprintf(request->gpu, sizeof request->gpu, "h200");
+  if (request_take_model(request, NULL, NULL)) return; /* why not is said later */
   if (!request->shape.N_q) request->shape.N_q = 32768;
   if (!request->shape.heads) request->shape.heads = 8;
 }
@@ -92,8 +93,11 @@ static Problem problem_at(const Sweep *sweep, const Problem *problem, const Sche
   Problem p = *problem;
   sweep->axis->set(&p, value);
   if (sweep->axis->set != set_sram || p.tiling.B_r || p.tiling.B_c) return p;
-  const int64_t largest = sram_max_block(schedule, p.shape.d, p.shape.d_v ? p.shape.d_v : p.shape.d,
-                                         dtype_bytes(p.shape.dtype), wide(value));
+  const SramSizes sizes = {.d = p.shape.d,
+                           .d_v = p.shape.d_v ? p.shape.d_v : p.shape.d,
+                           .element_bytes = dtype_bytes(p.shape.dtype),
+                           .v_in_k = p.shape.v_in_k};
+  const int64_t largest = sram_max_block(schedule, &sizes, wide(value));
   p.tiling.B_r = p.tiling.B_c = largest > 0 ? largest : 1;
   return p;
 }

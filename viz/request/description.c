@@ -75,6 +75,61 @@ static bool same_name(const char *a, const char *b) {
   return *a == *b;
 }
 
+static bool is_shipped(const char *folder, const char *name) {
+  char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
+  if (!is_name(name)) return false;
+  snprintf(relative, sizeof relative, "assets/%s/%s", folder, name);
+  return assets_find(path, sizeof path, relative, NULL) == STATUS_OK;
+}
+
+/* What a repository adds to the name of a model whose shape is the same: instruct, chat, v0.1, a date. */
+static bool same_model_part(const char *part, size_t n) {
+  static const char *const PARTS[] = {"instruct", "chat", "base", "it",  "hf",  "thinking", "pt",
+                                      "fp8",      "awq",  "gptq", "17b", "16e", "original", "preview"};
+  if (n > 1 && (part[0] | 0x20) == 'v' && part[1] >= '0' && part[1] <= '9') return true;
+  if (n >= 4 && strspn(part, "0123456789") >= n) return true;
+  for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+    size_t k = 0;
+    while (k < n && PARTS[i][k] && (part[k] | 0x20) == PARTS[i][k]) k++;
+    if (k == n && !PARTS[i][n]) return true;
+  }
+  return false;
+}
+
+/* "Llama-3.1-70B-Instruct" is llama-3.1-70b: the known name, and parts that change nothing. How much of it is known. */
+static size_t same_model(const char *asked, const char *known) {
+  static const char META[] = "meta-";
+  if (strlen(asked) > strlen(META) && strncmp(known, META, strlen(META)) != 0 && (asked[0] | 0x20) == 'm' &&
+      (asked[1] | 0x20) == 'e' && (asked[2] | 0x20) == 't' && (asked[3] | 0x20) == 'a' && asked[4] == '-')
+    asked += strlen(META);
+  size_t n = 0;
+  while (known[n] && ((asked[n] | 0x20) == (known[n] | 0x20) && asked[n])) n++;
+  if (known[n]) return 0;
+  for (const char *p = asked + n; *p;) {
+    if (*p++ != '-') return 0;
+    const size_t length = strcspn(p, "-");
+    if (!same_model_part(p, length)) return 0;
+    p += length;
+  }
+  return n;
+}
+
+/* A name of the Hugging Face Hub ("Qwen/Qwen3-8B") as that of a known model; false: of none. */
+static bool known_model(const char *name, char known_name[DESCRIPTION_NAME_BYTES]) {
+  const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+  DescriptionNames *known = malloc(sizeof *known);
+  size_t best = 0;
+  if (known && is_name(last) && description_names("models", known, NULL) == STATUS_OK)
+    for (int i = 0; i < known->n; i++) {
+      const size_t n = same_model(last, known->names[i]);
+      if (n <= best) continue;
+      best = n;
+      memcpy(known_name, known->names[i], DESCRIPTION_NAME_BYTES);
+    }
+  free(known);
+  return best > 0;
+}
+
 /* The path of the file of that name, whatever its letters' case. */
 static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PATH_BYTES]) {
   char relative[DESCRIPTION_NAME_BYTES + 32];
@@ -193,9 +248,10 @@ Status description_kernel(const char *name, Profile *profile, Error *error) {
   return status;
 }
 
-Status description_model(const char *name, KvModel *model, Error *error) {
-  char *buffer;
+Status description_model(const char *asked, KvModel *model, Error *error) {
+  char *buffer, known[DESCRIPTION_NAME_BYTES];
   size_t length;
+  const char *name = is_shipped("models", asked) || file_exists(asked) || !known_model(asked, known) ? asked : known;
   Status status = read_text(&MODEL_KIND, name, MODEL_CONFIG_MAX_BYTES, &buffer, &length, error);
   if (status == STATUS_OK) status = parse_model(buffer, length, name, model, error);
   int n_fields;

@@ -24,7 +24,8 @@ Status description_names(const char *folder, DescriptionNames *names, Error *err
  * no file. */
 Status description_gpu(const char *name, Gpu *gpu, Error *error);
 Status description_kernel(const char *name, Profile *profile, Error *error); /* --kernel */
-/* A model's file may also be the config.json of Hugging Face (viz/request/model_config.h). */
+/* A name may be that of a repository: "Qwen/Qwen3-8B", "meta-llama/Llama-3.1-70B-Instruct". A file may also be the
+ * config.json of Hugging Face (viz/request/model_config.h). */
 Status description_model(const char *name, KvModel *model, Error *error);
 
 #endif

@@ -91,7 +91,31 @@ static Status set_lse(void *target, const char *value, Error *error) {
   return options_flag("lse", value, &((Request *)target)->tiling.lse, error);
 }
 
+static Status set_v_in_k(void *target, const char *value, Error *error) {
+  return options_flag("v-in-k", value, &((Request *)target)->shape.v_in_k, error);
+}
+
+static Status set_kv_dtype(void *target, const char *value, Error *error) {
+  Shape *shape = &((Request *)target)->shape;
+  shape->has_kv_dtype = dtype_from_name(value, &shape->kv_dtype);
+  if (shape->has_kv_dtype) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16 and fp8",
+                   quote(value, strlen(value)).text);
+}
+
+static Status set_model(void *target, const char *value, Error *error);
+
+static Status set_mla(void *target, const char *value, Error *error) {
+  Request *r = target;
+  r->is_absorbed = strcmp(value, "absorbed") == 0;
+  r->is_expanded = strcmp(value, "expanded") == 0;
+  if (r->is_absorbed || r->is_expanded || strcmp(value, "auto") == 0) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no form of MLA; there are auto, absorbed and expanded",
+                   quote(value, strlen(value)).text);
+}
+
 static Status set_dtype(void *target, const char *value, Error *error) {
+  ((Request *)target)->has_dtype = true;
   if (dtype_from_name(value, &((Request *)target)->shape.dtype)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16 and fp8",
                    quote(value, strlen(value)).text);
@@ -125,6 +149,11 @@ static Status set_text(char *out, size_t size, const char *what, const char *val
 static Status set_gpu(void *target, const char *value, Error *error) {
   Request *r = target;
   return set_text(r->gpu, sizeof r->gpu, "the name of the GPU", value, error);
+}
+
+static Status set_model(void *target, const char *value, Error *error) {
+  Request *r = target;
+  return set_text(r->model, sizeof r->model, "the name of the model", value, error);
 }
 
 static Status set_kernel(void *target, const char *value, Error *error) {
@@ -344,6 +373,20 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
     {"heads", 0, "COUNT", "Query heads. Default 1.", set_heads, false, false, NULL},
     {"kv-heads", 0, "COUNT", "Key and value heads: fewer than --heads is GQA, 1 is MQA. Default: as many as --heads.",
      set_kv_heads, false, false, NULL},
+    {"model", 0, "NAME|FILE",
+     "Heads, KV heads, head dimension, window, latent and data type of a model: a name from 'tilewalk kvcache --list', "
+     "a name on the Hugging Face Hub, a config.json or a description file. Options given beside it win.",
+     set_model, false, false, "@models"},
+    {"mla", 0, "FORM",
+     "A model with MLA: absorbed (one latent for all heads, V inside K), expanded (K and V of every head), or auto: "
+     "absorbed where there are more keys than queries. Default auto.",
+     set_mla, false, false, "auto absorbed expanded"},
+    {"v-in-k", 0, NULL,
+     "V is the first --head-dim-v elements of K, as in absorbed MLA: it is read and kept as a part of K.", set_v_in_k,
+     false, false, NULL},
+    {"kv-dtype", 0, "TYPE",
+     "Data type of K and V in memory, where it is another one: a cache of fp8 under queries of bf16. Default: --dtype.",
+     set_kv_dtype, false, false, "fp32 fp16 bf16 fp8"},
     {"dtype", 0, "TYPE", "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8. Default fp16.", set_dtype, false,
      false, "fp32 fp16 bf16 fp8"},
     {"causal", 0, "[=CORNER]",

@@ -16,6 +16,9 @@ typedef struct {
   Shape shape;                     /* zeros: defaults (N 4096, d 128, fp16, one head) */
   Tiling tiling;                   /* zeros: defaults */
   Pack pack;                       /* --pack-gqa */
+  char model[REQUEST_NAME_BYTES];  /* --model, until its numbers have been taken; "": none, or taken */
+  bool has_dtype;                  /* --dtype is given: the model's does not count */
+  bool is_expanded, is_absorbed;   /* --mla: K and V of every head, or the latent; neither: by the queries */
   int64_t block;                   /* --block: both B_r and B_c; 0: not given */
   bool algorithm1_blocks;          /* --block paper */
   int64_t sram_bytes;              /* 0: the machine's */
@@ -59,6 +62,11 @@ extern const Option REQUEST_SCENE_OPTIONS[]; /* --scene, --step, --row, ..., for
       {"Machine", REQUEST_MACHINE_OPTIONS, offsetof(type, member)}, {                                                  \
     "Launch and L2, for experts", REQUEST_EXPERT_OPTIONS, offsetof(type, member)                                       \
   }
+
+/* Takes what the request does not say from its model: heads, KV heads, head sizes, window, latent, type. Afterwards it
+ * names no model. note, if not NULL: what a reader should know of what was taken; "": nothing. */
+enum { REQUEST_NOTE_BYTES = 200 };
+Status request_take_model(Request *request, char note[REQUEST_NOTE_BYTES], Error *error);
 
 /* Turns the request into a problem: loads the GPU, resolves blocks, checks what contradicts. *gpu may be NULL. */
 Status request_problem(const Request *request, Problem *problem, Gpu *gpu, Error *error);

@@ -48,7 +48,7 @@ static Status name_kernel(const Request *r, Problem *p, Error *error) {
   return status;
 }
 
-Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {
+static Status plain_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {
   Gpu *const loaded = calloc(1, sizeof *loaded);
   if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
   Problem p = {.shape = r->shape, .tiling = r->tiling, .pack = r->pack};
@@ -73,6 +73,18 @@ Status request_problem(const Request *r, Problem *problem, Gpu *gpu, Error *erro
     if (gpu) *gpu = *loaded;
   }
   free(loaded);
+  return status;
+}
+
+/* With the model's numbers in their places. */
+Status request_problem(const Request *asked, Problem *problem, Gpu *gpu, Error *error) {
+  if (!*asked->model) return plain_problem(asked, problem, gpu, error);
+  Request *const r = malloc(sizeof *r);
+  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a request");
+  *r = *asked;
+  Status status = request_take_model(r, NULL, error);
+  if (!status) status = plain_problem(r, problem, gpu, error);
+  free(r);
   return status;
 }
 
@@ -109,7 +121,8 @@ static Status kernel_algorithm(Request *r, Error *error) {
 }
 
 Status request_algorithms(Request *r, RequestDefault which, Error *error) {
-  const Status status = *r->kernel ? kernel_algorithm(r, error) : STATUS_OK;
+  Status status = request_take_model(r, NULL, error);
+  if (!status && *r->kernel) status = kernel_algorithm(r, error);
   if (status) return status;
   if (r->n_algorithms == 0 && which == REQUEST_COMPARED)
     r->n_algorithms = shipped_compared(r->algorithms, (int)(sizeof r->algorithms / sizeof *r->algorithms));
@@ -133,7 +146,8 @@ Status request_algorithms(Request *r, RequestDefault which, Error *error) {
 /* ---- From request to scene ------------------------------------------------------------------------ */
 
 void request_choose_small(Request *r) {
-  if (r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c || r->algorithm1_blocks)
+  if (*r->model || r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c ||
+      r->algorithm1_blocks)
     return;
   r->shape.N_q = 64;
   r->shape.d = 16;

@@ -34,12 +34,16 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
     put(text, "%s%s", k ? "," : " algorithm=", own_program_word(r->algorithms[k]));
   put(text, " N=%" PRId64, r->shape.N_q ? r->shape.N_q : REQUEST_DEFAULT_N);
   put_count(text, "seq-len-k", r->shape.N_k, 0);
-  put(text, " d=%" PRId64, r->shape.d ? r->shape.d : REQUEST_DEFAULT_D);
+  if (r->shape.d || !*r->model) put(text, " d=%" PRId64, r->shape.d ? r->shape.d : REQUEST_DEFAULT_D);
   put_count(text, "head-dim-v", r->shape.d_v, 0);
   put_count(text, "batch", r->shape.batch, 0);
   put_count(text, "heads", r->shape.heads, 0);
   put_count(text, "kv-heads", r->shape.kv_heads, 0);
-  if (r->shape.dtype != DTYPE_FP16) put(text, " dtype=%s", dtype_name(r->shape.dtype));
+  if (*r->model) put(text, " model=%s", r->model);
+  if (r->is_absorbed || r->is_expanded) put(text, " mla=%s", r->is_absorbed ? "absorbed" : "expanded");
+  if (r->shape.v_in_k) put(text, " v-in-k=1");
+  if (r->shape.has_kv_dtype) put(text, " kv-dtype=%s", dtype_name(r->shape.kv_dtype));
+  if (r->shape.dtype != DTYPE_FP16 || (*r->model && r->has_dtype)) put(text, " dtype=%s", dtype_name(r->shape.dtype));
   if (r->shape.causal) put(text, r->shape.top_left ? " causal=top-left" : " causal=1");
   if (r->shape.sided) put(text, " window=%" PRId64 ",%" PRId64, r->shape.left, r->shape.right);
   put_count(text, "window", r->shape.window, 0);

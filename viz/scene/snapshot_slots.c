@@ -7,7 +7,7 @@ static NameSet bit(int name) { return (NameSet)1 << name; }
 
 static SramSizes sizes_of(const Stage *stage) {
   const Plan *p = stage_plan(stage);
-  return (SramSizes){p->tiling.B_r, p->tiling.B_c, p->shape.d, p->shape.d_v, p->element_bytes};
+  return (SramSizes){p->tiling.B_r, p->tiling.B_c, p->shape.d, p->shape.d_v, p->element_bytes, p->shape.v_in_k};
 }
 
 static void clear(SnapshotSlot *slot, int tensor) {

@@ -164,7 +164,7 @@ static CountSums steps_of(const ProgramOp *op) {
 
 static CountSums bytes_of(const Schedule *s, const Plan *plan, const ProgramOp *op) {
   if (op->kind != OP_EVENT || !op->moves) return (CountSums){0};
-  Wide n = op->words ? (Wide)op->words * STATS_BYTES : op->is_fp32 ? STATS_BYTES : wide(plan->element_bytes);
+  Wide n = op->words ? (Wide)op->words * STATS_BYTES : op->is_fp32 ? STATS_BYTES : wide(plan_element(plan, op->tensor));
   n *= wide(schedule_side(s, plan, op->width)) * wide(schedule_side(s, plan, op->height));
   if (op->rows && op->cols) return (CountSums){.area = n};
   return op->rows ? (CountSums){.rows = n} : op->cols ? (CountSums){.cols = n} : (CountSums){.n = n};

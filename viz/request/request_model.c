@@ -1,0 +1,97 @@
+/* --model: the shape of one layer's attention, from the model's file. */
+#include "viz/request/request_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/request/description.h"
+
+static void take(int64_t *to, int64_t value) {
+  if (!*to) *to = value;
+}
+
+/* Absorbed: one KV head of the latent and the position's part, V inside K. Expanded: K and V of every head. Which one
+ * is computed follows from the queries: a few against many keys are bound by what is read. */
+static void take_latent(Request *r, const KvModel *m) {
+  Shape *s = &r->shape;
+  const bool decodes = s->N_k > (s->N_q ? s->N_q : REQUEST_DEFAULT_N);
+  take(&s->heads, m->heads);
+  if (r->is_absorbed || (decodes && !r->is_expanded)) {
+    take(&s->kv_heads, 1);
+    if (!s->d && !s->d_v) s->v_in_k = true;
+    take(&s->d, m->mla_latent + m->mla_rope);
+    take(&s->d_v, m->mla_latent);
+    return;
+  }
+  take(&s->kv_heads, m->kv_heads);
+  take(&s->d, m->d + m->mla_rope);
+  take(&s->d_v, m->d_v ? m->d_v : m->d);
+}
+
+static void take_heads(Request *r, const KvModel *m, const KvGroup *g) {
+  Shape *s = &r->shape;
+  const bool masked = s->window || s->sided || *r->mask;
+  take(&s->heads, m->heads);
+  take(&s->kv_heads, g->kv_heads);
+  if (!s->d) take(&s->d_v, g->d_v);
+  take(&s->d, g->d);
+  if (g->window && !g->chunked && !masked) s->window = g->window;
+}
+
+/* Queries come in a type of 16 bits where the cache has fewer. */
+static void take_dtype(Request *r, const KvModel *m) {
+  Shape *s = &r->shape;
+  Dtype dtype;
+  const bool known = dtype_from_name(m->dtype, &dtype);
+  if (known && dtype == DTYPE_FP8 && !r->has_dtype) {
+    s->dtype = DTYPE_BF16;
+    if (!s->has_kv_dtype) s->kv_dtype = DTYPE_FP8, s->has_kv_dtype = true;
+  } else if (known && !r->has_dtype) {
+    s->dtype = dtype;
+  }
+}
+
+/* The layers that see all, where there are any; else the first kind. */
+static const KvGroup *layers_meant(const KvGroup *groups, int n) {
+  for (int g = 0; g < n; g++)
+    if (!groups[g].window) return &groups[g];
+  return groups;
+}
+
+static void say(const KvModel *m, const KvGroup *g, int n, char note[REQUEST_NOTE_BYTES]) {
+  note[0] = '\0';
+  if (n > 1)
+    snprintf(note, REQUEST_NOTE_BYTES, "%.60s has %d kinds of layers; this is one of the %" PRId64 " that %s.", m->name,
+             n, g->layers, g->window ? "have a window" : "see all tokens");
+  else if (g->chunked)
+    snprintf(note, REQUEST_NOTE_BYTES,
+             "%.60s attends in chunks of %" PRId64 " tokens, which is not a window; give --mask.", m->name, g->window);
+}
+
+Status request_take_model(Request *r, char note[REQUEST_NOTE_BYTES], Error *error) {
+  if (note) note[0] = '\0';
+  if (!*r->model) return STATUS_OK;
+  KvModel *m = malloc(sizeof *m);
+  if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory for a model");
+  Status status = description_model(r->model, m, error);
+  if (!status && *m->no_cache && !m->heads)
+    status =
+        error_set(error, STATUS_BAD_REQUEST, "--model %.80s has no attention to look at: %.90s", m->name, m->no_cache);
+  if (!status) {
+    KvGroup groups[KVCACHE_GROUPS_MAX];
+    const KvCache cache = kvmodel_cache(m);
+    const int n = kvcache_groups(&cache, groups);
+    const KvGroup *g = layers_meant(groups, n);
+    if (m->mla_latent)
+      take_latent(r, m);
+    else
+      take_heads(r, m, g);
+    take_dtype(r, m);
+    if (note) say(m, g, n, note);
+    r->model[0] = '\0';
+  }
+  free(m);
+  return status;
+}
