@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "viz/cli/json_sink.h"
 #include "viz/cli/articles.h"
 #include "viz/text/table.h"
 
@@ -138,15 +139,6 @@ static json_t *json_question(const Claims *claims, const ClaimEntry *e) {
                    "evidence", claims_filled(claims, e, CLAIM_EVIDENCE), "parts", parts);
 }
 
-/* json_print with 15 digits, so that a printed 1.553 stays 1.553. Releases the value. */
-static Status print(json_t *json, FILE *out, Error *error) {
-  const int bad = json ? json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : -1;
-  json_decref(json);
-  if (bad && !ferror(out)) return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
-  fputc('\n', out);
-  return STATUS_OK;
-}
-
 Status check_print_json(const Claims *claims, const bool *chosen, FILE *out, Error *error) {
   json_t *list = json_array(), *questions = json_array();
   for (size_t k = 0; k < claims->n_entries; k++) {
@@ -157,5 +149,5 @@ Status check_print_json(const Claims *claims, const bool *chosen, FILE *out, Err
     else
       list = append(list, json_claim(claims, e));
   }
-  return print(json_pack("{s:o, s:o}", "claims", list, "questions", questions), out, error);
+  return json_print_digits(json_pack("{s:o, s:o}", "claims", list, "questions", questions), 15, out, error);
 }

@@ -45,9 +45,23 @@ json_t *json_result(JsonSink *json) {
   return NULL;
 }
 
-Status json_print(json_t *json, FILE *out, Error *error) {
+/* Releases `json`. NULL: no memory, or there was nothing. */
+static json_t *with_version(json_t *json) {
+  if (!json || json_object_get(json, "tilewalk")) return json;
+  json_t *whole = json_pack("{s:i}", "tilewalk", 1);
+  const int bad = whole ? json_object_update(whole, json) : -1;
+  json_decref(json);
+  if (!bad) return whole;
+  json_decref(whole);
+  return NULL;
+}
+
+Status json_print(json_t *json, FILE *out, Error *error) { return json_print_digits(json, 0, out, error); }
+
+Status json_print_digits(json_t *json, int digits, FILE *out, Error *error) {
+  json = with_version(json);
   if (!json) return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
-  const int bad = json_dumpf(json, out, JSON_INDENT(2));
+  const int bad = json_dumpf(json, out, JSON_INDENT(2) | (digits ? JSON_REAL_PRECISION(digits) : 0));
   json_decref(json);
   if (bad && !ferror(out)) return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
   fputc('\n', out);
