@@ -10,10 +10,19 @@ enum { COALESCED = 4, ROWS_MAX = 4096 };
 
 double simulation_pair_flops(const Shape *shape) { return 2 * ((double)shape->d + (double)shape->d_v); }
 
+double simulation_exps(const Simulation *s, double flops) {
+  const PairCost pair = schedule_pair_cost(s->schedule, &s->plan);
+  return pair.flops > 0 ? flops / pair.flops * pair.exps : 0;
+}
+
 /* Between two kernels L2 keeps at most its own size of each intermediate; the rest is written to HBM and read back. */
 static double intermediates_beyond_l2(const Simulation *s, double l2_bytes) {
-  const bool S = s->traffic.write[TENSOR_S] > 0, P = s->traffic.write[TENSOR_P] > 0;
-  const double n_tensors = S && P ? 2 : 1, one = (double)s->intermediates_bytes / n_tensors;
+  int n_by_tiles = 0;
+  for (int t = 0; t < s->schedule->n_tensors; t++) {
+    const ProgramTensor *v = &s->schedule->tensors[t];
+    n_by_tiles += v->role == TENSOR_BETWEEN && v->rows == SIDE_ROWS && v->cols == SIDE_COLS && s->traffic.write[t] > 0;
+  }
+  const double n_tensors = n_by_tiles > 1 ? n_by_tiles : 1, one = (double)s->intermediates_bytes / n_tensors;
   return one > l2_bytes ? 2 * n_tensors * (one - l2_bytes) : 0;
 }
 
@@ -50,7 +59,7 @@ static double busiest_rows_flops(const Simulation *s, double heads, double n_sm)
   for (int64_t i = 0; i < n; i++) area[i] = row_area(s, i);
   qsort(area, (size_t)n, sizeof *area, descending);
   for (int64_t k = 0; k < n; k++) most = fmax(most, ceil(heads * (double)(k + 1) / n_sm) * area[k]);
-  return most * simulation_pair_flops(&s->plan.shape);
+  return most * schedule_pair_cost(s->schedule, &s->plan).flops;
 }
 
 /* By heads that are apart, or packed. */
@@ -103,8 +112,9 @@ static double own_busiest_flops(const Simulation *s, const Gpu *gpu) {
 /* Products that any tiles need: of the pairs that the mask leaves, where masked tiles are skipped at all. */
 static double least_flops(const Simulation *s) {
   const Shape *shape = &s->plan.shape;
-  if (!s->schedule->skips) return (double)s->traffic.flops;
-  return (double)mask_pairs(&s->plan.mask) * simulation_pair_flops(shape) * (double)shape->batch * (double)shape->heads;
+  const PairCost pair = schedule_pair_cost(s->schedule, &s->plan);
+  if (!s->schedule->skips || !pair.is_all) return (double)s->traffic.flops;
+  return (double)mask_pairs(&s->plan.mask) * pair.flops * (double)shape->batch * (double)shape->heads;
 }
 
 static double O_bytes(const Plan *p) {
@@ -132,7 +142,7 @@ TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
                    .busiest_flops = busiest_flops(s, gpu),
                    .n_launches = s->schedule->n_passes,
                    .dtype = s->plan.shape.dtype};
-  work.exps = work.flops / simulation_pair_flops(&s->plan.shape);
+  work.exps = simulation_exps(s, work.flops);
   if (l2 > 0) work.hbm_bytes = fmin(work.hbm_bytes, in + fmax(0, out - l2) + intermediates_beyond_l2(s, l2));
   if (l2 > 0) work.port_bytes = (in + out) / fmin((double)gpu->n_sm, most_ctas(s));
   return work;

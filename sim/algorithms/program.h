@@ -194,6 +194,7 @@ typedef struct {
   uint8_t n_moved, moved[PROGRAM_MOVED_MAX]; /* names */
   uint8_t first_assign, n_assigns;           /* before a store: its value */
   uint8_t name;                              /* moved first, or written */
+  bool counts_tile;                          /* the first product of rows x columns in its loop */
 } ProgramOp;
 
 /* The three sides of a matrix product: 2 x rows x inner x columns FLOPs. At most one is B_r, and one B_c. */

@@ -43,6 +43,19 @@ Status schedule_takes(const Schedule *s, const Plan *plan, Error *error) {
   return STATUS_OK;
 }
 
+PairCost schedule_pair_cost(const Schedule *s, const Plan *plan) {
+  const double d = (double)plan->shape.d, d_v = (double)plan->shape.d_v;
+  PairCost cost = {.is_all = !s->diagonal};
+  for (int k = 0; k < s->n_ops; k++) {
+    const ProgramOp *op = &s->ops[k];
+    if (op->kind != OP_EVENT || (op->when & ~schedule_when(plan))) continue;
+    cost.flops += 2 * (op->products_d * d + op->products_dv * d_v);
+    cost.exps += op->n_exps;
+    cost.is_all &= op->n_products == 0;
+  }
+  return cost;
+}
+
 /* Values of a block's row that lie in HBM between a store and a load. */
 Wide schedule_intermediate_bytes(const Schedule *s, const Plan *plan, bool *overflow) {
   Wide sum = 0;

@@ -58,6 +58,14 @@ void schedule_traffic_before(const Schedule *schedule, const Plan *plan, const C
 /* The fold of all events of one head. */
 void schedule_traffic(const Schedule *schedule, const Plan *plan, Traffic *traffic, bool *overflow);
 
+/* What a line in a loop over tiles costs for each pair of query and key, added up over all lines that happen. Products of
+ * other sides are not among them. */
+typedef struct {
+  double flops, exps;
+  bool is_all; /* no line multiplies anything else */
+} PairCost;
+PairCost schedule_pair_cost(const Schedule *schedule, const Plan *plan);
+
 typedef struct {
   int64_t of[TENSORS_MAX]; /* how often the most often loaded block of each input is loaded, per head */
 } LoadsPerBlock;

@@ -1,16 +1,11 @@
 #include "sim/algorithms/traffic.h"
 
-void traffic_add(Traffic *t, const Event *event) {
+void traffic_add(Traffic *t, const Program *program, const Event *event) {
   t->steps++;
   t->flops += event->flops;
-  switch (event->kind) {
-  case EVENT_LOAD: t->read[event->tensor] += event->bytes; break;
-  case EVENT_STORE:
-  case EVENT_ADD: t->write[event->tensor] += event->bytes; break;
-  case EVENT_PRODUCT:
-  case EVENT_SKIP: t->tiles[event->tile]++; break;
-  default: break;
-  }
+  if (event->kind == EVENT_LOAD) t->read[event->tensor] += event->bytes;
+  if (event_goes_out(event->kind)) t->write[event->tensor] += event->bytes;
+  if (event->kind == EVENT_SKIP || program->ops[event->op].counts_tile) t->tiles[event->tile]++;
 }
 
 bool traffic_equal(const Traffic *a, const Traffic *b) {

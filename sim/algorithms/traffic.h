@@ -10,18 +10,20 @@
 #define TILEWALK_SIM_TRAFFIC_H
 
 #include "sim/base/checked.h"
-#include "sim/algorithms/event.h"
+#include "sim/algorithms/program.h"
 
 typedef struct {
   Wide read[TENSORS_MAX];      /* bytes into SRAM, by index of Program.tensors */
   Wide write[TENSORS_MAX];     /* bytes out of SRAM */
-  Wide tiles[TILE_KIND_COUNT]; /* score tiles by kind: computed ones as full or partial, and skipped */
+  Wide tiles[TILE_KIND_COUNT]; /* by kind: passes of a loop nest's first product of rows x columns, as full or partial,
+                                  and skipped ones */
   Wide flops;                  /* 2 x rows x columns x d for each of the two products of a computed tile; masked
                                   entries of a partial tile are computed too, as tensor cores do */
   Wide steps;                  /* events */
 } Traffic;
 
-void traffic_add(Traffic *traffic, const Event *event);
+/* Adds an event of the program. */
+void traffic_add(Traffic *traffic, const Program *program, const Event *event);
 
 bool traffic_equal(const Traffic *a, const Traffic *b);
 

@@ -51,7 +51,7 @@ static double plain_loop_s(const Plan *plan, Traffic *traffic) {
       e.tensor = edge[k].tensor;
       e.bytes = k == 1 ? 0 : tile_bytes;
       e.flops = 0;
-      traffic_add(traffic, &e);
+      traffic_add(traffic, fa2, &e);
     }
     for (e.j = 0; e.j < plan->T_c; e.j++) {
       e.col0 = e.j * plan->tiling.B_c;
@@ -62,7 +62,7 @@ static double plain_loop_s(const Plan *plan, Traffic *traffic) {
         e.bytes = TILE[k].kind == EVENT_LOAD ? tile_bytes : 0;
         e.flops = TILE[k].kind == EVENT_PRODUCT || TILE[k].kind == EVENT_ACCUMULATE ? flops : 0;
         e.step++;
-        traffic_add(traffic, &e);
+        traffic_add(traffic, fa2, &e);
       }
     }
   }
@@ -83,7 +83,7 @@ static void bench_events(void) {
     Cursor cursor = {0};
     Event event;
     const double start = now_s();
-    while (schedule_next(SCHEDULES[k], &plan, &cursor, &event)) traffic_add(&traffic, &event);
+    while (schedule_next(SCHEDULES[k], &plan, &cursor, &event)) traffic_add(&traffic, SCHEDULES[k], &event);
     const double seconds = now_s() - start;
     printf("  %-10s %14.0f %14.1f %21.1fx\n", SCHEDULES[k]->name, (double)traffic.steps,
            (double)traffic.steps / seconds / 1e6, seconds / (double)traffic.steps / (loop_s / (double)by_heart.steps));

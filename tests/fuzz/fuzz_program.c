@@ -79,7 +79,7 @@ static void walk_events(const Program *p, const Plan *plan) {
   for (Wide steps = 0; schedule_next(p, plan, &cursor, &event); steps++) {
     Cursor found;
     Event again;
-    traffic_add(&walked, &event);
+    traffic_add(&walked, p, &event);
     if (event.step % 3 || event.step > 300) continue;
     if (!schedule_seek(p, plan, &found, event.step) || !schedule_next(p, plan, &found, &again)) abort();
     if (memcmp(&event, &again, sizeof event) != 0) abort();

@@ -108,7 +108,7 @@ static void its_prefixes_are_its_events(void **state) {
       if (!schedule_next(p, &plan, &cursor, &event)) break;
       assert_true(schedule_next(p, &plan, &sought, &again));
       assert_memory_equal(&event, &again, sizeof event);
-      traffic_add(&folded, &event);
+      traffic_add(&folded, p, &event);
     }
     free(pattern);
   }

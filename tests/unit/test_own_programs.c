@@ -192,7 +192,7 @@ static void events_are_those_of_obvious_code(void **state) {
       for (int n = 0; n < c.slow.n; n++) {
         assert_true(schedule_next(c.program, &plan, &cursor, &event));
         assert_event(&event, &c.slow.events[n]);
-        traffic_add(&folded, &event);
+        traffic_add(&folded, c.program, &event);
         Cursor sought;
         Event again;
         assert_true(schedule_seek(c.program, &plan, &sought, (uint64_t)n));
@@ -313,7 +313,7 @@ static void every_step_shows_the_fold(void **state) {
       Cursor next = cursor;
       assert_true(schedule_next(c.program, plan, &next, &event));
       assert_int_equal(attention_walk(a, c.program, &cursor, 1, NULL), STATUS_OK);
-      traffic_add(&folded, &event);
+      traffic_add(&folded, c.program, &event);
       stage_snapshot(&stage, (uint64_t)n, &now);
       assert_event(&now.event, &c.slow.events[n - 1]);
       assert_true(traffic_equal(&now.traffic, &folded));

@@ -98,7 +98,7 @@ static void events_of_packed_heads_add_up(void **state) {
       Cursor cursor = {0};
       Event event;
       bool overflow = false;
-      while (schedule_next(SCHEDULES[k], &s.plan, &cursor, &event)) traffic_add(&walked, &event);
+      while (schedule_next(SCHEDULES[k], &s.plan, &cursor, &event)) traffic_add(&walked, SCHEDULES[k], &event);
       traffic_scale(&walked, wide(s.plan.shape.heads), &overflow);
       assert_true(walked.flops == s.traffic.flops && traffic_read_bytes(&walked, &overflow) == s.read_bytes &&
                   traffic_write_bytes(&walked, &overflow) == s.write_bytes);

@@ -32,7 +32,7 @@ static void assert_all_prefixes(const Schedule *s, const Shape *shape, const Til
     assert_int_equal(schedule_next(s, &plan, &sought, &again), more);
     if (!more) break;
     assert_memory_equal(&again, &event, sizeof event);
-    traffic_add(&folded, &event);
+    traffic_add(&folded, s, &event);
   }
 }
 

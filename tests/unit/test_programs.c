@@ -62,7 +62,7 @@ static void expect(Walk *w, EventKind kind, Tensor tensor, int64_t bytes, int64_
     if (w->i >= 0) assert_int_equal(e.tile == TILE_FULL, kind_at(w, w->i, w->j) == TILE_FULL);
   }
   assert_int_equal(e.split, w->split);
-  traffic_add(&w->traffic, &e);
+  traffic_add(&w->traffic, w->schedule, &e);
 }
 
 static void load(Walk *w, Tensor t, int64_t elements) {
@@ -271,11 +271,25 @@ static void sram_is_the_papers_sum(void **state) {
     }
 }
 
+/* Two products a pair, and the exponentials of the text: standard attention takes one for l and one for P. */
+static void costs_of_a_pair(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 40, .N_k = 40, .d = 16, .d_v = 8};
+  Plan plan;
+  assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL), STATUS_OK);
+  for (int n = 0; n < N_PROGRAMS; n++) {
+    const PairCost cost = schedule_pair_cost(schedule_find(PROGRAMS[n].name), &plan);
+    assert_true(cost.flops == 2 * 16 + 2 * 8 && cost.is_all);
+    assert_true(cost.exps == (n == 0 ? 2 : 1));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(programs_do_what_the_papers_do),
       cmocka_unit_test(what_lies_in_hbm_between),
       cmocka_unit_test(sram_is_the_papers_sum),
+      cmocka_unit_test(costs_of_a_pair),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

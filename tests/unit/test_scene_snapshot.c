@@ -66,7 +66,7 @@ static void test_traffic_is_the_fold(void **state) {
         if (step > 0) assert_memory_equal(&now.event, &event, sizeof event);
         assert_int_equal(now.has_next, schedule_next(SCHEDULES[k], &stage.run.plan, &cursor, &event));
         if (now.has_next) assert_memory_equal(&now.next, &event, sizeof event);
-        if (now.has_next) traffic_add(&folded, &event);
+        if (now.has_next) traffic_add(&folded, SCHEDULES[k], &event);
       }
       assert_true(traffic_equal(&now.traffic, &now.whole));
       assert_true(now.total_bytes == now.whole_bytes);

@@ -35,7 +35,7 @@ static Traffic fold_events(const Schedule *s, const Plan *plan) {
   Event e;
   while (schedule_next(s, plan, &c, &e)) {
     assert_int_equal(e.step, t.steps);
-    traffic_add(&t, &e);
+    traffic_add(&t, s, &e);
   }
   assert_false(schedule_next(s, plan, &c, &e)); /* the end stays the end */
   return t;

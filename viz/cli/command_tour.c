@@ -105,7 +105,7 @@ static Status walk_tiles(Io *io, Error *error) {
   Cursor cursor = {0};
   Event e;
   while (schedule_next(fa2, &plan, &cursor, &e)) {
-    traffic_add(&traffic, &e);
+    traffic_add(&traffic, fa2, &e);
     if (e.kind == EVENT_PRODUCT) order[e.i][e.j] = ++n;
     if (e.kind == EVENT_PRODUCT || e.kind == EVENT_SKIP) kinds[e.i][e.j] = (TileKind)e.tile;
   }

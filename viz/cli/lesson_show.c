@@ -53,9 +53,9 @@ static void walk_grid(const Simulation *run, const LessonShow *show, Grid *g) {
   Event e;
   for (int64_t k = 0; k < WALK_MAX && schedule_next(run->schedule, &run->plan, &cursor, &e); k++) {
     if (show->has_steps && (int64_t)e.step > show->last) break;
-    traffic_add(&g->traffic, &e);
+    traffic_add(&g->traffic, run->schedule, &e);
     if (e.i < 0 || e.j < 0 || e.i >= GRID_MAX || e.j >= GRID_MAX) continue;
-    if (e.kind == EVENT_PRODUCT && g->order[e.i][e.j] == 0) g->order[e.i][e.j] = ++g->n;
+    if (run->schedule->ops[e.op].counts_tile && g->order[e.i][e.j] == 0) g->order[e.i][e.j] = ++g->n;
     if (e.kind == EVENT_SKIP) g->order[e.i][e.j] = -1;
     g->kind[e.i][e.j] = e.tile;
   }

@@ -68,6 +68,7 @@ static void print_op(const ProgramOp *o) {
   FIELD(o, first_assign);
   FIELD(o, n_assigns);
   FIELD(o, name);
+  FIELD(o, counts_tile);
   if (o->n_moved) printf(".moved={");
   for (int k = 0; k < o->n_moved; k++) printf("%d,", o->moved[k]);
   printf(o->n_moved ? "}},\n" : "},\n");

@@ -152,6 +152,22 @@ static uint8_t skipped_by(const Program *p, int test) {
   return 0;
 }
 
+static bool makes_tile(const Program *p, int node) {
+  const ProgramNode *n = &p->nodes[node];
+  const bool is_tile = (n->rows == SIDE_ROWS && n->cols == SIDE_COLS) || (n->rows == SIDE_COLS && n->cols == SIDE_ROWS);
+  return (n->kind == NODE_MATMUL && is_tile) || (n->a >= 0 && makes_tile(p, n->a)) ||
+         (n->b >= 0 && makes_tile(p, n->b));
+}
+
+/* Tiles are counted by the first product of a loop's body that makes one. */
+static void find_counted(Program *p, int op) {
+  ProgramOp *o = &p->ops[op];
+  for (int k = o->first_assign; k < o->first_assign + o->n_assigns && o->kind == OP_EVENT; k++)
+    o->counts_tile |= makes_tile(p, p->assigns[k].value);
+  for (int before = 0; before < op; before++)
+    if (p->ops[before].counts_tile && p->ops[before].parent == o->parent) o->counts_tile = false;
+}
+
 Status program_tensors(Reader *r) {
   Program *p = r->p;
   find_rows(p);
@@ -162,6 +178,7 @@ Status program_tensors(Reader *r) {
     if (op->kind == OP_EVENT) op->name = op->n_moved ? op->moved[0] : written_by(p, op);
     if (op->kind == OP_TEST) op->name = skipped_by(p, k);
     if (op->kind == OP_EVENT || op->kind == OP_TEST) op->tensor = p->names[op->name].tensor;
+    find_counted(p, k);
   }
   return STATUS_OK;
 }

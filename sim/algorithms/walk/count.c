@@ -253,7 +253,7 @@ static void add_op(const Schedule *s, const Plan *plan, const ProgramOp *op, con
   }
   if (op->event == EVENT_LOAD) add_moved(s, plan, op, g, &t->read[op->tensor], overflow);
   if (op->event == EVENT_STORE || op->event == EVENT_ADD) add_moved(s, plan, op, g, &t->write[op->tensor], overflow);
-  if (op->event == EVENT_PRODUCT) {
+  if (op->counts_tile) {
     t->tiles[TILE_FULL] += g->full;
     t->tiles[TILE_PARTIAL] += n - g->full;
   }
