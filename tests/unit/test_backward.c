@@ -1,0 +1,181 @@
+/* Backward programs: traffic against the H100's counters, gradients against closed forms, FLOPs against the forward's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/algorithms/language/read.h"
+#include "sim/simulate.h"
+
+static Program *program_of(const char *name) {
+  static char text[PROGRAM_TEXT_BYTES];
+  char path[128];
+  Error error = {0};
+  snprintf(path, sizeof path, "tests/programs/%s.walk", name);
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  const size_t length = fread(text, 1, sizeof text, file);
+  fclose(file);
+  Program *p = malloc(sizeof *p);
+  assert_non_null(p);
+  if (program_read(p, text, length, path, &error)) fail_msg("%s", error.message);
+  return p;
+}
+
+static Traffic traffic_of(const Program *p, Shape shape, const Tiling *tiling) {
+  Plan plan;
+  Traffic t;
+  bool overflow = false;
+  Error error = {0};
+  if (shape_complete(&shape, &error) || plan_make(&plan, &shape, tiling, &error)) fail_msg("%s", error.message);
+  schedule_traffic(p, &plan, &t, &overflow);
+  traffic_scale(&t, schedule_heads(p, &plan.shape), &overflow);
+  assert_false(overflow);
+  return t;
+}
+
+/* ---- Counters ---------------------------------------------------------------------------------------------- */
+
+/* The field of a line of CSV without quotes, as a number. */
+static const char *field(const char *line, int n) {
+  for (; n > 0 && line; n--) line = strchr(line, ',') ? strchr(line, ',') + 1 : NULL;
+  assert_non_null(line);
+  return line;
+}
+
+static int column_of(const char *head, const char *name) {
+  const char *at = strstr(head, name);
+  int n = 0;
+  assert_non_null(at);
+  for (const char *k = head; k < at; k++) n += *k == ',';
+  return n;
+}
+
+static int64_t number(const char *line, int n) { return strtoll(field(line, n), NULL, 10); }
+
+typedef struct {
+  int n, n_exact;
+} Judged;
+
+/* What the program of a rung moves in the shape of its row, against what crossed between the SMs and L2. */
+static void judge_row(const char *head, const char *line, const Program *p, Judged *judged) {
+  Shape shape = {.batch = number(line, 2),
+                 .heads = number(line, 3),
+                 .kv_heads = number(line, 4),
+                 .N_q = number(line, 5),
+                 .N_k = number(line, 6),
+                 .d = number(line, 7),
+                 .dtype = DTYPE_FP16,
+                 .causal = number(line, 8) == 1};
+  const Tiling tiling = {.B_r = number(line, 9), .B_c = number(line, 10), .n_splits = 1};
+  const Traffic t = traffic_of(p, shape, &tiling);
+  bool overflow = false;
+  const int64_t read = number(line, column_of(head, "l1tex__m_xbar2l1tex_read_bytes.sum")),
+                written = number(line, column_of(head, "l1tex__m_l1tex2xbar_write_bytes.sum"));
+  const bool exact =
+      traffic_read_bytes(&t, &overflow) == wide(read) && traffic_write_bytes(&t, &overflow) == wide(written);
+  judged->n++;
+  judged->n_exact += exact;
+  if (!exact)
+    print_message("%.60s: read %" PRId64 ", counted %" PRId64 "; written %" PRId64 ", counted %" PRId64 "\n", line,
+                  (int64_t)traffic_read_bytes(&t, &overflow), read, (int64_t)traffic_write_bytes(&t, &overflow),
+                  written);
+}
+
+/* Rows of a rung; a program that does not loop over heads takes those that have a KV head for each query head. */
+static Judged judge_file(const char *path, const char *rung, const Program *p) {
+  static char line[4096], head[4096];
+  Judged judged = {0};
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) {
+    if (strncmp(line, "rung,", 5) == 0) strcpy(head, line);
+    if (strncmp(line, rung, strlen(rung)) != 0 || line[strlen(rung)] != ',') continue;
+    if (p->over_heads || number(line, 3) == number(line, 4)) judge_row(head, line, p, &judged);
+  }
+  fclose(file);
+  return judged;
+}
+
+/* The ladder's kernels in fp16, bf16 and with grouped heads, and the one for Hopper: 92 runs. */
+static void traffic_is_what_the_hardware_counts(void **state) {
+  (void)state;
+  static const char MORE[] = "assets/counters/h100/more/first.csv",
+                    HOPPER[] = "assets/counters/h100/hopper-more/first.csv";
+  static const struct {
+    const char *path, *rung, *program;
+    int n;
+  } FILES[] = {{MORE, "fa2_backward", "ladder-backward", 16},
+               {MORE, "fa2_backward_twice", "ladder-backward-twice", 16},
+               {MORE, "fa2_backward", "ladder-gqa", 20},
+               {HOPPER, "fa3_backward", "ladder-gqa", 20},
+               {MORE, "fa2_backward_twice", "ladder-twice-gqa", 20}};
+  for (size_t k = 0; k < sizeof FILES / sizeof *FILES; k++) {
+    Program *p = program_of(FILES[k].program);
+    const Judged judged = judge_file(FILES[k].path, FILES[k].rung, p);
+    print_message("%s: %d of %d rows equal to the byte\n", FILES[k].rung, judged.n_exact, judged.n);
+    assert_int_equal(judged.n_exact, judged.n);
+    assert_int_equal(judged.n, FILES[k].n);
+    free(p);
+  }
+}
+
+/* What FlashAttention-2 and cuDNN add to dQ, in sectors that L2 reduced: the additions of a program with 128 columns. */
+static void additions_are_the_sectors_reduced_in_L2(void **state) {
+  (void)state;
+  static char line[1024];
+  FILE *file = fopen("assets/counters/h100/backward/first.csv", "rb");
+  Program *p = program_of("ladder-backward");
+  int n = 0;
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) {
+    if (!strstr(line, "dq_dk_dv_loop") && !strstr(line, "sdpa_sm90_flash_bprop")) continue;
+    const Shape shape = {
+        .heads = number(line, 2), .N_q = number(line, 3), .d = number(line, 4), .causal = number(line, 5) == 1};
+    const Traffic t = traffic_of(p, shape, &(Tiling){.B_r = 64, .B_c = 128, .n_splits = 1});
+    int A = 0;
+    while (strcmp(p->tensors[A].text, "A") != 0) A++;
+    const Wide zeros = wide(shape.heads * shape.N_q * shape.d * 4);
+    assert_true(t.write[A] - zeros == wide(32 * number(line, 13)));
+    n++;
+  }
+  fclose(file);
+  free(p);
+  assert_int_equal(n, 8);
+}
+
+/* 2.5 times the forward's products, also under a mask; walked twice, 3.5 times. */
+static void flops_are_those_of_the_papers(void **state) {
+  (void)state;
+  static const struct {
+    const char *program;
+    int halves;
+  } PROGRAMS[] = {{"ladder-backward", 5}, {"ladder-gqa", 5}, {"ladder-backward-twice", 7}, {"ladder-twice-gqa", 7}};
+  const Schedule *forward = schedule_find("fa2");
+  for (int k = 0; k < 4; k++) {
+    Program *p = program_of(PROGRAMS[k].program);
+    for (int causal = 0; causal < 2; causal++) {
+      const Shape shape = {.heads = 6, .kv_heads = p->over_heads ? 2 : 6, .N_q = 1000, .d = 64, .causal = causal};
+      const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1};
+      assert_true(2 * traffic_of(p, shape, &tiling).flops ==
+                  (Wide)PROGRAMS[k].halves * traffic_of(forward, shape, &tiling).flops);
+    }
+    free(p);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(traffic_is_what_the_hardware_counts),
+      cmocka_unit_test(additions_are_the_sectors_reduced_in_L2),
+      cmocka_unit_test(flops_are_those_of_the_papers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
