@@ -11,6 +11,15 @@ Wide place_step(const Schedule *schedule, const Plan *plan, const Cursor *cursor
 /* The fold of events [0, step), steps beyond the end being the end. Equal to traffic_add over all of them. */
 void place_traffic(const Schedule *schedule, const Plan *plan, uint64_t step, Traffic *traffic);
 
+/* How often operation `op` happens before the cursor (NULL: in the whole run) for blocks within these ranges of row
+ * blocks, column blocks and splits; of an OP_TEST, the tiles that it skips. place_count_bytes: the bytes moved. */
+typedef struct {
+  Span of[DIM_COUNT];
+} PlaceBlocks;
+PlaceBlocks place_all_blocks(const Plan *plan);
+Wide place_count(const Schedule *schedule, const Plan *plan, const Cursor *before, int op, const PlaceBlocks *within);
+Wide place_count_bytes(const Schedule *schedule, const Plan *plan, const Cursor *before, int op);
+
 /* The last step before which no more than `bytes` have crossed the SRAM boundary. */
 uint64_t place_of_bytes(const Schedule *schedule, const Plan *plan, Wide bytes);
 
