@@ -124,7 +124,7 @@ static void test_describe_charts(void **state) {
   program_run(&run, "render --scene timeline --step 131 --describe");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "8 CTAs on 108 SMs"));
-  assert_non_null(strstr(run.out, "The present CTA is number 3"));
+  assert_non_null(strstr(run.out, "Shown is CTA 4"));
   assert_non_null(strstr(run.out, "it takes 34 steps"));
   program_run(&run, "render --scene charts --chart pie --describe");
   assert_int_equal(run.exit_status, 2);

@@ -5,350 +5,207 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/line_words.h"
 #include "viz/text/number.h"
 
 /* ---- The sentences --------------------------------------------------------------------------------------------
  *
- * {X} the block, {i} {j} {s} its indices, {bytes} of the event; {read} {written} {size} of its tensor so far and in
- * all; {row} the row that is computed, {old} {new} {best} its maximum before, after and in the tile, {factor} {sum}
- * {l0} {l} {masked} {kept} {cols} {bad}; {n} {spared} {allspared} of a gesture of skips; {total} {whole} of the run;
- * {dtype} {flops} {rows} {title}. Of two variants the tile's place chooses one. */
+ * {X} the blocks, {line} the program's statement, {bytes} of the event, {name} what it moves, {read} {written} of it so
+ * far, {size}; {load} of {loads}, {more} to come, {store} of {stores}; {kernel} {writer} {reader}; {i} {j} {part}
+ * {parts}; {rows} {cols} {scores} of the tile, {hidden} of them by the mask, {seeing} rows that see a key; {row} the
+ * row that is computed: {kept} keys it sees here, {hid} it does not, {seen} with those before, {left} after; its values
+ * {old} {best} {new} {factor} {was} {sum} {div} by name {Old} {Best} {New} {Sum} {Div}; {Total} the block that is added
+ * to or divided, {tile} of {tiles}, {added}; {skip} of {skips}, {unread} {unwritten}; {flops} {bad} {dtype};
+ * {inputs} {steps} {total} {whole} of the run. */
 
-typedef enum {
-  SAY_START = 0,
-  SAY_END,
-  SAY_LOAD_KEPT,
-  SAY_LOAD_Q_AGAIN,
-  SAY_LOAD_K,
-  SAY_LOAD_K_AGAIN,
-  SAY_LOAD_V,
-  SAY_LOAD_V_AGAIN,
-  SAY_LOAD_S,
-  SAY_LOAD_P,
-  SAY_LOAD_O,
-  SAY_LOAD_O_PART,
-  SAY_LOAD_STATS,
-  SAY_LOAD_STATS_PART,
-  SAY_PRODUCT,
-  SAY_PRODUCT_STORED,
-  SAY_PRODUCT_PARTIAL,
-  SAY_MASK,
-  SAY_MASK_ALL,
-  SAY_MASK_UNKNOWN,
-  SAY_MAX_FIRST,
-  SAY_MAX_LARGER,
-  SAY_MAX_SAME,
-  SAY_MAX_HIDDEN,
-  SAY_MAX_WITHOUT,
-  SAY_MAX_UNKNOWN,
-  SAY_MAX_PARTS,
-  SAY_RESCALE_FIRST,
-  SAY_RESCALE_SHRINKS,
-  SAY_RESCALE_NOTHING,
-  SAY_RESCALE_WITHOUT,
-  SAY_RESCALE_UNKNOWN,
-  SAY_ADD_FIRST,
-  SAY_ADD,
-  SAY_ADD_LAST,
-  SAY_ADD_HIDDEN,
-  SAY_ADD_OVERFLOW,
-  SAY_ADD_UNKNOWN,
-  SAY_ADD_PASS,
-  SAY_ADD_PART,
-  SAY_SKIP,
-  SAY_SKIP_MORE,
-  SAY_DIVIDE,
-  SAY_DIVIDE_AGAIN,
-  SAY_DIVIDE_UNKNOWN,
-  SAY_DIVIDE_BROKEN,
-  SAY_DIVIDE_P,
-  SAY_STORE_O,
-  SAY_STORE_O_ZERO,
-  SAY_STORE_O_AGAIN,
-  SAY_STORE_O_PART,
-  SAY_STORE_S,
-  SAY_STORE_P,
-  SAY_STORE_STATS,
-  SAY_STORE_STATS_ZERO,
-  SAY_STORE_STATS_AGAIN,
-  SAY_OTHER,
-  SAY_COUNT
-} Say;
+enum { STATEMENT_WORDS = 12 };
 
 typedef struct {
-  const char *name, *what[NARRATION_VARIANTS], *why[NARRATION_VARIANTS];
+  LineShape shape;
+  const char *name;
+  Need needs[NARRATION_NEEDS_MAX];
+  const char *what, *why;
 } Sentence;
 
-_Static_assert((int)SAY_COUNT <= (int)NARRATION_SITUATIONS_MAX, "a list of situations has room for all of them");
+#define COMES    "{X} comes back from HBM: {bytes}."
+#define LOAD     "Load {X} from HBM: {bytes}."
+#define NTH_LOAD "Load {load} of {loads} of this block; {read} of {name} so far."
+#define STORE    "Store {line}: {bytes}."
+#define SO_FAR   "{total} of {whole} have moved so far."
+#define EVERY    "Every row of {Left} meets every row of {Right}."
+#define IN_VAIN  "No row sees a key here: computed in vain."
+#define KEEPS    "Row {row} keeps {kept} of {cols} scores."
+#define MASKED   "A masked score becomes {masked}."
+#define MAX_IS   "max({Old} {old}, best score {best}) = {new}."
+#define UNTIL    "{New} = {new}, until a larger score comes."
+#define SKIP     "Skip {skip} of {skips}, {outer}: no row sees these keys."
 
-#define ONE(text)                                                                                                      \
-  { text, NULL }
-#define TWO(a, b)                                                                                                      \
-  { a, b }
+// clang-format off
+static const Sentence SENTENCES[] = {
+    {LINE_SHAPES, "start", {NEED_START}, "Nothing has moved yet: {inputs} are in HBM.",
+     "This run moves {whole} between HBM and SRAM."},
+    {LINE_SHAPES, "end", {NEED_END}, "All {steps} steps are done.", "{total} crossed between HBM and SRAM in all."},
 
-static const Sentence SENTENCES[SAY_COUNT] = {
-    [SAY_START] = {"start", ONE("Nothing has moved yet: Q, K and V lie in HBM."),
-                   ONE("{title} is going to move {whole} between HBM and SRAM.")},
-    [SAY_END] = {"end", ONE("That was the last step: O is complete in HBM."),
-                 ONE("{total} crossed between HBM and SRAM in all.")},
-    [SAY_LOAD_KEPT] = {"load what stays", TWO("{X} comes from HBM into SRAM: {bytes}.", "Load {X}: {bytes} from HBM."),
-                       TWO("It stays on chip while everything that it meets passes by.",
-                           "It is read once, and kept until all its tiles are done.")},
-    [SAY_LOAD_Q_AGAIN] = {"load Q again", ONE("{X} comes into SRAM: {bytes}."),
-                          ONE("Q comes anew for each column of tiles: {read} read so far, of a Q of {size}.")},
-    [SAY_LOAD_K] = {"load K", TWO("{X} comes from HBM into SRAM: {bytes}.", "Load {X}: {bytes} from HBM."),
-                    TWO("Tile S[{i},{j}] is Q[{i}] times {X}, so both have to be on chip.",
-                        "The rows of Q[{i}] are about to meet these keys.")},
-    [SAY_LOAD_K_AGAIN] = {"load K again", TWO("{X} comes into SRAM: {bytes}.", "Load {X}: {bytes} from HBM."),
-                          TWO("Every row block asks again: {read} of K read so far, and K has {size}.",
-                              "SRAM could not keep it: K has {size}, and {read} of it were read so far.")},
-    [SAY_LOAD_V] = {"load V", TWO("{X} comes from HBM into SRAM: {bytes}.", "Load {X}: {bytes} from HBM."),
-                    TWO("The weights of this tile will mix its rows into O[{i}].",
-                        "Scores say how much of each of these rows goes into O[{i}].")},
-    [SAY_LOAD_V_AGAIN] = {"load V again", TWO("{X} comes into SRAM: {bytes}.", "Load {X}: {bytes} from HBM."),
-                          TWO("Every row block asks again: {read} of V read so far, and V has {size}.",
-                              "The weights of this tile will mix its rows into O[{i}].")},
-    [SAY_LOAD_S] = {"load S", ONE("{X} comes back from HBM: {bytes}."),
-                    TWO("The pass before left it there. Now each row needs all its scores.",
-                        "A score that goes out to HBM and comes back is paid for twice.")},
-    [SAY_LOAD_P] = {"load P", ONE("{X} comes back from HBM: {bytes}."),
-                    ONE("The weights were written by the pass before: one more round trip.")},
-    [SAY_LOAD_O] = {"load O", ONE("{X} comes back from HBM, unfinished: {bytes}."),
-                    ONE("Another column of keys has something to add to it: {read} of O read so far.")},
-    [SAY_LOAD_O_PART] = {"load a part of O", ONE("Part {s} of O[{i}] comes in: {bytes}."),
-                         ONE("Each part has seen only its own keys; now they are put together.")},
-    [SAY_LOAD_STATS] = {"load m and l", ONE("m and l of these rows come back: {bytes}."),
-                        ONE("They say what O was measured against, and how much was summed.")},
-    [SAY_LOAD_STATS_PART] = {"load a part's m and l", ONE("The statistics of part {s} come in: {bytes}."),
-                             ONE("They say how much this part of O weighs against the others.")},
-    [SAY_PRODUCT] = {"product",
-                     TWO("Every row of Q[{i}] meets every key of K[{j}]: {X}.", "{X} = Q[{i}] K[{j}]ᵀ / √d."),
-                     TWO("{rows} × {cols} scores from {flops}. They never leave the chip.",
-                         "A score says how much a query cares for a key. These stay on chip.")},
-    [SAY_PRODUCT_STORED] = {"product to be stored", ONE("Every row of Q[{i}] meets every key of K[{j}]: {X}."),
-                            ONE("{rows} × {cols} scores from {flops}. Next they go out to HBM.")},
-    [SAY_PRODUCT_PARTIAL] = {"product of a partial tile", ONE("Every row of Q[{i}] meets every key of K[{j}]: {X}."),
-                             ONE("The mask cuts through this tile: it is computed whole, and cut next.")},
-    [SAY_MASK] = {"mask", ONE("The mask strikes scores out: row {row} keeps {kept} of {cols}."),
-                  TWO("A masked score becomes −∞, and e to the power of that is 0.",
-                      "Those keys come after the query, or too far before it: weight 0.")},
-    [SAY_MASK_ALL] = {"mask a row's whole tile", ONE("Row {row} may see no key of this tile: all of them are masked."),
-                      ONE("Other rows of the block do see some, so the tile had to be computed.")},
-    [SAY_MASK_UNKNOWN] = {"mask, no row computed", ONE("The mask strikes out part of {X}."),
-                          ONE("A masked score becomes −∞, and e to the power of that is 0.")},
-    [SAY_MAX_FIRST] = {"first maximum", ONE("The first tile of row {row}: its largest score is {new}."),
-                       ONE("All that follows is measured against it, so no exponential can overflow.")},
-    [SAY_MAX_LARGER] = {"larger score",
-                        TWO("A larger score arrived: {new} > {old}.", "Row {row} has a new maximum: {new}, not {old}."),
-                        TWO("What was summed so far was measured against {old}: it shrinks by {factor}.",
-                            "All that row {row} has summed must now shrink by {factor}.")},
-    [SAY_MAX_SAME] = {"no larger score",
-                      TWO("No larger score: {best} here, and m is {old}.",
-                          "The best score of this tile is {best}; m stays {old}."),
-                      TWO("Nothing to rescale in row {row}.", "What row {row} has summed so far stays as it is.")},
-    [SAY_MAX_HIDDEN] = {"no visible score", ONE("Row {row} sees no key of this tile: m stays {old}."),
-                        ONE("Nothing to rescale, and nothing to add.")},
-    [SAY_MAX_WITHOUT] = {"maximum left out", ONE("The maximum is left out: m stays 0."),
-                         ONE("The largest score here is {best}; watch what e to that power does in {dtype}.")},
-    [SAY_MAX_UNKNOWN] = {"maximum, no row computed", ONE("Each row looks for a score of this tile above its m."),
-                         ONE("Where there is one, all that the row has summed has to shrink.")},
-    [SAY_MAX_PARTS] = {"maximum over parts", ONE("Did part {s} see the largest score of these rows?"),
-                       ONE("All parts will be measured against one maximum.")},
-    [SAY_RESCALE_FIRST] = {"first rescale", ONE("Row {row} has summed nothing yet: l and O are 0."),
-                           ONE("From the next tile on, this is where they shrink when m rises.")},
-    [SAY_RESCALE_SHRINKS] = {"rescale",
-                             TWO("l and O shrink: × e^({old} − {new}) = {factor}.",
-                                 "Row {row}: l and O times {factor}."),
-                             TWO("Now old and new weights refer to the same {new}, and can be added.",
-                                 "It is as if m had been {new} from the start: the result stays exact.")},
-    [SAY_RESCALE_NOTHING] = {"nothing to rescale", ONE("No larger score: × 1, nothing to rescale in row {row}."),
-                             ONE("Other rows of this tile may have found one, and shrink now.")},
-    [SAY_RESCALE_WITHOUT] = {"rescale left out", ONE("Without a maximum there is nothing to rescale: × 1."),
-                             ONE("It saves work, and it overflows as soon as scores are large.")},
-    [SAY_RESCALE_UNKNOWN] = {"rescale, no row computed",
-                             ONE("Rows whose maximum rose shrink: l and O times e^(m − m′)."),
-                             ONE("Then old and new weights refer to the same maximum.")},
-    [SAY_ADD_FIRST] = {"first weights", ONE("Scores become weights, and mix V[{j}] into O[{i}]."),
-                       ONE("The first weights of row {row} sum to l = {l}.")},
-    [SAY_ADD] = {"weights",
-                 TWO("Scores become weights, and mix V[{j}] into O[{i}].", "P = e^(S − m); O[{i}] += P V[{j}]."),
-                 TWO("Row {row}: its weights here sum to {sum}, so l goes from {l0} to {l}.",
-                     "Row {row}: l grows from {l0} to {l}; the tile is used up, and forgotten.")},
-    [SAY_ADD_LAST] = {"last weights", ONE("The last tile of these rows: V[{j}] is mixed into O[{i}]."),
-                      ONE("Row {row} has seen all its keys: l = {l} is final.")},
-    [SAY_ADD_HIDDEN] = {"weights all 0", ONE("V[{j}] is mixed into O[{i}], for the rows that see it."),
-                        ONE("All weights of row {row} are 0 here: l stays {l}.")},
-    [SAY_ADD_OVERFLOW] = {"overflow", ONE("{bad} of {cols} exponentials of row {row} are too large for {dtype}."),
-                          ONE("O is not a number any more. This is why the maximum is taken off first.")},
-    [SAY_ADD_UNKNOWN] = {"weights, no row computed", ONE("Scores become weights, and mix V[{j}] into O[{i}]."),
-                         ONE("Each row's l grows by the sum of its weights; the tile is forgotten.")},
-    [SAY_ADD_PASS] = {"weights of an earlier pass", ONE("{X} mixes the rows of V[{j}] into O[{i}]."),
-                      ONE("These weights are final: an earlier pass has divided them by l.")},
-    [SAY_ADD_PART] = {"a part is added", ONE("Part {s} is added to O[{i}], times e^(its maximum − m)."),
-                      ONE("Parts that saw larger scores count for more.")},
-    [SAY_SKIP] = {"skip", ONE("S[{i},{j}] is struck out: the mask hides all of it."),
-                  ONE("Never loaded, never computed: {allspared} spared so far.")},
-    [SAY_SKIP_MORE] = {"more skips", ONE("{n} tiles struck out: the mask hides all of them."),
-                       ONE("Never loaded: {spared} here, {allspared} so far.")},
-    [SAY_DIVIDE] = {"divide by l", ONE("O[{i}] is divided by l: the weights of each row sum to 1."),
-                    ONE("Row {row}: l = {l}. Only now is it an average of the rows of V.")},
-    [SAY_DIVIDE_AGAIN] = {"divide by l for now", ONE("O[{i}] is divided by l before it leaves the chip."),
-                          ONE("Row {row}: l = {l} so far. When it comes back, this is undone.")},
-    [SAY_DIVIDE_UNKNOWN] = {"divide, no row computed", ONE("O[{i}] is divided by l: the weights of each row sum to 1."),
-                            ONE("Until here only sums were kept.")},
-    [SAY_DIVIDE_BROKEN] = {"divide what overflowed", ONE("O / l of row {row} is not a number."),
-                           ONE("An exponential overflowed {dtype} on the way.")},
-    [SAY_DIVIDE_P] = {"scores to weights", ONE("{X} = e^(S − m) / l: scores become weights."),
-                      ONE("The row is known whole, so m and l are final: nothing is rescaled.")},
-    [SAY_STORE_O] = {"store O", ONE("{X} goes out to HBM: {bytes}."),
-                     ONE("It is finished, and written once: {written} of {size} so far.")},
-    [SAY_STORE_O_ZERO] = {"store O = 0", ONE("{X} = 0 goes out to HBM: {bytes}."),
-                          ONE("Between columns of tiles O will wait there, so it has to begin there.")},
-    [SAY_STORE_O_AGAIN] = {"store unfinished O", ONE("{X} goes back to HBM: {bytes}."),
-                           ONE("The next column of tiles fetches it again: {written} written so far.")},
-    [SAY_STORE_O_PART] = {"store a part of O", ONE("Part {s} of O[{i}] goes out to HBM: {bytes}."),
-                          ONE("Other parts are computed elsewhere; they meet in the last pass.")},
-    [SAY_STORE_S] = {"store S", ONE("{X} goes out to HBM: {bytes}."),
-                     TWO("The next pass starts from there: {written} of S are out so far.",
-                         "All of S takes {size}. Each pass is a kernel, and leaves its result in HBM.")},
-    [SAY_STORE_P] = {"store P", ONE("{X} goes out to HBM: {bytes}."),
-                     ONE("It will be read again for P V: {written} of P are out so far.")},
-    [SAY_STORE_STATS] = {"store statistics", ONE("m + log l of these rows goes out: {bytes}."),
-                         ONE("One number a row says how O was scaled, to whoever needs it later.")},
-    [SAY_STORE_STATS_ZERO] = {"store m = −∞, l = 0", ONE("m = −∞ and l = 0 of these rows go out: {bytes}."),
-                              ONE("Nothing has been seen yet, and the statistics wait in HBM.")},
-    [SAY_STORE_STATS_AGAIN] = {"store m and l", ONE("m and l of these rows go back to HBM: {bytes}."),
-                               ONE("They have to travel with O: without them it could not be gone on with.")},
-    [SAY_OTHER] = {"other", ONE("{X}: {kind}."), ONE("{total} of {whole} have crossed so far.")},
+    {LINE_LOAD, "load from another kernel", {NEED_STORED_BY_KERNEL}, COMES,
+     "Kernel {writer} stored it; load {load} of {loads}."},
+    {LINE_LOAD, "load what was stored", {NEED_STORED_BEFORE}, COMES,
+     "It was stored before; load {load} of {loads} of this block."},
+    {LINE_LOAD, "load once", {NEED_ONLY_LOAD}, LOAD, "The whole run loads it only once."},
+    {LINE_LOAD, "first load", {NEED_FIRST_LOAD}, LOAD, "The first of {loads} loads of this block."},
+    {LINE_LOAD, "load again for a row block", {NEED_FOR_ROWS}, "Load {X} again, for row block {i}: {bytes}.", NTH_LOAD},
+    {LINE_LOAD, "load again for a column block", {NEED_FOR_COLUMNS}, "Load {X} again, for column block {j}: {bytes}.",
+     NTH_LOAD},
+    {LINE_LOAD, "load again for a part", {NEED_FOR_PART}, "Load {X} again, for part {part} of {parts}: {bytes}.",
+     NTH_LOAD},
+    {LINE_LOAD, "load again for a kernel", {NEED_FOR_KERNEL}, "Load {X} again, for kernel {kernel}: {bytes}.", NTH_LOAD},
+    {LINE_LOAD, "load again for a loop", {NEED_FOR_LOOP}, "Load {X} again: {bytes}.",
+     "An earlier loop loaded it too; load {load} of {loads}."},
+    {LINE_LOAD, "load", {0}, LOAD, SO_FAR},
+
+    {LINE_STORE, "add in HBM", {NEED_IS_ADD}, "Add to {X} in HBM: {bytes}.", SO_FAR},
+    {LINE_STORE, "store for another kernel", {NEED_READ_BY_KERNEL, NEED_WRITTEN}, STORE,
+     "Kernel {reader} loads it; {written} of {name} written so far."},
+    {LINE_STORE, "store for a kernel", {NEED_READ_BY_KERNEL}, STORE, "Kernel {reader} loads it."},
+    {LINE_STORE, "store once", {NEED_NEVER_LOADED_LATER, NEED_ONLY_STORE, NEED_WRITTEN}, STORE,
+     "Its only store, and no load follows: {written} of {size} of {name}."},
+    {LINE_STORE, "store several values once", {NEED_NEVER_LOADED_LATER, NEED_ONLY_STORE}, STORE,
+     "Its only store, and no load follows."},
+    {LINE_STORE, "last store", {NEED_NEVER_LOADED_LATER, NEED_LAST_STORE}, STORE,
+     "The last of its {stores} stores; no load follows."},
+    {LINE_STORE, "store to load again", {NEED_LOADED_LATER}, STORE, "Loads of this block still to come: {more}."},
+    {LINE_STORE, "store", {NEED_STORES_KNOWN}, STORE, "Store {store} of {stores} of this block."},
+    {LINE_STORE, "store, no more known", {0}, STORE, SO_FAR},
+
+    {LINE_PRODUCT, "product in vain", {NEED_VAIN}, "{line}.", "No row sees a key here: {flops} in vain."},
+    {LINE_PRODUCT, "product of a partial tile", {NEED_HIDDEN, NEED_SCORES}, "{line}.",
+     "{flops} for {scores} scores; the mask hides {hidden} of them."},
+    {LINE_PRODUCT, "product", {NEED_PAIRS, NEED_SCORES, NEED_ON_CHIP}, EVERY,
+     "{rows} × {cols} scores from {flops}; they never leave the chip."},
+    {LINE_PRODUCT, "product to be stored", {NEED_PAIRS, NEED_SCORES}, EVERY, "{rows} × {cols} scores from {flops}."},
+    {LINE_PRODUCT, "product on chip", {NEED_AREA, NEED_ON_CHIP}, "{line}.",
+     "{flops} for {rows} × {cols} pairs; it never leaves the chip."},
+    {LINE_PRODUCT, "product of tiles", {NEED_AREA}, "{line}.", "{flops} for {rows} × {cols} pairs."},
+    {LINE_PRODUCT, "other product", {0}, "{line}.", "It takes {flops}."},
+
+    {LINE_MASK, "mask in vain", {NEED_VAIN}, "All {scores} scores of {X} get masked.", IN_VAIN},
+    {LINE_MASK, "mask a row's whole tile", {NEED_UNSEEN, NEED_COUNTED},
+     "Row {row} sees no key here: its {cols} scores become {masked}.", "{seeing} of {rows} rows see a key."},
+    {LINE_MASK, "mask keys after the row", {NEED_SEEN, NEED_HIDDEN_AFTER}, KEEPS,
+     "{hid} keys come after it: their scores become {masked}."},
+    {LINE_MASK, "mask keys before the row", {NEED_SEEN, NEED_HIDDEN_BEFORE}, KEEPS,
+     "{hid} keys lie before its window: their scores become {masked}."},
+    {LINE_MASK, "mask by blocks", {NEED_SEEN, NEED_HIDDEN_PATTERN}, KEEPS,
+     "The pattern hides {hid} keys: their scores become {masked}."},
+    {LINE_MASK, "mask", {NEED_SEEN}, KEEPS, MASKED},
+    {LINE_MASK, "mask, no row computed", {NEED_HIDDEN}, "The mask hides {hidden} of {scores} scores.", MASKED},
+    {LINE_MASK, "mask, nothing known", {0}, "{line}.", MASKED},
+
+    {LINE_MAXIMUM, "maximum left out", {NEED_WITHOUT_MAX}, "The maximum is left out: {New} is {new}.",
+     "The best score of row {row} here is {best}."},
+    {LINE_MAXIMUM, "no visible score", {NEED_UNSEEN, NEED_KEPT, NEED_MAXIMUM}, "Row {row} sees no key here: {New} stays {new}.",
+     "{line}."},
+    {LINE_MAXIMUM, "first keys of a part", {NEED_FIRST_KEYS, NEED_MAXIMUM, NEED_PART},
+     "First keys row {row} sees in part {part}: best score {best}.", UNTIL},
+    {LINE_MAXIMUM, "first keys", {NEED_FIRST_KEYS, NEED_MAXIMUM},
+     "First keys row {row} sees: best score {best}.", UNTIL},
+    {LINE_MAXIMUM, "larger score", {NEED_ROSE, NEED_MAXIMUM}, MAX_IS,
+     "Row {row} has a larger maximum: {new}, not {old}."},
+    {LINE_MAXIMUM, "no larger score", {NEED_KEPT, NEED_MAXIMUM}, MAX_IS,
+     "Row {row} has no larger score here: its maximum stays."},
+    {LINE_MAXIMUM, "maximum of a value and scores", {NEED_MAX_OF_TILE}, MAX_IS, "Row {row}."},
+    {LINE_MAXIMUM, "maximum of parts", {NEED_MAX_OF_VALUE, NEED_OVER_PARTS}, "max({Old} {old}, {Best} {best}) = {new}.",
+     "Row {row}, part {part} of {parts}."},
+    {LINE_MAXIMUM, "maximum of values", {NEED_MAX_OF_VALUE}, "max({Old} {old}, {Best} {best}) = {new}.", "Row {row}."},
+    {LINE_MAXIMUM, "maximum in vain", {NEED_VAIN}, "{line}.", IN_VAIN},
+    {LINE_MAXIMUM, "maximum, no row computed", {0}, "{line}.", "A maximum for each of {rows} rows."},
+
+    {LINE_SCALE, "scale what was divided", {NEED_DIVIDED, NEED_DIVISOR}, "{line}.",
+     "{Total} was divided before; row {row}: times {div}."},
+    {LINE_SCALE, "nothing to scale in a part", {NEED_NO_KEYS, NEED_PART}, "{line}.",
+     "Row {row} has seen no key of part {part} yet: nothing to scale."},
+    {LINE_SCALE, "nothing to scale", {NEED_NO_KEYS}, "{line}.", "Row {row} has seen no key yet: nothing to scale."},
+    {LINE_SCALE, "scale by one", {NEED_FACTOR_ONE}, "{line}.", "Row {row}: times 1, nothing changes."},
+    {LINE_SCALE, "scale", {NEED_FACTOR, NEED_SUM}, "{line}.",
+     "Row {row}: times {factor}; {Sum} goes from {was} to {sum}."},
+    {LINE_SCALE, "scale by a factor", {NEED_FACTOR}, "{line}.", "Row {row}: times {factor}."},
+    {LINE_SCALE, "scale in vain", {NEED_VAIN}, "{line}.", IN_VAIN},
+    {LINE_SCALE, "scale, no row computed", {0}, "{line}.", "A factor for each of {rows} rows."},
+
+    {LINE_ADD, "overflow", {NEED_OVERFLOW}, "{line}.", "{bad} of {cols} exponentials of row {row} overflow {dtype}."},
+    {LINE_ADD, "add in vain", {NEED_VAIN}, "{line}.", IN_VAIN},
+    {LINE_ADD, "no key to add", {NEED_UNSEEN, NEED_SUM_STAYS}, "{line}.",
+     "Row {row} sees no key here: {Sum} stays {sum}."},
+    {LINE_ADD, "no key in a tile", {NEED_UNSEEN}, "{line}.", "Row {row} sees no key here; tile {tile} of {tiles}."},
+    {LINE_ADD, "all keys of a part", {NEED_ALL_KEYS, NEED_SUM_IS_NOW, NEED_PART}, "{line}.",
+     "Row {row} has seen all {seen} keys of part {part}: {Sum} = {sum}."},
+    {LINE_ADD, "all keys", {NEED_ALL_KEYS, NEED_SUM_IS_NOW}, "{line}.",
+     "Row {row} has seen all its {seen} keys: {Sum} = {sum}."},
+    {LINE_ADD, "first keys added, of a part", {NEED_FIRST_KEYS, NEED_SUM_IS_NOW, NEED_PART}, "{line}.",
+     "First keys of row {row} in part {part}: {Sum} = {sum}."},
+    {LINE_ADD, "first keys added", {NEED_FIRST_KEYS, NEED_SUM_IS_NOW}, "{line}.",
+     "First keys of row {row}: {Sum} = {sum}; {left} keys to come."},
+    {LINE_ADD, "part added", {NEED_FACTOR, NEED_SUM}, "{line}.",
+     "Row {row}, part {part} of {parts}: times {factor}; {Sum} becomes {sum}."},
+    {LINE_ADD, "keys added", {NEED_SUM}, "{line}.",
+     "Row {row}: {Sum} goes from {was} to {sum}; {left} keys to come."},
+    {LINE_ADD, "tile added", {NEED_AREA}, "{line}.", "Tile {tile} of {tiles} is added to {Total}."},
+    {LINE_ADD, "added", {0}, "{line}.", "Addition {tile} of {tiles} to {Total}."},
+
+    {LINE_DIVIDE, "not a number", {NEED_BROKEN}, "{line}.", "Row {row} of {Total} is not a number; {Div} = {div}."},
+    {LINE_DIVIDE, "divide an empty row", {NEED_EMPTY_ROW}, "{line}.", "Row {row} sees no key: its {Total} is 0."},
+    {LINE_DIVIDE, "divide for now", {NEED_UNFINISHED, NEED_DIVISOR}, "{line}.",
+     "Row {row}: {Div} = {div}; {added} of {tiles} tiles are added."},
+    {LINE_DIVIDE, "divide for now, no row computed", {NEED_UNFINISHED}, "{line}.",
+     "{added} of {tiles} tiles are added."},
+    {LINE_DIVIDE, "divide", {NEED_FINISHED, NEED_DIVISOR}, "{line}.",
+     "Row {row}: {Div} = {div}; all {tiles} additions to {Total} are done."},
+    {LINE_DIVIDE, "divide, no row computed", {NEED_FINISHED}, "{line}.", "All {tiles} additions to {Total} are done."},
+    {LINE_DIVIDE, "divide by a value", {NEED_DIVISOR}, "{line}.", "Row {row}: {Div} = {div}."},
+    {LINE_DIVIDE, "divide, nothing known", {0}, "{line}.", SO_FAR},
+
+    {LINE_SET, "set in vain", {NEED_VAIN}, "{line}.", IN_VAIN},
+    {LINE_SET, "set a row's value", {NEED_SUM_IS_NOW}, "{line}.", "Row {row}: {Sum} = {sum}."},
+    {LINE_SET, "set what no key is seen of", {NEED_UNSEEN}, "{line}.", "Row {row} sees no key here."},
+    {LINE_SET, "set what is seen", {NEED_SEEN}, "{line}.", "Row {row} sees {kept} of {cols} keys here."},
+    {LINE_SET, "set a tile", {NEED_AREA}, "{line}.", "{rows} × {cols} values."},
+    {LINE_SET, "set", {0}, "{line}.", SO_FAR},
+
+    {LINE_SKIP, "skip, stores too", {NEED_STORES_SPARED}, SKIP,
+     "So far {unread} are not loaded, {unwritten} not stored."},
+    {LINE_SKIP, "skip", {0}, SKIP, "So far {unread} are not loaded."},
+
+    {LINE_SHAPES, "other", {0}, "{line}.", SO_FAR},
 };
+// clang-format on
 
-/* ---- Which of them -------------------------------------------------------------------------------------------- */
+enum { N_SENTENCES = sizeof SENTENCES / sizeof *SENTENCES };
+_Static_assert((int)N_SENTENCES <= (int)NARRATION_SITUATIONS_MAX, "a list of situations has room for all of them");
 
-static bool is_masked(const Snapshot *s) { return s->problem.shape.causal || s->problem.shape.window; }
-
-/* What crosses HBM in both directions in this run waits there between its uses. */
-static bool comes_and_goes(const Snapshot *s, int tensor) {
-  return s->whole.read[tensor] > 0 && s->whole.write[tensor] > 0;
-}
-
-static Wide size_of(const Snapshot *s, int tensor) {
-  const SnapshotGrid *g = &s->grid;
-  const Wide N_q = wide(g->N_q), N_k = wide(g->N_k), d = wide(g->d), e = wide(g->element_bytes);
-  switch (tensor) {
-  case TENSOR_K:
-  case TENSOR_V: return N_k * d * e;
-  case TENSOR_S:
-  case TENSOR_P: return N_q * N_k * e;
-  case TENSOR_STATS: return N_q * 2 * STATS_BYTES;
-  default: return N_q * d * e;
-  }
-}
-
-static Say say_load(const Snapshot *s) {
-  const Event *e = &s->event;
-  const bool inner_is_K = !s->grid.column_by_column, again = snapshot_was_loaded(s, e);
-  const bool stays = s->grid.n_laps == 1 && !s->grid.at_work;
-  switch (e->tensor) {
-  case TENSOR_Q: return again ? SAY_LOAD_Q_AGAIN : inner_is_K || stays ? SAY_LOAD_KEPT : SAY_LOAD_Q_AGAIN;
-  case TENSOR_K: return !inner_is_K ? SAY_LOAD_KEPT : again ? SAY_LOAD_K_AGAIN : SAY_LOAD_K;
-  case TENSOR_V: return !inner_is_K ? SAY_LOAD_KEPT : again ? SAY_LOAD_V_AGAIN : SAY_LOAD_V;
-  case TENSOR_S: return SAY_LOAD_S;
-  case TENSOR_P: return SAY_LOAD_P;
-  case TENSOR_O: return s->problem.tiling.n_splits > 1 ? SAY_LOAD_O_PART : SAY_LOAD_O;
-  case TENSOR_STATS: return s->problem.tiling.n_splits > 1 ? SAY_LOAD_STATS_PART : SAY_LOAD_STATS;
-  default: return SAY_OTHER;
-  }
-}
-
-static Say say_store(const Snapshot *s) {
-  const Event *e = &s->event;
-  const bool returns = comes_and_goes(s, e->tensor), nothing_yet = s->traffic.flops == 0;
-  switch (e->tensor) {
-  case TENSOR_S: return SAY_STORE_S;
-  case TENSOR_P: return SAY_STORE_P;
-  case TENSOR_O:
-    if (!returns) return SAY_STORE_O;
-    if (nothing_yet) return SAY_STORE_O_ZERO;
-    if (s->problem.tiling.n_splits > 1) return s->traffic.read[TENSOR_O] > 0 ? SAY_STORE_O : SAY_STORE_O_PART;
-    return SAY_STORE_O_AGAIN;
-  case TENSOR_STATS:
-    if (s->problem.tiling.n_splits > 1 || !returns) return SAY_STORE_STATS;
-    return nothing_yet ? SAY_STORE_STATS_ZERO : SAY_STORE_STATS_AGAIN;
-  default: return SAY_OTHER;
-  }
-}
-
-static bool has_row(const Snapshot *s) { return s->row.is_computed && s->row.row >= 0 && s->row.tile >= 0; }
-
-static Say say_max(const Snapshot *s) {
-  const SnapshotRow *r = &s->row;
-  if (s->event.j < 0) return SAY_MAX_PARTS;
-  if (!has_row(s)) return SAY_MAX_UNKNOWN;
-  if (r->without_max) return SAY_MAX_WITHOUT;
-  if (r->block_max == -INFINITY) return SAY_MAX_HIDDEN;
-  if (r->m_old == -INFINITY) return SAY_MAX_FIRST;
-  return r->m_new > r->m_old ? SAY_MAX_LARGER : SAY_MAX_SAME;
-}
-
-static Say say_rescale(const Snapshot *s) {
-  const SnapshotRow *r = &s->row;
-  if (!has_row(s)) return SAY_RESCALE_UNKNOWN;
-  if (r->without_max) return SAY_RESCALE_WITHOUT;
-  if (r->m_old == -INFINITY) return SAY_RESCALE_FIRST;
-  return r->m_new > r->m_old ? SAY_RESCALE_SHRINKS : SAY_RESCALE_NOTHING;
-}
-
-static Say say_add(const Snapshot *s) {
-  const SnapshotRow *r = &s->row;
-  if (s->event.j < 0) return SAY_ADD_PART;
-  if (s->grid.n_laps > 1) return SAY_ADD_PASS;
-  if (!has_row(s)) return SAY_ADD_UNKNOWN;
-  if (r->n_overflowed > 0) return SAY_ADD_OVERFLOW;
-  if (r->block_max == -INFINITY) return SAY_ADD_HIDDEN;
-  const BandRow band = band_row(&s->grid.mask.band, s->grid.B_r, s->grid.B_c, s->event.i);
-  if (s->event.j + 1 == band.computed.end) return SAY_ADD_LAST;
-  return r->l_old == 0 ? SAY_ADD_FIRST : SAY_ADD;
-}
-
-static Say say_divide(const Snapshot *s) {
-  const SnapshotRow *r = &s->row;
-  if (s->event.tensor == TENSOR_P) return SAY_DIVIDE_P;
-  if (!has_row(s) || r->phase < ROW_ACCUMULATED) return SAY_DIVIDE_UNKNOWN;
-  for (int64_t k = 0; k < r->n_O; k++)
-    if (!isfinite(r->O[k])) return SAY_DIVIDE_BROKEN;
-  return comes_and_goes(s, TENSOR_O) && s->grid.column_by_column ? SAY_DIVIDE_AGAIN : SAY_DIVIDE;
-}
-
-static Say say_mask(const Snapshot *s) {
-  const SnapshotRow *r = &s->row;
-  if (!has_row(s)) return SAY_MASK_UNKNOWN;
-  return r->n_masked >= r->n_cols ? SAY_MASK_ALL : SAY_MASK;
-}
-
-static Say say_of(const Snapshot *s) {
-  if (!s->has_event) return SAY_START;
-  if (s->step == s->n_steps) return SAY_END;
-  switch (s->event.kind) {
-  case EVENT_LOAD: return say_load(s);
-  case EVENT_STORE: return say_store(s);
-  case EVENT_PRODUCT:
-    if (s->event.tile == TILE_PARTIAL && is_masked(s)) return SAY_PRODUCT_PARTIAL;
-    return s->whole.write[TENSOR_S] > 0 ? SAY_PRODUCT_STORED : SAY_PRODUCT;
-  case EVENT_MASK: return say_mask(s);
-  case EVENT_NEW_MAX: return say_max(s);
-  case EVENT_RESCALE: return say_rescale(s);
-  case EVENT_ACCUMULATE: return say_add(s);
-  case EVENT_SKIP: return s->skips.n > 1 ? SAY_SKIP_MORE : SAY_SKIP;
-  case EVENT_NORMALISE: return say_divide(s);
-  default: return SAY_OTHER;
-  }
-}
-
-int narration_n_situations(void) { return SAY_COUNT; }
+int narration_n_situations(void) { return N_SENTENCES; }
 const char *narration_situation_name(int situation) { return SENTENCES[situation].name; }
-int narration_situation(const Snapshot *snapshot) { return (int)say_of(snapshot); }
+const Need *narration_needs(int situation) { return SENTENCES[situation].needs; }
 
-/* ---- The numbers in them -------------------------------------------------------------------------------------- */
+static bool holds(const Facts *f, const Sentence *s, bool has_left_out, Need left_out) {
+  for (int k = 0; k < NARRATION_NEEDS_MAX; k++)
+    if (!f->has[s->needs[k]] && !(has_left_out && s->needs[k] == left_out)) return false;
+  return true;
+}
+
+int narration_choose(const Facts *f, int situation, Need left_out) {
+  int k = 0; /* LINE_SHAPES: whatever the line */
+  while ((SENTENCES[k].shape != LINE_SHAPES && SENTENCES[k].shape != f->line.shape) ||
+         !holds(f, &SENTENCES[k], k == situation, left_out))
+    k++;
+  return k;
+}
+
+int narration_situation(const Snapshot *snapshot) {
+  Facts f;
+  facts_at(snapshot, &f);
+  return narration_choose(&f, -1, NEED_NOTHING);
+}
+
+/* ---- The values in them --------------------------------------------------------------------------------------- */
 
 /* Two decimals; more where those would be 0. */
 static void put_real(char *text, size_t size, double value) {
@@ -364,61 +221,156 @@ static void put_real(char *text, size_t size, double value) {
     snprintf(text, size, "%s%.*f", sign, v > 0 && v < 0.05 ? 4 : v >= 1000 ? 0 : 2, v);
 }
 
-static void put_block(char *text, size_t size, const Event *e) {
-  const Tensor t = (Tensor)e->tensor;
-  const char *name = t == TENSOR_STATS ? "m, l" : tensor_name(t);
-  if ((t == TENSOR_S || t == TENSOR_P) || e->kind == EVENT_PRODUCT)
-    snprintf(text, size, "%s[%" PRId64 ",%" PRId64 "]", e->kind == EVENT_PRODUCT ? "S" : name, e->i, e->j);
-  else if (e->kind == EVENT_ACCUMULATE)
-    snprintf(text, size, "P[%" PRId64 ",%" PRId64 "]", e->i, e->j);
-  else
-    snprintf(text, size, "%s[%" PRId64 "]", name, t == TENSOR_K || t == TENSOR_V ? e->j : e->i);
-}
+typedef struct {
+  const Snapshot *now;
+  const Facts *facts;
+  const char *word; /* what stands in braces */
+  size_t n;
+} Asked;
 
-static void put_value(const Snapshot *s, const char *name, size_t n, char *text, size_t size) {
-  const Event *e = &s->event;
-  const SnapshotRow *r = &s->row;
-  const int t = e->tensor < TENSOR_COUNT ? e->tensor : 0;
+static bool is(const Asked *a, const char *word) { return strlen(word) == a->n && memcmp(a->word, word, a->n) == 0; }
+
+static bool put_count(const Asked *a, char *text, size_t size) {
+  const Facts *f = a->facts;
+  const Event *e = &f->event;
   const struct {
-    const char *name;
-    double value;
-  } REALS[] = {
-      {"old", r->m_old},   {"new", r->m_new}, {"best", r->block_max}, {"factor", r->factor}, {"sum", r->block_sum},
-      {"l0", r->l_scaled}, {"l", r->l}};
-  const struct {
-    const char *name;
-    Wide bytes;
-  } BYTES[] = {{"bytes", e->bytes},       {"read", s->traffic.read[t]}, {"written", s->traffic.write[t]},
-               {"size", size_of(s, t)},   {"spared", s->skips.bytes},   {"allspared", s->spared_bytes},
-               {"total", s->total_bytes}, {"whole", s->whole_bytes}};
-  const struct {
-    const char *name;
+    const char *word;
     int64_t count;
-  } COUNTS[] = {{"i", e->i >= 0 ? e->i : s->grid.i},
-                {"j", e->j >= 0 ? e->j : s->grid.j},
-                {"s", e->split},
-                {"row", r->row},
-                {"cols", has_row(s) ? r->n_cols : e->col1 - e->col0},
-                {"rows", e->row1 - e->row0},
-                {"kept", r->n_cols - r->n_masked},
-                {"bad", r->n_overflowed},
-                {"n", s->skips.n}};
-#define IS(word) (strlen(word) == n && memcmp(name, word, n) == 0)
-  for (size_t k = 0; k < sizeof REALS / sizeof *REALS; k++)
-    if (IS(REALS[k].name)) put_real(text, size, REALS[k].value);
-  for (size_t k = 0; k < sizeof BYTES / sizeof *BYTES; k++)
-    if (IS(BYTES[k].name)) snprintf(text, size, "%s", number_bytes(BYTES[k].bytes).text);
+  } COUNTS[] = {{"load", f->loads_before + 1},
+                {"loads", f->loads_all},
+                {"more", f->loads_all - f->loads_before},
+                {"store", f->stores_before + 1},
+                {"stores", f->stores_all},
+                {"i", e->i},
+                {"j", e->j},
+                {"part", e->split + 1},
+                {"parts", f->n_splits},
+                {"rows", f->rows},
+                {"cols", f->cols},
+                {"scores", f->rows * f->cols},
+                {"hidden", f->hidden},
+                {"seeing", f->rows_seeing},
+                {"row", f->row},
+                {"kept", f->keys_here},
+                {"hid", f->hidden_from_row},
+                {"seen", f->keys_before + f->keys_here},
+                {"left", f->keys_left},
+                {"tile", f->adds_before + 1},
+                {"tiles", f->adds_all},
+                {"added", f->adds_before},
+                {"skip", f->skip_nth},
+                {"skips", f->skip_of},
+                {"bad", a->now->row.n_overflowed}};
   for (size_t k = 0; k < sizeof COUNTS / sizeof *COUNTS; k++)
-    if (IS(COUNTS[k].name)) snprintf(text, size, "%" PRId64, COUNTS[k].count);
-  if (IS("X")) put_block(text, size, e);
-  if (IS("dtype")) snprintf(text, size, "%s", dtype_name(s->problem.shape.dtype));
-  if (IS("flops")) snprintf(text, size, "%s", number_flops(e->flops).text);
-  if (IS("title")) snprintf(text, size, "%s", s->schedule->title);
-  if (IS("kind")) snprintf(text, size, "%s", event_kind_name((EventKind)e->kind));
-#undef IS
+    if (is(a, COUNTS[k].word)) {
+      snprintf(text, size, "%" PRId64, COUNTS[k].count);
+      return true;
+    }
+  return false;
 }
 
-static void expand(const Snapshot *s, const char *from, char *to, size_t size) {
+static bool put_bytes(const Asked *a, char *text, size_t size) {
+  const Snapshot *s = a->now;
+  const Facts *f = a->facts;
+  const struct {
+    const char *word;
+    Wide bytes;
+  } BYTES[] = {{"bytes", f->event.bytes},
+               {"read", f->read},
+               {"written", f->written},
+               {"size", f->size},
+               {"unread", s->spared_bytes - s->spared_write_bytes},
+               {"unwritten", s->spared_write_bytes},
+               {"total", s->total_bytes},
+               {"whole", s->whole_bytes}};
+  for (size_t k = 0; k < sizeof BYTES / sizeof *BYTES; k++)
+    if (is(a, BYTES[k].word)) {
+      snprintf(text, size, "%s", number_bytes(BYTES[k].bytes).text);
+      return true;
+    }
+  return false;
+}
+
+static bool put_value(const Asked *a, char *text, size_t size) {
+  const Facts *f = a->facts;
+  const struct {
+    const char *word;
+    double value;
+  } REALS[] = {{"old", f->old},        {"best", f->best}, {"new", f->result}, {"factor", f->factor},
+               {"was", f->sum_before}, {"sum", f->sum},   {"div", f->divisor}};
+  for (size_t k = 0; k < sizeof REALS / sizeof *REALS; k++)
+    if (is(a, REALS[k].word)) {
+      put_real(text, size, REALS[k].value);
+      return true;
+    }
+  return false;
+}
+
+static bool put_name(const Asked *a, char *text, size_t size) {
+  const Facts *f = a->facts;
+  const LineFacts *l = &f->line;
+  const struct {
+    const char *word;
+    int name;
+  } NAMES[] = {{"Old", l->old},     {"Best", l->best},   {"New", l->result}, {"Sum", l->sum},
+               {"Total", l->total}, {"Div", l->divisor}, {"Left", l->left},  {"Right", l->right}};
+  for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
+    if (is(a, NAMES[k].word)) {
+      if (NAMES[k].name >= 0) line_put_name(f->schedule, NAMES[k].name, &f->event, text, size);
+      return true;
+    }
+  return false;
+}
+
+static void put_inputs(const Schedule *s, char *text, size_t size) {
+  int n = 0;
+  for (int k = 0; k < s->n_names; k++) {
+    bool is_known = !s->names[k].is_input;
+    for (int before = 0; before < k; before++)
+      is_known = is_known || (s->names[before].is_input && line_same_base(s, before, k));
+    if (is_known) continue;
+    if (n++) strncat(text, ", ", size - strlen(text) - 1);
+    line_put_base(s, k, text, size);
+  }
+}
+
+static const char *kernel_name(const Schedule *s, int kernel) { return kernel >= 0 ? s->kernels[kernel].name : ""; }
+
+/* Where a loop that skips tiles stands: "row block 3, part 2". */
+static void put_outer(const Facts *f, char *text, size_t size) {
+  const bool by_row = f->schedule->ops[f->line.op].dim == DIM_J;
+  snprintf(text, size, by_row ? "row block %" PRId64 : "column block %" PRId64, by_row ? f->event.i : f->event.j);
+  if (f->has[NEED_PART]) snprintf(text + strlen(text), size - strlen(text), ", part %d", f->event.split + 1);
+}
+
+/* A constant of the text. */
+static void put_number(char *text, size_t size, double value) {
+  if (isinf(value))
+    put_real(text, size, value);
+  else
+    snprintf(text, size, "%s", number_double(value, 4).text);
+}
+
+static void put_words(const Asked *a, char *text, size_t size) {
+  const Facts *f = a->facts;
+  const Schedule *s = f->schedule;
+  const ProgramOp *op = &s->ops[f->line.op];
+  if (is(a, "X")) line_put_blocks(s, &f->event, text, size);
+  if (is(a, "line")) line_put_statement(s, &f->event, STATEMENT_WORDS, text, size);
+  if (is(a, "name") && f->line.first >= 0) line_put_moved_name(s, f->line.first, text, size);
+  if (is(a, "outer")) put_outer(f, text, size);
+  if (is(a, "masked") && op->value) put_number(text, size, line_value(s, op->value - 1, NULL));
+  if (is(a, "masked") && !op->value) put_number(text, size, -INFINITY);
+  if (is(a, "kernel")) snprintf(text, size, "%s", kernel_name(s, op->kernel));
+  if (is(a, "writer")) snprintf(text, size, "%s", kernel_name(s, f->writer));
+  if (is(a, "reader")) snprintf(text, size, "%s", kernel_name(s, f->reader));
+  if (is(a, "flops")) snprintf(text, size, "%s", number_flops(f->event.flops).text);
+  if (is(a, "dtype")) snprintf(text, size, "%s", dtype_name(a->now->problem.shape.dtype));
+  if (is(a, "steps")) snprintf(text, size, "%s", number_count(a->now->n_steps).text);
+  if (is(a, "inputs")) put_inputs(s, text, size);
+}
+
+static void expand(const Snapshot *now, const Facts *facts, const char *from, char *to, size_t size) {
   size_t used = 0;
   to[0] = '\0';
   while (*from && used + 1 < size) {
@@ -428,19 +380,22 @@ static void expand(const Snapshot *s, const char *from, char *to, size_t size) {
       to[used] = '\0';
       continue;
     }
-    put_value(s, from + 1, (size_t)(end - from - 1), to + used, size - used);
+    const Asked a = {now, facts, from + 1, (size_t)(end - from - 1)};
+    if (!put_count(&a, to + used, size - used) && !put_bytes(&a, to + used, size - used) &&
+        !put_value(&a, to + used, size - used) && !put_name(&a, to + used, size - used))
+      put_words(&a, to + used, size - used);
     used += strlen(to + used);
     from = end + 1;
   }
 }
 
-static const char *variant(const char *const texts[NARRATION_VARIANTS], const Snapshot *s) {
-  const int64_t place = (s->event.i > 0 ? s->event.i : 0) + (s->event.j > 0 ? s->event.j : 0);
-  return texts[1] && place % 2 ? texts[1] : texts[0];
+void narration_say(const Snapshot *now, const Facts *facts, int situation, Narration *said) {
+  expand(now, facts, SENTENCES[situation].what, said->what, sizeof said->what);
+  expand(now, facts, SENTENCES[situation].why, said->why, sizeof said->why);
 }
 
-void narrate(const Snapshot *s, Narration *said) {
-  const Sentence *sentence = &SENTENCES[say_of(s)];
-  expand(s, variant(sentence->what, s), said->what, sizeof said->what);
-  expand(s, variant(sentence->why, s), said->why, sizeof said->why);
+void narrate(const Snapshot *now, Narration *said) {
+  Facts f;
+  facts_at(now, &f);
+  narration_say(now, &f, narration_choose(&f, -1, NEED_NOTHING), said);
 }

@@ -169,7 +169,7 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
 }
 
 /* What the same walk without a mask would have moved up to the same place, less what it has moved. */
-static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *flops) {
+static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *write_bytes, Wide *flops) {
   const Plan *plan = stage_plan(stage);
   const Schedule *s = stage_schedule(stage);
   Cursor cursor;
@@ -177,25 +177,26 @@ static void spared_at(const Stage *stage, uint64_t step, Wide *bytes, Wide *flop
   Traffic with, without;
   bool overflow = false;
   const Shape open = without_mask(&plan->shape);
-  *bytes = *flops = 0;
+  *bytes = *write_bytes = *flops = 0;
   if (!s->skips || !is_masked(&plan->shape)) return;
   if (plan_make(&dense, &open, &plan->tiling, NULL) || !schedule_seek(s, plan, &cursor, step)) return;
   schedule_traffic_before(s, plan, &cursor, &with, &overflow);
   schedule_traffic_before(s, &dense, &cursor, &without, &overflow);
   *bytes = sum_of(&without) - sum_of(&with);
+  *write_bytes = traffic_write_bytes(&without, &overflow) - traffic_write_bytes(&with, &overflow);
   *flops = without.flops - with.flops;
 }
 
 Wide stage_spared_bytes(const Stage *stage, uint64_t step) {
-  Wide bytes, flops;
-  spared_at(stage, step, &bytes, &flops);
+  Wide bytes, write_bytes, flops;
+  spared_at(stage, step, &bytes, &write_bytes, &flops);
   return bytes;
 }
 
 static void fill_spared(const Stage *stage, Snapshot *now) {
   now->dense = stage->dense;
   now->dense_bytes = sum_of(&stage->dense);
-  spared_at(stage, now->step, &now->spared_bytes, &now->spared_flops);
+  spared_at(stage, now->step, &now->spared_bytes, &now->spared_write_bytes, &now->spared_flops);
 }
 
 static void fill_log(const Stage *stage, Snapshot *now) {
@@ -204,7 +205,7 @@ static void fill_log(const Stage *stage, Snapshot *now) {
   Event event;
   if (!schedule_seek(stage_schedule(stage), stage_plan(stage), &cursor, first)) return;
   while (cursor.step < now->step && schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event)) {
-    snapshot_sentence(&event, now->log[now->n_log++], SNAPSHOT_LOG_BYTES);
+    snapshot_short_sentence(stage_schedule(stage), &event, now->log[now->n_log++], SNAPSHOT_LOG_BYTES);
     now->before.event = now->event;
     now->event = event;
     now->has_event = true;

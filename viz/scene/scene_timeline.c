@@ -59,8 +59,8 @@ void describe_timeline(const Snapshot *now, SceneMemo *memo, char *text, size_t 
     snprintf(text + used, size - used, "No timeline: %s.\n", t->why_not);
   } else {
     const TimelineMoment m = timeline_now(t, now);
-    snprintf(text + used, size - used, "Timeline: %s. The present CTA is number %lld, ",
-             wave_numbers(t, words, sizeof words), (long long)timeline_number(t, m.kernel, m.outer));
+    snprintf(text + used, size - used, "Timeline: %s. Shown is CTA %lld, ", wave_numbers(t, words, sizeof words),
+             (long long)timeline_number(t, m.kernel, m.outer) + 1);
     snprintf(text + strlen(text), size - strlen(text), "%s after its start; ",
              time_words(t, m.time, time, sizeof time));
     snprintf(text + strlen(text), size - strlen(text), "it takes %s. All take ",
@@ -92,7 +92,7 @@ static void narrate_ctas(const Timeline *t, const Snapshot *now, Narration *said
   const char *count = number_count((Wide)k->launch.n_pieces).text;
   if (now->has_event)
     snprintf(said->what, sizeof said->what, "CTA %lld of %.40s is at %s of its %s.",
-             (long long)timeline_number(t, m.kernel, m.outer), count, at, of);
+             (long long)timeline_number(t, m.kernel, m.outer) + 1, count, at, of);
   else
     snprintf(said->what, sizeof said->what, "%.40s CTA%s, in %.40s wave%s.", count, k->launch.n_pieces == 1 ? "" : "s",
              number_count((Wide)k->launch.n_waves).text, k->launch.n_waves == 1 ? "" : "s");

@@ -28,7 +28,7 @@
 enum {
   SNAPSHOT_RUNS_MAX = 4,   /* algorithms in the race, the shown one among them */
   SNAPSHOT_LOG_LINES = 12, /* last events in words */
-  SNAPSHOT_LOG_BYTES = 112,
+  SNAPSHOT_LOG_BYTES = 192,
   SNAPSHOT_SCORES = 128, /* scores of one row in one tile; of a wider tile the first are kept */
   SNAPSHOT_O = 16,       /* columns of O that are computed */
   STAGE_SCORES = 64,
@@ -144,6 +144,11 @@ typedef enum {
   ROW_FINISHED,    /* O / l */
 } RowPhase;
 
+/* A value of the program in the shown row: of one column, its value; of a tile of scores, the largest in the row. */
+typedef struct {
+  double before, now; /* the present line; NAN: not known */
+} SnapshotValue;
+
 /* Online softmax of one row, with real numbers in the precision of the data type. */
 typedef struct {
   bool is_computed; /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
@@ -170,6 +175,7 @@ typedef struct {
   int64_t q_scale;                  /* Q is multiplied by it */
   int64_t n_history, first_history; /* the tiles so far, from column tile first_history on */
   double history_m[SNAPSHOT_HISTORY], history_factor[SNAPSHOT_HISTORY], history_l[SNAPSHOT_HISTORY];
+  SnapshotValue values[PROGRAM_NAMES_MAX]; /* by name */
 } SnapshotRow;
 
 /* m and l of one more row of the tile, as far as the large one. */
@@ -223,7 +229,8 @@ typedef struct {
   Wide whole_bytes;
   Traffic dense; /* of the whole run of the same algorithm without a mask */
   Wide dense_bytes;
-  Wide spared_bytes; /* loads that skipped tiles would have cost, so far */
+  Wide spared_bytes;       /* what skipped tiles would have moved so far */
+  Wide spared_write_bytes; /* of it, stores */
   Wide spared_flops;
   SnapshotSlot slots[VALUES_MAX]; /* by index of Program.tensors */
   bool has_layout;
@@ -340,8 +347,9 @@ uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_
 /* How many steps from `step` on are seen in one beat: one, but skips in a row are one gesture. At most 4096. */
 uint64_t stage_beat(const Stage *stage, uint64_t step);
 
-/* A sentence about the present event, and a description of the whole step in a few lines. Returns text. */
-const char *snapshot_sentence(const Event *event, char *text, size_t size);
+/* An event as the program's line says it, or shorter; and a description of the whole step in a few lines. Returns text. */
+const char *snapshot_sentence(const Schedule *schedule, const Event *event, char *text, size_t size);
+const char *snapshot_short_sentence(const Schedule *schedule, const Event *event, char *text, size_t size);
 const char *snapshot_describe(const Snapshot *snapshot, char *text, size_t size);
 
 #endif

@@ -337,6 +337,25 @@ static void see(const Evaluator *v, struct StageRow *r, int at) {
   if (phase > f->phase) f->phase = (uint8_t)phase;
 }
 
+/* What the operation has set or loaded, by name. */
+static void see_values(const Evaluator *v, struct StageRow *r, int at) {
+  const Schedule *s = v->schedule;
+  const ProgramOp *op = &s->ops[at];
+  SnapshotRow *f = &r->fold;
+  if (op->kind != OP_EVENT && op->kind != OP_SET) return;
+  for (int k = 0; k < s->n_names; k++) f->values[k].before = f->values[k].now;
+  for (int k = 0; k < op->n_assigns + op->n_moved; k++) {
+    const int name = k < op->n_assigns ? s->assigns[op->first_assign + k].name : op->moved[k - op->n_assigns];
+    const ProgramName *n = &s->names[name];
+    if (n->rows != SIDE_ROWS || (n->cols != SIDE_ONE && n->cols != SIDE_COLS)) continue;
+    if (v->state->sram[name] == EVALUATE_NOWHERE) continue;
+    const double *tile = evaluate_tile(v, name, false);
+    double largest = tile[0];
+    for (int64_t col = 1; n->cols == SIDE_COLS && col < f->n_cols; col++) largest = fmax(largest, tile[col]);
+    f->values[name].now = largest;
+  }
+}
+
 /* ---- The walk --------------------------------------------------------------------------------------------- */
 
 static void begin(Row *row, int64_t number) {
@@ -357,6 +376,7 @@ static void begin(Row *row, int64_t number) {
   }
   for (int64_t k = 0; r->seen && k < plan->shape.N_k; k++) r->seen[k] = NAN;
   r->fold = (SnapshotRow){.m = m, .m_old = m, .m_new = m, .tile = -1};
+  for (int k = 0; k < PROGRAM_NAMES_MAX; k++) r->fold.values[k] = (SnapshotValue){NAN, NAN};
   r->n_steps = 0;
   r->has_l = false;
   const Evaluator v = evaluator_of(row);
@@ -373,6 +393,7 @@ static void fold_to(Row *row, int64_t number, const Event *event) {
   do {
     at = evaluate_next(&v);
     if (at >= 0) see(&v, r, at);
+    if (at >= 0 && !r->is_small) see_values(&v, r, at);
   } while (at >= 0 && !evaluate_is_at(&r->state, at, event));
   r->n_steps = event->step + 1;
 }

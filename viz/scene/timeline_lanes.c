@@ -164,11 +164,11 @@ static void draw_cta_name(const Pen *pen, Box box, const Timeline *t, const Time
     pen_fill(pen, box_at(box.x, base - 0.72 * small, 9 * pen->unit, 9 * pen->unit),
              pen->theme->tile[TILE_COLOUR_CURRENT], 1);
   if (k->launch.n_splits > 1)
-    snprintf(words, sizeof words, "part %" PRId64, outer % k->launch.n_splits);
+    snprintf(words, sizeof words, "part %" PRId64 " of %" PRId64, outer % k->launch.n_splits + 1, k->launch.n_splits);
   else if (number >= k->first_number)
     snprintf(words, sizeof words, "wave %" PRId64, number / k->launch.n_slots + 1);
   else
-    snprintf(words, sizeof words, "CTA %" PRId64, number);
+    snprintf(words, sizeof words, "CTA %" PRId64, number + 1);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * pen->unit, base + line,
            box.width - 14 * pen->unit, words);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x + 14 * pen->unit, base + 2 * line,

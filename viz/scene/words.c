@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "viz/scene/code_lines.h"
+#include "viz/scene/line_words.h"
 #include "viz/scene/narration.h"
 #include "viz/text/number.h"
 
@@ -18,7 +19,7 @@ static void put(char *text, size_t size, const char *format, ...) {
   va_end(arguments);
 }
 
-/* "Q_2", "K_3", "S_2,3": the block an event is about. */
+/* "Q[2]", "S[2,3]": a block in SRAM. */
 static void put_block(char *text, size_t size, Tensor tensor, int64_t i, int64_t j) {
   const char *name = tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor);
   if (i >= 0 && j >= 0 && (tensor == TENSOR_S || tensor == TENSOR_P))
@@ -31,44 +32,25 @@ static void put_block(char *text, size_t size, Tensor tensor, int64_t i, int64_t
     put(text, size, "%s[%" PRId64 "]", name, i);
 }
 
-const char *snapshot_sentence(const Event *e, char *text, size_t size) {
-  const Tensor tensor = (Tensor)e->tensor;
+static const char *put_event(const Schedule *schedule, const Event *e, bool is_short, char *text, size_t size) {
   if (size == 0) return text;
   text[0] = '\0';
-  switch (e->kind) {
-  case EVENT_LOAD:
-  case EVENT_STORE:
-    put(text, size, e->kind == EVENT_LOAD ? "load " : "store ");
-    put_block(text, size, tensor, e->i, e->j);
-    put(text, size, ", %s", number_bytes(e->bytes).text);
-    break;
-  case EVENT_PRODUCT:
-    put(text, size, "S[%" PRId64 ",%" PRId64 "] = Q[%" PRId64 "] K[%" PRId64 "]ᵀ / √d", e->i, e->j, e->i, e->j);
-    break;
-  case EVENT_MASK: put(text, size, "mask part of S[%" PRId64 ",%" PRId64 "]", e->i, e->j); break;
-  case EVENT_NEW_MAX:
-    if (e->j >= 0)
-      put(text, size, "new max of rows[%" PRId64 "] with tile %" PRId64, e->i, e->j);
-    else
-      put(text, size, "max over split %" PRId32, e->split);
-    break;
-  case EVENT_RESCALE: put(text, size, "rescale l, O[%" PRId64 "] by e^(m − m′)", e->i); break;
-  case EVENT_ACCUMULATE:
-    if (e->j >= 0)
-      put(text, size, "O[%" PRId64 "] += P[%" PRId64 ",%" PRId64 "] V[%" PRId64 "]", e->i, e->i, e->j, e->j);
-    else
-      put(text, size, "O[%" PRId64 "] += part %" PRId32, e->i, e->split);
-    break;
-  case EVENT_SKIP: put(text, size, "skip S[%" PRId64 ",%" PRId64 "]: masked, not loaded", e->i, e->j); break;
-  case EVENT_NORMALISE:
-    if (tensor == TENSOR_P)
-      put(text, size, "P[%" PRId64 ",%" PRId64 "] = e^(S − m) / l", e->i, e->j);
-    else
-      put(text, size, "O[%" PRId64 "] = O / l", e->i);
-    break;
-  default: put(text, size, "%s", event_kind_name((EventKind)e->kind)); break;
-  }
+  if (e->kind == EVENT_SKIP)
+    put(text, size, "skip tile [%" PRId64 ",%" PRId64 "]: masked", e->i, e->j);
+  else if (is_short && !e->bytes)
+    line_put_statement(schedule, e, 0, text, size);
+  else
+    line_put(schedule, e, text, size);
+  if (e->bytes) put(text, size, ", %s", number_bytes(e->bytes).text);
   return text;
+}
+
+const char *snapshot_sentence(const Schedule *schedule, const Event *e, char *text, size_t size) {
+  return put_event(schedule, e, false, text, size);
+}
+
+const char *snapshot_short_sentence(const Schedule *schedule, const Event *e, char *text, size_t size) {
+  return put_event(schedule, e, true, text, size);
 }
 
 static void put_traffic(char *text, size_t size, const Snapshot *s) {
@@ -153,13 +135,13 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
       s->grid.N_k, s->grid.d, s->problem.shape.causal ? ", causal" : "", number_count(s->step).text);
   put(text, size, " of %s.\n", number_count(s->n_steps).text);
   if (s->has_event)
-    put(text, size, "Now: %s.\n", snapshot_sentence(&s->event, sentence, sizeof sentence));
+    put(text, size, "Now: %s.\n", snapshot_sentence(schedule, &s->event, sentence, sizeof sentence));
   else
     put(text, size, "Nothing has happened yet.\n");
   Narration said;
   narrate(s, &said);
   put(text, size, "%s %s\n", said.what, said.why);
-  if (s->has_next) put(text, size, "Next: %s.\n", snapshot_sentence(&s->next, sentence, sizeof sentence));
+  if (s->has_next) put(text, size, "Next: %s.\n", snapshot_sentence(schedule, &s->next, sentence, sizeof sentence));
   if (s->code_line >= 0) put(text, size, "Code: %s\n", code_line(schedule, s->code_line).text);
   put_traffic(text, size, s);
   put_sram(text, size, s);
@@ -169,16 +151,21 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   for (int k = 0; k < s->n_runs; k++) {
     const SnapshotRun *r = &s->runs[k];
     if (r->schedule == s->schedule) continue;
-    put(text, size, "%s %s has done %s of its work", s->by_time ? "In as long a time" : "With as many bytes",
-        r->schedule->name, number_percent((double)r->tiles_done / (double)r->tiles_total).text);
-    if (r->running_ratio > 0)
-      put(text, size, ", so that %s is %s as far", schedule->name, number_ratio(r->running_ratio).text);
+    put(text, size, "%s in the same %s: step %s", r->schedule->name, s->by_time ? "time" : "bytes",
+        number_count(r->step).text);
+    put(text, size, " of %s, ", number_count(r->n_steps).text);
+    put(text, size, "%s of its work. ", number_percent((double)r->tiles_done / (double)r->tiles_total).text);
+    if (r->has_event)
+      put(text, size, "Now: %s. ", snapshot_sentence(r->schedule, &r->event, sentence, sizeof sentence));
     const SnapshotRun *own = r;
     for (int n = 0; n < s->n_runs; n++)
       if (s->runs[n].schedule == schedule) own = &s->runs[n];
-    put(text, size, "; it needs %s in all.\n",
+    put(text, size, "It needs %s in all, ",
+        s->by_time ? number_seconds(r->whole_s).text : number_bytes(r->total_bytes).text);
+    put(text, size, "%s of what %s needs.\n",
         s->by_time ? number_ratio(r->whole_s / own->whole_s).text
-                   : number_ratio_of(r->total_bytes, s->whole_bytes).text);
+                   : number_ratio_of(r->total_bytes, s->whole_bytes).text,
+        schedule->name);
   }
   return text;
 }

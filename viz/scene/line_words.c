@@ -1,0 +1,214 @@
+#include "viz/scene/line_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/ascii.h"
+
+typedef struct {
+  const char *at;
+  size_t length;
+} Piece;
+
+static void put(char *text, size_t size, const char *from, size_t length) {
+  const size_t used = strlen(text);
+  if (used + length + 1 > size) return;
+  memcpy(text + used, from, length);
+  text[used + length] = '\0';
+}
+
+static void put_string(char *text, size_t size, const char *from) { put(text, size, from, strlen(from)); }
+
+static void put_index(char *text, size_t size, char subscript, const Event *e, bool is_first) {
+  char number[32];
+  const int64_t index = subscript == 'i' ? e->i : subscript == 'j' ? e->j : subscript == 'h' ? e->head : e->split;
+  snprintf(number, sizeof number, "%s%" PRId64, is_first ? "" : ",", index);
+  put_string(text, size, number);
+}
+
+/* A name as the program writes it: letters, primes, "_" and subscripts. */
+static void put_written(const Piece *word, const Event *e, char *text, size_t size) {
+  size_t k = 0;
+  for (; k < word->length && word->at[k] != '_'; k++) {
+    if (word->at[k] == '\'')
+      put_string(text, size, "′");
+    else
+      put(text, size, word->at + k, 1);
+  }
+  if (k >= word->length || !e) return;
+  put_string(text, size, "[");
+  for (size_t n = k + 1; n < word->length; n++) put_index(text, size, word->at[n], e, n == k + 1);
+  put_string(text, size, "]");
+}
+
+const char *line_put_base(const Program *p, int name, char *text, size_t size) {
+  const Piece word = {p->names[name].text, strlen(p->names[name].text)};
+  put_written(&word, NULL, text, size);
+  return text;
+}
+
+const char *line_put_moved_name(const Program *p, int name, char *text, size_t size) {
+  for (int op = 0; op < p->n_ops; op++)
+    for (int k = 0; p->ops[op].moves && k < p->ops[op].n_moved; k++)
+      if (p->ops[op].moved[k] != name && line_same_base(p, p->ops[op].moved[k], name)) {
+        put_string(text, size, p->names[name].text);
+        return text;
+      }
+  return line_put_base(p, name, text, size);
+}
+
+const char *line_put_name(const Program *p, int name, const Event *e, char *text, size_t size) {
+  const ProgramName *n = &p->names[name];
+  const Piece word = {n->text, strlen(n->text)};
+  put_written(&word, e, text, size);
+  if (n->subscripts || n->rows != SIDE_ROWS || n->cols != SIDE_COLS || e->i < 0 || e->j < 0) return text;
+  put_string(text, size, "[");
+  put_index(text, size, 'i', e, true);
+  put_index(text, size, 'j', e, false);
+  put_string(text, size, "]");
+  return text;
+}
+
+/* ---- A line ------------------------------------------------------------------------------------------------ */
+
+static size_t name_length(const char *at, size_t left) {
+  size_t n = 0;
+  while (n < left && ascii_is_alpha(at[n])) n++;
+  while (n < left && at[n] == '\'') n++;
+  if (n + 1 < left && at[n] == '_' && ascii_is_alpha(at[n + 1]))
+    for (n++; n < left && ascii_is_alpha(at[n]);) n++;
+  return n;
+}
+
+static bool begins(const char *at, size_t left, const char *word) {
+  return strlen(word) <= left && memcmp(at, word, strlen(word)) == 0;
+}
+
+/* The text with indices, and signs as they are printed. */
+static void put_text(Piece from, const Event *e, char *text, size_t size) {
+  static const struct {
+    const char *written, *printed;
+  } SIGNS[] = {{"sqrt(d)", "√d"}, {"^T", "ᵀ"}, {" - ", " − "}, {"-inf", "−∞"}, {"inf", "∞"}, {" x ", " × "}};
+  for (size_t k = 0; k < from.length;) {
+    const char *at = from.at + k;
+    const size_t left = from.length - k;
+    size_t n = 0;
+    for (size_t sign = 0; sign < sizeof SIGNS / sizeof *SIGNS && n == 0; sign++) {
+      if (!begins(at, left, SIGNS[sign].written)) continue;
+      put_string(text, size, SIGNS[sign].printed);
+      n = strlen(SIGNS[sign].written);
+    }
+    if (n == 0 && ascii_is_alpha(*at)) {
+      const Piece word = {at, n = name_length(at, left)};
+      put_written(&word, e, text, size);
+    } else if (n == 0) {
+      put(text, size, at, n = 1);
+    }
+    k += n;
+  }
+}
+
+static bool is_move(const Program *p, const Event *e) {
+  const ProgramLine *l = &p->lines[e->line];
+  const char *at = p->text + l->begin;
+  return begins(at, l->length, "load ") || begins(at, l->length, "store ") || begins(at, l->length, "add ");
+}
+
+/* Without " once" and " when SWITCH"; what chooses rows stays. */
+static Piece line_of(const Program *p, const Event *e) {
+  const ProgramLine *l = &p->lines[e->line];
+  Piece line = {p->text + l->begin, l->length};
+  for (size_t k = 0; k < line.length; k++) {
+    const size_t left = line.length - k;
+    const bool is_once =
+        begins(line.at + k, left, " once") && (left == 5 || line.at[k + 5] == ' ' || line.at[k + 5] == ',');
+    const bool is_switch = begins(line.at + k, left, " when ") && (!p->ops[e->op].value || is_move(p, e));
+    if (is_switch || is_once) line.length = k;
+  }
+  return line;
+}
+
+/* The part of a line, cut at `cut`, that begins with a name or holds it before its "="; all of it where none does. */
+static Piece part_with(Piece line, char cut, const char *name) {
+  for (size_t begin = 0; begin < line.length;) {
+    size_t end = begin;
+    int depth = 0;
+    while (end < line.length && (depth > 0 || line.at[end] != cut)) {
+      depth += line.at[end] == '(' ? 1 : line.at[end] == ')' ? -1 : 0;
+      end++;
+    }
+    Piece part = {line.at + begin, end - begin};
+    while (part.length && *part.at == ' ') part.at++, part.length--;
+    for (size_t k = 0; k < part.length && part.at[k] != '=';) {
+      const size_t n = name_length(part.at + k, part.length - k);
+      if (n == strlen(name) && memcmp(part.at + k, name, n) == 0) return part;
+      k += n ? n : 1;
+    }
+    begin = end + 1;
+  }
+  return line;
+}
+
+static size_t word_length(Piece line) {
+  size_t n = 0;
+  while (n < line.length && line.at[n] != ' ') n++;
+  return n < line.length ? n + 1 : n;
+}
+
+/* What a load or store says of the names that this event moves, of all that the line does. */
+static void put_moved(const Program *p, const Event *e, char *text, size_t size) {
+  const ProgramOp *op = &p->ops[e->op];
+  const Piece line = line_of(p, e);
+  const size_t verb = word_length(line);
+  const Piece rest = {line.at + verb, line.length - verb};
+  for (int k = 0; k < op->n_moved; k++) {
+    if (k) put_string(text, size, ", ");
+    put_text(part_with(rest, ',', p->names[op->moved[k]].text), e, text, size);
+  }
+}
+
+const char *line_put_blocks(const Program *p, const Event *e, char *text, size_t size) {
+  const ProgramOp *op = &p->ops[e->op];
+  for (int k = 0; k < op->n_moved; k++) {
+    if (k) put_string(text, size, ", ");
+    line_put_name(p, op->moved[k], e, text, size);
+  }
+  if (!op->n_moved && op->n_assigns) line_put_name(p, p->assigns[op->first_assign].name, e, text, size);
+  return text;
+}
+
+const char *line_put(const Program *p, const Event *e, char *text, size_t size) {
+  const Piece line = line_of(p, e);
+  if (!is_move(p, e)) {
+    put_text(line, e, text, size);
+    return text;
+  }
+  put(text, size, line.at, word_length(line));
+  put_moved(p, e, text, size);
+  return text;
+}
+
+static int words_in(Piece line) {
+  int n = 1;
+  for (size_t k = 0; k < line.length; k++) n += line.at[k] == ' ';
+  return n;
+}
+
+static int main_name(const LineFacts *l) {
+  if (l->shape == LINE_MAXIMUM) return l->result;
+  return l->total >= 0 ? l->total : l->first;
+}
+
+const char *line_put_statement(const Program *p, const Event *e, int most_words, char *text, size_t size) {
+  if (is_move(p, e)) {
+    put_moved(p, e, text, size);
+    return text;
+  }
+  LineFacts facts;
+  line_facts(p, e->op, &facts);
+  const Piece line = line_of(p, e);
+  const int name = words_in(line) > most_words ? main_name(&facts) : -1;
+  put_text(name >= 0 ? part_with(line, ';', p->names[name].text) : line, e, text, size);
+  return text;
+}
