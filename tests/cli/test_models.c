@@ -99,8 +99,9 @@ static void decode_of_twelve_models(void **state) {
 static void a_latent_is_read_once(void **state) {
   (void)state;
   const char *const ASKED[] = {"--model deepseek-v3",
-                               "--heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --v-in-k --dtype bf16"};
-  for (int k = 0; k < 2; k++) {
+                               "--heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --v-in-k --dtype bf16",
+                               "--heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --dtype bf16"};
+  for (int k = 0; k < 3; k++) {
     json_t *sim = json_of("sim %s -N 1 --seq-len-k 32768 --gpu h100-sxm --algorithm fa2 --json", ASKED[k]);
     const json_t *first = json_array_get(at(sim, "runs"), 0);
     assert_int_equal(whole(first, "storage.inputs_bytes") - 128 * 576 * 2, 36 << 20);
@@ -124,6 +125,10 @@ static void a_latent_is_read_once(void **state) {
   assert_int_equal(whole(prefill, "shape.head_dim"), 192);
   assert_int_equal(whole(prefill, "shape.head_dim_v"), 128);
   json_decref(prefill);
+  json_t *apart =
+      json_of("sim -N 1 --seq-len-k 8192 --heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --v-in-k=0 --json");
+  assert_int_equal(whole(json_array_get(at(apart, "runs"), 0), "storage.inputs_bytes"), (128 * 576 + 8192 * 1088) * 2);
+  json_decref(apart);
   program_run(&run, "sim -N 1 --seq-len-k 64 -d 64 --head-dim-v 128 --v-in-k");
   assert_int_equal(run.exit_status, 2);
   assert_non_null(strstr(run.err, "V cannot be the first 128 elements of K"));

@@ -92,6 +92,7 @@ static Status set_lse(void *target, const char *value, Error *error) {
 }
 
 static Status set_v_in_k(void *target, const char *value, Error *error) {
+  ((Request *)target)->has_v_in_k = true;
   return options_flag("v-in-k", value, &((Request *)target)->shape.v_in_k, error);
 }
 
@@ -381,9 +382,10 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
      "A model with MLA: absorbed (one latent for all heads, V inside K), expanded (K and V of every head), or auto: "
      "absorbed where there are more keys than queries. Default auto.",
      set_mla, false, false, "auto absorbed expanded"},
-    {"v-in-k", 0, NULL,
-     "V is the first --head-dim-v elements of K, as in absorbed MLA: it is read and kept as a part of K.", set_v_in_k,
-     false, false, NULL},
+    {"v-in-k", 0, "[=0|1]",
+     "V is the first --head-dim-v elements of K, as in absorbed MLA: it is read and kept as a part of K. Default: where "
+     "one KV head of d = 576 has values of 512, DeepSeek's latent, it is; else not.",
+     set_v_in_k, false, false, "0 1"},
     {"kv-dtype", 0, "TYPE",
      "Data type of K and V in memory, where it is another one: a cache of fp8 under queries of bf16. Default: --dtype.",
      set_kv_dtype, false, false, "fp32 fp16 bf16 fp8"},

@@ -18,6 +18,7 @@ typedef struct {
   Pack pack;                       /* --pack-gqa */
   char model[REQUEST_NAME_BYTES];  /* --model, until its numbers have been taken; "": none, or taken */
   bool has_dtype;                  /* --dtype is given: the model's does not count */
+  bool has_v_in_k;                 /* --v-in-k is given, or --v-in-k=0 */
   bool is_expanded, is_absorbed;   /* --mla: K and V of every head, or the latent; neither: by the queries */
   int64_t block;                   /* --block: both B_r and B_c; 0: not given */
   bool algorithm1_blocks;          /* --block paper */

@@ -20,7 +20,7 @@ static void take_latent(Request *r, const KvModel *m) {
   take(&s->heads, m->heads);
   if (r->is_absorbed || (decodes && !r->is_expanded)) {
     take(&s->kv_heads, 1);
-    if (!s->d && !s->d_v) s->v_in_k = true;
+    if (!s->d && !s->d_v && !r->has_v_in_k) s->v_in_k = true;
     take(&s->d, m->mla_latent + m->mla_rope);
     take(&s->d_v, m->mla_latent);
     return;

@@ -48,12 +48,17 @@ static Status name_kernel(const Request *r, Problem *p, Error *error) {
   return status;
 }
 
+/* One KV head of 512 + 64 elements with values of 512 for many query heads: DeepSeek's latent, whose value is the key's
+ * beginning (DeepSeek-V2, arXiv 2405.04434, table 1). The heading says that V is inside K; --v-in-k=0 says otherwise. */
+static bool is_latent(const Shape *s) { return s->d == 576 && s->d_v == 512 && s->kv_heads == 1 && s->heads > 1; }
+
 static Status plain_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {
   Gpu *const loaded = calloc(1, sizeof *loaded);
   if (!loaded) return error_set(error, STATUS_NO_MEMORY, "no memory for a GPU description");
   Problem p = {.shape = r->shape, .tiling = r->tiling, .pack = r->pack};
   if (p.shape.N_q == 0) p.shape.N_q = REQUEST_DEFAULT_N;
   if (p.shape.d == 0) p.shape.d = REQUEST_DEFAULT_D;
+  if (!r->has_v_in_k && is_latent(&p.shape)) p.shape.v_in_k = true;
   Status status = shape_complete(&p.shape, error);
   if (!status && p.pack == PACK_ON && p.shape.heads == p.shape.kv_heads)
     status =

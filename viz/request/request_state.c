@@ -41,7 +41,7 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   put_count(text, "kv-heads", r->shape.kv_heads, 0);
   if (*r->model) put(text, " model=%s", r->model);
   if (r->is_absorbed || r->is_expanded) put(text, " mla=%s", r->is_absorbed ? "absorbed" : "expanded");
-  if (r->shape.v_in_k) put(text, " v-in-k=1");
+  if (r->shape.v_in_k || r->has_v_in_k) put(text, " v-in-k=%d", r->shape.v_in_k);
   if (r->shape.has_kv_dtype) put(text, " kv-dtype=%s", dtype_name(r->shape.kv_dtype));
   if (r->shape.dtype != DTYPE_FP16 || (*r->model && r->has_dtype)) put(text, " dtype=%s", dtype_name(r->shape.dtype));
   if (r->shape.causal) put(text, r->shape.top_left ? " causal=top-left" : " causal=1");
