@@ -247,11 +247,22 @@ static double unfused_s(const Simulation *s, const Gpu *gpu, double hbm_bytes_pe
   return 3e-9 * (double)law->start_ns + products + hypot(stream, each_row);
 }
 
+/* One query: what a split has more than another is waited for by memory, and keys are the same however they are split. */
+static double split_decode_s(const Simulation *s, const Gpu *gpu) {
+  const TimeLaw *law = &s->config.time;
+  const SmSpeed speed = speed_of(s, gpu);
+  const double rows = heads_of(s) * (double)s->plan.T_r,
+               tiles = rows * (double)s->plan.shape.N_k / (double)s->plan.tiling.B_c;
+  return tiles / (double)gpu->n_sm * fmax((double)law->tile_ns * 1e-9 * speed.slower, speed.least_tile_s);
+}
+
 static double predict(const Simulation *s, const Gpu *gpu, double hbm_bytes) {
   const TimeLaw *law = &s->config.time;
   const double hbm_bytes_per_s = gpu_hbm_bytes_per_s(gpu);
   if (law->softmax_tile_ns) return unfused_s(s, gpu, hbm_bytes_per_s);
-  const double makespan = makespan_s(&s->launch, &s->plan, law, speed_of(s, gpu));
+  const double makespan = shape_unpacked(&s->plan.shape).N_q == 1 && s->plan.tiling.n_splits > 1
+                              ? split_decode_s(s, gpu)
+                              : makespan_s(&s->launch, &s->plan, law, speed_of(s, gpu));
   const double starts = (double)(s->schedule->n_passes - 1) * (double)law->start_ns * 1e-9;
   return starts + makespan_kernel_s(law, makespan, hbm_bytes / hbm_bytes_per_s);
 }
