@@ -9,7 +9,10 @@
 Machine machine_paper(void) { return (Machine){.name = "paper", .sram_bytes = 192 * 1024, .l2_bytes = 0, .n_SM = 108}; }
 
 Machine machine_of_gpu(const Gpu *gpu) {
-  Machine m = {.sram_bytes = gpu->shared_bytes_per_cta, .l2_bytes = gpu->l2_bytes, .n_SM = gpu->n_sm};
+  Machine m = {.sram_bytes = gpu->shared_bytes_per_cta,
+               .l2_bytes = gpu->l2_bytes,
+               .n_SM = gpu->n_sm,
+               .hbm_bytes = gpu->hbm_bytes};
   snprintf(m.name, sizeof m.name, "%.*s", MACHINE_NAME_BYTES - 1, gpu->name);
   snprintf(m.compute_capability, sizeof m.compute_capability, "%s", gpu->compute_capability);
   if (strcmp(gpu->vendor, "none") == 0) return m;

@@ -26,6 +26,7 @@ typedef struct {
   int64_t register_bytes;      /* of an SM, where S, O, m and l may live; 0: everything is in SRAM, as in the papers */
   int64_t tensor_memory_bytes; /* where S and O may live instead (Blackwell) */
   int64_t n_SM;                /* decides how many ways fa2-split splits the keys by default */
+  int64_t hbm_bytes;           /* 0: not known */
   char compute_capability[KEYFILE_TEXT_BYTES]; /* builds of a kernel differ by it; "": not known */
 } Machine;
 

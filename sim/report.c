@@ -219,7 +219,16 @@ void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   k->whole(k->context, "inputs_bytes", run->inputs_bytes);
   k->whole(k->context, "outputs_bytes", run->outputs_bytes);
   k->whole(k->context, "intermediates_bytes", run->intermediates_bytes);
+  const Wide stored = simulation_storage_bytes(run), capacity = wide(run->machine.hbm_bytes);
+  if (capacity) {
+    k->whole(k->context, "capacity_bytes", capacity);
+    k->flag(k->context, "fits", stored <= capacity);
+  } else {
+    k->null(k->context, "capacity_bytes");
+    k->null(k->context, "fits");
+  }
   k->close(k->context);
+  k->whole(k->context, "queries_without_keys", wide(simulation_blind_queries(run)));
   k->whole(k->context, "flops", run->traffic.flops);
   k->real(k->context, "intensity_flops_per_byte", run->intensity_flops_per_byte);
   report_time(k, run);

@@ -248,6 +248,18 @@ Status simulation_answer(Simulation *simulation, const Problem *problem, const S
   return status;
 }
 
+Wide simulation_storage_bytes(const Simulation *s) {
+  return s->inputs_bytes + s->outputs_bytes + s->intermediates_bytes; /* below 2^127 each, and totals were checked */
+}
+
+int64_t simulation_blind_queries(const Simulation *s) {
+  const Shape shape = shape_unpacked(&s->plan.shape);
+  const Mask mask = mask_of_shape(&shape);
+  const MaskTiles all = {1, 1, {0, shape.N_q}, {0, shape.N_k}};
+  if (shape.pattern && shape.pattern->kind == PATTERN_BLOCKS) return 0;
+  return shape.N_q - (int64_t)mask_rows_seen(&mask, &all).elements;
+}
+
 double simulation_l2_share(const Simulation *s) {
   return s->l2.read_bytes > 0 ? 1 - s->l2.hbm_read_bytes / s->l2.read_bytes : 0;
 }

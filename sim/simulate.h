@@ -54,6 +54,12 @@ typedef struct {
 /* Answers *problem for one algorithm. Errors: a shape or tiling that is not possible; totals beyond 128 bits. */
 Status simulate(Simulation *simulation, const Problem *problem, const Schedule *schedule, Error *error);
 
+/* What the run keeps in HBM at once: inputs, outputs, intermediates. */
+Wide simulation_storage_bytes(const Simulation *simulation);
+
+/* Queries of a head that the mask leaves no key: their rows of O mean nothing. Of a pattern of blocks: not counted. */
+int64_t simulation_blind_queries(const Simulation *simulation);
+
 /* Q, K and V that the mask leaves anything of, once over all heads, and O: what any algorithm moves that skips what is
  * masked. A decode with a window reads the keys in it alone. */
 double simulation_needed_bytes(const Shape *shape);

@@ -193,7 +193,7 @@ static void take_best_tiles(TimeWork *work, const Simulation *s) {
 #define TIMED_SMS         132
 #define TIMED_HBM_BYTES_S 4.35e12 /* where the three kernels of standard attention were */
 #define REACHED_OF_PEAK   0.9     /* of a unit's peak rate of products, at most; assumed */
-enum { TIMED_N_MIN = 512, TIMED_N_MAX = 131072, SHORT_N = 2048 };
+enum { TIMED_N_MIN = 512, TIMED_N_MAX = 65536, SHORT_N = 2048 };
 
 static bool is_timed_card(const Gpu *gpu) {
   return strcmp(gpu->compute_capability, "9.0") == 0 && gpu->n_sm == TIMED_SMS && gpu->clock_hz == TIMED_CLOCK_HZ;
@@ -209,7 +209,7 @@ static const char *beyond_recorded(const Simulation *s, const Gpu *gpu) {
   if (t->B_r != s->config.block_q || t->B_c != s->config.block_k) return "another tile than the kernel's";
   if (shape.window || shape.sided || shape.top_left || shape.pattern) return "a mask that was not recorded";
   if (shortest < TIMED_N_MIN) return "fewer than 512 tokens were not recorded";
-  if (shape.N_k > TIMED_N_MAX || shape.N_q > TIMED_N_MAX) return "more than 128K tokens were not recorded";
+  if (shape.N_k > TIMED_N_MAX || shape.N_q > TIMED_N_MAX) return "more than 64K tokens were not recorded";
   return NULL;
 }
 

@@ -66,7 +66,8 @@ static bool answer(Simulation *s, const Asked *a) {
 
 static void say(const Asked *a, const Simulation *s, char text[320]) {
   const Shape *p = &a->problem.shape;
-  snprintf(text, 320, "%s %s %s: %" PRId64 " x %" PRId64 ", N = %" PRId64 "/%" PRId64 ", d = %" PRId64 "%s, %s %.9g us",
+  snprintf(text, 320,
+           "%.40s %.40s %s: %" PRId64 " x %" PRId64 ", N = %" PRId64 "/%" PRId64 ", d = %" PRId64 "%s, %s %.9g us",
            a->gpu->name, a->problem.kernel ? a->problem.kernel->name : "-", s->schedule->name, p->batch, p->heads,
            p->N_q, p->N_k, p->d, p->causal ? ", causal" : "", time_kind_name(s->timing.kind), s->timing.seconds * 1e6);
 }

@@ -483,6 +483,23 @@ static void fit_notes(Table *t, const Simulation *runs, int n) {
   }
 }
 
+/* What the machine's memory does not hold, and queries that the mask leaves nothing. */
+static void storage_notes(Table *t, const Simulation *runs, int n) {
+  const int64_t blind = simulation_blind_queries(&runs[0]);
+  for (int k = 0; k < n; k++) {
+    const Wide stored = simulation_storage_bytes(&runs[k]), capacity = wide(runs[k].machine.hbm_bytes);
+    if (capacity && stored > capacity)
+      table_note(
+          t,
+          "%s does not run on %s: it keeps %s in HBM, which has %s; fewer heads at once, or an algorithm that keeps "
+          "no S and P, would.",
+          runs[k].schedule->name, runs[k].machine.name, number_bytes(stored).text, number_bytes(capacity).text);
+  }
+  if (blind > 0)
+    table_note(t, "%s of %s queries see no key: their rows of O are whatever the kernel leaves there, 0 or NaN.",
+               number_count(wide(blind)).text, number_count(wide(shape_unpacked(&runs[0].plan.shape).N_q)).text);
+}
+
 Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
   char problem[512], headings[TABLE_COLUMNS_MAX][128];
   TableColumn columns[TABLE_COLUMNS_MAX] = {{.heading = "", .shrink = TABLE_WRAP}};
@@ -506,6 +523,7 @@ Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
   again_note(&t, runs, n);
   spill_note(&t, runs, n);
   fit_notes(&t, runs, n);
+  storage_notes(&t, runs, n);
   time_notes(&t, runs, n);
   const Status status = table_print(&t, io->out, &io->style, error);
   table_free(&t);
