@@ -42,6 +42,7 @@ LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
 SRC := $(filter-out sim/algorithms/compile/% viz/web/% viz/cli/main%,$(wildcard $(foreach room,sim kernels lessons viz,$(room)/*.c $(room)/*/*.c $(room)/*/*/*.c)))
 SRC := $(filter-out $(if $(findstring TILEWALK_WINDOW,$(DEFINES)),,viz/window/%),$(SRC))
 OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/programs.o
+include kernels/ptx/ptx.mk
 # The rungs run on the CPU too, on the fibers of kernels/lib/simt.h, with any C++ compiler.
 RUNGS := $(filter-out %_cublas.cu,$(wildcard kernels/ladder/*.cu))
 ON_CPU := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out %/harness_request.cpp,$(wildcard kernels/lib/*.cpp)))

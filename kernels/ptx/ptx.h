@@ -51,11 +51,9 @@ typedef struct {
 typedef struct {
   int32_t line; /* where the entry begins, in the PTX */
   int32_t n_parameters;
-  int64_t static_shared_bytes; /* 0 until the kernel is made: arrays of functions that it calls count as well */
-  bool dynamic_shared;         /* `.extern .shared` is named */
-  int32_t required_block[3];   /* .reqntid; 0: not said */
-  int32_t max_block_threads;   /* .maxntid; 0: not said */
-  int32_t cluster[3];          /* .reqnctapercluster; 0: not said */
+  int32_t required_block[3]; /* .reqntid; 0: not said */
+  int32_t max_block_threads; /* .maxntid; 0: not said */
+  int32_t cluster[3];        /* .reqnctapercluster; 0: not said */
 } PtxEntry;
 
 /* Reads the text of a module (it need not end in 0; it is copied). `name` is what messages call it. Names the line and
@@ -75,6 +73,8 @@ const char *ptx_source_file(const PtxModule *module, int file);
 /* Decodes and verifies one entry: everything it can reach is checked before anything runs. */
 Status ptx_kernel_new(const PtxModule *module, int entry, PtxKernel **kernel, Error *error);
 void ptx_kernel_free(PtxKernel *kernel);
+bool ptx_kernel_dynamic_shared(const PtxKernel *kernel); /* it names `.extern .shared`: a launch gives its bytes */
+int64_t ptx_kernel_static_shared(const PtxKernel *kernel);
 
 /* One instruction of a kernel, for tables. `text` is a name of what it does ("ld.global.f32"). */
 typedef struct {
@@ -130,6 +130,7 @@ typedef struct {
   PtxSm sm;
   PtxSink *sink; /* with l1: may be NULL */
   void *sink_context;
+  uint64_t watch; /* a global address: the result says what wrote it last; 0: none */
   void (*print)(void *context, const char *text, size_t n_bytes); /* device printf; NULL: it prints nothing */
   void *print_context;
 } PtxLaunch;
@@ -206,7 +207,8 @@ typedef struct {
   PtxRequestKind *kinds; /* by pc */
   int32_t n_faults;
   PtxFault faults[PTX_MAX_FAULTS];
-  /* The last store to each buffer's words is not kept here: ptx_shadow.h has it when faults are on. */
+  int32_t watch_pc, watch_thread; /* the last store or atomic to the byte at launch.watch; -1: none */
+  int64_t watch_block;
 } PtxResult;
 
 /* Runs the launch. Refuses (STATUS_BAD_REQUEST, STATUS_TOO_LARGE, STATUS_NO_MEMORY) a launch that does not fit the

@@ -1,0 +1,13 @@
+# The PTX machine: -O3, no contraction (a product and a sum round twice unless the kernel says fma), and its hot loops once
+# for any processor and, on x86, once more for AVX2; which one runs is decided there.
+
+PTX_HOT := ptx_warp ptx_mma
+ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
+OBJ += $(PTX_HOT:%=$(BUILD)/kernels/ptx/%.avx2.o)
+PTX_FLAGS := -DPTX_HAS_AVX2
+endif
+PTX_FLAGS += $(if $(SAN),,-O3) -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math
+$(BUILD)/kernels/ptx/%.o: COMPILE += $(PTX_FLAGS)
+$(BUILD)/kernels/ptx/%.avx2.o: kernels/ptx/%.c $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(call say,CC )$(COMPILE) -mavx2 -mfma -mf16c -DPTX_AVX2 -c $< -o $@

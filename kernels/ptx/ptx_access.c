@@ -1,0 +1,294 @@
+/* Requests whose shape is new, that go to more than one buffer, to local memory, through generic addresses, or are watched. */
+#include <string.h>
+
+#include "kernels/ptx/ptx_locate.h"
+
+static uint64_t lane_address(const Request *r, const char *base, int l) {
+  const uint64_t a = r->wide ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l];
+  const uint64_t address = a + (uint64_t)r->offset;
+  return r->space == SPACE_SHARED ? (uint32_t)address : address;
+}
+
+static bool is_matrix(const Request *r) { return r->ins->op == O_LDMATRIX || r->ins->op == O_STMATRIX; }
+
+static void count_shape(Shape *p, const Request *r, const uint64_t address[LANES], uint32_t mask) {
+  p->sectors = p->wavefronts = p->groups = 0;
+  if (is_matrix(r)) {
+    p->groups = r->ins->vec;
+    p->wavefronts = site_matrix_wavefronts(address, r->ins->vec);
+  } else if (r->space == SPACE_SHARED) {
+    p->wavefronts = site_wavefronts(address, mask, r->bytes, &p->groups);
+  } else {
+    p->sectors = site_sectors(address, mask, r->bytes);
+  }
+}
+
+void access_shape(Run *run, Shape *p, const Request *r, const char *base, uint32_t mask, uint64_t first) {
+  uint64_t address[LANES];
+  uint32_t *narrow = (uint32_t *)p->delta, odd = 0;
+  bool contiguous = mask == ~0u, broadcast = mask == ~0u, far = false, whole_sectors = true;
+  (void)run;
+  *p = (Shape){.mask = mask, .low = (uint32_t)(first & 31)};
+  for (uint32_t m = mask; m; m &= m - 1) {
+    const int l = __builtin_ctz(m);
+    address[l] = lane_address(r, base, l);
+    const uint64_t d = r->wide ? address[l] - first : (uint32_t)address[l] - (uint32_t)first;
+    const int64_t delta = r->wide ? (int64_t)d : (int32_t)(uint32_t)d;
+    if (r->wide)
+      p->delta[l] = d;
+    else
+      narrow[l] = (uint32_t)d;
+    far |= delta > (1 << 30) || delta < -(1 << 30);
+    p->offset[l] = (int32_t)delta;
+    if (delta < p->min) p->min = delta;
+    if (delta > p->max) p->max = delta;
+    odd |= (uint32_t)delta & r->align;
+    contiguous &= delta == (int64_t)l * r->bytes;
+    broadcast &= delta == 0;
+    whole_sectors &= (delta & 31) == 0;
+  }
+  p->max += r->bytes;
+  p->misaligned = odd;
+  p->kind = far ? SHAPE_FAR : contiguous ? SHAPE_CONTIGUOUS : broadcast ? SHAPE_BROADCAST : SHAPE_GATHER;
+  p->any_low = r->space == SPACE_SHARED ? r->bytes >= 4 : whole_sectors;
+  if (r->counted) count_shape(p, r, address, mask);
+}
+
+bool access_is_global(const Ins *i, uint64_t address) {
+  return i->space == SPACE_GLOBAL || (i->space == SPACE_GENERIC && address >= MODULE_BASE);
+}
+
+void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask) {
+  char *R = run->arena + w->file;
+  for (; mask; mask &= mask - 1) {
+    const int l = __builtin_ctz(mask);
+    for (int e = 0; e < i->vec; e++) {
+      char *d = R + run->kernel->lists[i->ext + e];
+      if (i->mode & MODE_LONG)
+        ((uint64_t *)d)[l] = 0;
+      else
+        ((uint32_t *)d)[l] = 0;
+    }
+  }
+}
+
+void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint32_t mask, int64_t offset,
+                  int32_t bytes, PtxTraffic kind, bool allocate) {
+  uint64_t address[LANES];
+  for (uint32_t m = mask; m; m &= m - 1) {
+    const int l = __builtin_ctz(m);
+    address[l] =
+        (i->wide || i->op == O_CP_ASYNC ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)offset;
+  }
+  ptx_l1_request(run->cache, run, b->sm, kind, allocate, address, mask, bytes);
+}
+
+/* ---- slowly ---- */
+
+static const char *verb(PtxAccessKind kind) { return kind == PTX_LOAD || kind == PTX_COPY_READ ? "reads" : "writes"; }
+
+static bool fails_at(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, int l, uint64_t address) {
+  const int64_t thread = 32 * (int64_t)w->index + l;
+  const long long block = (long long)b->index;
+  if (address & r->align) {
+    run_fails(run, pc, STATUS_BAD_REQUEST,
+              "thread %lld of block %lld %s %d bytes at an address that is no multiple of %d", (long long)thread, block,
+              verb(r->kind), r->bytes, r->bytes);
+    return false;
+  }
+  if (r->space == SPACE_SHARED || (address >= SHARED_WINDOW && address < SHARED_WINDOW + WINDOW_BYTES)) {
+    const int64_t at = (int64_t)(r->space == SPACE_SHARED ? address : address - SHARED_WINDOW);
+    run_fails(run, pc, STATUS_BAD_REQUEST,
+              "thread %lld of block %lld %s shared memory at byte %lld; the block has %lld bytes", (long long)thread,
+              block, verb(r->kind), (long long)at, (long long)run->shared_bytes);
+    return false;
+  }
+  if (r->space == SPACE_LOCAL || (address >= LOCAL_WINDOW && address < LOCAL_WINDOW + WINDOW_BYTES)) {
+    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s outside its local memory", (long long)thread,
+              block, verb(r->kind));
+    return false;
+  }
+  const Buffer *before = NULL;
+  for (int32_t k = 0; k < run->n_buffers; k++)
+    if (run->buffers[k].address <= address) before = &run->buffers[k];
+  if (!before) {
+    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s address 0x%llx, which is in no argument",
+              (long long)thread, block, verb(r->kind), (unsigned long long)address);
+    return false;
+  }
+  const char *name = before->argument < 0 ? "the module's variables" : run->launch->arguments[before->argument].name;
+  const int64_t past = (int64_t)(address - before->address - before->bytes);
+  if (past < 0) {
+    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s %d bytes across the end of %s",
+              (long long)thread, block, verb(r->kind), r->bytes, name ? name : "an argument");
+  } else {
+    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld %s %lld bytes past the end of %s",
+              (long long)thread, block, verb(r->kind), (long long)past, name ? name : "an argument");
+  }
+  return false;
+}
+
+/* Where a lane's bytes lie; NULL: nowhere. *space: what the address is of. */
+static char *lane_host(Run *run, const Block *b, const Warp *w, const Request *r, int l, uint64_t *address,
+                       int32_t *space) {
+  const uint64_t bytes = (uint64_t)r->bytes;
+  *space = r->space;
+  if (*space == SPACE_GENERIC) {
+    if (*address - SHARED_WINDOW < WINDOW_BYTES)
+      *space = SPACE_SHARED, *address -= SHARED_WINDOW;
+    else if (*address - LOCAL_WINDOW < WINDOW_BYTES)
+      *space = SPACE_LOCAL, *address -= LOCAL_WINDOW;
+    else if (*address - PARAM_WINDOW < WINDOW_BYTES)
+      *space = SPACE_PARAM, *address -= PARAM_WINDOW;
+    else
+      *space = SPACE_GLOBAL;
+  }
+  if (*address & r->align) return NULL;
+  switch (*space) {
+  case SPACE_SHARED: {
+    const uint64_t rank = *address >> RANK_SHIFT, at = *address & ((1u << RANK_SHIFT) - 1);
+    const uint64_t n_ranks = (uint64_t)run->cluster[0] * (uint64_t)run->cluster[1] * (uint64_t)run->cluster[2];
+    if (at + bytes > (uint64_t)run->shared_bytes || rank > n_ranks) return NULL;
+    const Block *owner = rank ? &run->blocks[b->cluster_first + (int32_t)rank - 1] : b;
+    return run->arena + owner->shared + at;
+  }
+  case SPACE_LOCAL: {
+    const uint64_t each = (uint64_t)run->kernel->local_bytes;
+    return *address + bytes <= each && *address < each ? run->arena + w->local + (uint64_t)l * each + *address : NULL;
+  }
+  case SPACE_PARAM:
+    return *address + bytes <= (uint64_t)run->parameter_bytes && *address < PTX_MAX_PARAMETER_BYTES
+               ? (char *)run->parameters + *address
+               : NULL;
+  default: {
+    const Buffer *buffer = run_buffer(run, *address, bytes);
+    return buffer && !(buffer->read_only && r->kind != PTX_LOAD && r->kind != PTX_COPY_READ)
+               ? buffer->host + (*address - buffer->address)
+               : NULL;
+  }
+  }
+}
+
+/* All lanes in one buffer: the site remembers it. */
+static bool in_one_buffer(Run *run, const Request *r, Where *where) {
+  const Shape *p = where->shape;
+  if (run->shadow || (r->space != SPACE_GLOBAL && r->space != SPACE_CONST && r->space != SPACE_GENERIC) ||
+      p->kind == SHAPE_FAR || p->misaligned || (where->first & r->align))
+    return false;
+  const Buffer *buffer = run_buffer(run, where->first + (uint64_t)p->min, (uint64_t)(p->max - p->min));
+  if (!buffer || (buffer->read_only && r->kind != PTX_LOAD && r->kind != PTX_COPY_READ)) return false;
+  Site *s = &run->sites[r->site];
+  s->low = buffer->address, s->high = buffer->address + buffer->bytes;
+  s->bias = (uintptr_t)buffer->host - (uintptr_t)buffer->address;
+  where->host = (char *)(s->bias + (uintptr_t)where->first);
+  where->split = false;
+  return true;
+}
+
+/* Local memory is interleaved: word w of lane l lies at 128 w + 4 l. */
+static uint32_t local_sectors(const uint64_t address[LANES], uint32_t mask, int32_t bytes) {
+  uint64_t physical[LANES];
+  uint32_t sum = 0;
+  for (int32_t at = 0; at < bytes; at += 4) {
+    for (uint32_t m = mask; m; m &= m - 1) {
+      const int l = __builtin_ctz(m);
+      physical[l] = (address[l] + (uint64_t)at) / 4 * 128 + 4 * (uint64_t)l;
+    }
+    sum += site_sectors(physical, mask, 4);
+  }
+  return sum;
+}
+
+static PtxRequestKind kind_in(int32_t space, PtxRequestKind kind) {
+  if (kind == PTX_NO_REQUEST || kind == PTX_ASYNC_COPY) return kind;
+  const bool load = kind == PTX_GLOBAL_LOAD || kind == PTX_SHARED_LOAD || kind == PTX_LOCAL_LOAD;
+  const bool store = kind == PTX_GLOBAL_STORE || kind == PTX_SHARED_STORE || kind == PTX_LOCAL_STORE;
+  if (space == SPACE_SHARED) return load ? PTX_SHARED_LOAD : store ? PTX_SHARED_STORE : PTX_SHARED_ATOMIC;
+  if (space == SPACE_LOCAL) return load ? PTX_LOCAL_LOAD : PTX_LOCAL_STORE;
+  return kind;
+}
+
+static void count_split(Run *run, int32_t pc, const Request *r, int32_t space, const uint64_t address[LANES],
+                        uint32_t mask) {
+  PtxCounts *c = &run->result->counts[pc];
+  uint32_t groups = 0;
+  c->requests++;
+  if (r->space == SPACE_GENERIC) run->result->kinds[pc] = kind_in(space, run->result->kinds[pc]);
+  if (is_matrix(r)) {
+    groups = r->ins->vec;
+    const uint32_t wavefronts = site_matrix_wavefronts(address, r->ins->vec);
+    c->wavefronts += wavefronts, c->conflicts += wavefronts - groups;
+  } else if (space == SPACE_SHARED) {
+    const uint32_t wavefronts = site_wavefronts(address, mask, r->bytes, &groups);
+    c->wavefronts += wavefronts, c->conflicts += wavefronts - groups;
+  } else {
+    c->sectors += space == SPACE_LOCAL ? local_sectors(address, mask, r->bytes) : site_sectors(address, mask, r->bytes);
+  }
+}
+
+/* Tells the shadow; leaves out the lanes that it refuses. */
+static void watch(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, int32_t space,
+                  const uint64_t address[LANES], uint32_t mask, Where *where) {
+  PtxAccess a = {.pc = pc, .kind = r->kind, .block = b->index, .warp = w->index, .mask = mask, .bytes = r->bytes};
+  unsigned char values[LANES][32];
+  a.space = space == SPACE_SHARED ? PTX_SPACE_SHARED : space == SPACE_LOCAL ? PTX_SPACE_LOCAL : PTX_SPACE_GLOBAL;
+  a.memory = space == SPACE_SHARED  ? (const unsigned char *)run->arena + b->shared
+             : space == SPACE_LOCAL ? (const unsigned char *)run->arena + w->local
+                                    : NULL;
+  for (uint32_t m = mask; m; m &= m - 1) {
+    const int l = __builtin_ctz(m);
+    a.address[l] = address[l];
+    if (r->kind != PTX_STORE || r->ins->op != O_ST) continue;
+    const Ins *i = r->ins;
+    const char *R = run->arena + w->file;
+    for (int e = 0; e < i->vec; e++) {
+      const char *from = R + run->kernel->lists[i->ext + e];
+      memcpy(values[l] + e * i->bytes, i->mode & MODE_LONG ? from + 8 * l : from + 4 * l, i->bytes);
+    }
+    a.value[l] = values[l];
+  }
+  where->mask &= ptx_shadow_access(run->shadow, &a);
+}
+
+bool access_slowly(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
+                   uint32_t mask, Where *where) {
+  uint64_t address[LANES];
+  int32_t space = r->space, first_space = -1;
+  if (in_one_buffer(run, r, where)) return true;
+  where->split = true, where->mask = mask;
+  for (uint32_t m = mask; m; m &= m - 1) {
+    const int l = __builtin_ctz(m);
+    const uint64_t as_given = lane_address(r, base, l);
+    address[l] = as_given;
+    where->lane[l] = lane_host(run, b, w, r, l, &address[l], &space);
+    if (first_space < 0) first_space = space;
+    if (where->lane[l]) continue;
+    const bool told = run->shadow && !(as_given & r->align) &&
+                      (space == SPACE_GLOBAL || space == SPACE_SHARED); /* the shadow names it */
+    if (!told) return fails_at(run, b, w, pc, r, l, as_given);
+    where->mask &= ~(1u << l);
+  }
+  if (r->counted) count_split(run, pc, r, first_space, address, mask);
+  if (run->shadow && (r->counted || r->kind == PTX_COPY_WRITE))
+    watch(run, b, w, pc, r, first_space, address, mask, where);
+  return true;
+}
+
+bool access_locate(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
+                   uint32_t mask, Where *where) {
+  uint32_t M[LANES];
+  for (int l = 0; l < LANES; l++) M[l] = 0u - (mask >> l & 1);
+  return locate(run, b, w, pc, r, base, mask, M, where);
+}
+
+void access_watch(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  for (uint32_t m = mask; m; m &= m - 1) {
+    const int l = __builtin_ctz(m);
+    const uint64_t a = (i->wide ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)i->imm;
+    if (run->watch - a >= (uint64_t)(i->bytes * i->vec)) continue;
+    run->result->watch_pc = pc;
+    run->result->watch_block = b->index;
+    run->result->watch_thread = 32 * w->index + l;
+  }
+}

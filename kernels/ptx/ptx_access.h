@@ -1,0 +1,55 @@
+/* Requests: between the hot loop and what is slow but rare. Inside kernels/ptx only. */
+#ifndef TILEWALK_PTX_ACCESS_H
+#define TILEWALK_PTX_ACCESS_H
+
+#include "kernels/ptx/ptx_machine.h"
+
+typedef struct {
+  bool wide; /* the base register has 64 bits */
+  int32_t space, bytes;
+  uint32_t align; /* bytes less 1 */
+  int64_t offset;
+  int32_t site;
+  PtxAccessKind kind;
+  bool counted;
+  const Ins *ins;
+} Request;
+
+typedef struct {
+  const Shape *shape;
+  uint64_t first; /* the first lane's address */
+  char *host;     /* of the first lane */
+  bool split;     /* lane[] and mask hold; counts are made */
+  uint32_t mask;
+  char *lane[LANES];
+} Where;
+
+/* Fills a shape from the lanes' addresses. */
+void access_shape(Run *run, Shape *p, const Request *r, const char *base, uint32_t mask, uint64_t address);
+/* Any space, any buffers, lanes apart, faults; counts the request. False: the run has failed. */
+bool access_slowly(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
+                   uint32_t mask, Where *where);
+void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask); /* registers of lanes whose load is left out */
+bool access_is_global(const Ins *i, uint64_t address);
+void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint32_t mask, int64_t offset,
+                  int32_t bytes, PtxTraffic kind, bool allocate);
+
+void access_watch(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base,
+                  uint32_t mask); /* launch.watch */
+
+/* ---- what is rare ---- */
+typedef enum { STEP_NEXT, STEP_REQUEST, STEP_PARKED, STEP_JUMPED, STEP_YIELD, STEP_ERROR } StepState;
+typedef struct {
+  StepState state;
+} StepResult;
+/* One instruction that the hot loop has not: m are its active lanes, mask the fragment's. */
+StepResult warp_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, uint32_t mask);
+StepResult hopper_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, uint32_t mask);
+bool warp_resume(Warp *w); /* fragments that waited for lanes of their own warp go on without them */
+void warp_exit(Run *run, Block *block, Warp *w, uint32_t mask);
+
+/* locate() for those that are not the hot loop. */
+bool access_locate(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
+                   uint32_t mask, Where *where);
+
+#endif

@@ -1,0 +1,811 @@
+/* Bodies: declarations, labels, operands, and instructions that the table of arithmetic has. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/ptx/ptx_decode.h"
+
+const OpRow ptx_op_rows[] = {
+#define X(name, text, result, operands, expression) {text, #result[0], operands},
+    PTX_ARITHMETIC(X)
+#undef X
+#define X(name, text, operands, expression) {text, 'p', operands},
+        PTX_PREDICATE_OPS(X)
+#undef X
+};
+
+/* ---- growth ---- */
+
+static bool grow(Decoder *d, void *array, int32_t n, int32_t *capacity, size_t size, int32_t limit, const char *what) {
+  void **p = array;
+  if (n < *capacity) return true;
+  if (n >= limit) return ptx_reader_fails(&d->r, "more than %d %s", limit, what);
+  const int32_t more = 2 * *capacity + 64;
+  void *grown = realloc(*p, (size_t)more * size);
+  if (!grown) return ptx_reader_no_memory(&d->r);
+  *p = grown, *capacity = more;
+  return true;
+}
+
+static bool new_scope(Decoder *d, int32_t parent) {
+  if (!grow(d, &d->parents, d->n_scopes, &d->scopes_capacity, sizeof *d->parents, 100000, "scopes")) return false;
+  d->parents[d->n_scopes] = parent;
+  d->scope = d->n_scopes++;
+  return true;
+}
+
+bool decode_refuse(Decoder *d, const char *why) { return ptx_reader_refuses(&d->r, d->opcode, why); }
+
+bool has_part(const Decoder *d, const char *name) {
+  for (int32_t i = 1; i < d->n_parts; i++)
+    if (word_is(d->parts[i], name)) return true;
+  return false;
+}
+
+Type part_type(const Decoder *d) { return d->n_parts > 1 ? type_of(d->parts[d->n_parts - 1]) : T_NONE; }
+
+Kind kind_of(Type type) {
+  if (type == T_PRED) return 'p';
+  return ptx_type_bytes[type] <= 2 ? 'h' : ptx_type_bytes[type] == 4 ? 'w' : 'l';
+}
+
+int32_t kind_bits(Kind kind) { return kind == 'p' ? 1 : kind == 'h' ? 16 : kind == 'w' ? 32 : 64; }
+
+/* ---- instructions ---- */
+
+Ins decode_ins(const Decoder *d, int32_t op) {
+  return (Ins){.op = (uint16_t)op,
+               .guard = d->guard,
+               .guard_not = d->guard_not,
+               .line = d->r.c.line,
+               .loc = d->loc,
+               .target = -1,
+               .ext = -1,
+               .site = -1,
+               .counted = true,
+               .text = (int32_t)(d->opcode.at - d->r.module->text),
+               .text_n = d->opcode.n,
+               .micro = d->k->n_code > d->first_of};
+}
+
+bool decode_push(Decoder *d, Ins i) {
+  PtxKernel *k = d->k;
+  if (!grow(d, &k->code, k->n_code, &k->code_capacity, sizeof *k->code, PTX_MAX_INSTRUCTIONS, "instructions"))
+    return false;
+  i.micro = k->n_code > d->first_of;
+  k->code[k->n_code++] = i;
+  return true;
+}
+
+bool decode_list(Decoder *d, int32_t n, const int32_t *values, int32_t *first) {
+  PtxKernel *k = d->k;
+  *first = k->n_lists;
+  for (int32_t i = 0; i < n; i++) {
+    if (!grow(d, &k->lists, k->n_lists, &k->lists_capacity, sizeof *k->lists, 64 * PTX_MAX_INSTRUCTIONS,
+              "operands of vectors"))
+      return false;
+    k->lists[k->n_lists++] = values[i];
+  }
+  return true;
+}
+
+/* ---- places in the file ---- */
+
+bool decode_temporary(Decoder *d, Kind kind, int32_t *place) {
+  PtxKernel *k = d->k;
+  if (++k->n_registers > PTX_MAX_REGISTERS)
+    return ptx_reader_fails(&d->r, "more than %d registers and constants", PTX_MAX_REGISTERS);
+  if (kind == 'p') {
+    *place = k->n_predicates++;
+  } else {
+    *place = (int32_t)k->file_bytes;
+    k->file_bytes += kind == 'l' ? LONG_BYTES : WORD_BYTES;
+  }
+  return true;
+}
+
+static bool slots_grow(Decoder *d) {
+  const int32_t n = d->slot_table ? 2 * (d->slot_mask + 1) : SLOT_TABLE_START;
+  int32_t *table = calloc((size_t)n, sizeof *table);
+  if (!table) return ptx_reader_no_memory(&d->r);
+  free(d->slot_table);
+  d->slot_table = table, d->slot_mask = n - 1;
+  for (int32_t i = 0; i < d->k->n_slots; i++) {
+    const Slot *s = &d->k->slots[i];
+    uint32_t h = (uint32_t)((s->value * 0x9e3779b97f4a7c15u) >> 40);
+    while (table[h & (uint32_t)d->slot_mask]) h++;
+    table[h & (uint32_t)d->slot_mask] = i + 1;
+  }
+  return true;
+}
+
+bool decode_constant(Decoder *d, SlotKind kind, Kind width, uint64_t value, uint8_t bytes, bool is_signed,
+                     int32_t *place) {
+  PtxKernel *k = d->k;
+  if (kind == SLOT_CONSTANT && width == 'w') value &= 0xffffffffu;
+  if (kind == SLOT_CONSTANT && width == 'h') value &= 0xffffu;
+  if ((!d->slot_table || 2 * k->n_slots > d->slot_mask) && !slots_grow(d)) return false;
+  const uint8_t bits = width == 'l' ? 64 : 32;
+  uint32_t h = (uint32_t)((value * 0x9e3779b97f4a7c15u) >> 40);
+  for (int32_t at; (at = d->slot_table[h & (uint32_t)d->slot_mask]) != 0; h++) {
+    const Slot *s = &k->slots[at - 1];
+    if (s->kind == kind && s->value == value && s->width == bits && s->bytes == bytes && s->is_signed == is_signed) {
+      *place = s->offset;
+      return true;
+    }
+  }
+  if (!grow(d, &k->slots, k->n_slots, &k->slots_capacity, sizeof *k->slots, PTX_MAX_REGISTERS, "constants"))
+    return false;
+  if (!decode_temporary(d, width, place)) return false;
+  k->slots[k->n_slots++] = (Slot){kind, bits, bytes, is_signed, *place, value};
+  d->slot_table[h & (uint32_t)d->slot_mask] = k->n_slots;
+  return true;
+}
+
+/* ---- names ---- */
+
+/* Arrays in shared memory outside functions get their place in a kernel that names them. */
+static Symbol *place_shared(Decoder *d, Word name, int64_t bytes, int64_t align, bool dynamic) {
+  PtxKernel *k = d->k;
+  Symbol *s = symbols_find(&d->names, 1, name);
+  if (s) return s;
+  s = symbols_add(&d->names, 1, name, SYM_SHARED);
+  if (!s) {
+    ptx_reader_no_memory(&d->r);
+    return NULL;
+  }
+  s->dynamic = dynamic, s->bytes = bytes;
+  if (dynamic) {
+    s->value = 0;
+    k->dynamic_shared = true;
+    return s;
+  }
+  k->static_shared = (k->static_shared + align - 1) / align * align;
+  s->value = k->static_shared;
+  k->static_shared += bytes;
+  if (k->static_shared > PTX_MAX_SHARED_BYTES) {
+    ptx_reader_refuses(&d->r, name, "brings shared memory above 227 KB");
+    return NULL;
+  }
+  return s;
+}
+
+/* A name as the innermost scope knows it; registers of ranges come back as SYM_RANGE with `value` the index of their place. */
+Symbol *decode_find(Decoder *d, Word name) {
+  for (int32_t scope = d->scope; scope > 0; scope = d->parents[scope]) {
+    Symbol *s = symbols_find(&d->names, scope, name);
+    if (s && s->kind != SYM_RANGE) return s;
+  }
+  const Symbol *m = symbols_find(&d->r.module->symbols, 0, name);
+  if (m && m->kind == SYM_SHARED) return place_shared(d, name, m->bytes, m->first, m->dynamic);
+  return (Symbol *)m;
+}
+
+/* The register that a word names: its kind and where its place is kept. */
+static bool find_register(Decoder *d, Word w, Kind *kind, int32_t **place) {
+  int32_t digits = 0;
+  uint64_t number = 0;
+  while (digits < w.n - 1 && digits < 9 && w.at[w.n - 1 - digits] >= '0' && w.at[w.n - 1 - digits] <= '9') digits++;
+  for (int32_t i = w.n - digits; i < w.n; i++) number = number * 10 + (uint64_t)(w.at[i] - '0');
+  const Word prefix = {w.at, w.n - digits};
+  for (int32_t scope = d->scope; scope > 0; scope = d->parents[scope]) {
+    Symbol *s = symbols_find(&d->names, scope, w);
+    if (s && s->kind != SYM_REG && s->kind != SYM_RANGE) return false;
+    if (!s || s->kind != SYM_REG) {
+      s = digits ? symbols_find(&d->names, scope, prefix) : NULL;
+      if (!s || s->kind != SYM_RANGE || number >= (uint64_t)s->count) continue;
+    } else {
+      number = 0;
+    }
+    *kind = s->width == 1 ? 'p' : s->width == 16 ? 'h' : s->width == 32 ? 'w' : 'l';
+    *place = &d->places[s->first + (int32_t)number];
+    return true;
+  }
+  return false;
+}
+
+static bool register_place(Decoder *d, Word w, Kind *kind, int32_t *place, bool *found) {
+  int32_t *kept = NULL;
+  *found = find_register(d, w, kind, &kept);
+  if (!*found) return true;
+  if (*kept < 0 && !decode_temporary(d, *kind, kept)) return false;
+  *place = *kept;
+  return true;
+}
+
+bool decode_symbol_place(Decoder *d, const Symbol *s, int64_t offset, Kind kind, int32_t *place) {
+  const uint64_t at = (uint64_t)(s->value + offset);
+  switch (s->kind) {
+  case SYM_SHARED: return decode_constant(d, s->dynamic ? SLOT_DYNAMIC : SLOT_CONSTANT, kind, at, 0, false, place);
+  case SYM_LOCAL:
+  case SYM_PARAM: return decode_constant(d, SLOT_CONSTANT, kind, at, 0, false, place);
+  case SYM_MODULE: return decode_constant(d, SLOT_CONSTANT, kind, MODULE_BASE + at, 0, false, place);
+  case SYM_FUNCTION:
+    return ptx_reader_refuses(&d->r, s->name, "is a function: calls through pointers are not modelled");
+  default: return ptx_reader_refuses(&d->r, s->name, "has no address");
+  }
+}
+
+/* ---- operands ---- */
+
+static const char *special_names[] = {
+#define X(name, text) text,
+    PTX_SPECIALS(X)
+#undef X
+};
+
+static bool narrow_number(NumberKind number, Kind kind, uint64_t *value) {
+  if (number != NUMBER_F64 || kind == 'l') return true;
+  double x; /* a decimal or 0d number where 32 bits are meant */
+  memcpy(&x, value, sizeof x);
+  const float f = (float)x;
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  *value = bits;
+  return kind == 'w';
+}
+
+/* A source that is no register: a number, an address, a special register. */
+static bool constant_source(Decoder *d, Word w, Kind kind, int32_t *place) {
+  uint64_t value = 0;
+  const NumberKind number = word_number(w, &value);
+  if (number) {
+    if (!narrow_number(number, kind, &value)) return ptx_reader_refuses(&d->r, w, "does not fit 16 bits");
+    if (kind == 'l' && number == NUMBER_F32) return ptx_reader_refuses(&d->r, w, "has 32 bits where 64 are meant");
+    return decode_constant(d, SLOT_CONSTANT, kind, value, 0, false, place);
+  }
+  if (word_is(w, "WARP_SZ")) return decode_constant(d, SLOT_CONSTANT, kind, LANES, 0, false, place);
+  if (w.n > 1 && w.at[0] == '%') {
+    for (int32_t i = 0; i < N_SPECIALS; i++)
+      if (word_is(w, special_names[i]))
+        return decode_constant(d, SLOT_SPECIAL, kind == 'l' ? 'l' : 'w', (uint64_t)i, 0, false, place);
+    if (w.n > 7 && !memcmp(w.at, "%envreg", 7)) return decode_constant(d, SLOT_CONSTANT, kind, 0, 0, false, place);
+    return ptx_reader_refuses(&d->r, w, "is no register that is declared here");
+  }
+  const Symbol *s = decode_find(d, w);
+  if (!s) return ptx_reader_refuses(&d->r, w, w.n ? "is not declared" : "where an operand is meant");
+  if (kind == 'h') return ptx_reader_refuses(&d->r, w, "is an address, where 16 bits are meant");
+  int64_t offset = 0;
+  const Symbol copy = *s;
+  if (cursor_take(&d->r.c, '+') && !decode_number(d, &offset)) return false;
+  return decode_symbol_place(d, &copy, offset, kind, place);
+}
+
+static bool wrong_width(Decoder *d, Word w, Kind has, Kind wanted) {
+  if (has == 'p')
+    return ptx_reader_fails(&d->r, "'%.*s' is a predicate, where %.*s takes %d bits", w.n, w.at, d->opcode.n,
+                            d->opcode.at, kind_bits(wanted));
+  if (wanted == 'p')
+    return ptx_reader_fails(&d->r, "'%.*s' has %d bits, where %.*s takes a predicate", w.n, w.at, kind_bits(has),
+                            d->opcode.n, d->opcode.at);
+  return ptx_reader_fails(&d->r, "'%.*s' has %d bits, where %.*s takes %d", w.n, w.at, kind_bits(has), d->opcode.n,
+                          d->opcode.at, kind_bits(wanted));
+}
+
+bool decode_source_wider(Decoder *d, Kind *kind, int32_t *place) {
+  const Word w = cursor_word(&d->r.c);
+  const Kind wanted = *kind;
+  bool found;
+  if (w.n >= PTX_NAME_BYTES) return ptx_reader_fails(&d->r, "a name is longer than 255 bytes");
+  if (!register_place(d, w, kind, place, &found)) return false;
+  if (!found) return constant_source(d, w, wanted, place);
+  if (kind_bits(*kind) < kind_bits(wanted) || *kind == 'p') return wrong_width(d, w, *kind, wanted);
+  return true;
+}
+
+bool decode_source(Decoder *d, Kind kind, int32_t *place) {
+  if (kind == 'p') return decode_predicate(d, place, NULL);
+  Kind has = kind;
+  Cursor before = d->r.c;
+  if (!decode_source_wider(d, &has, place)) return false;
+  if (has != kind) return wrong_width(d, cursor_word(&before), has, kind);
+  return true;
+}
+
+bool decode_predicate(Decoder *d, int32_t *place, bool *negated) {
+  if (negated) *negated = cursor_take(&d->r.c, '!');
+  const Word w = cursor_word(&d->r.c);
+  Kind kind;
+  bool found;
+  uint64_t value;
+  if (!register_place(d, w, &kind, place, &found)) return false;
+  if (!found && word_number(w, &value) == NUMBER_INTEGER && value <= 1) { /* a constant: a predicate of its own */
+    Ins i = decode_ins(d, O_XOR_PRED);
+    if (!decode_temporary(d, 'p', place)) return false;
+    i.d = i.a = i.b = *place;
+    if (!decode_push(d, i)) return false;
+    i = decode_ins(d, O_NOT_PRED);
+    i.d = i.a = *place;
+    return value == 0 || decode_push(d, i);
+  }
+  if (!found) return ptx_reader_refuses(&d->r, w, "is no predicate that is declared here");
+  return kind == 'p' || wrong_width(d, w, kind, 'p');
+}
+
+bool decode_destination_wider(Decoder *d, Kind *kind, int32_t *place) {
+  const Word w = cursor_word(&d->r.c);
+  const Kind wanted = *kind;
+  bool found;
+  if (word_is(w, "_")) return decode_temporary(d, wanted, place);
+  if (!register_place(d, w, kind, place, &found)) return false;
+  if (!found) return ptx_reader_refuses(&d->r, w, "is no register that is declared here");
+  if (kind_bits(*kind) < kind_bits(wanted) || (*kind == 'p') != (wanted == 'p'))
+    return wrong_width(d, w, *kind, wanted);
+  return true;
+}
+
+bool decode_destination(Decoder *d, Kind kind, int32_t *place) {
+  Kind has = kind;
+  Cursor before = d->r.c;
+  if (!decode_destination_wider(d, &has, place)) return false;
+  return has == kind || wrong_width(d, cursor_word(&before), has, kind);
+}
+
+bool decode_comma(Decoder *d) { return ptx_reader_expect(&d->r, ','); }
+
+bool decode_number(Decoder *d, int64_t *value) {
+  uint64_t v = 0;
+  const bool minus = cursor_take(&d->r.c, '-');
+  const Word w = cursor_word(&d->r.c);
+  if (word_number(w, &v) != NUMBER_INTEGER) return ptx_reader_refuses(&d->r, w, "where a number is meant");
+  *value = (int64_t)(minus ? 0 - v : v);
+  return true;
+}
+
+bool decode_braces(Decoder *d, Kind kind, bool is_source, int32_t n_min, int32_t n_max, int32_t *places, int32_t *n) {
+  *n = 0;
+  if (!cursor_take(&d->r.c, '{')) { /* one register needs none */
+    *n = 1;
+    if (n_min > 1) return ptx_reader_expect(&d->r, '{');
+    return is_source ? decode_source(d, kind, places) : decode_destination(d, kind, places);
+  }
+  do {
+    if (*n == n_max)
+      return ptx_reader_fails(&d->r, "more than %d registers in the braces of %.*s", n_max, d->opcode.n, d->opcode.at);
+    if (!(is_source ? decode_source(d, kind, places + *n) : decode_destination(d, kind, places + *n))) return false;
+    ++*n;
+  } while (cursor_take(&d->r.c, ','));
+  if (*n < n_min)
+    return ptx_reader_fails(&d->r, "%d registers in the braces of %.*s, which takes %d", *n, d->opcode.n, d->opcode.at,
+                            n_min);
+  return ptx_reader_expect(&d->r, '}');
+}
+
+bool decode_address_inside(Decoder *d, Address *a) {
+  *a = (Address){.wide = true};
+  const Word w = cursor_word(&d->r.c);
+  Kind kind;
+  bool found;
+  uint64_t value = 0;
+  if (!register_place(d, w, &kind, &a->place, &found)) return false;
+  if (found) {
+    if (kind != 'w' && kind != 'l') return wrong_width(d, w, kind, 'l');
+    a->wide = kind == 'l';
+  } else if (word_number(w, &value) == NUMBER_INTEGER) {
+    a->offset = (int64_t)value;
+    a->is_constant = true;
+  } else {
+    a->symbol = decode_find(d, w);
+    if (!a->symbol) return ptx_reader_refuses(&d->r, w, w.n ? "is not declared" : "where an address is meant");
+    a->is_constant = true;
+  }
+  int64_t more = 0;
+  if (cursor_take(&d->r.c, '+')) {
+    if (!decode_number(d, &more)) return false;
+  } else if (cursor_peek(&d->r.c) == '-') {
+    if (!decode_number(d, &more)) return false;
+  }
+  if (more > INT32_MAX || more < INT32_MIN) return ptx_reader_fails(&d->r, "an offset of more than 32 bits");
+  if (a->symbol) { /* the whole address is known */
+    const Symbol copy = *a->symbol;
+    a->offset = more;
+    return decode_symbol_place(d, &copy, 0, 'l', &a->place);
+  }
+  a->offset += more;
+  return !a->is_constant || decode_constant(d, SLOT_CONSTANT, 'l', 0, 0, false, &a->place);
+}
+
+bool decode_address(Decoder *d, Address *a) {
+  return ptx_reader_expect(&d->r, '[') && decode_address_inside(d, a) && ptx_reader_expect(&d->r, ']');
+}
+
+/* ---- the table of arithmetic ---- */
+
+static uint32_t op_hash(const char *at, int32_t n) {
+  uint32_t h = 2166136261u;
+  for (int32_t i = 0; i < n; i++) h = (h ^ (unsigned char)at[i]) * 16777619u;
+  return h ^ (h >> 13);
+}
+
+static void fill_op_names(Decoder *d) {
+  for (int32_t op = O_FIRST_ARITHMETIC; op < N_OPS; op++) {
+    for (const char *p = ptx_op_rows[op - O_FIRST_ARITHMETIC].spellings; *p;) {
+      int32_t n = 0;
+      while (p[n] && p[n] != ' ') n++;
+      uint32_t h = op_hash(p, n);
+      while (d->op_names[h % OP_TABLE].n) h++;
+      d->op_names[h % OP_TABLE] = (OpName){p, n, op};
+      p += n + (p[n] == ' ');
+    }
+  }
+}
+
+static int32_t find_op(const Decoder *d, const char *name, int32_t n) {
+  for (uint32_t h = op_hash(name, n); d->op_names[h % OP_TABLE].n; h++) {
+    const OpName *o = &d->op_names[h % OP_TABLE];
+    if (o->n == n && !memcmp(o->at, name, (size_t)n)) return o->op;
+  }
+  return -1;
+}
+
+static bool arithmetic(Decoder *d) {
+  static const char *const silent[] = {"rn", "ftz", "approx", "full", "lo", "sat"};
+  char name[64];
+  int32_t n = 0;
+  bool saturated = false;
+  for (int32_t i = 0; i < d->n_parts; i++) {
+    bool skip = false;
+    for (size_t s = 0; i && s < sizeof silent / sizeof *silent; s++) skip |= word_is(d->parts[i], silent[s]);
+    saturated |= word_is(d->parts[i], "sat");
+    if (skip) continue;
+    if (n + d->parts[i].n + 2 > (int32_t)sizeof name) return decode_refuse(d, "is not known");
+    if (n) name[n++] = '.';
+    memcpy(name + n, d->parts[i].at, (size_t)d->parts[i].n);
+    n += d->parts[i].n;
+  }
+  const int32_t op = find_op(d, name, n);
+  if (op < 0) return decode_refuse(d, "is not modelled");
+  const OpRow *row = &ptx_op_rows[op - O_FIRST_ARITHMETIC];
+  Ins i = decode_ins(d, op);
+  const char result = row->result;
+  const Kind kind = result == 'H'                    ? 'h'
+                    : result == 'W' || result == 'F' ? 'w'
+                    : result == 'L' || result == 'G' ? 'l'
+                                                     : 'p';
+  if (saturated && result != 'F') return decode_refuse(d, "is not modelled: saturation of this type");
+  if (!decode_destination(d, kind, &i.d)) return false;
+  for (int32_t k = 0; row->operands[k]; k++) {
+    int32_t *const places[] = {&i.a, &i.b, &i.c, &i.target};
+    if (!decode_comma(d)) return false;
+    if (row->operands[k] == 'k') {
+      if (!decode_number(d, &i.imm)) return false;
+    } else if (!decode_source(d, row->operands[k], places[k])) {
+      return false;
+    }
+  }
+  if (!decode_push(d, i)) return false;
+  if (!saturated) return true;
+  Ins s = decode_ins(d, O_SAT_F32);
+  s.d = s.a = i.d;
+  return decode_push(d, s);
+}
+
+/* ---- statements ---- */
+
+static void split_opcode(Decoder *d) {
+  d->n_parts = 0;
+  const char *at = d->opcode.at, *end = at + d->opcode.n;
+  while (at < end && d->n_parts < MAX_PARTS) {
+    const char *p = at;
+    while (p < end && *p != '.') p++;
+    d->parts[d->n_parts++] = (Word){at, (int32_t)(p - at)};
+    at = p + (p < end);
+  }
+}
+
+static bool declare_registers(Decoder *d) {
+  Type type;
+  if (!ptx_reader_type(&d->r, &type)) return false;
+  const uint8_t width = type == T_PRED ? 1 : ptx_type_bytes[type] <= 2 ? 16 : (uint8_t)(8 * ptx_type_bytes[type]);
+  if (width > 64) return ptx_reader_fails(&d->r, "registers of 128 bits are not modelled");
+  do {
+    const Word name = cursor_word(&d->r.c);
+    uint64_t count = 1;
+    if (!ptx_reader_name(&d->r, name)) return false;
+    Symbol *s = symbols_add(&d->names, d->scope, name, SYM_REG);
+    if (!s) return ptx_reader_no_memory(&d->r);
+    if (cursor_take(&d->r.c, '<')) {
+      const Word w = cursor_word(&d->r.c);
+      if (word_number(w, &count) != NUMBER_INTEGER || count > PTX_MAX_REGISTERS)
+        return ptx_reader_refuses(&d->r, w, "is no number of registers up to 60000");
+      if (!ptx_reader_expect(&d->r, '>')) return false;
+      s->kind = SYM_RANGE;
+    }
+    s->width = width, s->count = (int32_t)count, s->first = d->n_places;
+    for (uint64_t i = 0; i < count; i++) {
+      if (!grow(d, &d->places, d->n_places, &d->places_capacity, sizeof *d->places, 16 * PTX_MAX_REGISTERS,
+                "registers"))
+        return false;
+      d->places[d->n_places++] = -1;
+    }
+  } while (cursor_take(&d->r.c, ','));
+  return ptx_reader_expect(&d->r, ';');
+}
+
+static bool declare_variable(Decoder *d, SymbolKind kind) {
+  PtxKernel *k = d->k;
+  do {
+    Variable v;
+    if (!ptx_reader_variable(&d->r, &v)) return false;
+    if (v.align < 1) v.align = 1;
+    if (kind == SYM_SHARED) {
+      if (!place_shared(d, v.name, v.bytes, v.align, v.n == 0)) return false;
+      continue;
+    }
+    Symbol *s = symbols_add(&d->names, d->scope, v.name, kind);
+    if (!s) return ptx_reader_no_memory(&d->r);
+    k->local_bytes = (k->local_bytes + v.align - 1) / v.align * v.align;
+    s->value = k->local_bytes, s->bytes = v.bytes;
+    k->local_bytes += v.bytes;
+    if (k->local_bytes > 512 * 1024)
+      return ptx_reader_refuses(&d->r, v.name, "brings a thread's local memory above 512 KB");
+  } while (cursor_take(&d->r.c, ','));
+  return ptx_reader_expect(&d->r, ';');
+}
+
+/* .loc file line column [, function_name label [+ n], inlined_at file line column]: the outermost place. */
+static bool location(Decoder *d) {
+  PtxKernel *k = d->k;
+  int64_t n[3];
+  for (int i = 0; i < 3; i++)
+    if (!decode_number(d, &n[i])) return false;
+  const int32_t line = d->r.c.line;
+  Cursor rest = d->r.c;
+  if (cursor_take(&rest, ',') && word_is(cursor_word(&rest), "function_name")) {
+    cursor_word(&rest);
+    if (cursor_take(&rest, '+')) cursor_word(&rest);
+    if (!cursor_take(&rest, ',') || !word_is(cursor_word(&rest), "inlined_at"))
+      return ptx_reader_fails(&d->r, "'inlined_at' is missing");
+    d->r.c = rest;
+    for (int i = 0; i < 3; i++)
+      if (!decode_number(d, &n[i])) return false;
+  } else { /* flags of debuggers: to the end of the line */
+    while (d->r.c.at < d->r.c.end && *d->r.c.at != '\n') d->r.c.at++;
+  }
+  if (n[1] == 0) return true; /* made by the compiler: it stays with the line before */
+  (void)line;
+  if (!grow(d, &k->locations, k->n_locations, &k->locations_capacity, sizeof *k->locations, 4 * PTX_MAX_INSTRUCTIONS,
+            "places"))
+    return false;
+  d->loc = k->n_locations;
+  k->locations[k->n_locations++] = (Location){(int32_t)n[0], (int32_t)n[1]};
+  return true;
+}
+
+static bool directive(Decoder *d, Word w) {
+  if (word_is(w, ".reg")) return declare_registers(d);
+  if (word_is(w, ".shared")) return declare_variable(d, SYM_SHARED);
+  if (word_is(w, ".local") || word_is(w, ".param")) return declare_variable(d, SYM_LOCAL);
+  if (word_is(w, ".loc")) return location(d);
+  if (word_is(w, ".pragma") || word_is(w, ".callprototype") || word_is(w, ".calltargets")) {
+    while (cursor_peek(&d->r.c) && !cursor_take(&d->r.c, ';')) d->r.c.at++;
+    return true;
+  }
+  return ptx_reader_refuses(&d->r, w, "is no directive that is known in a body");
+}
+
+static bool instruction(Decoder *d, Word w) {
+  d->opcode = w;
+  split_opcode(d);
+  d->first_of = d->k->n_code;
+  static bool (*const groups[])(Decoder *, bool *) = {decode_move, decode_memory, decode_compare, decode_convert,
+                                                      decode_flow, decode_warp,   decode_matrix,  decode_async};
+  bool known = false;
+  for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+    if (!groups[g](d, &known)) return false;
+    if (known) return ptx_reader_expect(&d->r, ';');
+  }
+  return arithmetic(d) && ptx_reader_expect(&d->r, ';');
+}
+
+/* A name and ':' at the cursor. */
+static bool label(Decoder *d, Word w) {
+  Symbol *s = symbols_find(&d->names, d->scope, w);
+  if (s && s->kind == SYM_LABEL) return ptx_reader_refuses(&d->r, w, "is a label twice");
+  s = symbols_add(&d->names, d->scope, w, SYM_LABEL);
+  if (!s) return ptx_reader_no_memory(&d->r);
+  s->value = d->k->n_code;
+  Cursor ahead = d->r.c;
+  const Word next = cursor_peek(&ahead) == '.' ? cursor_word(&ahead) : (Word){ahead.at, 0};
+  if (word_is(next, ".branchtargets")) {
+    s->kind = SYM_TARGETS;
+    s->value = ahead.at - d->r.module->text;
+    s->first = ahead.line;
+    while (cursor_peek(&ahead) && !cursor_take(&ahead, ';')) ahead.at++;
+    d->r.c = ahead;
+  } else if (word_is(next, ".callprototype") || word_is(next, ".calltargets")) {
+    while (cursor_peek(&ahead) && !cursor_take(&ahead, ';')) ahead.at++;
+    d->r.c = ahead;
+  }
+  return true;
+}
+
+static bool guarded(Decoder *d) {
+  d->guard = -1, d->guard_not = false;
+  d->first_of = d->k->n_code;
+  if (!cursor_take(&d->r.c, '@')) return true;
+  bool negated;
+  d->opcode = (Word){"a guard", 7};
+  if (!decode_predicate(d, &d->guard, &negated)) return false;
+  d->guard_not = negated;
+  return true;
+}
+
+static bool find_label(Decoder *d, int32_t scope, Word name, const Symbol **found) {
+  for (; scope > 1; scope = d->parents[scope]) {
+    const Symbol *s = symbols_find(&d->names, scope, name);
+    if (s && (s->kind == SYM_LABEL || s->kind == SYM_TARGETS)) {
+      *found = s;
+      return true;
+    }
+  }
+  return ptx_reader_refuses(&d->r, name, "is no label here");
+}
+
+/* brx: the labels of its list. */
+static bool fix_targets(Decoder *d, const Fix *f, const Symbol *s) {
+  const Cursor before = d->r.c;
+  int32_t first = -1, n = 0;
+  d->r.c = (Cursor){d->r.module->text + s->value, d->r.module->text + d->r.module->n_text, s->first};
+  do {
+    const Word w = cursor_word(&d->r.c);
+    const Symbol *to = NULL;
+    if (!find_label(d, f->scope, w, &to)) return false;
+    int32_t at, target = (int32_t)to->value;
+    if (to->kind != SYM_LABEL) return ptx_reader_refuses(&d->r, w, "is no label");
+    if (!decode_list(d, 1, &target, &at)) return false;
+    if (n++ == 0) first = at;
+  } while (cursor_take(&d->r.c, ','));
+  d->r.c = before;
+  d->k->code[f->pc].ext = first;
+  d->k->code[f->pc].imm = n;
+  return true;
+}
+
+static bool fix_branches(Decoder *d, int32_t first_fix) {
+  for (int32_t i = first_fix; i < d->n_fixes; i++) {
+    const Fix f = d->fixes[i];
+    const Symbol *s = NULL;
+    const int32_t line = d->r.c.line;
+    d->r.c.line = f.line;
+    if (!find_label(d, f.scope, f.name, &s)) return false;
+    Ins *ins = &d->k->code[f.pc];
+    if ((s->kind == SYM_TARGETS) != (ins->op == O_BRX))
+      return ptx_reader_refuses(&d->r, f.name, "is no target of this branch");
+    if (s->kind == SYM_LABEL)
+      ins->target = (int32_t)s->value;
+    else if (!fix_targets(d, &f, s))
+      return false;
+    d->r.c.line = line;
+  }
+  d->n_fixes = first_fix;
+  return true;
+}
+
+bool decode_body(Decoder *d, const Function *f) {
+  const int32_t first_fix = d->n_fixes, outer_root = d->root;
+  if (!f->has_body) return ptx_reader_refuses(&d->r, f->name, "is declared but not defined: link its module first");
+  d->r.c = f->body;
+  d->root = d->scope;
+  if (!ptx_reader_expect(&d->r, '{')) return false;
+  for (int32_t depth = 1; depth > 0;) {
+    if (cursor_take(&d->r.c, '{')) {
+      if (++depth > 1000) return ptx_reader_fails(&d->r, "braces are nested more than 1000 deep");
+      if (!new_scope(d, d->scope)) return false;
+      continue;
+    }
+    if (cursor_take(&d->r.c, '}')) {
+      if (--depth > 0) d->scope = d->parents[d->scope];
+      continue;
+    }
+    if (cursor_take(&d->r.c, ';')) continue;
+    if (!guarded(d)) return false;
+    const Word w = cursor_word(&d->r.c);
+    if (w.n == 0) return ptx_reader_refuses(&d->r, w, "where an instruction is meant");
+    if (w.n >= PTX_NAME_BYTES) return ptx_reader_fails(&d->r, "a name is longer than 255 bytes");
+    if (w.at[0] == '.') {
+      if (!directive(d, w)) return false;
+    } else if (d->guard < 0 && cursor_peek(&d->r.c) == ':') {
+      d->r.c.at++;
+      if (!label(d, w)) return false;
+    } else if (!instruction(d, w)) {
+      return false;
+    }
+  }
+  const bool ok = fix_branches(d, first_fix);
+  d->root = outer_root;
+  return ok;
+}
+
+/* ---- a kernel ---- */
+
+static bool kernel_parameters(Decoder *d, const Function *f) {
+  const PtxModule *m = d->r.module;
+  for (int32_t i = 0; i < f->entry.n_parameters; i++) {
+    const Parameter *p = &m->parameters[f->first_parameter + i];
+    Symbol *s = symbols_add(&d->names, d->scope, p->name, SYM_PARAM);
+    if (!s) return ptx_reader_no_memory(&d->r);
+    s->value = p->p.offset_bytes, s->bytes = p->p.size_bytes;
+  }
+  return true;
+}
+
+static bool copy_texts(PtxKernel *k) {
+  size_t n = 0, at = 0;
+  for (int32_t i = 0; i < k->n_code; i++) n += (size_t)k->code[i].text_n + 1;
+  k->texts = malloc(n + 1);
+  if (!k->texts) return false;
+  for (int32_t i = 0; i < k->n_code; i++) {
+    memcpy(k->texts + at, k->module->text + k->code[i].text, (size_t)k->code[i].text_n);
+    k->code[i].text = (int32_t)at;
+    at += (size_t)k->code[i].text_n;
+    k->texts[at++] = 0;
+  }
+  return true;
+}
+
+static bool decode_kernel(Decoder *d) {
+  PtxKernel *k = d->k;
+  const Function *f = &d->r.module->functions[k->function];
+  fill_op_names(d);
+  if (!new_scope(d, 0) || !new_scope(d, 0) || !new_scope(d, 1))
+    return false; /* 0: the module; 1: shared memory; 2: the body */
+  if (!grow(d, &k->locations, 0, &k->locations_capacity, sizeof *k->locations, PTX_MAX_INSTRUCTIONS, "places"))
+    return false;
+  k->locations[k->n_locations++] = (Location){0, 0};
+  d->guard = -1;
+  d->r.c = f->body;
+  if (!kernel_parameters(d, f) || !decode_body(d, f)) return false;
+  d->guard = -1;
+  d->first_of = k->n_code;
+  d->opcode = (Word){d->r.module->text, 0};
+  return decode_push(d, decode_ins(d, O_EXIT));
+}
+
+Status ptx_kernel_new(const PtxModule *module, int entry, PtxKernel **kernel, Error *error) {
+  *kernel = NULL;
+  PtxKernel *k = calloc(1, sizeof *k);
+  Decoder *d = calloc(1, sizeof *d);
+  Status status = STATUS_NO_MEMORY;
+  if (k && d) {
+    *k = (PtxKernel){.module = module, .function = module->entries[entry], .granule_bytes = 4};
+    *d = (Decoder){.r = {.module = (PtxModule *)module, .error = error}, .k = k};
+    const bool ok = decode_kernel(d) && (copy_texts(k) || ptx_reader_no_memory(&d->r));
+    status = ok ? kernel_lower(k, error) : d->r.status;
+    symbols_free(&d->names);
+    free(d->parents);
+    free(d->places);
+    free(d->slot_table);
+    free(d->fixes);
+    free(d->returns);
+  } else {
+    error_set(error, STATUS_NO_MEMORY, "%s: no memory for a kernel", module->name);
+  }
+  free(d);
+  if (status)
+    ptx_kernel_free(k);
+  else
+    *kernel = k;
+  return status;
+}
+
+void ptx_kernel_free(PtxKernel *k) {
+  if (!k) return;
+  free(k->code);
+  free(k->merged);
+  free(k->lists);
+  free(k->slots);
+  free(k->locations);
+  free(k->texts);
+  free(k);
+}
+
+bool ptx_kernel_dynamic_shared(const PtxKernel *k) { return k->dynamic_shared; }
+int64_t ptx_kernel_static_shared(const PtxKernel *k) { return k->static_shared; }
+
+int ptx_n_instructions(const PtxKernel *k) { return k->n_code; }
+
+PtxInstruction ptx_instruction(const PtxKernel *k, int pc) {
+  const Ins *i = &k->code[pc];
+  const Location l = k->locations[i->loc];
+  return (PtxInstruction){.ptx_line = i->line, .file = l.file, .line = l.line, .text = k->texts + i->text};
+}

@@ -1,0 +1,98 @@
+/* Decoding the body of an entry: scopes, operands, instructions. Every operand's class and width is checked here, so that
+ * what runs needs no check. Inside kernels/ptx only. */
+#ifndef TILEWALK_PTX_DECODE_H
+#define TILEWALK_PTX_DECODE_H
+
+#include "kernels/ptx/ptx_ops.h"
+#include "kernels/ptx/ptx_reader.h"
+
+enum { MAX_PARTS = 20, MAX_LIST = 160, MAX_CALL_DEPTH = 32, OP_TABLE = 2048, SLOT_TABLE_START = 256 };
+
+typedef struct {
+  int32_t pc, scope;
+  Word name;
+  int32_t line;
+} Fix; /* a branch whose label is looked up when its function has been read */
+
+typedef struct {
+  const char *at;
+  int32_t n, op;
+} OpName;
+
+typedef struct {
+  Reader r;
+  PtxKernel *k;
+  Symbols names;
+  int32_t *parents;                               /* of scopes */
+  int32_t n_scopes, scopes_capacity, scope, root; /* root: of the function that is read */
+  int32_t *places;                                /* registers of ranges: offset in the file, or -1 */
+  int32_t n_places, places_capacity;
+  int32_t *slot_table;
+  int32_t slot_mask;
+  Fix *fixes;
+  int32_t n_fixes, fixes_capacity;
+  int32_t *returns; /* branches to the end of the function that is read */
+  int32_t n_returns, returns_capacity;
+  int32_t depth, loc;
+  OpName op_names[OP_TABLE];
+  /* The instruction that is read. */
+  Word opcode;
+  Word parts[MAX_PARTS];
+  int32_t n_parts, guard, first_of;
+  bool guard_not;
+} Decoder;
+
+/* What an operand of type 'h' 16, 'w' 32, 'l' 64 bits or 'p' is. */
+typedef char Kind;
+Kind kind_of(Type type);
+int32_t kind_bits(Kind kind);
+
+bool decode_refuse(Decoder *d, const char *why); /* the opcode */
+bool has_part(const Decoder *d, const char *name);
+Type part_type(const Decoder *d); /* of the last part */
+
+Ins decode_ins(const Decoder *d, int32_t op);
+bool decode_push(Decoder *d, Ins i);
+bool decode_list(Decoder *d, int32_t n, const int32_t *values, int32_t *first);
+bool decode_temporary(Decoder *d, Kind kind, int32_t *place);
+bool decode_constant(Decoder *d, SlotKind slot, Kind kind, uint64_t value, uint8_t bytes, bool is_signed,
+                     int32_t *place);
+
+/* Operands. `wider`: a register may have more bits than the kind (ld, st, cvt): *kind is then what it has. */
+bool decode_source(Decoder *d, Kind kind, int32_t *place);
+bool decode_source_wider(Decoder *d, Kind *kind, int32_t *place);
+bool decode_destination(Decoder *d, Kind kind, int32_t *place);
+bool decode_destination_wider(Decoder *d, Kind *kind, int32_t *place);
+bool decode_predicate(Decoder *d, int32_t *place, bool *negated); /* a source; negated NULL: '!' is refused */
+bool decode_comma(Decoder *d);
+bool decode_number(Decoder *d, int64_t *value); /* an immediate */
+bool decode_braces(Decoder *d, Kind kind, bool is_source, int32_t n_min, int32_t n_max, int32_t *places, int32_t *n);
+
+typedef struct {
+  int32_t place; /* of the base */
+  bool wide, is_constant;
+  int64_t offset;
+  const Symbol *symbol; /* NULL: none. Valid until the next symbol is added */
+} Address;
+bool decode_address(Decoder *d, Address *a);        /* [base + offset] */
+bool decode_address_inside(Decoder *d, Address *a); /* without the brackets */
+
+Symbol *decode_find(Decoder *d, Word name);
+bool decode_symbol_place(Decoder *d, const Symbol *s, int64_t offset, Kind kind, int32_t *place);
+
+/* The groups of instructions: each takes what it knows (*known) and reads its operands. */
+bool decode_flow(Decoder *d, bool *known);
+bool decode_move(Decoder *d, bool *known);
+bool decode_compare(Decoder *d, bool *known);
+bool decode_convert(Decoder *d, bool *known);
+bool decode_memory(Decoder *d, bool *known);
+bool decode_warp(Decoder *d, bool *known);
+bool decode_matrix(Decoder *d, bool *known);
+bool decode_async(Decoder *d, bool *known);
+bool decode_hopper(Decoder *d, bool *known);
+
+bool decode_body(Decoder *d, const Function *f); /* at "{" */
+
+Status kernel_lower(PtxKernel *k, Error *error); /* ptx_lower.c: spin loops, merged loads, dead results of atomics */
+
+#endif

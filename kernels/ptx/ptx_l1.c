@@ -1,0 +1,152 @@
+/* The first cache, one per SM, and the dealing of blocks to SMs.
+ *
+ * Lines of 128 bytes with 4 sectors, 64 ways, least recently used; what shared memory leaves of the 256 KiB. Loads allocate;
+ * stores write through and neither allocate nor invalidate; .cg, volatile loads and atomics pass by. Blocks: the first on
+ * each SM in order, those after at random, each SM the same number. Against an H100's sectors from L2:
+ * ../../assets/counters/h100/kernels.
+ * Not modelled: a sector loaded soon after the same SM stored to it (some miss there); totals.l1_reloaded_after_store counts them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/ptx/ptx_machine.h"
+#include "sim/base/splitmix.h"
+
+enum { WAYS = 64, LINE_SHIFT = 7 };
+
+typedef struct {
+  uint64_t tag; /* line + 1; 0: empty */
+  uint32_t used;
+  uint8_t sectors, stored;
+} Line;
+
+struct PtxL1 {
+  int32_t n_sets;
+  uint32_t now;
+  Line *lines; /* of one SM after another */
+  uint64_t load_sectors, hit_sectors, from_l2, after_store;
+  uint8_t **loaded; /* a bit a sector, by buffer */
+};
+
+/* Sets hold consecutive lines; a set index that is not a power of two is a remainder. */
+static Line *set_of(PtxL1 *c, int32_t sm, uint64_t line) {
+  return c->lines + ((int64_t)sm * c->n_sets + (int64_t)(line % (uint64_t)c->n_sets)) * WAYS;
+}
+
+PtxL1 *ptx_l1_new(const Run *run, int64_t l1_bytes) {
+  PtxL1 *c = calloc(1, sizeof *c);
+  if (!c) return NULL;
+  c->n_sets = (int32_t)(l1_bytes >> LINE_SHIFT) / WAYS;
+  if (c->n_sets < 1) c->n_sets = 1;
+  const int32_t n_sm = run->launch->sm.n_sm ? run->launch->sm.n_sm : 132;
+  c->lines = calloc((size_t)n_sm * (size_t)c->n_sets * WAYS, sizeof *c->lines);
+  c->loaded = calloc((size_t)run->n_buffers + 1, sizeof *c->loaded);
+  bool ok = c->lines && c->loaded;
+  for (int32_t b = 0; ok && b < run->n_buffers; b++)
+    ok = (c->loaded[b] = calloc((size_t)(run->buffers[b].bytes / 256) + 2, 1)) != NULL;
+  if (ok) return c;
+  for (int32_t b = 0; c->loaded && b < run->n_buffers; b++) free(c->loaded[b]);
+  free(c->loaded);
+  free(c->lines);
+  free(c);
+  return NULL;
+}
+
+static void note_loaded(PtxL1 *c, const Run *run, uint64_t line, uint32_t sectors) {
+  const Buffer *b = run_buffer(run, line << LINE_SHIFT, 0);
+  if (!b) b = run_buffer(run, (line << LINE_SHIFT) + 127, 0);
+  if (!b || (line << LINE_SHIFT) < b->address) return;
+  uint8_t *bits = c->loaded[b - run->buffers];
+  const uint64_t at = ((line << LINE_SHIFT) - b->address) >> 5;
+  for (uint32_t s = 0; s < 4; s++)
+    if (sectors >> s & 1 && at + s < b->bytes / 32 + 2) bits[(at + s) >> 3] |= (uint8_t)(1u << ((at + s) & 7));
+}
+
+static Line *find(PtxL1 *c, int32_t sm, uint64_t line, bool allocate) {
+  Line *set = set_of(c, sm, line), *oldest = set;
+  for (int32_t w = 0; w < WAYS; w++) {
+    if (set[w].tag == line + 1) {
+      set[w].used = ++c->now;
+      return &set[w];
+    }
+    if (set[w].used < oldest->used) oldest = &set[w];
+  }
+  if (!allocate) return NULL;
+  *oldest = (Line){.tag = line + 1, .used = ++c->now};
+  return oldest;
+}
+
+static uint32_t ones(uint32_t x) { return (uint32_t)__builtin_popcount(x); }
+
+static void touch(PtxL1 *c, const Run *run, int32_t sm, PtxTraffic kind, bool allocate, uint64_t line,
+                  uint32_t sectors) {
+  uint32_t leaving = sectors;
+  if (kind == PTX_READ_SECTORS) {
+    c->load_sectors += ones(sectors);
+    note_loaded(c, run, line, sectors);
+    if (allocate) {
+      Line *l = find(c, sm, line, true);
+      leaving = sectors & ~(uint32_t)l->sectors;
+      c->hit_sectors += ones(sectors) - ones(leaving);
+      c->after_store += ones(sectors & l->sectors & l->stored);
+      l->sectors = (uint8_t)(l->sectors | sectors);
+    }
+    c->from_l2 += ones(leaving);
+  } else if (kind == PTX_WRITE_SECTORS) {
+    Line *set = set_of(c, sm, line);
+    for (int32_t w = 0; w < WAYS; w++)
+      if (set[w].tag == line + 1) set[w].stored = (uint8_t)(set[w].stored | sectors);
+  }
+  if (leaving && run->launch->sink) run->launch->sink(run->launch->sink_context, sm, kind, line << LINE_SHIFT, leaving);
+}
+
+void ptx_l1_request(PtxL1 *c, Run *run, int32_t sm, PtxTraffic kind, bool allocate, const uint64_t address[LANES],
+                    uint32_t mask, int32_t bytes) {
+  uint64_t lines[2 * LANES];
+  uint32_t sectors[2 * LANES];
+  int32_t n = 0;
+  for (uint32_t m = mask; m; m &= m - 1) {
+    const int l = __builtin_ctz(m);
+    for (uint64_t s = address[l] >> 5; s <= (address[l] + (uint64_t)bytes - 1) >> 5; s++) {
+      int32_t k = n - 1;
+      while (k >= 0 && lines[k] != s >> 2) k--;
+      if (k < 0) lines[k = n++] = s >> 2, sectors[k] = 0;
+      sectors[k] |= 1u << (s & 3);
+    }
+  }
+  for (int32_t k = 0; k < n; k++) touch(c, run, sm, kind, allocate, lines[k], sectors[k]);
+}
+
+void ptx_l1_totals(const PtxL1 *c, const Run *run, PtxTotals *t) {
+  t->l1_load_sectors = c->load_sectors;
+  t->l1_hit_sectors = c->hit_sectors;
+  t->l1_sectors_from_l2 = c->from_l2;
+  t->l1_reloaded_after_store = c->after_store;
+  for (int32_t b = 0; b < run->n_buffers; b++)
+    for (uint64_t k = 0; k < run->buffers[b].bytes / 256 + 2; k++) {
+      const uint32_t bits = c->loaded[b][k], pairs = (bits | bits >> 1) & 0x55;
+      t->distinct_sectors += ones(bits);
+      t->distinct_pairs += ones(pairs);
+    }
+}
+
+void ptx_l1_free_of(PtxL1 *c, int32_t n_buffers) {
+  if (!c) return;
+  for (int32_t b = 0; b < n_buffers; b++) free(c->loaded[b]);
+  free(c->loaded);
+  free(c->lines);
+  free(c);
+}
+
+static int64_t common(int64_t a, int64_t b) { return b ? common(b, a % b) : a; }
+
+int64_t deal_cluster(int64_t n_clusters, int32_t n_groups, int32_t group, int64_t turn) {
+  int64_t step = 1, begin = 0;
+  if (turn > 0) { /* a permutation of the SMs, another each turn */
+    uint64_t seed = (uint64_t)turn;
+    begin = (int64_t)(mix(seed) % (uint64_t)n_groups);
+    do step = (int64_t)(mix(seed += 1000003) % (uint64_t)n_groups);
+    while (n_groups > 1 && common(step, n_groups) != 1);
+  }
+  const int64_t cluster = turn * n_groups + (step * group + begin) % n_groups;
+  return cluster < n_clusters ? cluster : -1;
+}

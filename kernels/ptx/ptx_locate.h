@@ -1,0 +1,69 @@
+/* Where a request goes, fast: the shape that its instruction had last time. Inside kernels/ptx only, compiled into the hot loop. */
+#ifndef TILEWALK_PTX_LOCATE_H
+#define TILEWALK_PTX_LOCATE_H
+
+#include "kernels/ptx/ptx_access.h"
+
+#if defined __clang__
+#define LOOP _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < LANES; l++)
+#else
+#define LOOP _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)
+#endif
+
+static inline bool same_shape(const Shape *p, const char *base, bool wide, uint32_t mask, const uint32_t *M,
+                              uint64_t first) {
+  if (p->mask != mask) return false;
+  if (wide) {
+    const uint64_t *a = (const uint64_t *)base;
+    uint64_t differ = 0;
+    if (mask == ~0u) {
+      LOOP differ |= (a[l] - first) ^ p->delta[l];
+    } else {
+      LOOP differ |= ((a[l] - first) ^ p->delta[l]) & (uint64_t)(int64_t)(int32_t)M[l];
+    }
+    return differ == 0;
+  }
+  const uint32_t *a = (const uint32_t *)base, *delta = (const uint32_t *)p->delta, f = (uint32_t)first;
+  uint32_t differ = 0;
+  if (mask == ~0u) {
+    LOOP differ |= (a[l] - f) ^ delta[l];
+  } else {
+    LOOP differ |= ((a[l] - f) ^ delta[l]) & M[l];
+  }
+  return differ == 0;
+}
+
+/* The lanes' places in memory, and the shape with its counts. False: the run has failed. */
+static inline bool locate(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
+                          uint32_t mask, const uint32_t *M, Where *where) {
+  const int f = __builtin_ctz(mask);
+  const uint64_t first = r->wide ? ((const uint64_t *)base)[f] : ((const uint32_t *)base)[f];
+  const uint64_t address = first + (uint64_t)r->offset;
+  Site *s = &run->sites[r->site];
+  Shape *p = &s->shape[s->last];
+  if (!same_shape(p, base, r->wide, mask, M, first) || !(p->any_low || p->low == (uint32_t)(address & 31))) {
+    p = &s->shape[s->last ^ 1];
+    if (!same_shape(p, base, r->wide, mask, M, first) || !(p->any_low || p->low == (uint32_t)(address & 31)))
+      access_shape(run, p, r, base, mask, address);
+    s->last ^= 1;
+  }
+  where->shape = p;
+  where->first = address;
+  if (r->space == SPACE_SHARED && !run->shadow) {
+    const int64_t at = (int64_t)(uint32_t)address;
+    if (at + p->min >= 0 && at + p->max <= run->shared_bytes && p->kind != SHAPE_FAR &&
+        !(p->misaligned | (address & r->align))) {
+      where->host = run->arena + b->shared + at;
+      where->split = false;
+      return true;
+    }
+  } else if (address + (uint64_t)p->min >= s->low && address + (uint64_t)p->max <= s->high && p->kind != SHAPE_FAR &&
+             !(p->misaligned | (address & r->align)) && !run->shadow) {
+    where->host = (char *)(s->bias + (uintptr_t)address);
+    where->split = false;
+    return true;
+  }
+  return access_slowly(run, b, w, pc, r, base, mask, where);
+}
+
+#endif

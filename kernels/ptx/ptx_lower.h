@@ -1,0 +1,18 @@
+/* What an instruction reads and writes. Inside kernels/ptx only. */
+#ifndef TILEWALK_PTX_LOWER_H
+#define TILEWALK_PTX_LOWER_H
+
+#include "kernels/ptx/ptx_machine.h"
+
+enum { MAX_OPERANDS = 288 };
+
+/* Registers as their place in the file; predicates as ~index. */
+typedef struct {
+  int32_t reads[MAX_OPERANDS], writes[MAX_OPERANDS];
+  int32_t n_reads, n_writes;
+} Operands;
+
+void ins_operands(const PtxKernel *k, const Ins *i, Operands *o);
+void hopper_operands(const PtxKernel *k, const Ins *i, Operands *o); /* of ptx_step_hopper.c's instructions */
+
+#endif

@@ -1,0 +1,135 @@
+/* mma: one warp's product of two small matrices.
+ *
+ * Fragments as the PTX ISA draws them (section "Matrix Fragments for mma"): with g = lane / 4, t = lane % 4 and e elements a
+ * register, register r of A holds row g + 8 (r % 2) and columns e t + 4 e (r / 2) ...; of B rows e t + 4 e r ... of column g;
+ * of C and D row g + 8 (r / 2), columns 2 t and 2 t + 1.
+ * Departs from the hardware: products are summed one after another in fp32; tensor cores align and cut them. */
+#include <string.h>
+
+#include "kernels/ptx/ptx_machine.h"
+#include "kernels/ptx/ptx_numbers.h"
+
+#ifndef PTX_AVX2
+int32_t mma_results(const Ins *i) {
+  const int32_t n = i->imm == 8 ? 2 : 4;
+  return i->bytes == T_F16 ? n / 2 : n;
+}
+#endif
+
+static int32_t per_register(int32_t type) {
+  switch (type) {
+  case T_F16:
+  case T_BF16: return 2;
+  case T_TF32: return 1;
+  default: return 4;
+  }
+}
+
+/* The elements of the registers of a fragment, 32 lanes each, as floats: out[element][lane]. */
+static void unpack(int32_t type, const uint32_t *v, float out[4][LANES]) {
+  switch (type) {
+  case T_F16:
+    for (int l = 0; l < LANES; l++) out[0][l] = half_float(v[l] & 0xffff);
+    for (int l = 0; l < LANES; l++) out[1][l] = half_float(v[l] >> 16);
+    break;
+  case T_BF16:
+    for (int l = 0; l < LANES; l++) out[0][l] = bf16_float(v[l]);
+    for (int l = 0; l < LANES; l++) out[1][l] = bits_float(v[l] & 0xffff0000u);
+    break;
+  case T_TF32:
+    for (int l = 0; l < LANES; l++) out[0][l] = bits_float(v[l] & 0xffffe000u);
+    break;
+  default:
+    for (int j = 0; j < 4; j++)
+      for (int l = 0; l < LANES; l++) {
+        const uint32_t byte = v[l] >> 8 * j & 255;
+        out[j][l] = type == T_E4M3   ? e4m3_float(byte)
+                    : type == T_E5M2 ? e5m2_float(byte)
+                    : type == T_S8   ? (float)(int8_t)byte
+                                     : (float)byte;
+      }
+  }
+}
+
+static void unpack_a(const Ins *i, const int32_t *list, const char *R, float A[16][32]) {
+  const int32_t e = per_register(i->type);
+  float v[4][LANES];
+  for (int32_t r = 0; r < i->space; r++) {
+    unpack(i->type, (const uint32_t *)(R + list[r]), v);
+    for (int l = 0; l < LANES; l++)
+      for (int32_t j = 0; j < e; j++) A[(l >> 2) + 8 * (r & 1)][e * (l & 3) + 4 * e * (r >> 1) + j] = v[j][l];
+  }
+}
+
+static void unpack_b(const Ins *i, int32_t n_b, const int32_t *list, const char *R, float B[32][8]) {
+  const int32_t e = per_register(i->mode);
+  float v[4][LANES];
+  for (int32_t r = 0; r < n_b; r++) {
+    unpack(i->mode, (const uint32_t *)(R + list[r]), v);
+    for (int l = 0; l < LANES; l++)
+      for (int32_t j = 0; j < e; j++) B[e * (l & 3) + 4 * e * r + j][l >> 2] = v[j][l];
+  }
+}
+
+static void multiply_doubles(const Ins *i, const int32_t *list, char *R) { /* m8n8k4 */
+  double A[8][4], B[4][8];
+  for (int l = 0; l < LANES; l++) {
+    A[l >> 2][l & 3] = ((const double *)(R + list[2]))[l];
+    B[l & 3][l >> 2] = ((const double *)(R + list[3]))[l];
+  }
+  (void)i;
+  for (int r = 0; r < 2; r++)
+    for (int l = 0; l < LANES; l++) {
+      double s = ((const double *)(R + list[4 + r]))[l];
+      for (int k = 0; k < 4; k++) s = fma(A[l >> 2][k], B[k][2 * (l & 3) + r], s);
+      ((double *)(R + list[r]))[l] = s;
+    }
+}
+
+static void results_integer(const Ins *i, int32_t n_d, const int32_t *d, const int32_t *c, char *R,
+                            const float A[16][32], const float B[32][8]) {
+  for (int32_t r = 0; r < n_d; r++)
+    for (int l = 0; l < LANES; l++) {
+      const int y = (l >> 2) + 8 * (r >> 1), x = 2 * (l & 3) + (r & 1);
+      int64_t s = ((const int32_t *)(R + c[r]))[l];
+      for (int k = 0; k < i->vec; k++) s += (int32_t)A[y][k] * (int32_t)B[k][x];
+      if (i->target) s = s > INT32_MAX ? INT32_MAX : s < INT32_MIN ? INT32_MIN : s; /* .satfinite */
+      ((uint32_t *)(R + d[r]))[l] = (uint32_t)s;
+    }
+}
+
+void PTX_ISA(mma_run)(const Ins *i, const int32_t *lists, char *R) {
+  const int32_t *list = lists + i->ext;
+  const int32_t n_d = mma_results(i), n_b = i->space > 1 ? i->space / 2 : 1;
+  const int32_t *a = list + n_d, *b = a + i->space, *c = b + n_b;
+  float A[16][32], B[32][8], S[16][8];
+  if (i->type == T_F64) {
+    multiply_doubles(i, list, R);
+    return;
+  }
+  unpack_a(i, a, R, A);
+  unpack_b(i, n_b, b, R, B);
+  if (i->type == T_S8 || i->type == T_U8) {
+    results_integer(i, n_d, list, c, R, A, B);
+    return;
+  }
+  for (int y = 0; y < 16; y++) {
+    float s[8] = {0};
+    for (int k = 0; k < i->vec; k++)
+      for (int x = 0; x < 8; x++) s[x] += A[y][k] * B[k][x];
+    memcpy(S[y], s, sizeof s);
+  }
+  if (i->bytes == T_F16) {
+    for (int32_t r = 0; r < n_d; r++)
+      for (int l = 0; l < LANES; l++) {
+        const uint32_t old = ((const uint32_t *)(R + c[r]))[l];
+        const float *s = &S[(l >> 2) + 8 * r][2 * (l & 3)];
+        ((uint32_t *)(R + list[r]))[l] =
+            float_half(half_float(old & 0xffff) + s[0]) | float_half(half_float(old >> 16) + s[1]) << 16;
+      }
+    return;
+  }
+  for (int32_t r = 0; r < n_d; r++)
+    for (int l = 0; l < LANES; l++)
+      ((float *)(R + list[r]))[l] = ((const float *)(R + c[r]))[l] + S[(l >> 2) + 8 * (r >> 1)][2 * (l & 3) + (r & 1)];
+}

@@ -1,0 +1,479 @@
+/* Instructions that are rare beside arithmetic: what a warp does together, atomics, matrices, copies, barriers. */
+#include <string.h>
+
+#include "kernels/ptx/ptx_access.h"
+#include "kernels/ptx/ptx_numbers.h"
+
+static const StepResult NEXT = {STEP_NEXT}, PARKED = {STEP_PARKED}, JUMPED = {STEP_JUMPED}, ERROR = {STEP_ERROR};
+
+static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
+
+static void set_word(char *R, int32_t place, int l, uint32_t value) { ((uint32_t *)(R + place))[l] = value; }
+
+static void set_predicate(uint32_t *p, uint32_t mask, uint32_t value) { *p = (*p & ~mask) | (value & mask); }
+
+/* ---- lanes that must be there ---- */
+
+bool warp_resume(Warp *w) {
+  int32_t pc = INT32_MAX;
+  for (int32_t k = 0; k < w->n_wait; k++)
+    if (w->wait[k].wait == WAIT_WARP && w->wait[k].pc < pc) pc = w->wait[k].pc;
+  if (pc == INT32_MAX) return false;
+  uint32_t mask = 0;
+  for (int32_t k = 0; k < w->n_wait;) {
+    if (w->wait[k].wait == WAIT_WARP && w->wait[k].pc == pc) {
+      mask |= w->wait[k].mask;
+      w->wait[k] = w->wait[--w->n_wait];
+    } else {
+      k++;
+    }
+  }
+  w->run[w->n_run++] = (Fragment){pc, mask, 0};
+  w->forced = pc;
+  return true;
+}
+
+/* An instruction for the lanes that `members` names: true when they are all here; else these wait for them. */
+static bool together(Warp *w, int32_t pc, uint32_t m, const char *R, int32_t members) {
+  uint32_t wanted = 0;
+  for (uint32_t k = m; k; k &= k - 1) wanted |= word(R, members, __builtin_ctz(k));
+  if (!(wanted & w->alive & ~m)) return true;
+  if (w->forced == pc) {
+    w->forced = -1;
+    return true;
+  }
+  warp_park(w, WAIT_WARP, pc, m);
+  uint32_t here = 0;
+  for (int32_t k = 0; k < w->n_wait; k++)
+    if (w->wait[k].wait == WAIT_WARP && w->wait[k].pc == pc) here |= w->wait[k].mask;
+  if (!(wanted & w->alive & ~here)) warp_resume(w);
+  return false;
+}
+
+static void shuffle(const Ins *i, char *R, uint32_t *P, uint32_t m) {
+  uint32_t from[LANES], found = 0;
+  memcpy(from, R + i->a, sizeof from);
+  for (uint32_t k = m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    const uint32_t lane = (uint32_t)l, by = word(R, i->b, l) & 31, c = word(R, i->c, l), segment = c >> 8 & 31,
+                   clamp = c & 31;
+    const int32_t most = (int32_t)((lane & segment) | (clamp & ~segment)), least = (int32_t)(lane & segment);
+    int32_t j = i->mode == 0   ? l - (int32_t)by
+                : i->mode == 1 ? l + (int32_t)by
+                : i->mode == 2 ? (int32_t)(lane ^ by)
+                               : least | (int32_t)(by & ~segment & 31);
+    const bool ok = i->mode == 0 ? j >= most : j <= most;
+    if (ok)
+      found |= 1u << l;
+    else
+      j = l;
+    set_word(R, i->d, l, from[j & 31]);
+  }
+  if (i->ext >= 0) set_predicate(&P[i->ext], m, found);
+}
+
+static void vote(const Ins *i, char *R, uint32_t *P, uint32_t m) {
+  const uint32_t value = (i->is_signed ? ~P[i->a] : P[i->a]) & m;
+  const uint32_t answer = i->mode == 0 ? value == m : i->mode == 1 ? value != 0 : value == m || value == 0;
+  if (i->mode < 3) {
+    set_predicate(&P[i->d], m, 0u - answer);
+    return;
+  }
+  for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), value);
+}
+
+static void match(const Ins *i, char *R, uint32_t *P, uint32_t m) {
+  uint64_t v[LANES];
+  bool all = true;
+  for (uint32_t k = m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    v[l] = i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l);
+    all &= v[l] == v[__builtin_ctz(m)];
+  }
+  for (uint32_t k = m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    uint32_t same = 0;
+    for (uint32_t q = m; q; q &= q - 1)
+      if (v[__builtin_ctz(q)] == v[l]) same |= 1u << __builtin_ctz(q);
+    set_word(R, i->d, l, i->mode ? (all ? m : 0) : same);
+  }
+  if (i->ext >= 0) set_predicate(&P[i->ext], m, all ? ~0u : 0);
+}
+
+static void redux(const Ins *i, char *R, uint32_t m) {
+  uint32_t r = word(R, i->a, __builtin_ctz(m));
+  for (uint32_t k = m & (m - 1); k; k &= k - 1) {
+    const uint32_t v = word(R, i->a, __builtin_ctz(k));
+    const bool less = i->type == T_S32 ? (int32_t)v < (int32_t)r : v < r;
+    switch (i->mode) {
+    case 0: r += v; break;
+    case 1: r = less ? v : r; break;
+    case 2: r = less ? r : v; break;
+    case 3: r &= v; break;
+    case 4: r |= v; break;
+    default: r ^= v; break;
+    }
+  }
+  for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), r);
+}
+
+/* ---- atomics ---- */
+
+static uint64_t get(const void *p, int32_t bytes) {
+  uint64_t v = 0;
+  memcpy(&v, p, (size_t)bytes);
+  return v;
+}
+
+static float as_float(uint64_t v) { return bits_float((uint32_t)v); }
+
+static double as_double(uint64_t v) {
+  double f;
+  memcpy(&f, &v, sizeof f);
+  return f;
+}
+
+static uint64_t double_bits(double f) {
+  uint64_t v;
+  memcpy(&v, &f, sizeof v);
+  return v;
+}
+
+static float pick(int32_t op, float a, float b) {
+  return op == ATOM_ADD ? a + b : op == ATOM_MIN ? min_f32(a, b) : max_f32(a, b);
+}
+
+static uint64_t combine_floats(int32_t type, int32_t op, uint64_t old, uint64_t b) {
+  switch (type) {
+  case T_F32: return float_bits(pick(op, as_float(old), as_float(b)));
+  case T_F64:
+    return double_bits(op == ATOM_ADD   ? as_double(old) + as_double(b)
+                       : op == ATOM_MIN ? min_f64(as_double(old), as_double(b))
+                                        : max_f64(as_double(old), as_double(b)));
+  case T_F16: return float_half(pick(op, half_float((uint32_t)old & 0xffff), half_float((uint32_t)b & 0xffff)));
+  case T_BF16: return float_bf16(pick(op, bf16_float((uint32_t)old & 0xffff), bf16_float((uint32_t)b & 0xffff)));
+  default: {
+    uint64_t r = 0;
+    for (int h = 0; h < 2; h++)
+      r |= combine_floats(type == T_F16X2 ? T_F16 : T_BF16, op, old >> 16 * h & 0xffff, b >> 16 * h & 0xffff) << 16 * h;
+    return r;
+  }
+  }
+}
+
+uint64_t atomic_combine(int32_t type, int32_t op, uint64_t old, uint64_t b, uint64_t c) {
+  const bool is_float =
+      type == T_F32 || type == T_F64 || type == T_F16 || type == T_BF16 || type == T_F16X2 || type == T_BF16X2;
+  if (is_float && op <= ATOM_MAX) return combine_floats(type, op, old, b);
+  const bool is_signed = type == T_S32 || type == T_S64;
+  const int64_t so = type == T_S32 ? (int32_t)(uint32_t)old : (int64_t)old,
+                sb = type == T_S32 ? (int32_t)(uint32_t)b : (int64_t)b;
+  const bool less = is_signed ? sb < so : b < old;
+  switch (op) {
+  case ATOM_ADD: return old + b;
+  case ATOM_MIN: return less ? b : old;
+  case ATOM_MAX: return less ? old : b;
+  case ATOM_AND: return old & b;
+  case ATOM_OR: return old | b;
+  case ATOM_XOR: return old ^ b;
+  case ATOM_EXCH: return b;
+  case ATOM_CAS: return old == b ? c : old;
+  case ATOM_INC: return old >= b ? 0 : old + 1;
+  default: return old == 0 || old > b ? b : old - 1;
+  }
+}
+
+static uint64_t operand(const char *R, int32_t place, int32_t bytes, int l) {
+  const uint64_t v = bytes == 8 ? ((const uint64_t *)(R + place))[l] : word(R, place, l);
+  return bytes == 2 ? v & 0xffff : v;
+}
+
+static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
+  const Ins *i = &run->code[pc];
+  char *R = run->arena + w->file;
+  const Request r = {i->wide, i->space, i->bytes, (uint32_t)i->bytes - 1, i->imm, i->site, PTX_ATOMIC, true, i};
+  Where where;
+  if (!access_locate(run, b, w, pc, &r, R + i->a, m, &where)) return ERROR;
+  uint64_t address[LANES];
+  PtxCounts *c = &run->result->counts[pc];
+  const bool is_global = access_is_global(i, where.first);
+  const uint32_t allowed = where.split ? where.mask : m;
+  if (!where.split) c->requests++;
+  for (uint32_t k = m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    address[l] = (i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l)) + (uint64_t)i->imm;
+  }
+  if (!where.split) {
+    c->wavefronts += where.shape->wavefronts, c->conflicts += where.shape->wavefronts - where.shape->groups;
+    if (is_global) c->sectors += site_atomic_sectors(address, m);
+  }
+  for (uint32_t k = allowed; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    char *p = where.split ? where.lane[l] : where.host + where.shape->offset[l];
+    const uint64_t old = get(p, i->bytes);
+    const uint64_t value = atomic_combine(i->type, i->mode & 15, old, operand(R, i->b, i->bytes, l),
+                                          (i->mode & 15) == ATOM_CAS ? operand(R, i->c, i->bytes, l) : 0);
+    memcpy(p, &value, i->bytes);
+    if (i->mode & ATOM_NO_RESULT) continue;
+    if (i->bytes == 8)
+      ((uint64_t *)(R + i->d))[l] = old;
+    else
+      set_word(R, i->d, l, (uint32_t)old);
+  }
+  if (run->watch && is_global) access_watch(run, b, w, pc, R + i->a, m);
+  if (!run->cache || !is_global) return NEXT;
+  access_cache(run, b, i, R + i->a, m, i->imm, i->bytes, PTX_REDUCE_SECTORS, false);
+  return (StepResult){STEP_REQUEST};
+}
+
+/* ---- matrices ---- */
+
+static StepResult move_matrix(Run *run, Block *b, Warp *w, int32_t pc, bool is_load) {
+  const Ins *i = &run->code[pc];
+  char *R = run->arena + w->file;
+  const uint32_t rows = i->vec == 4 ? ~0u : (1u << 8 * i->vec) - 1;
+  const Request r = {i->wide, i->space, 16, 15, i->imm, i->site, is_load ? PTX_LOAD : PTX_STORE, true, i};
+  Where where;
+  if (!access_locate(run, b, w, pc, &r, R + i->a, rows, &where)) return ERROR;
+  PtxCounts *c = &run->result->counts[pc];
+  if (!where.split)
+    c->requests++, c->wavefronts += where.shape->wavefronts,
+        c->conflicts += where.shape->wavefronts - where.shape->groups;
+  if (where.split && where.mask != rows) return NEXT; /* reported */
+  for (int k = 0; k < i->vec; k++) {
+    uint16_t tile[8][8];
+    uint32_t *d = (uint32_t *)(R + run->kernel->lists[i->ext + k]);
+    char *row[8];
+    for (int y = 0; y < 8; y++)
+      row[y] = where.split ? where.lane[8 * k + y] : where.host + where.shape->offset[8 * k + y];
+    if (is_load) {
+      for (int y = 0; y < 8; y++) memcpy(tile[y], row[y], 16);
+      for (int l = 0; l < LANES; l++) {
+        const int y = l >> 2, x = 2 * (l & 3);
+        d[l] = i->mode ? tile[x][y] | (uint32_t)tile[x + 1][y] << 16 : tile[y][x] | (uint32_t)tile[y][x + 1] << 16;
+      }
+    } else {
+      for (int l = 0; l < LANES; l++) {
+        const int y = l >> 2, x = 2 * (l & 3);
+        *(i->mode ? &tile[x][y] : &tile[y][x]) = (uint16_t)d[l];
+        *(i->mode ? &tile[x + 1][y] : &tile[y][x + 1]) = (uint16_t)(d[l] >> 16);
+      }
+      for (int y = 0; y < 8; y++) memcpy(row[y], tile[y], 16);
+    }
+  }
+  return NEXT;
+}
+
+static void transpose_matrix(const Ins *i, char *R) {
+  uint16_t tile[8][8];
+  for (int l = 0; l < LANES; l++) {
+    const uint32_t v = word(R, i->a, l);
+    tile[l >> 2][2 * (l & 3)] = (uint16_t)v;
+    tile[l >> 2][2 * (l & 3) + 1] = (uint16_t)(v >> 16);
+  }
+  for (int l = 0; l < LANES; l++)
+    set_word(R, i->d, l, tile[2 * (l & 3)][l >> 2] | (uint32_t)tile[2 * (l & 3) + 1][l >> 2] << 16);
+}
+
+/* ---- cp.async ---- */
+
+static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
+  const Ins *i = &run->code[pc];
+  char *R = run->arena + w->file;
+  uint32_t reading = 0, size[LANES], most = 0;
+  for (uint32_t k = m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    size[l] = i->c < 0 ? i->bytes : word(R, i->c, l);
+    if (size[l] > i->bytes) size[l] = i->bytes;
+    if (size[l]) reading |= 1u << l;
+    if (size[l] > most) most = size[l];
+  }
+  Where from, to;
+  const uint32_t align = most & (most - 1) ? 0 : most ? most - 1 : 0;
+  const Request read = {true, SPACE_GLOBAL, (int32_t)most, align, i->target, i->site, PTX_COPY_READ, true, i};
+  const Request write = {i->wide,        SPACE_SHARED, i->bytes, (uint32_t)i->bytes - 1, i->imm, i->ext,
+                         PTX_COPY_WRITE, false,        i};
+  if (reading && !access_locate(run, b, w, pc, &read, R + i->b, reading, &from)) return ERROR;
+  if (!access_locate(run, b, w, pc, &write, R + i->a, m, &to)) return ERROR;
+  PtxCounts *c = &run->result->counts[pc];
+  if (reading && !from.split) c->requests++, c->sectors += from.shape->sectors;
+  const uint32_t allowed = !reading ? 0 : from.split ? from.mask : reading;
+  for (uint32_t k = to.split ? to.mask : m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    char *p = to.split ? to.lane[l] : to.host + to.shape->offset[l];
+    if (allowed >> l & 1)
+      memcpy(p, from.split ? from.lane[l] : from.host + from.shape->offset[l], size[l]);
+    else
+      size[l] = 0;
+    memset(p + size[l], 0, i->bytes - size[l]);
+  }
+  if (!run->cache || !reading) return NEXT;
+  access_cache(run, b, i, R + i->b, reading, i->target, (int32_t)most, PTX_READ_SECTORS, !(i->mode & MODE_PAST_L1));
+  return (StepResult){STEP_REQUEST};
+}
+
+/* ---- barriers ---- */
+
+static StepResult barrier(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
+  const Ins *i = &run->code[pc];
+  const char *R = run->arena + w->file;
+  const int f = __builtin_ctz(m);
+  const uint32_t number = word(R, i->a, f), threads = i->b < 0 ? 0 : word(R, i->b, f);
+  if (number >= N_BARRIERS) {
+    run_fails(run, pc, STATUS_BAD_REQUEST, "barrier %u: a block has 16, 0 to 15", number);
+    return ERROR;
+  }
+  Barrier *bar = &b->barriers[number];
+  bar->arrived += __builtin_popcount(m);
+  bar->expected = (int32_t)(threads < 4096 ? threads : 4096);
+  bar->threads[w->index] |= m;
+  if (i->op == O_BAR_RED) {
+    const uint32_t p = ((const uint32_t *)(R + run->kernel->file_bytes))[i->c];
+    bar->count += __builtin_popcount((i->is_signed ? ~p : p) & m);
+  }
+  if (run->shadow) ptx_shadow_arrive(run->shadow, b->index, (int32_t)number, pc, w->index, m);
+  if (i->op != O_BAR_ARRIVE) warp_park(w, (int32_t)number, pc + 1, m);
+  block_release(run, b);
+  return i->op == O_BAR_ARRIVE ? NEXT : PARKED;
+}
+
+/* ---- the rest ---- */
+
+static StepResult load_parameters(Run *run, Warp *w, int32_t pc, uint32_t m) {
+  const Ins *i = &run->code[pc];
+  char *R = run->arena + w->file;
+  for (uint32_t k = m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    uint64_t at = ((const uint64_t *)(R + i->a))[l] + (uint64_t)i->imm;
+    if (at - PARAM_WINDOW < WINDOW_BYTES) at -= PARAM_WINDOW;
+    if (at >= (uint64_t)run->parameter_bytes || at + (uint64_t)(i->bytes * i->vec) > (uint64_t)run->parameter_bytes) {
+      run_fails(run, pc, STATUS_BAD_REQUEST, "reads outside the parameters, at byte %llu of %lld",
+                (unsigned long long)at, (long long)run->parameter_bytes);
+      return ERROR;
+    }
+    for (int e = 0; e < i->vec; e++) {
+      uint64_t v = get(run->parameters + at + (uint64_t)(e * i->bytes), i->bytes);
+      if (i->is_signed) v = (uint64_t)((int64_t)(v << (64 - 8 * i->bytes)) >> (64 - 8 * i->bytes));
+      char *d = R + run->kernel->lists[i->ext + e];
+      if (i->mode & MODE_LONG)
+        ((uint64_t *)d)[l] = v;
+      else
+        ((uint32_t *)d)[l] = i->mode & MODE_SHORT ? (uint32_t)v & 0xffff : (uint32_t)v;
+    }
+  }
+  return NEXT;
+}
+
+static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  const char *R = run->arena + w->file;
+  if (--run->branches_left < 0) {
+    run_fails(run, pc, STATUS_TOO_LARGE, "%lld branches were taken: the budget is spent", (long long)run->branches);
+    return ERROR;
+  }
+  for (uint32_t left = m; left;) {
+    const uint32_t index = word(R, i->a, __builtin_ctz(left));
+    uint32_t same = 0;
+    for (uint32_t k = left; k; k &= k - 1)
+      if (word(R, i->a, __builtin_ctz(k)) == index) same |= 1u << __builtin_ctz(k);
+    if (index >= (uint64_t)i->imm) {
+      run_fails(run, pc, STATUS_BAD_REQUEST, "index %u of a list of %lld labels", index, (long long)i->imm);
+      return ERROR;
+    }
+    w->run[w->n_run++] = (Fragment){run->kernel->lists[i->ext + (int32_t)index], same, 0};
+    left &= ~same;
+  }
+  if (mask & ~m) w->run[w->n_run++] = (Fragment){pc + 1, mask & ~m, 0};
+  return JUMPED;
+}
+
+static void read_clock(Run *run, const Ins *i, char *R, uint32_t m) {
+  run->clock += 16; /* not time: a count that grows */
+  for (uint32_t k = m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    if (i->mode)
+      ((uint64_t *)(R + i->d))[l] = run->clock;
+    else
+      set_word(R, i->d, l, (uint32_t)run->clock);
+  }
+}
+
+static uint32_t in_space(const Ins *i, const char *R, uint32_t m) {
+  uint32_t found = 0;
+  for (uint32_t k = m; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    const uint64_t a = ((const uint64_t *)(R + i->a))[l];
+    const int32_t space = a - SHARED_WINDOW < WINDOW_BYTES  ? SPACE_SHARED
+                          : a - LOCAL_WINDOW < WINDOW_BYTES ? SPACE_LOCAL
+                          : a - PARAM_WINDOW < WINDOW_BYTES ? SPACE_PARAM
+                                                            : SPACE_GLOBAL;
+    if (space == i->space) found |= 1u << l;
+  }
+  return found;
+}
+
+StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  char *R = run->arena + w->file;
+  uint32_t *P = (uint32_t *)(R + run->kernel->file_bytes);
+  switch (i->op) {
+  case O_BRX: return branch_indexed(run, w, pc, m, mask);
+  case O_LD_PARAM: return load_parameters(run, w, pc, m);
+  case O_ATOM: return atomic(run, b, w, pc, m);
+  case O_CP_ASYNC: return async_copy(run, b, w, pc, m);
+  case O_CP_COMMIT:
+    if (run->shadow) ptx_shadow_commit(run->shadow, b->index, w->index, m);
+    return NEXT;
+  case O_CP_WAIT:
+    if (run->shadow) ptx_shadow_wait(run->shadow, b->index, w->index, m, (int32_t)(i->imm < 1000 ? i->imm : 1000));
+    return NEXT;
+  case O_BAR_SYNC:
+  case O_BAR_ARRIVE:
+  case O_BAR_RED: return barrier(run, b, w, pc, m);
+  case O_BAR_WARP: {
+    if (!together(w, pc, m, R, i->a)) return PARKED;
+    uint32_t threads[32] = {0};
+    threads[w->index] = m;
+    if (run->shadow) ptx_shadow_barrier(run->shadow, b->index, -1, threads);
+    return NEXT;
+  }
+  case O_SHFL:
+    if (!together(w, pc, m, R, i->target)) return PARKED;
+    shuffle(i, R, P, m);
+    return NEXT;
+  case O_VOTE:
+    if (!together(w, pc, m, R, i->b)) return PARKED;
+    vote(i, R, P, m);
+    return NEXT;
+  case O_MATCH:
+    if (!together(w, pc, m, R, i->b)) return PARKED;
+    match(i, R, P, m);
+    return NEXT;
+  case O_REDUX:
+    if (!together(w, pc, m, R, i->b)) return PARKED;
+    redux(i, R, m);
+    return NEXT;
+  case O_ELECT:
+    if (!together(w, pc, m, R, i->a)) return PARKED;
+    for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), (uint32_t)__builtin_ctz(m));
+    set_predicate(&P[i->ext], m, m & (0u - m));
+    return NEXT;
+  case O_ACTIVEMASK:
+    for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), m);
+    return NEXT;
+  case O_CLOCK: read_clock(run, i, R, m); return NEXT;
+  case O_LDMATRIX: return move_matrix(run, b, w, pc, true);
+  case O_STMATRIX: return move_matrix(run, b, w, pc, false);
+  case O_MOVMATRIX: transpose_matrix(i, R); return NEXT;
+  case O_ISSPACEP: set_predicate(&P[i->d], m, in_space(i, R, m)); return NEXT;
+  case O_TRAP:
+    run_fails(run, pc, STATUS_BAD_REQUEST, "thread %lld of block %lld runs into a trap", (long long)run_thread(w, m),
+              (long long)b->index);
+    return ERROR;
+  case O_ASSERT:
+    run_fails(run, pc, STATUS_BAD_REQUEST, "an assertion fails in thread %lld of block %lld",
+              (long long)run_thread(w, m), (long long)b->index);
+    return ERROR;
+  default: return hopper_step(run, b, w, pc, m, mask);
+  }
+}
