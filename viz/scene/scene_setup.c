@@ -311,6 +311,8 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->l2 = stage->l2;
   now->register_bytes = stage->register_bytes;
   now->register_capacity_bytes = stage->register_capacity_bytes;
+  now->roles = stage->roles;
+  now->live = now->has_event ? stage->live[now->event.op] : 0;
   now->has_layout = stage->has_layout;
   now->layout = stage->layout;
   fill_log(stage, now);

@@ -149,6 +149,12 @@ typedef struct {
   double before, now; /* the present line; NAN: not known */
 } SnapshotValue;
 
+/* Names of the program by what they are in an online softmax: a bit each. */
+typedef struct {
+  bool is_softmax; /* it is one; else there is neither m nor l nor P */
+  uint64_t m, l, S, P, O;
+} SnapshotRoles;
+
 /* Online softmax of one row, with real numbers in the precision of the data type. */
 typedef struct {
   bool is_computed; /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
@@ -220,7 +226,9 @@ typedef struct {
   int64_t max_block;
   Event event; /* the present one: number step - 1; all zero at step 0 */
   bool has_event, has_next;
-  Event next;    /* number `step` */
+  Event next; /* number `step` */
+  SnapshotRoles roles;
+  uint64_t live; /* names whose values the present event or a later line reads */
   int code_line; /* of viz/scene/code_lines.h; -1: none */
   SnapshotGrid grid;
   Traffic traffic;                           /* fold of events [0, step) */
@@ -254,7 +262,8 @@ typedef struct {
 } Snapshot;
 
 typedef struct {
-  StageConfig config;             /* completed */
+  StageConfig config; /* completed */
+  SnapshotRoles roles;
   uint64_t live[PROGRAM_OPS_MAX]; /* values still to be read (sim/algorithms/walk/live.h), before each operation */
   Simulation run;                 /* of one head */
   Simulation rivals[SNAPSHOT_RUNS_MAX];

@@ -2,6 +2,7 @@
 #ifndef TILEWALK_VIZ_SCENE_SNAPSHOT_PARTS_H
 #define TILEWALK_VIZ_SCENE_SNAPSHOT_PARTS_H
 
+#include "sim/algorithms/walk/live.h"
 #include "sim/algorithms/walk/place.h"
 #include "sim/numbers/evaluate.h"
 #include "viz/scene/snapshot.h"
@@ -25,6 +26,11 @@ struct StageRow {
   double *evaluated;  /* of state */
   double numbers[];
 };
+
+SnapshotRoles snapshot_roles(const Schedule *schedule);
+
+/* The first name of a set; -1: there is none. */
+int snapshot_first(NameSet names);
 
 /* K and V of the stage, and room for a row. */
 Status stage_fill_inputs(Stage *stage, Error *error);

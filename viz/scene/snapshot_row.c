@@ -20,10 +20,11 @@ static SoftmaxConfig config_of(const Stage *stage) {
 }
 
 /* Element of an input of the first head, as attention_fill makes it. */
-static double input(const Stage *stage, Tensor tensor, int64_t row, int64_t column) {
+typedef enum { OPERAND_Q = 0, OPERAND_K, OPERAND_V } Operand;
+static double input(const Stage *stage, Operand operand, int64_t row, int64_t column) {
   const uint64_t index = (uint64_t)(row * stage_plan(stage)->shape.d + column);
-  const double scale = tensor == TENSOR_Q ? (double)stage->config.q_scale : 1;
-  return precision_round(precision_of(stage), scale * random_normal(stage->config.seed, (uint64_t)tensor, index));
+  const double scale = operand == OPERAND_Q ? (double)stage->config.q_scale : 1;
+  return precision_round(precision_of(stage), scale * random_normal(stage->config.seed, (uint64_t)operand, index));
 }
 
 static struct StageRow *new_row(const Stage *stage, bool is_small) {
@@ -96,8 +97,8 @@ typedef struct {
 static void fill_keys(const Stage *stage, int64_t end) {
   const int64_t d = stage_plan(stage)->shape.d, shown = n_O(stage);
   for (int64_t row = stage->row->n_keys; row < end; row++) {
-    for (int64_t c = 0; c < d; c++) stage->K[row * d + c] = input(stage, TENSOR_K, row, c);
-    for (int64_t c = 0; c < shown; c++) stage->V[row * shown + c] = input(stage, TENSOR_V, row, c);
+    for (int64_t c = 0; c < d; c++) stage->K[row * d + c] = input(stage, OPERAND_K, row, c);
+    for (int64_t c = 0; c < shown; c++) stage->V[row * shown + c] = input(stage, OPERAND_V, row, c);
     stage->row->n_keys = row + 1;
   }
 }
@@ -254,50 +255,50 @@ static void see_weights(const Evaluator *v, struct StageRow *r, int name) {
   }
 }
 
-/* m and l, from what the evaluation knows of the row. */
-static void see_statistics(const Evaluator *v, struct StageRow *r, char letter, bool is_load, const ProgramAssign *a) {
+static bool has(NameSet names, int name) { return names >> name & 1; }
+
+static void see_m(const Evaluator *v, struct StageRow *r, int name, const ProgramAssign *a) {
   SnapshotRow *f = &r->fold;
-  const EvaluateRow *row = evaluate_row(v, r->row);
-  if (!row || (letter != 'm' && letter != 'l')) return;
-  if (letter == 'm') {
-    const uint8_t root = a ? v->schedule->nodes[a->value].kind : (uint8_t)NODE_NAME;
-    f->m = f->m_new = row->m;
-    if (root == NODE_NUMBER || root == NODE_NEGATE) { /* it begins anew */
-      forget_history(f);
-      f->m_old = row->m;
-      f->factor = 0;
-    } else if (root == NODE_MAX) { /* what l and O have to shrink by, before they do */
-      f->factor = row->m > -INFINITY ? exp(f->m_old - row->m) : 1;
-    }
-    return;
+  const uint8_t root = a ? v->schedule->nodes[a->value].kind : (uint8_t)NODE_NAME;
+  f->m = f->m_new = *evaluate_tile(v, name, false);
+  if (root == NODE_NUMBER || root == NODE_NEGATE) { /* it begins anew */
+    forget_history(f);
+    f->m_old = f->m;
+    f->factor = 0;
+  } else if (root == NODE_MAX) { /* what l and O have to shrink by, before they do */
+    f->factor = f->m > -INFINITY ? exp(f->m_old - f->m) : 1;
   }
+}
+
+static void see_l(const Evaluator *v, struct StageRow *r, int name, bool is_load, const ProgramAssign *a) {
+  SnapshotRow *f = &r->fold;
+  const EvaluateRow *row = v->schedule->declares ? NULL : evaluate_row(v, r->row);
+  const double before = f->l;
   r->has_l = true;
-  f->l = f->l_new = row->l;
+  f->l = f->l_new = *evaluate_tile(v, name, false);
   if (is_load || !a) return;
   if (a->kind == ASSIGN_TIMES) {
-    f->factor = row->factor;
-    f->l_scaled = row->l;
+    if (row) f->factor = row->factor;
+    f->l_scaled = f->l;
     f->is_rescaled = true;
   }
-  if (a->kind == ASSIGN_ADD) f->block_sum = row->block_sum;
+  if (a->kind == ASSIGN_ADD) f->block_sum = row ? row->block_sum : f->l - before;
   if (f->tile >= 0 && a->kind != ASSIGN_TIMES && v->schedule->nodes[a->value].kind != NODE_NUMBER) keep_history(r);
 }
 
-static void see_name(const Evaluator *v, struct StageRow *r, int name, bool is_load, const ProgramAssign *a) {
-  const ProgramName *n = &v->schedule->names[name];
-  switch (n->tensor) {
-  case TENSOR_S: see_scores(v, r, name); break;
-  case TENSOR_P: see_weights(v, r, name); break;
-  case TENSOR_STATS: see_statistics(v, r, n->text[0], is_load, a); break;
-  case TENSOR_O:
-    if (v->state->shown[TENSOR_O] == name)
-      memcpy(r->fold.O, evaluate_tile(v, name, false), (size_t)v->state->n[SIDE_DV] * sizeof(double));
-    break;
-  default: break;
-  }
+static void see_name(const Row *row, const Evaluator *v, int name, bool is_load, const ProgramAssign *a) {
+  struct StageRow *r = row->r;
+  const SnapshotRoles *roles = &row->stage->roles;
+  const int tensor = v->schedule->names[name].tensor;
+  if (has(roles->S, name)) see_scores(v, r, name);
+  if (has(roles->P, name)) see_weights(v, r, name);
+  if (has(roles->m, name)) see_m(v, r, name, a);
+  if (has(roles->l, name)) see_l(v, r, name, is_load, a);
+  if (has(roles->O, name) && v->state->shown[tensor] == name && !r->is_small)
+    memcpy(r->fold.O, evaluate_tile(v, name, false), (size_t)v->state->n[SIDE_DV] * sizeof(double));
 }
 
-static RowPhase phase_of(const ProgramOp *op) {
+static RowPhase phase_of(const SnapshotRoles *roles, const ProgramOp *op) {
   switch (op->event) {
   case EVENT_PRODUCT: return ROW_SCORES;
   case EVENT_MASK: return ROW_MASKED;
@@ -305,13 +306,14 @@ static RowPhase phase_of(const ProgramOp *op) {
   case EVENT_RESCALE: return ROW_RESCALED;
   case EVENT_ACCUMULATE:
   case EVENT_NORMALISE: return ROW_ACCUMULATED;
-  case EVENT_LOAD: return op->tensor == TENSOR_S ? ROW_MASKED : op->tensor == TENSOR_P ? ROW_ACCUMULATED : ROW_NONE;
+  case EVENT_LOAD: return has(roles->S, op->name) ? ROW_MASKED : has(roles->P, op->name) ? ROW_ACCUMULATED : ROW_NONE;
   default: return ROW_NONE;
   }
 }
 
 /* Notes what the operation at `at`, just done, has changed of the row. */
-static void see(const Evaluator *v, struct StageRow *r, int at) {
+static void see(const Row *row, const Evaluator *v, int at) {
+  struct StageRow *r = row->r;
   const ProgramOp *op = &v->schedule->ops[at];
   const Cursor *c = &v->state->cursor;
   SnapshotRow *f = &r->fold;
@@ -327,13 +329,13 @@ static void see(const Evaluator *v, struct StageRow *r, int at) {
   const bool in_tile = c->j >= 0;
   for (int k = 0; k < op->n_assigns; k++) {
     const ProgramAssign *a = &v->schedule->assigns[op->first_assign + k];
-    see_name(v, r, a->name, false, a);
+    see_name(row, v, a->name, false, a);
   }
   const bool is_load = op->kind == OP_EVENT && op->event == EVENT_LOAD;
   for (int k = 0; k < op->n_moved && (is_load || op->event == EVENT_MASK); k++)
-    see_name(v, r, op->moved[k], is_load, NULL);
+    see_name(row, v, op->moved[k], is_load, NULL);
   if (op->kind == OP_EVENT && op->event == EVENT_RESCALE) memcpy(f->O_scaled, f->O, sizeof f->O);
-  const RowPhase phase = op->kind == OP_EVENT && in_tile ? phase_of(op) : ROW_NONE;
+  const RowPhase phase = op->kind == OP_EVENT && in_tile ? phase_of(&row->stage->roles, op) : ROW_NONE;
   if (phase > f->phase) f->phase = (uint8_t)phase;
 }
 
@@ -370,7 +372,7 @@ static void begin(Row *row, int64_t number) {
   evaluate_layout(&r->state, stage_schedule(stage), plan, &config, &overflow);
   const double m = softmax_start(&config.softmax).m;
   if (r->row != number) {
-    for (int64_t c = 0; c < plan->shape.d; c++) r->q[c] = input(stage, TENSOR_Q, number, c);
+    for (int64_t c = 0; c < plan->shape.d; c++) r->q[c] = input(stage, OPERAND_Q, number, c);
     r->n_scores = 0;
     r->row = number;
   }
@@ -392,7 +394,7 @@ static void fold_to(Row *row, int64_t number, const Event *event) {
   int at;
   do {
     at = evaluate_next(&v);
-    if (at >= 0) see(&v, r, at);
+    if (at >= 0) see(row, &v, at);
     if (at >= 0 && !r->is_small) see_values(&v, r, at);
   } while (at >= 0 && !evaluate_is_at(&r->state, at, event));
   r->n_steps = event->step + 1;
@@ -400,10 +402,11 @@ static void fold_to(Row *row, int64_t number, const Event *event) {
 
 /* ---- The end of a row ------------------------------------------------------------------------------------- */
 
-static bool stores_O(const Schedule *s, const ProgramOp *op) {
+static bool stores_O(const Row *row, const ProgramOp *op) {
+  const Schedule *s = stage_schedule(row->stage);
   if (op->kind != OP_EVENT || !event_goes_out(op->event)) return false;
   for (int k = 0; k < op->n_moved; k++)
-    if (s->names[op->moved[k]].tensor == TENSOR_O && !(s->names[op->moved[k]].subscripts & IN_S)) return true;
+    if (has(row->stage->roles.O, op->moved[k]) && !(s->names[op->moved[k]].subscripts & IN_S)) return true;
   return false;
 }
 
@@ -412,11 +415,12 @@ static bool is_final(Row *row, const Event *event) {
   const Evaluator v = evaluator_of(row);
   const ProgramOp *ops = v.schedule->ops;
   Cursor ahead = row->r->state.cursor;
-  bool stored = stores_O(v.schedule, &ops[event->op]);
-  if (event->tensor != TENSOR_O || (event->kind != EVENT_NORMALISE && !stored)) return false;
+  bool stored = stores_O(row, &ops[event->op]);
+  if (v.schedule->tensors[event->tensor].role != TENSOR_OUTPUT || (event->kind != EVENT_NORMALISE && !stored))
+    return false;
   for (int at = evaluate_peek(&v, &ahead); at >= 0; at = evaluate_peek(&v, &ahead)) {
     if (ahead.i < 0 || ops[at].kind != OP_EVENT) continue;
-    if (stores_O(v.schedule, &ops[at])) {
+    if (stores_O(row, &ops[at])) {
       if (stored) return false;
       stored = true;
     } else if (!stored && !event_moves(ops[at].event)) {
