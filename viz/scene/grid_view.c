@@ -670,7 +670,7 @@ static void point_at_tiles(const Grid *v) {
   const Pen *pen = v->pen;
   if (pen->view->regions && v->g->T_r * v->g->T_c <= SCENE_REGIONS_MAX / 2) {
     for (int64_t i = 0; i < v->g->T_r; i++)
-      for (int64_t j = 0; j < v->g->T_c; j++) pen_region(pen, HIT_TILE, TENSOR_S, i, j, 0, tile_box(v, i, j));
+      for (int64_t j = 0; j < v->g->T_c; j++) pen_region(pen, HIT_TILE, 0, i, j, 0, tile_box(v, i, j));
   } else if (pen->hit) {
     const int64_t i = (int64_t)floor((pen->hit_y - v->box.y) / v->cell_y),
                   j = (int64_t)floor((pen->hit_x - v->box.x) / v->cell_x);
@@ -798,8 +798,9 @@ static void draw_edges(Grid *v, double strip, double gap) {
     const Box at = v->strips[v->upright[k]];
     const int n = k < v->n_left ? v->n_left : v->n_upright - v->n_left;
     draw_strip(v, v->upright[k]);
-    if (n > 1) /* above its strip, or below where the tops are taken */
-      draw_letter(pen, at.x + strip / 2, b.y + b.height + 14 * pen->unit, pen_name(pen, v->upright[k]));
+    if (n > 1) /* above its strip */
+      pen_text(pen, TYPE_SMALL, pen->theme->ink, true, ANCHOR_MIDDLE, at.x + strip / 2, b.y - 2 * pen->unit, 0,
+               pen_name(pen, v->upright[k]));
     else
       draw_letter(pen, k < v->n_left ? at.x - 14 * pen->unit : at.x + strip + 14 * pen->unit,
                   at.y + fmin(at.height / 2, 12 * pen->unit), pen_name(pen, v->upright[k]));
@@ -813,13 +814,14 @@ Box draw_grid(const Pen *pen, Box box, const Box *tiles) {
   find_edges(&edges);
   const int n_right = edges.n_upright - edges.n_left, n_below = edges.n_flat - edges.n_top;
   const bool is_crowded = edges.n_left > 1 || n_right > 1 || n_below > 0 || edges.n_top > 2;
-  const double strip = round(is_crowded ? 0.95 * size : fmax(17 * u, 0.95 * size));
+  double strip = round(is_crowded ? 0.95 * size : fmax(17 * u, 0.95 * size));
+  for (int k = 0; k < edges.n_upright && (edges.n_left > 1 || n_right > 1); k++) /* their names stand over them */
+    strip = fmax(strip, ceil(pen_text_width(pen, TYPE_SMALL, true, pen_name(pen, edges.upright[k]))));
   box_cut_left(&box, room_of(edges.n_left > 1 ? edges.n_left : 1, strip, gap, between) + letter, 0);
   box_cut_right(&box, room_of(n_right > 1 ? n_right : 1, strip, gap, between) + letter, 0);
   box_cut_top(&box, room_of(edges.n_top, strip, gap, between), 0);
-  const bool names_below = edges.n_left > 1 || n_right > 1;
-  if (n_below > 0 || names_below)
-    box_cut_bottom(&box, room_of(n_below, strip, gap, between) + (names_below ? 1.5 * size : 0), 0);
+  const double below = room_of(n_below, strip, gap, between);
+  box_cut_bottom(&box, below, 0);
   Grid v = place_grid(pen, box);
   memcpy(v.upright, edges.upright, sizeof v.upright);
   memcpy(v.flat, edges.flat, sizeof v.flat);
@@ -840,7 +842,7 @@ Box draw_grid(const Pen *pen, Box box, const Box *tiles) {
             theme_mix(pen->theme->background, pen->theme->axis, 0.6), 1);
   draw_current(&v);
   point_at_tiles(&v);
-  return v.box;
+  return box_at(v.box.x, v.box.y, v.box.width, v.box.height + below);
 }
 
 /* ---- Lens ------------------------------------------------------------------------------------------------ */

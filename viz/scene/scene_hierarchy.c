@@ -119,8 +119,9 @@ static void place_matrices(const Pen *pen, Box box, Places *places) {
   const SnapshotGrid *g = &now->grid;
   int bars[VALUES_MAX], tiles[VALUES_MAX];
   const int n_bars = snapshot_values(now, is_bar, bars), n_tiles = snapshot_values(now, is_by_tiles, tiles);
-  const double letter = pen_size(pen, TYPE_BODY), gap = (pen->view->presentation ? 4 : 7) * pen->unit,
-               least = (pen->view->presentation ? 1.05 : 1.5) * letter;
+  const double letter = pen_size(pen, TYPE_BODY), gap = (pen->view->presentation ? 4 : 7) * pen->unit;
+  double least = (pen->view->presentation ? 1.05 : 1.5) * letter;
+  if ((n_bars + 1) * (least + gap) > 0.75 * box.width) least = 3 * pen->unit; /* no room for all of their names */
   const Box all = box_at(box.x, box.y + 1.4 * letter, box.width, box.height - 1.4 * letter);
   double best = 0, rows = 1;
   for (int k = 0; k < n_bars; k++) rows = fmax(rows, height_of(now, bars[k]));
@@ -238,14 +239,24 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
     }
   }
   place_matrices(pen, body, places);
-  for (int k = 0; k < n; k++) {
-    const int t = values[k];
+  double named = 0, named_y = 0; /* names that would lie over one another are left out */
+  int bars[VALUES_MAX], order[VALUES_MAX];
+  const int n_bars = snapshot_values(now, is_bar, bars), n_tiles = snapshot_values(now, is_by_tiles, order + n_bars);
+  memcpy(order, bars, (size_t)n_bars * sizeof *order);
+  for (int k = 0; k < n_bars + n_tiles; k++) {
+    const int t = order[k];
     const Box home = places->home[t];
     char name[sizeof now->schedule->tensors[t].title];
     if (home.width <= 0) continue;
     draw_matrix(pen, places, t);
-    pen_text(pen, TYPE_BODY, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, home.x, home.y - 5 * pen->unit, 0,
-             pen_name_without(pen, t, ", ", name));
+    pen_name_without(pen, t, ", ", name);
+    const double end = home.x + pen_text_width(pen, TYPE_BODY, true, name);
+    if (home.x >= named || home.y > named_y + 1) {
+      pen_text(pen, TYPE_BODY, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, home.x, home.y - 5 * pen->unit, 0,
+               name);
+      named = end + 2 * pen->unit;
+      named_y = home.y;
+    }
     pen_region(pen, HIT_TENSOR, t, -1, -1, 0, box_inset(home, -2));
   }
   if (is_large) draw_sram_to_scale(pen, body, places);
@@ -589,7 +600,19 @@ static void draw_sram(const Pen *pen, Box box, bool is_large, Places *places) {
   }
   const double lines = is_large && !pen->view->presentation ? 2.8 : 1.3, bar = is_large ? 1.35 * small : 12 * u;
   const Box capacity = box_cut_bottom(&body, 10 * u + bar + lines * small, 6 * u);
-  const double label = 1.35 * small, height = fmin((body.height - label) / (n ? n : 1), 54 * u);
+  const double label = 1.35 * small;
+  int columns = 1; /* more where rows would be lower than their names */
+  while (columns < 3 && (body.height - label) / ceil((double)n / columns) < 1.02 * small) columns++;
+  const int per_column = columns > 1 ? (n + columns - 1) / columns : n;
+  const double height = fmin((body.height - (columns > 1 ? 0 : label)) / (per_column ? per_column : 1), 54 * u);
+  if (columns > 1) {
+    const double width = (body.width - (columns - 1) * 8 * u) / columns;
+    for (int k = 0; k < n; k++)
+      draw_slot(pen, box_at(body.x + k / per_column * (width + 8 * u), body.y + k % per_column * height, width, height),
+                &now->slots[slots[k]], largest, title_width, 0, 0, places);
+    draw_capacity(pen, capacity, is_large);
+    return;
+  }
   for (int k = 0; k < n; k++) {
     const int t = slots[k];
     if (now->slots[t].in_registers && !is_parted) {

@@ -40,6 +40,11 @@ void draw_race(const Pen *pen, Box box, bool is_large) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), height = box.height / (now->n_runs ? now->n_runs : 1);
+  double name_width = 5.6 * small; /* wider for longer names, as far as there is room */
+  for (int k = 0; k < now->n_runs; k++)
+    if (strlen(now->runs[k].schedule->name) > 9)
+      name_width = fmax(name_width, fmin(pen_text_width(pen, TYPE_SMALL, true, now->runs[k].schedule->name) + 8 * u,
+                                         0.3 * box.width));
   for (int k = 0; k < now->n_runs; k++) {
     const SnapshotRun *run = &now->runs[k];
     const bool shown = run->schedule == now->schedule;
@@ -49,8 +54,8 @@ void draw_race(const Pen *pen, Box box, bool is_large) {
     const double base = row.y + row.height / 2 + 0.36 * small, done = part_of(run->tiles_done, run->tiles_total);
     const Colour ink = shown ? t->ink : t->ink_soft;
     run_words(now, run, is_large, words);
-    pen_text(pen, TYPE_SMALL, ink, shown, ANCHOR_START, row.x, base, 0, run->schedule->name);
-    box_cut_left(&row, 5.6 * small, 0);
+    pen_text(pen, TYPE_SMALL, ink, shown, ANCHOR_START, row.x, base, name_width - 4 * u, run->schedule->name);
+    box_cut_left(&row, name_width, 0);
     if (is_large) {
       const Box last = box_cut_right(&row, 12.4 * small, 8 * u), middle = box_cut_right(&row, 14.2 * small, 8 * u),
                 first = box_cut_right(&row, 6.4 * small, 12 * u);

@@ -312,7 +312,6 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->register_bytes = stage->register_bytes;
   now->register_capacity_bytes = stage->register_capacity_bytes;
   now->roles = stage->roles;
-  now->live = now->has_event ? stage->live[now->event.op] : 0;
   now->has_layout = stage->has_layout;
   now->layout = stage->layout;
   fill_log(stage, now);
@@ -325,6 +324,7 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   fill_skips(stage, now);
   now->skips.bytes =
       now->skips.n ? now->spared_bytes - stage_spared_bytes(stage, now->step - (uint64_t)now->skips.n) : 0;
+  now->live = now->has_event ? stage->live[now->event.op] : 0;
   snapshot_fill_row(stage, now);
   snapshot_fill_line(stage, now);
   snapshot_fill_rows(stage, now);

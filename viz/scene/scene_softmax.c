@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/algorithms/walk/live.h"
+#include "sim/numbers/evaluate.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
@@ -20,6 +22,34 @@ static const char *short_number(double value, char *text, size_t size) {
   else
     snprintf(text, size, "%s%.*f", value < 0 ? "−" : "", fabs(value) >= 100 ? 1 : 3, fabs(value));
   return text;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  char text[PROGRAM_NAME_BYTES];
+} Letters;
+
+/* The first of these names, without subscripts and prime. */
+static Letters letters_of(const Snapshot *now, uint64_t names) {
+  Letters l = {""};
+  const int name = snapshot_first(names);
+  if (name >= 0) {
+    const char *text = now->schedule->names[name].text;
+    snprintf(l.text, sizeof l.text, "%.*s", (int)strcspn(text, "_'"), text);
+  }
+  return l;
+}
+
+static int tensor_of(const Snapshot *now, uint64_t names) {
+  const int name = snapshot_first(names);
+  return name < 0 ? 0 : now->schedule->names[name].tensor;
+}
+
+/* An operand of attention: 0 to 2. */
+static int operand_of(const Snapshot *now, int which) {
+  const int name = now->schedule->operands[which] - 1;
+  return name < 0 ? 0 : now->schedule->names[name].tensor;
 }
 
 /* What the present event has changed so far, if it is of that kind: 0 to 1. */
@@ -147,7 +177,7 @@ static void draw_level(const Pen *pen, Box plot, double y, const char *label, do
     cairo_set_dash(pen->cr, dash, 2, 0);
   }
   pen_line(pen, colour, dashed ? 2 : 3, plot.x, y, plot.x + plot.width, y);
-  pen_body(pen, BODY_LINE, TENSOR_STATS, box_at(plot.x, y, plot.width, 2), 1);
+  pen_body(pen, BODY_LINE, tensor_of(pen->now, pen->now->roles.m), box_at(plot.x, y, plot.width, 2), 1);
   if (!pen->hit) cairo_set_dash(pen->cr, NULL, 0, 0);
   pen_text(pen, TYPE_SMALL, pen->theme->ink, !dashed, ANCHOR_START, plot.x + plot.width + 8 * pen->unit,
            y + (above ? -2 * pen->unit : 0.72 * small), 0, words);
@@ -217,6 +247,7 @@ static void draw_weights(const RowPlot *p) {
   const double floor_y = p->weights.y + p->weights.height - 1;
   const bool rescales = pen->now->event.kind == EVENT_RESCALE && r->factor != 1 && isfinite(r->m_old);
   char label[48];
+  const Letters P = letters_of(pen->now, pen->now->roles.P);
   for (int64_t k = 0; k < p->n; k++) {
     const int64_t col = p->first + k;
     const double weight = weight_now(p, col);
@@ -232,11 +263,11 @@ static void draw_weights(const RowPlot *p) {
   }
   pen_line(pen, t->axis, 1, p->weights.x, floor_y, p->weights.x + p->weights.width, floor_y);
   if (p->largest <= 1 && p->online)
-    snprintf(label, sizeof label, "P, 0 to 1");
+    snprintf(label, sizeof label, "%s, 0 to 1", P.text);
   else if (p->largest < 1 && r->phase < ROW_ACCUMULATED)
-    snprintf(label, sizeof label, "P");
+    snprintf(label, sizeof label, "%s", P.text);
   else
-    snprintf(label, sizeof label, "P, 0 to %.3g", p->largest);
+    snprintf(label, sizeof label, "%s, 0 to %.3g", P.text, p->largest);
   pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, p->weights.x + p->weights.width + 8 * pen->unit, floor_y, 0,
            label);
   draw_factor(p);
@@ -246,25 +277,30 @@ static void draw_maximum(const RowPlot *p) {
   const Pen *pen = p->pen;
   const Theme *t = pen->theme;
   const SnapshotRow *r = p->r;
+  const Letters m = letters_of(pen->now, pen->now->roles.m);
+  char scores[32], risen[16];
+  snprintf(scores, sizeof scores, "scores %s", letters_of(pen->now, pen->now->roles.S).text);
+  snprintf(risen, sizeof risen, "%s′", m.text);
   const double small = pen_size(pen, TYPE_SMALL), bottom = p->scores.y + p->scores.height,
                level = isfinite(r->m_old) ? level_of(p, r->m_old) : bottom;
   if (bottom - level > 2.2 * small || (!p->online && r->phase < ROW_MAX))
     pen_text(pen, TYPE_SMALL, r->phase >= ROW_SCORES ? t->ink : t->ink_soft, false, ANCHOR_START,
-             p->scores.x + p->scores.width + 8 * pen->unit, bottom, 0, "scores S");
+             p->scores.x + p->scores.width + 8 * pen->unit, bottom, 0, scores);
   if (r->tile < 0 || (!p->online && r->phase < ROW_MAX)) return;
   const bool rises = r->phase >= ROW_MAX && r->m_new > r->m_old;
   const double goal = isfinite(r->m_new) && r->phase >= ROW_MAX ? level_of(p, r->m_new) : level;
   const double now = level + (goal - level) * happened(pen, EVENT_NEW_MAX);
-  draw_level(pen, p->scores, level, "m", r->m_old, true, t->axis,
+  draw_level(pen, p->scores, level, m.text, r->m_old, true, t->axis,
              rises && level - goal < 1.6 * small ? false : !isfinite(r->m_old));
   if (!rises) return;
   const bool is_moving = now != goal; /* its words wait where it goes, the line is on its way */
   if (is_moving) pen_line(pen, t->series[INK_ORANGE], 3, p->scores.x, now, p->scores.x + p->scores.width, now);
-  if (is_moving) pen_body(pen, BODY_LINE, TENSOR_STATS, box_at(p->scores.x, now, p->scores.width, 2), 1);
+  if (is_moving)
+    pen_body(pen, BODY_LINE, tensor_of(pen->now, pen->now->roles.m), box_at(p->scores.x, now, p->scores.width, 2), 1);
   char number[32], words[64];
-  snprintf(words, sizeof words, "m′ = %s", short_number(r->m_new, number, sizeof number));
+  snprintf(words, sizeof words, "%s = %s", risen, short_number(r->m_new, number, sizeof number));
   if (!is_moving)
-    draw_level(pen, p->scores, goal, "m′", r->m_new, false, t->series[INK_ORANGE], true);
+    draw_level(pen, p->scores, goal, risen, r->m_new, false, t->series[INK_ORANGE], true);
   else
     pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, p->scores.x + p->scores.width + 8 * pen->unit,
              goal - 2 * pen->unit, 0, words);
@@ -280,15 +316,15 @@ static void draw_traffic(const RowPlot *p) {
   const bool moves = event_moves(e->kind);
   const double happened_part = pen_happened(pen);
   for (int k = 0; k < 2; k++) {
-    const int t = k ? TENSOR_V : TENSOR_K;
+    const int t = operand_of(now, k ? 2 : 1);
     const Box lane = k ? p->V : p->K;
     const SnapshotSlot *s = NULL;
-    for (int m = 0; m < TENSOR_COUNT; m++)
+    for (int m = 0; m < now->schedule->n_values; m++)
       if (now->slots[m].is_filled && now->slots[m].tensor == t) s = &now->slots[m];
     pen_fill(pen, lane, pen->theme->tile[TILE_COLOUR_WAITING], 0.6);
     if (lane.height > 0.8 * pen_size(pen, TYPE_SMALL))
       pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, true, ANCHOR_START, lane.x + lane.width + 8 * pen->unit,
-               lane.y + lane.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, k ? "V" : "K");
+               lane.y + lane.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, pen_name(pen, t));
     if (!s) continue;
     const Box dock = tile_columns(p, lane, s->j),
               away = {lane.x + lane.width - dock.width / 2, lane.y, dock.width, lane.height};
@@ -297,9 +333,9 @@ static void draw_traffic(const RowPlot *p) {
     pen_tile(pen, t, comes ? box_between(away, dock, happened_part) : dock, pen_lit(pen, orange, pen_talks_of(pen, t)),
              1);
   }
-  if (!moves || e->tensor == TENSOR_K || e->tensor == TENSOR_V || pen_passing(pen) <= 0) return;
+  if (!moves || e->tensor == operand_of(now, 1) || e->tensor == operand_of(now, 2) || pen_passing(pen) <= 0) return;
   const double side = 1.5 * pen_size(pen, TYPE_BODY);
-  const bool is_score = e->tensor == TENSOR_S || e->tensor == TENSOR_P;
+  const bool is_score = snapshot_lies(now, e->tensor) == LIES_BY_TILES;
   const Box plot = is_score ? p->scores : p->weights, right = {plot.x + plot.width - side, plot.y, side, side};
   const Box left = is_score && e->j >= 0 ? tile_columns(p, (Box){plot.x, plot.y, plot.width, side}, e->j)
                                          : (Box){plot.x, plot.y, side, side};
@@ -321,18 +357,18 @@ static void draw_row_work(const RowPlot *p) {
     pen_fill(pen, strike, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
     const Box head = box_at(strike.x + strike.width - thick, strike.y - thick, 3 * thick, 3 * thick);
     pen_fill(pen, head, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
-    pen_body(pen, BODY_LINE, TENSOR_K, head, 1);
+    pen_body(pen, BODY_LINE, operand_of(now, 1), head, 1);
   }
-  if (e->kind == EVENT_SKIP && now->grid.column_by_column) pen_edge(pen, TENSOR_Q, p->K, true, part, passing);
+  if (e->kind == EVENT_SKIP && now->grid.column_by_column) pen_edge(pen, operand_of(now, 0), p->K, true, part, passing);
   if (p->r->tile < 0) return;
   const Box tile = tile_columns(p, p->scores, p->r->tile);
   if (e->kind == EVENT_NEW_MAX || e->kind == EVENT_MASK || e->kind == EVENT_PRODUCT)
-    pen_edge(pen, TENSOR_S, box_at(tile.x, tile.y, tile.width, tile.height), true, part, passing);
+    pen_edge(pen, tensor_of(now, now->roles.S), box_at(tile.x, tile.y, tile.width, tile.height), true, part, passing);
   if (e->kind == EVENT_RESCALE && p->r->col0 > p->first) {
     const Box past = box_at(p->weights.x, p->weights.y, tile.x - p->weights.x, p->weights.height);
-    pen_edge(pen, TENSOR_STATS, past, false, part, passing);
+    pen_edge(pen, tensor_of(now, now->roles.m), past, false, part, passing);
   } else if (e->kind == EVENT_RESCALE || e->kind == EVENT_NORMALISE || (e->kind == EVENT_ACCUMULATE && !p->online))
-    pen_edge(pen, TENSOR_O, p->weights, true, part, passing);
+    pen_edge(pen, tensor_of(now, now->roles.O), p->weights, true, part, passing);
 }
 
 static void draw_row(const Pen *pen, Box box) {
@@ -360,26 +396,37 @@ static void draw_row(const Pen *pen, Box box) {
 /* ---- Numbers --------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  const char *name;
+  char name[16];
   RowPhase phase; /* when it is worked out */
   char formula[160];
 } Line;
 
 /* Standard attention has the whole row before it takes the maximum, so nothing is rescaled. */
-static void fill_standard_lines(const SnapshotRow *r, Line lines[4]) {
+static void fill_standard_lines(const Snapshot *now, Line lines[4]) {
+  const SnapshotRow *r = &now->row;
+  const SnapshotRoles *is = &now->roles;
+  const Letters m = letters_of(now, is->m), l = letters_of(now, is->l), S = letters_of(now, is->S),
+                P = letters_of(now, is->P), O = letters_of(now, is->O);
   char a[32];
-  lines[0] = (Line){"m", ROW_MAX, ""};
-  lines[1] = (Line){"l", ROW_ACCUMULATED, ""};
-  lines[2] = (Line){"P", ROW_ACCUMULATED, "e^(S − m) / l"};
-  lines[3] = (Line){"O", ROW_ACCUMULATED, "P V"};
+  const Letters *const names[4] = {&m, &l, &P, &O};
+  for (int k = 0; k < 4; k++) {
+    lines[k] = (Line){"", k ? ROW_ACCUMULATED : ROW_MAX, ""};
+    snprintf(lines[k].name, sizeof lines[k].name, "%s", names[k]->text);
+  }
+  snprintf(lines[2].formula, sizeof lines[2].formula, "e^(%s − %s) / %s", S.text, m.text, l.text);
+  snprintf(lines[3].formula, sizeof lines[3].formula, "%s %s", P.text, now->schedule->tensors[operand_of(now, 2)].text);
   if (r->without_max)
     snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
   else
     snprintf(lines[0].formula, sizeof lines[0].formula, "max of the row = %s", short_number(r->m_new, a, sizeof a));
-  snprintf(lines[1].formula, sizeof lines[1].formula, "sum of e^(S − m) = %s", short_number(r->l_new, a, sizeof a));
+  snprintf(lines[1].formula, sizeof lines[1].formula, "sum of e^(%s − %s) = %s", S.text, m.text,
+           short_number(r->l_new, a, sizeof a));
 }
 
-static void fill_lines(const SnapshotRow *r, bool is_large, Line lines[4]) {
+static void fill_lines(const Snapshot *now, bool is_large, Line lines[4]) {
+  const SnapshotRow *r = &now->row;
+  const Letters P = letters_of(now, now->roles.P), O = letters_of(now, now->roles.O);
+  const char *V = now->schedule->tensors[operand_of(now, 2)].text;
   char a[32], b[32], c[32], d[32];
   const char *(*number)(double, char *, size_t) = is_large ? short_number : shorter_number;
   if (r->without_max)
@@ -395,12 +442,13 @@ static void fill_lines(const SnapshotRow *r, bool is_large, Line lines[4]) {
              number(r->factor, c, sizeof c));
   snprintf(lines[2].formula, sizeof lines[2].formula, "%s × %s + %s = %s", number(r->l_old, a, sizeof a),
            number(r->factor, b, sizeof b), number(r->block_sum, c, sizeof c), number(r->l_new, d, sizeof d));
-  snprintf(lines[3].formula, sizeof lines[3].formula, "O × %s + P V", number(r->factor, a, sizeof a));
+  snprintf(lines[3].formula, sizeof lines[3].formula, "%s × %s + %s %s", O.text, number(r->factor, a, sizeof a), P.text,
+           V);
   if (r->is_rescaled || r->phase < ROW_ACCUMULATED || r->without_max) return;
   snprintf(lines[1].formula, sizeof lines[1].formula, "none: no line of the program rescales");
   snprintf(lines[2].formula, sizeof lines[2].formula, "%s + %s = %s", number(r->l_old, a, sizeof a),
            number(r->block_sum, b, sizeof b), number(r->l_new, c, sizeof c));
-  snprintf(lines[3].formula, sizeof lines[3].formula, "O + P V");
+  snprintf(lines[3].formula, sizeof lines[3].formula, "%s + %s %s", O.text, P.text, V);
 }
 
 /* Whether a line's value is worked out at this step, and whether it is the present event that does it. */
@@ -416,15 +464,17 @@ static bool is_now(const Snapshot *now, int k, const Line *line) {
 }
 
 static void draw_formulas(const Pen *pen, Box box, bool is_large) {
-  const SnapshotRow *r = &pen->now->row;
   const Theme *t = pen->theme;
   const TypeSize type = is_large ? TYPE_HEAD : TYPE_SMALL;
   Line lines[4] = {
-      {"m′", ROW_MAX, ""}, {"factor", ROW_RESCALED, ""}, {"l′", ROW_ACCUMULATED, ""}, {"O′", ROW_ACCUMULATED, ""}};
+      {"", ROW_MAX, ""}, {"factor", ROW_RESCALED, ""}, {"", ROW_ACCUMULATED, ""}, {"", ROW_ACCUMULATED, ""}};
+  snprintf(lines[0].name, sizeof lines[0].name, "%s′", letters_of(pen->now, pen->now->roles.m).text);
+  snprintf(lines[2].name, sizeof lines[2].name, "%s′", letters_of(pen->now, pen->now->roles.l).text);
+  snprintf(lines[3].name, sizeof lines[3].name, "%s′", letters_of(pen->now, pen->now->roles.O).text);
   if (pen->now->grid.n_laps > 1)
-    fill_standard_lines(r, lines);
+    fill_standard_lines(pen->now, lines);
   else
-    fill_lines(r, is_large, lines);
+    fill_lines(pen->now, is_large, lines);
   const int n = 4;
   const double height = box.height / n, name = 4.0 * pen_size(pen, type);
   for (int k = 0; k < n; k++) {
@@ -493,8 +543,12 @@ static void draw_O(const Pen *pen, Box box) {
                            r->l),
                largest_l = fmax(isfinite(r->l_old) ? r->l_old : 0, isfinite(r->l) ? r->l : 0);
   const Box before = box_cut_top(&box, box.height / 2 - 2 * pen->unit, 4 * pen->unit);
-  draw_state(pen, before, "l, O before", r->l_old, largest_l, r->O_old, largest, t->axis);
-  draw_state(pen, box, finished ? "l, O / l" : "l, O now", l, largest_l, O, largest,
+  const Letters l_name = letters_of(pen->now, pen->now->roles.l), O_name = letters_of(pen->now, pen->now->roles.O);
+  char was[48], is[48];
+  snprintf(was, sizeof was, "%s, %s before", l_name.text, O_name.text);
+  snprintf(is, sizeof is, finished ? "%s, %s / %s" : "%s, %s now", l_name.text, O_name.text, l_name.text);
+  draw_state(pen, before, was, r->l_old, largest_l, r->O_old, largest, t->axis);
+  draw_state(pen, box, is, l, largest_l, O, largest,
              rescales || adds ? t->tile[TILE_COLOUR_CURRENT] : t->tile[TILE_COLOUR_DONE]);
 }
 
@@ -555,9 +609,11 @@ static void draw_small_row(const Pen *pen, Box box, const SnapshotSmallRow *r, c
   if (scale->high >= scale->low)
     draw_steps(pen, box, r->history_m, r->n_history, tiles_in_history(pen->now), scale->low, scale->high,
                !pen->now->row.without_max);
-  snprintf(words, sizeof words, "m %s", short_number(r->m, number, sizeof number));
+  snprintf(words, sizeof words, "%s %s", letters_of(pen->now, pen->now->roles.m).text,
+           short_number(r->m, number, sizeof number));
   pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, m.x, m.y + 1.2 * small, m.width, words);
-  snprintf(words, sizeof words, "l %s", short_number(r->l, number, sizeof number));
+  snprintf(words, sizeof words, "%s %s", letters_of(pen->now, pen->now->roles.l).text,
+           short_number(r->l, number, sizeof number));
   pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, l.x, l.y + small, l.width, words);
   const double from = l.x + pen_text_width(pen, TYPE_SMALL, false, words) + 6 * u, room = l.x + l.width - from;
   if (scale->largest_l > 0 && isfinite(r->l) && room > 0)
@@ -592,6 +648,56 @@ static void draw_history(const Pen *pen, Box box) {
   draw_steps(pen, box, r->history_m, r->n_history, tiles_in_history(pen->now), low, high, !r->without_max);
 }
 
+/* ---- Values by their own names ----------------------------------------------------------------------------- */
+
+static bool is_tile(const ProgramName *n) { return n->cols == SIDE_COLS; }
+
+/* Names whose value the present line makes, or that it or a later one reads; and is a number of this row. */
+static int shown_values(const Snapshot *now, int names[PROGRAM_NAMES_MAX]) {
+  const Schedule *s = now->schedule;
+  const uint64_t there = now->live | (now->event.kind == EVENT_SKIP ? 0 : live_sets(s, now->event.op));
+  int n = 0;
+  for (int name = 0; name < s->n_names; name++)
+    if ((there >> name & 1) && now->row.values[name].is_known) names[n++] = name;
+  return n;
+}
+
+/* Every value of one column, and the largest of a tile, before the line and after it. */
+static void draw_values(const Pen *pen, Box box, bool is_large) {
+  const Snapshot *now = pen->now;
+  const Theme *t = pen->theme;
+  const TypeSize type = is_large ? TYPE_HEAD : TYPE_SMALL;
+  const double size = pen_size(pen, type), small = pen_size(pen, TYPE_SMALL), name = 4.6 * size, number = 6.2 * size;
+  const uint64_t made = now->event.kind == EVENT_SKIP ? 0 : live_sets(now->schedule, now->event.op);
+  int names[PROGRAM_NAMES_MAX];
+  const int n = shown_values(now, names);
+  const Box head = box_cut_top(&box, 1.7 * small, 0);
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, head.x, head.y + small, head.width,
+           is_large ? "Values of this row before the present line, and after it; of a tile the largest"
+                    : "before the line, and after it");
+  const double height = fmin(box.height / fmax(n, 1), 1.9 * size);
+  for (int k = 0; k < n && height > 0.9 * size; k++) {
+    const SnapshotValue *v = &now->row.values[names[k]];
+    const ProgramName *of = &now->schedule->names[names[k]];
+    const Box row = box_cut_top(&box, height, 0);
+    const double base = row.y + row.height / 2 + 0.36 * size;
+    const bool is_made = made >> names[k] & 1;
+    char before[32], after[32];
+    if (is_made)
+      pen_fill(pen, box_at(row.x, row.y + 0.14 * height, 4 * pen->unit, 0.72 * height), t->tile[TILE_COLOUR_CURRENT],
+               1);
+    const double x = row.x + 10 * pen->unit;
+    pen_text(pen, type, pen_ink(pen, is_made), true, ANCHOR_START, x, base, 0, of->text);
+    short_number(v->was_known && (now->live >> names[k] & 1) ? v->before : NAN, before, sizeof before);
+    short_number(v->now, after, sizeof after);
+    pen_text(pen, type, t->ink_soft, false, ANCHOR_END, x + name + number, base, 0, is_made ? before : "");
+    pen_text(pen, type, pen_ink(pen, is_made), is_made, ANCHOR_END, x + name + 2 * number, base, 0, after);
+    if (is_tile(of) && x + name + 2 * number + 8 * size < row.x + row.width)
+      pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, x + name + 2 * number + size, base, 0,
+               "largest of the row");
+  }
+}
+
 /* ---- Together -------------------------------------------------------------------------------------------- */
 
 /* The last pass of fa2-split. */
@@ -603,7 +709,9 @@ static bool is_combining(const Snapshot *now) {
 static void draw_absence(const Pen *pen, Box body, bool is_large) {
   const Snapshot *now = pen->now;
   const char *why =
-      !now->row.is_computed
+      !evaluate_follows_rows(now->schedule)
+          ? "Rows of this program depend on more than Q, K and V: none of them is followed with numbers."
+      : !now->row.is_computed
           ? "The numbers of a row are computed while N_k × d is at most 512 K elements. A smaller N shows them."
       : is_combining(now) ? "The parts of O that the splits have made are combined: no scores, no new maximum."
       : !now->has_event   ? "The first block of Q is still in HBM. One step loads it."
@@ -692,12 +800,21 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
     snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", tile %" PRId64, r->tile);
   if (r->row >= 0 && r->q_scale != 1)
     snprintf(remark + strlen(remark), sizeof remark - strlen(remark), ", Q × %" PRId64, r->q_scale);
-  Box body = pen_panel(pen, box, pen->now->grid.n_laps > 1 ? "Softmax" : "Online softmax", remark);
+  const bool is_softmax = pen->now->roles.is_softmax;
+  Box body = pen_panel(pen, box,
+                       !is_softmax                 ? "Values of a row"
+                       : pen->now->grid.n_laps > 1 ? "Softmax"
+                                                   : "Online softmax",
+                       remark);
   if (!r->is_computed || r->row < 0 || is_combining(pen->now)) {
     draw_absence(pen, body, is_large);
     return;
   }
   draw_verdict(pen, &body, is_large);
+  if (!is_softmax) {
+    draw_values(pen, body, is_large);
+    return;
+  }
   if (is_large && pen->view->presentation) { /* one idea a screen: the row */
     Box right = box_cut_right(&body, 0.3 * body.width, 20 * u);
     draw_row(pen, body);

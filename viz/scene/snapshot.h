@@ -322,6 +322,9 @@ int snapshot_values(const Snapshot *snapshot, bool (*is_wanted)(const Snapshot *
 /* Values that the present event reads, makes or moves: a bit for each of Program.tensors. */
 uint64_t snapshot_subjects(const Snapshot *snapshot, const Event *event);
 
+/* The first name of a set; -1: there is none. */
+int snapshot_first(uint64_t names);
+
 /* The first value of that kind that the event makes or reads; -1: none. */
 int snapshot_subject(const Snapshot *snapshot, const Event *event, SnapshotLies lies, bool made);
 

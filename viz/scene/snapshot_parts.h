@@ -29,9 +29,6 @@ struct StageRow {
 
 SnapshotRoles snapshot_roles(const Schedule *schedule);
 
-/* The first name of a set; -1: there is none. */
-int snapshot_first(NameSet names);
-
 /* K and V of the stage, and room for a row. */
 Status stage_fill_inputs(Stage *stage, Error *error);
 

@@ -201,7 +201,7 @@ static void draw_cta(const Pen *pen, Box plane, const Timeline *t, const Timelin
   }
   if (!present || m->time < at.from || m->time > at.to) return;
   const double x = plane.x + fmax(0, head - at.from) * scale - 2 * pen->unit;
-  pen_body(pen, BODY_LINE, TENSOR_S, (Box){x, plane.y, 2, plane.height}, 1);
+  pen_body(pen, BODY_LINE, 0, (Box){x, plane.y, 2, plane.height}, 1);
   pen_line(pen, pen->theme->ink, 2, x, plane.y - 4 * pen->unit, x, plane.y + plane.height + 2 * pen->unit);
 }
 
