@@ -71,7 +71,7 @@ static double split_done(const Snapshot *now, bool has_event, const Event *e, in
   if (e->j < 0) return e->kind == EVENT_LOAD ? 0 : 1; /* Q before the tiles; the store after them */
   const int64_t begin = s * per_split, end = begin + per_split < g->T_c ? begin + per_split : g->T_c;
   const int64_t before = g->reversed ? end - 1 - e->j : e->j - begin;
-  const double here = part_of_tile((EventKind)e->kind, e->tensor == TENSOR_V);
+  const double here = part_of_tile((EventKind)e->kind, e->tensor == snapshot_operand(now, 2));
   return end > begin ? fmax(0, fmin(1, ((double)before + here) / (double)(end - begin))) : 1;
 }
 
@@ -85,7 +85,8 @@ static double part_stored(const Snapshot *now, bool has_event, const Event *e, i
 static double part_taken(const Snapshot *now, bool has_event, const Event *e, int64_t s) {
   if (!has_event || !is_combining(now, e)) return 0;
   if (e->j < 0 && (e->kind == EVENT_NORMALISE || e->kind == EVENT_STORE)) return 1;
-  const bool is_O = e->tensor == TENSOR_O && (e->kind == EVENT_LOAD || e->kind == EVENT_ACCUMULATE);
+  const bool is_O =
+      now->schedule->tensors[e->tensor].role == TENSOR_OUTPUT && (e->kind == EVENT_LOAD || e->kind == EVENT_ACCUMULATE);
   if (!is_O) return 0;
   if (s < e->split) return 1;
   return s > e->split ? 0 : e->kind == EVENT_LOAD ? 0.5 : 1;
@@ -149,7 +150,7 @@ static void draw_cells(const Pen *pen, const CtaGrid *p, const Fleet *l) {
       if (h == 0 && at_work) {
         const double edge = fmax(2, round(3 * pen->unit));
         const Box line = {c.x + fmax(0, filled.width - edge), c.y, edge, c.height};
-        pen_body(pen, BODY_LINE, TENSOR_K, line, 1);
+        pen_body(pen, BODY_LINE, snapshot_operand(pen->now, 1), line, 1);
         pen_fill(pen, line, t->ink, 1);
       }
     }
@@ -221,13 +222,14 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
   const bool combines = now->has_event && is_combining(now, &now->event);
   const bool is_over = now->step == now->n_steps && now->n_steps > 0;
   if (l->splits < 2 || box.height < 2.6 * high) return;
+  const int output = snapshot_output(now);
   for (int64_t s = 0; s < l->n_splits; s++) {
     const Box c = cell(p, 0, s), leaf = box_at(c.x + (c.width - leaf_w) / 2, box.y, leaf_w, high);
     const double there = combines || is_over ? 1 : moving(pen, part_stored, s), taken = moving(pen, part_taken, s);
     const bool is_subject = combines && s == now->event.split;
     pen_line(pen, t->axis, is_subject ? 3 : 1.4, leaf.x + leaf.width / 2, leaf.y + leaf.height, O.x + O.width / 2, O.y);
     pen_dashed(pen, leaf, t->axis, 1.4);
-    pen_body(pen, BODY_HOME, TENSOR_O, leaf, 1);
+    pen_body(pen, BODY_HOME, output, leaf, 1);
     if (there >= 1) pen_fill(pen, leaf, t->tile[is_subject ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE], 1);
     if (leaf_w > 2.4 * body)
       pen_text(pen, TYPE_BODY,
@@ -235,7 +237,7 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
                ANCHOR_MIDDLE, leaf.x + leaf.width / 2, leaf.y + leaf.height / 2 + 0.36 * body, 0, "O, L");
     if (taken > 0 && taken < 1) {
       const Box at = bead(leaf, O, 2 * taken < 1 ? 2 * taken : 1, 0.9 * body);
-      pen_tile(pen, TENSOR_O, at, t->tile[TILE_COLOUR_CURRENT], 1);
+      pen_tile(pen, output, at, t->tile[TILE_COLOUR_CURRENT], 1);
     }
   }
   const double all = combines ? moving(pen, part_taken, l->splits - 1) : 0;
@@ -283,9 +285,10 @@ static void draw_sms(const Pen *pen, Box *box, const char *label, Wide n_busy, W
 /* What goes out of one head's parts and comes back, beside O itself. */
 static Wide parts_bytes(const Snapshot *now) {
   const SnapshotGrid *g = &now->grid;
-  const Wide O = wide(g->N_q) * wide(g->d) * wide(g->element_bytes),
-             all = now->whole.write[TENSOR_O] + now->whole.read[TENSOR_O] + now->whole.write[TENSOR_STATS] +
-                   now->whole.read[TENSOR_STATS];
+  const Wide O = wide(g->N_q) * wide(now->problem.shape.d_v) * wide(g->element_bytes);
+  Wide all = 0;
+  for (int t = 0; t < now->schedule->n_tensors; t++)
+    if (now->schedule->tensors[t].role != TENSOR_INPUT) all += now->whole.write[t] + now->whole.read[t];
   return all > O ? all - O : 0;
 }
 

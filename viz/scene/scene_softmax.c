@@ -46,12 +46,6 @@ static int tensor_of(const Snapshot *now, uint64_t names) {
   return name < 0 ? 0 : now->schedule->names[name].tensor;
 }
 
-/* An operand of attention: 0 to 2. */
-static int operand_of(const Snapshot *now, int which) {
-  const int name = now->schedule->operands[which] - 1;
-  return name < 0 ? 0 : now->schedule->names[name].tensor;
-}
-
 /* What the present event has changed so far, if it is of that kind: 0 to 1. */
 static double happened(const Pen *pen, EventKind kind) { return pen->now->event.kind == kind ? pen_happened(pen) : 1; }
 
@@ -316,7 +310,7 @@ static void draw_traffic(const RowPlot *p) {
   const bool moves = event_moves(e->kind);
   const double happened_part = pen_happened(pen);
   for (int k = 0; k < 2; k++) {
-    const int t = operand_of(now, k ? 2 : 1);
+    const int t = snapshot_operand(now, k ? 2 : 1);
     const Box lane = k ? p->V : p->K;
     const SnapshotSlot *s = NULL;
     for (int m = 0; m < now->schedule->n_values; m++)
@@ -333,7 +327,8 @@ static void draw_traffic(const RowPlot *p) {
     pen_tile(pen, t, comes ? box_between(away, dock, happened_part) : dock, pen_lit(pen, orange, pen_talks_of(pen, t)),
              1);
   }
-  if (!moves || e->tensor == operand_of(now, 1) || e->tensor == operand_of(now, 2) || pen_passing(pen) <= 0) return;
+  if (!moves || e->tensor == snapshot_operand(now, 1) || e->tensor == snapshot_operand(now, 2) || pen_passing(pen) <= 0)
+    return;
   const double side = 1.5 * pen_size(pen, TYPE_BODY);
   const bool is_score = snapshot_lies(now, e->tensor) == LIES_BY_TILES;
   const Box plot = is_score ? p->scores : p->weights, right = {plot.x + plot.width - side, plot.y, side, side};
@@ -357,9 +352,10 @@ static void draw_row_work(const RowPlot *p) {
     pen_fill(pen, strike, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
     const Box head = box_at(strike.x + strike.width - thick, strike.y - thick, 3 * thick, 3 * thick);
     pen_fill(pen, head, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
-    pen_body(pen, BODY_LINE, operand_of(now, 1), head, 1);
+    pen_body(pen, BODY_LINE, snapshot_operand(now, 1), head, 1);
   }
-  if (e->kind == EVENT_SKIP && now->grid.column_by_column) pen_edge(pen, operand_of(now, 0), p->K, true, part, passing);
+  if (e->kind == EVENT_SKIP && now->grid.column_by_column)
+    pen_edge(pen, snapshot_operand(now, 0), p->K, true, part, passing);
   if (p->r->tile < 0) return;
   const Box tile = tile_columns(p, p->scores, p->r->tile);
   if (e->kind == EVENT_NEW_MAX || e->kind == EVENT_MASK || e->kind == EVENT_PRODUCT)
@@ -414,7 +410,8 @@ static void fill_standard_lines(const Snapshot *now, Line lines[4]) {
     snprintf(lines[k].name, sizeof lines[k].name, "%s", names[k]->text);
   }
   snprintf(lines[2].formula, sizeof lines[2].formula, "e^(%s − %s) / %s", S.text, m.text, l.text);
-  snprintf(lines[3].formula, sizeof lines[3].formula, "%s %s", P.text, now->schedule->tensors[operand_of(now, 2)].text);
+  snprintf(lines[3].formula, sizeof lines[3].formula, "%s %s", P.text,
+           now->schedule->tensors[snapshot_operand(now, 2)].text);
   if (r->without_max)
     snprintf(lines[0].formula, sizeof lines[0].formula, "0: the maximum is left out");
   else
@@ -426,7 +423,7 @@ static void fill_standard_lines(const Snapshot *now, Line lines[4]) {
 static void fill_lines(const Snapshot *now, bool is_large, Line lines[4]) {
   const SnapshotRow *r = &now->row;
   const Letters P = letters_of(now, now->roles.P), O = letters_of(now, now->roles.O);
-  const char *V = now->schedule->tensors[operand_of(now, 2)].text;
+  const char *V = now->schedule->tensors[snapshot_operand(now, 2)].text;
   char a[32], b[32], c[32], d[32];
   const char *(*number)(double, char *, size_t) = is_large ? short_number : shorter_number;
   if (r->without_max)
@@ -658,7 +655,7 @@ static int shown_values(const Snapshot *now, int names[PROGRAM_NAMES_MAX]) {
   const uint64_t there = now->live | (now->event.kind == EVENT_SKIP ? 0 : live_sets(s, now->event.op));
   int n = 0;
   for (int name = 0; name < s->n_names; name++)
-    if ((there >> name & 1) && now->row.values[name].is_known) names[n++] = name;
+    if ((there >> name & 1) && !isnan(now->row.values[name].now)) names[n++] = name;
   return n;
 }
 
@@ -688,7 +685,7 @@ static void draw_values(const Pen *pen, Box box, bool is_large) {
                1);
     const double x = row.x + 10 * pen->unit;
     pen_text(pen, type, pen_ink(pen, is_made), true, ANCHOR_START, x, base, 0, of->text);
-    short_number(v->was_known && (now->live >> names[k] & 1) ? v->before : NAN, before, sizeof before);
+    short_number((now->live >> names[k] & 1) ? v->before : NAN, before, sizeof before);
     short_number(v->now, after, sizeof after);
     pen_text(pen, type, t->ink_soft, false, ANCHOR_END, x + name + number, base, 0, is_made ? before : "");
     pen_text(pen, type, pen_ink(pen, is_made), is_made, ANCHOR_END, x + name + 2 * number, base, 0, after);

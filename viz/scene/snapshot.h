@@ -325,6 +325,10 @@ uint64_t snapshot_subjects(const Snapshot *snapshot, const Event *event);
 /* The first name of a set; -1: there is none. */
 int snapshot_first(uint64_t names);
 
+/* Of Program.tensors: what attention takes as Q, K and V (0 to 2), and the first output. 0 where there is none. */
+int snapshot_operand(const Snapshot *snapshot, int which);
+int snapshot_output(const Snapshot *snapshot);
+
 /* The first value of that kind that the event makes or reads; -1: none. */
 int snapshot_subject(const Snapshot *snapshot, const Event *event, SnapshotLies lies, bool made);
 

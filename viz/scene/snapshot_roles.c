@@ -106,3 +106,14 @@ int snapshot_first(NameSet names) {
     if (names & bit(n)) return n;
   return -1;
 }
+
+int snapshot_operand(const Snapshot *now, int which) {
+  const int name = now->schedule->operands[which] - 1;
+  return name < 0 ? 0 : now->schedule->names[name].tensor;
+}
+
+int snapshot_output(const Snapshot *now) {
+  for (int t = 0; t < now->schedule->n_tensors; t++)
+    if (now->schedule->tensors[t].role == TENSOR_OUTPUT) return t;
+  return 0;
+}

@@ -19,17 +19,14 @@ static void put(char *text, size_t size, const char *format, ...) {
   va_end(arguments);
 }
 
-/* "Q[2]", "S[2,3]": a block in SRAM. */
-static void put_block(char *text, size_t size, Tensor tensor, int64_t i, int64_t j) {
-  const char *name = tensor == TENSOR_STATS ? "m, l" : tensor_name(tensor);
-  if (i >= 0 && j >= 0 && (tensor == TENSOR_S || tensor == TENSOR_P))
-    put(text, size, "%s[%" PRId64 ",%" PRId64 "]", name, i, j);
-  else if (tensor == TENSOR_K || tensor == TENSOR_V)
-    put(text, size, "%s[%" PRId64 "]", name, j);
-  else if (tensor == TENSOR_STATS)
-    put(text, size, "%s of rows[%" PRId64 "]", name, i);
-  else
-    put(text, size, "%s[%" PRId64 "]", name, i);
+/* "Q[2]", "S[2,3]", "m, l of rows[2]": what lies in a place of SRAM. */
+static void put_block(char *text, size_t size, const Snapshot *s, const SnapshotSlot *slot) {
+  const ProgramTensor *t = &s->schedule->tensors[slot->tensor];
+  put(text, size, "%s", t->title);
+  if (slot->i >= 0 && slot->j >= 0)
+    put(text, size, "[%" PRId64 ",%" PRId64 "]", slot->i, slot->j);
+  else if (slot->i >= 0 || slot->j >= 0)
+    put(text, size, "%s[%" PRId64 "]", t->is_stats ? " of rows" : "", slot->i >= 0 ? slot->i : slot->j);
 }
 
 static const char *put_event(const Schedule *schedule, const Event *e, bool is_short, char *text, size_t size) {
@@ -56,9 +53,9 @@ const char *snapshot_short_sentence(const Schedule *schedule, const Event *e, ch
 static void put_traffic(char *text, size_t size, const Snapshot *s) {
   put(text, size, "Moved so far: %s of %s", number_bytes(s->total_bytes).text, number_bytes(s->whole_bytes).text);
   put(text, size, " (read %s, written %s).", number_bytes(s->read_bytes).text, number_bytes(s->write_bytes).text);
-  for (int t = 0; t < TENSOR_COUNT; t++) {
+  for (int t = 0; t < s->schedule->n_tensors; t++) {
     if (s->traffic.read[t] + s->traffic.write[t] == 0) continue;
-    put(text, size, " %s %s", t == TENSOR_STATS ? "m, l" : tensor_name((Tensor)t),
+    put(text, size, " %s %s", s->schedule->tensors[t].title,
         number_bytes(s->traffic.read[t] + s->traffic.write[t]).text);
   }
   put(text, size, ".\n");
@@ -66,14 +63,14 @@ static void put_traffic(char *text, size_t size, const Snapshot *s) {
 
 static void put_sram(char *text, size_t size, const Snapshot *s) {
   uint64_t held = 0;
-  for (int t = 0; t < TENSOR_COUNT; t++) held += s->slots[t].held_bytes;
+  for (int t = 0; t < s->schedule->n_values; t++) held += s->slots[t].held_bytes;
   put(text, size, "In SRAM: ");
   bool any = false;
-  for (int t = 0; t < TENSOR_COUNT; t++) {
+  for (int t = 0; t < s->schedule->n_values; t++) {
     const SnapshotSlot *slot = &s->slots[t];
     if (!slot->is_filled) continue;
     put(text, size, "%s", any ? ", " : "");
-    put_block(text, size, (Tensor)slot->tensor, slot->i, slot->j);
+    put_block(text, size, s, slot);
     any = true;
   }
   put(text, size, "%s%s", any ? "; " : "", number_bytes(held).text);
