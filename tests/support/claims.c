@@ -438,6 +438,7 @@ static Wide bytes_of_base(const Said *s, const char *base, bool loads) {
 static bool is_base(const Said *s, const char *base) {
   for (uint64_t k = 0; k < s->r->n; k++) { /* nothing else moves the name, with others */
     const ProgramOp *op = &s->r->schedule->ops[s->r->events[k].op];
+    if (is_load(&s->r->events[k]) != is_load(s->e)) continue;
     for (int n = 0; s->r->events[k].bytes && op->n_moved > 1 && n < op->n_moved; n++)
       if (op->moved[n] == s->r->schedule->ops[s->e->op].moved[0]) return false;
   }
@@ -582,7 +583,7 @@ static bool are_scores(const Said *s) { /* masked, or their row maximum taken */
   char text[256], a[300], b[300];
   line_text(s->r, s->e->line, text);
   text[strcspn(text, " ")] = '\0';
-  sprintf(a, "mask %s\n", text);
+  sprintf(a, "mask %s", text);
   sprintf(b, "row max of %s)", text);
   return strstr(s->r->schedule->text, a) || strstr(s->r->schedule->text, b);
 }
@@ -782,16 +783,58 @@ static bool adds_to(const Said *s, const Event *a, int name) {
          is_sum_of_itself(text, s->r->schedule->names[name].text);
 }
 
-/* Additions to a block as the present event has it: of its rows, and in a loop over columns of its part; or its columns. */
+/* Loops around a line of the text, from the "for" lines above it. */
+static uint8_t loops_of_line(const ClaimRun *r, int line) {
+  uint8_t loops = 0;
+  int indent = r->schedule->lines[line].indent;
+  for (int k = line - 1; k >= 0 && indent > 0; k--) {
+    char text[256];
+    if (r->schedule->lines[k].indent >= indent) continue;
+    indent = r->schedule->lines[k].indent;
+    line_text(r, k, text);
+    if (strstr(text, "row block i")) loops |= IN_I;
+    if (strstr(text, "column block j")) loops |= IN_J;
+    if (strstr(text, "split s")) loops |= IN_S;
+    if (strstr(text, "head h")) loops |= IN_H;
+  }
+  return loops;
+}
+
+/* What a sum belongs to: the loops around the line of this kernel that begins it anew; else its subscripts. */
+static uint8_t scope_of_sum(const Said *s, int name) {
+  const Schedule *p = s->r->schedule;
+  uint8_t scope = p->names[name].subscripts;
+  for (int line = s->e->line - 1; line >= 0; line--) {
+    char text[256], *at = text;
+    line_text(s->r, line, text);
+    if (strncmp(text, "kernel ", 7) == 0) break;
+    if (strncmp(text, "store ", 6) == 0) at += 6;
+    for (char *statement = strtok(at, ";"); statement; statement = strtok(NULL, ";")) {
+      char *set = strstr(statement, " = "), written[80], value[256];
+      if (!set || strncmp(text, "for", 3) == 0) continue;
+      for (char *comma = at; (comma = strchr(comma, ',')) && at != text;) *comma = ' '; /* store m_i = -inf, l_i = 0 */
+      snprintf(written, sizeof written, " %.*s,", (int)(set - statement), statement);
+      for (char *c = written; *c; c++)
+        if (*c == ',') *c = ' ';
+      snprintf(value, sizeof value, "%s ", set + 2);
+      char own[32];
+      snprintf(own, sizeof own, " %s ", p->names[name].text);
+      if (strstr(written, own) && !strstr(value, own)) return loops_of_line(s->r, line);
+      if (at != text && strstr(set, own)) return loops_of_line(s->r, line);
+    }
+  }
+  return scope;
+}
+
 static int64_t additions(const Said *s, int name, When when) {
-  const uint8_t own = s->r->schedule->names[name].subscripts;
+  const uint8_t own = scope_of_sum(s, name);
   int64_t n = 0;
   for (uint64_t k = 0; k < s->r->n; k++) {
-    const Event *a = &s->r->events[k];
-    if (!adds_to(s, a, name) || (when == BEFORE && k >= s->e->step)) continue;
-    if ((own & IN_I) && a->i != s->e->i) continue;
-    if ((own & IN_J) && a->j != s->e->j) continue;
-    if (a->j >= 0 && s->e->split != a->split && !(own & IN_J)) continue;
+    const Event *a = &s->r->events[k], *e = s->e;
+    if (!adds_to(s, a, name) || (when == BEFORE && k >= e->step)) continue;
+    if (((own & IN_I) && a->i != e->i) || ((own & IN_J) && a->j != e->j) || ((own & IN_S) && a->split != e->split) ||
+        ((own & IN_H) && a->head != e->head))
+      continue;
     n++;
   }
   return n;
@@ -864,6 +907,7 @@ static bool c_value(const Said *s) { /* divided by it, or set */
 }
 static bool c_not_a_number(const Said *s) {
   int64_t row;
+  if (!s->r->is_online) return row_of(s, s->v[0], &row) && is_name(s, s->v[1]); /* of a wrong program: not judged */
   if (!row_of(s, s->v[0], &row) || !is_name(s, s->v[1])) return false;
   for (int64_t col = 0; col < s->r->plan.shape.N_k; col++)
     if (s->r->seen[row * s->r->plan.shape.N_k + col] && exp(s->r->scores[row * s->r->plan.shape.N_k + col]) > 65000)
@@ -928,6 +972,7 @@ static bool c_times_from_to(const Said *s) {
 static bool c_overflow(const Said *s) {
   int64_t row, n = 0;
   if (!row_of(s, s->v[2], &row) || !is_count(s->v[1], s->e->col1 - s->e->col0)) return false;
+  if (!s->r->is_online) return true; /* of a wrong program: not judged */
   for (int64_t col = s->e->col0; s->r->scores && col < s->e->col1; col++)
     n += s->r->seen[row * s->r->plan.shape.N_k + col] && exp(s->r->scores[row * s->r->plan.shape.N_k + col]) >= 65520;
   return n > 0 && is_count(s->v[0], n) && is_without_max(s);
@@ -1191,9 +1236,9 @@ static void plain(const char *from, bool is_program, char *to) {
       replaced = true;
     }
     if (replaced) continue;
-    if (is_program && *from == '_') {
+    if (is_program && *from == '_' && from[1] && strchr("ijsh", from[1])) {
       from++;
-      while (*from == 'i' || *from == 'j' || *from == 's') from++;
+      while (*from && strchr("ijsh", *from)) from++;
     } else if (!is_program && *from == '[') {
       from += strcspn(from, "]") + 1;
     } else {

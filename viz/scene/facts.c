@@ -141,6 +141,9 @@ static void look_at_row(const Walk *w, Facts *f) {
 
 /* ---- Values of the row ------------------------------------------------------------------------------------- */
 
+/* Whether the row has numbers of a name at all. */
+static bool is_set_in_row(const Facts *f, int name) { return f->schedule->names[name].rows == SIDE_ROWS; }
+
 static void look_at_values(const Snapshot *now, Facts *f) {
   const SnapshotRow *r = &now->row;
   const LineFacts *l = &f->line;
@@ -170,13 +173,11 @@ static void look_at_values(const Snapshot *now, Facts *f) {
   f->has[NEED_SUM] = isfinite(f->sum_before) && isfinite(f->sum);
   f->has[NEED_SUM_IS_NOW] = isfinite(f->sum);
   f->has[NEED_SUM_STAYS] = isfinite(f->sum_before) && f->sum == f->sum_before;
-  f->has[NEED_OVERFLOW] = l->shape == LINE_ADD && r->n_overflowed > 0;
-  bool is_broken = false, is_zero = true;
-  for (int64_t k = 0; k < r->n_O; k++) {
-    is_broken = is_broken || !isfinite(r->O[k]);
-    is_zero = is_zero && r->O[k] == 0;
-  }
-  f->has[NEED_BROKEN] = l->shape == LINE_DIVIDE && is_broken;
+  if (l->weights >= 0) f->overflowed = r->values[l->weights].n_overflowed;
+  f->has[NEED_OVERFLOW] = l->shape == LINE_ADD && f->overflowed > 0;
+  const SnapshotValue *total = l->total >= 0 ? &r->values[l->total] : NULL;
+  const bool is_zero = total && total->is_zero && total->now == 0;
+  f->has[NEED_BROKEN] = l->shape == LINE_DIVIDE && l->total >= 0 && is_set_in_row(f, l->total) && !isfinite(total->now);
   f->has[NEED_EMPTY_ROW] =
       l->shape == LINE_DIVIDE && is_zero && f->keys_before == 0 && f->keys_here == 0 && f->keys_left < 1;
 }

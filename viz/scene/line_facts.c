@@ -211,6 +211,7 @@ static void of_scale(const Program *p, const ProgramOp *op, LineFacts *f) {
 static void of_add(const Program *p, const ProgramOp *op, LineFacts *f) {
   for (int k = 0; k < op->n_assigns; k++) {
     const ProgramAssign *a = &p->assigns[op->first_assign + k];
+    if (is_tile(p, a->name) && node_at(p, a->value)->kind == NODE_EXP) f->weights = (int8_t)a->name;
     if (!adds(p, a)) continue;
     if (is_column(p, a->name) && f->sum < 0) f->sum = (int8_t)a->name;
     if (!is_column(p, a->name) && f->total < 0) f->total = (int8_t)a->name;
@@ -269,7 +270,7 @@ void line_facts(const Program *p, int at, LineFacts *f) {
   const ProgramOp *op = &p->ops[at];
   *f = (LineFacts){.shape = shape_of(p, at), .op = at};
   f->loop_i = f->loop_j = f->loop_s = f->first = f->sum = f->total = f->result = f->old = f->best = -1;
-  f->divisor = f->left = f->right = f->factor_name = -1;
+  f->weights = f->divisor = f->left = f->right = f->factor_name = -1;
   f->factor = -1;
   for (int loop = op->parent; loop >= 0; loop = p->ops[loop].parent) {
     const uint8_t dim = p->ops[loop].dim;

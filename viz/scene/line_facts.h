@@ -36,6 +36,7 @@ typedef struct {
   bool is_maximum;               /* MAX: old is set to nothing but the result, and constants where it begins */
   int8_t divisor;                /* DIVIDE */
   int8_t left, right;            /* PRODUCT of two names: every row of one meets every row of the other */
+  int8_t weights;                /* ADD: set to an exponential on the same line */
   int16_t factor;                /* SCALE; and ADD of a part times e^(...) */
   int8_t factor_name;            /* SCALE: the name that is multiplied by it */
   bool is_add;                   /* STORE: `add` */

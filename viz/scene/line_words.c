@@ -72,13 +72,15 @@ const char *line_put_name(const Program *p, int name, const Event *e, char *text
 
 /* ---- A line ------------------------------------------------------------------------------------------------ */
 
+/* A name with its subscripts; "d_v" and "N_k" are no blocks. */
 static size_t name_length(const char *at, size_t left) {
   size_t n = 0;
   while (n < left && ascii_is_alpha(at[n])) n++;
   while (n < left && at[n] == '\'') n++;
-  if (n + 1 < left && at[n] == '_' && ascii_is_alpha(at[n + 1]))
-    for (n++; n < left && ascii_is_alpha(at[n]);) n++;
-  return n;
+  if (n + 1 >= left || at[n] != '_') return n;
+  size_t end = n + 1;
+  while (end < left && strchr("ijsh", at[end])) end++;
+  return end > n + 1 && (end == left || !ascii_is_alpha(at[end])) ? end : n;
 }
 
 static bool begins(const char *at, size_t left, const char *word) {

@@ -184,6 +184,7 @@ _Static_assert((int)N_SENTENCES <= (int)NARRATION_SITUATIONS_MAX, "a list of sit
 int narration_n_situations(void) { return N_SENTENCES; }
 const char *narration_situation_name(int situation) { return SENTENCES[situation].name; }
 const Need *narration_needs(int situation) { return SENTENCES[situation].needs; }
+LineShape narration_shape(int situation) { return SENTENCES[situation].shape; }
 
 static bool holds(const Facts *f, const Sentence *s, bool has_left_out, Need left_out) {
   for (int k = 0; k < NARRATION_NEEDS_MAX; k++)
@@ -260,7 +261,7 @@ static bool put_count(const Asked *a, char *text, size_t size) {
                 {"added", f->adds_before},
                 {"skip", f->skip_nth},
                 {"skips", f->skip_of},
-                {"bad", a->now->row.n_overflowed}};
+                {"bad", f->overflowed}};
   for (size_t k = 0; k < sizeof COUNTS / sizeof *COUNTS; k++)
     if (is(a, COUNTS[k].word)) {
       snprintf(text, size, "%" PRId64, COUNTS[k].count);

@@ -24,6 +24,7 @@ void narrate(const Snapshot *snapshot, Narration *said);
 int narration_n_situations(void);
 const char *narration_situation_name(int situation);
 const Need *narration_needs(int situation);
+LineShape narration_shape(int situation); /* LINE_SHAPES: any */
 int narration_situation(const Snapshot *snapshot);
 
 /* The same in two halves: the sentence for facts, a need of one sentence left out (situation -1: none); and its words.

@@ -144,9 +144,12 @@ typedef enum {
   ROW_FINISHED,    /* O / l */
 } RowPhase;
 
-/* A value of the program in the shown row: of one column, its value; of a tile of scores, the largest in the row. */
+/* A value of the program in the shown row: of one column, its value; of a tile, the largest in the row, or what is no
+ * number there. */
 typedef struct {
-  double before, now; /* the present line; NAN: not known */
+  double before, now;   /* the present line; NAN: not known */
+  bool is_zero;         /* all of the row is 0 */
+  int64_t n_overflowed; /* elements beyond the element type */
 } SnapshotValue;
 
 /* Names of the program by what they are in an online softmax: a bit each. */

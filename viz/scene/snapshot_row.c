@@ -349,12 +349,19 @@ static void see_values(const Evaluator *v, struct StageRow *r, int at) {
   for (int k = 0; k < op->n_assigns + op->n_moved; k++) {
     const int name = k < op->n_assigns ? s->assigns[op->first_assign + k].name : op->moved[k - op->n_assigns];
     const ProgramName *n = &s->names[name];
-    if (n->rows != SIDE_ROWS || (n->cols != SIDE_ONE && n->cols != SIDE_COLS)) continue;
-    if (v->state->sram[name] == EVALUATE_NOWHERE) continue;
+    if (n->rows != SIDE_ROWS || v->state->sram[name] == EVALUATE_NOWHERE) continue;
     const double *tile = evaluate_tile(v, name, false);
-    double largest = tile[0];
-    for (int64_t col = 1; n->cols == SIDE_COLS && col < f->n_cols; col++) largest = fmax(largest, tile[col]);
-    f->values[name].now = largest;
+    const int64_t width = n->cols == SIDE_COLS ? f->n_cols : v->state->n[n->cols];
+    SnapshotValue *value = &f->values[name];
+    value->now = width > 0 ? tile[0] : NAN;
+    value->is_zero = true;
+    value->n_overflowed = 0;
+    for (int64_t col = 0; col < width; col++) {
+      const double x = tile[col];
+      if (!(x <= value->now)) value->now = x; /* NAN stays, too */
+      value->is_zero = value->is_zero && x == 0;
+      value->n_overflowed += precision_overflows(v->state->config.softmax.precision, x);
+    }
   }
 }
 
@@ -378,7 +385,7 @@ static void begin(Row *row, int64_t number) {
   }
   for (int64_t k = 0; r->seen && k < plan->shape.N_k; k++) r->seen[k] = NAN;
   r->fold = (SnapshotRow){.m = m, .m_old = m, .m_new = m, .tile = -1};
-  for (int k = 0; k < PROGRAM_NAMES_MAX; k++) r->fold.values[k] = (SnapshotValue){NAN, NAN};
+  for (int k = 0; k < PROGRAM_NAMES_MAX; k++) r->fold.values[k] = (SnapshotValue){.before = NAN, .now = NAN};
   r->n_steps = 0;
   r->has_l = false;
   const Evaluator v = evaluator_of(row);
