@@ -123,6 +123,13 @@ static void report_levels(const ReportSink *k, const Simulation *run) {
     return;
   }
   if (run->has_l2) report_l2(k, run);
+  if (run->has_chiplets) {
+    k->open_object(k->context, "chiplets");
+    k->whole(k->context, "read_bytes", (Wide)(run->chiplets.read_bytes + 0.5));
+    k->whole(k->context, "missed_bytes", (Wide)(run->chiplets.missed_bytes + 0.5));
+    k->real(k->context, "hit_rate", chiplets_hit_rate(&run->chiplets));
+    k->close(k->context);
+  }
   k->open_object(k->context, "launch");
   k->whole(k->context, "ctas", wide(run->launch.n_ctas));
   k->whole(k->context, "ctas_per_sm", wide(run->launch.occupancy.ctas_per_sm));

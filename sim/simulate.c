@@ -201,7 +201,7 @@ static Status check_ctas(const Simulation *s, const Problem *problem, const Laun
 }
 
 Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Error *error) {
-  s->has_l2 = s->has_launch = false;
+  s->has_l2 = s->has_launch = s->has_chiplets = false;
   if (gpu->l2_bytes == 0) return STATUS_OK;
   if (!stream_exists(s->schedule)) return STATUS_OK; /* its CTAs' requests are not modelled */
   const LaunchConfig config = simulation_launch(s);
@@ -210,7 +210,10 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   if (status) return status;
   status = launch_make(&s->launch, &s->plan.shape, &config, gpu, &inner);
   s->has_launch = !status;
-  if (!status && gpu->l2_partitions > 2) return STATUS_OK;
+  if (!status && gpu->l2_partitions > 2) {
+    s->has_chiplets = chiplets_run(&s->chiplets, &s->launch, &s->plan, gpu);
+    return STATUS_OK;
+  }
   if (!status) {
     s->overheads = overheads_of(&s->launch, &s->plan);
     L2RunConfig l2 = l2_run_config(gpu, s->plan.shape.dtype);

@@ -7,6 +7,7 @@
 #define TILEWALK_SIM_SIMULATE_H
 
 #include "sim/l2/overheads.h"
+#include "sim/l2/chiplets.h"
 #include "sim/l2/l2_run.h"
 #include "sim/planner.h"
 #include "sim/machine/timing.h"
@@ -41,8 +42,10 @@ typedef struct {
   Wide inputs_bytes, outputs_bytes, intermediates_bytes; /* storage in HBM, batch and heads together */
   double intensity_flops_per_byte;
 
-  bool has_launch; /* simulation_l2 was called and the CTAs can be launched; else *launch means nothing */
-  bool has_l2;     /* and it could answer; else *l2 means nothing */
+  bool has_launch;   /* simulation_l2 was called and the CTAs can be launched; else *launch means nothing */
+  bool has_chiplets; /* several L2s that share nothing: *chiplets says what they hit, and nothing else of L2 is known */
+  Chiplets chiplets;
+  bool has_l2; /* and it could answer; else *l2 means nothing */
   Launch launch;
   L2Run l2;            /* what the kernel moves besides its schedule is in its reads, writes and fabric */
   Overheads overheads; /* that alone */

@@ -49,6 +49,7 @@ static const KeyfileField FIELDS[] = {
     BYTES("l2_room", l2_room_bytes, false, 256, 1e12,
           "what of L2 is found to keep data; all of it where this is not given"),
     COUNT("l2_partitions", l2_partitions, false, 64, "L2 partitions, each near some of the SMs"),
+    COUNT("l2_cta_run", l2_cta_run, false, 65536, "CTAs in a row that go to one partition's own L2 (chiplets)"),
     COUNT("l2_slices", l2_slices, false, 65536, "L2 slices"),
     COUNT("l2_ways", l2_ways, false, 65536, "L2 associativity"),
     BYTES("l2_line", l2_line_bytes, false, 8, 65536, "L2 line"),

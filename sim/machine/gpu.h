@@ -25,7 +25,7 @@
 #include "sim/base/keyfile.h"
 #include "sim/problem/shape.h"
 
-enum { GPU_FIELD_COUNT = 50 };
+enum { GPU_FIELD_COUNT = 51 };
 
 typedef struct {
   char name[KEYFILE_TEXT_BYTES];               /* what --gpu takes: letters, digits, '-', '_', '.' */
@@ -59,6 +59,7 @@ typedef struct {
   int64_t l2_bytes;      /* all partitions together */
   int64_t l2_room_bytes; /* of them, what is found to keep data; 0: all */
   int64_t l2_partitions;
+  int64_t l2_cta_run; /* CTAs in a row that go to one partition, where each is a cache of its own; 0: they share */
   int64_t l2_slices;
   int64_t l2_ways;
   int64_t l2_line_bytes;

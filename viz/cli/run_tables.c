@@ -282,6 +282,33 @@ static void read_and_written_rows(Table *t, const Simulation *runs, int n) {
   if (largest_of(runs, n, 8) > 0) bytes_row(t, "    of it, work pulled", ROLE_PLAIN, runs, n, l2_of, 8);
 }
 
+static void chiplet_row(Table *t, const char *label, const Simulation *runs, int n, int which) {
+  table_text(t, ROLE_PLAIN, label);
+  for (int k = 0; k < n; k++) {
+    const Chiplets *c = &runs[k].chiplets;
+    if (!runs[k].has_chiplets)
+      table_empty(t, true);
+    else if (which == 2)
+      table_percent(t, ROLE_ACCENT, chiplets_hit_rate(c));
+    else
+      table_bytes(t, ROLE_PLAIN, (Wide)((which ? c->missed_bytes : c->read_bytes) + 0.5));
+  }
+}
+
+/* L2s that share nothing: the order of CTAs decides what they hit. */
+static void chiplet_rows(Table *t, const Simulation *runs, int n) {
+  bool any = false;
+  for (int k = 0; k < n; k++) any = any || runs[k].has_chiplets;
+  if (!any) return;
+  table_group(t, "L2s of %s, one for each chiplet", machine_of(runs, n));
+  chiplet_row(t, "  read from L2", runs, n, 0);
+  chiplet_row(t, "  hit rate", runs, n, 2);
+  chiplet_row(t, "  missed", runs, n, 1);
+  table_note(t,
+             "Each chiplet's L2 serves its own CTAs alone, here in step: --order decides what they share. What misses "
+             "goes to the memory-side cache, which is not modelled, and to HBM.");
+}
+
 static void l2_rows(Table *t, const Simulation *runs, int n) {
   bool any = false, all_walked = true;
   bool launched = false;
@@ -294,9 +321,10 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
     table_group(t, "Launch on %s", machine_of(runs, n));
     launch_rows(t, runs, n);
   }
+  chiplet_rows(t, runs, n);
   for (int k = 0; k < n; k++) {
     const Simulation *r = &runs[k];
-    if (!r->has_launch || r->has_l2 || !r->machine.l2_bytes) continue;
+    if (!r->has_launch || r->has_l2 || r->has_chiplets || !r->machine.l2_bytes) continue;
     if (k > 0 && strcmp(r->machine.name, runs[k - 1].machine.name) == 0) continue;
     table_note(
         t,
