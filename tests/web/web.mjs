@@ -619,6 +619,13 @@ async function folder(world) {
   const local = await world.browser.page()
   await local.open(`file://${join(process.cwd(), build, 'web/index.html')}`)
   check((await local.until(`document.getElementById('problem')?.textContent`)).includes('make web-serve'), 'a file says why not')
+  const alone = await world.browser.page()
+  await alone.open(`file://${join(process.cwd(), build, 'tilewalk.html')}#N=64&d=16&block=8&scene=tiles&step=3`)
+  await alone.until('window.tilewalk')
+  check((await stateOf(alone)).includes('N=64'), 'the page in one file shows a link', await stateOf(alone))
+  same(await alone.until(`performance.getEntriesByName('first-picture').length`), 1, 'its first picture')
+  same(await alone.value(`[...document.fonts].every(font => font.status === 'loaded')`), true, 'its fonts')
+  check(alone.requests.every(url => /^(data|blob|file):/.test(url)) && alone.errors.length === 0, alone.requests, alone.errors)
   return `${frames.requests.length + viewer.requests.length} requests, all in the folder`
 }
 

@@ -38,13 +38,16 @@ WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
 WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle \
   $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
 
+# The viewer in one file, which opens without a server.
+WEB_PAGE_ALONE := $(BUILD)/tilewalk.html
+
 .PHONY: web web-folder web-serve test-web bench-web
 web:
 	@.ci/setup web
 	@$(WEB_GET)
 	$(again) web-folder
-web-folder: $(WEB_FILES) $(WEB)/worker.js
-	@echo "$(WEB): $$(cat $(WEB)/* | gzip -9 | wc -c) bytes gzip; \`make web-serve\` shows it"
+web-folder: $(WEB_FILES) $(WEB)/worker.js $(WEB_PAGE_ALONE)
+	@echo "$(WEB): $$(cat $(WEB)/* | gzip -9 | wc -c) bytes gzip; \`make web-serve\` shows it; $(WEB_PAGE_ALONE) opens without a server"
 web-serve: web
 	@python3 -m http.server --bind 127.0.0.1 --directory $(WEB) $(or $(PORT),8000)
 test-web:
@@ -99,6 +102,8 @@ $(WEB)/%: viz/web/page/%
 $(WEB)/%.woff2: viz/web/font.sh
 	@mkdir -p $(@D)
 	@viz/web/font.sh $* $@
+$(WEB_PAGE_ALONE): viz/web/single.py $(WEB_FILES)
+	@viz/web/single.py $(WEB) $@
 # The version is of what is in the folder: a changed file is a new version.
 $(WEB)/worker.js: viz/web/page/worker.js $(WEB_FILES)
 	@sed -e "s/@VERSION@/tilewalk-$$(cat $(WEB_FILES) $< | cksum | cut -d' ' -f1)/" \
