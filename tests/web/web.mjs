@@ -518,7 +518,7 @@ async function workbench(world) {
   // The whole of it, as the page says it in words, against the terminal's count.
   const moves = async () => {
     const bytes = JSON.parse((await native('--json')).stdout).runs[0].traffic.total_bytes
-    await page.until(`tilewalk.engine.text('web_describe').includes('going to move ${bytes / 1024} KiB')`)
+    await page.until(`tilewalk.engine.text('web_describe').includes('This run moves ${bytes / 1024} KiB')`)
     return bytes
   }
   await verdict('Nothing wrong')
