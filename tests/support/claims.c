@@ -1190,8 +1190,8 @@ static const Claim CLAIMS[] = {
     {"Skip {} of {}, row block {}, part {}: no row sees these keys.", c_skip_part, true},
     {"Skip {} of {}, row block {}: no row sees these keys.", c_skip_row, true},
     {"Skip {} of {}, column block {}: no row sees these keys.", c_skip_column, true},
-    {"So far {} are not loaded, {} not stored.", c_spared_both, true},
-    {"So far {} are not loaded.", c_spared, true},
+    {"So far {} were not loaded, {} not stored.", c_spared_both, true},
+    {"So far {} were not loaded.", c_spared, true},
     {"max({} {}, {} {}) = {}.", c_max_value, true},
     {"It takes {}.", c_flops, true},
 };

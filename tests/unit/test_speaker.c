@@ -77,7 +77,7 @@ static void test_what_comes(void **state) {
   expect(words, said.what);
   expect(words, "1:15");
   expect(words, "step 122 of 276");
-  expect(words, "What is added to l, and what to O?");
+  expect(words, "What is added to O?");
   expect(words, "next new maximum at step 127, in 5");
   assert_true(words->least_size >= H / 50.0);
   free(words);
@@ -99,8 +99,8 @@ static void test_the_end(void **state) {
   Stage stage = open_small();
   Words *words = words_at(&stage, SCENE_SOFTMAX, stage.n_steps, 3725);
   expect(words, "1:02:05");
-  expect(words, "no new maximum any more");
-  expect(words, "no skipped tile any more");
+  expect(words, "no new maximum found ahead");
+  expect(words, "no skipped tile found ahead");
   assert_null(strstr(words->all, "Next\n"));
   free(words);
   stage_free(&stage);

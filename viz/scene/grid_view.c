@@ -533,7 +533,7 @@ static void draw_strike(const Grid *v, const SnapshotSkips *k, int64_t line, dou
   if (alpha == 1) pen_frame(pen, head, t->ink, 1.2);
 }
 
-/* "never loaded: 1.75 KiB", on the tiles that are struck out, where they leave room for it. */
+/* "spared: 1.75 KiB", on the tiles that are struck out, where they leave room for it. */
 static void draw_spared(const Grid *v) {
   const Pen *pen = v->pen;
   const Snapshot *now = pen->now;
@@ -541,7 +541,7 @@ static void draw_spared(const Grid *v) {
   if (now->skips.n <= 0 || now->skips.bytes == 0 || v->g->column_by_column) return;
   const Box a = tile_box(v, now->event.i, now->skips.first),
             b = tile_box(v, now->event.i, now->skips.first + now->skips.n - 1);
-  snprintf(words, sizeof words, "never loaded: %s", number_bytes(now->skips.bytes).text);
+  snprintf(words, sizeof words, "spared: %s", number_bytes(now->skips.bytes).text);
   const double size = pen_size(pen, TYPE_BODY), width = pen_text_width(pen, TYPE_BODY, true, words) + 14 * pen->unit;
   if (b.x + b.width - a.x < width || a.height < 1.6 * size) return;
   const Box badge =

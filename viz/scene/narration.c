@@ -171,8 +171,8 @@ static const Sentence SENTENCES[] = {
     {LINE_SET, "set", {0}, "{line}.", SO_FAR},
 
     {LINE_SKIP, "skip, stores too", {NEED_STORES_SPARED}, SKIP,
-     "So far {unread} are not loaded, {unwritten} not stored."},
-    {LINE_SKIP, "skip", {0}, SKIP, "So far {unread} are not loaded."},
+     "So far {unread} were not loaded, {unwritten} not stored."},
+    {LINE_SKIP, "skip", {0}, SKIP, "So far {unread} were not loaded."},
 
     {LINE_SHAPES, "other", {0}, "{line}.", SO_FAR},
 };

@@ -64,20 +64,20 @@ static int first_line(int n_lines, int n_fit, int present) {
   return first < 0 ? 0 : first > n_lines - n_fit ? n_lines - n_fit : first;
 }
 
-/* "i = 4 of 8,  j = 3 of 8", or shorter. */
+/* "i = 4,  j = 3;  8 × 8 tiles", or shorter: blocks count from 0. */
 static void loop_words(const Snapshot *now, bool is_short, char *text, size_t size) {
   const SnapshotGrid *g = &now->grid;
   const Event *e = &now->event;
   text[0] = '\0';
   if (!now->has_event) return;
   const int64_t i = g->i >= 0 ? g->i : e->i, j = g->j >= 0 ? g->j : e->j;
-  const char *gap = is_short ? ", " : ",  ", *is = is_short ? " " : " = ", *of = is_short ? "/" : " of ";
-  if (i >= 0) snprintf(text, size, "i%s%" PRId64 "%s%" PRId64, is, i, of, g->T_r);
-  if (j >= 0)
-    snprintf(text + strlen(text), size - strlen(text), "%sj%s%" PRId64 "%s%" PRId64, *text ? gap : "", is, j, of,
-             g->T_c);
+  const char *gap = is_short ? ", " : ",  ", *is = is_short ? " " : " = ";
+  if (i >= 0) snprintf(text, size, "i%s%" PRId64, is, i);
+  if (j >= 0) snprintf(text + strlen(text), size - strlen(text), "%sj%s%" PRId64, *text ? gap : "", is, j);
   if (now->problem.tiling.n_splits > 1)
     snprintf(text + strlen(text), size - strlen(text), "%ss%s%d", gap, is, (int)e->split);
+  if (!is_short && *text)
+    snprintf(text + strlen(text), size - strlen(text), ";  %" PRId64 " × %" PRId64 " tiles", g->T_r, g->T_c);
 }
 
 void draw_code(const Pen *pen, Box box) {

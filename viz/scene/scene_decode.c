@@ -323,7 +323,7 @@ void decode_narrate(const Snapshot *now, Narration *said) {
   if (now->has_event) {
     if (l.splits < 2 || now->event.pass > 0) return;         /* or the parts are being combined */
     snprintf(said->why, sizeof said->why, "%s", said->what); /* the event is the smaller part of it */
-    snprintf(said->what, sizeof said->what, "Part %" PRId64 " of %" PRId64 ": %.40s CTAs do this at once, not %.40s.",
+    snprintf(said->what, sizeof said->what, "Part %" PRId64 " of %" PRId64 ": %.40s CTAs share this work, not %.40s.",
              (int64_t)now->event.split + 1, l.splits, number_count(l.ctas).text, number_count(l.ctas_unsplit).text);
     return;
   }

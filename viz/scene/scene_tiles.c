@@ -37,7 +37,7 @@ static void draw_counts(const Pen *pen, Box *box) {
   if (masked && now->grid.skips) {
     snprintf(number, sizeof number, "%s", number_count(now->traffic.tiles[TILE_SKIPPED]).text);
     snprintf(rest, sizeof rest, "spared %s", number_bytes(now->spared_bytes).text);
-    draw_count(pen, box, TYPE_TITLE, "skipped: never loaded", number, rest);
+    draw_count(pen, box, TYPE_TITLE, "skipped by the mask", number, rest);
   }
 }
 

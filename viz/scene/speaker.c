@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/scene/line_words.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
@@ -22,29 +23,36 @@ static double draw_told(const Pen *pen, Box box, const char *heading, const Narr
   return y - box.y;
 }
 
-/* What a class can be asked before the next step is shown. */
-static const char *question_before(const Snapshot *next) {
-  switch (next->event.kind) {
-  case EVENT_LOAD: return "What has to be fetched now, and how many bytes is it?";
-  case EVENT_STORE: return "What goes out now? Will it ever be read again?";
-  case EVENT_PRODUCT: return "Which rows and which keys does the next tile of scores belong to?";
-  case EVENT_MASK: return "Which of these scores may the row not see?";
-  case EVENT_NEW_MAX: return "Will m rise with this tile, or stay?";
-  case EVENT_RESCALE: return "By what factor do l and O shrink, and why?";
-  case EVENT_ACCUMULATE: return "What is added to l, and what to O?";
-  case EVENT_NORMALISE: return "What is O divided by at the end, and why only now?";
-  case EVENT_SKIP: return "Why is the next tile never loaded?";
+/* What a class can be asked before the next step is shown, by the shape of its line. */
+static const char *question_before(const Snapshot *next, char *text, size_t size) {
+  const Schedule *s = next->schedule;
+  LineFacts line;
+  char total[32] = "";
+  line_facts(s, next->event.op, &line);
+  if (line.total >= 0) line_put_base(s, line.total, total, sizeof total);
+  switch (line.shape) {
+  case LINE_LOAD: return "What has to be fetched now, and how many bytes is it?";
+  case LINE_STORE: return "What goes out now? Will it be read again?";
+  case LINE_PRODUCT: return "Which rows meet which, and what comes of it?";
+  case LINE_MASK: return "Which of these scores may the row not see?";
+  case LINE_MAXIMUM: return "Will the maximum of the row rise here, or stay?";
+  case LINE_SCALE: snprintf(text, size, "By what factor is %s scaled, and why?", *total ? total : "the sum"); break;
+  case LINE_ADD: snprintf(text, size, "What is added to %s?", total); break;
+  case LINE_DIVIDE: snprintf(text, size, "What is %s divided by, and why here?", total); break;
+  case LINE_SKIP: return "Why is this tile skipped?";
   default: return "What comes next?";
   }
+  return text;
 }
 
 static double draw_question(const Pen *pen, Box box, const Snapshot *next) {
   const double small = pen_size(pen, TYPE_SMALL), size = 25 * pen->unit;
+  char question[96];
   const Lettering italic = {.family = pen->theme->sans, .size = size, .italic = true};
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, true, ANCHOR_START, box.x, box.y + small, 0, "Ask");
   theme_use(pen->cr, pen->theme->series_text[INK_BLUE], 1);
   const int lines = letter_draw_wrapped(pen->cr, &italic, box.x, box.y + small + 1.35 * size, box.width, 1.3, 2,
-                                        question_before(next));
+                                        question_before(next, question, sizeof question));
   return small + (1.35 + 1.3 * lines) * size;
 }
 
@@ -71,7 +79,7 @@ static void draw_jumps(const Pen *pen, const SpeakerPage *page, Box box) {
       snprintf(words, sizeof words, "next %s at step %s, in %s", JUMPS[k].what, number_count(to).text,
                number_count(to - page->now->step).text);
     else
-      snprintf(words, sizeof words, "no %s any more", JUMPS[k].what);
+      snprintf(words, sizeof words, "no %s found ahead", JUMPS[k].what);
     pen_mono(pen, TYPE_HEAD, t->ink, true, ANCHOR_START, box.x, y, 0, JUMPS[k].key);
     pen_text(pen, TYPE_HEAD, t->ink, false, ANCHOR_START, box.x + 2 * body, y, box.width - 2 * body, words);
   }

@@ -8,6 +8,7 @@
 #include "viz/scene/code_lines.h"
 #include "viz/scene/line_words.h"
 #include "viz/scene/narration.h"
+#include "viz/text/mask_text.h"
 #include "viz/text/number.h"
 
 static void put(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -81,7 +82,8 @@ static void put_sram(char *text, size_t size, const Snapshot *s) {
 /* L2 and registers, of which a step of one head says little. */
 static void put_levels(char *text, size_t size, const Snapshot *s) {
   const SnapshotL2 *l2 = &s->l2;
-  put(text, size, "Registers, where fast kernels keep S, O, m and l in fp32: %s", number_bytes(s->register_bytes).text);
+  put(text, size, "Registers, where fast kernels keep what is no input, in fp32: %s",
+      number_bytes(s->register_bytes).text);
   if (s->register_capacity_bytes) put(text, size, " of %s", number_bytes(s->register_capacity_bytes).text);
   put(text, size, ".\n");
   if (l2->capacity_bytes == 0) return;
@@ -128,8 +130,11 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   if (size == 0) return text;
   text[0] = '\0';
   const Schedule *schedule = s->schedule;
-  put(text, size, "%s, N_q %" PRId64 ", N_k %" PRId64 ", d %" PRId64 "%s: step %s", schedule->title, s->grid.N_q,
-      s->grid.N_k, s->grid.d, s->problem.shape.causal ? ", causal" : "", number_count(s->step).text);
+  char mask[MASK_TEXT_BYTES];
+  put(text, size, "%s, N_q %" PRId64 ", N_k %" PRId64 ", d %" PRId64, schedule->title, s->grid.N_q, s->grid.N_k,
+      s->grid.d);
+  if (*mask_text(&s->problem.shape, mask, sizeof mask)) put(text, size, ", %s", mask);
+  put(text, size, ": step %s", number_count(s->step).text);
   put(text, size, " of %s.\n", number_count(s->n_steps).text);
   if (s->has_event)
     put(text, size, "Now: %s.\n", snapshot_sentence(schedule, &s->event, sentence, sizeof sentence));
