@@ -100,10 +100,10 @@ static void narrate_ctas(const Timeline *t, const Snapshot *now, Narration *said
     snprintf(said->why, sizeof said->why, "The longest takes %s, the shortest %s: the GPU waits for the longest.", most,
              least);
   else if (k->launch.n_waves > 1)
-    snprintf(said->why, sizeof said->why, "All take as long; the last wave fills %.20s of the slots.",
+    snprintf(said->why, sizeof said->why, "All take the same time; the last wave fills %.20s of the slots.",
              number_percent(k->launch.tail_fill).text);
   else
-    snprintf(said->why, sizeof said->why, "All take as long, and fill %.20s of the slots.",
+    snprintf(said->why, sizeof said->why, "All take the same time, and fill %.20s of the slots.",
              number_percent(k->launch.tail_fill).text);
 }
 

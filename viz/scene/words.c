@@ -53,11 +53,13 @@ const char *snapshot_short_sentence(const Schedule *schedule, const Event *e, ch
 
 static void put_traffic(char *text, size_t size, const Snapshot *s) {
   put(text, size, "Moved so far: %s of %s", number_bytes(s->total_bytes).text, number_bytes(s->whole_bytes).text);
-  put(text, size, " (read %s, written %s).", number_bytes(s->read_bytes).text, number_bytes(s->write_bytes).text);
+  put(text, size, " (read %s, written %s)", number_bytes(s->read_bytes).text, number_bytes(s->write_bytes).text);
+  const char *before = ": ";
   for (int t = 0; t < s->schedule->n_tensors; t++) {
     if (s->traffic.read[t] + s->traffic.write[t] == 0) continue;
-    put(text, size, " %s %s", s->schedule->tensors[t].title,
+    put(text, size, "%s%s %s", before, s->schedule->tensors[t].title,
         number_bytes(s->traffic.read[t] + s->traffic.write[t]).text);
+    before = ", ";
   }
   put(text, size, ".\n");
 }
