@@ -315,6 +315,41 @@ static int words_in(const char *text) {
   return n;
 }
 
+/* Words that claim something of the past, the future or a whole are said only where a need of theirs holds. */
+static const struct {
+  const char *word;
+  Need needs[6];
+} CLAIM_WORDS[] = {{"again", {NEED_FOR_ROWS, NEED_FOR_COLUMNS, NEED_FOR_PART, NEED_FOR_KERNEL, NEED_FOR_LOOP}},
+                   {"earlier", {NEED_FOR_LOOP}},
+                   {"only", {NEED_ONLY_LOAD, NEED_ONLY_STORE}},
+                   {"first", {NEED_FIRST_LOAD, NEED_FIRST_KEYS}},
+                   {"First", {NEED_FIRST_LOAD, NEED_FIRST_KEYS}},
+                   {"last", {NEED_LAST_STORE}},
+                   {"final", {NEED_NOTHING}},
+                   {"next", {NEED_NOTHING}},
+                   {"vain", {NEED_VAIN}},
+                   {"All", {NEED_VAIN, NEED_FINISHED, NEED_END}},
+                   {"all", {NEED_ALL_KEYS, NEED_FINISHED, NEED_END}},
+                   {"Every", {NEED_PAIRS}},
+                   {"never", {NEED_ON_CHIP}},
+                   {"stays", {NEED_KEPT, NEED_SUM_STAYS}},
+                   {"back", {NEED_STORED_BEFORE, NEED_STORED_BY_KERNEL}},
+                   {"follows", {NEED_NEVER_LOADED_LATER}},
+                   {"later", {NEED_NOTHING}}};
+
+static void check_words(int situation, const char *text) {
+  for (size_t w = 0; w < sizeof CLAIM_WORDS / sizeof *CLAIM_WORDS; w++) {
+    const char *word = CLAIM_WORDS[w].word, *at = strstr(text, word);
+    const size_t n = strlen(word);
+    if (!at || (at > text && at[-1] != ' ') || (at[n] && !strchr(" .,;:", at[n]))) continue;
+    bool is_tied = false;
+    for (int a = 0; a < 6 && CLAIM_WORDS[w].needs[a]; a++)
+      for (int b = 0; b < NARRATION_NEEDS_MAX; b++)
+        is_tied = is_tied || narration_needs(situation)[b] == CLAIM_WORDS[w].needs[a];
+    if (!is_tied) fail_msg("'%s' claims what it does not need: \"%s\"", word, text);
+  }
+}
+
 static uint64_t n_pairs, n_false, n_shipped, n_bare;
 
 static void check_step(const Opened *o, const Case *c, uint64_t step, const char *text) {
@@ -339,6 +374,8 @@ static void check_case(const Opened *o, const Case *c, bool *said_at) {
     narration_say(&now, &f, which, &said);
     check_step(o, c, step, said.what);
     check_step(o, c, step, said.why);
+    check_words(which, said.what);
+    check_words(which, said.why);
     if (!c->text && o->stage.K) {
       n_shipped++;
       n_bare += narration_needs(which)[0] == NEED_NOTHING && f.line.shape != LINE_SKIP;
@@ -492,7 +529,7 @@ static const char *column_loop(Rand *r) {
 /* Rows outside: one pass, or one for m and l and another for O, in one kernel or two. */
 static void write_rows(Writer *w, Rand *r) {
   const int passes = (int)rand_in(r, 1, 3);
-  put(w, 0, "kernel first");
+  put(w, 0, "kernel one");
   put(w, 1,
       passes == 3 ? "for each row block i" : either(r, "for every row block i", "for every row block i, last first"));
   put(w, 2, "load Q_i");
@@ -509,7 +546,7 @@ static void write_rows(Writer *w, Rand *r) {
   }
   const bool is_lse = rand_in(r, 0, 1);
   put(w, 2, is_lse ? "store L_i = m_i + log l_i" : "store m_i, l_i");
-  if (passes == 2) put(w, 0, "kernel second");
+  if (passes == 2) put(w, 0, "kernel two");
   put(w, 1, passes == 3 ? "for each row block i" : "for every row block i");
   put(w, 2, "load Q_i");
   put(w, 2, is_lse ? "load L_i" : "load m_i, l_i");

@@ -141,9 +141,6 @@ static void look_at_row(const Walk *w, Facts *f) {
 
 /* ---- Values of the row ------------------------------------------------------------------------------------- */
 
-/* Whether the row has numbers of a name at all. */
-static bool is_set_in_row(const Facts *f, int name) { return f->schedule->names[name].rows == SIDE_ROWS; }
-
 static void look_at_values(const Snapshot *now, Facts *f) {
   const SnapshotRow *r = &now->row;
   const LineFacts *l = &f->line;
@@ -177,7 +174,8 @@ static void look_at_values(const Snapshot *now, Facts *f) {
   f->has[NEED_OVERFLOW] = l->shape == LINE_ADD && f->overflowed > 0;
   const SnapshotValue *total = l->total >= 0 ? &r->values[l->total] : NULL;
   const bool is_zero = total && total->is_zero && total->now == 0;
-  f->has[NEED_BROKEN] = l->shape == LINE_DIVIDE && l->total >= 0 && is_set_in_row(f, l->total) && !isfinite(total->now);
+  f->has[NEED_BROKEN] = l->shape == LINE_DIVIDE && l->total >= 0 && f->schedule->names[l->total].rows == SIDE_ROWS &&
+                        !isfinite(total->now);
   f->has[NEED_EMPTY_ROW] =
       l->shape == LINE_DIVIDE && is_zero && f->keys_before == 0 && f->keys_here == 0 && f->keys_left < 1;
 }
