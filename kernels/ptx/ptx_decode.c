@@ -457,10 +457,7 @@ static bool arithmetic(Decoder *d) {
   const OpRow *row = &ptx_op_rows[op - O_FIRST_ARITHMETIC];
   Ins i = decode_ins(d, op);
   const char result = row->result;
-  const Kind kind = result == 'H'                    ? 'h'
-                    : result == 'W' || result == 'F' ? 'w'
-                    : result == 'L' || result == 'G' ? 'l'
-                                                     : 'p';
+  const Kind kind = strchr("HU", result) ? 'h' : strchr("WFS", result) ? 'w' : strchr("LGT", result) ? 'l' : 'p';
   if (saturated && result != 'F') return decode_refuse(d, "is not modelled: saturation of this type");
   if (!decode_destination(d, kind, &i.d)) return false;
   for (int32_t k = 0; row->operands[k]; k++) {

@@ -19,17 +19,22 @@ typedef struct {
   uint8_t sectors, stored;
 } Line;
 
+typedef struct {
+  Line lines[WAYS];
+  uint8_t guess[256]; /* by a hash of the line: the way where one like it was found last */
+} LineSet;
+
 struct PtxL1 {
   int32_t n_sets;
   uint32_t now;
-  Line *lines; /* of one SM after another */
+  LineSet *sets; /* of one SM after another */
   uint64_t load_sectors, hit_sectors, from_l2, after_store;
   uint8_t **loaded; /* a bit a sector, by buffer */
 };
 
 /* Sets hold consecutive lines; a set index that is not a power of two is a remainder. */
-static Line *set_of(PtxL1 *c, int32_t sm, uint64_t line) {
-  return c->lines + ((int64_t)sm * c->n_sets + (int64_t)(line % (uint64_t)c->n_sets)) * WAYS;
+static LineSet *set_of(PtxL1 *c, int32_t sm, uint64_t line) {
+  return c->sets + ((int64_t)sm * c->n_sets + (int64_t)(line % (uint64_t)c->n_sets));
 }
 
 PtxL1 *ptx_l1_new(const Run *run, int64_t l1_bytes) {
@@ -37,16 +42,15 @@ PtxL1 *ptx_l1_new(const Run *run, int64_t l1_bytes) {
   if (!c) return NULL;
   c->n_sets = (int32_t)(l1_bytes >> LINE_SHIFT) / WAYS;
   if (c->n_sets < 1) c->n_sets = 1;
-  const int32_t n_sm = run->launch->sm.n_sm ? run->launch->sm.n_sm : 132;
-  c->lines = calloc((size_t)n_sm * (size_t)c->n_sets * WAYS, sizeof *c->lines);
+  c->sets = calloc((size_t)run->n_sm * (size_t)c->n_sets, sizeof *c->sets);
   c->loaded = calloc((size_t)run->n_buffers + 1, sizeof *c->loaded);
-  bool ok = c->lines && c->loaded;
+  bool ok = c->sets && c->loaded;
   for (int32_t b = 0; ok && b < run->n_buffers; b++)
     ok = (c->loaded[b] = calloc((size_t)(run->buffers[b].bytes / 256) + 2, 1)) != NULL;
   if (ok) return c;
   for (int32_t b = 0; c->loaded && b < run->n_buffers; b++) free(c->loaded[b]);
   free(c->loaded);
-  free(c->lines);
+  free(c->sets);
   free(c);
   return NULL;
 }
@@ -61,18 +65,28 @@ static void note_loaded(PtxL1 *c, const Run *run, uint64_t line, uint32_t sector
     if (sectors >> s & 1 && at + s < b->bytes / 32 + 2) bits[(at + s) >> 3] |= (uint8_t)(1u << ((at + s) & 7));
 }
 
-static Line *find(PtxL1 *c, int32_t sm, uint64_t line, bool allocate) {
-  Line *set = set_of(c, sm, line), *oldest = set;
+static Line *lookup(LineSet *set, uint64_t line) {
+  uint8_t *guess = &set->guess[line * 0x9e3779b97f4a7c15u >> 56];
+  if (set->lines[*guess].tag == line + 1) return &set->lines[*guess];
   for (int32_t w = 0; w < WAYS; w++) {
-    if (set[w].tag == line + 1) {
-      set[w].used = ++c->now;
-      return &set[w];
-    }
-    if (set[w].used < oldest->used) oldest = &set[w];
+    if (set->lines[w].tag != line + 1) continue;
+    *guess = (uint8_t)w;
+    return &set->lines[w];
   }
-  if (!allocate) return NULL;
-  *oldest = (Line){.tag = line + 1, .used = ++c->now};
-  return oldest;
+  return NULL;
+}
+
+static Line *find(PtxL1 *c, int32_t sm, uint64_t line) {
+  LineSet *set = set_of(c, sm, line);
+  Line *found = lookup(set, line);
+  if (!found) {
+    found = set->lines;
+    for (int32_t w = 1; w < WAYS; w++)
+      if (set->lines[w].used < found->used) found = &set->lines[w];
+    *found = (Line){.tag = line + 1};
+  }
+  found->used = ++c->now;
+  return found;
 }
 
 static uint32_t ones(uint32_t x) { return (uint32_t)__builtin_popcount(x); }
@@ -84,7 +98,7 @@ static void touch(PtxL1 *c, const Run *run, int32_t sm, PtxTraffic kind, bool al
     c->load_sectors += ones(sectors);
     note_loaded(c, run, line, sectors);
     if (allocate) {
-      Line *l = find(c, sm, line, true);
+      Line *l = find(c, sm, line);
       leaving = sectors & ~(uint32_t)l->sectors;
       c->hit_sectors += ones(sectors) - ones(leaving);
       c->after_store += ones(sectors & l->sectors & l->stored);
@@ -92,9 +106,8 @@ static void touch(PtxL1 *c, const Run *run, int32_t sm, PtxTraffic kind, bool al
     }
     c->from_l2 += ones(leaving);
   } else if (kind == PTX_WRITE_SECTORS) {
-    Line *set = set_of(c, sm, line);
-    for (int32_t w = 0; w < WAYS; w++)
-      if (set[w].tag == line + 1) set[w].stored = (uint8_t)(set[w].stored | sectors);
+    Line *l = lookup(set_of(c, sm, line), line);
+    if (l) l->stored = (uint8_t)(l->stored | sectors);
   }
   if (leaving && run->launch->sink) run->launch->sink(run->launch->sink_context, sm, kind, line << LINE_SHIFT, leaving);
 }
@@ -103,13 +116,15 @@ void ptx_l1_request(PtxL1 *c, Run *run, int32_t sm, PtxTraffic kind, bool alloca
                     uint32_t mask, int32_t bytes) {
   uint64_t lines[2 * LANES];
   uint32_t sectors[2 * LANES];
+  uint8_t place[256] = {0}; /* by a hash of the line: 1 + its index */
   int32_t n = 0;
   for (uint32_t m = mask; m; m &= m - 1) {
     const int l = __builtin_ctz(m);
     for (uint64_t s = address[l] >> 5; s <= (address[l] + (uint64_t)bytes - 1) >> 5; s++) {
-      int32_t k = n - 1;
-      while (k >= 0 && lines[k] != s >> 2) k--;
-      if (k < 0) lines[k = n++] = s >> 2, sectors[k] = 0;
+      uint32_t h = (uint32_t)((s >> 2) * 0x9e3779b97f4a7c15u >> 56);
+      while (place[h] && lines[place[h] - 1] != s >> 2) h = (h + 1) & 255;
+      if (!place[h]) lines[n] = s >> 2, sectors[n] = 0, place[h] = (uint8_t)++n;
+      const int32_t k = place[h] - 1;
       sectors[k] |= 1u << (s & 3);
     }
   }
@@ -133,7 +148,7 @@ void ptx_l1_free_of(PtxL1 *c, int32_t n_buffers) {
   if (!c) return;
   for (int32_t b = 0; b < n_buffers; b++) free(c->loaded[b]);
   free(c->loaded);
-  free(c->lines);
+  free(c->sets);
   free(c);
 }
 

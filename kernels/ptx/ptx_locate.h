@@ -4,15 +4,37 @@
 
 #include "kernels/ptx/ptx_access.h"
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #if defined __clang__
 #define LOOP _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < LANES; l++)
 #else
 #define LOOP _Pragma("GCC ivdep") for (int l = 0; l < LANES; l++)
 #endif
 
-static inline bool same_shape(const Shape *p, const char *base, bool wide, uint32_t mask, const uint32_t *M,
-                              uint64_t first) {
+static inline __attribute__((always_inline)) bool same_shape(const Shape *p, const char *base, bool wide, uint32_t mask,
+                                                             const uint32_t *M, uint64_t first) {
   if (p->mask != mask) return false;
+#ifdef __AVX2__
+  const __m256i *v = (const __m256i *)base, *delta_v = (const __m256i *)p->delta;
+  __m256i unlike = _mm256_setzero_si256();
+  if (wide && mask == ~0u) {
+    const __m256i f = _mm256_set1_epi64x((int64_t)first);
+    for (int k = 0; k < 8; k++)
+      unlike = _mm256_or_si256(
+          unlike, _mm256_xor_si256(_mm256_sub_epi64(_mm256_loadu_si256(v + k), f), _mm256_loadu_si256(delta_v + k)));
+    return _mm256_testz_si256(unlike, unlike);
+  }
+  if (!wide && mask == ~0u) {
+    const __m256i f = _mm256_set1_epi32((int32_t)(uint32_t)first);
+    for (int k = 0; k < 4; k++)
+      unlike = _mm256_or_si256(
+          unlike, _mm256_xor_si256(_mm256_sub_epi32(_mm256_loadu_si256(v + k), f), _mm256_loadu_si256(delta_v + k)));
+    return _mm256_testz_si256(unlike, unlike);
+  }
+#endif
   if (wide) {
     const uint64_t *a = (const uint64_t *)base;
     uint64_t differ = 0;
@@ -34,8 +56,9 @@ static inline bool same_shape(const Shape *p, const char *base, bool wide, uint3
 }
 
 /* The lanes' places in memory, and the shape with its counts. False: the run has failed. */
-static inline bool locate(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
-                          uint32_t mask, const uint32_t *M, Where *where) {
+static inline __attribute__((always_inline)) bool locate(Run *run, const Block *b, const Warp *w, int32_t pc,
+                                                         const Request *r, const char *base, uint32_t mask,
+                                                         const uint32_t *M, Where *where) {
   const int f = __builtin_ctz(mask);
   const uint64_t first = r->wide ? ((const uint64_t *)base)[f] : ((const uint32_t *)base)[f];
   const uint64_t address = first + (uint64_t)r->offset;

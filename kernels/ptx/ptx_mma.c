@@ -25,8 +25,10 @@ static int32_t per_register(int32_t type) {
   }
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* The elements of the registers of a fragment, 32 lanes each, as floats: out[element][lane]. */
-static void unpack(int32_t type, const uint32_t *v, float out[4][LANES]) {
+INLINE void unpack(int32_t type, const uint32_t *v, float out[4][LANES]) {
   switch (type) {
   case T_F16:
     for (int l = 0; l < LANES; l++) out[0][l] = half_float(v[l] & 0xffff);
@@ -51,23 +53,22 @@ static void unpack(int32_t type, const uint32_t *v, float out[4][LANES]) {
   }
 }
 
-static void unpack_a(const Ins *i, const int32_t *list, const char *R, float A[16][32]) {
-  const int32_t e = per_register(i->type);
+INLINE void unpack_a(const Ins *i, int32_t e, int32_t n_a, const int32_t *list, const char *R, float A[16][32]) {
   float v[4][LANES];
-  for (int32_t r = 0; r < i->space; r++) {
+  for (int32_t r = 0; r < n_a; r++) {
     unpack(i->type, (const uint32_t *)(R + list[r]), v);
     for (int l = 0; l < LANES; l++)
       for (int32_t j = 0; j < e; j++) A[(l >> 2) + 8 * (r & 1)][e * (l & 3) + 4 * e * (r >> 1) + j] = v[j][l];
   }
 }
 
-static void unpack_b(const Ins *i, int32_t n_b, const int32_t *list, const char *R, float B[32][8]) {
-  const int32_t e = per_register(i->mode);
+INLINE void unpack_b(const Ins *i, int32_t e, int32_t n_b, const int32_t *list, const char *R, float B[32][8]) {
   float v[4][LANES];
   for (int32_t r = 0; r < n_b; r++) {
     unpack(i->mode, (const uint32_t *)(R + list[r]), v);
-    for (int l = 0; l < LANES; l++)
-      for (int32_t j = 0; j < e; j++) B[e * (l & 3) + 4 * e * r + j][l >> 2] = v[j][l];
+    for (int g = 0; g < 8; g++)
+      for (int t = 0; t < 4; t++)
+        for (int32_t j = 0; j < e; j++) B[e * t + 4 * e * r + j][g] = v[j][4 * g + t];
   }
 }
 
@@ -98,6 +99,21 @@ static void results_integer(const Ins *i, int32_t n_d, const int32_t *d, const i
     }
 }
 
+typedef float Row __attribute__((vector_size(32)));
+
+/* S = A B: four rows at once, so that sums need not wait for each other. */
+INLINE void multiply(int32_t n, const float A[16][32], const float B[32][8], float S[16][8]) {
+  for (int y = 0; y < 16; y += 4) {
+    Row s[4] = {{0}};
+    for (int32_t k = 0; k < n; k++) {
+      Row b;
+      memcpy(&b, B[k], sizeof b);
+      for (int r = 0; r < 4; r++) s[r] += A[y + r][k] * b;
+    }
+    memcpy(S[y], s, sizeof s);
+  }
+}
+
 void PTX_ISA(mma_run)(const Ins *i, const int32_t *lists, char *R) {
   const int32_t *list = lists + i->ext;
   const int32_t n_d = mma_results(i), n_b = i->space > 1 ? i->space / 2 : 1;
@@ -107,18 +123,21 @@ void PTX_ISA(mma_run)(const Ins *i, const int32_t *lists, char *R) {
     multiply_doubles(i, list, R);
     return;
   }
-  unpack_a(i, a, R, A);
-  unpack_b(i, n_b, b, R, B);
+  if (i->space == 4 && per_register(i->type) == 2) { /* the usual one, with constants */
+    unpack_a(i, 2, 4, a, R, A);
+    unpack_b(i, 2, 2, b, R, B);
+  } else {
+    unpack_a(i, per_register(i->type), i->space, a, R, A);
+    unpack_b(i, per_register(i->type), n_b, b, R, B);
+  }
   if (i->type == T_S8 || i->type == T_U8) {
     results_integer(i, n_d, list, c, R, A, B);
     return;
   }
-  for (int y = 0; y < 16; y++) {
-    float s[8] = {0};
-    for (int k = 0; k < i->vec; k++)
-      for (int x = 0; x < 8; x++) s[x] += A[y][k] * B[k][x];
-    memcpy(S[y], s, sizeof s);
-  }
+  if (i->vec == 16)
+    multiply(16, A, B, S);
+  else
+    multiply(i->vec, A, B, S);
   if (i->bytes == T_F16) {
     for (int32_t r = 0; r < n_d; r++)
       for (int l = 0; l < LANES; l++) {
@@ -129,7 +148,10 @@ void PTX_ISA(mma_run)(const Ins *i, const int32_t *lists, char *R) {
       }
     return;
   }
-  for (int32_t r = 0; r < n_d; r++)
-    for (int l = 0; l < LANES; l++)
-      ((float *)(R + list[r]))[l] = ((const float *)(R + c[r]))[l] + S[(l >> 2) + 8 * (r >> 1)][2 * (l & 3) + (r & 1)];
+  for (int32_t r = 0; r < 4; r++) {
+    float *d = (float *)(R + list[r]);
+    const float *old = (const float *)(R + c[r]);
+    for (int g = 0; g < 8; g++)
+      for (int t = 0; t < 4; t++) d[4 * g + t] = old[4 * g + t] + S[g + 8 * (r >> 1)][2 * t + (r & 1)];
+  }
 }

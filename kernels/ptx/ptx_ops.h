@@ -3,7 +3,7 @@
  *   X(NAME, "spellings", result, "operands", expression of one lane)
  *
  * Spellings are the opcodes without what changes nothing here (.rn, .ftz, .approx, .full, .lo, .uni; .sat is an operation of its own).
- * Result: H 16 bits, W 32, F float, L 64, G double, P a predicate. Operands: h 16 bits, w 32, l 64, p a predicate's mask.
+ * Result: H 16 bits, W 32, F float, L 64, G double, P a predicate; U, S, T: H, W, L by a predicate. Operands: h 16 bits, w 32, l 64, p a predicate's mask.
  * In an expression A, B, C, D are operands as unsigned words, SA signed, FA float; LA, TA, GA the same of 64 bits; HA
  * sign-extended from 16; PC the mask of a predicate; K the immediate. */
 #ifndef TILEWALK_PTX_OPS_H
@@ -135,9 +135,9 @@
   X(DP4A_SU, "dp4a.s32.u32", W, "www", dp4a(A, B, C, 1, 0))                                                            \
   X(DP4A_US, "dp4a.u32.s32", W, "www", dp4a(A, B, C, 0, 1))                                                            \
   X(DP4A_UU, "dp4a.u32.u32", W, "www", dp4a(A, B, C, 0, 0))                                                            \
-  X(SELP32, "selp.b32 selp.u32 selp.s32 selp.f32", W, "wwp", PC ? A : B)                                               \
-  X(SELP64, "selp.b64 selp.u64 selp.s64 selp.f64", L, "llp", PC ? LA : LB)                                             \
-  X(SELP16, "selp.b16 selp.u16 selp.s16 selp.f16", H, "hhp", PC ? A : B)                                               \
+  X(SELP32, "selp.b32 selp.u32 selp.s32 selp.f32", S, "wwp", PC ? A : B)                                               \
+  X(SELP64, "selp.b64 selp.u64 selp.s64 selp.f64", T, "llp", PC ? LA : LB)                                             \
+  X(SELP16, "selp.b16 selp.u16 selp.s16 selp.f16", U, "hhp", PC ? A : B)                                               \
   X(SLCT_S32, "slct.b32.s32 slct.u32.s32 slct.s32.s32 slct.f32.s32", W, "www", SC >= 0 ? A : B)                        \
   X(SLCT_F32, "slct.b32.f32 slct.u32.f32 slct.s32.f32 slct.f32.f32", W, "www", FC >= 0 ? A : B)                        \
   X(ADD_F32, "add.f32", F, "ww", FA + FB)                                                                              \

@@ -76,7 +76,7 @@ static inline void load_words(char *R, const int32_t *list, int vec, const Where
     if (where->shape->kind == SHAPE_CONTIGUOUS) {
       memcpy(d, host, WORD_BYTES);
     } else {
-      for (int l = 0; l < LANES; l++) d[l] = *(const uint32_t *)(host + offset[l]);
+      _Pragma("GCC unroll 8") for (int l = 0; l < LANES; l++) d[l] = *(const uint32_t *)(host + offset[l]);
     }
   } else if (mask == ~0u && vec == 4) {
     uint32_t *d0 = (uint32_t *)(R + list[0]), *d1 = (uint32_t *)(R + list[1]), *d2 = (uint32_t *)(R + list[2]),
@@ -218,6 +218,21 @@ static inline void put_back(Warp *w, int32_t pc, uint32_t mask) {
     LOOP d[l] = (E);                                                                                                   \
     goto done64;                                                                                                       \
   }
+#define RESULT_S(E)                                                                                                    \
+  {                                                                                                                    \
+    const uint32_t pc_mask = P[i->c];                                                                                  \
+    RESULT_W(E)                                                                                                        \
+  }
+#define RESULT_T(E)                                                                                                    \
+  {                                                                                                                    \
+    const uint32_t pc_mask = P[i->c];                                                                                  \
+    RESULT_L(E)                                                                                                        \
+  }
+#define RESULT_U(E)                                                                                                    \
+  {                                                                                                                    \
+    const uint32_t pc_mask = P[i->c];                                                                                  \
+    RESULT_H(E)                                                                                                        \
+  }
 #define RESULT_P(E)                                                                                                    \
   {                                                                                                                    \
     PLACES LOOP T32[l] = (E) ? ~0u : 0u;                                                                               \
@@ -255,8 +270,6 @@ pick:
       continue;
     }
     if (!full && M_mask != m) spread(M, m), M_mask = m;
-    const uint32_t pc_mask =
-        i->op >= O_FIRST_ARITHMETIC && (i->op == O_SELP32 || i->op == O_SELP64 || i->op == O_SELP16) ? P[i->c] : 0;
     switch (i->op) {
 #define X(name, text, result, operands, expression)                                                                    \
   case O_##name: RESULT_##result(expression)
