@@ -48,8 +48,9 @@ RUNGS := $(filter-out %_cublas.cu,$(wildcard kernels/ladder/*.cu))
 ON_CPU := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out %/harness_request.cpp,$(wildcard kernels/lib/*.cpp)))
 LIB := $(OBJ) $(ON_CPU)
 # The shipped algorithms, in the order in which they are listed: program text, compiled to tables of C at build time.
-PROGRAMS := $(patsubst %,sim/algorithms/%.walk,standard fa1 fa2 fa2-split)
-PROGRAMS += $(filter-out $(PROGRAMS),$(wildcard sim/algorithms/*.walk))
+# Those before -- are what `all` and comparisons are over.
+PROGRAMS := standard fa1 fa2 fa2-split -- flash-d two-pass lazy softcap sigmoid mla linear linear-chunks
+PROGRAMS := $(patsubst %,sim/algorithms/%.walk,$(PROGRAMS) standard-backward fa1-backward fa2-backward fa2-backward-twice)
 # One command in two programs: viz/cli/two_programs.h. The small one is static where libraries and linker allow it: half
 # of its start would be the loading of three.
 PROGRAM := $(BUILD)/tilewalk $(BUILD)/tilewalk-full
@@ -148,8 +149,8 @@ COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.
 $(BUILD)/compile: $(COMPILER_SRC) $(wildcard sim/algorithms/*.h sim/algorithms/language/*.h)
 	@mkdir -p $(@D)
 	$(call say,CC )$(CC) $(WARN) -O1 -I. $(COMPILER_SRC) -lm -o $@
-$(BUILD)/programs.c: $(BUILD)/compile $(PROGRAMS) Makefile
-	@$(BUILD)/compile $(PROGRAMS) >$@.new && mv $@.new $@
+$(BUILD)/programs.c: $(BUILD)/compile $(filter-out %/--.walk,$(PROGRAMS)) Makefile
+	@$(BUILD)/compile $(PROGRAMS:%/--.walk=--) >$@.new && mv $@.new $@
 $(BUILD)/programs.o: $(BUILD)/programs.c $(BUILD)/flags.stamp
 	$(call say,CC )$(COMPILE) -c $< -o $@
 $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp

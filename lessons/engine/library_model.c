@@ -49,13 +49,11 @@ static const Schedule *find_schedule(lua_State *lua, const char *function, const
   if (found) return found;
   Nearest nearest = {.word = name};
   char all[128] = "";
-  for (int k = 0; k < N_SCHEDULES; k++) {
-    nearest_offer(&nearest, SCHEDULES[k]->name);
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "", SCHEDULES[k]->name);
-  }
-  sandbox_fail(lua, "%s: there is no algorithm '%s'%s%s%s; there are %s", function, quote(name, strlen(name)).text,
-               nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?)" : "",
-               all);
+  for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
+  shipped_names(SHIPPED_ALL, ", ", all, sizeof all);
+  sandbox_fail(lua, "%s: there is no algorithm '%s'%s%s%s; there are %s and more (tilewalk algorithms)", function,
+               quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+               nearest.best ? "'?)" : "", all);
   return NULL;
 }
 

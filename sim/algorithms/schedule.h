@@ -23,7 +23,8 @@ typedef Program Schedule;
 
 /* The shipped programs, compiled when Tilewalk is built. */
 extern const Schedule *const SCHEDULES[];
-extern const int N_SCHEDULES;
+/* The first N_SCHEDULES are attention's forward pass in the papers' forms, which `all` and comparisons are over. */
+extern const int N_SCHEDULES, N_PROGRAMS;
 
 const Schedule *schedule_find(const char *name); /* "naive" is standard. NULL: no such algorithm */
 

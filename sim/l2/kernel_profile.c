@@ -205,7 +205,7 @@ static Status read_words(const Check *c) {
                   "name is taken on the command line, so it has only letters, digits, '-', '_' and '.'; put the full "
                   "name in 'product'");
   p->schedule = schedule_find(p->algorithm);
-  if (!p->schedule) return refuse_word(c, "algorithm", p->algorithm, schedule_at, N_SCHEDULES);
+  if (!p->schedule) return refuse_word(c, "algorithm", p->algorithm, schedule_at, N_PROGRAMS);
   if (!launch_order_from_name(p->order_text, &p->order))
     return refuse_word(c, "order", p->order_text, order_at, ORDER_COUNT);
   if (*p->rows_text && !launch_rows_from_name(p->rows_text, &p->rows))

@@ -309,6 +309,7 @@ static inline double combine(const SoftmaxConfig *config, Precision accumulator,
   case NODE_TIMES: return precision_computed(accumulator, a * b);
   case NODE_DIVIDE: return softmax_divide(config, a, b);
   case NODE_MAX: return softmax_new_max(config, a, b);
+  case NODE_EXP2: return a == -INFINITY ? 0 : precision_computed(accumulator, exp2(a - b));
   default: return softmax_exponential(config, a, b); /* e^(a - b) */
   }
 }
@@ -474,8 +475,13 @@ static Value value_of(Work *w, int node) {
   case NODE_NEGATE: return negated(w, n);
   case NODE_MATMUL: return product(w, n);
   case NODE_EXP: return exponential(w, n);
-  case NODE_LOG:
   case NODE_EXP2:
+    if (w->v->schedule->nodes[n->a].kind == NODE_SUBTRACT) {
+      const ProgramNode *inner = &w->v->schedule->nodes[n->a];
+      return pairwise(w, n, NODE_EXP2, inner->a, inner->b);
+    }
+    __attribute__((fallthrough));
+  case NODE_LOG:
   case NODE_TANH:
   case NODE_SIGMOID:
   case NODE_SQRT: return function(w, n);

@@ -104,8 +104,20 @@ static double function_of(int kind, double x) {
   }
 }
 
+/* e^(a - b) of a masked score is 0 whatever it is compared with; as a value, -infinity. */
+static Matrix exponent(const Reference *r, const ProgramNode *n) {
+  const Matrix m = value_of(r, n->a);
+  if (node_of(r, n->a)->kind != NODE_SUBTRACT) return m;
+  const Matrix a = value_of(r, node_of(r, n->a)->a);
+  for (int64_t i = 0; a.p && m.p && i < m.rows; i++)
+    for (int64_t k = 0; k < m.cols; k++)
+      if (at(&a, i, k) == -INFINITY) m.p[i * m.cols + k] = -INFINITY;
+  drop(a);
+  return m;
+}
+
 static Matrix function(const Reference *r, const ProgramNode *n) {
-  const Matrix a = value_of(r, n->a);
+  const Matrix a = n->kind == NODE_EXP || n->kind == NODE_EXP2 ? exponent(r, n) : value_of(r, n->a);
   Matrix m = make(a.rows, a.cols);
   for (int64_t k = 0; a.p && m.p && k < a.rows * a.cols; k++) m.p[k] = function_of(n->kind, a.p[k]);
   if (!a.p) drop(m), m.p = NULL;

@@ -206,7 +206,7 @@ static const struct {
   const char *name;
   void (*walk)(Walk *);
 } PROGRAMS[] = {{"standard", standard}, {"fa1", fa1}, {"fa2", fa2}, {"fa2-split", fa2_split}};
-enum { N_PROGRAMS = sizeof PROGRAMS / sizeof *PROGRAMS };
+enum { N_WALKS = sizeof PROGRAMS / sizeof *PROGRAMS };
 
 static Plan random_plan(Rand *r) {
   Shape shape = {.N_q = rand_in(r, 1, 60), .N_k = rand_in(r, 1, 60), .d = rand_in(r, 1, 9)};
@@ -225,7 +225,7 @@ static void programs_do_what_the_papers_do(void **state) {
   Rand r = {7};
   for (int n = 0; n < 500; n++) {
     const Plan plan = random_plan(&r);
-    for (int k = 0; k < N_PROGRAMS; k++) {
+    for (int k = 0; k < N_WALKS; k++) {
       Walk w = {.schedule = schedule_find(PROGRAMS[k].name), .plan = &plan, .i = -1, .j = -1};
       assert_non_null(w.schedule);
       PROGRAMS[k].walk(&w);
@@ -243,10 +243,10 @@ static void programs_do_what_the_papers_do(void **state) {
 static void what_lies_in_hbm_between(void **state) {
   (void)state;
   const Shape shape = {.N_q = 100, .N_k = 70, .d = 16};
-  const Wide bytes[N_PROGRAMS] = {2 * 100 * 70 * 2, 100 * 2 * 4, 0, 3 * 100 * (16 * 4 + 4)};
+  const Wide bytes[N_WALKS] = {2 * 100 * 70 * 2, 100 * 2 * 4, 0, 3 * 100 * (16 * 4 + 4)};
   Plan plan;
   assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL), STATUS_OK);
-  for (int k = 0; k < N_PROGRAMS; k++) {
+  for (int k = 0; k < N_WALKS; k++) {
     bool overflow = false;
     assert_true(schedule_intermediate_bytes(schedule_find(PROGRAMS[k].name), &plan, &overflow) == bytes[k]);
   }
@@ -261,7 +261,7 @@ static void sram_is_the_papers_sum(void **state) {
     for (int k = 0; k < 3; k++) {
       const int64_t B = SIZES[b], d = SIZES[k], tile = B * d * 2, scores = B * B * 2, columns = 2 * B * 4;
       const SramSizes sizes = {B, B, d, d, 2, false};
-      for (int n = 0; n < N_PROGRAMS; n++) {
+      for (int n = 0; n < N_WALKS; n++) {
         const SramBudget is = sram_budget(schedule_find(PROGRAMS[n].name), &sizes);
         assert_true(is.bytes == (Wide)(n == 0 ? 2 * tile + scores : 4 * tile + scores + columns));
         assert_true(is.inputs == (Wide)(n == 0 ? 2 * tile : 3 * tile));

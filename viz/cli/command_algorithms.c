@@ -57,15 +57,15 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
   *schedule = schedule_find(name);
   if (*schedule) return STATUS_OK;
   Nearest nearest = {.word = name};
-  for (int k = 0; k < N_SCHEDULES; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
+  for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
   return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; `tilewalk algorithms` lists them",
                    quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
                    nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }
 
 static void list(FILE *out) {
-  for (int k = 0; k < N_SCHEDULES; k++)
-    fprintf(out, "%-10s %s\n%-10s %s\n", SCHEDULES[k]->name, SCHEDULES[k]->title, "", SCHEDULES[k]->summary);
+  for (int k = 0; k < N_PROGRAMS; k++)
+    fprintf(out, "%-18s %s\n%-18s %s\n", SCHEDULES[k]->name, SCHEDULES[k]->title, "", SCHEDULES[k]->summary);
   fputs("\n`tilewalk algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
 }
 

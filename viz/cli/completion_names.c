@@ -20,7 +20,7 @@ static Status set_kind(void *target, const char *value, Error *error) {
 }
 
 static void algorithms(FILE *out) {
-  for (int k = 0; k < N_SCHEDULES; k++) fprintf(out, "%s\n", SCHEDULES[k]->name);
+  for (int k = 0; k < N_PROGRAMS; k++) fprintf(out, "%s\n", SCHEDULES[k]->name);
   fputs("all\n", out);
 }
 

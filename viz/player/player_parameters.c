@@ -337,7 +337,7 @@ int parameter_choices(const Player *p, Parameter which, Choice choices[CHOICES_M
     if (*at < 0) *at = 0;
   }
   if (which == PARAMETER_ALGORITHM)
-    for (; n < N_SCHEDULES && n < CHOICES_MAX; n++) {
+    for (; n < N_PROGRAMS && n < CHOICES_MAX; n++) {
       snprintf(choices[n].name, sizeof choices[n].name, "%s", SCHEDULES[n]->name);
       snprintf(choices[n].remark, sizeof choices[n].remark, "%s", SCHEDULES[n]->title);
       if (SCHEDULES[n] == p->request.algorithms[0]) *at = n;

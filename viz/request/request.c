@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/nearest.h"
+#include "sim/algorithms/shipped.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "viz/request/description.h"
@@ -316,13 +317,12 @@ static bool is_kernel(const char *word, const char *shown, Error *error) {
 static Status unknown_algorithm(const char *word, const char *shown, Error *error) {
   Nearest nearest = {.word = word};
   char all[128] = "", meant[160];
-  for (int k = 0; k < N_SCHEDULES; k++) {
-    nearest_offer(&nearest, SCHEDULES[k]->name);
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", k ? ", " : "", SCHEDULES[k]->name);
-  }
+  for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
+  shipped_names(SHIPPED_ALL, ", ", all, sizeof all);
   if (*word && !nearest.n_parts && is_kernel(word, shown, error)) return error->status;
   nearest_list(&nearest, meant, sizeof meant);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; there are %s", shown,
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "there is no algorithm '%s'%s%s%s; there are %s and more (tilewalk algorithms)", shown,
                    *meant ? " (did you mean " : "", meant, *meant ? "?)" : "", all);
 }
 

@@ -190,7 +190,9 @@ static void draw_tail(const Pen *pen, const Waves *w, const Timeline *t, double 
 }
 
 static void draw_kernel_names(const Pen *pen, const Waves *w, const Timeline *t, double top) {
-  static const char *const NAMES[TIMELINE_KERNELS] = {"first kernel", "second kernel", "third kernel"};
+  static const char *const NAMES[TIMELINE_KERNELS] = {"first kernel",   "second kernel", "third kernel",
+                                                      "fourth kernel",  "fifth kernel",  "sixth kernel",
+                                                      "seventh kernel", "eighth kernel"};
   double free_x = 0;
   for (int k = 0; k < t->n_kernels && t->n_kernels > 1; k++) {
     const double x = w->plane.x + t->kernels[k].start * w->scale,

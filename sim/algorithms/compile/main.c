@@ -1,4 +1,5 @@
-/* Compiles the shipped programs when Tilewalk is built: `compile standard.walk fa1.walk ... >programs.c`.
+/* Compiles the shipped programs when Tilewalk is built: `compile standard.walk fa1.walk ... -- lazy.walk ... >programs.c`.
+ * Those before -- are what `all` and comparisons are over.
  *
  * The output is C: one Program a text, and the table SCHEDULES. It is part of no library; a program of one's own is
  * read by program_read when it is asked for. */
@@ -178,7 +179,12 @@ int main(int n, char **paths) {
   static Program program;
   printf("/* Made from the .walk files by sim/algorithms/compile. */\n#include <math.h>\n\n"
          "#include \"sim/algorithms/schedule.h\"\n\n");
+  int n_compared = 0, n_programs = 0;
   for (int k = 1; k < n; k++) {
+    if (strcmp(paths[k], "--") == 0) {
+      n_compared = n_programs;
+      continue;
+    }
     FILE *file = fopen(paths[k], "rb");
     Error error = {0};
     if (!file) {
@@ -191,10 +197,10 @@ int main(int n, char **paths) {
       fprintf(stderr, "%s\n", error.message);
       return 2;
     }
-    print_program(&program, k);
+    print_program(&program, n_programs++);
   }
   printf("const Schedule *const SCHEDULES[] = {");
-  for (int k = 1; k < n; k++) printf("&PROGRAM_%d, ", k);
-  printf("};\nconst int N_SCHEDULES = sizeof SCHEDULES / sizeof *SCHEDULES;\n");
+  for (int k = 0; k < n_programs; k++) printf("&PROGRAM_%d, ", k);
+  printf("};\nconst int N_SCHEDULES = %d, N_PROGRAMS = %d;\n", n_compared, n_programs);
   return 0;
 }

@@ -106,6 +106,16 @@ static Status check_moved(Reader *r, int op) {
   return STATUS_OK;
 }
 
+/* In a program that declares nothing, the L that it stores is the log-sum-exp of attention. */
+static void imply_L(Program *p) {
+  if (p->declares || p->n_declarations == PROGRAM_DECLARATIONS_MAX) return;
+  const ProgramDeclaration O = p->declarations[p->n_declarations - 1];
+  for (int n = 0; n < p->n_names; n++)
+    if (strcmp(p->names[n].text, "L_i") == 0 && p->names[n].is_stored)
+      p->declarations[p->n_declarations++] = (ProgramDeclaration){
+          .role = TENSOR_OUTPUT, .name = (uint8_t)n, .line = O.line, .result = 1, .formula = O.formula};
+}
+
 /* A program loops over query heads in all of its kernels, or in none. */
 static Status find_heads(Reader *r) {
   Program *p = r->p;
@@ -156,6 +166,7 @@ Status program_complete(Reader *r) {
     if ((status = check_kernel(r, k))) return status;
   }
   if ((status = check_declarations(r)) || (status = find_heads(r))) return status;
+  imply_L(p);
   p->whole_head = true;
   for (int op = 0; op < p->n_ops; op++) {
     ProgramOp *o = &p->ops[op];
