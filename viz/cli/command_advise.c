@@ -85,7 +85,8 @@ static Status advise(Advice *advice, const Problem *problem, const Schedule *sch
   for (int i = 0; i < N_ROWS; i++) {
     for (int j = 0; j < N_KEYS; j++) {
       Problem p = *problem;
-      if (is_larger(ROWS[i], packed.N_q) || is_larger(KEYS[j], packed.N_k)) continue;
+      if ((!p.tiling.B_r && is_larger(ROWS[i], packed.N_q)) || (!p.tiling.B_c && is_larger(KEYS[j], packed.N_k)))
+        continue;
       if ((p.tiling.B_r && p.tiling.B_r != ROWS[i]) || (p.tiling.B_c && p.tiling.B_c != KEYS[j])) continue;
       p.tiling.B_r = ROWS[i];
       p.tiling.B_c = KEYS[j];

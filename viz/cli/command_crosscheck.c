@@ -9,6 +9,7 @@
 #include "viz/cli/command.h"
 #include "viz/request/assets.h"
 #include "viz/cli/counter_file.h"
+#include "viz/cli/crosscheck_beside.h"
 #include "viz/cli/crosscheck_judge.h"
 #include "viz/cli/crosscheck_live.h"
 #include "viz/text/progress.h"
@@ -56,7 +57,7 @@ typedef struct {
   OutputRequest output;
   bool recorded, cpu, live, details, ablations, markdown;
   long long draws; /* 0: the usual one */
-  char ncu[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
+  char ncu[PATH_BYTES], beside[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
 } CrosscheckOptions;
 
 /* --- setters --- */
@@ -90,6 +91,9 @@ static Status set_draws(void *target, const char *value, Error *error) {
 }
 static Status set_ncu(void *target, const char *value, Error *error) {
   return set_text("the name of the counter file", value, ((CrosscheckOptions *)target)->ncu, PATH_BYTES, error);
+}
+static Status set_beside(void *target, const char *value, Error *error) {
+  return set_text("the name of the second file", value, ((CrosscheckOptions *)target)->beside, PATH_BYTES, error);
 }
 static Status set_kernels(void *target, const char *value, Error *error) {
   return set_text("the path of tilewalk-kernels", value, ((CrosscheckOptions *)target)->kernels, PATH_BYTES, error);
@@ -367,6 +371,10 @@ static Status check_options(const CrosscheckOptions *o, Error *error) {
   const int n_sources = o->recorded + o->cpu + o->live + (*o->ncu != '\0');
   if (n_sources > 1)
     return error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
+  if (*o->beside && (!*o->ncu || o->markdown || o->ablations || o->details))
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "--beside lays a second file beside that of --ncu FILE, and takes --kernel-name, --json and --csv");
   if (o->request.sram_bytes)
     return error_set(error, STATUS_BAD_REQUEST,
                      "--sram decides what fits, which a kernel that ran has shown; leave it out");
@@ -389,6 +397,10 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   found.explains = *o->ncu || o->cpu || o->live;
   Status status = check_options(o, error);
+  if (status == STATUS_OK && *o->beside) {
+    status = crosscheck_beside(o->ncu, o->beside, o->kernel_name, &o->output, io, error);
+    return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+  }
   if (status == STATUS_OK) status = collect(&found, o, io, title, sizeof title, error);
   if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, io, error);
   const bool few = *o->ncu || o->cpu || o->live;
@@ -413,6 +425,10 @@ static const Option SOURCE_OPTIONS[] = {
     {"ncu", 0, "FILE",
      "A CSV of ncu's, raw page or details, of any kernel, shell, locale or version; - is standard input.", set_ncu,
      false, false, NULL},
+    {"beside", 0, "FILE",
+     "A second file, side by side with that of --ncu: before a change and after it, or two cards; counters that both "
+     "have, and their ratio. No shape is needed.",
+     set_beside, false, false, NULL},
     {"kernel-name", 0, "TEXT", "Only kernels with this in their name.", set_kernel_name, false, false, NULL},
     {"kernels", 0, "PATH", "The program tilewalk-kernels, for --live.", set_kernels, false, false, NULL},
     {"details", 0, NULL, "Every kernel and shape too, not only the summary.", set_details, false, false, NULL},

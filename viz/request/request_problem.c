@@ -120,6 +120,12 @@ static Status kernel_algorithm(Request *r, Error *error) {
   const Problem p = {.kernel = kernel};
   for (int k = 0; k < r->n_algorithms; k++)
     if (planner_kernel(&p, r->algorithms[k])) return STATUS_OK;
+  for (int k = 0; k < r->n_algorithms; k++)
+    if (r->algorithms[k]->splits)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "--kernel %s is described for %s; a form of it that splits the keys, if there is one, is not "
+                       "described, so leave out --kernel or --algorithm %s",
+                       quote(r->kernel, strlen(r->kernel)).text, kernel->schedule->name, r->algorithms[k]->name);
   return error_set(error, STATUS_BAD_REQUEST,
                    "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
                    quote(r->kernel, strlen(r->kernel)).text, kernel->schedule->name);

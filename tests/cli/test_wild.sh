@@ -1,0 +1,96 @@
+#!/bin/sh
+# Files and questions after public reports (model configs, ncu exports, address traces), made short: what Tilewalk answers
+# to each. Values are worked by hand.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tilewalk=${TILEWALK:-build/tilewalk}
+case $tilewalk in /*) ;; *) tilewalk=$PWD/$tilewalk ;; esac
+TILEWALK_ASSETS=${TILEWALK_ASSETS:-$PWD/assets}
+case $TILEWALK_ASSETS in /*) ;; *) TILEWALK_ASSETS=$PWD/$TILEWALK_ASSETS ;; esac
+export TILEWALK_ASSETS
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+# answers STATUS PATTERN ARGUMENT...: exit status, and the pattern in what is printed, whose line breaks are blanks.
+answers() {
+  wanted=$1 pattern=$2
+  shift 2
+  "$tilewalk" "$@" >out 2>&1 </dev/null
+  status=$?
+  if [ $status != "$wanted" ] || ! tr -s ' \n' ' ' <out | grep -q -- "$pattern"; then
+    echo "$*: status $status, not $wanted, or no '$pattern':"
+    cat out
+    failed=1
+  fi
+}
+
+# config BYTES TOKENS JSON [PATTERN]: the cache of a model, and a note.
+config() {
+  echo "$3" >model.json
+  answers 0 "\"bytes\": $1, " kvcache --model model.json -N "$2" --json
+  [ $# = 3 ] || grep -q -- "$4" out || { echo "no note '$4' of $3"; failed=1; }
+}
+config 8388608 2048 '{"num_hidden_layers":8,"num_attention_heads":8,"num_key_value_heads":8,"head_dim":64,"hybrid_override_pattern":"M*M-M*M-","torch_dtype":"bfloat16","time_step_limit":[0.0,Infinity]}'
+config 8388608 2048 '{"num_hidden_layers":2,"num_attention_heads":8,"hidden_size":512,"torch_dtype":"bfloat16","x":NaN}'
+config 255852544 4096 '{"num_hidden_layers":61,"num_attention_heads":64,"num_attention_groups":1,"head_dim":256,"hidden_size":7168,"torch_dtype":"bfloat16"}'
+config 16777216 8192 '{"model_type":"recurrent_gemma","block_types":["recurrent","recurrent","attention"],"num_hidden_layers":26,"num_attention_heads":10,"num_key_value_heads":1,"head_dim":256,"hidden_size":2560,"attention_window_size":2048,"torch_dtype":"bfloat16"}'
+config 402653184 4096 '{"model_type":"zamba2","num_hidden_layers":38,"hidden_size":2048,"num_attention_heads":32,"num_key_value_heads":32,"attention_head_dim":128,"hybrid_layer_ids":[5,11,17,23,29,35],"torch_dtype":"bfloat16"}'
+config 100663296 8192 '{"model_type":"lfm2","hidden_size":2048,"num_hidden_layers":16,"num_attention_heads":32,"num_key_value_heads":8,"full_attn_idxs":[2,5,8,10,12,14],"conv_L_cache":3,"torch_dtype":"bfloat16"}'
+config 264241152 4096 '{"model_type":"longcat_flash","num_layers":28,"num_attention_heads":64,"kv_lora_rank":512,"qk_rope_head_dim":64,"qk_nope_head_dim":128,"v_head_dim":128,"hidden_size":6144,"torch_dtype":"bfloat16"}'
+config 0 8192 '{"model_type":"mamba2","num_hidden_layers":48,"hidden_size":2048,"state_size":128,"num_heads":32,"head_dim":64}' 'no attention: no cache'
+config 73400320 448 '{"model_type":"whisper","d_model":1280,"encoder_layers":32,"decoder_layers":32,"decoder_attention_heads":20,"num_hidden_layers":32,"max_source_positions":1500,"torch_dtype":"float16","is_encoder_decoder":true}' '"fixed_bytes": 245760000'
+config 1610612736 4096 '{"num_hidden_layers":24,"num_attention_heads":32,"hidden_size":4096,"kv_share_every":2,"torch_dtype":"bfloat16"}' 'not used: kv_share_every'
+answers 2 'not understood: kv_share_every' kvcache --model model.json --strict
+config 0 512 '{"model_type":"bert","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12}' 'an encoder keeps no cache'
+
+# A row of ncu before 2023 has 13 fields under 15 names.
+row='"0","1","python3","h","void fmha_fwd_loop_kernel<int>(Params)","t","1","7"'
+{
+  echo '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream","Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description"'
+  echo "$row,\"Command line profiler metrics\",\"dram__bytes.sum\",\"byte\",\"295,808\","
+  echo "$row,\"Occupancy\",\"\",\"\",\"\",\"\",\"Warning\",\"limited\""
+} >short.csv
+answers 0 'read from HBM and written 294,912 to [0-9,]* 295,808' crosscheck --ncu short.csv --gpu a100-40gb -N 32 -d 64 --batch 2 --heads 12 --algorithm fa2 --block-q 16 --block-k 128
+printf '==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission.\n' >log.txt
+answers 2 'no permission for the GPU.s counters.*NVreg_RestrictProfilingToAdminUsers=0' crosscheck --ncu log.txt -N 1024
+
+# A kernel of 79.3 ms whose boundary is exact; HBM was read for 149 MB more than it needs: 1.9 GB/s, as a screen is.
+printf 'name = fused16\ntile = 8 x 32\nthreads = 256\nregisters = 56\nshared = 9216 B\n' >fused16.kernel
+counters() { # BOUNDARY HBM TIME
+  echo '"ID","Kernel Name","Block Size","Grid Size","CC","Metric Name","Metric Unit","Metric Value"'
+  launch='"0","fused_attention_kernel","(256, 1, 1)","(512, 128, 1)","12.0"'
+  echo "$launch,\"dram__bytes_read.sum\",\"byte\",\"$2\""
+  echo "$launch,\"gpu__time_duration.sum\",\"nsecond\",\"$3\""
+  echo "$launch,\"l1tex__m_xbar2l1tex_read_bytes.sum\",\"byte\",\"$1\""
+}
+counters 68786585600 368800000 79300000 >screen.csv
+counters 34426847232 301000000 44000000 >after.csv
+answers 0 'exact.*reads that go with time, 1.9 GB/s over 79.3 ms: a screen of 3840 x 2160 at 60 Hz' crosscheck --ncu screen.csv --kernel fused16.kernel --gpu rtx5090 -N 4096 -d 64 --batch 8 --heads 16
+answers 0 'read across the boundary 68,786,585,600 34,426,847,232 0.500x' crosscheck --ncu screen.csv --beside after.csv
+
+# trace LINES PATTERN STATUS
+trace() {
+  printf '%b' "$1" >trace
+  answers "$3" "$2" replay trace --cache 1K,1,16,16
+}
+trace '# 0 7fffed80 1\n# 0 10010000 10\n# 1 10010060 3\n# 0 7fffed84 2\n' 'accesses 4 .*line_misses 3 ' 0
+trace '0,r,4096,64,0,1000\n1,w,8192,64,0,2000\n' 'which of these 6 columns is the address is not guessed' 2
+trace '0x4004d6: R 0x7ffd1230\n0x4004da: W 0x7ffd1238\n#eof\n' 'accesses 2 .*line_misses 1 ' 0
+trace 'store 0x1a25bb 4 c77eaabb\nload 0x1a25bb 4\nload 0x1a25bb 4\n' 'accesses 3 .*line_misses 1 ' 0
+trace '\0037\0213\0010\n' 'packed with gzip; unpack it: gunzip -c FILE | tilewalk replay -' 2
+
+# Questions: the latent of MLA once; CTAs that are few; one CTA's port; kernels that split; tiles that are given.
+answers 0 'read from HBM 9.141 MiB' sim -N 1 --seq-len-k 8192 --heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --gpu h100-sxm --algorithm fa2
+answers 0 'these, at least 1.487 ms' sim --gpu a100-40gb -N 4096 --heads 12 -d 64 --algorithm fa1,fa2
+answers 0 'these, at least 2.101 us' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --algorithm fa2-split --splits 1
+answers 2 'a form of it that splits the keys, if there is one, is not described' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --kernel fa3-sm90 --algorithm fa2-split
+answers 0 '3 of 5 queries see no key' sim -N 5 --seq-len-k 2 -d 16 --block 1 --causal --algorithm fa2
+answers 0 '128 x 128 1 shared memory' advise --gpu a100-80gb -N 1 --seq-len-k 8192 --heads 12 -d 128 --block-q 128 --block-k 128
+mi355x='sim --gpu mi355x -N 65536 --heads 64 -d 128 --dtype bf16 --block-q 256 --block-k 64 --algorithm fa2 --order'
+# shellcheck disable=SC2086 # options
+answers 0 'hit rate 0%' $mi355x head-query-batch
+# shellcheck disable=SC2086
+answers 0 'hit rate 96.7%' $mi355x query-head-batch
+exit $failed
