@@ -11,6 +11,7 @@
 #include "sim/algorithms/schedule.h"
 #include "sim/l2/stream.h"
 #include "sim/numbers/program_check.h"
+#include "viz/scene/narration.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -88,6 +89,30 @@ static void walk_events(const Program *p, const Plan *plan) {
   if (!traffic_equal(&walked, &counted) || walked.steps != schedule_n_steps(p, plan)) abort();
 }
 
+/* What is said of the first events: whatever the program, whole sentences of what is known. */
+static void tell_events(const Program *p, const Plan *plan) {
+  Snapshot *now = calloc(1, sizeof *now);
+  Cursor cursor = {0};
+  Facts facts;
+  Narration said;
+  char line[SNAPSHOT_LOG_BYTES];
+  if (!now) return;
+  now->problem.shape = plan->shape;
+  now->problem.tiling = plan->tiling;
+  now->schedule = p;
+  now->n_steps = UINT64_MAX;
+  now->row.row = -1;
+  while (now->step < 48 && schedule_next(p, plan, &cursor, &now->event)) {
+    now->step = cursor.step;
+    now->has_event = true;
+    facts_at(now, &facts);
+    narration_say(now, &facts, narration_choose(&facts, -1, NEED_NOTHING), &said);
+    snapshot_sentence(p, &now->event, line, sizeof line);
+    if (!*said.what || !*said.why || !*line || strpbrk(said.what, "{}") || strpbrk(said.why, "{}")) abort();
+  }
+  free(now);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const Shape SHAPES[] = {{.N_q = 5, .N_k = 7, .d = 2, .causal = true},
                                  {.N_q = 6, .d = 3, .window = 2, .heads = 4, .kv_heads = 2},
@@ -107,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (plan_make(&plan, &SHAPES[k], &tiling, NULL)) abort();
     if (schedule_takes(p, &plan, &error)) continue;
     walk_events(p, &plan);
+    tell_events(p, &plan);
     if (k == 3) continue;
     walk_stream(p, (int64_t)k + 1, (int64_t)1 << k);
     walk_stream(p, (int64_t)k + 1, 1);
