@@ -3,6 +3,7 @@
  * said. SENTENCES_RANDOM=N checks N random programs instead of a sample. */
 #include "viz/scene/narration.h"
 
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@
 #include "tests/support/claims.h"
 #include "tests/support/own_programs.h"
 #include "tests/support/rand.h"
+#include "tests/support/random_program.h"
 
 /* FLASH-D (2025): O is always normalised, and L takes the place of m and l. */
 static const char FLASHD[] =
@@ -475,151 +477,6 @@ static void test_exchanges_are_noticed(void **state) {
 
 /* ---- Random programs ----------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  char text[PROGRAM_TEXT_BYTES];
-  size_t n;
-} Writer;
-
-static void put(Writer *w, int indent, const char *line) {
-  w->n += (size_t)snprintf(w->text + w->n, sizeof w->text - w->n, "%*s%s\n", 2 * indent, "", line);
-}
-
-static const char *either(Rand *r, const char *a, const char *b) { return rand_in(r, 0, 1) ? a : b; }
-
-/* Scores of a tile, their maximum and the sums of a row, with lines parted or joined, and values of one's own. */
-static void put_tile(Writer *w, Rand *r, int indent, bool v_first, bool with_O) {
-  put(w, indent, rand_in(r, 0, 3) ? "load K_j" : "load K_j, V_j");
-  if (v_first) put(w, indent, "load V_j");
-  put(w, indent, "S = Q_i K_j^T / sqrt(d)");
-  if (rand_in(r, 0, 5) == 0) put(w, indent, "R = Q_i K_j^T");
-  put(w, indent, "mask S");
-  if (rand_in(r, 0, 4) == 0) {
-    put(w, indent, "t = row max of S");
-    put(w, indent, "m' = max(m_i, t)");
-  } else {
-    put(w, indent, "m' = max(m_i, row max of S)");
-  }
-  if (!with_O && rand_in(r, 0, 1)) {
-    put(w, indent, "l_i = l_i e^(m_i - m') + row sum of e^(S - m'); m_i = m'");
-    return;
-  }
-  if (!with_O) {
-    put(w, indent, "l_i *= e^(m_i - m')");
-    put(w, indent, "l_i += row sum of e^(S - m'); m_i = m'");
-    return;
-  }
-  put(w, indent, either(r, "l_i, O_i *= e^(m_i - m')", "l_i *= e^(m_i - m'); O_i *= e^(m_i - m')"));
-  if (!v_first) put(w, indent, "load V_j");
-  if (rand_in(r, 0, 1)) {
-    put(w, indent, "P = e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'");
-  } else {
-    put(w, indent, "P = e^(S - m')");
-    put(w, indent, "l_i += row sum of P");
-    put(w, indent, "O_i += P V_j; m_i = m'");
-  }
-}
-
-static const char *column_loop(Rand *r) {
-  static const char *const LOOPS[] = {"for each column block j of i", "for each column block j of i, either way",
-                                      "for each column block j of i, last first", "for each column block j",
-                                      "for each column block j, last first"};
-  return LOOPS[rand_in(r, 0, 4)];
-}
-
-/* Rows outside: one pass, or one for m and l and another for O, in one kernel or two. */
-static void write_rows(Writer *w, Rand *r) {
-  const int passes = (int)rand_in(r, 1, 3);
-  put(w, 0, "kernel one");
-  put(w, 1,
-      passes == 3 ? "for each row block i" : either(r, "for every row block i", "for every row block i, last first"));
-  put(w, 2, "load Q_i");
-  put(w, 2, passes == 1 ? "O_i, l_i = 0; m_i = -inf" : "l_i = 0; m_i = -inf");
-  put(w, 2, column_loop(r));
-  if (rand_in(r, 0, 5) == 0) put(w, 3, "load Q_i");
-  put_tile(w, r, 3, rand_in(r, 0, 1), passes == 1);
-  if (passes == 1 && rand_in(r, 0, 5) == 0) put(w, 3, "store O_i");
-  if (passes == 1) {
-    if (rand_in(r, 0, 4)) put(w, 2, "O_i = O_i / l_i");
-    put(w, 2, "store O_i");
-    if (rand_in(r, 0, 2) == 0) put(w, 2, either(r, "store L_i = m_i + log l_i", "store m_i, l_i"));
-    return;
-  }
-  const bool is_lse = rand_in(r, 0, 1);
-  put(w, 2, is_lse ? "store L_i = m_i + log l_i" : "store m_i, l_i");
-  if (passes == 2) put(w, 0, "kernel two");
-  put(w, 1, passes == 3 ? "for each row block i" : "for every row block i");
-  put(w, 2, "load Q_i");
-  put(w, 2, is_lse ? "load L_i" : "load m_i, l_i");
-  put(w, 2, "O_i = 0");
-  put(w, 2, column_loop(r));
-  put(w, 3, either(r, "load K_j, V_j", "load V_j, K_j"));
-  put(w, 3, "S = Q_i K_j^T / sqrt(d)");
-  put(w, 3, "mask S");
-  put(w, 3,
-      is_lse ? "O_i += e^(S - L_i) V_j" : either(r, "O_i += e^(S - m_i) V_j", "P = e^(S - m_i) / l_i; O_i += P V_j"));
-  put(w, 2, "store O_i");
-}
-
-/* Columns outside: O, m and l come and go; divided each time or at the end. */
-static void write_columns(Writer *w, Rand *r) {
-  const bool late = rand_in(r, 0, 1);
-  put(w, 0, "kernel forward");
-  put(w, 1, "for each row block i");
-  put(w, 2, "store O_i = 0");
-  put(w, 2, "store m_i = -inf, l_i = 0");
-  put(w, 1, either(r, "for each column block j", "for each column block j, last first"));
-  put(w, 2, "load K_j, V_j");
-  put(w, 2,
-      either(r, either(r, "for each row block i of j", "for each row block i of j, last first"),
-             "for each row block i"));
-  put(w, 3, "load Q_i");
-  put(w, 3, "load O_i");
-  put(w, 3, "load m_i, l_i");
-  put(w, 3, "S = Q_i K_j^T / sqrt(d)");
-  put(w, 3, "mask S");
-  put(w, 3, "m' = max(m_i, row max of S)");
-  put(w, 3, late ? "l_i, O_i *= e^(m_i - m')" : "l_i *= e^(m_i - m'); O_i *= l_i");
-  put(w, 3, "P = e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'");
-  if (!late) put(w, 3, "O_i = O_i / l_i");
-  put(w, 3, "store O_i");
-  put(w, 3, "store m_i, l_i");
-  if (!late) return;
-  put(w, 1, "for each row block i");
-  put(w, 2, "load O_i");
-  put(w, 2, "load m_i, l_i");
-  put(w, 2, "O_i = O_i / l_i");
-  put(w, 2, "store O_i");
-}
-
-/* S, and perhaps P, in HBM. */
-static void write_matrices(Writer *w, Rand *r) {
-  const char *once = either(r, " once", "");
-  char line[64];
-  put(w, 0, "kernel scores");
-  put(w, 1, "for every row block i");
-  snprintf(line, sizeof line, "load Q_i%s", once);
-  put(w, 2, line);
-  put(w, 2, either(r, "for every column block j", "for each column block j"));
-  snprintf(line, sizeof line, "load K_j%s", once);
-  put(w, 3, line);
-  put(w, 3, "S_ij = Q_i K_j^T / sqrt(d)");
-  put(w, 3, "mask S_ij");
-  put(w, 3, "store S_ij");
-  put(w, 0, "kernel values");
-  put(w, 1, "for every row block i");
-  put(w, 2, "O_i, l_i = 0; m_i = -inf");
-  put(w, 2, "for each column block j");
-  put(w, 3, "load S_ij");
-  put(w, 3, "m' = max(m_i, row max of S_ij); l_i = l_i e^(m_i - m') + row sum of e^(S_ij - m'); m_i = m'");
-  put(w, 2, "for each column block j");
-  put(w, 3, "load S_ij");
-  put(w, 3, "P_ij = e^(S_ij - m_i) / l_i");
-  if (rand_in(r, 0, 1)) put(w, 3, "store P_ij");
-  put(w, 3, "load V_j");
-  put(w, 3, "O_i += P_ij V_j");
-  put(w, 2, "store O_i");
-}
-
 static void test_random_programs(void **state) {
   (void)state;
   const char *asked = getenv("SENTENCES_RANDOM");
@@ -629,19 +486,11 @@ static void test_random_programs(void **state) {
   Opened *o = malloc(sizeof *o);
   int n_read = 0;
   for (int k = 0; k < n; k++) {
-    Writer w = {.n = 0};
-    char name[32], mask[32];
-    snprintf(name, sizeof name, "algorithm random-%d", k);
-    put(&w, 0, name);
+    char text[PROGRAM_TEXT_BYTES], mask[32];
     const int kind = (int)rand_in(&r, 0, 9);
-    if (kind < 5)
-      write_rows(&w, &r);
-    else if (kind < 7)
-      write_columns(&w, &r);
-    else if (kind < 9)
-      write_matrices(&w, &r);
-    Case c = {"random", kind < 9 ? w.text : NULL, {.d = 4}, {0}, NULL, 0, false, true, 0};
-    if (kind == 9) c.name = "fa2-split";
+    random_program(text, k, kind, &r);
+    Case c = {"random", kind < RANDOM_KINDS ? text : NULL, {.d = 4}, {0}, NULL, 0, false, true, 0};
+    if (kind == RANDOM_KINDS) c.name = "fa2-split";
     c.shape.N_q = rand_in(&r, 1, 40);
     c.shape.N_k = rand_in(&r, 0, 2) ? rand_in(&r, 1, 40) : 0;
     c.tiling = (Tiling){.B_r = rand_in(&r, 1, 16),
@@ -700,30 +549,35 @@ static void check_program(Opened *o, const char *name, const char *text) {
   if (n == 0) fail_msg("%s is never walked", name);
 }
 
-static char *text_of(const char *path) {
+static void check_file(Opened *o, const char *path) {
+  char text[PROGRAM_TEXT_BYTES] = "";
   FILE *in = fopen(path, "rb");
-  char *text = calloc(1, PROGRAM_TEXT_BYTES);
   if (!in || fread(text, 1, PROGRAM_TEXT_BYTES - 1, in) == 0) fail_msg("%s cannot be read", path);
   fclose(in);
-  return text;
+  if (program_read(&o->own, text, strlen(text), path, &(Error){0})) return; /* kept to be refused */
+  check_program(o, path, text);
 }
 
-/* SENTENCES_PROGRAMS="a.walk b.walk" adds programs by hand. */
+/* Programs that declare their tensors lie in tests/programs and in the corpus of fuzzing; SENTENCES_PROGRAMS="a.walk
+ * b.walk" takes others by hand. */
 static void test_every_program(void **state) {
   (void)state;
   const uint64_t before = n_pairs;
   const char *asked = getenv("SENTENCES_PROGRAMS");
   Opened *o = malloc(sizeof *o);
   for (int k = 0; k < N_SCHEDULES; k++) check_program(o, SCHEDULES[k]->name, NULL);
+  glob_t files = {0};
+  glob("tests/programs/*.walk", 0, NULL, &files);
+  glob("tests/fuzz/corpus/program/*.walk", GLOB_APPEND, NULL, &files);
+  for (size_t k = 0; !asked && k < files.gl_pathc; k++) check_file(o, files.gl_pathv[k]);
+  globfree(&files);
   while (asked && *asked) {
     char path[512];
-    const int n = (int)strcspn(asked, " ");
-    snprintf(path, sizeof path, "%.*s", n, asked);
+    const size_t n = strcspn(asked, " ");
+    snprintf(path, sizeof path, "%.*s", (int)n, asked);
     asked += n;
     asked += strspn(asked, " ");
-    char *text = text_of(path);
-    check_program(o, path, text);
-    free(text);
+    check_file(o, path);
   }
   free(o);
   print_message("%llu sentences of programs, %llu false\n", (unsigned long long)(n_pairs - before),
