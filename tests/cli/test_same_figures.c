@@ -220,11 +220,24 @@ static void a_decode_reads_the_cache_once(void **state) {
   assert_true(least_s == in / (bytes / read_s) || least_s / in == read_s / bytes);
 }
 
+/* A tensor of a program has its row whatever stands to its left: S and P are values on chip in fa2. */
+static void every_tensor_has_its_row(void **state) {
+  (void)state;
+  static const char *const ORDER[] = {"standard,fa2", "fa2,standard", "fa2-backward,standard-backward"};
+  static const char *const ROWS[] = {"read S", "read S", "read P"};
+  for (size_t k = 0; k < sizeof ORDER / sizeof *ORDER; k++) {
+    char command[128];
+    snprintf(command, sizeof command, "sim -N 256 -d 64 --block 64 --algorithm %s", ORDER[k]);
+    program_run(&run, command);
+    if (run.exit_status != 0 || !strstr(run.out, ROWS[k])) fail_msg("%s has no row '%s'", command, ROWS[k]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sim_roofline_and_sweep_agree), cmocka_unit_test(lessons_have_the_figures_of_sim),
-      cmocka_unit_test(standard_has_one_traffic),     cmocka_unit_test(sweep_over_gpus_agrees_with_sim),
-      cmocka_unit_test(each_gpu_has_its_own_levels),  cmocka_unit_test(gpus_that_cannot_be_swept),
-      cmocka_unit_test(a_decode_reads_the_cache_once)};
+      cmocka_unit_test(sim_roofline_and_sweep_agree),  cmocka_unit_test(lessons_have_the_figures_of_sim),
+      cmocka_unit_test(standard_has_one_traffic),      cmocka_unit_test(sweep_over_gpus_agrees_with_sim),
+      cmocka_unit_test(each_gpu_has_its_own_levels),   cmocka_unit_test(gpus_that_cannot_be_swept),
+      cmocka_unit_test(a_decode_reads_the_cache_once), cmocka_unit_test(every_tensor_has_its_row)};
   return cmocka_run_group_tests_name("same_figures", tests, NULL, NULL);
 }

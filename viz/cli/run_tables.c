@@ -75,10 +75,10 @@ static TensorNames value_names(const Simulation *runs, int n, bool on_chip) {
   TensorNames all = {0};
   for (int k = 0; k < n; k++)
     for (int t = 0; t < (on_chip ? runs[k].schedule->n_values : runs[k].schedule->n_tensors); t++) {
+      const char *name = runs[k].schedule->tensors[t].text;
       bool known = false;
-      for (int before = 0; before < k; before++)
-        known |= tensor_named(runs[before].schedule, runs[k].schedule->tensors[t].text) >= 0;
-      if (!known) all.names[all.n++] = runs[k].schedule->tensors[t].text;
+      for (int before = 0; before < all.n; before++) known |= strcmp(all.names[before], name) == 0;
+      if (!known) all.names[all.n++] = name;
     }
   return all;
 }
