@@ -145,6 +145,11 @@ static Status read_sizes(Config *c) {
                              KVCACHE_MAX_HEADS, &c->heads);
   else
     config_use(k, "num_attention_heads");
+  if (status == STATUS_OK && !c->heads) { /* JetMoE: those of K and V are all that the cache needs */
+    status = config_count(k, KEYS("num_key_value_heads"), KVCACHE_MAX_HEADS, &c->heads);
+    if (c->heads)
+      config_remark(c, "no number of query heads is given: taken to be those of K and V, %" PRId64, c->heads);
+  }
   if (status == STATUS_OK && !c->heads) return REFUSE(c, "no number of heads; 'num_attention_heads' belongs there");
   return status;
 }
@@ -315,7 +320,10 @@ static Status share(Config *c) {
       c->layer[i].kind = LAYER_NONE;
       n++;
     }
-  if (n) config_remark(c, "%" PRId64 " layers use the K and V of others", n);
+  if (n)
+    config_remark(
+        c, n == 1 ? "%" PRId64 " layer uses the K and V of another" : "%" PRId64 " layers use the K and V of others",
+        n);
   return STATUS_OK;
 }
 

@@ -122,11 +122,31 @@ Status config_find_text(ConfigKeys *k) {
 
 void config_use(const ConfigKeys *k, const char *name) { json_object_set_new(k->used, name, json_true()); }
 
+/* What the root says of the text model too, where that is an object of its own; a window there is an encoder's. */
+static bool is_of_all(const char *name) {
+  static const char *const OF_ALL[] = {"torch_dtype",
+                                       "dtype",
+                                       "model_type",
+                                       "quantization_config",
+                                       "kv_cache_dtype",
+                                       "kv_cache_quant_algo",
+                                       "is_encoder_decoder",
+                                       "max_source_positions",
+                                       "max_position_embeddings",
+                                       "model_max_length",
+                                       "max_seq_len",
+                                       "max_sequence_length"};
+  for (size_t i = 0; i < sizeof OF_ALL / sizeof *OF_ALL; i++)
+    if (!strcmp(name, OF_ALL[i])) return true;
+  return false;
+}
+
 json_t *config_find(const ConfigKeys *k, const char *const *names, const char **name) {
   const json_t *const in[] = {k->inner, k->text, k->root};
   json_t *found = NULL;
   for (size_t i = 0; i < sizeof in / sizeof *in && !found; i++)
     for (const char *const *n = names; *n; n++) {
+      if (in[i] == k->root && k->text != k->root && !is_of_all(*n)) continue;
       json_t *value = in[i] ? json_object_get(in[i], *n) : NULL;
       if (!value || json_is_null(value)) continue;
       if (!found && name) *name = *n;
@@ -139,7 +159,7 @@ json_t *config_find(const ConfigKeys *k, const char *const *names, const char **
 json_t *config_get(const ConfigKeys *k, const char *name) { return config_find(k, KEYS(name), NULL); }
 
 json_t *config_list(const ConfigKeys *k, const char *name) {
-  const json_t *const in[] = {k->inner, k->text, k->root};
+  const json_t *const in[] = {k->inner, k->text};
   for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
     json_t *value = in[i] ? json_object_get(in[i], name) : NULL;
     if (!json_is_array(value)) continue;
@@ -213,7 +233,7 @@ static const char *const SAYS_ELSE[] = {
     "block_multiple", "block_dim", "block_out", "conv_dim", "mlp_only", "first_k", "num_fp", "num_full_expert",
     "conv_bias", "use_conv", "use_mem", "mem_rank", "num_mem_blocks", "adapter", "use_shared", "state_dropout",
     "index_topk", "index_n_heads", "mamba_kernels", "ignore_index", "sparse_step", "d_ff", "relative_att", "ssm_cfg",
-    "o_groups", "interpol", "mtp", "nope", NULL};
+    "dim_model_base", "limited_group", "o_groups", "interpol", "mtp", "nope", NULL};
 
 /* Whole names, where a part would say too much. */
 static const char *const SAYS_ELSE_WHOLE[] = {"is_decoder",
@@ -275,8 +295,10 @@ static bool is_whole(const char *name) {
   return false;
 }
 
-/* Switched off, or nothing: null, false, 0, "", an empty list. */
-static bool says_nothing(const json_t *value) {
+/* Switched off, or nothing: null, false, 0, "", an empty list; a factor of 1. */
+static bool says_nothing(const char *name, const json_t *value) {
+  if (json_is_number(value) && json_number_value(value) == 1 && config_word_in(name, KEYS("ratio", "factor", "scale")))
+    return true;
   if (json_is_null(value) || json_is_false(value)) return true;
   if (json_is_array(value)) return json_array_size(value) == 0;
   if (json_is_object(value)) return json_object_size(value) == 0;
@@ -286,8 +308,9 @@ static bool says_nothing(const json_t *value) {
 
 /* A name about attention, K and V or a cache is looked at more closely: fewer parts of it say something else. */
 static bool is_elsewhere(const char *name) {
-  static const char *const OF_CACHE[] = {"kv_",    "_kv",    "key_value", "cache",   "attn", "attention",
-                                         "window", "latent", "reuse",     "sliding", NULL};
+  static const char *const OF_CACHE[] = {"kv_",        "_kv",      "key_value", "cache", "attn",
+                                         "attention",  "window",   "latent",    "reuse", "sliding",
+                                         "memory_tok", "meta_tok", "sink",      NULL};
   static const char *const NOT_OF_IT[] = {
       "use_cache", "norm",   "bias",   "drop",  "init",     "mlp",     "scal",
       "dtype",     "eps",    "rope",   "proj",  "implem",   "softcap", "logit",
@@ -305,7 +328,7 @@ static int add_unused(const ConfigKeys *k, const json_t *object, char *to, size_
   const char *key;
   json_t *value;
   json_object_foreach((json_t *)object, key, value) {
-    if (json_object_get(k->used, key) || says_nothing(value) || is_elsewhere(key)) continue;
+    if (json_object_get(k->used, key) || says_nothing(key, value) || is_elsewhere(key)) continue;
     const size_t at = strlen(to);
     const Quote q = quote(key, strlen(key));
     if (at + strlen(q.text) + 8 < size)

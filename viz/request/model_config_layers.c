@@ -238,7 +238,7 @@ static Status read_unknown(Config *c, const Windows *w, bool *found) {
     else if (json_is_array(value) && json_is_integer(json_array_get(value, 0)) && sense.listed != LAYER_CROSS)
       status = read_numbers(c, key, value, sense, 0);
     else if (json_is_integer(value) && json_integer_value(value) > 1 && json_integer_value(value) <= c->layers &&
-             config_word_in(key, KEYS("every", "interval", "period", "freq")))
+             sense.listed != LAYER_CROSS && config_word_in(key, KEYS("every", "interval", "period", "freq")))
       every(c, json_integer_value(value), json_integer_value(value) - 1, sense.listed, sense.others);
     else
       continue;
@@ -257,6 +257,8 @@ static Status read_unknown(Config *c, const Windows *w, bool *found) {
 static Status read_window_list(Config *c, const char *key, const json_t *list) {
   const size_t n = json_array_size(list);
   if (n == 0) return REFUSE(c, "'%s' is an empty list", key);
+  if ((int64_t)n < c->layers)
+    config_remark(c, "'%s' has %zu entries for %" PRId64 " layers, and is taken to repeat", key, n, c->layers);
   for (int64_t i = 0; i < c->layers; i++) {
     const json_t *entry = json_array_get(list, (size_t)i % n);
     const bool none = !json_is_integer(entry) || json_integer_value(entry) <= 0;
