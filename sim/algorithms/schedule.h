@@ -33,7 +33,7 @@ typedef struct {
   uint64_t step; /* number of events already given */
   int64_t i, j;  /* present row block and column block; -1 where no loop runs over them */
   int64_t row0, row1, col0, col1;
-  int64_t split, head;   /* present split and query head, or -1 */
+  int64_t split, head;   /* present split, or -1; present query head, or 0 */
   int64_t at[DIM_COUNT]; /* iterations of the loop over each that are over */
   int64_t n[DIM_COUNT];  /* iterations it has */
   Span computed, full;   /* tiles of the inner loop, for the present outer block */

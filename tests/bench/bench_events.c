@@ -38,6 +38,10 @@ static double plain_loop_s(const Plan *plan, Traffic *traffic) {
               {EVENT_RESCALE, TENSOR_O}, {EVENT_LOAD, TENSOR_V},    {EVENT_ACCUMULATE, TENSOR_O}};
   const uint64_t tile_bytes = (uint64_t)(plan->tiling.B_r * plan->shape.d * plan->element_bytes);
   const uint64_t flops = 2 * (uint64_t)(plan->tiling.B_r * plan->tiling.B_c * plan->shape.d);
+  const Schedule *fa2 = schedule_find("fa2");
+  uint8_t ops[9], n_ops = 0; /* Q, the six of a tile, the division, O */
+  for (int op = 0; op < fa2->n_ops && n_ops < 9; op++)
+    if (fa2->ops[op].kind == OP_EVENT && fa2->ops[op].event != EVENT_MASK) ops[n_ops++] = (uint8_t)op;
   const double start = now_s();
   Event e = {.kind = EVENT_LOAD};
   for (e.i = 0; e.i < plan->T_r; e.i++) {
@@ -49,6 +53,7 @@ static double plain_loop_s(const Plan *plan, Traffic *traffic) {
     for (int k = 0; k < 3; k++) {
       e.kind = edge[k].kind;
       e.tensor = edge[k].tensor;
+      e.op = ops[k ? 6 + k : 0];
       e.bytes = k == 1 ? 0 : tile_bytes;
       e.flops = 0;
       traffic_add(traffic, fa2, &e);
@@ -59,6 +64,7 @@ static double plain_loop_s(const Plan *plan, Traffic *traffic) {
       for (int k = 0; k < 6; k++) {
         e.kind = TILE[k].kind;
         e.tensor = TILE[k].tensor;
+        e.op = ops[1 + k];
         e.bytes = TILE[k].kind == EVENT_LOAD ? tile_bytes : 0;
         e.flops = TILE[k].kind == EVENT_PRODUCT || TILE[k].kind == EVENT_ACCUMULATE ? flops : 0;
         e.step++;

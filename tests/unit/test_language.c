@@ -10,6 +10,7 @@
 
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/walk/place.h"
+#include "sim/numbers/program_check.h"
 #include "tests/support/own_programs.h"
 #include "tests/support/rand.h"
 
@@ -47,7 +48,57 @@ static const struct {
     {HEAD "  for every row block i\n    for every split s\n      for each column block j of i\n        load K_j\n",
      "mine.walk:5: a masked loop inside the loop over split s walks all keys"},
     {HEAD "\tfor every row block i\n", "mine.walk:3: a tab; indent with spaces"},
+    {HEAD "  for every row block i\n    load K_0\n", "mine.walk:4: a subscript is i, j, s or h"},
+    {HEAD "  load Q_i\n", "mine.walk:3: 'load' stands inside a loop over blocks"},
+    {HEAD "  H = 0; G = H\n", "mine.walk:3: outside loops names are set to numbers alone, such as H = 0"},
+    {HEAD "  for every row block i\n    add O_i = 1\n",
+     "mine.walk:4: 'O_i' is added to, but no kernel above has set it; 'store O_i = 0' in one"},
+    {HEAD "  for every row block i\n    store x_i = 0\n    store O_i = 0\n",
+     "mine.walk:4: 'x_i' is only ever set to numbers, so its shape is not known; declare it: 'tensor x_i: B_r x 1'"},
+    {HEAD "  for every row block i\n    store O_i = 0 when 1 > 0\n",
+     "mine.walk:4: a condition here is lse, splits > 1 or splits = 1, joined by and; what moves never depends on values"},
+    {HEAD "  for every row block i\n    load Q_i\n    m = row max of Q_i when row sum of Q_i > 0\n",
+     "mine.walk:5: 'm' has no value in the rows that 'when' leaves out; set it above this line"},
+    {HEAD "  for every row block i\n    load Q_i\n    m = 0\n    m = 1 when Q_i > 0\n",
+     "mine.walk:6: 'when' chooses rows; the comparison is B_r x d and should have one column"},
+    {HEAD "  for every row block i with split s\n", "mine.walk:3: 'row block i with column block j' is the diagonal"},
+    {"algorithm mine\ninput Q_i\n", "mine.walk:2: an input has a shape, 'input Q_i: B_r x d', or a formula"},
+    {"algorithm mine\ninput Q: B_r x d\n", "mine.walk:2: 'Q' is B_r x d; write its block: Q_i"},
+    {"algorithm mine\ninput Q_i: B_r x c\n", "mine.walk:2: a shape is two of B_r, B_c, d, d_v, 1 or a size"},
+    {"algorithm mine\ninput Q_i: B_r x d bf16\n", "mine.walk:2: 'bf16' is too much here; a declaration is"},
+    {"algorithm mine\ninput Q_i: B_r x d\noutput O_i = K Q\n",
+     "mine.walk:3: 'K' is no input declared above; a formula is over inputs"},
+    {"algorithm mine\ninput Q_i: B_r x d\noutput O_i = attention(Q, Q, Q)\n",
+     "mine.walk:3: attention takes B_r x d, B_c x d, B_c x d_v; these are B_r x d, B_r x d, B_r x d"},
+    {"algorithm mine\nsize d = 3\n", "mine.walk:2: 'size c = 16' names a side"},
+    {"algorithm mine\ninput Q_i: B_r x d\noutput O_i\nkernel k\n  for every row block i\n    load Q_i\n",
+     "mine.walk:7: the program never stores O_i, an output; 'store O_i'"},
 };
+
+/* A size of one's own, a state of d x c in HBM, a formula of one's own: by hand, N = 6 in blocks of 2 and 3, d = 4. */
+static const char STATES[] =
+    "algorithm states\nsize c = 5\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput W_j: B_c x c\n"
+    "output O_i = Q (K^T W)\nkernel make\n  H = 0\n  for each column block j\n    load K_j, W_j\n"
+    "    H += K_j^T W_j\n    store H\nkernel use\n  for every row block i\n    load Q_i\n"
+    "    load H\n    store O_i = Q_i H\n";
+
+static void sizes_and_states_of_ones_own(void **state) {
+  (void)state;
+  Program *p = own_program(STATES);
+  Plan plan;
+  Traffic t;
+  bool overflow = false;
+  const Shape shape = {.N_q = 6, .d = 4, .dtype = DTYPE_FP16};
+  assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 2, .B_c = 3, .n_splits = 1}, NULL), STATUS_OK);
+  schedule_traffic(p, &plan, &t, &overflow);
+  assert_int_equal(t.steps, 2 * 4 + 3 * 3);
+  assert_int_equal(traffic_read_bytes(&t, &overflow), 2 * (6 * 4 + 6 * 4 + 6 * 5 + 3 * 4 * 5));
+  assert_int_equal(traffic_write_bytes(&t, &overflow), 2 * (2 * 4 * 5 + 6 * 5));
+  assert_int_equal(t.flops, 2 * (4 * 6 * 5) + 2 * (6 * 4 * 5));
+  const ProgramVerdict v = program_verdict(p, NULL);
+  if (!v.is_right) fail_msg("%s", v.text);
+  free(p);
+}
 
 static void refused_with_file_and_line(void **state) {
   (void)state;
@@ -118,6 +169,7 @@ static void its_prefixes_are_its_events(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refused_with_file_and_line),
+      cmocka_unit_test(sizes_and_states_of_ones_own),
       cmocka_unit_test(a_program_of_ones_own_moves_what_it_says),
       cmocka_unit_test(its_prefixes_are_its_events),
   };

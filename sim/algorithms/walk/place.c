@@ -200,7 +200,7 @@ int64_t place_n_ctas(const Schedule *s, const Plan *plan, int pass) {
 PlaceSteps place_cta(const Schedule *s, const Plan *plan, int pass, int64_t n) {
   int loops[PROGRAM_DEPTH_MAX];
   const int n_loops = cta_loops(s, pass, loops), first = first_op_of(s, pass);
-  Cursor c = {.begun = true, .i = -1, .j = -1, .split = -1, .head = -1};
+  Cursor c = {.begun = true, .i = -1, .j = -1, .split = -1};
   if (n_loops == 0) {
     const int end = s->whole_head ? s->n_ops - 1 : s->ops[first].end + 1;
     return (PlaceSteps){step_at(s, plan, c, first), step_at(s, plan, c, end)};

@@ -28,7 +28,7 @@ void walk_leave_blocks(Cursor *c, Dim dim) {
     c->j = -1;
     c->col0 = c->col1 = 0;
   } else {
-    *(dim == DIM_S ? &c->split : &c->head) = -1;
+    *(dim == DIM_S ? &c->split : &c->head) = dim == DIM_S ? -1 : 0;
     return;
   }
   c->tile = TILE_FULL;
@@ -62,8 +62,13 @@ static inline TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index)
   return index >= c->full.begin && index < c->full.end ? TILE_FULL : TILE_PARTIAL;
 }
 
-/* Row block and column block `index`; what the mask hides of their tile is computed, then masked. */
-static void set_diagonal(const Plan *plan, Cursor *c, int64_t index) {
+/* A split or a head; or along the diagonal row block and column block `index`, where what the mask hides of their tile is
+ * computed, then masked. */
+static __attribute__((noinline)) void set_other(const Plan *plan, const ProgramOp *loop, Cursor *c, int64_t index) {
+  if (loop->dim > DIM_J) {
+    *(loop->dim == DIM_S ? &c->split : &c->head) = index;
+    return;
+  }
   c->i = c->j = index;
   c->row0 = index * plan->tiling.B_r;
   c->row1 = min64(c->row0 + plan->tiling.B_r, plan->shape.N_q);
@@ -77,12 +82,8 @@ static inline __attribute__((always_inline)) void set_block(const Plan *plan, co
   const Tiling *t = &plan->tiling;
   int64_t index = c->at[loop->dim];
   if (schedule_backwards(plan, loop)) index = c->n[loop->dim] - 1 - index;
-  if (loop->dim > DIM_J) {
-    *(loop->dim == DIM_S ? &c->split : &c->head) = index;
-    return;
-  }
-  if (loop->diagonal) {
-    set_diagonal(plan, c, index);
+  if (loop->dim > DIM_J || loop->diagonal) {
+    set_other(plan, loop, c, index);
     return;
   }
   if (loop->dim == DIM_I) {
@@ -131,14 +132,18 @@ static inline bool happens(const Schedule *s, const Plan *plan, const ProgramOp 
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */
 
+/* Of a tile with sides of the program's own, or with neither rows nor columns. */
+static __attribute__((noinline)) uint64_t other_width(const Schedule *s, const Plan *plan, const ProgramOp *op) {
+  return (uint64_t)(schedule_side(s, plan, op->width) * schedule_side(s, plan, op->height));
+}
+
 static inline uint64_t bytes_of(const Schedule *s, const Plan *plan, const ProgramOp *op, const Cursor *c) {
-  const uint64_t element = op->fixed_bytes ? op->fixed_bytes : (uint64_t)plan_element(plan, op->tensor);
+  const uint64_t element = op->fixed_bytes ? op->fixed_bytes : (uint64_t)plan->element_bytes;
   const uint64_t rows = op->rows ? (uint64_t)(c->row1 - c->row0) : 1,
                  cols = op->cols ? (uint64_t)(c->col1 - c->col0) : 1;
   const uint64_t bytes = element * rows * cols;
-  if (op->width == SIDE_D && !op->height) return bytes * (uint64_t)plan->shape.d;
-  if (!op->width) return bytes;
-  return bytes * (uint64_t)(schedule_side(s, plan, op->width) * schedule_side(s, plan, op->height));
+  if (op->height || op->width >= SIDE_OWN) return bytes * other_width(s, plan, op);
+  return !op->width ? bytes : bytes * (uint64_t)(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d);
 }
 
 /* Of products that are not rows x columns x d or d_v. */
@@ -163,8 +168,9 @@ static inline uint64_t flops_of(const Plan *plan, const ProgramOp *op, const Cur
          (op->products_d * (uint64_t)plan->shape.d + op->products_dv * (uint64_t)plan->shape.d_v);
 }
 
-static inline void emit(const Schedule *restrict s, const Plan *restrict plan, Cursor *restrict c,
-                        const ProgramOp *restrict op, Event *restrict event) {
+static inline __attribute__((always_inline)) void emit(const Schedule *restrict s, const Plan *restrict plan,
+                                                       Cursor *restrict c, const ProgramOp *restrict op,
+                                                       Event *restrict event) {
   event->kind = op->event;
   event->tensor = op->tensor;
   event->tile = c->tile;
@@ -179,9 +185,11 @@ static inline void emit(const Schedule *restrict s, const Plan *restrict plan, C
   event->row1 = c->row1;
   event->col0 = c->col0;
   event->col1 = c->col1;
-  event->head = max64(c->head, 0);
+  event->head = c->head;
   event->bytes = op->moves ? bytes_of(s, plan, op, c) : 0;
-  event->flops = op->products_d | op->products_dv ? flops_of(plan, op, c) : 0;
+  event->flops = 0;
+  if (!(op->products_d | op->products_dv | op->n_products)) return;
+  event->flops = flops_of(plan, op, c);
   if (op->n_products) event->flops += other_flops(s, plan, op, c);
 }
 
