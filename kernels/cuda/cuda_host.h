@@ -4,7 +4,18 @@
 typedef int cudaError_t;
 typedef struct tw_stream *cudaStream_t;
 typedef struct tw_event *cudaEvent_t;
-enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
+enum {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorUnknown = 30,
+  cudaErrorNotReady = 600
+};
+#define cudaStreamLegacy    ((cudaStream_t)1)
+#define cudaStreamPerThread ((cudaStream_t)2)
+enum { cudaStreamDefault, cudaStreamNonBlocking, cudaEventDefault = 0, cudaEventBlockingSync, cudaEventDisableTiming };
+enum { cudaHostAllocDefault, cudaHostAllocPortable, cudaHostAllocMapped, cudaMemAttachGlobal = 1 };
+enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost,
   cudaMemcpyHostToDevice,
@@ -81,5 +92,33 @@ TW_HOST(cudaOccupancyMaxPotentialBlockSize)
 TW_HOST(cudaLaunchCooperativeKernel)
 TW_HOST(cudaProfilerStart)
 TW_HOST(cudaProfilerStop)
+TW_HOST(cudaEventQuery)
+TW_HOST(cudaStreamQuery)
+TW_HOST(cudaStreamWaitEvent)
+TW_HOST(cudaStreamCreateWithFlags)
+TW_HOST(cudaStreamCreateWithPriority)
+TW_HOST(cudaEventCreateWithFlags)
+TW_HOST(cudaMemcpy2DAsync)
+TW_HOST(cudaMemcpyPeer)
+TW_HOST(cudaMemset2D)
+TW_HOST(cudaMallocPitch)
+TW_HOST(cudaGetSymbolAddress)
+TW_HOST(cudaThreadSynchronize)
+TW_HOST(cudaDeviceGetStreamPriorityRange)
+TW_HOST(cudaDeviceGetLimit)
+TW_HOST(cudaDriverGetVersion)
+TW_HOST(cudaRuntimeGetVersion)
+TW_HOST(cudaHostUnregister)
+TW_HOST(cudaHostGetDevicePointer)
+TW_HOST(cudaMemPrefetchAsync)
+TW_HOST(cudaMemAdvise)
+TW_HOST(cudaPointerGetAttributes)
+TW_HOST(cudaLaunchKernelExC)
+TW_HOST(cudaStreamBeginCapture)
+TW_HOST(cudaStreamEndCapture)
+TW_HOST(cudaGraphInstantiate)
+TW_HOST(cudaGraphLaunch)
+TW_HOST(cudaDeviceSetCacheConfig)
+TW_HOST(cudaDeviceSetSharedMemConfig)
 static inline const char *cudaGetErrorString(cudaError_t) { return ""; }
 static inline const char *cudaGetErrorName(cudaError_t) { return ""; }

@@ -1,0 +1,350 @@
+/* Order: which accesses come before which. Barriers join the vector clocks of the warps that meet; a warp's own clock
+ * goes up at each. Two accesses of one block are ordered when a chain of barriers leads from one to the other. Blocks
+ * are not ordered at all, until one has read what an atomic of another wrote. */
+#include "kernels/ptx/ptx_shadow_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- sentences --- */
+
+int32_t shadow_line(const PtxShadow *s, int32_t pc) {
+  if (pc < 0) return 0;
+  const PtxInstruction i = ptx_instruction(s->kernel, pc);
+  return i.line ? i.line : i.ptx_line;
+}
+
+ShadowName shadow_thread(const PtxShadow *s, int32_t thread) {
+  ShadowName name;
+  const int32_t *b = s->launch->block, x = b[0] > 0 ? b[0] : 1, y = b[1] > 0 ? b[1] : 1;
+  if (b[2] > 1)
+    snprintf(name.text, sizeof name.text, "thread (%d, %d, %d)", thread % x, thread / x % y, thread / x / y);
+  else if (y > 1)
+    snprintf(name.text, sizeof name.text, "thread (%d, %d)", thread % x, thread / x);
+  else
+    snprintf(name.text, sizeof name.text, "thread %d", thread);
+  return name;
+}
+
+ShadowName shadow_block_name(const PtxShadow *s, int64_t block) {
+  ShadowName name;
+  const int32_t *g = s->launch->grid;
+  const int64_t x = g[0] > 0 ? g[0] : 1, y = g[1] > 0 ? g[1] : 1;
+  if (g[2] > 1)
+    snprintf(name.text, sizeof name.text, "block (%" PRId64 ", %" PRId64 ", %" PRId64 ")", block % x, block / x % y,
+             block / x / y);
+  else if (y > 1)
+    snprintf(name.text, sizeof name.text, "block (%" PRId64 ", %" PRId64 ")", block % x, block / x);
+  else
+    snprintf(name.text, sizeof name.text, "block %" PRId64, block);
+  return name;
+}
+
+PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other_pc) {
+  const int32_t line = shadow_line(s, pc), other = shadow_line(s, other_pc);
+  for (int32_t f = 0; f < s->n_faults; f++) {
+    PtxFault *known = &s->faults[f];
+    if (strcmp(known->kind, kind) == 0 && shadow_line(s, known->pc) == line &&
+        shadow_line(s, known->other_pc) == other) {
+      known->count++;
+      return NULL;
+    }
+  }
+  if (s->n_faults == PTX_MAX_FAULTS) return NULL;
+  PtxFault *fault = &s->faults[s->n_faults++];
+  *fault = (PtxFault){.kind = kind, .pc = pc, .other_pc = other_pc, .count = 1};
+  return fault;
+}
+
+/* --- regions and blocks --- */
+
+bool shadow_region_cells(PtxShadow *s, ShadowRegion *region) {
+  region->n_cells = (region->n_bytes + s->granule - 1) / s->granule;
+  const int64_t bytes = (region->n_cells + 1) * (int64_t)sizeof *region->cells;
+  if (region->n_bytes > SHADOW_MAX_BYTES || s->bytes + bytes > SHADOW_MAX_BYTES) return false;
+  region->cells = calloc((size_t)region->n_cells + 1, sizeof *region->cells);
+  if (!region->cells) return false;
+  s->bytes += bytes;
+  return true;
+}
+
+static bool add_region(PtxShadow *s, ShadowRegion region) {
+  ShadowRegion *more = realloc(s->regions, (size_t)(s->n_regions + 1) * sizeof *more);
+  if (!more) return false;
+  s->regions = more;
+  if (!shadow_region_cells(s, &region)) return false;
+  for (int64_t c = 0; region.uninitialised && c < region.n_cells; c++) region.cells[c].writer.flags = CELL_UNWRITTEN;
+  int32_t k = s->n_regions++;
+  for (; k > 0 && s->regions[k - 1].address > region.address; k--) s->regions[k] = s->regions[k - 1];
+  s->regions[k] = region;
+  return true;
+}
+
+void ptx_shadow_range(PtxShadow *s, uint64_t address, int64_t n_bytes, const void *memory, const char *name) {
+  if (!add_region(
+          s, (ShadowRegion){.address = address, .n_bytes = n_bytes, .memory = memory, .name = name, .argument = -1}))
+    s->trouble = true;
+}
+
+/* Volatile, acquire and release accesses are meant to meet others. */
+static bool is_sync_word(const char *text) {
+  return text && (strstr(text, ".volatile") || strstr(text, ".acquire") || strstr(text, ".release") ||
+                  strstr(text, ".relaxed"));
+}
+
+PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int64_t shared_bytes,
+                          int32_t granule_bytes) {
+  PtxShadow *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->kernel = kernel, s->launch = launch, s->shared_bytes = shared_bytes;
+  s->shift = granule_bytes >= 4 ? 2 : granule_bytes >= 2 ? 1 : 0;
+  s->granule = 1 << s->shift;
+  s->sync = calloc((size_t)ptx_n_instructions(kernel) + 1, 1);
+  if (!s->sync) {
+    free(s);
+    return NULL;
+  }
+  for (int pc = 0; pc < ptx_n_instructions(kernel); pc++)
+    s->sync[pc] = is_sync_word(ptx_instruction(kernel, pc).text) ? SYNC_VOLATILE : SYNC_NONE;
+  s->n_threads = 1;
+  for (int k = 0; k < 3; k++) s->n_threads *= launch->block[k] > 0 ? launch->block[k] : 1;
+  s->n_warps = (s->n_threads + 31) / 32;
+  for (int32_t a = 0; a < launch->n_arguments; a++) {
+    const PtxArgument *argument = &launch->arguments[a];
+    if (argument->kind != PTX_BUFFER) continue;
+    if (!add_region(s, (ShadowRegion){.address = ptx_buffer_address(launch, a),
+                                      .n_bytes = argument->n_bytes,
+                                      .memory = argument->bytes,
+                                      .name = argument->name,
+                                      .argument = a,
+                                      .read_only = argument->read_only,
+                                      .uninitialised = argument->uninitialised})) {
+      ptx_shadow_free(s);
+      return NULL;
+    }
+  }
+  return s;
+}
+
+static void block_free(ShadowBlock *b) {
+  if (!b) return;
+  free(b->shared.cells);
+  free(b->copies);
+  free(b->signals);
+  free(b);
+}
+
+void ptx_shadow_free(PtxShadow *s) {
+  if (!s) return;
+  for (int32_t k = 0; k < s->n_regions; k++) free(s->regions[k].cells);
+  for (int32_t k = 0; k < s->n_blocks; k++) block_free(s->blocks[k]);
+  free(s->sync);
+  free(s->regions);
+  free(s->blocks);
+  free(s);
+}
+
+bool ptx_shadow_trouble(const PtxShadow *s) { return s->trouble; }
+
+static ShadowBlock *block_new(PtxShadow *s) {
+  ShadowBlock **more = realloc(s->blocks, (size_t)(s->n_blocks + 1) * sizeof *more);
+  if (!more) return NULL;
+  s->blocks = more;
+  ShadowBlock *b = calloc(1, sizeof *b);
+  if (!b) return NULL;
+  b->shared = (ShadowRegion){.n_bytes = s->shared_bytes, .argument = -1};
+  if (!shadow_region_cells(s, &b->shared)) {
+    free(b);
+    return NULL;
+  }
+  s->blocks[s->n_blocks++] = b;
+  return b;
+}
+
+void ptx_shadow_block_begin(PtxShadow *s, int64_t block) {
+  ShadowBlock *b = NULL;
+  for (int32_t k = 0; k < s->n_blocks && !b; k++)
+    if (s->blocks[k]->block < 0 || s->blocks[k]->n_exited >= s->n_threads) b = s->blocks[k], s->last_block = k;
+  if (!b) b = block_new(s), s->last_block = s->n_blocks - 1;
+  if (!b) {
+    s->trouble = true;
+    return;
+  }
+  b->block = block;
+  b->synced = false;
+  b->n_exited = 0, b->n_copies = 0, b->n_signals = 0;
+  memset(b->exited, 0, sizeof b->exited);
+  memset(b->group, 0, sizeof b->group);
+  memset(b->clocks, 0, sizeof b->clocks);
+  memset(b->first, 0, sizeof b->first);
+  for (int64_t c = 0; c < b->shared.n_cells; c++) b->shared.cells[c] = (ShadowCell){.writer.flags = CELL_UNWRITTEN};
+  for (int i = 0; i < SHADOW_BARRIERS; i++) b->first[i].pc = -1;
+}
+
+ShadowBlock *shadow_block(PtxShadow *s, int64_t block) {
+  if (s->last_block >= 0 && s->last_block < s->n_blocks && s->blocks[s->last_block]->block == block)
+    return s->blocks[s->last_block];
+  for (int32_t k = 0; k < s->n_blocks; k++)
+    if (s->blocks[k]->block == block) {
+      s->last_block = k;
+      return s->blocks[k];
+    }
+  return NULL;
+}
+
+/* --- orders --- */
+
+void shadow_join(uint32_t to[SHADOW_WARPS], const uint32_t from[SHADOW_WARPS]) {
+  for (int w = 0; w < SHADOW_WARPS; w++)
+    if (to[w] < from[w]) to[w] = from[w];
+}
+
+void ptx_shadow_barrier(PtxShadow *s, int64_t block, int32_t id, const uint32_t threads[32]) {
+  ShadowBlock *b = shadow_block(s, block);
+  uint32_t joined[SHADOW_WARPS] = {0};
+  if (!b) return;
+  for (int w = 0; w < SHADOW_WARPS; w++)
+    if (threads[w]) {
+      b->clocks[w][w]++;
+      shadow_join(joined, b->clocks[w]);
+    }
+  for (int w = 0; w < SHADOW_WARPS; w++)
+    if (threads[w]) shadow_join(b->clocks[w], joined);
+  if (id >= 0 && id < SHADOW_BARRIERS) {
+    b->first[id].pc = -1;
+    memset(b->first[id].waiting, 0, sizeof b->first[id].waiting);
+  }
+}
+
+static int first_bit(uint32_t mask) { return __builtin_ctz(mask); }
+
+static void ended_without(PtxShadow *s, int32_t pc, int32_t thread) {
+  PtxFault *fault = shadow_fault(s, "barrier", pc, -1);
+  if (fault)
+    snprintf(fault->message, sizeof fault->message,
+             "line %d: %s ended without this barrier, at which others of its warp wait", shadow_line(s, pc),
+             shadow_thread(s, thread).text);
+}
+
+void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask) {
+  ShadowBlock *b = shadow_block(s, block);
+  if (!b || id < 0 || id >= SHADOW_BARRIERS || !mask) return;
+  const int32_t thread = 32 * warp + first_bit(mask);
+  /* Only of barrier 0: others join some threads with others by design. */
+  if (b->first[id].pc < 0) {
+    b->first[id].pc = pc, b->first[id].thread = thread;
+  } else if (id == 0 && shadow_line(s, b->first[id].pc) != shadow_line(s, pc)) {
+    PtxFault *fault = shadow_fault(s, "barrier", pc, b->first[id].pc);
+    if (fault)
+      snprintf(fault->message, sizeof fault->message,
+               "line %d: threads of one block meet at different barriers: %s here, %s at line %d", shadow_line(s, pc),
+               shadow_thread(s, thread).text, shadow_thread(s, b->first[id].thread).text,
+               shadow_line(s, b->first[id].pc));
+  }
+  b->first[id].waiting[warp] |= mask;
+  if (id == 0 && b->exited[warp]) ended_without(s, pc, 32 * warp + first_bit(b->exited[warp]));
+}
+
+void ptx_shadow_exit(PtxShadow *s, int64_t block, int32_t warp, uint32_t mask) {
+  ShadowBlock *b = shadow_block(s, block);
+  if (!b || !mask) return;
+  if (b->first[0].pc >= 0 && (b->first[0].waiting[warp] & ~mask))
+    ended_without(s, b->first[0].pc, 32 * warp + first_bit(mask));
+  b->n_exited += __builtin_popcount(mask & ~b->exited[warp]);
+  b->exited[warp] |= mask;
+}
+
+static ShadowSignal *signal_at(PtxShadow *s, ShadowBlock *b, uint64_t offset, bool make) {
+  for (int32_t k = 0; k < b->n_signals; k++)
+    if (b->signals[k].offset == offset) return &b->signals[k];
+  if (!make) return NULL;
+  if (b->n_signals == b->signals_capacity) {
+    const int32_t capacity = b->signals_capacity ? 2 * b->signals_capacity : 16;
+    ShadowSignal *more = capacity > 4096 ? NULL : realloc(b->signals, (size_t)capacity * sizeof *more);
+    if (!more) {
+      s->trouble = true;
+      return NULL;
+    }
+    b->signals = more, b->signals_capacity = capacity;
+  }
+  ShadowSignal *signal = &b->signals[b->n_signals++];
+  *signal = (ShadowSignal){.offset = offset};
+  return signal;
+}
+
+void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset) {
+  ShadowSignal *signal = signal_at(s, b, offset, true);
+  if (!signal) return;
+  shadow_join(signal->clocks, b->clocks[warp]);
+  if (signal->clocks[warp] <= b->clocks[warp][warp]) signal->clocks[warp] = b->clocks[warp][warp] + 1;
+}
+
+void ptx_shadow_release(PtxShadow *s, int64_t block, int32_t warp, uint64_t offset) {
+  ShadowBlock *b = shadow_block(s, block);
+  if (!b) return;
+  shadow_release(s, b, warp, offset);
+  b->clocks[warp][warp]++; /* what follows is not released */
+}
+
+void ptx_shadow_acquire(PtxShadow *s, int64_t block, int32_t warp, uint64_t offset) {
+  ShadowBlock *b = shadow_block(s, block);
+  const ShadowSignal *signal = b ? signal_at(s, b, offset, false) : NULL;
+  if (!signal) return;
+  const uint32_t own = b->clocks[warp][warp];
+  shadow_join(b->clocks[warp], signal->clocks);
+  b->clocks[warp][warp] = own; /* no barrier among its lanes */
+}
+
+/* --- copies --- */
+
+void ptx_shadow_commit(PtxShadow *s, int64_t block, int32_t warp, uint32_t mask) {
+  ShadowBlock *b = shadow_block(s, block);
+  for (; b && mask; mask &= mask - 1) b->group[32 * warp + first_bit(mask)]++;
+}
+
+void ptx_shadow_wait(PtxShadow *s, int64_t block, int32_t warp, uint32_t mask, int32_t groups_left) {
+  ShadowBlock *b = shadow_block(s, block);
+  int64_t kept = 0;
+  for (int64_t k = 0; b && k < b->n_copies; k++) {
+    const ShadowCopy copy = b->copies[k];
+    const bool mine = copy.thread / 32 == warp && (mask >> copy.thread % 32 & 1);
+    if (!mine || copy.group >= b->group[copy.thread] - groups_left) {
+      b->copies[kept++] = copy;
+      continue;
+    }
+    for (int64_t c = copy.first; c < copy.first + copy.n && c < b->shared.n_cells; c++) {
+      ShadowMark *w = &b->shared.cells[c].writer;
+      if (w->thread != copy.thread) continue; /* written over since */
+      w->flags &= (uint8_t)~CELL_IN_FLIGHT;
+      w->clock = b->clocks[warp][warp] + 1; /* it arrives now: others need a barrier from here on */
+    }
+  }
+  if (b) b->n_copies = kept;
+}
+
+/* --- registers, and the report --- */
+
+void ptx_shadow_register(PtxShadow *s, int32_t pc, int64_t block, int32_t warp, uint32_t mask, const char *name) {
+  PtxFault *fault = mask ? shadow_fault(s, "uninitialised", pc, -1) : NULL;
+  if (fault)
+    snprintf(fault->message, sizeof fault->message,
+             "line %d: %s of %s uses a variable that nothing was assigned to (register %.40s)", shadow_line(s, pc),
+             shadow_thread(s, 32 * warp + first_bit(mask)).text, shadow_block_name(s, block).text, name);
+}
+
+static int rank(const char *kind) {
+  static const char *const ORDER[] = {"out of bounds", "barrier",       "race",
+                                      "in flight",     "uninitialised", "relies on lockstep"};
+  int k = 0;
+  while (k < 5 && strcmp(kind, ORDER[k]) != 0) k++;
+  return k;
+}
+
+void ptx_shadow_report(const PtxShadow *s, PtxResult *result) {
+  result->n_faults = 0;
+  for (int k = 0; k < 6; k++)
+    for (int32_t f = 0; f < s->n_faults; f++)
+      if (rank(s->faults[f].kind) == k) result->faults[result->n_faults++] = s->faults[f];
+}

@@ -1,0 +1,338 @@
+/* Who touched what: each granule's last writer and readers, and what is wrong with the access at hand. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/ptx/ptx_shadow_private.h"
+
+/* The access at hand, of one lane. */
+typedef struct {
+  PtxShadow *s;
+  ShadowBlock *b;
+  const PtxAccess *a;
+  const ShadowRegion *region;
+  int64_t offset; /* of the granule in the region */
+  int32_t thread;
+  uint8_t sync; /* atomic or volatile: no race with others of its kind */
+} Touch;
+
+static const char *verb(const Touch *t) {
+  switch (t->a->kind) {
+  case PTX_STORE: return "writes";
+  case PTX_ATOMIC: return "updates";
+  case PTX_COPY_WRITE: return "copies to";
+  default: return "reads";
+  }
+}
+
+static void place(const Touch *t, char *to, size_t size) {
+  if (t->a->space == PTX_SPACE_SHARED)
+    snprintf(to, size, "shared memory at byte %" PRId64, t->offset);
+  else if (t->region->name)
+    snprintf(to, size, "%.50s at byte %" PRId64, t->region->name, t->offset);
+  else
+    snprintf(to, size, "argument %d at byte %" PRId64, t->region->argument, t->offset);
+}
+
+/* --- outside --- */
+
+/* The region that an address is nearest to. */
+static const ShadowRegion *nearest(const PtxShadow *s, uint64_t address, int64_t *past) {
+  const ShadowRegion *best = NULL;
+  uint64_t distance = UINT64_MAX;
+  for (int32_t k = 0; k < s->n_regions; k++) {
+    const ShadowRegion *r = &s->regions[k];
+    const uint64_t end = r->address + (uint64_t)r->n_bytes,
+                   d = address >= r->address ? address >= end ? address - end : 0 : r->address - address;
+    if (d < distance) {
+      best = r, distance = d;
+      *past = address >= r->address ? (int64_t)(address - end) : -(int64_t)d;
+    }
+  }
+  return distance < (uint64_t)1 << 40 ? best : NULL;
+}
+
+static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
+  static const char *const DOES[] = {"loads", "stores", "updates", "copies", "copies"};
+  PtxFault *fault = shadow_fault(s, "out of bounds", a->pc, -1);
+  if (!fault) return;
+  char name[80] = "shared memory";
+  int64_t past = (int64_t)a->address[lane] - s->shared_bytes;
+  if (a->space == PTX_SPACE_GLOBAL) {
+    const ShadowRegion *r = nearest(s, a->address[lane], &past);
+    if (!r)
+      name[0] = '\0';
+    else if (r->name)
+      snprintf(name, sizeof name, "%.70s", r->name);
+    else
+      snprintf(name, sizeof name, "argument %d", r->argument);
+  }
+  char where[200];
+  snprintf(where, sizeof where, "line %d: %s of %s %s %d bytes", shadow_line(s, a->pc),
+           shadow_thread(s, 32 * a->warp + lane).text, shadow_block_name(s, a->block).text, DOES[a->kind], a->bytes);
+  if (!*name)
+    snprintf(fault->message, sizeof fault->message, "%s at address 0x%" PRIx64 ", far from every argument", where,
+             a->address[lane]);
+  else if (past < 0 && past > -a->bytes)
+    snprintf(fault->message, sizeof fault->message, "%s across the end of %s", where, name);
+  else if (past < 0)
+    snprintf(fault->message, sizeof fault->message, "%s that begin %" PRId64 " bytes before %s", where, -past, name);
+  else
+    snprintf(fault->message, sizeof fault->message, "%s, %" PRId64 " bytes past the end of %s", where, past, name);
+}
+
+static void read_only(const Touch *t) {
+  PtxFault *fault = shadow_fault(t->s, "out of bounds", t->a->pc, -1);
+  char where[90];
+  place(t, where, sizeof where);
+  if (fault)
+    snprintf(fault->message, sizeof fault->message, "line %d: %s of %s %s %s, which is const",
+             shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text,
+             shadow_block_name(t->s, t->a->block).text, verb(t), where);
+}
+
+/* --- order --- */
+
+typedef enum { ORDERED, LOCKSTEP, UNORDERED, OTHER_BLOCK } Order;
+
+static Order order_of(const Touch *t, const ShadowMark *m) {
+  if (t->a->space == PTX_SPACE_GLOBAL && m->block != (int32_t)t->a->block) return t->b->synced ? ORDERED : OTHER_BLOCK;
+  if (m->thread == t->thread && !(m->flags & READ_BY_MANY)) return ORDERED;
+  const int32_t mine = t->a->warp, its = m->thread / 32;
+  if (t->b->clocks[mine][its] >= m->clock) return ORDERED;
+  return its == mine ? LOCKSTEP : UNORDERED;
+}
+
+static void race(const Touch *t, const ShadowMark *m, bool it_wrote, Order order) {
+  const PtxShadow *s = t->s;
+  const int32_t other = m->pc1 - 1;
+  PtxFault *fault = shadow_fault(t->s, order == LOCKSTEP ? "relies on lockstep" : "race", t->a->pc, other);
+  char where[90];
+  if (!fault) return;
+  place(t, where, sizeof where);
+  const int32_t line = shadow_line(s, t->a->pc), other_line = shadow_line(s, other);
+  const char *did = m->sync == SYNC_ATOMIC ? "updated" : it_wrote ? "wrote" : "read";
+  if (order == OTHER_BLOCK)
+    snprintf(fault->message, sizeof fault->message,
+             "line %d: %.40s %s %s, which %.40s of %.40s %s at line %d; blocks are in no order", line,
+             shadow_block_name(s, t->a->block).text, verb(t), where, shadow_thread(s, m->thread).text,
+             shadow_block_name(s, m->block).text, did, other_line);
+  else if (order == LOCKSTEP && other == t->a->pc && it_wrote)
+    snprintf(fault->message, sizeof fault->message,
+             "line %d: %s and %s of one warp store different values to %s at once", line,
+             shadow_thread(s, m->thread).text, shadow_thread(s, t->thread).text, where);
+  else if (order == LOCKSTEP)
+    snprintf(fault->message, sizeof fault->message,
+             "line %d: %s %s %s, which %s of the same warp %s at line %d with no __syncwarp between", line,
+             shadow_thread(s, t->thread).text, verb(t), where,
+             m->thread == t->thread ? "another lane" : shadow_thread(s, m->thread).text, did, other_line);
+  else
+    snprintf(fault->message, sizeof fault->message, "line %d: %s %s %s, which %s %s at line %d with no barrier between",
+             line, shadow_thread(s, t->thread).text, verb(t), where, shadow_thread(s, m->thread).text, did, other_line);
+}
+
+static inline void check_order(const Touch *t, const ShadowMark *m, bool it_wrote) {
+  if (!m->pc1) return;
+  const Order order = order_of(t, m);
+  const uint8_t both = m->sync < t->sync ? m->sync : t->sync; /* volatile does not make lanes of a warp wait */
+  if (order != ORDERED && !(both == SYNC_ATOMIC || (both && order != LOCKSTEP))) race(t, m, it_wrote, order);
+}
+
+static inline ShadowMark mark(const Touch *t) {
+  return (ShadowMark){.pc1 = t->a->pc + 1,
+                      .clock = t->b->clocks[t->a->warp][t->a->warp] + 1,
+                      .block = (int32_t)t->a->block,
+                      .thread = (uint16_t)t->thread,
+                      .sync = t->sync};
+}
+
+/* --- one granule --- */
+
+static void in_flight(const Touch *t, const ShadowMark *writer) {
+  PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, writer->pc1 - 1);
+  char where[90];
+  place(t, where, sizeof where);
+  if (fault)
+    snprintf(fault->message, sizeof fault->message,
+             "line %d: %s %s %s before the copy of line %d has arrived (cp.async.wait_group)",
+             shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text, verb(t), where,
+             shadow_line(t->s, writer->pc1 - 1));
+}
+
+static void uninitialised(const Touch *t) {
+  PtxFault *fault = shadow_fault(t->s, "uninitialised", t->a->pc, -1);
+  char where[90];
+  place(t, where, sizeof where);
+  if (fault)
+    snprintf(fault->message, sizeof fault->message, "line %d: %s of %s %s %s, which nobody wrote",
+             shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text,
+             shadow_block_name(t->s, t->a->block).text, verb(t), where);
+}
+
+/* The last reader is kept, and before it one of another warp. */
+static inline void note_read(ShadowCell *cell, ShadowMark now, int32_t warp) {
+  const ShadowMark last = cell->reader;
+  const bool same_warp = last.thread >> 5 == warp && last.block == now.block && last.pc1;
+  if (same_warp && last.clock == now.clock) {
+    if (last.thread != now.thread) cell->reader.flags = READ_BY_MANY;
+    return;
+  }
+  if (!same_warp && last.pc1) cell->other = last;
+  cell->reader = now;
+}
+
+static void touch_read(const Touch *t, ShadowCell *cell) {
+  const ShadowMark *w = &cell->writer;
+  if (w->flags & CELL_IN_FLIGHT)
+    in_flight(t, w);
+  else if (w->flags & CELL_UNWRITTEN)
+    uninitialised(t);
+  else
+    check_order(t, w, true);
+  note_read(cell, mark(t), t->a->warp);
+}
+
+/* Lanes of one store that hit one place: the memory still holds what was there before them all, so values are compared
+ * with each other. */
+static bool same_as_earlier_lane(const Touch *t) {
+  const PtxAccess *a = t->a;
+  const int lane = t->thread % 32;
+  for (int k = lane - 1; k >= 0; k--)
+    if ((a->mask >> k & 1) && a->address[k] == a->address[lane])
+      return a->value[k] && a->value[lane] && memcmp(a->value[k], a->value[lane], (size_t)a->bytes) == 0;
+  return false;
+}
+
+static void touch_write(const Touch *t, ShadowCell *cell, const unsigned char *value, int32_t n) {
+  const uint8_t flags = cell->writer.flags;
+  const unsigned char *memory = t->a->space == PTX_SPACE_SHARED ? t->a->memory : t->region->memory;
+  const bool same = value && memory && !flags && memcmp(value, memory + t->offset, (size_t)n) == 0;
+  if (same && t->sync != SYNC_ATOMIC) return; /* whoever wins, the value is the same */
+  const ShadowMark now = mark(t), *writer = &cell->writer;
+  if (value && writer->pc1 == now.pc1 && writer->clock == now.clock && writer->thread / 32 == t->a->warp &&
+      writer->thread != t->thread && same_as_earlier_lane(t))
+    return;
+  if (flags & CELL_IN_FLIGHT) in_flight(t, writer);
+  check_order(t, writer, true);
+  check_order(t, &cell->reader, false);
+  check_order(t, &cell->other, false);
+  cell->writer = now;
+  cell->writer.flags = 0;
+  cell->reader = (ShadowMark){0}, cell->other = (ShadowMark){0};
+}
+
+static void note_copy(const Touch *t, int64_t first, int64_t n) {
+  ShadowBlock *b = t->b;
+  if (b->n_copies == b->copies_capacity) {
+    const int64_t capacity = b->copies_capacity ? 2 * b->copies_capacity : 256;
+    ShadowCopy *more = capacity > 1 << 22 ? NULL : realloc(b->copies, (size_t)capacity * sizeof *more);
+    if (!more) {
+      t->s->trouble = true;
+      return;
+    }
+    b->copies = more, b->copies_capacity = capacity;
+  }
+  b->copies[b->n_copies++] = (ShadowCopy){.thread = t->thread, .group = b->group[t->thread], .first = first, .n = n};
+}
+
+/* --- a request --- */
+
+static const ShadowRegion *region_of(PtxShadow *s, uint64_t address, int32_t bytes) {
+  for (int32_t k = -1; k < s->n_regions; k++) {
+    const int32_t at = k < 0 ? s->last_region : k;
+    if (at >= s->n_regions) continue;
+    const ShadowRegion *r = &s->regions[at];
+    if (address >= r->address && address - r->address + (uint64_t)bytes <= (uint64_t)r->n_bytes) {
+      s->last_region = at;
+      return r;
+    }
+  }
+  return NULL;
+}
+
+static void touch_lane(Touch *t, int lane, const ShadowRegion *region, int64_t offset) {
+  const PtxAccess *a = t->a;
+  const int32_t granule = t->s->granule;
+  const int64_t first = offset >> t->s->shift, n = (a->bytes + granule - 1) >> t->s->shift;
+  t->region = region;
+  t->thread = 32 * a->warp + lane;
+  const bool writes = a->kind == PTX_STORE || a->kind == PTX_ATOMIC || a->kind == PTX_COPY_WRITE;
+  t->offset = offset;
+  if (writes && region->read_only) read_only(t);
+  for (int64_t c = 0; c < n; c++) {
+    ShadowCell *cell = &region->cells[first + c];
+    const unsigned char *value = a->kind == PTX_STORE ? a->value[lane] : NULL;
+    t->offset = offset + c * granule;
+    if (a->kind != PTX_STORE && a->kind != PTX_COPY_WRITE) {
+      if (t->sync && a->space == PTX_SPACE_GLOBAL && cell->writer.sync && cell->writer.pc1 &&
+          cell->writer.block != (int32_t)a->block)
+        t->b->synced = true;
+      touch_read(t, cell);
+    }
+    if (writes) touch_write(t, cell, value ? value + c * granule : NULL, granule < a->bytes ? granule : a->bytes);
+    if (a->kind == PTX_COPY_WRITE) cell->writer.flags |= CELL_IN_FLIGHT;
+  }
+  if (a->kind == PTX_COPY_WRITE) note_copy(t, first, n);
+}
+
+/* Plain loads, nearly all of what there is: returns the lanes whose granules were written by someone who came before.
+ * The others need a closer look. */
+static inline uint32_t read_in_order(const PtxShadow *s, const ShadowBlock *b, const PtxAccess *a,
+                                     const ShadowRegion *region, bool is_global) {
+  const uint32_t *clocks = b->clocks[a->warp];
+  const int32_t warp = a->warp, shift = s->shift, block = (int32_t)a->block;
+  const uint64_t bytes = (uint64_t)a->bytes, last = (uint64_t)region->n_bytes - bytes, low = region->address,
+                 cells = (bytes + (1u << shift) - 1) >> shift;
+  ShadowMark now = {.pc1 = a->pc + 1, .clock = clocks[warp] + 1, .block = block};
+  uint32_t done = 0;
+  if (bytes > (uint64_t)region->n_bytes) return 0;
+  for (uint32_t m = a->mask; m; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    const uint64_t offset = a->address[lane] - low;
+    if (offset > last) continue;
+    ShadowCell *cell = region->cells + (offset >> shift);
+    uint64_t c = 0;
+    now.thread = (uint16_t)(32 * warp + lane);
+    for (; c < cells; c++, cell++) {
+      const ShadowMark *w = &cell->writer;
+      if (w->flags || (w->clock && ((is_global && w->block != block) || clocks[w->thread >> 5] < w->clock))) break;
+      note_read(cell, now, warp);
+    }
+    if (c == cells) done |= (uint32_t)1 << lane;
+  }
+  return done;
+}
+
+uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
+  if (a->space == PTX_SPACE_LOCAL) return a->mask;
+  Touch t = {.s = s, .a = a, .b = shadow_block(s, a->block)};
+  uint32_t allowed = a->mask;
+  if (!t.b || !a->mask) return a->mask;
+  const bool is_global = a->space == PTX_SPACE_GLOBAL;
+  t.sync = a->kind == PTX_ATOMIC ? SYNC_ATOMIC : s->sync[a->pc];
+  const bool signals = t.sync && !is_global;
+  if (signals)
+    for (uint32_t m = a->mask; m; m &= m - 1) ptx_shadow_acquire(s, a->block, a->warp, a->address[__builtin_ctz(m)]);
+  const ShadowRegion *region = is_global ? region_of(s, a->address[__builtin_ctz(a->mask)], a->bytes) : &t.b->shared;
+  uint32_t rest = a->mask;
+  if (a->kind == PTX_LOAD && !t.sync && region)
+    rest &= ~(is_global ? read_in_order(s, t.b, a, region, true) : read_in_order(s, t.b, a, region, false));
+  for (uint32_t m = rest; m; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    const uint64_t address = a->address[lane];
+    if (is_global && (!region || address - region->address + (uint64_t)a->bytes > (uint64_t)region->n_bytes ||
+                      address < region->address))
+      region = region_of(s, address, a->bytes);
+    if (!region || (!is_global && address + (uint64_t)a->bytes > (uint64_t)s->shared_bytes)) {
+      outside(s, a, lane);
+      allowed &= ~((uint32_t)1 << lane);
+      continue;
+    }
+    const int64_t offset = (int64_t)(address - region->address);
+    touch_lane(&t, lane, region, offset);
+  }
+  if (signals)
+    for (uint32_t m = a->mask; m; m &= m - 1) shadow_release(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
+  return allowed;
+}
