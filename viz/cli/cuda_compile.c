@@ -16,7 +16,8 @@
 #include "viz/request/assets.h"
 
 enum { PATH_BYTES = 1024, CLANG_OLDEST = 14, CLANG_NEWEST = 30, TRIES_MAX = 24 };
-#define MARK "tw_the_entry" /* a device variable whose value is the instantiated kernel: its line in PTX has the name */
+#define STUBS "missing/"     /* empty headers, in the folder */
+#define MARK  "tw_the_entry" /* a device variable whose value is the instantiated kernel: its line in PTX has the name */
 
 bool clang_find(char found[CLANG_NAME_BYTES]) {
   for (int version = CLANG_NEWEST + 1; version >= CLANG_OLDEST; version--) {
@@ -80,6 +81,11 @@ static Status folder_write(const Folder *folder, const char *name, const char *t
   return good ? STATUS_OK : error_set(error, STATUS_BAD_REQUEST, "cannot write '%.200s': %s", path, strerror(errno));
 }
 
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 /* --- what clang says --- */
 
 /* The name in "fatal error: 'torch/extension.h' file not found": false if it is none that may be made up. */
@@ -111,7 +117,10 @@ static Status refuse(const CudaSource *source, const Folder *folder, const char 
   const char *colon = strchr(file, ':');
   const long number = colon ? strtol(colon + 1, NULL, 10) : 0;
   const char *hint = result->n_notes ? "; some headers are not here (-I DIR says where)" : "";
-  if (own) return error_set(error, STATUS_BAD_FILE, "%.120s:%ld: %.130s%s", source->path, number, what, hint);
+  const size_t length = colon ? (size_t)(colon - file) : 0;
+  const char *name = base_name(source->path);
+  if (own && strlen(name) == length && memcmp(file, name, length) == 0)
+    return error_set(error, STATUS_BAD_FILE, "%.120s:%ld: %.130s%s", source->path, number, what, hint);
   return error_set(error, STATUS_BAD_FILE, "%.*s:%ld: %.130s%s",
                    colon ? (int)(colon - file < 120 ? colon - file : 120) : 0, file, number, what, hint);
 }
@@ -149,29 +158,51 @@ static const char *const STOOD_FOR[] = {
     "device_atomic_functions.h",
 };
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
+enum { INCLUDES_MAX = 256, INCLUDE_DEPTH = 8 };
+
+/* A file of the source's folder, cut, beside the copy: what it includes by "NAME" follows, from its own folder. */
+static Status write_cut(const CudaSource *source, const Folder *folder, const char *name, const char *text,
+                        size_t length, const char *end, int depth, int *n_left, CudaResult *result, Error *error) {
+  const size_t own = (size_t)(base_name(source->path) - source->path), place = (size_t)(base_name(name) - name);
+  char *copy = malloc(length + 1);
+  if (!copy) return error_set(error, STATUS_NO_MEMORY, "no memory for a copy of '%.100s'", name);
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  if (source_cut(copy, length) > 0) result->is_cut = true;
+  Status status = folder_write(folder, name, copy, length, end, error);
+  for (const char *p = copy; status == STATUS_OK && depth < INCLUDE_DEPTH && (p = strstr(p, "include")) != NULL; p++) {
+    const char *open = p + 7 + strspn(p + 7, " \t");
+    const size_t n = *open == '"' ? strcspn(open + 1, "\"\n") : 0;
+    char header[PATH_BYTES], path[2 * PATH_BYTES], *inner = NULL;
+    size_t inner_length;
+    if (n == 0 || open[1 + n] != '"' || n + place >= sizeof header || own >= PATH_BYTES) continue;
+    snprintf(header, sizeof header, "%.*s%.*s", (int)place, name, (int)n, open + 1);
+    snprintf(path, sizeof path, "%.*s%s", (int)own, source->path, header);
+    if (strstr(header, "..") || header[0] == '/' || --*n_left < 0 || !file_exists(path)) continue;
+    if (file_read(path, CUDA_SOURCE_MAX, &inner, &inner_length, NULL) == STATUS_OK)
+      status = write_cut(source, folder, header, inner, inner_length, "", depth + 1, n_left, result, error);
+    free(inner);
+  }
+  free(copy);
+  return status;
 }
 
 static Status write_source(const CudaSource *source, const Folder *folder, const char *name, bool cut,
                            CudaResult *result, Error *error) {
   char end[600] = "\n";
+  int n_left = INCLUDES_MAX;
   if (source->template_name)
     snprintf(end, sizeof end, "\n__device__ auto " MARK " = &%.500s;\n", source->template_name);
-  char *copy = malloc(source->length + 1);
-  if (!copy) return error_set(error, STATUS_NO_MEMORY, "no memory for a copy of '%.100s'", source->path);
-  memcpy(copy, source->text, source->length);
-  if (cut) result->is_cut = source_cut(copy, source->length) > 0;
-  const Status status = folder_write(folder, name, copy, source->length, end, error);
-  free(copy);
-  return status;
+  if (cut) return write_cut(source, folder, name, source->text, source->length, end, 0, &n_left, result, error);
+  return folder_write(folder, name, source->text, source->length, end, error);
 }
 
 /* One run of clang over the copy. */
 static Status run_clang(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
                         ChildResult *child, Error *error) {
-  char header[ASSETS_PATH_BYTES], cuda_folder[ASSETS_PATH_BYTES], copy[2 * PATH_BYTES], own_folder[PATH_BYTES];
+  char header[ASSETS_PATH_BYTES], cuda_folder[ASSETS_PATH_BYTES], copy[2 * PATH_BYTES], own_folder[PATH_BYTES],
+      stubs[PATH_BYTES + 16];
+  snprintf(stubs, sizeof stubs, "%s/" STUBS, folder->path);
   if (assets_find(header, sizeof header, "kernels/cuda/tw_cuda.h", error)) return STATUS_BAD_REQUEST;
   snprintf(cuda_folder, sizeof cuda_folder, "%.*s", (int)(base_name(header) - header), header);
   snprintf(copy, sizeof copy, "%s/%s", folder->path, name);
@@ -193,10 +224,10 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
                                            "-fdeclspec",
                                            "-std=c++17",
                                            "-I",
-                                           folder->path,
+                                           stubs,
                                            "-I",
                                            cuda_folder,
-                                           "-I",
+                                           "-iquote",
                                            own_folder,
                                            "-include",
                                            header,
@@ -254,7 +285,9 @@ static Status compile_once(const CudaSource *source, const Folder *folder, const
     if (status == STATUS_OK && child.exit_status != 0) {
       const bool missing = missing_header(child.err, header) && tries < TRIES_MAX;
       if (missing) {
-        status = folder_write(folder, header, "", 0, "", error);
+        char stub[160];
+        snprintf(stub, sizeof stub, STUBS "%s", header);
+        status = folder_write(folder, stub, "", 0, "", error);
         note(result, "a header is not here, and was left empty: ", header);
       } else {
         status = refuse(source, folder, child.err, result, error);
@@ -285,8 +318,11 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
         error, STATUS_BAD_REQUEST,
         "a .cu needs clang 14 or later on PATH (apt-get install clang), or give the PTX: nvcc -ptx -lineinfo FILE.cu");
   Status status = folder_new(&folder, error);
-  for (size_t h = 0; h < sizeof STOOD_FOR / sizeof *STOOD_FOR && status == STATUS_OK; h++)
-    status = folder_write(&folder, STOOD_FOR[h], "", 0, "", error);
+  for (size_t h = 0; h < sizeof STOOD_FOR / sizeof *STOOD_FOR && status == STATUS_OK; h++) {
+    char stub[160];
+    snprintf(stub, sizeof stub, STUBS "%s", STOOD_FOR[h]);
+    status = folder_write(&folder, stub, "", 0, "", error);
+  }
   if (status == STATUS_OK) {
     status = compile_once(source, &folder, clang, false, result, &first);
     if (status == STATUS_BAD_FILE) {

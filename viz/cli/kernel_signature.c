@@ -110,3 +110,36 @@ bool signature_find(const char *text, size_t length, const char *name, Signature
   }
   return false;
 }
+
+/* The word that ends at `end`. */
+static size_t word_begin(const char *text, size_t end) {
+  while (end > 0 && is_word(text[end - 1])) end--;
+  return end;
+}
+
+bool signature_first(const char *text, size_t length, char *name, size_t size) {
+  static const char GLOBAL[] = "__global__";
+  for (size_t i = 0; i + sizeof GLOBAL < length; i++) {
+    const size_t after = past_comment(text, length, i);
+    if (after > i) {
+      i = after - 1;
+      continue;
+    }
+    if (memcmp(text + i, GLOBAL, sizeof GLOBAL - 1) != 0) continue;
+    for (i += sizeof GLOBAL - 1; i < length && text[i] != '{' && text[i] != ';'; i++) {
+      if (text[i] != '(') continue;
+      size_t end = i;
+      while (end > 0 && ascii_is_space(text[end - 1])) end--;
+      const size_t begin = word_begin(text, end);
+      if (begin < end && text[begin] != '_') { /* not __launch_bounds__ or __attribute__ */
+        snprintf(name, size, "%.*s", (int)(end - begin < size ? end - begin : size - 1), text + begin);
+        return true;
+      }
+      for (int depth = 0; i < length; i++) {
+        if (text[i] == '(') depth++;
+        if (text[i] == ')' && --depth == 0) break;
+      }
+    }
+  }
+  return false;
+}

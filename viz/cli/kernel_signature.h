@@ -21,6 +21,9 @@ typedef struct {
  * parameters than fit. */
 bool signature_find(const char *text, size_t length, const char *name, Signature *signature);
 
+/* The name of the first __global__ function; false: there is none. */
+bool signature_first(const char *text, size_t length, char *name, size_t size);
+
 /* The last name in a mangled one: "_ZN2my5sgemmILi64EEviPKf" is "sgemm"; others are themselves. */
 void signature_plain_name(const char *mangled, char *to, size_t size);
 

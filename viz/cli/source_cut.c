@@ -137,10 +137,19 @@ static bool is_type(const Cutter *c, size_t begin, size_t end) {
          HAS(c, begin, end, "__attribute__") || HAS(c, begin, end, "__builtin_align__");
 }
 
-/* One that brings in names of a library that is not here. */
-static bool is_foreign_using(const Cutter *c, size_t begin, size_t end) {
-  return HAS(c, begin, end, "using") && (HAS(c, begin, end, "torch") || HAS(c, begin, end, "at") ||
-                                         HAS(c, begin, end, "c10") || HAS(c, begin, end, "thrust"));
+/* Whether a declaration that ends in a semicolon is the host's: a prototype or a variable that no kernel can use, or a
+ * `using` of a library that is not here. */
+static bool is_host_declaration(const Cutter *c, size_t begin, size_t end) {
+  static const char *const KEPT[] = {"const",        "typedef",     "template",      "struct", "class",
+                                     "union",        "enum",        "static_assert", "friend", "__shared__",
+                                     "__constant__", "__managed__", "namespace",     "concept"};
+  if (HAS(c, begin, end, "using"))
+    return HAS(c, begin, end, "torch") || HAS(c, begin, end, "at") || HAS(c, begin, end, "c10") ||
+           HAS(c, begin, end, "thrust");
+  if (begin == end || is_device(c, begin, end)) return false;
+  for (size_t k = 0; k < sizeof KEPT / sizeof *KEPT; k++)
+    if (has_word(c, begin, end, KEPT[k], strlen(KEPT[k]))) return false;
+  return true;
 }
 
 int source_cut(char *text, size_t length) {
@@ -163,9 +172,7 @@ int source_cut(char *text, size_t length) {
     if (ch == '(') parens++;
     if (ch == ')') parens--;
     if (ch == ';' && parens <= 0) {
-      if ((is_function(&c, begin, i) && !is_device(&c, begin, i) && !HAS(&c, begin, i, "template")) ||
-          is_foreign_using(&c, begin, i))
-        blank(&c, begin, i + 1);
+      if (is_host_declaration(&c, begin, i)) blank(&c, begin, i + 1);
       empty = true, parens = 0;
     } else if (ch == '}') {
       empty = true; /* of a namespace */
