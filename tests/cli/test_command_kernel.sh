@@ -1,0 +1,99 @@
+#!/bin/bash
+# tilewalk kernel as people use it: launches by options and by comments, names, templates, attention judged, refusals.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tilewalk=${TILEWALK:-build/tilewalk}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+export COLUMNS=120
+ptx=tests/support/kernels/recorded/basics.ptx
+
+# expect STATUS TEXT COMMAND...: the exit status, and TEXT in what is said; a refusal is one line and prints nothing else.
+expect() {
+  wanted=$1 text=$2
+  shift 2
+  (ulimit -t 10 && exec "$tilewalk" kernel "$@") >"$work/out" 2>"$work/err" </dev/null
+  status=$?
+  if [ $status != "$wanted" ] || ! cat "$work/out" "$work/err" | grep -qF -- "$text"; then
+    echo "kernel $*: status $status, not $wanted, or no '$text':"
+    head -c 1500 "$work/out" "$work/err"
+    failed=1
+  fi
+  [ $status != 2 ] || { [ "$(wc -l <"$work/err")" = 1 ] && [ ! -s "$work/out" ]; } || { echo "kernel $*: a refusal is one line"; failed=1; }
+}
+
+saxpy=(--entry saxpy --grid 4 --block 256)
+filled=(--arg i32:1024 --arg f32:2 --arg 'f32[1024]:normal:1' --arg 'f32[1024]:zero')
+# 1,024 floats are 128 sectors; two loads of them and a store.
+expect 0 'global load         64      256       4.00' "$ptx" "${saxpy[@]}" "${filled[@]}"
+expect 0 '3,12288,4,1,,,1,' "$ptx" "${saxpy[@]}" "${filled[@]}" --csv
+expect 0 'No faults found.' "$ptx" "${saxpy[@]}" "${filled[@]}" --faults
+expect 1 'reads argument 3 at byte 0, which nobody wrote' "$ptx" "${saxpy[@]}" --arg i32:1024 --arg f32:2 --arg 'f32[1024]:normal:1' --arg 'f32[1024]:none' --faults
+expect 1 '0 bytes past the end of argument 2' "$ptx" "${saxpy[@]}" --arg i32:1024 --arg f32:2 --arg 'f32[1000]:normal:1' --arg 'f32[1024]:zero' --faults
+printf '\0\0\200?\0\0\0@' >"$work/two.bin" # 1 and 2
+expect 0 'sum 6.00000, largest magnitude 4' "$ptx" "${saxpy[@]}" --arg i32:2 --arg f32:2 --arg "$work/two.bin" --arg 'f32[2]:zero'
+
+# Refusals say what would be right.
+expect 2 'give a .cu (clang compiles it) or a .ptx'
+expect 2 'one file at a time' "$ptx" "$ptx"
+expect 2 'holds 11 kernels; say which: --entry saxpy' "$ptx"
+expect 2 "has no kernel 'saxpi'" "$ptx" --entry saxpi --grid 1 --block 32
+expect 2 'Give --grid X,Y,Z and --block X,Y,Z' "$ptx" --entry saxpy
+expect 2 "--grid '0' is not X, X,Y or X,Y,Z" "$ptx" --entry saxpy --grid 0 --block 32
+expect 2 "takes 4 arguments" "$ptx" "${saxpy[@]}"
+expect 2 "not given: number 3" "$ptx" "${saxpy[@]}" --arg i32:1 --arg f32:1 --arg 'f32[4]:zero'
+expect 2 'takes 4 arguments, and more are given' "$ptx" "${saxpy[@]}" "${filled[@]}" --arg i32:1
+expect 2 'it takes 4 bytes: i32, u32 or f32' "$ptx" "${saxpy[@]}" --arg i64:1 --arg f32:1 --arg 'f32[4]:zero' --arg 'f32[4]:zero'
+expect 2 "the argument 'f32[4]:random'" "$ptx" "${saxpy[@]}" --arg i32:1 --arg f32:1 --arg 'f32[4]:zero' --arg 'f32[4]:random'
+expect 2 '0 bytes past the end of argument 2' "$ptx" "${saxpy[@]}" --arg i32:1024 --arg f32:2 --arg 'f32[512]:normal:1' --arg 'f32[1024]:zero'
+expect 2 "--out 'z' is no argument" "$ptx" "${saxpy[@]}" "${filled[@]}" --out z
+expect 2 "--like 'gemm'" "$ptx" --like gemm
+expect 2 'is not a number above 0' "$ptx" --scale none
+printf 'nothing\n' >"$work/bad.ptx"
+expect 2 'bad.ptx:1' "$work/bad.ptx"
+
+if command -v clang >/dev/null; then
+  cat >"$work/k.cu" <<'END'
+// tilewalk: block 64
+// tilewalk: entry twice
+// tilewalk: grid 2
+// tilewalk: arg x=f32[128]:iota
+// tilewalk: arg i32:128
+__global__ void twice(float *x, int n) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n) x[i] *= 2;
+}
+// tilewalk: entry times<3>
+// tilewalk: grid 1
+// tilewalk: arg f32[64]:1
+template <int K> __global__ void times(float *x) { x[threadIdx.x] *= K; }
+END
+  expect 0 'Output x: sum 16,256.0, largest magnitude 254' "$work/k.cu"
+  expect 0 'sum 10,144.0' "$work/k.cu" --arg i32:64 --arg x='f32[128]:iota' # an --arg replaces the file's
+  expect 0 'times: grid 1 x 1 x 1, blocks of 64' "$work/k.cu" --entry 'times<3>'
+  expect 0 'Output x: sum 192.000, largest magnitude 3' "$work/k.cu" --entry 'times<3>'
+  expect 0 'if (i < n) x[i] *= 2;' "$work/k.cu"
+  expect 0 '.entry _Z5twicePfi' "$work/k.cu" --ptx
+  expect 2 "'times' is a template; give its arguments" <(printf 'template <int K> __global__ void times(float *x) { x[0] = K; }\n')
+  sed 's/grid 2/grid two/' "$work/k.cu" >"$work/m.cu"
+  expect 2 "m.cu:3: --grid 'two'" "$work/m.cu"
+  sed 's/grid 2/greed 2/' "$work/k.cu" >"$work/m.cu"
+  expect 2 "m.cu:3: 'greed' is none of entry, grid" "$work/m.cu"
+  sed 's/x\[i\]/y[i]/' "$work/k.cu" >"$work/m.cu"
+  expect 2 "m.cu:8: use of undeclared identifier 'y'" "$work/m.cu"
+  printf 'int main() { return 0; }\n' >"$work/m.cu"
+  expect 2 'holds no kernel' "$work/m.cu"
+
+  # Attention by the names of its arguments, against fp64; a mistake is found with its line.
+  student=(--like fa2 --causal -N 128 -d 32 --arg Bc=i32:32 --grid 2 --block 64 --shared 24K)
+  expect 0 'It is attention' tests/support/kernels/student.cu "${student[@]}"
+  sed 's/l = l \* f + p/l = l + p/' tests/support/kernels/student.cu >"$work/student.cu"
+  expect 1 'The first is O[head 0][row ' "$work/student.cu" "${student[@]}"
+  expect 1 "last written by line $(grep -n '/\*store\*/' "$work/student.cu" | cut -d: -f1), thread" "$work/student.cu" "${student[@]}"
+  expect 2 'give its size: --shared BYTES' tests/support/kernels/student.cu "${student[@]:0:13}"
+  expect 2 'not given: Bc' tests/support/kernels/student.cu --like fa2 --grid 2 --block 64 --shared 24K
+fi
+line=$(PATH=/nowhere "$tilewalk" kernel tests/support/kernels/student.cu 2>&1)
+case $line in *'needs clang 14 or later on PATH'*) ;; *) echo "without clang: $line"; failed=1 ;; esac
+exit $failed

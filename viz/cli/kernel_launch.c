@@ -1,0 +1,482 @@
+#include "viz/cli/kernel_launch.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/ascii.h"
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "sim/base/splitmix.h"
+#include "viz/cli/cuda_compile.h"
+#include "viz/request/assets.h"
+
+#define BUFFERS_MAX_BYTES ((int64_t)2 << 30)
+
+/* --- the file --- */
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t n = strlen(text), m = strlen(end);
+  return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_ptx(const char *file, const char *text) {
+  if (ends_with(file, ".cu") || ends_with(file, ".cuh")) return false;
+  return ends_with(file, ".ptx") || (strstr(text, ".version") && strstr(text, ".target"));
+}
+
+static Status compile(KernelLaunch *l, Error *error) {
+  const KernelRequest *r = l->request;
+  const char *words[KERNEL_WORDS_MAX];
+  for (int w = 0; w < r->n_words; w++) words[w] = r->words[w];
+  const CudaSource source = {.path = r->file,
+                             .text = l->source,
+                             .length = l->source_length,
+                             .template_name = strchr(r->entry, '<') ? r->entry : NULL,
+                             .words = words,
+                             .n_words = r->n_words};
+  CudaResult result;
+  const Status status = cuda_compile(&source, &result, error);
+  if (status == STATUS_OK) {
+    l->ptx = result.ptx, l->ptx_length = result.length;
+    result.ptx = NULL;
+    l->by_clang = true, l->host_cut = result.is_cut;
+    for (int k = 0; k < result.n_notes; k++) strcpy(l->notes[l->n_notes++], result.notes[k]);
+    if (source.template_name) snprintf(l->name, sizeof l->name, "%s", result.entry);
+  }
+  cuda_result_free(&result);
+  return status;
+}
+
+/* --- the entry --- */
+
+/* "saxpy, histogram, ..." */
+static void list_entries(const PtxModule *module, char *to, size_t size) {
+  size_t n = 0;
+  to[0] = '\0';
+  for (int e = 0; e < ptx_n_entries(module); e++) {
+    char plain[128];
+    signature_plain_name(ptx_entry_name(module, e), plain, sizeof plain);
+    if (n + strlen(plain) + 8 > size) {
+      snprintf(to + n, size - n, ", ...");
+      return;
+    }
+    n += (size_t)snprintf(to + n, size - n, "%s%s", e ? ", " : "", plain);
+  }
+}
+
+/* A line of the source that launches the kernel, and so its template arguments: "sgemm<64, 8>". */
+static bool find_launch(const KernelLaunch *l, const char *name, char *to, size_t size) {
+  const char *at = l->source ? strstr(l->source, "<<<") : NULL;
+  for (; at; at = strstr(at + 3, "<<<")) {
+    const char *begin = at;
+    while (begin > l->source && begin[-1] != '\n' && begin[-1] != ';' && begin[-1] != '{') begin--;
+    const char *found = strstr(begin, name);
+    if (found && found < at) {
+      snprintf(to, size, "%.*s", (int)(at - found < 100 ? at - found : 100), found);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* clang made no kernel: there is none, or it is a template that nobody instantiates. */
+static Status no_kernel(const KernelLaunch *l, Error *error) {
+  char name[80], launched[128] = "";
+  const char *file = l->request->file;
+  if (!signature_first(l->source, l->source_length, name, sizeof name))
+    return error_set(error, STATUS_BAD_REQUEST, "%.160s holds no kernel, a __global__ function", file);
+  const bool found = find_launch(l, name, launched, sizeof launched);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%.60s' is a template; give its arguments: --entry '%.60s<64, ...>'%s%.90s%s", name, name,
+                   found ? " (the file launches " : "", launched, found ? ")" : "");
+}
+
+static Status find_entry(KernelLaunch *l, Error *error) {
+  const KernelRequest *r = l->request;
+  const int n = ptx_n_entries(l->module);
+  char names[200], launched[128];
+  list_entries(l->module, names, sizeof names);
+  if (strchr(r->entry, '<') && l->by_clang) {
+    l->entry = ptx_find_entry(l->module, l->name);
+    if (l->entry >= 0) return STATUS_OK;
+  }
+  if (!*r->entry) {
+    if (n == 1) return l->entry = 0, STATUS_OK;
+    return error_set(error, STATUS_BAD_REQUEST, "%.120s holds %d kernels; say which: --entry %s", r->file, n, names);
+  }
+  l->entry = ptx_find_entry(l->module, r->entry);
+  for (int e = 0, same = 0; l->entry < 0 && e < n; e++) { /* by the plain name, when one has it */
+    char plain[256];
+    signature_plain_name(ptx_entry_name(l->module, e), plain, sizeof plain);
+    if (strcmp(plain, r->entry) != 0) continue;
+    if (same++)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "more than one kernel is called '%.60s'; give its arguments, '%.60s<...>', or its mangled name",
+                       r->entry, r->entry);
+    l->entry = e;
+    for (int later = e + 1; later < n; later++) {
+      signature_plain_name(ptx_entry_name(l->module, later), plain, sizeof plain);
+      if (strcmp(plain, r->entry) == 0)
+        return error_set(
+            error, STATUS_BAD_REQUEST,
+            "more than one kernel is called '%.60s'; give its arguments, '%.60s<...>', or its mangled name, as '%.100s'",
+            r->entry, r->entry, ptx_entry_name(l->module, e));
+    }
+  }
+  if (l->entry >= 0) return STATUS_OK;
+  if (l->by_clang && !strchr(r->entry, '<') && find_launch(l, r->entry, launched, sizeof launched))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%.60s' is a template; give its arguments: --entry '%.60s<64, ...>' (the file launches %.90s)",
+                     r->entry, r->entry, launched);
+  return error_set(error, STATUS_BAD_REQUEST, "%.100s has no kernel '%.60s'; it has %s", r->file,
+                   quote(r->entry, strlen(r->entry)).text, names);
+}
+
+/* --- arguments --- */
+
+static int parameter_by_name(const KernelLaunch *l, const char *name, size_t n) {
+  for (int p = 0; p < l->signature.n; p++)
+    if (strlen(l->signature.parameters[p].name) == n && memcmp(l->signature.parameters[p].name, name, n) == 0) return p;
+  for (int p = 0; p < ptx_entry(l->module, l->entry).n_parameters; p++) {
+    char number[16];
+    if ((size_t)snprintf(number, sizeof number, "%d", p) == n && memcmp(number, name, n) == 0) return p;
+    const char *own = ptx_parameter_name(l->module, l->entry, p);
+    if (own && strlen(own) == n && memcmp(own, name, n) == 0) return p;
+  }
+  return -1;
+}
+
+/* "int n, float a, const float *x": what a kernel takes, for a message. */
+static void list_parameters(const KernelLaunch *l, int n, char *to, size_t size) {
+  size_t used = 0;
+  to[0] = '\0';
+  for (int p = 0; p < n && used + 60 < size; p++) {
+    if (l->signature.n == n) {
+      const SignatureParameter *s = &l->signature.parameters[p];
+      used += (size_t)snprintf(to + used, size - used, "%s%.30s %.24s", p ? ", " : "", s->type, s->name);
+    } else {
+      const PtxParameter q = ptx_parameter(l->module, l->entry, p);
+      used += (size_t)snprintf(to + used, size - used, "%s%d bytes", p ? ", " : "", q.size_bytes);
+    }
+  }
+}
+
+/* Which text belongs to which parameter: named ones, then the others in order. */
+static Status place_arguments(const KernelLaunch *l, int n, const char *texts[KERNEL_ARGUMENTS_MAX], Error *error) {
+  const KernelRequest *r = l->request;
+  int next = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int a = 0; a < r->n_arguments; a++) {
+      const char *text = r->arguments[a], *equals = strchr(text, '=');
+      if ((equals != NULL) != (pass == 0)) continue;
+      int p = equals ? parameter_by_name(l, text, (size_t)(equals - text)) : next;
+      while (!equals && p < n && texts[p]) p++;
+      if (equals && p < 0)
+        return error_set(error, STATUS_BAD_REQUEST, "--arg '%.60s': '%.40s' has no parameter of that name",
+                         quote(text, strlen(text)).text, l->name);
+      if (p >= n)
+        return error_set(error, STATUS_BAD_REQUEST, "'%.60s' takes %d arguments, and more are given", l->name, n);
+      if (texts[p])
+        return error_set(error, STATUS_BAD_REQUEST, "--arg '%.60s': that parameter is given twice",
+                         quote(text, strlen(text)).text);
+      texts[p] = equals ? equals + 1 : text;
+      if (!equals) next = p + 1;
+    }
+  return STATUS_OK;
+}
+
+static Status fill_buffer(Spec *spec, char **bytes, int64_t *n_bytes, Error *error) {
+  const int32_t width = spec_type_bytes(spec->type);
+  *n_bytes = spec->n * width;
+  if (spec->fill == SPEC_FILE) {
+    size_t length;
+    const Status status = file_read(spec->file, (size_t)SPEC_MAX_BYTES, bytes, &length, error);
+    if (status) return status;
+    if (spec->n == 0) spec->n = (int64_t)length / width, *n_bytes = (int64_t)length;
+    if (length > 0 && (int64_t)length >= *n_bytes && length % (size_t)width == 0) return STATUS_OK;
+    free(*bytes);
+    *bytes = NULL;
+    return error_set(error, STATUS_BAD_REQUEST, "'%.120s' has %zu bytes, and %" PRId64 " elements of %s need %" PRId64,
+                     spec->file, length, spec->n, spec_type_name(spec->type), *n_bytes);
+  }
+  *bytes = calloc((size_t)*n_bytes + 16, 1);
+  if (!*bytes) return error_set(error, STATUS_NO_MEMORY, "no memory for an argument of %" PRId64 " bytes", *n_bytes);
+  spec_fill(spec, *bytes);
+  return STATUS_OK;
+}
+
+Status kernel_launch_refill(KernelLaunch *l, Error *error) {
+  for (int a = 0; a < l->n; a++) {
+    char *bytes;
+    int64_t n_bytes;
+    if (!l->specs[a].is_buffer) continue;
+    const Status status = fill_buffer(&l->specs[a], &bytes, &n_bytes, error);
+    if (status) return status;
+    free(l->arguments[a].bytes);
+    l->arguments[a].bytes = bytes;
+  }
+  return STATUS_OK;
+}
+
+/* The text of an argument: as given, or what its name stands for; NULL: neither. */
+static const char *argument_text(const KernelLaunch *l, int a, const char *given, char spec[KERNEL_ARGUMENT_BYTES]) {
+  const SignatureParameter *named = l->signature.n > a ? &l->signature.parameters[a] : NULL;
+  bool known = false;
+  if (l->request->like[0])
+    kernel_like_spec(l->request, given ? given : named ? named->name : "", named ? named->type : "", spec, &known);
+  return known ? spec : given;
+}
+
+/* Those that are not given, all in one message. */
+static Status all_given(const KernelLaunch *l, int n, const char *const texts[], Error *error) {
+  char list[200] = "", spec[KERNEL_ARGUMENT_BYTES];
+  int missing = 0;
+  size_t used = 0;
+  for (int a = 0; a < n; a++) {
+    if (argument_text(l, a, texts[a], spec)) continue;
+    const bool named = l->signature.n > a;
+    if (used + 50 < sizeof list && named)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s", missing ? ", " : "",
+                               l->signature.parameters[a].name);
+    if (used + 20 < sizeof list && !named)
+      used += (size_t)snprintf(list + used, sizeof list - used, "%snumber %d", missing ? ", " : "", a);
+    missing++;
+  }
+  if (!missing) return STATUS_OK;
+  return error_set(
+      error, STATUS_BAD_REQUEST,
+      "'%.50s' takes %d arguments; not given: %s. Give --arg %s=SPEC, or --arg SPEC in order, as i32:1024 or f32[1024]:normal:1",
+      l->name, n, list, l->signature.n ? "NAME" : "NUMBER");
+}
+
+static Status make_argument(KernelLaunch *l, int a, const char *text, Error *error) {
+  const PtxParameter parameter = ptx_parameter(l->module, l->entry, a);
+  const SignatureParameter *named = l->signature.n > a ? &l->signature.parameters[a] : NULL;
+  char spec[KERNEL_ARGUMENT_BYTES];
+  text = argument_text(l, a, text, spec);
+  if (spec_parse(text, &l->specs[a], error)) return STATUS_BAD_REQUEST;
+  const char *wrong = spec_mismatch(&l->specs[a], &parameter);
+  if (wrong)
+    return error_set(error, STATUS_BAD_REQUEST, "argument %d of '%.60s'%s%.40s does not take '%.60s': %s", a, l->name,
+                     named ? ", " : "", named ? named->name : "", text, wrong);
+  if (named)
+    snprintf(l->argument_names[a], sizeof l->argument_names[a], "%.80s", named->name);
+  else
+    snprintf(l->argument_names[a], sizeof l->argument_names[a], "argument %d", a);
+  if (l->specs[a].is_buffer) {
+    char *bytes;
+    int64_t n_bytes;
+    const Status status = fill_buffer(&l->specs[a], &bytes, &n_bytes, error);
+    if (status) return status;
+    l->arguments[a] = (PtxArgument){.kind = PTX_BUFFER,
+                                    .bytes = bytes,
+                                    .n_bytes = n_bytes,
+                                    .uninitialised = l->specs[a].fill == SPEC_NONE,
+                                    .read_only = named && named->is_const};
+  } else {
+    char *bytes = calloc(16, 1);
+    if (!bytes) return error_set(error, STATUS_NO_MEMORY, "no memory for arguments");
+    spec_fill(&l->specs[a], bytes);
+    l->arguments[a] = (PtxArgument){.kind = PTX_SCALAR, .bytes = bytes, .n_bytes = spec_type_bytes(l->specs[a].type)};
+  }
+  l->arguments[a].name = l->argument_names[a];
+  return STATUS_OK;
+}
+
+static Status make_arguments(KernelLaunch *l, Error *error) {
+  const int n = ptx_entry(l->module, l->entry).n_parameters;
+  const char *texts[KERNEL_ARGUMENTS_MAX] = {NULL};
+  char list[220];
+  int64_t total = 0;
+  list_parameters(l, n, list, sizeof list);
+  if (n > KERNEL_ARGUMENTS_MAX)
+    return error_set(error, STATUS_TOO_LARGE, "'%.60s' takes more than %d arguments", l->name, KERNEL_ARGUMENTS_MAX);
+  if (n > 0 && l->request->n_arguments == 0 && !l->request->like[0])
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%.40s' takes %d arguments: %s; give --arg SPEC for each, as i32:1024 or f32[1024]:normal:1",
+                     l->name, n, list);
+  if (place_arguments(l, n, texts, error) || all_given(l, n, texts, error)) return STATUS_BAD_REQUEST;
+  for (int a = 0; a < n; a++) {
+    const Status status = make_argument(l, a, texts[a], error);
+    if (status) return status;
+    l->n = a + 1;
+    total += l->arguments[a].n_bytes;
+    if (total > BUFFERS_MAX_BYTES)
+      return error_set(error, STATUS_TOO_LARGE, "the arguments have more than 2 GiB in all");
+  }
+  return STATUS_OK;
+}
+
+/* --- the launch --- */
+
+static uint64_t hash(const void *bytes, int64_t n) {
+  uint64_t h = 0;
+  for (int64_t i = 0; i < n; i += 8) {
+    uint64_t word = 0;
+    memcpy(&word, (const char *)bytes + i, (size_t)(n - i < 8 ? n - i : 8));
+    h = mix(h ^ word);
+  }
+  return h;
+}
+
+static Status find_out(KernelLaunch *l, Error *error) {
+  const char *out = l->request->out;
+  l->out = -1;
+  for (int a = 0; a < l->n && *out; a++) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", a);
+    if (strcmp(out, number) == 0 || strcmp(out, l->argument_names[a]) == 0) l->out = a;
+  }
+  if (*out && l->out < 0)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--out '%s' is no argument of '%.60s'; give its name or its number, from 0",
+                     quote(out, strlen(out)).text, l->name);
+  if (l->out >= 0 && !l->specs[l->out].is_buffer)
+    return error_set(error, STATUS_BAD_REQUEST, "--out '%s' is a number, not a buffer", quote(out, strlen(out)).text);
+  return STATUS_OK;
+}
+
+void kernel_output_find(KernelLaunch *l) {
+  int64_t largest = 0;
+  for (int a = 0; a < l->n && !l->request->out[0]; a++) {
+    const PtxArgument *argument = &l->arguments[a];
+    if (!l->specs[a].is_buffer || argument->n_bytes < largest ||
+        hash(argument->bytes, argument->n_bytes) == l->before[a])
+      continue;
+    l->out = a, largest = argument->n_bytes;
+  }
+}
+
+/* " (the file: line 57, <<<dimGrid, dimBlock>>>)" where the source launches the kernel; "": nowhere. */
+static void say_launch(const KernelLaunch *l, char *to, size_t size) {
+  int n = 1;
+  to[0] = '\0';
+  if (!l->source) return;
+  for (const char *p = l->source; *p; n++) {
+    const char *end = p + strcspn(p, "\n"), *open = strstr(p, "<<<"), *close = open ? strstr(open, ">>>") : NULL;
+    if (close && open < end) {
+      char before[200];
+      snprintf(before, sizeof before, "%.*s", (int)(open - p < 199 ? open - p : 199), p);
+      if (strstr(before, l->name)) {
+        snprintf(to, size, " (line %d of the file: %.*s)", n, (int)(close + 3 - open < 60 ? close + 3 - open : 60),
+                 open);
+        for (char *c = to; *c; c++)
+          if (*c == '\n') *c = ' ';
+        return;
+      }
+    }
+    p = *end ? end + 1 : end;
+  }
+}
+
+static Status make_shape(KernelLaunch *l, Error *error) {
+  const KernelRequest *r = l->request;
+  const PtxEntry entry = ptx_entry(l->module, l->entry);
+  const int32_t *block = r->block[0] ? r->block : entry.required_block;
+  char launched[120];
+  if (!r->grid[0] || block[0] < 1) {
+    say_launch(l, launched, sizeof launched);
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "how many blocks, of how many threads? Give --grid X,Y,Z and --block X,Y,Z, or '// tilewalk: grid X,Y,Z' in the file%s",
+        launched);
+  }
+  if (ptx_kernel_dynamic_shared(l->kernel) && !r->shared_bytes)
+    return error_set(error, STATUS_BAD_REQUEST, "'%.60s' has dynamic shared memory; give its size: --shared BYTES",
+                     l->name);
+  memcpy(l->launch.grid, r->grid, sizeof l->launch.grid);
+  memcpy(l->launch.block, block, sizeof l->launch.block);
+  l->launch.dynamic_shared_bytes = r->shared_bytes;
+  return STATUS_OK;
+}
+
+static Status make_launch(KernelLaunch *l, Error *error) {
+  const KernelRequest *r = l->request;
+  PtxLaunch *launch = &l->launch;
+  launch->arguments = l->arguments, launch->n_arguments = l->n;
+  launch->faults = r->faults, launch->l1 = !r->no_caches && !r->faults;
+  launch->sm.registers_per_thread = (int32_t)r->registers;
+  for (int a = 0; a < l->n; a++)
+    if (l->specs[a].is_buffer) l->before[a] = hash(l->arguments[a].bytes, l->arguments[a].n_bytes);
+  return find_out(l, error);
+}
+
+static void like_defaults(KernelRequest *r) {
+  if (!r->N) r->N = 256;
+  if (!r->d) r->d = 64;
+  if (!r->batch) r->batch = 1;
+  if (!r->heads) r->heads = 1;
+}
+
+/* The source that a .ptx was made of, where it lies beside it: its lines and the names of its parameters are shown. */
+static void find_source(KernelLaunch *l) {
+  const char *file = ptx_source_file(l->module, 1), *slash = strrchr(l->request->file, '/');
+  const char *name = file && strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+  char path[4600];
+  if (!name || !(ends_with(name, ".cu") || ends_with(name, ".cuh"))) return;
+  snprintf(path, sizeof path, "%.*s%.400s", slash ? (int)(slash + 1 - l->request->file) : 0, l->request->file, name);
+  if (file_read(path, CUDA_SOURCE_MAX, &l->source, &l->source_length, NULL)) l->source = NULL;
+}
+
+static Status load_module(KernelLaunch *l, Error *error) {
+  char name[160];
+  const char *slash = strrchr(l->request->file, '/'), *file = slash ? slash + 1 : l->request->file;
+  snprintf(name, sizeof name, l->by_clang ? "PTX of %.140s" : "%.150s", file);
+  if (l->by_clang && !strstr(l->ptx, ".entry")) return no_kernel(l, error);
+  Status status = ptx_module_load(l->ptx, l->ptx_length, name, &l->module, error);
+  if (status == STATUS_OK) status = find_entry(l, error);
+  if (status) return status;
+  if (!l->source) find_source(l);
+  signature_plain_name(ptx_entry_name(l->module, l->entry), l->name, sizeof l->name);
+  if (!l->source || !signature_find(l->source, l->source_length, l->name, &l->signature) ||
+      l->signature.n != ptx_entry(l->module, l->entry).n_parameters)
+    l->signature.n = 0;
+  return ptx_kernel_new(l->module, l->entry, &l->kernel, error);
+}
+
+Status kernel_launch_prepare(KernelLaunch *l, KernelRequest *request, Error *error) {
+  char *text;
+  size_t length;
+  memset(l, 0, sizeof *l);
+  l->request = request;
+  l->out = -1;
+  Status status = file_read(request->file, CUDA_PTX_MAX, &text, &length, error);
+  if (status) return status;
+  if (is_ptx(request->file, text))
+    l->ptx = text, l->ptx_length = length;
+  else
+    l->source = text, l->source_length = length;
+  status = kernel_request_from_file(request, text, length, error);
+  like_defaults(request);
+  if (status == STATUS_OK && !l->ptx) status = compile(l, error);
+  if (status || request->ptx) return status;
+  status = load_module(l, error);
+  if (status == STATUS_OK) status = make_shape(l, error);
+  if (status == STATUS_OK) status = make_arguments(l, error);
+  if (status == STATUS_OK) status = make_launch(l, error);
+  return status;
+}
+
+void kernel_launch_free(KernelLaunch *l) {
+  for (int a = 0; a < KERNEL_ARGUMENTS_MAX; a++) free(l->arguments[a].bytes);
+  ptx_kernel_free(l->kernel);
+  ptx_module_free(l->module);
+  free(l->ptx);
+  free(l->source);
+  memset(l, 0, sizeof *l);
+}
+
+OutputSums kernel_output_sums(const KernelLaunch *l) {
+  OutputSums sums = {0};
+  if (l->out < 0) return sums;
+  for (int64_t i = 0; i < l->specs[l->out].n; i++) {
+    const double x = spec_element(l->specs[l->out].type, l->arguments[l->out].bytes, i);
+    sums.sum += x;
+    sums.weighted_sum += x * cos(0.37 * (double)i);
+    if (!(fabs(x) <= sums.max)) sums.max = fabs(x);
+  }
+  return sums;
+}

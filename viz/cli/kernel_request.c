@@ -1,0 +1,292 @@
+#include "viz/cli/kernel_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/algorithms/schedule.h"
+#include "sim/base/ascii.h"
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+
+/* --- setters --- */
+
+static Status copy(const char *option, const char *value, char *to, size_t size, Error *error) {
+  if (!*value || strlen(value) >= size)
+    return error_set(error, STATUS_BAD_REQUEST, "what --%s names is %s", option, *value ? "too long" : "empty");
+  strcpy(to, value);
+  return STATUS_OK;
+}
+
+/* "2,4" or "2x4": one to three counts. */
+static Status dimensions(const char *option, const char *value, int32_t to[3], Error *error) {
+  int32_t read[3] = {1, 1, 1};
+  const char *p = value;
+  for (int k = 0; k < 3; k++) {
+    int64_t count = 0;
+    while (ascii_is_digit(*p) && count <= INT32_MAX) count = count * 10 + (*p++ - '0');
+    if (count < 1 || count > INT32_MAX) break;
+    read[k] = (int32_t)count;
+    if (!*p) {
+      memcpy(to, read, sizeof read);
+      return STATUS_OK;
+    }
+    if ((*p != ',' && *p != 'x') || k == 2) break;
+    p++;
+  }
+  return error_set(error, STATUS_BAD_REQUEST, "--%s '%s' is not X, X,Y or X,Y,Z, each at least 1; say --%s 32,8",
+                   option, quote(value, strlen(value)).text, option);
+}
+
+static Status set_entry(void *t, const char *v, Error *e) {
+  return copy("entry", v, ((KernelRequest *)t)->entry, KERNEL_ENTRY_BYTES, e);
+}
+static Status set_grid(void *t, const char *v, Error *e) {
+  return dimensions("grid", v, ((KernelRequest *)t)->grid, e);
+}
+static Status set_block(void *t, const char *v, Error *e) {
+  return dimensions("block", v, ((KernelRequest *)t)->block, e);
+}
+static Status set_shared(void *t, const char *v, Error *e) {
+  KernelRequest *r = t;
+  r->has_shared = true;
+  return size_parse(v, &r->shared_bytes, e);
+}
+static Status add_argument(void *t, const char *v, Error *e) {
+  KernelRequest *r = t;
+  if (r->n_arguments == KERNEL_ARGUMENTS_MAX)
+    return error_set(e, STATUS_BAD_REQUEST, "more than %d arguments", KERNEL_ARGUMENTS_MAX);
+  return copy("arg", v, r->arguments[r->n_arguments++], KERNEL_ARGUMENT_BYTES, e);
+}
+static Status set_out(void *t, const char *v, Error *e) {
+  KernelRequest *r = t;
+  return copy("out", v, r->out, sizeof r->out, e);
+}
+static Status set_like(void *t, const char *v, Error *e) {
+  KernelRequest *r = t;
+  if (!schedule_find(v)) /* all of them compute attention, whatever their order */
+    return error_set(e, STATUS_BAD_REQUEST,
+                     "--like '%s': a kernel can be like an algorithm of attention, say --like %s",
+                     quote(v, strlen(v)).text, SCHEDULES[N_SCHEDULES > 2 ? 2 : 0]->name);
+  return copy("like", v, r->like, sizeof r->like, e);
+}
+static Status count(const char *option, const char *v, int64_t *to, Error *e) {
+  Error own = {0};
+  if (size_parse_count(v, to, &own) == STATUS_OK && *to <= 1 << 24) return STATUS_OK;
+  return error_set(e, STATUS_BAD_REQUEST, "%s '%s' is not a count from 1 to 16M", option, quote(v, strlen(v)).text);
+}
+static Status set_N(void *t, const char *v, Error *e) { return count("-N", v, &((KernelRequest *)t)->N, e); }
+static Status set_d(void *t, const char *v, Error *e) { return count("-d", v, &((KernelRequest *)t)->d, e); }
+static Status set_batch(void *t, const char *v, Error *e) {
+  return count("--batch", v, &((KernelRequest *)t)->batch, e);
+}
+static Status set_heads(void *t, const char *v, Error *e) {
+  return count("--heads", v, &((KernelRequest *)t)->heads, e);
+}
+static Status set_registers(void *t, const char *v, Error *e) {
+  long long n;
+  const Status status = options_count("registers", v, 1, 255, &n, e);
+  if (status == STATUS_OK) ((KernelRequest *)t)->registers = n;
+  return status;
+}
+static Status set_lines(void *t, const char *v, Error *e) {
+  long long n;
+  const Status status = options_count("lines", v, 1, 10000, &n, e);
+  if (status == STATUS_OK) ((KernelRequest *)t)->lines = n;
+  return status;
+}
+static Status fraction(const char *option, const char *v, double *to, Error *e) {
+  Decimal decimal;
+  const size_t n = strlen(v);
+  if (n && decimal_read(v, n, &decimal) == n && decimal_value(decimal) > 0) {
+    *to = decimal_value(decimal);
+    return STATUS_OK;
+  }
+  return error_set(e, STATUS_BAD_REQUEST, "--%s '%s' is not a number above 0", option, quote(v, n).text);
+}
+static Status set_scale(void *t, const char *v, Error *e) {
+  return fraction("scale", v, &((KernelRequest *)t)->scale, e);
+}
+static Status set_tolerance(void *t, const char *v, Error *e) {
+  return fraction("tolerance", v, &((KernelRequest *)t)->tolerance, e);
+}
+static Status set_causal(void *t, const char *v, Error *e) {
+  return options_flag("causal", v, &((KernelRequest *)t)->causal, e);
+}
+static Status set_faults(void *t, const char *v, Error *e) {
+  return options_flag("faults", v, &((KernelRequest *)t)->faults, e);
+}
+static Status set_ptx(void *t, const char *v, Error *e) {
+  return options_flag("ptx", v, &((KernelRequest *)t)->ptx, e);
+}
+static Status set_no_caches(void *t, const char *v, Error *e) {
+  return options_flag("no-caches", v, &((KernelRequest *)t)->no_caches, e);
+}
+static Status add_word(KernelRequest *r, const char *option, const char *flag, const char *v, Error *e) {
+  char word[300];
+  if (r->n_words == KERNEL_WORDS_MAX)
+    return error_set(e, STATUS_BAD_REQUEST, "more than %d of --include and --define", KERNEL_WORDS_MAX);
+  if (copy(option, v, word, sizeof word - 2, e)) return STATUS_BAD_REQUEST;
+  snprintf(r->words[r->n_words], sizeof r->words[0], "%s%.297s", flag, word);
+  r->n_words++;
+  return STATUS_OK;
+}
+static Status add_include(void *t, const char *v, Error *e) { return add_word(t, "include", "-I", v, e); }
+static Status add_define(void *t, const char *v, Error *e) { return add_word(t, "define", "-D", v, e); }
+
+const Option KERNEL_LAUNCH_OPTIONS[] = {
+    {"entry", 0, "NAME",
+     "The kernel, by its name; a template with its arguments: 'sgemm<64, 64>'. Default: the only one.", set_entry,
+     false, false, NULL},
+    {"grid", 0, "X,Y,Z", "Blocks of the grid.", set_grid, false, false, NULL},
+    {"block", 0, "X,Y,Z", "Threads of a block.", set_block, false, false, NULL},
+    {"shared", 0, "SIZE", "Dynamic shared memory of a block.", set_shared, false, false, NULL},
+    {"arg", 0, "SPEC",
+     "An argument, in order or as NAME=SPEC: i32:256, f32:0.125, f32[65536]:normal:1, f16[N]:zero, "
+     "i32[N]:int:3, f32[N]:-inf, f32[N]:none (never written), FILE.bin. 'tilewalk kernel --help' says what numbers these are.",
+     add_argument, true, false, NULL},
+    {"out", 0, "ARG", "The output, by name or number from 0. Default: the largest buffer that it changes.", set_out,
+     false, false, NULL},
+    {"registers", 0, "COUNT", "Registers of a thread (PTX does not say): bounds the blocks that an SM holds.",
+     set_registers, false, false, NULL},
+    {0},
+};
+
+const Option KERNEL_LIKE_OPTIONS[] = {
+    {"like", 0, "NAME",
+     "An algorithm (fa2): the kernel computes attention as it does. Arguments named Q, K, V, O, N, d, scale, ... get their values from "
+     "the shape, and O is judged against fp64.",
+     set_like, false, false, "@algorithms"},
+    {NULL, 'N', "COUNT", "Rows of Q, K and V. Default 256.", set_N, false, false, NULL},
+    {NULL, 'd', "COUNT", "Columns. Default 64.", set_d, false, false, NULL},
+    {"batch", 0, "COUNT", "Sequences. Default 1.", set_batch, false, false, NULL},
+    {"heads", 0, "COUNT", "Heads. Default 1.", set_heads, false, false, NULL},
+    {"causal", 0, NULL, "Row i sees columns up to i.", set_causal, false, false, NULL},
+    {"scale", 0, "NUMBER", "Of the scores. Default 1 / sqrt(d).", set_scale, false, false, NULL},
+    {"tolerance", 0, "NUMBER",
+     "The largest error of O, relative to the largest |O|. Default 1e-4 for fp32, 2e-2 for fp16 and bf16.",
+     set_tolerance, false, false, NULL},
+    {0},
+};
+
+const Option KERNEL_SHOW_OPTIONS[] = {
+    {"faults", 0, NULL, "Look for faults: reads of what nobody wrote, accesses out of bounds, missing barriers, races.",
+     set_faults, false, false, NULL},
+    {"lines", 0, "COUNT", "Source lines in the table, the worst first. Default 12.", set_lines, false, false, NULL},
+    {"no-caches", 0, NULL, "Leave out L1 and HBM: several times faster.", set_no_caches, false, false, NULL},
+    {"ptx", 0, NULL, "Print the PTX that clang makes of the file, and stop.", set_ptx, false, false, NULL},
+    {0},
+};
+
+const Option KERNEL_CLANG_OPTIONS[] = {
+    {"include", 'I', "DIR", "Where clang looks for headers.", add_include, true, false, NULL},
+    {"define", 'D', "NAME[=VALUE]", "Defines a macro.", add_define, true, false, NULL},
+    {0},
+};
+
+/* --- comments of the file --- */
+
+static const Option *find_option(const char *word, size_t n) {
+  const Option *const tables[] = {KERNEL_LAUNCH_OPTIONS, KERNEL_LIKE_OPTIONS, KERNEL_CLANG_OPTIONS};
+  for (size_t t = 0; t < 3; t++)
+    for (const Option *o = tables[t]; o->set; o++) {
+      if (o->name && strlen(o->name) == n && memcmp(o->name, word, n) == 0) return o;
+      if (o->letter && n == 1 && word[0] == o->letter) return o;
+    }
+  return NULL;
+}
+
+/* One comment's words after "tilewalk:". */
+static Status take_comment(KernelRequest *r, const char *words, size_t n, int line, Error *error) {
+  char text[KERNEL_ARGUMENT_BYTES + 32];
+  Error own = {0};
+  while (n > 0 && ascii_is_space(words[0])) words++, n--;
+  while (n > 0 && (ascii_is_space(words[n - 1]) || (n > 1 && words[n - 1] == '/' && words[n - 2] == '*') ||
+                   (words[n - 1] == '*' && ascii_is_space(words[n > 1 ? n - 2 : 0]))))
+    n--;
+  if (n >= sizeof text)
+    return error_set(error, STATUS_BAD_FILE, "%.200s:%d: the comment is longer than %d bytes", r->file, line,
+                     (int)sizeof text);
+  memcpy(text, words, n);
+  text[n] = '\0';
+  const size_t word = strcspn(text, " \t");
+  const Option *o = find_option(text, word);
+  const char *value = text + word + strspn(text + word, " \t");
+  if (!o)
+    error_set(&own, STATUS_BAD_REQUEST,
+              "'%s' is none of entry, grid, block, shared, arg, out, like, N, d, batch, heads, causal, scale",
+              quote(text, word).text);
+  else if (option_needs_value(o) && !*value)
+    error_set(&own, STATUS_BAD_REQUEST, "a value belongs behind '%s', as behind --%s", o->name ? o->name : text,
+              o->name ? o->name : text);
+  else
+    o->set(r, option_needs_value(o) ? value : "1", &own);
+  return own.status ? error_set(error, STATUS_BAD_FILE, "%.120s:%d: %s", r->file, line, own.message) : STATUS_OK;
+}
+
+/* Whether the words name the entry that is wanted: the name before any '<', as a whole. */
+static bool names_entry(const char *words, size_t n, const char *wanted) {
+  while (n > 0 && ascii_is_space(*words)) words++, n--;
+  if (n < 6 || memcmp(words, "entry", 5) != 0 || !ascii_is_space(words[5])) return false;
+  words += 6, n -= 6;
+  while (n > 0 && ascii_is_space(*words)) words++, n--;
+  while (n > 0 && ascii_is_space(words[n - 1])) n--;
+  if (!*wanted) return true;
+  return strlen(wanted) == n && memcmp(words, wanted, n) == 0;
+}
+
+static bool is_entry(const char *words, size_t n) { return names_entry(words, n, ""); }
+
+Status kernel_request_from_file(KernelRequest *request, const char *text, size_t length, Error *error) {
+  static const char MARK[] = "tilewalk:";
+  KernelRequest *f = calloc(1, sizeof *f);
+  Status status = STATUS_OK;
+  if (!f) return error_set(error, STATUS_NO_MEMORY, "no memory for the launch");
+  strcpy(f->file, request->file);
+  bool takes = true, found = false; /* in the common part, or in the wanted entry's; it was seen */
+  int line = 1;
+  for (size_t i = 0; i < length && status == STATUS_OK; line++) {
+    const char *end = memchr(text + i, '\n', length - i);
+    const size_t n = end ? (size_t)(end - text) - i : length - i;
+    const char *slashes = NULL;
+    for (size_t k = i; k + 1 < i + n && !slashes; k++)
+      if (text[k] == '/' && (text[k + 1] == '/' || text[k + 1] == '*')) slashes = text + k + 2;
+    const char *words = slashes;
+    while (words && words < text + i + n && (*words == ' ' || *words == '/')) words++;
+    if (words && (size_t)(text + i + n - words) > sizeof MARK - 1 && memcmp(words, MARK, sizeof MARK - 1) == 0) {
+      words += sizeof MARK - 1;
+      const size_t rest = (size_t)(text + i + n - words);
+      if (is_entry(words, rest)) {
+        takes = !found && names_entry(words, rest, request->entry);
+        found = found || takes;
+      }
+      if (takes) status = take_comment(f, words, rest, line, error);
+    }
+    i += n + 1;
+  }
+#define TAKE(field, given)                                                                                             \
+  if (!(given)) memcpy(&request->field, &f->field, sizeof request->field)
+  if (status == STATUS_OK) {
+    TAKE(entry, request->entry[0]);
+    TAKE(grid, request->grid[0]);
+    TAKE(block, request->block[0]);
+    TAKE(shared_bytes, request->has_shared);
+    TAKE(registers, request->registers);
+    TAKE(arguments, request->n_arguments);
+    TAKE(n_arguments, request->n_arguments);
+    TAKE(out, request->out[0]);
+    TAKE(like, request->like[0]);
+    TAKE(N, request->N);
+    TAKE(d, request->d);
+    TAKE(batch, request->batch);
+    TAKE(heads, request->heads);
+    TAKE(causal, request->causal);
+    TAKE(scale, request->scale > 0);
+    TAKE(tolerance, request->tolerance > 0);
+    TAKE(words, request->n_words);
+    TAKE(n_words, request->n_words);
+  }
+#undef TAKE
+  free(f);
+  return status;
+}

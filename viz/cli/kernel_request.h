@@ -1,0 +1,40 @@
+/* What is asked of a kernel: by options, else by comments of its file.
+ *
+ *     // tilewalk: entry forward_kernel
+ *     // tilewalk: grid 2,4
+ *     // tilewalk: arg f32[65536]:normal:1
+ *
+ * The words are those of the options. Lines before the first `entry` hold for every kernel of the file; what follows
+ * one is its own. An option given on the command line is taken instead of the file's; one --arg replaces all of its. */
+#ifndef TILEWALK_VIZ_CLI_KERNEL_REQUEST_H
+#define TILEWALK_VIZ_CLI_KERNEL_REQUEST_H
+
+#include "viz/request/options.h"
+#include "viz/request/request.h"
+
+enum { KERNEL_ARGUMENTS_MAX = 64, KERNEL_ARGUMENT_BYTES = 320, KERNEL_ENTRY_BYTES = 256, KERNEL_WORDS_MAX = 16 };
+
+typedef struct {
+  OutputRequest output;
+  char file[4096];
+  char entry[KERNEL_ENTRY_BYTES];
+  int32_t grid[3], block[3];
+  bool has_shared, faults, ptx, no_caches;
+  int64_t shared_bytes, registers, lines; /* lines: of the table; 0: the default */
+  int n_arguments;
+  char arguments[KERNEL_ARGUMENTS_MAX][KERNEL_ARGUMENT_BYTES]; /* SPEC or NAME=SPEC */
+  char out[64];                                                /* the argument that is the output, by name or number */
+  char like[16];                                               /* an algorithm, or "" */
+  int64_t N, d, batch, heads;
+  bool causal;
+  double scale, tolerance; /* 0: the default */
+  int n_words;
+  char words[KERNEL_WORDS_MAX][300]; /* -I and -D for clang */
+} KernelRequest;
+
+extern const Option KERNEL_LAUNCH_OPTIONS[], KERNEL_LIKE_OPTIONS[], KERNEL_SHOW_OPTIONS[], KERNEL_CLANG_OPTIONS[];
+
+/* Fills in from the comments of a file what the command line left open. Errors begin "FILE:LINE:". */
+Status kernel_request_from_file(KernelRequest *request, const char *text, size_t length, Error *error);
+
+#endif
