@@ -57,19 +57,19 @@ static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
   static const char *const DOES[] = {"loads", "stores", "updates", "copies", "copies"};
   PtxFault *fault = shadow_fault(s, "out of bounds", a->pc, -1);
   if (!fault) return;
-  char name[80] = "shared memory";
+  char name[70] = "shared memory";
   int64_t past = (int64_t)a->address[lane] - s->shared_bytes;
   if (a->space == PTX_SPACE_GLOBAL) {
     const ShadowRegion *r = nearest(s, a->address[lane], &past);
     if (!r)
       name[0] = '\0';
     else if (r->name)
-      snprintf(name, sizeof name, "%.70s", r->name);
+      snprintf(name, sizeof name, "%.64s", r->name);
     else
       snprintf(name, sizeof name, "argument %d", r->argument);
   }
-  char where[200];
-  snprintf(where, sizeof where, "line %d: %s of %s %s %d bytes", shadow_line(s, a->pc),
+  char where[160];
+  snprintf(where, sizeof where, "line %d: %.40s of %.48s %s %d bytes", shadow_line(s, a->pc),
            shadow_thread(s, 32 * a->warp + lane).text, shadow_block_name(s, a->block).text, DOES[a->kind], a->bytes);
   if (!*name)
     snprintf(fault->message, sizeof fault->message, "%s at address 0x%" PRIx64 ", far from every argument", where,
