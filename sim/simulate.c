@@ -217,7 +217,7 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
   if (!status) {
     s->overheads = overheads_of(&s->launch, &s->plan);
     L2RunConfig l2 = l2_run_config(gpu, s->plan.shape.dtype);
-    l2.resident_bytes = s->overheads.resident_bytes;
+    l2.overheads = s->overheads;
     l2.in_step = problem->in_step || refinement_in(problem->without, REFINEMENT_CLOCK);
     l2.skew_turns = problem->skew_turns;
     l2.profiled = problem->profiled;
@@ -227,15 +227,6 @@ Status simulation_l2(Simulation *s, const Problem *problem, const Gpu *gpu, Erro
     l2.without = problem->without;
     l2.seed = (uint64_t)problem->draw * DRAWS_APART;
     status = l2_run(&s->l2, s->schedule, &s->launch, &s->plan, &l2, &inner);
-    const double asked = s->l2.l2_read_bytes;
-    s->l2.read_bytes += s->overheads.read_bytes;
-    s->l2.l2_read_bytes = fmax(asked + s->overheads.read_bytes, 0);
-    if (asked > s->l2.l2_read_bytes) s->l2.own_miss_bytes *= s->l2.l2_read_bytes / asked; /* columns not asked for */
-    s->l2.hbm_read_bytes =
-        fmin(s->l2.hbm_read_bytes, s->l2.read_bytes); /* the walk takes ragged tiles for whole ones */
-    s->l2.write_bytes += s->overheads.write_bytes;
-    const double walked = s->launch.n_splits == 1 ? s->overheads.block_write_bytes : 0; /* has crossed already */
-    if (gpu->l2_partitions == 2) s->l2.fabric_bytes += (s->overheads.write_bytes - walked) / 2;
   }
   s->has_l2 = !status;
   if (!status || status == STATUS_TOO_LARGE) return STATUS_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/splitmix.h"
+#include "sim/l2/l2_run_parts.h"
 #include "sim/l2/stream.h"
 #include "sim/machine/timing.h"
 
@@ -370,7 +371,7 @@ static ClockConfig clock_config(const Run *r, uint32_t n) {
   p.hierarchy.one_partition = one;
   p.hierarchy.is_not_put_back = !c->profiled || c->once;
   p.hierarchy.side_capacity_bytes = c->side_capacity_bytes > 0 ? c->side_capacity_bytes : (double)c->l2_bytes / 2;
-  p.hierarchy.side_resident_bytes = fmin(c->resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);
+  p.hierarchy.side_resident_bytes = fmin(c->overheads.resident_bytes / 2, 0.99 * p.hierarchy.side_capacity_bytes);
   p.hierarchy.side_ways = c->side_ways;
   const Tiling *t = &r->stream.plan->tiling;
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
@@ -412,15 +413,16 @@ static L2Run totals(const ClockResult *p) {
                  .simulated = 1};
 }
 
-/* Its members, one by one. */
-enum { COUNTED = sizeof(L2Run) / sizeof(double) };
-
 static void add_part(L2Run *to, const L2Run *from, double part) {
-  for (int i = 0; i < COUNTED; i++) ((double *)to)[i] += ((const double *)from)[i] * part;
+#define ADD(field) to->field += from->field * part;
+  L2_RUN_FIELDS(ADD)
+#undef ADD
 }
 
 static void divide(L2Run *sum, int n) {
-  for (int i = 0; i < COUNTED; i++) ((double *)sum)[i] /= n;
+#define DIVIDE(field) sum->field /= n;
+  L2_RUN_FIELDS(DIVIDE)
+#undef DIVIDE
 }
 
 /* What is not walked goes on as the second half did, step for step; where kernels follow each other, as all of it did.
@@ -436,58 +438,6 @@ static void go_on(const Run *r, L2Run *t, double all_steps) {
       t->left_dirty_bytes - left_dirty_bytes; /* no more is left: what L2 took up so far falls out from here on */
   t->left_dirty_bytes = left_dirty_bytes;
   t->simulated = r->steps / all_steps;
-}
-
-/* Every byte of Q, K and V that is asked for, once. */
-static double inputs_once(const Plan *plan, const Traffic *traffic) {
-  const Shape *s = &plan->shape;
-  const double row = (double)s->d * plan->element_bytes, row_k = (double)s->d * plan->kv_bytes[0],
-               row_v = (double)s->d_v * plan->kv_bytes[1], heads = (double)(s->batch * s->heads),
-               keys = (double)(s->batch * s->kv_heads * s->N_k);
-  const double Q = fmin((double)traffic->read[TENSOR_Q], (double)s->N_q * row) * heads;
-  return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys * row_k) +
-         fmin((double)traffic->read[TENSOR_V] * heads, keys * row_v);
-}
-
-/* Registers spilled for row blocks, one set for each that computes. */
-static double spilled_bytes(const Stream *s) {
-  const Plan *p = s->plan;
-  const MaskTiles tiles = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
-  const double rows = (double)mask_rows_seen(&p->mask, &tiles).blocks;
-  return (double)(p->shape.batch * p->shape.heads) * rows * s->kinds[STREAM_SPILL].bytes;
-}
-
-static double lse_bytes(const Plan *p) {
-  return p->tiling.lse ? (double)(p->shape.batch * p->shape.heads * p->shape.N_q) * STATS_BYTES : 0;
-}
-
-/* Of what the walk stored, so much as reaches HBM sooner or later: all of O, and of the spilled registers some; and
- * log-sum-exps, which it does not walk. */
-static void make_writes_exact(L2Run *t, double spilled, double lse, double walked_write_bytes) {
-  const double outputs = t->write_bytes, all = t->hbm_write_bytes + t->left_dirty_bytes;
-  const double part = spilled > 0 && walked_write_bytes > 0 ? all / walked_write_bytes : 1;
-  const double written = fmax(part * (outputs - lse + spilled) + lse, outputs);
-  t->hbm_write_bytes = fmin(fmax(t->hbm_write_bytes, 0), written);
-  t->left_dirty_bytes = written - t->hbm_write_bytes;
-}
-
-/* Merged tiles and ragged ones count as whole ones in the walk; what is asked for is known exactly. */
-static void make_exact(L2Run *t, const Schedule *schedule, const Stream *stream) {
-  const Plan *plan = stream->plan;
-  Traffic traffic = {0};
-  bool overflow = false;
-  schedule_traffic(schedule, plan, &traffic, &overflow);
-  const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes,
-               walked_writes = t->write_bytes;
-  t->read_bytes = heads * stream_read_bytes(stream, schedule);
-  t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
-  if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
-  if (walked > t->read_bytes) t->own_miss_bytes *= t->read_bytes / walked; /* no more misses than looks */
-  if (t->simulated < 1 && plan->shape.window == 0 &&
-      !plan->mask.pattern) /* the rest may not go on with less than every input once */
-    t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
-  if (stream->stores_again) return;
-  make_writes_exact(t, spilled_bytes(stream), lse_bytes(plan), walked_writes);
 }
 
 /* How often a launch is walked, each time with other numbers drawn: short ones differ most from one time to the next;
@@ -614,7 +564,7 @@ Status l2_run(L2Run *result, const Schedule *schedule, const Launch *launch, con
   L2Run mean;
   status = walk_all(&r, &mean, error);
   if (status) return status;
-  make_exact(&mean, schedule, &r.stream);
+  l2_exact(&mean, schedule, &r.stream, config);
   mean.kernels = r.stream.n_kernels;
   *result = mean;
   return STATUS_OK;

@@ -20,6 +20,7 @@
 #define TILEWALK_SIM_L2_RUN_H
 
 #include "sim/l2/launch.h"
+#include "sim/l2/overheads.h"
 #include "sim/l2/placement.h"
 #include "sim/l2/refinements.h"
 #include "sim/algorithms/schedule.h"
@@ -28,8 +29,7 @@
 typedef struct {
   int64_t l2_bytes;      /* all partitions */
   int64_t l2_partitions; /* 1 or 2 */
-  double resident_bytes; /* of l2_bytes, what the CTAs at work use all the time besides (sim/l2/overheads.h): no room
-                            for anything else */
+  Overheads overheads;   /* what the kernel moves besides its algorithm; what is resident leaves no room for else */
 
   bool in_step;                           /* every slot moves one tile a turn; else each at its own pace, in time */
   int64_t skew_turns;                     /* in step: the last slot begins so many turns after the first */
@@ -56,7 +56,6 @@ typedef struct {
   uint64_t seed; /* of what is drawn at random; 0: the usual draw, which comes near the mean of many */
 } L2RunConfig;
 
-/* Doubles alone: sim/l2/l2_run.c adds them up one by one. */
 typedef struct {
   double read_bytes, write_bytes;         /* asked for by the SMs: what crosses the SRAM boundary */
   double l2_read_bytes;                   /* of the reads, what reaches L2 past the coalescers */
@@ -68,6 +67,20 @@ typedef struct {
   double kernels;                         /* launched one after another */
   double simulated;                       /* the part of the steps that was walked; 1: all of them */
 } L2Run;
+/* All of its fields, for sums over walks. */
+#define L2_RUN_FIELDS(X)                                                                                               \
+  X(read_bytes)                                                                                                        \
+  X(write_bytes)                                                                                                       \
+  X(l2_read_bytes)                                                                                                     \
+  X(own_miss_bytes)                                                                                                    \
+  X(fabric_bytes)                                                                                                      \
+  X(hbm_read_bytes)                                                                                                    \
+  X(hbm_write_bytes)                                                                                                   \
+  X(left_dirty_bytes)                                                                                                  \
+  X(cycles)                                                                                                            \
+  X(kernels)                                                                                                           \
+  X(simulated)
+_Static_assert(sizeof(L2Run) == 11 * sizeof(double), "L2_RUN_FIELDS names every field of L2Run");
 
 /* What a GPU's description says, for operands of the type. */
 L2RunConfig l2_run_config(const Gpu *gpu, Dtype dtype);

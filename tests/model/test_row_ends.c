@@ -55,7 +55,7 @@ static void predict(Rows *r) {
                                                           .dtype = DTYPE_FP16});
   assert_int_equal(s.launch.n_row_blocks, r->n_rows);
   L2RunConfig l2 = l2_run_config(&gpu, DTYPE_FP16);
-  l2.resident_bytes = s.overheads.resident_bytes;
+  l2.overheads = s.overheads;
   l2.row_end_cycles = r->predicted;
   L2Run counted;
   if (l2_run(&counted, s.schedule, &s.launch, &s.plan, &l2, &error)) fail_msg("%s", error.message);
