@@ -102,7 +102,7 @@ PLACES = 6
 
 
 def places():
-    """The long shapes of all three, elsewhere each time: what just about fits L2 hangs on where Q, K, V and O lie."""
+    """The long shapes of all three, elsewhere each time: what just about fits L2 depends on where Q, K, V and O lie."""
     shapes = {tuple(run.items()): run for grid in (l2, fresh, later) for run in grid() if run["seq_q"] >= 16 * K}
     for place in range(1, PLACES + 1):
         for at, run in enumerate(shapes.values()):

@@ -70,7 +70,7 @@ SHORT_REPEATS = 4
 
 
 def short():
-    """Up to 8K, in another order each time: where a launch begins, and with it what crosses the fabric, hangs on what ran before it."""
+    """Up to 8K, in another order each time: where a launch begins, and with it what crosses the fabric, depends on what ran before it."""
     shapes = [shape for shape in grid() if shape[3] <= 8 * K]
     for time in range(SHORT_REPEATS):
         yield from random.Random(time + 1).sample(shapes, len(shapes))
@@ -82,7 +82,7 @@ PAGES_BETWEEN = 64  # at most, before each of Q, K and V
 
 
 def places():
-    """What fits L2 just about hangs on where tensors lie."""
+    """What fits L2 just about depends on where tensors lie."""
     for _ in range(PLACES):
         for dtype, batch, heads, n, d, causal in grid():
             if dtype == "fp16" and n >= 16 * K:
@@ -94,7 +94,7 @@ TURN_CTAS = 64  # at most, of a kernel before
 
 
 def turns():
-    """With which GPC a launch begins hangs on what ran before, and with it how far apart rows of a mask's short end read K and V. One pass of ncu
+    """With which GPC a launch begins depends on what ran before, and with it how far apart rows of a mask's short end read K and V. One pass of ncu
     each: what it puts back between passes decides that, too."""
     shapes = [shape for shape in grid() if shape[3] >= 16 * K]
     for time in range(TURNS):

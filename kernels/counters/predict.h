@@ -51,7 +51,7 @@ typedef struct {
   int64_t skew_turns;
   const Placement *placement; /* the same: how the card is laid out */
   bool once;                  /* the same: counted in one pass of the profiler */
-  uint32_t draws;             /* the mean of so many draws of what is random; 0: the usual one alone */
+  uint32_t draws;             /* the mean of that many random draws; 0: the usual one alone */
 } PredictedRun;
 Status predict(Prediction *prediction, const PredictedRun *run, Error *error);
 

@@ -24,11 +24,11 @@
  *                 is known
  *
  * Some of `rows` and `turns` come again with V at six other places (the name ends with v and where, in MiB): what just
- * about fits L2 hangs on that.
+ * about fits L2 depends on that.
  *
  * A second set of lists (scan_lists_each_place) has some of pieces, scattered, rows and turns at eight places each, at
  * which all that they read and store lies elsewhere: at random, as the tensors of a program do. Their means tell of L2
- * what hangs on no place.
+ * what depends on no place.
  *
  * kernels/probes/probe_scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift
  * apart. */

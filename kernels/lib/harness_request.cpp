@@ -184,7 +184,8 @@ static void complete(Request *r) {
   if (r->study) return;
   if (!r->list && !r->verify && !r->count && !r->time && !r->bandwidth && !r->once) r->list = true;
   if (r->apart && !r->once)
-    usage("--apart", "goes with --once alone: what L2 keeps hangs on where tensors lie, and only a profiler sees that");
+    usage("--apart",
+          "goes with --once alone: what L2 keeps depends on where tensors lie, and only a profiler sees that");
   if ((r->block.B_r == 0) != (r->block.B_c == 0)) usage("--block-q", "give --block-k with it, or --block for both");
   if (!r->shape.N_q) r->shape.N_q = 4096;
   if (!r->shape.d) r->shape.d = 128;

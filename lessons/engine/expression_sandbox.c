@@ -22,7 +22,7 @@ enum {
   CHARS_PER_STEP = 8,     /* characters that a text function goes through in the time of an instruction */
   COSTLY_STEPS = 1000,    /* a charge that looks at the clock first */
 };
-#define MAX_SECONDS 0.5 /* of processor time, behind the budget: for steps that take longer than was reckoned */
+#define MAX_SECONDS 0.5 /* of processor time, behind the budget: for steps that take longer than was expected */
 
 /* ---- Budget ------------------------------------------------------------------------------------------------------ */
 

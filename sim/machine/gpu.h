@@ -114,7 +114,7 @@ double gpu_value(const Gpu *gpu, const KeyfileField *field);
 /* Where the value of the key (such as "l2_ways") comes from. The key must exist. */
 const KeyfileNote *gpu_note(const Gpu *gpu, const char *key);
 
-/* HBM bandwidth to reckon with: measured reads where known, the data sheet's otherwise. */
+/* HBM bandwidth to compute with: measured reads where known, the data sheet's otherwise. */
 double gpu_hbm_bytes_per_s(const Gpu *gpu);
 
 /* Of all SMs together. */

@@ -23,6 +23,9 @@ echo 'const char *said = "the hotness";' >"$tree/viz/a.c"
 echo 'int none;' >"$tree/viz/a.c"
 echo 'It heatens.' >"$tree/sim/l2/MODEL.md"
 "$tree/tests/support/words.sh" --check | grep -q "'heatens' should be 'warms'" || fail "a private word on a page is not found"
+echo 'It warms.' >"$tree/sim/l2/MODEL.md"
+echo 'int none; /* it hangs on that */' >"$tree/viz/a.c"
+"$tree/tests/support/words.sh" --check | grep -q 'viz/a.c:1' || fail "a word that nowhere may stand is not found in a remark"
 out=$tree/out
 "$tilewalk" sim -N 4096 -d 128 --block 128 --algorithm naive,fa2 >"$out"
 sed -n '/^\$ tilewalk sim -N 4096/,/^```/p' README.md | sed '1d; $d; /^\.\.\.$/d' | while IFS= read -r line; do

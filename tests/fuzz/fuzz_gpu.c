@@ -1,5 +1,5 @@
 /* Fuzz target for GPU descriptions: any bytes are refused with one line, or become a machine on
- * which a model can reckon without dividing by zero or leaving its arrays. */
+ * which a model can compute with, without dividing by zero or leaving its arrays. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

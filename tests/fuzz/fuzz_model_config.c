@@ -1,4 +1,4 @@
-/* config.json files of unknown origin: a model whose cache can be reckoned, or a one-line error. */
+/* config.json files of unknown origin: a model whose cache can be computed, or a one-line error. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

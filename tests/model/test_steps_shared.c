@@ -57,7 +57,7 @@ static double mean_cycles(const Recorded *l, int n_on) {
   return sum / n;
 }
 
-/* Beside SMs with two CTAs it takes no longer than where all SMs have one: what a CTA waits hangs on its own SM. Two
+/* Beside SMs with two CTAs it takes no longer than where all SMs have one: what a CTA waits depends on its own SM. Two
  * take half as long again. */
 static void one_alone_goes_as_fast_beside_pairs(void **state) {
   (void)state;

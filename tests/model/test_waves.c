@@ -138,7 +138,7 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* Under a mask the rows of a head that read its last tiles are few, and in launch order next to each other: whether
- * those SMs are on one side or on both hangs on where the launch begins. */
+ * those SMs are on one side or on both depends on where the launch begins. */
 static void told_where_it_begins_the_model_moves_as_much(void **state) {
   (void)state;
   const Gpu gpu = open_gpu("h200");

@@ -1,5 +1,6 @@
 /* Scans at eight places each (assets/counters/h200/scan-places/first.csv, h100/scan-places): what L2 keeps of a working
- * set hangs on where its pieces lie, so what is predicted is the mean of places. TILEWALK_TABLE=1 prints every scan. */
+ * set depends on where its pieces lie, so what is predicted is the mean of places.
+ * TILEWALK_TABLE=1 prints every scan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -56,5 +56,9 @@ if [ $check = 1 ]; then
     [ -z "$hits" ] || { echo "'$word' should be '${line#* = }':"; echo "$hits" | cut -c1-160; bad=1; }
   done <"${TMPDIR:-/tmp}/terms.$$"
   rm -f "${TMPDIR:-/tmp}/terms.$$"
+  # Some are found anywhere, in names and remarks too; where they are named as wrong they may stand.
+  hits=$(grep -rnwiE 'hangs? on|[a-z_]*reckon(s|ed|ing|ing_[a-z]*)?|stands? in print' --include='*.[ch]' --include='*.cu*' --include='*.cpp' --include='*.py' \
+    --include='*.md' --include='*.walk' README.md viz lessons sim kernels tests 2>/dev/null | grep -v 'Not: ')
+  [ -z "$hits" ] || { echo "Say: depends on, computes, is printed:"; echo "$hits" | cut -c1-160; bad=1; }
 fi
 exit $bad

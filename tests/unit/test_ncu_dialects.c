@@ -352,7 +352,7 @@ static void test_utf16(void **state) {
   }
 }
 
-/* A source that gives a few bytes at a time: nothing hangs on where pieces end. */
+/* A source that gives a few bytes at a time: nothing depends on where pieces end. */
 typedef struct {
   const char *text;
   size_t length, at, step;

@@ -445,7 +445,7 @@ static uint64_t geometry(const Snapshot *now, SceneKind scene, int width, int he
   return hash;
 }
 
-/* The geometry of a scene does not hang on the step, and doubles with the size. */
+/* The geometry of a scene does not depend on the step, and doubles with the size. */
 static void test_geometry(void **state) {
   (void)state;
   Stage stage = open_case(&CASES[0]);
@@ -469,7 +469,7 @@ static void test_geometry(void **state) {
 }
 
 /* What lies where in a few frames, as a hash of every region under a grid of points. Only scenes whose regions do not
- * hang on the width of letters, which fonts may change. A new hash is put here after a look at the picture. */
+ * depend on the width of letters, which fonts may change. A new hash is put here after a look at the picture. */
 static void test_geometry_is_the_same_as_ever(void **state) {
   (void)state;
   static const struct {

@@ -7,7 +7,7 @@
  *
  * One series: bars with eighth-of-a-column ends. Several series: stacked in one bar, each with its
  * own fill, or one bar per series. Fills differ in pattern first and in colour second. Every bar
- * carries its value as text, so nothing hangs on estimating lengths. A value above zero always
+ * carries its value as text, so nothing depends on estimating lengths. A value above zero always
  * shows at least a sliver. Logarithmic bars start at `log_from` and cannot be stacked, because
  * lengths do not add up there. */
 #ifndef TILEWALK_VIZ_TEXT_BARS_H

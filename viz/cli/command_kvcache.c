@@ -211,7 +211,7 @@ static Status resolve(KvOptions *o, Error *error) {
   if (r->batch > KVCACHE_MAX_BATCH)
     return error_set(error, STATUS_TOO_LARGE, "--batch is %" PRId64 "; at most %" PRId64, r->batch, KVCACHE_MAX_BATCH);
   if (longest(r) > KVCACHE_MAX_TOKENS - KV_REQUEST_STEPS_MAX)
-    return error_set(error, STATUS_TOO_LARGE, "a sequence of %" PRId64 " tokens; at most %" PRId64 " are reckoned with",
+    return error_set(error, STATUS_TOO_LARGE, "a sequence of %" PRId64 " tokens; at most %" PRId64 " are computed",
                      longest(r), KVCACHE_MAX_TOKENS - KV_REQUEST_STEPS_MAX);
   if (!r->max_tokens) {
     r->max_tokens = longest(r) + r->n_steps;
@@ -250,7 +250,7 @@ static const Option MODEL_OPTIONS[] = {
 
 static const Option CACHE_OPTIONS[] = {
     {"seq-len", 'N', "N", "Tokens in the cache. Default: the model's context length.", set_tokens, false, false, NULL},
-    {"batch", 0, "COUNT", "So many sequences of that length. Default 1.", set_batch, false, false, NULL},
+    {"batch", 0, "COUNT", "Sequences of that length. Default 1.", set_batch, false, false, NULL},
     {"lengths", 0, "LIST", "Sequences of these lengths, separated by commas.", set_lengths, false, false, NULL},
     {"dtype", 0, "TYPE", "fp32, fp16, bf16, fp8, int8 or int4. Default: the model's.", set_dtype, false, false,
      "fp32 fp16 bf16 fp8 int8 int4"},
@@ -295,7 +295,7 @@ const Command COMMAND_KVCACHE = {
     .name = "kvcache",
     .summary = "KV cache of a model: size, growth, pages",
     .usage = "[--model NAME] [-N TOKENS] [OPTION...]",
-    .description = "Reckons what a model keeps for the tokens it has seen: 2 x layers x KV heads x d x bytes per "
+    .description = "Computes what a model keeps for the tokens it has seen: 2 x layers x KV heads x d x bytes per "
                    "element, for every token; what other data types and head counts would make of it; and what "
                    "allocation in pages saves against reserving the longest sequence for each.",
     .examples = "  # Llama 2 70B at 100,000 tokens\n"

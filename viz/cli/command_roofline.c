@@ -49,7 +49,7 @@ static double roof(const Roofline *r, TimePart level, double flops_per_byte) {
   return r->peak_flops_per_s > 0 ? fmin(from_memory, r->peak_flops_per_s) : from_memory;
 }
 
-static Status reckon(Roofline *r, Request *request, Error *error) {
+static Status compute(Roofline *r, Request *request, Error *error) {
   Problem problem;
   Status status = request_algorithms(request, REQUEST_COMPARED, error);
   if (!status) status = request_problem(request, &problem, &r->gpu, error);
@@ -310,7 +310,7 @@ static int run_roofline(void *options, Io *io, Error *error) {
     error_set(error, STATUS_NO_MEMORY, "no memory for a roofline");
     return EXIT_BAD_REQUEST;
   }
-  Status status = reckon(r, &o->request, error);
+  Status status = compute(r, &o->request, error);
   if (!status) status = show(r, o, io, error);
   free(r);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -69,7 +69,7 @@ static Status launch_of(const Judge *j, const Shape *shape, LaunchConfig *launch
   return status;
 }
 
-/* Where a launch begins hangs on how often it is run only if it writes little (sim/l2/l2_run.h): others are predicted
+/* Where a launch begins depends on how often it is run only if it writes little (sim/l2/l2_run.h): others are predicted
  * once for both. */
 static bool begins_elsewhere(const Shape *s) {
   return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d * 2 < WRITES_LITTLE_BYTES;

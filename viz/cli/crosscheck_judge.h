@@ -23,7 +23,7 @@ void judge_close(Judge *judge); /* NULL is fine */
  * was in one pass of the profiler; before: not. */
 void judge_card(Judge *judge, const Placement *placement, bool once);
 
-/* Predictions are means of so many draws of what is random; 0, and before: the usual draw alone. */
+/* Predictions are means of that many random draws; 0, and before: the usual draw alone. */
 void judge_draws(Judge *judge, uint32_t draws);
 
 /* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */

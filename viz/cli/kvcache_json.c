@@ -1,7 +1,7 @@
 /* The JSON of `tilewalk kvcache`. */
 #include "sim/machine/timing.h"
 #include "viz/cli/json_sink.h"
-#include "viz/cli/kvcache_reckon.h"
+#include "viz/cli/kvcache_sizes.h"
 
 static void put(const ReportSink *k, const char *key, int64_t value) { k->whole(k->context, key, wide(value)); }
 
@@ -41,7 +41,7 @@ static void report_cache(const ReportSink *k, const KvCache *c) {
   k->close(k->context);
 }
 
-static void report_allocation(const ReportSink *k, const KvRequest *r, const Reckoned *got) {
+static void report_allocation(const ReportSink *k, const KvRequest *r, const KvSizes *got) {
   const KvPaged *p = &got->paged;
   k->open_object(k->context, "paged");
   k->whole(k->context, "pages", p->pages);
@@ -67,15 +67,15 @@ static void report_allocation(const ReportSink *k, const KvRequest *r, const Rec
 
 static void report_alternatives(const ReportSink *k, const KvRequest *r) {
   Alternative list[ALTERNATIVES_MAX];
-  const int n = kvreckon_alternatives(r, list);
-  const Wide asked = kvreckon_bytes(r, &r->cache);
+  const int n = kv_sizes_alternatives(r, list);
+  const Wide asked = kv_sizes_bytes(r, &r->cache);
   k->open_array(k->context, "alternatives");
   for (int a = 0; a < n; a++) {
-    const Wide bytes = kvreckon_bytes(r, &list[a].cache);
+    const Wide bytes = kv_sizes_bytes(r, &list[a].cache);
     k->open_object(k->context, NULL);
     k->text(k->context, "name", list[a].name);
     k->whole(k->context, "bytes", bytes);
-    k->real(k->context, "ratio", kvreckon_share(bytes, asked));
+    k->real(k->context, "ratio", kv_sizes_share(bytes, asked));
     k->close(k->context);
   }
   k->close(k->context);
@@ -132,11 +132,11 @@ static void report_serving(const ReportSink *k, const KvRequest *r) {
   put(k, "gpus", r->n_gpus);
   put(k, "in_flight_tokens", r->in_flight);
   if (r->weights_bytes)
-    k->whole(k->context, "weights_bytes", kvreckon_weights(r));
+    k->whole(k->context, "weights_bytes", kv_sizes_weights(r));
   else
     k->null(k->context, "weights_bytes");
   if (!r->budget_bytes) return;
-  const KvFit fit = kvreckon_fit(r);
+  const KvFit fit = kv_sizes_fit(r);
   k->open_object(k->context, "budget");
   put(k, "bytes", r->budget_bytes);
   if (fit.any_length)
@@ -150,9 +150,9 @@ static void report_serving(const ReportSink *k, const KvRequest *r) {
   k->close(k->context);
 }
 
-Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *error) {
+Status kv_sizes_json(const KvRequest *r, const KvSizes *got, FILE *out, Error *error) {
   double step_s = 0;
-  const Status status = kvreckon_step(r, &step_s, error);
+  const Status status = kv_sizes_step(r, &step_s, error);
   if (status) return status;
   JsonSink json = {0};
   const ReportSink sink = json_sink(&json), *k = &sink;
@@ -173,14 +173,14 @@ Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *
     k->open_object(k->context, "gpu");
     k->text(k->context, "name", r->gpu.name);
     put(k, "hbm_bytes", r->gpu.hbm_bytes);
-    k->real(k->context, "share_of_hbm", kvreckon_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
+    k->real(k->context, "share_of_hbm", kv_sizes_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
     k->real(k->context, "read_s", (double)got->paged.used_bytes / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16));
     if (step_s > 0) k->real(k->context, "attention_step_s", step_s);
     k->close(k->context);
   }
   if (r->has_model) {
     report_fixed(k, &r->model);
-    k->whole(k->context, "fixed_bytes", kvreckon_fixed(r));
+    k->whole(k->context, "fixed_bytes", kv_sizes_fixed(r));
     report_notes(k, &r->model);
   }
   report_serving(k, r);
@@ -190,7 +190,7 @@ Status kvreckon_json(const KvRequest *r, const Reckoned *got, FILE *out, Error *
   return json_print(json_result(&json), out, error);
 }
 
-Status kvreckon_list_json(const KvModel *models, int n, FILE *out, Error *error) {
+Status kv_sizes_list_json(const KvModel *models, int n, FILE *out, Error *error) {
   JsonSink json = {0};
   const ReportSink sink = json_sink(&json), *k = &sink;
   k->open_object(k->context, NULL);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "viz/request/description.h"
-#include "viz/cli/kvcache_reckon.h"
+#include "viz/cli/kvcache_sizes.h"
 #include "sim/machine/timing.h"
 #include "viz/text/number.h"
 #include "viz/text/table.h"
@@ -66,7 +66,7 @@ static void group_rows(Table *t, const KvRequest *r) {
   }
 }
 
-static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
+static void size_rows(Table *t, const KvRequest *r, const KvSizes *k) {
   const KvCache *c = &r->cache;
   const int bits = kvcache_dtype_bits(c->dtype);
   char scales[96] = "";
@@ -115,9 +115,9 @@ static void size_rows(Table *t, const KvRequest *r, const Reckoned *k) {
   table_format(t, ROLE_DIM, "of %s tokens", tokens.text);
 }
 
-static void paged_row(Table *t, const KvRequest *r, const Reckoned *k) {
+static void paged_row(Table *t, const KvRequest *r, const KvSizes *k) {
   const KvPaged *p = &k->paged;
-  const Number unused = number_percent(kvreckon_share(p->paged_bytes - p->used_bytes, p->paged_bytes));
+  const Number unused = number_percent(kv_sizes_share(p->paged_bytes - p->used_bytes, p->paged_bytes));
   char last[64] = "";
   if (!r->n_lengths) snprintf(last, sizeof last, ", the last holds %" PRId64, k->state.last_page_tokens);
   table_format(t, ROLE_PLAIN, "in pages of %s tokens", number_count(wide(r->cache.page_tokens)).text);
@@ -130,13 +130,13 @@ static void paged_row(Table *t, const KvRequest *r, const Reckoned *k) {
                  unused.text);
 }
 
-static void allocation_rows(Table *t, const KvRequest *r, const Reckoned *k) {
+static void allocation_rows(Table *t, const KvRequest *r, const KvSizes *k) {
   const KvPaged *p = &k->paged;
   paged_row(t, r, k);
   table_format(t, ROLE_PLAIN, "reserved for %s tokens", number_count(wide(r->max_tokens)).text);
   table_bytes(t, ROLE_PLAIN, p->contiguous_bytes);
   table_format(t, ROLE_DIM, "contiguous; %s unused",
-               number_percent(kvreckon_share(p->contiguous_bytes - p->used_bytes, p->contiguous_bytes)).text);
+               number_percent(kv_sizes_share(p->contiguous_bytes - p->used_bytes, p->contiguous_bytes)).text);
   if (r->n_lengths) return;
   const KvBlocks b = kvcache_blocks(k->size.window_tokens, r->block);
   table_format(t, ROLE_PLAIN, "read in blocks of %s rows", number_count(wide(r->block)).text);
@@ -147,7 +147,7 @@ static void allocation_rows(Table *t, const KvRequest *r, const Reckoned *k) {
 
 /* What a budget holds. */
 static void budget_rows(Table *t, const KvRequest *r) {
-  const KvFit fit = kvreckon_fit(r);
+  const KvFit fit = kv_sizes_fit(r);
   table_format(t, ROLE_PLAIN, "a budget of %s holds", number_bytes(wide(r->budget_bytes)).text);
   if (fit.any_length)
     table_text(t, ROLE_ACCENT, "any length");
@@ -165,20 +165,20 @@ static void budget_rows(Table *t, const KvRequest *r) {
 static void weights_rows(Table *t, const KvRequest *r) {
   if (!r->weights_bytes) return;
   table_text(t, ROLE_PLAIN, "weights");
-  table_bytes(t, ROLE_PLAIN, kvreckon_weights(r));
+  table_bytes(t, ROLE_PLAIN, kv_sizes_weights(r));
   table_format(t, ROLE_DIM, "beside it%s; --weights says otherwise", r->n_gpus > 1 ? ", on each GPU" : "");
 }
 
 static void gpu_rows(Table *t, const KvRequest *r, Wide cache_bytes, double step_s) {
-  const Wide memory_bytes = wide(r->gpu.hbm_bytes), used_bytes = cache_bytes + kvreckon_fixed(r),
-             all = used_bytes + kvreckon_weights(r);
+  const Wide memory_bytes = wide(r->gpu.hbm_bytes), used_bytes = cache_bytes + kv_sizes_fixed(r),
+             all = used_bytes + kv_sizes_weights(r);
   const bool fits = all <= memory_bytes;
   const char *how = used_bytes > memory_bytes ? ": does not fit, even without weights"
                     : !fits                   ? ": does not fit"
                     : r->weights_bytes        ? ""
                                               : "; weights come on top";
   table_format(t, ROLE_PLAIN, "share of %s's memory", r->gpu.name);
-  table_format(t, fits ? ROLE_PLAIN : ROLE_BAD, "%s", number_percent(kvreckon_share(all, memory_bytes)).text);
+  table_format(t, fits ? ROLE_PLAIN : ROLE_BAD, "%s", number_percent(kv_sizes_share(all, memory_bytes)).text);
   table_format(t, ROLE_DIM, "of %s%s%s", number_bytes_decimal(memory_bytes).text,
                r->weights_bytes ? ", with weights" : "", how);
   table_text(t, ROLE_PLAIN, "reading it once takes");
@@ -209,9 +209,9 @@ static void model_notes(Table *t, const KvModel *m) {
   if (*m->unused) table_note(t, "Note: " KVRECKON_UNUSED ".", m->unused);
 }
 
-static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *error) {
+static Status print_sizes(const KvRequest *r, const KvSizes *k, Io *io, Error *error) {
   double step_s = 0;
-  Status status = kvreckon_step(r, &step_s, error);
+  Status status = kv_sizes_step(r, &step_s, error);
   if (status) return status;
   Table t = table_new((TableColumn[]){{.heading = "KV cache"},
                                       {.heading = "size", .right = true},
@@ -238,8 +238,8 @@ static Status print_sizes(const KvRequest *r, const Reckoned *k, Io *io, Error *
 
 static Status print_alternatives(const KvRequest *r, bool csv, Io *io, Error *error) {
   Alternative list[ALTERNATIVES_MAX];
-  const int n = kvreckon_alternatives(r, list);
-  const Wide asked = kvreckon_bytes(r, &r->cache);
+  const int n = kv_sizes_alternatives(r, list);
+  const Wide asked = kv_sizes_bytes(r, &r->cache);
   Table t = table_new((TableColumn[]){{.heading = "instead", .csv = "cache"},
                                       {.heading = "one token", .csv = "token_bytes", .right = true},
                                       {.heading = "all", .csv = "bytes", .right = true},
@@ -247,11 +247,11 @@ static Status print_alternatives(const KvRequest *r, bool csv, Io *io, Error *er
                       4);
   for (int a = -1; a < n; a++) {
     const KvCache *cache = a < 0 ? &r->cache : &list[a].cache;
-    const Wide bytes = kvreckon_bytes(r, cache);
+    const Wide bytes = kv_sizes_bytes(r, cache);
     table_text(&t, ROLE_PLAIN, a < 0 ? "as asked" : list[a].name);
     table_bytes(&t, ROLE_PLAIN, kvcache_bytes_per_token(cache));
     table_bytes(&t, ROLE_PLAIN, bytes);
-    table_ratio(&t, ROLE_ACCENT, kvreckon_share(bytes, asked));
+    table_ratio(&t, ROLE_ACCENT, kv_sizes_share(bytes, asked));
   }
   if (!csv) fputc('\n', io->out);
   const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
@@ -276,7 +276,7 @@ static Status print_sequences(const KvRequest *r, bool csv, Io *io, Error *error
     table_count(&t, ROLE_PLAIN, wide(s.last_page_tokens));
     table_bytes(&t, ROLE_PLAIN, s.bytes);
     table_bytes(&t, ROLE_PLAIN, s.page_bytes);
-    table_percent(&t, ROLE_PLAIN, kvreckon_share(s.page_bytes - s.bytes, s.page_bytes));
+    table_percent(&t, ROLE_PLAIN, kv_sizes_share(s.page_bytes - s.bytes, s.page_bytes));
   }
   if (!csv) fputc('\n', io->out);
   const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
@@ -316,10 +316,10 @@ static Status print_steps(const KvRequest *r, bool csv, Io *io, Error *error) {
 /* --- The two entry points --- */
 
 Status kvcache_report(const KvRequest *r, const OutputRequest *output, Io *io, Error *error) {
-  Reckoned got;
-  Status status = kvreckon(r, &got, error);
+  KvSizes got;
+  Status status = kv_sizes(r, &got, error);
   if (status != STATUS_OK) return status;
-  if (output->json) return kvreckon_json(r, &got, io->out, error);
+  if (output->json) return kv_sizes_json(r, &got, io->out, error);
   if (!output->csv) status = print_sizes(r, &got, io, error);
   if (status != STATUS_OK) return status;
   if (r->n_steps) return print_steps(r, output->csv, io, error);
@@ -373,7 +373,7 @@ Status kvcache_list(const OutputRequest *output, Io *io, Error *error) {
   for (; status == STATUS_OK && n < known->n; n++) status = description_model(known->names[n], &models[n], error);
   if (status == STATUS_OK)
     status =
-        output->json ? kvreckon_list_json(models, n, io->out, error) : list_table(models, n, output->csv, io, error);
+        output->json ? kv_sizes_list_json(models, n, io->out, error) : list_table(models, n, output->csv, io, error);
   free(models);
   free(known);
   return status;

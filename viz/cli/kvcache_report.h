@@ -3,7 +3,7 @@
 #define TILEWALK_VIZ_CLI_KVCACHE_REPORT_H
 
 #include "viz/cli/io.h"
-#include "viz/cli/kvcache_reckon.h"
+#include "viz/cli/kvcache_sizes.h"
 #include "viz/request/request.h"
 
 /* JSON with --json, CSV with --csv: of the steps, the sequences, or the comparison, whichever was

@@ -1,4 +1,4 @@
-#include "viz/cli/kvcache_reckon.h"
+#include "viz/cli/kvcache_sizes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "sim/algorithms/shipped.h"
 #include "sim/simulate.h"
 
-Status kvreckon(const KvRequest *r, Reckoned *out, Error *error) {
+Status kv_sizes(const KvRequest *r, KvSizes *out, Error *error) {
   memset(out, 0, sizeof *out);
   if (r->n_lengths) return kvcache_paged(&r->cache, r->lengths, r->n_lengths, r->max_tokens, &out->paged, error);
   Status status = kvcache_size(&r->cache, r->tokens, &out->size, error);
@@ -22,7 +22,7 @@ Status kvreckon(const KvRequest *r, Reckoned *out, Error *error) {
   return STATUS_OK;
 }
 
-Wide kvreckon_fixed(const KvRequest *r) {
+Wide kv_sizes_fixed(const KvRequest *r) {
   Wide sum = 0;
   for (int i = 0; r->has_model && i < r->model.n_fixed; i++)
     sum += wide(r->model.fixed[i].layers) * wide(r->model.fixed[i].bytes);
@@ -38,7 +38,7 @@ static Wide fixed_of_one(const KvRequest *r) {
   return sum;
 }
 
-KvFit kvreckon_fit(const KvRequest *r) {
+KvFit kv_sizes_fit(const KvRequest *r) {
   const Wide budget = wide(r->budget_bytes), fixed = fixed_of_one(r);
   const int64_t page = r->cache.page_tokens;
   KvFit fit = {0};
@@ -80,7 +80,7 @@ static bool shape_of(const KvRequest *r, const KvGroup *g, Shape *shape) {
          shape->heads % shape->kv_heads == 0;
 }
 
-Status kvreckon_step(const KvRequest *r, double *seconds, Error *error) {
+Status kv_sizes_step(const KvRequest *r, double *seconds, Error *error) {
   KvGroup groups[KVCACHE_GROUPS_MAX];
   const int n = kvcache_groups(&r->cache, groups);
   double sum = 0;
@@ -133,7 +133,7 @@ static void offer(Alternative *list, int *n, const char *name, KvCache cache, co
   list[(*n)++].cache = cache;
 }
 
-int kvreckon_alternatives(const KvRequest *r, Alternative list[ALTERNATIVES_MAX]) {
+int kv_sizes_alternatives(const KvRequest *r, Alternative list[ALTERNATIVES_MAX]) {
   int n = 0;
   const KvCache *asked = &r->cache;
   KvCache c = *asked;
@@ -165,7 +165,7 @@ int kvreckon_alternatives(const KvRequest *r, Alternative list[ALTERNATIVES_MAX]
 }
 
 /* All sequences' bytes under another cache. */
-Wide kvreckon_bytes(const KvRequest *r, const KvCache *cache) {
+Wide kv_sizes_bytes(const KvRequest *r, const KvCache *cache) {
   if (r->n_lengths == 0) return kvcache_seek(cache, r->tokens).bytes * wide(r->batch);
   Wide sum = 0;
   for (int i = 0; i < r->n_lengths; i++) sum += kvcache_seek(cache, r->lengths[i]).bytes;

@@ -1,6 +1,6 @@
 /* The figures behind `tilewalk kvcache`, shared by its tables and its JSON. */
-#ifndef TILEWALK_VIZ_CLI_KVCACHE_RECKON_H
-#define TILEWALK_VIZ_CLI_KVCACHE_RECKON_H
+#ifndef TILEWALK_VIZ_CLI_KVCACHE_SIZES_H
+#define TILEWALK_VIZ_CLI_KVCACHE_SIZES_H
 
 #include <stdio.h>
 
@@ -33,9 +33,9 @@ typedef struct {
   KvSize size;   /* of one sequence; zeros with lengths */
   KvState state; /* likewise */
   KvPaged paged;
-} Reckoned;
+} KvSizes;
 
-Status kvreckon(const KvRequest *request, Reckoned *reckoned, Error *error);
+Status kv_sizes(const KvRequest *request, KvSizes *sizes, Error *error);
 
 /* The same model with other heads, types and without its window; what is the same as asked for is
  * left out. */
@@ -47,13 +47,13 @@ typedef struct {
 enum { ALTERNATIVES_MAX = 8 };
 
 /* Returns how many. */
-int kvreckon_alternatives(const KvRequest *request, Alternative list[ALTERNATIVES_MAX]);
+int kv_sizes_alternatives(const KvRequest *request, Alternative list[ALTERNATIVES_MAX]);
 
 /* Bytes of all sequences under another cache. */
-Wide kvreckon_bytes(const KvRequest *request, const KvCache *cache);
+Wide kv_sizes_bytes(const KvRequest *request, const KvCache *cache);
 
 /* What all sequences keep beside K and V of their tokens: states, K and V of images. */
-Wide kvreckon_fixed(const KvRequest *request);
+Wide kv_sizes_fixed(const KvRequest *request);
 
 /* What a budget holds, on each GPU. */
 typedef struct {
@@ -62,21 +62,21 @@ typedef struct {
   int64_t n_sequences; /* of r->tokens each, in pages */
   Wide sequence_bytes; /* of one of them, with what is fixed */
 } KvFit;
-KvFit kvreckon_fit(const KvRequest *request);
+KvFit kv_sizes_fit(const KvRequest *request);
 
 /* Bytes of weights on each GPU. */
-static inline Wide kvreckon_weights(const KvRequest *r) { return wide(ceil_div(r->weights_bytes, r->n_gpus)); }
+static inline Wide kv_sizes_weights(const KvRequest *r) { return wide(ceil_div(r->weights_bytes, r->n_gpus)); }
 
 /* Attention of all layers for one new token of every sequence, at least: what sim says of one layer, layers times.
  * *seconds is 0 where no model says the query heads, or sequences differ in length. Errors: as sim's. */
-Status kvreckon_step(const KvRequest *request, double *seconds, Error *error);
+Status kv_sizes_step(const KvRequest *request, double *seconds, Error *error);
 
 #define KVRECKON_UNUSED "keys that may bear on the cache and were not used: %s"
 
-static inline double kvreckon_share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
+static inline double kv_sizes_share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 
 /* The JSON of the command, and of its --list. */
-Status kvreckon_json(const KvRequest *request, const Reckoned *reckoned, FILE *out, Error *error);
-Status kvreckon_list_json(const KvModel *models, int n_models, FILE *out, Error *error);
+Status kv_sizes_json(const KvRequest *request, const KvSizes *sizes, FILE *out, Error *error);
+Status kv_sizes_list_json(const KvModel *models, int n_models, FILE *out, Error *error);
 
 #endif
