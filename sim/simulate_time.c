@@ -158,7 +158,7 @@ TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
                    .busiest_flops = own_busiest_flops(s, gpu),
                    .n_launches = s->schedule->n_passes,
                    .dtype = s->plan.shape.dtype};
-  work.exps = work.flops / simulation_pair_flops(&s->plan.shape);
+  work.exps = simulation_exps(s, work.flops);
   if (s->has_l2)
     work.hbm_bytes = s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s);
   else if (gpu->l2_bytes > 0)
@@ -247,24 +247,45 @@ static double unfused_s(const Simulation *s, const Gpu *gpu, double hbm_bytes_pe
   return 3e-9 * (double)law->start_ns + products + hypot(stream, each_row);
 }
 
-/* One query: what a split has more than another is waited for by memory, and keys are the same however they are split. */
-static double split_decode_s(const Simulation *s, const Gpu *gpu) {
+/* Split keys fill the SMs, however many parts a library makes: all tiles over all SMs, and what one CTA costs besides.
+ * Under a causal mask as many as without: the last part of every row block ends the launch. One query: memory alone is
+ * waited for. */
+static double split_s(const Simulation *s, const Gpu *gpu) {
   const TimeLaw *law = &s->config.time;
+  const Plan *p = &s->plan;
   const SmSpeed speed = speed_of(s, gpu);
-  const double rows = heads_of(s) * (double)s->plan.T_r,
-               tiles = rows * (double)s->plan.shape.N_k / (double)s->plan.tiling.B_c;
-  return tiles / (double)gpu->n_sm * fmax((double)law->tile_ns * 1e-9 * speed.slower, speed.least_tile_s);
+  const MaskTiles all = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
+  const bool is_whole = !p->shape.window && !p->shape.sided && !p->mask.pattern;
+  const double of_head = is_whole ? (double)p->T_r * (double)p->shape.N_k / (double)p->tiling.B_c
+                                  : (double)mask_count(&p->mask, &all).computed;
+  const double besides = shape_unpacked(&p->shape).N_q == 1
+                             ? 0
+                             : (double)(law->block_permille + (p->shape.causal ? law->mask_permille : 0)) / 1000 *
+                                   (double)s->launch.occupancy.ctas_per_sm;
+  const double tile_s = fmax((double)law->tile_ns * 1e-9 * speed.slower, speed.least_tile_s);
+  return tile_s * (heads_of(s) * of_head / (double)gpu->n_sm + besides);
+}
+
+/* The same rows by the kernel that does not split: a library splits where that is no slower. */
+static double unsplit_s(const Simulation *s, const Gpu *gpu, double hbm_s) {
+  const Shape shape = shape_unpacked(&s->plan.shape);
+  LaunchConfig config;
+  Launch launch;
+  Plan plan;
+  if (shape.N_q == 1 || profile_config(s->kernel, &shape, &config, NULL)) return INFINITY;
+  const Tiling tiling = {.B_r = config.block_q, .B_c = config.block_k, .n_splits = 1};
+  if (plan_make(&plan, &shape, &tiling, NULL) || launch_make(&launch, &shape, &config, gpu, NULL)) return INFINITY;
+  return makespan_kernel_s(&config.time, makespan_s(&launch, &plan, &config.time, speed_of(s, gpu)), hbm_s);
 }
 
 static double predict(const Simulation *s, const Gpu *gpu, double hbm_bytes) {
   const TimeLaw *law = &s->config.time;
-  const double hbm_bytes_per_s = gpu_hbm_bytes_per_s(gpu);
-  if (law->softmax_tile_ns) return unfused_s(s, gpu, hbm_bytes_per_s);
-  const double makespan = shape_unpacked(&s->plan.shape).N_q == 1 && s->plan.tiling.n_splits > 1
-                              ? split_decode_s(s, gpu)
-                              : makespan_s(&s->launch, &s->plan, law, speed_of(s, gpu));
-  const double starts = (double)(s->schedule->n_passes - 1) * (double)law->start_ns * 1e-9;
-  return starts + makespan_kernel_s(law, makespan, hbm_bytes / hbm_bytes_per_s);
+  const double hbm_s = hbm_bytes / gpu_hbm_bytes_per_s(gpu);
+  if (law->softmax_tile_ns) return unfused_s(s, gpu, gpu_hbm_bytes_per_s(gpu));
+  if (s->plan.tiling.n_splits == 1)
+    return makespan_kernel_s(law, makespan_s(&s->launch, &s->plan, law, speed_of(s, gpu)), hbm_s);
+  const double combine = (double)(s->schedule->n_passes - 1) * (double)law->start_ns * 1e-9;
+  return fmin(combine + makespan_kernel_s(law, split_s(s, gpu), hbm_s), unsplit_s(s, gpu, hbm_s));
 }
 
 /* Why no time is predicted; NULL: one is. */
