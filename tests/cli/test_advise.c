@@ -1,6 +1,7 @@
 /* `tilewalk advise`, and `tilewalk sim --gpu A,B`: best first, equal to what sim says of each tile, and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,6 +52,48 @@ static void the_best_tile_comes_first(void **state) {
   json_decref(d);
 }
 
+/* Kernels that exist are candidates, with the times that sim predicts of them; the first is named, and why. Rows of
+ * fewer than 64 have no wgmma. By hand: 128 x 128 with d = 128 are two warpgroups and one that copies, 384 threads; Q of
+ * 32 KiB and two stages of K and V of 64 KiB; S and O, 128 registers, and 30 besides, for two thirds of the threads. */
+static void kernels_and_tiles_are_candidates(void **state) {
+  (void)state;
+  json_t *d = ask("advise --gpu h100-sxm -N 4K --heads 16 --json");
+  json_t *kernels = json_object_get(d, "kernels"), *tiles = json_object_get(d, "tiles");
+  assert_true(json_array_size(kernels) >= 5 && *json_string_value(json_object_get(d, "reason")));
+  size_t n_found = 0;
+  for (size_t k = 0; k < json_array_size(kernels); k++) {
+    json_t *kernel = json_array_get(kernels, k);
+    if (strcmp(json_string_value(json_object_get(kernel, "kernel")), "cudnn-sm90") != 0) continue;
+    json_t *s = ask("sim --gpu h100-sxm -N 4K --heads 16 --kernel cudnn-sm90 --json");
+    assert_true(json_equal(json_array_get(json_object_get(s, "runs"), 0), json_object_get(kernel, "run")));
+    json_decref(s);
+    n_found++;
+  }
+  for (size_t k = 0; k < json_array_size(tiles); k++) {
+    json_t *tile = json_array_get(tiles, k), *its_run = json_object_get(tile, "run");
+    const bool has_wgmma = (int)number(its_run, "block_q") % 64 == 0;
+    assert_string_equal(json_string_value(json_object_get(tile, "instruction")), has_wgmma ? "wgmma" : "mma.sync");
+    if (number(its_run, "block_q") != 128 || number(its_run, "block_k") != 128) continue;
+    assert_true(number(tile, "threads") == 384 && number(tile, "shared_bytes") == (32 + 2 * 64) * 1024);
+    assert_true(number(tile, "registers") == (2 * (128 + 30) + 24 + 2) / 3);
+    n_found++;
+  }
+  assert_int_equal(n_found, 2);
+  json_decref(d);
+}
+
+/* One query against 32K keys: something that splits them is first (52 us were recorded of FlashAttention-2 and cuDNN). */
+static void decode_is_split(void **state) {
+  (void)state;
+  json_t *d = ask("advise --gpu h100-sxm -N 1 --seq-len-k 32K --heads 32 --kv-heads 8 --json");
+  const char *first = json_string_value(json_object_get(d, "first"));
+  assert_non_null(strstr(first, "splits"));
+  json_t *kernels = json_object_get(d, "kernels");
+  const double takes = number(json_array_get(kernels, 0), "takes_s");
+  assert_true(takes > 45e-6 && takes < 60e-6);
+  json_decref(d);
+}
+
 /* Each GPU as by itself. */
 static void gpus_side_by_side_are_each_alone(void **state) {
   (void)state;
@@ -83,8 +126,9 @@ static void wrong_requests(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_tile_comes_first),
-                                     cmocka_unit_test(gpus_side_by_side_are_each_alone),
-                                     cmocka_unit_test(wrong_requests)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_best_tile_comes_first), cmocka_unit_test(kernels_and_tiles_are_candidates),
+      cmocka_unit_test(decode_is_split), cmocka_unit_test(gpus_side_by_side_are_each_alone),
+      cmocka_unit_test(wrong_requests)};
   return cmocka_run_group_tests_name("advise", tests, NULL, NULL);
 }

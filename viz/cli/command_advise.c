@@ -1,18 +1,21 @@
-/* tilewalk advise: which tile to take on a GPU. Every B_r x B_c of a usual set as a run of its own, best first.
+/* tilewalk advise: which kernel to take on a GPU, or which tile to write one for: best first.
  *
- * A kernel that does not exist yet has no time to be predicted from: the order is that of the makespan of its CTAs over
- * the GPU's L2 (sim/l2), with products at the rate assumed for a kernel that is not known. Q, K and V lie in shared
- * memory, S, O, m and l in registers (or tensor memory): both limit how many CTAs an SM holds.
- *
- * Not modelled, because kernels differ in it: several stages of K and V, registers for addresses, the shape of an
- * instruction. Neighbours in the table are as good as each other. */
+ * Candidates are the described kernels that run there, with their predicted times, and every B_r x B_c of a usual set.
+ * A kernel that does not exist yet costs what its matrix instructions, registers and shared memory cost
+ * (sim/machine/tile_cost.h), and its CTAs are dealt out to SMs as any kernel's (sim/l2/makespan.h). Of few queries the
+ * keys are split, too. */
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/shipped.h"
+#include "sim/l2/makespan.h"
+#include "sim/machine/tile_cost.h"
 #include "sim/report.h"
+#include "viz/request/description.h"
+#include "viz/request/own_kernels.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
 #include "viz/cli/run_tables.h"
@@ -25,6 +28,9 @@ enum {
   N_ROWS = sizeof ROWS / sizeof *ROWS,
   N_KEYS = sizeof KEYS / sizeof *KEYS,
   TILES_MAX = N_ROWS * N_KEYS,
+  KERNELS_MAX = 32,
+  TRIED_MAX = 2 * TILES_MAX + KERNELS_MAX,
+  SPLIT_ROWS = 128, /* of packed queries: with more, row blocks fill the SMs */
   SHOWN = 12
 };
 
@@ -35,7 +41,11 @@ typedef struct {
 
 typedef struct {
   Simulation run;
-  double seconds; /* of the run through L2; without, the bound */
+  TileCost cost;         /* of a tile */
+  const Profile *kernel; /* NULL: a tile */
+  Launch launch;         /* of the kernel, or as the tile's costs have it */
+  double seconds;
+  TimeKind kind;
 } Tried;
 
 typedef struct {
@@ -43,28 +53,42 @@ typedef struct {
   int n, n_misfits; /* tiles that no place holds, or that do not launch */
 } Advice;
 
-/* CTAs whose accumulators fit an SM's registers, or its tensor memory: tiles in fp32, with columns. */
-static int64_t ctas_by_accumulators(const Simulation *s) {
-  const Wide accumulators = simulation_accumulator_bytes(s);
-  const bool tensor = s->machine.tensor_memory_bytes > 0 && accumulators <= wide(s->machine.tensor_memory_bytes);
-  const Wide room = wide(tensor ? s->machine.tensor_memory_bytes : s->machine.register_bytes);
-  const Wide asked = tensor ? accumulators : accumulators + s->sram.columns;
-  return room == 0 || asked == 0 ? 0 : (int64_t)(room / asked);
+/* The CTAs of such a kernel. */
+static bool launch_tile(Tried *t, const Gpu *gpu) {
+  LaunchConfig c = simulation_launch(&t->run);
+  c.threads = t->cost.threads;
+  c.registers_per_thread = t->cost.registers_per_thread;
+  c.shared_bytes = t->cost.shared_bytes;
+  if (t->run.config.ctas_per_sm) c.ctas_per_sm = t->run.config.ctas_per_sm;
+  return !launch_make(&t->launch, &t->run.plan.shape, &c, gpu, NULL);
 }
 
 /* False: it does not run, or says why in *error. */
 static bool try_tile(Tried *t, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error) {
+  if (simulation_answer(&t->run, problem, schedule, gpu, error) || !t->run.fits) return false;
+  const Plan *plan = &t->run.plan;
+  t->cost = tile_cost(gpu, &plan->shape, plan->tiling.B_r, plan->tiling.B_c);
+  t->kind = gpu->l2_bytes > 0 && t->run.schedule->skips ? TIME_EXTRAPOLATED : TIME_BOUND;
+  t->seconds = t->run.timing.run.bound_s;
+  if (t->kind == TIME_BOUND) return true;
+  if (t->cost.misfit || !launch_tile(t, gpu)) return false;
+  const double bytes_per_s = gpu_hbm_bytes_per_s(gpu), starts = (double)(t->run.schedule->n_passes - 1);
+  const double hbm_s = bytes_per_s > 0 ? simulation_own_work(&t->run, gpu).hbm_bytes / bytes_per_s : 0;
+  const double makespan = makespan_s(&t->launch, plan, &t->cost.law, (SmSpeed){.slower = 1});
+  t->seconds =
+      fmax(t->seconds, starts * (double)t->cost.law.start_ns * 1e-9 + makespan_kernel_s(&t->cost.law, makespan, hbm_s));
+  return true;
+}
+
+/* A described kernel, where it runs and has a time. */
+static bool try_kernel(Tried *t, const Problem *problem, const char *name, const Gpu *gpu) {
   Problem p = *problem;
-  if (simulate(&t->run, &p, schedule, error) || !t->run.fits) return false;
-  const int64_t by_accumulators = ctas_by_accumulators(&t->run);
-  const SramBudget *b = &t->run.sram;
-  if (by_accumulators > 0 && !p.launch.ctas_per_sm) p.launch.ctas_per_sm = by_accumulators;
-  p.launch.shared_bytes = (int64_t)(by_accumulators > 0 ? b->inputs : b->bytes);
-  Error inner = {0};
-  if (simulation_l2(&t->run, &p, gpu, &inner)) return false; /* does not launch */
-  simulation_time(&t->run, gpu);
-  t->seconds = t->run.timing.least_s;
-  if (t->run.has_l2 && gpu->clock_hz > 0) t->seconds = fmax(t->seconds, t->run.l2.cycles / gpu->clock_hz);
+  if (own_kernel(name, &p.kernel, NULL) || !p.kernel->schedule->skips) return false;
+  if (simulation_answer(&t->run, &p, NULL, gpu, NULL) || t->run.timing.kind == TIME_BOUND) return false;
+  t->kernel = p.kernel;
+  t->launch = t->run.launch;
+  t->seconds = t->run.timing.seconds;
+  t->kind = t->run.timing.kind;
   return true;
 }
 
@@ -80,7 +104,8 @@ static int best_first(const void *a, const void *b) {
 /* Tiles with more than twice the rows or keys that there are say nothing new. */
 static bool is_larger(int64_t block, int64_t n) { return block > 16 && block >= 2 * n; }
 
-static Status advise(Advice *advice, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error) {
+static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
+                        Error *error) {
   const Shape packed = problem->pack == PACK_OFF ? problem->shape : shape_packed(&problem->shape);
   for (int i = 0; i < N_ROWS; i++) {
     for (int j = 0; j < N_KEYS; j++) {
@@ -99,25 +124,82 @@ static Status advise(Advice *advice, const Problem *problem, const Schedule *sch
         advice->n_misfits++;
     }
   }
-  if (advice->n == 0)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "no tile of %" PRId64 " to %" PRId64
-                     " rows and keys fits %s here; a smaller head or another GPU may",
-                     ROWS[0], ROWS[N_ROWS - 1], gpu->name);
-  qsort(advice->tried, (size_t)advice->n, sizeof *advice->tried, best_first);
   return STATUS_OK;
+}
+
+/* Of the algorithm that is asked for; where none is, keys of few rows are split, too. */
+static Status advise(Advice *advice, const Problem *problem, const Schedule *schedule, bool is_named, const Gpu *gpu,
+                     Error *error) {
+  const Shape packed = shape_packed(&problem->shape);
+  const bool splits = !is_named && problem->shape.N_q < problem->shape.N_k && packed.N_q <= SPLIT_ROWS;
+  Status status = try_tiles(advice, problem, schedule, gpu, error);
+  if (!status && splits) status = try_tiles(advice, problem, shipped_splitting(), gpu, error);
+  DescriptionNames *names = calloc(1, sizeof *names);
+  const bool any_kernel = !is_named && !problem->tiling.B_r && !problem->tiling.B_c && gpu->l2_bytes > 0;
+  if (!status && names && any_kernel && !description_names("kernels", names, NULL))
+    for (int k = 0; k < names->n && k < KERNELS_MAX; k++)
+      advice->n += try_kernel(&advice->tried[advice->n], problem, names->names[k], gpu);
+  free(names);
+  if (!status && advice->n == 0)
+    status =
+        error_set(error, STATUS_BAD_REQUEST,
+                  "no tile of %" PRId64 " to %" PRId64 " rows and keys fits %s here; a smaller head or another GPU may",
+                  ROWS[0], ROWS[N_ROWS - 1], gpu->name);
+  if (!status) qsort(advice->tried, (size_t)advice->n, sizeof *advice->tried, best_first);
+  return status;
 }
 
 /* ---- Output --------------------------------------------------------------------------------------- */
 
+static void name_of(const Tried *t, char *text, size_t size) {
+  const Tiling *tiling = &t->run.plan.tiling;
+  const bool splits = tiling->n_splits > 1;
+  char parts[48] = "";
+  if (splits) snprintf(parts, sizeof parts, ", %" PRId64 " splits", tiling->n_splits);
+  if (t->kernel)
+    snprintf(text, size, "%.40s%s", t->kernel->name, parts);
+  else
+    snprintf(text, size, "%" PRId64 " x %" PRId64 "%s%s%s", tiling->B_r, tiling->B_c, t->cost.instruction ? ", " : "",
+             t->cost.instruction ? t->cost.instruction : "", parts);
+}
+
+/* Why it is where it is, in a line: what its CTAs are bound by. */
+static void reason_of(const Tried *t, char *text, size_t size) {
+  char name[96];
+  const Launch *l = &t->launch;
+  const Timing *timing = &t->run.timing;
+  name_of(t, name, sizeof name);
+  const bool memory = timing->run.bound == TIME_HBM && timing->run.bound_s > 0.5 * t->seconds;
+  if (t->kernel && t->kind == TIME_PREDICTED)
+    snprintf(text, size, "%s is first: it exists and was timed", name);
+  else if (t->kernel)
+    snprintf(text, size, "%s is first: it exists, and its costs are those of the cards that were timed", name);
+  else if (t->kind == TIME_BOUND)
+    snprintf(text, size, "%s is first by its bound: a kernel of this sort is not modelled", name);
+  else
+    snprintf(text, size, "%s is first: an SM finishes a tile every %s", name,
+             number_seconds((double)t->cost.law.tile_ns * 1e-9).text);
+  const size_t used = strlen(text);
+  if (memory)
+    snprintf(text + used, size - used, "; HBM's bytes alone take %s.",
+             number_seconds(timing->run.part_s[TIME_HBM]).text);
+  else if (t->run.has_launch && l->n_waves > 1)
+    snprintf(text + used, size - used, ", and the last of %" PRId64 " waves is %s full.", l->n_waves,
+             number_percent(l->tail_fill).text);
+  else
+    snprintf(text + used, size - used, ", and one wave of CTAs fills %s of the slots.",
+             number_percent(t->run.has_launch ? l->tail_fill : 1).text);
+}
+
 static void add_row(Table *t, const Tried *tried) {
   const Simulation *s = &tried->run;
-  const Launch *l = &s->launch;
-  table_format(t, ROLE_ACCENT, "%" PRId64 " x %" PRId64, s->plan.tiling.B_r, s->plan.tiling.B_c);
-  if (s->has_launch) {
+  const Launch *l = &tried->launch;
+  char name[96];
+  name_of(tried, name, sizeof name);
+  table_text(t, ROLE_ACCENT, name);
+  if (s->has_launch && tried->kind != TIME_BOUND) {
     table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
-    table_text(t, ROLE_PLAIN,
-               l->occupancy.binds == LIMIT_KERNEL ? "accumulators" : occupancy_limit_name(l->occupancy.binds));
+    table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
     table_count(t, ROLE_PLAIN, wide(l->n_waves));
     table_percent(t, ROLE_PLAIN, l->tail_fill);
   } else {
@@ -129,53 +211,74 @@ static void add_row(Table *t, const Tried *tried) {
   else
     table_empty(t, true);
   table_seconds(t, ROLE_ACCENT, tried->seconds);
+  table_text(t, ROLE_DIM, time_kind_name(tried->kind));
 }
 
 static Status print_table(const Advice *a, const Gpu *gpu, const AdviseOptions *o, Io *io, Error *error) {
-  const TableColumn columns[] = {{.heading = "B_r x B_c", .csv = "tile"},
-                                 {.heading = "on an SM", .csv = "ctas_per_sm", .right = true},
-                                 {.heading = "limited by", .csv = "limited_by"},
+  const TableColumn columns[] = {{.heading = "kernel or tile", .csv = "tile", .shrink = TABLE_WRAP},
+                                 {.heading = "an SM", .csv = "ctas_per_sm", .right = true},
+                                 {.heading = "limited by", .csv = "limited_by", .shrink = TABLE_WRAP},
                                  {.heading = "waves", .csv = "waves", .right = true},
                                  {.heading = "last", .csv = "tail_fill", .right = true},
                                  {.heading = "boundary", .csv = "boundary_bytes", .right = true},
                                  {.heading = "HBM", .csv = "hbm_bytes", .right = true},
-                                 {.heading = "takes", .csv = "takes_s", .right = true}};
+                                 {.heading = "takes", .csv = "takes_s", .right = true},
+                                 {.heading = "time is", .csv = "time_is", .shrink = TABLE_WRAP}};
   Table t = table_new(columns, sizeof columns / sizeof *columns);
-  char problem[512];
+  char problem[512], reason[320];
   run_tables_problem(&a->tried[0].run, problem, sizeof problem);
-  table_title(&t, "%s: tiles for %s, best first", problem, a->tried[0].run.schedule->name);
+  table_title(&t, "%s: kernels and tiles, best first", problem);
   const int shown = o->output.csv || a->n < SHOWN ? a->n : SHOWN;
   for (int k = 0; k < shown; k++) add_row(&t, &a->tried[k]);
-  if (shown < a->n) table_note(&t, "%d more tiles run and take longer; --csv and --json have all.", a->n - shown);
-  if (a->n_misfits) table_note(&t, "%d tiles do not fit an SM.", a->n_misfits);
-  if (a->tried[0].run.has_l2)
-    table_note(&t,
-               "takes: all CTAs over the L2 of %s, with products at half of the peak rate, as of a kernel that is not "
-               "known. Where tiles are within a few per cent, take what is easiest to write.",
-               gpu->name);
-  else
-    table_note(&t, "The L2 of %s is not walked here, so takes is the bound: no run is faster.", gpu->name);
+  reason_of(&a->tried[0], reason, sizeof reason);
+  table_note(&t, "%s", reason);
+  if (shown < a->n) table_note(&t, "%d more run and take longer; --csv and --json have all.", a->n - shown);
+  if (a->n_misfits)
+    table_note(&t, "%d tiles are no kernel here: their S and O, or Q, K and V, do not fit an SM.", a->n_misfits);
+  table_note(
+      &t,
+      "A tile takes what its matrix instructions, softmax and loads take on %s, as cuDNN and FlashAttention-2 do "
+      "them; where candidates are within a tenth, take what is easiest to write.",
+      gpu->name);
   const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
   table_free(&t);
   return status;
 }
 
+static void report_tried(const ReportSink *k, const Tried *t) {
+  k->open_object(k->context, NULL);
+  if (t->kernel) k->text(k->context, "kernel", t->kernel->name);
+  k->real(k->context, "takes_s", t->seconds);
+  k->text(k->context, "kind", time_kind_name(t->kind));
+  if (!t->kernel && t->cost.instruction) {
+    k->text(k->context, "instruction", t->cost.instruction);
+    k->whole(k->context, "threads", wide(t->cost.threads));
+    k->whole(k->context, "registers", wide(t->cost.registers_per_thread));
+    k->whole(k->context, "shared_bytes", wide(t->cost.shared_bytes));
+  }
+  report_run(k, "run", &t->run);
+  k->close(k->context);
+}
+
 static Status print_json(const Advice *a, FILE *out, Error *error) {
   JsonSink json = {0};
   const ReportSink k = json_sink(&json);
+  char name[96], reason[320];
+  name_of(&a->tried[0], name, sizeof name);
+  reason_of(&a->tried[0], reason, sizeof reason);
   k.open_object(k.context, NULL);
   k.whole(k.context, "tilewalk", 1);
   report_shape(&k, "shape", &a->tried[0].run.plan.shape);
   k.text(k.context, "machine", a->tried[0].run.machine.name);
+  k.text(k.context, "first", name);
+  k.text(k.context, "reason", reason);
   k.whole(k.context, "tiles_that_do_not_fit", wide(a->n_misfits));
-  k.open_array(k.context, "tiles");
-  for (int i = 0; i < a->n; i++) {
-    k.open_object(k.context, NULL);
-    k.real(k.context, "takes_s", a->tried[i].seconds);
-    report_run(&k, "run", &a->tried[i].run);
+  for (int kernels = 0; kernels < 2; kernels++) {
+    k.open_array(k.context, kernels ? "kernels" : "tiles");
+    for (int i = 0; i < a->n; i++)
+      if ((a->tried[i].kernel != NULL) == (kernels == 1)) report_tried(&k, &a->tried[i]);
     k.close(k.context);
   }
-  k.close(k.context);
   k.close(k.context);
   return json_print(json_result(&json), out, error);
 }
@@ -191,6 +294,7 @@ static int run_advise(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (!*o->request.gpu) strcpy(o->request.gpu, "h200");
+  const bool is_named = o->request.n_algorithms > 0;
   if (request_algorithms(&o->request, REQUEST_ONE, error) || output_request_check(&o->output, error) ||
       request_problem(&o->request, &problem, &gpu, error) || request_has_effect(&o->request, &gpu, error))
     return EXIT_BAD_REQUEST;
@@ -198,9 +302,9 @@ static int run_advise(void *options, Io *io, Error *error) {
     error_set(error, STATUS_BAD_REQUEST, "advice is for one algorithm; name one with --algorithm");
     return EXIT_BAD_REQUEST;
   }
-  advice.tried = calloc(TILES_MAX, sizeof *advice.tried);
-  Status status = advice.tried ? advise(&advice, &problem, o->request.algorithms[0], &gpu, error)
-                               : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", TILES_MAX);
+  advice.tried = calloc(TRIED_MAX, sizeof *advice.tried);
+  Status status = advice.tried ? advise(&advice, &problem, o->request.algorithms[0], is_named, &gpu, error)
+                               : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", TRIED_MAX);
   if (!status) status = o->output.json ? print_json(&advice, io->out, error) : print_table(&advice, &gpu, o, io, error);
   free(advice.tried);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
@@ -214,13 +318,15 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_ADVISE = {
     .name = "advise",
-    .summary = "which tile to take on a GPU: B_r x B_c with occupancy, waves, bytes and time, best first",
+    .summary = "which kernel or tile to take on a GPU, with occupancy, waves, bytes and time, best first",
     .usage = "[--gpu NAME] [OPTION...]",
     .description =
-        "Runs every tile of 16 to 256 rows and keys on the GPU (default h200) and puts the fastest first. Each row "
-        "has the CTAs that an SM holds and what limits them, the waves and how full the last one is, what crosses "
-        "the SRAM boundary, what HBM moves behind L2, and how long the CTAs take over "
-        "this L2. Q, K and V lie in shared memory, S and O in registers. --block-q or --block-k fixes one side.",
+        "Compares the described kernels that run on the GPU (default h200) and every tile of 16 to 256 rows and keys "
+        "for one that is yet to be written, the fastest first, and says why it is. A tile costs what its matrix "
+        "instructions, registers and shared memory cost; of few queries the keys are split, too. Each row has the CTAs "
+        "that an SM holds and what limits them, the waves and how full the last one is, what crosses the SRAM "
+        "boundary, what HBM moves behind L2, and the time. --algorithm leaves the tiles of one algorithm alone, "
+        "--block-q or --block-k fixes one side.",
     .examples = "  # a causal prefill on an H100\n"
                 "  tilewalk advise --gpu h100-sxm -N 4K --heads 16 --causal\n\n"
                 "  # decode with grouped heads on a small card, the keys split\n"
