@@ -236,8 +236,11 @@ static void draw_remark(const Pen *pen, ChartPage l, const ChartNumbers *c, Roof
 /* What the charts are there for: how much is moved, and what that means on this machine. */
 void charts_narrate(const Snapshot *now, Narration *said) {
   const bool has_l2 = now->l2.capacity_bytes > 0;
+  const double heads = (double)now->launched.batch * (double)now->launched.heads,
+               asked = (double)(now->l2.asked_read_bytes + now->l2.asked_write_bytes),
+               bytes = now->l2.is_known ? asked / heads : (double)now->whole_bytes; /* with what a kernel spills */
   const double ridge = timing_ridge(&now->gpu, has_l2 ? TIME_L2 : TIME_HBM, now->problem.shape.dtype),
-               intensity = now->whole_bytes ? (double)now->whole.flops / (double)now->whole_bytes : 0;
+               intensity = bytes > 0 ? (double)now->whole.flops / bytes : 0;
   const SnapshotRun *other = NULL;
   double most = 1;
   for (int k = 0; k < now->n_runs; k++) {
