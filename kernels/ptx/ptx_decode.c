@@ -621,7 +621,7 @@ static bool guarded(Decoder *d) {
   d->first_of = d->k->n_code;
   if (!cursor_take(&d->r.c, '@')) return true;
   bool negated;
-  d->opcode = (Word){"a guard", 7};
+  d->opcode = (Word){d->r.c.at - 1, 1}; /* "@" */
   if (!decode_predicate(d, &d->guard, &negated)) return false;
   d->guard_not = negated;
   return true;
