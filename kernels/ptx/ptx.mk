@@ -10,4 +10,4 @@ PTX_FLAGS += $(if $(SAN),,-O3) -fno-strict-aliasing -ffp-contract=off -fno-math-
 $(BUILD)/kernels/ptx/%.o: COMPILE += $(PTX_FLAGS)
 $(BUILD)/kernels/ptx/%.avx2.o: kernels/ptx/%.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
-	$(call say,CC )$(COMPILE) -mavx2 -mfma -mf16c -DPTX_AVX2 -c $< -o $@
+	$(call say,CC )$(COMPILE) -mavx2 -mfma -DPTX_AVX2 -c $< -o $@

@@ -500,7 +500,7 @@ static int32_t resident_blocks(const Run *run, int64_t *l1_bytes) {
 
 static bool can_use_avx2(void) {
 #ifdef PTX_HAS_AVX2
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #else
   return false;
 #endif
