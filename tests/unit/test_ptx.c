@@ -1,0 +1,184 @@
+/* The PTX machine on kernels of a few lines, whose counts and results are worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "kernels/ptx/ptx.h"
+
+#define HEAD ".version 7.2\n.target sm_80\n.address_size 64\n"
+#define BODY(text)                                                                                                     \
+  HEAD ".visible .entry k(.param .u64 out) {\n"                                                                        \
+       ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .f32 %f<20>; .reg .b64 %d<20>;\n"                    \
+       ".shared .align 16 .b8 sh[4096];\n"                                                                             \
+       "ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.s64 %d2, %d0, %d1;\n" text "\n}\n"
+
+enum { N = 64 };
+
+/* Runs the entry with one block of `threads` on N words of zeros; gives its totals. */
+static PtxTotals run(const char *text, int threads, uint32_t out[N], Status wanted, Error *error) {
+  PtxModule *module = NULL;
+  PtxKernel *kernel = NULL;
+  PtxResult result = {0};
+  *error = (Error){0};
+  memset(out, 0, N * sizeof *out);
+  Status status = ptx_module_load(text, strlen(text), "t.ptx", &module, error);
+  if (!status) status = ptx_kernel_new(module, 0, &kernel, error);
+  if (!status) {
+    const PtxArgument argument = {.kind = PTX_BUFFER, .bytes = out, .n_bytes = N * 4, .name = "out"};
+    const PtxLaunch launch = {.block = {threads}, .arguments = &argument, .n_arguments = 1, .max_branches = 100000};
+    status = ptx_run(kernel, &launch, &result, error);
+  }
+  if (status != wanted) fail_msg("status %d: %s", status, error->message);
+  const PtxTotals totals = result.totals;
+  ptx_result_free(&result);
+  ptx_kernel_free(kernel);
+  ptx_module_free(module);
+  return totals;
+}
+
+static void refused(const char *text, const char *message) {
+  uint32_t out[N];
+  Error error;
+  run(text, 32, out, STATUS_BAD_FILE, &error);
+  if (!strstr(error.message, message)) fail_msg("'%s' has no '%s'", error.message, message);
+}
+
+/* What is not known, or does not fit, is refused with its line and its word. */
+static void test_refusals(void **state) {
+  (void)state;
+  refused(BODY("tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f4,%f5}];"), "t.ptx:8: 'tex.2d.v4.f32.f32' is not modelled");
+  refused(BODY("add.s64 %d3, %d0, %r0;"), "t.ptx:8: '%r0' has 32 bits, where add.s64 takes 64");
+  refused(BODY("add.s32 %r1, %r0, %p0;"), "'%p0' is a predicate, where add.s32 takes 32 bits");
+  refused(BODY("add.s32 %r1, %r99, 1;"), "'%r99' is no register that is declared here");
+  refused(BODY("bra nowhere;"), "'nowhere' is no label here");
+  refused(BODY("ld.global.v3.u32 {%r1,%r2,%r3}, [%d0];"), "'v3' is a suffix that is not modelled");
+  refused(HEAD ".visible .entry k(.param .u64 out) {\nret\n}\n", "'}' where ';' is meant");
+  refused("hello", "t.ptx:1: 'hello' is not known here");
+  refused(".version 7.2\n.target sm_100\n", "'sm_100' is not modelled");
+}
+
+/* Lanes part at an odd-even branch, meet again, and each has its own result. */
+static void test_divergence(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  const PtxTotals t = run(BODY("and.b32 %r1, %r0, 1; setp.eq.s32 %p0, %r1, 0; mov.u32 %r2, 100;\n"
+                               "@%p0 bra even; add.s32 %r2, %r0, 1000; bra.uni both;\n"
+                               "even: add.s32 %r2, %r0, 2000;\n"
+                               "both: st.global.u32 [%d2], %r2; ret;"),
+                          32, out, STATUS_OK, &error);
+  for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], i + (i % 2 ? 1000 : 2000));
+  assert_int_equal(t.divergent_branches, 1);
+  assert_int_equal(t.by_kind[PTX_GLOBAL_STORE].requests, 1); /* together again */
+  assert_int_equal(t.by_kind[PTX_GLOBAL_STORE].sectors, 4);
+}
+
+/* Two warps reverse an array through shared memory; without conflicts, then with lanes 128 bytes apart: one bank. */
+static void test_shared_memory(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  PtxTotals t = run(BODY("mov.u32 %r1, sh; shl.b32 %r2, %r0, 2; add.s32 %r3, %r1, %r2; st.shared.u32 [%r3], %r0;\n"
+                         "bar.sync 0; sub.s32 %r4, 252, %r2; add.s32 %r5, %r1, %r4; ld.shared.u32 %r6, [%r5];\n"
+                         "st.global.u32 [%d2], %r6; ret;"),
+                    64, out, STATUS_OK, &error);
+  for (uint32_t i = 0; i < 64; i++) assert_int_equal(out[i], 63 - i);
+  assert_int_equal(t.by_kind[PTX_SHARED_LOAD].wavefronts, 2);
+  assert_int_equal(t.by_kind[PTX_SHARED_LOAD].conflicts, 0);
+  assert_int_equal(t.barriers, 1);
+  t = run(BODY("mov.u32 %r1, sh; shl.b32 %r2, %r0, 7; add.s32 %r3, %r1, %r2; st.shared.u32 [%r3], %r0; ret;"), 32, out,
+          STATUS_OK, &error);
+  assert_int_equal(t.by_kind[PTX_SHARED_STORE].wavefronts, 32);
+  assert_int_equal(t.by_kind[PTX_SHARED_STORE].conflicts, 31);
+}
+
+/* Four loads that fill 16 aligned bytes are one request; a broadcast of 16 bytes has two wavefronts; a store between parts them. */
+static void test_merged_loads(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  PtxTotals t = run(BODY("mov.u32 %r1, sh; ld.shared.u32 %r2, [%r1]; ld.shared.u32 %r3, [%r1+4];\n"
+                         "ld.shared.u32 %r4, [%r1+8]; ld.shared.u32 %r5, [%r1+12]; ret;"),
+                    32, out, STATUS_OK, &error);
+  assert_int_equal(t.by_kind[PTX_SHARED_LOAD].requests, 1);
+  assert_int_equal(t.by_kind[PTX_SHARED_LOAD].wavefronts, 2);
+  t = run(
+      BODY("mov.u32 %r1, sh; ld.shared.u32 %r2, [%r1]; st.shared.u32 [%r1+64], %r2; ld.shared.u32 %r3, [%r1+4]; ret;"),
+      32, out, STATUS_OK, &error);
+  assert_int_equal(t.by_kind[PTX_SHARED_LOAD].requests, 2);
+}
+
+/* A lock that each lane takes in turn, and a loop without an end. */
+static void test_spinning(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  run(BODY("take: atom.global.cas.b32 %r1, [%d0], 0, 1; setp.ne.s32 %p0, %r1, 0; @%p0 bra take;\n"
+           "ld.volatile.global.u32 %r2, [%d0+4]; add.s32 %r2, %r2, 1; st.volatile.global.u32 [%d0+4], %r2;\n"
+           "atom.global.exch.b32 %r3, [%d0], 0; ret;"),
+      32, out, STATUS_OK, &error);
+  assert_int_equal(out[1], 32);
+  run(BODY("again: bra again;"), 32, out, STATUS_TOO_LARGE, &error);
+  assert_non_null(strstr(error.message, "t.ptx:8: 100000 branches were taken: the budget is spent"));
+  run(BODY("setp.ne.s32 %p0, %r0, 3; @%p0 bar.sync 0, 64; ret;"), 32, out, STATUS_BAD_REQUEST, &error);
+  assert_non_null(strstr(error.message, "waits at a barrier for a thread that never comes"));
+}
+
+/* Outside every buffer: the thread, the place. */
+static void test_out_of_bounds(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  run(BODY("ld.global.u32 %r1, [%d2+132]; ret;"), 32, out, STATUS_BAD_REQUEST, &error);
+  assert_non_null(strstr(error.message, "thread 31 of block 0 reads 0 bytes past the end of out"));
+  run(BODY("ld.global.u32 %r1, [%d2+2]; ret;"), 32, out, STATUS_BAD_REQUEST, &error);
+  assert_non_null(strstr(error.message, "no multiple of 4"));
+  run(BODY("mov.u32 %r1, 4096; ld.shared.u32 %r2, [%r1]; ret;"), 32, out, STATUS_BAD_REQUEST, &error);
+  assert_non_null(strstr(error.message, "shared memory at byte 4096; the block has 4096 bytes"));
+}
+
+/* fma.rm of expf's reduction, conversions and halves: bits worked out by hand. */
+static void test_numbers(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  run(BODY(
+          "mov.f32 %f0, 0f3F800000; mov.f32 %f1, 0f33000000; fma.rm.f32 %f2, %f1, 0fBF800000, %f0; st.global.f32 [%d0], %f2;\n"
+          "add.rp.f32 %f3, %f0, %f1; st.global.f32 [%d0+4], %f3;\n"
+          "cvt.rn.f16.f32 %h0, 0f3F801000; cvt.u32.u16 %r1, %h0; st.global.u32 [%d0+8], %r1;\n"
+          "cvt.rzi.s32.f32 %r2, 0fCF800000; st.global.u32 [%d0+12], %r2;\n"
+          "mov.u32 %r3, 0; div.u32 %r4, %r0, %r3; st.global.u32 [%d0+16], %r4;\n"
+          "cvt.s32.s8 %r5, 200; st.global.u32 [%d0+20], %r5; ret;"),
+      1, out, STATUS_OK, &error);
+  assert_int_equal(out[0], 0x3f7fffff); /* 1 - 2^-25, down */
+  assert_int_equal(out[1], 0x3f800001); /* 1 + 2^-25, up */
+  assert_int_equal(out[2], 0x3c00);     /* a tie goes to even */
+  assert_int_equal(out[3], 0x80000000); /* -2^32 saturates */
+  assert_int_equal(out[4], 0xffffffff); /* by zero */
+  assert_int_equal(out[5], 0xffffffc8);
+}
+
+/* Lanes that add to one address send its sector again. */
+static void test_reductions(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  const PtxTotals t = run(BODY("and.b32 %r1, %r0, 3; mul.wide.u32 %d3, %r1, 32; add.s64 %d4, %d0, %d3;\n"
+                               "red.global.add.u32 [%d4], 1; ret;"),
+                          32, out, STATUS_OK, &error);
+  assert_int_equal(out[0], 8);
+  assert_int_equal(out[24], 8);
+  assert_int_equal(t.by_kind[PTX_GLOBAL_REDUCE].sectors, 32); /* 4 sectors, 8 lanes at one address of each */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_refusals),     cmocka_unit_test(test_divergence), cmocka_unit_test(test_shared_memory),
+      cmocka_unit_test(test_merged_loads), cmocka_unit_test(test_spinning),   cmocka_unit_test(test_out_of_bounds),
+      cmocka_unit_test(test_numbers),      cmocka_unit_test(test_reductions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
