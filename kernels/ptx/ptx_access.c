@@ -169,6 +169,12 @@ static char *lane_host(Run *run, const Block *b, const Warp *w, const Request *r
   }
 }
 
+char *access_generic(Run *run, const Block *b, const Warp *w, int lane, uint64_t address, int32_t bytes) {
+  const Request r = {true, SPACE_GENERIC, bytes, 0, 0, 0, PTX_LOAD, false, NULL};
+  int32_t space;
+  return lane_host(run, b, w, &r, lane, &address, &space);
+}
+
 /* All lanes in one buffer: the site remembers it. */
 static bool in_one_buffer(Run *run, const Request *r, Where *where) {
   const Shape *p = where->shape;

@@ -37,7 +37,11 @@ void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint
 void access_watch(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base,
                   uint32_t mask); /* launch.watch */
 
+/* What a lane finds at a generic address; NULL: nothing. */
+char *access_generic(Run *run, const Block *b, const Warp *w, int lane, uint64_t address, int32_t bytes);
+
 /* ---- what is rare ---- */
+void warp_print(Run *run, const Block *b, const Warp *w, const Ins *i, uint32_t mask); /* device printf */
 typedef enum { STEP_NEXT, STEP_REQUEST, STEP_PARKED, STEP_JUMPED, STEP_YIELD, STEP_ERROR } StepState;
 typedef struct {
   StepState state;

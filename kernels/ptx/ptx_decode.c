@@ -213,7 +213,7 @@ static bool register_place(Decoder *d, Word w, Kind *kind, int32_t *place, bool 
 }
 
 bool decode_symbol_place(Decoder *d, const Symbol *s, int64_t offset, Kind kind, int32_t *place) {
-  const uint64_t at = (uint64_t)(s->value + offset);
+  const uint64_t at = (uint64_t)s->value + (uint64_t)offset;
   switch (s->kind) {
   case SYM_SHARED: return decode_constant(d, s->dynamic ? SLOT_DYNAMIC : SLOT_CONSTANT, kind, at, 0, false, place);
   case SYM_LOCAL:
@@ -400,7 +400,7 @@ bool decode_address_inside(Decoder *d, Address *a) {
     a->offset = more;
     return decode_symbol_place(d, &copy, 0, 'l', &a->place);
   }
-  a->offset += more;
+  a->offset = (int64_t)((uint64_t)a->offset + (uint64_t)more);
   return !a->is_constant || decode_constant(d, SLOT_CONSTANT, 'l', 0, 0, false, &a->place);
 }
 
@@ -755,6 +755,7 @@ static bool decode_kernel(Decoder *d) {
   d->guard = -1;
   d->first_of = k->n_code;
   d->opcode = (Word){d->r.module->text, 0};
+  k->local_bytes = (k->local_bytes + 15) / 16 * 16; /* a lane's begins where the next one's alignment is kept */
   return decode_push(d, decode_ins(d, O_EXIT));
 }
 

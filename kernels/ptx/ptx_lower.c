@@ -325,7 +325,7 @@ static bool ends_merging(const Ins *i) {
 
 static bool is_candidate(const Ins *i) {
   return i->op == O_LD && i->space == SPACE_SHARED && i->vec == 1 && i->bytes == 4 && i->guard < 0 &&
-         !(i->mode & (MODE_LONG | MODE_VOLATILE)) && i->imm % 4 == 0;
+         !(i->mode & (MODE_LONG | MODE_VOLATILE)) && i->imm % 4 == 0 && i->imm == (int32_t)i->imm;
 }
 
 static bool merge_loads(Merger *m, const uint8_t *leader) {

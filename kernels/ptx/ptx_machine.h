@@ -380,7 +380,7 @@ struct Run {
   Buffer *buffers;
   int32_t n_buffers;
   unsigned char *module_memory;
-  unsigned char parameters[PTX_MAX_PARAMETER_BYTES];
+  _Alignas(16) unsigned char parameters[PTX_MAX_PARAMETER_BYTES];
   int64_t parameter_bytes, shared_bytes;
   Warp *warps;
   Block *blocks;

@@ -24,6 +24,11 @@ static void require_line(const Error *error) { /* "f:12: ..." */
   require(strncmp(error->message, "f:", 2) == 0 && error->message[2] >= '0' && error->message[2] <= '9');
 }
 
+static void print(void *context, const char *text, size_t n_bytes) {
+  *(size_t *)context += n_bytes;
+  require(n_bytes < 4096 && (n_bytes == 0 || text != NULL));
+}
+
 /* Pointers where a parameter has 8 bytes, small numbers elsewhere. */
 static void run(const PtxModule *m, int entry, const PtxKernel *kernel, size_t seed) {
   static unsigned char scalars[MAX_ARGUMENTS][4096];
@@ -39,6 +44,7 @@ static void run(const PtxModule *m, int entry, const PtxKernel *kernel, size_t s
     arguments[i].bytes = is_buffer ? calloc(1, BUFFER_BYTES) : scalars[i];
     require(arguments[i].bytes != NULL);
   }
+  size_t printed = 0;
   const PtxLaunch launch = {.grid = {2, 2},
                             .block = {40},
                             .dynamic_shared_bytes = 1024,
@@ -47,7 +53,9 @@ static void run(const PtxModule *m, int entry, const PtxKernel *kernel, size_t s
                             .max_branches = 2000,
                             .max_memory_bytes = 16 << 20,
                             .l1 = seed % 3 == 0,
-                            .faults = seed % 3 == 1};
+                            .faults = seed % 3 == 1,
+                            .print = print,
+                            .print_context = &printed};
   PtxResult result;
   Error error = {0};
   const Status status = ptx_run(kernel, &launch, &result, &error);
