@@ -87,6 +87,7 @@ static void report_traffic(const ReportSink *k, const Simulation *run) {
   k->open_object(k->context, "traffic");
   report_tensors(k, "read", run->schedule, run->traffic.read);
   report_tensors(k, "write", run->schedule, run->traffic.write);
+  if (run->traffic.added) k->whole(k->context, "added_bytes", run->traffic.added);
   report_totals(k, run);
   k->close(k->context);
 }

@@ -100,7 +100,7 @@ static Wide stored_bytes(const Simulation *s, const ProgramName *n, bool *overfl
   const bool of_keys = n->is_input && n->rows == SIDE_COLS && !s->schedule->over_heads;
   const Wide heads =
       of_keys ? wide(plan->shape.batch) * wide(plan->shape.kv_heads) : schedule_heads(s->schedule, &plan->shape);
-  Wide bytes = n->is_fp32 ? STATS_BYTES : wide(plan_element(plan, n->tensor));
+  Wide bytes = n->is_fp32 ? STATS_BYTES : wide(plan_element(plan, s->schedule->tensors[n->tensor].operand));
   bytes = checked_mul(bytes, wide(schedule_side_whole(s->schedule, plan, n->rows)), overflow);
   bytes = checked_mul(bytes, wide(schedule_side_whole(s->schedule, plan, n->cols)), overflow);
   bytes = checked_mul(bytes, wide(schedule_matrices(plan, n)), overflow);

@@ -50,7 +50,8 @@ static int same_before(const Program *p, int name) {
 static void place_name(Layout *l, const Program *p, const Plan *plan, int name, Wide *end) {
   const ProgramName *n = &p->names[name];
   const int same = same_before(p, name);
-  const Wide element = is_column(n) || n->is_fp32 ? STATS_BYTES : wide(plan_element(plan, n->tensor));
+  const Wide element =
+      is_column(n) || n->is_fp32 ? STATS_BYTES : wide(plan_element(plan, p->tensors[n->tensor].operand));
   const Wide row = side_of(plan, n->cols) * element, matrix = side_of(plan, n->rows) * row;
   const Wide n_parts = n->subscripts & IN_S ? wide(plan->tiling.n_splits) : 1;
   l->element_bytes[name] = (uint8_t)element;

@@ -71,6 +71,7 @@ typedef struct {
   char text[8];       /* "Q", "dO", "stats" */
   uint8_t rows, cols; /* Side */
   uint8_t role;       /* TensorRole */
+  uint8_t operand;    /* Operand */
   bool is_fp32;       /* in HBM; else of the problem's data type */
   bool is_stats;      /* of one column, all of them together */
   bool is_moved;      /* by a line of the program */
@@ -171,6 +172,7 @@ typedef struct {
 
   uint8_t event;       /* EventKind */
   uint8_t tensor;      /* what is moved or written: of the name */
+  uint8_t operand;     /* of the tensor */
   uint8_t rows, cols;  /* 1: the moved tile has rows of i, of j; a product's area has both */
   bool moves;          /* bytes, that is: a load or a store */
   uint8_t fixed_bytes; /* of an element, whatever the data type: of statistics all words of a row; 0: as the type has */

@@ -5,6 +5,7 @@ void traffic_add(Traffic *t, const Program *program, const Event *event) {
   t->flops += event->flops;
   if (event->kind == EVENT_LOAD) t->read[event->tensor] += event->bytes;
   if (event_goes_out(event->kind)) t->write[event->tensor] += event->bytes;
+  if (event->kind == EVENT_ADD) t->added += event->bytes;
   if (event->kind == EVENT_SKIP || program->ops[event->op].counts_tile) t->tiles[event->tile]++;
 }
 
@@ -15,7 +16,7 @@ bool traffic_equal(const Traffic *a, const Traffic *b) {
   for (int k = 0; k < TILE_KIND_COUNT; k++) {
     if (a->tiles[k] != b->tiles[k]) return false;
   }
-  return a->flops == b->flops && a->steps == b->steps;
+  return a->added == b->added && a->flops == b->flops && a->steps == b->steps;
 }
 
 void traffic_scale(Traffic *t, Wide n_heads, bool *overflow) {
@@ -23,6 +24,7 @@ void traffic_scale(Traffic *t, Wide n_heads, bool *overflow) {
     t->read[k] = checked_mul(t->read[k], n_heads, overflow);
     t->write[k] = checked_mul(t->write[k], n_heads, overflow);
   }
+  t->added = checked_mul(t->added, n_heads, overflow);
   t->flops = checked_mul(t->flops, n_heads, overflow);
   t->steps = checked_mul(t->steps, n_heads, overflow);
 }

@@ -19,6 +19,7 @@ typedef struct {
                                   and skipped ones */
   Wide flops;                  /* 2 x rows x columns x d for each of the two products of a computed tile; masked
                                   entries of a partial tile are computed too, as tensor cores do */
+  Wide added;                  /* of what goes out, bytes that are added to what lies in HBM */
   Wide steps;                  /* events */
 } Traffic;
 

@@ -182,7 +182,8 @@ static uint16_t next_set(Hierarchy *h, Placing *p) {
 /* Tile by tile: both halves of one lie in the same set. */
 static void place_tensor(Hierarchy *h, int kind, uint32_t tensor) {
   const uint32_t n_parts = h->n_parts[kind], n_tiles = tiles_of(&h->config.kinds[kind]);
-  const uint64_t name = tensor * HIERARCHY_KINDS + (uint64_t)kind, first = h->first_node[kind] + tensor * n_tiles;
+  const uint64_t name = kind < 8 ? tensor * 8 + (uint64_t)kind : HIERARCHY_TENSORS_MAX * (uint64_t)kind + tensor,
+                 first = h->first_node[kind] + tensor * n_tiles;
   Placing placing = place_from(h, name, h->part_bytes[kind] / h->unit_bytes);
   Node *nodes[HIERARCHY_SIDES] = {nodes_of(h, 0) + first, nodes_of(h, 1) + first};
   for (uint64_t granule = 0; granule < h->config.kinds[kind].n; granule++)

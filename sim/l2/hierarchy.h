@@ -43,7 +43,7 @@
 enum { HIERARCHY_SET_LINES = 16, HIERARCHY_STRETCHES = 5 };
 #define HIERARCHY_SIDE_BYTES (30010 * 1024.0) /* 29.3 MiB */
 
-enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 8, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 16 };
+enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 20, HIERARCHY_TENSORS_MAX = 2, HIERARCHY_TILES_MAX = 16 };
 
 /* What the first store of a line moves over the fabric besides its data, as a part of it, where a profiler has put back
  * what is stored to run the launch again: 1 to 8 % in the scans that store (assets/counters/h200/scan/first.csv),

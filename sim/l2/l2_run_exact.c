@@ -2,15 +2,22 @@
 
 #include <math.h>
 
-/* Every byte of Q, K and V that is asked for, once. */
-static double inputs_once(const Plan *plan, const Traffic *traffic) {
+/* Every byte of inputs that is asked for, once. */
+static double inputs_once(const Schedule *schedule, const Plan *plan, const Traffic *traffic) {
   const Shape *s = &plan->shape;
-  const double row = (double)s->d * plan->element_bytes, row_k = (double)s->d * plan->kv_bytes[0],
-               row_v = (double)s->d_v * plan->kv_bytes[1], heads = (double)(s->batch * s->heads),
-               keys = (double)(s->batch * s->kv_heads * s->N_k);
-  const double Q = fmin((double)traffic->read[TENSOR_Q], (double)s->N_q * row) * heads;
-  return Q + fmin((double)traffic->read[TENSOR_K] * heads, keys * row_k) +
-         fmin((double)traffic->read[TENSOR_V] * heads, keys * row_v);
+  const double heads = (double)(s->batch * s->heads), kv_heads = (double)(s->batch * s->kv_heads);
+  double sum = 0;
+  for (int t = 0; t < schedule->n_tensors; t++) {
+    const ProgramTensor *of = &schedule->tensors[t];
+    if (of->role != TENSOR_INPUT) continue;
+    const double element = of->cols == SIDE_ONE || of->is_fp32 ? STATS_BYTES : plan_element(plan, of->operand),
+                 row = (double)schedule_side_whole(schedule, plan, of->cols) * element, read = (double)traffic->read[t];
+    if (of->rows == SIDE_COLS)
+      sum += fmin(read * heads, kv_heads * (double)s->N_k * row);
+    else
+      sum += fmin(read, (double)schedule_side_whole(schedule, plan, of->rows) * row) * heads;
+  }
+  return sum;
 }
 
 /* Registers spilled for row blocks, one set for each that computes. */
@@ -47,7 +54,7 @@ static void exact_bytes(L2Run *t, const Schedule *schedule, const Stream *stream
   if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
   if (walked > t->read_bytes) t->own_miss_bytes *= t->read_bytes / walked; /* no more misses than looks */
   if (t->simulated < 1 && plan->shape.window == 0 && !plan->mask.pattern)
-    t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(plan, &traffic));
+    t->hbm_read_bytes = fmax(t->hbm_read_bytes, inputs_once(schedule, plan, &traffic));
   if (stream->stores_again) return;
   make_writes_exact(t, spilled_bytes(stream), lse_bytes(plan), walked_writes);
 }

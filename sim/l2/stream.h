@@ -31,7 +31,7 @@
 #include "sim/l2/clock.h"
 #include "sim/algorithms/schedule.h"
 
-/* The kinds of granules: what lies in HBM, by its letter. Of registers that a kernel spills for each row block every
+/* The kinds of granules: what lies in HBM, by what attention takes it as and by its shape. Of registers that a kernel spills for each row block every
  * slot has one granule. */
 typedef enum {
   STREAM_KV, /* K, and V with it where both are always loaded together */
@@ -42,7 +42,8 @@ typedef enum {
   STREAM_PARTIAL, /* O of a split */
   STREAM_V,
   STREAM_SPILL,
-  STREAM_KIND_COUNT
+  STREAM_OTHERS, /* one a block that is none of these */
+  STREAM_KIND_COUNT = STREAM_OTHERS + 12
 } StreamKind;
 
 /* Where a slot is in its piece. */

@@ -36,34 +36,42 @@ static bool is_moved(const StreamBlocks *b, int name) {
 /* V goes with K, statistics with the block of O that they belong to or with other statistics. */
 static int find_leader(const StreamBlocks *b, int name) {
   const ProgramName *names = b->schedule->names, *n = &names[name];
+  const ProgramTensor *tensors = b->schedule->tensors;
   for (int k = 0; k < b->schedule->n_names; k++) {
     if (k == name || names[k].subscripts != n->subscripts || !is_moved(b, k) || !goes_along(b, k, name)) continue;
-    if (n->tensor == TENSOR_STATS && names[k].tensor == TENSOR_O) return k;
-    if (n->tensor == TENSOR_STATS && names[k].tensor == TENSOR_STATS && k < name && goes_along(b, name, k)) return k;
-    if (n->tensor == TENSOR_V && names[k].tensor == TENSOR_K && goes_along(b, name, k)) return k;
+    const ProgramTensor *mine = &tensors[n->tensor], *other = &tensors[names[k].tensor];
+    if (mine->is_stats && other->role == TENSOR_OUTPUT && other->rows == SIDE_ROWS) return k;
+    if (mine->is_stats && other->is_stats && k < name && goes_along(b, name, k)) return k;
+    if (mine->operand == OPERAND_V && other->operand == OPERAND_K && goes_along(b, name, k)) return k;
   }
   return name;
 }
 
-static int usual_kind(const ProgramName *n) {
-  switch (n->tensor) {
-  case TENSOR_Q: return STREAM_Q;
-  case TENSOR_K: return STREAM_KV;
-  case TENSOR_V: return STREAM_V;
-  case TENSOR_S: return STREAM_S;
-  case TENSOR_P: return STREAM_P;
-  case TENSOR_O: return n->subscripts & IN_S ? STREAM_PARTIAL : STREAM_O;
-  default: return STREAM_KIND_COUNT;
+static bool is_by_tiles(const ProgramTensor *t) { return t->rows == SIDE_ROWS && t->cols == SIDE_COLS; }
+
+/* Of matrices by tiles the first is S, the next P. */
+static int usual_kind(const Schedule *s, const ProgramName *n) {
+  const ProgramTensor *t = &s->tensors[n->tensor];
+  int before = 0;
+  for (int k = 0; k < n->tensor; k++) before += is_by_tiles(&s->tensors[k]);
+  switch (t->operand) {
+  case OPERAND_Q: return STREAM_Q;
+  case OPERAND_K: return STREAM_KV;
+  case OPERAND_V: return STREAM_V;
+  default: break;
   }
+  if (is_by_tiles(t)) return before == 0 ? STREAM_S : before == 1 ? STREAM_P : STREAM_KIND_COUNT;
+  if (t->role == TENSOR_OUTPUT && t->rows == SIDE_ROWS) return n->subscripts & IN_S ? STREAM_PARTIAL : STREAM_O;
+  return STREAM_KIND_COUNT;
 }
 
-/* Those of the usual letters first, then the others where there is room. */
+/* The usual ones first, then the others where there is room. */
 static bool find_kinds(StreamBlocks *b) {
   bool taken[STREAM_KIND_COUNT] = {[STREAM_SPILL] = true};
   for (int round = 0; round < 2; round++)
     for (int name = 0; name < b->schedule->n_names; name++) {
       if (b->leader[name] != name || b->kind[name] < STREAM_KIND_COUNT) continue;
-      int kind = usual_kind(&b->schedule->names[name]);
+      int kind = usual_kind(b->schedule, &b->schedule->names[name]);
       if (round == 0 && (kind == STREAM_KIND_COUNT || taken[kind])) continue;
       if (round == 1)
         for (kind = 0; kind < STREAM_KIND_COUNT && taken[kind]; kind++) {
@@ -90,7 +98,7 @@ bool stream_blocks_find(StreamBlocks *b, const Schedule *schedule, uint8_t when)
 
 bool stream_exists(const Schedule *schedule) {
   StreamBlocks whole, split;
-  if (schedule->declares) return false; /* kinds of granules are found by the letters that are implied */
+  if (schedule->over_heads || schedule->diagonal) return false; /* heads within CTAs, and one loop over both sides */
   return stream_blocks_find(&whole, schedule, WHEN_LSE | WHEN_WHOLE) &&
          stream_blocks_find(&split, schedule, WHEN_LSE | WHEN_SPLIT);
 }

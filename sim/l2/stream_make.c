@@ -82,12 +82,15 @@ static int64_t parts_of(const Stream *s, const StreamBlocks *b, int kernel, cons
   return multiplies && k->n_dims > 0 ? parts_of_d(s->plan) : 1;
 }
 
+/* Inputs by keys are shared by the query heads of a KV head. */
+static bool is_of_kv_head(const ProgramName *n) { return n->is_input && n->rows == SIDE_COLS; }
+
 static void set_move(const Stream *s, const StreamBlocks *b, const ProgramOp *op, int name, StreamOp *to) {
   const ProgramName *n = &b->schedule->names[name];
   const StreamKernel *kernel = &s->kernels[s->n_kernels];
   to->kind = op->event == EVENT_LOAD ? STREAM_READ : STREAM_WRITE;
   to->first = b->kind[name];
-  to->of_kv_head = n->is_input && n->tensor != TENSOR_Q;
+  to->of_kv_head = is_of_kv_head(n);
   to->in_parts = op->width == SIDE_DV && kernel->parts > 1;
   Wide blocks = to->in_parts ? wide(kernel->parts) : 1;
   static const Dim INNER_FIRST[] = {DIM_S, DIM_J, DIM_I};
@@ -245,8 +248,9 @@ static double side_of(const Plan *p, Side side, uint8_t subscripts) {
 }
 
 /* All blocks of a name, of one head. */
-static double name_bytes(const Plan *p, const ProgramName *n) {
-  const double element = n->tensor == TENSOR_STATS || n->is_fp32 ? STATS_BYTES : plan_element(p, n->tensor);
+static double name_bytes(const Schedule *s, const Plan *p, const ProgramName *n) {
+  const double element =
+      n->cols == SIDE_ONE || n->is_fp32 ? STATS_BYTES : plan_element(p, s->tensors[n->tensor].operand);
   double blocks = n->subscripts & IN_S ? (double)p->tiling.n_splits : 1; /* the other sides have them in */
   if (n->subscripts & IN_I && n->rows != SIDE_ROWS && n->cols != SIDE_ROWS) blocks *= (double)p->T_r;
   if (n->subscripts & IN_J && n->rows != SIDE_COLS && n->cols != SIDE_COLS) blocks *= (double)p->T_c;
@@ -299,7 +303,7 @@ static void set_kinds(Stream *s, const StreamBlocks *b) {
   }
   double bytes[PROGRAM_NAMES_MAX] = {0};
   for (int name = 0; name < b->schedule->n_names; name++)
-    if (b->leader[name] >= 0) bytes[b->leader[name]] += name_bytes(s->plan, &b->schedule->names[name]);
+    if (b->leader[name] >= 0) bytes[b->leader[name]] += name_bytes(b->schedule, s->plan, &b->schedule->names[name]);
   for (int at = 0; at < STREAM_OPS_MAX; at++) {
     const StreamOp *op = &s->ops[at];
     if ((op->kind != STREAM_READ && op->kind != STREAM_WRITE) || op->is_spill) continue;
@@ -310,9 +314,9 @@ static void set_kinds(Stream *s, const StreamBlocks *b) {
     if (b->leader[name] != name) continue;
     const ProgramName *n = &b->schedule->names[name];
     HierarchyKind *kind = &s->kinds[b->kind[name]];
-    const double heads = (double)(n->is_input && n->tensor != TENSOR_Q ? all_kv : all);
+    const double heads = (double)(is_of_kv_head(n) ? all_kv : all);
     kind->bytes = heads * bytes[name] / (double)kind->n;
-    for (int v = 0; v < b->schedule->n_names && n->tensor == TENSOR_K; v++)
+    for (int v = 0; v < b->schedule->n_names && is_of_kv_head(n); v++)
       if (v != name && b->leader[v] == name) kind->n_tensors = 2;
     if (n->is_stored && n->is_loaded)
       s->between_bytes = fmax(s->between_bytes, kind->bytes * ((double)kind->n / (double)all));
@@ -457,7 +461,7 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
 
 /* Every CTA asks for its operands, whatever `once` says for counting; row statistics stay in its registers. */
 static void ask_again(ProgramOp *op, const StreamKernel *k) {
-  if (op->tensor != TENSOR_STATS) {
+  if (!op->words) {
     op->first = 0;
     op->never = false;
   }

@@ -36,9 +36,9 @@ typedef struct {
   Mask mask;               /* the band, and what else hides keys */
 } Plan;
 
-/* Bytes of an element of a tensor in memory, by its index in the program. */
-static inline int plan_element(const Plan *plan, int tensor) {
-  return tensor == TENSOR_K || tensor == TENSOR_V ? plan->kv_bytes[tensor - TENSOR_K] : plan->element_bytes;
+/* Bytes of an element in memory of what attention takes a tensor as. */
+static inline int plan_element(const Plan *plan, int operand) {
+  return operand == OPERAND_K || operand == OPERAND_V ? plan->kv_bytes[operand - OPERAND_K] : plan->element_bytes;
 }
 
 /* Bytes of K and V of one key. */

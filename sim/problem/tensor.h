@@ -13,6 +13,9 @@ typedef enum {
   TENSOR_COUNT
 } Tensor;
 
+/* What attention takes a tensor as. */
+typedef enum { OPERAND_NONE = 0, OPERAND_Q, OPERAND_K, OPERAND_V } Operand;
+
 /* Tensors of one program that cross HBM, and with them the values that stay on chip. */
 enum { TENSORS_MAX = 24, VALUES_MAX = 48 };
 

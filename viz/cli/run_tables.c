@@ -83,7 +83,7 @@ static TensorNames value_names(const Simulation *runs, int n, bool on_chip) {
   return all;
 }
 static Wide total_of(const Simulation *run, int which) {
-  const Wide totals[] = {run->read_bytes, run->write_bytes, run->total_bytes, run->sram.bytes};
+  const Wide totals[] = {run->read_bytes, run->write_bytes, run->total_bytes, run->sram.bytes, run->traffic.added};
   return totals[which];
 }
 static Wide storage_of(const Simulation *run, int which) {
@@ -110,6 +110,7 @@ static void traffic_rows(Table *t, const Simulation *runs, int n) {
   for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "write", all.names[tensor], runs, n, true);
   bytes_row(t, "  all reads", ROLE_PLAIN, runs, n, total_of, 0);
   bytes_row(t, "  all writes", ROLE_PLAIN, runs, n, total_of, 1);
+  bytes_row(t, "    of it, added", ROLE_PLAIN, runs, n, total_of, 4);
   bytes_row(t, "  total", ROLE_ACCENT, runs, n, total_of, 2);
   if (n > 1) {
     table_format(t, ROLE_PLAIN, "  less than %s", one_machine(runs, n) ? runs[0].schedule->name : "the first");

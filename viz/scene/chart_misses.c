@@ -37,7 +37,7 @@ static double bytes_of(const Schedule *s, const Plan *p, int t, bool whole) {
   if (!n) return 0;
   const double all = side_of(s, p, n->rows, whole) * side_of(s, p, n->cols, whole);
   if (s->tensors[t].is_stats) return all * 2 * STATS_BYTES * (whole ? (double)p->tiling.n_splits : 1);
-  return all * (n->cols == SIDE_ONE ? STATS_BYTES : plan_element(p, t));
+  return all * (n->cols == SIDE_ONE ? STATS_BYTES : plan_element(p, s->tensors[t].operand));
 }
 
 /* Bytes of one whole tile of a tensor, and of the whole tensor. */

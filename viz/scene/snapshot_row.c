@@ -20,11 +20,11 @@ static SoftmaxConfig config_of(const Stage *stage) {
 }
 
 /* Element of an input of the first head, as attention_fill makes it. */
-typedef enum { OPERAND_Q = 0, OPERAND_K, OPERAND_V } Operand;
 static double input(const Stage *stage, Operand operand, int64_t row, int64_t column) {
   const uint64_t index = (uint64_t)(row * stage_plan(stage)->shape.d + column);
   const double scale = operand == OPERAND_Q ? (double)stage->config.q_scale : 1;
-  return precision_round(precision_of(stage), scale * random_normal(stage->config.seed, (uint64_t)operand, index));
+  return precision_round(precision_of(stage),
+                         scale * random_normal(stage->config.seed, (uint64_t)(operand - OPERAND_Q), index));
 }
 
 static struct StageRow *new_row(const Stage *stage, bool is_small) {

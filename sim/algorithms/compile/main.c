@@ -42,6 +42,7 @@ static void print_op(const ProgramOp *o) {
   FIELD(o, every);
   FIELD(o, event);
   FIELD(o, tensor);
+  FIELD(o, operand);
   FIELD(o, rows);
   FIELD(o, cols);
   FIELD(o, moves);
@@ -96,6 +97,7 @@ static void print_tensor(const ProgramTensor *t) {
   FIELD(t, rows);
   FIELD(t, cols);
   FIELD(t, role);
+  FIELD(t, operand);
   FIELD(t, is_fp32);
   FIELD(t, is_stats);
   FIELD(t, is_moved);

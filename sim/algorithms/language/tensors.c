@@ -173,11 +173,14 @@ Status program_tensors(Reader *r) {
   find_rows(p);
   if (p->n_tensors > TENSORS_MAX) return reader_fail(r, "the program has more than %d tensors in HBM", TENSORS_MAX);
   describe_rows(p);
+  for (int k = 0; k < 3; k++)
+    if (p->operands[k]) p->tensors[p->names[p->operands[k] - 1].tensor].operand = (uint8_t)(OPERAND_Q + k);
   for (int k = 0; k < p->n_ops; k++) {
     ProgramOp *op = &p->ops[k];
     if (op->kind == OP_EVENT) op->name = op->n_moved ? op->moved[0] : written_by(p, op);
     if (op->kind == OP_TEST) op->name = skipped_by(p, k);
     if (op->kind == OP_EVENT || op->kind == OP_TEST) op->tensor = p->names[op->name].tensor;
+    op->operand = p->tensors[op->tensor].operand;
     find_counted(p, k);
   }
   return STATUS_OK;

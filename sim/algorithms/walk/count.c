@@ -164,7 +164,9 @@ static CountSums steps_of(const ProgramOp *op) {
 
 static CountSums bytes_of(const Schedule *s, const Plan *plan, const ProgramOp *op) {
   if (op->kind != OP_EVENT || !op->moves) return (CountSums){0};
-  Wide n = op->words ? (Wide)op->words * STATS_BYTES : op->is_fp32 ? STATS_BYTES : wide(plan_element(plan, op->tensor));
+  Wide n = op->words     ? (Wide)op->words * STATS_BYTES
+           : op->is_fp32 ? STATS_BYTES
+                         : wide(plan_element(plan, op->operand));
   n *= wide(schedule_side(s, plan, op->width)) * wide(schedule_side(s, plan, op->height));
   if (op->rows && op->cols) return (CountSums){.area = n};
   return op->rows ? (CountSums){.rows = n} : op->cols ? (CountSums){.cols = n} : (CountSums){.n = n};
@@ -252,7 +254,8 @@ static void add_op(const Schedule *s, const Plan *plan, const ProgramOp *op, con
     return;
   }
   if (op->event == EVENT_LOAD) add_moved(s, plan, op, g, &t->read[op->tensor], overflow);
-  if (op->event == EVENT_STORE || op->event == EVENT_ADD) add_moved(s, plan, op, g, &t->write[op->tensor], overflow);
+  if (event_goes_out(op->event)) add_moved(s, plan, op, g, &t->write[op->tensor], overflow);
+  if (op->event == EVENT_ADD) add_moved(s, plan, op, g, &t->added, overflow);
   if (op->counts_tile) {
     t->tiles[TILE_FULL] += g->full;
     t->tiles[TILE_PARTIAL] += n - g->full;

@@ -138,7 +138,7 @@ static __attribute__((noinline)) uint64_t other_width(const Schedule *s, const P
 }
 
 static inline uint64_t bytes_of(const Schedule *s, const Plan *plan, const ProgramOp *op, const Cursor *c) {
-  const uint64_t element = op->fixed_bytes ? op->fixed_bytes : (uint64_t)plan->element_bytes;
+  const uint64_t element = op->fixed_bytes ? op->fixed_bytes : (uint64_t)plan_element(plan, op->operand);
   const uint64_t rows = op->rows ? (uint64_t)(c->row1 - c->row0) : 1,
                  cols = op->cols ? (uint64_t)(c->col1 - c->col0) : 1;
   const uint64_t bytes = element * rows * cols;
