@@ -12,8 +12,8 @@ int shipped_compared(const Schedule **list, int most) {
 static bool is_default(const Schedule *s) { return s->is_default; }
 
 static bool stores_scores(const Schedule *s) {
-  for (int op = 0; op < s->n_ops; op++)
-    if (s->ops[op].kind == OP_EVENT && s->ops[op].event == EVENT_STORE && s->ops[op].tensor == TENSOR_S) return true;
+  for (int n = 0; n < s->n_names; n++)
+    if (s->names[n].is_stored && s->names[n].rows == SIDE_ROWS && s->names[n].cols == SIDE_COLS) return true;
   return false;
 }
 

@@ -19,7 +19,7 @@ static Wide side_of(const Program *p, const SramSizes *s, uint8_t side) {
 static bool is_column(const ProgramName *n) { return n->rows == SIDE_ONE || n->cols == SIDE_ONE; }
 
 Wide sram_value_bytes(const Program *p, const ProgramName *n, const SramSizes *s) {
-  if (s->v_in_k && n->is_input && n->tensor == TENSOR_V) return 0;
+  if (s->v_in_k && p->tensors[n->tensor].operand == OPERAND_V) return 0;
   return side_of(p, s, n->rows) * side_of(p, s, n->cols) * (is_column(n) ? STATS_BYTES : wide(s->element_bytes));
 }
 
