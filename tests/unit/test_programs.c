@@ -277,7 +277,7 @@ static void costs_of_a_pair(void **state) {
   const Shape shape = {.N_q = 40, .N_k = 40, .d = 16, .d_v = 8};
   Plan plan;
   assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL), STATUS_OK);
-  for (int n = 0; n < N_PROGRAMS; n++) {
+  for (int n = 0; n < N_WALKS; n++) {
     const PairCost cost = schedule_pair_cost(schedule_find(PROGRAMS[n].name), &plan);
     assert_true(cost.flops == 2 * 16 + 2 * 8 && cost.is_all);
     assert_true(cost.exps == (n == 0 ? 2 : 1));
