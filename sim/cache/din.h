@@ -91,7 +91,8 @@ typedef struct {
   int8_t csv_op, csv_address, csv_size; /* columns; -1: none; csv_address -1: not known */
   /* Counted. */
   uint64_t n_fetches_left_out; /* lackey */
-  uint64_t n_numbers;          /* din: comments that are one number, as a size would be */
+  uint64_t n_numbers;          /* din: comments that are one number, as a size would be; hash: remarks that begin with a
+                                  digit */
 } DinParser;
 
 /* Finds out the format from the first line that is no noise, where there is one; din_parse does so itself, but

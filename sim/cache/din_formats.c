@@ -273,7 +273,10 @@ Status din_read_hash(DinParser *parser, const char *p, const char *end, DinRecor
   if (from == end) return STATUS_OK;
   if (!read_hash(p, end, record)) {
     const char *after = *from == '#' ? din_skip_blanks(from + 1, end) : from;
-    if (*from == '#' && (after == end || *after < '0' || *after > '9')) return STATUS_OK; /* a remark */
+    if (*from == '#') { /* a remark; one that begins with a digit is counted, and said */
+      parser->n_numbers += after < end && *after >= '0' && *after <= '9';
+      return STATUS_OK;
+    }
     return error_set(error, STATUS_BAD_FILE,
                      "trace line %llu: '%s' is no access as the lines before it are: #, label (0 to 2), hexadecimal "
                      "address; if those are comments, name the --format",

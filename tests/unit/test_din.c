@@ -152,7 +152,6 @@ static void a_mistake_is_named_with_its_line(void **unused) {
       {"load 1a25bb 4\n", "'1a25bb' is no hexadecimal address with 0x", 0},
       {"load 0x10 four\n", "'four' is no size", 0},
       {"# 0 10 1\n0 20\n", "trace line 2: '0 20' is no access as the lines before it are", 1},
-      {"# 0 10 1\n# 7 20\n", "trace line 2: '# 7 20' is no access", 1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     DinRecord records[MOST];

@@ -349,7 +349,10 @@ static void print_notes(Table *table, const DinParser *parser) {
   if (parser->n_fetches_left_out)
     table_note(table, "%s instruction fetches of lackey's are left out; --fetches counts them.",
                number_count(parser->n_fetches_left_out).text);
-  if (parser->n_numbers && !parser->format)
+  if (parser->n_numbers && parser->detected == DIN_FORMAT_HASH)
+    table_note(table, "%s lines that begin with # and a digit are no access, and were left out.",
+               number_count(parser->n_numbers).text);
+  else if (parser->n_numbers && !parser->format)
     table_note(
         table,
         "Read as din: %s lines have a number behind the address, which is a comment there; --format xdin takes it "
