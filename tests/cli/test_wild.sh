@@ -81,13 +81,12 @@ trace '0x4004d6: R 0x7ffd1230\n0x4004da: W 0x7ffd1238\n#eof\n' 'accesses 2 .*lin
 trace 'store 0x1a25bb 4 c77eaabb\nload 0x1a25bb 4\nload 0x1a25bb 4\n' 'accesses 3 .*line_misses 1 ' 0
 trace '\0037\0213\0010\n' 'packed with gzip; unpack it: gunzip -c FILE | tilewalk replay -' 2
 
-# Questions: the latent of MLA once; CTAs that are few; one CTA's port; kernels that split; tiles that are given.
+# Questions: the latent of MLA once; CTAs that are few; one CTA's port; kernels that split.
 answers 0 'read from HBM 9.141 MiB' sim -N 1 --seq-len-k 8192 --heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --gpu h100-sxm --algorithm fa2
 answers 0 'these, at least 1.487 ms' sim --gpu a100-40gb -N 4096 --heads 12 -d 64 --algorithm fa1,fa2
 answers 0 'these, at least 2.101 us' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --algorithm fa2-split --splits 1
 answers 2 'a form of it that splits the keys, if there is one, is not described' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --kernel fa3-sm90 --algorithm fa2-split
 answers 0 '3 of 5 queries see no key' sim -N 5 --seq-len-k 2 -d 16 --block 1 --causal --algorithm fa2
-answers 0 '128 x 128 1 shared memory' advise --gpu a100-80gb -N 1 --seq-len-k 8192 --heads 12 -d 128 --block-q 128 --block-k 128
 mi355x='sim --gpu mi355x -N 65536 --heads 64 -d 128 --dtype bf16 --block-q 256 --block-k 64 --algorithm fa2 --order'
 # shellcheck disable=SC2086 # options
 answers 0 'hit rate 0%' $mi355x head-query-batch
