@@ -214,20 +214,23 @@ static PtxRequestKind kind_in(int32_t space, PtxRequestKind kind) {
   return kind;
 }
 
-static void count_split(Run *run, int32_t pc, const Request *r, int32_t space, const uint64_t address[LANES],
-                        uint32_t mask) {
+static void count_split(Run *run, int32_t pc, const Request *r, int32_t space, const Shape *p,
+                        const uint64_t address[LANES], uint32_t mask) {
   PtxCounts *c = &run->result->counts[pc];
   uint32_t groups = 0;
+  const bool is_atomic = r->ins->op == O_ATOM; /* its sectors are counted where it is done */
   c->requests++;
   if (r->space == SPACE_GENERIC) run->result->kinds[pc] = kind_in(space, run->result->kinds[pc]);
-  if (is_matrix(r)) {
+  if (r->space == SPACE_SHARED || r->space == SPACE_GLOBAL) { /* its shape has the counts */
+    c->sectors += is_atomic ? 0 : p->sectors, c->wavefronts += p->wavefronts, c->conflicts += p->wavefronts - p->groups;
+  } else if (is_matrix(r)) {
     groups = r->ins->vec;
     const uint32_t wavefronts = site_matrix_wavefronts(address, r->ins->vec);
     c->wavefronts += wavefronts, c->conflicts += wavefronts - groups;
   } else if (space == SPACE_SHARED) {
     const uint32_t wavefronts = site_wavefronts(address, mask, r->bytes, &groups);
     c->wavefronts += wavefronts, c->conflicts += wavefronts - groups;
-  } else {
+  } else if (!is_atomic) {
     c->sectors += space == SPACE_LOCAL ? local_sectors(address, mask, r->bytes) : site_sectors(address, mask, r->bytes);
   }
 }
@@ -274,7 +277,7 @@ bool access_slowly(Run *run, const Block *b, const Warp *w, int32_t pc, const Re
     if (!told) return fails_at(run, b, w, pc, r, l, as_given);
     where->mask &= ~(1u << l);
   }
-  if (r->counted) count_split(run, pc, r, first_space, address, mask);
+  if (r->counted) count_split(run, pc, r, first_space, where->shape, address, mask);
   if (run->shadow && (r->counted || r->kind == PTX_COPY_WRITE))
     watch(run, b, w, pc, r, first_space, address, mask, where);
   return true;

@@ -205,8 +205,8 @@ static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   }
   if (!where.split) {
     c->wavefronts += where.shape->wavefronts, c->conflicts += where.shape->wavefronts - where.shape->groups;
-    if (is_global) c->sectors += site_atomic_sectors(address, m);
   }
+  if (is_global) c->sectors += site_atomic_sectors(address, m);
   for (uint32_t k = allowed; k; k &= k - 1) {
     const int l = __builtin_ctz(k);
     char *p = where.split ? where.lane[l] : where.host + where.shape->offset[l];

@@ -4,6 +4,7 @@
  *
  * Prints the table of kernels/ptx/README.md: a launch a row, "exact" or ours and the hardware's; sectors from L2 with the
  * first cache; then sums and speed in CPU time, of runs without the first cache. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
