@@ -37,6 +37,14 @@ expect 0 'mine' sweep --algorithm "$work/mine.walk" --values 1G,1T --block 1 --c
 expect 2 'more than 2^62 steps' render --algorithm "$work/mine.walk" --scene tiles -N 1T --block 1 -o "$work/x.png"
 expect 2 'blocks; at most' sim --algorithm "$work/mine.walk" -N 1M --block 1 -d 1 --mask strided:4
 
+# A program that is wrong: exit status 1, the place as JSON, and a line beside the figures of other commands.
+program wrong '2 x Q_i K_j^T / sqrt(d)'
+expect 1 'O is wrong: without a mask, row ' algorithms "$work/wrong.walk"
+expect 1 '"output": "O_i"' algorithms "$work/wrong.walk" --json
+expect 0 'O is right: in fp16' algorithms "$work/mine.walk" --precision fp16
+expect 0 'wrong.walk: O is wrong' sim --algorithm "$work/wrong.walk" -N 64
+expect 0 'wrong.walk: O is wrong' sweep --algorithm "$work/wrong.walk" --csv
+
 # Nested as deep as the file's size allows, and 10,000 deep.
 program deep "$(repeat 80 '(')Q_i K_j^T$(repeat 80 ')')"
 expect 2 'deep.walk:13: ' sim --algorithm "$work/deep.walk" -N 64
