@@ -220,16 +220,16 @@ static void say_wrong(ProgramVerdict *v, const char *mask, const char *with) {
              mask, with, (int)v->row, v->error, where);
 }
 
-/* "O", "dQ, dK and dV": those that have a formula. Returns how many. */
+/* "O", "dQ, dK and dV": those declared that have a formula (an L that is implied goes unsaid). Returns how many. */
 static int put_outputs(const Schedule *s, char *text, size_t size) {
   int n = 0, left = 0;
   size_t at = 0;
   *text = '\0';
   for (int k = 0; k < s->n_declarations; k++)
-    left += s->declarations[k].role == TENSOR_OUTPUT && s->declarations[k].formula;
+    left += s->names[s->declarations[k].name].is_output && s->declarations[k].formula;
   for (int k = 0; k < s->n_declarations && at < size; k++) {
     const ProgramDeclaration *d = &s->declarations[k];
-    if (d->role != TENSOR_OUTPUT || !d->formula) continue;
+    if (!s->names[d->name].is_output || !d->formula) continue;
     const char *name = s->names[d->name].text;
     left--;
     at += (size_t)snprintf(text + at, size - at, "%s%.*s", n == 0 ? "" : left ? ", " : " and ", letters(name), name);
