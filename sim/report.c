@@ -182,7 +182,9 @@ static void report_error(const ReportSink *k, const Timing *t) {
     k->text(k->context, "regime", time_regime_name(t->regime));
   else
     k->null(k->context, "regime");
-  k->whole(k->context, "held_out_runs", wide(compared ? t->error.n_runs : 0));
+  const bool held_out = time_regime_is_held_out(t->regime);
+  k->whole(k->context, "held_out_runs", wide(compared && held_out ? t->error.n_runs : 0));
+  k->whole(k->context, "fitted_runs", wide(compared && !held_out ? t->error.n_runs : 0));
   real_or_null(k, "median", compared ? (double)t->error.median_permille / 1000 : (double)NAN);
   real_or_null(k, "nine_tenths", compared ? (double)t->error.nine_permille / 1000 : (double)NAN);
   if (t->why)

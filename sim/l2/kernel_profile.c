@@ -74,7 +74,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
             "launch and latency of it, and of the kernel that combines, of one query"),                                \
       COUNT(prefix "split_time_tile_ns", tiles[d][causal].split_time_tile_ns, 1000000,                                 \
             "from the end of one of its tiles to the next on an SM full of CTAs")
-/* What a regime's runs say of the time: held out, none of them was used for the constants that it is predicted with. */
+/* What a regime's runs say of the time (time_regime_is_held_out). */
 #define ERRORS(regime, at)                                                                                             \
   COUNT("time_" regime "_runs", time_errors[at].n_runs, 1000000, "recorded runs that its time was compared with"),     \
       COUNT("time_" regime "_median_permille", time_errors[at].median_permille, 1000,                                  \

@@ -437,7 +437,7 @@ static void time_rows(Table *t, const Simulation *runs, int n) {
 
 static const char *named(const Simulation *run) { return run->kernel ? run->kernel->name : run->schedule->name; }
 
-/* How far a time can be trusted: by held-out runs of the same sort, or not known. */
+/* How far a time can be trusted: by recorded runs of the same sort, or not known. */
 static void kind_note(Table *t, const Simulation *run) {
   const Timing *timing = &run->timing;
   const TimeError *e = &timing->error;
@@ -450,10 +450,11 @@ static void kind_note(Table *t, const Simulation *run) {
                time_regime_phrase(timing->regime));
   else
     table_note(t,
-               "%s: predicted. Of %lld held-out runs of its sort (%s) half are within %.1f %%, nine in ten within "
+               "%s: predicted. Of %lld %s of its sort (%s) half are within %.1f %%, nine in ten within "
                "%.1f %%. Cards and days differ by up to a tenth.",
-               named(run), (long long)e->n_runs, time_regime_phrase(timing->regime), (double)e->median_permille / 10,
-               (double)e->nine_permille / 10);
+               named(run), (long long)e->n_runs,
+               time_regime_is_held_out(timing->regime) ? "held-out runs" : "runs, to which it was fitted,",
+               time_regime_phrase(timing->regime), (double)e->median_permille / 10, (double)e->nine_permille / 10);
 }
 
 static void time_notes(Table *t, const Simulation *runs, int n) {
