@@ -138,18 +138,6 @@ typedef struct {
 /* Where buffer `argument` of the launch lies in the kernel's address space; depends on the sizes alone. */
 uint64_t ptx_buffer_address(const PtxLaunch *launch, int argument);
 
-/* The 128 bytes of a tensor map (CUtensorMap) over a buffer of the launch: what cuTensorMapEncodeTiled makes. Pass them
- * as a PTX_SCALAR. Strides in bytes, of dimensions 1 ...; swizzle_bytes 0, 32, 64, 128. */
-enum { PTX_TENSOR_MAP_BYTES = 128 };
-typedef struct {
-  uint64_t address;
-  int32_t element_bytes, n_dimensions; /* 1 ... 5 */
-  int64_t size[5], stride_bytes[5];    /* stride_bytes[0] is element_bytes */
-  int32_t box[5], element_stride[5];
-  int32_t swizzle_bytes;
-} PtxTensorMap;
-Status ptx_tensor_map(const PtxTensorMap *map, unsigned char bytes[PTX_TENSOR_MAP_BYTES], Error *error);
-
 /* ---- a result ---- */
 
 /* What an instruction, a line or a launch did. Counted; `executed` and `lanes` are PTX instructions, not the

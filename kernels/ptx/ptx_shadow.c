@@ -324,15 +324,7 @@ void ptx_shadow_wait(PtxShadow *s, int64_t block, int32_t warp, uint32_t mask, i
   if (b) b->n_copies = kept;
 }
 
-/* --- registers, and the report --- */
-
-void ptx_shadow_register(PtxShadow *s, int32_t pc, int64_t block, int32_t warp, uint32_t mask, const char *name) {
-  PtxFault *fault = mask ? shadow_fault(s, "uninitialised", pc, -1) : NULL;
-  if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %s of %s uses a variable that nothing was assigned to (register %.40s)", shadow_line(s, pc),
-             shadow_thread(s, 32 * warp + first_bit(mask)).text, shadow_block_name(s, block).text, name);
-}
+/* --- the report --- */
 
 static int rank(const char *kind) {
   static const char *const ORDER[] = {"out of bounds", "barrier",       "race",

@@ -49,9 +49,6 @@ void ptx_shadow_wait(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t ma
 /* An mbarrier at this offset of shared memory: an arrival (or bytes that arrived), and a wait that came through. */
 void ptx_shadow_release(PtxShadow *shadow, int64_t block, int32_t warp, uint64_t offset);
 void ptx_shadow_acquire(PtxShadow *shadow, int64_t block, int32_t warp, uint64_t offset);
-/* Lanes read register `id` (of ptx_register_name) that nothing wrote. The machine finds out: ptx_kernel_new marks reads
- * that some path reaches without a write, and only those are looked at in the run. */
-void ptx_shadow_register(PtxShadow *shadow, int32_t pc, int64_t block, int32_t warp, uint32_t mask, const char *name);
 /* Copies what was found, most telling first. */
 void ptx_shadow_report(const PtxShadow *shadow, PtxResult *result);
 

@@ -58,7 +58,7 @@ static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
   PtxFault *fault = shadow_fault(s, "out of bounds", a->pc, -1);
   if (!fault) return;
   char name[70] = "shared memory";
-  int64_t past = (int64_t)a->address[lane] - s->shared_bytes;
+  int64_t past = (int64_t)(a->address[lane] - (uint64_t)s->shared_bytes);
   if (a->space == PTX_SPACE_GLOBAL) {
     const ShadowRegion *r = nearest(s, a->address[lane], &past);
     if (!r)
