@@ -696,8 +696,9 @@ static bool in_sram(const Grid *v, int tensor, int64_t block) {
 
 /* How much of a block of a result is in HBM for good: all of it in lines of tiles that are finished. Where the walk goes
  * across it, it comes and goes, and holds the tiles so far. */
-static double part_written(const Snapshot *now, bool upright, int64_t block) {
+static double part_written(const Snapshot *now, int tensor, bool upright, int64_t block) {
   const SnapshotGrid *g = &now->grid;
+  if (now->traffic.write[tensor] == now->whole.write[tensor]) return 1; /* by a pass before this one, too */
   if (g->lap >= g->n_laps || now->step == now->n_steps) return 1;
   if (g->n_laps > 1 && g->lap + 1 < g->n_laps) return 0;
   if (upright != g->column_by_column) return block < g->line;
@@ -729,7 +730,7 @@ static void draw_strip(const Grid *v, int tensor) {
     const Box block = upright ? box_at(strip.x, at, strip.width, small ? side : cell - v->gap)
                               : box_at(at, strip.y, small ? side : cell - v->gap, strip.height);
     const int64_t i = upright ? k : -1, j = upright ? -1 : k;
-    if (!input && !in_sram(v, tensor, k)) draw_written(pen, block, part_written(pen->now, upright, k));
+    if (!input && !in_sram(v, tensor, k)) draw_written(pen, block, part_written(pen->now, tensor, upright, k));
     if (!small && v->gap >= 1 && k + 1 < n)
       pen_fill(pen,
                upright ? box_at(strip.x, at + cell - v->gap, strip.width, v->gap)
