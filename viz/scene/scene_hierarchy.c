@@ -112,6 +112,12 @@ static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
            theme_mix(t->tile[TILE_COLOUR_WAITING], t->tile[TILE_COLOUR_CURRENT], 0.6), 1);
 }
 
+/* The room of a bar, with its name over it. */
+static double bar_room(const Pen *pen, int tensor, double least, double scale) {
+  const double name = is_stats(pen->now, tensor) ? 1.7 * pen_size(pen, TYPE_BODY) : least;
+  return fmax(name, scale * width_of(pen->now, tensor));
+}
+
 /* Matrices side by side, to scale: as many pixels for each byte of one as of another. Those by tiles are as wide as there
  * are keys, in as many columns as make them largest. */
 static void place_matrices(const Pen *pen, Box box, Places *places) {
@@ -134,7 +140,7 @@ static void place_matrices(const Pen *pen, Box box, Places *places) {
     bool fits = false;
     for (int k = 0; k < 40 && !fits; k++) { /* until it is not too wide */
       double width = n_tiles > 0 ? across * (fmax(least, scale * (double)g->N_k) + gap) : 0;
-      for (int bar = 0; bar < n_bars; bar++) width += fmax(least, scale * width_of(now, bars[bar])) + gap;
+      for (int bar = 0; bar < n_bars; bar++) width += bar_room(pen, bars[bar], least, scale) + gap;
       fits = width <= all.width;
       if (!fits) scale *= 0.93;
     }
@@ -149,7 +155,7 @@ static void place_matrices(const Pen *pen, Box box, Places *places) {
     const int t = bars[k];
     const double width = fmax(round(2 * pen->unit), best * width_of(now, t));
     places->home[t] = box_at(x, all.y, width, fmax(2, best * height_of(now, t)));
-    x += fmax(is_stats(now, t) ? 1.7 * letter : least, width) + gap;
+    x += bar_room(pen, t, least, best) + gap;
   }
   const double width = fmax(2, best * (double)g->N_k), height = fmax(2, best * (double)g->N_q);
   for (int k = 0; k < n_tiles; k++)
