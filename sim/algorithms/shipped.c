@@ -1,11 +1,41 @@
 #include "sim/algorithms/shipped.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int shipped_compared(const Schedule **list, int most) {
   int n = 0;
   for (int k = 0; k < N_SCHEDULES && n < most; k++)
     if (SCHEDULES[k]->is_compared) list[n++] = SCHEDULES[k];
+  return n;
+}
+
+/* What its outputs must be, as declared but without blanks. Returns text. */
+static const char *task_of(const Schedule *s, char *text, size_t size) {
+  static const char WORD[] = "output", IMPLIED[] = "=attention(Q,K,V)";
+  size_t n = 0;
+  if (!s->declares) return IMPLIED;
+  for (int k = 0; k < s->n_lines; k++) {
+    const char *line = s->text + s->lines[k].begin, *end = line + s->lines[k].length;
+    if (s->lines[k].length < sizeof WORD - 1 || memcmp(line, WORD, sizeof WORD - 1) != 0) continue;
+    const char *formula = memchr(line, '=', (size_t)(end - line));
+    for (line = formula ? formula : end; line < end && n + 1 < size; line++)
+      if (*line != ' ') text[n++] = *line;
+  }
+  text[n] = '\0';
+  return text;
+}
+
+bool programs_are_alike(const Schedule *a, const Schedule *b) {
+  char of_a[512], of_b[512];
+  return a == b || strcmp(task_of(a, of_a, sizeof of_a), task_of(b, of_b, sizeof of_b)) == 0;
+}
+
+int shipped_alike(const Schedule *program, const Schedule **list, int most) {
+  const bool usual = programs_are_alike(program, shipped_default());
+  int n = 0;
+  for (int k = 0; k < N_PROGRAMS && n < most; k++)
+    if (usual ? SCHEDULES[k]->is_compared : programs_are_alike(SCHEDULES[k], program)) list[n++] = SCHEDULES[k];
   return n;
 }
 

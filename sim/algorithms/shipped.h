@@ -12,6 +12,11 @@ const Schedule *shipped_default(void);
 /* `default compared` in their texts: side by side, in the table's order. Returns how many, at most `most`. */
 int shipped_compared(const Schedule **list, int most);
 
+/* Those whose outputs must be the same as a program's: what it may race, and be divided by. Of attention those that are
+ * compared. */
+int shipped_alike(const Schedule *program, const Schedule **list, int most);
+bool programs_are_alike(const Schedule *a, const Schedule *b);
+
 /* The first that keeps the scores in HBM; that splits the keys; that takes a head in one CTA. */
 const Schedule *shipped_unfused(void);
 const Schedule *shipped_splitting(void);

@@ -23,8 +23,8 @@ tilewalk crosscheck --help | grep -q '^  ncu --cache-control all .* ./PROGRAM >m
 # A block for a 4090: K, V, Q of 64 x 128 fp16 take 48 of its 99 KiB, of 256 x 128 far more than that.
 readme 'tilewalk advise --gpu rtx4090 -N 8K '
 tilewalk advise --gpu rtx4090 -N 8K >tiles || fail "advise"
-grep -q '^64 x 64 ' tiles || fail "a block for a 4090: $(cat tiles)"
-grep -q '^256 x 256 ' tiles && fail "a block that a 4090 cannot hold"
+grep -q '^64 x 64, mma.sync ' tiles || fail "a block for a 4090: $(cat tiles)"
+grep -q '^256 x 256' tiles && fail "a block that a 4090 cannot hold"
 # Decode of a 70B model: 80 layers x 8 heads x 128 x K and V x 2 bytes = 320 KiB a token, 10 GiB for 32K tokens.
 readme 'tilewalk kvcache --model llama-3.1-70b -N 32K'
 tilewalk kvcache --model llama-3.1-70b -N 32K | grep -q '10 GiB' || fail "the KV cache of a 70B model"

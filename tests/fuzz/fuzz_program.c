@@ -41,7 +41,8 @@ static double walk_piece(const Stream *s, StreamSlot *slot) {
 /* Loads of statistics come with the block of O that they belong to, or from registers. */
 static bool loads_statistics(const Program *p) {
   for (int k = 0; k < p->n_ops; k++)
-    if (p->ops[k].kind == OP_EVENT && p->ops[k].event == EVENT_LOAD && p->ops[k].tensor == TENSOR_STATS) return true;
+    if (p->ops[k].kind == OP_EVENT && p->ops[k].event == EVENT_LOAD && p->tensors[p->ops[k].tensor].is_stats)
+      return true;
   return false;
 }
 

@@ -191,19 +191,24 @@ static void reason_of(const Tried *t, char *text, size_t size) {
              number_percent(t->run.has_launch ? l->tail_fill : 1).text);
 }
 
-static void add_row(Table *t, const Tried *tried) {
+/* For people what fits 80 columns; the last wave, and a kind of time that is every row's, are for programs. */
+typedef enum { COLUMNS_ALL = 0, COLUMNS_BRIEF } Columns;
+
+static void add_row(Table *t, const Tried *tried, Columns columns, bool names_kind) {
   const Simulation *s = &tried->run;
   const Launch *l = &tried->launch;
-  char name[96];
+  const bool brief = columns == COLUMNS_BRIEF;
+  char name[128];
   name_of(tried, name, sizeof name);
+  if (names_kind) snprintf(name + strlen(name), sizeof name - strlen(name), " (%s)", time_kind_name(tried->kind));
   table_text(t, ROLE_ACCENT, name);
   if (s->has_launch && tried->kind != TIME_BOUND) {
     table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
     table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
     table_count(t, ROLE_PLAIN, wide(l->n_waves));
-    table_percent(t, ROLE_PLAIN, l->tail_fill);
+    if (!brief) table_percent(t, ROLE_PLAIN, l->tail_fill);
   } else {
-    for (int k = 0; k < 4; k++) table_empty(t, true);
+    for (int k = brief; k < 4; k++) table_empty(t, true);
   }
   table_bytes(t, ROLE_PLAIN, s->total_bytes);
   if (s->has_l2)
@@ -211,25 +216,31 @@ static void add_row(Table *t, const Tried *tried) {
   else
     table_empty(t, true);
   table_seconds(t, ROLE_ACCENT, tried->seconds);
-  table_text(t, ROLE_DIM, time_kind_name(tried->kind));
+  if (!brief) table_text(t, ROLE_DIM, time_kind_name(tried->kind));
 }
 
 static Status print_table(const Advice *a, const Gpu *gpu, const AdviseOptions *o, Io *io, Error *error) {
-  const TableColumn columns[] = {{.heading = "kernel or tile", .csv = "tile", .shrink = TABLE_WRAP},
-                                 {.heading = "an SM", .csv = "ctas_per_sm", .right = true},
-                                 {.heading = "limited by", .csv = "limited_by", .shrink = TABLE_WRAP},
-                                 {.heading = "waves", .csv = "waves", .right = true},
-                                 {.heading = "last", .csv = "tail_fill", .right = true},
-                                 {.heading = "boundary", .csv = "boundary_bytes", .right = true},
-                                 {.heading = "HBM", .csv = "hbm_bytes", .right = true},
-                                 {.heading = "takes", .csv = "takes_s", .right = true},
-                                 {.heading = "time is", .csv = "time_is", .shrink = TABLE_WRAP}};
-  Table t = table_new(columns, sizeof columns / sizeof *columns);
+  const Columns which = o->output.csv ? COLUMNS_ALL : COLUMNS_BRIEF;
+  const int shown = o->output.csv || a->n < SHOWN ? a->n : SHOWN;
+  TableColumn columns[9];
+  int n_columns = 0;
+  bool mixed = false;
+  for (int k = 1; k < shown; k++) mixed |= a->tried[k].kind != a->tried[0].kind;
+  columns[n_columns++] = (TableColumn){.heading = "kernel or tile", .csv = "tile", .shrink = TABLE_WRAP};
+  columns[n_columns++] = (TableColumn){.heading = "an SM", .csv = "ctas_per_sm", .right = true};
+  columns[n_columns++] = (TableColumn){.heading = "limited by", .csv = "limited_by", .shrink = TABLE_WRAP};
+  columns[n_columns++] = (TableColumn){.heading = "waves", .csv = "waves", .right = true};
+  if (which == COLUMNS_ALL) columns[n_columns++] = (TableColumn){.heading = "last", .csv = "tail_fill", .right = true};
+  columns[n_columns++] = (TableColumn){.heading = "boundary", .csv = "boundary_bytes", .right = true};
+  columns[n_columns++] = (TableColumn){.heading = "HBM", .csv = "hbm_bytes", .right = true};
+  columns[n_columns++] = (TableColumn){.heading = "takes", .csv = "takes_s", .right = true};
+  if (which == COLUMNS_ALL) columns[n_columns++] = (TableColumn){.heading = "time is", .csv = "time_is"};
+  Table t = table_new(columns, n_columns);
   char problem[512], reason[320];
   run_tables_problem(&a->tried[0].run, problem, sizeof problem);
   table_title(&t, "%s: kernels and tiles, best first", problem);
-  const int shown = o->output.csv || a->n < SHOWN ? a->n : SHOWN;
-  for (int k = 0; k < shown; k++) add_row(&t, &a->tried[k]);
+  for (int k = 0; k < shown; k++) add_row(&t, &a->tried[k], which, mixed && which == COLUMNS_BRIEF);
+  if (!mixed) table_note(&t, "All times are of one kind: %s.", time_kind_name(a->tried[0].kind));
   reason_of(&a->tried[0], reason, sizeof reason);
   table_note(&t, "%s", reason);
   if (shown < a->n) table_note(&t, "%d more run and take longer; --csv and --json have all.", a->n - shown);

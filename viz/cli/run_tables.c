@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/algorithms/shipped.h"
 #include "sim/report.h"
 #include "viz/text/mask_text.h"
 #include "viz/text/number.h"
@@ -114,7 +115,11 @@ static void traffic_rows(Table *t, const Simulation *runs, int n) {
   bytes_row(t, "  total", ROLE_ACCENT, runs, n, total_of, 2);
   if (n > 1) {
     table_format(t, ROLE_PLAIN, "  less than %s", one_machine(runs, n) ? runs[0].schedule->name : "the first");
-    for (int k = 0; k < n; k++) table_ratio(t, ROLE_PLAIN, (double)runs[0].total_bytes / (double)runs[k].total_bytes);
+    for (int k = 0; k < n; k++)
+      if (programs_are_alike(runs[0].schedule, runs[k].schedule))
+        table_ratio(t, ROLE_PLAIN, (double)runs[0].total_bytes / (double)runs[k].total_bytes);
+      else
+        table_empty(t, true); /* another task */
   }
 }
 

@@ -23,7 +23,7 @@ static Status simulate_head(const Problem *problem, const Schedule *schedule, co
 
 static void complete_rivals(StageConfig *config) {
   bool shown = false;
-  if (config->n_rivals == 0) config->n_rivals = shipped_compared(config->rivals, SNAPSHOT_RUNS_MAX - 1);
+  if (config->n_rivals == 0) config->n_rivals = shipped_alike(config->schedule, config->rivals, SNAPSHOT_RUNS_MAX - 1);
   for (int k = 0; k < config->n_rivals; k++) shown = shown || config->rivals[k] == config->schedule;
   if (!shown && config->n_rivals < SNAPSHOT_RUNS_MAX)
     config->rivals[config->n_rivals++] = config->schedule;
