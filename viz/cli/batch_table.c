@@ -150,7 +150,7 @@ Status batch_table(const Request *request, const char *text, BatchForm form, Io 
   BatchRun runs[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX];
   int n = 0;
   Status status = check(&r, error);
-  if (!status) status = request_algorithms(&r, REQUEST_COMPARED, error);
+  if (!status) status = request_algorithms(&r, REQUEST_ONE, error);
   if (!status) status = request_problem(&r, &problem, &gpu, error);
   if (status) return status;
   Lengths *lengths = read_lengths(text, error);
