@@ -21,9 +21,11 @@ $(foreach b,counted marked timed ended,$(eval $(call kernel_build,$b,-DTW_$(shel
 
 # The model and what checks a result, of the same objects as in the library: no drawing, no JSON, no Lua.
 MODEL_OBJ := $(filter $(BUILD)/sim/% $(BUILD)/kernels/counters/% $(BUILD)/programs.o,$(OBJ)) $(ON_CPU)
+$(BUILD)/libmodel.a: $(MODEL_OBJ) $(BUILD)/members.stamp # of the rungs on the CPU, what the GPU's lack
+	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(MODEL_OBJ)
 GPU_ONLY := kernels/lib/harness.cu $(wildcard kernels/ladder/*_cublas.cu) $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
 GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
-$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(MODEL_OBJ)
+$(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(BUILD)/libmodel.a
 	$(call say,LD )$(LINK_CU) $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl $(if $(OPENMP),-lgomp) -o $@
 # The rungs for programs in other languages (kernels/collect/collect_beside.py, collect_more.py).
 $(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu kernels/lib/ladder_more.cu)

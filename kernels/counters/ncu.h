@@ -12,9 +12,9 @@
  *
  * Read as they come: UTF-8 or UTF-16, with or without a mark; CRLF; no final line end; ',', ';' or tabs between fields;
  * any unit (byte to Tbyte, ns to s, %); marks of other locales (ncu_number.h); what a profiled program or ncu printed
- * around the tables; names of other versions of ncu (COUNTER_ALIASES); rows that end before the columns of rules, as ncu
- * wrote them until 2022; bytes a second with a time (COUNTER_RATES). An empty cell, or n/a, is a counter that is not
- * there. What a cell was rounded to is kept: `slack`.
+ * around the tables; names of other versions of ncu (COUNTER_ALIASES); rows that end before the columns of rules, as
+ * ncu wrote them until 2022; bytes a second with a time (COUNTER_RATES). An empty cell, or n/a, is a counter that is
+ * not there. What a cell was rounded to is kept: `slack`.
  *
  * Launches of one kernel with one grid whose counters are close are one row: their mean, and how many they were.
  *

@@ -1,7 +1,7 @@
 /* The words of CUDA C++ for clang without the CUDA toolkit: keywords, indices, dim3, vector types, barriers, launches.
  *
- * clang compiles a .cu for the device on its own (`-x cuda --cuda-device-only -nocudainc -nocudalib -nogpuinc`); what it
- * lacks are NVIDIA's headers. These take their place. tw_cuda.h includes all of them.
+ * clang compiles a .cu for the device on its own (`-x cuda --cuda-device-only -nocudainc -nocudalib -nogpuinc`); what
+ * it lacks are NVIDIA's headers. These take their place. tw_cuda.h includes all of them.
  *
  * Modelled: what a kernel can say. Vector types are copied as vectors, as nvcc does: a float4 is one load.
  * Not modelled: textures, surfaces, dynamic parallelism. */
@@ -45,8 +45,8 @@ typedef unsigned long ulong;
 #define TW_DEVICE_MEMBER __inline__ __attribute__((device, always_inline, nodebug))
 
 /* Vector types: N members that are copied as one vector of the same layout. An N of 3 has no vector of its size. The
- * integers of 16 bytes are what kernels keep halves and bytes in: clang 14 to 16 keep a local array of those in registers
- * only when they are copied as two words of 8 bytes, which their back end joins into one access again. */
+ * integers of 16 bytes are what kernels keep halves and bytes in: clang 14 to 16 keep a local array of those in
+ * registers only when they are copied as two words of 8 bytes, which their back end joins into one access again. */
 #define TW_COPY_VECTOR(FROM) *(Whole *)this = *(FROM Whole *)&o
 #define TW_COPY_WORD(FROM)   *(tw_word8 *)this = *(FROM tw_word8 *)&o
 #if __clang_major__ < 17

@@ -1,4 +1,5 @@
-/* Requests whose shape is new, that go to more than one buffer, to local memory, through generic addresses, or are watched. */
+/* Requests whose shape is new, that go to more than one buffer, to local memory, through generic addresses, or are
+ * watched. */
 #include <string.h>
 
 #include "kernels/ptx/ptx_locate.h"

@@ -169,7 +169,8 @@ static Symbol *place_shared(Decoder *d, Word name, int64_t bytes, int64_t align,
   return s;
 }
 
-/* A name as the innermost scope knows it; registers of ranges come back as SYM_RANGE with `value` the index of their place. */
+/* A name as the innermost scope knows it; registers of ranges come back as SYM_RANGE with `value` the index of their
+ * place. */
 Symbol *decode_find(Decoder *d, Word name) {
   for (int32_t scope = d->scope; scope > 0; scope = d->parents[scope]) {
     Symbol *s = symbols_find(&d->names, scope, name);

@@ -1,5 +1,5 @@
-/* Decoding the body of an entry: scopes, operands, instructions. Every operand's class and width is checked here, so that
- * what runs needs no check. Inside kernels/ptx only. */
+/* Decoding the body of an entry: scopes, operands, instructions. Every operand's class and width is checked here, so
+ * that what runs needs no check. Inside kernels/ptx only. */
 #ifndef TILEWALK_PTX_DECODE_H
 #define TILEWALK_PTX_DECODE_H
 

@@ -1,10 +1,11 @@
 /* The first cache, one per SM, and the dealing of blocks to SMs.
  *
- * Lines of 128 bytes with 4 sectors, 64 ways, least recently used; what shared memory leaves of the 256 KiB. Loads allocate;
- * stores write through and neither allocate nor invalidate; .cg, volatile loads and atomics pass by. Blocks: the first on
- * each SM in order, those after at random, each SM the same number. Against an H100's sectors from L2:
+ * Lines of 128 bytes with 4 sectors, 64 ways, least recently used; what shared memory leaves of the 256 KiB. Loads
+ * allocate; stores write through and neither allocate nor invalidate; .cg, volatile loads and atomics pass by. Blocks:
+ * the first on each SM in order, those after at random, each SM the same number. Against an H100's sectors from L2:
  * ../../assets/counters/h100/kernels.
- * Not modelled: a sector loaded soon after the same SM stored to it (some miss there); totals.l1_reloaded_after_store counts them. */
+ * Not modelled: a sector loaded soon after the same SM stored to it (some miss there); totals.l1_reloaded_after_store
+ * counts them. */
 #include <stdlib.h>
 #include <string.h>
 

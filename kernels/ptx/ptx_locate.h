@@ -1,4 +1,5 @@
-/* Where a request goes, fast: the shape that its instruction had last time. Inside kernels/ptx only, compiled into the hot loop. */
+/* Where a request goes, fast: the shape that its instruction had last time. Inside kernels/ptx only, compiled into the
+ * hot loop. */
 #ifndef TILEWALK_PTX_LOCATE_H
 #define TILEWALK_PTX_LOCATE_H
 

@@ -1,9 +1,9 @@
-/* What is found out about a kernel before it runs: operands, spinning loops, atomics whose result nobody reads, and the shared
- * loads that ptxas merges.
+/* What is found out about a kernel before it runs: operands, spinning loops, atomics whose result nobody reads, and the
+ * shared loads that ptxas merges.
  *
- * Merging: unguarded ld.shared.b32 from one base register, in one basic block, with no barrier, shared or generic store, atomic
- * or change of the base between them, whose offsets fill an aligned 16 (else 8) bytes, and whose base is provably so aligned,
- * become one vector load in the place of the first. Checked in the machine code of ptxas 13.0. */
+ * Merging: unguarded ld.shared.b32 from one base register, in one basic block, with no barrier, shared or generic
+ * store, atomic or change of the base between them, whose offsets fill an aligned 16 (else 8) bytes, and whose base is
+ * provably so aligned, become one vector load in the place of the first. Checked in the machine code of ptxas 13.0. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* What the parts of the machine share: instructions, symbols, warps, blocks. Inside kernels/ptx only.
  *
- * A register is 32 words of 32 or 64 bits in its warp's file, a predicate a mask of lanes. Constants, addresses, parameters
- * and special registers are vectors of the file too, written once a warp: an operand is an offset, and nothing is asked
- * about it while the kernel runs. A 16-bit register lies in a 32-bit word, its upper half 0. */
+ * A register is 32 words of 32 or 64 bits in its warp's file, a predicate a mask of lanes. Constants, addresses,
+ * parameters and special registers are vectors of the file too, written once a warp: an operand is an offset, and
+ * nothing is asked about it while the kernel runs. A 16-bit register lies in a 32-bit word, its upper half 0. */
 #ifndef TILEWALK_PTX_MACHINE_H
 #define TILEWALK_PTX_MACHINE_H
 
@@ -40,7 +40,8 @@ typedef enum {
   SYM_TARGETS
 } SymbolKind;
 
-/* A name in a scope. `value`: a register's first offset or -1 (made when it is used), an address, a program counter, an index. */
+/* A name in a scope. `value`: a register's first offset or -1 (made when it is used), an address, a program counter, an
+ * index. */
 typedef struct {
   Word name;
   int32_t scope;
@@ -281,11 +282,16 @@ enum {
   X(CTAID_Z, "%ctaid.z") X(NCTAID_X, "%nctaid.x") X(NCTAID_Y, "%nctaid.y") X(NCTAID_Z, "%nctaid.z") \
   X(LANEID, "%laneid") X(WARPID, "%warpid") X(NWARPID, "%nwarpid") X(SMID, "%smid") \
   X(NSMID, "%nsmid") X(GRIDID, "%gridid") X(CLUSTERID_X, "%clusterid.x") X(CLUSTERID_Y, "%clusterid.y") \
-  X(CLUSTERID_Z, "%clusterid.z") X(NCLUSTERID_X, "%nclusterid.x") X(NCLUSTERID_Y, "%nclusterid.y") X(NCLUSTERID_Z, "%nclusterid.z") \
-  X(CLUSTER_CTAID_X, "%cluster_ctaid.x") X(CLUSTER_CTAID_Y, "%cluster_ctaid.y") X(CLUSTER_CTAID_Z, "%cluster_ctaid.z") X(CLUSTER_NCTAID_X, "%cluster_nctaid.x") \
-  X(CLUSTER_NCTAID_Y, "%cluster_nctaid.y") X(CLUSTER_NCTAID_Z, "%cluster_nctaid.z") X(CLUSTER_CTARANK, "%cluster_ctarank") X(CLUSTER_NCTARANK, "%cluster_nctarank") \
-  X(LANEMASK_EQ, "%lanemask_eq") X(LANEMASK_LE, "%lanemask_le") X(LANEMASK_LT, "%lanemask_lt") X(LANEMASK_GE, "%lanemask_ge") \
-  X(LANEMASK_GT, "%lanemask_gt") X(DYNAMIC_SMEM, "%dynamic_smem_size") X(TOTAL_SMEM, "%total_smem_size") X(EXPLICIT_CLUSTER, "%is_explicit_cluster")
+  X(CLUSTERID_Z, "%clusterid.z") X(NCLUSTERID_X, "%nclusterid.x") \
+  X(NCLUSTERID_Y, "%nclusterid.y") X(NCLUSTERID_Z, "%nclusterid.z") \
+  X(CLUSTER_CTAID_X, "%cluster_ctaid.x") X(CLUSTER_CTAID_Y, "%cluster_ctaid.y") \
+  X(CLUSTER_CTAID_Z, "%cluster_ctaid.z") X(CLUSTER_NCTAID_X, "%cluster_nctaid.x") \
+  X(CLUSTER_NCTAID_Y, "%cluster_nctaid.y") X(CLUSTER_NCTAID_Z, "%cluster_nctaid.z") \
+  X(CLUSTER_CTARANK, "%cluster_ctarank") X(CLUSTER_NCTARANK, "%cluster_nctarank") \
+  X(LANEMASK_EQ, "%lanemask_eq") X(LANEMASK_LE, "%lanemask_le") \
+  X(LANEMASK_LT, "%lanemask_lt") X(LANEMASK_GE, "%lanemask_ge") \
+  X(LANEMASK_GT, "%lanemask_gt") X(DYNAMIC_SMEM, "%dynamic_smem_size") \
+  X(TOTAL_SMEM, "%total_smem_size") X(EXPLICIT_CLUSTER, "%is_explicit_cluster")
 // clang-format on
 enum {
 #define X(name, text) SPECIAL_##name,
@@ -403,7 +409,8 @@ struct Run {
 #define PTX_ISA(name) name
 #endif
 
-/* The hot loop. Runs until the warp has left, waits, spins, fails, or (with the first cache) has made a global request. */
+/* The hot loop. Runs until the warp has left, waits, spins, fails, or (with the first cache) has made a global request.
+ */
 WarpState ptx_warp_run(Run *run, Block *block, Warp *warp);
 WarpState ptx_warp_run_avx2(Run *run, Block *block, Warp *warp);
 

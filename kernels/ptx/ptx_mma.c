@@ -1,9 +1,9 @@
 /* mma: one warp's product of two small matrices.
  *
- * Fragments as the PTX ISA draws them (section "Matrix Fragments for mma"): with g = lane / 4, t = lane % 4 and e elements a
- * register, register r of A holds row g + 8 (r % 2) and columns e t + 4 e (r / 2) ...; of B rows e t + 4 e r ... of column g;
- * of C and D row g + 8 (r / 2), columns 2 t and 2 t + 1.
- * Departs from the hardware: products are summed one after another in fp32; tensor cores align and cut them. */
+ * Fragments as the PTX ISA draws them (section "Matrix Fragments for mma"): with g = lane / 4, t = lane % 4 and e
+ * elements a register, register r of A holds row g + 8 (r % 2) and columns e t + 4 e (r / 2) ...; of B rows e t + 4 e r
+ * ... of column g; of C and D row g + 8 (r / 2), columns 2 t and 2 t + 1. Departs from the hardware: products are
+ * summed one after another in fp32; tensor cores align and cut them. */
 #include <string.h>
 
 #include "kernels/ptx/ptx_machine.h"

@@ -1,4 +1,5 @@
-/* Reads a module: its entries, functions, parameters and variables. Bodies are only skipped; ptx_decode.c reads them. */
+/* Reads a module: its entries, functions, parameters and variables. Bodies are only skipped; ptx_decode.c reads them.
+ */
 #include <stdlib.h>
 #include <string.h>
 

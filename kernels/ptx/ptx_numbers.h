@@ -1,8 +1,8 @@
 /* Arithmetic of one lane that C has no operator for. Without branches, so that loops over 32 lanes become vector code.
  *
- * Half, bfloat16 and fp8 are kept as bits: clang 14 has no _Float16 on x86. Rounding is to nearest even where nothing else
- * is said. Departs from the hardware: results of .approx are as exact as libm's (the hardware's differ by an ulp or two),
- * .ftz keeps denormals. */
+ * Half, bfloat16 and fp8 are kept as bits: clang 14 has no _Float16 on x86. Rounding is to nearest even where nothing
+ * else is said. Departs from the hardware: results of .approx are as exact as libm's (the hardware's differ by an ulp
+ * or two), .ftz keeps denormals. */
 #ifndef TILEWALK_PTX_NUMBERS_H
 #define TILEWALK_PTX_NUMBERS_H
 

@@ -2,10 +2,11 @@
  *
  *   X(NAME, "spellings", result, "operands", expression of one lane)
  *
- * Spellings are the opcodes without what changes nothing here (.rn, .ftz, .approx, .full, .lo, .uni; .sat is an operation of its own).
- * Result: H 16 bits, W 32, F float, L 64, G double, P a predicate; U, S, T: H, W, L by a predicate. Operands: h 16 bits, w 32, l 64, p a predicate's mask.
- * In an expression A, B, C, D are operands as unsigned words, SA signed, FA float; LA, TA, GA the same of 64 bits; HA
- * sign-extended from 16; PC the mask of a predicate; K the immediate. */
+ * Spellings are the opcodes without what changes nothing here (.rn, .ftz, .approx, .full, .lo, .uni; .sat is an
+ * operation of its own). Result: H 16 bits, W 32, F float, L 64, G double, P a predicate; U, S, T: H, W, L by a
+ * predicate. Operands: h 16 bits, w 32, l 64, p a predicate's mask. In an expression A, B, C, D are operands as
+ * unsigned words, SA signed, FA float; LA, TA, GA the same of 64 bits; HA sign-extended from 16; PC the mask of a
+ * predicate; K the immediate. */
 #ifndef TILEWALK_PTX_OPS_H
 #define TILEWALK_PTX_OPS_H
 

@@ -1,7 +1,8 @@
 /* A launch: its memory, its blocks and their warps, barriers, the end of each.
  *
- * Blocks run one after another, or, with the first cache, those of one SM together: a warp until its next global request, then
- * the next warp. Where nobody but spinning warps is left, more blocks are begun: they may be what is waited for. */
+ * Blocks run one after another, or, with the first cache, those of one SM together: a warp until its next global
+ * request, then the next warp. Where nobody but spinning warps is left, more blocks are begun: they may be what is
+ * waited for. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,7 +219,8 @@ static void begin_block(Run *run, int32_t place, int64_t cluster, int32_t rank, 
   if (run->shadow) ptx_shadow_block_begin(run->shadow, b->index);
 }
 
-/* Room for `n` places: blocks, warps, and their part of the arena. False: over the budget (nothing has changed), or no memory. */
+/* Room for `n` places: blocks, warps, and their part of the arena. False: over the budget (nothing has changed), or no
+ * memory. */
 static bool make_places(Run *run, int32_t n) {
   const int64_t file =
       (run->kernel->file_bytes + 4 * (int64_t)run->kernel->n_predicates + ARENA_ALIGN) / ARENA_ALIGN * ARENA_ALIGN;

@@ -89,7 +89,8 @@ ShadowName shadow_thread(const PtxShadow *s, int32_t thread);
 ShadowName shadow_block_name(const PtxShadow *s, int64_t block);
 int32_t shadow_line(const PtxShadow *s, int32_t pc);
 
-/* Notes a fault once for each kind and pair of lines; returns it when it is new, so that its sentence can be written. */
+/* Notes a fault once for each kind and pair of lines; returns it when it is new, so that its sentence can be written.
+ */
 PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other_pc);
 
 /* What a warp releases at an address of shared memory. */

@@ -1,9 +1,9 @@
 /* Exact counts of one request: 32-byte sectors, wavefronts in shared memory.
  *
- * Sectors: distinct ones of the active lanes. Wavefronts: a request of up to 4 bytes a lane is one group of 32 lanes; of 8 bytes
- * two half-warps, but one group where each active lane shares its address with lane xor 1 (or each with lane xor 2); of
- * 16 bytes the same rule in each half-warp, between its two quarters. A group costs the most distinct words in one bank.
- * Measured on an H100; ../../assets/counters/h100/kernels has the counters. */
+ * Sectors: distinct ones of the active lanes. Wavefronts: a request of up to 4 bytes a lane is one group of 32 lanes;
+ * of 8 bytes two half-warps, but one group where each active lane shares its address with lane xor 1 (or each with lane
+ * xor 2); of 16 bytes the same rule in each half-warp, between its two quarters. A group costs the most distinct words
+ * in one bank. Measured on an H100; ../../assets/counters/h100/kernels has the counters. */
 #include <string.h>
 
 #include "kernels/ptx/ptx_machine.h"
@@ -58,7 +58,8 @@ uint32_t site_sectors(const uint64_t address[LANES], uint32_t mask, int32_t byte
   return set.n;
 }
 
-/* Lanes that add to one address one after another send its sector again: the sum over sectors of the most lanes at one address. */
+/* Lanes that add to one address one after another send its sector again: the sum over sectors of the most lanes at one
+ * address. */
 uint32_t site_atomic_sectors(const uint64_t address[LANES], uint32_t mask) {
   Set addresses, sectors;
   uint32_t at, lanes[512], most[512], sum = 0;

@@ -1,8 +1,9 @@
 /* The hot loop: one warp's instructions, each a loop over 32 lanes.
  *
  * Compiled once for each instruction set (PTX_ISA in ptx_machine.h). A warp is a list of fragments (pc,
- * mask). The one with the smallest pc runs until it comes to another's pc, and they merge. In loops that wait for somebody
- * this would starve the one waited for: after SPIN_TURNS turns the fragment with the largest pc runs, and a lone warp yields. */
+ * mask). The one with the smallest pc runs until it comes to another's pc, and they merge. In loops that wait for
+ * somebody this would starve the one waited for: after SPIN_TURNS turns the fragment with the largest pc runs, and a
+ * lone warp yields. */
 #include <string.h>
 
 #include "kernels/ptx/ptx_locate.h"

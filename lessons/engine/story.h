@@ -13,8 +13,8 @@
  *     ask      How often is each block of keys loaded?
  *     answer   fa2.loads_per_block.K
  *
- * A story is read once (story_read) and worked out for one N (story_tell). One of whose captions `holds` is false is not
- * told: an error names the beat and the line. */
+ * A story is read once (story_read) and worked out for one N (story_tell). One of whose captions `holds` is false is
+ * not told: an error names the beat and the line. */
 #ifndef TILEWALK_LESSONS_STORY_H
 #define TILEWALK_LESSONS_STORY_H
 

@@ -59,8 +59,8 @@ void schedule_traffic_before(const Schedule *schedule, const Plan *plan, const C
 /* The fold of all events of one head. */
 void schedule_traffic(const Schedule *schedule, const Plan *plan, Traffic *traffic, bool *overflow);
 
-/* What a line in a loop over tiles costs for each pair of query and key, added up over all lines that happen. Products of
- * other sides are not among them. */
+/* What a line in a loop over tiles costs for each pair of query and key, added up over all lines that happen. Products
+ * of other sides are not among them. */
 typedef struct {
   double flops, exps;
   bool is_all; /* no line multiplies anything else */
@@ -72,7 +72,8 @@ typedef struct {
 } LoadsPerBlock;
 LoadsPerBlock schedule_loads(const Schedule *schedule, const Plan *plan);
 
-/* Storage in HBM besides inputs and outputs, per head: what the program stores and loads again, but for the blocks of an output. */
+/* Storage in HBM besides inputs and outputs, per head: what the program stores and loads again, but for the blocks of
+ * an output. */
 Wide schedule_intermediate_bytes(const Schedule *schedule, const Plan *plan, bool *overflow);
 
 /* Whether a loop goes from the last block to the first. */

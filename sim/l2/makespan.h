@@ -20,9 +20,9 @@ typedef struct {
   double least_tile_s; /* that its units need for a tile of the law; 0: no more than there */
 } SmSpeed;
 
-/* Seconds from the first CTA's first tile to the last one's end. The law's tile is that of tile_area scores; another one
- * takes longer in proportion. Launches of more than 2^18 CTAs: work over slots, and the longest CTA (Graham's bound,
- * which no order exceeds). */
+/* Seconds from the first CTA's first tile to the last one's end. The law's tile is that of tile_area scores; another
+ * one takes longer in proportion. Launches of more than 2^18 CTAs: work over slots, and the longest CTA (Graham's
+ * bound, which no order exceeds). */
 double makespan_s(const Launch *launch, const Plan *plan, const TimeLaw *law, SmSpeed speed);
 
 /* Seconds of the whole kernel: start, the makespan with the clock that falls under load, and memory as a second server

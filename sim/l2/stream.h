@@ -31,8 +31,8 @@
 #include "sim/l2/clock.h"
 #include "sim/algorithms/schedule.h"
 
-/* The kinds of granules: what lies in HBM, by what attention takes it as and by its shape. Of registers that a kernel spills for each row block every
- * slot has one granule. */
+/* The kinds of granules: what lies in HBM, by what attention takes it as and by its shape. Of registers that a kernel
+ * spills for each row block every slot has one granule. */
 typedef enum {
   STREAM_KV, /* K, and V with it where both are always loaded together */
   STREAM_Q,

@@ -82,8 +82,8 @@ typedef enum {
 const char *time_regime_name(TimeRegime regime);   /* "decode", "few", ...: as in the keys of a description */
 const char *time_regime_phrase(TimeRegime regime); /* "one query", "fewer CTAs than SMs", ... */
 
-/* Whether the recorded runs of a regime were kept out of the fit that its error is of: two halves, each predicted by the
- * other's constants. Those of one query and of split keys were not: their constants know the runs. */
+/* Whether the recorded runs of a regime were kept out of the fit that its error is of: two halves, each predicted by
+ * the other's constants. Those of one query and of split keys were not: their constants know the runs. */
 bool time_regime_is_held_out(TimeRegime regime);
 
 /* How far off predictions of a regime are: recorded runs, half of which are within median, nine tenths within nine. */

@@ -261,7 +261,8 @@ ProgramVerdict program_verdict(const Schedule *s, const SoftmaxConfig *extras) {
     Error error = {0};
     if (try_one(s, &TRIALS[k], softmax, &v, &wrong, &error)) {
       v.is_right = false;
-      snprintf(v.text, sizeof v.text, "%s was not tried: %s", n_outputs == 1 ? outputs : "the program", error.message);
+      snprintf(v.text, sizeof v.text, "%s was not tried: %.240s", n_outputs == 1 ? outputs : "the program",
+               error.message);
       return v;
     }
     v.is_tried = true;

@@ -19,13 +19,13 @@ typedef struct {
   char text[PROGRAM_CHECK_BYTES]; /* "O is right: ...", "dK_j is wrong: ..." or "O was not tried: ..." */
 } ProgramVerdict;
 
-/* Tries it on small problems: whole and ragged tiles of two sizes, N_q above and below N_k (rows without keys), a causal
- * mask in both corners, a window, numbers from N(0, 1) and with some 100 times as large, heads in groups where the
- * program loops over them. Each output is held against its formula, in fp64, by code that knows no tiles
+/* Tries it on small problems: whole and ragged tiles of two sizes, N_q above and below N_k (rows without keys), a
+ * causal mask in both corners, a window, numbers from N(0, 1) and with some 100 times as large, heads in groups where
+ * the program loops over them. Each output is held against its formula, in fp64, by code that knows no tiles
  * (sim/numbers/reference.h). Takes some milliseconds.
  *
- * `softmax`, unless NULL: a sink or a cap of scores, and the precision to compute in (then what is rounded once must come
- * out within a few roundings, and outliers are 10 times as large). */
+ * `softmax`, unless NULL: a sink or a cap of scores, and the precision to compute in (then what is rounded once must
+ * come out within a few roundings, and outliers are 10 times as large). */
 ProgramVerdict program_verdict(const Schedule *program, const SoftmaxConfig *softmax);
 
 /* The same in a word and a line. Returns whether all is right. */

@@ -2,8 +2,8 @@
  *
  *     bench_ptx [FOLDER...]      folders of launches.json and PTX; tests/support/kernels/recorded
  *
- * Prints the table of kernels/ptx/README.md: a launch a row, "exact" or ours and the hardware's; sectors from L2 with the
- * first cache; then sums and speed in CPU time, of runs without the first cache. */
+ * Prints the table of kernels/ptx/README.md: a launch a row, "exact" or ours and the hardware's; sectors from L2 with
+ * the first cache; then sums and speed in CPU time, of runs without the first cache. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <jansson.h>
 #include <math.h>
@@ -155,9 +155,9 @@ int main(int argc, char **argv) {
   static char *usual[] = {"", "tests/support/kernels/recorded"};
   Sums s = {0};
   if (argc < 2) argc = 2, argv = usual;
-  printf(
-      "| launch | outputs | 8 counters of requests, sectors, wavefronts, conflicts | sectors from L2 | H100 | error | G lane instructions a second |\n"
-      "|---|---|---|---|---|---|---|\n");
+  printf("| launch | outputs | 8 counters of requests, sectors, wavefronts, conflicts | sectors from L2 | H100 | error "
+         "| G lane instructions a second |\n"
+         "|---|---|---|---|---|---|---|\n");
   for (int f = 1; f < argc; f++) {
     char path[512];
     json_error_t mistake;
@@ -177,8 +177,8 @@ int main(int argc, char **argv) {
   qsort(s.errors, (size_t)s.n, sizeof *s.errors, by_size);
   printf(".\nSectors from L2: median error %.2f %%, 90th percentile %.2f %%, worst %.2f %%.\n", 100 * s.errors[s.n / 2],
          100 * s.errors[(int)(0.9 * (s.n - 1) + 0.5)], 100 * s.errors[s.n - 1]);
-  printf(
-      "%.2f G lane instructions a second over all, in CPU time; the slowest module is read and decoded in %.1f ms; at most %.1f MB beside the buffers.\n",
-      (double)s.lanes / s.seconds * 1e-9, 1e3 * s.decode_seconds, (double)s.memory_bytes / 1e6);
+  printf("%.2f G lane instructions a second over all, in CPU time; the slowest module is read and decoded in %.1f ms; "
+         "at most %.1f MB beside the buffers.\n",
+         (double)s.lanes / s.seconds * 1e-9, 1e3 * s.decode_seconds, (double)s.memory_bytes / 1e6);
   return 0;
 }

@@ -53,8 +53,9 @@ static void the_best_tile_comes_first(void **state) {
 }
 
 /* Kernels that exist are candidates, with the times that sim predicts of them; the first is named, and why. Rows of
- * fewer than 64 have no wgmma. By hand: 128 x 128 with d = 128 are two warpgroups and one that copies, 384 threads; Q of
- * 32 KiB and two stages of K and V of 64 KiB; S and O, 128 registers, and 30 besides, for two thirds of the threads. */
+ * fewer than 64 have no wgmma. By hand: 128 x 128 with d = 128 are two warpgroups and one that copies, 384 threads; Q
+ * of 32 KiB and two stages of K and V of 64 KiB; S and O, 128 registers, and 30 besides, for two thirds of the threads.
+ */
 static void kernels_and_tiles_are_candidates(void **state) {
   (void)state;
   json_t *d = ask("advise --gpu h100-sxm -N 4K --heads 16 --json");
@@ -82,7 +83,8 @@ static void kernels_and_tiles_are_candidates(void **state) {
   json_decref(d);
 }
 
-/* One query against 32K keys: something that splits them is first (52 us were recorded of FlashAttention-2 and cuDNN). */
+/* One query against 32K keys: something that splits them is first (52 us were recorded of FlashAttention-2 and cuDNN).
+ */
 static void decode_is_split(void **state) {
   (void)state;
   json_t *d = ask("advise --gpu h100-sxm -N 1 --seq-len-k 32K --heads 32 --kv-heads 8 --json");

@@ -81,10 +81,10 @@ static void cut_anything(void **unused) {
 
 static void names_and_types(void **unused) {
   (void)unused;
-  static const char SOURCE[] =
-      "// __global__ void k(int wrong)\n"
-      "template <typename T, int N>\n__global__ void __launch_bounds__(256) k(const T *__restrict__ x, /* in, out */ float *y, int n = 3,\n"
-      "    std::array<int, 4> a, const int s[]);\n__global__ void kk(void) {}\n";
+  static const char SOURCE[] = "// __global__ void k(int wrong)\n"
+                               "template <typename T, int N>\n__global__ void __launch_bounds__(256) k(const T "
+                               "*__restrict__ x, /* in, out */ float *y, int n = 3,\n"
+                               "    std::array<int, 4> a, const int s[]);\n__global__ void kk(void) {}\n";
   Signature s;
   assert_true(signature_find(SOURCE, sizeof SOURCE - 1, "k", &s));
   assert_int_equal(s.n, 5);
@@ -122,7 +122,8 @@ static void the_header(void **unused) {
   (void)unused;
   if (no_clang()) skip();
   static const char SOURCE[] =
-      "#include <cstdio>\n#include <vector>\n#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+      "#include <cstdio>\n#include <vector>\n#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include "
+      "<cuda_bf16.h>\n"
       "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <assert.h>\n"
       "namespace cg = cooperative_groups;\n"
       "__constant__ float table[8];\n"
@@ -139,7 +140,8 @@ static void the_header(void **unused) {
       "  f[2] = cg::reduce(tile, f[i], cg::plus<float>()); sh[threadIdx.x] = f[i]; __syncthreads(); f[3] = sh[0];\n"
       "  d[i] = exp(d[i]); if (i == 0) printf(\"%f\\n\", f[0]);\n"
       "}\n"
-      "int main() { std::vector<float> x(4); float *p; cudaMalloc(&p, 4); k<<<dim3(2, 2), 32, 128>>>(nullptr, nullptr, nullptr, nullptr, p, nullptr, nullptr);\n"
+      "int main() { std::vector<float> x(4); float *p; cudaMalloc(&p, 4); k<<<dim3(2, 2), 32, 128>>>(nullptr, nullptr, "
+      "nullptr, nullptr, p, nullptr, nullptr);\n"
       "  return cudaDeviceSynchronize(); }\n";
   static const char *const WORDS[] = {
       "ld.global.v4.f32",   "st.global.v4.f32", "add.f16",    "cvt.rn.bf16.f32", "ex2.approx.ftz.f32",

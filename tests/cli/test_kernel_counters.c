@@ -1,5 +1,5 @@
-/* Launches whose counters an H100 recorded, run by `tilewalk kernel`: outputs, requests, sectors, wavefronts and conflicts
- * must be the hardware's, for PTX of nvcc and Triton and for the same source compiled by clang. */
+/* Launches whose counters an H100 recorded, run by `tilewalk kernel`: outputs, requests, sectors, wavefronts and
+ * conflicts must be the hardware's, for PTX of nvcc and Triton and for the same source compiled by clang. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,8 +80,8 @@ static int check_counters(const json_t *row, const json_t *json, const char *ext
   return wrong;
 }
 
-/* Sums of the output: fp32 kernels to 3e-6 of the largest element, fp16 tensor kernels to 4e-4 (their order of adding is
- * the hardware's own). */
+/* Sums of the output: fp32 kernels to 3e-6 of the largest element, fp16 tensor kernels to 4e-4 (their order of adding
+ * is the hardware's own). */
 static int check_output(const json_t *row, const json_t *json, const char *extension) {
   static const char *const SUMS[] = {"sum", "weighted_sum", "max"};
   const double largest = json_number_value(json_object_get(row, "max")),
@@ -98,7 +98,8 @@ static int check_output(const json_t *row, const json_t *json, const char *exten
   return wrong;
 }
 
-/* L1's misses and HBM's reads are predicted; how near they must be is what issue and design ask: the 90th percentile. */
+/* L1's misses and HBM's reads are predicted; how near they must be is what issue and design ask: the 90th percentile.
+ */
 static double off(double is, double should) { return fabs(is - should) / should; }
 
 static void check_all(const char *extension, bool only_basics, int wanted) {

@@ -1,5 +1,5 @@
-/* Models: one question asked of kvcache and of sim has one answer, to the last digit; --model gives a shape wherever one
- * is taken; what a budget holds. */
+/* Models: one question asked of kvcache and of sim has one answer, to the last digit; --model gives a shape wherever
+ * one is taken; what a budget holds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -219,10 +219,10 @@ static void what_a_budget_holds(void **state) {
 
 /* --- L2s of chiplets --- */
 
-/* 256 row blocks of 64 heads, 16,384 CTAs that each ask for 64 KiB of Q and 32 MiB of K and V. Head by head, the 32 that
- * run on a chiplet are of one head and read its 32 MiB once: 16 of 512 GiB. Heads first, they are of 32 heads: nothing
- * is shared. Measured on an MI355X: 93.62 % and 2.36 % (ROCm/FlyDSL pull request 919). Workgroups that go round the
- * chiplets one by one (MI300X) share a head's tiles even then: of 64 heads each chiplet has 8. */
+/* 256 row blocks of 64 heads, 16,384 CTAs that each ask for 64 KiB of Q and 32 MiB of K and V. Head by head, the 32
+ * that run on a chiplet are of one head and read its 32 MiB once: 16 of 512 GiB. Heads first, they are of 32 heads:
+ * nothing is shared. Measured on an MI355X: 93.62 % and 2.36 % (ROCm/FlyDSL pull request 919). Workgroups that go round
+ * the chiplets one by one (MI300X) share a head's tiles even then: of 64 heads each chiplet has 8. */
 static void the_order_decides_what_chiplets_share(void **state) {
   (void)state;
   static const struct {

@@ -1,5 +1,5 @@
-/* Fuzz target for PTX: any text is refused with its line, or each of its entries is refused with a line or runs, within a
- * small budget, on buffers of which no byte outside is touched. */
+/* Fuzz target for PTX: any text is refused with its line, or each of its entries is refused with a line or runs, within
+ * a small budget, on buffers of which no byte outside is touched. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Time against every recorded run in assets/counters: none is faster than least_s; and predicted_s of described kernels,
- * by kernel and regime, against runs that were timed by events (h100/times/, h100/beside/, h200/time/). With
+/* Time against every recorded run in assets/counters: none is faster than least_s; and predicted_s of described
+ * kernels, by kernel and regime, against runs that were timed by events (h100/times/, h100/beside/, h200/time/). With
  * TILEWALK_TABLE=1 all of those are predicted and the table of sim/machine/TIMES.md is printed; else one in four, which
  * takes seconds. */
 #define _POSIX_C_SOURCE 200809L
@@ -327,8 +327,8 @@ static void print_row(const char *kernel, const char *regime, Errors *e, const T
                   100 * part(e, 0.9), 100 * part(e, 1), printed);
 }
 
-/* Median within 4 % and nine of ten within 10 % for each kernel (13 % for the three of standard attention); and no regime is worse than its description says by more
- * than half. */
+/* Median within 4 % and nine of ten within 10 % for each kernel (13 % for the three of standard attention); and no
+ * regime is worse than its description says by more than half. */
 static void predicted_times_are_as_near_as_is_said(void **state) {
   (void)state;
   const bool every = getenv("TILEWALK_TABLE") != NULL;

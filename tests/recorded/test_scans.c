@@ -151,8 +151,8 @@ static double middle(const double *errors, int n) { return errors[n / 2]; }
 
 /* Median and worst error of HBM reads. Each scan was counted at one place, and where the pieces of a working set fall
  * in the sets of L2 is luck: two of one size, at other addresses, differ by a quarter; `turns` of 16 MiB read 108 MB
- * here and 132 to 281 at eight other places, of which the model has the mean (tests/recorded/test_scan_places.c). So the
- * worst rows are those where L2 is full to the brim; `placed` compares means of six places of V. */
+ * here and 132 to 281 at eight other places, of which the model has the mean (tests/recorded/test_scan_places.c). So
+ * the worst rows are those where L2 is full to the brim; `placed` compares means of six places of V. */
 static const struct {
   double middle, worst;
 } HOLDS[FAMILIES] = {

@@ -361,7 +361,8 @@ static bool is_known(const Said *s) { return s->r->is_online && s->r->scores && 
 /* What is known of e^(x - y) where x is -infinity: 0. */
 static double factor_of(double x, double y) { return x == -INFINITY ? 0 : exp(x - y); }
 
-/* ---- Claims: the run ---------------------------------------------------------------------------------------------- */
+/* ---- Claims: the run ----------------------------------------------------------------------------------------------
+ */
 
 static Wide bytes_until(const Said *s, uint64_t end) {
   Wide sum = 0;
@@ -393,7 +394,8 @@ static bool c_so_far(const Said *s) {
   return is_bytes(s->v[0], bytes_until(s, s->step)) && is_bytes(s->v[1], bytes_until(s, s->r->n));
 }
 
-/* ---- Claims: loads and stores --------------------------------------------------------------------------------------- */
+/* ---- Claims: loads and stores ---------------------------------------------------------------------------------------
+ */
 
 static bool c_comes_back(const Said *s) {
   return is_load(s->e) && is_moved(s, s->v[0]) && is_bytes(s->v[1], s->e->bytes) && times(s, false, BEFORE) > 0;
@@ -555,7 +557,8 @@ static bool c_last_store(const Said *s) {
          is_count(s->v[0], times(s, false, ALL));
 }
 
-/* ---- Claims: products and masks -------------------------------------------------------------------------------------- */
+/* ---- Claims: products and masks
+ * -------------------------------------------------------------------------------------- */
 
 static bool is_flops(const Said *s, const char *text) {
   return s->e->flops > 0 && strcmp(text, number_flops(s->e->flops).text) == 0;
@@ -653,7 +656,8 @@ static bool c_ahead(const Said *s) { return hidden_by(s, false, -1); }
 static bool c_blocks(const Said *s) { return hidden_by(s, true, 0); }
 static bool c_masked(const Said *s) { return is_mask(s) && is_masked(s, s->v[0]); }
 
-/* ---- Claims: maxima -------------------------------------------------------------------------------------------------- */
+/* ---- Claims: maxima
+ * -------------------------------------------------------------------------------------------------- */
 
 static bool is_name(const Said *s, const char *label) { return name_of(s, label) >= 0; }
 
@@ -744,7 +748,8 @@ static bool c_row(const Said *s) {
 }
 static bool c_rows(const Said *s) { return is_count(s->v[0], s->e->row1 - s->e->row0) && s->e->row1 > s->e->row0; }
 
-/* ---- Claims: scaling, adding, dividing -------------------------------------------------------------------------------- */
+/* ---- Claims: scaling, adding, dividing
+ * -------------------------------------------------------------------------------- */
 
 /* A statement of the line that sets `name` with this operator: "O_i +=". */
 static bool sets_with(const char *line, const char *name, const char *operation) {
@@ -1044,7 +1049,8 @@ static bool c_part_added(const Said *s) {
          is_near(s->v[5], parts_until(s, row, s->e->split + 1, m).l);
 }
 
-/* ---- Claims: skips ------------------------------------------------------------------------------------------------------ */
+/* ---- Claims: skips
+ * ------------------------------------------------------------------------------------------------------ */
 
 static bool is_nth_skip(const Said *s) {
   int64_t nth = 0, of = 0;
@@ -1092,7 +1098,8 @@ static bool c_spared_both(const Said *s) {
          spared(s, false) > 0;
 }
 
-/* ---- The list ------------------------------------------------------------------------------------------------------------ */
+/* ---- The list
+ * ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
   const char *pattern;

@@ -1,4 +1,5 @@
-/* Backward programs: traffic against the H100's counters, gradients against closed forms, FLOPs against the forward's. */
+/* Backward programs: traffic against the H100's counters, gradients against closed forms, FLOPs against the forward's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +128,8 @@ static void traffic_is_what_the_hardware_counts(void **state) {
   }
 }
 
-/* What FlashAttention-2 and cuDNN add to dQ, in sectors that L2 reduced: the additions of a program with 128 columns. */
+/* What FlashAttention-2 and cuDNN add to dQ, in sectors that L2 reduced: the additions of a program with 128 columns.
+ */
 static void additions_are_the_sectors_reduced_in_L2(void **state) {
   (void)state;
   static char line[1024];

@@ -102,7 +102,8 @@ static void packed_is_the_sum_of_its_walks(void **state) {
 
 /* FlashAttention-2's packed kernel, 16 heads, d = 128, tiles of 128 x 64 (assets/counters/h100/varlen/first.csv). Its
  * grid is the model's to the CTA. Reads are the model's tiles and a little more: every CTA after the first wave reads
- * about 200 B again without a mask and 1,350 B with one (1,507 B at most), which no rule explains; writes are not held, for it spills. */
+ * about 200 B again without a mask and 1,350 B with one (1,507 B at most), which no rule explains; writes are not held,
+ * for it spills. */
 static void packed_launches_on_an_h100(void **state) {
   (void)state;
   char path[512], line[1024];

@@ -56,7 +56,8 @@ static const struct {
     {HEAD "  for every row block i\n    store x_i = 0\n    store O_i = 0\n",
      "mine.walk:4: 'x_i' is only ever set to numbers, so its shape is not known; declare it: 'tensor x_i: B_r x 1'"},
     {HEAD "  for every row block i\n    store O_i = 0 when 1 > 0\n",
-     "mine.walk:4: a condition here is lse, splits > 1 or splits = 1, joined by and; what moves never depends on values"},
+     "mine.walk:4: a condition here is lse, splits > 1 or splits = 1, joined by and; what moves never depends on "
+     "values"},
     {HEAD "  for every row block i\n    load Q_i\n    m = row max of Q_i when row sum of Q_i > 0\n",
      "mine.walk:5: 'm' has no value in the rows that 'when' leaves out; set it above this line"},
     {HEAD "  for every row block i\n    load Q_i\n    m = 0\n    m = 1 when Q_i > 0\n",

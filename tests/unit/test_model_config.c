@@ -291,7 +291,8 @@ static const struct {
     {"a window of an encoder at the root", "{\"window_size\":15,\"text_config\":{" BASE "}}",
      "4 x 8 x 64; 81920000; unused window_size"},
     {"JetMoE: no query heads",
-     "{\"num_hidden_layers\":4,\"num_key_value_heads\":16,\"kv_channels\":128,\"hidden_size\":2048,\"torch_dtype\":\"bfloat16\"}",
+     "{\"num_hidden_layers\":4,\"num_key_value_heads\":16,\"kv_channels\":128,\"hidden_size\":2048,\"torch_dtype\":"
+     "\"bfloat16\"}",
      "4 x 16 x 128; 327680000; remark"},
     {"cross attention at an interval is not guessed", "{" BASE ",\"cross_layer_interval\":4}",
      "4 x 8 x 64; 81920000; unused cross_layer_interval"},

@@ -236,7 +236,8 @@ static const struct {
     {"a trace of torch.profiler", "{\"schemaVersion\": 1}", "! JSON, as torch.profiler"},
     {"a page", "<!DOCTYPE html>", "! a page of HTML"},
     {"no permission",
-     "==PROF== Connected to process 1 (/usr/bin/python3)\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission "
+     "==PROF== Connected to process 1 (/usr/bin/python3)\n==ERROR== ERR_NVGPUCTRPERM - The user does not have "
+     "permission "
      "to access NVIDIA GPU Performance Counters on the target device 0.\n==WARNING== No kernels were profiled.\n",
      "! line 2: no permission for the GPU's counters, ncu says (ERR_NVGPUCTRPERM)"},
     {"no permission, as a program passes it on", "RuntimeError: ERR_NVGPUCTRPERM: see https://x\n",

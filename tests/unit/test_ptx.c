@@ -95,7 +95,8 @@ static void test_shared_memory(void **state) {
   assert_int_equal(t.by_kind[PTX_SHARED_STORE].conflicts, 31);
 }
 
-/* Four loads that fill 16 aligned bytes are one request; a broadcast of 16 bytes has two wavefronts; a store between parts them. */
+/* Four loads that fill 16 aligned bytes are one request; a broadcast of 16 bytes has two wavefronts; a store between
+ * parts them. */
 static void test_merged_loads(void **state) {
   (void)state;
   uint32_t out[N];
@@ -145,13 +146,13 @@ static void test_numbers(void **state) {
   (void)state;
   uint32_t out[N];
   Error error;
-  run(BODY(
-          "mov.f32 %f0, 0f3F800000; mov.f32 %f1, 0f33000000; fma.rm.f32 %f2, %f1, 0fBF800000, %f0; st.global.f32 [%d0], %f2;\n"
-          "add.rp.f32 %f3, %f0, %f1; st.global.f32 [%d0+4], %f3;\n"
-          "cvt.rn.f16.f32 %h0, 0f3F801000; cvt.u32.u16 %r1, %h0; st.global.u32 [%d0+8], %r1;\n"
-          "cvt.rzi.s32.f32 %r2, 0fCF800000; st.global.u32 [%d0+12], %r2;\n"
-          "mov.u32 %r3, 0; div.u32 %r4, %r0, %r3; st.global.u32 [%d0+16], %r4;\n"
-          "cvt.s32.s8 %r5, 200; st.global.u32 [%d0+20], %r5; ret;"),
+  run(BODY("mov.f32 %f0, 0f3F800000; mov.f32 %f1, 0f33000000; fma.rm.f32 %f2, %f1, 0fBF800000, %f0; st.global.f32 "
+           "[%d0], %f2;\n"
+           "add.rp.f32 %f3, %f0, %f1; st.global.f32 [%d0+4], %f3;\n"
+           "cvt.rn.f16.f32 %h0, 0f3F801000; cvt.u32.u16 %r1, %h0; st.global.u32 [%d0+8], %r1;\n"
+           "cvt.rzi.s32.f32 %r2, 0fCF800000; st.global.u32 [%d0+12], %r2;\n"
+           "mov.u32 %r3, 0; div.u32 %r4, %r0, %r3; st.global.u32 [%d0+16], %r4;\n"
+           "cvt.s32.s8 %r5, 200; st.global.u32 [%d0+20], %r5; ret;"),
       1, out, STATUS_OK, &error);
   assert_int_equal(out[0], 0x3f7fffff); /* 1 - 2^-25, down */
   assert_int_equal(out[1], 0x3f800001); /* 1 + 2^-25, up */

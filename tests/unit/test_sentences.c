@@ -40,10 +40,13 @@ static const char TWOPASS[] =
 
 /* Two loops over the keys in one kernel, and Q loaded for each tile. */
 static const char TWICE[] =
-    "algorithm twice\nkernel forward\n  for every row block i\n    l_i = 0; m_i = -inf\n    for each column block j of i\n"
+    "algorithm twice\nkernel forward\n  for every row block i\n    l_i = 0; m_i = -inf\n    for each column block j of "
+    "i\n"
     "      load Q_i, K_j\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n      m' = max(m_i, row max of S)\n"
-    "      l_i *= e^(m_i - m')\n      l_i += row sum of e^(S - m'); m_i = m'\n    O_i = 0\n    for each column block j of i\n"
-    "      load Q_i, K_j, V_j\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n      P = e^(S - m_i) / l_i\n      O_i += P V_j\n"
+    "      l_i *= e^(m_i - m')\n      l_i += row sum of e^(S - m'); m_i = m'\n    O_i = 0\n    for each column block j "
+    "of i\n"
+    "      load Q_i, K_j, V_j\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n      P = e^(S - m_i) / l_i\n      O_i += "
+    "P V_j\n"
     "    store O_i\n";
 
 /* No softmax, a value that is stored and never read, and tiles that are computed and masked. */
@@ -65,24 +68,31 @@ static const char TOGETHER[] =
     "      m' = max(m_i, row max of S)\n      l_i *= e^(m_i - m')\n      l_i += row sum of e^(S - m'); m_i = m'\n"
     "    store m_i, l_i\nkernel values\n  for every row block i\n    load Q_i\n    load m_i, l_i\n    O_i = 0\n"
     "    for each column block j of i\n      load K_j, V_j\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n"
-    "      O_i += e^(S - m_i) V_j\n    store O_i\n    store m_i, l_i\nkernel divide\n  for every row block i\n    load O_i\n"
+    "      O_i += e^(S - m_i) V_j\n    store O_i\n    store m_i, l_i\nkernel divide\n  for every row block i\n    load "
+    "O_i\n"
     "    load l_i\n    O_i = O_i / l_i\n    store O_i\n    store l_i\n";
 
 /* The same where all of it moves together, and goes out with O. */
 static const char PAIRED[] =
     "algorithm paired\nkernel stats\n  for every row block i\n    load Q_i\n    l_i = 0; m_i = -inf\n"
-    "    for each column block j of i\n      load K_j\n      S = (Q_i x Q_i) K_j^T / sqrt(d)\n      R = Q_i K_j^T\n      mask S\n"
-    "      m' = max(row max of S, m_i)\n      l_i *= e^(m_i - row max of S)\n      l_i += row sum of e^(S - m'); m_i = m'\n"
+    "    for each column block j of i\n      load K_j\n      S = (Q_i x Q_i) K_j^T / sqrt(d)\n      R = Q_i K_j^T\n    "
+    "  mask S\n"
+    "      m' = max(row max of S, m_i)\n      l_i *= e^(m_i - row max of S)\n      l_i += row sum of e^(S - m'); m_i = "
+    "m'\n"
     "    store m_i, l_i\nkernel values\n  for every row block i\n    load Q_i\n    load m_i, l_i\n    O_i = 0\n"
-    "    for each column block j of i\n      load K_j, V_j\n      S_ij = (Q_i x Q_i) K_j^T / sqrt(d)\n      P_ij = Q_i K_j^T\n"
+    "    for each column block j of i\n      load K_j, V_j\n      S_ij = (Q_i x Q_i) K_j^T / sqrt(d)\n      P_ij = Q_i "
+    "K_j^T\n"
     "      store S_ij\n      store P_ij\n      mask S_ij\n"
-    "      O_i += e^(S_ij - m_i) V_j\n      store O_i\n    O_i = O_i / l_i\n    store O_i\n    t = log l_i\n    store L_i = m_i + t\n";
+    "      O_i += e^(S_ij - m_i) V_j\n      store O_i\n    O_i = O_i / l_i\n    store O_i\n    t = log l_i\n    store "
+    "L_i = m_i + t\n";
 
 /* All of a head in one CTA: what the first loop has stored the second loads. */
 static const char ONE_KERNEL[] =
     "algorithm one-kernel\nkernel forward\n  for each row block i\n    load Q_i\n    l_i = 0; m_i = -inf\n"
-    "    for each column block j of i\n      load K_j\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n      t = row max of S\n"
-    "      m' = max(m_i, t)\n      l_i *= e^(m_i - m')\n      l_i += row sum of e^(S - m'); m_i = m'\n      store m_i = m_i\n"
+    "    for each column block j of i\n      load K_j\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n      t = row max "
+    "of S\n"
+    "      m' = max(m_i, t)\n      l_i *= e^(m_i - m')\n      l_i += row sum of e^(S - m'); m_i = m'\n      store m_i "
+    "= m_i\n"
     "    store L_i = m_i + log l_i\n  for each row block i\n    load Q_i\n    load m_i\n    load L_i\n    O_i = 0\n"
     "    for each column block j of i\n      load K_j, V_j\n      S = Q_i K_j^T / sqrt(d)\n      mask S\n"
     "      O_i += e^(S - L_i) V_j\n    store O_i\n";
@@ -98,12 +108,16 @@ static const char WHOLE[] = OWN_HEAD("whole") "    for each column block j\n" OW
 
 /* Parts with m and l on lines of their own, and the operands of max exchanged. */
 static const char PARTS[] =
-    "algorithm parts\ntensor    O_is fp32\nkernel splits\n  for every row block i\n    for every split s\n      load Q_i\n"
+    "algorithm parts\ntensor    O_is fp32\nkernel splits\n  for every row block i\n    for every split s\n      load "
+    "Q_i\n"
     "      O_is, l_i = 0; m_i = -inf\n      for each column block j of i in s\n        load K_j, V_j\n"
-    "        S = Q_i K_j^T / sqrt(d)\n        mask S\n        m' = max(row max of S, m_i)\n        l_i, O_is *= e^(m_i - m')\n"
+    "        S = Q_i K_j^T / sqrt(d)\n        mask S\n        m' = max(row max of S, m_i)\n        l_i, O_is *= e^(m_i "
+    "- m')\n"
     "        l_i += row sum of e^(S - m')\n        O_is += e^(S - m') V_j; m_i = m'\n      O_is = O_is / l_i\n"
-    "      store O_is\n      store L_is = m_i + log l_i\nkernel combine\n  for every row block i\n    O_i, l_i = 0; m_i = -inf\n"
-    "    for each split s\n      load L_is\n      m_i = max(m_i, L_is)\n    for each split s\n      load L_is once\n      load O_is\n"
+    "      store O_is\n      store L_is = m_i + log l_i\nkernel combine\n  for every row block i\n    O_i, l_i = 0; "
+    "m_i = -inf\n"
+    "    for each split s\n      load L_is\n      m_i = max(m_i, L_is)\n    for each split s\n      load L_is once\n   "
+    "   load O_is\n"
     "      l_i += e^(L_is - m_i)\n      O_i += e^(L_is - m_i) O_is\n    O_i = O_i / l_i\n    store O_i\n";
 
 typedef struct {
@@ -475,7 +489,8 @@ static void test_exchanges_are_noticed(void **state) {
   assert_true(n_said > 3000 && n_noticed * 100 > n_said * 90);
 }
 
-/* ---- Random programs ----------------------------------------------------------------------------------------------- */
+/* ---- Random programs -----------------------------------------------------------------------------------------------
+ */
 
 static void test_random_programs(void **state) {
   (void)state;
@@ -517,7 +532,8 @@ static void test_random_programs(void **state) {
   assert_int_equal(n_false, 0);
 }
 
-/* ---- Every shipped program, and those of a folder --------------------------------------------------------------------- */
+/* ---- Every shipped program, and those of a folder
+ * --------------------------------------------------------------------- */
 
 static void check_program(Opened *o, const char *name, const char *text, size_t stride) {
   static const Case SHAPES[] = {
@@ -585,7 +601,8 @@ static void test_every_program(void **state) {
   assert_int_equal(n_false, 0);
 }
 
-/* ---- As large as it may be ------------------------------------------------------------------------------------------- */
+/* ---- As large as it may be
+ * ------------------------------------------------------------------------------------------- */
 
 /* N = 64K: keys of a row and loads of a block equal a scan of all events; and a step costs as little as at N = 64. */
 static void test_large(void **state) {

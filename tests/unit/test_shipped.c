@@ -1,4 +1,5 @@
-/* All shipped programs: right, counted as they are walked, found at any step, told in a line; whatever their names are. */
+/* All shipped programs: right, counted as they are walked, found at any step, told in a line; whatever their names are.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

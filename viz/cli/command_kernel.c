@@ -105,12 +105,16 @@ const Command COMMAND_KERNEL = {
     .summary = "any CUDA kernel, run on the CPU: its bytes by source line",
     .usage = "FILE.cu|FILE.ptx [--entry NAME] --grid X,Y,Z --block X,Y,Z --arg SPEC... [OPTION...]",
     .description =
-        "Runs a kernel warp by warp and counts what the hardware counts: requests and sectors of global memory, wavefronts and "
-        "bank conflicts of shared memory, exactly as an H100's counters have them; L1 and what lies behind it as a model. A .cu "
-        "is compiled by clang 14 or later, without the CUDA toolkit; PTX is that of nvcc, clang or Triton (compiled.asm[\"ptx\"]). "
+        "Runs a kernel warp by warp and counts what the hardware counts: requests and sectors of global memory, "
+        "wavefronts and "
+        "bank conflicts of shared memory, exactly as an H100's counters have them; L1 and what lies behind it as a "
+        "model. A .cu "
+        "is compiled by clang 14 or later, without the CUDA toolkit; PTX is that of nvcc, clang or Triton "
+        "(compiled.asm[\"ptx\"]). "
         "Lines need -lineinfo there.\n\n"
         "A launch is given by options, or by comments of the file with the same words: // tilewalk: grid 2,4. "
-        "What an argument holds: normal:SEED is 4 u - 2 and int:SEED is 1000 u rounded down, with u = (splitmix64(index + SEED x "
+        "What an argument holds: normal:SEED is 4 u - 2 and int:SEED is 1000 u rounded down, with u = "
+        "(splitmix64(index + SEED x "
         "1000003) >> 40) / 2^24; zero, none (never written), iota, inf, -inf, nan, a number, or a file's bytes.\n\n"
         "The exit status is 1 when --faults finds any, or when --like finds O wrong.",
     .examples = "  # the bytes of each line, the worst first\n"

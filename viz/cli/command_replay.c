@@ -473,7 +473,8 @@ static const Option CACHE_OPTIONS[] = {
     {"access-bytes", 0, "SIZE", "Size of an access whose line names none. Default 4, Dinero's word.", set_access_bytes,
      false, false, NULL},
     {"format", 0, "NAME",
-     "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey (valgrind's), csv, pin "
+     "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey (valgrind's), csv, "
+     "pin "
      "(pinatrace), words (load and store), hash (every line begins with #). Default auto: by the first line.",
      set_format, false, false, "auto din xdin lackey csv pin words hash"},
     {"fetches", 0, NULL, "Count the instruction fetches of a lackey trace too; else its data alone.", set_fetches,
@@ -501,7 +502,8 @@ const Command COMMAND_REPLAY = {
         "Reads a trace of addresses, one access a line, in one of seven formats: Dinero's din (label 0 read, 1 "
         "write, 2 fetch, 3 other, 4 flush; a hexadecimal address; the rest of the line is a comment), its "
         "extended xdin (r w i m, c copy back, v invalidate; a hexadecimal size too; 16, 32, 64, ... are known "
-        "as decimal), valgrind's lackey, CSV (operation, address, size), Pin's pinatrace, words (load 0x10 4), and lines "
+        "as decimal), valgrind's lackey, CSV (operation, address, size), Pin's pinatrace, words (load 0x10 4), and "
+        "lines "
         "that all begin with # (# 0 7fff 10). The first line tells which, or "
         "--format. Blank lines and what follows a # are skipped, and FILE may be - for the standard input. "
         "din's addresses are aligned to words of 4 bytes. The cache is sectored and writes back; a store that "

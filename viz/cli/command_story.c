@@ -311,7 +311,8 @@ const Command COMMAND_STORY = {
     .summary = "somebody leads you: why FlashAttention is fast, in thirteen beats",
     .usage = "[NAME|FILE] [OPTION...]",
     .description =
-        "Tells a story beat by beat: a picture, one sentence, and a question before it plays. In a terminal it asks, and "
+        "Tells a story beat by beat: a picture, one sentence, and a question before it plays. In a terminal it asks, "
+        "and "
         "says what is right; with -o it saves a picture of one beat, or with a .webp or .gif the whole film. Every "
         "number is computed, and a story of whose captions one does not hold is not told. A story is a page of text; "
         "lessons/README.md says how to write one.",

@@ -16,8 +16,10 @@
 #include "viz/request/assets.h"
 
 enum { PATH_BYTES = 1024, CLANG_OLDEST = 14, CLANG_NEWEST = 30, TRIES_MAX = 24 };
-#define STUBS "missing/"     /* empty headers, in the folder */
-#define MARK  "tw_the_entry" /* a device variable whose value is the instantiated kernel: its line in PTX has the name */
+#define STUBS "missing/" /* empty headers, in the folder */
+#define MARK                                                                                                           \
+  "tw_the_entry" /* a device variable whose value is the instantiated kernel: its line in PTX has the name \
+                              */
 
 bool clang_find(char found[CLANG_NAME_BYTES]) {
   for (int version = CLANG_NEWEST + 1; version >= CLANG_OLDEST; version--) {

@@ -61,7 +61,7 @@ Status json_print(json_t *json, FILE *out, Error *error) { return json_print_dig
 Status json_print_digits(json_t *json, int digits, FILE *out, Error *error) {
   json = with_version(json);
   if (!json) return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
-  const int bad = json_dumpf(json, out, JSON_INDENT(2) | (digits ? JSON_REAL_PRECISION(digits) : 0));
+  const int bad = json_dumpf(json, out, JSON_INDENT(2) | (digits ? (size_t)JSON_REAL_PRECISION((unsigned)digits) : 0));
   json_decref(json);
   if (bad && !ferror(out)) return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
   fputc('\n', out);

@@ -27,8 +27,8 @@ json_t *json_result(JsonSink *json);
 /* An integer if it fits, else a real. NULL: no memory. */
 json_t *json_wide(Wide value);
 
-/* Prints the document, indented, with a newline, and releases it. It begins with "tilewalk": 1, the version of the form,
- * whether it was given that or not. NULL means that building it failed. */
+/* Prints the document, indented, with a newline, and releases it. It begins with "tilewalk": 1, the version of the
+ * form, whether it was given that or not. NULL means that building it failed. */
 Status json_print(json_t *json, FILE *out, Error *error);
 
 /* The same with so many digits: 15 leave a printed 1.553 what it is. */

@@ -120,10 +120,10 @@ static Status find_entry(KernelLaunch *l, Error *error) {
     for (int later = e + 1; later < n; later++) {
       signature_plain_name(ptx_entry_name(l->module, later), plain, sizeof plain);
       if (strcmp(plain, r->entry) == 0)
-        return error_set(
-            error, STATUS_BAD_REQUEST,
-            "more than one kernel is called '%.60s'; give its arguments, '%.60s<...>', or its mangled name, as '%.100s'",
-            r->entry, r->entry, ptx_entry_name(l->module, e));
+        return error_set(error, STATUS_BAD_REQUEST,
+                         "more than one kernel is called '%.60s'; give its arguments, '%.60s<...>', or its mangled "
+                         "name, as '%.100s'",
+                         r->entry, r->entry, ptx_entry_name(l->module, e));
     }
   }
   if (l->entry >= 0) return STATUS_OK;
@@ -246,10 +246,10 @@ static Status all_given(const KernelLaunch *l, int n, const char *const texts[],
     missing++;
   }
   if (!missing) return STATUS_OK;
-  return error_set(
-      error, STATUS_BAD_REQUEST,
-      "'%.50s' takes %d arguments; not given: %s. Give --arg %s=SPEC, or --arg SPEC in order, as i32:1024 or f32[1024]:normal:1",
-      l->name, n, list, l->signature.n ? "NAME" : "NUMBER");
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%.50s' takes %d arguments; not given: %s. Give --arg %s=SPEC, or --arg SPEC in order, as i32:1024 "
+                   "or f32[1024]:normal:1",
+                   l->name, n, list, l->signature.n ? "NAME" : "NUMBER");
 }
 
 static Status make_argument(KernelLaunch *l, int a, const char *text, Error *error) {
@@ -379,10 +379,10 @@ static Status make_shape(KernelLaunch *l, Error *error) {
   char launched[120];
   if (!r->grid[0] || block[0] < 1) {
     say_launch(l, launched, sizeof launched);
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "how many blocks, of how many threads? Give --grid X,Y,Z and --block X,Y,Z, or '// tilewalk: grid X,Y,Z' in the file%s",
-        launched);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "how many blocks, of how many threads? Give --grid X,Y,Z and --block X,Y,Z, or '// tilewalk: grid "
+                     "X,Y,Z' in the file%s",
+                     launched);
   }
   if (ptx_kernel_dynamic_shared(l->kernel) && !r->shared_bytes)
     return error_set(error, STATUS_BAD_REQUEST, "'%.60s' has dynamic shared memory; give its size: --shared BYTES",

@@ -135,9 +135,9 @@ Status kernel_output_judge(const KernelLaunch *l, OutputVerdict *verdict, Error 
   const int q = find_name(l, NAME_Q), k = find_name(l, NAME_K), v = find_name(l, NAME_V), o = l->out;
   const int64_t n = rows(r) * r->d, head = r->N * r->d;
   if (q < 0 || k < 0 || v < 0 || o < 0)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "--like fa2 judges O of Q, K and V, and one of them is not among the arguments; name them: --arg Q --arg K --arg V --arg O");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--like fa2 judges O of Q, K and V, and one of them is not among the arguments; name them: --arg "
+                     "Q --arg K --arg V --arg O");
   const int of[] = {q, k, v, o};
   for (int a = 0; a < 4; a++)
     if (l->specs[of[a]].n < n)

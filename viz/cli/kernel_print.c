@@ -204,9 +204,8 @@ static Status print_lines(const KernelReport *r, const KernelLine *lines, int n,
     shown++;
   }
   if (!csv)
-    table_note(
-        &t,
-        "Dear: sectors / 4 + wavefronts, the passes through L1. Bytes are sectors x 32 of global memory; used: of them, those that lanes asked for; lanes: active ones.");
+    table_note(&t, "Dear: sectors / 4 + wavefronts, the passes through L1. Bytes are sectors x 32 of global memory; "
+                   "used: of them, those that lanes asked for; lanes: active ones.");
   const Status status = !shown ? STATUS_OK
                         : csv  ? table_csv(&t, io->out, error)
                                : table_print(&t, io->out, &io->style, error);
@@ -224,11 +223,11 @@ static void print_advice(const KernelReport *r, const KernelLine *lines, int n, 
                  moved = (double)(l->load.sectors + l->store.sectors + l->reduce.sectors) * SECTOR_BYTES;
     kernel_line_name(r->launch, l, name, sizeof name);
     if (wavefronts >= moved / SECTOR_BYTES / 4 && conflicts > wavefronts / 2) {
-      line(
-          io, ROLE_WARN,
-          "Line %s takes %s passes over the banks where 1 would do: its lanes want different words of one bank. Pad the "
-          "rows by a word, or swizzle them ('tilewalk warp --stride 32 --pad 1' shows how).",
-          name, number_double(wavefronts / (wavefronts - conflicts), 3).text);
+      line(io, ROLE_WARN,
+           "Line %s takes %s passes over the banks where 1 would do: its lanes want different words of one bank. Pad "
+           "the "
+           "rows by a word, or swizzle them ('tilewalk warp --stride 32 --pad 1' shows how).",
+           name, number_double(wavefronts / (wavefronts - conflicts), 3).text);
       return;
     }
     if (l->asked_bytes && moved > 2 * (double)l->asked_bytes) {

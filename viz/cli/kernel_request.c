@@ -143,7 +143,8 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
     {"shared", 0, "SIZE", "Dynamic shared memory of a block.", set_shared, false, false, NULL},
     {"arg", 0, "SPEC",
      "An argument, in order or as NAME=SPEC: i32:256, f32:0.125, f32[65536]:normal:1, f16[N]:zero, "
-     "i32[N]:int:3, f32[N]:-inf, f32[N]:none (never written), FILE.bin. 'tilewalk kernel --help' says what numbers these are.",
+     "i32[N]:int:3, f32[N]:-inf, f32[N]:none (never written), FILE.bin. 'tilewalk kernel --help' says what numbers "
+     "these are.",
      add_argument, true, false, NULL},
     {"out", 0, "ARG", "The output, by name or number from 0. Default: the largest buffer that it changes.", set_out,
      false, false, NULL},
@@ -154,7 +155,8 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
 
 const Option KERNEL_LIKE_OPTIONS[] = {
     {"like", 0, "NAME",
-     "An algorithm (fa2): the kernel computes attention as it does. Arguments named Q, K, V, O, N, d, scale, ... get their values from "
+     "An algorithm (fa2): the kernel computes attention as it does. Arguments named Q, K, V, O, N, d, scale, ... get "
+     "their values from "
      "the shape, and O is judged against fp64.",
      set_like, false, false, "@algorithms"},
     {NULL, 'N', "COUNT", "Rows of Q, K and V. Default 256.", set_N, false, false, NULL},

@@ -1,4 +1,5 @@
-/* A word on programs of one's own beside their figures: what a wrong program moves is true of it, and of no attention. */
+/* A word on programs of one's own beside their figures: what a wrong program moves is true of it, and of no attention.
+ */
 #ifndef TILEWALK_VIZ_CLI_PROGRAM_NOTES_H
 #define TILEWALK_VIZ_CLI_PROGRAM_NOTES_H
 

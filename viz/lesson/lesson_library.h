@@ -35,8 +35,8 @@ const char *lesson_find_anchor(const char *text, const char *anchor);
 /* Expressions of lessons know the GPUs that come with Tilewalk, and read no other files. */
 extern const ExpressionLimits LESSON_LIMITS;
 
-/* Whether everything that a lesson needs is built in: STATUS_OK, or *error says what is missing. Each program knows that
- * for itself; NULL: everything is. */
+/* Whether everything that a lesson needs is built in: STATUS_OK, or *error says what is missing. Each program knows
+ * that for itself; NULL: everything is. */
 typedef Status LessonNeeds(const Lesson *lesson, Error *error);
 
 #endif

@@ -383,7 +383,8 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
      "absorbed where there are more keys than queries. Default auto.",
      set_mla, false, false, "auto absorbed expanded"},
     {"v-in-k", 0, "[=0|1]",
-     "V is the first --head-dim-v elements of K, as in absorbed MLA: it is read and kept as a part of K. Default: where "
+     "V is the first --head-dim-v elements of K, as in absorbed MLA: it is read and kept as a part of K. Default: "
+     "where "
      "one KV head of d = 576 has values of 512, DeepSeek's latent, it is; else not.",
      set_v_in_k, false, false, "0 1"},
     {"kv-dtype", 0, "TYPE",
@@ -397,7 +398,8 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
      set_causal, false, false, "top-left bottom-right"},
     {"mask", 0, "KIND|FILE",
      "What may be seen, besides --causal and --window: documents:LENGTH,... (or one length for all, or a file of "
-     "lengths), sink:KEYS and prefix:KEYS (the first keys, too), strided:4 (every fourth block of 64), strided:4:128, or "
+     "lengths), sink:KEYS and prefix:KEYS (the first keys, too), strided:4 (every fourth block of 64), strided:4:128, "
+     "or "
      "a file whose lines are of '#' and '.' signs.",
      set_mask, false, false, "documents:1024 sink:64 prefix:64 strided:4"},
     {"window", 0, "W|LEFT,RIGHT",

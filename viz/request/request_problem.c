@@ -49,7 +49,8 @@ static Status name_kernel(const Request *r, Problem *p, Error *error) {
 }
 
 /* One KV head of 512 + 64 elements with values of 512 for many query heads: DeepSeek's latent, whose value is the key's
- * beginning (DeepSeek-V2, arXiv 2405.04434, table 1). The heading says that V is inside K; --v-in-k=0 says otherwise. */
+ * beginning (DeepSeek-V2, arXiv 2405.04434, table 1). The heading says that V is inside K; --v-in-k=0 says otherwise.
+ */
 static bool is_latent(const Shape *s) { return s->d == 576 && s->d_v == 512 && s->kv_heads == 1 && s->heads > 1; }
 
 static Status plain_problem(const Request *r, Problem *problem, Gpu *gpu, Error *error) {

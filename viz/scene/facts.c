@@ -19,7 +19,8 @@ typedef struct {
 
 /* ---- The mask ---------------------------------------------------------------------------------------------- */
 
-/* Keys among [begin, end) that a row sees: those of a pattern of blocks by its sums, else runs of keys, found by halves.
+/* Keys among [begin, end) that a row sees: those of a pattern of blocks by its sums, else runs of keys, found by
+ * halves.
  */
 static int64_t keys_seen(const Mask *m, int64_t row, int64_t begin, int64_t end) {
   const Pattern *p = m->pattern;

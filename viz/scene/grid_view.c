@@ -694,8 +694,8 @@ static bool in_sram(const Grid *v, int tensor, int64_t block) {
   return false;
 }
 
-/* How much of a block of a result is in HBM for good: all of it in lines of tiles that are finished. Where the walk goes
- * across it, it comes and goes, and holds the tiles so far. */
+/* How much of a block of a result is in HBM for good: all of it in lines of tiles that are finished. Where the walk
+ * goes across it, it comes and goes, and holds the tiles so far. */
 static double part_written(const Snapshot *now, int tensor, bool upright, int64_t block) {
   const SnapshotGrid *g = &now->grid;
   if (now->traffic.write[tensor] == now->whole.write[tensor]) return 1; /* by a pass before this one, too */

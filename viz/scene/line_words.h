@@ -14,7 +14,8 @@
 const char *line_put_name(const Program *program, int name, const Event *event, char *text, size_t size);
 const char *line_put_base(const Program *program, int name, char *text, size_t size);
 
-/* All blocks of a name that is moved: "O"; as the program writes it where another name moves with these letters: "O_is".
+/* All blocks of a name that is moved: "O"; as the program writes it where another name moves with these letters:
+ * "O_is".
  */
 const char *line_put_moved_name(const Program *program, int name, char *text, size_t size);
 
@@ -25,8 +26,8 @@ const char *line_put_blocks(const Program *program, const Event *event, char *te
  */
 const char *line_put(const Program *program, const Event *event, char *text, size_t size);
 
-/* The same without "store"; of a line of more words, the statement alone that stands for it: what adds to a tile, divides
- * or scales it, else the first. */
+/* The same without "store"; of a line of more words, the statement alone that stands for it: what adds to a tile,
+ * divides or scales it, else the first. */
 const char *line_put_statement(const Program *program, const Event *event, int most_words, char *text, size_t size);
 
 #endif

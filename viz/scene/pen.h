@@ -106,8 +106,8 @@ Box pen_page_told(const Pen *pen, const char *title, const Narration *said); /* 
 
 /* ---- Parts that several scenes share ---- */
 
-/* Tiles, with what lies by rows and by keys along the edges; returns where the tiles are. `tiles`: where matrices by tiles
- * are shown as they lie in HBM, by index of Program.tensors; NULL: nowhere. */
+/* Tiles, with what lies by rows and by keys along the edges; returns where the tiles are. `tiles`: where matrices by
+ * tiles are shown as they lie in HBM, by index of Program.tensors; NULL: nowhere. */
 Box draw_grid(const Pen *pen, Box box, const Box *tiles);
 /* Tiles around the present one as a grid of their own, where the whole has too many to tell apart; false: it has not.
  */

@@ -118,8 +118,8 @@ static double bar_room(const Pen *pen, int tensor, double least, double scale) {
   return fmax(name, scale * width_of(pen->now, tensor));
 }
 
-/* Matrices side by side, to scale: as many pixels for each byte of one as of another. Those by tiles are as wide as there
- * are keys, in as many columns as make them largest. */
+/* Matrices side by side, to scale: as many pixels for each byte of one as of another. Those by tiles are as wide as
+ * there are keys, in as many columns as make them largest. */
 static void place_matrices(const Pen *pen, Box box, Places *places) {
   const Snapshot *now = pen->now;
   const SnapshotGrid *g = &now->grid;

@@ -76,7 +76,8 @@ static void draw_ghost(const Pen *pen, Box box, int tensor) {
   pen_region(pen, HIT_TENSOR, tensor, -1, -1, 0, square);
 }
 
-/* The matrices by tiles that the program has, and where they are drawn, under their words; empty where there is no room.
+/* The matrices by tiles that the program has, and where they are drawn, under their words; empty where there is no
+ * room.
  */
 typedef struct {
   int n, tensors[VALUES_MAX];

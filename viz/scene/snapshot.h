@@ -366,7 +366,8 @@ uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_
 /* How many steps from `step` on are seen in one beat: one, but skips in a row are one gesture. At most 4096. */
 uint64_t stage_beat(const Stage *stage, uint64_t step);
 
-/* An event as the program's line says it, or shorter; and a description of the whole step in a few lines. Returns text. */
+/* An event as the program's line says it, or shorter; and a description of the whole step in a few lines. Returns text.
+ */
 const char *snapshot_sentence(const Schedule *schedule, const Event *event, char *text, size_t size);
 const char *snapshot_short_sentence(const Schedule *schedule, const Event *event, char *text, size_t size);
 const char *snapshot_describe(const Snapshot *snapshot, char *text, size_t size);

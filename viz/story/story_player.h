@@ -12,8 +12,8 @@ typedef struct StoryPlayer StoryPlayer;
 
 typedef enum { STORY_GO_ON = 0, STORY_GO_BACK, STORY_RETURN, STORY_ERASE, STORY_LEAVE } StoryInput;
 
-/* Takes the story over. N 0: its usual size. NULL with *error: a caption does not hold, a moment does not come in one of
- * its beats. */
+/* Takes the story over. N 0: its usual size. NULL with *error: a caption does not hold, a moment does not come in one
+ * of its beats. */
 StoryPlayer *story_player_open(Story *story, int64_t N, const ExpressionLimits *limits, Error *error);
 void story_player_close(StoryPlayer *player);
 

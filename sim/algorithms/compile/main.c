@@ -1,5 +1,5 @@
-/* Compiles the shipped programs when Tilewalk is built: `compile standard.walk fa1.walk ... -- lazy.walk ... >programs.c`.
- * Those before -- are what `all` and comparisons are over.
+/* Compiles the shipped programs when Tilewalk is built: `compile standard.walk fa1.walk ... -- lazy.walk ...
+ * >programs.c`. Those before -- are what `all` and comparisons are over.
  *
  * The output is C: one Program a text, and the table SCHEDULES. It is part of no library; a program of one's own is
  * read by program_read when it is asked for. */

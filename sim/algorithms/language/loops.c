@@ -165,6 +165,7 @@ Status loop_read(Reader *r, int indent) {
   for (int k = 0; k < 2; k++) { /* enters; tests */
     ProgramOp *op;
     if ((status = reader_add_op(r, k ? OP_TEST : OP_LOOP, &op))) return status;
+    op = &r->p->ops[r->p->n_ops - 1];
     op->dim = loop.dim, op->of = loop.of, op->in_split = loop.in_split, op->diagonal = loop.diagonal;
     op->either_way = loop.either_way, op->backwards = loop.backwards, op->every = loop.every;
     if (k == 0) r->open[r->n_open++] = (OpenLoop){.op = (int8_t)(r->p->n_ops - 1), .indent = indent, .body = -1};

@@ -6,8 +6,8 @@
  *     atom     =  number | inf | d | N_k | name | ( sum ) | e^factor | 2^factor | log factor | max(sum, sum) | ...
  *              |  row max of factor | row sum of factor | first d_v of factor
  *
- * A value has two sides, such as B_r x d. A side of 1 stands for all (a value a row), as in the papers. While shapes are
- * looked for, sides may be unknown: then nothing is refused, and beside a factor such a value stays unknown. */
+ * A value has two sides, such as B_r x d. A side of 1 stands for all (a value a row), as in the papers. While shapes
+ * are looked for, sides may be unknown: then nothing is refused, and beside a factor such a value stays unknown. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

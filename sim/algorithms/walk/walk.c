@@ -62,8 +62,8 @@ static inline TileKind kind_of(const Plan *plan, const Cursor *c, int64_t index)
   return index >= c->full.begin && index < c->full.end ? TILE_FULL : TILE_PARTIAL;
 }
 
-/* A split or a head; or along the diagonal row block and column block `index`, where what the mask hides of their tile is
- * computed, then masked. */
+/* A split or a head; or along the diagonal row block and column block `index`, where what the mask hides of their tile
+ * is computed, then masked. */
 static __attribute__((noinline)) void set_other(const Plan *plan, const ProgramOp *loop, Cursor *c, int64_t index) {
   if (loop->dim > DIM_J) {
     *(loop->dim == DIM_S ? &c->split : &c->head) = index;

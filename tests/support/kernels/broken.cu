@@ -1,6 +1,6 @@
-/* Kernels with one mistake each, for tests/cli/test_faults.c: 2 blocks of 64 threads over in[128], out[128]; `out` counts
- * as never written. Behind each name: the kind that must be reported, at the line with the mark A, and with the line of
- * B where there is one. */
+/* Kernels with one mistake each, for tests/cli/test_faults.c: 2 blocks of 64 threads over in[128], out[128]; `out`
+ * counts as never written. Behind each name: the kind that must be reported, at the line with the mark A, and with the
+ * line of B where there is one. */
 #define T ((int)threadIdx.x)
 #define I ((int)(blockIdx.x * 64 + threadIdx.x))
 extern "C" {

@@ -1,5 +1,5 @@
-/* Kernels without a mistake, for tests/cli/test_faults.c: nothing may be reported. The launch is that of broken.cu; what
- * they compute in out[0..128) is beside each name: the same sums, made another way by the test. */
+/* Kernels without a mistake, for tests/cli/test_faults.c: nothing may be reported. The launch is that of broken.cu;
+ * what they compute in out[0..128) is beside each name: the same sums, made another way by the test. */
 #define T ((int)threadIdx.x)
 #define I ((int)(blockIdx.x * 64 + threadIdx.x))
 __device__ int done, lock_word, flag_word;

@@ -1,5 +1,5 @@
-/* A student's attention: a thread a row of Q, K and V in shared memory, fp32, causal. tests/cli/test_faults.c breaks it in
- * eight ways, by its marks. */
+/* A student's attention: a thread a row of Q, K and V in shared memory, fp32, causal. tests/cli/test_faults.c breaks it
+ * in eight ways, by its marks. */
 extern "C" __global__ void student(int N, int d, int Bc, float scale, const float *Q, const float *K, const float *V,
                                    float *O) {
   extern __shared__ float sh[];
