@@ -644,6 +644,28 @@ static void test_refused(void **state) {
   stage_free(&stage);
 }
 
+/* A walk along the diagonal computes its tiles alone: each row's is done when the walk has passed it. */
+static void test_diagonal(void **state) {
+  (void)state;
+  const Shape shape = {.N_q = 32, .d = 4, .causal = true};
+  Stage stage = open_stage("linear", &shape, &(Tiling){.B_r = 8, .B_c = 8});
+  Snapshot *now = malloc(sizeof *now);
+  assert_non_null(now);
+  for (uint64_t step = 0; step <= stage.n_steps; step++) {
+    stage_snapshot(&stage, step, now);
+    for (int64_t i = 0; i < 4; i++)
+      for (int64_t j = 0; j < 4; j++) {
+        const TileState t = snapshot_tile(&now->grid, i, j);
+        if (i != j) assert_true(t.kind == TILE_SKIPPED && t.progress == TILE_WAITING);
+        if (i == j && now->has_event && i < now->event.i) assert_int_equal(t.progress, TILE_DONE);
+        if (i == j && now->has_event && i > now->event.i && now->event.i >= 0)
+          assert_int_equal(t.progress, TILE_WAITING);
+      }
+  }
+  free(now);
+  stage_free(&stage);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_traffic_is_the_fold),
@@ -665,6 +687,7 @@ int main(void) {
       cmocka_unit_test(test_large),
       cmocka_unit_test(test_out_of_memory),
       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_diagonal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

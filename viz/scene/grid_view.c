@@ -100,7 +100,7 @@ static int runs_of_pattern(const SnapshotGrid *g, int64_t i, Span done, TileRun 
 
 static int runs_of_row(const SnapshotGrid *g, int64_t i, TileRun *runs) {
   const Span done = done_in_row(g, i);
-  if (g->mask.pattern) return runs_of_pattern(g, i, done, runs);
+  if (g->mask.pattern || g->diagonal) return runs_of_pattern(g, i, done, runs);
   const BandRow band = band_row(&g->mask.band, g->B_r, g->B_c, i);
   const Span computed = g->skips ? band.computed : (Span){0, g->T_c};
   enum { CUTS = 8 };

@@ -79,6 +79,7 @@ typedef struct {
   bool column_by_column; /* fa1 takes the tiles of a column first */
   bool reversed;         /* the inner loop goes from the last tile to the first */
   bool skips;            /* masked tiles are left out */
+  bool diagonal;         /* the walk goes along it: row block i with column block i alone */
   bool at_work;          /* the present event belongs to tile (i, j) */
   int n_laps, lap;       /* standard goes over the grid three times; laps complete so far */
   int64_t i, j;          /* the present tile, or -1 */

@@ -15,8 +15,9 @@ void snapshot_fill_grid(const Schedule *s, const Plan *plan, const Event *event,
   g->T_r = plan->T_r;
   g->T_c = plan->T_c;
   g->element_bytes = plan->element_bytes;
-  g->skips = s->skips;
-  g->column_by_column = at.column_by_column;
+  g->diagonal = s->diagonal;
+  g->skips = s->skips || s->diagonal; /* off it no tile is computed */
+  g->column_by_column = at.column_by_column && !s->diagonal;
   g->reversed = at.reversed;
   g->n_laps = at.n_laps;
   g->lap = at.lap;
@@ -24,7 +25,7 @@ void snapshot_fill_grid(const Schedule *s, const Plan *plan, const Event *event,
   g->i = at.i;
   g->j = at.j;
   g->line = at.line;
-  g->n_done = at.n_done;
+  g->n_done = s->diagonal ? 0 : at.n_done;
 }
 
 TileState snapshot_tile(const SnapshotGrid *g, int64_t i, int64_t j) {
@@ -33,6 +34,7 @@ TileState snapshot_tile(const SnapshotGrid *g, int64_t i, int64_t j) {
   const int64_t line = g->column_by_column ? j : i, length = g->column_by_column ? g->T_r : g->T_c;
   const int64_t index = g->column_by_column ? i : j, along = g->reversed ? length - 1 - index : index;
   TileState t = {.kind = mask_tile(&g->mask, i * g->B_r, row1, j * g->B_c, col1)};
+  if (g->diagonal && i != j) return (TileState){.kind = TILE_SKIPPED, .progress = TILE_WAITING};
   if (!g->skips && t.kind == TILE_SKIPPED) t.kind = TILE_PARTIAL; /* computed, then masked */
   const bool done = g->lap < g->n_laps && (line < g->line || (line == g->line && along < g->n_done));
   t.laps = g->lap + done;
