@@ -33,7 +33,6 @@ static bool read_moment(const char *text, Moment *m) {
   if (strcmp(count, "last") == 0) return m->count = LAST, true;
   char *end;
   m->count = strtoll(count, &end, 10);
-  if (m->is_grown) snprintf(m->kind, sizeof m->kind, "new-max");
   return *count && !*end && m->count > 0;
 }
 
