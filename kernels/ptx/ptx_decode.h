@@ -48,11 +48,14 @@ Kind kind_of(Type type);
 int32_t kind_bits(Kind kind);
 
 bool decode_refuse(Decoder *d, const char *why); /* the opcode */
+static inline bool is(const Decoder *d, const char *mnemonic) { return word_is(d->parts[0], mnemonic); }
 bool has_part(const Decoder *d, const char *name);
 Type part_type(const Decoder *d); /* of the last part */
 
 Ins decode_ins(const Decoder *d, int32_t op);
 bool decode_push(Decoder *d, Ins i);
+bool decode_unary(Decoder *d, int32_t op, int32_t to, int32_t from, int64_t imm); /* pushed */
+bool decode_grow(Decoder *d, void *array, int32_t n, int32_t *capacity, size_t size, int32_t limit, const char *what);
 bool decode_list(Decoder *d, int32_t n, const int32_t *values, int32_t *first);
 bool decode_temporary(Decoder *d, Kind kind, int32_t *place);
 bool decode_constant(Decoder *d, SlotKind slot, Kind kind, uint64_t value, uint8_t bytes, bool is_signed,
@@ -78,6 +81,8 @@ bool decode_address(Decoder *d, Address *a);        /* [base + offset] */
 bool decode_address_inside(Decoder *d, Address *a); /* without the brackets */
 
 Symbol *decode_find(Decoder *d, Word name);
+/* An array of shared memory has its place in a kernel that names it. NULL: refused, or no memory. */
+Symbol *decode_place_shared(Decoder *d, Word name, int64_t bytes, int64_t align, bool dynamic);
 bool decode_symbol_place(Decoder *d, const Symbol *s, int64_t offset, Kind kind, int32_t *place);
 
 /* The groups of instructions: each takes what it knows (*known) and reads its operands. */

@@ -3,8 +3,6 @@
 
 #include "kernels/ptx/ptx_decode.h"
 
-static bool is(const Decoder *d, const char *mnemonic) { return word_is(d->parts[0], mnemonic); }
-
 static bool among(Word w, const char *const *names) {
   for (; *names; names++)
     if (word_is(w, *names)) return true;

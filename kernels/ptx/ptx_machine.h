@@ -417,6 +417,13 @@ WarpState ptx_warp_run_avx2(Run *run, Block *block, Warp *warp);
 /* Notes a message that begins with the place: "line 12 (kernel.cu:56): ...". */
 WarpState run_fails(Run *run, int32_t pc, Status status, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+bool run_refuses(Run *run, Status status, const char *format, ...) __attribute__((format(printf, 3, 4))); /* false */
+
+/* ---- a launch against its kernel (ptx_launch.c) ---- */
+bool launch_shape(Run *run);
+bool launch_bind(Run *run);                                 /* arguments */
+int32_t launch_resident(const Run *run, int64_t *l1_bytes); /* blocks that an SM holds; what L1 has left */
+
 /* ---- sites ---- */
 
 /* Counts of one request from the lanes' addresses (each `bytes` long): distinct 32-byte sectors. */
@@ -429,8 +436,12 @@ uint32_t site_matrix_wavefronts(const uint64_t address[LANES], int32_t matrices)
 /* The buffer that holds [address, address + bytes), or NULL. */
 const Buffer *run_buffer(const Run *run, uint64_t address, uint64_t bytes);
 
-/* ---- blocks ---- */
+/* ---- blocks (ptx_block.c) ---- */
 
+/* Room for `n` places: blocks, warps, and their part of the arena. False: over the budget (nothing has changed), or no
+ * memory. */
+bool run_make_places(Run *run, int32_t n);
+void block_begin(Run *run, int32_t place, int64_t cluster, int32_t rank, int32_t sm);
 void block_release(Run *run, Block *block);            /* barriers whose threads have all come */
 int64_t run_thread(const Warp *w, uint32_t mask);      /* of the first lane, in its block */
 void block_wake(Run *run, Block *block, int32_t wait); /* fragments that wait for it run again */
