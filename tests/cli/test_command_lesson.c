@@ -247,8 +247,36 @@ static void a_lesson_opens_no_paths(void **state) {
     write_file("path.md", text);
     tilewalk("lesson %s/path.md </dev/null");
     assert_int_equal(run.exit_status, 2);
-    if (!strstr(run.err, "is no name of a GPU")) fail_msg("%s", run.err);
+    if (!strstr(run.err, "is no GPU that comes with Tilewalk")) fail_msg("%s", run.err);
   }
+}
+
+/* Neither does a state, whatever it names, nor a link: none of these files is read, and the pipe is not waited for. */
+static void a_state_and_a_link_open_no_paths(void **state) {
+  (void)state;
+  static const char *const STATES[] = {"gpu=/etc/passwd",
+                                       "gpu=%s/pipe.gpu",
+                                       "gpu=copy.gpu",
+                                       "kernel=%s/copy.gpu",
+                                       "model=%s/pipe.gpu",
+                                       "algorithm=fa2,%s/pipe.walk",
+                                       "mask=documents:%s/pipe.gpu",
+                                       "mask=%s/pipe.gpu"};
+  char line[512], text[1024];
+  for (size_t k = 0; k < sizeof STATES / sizeof *STATES; k++) {
+    snprintf(line, sizeof line, STATES[k], folder);
+    snprintf(text, sizeof text, "# T\n- idea: x\n- minutes: 5\n\n```state\nN=64 %s\n```\n", line);
+    write_file("state.md", text);
+    tilewalk("lesson --lint %s/state.md </dev/null");
+    assert_int_equal(run.exit_status, 1);
+    if (!strstr(run.out, "own are named on the command line alone")) fail_msg("%s", run.out);
+    if (strstr(run.out, "root:")) fail_msg("%s", run.out);
+  }
+  write_file("link.md", "# T\n- idea: x\n- minutes: 5\n\n[a](../../etc/passwd) [b](pipe.gpu) [c](/etc/passwd)\n");
+  tilewalk("lesson --lint %s/link.md </dev/null");
+  has("link.md:5: the link '../../etc/passwd' leads nowhere");
+  has("link.md:5: the link 'pipe.gpu' leads nowhere");
+  has("link.md:5: the link '/etc/passwd' is neither");
 }
 
 static void findings_have_file_and_line(void **state) {
@@ -486,6 +514,7 @@ int main(void) {
       cmocka_unit_test(the_lessons_that_come_with_it_are_clean),
       cmocka_unit_test(a_large_course_is_listed_whole),
       cmocka_unit_test(a_lesson_opens_no_paths),
+      cmocka_unit_test(a_state_and_a_link_open_no_paths),
       cmocka_unit_test(findings_have_file_and_line),
       cmocka_unit_test(a_new_lesson_is_clean_and_runs),
       cmocka_unit_test(the_lesson_of_the_guide_runs),

@@ -60,19 +60,20 @@ static Status set_y_label(void *target, const char *value, Error *error) {
 }
 
 #define SIZE_AND_THEME                                                                                                 \
-  {"size", 0, "WxH", "Size of the picture in pixels. Default 1280x720.", set_size, false, false, NULL}, {              \
-    "theme", 0, "THEME", "light or dark. Default light.", set_theme, false, false, "light dark"                        \
+  {.name = "size", .argument = "WxH", .set = set_size, .help = "Size of the picture in pixels. Default 1280x720."}, {  \
+    .name = "theme", .argument = "THEME", .set = set_theme, .choices = "light dark",                                   \
+    .help = "light or dark. Default light."                                                                            \
   }
 #define TITLE                                                                                                          \
-  { "title", 0, "TEXT", "Title of the picture, in place of its own.", set_title, false, false, NULL }
+  { .name = "title", .argument = "TEXT", .set = set_title, .help = "Title of the picture, in place of its own." }
 
 const Option SIZE_OPTIONS[] = {SIZE_AND_THEME, {0}};
 const Option PICTURE_OPTIONS[] = {SIZE_AND_THEME, TITLE, {0}};
 const Option CHART_OPTIONS[] = {
     SIZE_AND_THEME,
     TITLE,
-    {"x-label", 0, "TEXT", "Label of the x axis, in place of its own.", set_x_label, false, false, NULL},
-    {"y-label", 0, "TEXT", "Label of the y axis, in place of its own.", set_y_label, false, false, NULL},
+    {.name = "x-label", .argument = "TEXT", .set = set_x_label, .help = "Label of the x axis, in place of its own."},
+    {.name = "y-label", .argument = "TEXT", .set = set_y_label, .help = "Label of the y axis, in place of its own."},
     {0},
 };
 

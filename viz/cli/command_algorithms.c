@@ -111,13 +111,22 @@ static int run_algorithms(void *options, Io *io, Error *error) {
 }
 
 static const Option NUMBER_OPTIONS[] = {
-    {"sink", 0, "SCORE", "Tries it with a score that belongs to no key (gpt-oss).", set_sink, false, false, NULL},
-    {"softcap", 0, "C", "Tries it with scores C tanh(score / C) (Gemma 2 has 50).", set_softcap, false, false, NULL},
-    {"precision", 0, "TYPE", "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings.",
-     set_precision, false, false, "fp64 fp32 bf16 fp16 fp8 e5m2"},
-    {"json", 0, NULL,
-     "Prints the verdict as JSON: the output, row and size of the largest error, and the line it comes from.", set_json,
-     false, false, NULL},
+    {.name = "sink",
+     .argument = "SCORE",
+     .set = set_sink,
+     .help = "Tries it with a score that belongs to no key (gpt-oss)."},
+    {.name = "softcap",
+     .argument = "C",
+     .set = set_softcap,
+     .help = "Tries it with scores C tanh(score / C) (Gemma 2 has 50)."},
+    {.name = "precision",
+     .argument = "TYPE",
+     .set = set_precision,
+     .choices = "fp64 fp32 bf16 fp16 fp8 e5m2",
+     .help = "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings."},
+    {.name = "json",
+     .set = set_json,
+     .help = "Prints the verdict as JSON: the output, row and size of the largest error, and the line it comes from."},
     {0},
 };
 

@@ -213,17 +213,29 @@ static int run_check(void *options, Io *io, Error *error) {
 }
 
 static const Option CHECK_OPTIONS[] = {
-    {"only", 0, "ID",
-     "Only these claims or questions, in full: what is said, what is printed, the expression that computes it. A "
-     "comma-separated list; may be repeated.",
-     add_ids, true, false, "@claims"},
-    {"article", 0, "LETTER", "Only this article: A to E, or P, papers. May be repeated.", add_article, true, false,
-     "A B C D E P"},
-    {"search", 0, "WORD", "Only those with WORD in their text or id, whatever its case.", set_word, false, false, NULL},
-    {"file", 0, "FILE",
-     "Read claims from FILE instead of those that come with Tilewalk; the example below is a whole file. May be "
-     "repeated.",
-     add_file, true, false, NULL},
+    {.name = "only",
+     .argument = "ID",
+     .set = add_ids,
+     .repeats = true,
+     .choices = "@claims",
+     .help = "Only these claims or questions, in full: what is said, what is printed, the expression that computes "
+             "it. A comma-separated list; may be repeated."},
+    {.name = "article",
+     .argument = "LETTER",
+     .set = add_article,
+     .repeats = true,
+     .choices = "A B C D E P",
+     .help = "Only this article: A to E, or P, papers. May be repeated."},
+    {.name = "search",
+     .argument = "WORD",
+     .set = set_word,
+     .help = "Only those with WORD in their text or id, whatever its case."},
+    {.name = "file",
+     .argument = "FILE",
+     .set = add_file,
+     .repeats = true,
+     .help = "Read claims from FILE instead of those that come with Tilewalk; the example below is a whole file. May "
+             "be repeated."},
     {0},
 };
 

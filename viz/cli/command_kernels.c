@@ -243,8 +243,9 @@ static int run_kernels(void *options, Io *io, Error *error) {
 }
 
 static const Option KERNELS_OPTIONS[] = {
-    {"format", 0, NULL, "How to describe a kernel of your own, in three lines or with every key.", set_format, false,
-     false, NULL},
+    {.name = "format",
+     .set = set_format,
+     .help = "How to describe a kernel of your own, in three lines or with every key."},
     {0},
 };
 

@@ -366,38 +366,44 @@ static int run_lesson(void *options, Io *io, Error *error) {
 }
 
 static const Option LESSON_OPTIONS[] = {
-    {"list", 0, NULL, "List the lessons and how far you are. So does no lesson at all.", set_list, false, false, NULL},
-    {"seed", 0, "SEED", "Which numbers you are given: a learner's own. Default: the one you began with, or 1.",
-     set_seed, false, false, NULL},
-    {"restart", 0, NULL, "Begin again, instead of going on.", set_restart, false, false, NULL},
+    {.name = "list", .set = set_list, .help = "List the lessons and how far you are. So does no lesson at all."},
+    {.name = "seed",
+     .argument = "SEED",
+     .set = set_seed,
+     .help = "Which numbers you are given: a learner's own. Default: the one you began with, or 1."},
+    {.name = "restart", .set = set_restart, .help = "Begin again, instead of going on."},
     {0},
 };
 
 static const Option TEACHER_OPTIONS[] = {
-    {"teacher", 0, NULL, "Show the lesson's page for the teacher, and its answers for --seed.", set_teacher, false,
-     false, NULL},
-    {"answers", 0, "FILE",
-     "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and answer are needed), "
-     "or the same as JSON. All have the numbers of --seed, or 1. Exit status 1 when a row cannot be graded; it says "
-     "why.",
-     set_answers, false, false, NULL},
-    {"key", 0, "KEY",
-     "With --answers: each student has numbers of their own, from this key and the name. Keep it secret.", set_key,
-     false, false, NULL},
-    {"seeds", 0, "FILE", "List each student's seed under --key, to hand out. FILE has a name a line.", set_seeds, false,
-     false, NULL},
-    {"trust-seeds", 0, NULL, "With --answers: take the seeds that the rows name.", set_trust, false, false, NULL},
-    {"export-gift", 0, NULL, "Print the questions in the GIFT format, for Moodle.", set_gift, false, false, NULL},
+    {.name = "teacher",
+     .set = set_teacher,
+     .help = "Show the lesson's page for the teacher, and its answers for --seed."},
+    {.name = "answers",
+     .argument = "FILE",
+     .set = set_answers,
+     .help = "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and answer "
+             "are needed), or the same as JSON. All have the numbers of --seed, or 1. Exit status 1 when a row "
+             "cannot be graded; it says why."},
+    {.name = "key",
+     .argument = "KEY",
+     .set = set_key,
+     .help = "With --answers: each student has numbers of their own, from this key and the name. Keep it secret."},
+    {.name = "seeds",
+     .argument = "FILE",
+     .set = set_seeds,
+     .help = "List each student's seed under --key, to hand out. FILE has a name a line."},
+    {.name = "trust-seeds", .set = set_trust, .help = "With --answers: take the seeds that the rows name."},
+    {.name = "export-gift", .set = set_gift, .help = "Print the questions in the GIFT format, for Moodle."},
     {0},
 };
 
 static const Option AUTHOR_OPTIONS[] = {
-    {"new", 0, "NAME", "Write a small lesson to NAME.md, to begin with.", set_new, false, false, NULL},
-    {"lint", 0, NULL,
-     "Check lessons: every answer computed, every state, scene and link there, nothing given away. "
-     "Without a name, all of them. Exit status 1 "
-     "when something is found.",
-     set_lint, false, false, NULL},
+    {.name = "new", .argument = "NAME", .set = set_new, .help = "Write a small lesson to NAME.md, to begin with."},
+    {.name = "lint",
+     .set = set_lint,
+     .help = "Check lessons: every answer computed, every state, scene and link there, nothing given away. Without a "
+             "name, all of them. Exit status 1 when something is found."},
     {0},
 };
 

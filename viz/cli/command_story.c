@@ -287,15 +287,20 @@ static int run_story(void *options, Io *io, Error *error) {
 }
 
 static const Option STORY_OPTIONS[] = {
-    {"size-of-run", 'N', "TOKENS", "Tell it at this N, one of the story's sizes. Default: the story's usual one.",
-     set_N, false, false, NULL},
-    {"beat", 0, "K", "Which beat a picture shows, from 1.", set_beat, false, false, NULL},
-    {"part", 0, "PERCENT", "How far the beat is in the picture: 0 (default) to 100.", set_part, false, false, NULL},
-    {"ask", 0, NULL, "The picture has the card with the beat's question.", set_ask, false, false, NULL},
-    {"rate", 0, "FRAMES", "Frames a second of a film. Default 30.", set_rate, false, false, NULL},
-    {"lint", 0, NULL, "Check it: at each size every caption holds, and every moment comes.", set_lint, false, false,
-     NULL},
-    {"list", 0, NULL, "The stories that come with Tilewalk.", set_list, false, false, NULL},
+    {.name = "size-of-run",
+     .letter = 'N',
+     .argument = "TOKENS",
+     .set = set_N,
+     .help = "Tell it at this N, one of the story's sizes. Default: the story's usual one."},
+    {.name = "beat", .argument = "K", .set = set_beat, .help = "Which beat a picture shows, from 1."},
+    {.name = "part",
+     .argument = "PERCENT",
+     .set = set_part,
+     .help = "How far the beat is in the picture: 0 (default) to 100."},
+    {.name = "ask", .set = set_ask, .help = "The picture has the card with the beat's question."},
+    {.name = "rate", .argument = "FRAMES", .set = set_rate, .help = "Frames a second of a film. Default 30."},
+    {.name = "lint", .set = set_lint, .help = "Check it: at each size every caption holds, and every moment comes."},
+    {.name = "list", .set = set_list, .help = "The stories that come with Tilewalk."},
     {0},
 };
 

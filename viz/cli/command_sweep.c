@@ -318,18 +318,24 @@ static int run_sweep(void *options, Io *io, Error *error) {
 }
 
 static const Option SWEEP_OPTIONS[] = {
-    {"over", 0, "WHAT[=LIST]",
-     "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads, head-dim or gpu; with = also its values. "
-     "Default N.",
-     set_over, false, false, "N keys block block-q block-k sram l2 skew heads head-dim gpu"},
-    {"metric", 0, "WHAT",
-     "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both behind L2) or "
-     "time. Default boundary; over l2 and skew hbm, over gpu time.",
-     set_metric, false, false, "boundary l2 hbm time"},
-    {"values", 0, "LIST", "The values, separated by commas: in rising order, or names of GPUs.", set_values, false,
-     false, NULL},
-    {"from", 0, "VALUE", "First value; doubled until --to.", set_from, false, false, NULL},
-    {"to", 0, "VALUE", "Last value.", set_to, false, false, NULL},
+    {.name = "over",
+     .argument = "WHAT[=LIST]",
+     .set = set_over,
+     .choices = "N keys block block-q block-k sram l2 skew heads head-dim gpu",
+     .help = "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads, head-dim or gpu; with = also "
+             "its values. Default N."},
+    {.name = "metric",
+     .argument = "WHAT",
+     .set = set_metric,
+     .choices = "boundary l2 hbm time",
+     .help = "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both "
+             "behind L2) or time. Default boundary; over l2 and skew hbm, over gpu time."},
+    {.name = "values",
+     .argument = "LIST",
+     .set = set_values,
+     .help = "The values, separated by commas: in rising order, or names of GPUs."},
+    {.name = "from", .argument = "VALUE", .set = set_from, .help = "First value; doubled until --to."},
+    {.name = "to", .argument = "VALUE", .set = set_to, .help = "Last value."},
     {0},
 };
 

@@ -160,12 +160,14 @@ static int run_trace(void *options, Io *io, Error *error) {
 }
 
 static const Option TRACE_OPTIONS[] = {
-    {"format", 0, "FORMAT",
-     "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk replay "
-     "and other cache simulators. chrome: for Perfetto or chrome://tracing. Default csv.",
-     set_format, false, false, "csv din chrome"},
-    {"from", 0, "STEP", "First event to write. Default 0.", set_from, false, false, NULL},
-    {"limit", 0, "COUNT", "Write at most this many events. Default: all.", set_limit, false, false, NULL},
+    {.name = "format",
+     .argument = "FORMAT",
+     .set = set_format,
+     .choices = "csv din chrome",
+     .help = "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk "
+             "replay and other cache simulators. chrome: for Perfetto or chrome://tracing. Default csv."},
+    {.name = "from", .argument = "STEP", .set = set_from, .help = "First event to write. Default 0."},
+    {.name = "limit", .argument = "COUNT", .set = set_limit, .help = "Write at most this many events. Default: all."},
     {0},
 };
 

@@ -165,23 +165,30 @@ static int run_view(void *options, Io *io, Error *error) {
 #endif
 
 static const Option LESSON_OPTIONS[] = {
-    {"lesson", 0, "NAME",
-     "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is shown; --seed "
-     "is then the learner's, as in tilewalk lesson.",
-     set_lesson, false, false, "@lessons"},
-    {"story", 0, "[=NAME]", "A story first: why-fast, or another name or file (tilewalk story --list).", set_story,
-     false, false, NULL},
-    {"restart", 0, NULL, "Begin the lesson again, instead of going on.", set_restart, false, false, NULL},
+    {.name = "lesson",
+     .argument = "NAME",
+     .set = set_lesson,
+     .choices = "@lessons",
+     .help = "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is "
+             "shown; --seed is then the learner's, as in tilewalk lesson."},
+    {.name = "story",
+     .argument = "[=NAME]",
+     .set = set_story,
+     .help = "A story first: why-fast, or another name or file (tilewalk story --list)."},
+    {.name = "restart", .set = set_restart, .help = "Begin the lesson again, instead of going on."},
     {0},
 };
 
 static const Option WINDOW_OPTIONS[] = {
-    {"presentation", 0, NULL, "Larger text and nothing beside the scene, for a projector.", set_presentation, false,
-     false, NULL},
-    {"fullscreen", 0, NULL, "Fill the screen.", set_fullscreen, false, false, NULL},
-    {"reduced-motion", 0, NULL, "Tiles do not travel between steps.", set_reduced_motion, false, false, NULL},
-    {"frames", 0, "COUNT", "Measure: draw so many frames, one event each, print how long they took, and quit.",
-     set_frames, false, false, NULL},
+    {.name = "presentation",
+     .set = set_presentation,
+     .help = "Larger text and nothing beside the scene, for a projector."},
+    {.name = "fullscreen", .set = set_fullscreen, .help = "Fill the screen."},
+    {.name = "reduced-motion", .set = set_reduced_motion, .help = "Tiles do not travel between steps."},
+    {.name = "frames",
+     .argument = "COUNT",
+     .set = set_frames,
+     .help = "Measure: draw so many frames, one event each, print how long they took, and quit."},
     {0},
 };
 

@@ -238,27 +238,41 @@ static int run_warp(void *options, Io *io, Error *error) {
 }
 
 static const Option ACCESS_OPTIONS[] = {
-    {"stride", 0, "COUNT", "Elements from one lane to the next. Default 1; with --pad or --swizzle rows of 128 B.",
-     set_stride, false, false, NULL},
-    {"lane-bytes", 0, "COUNT", "Bytes that a lane moves, its element: 1, 2, 4, 8 or 16. Default 4.", set_lane_bytes,
-     false, false, "1 2 4 8 16"},
-    {"base", 0, "SIZE", "Address of lane 0. Default 0.", set_base, false, false, NULL},
-    {"addresses", 0, "LIST", "The lanes' addresses in bytes, separated by commas; an empty one is a lane switched off.",
-     set_addresses, false, false, NULL},
-    {"store", 0, NULL, "Stores instead of loads.", set_store, false, false, NULL},
+    {.name = "stride",
+     .argument = "COUNT",
+     .set = set_stride,
+     .help = "Elements from one lane to the next. Default 1; with --pad or --swizzle rows of 128 B."},
+    {.name = "lane-bytes",
+     .argument = "COUNT",
+     .set = set_lane_bytes,
+     .choices = "1 2 4 8 16",
+     .help = "Bytes that a lane moves, its element: 1, 2, 4, 8 or 16. Default 4."},
+    {.name = "base", .argument = "SIZE", .set = set_base, .help = "Address of lane 0. Default 0."},
+    {.name = "addresses",
+     .argument = "LIST",
+     .set = set_addresses,
+     .help = "The lanes' addresses in bytes, separated by commas; an empty one is a lane switched off."},
+    {.name = "store", .set = set_store, .help = "Stores instead of loads."},
     {0},
 };
 
 static const Option LAYOUT_OPTIONS[] = {
-    {"pad", 0, "COUNT", "Elements of padding after each row (shared memory only).", set_pad, false, false, NULL},
-    {"swizzle", 0, "MODE", "TMA's XOR swizzle of 16-byte chunks: none, 32B, 64B or 128B (shared memory only).",
-     set_swizzle, false, false, "none 32B 64B 128B"},
+    {.name = "pad",
+     .argument = "COUNT",
+     .set = set_pad,
+     .help = "Elements of padding after each row (shared memory only)."},
+    {.name = "swizzle",
+     .argument = "MODE",
+     .set = set_swizzle,
+     .choices = "none 32B 64B 128B",
+     .help = "TMA's XOR swizzle of 16-byte chunks: none, 32B, 64B or 128B (shared memory only)."},
     {0},
 };
 
 static const Option PICTURE_OPTIONS[] = {
-    {"picture", 0, NULL, "Also draw which words are moved, and which bank serves which lane.", set_picture, false,
-     false, NULL},
+    {.name = "picture",
+     .set = set_picture,
+     .help = "Also draw which words are moved, and which bank serves which lane."},
     {0},
 };
 

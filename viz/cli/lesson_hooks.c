@@ -58,12 +58,10 @@ static Status check_state(void *context, const char *state, const LessonShow *sh
   static const OptionSet SETS[] = {REQUEST_OPTION_SETS(StateOptions, request), {0}};
   (void)context;
   StateOptions o = {0};
-  OptionParser parser = {.sets = SETS, .target = &o};
+  OptionParser parser = {.sets = SETS, .target = &o, .from_file = true};
   Problem problem;
   Simulation run;
   Status status = options_parse_state(&parser, state, error);
-  if (!status && strchr(o.request.gpu, '/'))
-    status = error_set(error, STATUS_BAD_REQUEST, "gpu is a file; a lesson names a GPU that comes with Tilewalk");
   if (!status) status = request_algorithms(&o.request, REQUEST_ONE, error);
   if (!status) status = request_problem(&o.request, &problem, NULL, error);
   for (int k = 0; k < o.request.n_algorithms && !status; k++) {
@@ -79,7 +77,7 @@ static Status check_state(void *context, const char *state, const LessonShow *sh
 
 static Status check_link(void *context, const char *target, size_t length, Error *error) {
   const LessonLintContext *c = context;
-  char link[1024], path[2 * ASSETS_PATH_BYTES];
+  char link[1024], path[ASSETS_PATH_BYTES];
   if (length >= sizeof link)
     return error_set(error, STATUS_BAD_REQUEST, "a link is longer than %zu bytes", sizeof link - 1);
   snprintf(link, sizeof link, "%.*s", (int)length, target);
@@ -89,21 +87,19 @@ static Status check_link(void *context, const char *target, size_t length, Error
   if (strchr(link, ':') || link[0] == '/')
     return error_set(error, STATUS_BAD_REQUEST, "the link '%s' is neither a web address nor a file beside the lesson",
                      quote(link, strlen(link)).text);
-  const char *slash = strrchr(c->path, '/');
-  if (!*link)
-    snprintf(path, sizeof path, "%s", c->path);
-  else
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - c->path) + 1 : 0, c->path, link);
-  /* a lesson of one's own refers to the glossary that comes with Tilewalk */
-  if (strcmp(link, "glossary.md") == 0 && !file_exists(path))
-    (void)assets_find(path, sizeof path, "lessons/course/glossary.md", NULL);
+  const char *slash = strrchr(c->path, '/'), *own = slash ? slash + 1 : c->path;
   char *buffer = NULL;
   size_t bytes = 0;
   Error inner = {0};
-  const Status status = file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner);
+  Status status = file_read_beside(c->path, *link ? link : own, (size_t)8 << 20, &buffer, &bytes, &inner);
+  /* a lesson of one's own refers to the glossary that comes with Tilewalk */
+  if (status == STATUS_BAD_REQUEST && strcmp(link, "glossary.md") == 0 &&
+      assets_find(path, sizeof path, "lessons/course/glossary.md", NULL) == STATUS_OK)
+    status = file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
   if (status)
-    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' leads nowhere: there is no such file",
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the link '%s' leads nowhere: there is no such file in the lesson's folder",
                      quote(link, strlen(link)).text);
   const bool found = !anchor || lesson_find_anchor(buffer, anchor);
   free(buffer);

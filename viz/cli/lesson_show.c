@@ -26,7 +26,7 @@ typedef struct {
 
 static Status prepare(Scene *s, const char *state, Error *error) {
   static const OptionSet SETS[] = {REQUEST_OPTION_SETS(Scene, request), {0}};
-  OptionParser parser = {.sets = SETS, .target = s};
+  OptionParser parser = {.sets = SETS, .target = s, .from_file = true};
   Status status = options_parse_state(&parser, state, error);
   if (!status) status = request_algorithms(&s->request, REQUEST_ONE, error);
   if (!status) status = request_problem(&s->request, &s->problem, NULL, error);

@@ -134,10 +134,8 @@ Status lesson_load_named(const char *name, Lesson *lesson, Error *error) {
 
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
   (void)context;
-  if (strchr(name, '/'))
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
-                     quote(name, strlen(name)).text);
-  return description_gpu(name, gpu, error);
+  const Status status = description_shipped_gpu(name, error);
+  return status ? status : description_gpu(name, gpu, error);
 }
 
 const ExpressionLimits LESSON_LIMITS = {.load_gpu = load_gpu};

@@ -41,11 +41,8 @@ static Status parse(Request *request, const char *line, Error *error) {
                             {"", REQUEST_MACHINE_OPTIONS, 0},
                             {"", REQUEST_EXPERT_OPTIONS, 0},
                             {0}};
-  OptionParser parser = {.sets = sets, .target = request};
-  Status status = options_parse_state(&parser, line, error);
-  if (!status && (strchr(request->gpu, '/') || strchr(request->kernel, '/')))
-    status = error_set(error, STATUS_BAD_REQUEST, "gpu and kernel are files; a lesson names what comes with Tilewalk");
-  return status;
+  OptionParser parser = {.sets = sets, .target = request, .from_file = true};
+  return options_parse_state(&parser, line, error);
 }
 
 Status lesson_change(Request *request, const char *change, Error *error) {

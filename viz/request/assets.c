@@ -118,15 +118,19 @@ static Status read_open_file(int file, const char *path, size_t max_bytes, char 
   }
 }
 
-Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error) {
+static Status read_path(const char *path, int flags, size_t max_bytes, char **buffer, size_t *length, Error *error) {
   assert(max_bytes < SIZE_MAX / 4);
   *buffer = NULL;
   *length = 0;
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
+  struct stat info;
   if (file < 0)
     return error_set(error, STATUS_BAD_REQUEST, "cannot open %.200s: %s; name a file that can be read", path,
                      strerror(errno));
-  Status status = read_open_file(file, path, max_bytes, buffer, length, error);
+  Status status = STATUS_OK;
+  if (flags && (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)))
+    status = error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: it is no regular file", path);
+  if (!status) status = read_open_file(file, path, max_bytes, buffer, length, error);
   close(file);
   if (status != STATUS_OK) {
     free(*buffer);
@@ -134,4 +138,31 @@ Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *leng
     *length = 0;
   }
   return status;
+}
+
+Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error) {
+  return read_path(path, 0, max_bytes, buffer, length, error);
+}
+
+/* Whether a part of the path is "..". */
+static bool leads_up(const char *name) {
+  for (const char *p = name; *p; p += *p == '/') {
+    const size_t part = strcspn(p, "/");
+    if (part == 2 && p[0] == '.' && p[1] == '.') return true;
+    p += part;
+  }
+  return false;
+}
+
+Status file_read_beside(const char *beside, const char *name, size_t max_bytes, char **buffer, size_t *length,
+                        Error *error) {
+  char path[ASSETS_PATH_BYTES];
+  const char *slash = strrchr(beside, '/');
+  *buffer = NULL;
+  *length = 0;
+  if (name[0] == '/' || leads_up(name))
+    return error_set(error, STATUS_BAD_REQUEST, "'%.200s' leads out of the folder of the file that names it", name);
+  const int n = snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - beside) + 1 : 0, beside, name);
+  if (n < 0 || (size_t)n >= sizeof path) return error_set(error, STATUS_BAD_REQUEST, "a path is too long");
+  return read_path(path, O_NONBLOCK | O_NOFOLLOW, max_bytes, buffer, length, error);
 }

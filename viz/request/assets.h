@@ -33,4 +33,10 @@ bool file_exists(const char *path);
  * or is a folder, STATUS_TOO_LARGE, STATUS_NO_MEMORY. On error *buffer is NULL and *length 0. */
 Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *length, Error *error);
 
+/* Reads a file that another file names: `name` is relative to the folder of the file `beside`, and leads neither out of
+ * that folder nor through a symbolic link at its end; only regular files are read, and nothing is waited for.
+ * Errors as file_read. */
+Status file_read_beside(const char *beside, const char *name, size_t max_bytes, char **buffer, size_t *length,
+                        Error *error);
+
 #endif

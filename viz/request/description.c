@@ -149,6 +149,22 @@ static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PA
   return status;
 }
 
+static Status shipped(const Kind *kind, const char *name, Error *error) {
+  char path[ASSETS_PATH_BYTES];
+  if (is_name(name) && find_named(kind, name, path) == STATUS_OK) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no %s that comes with Tilewalk; files of one's own are named on the command line alone",
+                   quote(name, strlen(name)).text, kind->what);
+}
+
+Status description_shipped_gpu(const char *name, Error *error) {
+  return !*name || strcmp(name, "paper") == 0 ? STATUS_OK : shipped(&GPU_KIND, name, error);
+}
+
+Status description_shipped_kernel(const char *name, Error *error) { return shipped(&KERNEL_KIND, name, error); }
+
+Status description_shipped_model(const char *name, Error *error) { return shipped(&MODEL_KIND, name, error); }
+
 /* Reads the text of a description. The caller frees *buffer. */
 static Status read_text(const Kind *kind, const char *name, size_t most, char **buffer, size_t *length, Error *error) {
   char path[ASSETS_PATH_BYTES];

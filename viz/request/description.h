@@ -28,4 +28,10 @@ Status description_kernel(const char *name, Profile *profile, Error *error); /* 
  * config.json of Hugging Face (viz/request/model_config.h). */
 Status description_model(const char *name, KvModel *model, Error *error);
 
+/* For a name that is read from a file, a lesson or a story: refuses all but those of the descriptions that come with
+ * Tilewalk. A path is for the command line alone. */
+Status description_shipped_gpu(const char *name, Error *error);
+Status description_shipped_kernel(const char *name, Error *error);
+Status description_shipped_model(const char *name, Error *error);
+
 #endif

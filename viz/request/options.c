@@ -63,7 +63,8 @@ static Status store(OptionParser *parser, const Found *found, const char *value,
     return error_set(error, STATUS_BAD_REQUEST, "%s is given twice; give it once", name);
   parser->seen[found->index] = 1;
   Error inner = {0};
-  const Status status = o->set(found->target, value, &inner);
+  Status status = parser->from_file && o->shipped ? o->shipped(value, &inner) : STATUS_OK;
+  if (!status) status = o->set(found->target, value, &inner);
   if (status) return error_set(error, status, "%s: %s", name, inner.message);
   return STATUS_OK;
 }

@@ -25,6 +25,8 @@ typedef struct {
   bool state_only;     /* a key of the one-line state, not an option */
   const char *choices; /* values that completion offers, with spaces between; "@KIND": what `tilewalk _names KIND`
                           prints. NULL: none */
+  Status (*shipped)(const char *value, Error *error); /* the value may name a file of the user's own: refuses all names
+                          but those of what comes with Tilewalk. NULL: it opens no file */
 } Option;
 
 typedef struct {
@@ -40,6 +42,8 @@ typedef struct {
   void *target;          /* the command's options struct, already holding its defaults */
   Status (*set_positional)(void *target, const char *value, Error *error); /* NULL: none are taken */
   bool want_help, want_short_help;                                         /* out: --help, -h was there */
+  bool
+      from_file; /* the state is read from a file, a stranger's perhaps: it opens nothing but what comes with Tilewalk */
   unsigned char seen[OPTIONS_MAX];
 } OptionParser;
 

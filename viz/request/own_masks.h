@@ -2,6 +2,8 @@
 #ifndef TILEWALK_VIZ_REQUEST_OWN_MASKS_H
 #define TILEWALK_VIZ_REQUEST_OWN_MASKS_H
 
+#include <stdbool.h>
+
 #include "sim/base/error.h"
 #include "sim/problem/pattern.h"
 #include "sim/problem/shape.h"
@@ -11,5 +13,8 @@ enum { OWN_MASK_BYTES = 256 };
 /* The pattern for the matrix of a completed shape. It lives until so many others have been asked for that nobody shows
  * it any more. Errors: no such mask or file, a file of another size (with its line), too many blocks. */
 Status own_mask(const char *name, const Shape *shape, const Pattern **pattern, Error *error);
+
+/* Whether the mask is read from a file: documents:./lengths.txt, ./blocks.txt. */
+bool own_mask_is_file(const char *name);
 
 #endif

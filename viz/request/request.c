@@ -9,6 +9,7 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "viz/request/description.h"
+#include "viz/request/own_masks.h"
 #include "viz/request/own_programs.h"
 
 /* ---- Setters -------------------------------------------------------------------------------------- */
@@ -359,143 +360,234 @@ static Status set_algorithm(void *target, const char *value, Error *error) {
   }
 }
 
+static Status no_file(const char *value, const char *what, Error *error) {
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' names a file; %s of one's own are named on the command line alone",
+                   quote(value, strlen(value)).text, what);
+}
+
+static Status shipped_algorithms(const char *value, Error *error) {
+  for (const char *p = value;; p++) {
+    const size_t length = strcspn(p, ",");
+    if (own_program_is_path(p, length)) return no_file(value, "programs", error);
+    p += length;
+    if (!*p) return STATUS_OK;
+  }
+}
+
+static Status shipped_mask(const char *value, Error *error) {
+  return own_mask_is_file(value) ? no_file(value, "masks", error) : STATUS_OK;
+}
+
 /* ---- Tables --------------------------------------------------------------------------------------- */
 
 const Option REQUEST_SHAPE_OPTIONS[] = {
-    {"seq-len", 'N', "N",
-     "Sequence length: queries, and keys too unless --seq-len-k says otherwise. 4K is 4096. Default 4096.", set_N_q,
-     false, false, NULL},
-    {"seq-len-k", 0, "N", "Number of keys, when it differs from the number of queries (decode: -N 1 --seq-len-k 8K).",
-     set_N_k, false, false, NULL},
-    {"head-dim", 'd', "D", "Head dimension. Default 128.", set_d, false, false, NULL},
-    {"head-dim-v", 0, "D", "Head dimension of V and O, where it is another one (MLA: -d 192 --head-dim-v 128).",
-     set_d_v, false, false, NULL},
-    {"batch", 0, "COUNT", "Batch size. Default 1.", set_batch, false, false, NULL},
-    {"heads", 0, "COUNT", "Query heads. Default 1.", set_heads, false, false, NULL},
-    {"kv-heads", 0, "COUNT", "Key and value heads: fewer than --heads is GQA, 1 is MQA. Default: as many as --heads.",
-     set_kv_heads, false, false, NULL},
-    {"model", 0, "NAME|FILE",
-     "Heads, KV heads, head dimension, window, latent and data type of a model: a name from 'tilewalk kvcache --list', "
-     "a name on the Hugging Face Hub, a config.json or a description file. Options given beside it win.",
-     set_model, false, false, "@models"},
-    {"mla", 0, "FORM",
-     "A model with MLA: absorbed (one latent for all heads, V inside K), expanded (K and V of every head), or auto: "
-     "absorbed where there are more keys than queries. Default auto.",
-     set_mla, false, false, "auto absorbed expanded"},
-    {"v-in-k", 0, "[=0|1]",
-     "V is the first --head-dim-v elements of K, as in absorbed MLA: it is read and kept as a part of K. Default: "
-     "where "
-     "one KV head of d = 576 has values of 512, DeepSeek's latent, it is; else not.",
-     set_v_in_k, false, false, "0 1"},
-    {"kv-dtype", 0, "TYPE",
-     "Data type of K and V in memory, where it is another one: a cache of fp8 under queries of bf16. Default: --dtype.",
-     set_kv_dtype, false, false, "fp32 fp16 bf16 fp8"},
-    {"dtype", 0, "TYPE", "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8. Default fp16.", set_dtype, false,
-     false, "fp32 fp16 bf16 fp8"},
-    {"causal", 0, "[=CORNER]",
-     "A query sees the keys up to its own position. Where there are more keys than queries, the last query sees all: "
-     "aligned to bottom-right, the default. --causal=top-left: query i sees keys 0 to i.",
-     set_causal, false, false, "top-left bottom-right"},
-    {"mask", 0, "KIND|FILE",
-     "What may be seen, besides --causal and --window: documents:LENGTH,... (or one length for all, or a file of "
-     "lengths), sink:KEYS and prefix:KEYS (the first keys, too), strided:4 (every fourth block of 64), strided:4:128, "
-     "or "
-     "a file whose lines are of '#' and '.' signs.",
-     set_mask, false, false, "documents:1024 sink:64 prefix:64 strided:4"},
-    {"window", 0, "W|LEFT,RIGHT",
-     "Sliding window. LEFT,RIGHT: so many keys before a query's own position and after it, -1 for no limit, as "
-     "FlashAttention's window_size. W: keys less than W away, on both sides: 2 W - 1 of them, with --causal W.",
-     set_window, false, false, NULL},
+    {.name = "seq-len",
+     .letter = 'N',
+     .argument = "N",
+     .set = set_N_q,
+     .help = "Sequence length: queries, and keys too unless --seq-len-k says otherwise. 4K is 4096. Default 4096."},
+    {.name = "seq-len-k",
+     .argument = "N",
+     .set = set_N_k,
+     .help = "Number of keys, when it differs from the number of queries (decode: -N 1 --seq-len-k 8K)."},
+    {.name = "head-dim", .letter = 'd', .argument = "D", .set = set_d, .help = "Head dimension. Default 128."},
+    {.name = "head-dim-v",
+     .argument = "D",
+     .set = set_d_v,
+     .help = "Head dimension of V and O, where it is another one (MLA: -d 192 --head-dim-v 128)."},
+    {.name = "batch", .argument = "COUNT", .set = set_batch, .help = "Batch size. Default 1."},
+    {.name = "heads", .argument = "COUNT", .set = set_heads, .help = "Query heads. Default 1."},
+    {.name = "kv-heads",
+     .argument = "COUNT",
+     .set = set_kv_heads,
+     .help = "Key and value heads: fewer than --heads is GQA, 1 is MQA. Default: as many as --heads."},
+    {.name = "model",
+     .argument = "NAME|FILE",
+     .set = set_model,
+     .choices = "@models",
+     .shipped = description_shipped_model,
+     .help = "Heads, KV heads, head dimension, window, latent and data type of a model: a name from 'tilewalk "
+             "kvcache --list', a name on the Hugging Face Hub, a config.json or a description file. Options given "
+             "beside it win."},
+    {.name = "mla",
+     .argument = "FORM",
+     .set = set_mla,
+     .choices = "auto absorbed expanded",
+     .help = "A model with MLA: absorbed (one latent for all heads, V inside K), expanded (K and V of every head), "
+             "or auto: absorbed where there are more keys than queries. Default auto."},
+    {.name = "v-in-k",
+     .argument = "[=0|1]",
+     .set = set_v_in_k,
+     .choices = "0 1",
+     .help = "V is the first --head-dim-v elements of K, as in absorbed MLA: it is read and kept as a part of K. "
+             "Default: where one KV head of d = 576 has values of 512, DeepSeek's latent, it is; else not."},
+    {.name = "kv-dtype",
+     .argument = "TYPE",
+     .set = set_kv_dtype,
+     .choices = "fp32 fp16 bf16 fp8",
+     .help = "Data type of K and V in memory, where it is another one: a cache of fp8 under queries of bf16. "
+             "Default: --dtype."},
+    {.name = "dtype",
+     .argument = "TYPE",
+     .set = set_dtype,
+     .choices = "fp32 fp16 bf16 fp8",
+     .help = "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8. Default fp16."},
+    {.name = "causal",
+     .argument = "[=CORNER]",
+     .set = set_causal,
+     .choices = "top-left bottom-right",
+     .help = "A query sees the keys up to its own position. Where there are more keys than queries, the last query "
+             "sees all: aligned to bottom-right, the default. --causal=top-left: query i sees keys 0 to i."},
+    {.name = "mask",
+     .argument = "KIND|FILE",
+     .set = set_mask,
+     .choices = "documents:1024 sink:64 prefix:64 strided:4",
+     .shipped = shipped_mask,
+     .help = "What may be seen, besides --causal and --window: documents:LENGTH,... (or one length for all, or a "
+             "file of lengths), sink:KEYS and prefix:KEYS (the first keys, too), strided:4 (every fourth block of "
+             "64), strided:4:128, or a file whose lines are of '#' and '.' signs."},
+    {.name = "window",
+     .argument = "W|LEFT,RIGHT",
+     .set = set_window,
+     .help = "Sliding window. LEFT,RIGHT: so many keys before a query's own position and after it, -1 for no limit, "
+             "as FlashAttention's window_size. W: keys less than W away, on both sides: 2 W - 1 of them, with "
+             "--causal W."},
     {0},
 };
 
 const Option REQUEST_TILING_OPTIONS[] = {
-    {"algorithm", 0, "LIST",
-     "Algorithms, separated by commas: standard, fa1, fa2, fa2-split, all, or a program of your own: ./mine.walk.",
-     set_algorithm, false, false, "@algorithms"},
-    {"block", 0, "B",
-     "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm 1. "
-     "Default: the largest power of two up to 128 that fits.",
-     set_block, false, false, NULL},
-    {"block-q", 0, "B_r", "Rows of Q in a tile (also --br).", set_block_q, false, false, NULL},
-    {"br", 0, "B_r", NULL, set_block_q, false, false, NULL},
-    {"block-k", 0, "B_c", "Rows of K and V in a tile (also --bc).", set_block_k, false, false, NULL},
-    {"bc", 0, "B_c", NULL, set_block_k, false, false, NULL},
-    {"kernel", 0, "NAME|FILE",
-     "Tile and launch as a known kernel does (fa2-sm90, cudnn-sm90, mem-efficient-sm90, fa3-sm90, fa2_async, ...: "
-     "assets/kernels) or as a description file says; blocks given beside it win.",
-     set_kernel, false, false, "@kernels"},
-    {"pack-gqa", 0, "WHEN",
-     "Where query heads share K and V, make those of a KV head rows of one tile, so that each key is read once for "
-     "all: auto (as the kernel does; without one, where rows of a tile would lie idle, and where keys are split), on "
-     "or off. Default auto.",
-     set_pack, false, false, "auto on off"},
-    {"splits", 0, "COUNT", "fa2-split: into how many parts the keys are split. Default: enough to fill the machine.",
-     set_splits, false, false, NULL},
-    {"lse", 0, NULL, "fa2, fa2-split: also write the N log-sum-exp values that training needs.", set_lse, false, false,
-     NULL},
+    {.name = "algorithm",
+     .argument = "LIST",
+     .set = set_algorithm,
+     .choices = "@algorithms",
+     .shipped = shipped_algorithms,
+     .help = "Algorithms, separated by commas: standard, fa1, fa2, fa2-split, all, or a program of your own: "
+             "./mine.walk."},
+    {.name = "block",
+     .argument = "B",
+     .set = set_block,
+     .help = "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm "
+             "1. Default: the largest power of two up to 128 that fits."},
+    {.name = "block-q", .argument = "B_r", .set = set_block_q, .help = "Rows of Q in a tile (also --br)."},
+    {.name = "br", .argument = "B_r", .set = set_block_q},
+    {.name = "block-k", .argument = "B_c", .set = set_block_k, .help = "Rows of K and V in a tile (also --bc)."},
+    {.name = "bc", .argument = "B_c", .set = set_block_k},
+    {.name = "kernel",
+     .argument = "NAME|FILE",
+     .set = set_kernel,
+     .choices = "@kernels",
+     .shipped = description_shipped_kernel,
+     .help = "Tile and launch as a known kernel does (fa2-sm90, cudnn-sm90, mem-efficient-sm90, fa3-sm90, fa2_async, "
+             "...: assets/kernels) or as a description file says; blocks given beside it win."},
+    {.name = "pack-gqa",
+     .argument = "WHEN",
+     .set = set_pack,
+     .choices = "auto on off",
+     .help = "Where query heads share K and V, make those of a KV head rows of one tile, so that each key is read "
+             "once for all: auto (as the kernel does; without one, where rows of a tile would lie idle, and where "
+             "keys are split), on or off. Default auto."},
+    {.name = "splits",
+     .argument = "COUNT",
+     .set = set_splits,
+     .help = "fa2-split: into how many parts the keys are split. Default: enough to fill the machine."},
+    {.name = "lse", .set = set_lse, .help = "fa2, fa2-split: also write the N log-sum-exp values that training needs."},
     {0},
 };
 
 const Option REQUEST_MACHINE_OPTIONS[] = {
-    {"sram", 0, "SIZE", "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's.", set_sram, false,
-     false, NULL},
-    {"gpu", 0, "NAME|FILE",
-     "The machine: a name from 'tilewalk gpus', or a description file; sim takes several, with commas, and shows them "
-     "side by side. Default: paper.",
-     set_gpu, false, false, "@gpus"},
-    {"state", 0, "LINE", "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win.",
-     options_set_state, false, false, NULL},
-    {"seed", 0, "SEED", "Seed of random inputs.", set_seed, false, true, NULL},
-    {"scene", 0, "SCENE", "Which scene to show.", set_scene, false, true, NULL},
-    {"chart", 0, "CHART", "Which of the charts.", set_chart, false, true, NULL},
-    {"step", 0, "STEP", "At which step.", set_step, false, true, NULL},
-    {"row", 0, "ROW", "Which row.", set_row, false, true, NULL},
-    {"without-max", 0, NULL, "Softmax without the maximum.", set_without_max, false, true, NULL},
-    {"q-scale", 0, "COUNT", "What Q is multiplied by.", set_q_scale, false, true, NULL},
-    {"clock", 0, "CLOCK", "What the race runs on.", set_clock, false, true, NULL},
+    {.name = "sram",
+     .argument = "SIZE",
+     .set = set_sram,
+     .help = "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's."},
+    {.name = "gpu",
+     .argument = "NAME|FILE",
+     .set = set_gpu,
+     .choices = "@gpus",
+     .shipped = description_shipped_gpu,
+     .help = "The machine: a name from 'tilewalk gpus', or a description file; sim takes several, with commas, and "
+             "shows them side by side. Default: paper."},
+    {.name = "state",
+     .argument = "LINE",
+     .set = options_set_state,
+     .help = "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win."},
+    {.name = "seed", .argument = "SEED", .set = set_seed, .state_only = true, .help = "Seed of random inputs."},
+    {.name = "scene", .argument = "SCENE", .set = set_scene, .state_only = true, .help = "Which scene to show."},
+    {.name = "chart", .argument = "CHART", .set = set_chart, .state_only = true, .help = "Which of the charts."},
+    {.name = "step", .argument = "STEP", .set = set_step, .state_only = true, .help = "At which step."},
+    {.name = "row", .argument = "ROW", .set = set_row, .state_only = true, .help = "Which row."},
+    {.name = "without-max", .set = set_without_max, .state_only = true, .help = "Softmax without the maximum."},
+    {.name = "q-scale",
+     .argument = "COUNT",
+     .set = set_q_scale,
+     .state_only = true,
+     .help = "What Q is multiplied by."},
+    {.name = "clock", .argument = "CLOCK", .set = set_clock, .state_only = true, .help = "What the race runs on."},
     {0},
 };
 
 const Option REQUEST_EXPERT_OPTIONS[] = {
-    {"ctas-per-sm", 0, "COUNT",
-     "CTAs that an SM runs at once, for L2. Default: what the kernel, or its tiles, leave room for.", set_ctas_per_sm,
-     false, false, NULL},
-    {"order", 0, "ORDER",
-     "How CTAs are numbered, for L2; the first word runs fastest. Default: the kernel's, or query-head-batch.",
-     set_order, false, false, "query-batch-head query-head-batch head-query-batch head-batch-query"},
-    {"walk", 0, "WALK", "Over K and V, for L2: forward or reversed. Default: the kernel's, or forward.", set_walk,
-     false, false, "forward reversed"},
-    {"pace", 0, "PACE",
-     "How CTAs advance, for L2: time (each by its arithmetic and by what it waits for), step (all in step), or skew:N, "
-     "where the last of the first wave begins N tiles after the first. Default time.",
-     set_pace, false, false, "time step skew:8 skew:64"},
-    {"without", 0, "PART,...",
-     "Leave parts of the model of L2 out, to see what they explain: clock, partitions, coalescer, ... "
-     "(sim/l2/MODEL.md lists all).",
-     set_without, false, false, "clock partitions coalescer placement sets"},
+    {.name = "ctas-per-sm",
+     .argument = "COUNT",
+     .set = set_ctas_per_sm,
+     .help = "CTAs that an SM runs at once, for L2. Default: what the kernel, or its tiles, leave room for."},
+    {.name = "order",
+     .argument = "ORDER",
+     .set = set_order,
+     .choices = "query-batch-head query-head-batch head-query-batch head-batch-query",
+     .help = "How CTAs are numbered, for L2; the first word runs fastest. Default: the kernel's, or query-head-batch."},
+    {.name = "walk",
+     .argument = "WALK",
+     .set = set_walk,
+     .choices = "forward reversed",
+     .help = "Over K and V, for L2: forward or reversed. Default: the kernel's, or forward."},
+    {.name = "pace",
+     .argument = "PACE",
+     .set = set_pace,
+     .choices = "time step skew:8 skew:64",
+     .help = "How CTAs advance, for L2: time (each by its arithmetic and by what it waits for), step (all in step), "
+             "or skew:N, where the last of the first wave begins N tiles after the first. Default time."},
+    {.name = "without",
+     .argument = "PART,...",
+     .set = set_without,
+     .choices = "clock partitions coalescer placement sets",
+     .help = "Leave parts of the model of L2 out, to see what they explain: clock, partitions, coalescer, ... "
+             "(sim/l2/MODEL.md lists all)."},
     {0},
 };
 
 const Option REQUEST_SCENE_OPTIONS[] = {
-    {"scene", 0, "SCENE",
-     "main, tiles, hierarchy, softmax, causal, charts, timeline, code, warp or decode. Default main.", set_scene, false,
-     false, "main tiles hierarchy softmax causal charts timeline code warp decode"},
-    {"chart", 0, "CHART", "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all.",
-     set_chart, false, false, "all traffic misses roofline blocks"},
-    {"step", 0, "STEP", "The moment after so many events; 122.25 is a quarter of the way to the next. Default 0.",
-     set_step, false, false, NULL},
-    {"seed", 0, "SEED", "Seed of Q, K and V. Default 0.", set_seed, false, false, NULL},
-    {"row", 0, "ROW", "Which row of a row block the softmax shows, from 1. Default: the middle one.", set_row, false,
-     false, NULL},
-    {"without-max", 0, NULL, "Leave the maximum out of the softmax, and see what overflows.", set_without_max, false,
-     false, NULL},
-    {"q-scale", 0, "COUNT",
-     "Multiply Q, and so the scores. Default 1; without the maximum 6, so that something overflows.", set_q_scale,
-     false, false, NULL},
-    {"clock", 0, "CLOCK",
-     "What the race runs on: bytes, or the least time of each algorithm at the GPU's peak rates. Default bytes.",
-     set_clock, false, false, "bytes time"},
+    {.name = "scene",
+     .argument = "SCENE",
+     .set = set_scene,
+     .choices = "main tiles hierarchy softmax causal charts timeline code warp decode",
+     .help = "main, tiles, hierarchy, softmax, causal, charts, timeline, code, warp or decode. Default main."},
+    {.name = "chart",
+     .argument = "CHART",
+     .set = set_chart,
+     .choices = "all traffic misses roofline blocks",
+     .help = "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all."},
+    {.name = "step",
+     .argument = "STEP",
+     .set = set_step,
+     .help = "The moment after so many events; 122.25 is a quarter of the way to the next. Default 0."},
+    {.name = "seed", .argument = "SEED", .set = set_seed, .help = "Seed of Q, K and V. Default 0."},
+    {.name = "row",
+     .argument = "ROW",
+     .set = set_row,
+     .help = "Which row of a row block the softmax shows, from 1. Default: the middle one."},
+    {.name = "without-max",
+     .set = set_without_max,
+     .help = "Leave the maximum out of the softmax, and see what overflows."},
+    {.name = "q-scale",
+     .argument = "COUNT",
+     .set = set_q_scale,
+     .help = "Multiply Q, and so the scores. Default 1; without the maximum 6, so that something overflows."},
+    {.name = "clock",
+     .argument = "CLOCK",
+     .set = set_clock,
+     .choices = "bytes time",
+     .help = "What the race runs on: bytes, or the least time of each algorithm at the GPU's peak rates. Default "
+             "bytes."},
     {0},
 };
 
@@ -515,13 +607,13 @@ static Status set_output(void *target, const char *value, Error *error) {
 }
 
 const Option OUTPUT_FORMAT_OPTIONS[] = {
-    {"json", 0, NULL, "Print JSON.", set_json, false, false, NULL},
-    {"csv", 0, NULL, "Print CSV with a heading line.", set_csv, false, false, NULL},
+    {.name = "json", .set = set_json, .help = "Print JSON."},
+    {.name = "csv", .set = set_csv, .help = "Print CSV with a heading line."},
     {0},
 };
 
 const Option OUTPUT_FILE_OPTIONS[] = {
-    {"output", 'o', "FILE", "Write to FILE.", set_output, false, false, NULL},
+    {.name = "output", .letter = 'o', .argument = "FILE", .set = set_output, .help = "Write to FILE."},
     {0},
 };
 

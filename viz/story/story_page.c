@@ -18,11 +18,8 @@ static Status read_state(Request *r, const char *state, Error *error) {
                             {"", REQUEST_MACHINE_OPTIONS, 0},
                             {"", REQUEST_EXPERT_OPTIONS, 0},
                             {0}};
-  OptionParser parser = {.sets = sets, .target = r};
-  Status status = options_parse_state(&parser, state, error);
-  if (!status && (strchr(r->gpu, '/') || strchr(r->kernel, '/') || strchr(r->mask, '/') || strchr(r->mask, '.')))
-    status = error_set(error, STATUS_BAD_REQUEST, "the state names a file; a story names what comes with Tilewalk");
-  return status;
+  OptionParser parser = {.sets = sets, .target = r, .from_file = true};
+  return options_parse_state(&parser, state, error);
 }
 
 static Status open_beat(StoryScene *s, Error *error) {
