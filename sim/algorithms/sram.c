@@ -23,12 +23,23 @@ Wide sram_value_bytes(const Program *p, const ProgramName *n, const SramSizes *s
   return side_of(p, s, n->rows) * side_of(p, s, n->cols) * (is_column(n) ? STATS_BYTES : wide(s->element_bytes));
 }
 
+/* Of a place: of the largest value that has it. */
+static Wide place_bytes(const Program *p, int kernel, int owner, const SramSizes *sizes) {
+  Wide most = 0;
+  for (int k = 0; k < p->n_names; k++) {
+    if (sram_place(p, kernel, k) != owner) continue;
+    const Wide bytes = sram_value_bytes(p, &p->names[k], sizes);
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
 SramBudget sram_budget_of_kernel(const Program *p, int kernel, const SramSizes *sizes) {
   SramBudget b = {.kernel = kernel};
   for (int k = 0; k < p->n_names; k++) {
     const ProgramName *n = &p->names[k];
     if (sram_place(p, kernel, k) != k) continue;
-    const Wide bytes = sram_value_bytes(p, n, sizes);
+    const Wide bytes = place_bytes(p, kernel, k, sizes);
     b.of[n->tensor] += bytes;
     b.bytes += bytes;
     if (n->is_input)
@@ -66,24 +77,39 @@ int64_t sram_max_block(const Program *p, const SramSizes *of, Wide capacity_byte
 
 /* ---- Places ------------------------------------------------------------------------------------------------ */
 
-static bool has_product(const Program *p, int node) {
-  const ProgramNode *n = &p->nodes[node];
-  return n->kind == NODE_MATMUL || (n->a >= 0 && has_product(p, n->a)) || (n->b >= 0 && has_product(p, n->b));
+static NameSet bit(int name) { return (NameSet)1 << name; }
+
+/* Names that have the place of `owner` in a kernel. */
+static NameSet tenants(const Program *p, int kernel, int owner) {
+  NameSet names = 0;
+  for (int k = 0; k < p->n_names; k++)
+    if (sram_place(p, kernel, k) == owner) names |= bit(k);
+  return names;
 }
 
-/* A name of that shape in the value, which has a place and is read there for the last time; -1: none. */
-static int place_in(const Program *p, int op, int assign, int node) {
-  const ProgramNode *n = &p->nodes[node];
-  const ProgramName *set = &p->names[p->assigns[assign].name];
-  if (n->kind == NODE_NAME) {
-    const int place = sram_place(p, p->ops[op].kernel, n->name);
-    if (place < 0 || n->name == p->assigns[assign].name) return -1;
-    const ProgramName *read = &p->names[n->name];
-    return read->rows == set->rows && read->cols == set->cols && live_ends(p, op, assign, n->name) ? place : -1;
-  }
-  int place = n->a >= 0 ? place_in(p, op, assign, n->a) : -1;
-  if (place < 0 && n->b >= 0) place = place_in(p, op, assign, n->b);
-  return place;
+static uint8_t of_head(uint8_t side) { return side == SIDE_DV ? SIDE_D : side; }
+
+static bool are_alike(const ProgramName *a, const ProgramName *b) {
+  return of_head(a->rows) == of_head(b->rows) && of_head(a->cols) == of_head(b->cols);
+}
+
+/* Whether a name that is set may have that place: it is of its shape, and whatever else has it is done with. */
+static bool may_take(const Program *p, int kernel, const NameSet *met, int name, int owner) {
+  const NameSet others = tenants(p, kernel, owner);
+  if (!others || !are_alike(&p->names[name], &p->names[owner]) || (met[name] & others)) return false;
+  for (int k = 0; k < p->n_names; k++)
+    if ((others & bit(k)) && (met[k] & bit(name))) return false;
+  return true;
+}
+
+/* The place of a name that is set: one that the line reads if it can, else the first that is free, else its own. */
+static int place_for(const Program *p, int op, const NameSet *met, int name) {
+  const int kernel = p->ops[op].kernel;
+  const NameSet read = live_reads(p, op);
+  for (int first = 1; first >= 0; first--)
+    for (int owner = 0; owner < p->n_names; owner++)
+      if ((!first || (read & tenants(p, kernel, owner))) && may_take(p, kernel, met, name, owner)) return owner;
+  return name;
 }
 
 static void give_place(Program *p, int kernel, int name, int place) {
@@ -92,14 +118,14 @@ static void give_place(Program *p, int kernel, int name, int place) {
 }
 
 void sram_find_places(Program *p) {
+  NameSet met[PROGRAM_KERNELS_MAX][PROGRAM_NAMES_MAX];
   memset(p->places, 0, sizeof p->places);
+  live_meet(p, met);
   for (int op = 0; op < p->n_ops; op++) {
     const ProgramOp *o = &p->ops[op];
     for (int k = o->first_assign; k < o->first_assign + o->n_assigns; k++) {
-      const ProgramAssign *a = &p->assigns[k];
-      int place = a->kind == ASSIGN_SET && !has_product(p, a->value) ? place_in(p, op, k, a->value) : -1;
-      if (place < 0) place = a->name;
-      give_place(p, o->kernel, a->name, place);
+      const int name = p->assigns[k].name;
+      give_place(p, o->kernel, name, place_for(p, op, met[o->kernel], name));
     }
     for (int k = 0; k < o->n_moved; k++) give_place(p, o->kernel, o->moved[k], o->moved[k]);
   }

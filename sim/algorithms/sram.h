@@ -2,9 +2,10 @@
  *
  * Every name of a kernel has a place of its own, but
  *   - a column with a prime (m'), which is in registers while a line or two need it;
- *   - a value that takes the place of another: what a line sets takes the place of a value of its shape that the line
- *     reads for the last time, unless a product inside the line needs a place while that one is read.
- * So P takes the place of S, and m and l have two values a row.
+ *   - a value that takes the place of another: what a line sets takes the place of a value of its shape that nothing
+ *     reads any more (of d and d_v the larger counts). A product that the line makes needs a place while what the line
+ *     reads is there. What is loaded has a place of its own: it may come early.
+ * So P takes the place of S, and m and l have two values a row; of a backward pass the sums for dQ take that of dO.
  *
  * Counted as the papers do: whole tiles in the data type, columns in fp32.
  * Not counted: double buffers, padding against bank conflicts, fp32 accumulators in registers. Those are choices of a

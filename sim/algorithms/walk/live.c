@@ -1,5 +1,7 @@
 #include "sim/algorithms/walk/live.h"
 
+#include <string.h>
+
 static NameSet bit(int name) { return (NameSet)1 << name; }
 
 static NameSet names_in(const Program *p, int node) {
@@ -68,18 +70,36 @@ void live_find(const Program *p, uint8_t holds, NameSet before[PROGRAM_OPS_MAX])
   }
 }
 
-bool live_ends(const Program *p, int op, int assign, int name) {
+static bool has_product(const Program *p, int node) {
+  const ProgramNode *n = &p->nodes[node];
+  return n->kind == NODE_MATMUL || (n->a >= 0 && has_product(p, n->a)) || (n->b >= 0 && has_product(p, n->b));
+}
+
+/* Adds what one operation meets, of whose values `left` are read later. */
+static void meet(const Program *p, int op, NameSet left, NameSet met[PROGRAM_NAMES_MAX]) {
   const ProgramOp *o = &p->ops[op];
-  static const uint8_t HOLDS[] = {WHEN_LSE | WHEN_WHOLE, WHEN_LSE | WHEN_SPLIT};
-  NameSet set = 0;
-  const NameSet later = reads_of(p, assign + 1, o->first_assign + o->n_assigns, &set);
-  if (later & bit(name)) return false;
-  if (set & bit(name)) return true;
-  for (int k = 0; k < 2; k++) {
-    NameSet before[PROGRAM_OPS_MAX];
-    if (o->when & ~HOLDS[k]) continue;
-    live_find(p, HOLDS[k], before);
-    if (after(p, op, before) & bit(name)) return false;
+  if (o->kind != OP_EVENT && o->kind != OP_SET) return;
+  for (int k = 0; k < o->n_moved; k++) {
+    met[o->moved[k]] |= left;
+    if (o->event != EVENT_LOAD) left |= bit(o->moved[k]);
   }
-  return true;
+  if (o->value) left |= names_in(p, o->value - 1);
+  for (int k = o->first_assign + o->n_assigns - 1; k >= o->first_assign; k--) {
+    const ProgramAssign *a = &p->assigns[k];
+    const NameSet read = names_in(p, a->value);
+    met[a->name] |= left | (has_product(p, a->value) ? read : 0);
+    if (a->kind == ASSIGN_SET && !o->value) left &= ~bit(a->name);
+    left |= read | (a->kind == ASSIGN_SET ? 0 : bit(a->name));
+  }
+}
+
+void live_meet(const Program *p, NameSet (*met)[PROGRAM_NAMES_MAX]) {
+  static const uint8_t HOLDS[] = {WHEN_LSE | WHEN_WHOLE, WHEN_LSE | WHEN_SPLIT};
+  NameSet before[PROGRAM_OPS_MAX];
+  memset(met, 0, PROGRAM_KERNELS_MAX * sizeof *met);
+  for (int h = 0; h < 2; h++) {
+    live_find(p, HOLDS[h], before);
+    for (int op = 0; op < p->n_ops; op++)
+      if (!(p->ops[op].when & ~HOLDS[h])) meet(p, op, after(p, op, before), met[p->ops[op].kernel]);
+  }
 }

@@ -15,8 +15,8 @@ NameSet live_sets(const Program *program, int op);
  * conditions `holds` (WHEN_...) are those that hold. */
 void live_find(const Program *program, uint8_t holds, NameSet before[PROGRAM_OPS_MAX]);
 
-/* Whether after assignment `assign` of operation `op` nothing reads `name` before it is set again,
- * whatever conditions hold that let the operation happen. */
-bool live_ends(const Program *program, int op, int assign, int name);
+/* met[kernel][name]: names that hold a value which is still to be read when a line of the kernel loads or sets `name`,
+ * and those that a product on that line is made beside. Two names of which neither meets the other can share a place. */
+void live_meet(const Program *program, NameSet (*met)[PROGRAM_NAMES_MAX]);
 
 #endif
