@@ -8,7 +8,9 @@ enum {
   WARPGROUP = 128,
   WGMMA_ROWS = 64,
   MMA_ROWS = 16,
+  MMA_KEYS = 8,
   WARPS_MOST = 8,
+  REGISTERS_MOST = 255,    /* that a thread can name */
   OVERHEAD_REGISTERS = 30, /* addresses, statistics: assumed */
   COPY_REGISTERS = 24      /* of a warpgroup that copies: what setmaxnreg leaves it, hopper/flash_fwd_kernel_sm90.h */
 };
@@ -43,16 +45,21 @@ static void shape_wgmma(TileCost *c, const Shape *s, int64_t B_r, int64_t B_c, i
   if (each > 240) c->misfit = "S and O need more than 240 registers a thread";
 }
 
+static int64_t mma_registers(const Shape *s, int64_t B_r, int64_t B_c, int64_t warps) {
+  return B_r / warps * (B_c + s->d_v) / WARP + OVERHEAD_REGISTERS;
+}
+
 static void shape_mma(TileCost *c, const Shape *s, int64_t B_r, int64_t B_c, int64_t element_bytes) {
   int64_t warps = B_r / MMA_ROWS;
-  if (warps > 4 && warps % 2 == 0) warps /= 2; /* 32 rows each: K and V are read half as often */
+  const bool halves = warps > 4 && warps % 2 == 0; /* 32 rows each: K and V are read half as often */
+  if (halves && (warps > WARPS_MOST || mma_registers(s, B_r, B_c, warps / 2) <= REGISTERS_MOST)) warps /= 2;
   if (warps > WARPS_MOST) warps = WARPS_MOST;
   if (warps < 1) warps = 1;
   c->instruction = "mma.sync";
   c->threads = WARP * warps;
-  c->registers_per_thread = B_r / warps * (B_c + s->d_v) / WARP + OVERHEAD_REGISTERS;
+  c->registers_per_thread = mma_registers(s, B_r, B_c, warps);
   c->shared_bytes = element_bytes * (B_r * s->d + B_c * (s->d + s->d_v));
-  if (c->registers_per_thread > 255) c->misfit = "S and O need more than 255 registers a thread: they spill";
+  if (c->registers_per_thread > REGISTERS_MOST) c->misfit = "S and O need more than 255 registers a thread: they spill";
 }
 
 static void shape_fma(TileCost *c, const Shape *s, int64_t B_r, int64_t B_c, int64_t element_bytes) {
@@ -60,8 +67,10 @@ static void shape_fma(TileCost *c, const Shape *s, int64_t B_r, int64_t B_c, int
   c->threads = B_r < 2 * WARP ? 2 * WARP : B_r > 256 ? 256 : B_r;
   c->registers_per_thread = (B_r * (B_c + s->d_v) + c->threads - 1) / c->threads + OVERHEAD_REGISTERS;
   c->shared_bytes = element_bytes * (B_r * s->d + B_c * (s->d + s->d_v));
-  if (c->registers_per_thread > 255) c->misfit = "S and O need more than 255 registers a thread: they spill";
+  if (c->registers_per_thread > REGISTERS_MOST) c->misfit = "S and O need more than 255 registers a thread: they spill";
 }
+
+static int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 static int64_t in_ns(double seconds) { return seconds < 1 ? (int64_t)ceil(seconds * 1e9) : 1000000000; }
 
@@ -69,22 +78,23 @@ TileCost tile_cost(const Gpu *gpu, const Shape *shape, int64_t B_r, int64_t B_c)
   TileCost c = {0};
   const int64_t element_bytes = dtype_bytes(shape->dtype);
   const bool tensor = has_tensor(gpu, shape->dtype), wgmma = tensor && has_wgmma(gpu, B_r);
-  (wgmma ? shape_wgmma : tensor ? shape_mma : shape_fma)(&c, shape, B_r, B_c, element_bytes);
+  const int64_t rows = tensor ? rounded_up(B_r, MMA_ROWS) : B_r, keys = tensor ? rounded_up(B_c, MMA_KEYS) : B_c;
+  (wgmma ? shape_wgmma : tensor ? shape_mma : shape_fma)(&c, shape, rows, keys, element_bytes);
   const double clock = gpu->clock_hz > 0 ? gpu->clock_hz : 1e9, sms = gpu->n_sm > 0 ? (double)gpu->n_sm : 1;
-  const double area = (double)B_r * (double)B_c, flops = 2 * area * (double)(shape->d + shape->d_v);
+  const double area = (double)rows * (double)keys, flops = 2 * area * (double)(shape->d + shape->d_v);
   const double peak = timing_rate(gpu, TIME_MATH, shape->dtype) / sms;
   const double rate = wgmma    ? peak / WGMMA_PRODUCTS
                       : tensor ? fmin(MMA_FLOPS_PER_CLOCK * clock, MMA_OF_PEAK * peak)
                                : FMA_OF_PEAK * peak;
   const double products = rate > 0 ? flops / rate : 0, softmax = area / SCORES_PER_CLOCK / clock,
-               besides = (TILE_CLOCKS + (double)B_r * (double)shape->d_v / LANES) / clock;
-  const double readers = wgmma ? (double)(B_r / WGMMA_ROWS) : (double)(c.threads / WARP);
-  const double keys_bytes = (double)B_c * (double)(shape->d + shape->d_v) * (double)element_bytes;
+               besides = (TILE_CLOCKS + (double)rows * (double)shape->d_v / LANES) / clock;
+  const double readers = wgmma ? (double)(rows / WGMMA_ROWS) : (double)(c.threads / WARP);
+  const double keys_bytes = (double)keys * (double)(shape->d + shape->d_v) * (double)element_bytes;
   const double sram = gpu_sram_bytes_per_s(gpu) > 0 ? readers * keys_bytes * sms / gpu_sram_bytes_per_s(gpu) : 0,
                l2 = gpu->l2_bytes_per_s > 0 ? keys_bytes * sms / gpu->l2_bytes_per_s : 0;
   const double full = fmax(products + (wgmma ? WGMMA_SOFTMAX : MMA_SOFTMAX) * softmax + besides, fmax(sram, l2));
   const double quadrants = fmax(1, 4 / (double)(c.threads / WARP)); /* an SM has four, and a warp is in one of them */
-  const bool overlaps = wgmma && B_r >= 2 * WGMMA_ROWS;
+  const bool overlaps = wgmma && rows >= 2 * WGMMA_ROWS;
   c.law = (TimeLaw){.start_ns = 5000,
                     .tile_ns = in_ns(full),
                     .alone_ns = in_ns(overlaps ? full : fmax(full, (products + softmax + besides) * quadrants)),

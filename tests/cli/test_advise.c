@@ -96,6 +96,24 @@ static void decode_is_split(void **state) {
   json_decref(d);
 }
 
+/* A tile that is asked for is tried as it is, whatever the queries. By hand: 128 x 128 with d = 128 by mma.sync has
+ * eight warps of 16 rows: 16 x (128 + 128) / 32 = 128 registers a thread for S and O, and 30 besides; with 32 rows each
+ * they would spill. */
+static void a_tile_that_is_asked_for_is_tried(void **state) {
+  (void)state;
+  json_t *d = ask("advise --gpu a100-80gb -N 1 --seq-len-k 8192 --heads 12 -d 128 --block-q 128 --block-k 128 --json");
+  json_t *tile = json_array_get(json_object_get(d, "tiles"), 0);
+  assert_true(number(tile, "threads") == 256 && number(tile, "registers") == 158);
+  json_decref(d);
+  d = ask("advise --gpu a100-80gb -N 1K --block-q 100 --block-k 40 --algorithm fa2 --json");
+  tile = json_array_get(json_object_get(d, "tiles"), 0);
+  assert_int_equal(json_array_size(json_object_get(d, "tiles")), 1);
+  assert_true(number(json_object_get(tile, "run"), "block_q") == 100);
+  json_decref(d);
+  program_run(&run, "advise --gpu a100-80gb -N 1K -d 128 --block-q 256 --block-k 128");
+  assert_true(run.exit_status == 2 && strstr(run.err, "256 x 128") && strstr(run.err, "do not fit an SM"));
+}
+
 /* Each GPU as by itself. */
 static void gpus_side_by_side_are_each_alone(void **state) {
   (void)state;
@@ -128,9 +146,11 @@ static void wrong_requests(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_best_tile_comes_first), cmocka_unit_test(kernels_and_tiles_are_candidates),
-      cmocka_unit_test(decode_is_split), cmocka_unit_test(gpus_side_by_side_are_each_alone),
-      cmocka_unit_test(wrong_requests)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_tile_comes_first),
+                                     cmocka_unit_test(kernels_and_tiles_are_candidates),
+                                     cmocka_unit_test(decode_is_split),
+                                     cmocka_unit_test(a_tile_that_is_asked_for_is_tried),
+                                     cmocka_unit_test(gpus_side_by_side_are_each_alone),
+                                     cmocka_unit_test(wrong_requests)};
   return cmocka_run_group_tests_name("advise", tests, NULL, NULL);
 }

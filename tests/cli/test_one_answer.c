@@ -1,6 +1,7 @@
 /* One question asked in every way there is has one answer, to the last digit: sim alone, sim in a list of GPUs and of
- * algorithms, sweeps over whatever is in it, roofline, the scenes of the timeline and of the charts, advise.
- * TILEWALK_REQUESTS asks so many random questions; without it there are 12. */
+ * algorithms, as CSV, sweeps over whatever is in it, roofline, the scenes of the timeline and of the charts, the viewer
+ * as a page opens it (L2 worked out by a Worker), advise. TILEWALK_REQUESTS asks so many random questions; without it
+ * there are 12. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include <inttypes.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 
 #include "tests/support/program.h"
 #include "tests/support/rand.h"
+#include "viz/player/player.h"
 #include "viz/request/request.h"
 #include "viz/scene/chart_numbers.h"
 #include "viz/scene/timeline.h"
@@ -148,6 +150,78 @@ static void roofline_agrees(const Asked *a, json_t *time) {
   json_decref(d);
 }
 
+/* Where a run has a figure of this name: in itself, across the SRAM boundary, or in one of its other parts; NULL:
+ * nowhere, or in several. */
+static json_t *figure(json_t *of, const char *name) {
+  json_t *found = json_object_get(of, name), *part;
+  const char *key;
+  if (!found) found = json_object_get(json_object_get(of, "traffic"), name);
+  if (found) return found;
+  json_object_foreach(of, key, part) {
+    json_t *inner = json_is_object(part) ? json_object_get(part, name) : NULL;
+    if (inner && found) return NULL;
+    if (inner) found = inner;
+  }
+  return found;
+}
+
+static char *next_cell(char **line) {
+  char *cell = *line;
+  *line += strcspn(cell, ",\n");
+  if (**line) *(*line)++ = '\0';
+  return cell;
+}
+
+/* Every column of the row that is a number of the run, too: those that are named alike. */
+static void csv_agrees(const Asked *a, json_t *alone) {
+  char name[64], line[256];
+  int n_compared = 0;
+  who(a, name);
+  snprintf(line, sizeof line, "sim %s -N %" PRId64 " --heads %" PRId64 " -d %" PRId64 " %s --gpu %s --csv", name, a->N,
+           a->heads, a->d, a->mask, a->gpu);
+  program_run(&run, line);
+  if (run.exit_status != 0) fail_msg("%s: %s", line, run.err);
+  char *head = run.out, *row = strchr(run.out, '\n');
+  assert_non_null(row);
+  for (*row++ = '\0'; *head;) {
+    const char *column = next_cell(&head), *cell = next_cell(&row);
+    json_t *expected = figure(alone, column);
+    if (!json_is_number(expected)) continue;
+    if (json_number_value(expected) != strtod(cell, NULL))
+      fail_msg("%s: %s is %s, --json has %.17g", line, column, cell, json_number_value(expected));
+    n_compared++;
+  }
+  assert_true(n_compared >= 10);
+}
+
+/* As viz/web/web.c opens the viewer: its L2 comes later, from another copy that is opened with the first one's line. */
+static void page_agrees(const Asked *a, const Request *asked, json_t *alone) {
+  static Player page, worker;
+  static char line[REQUEST_STATE_BYTES];
+  Request request = *asked, again = {0};
+  Error error = {0};
+  request.l2_later = true;
+  if (player_open(&page, &request, false, &error)) fail_msg("the page: %s", error.message);
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},   {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0}, {"", REQUEST_EXPERT_OPTIONS, 0},
+                            {"", REQUEST_SCENE_OPTIONS, 0},   {0}};
+  OptionParser parser = {.sets = sets, .target = &again};
+  if (options_parse_state(&parser, player_state(&page, line), &error)) fail_msg("%s: %s", line, error.message);
+  if (player_open(&worker, &again, false, &error)) fail_msg("the Worker: %s", error.message);
+  player_give_l2(&page, &worker.stage.l2);
+  const SnapshotL2 *l2 = &page.stage.l2;
+  json_t *time = json_object_get(alone, "time"), *hbm = json_object_get(alone, "hbm");
+  if (l2->is_known != json_is_object(hbm)) fail_msg("the page %s L2", l2->is_known ? "knows of" : "has no");
+  if (l2->is_known) {
+    expect_number(a, "the page's reads", json_object_get(hbm, "read_bytes"), (double)l2->hbm_read_bytes);
+    expect_number(a, "the page's writes", json_object_get(hbm, "write_bytes"), (double)l2->hbm_write_bytes);
+  }
+  expect_number(a, "the page's least time", json_object_get(time, "least_s"), l2->least_s);
+  expect_number(a, "the page's time", json_object_get(time, "predicted_s"), l2->predicted_s);
+  player_free(&worker);
+  player_free(&page);
+}
+
 /* The charts and the timeline of the viewer, which show one head of the launch. */
 static void scenes_agree(const Asked *a, json_t *alone) {
   json_t *time = json_object_get(alone, "time"), *launch = json_object_get(alone, "launch");
@@ -163,8 +237,9 @@ static void scenes_agree(const Asked *a, json_t *alone) {
   snprintf(line, sizeof line, "%s=%s N=%" PRId64 " heads=%" PRId64 " d=%" PRId64 " gpu=%s%s",
            *a->kernel ? "kernel" : "algorithm", *a->kernel ? a->kernel : a->algorithm, a->N, a->heads, a->d, a->gpu,
            *a->mask ? " causal=1" : "");
-  if (options_parse_state(&parser, line, &error) || request_stage(&request, false, 0, &stage, &error))
-    fail_msg("%s: %s", line, error.message);
+  if (options_parse_state(&parser, line, &error)) fail_msg("%s: %s", line, error.message);
+  page_agrees(a, &request, alone);
+  if (request_stage(&request, false, 0, &stage, &error)) fail_msg("%s: %s", line, error.message);
   stage_snapshot(&stage, stage.n_steps, &now);
   chart_numbers_make(&numbers, &now);
   const double flops = json_number_value(json_object_get(alone, "flops"));
@@ -210,6 +285,7 @@ static void a_question_has_one_answer(void **state) {
     json_t *alone = first_run(d);
     lists_agree(&a, alone);
     sweeps_agree(&a, alone);
+    csv_agrees(&a, alone);
     roofline_agrees(&a, json_object_get(alone, "time"));
     scenes_agree(&a, alone);
     advise_agrees(&a);

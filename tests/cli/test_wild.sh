@@ -56,6 +56,9 @@ answers 0 'read from HBM and written 294,912 to [0-9,]* 295,808' crosscheck --nc
 printf '==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission.\n' >log.txt
 answers 2 'no permission for the GPU.s counters.*NVreg_RestrictProfilingToAdminUsers=0' crosscheck --ncu log.txt -N 1024
 
+# A tile of more rows than there are queries is tried all the same, as sim does.
+answers 0 '128 x 128, mma.sync, 7 splits' advise --gpu a100-80gb -N 1 --seq-len-k 8192 --heads 12 -d 128 --block-q 128 --block-k 128 --csv
+
 # A kernel of 79.3 ms whose boundary is exact; HBM was read for 149 MB more than it needs: 1.9 GB/s, as a screen is.
 printf 'name = fused16\ntile = 8 x 32\nthreads = 256\nregisters = 56\nshared = 9216 B\n' >fused16.kernel
 counters() { # BOUNDARY HBM TIME

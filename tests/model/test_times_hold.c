@@ -41,7 +41,7 @@ typedef struct {
 static Asked random_request(Rand *r) {
   Asked a = {.gpu = &gpus[rand_in(r, 0, N_GPUS - 1)]};
   Shape *s = &a.problem.shape;
-  *s = (Shape){.N_q = 128 * rand_in(r, 1, 64),
+  *s = (Shape){.N_q = rand_in(r, 0, 1) ? 128 * rand_in(r, 1, 64) : rand_in(r, 1, 8192), /* ragged, too */
                .d = rand_in(r, 0, 1) ? 128 : 64,
                .batch = rand_in(r, 1, 8),
                .heads = rand_in(r, 1, 32),
@@ -114,8 +114,9 @@ static void times_hold(void **state) {
       static const char *const WHAT[] = {"heads", "batch", "N"};
       if (what == 0) p->heads += rand_in(&rand, 1, 8);
       if (what == 1) p->batch += rand_in(&rand, 1, 4);
-      if (what == 2 && p->N_q > 1) p->N_q += 128 * rand_in(&rand, 1, 16);
-      if (what == 2 && a.problem.shape.N_q == 1) p->N_k += 256 * rand_in(&rand, 1, 16);
+      const int64_t more = rand_in(&rand, 0, 1) ? 128 * rand_in(&rand, 1, 16) : rand_in(&rand, 1, 2048);
+      if (what == 2 && !p->N_k) p->N_q += more;
+      if (what == 2 && p->N_k) p->N_k += more;
       if (!answer(&other, &b)) continue;
       expect_more(&a, &s, &b, &other, WHAT[what]);
       if (timing_comparable(&s.timing, &other.timing)) assert_int_equal(s.timing.kind, other.timing.kind);

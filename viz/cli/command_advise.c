@@ -51,6 +51,7 @@ typedef struct {
 typedef struct {
   Tried *tried;
   int n, n_misfits; /* tiles that no place holds, or that do not launch */
+  const char *why;  /* the last one is no kernel */
 } Advice;
 
 /* The CTAs of such a kernel. */
@@ -107,21 +108,23 @@ static bool is_larger(int64_t block, int64_t n) { return block > 16 && block >= 
 static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *schedule, const Gpu *gpu,
                         Error *error) {
   const Shape packed = problem->pack == PACK_OFF ? problem->shape : shape_packed(&problem->shape);
-  for (int i = 0; i < N_ROWS; i++) {
-    for (int j = 0; j < N_KEYS; j++) {
+  const Tiling asked = problem->tiling; /* a side that is given is the only one that is tried, of whatever size */
+  for (int i = 0; i < (asked.B_r ? 1 : N_ROWS); i++) {
+    for (int j = 0; j < (asked.B_c ? 1 : N_KEYS); j++) {
       Problem p = *problem;
-      if ((!p.tiling.B_r && is_larger(ROWS[i], packed.N_q)) || (!p.tiling.B_c && is_larger(KEYS[j], packed.N_k)))
-        continue;
-      if ((p.tiling.B_r && p.tiling.B_r != ROWS[i]) || (p.tiling.B_c && p.tiling.B_c != KEYS[j])) continue;
-      p.tiling.B_r = ROWS[i];
-      p.tiling.B_c = KEYS[j];
+      if ((!asked.B_r && is_larger(ROWS[i], packed.N_q)) || (!asked.B_c && is_larger(KEYS[j], packed.N_k))) continue;
+      if (!asked.B_r) p.tiling.B_r = ROWS[i];
+      if (!asked.B_c) p.tiling.B_c = KEYS[j];
+      Tried *tried = &advice->tried[advice->n];
       Error inner = {0};
-      if (try_tile(&advice->tried[advice->n], &p, schedule, gpu, &inner))
+      if (try_tile(tried, &p, schedule, gpu, &inner)) {
         advice->n++;
-      else if (inner.status && inner.status != STATUS_BAD_REQUEST)
+      } else if (inner.status && inner.status != STATUS_BAD_REQUEST) {
         return error_set(error, inner.status, "%s", inner.message);
-      else
+      } else {
+        advice->why = tried->cost.misfit ? tried->cost.misfit : "its Q, K, V, S and O do not fit an SM";
         advice->n_misfits++;
+      }
     }
   }
   return STATUS_OK;
@@ -140,7 +143,11 @@ static Status advise(Advice *advice, const Problem *problem, const Schedule *sch
     for (int k = 0; k < names->n && k < KERNELS_MAX; k++)
       advice->n += try_kernel(&advice->tried[advice->n], problem, names->names[k], gpu);
   free(names);
-  if (!status && advice->n == 0)
+  if (!status && advice->n == 0 && problem->tiling.B_r && problem->tiling.B_c)
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "a tile of %" PRId64 " x %" PRId64 " is no kernel on %s: %s; take a smaller one",
+                       problem->tiling.B_r, problem->tiling.B_c, gpu->name, advice->why);
+  else if (!status && advice->n == 0)
     status =
         error_set(error, STATUS_BAD_REQUEST,
                   "no tile of %" PRId64 " to %" PRId64 " rows and keys fits %s here; a smaller head or another GPU may",
