@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "sim/base/quote.h"
 #include "sim/base/utf8.h"
 
 static size_t sequence(const char *text) { return utf8_sequence((const unsigned char *)text, strlen(text)); }
@@ -75,11 +76,26 @@ static void cleaning_never_makes_longer(void **state) {
   assert_string_equal(text, "a?[0m?b\xC3\xA9??");
 }
 
+/* A message shows letters of any script; what a terminal obeys, and what is no UTF-8, is a '?'. */
+static void a_quote_keeps_letters_and_nothing_else(void **state) {
+  (void)state;
+  assert_string_equal(quote("M\xC3\xBCller", 7).text, "M\xC3\xBCller");
+  assert_string_equal(quote("\xE6\xB3\xA8\xE6\x84\x8F", 6).text, "\xE6\xB3\xA8\xE6\x84\x8F");
+  assert_string_equal(quote("a\x1B[31mb\n", 8).text, "a?[31mb?");
+  assert_string_equal(quote("\xE2\x80\xAE!", 4).text, "?!"); /* turns what follows round */
+  assert_string_equal(quote("\xC3(", 2).text, "?(");
+  assert_string_equal(quote("\xC3\xBC", 1).text, "?"); /* its second byte is not the text's */
+  char many[2 * QUOTE_CHARS + 1] = "x";
+  for (int k = 0; k < QUOTE_CHARS; k++) memcpy(many + 1 + 2 * k, "\xC3\xBC", 2 - (k + 1 == QUOTE_CHARS));
+  const Quote q = quote(many, sizeof many - 1); /* 48 bytes would cut a letter: 47 and three dots */
+  assert_int_equal(strlen(q.text), 47 + 3);
+  assert_true(utf8_is_text(q.text, strlen(q.text)));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sequences_are_those_of_the_table),
-      cmocka_unit_test(a_sequence_that_is_cut_is_broken),
-      cmocka_unit_test(controls_are_no_text),
+      cmocka_unit_test(sequences_are_those_of_the_table), cmocka_unit_test(a_quote_keeps_letters_and_nothing_else),
+      cmocka_unit_test(a_sequence_that_is_cut_is_broken), cmocka_unit_test(controls_are_no_text),
       cmocka_unit_test(cleaning_never_makes_longer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_gift.h"
 #include "sim/base/quote.h"
+#include "sim/base/utf8.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
 #include "viz/cli/lesson_print.h"
@@ -239,6 +240,7 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
     status = file_write_commit(&file, error);
   }
   free(buffer);
+  utf8_clean(target); /* on the screen alone: the file has the name that was asked for */
   if (!status)
     fprintf(io->out,
             "%s is a small lesson to change. Check it with 'tilewalk lesson --lint %s', walk it "
