@@ -13,16 +13,25 @@ static bool moves(const ProgramOp *op, int name) {
   return false;
 }
 
-/* Whether `other` comes and goes wherever `name` does. */
+/* How often a body moves a name as an operation does. */
+static int times_moved(const StreamBlocks *b, const ProgramOp *as, int name) {
+  const Schedule *s = b->schedule;
+  int n = 0;
+  for (int k = 0; k < s->n_ops; k++) {
+    const ProgramOp *op = &s->ops[k];
+    if (!stream_block_moves(b, op) || op->event != as->event || op->parent != as->parent || op->kernel != as->kernel)
+      continue;
+    for (int m = 0; m < op->n_moved; m++) n += op->moved[m] == name;
+  }
+  return n;
+}
+
+/* Whether `other` comes and goes wherever `name` does, and as often. */
 static bool goes_along(const StreamBlocks *b, int name, int other) {
   const Schedule *s = b->schedule;
   for (int k = 0; k < s->n_ops; k++) {
     if (!stream_block_moves(b, &s->ops[k]) || !moves(&s->ops[k], name)) continue;
-    bool found = false;
-    for (int n = 0; n < s->n_ops && !found; n++)
-      found = stream_block_moves(b, &s->ops[n]) && moves(&s->ops[n], other) && s->ops[n].event == s->ops[k].event &&
-              s->ops[n].parent == s->ops[k].parent && s->ops[n].kernel == s->ops[k].kernel;
-    if (!found) return false;
+    if (times_moved(b, &s->ops[k], other) != times_moved(b, &s->ops[k], name)) return false;
   }
   return true;
 }
@@ -98,7 +107,6 @@ bool stream_blocks_find(StreamBlocks *b, const Schedule *schedule, uint8_t when)
 
 bool stream_exists(const Schedule *schedule) {
   StreamBlocks whole, split;
-  if (schedule->over_heads || schedule->diagonal) return false; /* heads within CTAs, and one loop over both sides */
   return stream_blocks_find(&whole, schedule, WHEN_LSE | WHEN_WHOLE) &&
          stream_blocks_find(&split, schedule, WHEN_LSE | WHEN_SPLIT);
 }
