@@ -209,7 +209,7 @@ static Status refuse_large(double steps, Error *error) {
 /* Heads to walk: as many as come to `budget`, but at least two and the first waves; where kernels follow each other,
  * enough that L2 holds little of what goes between them. */
 static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, double l2_bytes) {
-  const int64_t n_heads = s->n_heads, pieces = l->n_pieces / n_heads;
+  const int64_t n_heads = s->n_heads, pieces = s->kernels[0].n_pieces / n_heads;
   if (s->combines) return n_heads;
   double heads = fmax(budget / fmax(s->steps_per_head, 1), 2);
   if (s->n_kernels == 1)
@@ -246,13 +246,16 @@ static double steps_of_head(const Run *r, const Plan *p) {
 /* Merges rounds, then tiles, until a head takes few enough steps, and chooses the heads. */
 static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *error) {
   const double max = steps_of_head(r, plan);
-  const int64_t n_heads = plan->shape.batch * plan->shape.heads, widest = plan->T_r > plan->T_c ? plan->T_r : plan->T_c;
-  int64_t merge = 1;
+  const int64_t widest = plan->T_r > plan->T_c ? plan->T_r : plan->T_c;
+  int64_t merge = 1, n_heads = 0;
   for (;; merge *= 2) {
     if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
       return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
+    n_heads = r->stream.all_heads;
     const double together = fmax(whole_heads(r, n_heads) / heads_worth(n_heads, plan->shape.N_k), 1);
-    if (r->stream.steps_per_head * r->stream.accesses_per_step * together <= max || r->stream.merge >= widest) break;
+    if (r->stream.steps_per_head * r->stream.accesses_per_step * together <= max || r->stream.merge >= widest ||
+        schedule->diagonal)
+      break;
   }
   const double budget = max / r->stream.accesses_per_step * heads_worth(n_heads, plan->shape.N_k);
   const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
@@ -497,10 +500,9 @@ static Status walk_slots(Run *r, ClockConfig *clock, int time, L2Run *walked, Er
   for (uint32_t i = 0; i < clock->n_ctas; i++) r->slots[i].active = &r->active[r->places[i].sm];
   const Status status = clock_run(clock, next_step, r, &counted, error);
   if (status) return status;
-  const double all_heads = (double)(r->stream.plan->shape.batch * r->stream.plan->shape.heads);
-  const bool all = r->stream.n_heads == (int64_t)all_heads && r->steps < r->stop_steps;
+  const bool all = r->stream.n_heads == r->stream.all_heads && r->steps < r->stop_steps;
   *walked = totals(&counted);
-  if (!all) go_on(r, walked, r->stream.steps_per_head * all_heads);
+  if (!all) go_on(r, walked, r->stream.steps_per_head * (double)r->stream.all_heads);
   return STATUS_OK;
 }
 

@@ -2,10 +2,17 @@
 
 #include <math.h>
 
+/* Matrices that an input has: of `head h` one a query head. */
+static double copies(const Schedule *s, const Shape *shape, int tensor) {
+  for (int k = 0; k < s->n_names; k++)
+    if (s->names[k].tensor == tensor && s->names[k].subscripts & IN_H) return (double)(shape->batch * shape->heads);
+  return (double)schedule_heads(s, shape);
+}
+
 /* Every byte of inputs that is asked for, once. */
 static double inputs_once(const Schedule *schedule, const Plan *plan, const Traffic *traffic) {
   const Shape *s = &plan->shape;
-  const double heads = (double)(s->batch * s->heads), kv_heads = (double)(s->batch * s->kv_heads);
+  const double heads = (double)schedule_heads(schedule, s), kv_heads = (double)(s->batch * s->kv_heads);
   double sum = 0;
   for (int t = 0; t < schedule->n_tensors; t++) {
     const ProgramTensor *of = &schedule->tensors[t];
@@ -15,7 +22,7 @@ static double inputs_once(const Schedule *schedule, const Plan *plan, const Traf
     if (of->rows == SIDE_COLS)
       sum += fmin(read * heads, kv_heads * (double)s->N_k * row);
     else
-      sum += fmin(read, (double)schedule_side_whole(schedule, plan, of->rows) * row) * heads;
+      sum += fmin(read * heads, copies(schedule, s, t) * (double)schedule_side_whole(schedule, plan, of->rows) * row);
   }
   return sum;
 }
@@ -47,8 +54,7 @@ static void exact_bytes(L2Run *t, const Schedule *schedule, const Stream *stream
   Traffic traffic = {0};
   bool overflow = false;
   schedule_traffic(schedule, plan, &traffic, &overflow);
-  const double heads = (double)(plan->shape.batch * plan->shape.heads), walked = t->read_bytes,
-               walked_writes = t->write_bytes;
+  const double heads = (double)stream->all_heads, walked = t->read_bytes, walked_writes = t->write_bytes;
   t->read_bytes = heads * stream_read_bytes(stream, schedule);
   t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
   if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;

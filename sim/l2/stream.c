@@ -26,6 +26,7 @@ static bool sees(const Stream *s, const StreamSlot *slot) {
 static Span tiles_of_loop(const Stream *s, const StreamSlot *slot, const StreamOp *loop) {
   const Plan *p = s->plan;
   if (loop->dim == DIM_S) return (Span){0, p->tiling.n_splits};
+  if (loop->dim == DIM_H) return (Span){0, s->n[DIM_H]};
   Span tiles = {0, loop->dim == DIM_I ? p->T_r : p->T_c};
   if (loop->in_split) {
     tiles.begin = min64(slot->at[DIM_S] * p->tiles_per_split, p->T_c);
@@ -42,6 +43,7 @@ static Span tiles_of_loop(const Stream *s, const StreamSlot *slot, const StreamO
 /* To the next iteration; false: there is none. */
 static inline bool go_on(StreamSlot *slot, const StreamOp *loop) {
   slot->at[loop->dim] += loop->step;
+  if (loop->diagonal) slot->at[DIM_J] = slot->at[DIM_I];
   return --slot->left[loop->dim] > 0;
 }
 
@@ -62,6 +64,7 @@ static bool enter(const Stream *s, StreamSlot *slot, const StreamOp *loop) {
   if (dim == s->merged) slot->tiles = tiles;
   slot->at[dim] = loop->step < 0 ? end - 1 : first;
   slot->left[dim] = end - first;
+  if (loop->diagonal) slot->at[DIM_J] = slot->at[DIM_I];
   return !loop->has_pattern || find_seen(s, slot, loop);
 }
 
@@ -74,8 +77,9 @@ static bool has_tile(const Stream *s, const StreamSlot *slot, const StreamOp *lo
 
 static void set_head(const Stream *s, StreamSlot *slot, int64_t batch, int64_t head) {
   const Shape *shape = &s->plan->shape;
-  slot->head = batch * shape->heads + head;
-  slot->kv_head = batch * shape->kv_heads + head / (shape->heads / shape->kv_heads);
+  const int64_t heads = s->over_heads ? shape->kv_heads : shape->heads;
+  slot->head = batch * heads + head;
+  slot->kv_head = batch * shape->kv_heads + head / (heads / shape->kv_heads);
 }
 
 static void begin_by_loops(const Stream *s, const StreamKernel *kernel, StreamSlot *slot, int64_t piece) {
@@ -85,7 +89,7 @@ static void begin_by_loops(const Stream *s, const StreamKernel *kernel, StreamSl
     slot->at[kernel->dims[k]] = piece % s->n[kernel->dims[k]];
     piece /= s->n[kernel->dims[k]];
   }
-  set_head(s, slot, piece / s->plan->shape.heads, piece % s->plan->shape.heads);
+  set_head(s, slot, 0, piece); /* counted through all batches */
 }
 
 void stream_begin(const Stream *s, int k, StreamSlot *slot, int64_t piece) {
@@ -99,6 +103,7 @@ void stream_begin(const Stream *s, int k, StreamSlot *slot, int64_t piece) {
   } else {
     begin_by_loops(s, kernel, slot, piece);
   }
+  if (kernel->diagonal) slot->at[DIM_J] = slot->at[DIM_I];
   slot->tiles = (Span){0, s->merged == DIM_I ? s->plan->T_r : s->plan->T_c};
   slot->query_op = kernel->query_op;
   slot->op = kernel->of && !sees(s, slot) ? kernel->end_op : kernel->first_op;
@@ -110,7 +115,8 @@ void stream_begin(const Stream *s, int k, StreamSlot *slot, int64_t piece) {
 static inline uint64_t granule(const StreamOp *op, const StreamSlot *slot) {
   return (uint64_t)(op->first + (op->of_kv_head ? slot->kv_head : slot->head) * op->per_head +
                     slot->at[DIM_I] * op->per[DIM_I] + slot->at[DIM_J] * op->per[DIM_J] +
-                    slot->at[DIM_S] * op->per[DIM_S] + (op->in_parts ? slot->part : 0));
+                    slot->at[DIM_S] * op->per[DIM_S] + slot->at[DIM_H] * op->per[DIM_H] +
+                    (op->in_parts ? slot->part : 0));
 }
 
 /* Tiles of S in the slot's granules, masked ones left out. */

@@ -14,7 +14,8 @@
  *   come and go with.
  * - `once` is for counting: every CTA asks L2 for its operands again, as kernels/ladder/standard_tiled.cu does.
  * - CTAs of row blocks that do both products are the kernel that a launch describes: they start in its order. So does a
- *   program without CTAs, a head each. Other kernels start in the order of their loops, head after head.
+ *   program without CTAs, a head each. Other kernels start in the order of their loops, head after head; so do those of
+ *   a program over the query heads of a KV head.
  * - A kernel that does nothing but P V gives each CTA a part of d_v of B_c columns.
  * - Tiles next to each other may be merged into one granule (`merge` of them), to walk long sequences in few steps.
  *   What merges is the side that the innermost loop runs over.
@@ -73,6 +74,7 @@ typedef struct {
   uint8_t jump; /* LOOP: behind it; NEXT: the first of its body */
   int8_t step;  /* of a loop: 1, or -1 from the last block to the first */
   bool of, in_split, innermost, gathers;
+  bool diagonal;                           /* of a loop: column block i comes with row block i */
   bool has_pattern;                        /* of a loop: leaves out what a pattern hides, one by one */
   bool is_spill;                           /* WRITE: the slot's own granule */
   uint8_t reads, writes;                   /* LOOP and NEXT: of an iteration */
@@ -92,6 +94,7 @@ typedef struct {
   uint8_t query_op;                /* one more than the load of Q that it repeats with every step; 0: none */
   uint8_t n_dims, dims[DIM_COUNT]; /* loops whose iterations are CTAs, outer first */
   bool of;                         /* the last of them leaves masked tiles out */
+  bool diagonal;                   /* one of them goes along the diagonal */
   int64_t parts;                   /* of d_v, a CTA each */
   int64_t n_pieces;                /* of the heads that are launched */
 } StreamKernel;
@@ -102,12 +105,14 @@ typedef struct {
   StreamKernel kernels[PROGRAM_KERNELS_MAX];
   int n_kernels;
   StreamOp ops[STREAM_OPS_MAX];
-  bool by_rows;           /* a kernel's CTAs are the launch's: row blocks that do both products */
-  bool spills;            /* registers, for each row block */
-  bool combines;          /* and other kernels go with it */
-  bool stores_again;      /* what it has stored before */
-  int64_t n_heads, merge; /* tiles merged into a granule */
-  Dim merged;             /* on which side */
+  bool by_rows;               /* a kernel's CTAs are the launch's: row blocks that do both products */
+  bool spills;                /* registers, for each row block */
+  bool combines;              /* and other kernels go with it */
+  bool stores_again;          /* what it has stored before */
+  bool over_heads;            /* CTAs are those of a KV head, and loop over its query heads */
+  int64_t all_heads, n_heads; /* heads that do the same (schedule_heads), and those of them that are launched */
+  int64_t merge;              /* tiles merged into a granule */
+  Dim merged;                 /* on which side */
   int64_t rounds;       /* or granules of a tile of K and V, one after another: where a kernel waits for parts of it */
   int64_t n[DIM_COUNT]; /* granules of a head down and across; splits */
   double tile_scores;   /* of one tile of S */
@@ -121,8 +126,8 @@ typedef struct {
 bool stream_exists(const Schedule *schedule);
 
 /* Sets up the stream of a schedule; plan and launch must outlive it. False: the schedule has none. merge: so many tiles
- * are one granule, or, of tiles loaded in rounds, so many rounds. n_heads: only so many of the heads are launched; 0:
- * all. */
+ * are one granule, or, of tiles loaded in rounds, so many rounds; along the diagonal none are merged. n_heads: only so
+ * many of the heads (Stream.all_heads) are launched; 0: all. */
 bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge,
                  int64_t n_heads);
 

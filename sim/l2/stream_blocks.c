@@ -117,7 +117,7 @@ bool stream_blocks_stored_again(const StreamBlocks *b) {
   uint64_t stored = 0;
   for (int k = 0; k < s->n_ops; k++) {
     const ProgramOp *op = &s->ops[k];
-    if (!stream_block_moves(b, op) || op->event != EVENT_STORE) continue;
+    if (!stream_block_moves(b, op) || op->event == EVENT_LOAD) continue;
     const uint64_t name = UINT64_C(1) << op->moved[0];
     if ((stored & name) || (op->loops & ~(s->names[op->moved[0]].subscripts | once))) return true;
     stored |= name;

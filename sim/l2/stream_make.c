@@ -15,7 +15,7 @@ static int64_t parts_of_d(const Plan *p) { return ceil_div(p->shape.d_v, p->tili
 /* ---- Kernels ------------------------------------------------------------------------------------------------ */
 
 static bool is_work(const ProgramOp *op) {
-  return op->kind == OP_EVENT && (op->products_d || op->products_dv || op->n_exps);
+  return op->kind == OP_EVENT && (op->products_d || op->products_dv || op->n_products || op->n_exps);
 }
 
 static bool runs(const StreamBlocks *b, int kernel) { return !(b->schedule->kernels[kernel].when & ~b->when); }
@@ -45,6 +45,7 @@ static int find_ctas(const Schedule *s, const ProgramKernel *kernel, StreamKerne
   for (int op; (op = only_loop(s, kernel, inner)) >= 0 && s->ops[op].every && !s->ops[op].in_split; inner = op) {
     to->dims[to->n_dims++] = s->ops[op].dim;
     to->of = s->ops[op].of;
+    to->diagonal |= s->ops[op].diagonal;
   }
   return inner;
 }
@@ -62,7 +63,7 @@ static bool is_launch(const Stream *s, const StreamBlocks *b, const ProgramKerne
     d |= b->schedule->ops[op].products_d > 0;
     d_v |= b->schedule->ops[op].products_dv > 0;
   }
-  if (!d || !d_v) return false;
+  if (!d || !d_v || s->over_heads) return false;
   if (s->launch->config.whole_head) return k->n_dims == 0;
   if (s->merged == DIM_I) return false;
   const bool splits = is_among(k, DIM_S);
@@ -93,7 +94,7 @@ static void set_move(const Stream *s, const StreamBlocks *b, const ProgramOp *op
   to->of_kv_head = is_of_kv_head(n);
   to->in_parts = op->width == SIDE_DV && kernel->parts > 1;
   Wide blocks = to->in_parts ? wide(kernel->parts) : 1;
-  static const Dim INNER_FIRST[] = {DIM_S, DIM_J, DIM_I};
+  static const Dim INNER_FIRST[] = {DIM_S, DIM_J, DIM_I, DIM_H};
   for (size_t k = 0; k < sizeof INNER_FIRST / sizeof *INNER_FIRST; k++) {
     const Dim dim = INNER_FIRST[k];
     if (!(n->subscripts >> dim & 1)) continue;
@@ -153,6 +154,17 @@ static double fixed_tiles(const Stream *s, const StreamKernel *k) {
   return counts && s->merge > 1 ? 0 : (double)s->merge / (double)k->parts;
 }
 
+/* FLOPs of products that are not rows x columns x d or d_v. */
+static double other_products(const Stream *s, const Schedule *schedule, const ProgramOp *op) {
+  double sum = 0;
+  for (int n = op->first_product; n < op->first_product + op->n_products; n++) {
+    const uint8_t *sides = schedule->products[n].sides;
+    sum += 2 * (double)schedule_side(schedule, s->plan, sides[0]) * (double)schedule_side(schedule, s->plan, sides[1]) *
+           (double)schedule_side(schedule, s->plan, sides[2]);
+  }
+  return sum;
+}
+
 /* What a CTA of the kernel does, from ops[at] on. Returns the place after it. */
 static int compile(Stream *s, const StreamBlocks *b, int kernel, int at) {
   const Schedule *schedule = b->schedule;
@@ -174,6 +186,7 @@ static int compile(Stream *s, const StreamBlocks *b, int kernel, int at) {
                        .dim = op->dim,
                        .of = op->of,
                        .in_split = op->in_split,
+                       .diagonal = op->diagonal,
                        .step = is_reversed(s, op) ? -1 : 1,
                        .has_pattern = op->of && s->plan->mask.pattern};
       place[n] = (int8_t)at++;
@@ -196,7 +209,7 @@ static int compile(Stream *s, const StreamBlocks *b, int kernel, int at) {
       const double parts = sum->n_tiles > 0 ? 1 : (double)k->parts;
       const Shape *shape = &s->plan->shape;
       const double deep = op->products_d * (double)shape->d + op->products_dv * (double)shape->d_v;
-      sum->flops += 2 * s->tile_scores * deep / parts;
+      sum->flops += (2 * s->tile_scores * deep + other_products(s, schedule, op)) / parts;
       sum->exps += op->n_exps * s->tile_scores / parts;
     }
   }
@@ -237,14 +250,9 @@ static void compile_kernels(Stream *s, const StreamBlocks *b) {
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------- */
 
-static double side_of(const Plan *p, Side side, uint8_t subscripts) {
-  switch (side) {
-  case SIDE_ROWS: return (double)(subscripts & IN_I ? p->shape.N_q : p->tiling.B_r);
-  case SIDE_COLS: return (double)(subscripts & IN_J ? p->shape.N_k : p->tiling.B_c);
-  case SIDE_D: return (double)p->shape.d;
-  case SIDE_DV: return (double)p->shape.d_v;
-  default: return 1;
-  }
+static double side_of(const Schedule *s, const Plan *p, Side side, uint8_t subscripts) {
+  const bool whole = (side == SIDE_ROWS && subscripts & IN_I) || (side == SIDE_COLS && subscripts & IN_J);
+  return (double)(whole ? schedule_side_whole(s, p, side) : schedule_side(s, p, side));
 }
 
 /* All blocks of a name, of one head. */
@@ -252,9 +260,10 @@ static double name_bytes(const Schedule *s, const Plan *p, const ProgramName *n)
   const double element =
       n->cols == SIDE_ONE || n->is_fp32 ? STATS_BYTES : plan_element(p, s->tensors[n->tensor].operand);
   double blocks = n->subscripts & IN_S ? (double)p->tiling.n_splits : 1; /* the other sides have them in */
+  if (n->subscripts & IN_H) blocks *= (double)schedule_group(p);
   if (n->subscripts & IN_I && n->rows != SIDE_ROWS && n->cols != SIDE_ROWS) blocks *= (double)p->T_r;
   if (n->subscripts & IN_J && n->rows != SIDE_COLS && n->cols != SIDE_COLS) blocks *= (double)p->T_c;
-  return side_of(p, (Side)n->rows, n->subscripts) * side_of(p, (Side)n->cols, n->subscripts) * blocks * element;
+  return side_of(s, p, (Side)n->rows, n->subscripts) * side_of(s, p, (Side)n->cols, n->subscripts) * blocks * element;
 }
 
 /* Whether pieces of one head, counted through all batches, come before those of the next. */
@@ -296,9 +305,9 @@ static void part_kinds(Stream *s) {
 /* Granules are of equal size: a ragged last tile is spread over all. Of heads that are not walked there are none. */
 static void set_kinds(Stream *s, const StreamBlocks *b) {
   const Shape *shape = &s->plan->shape;
-  int64_t all = shape->batch * shape->heads, all_kv = shape->batch * shape->kv_heads;
+  int64_t all = s->all_heads, all_kv = shape->batch * shape->kv_heads;
   if (s->n_heads < all && heads_in_turn(s)) {
-    all_kv = ceil_div(s->n_heads, shape->heads / shape->kv_heads);
+    all_kv = ceil_div(s->n_heads, all / all_kv);
     all = s->n_heads;
   }
   double bytes[PROGRAM_NAMES_MAX] = {0};
@@ -331,7 +340,8 @@ static void set_kinds(Stream *s, const StreamBlocks *b) {
 
 /* The iterations of the innermost loop of several, in a head. */
 static double iterations(const Stream *s, uint8_t dims, bool of, bool in_split) {
-  const int64_t splits = (dims & IN_S) && !in_split ? s->plan->tiling.n_splits : 1;
+  int64_t splits = (dims & IN_S) && !in_split ? s->plan->tiling.n_splits : 1;
+  if (dims & IN_H) splits *= s->n[DIM_H];
   if (!of) return (double)splits * (dims & IN_I ? (double)s->n[DIM_I] : 1) * (dims & IN_J ? (double)s->n[DIM_J] : 1);
   const Tiling *t = &s->plan->tiling;
   const int64_t B_r = t->B_r * (s->merged == DIM_I ? s->merge : 1), B_c = t->B_c * (s->merged == DIM_J ? s->merge : 1);
@@ -421,6 +431,7 @@ static void set_granules(Stream *s) {
   s->n[DIM_I] = ceil_div(p->T_r, s->merged == DIM_I ? s->merge : 1);
   s->n[DIM_J] = ceil_div(p->T_c, s->merged == DIM_J ? s->merge : 1) * s->rounds;
   s->n[DIM_S] = p->tiling.n_splits;
+  s->n[DIM_H] = schedule_group(p);
 }
 
 /* Granules of one kind follow those of another. */
@@ -435,13 +446,15 @@ bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, con
                  int64_t n_heads) {
   StreamBlocks b;
   if (!stream_blocks_find(&b, schedule, schedule_when(plan))) return false;
-  Stream s = {.plan = plan, .launch = launch, .merge = merge, .rounds = 1};
-  s.n_heads = n_heads ? n_heads : plan->shape.batch * plan->shape.heads;
+  Stream s = {.plan = plan, .launch = launch, .merge = schedule->diagonal ? 1 : merge, .rounds = 1};
+  s.over_heads = schedule->over_heads;
+  s.all_heads = (int64_t)schedule_heads(schedule, &plan->shape);
+  s.n_heads = n_heads ? n_heads : s.all_heads;
   s.merged = find_merged(&b);
   s.tile_scores = (double)plan->tiling.B_r * (double)plan->tiling.B_c;
   set_granules(&s);
   compile_kernels(&s, &b);
-  const int64_t rounds = find_rounds(&s, &b);
+  const int64_t rounds = schedule->diagonal ? 1 : find_rounds(&s, &b);
   if (rounds > 1) {
     s.rounds = rounds > merge ? rounds / merge : 1;
     s.merge = rounds > merge ? 1 : merge / rounds;

@@ -47,11 +47,13 @@ static bool loads_statistics(const Program *p) {
 }
 
 static void walk_stream(const Program *p, int64_t n_splits, int64_t merge) {
-  const Shape shape = {.N_q = 6, .N_k = 9, .d = 4, .d_v = 5, .causal = n_splits > 1};
-  const Tiling tiling = {.B_r = 2, .B_c = 3, .n_splits = p->splits ? n_splits : 1};
+  const int64_t group = p->over_heads ? 2 : 1, B_c = p->diagonal ? 2 : 3, N_k = p->diagonal ? 6 : 9;
+  const Shape shape = {
+      .N_q = 6, .N_k = N_k, .d = 4, .d_v = 5, .causal = n_splits > 1 || p->diagonal, .heads = group, .kv_heads = 1};
+  const Tiling tiling = {.B_r = 2, .B_c = B_c, .n_splits = p->splits ? n_splits : 1};
   const Gpu gpu = {.name = "g", .n_sm = 2, .warp_size = 32};
   const LaunchConfig config = {.block_q = 2,
-                               .block_k = 3,
+                               .block_k = B_c,
                                .n_splits = tiling.n_splits,
                                .whole_head = p->whole_head,
                                .spill_block_bytes = n_splits > 1 ? 8 : 0};
@@ -60,7 +62,7 @@ static void walk_stream(const Program *p, int64_t n_splits, int64_t merge) {
   Stream s;
   double bytes = 0;
   if (plan_make(&plan, &shape, &tiling, NULL) || launch_make(&launch, &plan.shape, &config, &gpu, NULL)) abort();
-  if (!stream_exists(p)) return;
+  if (!stream_exists(p) || schedule_takes(p, &plan, NULL)) return;
   if (!stream_make(&s, p, &plan, &launch, merge, 0)) abort();
   for (int k = 0; k < s.n_kernels; k++)
     for (int64_t piece = 0; piece < s.kernels[k].n_pieces; piece++) {

@@ -46,6 +46,67 @@ static const char OWN_FUSED[] = "algorithm standard-fused-softmax\n"
                                 "      P = e^(S_ij - m_i) / l_i; O_i += P V_j\n"
                                 "    store O_i\n";
 
+/* All query heads of a KV head in one CTA for each row block: K and V come for each of them. */
+static const char OWN_GROUPED[] = "algorithm grouped\n"
+                                  "input Q_hi: B_r x d\n"
+                                  "input K_j: B_c x d\n"
+                                  "input V_j: B_c x d_v\n"
+                                  "output O_hi = attention(Q, K, V)\n"
+                                  "kernel forward\n"
+                                  "  for every row block i\n"
+                                  "    for each head h\n"
+                                  "      load Q_hi\n"
+                                  "      O_hi, l = 0; m = -inf\n"
+                                  "      for each column block j of i\n"
+                                  "        load K_j\n"
+                                  "        S = Q_hi K_j^T / sqrt(d)\n"
+                                  "        mask S\n"
+                                  "        m' = max(m, row max of S)\n"
+                                  "        l, O_hi *= e^(m - m')\n"
+                                  "        load V_j\n"
+                                  "        P = e^(S - m'); l += row sum of P; O_hi += P V_j; m = m'\n"
+                                  "      O_hi = O_hi / l\n"
+                                  "      store O_hi\n";
+
+/* K and V once for all query heads of a KV head, which share the sums of V: a CTA for each column block. */
+static const char OWN_COLUMNS[] = "algorithm columns\n"
+                                  "input Q_hi: B_r x d\n"
+                                  "input K_j: B_c x d\n"
+                                  "output G_j: B_c x d\n"
+                                  "kernel columns\n"
+                                  "  for every column block j\n"
+                                  "    load K_j\n"
+                                  "    G_j = 0\n"
+                                  "    for each head h\n"
+                                  "      for each row block i of j\n"
+                                  "        load Q_hi\n"
+                                  "        S = Q_hi K_j^T / sqrt(d)\n"
+                                  "        mask S = 0\n"
+                                  "        G_j += S^T Q_hi\n"
+                                  "    store G_j\n";
+
+/* Sums in HBM that CTAs of column blocks add to. */
+static const char OWN_SUMS[] = "algorithm sums\n"
+                               "input Q_i: B_r x d\n"
+                               "input K_j: B_c x d\n"
+                               "output O_i: B_r x d\n"
+                               "tensor A_i fp32\n"
+                               "kernel zero\n"
+                               "  for every row block i\n"
+                               "    store A_i = 0\n"
+                               "kernel columns\n"
+                               "  for every column block j\n"
+                               "    load K_j\n"
+                               "    for each row block i of j\n"
+                               "      load Q_i\n"
+                               "      S = Q_i K_j^T\n"
+                               "      mask S = 0\n"
+                               "      add A_i = S K_j\n"
+                               "kernel convert\n"
+                               "  for every row block i\n"
+                               "    load A_i\n"
+                               "    store O_i = A_i\n";
+
 /* Without the rescale of what was added up under an older maximum: it runs, and O is wrong. */
 static const char OWN_FORGETFUL[] = OWN_HEAD("forgetful") "    for each column block j of i\n" OWN_TILE OWN_ADD OWN_END;
 
