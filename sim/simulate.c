@@ -149,7 +149,8 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
 
   bool overflow = false;
   s.loads = schedule_loads(schedule, &s.plan);
-  if (p.shape.v_in_k) s.loads.of[TENSOR_V] = 0;
+  for (int k = 0; k < schedule->n_tensors; k++)
+    if (p.shape.v_in_k && schedule->tensors[k].operand == OPERAND_V) s.loads.of[k] = 0;
   schedule_traffic(schedule, &s.plan, &s.traffic, &overflow);
   traffic_scale(&s.traffic, schedule_heads(schedule, &s.plan.shape), &overflow);
   s.read_bytes = traffic_read_bytes(&s.traffic, &overflow);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/algorithms/schedule.h"
+#include "sim/algorithms/shipped.h"
 
 enum { SECTOR_BYTES = 32, FLOPS_PER_MMA = 2 * 16 * 8 * 16 };
 
@@ -55,25 +55,21 @@ static uint64_t tensor_instructions(const KernelModel *model, const Plan *plan) 
 
 /* Of the bytes of S and P, so many may be counted twice: a piece of a row begins and ends within sectors, and none is
  * shorter than one. */
-static uint64_t torn_bytes(const KernelModel *model, const Plan *plan, const uint64_t bytes[TENSOR_COUNT]) {
-  const bool torn = !strcmp(model->schedule, "standard") && plan->shape.N_k * plan->element_bytes % SECTOR_BYTES != 0;
-  return torn ? bytes[TENSOR_S] + bytes[TENSOR_P] : 0;
+static uint64_t torn_bytes(const KernelModel *model, const Plan *plan, const uint64_t bytes[KERNEL_TENSORS]) {
+  const bool torn =
+      schedule_find(model->schedule) == shipped_unfused() && plan->shape.N_k * plan->element_bytes % SECTOR_BYTES != 0;
+  return torn ? bytes[KERNEL_S] + bytes[KERNEL_P] : 0;
 }
 
 /* Someone else's standard attention: its products read Q, K and V again for each of their tiles, whose size is not
  * known; 64 x 64 is taken for small. */
 static uint64_t products_again(const KernelModel *model, const Shape *shape, const Tiling *tiling) {
-  static const KernelModel tiled = {.name = "standard_tiled", .schedule = "standard"};
   KernelTraffic least, most;
-  if (strcmp(model->name, "standard") || kernel_model_traffic(model, shape, tiling, &least, NULL) ||
-      kernel_model_traffic(&tiled, shape, tiling, &most, NULL))
+  if (strcmp(model->name, shipped_unfused()->name) || kernel_model_traffic(model, shape, tiling, &least, NULL) ||
+      kernel_model_traffic(kernel_model_find("standard_tiled"), shape, tiling, &most, NULL))
     return 0;
   const uint64_t a = kernel_traffic_read(&least), b = kernel_traffic_read(&most);
   return b > a ? b - a : 0;
-}
-
-static bool uses_mma(const KernelModel *model) {
-  return !strcmp(model->name, "fa2_tensor") || !strcmp(model->name, "fa2_async");
 }
 
 /* What crosses the boundary besides what the kernel asks for, as an H100 counted it (assets/counters/h100: hopper,
@@ -87,9 +83,9 @@ static Beside beside_of(const KernelModel *model, const Plan *plan, const Kernel
   const Shape *s = &plan->shape;
   const uint64_t heads = (uint64_t)(s->batch * s->heads), blocks = heads * (uint64_t)ceil_div(s->N_q, plan->tiling.B_r);
   const uint64_t rows_outside = blocks * (uint64_t)plan->tiling.B_r - heads * (uint64_t)s->N_q;
-  const uint64_t taken = model->takes_blocks ? blocks * SECTOR_BYTES : 0, pages = traffic->read[TENSOR_PAGES];
-  const uint64_t sums = model->counted ? traffic->write[TENSOR_STATS] / STATS_BYTES : 0;
-  const bool is_split = !strcmp(model->schedule, "fa2-split");
+  const uint64_t taken = model->takes_blocks ? blocks * SECTOR_BYTES : 0, pages = traffic->read[KERNEL_PAGES];
+  const uint64_t sums = model->counted ? traffic->write[KERNEL_STATS] / STATS_BYTES : 0;
+  const bool is_split = schedule_find(model->schedule) == shipped_splitting();
   return (Beside){
       .read = taken + (model->reads_boxes ? rows_outside * (uint64_t)(s->d * plan->element_bytes) : 0),
       .written = taken + (is_split ? sums * (SECTOR_BYTES - STATS_BYTES) : 0),
@@ -128,7 +124,7 @@ Status counter_compare(const CounterRow *row, const KernelModel *model, const Sh
   add(row, COUNTER_BOUNDARY_WRITE, torn_written ? COMPARE_RANGE : COMPARE_EQUAL, !model->spills,
       written + beside.written, written + torn_written + beside.written, comparisons, n);
   plan.shape.causal = shape->causal && model->skips_masked;
-  const uint64_t mma = uses_mma(model) ? tensor_instructions(model, &plan) : 0;
+  const uint64_t mma = model->uses_mma ? tensor_instructions(model, &plan) : 0;
   if (mma) add(row, COUNTER_HMMA, COMPARE_EQUAL, true, mma, mma, comparisons, n);
   add(row, COUNTER_L2_READ_SECTORS, COMPARE_RANGE, false, once / SECTOR_BYTES, (most + torn_read) / SECTOR_BYTES,
       comparisons, n);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/algorithms/shipped.h"
+
 enum {
   HBM_WRITES_LITTLE = 16 << 20,
   SECTOR = 32,
@@ -89,12 +91,13 @@ static bool moves_of(const Explain *x, const char *schedule, const Shape *shape,
   if (schedule) {
     model.schedule = schedule;
     model.name = schedule;
-    model.skips_masked = strcmp(schedule, "standard") != 0 && x->model->skips_masked;
+    model.unfused = NULL;
+    model.skips_masked = schedule_find(schedule) != shipped_unfused() && x->model->skips_masked;
   }
-  if (strcmp(model.schedule, "standard") ? kernel_model_traffic(&model, shape, tiling, &t, NULL)
-                                         : kernel_model_ideal(&model, shape, tiling, &t, NULL))
+  if (schedule_find(model.schedule) != shipped_unfused() ? kernel_model_traffic(&model, shape, tiling, &t, NULL)
+                                                         : kernel_model_ideal(&model, shape, tiling, &t, NULL))
     return false;
-  *moves = (Moves){.q = (double)t.read[TENSOR_Q], .k = (double)t.read[TENSOR_K], .v = (double)t.read[TENSOR_V]};
+  *moves = (Moves){.q = (double)t.read[KERNEL_Q], .k = (double)t.read[KERNEL_K], .v = (double)t.read[KERNEL_V]};
   moves->other = (double)kernel_traffic_read(&t) - moves->q - moves->k - moves->v;
   moves->write = (double)kernel_traffic_write(&t);
   moves->read = (double)kernel_traffic_read(&t);
@@ -104,7 +107,7 @@ static bool moves_of(const Explain *x, const char *schedule, const Shape *shape,
 /* At HBM each tensor comes once, and S and P as often as the schedule has them. */
 static Moves at_hbm(const Explain *x, const char *schedule) {
   Moves m = {.q = x->Q, .k = x->K, .v = x->V, .write = x->O};
-  if (!strcmp(schedule, "standard")) {
+  if (schedule_find(schedule) == shipped_unfused()) {
     m.other = 2 * x->S;
     m.write += 2 * x->S;
   }
@@ -117,9 +120,9 @@ static Moves base_moves(const Explain *x) {
   if (x->at_hbm) return at_hbm(x, x->model->schedule);
   KernelTraffic t;
   if (kernel_model_traffic(x->model, &x->plan.shape, &x->plan.tiling, &t, NULL)) return m;
-  m.q = (double)t.read[TENSOR_Q];
-  m.k = (double)t.read[TENSOR_K];
-  m.v = (double)t.read[TENSOR_V];
+  m.q = (double)t.read[KERNEL_Q];
+  m.k = (double)t.read[KERNEL_K];
+  m.v = (double)t.read[KERNEL_V];
   m.read = (double)kernel_traffic_read(&t) + (double)x->model->extra_read_bytes;
   m.other = m.read - m.q - m.k - m.v;
   m.write = (double)kernel_traffic_write(&t) + (double)x->model->extra_write_bytes;
@@ -342,18 +345,18 @@ static void sectors(Explain *x) {
 static void scores(Explain *x) {
   const Moves *b = &x->base;
   Moves m;
-  const bool is_standard = !strcmp(x->model->schedule, "standard");
-  if (!is_standard) {
+  const char *unfused = shipped_unfused()->name;
+  const bool is_unfused = !strcmp(x->model->schedule, unfused);
+  if (!is_unfused) {
     if (x->at_hbm) {
-      m = at_hbm(x, "standard");
+      m = at_hbm(x, unfused);
       offer(x, CAUSE_SCORES_IN_HBM, 0.0002, m.read, m.write, "S and P go through HBM (not a fused kernel)");
     } else {
-      if (moves_of(x, "standard", &x->plan.shape, &x->plan.tiling, &m))
+      if (moves_of(x, unfused, &x->plan.shape, &x->plan.tiling, &m))
         offer(x, CAUSE_SCORES_IN_HBM, 0.0002, m.read, m.write, "S and P go through HBM, each matrix once a pass");
-      KernelModel tiled = {.name = "standard_tiled", .schedule = "standard", .bypasses_l1 = true};
       KernelTraffic t;
       const Tiling blocks = {.B_r = 64, .B_c = 64};
-      if (kernel_model_traffic(&tiled, &x->plan.shape, &blocks, &t, NULL) == STATUS_OK)
+      if (kernel_model_traffic(kernel_model_find("standard_tiled"), &x->plan.shape, &blocks, &t, NULL) == STATUS_OK)
         offer(x, CAUSE_SCORES_IN_HBM, 0.0002, (double)kernel_traffic_read(&t), (double)kernel_traffic_write(&t),
               "S and P go through HBM, in two tiled products and a softmax");
     }
@@ -457,9 +460,10 @@ static void orders(Explain *x) {
   if (!x->plan.tiling.lse)
     offer(x, CAUSE_LSE, 0, b->read, b->write + rows * FP32, "the log-sum-exp of every row written too");
   if (x->at_hbm) return;
-  if (strcmp(x->model->schedule, "fa1") && moves_of(x, "fa1", s, &x->plan.tiling, &m))
+  const char *own = x->model->schedule, *whole_head = shipped_whole_head()->name;
+  if (strcmp(own, whole_head) && moves_of(x, whole_head, s, &x->plan.tiling, &m))
     offer(x, CAUSE_FA1_ORDER, 0.0005, m.read, m.write, "FA-1's order: O, m and l go back and forth");
-  if (!strcmp(x->model->schedule, "fa1") && moves_of(x, "fa2", s, &x->plan.tiling, &m))
+  if (!strcmp(own, whole_head) && moves_of(x, shipped_default()->name, s, &x->plan.tiling, &m))
     offer(x, CAUSE_FA1_ORDER, 0.0005, m.read, m.write, "FA-2's order: O, m and l stay in the SM");
   for (int n = 2; n <= 128; n++) {
     const double parts = (double)n * rows * (double)(s->d + 1) * FP32;

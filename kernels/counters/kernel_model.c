@@ -6,15 +6,17 @@
 
 static Status decode_kernel(const KernelModel *model, const Plan *plan, WideTraffic *t, bool *overflow, Error *error);
 static Status backward_kernel(const KernelModel *model, const Plan *plan, WideTraffic *t, bool *overflow, Error *error);
+static void naive_kernel(const Plan *plan, WideTraffic *t, bool *overflow);
+static void tiled_kernel(const Plan *plan, WideTraffic *t, bool *overflow);
 
 const KernelModel KERNEL_MODELS[] = {
-    {.name = "standard_naive", .schedule = "standard", .only_block = 1},
-    {.name = "standard_tiled", .schedule = "standard", .bypasses_l1 = true, .only_block = 64},
+    {.name = "standard_naive", .schedule = "standard", .only_block = 1, .unfused = naive_kernel},
+    {.name = "standard_tiled", .schedule = "standard", .bypasses_l1 = true, .only_block = 64, .unfused = tiled_kernel},
     {.name = "fa1", .schedule = "fa1", .bypasses_l1 = true},
     {.name = "fa2_scalar", .schedule = "fa2", .bypasses_l1 = true},
     {.name = "fa2_causal", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
-    {.name = "fa2_tensor", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
-    {.name = "fa2_async", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true},
+    {.name = "fa2_tensor", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .uses_mma = true},
+    {.name = "fa2_async", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .uses_mma = true},
     {.name = "fa2_wgmma", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .reads_boxes = true},
     {.name = "fa3_overlap",
      .schedule = "fa2",
@@ -27,14 +29,28 @@ const KernelModel KERNEL_MODELS[] = {
      .skips_masked = true,
      .bypasses_l1 = true,
      .counted = decode_kernel},
-    {.name = "fa2_decode_paged", .schedule = "fa2-split", .skips_masked = true, .counted = decode_kernel},
-    {.name = "fa2_backward", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .counted = backward_kernel},
+    {.name = "fa2_decode_paged",
+     .schedule = "fa2-split",
+     .skips_masked = true,
+     .reads_pages = true,
+     .counted = decode_kernel},
+    {.name = "fa2_backward",
+     .schedule = "fa2",
+     .skips_masked = true,
+     .bypasses_l1 = true,
+     .walks_once = true,
+     .counted = backward_kernel},
     {.name = "fa2_backward_twice",
      .schedule = "fa2",
      .skips_masked = true,
      .bypasses_l1 = true,
      .counted = backward_kernel},
-    {.name = "fa3_backward", .schedule = "fa2", .skips_masked = true, .bypasses_l1 = true, .counted = backward_kernel},
+    {.name = "fa3_backward",
+     .schedule = "fa2",
+     .skips_masked = true,
+     .bypasses_l1 = true,
+     .walks_once = true,
+     .counted = backward_kernel},
 };
 const int N_KERNEL_MODELS = (int)(sizeof KERNEL_MODELS / sizeof *KERNEL_MODELS);
 
@@ -45,42 +61,65 @@ const KernelModel *kernel_model_find(const char *name) {
 }
 
 const char *kernel_tensor_name(int tensor) {
-  static const char *const MORE[KERNEL_TENSORS - TENSOR_COUNT] = {"pages", "dO", "dQ", "dK", "dV"};
-  return tensor < TENSOR_COUNT ? tensor_name((Tensor)tensor) : MORE[tensor - TENSOR_COUNT];
+  static const char *const NAMES[KERNEL_TENSORS] = {"Q",     "K",     "V",  "S",  "P",  "O",
+                                                    "stats", "pages", "dO", "dQ", "dK", "dV"};
+  return NAMES[tensor];
 }
 
-static Status narrowed(const Wide *wide_bytes, int n, uint64_t *bytes, Error *error) {
-  for (int t = 0; t < n; t++) {
-    if (wide_bytes[t] > UINT64_MAX)
+static Status narrow(const Wide *from, uint64_t *bytes, Error *error) {
+  for (int t = 0; t < KERNEL_TENSORS; t++) {
+    if (from[t] > UINT64_MAX)
       return error_set(error, STATUS_TOO_LARGE,
                        "the kernel would move 2^64 bytes of %s or more: choose a smaller shape", kernel_tensor_name(t));
-    bytes[t] = (uint64_t)wide_bytes[t];
+    bytes[t] = (uint64_t)from[t];
   }
   return STATUS_OK;
 }
 
-static Status finish(Traffic *per_head, const Shape *shape, bool overflow, KernelTraffic *traffic, Error *error) {
-  traffic_scale(per_head, wide(shape->batch) * wide(shape->heads), &overflow);
+static Status finish(const WideTraffic *t, bool overflow, KernelTraffic *traffic, Error *error) {
   *traffic = (KernelTraffic){0};
   if (overflow) return error_set(error, STATUS_TOO_LARGE, "the traffic does not fit 128 bits: choose a smaller shape");
-  Status status = narrowed(per_head->read, TENSOR_COUNT, traffic->read, error);
-  return status ? status : narrowed(per_head->write, TENSOR_COUNT, traffic->write, error);
+  const Status status = narrow(t->read, traffic->read, error);
+  return status ? status : narrow(t->write, traffic->write, error);
+}
+
+static Status finish_heads(WideTraffic *per_head, const Shape *shape, bool overflow, KernelTraffic *traffic,
+                           Error *error) {
+  const Wide heads = wide(shape->batch) * wide(shape->heads);
+  for (int t = 0; t < KERNEL_TENSORS; t++) {
+    per_head->read[t] = checked_mul(per_head->read[t], heads, &overflow);
+    per_head->write[t] = checked_mul(per_head->write[t], heads, &overflow);
+  }
+  return finish(per_head, overflow, traffic, error);
+}
+
+/* The program's tensors go by their names. */
+static void take_program(const Schedule *s, const Traffic *traffic, WideTraffic *t) {
+  for (int row = 0; row < s->n_tensors; row++)
+    for (int k = 0; k < KERNEL_TENSORS; k++) {
+      if (strcmp(s->tensors[row].text, kernel_tensor_name(k)) != 0) continue;
+      t->read[k] = traffic->read[row];
+      t->write[k] = traffic->write[row];
+    }
 }
 
 /* Elements per head; the formulas in the heads of kernels/ladder/standard_naive.cu and standard_tiled.cu. */
-static void standard_kernel(const Plan *plan, bool tiled, Traffic *t, bool *overflow) {
+static void unfused_kernel(const Plan *plan, bool tiled, WideTraffic *t, bool *overflow) {
   const Wide N_q = wide(plan->shape.N_q), N_k = wide(plan->shape.N_k), d = wide(plan->shape.d);
   const Wide e = (Wide)(unsigned)plan->element_bytes;
   const Wide scores = checked_mul(N_q * N_k, e, overflow), scores_d = checked_mul(scores, d, overflow);
   const Wide T_r = wide(ceil_div(plan->shape.N_q, 64)), T_c = wide(ceil_div(plan->shape.N_k, 64));
   const Wide T_d = wide(ceil_div(plan->shape.d, 64));
-  t->read[TENSOR_Q] = tiled ? T_c * N_q * d * e : scores_d;
-  t->read[TENSOR_K] = t->read[TENSOR_V] = tiled ? T_r * N_k * d * e : scores_d;
-  t->read[TENSOR_S] = checked_mul(scores, tiled ? 2 : 3, overflow);
-  t->read[TENSOR_P] = tiled ? checked_mul(scores, T_d, overflow) : scores_d;
-  t->write[TENSOR_S] = t->write[TENSOR_P] = scores;
-  t->write[TENSOR_O] = N_q * d * e;
+  t->read[KERNEL_Q] = tiled ? T_c * N_q * d * e : scores_d;
+  t->read[KERNEL_K] = t->read[KERNEL_V] = tiled ? T_r * N_k * d * e : scores_d;
+  t->read[KERNEL_S] = checked_mul(scores, tiled ? 2 : 3, overflow);
+  t->read[KERNEL_P] = tiled ? checked_mul(scores, T_d, overflow) : scores_d;
+  t->write[KERNEL_S] = t->write[KERNEL_P] = scores;
+  t->write[KERNEL_O] = N_q * d * e;
 }
+
+static void naive_kernel(const Plan *plan, WideTraffic *t, bool *overflow) { unfused_kernel(plan, false, t, overflow); }
+static void tiled_kernel(const Plan *plan, WideTraffic *t, bool *overflow) { unfused_kernel(plan, true, t, overflow); }
 
 static int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
 
@@ -114,13 +153,12 @@ static Status decode_kernel(const KernelModel *model, const Plan *plan, WideTraf
   }
   const Wide kv = wide(s->batch) * wide(s->kv_heads), d = wide(s->d), row_bytes = d * wide(plan->element_bytes);
   const Wide rows_out = kv * wide(rows), parts = n_splits > 1 ? rows_out * wide(n_splits) : 0;
-  t->read[TENSOR_Q] = checked_mul(kv * rows_read, row_bytes, overflow);
-  t->read[TENSOR_K] = t->read[TENSOR_V] = checked_mul(checked_mul(kv, keys_read, overflow), row_bytes, overflow);
-  t->read[TENSOR_O] = t->write[TENSOR_O] = checked_mul(parts, d * PART_BYTES, overflow);
-  t->read[TENSOR_STATS] = t->write[TENSOR_STATS] = parts * STATS_BYTES;
-  t->write[TENSOR_O] = checked_add(t->write[TENSOR_O], checked_mul(rows_out, row_bytes, overflow), overflow);
-  if (!strcmp(model->name, "fa2_decode_paged"))
-    t->read[TENSOR_PAGES] = checked_mul(kv, chunks * PAGE_ENTRY_BYTES, overflow);
+  t->read[KERNEL_Q] = checked_mul(kv * rows_read, row_bytes, overflow);
+  t->read[KERNEL_K] = t->read[KERNEL_V] = checked_mul(checked_mul(kv, keys_read, overflow), row_bytes, overflow);
+  t->read[KERNEL_O] = t->write[KERNEL_O] = checked_mul(parts, d * PART_BYTES, overflow);
+  t->read[KERNEL_STATS] = t->write[KERNEL_STATS] = parts * STATS_BYTES;
+  t->write[KERNEL_O] = checked_add(t->write[KERNEL_O], checked_mul(rows_out, row_bytes, overflow), overflow);
+  if (model->reads_pages) t->read[KERNEL_PAGES] = checked_mul(kv, chunks * PAGE_ENTRY_BYTES, overflow);
   return STATUS_OK;
 }
 
@@ -142,7 +180,7 @@ static Status backward_kernel(const KernelModel *model, const Plan *plan, WideTr
                               Error *error) {
   enum { FP32_BYTES = 4 };
   (void)error;
-  const bool once = strcmp(model->name, "fa2_backward_twice") != 0;
+  const bool once = model->walks_once;
   const Tiling *tile = &plan->tiling;
   const BandCount columns = band_count(&plan->keys, tile->B_c, tile->B_r, plan->T_c);
   const BandCount rows = band_count(&plan->band, tile->B_r, tile->B_c, plan->T_r);
@@ -153,47 +191,36 @@ static Status backward_kernel(const KernelModel *model, const Plan *plan, WideTr
   const Wide kv_bytes = checked_mul(kv_heads * wide(plan->shape.N_k), d * wide(plan->element_bytes), overflow);
   const Wide walked = wide(plan->T_r - rows.n_empty), blind = wide(rows.n_empty) * B_r;
   const Wide walked_rows = blind < N_q ? N_q - blind : 0;
-  t->read[TENSOR_Q] = checked_mul(columns.cols + (once ? 0 : walked_rows), row_bytes, overflow);
-  t->read[TENSOR_dO] = checked_add(t->read[TENSOR_Q], checked_mul(N_q, row_bytes, overflow), overflow);
-  t->read[TENSOR_O] = checked_mul(N_q, row_bytes, overflow);
-  t->read[TENSOR_K] = checked_add(kv_bytes, once ? 0 : checked_mul(rows.cols, row_bytes, overflow), overflow);
-  t->read[TENSOR_V] = t->read[TENSOR_K];
+  t->read[KERNEL_Q] = checked_mul(columns.cols + (once ? 0 : walked_rows), row_bytes, overflow);
+  t->read[KERNEL_dO] = checked_add(t->read[KERNEL_Q], checked_mul(N_q, row_bytes, overflow), overflow);
+  t->read[KERNEL_O] = checked_mul(N_q, row_bytes, overflow);
+  t->read[KERNEL_K] = checked_add(kv_bytes, once ? 0 : checked_mul(rows.cols, row_bytes, overflow), overflow);
+  t->read[KERNEL_V] = t->read[KERNEL_K];
   const Wide stats = N_q + 2 * B_r * (columns.computed + (once ? 0 : walked));
-  t->read[TENSOR_STATS] = checked_mul(heads * FP32_BYTES, stats, overflow);
-  t->write[TENSOR_STATS] = checked_mul(heads * FP32_BYTES, 2 * N_p, overflow);
-  t->write[TENSOR_dQ] = checked_mul(N_q, row_bytes, overflow);
-  t->write[TENSOR_dK] = t->write[TENSOR_dV] = kv_bytes;
+  t->read[KERNEL_STATS] = checked_mul(heads * FP32_BYTES, stats, overflow);
+  t->write[KERNEL_STATS] = checked_mul(heads * FP32_BYTES, 2 * N_p, overflow);
+  t->write[KERNEL_dQ] = checked_mul(N_q, row_bytes, overflow);
+  t->write[KERNEL_dK] = t->write[KERNEL_dV] = kv_bytes;
   if (!once) return STATUS_OK;
-  t->read[TENSOR_dQ] = checked_mul(heads * FP32_BYTES, N_p * d, overflow);
+  t->read[KERNEL_dQ] = checked_mul(heads * FP32_BYTES, N_p * d, overflow);
   const Wide added = checked_mul(columns.computed, B_r * d, overflow);
-  t->write[TENSOR_dQ] = checked_add(
-      t->write[TENSOR_dQ], checked_mul(heads * FP32_BYTES, checked_add(added, N_p * d, overflow), overflow), overflow);
+  t->write[KERNEL_dQ] = checked_add(
+      t->write[KERNEL_dQ], checked_mul(heads * FP32_BYTES, checked_add(added, N_p * d, overflow), overflow), overflow);
   return STATUS_OK;
-}
-
-static Status own_formula(const KernelModel *model, const Plan *plan, KernelTraffic *traffic, Error *error) {
-  bool overflow = false;
-  WideTraffic t = {{0}, {0}};
-  Status status = model->counted(model, plan, &t, &overflow, error);
-  if (status) return status;
-  if (overflow) return error_set(error, STATUS_TOO_LARGE, "the traffic does not fit 128 bits: choose a smaller shape");
-  status = narrowed(t.read, KERNEL_TENSORS, traffic->read, error);
-  return status ? status : narrowed(t.write, KERNEL_TENSORS, traffic->write, error);
 }
 
 Status kernel_model_traffic(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
                             Error *error) {
-  const bool tiled = !strcmp(model->name, "standard_tiled");
-  if (!tiled && strcmp(model->name, "standard_naive")) return kernel_model_ideal(model, shape, tiling, traffic, error);
+  if (!model->unfused) return kernel_model_ideal(model, shape, tiling, traffic, error);
   Shape unmasked = *shape;
   unmasked.causal = false;
   Plan plan;
   const Status status = plan_make(&plan, &unmasked, tiling, error);
   if (status) return status;
   bool overflow = false;
-  Traffic per_head = {0};
-  standard_kernel(&plan, tiled, &per_head, &overflow);
-  return finish(&per_head, &plan.shape, overflow, traffic, error);
+  WideTraffic per_head = {{0}, {0}};
+  model->unfused(&plan, &per_head, &overflow);
+  return finish_heads(&per_head, &plan.shape, overflow, traffic, error);
 }
 
 Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Tiling *tiling, KernelTraffic *traffic,
@@ -201,13 +228,17 @@ Status kernel_model_ideal(const KernelModel *model, const Shape *shape, const Ti
   Shape walked = *shape;
   if (!model->skips_masked) walked.causal = false;
   Plan plan;
-  const Status status = plan_make(&plan, &walked, tiling, error);
-  if (status) return status;
-  if (model->counted) return own_formula(model, &plan, traffic, error);
+  WideTraffic t = {{0}, {0}};
   bool overflow = false;
+  Status status = plan_make(&plan, &walked, tiling, error);
+  if (!status && model->counted) status = model->counted(model, &plan, &t, &overflow, error);
+  if (status) return status;
+  if (model->counted) return finish(&t, overflow, traffic, error);
+  const Schedule *schedule = schedule_find(model->schedule);
   Traffic per_head = {0};
-  schedule_traffic(schedule_find(model->schedule), &plan, &per_head, &overflow);
-  return finish(&per_head, &plan.shape, overflow, traffic, error);
+  schedule_traffic(schedule, &plan, &per_head, &overflow);
+  take_program(schedule, &per_head, &t);
+  return finish_heads(&t, &plan.shape, overflow, traffic, error);
 }
 
 static uint64_t sum(const uint64_t *bytes) {

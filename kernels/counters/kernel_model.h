@@ -22,19 +22,25 @@
 #define TILEWALK_KERNELS_COUNTERS_KERNEL_MODEL_H
 
 #include "sim/problem/plan.h"
-#include "sim/problem/tensor.h"
 
-/* What kernels move besides the tensors of sim/algorithms/event.h. */
+/* What the rungs' code moves, as it counts it. */
 enum {
-  TENSOR_PAGES = TENSOR_COUNT, /* the table of pages of K and V, 4 bytes an entry */
-  TENSOR_dO,
-  TENSOR_dQ, /* and the fp32 sums that become it; what is added to a sum is written */
-  TENSOR_dK,
-  TENSOR_dV,
+  KERNEL_Q = 0,
+  KERNEL_K,
+  KERNEL_V,
+  KERNEL_S,
+  KERNEL_P,
+  KERNEL_O,
+  KERNEL_STATS, /* of rows, always fp32 */
+  KERNEL_PAGES, /* the table of pages of K and V, 4 bytes an entry */
+  KERNEL_dO,
+  KERNEL_dQ, /* and the fp32 sums that become it; what is added to a sum is written */
+  KERNEL_dK,
+  KERNEL_dV,
   KERNEL_TENSORS
 };
 
-const char *kernel_tensor_name(int tensor); /* of those too */
+const char *kernel_tensor_name(int tensor); /* as a program names it: "Q", "stats", "pages" */
 
 typedef struct {
   uint64_t read[KERNEL_TENSORS], write[KERNEL_TENSORS]; /* bytes, all heads and batches */
@@ -53,11 +59,16 @@ struct KernelModel {
   bool skips_masked;    /* follows the schedule under a mask too */
   bool bypasses_l1;     /* its reads all reach L2, so that the boundary counter must agree */
   int only_block;       /* block size that cannot be chosen; 0: it can */
+  bool walks_once;      /* of backward: dQ is added to on the way; else a second walk makes it */
+  bool reads_pages;     /* K and V through a table of pages */
+  bool uses_mma;        /* mma.sync, of which hardware counts the instructions */
   bool spills;          /* it may: what it writes need not be equal */
   bool reads_boxes;     /* TMA fetches whole boxes of B_r rows of Q: rows outside the tensor come as zeros, and count */
   bool takes_blocks;    /* from a counter in memory: a sector each way for each row block */
   int64_t extra_read_bytes, extra_write_bytes,
       extra_atomic_bytes; /* besides its schedule, over all heads: sim/l2/overheads.h */
+  /* Of unfused kernels, that do more than their schedule: per head; no mask leaves anything out. NULL: none. */
+  void (*unfused)(const Plan *plan, WideTraffic *per_head, bool *overflow);
   /* For kernels that no schedule describes yet: their own formula. *traffic starts as zeros. NULL: the schedule's. */
   Status (*counted)(const KernelModel *model, const Plan *plan, WideTraffic *traffic, bool *overflow, Error *error);
 };

@@ -18,10 +18,10 @@
 namespace TW_BUILD {
 
 template <class T> TW_DEVICE void initialise(const Attention &a, const Head<T> &h) {
-  for (int e = (int)threadIdx.x; e < a.N_q * a.d; e += SCALAR_THREADS) hbm_write(a, TENSOR_O, &h.O[e], 0);
+  for (int e = (int)threadIdx.x; e < a.N_q * a.d; e += SCALAR_THREADS) hbm_write(a, KERNEL_O, &h.O[e], 0);
   for (int i = (int)threadIdx.x; i < a.N_q; i += SCALAR_THREADS) {
-    hbm_write(a, TENSOR_STATS, &h.m[i], minus_infinity());
-    hbm_write(a, TENSOR_STATS, &h.l[i], 0);
+    hbm_write(a, KERNEL_STATS, &h.m[i], minus_infinity());
+    hbm_write(a, KERNEL_STATS, &h.l[i], 0);
   }
 }
 
@@ -29,22 +29,22 @@ template <class T> TW_DEVICE void initialise(const Attention &a, const Head<T> &
  * of O that it loads here. */
 template <class T> TW_DEVICE void load_O(const Attention &a, const Head<T> &h, ScalarTiles<T> &t, int i0, int rows) {
   for (int r = (int)threadIdx.x; r < rows; r += SCALAR_THREADS) {
-    t.m[r] = hbm_read(a, TENSOR_STATS, &h.m[i0 + r]);
-    t.l[r] = hbm_read(a, TENSOR_STATS, &h.l[i0 + r]);
+    t.m[r] = hbm_read(a, KERNEL_STATS, &h.m[i0 + r]);
+    t.l[r] = hbm_read(a, KERNEL_STATS, &h.l[i0 + r]);
   }
   __syncthreads(); /* l and m are complete, and Q, K, V */
   for (int e = (int)threadIdx.x; e < rows * a.d; e += SCALAR_THREADS)
-    t.O[e] = to_float(hbm_read(a, TENSOR_O, (const T *)&h.O[(long long)i0 * a.d + e])) * t.l[e / a.d];
+    t.O[e] = to_float(hbm_read(a, KERNEL_O, (const T *)&h.O[(long long)i0 * a.d + e])) * t.l[e / a.d];
 }
 
 template <class T> TW_DEVICE void store_O(const Attention &a, const Head<T> &h, ScalarTiles<T> &t, int i0, int rows) {
   for (int e = (int)threadIdx.x; e < rows * a.d; e += SCALAR_THREADS) {
     const float l = t.l[e / a.d];
-    hbm_write(a, TENSOR_O, &h.O[(long long)i0 * a.d + e], l == 0 ? 0 : t.O[e] / l);
+    hbm_write(a, KERNEL_O, &h.O[(long long)i0 * a.d + e], l == 0 ? 0 : t.O[e] / l);
   }
   for (int r = (int)threadIdx.x; r < rows; r += SCALAR_THREADS) {
-    hbm_write(a, TENSOR_STATS, &h.m[i0 + r], t.m[r]);
-    hbm_write(a, TENSOR_STATS, &h.l[i0 + r], t.l[r]);
+    hbm_write(a, KERNEL_STATS, &h.m[i0 + r], t.m[r]);
+    hbm_write(a, KERNEL_STATS, &h.l[i0 + r], t.l[r]);
   }
 }
 
@@ -55,12 +55,12 @@ template <class T> __global__ void __launch_bounds__(SCALAR_THREADS) fa1(const A
   for (int j0 = 0; j0 < a.N_k; j0 += a.B_c) {
     const int keys = smaller(a.B_c, a.N_k - j0);
     __syncthreads(); /* every thread is done with the previous K, V; O in HBM is initialised */
-    load_rows(a, TENSOR_K, t.K, t.row, h.K + (long long)j0 * a.d, keys);
-    load_rows(a, TENSOR_V, t.V, t.row, h.V + (long long)j0 * a.d, keys);
+    load_rows(a, KERNEL_K, t.K, t.row, h.K + (long long)j0 * a.d, keys);
+    load_rows(a, KERNEL_V, t.V, t.row, h.V + (long long)j0 * a.d, keys);
     for (int i0 = 0; i0 < a.N_q; i0 += a.B_r) {
       const int rows = smaller(a.B_r, a.N_q - i0);
       __syncthreads(); /* every thread has stored the previous O */
-      load_rows(a, TENSOR_Q, t.Q, t.row, h.Q + (long long)i0 * a.d, rows);
+      load_rows(a, KERNEL_Q, t.Q, t.row, h.Q + (long long)i0 * a.d, rows);
       load_O(a, h, t, i0, rows);
       product_QK(a, t, i0, rows, j0, keys);
       __syncthreads(); /* S is complete */

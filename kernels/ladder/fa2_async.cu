@@ -34,7 +34,7 @@ template <class T_, int d_, int B_r_, int B_c_, int WARPS_, int CTAS_, bool Q_ST
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Starts the copy of a tile; rows from n_rows on become zeros. */
 template <class Tile, int ROWS>
-TW_DEVICE void start_tile(const Attention &a, Tensor tensor, uint32_t to, const typename Tile::T *from, int n_rows) {
+TW_DEVICE void start_tile(const Attention &a, int tensor, uint32_t to, const typename Tile::T *from, int n_rows) {
   constexpr int PIECES = Tile::d / 8, STEP = Tile::THREADS / PIECES; /* rows that the block copies at once */
   const int row = (int)threadIdx.x / PIECES, piece = (int)threadIdx.x % PIECES;
 #pragma unroll
@@ -58,8 +58,8 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, Tile::CTA
   const auto stage_of = [&](int j) { return stages + (uint32_t)(j & 1) * 2 * Tile::KV_BYTES; };
   const auto start_KV = [&](int j) {
     const int j0 = j * Tile::B_c;
-    start_tile<Tile, Tile::B_c>(a, TENSOR_K, stage_of(j), h.K + (long long)j0 * Tile::d, a.N_k - j0);
-    start_tile<Tile, Tile::B_c>(a, TENSOR_V, stage_of(j) + Tile::KV_BYTES, h.V + (long long)j0 * Tile::d, a.N_k - j0);
+    start_tile<Tile, Tile::B_c>(a, KERNEL_K, stage_of(j), h.K + (long long)j0 * Tile::d, a.N_k - j0);
+    start_tile<Tile, Tile::B_c>(a, KERNEL_V, stage_of(j) + Tile::KV_BYTES, h.V + (long long)j0 * Tile::d, a.N_k - j0);
     cp_async_commit();
   };
 
@@ -67,7 +67,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, Tile::CTA
   start_rows(w);
   mark_start(a, T_end);
   if (T_end > 0) {
-    start_tile<Tile, Tile::B_r>(a, TENSOR_Q, Q_tile, h.Q + (long long)i0 * Tile::d, rows);
+    start_tile<Tile, Tile::B_r>(a, KERNEL_Q, Q_tile, h.Q + (long long)i0 * Tile::d, rows);
     mark_ask(a, 0);
     start_KV(0);
   }

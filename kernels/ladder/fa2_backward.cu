@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::CTAS) fa2_backward_column
 #pragma unroll
       for (int m = 0; m < Q_M; m++)
 #pragma unroll
-        for (int k = 0; k < Q_N2; k++) hbm_add_4(a, TENSOR_dQ, sums + (m * (Tile::d / 8) + k) * 128, dQ[m][k]);
+        for (int k = 0; k < Q_N2; k++) hbm_add_4(a, KERNEL_dQ, sums + (m * (Tile::d / 8) + k) * 128, dQ[m][k]);
     }
     if (++i == T_r) i = first, head++;
     if (Tile::ROOMY) continue;
@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::CTAS) fa2_backward_column
   }
   if (WITH_DQ && Tile::ROOMY) __syncthreads(); /* no warp needs K any more */
   const long long to = ((long long)kv * a.N_k + j0) * Tile::d;
-  store_tile<Tile>(a, TENSOR_dK, dK, KV_ACROSS, a.scale, K_tile, (T *)a.dK + to, smaller(Tile::B_c, a.N_k - j0));
-  store_tile<Tile>(a, TENSOR_dV, dV, KV_ACROSS, 1, K_tile + Tile::C_BYTES, (T *)a.dV + to,
+  store_tile<Tile>(a, KERNEL_dK, dK, KV_ACROSS, a.scale, K_tile, (T *)a.dK + to, smaller(Tile::B_c, a.N_k - j0));
+  store_tile<Tile>(a, KERNEL_dV, dV, KV_ACROSS, 1, K_tile + Tile::C_BYTES, (T *)a.dV + to,
                    smaller(Tile::B_c, a.N_k - j0));
 #endif
 }
@@ -104,7 +104,7 @@ template <class Tile> __global__ void __launch_bounds__(2 * Tile::B_r) fa2_backw
 #pragma unroll 8
   for (int n = 0; n < PIECES; n++) {
     float x[4];
-    hbm_read_sums(a, TENSOR_dQ, sums + n * 128, x);
+    hbm_read_sums(a, KERNEL_dQ, sums + n * 128, x);
     for (int half = 0; half < 2; half++)
       store_shared_4(tile + at<Tile::ROW>(lane / 4 + 8 * half, n) + lane % 4 * 4,
                      pack2<T>(x[2 * half] * a.scale, x[2 * half + 1] * a.scale));
@@ -112,7 +112,7 @@ template <class Tile> __global__ void __launch_bounds__(2 * Tile::B_r) fa2_backw
   __syncwarp();
   for (int e = lane; e < 16 * PIECES; e += 32)
     if (i0 + e / PIECES < a.N_q)
-      hbm_write_16(a, TENSOR_dQ, to + e * 8, load_shared_16(tile + at<Tile::ROW>(e / PIECES, e % PIECES)));
+      hbm_write_16(a, KERNEL_dQ, to + e * 8, load_shared_16(tile + at<Tile::ROW>(e / PIECES, e % PIECES)));
 #endif
 }
 

@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::CTAS) fa2_backward_rows(c
     __syncthreads(); /* dS is complete */
     product<T, Tile::B_c / 16, Tile::S_ROW, false, Tile::ROW, true>(dQ, dS_left, stage_of(j) + K_right);
   }
-  store_tile<Tile>(a, TENSOR_dQ, dQ, ACROSS, a.scale, Q_tile, (T *)a.dQ + ((long long)head * a.N_q + i0) * Tile::d,
+  store_tile<Tile>(a, KERNEL_dQ, dQ, ACROSS, a.scale, Q_tile, (T *)a.dQ + ((long long)head * a.N_q + i0) * Tile::d,
                    rows);
 #endif
 }

@@ -53,7 +53,7 @@ template <class Tile> TW_DEVICE long long keys_at(const DecodePass &a, int kv, i
   if (!Tile::PAGED) return ((long long)kv * a.N_k + key) * Tile::d;
   const int *entry = a.pages + (long long)(kv / a.kv_heads) * ((a.N_k + a.page_keys - 1) / a.page_keys);
   entry += key / a.page_keys;
-  if (threadIdx.x % 32 == 0) count_read(a, TENSOR_PAGES, 4); /* all lanes read one number */
+  if (threadIdx.x % 32 == 0) count_read(a, KERNEL_PAGES, 4); /* all lanes read one number */
   return (((long long)*entry * a.kv_heads + kv % a.kv_heads) * a.page_keys + key % a.page_keys) * Tile::d;
 }
 
@@ -65,8 +65,8 @@ template <class Tile> TW_DEVICE void start_keys(const DecodePass &a, int kv, uin
   const typename Tile::T *K = (const typename Tile::T *)a.K + from, *V = (const typename Tile::T *)a.V + from;
 #pragma unroll
   for (int r = row; r < Tile::B_c; r += STEP) {
-    hbm_copy_16(a, TENSOR_K, to + (uint32_t)Tile::at(r, piece), K + r * Tile::d, key + r < a.N_k);
-    hbm_copy_16(a, TENSOR_V, to + (uint32_t)(Tile::KV_BYTES + Tile::at(r, piece)), V + r * Tile::d, key + r < a.N_k);
+    hbm_copy_16(a, KERNEL_K, to + (uint32_t)Tile::at(r, piece), K + r * Tile::d, key + r < a.N_k);
+    hbm_copy_16(a, KERNEL_V, to + (uint32_t)(Tile::KV_BYTES + Tile::at(r, piece)), V + r * Tile::d, key + r < a.N_k);
   }
 }
 
@@ -119,12 +119,12 @@ TW_DEVICE void store_split(const DecodePass &a, long long first_row, int r0, int
     const float inverse = l == 0 ? 0 : 1 / l; /* a row that saw no key is zero */
     for (int k = 0; k < W; k++) x[k] *= inverse;
     if (W == 8) {
-      hbm_write_16(a, TENSOR_O, (typename Tile::T *)a.O + row * Tile::d + piece * W, pack8<typename Tile::T>(x));
+      hbm_write_16(a, KERNEL_O, (typename Tile::T *)a.O + row * Tile::d + piece * W, pack8<typename Tile::T>(x));
       continue;
     }
-    hbm_write_16(a, TENSOR_O, a.O_parts + (split * all_rows + row) * Tile::d + piece * W, bits_of(x));
+    hbm_write_16(a, KERNEL_O, a.O_parts + (split * all_rows + row) * Tile::d + piece * W, bits_of(x));
     if (piece == 0)
-      hbm_write(a, TENSOR_STATS, &a.L_parts[row * a.n_splits + split], l == 0 ? minus_infinity() : m + log2f(l));
+      hbm_write(a, KERNEL_STATS, &a.L_parts[row * a.n_splits + split], l == 0 ? minus_infinity() : m + log2f(l));
   }
 }
 #endif
@@ -158,7 +158,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, 2) fa2_de
     const typename Tile::T *Q = (const typename Tile::T *)a.Q + (long long)kv * group * a.N_q * Tile::d;
     for (int e = (int)threadIdx.x; e < Tile::Q_BYTES / 16; e += Tile::THREADS) {
       const int r = e / (Tile::d / 8), piece = e % (Tile::d / 8);
-      hbm_copy_16(a, TENSOR_Q, Q_tile + (uint32_t)Tile::at(r, piece), Q + row_of(a, r0 + r) * Tile::d + piece * 8,
+      hbm_copy_16(a, KERNEL_Q, Q_tile + (uint32_t)Tile::at(r, piece), Q + row_of(a, r0 + r) * Tile::d + piece * 8,
                   r < rows);
     }
     cp_async_commit();
@@ -195,7 +195,7 @@ template <class T, int d> __global__ void __launch_bounds__(COMBINE_THREADS) fa2
   float *sums = (float *)shared_memory(), *totals = sums + AT_ONCE * d, *L = totals + AT_ONCE;
   wait_for_kernel_before();
   for (int s = (int)threadIdx.x; s < a.n_splits; s += COMBINE_THREADS)
-    L[s] = hbm_read(a, TENSOR_STATS, &a.L_parts[row * a.n_splits + s]);
+    L[s] = hbm_read(a, KERNEL_STATS, &a.L_parts[row * a.n_splits + s]);
   __syncthreads(); /* L is complete */
   float top = -3e38f, total = 0, x[4] = {0, 0, 0, 0};
   for (int s = 0; s < a.n_splits; s++) top = fmaxf(top, L[s]);
@@ -203,7 +203,7 @@ template <class T, int d> __global__ void __launch_bounds__(COMBINE_THREADS) fa2
   for (int s = part; s < a.n_splits; s += AT_ONCE) {
     const float weight = exp2_approx(L[s] - top);
     float y[4];
-    floats_of(hbm_read_16(a, TENSOR_O, a.O_parts + (s * all_rows + row) * d + piece * 4), y);
+    floats_of(hbm_read_16(a, KERNEL_O, a.O_parts + (s * all_rows + row) * d + piece * 4), y);
     for (int k = 0; k < 4; k++) x[k] += weight * y[k];
     total += weight;
   }
@@ -218,7 +218,7 @@ template <class T, int d> __global__ void __launch_bounds__(COMBINE_THREADS) fa2
     for (int k = 0; k < 8; k++) y[k] += sums[p * d + (int)threadIdx.x * 8 + k];
   }
   for (int k = 0; k < 8; k++) y[k] *= total == 0 ? 0 : 1 / total;
-  hbm_write_16(a, TENSOR_O, (T *)a.O + row * d + (int)threadIdx.x * 8, pack8<T>(y));
+  hbm_write_16(a, KERNEL_O, (T *)a.O + row * d + (int)threadIdx.x * 8, pack8<T>(y));
 #endif
 }
 

@@ -21,7 +21,7 @@ template <class T> __global__ void __launch_bounds__(SCALAR_THREADS) fa2_scalar(
   ScalarTiles<T> t = scalar_tiles<T>(a);
   const int i0 = (int)blockIdx.x * a.B_r, rows = smaller(a.B_r, a.N_q - i0);
 
-  load_rows(a, TENSOR_Q, t.Q, t.row, h.Q + (long long)i0 * a.d, rows);
+  load_rows(a, KERNEL_Q, t.Q, t.row, h.Q + (long long)i0 * a.d, rows);
   for (int e = (int)threadIdx.x; e < rows * a.d; e += SCALAR_THREADS) t.O[e] = 0;
   for (int r = (int)threadIdx.x; r < rows; r += SCALAR_THREADS) {
     t.m[r] = minus_infinity();
@@ -30,8 +30,8 @@ template <class T> __global__ void __launch_bounds__(SCALAR_THREADS) fa2_scalar(
   for (int j0 = 0; j0 < a.N_k; j0 += a.B_c) {
     const int keys = smaller(a.B_c, a.N_k - j0);
     __syncthreads(); /* every thread is done with the previous K, V */
-    load_rows(a, TENSOR_K, t.K, t.row, h.K + (long long)j0 * a.d, keys);
-    load_rows(a, TENSOR_V, t.V, t.row, h.V + (long long)j0 * a.d, keys);
+    load_rows(a, KERNEL_K, t.K, t.row, h.K + (long long)j0 * a.d, keys);
+    load_rows(a, KERNEL_V, t.V, t.row, h.V + (long long)j0 * a.d, keys);
     __syncthreads(); /* Q, K, V are complete */
     product_QK(a, t, i0, rows, j0, keys);
     __syncthreads(); /* S is complete */
@@ -41,7 +41,7 @@ template <class T> __global__ void __launch_bounds__(SCALAR_THREADS) fa2_scalar(
   }
   for (int e = (int)threadIdx.x; e < rows * a.d; e += SCALAR_THREADS) {
     const float l = t.l[e / a.d];
-    hbm_write(a, TENSOR_O, &h.O[(long long)i0 * a.d + e], l == 0 ? 0 : t.O[e] / l);
+    hbm_write(a, KERNEL_O, &h.O[(long long)i0 * a.d + e], l == 0 ? 0 : t.O[e] / l);
   }
 }
 

@@ -31,7 +31,7 @@ template <class T_, int d_, int B_r_, int B_c_> struct TensorTile {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Copies a tile through registers, 16 bytes a thread; rows from n_rows on become zeros. */
 template <class Tile, int ROWS>
-TW_DEVICE void load_tile(const Attention &a, Tensor tensor, uint32_t to, const typename Tile::T *from, int n_rows) {
+TW_DEVICE void load_tile(const Attention &a, int tensor, uint32_t to, const typename Tile::T *from, int n_rows) {
   constexpr int PIECES = Tile::d / 8;
 #pragma unroll 4
   for (int e = (int)threadIdx.x; e < ROWS * PIECES; e += Tile::THREADS) {
@@ -60,13 +60,13 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS) fa2_tenso
   WarpRows<Tile> w;
   start_rows(w);
   mark_start(a, T_end);
-  if (T_end > 0) load_tile<Tile, Tile::B_r>(a, TENSOR_Q, Q_tile, h.Q + (long long)i0 * Tile::d, rows);
+  if (T_end > 0) load_tile<Tile, Tile::B_r>(a, KERNEL_Q, Q_tile, h.Q + (long long)i0 * Tile::d, rows);
   for (int j = 0; j < T_end; j++) {
     const int j0 = j * Tile::B_c;
     __syncthreads(); /* every warp is done with the previous K, V */
     mark_ask(a, j);
-    load_tile<Tile, Tile::B_c>(a, TENSOR_K, K_tile, h.K + (long long)j0 * Tile::d, a.N_k - j0);
-    load_tile<Tile, Tile::B_c>(a, TENSOR_V, V_tile, h.V + (long long)j0 * Tile::d, a.N_k - j0);
+    load_tile<Tile, Tile::B_c>(a, KERNEL_K, K_tile, h.K + (long long)j0 * Tile::d, a.N_k - j0);
+    load_tile<Tile, Tile::B_c>(a, KERNEL_V, V_tile, h.V + (long long)j0 * Tile::d, a.N_k - j0);
     __syncthreads(); /* Q, K, V are complete */
     if (j == 0) take_Q(w, q_row);
     product_QK(w, q_row, k_row);

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(Tile::THREADS, 1) fa2_wgmma(const __grid_const
     registers_give<Tile::COPY_REGISTERS>();
     if (threadIdx.x == 0 && b.T_end > 0) {
       mbarrier_arrive_expect(Q_full, Tile::Q_BYTES);
-      hbm_tma_load<Tile::HALVES>(t.a, TENSOR_Q, Q_tile, &t.Q, Q_full, Tile::B_r, b.i0, t.a.N_q, b.head);
+      hbm_tma_load<Tile::HALVES>(t.a, KERNEL_Q, Q_tile, &t.Q, Q_full, Tile::B_r, b.i0, t.a.N_q, b.head);
       put_KV(t, r, b, 0);
     }
   } else {

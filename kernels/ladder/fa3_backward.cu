@@ -77,17 +77,17 @@ template <class Tile> TW_DEVICE void copy_tiles(const BackwardCall &c, const Bac
   const BackwardPass &a = c.a;
   const RowBlocks b = row_blocks<Tile>(a);
   mbarrier_arrive_expect(s.columns_full, 2 * Tile::C_BYTES);
-  hbm_tma_load<Tile::HALVES>(a, TENSOR_K, s.K, &c.K, s.columns_full, Tile::B_c, b.j0, a.N_k, b.kv);
-  hbm_tma_load<Tile::HALVES>(a, TENSOR_V, s.V, &c.V, s.columns_full, Tile::B_c, b.j0, a.N_k, b.kv);
+  hbm_tma_load<Tile::HALVES>(a, KERNEL_K, s.K, &c.K, s.columns_full, Tile::B_c, b.j0, a.N_k, b.kv);
+  hbm_tma_load<Tile::HALVES>(a, KERNEL_V, s.V, &c.V, s.columns_full, Tile::B_c, b.j0, a.N_k, b.kv);
   int head = b.kv * b.group, i = b.first;
   for (int n = 0; n < b.n; n++) {
     const int g = 2 * n, q = 2 * n + 1; /* slots; dO's is empty first */
     mbarrier_wait(empty(s.r, g), parity(s.r, g) ^ 1);
     mbarrier_arrive_expect(full(s.r, g), Tile::KV_BYTES);
-    hbm_tma_load<Tile::HALVES>(a, TENSOR_dO, slot(s.r, g), &c.dO, full(s.r, g), Tile::B_r, i * Tile::B_r, a.N_q, head);
+    hbm_tma_load<Tile::HALVES>(a, KERNEL_dO, slot(s.r, g), &c.dO, full(s.r, g), Tile::B_r, i * Tile::B_r, a.N_q, head);
     mbarrier_wait(empty(s.r, q), parity(s.r, q) ^ 1);
     mbarrier_arrive_expect(full(s.r, q), Tile::KV_BYTES);
-    hbm_tma_load<Tile::HALVES>(a, TENSOR_Q, slot(s.r, q), &c.Q, full(s.r, q), Tile::B_r, i * Tile::B_r, a.N_q, head);
+    hbm_tma_load<Tile::HALVES>(a, KERNEL_Q, slot(s.r, q), &c.Q, full(s.r, q), Tile::B_r, i * Tile::B_r, a.N_q, head);
     if (++i == b.T_r) i = b.first, head++;
   }
 }
@@ -99,7 +99,7 @@ TW_DEVICE void copy_stats(const BackwardPass &a, const BackwardPlaces<Tile> &s, 
   const int per_head = b.T_r - b.first, head = b.kv * b.group + n / per_head, i = b.first + n % per_head;
   const uint32_t full = s.stats_full + (uint32_t)(n % 2 * 8);
   mbarrier_arrive_expect(full, Tile::STATS_BYTES);
-  count_read(a, TENSOR_STATS, Tile::STATS_BYTES);
+  count_read(a, KERNEL_STATS, Tile::STATS_BYTES);
   bulk_load(s.stats + (uint32_t)(n % 2 * Tile::STATS_BYTES), a.stats + ((long long)head * b.T_r + i) * (2 * Tile::B_r),
             Tile::STATS_BYTES, full);
 }
@@ -285,7 +285,7 @@ TW_DEVICE void compute_columns(const BackwardCall &c, const BackwardPlaces<Tile>
     proxy_fence();
     barrier_sync(OWN_BARRIER + consumer, 128); /* this part of dQ is complete */
     if (is_first) {
-      count_write(a, TENSOR_dQ, Tile::dQ_BYTES);
+      count_write(a, KERNEL_dQ, Tile::dQ_BYTES);
       bulk_add(a.dQ_sums + ((long long)head * b.T_r + i) * (Tile::B_r * Tile::d) + consumer * (Tile::dQ_BYTES / 4),
                dQ_place, Tile::dQ_BYTES);
       tma_store_commit();
@@ -301,9 +301,9 @@ TW_DEVICE void compute_columns(const BackwardCall &c, const BackwardPlaces<Tile>
   proxy_fence();
   barrier_sync(OWN_BARRIER + consumer, 128); /* the warpgroup's four warps have written their rows */
   if (!is_first) return;
-  hbm_tma_store<Tile::HALVES>(a, TENSOR_dK, &c.dK, s.K + own, Tile::B_c * BOX_ROW_BYTES, b.j0 + 64 * consumer, a.N_k,
+  hbm_tma_store<Tile::HALVES>(a, KERNEL_dK, &c.dK, s.K + own, Tile::B_c * BOX_ROW_BYTES, b.j0 + 64 * consumer, a.N_k,
                               b.kv);
-  hbm_tma_store<Tile::HALVES>(a, TENSOR_dV, &c.dV, s.V + own, Tile::B_c * BOX_ROW_BYTES, b.j0 + 64 * consumer, a.N_k,
+  hbm_tma_store<Tile::HALVES>(a, KERNEL_dV, &c.dV, s.V + own, Tile::B_c * BOX_ROW_BYTES, b.j0 + 64 * consumer, a.N_k,
                               b.kv);
   tma_store_wait();
 }
@@ -340,7 +340,7 @@ template <class Tile> __global__ void __launch_bounds__(2 * Tile::B_r) fa3_backw
   for (int n = 0; n < PIECES; n++) {
     const int part = n / 8 + warp / 4, at_piece = (n % 8 * 128 + warp % 4 * 32 + lane) * 4;
     float x[4];
-    floats_of(hbm_read_16(a, TENSOR_dQ, sums + part * (Tile::dQ_BYTES / 4) + at_piece), x);
+    floats_of(hbm_read_16(a, KERNEL_dQ, sums + part * (Tile::dQ_BYTES / 4) + at_piece), x);
     for (int half = 0; half < 2; half++)
       store_shared_4(tile + at<Tile::ROW>(lane / 4 + 8 * half, n) + lane % 4 * 4,
                      pack2<T>(x[2 * half] * a.scale, x[2 * half + 1] * a.scale));
@@ -348,7 +348,7 @@ template <class Tile> __global__ void __launch_bounds__(2 * Tile::B_r) fa3_backw
   __syncwarp();
   for (int e = lane; e < 16 * PIECES; e += 32)
     if (i0 + e / PIECES < a.N_q)
-      hbm_write_16(a, TENSOR_dQ, to + e * 8, load_shared_16(tile + at<Tile::ROW>(e / PIECES, e % PIECES)));
+      hbm_write_16(a, KERNEL_dQ, to + e * 8, load_shared_16(tile + at<Tile::ROW>(e / PIECES, e % PIECES)));
 }
 
 template <class Tile> static bool run_backward(const Attention &a) {

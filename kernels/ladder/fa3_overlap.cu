@@ -75,7 +75,7 @@ template <class Tile> TW_DEVICE void copy_blocks(const Call &c, const Places<Til
     const RowBlock b = taken_block<Tile>(c, index);
     mbarrier_arrive_expect(Q_full(s, n), b.T_end > 0 ? Tile::Q_BYTES : 0);
     if (b.T_end > 0)
-      hbm_tma_load<Tile::HALVES>(c.t.a, TENSOR_Q, Q_buffer(s, n), &c.t.Q, Q_full(s, n), Tile::B_r, b.i0, c.t.a.N_q,
+      hbm_tma_load<Tile::HALVES>(c.t.a, KERNEL_Q, Q_buffer(s, n), &c.t.Q, Q_full(s, n), Tile::B_r, b.i0, c.t.a.N_q,
                                  b.head);
     n_KV = put_KV(c.t, s.r, b, n_KV);
     index = (int)(gridDim.x + atomicInc(&counters[c.counter], (unsigned)c.n_blocks - 1));

@@ -24,9 +24,9 @@ template <class T> __global__ void naive_scores(const Attention a) {
   const Head<T> h = head_of<T>(a, (int)blockIdx.z);
   float s = 0;
   for (int k = 0; k < a.d; k++)
-    s += to_float(hbm_read_cached(a, TENSOR_Q, &h.Q[(long long)i * a.d + k])) *
-         to_float(hbm_read_cached(a, TENSOR_K, &h.K[(long long)j * a.d + k]));
-  hbm_write(a, TENSOR_S, &h.S[(long long)i * a.N_k + j], j < keys_seen(a, i) ? s * a.scale : minus_infinity());
+    s += to_float(hbm_read_cached(a, KERNEL_Q, &h.Q[(long long)i * a.d + k])) *
+         to_float(hbm_read_cached(a, KERNEL_K, &h.K[(long long)j * a.d + k]));
+  hbm_write(a, KERNEL_S, &h.S[(long long)i * a.N_k + j], j < keys_seen(a, i) ? s * a.scale : minus_infinity());
 }
 
 /* Pass 2. One warp per row. */
@@ -36,14 +36,14 @@ template <class T> __global__ void naive_softmax(const Attention a) {
   const Head<T> h = head_of<T>(a, (int)blockIdx.z);
   const T *S = h.S + (long long)i * a.N_k;
   float m = minus_infinity(), l = 0;
-  for (int j = lane; j < a.N_k; j += 32) m = fmaxf(m, to_float(hbm_read_cached(a, TENSOR_S, &S[j])));
+  for (int j = lane; j < a.N_k; j += 32) m = fmaxf(m, to_float(hbm_read_cached(a, KERNEL_S, &S[j])));
   m = warp_max(m);
   if (m == minus_infinity()) m = 0; /* the row sees no key */
-  for (int j = lane; j < a.N_k; j += 32) l += expf(to_float(hbm_read_cached(a, TENSOR_S, &S[j])) - m);
+  for (int j = lane; j < a.N_k; j += 32) l += expf(to_float(hbm_read_cached(a, KERNEL_S, &S[j])) - m);
   l = warp_sum(l);
   for (int j = lane; j < a.N_k; j += 32) {
-    const float e = expf(to_float(hbm_read_cached(a, TENSOR_S, &S[j])) - m);
-    hbm_write(a, TENSOR_P, &h.P[(long long)i * a.N_k + j], l == 0 ? 0 : e / l);
+    const float e = expf(to_float(hbm_read_cached(a, KERNEL_S, &S[j])) - m);
+    hbm_write(a, KERNEL_P, &h.P[(long long)i * a.N_k + j], l == 0 ? 0 : e / l);
   }
 }
 
@@ -54,9 +54,9 @@ template <class T> __global__ void naive_values(const Attention a) {
   const Head<T> h = head_of<T>(a, (int)blockIdx.z);
   float o = 0;
   for (int j = 0; j < a.N_k; j++)
-    o += to_float(hbm_read_cached(a, TENSOR_P, &h.P[(long long)i * a.N_k + j])) *
-         to_float(hbm_read_cached(a, TENSOR_V, &h.V[(long long)j * a.d + k]));
-  hbm_write(a, TENSOR_O, &h.O[(long long)i * a.d + k], o);
+    o += to_float(hbm_read_cached(a, KERNEL_P, &h.P[(long long)i * a.N_k + j])) *
+         to_float(hbm_read_cached(a, KERNEL_V, &h.V[(long long)j * a.d + k]));
+  hbm_write(a, KERNEL_O, &h.O[(long long)i * a.d + k], o);
 }
 
 template <class T> static bool run_type(const Attention &a) {

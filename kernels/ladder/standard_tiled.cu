@@ -28,8 +28,8 @@ struct TileShared {
 /* 64 rows of A times 64 columns of B, or rows of B when those are given (K: S = Q K^T). rows and columns are what is
  * left of the matrices from the tile's corner on; beyond, and beyond `depth`, there are zeros. */
 template <bool ROWS_OF_B, class T>
-TW_DEVICE void tile_product(const Attention &a, float (&sum)[4][4], Tensor tensor_A, const T *A, int lda,
-                            Tensor tensor_B, const T *B, int ldb, int rows, int columns, int depth) {
+TW_DEVICE void tile_product(const Attention &a, float (&sum)[4][4], int tensor_A, const T *A, int lda, int tensor_B,
+                            const T *B, int ldb, int rows, int columns, int depth) {
   TileShared &tile = *(TileShared *)shared_memory();
   const int thread = (int)threadIdx.x, x = thread % 16, y = thread / 16;
   for (int k0 = 0; k0 < depth; k0 += DEPTH) {
@@ -57,13 +57,13 @@ template <class T> __global__ void __launch_bounds__(256) tiled_scores(const Att
   const int i0 = (int)blockIdx.y * TILE, j0 = (int)blockIdx.x * TILE;
   const Head<T> h = head_of<T>(a, (int)blockIdx.z);
   float sum[4][4] = {};
-  tile_product<true>(a, sum, TENSOR_Q, h.Q + (long long)i0 * a.d, a.d, TENSOR_K, h.K + (long long)j0 * a.d, a.d,
+  tile_product<true>(a, sum, KERNEL_Q, h.Q + (long long)i0 * a.d, a.d, KERNEL_K, h.K + (long long)j0 * a.d, a.d,
                      a.N_q - i0, a.N_k - j0, a.d);
   for (int r = 0; r < 4; r++)
     for (int c = 0; c < 4; c++) {
       const int i = i0 + (int)threadIdx.x / 16 * 4 + r, j = j0 + (int)threadIdx.x % 16 + 16 * c;
       if (i >= a.N_q || j >= a.N_k) continue;
-      hbm_write(a, TENSOR_S, &h.S[(long long)i * a.N_k + j],
+      hbm_write(a, KERNEL_S, &h.S[(long long)i * a.N_k + j],
                 j < keys_seen(a, i) ? sum[r][c] * a.scale : minus_infinity());
     }
 }
@@ -76,7 +76,7 @@ template <class T> __global__ void tiled_softmax(const Attention a) {
   const T *S = h.S + (long long)i * a.N_k;
   float m = minus_infinity(), l = 0;
   for (int j = lane; j < a.N_k; j += 32) {
-    const float s = to_float(hbm_read(a, TENSOR_S, &S[j])), m_new = fmaxf(m, s);
+    const float s = to_float(hbm_read(a, KERNEL_S, &S[j])), m_new = fmaxf(m, s);
     if (m_new == minus_infinity()) continue;
     l = l * expf(m - m_new) + expf(s - m_new);
     m = m_new;
@@ -84,8 +84,8 @@ template <class T> __global__ void tiled_softmax(const Attention a) {
   const float m_row = warp_max(m), top = m_row == minus_infinity() ? 0 : m_row;
   l = warp_sum(l * expf(m - top));
   for (int j = lane; j < a.N_k; j += 32) {
-    const float s = to_float(hbm_read(a, TENSOR_S, &S[j]));
-    hbm_write(a, TENSOR_P, &h.P[(long long)i * a.N_k + j], l == 0 ? 0 : expf(s - top) / l);
+    const float s = to_float(hbm_read(a, KERNEL_S, &S[j]));
+    hbm_write(a, KERNEL_P, &h.P[(long long)i * a.N_k + j], l == 0 ? 0 : expf(s - top) / l);
   }
 }
 
@@ -94,12 +94,12 @@ template <class T> __global__ void __launch_bounds__(256) tiled_values(const Att
   const int i0 = (int)blockIdx.y * TILE, k0 = (int)blockIdx.x * TILE;
   const Head<T> h = head_of<T>(a, (int)blockIdx.z);
   float sum[4][4] = {};
-  tile_product<false>(a, sum, TENSOR_P, h.P + (long long)i0 * a.N_k, a.N_k, TENSOR_V, h.V + k0, a.d, a.N_q - i0,
+  tile_product<false>(a, sum, KERNEL_P, h.P + (long long)i0 * a.N_k, a.N_k, KERNEL_V, h.V + k0, a.d, a.N_q - i0,
                       a.d - k0, a.N_k);
   for (int r = 0; r < 4; r++)
     for (int c = 0; c < 4; c++) {
       const int i = i0 + (int)threadIdx.x / 16 * 4 + r, k = k0 + (int)threadIdx.x % 16 + 16 * c;
-      if (i < a.N_q && k < a.d) hbm_write(a, TENSOR_O, &h.O[(long long)i * a.d + k], sum[r][c]);
+      if (i < a.N_q && k < a.d) hbm_write(a, KERNEL_O, &h.O[(long long)i * a.d + k], sum[r][c]);
     }
 }
 

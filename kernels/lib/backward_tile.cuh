@@ -112,18 +112,18 @@ template <class Tile> TW_DEVICE void start_rows(const BackwardPass &a, int head,
   using T = typename Tile::T;
   const int i0 = i * Tile::B_r, T_r = (a.N_q + Tile::B_r - 1) / Tile::B_r;
   const long long row = (long long)head * a.N_q + i0;
-  start_tile<Tile, Tile::B_r>(a, TENSOR_Q, to, (const T *)a.Q + row * Tile::d, a.N_q - i0);
-  start_tile<Tile, Tile::B_r>(a, TENSOR_dO, to + Tile::R_BYTES, (const T *)a.dO + row * Tile::d, a.N_q - i0);
+  start_tile<Tile, Tile::B_r>(a, KERNEL_Q, to, (const T *)a.Q + row * Tile::d, a.N_q - i0);
+  start_tile<Tile, Tile::B_r>(a, KERNEL_dO, to + Tile::R_BYTES, (const T *)a.dO + row * Tile::d, a.N_q - i0);
   const float *stats = a.stats + ((long long)head * T_r + i) * (2 * Tile::B_r);
   if ((int)threadIdx.x < Tile::B_r / 2)
-    hbm_copy_16(a, TENSOR_STATS, to + 2 * Tile::R_BYTES + threadIdx.x * 16, stats + threadIdx.x * 4, true);
+    hbm_copy_16(a, KERNEL_STATS, to + 2 * Tile::R_BYTES + threadIdx.x * 16, stats + threadIdx.x * 4, true);
 }
 
 template <class Tile> TW_DEVICE void start_columns(const BackwardPass &a, int kv, int j0, uint32_t to) {
   using T = typename Tile::T;
   const long long from = ((long long)kv * a.N_k + j0) * Tile::d;
-  start_tile<Tile, Tile::B_c>(a, TENSOR_K, to, (const T *)a.K + from, a.N_k - j0);
-  start_tile<Tile, Tile::B_c>(a, TENSOR_V, to + Tile::C_BYTES, (const T *)a.V + from, a.N_k - j0);
+  start_tile<Tile, Tile::B_c>(a, KERNEL_K, to, (const T *)a.K + from, a.N_k - j0);
+  start_tile<Tile, Tile::B_c>(a, KERNEL_V, to + Tile::C_BYTES, (const T *)a.V + from, a.N_k - j0);
 }
 
 /* P and dS of one tile into shared memory, rounded; without P_tile only dS. rows and columns: where Q, dO, L, D and K,
@@ -211,8 +211,8 @@ __global__ void __launch_bounds__(Tile::THREADS) fa2_backward_prepare(const Back
     float sum = 0;
     if (i0 + r < a.N_q) {
       float o[8], g[8];
-      floats_of_8<T>(hbm_read_16(a, TENSOR_O, (const T *)a.O + (row0 + r) * Tile::d + lane * 8), o);
-      floats_of_8<T>(hbm_read_16(a, TENSOR_dO, (const T *)a.dO + (row0 + r) * Tile::d + lane * 8), g);
+      floats_of_8<T>(hbm_read_16(a, KERNEL_O, (const T *)a.O + (row0 + r) * Tile::d + lane * 8), o);
+      floats_of_8<T>(hbm_read_16(a, KERNEL_dO, (const T *)a.dO + (row0 + r) * Tile::d + lane * 8), g);
       for (int k = 0; k < 8; k++) sum += o[k] * g[k];
     }
     for (int lanes = LANES / 2; lanes; lanes /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
@@ -221,11 +221,11 @@ __global__ void __launch_bounds__(Tile::THREADS) fa2_backward_prepare(const Back
   __syncthreads(); /* D is complete */
   for (int r = (int)threadIdx.x; r < 2 * Tile::B_r; r += Tile::THREADS) {
     float x = r < Tile::B_r ? -minus_infinity() : D[r - Tile::B_r];
-    if (i0 + r < a.N_q && r < Tile::B_r) x = hbm_read(a, TENSOR_STATS, a.L + row0 + r) * 1.4426950408889634f;
-    hbm_write(a, TENSOR_STATS, a.stats + tile * (2 * Tile::B_r) + r, x);
+    if (i0 + r < a.N_q && r < Tile::B_r) x = hbm_read(a, KERNEL_STATS, a.L + row0 + r) * 1.4426950408889634f;
+    hbm_write(a, KERNEL_STATS, a.stats + tile * (2 * Tile::B_r) + r, x);
   }
   for (int e = (int)threadIdx.x * 4; WITH_DQ && e < Tile::B_r * Tile::d; e += Tile::THREADS * 4)
-    hbm_write_16(a, TENSOR_dQ, a.dQ_sums + tile * (Tile::B_r * Tile::d) + e, uint4{0, 0, 0, 0});
+    hbm_write_16(a, KERNEL_dQ, a.dQ_sums + tile * (Tile::B_r * Tile::d) + e, uint4{0, 0, 0, 0});
 #endif
 }
 

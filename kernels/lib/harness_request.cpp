@@ -278,11 +278,11 @@ static void print_csv(const Result &r) {
          (long long)r.verdict.rows_checked);
   printf("%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu,%.3f,%.3f,%.3f,\"%s\",%d,%llu,%llu,%llu,"
          "%llu,%llu,%llu\n",
-         in[TENSOR_Q], in[TENSOR_K], in[TENSOR_V], in[TENSOR_S], in[TENSOR_P], in[TENSOR_O], in[TENSOR_STATS],
-         out[TENSOR_S], out[TENSOR_P], out[TENSOR_O], out[TENSOR_STATS],
+         in[KERNEL_Q], in[KERNEL_K], in[KERNEL_V], in[KERNEL_S], in[KERNEL_P], in[KERNEL_O], in[KERNEL_STATS],
+         out[KERNEL_S], out[KERNEL_P], out[KERNEL_O], out[KERNEL_STATS],
          (unsigned long long)kernel_traffic_read(&r.model), (unsigned long long)kernel_traffic_write(&r.model),
-         r.warm_us, r.cold_us, r.tflops, r.note.c_str(), r.block.n_splits, in[TENSOR_PAGES], in[TENSOR_dO],
-         in[TENSOR_dQ], out[TENSOR_dQ], out[TENSOR_dK], out[TENSOR_dV]);
+         r.warm_us, r.cold_us, r.tflops, r.note.c_str(), r.block.n_splits, in[KERNEL_PAGES], in[KERNEL_dO],
+         in[KERNEL_dQ], out[KERNEL_dQ], out[KERNEL_dK], out[KERNEL_dV]);
 }
 
 static void print_json(const Result &r, bool first) {

@@ -52,8 +52,7 @@ template <class T> TW_DEVICE ScalarTiles<T> scalar_tiles(const Attention &a) {
 }
 
 /* Rows [0, n_rows) of a tensor into shared memory. */
-template <class T>
-TW_DEVICE void load_rows(const Attention &a, Tensor tensor, T *to, int row, const T *from, int n_rows) {
+template <class T> TW_DEVICE void load_rows(const Attention &a, int tensor, T *to, int row, const T *from, int n_rows) {
   for (int e = (int)threadIdx.x; e < n_rows * a.d; e += SCALAR_THREADS)
     to[e / a.d * row + e % a.d] = hbm_read(a, tensor, &from[e]);
 }

@@ -207,7 +207,7 @@ TW_DEVICE void store_O(const Attention &a, typename Tile::T *to, uint32_t Q_tile
   for (int e = lane; e < 16 * Tile::SLABS * PIECES; e += 32) {
     const int row = warp_row + e / PIECES, piece = e % PIECES;
     if (i0 + row >= a.N_q) break;
-    hbm_write_16(a, TENSOR_O, to + (long long)(i0 + row) * Tile::d + piece * 8,
+    hbm_write_16(a, KERNEL_O, to + (long long)(i0 + row) * Tile::d + piece * 8,
                  load_shared_16(Q_tile + (uint32_t)Tile::at(row, piece)));
   }
 }

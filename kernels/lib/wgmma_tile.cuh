@@ -90,15 +90,15 @@ template <class Tile> TW_DEVICE void done_with(const Ring<Tile> &r, int n) {
 
 /* Puts all tiles of a row block into the ring; returns the next n. One thread. */
 template <class Tile> TW_DEVICE int put_KV(const TmaAttention &t, const Ring<Tile> &r, const RowBlock &b, int n) {
-  const auto put = [&](Tensor tensor, const TensorMap *map, int j) {
+  const auto put = [&](int tensor, const TensorMap *map, int j) {
     mbarrier_wait(empty(r, n), parity(r, n) ^ 1);
     mbarrier_arrive_expect(full(r, n), Tile::KV_BYTES);
     hbm_tma_load<Tile::HALVES>(t.a, tensor, slot(r, n), map, full(r, n), Tile::B_c, j * Tile::B_c, t.a.N_k, b.kv_head);
     n++;
   };
   for (int j = b.T_end - 1; j >= 0; j--) {
-    put(TENSOR_K, &t.K, j);
-    put(TENSOR_V, &t.V, j);
+    put(KERNEL_K, &t.K, j);
+    put(KERNEL_V, &t.V, j);
   }
   return n;
 }
@@ -242,7 +242,7 @@ TW_DEVICE void hbm_tma_store(const Attention &a, int tensor, const TensorMap *ma
 /* i0: the first of the 64 rows. */
 template <class Tile>
 TW_DEVICE void hbm_tma_store_O(const TmaAttention &t, uint32_t from, int half_bytes, int i0, int head) {
-  hbm_tma_store<Tile::HALVES>(t.a, TENSOR_O, &t.O, from, half_bytes, i0, t.a.N_q, head);
+  hbm_tma_store<Tile::HALVES>(t.a, KERNEL_O, &t.O, from, half_bytes, i0, t.a.N_q, head);
 }
 
 } // namespace TW_BUILD

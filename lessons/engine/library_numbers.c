@@ -6,7 +6,7 @@
 #include "lessons/engine/arguments.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/numbers/accuracy.h"
-#include "sim/numbers/attention_check.h"
+#include "sim/numbers/attention.h"
 #include "sim/base/random.h"
 
 enum { SCORES_MAX = 4096, STEPS_PER_SCORE = 20 };
@@ -238,21 +238,30 @@ static AttentionRun read_attention(lua_State *lua) {
   return run;
 }
 
-static AttentionView view(const Attention *attention, Tensor tensor) { return attention_in_hbm(attention, tensor); }
+/* The first output that is judged. */
+static const ProgramDeclaration *judged(lua_State *lua, const Schedule *s) {
+  for (int k = 0; k < s->n_declarations; k++)
+    if (s->declarations[k].role == TENSOR_OUTPUT && s->declarations[k].formula) return &s->declarations[k];
+  sandbox_fail(lua, "attention: '%s' does not say what its output must be", s->name);
+  return NULL;
+}
 
 static void push_result(lua_State *lua, const Attention *a, uint64_t n_events) {
-  const int64_t d = a->plan.shape.d;
-  const AttentionView O = view(a, TENSOR_O);
-  double *exact = scratch(lua, d);
+  const ProgramDeclaration *output = judged(lua, a->schedule);
+  const ProgramName *name = &a->schedule->names[output->name];
+  const int64_t rows = schedule_side_whole(a->schedule, &a->plan, name->rows),
+                cols = schedule_side_whole(a->schedule, &a->plan, name->cols);
+  const double *O = attention_matrix(a, output->name, 0);
+  double *exact = scratch(lua, rows * cols);
   Accuracy accuracy = {0};
+  if (!attention_reference(a, output, 0, exact)) sandbox_refuse(lua, "attention", &(Error){.status = STATUS_NO_MEMORY});
   lua_createtable(lua, 0, 8);
-  lua_createtable(lua, (int)a->plan.shape.N_q, 0);
-  for (int64_t row = 0; row < a->plan.shape.N_q; row++) {
-    attention_reference_row(a, row, exact);
-    accuracy_add(&accuracy, a->config.softmax.precision, O.values + row * O.stride, exact, d);
-    lua_createtable(lua, (int)d, 0);
-    for (int64_t c = 0; c < d; c++) {
-      lua_pushnumber(lua, O.values[row * O.stride + c]);
+  lua_createtable(lua, (int)rows, 0);
+  for (int64_t row = 0; row < rows; row++) {
+    accuracy_add(&accuracy, a->config.softmax.precision, O + row * cols, exact + row * cols, cols);
+    lua_createtable(lua, (int)cols, 0);
+    for (int64_t c = 0; c < cols; c++) {
+      lua_pushnumber(lua, O[row * cols + c]);
       lua_rawseti(lua, -2, c + 1);
     }
     lua_rawseti(lua, -2, row + 1);

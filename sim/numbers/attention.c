@@ -124,16 +124,30 @@ typedef struct {
   int64_t rows, cols;
 } Input;
 
-/* Q, K or V: what attention takes as such. */
-static Input input_of(const Attention *a, Tensor tensor) {
-  const Shape *shape = &a->plan.shape;
-  const int name = a->schedule->operands[tensor] - 1;
-  const size_t begin = a->numbers + (name < 0 ? 0 : a->evaluate.hbm[name]) * sizeof(double);
-  return (Input){begin,
-                 name < 0             ? 0
-                 : tensor == TENSOR_Q ? shape->N_q
-                                      : shape->N_k,
-                 tensor == TENSOR_V ? shape->d_v : shape->d};
+/* An input by its name; none: no rows. */
+static Input input_of(const Attention *a, int name) {
+  if (name < 0) return (Input){0};
+  const ProgramName *n = &a->schedule->names[name];
+  return (Input){a->numbers + a->evaluate.hbm[name] * sizeof(double),
+                 schedule_side_whole(a->schedule, &a->plan, n->rows),
+                 schedule_side_whole(a->schedule, &a->plan, n->cols)};
+}
+
+/* The name of what attention takes as Q, K or V; -1: none. */
+static int operand_of(const Attention *a, Operand operand) { return a->schedule->operands[operand - OPERAND_Q] - 1; }
+
+/* The row of a tensor among those of the program; -1: it has none of that name. */
+static int row_of(const Attention *a, const char *tensor) {
+  for (int t = 0; t < a->schedule->n_values; t++)
+    if (strcmp(a->schedule->tensors[t].text, tensor) == 0) return t;
+  return -1;
+}
+
+/* The name by which an input's blocks are loaded; -1: the tensor is no input. */
+static int input_named(const Attention *a, int tensor) {
+  for (int k = 0; k < a->schedule->n_names; k++)
+    if (a->schedule->names[k].is_input && a->schedule->names[k].tensor == tensor) return k;
+  return -1;
 }
 
 /* Inputs that a formula makes of the others. */
@@ -156,13 +170,14 @@ static void fill_formulas(Attention *a) {
 
 /* V inside K is its first d_v columns. */
 static void take_v_from_k(Attention *a) {
-  const Input k = input_of(a, TENSOR_K), v = input_of(a, TENSOR_V);
-  for (int64_t row = 0; a->plan.shape.v_in_k && row < v.rows; row++)
+  if (!a->plan.shape.v_in_k) return;
+  const Input k = input_of(a, operand_of(a, OPERAND_K)), v = input_of(a, operand_of(a, OPERAND_V));
+  for (int64_t row = 0; row < v.rows; row++)
     memcpy(at(a, v.at) + row * v.cols, at(a, k.at) + row * k.cols, (size_t)v.cols * sizeof(double));
 }
 
-void attention_set_input(Attention *a, Tensor tensor, const double *values) {
-  const Input in = input_of(a, tensor);
+void attention_set_input(Attention *a, const char *tensor, const double *values) {
+  const Input in = input_of(a, input_named(a, row_of(a, tensor)));
   for (int64_t k = 0; k < in.rows * in.cols; k++)
     at(a, in.at)[k] = precision_round(a->config.softmax.precision, values[k]);
   take_v_from_k(a);
@@ -213,30 +228,25 @@ static AttentionView nothing(void) { return (AttentionView){0}; }
 static bool is_empty(Span span) { return span.end <= span.begin; }
 
 /* Rows `rows` of an input, all of its columns. */
-static AttentionView input_view(const Attention *a, Tensor tensor, Span rows) {
-  const Input in = input_of(a, tensor);
+static AttentionView input_view(const Attention *a, int name, Span rows) {
+  const Input in = input_of(a, name);
   if (is_empty(rows)) return nothing();
   return (AttentionView){const_at(a, in.at) + rows.begin * in.cols, rows, {0, in.cols}, in.cols};
 }
 
-/* What was loaded last of an input. */
-static Span loaded(const Attention *a, Tensor tensor) {
-  const int name = a->schedule->operands[tensor] - 1;
-  return name < 0 ? (Span){0, 0} : a->evaluate.tiles[name].rows;
-}
-
-/* The tile of S, P or O that was written last, if it is of the present blocks: others are what a loop left behind. */
-AttentionView attention_in_sram(const Attention *a, Tensor tensor) {
+/* The tile that was written last, if it is of the present blocks: others are what a loop left behind. */
+AttentionView attention_in_sram(const Attention *a, const char *text) {
   const Evaluate *e = &a->evaluate;
   const Cursor *c = &e->cursor;
-  const int name = e->shown[tensor];
-  if (tensor <= TENSOR_V) return input_view(a, tensor, loaded(a, tensor));
-  if (tensor == TENSOR_STATS || name < 0) return nothing();
+  const int tensor = row_of(a, text), input = input_named(a, tensor);
+  if (input >= 0) return input_view(a, input, e->tiles[input].rows); /* what was loaded last of it */
+  const int name = tensor < 0 ? -1 : e->shown[tensor];
+  if (name < 0 || a->schedule->tensors[tensor].is_stats) return nothing();
   const EvaluateTile *tile = &e->tiles[name];
   const uint8_t side = a->schedule->names[name].cols;
   if (is_empty(tile->rows) || is_empty(tile->cols) || c->i < 0 || tile->rows.begin != c->row0) return nothing();
   if (side == SIDE_COLS && c->j >= 0 && tile->cols.begin != c->col0) return nothing();
-  const bool rounded = tensor == TENSOR_P && tile->is_rounded;
+  const bool rounded = tile->is_rounded && e->rounded[name] != EVALUATE_NOWHERE;
   return (AttentionView){const_at(a, a->numbers) + (rounded ? e->rounded[name] : e->sram[name]), tile->rows, tile->cols,
                          e->n[side]};
 }
@@ -265,25 +275,23 @@ AttentionView attention_stored(const Attention *a, const char *text, int64_t spl
 }
 
 /* The first name of the tensor that is stored, with or without a subscript s. */
-static AttentionView stored_of(const Attention *a, Tensor tensor, uint8_t in_s, int64_t split) {
+static AttentionView stored_of(const Attention *a, int tensor, uint8_t in_s, int64_t split) {
   for (int k = 0; k < a->schedule->n_names; k++) {
     const ProgramName *n = &a->schedule->names[k];
-    if (n->tensor != tensor || (n->subscripts & IN_S) != in_s) continue;
+    if (n->is_input || n->tensor != tensor || (n->subscripts & IN_S) != in_s) continue;
     const AttentionView view = stored(a, k, split);
     if (view.values) return view;
   }
   return nothing();
 }
 
-AttentionView attention_in_hbm(const Attention *a, Tensor tensor) {
-  if (tensor <= TENSOR_V) return input_view(a, tensor, (Span){0, input_of(a, tensor).rows});
-  if (tensor != TENSOR_STATS) return stored_of(a, tensor, 0, 0);
-  const AttentionView lse = attention_stored(a, "L_i", 0);
-  return lse.values ? lse : attention_stored(a, "m_i", 0);
+AttentionView attention_in_hbm(const Attention *a, const char *text) {
+  const int tensor = row_of(a, text), input = input_named(a, tensor);
+  return input >= 0 ? input_view(a, input, (Span){0, input_of(a, input).rows}) : stored_of(a, tensor, 0, 0);
 }
 
-AttentionView attention_part_in_hbm(const Attention *a, Tensor tensor, int64_t split) {
-  return tensor <= TENSOR_V ? nothing() : stored_of(a, tensor, IN_S, split);
+AttentionView attention_part_in_hbm(const Attention *a, const char *text, int64_t split) {
+  return stored_of(a, row_of(a, text), IN_S, split);
 }
 
 const double *attention_matrix(const Attention *a, int name, int64_t head) {

@@ -58,8 +58,8 @@ Status attention_start(void *memory, const Plan *plan, const Schedule *schedule,
 /* Bytes to copy for a bookmark. */
 static inline size_t attention_state_bytes(const Attention *attention) { return attention->bytes; }
 
-/* Copies rows x d numbers into Q, K or V, rounding each to the configured precision. */
-void attention_set_input(Attention *attention, Tensor tensor, const double *values);
+/* Copies the numbers of an input's whole matrix into it, rounding each to the configured precision. */
+void attention_set_input(Attention *attention, const char *tensor, const double *values);
 
 /* Fills the inputs from a seed, and then those that a formula makes of them. Heads that share a KV head get the same K
  * and V. Peaks: every eleventh number is ATTENTION_PEAK times as large; where numbers are rounded, as much as products
@@ -83,19 +83,19 @@ typedef struct {
   int64_t stride;
 } AttentionView;
 
-/* In SRAM now: Q, K, V, S, P or O (as accumulated, not yet divided by l). Rows and columns as in the whole
- * matrix; for K and V a row is a key. */
-AttentionView attention_in_sram(const Attention *attention, Tensor tensor);
+/* A tensor by its name without subscripts ("Q", "S", "O"), in SRAM now: what was loaded or written last, as a product
+ * takes it where one did, and O before it is divided by l. Rows and columns as in the whole matrix; for K and V a row is
+ * a key. */
+AttentionView attention_in_sram(const Attention *attention, const char *tensor);
 
-/* In HBM: Q, K, V, S, P, O, or the statistics: the log-sum-exp L where the program stores it, else m. NaN: not written
- * yet. */
-AttentionView attention_in_hbm(const Attention *attention, Tensor tensor);
+/* In HBM: an input, or the first of its names that is stored. NaN: not written yet. */
+AttentionView attention_in_hbm(const Attention *attention, const char *tensor);
 
 /* What the program stores in HBM under a name of its own: "l_i", "O_is" (of one split). */
 AttentionView attention_stored(const Attention *attention, const char *name, int64_t split);
 
-/* The parts in HBM that a last kernel combines: O, or the log-sum-exps (one column), of one split. */
-AttentionView attention_part_in_hbm(const Attention *attention, Tensor tensor, int64_t split);
+/* The parts in HBM that a last kernel combines, of one split: of O; of "stats", the log-sum-exps (one column). */
+AttentionView attention_part_in_hbm(const Attention *attention, const char *tensor, int64_t split);
 
 /* A name's matrix in HBM, of a query head of the group: an input or what is stored; NULL: neither. */
 const double *attention_matrix(const Attention *attention, int name, int64_t head);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/numbers/attention_check.h"
+#include "sim/numbers/attention.h"
 
 /* Small, and ragged on both sides. */
 typedef struct {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sim/simulate.h"
+#include "tests/support/implied.h"
 
 enum { RUNS = 21 };
 
@@ -34,8 +35,8 @@ static double median(double *values, int n) {
 static double plain_loop_s(const Plan *plan, Traffic *traffic) {
   static const struct {
     uint8_t kind, tensor;
-  } TILE[] = {{EVENT_LOAD, TENSOR_K},    {EVENT_PRODUCT, TENSOR_S}, {EVENT_NEW_MAX, TENSOR_STATS},
-              {EVENT_RESCALE, TENSOR_O}, {EVENT_LOAD, TENSOR_V},    {EVENT_ACCUMULATE, TENSOR_O}};
+  } TILE[] = {{EVENT_LOAD, IMPLIED_K},    {EVENT_PRODUCT, IMPLIED_S}, {EVENT_NEW_MAX, IMPLIED_STATS},
+              {EVENT_RESCALE, IMPLIED_O}, {EVENT_LOAD, IMPLIED_V},    {EVENT_ACCUMULATE, IMPLIED_O}};
   const uint64_t tile_bytes = (uint64_t)(plan->tiling.B_r * plan->shape.d * plan->element_bytes);
   const uint64_t flops = 2 * (uint64_t)(plan->tiling.B_r * plan->tiling.B_c * plan->shape.d);
   const Schedule *fa2 = schedule_find("fa2");
@@ -49,7 +50,7 @@ static double plain_loop_s(const Plan *plan, Traffic *traffic) {
     e.row1 = e.row0 + plan->tiling.B_r;
     const struct {
       uint8_t kind, tensor;
-    } edge[] = {{EVENT_LOAD, TENSOR_Q}, {EVENT_NORMALISE, TENSOR_O}, {EVENT_STORE, TENSOR_O}};
+    } edge[] = {{EVENT_LOAD, IMPLIED_Q}, {EVENT_NORMALISE, IMPLIED_O}, {EVENT_STORE, IMPLIED_O}};
     for (int k = 0; k < 3; k++) {
       e.kind = edge[k].kind;
       e.tensor = edge[k].tensor;

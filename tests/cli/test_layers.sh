@@ -118,4 +118,10 @@ printf 'extern const char *const said;\nconst char *const said = "take quick, or
 check || { cat "$tree/out"; exit 1; } # a sentence may name an algorithm
 printf 'extern const char *const taken;\nconst char *const taken = "quick";\n' >"$tree/viz/scene/taken.c"
 refused 'viz/scene/taken.c:2 names an algorithm'
-echo "30 trees checked"
+planted_in sim/l2/letter.c 'enum { TENSOR_Q, TENSOR_K };\n'
+refused 'sim/l2/letter.c:1 asks for a tensor by its letter'
+planted_in viz/scene/letter.c 'extern const char *const letter;\nconst char *const letter = "O";\n'
+refused 'viz/scene/letter.c:2 asks for a tensor by its letter'
+planted_in sim/algorithms/language/implied.c 'extern const char *const implied;\nconst char *const implied = "Q";\n'
+check || { cat "$tree/out"; exit 1; } # the lines that are implied
+echo "33 trees checked"

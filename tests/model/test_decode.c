@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
+#include "tests/support/implied.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 
@@ -177,7 +178,7 @@ static void bytes_are_within_half_a_percent(void **state) {
     const Profile profile = open_profile(run->kernel);
     const Simulation s = decode(run, &profile);
     const Wide *read = s.traffic.read;
-    const double first = (double)(read[TENSOR_Q] + read[TENSOR_K] + read[TENSOR_V]);
+    const double first = (double)(read[IMPLIED_Q] + read[IMPLIED_K] + read[IMPLIED_V]);
     const double counted = run->boundary_bytes ? run->boundary_bytes : run->first_kernel_bytes;
     const double model = run->boundary_bytes ? (double)s.read_bytes : first;
     if (run->boundary_bytes) assert_true(model == counted); /* our own rung: to the byte */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "sim/numbers/attention_check.h"
+#include "tests/support/attention_check.h"
 #include "tests/support/rand.h"
 
 typedef struct {
@@ -38,7 +38,7 @@ static inline void finish_run(Run *run) {
 
 static inline void close_run(Run *run) { free(run->attention); }
 
-static inline const double *O_of(const Run *run) { return attention_in_hbm(run->attention, TENSOR_O).values; }
+static inline const double *O_of(const Run *run) { return attention_in_hbm(run->attention, "O").values; }
 
 static inline Accuracy run_accuracy(const Run *run, const Run *exact) {
   double *scratch = malloc((size_t)run->attention->plan.shape.d * sizeof *scratch);

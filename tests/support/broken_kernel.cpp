@@ -7,9 +7,9 @@
 namespace broken {
 /* What the rung calls instead of load_rows. */
 template <class T>
-static void load_rows_and_one_more(const Attention &a, Tensor tensor, T *to, int row, const T *from, int n_rows) {
+static void load_rows_and_one_more(const Attention &a, int tensor, T *to, int row, const T *from, int n_rows) {
   load_rows(a, tensor, to, row, from, n_rows);
-  if (threadIdx.x == 0 && tensor == TENSOR_K && blockIdx.x == 0) to[0] = hbm_read(a, tensor, &from[0]);
+  if (threadIdx.x == 0 && tensor == KERNEL_K && blockIdx.x == 0) to[0] = hbm_read(a, tensor, &from[0]);
 }
 } // namespace broken
 #define load_rows load_rows_and_one_more

@@ -8,6 +8,7 @@
 
 #include "sim/base/random.h"
 #include "sim/numbers/attention.h"
+#include "tests/support/implied.h"
 #include "viz/text/number.h"
 
 enum { VALUES = 6, VALUE_BYTES = 160 };
@@ -96,9 +97,9 @@ static void fill_scores(ClaimRun *r) {
     for (int64_t col = 0; col < s->N_k; col++) {
       double sum = 0;
       for (int64_t k = 0; k < s->d; k++)
-        sum +=
-            precision_round(stored, (double)c->q_scale * random_normal(c->seed, TENSOR_Q, (uint64_t)(row * s->d + k))) *
-            precision_round(stored, random_normal(c->seed, TENSOR_K, (uint64_t)(col * s->d + k)));
+        sum += precision_round(stored,
+                               (double)c->q_scale * random_normal(c->seed, IMPLIED_Q, (uint64_t)(row * s->d + k))) *
+               precision_round(stored, random_normal(c->seed, IMPLIED_K, (uint64_t)(col * s->d + k)));
       r->scores[row * s->N_k + col] = sum / sqrt((double)s->d);
     }
 }

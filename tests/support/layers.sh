@@ -105,6 +105,12 @@ named=$(ls sim/algorithms/*.walk >/dev/null 2>&1 && names=$(sed -n 's/^algorithm
   grep -nE "\"(algorithm=)?($names)((,| )($names|all))*( [A-Za-z-]+=[^\"]*)?\"" $(grep -E '^(sim|viz|lessons/engine)/' "$BUILD/layers.files" | grep -v '^sim/algorithms/') |
   grep -vE '^[^:]+:[0-9]+: *(/?\*|//)' | sed 's/^\([^:]*:[0-9]*\):.*/layers: \1 names an algorithm; take it by what it does: sim\/algorithms\/shipped.h/') || true
 
+# Letters mean something in the lines that are implied where a program declares nothing, and nowhere else: no enum of the
+# papers' tensors, no code that asks for one by its letter. (Byte units have letters too.)
+# shellcheck disable=SC2046
+letters=$(grep -nE "\\b(TENSOR|tensor)_(Q|K|V|S|P|O|STATS|COUNT)\\b|\"([QKVSPO]|[QKVO]_[ij]|[mlL]_i)\"" $(grep -E '^(sim|viz/(scene|story))/' "$BUILD/layers.files" | grep -v '^sim/algorithms/language/') /dev/null |
+  grep -vE '^[^:]+:[0-9]+: *(/?\*|//)|/\*.*"[A-Za-z_]+".*\*/|"M"' | sed 's/^\([^:]*:[0-9]*\):.*/layers: \1 asks for a tensor by its letter; take it by what the program says of it/') || true
+
 sed -n 's/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do
   if [ -f "$BUILD/$object" ]; then echo "$object"; fi
 done >"$BUILD/layers.objects"
@@ -166,8 +172,8 @@ linked=$(nm -A -P $(cat layers.objects) | awk '
     }
   }' | awk "$strike")
 
-if [ -n "$includes$stems$circles$linked$named$symbols$data" ]; then
-  printf '%s\n' "$includes" "$stems" "$circles" "$linked" "$named" "$symbols" "$data" | grep . | sort -u
+if [ -n "$includes$stems$circles$linked$named$letters$symbols$data" ]; then
+  printf '%s\n' "$includes" "$stems" "$circles" "$linked" "$named" "$letters" "$symbols" "$data" | grep . | sort -u
   exit 1
 fi
 echo "layers: $(wc -l <layers.objects) objects, $(wc -l <layers.files) files, no room uses what it must not"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/support/attention_run.h"
+#include "tests/support/implied.h"
 
 /* ---- every schedule, every precision ---- */
 
@@ -19,9 +20,9 @@ typedef struct {
 
 static Largest largest_of(const Run *run) {
   const Shape *shape = &run->attention->plan.shape;
-  const AttentionView Q = attention_in_hbm(run->attention, TENSOR_Q);
-  const AttentionView K = attention_in_hbm(run->attention, TENSOR_K);
-  const AttentionView V = attention_in_hbm(run->attention, TENSOR_V);
+  const AttentionView Q = attention_in_hbm(run->attention, "Q");
+  const AttentionView K = attention_in_hbm(run->attention, "K");
+  const AttentionView V = attention_in_hbm(run->attention, "V");
   Largest largest = {0, 0};
   for (int64_t k = 0; k < shape->N_k * shape->d; k++) largest.V = fmax(largest.V, fabs(V.values[k]));
   for (int64_t i = 0; i < shape->N_q; i++)
@@ -77,7 +78,7 @@ static void every_schedule_gives_attention(void **state) {
         const double bound = p == 0 ? 1e-12 : error_bound(&run, precisions[p]);
         assert_int_equal(accuracy.n, shape.N_q * shape.d);
         const bool fp8_loses_masks =
-            p == 4 && attention_in_hbm(run.attention, TENSOR_S).values && some_row_sees_nothing(&run);
+            p == 4 && attention_in_hbm(run.attention, "S").values && some_row_sees_nothing(&run);
         if (!(accuracy.largest <= bound) && !fp8_loses_masks)
           fail_msg("trial %d, %s in %s: off by %g, at most %g expected", trial, SCHEDULES[s]->name,
                    precision_format(precisions[p])->name, accuracy.largest, bound);
@@ -91,8 +92,8 @@ static void every_schedule_gives_attention(void **state) {
 /* One row of O from the definition, with the mask's bands: e^score over the sum of all of them and e^sink. */
 static void row_with_sink(const Attention *a, int64_t row, double sink, double cap, double *O) {
   const Shape *s = &a->plan.shape;
-  const double *Q = attention_in_hbm(a, TENSOR_Q).values, *K = attention_in_hbm(a, TENSOR_K).values,
-               *V = attention_in_hbm(a, TENSOR_V).values;
+  const double *Q = attention_in_hbm(a, "Q").values, *K = attention_in_hbm(a, "K").values,
+               *V = attention_in_hbm(a, "V").values;
   const Span seen = band_columns(&a->plan.band, row);
   double sum = exp(sink);
   for (int64_t c = 0; c < s->d; c++) O[c] = 0;
@@ -147,9 +148,9 @@ static void a_sink_by_hand(void **state) {
       const AttentionConfig config = {
           .softmax = {.precision = half ? PRECISION_FP16 : PRECISION_FP64, .has_sink = true, .sink = 1}};
       Run run = open_run(SCHEDULES[s]->name, &shape, &tiling, &config);
-      attention_set_input(run.attention, TENSOR_Q, &q);
-      attention_set_input(run.attention, TENSOR_K, k);
-      attention_set_input(run.attention, TENSOR_V, v);
+      attention_set_input(run.attention, "Q", &q);
+      attention_set_input(run.attention, "K", k);
+      attention_set_input(run.attention, "V", v);
       finish_run(&run);
       assert_true(fabs(O_of(&run)[0] - exp(1) / (2 * exp(1) + 1)) < (half ? 3e-4 : 1e-15));
       close_run(&run);
@@ -169,9 +170,9 @@ static Run open_example(const char *algorithm) {
   const Tiling tiling = {.B_r = 1, .B_c = 4, .n_splits = 2};
   const AttentionConfig config = {.scale = 1};
   Run run = open_run(algorithm, &shape, &tiling, &config);
-  attention_set_input(run.attention, TENSOR_Q, example_Q);
-  attention_set_input(run.attention, TENSOR_K, example_K);
-  attention_set_input(run.attention, TENSOR_V, example_V);
+  attention_set_input(run.attention, "Q", example_Q);
+  attention_set_input(run.attention, "K", example_K);
+  attention_set_input(run.attention, "V", example_V);
   return run;
 }
 
@@ -193,14 +194,14 @@ static void the_worked_example_event_by_event(void **state) {
   Attention *a = run.attention;
   const double scores[8] = {1, 2, 4, 2, 5, 1, 3, 1};
   attention_walk(a, run.schedule, &run.cursor, 3, NULL); /* load Q, load K, product */
-  AttentionView S = attention_in_sram(a, TENSOR_S);
+  AttentionView S = attention_in_sram(a, "S");
   assert_true(S.cols.begin == 0 && S.cols.end == 4 && S.rows.begin == 0 && S.rows.end == 1);
   for (int k = 0; k < 4; k++) assert_true(S.values[k] == scores[k]);
-  assert_memory_equal(attention_in_sram(a, TENSOR_Q).values, example_Q, sizeof example_Q);
-  assert_true(attention_in_sram(a, TENSOR_K).rows.end == 4);
-  assert_memory_equal(attention_in_sram(a, TENSOR_K).values, example_K, sizeof example_K / 2);
-  assert_null(attention_in_sram(a, TENSOR_P).values);
-  assert_null(attention_in_sram(a, TENSOR_V).values);
+  assert_memory_equal(attention_in_sram(a, "Q").values, example_Q, sizeof example_Q);
+  assert_true(attention_in_sram(a, "K").rows.end == 4);
+  assert_memory_equal(attention_in_sram(a, "K").values, example_K, sizeof example_K / 2);
+  assert_null(attention_in_sram(a, "P").values);
+  assert_null(attention_in_sram(a, "V").values);
   assert_true(attention_row(a, 0)->m == -INFINITY && attention_row(a, 0)->l == 0);
   assert_null(attention_row(a, 1));
 
@@ -208,18 +209,18 @@ static void the_worked_example_event_by_event(void **state) {
   const AttentionRow *row = attention_row(a, 0);
   assert_true(row->m_old == -INFINITY && row->m == 4 && row->factor == 0);
   assert_true(fabs(row->l - 1.320457) < 1e-6 && row->block_sum == row->l);
-  AttentionView P = attention_in_sram(a, TENSOR_P), O = attention_in_sram(a, TENSOR_O);
+  AttentionView P = attention_in_sram(a, "P"), O = attention_in_sram(a, "O");
   assert_true(P.cols.end == 4 && P.values[2] == 1 && fabs(P.values[0] - exp(-3)) < 1e-15);
   assert_true(fabs(O.values[0] - 0.640915) < 1e-6 && fabs(O.values[3] - 1.420032) < 1e-6);
   assert_true(isnan(O_of(&run)[0])); /* nothing has been stored yet */
 
   attention_walk(a, run.schedule, &run.cursor, 4, NULL); /* load K, product, new max, rescale */
-  S = attention_in_sram(a, TENSOR_S);
+  S = attention_in_sram(a, "S");
   for (int k = 0; k < 4; k++) assert_true(S.cols.begin == 4 && S.values[k] == scores[4 + k]);
   row = attention_row(a, 0);
   assert_true(row->m_old == 4 && row->m == 5 && fabs(row->factor - 0.367879) < 1e-6);
   assert_true(fabs(row->l_scaled - 0.485769) < 1e-6 && row->l_old > 1.32 && row->l == row->l_scaled);
-  assert_true(fabs(attention_in_sram(a, TENSOR_O).values[3] - 0.522400) < 2e-6);
+  assert_true(fabs(attention_in_sram(a, "O").values[3] - 0.522400) < 2e-6);
 
   attention_walk(a, run.schedule, &run.cursor, 2, NULL); /* load V, accumulate */
   row = attention_row(a, 0);
@@ -233,8 +234,8 @@ static void the_worked_example_event_by_event(void **state) {
 static double score_at(const Run *run, int64_t i, int64_t j) {
   const Precision accumulator = precision_accumulator(run->attention->config.softmax.precision);
   const int64_t d = run->attention->plan.shape.d;
-  const double *Q = attention_in_hbm(run->attention, TENSOR_Q).values + i * d;
-  const double *K = attention_in_hbm(run->attention, TENSOR_K).values + j * d;
+  const double *Q = attention_in_hbm(run->attention, "Q").values + i * d;
+  const double *K = attention_in_hbm(run->attention, "K").values + j * d;
   const double asked = run->attention->config.scale, scale = asked != 0 ? asked : 1 / sqrt((double)d);
   double sum = 0;
   for (int64_t c = 0; c < d; c++) sum = precision_multiply_add(accumulator, Q[c], K[c], sum);
@@ -261,9 +262,9 @@ static void fa2_is_softmax_step_by_step_to_the_bit(void **state) {
     while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
       assert_int_equal(attention_apply(run.attention, &event, NULL), STATUS_OK);
       if (event.kind != EVENT_ACCUMULATE) continue;
-      const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
-      const AttentionView P = attention_in_sram(run.attention, TENSOR_P);
-      const double *V = attention_in_hbm(run.attention, TENSOR_V).values;
+      const AttentionView S = attention_in_sram(run.attention, "S");
+      const AttentionView P = attention_in_sram(run.attention, "P");
+      const double *V = attention_in_hbm(run.attention, "V").values;
       for (int64_t i = event.row0; i < event.row1; i++) {
         const AttentionRow *row = attention_row(run.attention, i);
         double weights[B];
@@ -277,8 +278,7 @@ static void fa2_is_softmax_step_by_step_to_the_bit(void **state) {
         assert_true(row->l == step.l_new);
         assert_memory_equal(weights, P.values + (i - event.row0) * P.stride,
                             (size_t)(event.col1 - event.col0) * sizeof *weights);
-        assert_memory_equal(O[i], attention_in_sram(run.attention, TENSOR_O).values + (i - event.row0) * D,
-                            sizeof O[i]);
+        assert_memory_equal(O[i], attention_in_sram(run.attention, "O").values + (i - event.row0) * D, sizeof O[i]);
       }
     }
     for (int i = 0; i < N; i++) {
@@ -299,8 +299,8 @@ static void standard_leaves_S_and_P_in_hbm(void **state) {
   Run run = open_run("standard", &shape, &tiling, &(AttentionConfig){0});
   attention_fill(run.attention, INPUT_NORMAL, 3, 0, 0);
   finish_run(&run);
-  const double *S = attention_in_hbm(run.attention, TENSOR_S).values;
-  const double *P = attention_in_hbm(run.attention, TENSOR_P).values;
+  const double *S = attention_in_hbm(run.attention, "S").values;
+  const double *P = attention_in_hbm(run.attention, "P").values;
   for (int64_t i = 0; i < 9; i++) {
     double sum = 0, weights[13];
     softmax_reference(S + i * 13, 13, NULL, 0, weights, NULL);
@@ -313,8 +313,8 @@ static void standard_leaves_S_and_P_in_hbm(void **state) {
   }
   close_run(&run);
   run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
-  assert_null(attention_in_hbm(run.attention, TENSOR_S).values);
-  assert_null(attention_in_hbm(run.attention, TENSOR_P).values);
+  assert_null(attention_in_hbm(run.attention, "S").values);
+  assert_null(attention_in_hbm(run.attention, "P").values);
   close_run(&run);
 }
 
@@ -325,17 +325,17 @@ static void standard_shows_its_tile(void **state) {
   const Tiling tiling = {.B_r = 4, .B_c = 3};
   Run run = open_run("standard", &shape, &tiling, &(AttentionConfig){0});
   attention_fill(run.attention, INPUT_NORMAL, 4, 0, 0);
-  const double *stored = attention_in_hbm(run.attention, TENSOR_S).values;
+  const double *stored = attention_in_hbm(run.attention, "S").values;
   Event event;
   int n_tiles = 0, n_loads = 0;
   while (schedule_next(run.schedule, &run.attention->plan, &run.cursor, &event)) {
     assert_int_equal(attention_apply(run.attention, &event, NULL), STATUS_OK);
-    const bool tile = event.kind == EVENT_STORE && event.tensor == TENSOR_S;
-    const bool load = event.kind == EVENT_LOAD && event.tensor == TENSOR_S;
+    const bool tile = event.kind == EVENT_STORE && event.tensor == IMPLIED_S;
+    const bool load = event.kind == EVENT_LOAD && event.tensor == IMPLIED_S;
     if (!tile && !load) continue;
     n_tiles += tile;
     n_loads += load;
-    const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
+    const AttentionView S = attention_in_sram(run.attention, "S");
     assert_true(S.cols.begin == event.col0 && S.cols.end == event.col1);
     for (int64_t i = 0; i < 4; i++)
       assert_memory_equal(S.values + i * S.stride, stored + i * 7 + S.cols.begin,
@@ -355,9 +355,9 @@ static void log_sum_exps_are_right(void **state) {
     Run run = open_run(names[n], &shape, &tiling, &(AttentionConfig){0});
     attention_fill(run.attention, INPUT_NORMAL, 8, 0, 0);
     finish_run(&run);
-    const double *Q = attention_in_hbm(run.attention, TENSOR_Q).values;
-    const double *K = attention_in_hbm(run.attention, TENSOR_K).values;
-    const AttentionView stats = attention_in_hbm(run.attention, TENSOR_STATS);
+    const double *Q = attention_in_hbm(run.attention, "Q").values;
+    const double *K = attention_in_hbm(run.attention, "K").values;
+    const AttentionView stats = attention_stored(run.attention, "L_i", 0);
     for (int64_t i = 0; i < 11; i++) {
       double sum = 0;
       for (int64_t j = 0; j < 9 && j <= i - 2; j++) {
@@ -381,9 +381,9 @@ static void heads_of_a_group_share_keys_and_values(void **state) {
   for (int64_t h = 0; h < 6; h++) {
     Run run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
     attention_fill(run.attention, INPUT_NORMAL, 1, 0, h);
-    memcpy(Q[h], attention_in_hbm(run.attention, TENSOR_Q).values, sizeof Q[h]);
-    memcpy(K[h], attention_in_hbm(run.attention, TENSOR_K).values, sizeof K[h]);
-    memcpy(V[h], attention_in_hbm(run.attention, TENSOR_V).values, sizeof V[h]);
+    memcpy(Q[h], attention_in_hbm(run.attention, "Q").values, sizeof Q[h]);
+    memcpy(K[h], attention_in_hbm(run.attention, "K").values, sizeof K[h]);
+    memcpy(V[h], attention_in_hbm(run.attention, "V").values, sizeof V[h]);
     assert_memory_not_equal(K[h], V[h], sizeof K[h]);
     close_run(&run);
   }
@@ -426,22 +426,22 @@ static void a_copy_of_the_block_is_a_bookmark(void **state) {
 /* Leaving out an event that brings, computes or stores something must show: refused, or a wrong result. */
 static bool matters(const Attention *a, const Event *e) {
   const double *l = attention_stored(a, "l_i", 0).values;
-  const double *lse = attention_part_in_hbm(a, TENSOR_STATS, e->split).values;
+  const double *lse = attention_part_in_hbm(a, "stats", e->split).values;
   switch (e->kind) {
   case EVENT_LOAD:
-    if (e->tensor == TENSOR_Q && e->split > 0) return false; /* still there from the split before */
-    if (e->tensor == TENSOR_O || e->tensor == TENSOR_STATS)  /* what fa1 loads first are zeros */
+    if (e->tensor == IMPLIED_Q && e->split > 0) return false; /* still there from the split before */
+    if (e->tensor == IMPLIED_O || e->tensor == IMPLIED_STATS) /* what fa1 loads first are zeros */
       return !l || l[e->row0] != 0;
     return true;
   case EVENT_ACCUMULATE: /* an empty split, or a wholly masked tile in standard, adds nothing */
     if (e->col0 == e->col1) return lse[e->row0] != -INFINITY;
     return band_tile(&a->plan.band, e->row0, e->row1, e->col0, e->col1) != TILE_SKIPPED;
   case EVENT_NORMALISE: /* nothing to divide, or a division by 1 */
-    if (e->tensor == TENSOR_P) return true;
+    if (e->tensor == IMPLIED_P) return true;
     return !attention_row(a, e->row0) || (attention_row(a, e->row0)->l != 0 && attention_row(a, e->row0)->l != 1);
   case EVENT_PRODUCT:
   case EVENT_MASK: return true;
-  case EVENT_STORE: return e->tensor != TENSOR_STATS || lse || isnan(l[e->row0]); /* fa1's last: not needed */
+  case EVENT_STORE: return e->tensor != IMPLIED_STATS || lse || isnan(l[e->row0]); /* fa1's last: not needed */
   default: return false; /* a maximum that does not move may be left out */
   }
 }
@@ -497,7 +497,7 @@ static void events_that_cannot_be_are_refused_and_change_nothing(void **state) {
   int n = 0;
   for (int i = 0; i < 15; i++) bad[i] = good;
   bad[n++].kind = EVENT_KIND_COUNT;
-  bad[n++].tensor = TENSOR_COUNT;
+  bad[n++].tensor = IMPLIED_COUNT;
   bad[n++].row0 = -1;
   bad[n++].row1 = 9;
   bad[n++].row1 = 5; /* a row more than a tile has */
@@ -507,10 +507,10 @@ static void events_that_cannot_be_are_refused_and_change_nothing(void **state) {
   bad[n++].i = -1;
   bad[n++].col1 = 8;
   bad[n++].i = 1; /* another row block, whose scores are not there */
-  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = TENSOR_K, .row1 = 4, .col1 = 4};
-  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = TENSOR_S, .row1 = 4, .col1 = 4};
-  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = TENSOR_STATS, .row1 = 4, .bytes = 48};
-  bad[n++] = (Event){.kind = EVENT_ACCUMULATE, .tensor = TENSOR_O, .row1 = 4, .col1 = 4};
+  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = IMPLIED_K, .row1 = 4, .col1 = 4};
+  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = IMPLIED_S, .row1 = 4, .col1 = 4};
+  bad[n++] = (Event){.kind = EVENT_STORE, .tensor = IMPLIED_STATS, .row1 = 4, .bytes = 48};
+  bad[n++] = (Event){.kind = EVENT_ACCUMULATE, .tensor = IMPLIED_O, .row1 = 4, .col1 = 4};
   assert_int_equal(n, 15);
   const size_t bytes = attention_state_bytes(run.attention);
   void *before = malloc(bytes);

@@ -23,9 +23,9 @@ static void reference_agrees_with_long_double(void **state) {
     const Tiling tiling = {.B_r = 4, .B_c = 4};
     Run run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
     attention_fill(run.attention, INPUT_NORMAL, (uint64_t)trial, 0, 0);
-    const double *Q = attention_in_hbm(run.attention, TENSOR_Q).values;
-    const double *K = attention_in_hbm(run.attention, TENSOR_K).values;
-    const double *V = attention_in_hbm(run.attention, TENSOR_V).values;
+    const double *Q = attention_in_hbm(run.attention, "Q").values;
+    const double *K = attention_in_hbm(run.attention, "K").values;
+    const double *V = attention_in_hbm(run.attention, "V").values;
     for (int64_t i = 0; i < shape.N_q; i++) {
       double O[19];
       long double top[19] = {0}, bottom = 0;
@@ -59,9 +59,9 @@ static void parts_are_attention_over_their_own_keys(void **state) {
   Run run = open_run("fa2-split", &shape, &tiling, &(AttentionConfig){0});
   attention_fill(run.attention, INPUT_NORMAL, 2, 0, 0);
   finish_run(&run);
-  const double *Q = attention_in_hbm(run.attention, TENSOR_Q).values;
-  const double *K = attention_in_hbm(run.attention, TENSOR_K).values;
-  const double *V = attention_in_hbm(run.attention, TENSOR_V).values;
+  const double *Q = attention_in_hbm(run.attention, "Q").values;
+  const double *K = attention_in_hbm(run.attention, "K").values;
+  const double *V = attention_in_hbm(run.attention, "V").values;
   for (int i = 0; i < N_Q; i++) {
     double top[D] = {0}, bottom = 0;
     for (int s = 0; s < 3; s++) {
@@ -73,8 +73,8 @@ static void parts_are_attention_over_their_own_keys(void **state) {
         sum += exp(scores[n]);
       }
       softmax_reference(scores, n, V + s * KEYS * D, D, NULL, part);
-      const AttentionView O = attention_part_in_hbm(run.attention, TENSOR_O, s);
-      const double lse = attention_part_in_hbm(run.attention, TENSOR_STATS, s).values[i];
+      const AttentionView O = attention_part_in_hbm(run.attention, "O", s);
+      const double lse = attention_part_in_hbm(run.attention, "stats", s).values[i];
       assert_true(n == 0 ? lse == -INFINITY : fabs(lse - log(sum)) < 1e-13);
       for (int c = 0; c < D; c++) {
         assert_true(fabs(O.values[i * O.stride + c] - part[c]) < 1e-13);
@@ -84,9 +84,9 @@ static void parts_are_attention_over_their_own_keys(void **state) {
     }
     for (int c = 0; c < D; c++) assert_true(fabs(O_of(&run)[i * D + c] - top[c] / bottom) < 1e-13);
   }
-  assert_null(attention_part_in_hbm(run.attention, TENSOR_O, 3).values);
-  assert_null(attention_part_in_hbm(run.attention, TENSOR_Q, 0).values);
-  assert_null(attention_in_sram(run.attention, TENSOR_STATS).values);
+  assert_null(attention_part_in_hbm(run.attention, "O", 3).values);
+  assert_null(attention_part_in_hbm(run.attention, "Q", 0).values);
+  assert_null(attention_in_sram(run.attention, "stats").values);
   close_run(&run);
 }
 
@@ -99,9 +99,9 @@ static Run open_constant(const char *algorithm, Precision precision, bool withou
   const AttentionConfig config = {.softmax = {.precision = precision, .without_max = without_max}, .scale = score};
   const double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   Run run = open_run(algorithm, &shape, &tiling, &config);
-  attention_set_input(run.attention, TENSOR_Q, ones);
-  attention_set_input(run.attention, TENSOR_K, ones);
-  attention_set_input(run.attention, TENSOR_V, ones);
+  attention_set_input(run.attention, "Q", ones);
+  attention_set_input(run.attention, "K", ones);
+  attention_set_input(run.attention, "V", ones);
   finish_run(&run);
   return run;
 }
@@ -142,7 +142,7 @@ static void standard_overflows_in_hbm_where_tiles_do_not(void **state) {
   (void)state;
   Run standard = open_constant("standard", PRECISION_FP16, false, 70000);
   Run fa2 = open_constant("fa2", PRECISION_FP16, false, 70000);
-  assert_true(isinf(attention_in_hbm(standard.attention, TENSOR_S).values[0]));
+  assert_true(isinf(attention_in_hbm(standard.attention, "S").values[0]));
   assert_true(isnan(O_of(&standard)[0]));
   assert_true(O_of(&fa2)[0] == 1);
   close_run(&standard);
@@ -166,9 +166,9 @@ static void a_mask_stored_in_fp8_is_lost_in_a_wholly_masked_row(void **state) {
   for (int i = 0; i < 3; i++) {
     const AttentionConfig config = {.softmax.precision = cases[i].precision};
     Run run = open_run(cases[i].algorithm, &shape, &tiling, &config);
-    attention_set_input(run.attention, TENSOR_Q, zeros);
-    attention_set_input(run.attention, TENSOR_K, zeros);
-    attention_set_input(run.attention, TENSOR_V, values);
+    attention_set_input(run.attention, "Q", zeros);
+    attention_set_input(run.attention, "K", zeros);
+    attention_set_input(run.attention, "V", values);
     finish_run(&run);
     for (int row = 0; row < 3; row++) assert_true(O_of(&run)[row] == cases[i].expected[row]);
     close_run(&run);
@@ -184,7 +184,7 @@ static OnePassComparison compare(const char *algorithm, Precision precision, int
   Run run = open_run(algorithm, &shape, &tiling, &config);
   /* The same inputs in both precisions: whole multiples of 1/64, which fp32 holds. */
   double values[256 * 32];
-  const Tensor inputs[] = {TENSOR_Q, TENSOR_K, TENSOR_V};
+  const char *const inputs[] = {"Q", "K", "V"};
   for (int t = 0; t < 3; t++) {
     for (uint64_t k = 0; k < 256 * 32; k++) values[k] = round(64 * random_normal(9, (uint64_t)t, k)) / 64;
     attention_set_input(run.attention, inputs[t], values);
@@ -232,9 +232,9 @@ static void in_exact_arithmetic_tiles_are_one_pass_to_the_bit(void **state) {
     double inputs[3][33 * 4];
     for (int t = 0; t < 3; t++)
       for (int k = 0; k < 33 * 4; k++) inputs[t][k] = (double)rand_in(&r, -2, 2);
-    attention_set_input(run.attention, TENSOR_Q, inputs[0]);
-    attention_set_input(run.attention, TENSOR_K, inputs[1]);
-    attention_set_input(run.attention, TENSOR_V, inputs[2]);
+    attention_set_input(run.attention, "Q", inputs[0]);
+    attention_set_input(run.attention, "K", inputs[1]);
+    attention_set_input(run.attention, "V", inputs[2]);
     finish_run(&run);
     assert_int_equal(run_compared_with_one_pass(&run).n_rows_that_differ, 0);
     for (int64_t i = 0; i < shape.N_q; i++) {

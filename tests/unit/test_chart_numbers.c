@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "tests/support/alloc_fail.h"
+#include "tests/support/implied.h"
 #include "tests/support/program.h"
 #include "tests/support/sanitized.h"
 #include "viz/request/request.h"
@@ -237,8 +238,8 @@ static double brute_force(int capacity, double unit_bytes) {
   while (schedule_next(stage.run.schedule, p, &cursor, &e)) {
     if (e.bytes == 0) continue;
     const int64_t units = (int64_t)((double)e.bytes / unit_bytes);
-    int64_t first = (e.tensor == TENSOR_K || e.tensor == TENSOR_V ? e.j : e.i) * units;
-    if (e.tensor == TENSOR_S || e.tensor == TENSOR_P) first = (e.i * p->T_c + e.j) * units;
+    int64_t first = (e.tensor == IMPLIED_K || e.tensor == IMPLIED_V ? e.j : e.i) * units;
+    if (e.tensor == IMPLIED_S || e.tensor == IMPLIED_P) first = (e.i * p->T_c + e.j) * units;
     assert_true((double)units * unit_bytes == (double)e.bytes);
     for (int64_t k = 0; k < units; k++)
       if (!touch(list, &n, ((uint64_t)e.tensor << 32) + (uint64_t)(first + k), capacity)) missed += unit_bytes;

@@ -119,10 +119,10 @@ static void test_models(void **state) {
   const KernelModel *model = kernel_model_find("standard_naive");
   assert_int_equal(kernel_model_traffic(model, &shape, &tiling, &naive, NULL), STATUS_OK);
   assert_int_equal(kernel_model_ideal(model, &shape, &tiling, &ideal, NULL), STATUS_OK);
-  assert_int_equal(naive.read[TENSOR_Q], 512);
-  assert_int_equal(naive.read[TENSOR_S], 384);
-  assert_int_equal(ideal.read[TENSOR_S], 128);
-  for (int t = 0; t < TENSOR_COUNT; t++)
+  assert_int_equal(naive.read[KERNEL_Q], 512);
+  assert_int_equal(naive.read[KERNEL_S], 384);
+  assert_int_equal(ideal.read[KERNEL_S], 128);
+  for (int t = 0; t < KERNEL_TENSORS; t++)
     assert_true(naive.read[t] >= ideal.read[t] && naive.write[t] >= ideal.write[t]);
   assert_null(kernel_model_find("no such rung"));
 }
@@ -171,9 +171,9 @@ static void expect_recorded(const char *path, size_t n_rows) {
     KernelTraffic t;
     assert_int_equal(kernel_model_traffic(kernel_model_find(row->kernel), &row->shape, &row->tiling, &t, NULL),
                      STATUS_OK);
-    const uint64_t read = row->value[COUNTER_BOUNDARY_READ], pages = t.read[TENSOR_PAGES];
+    const uint64_t read = row->value[COUNTER_BOUNDARY_READ], pages = t.read[KERNEL_PAGES];
     const uint64_t asked = kernel_traffic_read(&t) - pages;
-    const uint64_t written = kernel_traffic_write(&t) + (decode ? 28 * (t.write[TENSOR_STATS] / STATS_BYTES) : 0);
+    const uint64_t written = kernel_traffic_write(&t) + (decode ? 28 * (t.write[KERNEL_STATS] / STATS_BYTES) : 0);
     if (read < asked || read > asked + 8 * pages)
       fail_msg("line %d: %llu bytes read, %llu asked for", (int)row->line, (unsigned long long)read,
                (unsigned long long)asked);

@@ -15,6 +15,7 @@
 #include "lessons/engine/expression.h"
 #include "sim/simulate.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/implied.h"
 #include "tests/support/open_gpu.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -98,13 +99,13 @@ static void sim_gives_the_numbers_of_simulate(void **state) {
       const char *key;
       double value;
     } keys[] = {{"traffic.total_bytes", (double)s.total_bytes},
-                {"traffic.read.K", (double)s.traffic.read[TENSOR_K]},
-                {"traffic.write.O", (double)s.traffic.write[TENSOR_O]},
-                {"traffic.read.stats", (double)s.traffic.read[TENSOR_STATS]},
+                {"traffic.read.K", (double)s.traffic.read[IMPLIED_K]},
+                {"traffic.write.O", (double)s.traffic.write[IMPLIED_O]},
+                {"traffic.read.stats", (double)s.traffic.read[IMPLIED_STATS]},
                 {"hbm.total_bytes", (double)s.total_bytes},
                 {"flops", (double)s.traffic.flops},
                 {"tiles.skipped", (double)s.traffic.tiles[TILE_SKIPPED]},
-                {"loads_per_block.V", (double)s.loads.of[TENSOR_V]},
+                {"loads_per_block.V", (double)s.loads.of[IMPLIED_V]},
                 {"sram.bytes", (double)s.sram.bytes},
                 {"sram.max_block", (double)s.max_block},
                 {"storage.intermediates_bytes", (double)s.intermediates_bytes},

@@ -179,14 +179,14 @@ static void test_decode_by_hand(void **) {
   Block block = rung_named("fa2_decode_paged").blocks[0];
   block.n_splits = 2;
   const Counts counts = run_on_cpu(rung_named("fa2_decode_paged"), s, block, inputs, {}).counts;
-  assert_int_equal(counts.read[TENSOR_K], 65536);
-  assert_int_equal(counts.read[TENSOR_V], 65536);
-  assert_int_equal(counts.read[TENSOR_Q], 2048);
-  assert_int_equal(counts.read[TENSOR_O], 4096);
-  assert_int_equal(counts.write[TENSOR_O], 4096 + 1024);
-  assert_int_equal(counts.read[TENSOR_STATS], 64);
-  assert_int_equal(counts.write[TENSOR_STATS], 64);
-  assert_int_equal(counts.read[TENSOR_PAGES], 2 * 256 / 16 * 4);
+  assert_int_equal(counts.read[KERNEL_K], 65536);
+  assert_int_equal(counts.read[KERNEL_V], 65536);
+  assert_int_equal(counts.read[KERNEL_Q], 2048);
+  assert_int_equal(counts.read[KERNEL_O], 4096);
+  assert_int_equal(counts.write[KERNEL_O], 4096 + 1024);
+  assert_int_equal(counts.read[KERNEL_STATS], 64);
+  assert_int_equal(counts.write[KERNEL_STATS], 64);
+  assert_int_equal(counts.read[KERNEL_PAGES], 2 * 256 / 16 * 4);
 }
 
 /* A CTA for each of 132 SMs, and no more splits than tiles. */
@@ -214,18 +214,18 @@ static void test_backward_by_hand(void **) {
   Inputs inputs;
   inputs_fill(s, 1, false, &inputs);
   const Counts once = run_on_cpu(rung_named("fa2_backward"), s, {64, 64}, inputs, {}).counts;
-  assert_int_equal(once.read[TENSOR_Q], 131072);
-  assert_int_equal(once.read[TENSOR_dO], 163840);
-  assert_int_equal(once.read[TENSOR_O], 32768);
-  assert_int_equal(once.read[TENSOR_K], 32768);
-  assert_int_equal(once.read[TENSOR_dQ], 65536);
-  assert_int_equal(once.write[TENSOR_dQ], 5 * 65536 + 32768);
-  assert_int_equal(once.write[TENSOR_dK], 32768);
-  assert_int_equal(once.read[TENSOR_STATS],
+  assert_int_equal(once.read[KERNEL_Q], 131072);
+  assert_int_equal(once.read[KERNEL_dO], 163840);
+  assert_int_equal(once.read[KERNEL_O], 32768);
+  assert_int_equal(once.read[KERNEL_K], 32768);
+  assert_int_equal(once.read[KERNEL_dQ], 65536);
+  assert_int_equal(once.write[KERNEL_dQ], 5 * 65536 + 32768);
+  assert_int_equal(once.write[KERNEL_dK], 32768);
+  assert_int_equal(once.read[KERNEL_STATS],
                    4 * (256 + 4 * 2 * 256)); /* L; then L and D of 256 rows in 4 column blocks */
   const Counts twice = run_on_cpu(rung_named("fa2_backward_twice"), s, {64, 64}, inputs, {}).counts;
-  assert_int_equal(twice.write[TENSOR_dQ], 32768);
-  assert_int_equal(twice.read[TENSOR_K], 32768 + 4 * 32768); /* once more in the two row blocks of each head */
+  assert_int_equal(twice.write[KERNEL_dQ], 32768);
+  assert_int_equal(twice.read[KERNEL_K], 32768 + 4 * 32768); /* once more in the two row blocks of each head */
 }
 
 /* Every block that the tensor rungs offer. */
@@ -247,16 +247,16 @@ static void test_counts_by_hand(void **) {
   Inputs inputs;
   inputs_fill(s, 1, false, &inputs);
   const Counts fa2 = run_on_cpu(rung_named("fa2_scalar"), s, {2, 2}, inputs, {}).counts;
-  assert_int_equal(fa2.read[TENSOR_Q], 16);
-  assert_int_equal(fa2.read[TENSOR_K], 32);
-  assert_int_equal(fa2.write[TENSOR_O], 16);
+  assert_int_equal(fa2.read[KERNEL_Q], 16);
+  assert_int_equal(fa2.read[KERNEL_K], 32);
+  assert_int_equal(fa2.write[KERNEL_O], 16);
   const Counts fa1 = run_on_cpu(rung_named("fa1"), s, {2, 2}, inputs, {}).counts;
-  assert_int_equal(fa1.read[TENSOR_K], 16);
-  assert_int_equal(fa1.write[TENSOR_O], 48);
-  assert_int_equal(fa1.write[TENSOR_STATS], 96);
+  assert_int_equal(fa1.read[KERNEL_K], 16);
+  assert_int_equal(fa1.write[KERNEL_O], 48);
+  assert_int_equal(fa1.write[KERNEL_STATS], 96);
   const Counts naive = run_on_cpu(rung_named("standard_naive"), s, {1, 1}, inputs, {}).counts;
-  assert_int_equal(naive.read[TENSOR_Q], 64);
-  assert_int_equal(naive.read[TENSOR_S], 96);
+  assert_int_equal(naive.read[KERNEL_Q], 64);
+  assert_int_equal(naive.read[KERNEL_S], 96);
 }
 
 /* Tests of the tests: without any one of its barriers or waits a kernel must not pass. Most are noticed in the first

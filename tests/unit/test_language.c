@@ -11,6 +11,7 @@
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/walk/place.h"
 #include "sim/numbers/program_check.h"
+#include "tests/support/implied.h"
 #include "tests/support/own_programs.h"
 #include "tests/support/rand.h"
 
@@ -123,13 +124,13 @@ static void a_program_of_ones_own_moves_what_it_says(void **state) {
   bool overflow = false;
   assert_int_equal(plan_make(&plan, &(Shape){.N_q = 48, .d = 8}, &(Tiling){.B_r = 16, .B_c = 8}, NULL), STATUS_OK);
   schedule_traffic(p, &plan, &t, &overflow);
-  assert_int_equal(t.read[TENSOR_Q], 48 * 8 * 2);
-  assert_int_equal(t.read[TENSOR_K], 48 * 8 * 2);
-  assert_int_equal(t.read[TENSOR_V], 48 * 8 * 2);
-  assert_int_equal(t.read[TENSOR_S], 2 * 48 * 48 * 2);
-  assert_int_equal(t.write[TENSOR_S], 48 * 48 * 2);
-  assert_int_equal(t.write[TENSOR_O], 48 * 8 * 2);
-  assert_int_equal(t.read[TENSOR_P] + t.write[TENSOR_P] + t.read[TENSOR_O], 0);
+  assert_int_equal(t.read[IMPLIED_Q], 48 * 8 * 2);
+  assert_int_equal(t.read[IMPLIED_K], 48 * 8 * 2);
+  assert_int_equal(t.read[IMPLIED_V], 48 * 8 * 2);
+  assert_int_equal(t.read[IMPLIED_S], 2 * 48 * 48 * 2);
+  assert_int_equal(t.write[IMPLIED_S], 48 * 48 * 2);
+  assert_int_equal(t.write[IMPLIED_O], 48 * 8 * 2);
+  assert_int_equal(t.read[IMPLIED_P] + t.write[IMPLIED_P] + t.read[IMPLIED_O], 0);
   assert_int_equal(t.flops, 4 * 48 * 48 * 8);
   assert_int_equal(schedule_intermediate_bytes(p, &plan, &overflow), 48 * 48 * 2);
   assert_int_equal(p->n_passes, 2);

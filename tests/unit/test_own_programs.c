@@ -17,6 +17,7 @@
 #include "sim/numbers/program_check.h"
 #include "tests/support/attention_run.h"
 #include "tests/support/drawing.h"
+#include "tests/support/implied.h"
 #include "tests/support/own_programs.h"
 #include "tests/support/program.h"
 #include "tests/support/rand.h"
@@ -27,7 +28,7 @@
 
 typedef struct {
   EventKind kind;
-  Tensor tensor;
+  int tensor;
   int64_t i, j;
   uint64_t bytes, flops;
 } Plain;
@@ -63,7 +64,7 @@ static TileKind kind_of(const Slow *s, int64_t i, int64_t j) {
   return !any[0] || !any[1] ? TILE_SKIPPED : all ? TILE_FULL : TILE_PARTIAL;
 }
 
-static void add(Slow *s, EventKind kind, Tensor tensor, int64_t i, int64_t j, int64_t bytes, int64_t flops) {
+static void add(Slow *s, EventKind kind, int tensor, int64_t i, int64_t j, int64_t bytes, int64_t flops) {
   assert_true(s->n < EVENTS_MAX);
   s->events[s->n++] = (Plain){kind, tensor, i, j, (uint64_t)bytes, (uint64_t)flops};
 }
@@ -74,25 +75,25 @@ static void fa2_like(Slow *s, bool backwards) {
     const int64_t q = rows_of(s, i) * s->d * 2;
     bool any = false;
     for (int64_t j = 0; j < T_c; j++) any = any || kind_of(s, i, j) != TILE_SKIPPED;
-    if (any) add(s, EVENT_LOAD, TENSOR_Q, i, -1, q, 0);
+    if (any) add(s, EVENT_LOAD, IMPLIED_Q, i, -1, q, 0);
     for (int64_t at = 0; at < T_c; at++) {
       const int64_t j = backwards ? T_c - 1 - at : at, kv = cols_of(s, j) * s->d * 2,
                     product = 2 * rows_of(s, i) * cols_of(s, j) * s->d;
       const TileKind kind = kind_of(s, i, j);
       if (kind == TILE_SKIPPED) {
-        add(s, EVENT_SKIP, TENSOR_S, i, j, 0, 0);
+        add(s, EVENT_SKIP, IMPLIED_S, i, j, 0, 0);
         continue;
       }
-      add(s, EVENT_LOAD, TENSOR_K, i, j, kv, 0);
-      add(s, EVENT_PRODUCT, TENSOR_S, i, j, 0, product);
-      if (kind == TILE_PARTIAL) add(s, EVENT_MASK, TENSOR_S, i, j, 0, 0);
-      add(s, EVENT_NEW_MAX, TENSOR_STATS, i, j, 0, 0);
-      add(s, EVENT_RESCALE, TENSOR_O, i, j, 0, 0);
-      add(s, EVENT_LOAD, TENSOR_V, i, j, kv, 0);
-      add(s, EVENT_ACCUMULATE, TENSOR_O, i, j, 0, product);
+      add(s, EVENT_LOAD, IMPLIED_K, i, j, kv, 0);
+      add(s, EVENT_PRODUCT, IMPLIED_S, i, j, 0, product);
+      if (kind == TILE_PARTIAL) add(s, EVENT_MASK, IMPLIED_S, i, j, 0, 0);
+      add(s, EVENT_NEW_MAX, IMPLIED_STATS, i, j, 0, 0);
+      add(s, EVENT_RESCALE, IMPLIED_O, i, j, 0, 0);
+      add(s, EVENT_LOAD, IMPLIED_V, i, j, kv, 0);
+      add(s, EVENT_ACCUMULATE, IMPLIED_O, i, j, 0, product);
     }
-    add(s, EVENT_NORMALISE, TENSOR_O, i, -1, 0, 0);
-    add(s, EVENT_STORE, TENSOR_O, i, -1, q, 0);
+    add(s, EVENT_NORMALISE, IMPLIED_O, i, -1, 0, 0);
+    add(s, EVENT_STORE, IMPLIED_O, i, -1, q, 0);
   }
 }
 
@@ -102,28 +103,28 @@ static void sparse(Slow *s) { fa2_like(s, false); }
 static void fused(Slow *s) {
   const int64_t T_r = (s->N + s->B_r - 1) / s->B_r, T_c = (s->N + s->B_c - 1) / s->B_c;
   for (int64_t i = 0; i < T_r; i++) {
-    add(s, EVENT_LOAD, TENSOR_Q, i, -1, rows_of(s, i) * s->d * 2, 0);
+    add(s, EVENT_LOAD, IMPLIED_Q, i, -1, rows_of(s, i) * s->d * 2, 0);
     for (int64_t j = 0; j < T_c; j++) {
       const int64_t area = rows_of(s, i) * cols_of(s, j);
-      if (i == 0) add(s, EVENT_LOAD, TENSOR_K, i, j, cols_of(s, j) * s->d * 2, 0);
-      add(s, EVENT_PRODUCT, TENSOR_S, i, j, 0, 2 * area * s->d);
-      if (kind_of(s, i, j) != TILE_FULL) add(s, EVENT_MASK, TENSOR_S, i, j, 0, 0);
-      add(s, EVENT_STORE, TENSOR_S, i, j, area * 2, 0);
+      if (i == 0) add(s, EVENT_LOAD, IMPLIED_K, i, j, cols_of(s, j) * s->d * 2, 0);
+      add(s, EVENT_PRODUCT, IMPLIED_S, i, j, 0, 2 * area * s->d);
+      if (kind_of(s, i, j) != TILE_FULL) add(s, EVENT_MASK, IMPLIED_S, i, j, 0, 0);
+      add(s, EVENT_STORE, IMPLIED_S, i, j, area * 2, 0);
     }
   }
   for (int64_t i = 0; i < T_r; i++) {
     for (int64_t j = 0; j < T_c; j++) {
-      add(s, EVENT_LOAD, TENSOR_S, i, j, rows_of(s, i) * cols_of(s, j) * 2, 0);
-      add(s, EVENT_NEW_MAX, TENSOR_STATS, i, j, 0, 0);
-      add(s, EVENT_ACCUMULATE, TENSOR_STATS, i, j, 0, 0);
+      add(s, EVENT_LOAD, IMPLIED_S, i, j, rows_of(s, i) * cols_of(s, j) * 2, 0);
+      add(s, EVENT_NEW_MAX, IMPLIED_STATS, i, j, 0, 0);
+      add(s, EVENT_ACCUMULATE, IMPLIED_STATS, i, j, 0, 0);
     }
     for (int64_t j = 0; j < T_c; j++) {
       const int64_t area = rows_of(s, i) * cols_of(s, j);
-      add(s, EVENT_LOAD, TENSOR_S, i, j, area * 2, 0);
-      if (i == 0) add(s, EVENT_LOAD, TENSOR_V, i, j, cols_of(s, j) * s->d * 2, 0);
-      add(s, EVENT_ACCUMULATE, TENSOR_O, i, j, 0, 2 * area * s->d);
+      add(s, EVENT_LOAD, IMPLIED_S, i, j, area * 2, 0);
+      if (i == 0) add(s, EVENT_LOAD, IMPLIED_V, i, j, cols_of(s, j) * s->d * 2, 0);
+      add(s, EVENT_ACCUMULATE, IMPLIED_O, i, j, 0, 2 * area * s->d);
     }
-    add(s, EVENT_STORE, TENSOR_O, i, -1, rows_of(s, i) * s->d * 2, 0);
+    add(s, EVENT_STORE, IMPLIED_O, i, -1, rows_of(s, i) * s->d * 2, 0);
   }
 }
 
@@ -333,7 +334,7 @@ static void every_step_shows_the_fold(void **state) {
       if (row->phase >= ROW_MAX && row->phase < ROW_FINISHED) assert_true(row->m == expected->m);
       if (row->phase >= ROW_MAX && row->phase < ROW_FINISHED) assert_true(row->l == expected->l);
       if (row->phase == ROW_FINISHED && now.event.kind == EVENT_STORE) {
-        const AttentionView O = attention_in_hbm(a, TENSOR_O);
+        const AttentionView O = attention_in_hbm(a, "O");
         for (int64_t col = 0; col < 6; col++) assert_true(row->O[col] == O.values[row->row * O.stride + col]);
         assert_true(row->error_ulps < 8);
         n_finished++;
@@ -417,7 +418,7 @@ static void l2_of_a_gpu_takes_them(void **state) {
       int64_t loads = 0, stores = 0;
       for (int n = 0; n < c.slow.n; n++) {
         const Plain *e = &c.slow.events[n];
-        const bool again = !c.program->skips && e->tensor != TENSOR_S; /* counted once, asked for by every CTA */
+        const bool again = !c.program->skips && e->tensor != IMPLIED_S; /* counted once, asked for by every CTA */
         if (e->kind == EVENT_LOAD) loads += (int64_t)e->bytes * (again ? T : 1);
         if (e->kind == EVENT_STORE) stores += (int64_t)e->bytes;
       }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
+#include "tests/support/implied.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 #include "tests/support/rand.h"
@@ -145,7 +146,7 @@ static void counted_decode_is_within_half_a_percent(void **state) {
     const Counted *c = &COUNTED[k];
     const Simulation s = decode(c->kernel, &gpu, c->batch, c->kv_heads, c->N_k);
     const Wide *read = s.traffic.read; /* of the first kernel: partial results of O come with the second */
-    const double boundary = (double)(read[TENSOR_Q] + read[TENSOR_K] + read[TENSOR_V]);
+    const double boundary = (double)(read[IMPLIED_Q] + read[IMPLIED_K] + read[IMPLIED_V]);
     assert_int_equal(s.plan.T_r * s.plan.shape.heads * c->batch * s.plan.tiling.n_splits, c->ctas);
     if (fabs(boundary / c->read_bytes - 1) > 0.005)
       fail_msg("%s: %.0f B across the boundary, %.0f counted", c->kernel, boundary, c->read_bytes);

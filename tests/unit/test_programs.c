@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/algorithms/schedule.h"
+#include "tests/support/implied.h"
 #include "tests/support/rand.h"
 
 typedef struct {
@@ -41,14 +42,14 @@ static TileKind kind_at(const Walk *w, int64_t i, int64_t j) {
   return seen == all ? TILE_FULL : seen ? TILE_PARTIAL : TILE_SKIPPED;
 }
 
-static void expect(Walk *w, EventKind kind, Tensor tensor, int64_t bytes, int64_t flops) {
+static void expect(Walk *w, EventKind kind, int tensor, int64_t bytes, int64_t flops) {
   Event e;
   assert_true(schedule_next(w->schedule, w->plan, &w->cursor, &e));
   char is[80], was[80];
-  snprintf(was, sizeof was, "%s %s, %d bytes, %d FLOPs", event_kind_name(kind), tensor_name(tensor), (int)bytes,
-           (int)flops);
+  snprintf(was, sizeof was, "%s %s, %d bytes, %d FLOPs", event_kind_name(kind), w->schedule->tensors[tensor].text,
+           (int)bytes, (int)flops);
   snprintf(is, sizeof is, "%s %s, %d bytes, %d FLOPs", event_kind_name((EventKind)e.kind),
-           tensor_name((Tensor)e.tensor), (int)e.bytes, (int)e.flops);
+           w->schedule->tensors[e.tensor].text, (int)e.bytes, (int)e.flops);
   if (strcmp(is, was) != 0) fail_msg("%s, step %d: %s, by hand %s", w->schedule->name, (int)e.step, is, was);
   if (w->i >= 0) {
     assert_int_equal(e.i, w->i);
@@ -65,23 +66,19 @@ static void expect(Walk *w, EventKind kind, Tensor tensor, int64_t bytes, int64_
   traffic_add(&w->traffic, w->schedule, &e);
 }
 
-static void load(Walk *w, Tensor t, int64_t elements) {
-  expect(w, EVENT_LOAD, t, elements * w->plan->element_bytes, 0);
-}
-static void store(Walk *w, Tensor t, int64_t elements) {
-  expect(w, EVENT_STORE, t, elements * w->plan->element_bytes, 0);
-}
-static void load_rows(Walk *w, Tensor t) { load(w, t, rows(w) * w->plan->shape.d); }
-static void load_keys(Walk *w, Tensor t) { load(w, t, keys(w) * w->plan->shape.d); }
-static void load_stats(Walk *w, int64_t n) { expect(w, EVENT_LOAD, TENSOR_STATS, n * rows(w) * STATS_BYTES, 0); }
-static void store_stats(Walk *w, int64_t n) { expect(w, EVENT_STORE, TENSOR_STATS, n * rows(w) * STATS_BYTES, 0); }
-static void does(Walk *w, EventKind kind, Tensor t) { expect(w, kind, t, 0, 0); }
-static void multiply(Walk *w, EventKind kind, Tensor t) {
+static void load(Walk *w, int t, int64_t elements) { expect(w, EVENT_LOAD, t, elements * w->plan->element_bytes, 0); }
+static void store(Walk *w, int t, int64_t elements) { expect(w, EVENT_STORE, t, elements * w->plan->element_bytes, 0); }
+static void load_rows(Walk *w, int t) { load(w, t, rows(w) * w->plan->shape.d); }
+static void load_keys(Walk *w, int t) { load(w, t, keys(w) * w->plan->shape.d); }
+static void load_stats(Walk *w, int64_t n) { expect(w, EVENT_LOAD, IMPLIED_STATS, n * rows(w) * STATS_BYTES, 0); }
+static void store_stats(Walk *w, int64_t n) { expect(w, EVENT_STORE, IMPLIED_STATS, n * rows(w) * STATS_BYTES, 0); }
+static void does(Walk *w, EventKind kind, int t) { expect(w, kind, t, 0, 0); }
+static void multiply(Walk *w, EventKind kind, int t) {
   expect(w, kind, t, 0, 2 * rows(w) * keys(w) * w->plan->shape.d);
 }
 static void product_and_mask(Walk *w) {
-  multiply(w, EVENT_PRODUCT, TENSOR_S);
-  if (kind_at(w, w->i, w->j) != TILE_FULL) does(w, EVENT_MASK, TENSOR_S);
+  multiply(w, EVENT_PRODUCT, IMPLIED_S);
+  if (kind_at(w, w->i, w->j) != TILE_FULL) does(w, EVENT_MASK, IMPLIED_S);
 }
 
 /* Dao et al. 2022, Algorithm 0, each matrix once a pass; frameworks compute every score, then mask. */
@@ -89,31 +86,31 @@ static void standard(Walk *w) {
   const Plan *p = w->plan;
   for (w->i = 0; w->i < p->T_r; w->i++) {
     w->j = -1;
-    load_rows(w, TENSOR_Q);
+    load_rows(w, IMPLIED_Q);
     for (w->j = 0; w->j < p->T_c; w->j++) {
-      if (w->i == 0) load_keys(w, TENSOR_K);
+      if (w->i == 0) load_keys(w, IMPLIED_K);
       product_and_mask(w);
-      store(w, TENSOR_S, rows(w) * keys(w));
+      store(w, IMPLIED_S, rows(w) * keys(w));
     }
   }
   for (w->i = 0; w->i < p->T_r; w->i++) {
     for (w->j = 0; w->j < p->T_c; w->j++) {
-      load(w, TENSOR_S, rows(w) * keys(w));
-      does(w, EVENT_NEW_MAX, TENSOR_STATS);
+      load(w, IMPLIED_S, rows(w) * keys(w));
+      does(w, EVENT_NEW_MAX, IMPLIED_STATS);
     }
     for (w->j = 0; w->j < p->T_c; w->j++) {
-      does(w, EVENT_NORMALISE, TENSOR_P);
-      store(w, TENSOR_P, rows(w) * keys(w));
+      does(w, EVENT_NORMALISE, IMPLIED_P);
+      store(w, IMPLIED_P, rows(w) * keys(w));
     }
   }
   for (w->i = 0; w->i < p->T_r; w->i++) {
     for (w->j = 0; w->j < p->T_c; w->j++) {
-      load(w, TENSOR_P, rows(w) * keys(w));
-      if (w->i == 0) load_keys(w, TENSOR_V);
-      multiply(w, EVENT_ACCUMULATE, TENSOR_O);
+      load(w, IMPLIED_P, rows(w) * keys(w));
+      if (w->i == 0) load_keys(w, IMPLIED_V);
+      multiply(w, EVENT_ACCUMULATE, IMPLIED_O);
     }
     w->j = -1;
-    store(w, TENSOR_O, rows(w) * p->shape.d);
+    store(w, IMPLIED_O, rows(w) * p->shape.d);
   }
 }
 
@@ -121,26 +118,26 @@ static void standard(Walk *w) {
 static void fa1(Walk *w) {
   const Plan *p = w->plan;
   for (w->i = 0, w->j = -1; w->i < p->T_r; w->i++) {
-    store(w, TENSOR_O, rows(w) * p->shape.d);
+    store(w, IMPLIED_O, rows(w) * p->shape.d);
     store_stats(w, 2);
   }
   for (w->j = 0; w->j < p->T_c; w->j++) {
     bool is_seen = false;
     for (int64_t i = 0; i < p->T_r; i++) is_seen |= kind_at(w, i, w->j) != TILE_SKIPPED;
     w->i = -1;
-    if (is_seen) load_keys(w, TENSOR_K), load_keys(w, TENSOR_V);
+    if (is_seen) load_keys(w, IMPLIED_K), load_keys(w, IMPLIED_V);
     for (w->i = 0; w->i < p->T_r; w->i++) {
       if (kind_at(w, w->i, w->j) == TILE_SKIPPED) {
-        does(w, EVENT_SKIP, TENSOR_S);
+        does(w, EVENT_SKIP, IMPLIED_S);
         continue;
       }
-      load_rows(w, TENSOR_Q), load_rows(w, TENSOR_O);
+      load_rows(w, IMPLIED_Q), load_rows(w, IMPLIED_O);
       load_stats(w, 2);
       product_and_mask(w);
-      does(w, EVENT_NEW_MAX, TENSOR_STATS), does(w, EVENT_RESCALE, TENSOR_O);
-      multiply(w, EVENT_ACCUMULATE, TENSOR_O);
-      does(w, EVENT_NORMALISE, TENSOR_O);
-      store(w, TENSOR_O, rows(w) * p->shape.d);
+      does(w, EVENT_NEW_MAX, IMPLIED_STATS), does(w, EVENT_RESCALE, IMPLIED_O);
+      multiply(w, EVENT_ACCUMULATE, IMPLIED_O);
+      does(w, EVENT_NORMALISE, IMPLIED_O);
+      store(w, IMPLIED_O, rows(w) * p->shape.d);
       store_stats(w, 2);
     }
   }
@@ -151,26 +148,26 @@ static void fa2_row(Walk *w, int64_t begin, int64_t end) {
   bool sees = false;
   for (int64_t j = begin; j < end; j++) sees |= kind_at(w, w->i, j) != TILE_SKIPPED;
   w->j = -1;
-  if (sees) load_rows(w, TENSOR_Q);
+  if (sees) load_rows(w, IMPLIED_Q);
   for (w->j = begin; w->j < end; w->j++) {
     if (kind_at(w, w->i, w->j) == TILE_SKIPPED) {
-      does(w, EVENT_SKIP, TENSOR_S);
+      does(w, EVENT_SKIP, IMPLIED_S);
       continue;
     }
-    load_keys(w, TENSOR_K);
+    load_keys(w, IMPLIED_K);
     product_and_mask(w);
-    does(w, EVENT_NEW_MAX, TENSOR_STATS), does(w, EVENT_RESCALE, TENSOR_O);
-    load_keys(w, TENSOR_V);
-    multiply(w, EVENT_ACCUMULATE, TENSOR_O);
+    does(w, EVENT_NEW_MAX, IMPLIED_STATS), does(w, EVENT_RESCALE, IMPLIED_O);
+    load_keys(w, IMPLIED_V);
+    multiply(w, EVENT_ACCUMULATE, IMPLIED_O);
   }
   w->j = -1;
-  does(w, EVENT_NORMALISE, TENSOR_O);
+  does(w, EVENT_NORMALISE, IMPLIED_O);
 }
 
 static void fa2(Walk *w) {
   for (w->i = 0; w->i < w->plan->T_r; w->i++) {
     fa2_row(w, 0, w->plan->T_c);
-    store(w, TENSOR_O, rows(w) * w->plan->shape.d);
+    store(w, IMPLIED_O, rows(w) * w->plan->shape.d);
     if (w->plan->tiling.lse) store_stats(w, 1);
   }
 }
@@ -186,18 +183,18 @@ static void fa2_split(Walk *w) {
   for (w->i = 0; w->i < p->T_r; w->i++)
     for (w->split = 0; w->split < n; w->split++) {
       fa2_row(w, least(w->split * part, p->T_c), least((w->split + 1) * part, p->T_c));
-      expect(w, EVENT_STORE, TENSOR_O, rows(w) * p->shape.d * 4, 0);
+      expect(w, EVENT_STORE, IMPLIED_O, rows(w) * p->shape.d * 4, 0);
       store_stats(w, 1);
     }
   for (w->i = 0; w->i < p->T_r; w->i++) {
-    for (w->split = 0; w->split < n; w->split++) load_stats(w, 1), does(w, EVENT_NEW_MAX, TENSOR_STATS);
+    for (w->split = 0; w->split < n; w->split++) load_stats(w, 1), does(w, EVENT_NEW_MAX, IMPLIED_STATS);
     for (w->split = 0; w->split < n; w->split++) {
-      expect(w, EVENT_LOAD, TENSOR_O, rows(w) * p->shape.d * 4, 0);
-      does(w, EVENT_ACCUMULATE, TENSOR_O);
+      expect(w, EVENT_LOAD, IMPLIED_O, rows(w) * p->shape.d * 4, 0);
+      does(w, EVENT_ACCUMULATE, IMPLIED_O);
     }
     w->split = 0;
-    does(w, EVENT_NORMALISE, TENSOR_O);
-    store(w, TENSOR_O, rows(w) * p->shape.d);
+    does(w, EVENT_NORMALISE, IMPLIED_O);
+    store(w, IMPLIED_O, rows(w) * p->shape.d);
     if (p->tiling.lse) store_stats(w, 1);
   }
 }

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/support/fonts.h"
+#include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_hits.h"
 #include "viz/export/surface.h"
@@ -308,7 +309,7 @@ static bool has_scores(const Stage *stage, uint64_t step, int64_t i, int64_t j) 
   Event e;
   bool there = false;
   while (cursor.step < step && schedule_next(stage->run.schedule, &stage->run.plan, &cursor, &e)) {
-    const bool is_here = e.i == i && e.j == j, is_score = e.tensor == TENSOR_S || e.tensor == TENSOR_P;
+    const bool is_here = e.i == i && e.j == j, is_score = e.tensor == IMPLIED_S || e.tensor == IMPLIED_P;
     if (!is_here && e.j >= 0) there = false;
     if (is_here && (e.kind == EVENT_PRODUCT || (e.kind == EVENT_LOAD && is_score))) there = true;
   }
@@ -529,13 +530,13 @@ static void test_tooltip_words(void **state) {
   assert_string_equal(scene_tooltip(&now, &(SceneHit){.kind = HIT_TILE, .i = 4, .j = 4}, text, sizeof text),
                       "S[4,4]: partial, at work\nrows 32 to 39, keys 32 to 39\n128 B, never in HBM");
   assert_string_equal(
-      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_K, .i = -1, .j = 5}, text, sizeof text),
+      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = IMPLIED_K, .i = -1, .j = 5}, text, sizeof text),
       "K[5]: rows 40 to 47\n256 B at 0xd00: byte 1,280 of K"); /* Q takes 64 x 16 x 2 = 0x800 bytes */
   assert_string_equal(
-      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_V, .i = -1, .j = -1}, text, sizeof text),
+      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = IMPLIED_V, .i = -1, .j = -1}, text, sizeof text),
       "V: 2 KiB at 0x1000\nso far 3.75 KiB read, 0 B written");
   assert_string_equal(
-      scene_tooltip(&now, &(SceneHit){.kind = HIT_SLOT, .tensor = TENSOR_Q, .i = -1, .j = -1}, text, sizeof text),
+      scene_tooltip(&now, &(SceneHit){.kind = HIT_SLOT, .tensor = IMPLIED_Q, .i = -1, .j = -1}, text, sizeof text),
       "Q on chip: rows 32 to 39\n256 B of 256 B set aside\nin HBM at 0x400");
   stage_free(&stage);
 }
@@ -579,7 +580,7 @@ static void test_tooltip_addresses(void **state) {
   assert_non_null(strstr(scene_tooltip(&now, &(SceneHit){.kind = HIT_TILE, .i = 1, .j = 2}, text, sizeof text),
                          "128 B at 0x2420, P at 0x4420"));
   assert_non_null(strstr(
-      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = TENSOR_O, .i = 7, .j = -1}, text, sizeof text),
+      scene_tooltip(&now, &(SceneHit){.kind = HIT_TENSOR, .tensor = IMPLIED_O, .i = 7, .j = -1}, text, sizeof text),
       "256 B at 0x1f00: byte 1,792 of O"));
   stage_free(&stage);
 }
@@ -640,7 +641,7 @@ static void test_hover_is_linked(void **state) {
   stage_snapshot(&stage, 123, &now); /* works on tile (4, 3) */
   const SceneView none = {0}, tile = {.hover = {.kind = HIT_TILE, .i = 4, .j = 3}},
                   other = {.hover = {.kind = HIT_TILE, .i = 4, .j = 6}},
-                  block = {.hover = {.kind = HIT_TENSOR, .tensor = TENSOR_K, .i = -1, .j = 3}};
+                  block = {.hover = {.kind = HIT_TENSOR, .tensor = IMPLIED_K, .i = -1, .j = 3}};
   assert_false(looks_alike(SCENE_HIERARCHY, &now, &none, &tile));
   assert_false(looks_alike(SCENE_HIERARCHY, &now, &tile, &other));
   assert_false(looks_alike(SCENE_HIERARCHY, &now, &none, &block));

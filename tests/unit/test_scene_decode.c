@@ -1,5 +1,6 @@
 /* The scene of heads and splits: what it says is what the launch is, and a part is there once its store has happened.
  */
+#include "tests/support/implied.h"
 #include "viz/scene/scene.h"
 
 #include <setjmp.h>
@@ -100,9 +101,9 @@ static void test_parts_are_there_once_stored(void **state) {
   bool stored[2][SPLITS] = {{false}};
   assert_non_null(bodies);
   while (schedule_next(stage.run.schedule, &stage.run.plan, &cursor, &e)) {
-    if (e.kind == EVENT_STORE && e.tensor == TENSOR_O && e.pass == 0) stored[e.i][e.split] = true;
+    if (e.kind == EVENT_STORE && e.tensor == IMPLIED_O && e.pass == 0) stored[e.i][e.split] = true;
     if (cursor.step % 5 && e.kind != EVENT_STORE) continue;
-    if (e.kind == EVENT_STORE && e.pass == 0 && e.tensor != TENSOR_O) continue; /* between its two stores */
+    if (e.kind == EVENT_STORE && e.pass == 0 && e.tensor != IMPLIED_O) continue; /* between its two stores */
     Snapshot now;
     stage_snapshot(&stage, cursor.step, &now);
     const SceneView view = {.bodies = bodies};

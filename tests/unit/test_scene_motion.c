@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 
 enum { W = 1280, H = 720, STEPS = 40, BETWEEN = 4, FINE = 32 };
@@ -101,7 +102,7 @@ static double displacement(const SceneBody *a, const SceneBody *b) {
 
 /* Of the same tensor, and P comes out of S. */
 static bool is_kin(const SceneBody *a, const SceneBody *b) {
-  return a->tensor == b->tensor || (a->tensor == TENSOR_P && b->tensor == TENSOR_S);
+  return a->tensor == b->tensor || (a->tensor == IMPLIED_P && b->tensor == IMPLIED_S);
 }
 
 /* The distance to the nearest body from which this one may have come. */
@@ -143,7 +144,7 @@ static void test_nothing_jumps(void **state) {
           if (far < INFINITY && far > largest) largest = far;
           if (far > SIDE)
             fail_msg("%s of %s, step %d and %d/%d: a body of %s is %.0f units from where it was", scene_name(scene),
-                     CASES[c].algorithm, (int)step, f, FINE, tensor_name(a->tensor), far);
+                     CASES[c].algorithm, (int)step, f, FINE, stage.run.schedule->tensors[a->tensor].text, far);
         }
       }
     }

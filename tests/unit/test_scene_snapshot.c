@@ -1,4 +1,5 @@
 /* What a scene shows is what is counted: snapshots against slow, obvious folds of the events, at every step. */
+#include "tests/support/implied.h"
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
 #include "viz/scene/snapshot.h"
@@ -15,7 +16,7 @@
 #include <jansson.h>
 
 #include "sim/numbers/attention.h"
-#include "sim/numbers/attention_check.h"
+#include "tests/support/attention_check.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/attention_run.h"
 #include "tests/support/program.h"
@@ -83,7 +84,7 @@ static void find_tiles(const Stage *stage, int64_t *tile_of_event, uint64_t *las
   Event e;
   int64_t column = -1;
   for (uint64_t n = 0; schedule_next(stage->run.schedule, plan, &cursor, &e); n++) {
-    if (fa1 && e.pass == 1 && e.kind == EVENT_LOAD && e.tensor == TENSOR_K) column = e.j;
+    if (fa1 && e.pass == 1 && e.kind == EVENT_LOAD && e.tensor == IMPLIED_K) column = e.j;
     const int64_t j = fa1 && e.pass == 1 && e.kind != EVENT_SKIP && e.i >= 0 && e.j < 0 ? column : e.j;
     const int64_t i = stage->run.schedule->skips || e.i >= 0 ? e.i : 0; /* standard loads K and V with the first row */
     tile_of_event[n] = i >= 0 && j >= 0 ? i * plan->T_c + j : -1;
@@ -184,12 +185,12 @@ static void test_slots(void **state) {
         const Event *e = &now.event;
         uint64_t held = 0;
         if (e->kind == EVENT_PRODUCT) {
-          assert_int_equal(slot_with(&now, TENSOR_Q)->i, e->i);
-          assert_int_equal(slot_with(&now, TENSOR_K)->j, e->j);
-          assert_true(slot_with(&now, TENSOR_S)->i == e->i && slot_with(&now, TENSOR_S)->j == e->j);
+          assert_int_equal(slot_with(&now, IMPLIED_Q)->i, e->i);
+          assert_int_equal(slot_with(&now, IMPLIED_K)->j, e->j);
+          assert_true(slot_with(&now, IMPLIED_S)->i == e->i && slot_with(&now, IMPLIED_S)->j == e->j);
         }
-        if (e->kind == EVENT_ACCUMULATE && e->j >= 0) assert_int_equal(slot_with(&now, TENSOR_P)->j, e->j);
-        if (e->bytes > 0 && e->tensor != TENSOR_O && e->tensor != TENSOR_STATS) /* parts of O are fp32 in HBM */
+        if (e->kind == EVENT_ACCUMULATE && e->j >= 0) assert_int_equal(slot_with(&now, IMPLIED_P)->j, e->j);
+        if (e->bytes > 0 && e->tensor != IMPLIED_O && e->tensor != IMPLIED_STATS) /* parts of O are fp32 in HBM */
           assert_int_equal(slot_with(&now, e->tensor)->held_bytes, e->bytes);
         for (int t = 0; t < now.schedule->n_values; t++) {
           assert_true(!now.slots[t].is_filled ||
@@ -212,11 +213,11 @@ static void test_slots_in_a_gap(void **state) {
   Snapshot now;
   do stage_snapshot(&stage, ++step, &now);
   while (now.event.kind != EVENT_SKIP || now.event.j != 15 || now.event.i != 3);
-  assert_int_equal(slot_with(&now, TENSOR_Q)->i, 3);
-  assert_int_equal(slot_with(&now, TENSOR_O)->i, 3);
-  assert_null(slot_with(&now, TENSOR_K));
-  assert_null(slot_with(&now, TENSOR_V));
-  assert_null(slot_with(&now, TENSOR_S));
+  assert_int_equal(slot_with(&now, IMPLIED_Q)->i, 3);
+  assert_int_equal(slot_with(&now, IMPLIED_O)->i, 3);
+  assert_null(slot_with(&now, IMPLIED_K));
+  assert_null(slot_with(&now, IMPLIED_V));
+  assert_null(slot_with(&now, IMPLIED_S));
   stage_free(&stage);
 }
 
@@ -264,12 +265,12 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
       assert_memory_equal(small->history_m, r->history_m, sizeof r->history_m);
       assert_memory_equal(small->history_l, r->history_l, sizeof r->history_l);
     }
-    const AttentionView S = attention_in_sram(run.attention, TENSOR_S);
+    const AttentionView S = attention_in_sram(run.attention, "S");
     if (S.values && r->tile >= 0 && S.cols.begin <= r->col0 && now.event.pass == 0 && now.event.kind != EVENT_SKIP &&
         !standard)
       for (int64_t c = 0; c < r->n_cols && r->col0 + c < S.cols.end; c++)
         assert_true(r->scores[c] == S.values[(r->row - S.rows.begin) * S.stride + (r->col0 + c - S.cols.begin)]);
-    const AttentionView O = attention_in_sram(run.attention, TENSOR_O);
+    const AttentionView O = attention_in_sram(run.attention, "O");
     if (r->phase == ROW_FINISHED) {
       double reference[16] = {0}, largest = 0, off = 0;
       attention_reference_row(run.attention, r->row, reference);
@@ -282,7 +283,7 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
       assert_true(fabs(r->error_ulps - ulps) <= 1e-6 + 1e-6 * ulps);
       if (shape->dtype == DTYPE_FP32 && !now.grid.column_by_column)
         assert_true(r->error_fp32_ulps == r->error_ulps); /* stored as it is */
-      const double *stored = attention_in_hbm(run.attention, TENSOR_O).values + r->row * shape->d;
+      const double *stored = attention_in_hbm(run.attention, "O").values + r->row * shape->d;
       if (now.event.kind == EVENT_STORE)
         for (int64_t c = 0; c < r->n_O; c++) assert_true(r->O[c] == stored[c]);
     } else if (O.values && (!standard || now.event.pass == 2) && r->phase >= ROW_RESCALED &&
@@ -342,12 +343,12 @@ static void test_reversed_walk(void **state) {
   int64_t last_j = -1, n_rows = 0;
   for (uint64_t step = 1; step <= stage.n_steps; step++) {
     stage_snapshot(&stage, step, &now);
-    if (now.event.kind == EVENT_LOAD && now.event.tensor == TENSOR_K) {
+    if (now.event.kind == EVENT_LOAD && now.event.tensor == IMPLIED_K) {
       assert_int_equal(now.event.j, last_j < 0 ? now.event.i : last_j - 1); /* tiles as high as wide: the diagonal */
       assert_true(now.grid.reversed);
       last_j = now.event.j;
     }
-    if (now.event.kind == EVENT_STORE && now.event.tensor == TENSOR_O) {
+    if (now.event.kind == EVENT_STORE && now.event.tensor == IMPLIED_O) {
       assert_int_equal(last_j, 0);
       assert_true(now.row.error_ulps < 4);
       last_j = -1;
@@ -465,9 +466,9 @@ static int64_t finished_tiles(const Simulation *s, uint64_t step) {
   int64_t n = 0;
   while (cursor.step < step && schedule_next(s->schedule, &s->plan, &cursor, &e)) {
     if (strcmp(s->schedule->name, "fa1") == 0)
-      n += e.pass == 1 && e.kind == EVENT_STORE && e.tensor == TENSOR_STATS;
+      n += e.pass == 1 && e.kind == EVENT_STORE && e.tensor == IMPLIED_STATS;
     else
-      n += e.kind == EVENT_ACCUMULATE || (e.kind == EVENT_STORE && (e.tensor == TENSOR_S || e.tensor == TENSOR_P));
+      n += e.kind == EVENT_ACCUMULATE || (e.kind == EVENT_STORE && (e.tensor == IMPLIED_S || e.tensor == IMPLIED_P));
   }
   return n;
 }

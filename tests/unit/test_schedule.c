@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/algorithms/schedule.h"
+#include "tests/support/implied.h"
 #include "tests/support/rand.h"
 
 enum { MAX_N = 48, N_RANDOM_SHAPES = 4000 }; /* for each of the schedules */
@@ -110,22 +111,22 @@ static void loads_per_block_are_what_the_events_show(void **state) {
   for (int n = 0; n < 4000; n++) {
     const Plan plan = random_plan(&r);
     const Schedule *s = SCHEDULES[n % N_SCHEDULES];
-    int64_t loads[TENSOR_COUNT][MAX_N] = {{0}}, stores_of_O[MAX_N] = {0};
+    int64_t loads[IMPLIED_COUNT][MAX_N] = {{0}}, stores_of_O[MAX_N] = {0};
     Cursor c = {0};
     Event e;
     while (schedule_next(s, &plan, &c, &e)) {
-      const bool by_column = e.tensor == TENSOR_K || e.tensor == TENSOR_V;
+      const bool by_column = e.tensor == IMPLIED_K || e.tensor == IMPLIED_V;
       if (e.kind == EVENT_LOAD) loads[e.tensor][by_column ? e.j : e.i]++;
-      if (e.kind == EVENT_STORE && e.tensor == TENSOR_O) stores_of_O[e.i]++;
+      if (e.kind == EVENT_STORE && e.tensor == IMPLIED_O) stores_of_O[e.i]++;
     }
-    int64_t most[TENSOR_COUNT] = {0};
-    for (int t = 0; t < TENSOR_COUNT; t++)
+    int64_t most[IMPLIED_COUNT] = {0};
+    for (int t = 0; t < IMPLIED_COUNT; t++)
       for (int b = 0; b < MAX_N; b++)
         if (loads[t][b] > most[t]) most[t] = loads[t][b];
     const LoadsPerBlock want = schedule_loads(s, &plan);
-    assert_int_equal(most[TENSOR_Q], want.of[TENSOR_Q]);
-    assert_int_equal(most[TENSOR_K], want.of[TENSOR_K]);
-    assert_int_equal(most[TENSOR_V], want.of[TENSOR_V]);
+    assert_int_equal(most[IMPLIED_Q], want.of[IMPLIED_Q]);
+    assert_int_equal(most[IMPLIED_K], want.of[IMPLIED_K]);
+    assert_int_equal(most[IMPLIED_V], want.of[IMPLIED_V]);
     if (strcmp(s->name, "fa2") == 0 || strcmp(s->name, "standard") == 0)
       for (int64_t i = 0; i < plan.T_r; i++) assert_int_equal(stores_of_O[i], 1);
   }

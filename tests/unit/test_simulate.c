@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
+#include "tests/support/implied.h"
 
 static const int64_t KiB = 1024, MiB = 1024 * 1024;
 
@@ -23,8 +24,8 @@ static Simulation run(const char *algorithm, Shape shape, Tiling tiling) {
 static void the_budget_of_128_by_128_is_161_KiB(void **state) {
   (void)state;
   const Simulation s = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){.B_r = 128, .B_c = 128});
-  assert_int_equal((int)s.sram.of[TENSOR_Q], 32 * KiB);
-  assert_int_equal((int)s.sram.of[TENSOR_STATS], 1 * KiB);
+  assert_int_equal((int)s.sram.of[IMPLIED_Q], 32 * KiB);
+  assert_int_equal((int)s.sram.of[IMPLIED_STATS], 1 * KiB);
   assert_int_equal((int)s.sram.bytes, 161 * KiB);
   assert_true(s.fits);
 }
@@ -110,8 +111,8 @@ static void decode_splits_until_the_machine_is_full(void **state) {
   const Simulation s = run("fa2-split", (Shape){.N_q = 1, .N_k = 8192, .d = 128}, (Tiling){.B_r = 64, .B_c = 128});
   assert_int_equal(s.plan.tiling.n_splits, 64);
   /* partial O in fp32 and one log-sum-exp per split, written and read back */
-  assert_true(s.traffic.write[TENSOR_O] == 64 * 128 * 4 + 128 * 2);
-  assert_true(s.traffic.read[TENSOR_STATS] == 64 * 4);
+  assert_true(s.traffic.write[IMPLIED_O] == 64 * 128 * 4 + 128 * 2);
+  assert_true(s.traffic.read[IMPLIED_STATS] == 64 * 4);
   assert_true(s.intermediates_bytes == 64 * (128 * 4 + 4));
 }
 

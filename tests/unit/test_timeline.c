@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "tests/support/alloc_fail.h"
+#include "tests/support/implied.h"
 #include "tests/support/program.h"
 #include "viz/request/request.h"
 #include "viz/scene/timeline.h"
@@ -91,7 +92,7 @@ static void test_lanes_hold_all_the_work(void **state) {
   }
 }
 
-static double end_of(int n, int64_t i, int64_t j, TimelineLane lane, int kind, Tensor tensor) {
+static double end_of(int n, int64_t i, int64_t j, TimelineLane lane, int kind, int tensor) {
   double end = 0;
   for (int b = 0; b < n; b++)
     if (bars[b].lane == lane && bars[b].kind == kind && (lane != LANE_LOAD || bars[b].tensor == tensor) &&
@@ -115,18 +116,18 @@ static void test_nothing_runs_too_early(void **state) {
         assert_true(bar->start >= lane_end[bar->lane] && bar->end > bar->start && bar->end <= end);
         lane_end[bar->lane] = bar->end;
         if (bar->kind == EVENT_PRODUCT) {
-          assert_true(bar->start >= end_of(n, -1, bar->j, LANE_LOAD, EVENT_LOAD, TENSOR_K) &&
-                      bar->start >= end_of(n, i, -1, LANE_LOAD, EVENT_LOAD, TENSOR_Q));
+          assert_true(bar->start >= end_of(n, -1, bar->j, LANE_LOAD, EVENT_LOAD, IMPLIED_K) &&
+                      bar->start >= end_of(n, i, -1, LANE_LOAD, EVENT_LOAD, IMPLIED_Q));
           S_end = bar->end;
         }
-        if (bar->kind == EVENT_LOAD && bar->tensor == TENSOR_K) assert_true(bar->start >= S_end);
+        if (bar->kind == EVENT_LOAD && bar->tensor == IMPLIED_K) assert_true(bar->start >= S_end);
         if (bar->lane == LANE_SOFTMAX)
-          assert_true(bar->start >= end_of(n, i, bar->j, LANE_PRODUCT, EVENT_PRODUCT, TENSOR_S));
+          assert_true(bar->start >= end_of(n, i, bar->j, LANE_PRODUCT, EVENT_PRODUCT, IMPLIED_S));
         if (bar->kind == EVENT_ACCUMULATE && bar->lane == LANE_PRODUCT)
-          assert_true(bar->start >= end_of(n, i, bar->j, LANE_SOFTMAX, EVENT_ACCUMULATE, TENSOR_O) &&
-                      bar->start >= end_of(n, -1, bar->j, LANE_LOAD, EVENT_LOAD, TENSOR_V));
+          assert_true(bar->start >= end_of(n, i, bar->j, LANE_SOFTMAX, EVENT_ACCUMULATE, IMPLIED_O) &&
+                      bar->start >= end_of(n, -1, bar->j, LANE_LOAD, EVENT_LOAD, IMPLIED_V));
         if (bar->kind == EVENT_STORE)
-          assert_true(bar->start >= end_of(n, i, -1, LANE_PRODUCT, EVENT_ACCUMULATE, TENSOR_O));
+          assert_true(bar->start >= end_of(n, i, -1, LANE_PRODUCT, EVENT_ACCUMULATE, IMPLIED_O));
       }
     }
     close_state();

@@ -223,6 +223,9 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
   const bool is_over = now->step == now->n_steps && now->n_steps > 0;
   if (l->splits < 2 || box.height < 2.6 * high) return;
   const int output = snapshot_output(now);
+  const char *name = now->schedule->tensors[output].text;
+  char parts[24];
+  snprintf(parts, sizeof parts, "%s, L", name);
   for (int64_t s = 0; s < l->n_splits; s++) {
     const Box c = cell(p, 0, s), leaf = box_at(c.x + (c.width - leaf_w) / 2, box.y, leaf_w, high);
     const double there = combines || is_over ? 1 : moving(pen, part_stored, s), taken = moving(pen, part_taken, s);
@@ -234,7 +237,7 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
     if (leaf_w > 2.4 * body)
       pen_text(pen, TYPE_BODY,
                there >= 1 ? theme_on(t->tile[is_subject ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE]) : t->ink_soft, false,
-               ANCHOR_MIDDLE, leaf.x + leaf.width / 2, leaf.y + leaf.height / 2 + 0.36 * body, 0, "O, L");
+               ANCHOR_MIDDLE, leaf.x + leaf.width / 2, leaf.y + leaf.height / 2 + 0.36 * body, 0, parts);
     if (taken > 0 && taken < 1) {
       const Box at = bead(leaf, O, 2 * taken < 1 ? 2 * taken : 1, 0.9 * body);
       pen_tile(pen, output, at, t->tile[TILE_COLOUR_CURRENT], 1);
@@ -244,7 +247,7 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
   pen_fill(pen, O, t->tile[all >= 1 || is_over ? TILE_COLOUR_DONE : TILE_COLOUR_WAITING], 1);
   pen_frame(pen, O, t->ink, combines ? 2.4 : 1.2);
   pen_text(pen, TYPE_BODY, all >= 1 || is_over ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink, true, ANCHOR_MIDDLE,
-           O.x + O.width / 2, O.y + O.height / 2 + 0.36 * body, 0, "O");
+           O.x + O.width / 2, O.y + O.height / 2 + 0.36 * body, 0, name);
   const char *words = "combine: parts weighed by e^(L − m)";
   const double x = O.x + O.width + 12 * u;
   if (x + pen_text_width(pen, TYPE_SMALL, false, words) < box.x + box.width)

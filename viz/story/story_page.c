@@ -65,6 +65,14 @@ void story_scene_show(StoryScene *s, double part) {
 
 /* ---- What is lit ------------------------------------------------------------------------------------------- */
 
+/* Whether a value of that name lies by tiles of scores. */
+static bool lies_by_tiles(const Schedule *s, const char *letters) {
+  for (int t = 0; t < s->n_values; t++)
+    if (s->tensors[t].rows == SIDE_ROWS && s->tensors[t].cols == SIDE_COLS && !strcmp(s->tensors[t].text, letters))
+      return true;
+  return false;
+}
+
 /* Whether a part by that name, such as "Q[0]", "S", "SRAM" or "skipped", lies in the region. */
 static bool is_part(const Snapshot *now, const SceneRegion *r, const char *name) {
   char letters[STORY_LINE_BYTES];
@@ -76,7 +84,7 @@ static bool is_part(const Snapshot *now, const SceneRegion *r, const char *name)
     return h->kind == HIT_TILE && snapshot_tile(&now->grid, h->i, h->j).kind == TILE_SKIPPED;
   if (h->kind == HIT_RUN) return strcmp(now->runs[h->index].schedule->name, letters) == 0;
   if (h->kind == HIT_SLOT && strcmp(letters, "SRAM") == 0) return true;
-  if (h->kind == HIT_TILE) return strcmp(letters, "S") == 0 && (block < 0 || h->i == block);
+  if (h->kind == HIT_TILE) return lies_by_tiles(now->schedule, letters) && (block < 0 || h->i == block);
   if (h->kind != HIT_TENSOR && h->kind != HIT_SLOT) return false;
   if (strcmp(now->schedule->tensors[h->tensor].text, letters) != 0) return false;
   return block < 0 || h->i == block || (h->i < 0 && h->j == block);
