@@ -107,15 +107,16 @@ typedef struct {
 typedef struct {
   int32_t n_sm;                 /* 132 */
   int32_t unified_bytes;        /* 256 KiB: L1 and shared memory */
+  int32_t shared_bytes;         /* 228 KiB: what of it can be shared memory */
   int32_t warps, blocks;        /* resident at once: 64, 32 */
   int32_t registers;            /* 65,536 */
   int32_t registers_per_thread; /* what ptxas used; 0: not known, registers bound nothing */
 } PtxSm;
 
-/* What leaves the first cache, in the order of the run: n_sectors bits set in `sectors` of the 128-byte line at
- * `address`. */
+/* What leaves the first cache, SM after SM: words of 4 bytes of the 128-byte line at `address`, bit w of `words` for
+ * bytes 4 w to 4 w + 3 (a word of which a byte is stored counts as stored). */
 typedef enum { PTX_READ_SECTORS, PTX_WRITE_SECTORS, PTX_REDUCE_SECTORS } PtxTraffic;
-typedef void PtxSink(void *context, int32_t sm, PtxTraffic kind, uint64_t address, uint32_t sectors);
+typedef void PtxSink(void *context, int32_t sm, PtxTraffic kind, uint64_t address, uint32_t words);
 
 typedef struct {
   int32_t grid[3], block[3]; /* zeros count as 1 */

@@ -92,8 +92,16 @@ static Line *find(PtxL1 *c, int32_t sm, uint64_t line) {
 
 static uint32_t ones(uint32_t x) { return (uint32_t)__builtin_popcount(x); }
 
-static void touch(PtxL1 *c, const Run *run, int32_t sm, PtxTraffic kind, bool allocate, uint64_t line,
-                  uint32_t sectors) {
+/* Bit s for words 8 s to 8 s + 7, and back. */
+static uint32_t sectors_of(uint32_t words) {
+  words |= words >> 4, words |= words >> 2, words |= words >> 1;
+  words &= 0x01010101u;
+  return (words | words >> 7 | words >> 14 | words >> 21) & 15;
+}
+static uint32_t words_of(uint32_t sectors) { return (sectors * 0x00204081u & 0x01010101u) * 255; }
+
+static void touch(PtxL1 *c, const Run *run, int32_t sm, PtxTraffic kind, bool allocate, uint64_t line, uint32_t words) {
+  const uint32_t sectors = sectors_of(words);
   uint32_t leaving = sectors;
   if (kind == PTX_READ_SECTORS) {
     c->load_sectors += ones(sectors);
@@ -110,26 +118,28 @@ static void touch(PtxL1 *c, const Run *run, int32_t sm, PtxTraffic kind, bool al
     Line *l = lookup(set_of(c, sm, line), line);
     if (l) l->stored = (uint8_t)(l->stored | sectors);
   }
-  if (leaving && run->launch->sink) run->launch->sink(run->launch->sink_context, sm, kind, line << LINE_SHIFT, leaving);
+  if (leaving && run->launch->sink)
+    run->launch->sink(run->launch->sink_context, sm, kind, line << LINE_SHIFT, words & words_of(leaving));
 }
 
 void ptx_l1_request(PtxL1 *c, Run *run, int32_t sm, PtxTraffic kind, bool allocate, const uint64_t address[LANES],
                     uint32_t mask, int32_t bytes) {
   uint64_t lines[2 * LANES];
-  uint32_t sectors[2 * LANES];
+  uint32_t words[2 * LANES];
   uint8_t place[256] = {0}; /* by a hash of the line: 1 + its index */
   int32_t n = 0;
   for (uint32_t m = mask; m; m &= m - 1) {
-    const int l = __builtin_ctz(m);
-    for (uint64_t s = address[l] >> 5; s <= (address[l] + (uint64_t)bytes - 1) >> 5; s++) {
-      uint32_t h = (uint32_t)((s >> 2) * 0x9e3779b97f4a7c15u >> 56);
-      while (place[h] && lines[place[h] - 1] != s >> 2) h = (h + 1) & 255;
-      if (!place[h]) lines[n] = s >> 2, sectors[n] = 0, place[h] = (uint8_t)++n;
-      const int32_t k = place[h] - 1;
-      sectors[k] |= 1u << (s & 3);
+    const uint64_t first = address[__builtin_ctz(m)], last = first + (uint64_t)bytes - 1;
+    for (uint64_t line = first >> LINE_SHIFT; line <= last >> LINE_SHIFT; line++) {
+      uint32_t h = (uint32_t)(line * 0x9e3779b97f4a7c15u >> 56);
+      while (place[h] && lines[place[h] - 1] != line) h = (h + 1) & 255;
+      if (!place[h]) lines[n] = line, words[n] = 0, place[h] = (uint8_t)++n;
+      const uint64_t begin = line << LINE_SHIFT, from = first > begin ? (first - begin) >> 2 : 0,
+                     to = last - begin < 128 ? (last - begin) >> 2 : 31;
+      words[place[h] - 1] |= (uint32_t)(((uint64_t)2 << to) - ((uint64_t)1 << from));
     }
   }
-  for (int32_t k = 0; k < n; k++) touch(c, run, sm, kind, allocate, lines[k], sectors[k]);
+  for (int32_t k = 0; k < n; k++) touch(c, run, sm, kind, allocate, lines[k], words[k]);
 }
 
 void ptx_l1_totals(const PtxL1 *c, const Run *run, PtxTotals *t) {

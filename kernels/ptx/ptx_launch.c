@@ -120,16 +120,18 @@ int32_t launch_resident(const Run *run, int64_t *l1_bytes) {
   const int64_t shared =
       run->shared_bytes ? run->shared_bytes + 1024 : 1024; /* 1 KiB is the system's, of every block */
   if (n > warps / run->warps_per_block) n = warps / run->warps_per_block;
-  if (n > 228 * 1024 / shared) n = 228 * 1024 / shared;
+  const int64_t most_shared = s->shared_bytes ? s->shared_bytes : 228 * 1024;
+  if (n > most_shared / shared) n = most_shared / shared;
   if (s->registers_per_thread > 0) {
     const int64_t each = (s->registers_per_thread + 7) / 8 * 8 * 32 * (int64_t)run->warps_per_block;
     const int64_t fit = (s->registers ? s->registers : 65536) / each;
     if (n > fit) n = fit;
   }
   if (n < 1) n = 1;
-  int64_t carve = unified;
+  int64_t carve = most_shared;
   for (size_t k = sizeof carve_outs / sizeof *carve_outs; k-- > 0;)
-    if ((int64_t)carve_outs[k] * 1024 >= n * shared) carve = (int64_t)carve_outs[k] * 1024;
+    if (n * shared <= carve_outs[k] * (int64_t)1024 && carve_outs[k] * (int64_t)1024 < most_shared)
+      carve = (int64_t)carve_outs[k] * 1024;
   *l1_bytes = unified - (run->shared_bytes ? carve : (int64_t)carve_outs[1] * 1024);
   return (int32_t)n;
 }

@@ -85,6 +85,14 @@ END
   printf 'int main() { return 0; }\n' >"$work/m.cu"
   expect 2 'holds no kernel' "$work/m.cu"
 
+  # The GPU whose caches and SMs are modelled.
+  expect 0 'L2 of h100-sxm (predicted)' "$work/k.cu"
+  expect 0 'L2 of a100-80gb (predicted)' "$work/k.cu" --gpu a100-80gb
+  expect 2 "the L2 of 'paper'" "$work/k.cu" --gpu paper
+  expect 2 'PTX runs in warps of 32' "$work/k.cu" --gpu mi300x
+  expect 0 'to 32 blocks an SM' "$work/k.cu"
+  expect 0 '4 blocks an SM' "$work/k.cu" --registers 255
+
   # Attention by the names of its arguments, against fp64; a mistake is found with its line.
   student=(--like fa2 --causal -N 128 -d 32 --arg Bc=i32:32 --grid 2 --block 64 --shared 24K)
   expect 0 'It is attention' tests/support/kernels/student.cu "${student[@]}"

@@ -9,7 +9,7 @@
 #
 # Inside sim, each floor uses those that it points to, directly or through others; simulate and report use all:
 #
-#   numbers -> algorithms -> problem -> base      l2 -> algorithms, machine      machine -> problem      cache -> base
+#   numbers -> algorithms -> problem -> base      l2 -> algorithms, machine, cache      machine -> problem      cache -> base
 #
 # One file lies on another floor than its folder: algorithms/event.h, plain words, on problem's. No two files have one
 # stem, so that a name finds its file. No circles: none of rooms (sim/l2, viz/scene, ...), by includes or by symbols; none
@@ -41,7 +41,7 @@ function floor_of(path,  parts) {
 function stands_on(from, to) {
   if (from == "" || to == "" || from == to || to == "base") return to != "" || from == ""
   if (from == "numbers" || from == "algorithms" || from == "machine") return to == "problem" || (from == "numbers" && to == "algorithms")
-  return from == "l2" && to ~ /^(problem|algorithms|machine)$/
+  return from == "l2" && to ~ /^(problem|algorithms|machine|cache)$/
 }
 function complain(what) { print "layers: " what }
 '

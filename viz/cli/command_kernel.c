@@ -56,11 +56,18 @@ static Status report(KernelLaunch *launch, const PtxResult *result, const Kernel
 static int run_launch(KernelLaunch *launch, Io *io, Error *error) {
   PtxResult result = {0};
   KernelTraffic traffic = {0};
+  const int32_t *g = launch->launch.grid;
+  if (launch->launch.l1 &&
+      kernel_traffic_new(&traffic, &launch->gpu, (uint64_t)g[0] * (uint64_t)g[1] * (uint64_t)g[2], error)) {
+    kernel_traffic_free(&traffic);
+    return EXIT_BAD_REQUEST;
+  }
   launch->launch.sink = kernel_traffic_take, launch->launch.sink_context = &traffic;
   launch->launch.print = print_text,
   launch->launch.print_context = launch->request->output.json || launch->request->output.csv ? io->err : io->out;
   Status status = ptx_run(launch->kernel, &launch->launch, &result, error);
   bool wrong = false;
+  if (launch->launch.l1) kernel_traffic_finish(&traffic);
   if (status == STATUS_OK) status = report(launch, &result, &traffic, &wrong, io, error);
   const bool faulty = result.n_faults > 0 || wrong;
   ptx_result_free(&result);

@@ -12,6 +12,7 @@
 #include "sim/base/splitmix.h"
 #include "viz/cli/cuda_compile.h"
 #include "viz/request/assets.h"
+#include "viz/request/description.h"
 
 #define BUFFERS_MAX_BYTES ((int64_t)2 << 30)
 
@@ -393,12 +394,31 @@ static Status make_shape(KernelLaunch *l, Error *error) {
   return STATUS_OK;
 }
 
+static Status make_machine(KernelLaunch *l, Error *error) {
+  Gpu *g = &l->gpu;
+  const KernelRequest *r = l->request;
+  const Status status = description_gpu(r->gpu[0] ? r->gpu : "h100-sxm", g, error);
+  if (status) return status;
+  if (g->warp_size && g->warp_size != 32)
+    return error_set(error, STATUS_BAD_REQUEST, "--gpu %s: its warps have %" PRId64 " threads; PTX runs in warps of 32",
+                     g->name, g->warp_size);
+  l->launch.sm = (PtxSm){.n_sm = (int32_t)g->n_sm,
+                         .unified_bytes = (int32_t)g->sram_bytes,
+                         .shared_bytes = (int32_t)g->shared_bytes_per_sm,
+                         .warps = (int32_t)g->warps_per_sm,
+                         .blocks = (int32_t)g->ctas_per_sm,
+                         .registers = (int32_t)g->registers_per_sm,
+                         .registers_per_thread = (int32_t)r->registers};
+  return STATUS_OK;
+}
+
 static Status make_launch(KernelLaunch *l, Error *error) {
   const KernelRequest *r = l->request;
   PtxLaunch *launch = &l->launch;
   launch->arguments = l->arguments, launch->n_arguments = l->n;
   launch->faults = r->faults, launch->l1 = !r->no_caches && !r->faults;
-  launch->sm.registers_per_thread = (int32_t)r->registers;
+  const Status status = make_machine(l, error);
+  if (status) return status;
   for (int a = 0; a < l->n; a++)
     if (l->specs[a].is_buffer) l->before[a] = hash(l->arguments[a].bytes, l->arguments[a].n_bytes);
   return find_out(l, error);

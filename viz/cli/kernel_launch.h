@@ -3,6 +3,7 @@
 #define TILEWALK_VIZ_CLI_KERNEL_LAUNCH_H
 
 #include "kernels/ptx/ptx_argument.h"
+#include "sim/machine/gpu.h"
 #include "viz/cli/kernel_request.h"
 #include "viz/cli/kernel_signature.h"
 
@@ -26,6 +27,7 @@ typedef struct {
   char argument_names[KERNEL_ARGUMENTS_MAX][96]; /* for messages: "V", "argument 5" */
   uint64_t before[KERNEL_ARGUMENTS_MAX];         /* a hash of each buffer before the run */
   PtxLaunch launch;
+  Gpu gpu;
   int out; /* the output's argument; -1: not known before the run, or none */
 } KernelLaunch;
 

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/l2/launch.h"
 #include "viz/cli/json_sink.h"
 #include "viz/cli/kernel_lines.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
 #include "viz/text/table.h"
 
-enum { LINES_SHOWN = 12, SECTOR_BYTES = 32, PAIR_BYTES = 64 };
+enum { LINES_SHOWN = 12, SECTOR_BYTES = 32, PAIR_BYTES = 64, FEW_REGISTERS = 16 };
 
 static PtxCounts sum(const PtxTotals *t, PtxRequestKind a, PtxRequestKind b) {
   PtxCounts c = t->by_kind[a];
@@ -79,6 +80,51 @@ static void line(Io *io, TextRole role, const char *format, ...) {
   text_paragraph(io->out, &io->style, role, 0, text);
 }
 
+static Number bytes_of(uint64_t sectors) { return number_bytes((Wide)sectors * SECTOR_BYTES); }
+
+/* With what any launch reads: its code and some sectors. */
+static uint64_t hbm_read_bytes(const KernelReport *r) {
+  return r->traffic->counts.hbm_reads * SECTOR_BYTES + kernel_launch_bytes(ptx_n_instructions(r->launch->kernel));
+}
+
+typedef struct {
+  Occupancy least, most;
+  bool known; /* registers were given: one figure */
+} OccupancyRange;
+
+/* Of an SM of the GPU: with the registers that were given, else between all that a thread may have and few. */
+static bool occupancy_range(const KernelLaunch *l, OccupancyRange *range) {
+  const Gpu *gpu = &l->gpu;
+  const int32_t *b = l->launch.block;
+  const int64_t threads = (int64_t)b[0] * b[1] * b[2], given = l->request->registers,
+                room = gpu->registers_per_sm / ((threads + 31) / 32 * 32) / 8 * 8,
+                most = gpu->registers_per_thread < room ? gpu->registers_per_thread : room;
+  LaunchConfig config = {.block_q = 1, .block_k = 1, .threads = threads};
+  config.shared_bytes = ptx_kernel_static_shared(l->kernel) + l->launch.dynamic_shared_bytes;
+  config.registers_per_thread = given ? given : most;
+  if (launch_occupancy(&range->least, &config, gpu, NULL)) return false;
+  if (!given) config.registers_per_thread = FEW_REGISTERS;
+  range->known = given;
+  return launch_occupancy(&range->most, &config, gpu, NULL) == STATUS_OK;
+}
+
+static void print_occupancy(const KernelReport *r, Io *io) {
+  OccupancyRange o;
+  if (!occupancy_range(r->launch, &o)) return;
+  const char *binds = occupancy_limit_name(o.most.binds);
+  if (o.known || o.least.ctas_per_sm == o.most.ctas_per_sm)
+    line(io, ROLE_PLAIN, "Occupancy (bound): %" PRId64 " %s an SM, %s of its warps; %s bounds it.", o.least.ctas_per_sm,
+         o.least.ctas_per_sm == 1 ? "block" : "blocks", number_percent(o.least.warps_fraction).text,
+         occupancy_limit_name(o.least.binds));
+  else
+    line(io, ROLE_PLAIN,
+         "Occupancy (bound): %" PRId64 " to %" PRId64
+         " blocks an SM, %s to %s of its warps, as registers allow (PTX does "
+         "not say how many: --registers); then %s bounds it.",
+         o.least.ctas_per_sm, o.most.ctas_per_sm, number_percent(o.least.warps_fraction).text,
+         number_percent(o.most.warps_fraction).text, binds);
+}
+
 static void print_traffic(const KernelReport *r, Io *io) {
   const PtxTotals *t = &r->result->totals;
   if (t->bulk_read_bytes || t->bulk_write_bytes)
@@ -92,12 +138,18 @@ static void print_traffic(const KernelReport *r, Io *io) {
          t->l1_reloaded_after_store
              ? "; some were stored shortly before, where the hardware follows no rule we know, and may miss"
              : "");
-  if (!r->traffic->trouble)
-    line(io, ROLE_PLAIN, "L2 (predicted): between %s and %s read, as requests of four SMs coincide.",
-         number_bytes((Wide)r->traffic->read_low_sectors * SECTOR_BYTES).text,
-         number_bytes((Wide)t->l1_sectors_from_l2 * SECTOR_BYTES).text);
-  line(io, ROLE_PLAIN, "HBM (bound): at least %s read, in pairs of sectors.",
-       number_bytes((Wide)t->distinct_pairs * PAIR_BYTES).text);
+  const KernelTraffic *m = r->traffic;
+  const LineL2Counts *c = &m->counts;
+  if (c->reads)
+    line(io, ROLE_PLAIN, "L2 of %s (predicted): %s read, of which %s hit; between %s and %s, as requests coincide.",
+         r->launch->gpu.name, bytes_of(m->read_sectors).text, number_percent((double)c->hits / (double)c->reads).text,
+         bytes_of(m->read_least_sectors).text, bytes_of(m->read_most_sectors).text);
+  char most[160] = "";
+  if (c->partly_written)
+    snprintf(most, sizeof most, ", or up to %s where sectors stored in part are filled first",
+             bytes_of(c->hbm_reads + c->partly_written).text);
+  line(io, ROLE_PLAIN, "HBM (predicted): %s read%s; %s written, and up to %s more later, which L2 still holds.",
+       number_bytes((Wide)hbm_read_bytes(r)).text, most, bytes_of(c->hbm_writes).text, bytes_of(c->dirty).text);
 }
 
 static void print_divergence(const KernelReport *r, const KernelLine *lines, int n, Io *io) {
@@ -247,6 +299,7 @@ Status kernel_print(const KernelReport *r, Io *io, Error *error) {
   if (!r->launch->request->output.csv) {
     status = print_memories(r, io, error);
     fputc('\n', io->out);
+    print_occupancy(r, io);
     print_traffic(r, io);
     print_divergence(r, lines, n, io);
     print_output(r, io);
@@ -341,12 +394,20 @@ static void add_caches(const KernelReport *r, json_t *json) {
                          "reloaded_after_store", INT(t->l1_reloaded_after_store));
   if (t->l1_load_sectors)
     json_object_set_new(l1, "hit_rate", json_real((double)t->l1_hit_sectors / (double)t->l1_load_sectors));
-  json_t *l2 = json_pack("{s:s, s:I}", "kind", "predicted", "read_sectors", INT(t->l1_sectors_from_l2));
-  if (!r->traffic->trouble)
-    json_object_set_new(l2, "read_sectors_low", json_integer(INT(r->traffic->read_low_sectors)));
-  json_t *hbm = json_pack("{s:s, s:I}", "kind", "bound", "read_bytes", INT(t->distinct_pairs * PAIR_BYTES));
-  if (!r->traffic->trouble)
-    json_object_set_new(hbm, "write_bytes", json_integer(INT(r->traffic->written_sectors * SECTOR_BYTES)));
+  const KernelTraffic *m = r->traffic;
+  const LineL2Counts *c = &m->counts;
+  json_t *l2 =
+      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "kind", "predicted", "gpu", r->launch->gpu.name,
+                "read_sectors", INT(m->read_sectors), "read_sectors_low", INT(m->read_least_sectors),
+                "read_sectors_high", INT(m->read_most_sectors), "write_sectors", INT(c->writes), "reduce_sectors",
+                INT(c->reductions), "fabric_sectors", INT(c->fabric), "in_parts", (int)m->in_parts);
+  if (c->reads) json_object_set_new(l2, "hit_rate", json_real((double)c->hits / (double)c->reads));
+  const uint64_t read = hbm_read_bytes(r);
+  json_t *hbm =
+      json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "kind", "predicted", "read_bytes", INT(read), "read_bytes_high",
+                INT(read + c->partly_written * SECTOR_BYTES), "write_bytes", INT(c->hbm_writes * SECTOR_BYTES),
+                "write_bytes_high", INT((c->hbm_writes + c->dirty) * SECTOR_BYTES), "least_read_bytes",
+                INT(t->distinct_pairs * PAIR_BYTES));
   json_object_set_new(json, "l1", l1);
   json_object_set_new(json, "l2", l2);
   json_object_set_new(json, "hbm", hbm);
@@ -377,6 +438,13 @@ Status kernel_print_json(const KernelReport *r, FILE *out, Error *error) {
   json_object_set_new(json, "branches",
                       json_pack("{s:I, s:I}", "taken", INT(t->branches), "divergent", INT(t->divergent_branches)));
   add_caches(r, json);
+  OccupancyRange o;
+  if (occupancy_range(r->launch, &o))
+    json_object_set_new(json, "occupancy",
+                        json_pack("{s:s, s:I, s:I, s:f, s:f, s:s}", "kind", "bound", "blocks_low",
+                                  INT(o.least.ctas_per_sm), "blocks_high", INT(o.most.ctas_per_sm), "warps_low",
+                                  o.least.warps_fraction, "warps_high", o.most.warps_fraction, "binds",
+                                  occupancy_limit_name(o.most.binds)));
   json_object_set_new(json, "lines", lines_json(r));
   json_object_set_new(json, "faults", faults_json(r));
   json_object_set_new(json, "output", output_json(r));

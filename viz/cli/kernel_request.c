@@ -89,6 +89,10 @@ static Status set_registers(void *t, const char *v, Error *e) {
   if (status == STATUS_OK) ((KernelRequest *)t)->registers = n;
   return status;
 }
+static Status set_gpu(void *t, const char *v, Error *e) {
+  KernelRequest *r = t;
+  return copy("gpu", v, r->gpu, sizeof r->gpu, e);
+}
 static Status set_lines(void *t, const char *v, Error *e) {
   long long n;
   const Status status = options_count("lines", v, 1, 10000, &n, e);
@@ -157,6 +161,11 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
      .argument = "COUNT",
      .set = set_registers,
      .help = "Registers of a thread (PTX does not say): bounds the blocks that an SM holds."},
+    {.name = "gpu",
+     .argument = "NAME",
+     .set = set_gpu,
+     .choices = "@gpus",
+     .help = "Whose SMs, L1 and L2 the caches are modelled by: one of 'tilewalk gpus', or a file. Default h100-sxm."},
     {0},
 };
 
@@ -297,6 +306,7 @@ Status kernel_request_from_file(KernelRequest *request, const char *text, size_t
     TAKE(block, request->block[0]);
     TAKE(shared_bytes, request->has_shared);
     TAKE(registers, request->registers);
+    TAKE(gpu, request->gpu[0]);
     TAKE(arguments, request->n_arguments);
     TAKE(n_arguments, request->n_arguments);
     TAKE(out, request->out[0]);
