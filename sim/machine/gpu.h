@@ -25,7 +25,7 @@
 #include "sim/base/keyfile.h"
 #include "sim/problem/shape.h"
 
-enum { GPU_FIELD_COUNT = 51 };
+enum { GPU_FIELD_COUNT = 52 };
 
 typedef struct {
   char name[KEYFILE_TEXT_BYTES];               /* what --gpu takes: letters, digits, '-', '_', '.' */
@@ -88,6 +88,8 @@ typedef struct {
   double bf16_tensor_flops_per_s;
   double fp8_tensor_flops_per_s;
   double fp16_tensor_measured_flops_per_s;
+
+  double link_bytes_per_s; /* to other GPUs, both directions together, as data sheets have it */
 
   double launch_overhead_s; /* from one kernel's end to the next one's start, at best */
 

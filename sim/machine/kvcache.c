@@ -23,6 +23,8 @@ bool kvcache_dtype_from_name(const char *name, KvDtype *dtype) {
   return false;
 }
 
+enum { KVCACHE_INDEX_BYTES = 4 };
+
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* --- Checks --- */
@@ -207,6 +209,7 @@ KvState kvcache_seek(const KvCache *c, int64_t tokens) {
     const int64_t held_pages = group_pages(c, &groups[g], tokens);
     s.bytes += token_bytes * wide(kvcache_group_tokens(&groups[g], tokens));
     s.page_bytes += token_bytes * wide(held_pages) * wide(c->page_tokens);
+    s.table_bytes += wide(held_pages) * KVCACHE_INDEX_BYTES;
     if (groups[g].window)
       s.window_pages += held_pages;
     else
@@ -287,6 +290,7 @@ Status kvcache_paged(const KvCache *c, const int64_t *lengths, int64_t n_sequenc
     sum.window_pages += wide(s.window_pages);
     sum.used_bytes += s.bytes;
     sum.paged_bytes += s.page_bytes;
+    sum.table_bytes += s.table_bytes;
   }
   sum.contiguous_bytes = wide(n_sequences) * kvcache_most_bytes(c, max_tokens);
   *paged = sum;

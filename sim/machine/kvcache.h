@@ -16,11 +16,11 @@
  * Paged allocation (Kwon et al., PagedAttention, SOSP 2023): memory is handed out in pages of
  * page_tokens tokens, so a sequence wastes at most the rest of its last page, where contiguous
  * reservation wastes all that the sequence does not use of the longest one foreseen. A page that
- * has slid out of the window of a windowed layer is given back.
+ * has slid out of the window of a windowed layer is given back. A sequence's table has an index of
+ * 4 bytes for each page (vLLM's block tables, int32), a table for each kind of layers.
  *
  * Modelled: sizes, growth, pages and waste, to the byte. Not modelled: groups along the tokens (as
- * KIVI has for K), outliers kept apart, sharing of prefixes, page tables themselves, weights and
- * activations. */
+ * KIVI has for K), outliers kept apart, activations. */
 #ifndef TILEWALK_SIM_KVCACHE_H
 #define TILEWALK_SIM_KVCACHE_H
 
@@ -108,6 +108,7 @@ typedef struct {
   int64_t last_page_tokens; /* in the newest page, 1 to page_tokens; 0: no page yet */
   Wide bytes;               /* in use */
   Wide page_bytes;          /* allocated */
+  Wide table_bytes;         /* of the tables of pages */
 } KvState;
 
 /* What one step did. */
@@ -150,6 +151,7 @@ typedef struct {
   Wide tokens;
   Wide pages, window_pages; /* as in KvState, over all sequences */
   Wide used_bytes;
+  Wide table_bytes;      /* of the tables of pages */
   Wide paged_bytes;      /* allocated in pages; less used_bytes is the waste */
   Wide contiguous_bytes; /* reserved for max_tokens each; less used_bytes is the waste */
 } KvPaged;

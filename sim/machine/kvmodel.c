@@ -14,6 +14,8 @@
 #define BYTES(key, member, help)                                                                                       \
   { key, KEYFILE_BYTES, offsetof(KvModel, member), false, 1, 1e16, help }
 
+#define KVMODEL_MAX_PARAMETERS ((int64_t)1 << 50)
+
 #define GROUP(n, i)                                                                                                    \
   COUNT("group" n "_layers", groups[i].layers, false, KVCACHE_MAX_LAYERS, "layers of a further kind"),                 \
       COUNT("group" n "_kv_heads", groups[i].kv_heads, false, KVCACHE_MAX_HEADS, "their K and V heads"),               \
@@ -43,6 +45,13 @@ static const KeyfileField FIELDS[] = {
     TEXT(dtype, true, "data type of the cache: fp32, fp16, bf16, fp8, int8 or int4"),
     BYTES("states", state_bytes, "of a sequence beside K and V, in all layers"),
     BYTES("weights", weights_bytes, "of the whole model, as it is published"),
+    COUNT("parameters", parameters, false, KVMODEL_MAX_PARAMETERS, "weights, tables of words included"),
+    COUNT("active_parameters", active_parameters, false, KVMODEL_MAX_PARAMETERS, "of them, that one token uses"),
+    COUNT("hidden", hidden, false, KVCACHE_MAX_D, "elements of a row of activations"),
+    COUNT("vocab", vocab, false, 1 << 30, "words of the vocabulary"),
+    COUNT("embedding_tables", embedding_tables, false, 2, "1: input and output share their table of words"),
+    COUNT("experts", experts, false, 1 << 20, "experts of a layer that a router chooses from"),
+    COUNT("experts_per_token", experts_per_token, false, 1 << 20, "how many of them it chooses"),
     GROUP("2", 0),
     GROUP("3", 1),
     GROUP("4", 2),
@@ -96,6 +105,17 @@ static Status check(const KvModel *m, const char *display_name, Error *error) {
       return REFUSE(layers, "group%d_kv_heads (%lld) does not divide heads (%lld)", g + 2, (long long)group->kv_heads,
                     (long long)m->heads);
   }
+  if (m->active_parameters > m->parameters)
+    return REFUSE("active_parameters", "active_parameters (%lld) are more than parameters (%lld)",
+                  (long long)m->active_parameters, (long long)m->parameters);
+  if (m->experts_per_token > m->experts)
+    return REFUSE("experts_per_token", "experts_per_token (%lld) are more than experts (%lld)",
+                  (long long)m->experts_per_token, (long long)m->experts);
+  if (!m->experts_per_token != !m->experts)
+    return REFUSE("experts", "experts and experts_per_token are given together, or neither");
+  if (m->parameters && (double)m->hidden * (double)m->vocab > (double)m->parameters)
+    return REFUSE("parameters", "parameters (%lld) are fewer than hidden x vocab, one table of words",
+                  (long long)m->parameters);
   if (!kvcache_dtype_from_name(m->dtype, &dtype))
     return REFUSE("dtype", "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
                   quote(m->dtype, strlen(m->dtype)).text);

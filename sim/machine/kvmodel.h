@@ -15,7 +15,7 @@
 #include "sim/base/keyfile.h"
 #include "sim/machine/kvcache.h"
 
-enum { KVMODEL_GROUPS = 3, KVMODEL_FIELD_COUNT = 19 + 6 * KVMODEL_GROUPS };
+enum { KVMODEL_GROUPS = 3, KVMODEL_FIELD_COUNT = 26 + 6 * KVMODEL_GROUPS };
 enum { KVMODEL_FIXED_MAX = 4, KVMODEL_REMARKS_MAX = 8, KVMODEL_REMARK_BYTES = 256 };
 
 /* What a sequence keeps beside K and V of its tokens, whatever its length: the state of a Mamba layer, K and V of an
@@ -58,7 +58,13 @@ typedef struct {
   char remarks[KVMODEL_REMARKS_MAX][KVMODEL_REMARK_BYTES];
   int n_remarks;
   char unused[KVMODEL_REMARK_BYTES];
-  int64_t max_tokens; /* the context length that the model was made for */
+  /* Weights as numbers, for what multiplies them (sim/serving.h); 0: not given. */
+  int64_t parameters;                 /* of the whole model, tables included */
+  int64_t active_parameters;          /* that one token uses; 0: all */
+  int64_t hidden, vocab;              /* of a row of activations; rows of a table of words */
+  int64_t embedding_tables;           /* 1: the input's table is the output's matrix; 0 or 2: they are apart */
+  int64_t experts, experts_per_token; /* of a layer, that are chosen from (shared ones left out); 0: no mixture */
+  int64_t max_tokens;                 /* the context length that the model was made for */
   char dtype[KEYFILE_TEXT_BYTES];
   KeyfileNote notes[KVMODEL_FIELD_COUNT]; /* in the order of kvmodel_fields */
 } KvModel;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/batch.h"
 #include "viz/cli/json_sink.h"
 #include "viz/request/assets.h"
 #include "viz/text/number.h"
@@ -12,7 +11,7 @@
 
 enum { FILE_BYTES_MAX = 1 << 24 };
 
-static Lengths *read_lengths(const char *text, Error *error) {
+Lengths *batch_lengths(const char *text, Error *error) {
   if (!strchr(text, '/') && !strchr(text, '.')) return lengths_read(text, strlen(text), "--lengths", error);
   char *file;
   size_t n;
@@ -153,7 +152,7 @@ Status batch_table(const Request *request, const char *text, BatchForm form, Io 
   if (!status) status = request_algorithms(&r, REQUEST_ONE, error);
   if (!status) status = request_problem(&r, &problem, &gpu, error);
   if (status) return status;
-  Lengths *lengths = read_lengths(text, error);
+  Lengths *lengths = batch_lengths(text, error);
   if (!lengths) return error->status;
   problem.shape.N_q = r.shape.N_q;
   problem.shape.N_k = 0;

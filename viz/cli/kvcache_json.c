@@ -48,6 +48,7 @@ static void report_allocation(const ReportSink *k, const KvRequest *r, const KvS
   k->whole(k->context, "window_pages", p->window_pages);
   k->whole(k->context, "bytes", p->paged_bytes);
   k->whole(k->context, "waste_bytes", p->paged_bytes - p->used_bytes);
+  k->whole(k->context, "table_bytes", p->table_bytes);
   k->close(k->context);
   k->open_object(k->context, "contiguous");
   put(k, "max_tokens", r->max_tokens);

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/algorithms/shipped.h"
-#include "sim/simulate.h"
+#include "sim/serving.h"
 
 Status kv_sizes(const KvRequest *r, KvSizes *out, Error *error) {
   memset(out, 0, sizeof *out);
@@ -18,7 +17,7 @@ Status kv_sizes(const KvRequest *r, KvSizes *out, Error *error) {
   KvPaged *p = &out->paged;
   p->n_sequences = r->batch;
   p->tokens *= batch, p->pages *= batch, p->window_pages *= batch;
-  p->used_bytes *= batch, p->paged_bytes *= batch, p->contiguous_bytes *= batch;
+  p->used_bytes *= batch, p->paged_bytes *= batch, p->contiguous_bytes *= batch, p->table_bytes *= batch;
   return STATUS_OK;
 }
 
@@ -59,44 +58,19 @@ KvFit kv_sizes_fit(const KvRequest *r) {
   return fit;
 }
 
-/* One layer of a group in decode, as `sim -N 1 --seq-len-k` asks it. */
-static bool shape_of(const KvRequest *r, const KvGroup *g, Shape *shape) {
-  static const Dtype TYPES[KV_DTYPE_COUNT] = {[KV_FP16] = DTYPE_FP16, [KV_BF16] = DTYPE_BF16, [KV_FP32] = DTYPE_FP32,
-                                              [KV_FP8] = DTYPE_FP8,   [KV_INT8] = DTYPE_FP8,  [KV_INT4] = DTYPE_COUNT};
-  const Dtype dtype = TYPES[r->cache.dtype];
-  *shape = (Shape){.batch = r->batch,
-                   .heads = ceil_div(r->model.heads, r->n_gpus),
-                   .kv_heads = g->latent ? 1 : g->kv_heads,
-                   .N_q = 1,
-                   .N_k = kvcache_group_tokens(g, r->tokens),
-                   .d = g->latent ? g->latent : g->d,
-                   .d_v = g->latent ? r->model.mla_latent
-                          : g->d_v  ? g->d_v
-                                    : g->d,
-                   .v_in_k = g->latent != 0,
-                   .dtype = dtype == DTYPE_FP8 ? DTYPE_BF16 : dtype};
-  if (dtype == DTYPE_FP8) shape->kv_dtype = DTYPE_FP8, shape->has_kv_dtype = true;
-  return dtype != DTYPE_COUNT && !r->cache.group && shape->N_k > 0 && shape->N_k <= SHAPE_MAX_N &&
-         shape->heads % shape->kv_heads == 0;
-}
-
 Status kv_sizes_step(const KvRequest *r, double *seconds, Error *error) {
-  KvGroup groups[KVCACHE_GROUPS_MAX];
-  const int n = kvcache_groups(&r->cache, groups);
-  double sum = 0;
   *seconds = 0;
-  if (!r->has_model || !r->has_gpu || r->n_lengths || !r->model.heads) return STATUS_OK;
-  for (int g = 0; g < n; g++) {
-    Problem problem = {.machine = machine_of_gpu(&r->gpu),
-                       .launch = {.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST}};
-    Simulation run;
-    if (!shape_of(r, &groups[g], &problem.shape)) return STATUS_OK;
-    const Status status = simulation_answer(&run, &problem, shipped_default(), &r->gpu, error);
-    if (status) return status;
-    sum += (double)groups[g].layers * run.timing.least_s;
-  }
-  *seconds = sum;
-  return STATUS_OK;
+  if (!r->has_model || !r->has_gpu || !r->model.heads || !kvcache_layers(&r->cache)) return STATUS_OK;
+  const Serving serving = {.model = &r->model, .gpu = &r->gpu, .cache = r->cache, .n_gpus = r->n_gpus};
+  ServingPart parts[KV_REQUEST_LENGTHS_MAX];
+  int64_t n = 0;
+  for (int k = 0; k < r->n_lengths; k++)
+    if (r->lengths[k]) parts[n++] = (ServingPart){.queries = 1, .keys = r->lengths[k], .count = 1};
+  if (!r->n_lengths && r->tokens) parts[n++] = (ServingPart){.queries = 1, .keys = r->tokens, .count = r->batch};
+  ServingStep step;
+  const Status status = serving_attention(&serving, parts, n, &step, error);
+  if (!status) *seconds = step.attention.bound_s;
+  return status;
 }
 
 /* The same cache with so many K and V heads in every layer, or without any window. */

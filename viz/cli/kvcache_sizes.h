@@ -67,8 +67,8 @@ KvFit kv_sizes_fit(const KvRequest *request);
 /* Bytes of weights on each GPU. */
 static inline Wide kv_sizes_weights(const KvRequest *r) { return wide(ceil_div(r->weights_bytes, r->n_gpus)); }
 
-/* Attention of all layers for one new token of every sequence, at least: what sim says of one layer, layers times.
- * *seconds is 0 where no model says the query heads, or sequences differ in length. Errors: as sim's. */
+/* Attention of all layers for one new token of every sequence, at least: what sim says of one layer, layers times
+ * (sim/serving.h). *seconds is 0 where no model says the query heads. Errors: as sim's. */
 Status kv_sizes_step(const KvRequest *request, double *seconds, Error *error);
 
 #define KVRECKON_UNUSED "keys that may bear on the cache and were not used: %s"

@@ -1,0 +1,301 @@
+/* tilewalk serve: a model on GPUs, what it keeps, reads and computes, and how long a prompt and a token take at least. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+#include "viz/cli/batch_table.h"
+#include "viz/cli/command.h"
+#include "viz/cli/serve_figures.h"
+#include "viz/cli/serve_printed.h"
+#include "viz/request/description.h"
+
+#define DEFAULT_MODEL "llama-3.1-70b"
+#define DEFAULT_GPU   "h100-sxm"
+
+typedef struct {
+  OutputRequest output;
+  char model[REQUEST_NAME_BYTES], gpu[REQUEST_NAME_BYTES], kernel[REQUEST_NAME_BYTES], lengths[4096];
+  int64_t n_gpus, batch, context, prompt, chunk, prefix, page, group;
+  bool has_kv_dtype, has_weights_dtype, printed;
+  KvDtype kv_dtype, weights_dtype;
+  Evict evict;
+} ServeOptions;
+
+/* ---- Setters ----------------------------------------------------------------------------------------------- */
+
+#define SET_COUNT(function, member)                                                                                    \
+  static Status function(void *target, const char *value, Error *error) {                                              \
+    return size_parse_count(value, &((ServeOptions *)target)->member, error);                                          \
+  }
+SET_COUNT(set_gpus, n_gpus)
+SET_COUNT(set_batch, batch)
+SET_COUNT(set_context, context)
+SET_COUNT(set_prompt, prompt)
+SET_COUNT(set_chunk, chunk)
+SET_COUNT(set_prefix, prefix)
+SET_COUNT(set_page, page)
+SET_COUNT(set_group, group)
+
+static Status set_text(char *out, size_t room, const char *value, Error *error) {
+  if (!*value) return error_set(error, STATUS_BAD_REQUEST, "the value is empty");
+  if (strlen(value) >= room) return error_set(error, STATUS_TOO_LARGE, "more than %zu characters", room - 1);
+  memcpy(out, value, strlen(value) + 1);
+  return STATUS_OK;
+}
+#define SET_TEXT(function, member)                                                                                     \
+  static Status function(void *target, const char *value, Error *error) {                                              \
+    ServeOptions *o = target;                                                                                          \
+    return set_text(o->member, sizeof o->member, value, error);                                                        \
+  }
+SET_TEXT(set_model, model)
+SET_TEXT(set_gpu, gpu)
+SET_TEXT(set_kernel, kernel)
+SET_TEXT(set_lengths, lengths)
+
+static Status set_type(const char *value, KvDtype *dtype, bool *given, Error *error) {
+  *given = true;
+  if (kvcache_dtype_from_name(value, dtype)) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16, fp8, int8 and int4",
+                   quote(value, strlen(value)).text);
+}
+static Status set_kv_dtype(void *target, const char *value, Error *error) {
+  ServeOptions *o = target;
+  return set_type(value, &o->kv_dtype, &o->has_kv_dtype, error);
+}
+static Status set_weights_dtype(void *target, const char *value, Error *error) {
+  ServeOptions *o = target;
+  return set_type(value, &o->weights_dtype, &o->has_weights_dtype, error);
+}
+static Status set_printed(void *target, const char *value, Error *error) {
+  return options_flag("printed", value, &((ServeOptions *)target)->printed, error);
+}
+
+/* "streaming:4+2044", "h2o:512+512". */
+static Status set_evict(void *target, const char *value, Error *error) {
+  Evict *e = &((ServeOptions *)target)->evict;
+  char first[32], last[32];
+  for (int kind = EVICT_NONE + 1; kind < EVICT_COUNT; kind++) {
+    const size_t n = strlen(evict_name((EvictKind)kind));
+    if (strncmp(value, evict_name((EvictKind)kind), n) != 0 || value[n] != ':') continue;
+    int end = 0;
+    if (sscanf(value + n + 1, "%31[^+]+%31[^+]%n", first, last, &end) != 2 || value[n + 1 + (size_t)end]) break;
+    e->kind = (EvictKind)kind;
+    const Status status = size_parse_count(first, &e->first, error);
+    return status ? status : size_parse_count(last, &e->last, error);
+  }
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no way to drop tokens; give streaming:SINKS+RECENT or h2o:HEAVY+RECENT, such as "
+                   "streaming:4+2044",
+                   quote(value, strlen(value)).text);
+}
+
+/* ---- From options to a request ----------------------------------------------------------------------------- */
+
+static Status resolve_model(const ServeOptions *o, ServeRequest *r, Error *error) {
+  Status status = description_model(*o->model ? o->model : DEFAULT_MODEL, &r->model, error);
+  if (status) return status;
+  const KvModel *m = &r->model;
+  if (*m->no_cache || !m->heads)
+    return error_set(error, STATUS_BAD_REQUEST, "%.80s has no cache to serve from: %.90s", m->name,
+                     *m->no_cache ? m->no_cache : "it has no attention heads");
+  if (!m->parameters || !m->hidden || !m->vocab)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%.80s: 'parameters', 'hidden' and 'vocab' are not all given, so its matrices are not known; "
+                     "write a description with them (see tilewalk kvcache --list, assets/models)",
+                     m->name);
+  r->whole = kvmodel_cache(m);
+  if (o->has_kv_dtype) r->whole.dtype = o->kv_dtype;
+  r->whole.group = o->group;
+  r->whole.page_tokens = o->page;
+  return kvcache_complete(&r->whole, error);
+}
+
+/* Bytes of a weight as published, or of the type asked for; products in 8 bits only of fp8. */
+static void resolve_weights(const ServeOptions *o, ServeRequest *r) {
+  Serving *s = &r->serving;
+  const KvModel *m = &r->model;
+  s->weight_bytes = o->has_weights_dtype ? kvcache_dtype_bits(o->weights_dtype) / 8.0
+                    : m->weights_bytes   ? (double)m->weights_bytes / (double)m->parameters
+                                         : 2;
+  s->products = o->has_weights_dtype && o->weights_dtype == KV_FP8 ? DTYPE_FP8 : DTYPE_BF16;
+  if (gpu_flops_per_s(&r->gpu, s->products, true) <= 0) s->products = DTYPE_FP16;
+}
+
+static Status resolve_machine(const ServeOptions *o, ServeRequest *r, Error *error) {
+  Serving *s = &r->serving;
+  Status status = description_gpu(*o->gpu ? o->gpu : DEFAULT_GPU, &r->gpu, error);
+  s->n_gpus = o->n_gpus ? o->n_gpus : 1;
+  if (!status && (s->n_gpus < 1 || s->n_gpus > KVCACHE_MAX_HEADS || r->model.heads % s->n_gpus))
+    status = error_set(error, STATUS_BAD_REQUEST,
+                       "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which so many GPUs do not share evenly",
+                       s->n_gpus, r->model.name, r->model.heads);
+  if (!status && *o->kernel) status = description_kernel(o->kernel, &r->kernel, error);
+  r->has_kernel = *o->kernel != '\0';
+  s->cache = r->whole;
+  if (!status) status = kvcache_share(&s->cache, s->n_gpus, error);
+  if (!status && timing_rate(&r->gpu, TIME_MATH, DTYPE_FP16) <= 0)
+    status = error_set(
+        error, STATUS_BAD_REQUEST,
+        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk gpus)", r->gpu.name);
+  if (!status) resolve_weights(o, r);
+  return status;
+}
+
+static Status resolve_lengths(const ServeOptions *o, ServeRequest *r, Error *error) {
+  if (*o->lengths && (o->batch || o->context))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--lengths gives the length of each sequence; leave out --context and --batch");
+  char text[96];
+  snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, o->context ? o->context : 4096, o->batch ? o->batch : 1);
+  r->lengths = *o->lengths ? batch_lengths(o->lengths, error) : lengths_read(text, strlen(text), "--batch", error);
+  return r->lengths ? STATUS_OK : error->status;
+}
+
+static Status resolve_load(const ServeOptions *o, ServeRequest *r, Error *error) {
+  const Status status = resolve_lengths(o, r, error);
+  if (status) return status;
+  const int64_t shortest = r->lengths->lengths[0], longest = r->lengths->lengths[r->lengths->n - 1];
+  r->prompt = o->prompt ? o->prompt : longest;
+  r->chunk = o->chunk;
+  r->prefix = o->prefix;
+  r->evict = o->evict;
+  if (r->prefix && r->evict.kind)
+    return error_set(error, STATUS_BAD_REQUEST, "--prefix and --evict: what is dropped is no longer shared; give one");
+  if (r->prefix >= shortest || r->prefix >= r->prompt)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
+                     r->prefix, shortest < r->prompt ? shortest : r->prompt);
+  if (r->prompt > SHAPE_MAX_N) return error_set(error, STATUS_TOO_LARGE, "--prompt is at most %" PRId64, SHAPE_MAX_N);
+  return STATUS_OK;
+}
+
+static Status resolve(const ServeOptions *o, ServeRequest *r, Error *error) {
+  Status status = resolve_model(o, r, error);
+  if (!status) status = resolve_machine(o, r, error);
+  if (!status) status = resolve_load(o, r, error);
+  if (!status) serve_point(r);
+  return status;
+}
+
+static int run_serve(void *options, Io *io, Error *error) {
+  const ServeOptions *o = options;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  if (o->printed) return serve_printed(&o->output, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  Figures figures;
+  ServeRequest *r = calloc(1, sizeof *r);
+  Status status = r ? resolve(o, r, error) : error_set(error, STATUS_NO_MEMORY, "no memory for a request");
+  if (!status) status = serve_figures(r, &figures, error);
+  if (!status) status = serve_print(r, &figures, &o->output, io, error);
+  if (r) free(r->lengths);
+  free(r);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option MODEL_OPTIONS[] = {
+    {.name = "model",
+     .argument = "NAME|FILE",
+     .set = set_model,
+     .choices = "@models",
+     .help = "The model, by name or by a description file with its parameters. Default " DEFAULT_MODEL "."},
+    {.name = "weights-dtype",
+     .argument = "TYPE",
+     .set = set_weights_dtype,
+     .choices = "bf16 fp8 int8 int4",
+     .help = "Type of the weights. Default: as published. fp8 is multiplied in fp8, int8 and int4 in 16 bits."},
+    {.name = "gpu", .argument = "NAME|FILE", .set = set_gpu, .choices = "@gpus", .help = "Default " DEFAULT_GPU "."},
+    {.name = "tp", .argument = "COUNT", .set = set_gpus, .help = "GPUs that share out heads and weights. Default 1."},
+    {.name = "kernel",
+     .argument = "NAME|FILE",
+     .set = set_kernel,
+     .choices = "@kernels",
+     .help = "Also predict the time of attention by this kernel's costs."},
+    {0},
+};
+
+static const Option LOAD_OPTIONS[] = {
+    {.name = "batch", .argument = "COUNT", .set = set_batch, .help = "Sequences that decode at once. Default 1."},
+    {.name = "context",
+     .letter = 'N',
+     .argument = "N",
+     .set = set_context,
+     .help = "Tokens that each of them has. Default 4096."},
+    {.name = "lengths",
+     .argument = "LIST|FILE",
+     .set = set_lengths,
+     .help = "Instead: the length of each, such as 3001,777,512x8, or a file of them."},
+    {.name = "prompt", .argument = "N", .set = set_prompt, .help = "Tokens of a new prompt. Default: the longest."},
+    {.name = "chunk", .argument = "N", .set = set_chunk, .help = "The prompt comes in chunks of so many tokens."},
+    {.name = "prefix",
+     .argument = "N",
+     .set = set_prefix,
+     .help = "Tokens that all sequences begin with: kept once, read once, and known to the prompt."},
+    {0},
+};
+
+static const Option CACHE_OPTIONS[] = {
+    {.name = "kv-dtype",
+     .argument = "TYPE",
+     .set = set_kv_dtype,
+     .choices = "fp32 fp16 bf16 fp8 int8 int4",
+     .help = "Type of the cache. Default: the model's."},
+    {.name = "group",
+     .argument = "COUNT",
+     .set = set_group,
+     .help = "Elements of a row that share an fp16 scale. Default: no scales."},
+    {.name = "page", .argument = "TOKENS", .set = set_page, .help = "Tokens of a page. Default 16."},
+    {.name = "evict",
+     .argument = "HOW",
+     .set = set_evict,
+     .help = "Tokens that stay: streaming:SINKS+RECENT (StreamingLLM) or h2o:HEAVY+RECENT."},
+    {.name = "printed",
+     .set = set_printed,
+     .help = "Instead: figures that papers and projects print, beside what is computed for them."},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Model and machine", MODEL_OPTIONS, 0},
+    {"Load", LOAD_OPTIONS, 0},
+    {"Cache", CACHE_OPTIONS, 0},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(ServeOptions, output)},
+    {0},
+};
+
+const Command COMMAND_SERVE = {
+    .name = "serve",
+    .summary = "A model on GPUs: what fits, time to first token, time a token",
+    .usage = "[--model NAME] [--gpu NAME] [--tp COUNT] [OPTION...]",
+    .description = "Computes what a model keeps on each GPU, and the least time of a prompt and of a step of decode: "
+                   "weights and matrices as bytes and FLOPs over the machine's rates, attention as `tilewalk sim` says "
+                   "it, all-reduces over the link. Each figure says what it is (counted, a bound, predicted, assumed) "
+                   "and what it comes from.",
+    .examples = "  # Llama 3.1 70B on eight H100s, 32 sequences of 32,768 tokens\n"
+                "  tilewalk serve --model llama-3.1-70b --gpu h100 --tp 8 --batch 32 --context 32K\n\n"
+                "  # the prompt in chunks of 2,048 tokens\n"
+                "  tilewalk serve --model llama-3-8b --gpu h100 --prompt 32K --chunk 2K\n\n"
+                "  # a cache of 4 bits, a scale for 64 elements; or 4 sinks and the last 2,044 tokens\n"
+                "  tilewalk serve --model llama-3-8b --batch 64 -N 16K --kv-dtype int4 --group 64\n"
+                "  tilewalk serve --model llama-3-8b --batch 64 -N 16K --evict streaming:4+2044\n",
+    .options_bytes = sizeof(ServeOptions),
+    .sets = SETS,
+    .run = run_serve,
+};
+
+/* ---- Figures in print -------------------------------------------------------------------------------------- */
+
+Status serve_of_line(const char *line, Figures *figures, Error *error) {
+  ServeOptions o = {0};
+  OptionParser parser = {.sets = SETS, .target = &o};
+  ServeRequest *r = calloc(1, sizeof *r);
+  Status status =
+      r ? options_parse_state(&parser, line, error) : error_set(error, STATUS_NO_MEMORY, "no memory for a request");
+  if (!status) status = resolve(&o, r, error);
+  if (!status) status = serve_figures(r, figures, error);
+  if (r) free(r->lengths);
+  free(r);
+  return status;
+}
