@@ -43,19 +43,24 @@ uint64_t siphash(const unsigned char key[16], const void *bytes, size_t length) 
   return s.v[0] ^ s.v[1] ^ s.v[2] ^ s.v[3];
 }
 
+void class_fold(const char *name, char folded[CLASS_NAME_BYTES]) {
+  size_t used = 0;
+  for (const char *p = name; *p && used + 1 < CLASS_NAME_BYTES; p++) {
+    if (!ascii_is_space(*p))
+      folded[used++] = (char)ascii_lower((unsigned char)*p);
+    else if (used && folded[used - 1] != ' ')
+      folded[used++] = ' ';
+  }
+  while (used && folded[used - 1] == ' ') used--;
+  folded[used] = '\0';
+}
+
 uint64_t class_seed(const char *key, const char *student) {
   static const unsigned char NONE[16] = {0}, ONE[16] = {1};
   unsigned char bytes[16];
-  char name[256]; /* a longer one is cut */
-  size_t used = 0;
+  char name[CLASS_NAME_BYTES];
   const uint64_t halves[2] = {siphash(NONE, key, strlen(key)), siphash(ONE, key, strlen(key))};
   for (size_t k = 0; k < sizeof bytes; k++) bytes[k] = (unsigned char)(halves[k / 8] >> (8 * (k % 8)));
-  for (const char *p = student; *p && used + 1 < sizeof name; p++) {
-    if (!ascii_is_space(*p))
-      name[used++] = *p;
-    else if (used && name[used - 1] != ' ')
-      name[used++] = ' ';
-  }
-  while (used && name[used - 1] == ' ') used--;
-  return 1 + siphash(bytes, name, used) % 999999999;
+  class_fold(student, name);
+  return 1 + siphash(bytes, name, strlen(name)) % 999999999;
 }

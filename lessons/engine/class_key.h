@@ -13,7 +13,11 @@ enum { CLASS_KEY_CHARS_MIN = 8 };
 /* SipHash-2-4 of bytes[0..length) under a key of 16 bytes. */
 uint64_t siphash(const unsigned char key[16], const void *bytes, size_t length);
 
-/* A number of 1 to 999,999,999, which a person can type. Blanks around and between names do not matter. */
+/* The name as it is compared: one blank between its parts, none around it, ASCII letters small. Cut to `size`. */
+enum { CLASS_NAME_BYTES = 256 };
+void class_fold(const char *name, char folded[CLASS_NAME_BYTES]);
+
+/* A number of 1 to 999,999,999, which a person can type. The same for all spellings that class_fold makes equal. */
 uint64_t class_seed(const char *key, const char *student);
 
 #endif

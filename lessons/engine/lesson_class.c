@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lessons/engine/class_key.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
 /* What became of a row; texts lie in the class's pool. */
 typedef struct {
-  size_t lesson, remark;
+  size_t lesson, remark, who; /* who: the student's name as it is compared */
   const char *verdict;
   uint64_t seed;
-  bool counts, is_right, is_error;
+  bool counts, is_right, is_error, is_known; /* is_known: on the roster, or there is none */
 } Result;
 
 typedef struct {
@@ -77,7 +76,8 @@ static Status note(Class *c, const char *text, size_t *offset, Error *error) {
 }
 
 static Status refuse(Class *c, Result *result, const char *why, Error *error) {
-  *result = (Result){.lesson = result->lesson, .verdict = "error", .seed = result->seed, .is_error = true};
+  result->verdict = "error";
+  result->is_error = true;
   return note(c, why, &result->remark, error);
 }
 
@@ -142,7 +142,7 @@ static Status judge(Class *c, const SubmissionRow *row, uint64_t seed, Error *er
 /* The seed that a row is graded with. */
 static uint64_t seed_of(const Class *c, const SubmissionRow *row) {
   const ClassRules *rules = c->rules;
-  if (rules->key) return class_seed(rules->key, pool_text(&c->s->pool, row->student));
+  if (rules->key) return class_seed(rules->key, pool_text(&c->pool, c->results[row - c->s->rows].who));
   return rules->trust_seeds && row->seed != UINT64_MAX ? row->seed : rules->seed;
 }
 
@@ -185,12 +185,10 @@ static int by_question(const void *a, const void *b) {
   const Place *x = a, *y = b;
   const Class *c = x->class;
   const SubmissionRow *r = &c->s->rows[x->row], *q = &c->s->rows[y->row];
-  const Pool *p = &c->s->pool;
-  int order = strcmp(pool_text(p, r->student), pool_text(p, q->student));
-  if (!order) order = strcmp(pool_text(p, r->id), pool_text(p, q->id));
-  if (!order)
-    order = strcmp(pool_text(&c->pool, c->results[x->row].lesson), pool_text(&c->pool, c->results[y->row].lesson));
-  return order;
+  const Result *s = &c->results[x->row], *t = &c->results[y->row];
+  int order = strcmp(pool_text(&c->pool, s->who), pool_text(&c->pool, t->who));
+  if (!order) order = strcmp(pool_text(&c->s->pool, r->id), pool_text(&c->s->pool, q->id));
+  return order ? order : strcmp(pool_text(&c->pool, s->lesson), pool_text(&c->pool, t->lesson));
 }
 
 static int by_question_and_row(const void *a, const void *b) {
@@ -198,29 +196,97 @@ static int by_question_and_row(const void *a, const void *b) {
   return order ? order : compare(((const Place *)a)->row, ((const Place *)b)->row);
 }
 
-/* Of several answers of one student to one question the first counts. */
+static Status no_mark(Class *c, size_t row, const char *verdict, const char *why, Error *error) {
+  Result *result = &c->results[row];
+  result->verdict = verdict;
+  result->counts = result->is_right = false;
+  return note(c, why, &result->remark, error);
+}
+
+/* The first of these rows of one question that another file answers otherwise; n: none does. */
+static size_t find_conflict(const Class *c, const Place *places, size_t n) {
+  const SubmissionRow *first = &c->s->rows[places[0].row];
+  for (size_t k = 1; k < n; k++) {
+    const SubmissionRow *row = &c->s->rows[places[k].row];
+    if (row->file != first->file &&
+        strcmp(pool_text(&c->s->pool, row->answer), pool_text(&c->s->pool, first->answer)) != 0)
+      return k;
+  }
+  return n;
+}
+
+/* Of several answers of one student to one question the first of a file counts; of files that differ none. */
+static Status mark_question(Class *c, const Place *places, size_t n, Error *error) {
+  const size_t other = find_conflict(c, places, n);
+  char why[160];
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < n && !status; k++) {
+    const SubmissionRow *against = &c->s->rows[places[other == n || k == other ? 0 : other].row];
+    const char *file = pool_text(&c->s->pool, against->file);
+    if (other < n)
+      snprintf(why, sizeof why, "line %d of %s has another answer of this student; neither counts", against->line,
+               file);
+    else if (c->s->rows[places[k].row].file != against->file)
+      snprintf(why, sizeof why, "answered before, in line %d of %s; the first answer counts", against->line, file);
+    else
+      snprintf(why, sizeof why, "answered before, in line %d; the first answer counts", against->line);
+    if (other < n || k > 0) status = no_mark(c, places[k].row, other < n ? "conflict" : "again", why, error);
+  }
+  return status;
+}
+
 static Status mark_again(Class *c, Error *error) {
   Place *places = malloc((c->s->n_rows + 1) * sizeof *places);
   if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
-  size_t n = 0, first = 0;
+  size_t n = 0, next;
   for (size_t k = 0; k < c->s->n_rows; k++)
-    if (!c->results[k].is_error && c->s->rows[k].student) places[n++] = (Place){c, k};
+    if (!c->results[k].is_error && c->results[k].is_known && c->s->rows[k].student) places[n++] = (Place){c, k};
   qsort(places, n, sizeof *places, by_question_and_row);
   Status status = STATUS_OK;
-  for (size_t k = 1; k < n && !status; k++) {
-    if (by_question(&places[first], &places[k]) != 0) {
-      first = k;
-      continue;
-    }
-    char why[80];
-    Result *result = &c->results[places[k].row];
-    snprintf(why, sizeof why, "answered before, in line %d; the first answer counts",
-             c->s->rows[places[first].row].line);
-    result->verdict = "again";
-    result->counts = result->is_right = false;
-    status = note(c, why, &result->remark, error);
+  for (size_t k = 0; k < n && !status; k = next) {
+    for (next = k + 1; next < n && by_question(&places[k], &places[next]) == 0;) next++;
+    status = mark_question(c, places + k, next - k, error);
   }
   free(places);
+  return status;
+}
+
+/* ---- Names */
+
+typedef char Folded[CLASS_NAME_BYTES];
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+/* Makes `who` and `is_known` of every row. */
+static Status take_names(Class *c, Error *error) {
+  const ClassRoster *roster = c->rules->roster;
+  void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
+  const size_t n = roster ? roster->n : 0;
+  Folded who, *known = calloc(n + 1, sizeof *known);
+  Status status = known ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  for (size_t k = 0; k < n && !status; k++) fold(roster->names[k], known[k]);
+  if (!status) qsort(known, n, sizeof *known, by_name);
+  for (size_t k = 0; k < c->s->n_rows && !status; k++) {
+    fold(pool_text(&c->s->pool, c->s->rows[k].student), who);
+    c->results[k].is_known = !roster || bsearch(who, known, n, sizeof *known, by_name);
+    status = note(c, who, &c->results[k].who, error);
+  }
+  free(known);
+  return status;
+}
+
+static Status mark_unknown(Class *c, Error *error) {
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < c->s->n_rows && !status; k++) {
+    if (c->results[k].is_known || c->results[k].is_error) continue;
+    const char *name = pool_text(&c->s->pool, c->s->rows[k].student);
+    Nearest nearest = {.word = name};
+    char why[4 * CLASS_NAME_BYTES];
+    for (size_t n = 0; n < c->rules->roster->n; n++) nearest_offer(&nearest, c->rules->roster->names[n]);
+    snprintf(why, sizeof why, "'%s' is not on the roster%s%.200s%s", quote(name, strlen(name)).text,
+             nearest.best ? "; is it '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+    status = no_mark(c, k, "unknown", why, error);
+  }
   return status;
 }
 
@@ -233,7 +299,8 @@ static Status hand_over(const Class *c, Status (*take)(void *, const ClassRow *,
     const SubmissionRow *row = &c->s->rows[k];
     const Result *r = &c->results[k];
     const Pool *p = &c->s->pool;
-    const ClassRow graded = {.student = pool_text(p, row->student),
+    const ClassRow graded = {.file = pool_text(p, row->file),
+                             .student = pool_text(p, row->student),
                              .lesson = r->lesson ? pool_text(&c->pool, r->lesson) : pool_text(p, row->lesson),
                              .id = pool_text(p, row->id),
                              .answer = pool_text(p, row->answer),
@@ -247,6 +314,8 @@ static Status hand_over(const Class *c, Status (*take)(void *, const ClassRow *,
     sum->n_counted += r->counts;
     sum->n_right += r->is_right;
     sum->n_errors += r->is_error;
+    sum->n_conflicts += strcmp(r->verdict, "conflict") == 0;
+    sum->n_unknown += strcmp(r->verdict, "unknown") == 0;
     status = take(data, &graded, error);
   }
   return status;
@@ -262,10 +331,12 @@ Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
   c->rules = rules;
   c->results = calloc(submission->n_rows + 1, sizeof *c->results);
   Status status = c->results ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  if (!status) status = take_names(c, error);
   for (size_t k = 0; k < submission->n_rows && !status; k++) c->results[k].seed = seed_of(c, &submission->rows[k]);
   if (!status) status = sort_rows(c, error);
   for (size_t k = 0; k < submission->n_rows && !status; k++) status = grade_row(c, c->order[k], error);
   if (!status) status = mark_again(c, error);
+  if (!status) status = mark_unknown(c, error);
   if (!status) status = hand_over(c, take, data, sum, error);
   close_lesson(c);
   pool_free(&c->pool);

@@ -2,12 +2,21 @@
  *
  * A submission is hostile until shown otherwise. It names lessons that come with Tilewalk, or the one that the teacher
  * named, and never a file. Its rows are answered with the teacher's seed, not with one that a student may pick. A
- * second answer to a question does not count. What is wrong with a row is told in that row; the others are graded. */
+ * second answer to a question does not count, however the student spells the name; where two files hold different
+ * answers of one student to one question, neither counts, for either may be another's. What is wrong with a row is told
+ * in that row; the others are graded. */
 #ifndef TILEWALK_LESSONS_LESSON_CLASS_H
 #define TILEWALK_LESSONS_LESSON_CLASS_H
 
+#include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_run.h"
 #include "lessons/engine/lesson_submission.h"
+
+/* The names of a class, as the teacher writes them. */
+typedef struct {
+  const char *const *names;
+  size_t n;
+} ClassRoster;
 
 typedef struct {
   const Lesson *lesson; /* the one that the teacher named, for rows that name none or name it; NULL: none */
@@ -18,18 +27,22 @@ typedef struct {
   const char *key;  /* each student's own seed (lessons/engine/class_key.h); NULL: one seed for all */
   uint64_t seed;    /* of all students, without a key */
   bool trust_seeds; /* take the seeds of the rows, where they have one */
+  /* The name as it is compared; NULL: class_fold, which knows the letters of ASCII. */
+  void (*fold)(const char *name, char folded[CLASS_NAME_BYTES]);
+  const ClassRoster *roster; /* who is in the class; NULL: anybody */
 } ClassRules;
 
-/* One row as graded. `verdict` is a name of LessonVerdict, or "predicted", "again" (answered before) or "error". */
+/* One row as graded. `verdict` is a name of LessonVerdict, or "predicted", "again" (answered before), "conflict" (another
+ * file answers otherwise), "unknown" (not on the roster) or "error". */
 typedef struct {
-  const char *student, *lesson, *id, *answer, *verdict, *remark;
+  const char *file, *student, *lesson, *id, *answer, *verdict, *remark;
   uint64_t seed;
   int line;
   bool counts, is_right, is_error;
 } ClassRow;
 
 typedef struct {
-  int n_right, n_counted, n_errors;
+  int n_right, n_counted, n_errors, n_conflicts, n_unknown;
 } ClassSum;
 
 /* Grades all rows and gives each to `take`, in the order of the file. STATUS_NO_MEMORY, or what `take` returns. */

@@ -18,8 +18,9 @@ typedef struct {
   const char *p, *end;
   char separator;
   int line;
-  Error *error;  /* ends the reading */
-  Error problem; /* ends the row */
+  Error *error;     /* ends the reading */
+  Error problem;    /* ends the row */
+  size_t file_name; /* in the pool */
   char raw[SUBMISSION_FIELD_BYTES], clean[CLEAN_BYTES];
 } Reader;
 
@@ -90,6 +91,7 @@ static Status add_row(Reader *r, SubmissionRow row) {
     return error_set(r->error, STATUS_TOO_LARGE, "%s:%d: more than %d answers", r->file, r->line, SUBMISSION_ROWS_MAX);
   if (r->problem.status && !pool_add(&r->s->pool, why, strlen(why), &row.problem)) return no_memory(r);
   if (!pool_grow_array((void **)&r->s->rows, &r->s->capacity, r->s->n_rows + 1, sizeof row)) return no_memory(r);
+  row.file = r->file_name;
   r->s->rows[r->s->n_rows++] = row;
   r->problem = (Error){0};
   return STATUS_OK;
@@ -183,10 +185,10 @@ static Status read_heading(Reader *r, Column columns[COLUMNS_MAX], int *n) {
     has[columns[*n]] = true;
   }
   r->line++;
-  if (has[COLUMN_ID] && has[COLUMN_ANSWER]) return STATUS_OK;
+  if (has[COLUMN_STUDENT] && has[COLUMN_ID] && has[COLUMN_ANSWER]) return STATUS_OK;
   return error_set(r->error, STATUS_BAD_FILE,
-                   "%s:1: the first line must name the columns, with 'id' and 'answer' among them "
-                   "(and 'student', 'lesson', 'seed')",
+                   "%s:1: the first line must name the columns, with 'student', 'id' and 'answer' among them "
+                   "(and 'lesson', 'seed')",
                    r->file);
 }
 
@@ -333,17 +335,15 @@ static Status read_all(Reader *r, const char *buffer, size_t length, char *text)
   return *first == '[' || *first == '{' ? read_json(r) : read_csv(r);
 }
 
-Status submission_from_buffer(Submission *submission, const char *buffer, size_t length, const char *file,
-                              Error *error) {
-  Submission read = {0};
+Status submission_add(Submission *submission, const char *buffer, size_t length, const char *file, Error *error) {
+  const size_t n_rows = submission->n_rows;
   Error own = {0};
   const Quote name = quote(file, strlen(file));
   Reader *r = calloc(1, sizeof *r);
   char *text = malloc(length <= SUBMISSION_FILE_BYTES ? length + 1 : 1);
-  *submission = (Submission){0};
   Status status = STATUS_NO_MEMORY;
-  if (r && text) {
-    r->s = &read;
+  if (r && text && pool_add(&submission->pool, name.text, strlen(name.text), &r->file_name)) {
+    r->s = submission;
     r->file = name.text;
     r->line = 1;
     r->error = &own;
@@ -353,11 +353,21 @@ Status submission_from_buffer(Submission *submission, const char *buffer, size_t
   }
   free(text);
   free(r);
-  if (status) {
-    submission_free(&read);
-    return error_set(error, status, "%s", own.message);
-  }
-  *submission = read;
+  if (!status) return STATUS_OK;
+  submission->n_rows = n_rows;
+  return error_set(error, status, "%s", own.message);
+}
+
+Status submission_add_problem(Submission *submission, const char *file, const char *why, Error *error) {
+  SubmissionRow row = {.seed = NO_SEED};
+  const Quote name = quote(file, strlen(file));
+  if (submission->n_rows == SUBMISSION_ROWS_MAX)
+    return error_set(error, STATUS_TOO_LARGE, "more than %d answers", SUBMISSION_ROWS_MAX);
+  if (!pool_add(&submission->pool, name.text, strlen(name.text), &row.file) ||
+      !pool_add(&submission->pool, why, strlen(why), &row.problem) ||
+      !pool_grow_array((void **)&submission->rows, &submission->capacity, submission->n_rows + 1, sizeof row))
+    return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", name.text);
+  submission->rows[submission->n_rows++] = row;
   return STATUS_OK;
 }
 

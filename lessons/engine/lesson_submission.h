@@ -8,7 +8,8 @@
  *
  * Columns of CSV are parted by commas, semicolons or tabs, whichever the heading has; bytes that are no UTF-8 are read
  * as Windows-1252, which Latin-1 is a part of. Files come from anybody: bounded in size and time. What is wrong with
- * one row is noted in that row and hurts no other; only a file of which nothing can be read is refused. */
+ * one row is noted in that row and hurts no other; only a file of which nothing can be read is refused. A heading must
+ * name a column 'student': an answer of nobody cannot be marked. */
 #ifndef TILEWALK_LESSONS_LESSON_SUBMISSION_H
 #define TILEWALK_LESSONS_LESSON_SUBMISSION_H
 
@@ -24,6 +25,7 @@ enum { SUBMISSION_FILE_BYTES = 8 << 20, SUBMISSION_ROWS_MAX = 100000, SUBMISSION
 typedef struct {
   size_t student, lesson, id, answer; /* in the pool; 0: not given */
   size_t problem;                     /* why the row cannot be graded; 0: it can */
+  size_t file;                        /* the name of its file */
   uint64_t seed;                      /* UINT64_MAX: not given */
   int line;                           /* of the file; in JSON the number of the entry */
 } SubmissionRow;
@@ -35,9 +37,11 @@ typedef struct {
   size_t n_rows, capacity;
 } Submission;
 
-/* Reads buffer[0..length). On error *submission is empty. */
-Status submission_from_buffer(Submission *submission, const char *buffer, size_t length, const char *file,
-                              Error *error);
+/* Adds the rows of buffer[0..length), the text of `file`. On error those of other files are left as they were. */
+Status submission_add(Submission *submission, const char *buffer, size_t length, const char *file, Error *error);
+
+/* Adds one row that says why `file` could not be read. */
+Status submission_add_problem(Submission *submission, const char *file, const char *why, Error *error);
 void submission_free(Submission *submission);
 
 #endif

@@ -339,11 +339,11 @@ static void teachers_get_their_page_and_the_answers(void **state) {
                           "item: one | First.\nitem: two | Then.\nitem: three | Last.\nanswer: 'one two three'\n"
                           "hint: h\nexplain: e\n```\n\n```teacher\n**Goal.** It is {6 * 7}.\n\n"
                           "    tilewalk sim -N 8\n```\n");
-  tilewalk("lesson %s/taught.md --teacher --seed 5");
+  tilewalk("lesson %s/taught.md --teacher");
   assert_int_equal(run.exit_status, 0);
   has("Goal. It is 42.");
   has("    tilewalk sim -N 8\n");
-  has("Answers, computed for seed 5");
+  has("Answers, computed for seed 1");
   has("1 launch\n");
   has("one, two, three"); /* however they are shuffled */
 }
@@ -449,6 +449,43 @@ static void a_key_gives_each_student_a_seed(void **state) {
   has("Eve,two,bytes,64,error,\"answered with seed ");
 }
 
+/* A folder of hand-ins: a damaged one is a row, a pipe is not waited for, a student in two spellings is one. */
+static void a_folder_is_a_class(void **state) {
+  (void)state;
+  char text[512];
+  snprintf(text, sizeof text, "rm -rf %1$s/in; mkdir %1$s/in; mkfifo %1$s/in/pipe.csv; ln -s /etc/passwd %1$s/in/x.csv",
+           folder);
+  assert_int_equal(system(text), 0);
+  write_file("two.md", LESSON);
+  write_file("in/ada.csv", "student,id,answer\nM\xC3\xBCller,bytes,64\n");
+  write_file("in/bob.json", "[{\"student\": \"Bob\", \"answers\": {\"bytes\": \"63\"}}");
+  write_file("in/eve.csv", "student,id,answer\nMU\xCC\x88LLER,bytes,63\n"); /* U and a mark above it */
+  write_file("roster", "M\xC3\xBCller\nBob\nZo\xC3\xAB\n");
+  tilewalk("lesson %1$s/two.md --answers %1$s/in --roster %1$s/roster --scores --csv");
+  assert_int_equal(run.exit_status, 1);
+  has("M\xC3\xBCller,0,0,2 in conflict with another file\n");
+  has("Zo\xC3\xAB,0,0,has handed in nothing\n");
+  has(",0,0,answers without a name\n");
+  tilewalk("lesson %1$s/two.md --answers %1$s/in --roster %1$s/roster --csv");
+  has("bob.json:1: this is not JSON");
+  has("pipe.csv: it is no regular file");
+  has("x.csv: ");
+  assert_null(strstr(run.out, "root:"));
+}
+
+/* Seeds of a class follow from its key: typing one prints nobody's answers. */
+static void answers_of_a_student_need_the_key(void **state) {
+  (void)state;
+  write_file("two.md", LESSON);
+  tilewalk("lesson %1$s/two.md --teacher --seed 77");
+  assert_int_equal(run.exit_status, 2);
+  tilewalk("lesson %1$s/two.md --teacher --key 'a long key'");
+  assert_int_equal(run.exit_status, 2);
+  tilewalk("lesson %1$s/two.md --teacher --key 'a long key' --student 'ada LOVELACE'");
+  assert_int_equal(run.exit_status, 0);
+  has("for seed 265346656"); /* as tests/unit/test_lesson_class.c has it */
+}
+
 static void broken_submissions_are_refused(void **state) {
   (void)state;
   static const struct {
@@ -524,6 +561,8 @@ int main(void) {
       cmocka_unit_test(cells_of_strangers_are_no_formulas),
       cmocka_unit_test(a_submission_names_no_files),
       cmocka_unit_test(a_key_gives_each_student_a_seed),
+      cmocka_unit_test(a_folder_is_a_class),
+      cmocka_unit_test(answers_of_a_student_need_the_key),
       cmocka_unit_test(broken_submissions_are_refused),
       cmocka_unit_test(questions_are_exported_for_moodle),
       cmocka_unit_test(wrong_requests_are_refused),

@@ -75,14 +75,14 @@ static void draw(const LessonShow *show) {
 static void others(const char *text, size_t length) {
   AnswerTolerance tolerance;
   LessonShow show;
-  Submission submission;
+  Submission submission = {0};
   Error errors[3] = {{0}};
   if (answer_tolerance(text, &tolerance, &errors[0])) check_message(&errors[0]);
   if (lesson_show_parse(text, &show, &errors[1]))
     check_message(&errors[1]);
   else if (show.scene == LESSON_SCENE_WARP)
     draw(&show);
-  if (submission_from_buffer(&submission, text, length, "class.csv", &errors[2])) check_message(&errors[2]);
+  if (submission_add(&submission, text, length, "class.csv", &errors[2])) check_message(&errors[2]);
   submission_free(&submission);
 }
 

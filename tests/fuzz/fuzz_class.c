@@ -40,7 +40,7 @@ static Status take(void *data, const ClassRow *row, Error *error) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const ExpressionLimits LIMITS = {.max_steps = 100000, .max_memory_bytes = 1 << 20};
-  Submission s;
+  Submission s = {0};
   ClassSum sum, own = {0};
   Error error = {0};
   if (size == 0) return 0;
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = malloc(size);
   require(text != NULL);
   memcpy(text, data + 1, size - 1);
-  if (submission_from_buffer(&s, text, size - 1, "f.csv", &error)) {
+  if (submission_add(&s, text, size - 1, "f.csv", &error)) {
     require(strncmp(error.message, "f.csv:", 6) == 0 && utf8_is_text(error.message, strlen(error.message)));
   } else {
     require(lesson_class_grade(&s, &rules, take, &own, &sum, &error) == STATUS_OK);

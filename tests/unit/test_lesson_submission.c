@@ -16,7 +16,7 @@ static const char *text_of(size_t offset) { return offset ? pool_text(&s.pool, o
 
 static void read_text(const char *text) {
   error = (Error){0};
-  assert_int_equal(submission_from_buffer(&s, text, strlen(text), "f.csv", &error), STATUS_OK);
+  assert_int_equal(submission_add(&s, text, strlen(text), "f.csv", &error), STATUS_OK);
 }
 
 static void is_row(size_t k, const char *student, const char *id, const char *answer, int line) {
@@ -36,12 +36,12 @@ static void is_problem(size_t k, const char *part) {
  */
 static void test_fields_and_columns(void **state) {
   (void)state;
-  read_text("id,answer\na,1\nb,2,3\nc\n");
+  read_text("id,answer,student\na,1\nb,2,,,3\nc\n");
   assert_int_equal(s.n_rows, 3);
   is_row(0, "", "a", "1", 2);
   assert_int_equal(s.rows[0].problem, 0);
   is_row(1, "", "b", "2", 3);
-  is_problem(1, "3 fields under 2 columns");
+  is_problem(1, "5 fields under 3 columns");
   is_row(2, "", "c", "", 4);
   submission_free(&s);
 }
@@ -63,7 +63,7 @@ static void test_wrong_rows_hurt_no_other(void **state) {
   (void)state;
   static char text[3 * SUBMISSION_FIELD_BYTES], longest[SUBMISSION_FIELD_BYTES];
   memset(longest, 'x', sizeof longest - 1);
-  strcpy(text, "id,answer\nb,2\nc,\"3\"4,5\nd,4\ne,");
+  strcpy(text, "id,answer,student\nb,2\nc,\"3\"4,5\nd,4\ne,");
   strcat(text, longest);
   strcat(text, "\nf,");
   strcat(text, longest);
@@ -85,7 +85,7 @@ static void test_wrong_rows_hurt_no_other(void **state) {
 /* A seed is a whole number of at most 18 digits; a line without anything is none. */
 static void test_seeds_and_empty_lines(void **state) {
   (void)state;
-  read_text("id,answer,seed\na,1,0\n\n , ,\nb,2,999999999999999999\nc,3,1000000000000000000\nd,4,-1\ne,5,\n");
+  read_text("id,answer,seed,student\na,1,0\n\n , ,\nb,2,999999999999999999\nc,3,1000000000000000000\nd,4,-1\ne,5,\n");
   assert_int_equal(s.n_rows, 5);
   assert_true(s.rows[0].seed == 0);
   assert_true(s.rows[1].seed == UINT64_C(999999999999999999) && s.rows[1].line == 5);
@@ -99,7 +99,7 @@ static void test_seeds_and_empty_lines(void **state) {
  */
 static void test_encodings(void **state) {
   (void)state;
-  read_text("\xEF\xBB\xBFid,answer\na,caf\xE9 \x80\n");
+  read_text("\xEF\xBB\xBFid,answer,student\na,caf\xE9 \x80\n");
   is_row(0, "", "a", "caf\xC3\xA9 \xE2\x82\xAC", 2);
   submission_free(&s);
 }

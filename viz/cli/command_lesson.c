@@ -28,8 +28,8 @@ typedef struct {
   char names[NAMES_MAX][NAME_BYTES];
   int n_names;
   char answers[NAME_BYTES], new_name[NAME_BYTES];
-  char key[NAME_BYTES];
-  bool trust_seeds;
+  char key[NAME_BYTES], student[NAME_BYTES], roster[NAME_BYTES];
+  bool trust_seeds, by_student;
   LessonWalkOptions walk;
   OutputRequest output;
 } LessonOptions;
@@ -91,6 +91,18 @@ static Status set_key(void *target, const char *value, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
                      strlen(value), CLASS_KEY_CHARS_MIN);
   return set_path(o->key, value, error);
+}
+
+static Status set_student(void *target, const char *value, Error *error) {
+  return set_path(((LessonOptions *)target)->student, value, error);
+}
+
+static Status set_roster(void *target, const char *value, Error *error) {
+  return set_path(((LessonOptions *)target)->roster, value, error);
+}
+
+static Status set_scores(void *target, const char *value, Error *error) {
+  return options_flag("scores", value, &((LessonOptions *)target)->by_student, error);
 }
 
 static Status set_trust(void *target, const char *value, Error *error) {
@@ -320,7 +332,7 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   Status status = lesson_load(o->names[0], &lesson, path, error);
   if (status) return status;
   if (o->task == TASK_TEACHER)
-    status = print_teacher(&lesson, seed, io, error);
+    status = print_teacher(&lesson, *o->key ? lesson_student_seed(o->key, o->student) : seed, io, error);
   else if (o->task == TASK_GIFT)
     status = lesson_export_gift(&lesson, &LESSON_LIMITS, seed, io->out, error);
   else
@@ -338,12 +350,30 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
               "--key, --seed and --trust-seeds are three ways to say whose numbers; give one");
     return EXIT_BAD_REQUEST;
   }
-  return lesson_grade_file(o->answers, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
+  const LessonClass class = {.answers = o->answers, .roster = o->roster, .by_student = o->by_student};
+  return lesson_grade_file(&class, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
+}
+
+/* What belongs to another task is refused, and so is what would print any student's answers for a typed number. */
+static Status check_teaching(const LessonOptions *o, Error *error) {
+  if ((*o->roster || o->by_student) && o->task != TASK_ANSWERS)
+    return error_set(error, STATUS_BAD_REQUEST, "--roster and --scores go with --answers");
+  if (*o->student && (o->task != TASK_TEACHER || !*o->key))
+    return error_set(error, STATUS_BAD_REQUEST, "--student goes with --teacher and --key");
+  if (o->task == TASK_TEACHER && *o->key && !*o->student)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--teacher --key prints the answers of one student; add --student NAME");
+  if (o->task == TASK_TEACHER && o->walk.has_seed)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--teacher prints the answers of a student with the class's --key and --student NAME, and without "
+                     "them those of seed 1; not those of a seed");
+  return STATUS_OK;
 }
 
 static int run_lesson(void *options, Io *io, Error *error) {
   LessonOptions *o = options;
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  if (check_teaching(o, error)) return EXIT_BAD_REQUEST;
   if (o->task == TASK_LINT) return lint(o, io, error);
   if (o->n_names > 1) {
     error_set(error, STATUS_BAD_REQUEST, "one lesson at a time; only --lint takes several");
@@ -380,17 +410,30 @@ static const Option LESSON_OPTIONS[] = {
 static const Option TEACHER_OPTIONS[] = {
     {.name = "teacher",
      .set = set_teacher,
-     .help = "Show the lesson's page for the teacher, and its answers for --seed."},
+     .help =
+         "Show the lesson's page for the teacher, and its answers: those of a student with --key and --student, else "
+         "those of seed 1."},
     {.name = "answers",
-     .argument = "FILE",
+     .argument = "FILE|FOLDER",
      .set = set_answers,
-     .help = "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (id and answer "
-             "are needed), or the same as JSON. All have the numbers of --seed, or 1. Exit status 1 when a row "
+     .help = "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (student, id and "
+             "answer are needed), or the same as JSON, or a folder of such files. Where two files hold different "
+             "answers of one student, neither counts. All have the numbers of --seed, or 1. Exit status 1 when a row "
              "cannot be graded; it says why."},
     {.name = "key",
      .argument = "KEY",
      .set = set_key,
      .help = "With --answers: each student has numbers of their own, from this key and the name. Keep it secret."},
+    {.name = "roster",
+     .argument = "FILE",
+     .set = set_roster,
+     .help = "With --answers: who is in the class, a name a line. Others are shown and not counted; who handed in "
+             "nothing is shown, too. Blanks, large letters and composed accents make no other name."},
+    {.name = "scores", .set = set_scores, .help = "With --answers: print a row a student instead of one an answer."},
+    {.name = "student",
+     .argument = "NAME",
+     .set = set_student,
+     .help = "With --teacher and --key: whose answers to print."},
     {.name = "seeds",
      .argument = "FILE",
      .set = set_seeds,

@@ -34,10 +34,19 @@ Status lesson_walk(const Lesson *lesson, const LessonWalkOptions *options, Io *i
 
 /* ---- Other ways out */
 
-/* Grades a submission: `path` is CSV or JSON. Without a `lesson` (a name or a file) every row names one that comes with
+typedef struct {
+  const char *answers; /* a file, CSV or JSON, or a folder of them */
+  const char *roster;  /* a file with a name a line; "": none */
+  bool by_student;     /* print a row a student instead of one an answer */
+} LessonClass;
+
+/* Grades what a class handed in. Without a `lesson` (a name or a file) every row names one that comes with
  * Tilewalk. Of `rules` only key and seeds are read. The exit status: 1 when a row could not be graded. */
-int lesson_grade_file(const char *path, const char *lesson, const ClassRules *rules, const OutputRequest *output,
-                      Io *io, Error *error);
+int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
+                      const OutputRequest *output, Io *io, Error *error);
+
+/* The seed of a student under the class's key, however the name is spelled: blanks, large letters, composed accents. */
+uint64_t lesson_student_seed(const char *key, const char *student);
 
 /* The seed of each student under the class's key; `path` holds a name a line. */
 Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error);

@@ -1,4 +1,6 @@
 /* What became of a class's answers, printed. Part of viz/cli/lesson_print.h. */
+#include <dirent.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,18 @@
 #include "viz/text/table.h"
 
 typedef struct {
-  Table table;
-  json_t *rows;
+  char name[CLASS_NAME_BYTES], who[CLASS_NAME_BYTES]; /* as first written, and as compared */
+  int n_rows, n_right, n_counted, n_errors, n_conflicts;
+  bool is_unknown;
+} ClassScore;
+
+typedef struct {
+  Table table, scores;
+  json_t *rows, *students;
+  ClassScore *score; /* one a student, in the order of the roster, then of the rows */
+  size_t n_scores, capacity;
+  GHashTable *by_name; /* who: 1 + the index of the score */
+  bool by_student;
 } Report;
 
 /* A cell that a stranger wrote. Spreadsheets run what begins with = + - or @ as a formula, also from CSV: an
@@ -30,9 +42,78 @@ static void add_stranger(Table *t, TextRole role, const char *text) {
   table_pair(t, role, text, safe);
 }
 
+/* ---- One row a student */
+
+/* A letter may be written in two ways, as one sign or as two (Unicode 15, annex 15), and large or small. */
+static void fold_name(const char *name, char folded[CLASS_NAME_BYTES]) {
+  char *small = g_utf8_casefold(name, -1), *composed = g_utf8_normalize(small, -1, G_NORMALIZE_NFC);
+  class_fold(composed ? composed : name, folded);
+  g_free(small);
+  g_free(composed);
+}
+
+static ClassScore *find_score(Report *report, const char *name) {
+  char who[CLASS_NAME_BYTES];
+  fold_name(name, who);
+  const size_t known = (size_t)g_hash_table_lookup(report->by_name, who);
+  if (known) return &report->score[known - 1];
+  if (!pool_grow_array((void **)&report->score, &report->capacity, report->n_scores + 1, sizeof *report->score))
+    return NULL;
+  ClassScore *new = &report->score[report->n_scores++];
+  *new = (ClassScore){0};
+  snprintf(new->name, sizeof new->name, "%s", name);
+  utf8_clean(new->name); /* it may have been cut within a letter */
+  memcpy(new->who, who, sizeof who);
+  g_hash_table_insert(report->by_name, g_strdup(who), (void *)report->n_scores);
+  return new;
+}
+
+static Status count_row(Report *report, const ClassRow *row) {
+  ClassScore *score = find_score(report, row->student);
+  if (!score) return STATUS_NO_MEMORY;
+  score->n_rows++;
+  score->n_right += row->is_right;
+  score->n_counted += row->counts;
+  score->n_errors += row->is_error;
+  score->n_conflicts += strcmp(row->verdict, "conflict") == 0;
+  score->is_unknown = score->is_unknown || strcmp(row->verdict, "unknown") == 0;
+  return STATUS_OK;
+}
+
+static const char *score_remark(const ClassScore *s, char text[80]) {
+  if (s->is_unknown) return "not on the roster";
+  if (s->n_rows == 0) return "has handed in nothing";
+  if (!*s->who) return "answers without a name";
+  *text = '\0';
+  if (s->n_conflicts) snprintf(text, 80, "%d in conflict with another file", s->n_conflicts);
+  if (s->n_errors)
+    snprintf(text + strlen(text), 80 - strlen(text), "%s%d could not be graded", *text ? ", " : "", s->n_errors);
+  return text;
+}
+
+static Status add_scores(Report *report, Error *error) {
+  for (size_t k = 0; k < report->n_scores; k++) {
+    const ClassScore *s = &report->score[k];
+    char text[80];
+    const char *remark = score_remark(s, text);
+    add_stranger(&report->scores, ROLE_PLAIN, s->name);
+    table_format(&report->scores, ROLE_ACCENT, "%d", s->n_right);
+    table_format(&report->scores, ROLE_PLAIN, "%d", s->n_counted);
+    table_text(&report->scores, ROLE_PLAIN, remark);
+    json_t *json = json_pack("{s:s, s:i, s:i, s:s}", "student", s->name, "right", s->n_right, "counted", s->n_counted,
+                             "remark", remark);
+    if (!json || json_array_append_new(report->students, json))
+      return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  }
+  return STATUS_OK;
+}
+
+/* ---- One row an answer */
+
 static Status take_row(void *data, const ClassRow *row, Error *error) {
   Report *report = data;
   Table *t = &report->table;
+  if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
   const TextRole role = row->is_right ? ROLE_GOOD : row->counts || row->is_error ? ROLE_BAD : ROLE_PLAIN;
   add_stranger(t, ROLE_PLAIN, row->student);
   add_stranger(t, ROLE_PLAIN, row->lesson);
@@ -40,9 +121,10 @@ static Status take_row(void *data, const ClassRow *row, Error *error) {
   add_stranger(t, ROLE_PLAIN, row->answer);
   table_text(t, role, row->verdict);
   add_stranger(t, ROLE_PLAIN, row->remark);
-  json_t *json = json_pack("{s:i, s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "line", row->line, "student", row->student,
-                           "lesson", row->lesson, "seed", (json_int_t)row->seed, "id", row->id, "answer", row->answer,
-                           "verdict", row->verdict, "counts", row->counts, "remark", row->remark);
+  json_t *json =
+      json_pack("{s:s, s:i, s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "file", row->file, "line", row->line, "student",
+                row->student, "lesson", row->lesson, "seed", (json_int_t)row->seed, "id", row->id, "answer",
+                row->answer, "verdict", row->verdict, "counts", row->counts, "remark", row->remark);
   if (json && json_array_append_new(report->rows, json) == 0) return STATUS_OK;
   return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
 }
@@ -51,15 +133,21 @@ static Status print_report(const Report *report, const ClassSum *sum, const Outp
                            Error *error) {
   if (output->json) {
     json_incref(report->rows);
-    return json_print(json_pack("{s:i, s:i, s:i, s:i, s:o}", "tilewalk-grades", 1, "right", sum->n_right, "counted",
-                                sum->n_counted, "errors", sum->n_errors, "answers", report->rows),
+    return json_print(json_pack("{s:i, s:i, s:i, s:i, s:O, s:o}", "tilewalk-grades", 1, "right", sum->n_right,
+                                "counted", sum->n_counted, "errors", sum->n_errors, "students", report->students,
+                                "answers", report->rows),
                       io->out, error);
   }
-  if (output->csv) return table_csv(&report->table, io->out, error);
-  const Status status = table_print(&report->table, io->out, &io->style, error);
+  const Table *table = report->by_student ? &report->scores : &report->table;
+  if (output->csv) return table_csv(table, io->out, error);
+  const Status status = table_print(table, io->out, &io->style, error);
   if (status) return status;
   fprintf(io->out, "\n%d of %d right; predictions do not count.\n", sum->n_right, sum->n_counted);
   if (sum->n_errors) fprintf(io->out, "%d row%s could not be graded.\n", sum->n_errors, sum->n_errors == 1 ? "" : "s");
+  if (sum->n_conflicts) fprintf(io->out, "%d answers are in conflict: two files differ.\n", sum->n_conflicts);
+  if (sum->n_unknown)
+    fprintf(io->out, "%d row%s of names that are not on the roster.\n", sum->n_unknown,
+            sum->n_unknown == 1 ? " is" : "s are");
   return STATUS_OK;
 }
 
@@ -68,26 +156,123 @@ static Status load_by_name(void *context, const char *name, Lesson *lesson, Erro
   return lesson_load_named(name, lesson, error);
 }
 
-static Status grade(const char *path, const ClassRules *rules, Report *report, ClassSum *sum, Error *error) {
+/* ---- Files */
+
+static Status read_file(Submission *submission, const char *path, Error *error) {
   char *buffer = NULL;
   size_t length = 0;
-  Submission submission = {0};
   const char *slash = strrchr(path, '/');
   Status status = file_read(path, SUBMISSION_FILE_BYTES, &buffer, &length, error);
-  if (!status) status = submission_from_buffer(&submission, buffer, length, slash ? slash + 1 : path, error);
+  if (!status) status = submission_add(submission, buffer, length, slash ? slash + 1 : path, error);
   free(buffer);
-  if (!status) status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
-  submission_free(&submission);
   return status;
 }
 
-int lesson_grade_file(const char *path, const char *lesson, const ClassRules *rules, const OutputRequest *output,
-                      Io *io, Error *error) {
+enum { FOLDER_FILES_MAX = 4096 };
+
+typedef struct {
+  char *names[FOLDER_FILES_MAX];
+  int n;
+} Folder;
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static Status list_folder(DIR *directory, Folder *folder, Error *error) {
+  for (const struct dirent *entry; (entry = readdir(directory));) {
+    if (entry->d_name[0] == '.') continue;
+    if (folder->n == FOLDER_FILES_MAX)
+      return error_set(error, STATUS_TOO_LARGE, "more than %d files are handed in", FOLDER_FILES_MAX);
+    folder->names[folder->n] = g_strdup(entry->d_name);
+    folder->n++;
+  }
+  qsort(folder->names, (size_t)folder->n, sizeof *folder->names, by_name);
+  return STATUS_OK;
+}
+
+/* All files of the folder, by name. One that cannot be read is a row that says why: nobody is lost. */
+static Status read_folder(Submission *submission, const char *path, DIR *directory, Error *error) {
+  char beside[ASSETS_PATH_BYTES];
+  Folder *folder = calloc(1, sizeof *folder);
+  Status status = folder ? list_folder(directory, folder, error) : error_set(error, STATUS_NO_MEMORY, "no memory");
+  if (snprintf(beside, sizeof beside, "%s/", path) >= (int)sizeof beside && !status)
+    status = error_set(error, STATUS_BAD_REQUEST, "the path of the folder is too long");
+  for (int k = 0; folder && k < folder->n; k++) {
+    char *buffer = NULL;
+    size_t length = 0;
+    Error why = {0};
+    if (!status) {
+      Status one = file_read_beside(beside, folder->names[k], SUBMISSION_FILE_BYTES, &buffer, &length, &why);
+      if (!one) one = submission_add(submission, buffer, length, folder->names[k], &why);
+      if (one == STATUS_NO_MEMORY)
+        status = error_set(error, one, "%s", why.message);
+      else if (one)
+        status = submission_add_problem(submission, folder->names[k], why.message, error);
+    }
+    free(buffer);
+    g_free(folder->names[k]);
+  }
+  free(folder);
+  return status;
+}
+
+static Status grade(const char *path, const ClassRules *rules, Report *report, ClassSum *sum, Error *error) {
+  Submission submission = {0};
+  DIR *directory = opendir(path);
+  Status status = directory ? read_folder(&submission, path, directory, error) : read_file(&submission, path, error);
+  if (directory) closedir(directory);
+  if (!status) status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
+  submission_free(&submission);
+  return status ? status : add_scores(report, error);
+}
+
+/* ---- A roster: a name a line */
+
+typedef struct {
+  char *text;
+  const char **names;
+  size_t n, capacity;
+} Names;
+
+static void names_free(Names *names) {
+  free(names->text);
+  free(names->names);
+}
+
+static Status names_read(Names *names, const char *path, Error *error) {
+  enum { FILE_BYTES = 1 << 20 };
+  size_t length = 0;
+  Status status = file_read(path, FILE_BYTES, &names->text, &length, error);
+  for (char *line = names->text, *next; !status && line && *line; line = next) {
+    next = line + strcspn(line, "\n");
+    if (*next) *next++ = '\0';
+    line[strcspn(line, "\r")] = '\0';
+    line += strspn(line, " \t");
+    if (!*line) continue;
+    utf8_clean(line);
+    if (!pool_grow_array((void **)&names->names, &names->capacity, names->n + 1, sizeof *names->names))
+      return error_set(error, STATUS_NO_MEMORY, "no memory for %zu names", names->n + 1);
+    names->names[names->n++] = line;
+  }
+  if (!status && names->n == 0)
+    status = error_set(error, STATUS_BAD_FILE, "%.200s:1: no name is in the file; it has one a line", path);
+  return status;
+}
+
+static Status take_roster(Report *report, const ClassRoster *roster, Error *error) {
+  for (size_t k = 0; k < roster->n; k++)
+    if (!find_score(report, roster->names[k])) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  return STATUS_OK;
+}
+
+int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
+                      const OutputRequest *output, Io *io, Error *error) {
   Lesson named = {0};
+  Names names = {0};
   char lesson_path[ASSETS_PATH_BYTES];
   ClassRules own = *rules;
   ClassSum sum = {0};
-  Report report = {.rows = json_array()};
+  Report report = {.rows = json_array(), .students = json_array(), .by_student = class->by_student};
+  report.by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   report.table = table_new((TableColumn[]){{.heading = "student"},
                                            {.heading = "lesson"},
                                            {.heading = "id"},
@@ -95,49 +280,60 @@ int lesson_grade_file(const char *path, const char *lesson, const ClassRules *ru
                                            {.heading = "verdict"},
                                            {.heading = "remark", .shrink = TABLE_WRAP}},
                            6);
-  Status status = report.rows ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  report.scores = table_new((TableColumn[]){{.heading = "student"},
+                                            {.heading = "right", .right = true},
+                                            {.heading = "counted", .right = true},
+                                            {.heading = "remark", .shrink = TABLE_WRAP}},
+                            4);
+  Status status =
+      report.rows && report.students ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
   if (!status && lesson) status = lesson_load(lesson, &named, lesson_path, error);
+  if (!status && *class->roster) status = names_read(&names, class->roster, error);
+  const ClassRoster roster = {names.names, names.n};
+  if (!status) status = take_roster(&report, &roster, error);
+  own.roster = *class->roster ? &roster : NULL;
+  own.fold = fold_name;
   own.lesson = lesson ? &named : NULL;
   own.load = load_by_name;
   own.limits = &LESSON_LIMITS;
-  if (!status) status = grade(path, &own, &report, &sum, error);
+  if (!status) status = grade(class->answers, &own, &report, &sum, error);
   if (!status) status = print_report(&report, &sum, output, io, error);
   table_free(&report.table);
+  table_free(&report.scores);
+  free(report.score);
+  g_hash_table_destroy(report.by_name);
   json_decref(report.rows);
+  json_decref(report.students);
+  names_free(&names);
   lesson_free(&named);
   return status ? EXIT_BAD_REQUEST : sum.n_errors ? EXIT_DIFFERS : EXIT_DONE;
 }
 
 /* ---- Seeds of a class */
 
+uint64_t lesson_student_seed(const char *key, const char *student) {
+  char who[CLASS_NAME_BYTES];
+  fold_name(student, who);
+  return class_seed(key, who);
+}
+
 Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error) {
-  enum { FILE_BYTES = 1 << 20 };
-  char *buffer = NULL;
-  size_t length = 0;
-  Status status = file_read(path, FILE_BYTES, &buffer, &length, error);
-  if (status) return status;
+  Names names = {0};
+  Status status = names_read(&names, path, error);
   json_t *rows = json_array();
   Table t = table_new((TableColumn[]){{.heading = "student"}, {.heading = "seed", .right = true}}, 2);
-  for (char *line = buffer, *next; line && *line && !status; line = next) {
-    next = strchr(line, '\n');
-    if (next) *next++ = '\0';
-    line[strcspn(line, "\r")] = '\0';
-    line += strspn(line, " \t");
-    if (!*line) continue;
-    utf8_clean(line);
-    const uint64_t seed = class_seed(key, line);
-    add_stranger(&t, ROLE_PLAIN, line);
+  for (size_t k = 0; k < names.n && !status; k++) {
+    const uint64_t seed = lesson_student_seed(key, names.names[k]);
+    add_stranger(&t, ROLE_PLAIN, names.names[k]);
     table_format(&t, ROLE_ACCENT, "%" PRIu64, seed);
-    json_array_append_new(rows, json_pack("{s:s, s:I}", "student", line, "seed", (json_int_t)seed));
+    json_array_append_new(rows, json_pack("{s:s, s:I}", "student", names.names[k], "seed", (json_int_t)seed));
   }
-  if (!status && output->json) {
-    json_incref(rows);
-    status = json_print(json_pack("{s:i, s:o}", "tilewalk-seeds", 1, "seeds", rows), io->out, error);
-  } else if (!status) {
+  if (!status && output->json)
+    status = json_print(json_pack("{s:i, s:O}", "tilewalk-seeds", 1, "seeds", rows), io->out, error);
+  else if (!status)
     status = output->csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  }
   json_decref(rows);
   table_free(&t);
-  free(buffer);
+  names_free(&names);
   return status;
 }
