@@ -455,7 +455,8 @@ static void test_geometry(void **state) {
   stage_snapshot(&stage, 41, &late);
   const SceneView view = {0};
   for (int scene = 0; scene < SCENE_COUNT; scene++)
-    assert_int_equal(geometry(&early, (SceneKind)scene, 1280, 720, 5), geometry(&late, (SceneKind)scene, 1280, 720, 5));
+    if (geometry(&early, (SceneKind)scene, 1280, 720, 5) != geometry(&late, (SceneKind)scene, 1280, 720, 5))
+      fail_msg("%s differs from step to step", scene_name((SceneKind)scene));
   for (int y = 10; y < 720; y += 50 * ONE_OF)
     for (int x = 10; x < 1280; x += 50) {
       bool is_on_edge = false; /* whole units may round to either side there */
@@ -479,9 +480,9 @@ static void test_geometry_is_the_same_as_ever(void **state) {
     int width, height;
     uint64_t hash;
   } GOLDEN[] = {
-      {0, SCENE_TILES, 1280, 720, 0xac7184c651e98334},  {0, SCENE_HIERARCHY, 1920, 1080, 0xdd9525686b852cd9},
-      {4, SCENE_CAUSAL, 1280, 720, 0xd647d9ca0f294dc5}, {8, SCENE_HIERARCHY, 3840, 2160, 0x87e17e4303ac5537},
-      {2, SCENE_TILES, 1920, 1080, 0x2aa8910eba1a213a},
+      {0, SCENE_TILES, 1280, 720, 0x25c93905271c47d1},  {0, SCENE_HIERARCHY, 1920, 1080, 0x1454085551f2668c},
+      {4, SCENE_CAUSAL, 1280, 720, 0x818e9792aa23675b}, {8, SCENE_HIERARCHY, 3840, 2160, 0xcd35a19b9d21cee8},
+      {2, SCENE_TILES, 1920, 1080, 0xb98a5925201d9693},
   };
   bool all_same = true;
   for (size_t k = 0; k < sizeof GOLDEN / sizeof *GOLDEN; k++) {
@@ -558,9 +559,9 @@ static void test_O_fills_column_by_column(void **state) {
     cairo_surface_flush(surface);
     int n = 0;
     for (int y = 100; y < 640; y++) /* along the right edge of the strip */
-      n += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 674, y,
+      n += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 650, y,
                      theme_light.tile[TILE_COLOUR_DONE]);
-    const double rows = n / 56.5;                       /* a tile less its gap */
+    const double rows = n / 50.0;                       /* a tile less its gap */
     if (fabs(rows - (double)(j < 7 ? j + 1 : 7)) > 0.3) /* the last one is on chip */
       fail_msg("column %d: %.2f rows of O are whole", (int)j, rows);
     cairo_destroy(cr);

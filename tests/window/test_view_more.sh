@@ -27,7 +27,7 @@ ends 'after a race'
 # A click into the lens goes to that tile, and no further: it stands there.
 start --size 1280x720 --state 'algorithm=fa2 N=8192 d=64 causal=1 block=64 scene=tiles step=20000'
 state 'step=20000$'
-xdotool mousemove 930 440
+xdotool mousemove 1000 400
 drawn
 xdotool click 1
 state 'scene=tiles step=(1[0-9]{4}|2[1-9][0-9]{3}|20[1-9][0-9]{2}|200[1-9][0-9]|2000[1-9])$'

@@ -46,15 +46,15 @@ static void test_starts_paused_at_the_start(void **state) {
 }
 
 /* Where m of the shown row rises in the whole snapshot of a step; returns how often. */
-static int wanted_marks(Player *p, uint8_t wanted[PLAYER_MARKS]) {
+static int wanted_marks(Player *p, uint8_t wanted[SCENE_MARKS]) {
   Snapshot *now = malloc(sizeof *now);
   int n = 0;
   assert_non_null(now);
-  memset(wanted, 0, PLAYER_MARKS);
+  memset(wanted, 0, SCENE_MARKS);
   for (uint64_t step = 1; step <= p->stage.n_steps; step++) {
     stage_snapshot(&p->stage, step, now);
     if (now->event.kind != EVENT_NEW_MAX || !now->row.is_computed || !(now->row.m_new > now->row.m_old)) continue;
-    wanted[step * (PLAYER_MARKS - 1) / p->stage.n_steps] = MARK_MAX;
+    wanted[step * (SCENE_MARKS - 1) / p->stage.n_steps] = MARK_MAX;
     n++;
   }
   free(now);
@@ -65,10 +65,10 @@ static int wanted_marks(Player *p, uint8_t wanted[PLAYER_MARKS]) {
 static void test_marks_of_maxima(void **state) {
   (void)state;
   Player *p = open_player();
-  uint8_t wanted[PLAYER_MARKS];
+  uint8_t wanted[SCENE_MARKS];
   assert_in_range(wanted_marks(p, wanted), 8, 35); /* each of 8 rows has a first one; 36 tiles are computed */
   assert_false(p->is_marking);
-  for (int k = 0; k < PLAYER_MARKS; k++) assert_int_equal(p->marks[k] & MARK_MAX, wanted[k]);
+  for (int k = 0; k < SCENE_MARKS; k++) assert_int_equal(p->marks[k] & MARK_MAX, wanted[k]);
   close_player(p);
 }
 
@@ -76,14 +76,14 @@ static void test_marks_of_maxima(void **state) {
 static void test_marks_come_with_ticks(void **state) {
   (void)state;
   Player *p = open_player();
-  uint8_t wanted[PLAYER_MARKS], known = 0;
+  uint8_t wanted[SCENE_MARKS], known = 0;
   assert_true(player_restore(p, "N=1024 d=64 causal=1 block=128"));
   player_seek(p, p->stage.n_steps - 1); /* K and V of this N are made, and kept */
   assert_true(player_restore(p, "N=16384 d=64 causal=1 block=128"));
   assert_false(p->now.row.is_computed); /* by one that computes no row as well */
   assert_true(player_restore(p, "N=2048 d=64 causal=1 block=128"));
   assert_true(p->is_marking && player_is_moving(p));
-  for (int k = 0; k < PLAYER_MARKS; k++) known |= p->marks[k];
+  for (int k = 0; k < SCENE_MARKS; k++) known |= p->marks[k];
   assert_true(known & MARK_SKIP && known & MARK_STORE); /* these are there at once */
   Player *anew = malloc(sizeof *anew);
   Error error = {0};
@@ -96,7 +96,7 @@ static void test_marks_come_with_ticks(void **state) {
   assert_int_equal(n, 8); /* 136 tiles of 8,192 products, 16 of them a tick and before the first */
   assert_memory_equal(&p->now.row, &anew->now.row, sizeof p->now.row);
   assert_in_range(wanted_marks(p, wanted), 16, 136);
-  for (int k = 0; k < PLAYER_MARKS; k++) assert_int_equal(p->marks[k] & MARK_MAX, wanted[k]);
+  for (int k = 0; k < SCENE_MARKS; k++) assert_int_equal(p->marks[k] & MARK_MAX, wanted[k]);
   player_free(anew);
   free(anew);
   close_player(p);
@@ -539,7 +539,8 @@ static void test_controls(void **state) {
     assert_true(c->n < CONTROLS_MAX - CHOICES_MAX);
     for (int k = 0; k < c->n; k++) {
       const Box b = c->items[k].box;
-      assert_true(b.x >= 0 && b.x + b.width <= SIZES[s][0] && b.y >= c->bar.y && b.y + b.height <= SIZES[s][1]);
+      assert_true(b.x >= 0 && b.x + b.width <= SIZES[s][0] && b.y + b.height <= SIZES[s][1]);
+      assert_true(c->items[k].kind == CONTROL_SCRUB ? b.y + b.height <= c->bar.y : b.y >= c->bar.y);
       assert_ptr_equal(controls_at(c, b.x + b.width / 2, b.y + b.height / 2), &c->items[k]);
       reached[c->items[k].click] = reached[c->items[k].other] = reached[c->items[k].more] = reached[c->items[k].less] =
           true;
@@ -577,8 +578,8 @@ static void test_controls(void **state) {
   player_input(p, INPUT_FOLD);
   player_input(p, INPUT_PRESENTATION);
   controls_layout(c, p, cr, 1280, 720, 0, false);
-  assert_int_equal(c->n, 0);
-  controls_layout(c, p, cr, 1280, 720, 0, true); /* pointed at: folded */
+  assert_true(c->n == 1 && c->items[0].kind == CONTROL_SCRUB); /* the scene's own */
+  controls_layout(c, p, cr, 1280, 720, 0, true);               /* pointed at: folded */
   assert_true(c->n > 0 && c->bar.height < 0.4 * whole);
   player_input(p, INPUT_FOLD);
   controls_layout(c, p, cr, 1280, 720, 0, true);

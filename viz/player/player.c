@@ -28,7 +28,7 @@ void player_say(Player *p, bool is_warning, const char *format, ...) {
 /* ---- Problems -------------------------------------------------------------------------------------------- */
 
 static void mark(Player *p, uint64_t step, uint8_t what) {
-  p->marks[(step * (PLAYER_MARKS - 1)) / (p->stage.n_steps ? p->stage.n_steps : 1)] |= what;
+  p->marks[(step * (SCENE_MARKS - 1)) / (p->stage.n_steps ? p->stage.n_steps : 1)] |= what;
 }
 
 /* Goes on with the marks of new maxima, for as much work as a frame has room for. */

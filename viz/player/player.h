@@ -76,15 +76,11 @@ typedef enum {
 } PlayerInput;
 
 enum {
-  PLAYER_MARKS = 2048,           /* places along the scrub bar */
   PLAYER_MARKED_STEPS = 1 << 17, /* longer runs have no marks: they would be one grey bar */
   PLAYER_MAX_STEPS = 2048,       /* longer runs have no marks of new maxima, which cost a row each */
   PLAYER_MAX_PRODUCTS = 1 << 17, /* multiply-adds for them at a time; the rest comes with later ticks */
   PLAYER_ENTRY_BYTES = 256,
 };
-
-/* Bits of Player.marks. */
-enum { MARK_SKIP = 1, MARK_STORE = 2, MARK_PASS = 4, MARK_MAX = 8 /* m of the shown row rises */ };
 
 /* What lies over the scene and takes the keys. */
 typedef enum {
@@ -120,8 +116,8 @@ struct Player {
   char message[ERROR_MESSAGE_BYTES]; /* one line for the screen; "" none */
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];
-  uint8_t marks[PLAYER_MARKS]; /* what happens in that part of the run */
-  bool is_marking;             /* new maxima are not marked beyond this step: */
+  uint8_t marks[SCENE_MARKS]; /* what happens in that part of the run */
+  bool is_marking;            /* new maxima are not marked beyond this step: */
   Cursor marking;
 };
 

@@ -234,7 +234,7 @@ void draw_roofline(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone
   char words[320];
   double low, high;
   Box in = is_alone ? pen_panel(pen, box, "Roofline", NULL) : keyed_panel(pen, box, "Roofline", "the end", "now");
-  if (is_alone) {
+  if (is_alone && (!pen->view->presentation || *roofline_missing(r))) {
     Box note = box_cut_bottom(&in, 3 * pen_size(pen, TYPE_SMALL), 6 * pen->unit);
     snprintf(words, sizeof words, "%.160s: peak rates, all SMs busy, everything overlapping; real kernels are slower.",
              pen->now->gpu.product);
@@ -245,14 +245,16 @@ void draw_roofline(const Pen *pen, Box box, const ChartNumbers *c, bool is_alone
   }
   span_of(r, &low, &high);
   const double bytes_per_s = r->hbm_bytes_per_s > 0 ? r->hbm_bytes_per_s : r->level_bytes_per_s;
-  const double low_y = roof(r, bytes_per_s, low), high_y = 3 * fmax(r->peak_flops_per_s, roof(r, bytes_per_s, high));
+  const double low_y = roof(r, bytes_per_s, low),
+               high_y = (pen->view->presentation ? 20 : 3) *
+                        fmax(r->peak_flops_per_s, roof(r, bytes_per_s, high)); /* words over it */
   Chart chart =
       chart_new(&(ChartConfig){.x = {.title = is_alone ? "FLOPs for each byte across the SRAM boundary" : NULL,
                                      .kind = VALUE_NUMBER,
                                      .log = true,
                                      .low = low,
                                      .high = high},
-                               .y = {.title = is_alone ? "FLOP/s at best" : NULL,
+                               .y = {.title = is_alone && !pen->view->presentation ? "FLOP/s at best" : NULL,
                                      .kind = VALUE_FLOP_RATE,
                                      .log = true,
                                      .low = low_y,

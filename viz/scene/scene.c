@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/byte_strip_view.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
@@ -150,6 +151,14 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
     say_too_small(&pen);
   else
     SCENES[shown_scene(scene, width, height)].draw(&pen);
+}
+
+Box scene_strip(const SceneView *view, double width, double height) {
+  static const Snapshot nothing;
+  if (!(width >= LEAST_WIDTH && height >= LEAST_HEIGHT)) return (Box){0};
+  const SceneView shown = shown_view(SCENE_TILES, view, width, height);
+  const Pen pen = pen_for(&nothing, &shown, NULL, width, height, &theme_light);
+  return pen_strip(&pen);
 }
 
 SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_surface_t *measures,

@@ -27,26 +27,29 @@ typedef struct {
 } PictureKey;
 
 struct SceneMemo {
-  bool has_key, has_charts, has_timeline;
+  bool has_key, has_charts, has_timeline, has_strip;
   MemoKey key, sought;
   ChartNumbers charts;
   Timeline timeline;
-  cairo_surface_t *picture;
-  PictureKey picture_key;
-  StillPlaces places;
+  ByteStrip strip;
+  struct {
+    cairo_surface_t *surface;
+    PictureKey key;
+    StillPlaces places;
+  } pictures[MEMO_PICTURE_COUNT];
 };
 
 SceneMemo *memo_new(void) { return calloc(1, sizeof(SceneMemo)); }
 
-static void drop_picture(SceneMemo *memo) {
-  if (memo->picture) cairo_surface_destroy(memo->picture);
-  memo->picture = NULL;
+static void drop_picture(SceneMemo *memo, MemoPicture which) {
+  if (memo->pictures[which].surface) cairo_surface_destroy(memo->pictures[which].surface);
+  memo->pictures[which].surface = NULL;
 }
 
 static void forget(SceneMemo *memo) {
-  drop_picture(memo);
+  for (int k = 0; k < MEMO_PICTURE_COUNT; k++) drop_picture(memo, (MemoPicture)k);
   if (memo->has_timeline) timeline_free(&memo->timeline);
-  memo->has_charts = memo->has_timeline = false;
+  memo->has_charts = memo->has_timeline = memo->has_strip = false;
 }
 
 void memo_free(SceneMemo *memo) {
@@ -94,6 +97,14 @@ const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *ro
   return memo ? &memo->timeline : room;
 }
 
+const ByteStrip *memo_strip(SceneMemo *memo, const Snapshot *now, ByteStrip *room) {
+  if (memo) turn_to(memo, now);
+  if (memo && memo->has_strip) return &memo->strip;
+  byte_strip_make(memo ? &memo->strip : room, now);
+  if (memo) memo->has_strip = true;
+  return memo ? &memo->strip : room;
+}
+
 /* ---- Pictures -------------------------------------------------------------------------------------------- */
 
 /* A picture of whole pixels can be copied where pixels are asked for, and not shifted by a part of one. */
@@ -113,23 +124,25 @@ static bool is_same(const PictureKey *a, const PictureKey *b) {
          a->body.width == b->body.width && a->body.height == b->body.height;
 }
 
-static void draw_picture(const Pen *pen, const PictureKey *key, const void *what) {
+static void draw_picture(const Pen *pen, MemoPicture which, const PictureKey *key, const void *what) {
   SceneMemo *memo = pen->view->memo;
   Pen on = *pen;
-  drop_picture(memo);
-  memo->picture = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)key->body.width, (int)key->body.height);
-  memo->picture_key = *key;
-  memo->places = (StillPlaces){0};
-  on.cr = cairo_create(memo->picture);
+  drop_picture(memo, which);
+  cairo_surface_t *to = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)key->body.width, (int)key->body.height);
+  memo->pictures[which].surface = to;
+  memo->pictures[which].key = *key;
+  memo->pictures[which].places = (StillPlaces){0};
+  on.cr = cairo_create(to);
   theme_use(on.cr, pen->theme->background, 1);
   cairo_paint(on.cr);
   cairo_translate(on.cr, -key->body.x, -key->body.y); /* hatches are laid from the page's corner on */
-  key->draw(&on, key->body, what, &memo->places);
+  key->draw(&on, key->body, what, &memo->pictures[which].places);
   cairo_destroy(on.cr);
-  cairo_surface_flush(memo->picture);
+  cairo_surface_flush(to);
 }
 
-void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, StillPlaces *places) {
+void memo_draw_still(const Pen *pen, Box body, MemoPicture which, DrawStill *draw, const void *what,
+                     StillPlaces *places) {
   SceneMemo *memo = pen->view->memo;
   const PictureKey key = {.theme = pen->theme,
                           .body = body,
@@ -142,9 +155,10 @@ void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what
     draw(pen, body, what, places);
     return;
   }
-  if (!memo->picture || !is_same(&memo->picture_key, &key)) draw_picture(pen, &key, what);
-  cairo_set_source_surface(pen->cr, memo->picture, body.x, body.y);
+  if (!memo->pictures[which].surface || !is_same(&memo->pictures[which].key, &key))
+    draw_picture(pen, which, &key, what);
+  cairo_set_source_surface(pen->cr, memo->pictures[which].surface, body.x, body.y);
   cairo_rectangle(pen->cr, body.x, body.y, body.width, body.height);
   cairo_fill(pen->cr);
-  *places = memo->places;
+  *places = memo->pictures[which].places;
 }

@@ -9,6 +9,7 @@
 #ifndef TILEWALK_VIZ_SCENE_MEMO_H
 #define TILEWALK_VIZ_SCENE_MEMO_H
 
+#include "viz/scene/byte_strip.h"
 #include "viz/scene/chart_panels.h"
 #include "viz/scene/pen.h"
 #include "viz/scene/timeline.h"
@@ -20,11 +21,14 @@ void memo_free(SceneMemo *memo);
  * caller's to free. */
 const ChartNumbers *memo_charts(SceneMemo *memo, const Snapshot *now, ChartNumbers *room);
 const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *room);
+const ByteStrip *memo_strip(SceneMemo *memo, const Snapshot *now, ByteStrip *room);
 
 /* Draws the part of a scene that stays from step to step into `body`, and says where its planes lie. Where there is a
  * memo and the page is one of pixels it is drawn once and copied from then on. `what` is from the memo: the request's
  * numbers. */
 typedef void DrawStill(const Pen *pen, Box body, const void *what, StillPlaces *places);
-void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, StillPlaces *places);
+typedef enum { MEMO_SCENE = 0, MEMO_STRIP, MEMO_PICTURE_COUNT } MemoPicture;
+void memo_draw_still(const Pen *pen, Box body, MemoPicture which, DrawStill *draw, const void *what,
+                     StillPlaces *places);
 
 #endif

@@ -279,7 +279,7 @@ void scene_charts(const Pen *pen) {
   const ChartPage l = lay_out(pen, body);
   const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
   const RooflinePoint here = chart_roofline_now(&c->roofline, pen->now);
-  memo_draw_still(pen, body, draw_still_part, c, &places);
+  memo_draw_still(pen, body, MEMO_SCENE, draw_still_part, c, &places);
   draw_dots(pen, c, &places, here);
   if (l.words.width > 0) draw_words(pen, l.words, c, here);
   draw_remark(pen, l, c, here);

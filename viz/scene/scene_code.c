@@ -94,7 +94,7 @@ void draw_code(const Pen *pen, Box box) {
   int n_rows, present_row = 0;
   const TypeSize type = type_for(pen, body, schedule, rows, &n_rows);
   while (present_row + 1 < n_rows && rows[present_row].line < now->code_line) present_row++;
-  const double size = pen_size(pen, type), height = fmin(2.0 * size, fmax(1.28 * size, floor(body.height / n_rows)));
+  const double size = pen_size(pen, type), height = fmin(2.0 * size, fmax(1.18 * size, floor(body.height / n_rows)));
   const int n_fit = (int)(body.height / height), first = first_line(n_rows, n_fit, present_row);
   for (int k = first; k < n_rows && k < first + n_fit; k++) {
     const Box row = box_cut_top(&body, height, 0);

@@ -262,8 +262,9 @@ static void draw_weights(const RowPlot *p) {
     snprintf(label, sizeof label, "%s", P.text);
   else
     snprintf(label, sizeof label, "%s, 0 to %.3g", P.text, p->largest);
-  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, p->weights.x + p->weights.width + 8 * pen->unit, floor_y, 0,
-           label);
+  if (p->weights.height > 1.3 * pen_size(pen, TYPE_SMALL)) /* below the scores' own words */
+    pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, p->weights.x + p->weights.width + 8 * pen->unit, floor_y, 0,
+             label);
   draw_factor(p);
 }
 

@@ -183,7 +183,7 @@ void scene_main(const Pen *pen) {
   draw_legend(pen, box_at(legend.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.width, legend.height));
   draw_moved(pen, count);
   draw_race(pen, race, false);
-  const Box upper = box_cut_top(&body, 0.45 * body.height, 14 * u);
+  const Box upper = box_cut_top(&body, 0.42 * body.height, 14 * u);
   draw_hierarchy(pen, upper, false);
   const Box code = box_cut_right(&body, 0.45 * body.width, 14 * u);
   if (pen->now->row.is_computed)

@@ -81,6 +81,11 @@ typedef struct {
 
 typedef struct SceneMemo SceneMemo; /* viz/scene/scene_cache.h */
 
+enum { SCENE_MARKS = 2048 }; /* places along a run */
+
+/* What happens in one of them. */
+enum { MARK_SKIP = 1, MARK_STORE = 2, MARK_PASS = 4, MARK_MAX = 8 /* m of the shown row rises */ };
+
 /* How a scene is to look, beside the snapshot. Zero is the default. */
 typedef struct {
   bool presentation;
@@ -91,10 +96,11 @@ typedef struct {
                       always those after the event. Reduced motion is phase 0. */
   SceneBodies *bodies;   /* noted here what moves; NULL: nowhere */
   SceneRegions *regions; /* noted here what lies where; NULL: nowhere */
-  bool bare;             /* without heading, narration and progress: someone else tells what happens */
+  bool bare;             /* without heading, narration and bytes over time: someone else tells what happens */
   bool undimmed;         /* nothing is dimmed: for fast playing, where it would flicker */
   SceneHit hover;        /* kind HIT_NONE: nothing is pointed at */
   const char *title;     /* at the top, where the algorithm's stands; NULL: that one */
+  const uint8_t *marks;  /* SCENE_MARKS of them, along the bytes over time; NULL: none */
   const char *footer;    /* one line at the bottom, such as the state; NULL: none */
 } SceneView;
 

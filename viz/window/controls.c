@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/scene/byte_strip_view.h"
 #include "viz/text/number.h"
 
 #define BAR_UNITS          115.0 /* three rows */
 #define FOLDED_UNITS       41.0  /* one */
-#define FOOT_UNITS         22.0  /* of a scene without a footer: its own progress bar, which the scrub bar replaces */
 #define ROW_UNITS          31.0
 #define SMALL_WINDOW_UNITS 150.0 /* below this height there is no room for a bar */
 
@@ -139,7 +139,7 @@ static double lay(Controls *c, const Theme *t, cairo_t *cr, int first, int last,
   return x - start;
 }
 
-/* The row with the scrub bar between two groups of buttons. */
+/* The row with two groups of buttons. */
 static void lay_transport(Controls *c, const Player *p, cairo_t *cr) {
   const double u = c->unit, gap = 3 * u, x = c->bar.x + 12 * u, right = c->bar.x + c->bar.width - 12 * u,
                y = c->bar.y + 6 * u;
@@ -151,13 +151,22 @@ static void lay_transport(Controls *c, const Player *p, cairo_t *cr) {
   const int last = c->n;
   const double room = right - x, left = lay(c, t, cr, first, middle, x, y, 1, gap),
                tail = lay(c, t, cr, middle, last, x, y, 1, gap);
-  const double shrink = fmin(1, 0.7 * room / (left + tail)); /* a third is for the scrub bar */
+  const double shrink = fmin(1, room / (left + tail));
   lay(c, t, cr, first, middle, x, y, shrink, gap);
-  lay(c, t, cr, middle, last, right - tail * shrink + gap, y, shrink, gap);
-  Control *scrub = add(c, INPUT_NONE, INPUT_NONE, "",
-                       "drag through the run; bars above: stores, dots: a new maximum, below: skips; across: passes");
+  lay(c, t, cr, middle, last, right - (tail - gap) * shrink, y, shrink, gap);
+}
+
+/* The scene's bytes over time are the scrub bar. */
+static void lay_scrub(Controls *c, const Player *p) {
+  const SceneView view = {.presentation = p->presentation};
+  const Box strip = scene_strip(&view, c->scene.width, c->scene.height);
+  if (strip.height <= 0) return;
+  Control *scrub =
+      add(c, INPUT_NONE, INPUT_NONE, "",
+          "drag through the run: bytes of each tensor so far, standard behind; bars above: stores, dots: a "
+          "new maximum, below: skips; across: passes");
   scrub->kind = CONTROL_SCRUB;
-  scrub->box = box_at(x + left * shrink + 8 * u, y, room - (left + tail) * shrink - 16 * u, ROW_UNITS * u);
+  scrub->box = strip;
 }
 
 static double row_y(const Controls *c, int row) { return c->bar.y + (6 + row * (ROW_UNITS + 6)) * c->unit; }
@@ -210,12 +219,11 @@ static void lay_choices(Controls *c, const Player *p) {
 
 static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, double height) {
   const double bar = ceil((is_folded(p) ? FOLDED_UNITS : BAR_UNITS) * c->unit);
-  c->bar = box_at(0, height - bar, width, bar);
+  const SceneView view = {.presentation = p->presentation};
+  const Box strip = scene_strip(&view, c->scene.width, c->scene.height);
+  c->bar = box_at(0, p->presentation && strip.height > 0 ? strip.y - bar : height - bar, width, bar);
   if (c->side.width > 0) c->side.height -= bar;
-  if (!p->presentation) {
-    const double unit = fmin(c->scene.width / 1280, (height - bar) / (720 - FOOT_UNITS));
-    c->scene = box_at(0, 0, c->scene.width, height - bar + FOOT_UNITS * unit);
-  }
+  if (!p->presentation) c->scene = box_at(0, 0, c->scene.width, height - bar);
   lay_transport(c, p, cr);
   if (is_folded(p)) return;
   lay_parameters(c, p, cr);
@@ -230,6 +238,7 @@ void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, do
   if (side > 0) c->side = box_at(width - side, 0, side, height);
   if (height >= SMALL_WINDOW_UNITS && width >= SMALL_WINDOW_UNITS && (!p->presentation || wants_bar))
     lay_bar(c, p, cr, width, height);
+  lay_scrub(c, p);
   if (p->open == OPEN_LIST) lay_choices(c, p);
 }
 
@@ -241,43 +250,14 @@ const Control *controls_at(const Controls *c, double x, double y) {
   return NULL;
 }
 
-static Box scrub_line(const Controls *c) {
-  for (int k = 0; k < c->n; k++)
-    if (c->items[k].kind == CONTROL_SCRUB) return box_inset(c->items[k].box, 4 * c->unit);
-  return (Box){0};
-}
-
 double controls_scrub_part(const Controls *c, double x) {
-  const Box line = scrub_line(c);
+  Box line = {0};
+  for (int k = 0; k < c->n; k++)
+    if (c->items[k].kind == CONTROL_SCRUB) line = c->items[k].box;
   return line.width > 0 ? fmax(0, fmin(1, (x - line.x) / line.width)) : 0;
 }
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
-
-static void draw_scrub(const Controls *c, const Player *p, const Pen *pen) {
-  const Theme *t = pen->theme;
-  const double u = c->unit;
-  const Box all = scrub_line(c), line = box_at(all.x, all.y + 0.4 * all.height, all.width, 0.3 * all.height);
-  const double at = line.x + line.width * part_of(p->now.step, p->now.n_steps);
-  pen_fill(pen, line, t->tile[TILE_COLOUR_WAITING], 1);
-  pen_fill(pen, box_at(line.x, line.y, at - line.x, line.height), t->tile[TILE_COLOUR_DONE], 1);
-  int column = -1;
-  for (int k = 0; k < PLAYER_MARKS; k++) {
-    const double x = line.x + floor(line.width * k / (PLAYER_MARKS - 1));
-    if (!p->marks[k] || ((int)x == column && !(p->marks[k] & MARK_PASS))) continue;
-    column = (int)x;
-    if (p->marks[k] & MARK_PASS) pen_fill(pen, box_at(x, all.y, fmax(1, 2 * u), all.height), t->ink, 1);
-    if (p->marks[k] & MARK_STORE)
-      pen_fill(pen, box_at(x, all.y, fmax(1, u), 0.35 * all.height), t->series[INK_BLUE], 1);
-    if (p->marks[k] & MARK_MAX)
-      pen_fill(pen, box_at(x - 1.5 * u, line.y - 4 * u, 4 * u, 4 * u), t->series[INK_ORANGE], 1);
-    if (p->marks[k] & MARK_SKIP)
-      pen_fill(pen, box_at(x, line.y + line.height + u, fmax(1, u), 0.25 * all.height), t->ink_soft, 1);
-  }
-  pen_fill(pen, box_at(at - 3 * u, all.y + 0.15 * all.height, 6 * u, 0.75 * all.height), t->tile[TILE_COLOUR_CURRENT],
-           1);
-  pen_frame(pen, box_at(at - 3 * u, all.y + 0.15 * all.height, 6 * u, 0.75 * all.height), t->ink, 1);
-}
 
 static void draw_control(const Controls *c, const Pen *pen, const Control *item, bool is_pointed) {
   const Theme *t = pen->theme;
@@ -333,8 +313,6 @@ static void keep(const Controls *c, const Player *p, cairo_t *cr, const Control 
 }
 
 void controls_draw(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed, KeptBar *kept) {
-  const SceneView view = {0};
-  const Pen pen = pen_on(c, p, cr, &view);
   if (c->bar.height <= 0) return;
   if (kept) {
     keep(c, p, cr, pointed, kept);
@@ -347,7 +325,6 @@ void controls_draw(const Controls *c, const Player *p, cairo_t *cr, const Contro
   } else {
     draw_still(c, p, cr, pointed);
   }
-  draw_scrub(c, p, &pen);
 }
 
 void controls_forget(KeptBar *kept) {

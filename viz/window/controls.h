@@ -1,10 +1,10 @@
-/* What lies around the scene in the window: the bar of controls with the scrub bar, and what is laid over the scene (a
+/* What lies around the scene in the window: the bar of controls, the scrub bar that the scene draws, and what is laid over the scene (a
  * message, a tooltip, the line for typing, a list, the page of keys). Drawn with cairo; SDL is not known here.
  *
  *     +-----------------------------------------------------------------+
  *     |                             scene                               |
  *     +-----------------------------------------------------------------+
- *     | |< <row <tile <op  Play  op> tile> row> >|  ===scrub===  max .. |
+ *     | |< <row <tile <op  Play  op> tile> row> >|               max .. |
  *     | <first look>  <fa2>  <N 64>  <d 16>  <block>  <B_r 8>  <B_c 8>  |
  *     | 1 main  2 tiles ...                         copy  save  ? keys  |
  *     +-----------------------------------------------------------------+
@@ -44,7 +44,7 @@ enum { CONTROLS_MAX = 160 };
 typedef struct {
   Control items[CONTROLS_MAX];
   int n;
-  Box scene; /* where the scene is drawn; its last units may lie under the bar */
+  Box scene; /* where the scene is drawn */
   Box side;  /* the panel beside the scene; empty: not shown */
   Box bar;   /* empty: not shown */
   double unit;
@@ -61,7 +61,7 @@ const Control *controls_at(const Controls *controls, double x, double y);
 /* Which part of the scrub bar a point is at, 0 to 1. */
 double controls_scrub_part(const Controls *controls, double x);
 
-/* The bar as it was drawn last, but for the scrub bar, and of what: drawn anew only when that changes. Zeros: nothing
+/* The bar as it was drawn last, and of what: drawn anew only when that changes. Zeros: nothing
  * yet. */
 typedef struct {
   cairo_surface_t *surface;

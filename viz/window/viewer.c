@@ -56,6 +56,7 @@ static void draw_scene(Viewer *v, cairo_t *cr) {
                           .memo = v->memo,
                           .phase = player_phase(p),
                           .hover = v->hover,
+                          .marks = p->marks,
                           .undimmed = p->is_playing && player_phase(p) == 0 /* too fast for it */};
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, at.width, at.height);
