@@ -1,3 +1,4 @@
+#include "viz/request/backend_rules.h"
 #include "viz/request/description.h"
 
 #include <stdio.h>
@@ -45,6 +46,7 @@ typedef struct {
 
 static const Kind GPU_KIND = {"gpus", "GPU", "'tilewalk gpus' lists the known ones"};
 static const Kind KERNEL_KIND = {"kernels", "kernel", "'tilewalk kernels' lists the known ones"};
+static const Kind BACKEND_KIND = {"backends", "library", "assets/backends has the known ones"};
 static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' lists the known ones"};
 
 static Status refuse(const Kind *kind, const char *name, Error *error) {
@@ -183,6 +185,15 @@ static Status check_shipped(const Kind *kind, const char *name, const KeyfileFie
   snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
   if (assets_find(path, sizeof path, relative, NULL)) return STATUS_OK;
   return keyfile_check_sources(name, fields, n_fields, notes, error);
+}
+
+Status description_backend(const char *name, struct Backend *backend, Error *error) {
+  char *buffer;
+  size_t length;
+  Status status = read_text(&BACKEND_KIND, name, BACKEND_FILE_BYTES, &buffer, &length, error);
+  if (status == STATUS_OK) status = backend_parse(buffer, length, name, backend, error);
+  free(buffer);
+  return status;
 }
 
 Status description_gpu(const char *name, Gpu *gpu, Error *error) {

@@ -16,14 +16,16 @@ typedef struct {
   int n;
 } DescriptionNames;
 
-/* The names of the files in assets/FOLDER ("gpus", "kernels" or "models"). Files whose names no option could
+/* The names of the files in assets/FOLDER ("gpus", "kernels", "models" or "backends"). Files whose names no option could
  * take are left out. */
 Status description_names(const char *folder, DescriptionNames *names, Error *error);
 
 /* Loads what --gpu or --model names. "" and "paper" are the built-in machine, which needs
  * no file. */
 Status description_gpu(const char *name, Gpu *gpu, Error *error);
-Status description_kernel(const char *name, Profile *profile, Error *error); /* --kernel */
+Status description_kernel(const char *name, Profile *profile, Error *error);         /* --kernel */
+struct Backend;                                                                      /* viz/request/backend_rules.h */
+Status description_backend(const char *name, struct Backend *backend, Error *error); /* --library */
 /* A name may be that of a repository: "Qwen/Qwen3-8B", "meta-llama/Llama-3.1-70B-Instruct". A file may also be the
  * config.json of Hugging Face (viz/request/model_config.h). */
 Status description_model(const char *name, KvModel *model, Error *error);

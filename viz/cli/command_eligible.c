@@ -1,0 +1,362 @@
+/* tilewalk eligible: which attention kernel a library runs for a call, why not the others, and what that costs. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/algorithms/shipped.h"
+#include "sim/base/quote.h"
+#include "viz/cli/command.h"
+#include "viz/cli/eligible.h"
+#include "viz/cli/json_sink.h"
+#include "viz/request/description.h"
+#include "viz/request/request.h"
+#include "viz/text/number.h"
+#include "viz/text/table.h"
+
+#define DEFAULT_LIBRARY "pytorch-sdpa"
+#define DEFAULT_GPU     "h100-sxm"
+
+typedef struct {
+  Request request;
+  OutputRequest output;
+  char library[REQUEST_NAME_BYTES];
+  double dropout;
+  int64_t cudnn; /* 0: the file's */
+  bool training, deterministic, bias, sinks, softcap, alibi, no_gqa;
+} EligibleOptions;
+
+/* ---- Setters ----------------------------------------------------------------------------------------------- */
+
+static Status set_library(void *target, const char *value, Error *error) {
+  EligibleOptions *o = target;
+  if (!*value || strlen(value) >= sizeof o->library)
+    return error_set(error, STATUS_BAD_REQUEST, "a name of 1 to %zu characters is needed", sizeof o->library - 1);
+  memcpy(o->library, value, strlen(value) + 1);
+  return STATUS_OK;
+}
+
+static Status set_dropout(void *target, const char *value, Error *error) {
+  char *end;
+  const double p = strtod(value, &end);
+  if (end == value || *end || !(p >= 0 && p < 1))
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no probability; give one from 0 to less than 1, such as 0.1",
+                     quote(value, strlen(value)).text);
+  ((EligibleOptions *)target)->dropout = p;
+  return STATUS_OK;
+}
+
+/* 9.15.1 is 91501. */
+static Status set_cudnn(void *target, const char *value, Error *error) {
+  unsigned major = 0, minor = 0, patch = 0;
+  int n = 0, all = 0;
+  if (sscanf(value, "%2u.%2u%n.%2u%n", &major, &minor, &n, &patch, &all) < 2 || value[all ? all : n])
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no version of cuDNN; give one such as 9.15.1",
+                     quote(value, strlen(value)).text);
+  ((EligibleOptions *)target)->cudnn = 10000 * (int64_t)major + 100 * (int64_t)minor + (int64_t)patch;
+  return STATUS_OK;
+}
+
+#define SET_FLAG(function, name, member)                                                                               \
+  static Status function(void *target, const char *value, Error *error) {                                              \
+    return options_flag(name, value, &((EligibleOptions *)target)->member, error);                                     \
+  }
+SET_FLAG(set_training, "training", training)
+SET_FLAG(set_deterministic, "deterministic", deterministic)
+SET_FLAG(set_bias, "bias", bias)
+SET_FLAG(set_sinks, "sinks", sinks)
+SET_FLAG(set_softcap, "softcap", softcap)
+SET_FLAG(set_alibi, "alibi", alibi)
+SET_FLAG(set_no_gqa, "no-gqa", no_gqa)
+
+static Status set_gpu(void *target, const char *value, Error *error) {
+  Request *r = &((EligibleOptions *)target)->request;
+  if (!*value || strlen(value) >= sizeof r->gpu)
+    return error_set(error, STATUS_BAD_REQUEST, "a name of 1 to %zu characters is needed", sizeof r->gpu - 1);
+  memcpy(r->gpu, value, strlen(value) + 1);
+  return STATUS_OK;
+}
+
+/* ---- CallFacts ------------------------------------------------------------------------------------------------- */
+
+/* "9.0" is 90, "12.1" is 121. */
+static Status capability(const Gpu *gpu, double *sm, Error *error) {
+  unsigned major, minor;
+  int n = 0;
+  if (sscanf(gpu->compute_capability, "%2u.%1u%n", &major, &minor, &n) != 2 || gpu->compute_capability[n])
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "%.60s is no NVIDIA GPU with a compute capability, and the rules ask for one; name one of tilewalk "
+        "gpus",
+        gpu->name);
+  *sm = 10 * major + minor;
+  return STATUS_OK;
+}
+
+static const char *yes(bool truth) { return truth ? "yes" : "no"; }
+
+static Status facts_of(const EligibleOptions *o, const Shape *s, const Gpu *gpu, CallFacts *f, Error *error) {
+  double sm = 0;
+  const Status status = capability(gpu, &sm, error);
+  if (status) return status;
+  *f = (CallFacts){0};
+  call_number(f, CALL_SM, sm);
+  call_number(f, CALL_D, (double)s->d);
+  call_number(f, CALL_D_V, (double)s->d_v);
+  call_number(f, CALL_N_Q, (double)s->N_q);
+  call_number(f, CALL_N_K, (double)s->N_k);
+  call_number(f, CALL_HEADS, (double)s->heads);
+  call_number(f, CALL_KV_HEADS, (double)s->kv_heads);
+  call_number(f, CALL_BATCH, (double)s->batch);
+  call_number(f, CALL_WINDOW, (double)(s->sided ? s->left + 1 : s->window));
+  call_number(f, CALL_DROPOUT, o->dropout);
+  if (o->cudnn) call_number(f, CALL_CUDNN, (double)o->cudnn);
+  call_word(f, CALL_DTYPE, dtype_name(s->dtype));
+  if (s->has_kv_dtype) call_word(f, CALL_KV_DTYPE, dtype_name(s->kv_dtype));
+  call_word(f, CALL_MASK, o->bias || s->pattern ? "tensor" : s->causal ? "causal" : "none");
+  call_word(f, CALL_TRAINING, yes(o->training));
+  call_word(f, CALL_GQA, yes(s->kv_heads < s->heads && !o->no_gqa));
+  call_word(f, CALL_DETERMINISTIC, yes(o->deterministic));
+  call_word(f, CALL_SINKS, yes(o->sinks));
+  call_word(f, CALL_SOFTCAP, yes(o->softcap));
+  call_word(f, CALL_ALIBI, yes(o->alibi));
+  call_word(f, CALL_MLA, yes(s->v_in_k));
+  return STATUS_OK;
+}
+
+/* ---- Output ------------------------------------------------------------------------------------------------ */
+
+/* A kernel of the order. */
+typedef struct {
+  int kernel, first_refusal; /* -1: none */
+  EligibleCost cost;
+} Row;
+
+typedef struct {
+  const Eligible *e;
+  Shape shape;
+  const Gpu *gpu;
+  Row rows[BACKEND_KERNELS];
+  int n;
+  EligibleCost asked; /* one fused kernel, were the call taken as it is asked */
+} Answer;
+
+static const char *verdict(const Answer *a, const Row *row) {
+  if (row->kernel == a->e->runs) return "runs";
+  return row->first_refusal < 0 ? "could" : "cannot";
+}
+
+static void cost_cells(Table *t, const EligibleCost *cost) {
+  if (!cost->known) {
+    for (int k = 0; k < 3; k++) table_empty(t, true);
+    return;
+  }
+  table_bytes(t, ROLE_PLAIN, cost->boundary_bytes);
+  table_bytes(t, ROLE_PLAIN, cost->memory_bytes);
+  table_seconds(t, ROLE_PLAIN, cost->bound_s);
+}
+
+static Table table_of(const Answer *a, bool csv) {
+  const Backend *b = eligible_backend(a->e);
+  const Shape *s = &a->shape;
+  Table t = table_new((TableColumn[]){{.heading = "kernel"},
+                                      {.heading = "verdict"},
+                                      {.heading = "moves", .csv = "boundary_bytes", .right = true},
+                                      {.heading = "keeps besides", .csv = "memory_bytes", .right = true},
+                                      {.heading = "at least", .csv = "bound_s", .right = true},
+                                      {.heading = "why not", .csv = "why", .shrink = TABLE_WRAP}},
+                      6);
+  table_title(&t, "%s: %s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->e->libraries[0].library,
+              number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
+              number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
+              (long long)s->d, dtype_name(s->dtype), a->e->facts.value[CALL_MASK].word, a->gpu->name);
+  for (int k = 0; k < a->n; k++) {
+    const Row *row = &a->rows[k];
+    int r = row->first_refusal;
+    table_text(&t, row->kernel == a->e->runs ? ROLE_ACCENT : ROLE_PLAIN, b->kernels[row->kernel].name);
+    table_text(&t, row->kernel == a->e->runs ? ROLE_ACCENT : ROLE_PLAIN, verdict(a, row));
+    cost_cells(&t, &row->cost);
+    table_text(&t, ROLE_DIM, r >= 0 ? b->rules[r].why : csv ? "" : b->kernels[row->kernel].title);
+    while (r >= 0 && !csv && (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0) {
+      for (int empty = 0; empty < 5; empty++) table_empty(&t, false);
+      table_format(&t, ROLE_DIM, "and: %s", b->rules[r].why);
+    }
+  }
+  if (csv) return t;
+  table_rule(&t);
+  table_text(&t, ROLE_DIM, "fused, as asked");
+  table_text(&t, ROLE_DIM, "to compare");
+  cost_cells(&t, &a->asked);
+  table_text(&t, ROLE_DIM, "one fused kernel that skips the mask's tiles and groups heads");
+  return t;
+}
+
+static Status print_text(const Answer *a, Io *io, Error *error) {
+  Table t = table_of(a, false);
+  for (int l = 0; l < a->e->n; l++)
+    for (int r = 0; r < a->e->libraries[l].n_rules; r++)
+      if (a->e->changed[l][r])
+        table_note(&t, "%s: %s.", a->e->libraries[l].rules[r].kind == RULE_ASSUME ? "Assumed" : "The call",
+                   a->e->libraries[l].rules[r].why);
+  if (a->e->order) table_note(&t, "Order: %s.", a->e->order->why);
+  if (a->e->runs < 0) table_note(&t, "No kernel runs: the library refuses the call.");
+  table_note(&t, "Bytes are counted, across the SRAM boundary with a usual tile; times are bounds. Rules: %s, %s.",
+             eligible_backend(a->e)->source, eligible_backend(a->e)->version);
+  const Status status = table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+static void json_cost(const ReportSink *k, const EligibleCost *c) {
+  if (!c->known) return;
+  k->whole(k->context, "boundary_bytes", c->boundary_bytes);
+  k->whole(k->context, "memory_bytes", c->memory_bytes);
+  k->real(k->context, "bound_s", c->bound_s);
+}
+
+static void json_kernels(const ReportSink *k, const Answer *a) {
+  const Backend *b = eligible_backend(a->e);
+  k->open_array(k->context, "kernels");
+  for (int n = 0; n < a->n; n++) {
+    const Row *row = &a->rows[n];
+    k->open_object(k->context, NULL);
+    k->text(k->context, "name", b->kernels[row->kernel].name);
+    k->text(k->context, "title", b->kernels[row->kernel].title);
+    k->text(k->context, "program", b->kernels[row->kernel].runs);
+    k->text(k->context, "verdict", verdict(a, row));
+    k->open_array(k->context, "why_not");
+    for (int r = -1; (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0;)
+      k->text(k->context, NULL, b->rules[r].why);
+    k->close(k->context);
+    json_cost(k, &row->cost);
+    k->close(k->context);
+  }
+  k->close(k->context);
+}
+
+static Status print_json(const Answer *a, FILE *out, Error *error) {
+  const Eligible *e = a->e;
+  JsonSink json = {0};
+  const ReportSink sink = json_sink(&json), *k = &sink;
+  k->open_object(k->context, NULL);
+  k->whole(k->context, "tilewalk", 1);
+  k->text(k->context, "library", e->libraries[0].library);
+  k->text(k->context, "gpu", a->gpu->name);
+  if (e->runs >= 0)
+    k->text(k->context, "runs", eligible_backend(e)->kernels[e->runs].name);
+  else
+    k->null(k->context, "runs");
+  k->open_array(k->context, "rules");
+  for (int l = 0; l < e->n; l++) {
+    k->open_object(k->context, NULL);
+    k->text(k->context, "library", e->libraries[l].library);
+    k->text(k->context, "version", e->libraries[l].version);
+    k->text(k->context, "source", e->libraries[l].source);
+    k->open_array(k->context, "changes");
+    for (int r = 0; r < e->libraries[l].n_rules; r++)
+      if (e->changed[l][r]) k->text(k->context, NULL, e->libraries[l].rules[r].why);
+    k->close(k->context);
+    k->close(k->context);
+  }
+  k->close(k->context);
+  k->text(k->context, "order", e->order ? e->order->why : "");
+  json_kernels(k, a);
+  k->open_object(k->context, "fused_as_asked");
+  json_cost(k, &a->asked);
+  k->close(k->context);
+  k->close(k->context);
+  return json_print(json_result(&json), out, error);
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------- */
+
+static Status answer(const EligibleOptions *o, Eligible *e, Gpu *gpu, Answer *a, Error *error) {
+  Request request = o->request;
+  Problem problem;
+  CallFacts facts;
+  if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
+  Status status = request_take_model(&request, NULL, error);
+  if (!status) status = request_problem(&request, &problem, gpu, error);
+  if (!status) status = shape_complete(&problem.shape, error);
+  if (!status) status = facts_of(o, &problem.shape, gpu, &facts, error);
+  if (!status) status = eligible_judge(*o->library ? o->library : DEFAULT_LIBRARY, &facts, e, error);
+  if (status) return status;
+  *a = (Answer){.e = e, .shape = problem.shape, .gpu = gpu};
+  for (int k = 0; e->order && k < e->order->n && !status; k++) {
+    Row *row = &a->rows[a->n++];
+    row->kernel = e->order->kernels[k];
+    row->first_refusal = backend_refusal(eligible_backend(e), row->kernel, &e->facts, 0);
+    if (row->first_refusal < 0)
+      status =
+          eligible_cost(&problem, &e->facts, eligible_backend(e)->kernels[row->kernel].runs, gpu, &row->cost, error);
+  }
+  if (!status) call_word(&facts, CALL_MASK, "none"); /* whatever the mask: it is not a tensor then */
+  return status ? status : eligible_cost(&problem, &facts, shipped_default()->name, gpu, &a->asked, error);
+}
+
+static int run_eligible(void *options, Io *io, Error *error) {
+  const EligibleOptions *o = options;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  Answer a;
+  Eligible *e = malloc(sizeof *e);
+  Gpu *gpu = calloc(1, sizeof *gpu);
+  Status status = e && gpu ? answer(o, e, gpu, &a, error) : error_set(error, STATUS_NO_MEMORY, "no memory for rules");
+  if (!status && o->output.json) {
+    status = print_json(&a, io->out, error);
+  } else if (!status && o->output.csv) {
+    Table t = table_of(&a, true);
+    status = table_csv(&t, io->out, error);
+    table_free(&t);
+  } else if (!status) {
+    status = print_text(&a, io, error);
+  }
+  free(e);
+  free(gpu);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option CALL_OPTIONS[] = {
+    {.name = "library",
+     .argument = "NAME|FILE",
+     .set = set_library,
+     .choices = "pytorch-sdpa transformers vllm",
+     .help = "Whose rules: pytorch-sdpa, transformers, vllm, or a file of your own. Default " DEFAULT_LIBRARY "."},
+    {.name = "gpu", .argument = "NAME|FILE", .set = set_gpu, .choices = "@gpus", .help = "Default " DEFAULT_GPU "."},
+    {.name = "training", .set = set_training, .help = "Gradients are wanted."},
+    {.name = "dropout", .argument = "P", .set = set_dropout, .help = "Probability of dropout. Default 0."},
+    {.name = "bias", .set = set_bias, .help = "The mask, or a bias, is given as a tensor of scores."},
+    {.name = "deterministic", .set = set_deterministic, .help = "Deterministic algorithms are asked for."},
+    {.name = "no-gqa", .set = set_no_gqa, .help = "enable_gqa is not passed although there are fewer KV heads."},
+    {.name = "sinks", .set = set_sinks, .help = "Each head has a sink, a learned score."},
+    {.name = "softcap", .set = set_softcap, .help = "Scores are capped by a tanh."},
+    {.name = "alibi", .set = set_alibi, .help = "Scores have slopes by distance (ALiBi)."},
+    {.name = "cudnn", .argument = "VERSION", .set = set_cudnn, .help = "cuDNN's version, such as 9.10.2."},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"The call", CALL_OPTIONS, 0},
+    {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(EligibleOptions, request)},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(EligibleOptions, output)},
+    {0},
+};
+
+const Command COMMAND_ELIGIBLE = {
+    .name = "eligible",
+    .summary = "Which attention kernel a library runs, and why not another",
+    .usage = "[--library NAME] [OPTION...]",
+    .description = "Judges a call of attention by a library's own rules, as data with file and version "
+                   "(assets/backends): which kernel runs, what keeps each other from it, and what each moves across "
+                   "the SRAM boundary, keeps in memory besides inputs and output, and takes at least.",
+    .examples =
+        "  # a mask tensor keeps FlashAttention out\n"
+        "  tilewalk eligible --heads 32 --kv-heads 8 -N 4K --dtype bf16 --bias --gpu a100-80gb\n\n"
+        "  # a window in transformers' sdpa\n"
+        "  tilewalk eligible --library transformers --heads 32 --kv-heads 8 -N 8K --causal --window 4K --dtype bf16\n\n"
+        "  # does d = 256 train on an RTX 4090?\n"
+        "  tilewalk eligible --heads 16 -d 256 --causal --dtype bf16 --training --gpu rtx4090\n",
+    .options_bytes = sizeof(EligibleOptions),
+    .sets = SETS,
+    .run = run_eligible,
+};

@@ -1,0 +1,77 @@
+#include "viz/cli/eligible.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/algorithms/shipped.h"
+#include "viz/request/description.h"
+
+/* ---- Which ------------------------------------------------------------------------------------------------- */
+
+Status eligible_judge(const char *library, const CallFacts *facts, Eligible *e, Error *error) {
+  memset(e, 0, sizeof *e);
+  e->facts = *facts;
+  e->runs = -1;
+  for (const char *name = library; *name; name = e->libraries[e->n - 1].uses) {
+    if (e->n == ELIGIBLE_LIBRARIES)
+      return error_set(error, STATUS_TOO_LARGE, "%.80s uses more than %d files of rules, one another's perhaps",
+                       library, ELIGIBLE_LIBRARIES);
+    const Status status = description_backend(name, &e->libraries[e->n], error);
+    if (status) return status;
+    backend_apply(&e->libraries[e->n], &e->facts, e->changed[e->n]);
+    e->n++;
+  }
+  const Backend *b = eligible_backend(e);
+  e->order = backend_order(b, &e->facts);
+  for (int k = 0; e->order && k < e->order->n && e->runs < 0; k++)
+    if (backend_refusal(b, e->order->kernels[k], &e->facts, 0) < 0) e->runs = e->order->kernels[k];
+  return STATUS_OK;
+}
+
+/* ---- What it costs ----------------------------------------------------------------------------------------- */
+
+static bool is_tensor(const CallFacts *f) { return strcmp(f->value[CALL_MASK].word, "tensor") == 0; }
+
+/* A mask tensor is the same for all heads and sequences, in the type of Q; kernels that read it skip no tile. */
+static void mask_tensor(Problem *p, Wide *once_bytes, Wide *read_bytes) {
+  Shape *s = &p->shape;
+  s->causal = s->top_left = s->sided = false;
+  s->window = 0;
+  s->pattern = NULL;
+  *once_bytes = wide(s->N_q) * wide(s->N_k) * wide(dtype_bytes(s->dtype));
+  *read_bytes = *once_bytes * wide(s->batch) * wide(s->heads);
+}
+
+/* K and V for every query head. */
+static Wide repeated_bytes(const Shape *s) {
+  return wide(s->batch) * wide(s->heads) * wide(s->N_k) * wide(s->d + s->d_v) * wide(dtype_bytes(s->dtype));
+}
+
+Status eligible_cost(const Problem *asked, const CallFacts *facts, const char *program, const Gpu *gpu,
+                     EligibleCost *cost, Error *error) {
+  Problem p = *asked;
+  Simulation run;
+  *cost = (EligibleCost){0};
+  const Schedule *schedule = schedule_find(program);
+  Status status = schedule ? shape_complete(&p.shape, error) : STATUS_OK;
+  if (!schedule || status) return status;
+  Wide mask_once = 0, mask_read = 0, repeated = 0, repeated_read = 0;
+  if (is_tensor(facts)) mask_tensor(&p, &mask_once, &mask_read);
+  if (facts->value[CALL_KV_HEADS].number > (double)p.shape.kv_heads) {
+    repeated = repeated_bytes(&p.shape);
+    repeated_read = repeated / wide(p.shape.heads / p.shape.kv_heads);
+    p.shape.kv_heads = p.shape.heads;
+  }
+  status = simulate(&run, &p, schedule, error);
+  if (status) return status;
+  simulation_time(&run, gpu);
+  const double rate = timing_rate(gpu, TIME_HBM, p.shape.dtype), extra = (double)(mask_once + repeated + repeated_read);
+  TimeBound floor = run.timing.floor;
+  if (rate > 0) floor.part_s[TIME_HBM] += extra / rate;
+  cost->known = true;
+  cost->boundary_bytes = run.total_bytes + mask_read + repeated + repeated_read;
+  cost->memory_bytes = run.intermediates_bytes + mask_once + repeated;
+  for (int part = 0; part < TIME_PART_COUNT; part++)
+    if (floor.part_s[part] > cost->bound_s) cost->bound_s = floor.part_s[part];
+  return STATUS_OK;
+}
