@@ -28,6 +28,9 @@ typedef struct {
  * come out within a few roundings, and outliers are 10 times as large). */
 ProgramVerdict program_verdict(const Schedule *program, const SoftmaxConfig *softmax);
 
+/* Whether it is right, asking problem *problem first; sets it to the one that says no. For trying many programs. */
+bool program_is_right(const Schedule *program, const SoftmaxConfig *softmax, int *problem);
+
 /* The same in a word and a line. Returns whether all is right. */
 bool program_check(const Schedule *program, const SoftmaxConfig *softmax, char text[PROGRAM_CHECK_BYTES]);
 

@@ -41,9 +41,15 @@ expect 2 'blocks; at most' sim --algorithm "$work/mine.walk" -N 1M --block 1 -d 
 program wrong '2 x Q_i K_j^T / sqrt(d)'
 expect 1 'O is wrong: without a mask, row ' algorithms "$work/wrong.walk"
 expect 1 '"output": "O_i"' algorithms "$work/wrong.walk" --json
+expect 1 '"first_line": 13' algorithms "$work/wrong.walk" --json
+expect 1 "Line 13 as 'S = Q_i K_j^T / sqrt(d)' makes it right" algorithms "$work/wrong.walk"
 expect 0 'O is right: in fp16' algorithms "$work/mine.walk" --precision fp16
 expect 0 'wrong.walk: O is wrong' sim --algorithm "$work/wrong.walk" -N 64
 expect 0 'wrong.walk: O is wrong' sweep --algorithm "$work/wrong.walk" --csv
+expect 0 'wrong.walk: O is wrong' render --algorithm "$work/wrong.walk" -N 64 --block 16 --size 640x360 -o "$work/x.png"
+expect 0 'wrong.walk: O is wrong' trace --algorithm "$work/wrong.walk" -N 64 --block 16
+expect 0 'wrong.walk: O is wrong' roofline --algorithm "$work/wrong.walk" -N 64 --gpu h100
+expect 0 'wrong.walk: O is wrong' advise --algorithm "$work/wrong.walk" -N 64
 
 # Nested as deep as the file's size allows, and 10,000 deep.
 program deep "$(repeat 80 '(')Q_i K_j^T$(repeat 80 ')')"

@@ -13,8 +13,9 @@
 
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
-#include "sim/numbers/program_check.h"
+#include "sim/numbers/program_mend.h"
 #include "tests/support/rand.h"
+#include "tests/support/sanitized.h"
 
 enum { TEXT = PROGRAM_TEXT_BYTES };
 
@@ -179,6 +180,67 @@ static void mutants_are_refused_or_wrong(void **state) {
   free(p);
 }
 
+/* ---- Mends -------------------------------------------------------------------------------------------------- */
+
+/* The text with what a mend says done to it. */
+static void apply_mend(const char *text, const ProgramMend *m, char *out) {
+  int number = 0;
+  char held[256] = "";
+  *out = '\0';
+  for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
+    const int length = (int)strcspn(at, "\n");
+    number++;
+    if (number == m->line && m->kind == MEND_DELETE) continue;
+    if (number == m->line && m->kind == MEND_REPLACE) {
+      sprintf(out + strlen(out), "%*s%s\n", m->indent, "", m->text);
+    } else if (number == m->line && m->kind == MEND_EXCHANGE) {
+      snprintf(held, sizeof held, "%.*s\n", length, at);
+    } else {
+      sprintf(out + strlen(out), "%.*s\n%s", length, at, held);
+      *held = '\0';
+    }
+    if (number == m->line && m->kind == MEND_INSERT) sprintf(out + strlen(out), "%*s%s\n", m->indent, "", m->text);
+  }
+}
+
+static int line_where_they_differ(const char *a, const char *b) {
+  int line = 1;
+  for (; *a && *a == *b; a++, b++) line += *a == '\n';
+  return line;
+}
+
+/* What a mend says is done to the text, read and judged; and most often it names the line that was changed. */
+static void mends_are_right(void **state) {
+  (void)state;
+  const int each = getenv("TILEWALK_MENDS") ? atoi(getenv("TILEWALK_MENDS")) : 1;
+  Rand r = {475};
+  Program *p = malloc(sizeof *p);
+  int wrong = 0, mended = 0, same_line = 0;
+  assert_non_null(p);
+  for (int k = 0; k < N_PROGRAMS; k += ONE_OF)
+    for (int n = 0, tries = 0; n < each && tries < 100 * each; tries++) {
+      char text[TEXT], again[TEXT + 256];
+      Error error = {0};
+      strcpy(text, SCHEDULES[k]->text);
+      if (!mutate(SCHEDULES[k], text, &r) || program_read(p, text, strlen(text), "mutant.walk", &error)) continue;
+      if (program_verdict(p, NULL).is_right) continue;
+      n++, wrong++;
+      const ProgramMend m = program_mend(p, NULL);
+      if (!m.kind) continue;
+      mended++;
+      const int line = line_where_they_differ(SCHEDULES[k]->text, text);
+      same_line += m.line == line || (m.kind == MEND_INSERT && m.line + 1 == line);
+      apply_mend(text, &m, again);
+      ProgramVerdict v = {0};
+      if (!program_read(p, again, strlen(again), "mended.walk", &error)) v = program_verdict(p, NULL);
+      if (!v.is_right)
+        fail_msg("%s\n%d, line %d: '%s'\n%s%s", text, (int)m.kind, m.line, m.text, error.message, v.text);
+    }
+  print_message("%d wrong, %d mended, %d where they were changed\n", wrong, mended, same_line);
+  assert_true(2 * mended >= wrong && 10 * same_line >= 7 * mended);
+  free(p);
+}
+
 /* ---- Rewritings --------------------------------------------------------------------------------------------- */
 
 static const char *const REWRITINGS[][2] = {
@@ -288,6 +350,7 @@ static void outliers_find_a_missing_maximum(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mutants_are_refused_or_wrong),
+      cmocka_unit_test(mends_are_right),
       cmocka_unit_test(rewritings_are_right),
       cmocka_unit_test(a_verdict_names_output_row_and_line),
       cmocka_unit_test(outliers_find_a_missing_maximum),

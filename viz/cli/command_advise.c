@@ -18,6 +18,7 @@
 #include "viz/request/own_kernels.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
+#include "viz/cli/program_notes.h"
 #include "viz/cli/run_tables.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
@@ -324,6 +325,7 @@ static int run_advise(void *options, Io *io, Error *error) {
   Status status = advice.tried ? advise(&advice, &problem, o->request.algorithms[0], is_named, &gpu, error)
                                : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", TRIED_MAX);
   if (!status) status = o->output.json ? print_json(&advice, io->out, error) : print_table(&advice, &gpu, o, io, error);
+  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   free(advice.tried);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }

@@ -7,7 +7,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/numbers/evaluate.h"
-#include "sim/numbers/program_check.h"
+#include "sim/numbers/program_mend.h"
 #include "viz/cli/command.h"
 #include "viz/cli/json_sink.h"
 #include "viz/cli/score_options.h"
@@ -69,27 +69,42 @@ static void list(FILE *out) {
   fputs("\n`tilewalk algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
 }
 
-static Status print_verdict_json(const Schedule *s, const ProgramVerdict *v, const SoftmaxConfig *softmax, FILE *out,
-                                 Error *error) {
+static json_t *line_or_null(int line) { return line ? json_integer(line) : json_null(); }
+
+/* "line" is where the wrong row goes out; "first_line" the first after which a value is off, by the mend. */
+static Status print_verdict_json(const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend,
+                                 const SoftmaxConfig *softmax, FILE *out, Error *error) {
+  char said[PROGRAM_MEND_BYTES] = "";
   json_t *error_size = isfinite(v->error) ? json_real(v->error) : json_null(); /* no number, or never stored */
-  json_t *line = v->line ? json_integer(v->line) : json_null();
-  return json_print(json_pack("{s:s, s:s, s:s, s:b, s:b, s:s, s:I, s:o, s:o, s:s}", "algorithm", s->name, "title",
-                              s->title, "precision", precision_format(softmax->precision)->name, "tried", v->is_tried,
-                              "right", v->is_right, "output", v->output, "row", (json_int_t)v->row, "error", error_size,
-                              "line", line, "verdict", v->text),
+  const char *kind = !v->line ? NULL : isfinite(v->error) ? "stores" : "no number since";
+  if (!v->is_right) program_mend_say(mend, said, sizeof said);
+  return json_print(json_pack("{s:s, s:s, s:s, s:b, s:b, s:s, s:I, s:o, s:o, s:s?, s:o, s:s, s:s}", "algorithm",
+                              s->name, "title", s->title, "precision", precision_format(softmax->precision)->name,
+                              "tried", v->is_tried, "right", v->is_right, "output", v->output, "row",
+                              (json_int_t)v->row, "error", error_size, "line", line_or_null(v->line), "line_kind", kind,
+                              "first_line", line_or_null(mend->line), "mend", said, "verdict", v->text),
                     out, error);
+}
+
+static void print_mend(const ProgramMend *mend, FILE *out) {
+  char said[PROGRAM_MEND_BYTES];
+  program_mend_say(mend, said, sizeof said);
+  fprintf(out, "%s\n", said);
 }
 
 /* The text, and a word on its numbers beside it: the text may go to a file. */
 static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *io, Error *error) {
   const bool tries = schedule->is_own || o->is_tried || o->json;
   ProgramVerdict verdict = {.is_right = true};
+  ProgramMend mend = {0};
   if (tries) verdict = program_verdict(schedule, &o->softmax);
+  if (!verdict.is_right && verdict.is_tried) mend = program_mend(schedule, &o->softmax);
   if (o->json) {
-    if (print_verdict_json(schedule, &verdict, &o->softmax, io->out, error)) return EXIT_BAD_REQUEST;
+    if (print_verdict_json(schedule, &verdict, &mend, &o->softmax, io->out, error)) return EXIT_BAD_REQUEST;
   } else {
     fputs(schedule->text, io->out);
     if (tries) fprintf(io->err, "%s\n", verdict.text);
+    if (!verdict.is_right && verdict.is_tried) print_mend(&mend, io->err);
   }
   return verdict.is_right ? EXIT_DONE : EXIT_DIFFERS;
 }
@@ -126,7 +141,8 @@ static const Option NUMBER_OPTIONS[] = {
      .help = "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings."},
     {.name = "json",
      .set = set_json,
-     .help = "Prints the verdict as JSON: the output, row and size of the largest error, and the line it comes from."},
+     .help = "Prints the verdict as JSON: the output, row and size of the largest error, the line that stores it, and "
+             "the first line after which a value is off, where changing that line alone makes all right."},
     {0},
 };
 

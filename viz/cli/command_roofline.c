@@ -11,6 +11,7 @@
 #include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
 #include "viz/cli/chart_file.h"
+#include "viz/cli/program_notes.h"
 #include "viz/chart/algorithm_ink.h"
 #include "viz/text/number.h"
 #include "viz/chart/plot.h"
@@ -312,6 +313,7 @@ static int run_roofline(void *options, Io *io, Error *error) {
   }
   Status status = compute(r, &o->request, error);
   if (!status) status = show(r, o, io, error);
+  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   free(r);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
