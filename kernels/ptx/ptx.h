@@ -41,7 +41,7 @@ typedef enum { PTX_BITS, PTX_UNSIGNED, PTX_SIGNED, PTX_FLOAT } PtxClass;
 
 /* One parameter of an entry. An array or a structure (`.b8 p[40]`) has n > 1 elements of `width_bytes`. */
 typedef struct {
-  PtxClass class;
+  PtxClass numbers;
   int32_t width_bytes;  /* of one element: 1, 2, 4, 8 */
   int32_t size_bytes;   /* of all */
   int32_t offset_bytes; /* in the parameter space */
@@ -117,6 +117,22 @@ typedef struct {
  * bytes 4 w to 4 w + 3 (a word of which a byte is stored counts as stored). */
 typedef enum { PTX_READ_SECTORS, PTX_WRITE_SECTORS, PTX_REDUCE_SECTORS } PtxTraffic;
 typedef void PtxSink(void *context, int32_t sm, PtxTraffic kind, uint64_t address, uint32_t words);
+
+/* A tensor map: a tensor in global memory and the box of it that one bulk copy moves, as cuTensorMapEncodeTiled takes
+ * them. A launch gives its 128 bytes, at a multiple of 64 in the parameters or in a buffer, in the place of a
+ * CUtensorMap. */
+enum { PTX_TENSOR_MAP_BYTES = 128 };
+typedef struct {
+  uint64_t address;                   /* ptx_buffer_address */
+  const char *type;                   /* "f16", "bf16", "f32", "f64", "u8", "u16", "u32", "s32", "u64", "s64" */
+  int32_t rank;                       /* 1 to 5; the first dimension's elements lie side by side */
+  int64_t sizes[5], strides_bytes[5]; /* elements; from one to the next in this dimension, the first is not read */
+  int32_t box[5];                     /* elements */
+  int32_t swizzle_bytes;              /* 0, 32, 64, 128 */
+  bool nans;                          /* what lies outside arrives as NaNs, not zeros */
+} PtxTensorMap;
+/* STATUS_BAD_REQUEST: what cannot be, in a sentence. */
+Status ptx_tensor_map(const PtxTensorMap *map, unsigned char bytes[PTX_TENSOR_MAP_BYTES], Error *error);
 
 typedef struct {
   int32_t grid[3], block[3]; /* zeros count as 1 */

@@ -1,7 +1,7 @@
 # The PTX machine: -O3, no contraction (a product and a sum round twice unless the kernel says fma), and its hot loops once
 # for any processor and, on x86, once more for AVX2; which one runs is decided there.
 
-PTX_HOT := ptx_warp ptx_mma
+PTX_HOT := ptx_warp ptx_mma ptx_wgmma
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 OBJ += $(PTX_HOT:%=$(BUILD)/kernels/ptx/%.avx2.o)
 PTX_FLAGS := -DPTX_HAS_AVX2

@@ -70,6 +70,7 @@ void warp_exit(Run *run, Block *b, Warp *w, uint32_t mask) {
   b->alive -= __builtin_popcount(mask);
   if (run->shadow) ptx_shadow_exit(run->shadow, b->index, w->index, mask);
   block_release(run, b);
+  cluster_release(run, b);
 }
 
 /* ---- what a warp's file holds before it begins ---- */
@@ -131,7 +132,7 @@ static bool changes_with_block(uint64_t which) {
 
 static uint64_t slot_value(const Run *run, const Slot *s) {
   if (s->kind == SLOT_CONSTANT) return s->value;
-  if (s->kind == SLOT_DYNAMIC) return s->value + (uint64_t)((run->kernel->static_shared + 15) / 16 * 16);
+  if (s->kind == SLOT_DYNAMIC) return s->value + (uint64_t)launch_static_shared(run);
   uint64_t v = 0;
   memcpy(&v, run->parameters + s->value, s->bytes);
   if (s->is_signed && s->bytes < 8) v = (uint64_t)((int64_t)(v << (64 - 8 * s->bytes)) >> (64 - 8 * s->bytes));
@@ -175,6 +176,7 @@ void block_begin(Run *run, int32_t place, int64_t cluster, int32_t rank, int32_t
     w->exist = lanes >= 32 ? ~0u : (1u << lanes) - 1;
     w->alive = w->exist;
     w->n_run = 1, w->n_wait = 0, w->turns = 0, w->spinning = false, w->forced = -1;
+    w->gives_up = w->cluster_odd = 0;
     w->run[0] = (Fragment){0, w->exist, 0};
     write_slots(run, b, w, !b->has_constants);
   }

@@ -433,7 +433,7 @@ Status ptx_kernel_new(const PtxModule *module, int entry, PtxKernel **kernel, Er
   Decoder *d = calloc(1, sizeof *d);
   Status status = STATUS_NO_MEMORY;
   if (k && d) {
-    *k = (PtxKernel){.module = module, .function = module->entries[entry], .granule_bytes = 4};
+    *k = (PtxKernel){.module = module, .function = module->entries[entry], .granule_bytes = 4, .dynamic_align = 16};
     *d = (Decoder){.r = {.module = (PtxModule *)module, .error = error}, .k = k};
     const bool ok = decode_kernel(d) && (copy_texts(k) || ptx_reader_no_memory(&d->r));
     status = ok ? kernel_lower(k, error) : d->r.status;

@@ -86,6 +86,7 @@ Symbol *decode_place_shared(Decoder *d, Word name, int64_t bytes, int64_t align,
   if (dynamic) {
     s->value = 0;
     k->dynamic_shared = true;
+    if (align > k->dynamic_align) k->dynamic_align = (int32_t)align;
     return s;
   }
   k->static_shared = (k->static_shared + align - 1) / align * align;

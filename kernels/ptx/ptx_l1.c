@@ -142,6 +142,16 @@ void ptx_l1_request(PtxL1 *c, Run *run, int32_t sm, PtxTraffic kind, bool alloca
   for (int32_t k = 0; k < n; k++) touch(c, run, sm, kind, allocate, lines[k], words[k]);
 }
 
+void ptx_l1_bulk(PtxL1 *c, Run *run, int32_t sm, PtxTraffic kind, uint64_t address, uint64_t bytes) {
+  for (uint64_t s = address >> 5, end = (address + bytes + 31) >> 5; s < end;) {
+    const uint64_t line = s >> 2;
+    uint32_t sectors = 0;
+    for (; s < end && s >> 2 == line; s++) sectors |= 1u << (s & 3);
+    if (kind == PTX_READ_SECTORS) note_loaded(c, run, line, sectors);
+    if (run->launch->sink) run->launch->sink(run->launch->sink_context, sm, kind, line << LINE_SHIFT, sectors);
+  }
+}
+
 void ptx_l1_totals(const PtxL1 *c, const Run *run, PtxTotals *t) {
   t->l1_load_sectors = c->load_sectors;
   t->l1_hit_sectors = c->hit_sectors;

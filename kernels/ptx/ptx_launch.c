@@ -8,6 +8,11 @@ enum { BUFFER_ALIGN_SHIFT = 21 };
 
 static int32_t at_least_one(int32_t n) { return n ? n : 1; }
 
+int64_t launch_static_shared(const Run *run) {
+  const int64_t align = run->kernel->dynamic_align;
+  return (run->kernel->static_shared + align - 1) / align * align;
+}
+
 bool launch_shape(Run *run) {
   const PtxLaunch *l = run->launch;
   const PtxModule *m = run->kernel->module;
@@ -44,7 +49,7 @@ bool launch_shape(Run *run) {
     return run_refuses(run, STATUS_BAD_REQUEST, "%lld bytes of dynamic shared memory; 227 KB is the most",
                        (long long)l->dynamic_shared_bytes);
   run->shared_bytes = run->kernel->static_shared;
-  if (l->dynamic_shared_bytes) run->shared_bytes = (run->shared_bytes + 15) / 16 * 16 + l->dynamic_shared_bytes;
+  if (l->dynamic_shared_bytes) run->shared_bytes = launch_static_shared(run) + l->dynamic_shared_bytes;
   if (run->shared_bytes > PTX_MAX_SHARED_BYTES)
     return run_refuses(run, STATUS_BAD_REQUEST, "%lld bytes of shared memory; 227 KB is the most",
                        (long long)run->shared_bytes);

@@ -168,7 +168,7 @@ struct PtxKernel {
   int32_t n_predicates, n_sites, n_registers;
   int64_t static_shared, local_bytes; /* local: a thread's, with the parameters of calls */
   bool dynamic_shared, has_spin, has_l1_bypass;
-  int32_t granule_bytes;
+  int32_t granule_bytes, dynamic_align; /* where dynamic shared memory begins: a multiple of it */
 };
 
 /* Opcodes: ptx_ops.h has the arithmetic. */
@@ -206,8 +206,6 @@ enum {
   O_MBAR_TEST,
   O_CP_MBAR,
   O_BULK,
-  O_TENSOR,
-  O_BULK_REDUCE,
   O_CLUSTER_ARRIVE,
   O_CLUSTER_WAIT,
   O_MAPA,
@@ -335,6 +333,8 @@ typedef struct {
   Fragment run[LANES], wait[LANES];
   int32_t n_run, n_wait;
   uint32_t alive, exist; /* lanes that have not left; lanes that there are */
+  uint32_t gives_up;     /* whose next wait at an mbarrier need not come through */
+  uint32_t cluster_odd;  /* parity of the phase that they arrived in */
   uint32_t turns;        /* of spinning branches */
   bool spinning;         /* the fragment with the largest pc runs */
   int32_t forced;        /* the pc whose warp-wide instruction need not wait for absent lanes; -1: none */
@@ -346,7 +346,7 @@ typedef struct {
   int32_t count;             /* bar.red: threads whose predicate holds */
   uint32_t threads[32];      /* that have come, a bit each */
 } Barrier;
-enum { N_BARRIERS = 16 };
+enum { N_BARRIERS = 16, PATIENCE = 64 };
 
 typedef struct {
   int64_t index;      /* linear; -1: an empty place */
@@ -396,6 +396,7 @@ struct Run {
   uint64_t clock, watch;
   int64_t printed_bytes;
   uint64_t barriers;
+  int32_t patience; /* how often waits have given up since a phase of an mbarrier ended */
   PtxL1 *cache;
   Status status;
   int32_t n_sm;
@@ -421,6 +422,7 @@ bool run_refuses(Run *run, Status status, const char *format, ...) __attribute__
 
 /* ---- a launch against its kernel (ptx_launch.c) ---- */
 bool launch_shape(Run *run);
+int64_t launch_static_shared(const Run *run);               /* with what is left free before dynamic shared memory */
 bool launch_bind(Run *run);                                 /* arguments */
 int32_t launch_resident(const Run *run, int64_t *l1_bytes); /* blocks that an SM holds; what L1 has left */
 
@@ -446,11 +448,15 @@ void block_release(Run *run, Block *block);            /* barriers whose threads
 int64_t run_thread(const Warp *w, uint32_t mask);      /* of the first lane, in its block */
 void block_wake(Run *run, Block *block, int32_t wait); /* fragments that wait for it run again */
 void warp_park(Warp *w, int32_t wait, int32_t pc, uint32_t mask);
+void cluster_release(Run *run, Block *block); /* where all threads of its cluster have arrived */
+bool run_give_up(Run *run); /* nobody can run: waits at mbarriers give up; false: there are none, or too often */
 
 /* ---- tensor cores, matrices (ptx_mma.c) ---- */
 void mma_run(const Ins *i, const int32_t *list, char *R);
 void mma_run_avx2(const Ins *i, const int32_t *list, char *R);
-int32_t mma_results(const Ins *i); /* registers of D */
+int32_t mma_results(const Ins *i);                                      /* registers of D */
+bool wgmma_run(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask); /* false: the run has failed (ptx_wgmma.c) */
+bool wgmma_run_avx2(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask);
 
 /* ---- the first cache (ptx_l1.c) ---- */
 PtxL1 *ptx_l1_new(const Run *run, int64_t l1_bytes); /* NULL: no memory */
@@ -458,6 +464,7 @@ void ptx_l1_free_of(PtxL1 *cache, int32_t n_buffers);
 void ptx_l1_totals(const PtxL1 *cache, const Run *run, PtxTotals *totals);
 /* The SM of a cluster of blocks, and the turn-th cluster that an SM gets (-1: no more). */
 int64_t deal_cluster(int64_t n_clusters, int32_t n_groups, int32_t group, int64_t turn);
+void ptx_l1_bulk(PtxL1 *cache, Run *run, int32_t sm, PtxTraffic kind, uint64_t address, uint64_t bytes); /* past it */
 void ptx_l1_request(PtxL1 *cache, Run *run, int32_t sm, PtxTraffic kind, bool allocate, const uint64_t address[LANES],
                     uint32_t mask, int32_t bytes);
 

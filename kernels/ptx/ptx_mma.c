@@ -6,8 +6,7 @@
  * summed one after another in fp32; tensor cores align and cut them. */
 #include <string.h>
 
-#include "kernels/ptx/ptx_machine.h"
-#include "kernels/ptx/ptx_numbers.h"
+#include "kernels/ptx/ptx_fragment.h"
 
 #ifndef PTX_AVX2
 int32_t mma_results(const Ins *i) {
@@ -15,52 +14,6 @@ int32_t mma_results(const Ins *i) {
   return i->bytes == T_F16 ? n / 2 : n;
 }
 #endif
-
-static int32_t per_register(int32_t type) {
-  switch (type) {
-  case T_F16:
-  case T_BF16: return 2;
-  case T_TF32: return 1;
-  default: return 4;
-  }
-}
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* The elements of the registers of a fragment, 32 lanes each, as floats: out[element][lane]. */
-INLINE void unpack(int32_t type, const uint32_t *v, float out[4][LANES]) {
-  switch (type) {
-  case T_F16:
-    for (int l = 0; l < LANES; l++) out[0][l] = half_float(v[l] & 0xffff);
-    for (int l = 0; l < LANES; l++) out[1][l] = half_float(v[l] >> 16);
-    break;
-  case T_BF16:
-    for (int l = 0; l < LANES; l++) out[0][l] = bf16_float(v[l]);
-    for (int l = 0; l < LANES; l++) out[1][l] = bits_float(v[l] & 0xffff0000u);
-    break;
-  case T_TF32:
-    for (int l = 0; l < LANES; l++) out[0][l] = bits_float(v[l] & 0xffffe000u);
-    break;
-  default:
-    for (int j = 0; j < 4; j++)
-      for (int l = 0; l < LANES; l++) {
-        const uint32_t byte = v[l] >> 8 * j & 255;
-        out[j][l] = type == T_E4M3   ? e4m3_float(byte)
-                    : type == T_E5M2 ? e5m2_float(byte)
-                    : type == T_S8   ? (float)(int8_t)byte
-                                     : (float)byte;
-      }
-  }
-}
-
-INLINE void unpack_a(const Ins *i, int32_t e, int32_t n_a, const int32_t *list, const char *R, float A[16][32]) {
-  float v[4][LANES];
-  for (int32_t r = 0; r < n_a; r++) {
-    unpack(i->type, (const uint32_t *)(R + list[r]), v);
-    for (int l = 0; l < LANES; l++)
-      for (int32_t j = 0; j < e; j++) A[(l >> 2) + 8 * (r & 1)][e * (l & 3) + 4 * e * (r >> 1) + j] = v[j][l];
-  }
-}
 
 INLINE void unpack_b(const Ins *i, int32_t e, int32_t n_b, const int32_t *list, const char *R, float B[32][8]) {
   float v[4][LANES];
@@ -99,21 +52,6 @@ static void results_integer(const Ins *i, int32_t n_d, const int32_t *d, const i
     }
 }
 
-typedef float Row __attribute__((vector_size(32)));
-
-/* S = A B: four rows at once, so that sums need not wait for each other. */
-INLINE void multiply(int32_t n, const float A[16][32], const float B[32][8], float S[16][8]) {
-  for (int y = 0; y < 16; y += 4) {
-    Row s[4] = {{0}};
-    for (int32_t k = 0; k < n; k++) {
-      Row b;
-      memcpy(&b, B[k], sizeof b);
-      for (int r = 0; r < 4; r++) s[r] += A[y + r][k] * b;
-    }
-    memcpy(S[y], s, sizeof s);
-  }
-}
-
 void PTX_ISA(mma_run)(const Ins *i, const int32_t *lists, char *R) {
   const int32_t *list = lists + i->ext;
   const int32_t n_d = mma_results(i), n_b = i->space > 1 ? i->space / 2 : 1;
@@ -124,10 +62,10 @@ void PTX_ISA(mma_run)(const Ins *i, const int32_t *lists, char *R) {
     return;
   }
   if (i->space == 4 && per_register(i->type) == 2) { /* the usual one, with constants */
-    unpack_a(i, 2, 4, a, R, A);
+    unpack_a(i->type, 2, 4, a, R, A);
     unpack_b(i, 2, 2, b, R, B);
   } else {
-    unpack_a(i, per_register(i->type), i->space, a, R, A);
+    unpack_a(i->type, per_register(i->type), i->space, a, R, A);
     unpack_b(i, per_register(i->type), n_b, b, R, B);
   }
   if (i->type == T_S8 || i->type == T_U8) {

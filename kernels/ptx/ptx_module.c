@@ -208,7 +208,7 @@ static bool entry_parameters(Reader *r, Function *f) {
       m->parameters = p, m->parameters_capacity = capacity;
     }
     m->parameters[m->n_parameters++] = (Parameter){v.name,
-                                                   {.class = type_class(v.type),
+                                                   {.numbers = type_class(v.type),
                                                     .width_bytes = ptx_type_bytes[v.type],
                                                     .size_bytes = (int32_t)v.bytes,
                                                     .offset_bytes = (int32_t)offset,

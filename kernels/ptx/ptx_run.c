@@ -98,8 +98,11 @@ static bool stuck(Run *run) {
       const bool at_barrier = w->n_wait && f->wait >= 0;
       const int32_t pc = at_barrier ? f->pc - 1 : f->pc;
       run_fails(run, pc < run->kernel->n_code ? pc : run->kernel->n_code - 1, STATUS_BAD_REQUEST,
-                "block %lld is stuck: thread %lld waits %s that never comes", (long long)b->index,
-                (long long)run_thread(w, f->mask), at_barrier ? "at a barrier for a thread" : "for a value");
+                "block %lld is stuck: thread %lld waits %s", (long long)b->index, (long long)run_thread(w, f->mask),
+                at_barrier                             ? "at a barrier for a thread that never comes"
+                : w->n_wait && f->wait == WAIT_CLUSTER ? "for threads of its cluster that never come"
+                : w->n_wait                            ? "for a phase of an mbarrier that never ends"
+                                                       : "for a value that never comes");
       return false;
     }
   }
@@ -141,7 +144,10 @@ static bool run_blocks(Run *run, Dealer *d) {
     }
     idle = moved || left ? 0 : idle + 1;
     if (!idle) continue;
-    if (!yields && idle > 1) return stuck(run);
+    if (!yields && idle > 1) {
+      if (!run_give_up(run)) return stuck(run);
+      idle = 0;
+    }
     if (idle == 8 || idle == 64) { /* blocks that are not begun may be what is waited for */
       const bool more = d->next < d->n_clusters && run_make_places(run, 2 * run->n_places);
       if (more) idle = 0;
@@ -180,8 +186,7 @@ static void first_kinds(Run *run) {
     case O_CP_ASYNC: *kind = PTX_ASYNC_COPY; break;
     case O_LDMATRIX: *kind = PTX_SHARED_LOAD; break;
     case O_STMATRIX: *kind = PTX_SHARED_STORE; break;
-    case O_BULK:
-    case O_TENSOR: *kind = PTX_BULK_COPY; break;
+    case O_BULK: *kind = PTX_BULK_COPY; break;
     default: break;
     }
   }

@@ -11,15 +11,25 @@ typedef struct PtxShadow PtxShadow; /* ptx_shadow.c's own */
 
 typedef enum { PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_LOCAL } PtxSpace;
 typedef enum { PTX_LOAD, PTX_STORE, PTX_ATOMIC, PTX_COPY_READ, PTX_COPY_WRITE } PtxAccessKind;
+/* What an access that goes on behind its thread's back is waited for with. */
+typedef enum {
+  PTX_ASYNC_NONE /* cp.async: its groups */,
+  PTX_ASYNC_BARRIER,
+  PTX_ASYNC_GROUP,
+  PTX_ASYNC_WGMMA
+} PtxAsync;
 
 typedef struct {
   int32_t pc;
   PtxSpace space;
-  PtxAccessKind kind;    /* PTX_COPY_*: cp.async and bulk copies: in flight until they are waited for */
-  int64_t block;         /* linear index */
-  int32_t warp;          /* in the block: thread = 32 * warp + lane */
-  uint32_t mask;         /* lanes that take part */
-  int32_t bytes;         /* a lane's */
+  PtxAccessKind kind; /* PTX_COPY_*: cp.async and bulk copies: in flight until they are waited for */
+  int64_t block;      /* linear index */
+  int32_t warp;       /* in the block: thread = 32 * warp + lane */
+  uint32_t mask;      /* lanes that take part */
+  int32_t bytes;      /* a lane's */
+  int32_t lane1;      /* not 0: all addresses are of this lane, less 1 */
+  PtxAsync async;
+  uint64_t barrier;      /* PTX_ASYNC_BARRIER: where it lies in shared memory */
   uint64_t address[32];  /* global: as ptx_buffer_address has it; shared: the offset in the block's shared memory */
   const void *value[32]; /* stores: the bytes to be written; NULL otherwise */
   const unsigned char *memory; /* shared, local: what lies at offset 0; NULL for global */

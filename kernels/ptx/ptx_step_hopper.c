@@ -1,18 +1,323 @@
-/* Hopper: mbarriers, bulk copies, tensor maps, clusters, wgmma. */
-#include "kernels/ptx/ptx_access.h"
+/* mbarriers, clusters, and what wgmma and bulk copies wait with.
+ *
+ * An mbarrier is its 64 bits of shared memory: arrivals that a phase takes, those that it still wants, bytes that it
+ * still wants, and the phase's parity. A wait that fails parks the threads until some phase of their block ends;
+ * where nobody can run, waits that may give up (try_wait) do so. Copies and wgmma act as they are issued: a correct
+ * kernel cannot tell; one that is not, is told with launch.faults. Source: PTX ISA, "mbarrier". */
+#include <string.h>
+
+#include "kernels/ptx/ptx_async.h"
 #include "kernels/ptx/ptx_lower.h"
 
+static const StepResult NEXT = {STEP_NEXT}, PARKED = {STEP_PARKED}, ERROR = {STEP_ERROR};
+
+static uint32_t word(const char *R, int32_t place, int l) { return ((const uint32_t *)(R + place))[l]; }
+
+static uint64_t address_of(const Ins *i, const char *R, int l) {
+  return (i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l)) + (uint64_t)i->imm;
+}
+
+char *shared_at(Run *run, Block *b, uint64_t address, uint64_t bytes, Block **owner, uint64_t *offset) {
+  if (address - SHARED_WINDOW < WINDOW_BYTES) address -= SHARED_WINDOW;
+  const uint64_t rank = address >> RANK_SHIFT, at = address & ((1u << RANK_SHIFT) - 1);
+  const uint64_t n_ranks = (uint64_t)run->cluster[0] * (uint64_t)run->cluster[1] * (uint64_t)run->cluster[2];
+  if (at > (uint64_t)run->shared_bytes || bytes > (uint64_t)run->shared_bytes - at || rank > n_ranks) return NULL;
+  *owner = rank ? &run->blocks[b->cluster_first + (int32_t)rank - 1] : b;
+  *offset = at;
+  return run->arena + (*owner)->shared + at;
+}
+
+/* ---- mbarriers ---- */
+
+enum { MBAR_MOST = (1 << 20) - 1, MBAR_MARK = 2 };
+
+typedef struct {
+  uint32_t expected, missing; /* arrivals */
+  int32_t bytes;
+  bool odd; /* parity of the phase that runs */
+} Mbarrier;
+
+static uint64_t pack(Mbarrier m) {
+  return (uint64_t)MBAR_MARK << 62 | (uint64_t)m.odd << 61 | (uint64_t)m.expected << 41 | (uint64_t)m.missing << 21 |
+         ((uint64_t)(uint32_t)m.bytes & 0x1fffff);
+}
+
+static bool unpack(uint64_t v, Mbarrier *m) {
+  m->odd = v >> 61 & 1;
+  m->expected = v >> 41 & MBAR_MOST, m->missing = v >> 21 & MBAR_MOST;
+  m->bytes = (int32_t)((v & 0x1fffff) ^ 0x100000) - 0x100000;
+  return v >> 62 == MBAR_MARK;
+}
+
+/* One mbarrier, where an instruction meets it. */
+typedef struct {
+  Run *run;
+  const Warp *w;
+  int32_t pc;
+  Block *owner;
+  uint64_t offset;
+  char *host;
+  Mbarrier state;
+} Meeting;
+
+static bool meets(Meeting *at, Run *run, Block *b, const Warp *w, int32_t pc, uint64_t address, bool begins) {
+  *at = (Meeting){.run = run, .w = w, .pc = pc};
+  at->host = address & 7 ? NULL : shared_at(run, b, address, 8, &at->owner, &at->offset);
+  if (!at->host) {
+    run_fails(run, pc, STATUS_BAD_REQUEST,
+              "an mbarrier at 0x%llx, which is no place in shared memory, or no multiple of 8",
+              (unsigned long long)address);
+    return false;
+  }
+  uint64_t v;
+  memcpy(&v, at->host, 8);
+  if (begins || unpack(v, &at->state)) return true;
+  run_fails(run, pc, STATUS_BAD_REQUEST,
+            "block %lld has no mbarrier at byte %llu of shared memory: nobody initialised it",
+            (long long)at->owner->index, (unsigned long long)at->offset);
+  return false;
+}
+
+/* Ends the phase that has all its arrivals and bytes, and writes the barrier back. */
+static bool settle(Meeting *at) {
+  Mbarrier *m = &at->state;
+  if (m->bytes < -MBAR_MOST || m->bytes > MBAR_MOST) {
+    run_fails(at->run, at->pc, STATUS_BAD_REQUEST, "the mbarrier at byte %llu waits for %d bytes; 1048575 is the most",
+              (unsigned long long)at->offset, m->bytes);
+    return false;
+  }
+  const bool ends = !m->missing && !m->bytes;
+  if (ends) m->missing = m->expected, m->odd = !m->odd;
+  const uint64_t v = pack(*m);
+  memcpy(at->host, &v, 8);
+  if (!ends) return true;
+  at->run->patience = 0;
+  block_wake(at->run, at->owner, WAIT_MBARRIER);
+  return true;
+}
+
+bool mbarrier_bytes(Run *run, Block *b, const Warp *w, int32_t pc, uint64_t address, int64_t bytes) {
+  Meeting at;
+  if (!meets(&at, run, b, w, pc, address, false)) return false;
+  at.state.bytes -= (int32_t)bytes;
+  return settle(&at);
+}
+
+static bool arrive(Meeting *at, const Ins *i, char *R, int l) {
+  Mbarrier *m = &at->state;
+  const uint32_t b = i->b < 0 ? 1 : word(R, i->b, l), n = i->mode & ARRIVE_EXPECT ? 1 : b;
+  if (i->d >= 0) {
+    const uint64_t before = pack(*m);
+    memcpy(R + i->d + 8 * l, &before, 8);
+  }
+  if (i->mode & (ARRIVE_EXPECT | ARRIVE_COMPLETE)) {
+    if (b > MBAR_MOST) {
+      run_fails(at->run, at->pc, STATUS_BAD_REQUEST, "%u bytes at an mbarrier; 1048575 is the most", b);
+      return false;
+    }
+    m->bytes += i->mode & ARRIVE_EXPECT ? (int32_t)b : -(int32_t)b;
+  }
+  if (i->mode & ARRIVE_COUNT) {
+    if (n > m->missing) {
+      run_fails(at->run, at->pc, STATUS_BAD_REQUEST,
+                "thread %lld of block %lld arrives at the mbarrier at byte %llu, whose phase wants no more arrivals",
+                (long long)(32 * at->w->index + l), (long long)at->owner->index, (unsigned long long)at->offset);
+      return false;
+    }
+    m->missing -= n;
+    if (i->mode & ARRIVE_DROP) m->expected -= n <= m->expected ? n : m->expected;
+  }
+  return settle(at);
+}
+
+static StepResult mbarrier_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  char *R = run->arena + w->file;
+  for (uint32_t k = mask; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    Meeting at;
+    if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return ERROR;
+    if (run->shadow && at.owner == b && i->mode & ARRIVE_COUNT)
+      ptx_shadow_release(run->shadow, b->index, w->index, at.offset);
+    if (!arrive(&at, i, R, l)) return ERROR;
+  }
+  return NEXT;
+}
+
+static StepResult mbarrier_init(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  const char *R = run->arena + w->file;
+  for (uint32_t k = mask; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    const uint32_t n = i->b < 0 ? 1 : word(R, i->b, l);
+    Meeting at;
+    if (!meets(&at, run, b, w, pc, address_of(i, R, l), true)) return ERROR;
+    if (n < 1 || n > MBAR_MOST) {
+      run_fails(run, pc, STATUS_BAD_REQUEST, "an mbarrier of %u arrivals; 1 to 1048575 are right", n);
+      return ERROR;
+    }
+    const uint64_t v = i->b < 0 ? 0 : pack((Mbarrier){.expected = n, .missing = n});
+    memcpy(at.host, &v, 8);
+  }
+  return NEXT;
+}
+
+static StepResult mbarrier_test(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  const char *R = run->arena + w->file;
+  uint32_t *p = (uint32_t *)(run->arena + w->file + run->kernel->file_bytes) + i->d;
+  uint32_t ended = 0;
+  for (uint32_t k = mask; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    Meeting at;
+    Mbarrier before = {0};
+    if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return ERROR;
+    if (i->mode & TEST_PARITY)
+      before.odd = word(R, i->b, l) & 1;
+    else
+      unpack(((const uint64_t *)(R + i->b))[l], &before);
+    if (at.state.odd == before.odd) continue;
+    ended |= 1u << l;
+    if (run->shadow && at.owner == b) ptx_shadow_acquire(run->shadow, b->index, w->index, at.offset);
+  }
+  const uint32_t gives_up = w->gives_up & mask;
+  w->gives_up &= ~mask;
+  if (i->mode & TEST_WAITS && ended != mask && gives_up != mask) {
+    warp_park(w, WAIT_MBARRIER, pc, mask);
+    return PARKED;
+  }
+  *p = (*p & ~mask) | ended;
+  return NEXT;
+}
+
+/* cp.async acts as it is issued: its arrival is due at once; without .noinc it is one that was added for it. */
+static StepResult copies_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  for (uint32_t k = mask; k && i->mode; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    Meeting at;
+    if (!meets(&at, run, b, w, pc, address_of(i, run->arena + w->file, l), false)) return ERROR;
+    const Ins one = {.mode = ARRIVE_COUNT, .b = -1, .d = -1};
+    if (!arrive(&at, &one, NULL, l)) return ERROR;
+  }
+  return NEXT;
+}
+
+bool run_give_up(Run *run) {
+  bool any = false;
+  if (++run->patience > PATIENCE) return false;
+  for (int32_t p = 0; p < run->n_places; p++) {
+    Block *b = &run->blocks[p];
+    for (int32_t k = 0; b->index >= 0 && k < run->warps_per_block; k++) {
+      Warp *w = &run->warps[b->first_warp + k];
+      for (int32_t f = 0; f < w->n_wait; f++)
+        if (w->wait[f].wait == WAIT_MBARRIER) w->gives_up |= w->wait[f].mask, any = true;
+    }
+    if (b->index >= 0) block_wake(run, b, WAIT_MBARRIER);
+  }
+  return any;
+}
+
+/* ---- clusters ---- */
+
+void cluster_release(Run *run, Block *b) {
+  const int32_t n = run->cluster[0] * run->cluster[1] * run->cluster[2];
+  Block *first = &run->blocks[b->cluster_first];
+  int32_t alive = 0;
+  for (int32_t r = 0; r < n; r++) alive += first[r].alive;
+  if (!first->cluster_arrived || first->cluster_arrived < alive) return;
+  first->cluster_arrived = 0;
+  first->cluster_phase ^= 1;
+  for (int32_t r = 0; r < n; r++) {
+    block_wake(run, &first[r], WAIT_CLUSTER);
+  }
+}
+
+static StepResult cluster_arrive(Run *run, Block *b, Warp *w, uint32_t mask) {
+  Block *first = &run->blocks[b->cluster_first];
+  w->cluster_odd = (w->cluster_odd & ~mask) | (first->cluster_phase ? mask : 0);
+  first->cluster_arrived += __builtin_popcount(mask);
+  cluster_release(run, b);
+  return NEXT;
+}
+
+static StepResult cluster_wait(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
+  const uint32_t now = run->blocks[b->cluster_first].cluster_phase ? ~0u : 0;
+  if (!(~(w->cluster_odd ^ now) & mask)) return NEXT;
+  warp_park(w, WAIT_CLUSTER, pc, mask);
+  return PARKED;
+}
+
+static StepResult map_address(Run *run, Warp *w, int32_t pc, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  char *R = run->arena + w->file;
+  const uint32_t n = (uint32_t)(run->cluster[0] * run->cluster[1] * run->cluster[2]);
+  for (uint32_t k = mask; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    const uint32_t rank = word(R, i->b, l);
+    const uint64_t a = i->wide ? ((const uint64_t *)(R + i->a))[l] : word(R, i->a, l);
+    const uint64_t mapped = (a & ~((uint64_t)0xff << RANK_SHIFT)) | (uint64_t)(rank + 1) << RANK_SHIFT;
+    if (rank >= n) {
+      run_fails(run, pc, STATUS_BAD_REQUEST, "block %u of a cluster of %u", rank, n);
+      return ERROR;
+    }
+    if (i->wide)
+      ((uint64_t *)(R + i->d))[l] = mapped;
+    else
+      ((uint32_t *)(R + i->d))[l] = (uint32_t)mapped;
+  }
+  return NEXT;
+}
+
+/* ---- the rest ---- */
+
 void hopper_operands(const PtxKernel *k, const Ins *i, Operands *o) {
-  (void)k;
-  (void)i;
-  (void)o;
+  const int32_t *list = i->ext >= 0 ? k->lists + i->ext : NULL;
+  switch (i->op) {
+  case O_MBAR_INIT:
+  case O_MBAR_ARRIVE:
+  case O_MBAR_TEST:
+  case O_CP_MBAR:
+    o->reads[o->n_reads++] = i->a;
+    if (i->op != O_CP_MBAR && i->b >= 0) o->reads[o->n_reads++] = i->b;
+    if (i->op == O_MBAR_ARRIVE && i->d >= 0) o->writes[o->n_writes++] = i->d;
+    if (i->op == O_MBAR_TEST) o->writes[o->n_writes++] = ~i->d;
+    break;
+  case O_MAPA:
+    o->reads[o->n_reads++] = i->a, o->reads[o->n_reads++] = i->b;
+    o->writes[o->n_writes++] = i->d;
+    break;
+  case O_BULK:
+    for (int32_t n = BULK_TO; n < BULK_OPERANDS; n++)
+      if (list[n] >= 0 && (n >= BULK_MASK || n % 3 == 0)) o->reads[o->n_reads++] = list[n];
+    break;
+  case O_WGMMA: {
+    const int32_t n_d = wgmma_results(i);
+    for (int32_t n = 0; n < n_d; n++) o->reads[o->n_reads++] = o->writes[o->n_writes++] = list[n];
+    if (i->mode & WGMMA_A_REGISTERS)
+      for (int32_t n = 0; n < 4; n++) o->reads[o->n_reads++] = list[n_d + n];
+    else
+      o->reads[o->n_reads++] = i->a;
+    o->reads[o->n_reads++] = i->b, o->reads[o->n_reads++] = ~i->c;
+    break;
+  }
+  default: break;
+  }
 }
 
 StepResult hopper_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
-  (void)b;
-  (void)w;
-  (void)m;
+  const Ins *i = &run->code[pc];
   (void)mask;
-  run_fails(run, pc, STATUS_BAD_REQUEST, "is not modelled");
-  return (StepResult){STEP_ERROR};
+  switch (i->op) {
+  case O_MBAR_INIT: return mbarrier_init(run, b, w, pc, m);
+  case O_MBAR_ARRIVE: return mbarrier_arrive(run, b, w, pc, m);
+  case O_MBAR_TEST: return mbarrier_test(run, b, w, pc, m);
+  case O_CP_MBAR: return copies_arrive(run, b, w, pc, m);
+  case O_BULK: return bulk_step(run, b, w, pc, m);
+  case O_WGMMA_SYNC: return NEXT;
+  case O_CLUSTER_ARRIVE: return cluster_arrive(run, b, w, m);
+  case O_CLUSTER_WAIT: return cluster_wait(run, b, w, pc, m);
+  case O_MAPA: return map_address(run, w, pc, m);
+  default: run_fails(run, pc, STATUS_BAD_REQUEST, "is not modelled"); return ERROR;
+  }
 }

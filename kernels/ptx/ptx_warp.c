@@ -384,6 +384,13 @@ pick:
       PTX_ISA(mma_run)(i, lists, R);
       pc++;
       continue;
+    case O_WGMMA:
+      if (!PTX_ISA(wgmma_run)(run, block, w, pc, m)) {
+        put_back(w, pc, mask);
+        return WARP_ERROR;
+      }
+      pc++;
+      continue;
     case O_NOP: pc++; continue;
     default: { /* what is rare: ptx_warp_ops.c */
       if (m != ~0u && M_mask != m) spread(M, m), M_mask = m;

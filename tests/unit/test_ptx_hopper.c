@@ -1,0 +1,424 @@
+/* Hopper's instructions in the PTX machine: kernels of a few lines, against plain loops. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/ptx/ptx.h"
+
+/* out: words to write; in: words to read; map: a tensor map of `in`. %r0: the thread; %d0: out; %d1: in; %d2: the map.
+ */
+#define FIRST                                                                                                          \
+  ".version 8.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 dyn[];\n"                           \
+  ".visible .entry k(.param .u64 out, .param .u64 in, .param .align 64 .b8 map[128]) {\n"                              \
+  ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .f32 %f<80>; .reg .b64 %d<20>;\n"                         \
+  ".shared .align 16 .b8 bar[64];\n"                                                                                   \
+  "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [in]; mov.b64 %d3, map; cvta.param.u64 %d2, %d3;\n"                      \
+  "mov.u32 %r0, %tid.x; mov.u32 %r1, bar; mov.u32 %r2, dyn;\n"
+#define LAST         "\nret;\n}\n"
+#define BODY(text)   FIRST text LAST
+#define WAIT(parity) WAIT_AT("%r1", parity)
+#define WAIT_AT(place, parity)                                                                                         \
+  "{ .reg .pred ended; again: mbarrier.try_wait.parity.shared::cta.b64 ended, [" place "], " parity                    \
+  "; @ended bra over; bra again; over: }\n"
+#define INIT(n)                                                                                                        \
+  "setp.eq.u32 %p0, %r0, 0; @%p0 mbarrier.init.shared::cta.b64 [%r1], " n                                              \
+  "; @%p0 fence.mbarrier_init.release.cluster; bar.sync 0;\n"
+
+enum { WORDS = 16384, SHARED = 65536 };
+
+typedef struct {
+  const char *text;
+  int32_t blocks, threads, cluster;
+  const PtxTensorMap *map;
+  bool faults;
+} Launch;
+
+typedef struct {
+  uint32_t out[WORDS], in[WORDS];
+  Error error;
+  PtxTotals totals;
+} Memory;
+
+static Status run(const Launch *l, Memory *m) {
+  PtxModule *module = NULL;
+  PtxKernel *kernel = NULL;
+  PtxResult result = {0};
+  _Alignas(64) unsigned char map[PTX_TENSOR_MAP_BYTES] = {0};
+  m->error = (Error){0};
+  PtxArgument arguments[] = {
+      {.kind = PTX_BUFFER, .bytes = m->out, .n_bytes = sizeof m->out, .name = "out"},
+      {.kind = PTX_BUFFER, .bytes = m->in, .n_bytes = sizeof m->in, .name = "in"},
+      {.kind = PTX_SCALAR, .bytes = map, .n_bytes = sizeof map, .name = "map"},
+  };
+  const PtxLaunch launch = {.grid = {l->blocks},
+                            .block = {l->threads},
+                            .cluster = {l->cluster},
+                            .dynamic_shared_bytes = SHARED,
+                            .arguments = arguments,
+                            .n_arguments = 3,
+                            .max_branches = 100000,
+                            .faults = l->faults};
+  Status status = STATUS_OK;
+  if (l->map) {
+    PtxTensorMap placed = *l->map;
+    placed.address += ptx_buffer_address(&launch, 1);
+    status = ptx_tensor_map(&placed, map, &m->error);
+  }
+  if (!status) status = ptx_module_load(l->text, strlen(l->text), "t.ptx", &module, &m->error);
+  if (!status) status = ptx_kernel_new(module, 0, &kernel, &m->error);
+  if (!status) status = ptx_run(kernel, &launch, &result, &m->error);
+  if (!status && result.n_faults) {
+    status = STATUS_BAD_FILE;
+    snprintf(m->error.message, sizeof m->error.message, "%s", result.faults[0].message);
+  }
+  m->totals = result.totals;
+  ptx_result_free(&result);
+  ptx_kernel_free(kernel);
+  ptx_module_free(module);
+  return status;
+}
+
+static Memory *memory(void) {
+  Memory *m = calloc(1, sizeof *m);
+  assert_non_null(m);
+  return m;
+}
+
+static void right(const Launch *l, Memory *m) {
+  if (run(l, m)) fail_msg("%s", m->error.message);
+}
+
+static void wrong(const Launch *l, const char *message) {
+  Memory *m = memory();
+  if (!run(l, m)) fail_msg("passes, without '%s'", message);
+  if (!strstr(m->error.message, message)) fail_msg("'%s' has no '%s'", m->error.message, message);
+  free(m);
+}
+
+/* Warp 1 writes, arrives; warp 0 waits, reads. Twice: the second phase has the other parity. */
+static void test_mbarrier(void **state) {
+  (void)state;
+  Memory *m = memory();
+  right(
+      &(Launch){
+          .text = BODY(
+              INIT("32") "@%p0 mbarrier.init.shared::cta.b64 [%r1+8], 32; bar.sync 0; add.s32 %r9, %r1, 8;\n"
+                         "shl.b32 %r3, %r0, 2; add.s32 %r4, %r2, %r3; setp.lt.u32 %p1, %r0, 32; @%p1 bra wait;\n"
+                         "add.s32 %r5, %r0, 1000; st.shared.u32 [%r4], %r5;\n"
+                         "mbarrier.arrive.shared::cta.b64 _, [%r1];\n" WAIT_AT("%r9", "0") //
+              "add.s32 %r5, %r0, 2000; st.shared.u32 [%r4], %r5; mbarrier.arrive.shared::cta.b64 %d5, [%r1];\n"
+              "bra end; wait:\n" WAIT(
+                  "0") "ld.shared.u32 %r5, [%r4+128]; cvt.u64.u32 %d4, %r3;\n"
+                       "add.s64 %d4, %d0, %d4; st.global.u32 [%d4], %r5; mbarrier.arrive.shared::cta.b64 _, [%r9];\n" //
+              WAIT("1") "ld.shared.u32 %r5, [%r4+128]; st.global.u32 [%d4+128], %r5; end:\n"),
+          .blocks = 1,
+          .threads = 64},
+      m);
+  for (uint32_t i = 0; i < 32; i++) assert_int_equal(m->out[i], 1032 + i);
+  for (uint32_t i = 0; i < 32; i++) assert_int_equal(m->out[32 + i], 2032 + i);
+  free(m);
+  wrong(&(Launch){.text = BODY(INIT("2") "mbarrier.arrive.shared::cta.b64 _, [%r1], 1;" WAIT("0")),
+                  .blocks = 1,
+                  .threads = 1},
+        "waits for a phase of an mbarrier that never ends");
+  wrong(&(Launch){.text = BODY("mbarrier.arrive.shared::cta.b64 _, [%r1];"), .blocks = 1, .threads = 1},
+        "nobody initialised it");
+  wrong(&(Launch){.text = BODY(INIT("1") "mbarrier.arrive.shared::cta.b64 _, [%r1], 2;"), .blocks = 1, .threads = 1},
+        "wants no more arrivals");
+  wrong(&(Launch){.text = BODY("mbarrier.init.shared::cta.b64 [%r1+4], 1;"), .blocks = 1, .threads = 1},
+        "no multiple of 8");
+}
+
+/* A wait may give up: a warp that looks at a barrier which its own later arrival completes. */
+static void test_impatience(void **state) {
+  (void)state;
+  Memory *m = memory();
+  right(&(Launch){.text = BODY(INIT("1") "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;\n"
+                                         "mbarrier.arrive.shared::cta.b64 _, [%r1];\n" WAIT("0") //
+                               "selp.u32 %r3, 5, 7, %p1; st.global.u32 [%d0], %r3;"),
+                  .blocks = 1,
+                  .threads = 1},
+        m);
+  assert_int_equal(m->out[0], 7);
+  free(m);
+}
+
+/* 256 bytes in, out at another place, and added there as floats. */
+static void test_bulk(void **state) {
+  (void)state;
+  Memory *m = memory();
+  for (int i = 0; i < 64; i++) {
+    const float x = 0.5f * (float)i;
+    memcpy(&m->in[i], &x, 4);
+    memcpy(&m->out[128 + i], &x, 4);
+  }
+  right(&(Launch){.text =
+                      BODY(INIT("1") "@!%p0 bra end; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 256;\n"
+                                     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d1], "
+                                     "256, [%r1];\n" WAIT("0") //
+                           "cp.async.bulk.global.shared::cta.bulk_group [%d0+64], [%r2], 256;\n"
+                           "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%d0+512], [%r2], 256;\n"
+                           "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; end:"),
+                  .blocks = 1,
+                  .threads = 32},
+        m);
+  for (int i = 0; i < 64; i++) {
+    float x, y;
+    memcpy(&x, &m->out[16 + i], 4);
+    memcpy(&y, &m->out[128 + i], 4);
+    assert_true(x == 0.5f * (float)i && y == (float)i);
+  }
+  assert_int_equal(m->totals.bulk_read_bytes, 256);
+  assert_int_equal(m->totals.bulk_write_bytes, 512);
+  free(m);
+  wrong(&(Launch){.text =
+                      BODY(INIT("1") "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d1], "
+                                     "40, [%r1];"),
+                  .blocks = 1,
+                  .threads = 1},
+        "no multiple of 16");
+  wrong(&(Launch){.text = BODY(INIT("1") "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], "
+                                         "[%d1+65520], 32, [%r1];"),
+                  .blocks = 1,
+                  .threads = 1},
+        "in no argument");
+}
+
+/* A box of 16 x 64 halves at (32, -3) of a tensor of 72 x 20: rows above and columns beyond arrive as zeros; a row of
+ * 128 bytes has its 16-byte pieces at piece xor row % 8. */
+static void test_tensor(void **state) {
+  (void)state;
+  Memory *m = memory();
+  const PtxTensorMap map = {0, "f16", 2, {72, 20}, {2, 144}, {64, 16}, 128, false};
+  uint16_t tensor[20][72];
+  for (int y = 0; y < 20; y++)
+    for (int x = 0; x < 72; x++) tensor[y][x] = (uint16_t)(1000 * y + x + 1);
+  memcpy(m->in, tensor, sizeof tensor);
+  right(&(Launch){.text = BODY(INIT("1") "@!%p0 bra wait; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 2048;\n"
+                                         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                                         "[%r2], [%d2, {32, -3}], [%r1]; wait:\n" WAIT("0") //
+                               "shl.b32 %r3, %r0, 2; mov.u32 %r6, 0; more: add.s32 %r4, %r2, %r3;\n"
+                               "ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %d4, %r3; add.s64 %d4, %d0, %d4;\n"
+                               "st.global.u32 [%d4], %r5; add.s32 %r3, %r3, 128; setp.lt.u32 %p3, %r3, 2048;\n"
+                               "@%p3 bra more;"),
+                  .blocks = 1,
+                  .threads = 32,
+                  .map = &map},
+        m);
+  uint16_t got[16][64];
+  memcpy(got, m->out, sizeof got);
+  for (int y = 0; y < 16; y++)
+    for (int x = 0; x < 64; x++) {
+      const int at_y = y - 3, at_x = x + 32, piece = (x / 8) ^ (y % 8);
+      const int wanted = at_y < 0 || at_x >= 72 ? 0 : 1000 * at_y + at_x + 1;
+      assert_int_equal(got[y][8 * piece + x % 8], (uint16_t)wanted);
+    }
+  assert_int_equal(m->totals.bulk_read_bytes, 13 * 40 * 2);
+  free(m);
+  Error error;
+  unsigned char bytes[PTX_TENSOR_MAP_BYTES];
+  PtxTensorMap bad = map;
+  bad.box[0] = 32;
+  assert_int_equal(ptx_tensor_map(&bad, bytes, &error), STATUS_BAD_REQUEST);
+  bad = map, bad.strides_bytes[1] = 100;
+  assert_int_equal(ptx_tensor_map(&bad, bytes, &error), STATUS_BAD_REQUEST);
+  wrong(&(Launch){.text = BODY(INIT("1") "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                                         "[%r2], [%d1, {0, 0}], [%r1];"),
+                  .blocks = 1,
+                  .threads = 1},
+        "names a tensor map that is none");
+}
+
+/* ---- wgmma ---- */
+
+typedef struct {
+  int n, span; /* columns; swizzle in bytes, 0: none */
+  bool a_across, b_across, a_registers, is_bf16;
+  uint32_t lead, stride;
+} Product;
+
+static uint16_t half_of(int x, bool bf16) { /* small integers */
+  float f = (float)x;
+  uint32_t bits;
+  memcpy(&bits, &f, 4);
+  if (bf16) return (uint16_t)(bits >> 16);
+  if (!x) return 0;
+  return (uint16_t)((bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) | (bits >> 13 & 1023));
+}
+
+/* Where element (line, k) of an operand lies, as the drawings of the PTX ISA have it: core matrices of 8 x 16 bytes,
+ * rows of the swizzle's span. */
+static uint32_t place(const Product *p, bool across, int line, int k) {
+  const int s = p->span;
+  uint32_t at;
+  if (!s && !across)
+    at = (uint32_t)(line / 8) * p->stride + (uint32_t)(k / 8) * p->lead + (uint32_t)(line % 8 * 16 + k % 8 * 2);
+  else if (!s)
+    at = (uint32_t)(line / 8) * p->stride + (uint32_t)(k / 8) * p->lead + (uint32_t)(k % 8 * 16 + line % 8 * 2);
+  else if (!across)
+    at = (uint32_t)(line / 8) * p->stride + (uint32_t)(line % 8 * s + 2 * k);
+  else
+    at = (uint32_t)(line / (s / 2)) * p->lead + (uint32_t)(k / 8) * p->stride +
+         (uint32_t)(k % 8 * s + line % (s / 2) * 2);
+  if (s) at ^= (at >> 7 & (uint32_t)(s / 16 - 1)) << 4;
+  return at;
+}
+
+/* D = A B + 1, twice (so 2 A B + 1), all threads of a warpgroup; A at byte 0 of shared memory, B at 32768. */
+static void product(Product p) {
+  Memory *m = memory();
+  char text[20000], middle[16000], d[2000] = "", first[4000] = "", store[6000] = "", a[200];
+  unsigned char shared[SHARED] = {0};
+  int A[64][16], B[16][256];
+  for (int i = 0; i < p.n / 2; i++) {
+    sprintf(d + strlen(d), "%s%%f%d", i ? ", " : "", i);
+    sprintf(first + strlen(first), "mov.f32 %%f%d, 0f3F800000; ", i);
+    sprintf(store + strlen(store), "st.global.f32 [%%d5+%d], %%f%d; ", 4 * i, i);
+  }
+  for (int y = 0; y < 64; y++)
+    for (int k = 0; k < 16; k++) {
+      A[y][k] = (y * 7 + k * 3) % 11 - 5;
+      const uint16_t v = half_of(A[y][k], p.is_bf16);
+      if (!p.a_registers) memcpy(shared + place(&p, p.a_across, y, k), &v, 2);
+    }
+  for (int x = 0; x < p.n; x++)
+    for (int k = 0; k < 16; k++) {
+      B[k][x] = (x * 5 + k * 13) % 9 - 4;
+      const uint16_t v = half_of(B[k][x], p.is_bf16);
+      memcpy(shared + 32768 + place(&p, p.b_across, x, k), &v, 2);
+    }
+  memcpy(m->in, shared, sizeof shared);
+  const uint64_t mode = p.span == 128 ? 1 : p.span == 64 ? 2 : p.span == 32 ? 3 : 0;
+  const uint64_t descriptor = (uint64_t)(p.lead >> 4) << 16 | (uint64_t)(p.stride >> 4) << 32 | mode << 62;
+  if (p.a_registers) { /* as mma's: lane 4 g + t has of rows g and g + 8 columns 2 t, 2 t + 1 and those 8 further */
+    for (int t = 0; t < 128; t++)
+      for (int r = 0; r < 4; r++) {
+        const int y = t / 32 * 16 + t % 32 / 4 + r % 2 * 8, k = t % 4 * 2 + r / 2 * 8;
+        m->in[4 * t + r] = half_of(A[y][k], p.is_bf16) | (uint32_t)half_of(A[y][k + 1], p.is_bf16) << 16;
+      }
+    sprintf(a, "{%%r10, %%r11, %%r12, %%r13}");
+  } else {
+    sprintf(a, "%%d6");
+  }
+  sprintf(middle,
+          "shl.b32 %%r3, %%r0, 2; more: add.s32 %%r4, %%r2, %%r3; cvt.u64.u32 %%d4, %%r3; add.s64 %%d4, %%d1, %%d4;\n"
+          "ld.global.u32 %%r5, [%%d4]; st.shared.u32 [%%r4], %%r5; add.s32 %%r3, %%r3, 512;\n"
+          "setp.lt.u32 %%p3, %%r3, 65536; @%%p3 bra more; fence.proxy.async.shared::cta; bar.sync 0;\n"
+          "mul.wide.u32 %%d4, %%r0, 16; add.s64 %%d4, %%d1, %%d4;\n"
+          "ld.global.v4.u32 {%%r10, %%r11, %%r12, %%r13}, [%%d4];\n"
+          "cvt.u64.u32 %%d8, %%r2; shr.u64 %%d8, %%d8, 4; or.b64 %%d6, %%d8, %llu; add.s64 %%d7, %%d6, 2048;\n"
+          "mul.wide.u32 %%d5, %%r0, %d; add.s64 %%d5, %%d0, %%d5; %s\n"
+          "setp.eq.u32 %%p4, %%r0, %%r0; wgmma.fence.sync.aligned;\n"
+          "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s {%s}, %s, %%d7, %%p4, 1, 1%s, %d;\n"
+          "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s {%s}, %s, %%d7, 1, 1, 1%s, %d;\n"
+          "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n%s",
+          (unsigned long long)descriptor, p.n / 2 * 4, first, p.n, p.is_bf16 ? "bf16.bf16" : "f16.f16", d, a,
+          p.a_registers ? ""
+          : p.a_across  ? ", 1"
+                        : ", 0",
+          p.b_across, p.n, p.is_bf16 ? "bf16.bf16" : "f16.f16", d, a,
+          p.a_registers ? ""
+          : p.a_across  ? ", 1"
+                        : ", 0",
+          p.b_across, store);
+  snprintf(text, sizeof text, "%s%s%s", FIRST, middle, LAST);
+  right(&(Launch){.text = text, .blocks = 1, .threads = 128}, m);
+  for (int t = 0; t < 128; t++)
+    for (int e = 0; e < p.n / 2; e++) {
+      const int y = t / 32 * 16 + t % 32 / 4 + e / 2 % 2 * 8, x = e / 4 * 8 + t % 4 * 2 + e % 2;
+      int sum = 0;
+      float got;
+      for (int k = 0; k < 16; k++) sum += A[y][k] * B[k][x];
+      memcpy(&got, &m->out[t * (p.n / 2) + e], 4);
+      if (got != (float)(2 * sum + 1))
+        fail_msg("n %d span %d across %d %d: (%d, %d) is %g, not %d", p.n, p.span, p.a_across, p.b_across, y, x,
+                 (double)got, 2 * sum + 1);
+    }
+  free(m);
+}
+
+static void test_wgmma(void **state) {
+  (void)state;
+  product((Product){.n = 8, .lead = 128, .stride = 256});
+  product((Product){.n = 24, .lead = 4096, .stride = 128});
+  product((Product){.n = 64, .span = 128, .stride = 1024});
+  product((Product){.n = 64, .span = 64, .stride = 512, .is_bf16 = true});
+  product((Product){.n = 32, .span = 32, .stride = 256});
+  product((Product){.n = 64, .span = 128, .stride = 1024, .lead = 2048, .a_across = true, .b_across = true});
+  product((Product){.n = 128, .span = 64, .stride = 512, .lead = 1024, .b_across = true, .a_registers = true});
+  product((Product){.n = 64, .span = 32, .stride = 256, .lead = 512, .a_across = true, .b_across = true});
+  product((Product){.n = 16, .stride = 256, .lead = 128, .a_across = true, .b_across = true, .is_bf16 = true});
+}
+
+/* Two blocks of a cluster: each writes to the other's shared memory, waits for all, reads its own. */
+static void test_cluster(void **state) {
+  (void)state;
+  Memory *m = memory();
+  right(&(Launch){.text = BODY(
+                      "mov.u32 %r5, %cluster_ctarank; xor.b32 %r6, %r5, 1; mapa.shared::cluster.u32 %r7, %r2, %r6;\n"
+                      "barrier.cluster.arrive; barrier.cluster.wait; shl.b32 %r3, %r0, 2; add.s32 %r8, %r7, %r3;\n"
+                      "mad.lo.u32 %r9, %r5, 100, %r0; st.shared::cluster.u32 [%r8], %r9;\n"
+                      "barrier.cluster.arrive.release; barrier.cluster.wait.acquire; add.s32 %r10, %r2, %r3;\n"
+                      "ld.shared.u32 %r11, [%r10]; mov.u32 %r12, %ctaid.x; shl.b32 %r12, %r12, 8;\n"
+                      "add.s32 %r12, %r12, %r3; cvt.u64.u32 %d4, %r12; add.s64 %d4, %d0, %d4;\n"
+                      "st.global.u32 [%d4], %r11;"),
+                  .blocks = 4,
+                  .threads = 64,
+                  .cluster = 2},
+        m);
+  for (uint32_t b = 0; b < 4; b++)
+    for (uint32_t t = 0; t < 64; t++) assert_int_equal(m->out[64 * b + t], (1 - b % 2) * 100 + t);
+  free(m);
+}
+
+/* One copy for both blocks of a cluster: memory is read once, each block's barrier counts. */
+static void test_multicast(void **state) {
+  (void)state;
+  Memory *m = memory();
+  for (uint32_t i = 0; i < 32; i++) m->in[i] = 77 + i;
+  right(&(Launch){.text = BODY(
+                      INIT("1") "@!%p0 bra ready; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 128; ready:\n"
+                                "barrier.cluster.arrive; barrier.cluster.wait; mov.u32 %r5, %cluster_ctarank;\n"
+                                "setp.eq.u32 %p2, %r5, 0; and.pred %p2, %p2, %p0; mov.u16 %h1, 3;\n"
+                                "@%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                                ".multicast::cluster [%r2], [%d1], 128, [%r1], %h1;\n" WAIT("0") //
+                      "shl.b32 %r3, %r0, 2; add.s32 %r10, %r2, %r3; ld.shared.u32 %r11, [%r10];\n"
+                      "shl.b32 %r12, %r5, 7; add.s32 %r12, %r12, %r3; cvt.u64.u32 %d4, %r12;\n"
+                      "add.s64 %d4, %d0, %d4; st.global.u32 [%d4], %r11;\n"
+                      "barrier.cluster.arrive; barrier.cluster.wait;"),
+                  .blocks = 2,
+                  .threads = 32,
+                  .cluster = 2},
+        m);
+  for (uint32_t i = 0; i < 64; i++) assert_int_equal(m->out[i], 77 + i % 32);
+  assert_int_equal(m->totals.bulk_read_bytes, 128);
+  free(m);
+}
+
+/* What is not modelled is refused with its line and word. */
+static void test_refusals(void **state) {
+  (void)state;
+  wrong(&(Launch){.text = BODY("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r3, %r4, %r5, %r6}, %d1, %d2, 1;"),
+                  .blocks = 1},
+        "t.ptx:10: 'wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8' is not modelled: its shape and types");
+  wrong(&(Launch){.text = BODY("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                               "[%r2], [%d2, {%r3, %r4, %r5}], [%r1], {%h1};"),
+                  .blocks = 1},
+        "is not modelled");
+  wrong(&(Launch){.text = BODY("mbarrier.pending_count.b64 %r3, %d1;"), .blocks = 1}, "is not modelled");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_mbarrier),  cmocka_unit_test(test_impatience), cmocka_unit_test(test_bulk),
+      cmocka_unit_test(test_tensor),    cmocka_unit_test(test_wgmma),      cmocka_unit_test(test_cluster),
+      cmocka_unit_test(test_multicast), cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
