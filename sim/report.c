@@ -245,9 +245,7 @@ void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   k->close(k->context);
 }
 
-void report_document(const ReportSink *k, const Simulation *runs, int n_runs) {
-  k->open_object(k->context, NULL);
-  k->whole(k->context, "tilewalk", REPORT_VERSION);
+void report_answers(const ReportSink *k, const Simulation *runs, int n_runs) {
   report_shape(k, "shape", &runs[0].plan.shape);
   k->open_object(k->context, "machine");
   k->text(k->context, "name", runs[0].machine.name);
@@ -257,5 +255,11 @@ void report_document(const ReportSink *k, const Simulation *runs, int n_runs) {
   k->open_array(k->context, "runs");
   for (int i = 0; i < n_runs; i++) report_run(k, NULL, &runs[i]);
   k->close(k->context);
+}
+
+void report_document(const ReportSink *k, const Simulation *runs, int n_runs) {
+  k->open_object(k->context, NULL);
+  k->whole(k->context, "tilewalk", REPORT_VERSION);
+  report_answers(k, runs, n_runs);
   k->close(k->context);
 }

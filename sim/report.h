@@ -27,7 +27,10 @@ void report_shape(const ReportSink *sink, const char *key, const Shape *shape);
 /* One member of "runs". */
 void report_run(const ReportSink *sink, const char *key, const Simulation *run);
 
-/* The whole document of `sim --json`, version 1; all runs answer the same problem. n_runs >= 1. */
+/* "shape", "machine" and "runs"; all runs answer the same problem. n_runs >= 1. */
+void report_answers(const ReportSink *sink, const Simulation *runs, int n_runs);
+
+/* The whole document of `sim --json`, version 1: an object with these and "tilewalk". */
 void report_document(const ReportSink *sink, const Simulation *runs, int n_runs);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "lessons/engine/claims.h"
 #include "viz/cli/io.h"
+#include "viz/document/document.h"
 
 /* Reads lessons/course/claims.md and lessons/course/questions.md as they come with Tilewalk. Start with an empty
  * Claims; release it with claims_free, after an error too. */
@@ -21,7 +22,8 @@ void check_print_counts(const Claims *claims, const bool *chosen, Io *io);
 /* The report: table, reasons, questions. With `in_full` every entry by itself, with its expression.
  */
 Status check_print(const Claims *claims, const bool *chosen, bool in_full, Io *io, Error *error);
-Status check_print_csv(const Claims *claims, const bool *chosen, FILE *out, Error *error);
-Status check_print_json(const Claims *claims, const bool *chosen, FILE *out, Error *error);
+
+/* The same for programs. */
+void check_fill(Document *document, const Claims *claims, const bool *chosen);
 
 #endif

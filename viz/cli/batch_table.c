@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/json_sink.h"
 #include "viz/request/assets.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 enum { FILE_BYTES_MAX = 1 << 24 };
 
@@ -64,85 +62,71 @@ static void add_cell(Table *t, const Field *f, const BatchRun *r) {
 /* CTAs with work over those at work at once; 0: not known. */
 static double waves_of(const BatchRun *r) { return r->n_slots ? (double)r->ctas / (double)r->n_slots : 0; }
 
-static Table text_table(const BatchRun *runs, int n, const Lengths *lengths) {
+static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
   TableColumn columns[1 + BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX] = {{.heading = ""}};
   char headings[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX][PROGRAM_WORD_BYTES + 16];
   for (int k = 0; k < n; k++) {
     snprintf(headings[k], sizeof *headings, "%s\n%s", runs[k].schedule->name, batch_layout_name(runs[k].layout));
     columns[k + 1] = (TableColumn){.heading = headings[k], .right = true};
   }
-  Table t = table_new(columns, n + 1);
-  table_title(&t, "%s sequences of %s to %s tokens, %s in all: counted", number_count(wide(lengths->n)).text,
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
+  table_title(t, "%s sequences of %s to %s tokens, %s in all: counted", number_count(wide(lengths->n)).text,
               number_count(wide(lengths->lengths[0])).text, number_count(wide(lengths->lengths[lengths->n - 1])).text,
               number_count(lengths_sum(lengths)).text);
   for (int f = 0; f < N_FIELDS; f++) {
-    table_text(&t, ROLE_PLAIN, FIELDS[f].label);
-    for (int k = 0; k < n; k++) add_cell(&t, &FIELDS[f], &runs[k]);
+    table_text(t, ROLE_PLAIN, FIELDS[f].label);
+    for (int k = 0; k < n; k++) add_cell(t, &FIELDS[f], &runs[k]);
   }
   if (runs[0].n_slots) {
-    table_text(&t, ROLE_PLAIN, "waves");
-    for (int k = 0; k < n; k++) table_double(&t, ROLE_PLAIN, waves_of(&runs[k]), 3);
+    table_text(t, ROLE_PLAIN, "waves");
+    for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 3);
   }
-  table_note(&t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
-                 "where it does, and a grid with CTAs for the longest has some without work.");
-  return t;
+  table_note(t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
+                "where it does, and a grid with CTAs for the longest has some without work.");
 }
 
-static Table csv_table(const BatchRun *runs, int n) {
-  TableColumn columns[N_FIELDS + 3] = {{.heading = "algorithm"}, {.heading = "layout"}};
-  for (int f = 0; f < N_FIELDS; f++) columns[f + 2] = (TableColumn){.heading = FIELDS[f].key};
-  columns[N_FIELDS + 2] = (TableColumn){.heading = "waves"};
-  Table t = table_new(columns, N_FIELDS + 3);
-  for (int k = 0; k < n; k++) {
-    table_text(&t, ROLE_PLAIN, runs[k].schedule->name);
-    table_text(&t, ROLE_PLAIN, batch_layout_name(runs[k].layout));
-    for (int f = 0; f < N_FIELDS; f++) add_cell(&t, &FIELDS[f], &runs[k]);
-    if (runs[k].n_slots)
-      table_double(&t, ROLE_PLAIN, waves_of(&runs[k]), 6);
-    else
-      table_empty(&t, false);
-  }
-  return t;
-}
-
-static void json_run(const ReportSink *k, const BatchRun *r) {
+static void put_traffic(Document *d, const BatchRun *r) {
   const Schedule *s = r->schedule;
-  k->open_object(k->context, NULL);
-  k->text(k->context, "algorithm", s->name);
-  k->text(k->context, "layout", batch_layout_name(r->layout));
-  for (int f = 0; f < N_FIELDS; f++) k->whole(k->context, FIELDS[f].key, FIELDS[f].value(r));
-  if (r->n_slots)
-    k->real(k->context, "waves", waves_of(r));
-  else
-    k->null(k->context, "waves");
-  k->open_object(k->context, "traffic");
+  put_object(d, "traffic");
   for (int out = 0; out < 2; out++) {
-    k->open_object(k->context, out ? "write" : "read");
+    put_object(d, out ? "write" : "read");
     for (int t = 0; t < s->n_tensors; t++)
-      k->whole(k->context, s->tensors[t].text, out ? r->traffic.write[t] : r->traffic.read[t]);
-    k->close(k->context);
+      put_whole(d, s->tensors[t].text, out ? r->traffic.write[t] : r->traffic.read[t]);
+    put_end(d);
   }
-  k->close(k->context);
-  k->close(k->context);
+  put_end(d);
 }
 
-static Status print_json(const BatchRun *runs, int n, const Lengths *lengths, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink k = json_sink(&json);
-  k.open_object(k.context, NULL);
-  k.whole(k.context, "tilewalk", 1);
-  k.whole(k.context, "sequences", wide(lengths->n));
-  k.whole(k.context, "shortest", wide(lengths->lengths[0]));
-  k.whole(k.context, "longest", wide(lengths->lengths[lengths->n - 1]));
-  k.text(k.context, "kind", "counted");
-  k.open_array(k.context, "runs");
-  for (int r = 0; r < n; r++) json_run(&k, &runs[r]);
-  k.close(k.context);
-  k.close(k.context);
-  return json_print(json_result(&json), out, error);
+/* A line of CSV, an object of JSON for each run. */
+static void add_runs(Document *d, const BatchRun *runs, int n) {
+  TableColumn columns[N_FIELDS + 3] = {{.csv = "algorithm", .key = "algorithm"}, {.csv = "layout", .key = "layout"}};
+  for (int f = 0; f < N_FIELDS; f++) columns[f + 2] = (TableColumn){.csv = FIELDS[f].key, .key = FIELDS[f].key};
+  columns[N_FIELDS + 2] = (TableColumn){.csv = "waves", .key = "waves"};
+  Table *t = document_table(d, DOCUMENT_CSV | DOCUMENT_JSON, "runs", columns, N_FIELDS + 3);
+  for (int k = 0; k < n; k++) {
+    table_text(t, ROLE_PLAIN, runs[k].schedule->name);
+    table_text(t, ROLE_PLAIN, batch_layout_name(runs[k].layout));
+    for (int f = 0; f < N_FIELDS; f++) add_cell(t, &FIELDS[f], &runs[k]);
+    if (runs[k].n_slots)
+      table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 6);
+    else
+      table_empty(t, false);
+    put_row(d, t);
+    put_traffic(d, &runs[k]);
+    put_end(d);
+  }
 }
 
-Status batch_table(const Request *request, const char *text, BatchForm form, Io *io, Error *error) {
+static void fill(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
+  put_count(d, "sequences", lengths->n);
+  put_count(d, "shortest", lengths->lengths[0]);
+  put_count(d, "longest", lengths->lengths[lengths->n - 1]);
+  put_text(d, "kind", "counted");
+  add_comparison(d, runs, n, lengths);
+  add_runs(d, runs, n);
+}
+
+Status batch_table(const Request *request, const char *text, Document *d, Error *error) {
   Request r = *request;
   Problem problem;
   Gpu gpu;
@@ -160,13 +144,7 @@ Status batch_table(const Request *request, const char *text, BatchForm form, Io 
     for (int layout = 0; layout < BATCH_LAYOUT_COUNT && !status; layout++)
       status =
           batch_run(&runs[n++], &problem, lengths, (BatchLayout)layout, r.algorithms[a], *r.gpu ? &gpu : NULL, error);
-  if (!status && form == BATCH_JSON) {
-    status = print_json(runs, n, lengths, io->out, error);
-  } else if (!status) {
-    Table t = form == BATCH_CSV ? csv_table(runs, n) : text_table(runs, n, lengths);
-    status = form == BATCH_CSV ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-    table_free(&t);
-  }
+  if (!status) fill(d, runs, n, lengths);
   free(lengths);
   return status;
 }

@@ -1,11 +1,8 @@
 /* The report of `tilewalk check` for programs: CSV and JSON. */
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-#include "viz/cli/json_sink.h"
 #include "viz/cli/articles.h"
-#include "viz/text/table.h"
 
 enum { CELL_BYTES = 512 };
 
@@ -28,17 +25,11 @@ static void exact_text(const ClaimPart *part, char text[CELL_BYTES]) {
   }
 }
 
-Status check_print_csv(const Claims *claims, const bool *chosen, FILE *out, Error *error) {
-  Table table = table_new((TableColumn[]){{.heading = "id"},
-                                          {.heading = "kind"},
-                                          {.heading = "article"},
-                                          {.heading = "claimed"},
-                                          {.heading = "computed"},
-                                          {.heading = "unit"},
-                                          {.heading = "verdict"},
-                                          {.heading = "says"},
-                                          {.heading = "why"}},
-                          9);
+static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
+  static const TableColumn COLUMNS[] = {{.csv = "id"},      {.csv = "kind"},     {.csv = "article"},
+                                        {.csv = "claimed"}, {.csv = "computed"}, {.csv = "unit"},
+                                        {.csv = "verdict"}, {.csv = "says"},     {.csv = "why"}};
+  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
     if (!is_chosen(chosen, k)) continue;
@@ -46,52 +37,65 @@ Status check_print_csv(const Claims *claims, const bool *chosen, FILE *out, Erro
     char text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
     exact_text(part, text);
     claims_why(claims, e, why, sizeof why);
-    table_text(&table, ROLE_PLAIN, claims_id(claims, e));
-    table_text(&table, ROLE_PLAIN, e->is_question ? "question" : "claim");
-    table_format(&table, ROLE_PLAIN, "%c", claims_article(claims, e));
-    table_text(&table, ROLE_PLAIN, part->claimed.text);
-    table_text(&table, ROLE_PLAIN, text);
-    table_text(&table, ROLE_PLAIN, part->claimed.unit);
-    table_text(&table, ROLE_PLAIN, verdict_name(e->verdict));
-    table_text(&table, ROLE_PLAIN, claims_filled(claims, e, e->is_question ? CLAIM_ASKS : CLAIM_SAYS));
-    table_text(&table, ROLE_PLAIN, e->is_question ? claims_filled(claims, e, CLAIM_EVIDENCE) : why);
+    table_text(t, ROLE_PLAIN, claims_id(claims, e));
+    table_text(t, ROLE_PLAIN, e->is_question ? "question" : "claim");
+    table_format(t, ROLE_PLAIN, "%c", claims_article(claims, e));
+    table_text(t, ROLE_PLAIN, part->claimed.text);
+    table_text(t, ROLE_PLAIN, text);
+    table_text(t, ROLE_PLAIN, part->claimed.unit);
+    table_text(t, ROLE_PLAIN, verdict_name(e->verdict));
+    table_text(t, ROLE_PLAIN, claims_filled(claims, e, e->is_question ? CLAIM_ASKS : CLAIM_SAYS));
+    table_text(t, ROLE_PLAIN, e->is_question ? claims_filled(claims, e, CLAIM_EVIDENCE) : why);
   }
-  const Status status = table_csv(&table, out, error);
-  table_free(&table);
-  return status;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static json_t *json_number(double value) {
-  if (!isfinite(value)) return json_null();
-  if (value == floor(value) && fabs(value) < 9e15) return json_integer((json_int_t)value);
-  return json_real(value);
-}
-
-static json_t *append(json_t *array, json_t *value) {
-  if (array && value && json_array_append_new(array, value) == 0) return array; /* takes `value`, also when it fails */
-  if (!array) json_decref(value);
-  json_decref(array);
-  return NULL;
-}
-
-static json_t *json_pair(double at, double value) {
-  return append(append(json_array(), json_number(at)), json_number(value));
+static void put_number(Document *d, const char *key, double value) {
+  if (isfinite(value) && value == floor(value) && fabs(value) < 9e15)
+    put_count(d, key, (int64_t)value);
+  else
+    put_real_or_null(d, key, value);
 }
 
 /* As it is printed: 67, [6, 4, 6], "4-8", "1/2000", true, "N". */
-static json_t *json_claimed(const Claimed *c) {
-  if (c->kind == CLAIMED_FLAG) return json_boolean(c->flag);
-  if (c->kind != CLAIMED_NUMBERS || c->reciprocal) return json_string(c->text);
-  if (c->n == 1) return json_number(c->numbers[0]);
-  json_t *list = json_array();
-  for (int k = 0; k < c->n; k++) list = append(list, json_number(c->numbers[k]));
-  return list;
+static void put_claimed(Document *d, const Claimed *c) {
+  if (c->kind == CLAIMED_FLAG)
+    put_flag(d, "claimed", c->flag);
+  else if (c->kind != CLAIMED_NUMBERS || c->reciprocal)
+    put_text(d, "claimed", c->text);
+  else if (c->n == 1)
+    put_number(d, "claimed", c->numbers[0]);
+  else {
+    put_array(d, "claimed");
+    for (int k = 0; k < c->n; k++) put_number(d, NULL, c->numbers[k]);
+    put_end(d);
+  }
 }
 
-/* In the claim's unit: a number, a list, {"low", "high"}, or [[size, value], ...] for a series. */
-static json_t *json_computed(const ClaimPart *part) {
+/* Many numbers in the claim's unit: a list, {"low", "high"}, or [[size, value], ...] for a series. */
+static void put_many(Document *d, const ExpressionValue *v, const double *in_unit) {
+  if (v->kind == EXPRESSION_RANGE) {
+    put_object(d, "computed");
+    put_number(d, "low", in_unit[0]);
+    put_number(d, "high", in_unit[1]);
+    put_end(d);
+    return;
+  }
+  put_array(d, "computed");
+  for (int k = 0; k < v->n; k++) {
+    const bool is_pair = v->kind == EXPRESSION_SERIES;
+    if (is_pair) {
+      put_array(d, NULL);
+      put_number(d, NULL, v->at[k]);
+    }
+    put_number(d, NULL, in_unit[k]);
+    if (is_pair) put_end(d);
+  }
+  put_end(d);
+}
+
+static void put_computed(Document *d, const ClaimPart *part) {
   const ExpressionValue *v = &part->value;
   double in_unit[EXPRESSION_NUMBERS_MAX];
   for (int k = 0; k < v->n; k++) {
@@ -99,55 +103,67 @@ static json_t *json_computed(const ClaimPart *part) {
     in_unit[k] = part->claimed.reciprocal ? 1 / number : number;
   }
   switch (v->kind) {
-  case EXPRESSION_NONE: return json_null();
-  case EXPRESSION_FLAG: return json_boolean(v->flag);
-  case EXPRESSION_TEXT: return json_string(v->text);
-  case EXPRESSION_NUMBER: return json_number(in_unit[0]);
-  case EXPRESSION_RANGE:
-    return json_pack("{s:o, s:o}", "low", json_number(in_unit[0]), "high", json_number(in_unit[1]));
-  case EXPRESSION_LIST:
-  case EXPRESSION_SERIES: break;
+  case EXPRESSION_NONE: put_null(d, "computed"); return;
+  case EXPRESSION_FLAG: put_flag(d, "computed", v->flag); return;
+  case EXPRESSION_TEXT: put_text(d, "computed", v->text); return;
+  case EXPRESSION_NUMBER: put_number(d, "computed", in_unit[0]); return;
+  default: put_many(d, v, in_unit);
   }
-  json_t *list = json_array();
-  for (int k = 0; k < v->n; k++)
-    list = append(list, v->kind == EXPRESSION_LIST ? json_number(in_unit[k]) : json_pair(v->at[k], in_unit[k]));
-  return list;
 }
 
-static json_t *json_claim(const Claims *claims, const ClaimEntry *e) {
+static void put_claim(Document *d, const Claims *claims, const ClaimEntry *e) {
   char why[CLAIMS_TEXT_BYTES];
   claims_why(claims, e, why, sizeof why);
   const ClaimPart *part = claims_part(claims, e, 0);
-  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s}", "id", claims_id(claims, e), "verdict",
-                   verdict_name(e->verdict), "claimed", json_claimed(&part->claimed), "computed", json_computed(part),
-                   "unit", part->claimed.unit, "why", why, "article", claims_filled(claims, e, CLAIM_ARTICLE), "says",
-                   claims_filled(claims, e, CLAIM_SAYS));
+  put_object(d, NULL);
+  put_text(d, "id", claims_id(claims, e));
+  put_text(d, "verdict", verdict_name(e->verdict));
+  put_claimed(d, &part->claimed);
+  put_computed(d, part);
+  put_text(d, "unit", part->claimed.unit);
+  put_text(d, "why", why);
+  put_text(d, "article", claims_filled(claims, e, CLAIM_ARTICLE));
+  put_text(d, "says", claims_filled(claims, e, CLAIM_SAYS));
+  put_end(d);
 }
 
-static json_t *json_part(const Claims *claims, const ClaimPart *part) {
-  return json_pack("{s:s, s:s, s:o, s:o, s:s}", "part", pool_text(&claims->pool, part->name), "verdict",
-                   verdict_name(part->judgement.verdict), "claimed", json_claimed(&part->claimed), "computed",
-                   json_computed(part), "unit", part->claimed.unit);
+static void put_part(Document *d, const Claims *claims, const ClaimPart *part) {
+  put_object(d, NULL);
+  put_text(d, "part", pool_text(&claims->pool, part->name));
+  put_text(d, "verdict", verdict_name(part->judgement.verdict));
+  put_claimed(d, &part->claimed);
+  put_computed(d, part);
+  put_text(d, "unit", part->claimed.unit);
+  put_end(d);
 }
 
-static json_t *json_question(const Claims *claims, const ClaimEntry *e) {
-  json_t *parts = json_array();
-  for (int p = 0; p < e->n_parts; p++) parts = append(parts, json_part(claims, claims_part(claims, e, p)));
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "id", claims_id(claims, e), "asks",
-                   claims_filled(claims, e, CLAIM_ASKS), "answer", claims_filled(claims, e, CLAIM_ANSWER),
-                   "article_says", claims_filled(claims, e, CLAIM_ARTICLE_SAYS), "verdict", verdict_name(e->verdict),
-                   "evidence", claims_filled(claims, e, CLAIM_EVIDENCE), "parts", parts);
+static void put_question(Document *d, const Claims *claims, const ClaimEntry *e) {
+  put_object(d, NULL);
+  put_text(d, "id", claims_id(claims, e));
+  put_text(d, "asks", claims_filled(claims, e, CLAIM_ASKS));
+  put_text(d, "answer", claims_filled(claims, e, CLAIM_ANSWER));
+  put_text(d, "article_says", claims_filled(claims, e, CLAIM_ARTICLE_SAYS));
+  put_text(d, "verdict", verdict_name(e->verdict));
+  put_text(d, "evidence", claims_filled(claims, e, CLAIM_EVIDENCE));
+  put_array(d, "parts");
+  for (int p = 0; p < e->n_parts; p++) put_part(d, claims, claims_part(claims, e, p));
+  put_end(d);
+  put_end(d);
 }
 
-Status check_print_json(const Claims *claims, const bool *chosen, FILE *out, Error *error) {
-  json_t *list = json_array(), *questions = json_array();
-  for (size_t k = 0; k < claims->n_entries; k++) {
-    const ClaimEntry *e = &claims->entries[k];
-    if (!is_chosen(chosen, k)) continue;
-    if (e->is_question)
-      questions = append(questions, json_question(claims, e));
-    else
-      list = append(list, json_claim(claims, e));
+void check_fill(Document *d, const Claims *claims, const bool *chosen) {
+  d->digits = 15;
+  for (int questions = 0; questions < 2; questions++) {
+    put_array(d, questions ? "questions" : "claims");
+    for (size_t k = 0; k < claims->n_entries; k++) {
+      const ClaimEntry *e = &claims->entries[k];
+      if (!is_chosen(chosen, k) || e->is_question != (questions == 1)) continue;
+      if (e->is_question)
+        put_question(d, claims, e);
+      else
+        put_claim(d, claims, e);
+    }
+    put_end(d);
   }
-  return json_print_digits(json_pack("{s:o, s:o}", "claims", list, "questions", questions), 15, out, error);
+  add_lines(d, claims, chosen);
 }

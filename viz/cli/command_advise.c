@@ -16,13 +16,12 @@
 #include "sim/report.h"
 #include "viz/request/description.h"
 #include "viz/request/own_kernels.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/run_tables.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 static const int64_t ROWS[] = {16, 32, 64, 128, 192, 256}, KEYS[] = {16, 32, 64, 128, 192, 256};
 enum {
@@ -200,12 +199,19 @@ static void reason_of(const Tried *t, char *text, size_t size) {
 }
 
 /* For people what fits 80 columns; the last wave, and a kind of time that is every row's, are for programs. */
-typedef enum { COLUMNS_ALL = 0, COLUMNS_BRIEF } Columns;
+static const TableColumn COLUMNS[] = {{.heading = "kernel or tile", .csv = "tile", .shrink = TABLE_WRAP},
+                                      {.heading = "an SM", .csv = "ctas_per_sm", .right = true},
+                                      {.heading = "limited by", .csv = "limited_by", .shrink = TABLE_WRAP},
+                                      {.heading = "waves", .csv = "waves", .right = true},
+                                      {.csv = "tail_fill"},
+                                      {.heading = "boundary", .csv = "boundary_bytes", .right = true},
+                                      {.heading = "HBM", .csv = "hbm_bytes", .right = true},
+                                      {.heading = "takes", .csv = "takes_s", .right = true},
+                                      {.csv = "time_is"}};
 
-static void add_row(Table *t, const Tried *tried, Columns columns, bool names_kind) {
+static void add_row(Table *t, const Tried *tried, bool names_kind) {
   const Simulation *s = &tried->run;
   const Launch *l = &tried->launch;
-  const bool brief = columns == COLUMNS_BRIEF;
   char name[128];
   name_of(tried, name, sizeof name);
   if (names_kind) snprintf(name + strlen(name), sizeof name - strlen(name), " (%s)", time_kind_name(tried->kind));
@@ -214,9 +220,9 @@ static void add_row(Table *t, const Tried *tried, Columns columns, bool names_ki
     table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
     table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
     table_count(t, ROLE_PLAIN, wide(l->n_waves));
-    if (!brief) table_percent(t, ROLE_PLAIN, l->tail_fill);
+    table_percent(t, ROLE_PLAIN, l->tail_fill);
   } else {
-    for (int k = brief; k < 4; k++) table_empty(t, true);
+    for (int k = 0; k < 4; k++) table_empty(t, true);
   }
   table_bytes(t, ROLE_PLAIN, s->total_bytes);
   if (s->has_l2)
@@ -224,82 +230,65 @@ static void add_row(Table *t, const Tried *tried, Columns columns, bool names_ki
   else
     table_empty(t, true);
   table_seconds(t, ROLE_ACCENT, tried->seconds);
-  if (!brief) table_text(t, ROLE_DIM, time_kind_name(tried->kind));
+  table_text(t, ROLE_DIM, time_kind_name(tried->kind));
 }
 
-static Status print_table(const Advice *a, const Gpu *gpu, const AdviseOptions *o, Io *io, Error *error) {
-  const Columns which = o->output.csv ? COLUMNS_ALL : COLUMNS_BRIEF;
-  const int shown = o->output.csv || a->n < SHOWN ? a->n : SHOWN;
-  TableColumn columns[9];
-  int n_columns = 0;
+static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
+  const int shown = d->form == DOCUMENT_CSV || a->n < SHOWN ? a->n : SHOWN;
   bool mixed = false;
   for (int k = 1; k < shown; k++) mixed |= a->tried[k].kind != a->tried[0].kind;
-  columns[n_columns++] = (TableColumn){.heading = "kernel or tile", .csv = "tile", .shrink = TABLE_WRAP};
-  columns[n_columns++] = (TableColumn){.heading = "an SM", .csv = "ctas_per_sm", .right = true};
-  columns[n_columns++] = (TableColumn){.heading = "limited by", .csv = "limited_by", .shrink = TABLE_WRAP};
-  columns[n_columns++] = (TableColumn){.heading = "waves", .csv = "waves", .right = true};
-  if (which == COLUMNS_ALL) columns[n_columns++] = (TableColumn){.heading = "last", .csv = "tail_fill", .right = true};
-  columns[n_columns++] = (TableColumn){.heading = "boundary", .csv = "boundary_bytes", .right = true};
-  columns[n_columns++] = (TableColumn){.heading = "HBM", .csv = "hbm_bytes", .right = true};
-  columns[n_columns++] = (TableColumn){.heading = "takes", .csv = "takes_s", .right = true};
-  if (which == COLUMNS_ALL) columns[n_columns++] = (TableColumn){.heading = "time is", .csv = "time_is"};
-  Table t = table_new(columns, n_columns);
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   char problem[512], reason[320];
   run_tables_problem(&a->tried[0].run, problem, sizeof problem);
-  table_title(&t, "%s: kernels and tiles, best first", problem);
-  for (int k = 0; k < shown; k++) add_row(&t, &a->tried[k], which, mixed && which == COLUMNS_BRIEF);
-  if (!mixed) table_note(&t, "All times are of one kind: %s.", time_kind_name(a->tried[0].kind));
+  table_title(t, "%s: kernels and tiles, best first", problem);
+  for (int k = 0; k < shown; k++) add_row(t, &a->tried[k], mixed && d->form == DOCUMENT_TEXT);
+  if (!mixed) table_note(t, "All times are of one kind: %s.", time_kind_name(a->tried[0].kind));
   reason_of(&a->tried[0], reason, sizeof reason);
-  table_note(&t, "%s", reason);
-  if (shown < a->n) table_note(&t, "%d more run and take longer; --csv and --json have all.", a->n - shown);
+  table_note(t, "%s", reason);
+  if (shown < a->n) table_note(t, "%d more run and take longer; --csv and --json have all.", a->n - shown);
   if (a->n_misfits)
-    table_note(&t, "%d tiles are no kernel here: their S and O, or Q, K and V, do not fit an SM.", a->n_misfits);
+    table_note(t, "%d tiles are no kernel here: their S and O, or Q, K and V, do not fit an SM.", a->n_misfits);
   table_note(
-      &t,
+      t,
       "A tile takes what its matrix instructions, softmax and loads take on %s, as cuDNN and FlashAttention-2 do "
       "them; where candidates are within a tenth, take what is easiest to write.",
       gpu->name);
-  const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
 }
 
-static void report_tried(const ReportSink *k, const Tried *t) {
-  k->open_object(k->context, NULL);
-  if (t->kernel) k->text(k->context, "kernel", t->kernel->name);
-  k->real(k->context, "takes_s", t->seconds);
-  k->text(k->context, "kind", time_kind_name(t->kind));
+static void put_tried(Document *d, const Tried *t) {
+  const ReportSink sink = document_sink(d);
+  put_object(d, NULL);
+  if (t->kernel) put_text(d, "kernel", t->kernel->name);
+  put_real(d, "takes_s", t->seconds);
+  put_text(d, "kind", time_kind_name(t->kind));
   if (!t->kernel && t->cost.instruction) {
-    k->text(k->context, "instruction", t->cost.instruction);
-    k->whole(k->context, "threads", wide(t->cost.threads));
-    k->whole(k->context, "registers", wide(t->cost.registers_per_thread));
-    k->whole(k->context, "shared_bytes", wide(t->cost.shared_bytes));
+    put_text(d, "instruction", t->cost.instruction);
+    put_count(d, "threads", t->cost.threads);
+    put_count(d, "registers", t->cost.registers_per_thread);
+    put_count(d, "shared_bytes", t->cost.shared_bytes);
   }
-  report_run(k, "run", &t->run);
-  k->close(k->context);
+  report_run(&sink, "run", &t->run);
+  put_end(d);
 }
 
-static Status print_json(const Advice *a, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink k = json_sink(&json);
+/* Whole runs, where a row of the table has a few figures of each. */
+static void fill_values(Document *d, const Advice *a) {
   char name[96], reason[320];
+  const ReportSink sink = document_sink(d);
+  if (d->form != DOCUMENT_JSON) return;
   name_of(&a->tried[0], name, sizeof name);
   reason_of(&a->tried[0], reason, sizeof reason);
-  k.open_object(k.context, NULL);
-  k.whole(k.context, "tilewalk", 1);
-  report_shape(&k, "shape", &a->tried[0].run.plan.shape);
-  k.text(k.context, "machine", a->tried[0].run.machine.name);
-  k.text(k.context, "first", name);
-  k.text(k.context, "reason", reason);
-  k.whole(k.context, "tiles_that_do_not_fit", wide(a->n_misfits));
+  report_shape(&sink, "shape", &a->tried[0].run.plan.shape);
+  put_text(d, "machine", a->tried[0].run.machine.name);
+  put_text(d, "first", name);
+  put_text(d, "reason", reason);
+  put_count(d, "tiles_that_do_not_fit", a->n_misfits);
   for (int kernels = 0; kernels < 2; kernels++) {
-    k.open_array(k.context, kernels ? "kernels" : "tiles");
+    put_array(d, kernels ? "kernels" : "tiles");
     for (int i = 0; i < a->n; i++)
-      if ((a->tried[i].kernel != NULL) == (kernels == 1)) report_tried(&k, &a->tried[i]);
-    k.close(k.context);
+      if ((a->tried[i].kernel != NULL) == (kernels == 1)) put_tried(d, &a->tried[i]);
+    put_end(d);
   }
-  k.close(k.context);
-  return json_print(json_result(&json), out, error);
 }
 
 static int run_advise(void *options, Io *io, Error *error) {
@@ -324,7 +313,12 @@ static int run_advise(void *options, Io *io, Error *error) {
   advice.tried = calloc(TRIED_MAX, sizeof *advice.tried);
   Status status = advice.tried ? advise(&advice, &problem, o->request.algorithms[0], is_named, &gpu, error)
                                : error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", TRIED_MAX);
-  if (!status) status = o->output.json ? print_json(&advice, io->out, error) : print_table(&advice, &gpu, o, io, error);
+  Document d = reply_new(&o->output);
+  if (!status) {
+    fill_table(&d, &advice, &gpu);
+    fill_values(&d, &advice);
+  }
+  status = reply_print(&d, status, io, error);
   if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   free(advice.tried);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -8,8 +8,8 @@
 #include "sim/base/quote.h"
 #include "sim/numbers/evaluate.h"
 #include "sim/numbers/program_mend.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/cli/score_options.h"
 #include "viz/request/own_programs.h"
 
@@ -69,21 +69,33 @@ static void list(FILE *out) {
   fputs("\n`tilewalk algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
 }
 
-static json_t *line_or_null(int line) { return line ? json_integer(line) : json_null(); }
+static void put_line(Document *d, const char *key, int line) {
+  if (line)
+    put_count(d, key, line);
+  else
+    put_null(d, key);
+}
 
 /* "line" is where the wrong row goes out; "first_line" the first after which a value is off, by the mend. */
-static Status print_verdict_json(const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend,
-                                 const SoftmaxConfig *softmax, FILE *out, Error *error) {
+static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend,
+                            const SoftmaxConfig *softmax, Io *io, Error *error) {
   char said[PROGRAM_MEND_BYTES] = "";
-  json_t *error_size = isfinite(v->error) ? json_real(v->error) : json_null(); /* no number, or never stored */
-  const char *kind = !v->line ? NULL : isfinite(v->error) ? "stores" : "no number since";
+  Document d = document_new(DOCUMENT_JSON);
   if (!v->is_right) program_mend_say(mend, said, sizeof said);
-  return json_print(json_pack("{s:s, s:s, s:s, s:b, s:b, s:s, s:I, s:o, s:o, s:s?, s:o, s:s, s:s}", "algorithm",
-                              s->name, "title", s->title, "precision", precision_format(softmax->precision)->name,
-                              "tried", v->is_tried, "right", v->is_right, "output", v->output, "row",
-                              (json_int_t)v->row, "error", error_size, "line", line_or_null(v->line), "line_kind", kind,
-                              "first_line", line_or_null(mend->line), "mend", said, "verdict", v->text),
-                    out, error);
+  put_text(&d, "algorithm", s->name);
+  put_text(&d, "title", s->title);
+  put_text(&d, "precision", precision_format(softmax->precision)->name);
+  put_flag(&d, "tried", v->is_tried);
+  put_flag(&d, "right", v->is_right);
+  put_text(&d, "output", v->output);
+  put_count(&d, "row", v->row);
+  put_real_or_null(&d, "error", v->error); /* null: no number, or never stored */
+  put_line(&d, "line", v->line);
+  put_text(&d, "line_kind", !v->line ? NULL : isfinite(v->error) ? "stores" : "no number since");
+  put_line(&d, "first_line", mend->line);
+  put_text(&d, "mend", said);
+  put_text(&d, "verdict", v->text);
+  return reply_print(&d, STATUS_OK, io, error);
 }
 
 static void print_mend(const ProgramMend *mend, FILE *out) {
@@ -100,7 +112,7 @@ static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *i
   if (tries) verdict = program_verdict(schedule, &o->softmax);
   if (!verdict.is_right && verdict.is_tried) mend = program_mend(schedule, &o->softmax);
   if (o->json) {
-    if (print_verdict_json(schedule, &verdict, &mend, &o->softmax, io->out, error)) return EXIT_BAD_REQUEST;
+    if (print_verdict(schedule, &verdict, &mend, &o->softmax, io, error)) return EXIT_BAD_REQUEST;
   } else {
     fputs(schedule->text, io->out);
     if (tries) fprintf(io->err, "%s\n", verdict.text);

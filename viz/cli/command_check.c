@@ -6,6 +6,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/articles.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
@@ -196,9 +197,10 @@ static Status run_claims(const CheckOptions *o, Claims *claims, bool **chosen, I
   status = choose(o, claims, *chosen, error);
   if (!status) status = compute(claims, *chosen, error);
   if (status) return status;
-  if (o->output.json) return check_print_json(claims, *chosen, io->out, error);
-  if (o->output.csv) return check_print_csv(claims, *chosen, io->out, error);
-  return check_print(claims, *chosen, o->ids[0] != '\0', io, error);
+  if (!o->output.json && !o->output.csv) return check_print(claims, *chosen, o->ids[0] != '\0', io, error);
+  Document d = reply_new(&o->output);
+  check_fill(&d, claims, *chosen);
+  return reply_print(&d, STATUS_OK, io, error);
 }
 
 static int run_check(void *options, Io *io, Error *error) {

@@ -6,6 +6,7 @@
 
 #include "kernels/lib/cpu_check.h"
 #include "sim/base/quote.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/assets.h"
 #include "viz/cli/counter_file.h"
@@ -398,17 +399,21 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
   found.explains = *o->ncu || o->cpu || o->live;
   Status status = check_options(o, error);
   if (status == STATUS_OK && *o->beside) {
-    status = crosscheck_beside(o->ncu, o->beside, o->kernel_name, &o->output, io, error);
-    return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+    Document d = reply_new(&o->output);
+    status = crosscheck_beside(&d, o->ncu, o->beside, o->kernel_name, io, error);
+    return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   }
   if (status == STATUS_OK) status = collect(&found, o, io, title, sizeof title, error);
   if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, io, error);
   const bool few = *o->ncu || o->cpu || o->live;
   const char *gpu = *found.gpu ? found.gpu : *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
-  if (status == STATUS_OK && o->markdown)
+  if (status == STATUS_OK && o->markdown) {
     status = print_markdown(&found, o, io, error);
-  else if (status == STATUS_OK)
-    status = crosscheck_print(&found, title, gpu, few || o->details, &o->output, io, error);
+  } else if (status == STATUS_OK) {
+    Document d = reply_new(&o->output);
+    status = crosscheck_fill(&d, &found, title, gpu, few || o->details, error);
+    status = reply_print(&d, status, io, error);
+  }
   const bool is_bad = found.is_bad;
   crosscheck_free(&found);
   return status != STATUS_OK ? EXIT_BAD_REQUEST : is_bad ? EXIT_DIFFERS : EXIT_DONE;

@@ -16,11 +16,10 @@
 #endif
 
 #include "viz/request/assets.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/cli/cuda_compile.h"
-#include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
-#include "viz/text/table.h"
 
 typedef struct {
   OutputRequest output;
@@ -167,56 +166,49 @@ static int collect(Check *checks) {
   return n;
 }
 
-static Status print_json(const Check *checks, int n, FILE *out, Error *error) {
-  json_t *all = json_array();
-  for (int k = 0; k < n; k++) {
-    const Check *c = &checks[k];
-    json_t *one =
-        json_pack("{s:s, s:b, s:b, s:s, s:s, s:s?}", "what", c->what, "present", c->present, "required", c->required,
-                  "found", c->found, "used_for", c->used_for, "remedy", c->present ? NULL : c->remedy);
-    if (!all || !one || json_array_append_new(all, one)) {
-      json_decref(all);
-      return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
-    }
-  }
-  return json_print(json_pack("{s:o}", "checks", all), out, error);
-}
-
 static int run_doctor(void *options, Io *io, Error *error) {
   const DoctorOptions *o = options;
+  static const TableColumn COLUMNS[] = {{.heading = "part", .key = "what"},
+                                        {.heading = "used for", .shrink = TABLE_WRAP},
+                                        {.heading = "state"},
+                                        {.key = "present"},
+                                        {.key = "required"},
+                                        {.heading = "found, or what to do", .shrink = TABLE_WRAP},
+                                        {.key = "found"},
+                                        {.key = "used_for"},
+                                        {.key = "remedy"}};
   Check checks[N_CHECKS_MAX];
   const int n = collect(checks);
   bool healthy = true;
   for (int k = 0; k < n; k++) healthy = healthy && (checks[k].present || !checks[k].required);
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (o->output.json) {
-    if (print_json(checks, n, io->out, error)) return EXIT_BAD_REQUEST;
-    return healthy ? EXIT_DONE : EXIT_DIFFERS;
-  }
-  Table t = table_new((TableColumn[]){{.heading = "part"},
-                                      {.heading = "used for", .shrink = TABLE_WRAP},
-                                      {.heading = "state"},
-                                      {.heading = "found, or what to do", .shrink = TABLE_WRAP}},
-                      4);
+  Document d = reply_new(&o->output);
+  Table *t = document_table(&d, DOCUMENT_ALL, "checks", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   for (int k = 0; k < n; k++) {
     const Check *c = &checks[k];
-    table_text(&t, ROLE_PLAIN, c->what);
-    table_text(&t, ROLE_PLAIN, c->used_for);
-    table_text(&t,
+    table_text(t, ROLE_PLAIN, c->what);
+    table_text(t, ROLE_PLAIN, c->used_for);
+    table_text(t,
                c->present    ? ROLE_GOOD
                : c->required ? ROLE_BAD
                              : ROLE_DIM,
                c->present    ? "here"
                : c->required ? "missing"
                              : "not here");
-    table_text(&t, ROLE_PLAIN, c->present ? c->found : c->remedy);
+    table_flag(t, ROLE_PLAIN, c->present, "", "");
+    table_flag(t, ROLE_PLAIN, c->required, "", "");
+    table_text(t, ROLE_PLAIN, c->present ? c->found : c->remedy);
+    table_text(t, ROLE_PLAIN, c->found);
+    table_text(t, ROLE_PLAIN, c->used_for);
+    if (c->present || !c->remedy)
+      table_empty(t, false);
+    else
+      table_text(t, ROLE_PLAIN, c->remedy);
   }
-  table_note(&t, healthy ? "Everything that is needed is here. What is not here is optional: the simulator, the charts "
-                           "and the lessons do without."
-                         : "Something that is needed is missing; the right column says what to do.");
-  const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  if (status) return EXIT_BAD_REQUEST;
+  table_note(t, healthy ? "Everything that is needed is here. What is not here is optional: the simulator, the charts "
+                          "and the lessons do without."
+                        : "Something that is needed is missing; the right column says what to do.");
+  if (reply_print(&d, STATUS_OK, io, error)) return EXIT_BAD_REQUEST;
   return healthy ? EXIT_DONE : EXIT_DIFFERS;
 }
 

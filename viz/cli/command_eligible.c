@@ -9,11 +9,10 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/eligible.h"
-#include "viz/cli/json_sink.h"
+#include "viz/cli/reply.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 #define DEFAULT_LIBRARY "pytorch-sdpa"
 #define DEFAULT_GPU     "h100-sxm"
@@ -157,116 +156,104 @@ static void cost_cells(Table *t, const EligibleCost *cost) {
   table_seconds(t, ROLE_PLAIN, cost->bound_s);
 }
 
-static Table table_of(const Answer *a, bool csv) {
+static void add_notes(Table *t, const Answer *a) {
+  for (int l = 0; l < a->e->n; l++)
+    for (int r = 0; r < a->e->libraries[l].n_rules; r++)
+      if (a->e->changed[l][r])
+        table_note(t, "%s: %s.", a->e->libraries[l].rules[r].kind == RULE_ASSUME ? "Assumed" : "The call",
+                   a->e->libraries[l].rules[r].why);
+  if (a->e->order) table_note(t, "Order: %s.", a->e->order->why);
+  if (a->e->runs < 0) table_note(t, "No kernel runs: the library refuses the call.");
+  table_note(t, "Bytes are counted, across the SRAM boundary with a usual tile; times are bounds. Rules: %s, %s.",
+             eligible_backend(a->e)->source, eligible_backend(a->e)->version);
+}
+
+static void add_table(Document *d, const Answer *a) {
+  const bool csv = d->form == DOCUMENT_CSV;
   const Backend *b = eligible_backend(a->e);
   const Shape *s = &a->shape;
-  Table t = table_new((TableColumn[]){{.heading = "kernel"},
-                                      {.heading = "verdict"},
-                                      {.heading = "moves", .csv = "boundary_bytes", .right = true},
-                                      {.heading = "keeps besides", .csv = "memory_bytes", .right = true},
-                                      {.heading = "at least", .csv = "bound_s", .right = true},
-                                      {.heading = "why not", .csv = "why", .shrink = TABLE_WRAP}},
-                      6);
-  table_title(&t, "%s: %s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->e->libraries[0].library,
+  static const TableColumn COLUMNS[] = {{.heading = "kernel"},
+                                        {.heading = "verdict"},
+                                        {.heading = "moves", .csv = "boundary_bytes", .right = true},
+                                        {.heading = "keeps besides", .csv = "memory_bytes", .right = true},
+                                        {.heading = "at least", .csv = "bound_s", .right = true},
+                                        {.heading = "why not", .csv = "why", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, 6);
+  table_title(t, "%s: %s x %s/%s heads, %s queries, %s keys, d = %lld, %s, mask %s, on %s", a->e->libraries[0].library,
               number_count(wide(s->batch)).text, number_count(wide(s->heads)).text,
               number_count(wide(s->kv_heads)).text, number_count(wide(s->N_q)).text, number_count(wide(s->N_k)).text,
               (long long)s->d, dtype_name(s->dtype), a->e->facts.value[CALL_MASK].word, a->gpu->name);
   for (int k = 0; k < a->n; k++) {
     const Row *row = &a->rows[k];
     int r = row->first_refusal;
-    table_text(&t, row->kernel == a->e->runs ? ROLE_ACCENT : ROLE_PLAIN, b->kernels[row->kernel].name);
-    table_text(&t, row->kernel == a->e->runs ? ROLE_ACCENT : ROLE_PLAIN, verdict(a, row));
-    cost_cells(&t, &row->cost);
-    table_text(&t, ROLE_DIM, r >= 0 ? b->rules[r].why : csv ? "" : b->kernels[row->kernel].title);
+    table_text(t, row->kernel == a->e->runs ? ROLE_ACCENT : ROLE_PLAIN, b->kernels[row->kernel].name);
+    table_text(t, row->kernel == a->e->runs ? ROLE_ACCENT : ROLE_PLAIN, verdict(a, row));
+    cost_cells(t, &row->cost);
+    table_text(t, ROLE_DIM, r >= 0 ? b->rules[r].why : csv ? "" : b->kernels[row->kernel].title);
     while (r >= 0 && !csv && (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0) {
-      for (int empty = 0; empty < 5; empty++) table_empty(&t, false);
-      table_format(&t, ROLE_DIM, "and: %s", b->rules[r].why);
+      for (int empty = 0; empty < 5; empty++) table_empty(t, false);
+      table_format(t, ROLE_DIM, "and: %s", b->rules[r].why);
     }
   }
-  if (csv) return t;
-  table_rule(&t);
-  table_text(&t, ROLE_DIM, "fused, as asked");
-  table_text(&t, ROLE_DIM, "to compare");
-  cost_cells(&t, &a->asked);
-  table_text(&t, ROLE_DIM, "one fused kernel that skips the mask's tiles and groups heads");
-  return t;
+  if (csv) return;
+  table_rule(t);
+  table_text(t, ROLE_DIM, "fused, as asked");
+  table_text(t, ROLE_DIM, "to compare");
+  cost_cells(t, &a->asked);
+  table_text(t, ROLE_DIM, "one fused kernel that skips the mask's tiles and groups heads");
+  add_notes(t, a);
 }
 
-static Status print_text(const Answer *a, Io *io, Error *error) {
-  Table t = table_of(a, false);
-  for (int l = 0; l < a->e->n; l++)
-    for (int r = 0; r < a->e->libraries[l].n_rules; r++)
-      if (a->e->changed[l][r])
-        table_note(&t, "%s: %s.", a->e->libraries[l].rules[r].kind == RULE_ASSUME ? "Assumed" : "The call",
-                   a->e->libraries[l].rules[r].why);
-  if (a->e->order) table_note(&t, "Order: %s.", a->e->order->why);
-  if (a->e->runs < 0) table_note(&t, "No kernel runs: the library refuses the call.");
-  table_note(&t, "Bytes are counted, across the SRAM boundary with a usual tile; times are bounds. Rules: %s, %s.",
-             eligible_backend(a->e)->source, eligible_backend(a->e)->version);
-  const Status status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
-}
-
-static void json_cost(const ReportSink *k, const EligibleCost *c) {
+static void put_cost(Document *d, const EligibleCost *c) {
   if (!c->known) return;
-  k->whole(k->context, "boundary_bytes", c->boundary_bytes);
-  k->whole(k->context, "memory_bytes", c->memory_bytes);
-  k->real(k->context, "bound_s", c->bound_s);
+  put_whole(d, "boundary_bytes", c->boundary_bytes);
+  put_whole(d, "memory_bytes", c->memory_bytes);
+  put_real(d, "bound_s", c->bound_s);
 }
 
-static void json_kernels(const ReportSink *k, const Answer *a) {
+static void put_kernels(Document *d, const Answer *a) {
   const Backend *b = eligible_backend(a->e);
-  k->open_array(k->context, "kernels");
+  put_array(d, "kernels");
   for (int n = 0; n < a->n; n++) {
     const Row *row = &a->rows[n];
-    k->open_object(k->context, NULL);
-    k->text(k->context, "name", b->kernels[row->kernel].name);
-    k->text(k->context, "title", b->kernels[row->kernel].title);
-    k->text(k->context, "program", b->kernels[row->kernel].runs);
-    k->text(k->context, "verdict", verdict(a, row));
-    k->open_array(k->context, "why_not");
+    put_object(d, NULL);
+    put_text(d, "name", b->kernels[row->kernel].name);
+    put_text(d, "title", b->kernels[row->kernel].title);
+    put_text(d, "program", b->kernels[row->kernel].runs);
+    put_text(d, "verdict", verdict(a, row));
+    put_array(d, "why_not");
     for (int r = -1; (r = backend_refusal(b, row->kernel, &a->e->facts, r + 1)) >= 0;)
-      k->text(k->context, NULL, b->rules[r].why);
-    k->close(k->context);
-    json_cost(k, &row->cost);
-    k->close(k->context);
+      put_text(d, NULL, b->rules[r].why);
+    put_end(d);
+    put_cost(d, &row->cost);
+    put_end(d);
   }
-  k->close(k->context);
+  put_end(d);
 }
 
-static Status print_json(const Answer *a, FILE *out, Error *error) {
+static void put_answer(Document *d, const Answer *a) {
   const Eligible *e = a->e;
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json), *k = &sink;
-  k->open_object(k->context, NULL);
-  k->whole(k->context, "tilewalk", 1);
-  k->text(k->context, "library", e->libraries[0].library);
-  k->text(k->context, "gpu", a->gpu->name);
-  if (e->runs >= 0)
-    k->text(k->context, "runs", eligible_backend(e)->kernels[e->runs].name);
-  else
-    k->null(k->context, "runs");
-  k->open_array(k->context, "rules");
+  put_text(d, "library", e->libraries[0].library);
+  put_text(d, "gpu", a->gpu->name);
+  put_text(d, "runs", e->runs >= 0 ? eligible_backend(e)->kernels[e->runs].name : NULL);
+  put_array(d, "rules");
   for (int l = 0; l < e->n; l++) {
-    k->open_object(k->context, NULL);
-    k->text(k->context, "library", e->libraries[l].library);
-    k->text(k->context, "version", e->libraries[l].version);
-    k->text(k->context, "source", e->libraries[l].source);
-    k->open_array(k->context, "changes");
+    put_object(d, NULL);
+    put_text(d, "library", e->libraries[l].library);
+    put_text(d, "version", e->libraries[l].version);
+    put_text(d, "source", e->libraries[l].source);
+    put_array(d, "changes");
     for (int r = 0; r < e->libraries[l].n_rules; r++)
-      if (e->changed[l][r]) k->text(k->context, NULL, e->libraries[l].rules[r].why);
-    k->close(k->context);
-    k->close(k->context);
+      if (e->changed[l][r]) put_text(d, NULL, e->libraries[l].rules[r].why);
+    put_end(d);
+    put_end(d);
   }
-  k->close(k->context);
-  k->text(k->context, "order", e->order ? e->order->why : "");
-  json_kernels(k, a);
-  k->open_object(k->context, "fused_as_asked");
-  json_cost(k, &a->asked);
-  k->close(k->context);
-  k->close(k->context);
-  return json_print(json_result(&json), out, error);
+  put_end(d);
+  put_text(d, "order", e->order ? e->order->why : "");
+  put_kernels(d, a);
+  put_object(d, "fused_as_asked");
+  put_cost(d, &a->asked);
+  put_end(d);
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------- */
@@ -302,15 +289,12 @@ static int run_eligible(void *options, Io *io, Error *error) {
   Eligible *e = malloc(sizeof *e);
   Gpu *gpu = calloc(1, sizeof *gpu);
   Status status = e && gpu ? answer(o, e, gpu, &a, error) : error_set(error, STATUS_NO_MEMORY, "no memory for rules");
-  if (!status && o->output.json) {
-    status = print_json(&a, io->out, error);
-  } else if (!status && o->output.csv) {
-    Table t = table_of(&a, true);
-    status = table_csv(&t, io->out, error);
-    table_free(&t);
-  } else if (!status) {
-    status = print_text(&a, io, error);
+  Document d = reply_new(&o->output);
+  if (!status) {
+    add_table(&d, &a);
+    put_answer(&d, &a);
   }
+  status = reply_print(&d, status, io, error);
   free(e);
   free(gpu);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
-#include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 enum { GPUS_MAX = 64 };
 
@@ -113,136 +112,109 @@ static void count_sources(const Gpu *gpus, int n, int *n_numbers, int *n_assumed
   }
 }
 
-static Status print_overview(const Gpu *gpus, int n, Io *io, Error *error) {
-  const TableColumn columns[] = {{.heading = "name"},
-                                 {.heading = "SMs", .right = true},
-                                 {.heading = "SRAM a CTA", .right = true},
-                                 {.heading = "L2", .right = true},
-                                 {.heading = "HBM", .right = true},
-                                 {.heading = "bandwidth", .right = true},
-                                 {.heading = "fp16 dense", .right = true}};
-  Table t = table_new(columns, (int)(sizeof columns / sizeof columns[0]));
-  table_title(&t, "Known GPUs; --gpu takes the name");
+static void add_overview(Document *d, const Gpu *gpus, int n) {
+  static const TableColumn COLUMNS[] = {{.heading = "name"},
+                                        {.heading = "SMs", .right = true},
+                                        {.heading = "SRAM a CTA", .right = true},
+                                        {.heading = "L2", .right = true},
+                                        {.heading = "HBM", .right = true},
+                                        {.heading = "bandwidth", .right = true},
+                                        {.heading = "fp16 dense", .right = true}};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "Known GPUs; --gpu takes the name");
   for (int g = 0; g < n; g++) {
     const Gpu *gpu = &gpus[g];
-    if (g > 0 && strcmp(gpu->vendor, "none") == 0 && strcmp(gpus[g - 1].vendor, "none") != 0) table_rule(&t);
-    table_text(&t, ROLE_ACCENT, gpu->name);
-    table_count(&t, ROLE_PLAIN, wide(gpu->n_sm));
-    cell_bytes(&t, gpu->shared_bytes_per_cta);
-    cell_bytes(&t, gpu->l2_bytes);
-    table_text(&t, ROLE_PLAIN, memory_size(gpu->hbm_bytes).text);
-    cell_rate(&t, gpu->hbm_bytes_per_s, "B/s");
-    cell_rate(&t, gpu->fp16_tensor_flops_per_s, "FLOP/s");
+    if (g > 0 && strcmp(gpu->vendor, "none") == 0 && strcmp(gpus[g - 1].vendor, "none") != 0) table_rule(t);
+    table_text(t, ROLE_ACCENT, gpu->name);
+    table_count(t, ROLE_PLAIN, wide(gpu->n_sm));
+    cell_bytes(t, gpu->shared_bytes_per_cta);
+    cell_bytes(t, gpu->l2_bytes);
+    table_text(t, ROLE_PLAIN, memory_size(gpu->hbm_bytes).text);
+    cell_rate(t, gpu->hbm_bytes_per_s, "B/s");
+    cell_rate(t, gpu->fp16_tensor_flops_per_s, "FLOP/s");
   }
   int n_numbers = 0, n_assumed = 0;
   count_sources(gpus, n, &n_numbers, &n_assumed);
-  table_note(&t,
+  table_note(t,
              "%d numbers in all, each with its source; %d of them are assumed. 'tilewalk gpus "
              "NAME' shows them.",
              n_numbers, n_assumed);
-  const Status status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
 }
 
-/* --- One GPU in full --- */
+/* --- GPUs in full --- */
 
 enum { WIDE_ENOUGH = 120 }; /* columns for a description of each field as well */
 
-static Status print_one(const Gpu *gpu, Io *io, Error *error) {
-  const bool with_help = io->style.width >= WIDE_ENOUGH;
-  TableColumn columns[4] = {{.heading = "key"}, {.heading = "value", .right = true}};
-  int n_columns = 2;
-  if (with_help) columns[n_columns++] = (TableColumn){.heading = "what it is"};
-  columns[n_columns++] = (TableColumn){.heading = "where it comes from", .shrink = TABLE_WRAP};
-  Table t = table_new(columns, n_columns);
-  table_title(&t, "%s: %s", gpu->name, gpu->product);
-  int n_fields;
-  const KeyfileField *fields = gpu_fields(&n_fields);
-  for (int f = 0; f < n_fields; f++) {
-    if (fields[f].kind == KEYFILE_TEXT || !is_given(gpu, f)) continue;
-    table_text(&t, ROLE_PLAIN, fields[f].name);
-    table_text(&t, ROLE_ACCENT, shown(gpu, &fields[f]).text);
-    if (with_help) table_text(&t, ROLE_DIM, fields[f].help);
-    table_text(&t, gpu->notes[f].assumed ? ROLE_WARN : ROLE_PLAIN, gpu->notes[f].source);
-  }
-  const Status status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
-}
-
-static Status print_csv(const Gpu *gpus, int n, FILE *out, Error *error) {
-  const TableColumn columns[] = {{.heading = "gpu"},  {.heading = "key"},     {.heading = "value"},
-                                 {.heading = "unit"}, {.heading = "assumed"}, {.heading = "source"}};
-  Table t = table_new(columns, 6);
+/* For people a table for each GPU and no names and words, for programs one of all. */
+static void add_fields(Document *d, const Gpu *gpus, int n, bool with_help) {
+  const TableColumn columns[] = {{.csv = "gpu"},
+                                 {.heading = "key"},
+                                 {.heading = "value", .right = true},
+                                 {.heading = with_help ? "what it is" : NULL, .csv = "-"},
+                                 {.csv = "unit"},
+                                 {.csv = "assumed"},
+                                 {.heading = "where it comes from", .csv = "source", .shrink = TABLE_WRAP}};
+  Table *t = NULL;
   int n_fields;
   const KeyfileField *fields = gpu_fields(&n_fields);
   for (int g = 0; g < n; g++) {
+    const Gpu *gpu = &gpus[g];
+    if (g > 0) document_gap(d);
+    if (g == 0 || d->form == DOCUMENT_TEXT)
+      t = document_table(d, DOCUMENT_TABLES, NULL, columns, sizeof columns / sizeof *columns);
+    table_title(t, "%s: %s", gpu->name, gpu->product);
     for (int f = 0; f < n_fields; f++) {
       const bool text = fields[f].kind == KEYFILE_TEXT;
-      if (text ? !*field_text(&gpus[g], &fields[f]) : !is_given(&gpus[g], f)) continue;
-      table_text(&t, ROLE_PLAIN, gpus[g].name);
-      table_text(&t, ROLE_PLAIN, fields[f].name);
-      table_text(&t, ROLE_PLAIN, text ? field_text(&gpus[g], &fields[f]) : exact(&gpus[g], &fields[f]).text);
-      table_text(&t, ROLE_PLAIN, keyfile_base_unit(fields[f].kind));
-      table_text(&t, ROLE_PLAIN, gpus[g].notes[f].assumed ? "1" : "0");
-      table_text(&t, ROLE_PLAIN, gpus[g].notes[f].source);
+      if (text ? d->form == DOCUMENT_TEXT || !*field_text(gpu, &fields[f]) : !is_given(gpu, f)) continue;
+      table_text(t, ROLE_PLAIN, gpu->name);
+      table_text(t, ROLE_PLAIN, fields[f].name);
+      if (text)
+        table_text(t, ROLE_PLAIN, field_text(gpu, &fields[f]));
+      else
+        table_pair(t, ROLE_ACCENT, shown(gpu, &fields[f]).text, exact(gpu, &fields[f]).text);
+      table_text(t, ROLE_DIM, fields[f].help);
+      table_text(t, ROLE_PLAIN, keyfile_base_unit(fields[f].kind));
+      table_text(t, ROLE_PLAIN, gpu->notes[f].assumed ? "1" : "0");
+      table_text(t, gpu->notes[f].assumed ? ROLE_WARN : ROLE_PLAIN, gpu->notes[f].source);
     }
   }
-  const Status status = table_csv(&t, out, error);
-  table_free(&t);
-  return status;
 }
 
-static void report_gpu(const ReportSink *k, const Gpu *gpu) {
+static void put_gpu(Document *d, const Gpu *gpu) {
   int n_fields;
   const KeyfileField *fields = gpu_fields(&n_fields);
-  k->open_object(k->context, NULL);
+  put_object(d, NULL);
   for (int f = 0; f < n_fields; f++)
     if (fields[f].kind == KEYFILE_TEXT && *field_text(gpu, &fields[f]))
-      k->text(k->context, fields[f].name, field_text(gpu, &fields[f]));
-  k->open_object(k->context, "numbers");
+      put_text(d, fields[f].name, field_text(gpu, &fields[f]));
+  put_object(d, "numbers");
   for (int f = 0; f < n_fields; f++) {
     if (fields[f].kind == KEYFILE_TEXT || !is_given(gpu, f)) continue;
     const double value = gpu_value(gpu, &fields[f]);
-    k->open_object(k->context, fields[f].name);
+    put_object(d, fields[f].name);
     if (fields[f].kind == KEYFILE_COUNT || fields[f].kind == KEYFILE_BYTES)
-      k->whole(k->context, "value", (Wide)value);
+      put_whole(d, "value", (Wide)value);
     else
-      k->real(k->context, "value", value);
-    k->text(k->context, "unit", keyfile_base_unit(fields[f].kind));
-    k->flag(k->context, "assumed", gpu->notes[f].assumed);
-    k->text(k->context, "source", gpu->notes[f].source);
-    k->close(k->context);
+      put_real(d, "value", value);
+    put_text(d, "unit", keyfile_base_unit(fields[f].kind));
+    put_flag(d, "assumed", gpu->notes[f].assumed);
+    put_text(d, "source", gpu->notes[f].source);
+    put_end(d);
   }
-  k->close(k->context);
-  k->close(k->context);
-}
-
-static Status print_json(const Gpu *gpus, int n, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink k = json_sink(&json);
-  k.open_object(k.context, NULL);
-  k.whole(k.context, "tilewalk", 1);
-  k.open_array(k.context, "gpus");
-  for (int g = 0; g < n; g++) report_gpu(&k, &gpus[g]);
-  k.close(k.context);
-  k.close(k.context);
-  return json_print(json_result(&json), out, error);
+  put_end(d);
+  put_end(d);
 }
 
 /* --- The command --- */
 
-static Status print(const GpusOptions *o, const Gpu *gpus, int n, Io *io, Error *error) {
-  if (o->output.json) return print_json(gpus, n, io->out, error);
-  if (o->output.csv) return print_csv(gpus, n, io->out, error);
-  if (o->n_names == 0) return print_overview(gpus, n, io, error);
-  Status status = STATUS_OK;
-  for (int g = 0; status == STATUS_OK && g < n; g++) {
-    if (g > 0) fputc('\n', io->out);
-    status = print_one(&gpus[g], io, error);
-  }
-  return status;
+static void fill(Document *d, const GpusOptions *o, const Gpu *gpus, int n, bool with_help) {
+  put_array(d, "gpus");
+  for (int g = 0; g < n; g++) put_gpu(d, &gpus[g]);
+  put_end(d);
+  if (d->form == DOCUMENT_TEXT && o->n_names == 0)
+    add_overview(d, gpus, n);
+  else
+    add_fields(d, gpus, n, with_help);
 }
 
 static int run_gpus(void *options, Io *io, Error *error) {
@@ -257,7 +229,9 @@ static int run_gpus(void *options, Io *io, Error *error) {
   Status status = STATUS_OK;
   if (o->n_names == 0) status = load_all(gpus, &n, error);
   for (; status == STATUS_OK && n < o->n_names; n++) status = description_gpu(o->names[n], &gpus[n], error);
-  if (status == STATUS_OK) status = print(o, gpus, n, io, error);
+  Document d = reply_new(&o->output);
+  if (status == STATUS_OK) fill(&d, o, gpus, n, io->style.width >= WIDE_ENOUGH);
+  status = reply_print(&d, status, io, error);
   free(gpus);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 enum { KERNELS_MAX = 64 };
 
@@ -49,26 +48,21 @@ static const char FORMAT_HEAD[] =
     "\n"
     "Use it with --kernel FILE; or give --kernel a CSV of ncu's, whose launch says the same. All keys:\n";
 
-static Status print_format(Io *io, Error *error) {
+static void add_format(Document *d) {
+  static const TableColumn COLUMNS[] = {{.heading = "key"}, {.heading = "what it is", .shrink = TABLE_WRAP}};
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
-  Table t = table_new((TableColumn[]){{.heading = "key"}, {.heading = "what it is", .shrink = TABLE_WRAP}}, 2);
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
   for (int f = 0; f < n_fields; f++) {
     if (strncmp(fields[f].name, "d", 1) == 0 && strncmp(fields[f].name, "d64_", 4) != 0) continue;
     if (strstr(fields[f].name, "causal_")) continue;
-    table_text(&t, ROLE_ACCENT, fields[f].name);
-    table_text(&t, ROLE_PLAIN, fields[f].help);
+    table_text(t, ROLE_ACCENT, fields[f].name);
+    table_text(t, ROLE_PLAIN, fields[f].help);
   }
-  table_note(&t, "d64_ stands for d96_, d128_, d192_ and d256_ too, and d64_causal_ for what a causal mask changes.");
-  fputs(FORMAT_HEAD, io->out);
-  const Status status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+  table_note(t, "d64_ stands for d96_, d128_, d192_ and d256_ too, and d64_causal_ for what a causal mask changes.");
 }
 
 /* --- lists --- */
-
-static const char *yes(bool flag) { return flag ? "yes" : "no"; }
 
 static void cell_count(Table *t, int64_t count) {
   if (count)
@@ -87,48 +81,43 @@ static bool is_own(const Profile *p, int d, int causal) {
          t->registers_per_thread != plain->registers_per_thread || t->shared_bytes != plain->shared_bytes;
 }
 
-static Status print_list(const Profile *kernels, int n, bool csv, Io *io, Error *error) {
-  Table t = table_new((TableColumn[]){{.heading = "kernel"},
-                                      {.heading = "d", .right = true},
-                                      {.heading = "mask"},
-                                      {.heading = "tile"},
-                                      {.heading = "threads", .right = true},
-                                      {.heading = "regs", .csv = "registers", .right = true},
-                                      {.heading = "shared", .csv = "shared_bytes", .right = true},
-                                      {.heading = "walk"}},
-                      8);
-  if (!csv) table_title(&t, "Described kernels; --kernel takes the name, or a file");
+static void add_list(Document *d, const Profile *kernels, int n) {
+  static const TableColumn COLUMNS[] = {{.heading = "kernel"},
+                                        {.heading = "d", .right = true},
+                                        {.heading = "mask"},
+                                        {.heading = "tile"},
+                                        {.heading = "threads", .right = true},
+                                        {.heading = "regs", .csv = "registers", .right = true},
+                                        {.heading = "shared", .csv = "shared_bytes", .right = true},
+                                        {.heading = "walk"}};
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "Described kernels; --kernel takes the name, or a file");
   for (int k = 0; k < n; k++)
-    for (int d = 0; d < PROFILE_TILES; d++)
+    for (int tile = 0; tile < PROFILE_TILES; tile++)
       for (int causal = 0; causal < 2; causal++) {
         const Profile *p = &kernels[k];
-        const ProfileTile *tile = &p->tiles[d][causal];
-        if (!is_own(p, d, causal)) continue;
-        table_text(&t, ROLE_ACCENT, p->name);
-        if (*p->tile_text && d == 0)
-          table_text(&t, ROLE_PLAIN, "any");
+        const ProfileTile *of = &p->tiles[tile][causal];
+        if (!is_own(p, tile, causal)) continue;
+        table_text(t, ROLE_ACCENT, p->name);
+        if (*p->tile_text && tile == 0)
+          table_text(t, ROLE_PLAIN, "any");
         else
-          table_count(&t, ROLE_PLAIN, wide(d == PROFILE_MLA ? 192 : PROFILE_D[d]));
-        table_text(&t, ROLE_PLAIN, d == PROFILE_MLA ? "V 128" : causal ? "causal" : "");
-        table_format(&t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, tile->block_q, tile->block_k);
-        cell_count(&t, tile->threads);
-        cell_count(&t, tile->registers_per_thread);
-        if (tile->shared_bytes)
-          table_bytes(&t, ROLE_PLAIN, wide(tile->shared_bytes));
+          table_count(t, ROLE_PLAIN, wide(tile == PROFILE_MLA ? 192 : PROFILE_D[tile]));
+        table_text(t, ROLE_PLAIN, tile == PROFILE_MLA ? "V 128" : causal ? "causal" : "");
+        table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, of->block_q, of->block_k);
+        cell_count(t, of->threads);
+        cell_count(t, of->registers_per_thread);
+        if (of->shared_bytes)
+          table_bytes(t, ROLE_PLAIN, wide(of->shared_bytes));
         else
-          table_empty(&t, true);
-        table_text(&t, ROLE_PLAIN, launch_walk_name(p->walk));
+          table_empty(t, true);
+        table_text(t, ROLE_PLAIN, launch_walk_name(p->walk));
       }
-  if (!csv)
-    table_note(&t,
-               "A causal line stands only where the mask changes something. 'tilewalk kernels --format' says how to "
-               "describe your own in a few lines; 'tilewalk kernels NAME' shows one with its sources.");
-  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+  table_note(t, "A causal line stands only where the mask changes something. 'tilewalk kernels --format' says how to "
+                "describe your own in a few lines; 'tilewalk kernels NAME' shows one with its sources.");
 }
 
-static void value_text(const Profile *p, const KeyfileField *field, char *to, size_t size) {
+static void field_words(const Profile *p, const KeyfileField *field, char *to, size_t size) {
   const char *at = (const char *)p + field->offset;
   int64_t whole;
   if (field->kind == KEYFILE_TEXT) {
@@ -140,68 +129,55 @@ static void value_text(const Profile *p, const KeyfileField *field, char *to, si
            field->kind == KEYFILE_BYTES ? number_bytes(wide(whole)).text : number_count(wide(whole)).text);
 }
 
-static Status print_one(const Profile *p, Io *io, Error *error) {
+static void add_one(Document *d, const Profile *p) {
+  static const TableColumn COLUMNS[] = {
+      {.heading = "key"}, {.heading = "value", .shrink = TABLE_WRAP}, {.heading = "source", .shrink = TABLE_WRAP}};
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
-  Table t = table_new((TableColumn[]){{.heading = "key"},
-                                      {.heading = "value", .shrink = TABLE_WRAP},
-                                      {.heading = "source", .shrink = TABLE_WRAP}},
-                      3);
-  table_title(&t, "%s", p->product);
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 3);
+  table_title(t, "%s", p->product);
   for (int f = 0; f < n_fields; f++) {
     char value[KEYFILE_TEXT_BYTES];
     if (!p->notes[f].line) continue;
-    value_text(p, &fields[f], value, sizeof value);
-    table_text(&t, ROLE_ACCENT, fields[f].name);
-    table_text(&t, ROLE_PLAIN, value);
-    table_text(&t, p->notes[f].assumed ? ROLE_WARN : ROLE_PLAIN,
+    field_words(p, &fields[f], value, sizeof value);
+    table_text(t, ROLE_ACCENT, fields[f].name);
+    table_text(t, ROLE_PLAIN, value);
+    table_text(t, p->notes[f].assumed ? ROLE_WARN : ROLE_PLAIN,
                fields[f].kind == KEYFILE_TEXT || p->notes[f].source[0] ? p->notes[f].source : "not said");
   }
-  if (*p->note) table_note(&t, "Note: %s.", p->note);
-  const Status status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+  if (*p->note) table_note(t, "Note: %s.", p->note);
 }
 
-static Status print_json(const Profile *kernels, int n, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink k = json_sink(&json);
-  k.open_object(k.context, NULL);
-  k.whole(k.context, "tilewalk", 1);
-  k.open_array(k.context, "kernels");
-  for (int i = 0; i < n; i++) {
-    const Profile *p = &kernels[i];
-    k.open_object(k.context, NULL);
-    k.text(k.context, "name", p->name);
-    k.text(k.context, "product", p->product);
-    k.text(k.context, "algorithm", p->schedule->name);
-    k.text(k.context, "order", launch_order_name(p->order));
-    k.text(k.context, "rows", launch_rows_name(p->rows));
-    k.text(k.context, "walk", launch_walk_name(p->walk));
-    k.text(k.context, "persistent", yes(p->persistent));
-    k.open_array(k.context, "tiles");
-    for (int d = 0; d < PROFILE_TILES; d++)
-      for (int causal = 0; causal < 2; causal++) {
-        const ProfileTile *t = &p->tiles[d][causal];
-        if (!t->block_q) continue;
-        k.open_object(k.context, NULL);
-        k.whole(k.context, "head_dim", wide(d == PROFILE_MLA ? 192 : PROFILE_D[d]));
-        k.whole(k.context, "head_dim_v", wide(d == PROFILE_MLA ? 128 : PROFILE_D[d]));
-        k.flag(k.context, "causal", causal);
-        k.whole(k.context, "block_q", wide(t->block_q));
-        k.whole(k.context, "block_k", wide(t->block_k));
-        k.whole(k.context, "threads", wide(t->threads));
-        k.whole(k.context, "registers", wide(t->registers_per_thread));
-        k.whole(k.context, "shared_bytes", wide(t->shared_bytes));
-        k.whole(k.context, "ctas_per_sm", wide(t->ctas_per_sm));
-        k.close(k.context);
-      }
-    k.close(k.context);
-    k.close(k.context);
-  }
-  k.close(k.context);
-  k.close(k.context);
-  return json_print(json_result(&json), out, error);
+static void put_tile(Document *d, const Profile *p, int tile, int causal) {
+  const ProfileTile *t = &p->tiles[tile][causal];
+  put_object(d, NULL);
+  put_count(d, "head_dim", tile == PROFILE_MLA ? 192 : PROFILE_D[tile]);
+  put_count(d, "head_dim_v", tile == PROFILE_MLA ? 128 : PROFILE_D[tile]);
+  put_flag(d, "causal", causal);
+  put_count(d, "block_q", t->block_q);
+  put_count(d, "block_k", t->block_k);
+  put_count(d, "threads", t->threads);
+  put_count(d, "registers", t->registers_per_thread);
+  put_count(d, "shared_bytes", t->shared_bytes);
+  put_count(d, "ctas_per_sm", t->ctas_per_sm);
+  put_end(d);
+}
+
+static void put_kernel(Document *d, const Profile *p) {
+  put_object(d, NULL);
+  put_text(d, "name", p->name);
+  put_text(d, "product", p->product);
+  put_text(d, "algorithm", p->schedule->name);
+  put_text(d, "order", launch_order_name(p->order));
+  put_text(d, "rows", launch_rows_name(p->rows));
+  put_text(d, "walk", launch_walk_name(p->walk));
+  put_text(d, "persistent", p->persistent ? "yes" : "no");
+  put_array(d, "tiles");
+  for (int tile = 0; tile < PROFILE_TILES; tile++)
+    for (int causal = 0; causal < 2; causal++)
+      if (p->tiles[tile][causal].block_q) put_tile(d, p, tile, causal);
+  put_end(d);
+  put_end(d);
 }
 
 /* --- the command --- */
@@ -222,22 +198,35 @@ static Status load(const KernelsOptions *o, Profile *kernels, int *n, Error *err
   return status;
 }
 
+static void fill(Document *d, const KernelsOptions *o, const Profile *kernels, int n) {
+  if (o->format) {
+    add_format(d);
+    return;
+  }
+  put_array(d, "kernels");
+  for (int k = 0; k < n; k++) put_kernel(d, &kernels[k]);
+  put_end(d);
+  if (d->form == DOCUMENT_CSV || !o->n_names) {
+    add_list(d, kernels, n);
+    return;
+  }
+  for (int k = 0; k < n; k++) {
+    if (k) document_gap(d);
+    add_one(d, &kernels[k]);
+  }
+}
+
 static int run_kernels(void *options, Io *io, Error *error) {
   const KernelsOptions *o = options;
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (o->format) return print_format(io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   Profile *kernels = calloc(KERNELS_MAX, sizeof *kernels);
   int n = 0;
-  Status status = kernels ? load(o, kernels, &n, error) : error_set(error, STATUS_NO_MEMORY, "no memory for kernels");
-  if (status == STATUS_OK && o->output.json)
-    status = print_json(kernels, n, io->out, error);
-  else if (status == STATUS_OK && (o->output.csv || !o->n_names))
-    status = print_list(kernels, n, o->output.csv, io, error);
-  else
-    for (int k = 0; k < n && status == STATUS_OK; k++) {
-      if (k) fputc('\n', io->out);
-      status = print_one(&kernels[k], io, error);
-    }
+  Status status = kernels ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for kernels");
+  if (!status && !o->format) status = load(o, kernels, &n, error);
+  Document d = o->format ? document_new(DOCUMENT_TEXT) : reply_new(&o->output);
+  if (!status) fill(&d, o, kernels, n);
+  if (!status && o->format) fputs(FORMAT_HEAD, io->out);
+  status = reply_print(&d, status, io, error);
   free(kernels);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }

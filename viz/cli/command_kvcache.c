@@ -6,6 +6,7 @@
 
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
 #include "viz/cli/kvcache_report.h"
@@ -227,9 +228,10 @@ static Status resolve(KvOptions *o, Error *error) {
 static int run_kvcache(void *options, Io *io, Error *error) {
   KvOptions *o = options;
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (o->list) return kvcache_list(&o->output, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  if (resolve(o, error)) return EXIT_BAD_REQUEST;
-  return kvcache_report(&o->request, &o->output, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  if (!o->list && resolve(o, error)) return EXIT_BAD_REQUEST;
+  Document d = reply_new(&o->output);
+  const Status status = o->list ? kvcache_list(&d, error) : kvcache_report(&o->request, &d, error);
+  return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
 static const Option MODEL_OPTIONS[] = {

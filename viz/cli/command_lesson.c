@@ -9,8 +9,8 @@
 #include "lessons/engine/lesson_gift.h"
 #include "sim/base/quote.h"
 #include "sim/base/utf8.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/cli/lesson_print.h"
 #include "lessons/engine/lesson_progress.h"
 #include "viz/request/request.h"
@@ -143,14 +143,22 @@ static void standing_text(const LessonStanding *s, const Lesson *lesson, char *t
 static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
   LessonFiles *files = NULL;
   LessonProgress progress = {0};
-  Table t = table_new((TableColumn[]){{.heading = "lesson"},
-                                      {.heading = "title", .shrink = TABLE_WRAP},
-                                      {.heading = "min", .csv = "minutes", .right = true},
-                                      {.heading = "progress"}},
-                      4);
+  static const TableColumn COLUMNS[] = {{.heading = "lesson", .key = "name"},
+                                        {.heading = "title", .key = "title", .shrink = TABLE_WRAP},
+                                        {.key = "idea"},
+                                        {.heading = "min", .csv = "minutes", .key = "minutes", .right = true},
+                                        {.key = "questions"},
+                                        {.key = "runs"},
+                                        {.key = "begun"},
+                                        {.key = "finished"},
+                                        {.key = "answered"},
+                                        {.key = "right"},
+                                        {.heading = "progress"}};
+  Document d = reply_new(&o->output);
+  put_count(&d, "tilewalk-lessons", 1);
+  Table *t = document_table(&d, DOCUMENT_ALL, "lessons", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   Status status = lesson_files(&files, error);
   if (!status) status = lesson_progress_open(&progress, io->err, error);
-  json_t *rows = json_array();
   const char *next = NULL;
   for (int k = 0; !status && k < files->n; k++) {
     Lesson lesson;
@@ -160,37 +168,34 @@ static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
     if (loaded == STATUS_NO_MEMORY) status = error_set(error, loaded, "%s", inner.message);
     if (status) break;
     if (loaded) { /* the others are still worth listing */
-      table_text(&t, ROLE_PLAIN, files->names[k]);
-      table_text(&t, ROLE_BAD, inner.message);
-      table_rule(&t);
+      if (d.form == DOCUMENT_JSON) continue;
+      table_text(t, ROLE_PLAIN, files->names[k]);
+      table_text(t, ROLE_BAD, inner.message);
+      table_rule(t);
       continue;
     }
     const LessonStanding s = lesson_progress_of(&progress, lesson.name);
     standing_text(&s, &lesson, standing, sizeof standing);
     const bool runs = lesson_needs(&lesson, NULL) == STATUS_OK;
     if (!next && runs && !s.is_finished) next = files->names[k];
-    table_text(&t, ROLE_ACCENT, lesson.name);
-    table_text(&t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
-    table_format(&t, ROLE_PLAIN, "%d", lesson.minutes);
-    table_text(&t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more");
-    json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:i, s:I, s:b, s:b, s:b, s:i, s:i}", "name", lesson.name,
-                                          "title", lesson_text(&lesson, lesson.title), "idea",
-                                          lesson_text(&lesson, lesson.idea), "minutes", lesson.minutes, "questions",
-                                          (json_int_t)lesson.n_asks, "runs", runs, "begun", s.has_begun, "finished",
-                                          s.is_finished, "answered", s.n_asked, "right", s.n_right));
+    table_text(t, ROLE_ACCENT, lesson.name);
+    table_text(t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
+    table_text(t, ROLE_PLAIN, lesson_text(&lesson, lesson.idea));
+    table_count(t, ROLE_PLAIN, wide(lesson.minutes));
+    table_count(t, ROLE_PLAIN, lesson.n_asks);
+    table_flag(t, ROLE_PLAIN, runs, "", "");
+    table_flag(t, ROLE_PLAIN, s.has_begun, "", "");
+    table_flag(t, ROLE_PLAIN, s.is_finished, "", "");
+    table_count(t, ROLE_PLAIN, wide(s.n_asked));
+    table_count(t, ROLE_PLAIN, wide(s.n_right));
+    table_text(t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more");
     lesson_free(&lesson);
   }
-  if (!status && o->output.json) {
-    json_incref(rows);
-    status = json_print(json_pack("{s:i, s:o}", "tilewalk-lessons", 1, "lessons", rows), io->out, error);
-  } else if (!status && o->output.csv) {
-    status = table_csv(&t, io->out, error);
-  } else if (!status) {
-    status = table_print(&t, io->out, &io->style, error);
-    if (!status && next) fprintf(io->out, "\nNext: tilewalk lesson %s\n", next);
+  if (next) {
+    document_gap(&d);
+    document_line(&d, ROLE_PLAIN, "Next: tilewalk lesson %s", next);
   }
-  json_decref(rows);
-  table_free(&t);
+  status = reply_print(&d, status, io, error);
   lesson_progress_close(&progress);
   free(files);
   return status;

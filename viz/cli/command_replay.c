@@ -16,13 +16,12 @@
 #include "sim/base/packed.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/cli/replay_team.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
-#include "viz/text/table.h"
 
 enum { PIECE_BYTES = 1 << 21, PIPE_BYTES = 1 << 20, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };
 #define STATE_BYTES_MAX ((size_t)2 << 30)
@@ -295,57 +294,65 @@ static Status open_trace(const char *path, Reader *r, Error *error) {
 
 /* --- results --- */
 
-typedef struct {
-  const char *key, *what;
-  uint64_t value;
-  bool is_headline; /* shown to people; programs get all */
-} Result;
+static const TableColumn COLUMNS[] = {{.heading = "count", .csv = "count"},
+                                      {.heading = "value", .right = true},
+                                      {.heading = "meaning", .shrink = TABLE_WRAP}};
 
-enum { RESULTS_MAX = 20 };
+/* A row of the table, and a key of JSON. For people those are left out that say little. */
+typedef enum { ROW_ALL = 0, ROW_PROGRAMS } RowFor;
+static void add_row(Document *d, Table *t, RowFor whom, const char *key, uint64_t value, const char *what) {
+  put_whole(d, key, value);
+  if (whom == ROW_PROGRAMS && d->form == DOCUMENT_TEXT) return;
+  table_text(t, ROLE_PLAIN, key);
+  if (strstr(key, "_bytes"))
+    table_bytes(t, ROLE_PLAIN, value);
+  else
+    table_count(t, ROLE_PLAIN, value);
+  table_text(t, ROLE_DIM, what);
+}
 
-static int collect(const ReplayTeam *team, Result *results) {
+static void add_counts(Document *d, Table *t, const ReplayTeam *team) {
   const CacheCounts counts = replay_team_counts(team), *const c = &counts;
   const uint64_t sector_bytes = team->parts[0]->config.sector_bytes;
-  const Result all[] = {
-      {"accesses", "records of the trace", c->accesses, true},
-      {"line_misses", "look-ups, reads and stores, that did not find their line", c->line_misses, true},
-      {"sector_misses", "sectors touched that were not there", c->read_sector_misses + c->write_sector_absent, true},
-      {"writebacks", "lines pushed out with data to write back", c->dirty_evictions, true},
-      {"stores", "records that are stores", team->n_stores, false},
-      {"fetches_left_out", "instruction fetches of lackey's that are not counted", team->parser.n_fetches_left_out,
-       false},
-      {"lines_touched", "look-ups: a record over two lines is two", c->lines_touched, false},
-      {"read_sectors", "sectors that reads asked for", c->read_sectors, true},
-      {"read_sector_misses", "of those, fetched from below", c->read_sector_misses, true},
-      {"write_sectors", "sectors that stores touched; none is fetched", c->write_sectors, true},
-      {"write_sectors_absent", "of those, not there before", c->write_sector_absent, false},
-      {"evictions", "lines pushed out", c->evictions, true},
-      {"written_back_sectors", "sectors written back", c->written_back_sectors, true},
-      {"fetched_bytes", "read from below", c->read_sector_misses * sector_bytes, true},
-      {"written_back_bytes", "written below", c->written_back_sectors * sector_bytes, true},
-  };
-  memcpy(results, all, sizeof all);
-  return (int)(sizeof all / sizeof all[0]);
+  add_row(d, t, ROW_ALL, "accesses", c->accesses, "records of the trace");
+  add_row(d, t, ROW_ALL, "line_misses", c->line_misses, "look-ups, reads and stores, that did not find their line");
+  add_row(d, t, ROW_ALL, "sector_misses", c->read_sector_misses + c->write_sector_absent,
+          "sectors touched that were not there");
+  add_row(d, t, ROW_ALL, "writebacks", c->dirty_evictions, "lines pushed out with data to write back");
+  add_row(d, t, ROW_PROGRAMS, "stores", team->n_stores, "records that are stores");
+  add_row(d, t, ROW_PROGRAMS, "fetches_left_out", team->parser.n_fetches_left_out,
+          "instruction fetches of lackey's that are not counted");
+  add_row(d, t, ROW_PROGRAMS, "lines_touched", c->lines_touched, "look-ups: a record over two lines is two");
+  add_row(d, t, ROW_ALL, "read_sectors", c->read_sectors, "sectors that reads asked for");
+  add_row(d, t, ROW_ALL, "read_sector_misses", c->read_sector_misses, "of those, fetched from below");
+  add_row(d, t, ROW_ALL, "write_sectors", c->write_sectors, "sectors that stores touched; none is fetched");
+  add_row(d, t, ROW_PROGRAMS, "write_sectors_absent", c->write_sector_absent, "of those, not there before");
+  add_row(d, t, ROW_ALL, "evictions", c->evictions, "lines pushed out");
+  add_row(d, t, ROW_ALL, "written_back_sectors", c->written_back_sectors, "sectors written back");
+  add_row(d, t, ROW_ALL, "fetched_bytes", c->read_sector_misses * sector_bytes, "read from below");
+  add_row(d, t, ROW_ALL, "written_back_bytes", c->written_back_sectors * sector_bytes, "written below");
+  const double hit_rate = cache_hit_rate(&counts);
+  put_real(d, "hit_rate", hit_rate);
+  table_text(t, ROLE_PLAIN, "hit_rate");
+  table_percent(t, ROLE_ACCENT, hit_rate);
+  table_text(t, ROLE_DIM, "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
 }
 
-static Status print_json(const ReplayTeam *team, const Result *results, int n, FILE *out, Error *error) {
+static void put_cache(Document *d, const ReplayTeam *team) {
   const CacheConfig *c = &team->parts[0]->config;
-  const uint64_t sets = team->parts[0]->cache_sets;
-  const CacheCounts counts = replay_team_counts(team);
-  json_t *json = json_pack("{s:i, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:s, s:s}}", "tilewalk", 1, "format",
-                           din_format_name(team->parser.detected), "cache", "size_bytes", (json_int_t)c->size_bytes,
-                           "ways", (json_int_t)c->ways, "line_bytes", (json_int_t)c->line_bytes, "sector_bytes",
-                           (json_int_t)c->sector_bytes, "sets", (json_int_t)sets, "index", INDEXES[c->index], "policy",
-                           POLICIES[c->policy]);
-  bool failed = false;
-  for (int i = 0; json && i < n; i++)
-    failed |= json_object_set_new(json, results[i].key, json_integer((json_int_t)results[i].value)) != 0;
-  if (json) failed |= json_object_set_new(json, "hit_rate", json_real(cache_hit_rate(&counts))) != 0;
-  if (failed) json_decref(json);
-  return json_print(failed ? NULL : json, out, error);
+  put_text(d, "format", din_format_name(team->parser.detected));
+  put_object(d, "cache");
+  put_whole(d, "size_bytes", c->size_bytes);
+  put_whole(d, "ways", c->ways);
+  put_whole(d, "line_bytes", c->line_bytes);
+  put_whole(d, "sector_bytes", c->sector_bytes);
+  put_whole(d, "sets", team->parts[0]->cache_sets);
+  put_text(d, "index", INDEXES[c->index]);
+  put_text(d, "policy", POLICIES[c->policy]);
+  put_end(d);
 }
 
-static void print_notes(Table *table, const DinParser *parser) {
+static void add_notes(Table *table, const DinParser *parser) {
   if (parser->n_fetches_left_out)
     table_note(table, "%s instruction fetches of lackey's are left out; --fetches counts them.",
                number_count(parser->n_fetches_left_out).text);
@@ -360,37 +367,17 @@ static void print_notes(Table *table, const DinParser *parser) {
         number_count(parser->n_numbers).text);
 }
 
-static Status print_table(const ReplayTeam *team, const Result *results, int n, const OutputRequest *output, Io *io,
-                          Error *error) {
+static void fill(Document *d, const ReplayTeam *team) {
   const CacheConfig *c = &team->parts[0]->config;
   const uint64_t sets = team->parts[0]->cache_sets;
-  const CacheCounts counts = replay_team_counts(team);
-  Table table = table_new((TableColumn[]){{.heading = "count", .csv = "count"},
-                                          {.heading = "value", .right = true},
-                                          {.heading = "meaning", .shrink = TABLE_WRAP}},
-                          3);
-  table_title(&table,
-              "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64
-              " B, index %s, %s",
-              number_bytes(c->size_bytes).text, number_count(sets).text, sets == 1 ? "" : "s", c->ways, c->line_bytes,
-              c->sector_bytes, INDEXES[c->index], POLICIES[c->policy]);
-  for (int i = 0; i < n; i++) {
-    if (!output->csv && !results[i].is_headline) continue;
-    table_text(&table, ROLE_PLAIN, results[i].key);
-    if (strstr(results[i].key, "_bytes"))
-      table_bytes(&table, ROLE_PLAIN, results[i].value);
-    else
-      table_count(&table, ROLE_PLAIN, results[i].value);
-    table_text(&table, ROLE_DIM, results[i].what);
-  }
-  table_text(&table, ROLE_PLAIN, "hit_rate");
-  table_percent(&table, ROLE_ACCENT, cache_hit_rate(&counts));
-  table_text(&table, ROLE_DIM, "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
-  print_notes(&table, &team->parser);
-  const Status status =
-      output->csv ? table_csv(&table, io->out, error) : table_print(&table, io->out, &io->style, error);
-  table_free(&table);
-  return status;
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(
+      t, "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64 " B, index %s, %s",
+      number_bytes(c->size_bytes).text, number_count(sets).text, sets == 1 ? "" : "s", c->ways, c->line_bytes,
+      c->sector_bytes, INDEXES[c->index], POLICIES[c->policy]);
+  put_cache(d, team);
+  add_counts(d, t, team);
+  add_notes(t, &team->parser);
 }
 
 /* --- the command --- */
@@ -434,10 +421,9 @@ static Status replay(ReplayOptions *o, Reader *r, Io *io, Error *error) {
   sigaction(SIGINT, &before, NULL);
   if (status != STATUS_OK) return status;
   for (uint32_t part = 0; o->flush && part < r->team.n_threads; part++) cache_flush(r->team.parts[part]);
-  Result results[RESULTS_MAX];
-  const int n = collect(&r->team, results);
-  return o->output.json ? print_json(&r->team, results, n, io->out, error)
-                        : print_table(&r->team, results, n, &o->output, io, error);
+  Document d = reply_new(&o->output);
+  fill(&d, &r->team);
+  return reply_print(&d, STATUS_OK, io, error);
 }
 
 static int run_replay(void *options, Io *io, Error *error) {

@@ -6,16 +6,14 @@
 #include <string.h>
 
 #include "sim/report.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/cli/run_tables.h"
 #include "viz/cli/chart_file.h"
 #include "viz/cli/program_notes.h"
 #include "viz/chart/algorithm_ink.h"
 #include "viz/text/number.h"
-#include "viz/chart/plot.h"
-#include "viz/text/table.h"
 
 typedef struct {
   Request request;
@@ -140,24 +138,21 @@ static Chart make_chart(const Roofline *r) {
   return chart;
 }
 
-static Status save_chart(const Roofline *r, const ChartRequest *how, const char *path, const Drawing *drawing,
-                         Error *error) {
-  char state[REQUEST_STATE_BYTES];
-  Chart chart = make_chart(r);
-  const Status status =
-      drawing->chart(&chart, how, path, "Tilewalk: roofline", request_state(r->request, state), error);
-  chart_free(&chart);
-  return status;
-}
-
 /* ---- Table ---------------------------------------------------------------------------------------- */
 
-static void cell_rate(Table *t, TextRole role, double flops_per_s) {
-  char shown[NUMBER_CHARS], exact[NUMBER_CHARS];
-  snprintf(shown, sizeof shown, "%s", number_si(flops_per_s, "FLOP/s").text);
-  snprintf(exact, sizeof exact, "%s", number_exact_double(flops_per_s).text);
-  table_pair(t, role, shown, exact);
-}
+static const TableColumn COLUMNS[] = {
+    {.heading = "algorithm", .key = "algorithm"},
+    {.heading = "FLOPs a byte", .unit = "HBM", .csv = "hbm_flops_per_byte", .key = "hbm_flops_per_byte", .right = true},
+    {.heading = "FLOPs a byte", .unit = "L2", .csv = "l2_flops_per_byte", .key = "l2_flops_per_byte", .right = true},
+    {.heading = "at best", .csv = "attainable_flops_per_s", .key = "attainable_flops_per_s", .right = true},
+    {.heading = "of the peak", .csv = "of_peak", .right = true},
+    {.heading = "bottleneck", .csv = "bound"},
+    {.key = "bound"},
+    {.key = "bound_s"},
+    {.heading = "least time", .csv = "least_s", .key = "least_s", .right = true},
+    {.heading = "predicted", .csv = "predicted_s", .key = "predicted_s", .right = true},
+    {.heading = "time is", .csv = "time_is", .key = "kind"},
+    {.key = "seconds"}};
 
 static void add_rows(Table *t, const Roofline *r) {
   for (int k = 0; k < r->n_runs; k++) {
@@ -168,18 +163,21 @@ static void add_rows(Table *t, const Roofline *r) {
       table_double(t, ROLE_PLAIN, intensity(r, k, TIME_L2), 4);
     else
       table_empty(t, true);
-    cell_rate(t, ROLE_ACCENT, attainable(r, k));
+    table_real(t, ROLE_ACCENT, attainable(r, k), number_si(attainable(r, k), "FLOP/s").text);
     if (r->peak_flops_per_s > 0)
       table_percent(t, ROLE_PLAIN, attainable(r, k) / r->peak_flops_per_s);
     else
       table_empty(t, true);
     table_text(t, ROLE_PLAIN, time_part_title(timing->run.bound));
+    table_text(t, ROLE_PLAIN, time_part_name(timing->run.bound));
+    table_seconds(t, ROLE_PLAIN, timing->run.bound_s);
     table_seconds(t, ROLE_PLAIN, timing->least_s);
     if (isnan(timing->predicted_s))
       table_empty(t, true);
     else
       table_seconds(t, ROLE_PLAIN, timing->predicted_s);
     table_text(t, ROLE_DIM, time_kind_name(timing->kind));
+    table_seconds(t, ROLE_PLAIN, timing->seconds);
   }
 }
 
@@ -204,102 +202,54 @@ static void add_notes(Table *t, const Roofline *r) {
   table_note(t, "An upper bound on FLOP/s: peak rates, all of it overlapping, and the busiest SM by itself.");
 }
 
-static Table make_table(const Roofline *r) {
+/* ---- The document --------------------------------------------------------------------------------- */
+
+static double known(double rate) { return rate > 0 ? rate : (double)NAN; }
+
+static void put_level(Document *d, const Roofline *r, TimePart level) {
+  put_object(d, NULL);
+  put_text(d, "level", time_part_name(level));
+  put_real(d, "bytes_per_s", timing_rate(&r->gpu, level, r->dtype));
+  put_real_or_null(d, "ridge_flops_per_byte", known(timing_ridge(&r->gpu, level, r->dtype)));
+  put_end(d);
+}
+
+static void fill(Document *d, const Roofline *r) {
   char problem[512];
-  const TableColumn columns[] = {{.heading = "algorithm"},
-                                 {.heading = "FLOPs a byte", .unit = "HBM", .csv = "hbm_flops_per_byte", .right = true},
-                                 {.heading = "FLOPs a byte", .unit = "L2", .csv = "l2_flops_per_byte", .right = true},
-                                 {.heading = "at best", .csv = "attainable_flops_per_s", .right = true},
-                                 {.heading = "of the peak", .csv = "of_peak", .right = true},
-                                 {.heading = "bottleneck", .csv = "bound"},
-                                 {.heading = "least time", .csv = "least_s", .right = true},
-                                 {.heading = "predicted", .csv = "predicted_s", .right = true},
-                                 {.heading = "time is", .csv = "time_is"}};
-  Table t = table_new(columns, (int)(sizeof columns / sizeof columns[0]));
+  if (document_shows_charts(d)) {
+    Chart chart = make_chart(r);
+    document_chart(d, &chart);
+    document_gap(d);
+  }
+  const ReportSink sink = document_sink(d);
+  report_shape(&sink, "shape", &r->runs[0].plan.shape);
+  put_text(d, "gpu", r->gpu.name);
+  put_real_or_null(d, "peak_flops_per_s", known(r->peak_flops_per_s));
+  put_real(d, "exp_ceiling_flops_per_s", r->exp_ceiling_flops_per_s);
+  put_array(d, "levels");
+  for (int l = 0; l < r->n_levels; l++) put_level(d, r, r->levels[l]);
+  put_end(d);
+  Table *t = document_table(d, DOCUMENT_ALL, "runs", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   run_tables_problem(&r->runs[0], problem, sizeof problem);
-  table_title(&t, "Roofline: %s", problem);
-  add_rows(&t, r);
-  add_notes(&t, r);
-  return t;
-}
-
-static Status print_table(const Roofline *r, bool csv, Io *io, Error *error) {
-  Table t = make_table(r);
-  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
-}
-
-static Status print_plot(const Roofline *r, Io *io, Error *error) {
-  Chart chart = make_chart(r);
-  const Status status = plot_print(&chart, io->out, &io->style, 0, error);
-  chart_free(&chart);
-  if (!status) fputc('\n', io->out);
-  return status;
-}
-
-/* ---- JSON ----------------------------------------------------------------------------------------- */
-
-static void rate_or_null(const ReportSink *k, const char *key, double rate) {
-  if (rate > 0)
-    k->real(k->context, key, rate);
-  else
-    k->null(k->context, key);
-}
-
-static void report_level(const ReportSink *k, const Roofline *r, TimePart level) {
-  k->open_object(k->context, NULL);
-  k->text(k->context, "level", time_part_name(level));
-  k->real(k->context, "bytes_per_s", timing_rate(&r->gpu, level, r->dtype));
-  rate_or_null(k, "ridge_flops_per_byte", timing_ridge(&r->gpu, level, r->dtype));
-  k->close(k->context);
-}
-
-static void report_place(const ReportSink *k, const Roofline *r, int run) {
-  k->open_object(k->context, NULL);
-  k->text(k->context, "algorithm", r->request->algorithms[run]->name);
-  k->real(k->context, "hbm_flops_per_byte", intensity(r, run, TIME_HBM));
-  rate_or_null(k, "l2_flops_per_byte", r->n_levels > 1 ? intensity(r, run, TIME_L2) : 0);
-  k->real(k->context, "attainable_flops_per_s", attainable(r, run));
-  k->text(k->context, "bound", time_part_name(r->runs[run].timing.run.bound));
-  k->real(k->context, "bound_s", r->runs[run].timing.run.bound_s);
-  k->real(k->context, "least_s", r->runs[run].timing.least_s);
-  rate_or_null(k, "predicted_s", isnan(r->runs[run].timing.predicted_s) ? 0 : r->runs[run].timing.predicted_s);
-  k->text(k->context, "kind", time_kind_name(r->runs[run].timing.kind));
-  k->real(k->context, "seconds", r->runs[run].timing.seconds);
-  k->close(k->context);
-}
-
-static Status print_json(const Roofline *r, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink k = json_sink(&json);
-  k.open_object(k.context, NULL);
-  k.whole(k.context, "tilewalk", 1);
-  report_shape(&k, "shape", &r->runs[0].plan.shape);
-  k.text(k.context, "gpu", r->gpu.name);
-  rate_or_null(&k, "peak_flops_per_s", r->peak_flops_per_s);
-  k.real(k.context, "exp_ceiling_flops_per_s", r->exp_ceiling_flops_per_s);
-  k.open_array(k.context, "levels");
-  for (int l = 0; l < r->n_levels; l++) report_level(&k, r, r->levels[l]);
-  k.close(k.context);
-  k.open_array(k.context, "runs");
-  for (int run = 0; run < r->n_runs; run++) report_place(&k, r, run);
-  k.close(k.context);
-  k.close(k.context);
-  return json_print(json_result(&json), out, error);
+  table_title(t, "Roofline: %s", problem);
+  add_rows(t, r);
+  add_notes(t, r);
 }
 
 /* ---- The command ---------------------------------------------------------------------------------- */
 
 static Status show(const Roofline *r, const RooflineOptions *o, Io *io, Error *error) {
-  Status status = STATUS_OK;
-  if (*o->output.output) status = save_chart(r, &o->chart, o->output.output, io->drawing, error);
-  if (status) return status;
-  if (o->output.json) return print_json(r, io->out, error);
-  if (o->output.csv) return print_table(r, true, io, error);
-  if (*o->output.output) return STATUS_OK;
-  status = print_plot(r, io, error);
-  return status ? status : print_table(r, false, io, error);
+  char state[REQUEST_STATE_BYTES];
+  if (*o->output.output) {
+    Document picture = document_new(DOCUMENT_PICTURE);
+    fill(&picture, r);
+    const Status status = reply_draw(&picture, &o->chart, o->output.output, "Tilewalk: roofline",
+                                     request_state(r->request, state), io, error);
+    if (status || !(o->output.json || o->output.csv)) return status; /* the picture is all */
+  }
+  Document d = reply_new(&o->output);
+  fill(&d, r);
+  return reply_print(&d, STATUS_OK, io, error);
 }
 
 static int run_roofline(void *options, Io *io, Error *error) {

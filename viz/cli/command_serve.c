@@ -9,6 +9,7 @@
 #include "sim/base/size.h"
 #include "viz/cli/batch_table.h"
 #include "viz/cli/command.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/serve_figures.h"
 #include "viz/cli/serve_printed.h"
 #include "viz/request/description.h"
@@ -184,12 +185,14 @@ static Status resolve(const ServeOptions *o, ServeRequest *r, Error *error) {
 static int run_serve(void *options, Io *io, Error *error) {
   const ServeOptions *o = options;
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  if (o->printed) return serve_printed(&o->output, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  Document d = reply_new(&o->output);
+  if (o->printed) return reply_print(&d, serve_printed(&d, error), io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   Figures figures;
   ServeRequest *r = calloc(1, sizeof *r);
   Status status = r ? resolve(o, r, error) : error_set(error, STATUS_NO_MEMORY, "no memory for a request");
   if (!status) status = serve_figures(r, &figures, error);
-  if (!status) status = serve_print(r, &figures, &o->output, io, error);
+  if (!status) serve_fill(&d, r, &figures);
+  status = reply_print(&d, status, io, error);
   if (r) free(r->lengths);
   free(r);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -6,15 +6,14 @@
 #include <string.h>
 
 #include "sim/report.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/batch_table.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/run_tables.h"
-#include "viz/text/table.h"
 
-enum { RUNS_MAX = TABLE_COLUMNS_MAX - 1 };
+enum { RUNS_MAX = RUN_TABLES_MAX };
 
 typedef struct {
   Request request;
@@ -23,24 +22,20 @@ typedef struct {
 } SimOptions;
 
 /* Of several machines a document each, under "machines". */
-static Status print_json(const Simulation *runs, int n, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json);
-  int first_of_next = 1;
-  while (first_of_next < n && strcmp(runs[first_of_next].machine.name, runs[0].machine.name) == 0) first_of_next++;
-  if (first_of_next == n) {
-    report_document(&sink, runs, n);
-  } else {
-    sink.open_object(sink.context, NULL);
-    sink.open_array(sink.context, "machines");
-    for (int first = 0, end; first < n; first = end) {
-      for (end = first + 1; end < n && strcmp(runs[end].machine.name, runs[first].machine.name) == 0;) end++;
-      report_document(&sink, runs + first, end - first);
-    }
-    sink.close(sink.context);
-    sink.close(sink.context);
+static void put_runs(Document *d, const Simulation *runs, int n) {
+  const ReportSink sink = document_sink(d);
+  int end_of_first = 1;
+  while (end_of_first < n && strcmp(runs[end_of_first].machine.name, runs[0].machine.name) == 0) end_of_first++;
+  if (end_of_first == n) {
+    report_answers(&sink, runs, n);
+    return;
   }
-  return json_print(json_result(&json), out, error);
+  put_array(d, "machines");
+  for (int first = 0, end; first < n; first = end) {
+    for (end = first + 1; end < n && strcmp(runs[end].machine.name, runs[first].machine.name) == 0;) end++;
+    report_document(&sink, runs + first, end - first);
+  }
+  put_end(d);
 }
 
 /* The runs on one GPU, added to those there are. */
@@ -84,9 +79,10 @@ static int run_sim(void *options, Io *io, Error *error) {
   int n = 0;
   Status status = output_request_check(&o->output, error);
   if (!status && *o->lengths) {
-    const BatchForm form = o->output.json ? BATCH_JSON : o->output.csv ? BATCH_CSV : BATCH_TEXT;
+    Document d = reply_new(&o->output);
     free(runs);
-    return batch_table(&o->request, o->lengths, form, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+    status = batch_table(&o->request, o->lengths, &d, error);
+    return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   }
   if (!status && !runs) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
   if (!status) status = run_on_all(&o->request, runs, &n, error);
@@ -97,12 +93,10 @@ static int run_sim(void *options, Io *io, Error *error) {
   const Schedule *schedules[RUNS_MAX];
   for (int k = 0; k < n; k++) schedules[k] = runs[k].schedule;
   program_notes(schedules, n, io);
-  if (o->output.json)
-    status = print_json(runs, n, io->out, error);
-  else if (o->output.csv)
-    status = run_tables_csv(runs, n, io->out, error);
-  else
-    status = run_tables_print(runs, n, io, error);
+  Document d = reply_new(&o->output);
+  if (d.form == DOCUMENT_JSON) put_runs(&d, runs, n);
+  run_tables(&d, runs, n);
+  status = reply_print(&d, STATUS_OK, io, error);
   free(runs);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }

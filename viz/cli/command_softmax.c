@@ -10,13 +10,12 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/numbers/softmax.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/cli/score_options.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
-#include "viz/text/table.h"
 
 enum { SCORES_MAX = 4096, EXAMPLE_N = 8, EXAMPLE_D = 4 };
 
@@ -220,61 +219,66 @@ static void print_result(const SoftmaxOptions *o, const Walk *w, Io *io) {
 }
 
 /* JSON has no infinity and no NaN: they are the strings "inf", "-inf" and "nan". */
-static json_t *any_number(double value) {
-  if (isnan(value)) return json_string("nan");
-  if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
-  return json_real(value);
+static void put_number(Document *d, const char *key, double value) {
+  if (isfinite(value))
+    put_real(d, key, value);
+  else
+    put_text(d, key, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
-static json_t *numbers(const double *values, int64_t n) {
-  json_t *array = json_array();
-  for (int64_t k = 0; array && k < n; k++) {
-    if (json_array_append_new(array, any_number(values[k]))) {
-      json_decref(array);
-      return NULL;
-    }
+/* NULL: null. */
+static void put_numbers(Document *d, const char *key, const double *values, int64_t n) {
+  if (!values) {
+    put_null(d, key);
+    return;
   }
-  return array;
+  put_array(d, key);
+  for (int64_t k = 0; k < n; k++) put_number(d, NULL, values[k]);
+  put_end(d);
 }
 
-static Status print_json(const SoftmaxOptions *o, const Walk *w, FILE *out, Error *error) {
-  json_t *blocks = json_array();
+static void put_block(Document *d, const SoftmaxOptions *o, const Walk *w, int64_t k) {
+  const SoftmaxStep *s = &w->steps[k];
+  put_object(d, NULL);
+  put_numbers(d, "scores", o->scores + s->first, s->n);
+  put_numbers(d, "P", w->P + s->first, s->n);
+  put_number(d, "m", s->m_new);
+  put_number(d, "factor", s->factor);
+  put_number(d, "block_sum", s->block_sum);
+  put_number(d, "l", s->l_new);
+  put_numbers(d, "O", o->example ? w->O_after[k] : NULL, EXAMPLE_D);
+  put_count(d, "n_overflowed", s->n_overflowed);
+  put_end(d);
+}
+
+static void put_walk(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  put_text(d, "precision", precision_format(o->precision)->name);
+  put_flag(d, "subtracts_max", !o->without_max);
+  put_array(d, "blocks");
+  for (int64_t k = 0; k < w->n_steps; k++) put_block(d, o, w, k);
+  put_end(d);
+  put_numbers(d, "weights", w->weights, o->n);
+  put_numbers(d, "reference", w->reference, o->n);
+  put_numbers(d, "O", o->example ? w->O : NULL, EXAMPLE_D);
+  put_number(d, "rmse", accuracy_rmse(&w->accuracy));
+  put_number(d, "max_ulps", w->accuracy.largest_ulps);
+  put_count(d, "n_infinite", w->n_infinite);
+  put_count(d, "n_nan", w->n_nan);
+  put_count(d, "n_saturated", w->n_saturated);
+}
+
+/* A line for each block. */
+static void add_blocks(Document *d, const Walk *w) {
+  static const TableColumn COLUMNS[] = {{.csv = "block"},     {.csv = "n"}, {.csv = "m"},           {.csv = "factor"},
+                                        {.csv = "block_sum"}, {.csv = "l"}, {.csv = "n_overflowed"}};
+  enum { N = sizeof COLUMNS / sizeof *COLUMNS };
+  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, N);
   for (int64_t k = 0; k < w->n_steps; k++) {
     const SoftmaxStep *s = &w->steps[k];
-    json_t *block = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "scores", numbers(o->scores + s->first, s->n),
-                              "P", numbers(w->P + s->first, s->n), "m", any_number(s->m_new), "factor",
-                              any_number(s->factor), "block_sum", any_number(s->block_sum), "l", any_number(s->l_new),
-                              "O", o->example ? numbers(w->O_after[k], EXAMPLE_D) : json_null(), "n_overflowed",
-                              (json_int_t)s->n_overflowed);
-    if (!blocks || !block || json_array_append_new(blocks, block)) {
-      json_decref(blocks);
-      return error_set(error, STATUS_NO_MEMORY, "no memory for the JSON output");
-    }
+    const double values[N] = {(double)s->block, (double)s->n,           s->m_new, s->factor, s->block_sum,
+                              s->l_new,         (double)s->n_overflowed};
+    for (int c = 0; c < N; c++) table_text(t, ROLE_PLAIN, number_exact_double(values[c]).text);
   }
-  return json_print(json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "precision",
-                              precision_format(o->precision)->name, "subtracts_max", !o->without_max, "blocks", blocks,
-                              "weights", numbers(w->weights, o->n), "reference", numbers(w->reference, o->n), "O",
-                              o->example ? numbers(w->O, EXAMPLE_D) : json_null(), "rmse",
-                              any_number(accuracy_rmse(&w->accuracy)), "max_ulps", any_number(w->accuracy.largest_ulps),
-                              "n_infinite", (json_int_t)w->n_infinite, "n_nan", (json_int_t)w->n_nan, "n_saturated",
-                              (json_int_t)w->n_saturated),
-                    out, error);
-}
-
-static Status print_csv(const Walk *w, FILE *out, Error *error) {
-  static const char *const NAMES[] = {"block", "n", "m", "factor", "block_sum", "l", "n_overflowed"};
-  TableColumn columns[7];
-  for (int c = 0; c < 7; c++) columns[c] = (TableColumn){.heading = NAMES[c], .csv = NAMES[c]};
-  Table t = table_new(columns, 7);
-  for (int64_t k = 0; k < w->n_steps; k++) {
-    const SoftmaxStep *s = &w->steps[k];
-    const double values[] = {(double)s->block, (double)s->n,           s->m_new, s->factor, s->block_sum,
-                             s->l_new,         (double)s->n_overflowed};
-    for (int c = 0; c < 7; c++) table_text(&t, ROLE_PLAIN, number_exact_double(values[c]).text);
-  }
-  const Status status = table_csv(&t, out, error);
-  table_free(&t);
-  return status;
 }
 
 static Status complete(SoftmaxOptions *o, Error *error) {
@@ -296,6 +300,16 @@ static Status complete(SoftmaxOptions *o, Error *error) {
   return STATUS_OK;
 }
 
+static void print_text(const SoftmaxOptions *o, const Walk *w, Io *io) {
+  if (o->example) fputs("q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)\n\n", io->out);
+  if (o->softcap > 0) fprintf(io->out, "Scores are capped: %g tanh(score / %g).\n\n", o->softcap, o->softcap);
+  if (o->has_sink)
+    fprintf(io->out, "A sink: before the first block m = %g and l = %g, and O has nothing.\n\n", w->steps[0].m_old,
+            w->steps[0].l_old);
+  for (int64_t k = 0; k < w->n_steps; k++) print_step(o, w, k, io);
+  print_result(o, w, io);
+}
+
 static int run_softmax(void *options, Io *io, Error *error) {
   SoftmaxOptions *o = options;
   if (complete(o, error)) return EXIT_BAD_REQUEST;
@@ -305,21 +319,11 @@ static int run_softmax(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   walk_softmax(o, w);
-  Status status = STATUS_OK;
-  if (o->output.json)
-    status = print_json(o, w, io->out, error);
-  else if (o->output.csv)
-    status = print_csv(w, io->out, error);
-  else {
-    if (o->example)
-      fputs("q = (1, 0, 2, 1) against 8 keys, d = 4, scores q k without the factor 1/sqrt(d)\n\n", io->out);
-    if (o->softcap > 0) fprintf(io->out, "Scores are capped: %g tanh(score / %g).\n\n", o->softcap, o->softcap);
-    if (o->has_sink)
-      fprintf(io->out, "A sink: before the first block m = %g and l = %g, and O has nothing.\n\n", w->steps[0].m_old,
-              w->steps[0].l_old);
-    for (int64_t k = 0; k < w->n_steps; k++) print_step(o, w, k, io);
-    print_result(o, w, io);
-  }
+  Document d = reply_new(&o->output);
+  put_walk(&d, o, w);
+  add_blocks(&d, w);
+  if (d.form == DOCUMENT_TEXT) print_text(o, w, io);
+  const Status status = reply_print(&d, STATUS_OK, io, error);
   free(w);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }

@@ -7,15 +7,13 @@
 #include "sim/base/quote.h"
 #include "sim/report.h"
 #include "sim/base/size.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/sweep.h"
 #include "viz/cli/sweep_chart.h"
 #include "viz/text/number.h"
-#include "viz/chart/plot.h"
-#include "viz/text/table.h"
 
 typedef struct {
   Request request;
@@ -144,118 +142,96 @@ static Status doubled_values(const SweepOptions *o, SweepValue *values, int *n, 
   return STATUS_OK;
 }
 
-static void add_ratio(Table *t, const Sweep *s, const SweepPoint *p, int k) {
-  double ratio;
-  if (sweep_ratio(s, p, k, &ratio))
-    table_ratio(t, ROLE_PLAIN, ratio);
-  else
-    table_empty(t, true);
+static void add_value(Table *t, const Sweep *s, const Simulation *run) {
+  const double value = sweep_shown(s, run);
+  const Wide bytes = s->metric == SWEEP_BOUNDARY ? run->total_bytes : (Wide)(value + 0.5);
+  const Number number = s->metric == SWEEP_TIME ? number_seconds(value) : number_bytes(bytes);
+  char shown[NUMBER_CHARS + 2];
+  snprintf(shown, sizeof shown, "%s%s", number.text, run->fits ? "" : "*");
+  table_pair(t, run->fits ? ROLE_PLAIN : ROLE_WARN, shown,
+             s->metric == SWEEP_TIME ? number_exact_double(value).text : number_digits(bytes).text);
 }
 
-static Status print_table(const Sweep *s, const SweepOptions *o, Io *io, Error *error) {
-  TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 3] = {{.heading = s->axis->name, .right = !s->axis->is_gpu}};
-  for (int k = 0; k < s->n_algorithms; k++) {
-    columns[k + 1] = (TableColumn){.heading = sweep_series(s, &o->request, k), .right = true};
-  }
-  const int n_ratios = s->n_algorithms - 1;
-  for (int k = 0; k < n_ratios; k++)
-    columns[s->n_algorithms + 1 + k] =
-        (TableColumn){.heading = sweep_series(s, &o->request, k + 1), .unit = "times less", .csv = "-", .right = true};
-  const int last = s->n_algorithms + 1 + n_ratios;
-  columns[last] = (TableColumn){.heading = s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound",
-                                .csv = "lower_bound_bytes",
-                                .right = true};
-  const bool says_what = s->metric == SWEEP_TIME;
-  columns[last + 1] = (TableColumn){.heading = "time is", .csv = "time_is"};
-  Table t = table_new(columns, last + 1 + says_what);
-  bool any_misfit = false;
-  for (int i = 0; i < s->n_points; i++) {
-    const SweepPoint *p = &s->points[i];
-    const Simulation *first = &p->runs[0];
-    if (s->axis->is_gpu)
-      table_text(&t, ROLE_PLAIN, first->machine.name);
-    else if (s->axis->is_size)
-      table_bytes(&t, ROLE_PLAIN, wide(p->value));
+static void add_row(Document *d, Table *t, const Sweep *s, const SweepPoint *p) {
+  char kinds[128];
+  if (s->axis->is_gpu)
+    table_text(t, ROLE_PLAIN, p->runs[0].machine.name);
+  else if (s->axis->is_size)
+    table_bytes(t, ROLE_PLAIN, wide(p->value));
+  else
+    table_count(t, ROLE_PLAIN, wide(p->value));
+  for (int k = 0; k < s->n_algorithms; k++) add_value(t, s, &p->runs[k]);
+  for (int k = 1; k < s->n_algorithms; k++) {
+    double ratio;
+    if (sweep_ratio(s, p, k, &ratio))
+      table_ratio(t, ROLE_PLAIN, ratio);
     else
-      table_count(&t, ROLE_PLAIN, wide(p->value));
-    for (int k = 0; k < s->n_algorithms; k++) {
-      char shown[NUMBER_CHARS + 2], exact[NUMBER_CHARS];
-      const double value = sweep_shown(s, &p->runs[k]);
-      const bool is_time = s->metric == SWEEP_TIME;
-      const Wide bytes = s->metric == SWEEP_BOUNDARY ? p->runs[k].total_bytes : (Wide)(value + 0.5);
-      snprintf(shown, sizeof shown, "%s%s", is_time ? number_seconds(value).text : number_bytes(bytes).text,
-               p->runs[k].fits ? "" : "*");
-      snprintf(exact, sizeof exact, "%s", is_time ? number_exact_double(value).text : number_digits(bytes).text);
-      table_pair(&t, p->runs[k].fits ? ROLE_PLAIN : ROLE_WARN, shown, exact);
-      any_misfit = any_misfit || !p->runs[k].fits;
-    }
-    for (int k = 1; k < s->n_algorithms; k++) add_ratio(&t, s, p, k);
-    char exact[NUMBER_CHARS];
-    snprintf(exact, sizeof exact, "%s", number_exact_double(p->lower_bound_bytes).text);
-    table_pair(&t, ROLE_DIM, number_bytes((Wide)p->lower_bound_bytes).text, exact);
-    char kinds[128];
-    if (says_what) table_text(&t, ROLE_DIM, sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
+      table_empty(t, true);
   }
-  char state[REQUEST_STATE_BYTES];
-  table_title(&t, "%s against %s; %s", sweep_metric_title(s->metric), s->axis->title,
-              sweep_state(s->axis, &o->request, state));
+  table_real(t, ROLE_DIM, p->lower_bound_bytes, number_bytes((Wide)p->lower_bound_bytes).text);
+  table_text(t, ROLE_DIM, sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
+  if (d->form != DOCUMENT_JSON) return;
+  const ReportSink sink = document_sink(d);
+  put_row(d, t);
+  report_shape(&sink, "shape", &p->runs[0].plan.shape);
+  put_array(d, "runs");
+  for (int a = 0; a < s->n_algorithms; a++) report_run(&sink, NULL, &p->runs[a]);
+  put_end(d);
+  put_end(d);
+}
+
+static void add_notes(Table *t, const Sweep *s) {
+  bool any_misfit = false;
+  for (int i = 0; i < s->n_points; i++)
+    for (int k = 0; k < s->n_algorithms; k++) any_misfit = any_misfit || !s->points[i].runs[k].fits;
   if (any_misfit)
-    table_note(&t, "* The machine has no room for these tiles at once: not even with S and O in registers, where it is "
-                   "a real GPU.");
+    table_note(t, "* The machine has no room for these tiles at once: not even with S and O in registers, where it is "
+                  "a real GPU.");
   if (s->metric == SWEEP_BOUNDARY)
-    table_note(&t,
+    table_note(t,
                "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
                "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
   if (s->metric == SWEEP_TIME)
     table_note(
-        &t,
+        t,
         "Predicted where --kernel names a kernel that was timed; else a bound: this run's bytes and products at peak "
         "rates. Times of unlike kinds have no ratio.");
-  const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
 }
 
-static Status print_plot(const Sweep *s, const SweepOptions *o, Io *io, Error *error) {
+static void fill(Document *d, const Sweep *s, const Request *request) {
+  TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 2] = {
+      {.heading = s->axis->name, .key = "value", .right = !s->axis->is_gpu}};
+  int n = 1;
+  for (int k = 0; k < s->n_algorithms; k++)
+    columns[n++] = (TableColumn){.heading = sweep_series(s, request, k), .right = true};
+  for (int k = 1; k < s->n_algorithms; k++)
+    columns[n++] =
+        (TableColumn){.heading = sweep_series(s, request, k), .unit = "times less", .csv = "-", .right = true};
+  columns[n++] = (TableColumn){.heading = s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound",
+                               .csv = "lower_bound_bytes",
+                               .key = "lower_bound_bytes",
+                               .right = true};
+  columns[n++] = s->metric == SWEEP_TIME ? (TableColumn){.heading = "time is"} : (TableColumn){.heading = NULL};
+  char state[REQUEST_STATE_BYTES];
+  put_text(d, "over", s->axis->name);
+  Table *t = document_table(d, DOCUMENT_ALL, "points", columns, n);
+  table_title(t, "%s against %s; %s", sweep_metric_title(s->metric), s->axis->title,
+              sweep_state(s->axis, request, state));
+  for (int i = 0; i < s->n_points; i++) add_row(d, t, s, &s->points[i]);
+  add_notes(t, s);
+}
+
+/* title: of bars that are drawn. */
+static void add_chart(Document *d, const Sweep *s, const Request *request, const char *title) {
   if (s->axis->is_gpu) {
-    Bars bars = sweep_bars(s, &o->request, NULL);
-    const Status printed = bars_print(&bars, io->out, &io->style, error);
-    bars_free(&bars);
-    if (!printed) fputc('\n', io->out);
-    return printed;
+    Bars bars = sweep_bars(s, request, d->form == DOCUMENT_PICTURE ? title : NULL);
+    document_bars(d, &bars);
+    document_gap(d);
+  } else if (s->n_points > 1 || d->form == DOCUMENT_PICTURE) {
+    Chart chart = sweep_chart(s, request);
+    document_chart(d, &chart);
+    document_gap(d);
   }
-  if (s->n_points < 2) return STATUS_OK;
-  Chart chart = sweep_chart(s, &o->request);
-  const Status status = plot_print(&chart, io->out, &io->style, 0, error);
-  chart_free(&chart);
-  if (!status) fputc('\n', io->out);
-  return status;
-}
-
-static Status print_json(const Sweep *s, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink k = json_sink(&json);
-  k.open_object(k.context, NULL);
-  k.whole(k.context, "tilewalk", 1);
-  k.text(k.context, "over", s->axis->name);
-  k.open_array(k.context, "points");
-  for (int i = 0; i < s->n_points; i++) {
-    const SweepPoint *p = &s->points[i];
-    k.open_object(k.context, NULL);
-    if (s->axis->is_gpu)
-      k.text(k.context, "value", p->runs[0].machine.name);
-    else
-      k.whole(k.context, "value", wide(p->value));
-    k.real(k.context, "lower_bound_bytes", p->lower_bound_bytes);
-    report_shape(&k, "shape", &p->runs[0].plan.shape);
-    k.open_array(k.context, "runs");
-    for (int a = 0; a < s->n_algorithms; a++) report_run(&k, NULL, &p->runs[a]);
-    k.close(k.context);
-    k.close(k.context);
-  }
-  k.close(k.context);
-  k.close(k.context);
-  return json_print(json_result(&json), out, error);
 }
 
 /* The points, and the problem that they change; of GPUs each makes its own. */
@@ -285,12 +261,19 @@ static Status choose_metric(const SweepOptions *o, SweepMetric *metric, Error *e
 }
 
 static Status show(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
-  Status status = STATUS_OK;
-  if (*o->output.output) status = sweep_chart_save(sweep, &o->request, &o->chart, o->output.output, io->drawing, error);
-  if (!status && o->output.json) return print_json(sweep, io->out, error);
-  if (status || (!o->output.csv && *o->output.output)) return status;
-  if (!o->output.csv) status = print_plot(sweep, o, io, error);
-  return status ? status : print_table(sweep, o, io, error);
+  char state[REQUEST_STATE_BYTES];
+  if (*o->output.output) {
+    Document picture = document_new(DOCUMENT_PICTURE);
+    add_chart(&picture, sweep, &o->request, o->chart.title);
+    const Status status =
+        reply_draw(&picture, &o->chart, o->output.output, sweep->axis->is_gpu ? "Tilewalk: GPUs" : "Tilewalk: traffic",
+                   request_state(&o->request, state), io, error);
+    if (status || !(o->output.json || o->output.csv)) return status; /* the picture is all */
+  }
+  Document d = reply_new(&o->output);
+  if (document_shows_charts(&d)) add_chart(&d, sweep, &o->request, NULL);
+  fill(&d, sweep, &o->request);
+  return reply_print(&d, STATUS_OK, io, error);
 }
 
 static int run_sweep(void *options, Io *io, Error *error) {

@@ -170,9 +170,12 @@ static Status draw(const char *folder, const char *name, const char *axis_name, 
   if (request_problem(&request, &problem, NULL, error) ||
       sweep_run(&sweep, &problem, &request, axis, SWEEP_BOUNDARY, values, n, error))
     return error->status;
-  char path[4200];
+  char path[4200], state[REQUEST_STATE_BYTES];
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  const Status status = sweep_chart_save(&sweep, &request, &(ChartRequest){0}, path, io->drawing, error);
+  Chart chart = sweep_chart(&sweep, &request);
+  const Status status =
+      io->drawing->chart(&chart, &(ChartRequest){0}, path, "Tilewalk: traffic", request_state(&request, state), error);
+  chart_free(&chart);
   sweep_free(&sweep);
   if (!status) fprintf(io->out, "  %s\n", path);
   return status;

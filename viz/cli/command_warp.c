@@ -6,12 +6,11 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/machine/warp.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/json_sink.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
-#include "viz/text/table.h"
 #include "viz/text/warp_picture.h"
 
 enum { BYTES_MAX = 1 << 20 };
@@ -114,32 +113,33 @@ static Status resolve(WarpOptions *o, Accesses *a, Error *error) {
 
 /* --- results --- */
 
-static json_t *shared_json(const WarpShared *s) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "ways", (json_int_t)s->ways, "wavefronts", (json_int_t)s->wavefronts,
-                   "parts", (json_int_t)s->parts, "conflicts", (json_int_t)s->conflicts, "worst_bank",
-                   (json_int_t)s->worst_bank);
+static void put_shared(Document *d, const char *key, const WarpShared *s) {
+  put_object(d, key);
+  put_whole(d, "ways", s->ways);
+  put_whole(d, "wavefronts", s->wavefronts);
+  put_whole(d, "parts", s->parts);
+  put_whole(d, "conflicts", s->conflicts);
+  put_whole(d, "worst_bank", s->worst_bank);
+  put_end(d);
 }
 
-static Status print_json(const WarpOptions *o, const Accesses *a, FILE *out, Error *error) {
-  const WarpGlobal g = warp_global(&a->global);
-  const WarpShared s = warp_shared(&a->shared), plain = warp_shared(&a->plain);
-  json_t *access = json_pack("{s:I, s:I, s:I, s:s, s:s}", "active_lanes", (json_int_t)g.active_lanes, "lane_bytes",
-                             (json_int_t)o->lane_bytes, "pad", (json_int_t)o->pad, "swizzle",
-                             warp_swizzle_name(o->swizzle), "kind", o->is_store ? "store" : "load");
-  if (access && !o->list.active) json_object_set_new(access, "stride", json_integer(o->stride));
-  json_t *global =
-      json_pack("{s:I, s:I, s:I, s:I, s:I, s:f}", "sectors", (json_int_t)g.sectors, "lines", (json_int_t)g.lines,
-                "requested_bytes", (json_int_t)g.requested_bytes, "used_bytes", (json_int_t)g.used_bytes, "moved_bytes",
-                (json_int_t)g.moved_bytes, "overfetch", g.overfetch);
-  json_t *shared = shared_json(&s), *without = shared_json(&plain);
-  const bool whole = access && global && shared && without;
-  json_t *json = json_pack("{s:i, s:o*, s:o*, s:o*, s:o*}", "tilewalk", 1, "access", access, "global", global, "shared",
-                           shared, "shared_plain", without);
-  if (!whole) {
-    json_decref(json);
-    json = NULL;
-  }
-  return json_print(json, out, error);
+static void put_values(Document *d, const WarpOptions *o, const WarpGlobal *g) {
+  put_object(d, "access");
+  put_whole(d, "active_lanes", g->active_lanes);
+  put_count(d, "lane_bytes", o->lane_bytes);
+  put_count(d, "pad", o->pad);
+  put_text(d, "swizzle", warp_swizzle_name(o->swizzle));
+  put_text(d, "kind", o->is_store ? "store" : "load");
+  if (!o->list.active) put_count(d, "stride", o->stride);
+  put_end(d);
+  put_object(d, "global");
+  put_whole(d, "sectors", g->sectors);
+  put_whole(d, "lines", g->lines);
+  put_whole(d, "requested_bytes", g->requested_bytes);
+  put_whole(d, "used_bytes", g->used_bytes);
+  put_whole(d, "moved_bytes", g->moved_bytes);
+  put_real(d, "overfetch", g->overfetch);
+  put_end(d);
 }
 
 /* One row: a count, or with `unit` bytes. */
@@ -177,33 +177,34 @@ static void shared_rows(Table *t, const char *memory, const WarpShared *s) {
       s->parts == 1 ? "passes beyond the first: what ncu counts" : "passes beyond one a part: what ncu counts");
 }
 
-static Status print_table(const WarpOptions *o, const Accesses *a, Io *io, Error *error) {
-  const WarpGlobal g = warp_global(&a->global);
-  const WarpShared s = warp_shared(&a->shared), plain = warp_shared(&a->plain);
-  Table t = table_new((TableColumn[]){{.heading = "memory"},
+static const TableColumn COLUMNS[] = {{.heading = "memory"},
                                       {.heading = "count"},
                                       {.heading = "value", .right = true},
-                                      {.heading = "meaning", .csv = "-", .shrink = TABLE_WRAP}},
-                      4);
+                                      {.heading = "meaning", .csv = "-", .shrink = TABLE_WRAP}};
+
+static void fill(Document *d, const WarpOptions *o, const Accesses *a) {
+  const WarpGlobal g = warp_global(&a->global);
+  const WarpShared s = warp_shared(&a->shared), plain = warp_shared(&a->plain);
+  put_values(d, o, &g);
+  put_shared(d, "shared", &s);
+  put_shared(d, "shared_plain", &plain);
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   if (o->list.active)
-    table_title(&t, "%u lanes %s %" PRId64 " B each at the given addresses", g.active_lanes,
+    table_title(t, "%u lanes %s %" PRId64 " B each at the given addresses", g.active_lanes,
                 o->is_store ? "store" : "load", o->lane_bytes);
   else
-    table_title(&t, "32 lanes %s %" PRId64 " B each, %" PRId64 " B apart", o->is_store ? "store" : "load",
-                o->lane_bytes, o->stride * o->lane_bytes);
-  global_rows(&t, &g);
-  table_rule(&t);
+    table_title(t, "32 lanes %s %" PRId64 " B each, %" PRId64 " B apart", o->is_store ? "store" : "load", o->lane_bytes,
+                o->stride * o->lane_bytes);
+  global_rows(t, &g);
+  table_rule(t);
   if (a->has_layout) {
-    shared_rows(&t, "shared, plain", &plain);
-    table_rule(&t);
+    shared_rows(t, "shared, plain", &plain);
+    table_rule(t);
   }
-  shared_rows(&t, "shared", &s);
+  shared_rows(t, "shared", &s);
   if (a->has_layout)
-    table_note(&t, "In shared memory rows lie %" PRId64 " B apart (%" PRId64 " B of padding), swizzle %s.",
+    table_note(t, "In shared memory rows lie %" PRId64 " B apart (%" PRId64 " B of padding), swizzle %s.",
                (o->stride + o->pad) * o->lane_bytes, o->pad * o->lane_bytes, warp_swizzle_name(o->swizzle));
-  const Status status = o->output.csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
 }
 
 /* Both memories; shared memory only for lanes that one bank can serve. */
@@ -231,8 +232,9 @@ static int run_warp(void *options, Io *io, Error *error) {
     error_set(error, STATUS_BAD_REQUEST, "--picture is for people; leave out --json and --csv");
     return EXIT_BAD_REQUEST;
   }
-  const Status status =
-      o->output.json ? print_json(o, &accesses, io->out, error) : print_table(o, &accesses, io, error);
+  Document d = reply_new(&o->output);
+  fill(&d, o, &accesses);
+  const Status status = reply_print(&d, STATUS_OK, io, error);
   if (status == STATUS_OK && o->picture) print_picture(&accesses, io);
   return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
 }
@@ -269,7 +271,7 @@ static const Option LAYOUT_OPTIONS[] = {
     {0},
 };
 
-static const Option PICTURE_OPTIONS[] = {
+static const Option LANE_OPTIONS[] = {
     {.name = "picture",
      .set = set_picture,
      .help = "Also draw which words are moved, and which bank serves which lane."},
@@ -279,7 +281,7 @@ static const Option PICTURE_OPTIONS[] = {
 static const OptionSet SETS[] = {
     {"Access", ACCESS_OPTIONS, 0},
     {"Layout", LAYOUT_OPTIONS, 0},
-    {"Picture", PICTURE_OPTIONS, 0},
+    {"Picture", LANE_OPTIONS, 0},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(WarpOptions, output)},
     {0},
 };

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/json_sink.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 void crosscheck_free(Crosscheck *c) {
   free(c->items);
@@ -44,7 +42,7 @@ bool crosscheck_says_nothing(const CrosscheckItem *i) {
   return i->is_range && !i->is_prediction && i->holds && i->high > 10 * i->low;
 }
 
-static Status add_why(Crosscheck *c, const CrosscheckWhy *why, Error *error) {
+static Status keep_why(Crosscheck *c, const CrosscheckWhy *why, Error *error) {
   if (!c->why) c->why = calloc(CROSSCHECK_WHY_MAX, sizeof *c->why);
   if (!c->why) return error_set(error, STATUS_NO_MEMORY, "no memory for the causes");
   if (c->n_why < CROSSCHECK_WHY_MAX) c->why[c->n_why++] = *why;
@@ -61,7 +59,7 @@ Status crosscheck_add_cause(Crosscheck *c, const CounterRow *row, const Shape *s
     if (w->n_causes < CAUSES_MAX) w->causes[w->n_causes++] = *cause;
     return STATUS_OK;
   }
-  return add_why(c, &why, error);
+  return keep_why(c, &why, error);
 }
 
 /* Looks for causes where a count is not as the model says. */
@@ -75,7 +73,7 @@ static Status explain(Crosscheck *c, const CounterRow *row, const KernelModel *m
     if (!holds) c->n_unexplained++;
     return STATUS_OK;
   }
-  return add_why(c, &why, error);
+  return keep_why(c, &why, error);
 }
 
 /* A kernel that splits the keys has lines of its own: it is described only in part. So have the upper rungs, which were
@@ -157,7 +155,7 @@ static TextRole role_of(const CrosscheckItem *i) {
   return i->holds ? ROLE_GOOD : i->must_hold ? ROLE_BAD : ROLE_WARN;
 }
 
-static Number value_text(const CrosscheckItem *i, double value) {
+static Number number_of(const CrosscheckItem *i, double value) {
   if (i->is_prediction && i->predicted == PREDICT_HIT_RATE) return number_percent(value);
   if (i->is_prediction && i->predicted == PREDICT_TIME) return number_seconds(value);
   return number_count((Wide)(value + 0.5));
@@ -165,8 +163,8 @@ static Number value_text(const CrosscheckItem *i, double value) {
 
 static Number model_text(const CrosscheckItem *i) {
   Number text = {""};
-  if (i->low == i->high) return value_text(i, i->low);
-  snprintf(text.text, sizeof text.text, "%.40s to %.40s", value_text(i, i->low).text, value_text(i, i->high).text);
+  if (i->low == i->high) return number_of(i, i->low);
+  snprintf(text.text, sizeof text.text, "%.40s to %.40s", number_of(i, i->low).text, number_of(i, i->high).text);
   return text;
 }
 
@@ -187,62 +185,52 @@ void crosscheck_shape_text(const CrosscheckItem *i, char *text, size_t size) {
 }
 
 /* For programs: every line complete in itself. */
-static Status print_csv(const Crosscheck *c, Io *io, Error *error) {
-  Table table = table_new((TableColumn[]){{.heading = "kernel"},
-                                          {.heading = "shape"},
-                                          {.heading = "quantity"},
-                                          {.heading = "model_low"},
-                                          {.heading = "model_high"},
-                                          {.heading = "measured"},
-                                          {.heading = "error"},
-                                          {.heading = "verdict"}},
-                          8);
+static void add_lines(Document *d, const Crosscheck *c) {
+  static const TableColumn COLUMNS[] = {{.csv = "kernel"},    {.csv = "shape"},      {.csv = "quantity"},
+                                        {.csv = "model_low"}, {.csv = "model_high"}, {.csv = "measured"},
+                                        {.csv = "error"},     {.csv = "verdict"}};
+  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   for (size_t n = 0; n < c->n_items; n++) {
     const CrosscheckItem *i = &c->items[n];
     char shape[160];
     crosscheck_shape_text(i, shape, sizeof shape);
-    table_text(&table, ROLE_PLAIN, i->kernel);
-    table_text(&table, ROLE_PLAIN, shape);
-    table_text(&table, ROLE_PLAIN, i->quantity);
-    table_text(&table, ROLE_PLAIN, exact_text(i, i->low).text);
-    table_text(&table, ROLE_PLAIN, exact_text(i, i->high).text);
-    table_text(&table, ROLE_PLAIN, exact_text(i, i->measured).text);
-    table_format(&table, ROLE_PLAIN, "%.6g", i->error);
-    table_text(&table, ROLE_PLAIN, verdict_of(i));
+    table_text(t, ROLE_PLAIN, i->kernel);
+    table_text(t, ROLE_PLAIN, shape);
+    table_text(t, ROLE_PLAIN, i->quantity);
+    table_text(t, ROLE_PLAIN, exact_text(i, i->low).text);
+    table_text(t, ROLE_PLAIN, exact_text(i, i->high).text);
+    table_text(t, ROLE_PLAIN, exact_text(i, i->measured).text);
+    table_format(t, ROLE_PLAIN, "%.6g", i->error);
+    table_text(t, ROLE_PLAIN, verdict_of(i));
   }
-  const Status status = table_csv(&table, io->out, error);
-  table_free(&table);
-  return status;
 }
 
 /* For people: a heading for each kernel and shape, its quantities under it. */
-static Status print_details(const Crosscheck *c, Io *io, Error *error) {
-  Table table = table_new((TableColumn[]){{.heading = "quantity", .shrink = TABLE_WRAP},
-                                          {.heading = "model", .right = true, .shrink = TABLE_WRAP},
-                                          {.heading = "measured", .right = true},
-                                          {.heading = "error", .right = true},
-                                          {.heading = "verdict", .shrink = TABLE_WRAP}},
-                          5);
+static void add_details(Document *d, const Crosscheck *c) {
+  static const TableColumn COLUMNS[] = {{.heading = "quantity", .shrink = TABLE_WRAP},
+                                        {.heading = "model", .right = true, .shrink = TABLE_WRAP},
+                                        {.heading = "measured", .right = true},
+                                        {.heading = "error", .right = true},
+                                        {.heading = "verdict", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   char before[256] = "";
   for (size_t n = 0; n < c->n_items; n++) {
     const CrosscheckItem *i = &c->items[n];
     char shape[160], heading[256];
     crosscheck_shape_text(i, shape, sizeof shape);
     snprintf(heading, sizeof heading, "%s  %s", i->kernel, shape);
-    if (strcmp(heading, before)) table_group(&table, "%s", heading);
+    if (strcmp(heading, before)) table_group(t, "%s", heading);
     memcpy(before, heading, sizeof before);
-    table_text(&table, ROLE_PLAIN, i->quantity);
-    table_text(&table, ROLE_PLAIN, model_text(i).text);
-    table_text(&table, ROLE_PLAIN, value_text(i, i->measured).text);
+    table_text(t, ROLE_PLAIN, i->quantity);
+    table_text(t, ROLE_PLAIN, model_text(i).text);
+    table_text(t, ROLE_PLAIN, number_of(i, i->measured).text);
     if (i->is_prediction && i->predicted == PREDICT_TIME)
-      table_format(&table, ROLE_PLAIN, "%.2f x", 1 + i->error);
+      table_format(t, ROLE_PLAIN, "%.2f x", 1 + i->error);
     else
-      table_format(&table, ROLE_PLAIN, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
-    table_text(&table, role_of(i), verdict_of(i));
+      table_format(t, ROLE_PLAIN, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
+    table_text(t, role_of(i), verdict_of(i));
   }
-  const Status status = table_print(&table, io->out, &io->style, error);
-  table_free(&table);
-  return status;
+  document_gap(d);
 }
 
 /* One quantity over all runs. */
@@ -288,97 +276,94 @@ static Summary summarise(const Crosscheck *c, const char *quantity, double *erro
   return s;
 }
 
-static void add_summary_row(Table *table, const Summary *s) {
-  table_text(table, ROLE_PLAIN, s->quantity);
-  table_count(table, ROLE_PLAIN, s->n);
-  table_count(table, ROLE_PLAIN, s->n_exact);
-  table_format(table, ROLE_PLAIN, "%.3f%%", s->median * 100);
-  table_format(table, ROLE_PLAIN, "%.3f%%", s->worst * 100);
-  if (s->n_holding == s->n)
-    table_text(table, ROLE_GOOD, s->is_range ? (s->n_exact ? "exact or in range" : "in range") : "holds");
-  else
-    table_format(table, s->must_hold ? ROLE_BAD : ROLE_WARN, "%zu of %zu hold", s->n_holding, s->n);
+static void percent_cell(Table *t, double value) {
+  char shown[32];
+  snprintf(shown, sizeof shown, "%.3f%%", value * 100);
+  table_real(t, ROLE_PLAIN, value, shown);
 }
 
-static Status print_summary(const Crosscheck *c, const char *title, double *errors, Io *io, Error *error) {
-  Table table = table_new((TableColumn[]){{.heading = "quantity", .shrink = TABLE_WRAP},
-                                          {.heading = "runs", .right = true},
-                                          {.heading = "exact", .right = true},
-                                          {.heading = "median error", .right = true},
-                                          {.heading = "worst error", .right = true},
-                                          {.heading = "verdict", .shrink = TABLE_WRAP}},
-                          6);
-  table_title(&table, "%s", title);
+static void add_summary_row(Table *t, const Summary *s) {
+  table_text(t, ROLE_PLAIN, s->quantity);
+  table_count(t, ROLE_PLAIN, s->n);
+  table_count(t, ROLE_PLAIN, s->n_exact);
+  table_count(t, ROLE_PLAIN, s->n_holding);
+  percent_cell(t, s->median);
+  percent_cell(t, s->worst);
+  table_flag(t, ROLE_PLAIN, s->must_hold, "", "");
+  if (s->n_holding == s->n)
+    table_text(t, ROLE_GOOD, s->is_range ? (s->n_exact ? "exact or in range" : "in range") : "holds");
+  else
+    table_format(t, s->must_hold ? ROLE_BAD : ROLE_WARN, "%zu of %zu hold", s->n_holding, s->n);
+}
+
+/* errors: room for all items. */
+static void add_summary(Document *d, const Crosscheck *c, const char *title, double *errors) {
+  static const TableColumn COLUMNS[] = {{.heading = "quantity", .key = "quantity", .shrink = TABLE_WRAP},
+                                        {.heading = "runs", .key = "runs", .right = true},
+                                        {.heading = "exact", .key = "exact", .right = true},
+                                        {.key = "holding"},
+                                        {.heading = "median error", .key = "median_error", .right = true},
+                                        {.heading = "worst error", .key = "worst_error", .right = true},
+                                        {.key = "must_hold"},
+                                        {.heading = "verdict", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "summary", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "%s", title);
   for (size_t n = 0; n < c->n_items; n++) {
     if (!is_first(c, n)) continue;
     const Summary s = summarise(c, c->items[n].quantity, errors);
-    add_summary_row(&table, &s);
+    add_summary_row(t, &s);
   }
-  table_note(
-      &table,
-      "%zu kernel run%s. Exact: equal to the model to the last byte or instruction. Where the model is a range, an "
-      "error is the distance from its near end.",
-      c->n_runs, c->n_runs == 1 ? "" : "s");
-  const Status status = table_print(&table, io->out, &io->style, error);
-  table_free(&table);
-  return status;
+  table_note(t,
+             "%zu kernel run%s. Exact: equal to the model to the last byte or instruction. Where the model is a range, "
+             "an error is the distance from its near end.",
+             c->n_runs, c->n_runs == 1 ? "" : "s");
 }
 
-/* What the file said first, and why counts differ. */
-static void print_notes(const Crosscheck *c, Io *io) {
-  for (int i = 0; i < c->n_notes; i++) fprintf(io->out, "%s\n", c->notes[i]);
-  if (c->n_notes) fputc('\n', io->out);
-}
-
-static Status print_why(const Crosscheck *c, Io *io, Error *error) {
-  if (c->n_why == 0) return STATUS_OK;
-  Table table = table_new((TableColumn[]){{.heading = "why", .right = true},
-                                          {.heading = "likely cause, and what it would give", .shrink = TABLE_WRAP}},
-                          2);
+static void add_why(Document *d, const Crosscheck *c) {
+  static const TableColumn COLUMNS[] = {{.heading = "why", .right = true},
+                                        {.heading = "likely cause, and what it would give", .shrink = TABLE_WRAP}};
+  if (c->n_why == 0) return;
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
   for (size_t n = 0; n < c->n_why; n++) {
     const CrosscheckWhy *w = &c->why[n];
     const CrosscheckItem item = {.shape = w->shape, .tiling = w->tiling};
     char shape[160];
     crosscheck_shape_text(&item, shape, sizeof shape);
-    table_group(&table, "%s  %s", w->kernel, shape);
+    table_group(t, "%s  %s", w->kernel, shape);
     for (int i = 0; i < w->n_causes; i++) {
-      table_format(&table, ROLE_PLAIN, "%d", i + 1);
-      table_text(&table, i ? ROLE_DIM : ROLE_ACCENT, w->causes[i].text);
+      table_format(t, ROLE_PLAIN, "%d", i + 1);
+      table_text(t, i ? ROLE_DIM : ROLE_ACCENT, w->causes[i].text);
     }
   }
-  table_note(&table, "Each cause is computed alone; the first fits best with the least taken for granted.");
-  const Status status = table_print(&table, io->out, &io->style, error);
-  table_free(&table);
-  fputc('\n', io->out);
-  return status;
+  table_note(t, "Each cause is computed alone; the first fits best with the least taken for granted.");
+  document_gap(d);
 }
 
-static json_t *why_json(const Crosscheck *c) {
-  json_t *all = json_array();
+static void put_why(Document *d, const Crosscheck *c) {
+  if (d->form != DOCUMENT_JSON) return;
+  put_array(d, "why");
   for (size_t n = 0; n < c->n_why; n++) {
     const CrosscheckWhy *w = &c->why[n];
     const CrosscheckItem item = {.shape = w->shape, .tiling = w->tiling};
-    json_t *causes = json_array();
     char shape[160];
     crosscheck_shape_text(&item, shape, sizeof shape);
+    put_object(d, NULL);
+    put_text(d, "kernel", w->kernel);
+    put_text(d, "run", shape);
+    put_array(d, "causes");
     for (int i = 0; i < w->n_causes; i++)
-      json_array_append_new(causes, json_pack("{s:s, s:s, s:f, s:f, s:f}", "cause", cause_name(w->causes[i].kind),
-                                              "text", w->causes[i].text, "read_bytes", w->causes[i].read, "write_bytes",
-                                              w->causes[i].write, "off", w->causes[i].off));
-    json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "kernel", w->kernel, "run", shape, "causes", causes));
+      put_json(d, NULL,
+               json_pack("{s:s, s:s, s:f, s:f, s:f}", "cause", cause_name(w->causes[i].kind), "text", w->causes[i].text,
+                         "read_bytes", w->causes[i].read, "write_bytes", w->causes[i].write, "off", w->causes[i].off));
+    put_end(d);
+    put_end(d);
   }
-  return all;
-}
-
-static json_t *notes_json(const Crosscheck *c) {
-  json_t *all = json_array();
-  for (int i = 0; i < c->n_notes; i++) json_array_append_new(all, json_string(c->notes[i]));
-  return all;
+  put_end(d);
 }
 
 static json_t *value_json(const CrosscheckItem *i, double value) {
   const bool is_real = i->is_prediction && (i->predicted == PREDICT_HIT_RATE || i->predicted == PREDICT_TIME);
-  return is_real ? json_real(value) : json_wide((Wide)(value + 0.5));
+  return is_real ? json_real(value) : table_json_whole((Wide)(value + 0.5));
 }
 
 static json_t *item_json(const CrosscheckItem *i) {
@@ -392,44 +377,29 @@ static json_t *item_json(const CrosscheckItem *i) {
       i->error, "must_hold", (int)i->must_hold, "verdict", verdict_of(i));
 }
 
-static json_t *summary_json(const Summary *s) {
-  return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:b}", "quantity", s->quantity, "runs", (json_int_t)s->n, "exact",
-                   (json_int_t)s->n_exact, "holding", (json_int_t)s->n_holding, "median_error", s->median,
-                   "worst_error", s->worst, "must_hold", (int)s->must_hold);
-}
-
-static Status print_json(const Crosscheck *c, const char *title, const char *gpu, double *errors, Io *io,
-                         Error *error) {
-  json_t *items = json_array(), *summaries = json_array();
-  for (size_t n = 0; n < c->n_items; n++) {
-    json_array_append_new(items, item_json(&c->items[n]));
-    if (!is_first(c, n)) continue;
-    const Summary s = summarise(c, c->items[n].quantity, errors);
-    json_array_append_new(summaries, summary_json(&s));
-  }
-  return json_print(json_pack("{s:i, s:s, s:I, s:b, s:o, s:o, s:o, s:o, s:o}", "tilewalk", 1, "source", title, "runs",
-                              (json_int_t)c->n_runs, "holds", (int)!c->is_bad, "summary", summaries, "predictions",
-                              crosscheck_predictions_json(c, gpu), "comparisons", items, "why", why_json(c), "notes",
-                              notes_json(c)),
-                    io->out, error);
-}
-
-Status crosscheck_print(const Crosscheck *c, const char *title, const char *gpu, bool details,
-                        const OutputRequest *output, Io *io, Error *error) {
-  if (output->csv) return print_csv(c, io, error);
+/* For people what the file said comes first, then why counts differ. */
+Status crosscheck_fill(Document *d, const Crosscheck *c, const char *title, const char *gpu, bool details,
+                       Error *error) {
   double *errors = malloc((c->n_items + 1) * sizeof *errors);
   if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
-  Status status = STATUS_OK;
-  if (output->json) {
-    status = print_json(c, title, gpu, errors, io, error);
-  } else {
-    print_notes(c, io);
-    if (details) status = print_details(c, io, error);
-    if (details) fputc('\n', io->out);
-    if (status == STATUS_OK) status = print_why(c, io, error);
-    if (status == STATUS_OK) status = print_summary(c, title, errors, io, error);
-    if (status == STATUS_OK) status = crosscheck_print_predictions(c, gpu, io, error);
-  }
+  for (int i = 0; i < c->n_notes; i++) document_line(d, ROLE_PLAIN, "%s", c->notes[i]);
+  if (c->n_notes) document_gap(d);
+  if (details) add_details(d, c);
+  add_why(d, c);
+  put_text(d, "source", title);
+  put_whole(d, "runs", c->n_runs);
+  put_flag(d, "holds", !c->is_bad);
+  add_summary(d, c, title, errors);
   free(errors);
-  return status;
+  const Status status = d->form == DOCUMENT_CSV ? STATUS_OK : crosscheck_fill_predictions(d, c, gpu, error);
+  if (status) return status;
+  put_array(d, "comparisons");
+  for (size_t n = 0; n < c->n_items && d->form == DOCUMENT_JSON; n++) put_json(d, NULL, item_json(&c->items[n]));
+  put_end(d);
+  put_why(d, c);
+  put_array(d, "notes");
+  for (int i = 0; i < c->n_notes; i++) put_text(d, NULL, c->notes[i]);
+  put_end(d);
+  add_lines(d, c);
+  return STATUS_OK;
 }

@@ -7,9 +7,8 @@
 #include "kernels/counters/compare.h"
 #include "kernels/counters/explain.h"
 #include "kernels/counters/predict.h"
-#include <jansson.h>
 
-#include "viz/cli/io.h"
+#include "viz/document/document.h"
 #include "viz/request/request.h"
 
 enum { CROSSCHECK_LONG_N = 4096 }; /* below, HBM is read for instructions and parameters as much as for K and V */
@@ -96,10 +95,10 @@ Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row,
 /* "N 4096 d 64 heads 4/4 fp16 causal 128x128" */
 void crosscheck_shape_text(const CrosscheckItem *item, char *text, size_t size);
 
-/* Prints the runs (if `details`) and a line per quantity, then a line per kernel and mask for the predictions, as text,
- * CSV or JSON. `title`: where the measurements are from; `gpu`: whose description the predictions use. */
-Status crosscheck_print(const Crosscheck *crosscheck, const char *title, const char *gpu, bool details,
-                        const OutputRequest *output, Io *io, Error *error);
+/* Fills the document with the runs (for people if `details`) and a row per quantity, then one per kernel and mask for
+ * the predictions. `title`: where the measurements are from; `gpu`: whose description the predictions use. */
+Status crosscheck_fill(Document *document, const Crosscheck *crosscheck, const char *title, const char *gpu,
+                       bool details, Error *error);
 
 /* Groups in the order of their first runs, by kernel, without a mask and with one; runs from CROSSCHECK_LONG_N on
  * alone. The last two are of all of those, and of all that are shorter. *groups is for free(). */
@@ -114,13 +113,13 @@ Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, 
 Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups,
                         Error *error);
 
-/* The predictions' part of crosscheck_print. */
-Status crosscheck_print_predictions(const Crosscheck *crosscheck, const char *gpu, Io *io, Error *error);
+/* The predictions' part of crosscheck_fill. */
+Status crosscheck_fill_predictions(Document *document, const Crosscheck *crosscheck, const char *gpu, Error *error);
+
 /* The table of refinements (sim/l2/refinements.h) with what the predictions lose without each, as Markdown. */
 void crosscheck_print_ablations(const Crosscheck *crosscheck, FILE *out);
 
 /* The predictions' part as Markdown. */
 Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
-json_t *crosscheck_predictions_json(const Crosscheck *crosscheck, const char *gpu);
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "kernels/counters/launches.h"
 #include "viz/cli/counter_file.h"
-#include "viz/cli/json_sink.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 enum { NAME_BYTES = 64 };
 
@@ -91,64 +89,58 @@ static void put_grids(Table *t, const Pair *p) {
                b->capability / 10, b->capability % 10);
 }
 
-static Status print_table(const Pair *pairs, size_t n, const char *const paths[2], bool csv, Io *io, Error *error) {
-  Table t = table_new((TableColumn[]){{.heading = "counter", .csv = "counter", .shrink = TABLE_WRAP},
-                                      {.heading = "first", .csv = "first", .right = true},
-                                      {.heading = "second", .csv = "second", .right = true},
-                                      {.heading = "against it", .csv = "ratio", .right = true}},
-                      4);
-  table_title(&t, "%.60s beside %.60s", paths[0], paths[1]);
+static void add_counters(Table *t, const Pair *p) {
+  table_group(t, "%s", p->name);
+  for (int c = 0; c < COUNTER_COUNT; c++) {
+    if (!both_know(p, c)) continue;
+    table_text(t, ROLE_PLAIN, COUNTER_NAMES[c].title);
+    put_value(t, p, 0, c);
+    put_value(t, p, 1, c);
+    if (ratio_of(p, c) > 0)
+      table_ratio(t, ROLE_ACCENT, ratio_of(p, c));
+    else
+      table_empty(t, true);
+  }
+  put_grids(t, p);
+}
+
+static void put_counters(Document *d, const Pair *p) {
+  put_object(d, NULL);
+  put_text(d, "kernel", p->name);
+  put_array(d, "counters");
+  for (int c = 0; c < COUNTER_COUNT; c++) {
+    if (!both_know(p, c)) continue;
+    put_object(d, NULL);
+    put_text(d, "counter", COUNTER_NAMES[c].metric);
+    put_text(d, "title", COUNTER_NAMES[c].title);
+    put_whole(d, "first", (Wide)p->of[0]->sum.value[c]);
+    put_whole(d, "second", (Wide)p->of[1]->sum.value[c]);
+    put_real(d, "ratio", ratio_of(p, c));
+    put_end(d);
+  }
+  put_end(d);
+  put_end(d);
+}
+
+static void fill(Document *d, const Pair *pairs, size_t n, const char *const paths[2]) {
+  static const TableColumn COLUMNS[] = {{.heading = "counter", .csv = "counter", .shrink = TABLE_WRAP},
+                                        {.heading = "first", .csv = "first", .right = true},
+                                        {.heading = "second", .csv = "second", .right = true},
+                                        {.heading = "against it", .csv = "ratio", .right = true}};
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, 4);
+  table_title(t, "%.60s beside %.60s", paths[0], paths[1]);
+  put_text(d, "first", paths[0]);
+  put_text(d, "second", paths[1]);
+  put_array(d, "kernels");
   for (size_t k = 0; k < n; k++) {
-    table_group(&t, "%s", pairs[k].name);
-    for (int c = 0; c < COUNTER_COUNT; c++) {
-      if (!both_know(&pairs[k], c)) continue;
-      table_text(&t, ROLE_PLAIN, COUNTER_NAMES[c].title);
-      put_value(&t, &pairs[k], 0, c);
-      put_value(&t, &pairs[k], 1, c);
-      if (ratio_of(&pairs[k], c) > 0)
-        table_ratio(&t, ROLE_ACCENT, ratio_of(&pairs[k], c));
-      else
-        table_empty(&t, true);
-    }
-    put_grids(&t, &pairs[k]);
+    add_counters(t, &pairs[k]);
+    put_counters(d, &pairs[k]);
   }
-  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+  put_end(d);
 }
 
-static Status print_json(const Pair *pairs, size_t n, const char *const paths[2], Io *io, Error *error) {
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json), *k = &sink;
-  k->open_object(k->context, NULL);
-  k->whole(k->context, "tilewalk", 1);
-  k->text(k->context, "first", paths[0]);
-  k->text(k->context, "second", paths[1]);
-  k->open_array(k->context, "kernels");
-  for (size_t p = 0; p < n; p++) {
-    k->open_object(k->context, NULL);
-    k->text(k->context, "kernel", pairs[p].name);
-    k->open_array(k->context, "counters");
-    for (int c = 0; c < COUNTER_COUNT; c++) {
-      if (!both_know(&pairs[p], c)) continue;
-      k->open_object(k->context, NULL);
-      k->text(k->context, "counter", COUNTER_NAMES[c].metric);
-      k->text(k->context, "title", COUNTER_NAMES[c].title);
-      k->whole(k->context, "first", (Wide)pairs[p].of[0]->sum.value[c]);
-      k->whole(k->context, "second", (Wide)pairs[p].of[1]->sum.value[c]);
-      k->real(k->context, "ratio", ratio_of(&pairs[p], c));
-      k->close(k->context);
-    }
-    k->close(k->context);
-    k->close(k->context);
-  }
-  k->close(k->context);
-  k->close(k->context);
-  return json_print(json_result(&json), io->out, error);
-}
-
-Status crosscheck_beside(const char *first, const char *second, const char *kernel_name, const OutputRequest *output,
-                         Io *io, Error *error) {
+Status crosscheck_beside(Document *d, const char *first, const char *second, const char *kernel_name, Io *io,
+                         Error *error) {
   const char *const paths[2] = {first, second};
   CounterFile side[2] = {{.n = 0}, {.n = 0}};
   Pair *pairs = NULL;
@@ -163,9 +155,7 @@ Status crosscheck_beside(const char *first, const char *second, const char *kern
       status = error_set(error, STATUS_BAD_REQUEST,
                          "no kernel of one name in both files; --kernel-name TEXT chooses one of each");
   }
-  if (status == STATUS_OK)
-    status =
-        output->json ? print_json(pairs, n, paths, io, error) : print_table(pairs, n, paths, output->csv, io, error);
+  if (status == STATUS_OK) fill(d, pairs, n, paths);
   free(pairs);
   for (int k = 0; k < 2; k++) {
     free(side[k].runs);

@@ -3,11 +3,11 @@
 #define TILEWALK_VIZ_CLI_CROSSCHECK_BESIDE_H
 
 #include "viz/cli/io.h"
-#include "viz/request/request.h"
+#include "viz/document/document.h"
 
 /* Runs of kernels with `kernel_name` in their names ("": all), in the order of their names' first match in the other
  * file; launches that belong together are added up. Errors: a file that cannot be read, no run of one name in both. */
-Status crosscheck_beside(const char *first, const char *second, const char *kernel_name, const OutputRequest *output,
-                         Io *io, Error *error);
+Status crosscheck_beside(Document *document, const char *first, const char *second, const char *kernel_name, Io *io,
+                         Error *error);
 
 #endif

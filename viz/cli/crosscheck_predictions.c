@@ -6,7 +6,6 @@
 
 #include "viz/cli/crosscheck.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 static bool belongs(const CrosscheckItem *i, const CrosscheckGroup *g) {
   return i->is_prediction && i->shape.N_q >= g->min_N && i->shape.N_q < g->max_N &&
@@ -201,62 +200,57 @@ static void add_cells(Table *table, const CrosscheckGroup *g) {
 
 static const char *ablation_name(int w) { return w ? REFINEMENTS[w - 1].name : "whole model"; }
 
-Status crosscheck_print_predictions(const Crosscheck *c, const char *gpu, Io *io, Error *error) {
-  CrosscheckGroup *groups;
+static void add_row(Table *t, TextRole role, const char *name, const CrosscheckGroup *g) {
+  table_text(t, role, name);
+  add_cells(t, g);
+}
+
+/* Recordings of one run against their median, and means of them, where a run was recorded more than once. */
+static Status add_recordings(Table *t, const Crosscheck *c, Error *error) {
+  CrosscheckGroup spread, *of_means = NULL;
+  Crosscheck means = {0};
   size_t n;
-  Status status = crosscheck_groups(c, &groups, &n, error);
-  if (status) return status;
-  if (n) {
-    Table table = table_new((TableColumn[]){{.heading = "kernel", .shrink = TABLE_WRAP},
-                                            {.heading = "runs", .right = true},
-                                            {.heading = "HBM reads", .right = true},
-                                            {.heading = "fabric", .right = true},
-                                            {.heading = "sectors", .right = true},
-                                            {.heading = "hit rate", .right = true},
-                                            {.heading = "time", .right = true}},
-                            7);
-    table_title(&table, "the model of %s's L2, N from %d on: median/worst error in %%", gpu, CROSSCHECK_LONG_N);
-    for (size_t k = 0; k < n; k++) {
-      const CrosscheckGroup *g = &groups[k];
-      char name[128];
-      if (!g->n) continue;
-      if (!g->kernel && g->min_N) table_rule(&table);
-      group_name(g, "", name, sizeof name);
-      table_text(&table, ROLE_PLAIN, name);
-      add_cells(&table, g);
-    }
-    CrosscheckGroup spread, *of_means = NULL;
-    Crosscheck means = {0};
-    status = crosscheck_spread(c, &spread, error);
-    if (status == STATUS_OK && spread.n) {
-      table_text(&table, ROLE_DIM, "the counters themselves");
-      add_cells(&table, &spread);
-      status = crosscheck_means(c, &means, &of_means, &n, error);
-    }
-    if (of_means) {
-      table_text(&table, ROLE_PLAIN, "all, means of recordings");
-      add_cells(&table, &of_means[n - 2]);
-    }
-    free(of_means);
-    crosscheck_free(&means);
-    for (int w = 0; c->has_ablations && w <= N_REFINEMENTS; w++) {
-      if (w == 0) table_group(&table, "All of those, with parts of the model left out");
-      table_text(&table, ROLE_PLAIN, ablation_name(w));
-      add_cells(&table, &c->ablations[w]);
-    }
-    table_note(
-        &table,
-        "Within: %.0f %% for HBM reads, %.0f %% for the fabric, %.0f %% for sectors read from L2, %.0f point for the "
-        "hit rate (its errors are in points). The counters themselves: recordings of one run against their median. "
-        "Means: those of a run's recordings, and of their predictions. Time: measured over the least time, median. A "
-        "prediction outside its band is no failure; --details shows which runs.",
-        100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
-        100 * PREDICTED_NAMES[PREDICT_L2_SECTORS].band, 100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
-    fputc('\n', io->out);
-    if (status == STATUS_OK) status = table_print(&table, io->out, &io->style, error);
-    table_free(&table);
+  Status status = crosscheck_spread(c, &spread, error);
+  if (status || !spread.n) return status;
+  add_row(t, ROLE_DIM, "the counters themselves", &spread);
+  status = crosscheck_means(c, &means, &of_means, &n, error);
+  if (of_means) add_row(t, ROLE_PLAIN, "all, means of recordings", &of_means[n - 2]);
+  free(of_means);
+  crosscheck_free(&means);
+  return status;
+}
+
+static Status add_table(Document *d, const Crosscheck *c, const CrosscheckGroup *groups, size_t n, const char *gpu,
+                        Error *error) {
+  static const TableColumn COLUMNS[] = {
+      {.heading = "kernel", .shrink = TABLE_WRAP}, {.heading = "runs", .right = true},
+      {.heading = "HBM reads", .right = true},     {.heading = "fabric", .right = true},
+      {.heading = "sectors", .right = true},       {.heading = "hit rate", .right = true},
+      {.heading = "time", .right = true}};
+  document_gap(d);
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "the model of %s's L2, N from %d on: median/worst error in %%", gpu, CROSSCHECK_LONG_N);
+  for (size_t k = 0; k < n; k++) {
+    const CrosscheckGroup *g = &groups[k];
+    char name[128];
+    if (!g->n) continue;
+    if (!g->kernel && g->min_N) table_rule(t);
+    group_name(g, "", name, sizeof name);
+    add_row(t, ROLE_PLAIN, name, g);
   }
-  free(groups);
+  const Status status = add_recordings(t, c, error);
+  for (int w = 0; c->has_ablations && w <= N_REFINEMENTS; w++) {
+    if (w == 0) table_group(t, "All of those, with parts of the model left out");
+    add_row(t, ROLE_PLAIN, ablation_name(w), &c->ablations[w]);
+  }
+  table_note(
+      t,
+      "Within: %.0f %% for HBM reads, %.0f %% for the fabric, %.0f %% for sectors read from L2, %.0f point for the "
+      "hit rate (its errors are in points). The counters themselves: recordings of one run against their median. "
+      "Means: those of a run's recordings, and of their predictions. Time: measured over the least time, median. A "
+      "prediction outside its band is no failure; --details shows which runs.",
+      100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
+      100 * PREDICTED_NAMES[PREDICT_L2_SECTORS].band, 100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
   return status;
 }
 
@@ -274,26 +268,45 @@ static json_t *group_json(const CrosscheckGroup *g) {
                    (int)g->causal, "runs", (json_int_t)g->n, "quantities", quantities);
 }
 
-json_t *crosscheck_predictions_json(const Crosscheck *c, const char *gpu) {
-  CrosscheckGroup *groups;
-  size_t n;
-  if (crosscheck_groups(c, &groups, &n, NULL)) return NULL;
+static Status put_predictions(Document *d, const Crosscheck *c, const CrosscheckGroup *groups, size_t n,
+                              const char *gpu, Error *error) {
   Crosscheck means;
   CrosscheckGroup *of_means;
   size_t n_means;
-  if (crosscheck_means(c, &means, &of_means, &n_means, NULL)) {
-    free(groups);
-    return NULL;
+  const Status status = crosscheck_means(c, &means, &of_means, &n_means, error);
+  if (status) return status;
+  put_object(d, "predictions");
+  put_text(d, "gpu", gpu);
+  put_array(d, "kernels");
+  for (size_t k = 0; k < n; k++) put_json(d, NULL, group_json(&groups[k]));
+  put_end(d);
+  put_array(d, "means");
+  for (size_t k = 0; k < n_means; k++) put_json(d, NULL, group_json(&of_means[k]));
+  put_end(d);
+  if (c->has_ablations) {
+    put_object(d, "ablations");
+    for (int w = 0; w <= N_REFINEMENTS; w++) put_json(d, ablation_name(w), group_json(&c->ablations[w]));
+    put_end(d);
+  } else {
+    put_null(d, "ablations");
   }
-  json_t *list = json_array(), *mean_list = json_array(), *left_out = c->has_ablations ? json_object() : json_null();
-  for (size_t k = 0; k < n; k++) json_array_append_new(list, group_json(&groups[k]));
-  for (size_t k = 0; k < n_means; k++) json_array_append_new(mean_list, group_json(&of_means[k]));
-  for (int w = 0; c->has_ablations && w <= N_REFINEMENTS; w++)
-    json_object_set_new(left_out, ablation_name(w), group_json(&c->ablations[w]));
-  free(groups);
+  put_end(d);
   free(of_means);
   crosscheck_free(&means);
-  return json_pack("{s:s, s:o, s:o, s:o}", "gpu", gpu, "kernels", list, "means", mean_list, "ablations", left_out);
+  return STATUS_OK;
+}
+
+Status crosscheck_fill_predictions(Document *d, const Crosscheck *c, const char *gpu, Error *error) {
+  CrosscheckGroup *groups;
+  size_t n;
+  Status status = crosscheck_groups(c, &groups, &n, error);
+  if (status) return status;
+  if (d->form == DOCUMENT_JSON)
+    status = put_predictions(d, c, groups, n, gpu, error);
+  else if (n)
+    status = add_table(d, c, groups, n, gpu, error);
+  free(groups);
+  return status;
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------------- */

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "sim/l2/launch.h"
-#include "viz/cli/json_sink.h"
 #include "viz/cli/kernel_lines.h"
+#include "viz/document/document.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
-#include "viz/text/table.h"
 
 enum { LINES_SHOWN = 12, SECTOR_BYTES = 32, PAIR_BYTES = 64, FEW_REGISTERS = 16 };
 
@@ -422,7 +421,7 @@ Status kernel_print_json(const KernelReport *r, FILE *out, Error *error) {
                            ptx_entry_name(r->launch->module, r->launch->entry), "grid", dimensions_json(launch->grid),
                            "block", dimensions_json(launch->block), "dynamic_shared_bytes",
                            INT(launch->dynamic_shared_bytes), "by_clang", (int)r->launch->by_clang);
-  if (!json) return json_print(NULL, out, error);
+  if (!json) return error_set(error, STATUS_NO_MEMORY, "no memory for the output");
   json_object_set_new(json, "global",
                       json_pack("{s:s, s:o, s:o, s:o}", "kind", "counted", "load", global_json(&load), "store",
                                 global_json(&t->by_kind[PTX_GLOBAL_STORE]), "reduce", global_json(&reduce)));
@@ -451,5 +450,9 @@ Status kernel_print_json(const KernelReport *r, FILE *out, Error *error) {
   json_t *notes = json_array();
   for (int k = 0; notes && k < r->launch->n_notes; k++) json_array_append_new(notes, json_string(r->launch->notes[k]));
   json_object_set_new(json, "notes", notes);
-  return json_print(json, out, error);
+  Document d = document_new(DOCUMENT_JSON);
+  put_members(&d, json);
+  const Status status = document_print(&d, out, NULL, error);
+  document_free(&d);
+  return status;
 }

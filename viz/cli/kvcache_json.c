@@ -1,214 +1,156 @@
-/* The JSON of `tilewalk kvcache`. */
+/* What only JSON has of `tilewalk kvcache`. */
 #include "sim/machine/timing.h"
-#include "viz/cli/json_sink.h"
 #include "viz/cli/kvcache_sizes.h"
 
-static void put(const ReportSink *k, const char *key, int64_t value) { k->whole(k->context, key, wide(value)); }
-
 /* Layers by kind. "window" or "chunk": tokens that each keeps at most; 0: all. */
-static void report_groups(const ReportSink *k, const KvCache *c) {
+static void put_groups(Document *d, const KvCache *c) {
   KvGroup groups[KVCACHE_GROUPS_MAX];
   const int n = kvcache_groups(c, groups);
-  k->open_array(k->context, "groups");
+  put_array(d, "groups");
   for (int g = 0; g < n; g++) {
-    k->open_object(k->context, NULL);
-    put(k, "layers", groups[g].layers);
-    put(k, "kv_heads", groups[g].kv_heads);
-    put(k, "head_dim", groups[g].d);
-    put(k, "value_dim", groups[g].d_v ? groups[g].d_v : groups[g].d);
-    put(k, "latent", groups[g].latent);
-    put(k, "window", groups[g].chunked ? 0 : groups[g].window);
-    put(k, "chunk", groups[g].chunked ? groups[g].window : 0);
-    put(k, "bytes_per_token_per_layer", kvcache_group_bytes(c, &groups[g]));
-    k->close(k->context);
+    put_object(d, NULL);
+    put_count(d, "layers", groups[g].layers);
+    put_count(d, "kv_heads", groups[g].kv_heads);
+    put_count(d, "head_dim", groups[g].d);
+    put_count(d, "value_dim", groups[g].d_v ? groups[g].d_v : groups[g].d);
+    put_count(d, "latent", groups[g].latent);
+    put_count(d, "window", groups[g].chunked ? 0 : groups[g].window);
+    put_count(d, "chunk", groups[g].chunked ? groups[g].window : 0);
+    put_count(d, "bytes_per_token_per_layer", kvcache_group_bytes(c, &groups[g]));
+    put_end(d);
   }
-  k->close(k->context);
+  put_end(d);
 }
 
-static void report_cache(const ReportSink *k, const KvCache *c) {
-  k->open_object(k->context, "cache");
-  put(k, "layers", kvcache_layers(c));
-  put(k, "kv_heads", c->kv_heads);
-  put(k, "head_dim", c->d);
-  put(k, "latent", c->latent);
-  k->text(k->context, "dtype", kvcache_dtype_name(c->dtype));
-  put(k, "group", c->group);
-  put(k, "scale_bytes", c->scale_bytes);
-  put(k, "window", c->window);
-  put(k, "window_layers", c->window_layers);
-  put(k, "page_tokens", c->page_tokens);
-  report_groups(k, c);
-  k->close(k->context);
+static void put_cache(Document *d, const KvCache *c) {
+  put_object(d, "cache");
+  put_count(d, "layers", kvcache_layers(c));
+  put_count(d, "kv_heads", c->kv_heads);
+  put_count(d, "head_dim", c->d);
+  put_count(d, "latent", c->latent);
+  put_text(d, "dtype", kvcache_dtype_name(c->dtype));
+  put_count(d, "group", c->group);
+  put_count(d, "scale_bytes", c->scale_bytes);
+  put_count(d, "window", c->window);
+  put_count(d, "window_layers", c->window_layers);
+  put_count(d, "page_tokens", c->page_tokens);
+  put_groups(d, c);
+  put_end(d);
 }
 
-static void report_allocation(const ReportSink *k, const KvRequest *r, const KvSizes *got) {
+static void put_allocation(Document *d, const KvRequest *r, const KvSizes *got) {
   const KvPaged *p = &got->paged;
-  k->open_object(k->context, "paged");
-  k->whole(k->context, "pages", p->pages);
-  k->whole(k->context, "window_pages", p->window_pages);
-  k->whole(k->context, "bytes", p->paged_bytes);
-  k->whole(k->context, "waste_bytes", p->paged_bytes - p->used_bytes);
-  k->whole(k->context, "table_bytes", p->table_bytes);
-  k->close(k->context);
-  k->open_object(k->context, "contiguous");
-  put(k, "max_tokens", r->max_tokens);
-  k->whole(k->context, "bytes", p->contiguous_bytes);
-  k->whole(k->context, "waste_bytes", p->contiguous_bytes - p->used_bytes);
-  k->close(k->context);
+  put_object(d, "paged");
+  put_whole(d, "pages", p->pages);
+  put_whole(d, "window_pages", p->window_pages);
+  put_whole(d, "bytes", p->paged_bytes);
+  put_whole(d, "waste_bytes", p->paged_bytes - p->used_bytes);
+  put_whole(d, "table_bytes", p->table_bytes);
+  put_end(d);
+  put_object(d, "contiguous");
+  put_count(d, "max_tokens", r->max_tokens);
+  put_whole(d, "bytes", p->contiguous_bytes);
+  put_whole(d, "waste_bytes", p->contiguous_bytes - p->used_bytes);
+  put_end(d);
   if (r->n_lengths) return;
   const KvBlocks b = kvcache_blocks(got->size.window_tokens, r->block);
-  put(k, "last_page_tokens", got->state.last_page_tokens);
-  put(k, "window_tokens", got->size.window_tokens);
-  k->open_object(k->context, "blocks");
-  put(k, "block", r->block);
-  put(k, "n_blocks", b.n_blocks);
-  put(k, "last_tokens", b.last_tokens);
-  k->close(k->context);
-}
-
-static void report_alternatives(const ReportSink *k, const KvRequest *r) {
-  Alternative list[ALTERNATIVES_MAX];
-  const int n = kv_sizes_alternatives(r, list);
-  const Wide asked = kv_sizes_bytes(r, &r->cache);
-  k->open_array(k->context, "alternatives");
-  for (int a = 0; a < n; a++) {
-    const Wide bytes = kv_sizes_bytes(r, &list[a].cache);
-    k->open_object(k->context, NULL);
-    k->text(k->context, "name", list[a].name);
-    k->whole(k->context, "bytes", bytes);
-    k->real(k->context, "ratio", kv_sizes_share(bytes, asked));
-    k->close(k->context);
-  }
-  k->close(k->context);
-}
-
-static void report_steps(const ReportSink *k, const KvRequest *r) {
-  KvState s = kvcache_seek(&r->cache, r->tokens);
-  k->open_array(k->context, "steps");
-  for (int64_t n = 0; n < r->n_steps; n++) {
-    const KvAppend did = kvcache_append(&r->cache, &s);
-    k->open_object(k->context, NULL);
-    put(k, "token", did.token);
-    put(k, "page", did.page);
-    put(k, "slot", did.slot);
-    k->flag(k->context, "new_page", did.new_page);
-    k->flag(k->context, "window_token_dropped", did.window_token_dropped);
-    k->flag(k->context, "window_page_freed", did.window_page_freed);
-    k->whole(k->context, "bytes", s.bytes);
-    k->whole(k->context, "page_bytes", s.page_bytes);
-    k->close(k->context);
-  }
-  k->close(k->context);
+  put_count(d, "last_page_tokens", got->state.last_page_tokens);
+  put_count(d, "window_tokens", got->size.window_tokens);
+  put_object(d, "blocks");
+  put_count(d, "block", r->block);
+  put_count(d, "n_blocks", b.n_blocks);
+  put_count(d, "last_tokens", b.last_tokens);
+  put_end(d);
 }
 
 /* What a reader should know: why there is no cache, what is left out, keys that were not used. */
-static void report_notes(const ReportSink *k, const KvModel *m) {
-  k->open_array(k->context, "notes");
-  if (*m->no_cache) k->text(k->context, NULL, m->no_cache);
-  if (*m->limits) k->text(k->context, NULL, m->limits);
-  for (int i = 0; i < m->n_remarks; i++) k->text(k->context, NULL, m->remarks[i]);
+static void put_notes(Document *d, const KvModel *m) {
+  put_array(d, "notes");
+  if (*m->no_cache) put_text(d, NULL, m->no_cache);
+  if (*m->limits) put_text(d, NULL, m->limits);
+  for (int i = 0; i < m->n_remarks; i++) put_text(d, NULL, m->remarks[i]);
   if (*m->unused) {
     char text[KVMODEL_REMARK_BYTES + 64];
     snprintf(text, sizeof text, KVRECKON_UNUSED, m->unused);
-    k->text(k->context, NULL, text);
+    put_text(d, NULL, text);
   }
-  k->close(k->context);
+  put_end(d);
 }
 
 /* What each sequence keeps beside K and V of its tokens. */
-static void report_fixed(const ReportSink *k, const KvModel *m) {
-  k->open_array(k->context, "fixed");
+static void put_fixed(Document *d, const KvModel *m) {
+  put_array(d, "fixed");
   for (int i = 0; i < m->n_fixed; i++) {
-    k->open_object(k->context, NULL);
-    k->text(k->context, "what", m->fixed[i].what);
-    put(k, "layers", m->fixed[i].layers);
-    put(k, "bytes_per_layer", m->fixed[i].bytes);
-    k->whole(k->context, "bytes", wide(m->fixed[i].layers) * wide(m->fixed[i].bytes));
-    k->close(k->context);
+    put_object(d, NULL);
+    put_text(d, "what", m->fixed[i].what);
+    put_count(d, "layers", m->fixed[i].layers);
+    put_count(d, "bytes_per_layer", m->fixed[i].bytes);
+    put_whole(d, "bytes", wide(m->fixed[i].layers) * wide(m->fixed[i].bytes));
+    put_end(d);
   }
-  k->close(k->context);
+  put_end(d);
 }
 
-static void report_serving(const ReportSink *k, const KvRequest *r) {
-  put(k, "gpus", r->n_gpus);
-  put(k, "in_flight_tokens", r->in_flight);
+static void put_serving(Document *d, const KvRequest *r) {
+  put_count(d, "gpus", r->n_gpus);
+  put_count(d, "in_flight_tokens", r->in_flight);
   if (r->weights_bytes)
-    k->whole(k->context, "weights_bytes", kv_sizes_weights(r));
+    put_whole(d, "weights_bytes", kv_sizes_weights(r));
   else
-    k->null(k->context, "weights_bytes");
+    put_null(d, "weights_bytes");
   if (!r->budget_bytes) return;
   const KvFit fit = kv_sizes_fit(r);
-  k->open_object(k->context, "budget");
-  put(k, "bytes", r->budget_bytes);
+  put_object(d, "budget");
+  put_count(d, "bytes", r->budget_bytes);
   if (fit.any_length)
-    k->null(k->context, "tokens");
+    put_null(d, "tokens");
   else
-    put(k, "tokens", fit.tokens);
+    put_count(d, "tokens", fit.tokens);
   if (!r->n_lengths) {
-    put(k, "sequences", fit.n_sequences);
-    k->whole(k->context, "sequence_bytes", fit.sequence_bytes);
+    put_count(d, "sequences", fit.n_sequences);
+    put_whole(d, "sequence_bytes", fit.sequence_bytes);
   }
-  k->close(k->context);
+  put_end(d);
 }
 
-Status kv_sizes_json(const KvRequest *r, const KvSizes *got, FILE *out, Error *error) {
-  double step_s = 0;
-  const Status status = kv_sizes_step(r, &step_s, error);
-  if (status) return status;
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json), *k = &sink;
-  k->open_object(k->context, NULL);
-  put(k, "tilewalk", 1);
-  if (r->has_model)
-    k->text(k->context, "model", r->model.name);
-  else
-    k->null(k->context, "model");
-  report_cache(k, &r->cache);
-  put(k, "sequences", got->paged.n_sequences);
-  k->whole(k->context, "tokens", got->paged.tokens);
-  put(k, "bytes_per_token_per_layer", kvcache_bytes_per_layer(&r->cache));
-  k->whole(k->context, "bytes_per_token", kvcache_bytes_per_token(&r->cache));
-  k->whole(k->context, "bytes", got->paged.used_bytes);
-  report_allocation(k, r, got);
+void kv_sizes_put(Document *d, const KvRequest *r, const KvSizes *got, double step_s) {
+  put_text(d, "model", r->has_model ? r->model.name : NULL);
+  put_cache(d, &r->cache);
+  put_count(d, "sequences", got->paged.n_sequences);
+  put_whole(d, "tokens", got->paged.tokens);
+  put_count(d, "bytes_per_token_per_layer", kvcache_bytes_per_layer(&r->cache));
+  put_whole(d, "bytes_per_token", kvcache_bytes_per_token(&r->cache));
+  put_whole(d, "bytes", got->paged.used_bytes);
+  put_allocation(d, r, got);
   if (r->has_gpu) {
-    k->open_object(k->context, "gpu");
-    k->text(k->context, "name", r->gpu.name);
-    put(k, "hbm_bytes", r->gpu.hbm_bytes);
-    k->real(k->context, "share_of_hbm", kv_sizes_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
-    k->real(k->context, "read_s", (double)got->paged.used_bytes / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16));
-    if (step_s > 0) k->real(k->context, "attention_step_s", step_s);
-    k->close(k->context);
+    put_object(d, "gpu");
+    put_text(d, "name", r->gpu.name);
+    put_count(d, "hbm_bytes", r->gpu.hbm_bytes);
+    put_real(d, "share_of_hbm", kv_sizes_share(got->paged.used_bytes, wide(r->gpu.hbm_bytes)));
+    put_real(d, "read_s", (double)got->paged.used_bytes / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16));
+    if (step_s > 0) put_real(d, "attention_step_s", step_s);
+    put_end(d);
   }
   if (r->has_model) {
-    report_fixed(k, &r->model);
-    k->whole(k->context, "fixed_bytes", kv_sizes_fixed(r));
-    report_notes(k, &r->model);
+    put_fixed(d, &r->model);
+    put_whole(d, "fixed_bytes", kv_sizes_fixed(r));
+    put_notes(d, &r->model);
   }
-  report_serving(k, r);
-  report_alternatives(k, r);
-  if (r->n_steps) report_steps(k, r);
-  k->close(k->context);
-  return json_print(json_result(&json), out, error);
+  put_serving(d, r);
 }
 
-Status kv_sizes_list_json(const KvModel *models, int n, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json), *k = &sink;
-  k->open_object(k->context, NULL);
-  put(k, "tilewalk", 1);
-  k->open_array(k->context, "models");
+void kv_sizes_put_models(Document *d, const KvModel *models, int n) {
+  put_array(d, "models");
   for (int m = 0; m < n; m++) {
     const KvCache cache = kvmodel_cache(&models[m]);
-    k->open_object(k->context, NULL);
-    k->text(k->context, "name", models[m].name);
-    k->text(k->context, "product", models[m].product);
-    report_cache(k, &cache);
-    put(k, "heads", models[m].heads);
-    put(k, "max_tokens", models[m].max_tokens);
-    k->whole(k->context, "bytes_per_token", kvcache_bytes_per_token(&cache));
-    k->close(k->context);
+    put_object(d, NULL);
+    put_text(d, "name", models[m].name);
+    put_text(d, "product", models[m].product);
+    put_cache(d, &cache);
+    put_count(d, "heads", models[m].heads);
+    put_count(d, "max_tokens", models[m].max_tokens);
+    put_whole(d, "bytes_per_token", kvcache_bytes_per_token(&cache));
+    put_end(d);
   }
-  k->close(k->context);
-  k->close(k->context);
-  return json_print(json_result(&json), out, error);
+  put_end(d);
 }

@@ -8,7 +8,6 @@
 #include "viz/cli/kvcache_sizes.h"
 #include "sim/machine/timing.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 /* --- Tables for people --- */
 
@@ -209,89 +208,79 @@ static void model_notes(Table *t, const KvModel *m) {
   if (*m->unused) table_note(t, "Note: " KVRECKON_UNUSED ".", m->unused);
 }
 
-static Status print_sizes(const KvRequest *r, const KvSizes *k, Io *io, Error *error) {
-  double step_s = 0;
-  Status status = kv_sizes_step(r, &step_s, error);
-  if (status) return status;
-  Table t = table_new((TableColumn[]){{.heading = "KV cache"},
-                                      {.heading = "size", .right = true},
-                                      {.heading = "how", .shrink = TABLE_WRAP}},
-                      3);
-  describe(&t, r);
-  size_rows(&t, r, k);
-  fixed_rows(&t, r);
-  table_rule(&t);
-  if (kvcache_layers(&r->cache)) allocation_rows(&t, r, k);
-  weights_rows(&t, r);
-  if (r->budget_bytes) budget_rows(&t, r);
-  if (r->has_gpu) gpu_rows(&t, r, k->paged.used_bytes, step_s);
+static void add_sizes(Document *d, const KvRequest *r, const KvSizes *k, double step_s) {
+  static const TableColumn COLUMNS[] = {
+      {.heading = "KV cache"}, {.heading = "size", .right = true}, {.heading = "how", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 3);
+  describe(t, r);
+  size_rows(t, r, k);
+  fixed_rows(t, r);
+  table_rule(t);
+  if (kvcache_layers(&r->cache)) allocation_rows(t, r, k);
+  weights_rows(t, r);
+  if (r->budget_bytes) budget_rows(t, r);
+  if (r->has_gpu) gpu_rows(t, r, k->paged.used_bytes, step_s);
   if (r->has_model && !r->n_lengths && r->tokens > r->model.max_tokens)
-    table_note(&t, "This model was made for at most %s tokens.", number_count(wide(r->model.max_tokens)).text);
-  if (r->has_model) model_notes(&t, &r->model);
+    table_note(t, "This model was made for at most %s tokens.", number_count(wide(r->model.max_tokens)).text);
+  if (r->has_model) model_notes(t, &r->model);
   if (r->n_gpus > 1)
-    table_note(&t, "On each of %" PRId64 " GPUs: heads are shared out%s.", r->n_gpus,
+    table_note(t, "On each of %" PRId64 " GPUs: heads are shared out%s.", r->n_gpus,
                r->cache.latent ? ", but a latent is kept by each" : "");
-  status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
 }
 
-static Status print_alternatives(const KvRequest *r, bool csv, Io *io, Error *error) {
+/* JSON says elsewhere what was asked for. */
+static void add_alternatives(Document *d, const KvRequest *r) {
+  static const TableColumn COLUMNS[] = {{.heading = "instead", .csv = "cache", .key = "name"},
+                                        {.heading = "one token", .csv = "token_bytes", .right = true},
+                                        {.heading = "all", .csv = "bytes", .key = "bytes", .right = true},
+                                        {.heading = "against it", .csv = "ratio", .key = "ratio", .right = true}};
   Alternative list[ALTERNATIVES_MAX];
   const int n = kv_sizes_alternatives(r, list);
   const Wide asked = kv_sizes_bytes(r, &r->cache);
-  Table t = table_new((TableColumn[]){{.heading = "instead", .csv = "cache"},
-                                      {.heading = "one token", .csv = "token_bytes", .right = true},
-                                      {.heading = "all", .csv = "bytes", .right = true},
-                                      {.heading = "against it", .csv = "ratio", .right = true}},
-                      4);
-  for (int a = -1; a < n; a++) {
+  Table *t = document_table(d, DOCUMENT_ALL, "alternatives", COLUMNS, 4);
+  for (int a = d->form == DOCUMENT_JSON ? 0 : -1; a < n; a++) {
     const KvCache *cache = a < 0 ? &r->cache : &list[a].cache;
     const Wide bytes = kv_sizes_bytes(r, cache);
-    table_text(&t, ROLE_PLAIN, a < 0 ? "as asked" : list[a].name);
-    table_bytes(&t, ROLE_PLAIN, kvcache_bytes_per_token(cache));
-    table_bytes(&t, ROLE_PLAIN, bytes);
-    table_ratio(&t, ROLE_ACCENT, kv_sizes_share(bytes, asked));
+    table_text(t, ROLE_PLAIN, a < 0 ? "as asked" : list[a].name);
+    table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(cache));
+    table_bytes(t, ROLE_PLAIN, bytes);
+    table_ratio(t, ROLE_ACCENT, kv_sizes_share(bytes, asked));
   }
-  if (!csv) fputc('\n', io->out);
-  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
 }
 
-static Status print_sequences(const KvRequest *r, bool csv, Io *io, Error *error) {
-  Table t = table_new((TableColumn[]){{.heading = "sequence", .right = true},
-                                      {.heading = "tokens", .right = true},
-                                      {.heading = "pages", .right = true},
-                                      {.heading = "last holds", .right = true},
-                                      {.heading = "used", .csv = "used_bytes", .right = true},
-                                      {.heading = "in pages", .csv = "page_bytes", .right = true},
-                                      {.heading = "unused", .csv = "unused_share", .right = true}},
-                      7);
+static void add_sequences(Document *d, const KvRequest *r) {
+  static const TableColumn COLUMNS[] = {{.heading = "sequence", .right = true},
+                                        {.heading = "tokens", .right = true},
+                                        {.heading = "pages", .right = true},
+                                        {.heading = "last holds", .right = true},
+                                        {.heading = "used", .csv = "used_bytes", .right = true},
+                                        {.heading = "in pages", .csv = "page_bytes", .right = true},
+                                        {.heading = "unused", .csv = "unused_share", .right = true}};
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, 7);
   for (int i = 0; i < r->n_lengths; i++) {
     const KvState s = kvcache_seek(&r->cache, r->lengths[i]);
-    table_count(&t, ROLE_PLAIN, wide(i));
-    table_count(&t, ROLE_PLAIN, wide(s.tokens));
-    table_count(&t, ROLE_PLAIN, wide(s.pages ? s.pages : s.window_pages));
-    table_count(&t, ROLE_PLAIN, wide(s.last_page_tokens));
-    table_bytes(&t, ROLE_PLAIN, s.bytes);
-    table_bytes(&t, ROLE_PLAIN, s.page_bytes);
-    table_percent(&t, ROLE_PLAIN, kv_sizes_share(s.page_bytes - s.bytes, s.page_bytes));
+    table_count(t, ROLE_PLAIN, wide(i));
+    table_count(t, ROLE_PLAIN, wide(s.tokens));
+    table_count(t, ROLE_PLAIN, wide(s.pages ? s.pages : s.window_pages));
+    table_count(t, ROLE_PLAIN, wide(s.last_page_tokens));
+    table_bytes(t, ROLE_PLAIN, s.bytes);
+    table_bytes(t, ROLE_PLAIN, s.page_bytes);
+    table_percent(t, ROLE_PLAIN, kv_sizes_share(s.page_bytes - s.bytes, s.page_bytes));
   }
-  if (!csv) fputc('\n', io->out);
-  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
 }
 
-static Status print_steps(const KvRequest *r, bool csv, Io *io, Error *error) {
-  Table t = table_new((TableColumn[]){{.heading = "token", .right = true},
-                                      {.heading = "page", .right = true},
-                                      {.heading = "slot", .right = true},
-                                      {.heading = "in use", .csv = "bytes", .right = true},
-                                      {.heading = "in pages", .csv = "page_bytes", .right = true},
-                                      {.heading = "what happened", .csv = "event", .shrink = TABLE_WRAP}},
-                      6);
+static void add_steps(Document *d, const KvRequest *r) {
+  static const TableColumn COLUMNS[] = {
+      {.heading = "token", .key = "token", .right = true},
+      {.heading = "page", .key = "page", .right = true},
+      {.heading = "slot", .key = "slot", .right = true},
+      {.key = "new_page"},
+      {.key = "window_token_dropped"},
+      {.key = "window_page_freed"},
+      {.heading = "in use", .csv = "bytes", .key = "bytes", .right = true},
+      {.heading = "in pages", .csv = "page_bytes", .key = "page_bytes", .right = true},
+      {.heading = "what happened", .csv = "event", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_ALL, "steps", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   KvState s = kvcache_seek(&r->cache, r->tokens);
   for (int64_t n = 0; n < r->n_steps; n++) {
     const KvAppend did = kvcache_append(&r->cache, &s);
@@ -300,80 +289,81 @@ static Status print_steps(const KvRequest *r, bool csv, Io *io, Error *error) {
     if (did.window_token_dropped)
       snprintf(event + strlen(event), sizeof event - strlen(event), "%soldest leaves the window", *event ? ", " : "");
     if (did.window_page_freed) snprintf(event + strlen(event), sizeof event - strlen(event), ", its page freed");
-    table_count(&t, ROLE_PLAIN, wide(did.token));
-    table_count(&t, ROLE_PLAIN, wide(did.page));
-    table_count(&t, ROLE_PLAIN, wide(did.slot));
-    table_bytes(&t, ROLE_PLAIN, s.bytes);
-    table_bytes(&t, ROLE_PLAIN, s.page_bytes);
-    table_text(&t, ROLE_DIM, event);
+    table_count(t, ROLE_PLAIN, wide(did.token));
+    table_count(t, ROLE_PLAIN, wide(did.page));
+    table_count(t, ROLE_PLAIN, wide(did.slot));
+    table_flag(t, ROLE_PLAIN, did.new_page, "", "");
+    table_flag(t, ROLE_PLAIN, did.window_token_dropped, "", "");
+    table_flag(t, ROLE_PLAIN, did.window_page_freed, "", "");
+    table_bytes(t, ROLE_PLAIN, s.bytes);
+    table_bytes(t, ROLE_PLAIN, s.page_bytes);
+    table_text(t, ROLE_DIM, event);
   }
-  if (!csv) fputc('\n', io->out);
-  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
 }
 
 /* --- The two entry points --- */
 
-Status kvcache_report(const KvRequest *r, const OutputRequest *output, Io *io, Error *error) {
+Status kvcache_report(const KvRequest *r, Document *d, Error *error) {
   KvSizes got;
+  double step_s = 0;
   Status status = kv_sizes(r, &got, error);
-  if (status != STATUS_OK) return status;
-  if (output->json) return kv_sizes_json(r, &got, io->out, error);
-  if (!output->csv) status = print_sizes(r, &got, io, error);
-  if (status != STATUS_OK) return status;
-  if (r->n_steps) return print_steps(r, output->csv, io, error);
-  if (r->n_lengths) return print_sequences(r, output->csv, io, error);
-  if (!kvcache_layers(&r->cache)) return STATUS_OK;
-  return print_alternatives(r, output->csv, io, error);
+  if (!status && d->form != DOCUMENT_CSV) status = kv_sizes_step(r, &step_s, error);
+  if (status) return status;
+  kv_sizes_put(d, r, &got, step_s);
+  add_sizes(d, r, &got, step_s);
+  if (d->form == DOCUMENT_JSON || r->n_steps || r->n_lengths || kvcache_layers(&r->cache)) document_gap(d);
+  if (d->form == DOCUMENT_JSON || (!r->n_steps && !r->n_lengths && kvcache_layers(&r->cache))) add_alternatives(d, r);
+  if (r->n_steps)
+    add_steps(d, r);
+  else if (r->n_lengths)
+    add_sequences(d, r);
+  return STATUS_OK;
 }
 
-static Status list_table(const KvModel *models, int n, bool csv, Io *io, Error *error) {
-  Table t = table_new((TableColumn[]){{.heading = "model"},
-                                      {.heading = "layers", .right = true},
-                                      {.heading = "heads", .right = true},
-                                      {.heading = "KV heads", .right = true},
-                                      {.heading = "d", .right = true},
-                                      {.heading = "window", .right = true},
-                                      {.heading = "context", .right = true},
-                                      {.heading = "one token", .csv = "token_bytes", .right = true},
-                                      {.heading = "all", .csv = "bytes", .right = true}},
-                      9);
-  table_title(&t, "Known models; --model takes the name");
+static void add_models(Document *d, const KvModel *models, int n) {
+  static const TableColumn COLUMNS[] = {{.heading = "model"},
+                                        {.heading = "layers", .right = true},
+                                        {.heading = "heads", .right = true},
+                                        {.heading = "KV heads", .right = true},
+                                        {.heading = "d", .right = true},
+                                        {.heading = "window", .right = true},
+                                        {.heading = "context", .right = true},
+                                        {.heading = "one token", .csv = "token_bytes", .right = true},
+                                        {.heading = "all", .csv = "bytes", .right = true}};
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "Known models; --model takes the name");
   for (int m = 0; m < n; m++) {
     const KvCache cache = kvmodel_cache(&models[m]);
-    table_text(&t, ROLE_ACCENT, models[m].name);
-    table_count(&t, ROLE_PLAIN, wide(kvcache_layers(&cache)));
-    table_count(&t, ROLE_PLAIN, wide(models[m].heads));
+    table_text(t, ROLE_ACCENT, models[m].name);
+    table_count(t, ROLE_PLAIN, wide(kvcache_layers(&cache)));
+    table_count(t, ROLE_PLAIN, wide(models[m].heads));
     if (cache.latent)
-      table_text(&t, ROLE_PLAIN, "MLA");
+      table_text(t, ROLE_PLAIN, "MLA");
     else
-      table_count(&t, ROLE_PLAIN, wide(cache.kv_heads));
-    table_count(&t, ROLE_PLAIN, wide(cache.latent ? cache.latent : cache.d));
+      table_count(t, ROLE_PLAIN, wide(cache.kv_heads));
+    table_count(t, ROLE_PLAIN, wide(cache.latent ? cache.latent : cache.d));
     if (cache.window)
-      table_count(&t, ROLE_PLAIN, wide(cache.window));
+      table_count(t, ROLE_PLAIN, wide(cache.window));
     else
-      table_empty(&t, true);
-    table_count(&t, ROLE_PLAIN, wide(models[m].max_tokens));
-    table_bytes(&t, ROLE_PLAIN, kvcache_bytes_per_token(&cache));
-    table_bytes(&t, ROLE_PLAIN, kvcache_seek(&cache, models[m].max_tokens).bytes);
+      table_empty(t, true);
+    table_count(t, ROLE_PLAIN, wide(models[m].max_tokens));
+    table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(&cache));
+    table_bytes(t, ROLE_PLAIN, kvcache_seek(&cache, models[m].max_tokens).bytes);
   }
-  if (!csv) table_note(&t, "'all' is the cache at the full context. The sources are in assets/models.");
-  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+  table_note(t, "'all' is the cache at the full context. The sources are in assets/models.");
 }
 
-Status kvcache_list(const OutputRequest *output, Io *io, Error *error) {
+Status kvcache_list(Document *d, Error *error) {
   DescriptionNames *known = malloc(sizeof *known);
   KvModel *models = calloc(DESCRIPTION_NAMES_MAX, sizeof *models);
   int n = 0;
   Status status = known && models ? description_names("models", known, error)
                                   : error_set(error, STATUS_NO_MEMORY, "no memory for the list of models");
   for (; status == STATUS_OK && n < known->n; n++) status = description_model(known->names[n], &models[n], error);
-  if (status == STATUS_OK)
-    status =
-        output->json ? kv_sizes_list_json(models, n, io->out, error) : list_table(models, n, output->csv, io, error);
+  if (status == STATUS_OK) {
+    kv_sizes_put_models(d, models, n);
+    add_models(d, models, n);
+  }
   free(models);
   free(known);
   return status;

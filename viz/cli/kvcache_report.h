@@ -2,15 +2,13 @@
 #ifndef TILEWALK_VIZ_CLI_KVCACHE_REPORT_H
 #define TILEWALK_VIZ_CLI_KVCACHE_REPORT_H
 
-#include "viz/cli/io.h"
 #include "viz/cli/kvcache_sizes.h"
-#include "viz/request/request.h"
 
-/* JSON with --json, CSV with --csv: of the steps, the sequences, or the comparison, whichever was
- * asked for. */
-Status kvcache_report(const KvRequest *request, const OutputRequest *output, Io *io, Error *error);
+/* Fills the document with the sizes, and the steps, the sequences or the comparison, whichever was asked for; CSV has
+ * the latter alone. */
+Status kvcache_report(const KvRequest *request, Document *document, Error *error);
 
 /* The models that come with Tilewalk. */
-Status kvcache_list(const OutputRequest *output, Io *io, Error *error);
+Status kvcache_list(Document *document, Error *error);
 
 #endif

@@ -1,11 +1,10 @@
-/* The figures behind `tilewalk kvcache`, shared by its tables and its JSON. */
+/* The figures behind `tilewalk kvcache`, of its tables and its JSON. */
 #ifndef TILEWALK_VIZ_CLI_KVCACHE_SIZES_H
 #define TILEWALK_VIZ_CLI_KVCACHE_SIZES_H
 
-#include <stdio.h>
-
 #include "sim/machine/gpu.h"
 #include "sim/machine/kvmodel.h"
+#include "viz/document/document.h"
 
 enum { KV_REQUEST_LENGTHS_MAX = 4096, KV_REQUEST_STEPS_MAX = 100000 };
 
@@ -75,8 +74,8 @@ Status kv_sizes_step(const KvRequest *request, double *seconds, Error *error);
 
 static inline double kv_sizes_share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 
-/* The JSON of the command, and of its --list. */
-Status kv_sizes_json(const KvRequest *request, const KvSizes *sizes, FILE *out, Error *error);
-Status kv_sizes_list_json(const KvModel *models, int n_models, FILE *out, Error *error);
+/* For JSON: all figures of the request, but for the tables of kvcache_report.c; and those of models. */
+void kv_sizes_put(Document *document, const KvRequest *request, const KvSizes *sizes, double step_s);
+void kv_sizes_put_models(Document *document, const KvModel *models, int n_models);
 
 #endif

@@ -7,9 +7,8 @@
 
 #include "lessons/engine/class_key.h"
 #include "sim/base/utf8.h"
-#include "viz/cli/json_sink.h"
+#include "viz/cli/reply.h"
 #include "viz/cli/lesson_print.h"
-#include "viz/text/table.h"
 
 typedef struct {
   char name[CLASS_NAME_BYTES], who[CLASS_NAME_BYTES]; /* as first written, and as compared */
@@ -18,12 +17,10 @@ typedef struct {
 } ClassScore;
 
 typedef struct {
-  Table table, scores;
-  json_t *rows, *students;
+  Table *students, *answers;
   ClassScore *score; /* one a student, in the order of the roster, then of the rows */
   size_t n_scores, capacity;
   GHashTable *by_name; /* who: 1 + the index of the score */
-  bool by_student;
 } Report;
 
 /* A cell that a stranger wrote. Spreadsheets run what begins with = + - or @ as a formula, also from CSV: an
@@ -91,64 +88,53 @@ static const char *score_remark(const ClassScore *s, char text[80]) {
   return text;
 }
 
-static Status add_scores(Report *report, Error *error) {
+static void add_scores(const Report *report) {
+  Table *t = report->students;
   for (size_t k = 0; k < report->n_scores; k++) {
     const ClassScore *s = &report->score[k];
     char text[80];
-    const char *remark = score_remark(s, text);
-    add_stranger(&report->scores, ROLE_PLAIN, s->name);
-    table_format(&report->scores, ROLE_ACCENT, "%d", s->n_right);
-    table_format(&report->scores, ROLE_PLAIN, "%d", s->n_counted);
-    table_text(&report->scores, ROLE_PLAIN, remark);
-    json_t *json = json_pack("{s:s, s:i, s:i, s:s}", "student", s->name, "right", s->n_right, "counted", s->n_counted,
-                             "remark", remark);
-    if (!json || json_array_append_new(report->students, json))
-      return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+    add_stranger(t, ROLE_PLAIN, s->name);
+    table_digits(t, ROLE_ACCENT, wide(s->n_right));
+    table_digits(t, ROLE_PLAIN, wide(s->n_counted));
+    table_text(t, ROLE_PLAIN, score_remark(s, text));
   }
-  return STATUS_OK;
 }
 
 /* ---- One row an answer */
 
 static Status take_row(void *data, const ClassRow *row, Error *error) {
   Report *report = data;
-  Table *t = &report->table;
-  if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  Table *t = report->answers;
   const TextRole role = row->is_right ? ROLE_GOOD : row->counts || row->is_error ? ROLE_BAD : ROLE_PLAIN;
+  if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  table_text(t, ROLE_PLAIN, row->file);
+  table_count(t, ROLE_PLAIN, wide(row->line));
   add_stranger(t, ROLE_PLAIN, row->student);
   add_stranger(t, ROLE_PLAIN, row->lesson);
+  table_digits(t, ROLE_PLAIN, row->seed);
   add_stranger(t, ROLE_PLAIN, row->id);
   add_stranger(t, ROLE_PLAIN, row->answer);
   table_text(t, role, row->verdict);
+  table_flag(t, ROLE_PLAIN, row->counts, "", "");
   add_stranger(t, ROLE_PLAIN, row->remark);
-  json_t *json =
-      json_pack("{s:s, s:i, s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:s}", "file", row->file, "line", row->line, "student",
-                row->student, "lesson", row->lesson, "seed", (json_int_t)row->seed, "id", row->id, "answer",
-                row->answer, "verdict", row->verdict, "counts", row->counts, "remark", row->remark);
-  if (json && json_array_append_new(report->rows, json) == 0) return STATUS_OK;
-  return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  return t->status ? error_set(error, t->status, "no memory for the grades") : STATUS_OK;
 }
 
-static Status print_report(const Report *report, const ClassSum *sum, const OutputRequest *output, Io *io,
-                           Error *error) {
-  if (output->json) {
-    json_incref(report->rows);
-    return json_print(json_pack("{s:i, s:i, s:i, s:i, s:O, s:o}", "tilewalk-grades", 1, "right", sum->n_right,
-                                "counted", sum->n_counted, "errors", sum->n_errors, "students", report->students,
-                                "answers", report->rows),
-                      io->out, error);
-  }
-  const Table *table = report->by_student ? &report->scores : &report->table;
-  if (output->csv) return table_csv(table, io->out, error);
-  const Status status = table_print(table, io->out, &io->style, error);
-  if (status) return status;
-  fprintf(io->out, "\n%d of %d right; predictions do not count.\n", sum->n_right, sum->n_counted);
-  if (sum->n_errors) fprintf(io->out, "%d row%s could not be graded.\n", sum->n_errors, sum->n_errors == 1 ? "" : "s");
-  if (sum->n_conflicts) fprintf(io->out, "%d answers are in conflict: two files differ.\n", sum->n_conflicts);
+static void put_sums(Document *d, const ClassSum *sum) {
+  put_count(d, "right", sum->n_right);
+  put_count(d, "counted", sum->n_counted);
+  put_count(d, "errors", sum->n_errors);
+}
+
+static void add_sums(Document *d, const ClassSum *sum) {
+  document_gap(d);
+  document_line(d, ROLE_PLAIN, "%d of %d right; predictions do not count.", sum->n_right, sum->n_counted);
+  if (sum->n_errors)
+    document_line(d, ROLE_PLAIN, "%d row%s could not be graded.", sum->n_errors, sum->n_errors == 1 ? "" : "s");
+  if (sum->n_conflicts) document_line(d, ROLE_PLAIN, "%d answers are in conflict: two files differ.", sum->n_conflicts);
   if (sum->n_unknown)
-    fprintf(io->out, "%d row%s of names that are not on the roster.\n", sum->n_unknown,
-            sum->n_unknown == 1 ? " is" : "s are");
-  return STATUS_OK;
+    document_line(d, ROLE_PLAIN, "%d row%s of names that are not on the roster.", sum->n_unknown,
+                  sum->n_unknown == 1 ? " is" : "s are");
 }
 
 static Status load_by_name(void *context, const char *name, Lesson *lesson, Error *error) {
@@ -222,7 +208,8 @@ static Status grade(const char *path, const ClassRules *rules, Report *report, C
   if (directory) closedir(directory);
   if (!status) status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
   submission_free(&submission);
-  return status ? status : add_scores(report, error);
+  if (!status) add_scores(report);
+  return status;
 }
 
 /* ---- A roster: a name a line */
@@ -271,23 +258,29 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
   char lesson_path[ASSETS_PATH_BYTES];
   ClassRules own = *rules;
   ClassSum sum = {0};
-  Report report = {.rows = json_array(), .students = json_array(), .by_student = class->by_student};
-  report.by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  report.table = table_new((TableColumn[]){{.heading = "student"},
-                                           {.heading = "lesson"},
-                                           {.heading = "id"},
-                                           {.heading = "answer", .shrink = TABLE_WRAP},
-                                           {.heading = "verdict"},
-                                           {.heading = "remark", .shrink = TABLE_WRAP}},
-                           6);
-  report.scores = table_new((TableColumn[]){{.heading = "student"},
-                                            {.heading = "right", .right = true},
-                                            {.heading = "counted", .right = true},
-                                            {.heading = "remark", .shrink = TABLE_WRAP}},
-                            4);
-  Status status =
-      report.rows && report.students ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
-  if (!status && lesson) status = lesson_load(lesson, &named, lesson_path, error);
+  static const TableColumn STUDENTS[] = {{.heading = "student", .key = "student"},
+                                         {.heading = "right", .key = "right", .right = true},
+                                         {.heading = "counted", .key = "counted", .right = true},
+                                         {.heading = "remark", .key = "remark", .shrink = TABLE_WRAP}},
+                           ANSWERS[] = {{.key = "file"},
+                                        {.key = "line"},
+                                        {.heading = "student", .key = "student"},
+                                        {.heading = "lesson", .key = "lesson"},
+                                        {.key = "seed"},
+                                        {.heading = "id", .key = "id"},
+                                        {.heading = "answer", .key = "answer", .shrink = TABLE_WRAP},
+                                        {.heading = "verdict", .key = "verdict"},
+                                        {.key = "counts"},
+                                        {.heading = "remark", .key = "remark", .shrink = TABLE_WRAP}};
+  Document d = reply_new(output);
+  put_count(&d, "tilewalk-grades", 1);
+  put_sums(&d, &sum); /* their places; the values follow */
+  const unsigned tables[2] = {class->by_student ? DOCUMENT_ALL : DOCUMENT_JSON,
+                              class->by_student ? DOCUMENT_JSON : DOCUMENT_ALL};
+  Report report = {.students = document_table(&d, tables[0], "students", STUDENTS, 4),
+                   .answers = document_table(&d, tables[1], "answers", ANSWERS, 10),
+                   .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+  Status status = lesson ? lesson_load(lesson, &named, lesson_path, error) : STATUS_OK;
   if (!status && *class->roster) status = names_read(&names, class->roster, error);
   const ClassRoster roster = {names.names, names.n};
   if (!status) status = take_roster(&report, &roster, error);
@@ -297,13 +290,11 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
   own.load = load_by_name;
   own.limits = &LESSON_LIMITS;
   if (!status) status = grade(class->answers, &own, &report, &sum, error);
-  if (!status) status = print_report(&report, &sum, output, io, error);
-  table_free(&report.table);
-  table_free(&report.scores);
+  put_sums(&d, &sum);
+  add_sums(&d, &sum);
+  status = reply_print(&d, status, io, error);
   free(report.score);
   g_hash_table_destroy(report.by_name);
-  json_decref(report.rows);
-  json_decref(report.students);
   names_free(&names);
   lesson_free(&named);
   return status ? EXIT_BAD_REQUEST : sum.n_errors ? EXIT_DIFFERS : EXIT_DONE;
@@ -320,20 +311,15 @@ uint64_t lesson_student_seed(const char *key, const char *student) {
 Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error) {
   Names names = {0};
   Status status = names_read(&names, path, error);
-  json_t *rows = json_array();
-  Table t = table_new((TableColumn[]){{.heading = "student"}, {.heading = "seed", .right = true}}, 2);
+  static const TableColumn COLUMNS[] = {{.heading = "student", .key = "student"},
+                                        {.heading = "seed", .key = "seed", .right = true}};
+  Document d = reply_new(output);
+  put_count(&d, "tilewalk-seeds", 1);
+  Table *t = document_table(&d, DOCUMENT_ALL, "seeds", COLUMNS, 2);
   for (size_t k = 0; k < names.n && !status; k++) {
-    const uint64_t seed = lesson_student_seed(key, names.names[k]);
-    add_stranger(&t, ROLE_PLAIN, names.names[k]);
-    table_format(&t, ROLE_ACCENT, "%" PRIu64, seed);
-    json_array_append_new(rows, json_pack("{s:s, s:I}", "student", names.names[k], "seed", (json_int_t)seed));
+    add_stranger(t, ROLE_PLAIN, names.names[k]);
+    table_digits(t, ROLE_ACCENT, lesson_student_seed(key, names.names[k]));
   }
-  if (!status && output->json)
-    status = json_print(json_pack("{s:i, s:O}", "tilewalk-seeds", 1, "seeds", rows), io->out, error);
-  else if (!status)
-    status = output->csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  json_decref(rows);
-  table_free(&t);
   names_free(&names);
-  return status;
+  return reply_print(&d, status, io, error);
 }

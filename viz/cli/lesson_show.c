@@ -227,7 +227,12 @@ Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Erro
     if (grid) print_grid(&s->runs[k], show, io);
     if (events) print_events(&s->runs[k], show, io);
   }
-  if (!status && show->scene == LESSON_SCENE_MAIN) status = run_tables_print(s->runs, s->n_runs, io, error);
+  if (!status && show->scene == LESSON_SCENE_MAIN) {
+    Document d = document_new(DOCUMENT_TEXT);
+    run_tables(&d, s->runs, s->n_runs);
+    status = document_print(&d, io->out, &io->style, error);
+    document_free(&d);
+  }
   if (!status && (show->scene == LESSON_SCENE_HIERARCHY || show->scene == LESSON_SCENE_CHARTS))
     status = print_traffic(s, io, error);
   if (!status && show->scene == LESSON_SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);

@@ -9,7 +9,6 @@
 #include "sim/report.h"
 #include "viz/text/mask_text.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 /* The machine of all runs, or "each GPU". */
 static const char *machine_of(const Simulation *runs, int n) {
@@ -535,70 +534,120 @@ static void storage_notes(Table *t, const Simulation *runs, int n) {
                number_count(wide(blind)).text, number_count(wide(shape_unpacked(&runs[0].plan.shape).N_q)).text);
 }
 
-Status run_tables_print(const Simulation *runs, int n, Io *io, Error *error) {
-  char problem[512], headings[TABLE_COLUMNS_MAX][128];
-  TableColumn columns[TABLE_COLUMNS_MAX] = {{.heading = "", .shrink = TABLE_WRAP}};
+static void add_comparison(Document *d, const Simulation *runs, int n) {
+  char problem[512], headings[RUN_TABLES_MAX][128];
+  const bool one = one_machine(runs, n);
+  TableColumn columns[RUN_TABLES_MAX + 1] = {{.heading = "", .shrink = TABLE_WRAP}};
   for (int k = 0; k < n; k++) {
-    const bool one = one_machine(runs, n);
     snprintf(headings[k], sizeof headings[k], "%s%s%s", runs[k].schedule->name, one ? "" : " on ",
              one ? "" : runs[k].machine.name);
     columns[k + 1] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
   }
-  Table t = table_new(columns, n + 1);
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
   run_tables_problem(&runs[0], problem, sizeof problem);
   char *machine = strstr(problem, ", on ");
-  if (machine && !one_machine(runs, n)) *machine = '\0';
-  table_title(&t, "%s", problem);
-  traffic_rows(&t, runs, n);
-  tile_rows(&t, runs, n);
-  sram_rows(&t, runs, n);
-  storage_and_arithmetic_rows(&t, runs, n);
-  l2_rows(&t, runs, n);
-  time_rows(&t, runs, n);
-  again_note(&t, runs, n);
-  spill_note(&t, runs, n);
-  fit_notes(&t, runs, n);
-  storage_notes(&t, runs, n);
-  time_notes(&t, runs, n);
-  const Status status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+  if (machine && !one) *machine = '\0';
+  table_title(t, "%s", problem);
+  traffic_rows(t, runs, n);
+  tile_rows(t, runs, n);
+  sram_rows(t, runs, n);
+  storage_and_arithmetic_rows(t, runs, n);
+  l2_rows(t, runs, n);
+  time_rows(t, runs, n);
+  again_note(t, runs, n);
+  spill_note(t, runs, n);
+  fit_notes(t, runs, n);
+  storage_notes(t, runs, n);
+  time_notes(t, runs, n);
 }
 
-Status run_tables_csv(const Simulation *runs, int n, FILE *out, Error *error) {
-  static const char *const NAMES[] = {"algorithm",   "seq_q",
-                                      "seq_k",       "head_dim",
-                                      "block_q",     "block_k",
-                                      "full",        "partial",
-                                      "skipped",     "read_bytes",
-                                      "write_bytes", "total_bytes",
-                                      "sram_bytes",  "fits",
-                                      "max_block",   "intermediates_bytes",
-                                      "flops",       "intensity_flops_per_byte",
-                                      "machine"};
-  enum { N_NAMES = sizeof NAMES / sizeof *NAMES };
-  TableColumn columns[N_NAMES];
-  for (int c = 0; c < N_NAMES; c++) columns[c] = (TableColumn){.heading = NAMES[c], .csv = NAMES[c]};
-  Table t = table_new(columns, N_NAMES);
-  for (int k = 0; k < n; k++) {
-    const Simulation *r = &runs[k];
-    const Shape as_asked = shape_unpacked(&r->plan.shape), *s = &as_asked;
-    table_text(&t, ROLE_PLAIN, r->schedule->name);
-    const int64_t sizes[] = {s->N_q, s->N_k, s->d, r->plan.tiling.B_r, r->plan.tiling.B_c};
-    for (int c = 0; c < 5; c++) table_count(&t, ROLE_PLAIN, wide(sizes[c]));
-    for (int kind = 0; kind < TILE_KIND_COUNT; kind++) table_count(&t, ROLE_PLAIN, r->traffic.tiles[kind]);
-    table_bytes(&t, ROLE_PLAIN, r->read_bytes);
-    table_bytes(&t, ROLE_PLAIN, r->write_bytes);
-    table_bytes(&t, ROLE_PLAIN, r->total_bytes);
-    table_bytes(&t, ROLE_PLAIN, r->sram.bytes);
-    table_text(&t, ROLE_PLAIN, r->fits ? "true" : "false");
-    table_count(&t, ROLE_PLAIN, wide(r->max_block));
-    table_bytes(&t, ROLE_PLAIN, r->intermediates_bytes);
-    table_flops(&t, ROLE_PLAIN, r->traffic.flops);
-    table_double(&t, ROLE_PLAIN, r->intensity_flops_per_byte, 17);
-    table_text(&t, ROLE_PLAIN, r->machine.name);
+/* CSV's columns, and where their values stand in the report of a run. A value that a run has not is empty. */
+static const struct {
+  const char *name, *path;
+} CSV_COLUMNS[] = {
+    {"algorithm", "algorithm"},
+    {"seq_q", "shape.seq_q"},
+    {"seq_k", "shape.seq_k"},
+    {"head_dim", "shape.head_dim"},
+    {"block_q", "block_q"},
+    {"block_k", "block_k"},
+    {"full", "tiles.full"},
+    {"partial", "tiles.partial"},
+    {"skipped", "tiles.skipped"},
+    {"read_bytes", "traffic.read_bytes"},
+    {"write_bytes", "traffic.write_bytes"},
+    {"total_bytes", "traffic.total_bytes"},
+    {"sram_bytes", "sram.bytes"},
+    {"fits", "sram.fits"},
+    {"max_block", "sram.max_block"},
+    {"intermediates_bytes", "storage.intermediates_bytes"},
+    {"flops", "flops"},
+    {"intensity_flops_per_byte", "intensity_flops_per_byte"},
+    {"machine", "machine"},
+    {"hbm_read_bytes", "hbm.read_bytes"},
+    {"hbm_write_bytes", "hbm.write_bytes"},
+    {"l2_read_bytes", "l2.read_bytes"},
+    {"l2_write_bytes", "l2.write_bytes"},
+    {"l2_hit_rate", "l2.hit_rate"},
+    {"fabric_bytes", "l2.fabric_bytes"},
+    {"ctas", "launch.ctas"},
+    {"ctas_per_sm", "launch.ctas_per_sm"},
+    {"waves", "launch.waves"},
+    {"bound", "time.bound"},
+    {"bound_s", "time.bound_s"},
+    {"least_s", "time.least_s"},
+    {"predicted_s", "time.predicted_s"},
+    {"seconds", "time.seconds"},
+    {"time_is", "time.kind"},
+};
+enum { N_CSV_COLUMNS = sizeof CSV_COLUMNS / sizeof *CSV_COLUMNS, CSV_VALUE_BYTES = 64 };
+
+/* A sink that keeps the values of these columns. */
+typedef struct {
+  char path[256], values[N_CSV_COLUMNS][CSV_VALUE_BYTES];
+} Columns;
+
+static void leave(void *context) {
+  Columns *c = context;
+  char *dot = strrchr(c->path, '.');
+  *(dot ? dot : c->path) = '\0';
+}
+static void enter(void *context, const char *key) {
+  Columns *c = context;
+  const size_t used = strlen(c->path);
+  snprintf(c->path + used, sizeof c->path - used, "%s%s", used ? "." : "", key ? key : "");
+}
+static void take_text(void *context, const char *key, const char *value) {
+  Columns *c = context;
+  enter(c, key);
+  for (int k = 0; k < N_CSV_COLUMNS; k++)
+    if (strcmp(c->path, CSV_COLUMNS[k].path) == 0) snprintf(c->values[k], CSV_VALUE_BYTES, "%s", value);
+  leave(c);
+}
+static void take_whole(void *context, const char *key, Wide value) {
+  take_text(context, key, number_digits(value).text);
+}
+static void take_real(void *context, const char *key, double value) {
+  take_text(context, key, number_exact_double(value).text);
+}
+static void take_flag(void *context, const char *key, bool value) { take_text(context, key, value ? "true" : "false"); }
+static void take_null(void *context, const char *key) { take_text(context, key, ""); }
+
+static void add_lines(Document *d, const Simulation *runs, int n) {
+  TableColumn columns[N_CSV_COLUMNS];
+  for (int c = 0; c < N_CSV_COLUMNS; c++) columns[c] = (TableColumn){.csv = CSV_COLUMNS[c].name};
+  Table *t = document_table(d, DOCUMENT_CSV, NULL, columns, N_CSV_COLUMNS);
+  for (int k = 0; k < n && d->form == DOCUMENT_CSV; k++) {
+    Columns c = {.path = ""};
+    const ReportSink sink = {&c, enter, enter, leave, take_whole, take_real, take_text, take_flag, take_null};
+    report_shape(&sink, "shape", &runs[k].plan.shape);
+    report_run(&sink, NULL, &runs[k]);
+    take_text(&c, "machine", runs[k].machine.name);
+    for (int v = 0; v < N_CSV_COLUMNS; v++) table_text(t, ROLE_PLAIN, c.values[v]);
   }
-  const Status status = table_csv(&t, out, error);
-  table_free(&t);
-  return status;
+}
+
+void run_tables(Document *d, const Simulation *runs, int n) {
+  if (d->form == DOCUMENT_TEXT) add_comparison(d, runs, n);
+  add_lines(d, runs, n);
 }

@@ -3,15 +3,15 @@
 #define TILEWALK_VIZ_CLI_RUN_TABLES_H
 
 #include "sim/simulate.h"
-#include "viz/cli/io.h"
+#include "viz/document/document.h"
+
+enum { RUN_TABLES_MAX = 23 }; /* runs side by side */
 
 /* One line about the problem: "1 head of N = 4096, d = 128, fp16, causal; paper: 192 KiB of SRAM". */
 void run_tables_problem(const Simulation *run, char *text, size_t size);
 
-/* One column per run: traffic per tensor, tiles, SRAM, storage, arithmetic; below, what does not fit and what would. */
-Status run_tables_print(const Simulation *runs, int n_runs, Io *io, Error *error);
-
-/* One line per run, exact values; columns are the JSON keys. */
-Status run_tables_csv(const Simulation *runs, int n_runs, FILE *out, Error *error);
+/* For people a column per run: traffic per tensor, tiles, SRAM, storage, arithmetic, launch, L2, time; below, what does
+ * not fit and what would. In CSV a line per run, exact, with the values of JSON. */
+void run_tables(Document *document, const Simulation *runs, int n_runs);
 
 #endif

@@ -3,7 +3,7 @@
 #define TILEWALK_VIZ_CLI_SERVE_FIGURES_H
 
 #include "sim/serving.h"
-#include "viz/cli/io.h"
+#include "viz/document/document.h"
 #include "viz/request/request.h"
 
 /* A complete request. */
@@ -54,7 +54,6 @@ Status serve_figures(const ServeRequest *request, Figures *figures, Error *error
 /* A figure by "section.key"; NULL: there is none. */
 const Figure *serve_figure(const Figures *figures, const char *path);
 
-Status serve_print(const ServeRequest *request, const Figures *figures, const OutputRequest *output, Io *io,
-                   Error *error);
+void serve_fill(Document *document, const ServeRequest *request, const Figures *figures);
 
 #endif

@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/cli/json_sink.h"
 #include "viz/cli/serve_figures.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
 static const char *unit_of(FigureForm form) {
   static const char *const UNITS[] = {
@@ -52,68 +50,55 @@ static void table_of(Table *t, const ServeRequest *r, const Figures *f) {
   if (*r->model.limits) table_note(t, "Note: %s.", r->model.limits);
 }
 
-static Status print_json(const ServeRequest *r, const Figures *f, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json), *k = &sink;
-  k->open_object(k->context, NULL);
-  k->whole(k->context, "tilewalk", 1);
-  k->text(k->context, "model", r->model.name);
-  k->text(k->context, "gpu", r->gpu.name);
-  k->whole(k->context, "gpus", wide(r->serving.n_gpus));
-  k->whole(k->context, "sequences", wide(r->lengths->n));
-  k->whole(k->context, "tokens", lengths_sum(r->lengths));
-  for (int n = 0; n < f->n; n++) {
-    const Figure *one = &f->list[n];
-    if (n == 0 || strcmp(one->section, f->list[n - 1].section) != 0) k->open_object(k->context, one->section);
-    k->open_object(k->context, one->key);
-    if (one->form == FIGURE_WORD)
-      k->text(k->context, "value", one->word);
-    else if ((one->form == FIGURE_BYTES || one->form == FIGURE_COUNT) && one->value == floor(one->value))
-      k->whole(k->context, "value", (Wide)one->value);
-    else
-      k->real(k->context, "value", one->value);
-    k->text(k->context, "unit", unit_of(one->form));
-    k->text(k->context, "kind", one->kind);
-    k->text(k->context, "from", one->from);
-    k->close(k->context);
-    if (n + 1 == f->n || strcmp(one->section, f->list[n + 1].section) != 0) k->close(k->context);
-  }
-  k->close(k->context);
-  return json_print(json_result(&json), out, error);
+static void put_figure(Document *d, const Figure *f) {
+  put_object(d, f->key);
+  if (f->form == FIGURE_WORD)
+    put_text(d, "value", f->word);
+  else if ((f->form == FIGURE_BYTES || f->form == FIGURE_COUNT) && f->value == floor(f->value))
+    put_whole(d, "value", (Wide)f->value);
+  else
+    put_real(d, "value", f->value);
+  put_text(d, "unit", unit_of(f->form));
+  put_text(d, "kind", f->kind);
+  put_text(d, "from", f->from);
+  put_end(d);
 }
 
-static Status print_csv(const Figures *f, FILE *out, Error *error) {
-  Table t = table_new((TableColumn[]){{.heading = "section"},
-                                      {.heading = "figure"},
-                                      {.heading = "value"},
-                                      {.heading = "unit"},
-                                      {.heading = "kind"},
-                                      {.heading = "from"}},
-                      6);
+static void put_figures(Document *d, const ServeRequest *r, const Figures *f) {
+  put_text(d, "model", r->model.name);
+  put_text(d, "gpu", r->gpu.name);
+  put_count(d, "gpus", r->serving.n_gpus);
+  put_count(d, "sequences", r->lengths->n);
+  put_whole(d, "tokens", lengths_sum(r->lengths));
+  for (int n = 0; n < f->n; n++) {
+    const char *const section = f->list[n].section;
+    if (n == 0 || strcmp(section, f->list[n - 1].section) != 0) put_object(d, section);
+    put_figure(d, &f->list[n]);
+    if (n + 1 == f->n || strcmp(section, f->list[n + 1].section) != 0) put_end(d);
+  }
+}
+
+static void add_lines(Document *d, const Figures *f) {
+  static const TableColumn COLUMNS[] = {{.csv = "section"}, {.csv = "figure"}, {.csv = "value"},
+                                        {.csv = "unit"},    {.csv = "kind"},   {.csv = "from"}};
+  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, 6);
   for (int k = 0; k < f->n; k++) {
     const Figure *one = &f->list[k];
-    table_text(&t, ROLE_PLAIN, one->section);
-    table_text(&t, ROLE_PLAIN, one->key);
-    table_text(&t, ROLE_PLAIN, one->form == FIGURE_WORD ? one->word : number_exact_double(one->value).text);
-    table_text(&t, ROLE_PLAIN, unit_of(one->form));
-    table_text(&t, ROLE_PLAIN, one->kind);
-    table_text(&t, ROLE_PLAIN, one->from);
+    table_text(t, ROLE_PLAIN, one->section);
+    table_text(t, ROLE_PLAIN, one->key);
+    table_text(t, ROLE_PLAIN, one->form == FIGURE_WORD ? one->word : number_exact_double(one->value).text);
+    table_text(t, ROLE_PLAIN, unit_of(one->form));
+    table_text(t, ROLE_PLAIN, one->kind);
+    table_text(t, ROLE_PLAIN, one->from);
   }
-  const Status status = table_csv(&t, out, error);
-  table_free(&t);
-  return status;
 }
 
-Status serve_print(const ServeRequest *r, const Figures *f, const OutputRequest *output, Io *io, Error *error) {
-  if (output->json) return print_json(r, f, io->out, error);
-  if (output->csv) return print_csv(f, io->out, error);
-  Table t = table_new((TableColumn[]){{.heading = ""},
-                                      {.heading = "value", .right = true},
-                                      {.heading = "kind"},
-                                      {.heading = "from", .shrink = TABLE_WRAP}},
-                      4);
-  table_of(&t, r, f);
-  const Status status = table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+void serve_fill(Document *d, const ServeRequest *r, const Figures *f) {
+  static const TableColumn COLUMNS[] = {{.heading = ""},
+                                        {.heading = "value", .right = true},
+                                        {.heading = "kind"},
+                                        {.heading = "from", .shrink = TABLE_WRAP}};
+  put_figures(d, r, f);
+  table_of(document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 4), r, f);
+  add_lines(d, f);
 }

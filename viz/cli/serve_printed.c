@@ -6,26 +6,24 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "viz/cli/json_sink.h"
 #include "viz/request/assets.h"
 #include "viz/text/number.h"
-#include "viz/text/table.h"
 
-enum { COLUMNS = 5, ROWS_MAX = 64, FILE_BYTES_MAX = 1 << 16 };
+enum { CELLS = 5, ROWS_MAX = 64, FILE_BYTES_MAX = 1 << 16 };
 static const char PATH[] = "assets/serving/printed.tsv";
 
 typedef struct {
-  char *cells[COLUMNS]; /* kind, question, figure, printed, source */
+  char *cells[CELLS]; /* kind, question, figure, printed, source */
   double printed, ours;
   Figure figure;
 } Row;
 
 /* Cuts a line at its tabs, in place. False: not five cells. */
-static bool cut(char *line, char *cells[COLUMNS]) {
-  for (int c = 0; c < COLUMNS; c++) {
+static bool cut(char *line, char *cells[CELLS]) {
+  for (int c = 0; c < CELLS; c++) {
     cells[c] = line;
     line = strchr(line, '\t');
-    if (c + 1 < COLUMNS && !line) return false;
+    if (c + 1 < CELLS && !line) return false;
     if (line) *line++ = '\0';
   }
   return line == NULL;
@@ -60,7 +58,7 @@ static Status read_rows(char *text, Row rows[ROWS_MAX], int *n, Error *error) {
     if (!*p || *p == '#') continue;
     if (*n == ROWS_MAX) return error_set(error, STATUS_TOO_LARGE, "%s: more than %d rows", PATH, ROWS_MAX);
     if (!cut(p, rows[*n].cells))
-      return error_set(error, STATUS_BAD_REQUEST, "%s:%d: a row has %d cells, apart by tabs", PATH, line, COLUMNS);
+      return error_set(error, STATUS_BAD_REQUEST, "%s:%d: a row has %d cells, apart by tabs", PATH, line, CELLS);
     const Status status = fill(&rows[(*n)++], line, error);
     if (status) return status;
   }
@@ -69,11 +67,11 @@ static Status read_rows(char *text, Row rows[ROWS_MAX], int *n, Error *error) {
 
 static void put(Table *t, const Figure *f, double value) {
   if (f->form == FIGURE_BYTES)
-    table_pair(t, ROLE_PLAIN, number_bytes_decimal((Wide)value).text, number_exact_double(value).text);
+    table_real(t, ROLE_PLAIN, value, number_bytes_decimal((Wide)value).text);
   else if (f->form == FIGURE_SECONDS)
     table_seconds(t, ROLE_PLAIN, value);
   else if (f->form == FIGURE_FLOPS)
-    table_flops(t, ROLE_PLAIN, (Wide)value);
+    table_real(t, ROLE_PLAIN, value, number_flops((Wide)value).text);
   else
     table_double(t, ROLE_PLAIN, value, 4);
 }
@@ -81,60 +79,34 @@ static void put(Table *t, const Figure *f, double value) {
 /* By how much the printed value is larger. */
 static double error_of(const Row *row) { return row->printed / row->ours - 1; }
 
-static Status print_table(const Row *rows, int n, bool csv, Io *io, Error *error) {
-  Table t = table_new((TableColumn[]){{.heading = "printed as"},
-                                      {.heading = "question", .shrink = TABLE_WRAP},
-                                      {.heading = "figure", .shrink = TABLE_WRAP},
-                                      {.heading = "printed", .right = true},
-                                      {.heading = "ours", .right = true},
-                                      {.heading = "kind"},
-                                      {.heading = "printed is larger by", .csv = "larger_by", .right = true},
-                                      {.heading = "source", .shrink = TABLE_WRAP}},
-                      8);
-  table_title(&t, "Serving in print, and what serve computes");
+static void fill_rows(Document *d, const Row *rows, int n) {
+  static const TableColumn COLUMNS[] = {
+      {.heading = "printed as", .key = "printed_as"},
+      {.heading = "question", .key = "question", .shrink = TABLE_WRAP},
+      {.heading = "figure", .key = "figure", .shrink = TABLE_WRAP},
+      {.heading = "printed", .key = "printed", .right = true},
+      {.heading = "ours", .key = "ours", .right = true},
+      {.heading = "kind", .key = "kind"},
+      {.heading = "printed is larger by", .csv = "larger_by", .key = "larger_by", .right = true},
+      {.heading = "source", .key = "source", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_ALL, "printed", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "Serving in print, and what serve computes");
   for (int k = 0; k < n; k++) {
     const Row *r = &rows[k];
-    table_text(&t, ROLE_PLAIN, r->cells[0]);
-    table_text(&t, ROLE_DIM, r->cells[1]);
-    table_text(&t, ROLE_PLAIN, r->cells[2]);
-    put(&t, &r->figure, r->printed);
-    put(&t, &r->figure, r->ours);
-    table_text(&t, ROLE_DIM, r->figure.kind);
-    table_pair(&t, ROLE_ACCENT, number_double(100 * error_of(r), 3).text, number_exact_double(error_of(r)).text);
-    table_text(&t, ROLE_DIM, r->cells[4]);
+    table_text(t, ROLE_PLAIN, r->cells[0]);
+    table_text(t, ROLE_DIM, r->cells[1]);
+    table_text(t, ROLE_PLAIN, r->cells[2]);
+    put(t, &r->figure, r->printed);
+    put(t, &r->figure, r->ours);
+    table_text(t, ROLE_DIM, r->figure.kind);
+    table_real(t, ROLE_ACCENT, error_of(r), number_double(100 * error_of(r), 3).text);
+    table_text(t, ROLE_DIM, r->cells[4]);
   }
-  table_note(&t,
-             "In percent. What is measured is no better than its bound: a time is larger, tokens a second are fewer "
-             "(negative). What is calculated by the same arithmetic differs by the printed rounding.");
-  const Status status = csv ? table_csv(&t, io->out, error) : table_print(&t, io->out, &io->style, error);
-  table_free(&t);
-  return status;
+  table_note(t, "In percent. What is measured is no better than its bound: a time is larger, tokens a second are fewer "
+                "(negative). What is calculated by the same arithmetic differs by the printed rounding.");
 }
 
-static Status print_json(const Row *rows, int n, FILE *out, Error *error) {
-  JsonSink json = {0};
-  const ReportSink sink = json_sink(&json), *k = &sink;
-  k->open_object(k->context, NULL);
-  k->whole(k->context, "tilewalk", 1);
-  k->open_array(k->context, "printed");
-  for (int r = 0; r < n; r++) {
-    k->open_object(k->context, NULL);
-    k->text(k->context, "printed_as", rows[r].cells[0]);
-    k->text(k->context, "question", rows[r].cells[1]);
-    k->text(k->context, "figure", rows[r].cells[2]);
-    k->real(k->context, "printed", rows[r].printed);
-    k->real(k->context, "ours", rows[r].ours);
-    k->text(k->context, "kind", rows[r].figure.kind);
-    k->real(k->context, "larger_by", error_of(&rows[r]));
-    k->text(k->context, "source", rows[r].cells[4]);
-    k->close(k->context);
-  }
-  k->close(k->context);
-  k->close(k->context);
-  return json_print(json_result(&json), out, error);
-}
-
-Status serve_printed(const OutputRequest *output, Io *io, Error *error) {
+Status serve_printed(Document *d, Error *error) {
   char *text;
   size_t n_bytes;
   int n = 0;
@@ -148,8 +120,7 @@ Status serve_printed(const OutputRequest *output, Io *io, Error *error) {
     return status;
   }
   status = read_rows(text, rows, &n, error);
-  if (!status)
-    status = output->json ? print_json(rows, n, io->out, error) : print_table(rows, n, output->csv, io, error);
+  if (!status) fill_rows(d, rows, n);
   free(text);
   free(rows);
   return status;

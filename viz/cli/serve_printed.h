@@ -12,8 +12,8 @@
 
 #include "viz/cli/serve_figures.h"
 
-/* Prints the table. Errors: the file cannot be read, or a row of it, by its line. */
-Status serve_printed(const OutputRequest *output, Io *io, Error *error);
+/* Fills in the table. Errors: the file cannot be read, or a row of it, by its line. */
+Status serve_printed(Document *document, Error *error);
 
 /* The figures of a question, as a one-line state. */
 Status serve_of_line(const char *line, Figures *figures, Error *error);

@@ -98,18 +98,3 @@ Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
   }
   return bars;
 }
-
-Status sweep_chart_save(const Sweep *s, const Request *request, const ChartRequest *how, const char *path,
-                        const Drawing *drawing, Error *error) {
-  char state[REQUEST_STATE_BYTES];
-  if (s->axis->is_gpu) {
-    Bars bars = sweep_bars(s, request, how->title);
-    const Status saved = drawing->bars(&bars, how, path, "Tilewalk: GPUs", request_state(request, state), error);
-    bars_free(&bars);
-    return saved;
-  }
-  Chart chart = sweep_chart(s, request);
-  const Status status = drawing->chart(&chart, how, path, "Tilewalk: traffic", request_state(request, state), error);
-  chart_free(&chart);
-  return status;
-}

@@ -15,8 +15,4 @@ Chart sweep_chart(const Sweep *sweep, const Request *request);
  * line. The caller calls bars_free. */
 Bars sweep_bars(const Sweep *sweep, const Request *request, const char *title);
 
-/* Draws it into a file: PNG, SVG or PDF by its suffix. */
-Status sweep_chart_save(const Sweep *sweep, const Request *request, const ChartRequest *how, const char *path,
-                        const Drawing *drawing, Error *error);
-
 #endif

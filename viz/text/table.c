@@ -45,8 +45,13 @@ Table table_new(const TableColumn *columns, int n_columns) {
     column_name(&columns[i], name, sizeof name);
     table.columns[i].heading = text_store_add(&table.text, columns[i].heading);
     table.columns[i].unit = text_store_add(&table.text, columns[i].unit);
-    table.columns[i].csv = text_store_add(&table.text, columns[i].csv ? columns[i].csv : name);
+    table.columns[i].csv = text_store_add(&table.text, columns[i].csv       ? columns[i].csv
+                                                       : *name              ? name
+                                                       : columns[i].heading ? ""
+                                                                            : "-");
+    table.columns[i].key = text_store_add(&table.text, columns[i].key);
     table.columns[i].right = columns[i].right;
+    table.columns[i].is_shown = columns[i].heading != NULL;
     table.columns[i].shrink = columns[i].shrink;
   }
   return table;
@@ -70,6 +75,16 @@ static void add_item(Table *table, struct TableItem item) {
   table->items[table->n_items++] = item;
 }
 
+/* Into the last row of the array, or a new one; steals the value. */
+static void put_json(Table *table, json_t *value) {
+  const char *key = text_store_get(&table->text, table->columns[table->next_column].key);
+  if (table->next_column == 0 && (table->row = json_object()) && json_array_append_new(table->rows, table->row))
+    table->row = NULL;
+  table->next_column = (table->next_column + 1) % table->n_columns;
+  if (*key && (!value || !table->row || json_object_set_new(table->row, key, value))) table->status = STATUS_NO_MEMORY;
+  if (!*key || !table->row) json_decref(value);
+}
+
 static void add_cell(Table *table, TextRole role, size_t shown, size_t csv) {
   add_item(table, (struct TableItem){ITEM_CELL, role, shown, csv});
   table->next_column = (table->next_column + 1) % table->n_columns;
@@ -80,61 +95,93 @@ static void add_line(Table *table, ItemKind kind, size_t text) {
   add_item(table, (struct TableItem){kind, ROLE_PLAIN, text, 0});
 }
 
-void table_text(Table *table, TextRole role, const char *text) {
-  size_t offset = text_store_add(&table->text, text);
-  add_cell(table, role, offset, offset);
+/* Whether cells and lines are kept as text. */
+static bool keeps_text(const Table *table) { return !table->rows && !table->is_muted; }
+
+/* A cell of two texts, and in JSON a value, which is made only where it is asked for. */
+#define CELL(table, role, shown, exact, value)                                                                         \
+  do {                                                                                                                 \
+    if ((table)->rows)                                                                                                 \
+      put_json(table, value);                                                                                          \
+    else if (!(table)->is_muted)                                                                                       \
+      add_texts(table, role, shown, exact);                                                                            \
+  } while (0)
+
+static void add_texts(Table *table, TextRole role, const char *shown, const char *exact) {
+  const size_t offset = text_store_add(&table->text, shown);
+  add_cell(table, role, offset, exact == shown ? offset : text_store_add(&table->text, exact));
 }
 
+void table_text(Table *table, TextRole role, const char *text) { CELL(table, role, text, text, json_string(text)); }
+
 void table_pair(Table *table, TextRole role, const char *shown, const char *csv) {
-  size_t offset = text_store_add(&table->text, shown);
-  add_cell(table, role, offset, text_store_add(&table->text, csv));
+  CELL(table, role, shown, csv, json_string(shown));
+}
+
+void table_flag(Table *table, TextRole role, bool flag, const char *yes, const char *no) {
+  CELL(table, role, flag ? yes : no, flag ? "true" : "false", json_boolean(flag));
 }
 
 void table_format(Table *table, TextRole role, const char *format, ...) {
+  if (table->is_muted) return;
   va_list arguments;
   va_start(arguments, format);
   size_t offset = text_store_format(&table->text, format, arguments);
   va_end(arguments);
-  add_cell(table, role, offset, offset);
+  if (table->rows)
+    put_json(table, json_string(text_store_get(&table->text, offset)));
+  else
+    add_cell(table, role, offset, offset);
 }
 
 void table_bytes(Table *table, TextRole role, Wide bytes) {
-  table_pair(table, role, number_bytes(bytes).text, number_digits(bytes).text);
+  CELL(table, role, number_bytes(bytes).text, number_digits(bytes).text, table_json_whole(bytes));
 }
 
 void table_count(Table *table, TextRole role, Wide count) {
-  table_pair(table, role, number_count(count).text, number_digits(count).text);
+  CELL(table, role, number_count(count).text, number_digits(count).text, table_json_whole(count));
+}
+
+void table_digits(Table *table, TextRole role, Wide number) {
+  CELL(table, role, number_digits(number).text, number_digits(number).text, table_json_whole(number));
 }
 
 void table_tokens(Table *table, TextRole role, Wide tokens) {
-  table_pair(table, role, number_tokens(tokens).text, number_digits(tokens).text);
+  CELL(table, role, number_tokens(tokens).text, number_digits(tokens).text, table_json_whole(tokens));
 }
 
 void table_flops(Table *table, TextRole role, Wide flops) {
-  table_pair(table, role, number_flops(flops).text, number_digits(flops).text);
+  CELL(table, role, number_flops(flops).text, number_digits(flops).text, table_json_whole(flops));
 }
 
 void table_ratio(Table *table, TextRole role, double ratio) {
-  table_pair(table, role, number_ratio(ratio).text, number_exact_double(ratio).text);
+  CELL(table, role, number_ratio(ratio).text, number_exact_double(ratio).text, json_real(ratio));
 }
 
 void table_percent(Table *table, TextRole role, double fraction) {
-  table_pair(table, role, number_percent(fraction).text, number_exact_double(fraction).text);
+  CELL(table, role, number_percent(fraction).text, number_exact_double(fraction).text, json_real(fraction));
 }
 
 void table_seconds(Table *table, TextRole role, double seconds) {
-  table_pair(table, role, number_seconds(seconds).text, number_exact_double(seconds).text);
+  CELL(table, role, number_seconds(seconds).text, number_exact_double(seconds).text, json_real(seconds));
 }
 
 void table_double(Table *table, TextRole role, double value, int digits) {
-  table_pair(table, role, number_double(value, digits).text, number_exact_double(value).text);
+  CELL(table, role, number_double(value, digits).text, number_exact_double(value).text, json_real(value));
 }
 
-void table_empty(Table *table, bool dash) { table_pair(table, ROLE_DIM, dash ? "-" : "", ""); }
+void table_real(Table *table, TextRole role, double value, const char *shown) {
+  CELL(table, role, shown, number_exact_double(value).text, json_real(value));
+}
 
-void table_rule(Table *table) { add_line(table, ITEM_RULE, 0); }
+void table_empty(Table *table, bool dash) { CELL(table, ROLE_DIM, dash ? "-" : "", "", json_null()); }
+
+void table_rule(Table *table) {
+  if (keeps_text(table)) add_line(table, ITEM_RULE, 0);
+}
 
 void table_title(Table *table, const char *format, ...) {
+  if (!keeps_text(table)) return;
   va_list arguments;
   va_start(arguments, format);
   table->title = text_store_format(&table->text, format, arguments);
@@ -142,6 +189,7 @@ void table_title(Table *table, const char *format, ...) {
 }
 
 void table_group(Table *table, const char *format, ...) {
+  if (!keeps_text(table)) return;
   va_list arguments;
   va_start(arguments, format);
   add_line(table, ITEM_GROUP, text_store_format(&table->text, format, arguments));
@@ -149,6 +197,7 @@ void table_group(Table *table, const char *format, ...) {
 }
 
 void table_note(Table *table, const char *format, ...) {
+  if (!keeps_text(table)) return;
   va_list arguments;
   va_start(arguments, format);
   add_line(table, ITEM_NOTE, text_store_format(&table->text, format, arguments));
@@ -191,8 +240,9 @@ static int unit_columns(const Table *table, const TextStyle *style, int column) 
 static int larger(int a, int b) { return a > b ? a : b; }
 
 static int total_width(const Table *table, const Layout *layout) {
-  int total = GAP * (table->n_columns - 1);
-  for (int i = 0; i < table->n_columns; i++) total += layout->width[i];
+  int total = -GAP;
+  for (int i = 0; i < table->n_columns; i++)
+    if (table->columns[i].is_shown) total += layout->width[i] + GAP;
   return total;
 }
 
@@ -214,7 +264,7 @@ static void shrink_wrapped(const Table *table, Layout *layout, int excess) {
   for (; excess > 0; excess--) {
     int widest = -1;
     for (int i = 0; i < table->n_columns; i++)
-      if (table->columns[i].shrink == TABLE_WRAP && layout->width[i] > WRAP_MIN &&
+      if (table->columns[i].is_shown && table->columns[i].shrink == TABLE_WRAP && layout->width[i] > WRAP_MIN &&
           (widest < 0 || layout->width[i] > layout->width[widest]))
         widest = i;
     if (widest < 0) return;
@@ -226,7 +276,7 @@ static void shrink_wrapped(const Table *table, Layout *layout, int excess) {
 static void shrink_cut(const Table *table, Layout *layout, int excess) {
   for (int i = table->n_columns - 1; i >= 0 && excess > 0; i--) {
     int spare = layout->width[i] - CUT_MIN;
-    if (table->columns[i].shrink != TABLE_CUT || spare <= 0) continue;
+    if (!table->columns[i].is_shown || table->columns[i].shrink != TABLE_CUT || spare <= 0) continue;
     int taken = spare < excess ? spare : excess;
     layout->width[i] -= taken;
     excess -= taken;
@@ -315,6 +365,7 @@ static void put_headings(const Table *table, FILE *out, const TextStyle *style, 
   Line line = {out, style, 0};
   for (int n = 0; n < n_lines; n++, end_line(&line)) {
     for (int i = 0; i < table->n_columns; i++) {
+      if (!table->columns[i].is_shown) continue;
       int width = layout->width[i];
       bool right = table->columns[i].right;
       const char *text = rest[i];
@@ -357,6 +408,7 @@ static void put_row(const Table *table, FILE *out, const TextStyle *style, const
   for (bool more = true; more; end_line(&line)) {
     more = false;
     for (int i = 0; i < table->n_columns; i++) {
+      if (!table->columns[i].is_shown) continue;
       bool right = table->columns[i].right;
       TextRole role = cell_at(table, first, i).role;
       int width = layout->width[i];
@@ -384,7 +436,7 @@ static void put_list_row(const Table *table, FILE *out, const TextStyle *style, 
   for (int i = 0; i < table->n_columns; i++) {
     struct TableItem cell = cell_at(table, first, i);
     const char *rest = at(table, cell.shown), *unit = at(table, table->columns[i].unit);
-    if (!*rest) continue;
+    if (!*rest || !table->columns[i].is_shown) continue;
     char heading[256];
     snprintf(heading, sizeof heading, "%s%s%s%s", at(table, table->columns[i].heading), *unit ? " (" : "", unit,
              *unit ? ")" : "");
@@ -435,7 +487,11 @@ Status table_print(const Table *table, FILE *out, const TextStyle *style, Error 
   return STATUS_OK;
 }
 
-/* ---- CSV ---- */
+/* ---- for programs ---- */
+
+json_t *table_json_whole(Wide value) {
+  return value <= (Wide)INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value);
+}
 
 static void put_field(FILE *out, const char *text) {
   bool quoted = strpbrk(text, ",\"\r\n") != NULL;

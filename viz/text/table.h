@@ -1,4 +1,4 @@
-/* A table of results: built once, printed for people within a width, or as CSV for programs.
+/* A table of results: built once; printed for people within a width, as CSV, or as an array of JSON objects.
  *
  *     Table table = table_new((TableColumn[]){
  *         {.heading = "algorithm"},
@@ -22,19 +22,22 @@
 #ifndef TILEWALK_VIZ_TEXT_TABLE_H
 #define TILEWALK_VIZ_TEXT_TABLE_H
 
+#include <jansson.h>
+
 #include "sim/base/checked.h"
 #include "viz/text/store.h"
 #include "viz/text/style.h"
 
-enum { TABLE_COLUMNS_MAX = 24 };
+enum { TABLE_COLUMNS_MAX = 48 };
 
 typedef enum { TABLE_KEEP = 0, TABLE_WRAP, TABLE_CUT } TableShrink;
 
 typedef struct {
-  const char *heading; /* copied; a newline breaks it */
+  const char *heading; /* copied; a newline breaks it; NULL: people do not see the column */
   const char *unit;    /* printed under the heading in brackets; NULL: none */
   const char *csv;     /* the column's name in CSV; NULL: heading and unit in lower case with
-                          underscores. "-" leaves it out */
+                          underscores. "-", or no heading either, leaves it out */
+  const char *key;     /* in JSON; NULL leaves it out */
   bool right;          /* aligned right, as numbers are */
   TableShrink shrink;
 } TableColumn;
@@ -44,14 +47,17 @@ typedef struct {
   Status status; /* the first error */
   int n_columns;
   struct {
-    size_t heading, unit, csv; /* offsets in text */
-    bool right;
+    size_t heading, unit, csv, key; /* offsets in text */
+    bool right, is_shown;
     TableShrink shrink;
   } columns[TABLE_COLUMNS_MAX];
   struct TableItem *items; /* cells, rules, group headings, notes, in order */
   size_t n_items, capacity;
   int next_column; /* of the next cell; 0: the next cell starts a row */
   size_t title;
+  json_t *rows,
+      *row;      /* for JSON alone: the array that cells go to, and its last row; both belong to the array's owner */
+  bool is_muted; /* takes cells and keeps none */
 } Table;
 
 /* An empty table. Needs 1 <= n_columns <= TABLE_COLUMNS_MAX. */
@@ -65,21 +71,26 @@ void table_title(Table *table, const char *format, ...) __attribute__((format(pr
 void table_text(Table *table, TextRole role, const char *text);
 void table_format(Table *table, TextRole role, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The next cell, with one text for people and another for CSV. */
+/* The next cell, with one text for people and JSON, and another for CSV. */
 void table_pair(Table *table, TextRole role, const char *shown, const char *csv);
 
-/* The next cell from a number, formatted as number.h says; CSV gets the exact value in bytes,
+/* The next cell, one of two words for people; programs read true or false. */
+void table_flag(Table *table, TextRole role, bool flag, const char *yes, const char *no);
+
+/* The next cell from a number, formatted as number.h says; CSV and JSON get the exact value in bytes,
  * items, seconds or as a plain factor. */
 void table_bytes(Table *table, TextRole role, Wide bytes);
 void table_count(Table *table, TextRole role, Wide count);
+void table_digits(Table *table, TextRole role, Wide number); /* as it is for people too: a seed */
 void table_tokens(Table *table, TextRole role, Wide tokens);
 void table_flops(Table *table, TextRole role, Wide flops);
 void table_ratio(Table *table, TextRole role, double ratio);
 void table_percent(Table *table, TextRole role, double fraction);
 void table_seconds(Table *table, TextRole role, double seconds);
 void table_double(Table *table, TextRole role, double value, int digits);
+void table_real(Table *table, TextRole role, double value, const char *shown); /* as `shown` for people */
 
-/* An empty cell; people see a dim "-" for "does not apply" if `dash`. CSV gets nothing. */
+/* An empty cell; people see a dim "-" for "does not apply" if `dash`. CSV gets nothing, JSON null. */
 void table_empty(Table *table, bool dash);
 
 /* Between rows: a rule, a heading over the rows that follow, or a note, which is printed under the
@@ -95,5 +106,8 @@ Status table_print(const Table *table, FILE *out, const TextStyle *style, Error 
 /* Prints heading and rows with commas and quotes as RFC 4180 has them. Lines end in a plain
  * newline, because Unix tools take a carriage return for data. Control characters become "?". */
 Status table_csv(const Table *table, FILE *out, Error *error);
+
+/* An integer if it fits, else a real: JSON's integers end at 2^63 - 1. NULL: no memory. */
+json_t *table_json_whole(Wide value);
 
 #endif

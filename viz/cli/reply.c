@@ -1,0 +1,22 @@
+#include "viz/cli/reply.h"
+
+Document reply_new(const OutputRequest *output) {
+  return document_new(output->json ? DOCUMENT_JSON : output->csv ? DOCUMENT_CSV : DOCUMENT_TEXT);
+}
+
+Status reply_print(Document *d, Status status, Io *io, Error *error) {
+  if (!status) status = document_print(d, io->out, &io->style, error);
+  document_free(d);
+  return status;
+}
+
+Status reply_draw(Document *d, const ChartRequest *how, const char *path, const char *title, const char *state, Io *io,
+                  Error *error) {
+  Chart *const chart = document_drawn_chart(d);
+  const Bars *const bars = document_drawn_bars(d);
+  Status status = chart  ? io->drawing->chart(chart, how, path, title, state, error)
+                  : bars ? io->drawing->bars(bars, how, path, title, state, error)
+                         : error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
+  document_free(d);
+  return status;
+}

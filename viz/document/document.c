@@ -1,0 +1,232 @@
+#include "viz/document/document.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "viz/chart/plot.h"
+#include "viz/text/print.h"
+
+typedef enum { PART_TABLE, PART_CHART, PART_BARS, PART_LINE } PartKind;
+
+struct DocumentPart {
+  PartKind kind;
+  struct DocumentPart *next;
+  Table table; /* its words are those of a line */
+  Chart chart;
+  Bars bars;
+  TextRole role;
+};
+
+static void fail(Document *d) { d->status = STATUS_NO_MEMORY; }
+
+Document document_new(DocumentForm form) {
+  Document d = {.form = form, .spare = {.n_columns = 1, .is_muted = true}};
+  if (form != DOCUMENT_JSON) return d;
+  d.open[d.depth++] = json_object();
+  put_whole(&d, "tilewalk", 1);
+  return d;
+}
+
+static void free_part(struct DocumentPart *part) {
+  table_free(&part->table);
+  if (part->kind == PART_CHART) chart_free(&part->chart);
+  if (part->kind == PART_BARS) bars_free(&part->bars);
+  free(part);
+}
+
+void document_free(Document *d) {
+  json_decref(d->open[0]);
+  for (struct DocumentPart *part = d->first, *next; part; part = next) {
+    next = part->next;
+    free_part(part);
+  }
+  *d = (Document){0};
+}
+
+/* ---- Values ---- */
+
+void put_json(Document *d, const char *key, json_t *value) {
+  json_t *const into = d->depth ? d->open[d->depth - 1] : NULL;
+  if (d->form == DOCUMENT_JSON && (!value || !into))
+    fail(d);
+  else if (into && (key ? json_object_set(into, key, value) : json_array_append(into, value)))
+    fail(d);
+  json_decref(value);
+}
+
+void put_members(Document *d, json_t *object) {
+  if (d->form == DOCUMENT_JSON && (!object || !d->depth || json_object_update(d->open[d->depth - 1], object))) fail(d);
+  json_decref(object);
+}
+
+static void open_container(Document *d, const char *key, json_t *container) {
+  json_incref(container);
+  put_json(d, key, container);
+  if (d->status || d->depth == DOCUMENT_DEPTH)
+    fail(d);
+  else
+    d->open[d->depth++] = container;
+  json_decref(container);
+}
+
+static bool is_json(const Document *d) { return d->form == DOCUMENT_JSON && !d->status; }
+
+void put_object(Document *d, const char *key) {
+  if (is_json(d)) open_container(d, key, json_object());
+}
+void put_array(Document *d, const char *key) {
+  if (is_json(d)) open_container(d, key, json_array());
+}
+void put_row(Document *d, const Table *table) {
+  if (!is_json(d)) return;
+  if (!table->row || d->depth == DOCUMENT_DEPTH)
+    fail(d);
+  else
+    d->open[d->depth++] = table->row;
+}
+void put_end(Document *d) {
+  if (is_json(d)) d->depth--;
+}
+void put_whole(Document *d, const char *key, Wide value) {
+  if (is_json(d)) put_json(d, key, table_json_whole(value));
+}
+void put_count(Document *d, const char *key, int64_t value) {
+  if (is_json(d)) put_json(d, key, json_integer(value));
+}
+void put_real(Document *d, const char *key, double value) {
+  if (is_json(d)) put_json(d, key, json_real(value));
+}
+void put_real_or_null(Document *d, const char *key, double value) {
+  if (is_json(d)) put_json(d, key, isfinite(value) ? json_real(value) : json_null());
+}
+void put_text(Document *d, const char *key, const char *value) {
+  if (is_json(d)) put_json(d, key, value ? json_string(value) : json_null());
+}
+void put_flag(Document *d, const char *key, bool value) {
+  if (is_json(d)) put_json(d, key, json_boolean(value));
+}
+void put_null(Document *d, const char *key) {
+  if (is_json(d)) put_json(d, key, json_null());
+}
+
+static void sink_object(void *context, const char *key) { put_object(context, key); }
+static void sink_array(void *context, const char *key) { put_array(context, key); }
+static void sink_close(void *context) { put_end(context); }
+static void sink_whole(void *context, const char *key, Wide value) { put_whole(context, key, value); }
+static void sink_real(void *context, const char *key, double value) { put_real(context, key, value); }
+static void sink_text(void *context, const char *key, const char *value) { put_text(context, key, value); }
+static void sink_flag(void *context, const char *key, bool value) { put_flag(context, key, value); }
+static void sink_null(void *context, const char *key) { put_null(context, key); }
+
+ReportSink document_sink(Document *d) {
+  return (ReportSink){d, sink_object, sink_array, sink_close, sink_whole, sink_real, sink_text, sink_flag, sink_null};
+}
+
+/* ---- Parts ---- */
+
+static struct DocumentPart *add_part(Document *d, PartKind kind) {
+  struct DocumentPart *part = calloc(1, sizeof *part);
+  if (!part) {
+    fail(d);
+    return NULL;
+  }
+  part->kind = kind;
+  if (d->last)
+    d->last->next = part;
+  else
+    d->first = part;
+  return d->last = part;
+}
+
+Table *document_table(Document *d, unsigned forms, const char *key, const TableColumn *columns, int n_columns) {
+  struct DocumentPart *part = add_part(d, PART_TABLE);
+  if (!part) return &d->spare;
+  part->table = table_new(columns, n_columns);
+  part->table.is_muted = !(forms & d->form) || (d->form == DOCUMENT_JSON && !key);
+  if (part->table.is_muted || d->form != DOCUMENT_JSON) return &part->table;
+  json_t *const rows = json_array();
+  put_json(d, key, rows);
+  part->table.rows = d->status ? NULL : rows;
+  part->table.is_muted = d->status != STATUS_OK;
+  return &part->table;
+}
+
+void document_chart(Document *d, Chart *chart) {
+  struct DocumentPart *part = add_part(d, PART_CHART);
+  if (part)
+    part->chart = *chart;
+  else
+    chart_free(chart);
+}
+
+void document_bars(Document *d, Bars *bars) {
+  struct DocumentPart *part = add_part(d, PART_BARS);
+  if (part)
+    part->bars = *bars;
+  else
+    bars_free(bars);
+}
+
+void document_line(Document *d, TextRole role, const char *format, ...) {
+  struct DocumentPart *part = d->form == DOCUMENT_TEXT ? add_part(d, PART_LINE) : NULL;
+  if (!part) return;
+  va_list arguments;
+  va_start(arguments, format);
+  part->table.title = text_store_format(&part->table.text, format, arguments);
+  va_end(arguments);
+  part->role = role;
+}
+
+void document_gap(Document *d) { document_line(d, ROLE_PLAIN, "%s", ""); }
+
+Chart *document_drawn_chart(const Document *d) {
+  for (struct DocumentPart *part = d->first; part; part = part->next)
+    if (part->kind == PART_CHART) return &part->chart;
+  return NULL;
+}
+
+Bars *document_drawn_bars(const Document *d) {
+  for (struct DocumentPart *part = d->first; part; part = part->next)
+    if (part->kind == PART_BARS) return &part->bars;
+  return NULL;
+}
+
+/* ---- Writers ---- */
+
+static Status print_part(const struct DocumentPart *part, DocumentForm form, FILE *out, const TextStyle *style,
+                         Error *error) {
+  if (part->kind == PART_CHART) return plot_print(&part->chart, out, style, 0, error);
+  if (part->kind == PART_BARS) return bars_print(&part->bars, out, style, error);
+  if (part->kind == PART_TABLE)
+    return part->table.is_muted   ? STATUS_OK
+           : form == DOCUMENT_CSV ? table_csv(&part->table, out, error)
+                                  : table_print(&part->table, out, style, error);
+  text_print(out, style, part->role, "%s", text_store_get(&part->table.text, part->table.title));
+  fputc('\n', out);
+  return STATUS_OK;
+}
+
+static Status print_json(const Document *d, FILE *out) {
+  const size_t precision = d->digits ? (size_t)JSON_REAL_PRECISION(d->digits) : 0;
+  if (json_dumpf(d->open[0], out, JSON_INDENT(2) | precision) && !ferror(out)) return STATUS_NO_MEMORY;
+  fputc('\n', out);
+  return STATUS_OK;
+}
+
+/* The first thing that went wrong, in the document or a part of it. */
+static Status status_of(const Document *d) {
+  Status status = d->status;
+  for (const struct DocumentPart *part = d->first; part && !status; part = part->next)
+    status = part->table.status ? part->table.status : part->table.text.status;
+  return status;
+}
+
+Status document_print(const Document *d, FILE *out, const TextStyle *style, Error *error) {
+  Status status = status_of(d);
+  if (!status && d->form == DOCUMENT_JSON) status = print_json(d, out);
+  if (status) return error_set(error, status, "no memory for the output; nothing was printed");
+  for (const struct DocumentPart *part = d->first; part && d->form != DOCUMENT_JSON && !status; part = part->next)
+    status = print_part(part, d->form, out, style, error);
+  return status;
+}

@@ -1,0 +1,93 @@
+/* What a command answers, made once and written by any writer: text for people, CSV, JSON, a picture.
+ *
+ *     Document d = document_new(DOCUMENT_JSON);
+ *     put_text(&d, "gpu", "h200");                                  // JSON alone
+ *     Table *t = document_table(&d, DOCUMENT_ALL, "runs", columns, n); // a table; an array of objects in JSON
+ *     table_text(t, ROLE_PLAIN, "fa2");                             // as viz/text/table.h says
+ *     put_row(&d, t);                                               // more values of the last row, in JSON
+ *     put_whole(&d, "ctas", 132);
+ *     put_end(&d);
+ *     Status status = document_print(&d, stdout, &style, &error);
+ *     document_free(&d);
+ *
+ * A document is asked for in one form, and keeps nothing that only the others would show. The first failure sticks (no
+ * memory): later calls do nothing, and printing reports it. JSON begins with "tilewalk": 1, the version of its form;
+ * assets/schema.json describes it. Whole numbers beyond 2^63 - 1 are written there with an exponent, rounded to the
+ * nearest double. */
+#ifndef TILEWALK_VIZ_DOCUMENT_DOCUMENT_H
+#define TILEWALK_VIZ_DOCUMENT_DOCUMENT_H
+
+#include <stdio.h>
+
+#include "sim/report.h"
+#include "viz/chart/bars.h"
+#include "viz/chart/chart.h"
+#include "viz/text/table.h"
+
+/* Who reads it. PICTURE: nobody reads, the chart alone is drawn. */
+typedef enum {
+  DOCUMENT_TEXT = 1,
+  DOCUMENT_CSV = 2,
+  DOCUMENT_JSON = 4,
+  DOCUMENT_PICTURE = 8,
+  DOCUMENT_TABLES = DOCUMENT_TEXT | DOCUMENT_CSV,
+  DOCUMENT_ALL = DOCUMENT_TABLES | DOCUMENT_JSON
+} DocumentForm;
+
+enum { DOCUMENT_DEPTH = 16 };
+
+typedef struct {
+  DocumentForm form;
+  Status status;                /* the first error */
+  json_t *open[DOCUMENT_DEPTH]; /* the containers being filled, outermost first; open[0] is the document */
+  int depth;
+  unsigned digits;                   /* of JSON's real numbers; 0: all */
+  Table spare;                       /* what a table is that there is no memory for */
+  struct DocumentPart *first, *last; /* tables, charts and lines, in order */
+} Document;
+
+Document document_new(DocumentForm form);
+void document_free(Document *document);
+
+/* Adds a table for the writers in `forms`, a set of DocumentForm; in JSON its rows are an array under `key` of the
+ * innermost container. The document keeps it; it stays where it is. */
+Table *document_table(Document *document, unsigned forms, const char *key, const TableColumn *columns, int n_columns);
+
+/* A chart or bars: plotted for people, drawn into a picture. Taken over; to be made only where they are shown. */
+static inline bool document_shows_charts(const Document *document) {
+  return document->form == DOCUMENT_TEXT || document->form == DOCUMENT_PICTURE;
+}
+void document_chart(Document *document, Chart *chart);
+void document_bars(Document *document, Bars *bars);
+
+/* For people: an empty line, or one of these words in a role, with a newline. */
+void document_gap(Document *document);
+void document_line(Document *document, TextRole role, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Values for JSON, under a key of the innermost container; NULL in an array. */
+void put_object(Document *document, const char *key);
+void put_array(Document *document, const char *key);
+void put_row(Document *document, const Table *table); /* opens the table's last row */
+void put_end(Document *document);                     /* closes what was opened last */
+void put_whole(Document *document, const char *key, Wide value);
+void put_count(Document *document, const char *key, int64_t value);
+void put_real(Document *document, const char *key, double value);
+void put_real_or_null(Document *document, const char *key, double value); /* null where it is not finite */
+void put_text(Document *document, const char *key, const char *value);    /* null: NULL */
+void put_flag(Document *document, const char *key, bool value);
+void put_null(Document *document, const char *key);
+void put_json(Document *document, const char *key, json_t *value); /* taken over; NULL: no memory */
+void put_members(Document *document, json_t *object);              /* each by itself; likewise */
+
+/* A sink of sim/report.h that fills the innermost container; of another form, one that does nothing. */
+ReportSink document_sink(Document *document);
+
+/* Prints it in its form. STATUS_NO_MEMORY if building it failed, and nothing is printed; write errors stay with the
+ * stream (ferror). */
+Status document_print(const Document *document, FILE *out, const TextStyle *style, Error *error);
+
+/* What is drawn of it: the chart, or NULL; the bars, or NULL. */
+Chart *document_drawn_chart(const Document *document);
+Bars *document_drawn_bars(const Document *document);
+
+#endif
