@@ -10,10 +10,10 @@
 #include "sim/base/quote.h"
 
 static const char *const KEYS[STORY_KEY_COUNT] = {
-    [STORY_SCENE] = "scene",     [STORY_STATE] = "state",     [STORY_FROM] = "from",     [STORY_TO] = "to",
-    [STORY_LIT] = "lit",         [STORY_DIM] = "dim",         [STORY_CAMERA] = "camera", [STORY_CAPTION] = "caption",
-    [STORY_HOLDS] = "holds",     [STORY_ASK] = "ask",         [STORY_ANSWER] = "answer", [STORY_UNIT] = "unit",
-    [STORY_BECAUSE] = "because", [STORY_SECONDS] = "seconds",
+    [STORY_SCENE] = "scene", [STORY_STATE] = "state",     [STORY_FROM] = "from",       [STORY_TO] = "to",
+    [STORY_LIT] = "lit",     [STORY_DIM] = "dim",         [STORY_CAMERA] = "camera",   [STORY_CAPTION] = "caption",
+    [STORY_HOLDS] = "holds", [STORY_ASK] = "ask",         [STORY_ANSWER] = "answer",   [STORY_UNIT] = "unit",
+    [STORY_WRONG] = "wrong", [STORY_BECAUSE] = "because", [STORY_SECONDS] = "seconds",
 };
 static const StoryKey NEEDED[] = {STORY_SCENE, STORY_STATE, STORY_FROM, STORY_TO, STORY_CAPTION, STORY_HOLDS};
 
@@ -92,7 +92,7 @@ static Status take_of_beat(Story *s, StoryValue key, StoryValue v, Error *error)
   }
   return fail(s, key.line, error,
               "'%s' is no line of a beat; it has scene, state, from, to, caption, holds, and may "
-              "have lit, dim, camera, ask, answer, unit, because, seconds",
+              "have lit, dim, camera, ask, answer, unit, wrong, because, seconds",
               quote(text_of(s, key), key.length).text);
 }
 
@@ -228,6 +228,55 @@ static Status tell_answer(const Teller *t, const StoryBeatText *from, StoryBeat 
   return STATUS_OK;
 }
 
+/* One more choice, kept in order of its value. */
+static void add_choice(StoryBeat *beat, double *values, double value) {
+  int at = beat->n_choices++;
+  for (; at > 0 && values[at - 1] > value; at--) {
+    values[at] = values[at - 1];
+    memcpy(beat->choices[at], beat->choices[at - 1], sizeof *beat->choices);
+  }
+  values[at] = value;
+  answer_text(&beat->key, value, beat->choices[at], sizeof *beat->choices);
+}
+
+/* A wrong answer must be one: told apart from the right one, and from the other wrong ones. */
+static bool is_wrong(const StoryBeat *beat, double value) {
+  char text[STORY_NAME_BYTES];
+  Answer answer;
+  AnswerVerdict verdict;
+  answer_text(&beat->key, value, text, sizeof text);
+  for (int k = 0; k < beat->n_choices; k++)
+    if (strcmp(beat->choices[k], text) == 0) return false;
+  return !answer_parse(text, strlen(text), &answer, NULL) && !answer_judge(&beat->key, &answer, &verdict, NULL) &&
+         (verdict == ANSWER_WRONG || verdict == ANSWER_NEAR);
+}
+
+/* expression; expression; ... */
+static Status tell_choices(const Teller *t, const StoryBeatText *from, StoryBeat *beat) {
+  const StoryValue wrong = from->values[STORY_WRONG];
+  const char *at = text_of(t->story, wrong), *const end = at + wrong.length;
+  double values[STORY_CHOICES_MAX];
+  if (!wrong.length) return STATUS_OK;
+  if (!beat->asks) return fail(t->story, wrong.line, t->error, "a wrong answer, and nothing is asked");
+  add_choice(beat, values, beat->key.low);
+  while (at < end) {
+    const char *next = memchr(at, ';', (size_t)(end - at));
+    if (!next) next = end;
+    ExpressionValue value;
+    const Status status = expression_scope_eval(t->scope, at, (size_t)(next - at), wrong.line, &value, t->error);
+    if (status) return status;
+    if (value.kind != EXPRESSION_NUMBER || !isfinite(value.numbers[0]) || beat->n_choices == STORY_CHOICES_MAX)
+      return fail(t->story, wrong.line, t->error, "wrong answers are at most %d numbers, with ; between",
+                  STORY_CHOICES_MAX - 1);
+    if (!is_wrong(beat, value.numbers[0]))
+      return fail(t->story, wrong.line, t->error, "the wrong answer '%.60s' is right, or there twice",
+                  quote(at, (size_t)(next - at)).text);
+    add_choice(beat, values, value.numbers[0]);
+    at = next < end ? next + 1 : end;
+  }
+  return STATUS_OK;
+}
+
 static Status tell_numbers(const Teller *t, const StoryBeatText *from, StoryBeat *beat) {
   const StoryValue camera = from->values[STORY_CAMERA], seconds = from->values[STORY_SECONDS];
   static const double WHOLE[4] = {0, 0, 1000, 1000};
@@ -270,6 +319,7 @@ static Status tell_beat(const Teller *t, const StoryBeatText *from, StoryBeat *b
   if (!status) status = fill(t, v[STORY_ASK], beat->ask);
   if (!status) status = fill(t, v[STORY_BECAUSE], beat->because);
   if (!status) status = tell_answer(t, from, beat);
+  if (!status) status = tell_choices(t, from, beat);
   return status ? status : tell_numbers(t, from, beat);
 }
 

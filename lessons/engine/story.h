@@ -12,6 +12,7 @@
  *     holds    fa2.loads_per_block.Q == 1        what the caption claims
  *     ask      How often is each block of keys loaded?
  *     answer   fa2.loads_per_block.K
+ *     wrong    1; N                              what is to choose from beside it
  *
  * A story is read once (story_read) and worked out for one N (story_tell). One of whose captions `holds` is false is
  * not told: an error names the beat and the line. */
@@ -34,6 +35,7 @@ enum {
   STORY_WORDS_MAX = 14, /* of a caption */
   STORY_LINE_BYTES = 512,
   STORY_NAME_BYTES = 32,
+  STORY_CHOICES_MAX = 4,
 };
 
 typedef enum {
@@ -49,6 +51,7 @@ typedef enum {
   STORY_ASK,
   STORY_ANSWER,
   STORY_UNIT,
+  STORY_WRONG,
   STORY_BECAUSE,
   STORY_SECONDS,
   STORY_KEY_COUNT
@@ -84,7 +87,9 @@ typedef struct {
   bool asks;
   AnswerKey key;                 /* of what is asked */
   char answer[STORY_NAME_BYTES]; /* the right one, as it is written */
-  double camera[4];              /* x, y, width, height in thousandths of the picture */
+  int n_choices;                 /* the right one and wrong ones, the smallest first; 0: it is typed */
+  char choices[STORY_CHOICES_MAX][STORY_NAME_BYTES];
+  double camera[4]; /* x, y, width, height in thousandths of the picture */
   double seconds;
   int line; /* of `beat` in the file */
 } StoryBeat;

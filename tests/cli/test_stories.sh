@@ -18,4 +18,19 @@ sed 's/^holds    fa2.loads_per_block.Q == 1$/holds    fa2.loads_per_block.Q == 2
 grep -q "false.txt:[0-9]*: the caption of 'stream' is false" "$work/err" || fail "$(cat "$work/err")"
 if ! "$TILEWALK" story --beat 7 --part 60 -o "$work/beat.png" || [ ! -s "$work/beat.png" ]; then fail "no picture"; fi
 "$TILEWALK" story --beat 99 -o "$work/none.png" 2>/dev/null && fail "a beat that is not there"
+# Films: of an .mp4 ffmpeg is given every frame; without it, and with another name, all that would do is named.
+mkdir "$work/bin"
+printf '#!/bin/sh\n{ wc -c; echo "$@"; } >/dev/fd/1\n' >"$work/bin/ffmpeg"
+chmod +x "$work/bin/ffmpeg"
+PATH="$work/bin:$PATH" "$TILEWALK" story mask -N 64 --fps 2 --size 160x90 -o "$work/film.mp4" 2>/dev/null || fail "no film"
+frames=$(($(head -n 1 "$work/film.mp4") / (160 * 90 * 4)))
+[ "$frames" -gt 100 ] && [ $((frames * 160 * 90 * 4)) = "$(head -n 1 "$work/film.mp4")" ] || fail "$frames frames"
+grep -q -- '-s 160x90 -r 2 ' "$work/film.mp4" || fail "$(tail -n 1 "$work/film.mp4")"
+printf '#!/bin/sh\nexit 3\n' >"$work/bin/ffmpeg"
+PATH="$work/bin:$PATH" "$TILEWALK" story mask -N 64 --fps 1 --size 160x90 -o "$work/bad.mp4" 2>"$work/err" && fail "a film of an ffmpeg that fails"
+{ [ ! -e "$work/bad.mp4" ] && grep -q 'exit status 3' "$work/err"; } || fail "$(cat "$work/err")"
+PATH=/nowhere "$TILEWALK" story mask -N 64 --fps 1 -o "$work/bad.mp4" 2>"$work/err" && fail "a film without ffmpeg"
+grep -q 'ffmpeg, which is not installed' "$work/err" || fail "$(cat "$work/err")"
+"$TILEWALK" story -o "$work/film.foo" 2>"$work/err" && fail "a film of no kind"
+grep -q 'png, .svg or .pdf for one picture, in .webp, .gif or .mp4' "$work/err" || fail "$(cat "$work/err")"
 exit $bad

@@ -111,8 +111,13 @@ resize() {
 }
 has_size() { xdotool getwindowgeometry "$window" | grep -q "$1\$"; }
 
-# start_in FOLDER ARGUMENTS: opens the viewer there, with the keyboard on it.
+# start_in FOLDER ARGUMENTS: opens the viewer there, with the keyboard on it, and without the story of the first start.
 start_in() {
+  start_folder=$1
+  shift
+  start_plain_in "$start_folder" --no-story "$@"
+}
+start_plain_in() {
   folder=$1
   shift
   : >"$box/out"

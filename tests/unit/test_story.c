@@ -54,6 +54,9 @@ static void what_is_no_story_is_refused(void **state) {
       {"because Eight.", "because Eight.\nbecause 8.", "tale.txt:17: a second 'because'"},
       {"answer N / B", "answer {", "tale.txt:14:"},
       {"because Eight.", "camera 0 0 2000 1000", "tale.txt:16: a camera is"},
+      {"because Eight.", "wrong 4; 16 / 2", "tale.txt:16: the wrong answer ' 16 / 2' is right"},
+      {"because Eight.", "wrong 4; 4", "tale.txt:16: the wrong answer ' 4' is right, or there twice"},
+      {"because Eight.", "wrong 1; 2; 3; 4", "tale.txt:16: wrong answers are at most 3 numbers"},
   };
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
     char beat[2048];
@@ -134,7 +137,7 @@ static void what_is_not_lit_is_dimmed(void **state) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH, HEIGHT);
     cairo_t *cr = cairo_create(surface);
     story_scene_show(scene, 0.9);
-    story_page_draw(scene, &(StoryMoment){.part = 0.9}, cr, WIDTH, HEIGHT, &theme_light);
+    story_page_draw(scene, &(StoryMoment){.part = 0.9}, cr, WIDTH, HEIGHT, &theme_light, NULL);
     cairo_surface_flush(surface);
     const unsigned char *data = cairo_image_surface_get_data(surface);
     memcpy(&pixels[lit], data + 400 * cairo_image_surface_get_stride(surface) + 4 * 300, sizeof *pixels);
@@ -185,6 +188,55 @@ static void a_story_is_played(void **state) {
   assert_null(story_player_open(read(HEAD, strstr(BEAT, "beat"), &error), 100, NULL, &error));
 }
 
+/* Choices stand in order of their values; a letter, the arrows or the mouse choose one, and a number is still typed. */
+static void answers_are_chosen(void **state) {
+  (void)state;
+  char words[1024], beat[2048];
+  Error error = {0};
+  snprintf(beat, sizeof beat, "%swrong 64; N / 16\n", BEAT);
+  Story *s = read(HEAD, beat, &error);
+  StoryTold *told = s ? story_tell(s, 64, NULL, &error) : NULL;
+  if (!told) fail_msg("%s", error.message);
+  assert_int_equal(told->beats[0].n_choices, 3);
+  assert_string_equal(told->beats[0].choices[0], "4 blocks");
+  assert_string_equal(told->beats[0].choices[1], "8 blocks");
+  assert_string_equal(told->beats[0].choices[2], "64 blocks");
+  free(told);
+  StoryPlayer *p = story_player_open(s, 0, NULL, &error);
+  if (!p) fail_msg("%s", error.message);
+  static const struct {
+    const char *letters;
+    StoryInput moves[3]; /* STORY_GO_ON: no more */
+    const char *says;
+  } WAYS[] = {{"b", {STORY_GO_ON}, "Right: "},   {"C", {STORY_GO_ON}, "No: "},
+              {"ab", {STORY_GO_ON}, "Right: "},  {"", {STORY_CHOICE_NEXT, STORY_CHOICE_NEXT}, "Right: "},
+              {"", {STORY_CHOICE_BACK}, "No: "}, {"b", {STORY_ERASE}, "8 blocks"}, /* nothing is said of no answer */
+              {"c8", {STORY_GO_ON}, "Right: "},  {"d", {STORY_GO_ON}, "That is no number."}};
+  for (size_t k = 0; k < sizeof WAYS / sizeof *WAYS; k++) {
+    for (const char *c = WAYS[k].letters; *c; c++) story_player_type(p, (char[]){*c, '\0'});
+    for (int m = 0; m < 3 && WAYS[k].moves[m] != STORY_GO_ON; m++) story_player_input(p, WAYS[k].moves[m]);
+    story_player_input(p, STORY_RETURN);
+    story_player_input(p, STORY_GO_ON);
+    story_player_words(p, words, sizeof words);
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "1 of 1. Rows of 8. %s", WAYS[k].says);
+    if (strncmp(words, wanted, strlen(wanted)) != 0) fail_msg("%d: %s", (int)k, words);
+    story_player_input(p, STORY_GO_BACK);
+    if (story_player_beat(p) != 0 || !story_player_is_open(p)) fail_msg("%d: it left", (int)k);
+    story_player_close(p);
+    p = story_player_open(read(HEAD, beat, &error), 0, NULL, &error);
+  }
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
+  cairo_t *cr = cairo_create(surface);
+  story_player_draw(p, cr, 1280, 720, &theme_light);
+  story_player_press(p, 1, 1000, 350); /* the second line of the card */
+  story_player_input(p, STORY_GO_ON);
+  assert_non_null(strstr(story_player_words(p, words, sizeof words), "Right: 8 blocks"));
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  story_player_close(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_story_is_told_at_its_sizes),
@@ -192,6 +244,7 @@ int main(void) {
       cmocka_unit_test(moments_are_where_their_events_are),
       cmocka_unit_test(what_is_not_lit_is_dimmed),
       cmocka_unit_test(a_story_is_played),
+      cmocka_unit_test(answers_are_chosen),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

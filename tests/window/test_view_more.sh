@@ -90,4 +90,18 @@ keys K
 wait_until 'the page again' has_page
 ends 'after an export'
 
+# The first start begins with the story: keys are its own until Escape. The next does not, and J opens it again.
+rm -rf "$box/config"
+start_plain_in "$box" --size 1280x720
+keys Right Escape Right
+state 'step=1$'
+keys J Right Right Escape Right
+state 'step=2$'
+ends 'after the story'
+grep -q '^story = seen$' "$box/config/tilewalk/view.conf" || fail "the story is not remembered"
+start_plain_in "$box"
+keys Right Right
+state 'step=2$'
+ends 'after a second start'
+
 echo "race, lens, drag, presentation, decode, export, folding and the speaker's page work in a window"

@@ -44,9 +44,9 @@ static void write_file(const char *text, size_t length) {
 
 static void test_what_is_saved_is_read(void **state) {
   (void)state;
-  const Settings all[] = {{true, false, true, 100, 1920, 1080},
-                          {false, true, false, 1, 320, 180},
-                          {false, false, false, 1000000, 16384, 16384}};
+  const Settings all[] = {{true, false, true, 100, 1920, 1080, true},
+                          {false, true, false, 1, 320, 180, false},
+                          {false, false, false, 1000000, 16384, 16384, false}};
   Error error = {0};
   Settings s;
   assert_int_equal(settings_load(&s, &error), STATUS_OK); /* nothing yet: defaults */
@@ -165,8 +165,8 @@ static void test_two_windows_lose_nothing(void **state) {
   (void)state;
   Error error = {0};
   Settings s;
-  const Settings began = {false, false, false, 5, 1280, 720}, one = {true, false, false, 5, 1280, 720},
-                 two = {false, false, false, 50, 1600, 900}, both = {true, false, false, 50, 1600, 900};
+  const Settings began = {false, false, false, 5, 1280, 720, false}, one = {true, false, false, 5, 1280, 720, false},
+                 two = {false, false, false, 50, 1600, 900, false}, both = {true, false, false, 50, 1600, 900, false};
   assert_int_equal(settings_update(&began, &one, &error), STATUS_OK);
   assert_int_equal(settings_update(&began, &two, &error), STATUS_OK);
   assert_int_equal(settings_load(&s, &error), STATUS_OK);
@@ -176,10 +176,11 @@ static void test_two_windows_lose_nothing(void **state) {
 /* What was given as an option for once is not kept; what was changed in the window is. */
 static void test_only_changes_are_kept(void **state) {
   (void)state;
-  const Settings loaded = {true, false, false, 5, 1280, 720}, began = {true, true, false, 5, 1920, 1080};
+  const Settings loaded = {true, false, false, 5, 1280, 720, false}, began = {true, true, false, 5, 1920, 1080, false};
   Settings kept = settings_merge(&loaded, &began, &began);
   assert_true(settings_equal(&kept, &loaded));
-  const Settings ended = {false, true, true, 50, 1600, 900}, expected = {false, false, true, 50, 1600, 900};
+  const Settings ended = {false, true, true, 50, 1600, 900, false},
+                 expected = {false, false, true, 50, 1600, 900, false};
   kept = settings_merge(&loaded, &began, &ended);
   assert_true(settings_equal(&kept, &expected));
 }

@@ -224,17 +224,18 @@ static Status check_options(const RenderOptions *o, Error *error) {
   const bool animated = *o->output.output && animation_is_named(o->output.output);
   if (!*o->output.output && !o->describe)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp or .gif, or --describe for words");
+                     "nowhere to draw to: give -o FILE.png, .svg, .pdf, .webp, .gif or .mp4, or --describe for words");
   if (!*o->output.output && (o->ranged || o->picture.given || o->presentation || o->speaker))
     return error_set(
         error, STATUS_BAD_REQUEST,
         "--size, --theme, --title, --presentation, --speaker and --frames are for pictures; name one with -o FILE.png");
+  if (*o->output.output && animation_or_picture(o->output.output, error)) return error->status;
   if (o->sub_frames && !animated)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--sub-frames is for animations: name a .webp, a .gif, or a series such as frame-%%04d.png");
+                     "--sub-frames is for animations: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
   if (o->ranged && !animated)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--frames makes many pictures: name a .webp, a .gif, or a series such as frame-%%04d.png");
+                     "--frames makes many pictures: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
   return STATUS_OK;
 }
 
@@ -312,10 +313,11 @@ const Command COMMAND_RENDER = {
     .name = "render",
     .summary = "any scene at any step to a picture, or a run to an animation",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...] -o FILE",
-    .description = "Draws what the viewer shows, without a display. The suffix of FILE decides: .png, .svg and .pdf "
-                   "are one step, .webp and .gif the whole run, and a name such as frame-%04d.png one file per frame. "
-                   "Without -N, -d or a block the problem is N = 64, d = 16, causal, in tiles of 8 x 8. Every file "
-                   "carries the state that made it.",
+    .description =
+        "Draws what the viewer shows, without a display. The suffix of FILE decides: .png, .svg and .pdf "
+        "are one step, .webp, .gif and .mp4 (by ffmpeg) the whole run, and a name such as frame-%04d.png one file per frame. "
+        "Without -N, -d or a block the problem is N = 64, d = 16, causal, in tiles of 8 x 8. Every file "
+        "carries the state that made it.",
     .examples = "  # everything on one screen, after 100 events\n"
                 "  tilewalk render --step 100 -o main.png\n\n"
                 "  # the score matrix for a slide, with text that stays text\n"

@@ -96,8 +96,9 @@ static Status lint(const Story *story, Io *io, Error *error) {
     if (!told) return error->status;
     for (int b = 0; b < told->n; b++, beats++) {
       StoryScene *scene = calloc(1, sizeof *scene);
-      const Status status = scene ? story_scene_open(scene, story, told, b, error)
-                                  : error_set(error, STATUS_NO_MEMORY, "no memory for a scene");
+      Status status = scene ? story_scene_open(scene, story, told, b, error)
+                            : error_set(error, STATUS_NO_MEMORY, "no memory for a scene");
+      if (!status) status = story_scene_check(scene, story, error);
       if (scene) story_scene_free(scene);
       free(scene);
       if (status) {
@@ -107,7 +108,8 @@ static Status lint(const Story *story, Io *io, Error *error) {
     }
     free(told);
   }
-  fprintf(io->out, "%d beats at %d sizes: every caption holds, every moment comes\n", story->n_beats, story->n_sizes);
+  fprintf(io->out, "%d beats at %d sizes: every caption holds, every moment comes, every part that is lit is there\n",
+          story->n_beats, story->n_sizes);
   return STATUS_OK;
 }
 
@@ -117,6 +119,8 @@ static void print_beat(const StoryTold *told, int b, bool answered, Io *io) {
   const StoryBeat *beat = &told->beats[b];
   if (!answered) fprintf(io->out, "%s%d of %d  %s\n", b ? "\n" : "", b + 1, told->n, beat->caption);
   if (beat->asks && !answered) fprintf(io->out, "        %s\n", beat->ask);
+  for (int k = 0; k < beat->n_choices && !answered; k++)
+    fprintf(io->out, "        %c  %s\n", 'a' + k, beat->choices[k]);
   if (beat->asks && answered)
     fprintf(io->out, "        %s.%s%s\n", beat->answer, *beat->because ? " " : "", beat->because);
 }
@@ -135,8 +139,13 @@ static bool ask(const StoryBeat *beat, Io *io) {
   fprintf(io->out, "        > ");
   fflush(io->out);
   if (!fgets(line, sizeof line, stdin)) return false;
-  const size_t length = strcspn(line, "\n");
+  size_t length = strcspn(line, "\n");
   if (length == 0) return true;
+  const int letter = (line[0] | 0x20) - 'a';
+  if (length == 1 && letter >= 0 && letter < beat->n_choices) {
+    snprintf(line, sizeof line, "%s", beat->choices[letter]);
+    length = strlen(line);
+  }
   if (answer_parse(line, length, &answer, &why) || answer_judge(&beat->key, &answer, &verdict, &why))
     fprintf(io->out, "        %s\n", why.message);
   else
@@ -184,7 +193,7 @@ static Status show_beat(Film *f, int beat) {
 
 static void draw_page(cairo_t *cr, double width, double height, const void *data) {
   const Film *f = data;
-  story_page_draw(&f->scene, &f->moment, cr, width, height, f->theme);
+  story_page_draw(&f->scene, &f->moment, cr, width, height, f->theme, NULL);
 }
 
 /* The question first, then the beat, then what was right. */
@@ -222,6 +231,7 @@ static Status save_film(Film *f, const StoryOptions *o, Io *io, Error *error) {
                           .height = o->picture.height ? o->picture.height : 720,
                           .n_frames = (uint64_t)ceil(f->starts[f->told->n] * f->rate),
                           .frame_ms = (int)lround(1000 / f->rate),
+                          .frames_per_s = f->rate,
                           .title = f->told->title,
                           .draw = draw_frame,
                           .go_on = go_on,
@@ -266,7 +276,8 @@ static Status save(const Story *story, const StoryTold *told, const StoryOptions
 
 static int run_story(void *options, Io *io, Error *error) {
   StoryOptions *o = options;
-  Status status = chart_request_check(&o->picture, &o->output, error);
+  Status status = *o->output.output ? animation_or_picture(o->output.output, error) : STATUS_OK;
+  if (!status) status = chart_request_check(&o->picture, &o->output, error);
   if (status) return EXIT_BAD_REQUEST;
   if (o->list) return list_stories(io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   Story *story = story_open(*o->name ? o->name : STORY_USUAL, error);
@@ -298,8 +309,12 @@ static const Option STORY_OPTIONS[] = {
      .set = set_part,
      .help = "How far the beat is in the picture: 0 (default) to 100."},
     {.name = "ask", .set = set_ask, .help = "The picture has the card with the beat's question."},
-    {.name = "rate", .argument = "FRAMES", .set = set_rate, .help = "Frames a second of a film. Default 30."},
-    {.name = "lint", .set = set_lint, .help = "Check it: at each size every caption holds, and every moment comes."},
+    {.name = "fps", .argument = "FRAMES", .set = set_rate, .help = "Frames a second of a film, to 60. Default 30."},
+    {.name = "rate", .argument = "FRAMES", .set = set_rate, .help = "The same as --fps."},
+    {.name = "lint",
+     .set = set_lint,
+     .help =
+         "Check it: at each size every caption holds, every moment comes, wrong answers are wrong, and what is lit is there."},
     {.name = "list", .set = set_list, .help = "The stories that come with Tilewalk."},
     {0},
 };
@@ -318,7 +333,7 @@ const Command COMMAND_STORY = {
     .description =
         "Tells a story beat by beat: a picture, one sentence, and a question before it plays. In a terminal it asks, "
         "and "
-        "says what is right; with -o it saves a picture of one beat, or with a .webp or .gif the whole film. Every "
+        "says what is right; with -o it saves a picture of one beat, or with a .webp, .gif or .mp4 (by ffmpeg) the whole film. Every "
         "number is computed, and a story of whose captions one does not hold is not told. A story is a page of text; "
         "lessons/README.md says how to write one.",
     .examples = "  # why is FlashAttention fast?\n"
@@ -326,6 +341,8 @@ const Command COMMAND_STORY = {
                 "  # one beat as a picture, and with its question\n"
                 "  tilewalk story --beat 7 --part 60 -o beat.png\n"
                 "  tilewalk story --beat 7 --ask -o ask.png\n\n"
+                "  # the whole of it as a film\n"
+                "  tilewalk story --fps 60 -o why-fast.mp4\n\n"
                 "  # does every caption hold, at every size?\n"
                 "  tilewalk story --lint\n",
     .options_bytes = sizeof(StoryOptions),

@@ -24,7 +24,7 @@ typedef struct {
   bool presentation, fullscreen, reduced_motion;
   long long n_frames;
   char lesson[REQUEST_NAME_BYTES], story[REQUEST_NAME_BYTES];
-  bool restart;
+  bool restart, no_story;
 } ViewOptions;
 
 static Status set_presentation(void *target, const char *value, Error *error) {
@@ -55,6 +55,10 @@ static Status set_story(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
+static Status set_no_story(void *target, const char *value, Error *error) {
+  return options_flag("no-story", value, &((ViewOptions *)target)->no_story, error);
+}
+
 static Status set_restart(void *target, const char *value, Error *error) {
   return options_flag("restart", value, &((ViewOptions *)target)->restart, error);
 }
@@ -72,7 +76,8 @@ static void warn(Io *io, Player *player, const Error *warning) {
 
 /* How the player and the window are now. */
 static Settings settings_of(const Player *p, const WindowOptions *how) {
-  return (Settings){p->dark, p->presentation, p->reduced_motion, player_events_per_s(p), how->width, how->height};
+  return (Settings){p->dark,    p->presentation, p->reduced_motion, player_events_per_s(p),
+                    how->width, how->height,     how->knows_story};
 }
 
 /* As the window was last time, except where an option says otherwise. */
@@ -91,6 +96,7 @@ static void open_settings(const ViewOptions *o, Io *io, Player *p, WindowOptions
     s.width = WINDOW_DEFAULT_WIDTH;
     s.height = WINDOW_DEFAULT_HEIGHT;
   }
+  how->knows_story = s.knows_story;
   how->width = o->picture.width ? o->picture.width : s.width;
   how->height = o->picture.width ? o->picture.height : s.height;
 }
@@ -100,6 +106,19 @@ static void close_settings(const Settings *began, const Player *p, const WindowO
   const Settings ended = settings_of(p, how);
   if (settings_update(began, &ended, &warning))
     fprintf(io->err, "tilewalk view: the window's settings are not kept: %s\n", warning.message);
+}
+
+static StoryPlayer *open_story(const char *name, Error *error) {
+  Story *story = story_open(name, error);
+  return story ? story_player_open(story, 0, &LESSON_LIMITS, error) : NULL;
+}
+static StoryPlayer *open_usual_story(Error *error) { return open_story(STORY_USUAL, error); }
+
+/* The first time, where nothing else is asked for. One that cannot be told is no reason not to open the window. */
+static bool wants_story(const ViewOptions *o, const WindowOptions *how) {
+  static const Request nothing;
+  return !how->knows_story && !o->no_story && !o->n_frames && !*o->lesson && !*o->story &&
+         memcmp(&o->request, &nothing, sizeof nothing) == 0;
 }
 
 /* With a lesson beside the scene, which says what is shown, or the list of them to be opened. --seed is the learner's
@@ -116,9 +135,12 @@ static Status run_with_lessons(const ViewOptions *o, Player *player, WindowOptio
   const SidePanel side = lesson_panel_side(panel);
   how->side = &side;
   if (!status) lesson_panel_start(panel, player);
-  Story *story = !status && *o->story ? story_open(o->story, error) : NULL;
-  if (story) how->story = story_player_open(story, 0, &LESSON_LIMITS, error);
-  if (*o->story && !how->story && !status) status = error->status;
+  how->open_story = open_usual_story;
+  if (!status && *o->story && !(how->story = open_story(o->story, error))) status = error->status;
+  if (!status && wants_story(o, how)) {
+    how->story = open_usual_story(NULL);
+    how->knows_story = true;
+  }
   if (!status) status = window_run(player, how, io->out, error);
   story_player_close(how->story);
   lesson_panel_close(panel);
@@ -175,6 +197,10 @@ static const Option LESSON_OPTIONS[] = {
      .argument = "[=NAME]",
      .set = set_story,
      .help = "A story first: why-fast, or another name or file (tilewalk story --list)."},
+    {.name = "no-story",
+     .set = set_no_story,
+     .help = "No story on the first start: without it, a window that is asked for nothing else begins with why-fast, "
+             "once."},
     {.name = "restart", .set = set_restart, .help = "Begin the lesson again, instead of going on."},
     {0},
 };

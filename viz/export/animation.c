@@ -39,8 +39,17 @@ static const char *find_number(const char *path, size_t *length, int *digits) {
 bool animation_is_named(const char *path) {
   size_t length;
   int digits;
-  if (ends_with(path, ".webp") || ends_with(path, ".gif")) return true;
+  if (ends_with(path, ".webp") || ends_with(path, ".gif") || ends_with(path, ".mp4")) return true;
   return ends_with(path, ".png") && find_number(path, &length, &digits);
+}
+
+Status animation_or_picture(const char *path, Error *error) {
+  SurfaceFormat format;
+  if (animation_is_named(path) || !surface_format(path, &format, NULL)) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "cannot tell what to write to %.160s: the name must end in .png, .svg or .pdf for one picture, in "
+                   ".webp, .gif or .mp4 for all of them, or be like frame-%%04d.png",
+                   path);
 }
 
 static Status frame_path(const char *path, uint64_t frame, char *out, size_t size, Error *error) {
@@ -214,7 +223,7 @@ static Status check(const char *path, const Animation *a, Error *error) {
   if (!animation_is_named(path))
     return error_set(
         error, STATUS_BAD_REQUEST,
-        "cannot tell what animation to write to %.160s: the name must end in .webp or .gif, or be like frame-%%04d.png",
+        "cannot tell what animation to write to %.160s: the name must end in .webp, .gif or .mp4, or be like frame-%%04d.png",
         path);
   if (a->width < 16 || a->height < 16 || a->width > 16383 || a->height > 16383)
     return error_set(error, STATUS_BAD_REQUEST, "frames of %d x %d cannot be made: each side must be from 16 to 16383",
@@ -235,8 +244,9 @@ Status animation_save(const char *path, const Animation *animation, Error *error
   if (status) return status;
   if (ends_with(path, ".png")) return save_sequence(path, &a, error);
   if ((status = file_write_begin(&file, path, error))) return status;
-  status = ends_with(path, ".gif") ? animation_write_gif(file.stream, &a, error)
-                                   : animation_write_webp(file.stream, &a, error);
+  status = ends_with(path, ".gif")   ? animation_write_gif(file.stream, &a, error)
+           : ends_with(path, ".mp4") ? animation_write_mp4(file.stream, &a, error)
+                                     : animation_write_webp(file.stream, &a, error);
   if (status) {
     file_write_abort(&file);
     return status;

@@ -13,5 +13,6 @@ Status frame_draw(const Animation *animation, cairo_surface_t *surface, uint64_t
 /* Write errors of the stream are left for the caller to find. */
 Status animation_write_webp(FILE *out, const Animation *animation, Error *error);
 Status animation_write_gif(FILE *out, const Animation *animation, Error *error);
+Status animation_write_mp4(FILE *out, const Animation *animation, Error *error);
 
 #endif

@@ -615,6 +615,7 @@ PlayerInput player_key(char character) {
               {'r', INPUT_MOTION},
               {'k', INPUT_CLOCK},
               {'j', INPUT_GUIDE},
+              {'J', INPUT_STORY},
               {'z', INPUT_SCENE + SCENE_DECODE},
               {'?', INPUT_HELP},
               {':', INPUT_ENTRY},
@@ -641,6 +642,7 @@ PlayerInput player_key(char character) {
 
 const KeyHelp KEY_HELP[] = {
     {"Space, j", "play, pause; guided play, which stops at each thing that is new"},
+    {"J", "the story: somebody leads, and asks first"},
     {"Right, Left", "one operation on, back"},
     {"Page Down, Page Up", "one tile on, back"},
     {"Down, Up", "one row of tiles on, back"},

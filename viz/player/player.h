@@ -69,6 +69,7 @@ typedef enum {
   INPUT_EXPORT_GIF,
   INPUT_EXPORT_SERIES,
   INPUT_FULLSCREEN,
+  INPUT_STORY, /* somebody leads */
   INPUT_NOTES, /* opens or closes the speaker's page, a window of its own */
   INPUT_SIDE,
   INPUT_QUIT,

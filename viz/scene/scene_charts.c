@@ -62,6 +62,23 @@ static void dot_on(const Pen *pen, const ChartPlane *plane, double x_value, doub
            7 * pen->unit);
 }
 
+/* Where things on a roofline are, by name: each run's end, and the stretch in which memory binds. */
+static void name_roofline(const Pen *pen, const ChartNumbers *c, const ChartPlane *plane) {
+  const double side = 44 * pen->unit, ridge = c->roofline.peak_flops_per_s / c->roofline.hbm_bytes_per_s;
+  if (plane->width <= 0) return;
+  for (int k = 0; k < c->n_runs; k++) {
+    const RooflinePoint end = c->roofline.ends[k];
+    if (!(end.flops_per_byte > 0 && end.flops_per_s > 0)) continue;
+    const double x = plane->x + plane->width * scale_position(&plane->x_scale, end.flops_per_byte),
+                 y = plane->y + plane->height * (1 - scale_position(&plane->y_scale, end.flops_per_s));
+    pen_part(pen, c->schedules[k]->name, box_at(x - side / 2, y - side / 2, side, side));
+  }
+  if (ridge > 0 && isfinite(ridge))
+    pen_part(pen, "roof-HBM",
+             box_at(plane->x, plane->y, plane->width * fmin(1, fmax(0, scale_position(&plane->x_scale, ridge))),
+                    plane->height));
+}
+
 static void draw_dots(const Pen *pen, const ChartNumbers *c, const StillPlaces *places, RooflinePoint here) {
   const Snapshot *now = pen->now;
   if (now->total_bytes > 0) {
@@ -271,15 +288,19 @@ void charts_narrate(const Snapshot *now, Narration *said) {
 
 void scene_charts(const Pen *pen) {
   ChartNumbers room;
-  StillPlaces places;
-  if (pen->hit) return; /* there is nothing to point at that another scene shows too */
+  StillPlaces places = {0};
+  if (pen->hit && !pen->view->regions) return; /* there is nothing to point at that another scene shows too */
   Narration said;
   charts_narrate(pen->now, &said);
   const Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   const ChartPage l = lay_out(pen, body);
   const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
   const RooflinePoint here = chart_roofline_now(&c->roofline, pen->now);
-  memo_draw_still(pen, body, MEMO_SCENE, draw_still_part, c, &places);
+  if (pen->hit)
+    draw_still_part(pen, body, c, &places); /* only where things are: the memo keeps its picture */
+  else
+    memo_draw_still(pen, body, MEMO_SCENE, draw_still_part, c, &places);
+  name_roofline(pen, c, &places.roofline);
   draw_dots(pen, c, &places, here);
   if (l.words.width > 0) draw_words(pen, l.words, c, here);
   draw_remark(pen, l, c, here);

@@ -176,6 +176,7 @@ static void draw_matrix(const Pen *pen, Box map, double scale, const SnapshotRun
   const ProgramTensor *of = &run->schedule->tensors[tensor];
   const Box box = matrix_of(pen, map, scale, run, tensor);
   const bool by_tiles = is_by_tiles(of), is_input = of->role == TENSOR_INPUT;
+  pen_part(pen, of->title, box_at(box.x, box.y - 20 * pen->unit, box.width, box.height + 20 * pen->unit));
   pen_text(pen, TYPE_BODY, t->ink_soft, true, ANCHOR_START, box.x, box.y - 4 * pen->unit, 0, of->title);
   if (!of->is_moved) {
     pen_dashed(pen, box, t->axis, 1);
@@ -239,6 +240,7 @@ static void draw_runner(const Pen *pen, Box box, int index) {
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
   pen_fill(pen, box_at(bar.x, bar.y, bar.width * done_of(run), bar.height), t->tile[TILE_COLOUR_DONE], 1);
   const Box line = box_cut_top(&body, 1.5 * small, 4 * u);
+  pen_part(pen, "total", line);
   snprintf(words, sizeof words, "%s", clock_number(pen->now, run->time_s, run->moved_bytes).text);
   const size_t used = strlen(words);
   snprintf(words + used, sizeof words - used, " of %s", clock_number(pen->now, run->whole_s, run->total_bytes).text);

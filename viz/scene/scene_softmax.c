@@ -383,6 +383,12 @@ static void draw_row(const Pen *pen, Box box) {
   p.n = left < SNAPSHOT_LINE ? left : SNAPSHOT_LINE;
   if (p.n < 1 || p.scores.height < 4 || p.weights.height < 4 || box.width < 8) return;
   set_range(&p);
+  const Box past = {p.weights.x, p.weights.y, p.weights.width + labels, p.weights.height};
+  pen_part(pen, "scores", (Box){p.scores.x, p.scores.y, p.scores.width, p.scores.height});
+  pen_part(pen, "maximum",
+           (Box){p.scores.x, p.scores.y - lane / 2, p.scores.width + labels, p.scores.height + lane / 2});
+  pen_part(pen, "weights", past);
+  pen_part(pen, "factor", past);
   draw_scores(&p);
   draw_weights(&p);
   draw_maximum(&p);
@@ -506,7 +512,9 @@ static void draw_state(const Pen *pen, Box box, const char *label, double l, dou
   const double letter = 6.6 * pen_size(pen, TYPE_SMALL), middle = box.y + floor(box.height / 2);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, middle + 0.36 * pen_size(pen, TYPE_SMALL),
            letter, label);
+  pen_part(pen, "sum", box_at(box.x, box.y, letter + 46 * pen->unit, box.height));
   box_cut_left(&box, letter, 0);
+  pen_part(pen, "output", box);
   const double cell = fmin(floor(box.width / ((double)n + 2)), 46 * pen->unit),
                gap = cell > 10 ? round(3 * pen->unit) : 1;
   pen_fill(pen, box_at(box.x, middle, cell - gap, 1), pen->theme->axis, 1);

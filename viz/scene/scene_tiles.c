@@ -74,6 +74,7 @@ static void draw_ghost(const Pen *pen, Box box, int tensor) {
   if (pen_text_width(pen, TYPE_SMALL, false, text) <= fmax(side, words.width))
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, 0, text);
   pen_region(pen, HIT_TENSOR, tensor, -1, -1, 0, square);
+  pen_part(pen, "outlines", square);
 }
 
 /* The matrices by tiles that the program has, and where they are drawn, under their words; empty where there is no
@@ -136,7 +137,8 @@ void scene_tiles(const Pen *pen) {
   box_cut_top(&side, 8 * u, 0);
   const bool real = ghosts.real;
   const bool has_many = pen->now->grid.T_r >= 40 || pen->now->grid.T_c >= 40;
-  if (pen->view->presentation && !real && !has_many) side.height = 0; /* what is not there is said once, in numbers */
+  if (pen->view->presentation && !pen->view->bare && !real && !has_many)
+    side.height = 0; /* what is not there is said once, in numbers */
   const bool is_close = !real && draw_lens(pen, side);
   if (is_close) side.height = 0;
   place_ghosts(pen, side, &ghosts);

@@ -107,6 +107,28 @@ static bool clip_to_lit(const StoryScene *s, const SceneRegions *regions, cairo_
   return any;
 }
 
+Status story_scene_check(StoryScene *s, const Story *story, Error *error) {
+  const StoryBeat *beat = &s->told->beats[s->beat];
+  char names[STORY_LINE_BYTES];
+  Status status = STATUS_OK;
+  SceneRegions *regions = malloc(sizeof *regions);
+  cairo_surface_t *measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 8, 8);
+  if (!regions) status = error_set(error, STATUS_NO_MEMORY, "no memory for the parts of a scene");
+  story_scene_show(s, 1);
+  if (regions) scene_regions(s->scene, &s->now, &s->view, measures, 1200, 675, regions);
+  snprintf(names, sizeof names, "%s", beat->lit);
+  for (char *rest = names, *name; !status && (name = strtok_r(rest, " ", &rest));) {
+    bool is_there = false;
+    for (int k = 0; k < regions->n; k++) is_there |= is_part(&s->now, &regions->regions[k], name);
+    if (!is_there)
+      status = error_set(error, STATUS_BAD_FILE, "%s:%d: the beat '%s' lights '%.40s', which its scene has not",
+                         quote(story->file, strlen(story->file)).text, beat->line, beat->name, name);
+  }
+  cairo_surface_destroy(measures);
+  free(regions);
+  return status;
+}
+
 /* ---- The page ---------------------------------------------------------------------------------------------- */
 
 static const double CAMERA_PART = 0.12; /* of a beat, in which the camera moves; 0.8 s of a usual one */
@@ -165,7 +187,59 @@ static void draw_head(const StoryScene *s, double part, cairo_t *cr, double widt
   }
 }
 
-static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme) {
+static void draw_frame(cairo_t *cr, Box box, Colour colour, double thickness) {
+  theme_use(cr, colour, 1);
+  cairo_set_line_width(cr, thickness);
+  cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+  cairo_stroke(cr);
+}
+
+/* What is typed, in a field of its own. */
+static double draw_typed(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box field, double u,
+                         const Theme *theme) {
+  const Lettering body = {.family = theme->sans, .size = 28 * u},
+                  unit = {.family = theme->sans, .size = 26 * u, .anchor = ANCHOR_END};
+  char typed[ANSWER_TEXT_BYTES + 48];
+  theme_use(cr, theme->background, 1);
+  cairo_rectangle(cr, field.x, field.y, field.width, field.height);
+  cairo_fill(cr);
+  draw_frame(cr, field, theme->tile[TILE_COLOUR_DONE], 3 * u);
+  snprintf(typed, sizeof typed, "%s%s", m->typed ? m->typed : "", m->said ? "" : "▏");
+  theme_use(cr, theme->ink, 1);
+  letter_draw_cut(cr, &body, field.x + 16 * u, field.y + 41 * u, field.width - 150 * u, typed);
+  theme_use(cr, theme->ink_soft, 1);
+  letter_draw(cr, &unit, field.x + field.width - 16 * u, field.y + 41 * u, s->told->beats[s->beat].key.unit.name);
+  return field.y + field.height;
+}
+
+/* One line a choice; the chosen one in a frame of blue, and once it has played the right one filled. */
+static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box first, double u,
+                           const Theme *theme, StoryPlaces *places) {
+  const StoryBeat *beat = &s->told->beats[s->beat];
+  const Lettering letter = {.family = theme->sans, .size = 26 * u, .bold = true};
+  for (int k = 0; k < beat->n_choices; k++) {
+    const Box box = {first.x, first.y + k * 70 * u, first.width, 58 * u};
+    const bool is_chosen = m->typed && strcmp(m->typed, beat->choices[k]) == 0,
+               is_right = m->said && strcmp(beat->answer, beat->choices[k]) == 0;
+    const Colour ground = is_right ? theme->tile[TILE_COLOUR_DONE] : theme->background,
+                 ink = is_right ? theme_on(ground) : theme->ink;
+    const Lettering body = {.family = theme->sans, .size = 28 * u, .bold = is_chosen || is_right};
+    const char name[2] = {(char)('a' + k), '\0'};
+    theme_use(cr, ground, 1);
+    cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+    cairo_fill(cr);
+    draw_frame(cr, box, is_chosen ? theme->tile[TILE_COLOUR_DONE] : theme->axis, (is_chosen ? 4 : 2) * u);
+    theme_use(cr, is_right ? ink : theme->ink_soft, 1);
+    letter_draw(cr, &letter, box.x + 20 * u, box.y + 39 * u, name);
+    theme_use(cr, ink, 1);
+    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + 39 * u, box.width - 72 * u, beat->choices[k]);
+    if (places) places->choices[places->n++] = box;
+  }
+  return first.y + beat->n_choices * 70 * u;
+}
+
+static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme,
+                      StoryPlaces *places) {
   const StoryBeat *beat = &s->told->beats[s->beat];
   const Lettering head = {.family = theme->sans, .size = 26 * u, .bold = true},
                   body = {.family = theme->sans, .size = 28 * u}, small = {.family = theme->sans, .size = 23 * u};
@@ -179,28 +253,25 @@ static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Bo
   theme_use(cr, theme->ink, 1);
   letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
   const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.35, 4, beat->ask);
-  const double field = box.y + 104 * u + lines * 38 * u;
-  theme_use(cr, theme->background, 1);
-  cairo_rectangle(cr, x, field, wide_enough, 62 * u);
-  cairo_fill(cr);
-  theme_use(cr, theme->tile[TILE_COLOUR_DONE], 1);
-  cairo_set_line_width(cr, 3 * u);
-  cairo_rectangle(cr, x, field, wide_enough, 62 * u);
-  cairo_stroke(cr);
-  char typed[ANSWER_TEXT_BYTES + 48];
-  snprintf(typed, sizeof typed, "%s%s", m->typed ? m->typed : "", m->said ? "" : "▏");
-  theme_use(cr, theme->ink, 1);
-  letter_draw_cut(cr, &body, x + 16 * u, field + 41 * u, wide_enough - 150 * u, typed);
+  const Box field = {x, box.y + 104 * u + lines * 38 * u, wide_enough, 62 * u};
+  const bool is_typed = m->typed && *m->typed;
+  bool is_choice = false;
+  for (int k = 0; k < beat->n_choices; k++) is_choice |= is_typed && strcmp(m->typed, beat->choices[k]) == 0;
+  const bool chooses = beat->n_choices > 0 && (!is_typed || is_choice || m->said);
+  const double under =
+      chooses ? draw_choices(s, m, cr, field, u, theme, places) : draw_typed(s, m, cr, field, u, theme);
   theme_use(cr, theme->ink_soft, 1);
-  const Lettering unit = {.family = theme->sans, .size = 26 * u, .anchor = ANCHOR_END};
-  letter_draw(cr, &unit, x + wide_enough - 16 * u, field + 41 * u, beat->key.unit.name);
-  letter_draw_wrapped(cr, m->said ? &body : &small, x, field + 110 * u, wide_enough, 1.35, 4,
-                      m->said ? m->said : "Enter: play and see. Nothing typed: only look.");
+  letter_draw_wrapped(cr, m->said ? &body : &small, x, under + 42 * u, wide_enough, 1.3, 4,
+                      m->said ? m->said
+                      : is_typed || !chooses
+                          ? "Enter: play and see."
+                          : "Choose with a letter or the mouse, or type a number. Enter: only look.");
 }
 
 void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, double width, double height,
-                     const Theme *theme) {
+                     const Theme *theme, StoryPlaces *places) {
   const double u = fmin(width / 1280, height / 720);
+  if (places) places->n = 0;
   const StoryBeat *beat = &s->told->beats[s->beat];
   Lettering caption = {.family = theme->sans, .size = 32 * u, .bold = true};
   const Lettering small = {.family = theme->sans, .size = 23 * u};
@@ -211,7 +282,7 @@ void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, dou
   Box box = {floor(40 * u), floor(84 * u), floor(width - 80 * u), floor(bottom - 84 * u)};
   if (m->asking) {
     const double card = fmin(520 * u, 0.45 * box.width);
-    draw_card(s, m, cr, (Box){box.x + box.width - card, box.y + 12 * u, card, box.height - 24 * u}, u, theme);
+    draw_card(s, m, cr, (Box){box.x + box.width - card, box.y + 12 * u, card, box.height - 24 * u}, u, theme, places);
     box.width = floor(box.width - card - 30 * u);
   }
   draw_scene(s, m->part, cr, box, theme);

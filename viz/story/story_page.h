@@ -16,6 +16,7 @@
 
 #include "lessons/engine/story.h"
 #include "viz/request/request.h"
+#include "viz/scene/pen.h"
 #include "viz/scene/scene.h"
 
 /* A beat that is ready to be drawn. */
@@ -39,15 +40,25 @@ typedef struct {
   double part;       /* of the beat, 0 to 1 */
 } StoryMoment;
 
+/* Where the choices of the card were drawn; none: nothing to choose from. */
+typedef struct {
+  Box choices[STORY_CHOICES_MAX];
+  int n;
+} StoryPlaces;
+
 /* Makes the stage and finds the moments; `scene` is zero. Free it even after an error. Errors begin with the story's
  * file and line. */
 Status story_scene_open(StoryScene *scene, const Story *story, const StoryTold *told, int beat, Error *error);
 void story_scene_free(StoryScene *scene);
 
+/* Whether each part that the beat lights is in the picture, at its end; an error names the one that is not. */
+Status story_scene_check(StoryScene *scene, const Story *story, Error *error);
+
 /* Puts the run where it is at that part of the beat. */
 void story_scene_show(StoryScene *scene, double part);
 
+/* `places`, or NULL, is filled. */
 void story_page_draw(const StoryScene *scene, const StoryMoment *moment, cairo_t *cr, double width, double height,
-                     const Theme *theme);
+                     const Theme *theme, StoryPlaces *places);
 
 #endif

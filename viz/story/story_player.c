@@ -14,6 +14,7 @@ struct StoryPlayer {
   Phase phase;
   double part;
   bool is_left;
+  StoryPlaces places;
   char typed[ANSWER_TEXT_BYTES], said[STORY_LINE_BYTES + 64];
 };
 
@@ -91,6 +92,18 @@ static void go_to(StoryPlayer *p, int beat) {
     p->is_left = true; /* memory: each was opened before */
 }
 
+/* Which of the choices is typed; -1: none. */
+static int chosen(const StoryPlayer *p) {
+  for (int k = 0; k < beat_of(p)->n_choices; k++)
+    if (strcmp(p->typed, beat_of(p)->choices[k]) == 0) return k;
+  return -1;
+}
+
+static void choose(StoryPlayer *p, int k) {
+  if (p->phase == ASKING && k >= 0 && k < beat_of(p)->n_choices)
+    snprintf(p->typed, sizeof p->typed, "%s", beat_of(p)->choices[k]);
+}
+
 static void play(StoryPlayer *p) {
   judge(p);
   p->phase = PLAYING;
@@ -101,7 +114,10 @@ void story_player_input(StoryPlayer *p, StoryInput input) {
   switch (input) {
   case STORY_LEAVE: p->is_left = true; break;
   case STORY_GO_BACK: go_to(p, p->phase == PLAYING && p->part > 0.1 ? p->scene.beat : p->scene.beat - 1); break;
+  case STORY_CHOICE_NEXT: choose(p, chosen(p) + 1); break;
+  case STORY_CHOICE_BACK: choose(p, chosen(p) < 0 ? beat_of(p)->n_choices - 1 : chosen(p) - 1); break;
   case STORY_ERASE:
+    if (chosen(p) >= 0) n = 0;
     while (n > 0 && ((unsigned char)p->typed[n - 1] & 0xC0) == 0x80) n--; /* of one character */
     p->typed[n > 0 ? n - 1 : 0] = '\0';
     break;
@@ -119,13 +135,28 @@ void story_player_input(StoryPlayer *p, StoryInput input) {
 }
 
 void story_player_type(StoryPlayer *p, const char *text) {
+  const int letter = (*text | 0x20) - 'a';
+  if (p->phase == ASKING && text[0] && !text[1] && letter >= 0 && letter < beat_of(p)->n_choices &&
+      (!*p->typed || chosen(p) >= 0)) {
+    choose(p, letter);
+    return;
+  }
+  if (chosen(p) >= 0 && strcmp(text, " ") != 0) *p->typed = '\0'; /* another answer is begun */
   const size_t n = strlen(p->typed), more = strlen(text);
-  if (strcmp(text, " ") == 0 && (p->phase != ASKING || n == 0)) {
+  if (strcmp(text, " ") == 0 && (p->phase != ASKING || n == 0 || chosen(p) >= 0)) {
     story_player_input(p, STORY_GO_ON);
     return;
   }
   if (p->phase != ASKING || n + more >= sizeof p->typed || (unsigned char)*text < ' ') return;
   memcpy(p->typed + n, text, more + 1);
+}
+
+void story_player_press(StoryPlayer *p, int button, double x, double y) {
+  for (int k = 0; k < p->places.n && button == 1 && p->phase == ASKING; k++) {
+    const Box b = p->places.choices[k];
+    if (x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height) choose(p, k);
+  }
+  story_player_input(p, button == 3 ? STORY_GO_BACK : STORY_GO_ON);
 }
 
 void story_player_draw(StoryPlayer *p, cairo_t *cr, double width, double height, const Theme *theme) {
@@ -138,7 +169,7 @@ void story_player_draw(StoryPlayer *p, cairo_t *cr, double width, double height,
                                           ? "Space ends the story, ← goes back."
                                           : "Space goes on, ← goes back, Escape leaves the story.",
                               .part = p->part};
-  story_page_draw(&p->scene, &moment, cr, width, height, theme);
+  story_page_draw(&p->scene, &moment, cr, width, height, theme, &p->places);
 }
 
 const char *story_player_words(const StoryPlayer *p, char *text, size_t size) {

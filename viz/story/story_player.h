@@ -10,7 +10,15 @@
 
 typedef struct StoryPlayer StoryPlayer;
 
-typedef enum { STORY_GO_ON = 0, STORY_GO_BACK, STORY_RETURN, STORY_ERASE, STORY_LEAVE } StoryInput;
+typedef enum {
+  STORY_GO_ON = 0,
+  STORY_GO_BACK,
+  STORY_RETURN,
+  STORY_ERASE,
+  STORY_LEAVE,
+  STORY_CHOICE_NEXT,
+  STORY_CHOICE_BACK
+} StoryInput;
 
 /* Takes the story over. N 0: its usual size. NULL with *error: a caption does not hold, a moment does not come in one
  * of its beats. */
@@ -24,7 +32,10 @@ int story_player_beat(const StoryPlayer *player);       /* from 0 */
 /* Time goes on; returns whether another frame is due. */
 bool story_player_tick(StoryPlayer *player, double seconds);
 void story_player_input(StoryPlayer *player, StoryInput input);
-void story_player_type(StoryPlayer *player, const char *text); /* UTF-8; a blank goes on where nothing is typed */
+void story_player_type(StoryPlayer *player,
+                       const char *text); /* UTF-8; a blank goes on where nothing is typed; a letter chooses */
+/* On what was drawn last: a choice is taken and played, elsewhere it goes on; the right button goes back. */
+void story_player_press(StoryPlayer *player, int button, double x, double y);
 
 void story_player_draw(StoryPlayer *player, cairo_t *cr, double width, double height, const Theme *theme);
 

@@ -55,6 +55,7 @@ static void add_right(Controls *c, const Player *p) {
       add(c, INPUT_FASTER, INPUT_SLOWER, speed, "events a second: click faster (+), right button slower (-), drag");
   item->more = INPUT_FASTER;
   item->less = INPUT_SLOWER;
+  add(c, INPUT_STORY, INPUT_NONE, "story", "somebody leads you, and asks first (J)");
   add(c, INPUT_GUIDE, INPUT_NONE, "guide", "guided play: it stops at each thing that is new (j)")->is_on = p->is_guided;
   add(c, INPUT_FOLD, INPUT_NOTES, is_folded(p) ? "more" : "fewer",
       "all controls, or this row alone (F); right button: the speaker's page (K)");

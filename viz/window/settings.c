@@ -13,7 +13,8 @@ enum { FORMAT = 1 };
 
 typedef struct {
   char format[KEYFILE_TEXT_BYTES], theme[KEYFILE_TEXT_BYTES], presentation[KEYFILE_TEXT_BYTES],
-      speed[KEYFILE_TEXT_BYTES], reduced_motion[KEYFILE_TEXT_BYTES], size[KEYFILE_TEXT_BYTES];
+      speed[KEYFILE_TEXT_BYTES], reduced_motion[KEYFILE_TEXT_BYTES], size[KEYFILE_TEXT_BYTES],
+      story[KEYFILE_TEXT_BYTES];
 } Written;
 
 static const KeyfileField FIELDS[] = {
@@ -23,6 +24,7 @@ static const KeyfileField FIELDS[] = {
     {"speed", KEYFILE_TEXT, offsetof(Written, speed), false, 0, 0, "events a second"},
     {"reduced-motion", KEYFILE_TEXT, offsetof(Written, reduced_motion), false, 0, 0, "on or off"},
     {"size", KEYFILE_TEXT, offsetof(Written, size), false, 0, 0, "width x height of the window"},
+    {"story", KEYFILE_TEXT, offsetof(Written, story), false, 0, 0, "seen or unseen"},
 };
 enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
 
@@ -71,7 +73,8 @@ Status settings_parse(const char *buffer, size_t length, const char *name, Setti
                                   take_word(written.presentation, "off", "on", &s.presentation),
                                   take_speed(written.speed, &s.events_per_s),
                                   take_word(written.reduced_motion, "off", "on", &s.reduced_motion),
-                                  take_size(written.size, &s.width, &s.height)};
+                                  take_size(written.size, &s.width, &s.height),
+                                  take_word(written.story, "unseen", "seen", &s.knows_story)};
   for (int k = 0; k < N_FIELDS; k++)
     if (!is_good[k])
       return keyfile_refuse(name, notes[k].line, error, "this is no %s; it must be %s", FIELDS[k].name, FIELDS[k].help);
@@ -85,9 +88,9 @@ const char *settings_text(const Settings *s, char text[SETTINGS_TEXT_BYTES]) {
   snprintf(
       text, SETTINGS_TEXT_BYTES,
       "# The window of Tilewalk, as it was closed. May be edited or removed.\nformat = %d\ntheme = %s\npresentation = "
-      "%s\nspeed = %.0f\nreduced-motion = %s\n%s",
+      "%s\nspeed = %.0f\nreduced-motion = %s\n%s%s",
       FORMAT, s->dark ? "dark" : "light", s->presentation ? "on" : "off", s->events_per_s > 0 ? s->events_per_s : 5,
-      s->reduced_motion ? "on" : "off", size);
+      s->reduced_motion ? "on" : "off", size, s->knows_story ? "story = seen\n" : "");
   return text;
 }
 
@@ -177,7 +180,8 @@ Status settings_update(const Settings *began, const Settings *ended, Error *erro
 
 bool settings_equal(const Settings *a, const Settings *b) {
   return a->dark == b->dark && a->presentation == b->presentation && a->reduced_motion == b->reduced_motion &&
-         a->events_per_s == b->events_per_s && a->width == b->width && a->height == b->height;
+         a->events_per_s == b->events_per_s && a->width == b->width && a->height == b->height &&
+         a->knows_story == b->knows_story;
 }
 
 Settings settings_merge(const Settings *loaded, const Settings *began, const Settings *ended) {
@@ -186,6 +190,7 @@ Settings settings_merge(const Settings *loaded, const Settings *began, const Set
   if (ended->presentation != began->presentation) s.presentation = ended->presentation;
   if (ended->reduced_motion != began->reduced_motion) s.reduced_motion = ended->reduced_motion;
   if (ended->events_per_s != began->events_per_s) s.events_per_s = ended->events_per_s;
+  if (ended->knows_story != began->knows_story) s.knows_story = ended->knows_story;
   if (ended->width != began->width || ended->height != began->height) {
     s.width = ended->width;
     s.height = ended->height;

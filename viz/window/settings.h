@@ -8,6 +8,7 @@
  *     presentation = off
  *     speed = 5
  *     reduced-motion = off
+ *     story = seen
  *     size = 1280x720
  *
  * Written whole or not at all (lessons/engine/record.h). It may come from anywhere: it is read as every description
@@ -27,6 +28,7 @@ typedef struct {
   bool dark, presentation, reduced_motion;
   double events_per_s; /* one of the player's speeds; 0: its default */
   int width, height;   /* of the window, in the display's points; 0: the default */
+  bool knows_story;    /* it was opened once by itself */
 } Settings;
 
 /* Reads a whole file; keys that it does not give keep their defaults. STATUS_BAD_REQUEST, with name and line: *settings

@@ -39,7 +39,16 @@ void viewer_resize(Viewer *v, int width, int height) {
 
 const Theme *viewer_theme(const Viewer *v) { return v->player->dark ? &theme_dark : &theme_light; }
 
-bool viewer_is_covered(const Viewer *v) { return v->cover && v->cover->is_open(v->cover->data); }
+bool viewer_is_covered(const Viewer *v) { return v->cover.data && v->cover.is_open(v->cover.data); }
+
+bool viewer_is_moving(const Viewer *v) {
+  return viewer_is_covered(v) ? v->cover.is_moving(v->cover.data) : player_is_moving(v->player);
+}
+
+void viewer_tick(Viewer *v, double seconds) {
+  const bool changed = viewer_is_covered(v) ? v->cover.tick(v->cover.data, seconds) : player_tick(v->player, seconds);
+  v->is_dirty |= changed;
+}
 
 bool viewer_is_too_small(const Viewer *v) { return v->width < VIEWER_LEAST_WIDTH || v->height < VIEWER_LEAST_HEIGHT; }
 
@@ -97,7 +106,7 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     return;
   }
   if (viewer_is_covered(v)) {
-    v->cover->draw(v->cover->data, cr, v->width, v->height, viewer_theme(v));
+    v->cover.draw(v->cover.data, cr, v->width, v->height, viewer_theme(v));
     return;
   }
   controls_layout(&v->controls, p, cr, v->width, v->height, side_width(v), viewer_wants_bar(v));

@@ -31,13 +31,15 @@ typedef struct {
   void (*draw)(void *data, cairo_t *cr, double width, double height, const Theme *theme);
   bool (*key)(void *data, SideKey key); /* false: the viewer's own */
   void (*text)(void *data, const char *text);
-  void (*press)(void *data, int button);
+  void (*press)(void *data, int button, double x, double y);
+  bool (*is_moving)(const void *data);
+  bool (*tick)(void *data, double seconds); /* returns whether anything changed */
 } ViewerCover;
 
 typedef struct {
   Player *player;
-  const SidePanel *side;    /* or NULL */
-  const ViewerCover *cover; /* or NULL; not the viewer's own */
+  const SidePanel *side; /* or NULL */
+  ViewerCover cover;     /* zero: none */
   ViewerHost host;
   int width, height; /* in pixels */
   Controls controls;
@@ -63,6 +65,8 @@ void viewer_resize(Viewer *viewer, int width, int height);
 void viewer_draw(Viewer *viewer, cairo_t *cr); /* all of it; is_dirty is false then */
 void viewer_find_hover(Viewer *viewer);        /* after events, before drawing */
 bool viewer_is_covered(const Viewer *viewer);
+bool viewer_is_moving(const Viewer *viewer);      /* time changes what is drawn */
+void viewer_tick(Viewer *viewer, double seconds); /* time passes; is_dirty when anything changed */
 bool viewer_is_too_small(const Viewer *viewer);
 const Theme *viewer_theme(const Viewer *viewer);
 

@@ -109,7 +109,7 @@ static bool side_takes_key(Viewer *v, SideKey key, bool shift, bool control) {
 void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
   Player *p = v->player;
   if (viewer_is_covered(v)) v->is_dirty = true;
-  if (viewer_is_covered(v) && v->cover->key(v->cover->data, key)) return;
+  if (viewer_is_covered(v) && v->cover.key(v->cover.data, key)) return;
   if (p->open != OPEN_NOTHING) {
     on_open_key(v, key, shift);
     return;
@@ -129,7 +129,7 @@ static bool is_digit(const char *text) { return text[0] >= '0' && text[0] <= '9'
 void viewer_text(Viewer *v, const char *text) {
   Player *p = v->player;
   if (viewer_is_covered(v)) {
-    v->cover->text(v->cover->data, text);
+    v->cover.text(v->cover.data, text);
     v->is_dirty = true;
     return;
   }
@@ -180,7 +180,7 @@ void viewer_leave(Viewer *v) {
 void viewer_press(Viewer *v, int button) {
   Player *p = v->player;
   if (viewer_is_covered(v)) {
-    v->cover->press(v->cover->data, button);
+    v->cover.press(v->cover.data, button, v->mouse_x, v->mouse_y);
     v->is_dirty = true;
     return;
   }

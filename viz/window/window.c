@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "viz/window/viewer_story.h"
 #include "viz/window/window_parts.h"
 
 enum { FRAME_MS = 16, NOTES_MS = 200 };
@@ -75,8 +76,7 @@ static void run_loop(Window *w) {
   double last = window_clock_s();
   while (!w->viewer.has_ended) {
     SDL_Event event;
-    StoryPlayer *const story = w->story;
-    const bool tells = story_player_is_moving(story), moves = tells || player_is_moving(w->viewer.player);
+    const bool moves = viewer_is_moving(&w->viewer);
     const int spent_ms = (int)((window_clock_s() - last) * 1000),
               rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
     bool has_event = w->viewer.is_dirty && !moves ? SDL_PollEvent(&event)
@@ -86,8 +86,7 @@ static void run_loop(Window *w) {
     for (; has_event; has_event = !w->viewer.has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
       const double now = window_clock_s();
-      if (tells ? story_player_tick(story, now - last) : player_tick(w->viewer.player, now - last))
-        w->viewer.is_dirty = true;
+      viewer_tick(&w->viewer, now - last);
       last = now;
     } else {
       last = window_clock_s();
@@ -196,9 +195,9 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
   Status status = STATUS_OK;
   if (!viewer_open(&w.viewer, player, options->side, (ViewerHost){&w, window_act, window_clipboard}))
     status = error_set(error, STATUS_NO_MEMORY, "no memory for the window");
-  const ViewerCover cover = window_story(options->story);
   w.story = options->story;
-  w.viewer.cover = options->story ? &cover : NULL;
+  w.open_story = options->open_story;
+  w.viewer.cover = viewer_story(w.story);
   if (!status) status = window_open(&w, options, error);
   handle_x11_errors(true);
   if (!status && options->on_lost_display) watch_display(&w, options->on_lost_display);
@@ -208,5 +207,7 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
     run_loop(&w);
   if (!status) note_size(&w, options);
   window_close(&w);
+  story_player_close(w.story);
+  options->story = NULL;
   return status;
 }

@@ -164,6 +164,5 @@ void window_draw_frame(Window *w) {
   }
   viewer_draw(&w->viewer, w->cr);
   window_present(w);
-  if (!player_is_moving(w->viewer.player) || window_notes_are_due(w))
-    window_draw_notes(w); /* what is next takes time */
+  if (!viewer_is_moving(&w->viewer) || window_notes_are_due(w)) window_draw_notes(w); /* what is next takes time */
 }

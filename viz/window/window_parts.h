@@ -10,6 +10,7 @@
 typedef struct {
   Viewer viewer;      /* all that is not SDL */
   StoryPlayer *story; /* or NULL */
+  StoryPlayer *(*open_story)(Error *error);
   FILE *out;
   SDL_Window *window;
   SDL_Renderer *renderer; /* NULL: drawn straight into the window's surface */
@@ -39,9 +40,6 @@ void window_draw_notes(Window *w);
 bool window_notes_are_due(const Window *w); /* its clock goes on */
 /* Whether an event was the page's alone. */
 bool window_notes_take(Window *w, const SDL_Event *event);
-
-/* window_story.c: a story over the viewer. */
-ViewerCover window_story(StoryPlayer *story);
 
 /* window_input.c */
 void window_on_event(Window *w, const SDL_Event *event);

@@ -1,5 +1,6 @@
 /* What only a window can do: the clipboard, files, full screen. */
 #define _POSIX_C_SOURCE 200809L /* lstat */
+#include "viz/window/viewer_story.h"
 #include "viz/window/window_parts.h"
 
 #include <inttypes.h>
@@ -218,6 +219,19 @@ char *window_clipboard(void *window) {
   return copy;
 }
 
+static void open_story(Window *w) {
+  Error error = {0};
+  StoryPlayer *story = w->open_story ? w->open_story(&error) : NULL;
+  if (!story) {
+    player_say(w->viewer.player, true, "%s", *error.message ? error.message : "There is no story here");
+    return;
+  }
+  story_player_close(w->story);
+  w->story = story;
+  w->viewer.player->is_playing = false;
+  w->viewer.cover = viewer_story(story);
+}
+
 void window_act(void *window, PlayerInput input) {
   Window *w = window;
   switch (input) {
@@ -231,6 +245,7 @@ void window_act(void *window, PlayerInput input) {
   case INPUT_EXPORT_GIF: save_run(w, ".gif"); break;
   case INPUT_EXPORT_SERIES: save_run(w, "-%04d.png"); break;
   case INPUT_NOTES: window_toggle_notes(w); break;
+  case INPUT_STORY: open_story(w); break;
   case INPUT_FULLSCREEN:
     SDL_SetWindowFullscreen(
         w->window, SDL_GetWindowFlags(w->window) & SDL_WINDOW_FULLSCREEN_DESKTOP ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP);

@@ -1,5 +1,4 @@
-/* A story that covers the viewer: its keys. */
-#include "viz/window/window_parts.h"
+#include "viz/window/viewer_story.h"
 
 static bool is_open(const void *story) { return story_player_is_open(story); }
 
@@ -14,8 +13,11 @@ static bool on_key(void *story, SideKey key) {
   case SIDE_KEY_PAGE_DOWN: story_player_input(story, STORY_GO_ON); break;
   case SIDE_KEY_LEFT:
   case SIDE_KEY_PAGE_UP: story_player_input(story, STORY_GO_BACK); break;
+  case SIDE_KEY_DOWN: story_player_input(story, STORY_CHOICE_NEXT); break;
+  case SIDE_KEY_UP: story_player_input(story, STORY_CHOICE_BACK); break;
   case SIDE_KEY_BACKSPACE: story_player_input(story, STORY_ERASE); break;
   case SIDE_KEY_ESCAPE: story_player_input(story, STORY_LEAVE); break;
+  case SIDE_KEY_COPY:
   case SIDE_KEY_F11: return false;
   default: break;
   }
@@ -24,6 +26,10 @@ static bool on_key(void *story, SideKey key) {
 
 static void on_text(void *story, const char *text) { story_player_type(story, text); }
 
-static void on_press(void *story, int button) { story_player_input(story, button == 3 ? STORY_GO_BACK : STORY_GO_ON); }
+static void on_press(void *story, int button, double x, double y) { story_player_press(story, button, x, y); }
+static bool is_moving(const void *story) { return story_player_is_moving(story); }
+static bool tick(void *story, double seconds) { return story_player_tick(story, seconds); }
 
-ViewerCover window_story(StoryPlayer *story) { return (ViewerCover){story, is_open, draw, on_key, on_text, on_press}; }
+ViewerCover viewer_story(StoryPlayer *story) {
+  return (ViewerCover){story, is_open, draw, on_key, on_text, on_press, is_moving, tick};
+}
