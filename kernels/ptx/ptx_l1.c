@@ -1,11 +1,11 @@
 /* The first cache, one per SM, and the dealing of blocks to SMs.
  *
  * Lines of 128 bytes with 4 sectors, 64 ways, least recently used; what shared memory leaves of the 256 KiB. Loads
- * allocate; stores write through and neither allocate nor invalidate; .cg, volatile loads and atomics pass by. Blocks:
- * the first on each SM in order, those after at random, each SM the same number. Against an H100's sectors from L2:
- * ../../assets/counters/h100/kernels.
- * Not modelled: a sector loaded soon after the same SM stored to it (some miss there); totals.l1_reloaded_after_store
- * counts them. */
+ * allocate; stores write through; those that cover a sector leave it in L1, others neither allocate nor invalidate
+ * (assets/counters/h100/store-load); .cg, volatile loads and atomics pass by. Blocks: the first on each SM in order,
+ * those after at random, each SM the same number.
+ * Not modelled: a word loaded some cycles after its neighbour was stored (some miss there, and the fewer the more cycles
+ * lie between); totals.l1_reloaded_after_store counts such loads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,8 +115,10 @@ static void touch(PtxL1 *c, const Run *run, int32_t sm, PtxTraffic kind, bool al
     }
     c->from_l2 += ones(leaving);
   } else if (kind == PTX_WRITE_SECTORS) {
-    Line *l = lookup(set_of(c, sm, line), line);
-    if (l) l->stored = (uint8_t)(l->stored | sectors);
+    uint32_t wholes = 0;
+    for (uint32_t s = 0; s < 4; s++) wholes |= (words >> 8 * s & 255) == 255 ? 1u << s : 0;
+    Line *l = wholes ? find(c, sm, line) : lookup(set_of(c, sm, line), line);
+    if (l) l->stored = (uint8_t)(l->stored | sectors), l->sectors = (uint8_t)(l->sectors | wholes);
   }
   if (leaving && run->launch->sink)
     run->launch->sink(run->launch->sink_context, sm, kind, line << LINE_SHIFT, words & words_of(leaving));

@@ -5,16 +5,32 @@
 #include "sim/base/splitmix.h"
 #include "sim/cache/cache.h"
 
-enum { USUAL_WAYS = 16 }; /* of a GPU that does not say: an H200's (hierarchy.h) */
+enum {
+  USUAL_WAYS = 16, /* of a GPU that does not say: an H200's (hierarchy.h) */
+  PARTS_BITS = 16, /* lines stored of which is known which words (assumed: as many) */
+};
+
+/* A line stored lately: who reads those words again finds them at its home, whatever else the sector has. Recorded:
+ * launches that add to a row word by word hit (assets/counters/h100/public, row_softmax and forward_kernel). */
+typedef struct {
+  uint64_t line;
+  uint32_t words;
+} Parts;
 
 struct LineL2 {
   uint32_t n_sides;
   CacheState *sides[LINE_L2_SIDES];
   LineL2Counts counts;
+  Parts parts[1 << PARTS_BITS]; /* by a hash of the line */
 };
 
 /* Of the four sectors of a line. */
 static uint32_t ones(uint32_t sectors) { return (uint32_t)(0x4332322132212110u >> 4 * sectors & 15); }
+
+static Parts *parts_of(LineL2 *l2, uint64_t address) {
+  const uint64_t line = address / LINE_L2_LINE_BYTES;
+  return &l2->parts[mix(line) >> (64 - PARTS_BITS)];
+}
 
 static uint32_t home_of(const LineL2 *l2, uint64_t address) {
   return l2->n_sides == 1 ? 0 : (uint32_t)(mix(address / LINE_L2_LINE_BYTES) & 1);
@@ -69,24 +85,40 @@ static uint32_t fetch(CacheState *cache, uint64_t address, uint32_t sectors) {
   return fetched;
 }
 
-/* The home has these sectors now. HBM gives pairs: of a pair that lacks one, both are asked for. */
+/* Sectors come in pairs: of a pair that lacks one, both are asked for. */
+static uint32_t pairs_of(uint32_t sectors) {
+  const uint32_t pairs = (sectors | sectors >> 1) & 5;
+  return pairs | pairs << 1;
+}
+
+/* The home has these sectors now; those that it lacked. */
 static uint32_t fetch_home(LineL2 *l2, uint32_t home, uint64_t address, uint32_t sectors) {
-  const uint32_t missed = fetch(l2->sides[home], address, sectors), pairs = (missed | missed >> 1) & 5,
-                 other = (pairs | pairs << 1) & ~missed;
-  l2->counts.hbm_reads += ones(missed) + ones(fetch(l2->sides[home], address, other));
+  const uint32_t missed = fetch(l2->sides[home], address, sectors),
+                 other = fetch(l2->sides[home], address, pairs_of(missed) & ~missed);
+  l2->counts.hbm_reads += ones(missed) + ones(other);
+  return missed;
+}
+
+/* The same of the copy on the other side. */
+static uint32_t fetch_copy(LineL2 *l2, uint32_t home, uint64_t address, uint32_t sectors) {
+  const uint32_t missed = fetch(l2->sides[!home], address, sectors);
+  if (!missed) return 0;
+  const uint32_t all = missed | fetch(l2->sides[!home], address, pairs_of(missed) & ~missed);
+  fetch_home(l2, home, address, all);
+  l2->counts.fabric += ones(all);
   return missed;
 }
 
 void line_l2_read(LineL2 *l2, uint32_t side, uint64_t address, uint32_t words) {
   const uint32_t sectors = line_l2_sectors(words), home = home_of(l2, address);
-  uint32_t missed;
-  if (l2->n_sides == 1 || home == side) {
-    missed = fetch_home(l2, home, address, sectors);
-  } else {
-    missed = fetch(l2->sides[side], address, sectors);
-    if (missed) fetch_home(l2, home, address, missed);
-    l2->counts.fabric += ones(missed);
+  const Parts *parts = parts_of(l2, address);
+  if (parts->line == address / LINE_L2_LINE_BYTES && !(words & ~parts->words)) {
+    l2->counts.reads += ones(sectors), l2->counts.hits += ones(sectors);
+    l2->counts.fabric += l2->n_sides == 2 && home != side ? ones(sectors) : 0;
+    return;
   }
+  const uint32_t missed = l2->n_sides == 1 || home == side ? fetch_home(l2, home, address, sectors)
+                                                           : fetch_copy(l2, home, address, sectors);
   l2->counts.reads += ones(sectors);
   l2->counts.hits += ones(sectors & ~missed);
 }
@@ -103,6 +135,9 @@ static void store(LineL2 *l2, uint32_t side, uint64_t address, uint32_t words) {
     w &= n == 32 ? 0 : ~(((1u << n) - 1) << first);
   }
   for (uint32_t s = 0; s < 4; s++) l2->counts.partly_written += absent >> s & 1 && (words >> 8 * s & 255) != 255;
+  Parts *parts = parts_of(l2, address);
+  if (parts->line != address / LINE_L2_LINE_BYTES) *parts = (Parts){address / LINE_L2_LINE_BYTES, 0};
+  parts->words |= words;
   if (l2->n_sides == 1) return;
   cache_purge(l2->sides[!home], address, LINE_L2_LINE_BYTES, true);
   if (home != side) l2->counts.fabric += ones(sectors);

@@ -148,6 +148,75 @@ static void the_sound_are_silent(void **unused) {
   free(text);
 }
 
+/* --- compute-sanitizer --- */
+
+typedef struct {
+  int errors; /* of all four tools */
+  int lines[4];
+} Verdict;
+
+/* What compute-sanitizer said on an H100 (assets/counters/h100/faults). */
+static Verdict recorded_verdict(const char *kernel) {
+  Verdict v = {0};
+  char line[256], key[NAME_BYTES + 16];
+  FILE *file = fopen("assets/counters/h100/faults/first.csv", "r");
+  assert_non_null(file);
+  const int n = snprintf(key, sizeof key, "%s,", kernel);
+  bool there = false;
+  while (!there && fgets(line, sizeof line, file)) there = strncmp(line, key, (size_t)n) == 0;
+  fclose(file);
+  if (!there) fail_msg("no verdict on %s", kernel);
+  int e[4];
+  const int read = sscanf(line + n, "%d,%d,%d,%d,%d %d %d %d", &e[0], &e[1], &e[2], &e[3], &v.lines[0], &v.lines[1],
+                          &v.lines[2], &v.lines[3]);
+  assert_true(read >= 4);
+  v.errors = e[0] + e[1] + e[2] + e[3];
+  return v;
+}
+
+static bool names_one_of(const PtxKernel *kernel, const PtxResult *result, const int lines[4]) {
+  for (int32_t f = 0; f < result->n_faults; f++)
+    for (int k = 0; k < 4; k++) {
+      const int32_t other = result->faults[f].other_pc;
+      if (lines[k] && (ptx_instruction(kernel, result->faults[f].pc).line == lines[k] ||
+                       (other >= 0 && ptx_instruction(kernel, other).line == lines[k])))
+        return true;
+    }
+  return false;
+}
+
+/* Each fault that it found is found here, at one of its lines; it and we are silent on the sound kernels. */
+static void beside_compute_sanitizer(void **unused) {
+  (void)unused;
+  if (no_clang()) skip();
+  int n_theirs = 0, n_ours = 0, missed = 0;
+  for (int sound = 0; sound < 2; sound++) {
+    const char *path = sound ? FOLDER "sound.cu" : FOLDER "broken.cu";
+    char *text = source_of(path);
+    PtxModule *module = module_of(path, text);
+    for (const char *p = text; (p = strstr(p, "__global__ void ")) != NULL; p++) {
+      char name[NAME_BYTES], recorded[NAME_BYTES + 8];
+      float in[128], out[128];
+      PtxKernel *kernel;
+      PtxResult result;
+      name_at(p, name);
+      snprintf(recorded, sizeof recorded, "%s_%s", sound ? "sound" : "broken", name);
+      const Verdict v = recorded_verdict(recorded);
+      run(module, name, in, out, &kernel, &result);
+      n_theirs += v.errors > 0, n_ours += result.n_faults > 0;
+      if (sound) assert_int_equal(v.errors, 0);
+      if (v.errors > 0 && !names_one_of(kernel, &result, v.lines)) fail_with(name, "its line", &result), missed++;
+      ptx_result_free(&result);
+      ptx_kernel_free(kernel);
+    }
+    ptx_module_free(module);
+    free(text);
+  }
+  assert_int_equal(missed, 0);
+  assert_int_equal(n_theirs, 19); /* of 26: it sees no races of blocks, no shared memory that nobody wrote */
+  assert_int_equal(n_ours, 26);
+}
+
 /* --- the student's kernel --- */
 
 typedef struct {
@@ -246,6 +315,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_broken_are_named),
       cmocka_unit_test(the_sound_are_silent),
+      cmocka_unit_test(beside_compute_sanitizer),
       cmocka_unit_test(the_students_mistakes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
