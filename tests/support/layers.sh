@@ -101,7 +101,7 @@ circles=$(awk '
 # sentence may name one: a literal that is nothing but names, or a state line, is what code works with. Names that are words
 # of other things as well, such as an option's, are left out.)
 # shellcheck disable=SC2046
-named=$(ls sim/algorithms/*.walk >/dev/null 2>&1 && names=$(sed -n 's/^algorithm *//p' sim/algorithms/*.walk | grep -vxE 'lazy|linear|mla|sigmoid|softcap' | tr '\n' '|' | sed 's/|$//') &&
+named=$(ls sim/algorithms/*.walk >/dev/null 2>&1 && names=$(sed -n 's/^algorithm *//p' sim/algorithms/*.walk | grep -vxE 'lazy|linear|mla|sigmoid|softcap|bias|alibi|sink|dropout' | tr '\n' '|' | sed 's/|$//') &&
   grep -nE "\"(algorithm=)?($names)((,| )($names|all))*( [A-Za-z-]+=[^\"]*)?\"" $(grep -E '^(sim|viz|lessons/engine)/' "$BUILD/layers.files" | grep -v '^sim/algorithms/') |
   grep -vE '^[^:]+:[0-9]+: *(/?\*|//)' | sed 's/^\([^:]*:[0-9]*\):.*/layers: \1 names an algorithm; take it by what it does: sim\/algorithms\/shipped.h/') || true
 
