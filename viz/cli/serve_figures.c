@@ -171,22 +171,25 @@ static void add_word(Figures *f, const char *section, const char *key, const cha
   one->word = word;
 }
 
-/* Chunks' extra cost as two papers count it: loads of the first chunk's K and V (Sarathi, arXiv 2308.16369, section
- * 4.2), and the time of all chunks over that of the whole prompt (Sarathi-Serve, arXiv 2403.02310, section 4.3). */
+/* Chunks' extra cost as two papers count it: loads of chunks' K and V, each chunk's own included (Sarathi, arXiv
+ * 2308.16369) or those of earlier chunks alone (Sarathi-Serve, arXiv 2403.02310); and all chunks' time over that of the
+ * whole prompt. */
 static Status add_chunks(const ServeRequest *r, const ServingStep *chunked, int64_t n_chunks, Figures *f,
                          Error *error) {
   static const char S[] = "prompt";
   ServingStep whole;
   const Status status = serving_prompt(&r->serving, r->prompt, r->prefix, 0, &whole, NULL, error);
   if (status) return status;
-  ADD(FIGURE_COUNT, (double)n_chunks, S, "chunks", "chunks", COUNTED, "of %s tokens",
-      number_count(wide(r->chunk)).text);
-  ADD(FIGURE_COUNT, (double)n_chunks, S, "first_chunk_loads", "loads of chunk 1's K, V", COUNTED,
-      "once a chunk, as Sarathi counts");
+  const double n = (double)n_chunks;
+  ADD(FIGURE_COUNT, n, S, "chunks", "chunks", COUNTED, "of %s tokens", number_count(wide(r->chunk)).text);
+  ADD(FIGURE_COUNT, n * (n + 1) / 2, S, "chunk_loads", "loads of chunks' K and V", COUNTED,
+      "n (n + 1) / 2, its own included; the first's %lld times (Sarathi)", (long long)n_chunks);
+  ADD(FIGURE_COUNT, n * (n - 1) / 2, S, "chunk_reloads", "of them, of earlier ones", COUNTED,
+      "n (n - 1) / 2, as Sarathi-Serve counts");
   ADD(FIGURE_RATIO, (double)chunked->kv_bytes / (double)whole.kv_bytes, S, "kv_ratio", "K and V against one pass",
       COUNTED, "bytes over bytes");
   ADD(FIGURE_RATIO, chunked->bound_s / whole.bound_s, S, "time_ratio", "time against one pass", BOUND,
-      "bound over bound, as Sarathi-Serve counts");
+      "bound over bound");
   return STATUS_OK;
 }
 
