@@ -9,8 +9,8 @@
 #include "viz/scene/snapshot_parts.h"
 
 static int64_t n_O(const Stage *stage) {
-  const int64_t d = stage_plan(stage)->shape.d;
-  return d < SNAPSHOT_O ? d : SNAPSHOT_O;
+  const int64_t d_v = stage_plan(stage)->shape.d_v;
+  return d_v < SNAPSHOT_O ? d_v : SNAPSHOT_O;
 }
 
 static Precision precision_of(const Stage *stage) { return attention_precision(stage_plan(stage)->shape.dtype); }
@@ -21,7 +21,9 @@ static SoftmaxConfig config_of(const Stage *stage) {
 
 /* Element of an input of the first head, as attention_fill makes it. */
 static double input(const Stage *stage, Operand operand, int64_t row, int64_t column) {
-  const uint64_t index = (uint64_t)(row * stage_plan(stage)->shape.d + column);
+  const Shape *shape = &stage_plan(stage)->shape;
+  if (operand == OPERAND_V && shape->v_in_k) operand = OPERAND_K;
+  const uint64_t index = (uint64_t)(row * (operand == OPERAND_V ? shape->d_v : shape->d) + column);
   const double scale = operand == OPERAND_Q ? (double)stage->config.q_scale : 1;
   return precision_round(precision_of(stage),
                          scale * random_normal(stage->config.seed, (uint64_t)(operand - OPERAND_Q), index));
@@ -66,7 +68,9 @@ void stage_keep_inputs(Stage *stage, Stage *before) {
   const Shape *shape = &stage_plan(stage)->shape, *old = &stage_plan(before)->shape;
   double **K = before->row ? &before->K : &before->kept_K, **V = before->row ? &before->V : &before->kept_V;
   const int64_t n_keys = before->row ? before->row->n_keys : before->n_kept;
-  if (!*K || !*V || shape->d != old->d || shape->dtype != old->dtype || n_O(stage) != n_O(before)) return;
+  if (!*K || !*V || shape->d != old->d || shape->d_v != old->d_v || shape->v_in_k != old->v_in_k ||
+      shape->dtype != old->dtype || n_O(stage) != n_O(before))
+    return;
   if (stage->config.seed != before->config.seed) return;
   if (stage->row) {
     stage->row->n_keys = n_keys < shape->N_k ? n_keys : shape->N_k;
