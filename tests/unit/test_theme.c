@@ -37,8 +37,8 @@ static void test_text_can_be_read(void **state) {
   (void)state;
   for (int t = 0; t < 2; t++) {
     const Theme *theme = themes[t];
-    const Colour texts[] = {theme->ink, theme->ink_soft, theme->good, theme->warn, theme->bad};
-    static const char *const names[] = {"ink", "soft ink", "good", "warn", "bad"};
+    const Colour texts[] = {theme->ink, theme->ink_soft, theme->good, theme->warn, theme->bad, theme->waste_text};
+    static const char *const names[] = {"ink", "soft ink", "good", "warn", "bad", "waste"};
     for (int i = 0; i < 5; i++) {
       expect_contrast(theme, names[i], texts[i], theme->background, 4.5);
       expect_contrast(theme, names[i], texts[i], theme->panel, 4.5);

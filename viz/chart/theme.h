@@ -43,6 +43,7 @@ typedef struct {
   Colour good, warn, bad;      /* verdicts in words; also readable on `panel` */
   Colour series[N_INKS];       /* lines and fills, by Ink; [INK_AUTO] is the neutral one */
   Colour series_text[N_INKS];  /* the same inks where they colour text */
+  Colour waste, waste_text;    /* bytes that need not move; in dark told apart from what is at work */
   Colour tile[N_TILE_COLOURS]; /* fills; text on them: theme_on */
   const char *sans, *mono;     /* font families for lettering.h */
 } Theme;

@@ -40,7 +40,7 @@ static Colour colour_of(const Pen *pen, const StripRun *run, int band) {
   const SnapshotLies lies = strip_lies(run, band);
   int before = 0;
   for (int b = 0; b < band; b++) before += strip_lies(run, b) == lies;
-  if (lies == LIES_BY_TILES) return theme_mix(t->background, t->series[INK_ORANGE], before % 2 ? 0.5 : 0.3);
+  if (lies == LIES_BY_TILES) return theme_mix(t->background, t->waste, before % 2 ? 0.5 : 0.3);
   if (lies == LIES_BY_ROWS) return theme_mix(t->series[INK_NEUTRAL], t->background, before % 2 ? 0.25 : 0.05);
   return t->tile[before % 2 ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE];
 }
@@ -73,7 +73,7 @@ static void draw_still(const Pen *pen, Box strip, const void *what, StillPlaces 
   cairo_rectangle(pen->cr, plot.x, plot.y, plot.width, plot.height);
   cairo_clip(pen->cr);
   trace_top(pen, plot, s, top->tops[top->n - 1], false);
-  theme_use(pen->cr, pen->theme->series_text[ends_in_tiles(top) ? INK_ORANGE : INK_BLUE], 1);
+  theme_use(pen->cr, ends_in_tiles(top) ? pen->theme->waste_text : pen->theme->series_text[INK_BLUE], 1);
   cairo_set_line_width(pen->cr, fmax(1, 1.6 * pen->unit));
   cairo_stroke(pen->cr);
   cairo_restore(pen->cr);
@@ -91,7 +91,7 @@ static void draw_marks(const Pen *pen, Box plot) {
     column = (int)x;
     if (marks[k] & MARK_PASS) pen_fill(pen, box_at(x, plot.y, fmax(1, 2 * u), plot.height), t->ink, 1);
     if (marks[k] & MARK_STORE) pen_fill(pen, box_at(x, plot.y, fmax(1, u), 5 * u), t->series[INK_BLUE], 1);
-    if (marks[k] & MARK_MAX) pen_fill(pen, box_at(x - 1.5 * u, plot.y, 4 * u, 4 * u), t->series[INK_ORANGE], 1);
+    if (marks[k] & MARK_MAX) pen_fill(pen, box_at(x - 1.5 * u, plot.y, 4 * u, 4 * u), t->waste, 1);
     if (marks[k] & MARK_SKIP) pen_fill(pen, box_at(x, plot.y + plot.height - 3 * u, fmax(1, u), 3 * u), t->ink_soft, 1);
   }
 }
@@ -110,10 +110,9 @@ static void draw_values(const Pen *pen, Box strip, const ByteStrip *s, double at
   double x = at + 6 * u;
   if (x + first + second > strip.x + strip.width) x = at - 6 * u - first - second;
   if (x < strip.x) return;
-  pen_text(pen, TYPE_SMALL, t->series_text[ends_in_tiles(&s->shown) ? INK_ORANGE : INK_BLUE], true, ANCHOR_START, x,
+  pen_text(pen, TYPE_SMALL, ends_in_tiles(&s->shown) ? t->waste_text : t->series_text[INK_BLUE], true, ANCHOR_START, x,
            base, 0, shown);
-  if (s->has_behind)
-    pen_text(pen, TYPE_SMALL, t->series_text[INK_ORANGE], true, ANCHOR_START, x + first + gap, base, 0, behind);
+  if (s->has_behind) pen_text(pen, TYPE_SMALL, t->waste_text, true, ANCHOR_START, x + first + gap, base, 0, behind);
 }
 
 void draw_byte_strip(const Pen *pen) {

@@ -1,9 +1,10 @@
-/* The race: two to four algorithms beside each other, each with its whole HBM to scale, on one clock of bytes, or
- * of time.
+/* The race as a film: the same chip, the same link, and squares of bytes that fly to their places.
  *
- *     standard          fa2            the same bytes have crossed in all of them: one is done, another still writes
- *     Q K V O  S        Q K V O  S     out scores that it will read again. At the end a summary stays.
- *     ▮ ▮ ▮ ▯  ▓▓▓      ▮ ▮ ▮ ▮  ┆ ┆ */
+ *     standard   ■■■■■■■□□□□□□□□□□□□□⚑  ▦   blue: what must move, inputs and outputs once; vermillion: what need not
+ *     fa2        ■■⚑                   ▦   a flag where each is done; at the end its time and the ratio
+ *
+ * On a clock of bytes one head moves between HBM and SRAM; on one of time the whole launch moves through HBM, at
+ * the rate of the machine, and each is done when its bound says so (one planner). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +14,6 @@
 #include "viz/text/number.h"
 
 static const char *name_of(const SnapshotRun *run) { return run->schedule->name; }
-static double done_of(const SnapshotRun *run) { return part_of(run->tiles_done, run->tiles_total); }
-
 /* How long a run is on the race's clock. */
 static double length_of(const Snapshot *now, const SnapshotRun *run) {
   return now->by_time ? run->whole_s : (double)run->total_bytes;
@@ -29,14 +28,42 @@ static void find_ends(const Snapshot *now, const SnapshotRun **first, const Snap
   }
 }
 
-static Number clock_number(const Snapshot *now, double seconds, Wide bytes) {
-  return now->by_time ? number_seconds(seconds) : number_bytes(bytes);
+/* How far a run is, by the clock. */
+static double part_at(const Snapshot *now, const SnapshotRun *run, double clock) {
+  const double length = length_of(now, run);
+  return length > 0 ? fmin(1, clock / length) : 0;
 }
 
-static double time_so_far(const Snapshot *now) {
-  double most = 0;
-  for (int k = 0; k < now->n_runs; k++) most = fmax(most, now->runs[k].time_s);
-  return most;
+static Number clock_number(const Snapshot *now, double amount) {
+  return now->by_time ? number_seconds(amount) : number_bytes((Wide)amount);
+}
+
+static Number bytes_number(double bytes) { return number_bytes((Wide)bytes); }
+
+/* ---- In words -------------------------------------------------------------------------------------------- */
+
+#define N(number) (int)sizeof number.text / 4, number.text /* no number is as long as its room */
+
+/* Why the first is the first. */
+static void say_why(const Snapshot *now, const SnapshotRun *first, const SnapshotRun *last, Narration *said) {
+  const Number least = bytes_number(first->link.bytes), most = bytes_number(last->link.bytes);
+  char *why = said->why;
+  if (length_of(now, last) < 1.005 * length_of(now, first))
+    snprintf(why, sizeof said->why, "They take the same time: %s.",
+             last->link.bound == TIME_MATH || last->link.bound == TIME_TERM_BUSIEST ? "the products are as many"
+                                                                                    : "the bytes are as many");
+  else if (!now->by_time)
+    snprintf(why, sizeof said->why, "%.*s against %.*s for the same O.", N(most), N(least));
+  else if (last->link.bound == TIME_TERM_BUSIEST && last->link.n_ctas < now->gpu.n_sm)
+    snprintf(why, sizeof said->why, "%s has %.0f CTAs for %d SMs; the others do nothing.", name_of(last),
+             last->link.n_ctas, (int)now->gpu.n_sm);
+  else if (last->link.bound == TIME_HBM && last->link.bytes > first->link.bytes)
+    snprintf(why, sizeof said->why, "%.*s through HBM against %.*s, for the same O.", N(most), N(least));
+  else
+    snprintf(why, sizeof said->why, "%s waits for %s, %s for %s.", name_of(last),
+             last->link.bound < TIME_PART_COUNT ? time_part_title((TimePart)last->link.bound) : "its busiest SM",
+             name_of(first),
+             first->link.bound < TIME_PART_COUNT ? time_part_title((TimePart)first->link.bound) : "its busiest SM");
 }
 
 void race_narrate(const Snapshot *now, Narration *said) {
@@ -48,234 +75,240 @@ void race_narrate(const Snapshot *now, Narration *said) {
     snprintf(said->why, sizeof said->why, "Name several, such as standard,fa2, and they race.");
     return;
   }
-  const Number so_far = clock_number(now, time_so_far(now), now->total_bytes),
-               first_done = number_percent(done_of(first)), last_done = number_percent(done_of(last)),
-               stored = number_bytes(last->stored_bytes), sent = number_bytes(last->stored_so_far),
-               most = clock_number(now, last->whole_s, last->total_bytes),
-               least = clock_number(now, first->whole_s, first->total_bytes),
+  const Number so_far = clock_number(now, now->clock), first_done = number_percent(part_at(now, first, now->clock)),
+               last_done = number_percent(part_at(now, last, now->clock)),
                ratio = now->by_time ? number_ratio(last->whole_s / first->whole_s)
                                     : number_ratio_of(last->total_bytes, first->total_bytes);
-  const char *verb = now->by_time ? "took" : "moved", *as = now->by_time ? "long" : "much";
-#define N(number) (int)sizeof number.text / 4, number.text /* no number is as long as its room */
-  if (last->is_finished) {
-    snprintf(said->what, sizeof said->what, "All are done: %s %s %.*s as %s as %s.", name_of(last), verb, N(ratio), as,
-             name_of(first));
-    snprintf(said->why, sizeof said->why, "%.*s against %.*s for the same O%s.", N(most), N(least),
-             now->by_time ? ", at peak rates" : "");
-    return;
-  }
-  if (first->is_finished)
-    snprintf(said->what, sizeof said->what, "After %.*s %s is done; %s has done %.*s of its work.", N(so_far),
-             name_of(first), name_of(last), N(last_done));
+  say_why(now, first, last, said);
+  if (last->is_finished)
+    snprintf(said->what, sizeof said->what, "All are done: %s %s %.*s as %s as %s.", name_of(last),
+             now->by_time ? "took" : "moved", N(ratio), now->by_time ? "long" : "much", name_of(first));
+  else if (first->is_finished)
+    snprintf(said->what, sizeof said->what, "After %.*s %s is done; %s is at %.*s.", N(so_far), name_of(first),
+             name_of(last), N(last_done));
   else
     snprintf(said->what, sizeof said->what,
-             now->by_time ? "In %.*s %s has done %.*s of its work, %s %.*s."
-                          : "With %.*s moved %s has done %.*s of its work, %s %.*s.",
+             now->by_time ? "After %.*s %s is at %.*s, %s at %.*s." : "With %.*s moved %s is at %.*s, %s at %.*s.",
              N(so_far), name_of(first), N(first_done), name_of(last), N(last_done));
-  if (last->stored_bytes > 0)
-    snprintf(said->why, sizeof said->why, "%s has sent %.*s of its tiles out to HBM, of %.*s.", name_of(last), N(sent),
-             N(stored));
-  else
-    snprintf(said->why, sizeof said->why, "In all, %s %s %.*s as %s.", name_of(last), now->by_time ? "takes" : "moves",
-             N(ratio), as);
+}
 #undef N
-}
 
-/* The matrices of a run: those of rows or keys as bars, and those by tiles, stored or not. */
-typedef struct {
-  int n_bars, n_tiles;
-  int bars[VALUES_MAX], tiles[VALUES_MAX];
-} RunMap;
-
-static bool is_by_tiles(const ProgramTensor *t) {
-  return (t->rows == SIDE_ROWS && t->cols == SIDE_COLS) || (t->rows == SIDE_COLS && t->cols == SIDE_ROWS);
-}
-
-static RunMap map_of(const Schedule *s) {
-  RunMap m = {0};
-  for (int role = 0; role < 3; role++) { /* inputs, what comes between, outputs */
-    static const int ORDER[] = {TENSOR_INPUT, TENSOR_BETWEEN, TENSOR_OUTPUT};
-    for (int k = 0; k < s->n_values; k++) {
-      const ProgramTensor *t = &s->tensors[k];
-      if (t->role != ORDER[role] || t->cols == SIDE_ONE) continue;
-      if (is_by_tiles(t))
-        m.tiles[m.n_tiles++] = k;
-      else if (t->is_moved)
-        m.bars[m.n_bars++] = k;
-    }
-  }
-  return m;
-}
-
-/* All runs have one scale, and room for the one with most matrices. */
-static void most_of(const Snapshot *now, int *n_bars, int *n_tiles) {
-  *n_bars = *n_tiles = 0;
-  for (int k = 0; k < now->n_runs; k++) {
-    const RunMap m = map_of(now->runs[k].schedule);
-    if (m.n_bars > *n_bars) *n_bars = m.n_bars;
-    if (m.n_tiles > *n_tiles) *n_tiles = m.n_tiles;
-  }
-}
-
-/* Pixels for a row, with the matrices by tiles beside each other or one above the other. */
-static double scale_with(const Pen *pen, Box map, bool beside) {
-  const SnapshotGrid *g = &pen->now->grid;
-  int n_bars, n_tiles;
-  most_of(pen->now, &n_bars, &n_tiles);
-  const int across = beside ? n_tiles : n_tiles > 0, down = beside || n_tiles == 0 ? 1 : n_tiles;
-  const double rows = fmax((double)g->N_k, down * (double)g->N_q),
-               letters = (down - 1) * 1.5 * pen_size(pen, TYPE_BODY);
-  double scale = (map.height - letters) / rows;
-  for (int k = 0; k < 60; k++, scale *= 0.94) {
-    const double bars = n_bars * (fmax(scale * (double)g->d, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit);
-    const double scores = across * scale * (double)g->N_k + (across > 1 ? (across - 1) * 12 * pen->unit : 0);
-    if (bars + scores + 8 * pen->unit <= map.width) break;
-  }
-  return scale;
-}
-
-/* Where that is clearly larger. */
-static bool are_beside(const Pen *pen, Box map) {
-  return scale_with(pen, map, true) > 1.25 * scale_with(pen, map, false);
-}
-
-static double scale_of(const Pen *pen, Box map) { return scale_with(pen, map, are_beside(pen, map)); }
-
-static double height_of(const Pen *pen, double scale, const ProgramTensor *t) {
-  const SnapshotGrid *g = &pen->now->grid;
-  return fmax(4, scale * (double)(t->rows == SIDE_ROWS ? g->N_q : t->rows == SIDE_COLS ? g->N_k : g->d));
-}
-
-/* Where a tensor of this run lies, to scale with the others of the page; empty: nowhere. */
-static Box matrix_of(const Pen *pen, Box map, double scale, const SnapshotRun *run, int tensor) {
-  const SnapshotGrid *g = &pen->now->grid;
-  const RunMap m = map_of(run->schedule);
-  const double bar = fmax(round(3 * pen->unit), scale * (double)g->d),
-               step = fmax(bar, 1.4 * pen_size(pen, TYPE_BODY)) + 6 * pen->unit,
-               height = height_of(pen, scale, &run->schedule->tensors[tensor]);
-  for (int k = 0; k < m.n_bars; k++)
-    if (m.bars[k] == tensor) return box_at(map.x + step * k, map.y, bar, height);
-  const double side = fmax(4, scale * (double)g->N_k), x = map.x + m.n_bars * step + 4 * pen->unit;
-  const bool beside = are_beside(pen, map);
-  for (int k = 0; k < m.n_tiles; k++)
-    if (m.tiles[k] == tensor)
-      return box_at(x + (beside ? k * (side + 12 * pen->unit) : 0),
-                    map.y + (beside ? 0 : k * (height + 1.5 * pen_size(pen, TYPE_BODY))), side, height);
-  return (Box){0};
-}
-
-static Wide size_of(const Snapshot *now, const ProgramTensor *t) {
-  const SnapshotGrid *g = &now->grid;
-  const Wide rows = wide(t->rows == SIDE_ROWS ? g->N_q : t->rows == SIDE_COLS ? g->N_k : g->d);
-  const Wide cols = wide(t->cols == SIDE_COLS ? g->N_k : t->cols == SIDE_ROWS ? g->N_q : g->d);
-  return rows * cols * wide(g->element_bytes);
-}
-
-static void draw_matrix(const Pen *pen, Box map, double scale, const SnapshotRun *run, int tensor) {
-  const Theme *t = pen->theme;
-  const ProgramTensor *of = &run->schedule->tensors[tensor];
-  const Box box = matrix_of(pen, map, scale, run, tensor);
-  const bool by_tiles = is_by_tiles(of), is_input = of->role == TENSOR_INPUT;
-  pen_part(pen, of->title, box_at(box.x, box.y - 20 * pen->unit, box.width, box.height + 20 * pen->unit));
-  pen_text(pen, TYPE_BODY, t->ink_soft, true, ANCHOR_START, box.x, box.y - 4 * pen->unit, 0, of->title);
-  if (!of->is_moved) {
-    pen_dashed(pen, box, t->axis, 1);
+/* "S, P need not move", "Q, O more than once", or that there is nothing to spare. */
+static void say_load(const SnapshotRun *run, char *words, size_t size) {
+  const bool tiles = run->link.tiles != 0;
+  const uint32_t names = tiles ? run->link.tiles : run->link.again;
+  if (run->link.bytes <= 1.02 * run->link.needed_bytes || !names) {
+    snprintf(words, size, "inputs and outputs once");
     return;
   }
-  const Wide written = run->traffic.write[tensor];
-  const double stored =
-      of->role == TENSOR_OUTPUT ? (written > 0 ? done_of(run) : 0) : part_of(written, size_of(pen->now, of));
-  const double there = is_input ? 1 : fmin(1, stored);
-  pen_fill(pen, box, t->tile[TILE_COLOUR_WAITING], 1);
-  pen_fill(pen, box_at(box.x, box.y, box.width, box.height * there),
-           is_input   ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55)
-           : by_tiles ? t->series[INK_ORANGE]
-                      : t->tile[TILE_COLOUR_DONE],
-           1);
+  *words = '\0';
+  for (int k = 0; k < run->schedule->n_tensors; k++)
+    if (names >> k & 1)
+      snprintf(words + strlen(words), size - strlen(words), "%s%s", *words ? ", " : "",
+               run->schedule->tensors[k].title);
+  snprintf(words + strlen(words), size - strlen(words), tiles ? " need not move" : " more than once");
 }
 
-static void draw_matrices(const Pen *pen, Box map, double scale, const SnapshotRun *run) {
-  const RunMap m = map_of(run->schedule);
-  for (int k = 0; k < m.n_bars; k++) draw_matrix(pen, map, scale, run, m.bars[k]);
-  for (int k = 0; k < m.n_tiles; k++) draw_matrix(pen, map, scale, run, m.tiles[k]);
+/* ---- Lanes ------------------------------------------------------------------------------------------------- */
+
+enum { SQUARE_ROWS = 4, FLYING = 4, CHIP_COLUMNS = 12 };
+
+typedef struct {
+  double clock, square_bytes; /* now, between events too */
+  double x, pitch;            /* of all lanes */
+  bool is_over;               /* all are done */
+  const SnapshotRun *first;
+} Film;
+
+static double squares_of(const Film *f, const SnapshotRun *run) {
+  return fmax(1, round(run->link.bytes / f->square_bytes));
 }
 
-/* The last event of this run, if it moves something: between its place in HBM and SRAM. */
-static void draw_body(const Pen *pen, Box map, Box sram, double scale, const SnapshotRun *run) {
-  const Event *e = &run->event;
-  const SnapshotGrid *g = &pen->now->grid;
-  if (!run->has_event || run->is_finished || !event_moves(e->kind)) return;
-  const ProgramTensor *t = &run->schedule->tensors[e->tensor];
-  const Box all = matrix_of(pen, map, scale, run, e->tensor);
-  if (all.width <= 0) return;
-  const double n = (double)(t->rows == SIDE_COLS ? g->N_k : g->N_q), from = (double)(t->rows == SIDE_COLS   ? e->col0
-                                                                                     : t->rows == SIDE_ROWS ? e->row0
-                                                                                                            : 0);
-  const double side = 1.5 * pen_size(pen, TYPE_BODY);
-  const Box home = {all.x, all.y + all.height * from / n, fmax(6 * pen->unit, fmin(all.width, side)), 8 * pen->unit},
-            in = {sram.x + sram.width / 2 - side / 2, sram.y + sram.height / 2 - side / 2, side, side};
-  const double part = e->kind == EVENT_LOAD ? pen_happened(pen) : 1 - pen_happened(pen);
-  pen_body(pen, BODY_HOME, e->tensor, home, 1);
-  pen_named_tile(pen, e->tensor, t->title, box_between(home, in, part), pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+static double moved_of(const Snapshot *now, const Film *f, const SnapshotRun *run) {
+  return fmin(run->link.bytes, now->by_time ? f->clock * run->link.bytes_per_s : f->clock);
 }
 
-static void draw_runner(const Pen *pen, Box box, int index) {
+static bool is_done(const Snapshot *now, const Film *f, const SnapshotRun *run) {
+  return f->clock >= length_of(now, run) * (1 - 1e-9) && length_of(now, run) > 0;
+}
+
+/* The largest run fills the width; a square is a power of two bytes. */
+static Film film_of(const Pen *pen, double x, double width, double height) {
+  const Snapshot *now = pen->now;
+  const SnapshotRun *last;
+  const double phase = pen->view->phase, part = phase > 0 && phase < 1 ? phase : 1;
+  Film f = {.clock = now->clock_before + (now->clock - now->clock_before) * part, .x = x, .square_bytes = 1};
+  double most = 0;
+  find_ends(now, &f.first, &last);
+  for (int k = 0; k < now->n_runs; k++) most = fmax(most, now->runs[k].link.bytes);
+  const double columns = floor(width / (19 * pen->unit));
+  while (ceil(most / f.square_bytes) > columns * SQUARE_ROWS) f.square_bytes *= 2;
+  const double used = ceil(ceil(most / f.square_bytes) / SQUARE_ROWS);
+  f.pitch = floor(fmin(fmin(width / fmax(1, used), height / SQUARE_ROWS), 38 * pen->unit));
+  f.is_over = is_done(now, &f, last);
+  return f;
+}
+
+static Box square_at(const Film *f, Box lane, double index) {
+  const double gap = f->pitch > 8 ? 2 : 1, column = floor(index / SQUARE_ROWS), row = fmod(index, SQUARE_ROWS);
+  return (Box){f->x + column * f->pitch, lane.y + row * f->pitch, f->pitch - gap, f->pitch - gap};
+}
+
+static void draw_squares(const Pen *pen, const Film *f, Box lane, const SnapshotRun *run, bool shows_all) {
   const Theme *t = pen->theme;
-  const SnapshotRun *run = &pen->now->runs[index];
-  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), number = pen_size(pen, TYPE_NUMBER);
-  char words[3 * NUMBER_CHARS];
-  const char *whole_name = run->schedule->title;
-  const bool has_room = pen_text_width(pen, TYPE_HEAD, true, whole_name) < box.width - 30 * u;
-  Box body = pen_panel(pen, box, has_room ? whole_name : name_of(run), NULL);
-  pen_region(pen, HIT_RUN, 0, -1, -1, index, box);
-  const Box head = box_cut_top(&body, 1.05 * number, 4 * u);
-  snprintf(words, sizeof words, "%s", run->is_finished ? "done" : number_percent(done_of(run)).text);
-  pen_text(pen, TYPE_NUMBER, run->is_finished ? t->good : t->ink, true, ANCHOR_START, head.x, head.y + 0.85 * number, 0,
+  const double n = squares_of(f, run), needed = round(run->link.needed_bytes / f->square_bytes),
+               there = floor(moved_of(pen->now, f, run) / f->square_bytes + 1e-9);
+  const bool is_all = moved_of(pen->now, f, run) >= run->link.bytes;
+  for (double k = 0; k < n; k++) {
+    const Box box = square_at(f, lane, k);
+    if (k < there || is_all)
+      pen_fill(pen, box, k < fmax(1, needed) ? t->tile[TILE_COLOUR_DONE] : t->waste, 1);
+    else if (shows_all)
+      pen_frame(pen, box, t->axis, 0.8);
+  }
+}
+
+/* The next squares, on their way from the chip; each flight takes as long as four squares take the link. */
+static void draw_flight(const Pen *pen, const Film *f, Box lane, double from, const SnapshotRun *run) {
+  const double n = squares_of(f, run), at = moved_of(pen->now, f, run) / f->square_bytes, next = floor(at + 1e-9);
+  if (f->clock <= 0) return;
+  for (int k = 0; k < FLYING; k++) {
+    const double index = next + k, part = (at - next + (FLYING - 1 - k)) / FLYING;
+    if (index >= n || at >= n) break;
+    const Box home = square_at(f, lane, index), chip = {from - home.width, home.y, home.width, home.height};
+    const Box box = box_between(chip, home, part);
+    pen_body(pen, BODY_TILE, 0, box, 1);
+    pen_fill(pen, box_at(box.x, box.y, box.width, box.height), pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+  }
+}
+
+static void draw_flag(const Pen *pen, const Film *f, Box lane, const SnapshotRun *run) {
+  const double u = pen->unit, columns = ceil(squares_of(f, run) / SQUARE_ROWS), x = f->x + columns * f->pitch + 4 * u,
+               top = lane.y - 10 * u, cell = 5 * u;
+  pen_fill(pen, box_at(x, top, fmax(2, 2 * u), SQUARE_ROWS * f->pitch + 16 * u), pen->theme->ink, 1);
+  for (int k = 0; k < 6; k++)
+    if ((k % 3 + k / 3) % 2 == 0)
+      pen_fill(pen, (Box){x + 2 * u + (k % 3) * cell, top + (k / 3) * cell, cell, cell}, pen->theme->ink, 1);
+  pen_frame(pen, (Box){x + 2 * u, top, 3 * cell, 2 * cell}, pen->theme->ink, 0.8);
+}
+
+/* The SMs: at work, done, and those that have nothing to do. */
+static void draw_chip(const Pen *pen, Box box, const SnapshotRun *run, bool done) {
+  const Theme *t = pen->theme;
+  const int n = (int)pen->now->gpu.n_sm, rows = (n + CHIP_COLUMNS - 1) / CHIP_COLUMNS;
+  const double cell = fmax(2, floor(fmin(box.width / CHIP_COLUMNS, box.height / fmax(1, rows))));
+  if (!pen->now->by_time || n <= 0) {
+    pen_frame(pen, box, t->axis, 2);
+    pen_text(pen, TYPE_SMALL, t->ink_soft, true, ANCHOR_MIDDLE, box.x + box.width / 2,
+             box.y + box.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), box.width, "SRAM");
+    return;
+  }
+  for (int k = 0; k < n; k++) {
+    const bool works = k < run->link.n_ctas;
+    pen_fill(pen, (Box){box.x + (k % CHIP_COLUMNS) * cell, box.y + (k / CHIP_COLUMNS) * cell, cell - 1, cell - 1},
+             t->tile[!works ? TILE_COLOUR_WAITING
+                     : done ? TILE_COLOUR_DONE
+                            : TILE_COLOUR_CURRENT],
+             1);
+  }
+}
+
+/* Under the squares: what they are, or once all are done how long it took. */
+static void draw_under(const Pen *pen, const Film *f, Box lane, double width, const SnapshotRun *run) {
+  const Theme *t = pen->theme;
+  const Snapshot *now = pen->now;
+  const double u = pen->unit, body = pen_size(pen, TYPE_BODY), y = lane.y + SQUARE_ROWS * f->pitch + 8 * u;
+  char words[256], load[192];
+  if (f->is_over) {
+    double most = 0;
+    for (int k = 0; k < now->n_runs; k++) most = fmax(most, length_of(now, &now->runs[k]));
+    pen_fill(pen, box_at(f->x, y, width * length_of(now, run) / most, 12 * u), t->series[INK_NEUTRAL], 1);
+    return;
+  }
+  if (pen->view->bare && f->clock <= 0) return; /* whoever asks first shows no answer */
+  const bool lean = run->link.bytes <= 1.02 * run->link.needed_bytes;
+  say_load(run, load, sizeof load);
+  snprintf(words, sizeof words, "%s", load);
+  if (is_done(now, f, run))
+    snprintf(words, sizeof words, "%.0f squares: %s", squares_of(f, run), load);
+  else if (moved_of(now, f, run) >= run->link.bytes)
+    snprintf(words, sizeof words, "all bytes are moved; now %s the pace",
+             run->link.bound == TIME_EXP                                       ? "exponentials set"
+             : run->link.bound == TIME_L2 || run->link.bound == TIME_TERM_PORT ? "L2 sets"
+             : run->link.bound == TIME_SRAM                                    ? "SRAM sets"
+                                                                               : "the products set");
+  pen_text(pen, TYPE_BODY, lean ? t->series_text[INK_BLUE] : t->waste_text, true, ANCHOR_START, f->x, y + body, width,
            words);
-  const double after = pen_text_width(pen, TYPE_NUMBER, true, words) + 8 * u;
-  if (!run->is_finished && after + pen_text_width(pen, TYPE_SMALL, false, "of its work") < head.width)
-    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, head.x + after, head.y + 0.85 * number, 0,
-             "of its work");
-  const Box bar = box_cut_top(&body, 14 * u, 6 * u);
-  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
-  pen_fill(pen, box_at(bar.x, bar.y, bar.width * done_of(run), bar.height), t->tile[TILE_COLOUR_DONE], 1);
-  const Box line = box_cut_top(&body, 1.5 * small, 4 * u);
-  pen_part(pen, "total", line);
-  snprintf(words, sizeof words, "%s", clock_number(pen->now, run->time_s, run->moved_bytes).text);
-  const size_t used = strlen(words);
-  snprintf(words + used, sizeof words - used, " of %s", clock_number(pen->now, run->whole_s, run->total_bytes).text);
-  if (pen_text_width(pen, TYPE_SMALL, false, words) > line.width) words[used] = '\0';
-  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, line.x, line.y + 1.1 * small, line.width, words);
-  const Box sram = box_cut_bottom(&body, 2.4 * pen_size(pen, TYPE_BODY), 10 * u);
-  pen_frame(pen, sram, t->axis, 1.5);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, sram.x + 8 * u, sram.y + sram.height / 2 + 0.36 * small,
-           0, "SRAM");
-  box_cut_top(&body, 1.4 * pen_size(pen, TYPE_BODY), 0); /* letters stand over the matrices */
-  if (body.height < 20 * u) return;
-  const double scale = scale_of(pen, body);
-  draw_matrices(pen, body, scale, run);
-  draw_body(pen, body, sram, scale, run);
+}
+
+/* The name, and how far; at the end what it took. */
+static void draw_name(const Pen *pen, const Film *f, Box lane, double width, const SnapshotRun *run) {
+  const Theme *t = pen->theme;
+  const Snapshot *now = pen->now;
+  const double head = pen_size(pen, TYPE_HEAD), title = pen_size(pen, TYPE_TITLE);
+  const bool done = is_done(now, f, run);
+  const Number amount =
+      f->is_over ? clock_number(now, length_of(now, run)) : number_percent(part_at(now, run, f->clock));
+  const char *whole_name = run->schedule->title;
+  pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_START, lane.x, lane.y + 0.9 * head, width,
+           pen_text_width(pen, TYPE_HEAD, true, whole_name) < width ? whole_name : name_of(run));
+  pen_text(pen, TYPE_TITLE,
+           f->is_over ? t->ink
+           : done     ? t->good
+                      : t->waste_text,
+           true, ANCHOR_START, lane.x, lane.y + 0.9 * head + 1.4 * title, width,
+           done && !f->is_over ? "done" : amount.text);
+}
+
+static void draw_lane(const Pen *pen, const Film *f, Box lane, double name_width, double width, double chip, int k) {
+  const SnapshotRun *run = &pen->now->runs[k];
+  const Snapshot *now = pen->now;
+  const double u = pen->unit, right = lane.x + lane.width;
+  const bool done = is_done(now, f, run), shows_all = !pen->view->bare || f->is_over;
+  pen_region(pen, HIT_RUN, 0, -1, -1, k, lane);
+  lane.y += 12 * u;
+  draw_name(pen, f, lane, name_width - 10 * u, run);
+  draw_squares(pen, f, lane, run, shows_all);
+  if (!done) draw_flight(pen, f, lane, right - chip - 10 * u, run);
+  if (shows_all || done) draw_flag(pen, f, lane, run);
+  draw_under(pen, f, lane, width, run);
+  const Box at = {right - chip, lane.y, chip, fmin(chip, SQUARE_ROWS * f->pitch + 30 * u)};
+  if (!f->is_over || now->n_runs < 2) {
+    draw_chip(pen, at, run, done);
+    return;
+  }
+  const bool is_first = run == f->first;
+  const double ratio = length_of(now, run) / length_of(now, f->first);
+  char words[NUMBER_CHARS];
+  snprintf(words, sizeof words, ratio < 9.95 ? "%.1f×" : "%.0f×", ratio);
+  pen_text(pen, TYPE_NUMBER, is_first ? pen->theme->good : pen->theme->waste_text, true, ANCHOR_END, right,
+           at.y + 0.8 * pen_size(pen, TYPE_NUMBER), 0, is_first ? "1×" : words);
 }
 
 void scene_race(const Pen *pen) {
   const Snapshot *now = pen->now;
-  const double gap = 16 * pen->unit;
-  char title[160] = "";
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
+  char title[160] = "", words[256];
   Narration said;
   race_narrate(now, &said);
   for (int k = 0; k < now->n_runs; k++)
     snprintf(title + strlen(title), sizeof title - strlen(title), "%s%s", k ? " against " : "", name_of(&now->runs[k]));
-  const size_t names = strlen(title);
-  snprintf(title + names, sizeof title - names, now->by_time ? ": in the same time" : ": for the same bytes");
-  if (pen_text_width(pen, TYPE_TITLE, true, title) > pen->page.width - 48 * pen->unit) title[names] = '\0';
   Box body = pen_page_told(pen, title, &said);
-  const int n = now->n_runs;
-  const bool is_tall = pen->page.height > 1.1 * pen->page.width;
-  for (int k = 0; k < n; k++) {
-    const double left = n - k;
-    if (is_tall)
-      draw_runner(pen, box_cut_top(&body, (body.height - gap * (left - 1)) / left, gap), k);
-    else
-      draw_runner(pen, box_cut_left(&body, (body.width - gap * (left - 1)) / left, gap), k);
-  }
+  const Box foot = box_cut_bottom(&body, 1.4 * small, 2 * u);
+  const double chip = 96 * u, name_width = fmin(0.24 * body.width, 11.5 * pen_size(pen, TYPE_HEAD)),
+               width = body.width - name_width - chip - 40 * u,
+               high = fmin(230 * u, body.height / fmax(1, now->n_runs)),
+               under = 12 * u + 8 * u + 1.3 * pen_size(pen, TYPE_BODY);
+  const Film f = film_of(pen, body.x + name_width, width, high - under - 6 * u);
+  if (f.pitch < 3 || width < 40 * u) return;
+  for (int k = 0; k < now->n_runs; k++) draw_lane(pen, &f, box_cut_top(&body, high, 0), name_width, width, chip, k);
+  snprintf(words, sizeof words, "One square: %s %s.%s", number_bytes((Wide)f.square_bytes).text,
+           now->by_time ? "through HBM, at its peak rate" : "of one head between HBM and SRAM",
+           pen->view->bare ? "" : " Blue must move, orange need not.");
+  const Number clock = clock_number(now, f.clock);
+  const double room = foot.width - pen_text_width(pen, TYPE_HEAD, true, clock.text) - 16 * u;
+  if (pen_text_width(pen, TYPE_SMALL, false, words) > room) *strchr(words, '.') = '\0';
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, foot.x, foot.y + small, room, words);
+  if (now->n_runs > 1 && !pen->view->bare)
+    pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_END, foot.x + foot.width, foot.y + small, 0, clock.text);
 }

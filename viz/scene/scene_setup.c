@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
+#include "sim/algorithms/walk/place.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/race_clock.h"
 #include "viz/scene/snapshot_parts.h"
@@ -21,6 +22,51 @@ static Status simulate_head(const Problem *problem, const Schedule *schedule, co
   return simulate(run, &head, schedule, error);
 }
 
+static double most_ctas(const Simulation *launch) {
+  const Shape *s = &launch->plan.shape;
+  int64_t most = 0;
+  for (int pass = 0; pass < launch->schedule->n_passes; pass++) {
+    const int64_t n = place_n_ctas(launch->schedule, &launch->plan, pass);
+    if (n > most) most = n;
+  }
+  return (double)most * (double)s->batch * (double)s->kv_heads;
+}
+
+/* What the time of a bound is of: the term that is as long as all of it. */
+static int binding(const TimeBound *b) {
+  if (b->bound == TIME_NONE || b->busy_s >= b->bound_s) return b->bound;
+  return b->busiest_s >= b->port_s ? TIME_TERM_BUSIEST : TIME_TERM_PORT;
+}
+
+static Wide side_of(const Shape *s, uint8_t side) {
+  return wide(side == SIDE_ROWS ? s->N_q : side == SIDE_COLS ? s->N_k : side == SIDE_ONE ? 1 : s->d);
+}
+
+static SnapshotLink link_of(const Simulation *launch, const Simulation *head, const Gpu *gpu) {
+  const Shape *s = &head->plan.shape;
+  SnapshotLink link = {.bytes = (double)head->total_bytes,
+                       .needed_bytes = (double)head->inputs_bytes + (double)head->outputs_bytes,
+                       .bound = TIME_NONE};
+  for (int k = 0; k < head->schedule->n_tensors; k++) {
+    const ProgramTensor *t = &head->schedule->tensors[k];
+    const Wide moved = head->traffic.read[k] + head->traffic.write[k],
+               once = side_of(s, t->rows) * side_of(s, t->cols) * wide(dtype_bytes(s->dtype));
+    const bool by_tiles =
+        (t->rows == SIDE_ROWS && t->cols == SIDE_COLS) || (t->rows == SIDE_COLS && t->cols == SIDE_ROWS);
+    if (by_tiles && moved > 0) link.tiles |= (uint32_t)1 << k;
+    if (!by_tiles && !t->is_stats && 2 * moved > 3 * once) link.again |= (uint32_t)1 << k;
+  }
+  if (!gpu) return link;
+  const TimeWork work = simulation_own_work(launch, gpu);
+  const TimeBound bound = timing_bound(&work, gpu);
+  link.bytes = work.hbm_bytes;
+  link.needed_bytes = (double)launch->inputs_bytes + (double)launch->outputs_bytes;
+  link.bytes_per_s = timing_rate(gpu, TIME_HBM, work.dtype);
+  link.n_ctas = most_ctas(launch);
+  link.bound = binding(&bound);
+  return link;
+}
+
 static void complete_rivals(StageConfig *config) {
   bool shown = false;
   if (config->n_rivals == 0) config->n_rivals = shipped_alike(config->schedule, config->rivals, SNAPSHOT_RUNS_MAX - 1);
@@ -37,6 +83,7 @@ static Status simulate_all(Stage *stage, Error *error) {
   Status status = simulate_head(&c->problem, c->schedule, NULL, &stage->launches[0], &stage->run, error);
   for (int k = 0; !status && k < c->n_rivals; k++) {
     status = simulate_head(&c->problem, c->rivals[k], gpu, &stage->launches[k], &stage->rivals[k], error);
+    if (!status) stage->links[k] = link_of(&stage->launches[k], &stage->rivals[k], gpu);
     stage->rival_steps[k] = status ? 0 : schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
     if (!status && stage->rival_steps[k] >= (Wide)1 << 62)
       status = error_set(error, STATUS_TOO_LARGE,
@@ -149,7 +196,10 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
     if (stage->rivals[k].schedule != stage_schedule(stage)) continue;
     now->by_time = race_clock_s(&stage->launches[k], gpu, stage->n_steps) > 0;
     time_s = race_clock_s(&stage->launches[k], gpu, now->step);
+    now->clock_before = now->has_event ? race_clock_s(&stage->launches[k], gpu, now->step - 1) : 0;
   }
+  now->clock = now->by_time ? time_s : (double)now->total_bytes;
+  if (!now->by_time) now->clock_before = now->clock - (now->has_event ? (double)now->event.bytes : 0);
   for (int k = 0; k < now->n_runs; k++) {
     const Simulation *s = &stage->rivals[k];
     const uint64_t n_steps = (uint64_t)stage->rival_steps[k];
@@ -157,6 +207,7 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
                           : now->by_time                       ? race_clock_step(&stage->launches[k], gpu, time_s)
                                          : place_of_bytes(s->schedule, &s->plan, now->total_bytes);
     fill_run(s, n_steps, step, &now->runs[k]);
+    now->runs[k].link = stage->links[k];
     if (!now->by_time) continue;
     now->runs[k].whole_s = race_clock_s(&stage->launches[k], gpu, n_steps);
     now->runs[k].time_s = fmin(time_s, now->runs[k].whole_s);

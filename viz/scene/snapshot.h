@@ -113,6 +113,17 @@ typedef struct {
   double least_s, predicted_s; /* of the whole launch, as `tilewalk sim --gpu` says; 0: not known */
 } SnapshotL2;
 
+/* What a run of the race has to carry, in all. On a clock of time: the whole launch through HBM, and its CTAs; else one
+ * head between HBM and SRAM. */
+typedef struct {
+  double bytes, needed_bytes; /* needed: inputs and outputs once */
+  double bytes_per_s;         /* of the link; 0: on a clock of bytes */
+  double n_ctas;              /* of the pass that has most; 0: on a clock of bytes */
+  uint32_t tiles,
+      again; /* by index of Program.tensors: matrices by tiles that move; others that do so more than once */
+  int bound; /* TimePart, TIME_TERM_BUSIEST or TIME_TERM_PORT: what the time is of; TIME_NONE */
+} SnapshotLink;
+
 /* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
 typedef struct {
   const Schedule *schedule; /* not the snapshot's own */
@@ -129,6 +140,7 @@ typedef struct {
   Wide tiles_done;               /* score tiles that are finished, once for each lap; skipped ones count */
   Wide tiles_total;              /* tiles x laps */
   double time_s, whole_s;        /* so far and in all, on the clock of time (viz/scene/race_clock.h); else 0 */
+  SnapshotLink link;
   double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the
                            start */
   bool is_finished, fits;
@@ -253,7 +265,8 @@ typedef struct {
   SnapshotL2 l2;
   Problem asked; /* the whole of it, all heads, as it was asked */
   int n_runs;
-  bool by_time; /* the runs are where they are after the same time; else after the same bytes */
+  double clock, clock_before; /* of the race: seconds or bytes, now and before the present event */
+  bool by_time;               /* the runs are where they are after the same time; else after the same bytes */
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
   SnapshotBefore before;
   SnapshotSkips skips;
@@ -273,6 +286,7 @@ typedef struct {
   Simulation rivals[SNAPSHOT_RUNS_MAX];
   Simulation launches[SNAPSHOT_RUNS_MAX]; /* of rivals, with all heads: how long they take */
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
+  SnapshotLink links[SNAPSHOT_RUNS_MAX];
   Traffic dense;
   bool has_layout;
   Layout layout;
