@@ -28,13 +28,15 @@ ifdef SAN
 SANITIZE := -O1 -g1 -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer
 endif
 ifdef HARDEN
-HARDENED := $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3) -fstack-protector-strong -fPIE
+HARDENED := $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3) -fstack-protector-strong
 LDFLAGS += -pie -Wl,-z,relro,-z,now
 endif
 PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(PKGS) cmocka 2>/dev/null || pkg-config --cflags $(PKGS))))
 PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
-COMPILE = $(CC) $(WARN) $(CFLAGS) $(HARDENED) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS) -MMD -MP
-COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-c++20-designator,-fno-ipa-icf) $(CFLAGS) $(HARDENED) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
+# One set of objects serves the programs and libtilewalk.so, which shows the names of tilewalk.h alone.
+SHARED := -fPIC -fvisibility=hidden -fno-semantic-interposition
+COMPILE = $(CC) $(WARN) $(CFLAGS) $(SHARED) $(HARDENED) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS) -MMD -MP
+COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-c++20-designator,-fno-ipa-icf) $(CFLAGS) $(SHARED) $(HARDENED) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) -Wl,--as-needed
 LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
 
@@ -98,7 +100,7 @@ test test-model:
 	$(again) $(@:test%=check%)
 setup:
 	@.ci/setup all
-check: $(PROGRAM) $(TESTS)
+check: $(PROGRAM) $(TESTS) $(if $(SAN),,$(BUILD)/libtilewalk.so)
 	@tests/support/run.sh $(BUILD) $(SCRIPTS) $(TESTS)
 check-model: $(PROGRAM) $(filter $(BUILD)/%,$(MODEL_TESTS))
 	@tests/support/run.sh $(BUILD) $(MODEL_TESTS)
@@ -164,6 +166,8 @@ $(BUILD)/tilewalk: $(BUILD)/viz/cli/main_small.o $(BUILD)/libtilewalk.a
 	$(if $(NOTICE),@printf '%s\n' $(NOTICE))
 $(BUILD)/tilewalk-full: $(BUILD)/viz/cli/main.o $(BUILD)/libtilewalk.a
 	$(link)
+$(BUILD)/libtilewalk.so: $(BUILD)/viz/library/library_ask.o $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-z,relro,-z,now $^ $(LINK_LIBS) -o $@
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
 	$(link)
 $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
@@ -194,6 +198,7 @@ help:
 #: make mutate     changes that no test notices   (MUTATE_SECONDS=60; tests/support/mutate.py)
 #: make pictures   scenes and the gallery            make accuracy  the tables of predicted and measured in sim/l2/MODEL.md
 #: make ablations  what each part of the model of L2 buys
+#: make build/libtilewalk.so   the library (viz/library/tilewalk.h)      make wheel   the Python package over it
 #: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium      make bench-web  times it
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall
 #: make dist       the source as an archive            make deb       the Debian package

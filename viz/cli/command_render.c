@@ -209,13 +209,24 @@ static Status save_animation(Render *r, Io *io, Error *error) {
   return status;
 }
 
-static Status save_still(Render *r, Error *error) {
+/* "-.svg": the picture goes to the output, and nothing else does. */
+static bool goes_to_output(const RenderOptions *o) { return strncmp(o->output.output, "-.", 2) == 0; }
+
+static Status save_still(Render *r, Io *io, Error *error) {
   const RenderOptions *o = r->options;
+  const int width = o->picture.width ? o->picture.width : 1280, height = o->picture.height ? o->picture.height : 720;
   char title[sizeof o->picture.title + 16];
   snprintf(title, sizeof title, "Tilewalk: %s", *o->picture.title ? o->picture.title : scene_title(r->scene));
-  return surface_save(o->output.output, o->picture.width ? o->picture.width : 1280,
-                      o->picture.height ? o->picture.height : 720, draw_still, r, &(SurfaceMetadata){title, r->footer},
-                      error);
+  const SurfaceMetadata metadata = {title, r->footer};
+  if (!goes_to_output(o)) return surface_save(o->output.output, width, height, draw_still, r, &metadata, error);
+  SurfaceFormat format;
+  unsigned char *bytes = NULL;
+  size_t n = 0;
+  Status status = surface_format(o->output.output, &format, error);
+  if (!status) status = surface_bytes(format, width, height, draw_still, r, &metadata, &bytes, &n, error);
+  if (!status) fwrite(bytes, 1, n, io->out);
+  free(bytes);
+  return status;
 }
 
 /* ---- The command ----------------------------------------------------------------------------------------- */
@@ -230,6 +241,9 @@ static Status check_options(const RenderOptions *o, Error *error) {
         error, STATUS_BAD_REQUEST,
         "--size, --theme, --title, --presentation, --speaker and --frames are for pictures; name one with -o FILE.png");
   if (*o->output.output && animation_or_picture(o->output.output, error)) return error->status;
+  if (goes_to_output(o) && (animated || o->describe))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "one picture goes to the output: name -.png, -.svg or -.pdf, and --describe apart");
   if (o->sub_frames && !animated)
     return error_set(error, STATUS_BAD_REQUEST,
                      "--sub-frames is for animations: name a .webp, .gif or .mp4, or a series such as frame-%%04d.png");
@@ -262,7 +276,7 @@ static int run_render(void *options, Io *io, Error *error) {
   if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   if (!status) show_moment(r, (uint64_t)o->request.step, o->request.step_thousandths / 1000.0);
   if (!status && *o->output.output)
-    status = animation_is_named(o->output.output) ? save_animation(r, io, error) : save_still(r, error);
+    status = animation_is_named(o->output.output) ? save_animation(r, io, error) : save_still(r, io, error);
   if (!status && o->describe) {
     char text[DESCRIPTION_BYTES];
     show_moment(r, (uint64_t)o->request.step, 0);
@@ -328,6 +342,8 @@ const Command COMMAND_RENDER = {
                 "  tilewalk render --scene hierarchy --frames 0:288:2 -o run.webp\n\n"
                 "  # ten steps slowly: the tiles travel\n"
                 "  tilewalk render --scene hierarchy --frames 100:110 --sub-frames 5 --frame-ms 40 -o slow.gif\n\n"
+                "  # a picture to the output, for another program\n"
+                "  tilewalk render --step 40 -o -.png | wc -c\n\n"
                 "  # what happens, in words\n"
                 "  tilewalk render --step 40 --describe\n",
     .options_bytes = sizeof(RenderOptions),

@@ -1,8 +1,9 @@
-#define _POSIX_C_SOURCE 200809L /* readlink, open, fstat */
+#define _GNU_SOURCE /* dladdr, readlink, open, fstat */
 #include "viz/request/assets.h"
 
 #include <assert.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,10 +16,16 @@
 
 static const char *const parents[] = {"..", "../..", "../../..", "../../../.."};
 
-/* The folder of the running program, without a '/' at the end. Linux only; elsewhere $TILEWALK_ASSETS serves. */
+/* The folder of the shared library that this is a part of, else of the running program, without a '/' at the end. Linux
+ * only; elsewhere $TILEWALK_ASSETS serves. */
 static bool program_folder(char *folder, size_t size) {
-  ssize_t length = readlink("/proc/self/exe", folder, size - 1);
-  if (length <= 0) return false;
+  Dl_info own;
+  ssize_t length = -1;
+  if (dladdr(&parents, &own) && own.dli_fname && strstr(own.dli_fname, ".so"))
+    length = snprintf(folder, size, "%s", own.dli_fname);
+  else
+    length = readlink("/proc/self/exe", folder, size - 1);
+  if (length <= 0 || (size_t)length >= size) return false;
   folder[length] = '\0';
   char *slash = strrchr(folder, '/');
   if (!slash) return false;

@@ -3,7 +3,7 @@
  * Data is named by its path in the source tree, "assets/gpus.json" or "lessons/01-why.md", and looked for in
  *
  *   1. $TILEWALK_ASSETS/..          when set: names an `assets` folder; lessons/ stands beside it
- *   2. BIN/../share/tilewalk        installed: BIN is the folder of the running program
+ *   2. BIN/../share/tilewalk        installed: BIN is the folder of the running program, or of libtilewalk.so
  *   3. BIN/.., BIN/../.., ...       built: the source tree above build/, at most four folders up
  *
  * so that a build runs in place and an installed tree can be moved as a whole. In a browser the same calls read what

@@ -1,0 +1,222 @@
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "viz/cli/command.h"
+#include "viz/cli/commands_print.h"
+#include "viz/library/tilewalk.h"
+#include "viz/request/own_programs.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+enum { LINE_BYTES_MAX = 1 << 20, NAMES_MAX = 64 };
+
+#ifndef TILEWALK_VERSION /* the Makefile says which: of the tag, or of the changelog */
+#define TILEWALK_VERSION "unknown"
+#endif
+
+struct TilewalkAnswer {
+  int status;
+  char *text, *remarks;
+  size_t length, remarks_length;
+  Error error;
+};
+
+/* Programs and masks of one's own are kept while a question is answered. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+extern const Command COMMAND_RENDER;
+
+static const Command *command_at(size_t k) {
+  size_t n = 0;
+  while (COMMANDS_PRINT[n]) n++;
+  return k < n ? COMMANDS_PRINT[k] : k == n ? &COMMAND_RENDER : NULL;
+}
+
+static const Command *find_command(const char *name) {
+  const Command *c = NULL;
+  for (size_t k = 0; (c = command_at(k)) && strcmp(c->name, name) != 0;) k++;
+  return c;
+}
+
+static Status no_command(const char *name, Error *error) {
+  Nearest nearest = {.word = name};
+  for (size_t k = 0; command_at(k); k++) nearest_offer(&nearest, command_at(k)->name);
+  char meant[160];
+  return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s' in the library%s%s%s",
+                   quote(name, strlen(name)).text, nearest.best ? "; did you mean " : "",
+                   nearest_list(&nearest, meant, sizeof meant), nearest.best ? "?" : "");
+}
+
+static bool has_option(const Command *command, const char *name) {
+  for (const OptionSet *set = command->sets; set && set->options; set++)
+    for (const Option *o = set->options; o->set; o++)
+      if (o->name && strcmp(o->name, name) == 0) return true;
+  return false;
+}
+
+/* A library writes no files: "-o" goes with "-.SUFFIX" alone, which is the answer itself. */
+static Status check_output(size_t n, const char *const *words, Error *error) {
+  for (size_t k = 0; k < n; k++) {
+    const bool is_long = strncmp(words[k], "--output", 8) == 0, is_short = strncmp(words[k], "-o", 2) == 0;
+    if (!is_long && !is_short) continue;
+    const char *own = words[k] + (is_long ? 8 : 2), *name = *own ? own + (*own == '=') : k + 1 < n ? words[k + 1] : "";
+    if (strncmp(name, "-.", 2) != 0)
+      return error_set(error, STATUS_BAD_REQUEST,
+                       "the library writes no files; a picture is asked for with -o -.svg, -.png or -.pdf");
+  }
+  return STATUS_OK;
+}
+
+/* Takes "--text" out of the words, and adds "--json" where no other form is asked for. argv has room for one more. */
+static int choose_form(const Command *command, int argc, char **argv) {
+  static char json[] = "--json";
+  static const char *const FORMS[] = {"--csv", json, "--help", "-h"};
+  bool is_chosen = !has_option(command, "json");
+  int n = 0;
+  for (int k = 0; k < argc; k++) {
+    for (size_t f = 0; f < sizeof FORMS / sizeof *FORMS; f++) is_chosen = is_chosen || strcmp(argv[k], FORMS[f]) == 0;
+    const bool is_text = strcmp(argv[k], "--text") == 0;
+    is_chosen = is_chosen || is_text;
+    if (!is_text) argv[n++] = argv[k];
+  }
+  if (!is_chosen) argv[n++] = json;
+  return n;
+}
+
+/* Runs the command with its two streams in memory. */
+static int run(const Command *command, int argc, char **argv, TilewalkAnswer *a) {
+  Io io = {.out = open_memstream(&a->text, &a->length),
+           .err = open_memstream(&a->remarks, &a->remarks_length),
+           .style = {.utf8 = true, .width = 100},
+           .program = "tilewalk",
+           .argv = argv};
+  int status = EXIT_BAD_REQUEST;
+  if (io.out && io.err)
+    status = command_run(command, argc, argv, &io, &a->error);
+  else
+    error_set(&a->error, STATUS_NO_MEMORY, "no memory for an answer");
+  const bool is_whole = io.out && !ferror(io.out) && io.err && !ferror(io.err);
+  const bool is_closed = io.out && fclose(io.out) == 0;
+  if (io.err) fclose(io.err);
+  if (status == EXIT_BAD_REQUEST || (is_whole && is_closed)) return status;
+  error_set(&a->error, STATUS_NO_MEMORY, "no memory for the whole answer");
+  return EXIT_BAD_REQUEST;
+}
+
+static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
+  if (n_words == 0 || n_words > 4096) {
+    error_set(&a->error, STATUS_BAD_REQUEST, "a question has 1 to 4096 words, the first of them a command; it has %zu",
+              n_words);
+    return EXIT_BAD_REQUEST;
+  }
+  const Command *command = find_command(words[0]);
+  if (!command) return no_command(words[0], &a->error), EXIT_BAD_REQUEST;
+  if (check_output(n_words - 1, words + 1, &a->error)) return EXIT_BAD_REQUEST;
+  char **copies = calloc(n_words, sizeof *copies), **argv = calloc(n_words + 2, sizeof *argv);
+  bool has_all = copies && argv;
+  for (size_t k = 1; k < n_words && has_all; k++) has_all = (argv[k - 1] = copies[k] = strdup(words[k])) != NULL;
+  int status = EXIT_BAD_REQUEST;
+  if (has_all)
+    status = run(command, choose_form(command, (int)n_words - 1, argv), argv, a);
+  else
+    error_set(&a->error, STATUS_NO_MEMORY, "no memory for a question of %zu words", n_words);
+  for (size_t k = 0; copies && k < n_words; k++) free(copies[k]);
+  free(copies);
+  free(argv);
+  own_programs_forget_but(NULL, 0);
+  return status;
+}
+
+PUBLIC TilewalkAnswer *tilewalk_ask(size_t n_words, const char *const *words) {
+  TilewalkAnswer *a = calloc(1, sizeof *a);
+  if (!a) return NULL;
+  pthread_mutex_lock(&one_at_a_time);
+  a->status = answer(n_words, words, a);
+  pthread_mutex_unlock(&one_at_a_time);
+  if (a->status == EXIT_BAD_REQUEST && !a->error.status) error_set(&a->error, STATUS_BAD_REQUEST, "the request failed");
+  return a;
+}
+
+/* ---- A question in one line ------------------------------------------------------------------------------- */
+
+/* Copies the next word of *p to `out` without its marks of quotation; false: there is none, or *why is set. */
+static bool next_word(const char **p, char *out, const char **why) {
+  const char *s = *p;
+  char quoted = '\0';
+  while (*s == ' ' || *s == '\t' || *s == '\n') s++;
+  const bool any = *s != '\0';
+  for (; *s && (quoted || (*s != ' ' && *s != '\t' && *s != '\n')); s++) {
+    if (*s == quoted)
+      quoted = '\0';
+    else if (!quoted && (*s == '\'' || *s == '"'))
+      quoted = *s;
+    else if (*s == '\\' && quoted != '\'' && s[1])
+      *out++ = *++s;
+    else
+      *out++ = *s;
+  }
+  *out = '\0';
+  *p = s;
+  if (quoted) *why = "a mark of quotation is never closed";
+  return any && !quoted;
+}
+
+static TilewalkAnswer *refuse(const char *why) {
+  TilewalkAnswer *a = calloc(1, sizeof *a);
+  if (!a) return NULL;
+  a->status = EXIT_BAD_REQUEST;
+  error_set(&a->error, STATUS_BAD_REQUEST, "%s", why);
+  return a;
+}
+
+PUBLIC TilewalkAnswer *tilewalk_ask_line(const char *line) {
+  const size_t length = strlen(line);
+  if (length > LINE_BYTES_MAX) return refuse("a question has at most a mebibyte");
+  char *text = malloc(length + 2); /* behind the last word the next one is looked for */
+  const char **words = malloc((length / 2 + 2) * sizeof *words), *why = NULL;
+  size_t n = 0;
+  TilewalkAnswer *a = NULL;
+  if (text && words) {
+    for (char *at = text; next_word(&line, at, &why); at += strlen(at) + 1) words[n++] = at;
+    a = why ? refuse(why) : tilewalk_ask(n, words);
+  }
+  free(words);
+  free(text);
+  return a;
+}
+
+/* ---- What an answer holds --------------------------------------------------------------------------------- */
+
+PUBLIC int tilewalk_status(const TilewalkAnswer *a) { return a ? a->status : EXIT_BAD_REQUEST; }
+
+PUBLIC const char *tilewalk_text(const TilewalkAnswer *a) {
+  return a && a->status != EXIT_BAD_REQUEST && a->text ? a->text : "";
+}
+
+PUBLIC size_t tilewalk_length(const TilewalkAnswer *a) { return *tilewalk_text(a) ? a->length : 0; }
+
+PUBLIC const char *tilewalk_error(const TilewalkAnswer *a) {
+  if (!a) return "no memory for an answer";
+  if (a->status == EXIT_BAD_REQUEST) return a->error.message;
+  return a->remarks ? a->remarks : "";
+}
+
+PUBLIC void tilewalk_free(TilewalkAnswer *a) {
+  if (!a) return;
+  free(a->text);
+  free(a->remarks);
+  free(a);
+}
+
+PUBLIC int tilewalk_abi(void) { return TILEWALK_ABI; }
+PUBLIC const char *tilewalk_version(void) { return TILEWALK_VERSION; }
+
+PUBLIC const char *tilewalk_command(size_t k) {
+  const Command *c = command_at(k);
+  return c ? c->name : NULL;
+}
