@@ -1,0 +1,99 @@
+#!/bin/sh
+# The library and the Python package over it answer as the program does, to the byte; nothing but tilewalk.h's names is
+# seen of it, and a copy of it finds its data. QUESTIONS=1000 asks more.
+# Not with sanitizers: the library is loaded by programs that have none.
+set -u
+BUILD=${BUILD:-build}
+library=$(realpath "$BUILD/libtilewalk.so")
+tilewalk=$(realpath "${TILEWALK:-$BUILD/tilewalk}")
+questions=${QUESTIONS:-16}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAIL: $1"; exit 1; }
+
+for name in $(nm -D --defined-only "$library" | awk '{print $3}'); do
+  grep -q "\\b$name(" viz/library/tilewalk.h || fail "the library shows $name, which its header does not have"
+done
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -I. tests/cli/library_client.c "$library" -o "$work/client" || fail "a client does not compile"
+
+# Random questions: sizes, masks, kernels and GPUs, and some that are refused.
+awk -v n="$questions" 'BEGIN {
+  srand(7)
+  split("sim sweep roofline advise kvcache gpus kernels algorithms softmax warp replay", command, " ")
+  split("h100-sxm h200 a100-80gb paper rtx4090 v100 nothere", gpu, " ")
+  split("standard fa1 fa2 fa2-split standard,fa2 mla linear fa2-backward fa3", algorithm, " ")
+  for (k = 0; k < n; k++) {
+    c = command[1 + int(rand() * 6)]
+    line = c
+    if (c == "gpus") line = "gpus " gpu[1 + int(rand() * 7)]
+    else if (c == "kvcache") line = "kvcache --model qwen3-8b --context " int(1 + rand() * 100000)
+    else {
+      if (c != "sweep" && rand() < 0.8) line = line " -N " int(1 + rand() * 2000)
+      if (rand() < 0.5) line = line " --gpu " gpu[1 + int(rand() * 7)]
+      if (c != "advise" && rand() < 0.7) line = line " --algorithm " algorithm[1 + int(rand() * 9)]
+      if (rand() < 0.4) line = line " --causal"
+      if (rand() < 0.3) line = line " --heads " int(1 + rand() * 16)
+      if (rand() < 0.1) line = line " --window \"" int(rand() * 300) "\""
+      if (rand() < 0.05) line = line " --nosuch 1"
+    }
+    print line
+  }
+}' >"$work/questions"
+mkdir -p "$work/here" && ln -s "$library" "$work/here/libtilewalk.so.1"
+LD_LIBRARY_PATH=$work/here "$work/client" <"$work/questions" >"$work/answers" || fail "the client ends with $?"
+while read -r line; do
+  eval "set -- $line"
+  command=$1
+  shift
+  out=$("$tilewalk" "$command" "$@" --json 2>"$work/why")
+  status=$?
+  echo "$status"
+  if [ $status = 2 ]; then sed "s/^tilewalk $command: //" "$work/why"; else printf '%s\n' "$out"; fi
+done <"$work/questions" >"$work/program"
+cmp "$work/answers" "$work/program" || fail "library and program differ: $(diff "$work/answers" "$work/program" | head -5)"
+grep -c '^2$' "$work/answers" >/dev/null || fail "no question was refused"
+
+# A copy elsewhere finds the data beside it; words are parted as a shell does; no file is written.
+mkdir -p "$work/lib" "$work/share/tilewalk"
+cp "$library" "$work/lib/libtilewalk.so.1"
+cp -r assets "$work/share/tilewalk/"
+cat >"$work/lines" <<'LINES'
+gpus h200 --csv
+render --scene 'main' --step 4 -o -.svg
+sim -o there.csv
+sim "-N
+tour --text
+view
+LINES
+(cd "$work" && unset TILEWALK_ASSETS && LD_LIBRARY_PATH=$work/lib ./client <lines >said) || fail "the client ends with $?"
+for words in '^h200,name,h200' '<svg ' 'the library writes no files' 'quotation is never closed' "no command 'view' in the library"; do
+  grep -q "$words" "$work/said" || fail "no '$words' in what is said elsewhere"
+done
+
+# The wheel: unpacked, imported, asked.
+command -v python3 >/dev/null || { echo "$questions questions; no python3"; exit 0; }
+wheel=$(viz/python/wheel.py "$library" 0.0.1 "$work") || fail "no wheel"
+python3 -m zipfile -e "$wheel" "$work/site" || fail "the wheel does not unpack"
+(cd "$work" && unset TILEWALK_ASSETS && PYTHONPATH=$work/site python3 -) <<'PYTHON' || fail "the package"
+import concurrent.futures, math, tilewalk
+run = tilewalk.sim(N=4096, gpu="h200", algorithm=["standard", "fa2"], causal=True)
+assert [r["algorithm"] for r in run["runs"]] == ["standard", "fa2"] and "<pre" in run._repr_html_()
+assert dict(run) == dict(tilewalk.ask("sim", "-N", "4096", "--gpu=h200", "--algorithm=standard,fa2", "--causal"))
+rows = tilewalk.sweep(over="N", values=[1024, 2048], algorithm="fa2").rows()
+assert [row["n"] for row in rows] == ["1024", "2048"]
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    values = [128 * k for k in range(1, 20)]
+    dealt, whole = (tilewalk.sweep(over="N", values=values, executor=e) for e in (pool, None))
+assert dict(dealt) == dict(whole) and len(whole["points"]) == 19
+assert tilewalk.render(scene="main", step=4).svg.startswith("<?xml") and tilewalk.render(N=64).png()[1:4] == b"PNG"
+ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
+assert tilewalk.kernel(ptx, grid=2, block=32)["entry"] == "k"
+for wrong in (dict(N="x"), dict(N=0), dict(nosuch=1), dict(gpu="x\0y")):
+    try:
+        tilewalk.sim(**wrong)
+        raise SystemExit(f"{wrong} is not refused")
+    except tilewalk.Error as error:
+        assert "\n" not in str(error)
+assert "--lengths" in tilewalk.sim.__doc__
+PYTHON
+echo "$questions questions"
