@@ -1,5 +1,4 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +24,6 @@ struct TilewalkAnswer {
   size_t length, remarks_length;
   Error error;
 };
-
-/* Programs and masks of one's own are kept while a question is answered. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 extern const Command COMMAND_RENDER;
 
@@ -73,9 +69,8 @@ static Status check_output(size_t n, const char *const *words, Error *error) {
 }
 
 /* Takes "--text" out of the words, and adds "--json" where no other form is asked for. argv has room for one more. */
-static int choose_form(const Command *command, int argc, char **argv) {
-  static char json[] = "--json";
-  static const char *const FORMS[] = {"--csv", json, "--help", "-h"};
+static int choose_form(const Command *command, int argc, char **argv, char json[]) {
+  static const char *const FORMS[] = {"--csv", "--json", "--help", "-h"};
   bool is_chosen = !has_option(command, "json");
   int n = 0;
   for (int k = 0; k < argc; k++) {
@@ -117,12 +112,12 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
   const Command *command = find_command(words[0]);
   if (!command) return no_command(words[0], &a->error), EXIT_BAD_REQUEST;
   if (check_output(n_words - 1, words + 1, &a->error)) return EXIT_BAD_REQUEST;
-  char **copies = calloc(n_words, sizeof *copies), **argv = calloc(n_words + 2, sizeof *argv);
+  char json[] = "--json", **copies = calloc(n_words, sizeof *copies), **argv = calloc(n_words + 2, sizeof *argv);
   bool has_all = copies && argv;
   for (size_t k = 1; k < n_words && has_all; k++) has_all = (argv[k - 1] = copies[k] = strdup(words[k])) != NULL;
   int status = EXIT_BAD_REQUEST;
   if (has_all)
-    status = run(command, choose_form(command, (int)n_words - 1, argv), argv, a);
+    status = run(command, choose_form(command, (int)n_words - 1, argv, json), argv, a);
   else
     error_set(&a->error, STATUS_NO_MEMORY, "no memory for a question of %zu words", n_words);
   for (size_t k = 0; copies && k < n_words; k++) free(copies[k]);
@@ -135,9 +130,7 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
 PUBLIC TilewalkAnswer *tilewalk_ask(size_t n_words, const char *const *words) {
   TilewalkAnswer *a = calloc(1, sizeof *a);
   if (!a) return NULL;
-  pthread_mutex_lock(&one_at_a_time);
   a->status = answer(n_words, words, a);
-  pthread_mutex_unlock(&one_at_a_time);
   if (a->status == EXIT_BAD_REQUEST && !a->error.status) error_set(&a->error, STATUS_BAD_REQUEST, "the request failed");
   return a;
 }

@@ -14,7 +14,7 @@
  * says.
  *
  * Nothing is printed, no signal is handled, nothing ends the process, and nothing of one question is kept for the next.
- * Calls from several threads wait for each other. Texts are UTF-8 and end with a zero, which their length does not
+ * One question is asked at a time: a program with several threads holds a lock around tilewalk_ask. Texts are UTF-8 and end with a zero, which their length does not
  * count; they live as long as their answer. */
 #ifndef TILEWALK_H
 #define TILEWALK_H

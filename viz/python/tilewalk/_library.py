@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from collections.abc import Sequence
 
 ABI = 1
@@ -40,6 +41,7 @@ def _load() -> ctypes.CDLL:
 
 
 _LIBRARY = _load()
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def version() -> str:
@@ -58,7 +60,8 @@ def ask(words: Sequence[str]) -> tuple[int, bytes, str]:
     encoded = [word.encode() for word in words]
     if any(b"\0" in word for word in encoded):
         return 2, b"", "a word of the question holds a zero byte"
-    answer = _LIBRARY.tilewalk_ask(len(encoded), (ctypes.c_char_p * len(encoded))(*encoded))
+    with _ONE_AT_A_TIME:
+        answer = _LIBRARY.tilewalk_ask(len(encoded), (ctypes.c_char_p * len(encoded))(*encoded))
     try:
         text = ctypes.string_at(_LIBRARY.tilewalk_text(answer), _LIBRARY.tilewalk_length(answer))
         return _LIBRARY.tilewalk_status(answer), text, _LIBRARY.tilewalk_error(answer).decode()
