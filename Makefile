@@ -51,7 +51,7 @@ ON_CPU := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %.cpp,$(BUILD)/%.o,$(filter-
 LIB := $(OBJ) $(ON_CPU)
 # The shipped algorithms, in the order in which they are listed: program text, compiled to tables of C at build time.
 # Those before -- are what `all` and comparisons are over.
-PROGRAMS := standard fa1 fa2 fa2-split -- flash-d two-pass lazy softcap bias alibi sink dropout sigmoid mla linear linear-chunks
+PROGRAMS := standard fa1 fa2 fa2-split -- flash-d two-pass fa3 lazy softcap bias alibi sink dropout sigmoid mla linear linear-chunks
 PROGRAMS := $(patsubst %,sim/algorithms/%.walk,$(PROGRAMS) standard-backward fa1-backward fa2-backward fa2-backward-twice)
 # One command in two programs: viz/cli/two_programs.h. The small one is static where libraries and linker allow it: half
 # of its start would be the loading of three.
@@ -147,7 +147,7 @@ $(BUILD)/tests/%.o: %.cpp $(BUILD)/flags.stamp
 $(BUILD)/%.cpu.o: %.cu $(BUILD)/flags.stamp # at -O2 -g templates would be half of the build, and small shapes are run
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) $(if $(filter -O2,$(CFLAGS)),-O1 -g1) -DTW_COUNTING -x c++ -c $< -o $@
-COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.c) sim/algorithms/sram.c sim/algorithms/walk/live.c sim/base/error.c
+COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.c) sim/algorithms/sram.c sim/algorithms/walk/live.c sim/base/error.c sim/base/nearest.c
 $(BUILD)/compile: $(COMPILER_SRC) $(wildcard sim/algorithms/*.h sim/algorithms/language/*.h)
 	@mkdir -p $(@D)
 	$(call say,CC )$(CC) $(WARN) -O1 -I. $(COMPILER_SRC) -lm -o $@

@@ -9,7 +9,7 @@
 enum { FP32_BYTES = 4 };
 
 static SramSizes sizes_of(const Shape *shape, int64_t B_r, int64_t B_c) {
-  return (SramSizes){B_r, B_c, shape->d, shape->d_v, dtype_bytes(shape->dtype), shape->v_in_k};
+  return (SramSizes){B_r, B_c, shape->d, shape->d_v, dtype_bytes(shape->dtype), shape->v_in_k, NULL};
 }
 
 int64_t default_block(const Schedule *schedule, const Shape *shape, int64_t sram_bytes) {
@@ -27,11 +27,12 @@ Wide simulation_accumulator_bytes(const Simulation *s) {
 Held simulation_held(const Machine *m, const Schedule *s, int64_t B_r, int64_t B_c, const Shape *shape) {
   const SramSizes sizes = sizes_of(shape, B_r, B_c);
   const SramBudget b = sram_budget(s, &sizes);
-  if (b.bytes <= wide(m->sram_bytes)) return HELD_SRAM;
+  const bool has_room = m->register_bytes == 0 || b.registers <= wide(m->register_bytes);
+  if (b.bytes <= wide(m->sram_bytes) && has_room) return b.registers > 0 ? HELD_REGISTERS : HELD_SRAM;
   if (m->register_bytes == 0 || b.inputs > wide(m->sram_bytes)) return HELD_NOWHERE;
   const Wide accumulators = b.accumulators / wide(sizes.element_bytes) * FP32_BYTES;
   if (accumulators <= wide(m->tensor_memory_bytes)) return HELD_TENSOR;
-  return accumulators + b.columns <= wide(m->register_bytes) ? HELD_REGISTERS : HELD_NOWHERE;
+  return accumulators + b.columns + b.registers <= wide(m->register_bytes) ? HELD_REGISTERS : HELD_NOWHERE;
 }
 
 static int64_t largest_held(const Machine *m, const Schedule *s, const Shape *shape) {
@@ -182,8 +183,13 @@ LaunchConfig simulation_launch(const Simulation *s) {
   c.n_splits = s->plan.tiling.n_splits;
   c.whole_head = s->schedule->whole_head;
   if (c.whole_head || !s->schedule->skips) forget_extra(&c);
-  if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits)
-    c.shared_bytes = (int64_t)(s->held == HELD_SRAM ? s->sram.bytes : s->sram.inputs);
+  if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits) {
+    const ProgramLaunch *said = &s->schedule->launches[s->sram.kernel];
+    const bool as_said = s->sram.bytes <= wide(s->machine.sram_bytes); /* else accumulators go into registers too */
+    c.shared_bytes = (int64_t)(as_said ? s->sram.bytes : s->sram.inputs);
+    c.threads = said->threads;
+    if (said->threads) c.registers_per_thread = (int64_t)(s->sram.registers / 4 / said->threads);
+  }
   return c;
 }
 

@@ -36,6 +36,8 @@ enum {
   PROGRAM_SIZES_MAX = 4, /* sides of its own */
   PROGRAM_DECLARATIONS_MAX = 16,
   PROGRAM_PRODUCTS_MAX = 32, /* matrix products that are not rows x columns x d or d_v */
+  PROGRAM_STAGES_MAX = 8,    /* copies of a block in flight */
+  PROGRAM_CONSUMERS_MAX = 4, /* warpgroups that share a CTA's tile */
 };
 
 /* What loops run over, and what subscripts mean: row blocks, column blocks, splits, query heads of a KV head. */
@@ -220,6 +222,17 @@ typedef struct {
   uint8_t n_every; /* loops around everything whose iterations are CTAs; 0: a head is one CTA */
 } ProgramKernel;
 
+/* `launch`: how a CTA of a kernel goes about its lines. It changes no number and no event: what SRAM and registers hold,
+ * and when units work, follow from it. Zeros: nothing is said. */
+typedef struct {
+  uint8_t stages[PROGRAM_NAMES_MAX]; /* copies in flight of what a loop loads; 0: one */
+  uint64_t registers;                /* names that live in registers, a bit each */
+  uint8_t consumers;                 /* warpgroups that share a tile; 0: one */
+  uint8_t shared_dim;                /* Dim: then, its rows or its columns */
+  uint16_t threads;                  /* of a CTA; 0: not said */
+  bool is_said;
+} ProgramLaunch;
+
 typedef struct {
   uint16_t begin, length; /* in text, without indentation and comment */
   uint8_t indent;         /* in levels */
@@ -253,6 +266,7 @@ typedef struct {
   uint8_t n_kernels, n_ops, n_names, n_assigns, n_lines;
   int16_t n_nodes;
   ProgramKernel kernels[PROGRAM_KERNELS_MAX];
+  ProgramLaunch launches[PROGRAM_KERNELS_MAX];
   ProgramOp ops[PROGRAM_OPS_MAX];
   ProgramName names[PROGRAM_NAMES_MAX];
   ProgramAssign assigns[PROGRAM_ASSIGNS_MAX];

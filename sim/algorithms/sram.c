@@ -18,28 +18,43 @@ static Wide side_of(const Program *p, const SramSizes *s, uint8_t side) {
 
 static bool is_column(const ProgramName *n) { return n->rows == SIDE_ONE || n->cols == SIDE_ONE; }
 
-Wide sram_value_bytes(const Program *p, const ProgramName *n, const SramSizes *s) {
+static Wide elements_of(const Program *p, const ProgramName *n, const SramSizes *s) {
   if (s->v_in_k && p->tensors[n->tensor].operand == OPERAND_V) return 0;
-  return side_of(p, s, n->rows) * side_of(p, s, n->cols) * (is_column(n) ? STATS_BYTES : wide(s->element_bytes));
+  return side_of(p, s, n->rows) * side_of(p, s, n->cols);
 }
 
-/* Of a place: of the largest value that has it. */
-static Wide place_bytes(const Program *p, int kernel, int owner, const SramSizes *sizes) {
-  Wide most = 0;
-  for (int k = 0; k < p->n_names; k++) {
-    if (sram_place(p, kernel, k) != owner) continue;
-    const Wide bytes = sram_value_bytes(p, &p->names[k], sizes);
-    if (bytes > most) most = bytes;
-  }
-  return most;
+Wide sram_value_bytes(const Program *p, const ProgramName *n, const SramSizes *s) {
+  return elements_of(p, n, s) * (is_column(n) ? STATS_BYTES : wide(s->element_bytes));
+}
+
+/* What takes the place of a value lives where that does. */
+static bool in_registers(const Program *p, const ProgramLaunch *l, int kernel, int name) {
+  const int place = sram_place(p, kernel, name);
+  return (l->registers >> name & 1) || (place >= 0 && (l->registers >> place & 1));
+}
+
+/* Whether a name is the one that is counted of those that share its place, some of which may be put into registers. */
+static bool is_counted(const Program *p, const ProgramLaunch *l, int kernel, int name) {
+  const int place = sram_place(p, kernel, name);
+  const bool apart = in_registers(p, l, kernel, name);
+  if (place < 0 || place == name || in_registers(p, l, kernel, place) == apart) return place == name;
+  for (int k = 0; k < name; k++)
+    if (sram_place(p, kernel, k) == place && in_registers(p, l, kernel, k) == apart) return false;
+  return true;
 }
 
 SramBudget sram_budget_of_kernel(const Program *p, int kernel, const SramSizes *sizes) {
+  const ProgramLaunch *l = sizes->launch ? sizes->launch : &p->launches[kernel];
   SramBudget b = {.kernel = kernel};
   for (int k = 0; k < p->n_names; k++) {
     const ProgramName *n = &p->names[k];
-    if (sram_place(p, kernel, k) != k) continue;
-    const Wide bytes = place_bytes(p, kernel, k, sizes);
+    if (!is_counted(p, l, kernel, k)) continue;
+    if (in_registers(p, l, kernel, k)) {
+      b.in_registers[n->tensor] += elements_of(p, n, sizes) * STATS_BYTES;
+      b.registers += elements_of(p, n, sizes) * STATS_BYTES;
+      continue;
+    }
+    const Wide bytes = sram_value_bytes(p, n, sizes) * wide(l->stages[k] ? l->stages[k] : 1);
     b.of[n->tensor] += bytes;
     b.bytes += bytes;
     if (n->is_input)

@@ -7,9 +7,9 @@
  *     reads is there. What is loaded has a place of its own: it may come early.
  * So P takes the place of S, and m and l have two values a row; of a backward pass the sums for dQ take that of dO.
  *
- * Counted as the papers do: whole tiles in the data type, columns in fp32.
- * Not counted: double buffers, padding against bank conflicts, fp32 accumulators in registers. Those are choices of a
- * particular kernel; its own launch description carries them. */
+ * Counted as the papers do: whole tiles in the data type, columns in fp32. What a `launch` says is counted too: so many
+ * places as a block has stages, and none for what lives in registers.
+ * Not counted: padding against bank conflicts. */
 #ifndef TILEWALK_SIM_SRAM_H
 #define TILEWALK_SIM_SRAM_H
 
@@ -21,14 +21,16 @@
 typedef struct {
   int64_t B_r, B_c, d, d_v;
   int element_bytes;
-  bool v_in_k; /* V has no tile of its own */
+  bool v_in_k;                 /* V has no tile of its own */
+  const ProgramLaunch *launch; /* of every kernel, such as a description's; NULL: as the program says */
 } SramSizes;
 
 typedef struct {
-  Wide of[VALUES_MAX];                /* bytes of the places of each of Program.tensors */
-  Wide inputs, accumulators, columns; /* tiles of inputs, other tiles, and columns that are no inputs */
-  Wide bytes;                         /* their sum */
-  int kernel;                         /* that needs most */
+  Wide of[VALUES_MAX];                      /* bytes of the places of each of Program.tensors */
+  Wide inputs, accumulators, columns;       /* tiles of inputs, other tiles, and columns that are no inputs */
+  Wide bytes;                               /* their sum */
+  Wide in_registers[VALUES_MAX], registers; /* besides: of what a launch puts there, in fp32; their sum */
+  int kernel;                               /* that needs most */
 } SramBudget;
 
 /* Bytes of one value's tile. */

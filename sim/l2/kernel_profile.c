@@ -7,6 +7,7 @@
 
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "sim/algorithms/language/read.h"
 #include "sim/algorithms/shipped.h"
 
 const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
@@ -82,7 +83,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       COUNT("time_" regime "_nine_permille", time_errors[at].nine_permille, 1000,                                      \
             "how far off the time of nine tenths of them is at most")
 
-enum { TILE_KEYS = 33, TILE_FIRST = 51 };
+enum { TILE_KEYS = 33, TILE_FIRST = 52, TILE_SHARED = 4 }; /* the last: of a tile's keys */
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, false, "the name that --kernel takes"),
@@ -106,6 +107,8 @@ static const KeyfileField FIELDS[] = {
     TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
     TEXT("packs", packs_text, false, "query heads of a KV head as rows of one tile: never, one-query, fill or always"),
     TEXT("splits", splits_text, false, "keys of small grids, by another kernel: never, fill, power-of-two or fewest"),
+    TEXT("launch", launch_text, false,
+         "how its CTAs go about the algorithm's lines: stages 2 of K_j, V_j; consumers 2 of i"),
     TEXT("beside", beside, false, "the kernel that runs standard attention in the same library"),
     {"split_ctas_per_sm", KEYFILE_COUNT, offsetof(Profile, split_ctas_per_sm), false, 1, 32,
      "CTAs of that kernel meant to run on an SM"},
@@ -206,6 +209,9 @@ static Status read_words(const Check *c) {
                   "name in 'product'");
   p->schedule = schedule_find(p->algorithm);
   if (!p->schedule) return refuse_word(c, "algorithm", p->algorithm, schedule_at, N_PROGRAMS);
+  if (*p->launch_text && program_launch_read(p->schedule, 0, p->launch_text, c->display_name,
+                                             profile_note(p, "launch")->line, &p->launch, c->error))
+    return STATUS_BAD_FILE;
   if (!launch_order_from_name(p->order_text, &p->order))
     return refuse_word(c, "order", p->order_text, order_at, ORDER_COUNT);
   if (*p->rows_text && !launch_rows_from_name(p->rows_text, &p->rows))
@@ -353,6 +359,23 @@ static Status check_waits(const Check *c) {
   return STATUS_OK;
 }
 
+/* What of its tiles is in shared memory, by what the launch says. */
+static void find_shared(Profile *p, int d) {
+  for (int causal = 0; causal < 2; causal++) {
+    ProfileTile *t = &p->tiles[d][causal];
+    if (!p->launch.is_said || !t->block_q || p->every.shared_bytes) continue;
+    bool is_given = false;
+    for (int k = 0; k <= causal; k++) is_given |= p->notes[first_field(d, k) + TILE_SHARED].line != 0;
+    const SramSizes sizes = {.B_r = t->block_q,
+                             .B_c = t->block_k,
+                             .d = d == PROFILE_MLA ? 192 : PROFILE_D[d],
+                             .d_v = d == PROFILE_MLA ? 128 : PROFILE_D[d],
+                             .element_bytes = 2,
+                             .launch = &p->launch};
+    if (!is_given) t->shared_bytes = (int64_t)sram_budget_of_kernel(p->schedule, 0, &sizes).bytes;
+  }
+}
+
 Status profile_parse(const char *buffer, size_t length, const char *display_name, Profile *profile, Error *error) {
   Profile read;
   memset(&read, 0, sizeof read);
@@ -365,6 +388,7 @@ Status profile_parse(const char *buffer, size_t length, const char *display_name
   bool any = false;
   for (int d = 0; !status && d < PROFILE_TILES; d++) {
     status = check_tile(&check, d);
+    if (!status) find_shared(&read, d);
     any = any || read.tiles[d][0].block_q;
   }
   if (!status) status = check_waits(&check);

@@ -18,6 +18,10 @@
  * fill, power-of-two, fewest) whether small grids go to a kernel that splits the keys; that kernel's tile are the
  * split_ keys.
  *
+ * `launch` has the lines of a launch (sim/algorithms/LANGUAGE.md), apart by semicolons, of the first kernel of the
+ * algorithm: "stages 2 of K_j, V_j; consumers 2 of i; registers S, P, O_i, m_i, l_i". Where `shared` is left out, it
+ * follows: the places that remain in SRAM, of two bytes an element.
+ *
  * A kernel of one's own takes three lines, or one; these hold for every d:
  *
  *     tile    = 128 x 64       # B_r x B_c: all that is needed
@@ -43,7 +47,7 @@ enum {
   PROFILE_MLA = PROFILE_D_COUNT, /* the tile of d = 192 with V of 128: multi-head latent attention before its keys are
                                     expanded into a cache */
   PROFILE_TILES,
-  PROFILE_FIELD_COUNT = 51 + 66 * PROFILE_TILES
+  PROFILE_FIELD_COUNT = 52 + 66 * PROFILE_TILES
 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
@@ -80,14 +84,15 @@ typedef struct {
   char algorithm[KEYFILE_TEXT_BYTES], order_text[KEYFILE_TEXT_BYTES], rows_text[KEYFILE_TEXT_BYTES],
       walk_text[KEYFILE_TEXT_BYTES], persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES],
       steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
-      lse_text[KEYFILE_TEXT_BYTES], packs_text[KEYFILE_TEXT_BYTES],
-      splits_text[KEYFILE_TEXT_BYTES];  /* as written; read below */
+      lse_text[KEYFILE_TEXT_BYTES], packs_text[KEYFILE_TEXT_BYTES], splits_text[KEYFILE_TEXT_BYTES],
+      launch_text[KEYFILE_TEXT_BYTES];  /* as written; read below */
   char runs_on[KEYFILE_TEXT_BYTES];     /* a compute capability; "8.0+": from that one on; "": not known */
   char dtypes[KEYFILE_TEXT_BYTES];      /* of which there are builds, apart by commas; "": not known */
   char blocks_text[KEYFILE_TEXT_BYTES]; /* no: it has no mask of blocks, sinks or prefixes */
   char beside[KEYFILE_TEXT_BYTES];      /* the kernel that runs standard attention in the same library; "": not known */
 
   const Schedule *schedule; /* of `algorithm` */
+  ProgramLaunch launch;     /* how its CTAs go about the algorithm's lines, of its first kernel */
   LaunchOrder order;
   LaunchRows rows;
   LaunchWalk walk;

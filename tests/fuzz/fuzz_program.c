@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
 #include "sim/l2/stream.h"
@@ -115,6 +116,43 @@ static void tell_events(const Program *p, const Plan *plan) {
   free(now);
 }
 
+/* A launch changes no line, no name and no place; what it says is within its bounds. */
+static void cut_launches(const Program *p) {
+  const char *at = strstr(p->text, "\nlaunch ");
+  Program *without = malloc(sizeof *without);
+  const SramSizes sizes = {.B_r = 4, .B_c = 6, .d = 8, .d_v = 5, .element_bytes = 2};
+  bool any = false;
+  for (int k = 0; k < p->n_kernels; k++) {
+    const ProgramLaunch *l = &p->launches[k];
+    any |= l->is_said;
+    if (l->consumers > PROGRAM_CONSUMERS_MAX || l->threads > 1024 || (p->n_names < 64 && l->registers >> p->n_names))
+      abort();
+    for (int n = 0; n < p->n_names; n++)
+      if (l->stages[n] > PROGRAM_STAGES_MAX) abort();
+  }
+  if (any && at && without) {
+    if (program_read(without, p->text, (size_t)(at + 1 - p->text), "fuzz.walk", NULL)) abort();
+    if (memcmp(p->ops, without->ops, sizeof p->ops) != 0 || memcmp(p->names, without->names, sizeof p->names) != 0 ||
+        memcmp(p->places, without->places, sizeof p->places) != 0)
+      abort();
+    const SramBudget with = sram_budget_of_kernel(p, 0, &sizes), plain = sram_budget_of_kernel(without, 0, &sizes);
+    if (!p->launches[0].registers && with.bytes < plain.bytes) abort();
+  }
+  free(without);
+}
+
+/* What an editor would offer at any place of any text. */
+static void complete(const uint8_t *data, size_t size) {
+  char out[256], *text = malloc(size + 1);
+  if (!text) return;
+  memcpy(text, data, size);
+  text[size] = '\0';
+  const size_t length = strlen(text), step = length / 16 + 1;
+  for (size_t at = 0; at <= length; at += step)
+    if (words_complete(text, at, out, sizeof out) > at || strlen(out) >= sizeof out) abort();
+  free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const Shape SHAPES[] = {{.N_q = 5, .N_k = 7, .d = 2, .causal = true},
                                  {.N_q = 6, .d = 3, .window = 2, .heads = 4, .kv_heads = 2},
@@ -123,11 +161,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Program *p = malloc(sizeof *p);
   Error error = {0};
   if (!p) return 0;
+  if (size < 4096) complete(data, size);
   if (program_read(p, (const char *)data, size, "fuzz.walk", &error)) {
     if (!error.message[0] || strchr(error.message, '\n')) abort();
     free(p);
     return 0;
   }
+  cut_launches(p);
   for (size_t k = 0; k < sizeof SHAPES / sizeof *SHAPES; k++) {
     const Tiling tiling = {.B_r = 2, .B_c = k == 3 ? 2 : 3, .n_splits = (int64_t)k + 1, .lse = k == 1};
     Plan plan;

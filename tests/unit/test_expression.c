@@ -432,7 +432,7 @@ static void wrong_expressions_say_what_and_where(void **state) {
       {"sim{N=true}", "is a boolean", 10},
       {"sim{causal=1}", "true or false", 10},
       {"sim{d=64, head_dim=64}", "two names of one thing", 10},
-      {"sim{algorithm='fa3'}", "there is no algorithm 'fa3' (did you mean 'fa1'?)", 10},
+      {"sim{algorithm='fa9'}", "there is no algorithm 'fa9' (did you mean 'fa1'?)", 10},
       {"sim{dtype='fp12'}", "no data type", 10},
       {"sim{block=64, block_q=32}", "block sets both sides", 10},
       {"sim{splits=4}", "only fa2-split", 10},

@@ -215,7 +215,7 @@ static void numbers_have_sources(void **state) {
   }
   const Profile cudnn = load("cudnn-sm90");
   const Profile fa3 = load("fa3-sm90");
-  assert_true(profile_note(&fa3, "d64_shared")->assumed);
+  assert_true(profile_note(&fa3, "launch")->assumed);
   assert_false(profile_note(&cudnn, "d64_block_q")->assumed);
 }
 
@@ -336,7 +336,7 @@ static void wrong_files_say_where_and_why(void **state) {
     const char *text, *message;
   } CASES[] = {
       {"name = a b\nalgorithm = fa2\norder = query-head-batch\n", "f:1: name is taken on the command line"},
-      {"name = a\nalgorithm = fa3\norder = query-head-batch\n", "f:2: there is no algorithm 'fa3'; did you mean 'fa"},
+      {"name = a\nalgorithm = fa9\norder = query-head-batch\n", "f:2: there is no algorithm 'fa9'; did you mean 'fa"},
       {"name = a\nalgorithm = fa2\norder = sideways\n",
        "f:3: there is no order 'sideways'; there are query-batch-head, query-head-batch, "
        "head-query-batch, head-batch-query"},

@@ -257,7 +257,7 @@ static void sram_is_the_papers_sum(void **state) {
   for (int b = 0; b < 3; b++)
     for (int k = 0; k < 3; k++) {
       const int64_t B = SIZES[b], d = SIZES[k], tile = B * d * 2, scores = B * B * 2, columns = 2 * B * 4;
-      const SramSizes sizes = {B, B, d, d, 2, false};
+      const SramSizes sizes = {.B_r = B, .B_c = B, .d = d, .d_v = d, .element_bytes = 2};
       for (int n = 0; n < N_WALKS; n++) {
         const SramBudget is = sram_budget(schedule_find(PROGRAMS[n].name), &sizes);
         assert_true(is.bytes == (Wide)(n == 0 ? 2 * tile + scores : 4 * tile + scores + columns));

@@ -53,7 +53,8 @@ static const char *const STATES[] = {
     "algorithm=fa1 N=96 d=16 block=16 causal=1 gpu=rtx4090 heads=300",
     "algorithm=standard N=128 d=32 block=16 gpu=a100-80gb heads=8 kv-heads=2",
     "algorithm=fa2-split N=3 seq-len-k=1000 d=64 block-q=2 block-k=32 splits=4 gpu=t4 heads=5",
-    "algorithm=fa2 N=64 d=16 block=8 causal=1"};
+    "algorithm=fa2 N=64 d=16 block=8 causal=1",
+    "algorithm=fa3 N=200 d=24 block-q=15 block-k=24 window=50 gpu=h200 heads=3 batch=2"};
 enum { N_STATES = sizeof STATES / sizeof *STATES };
 
 static int bars_of(int kernel, int64_t outer, double *end) {
@@ -146,6 +147,46 @@ static void test_one_tile_by_hand(void **state) {
   assert_int_equal(bars_of(0, 0, &end), 7);
   assert_true(fabs(end - (512 / 12e6 + 2 * 2048 / 512e6 + 64 / 1e6 + 256 / 12e6)) < 1e-12);
   assert_true(fabs(timeline.end - end) < 1e-15);
+  close_state();
+}
+
+static double start_of(int n, int64_t j, TimelineLane lane, int tensor, int nth) {
+  for (int b = 0; b < n; b++)
+    if (bars[b].lane == lane && bars[b].tensor == tensor && bars[b].j == j && nth-- == 0) return bars[b].start;
+  fail_msg("there is no such bar");
+  return 0;
+}
+
+/* The same rates, two tiles, two copies of K and V and two consumers of four rows: halves of S and O take 2 us, of the
+ * exponentials 32. The second half multiplies under the first one's exponentials; V[1] does not wait for O += P V[0]. */
+static void test_a_launch_by_hand(void **state) {
+  (void)state;
+  const double load = 256 / 12e6, half = 1024 / 512e6, exps = 32 / 1e6, S0 = 2 * load, e0 = S0 + half,
+               O0 = e0 + 2 * exps + half, e1 = O0 + half;
+  double end;
+  open_state("algorithm=fa3 N=8 seq-len-k=16 d=16 block=8 gpu=tiny");
+  const int n = bars_of(0, 0, &end);
+  assert_int_equal(n, 1 + 2 * 8 + 1);
+  const struct {
+    int64_t j;
+    TimelineLane lane;
+    int tensor, nth;
+    double start;
+  } BARS[] = {{1, LANE_LOAD, IMPLIED_K, 0, 3 * load},     {1, LANE_LOAD, IMPLIED_V, 0, 4 * load},
+              {0, LANE_PRODUCT, IMPLIED_S, 0, S0},        {0, LANE_PRODUCT, IMPLIED_S, 1, S0 + half},
+              {0, LANE_SOFTMAX, IMPLIED_O, 0, e0},        {0, LANE_SOFTMAX, IMPLIED_O, 1, e0 + exps},
+              {0, LANE_PRODUCT, IMPLIED_O, 0, e0 + exps}, {0, LANE_PRODUCT, IMPLIED_O, 1, e0 + 2 * exps},
+              {1, LANE_PRODUCT, IMPLIED_S, 0, O0},        {1, LANE_SOFTMAX, IMPLIED_O, 0, e1}};
+  for (size_t k = 0; k < sizeof BARS / sizeof *BARS; k++) {
+    const double start = start_of(n, BARS[k].j, BARS[k].lane, BARS[k].tensor, BARS[k].nth);
+    if (fabs(start - BARS[k].start) > 1e-12) fail_msg("bar %zu begins at %g, by hand at %g", k, start, BARS[k].start);
+  }
+  assert_true(fabs(end - (e1 + 2 * exps + half + load)) < 1e-12);
+  close_state();
+  open_state("algorithm=fa2 N=8 seq-len-k=16 d=16 block=8 gpu=tiny"); /* one copy: V[1] comes when V[0] is used */
+  const int n_alone = bars_of(0, 0, &end);
+  assert_true(start_of(n_alone, 1, LANE_LOAD, IMPLIED_V, 0) >=
+              end_of(n_alone, 0, 0, LANE_PRODUCT, EVENT_ACCUMULATE, IMPLIED_O));
   close_state();
 }
 
@@ -326,6 +367,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_lanes_hold_all_the_work),
                                      cmocka_unit_test(test_nothing_runs_too_early),
                                      cmocka_unit_test(test_one_tile_by_hand),
+                                     cmocka_unit_test(test_a_launch_by_hand),
                                      cmocka_unit_test(test_steps),
                                      cmocka_unit_test(test_dealing_out),
                                      cmocka_unit_test(test_time_is_that_of_sim),

@@ -290,6 +290,7 @@ static void rewritings_are_right(void **state) {
       strcpy(text, SCHEDULES[k]->text);
       const bool has_when = strstr(text, " when m'"); /* a line that chooses rows gives no new name a value */
       if ((has_when && strncmp(to, "f = ", 4) == 0) || !replace(text, from, to, 0)) continue;
+      if (strcmp(to, "kernel one") == 0) replace(text, "launch forward", "launch one", 0);
       if (program_read(p, text, strlen(text), "rewritten.walk", &error))
         fail_msg("%s: %s", SCHEDULES[k]->name, error.message);
       const ProgramVerdict v = program_verdict(p, NULL);

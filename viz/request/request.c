@@ -295,7 +295,7 @@ static Status name_algorithm(Request *r, const Schedule *schedule, Error *error)
   return STATUS_OK;
 }
 
-/* A word that begins the name of a kernel, as "fa3" does: whose algorithm it runs. False: there is none. */
+/* A word that begins the name of a kernel, as "cudnn" does: whose algorithm it runs. False: there is none. */
 static bool is_kernel(const char *word, const char *shown, Error *error) {
   DescriptionNames *known = malloc(sizeof *known);
   Profile *profile = malloc(sizeof *profile);

@@ -517,13 +517,14 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
 }
 
 static bool is_place(const Snapshot *now, int tensor) { return now->slots[tensor].is_used; }
+static bool is_in_sram(const Snapshot *now, int tensor) { return now->slots[tensor].sram_bytes > 0; }
 
 /* "Q + K + V + S + O + m,l = 322 KiB > 192 KiB", or that it fits. */
 static void capacity_words(const Pen *pen, bool is_large, char *words, size_t size) {
   const Snapshot *now = pen->now;
   int places[VALUES_MAX];
   char name[sizeof now->schedule->tensors[0].title];
-  const int n = is_large ? snapshot_values(now, is_place, places) : 0;
+  const int n = is_large ? snapshot_values(now, is_in_sram, places) : 0;
   words[0] = '\0';
   for (int k = 0; k < n; k++)
     snprintf(words + strlen(words), size - strlen(words), "%s%s", k ? " + " : "",
@@ -542,7 +543,7 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   char words[3 * NUMBER_CHARS + 160], name[sizeof now->schedule->tensors[0].title];
   int slots[VALUES_MAX];
-  const int n_slots = snapshot_values(now, is_place, slots);
+  const int n_slots = snapshot_values(now, is_in_sram, slots);
   const double scale =
       (double)(now->sram_bytes > now->sram_capacity_bytes ? now->sram_bytes : now->sram_capacity_bytes);
   const Box bar = box_at(box.x, box.y + 4 * u, box.width, is_large ? 1.35 * small : 12 * u);
@@ -552,7 +553,7 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
   for (int k = 0; k < n_slots; k++) {
     const SnapshotSlot *s = &now->slots[slots[k]];
     const double left = floor(bar.width * (double)before / scale),
-                 right = floor(bar.width * (double)(before += s->slot_bytes) / scale);
+                 right = floor(bar.width * (double)(before += s->sram_bytes) / scale);
     const Colour fill = !now->fits                              ? t->bad
                         : s->is_touched && !pen->view->undimmed ? t->tile[TILE_COLOUR_CURRENT]
                                                                 : t->tile[TILE_COLOUR_DONE];

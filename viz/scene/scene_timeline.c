@@ -8,14 +8,23 @@
 #include "viz/scene/timeline_view.h"
 #include "viz/text/number.h"
 
+/* Whether a launch says how many copies are in flight. */
+static bool has_stages(const Timeline *t) {
+  for (int k = 0; k < PROGRAM_KERNELS_MAX; k++)
+    for (int n = 0; n < PROGRAM_NAMES_MAX; n++)
+      if (t->launches[k].stages[n] > 1) return true;
+  return false;
+}
+
 static void put_rates(const Timeline *t, const Snapshot *now, char *text, size_t size) {
   snprintf(text, size, "Model: each CTA has its equal part of the peak rates of %s, %s from L2, ", now->gpu.name,
            number_si(t->bytes_per_s * t->stretch, "B/s").text);
   snprintf(text + strlen(text), size - strlen(text), "%s and ", number_si(t->flops_per_s * t->stretch, "FLOP/s").text);
   snprintf(text + strlen(text), size - strlen(text),
-           "%s exponentials/s; a tile is loaded once its place in SRAM is free. Left out: latency, other vector work, "
-           "double buffers, gaps between kernels.",
-           number_si(t->exps_per_s * t->stretch, "").text);
+           "%s exponentials/s; a tile is loaded once %s in SRAM is free. Left out: latency, other vector work, "
+           "%sgaps between kernels.",
+           number_si(t->exps_per_s * t->stretch, "").text, has_stages(t) ? "one of its places" : "its place",
+           has_stages(t) ? "" : "double buffers, ");
 }
 
 /* How long it takes, as sim says it: the same figure. */

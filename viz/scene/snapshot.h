@@ -96,7 +96,8 @@ typedef struct {
   int64_t i, j;    /* which block; -1 where there is none */
   int64_t row0, row1, col0, col1;
   bool in_registers;   /* no input: fast kernels keep it in registers; the papers count it as SRAM */
-  uint64_t slot_bytes; /* room set aside: the SRAM budget's */
+  uint64_t slot_bytes; /* room set aside: the SRAM budget's, or of registers where the launch puts it there */
+  uint64_t sram_bytes; /* of them in SRAM */
   uint64_t held_bytes; /* of the tile in it */
 } SnapshotSlot;
 

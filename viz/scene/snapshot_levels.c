@@ -36,7 +36,8 @@ void stage_give_l2(Stage *stage, const SnapshotL2 *l2) { stage->l2 = *l2; }
 /* What are no inputs as fast kernels hold it: accumulators in fp32. */
 static void fill_registers(Stage *stage) {
   enum { REGISTER_BYTES = 4 };
-  stage->register_bytes = (uint64_t)(simulation_accumulator_bytes(&stage->run) + stage->run.sram.columns);
+  stage->register_bytes =
+      (uint64_t)(simulation_accumulator_bytes(&stage->run) + stage->run.sram.columns + stage->run.sram.registers);
   stage->register_capacity_bytes = (uint64_t)stage->config.gpu.registers_per_sm * REGISTER_BYTES;
 }
 

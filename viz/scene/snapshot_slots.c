@@ -7,7 +7,7 @@ static NameSet bit(int name) { return (NameSet)1 << name; }
 
 static SramSizes sizes_of(const Stage *stage) {
   const Plan *p = stage_plan(stage);
-  return (SramSizes){p->tiling.B_r, p->tiling.B_c, p->shape.d, p->shape.d_v, p->element_bytes, p->shape.v_in_k};
+  return (SramSizes){p->tiling.B_r, p->tiling.B_c, p->shape.d, p->shape.d_v, p->element_bytes, p->shape.v_in_k, NULL};
 }
 
 static void clear(SnapshotSlot *slot, int tensor) {
@@ -21,9 +21,10 @@ static void empty_slots(const Stage *stage, Snapshot *now) {
   for (int t = 0; t < s->n_values; t++) {
     SnapshotSlot *slot = &now->slots[t];
     clear(slot, t);
-    slot->is_used = b.of[t] > 0;
+    slot->is_used = b.of[t] + b.in_registers[t] > 0;
     slot->in_registers = s->tensors[t].role != TENSOR_INPUT;
-    slot->slot_bytes = (uint64_t)b.of[t];
+    slot->slot_bytes = (uint64_t)(b.of[t] + b.in_registers[t]);
+    slot->sram_bytes = (uint64_t)b.of[t];
   }
   now->sram_bytes = (uint64_t)b.bytes;
   now->sram_capacity_bytes = (uint64_t)stage->run.machine.sram_bytes;
@@ -53,7 +54,7 @@ static void fill(const Stage *stage, Snapshot *now, int name, bool is_made, Name
   const bool is_column = n->rows == SIDE_ONE || n->cols == SIDE_ONE;
   const uint64_t bytes =
       (uint64_t)(length_of(stage_plan(stage), e, n->rows) * length_of(stage_plan(stage), e, n->cols)) *
-      (uint64_t)(is_column ? STATS_BYTES : now->grid.element_bytes);
+      (uint64_t)(is_column || !slot->sram_bytes ? STATS_BYTES : now->grid.element_bytes);
   const bool is_new = !(*counted & bit(place));
   slot->held_bytes = s->tensors[n->tensor].is_stats ? slot->held_bytes + (is_new ? bytes : 0) : bytes;
   *counted |= bit(place);

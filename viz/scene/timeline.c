@@ -14,8 +14,10 @@
  * row, take part in neither. */
 typedef struct {
   double port, products, softmax;
-  double ready[PROGRAM_NAMES_MAX], open[PROGRAM_NAMES_MAX]; /* by name, and by the name whose place it is */
-  double last;                                              /* end of everything so far */
+  double ready[PROGRAM_CONSUMERS_MAX][PROGRAM_NAMES_MAX]; /* to each consumer, of its share */
+  double open[PROGRAM_NAMES_MAX][PROGRAM_STAGES_MAX];     /* by the name whose place it is, each of its copies */
+  uint32_t n_loads[PROGRAM_NAMES_MAX];                    /* of that place */
+  double last;                                            /* end of everything so far */
 } Clock;
 
 static double later(double a, double b) { return a > b ? a : b; }
@@ -33,17 +35,43 @@ static int place_of(const Timeline *t, const Event *e, int name) {
   return place < 0 ? name : place;
 }
 
-/* When the last of these values is there. */
-static double all_ready(const Timeline *t, const Clock *c, NameSet names) {
+static const ProgramLaunch *launch_of(const Timeline *t, const Event *e) {
+  return &t->launches[t->schedule->ops[e->op].kernel];
+}
+
+static int consumers_of(const Timeline *t, const Event *e) {
+  const int n = launch_of(t, e)->consumers;
+  return n > 1 ? n : 1;
+}
+
+/* A consumer's part of an event's work: its rows of the tile, or its columns; of a ragged one the last have less. */
+static double share_of(const Timeline *t, const Event *e, int consumer) {
+  const bool rows = launch_of(t, e)->shared_dim == DIM_I;
+  const int64_t first = rows ? e->row0 : e->col0, end = rows ? e->row1 : e->col1,
+                part = ceil_div(rows ? t->plan.tiling.B_r : t->plan.tiling.B_c, consumers_of(t, e));
+  if (end <= first) return 1.0 / consumers_of(t, e);
+  const int64_t from = first + consumer * part, to = from + part < end ? from + part : end;
+  return to > from ? (double)(to - from) / (double)(end - first) : 0;
+}
+
+/* The copy of a place that is loaded next, or in use. */
+static double *copy_of(const Timeline *t, Clock *c, const Event *e, int place, bool next) {
+  const int n = launch_of(t, e)->stages[place] > 1 ? launch_of(t, e)->stages[place] : 1;
+  const uint32_t loads = c->n_loads[place];
+  return &c->open[place][(next || loads == 0 ? loads : loads - 1) % (uint32_t)n];
+}
+
+/* When the last of these values is there for a consumer. */
+static double all_ready(const Timeline *t, const Clock *c, NameSet names, int consumer) {
   double time = 0;
   for (int name = 0; name < t->schedule->n_names; name++)
-    if (has(names, name)) time = later(time, c->ready[name]);
+    if (has(names, name)) time = later(time, c->ready[consumer][name]);
   return time;
 }
 
-static void make_ready(const Timeline *t, Clock *c, NameSet names, double time) {
+static void make_ready(const Timeline *t, Clock *c, NameSet names, int consumer, double time) {
   for (int name = 0; name < t->schedule->n_names; name++)
-    if (has(names, name)) c->ready[name] = time;
+    if (has(names, name)) c->ready[consumer][name] = time;
 }
 
 static bool is_by_tiles(const ProgramName *n) {
@@ -60,45 +88,48 @@ static NameSet tiles_among(const Timeline *t, NameSet names) {
 static void leave_places(const Timeline *t, Clock *c, const Event *e, double time) {
   for (int name = 0; name < t->schedule->n_names; name++) {
     const ProgramName *n = &t->schedule->names[name];
-    if (has(t->reads[e->op], name) && (n->is_loaded || is_by_tiles(n))) c->open[place_of(t, e, name)] = time;
+    if (has(t->reads[e->op], name) && (n->is_loaded || is_by_tiles(n)))
+      *copy_of(t, c, e, place_of(t, e, name), false) = time;
   }
 }
 
 static TimelineBar move_tile(const Timeline *t, Clock *c, const Event *e) {
   const bool in = e->kind == EVENT_LOAD;
-  const int name = t->schedule->ops[e->op].name, place = place_of(t, e, name);
-  const double from = in ? c->open[place] : later(c->ready[name], all_ready(t, c, t->reads[e->op]));
+  const int name = t->schedule->ops[e->op].name, place = place_of(t, e, name), n = consumers_of(t, e);
+  double from = in ? *copy_of(t, c, e, place, true) : 0;
+  for (int k = 0; k < n && !in; k++) from = later(from, later(c->ready[k][name], all_ready(t, c, t->reads[e->op], k)));
   const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, from), (double)e->bytes / t->bytes_per_s);
   c->port = bar.end;
-  if (in)
-    c->ready[name] = bar.end;
-  else
-    c->open[place] = bar.end;
+  c->n_loads[place] += in;
+  for (int k = 0; k < n && in; k++) c->ready[k][name] = bar.end;
+  if (!in) *copy_of(t, c, e, place, false) = bar.end;
   return bar;
 }
 
 /* Without a product on the line it makes what the line sets; else the tiles that the product takes. */
-static TimelineBar take_exponentials(const Timeline *t, Clock *c, const Event *e) {
+static TimelineBar take_exponentials(const Timeline *t, Clock *c, const Event *e, int consumer, double share) {
   const NameSet made = e->flops > 0 ? tiles_among(t, t->sets[e->op]) : t->sets[e->op],
                 read = e->flops > 0 ? tiles_among(t, t->reads[e->op]) : t->reads[e->op];
   const double scores = (double)(e->row1 - e->row0) * (double)(e->col1 - e->col0) * t->schedule->ops[e->op].n_exps;
-  const TimelineBar bar = bar_of(e, LANE_SOFTMAX, later(c->softmax, all_ready(t, c, read)), scores / t->exps_per_s);
+  const TimelineBar bar =
+      bar_of(e, LANE_SOFTMAX, later(c->softmax, all_ready(t, c, read, consumer)), scores * share / t->exps_per_s);
   c->softmax = bar.end;
-  make_ready(t, c, made, bar.end);
+  make_ready(t, c, made, consumer, bar.end);
   if (!e->flops) leave_places(t, c, e, bar.end);
   return bar;
 }
 
-static TimelineBar multiply(const Timeline *t, Clock *c, const Event *e) {
+static TimelineBar multiply(const Timeline *t, Clock *c, const Event *e, int consumer, double share) {
   const bool has_exps = t->schedule->ops[e->op].n_exps > 0;
   const NameSet tiles = tiles_among(t, t->sets[e->op]);
-  double from = later(c->products, all_ready(t, c, t->reads[e->op]));
+  double from = later(c->products, all_ready(t, c, t->reads[e->op], consumer));
   for (int name = 0; name < t->schedule->n_names; name++)
-    if (has(tiles, name)) from = later(from, has_exps ? c->ready[name] : c->open[place_of(t, e, name)]);
-  const TimelineBar bar = bar_of(e, LANE_PRODUCT, from, (double)e->flops / t->flops_per_s);
+    if (has(tiles, name))
+      from = later(from, has_exps ? c->ready[consumer][name] : *copy_of(t, c, e, place_of(t, e, name), false));
+  const TimelineBar bar = bar_of(e, LANE_PRODUCT, from, (double)e->flops * share / t->flops_per_s);
   c->products = bar.end;
   leave_places(t, c, e, bar.end);
-  make_ready(t, c, has_exps ? t->sets[e->op] & ~tiles : t->sets[e->op], bar.end);
+  make_ready(t, c, has_exps ? t->sets[e->op] & ~tiles : t->sets[e->op], consumer, bar.end);
   return bar;
 }
 
@@ -107,16 +138,20 @@ static TimelineLane lane_of(const Event *e) {
   return e->flops > 0 || e->kind == EVENT_ACCUMULATE ? LANE_PRODUCT : LANE_SOFTMAX;
 }
 
-/* Takes one event; returns its bars, up to three: exponentials, products, and what leaves. What takes no time has none.
- */
+/* Takes one event; returns its bars: exponentials and products of each consumer, and what leaves. What takes no time
+ * has none. */
 static int clock_event(const Timeline *t, Clock *c, const Event *e, TimelineBar bars[TIMELINE_EVENT_BARS]) {
   int n = 0;
   if (e->kind == EVENT_SKIP) return 0;
   if (t->in_steps) {
     bars[n++] = bar_of(e, lane_of(e), c->last, 1);
   } else {
-    if (t->schedule->ops[e->op].n_exps > 0) bars[n++] = take_exponentials(t, c, e);
-    if (e->flops > 0) bars[n++] = multiply(t, c, e);
+    for (int products = 0; products < 2; products++)
+      for (int k = 0; k < consumers_of(t, e); k++) {
+        const double share = share_of(t, e, k);
+        if (share <= 0 || !(products ? e->flops > 0 : t->schedule->ops[e->op].n_exps > 0)) continue;
+        bars[n++] = products ? multiply(t, c, e, k, share) : take_exponentials(t, c, e, k, share);
+      }
     if (event_moves(e->kind)) bars[n++] = move_tile(t, c, e);
   }
   for (int k = 0; k < n; k++) c->last = later(c->last, bars[k].end);
@@ -394,6 +429,9 @@ void timeline_make(Timeline *t, const Snapshot *now) {
   find_rates(t, now);
   Status status = simulate(&run, &now->problem, now->schedule, &error);
   if (!status) t->plan = run.plan;
+  memcpy(t->launches, t->schedule->launches, sizeof t->launches);
+  if (!status && run.kernel && run.kernel->schedule == t->schedule && run.kernel->launch.is_said)
+    t->launches[0] = run.kernel->launch;
   if (!status) status = add_kernels(t, now, &run, &error);
   int64_t n_pieces = 0, n_slots = 1;
   for (int k = 0; k < t->n_kernels; k++) {

@@ -9,12 +9,13 @@
  *
  * Modelled: an event takes its bytes, FLOPs or exponentials over its CTA's part of the peak rate
  * (sim/machine/timing.h): an equal part for each SM, and of an SM for each CTA on it. Loads come from L2 and are issued
- * in the order of the stream, one after the other; a tile is loaded once its place in SRAM, one for each tensor as the
- * SRAM budget counts them, is free. A product waits for its tiles, the softmax for the product, the second product for
+ * in the order of the stream, one after the other; a tile is loaded once a place in SRAM is free: one for each tensor,
+ * as the SRAM budget counts them, or as many as the launch has stages. Consumers each do their share of a tile, one
+ * after the other on each unit: one multiplies while another exponentiates. A product waits for its tiles, the softmax for the product, the second product for
  * the softmax. Kernels run one after another. How long all of it takes is not said here: that is the predicted time of
  * the launch, where there is one, or at least its lower bound (simulation_time), and the clocks are stretched to it.
  * Where rates are missing (`paper` has no L2), each event but a skip takes
- * one step, one after the other. Not modelled: latency, vector work other than exponentials, double buffers,
+ * one step, one after the other. Not modelled: latency, vector work other than exponentials,
  * contention, gaps between kernels.
  *
  * CTAs of one launch that differ (a causal mask) are timed at up to TIMELINE_SAMPLES row blocks, every one where there
@@ -27,7 +28,7 @@
 
 enum {
   TIMELINE_KERNELS = PROGRAM_KERNELS_MAX,
-  TIMELINE_EVENT_BARS = 3, /* of one event */
+  TIMELINE_EVENT_BARS = 2 * PROGRAM_CONSUMERS_MAX + 1, /* of one event */
   TIMELINE_SAMPLES = 257,
   TIMELINE_PIECES_MAX = 1 << 16, /* CTAs that are dealt out to slots; of more, the last ones */
   TIMELINE_WALK = 1 << 15,       /* events of one CTA that are walked for its bars */
@@ -72,6 +73,7 @@ typedef struct {
   double bytes_per_s, flops_per_s, exps_per_s; /* of one CTA, stretched: the peak's part over `stretch` */
   const Schedule *schedule;
   Plan plan;                                              /* of one head */
+  ProgramLaunch launches[PROGRAM_KERNELS_MAX];            /* as the kernel that runs says, or the program */
   uint64_t reads[PROGRAM_OPS_MAX], sets[PROGRAM_OPS_MAX]; /* names that are no columns: sim/algorithms/walk/live.h */
   int n_kernels;
   TimelineKernel kernels[TIMELINE_KERNELS];

@@ -66,12 +66,12 @@ static void put_traffic(char *text, size_t size, const Snapshot *s) {
 
 static void put_sram(char *text, size_t size, const Snapshot *s) {
   uint64_t held = 0;
-  for (int t = 0; t < s->schedule->n_values; t++) held += s->slots[t].held_bytes;
+  for (int t = 0; t < s->schedule->n_values; t++) held += s->slots[t].sram_bytes ? s->slots[t].held_bytes : 0;
   put(text, size, "In SRAM: ");
   bool any = false;
   for (int t = 0; t < s->schedule->n_values; t++) {
     const SnapshotSlot *slot = &s->slots[t];
-    if (!slot->is_filled) continue;
+    if (!slot->is_filled || !slot->sram_bytes) continue;
     put(text, size, "%s", any ? ", " : "");
     put_block(text, size, s, slot);
     any = true;

@@ -120,6 +120,18 @@ static void print_node(const ProgramNode *n) {
   printf("},\n");
 }
 
+/* What is said of a kernel's launch. */
+static void print_launch(const Program *p, const ProgramLaunch *l) {
+  printf("{.registers=%lluu,", (unsigned long long)l->registers);
+  FIELD(l, consumers);
+  FIELD(l, shared_dim);
+  FIELD(l, threads);
+  FIELD(l, is_said);
+  printf(".stages={");
+  for (int n = 0; n < p->n_names; n++) printf("%d,", l->stages[n]);
+  printf("}},\n");
+}
+
 static void print_program(const Program *p, int index) {
   printf("static const Program PROGRAM_%d = {\n", index);
   print_text("name", p->name);
@@ -159,6 +171,8 @@ static void print_program(const Program *p, int index) {
   for (int k = 0; k < p->n_kernels; k++)
     printf("{\"%s\",%d,%d,%d,%d},\n", p->kernels[k].name, p->kernels[k].first_op, p->kernels[k].end_op,
            p->kernels[k].when, p->kernels[k].n_every);
+  printf("},.launches={\n");
+  for (int k = 0; k < p->n_kernels; k++) print_launch(p, &p->launches[k]);
   printf("},.ops={\n");
   for (int k = 0; k < p->n_ops; k++) print_op(&p->ops[k]);
   printf("},.names={\n");

@@ -2,17 +2,9 @@
 #include <string.h>
 
 #include "sim/algorithms/language/reader.h"
+#include "sim/algorithms/language/language_words.h"
 
 static const char LETTERS_OF_DIMS[] = "ijsh";
-
-static bool is_reserved(const char *text) {
-  static const char *const WORDS[] = {"for", "load", "store", "add", "mask", "when", "once",    "max",    "row", "sum",
-                                      "of",  "log",  "sqrt",  "inf", "x",    "and",  "lse",     "splits", "e",   "d",
-                                      "d_v", "B_r",  "B_c",   "N_q", "N_k",  "tanh", "sigmoid", "first"};
-  for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
-    if (strcmp(text, WORDS[k]) == 0) return true;
-  return false;
-}
 
 /* ---- Sides ------------------------------------------------------------------------------------------------- */
 
@@ -94,6 +86,8 @@ Status reader_add_name(Reader *r, const char *text, uint8_t subscripts, int *nam
   for (*name = 0; *name < p->n_names; ++*name)
     if (strcmp(p->names[*name].text, text) == 0 && r->kernel_of[*name] == kernel) return STATUS_OK;
   if (p->n_names == PROGRAM_NAMES_MAX) return reader_fail(r, "the program has more than %d names", PROGRAM_NAMES_MAX);
+  if (same_letters(text, "stats"))
+    return reader_fail(r, "'stats' is what columns that nobody declares are called together; take another name");
   const Status status = check_input(r, text);
   if (status) return status;
   ProgramName *n = &p->names[p->n_names++];
@@ -109,7 +103,7 @@ Status reader_add_name(Reader *r, const char *text, uint8_t subscripts, int *nam
 Status reader_name(Reader *r, const char *why, int *name) {
   const char *text = reader_word(r);
   if (reader_at_end(r)) return reader_fail(r, "the line ends where %s should follow", why);
-  if (r->words[r->at].kind != WORD_NAME || is_reserved(text))
+  if (r->words[r->at].kind != WORD_NAME || words_are_reserved(text))
     return reader_fail(r, "'%s' stands where %s should", text, why);
   uint8_t subscripts;
   Status status = reader_subscripts(r, text, false, &subscripts);

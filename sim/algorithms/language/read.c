@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/algorithms/language/reader.h"
+#include "sim/algorithms/language/language_words.h"
 #include "sim/base/quote.h"
 
 Status reader_finish(Reader *r) {
@@ -50,6 +51,7 @@ static Status read_kernel(Reader *r) {
   Status status = reader_close_loops(r, 0);
   if (status) return status;
   if (!p->name[0]) return reader_fail(r, "the program begins with 'algorithm NAME'");
+  if (r->launch) return reader_fail(r, "kernels come before the first 'launch'; put this one above it");
   if (p->n_kernels == 0 && (status = declarations_imply(r))) return status;
   if (p->n_kernels == PROGRAM_KERNELS_MAX)
     return reader_fail(r, "the program has more than %d kernels", PROGRAM_KERNELS_MAX);
@@ -77,6 +79,7 @@ static Status read_header(Reader *r, bool *is_header) {
   if (reader_take(r, "output")) return declaration_read(r, TENSOR_OUTPUT);
   if (reader_take(r, "tensor")) return declaration_read(r, TENSOR_BETWEEN);
   if (reader_take(r, "kernel")) return read_kernel(r);
+  if (reader_take(r, "launch")) return launch_read(r);
   *is_header = false;
   return STATUS_OK;
 }
@@ -86,8 +89,9 @@ static Status read_header(Reader *r, bool *is_header) {
 /* Closes the loops that a line's indentation ends, and holds it against that of its block. */
 static Status enter_block(Reader *r, int indent) {
   if (r->p->n_kernels == 0)
-    return reader_fail(r, "'%s' begins no line of a header; before the first loop comes 'kernel NAME'", reader_word(r));
-  if (indent == 0) return reader_fail(r, "the lines of a kernel are indented");
+    return reader_fail_near(r, WORDS_HEADER, "'%s' begins no line of a header",
+                            "before the first loop comes 'kernel NAME'");
+  if (indent == 0) return reader_fail(r, "the lines of a %s are indented", r->launch ? "launch" : "kernel");
   Status status = reader_close_loops(r, indent);
   if (status) return status;
   int *body = r->n_open ? &r->open[r->n_open - 1].body : &r->kernel_body;
@@ -103,6 +107,7 @@ static Status enter_block(Reader *r, int indent) {
 static Status read_statement(Reader *r, int indent) {
   Status status = enter_block(r, indent);
   if (status) return status;
+  if (r->launch) return launch_read_line(r);
   if (reader_take(r, "for")) return loop_read(r, indent);
   const bool moves = reader_is(r, "load") || reader_is(r, "store") || reader_is(r, "add") || reader_is(r, "mask");
   if (r->n_open == 0 && moves)
@@ -186,6 +191,7 @@ static void begin_reading(Reader *r, const char *text, size_t length, bool learn
   r->n_words = r->at = r->n_open = 0;
   r->kernel_body = -1;
   r->in_formula = false;
+  r->launch = NULL;
   r->learns = learns;
   memset(r->definitions, 0, sizeof r->definitions);
   memset(r->read_in, 0, sizeof r->read_in);

@@ -5,7 +5,8 @@
  *     loops.c       loops and conditions
  *     statements.c  loads, stores, masks, arithmetic
  *     values.c      expressions
- *     names.c       names; tokens.c: words
+ *     launch_lines.c  launch: how a CTA goes about it
+ *     names.c       names; tokens.c: what a line is cut into; language_words.c: the words there are
  *     complete.c    what follows from the whole; races.c: what two CTAs do to one block */
 #ifndef TILEWALK_SIM_PROGRAM_READER_H
 #define TILEWALK_SIM_PROGRAM_READER_H
@@ -62,6 +63,8 @@ typedef struct {
   uint8_t set_in[PROGRAM_NAMES_MAX];                       /* kernels that store or add to it, a bit each */
   uint8_t kernel_of[PROGRAM_NAMES_MAX];                    /* of a name that never moves: it belongs to one */
   bool in_formula;                                         /* of a declaration */
+  ProgramLaunch *launch;                                   /* whose lines these are; NULL: of a kernel */
+  int launched;                                            /* the kernel that it is of */
 
   /* Shapes are found by reading the text until nothing new is learnt; then it is read once more, for good. */
   bool learns;
@@ -74,6 +77,11 @@ typedef struct {
 
 /* Notes an error about the present line and returns STATUS_BAD_FILE. */
 Status reader_fail(Reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same about the present word, which `what` has a %s for: the word of these places (language_words.h) that it resembles is
+ * offered, or what would be right is said. */
+Status reader_fail_near(Reader *r, unsigned places, const char *what, const char *right)
+    __attribute__((format(printf, 3, 0)));
 
 /* Cuts a line into words. */
 Status reader_words(Reader *r, const char *line, size_t length);
@@ -126,6 +134,8 @@ Status mask_read(Reader *r);
 Status arithmetic_read(Reader *r);
 Status declaration_read(Reader *r, TensorRole role);
 Status size_read(Reader *r);
+Status launch_read(Reader *r);
+Status launch_read_line(Reader *r);
 
 /* Before the first kernel: Q, K, V and O, unless the program declares inputs and outputs itself. */
 Status declarations_imply(Reader *r);
@@ -138,9 +148,6 @@ Status name_takes(Reader *r, int name, int rows, int cols);
 
 /* What needs all of a program: loads that happen only if a loop has a tile, `once`, flags of the whole. */
 Status program_complete(Reader *r);
-
-/* The table of tensors, once every name and line is known. */
-Status program_tensors(Reader *r);
 
 /* Of a complete program: no two CTAs of a kernel store the same block, and none loads what another stores. */
 Status races_check(Reader *r);

@@ -1,6 +1,7 @@
 /* Statements of a program: moves, masks, arithmetic. One line is one event, but for moves: one a tile. */
 #include <string.h>
 
+#include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/reader.h"
 
 /* ---- What values are made of ------------------------------------------------------------------------------- */
@@ -227,7 +228,10 @@ static Status read_assignment(Reader *r, int *fresh) {
   Status status = read_targets(r, names, &n);
   if (status) return status;
   const AssignKind kind = reader_take(r, "+=") ? ASSIGN_ADD : reader_take(r, "*=") ? ASSIGN_TIMES : ASSIGN_SET;
-  if (kind == ASSIGN_SET && !reader_take(r, "="))
+  const bool sets = kind != ASSIGN_SET || reader_take(r, "=");
+  const char *near = sets || r->at > 1 || reader_at_end(r) ? NULL : words_nearest(r->words[0].text, WORDS_LINE);
+  if (near) return reader_fail(r, "'%s' begins no line of a kernel; did you mean '%s'?", r->words[0].text, near);
+  if (!sets)
     return reader_fail(r, "%s%s%s stands where '=', '+=' or '*=' should",
                        reader_at_end(r) ? "the end of the line" : "'", reader_word(r), reader_at_end(r) ? "" : "'");
   if ((status = expression_read(r, &value))) return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/algorithms/language/reader.h"
+#include "sim/algorithms/language/language_words.h"
 #include "sim/base/quote.h"
 
 Status reader_fail(Reader *r, const char *format, ...) {
@@ -13,6 +14,13 @@ Status reader_fail(Reader *r, const char *format, ...) {
   vsnprintf(what, sizeof what, format, list);
   va_end(list);
   return error_set(r->error, STATUS_BAD_FILE, "%s:%d: %s", quote(r->file, strlen(r->file)).text, r->number, what);
+}
+
+Status reader_fail_near(Reader *r, unsigned places, const char *what, const char *right) {
+  const char *word = reader_word(r), *near = words_nearest(word, places);
+  char said[160];
+  snprintf(said, sizeof said, what, word);
+  return near ? reader_fail(r, "%s; did you mean '%s'?", said, near) : reader_fail(r, "%s; %s", said, right);
 }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }

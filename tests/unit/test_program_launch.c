@@ -1,0 +1,217 @@
+/* `launch`: what it says of SRAM, by hand; that it changes no event and no count; what is refused; and in the
+ * description of a kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/algorithms/language/read.h"
+#include "sim/l2/kernel_profile.h"
+#include "tests/support/open_profile.h"
+#include "tests/support/rand.h"
+
+static const char BODY[] = "algorithm mine\nkernel forward\n  for every row block i\n    load Q_i\n"
+                           "    O_i, l_i = 0; m_i = -inf\n    for each column block j of i\n      load K_j, V_j\n"
+                           "      S = Q_i K_j^T / sqrt(d)\n      mask S\n      m' = max(m_i, row max of S)\n"
+                           "      l_i, O_i *= e^(m_i - m')\n"
+                           "      P = e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n"
+                           "    store O_i = O_i / l_i\n";
+
+static Status read_with(const char *lines, Program *p, Error *error) {
+  char text[2048];
+  snprintf(text, sizeof text, "%s%s", BODY, lines);
+  return program_read(p, text, strlen(text), "mine.walk", error);
+}
+
+/* ---- What it changes ------------------------------------------------------------------------------------- */
+
+/* 8 x 16 tiles of d = 32 and d_v = 24 in two bytes; a value in registers takes four. */
+static void places_by_hand(void **state) {
+  (void)state;
+  enum { Q = 8 * 32 * 2, K = 16 * 32 * 2, V = 16 * 24 * 2, O = 8 * 24 * 2, S = 8 * 16 * 2, COLUMNS = 2 * 8 * 4 };
+  static const SramSizes SIZES = {.B_r = 8, .B_c = 16, .d = 32, .d_v = 24, .element_bytes = 2};
+  static const struct {
+    const char *lines;
+    int sram, registers;
+  } CASES[] = {
+      {"", Q + K + V + O + S + COLUMNS, 0},
+      {"launch forward\n  stages 1 of K_j\n", Q + K + V + O + S + COLUMNS, 0},
+      {"launch forward\n  stages 2 of K_j\n", Q + 2 * K + V + O + S + COLUMNS, 0},
+      {"launch forward\n  stages 3 of K_j, V_j\n", Q + 3 * K + 3 * V + O + S + COLUMNS, 0},
+      {"launch forward\n  stages 3 of K_j\n  stages 2 of V_j\n", Q + 3 * K + 2 * V + O + S + COLUMNS, 0},
+      {"launch forward\n  registers O_i\n", Q + K + V + S + COLUMNS, 2 * O},
+      {"launch forward\n  registers S\n", Q + K + V + O + COLUMNS, 2 * S},     /* P takes its place there */
+      {"launch forward\n  registers S, P\n", Q + K + V + O + COLUMNS, 2 * S},  /* no second one */
+      {"launch forward\n  registers P\n", Q + K + V + O + S + COLUMNS, 2 * S}, /* and S stays where it is */
+      {"launch forward\n  registers m_i, l_i\n", Q + K + V + O + S, COLUMNS},  /* in fp32 anyway */
+      {"launch forward\n  registers S, O_i, m_i, l_i\n", Q + K + V, 2 * S + 2 * O + COLUMNS},
+      {"launch forward\n  consumers 2 of i\n  threads 384\n", Q + K + V + O + S + COLUMNS, 0},
+  };
+  static Program p;
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    Error error = {0};
+    if (read_with(CASES[k].lines, &p, &error)) fail_msg("%s", error.message);
+    const SramBudget b = sram_budget(&p, &SIZES);
+    if ((int)b.bytes != CASES[k].sram || (int)b.registers != CASES[k].registers)
+      fail_msg("%s: %d B of SRAM and %d of registers, by hand %d and %d", CASES[k].lines, (int)b.bytes,
+               (int)b.registers, CASES[k].sram, CASES[k].registers);
+  }
+}
+
+/* What is said of each kernel holds for that one. */
+static void each_kernel_has_its_own(void **state) {
+  (void)state;
+  static Program p;
+  Error error = {0};
+  static const char SPLIT[] = "launch combine\n  registers O_i\nlaunch splits\n  stages 4 of K_j\n  threads 128\n";
+  char text[2 * PROGRAM_TEXT_BYTES];
+  snprintf(text, sizeof text, "%s%s", schedule_find("fa2-split")->text, SPLIT);
+  if (program_read(&p, text, strlen(text), "split.walk", &error)) fail_msg("%s", error.message);
+  int n = 0;
+  for (int name = 0; name < p.n_names; name++) {
+    n += p.launches[0].stages[name] == 4 && strcmp(p.names[name].text, "K_j") == 0;
+    assert_int_equal(p.launches[1].stages[name], 0);
+    if (p.launches[1].registers >> name & 1) assert_string_equal(p.names[name].text, "O_i");
+  }
+  assert_int_equal(n, 1);
+  assert_int_equal(p.launches[0].threads, 128);
+  assert_true(p.launches[0].registers == 0 && p.launches[1].registers != 0 && p.launches[1].threads == 0);
+}
+
+/* FlashAttention-3 is FlashAttention-2 launched otherwise: event by event, count by count. */
+static void no_event_changes(void **state) {
+  (void)state;
+  Rand r = {5};
+  const Schedule *with = schedule_find("fa3"), *without = schedule_find("fa2");
+  for (int k = 0; k < 300; k++) {
+    const Shape shape = {.N_q = rand_in(&r, 1, 60),
+                         .N_k = rand_in(&r, 1, 60),
+                         .d = rand_in(&r, 1, 20),
+                         .causal = rand_in(&r, 0, 1),
+                         .window = rand_in(&r, 0, 3) ? 0 : rand_in(&r, 1, 20)};
+    const Tiling tiling = {.B_r = rand_in(&r, 1, 20), .B_c = rand_in(&r, 1, 20), .lse = rand_in(&r, 0, 1)};
+    Plan plan;
+    Cursor a = {0}, b = {0};
+    Event x, y;
+    assert_int_equal(plan_make(&plan, &shape, &tiling, NULL), STATUS_OK);
+    for (bool more = true; more;) {
+      more = schedule_next(with, &plan, &a, &x);
+      assert_int_equal(schedule_next(without, &plan, &b, &y), more);
+      x.line = y.line; /* of another page */
+      if (more) assert_memory_equal(&x, &y, sizeof x);
+    }
+  }
+}
+
+/* ---- What is refused ------------------------------------------------------------------------------------- */
+
+static void refusals(void **state) {
+  (void)state;
+  static const struct {
+    const char *lines, *what;
+  } CASES[] = {
+      {"launch backward\n", "mine.walk:14: after 'launch' comes the name of a kernel above, such as 'forward'"},
+      {"launch\n", "mine.walk:14: after 'launch' comes the name of a kernel above, such as 'forward'"},
+      {"launch forward now\n", "mine.walk:14: 'now' is too much on this line"},
+      {"launch forward\n  threads 1\nlaunch forward\n", "mine.walk:16: there are two launches of 'forward'"},
+      {"launch forward\nstages 2 of K_j\n", "mine.walk:15: the lines of a launch are indented"},
+      {"launch forward\n  stage 2 of K_j\n",
+       "mine.walk:15: 'stage' begins no line of a launch; did you mean 'stages'?"},
+      {"launch forward\n  order j\n",
+       "mine.walk:15: 'order' begins no line of a launch; there are stages, consumers, registers and threads"},
+      {"launch forward\n  stages 9 of K_j\n",
+       "mine.walk:15: 'stages 2 of K_j, V_j': copies in flight; the number is a whole one from 1 to 8"},
+      {"launch forward\n  stages K_j\n",
+       "mine.walk:15: 'stages 2 of K_j, V_j': copies in flight; the number is a whole one from 1 to 8"},
+      {"launch forward\n  stages 2 K_j\n",
+       "mine.walk:15: 'K_j' stands where 'of' should: 'stages 2 of K_j, V_j': copies in flight"},
+      {"launch forward\n  stages 2 of\n",
+       "mine.walk:15: the line ends where a name should follow: 'stages 2 of K_j, V_j': copies in flight"},
+      {"launch forward\n  stages 2 of W_j\n",
+       "mine.walk:15: kernel 'forward' has no 'W_j'; 'stages 2 of K_j, V_j': copies in flight"},
+      {"launch forward\n  stages 2 of Q_i\n",
+       "mine.walk:15: no line inside an 'each' loop loads 'Q_i', so there is one copy; stages are of what does"},
+      {"launch forward\n  stages 2 of S\n",
+       "mine.walk:15: no line inside an 'each' loop loads 'S', so there is one copy; stages are of what does"},
+      {"launch forward\n  stages 2 of K_j, K_j\n", "mine.walk:15: the stages of 'K_j' are said twice"},
+      {"launch forward\n  stages 2 of K_j\n  registers K_j\n",
+       "mine.walk:16: 'K_j' has stages, which lie in SRAM; take it out of one of the lines"},
+      {"launch forward\n  registers K_j\n  stages 2 of K_j\n",
+       "mine.walk:16: 'K_j' is in registers, and stages lie in SRAM; take it out of one of the lines"},
+      {"launch forward\n  registers\n",
+       "mine.walk:15: the line ends where a name should follow: 'registers S, O_i': what lives there, and not in SRAM"},
+      {"launch forward\n  consumers 2 of s\n",
+       "mine.walk:15: 'consumers 2 of i': warpgroups that share the rows of a tile; 'of j', its columns"},
+      {"launch forward\n  consumers 2 of i\n  consumers 3 of i\n", "mine.walk:16: consumers are said twice"},
+      {"launch forward\n  threads 2000\n",
+       "mine.walk:15: 'threads 384': of a CTA; the number is a whole one from 1 to 1024"},
+      {"launch forward\n  threads 128 256\n", "mine.walk:15: '256' is too much on this line"},
+      {"launch forward\n  threads 128\nkernel more\n",
+       "mine.walk:16: kernels come before the first 'launch'; put this one above it"},
+  };
+  static Program p;
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    Error error = {0};
+    if (!read_with(CASES[k].lines, &p, &error)) fail_msg("taken: %s", CASES[k].lines);
+    assert_string_equal(error.message, CASES[k].what);
+  }
+  Error error = {0};
+  static const char EARLY[] = "algorithm early\nlaunch forward\n";
+  assert_int_equal(program_read(&p, EARLY, sizeof EARLY - 1, "early.walk", &error), STATUS_BAD_FILE);
+  assert_string_equal(error.message, "early.walk:2: 'launch' comes after the kernels");
+}
+
+/* ---- In a kernel's description --------------------------------------------------------------------------- */
+
+/* Q, and two stages of K and V, where `shared` was written out before: hopper/tile_size.h's tiles in fp16. */
+static void shared_memory_follows(void **state) {
+  (void)state;
+  const Profile fa3 = open_profile("fa3-sm90");
+  static const int64_t SHARED_KIB[PROFILE_TILES][2] = {{120, 88},  {144, 144}, {208, 160},
+                                                       {216, 216}, {224, 224}, {208, 208}};
+  for (int d = 0; d < PROFILE_TILES; d++)
+    for (int causal = 0; causal < 2; causal++)
+      assert_int_equal(fa3.tiles[d][causal].shared_bytes, SHARED_KIB[d][causal] * 1024);
+  assert_int_equal(fa3.launch.consumers, 2);
+  const Profile fa2 = open_profile("fa2-sm90"); /* one of each */
+  assert_int_equal(fa2.tiles[0][0].shared_bytes, 48 * 1024);
+  assert_int_equal(fa2.tiles[2][0].shared_bytes, 64 * 1024);
+  const Profile wgmma = open_profile("fa2_wgmma"); /* what is written out wins: there are barriers too */
+  assert_int_equal(wgmma.tiles[2][0].shared_bytes, 164864);
+}
+
+static void a_description_names_its_line(void **state) {
+  (void)state;
+  static const struct {
+    const char *launch, *what;
+  } CASES[] = {
+      {"stages 2 of X_j", "k:2: kernel 'forward' has no 'X_j'; 'stages 2 of K_j, V_j': copies in flight"},
+      {"stages 2 of K_j; pipes 3",
+       "k:2: 'pipes' begins no line of a launch; there are stages, consumers, registers and threads"},
+      {"stages 2 of K_j;; threads 128",
+       "k:2: '' begins no line of a launch; there are stages, consumers, registers and threads"},
+  };
+  static Profile profile;
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    char text[256];
+    Error error = {0};
+    const int n = snprintf(text, sizeof text, "tile = 128 x 64\nlaunch = %s\n", CASES[k].launch);
+    assert_int_equal(profile_parse(text, (size_t)n, "k", &profile, &error), STATUS_BAD_FILE);
+    assert_string_equal(error.message, CASES[k].what);
+  }
+  static const char RIGHT[] = "tile = 128 x 64\nlaunch = stages 2 of K_j, V_j; registers S, O_i, m_i, l_i\n";
+  Error error = {0};
+  if (profile_parse(RIGHT, sizeof RIGHT - 1, "k", &profile, &error)) fail_msg("%s", error.message);
+  assert_int_equal(profile.tiles[2][1].shared_bytes, (128 + 2 * 2 * 64) * 128 * 2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(places_by_hand),        cmocka_unit_test(each_kernel_has_its_own),
+      cmocka_unit_test(no_event_changes),      cmocka_unit_test(refusals),
+      cmocka_unit_test(shared_memory_follows), cmocka_unit_test(a_description_names_its_line)};
+  return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
+}
