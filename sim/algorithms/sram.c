@@ -33,36 +33,33 @@ static bool in_registers(const Program *p, const ProgramLaunch *l, int kernel, i
   return (l->registers >> name & 1) || (place >= 0 && (l->registers >> place & 1));
 }
 
-/* Whether a name is the one that is counted of those that share its place, some of which may be put into registers. */
-static bool is_counted(const Program *p, const ProgramLaunch *l, int kernel, int name) {
-  const int place = sram_place(p, kernel, name);
-  const bool apart = in_registers(p, l, kernel, name);
-  if (place < 0 || place == name || in_registers(p, l, kernel, place) == apart) return place == name;
-  for (int k = 0; k < name; k++)
-    if (sram_place(p, kernel, k) == place && in_registers(p, l, kernel, k) == apart) return false;
-  return true;
+static void add_place(SramBudget *b, const ProgramName *n, Wide bytes) {
+  b->of[n->tensor] += bytes;
+  b->bytes += bytes;
+  *(n->is_input ? &b->inputs : is_column(n) ? &b->columns : &b->accumulators) += bytes;
 }
 
+/* A place has room for the largest value that has it. Where a launch puts some of these into registers, they have one
+ * there besides. */
 SramBudget sram_budget_of_kernel(const Program *p, int kernel, const SramSizes *sizes) {
   const ProgramLaunch *l = sizes->launch ? sizes->launch : &p->launches[kernel];
   SramBudget b = {.kernel = kernel};
+  Wide room[2][PROGRAM_NAMES_MAX] = {0};
+  int counted[2][PROGRAM_NAMES_MAX] = {0}; /* 1 + the name that it is counted as: its own, else the first */
   for (int k = 0; k < p->n_names; k++) {
+    const int place = sram_place(p, kernel, k), apart = in_registers(p, l, kernel, k);
     const ProgramName *n = &p->names[k];
-    if (!is_counted(p, l, kernel, k)) continue;
-    if (in_registers(p, l, kernel, k)) {
-      b.in_registers[n->tensor] += elements_of(p, n, sizes) * STATS_BYTES;
-      b.registers += elements_of(p, n, sizes) * STATS_BYTES;
-      continue;
-    }
-    const Wide bytes = sram_value_bytes(p, n, sizes) * wide(l->stages[k] ? l->stages[k] : 1);
-    b.of[n->tensor] += bytes;
-    b.bytes += bytes;
-    if (n->is_input)
-      b.inputs += bytes;
-    else if (is_column(n))
-      b.columns += bytes;
-    else
-      b.accumulators += bytes;
+    if (place < 0) continue;
+    const Wide bytes = apart ? elements_of(p, n, sizes) * STATS_BYTES
+                             : sram_value_bytes(p, n, sizes) * wide(l->stages[k] ? l->stages[k] : 1);
+    if (bytes > room[apart][place]) room[apart][place] = bytes;
+    if (!counted[apart][place] || place == k) counted[apart][place] = k + 1;
+  }
+  for (int place = 0; place < p->n_names; place++) {
+    if (counted[0][place]) add_place(&b, &p->names[counted[0][place] - 1], room[0][place]);
+    if (!counted[1][place]) continue;
+    b.in_registers[p->names[counted[1][place] - 1].tensor] += room[1][place];
+    b.registers += room[1][place];
   }
   return b;
 }

@@ -137,25 +137,24 @@ static __attribute__((noinline)) uint64_t other_width(const Schedule *s, const P
   return (uint64_t)(schedule_side(s, plan, op->width) * schedule_side(s, plan, op->height));
 }
 
-static inline uint64_t bytes_of(const Schedule *s, const Plan *plan, const ProgramOp *op, const Cursor *c) {
-  const uint64_t element = op->fixed_bytes ? op->fixed_bytes : (uint64_t)plan_element(plan, op->operand);
-  const uint64_t rows = op->rows ? (uint64_t)(c->row1 - c->row0) : 1,
-                 cols = op->cols ? (uint64_t)(c->col1 - c->col0) : 1;
-  const uint64_t bytes = element * rows * cols;
+static uint64_t bytes_of(const Schedule *s, const Plan *plan, const ProgramOp *op, const Event *e) {
+  uint64_t bytes = op->fixed_bytes ? op->fixed_bytes : (uint64_t)plan_element(plan, op->operand);
+  if (op->rows) bytes *= (uint64_t)(e->row1 - e->row0);
+  if (op->cols) bytes *= (uint64_t)(e->col1 - e->col0);
   if (op->height || op->width >= SIDE_OWN) return bytes * other_width(s, plan, op);
   return !op->width ? bytes : bytes * (uint64_t)(op->width == SIDE_DV ? plan->shape.d_v : plan->shape.d);
 }
 
 /* Of products that are not rows x columns x d or d_v. */
 static __attribute__((noinline)) uint64_t other_flops(const Schedule *s, const Plan *plan, const ProgramOp *op,
-                                                      const Cursor *c) {
+                                                      const Event *e) {
   uint64_t flops = 0;
   for (int k = op->first_product; k < op->first_product + op->n_products; k++) {
     uint64_t product = 2;
     for (int n = 0; n < 3; n++) {
       const int side = s->products[k].sides[n];
-      product *= (uint64_t)(side == SIDE_ROWS   ? c->row1 - c->row0
-                            : side == SIDE_COLS ? c->col1 - c->col0
+      product *= (uint64_t)(side == SIDE_ROWS   ? e->row1 - e->row0
+                            : side == SIDE_COLS ? e->col1 - e->col0
                                                 : schedule_side(s, plan, side));
     }
     flops += product;
@@ -163,12 +162,21 @@ static __attribute__((noinline)) uint64_t other_flops(const Schedule *s, const P
   return flops;
 }
 
-static inline uint64_t flops_of(const Plan *plan, const ProgramOp *op, const Cursor *c) {
-  return 2 * (uint64_t)(c->row1 - c->row0) * (uint64_t)(c->col1 - c->col0) *
-         (op->products_d * (uint64_t)plan->shape.d + op->products_dv * (uint64_t)plan->shape.d_v);
+static uint64_t flops_of(const Schedule *s, const Plan *plan, const ProgramOp *op, const Event *e) {
+  const uint64_t flops = 2 * (uint64_t)(e->row1 - e->row0) * (uint64_t)(e->col1 - e->col0) *
+                         (op->products_d * (uint64_t)plan->shape.d + op->products_dv * (uint64_t)plan->shape.d_v);
+  return op->n_products ? flops + other_flops(s, plan, op, e) : flops;
 }
 
-static inline __attribute__((always_inline)) void emit(const Schedule *restrict s, const Plan *restrict plan,
+/* Apart from emit, which then keeps all it needs in few registers. */
+static __attribute__((noinline)) bool count(const Schedule *s, const Plan *plan, const ProgramOp *op, Event *e) {
+  if (op->moves) e->bytes = bytes_of(s, plan, op, e);
+  if (op->products_d | op->products_dv | op->n_products) e->flops = flops_of(s, plan, op, e);
+  return true;
+}
+
+/* Writes the event of the operation that the cursor is before, and goes past it. Returns true. */
+static inline __attribute__((always_inline)) bool emit(const Schedule *restrict s, const Plan *restrict plan,
                                                        Cursor *restrict c, const ProgramOp *restrict op,
                                                        Event *restrict event) {
   event->kind = op->event;
@@ -186,11 +194,9 @@ static inline __attribute__((always_inline)) void emit(const Schedule *restrict 
   event->col0 = c->col0;
   event->col1 = c->col1;
   event->head = c->head;
-  event->bytes = op->moves ? bytes_of(s, plan, op, c) : 0;
-  event->flops = 0;
-  if (!(op->products_d | op->products_dv | op->n_products)) return;
-  event->flops = flops_of(plan, op, c);
-  if (op->n_products) event->flops += other_flops(s, plan, op, c);
+  event->bytes = event->flops = 0;
+  c->op++;
+  return op->moves | op->products_d | op->products_dv | op->n_products ? count(s, plan, op, event) : true;
 }
 
 void walk_begin(Cursor *c) {
@@ -245,8 +251,7 @@ __attribute__((noinline)) static bool find_next(const Schedule *s, const Plan *p
   if (op->kind == OP_TEST) {
     event->kind = EVENT_SKIP;
     c->at[op->dim]++;
-  } else {
-    c->op++;
+    c->op--;
   }
   return true;
 }
@@ -254,7 +259,5 @@ __attribute__((noinline)) static bool find_next(const Schedule *s, const Plan *p
 bool schedule_next(const Schedule *s, const Plan *plan, Cursor *c, Event *event) {
   const ProgramOp *op = &s->ops[c->op];
   if (op->kind != OP_EVENT || op->is_checked || !c->begun) return find_next(s, plan, c, event);
-  emit(s, plan, c, op, event);
-  c->op++;
-  return true;
+  return emit(s, plan, c, op, event);
 }
