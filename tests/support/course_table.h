@@ -170,6 +170,7 @@ static const Right *rights(size_t *n) {
       {9, "inputs", 1, {4 * 32 * MiB}, NULL},
       {9, "kept", 1, {32768 * 8.0}, NULL},
       {9, "heads", 3, {8 * 4 * GiB, 16 * 4 * GiB, 32 * 4 * GiB}, NULL},
+      {9, "training", 1, {32768.0 * 32768 * 2 / (32768 * 4)}, NULL},
       {9, "longest", 1, {sqrt(40e9 / (2 * 2))}, NULL},
 
       {10, "token", 1, {2.0 * 80 * 8 * 128 * 2}, NULL},
@@ -179,6 +180,7 @@ static const Right *rights(size_t *n) {
       {10, "gqa", 1, {64.0 / 8}, NULL},
       {10, "int4", 1, {256.0 / 66}, NULL},
       {10, "pages", 3, {pieces(100, 16), pieces(257, 16), pieces(500, 16)}, NULL},
+      {10, "chunks", 1, {16 * 17 / 2}, NULL},
 
       {11, "near", 1, {sectors_of(4)}, NULL},
       {11, "stride", 3, {sectors_of(8), sectors_of(12), sectors_of(64)}, NULL},
@@ -344,6 +346,8 @@ static const Wrong WRONG[] = {
     {9, "s-32k", "4 GiB", "S and P together"},
     {9, "inputs", "512 MiB", "N alone"},
     {9, "kept", "128 KiB", "m alone"},
+    {9, "training", "32,768", "L's have 4"},
+    {9, "training", "65,536", "other way about"},
     {9, "longest", "141,421", "room for S alone"},
 
     {10, "token", "160 KiB", "Both are kept"},
@@ -356,6 +360,9 @@ static const Wrong WRONG[] = {
     {10, "speed", "204.5", "Both are needed"},
     {10, "int4", "3.765", "2 bytes, not 4"},
     {10, "pages", "1 page", "how many blocks"},
+    {10, "chunks", "256", "cannot look at those that come after it"},
+    {10, "chunks", "120", "loads its own"},
+    {10, "chunks", "16", "the first chunk's are loaded"},
 
     {11, "near", "32", "Eight numbers"},
     {11, "overfetch", "32x", "whole lines"},
