@@ -134,6 +134,19 @@ typedef struct {
 /* STATUS_BAD_REQUEST: what cannot be, in a sentence. */
 Status ptx_tensor_map(const PtxTensorMap *map, unsigned char bytes[PTX_TENSOR_MAP_BYTES], Error *error);
 
+/* One request of a warp, as it happens: for pictures. Without the first cache blocks come one after another. */
+typedef struct {
+  int32_t pc, warp, bytes; /* bytes: of a lane */
+  int64_t block;
+  uint32_t mask;
+  bool shared; /* addresses are bytes of the block's shared memory; else of the kernel's address space */
+  bool store;
+  uint64_t barriers; /* that were passed before it, by all blocks */
+  uint32_t sectors, wavefronts, conflicts;
+  const uint64_t *address; /* of 32 lanes */
+} PtxSeen;
+typedef void PtxWitness(void *context, const PtxSeen *seen);
+
 typedef struct {
   int32_t grid[3], block[3]; /* zeros count as 1 */
   int32_t cluster[3];        /* zeros: what the entry says, else 1 */
@@ -147,6 +160,8 @@ typedef struct {
   PtxSm sm;
   PtxSink *sink; /* with l1: may be NULL */
   void *sink_context;
+  PtxWitness *witness; /* told of every request of global and shared memory; NULL */
+  void *witness_context;
   uint64_t watch; /* a global address: the result says what wrote it last; 0: none */
   void (*print)(void *context, const char *text, size_t n_bytes); /* device printf; NULL: it prints nothing */
   void *print_context;

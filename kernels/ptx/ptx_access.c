@@ -84,6 +84,33 @@ void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint
   ptx_l1_request(run->cache, run, b->sm, kind, allocate, address, mask, bytes);
 }
 
+void access_tell(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask, int64_t offset,
+                 int32_t bytes, bool store) {
+  const Ins *i = &run->code[pc];
+  uint64_t address[LANES] = {0};
+  const bool wide = i->wide || i->op == O_CP_ASYNC;
+  PtxSeen seen = {.pc = pc, .warp = w->index, .bytes = bytes, .block = b->index, .mask = mask, .store = store};
+  for (uint32_t m = mask; m; m &= m - 1) {
+    const int l = __builtin_ctz(m);
+    address[l] = (wide ? ((const uint64_t *)base)[l] : ((const uint32_t *)base)[l]) + (uint64_t)offset;
+  }
+  const uint64_t first = address[__builtin_ctz(mask)];
+  const bool window = i->space == SPACE_GENERIC && first - SHARED_WINDOW < WINDOW_BYTES;
+  seen.shared = (i->space == SPACE_SHARED && i->op != O_CP_ASYNC) || window;
+  if (!seen.shared && i->op != O_CP_ASYNC && !access_is_global(i, first)) return;
+  for (uint32_t m = window ? mask : 0; m; m &= m - 1) address[__builtin_ctz(m)] -= SHARED_WINDOW;
+  uint32_t groups = (uint32_t)i->vec;
+  if (!seen.shared)
+    seen.sectors = site_sectors(address, mask, bytes);
+  else if (i->op == O_LDMATRIX || i->op == O_STMATRIX)
+    seen.wavefronts = site_matrix_wavefronts(address, i->vec);
+  else
+    seen.wavefronts = site_wavefronts(address, mask, bytes, &groups);
+  seen.conflicts = seen.wavefronts ? seen.wavefronts - groups : 0;
+  seen.barriers = run->barriers, seen.address = address;
+  run->launch->witness(run->launch->witness_context, &seen);
+}
+
 /* ---- slowly ---- */
 
 static const char *verb(PtxAccessKind kind) { return kind == PTX_LOAD || kind == PTX_COPY_READ ? "reads" : "writes"; }

@@ -31,6 +31,8 @@ bool access_slowly(Run *run, const Block *b, const Warp *w, int32_t pc, const Re
                    uint32_t mask, Where *where);
 void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask); /* registers of lanes whose load is left out */
 bool access_is_global(const Ins *i, uint64_t address);
+void access_tell(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask, int64_t offset,
+                 int32_t bytes, bool store);
 void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint32_t mask, int64_t offset,
                   int32_t bytes, PtxTraffic kind, bool allocate);
 

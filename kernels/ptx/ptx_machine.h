@@ -396,6 +396,7 @@ struct Run {
   uint64_t clock, watch;
   int64_t printed_bytes;
   uint64_t barriers;
+  bool is_seen;     /* launch->witness is told */
   int32_t patience; /* how often waits have given up since a phase of an mbarrier ended */
   PtxL1 *cache;
   Status status;

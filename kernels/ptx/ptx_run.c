@@ -222,6 +222,7 @@ static bool prepare(Run *run, Dealer *d) {
   first_kinds(run);
   run->branches = run->branches_left = l->max_branches > 0 ? l->max_branches : PTX_MAX_BRANCHES;
   run->watch = l->watch;
+  run->is_seen = l->witness != NULL;
   run->n_sm = l->sm.n_sm > 0 ? l->sm.n_sm : 132;
   d->n_ranks = run->cluster[0] * run->cluster[1] * run->cluster[2];
   d->n_clusters = run->result->totals.blocks / d->n_ranks;

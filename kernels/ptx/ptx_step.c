@@ -221,6 +221,7 @@ static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
       set_word(R, i->d, l, (uint32_t)old);
   }
   if (run->watch && is_global) access_watch(run, b, w, pc, R + i->a, m);
+  if (run->is_seen) access_tell(run, b, w, pc, R + i->a, m, i->imm, i->bytes, true);
   if (!run->cache || !is_global) return NEXT;
   access_cache(run, b, i, R + i->a, m, i->imm, i->bytes, PTX_REDUCE_SECTORS, false);
   return (StepResult){STEP_REQUEST};
@@ -239,6 +240,7 @@ static StepResult move_matrix(Run *run, Block *b, Warp *w, int32_t pc, bool is_l
   if (!where.split)
     c->requests++, c->wavefronts += where.shape->wavefronts,
         c->conflicts += where.shape->wavefronts - where.shape->groups;
+  if (run->is_seen) access_tell(run, b, w, pc, R + i->a, rows, i->imm, 16, !is_load);
   if (where.split && where.mask != rows) return NEXT; /* reported */
   for (int k = 0; k < i->vec; k++) {
     uint16_t tile[8][8];
@@ -307,6 +309,7 @@ static StepResult async_copy(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m
       size[l] = 0;
     memset(p + size[l], 0, i->bytes - size[l]);
   }
+  if (run->is_seen && reading) access_tell(run, b, w, pc, R + i->b, reading, i->target, (int32_t)most, false);
   if (!run->cache || !reading) return NEXT;
   access_cache(run, b, i, R + i->b, reading, i->target, (int32_t)most, PTX_READ_SECTORS, !(i->mode & MODE_PAST_L1));
   return (StepResult){STEP_REQUEST};

@@ -304,6 +304,7 @@ pick:
       else
         load_lanes(R, i, lists + i->ext, &where, allowed);
       if (allowed != m) access_zero(run, w, i, m & ~allowed);
+      if (run->is_seen) access_tell(run, block, w, pc, R + i->a, m, i->imm, i->bytes * i->vec, false);
       if (run->cache && access_is_global(i, where.first)) {
         access_cache(run, block, i, R + i->a, m, i->imm, i->bytes * i->vec, PTX_READ_SECTORS,
                      !(i->mode & MODE_PAST_L1));
@@ -326,6 +327,7 @@ pick:
             counts[pc].conflicts += where.shape->wavefronts - where.shape->groups;
       store_lanes(R, i, lists + i->ext, &where, where.split ? where.mask : m);
       if (run->watch) access_watch(run, block, w, pc, R + i->a, m);
+      if (run->is_seen) access_tell(run, block, w, pc, R + i->a, m, i->imm, i->bytes * i->vec, true);
       if (run->cache && access_is_global(i, where.first)) {
         access_cache(run, block, i, R + i->a, m, i->imm, i->bytes * i->vec, PTX_WRITE_SECTORS, false);
         put_back(w, pc + 1, mask);

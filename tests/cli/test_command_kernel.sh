@@ -102,6 +102,25 @@ END
   expect 2 'give its size: --shared BYTES' tests/support/kernels/student.cu "${student[@]:0:13}"
   expect 2 'not given: Bc' tests/support/kernels/student.cu --like fa2 --grid 2 --block 64 --shared 24K
 fi
+
+# The scene and the trace: what they add up to is what is counted.
+matmul=(tests/support/kernels/recorded/basics.ptx --entry matmul_tiled --grid '4,4' --block '16,16' --arg i32:64
+  --arg f32[4096]:normal:1 --arg f32[4096]:normal:2 --arg f32[4096]:zero)
+"$tilewalk" kernel "${matmul[@]}" -o "$work/trace.json" && "$tilewalk" kernel "${matmul[@]}" --json --no-caches >"$work/counts.json"
+sum() { grep -o "\"$2\": *[0-9]*" "$1" | awk -F: '{ s += $2 } END { print s }'; }
+totals() { # of counts.json: of the kernel, before its lines
+  sed '/"lines"/,$d' "$work/counts.json" | tr -d ' \n' | grep -o "\"$1\":[0-9]*" | awk -F: '{ s += $2 } END { print s }'
+}
+for what in sectors wavefronts conflicts; do
+  [ "$(sum "$work/trace.json" $what)" = "$(totals $what)" ] || { echo "trace: $what $(sum "$work/trace.json" $what), counted $(totals $what)"; failed=1; }
+done
+[ "$(grep -c '"ph":"X"' "$work/trace.json")" = 144 ] || { echo "steps: $(grep -c '"ph":"X"' "$work/trace.json")"; failed=1; } # 16 blocks of 8 barriers and one after
+"$tilewalk" render --kernel-file "${matmul[@]}" --step 3 --line 786 -o "$work/scene.svg" || failed=1
+for text in 'matmul_tiled: 4 x 4 blocks of 256 threads' 'Step 4 of 144: up to block 1 of 16, after 3 of its barriers' 'Line 786 reads shared memory'; do
+  grep -q "$text" "$work/scene.svg" || { echo "scene: no '$text'"; failed=1; }
+done
+expect 2 '--step 144: the launch has 144 steps' "${matmul[@]}" --step 144 -o "$work/scene.svg"
+expect 2 '--line 90000: the source has' "${matmul[@]}" --line 90000 -o "$work/scene.svg"
 line=$(PATH=/nowhere "$tilewalk" kernel tests/support/kernels/student.cu 2>&1)
 case $line in *'needs clang 14 or later on PATH'*) ;; *) echo "without clang: $line"; failed=1 ;; esac
 exit $failed

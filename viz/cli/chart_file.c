@@ -3,18 +3,25 @@
 #include "viz/chart/bars_draw.h"
 #include "viz/chart/chart_draw.h"
 #include "viz/export/surface.h"
+#include "viz/scene/kernel_scene_draw.h"
+#ifdef TILEWALK_WINDOW
+#include "viz/window/kernel_window.h"
+#endif
 
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
 typedef struct {
   const Chart *chart; /* or bars */
   const Bars *bars;
+  const KernelScene *kernel;
   const Theme *theme;
 } Picture;
 
 static void draw(cairo_t *cr, double width, double height, const void *data) {
   const Picture *p = data;
-  if (p->chart)
+  if (p->kernel)
+    kernel_scene_draw(p->kernel, cr, width, height, p->theme);
+  else if (p->chart)
     chart_draw(p->chart, cr, width, height, p->theme);
   else
     bars_draw(p->bars, cr, width, height, p->theme);
@@ -33,14 +40,25 @@ static Status save_chart(Chart *chart, const ChartRequest *how, const char *path
   if (*how->title) chart_set_title(chart, how->title);
   chart_set_labels(chart, how->x_label, how->y_label);
   if (chart_check(chart, error)) return error->status;
-  return save(&(Picture){chart, NULL, theme_of(how)}, how, path, title, state, error);
+  return save(&(Picture){.chart = chart, .theme = theme_of(how)}, how, path, title, state, error);
 }
 
 static Status save_bars(const Bars *bars, const ChartRequest *how, const char *path, const char *title,
                         const char *state, Error *error) {
   if (bars->status) return error_set(error, bars->status, "no memory for a picture of bars");
-  return save(&(Picture){NULL, bars, theme_of(how)}, how, path, title, state, error);
+  return save(&(Picture){.bars = bars, .theme = theme_of(how)}, how, path, title, state, error);
+}
+
+static Status save_kernel(const KernelScene *scene, const ChartRequest *how, const char *path, const char *state,
+                          Error *error) {
+  return save(&(Picture){.kernel = scene, .theme = theme_of(how)}, how, path, scene->title, state, error);
 }
 
 extern const struct Command COMMAND_RENDER;
-const Drawing DRAWING = {.chart = save_chart, .bars = save_bars, .render = &COMMAND_RENDER};
+const Drawing DRAWING = {.chart = save_chart,
+                         .bars = save_bars,
+                         .kernel = save_kernel,
+#ifdef TILEWALK_WINDOW
+                         .kernel_window = kernel_window_run,
+#endif
+                         .render = &COMMAND_RENDER};

@@ -6,6 +6,9 @@
 #include "viz/chart/chart.h"
 #include "viz/cli/io.h"
 #include "viz/request/request.h"
+#include "viz/scene/kernel_scene.h"
+
+struct KernelWindowOptions; /* viz/window/kernel_window.h */
 
 typedef struct {
   int width, height;               /* 0: 1280 x 720 */
@@ -32,7 +35,11 @@ struct Drawing {
   /* The same of bars, whose title is their own. */
   Status (*bars)(const Bars *bars, const ChartRequest *how, const char *path, const char *title, const char *state,
                  Error *error);
-  const struct Command *render; /* what draws scenes */
+  /* A kernel at work. */
+  Status (*kernel)(const KernelScene *scene, const ChartRequest *how, const char *path, const char *state,
+                   Error *error);
+  Status (*kernel_window)(const struct KernelWindowOptions *options, Error *error); /* NULL: left out of the build */
+  const struct Command *render;                                                     /* what draws scenes */
 };
 extern const Drawing DRAWING;
 

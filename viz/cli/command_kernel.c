@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "viz/cli/command.h"
+#include "viz/cli/kernel_film.h"
 #include "viz/cli/kernel_print.h"
+#include "viz/export/output.h"
+#include "viz/window/kernel_window.h"
 
 static Status set_file(void *target, const char *value, Error *error) {
   KernelRequest *r = target;
@@ -75,9 +78,65 @@ static int run_launch(KernelLaunch *launch, Io *io, Error *error) {
   return status ? EXIT_BAD_REQUEST : faulty ? EXIT_DIFFERS : EXIT_DONE;
 }
 
+/* -o FILE: the scene, or of a .json the steps for Perfetto. */
+static Status draw(KernelLaunch *launch, Io *io, Error *error) {
+  const KernelRequest *r = launch->request;
+  const char *path = r->output.output;
+  const size_t n = strlen(path);
+  KernelFilm film;
+  char state[400];
+  snprintf(state, sizeof state, "kernel %.200s --entry %.100s", r->file, launch->name);
+  Status status = kernel_film_new(&film, launch, error);
+  if (status == STATUS_OK && n > 5 && strcmp(path + n - 5, ".json") == 0) {
+    FileWrite out;
+    status = file_write_begin(&out, path, error);
+    if (status == STATUS_OK) {
+      status = kernel_film_trace(&film, out.stream, error);
+      if (status)
+        file_write_abort(&out);
+      else
+        status = file_write_commit(&out, error);
+    }
+  } else if (status == STATUS_OK) {
+    status = kernel_film_show(&film, r->step - 1, (int32_t)r->line, error);
+    if (status == STATUS_OK) status = io->drawing->kernel(&film.scene, &r->picture, path, state, error);
+  }
+  kernel_film_free(&film);
+  return status;
+}
+
+static const KernelScene *show(void *film, int64_t step, int32_t line, Error *error) {
+  KernelFilm *f = film;
+  return kernel_film_show(f, step, line, error) ? NULL : &f->scene;
+}
+
+static Status view(KernelLaunch *launch, Io *io, Error *error) {
+  const KernelRequest *r = launch->request;
+  const int32_t *g = launch->launch.grid;
+  KernelFilm film;
+  if (!io->drawing->kernel_window)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the window is left out of this build (libsdl2-dev was not there); -o FILE.png saves a picture");
+  Status status = kernel_film_new(&film, launch, error);
+  const KernelWindowOptions window = {.show = show,
+                                      .context = &film,
+                                      .width = r->picture.width,
+                                      .height = r->picture.height,
+                                      .dark = strcmp(r->picture.theme, "dark") == 0,
+                                      .step = r->step - 1,
+                                      .line = (int32_t)r->line,
+                                      .n_blocks = (int64_t)g[0] * g[1] * g[2],
+                                      .out = io->out};
+  if (status == STATUS_OK) status = io->drawing->kernel_window(&window, error);
+  kernel_film_free(&film);
+  return status;
+}
+
 static int run_kernel(void *options, Io *io, Error *error) {
   KernelRequest *request = options;
-  if (output_request_check(&request->output, error)) return EXIT_BAD_REQUEST;
+  if (output_request_check(&request->output, error) ||
+      (!request->view && chart_request_check(&request->picture, &request->output, error)))
+    return EXIT_BAD_REQUEST;
   if (!request->file[0]) {
     error_set(error, STATUS_BAD_REQUEST,
               "which kernel? give a .cu (clang compiles it) or a .ptx: tilewalk kernel FILE.cu");
@@ -93,6 +152,10 @@ static int run_kernel(void *options, Io *io, Error *error) {
     if (request->ptx)
       exit_status =
           fwrite(launch->ptx, 1, launch->ptx_length, io->out) == launch->ptx_length ? EXIT_DONE : EXIT_BAD_REQUEST;
+    else if (request->view)
+      exit_status = view(launch, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+    else if (request->output.output[0])
+      exit_status = draw(launch, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
     else
       exit_status = run_launch(launch, io, error);
   }
@@ -102,9 +165,14 @@ static int run_kernel(void *options, Io *io, Error *error) {
 }
 
 static const OptionSet SETS[] = {
-    {"Launch", KERNEL_LAUNCH_OPTIONS, 0},         {"Attention", KERNEL_LIKE_OPTIONS, 0},
-    {"What to show", KERNEL_SHOW_OPTIONS, 0},     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(KernelRequest, output)},
-    {"Compiling a .cu", KERNEL_CLANG_OPTIONS, 0}, {0},
+    {"Launch", KERNEL_LAUNCH_OPTIONS, 0},
+    {"Attention", KERNEL_LIKE_OPTIONS, 0},
+    {"What to show", KERNEL_SHOW_OPTIONS, 0},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(KernelRequest, output)},
+    {"Picture", OUTPUT_FILE_OPTIONS, offsetof(KernelRequest, output)},
+    {"Picture's look", SIZE_OPTIONS, offsetof(KernelRequest, picture)},
+    {"Compiling a .cu", KERNEL_CLANG_OPTIONS, 0},
+    {0},
 };
 
 const Command COMMAND_KERNEL = {
@@ -129,6 +197,9 @@ const Command COMMAND_KERNEL = {
                 "      --arg f32[1M]:normal:1 --arg f32[1M]:zero\n\n"
                 "  # the launch stands in comments of the file; what is wrong with the kernel?\n"
                 "  tilewalk kernel mine.cu --faults\n\n"
+                "  # a picture: lines, lanes, how often each part of a tensor is read; the steps for ui.perfetto.dev\n"
+                "  tilewalk kernel mine.cu -o mine.png --line 12 --step 40\n"
+                "  tilewalk kernel mine.cu -o mine.json\n\n"
                 "  # an attention kernel against fp64\n"
                 "  tilewalk kernel flash.cu --like fa2 -N 256 -d 64 --heads 8 \\\n"
                 "      --grid 1,8 --block 32 --shared 28K\n\n"

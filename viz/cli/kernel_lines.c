@@ -67,7 +67,7 @@ static const char *base_name(const char *path) {
 }
 
 /* The number of the .cu that was asked about; else the first, which is a .ptx's. */
-static int32_t main_file(const KernelLaunch *l) {
+int32_t kernel_main_file(const KernelLaunch *l) {
   for (int32_t f = 1; ptx_source_file(l->module, f); f++)
     if (strcmp(base_name(ptx_source_file(l->module, f)), base_name(l->request->file)) == 0) return f;
   return 1;
@@ -75,7 +75,7 @@ static int32_t main_file(const KernelLaunch *l) {
 
 static void take_text(const KernelLaunch *l, KernelLine *line) {
   const bool of_ptx = line->file == 0;
-  if (!of_ptx && (!l->source || line->file != main_file(l))) return;
+  if (!of_ptx && (!l->source || line->file != kernel_main_file(l))) return;
   const char *p = of_ptx ? l->ptx : l->source;
   for (int32_t k = 1; k < line->line && p; k++) {
     p = strchr(p, '\n');
@@ -125,7 +125,7 @@ void kernel_line_name(const KernelLaunch *l, const KernelLine *line, char *to, s
   const char *file = line->file ? ptx_source_file(l->module, line->file) : NULL;
   if (line->file == 0)
     snprintf(to, size, "PTX %d", line->line);
-  else if (line->file == main_file(l) || !file)
+  else if (line->file == kernel_main_file(l) || !file)
     snprintf(to, size, "%d", line->line);
   else
     snprintf(to, size, "%.40s:%d", base_name(file), line->line);

@@ -99,6 +99,18 @@ static Status set_lines(void *t, const char *v, Error *e) {
   if (status == STATUS_OK) ((KernelRequest *)t)->lines = n;
   return status;
 }
+static Status set_step(void *t, const char *v, Error *e) {
+  long long n;
+  const Status status = options_count("step", v, 0, INT64_MAX / 2, &n, e);
+  if (status == STATUS_OK) ((KernelRequest *)t)->step = n + 1;
+  return status;
+}
+static Status set_line(void *t, const char *v, Error *e) {
+  long long n;
+  const Status status = options_count("line", v, 1, 1 << 30, &n, e);
+  if (status == STATUS_OK) ((KernelRequest *)t)->line = n;
+  return status;
+}
 static Status fraction(const char *option, const char *v, double *to, Error *e) {
   Decimal decimal;
   const size_t n = strlen(v);
@@ -122,6 +134,9 @@ static Status set_faults(void *t, const char *v, Error *e) {
 }
 static Status set_ptx(void *t, const char *v, Error *e) {
   return options_flag("ptx", v, &((KernelRequest *)t)->ptx, e);
+}
+static Status set_view(void *t, const char *v, Error *e) {
+  return options_flag("view", v, &((KernelRequest *)t)->view, e);
 }
 static Status set_no_caches(void *t, const char *v, Error *e) {
   return options_flag("no-caches", v, &((KernelRequest *)t)->no_caches, e);
@@ -197,6 +212,19 @@ const Option KERNEL_SHOW_OPTIONS[] = {
      .argument = "COUNT",
      .set = set_lines,
      .help = "Source lines in the table, the worst first. Default 12."},
+    {.name = "view",
+     .set = set_view,
+     .help = "Open a window: keys walk through blocks, barriers and lines; -o FILE.png saves the same as a picture."},
+    {.name = "step",
+     .argument = "STEP",
+     .set = set_step,
+     .help =
+         "Of the picture or window: up to where the launch is shown, from 0. A step is what a block does between two "
+         "barriers. Default: the end."},
+    {.name = "line",
+     .argument = "LINE",
+     .set = set_line,
+     .help = "Of the picture or window: the line whose lanes are shown. Default: the dearest."},
     {.name = "no-caches", .set = set_no_caches, .help = "Leave out L1 and HBM: several times faster."},
     {.name = "ptx", .set = set_ptx, .help = "Print the PTX that clang makes of the file, and stop."},
     {0},

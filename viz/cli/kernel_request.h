@@ -9,6 +9,7 @@
 #ifndef TILEWALK_VIZ_CLI_KERNEL_REQUEST_H
 #define TILEWALK_VIZ_CLI_KERNEL_REQUEST_H
 
+#include "viz/cli/chart_file.h"
 #include "viz/request/options.h"
 #include "viz/request/request.h"
 
@@ -16,11 +17,14 @@ enum { KERNEL_ARGUMENTS_MAX = 64, KERNEL_ARGUMENT_BYTES = 320, KERNEL_ENTRY_BYTE
 
 typedef struct {
   OutputRequest output;
+  ChartRequest picture; /* --size, --theme */
+  int64_t step;         /* + 1; 0: the last */
+  int64_t line;         /* 0: the dearest */
   char file[4096];
   char entry[KERNEL_ENTRY_BYTES];
   int32_t grid[3], block[3];
   char gpu[REQUEST_NAME_BYTES]; /* "": h100-sxm */
-  bool has_shared, faults, ptx, no_caches;
+  bool has_shared, faults, ptx, no_caches, view;
   int64_t shared_bytes, registers, lines; /* lines: of the table; 0: the default */
   int n_arguments;
   char arguments[KERNEL_ARGUMENTS_MAX][KERNEL_ARGUMENT_BYTES]; /* SPEC or NAME=SPEC */

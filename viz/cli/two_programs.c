@@ -14,10 +14,13 @@
 #include "viz/cli/two_programs.h"
 #include "viz/text/print.h"
 
+enum { ARGUMENTS_MAX = 512 };
+
 /* Whether no file is drawn; argv: after the command's name. */
 static bool only_prints(int argc, char *const *argv) {
   for (int i = 0; i < argc; i++)
-    if (strncmp(argv[i], "-o", 2) == 0 || strncmp(argv[i], "--output", 8) == 0) return false;
+    if (strncmp(argv[i], "-o", 2) == 0 || strncmp(argv[i], "--output", 8) == 0 || strcmp(argv[i], "--view") == 0)
+      return false;
   return true;
 }
 
@@ -138,12 +141,39 @@ static void end_by(int number) {
   raise(number);
 }
 
+/* A kernel of one's own under the commands that show and compare: `view --kernel-file FILE ...` is `kernel FILE ...
+ * --view`, `render`, `trace` and `crosscheck` likewise without it. Returns the words, of static life. */
+static char **kernel_words(int *argc, char **argv) {
+  static char *words[ARGUMENTS_MAX + 3];
+  static char kernel[] = "kernel", view[] = "--view";
+  static const char *const SHOWS[] = {"view", "render", "trace", "crosscheck"};
+  bool takes = false, asked = false;
+  for (size_t k = 0; *argc > 2 && k < sizeof SHOWS / sizeof *SHOWS; k++) takes |= strcmp(argv[1], SHOWS[k]) == 0;
+  int n = 0;
+  for (int i = 0; takes && i < *argc && *argc <= ARGUMENTS_MAX; i++) {
+    const bool is_word = i > 1 && strncmp(argv[i], "--kernel-file", 13) == 0 && (!argv[i][13] || argv[i][13] == '=');
+    asked |= is_word;
+    if (i == 1)
+      words[n++] = kernel;
+    else if (!is_word)
+      words[n++] = argv[i];
+    else if (argv[i][13])
+      words[n++] = argv[i] + 14;
+  }
+  if (!asked) return argv;
+  if (strcmp(argv[1], "view") == 0) words[n++] = view;
+  words[n] = NULL;
+  *argc = n;
+  return words;
+}
+
 int program_main(const Command *const *commands, const Drawing *drawing, int argc, char **argv) {
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, seen below */
 #ifdef SIGXFSZ
   signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
 #endif
+  argv = kernel_words(&argc, argv);
   Io io = {.out = stdout,
            .err = stderr,
            .style = text_style_for(stdout),

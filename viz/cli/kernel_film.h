@@ -1,0 +1,36 @@
+/* A launch up to a step, for the scene of kernels and for traces. A step is what a block does between two barriers;
+ * blocks are shown one after another. */
+#ifndef TILEWALK_VIZ_CLI_KERNEL_FILM_H
+#define TILEWALK_VIZ_CLI_KERNEL_FILM_H
+
+#include <stdio.h>
+
+#include "viz/cli/kernel_launch.h"
+#include "viz/scene/kernel_scene.h"
+
+typedef struct {
+  KernelLaunch *launch;
+  KernelScene scene;
+  KernelSceneLine *lines; /* of the source; of PTX without one, of the PTX */
+  int n_lines;
+  bool of_ptx;
+  struct FilmTensor {
+    int argument;
+    uint64_t begin, end, cell_bytes_x, row_bytes; /* addresses; what a cell is wide; a row of the tensor */
+    int64_t rows_a_cell;
+  } places[KERNEL_SCENE_TENSORS];
+} KernelFilm;
+
+/* Free it in either case; the launch is the caller's and must outlast it. */
+Status kernel_film_new(KernelFilm *film, KernelLaunch *launch, Error *error);
+void kernel_film_free(KernelFilm *film);
+
+/* Runs the launch and makes film->scene of its first `step` + 1 steps (-1: all), with the line `number` of the source
+ * chosen (0: the dearest). */
+Status kernel_film_show(KernelFilm *film, int64_t step, int32_t number, Error *error);
+
+/* Each step as an event of Chrome's trace format, which Perfetto opens: a block's row, its bytes and passes. Time is
+ * counted in requests, not in seconds. */
+Status kernel_film_trace(KernelFilm *film, FILE *out, Error *error);
+
+#endif

@@ -1,0 +1,302 @@
+#include "viz/scene/kernel_scene_draw.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/scene/chart_panels.h"
+#include "viz/text/number.h"
+
+enum { LANES = 32, WORDS = 32, LINE_BYTES = 128, SHOWN_LINES = 12, SHOWN_ROWS = 32 };
+
+static Pen pen_on(cairo_t *cr, double width, double height, const Theme *theme) {
+  static const SceneView view;
+  return (Pen){.cr = cr,
+               .theme = theme,
+               .view = &view,
+               .page = box_at(0, 0, width, height),
+               .unit = fmin(height / 720, width / 1110),
+               .is_tall = height > width};
+}
+
+/* ---- the source ---- */
+
+typedef struct {
+  Box body;
+  double row;
+  int first, n;
+} SourcePlace;
+
+/* Rows of the source that fit, the chosen one amid them. */
+static SourcePlace source_place(const Pen *pen, const KernelScene *s, Box in) {
+  SourcePlace p = {.body = in, .row = 1.75 * pen_size(pen, TYPE_SMALL)};
+  const int fit = (int)(in.height / p.row);
+  p.n = s->n_lines < fit ? s->n_lines : fit;
+  p.first = (s->chosen < 0 ? 0 : s->chosen) - p.n / 2;
+  if (p.first > s->n_lines - p.n) p.first = s->n_lines - p.n;
+  if (p.first < 0) p.first = 0;
+  return p;
+}
+
+static void bar(const Pen *pen, Box at, double part, Colour colour) {
+  if (part > 0) pen_fill(pen, box_at(at.x, at.y, fmax(2, at.width * fmin(part, 1)), at.height), colour, 1);
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
+
+static void draw_line(const Pen *pen, const KernelScene *s, const KernelSceneLine *l, Box row, double number,
+                      double bars, bool is_chosen) {
+  const Theme *t = pen->theme;
+  const double small = pen_size(pen, TYPE_SMALL), base = row.y + row.height / 2 + 0.36 * small, third = row.height / 3;
+  char text[16];
+  if (is_chosen) pen_fill(pen, row, theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.3), 1);
+  const bool works = l->sectors || l->wavefronts;
+  snprintf(text, sizeof text, "%d", l->number);
+  pen_mono(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + number, base, number, text);
+  pen_mono(pen, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
+           row.x + number + 10 * pen->unit, base, row.width - number - bars - 20 * pen->unit, l->text);
+  const Box at = box_at(row.x + row.width - bars, row.y + third / 2, bars, third - 1);
+  bar(pen, at, share(l->sectors, s->most_sectors), t->series[INK_BLUE]);
+  const Box below = box_at(at.x, row.y + row.height / 2, bars, third - 1);
+  bar(pen, below, share(l->wavefronts, s->most_wavefronts), t->tile[TILE_COLOUR_DONE]);
+  bar(pen, below, share(l->conflicts, s->most_wavefronts), t->series[INK_ORANGE]);
+}
+
+static void draw_source(const Pen *pen, const KernelScene *s, Box box) {
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
+  const Theme *t = pen->theme;
+  Box in = pen_panel(pen, box, "Source", "bars: blue sectors; below, passes over the banks, orange for conflicts");
+  Box foot = box_cut_bottom(&in, 1.9 * small, 6 * u);
+  const SourcePlace p = source_place(pen, s, in);
+  const double number = pen_mono_width(pen, TYPE_SMALL, "00000"), bars = 0.24 * in.width;
+  for (int k = 0; k < p.n; k++)
+    draw_line(pen, s, &s->lines[p.first + k], box_at(in.x, in.y + p.row * k, in.width, p.row), number, bars,
+              p.first + k == s->chosen);
+  char words[200] = "";
+  if (s->chosen >= 0) {
+    const KernelSceneLine *l = &s->lines[s->chosen];
+    if (l->sectors)
+      snprintf(words, sizeof words, "Line %d has moved %s of global memory", l->number,
+               number_bytes((Wide)l->sectors * 32).text);
+    else
+      snprintf(words, sizeof words, "Line %d has made %s passes over the banks", l->number,
+               number_count(l->wavefronts).text);
+    const size_t n = strlen(words);
+    if (l->wavefronts && !l->sectors)
+      snprintf(words + n, sizeof words - n, ", %s of them for conflicts", number_count(l->conflicts).text);
+    else if (l->wavefronts)
+      snprintf(words + n, sizeof words - n, ", and made %s passes over the banks", number_count(l->wavefronts).text);
+  }
+  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, foot.x, foot.y + 1.3 * small, foot.width, words);
+}
+
+/* ---- one request ---- */
+
+static Colour lane_colour(const Theme *t, int lane) {
+  return theme_mix(theme_mix(t->panel, t->series[INK_BLUE], 0.3), t->series[INK_BLUE], (double)lane / (LANES - 1));
+}
+
+/* The lane that asks for a word of memory, or -1. */
+static int lane_of(const KernelSceneRequest *r, uint64_t word) {
+  for (int l = 0; l < LANES; l++)
+    if (r->mask >> l & 1 && word * 4 + 3 >= r->address[l] && word * 4 < r->address[l] + (uint64_t)r->bytes) return l;
+  return -1;
+}
+
+static int add_once(uint64_t *list, int n, int most, uint64_t value) {
+  for (int k = 0; k < n; k++)
+    if (list[k] == value) return n;
+  if (n < most) list[n] = value;
+  return n + 1;
+}
+
+static void cell(const Pen *pen, Box at, int lane, bool waste) {
+  const Theme *t = pen->theme;
+  char text[12];
+  if (lane < 0) {
+    pen_fill(pen, at, waste ? theme_mix(t->panel, t->series[INK_ORANGE], 0.45) : t->background, 1);
+    return;
+  }
+  const Colour fill = lane_colour(t, lane);
+  pen_fill(pen, at, fill, 1);
+  snprintf(text, sizeof text, "%d", lane);
+  const double size = pen_size(pen, TYPE_SMALL);
+  if (at.height >= 1.1 * size && pen_text_width(pen, TYPE_SMALL, false, text) <= at.width)
+    pen_text(pen, TYPE_SMALL, theme_on(fill), false, ANCHOR_MIDDLE, at.x + at.width / 2,
+             at.y + at.height / 2 + 0.36 * size, 0, text);
+}
+
+/* Lines of 128 bytes across; a sector that moves is framed, and what of it nobody asked for is orange. */
+static void draw_sectors(const Pen *pen, const KernelSceneRequest *r, Box in) {
+  uint64_t lines[2 * LANES];
+  int n = 0;
+  for (int l = 0; l < LANES; l++)
+    for (uint64_t at = r->address[l] / LINE_BYTES;
+         r->mask >> l & 1 && at <= (r->address[l] + (uint64_t)r->bytes - 1) / LINE_BYTES; at++)
+      n = add_once(lines, n, 2 * LANES, at);
+  if (n > 2 * LANES) n = 2 * LANES;
+  const int shown = n < SHOWN_LINES ? n : SHOWN_LINES;
+  const double u = pen->unit, most = 34 * u, row = fmin(most, in.height / (shown + (shown < n ? 1 : 0))),
+               w = in.width / WORDS;
+  for (int k = 0; k < shown; k++) {
+    for (int s = 0; s < 4; s++) {
+      bool moves = false;
+      for (int x = 8 * s; x < 8 * s + 8; x++) moves |= lane_of(r, lines[k] * WORDS + (uint64_t)x) >= 0;
+      for (int x = 8 * s; x < 8 * s + 8; x++)
+        cell(pen, box_at(in.x + w * x, in.y + row * k, w - 1, row - 4 * u), lane_of(r, lines[k] * WORDS + (uint64_t)x),
+             moves);
+      if (moves)
+        pen_frame(pen, box_at(in.x + w * 8 * s - 1, in.y + row * k - 1, 8 * w, row - 4 * u + 2), pen->theme->ink, 1.2);
+    }
+  }
+  if (shown < n) {
+    char words[64];
+    snprintf(words, sizeof words, "and %d lines more", n - shown);
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, in.x,
+             in.y + row * shown + pen_size(pen, TYPE_SMALL), in.width, words);
+  }
+}
+
+/* 32 banks across; a bank's words, each in a row of its own: as many rows, as many passes. */
+static void draw_banks(const Pen *pen, const KernelSceneRequest *r, Box in) {
+  uint64_t words[WORDS][SHOWN_ROWS];
+  int n[WORDS] = {0}, deepest = 1;
+  for (int l = 0; l < LANES; l++)
+    for (uint64_t at = r->address[l] / 4; r->mask >> l & 1 && at <= (r->address[l] + (uint64_t)r->bytes - 1) / 4;
+         at++) {
+      int *m = &n[at % WORDS];
+      *m = add_once(words[at % WORDS], *m < SHOWN_ROWS ? *m : SHOWN_ROWS, SHOWN_ROWS, at);
+      if (*m > deepest) deepest = *m;
+    }
+  if (deepest > SHOWN_ROWS) deepest = SHOWN_ROWS;
+  const double u = pen->unit, row = fmin(30 * u, in.height / deepest), w = in.width / WORDS;
+  for (int bank = 0; bank < WORDS; bank++)
+    for (int k = 0; k < deepest; k++) {
+      const Box at = box_at(in.x + w * bank, in.y + row * k, w - 1, row - 2 * u);
+      cell(pen, at, k < n[bank] ? lane_of(r, words[bank][k]) : -1, false);
+    }
+}
+
+static void draw_request(const Pen *pen, const KernelScene *s, Box box) {
+  const KernelSceneRequest *r = &s->request;
+  const Theme *t = pen->theme;
+  const double body = pen_size(pen, TYPE_BODY), u = pen->unit;
+  char heading[80], words[200];
+  if (!r->is_there) {
+    pen_panel(pen, box, "No request of this line yet", NULL);
+    return;
+  }
+  snprintf(heading, sizeof heading, "Line %d %s %s", s->lines[s->chosen].number, r->store ? "stores to" : "reads",
+           r->shared ? "shared memory" : "global memory");
+  Box in = pen_panel(pen, box, heading, r->shared ? "32 banks, by lane" : "128 bytes, by lane");
+  const Box foot = box_cut_bottom(&in, 1.7 * body, 4 * u);
+  const int lanes = __builtin_popcount(r->mask);
+  if (r->shared) {
+    draw_banks(pen, r, in);
+    snprintf(words, sizeof words, "%d lanes of %d bytes: %u %s%s", lanes, r->bytes, r->wavefronts,
+             r->wavefronts == 1 ? "pass" : "passes", r->conflicts ? ", a word of a bank each" : "");
+  } else {
+    draw_sectors(pen, r, in);
+    const double used = r->sectors ? (double)(lanes * r->bytes) / (32 * r->sectors) : 1;
+    snprintf(words, sizeof words, "%d lanes of %d bytes: %u %s, %s used", lanes, r->bytes, r->sectors,
+             r->sectors == 1 ? "sector" : "sectors", used >= 1 ? "all" : number_percent(used).text);
+  }
+  const bool bad = r->shared ? r->conflicts > 0 : (int)r->sectors * 32 > 2 * lanes * r->bytes;
+  pen_text(pen, TYPE_BODY, bad ? t->warn : t->good, true, ANCHOR_START, foot.x, foot.y + 1.2 * body, foot.width, words);
+}
+
+/* ---- tensors ---- */
+
+static float most_of(const float *cells, int n) {
+  float most = 0;
+  for (int k = 0; k < n; k++) most = fmaxf(most, cells[k]);
+  return most;
+}
+
+static void draw_heat(const Pen *pen, const KernelSceneTensor *tensor, Box box) {
+  const Theme *t = pen->theme;
+  const double small = pen_size(pen, TYPE_SMALL), u = pen->unit;
+  const int n = tensor->columns * tensor->rows;
+  const float reads = most_of(tensor->reads, n), stores = most_of(tensor->stores, n);
+  const bool stored = stores > 0 && reads == 0;
+  const float *cells = stored ? tensor->stores : tensor->reads, most = stored ? stores : reads;
+  char words[160];
+  const Box head = box_cut_top(&box, 1.5 * small, 0), foot = box_cut_bottom(&box, 2.6 * small, 4 * u);
+  pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, head.x, head.y + small, head.width, tensor->name);
+  const double side = fmin(box.width / tensor->columns, box.height / tensor->rows), w = side > 0 ? side : 1;
+  const double fit_x = fmin(box.width, fmax(w * tensor->columns, 0.3 * box.width)) / tensor->columns,
+               fit_y = fmin(box.height, fmax(w * tensor->rows, 0.3 * box.height)) / tensor->rows;
+  for (int y = 0; y < tensor->rows; y++)
+    for (int x = 0; x < tensor->columns; x++) {
+      const double x0 = floor(box.x + fit_x * x), x1 = floor(box.x + fit_x * (x + 1)), y0 = floor(box.y + fit_y * y),
+                   y1 = floor(box.y + fit_y * (y + 1));
+      const float value = cells[y * tensor->columns + x];
+      pen_fill(pen, box_at(x0, y0, x1 - x0, y1 - y0), value > 0 ? map_heat(t, value / most) : t->background, 1);
+    }
+  pen_frame(pen, box_at(box.x, box.y, fit_x * tensor->columns, fit_y * tensor->rows), t->axis, 1);
+  if (most > 0)
+    snprintf(words, sizeof words, "at most %.3g %s", (double)most, stored ? "stores" : "reads");
+  else
+    snprintf(words, sizeof words, "not touched yet");
+  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, foot.x, foot.y + small, foot.width, words);
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, foot.x, foot.y + 2.2 * small, foot.width,
+           tensor->rows_are);
+}
+
+static void draw_tensors(const Pen *pen, const KernelScene *s, Box box) {
+  Box in = pen_panel(pen, box, "Tensors", "how often each sector was read");
+  const int n = s->n_tensors, across = n > 4 ? (n + 1) / 2 : n, down = n > 4 ? 2 : 1;
+  const double gap = 14 * pen->unit, w = (in.width - gap * (across - 1)) / (across > 0 ? across : 1),
+               h = (in.height - gap * (down - 1)) / down;
+  for (int k = 0; k < n; k++)
+    draw_heat(pen, &s->tensors[k], box_at(in.x + (w + gap) * (k % across), in.y + (h + gap) * (k / across), w, h));
+}
+
+/* ---- the page ---- */
+
+typedef struct {
+  Box head, source, request, tensors, foot;
+} KernelPage;
+
+static KernelPage page_of(const Pen *pen) {
+  const double u = pen->unit, gap = 14 * u, title = pen_size(pen, TYPE_TITLE);
+  Box page = box_inset(pen->page, 22 * u);
+  KernelPage p;
+  p.head = box_cut_top(&page, 2.3 * title, 10 * u);
+  p.foot = box_cut_bottom(&page, 10 * u, 10 * u);
+  p.source = pen->is_tall ? box_cut_top(&page, 0.42 * page.height, gap) : box_cut_left(&page, 0.54 * page.width, gap);
+  p.request = box_cut_top(&page, 0.46 * page.height, gap);
+  p.tensors = page;
+  return p;
+}
+
+void kernel_scene_draw(const KernelScene *s, cairo_t *cr, double width, double height, const Theme *theme) {
+  const Pen pen = pen_on(cr, width, height, theme);
+  const KernelPage p = page_of(&pen);
+  const double title = pen_size(&pen, TYPE_TITLE), body = pen_size(&pen, TYPE_BODY);
+  pen_fill(&pen, pen.page, theme->background, 1);
+  pen_text(&pen, TYPE_TITLE, theme->ink, true, ANCHOR_START, p.head.x, p.head.y + title, p.head.width, s->title);
+  pen_text(&pen, TYPE_BODY, theme->ink_soft, false, ANCHOR_START, p.head.x, p.head.y + title + 1.5 * body, p.head.width,
+           s->where);
+  draw_source(&pen, s, p.source);
+  draw_request(&pen, s, p.request);
+  draw_tensors(&pen, s, p.tensors);
+  pen_fill(&pen, p.foot, theme->panel, 1);
+  bar(&pen, p.foot, s->n_steps ? (double)(s->step + 1) / (double)s->n_steps : 1, theme->tile[TILE_COLOUR_CURRENT]);
+}
+
+int kernel_scene_line_at(const KernelScene *s, double width, double height, double x, double y) {
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  cairo_t *cr = cairo_create(surface);
+  Pen pen = pen_on(cr, width, height, &theme_light);
+  const Box source = page_of(&pen).source;
+  const double u = pen.unit, small = pen_size(&pen, TYPE_SMALL), head = 12 * u + 1.5 * pen_size(&pen, TYPE_HEAD);
+  Box in = box_at(source.x + 14 * u, source.y + head, source.width - 28 * u, source.height - head - 12 * u);
+  box_cut_bottom(&in, 1.9 * small, 6 * u);
+  const SourcePlace p = source_place(&pen, s, in);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  const int k = (int)floor((y - in.y) / p.row);
+  return x < in.x || x > in.x + in.width || k < 0 || k >= p.n ? -1 : p.first + k;
+}

@@ -1,0 +1,54 @@
+/* A kernel at work: its source beside what each line has moved so far, one request of the chosen line, and how often
+ * each part of each tensor was read.
+ *
+ *     +--------------------------------+------------------------------+
+ *     | 35  for (...)                  |  line 36: lanes and sectors, |
+ *     | 36    Kj[...] = K[...]  ###### |  or lanes and banks          |
+ *     | 37    ...                      +------------------------------+
+ *     |                                |  Q [heat]  K [heat]  O [heat]|
+ *     +--------------------------------+------------------------------+
+ *
+ * Plain data; viz/cli/kernel_film.h runs the kernel and fills it, viz/scene/kernel_scene_draw.h draws it. */
+#ifndef TILEWALK_VIZ_SCENE_KERNEL_SCENE_H
+#define TILEWALK_VIZ_SCENE_KERNEL_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { KERNEL_SCENE_TENSORS = 8, KERNEL_SCENE_CELLS = 64, KERNEL_SCENE_TEXT = 160 };
+
+/* Up to the step that is shown. Bars grow to the largest of all lines at the end. */
+typedef struct {
+  int32_t number;
+  char text[KERNEL_SCENE_TEXT];
+  uint64_t sectors, wavefronts, conflicts;
+} KernelSceneLine;
+
+/* How often the sectors of a cell were read or stored to, on average. */
+typedef struct {
+  char name[64], rows_are[80]; /* "rows of 64 elements" */
+  int32_t columns, rows;
+  float reads[KERNEL_SCENE_CELLS * KERNEL_SCENE_CELLS], stores[KERNEL_SCENE_CELLS * KERNEL_SCENE_CELLS];
+} KernelSceneTensor;
+
+/* A warp's request, the dearest of its line so far. */
+typedef struct {
+  bool is_there, shared, store;
+  int32_t bytes, warp;
+  int64_t block;
+  uint32_t mask, sectors, wavefronts, conflicts;
+  uint64_t address[32];
+} KernelSceneRequest;
+
+typedef struct {
+  char title[200], where[200]; /* "block 3 of 256, after barrier 2 of 9" */
+  const KernelSceneLine *lines;
+  int n_lines, chosen;                    /* an index; -1: none */
+  uint64_t most_sectors, most_wavefronts; /* of any line at the end */
+  KernelSceneRequest request;
+  KernelSceneTensor *tensors;
+  int n_tensors;
+  int64_t step, n_steps;
+} KernelScene;
+
+#endif
