@@ -162,17 +162,17 @@ static __attribute__((noinline)) uint64_t other_flops(const Schedule *s, const P
   return flops;
 }
 
-static uint64_t flops_of(const Schedule *s, const Plan *plan, const ProgramOp *op, const Event *e) {
-  const uint64_t flops = 2 * (uint64_t)(e->row1 - e->row0) * (uint64_t)(e->col1 - e->col0) *
-                         (op->products_d * (uint64_t)plan->shape.d + op->products_dv * (uint64_t)plan->shape.d_v);
-  return op->n_products ? flops + other_flops(s, plan, op, e) : flops;
+/* Apart from emit, which then keeps all it needs in few registers: so do these two. */
+static __attribute__((noinline)) bool count_flops(const Schedule *s, const Plan *plan, const ProgramOp *op, Event *e) {
+  e->flops = 2 * (uint64_t)(e->row1 - e->row0) * (uint64_t)(e->col1 - e->col0) *
+             (op->products_d * (uint64_t)plan->shape.d + op->products_dv * (uint64_t)plan->shape.d_v);
+  if (op->n_products) e->flops += other_flops(s, plan, op, e);
+  return true;
 }
 
-/* Apart from emit, which then keeps all it needs in few registers. */
-static __attribute__((noinline)) bool count(const Schedule *s, const Plan *plan, const ProgramOp *op, Event *e) {
-  if (op->moves) e->bytes = bytes_of(s, plan, op, e);
-  if (op->products_d | op->products_dv | op->n_products) e->flops = flops_of(s, plan, op, e);
-  return true;
+static __attribute__((noinline)) bool count_bytes(const Schedule *s, const Plan *plan, const ProgramOp *op, Event *e) {
+  e->bytes = bytes_of(s, plan, op, e);
+  return op->products_d | op->products_dv | op->n_products ? count_flops(s, plan, op, e) : true;
 }
 
 /* Writes the event of the operation that the cursor is before, and goes past it. Returns true. */
@@ -196,7 +196,8 @@ static inline __attribute__((always_inline)) bool emit(const Schedule *restrict 
   event->head = c->head;
   event->bytes = event->flops = 0;
   c->op++;
-  return op->moves | op->products_d | op->products_dv | op->n_products ? count(s, plan, op, event) : true;
+  if (op->moves) return count_bytes(s, plan, op, event);
+  return op->products_d | op->products_dv | op->n_products ? count_flops(s, plan, op, event) : true;
 }
 
 void walk_begin(Cursor *c) {
