@@ -3,29 +3,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/word_list.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
-
-static const char *const SCENES[LESSON_SCENE_COUNT] = {"main",     "tiles", "hierarchy", "softmax", "causal", "charts",
-                                                       "timeline", "code",  "race",      "warp",    "decode"};
 
 enum { VALUE_BYTES = 512 };
 
 static Status read_scene(const char *value, LessonShow *show, Error *error) {
   Nearest nearest = {.word = value};
-  for (int k = 0; k < LESSON_SCENE_COUNT; k++) {
-    if (strcmp(value, SCENES[k]) == 0) {
-      show->scene = (LessonScene)k;
-      return STATUS_OK;
-    }
-    nearest_offer(&nearest, SCENES[k]);
+  char all[256];
+  const int found = word_list_find(SCENE_NAMES, value);
+  if (found >= 0) {
+    show->scene = (SceneKind)found;
+    return STATUS_OK;
   }
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "there is no scene '%s'%s%s%s; there are main, tiles, hierarchy, softmax, "
-                   "causal, charts, timeline, code, race, warp and decode",
+  for (int k = 0; k < SCENE_COUNT; k++) nearest_offer(&nearest, SCENE_NAMES[k]);
+  return error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'%s%s%s; there are %s",
                    quote(value, strlen(value)).text, nearest.best ? " (did you mean '" : "",
-                   nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+                   nearest.best ? nearest.best : "", nearest.best ? "'?)" : "",
+                   word_list_text(SCENE_NAMES, "and", all, sizeof all));
 }
 
 /* A whole number below 10^15 at *p. */
@@ -148,14 +145,14 @@ Status lesson_show_parse(const char *text, LessonShow *show, Error *error) {
     p += length;
   }
   if (!has_scene) return error_set(error, STATUS_BAD_REQUEST, "the show names no scene; write scene=tiles");
-  if ((s.n_scores || s.block) && s.scene != LESSON_SCENE_SOFTMAX)
+  if ((s.n_scores || s.block) && s.scene != SCENE_SOFTMAX)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "scores and block belong to scene=softmax; %s shows the run of the state", SCENES[s.scene]);
-  if (warp.is_given && s.scene != LESSON_SCENE_WARP)
-    return error_set(error, STATUS_BAD_REQUEST, "lanes and rows belong to scene=warp, not to %s", SCENES[s.scene]);
-  if (s.scene == LESSON_SCENE_WARP && s.has_steps)
+                     "scores and block belong to scene=softmax; %s shows the run of the state", SCENE_NAMES[s.scene]);
+  if (warp.is_given && s.scene != SCENE_WARP)
+    return error_set(error, STATUS_BAD_REQUEST, "lanes and rows belong to scene=warp, not to %s", SCENE_NAMES[s.scene]);
+  if (s.scene == SCENE_WARP && s.has_steps)
     return error_set(error, STATUS_BAD_REQUEST, "scene=warp shows one access; leave out steps");
-  const Status status = s.scene == LESSON_SCENE_WARP ? warp_of(&warp, &s, error) : STATUS_OK;
+  const Status status = s.scene == SCENE_WARP ? warp_of(&warp, &s, error) : STATUS_OK;
   if (!status) *show = s;
   return status;
 }

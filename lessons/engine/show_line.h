@@ -9,28 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lessons/engine/scenes.h"
 #include "sim/base/error.h"
 #include "sim/machine/warp.h"
 
 enum { LESSON_SCORES_MAX = 64 };
 
-typedef enum {
-  LESSON_SCENE_MAIN = 0,
-  LESSON_SCENE_TILES,
-  LESSON_SCENE_HIERARCHY,
-  LESSON_SCENE_SOFTMAX,
-  LESSON_SCENE_CAUSAL,
-  LESSON_SCENE_CHARTS,
-  LESSON_SCENE_TIMELINE,
-  LESSON_SCENE_CODE,
-  LESSON_SCENE_RACE,
-  LESSON_SCENE_WARP,   /* one access of one warp, whatever the state */
-  LESSON_SCENE_DECODE, /* heads by splits */
-  LESSON_SCENE_COUNT
-} LessonScene;
-
 typedef struct {
-  LessonScene scene;
+  SceneKind scene;
   bool has_steps;
   int64_t first, last; /* of the events, both included */
   double scores[LESSON_SCORES_MAX];

@@ -80,7 +80,7 @@ static void others(const char *text, size_t length) {
   if (answer_tolerance(text, &tolerance, &errors[0])) check_message(&errors[0]);
   if (lesson_show_parse(text, &show, &errors[1]))
     check_message(&errors[1]);
-  else if (show.scene == LESSON_SCENE_WARP)
+  else if (show.scene == SCENE_WARP)
     draw(&show);
   if (submission_add(&submission, text, length, "class.csv", &errors[2])) check_message(&errors[2]);
   submission_free(&submission);

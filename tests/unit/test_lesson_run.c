@@ -87,7 +87,7 @@ static void states_have_no_thousands_separators(void **state) {
   assert_int_equal(lesson_run_state(&run, &l.blocks[0], line, sizeof line, NULL), STATUS_OK);
   assert_string_equal(line, "algorithm=fa1,fa2 N=4096 d=128");
   assert_int_equal(lesson_run_show(&run, &l.blocks[1], &show, NULL), STATUS_OK);
-  assert_true(show.scene == LESSON_SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 && show.block == 2);
+  assert_true(show.scene == SCENE_SOFTMAX && show.n_scores == 3 && show.scores[2] == -3.5 && show.block == 2);
   lesson_run_end(&run);
   lesson_free(&l);
 }

@@ -13,7 +13,7 @@
 
 #include "viz/request/request.h"
 #include "viz/scene/narration.h"
-#include "viz/scene/pen.h"
+#include "viz/scene/scene.h"
 #include "viz/scene/snapshot.h"
 
 static Stage open_race(const char *first, const char *second, Shape shape, int64_t block, const Gpu *gpu,
@@ -123,7 +123,7 @@ static void test_words(void **state) {
   for (int by_time = 0; by_time < 2; by_time++) {
     Stage stage = open_race("standard", "fa2", (Shape){.N_q = 64, .d = 16}, 8, &gpu, by_time);
     stage_snapshot(&stage, stage.n_steps, &now);
-    race_narrate(&now, &said);
+    scene_narrate(SCENE_RACE, &now, NULL, &said);
     assert_string_equal(said.what, by_time ? "All are done: standard took 1.11x as long as fa2."
                                            : "All are done: standard moved 1.11x as much as fa2.");
     assert_string_equal(said.why, by_time ? "40 KiB through HBM against 36 KiB, for the same O."
@@ -166,7 +166,7 @@ static void test_a_full_gpu(void **state) {
   assert_true(now.runs[0].link.n_ctas == heads * 32 && now.runs[1].link.n_ctas == heads);
   assert_int_equal(now.runs[0].link.bound, TIME_HBM);
   assert_true(now.clock == now.runs[0].whole_s && now.clock_before < now.clock);
-  race_narrate(&now, &said);
+  scene_narrate(SCENE_RACE, &now, NULL, &said);
   assert_string_equal(said.what, "All are done: standard took 5.72x as long as fa2.");
   assert_string_equal(said.why, "20.46 GiB through HBM against 512.1 MiB, for the same O.");
   stage_free(&stage);

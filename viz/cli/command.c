@@ -41,7 +41,8 @@ static void print_option(const Option *o, bool whole, Io *io) {
   fprintf(io->out, "  %-*s", own_line ? 0 : OPTION_COLUMN - 2, spelled);
   if (own_line) fputc('\n', io->out);
   const size_t width = io->style.width > OPTION_COLUMN + 20 ? (size_t)io->style.width - OPTION_COLUMN : 50;
-  const char *p = o->help, *const end = p + (whole ? strlen(p) : first_sentence(p));
+  char help[OPTION_TEXT_BYTES];
+  const char *p = option_help(o, help), *const end = p + (whole ? strlen(p) : first_sentence(p));
   bool first = !own_line;
   while (p < end) {
     size_t take = (size_t)(end - p);

@@ -36,12 +36,9 @@ static Status set_over(void *target, const char *value, Error *error) {
   char name[32];
   const size_t length = strcspn(value, "=");
   snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), value);
+  int axis;
+  if (options_name(SWEEP_AXIS_NAMES, "cannot be swept", name, &axis, error)) return error->status;
   o->axis = sweep_axis(name);
-  if (!o->axis)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "'%s' cannot be swept; there are N, keys, block, block-q, block-k, sram, l2, skew, heads, head-dim and gpu",
-        quote(value, length).text);
   if (!value[length]) return STATUS_OK;
   if (!value[length + 1])
     return error_set(error, STATUS_BAD_REQUEST, "%s= is followed by no values; give them as %s", name,
@@ -50,12 +47,10 @@ static Status set_over(void *target, const char *value, Error *error) {
 }
 
 static Status set_metric(void *target, const char *value, Error *error) {
-  SweepOptions *o = target;
-  for (int m = 0; m < SWEEP_METRICS; m++)
-    if (strcmp(value, sweep_metric_name((SweepMetric)m)) == 0) o->metric = m + 1;
-  if (o->metric) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is nothing that is shown; there are boundary, l2, hbm and time",
-                   quote(value, strlen(value)).text);
+  int metric;
+  const Status status = options_name(SWEEP_METRIC_NAMES, "is nothing that is shown", value, &metric, error);
+  if (!status) ((SweepOptions *)target)->metric = metric + 1;
+  return status;
 }
 
 static Status set_values(void *target, const char *value, Error *error) {
@@ -72,8 +67,10 @@ static Status set_to(void *target, const char *value, Error *error) {
 }
 
 static Status parse_value(const SweepAxis *axis, const char *text, int64_t *value, Error *error) {
-  const Status status = axis->is_size ? size_parse(text, value, error) : size_parse_count(text, value, error);
-  if (!status && *value < 1) return error_set(error, STATUS_BAD_REQUEST, "%s = 0 is no point of a sweep", axis->name);
+  const Status status =
+      axis->kind == VALUE_BYTES ? size_parse(text, value, error) : size_parse_count(text, value, error);
+  if (!status && *value < 1)
+    return error_set(error, STATUS_BAD_REQUEST, "%s = 0 is no point of a sweep", sweep_axis_name(axis));
   return status;
 }
 
@@ -156,7 +153,7 @@ static void add_row(Document *d, Table *t, const Sweep *s, const SweepPoint *p) 
   char kinds[128];
   if (s->axis->is_gpu)
     table_text(t, ROLE_PLAIN, p->runs[0].machine.name);
-  else if (s->axis->is_size)
+  else if (s->axis->kind == VALUE_BYTES)
     table_bytes(t, ROLE_PLAIN, wide(p->value));
   else
     table_count(t, ROLE_PLAIN, wide(p->value));
@@ -200,7 +197,7 @@ static void add_notes(Table *t, const Sweep *s) {
 
 static void fill(Document *d, const Sweep *s, const Request *request) {
   TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 2] = {
-      {.heading = s->axis->name, .key = "value", .right = !s->axis->is_gpu}};
+      {.heading = sweep_axis_name(s->axis), .key = "value", .right = !s->axis->is_gpu}};
   int n = 1;
   for (int k = 0; k < s->n_algorithms; k++)
     columns[n++] = (TableColumn){.heading = sweep_series(s, request, k), .right = true};
@@ -213,7 +210,7 @@ static void fill(Document *d, const Sweep *s, const Request *request) {
                                .right = true};
   columns[n++] = s->metric == SWEEP_TIME ? (TableColumn){.heading = "time is"} : (TableColumn){.heading = NULL};
   char state[REQUEST_STATE_BYTES];
-  put_text(d, "over", s->axis->name);
+  put_text(d, "over", sweep_axis_name(s->axis));
   Table *t = document_table(d, DOCUMENT_ALL, "points", columns, n);
   table_title(t, "%s against %s; %s", sweep_metric_title(s->metric), s->axis->title,
               sweep_state(s->axis, request, state));
@@ -257,7 +254,7 @@ static Status choose_metric(const SweepOptions *o, SweepMetric *metric, Error *e
                                  : SWEEP_BOUNDARY;
   if (!o->axis->behind_l2 || *metric != SWEEP_BOUNDARY) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "--metric boundary does not depend on %s; give l2, hbm or time",
-                   o->axis->name);
+                   sweep_axis_name(o->axis));
 }
 
 static Status show(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
@@ -304,13 +301,12 @@ static const Option SWEEP_OPTIONS[] = {
     {.name = "over",
      .argument = "WHAT[=LIST]",
      .set = set_over,
-     .choices = "N keys block block-q block-k sram l2 skew heads head-dim gpu",
-     .help = "What to vary: N, keys, block, block-q, block-k, sram, l2, skew, heads, head-dim or gpu; with = also "
-             "its values. Default N."},
+     .names = SWEEP_AXIS_NAMES,
+     .help = "What to vary: {}; with = also its values. Default N."},
     {.name = "metric",
      .argument = "WHAT",
      .set = set_metric,
-     .choices = "boundary l2 hbm time",
+     .names = SWEEP_METRIC_NAMES,
      .help = "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both "
              "behind L2) or time. Default boundary; over l2 and skew hbm, over gpu time."},
     {.name = "values",

@@ -54,7 +54,8 @@ static void put_bash_command(FILE *out, const Command *command) {
       fputs("    ", out);
       put_spellings(out, o, " | ");
       fprintf(out, ") value=1 files=%d list=%d choices=\"", takes(o, "FILE"), takes(o, "LIST"));
-      put_choices(out, o->choices);
+      char choices[OPTION_TEXT_BYTES];
+      put_choices(out, option_choices(o, choices));
       fputs("\" ;;\n", out);
     }
   }
@@ -114,13 +115,14 @@ static void put_zsh_value(FILE *out, const Option *o) {
   fputc(':', out);
   put_zsh_text(out, o->argument);
   fputc(':', out);
-  if (!o->choices) {
+  char choices[OPTION_TEXT_BYTES];
+  if (!*option_choices(o, choices)) {
     if (takes(o, "FILE")) fputs("_files", out);
     return;
   }
-  const bool list = takes(o, "LIST"), files = takes(o, "FILE"), asked = o->choices[0] == '@';
+  const bool list = takes(o, "LIST"), files = takes(o, "FILE"), asked = choices[0] == '@';
   fputs(list ? "_values -s , value " : files ? "{compadd -- " : asked ? "{compadd -- " : "(", out);
-  put_choices(out, o->choices);
+  put_choices(out, choices);
   fputs(list ? "" : files ? "; _files}" : asked ? "}" : ")", out);
 }
 
@@ -137,7 +139,8 @@ static void put_zsh_option(FILE *out, const Option *o) {
     fprintf(out, "'-%c%s[", o->letter, letter_end);
   else
     fprintf(out, "'--%s%s[", o->name, name_end);
-  put_zsh_text(out, o->help);
+  char help[OPTION_TEXT_BYTES];
+  put_zsh_text(out, option_help(o, help));
   fputc(']', out);
   put_zsh_value(out, o);
   fputs("' \\\n", out);
@@ -209,9 +212,10 @@ static void put_fish_option(FILE *out, const Command *command, const Option *o) 
   if (o->name) fprintf(out, " -l %s", o->name);
   if (o->letter) fprintf(out, " -s %c", o->letter);
   if (o->argument) fputs(takes(o, "FILE") ? " -r -F" : " -x", out);
-  if (o->argument && o->choices) put_fish_choices(out, o->choices);
+  char text[OPTION_TEXT_BYTES];
+  if (o->argument && *option_choices(o, text)) put_fish_choices(out, text);
   fputs(" -d ", out);
-  put_fish_text(out, o->help);
+  put_fish_text(out, option_help(o, text));
   fputc('\n', out);
 }
 

@@ -219,23 +219,22 @@ Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Erro
   Scene *s = calloc(1, sizeof *s);
   if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
   Status status = prepare(s, state, error);
-  if (!status && show->scene == LESSON_SCENE_WARP) status = print_warp(show, io, error);
+  if (!status && show->scene == SCENE_WARP) status = print_warp(show, io, error);
   for (int k = 0; k < s->n_runs && !status; k++) {
-    const bool grid = show->scene == LESSON_SCENE_TILES || show->scene == LESSON_SCENE_CAUSAL;
-    const bool events = show->scene == LESSON_SCENE_TIMELINE || show->scene == LESSON_SCENE_CODE;
+    const bool grid = show->scene == SCENE_TILES || show->scene == SCENE_CAUSAL;
+    const bool events = show->scene == SCENE_TIMELINE || show->scene == SCENE_CODE;
     if (k > 0 && (grid || events)) fputc('\n', io->out);
     if (grid) print_grid(&s->runs[k], show, io);
     if (events) print_events(&s->runs[k], show, io);
   }
-  if (!status && show->scene == LESSON_SCENE_MAIN) {
+  if (!status && show->scene == SCENE_MAIN) {
     Document d = document_new(DOCUMENT_TEXT);
     run_tables(&d, s->runs, s->n_runs);
     status = document_print(&d, io->out, &io->style, error);
     document_free(&d);
   }
-  if (!status && (show->scene == LESSON_SCENE_HIERARCHY || show->scene == LESSON_SCENE_CHARTS))
-    status = print_traffic(s, io, error);
-  if (!status && show->scene == LESSON_SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
+  if (!status && (show->scene == SCENE_HIERARCHY || show->scene == SCENE_CHARTS)) status = print_traffic(s, io, error);
+  if (!status && show->scene == SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
   free(s);
   return status;
 }

@@ -44,7 +44,8 @@ static void put_option(FILE *out, const Option *o) {
     fputs("\\fR", out);
   }
   fputc('\n', out);
-  put(out, o->help);
+  char help[OPTION_TEXT_BYTES];
+  put(out, option_help(o, help));
   fputc('\n', out);
 }
 

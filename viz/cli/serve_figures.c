@@ -203,7 +203,7 @@ static Status add_prompt(const ServeRequest *r, Figures *f, Error *error) {
   if (r->chunk) status = add_chunks(r, &step, n_chunks, f, error);
   ADD(FIGURE_SECONDS, step.bound_s, S, "time_s", "time to first token", r->model.experts ? ASSUMED : BOUND,
       "one prompt of %s tokens%s, alone", number_count(wide(r->prompt)).text, r->prefix ? ", prefix cached" : "");
-  add_word(f, S, "binds", "what binds", binds(&step), "the longest of the above");
+  add_word(f, S, "binds", "bottleneck", binds(&step), "the longest of the above");
   return status;
 }
 
@@ -244,7 +244,7 @@ static Status add_token(const ServeRequest *r, Figures *f, Error *error) {
       "%s sequences at once", number_count(wide(r->lengths->n)).text);
   ADD(FIGURE_RATE, (double)r->lengths->n / (step.bound_s + scores_s), S, "tokens_per_s", "tokens a second, at most",
       r->model.experts ? ASSUMED : BOUND, "of all sequences");
-  add_word(f, S, "binds", "what binds", binds(&step), "the longest of the above");
+  add_word(f, S, "binds", "bottleneck", binds(&step), "the longest of the above");
   return STATUS_OK;
 }
 

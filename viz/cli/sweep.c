@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/word_list.h"
 #include "sim/planner.h"
 #include "viz/request/description.h"
 #include "viz/request/own_masks.h"
@@ -33,36 +34,85 @@ static void set_d(Problem *p, int64_t value) {
   p->shape.d = value;
 }
 
-const SweepAxis SWEEP_AXES[] = {
-    {"N", "sequence length N, tokens", "parallel lines: at a fixed block size the ratio between algorithms settles",
-     VALUE_TOKENS, false, false, 256, 65536, set_N, false, NULL},
-    {"keys", "number of keys, tokens", "traffic grows in proportion to the keys", VALUE_TOKENS, false, false, 256,
-     65536, set_keys, false, "seq-len-k"},
-    {"block", "block size B = B_r = B_c, rows", "twice the block, half the traffic, until the tiles no longer fit",
-     VALUE_TOKENS, false, false, 16, 512, set_block, false, NULL},
-    {"block-q", "query block B_r, rows", "in FlashAttention-2 the query block alone decides the traffic", VALUE_TOKENS,
-     false, false, 16, 512, set_block_q, false, NULL},
-    {"block-k", "key block B_c, rows", "in FlashAttention the key block decides the traffic", VALUE_TOKENS, false,
-     false, 16, 512, set_block_k, false, NULL},
-    {"sram", "SRAM for one CTA's tiles", "the largest block that fits, against what no algorithm beats", VALUE_BYTES,
-     true, false, 16 * 1024, 1024 * 1024, set_sram, false, NULL},
-    {"l2", "the size of L2, all partitions", "what all CTAs share stays in L2 until it grows too large", VALUE_BYTES,
-     true, false, 1 << 20, 256 << 20, set_l2, true, NULL},
-    {"skew", "tiles between the first CTA and the last", "how far apart CTAs run decides what they find in L2",
-     VALUE_TOKENS, false, false, 1, 256, set_skew, true, "pace"},
-    {"heads", "query heads", "every head does the same work", VALUE_TOKENS, false, false, 1, 128, set_heads, false,
-     NULL},
-    {"head-dim", "head dimension d", "larger heads need larger tiles and move more", VALUE_TOKENS, false, false, 16,
-     512, set_d, false, "d"},
-    {"gpu", "GPU", "the same run on one GPU after another", VALUE_COUNT, false, true, 0, 0, NULL, false, NULL},
-    {0},
+/* In the same order. */
+const char *const SWEEP_AXIS_NAMES[] = {"N",  "keys", "block", "block-q",  "block-k", "sram",
+                                        "l2", "skew", "heads", "head-dim", "gpu",     NULL};
+static const SweepAxis AXES[] = {
+    {.title = "sequence length N, tokens",
+     .subtitle = "parallel lines: at a fixed block size the ratio between algorithms settles",
+     .kind = VALUE_TOKENS,
+     .low = 256,
+     .high = 65536,
+     .set = set_N},
+    {.title = "number of keys, tokens",
+     .subtitle = "traffic grows in proportion to the keys",
+     .kind = VALUE_TOKENS,
+     .low = 256,
+     .high = 65536,
+     .set = set_keys,
+     .key = "seq-len-k"},
+    {.title = "block size B = B_r = B_c, rows",
+     .subtitle = "twice the block, half the traffic, until the tiles no longer fit",
+     .kind = VALUE_TOKENS,
+     .low = 16,
+     .high = 512,
+     .set = set_block},
+    {.title = "query block B_r, rows",
+     .subtitle = "in FlashAttention-2 the query block alone decides the traffic",
+     .kind = VALUE_TOKENS,
+     .low = 16,
+     .high = 512,
+     .set = set_block_q},
+    {.title = "key block B_c, rows",
+     .subtitle = "in FlashAttention the key block decides the traffic",
+     .kind = VALUE_TOKENS,
+     .low = 16,
+     .high = 512,
+     .set = set_block_k},
+    {.title = "SRAM for one CTA's tiles",
+     .subtitle = "the largest block that fits, against what no algorithm beats",
+     .kind = VALUE_BYTES,
+     .low = 16 * 1024,
+     .high = 1024 * 1024,
+     .set = set_sram},
+    {.title = "the size of L2, all partitions",
+     .subtitle = "what all CTAs share stays in L2 until it grows too large",
+     .kind = VALUE_BYTES,
+     .low = 1 << 20,
+     .high = 256 << 20,
+     .set = set_l2,
+     .behind_l2 = true},
+    {.title = "tiles between the first CTA and the last",
+     .subtitle = "how far apart CTAs run decides what they find in L2",
+     .kind = VALUE_TOKENS,
+     .low = 1,
+     .high = 256,
+     .set = set_skew,
+     .behind_l2 = true,
+     .key = "pace"},
+    {.title = "query heads",
+     .subtitle = "every head does the same work",
+     .kind = VALUE_TOKENS,
+     .low = 1,
+     .high = 128,
+     .set = set_heads},
+    {.title = "head dimension d",
+     .subtitle = "larger heads need larger tiles and move more",
+     .kind = VALUE_TOKENS,
+     .low = 16,
+     .high = 512,
+     .set = set_d,
+     .key = "d"},
+    {.title = "GPU", .subtitle = "the same run on one GPU after another", .kind = VALUE_COUNT, .is_gpu = true},
 };
+_Static_assert(sizeof AXES / sizeof *AXES == sizeof SWEEP_AXIS_NAMES / sizeof *SWEEP_AXIS_NAMES - 1, "a name each");
 
 const SweepAxis *sweep_axis(const char *name) {
-  for (const SweepAxis *a = SWEEP_AXES; a->name; a++)
-    if (strcmp(a->name, name) == 0) return a;
-  return NULL;
+  const int k = word_list_find(SWEEP_AXIS_NAMES, name);
+  return k >= 0 ? &AXES[k] : NULL;
 }
+
+const char *sweep_axis_name(const SweepAxis *axis) { return SWEEP_AXIS_NAMES[axis - AXES]; }
 
 void sweep_defaults(const SweepAxis *axis, Request *request) {
   if (!axis->behind_l2) return;
@@ -74,7 +124,7 @@ void sweep_defaults(const SweepAxis *axis, Request *request) {
 
 const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]) {
   char key[32];
-  snprintf(key, sizeof key, "%s=", axis->key ? axis->key : axis->name);
+  snprintf(key, sizeof key, "%s=", axis->key ? axis->key : sweep_axis_name(axis));
   request_state(request, text);
   for (char *word = text; *word;) {
     char *next = word + strcspn(word, " ");
@@ -102,7 +152,7 @@ static Problem problem_at(const Sweep *sweep, const Problem *problem, const Sche
   return p;
 }
 
-static const char *const METRIC_NAMES[SWEEP_METRICS] = {"boundary", "l2", "hbm", "time"};
+const char *const SWEEP_METRIC_NAMES[SWEEP_METRICS + 1] = {"boundary", "l2", "hbm", "time", NULL};
 static const char *const METRIC_TITLES[SWEEP_METRICS] = {"Traffic across the SRAM boundary", "Traffic with L2",
                                                          "Traffic with HBM", "Time"};
 
@@ -110,7 +160,6 @@ static const char *const METRIC_LABELS[SWEEP_METRICS] = {"bytes across the SRAM 
                                                          "bytes between SMs and L2, read and written",
                                                          "bytes between L2 and HBM, read and written", "seconds"};
 
-const char *sweep_metric_name(SweepMetric metric) { return METRIC_NAMES[metric]; }
 const char *sweep_metric_title(SweepMetric metric) { return METRIC_TITLES[metric]; }
 const char *sweep_metric_label(SweepMetric metric) { return METRIC_LABELS[metric]; }
 
@@ -199,7 +248,8 @@ static Status run_points(Sweep *sweep, const Problem *problem, const Request *re
     if (!status) status = run_point(sweep, &sweep->points[i], &p, &r, gpu, &inner);
     if (status && gpus) return error_set(error, status, "on %.64s: %s", values[i].gpu, inner.message);
     if (status)
-      return error_set(error, status, "at %s = %" PRId64 ": %s", sweep->axis->name, values[i].value, inner.message);
+      return error_set(error, status, "at %s = %" PRId64 ": %s", sweep_axis_name(sweep->axis), values[i].value,
+                       inner.message);
   }
   return STATUS_OK;
 }

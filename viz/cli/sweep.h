@@ -10,11 +10,9 @@ enum { SWEEP_POINTS_MAX = 512, SWEEP_GPUS_MAX = 64 };
 
 /* A parameter that can be swept. */
 typedef struct {
-  const char *name;     /* after --over */
   const char *title;    /* of the axis: "sequence length N, tokens" */
   const char *subtitle; /* what to look for in the chart */
-  ValueKind kind;       /* how its values are written */
-  bool is_size;         /* values are byte sizes (192K), else counts */
+  ValueKind kind;       /* how its values are written, and read: byte sizes (192K), or counts */
   bool is_gpu;          /* values are names of GPUs: points are numbered, and set is NULL */
   int64_t low, high;    /* swept by doubling when neither values nor a range is given */
   void (*set)(Problem *problem, int64_t value);
@@ -22,8 +20,9 @@ typedef struct {
   const char *key; /* of the state line, which leaves it out; NULL: name */
 } SweepAxis;
 
-extern const SweepAxis SWEEP_AXES[];           /* ends with a row of zeros */
+extern const char *const SWEEP_AXIS_NAMES[];   /* after --over; ends with NULL */
 const SweepAxis *sweep_axis(const char *name); /* NULL: no such axis */
+const char *sweep_axis_name(const SweepAxis *axis);
 
 /* What a point is made at. */
 typedef struct {
@@ -46,8 +45,8 @@ typedef enum {
   SWEEP_METRICS
 } SweepMetric;
 
-const char *sweep_metric_name(SweepMetric metric);  /* "boundary", "l2", "hbm", "time" */
-const char *sweep_metric_title(SweepMetric metric); /* "Traffic across the SRAM boundary", ... */
+extern const char *const SWEEP_METRIC_NAMES[SWEEP_METRICS + 1]; /* "boundary", "l2", "hbm", "time"; ends with NULL */
+const char *sweep_metric_title(SweepMetric metric);             /* "Traffic across the SRAM boundary", ... */
 const char *sweep_metric_label(SweepMetric metric); /* of an axis: "bytes between L2 and HBM, read and written", ... */
 
 typedef struct {

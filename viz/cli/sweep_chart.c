@@ -19,7 +19,7 @@ static void shade_misfits(Chart *chart, const Sweep *s) {
   while (first > 0 && !all_fit(s, first - 1)) first--;
   if (first == s->n_points || s->n_points < 2) return;
   double from = (double)s->points[first].value;
-  if (strcmp(s->axis->name, "block") == 0) {
+  if (strcmp(sweep_axis_name(s->axis), "block") == 0) {
     for (int k = 0; k < s->n_algorithms; k++) {
       const double border = (double)s->points[first].runs[k].max_block;
       if (border >= (double)s->points[0].value && border < from) from = border;

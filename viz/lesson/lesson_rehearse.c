@@ -43,7 +43,7 @@ static Status rehearse_show(Rehearsal *r, const LessonBlock *b, Error *error) {
   LessonShow show;
   Status status = lesson_run_show(&r->run, b, &show, error);
   if (!status) status = open_state(r, b->text.line, error);
-  if (!status && show.has_steps && show.n_scores == 0 && show.scene != LESSON_SCENE_SOFTMAX &&
+  if (!status && show.has_steps && show.n_scores == 0 && show.scene != SCENE_SOFTMAX &&
       (uint64_t)show.first >= r->screen.stage.n_steps)
     status = error_set(error, STATUS_BAD_FILE, "%s:%d: steps begin at %" PRId64 ", and the run has %" PRIu64 " events",
                        r->lesson->file, b->text.line, show.first, r->screen.stage.n_steps);

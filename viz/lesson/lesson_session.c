@@ -61,7 +61,7 @@ static bool open_ask(LessonSession *s, int ask) {
 
 static void open_task(LessonSession *s, Player *player) {
   char state[LESSON_STATE_BYTES];
-  LessonScene scene;
+  SceneKind scene;
   lesson_run_refill(&s->run);
   if (session_state_before(s, s->at, state, &scene)) session_restore(player, state);
   s->checked[0] = '\0';
@@ -269,7 +269,7 @@ static void skip_task(LessonSession *s, Player *player, int task) {
   Error error = {0};
   LessonDeed *d = &s->deeds[task];
   char state[LESSON_STATE_BYTES], line[REQUEST_STATE_BYTES];
-  LessonScene scene;
+  SceneKind scene;
   Request r = {0};
   d->is_skipped = true;
   lesson_run_refill(&s->run);

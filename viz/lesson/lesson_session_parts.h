@@ -11,8 +11,8 @@ bool session_failed(LessonSession *session, Status status, const Error *error);
 
 const LessonBlock *session_block(const LessonSession *session, size_t k); /* NULL behind the last */
 
-/* The state in force before a block, and of the shows behind it the last one's scene (LESSON_SCENE_COUNT: none). */
-bool session_state_before(LessonSession *session, size_t block, char state[LESSON_STATE_BYTES], LessonScene *scene);
+/* The state in force before a block, and of the shows behind it the last one's scene (SCENE_COUNT: none). */
+bool session_state_before(LessonSession *session, size_t block, char state[LESSON_STATE_BYTES], SceneKind *scene);
 
 /* Has the player show a state; of several algorithms the last. */
 void session_restore(Player *player, const char *state);

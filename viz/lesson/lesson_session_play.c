@@ -23,16 +23,16 @@ const LessonBlock *session_block(const LessonSession *s, size_t k) {
 /* ---- What the player shows ------------------------------------------------------------------------------- */
 
 /* The state in force before a block, and of the shows before it the last one's scene. */
-bool session_state_before(LessonSession *s, size_t block, char state[LESSON_STATE_BYTES], LessonScene *scene) {
+bool session_state_before(LessonSession *s, size_t block, char state[LESSON_STATE_BYTES], SceneKind *scene) {
   Error error = {0};
   state[0] = '\0';
-  *scene = LESSON_SCENE_COUNT;
+  *scene = SCENE_COUNT;
   for (size_t k = 0; k < block && k < s->lesson.n_blocks; k++) {
     const LessonBlock *b = &s->lesson.blocks[k];
     LessonShow show;
     if (b->kind == LESSON_STATE) {
       if (session_failed(s, lesson_run_state(&s->run, b, state, LESSON_STATE_BYTES, &error), &error)) return false;
-      *scene = LESSON_SCENE_COUNT;
+      *scene = SCENE_COUNT;
     }
     if (b->kind != LESSON_SHOW) continue;
     if (session_failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return false;
@@ -41,8 +41,8 @@ bool session_state_before(LessonSession *s, size_t block, char state[LESSON_STAT
   return true;
 }
 
-static void set_scene(Player *player, LessonScene scene) {
-  if ((int)scene < LESSON_SCENE_COUNT && (int)player->scene != (int)scene)
+static void set_scene(Player *player, SceneKind scene) {
+  if ((int)scene < SCENE_COUNT && (int)player->scene != (int)scene)
     player_input(player, (PlayerInput)(INPUT_SCENE + (int)scene));
 }
 
@@ -62,7 +62,7 @@ void session_restore(Player *player, const char *state) {
 
 void session_set_player(LessonSession *s, Player *player, size_t block) {
   char state[LESSON_STATE_BYTES];
-  LessonScene scene;
+  SceneKind scene;
   s->plays = LESSON_NO_BLOCK;
   if (!session_state_before(s, block, state, &scene)) return;
   session_restore(player, state);
@@ -105,8 +105,8 @@ void lesson_session_play(LessonSession *s, Player *player, size_t block) {
   session_changed(s);
   s->plays = block;
   s->plays_to = 0;
-  if (show.scene == LESSON_SCENE_WARP) return; /* a picture in the text: nothing plays */
-  const bool is_row = show.scene == LESSON_SCENE_SOFTMAX && show.n_scores > 0;
+  if (show.scene == SCENE_WARP) return; /* a picture in the text: nothing plays */
+  const bool is_row = show.scene == SCENE_SOFTMAX && show.n_scores > 0;
   if (is_row) restore_scores(player, &show);
   const uint64_t end = player->now.n_steps, last = (uint64_t)show.last + 1;
   const bool has_steps = show.has_steps && !is_row;

@@ -616,7 +616,6 @@ PlayerInput player_key(char character) {
               {'k', INPUT_CLOCK},
               {'j', INPUT_GUIDE},
               {'J', INPUT_STORY},
-              {'z', INPUT_SCENE + SCENE_DECODE},
               {'?', INPUT_HELP},
               {':', INPUT_ENTRY},
               {'y', INPUT_COPY},
@@ -629,8 +628,8 @@ PlayerInput player_key(char character) {
               {'K', INPUT_NOTES},
               {'l', INPUT_SIDE},
               {'q', INPUT_QUIT}};
-  if (character >= '1' && character <= '9') return (PlayerInput)(INPUT_SCENE + (character - '1'));
-  if (character == '0') return (PlayerInput)(INPUT_SCENE + 9);
+  for (int k = 0; k < SCENE_COUNT; k++)
+    if (scene_key((SceneKind)k) == character) return (PlayerInput)(INPUT_SCENE + k);
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
     if (KEYS[k].key == character) return KEYS[k].input;
   for (int k = 0; character && k < PARAMETER_COUNT; k++) {

@@ -5,6 +5,7 @@
 
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
+#include "sim/base/word_list.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
@@ -202,4 +203,27 @@ Status options_flag(const char *name, const char *value, bool *out, Error *error
                      quote(value, strlen(value)).text);
   *out = on;
   return STATUS_OK;
+}
+
+Status options_name(const char *const *names, const char *is, const char *value, int *index, Error *error) {
+  char all[OPTION_TEXT_BYTES];
+  *index = word_list_find(names, value);
+  if (*index >= 0) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' %s; there are %s", quote(value, strlen(value)).text, is,
+                   word_list_text(names, "and", all, sizeof all));
+}
+
+const char *option_choices(const Option *o, char text[OPTION_TEXT_BYTES]) {
+  if (o->names) return word_list_text(o->names, NULL, text, OPTION_TEXT_BYTES);
+  snprintf(text, OPTION_TEXT_BYTES, "%s", o->choices ? o->choices : "");
+  return text;
+}
+
+const char *option_help(const Option *o, char text[OPTION_TEXT_BYTES]) {
+  char all[OPTION_TEXT_BYTES] = "";
+  const char *place = strstr(o->help, "{}");
+  if (place && o->names) word_list_text(o->names, "or", all, sizeof all);
+  snprintf(text, OPTION_TEXT_BYTES, "%.*s%s%s", place ? (int)(place - o->help) : (int)strlen(o->help), o->help, all,
+           place ? place + 2 : "");
+  return text;
 }

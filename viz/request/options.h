@@ -22,9 +22,10 @@ typedef struct {
   const char *help;     /* NULL: an alias that help leaves out */
   Status (*set)(void *target, const char *value, Error *error); /* a switch gets "1" (or the state's 0 or 1) */
   bool repeats;
-  bool state_only;     /* a key of the one-line state, not an option */
-  const char *choices; /* values that completion offers, with spaces between; "@KIND": what `tilewalk _names KIND`
+  bool state_only;          /* a key of the one-line state, not an option */
+  const char *choices;      /* values that completion offers, with spaces between; "@KIND": what `tilewalk _names KIND`
                           prints. NULL: none */
+  const char *const *names; /* or these, which end with NULL; where help says {}, it lists them. NULL: none */
   Status (*shipped)(const char *value, Error *error); /* the value may name a file of the user's own: refuses all names
                           but those of what comes with Tilewalk. NULL: it opens no file */
 } Option;
@@ -47,6 +48,11 @@ typedef struct {
   unsigned char seen[OPTIONS_MAX];
 } OptionParser;
 
+/* What completion offers, with spaces between, or "@KIND"; and the help. Both return text. */
+enum { OPTION_TEXT_BYTES = 1024 };
+const char *option_choices(const Option *option, char text[OPTION_TEXT_BYTES]);
+const char *option_help(const Option *option, char text[OPTION_TEXT_BYTES]);
+
 /* Whether a value must follow. */
 static inline bool option_needs_value(const Option *option) { return option->argument && option->argument[0] != '['; }
 
@@ -63,5 +69,8 @@ Status options_set_state(void *target, const char *value, Error *error);
 /* Whole numbers in a range, on/off values; `name` is how messages call the option. */
 Status options_count(const char *name, const char *value, long long low, long long high, long long *out, Error *error);
 Status options_flag(const char *name, const char *value, bool *out, Error *error);
+
+/* One of a list of names, by its index. The error: "'VALUE' IS; there are a, b and c", such as "is no scene". */
+Status options_name(const char *const *names, const char *is, const char *value, int *index, Error *error);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "sim/base/nearest.h"
 #include "sim/algorithms/shipped.h"
+#include "viz/scene/view.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "viz/request/description.h"
@@ -201,27 +202,19 @@ static Status set_pace(void *target, const char *value, Error *error) {
 }
 
 static Status set_scene(void *target, const char *value, Error *error) {
-  static const char *const SCENES[] = {"main",     "tiles", "hierarchy", "softmax", "causal", "charts",
-                                       "timeline", "code",  "race",      "warp",    "decode"};
   Request *r = target;
-  for (size_t k = 0; k < sizeof SCENES / sizeof *SCENES; k++)
-    if (strcmp(value, SCENES[k]) == 0) return set_text(r->scene, sizeof r->scene, "the scene", value, error);
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no scene; there are main, tiles, hierarchy, softmax, causal, charts, timeline, code, race, "
-                   "warp and decode",
-                   quote(value, strlen(value)).text);
+  int k;
+  const Status status = options_name(SCENE_NAMES, "is no scene", value, &k, error);
+  if (!status) snprintf(r->scene, sizeof r->scene, "%s", value);
+  return status;
 }
 
 static Status set_chart(void *target, const char *value, Error *error) {
-  static const char *const CHARTS[] = {"all", "traffic", "misses", "roofline", "blocks"};
   Request *r = target;
-  for (size_t k = 0; k < sizeof CHARTS / sizeof *CHARTS; k++) {
-    if (strcmp(value, CHARTS[k]) != 0) continue;
-    snprintf(r->chart, sizeof r->chart, "%s", k ? value : ""); /* all is the default, which the state leaves out */
-    return STATUS_OK;
-  }
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no chart; there are all, traffic, misses, roofline and blocks",
-                   quote(value, strlen(value)).text);
+  int k;
+  const Status status = options_name(CHART_NAMES, "is no chart", value, &k, error);
+  if (!status) snprintf(r->chart, sizeof r->chart, "%s", k ? value : ""); /* all, the default, the state leaves out */
+  return status;
 }
 
 static Status set_whole(const char *value, int64_t *out, Error *error) {
@@ -268,13 +261,13 @@ static Status set_q_scale(void *target, const char *value, Error *error) {
   return status;
 }
 
+static const char *const CLOCKS[] = {"bytes", "time", NULL};
+
 static Status set_clock(void *target, const char *value, Error *error) {
-  const bool by_time = strcmp(value, "time") == 0;
-  if (!by_time && strcmp(value, "bytes") != 0)
-    return error_set(error, STATUS_BAD_REQUEST, "the clock is '%s'; it must be bytes or time",
-                     quote(value, strlen(value)).text);
-  ((Request *)target)->by_time = by_time;
-  return STATUS_OK;
+  int k;
+  const Status status = options_name(CLOCKS, "is no clock", value, &k, error);
+  if (!status) ((Request *)target)->by_time = k == 1;
+  return status;
 }
 
 static Status set_without_max(void *target, const char *value, Error *error) {
@@ -556,16 +549,12 @@ const Option REQUEST_EXPERT_OPTIONS[] = {
 };
 
 const Option REQUEST_SCENE_OPTIONS[] = {
-    {.name = "scene",
-     .argument = "SCENE",
-     .set = set_scene,
-     .choices = "main tiles hierarchy softmax causal charts timeline code warp decode",
-     .help = "main, tiles, hierarchy, softmax, causal, charts, timeline, code, warp or decode. Default main."},
+    {.name = "scene", .argument = "SCENE", .set = set_scene, .names = SCENE_NAMES, .help = "{}. Default main."},
     {.name = "chart",
      .argument = "CHART",
      .set = set_chart,
-     .choices = "all traffic misses roofline blocks",
-     .help = "Which chart fills the charts scene: traffic, misses, roofline or blocks. Default all."},
+     .names = CHART_NAMES,
+     .help = "Which chart fills the charts scene: {}. Default all."},
     {.name = "step",
      .argument = "STEP",
      .set = set_step,
@@ -585,7 +574,7 @@ const Option REQUEST_SCENE_OPTIONS[] = {
     {.name = "clock",
      .argument = "CLOCK",
      .set = set_clock,
-     .choices = "bytes time",
+     .names = CLOCKS,
      .help = "What the race runs on: bytes, or the least time of each algorithm at the GPU's peak rates. Default "
              "bytes."},
     {0},

@@ -123,28 +123,21 @@ void draw_log(const Pen *pen, Box box);
 
 /* ---- The scenes ---- */
 
-void scene_main(const Pen *pen);
-void scene_tiles(const Pen *pen);
-void scene_hierarchy(const Pen *pen);
-void scene_softmax(const Pen *pen);
-void scene_causal(const Pen *pen);
-void scene_charts(const Pen *pen);
-void scene_timeline(const Pen *pen);
-void scene_code(const Pen *pen);
-void scene_race(const Pen *pen);
-void scene_warp(const Pen *pen);
-void scene_decode(const Pen *pen);
+/* A scene, NAME_SCENE in viz/scene/scene_NAME.c (lessons/engine/scenes.h lists them). What is not given is not there. */
+typedef struct Scene {
+  const char *title;
+  char key; /* of the viewer */
+  void (*draw)(const Pen *pen);
+  /* The two sentences that stand over it; NULL: those of the present event. */
+  void (*narrate)(const Snapshot *now, SceneMemo *memo, Narration *said);
+  /* Appended to the description of a step. */
+  void (*describe)(const Snapshot *now, SceneMemo *memo, char *text, size_t size);
+  const struct Scene *small; /* drawn in its place where the page has no room for it */
+} Scene;
 
-/* What these tell instead of the present event. */
-void race_narrate(const Snapshot *now, Narration *said);
-void warp_narrate(const Snapshot *now, Narration *said);
-void decode_narrate(const Snapshot *now, Narration *said);
-void charts_narrate(const Snapshot *now, Narration *said);
-void timeline_narrate(const Snapshot *now, SceneMemo *memo, Narration *said);
-
-/* Appended to the description of a step in these scenes. */
-void describe_charts(const Snapshot *now, SceneMemo *memo, char *text, size_t size);
-void describe_timeline(const Snapshot *now, SceneMemo *memo, char *text, size_t size);
+#define SCENE_OBJECT(id, name) extern const Scene id##_SCENE;
+SCENES(SCENE_OBJECT)
+#undef SCENE_OBJECT
 
 static inline double part_of(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 

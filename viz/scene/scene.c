@@ -6,51 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/word_list.h"
 #include "viz/scene/byte_strip_view.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
-static const struct {
-  const char *name, *title;
-  void (*draw)(const Pen *pen);
-} SCENES[SCENE_COUNT] = {
-    [SCENE_MAIN] = {"main", "Every byte at once", scene_main},
-    [SCENE_TILES] = {"tiles", "The score matrix, tile by tile", scene_tiles},
-    [SCENE_HIERARCHY] = {"hierarchy", "What crosses between HBM and SRAM", scene_hierarchy},
-    [SCENE_SOFTMAX] = {"softmax", "Online softmax of one row", scene_softmax},
-    [SCENE_CAUSAL] = {"causal", "What the mask spares", scene_causal},
-    [SCENE_CHARTS] = {"charts", "What the numbers say", scene_charts},
-    [SCENE_TIMELINE] = {"timeline", "CTAs in time, wave by wave", scene_timeline},
-    [SCENE_CODE] = {"code", "The algorithm, line by line", scene_code},
-    [SCENE_RACE] = {"race", "Algorithms side by side, byte by byte", scene_race},
-    [SCENE_WARP] = {"warp", "One warp: sectors and banks", scene_warp},
-    [SCENE_DECODE] = {"decode", "Heads by splits, and how their parts are combined", scene_decode},
-};
+#define SCENE_OBJECT(id, name) &id##_SCENE,
+static const Scene *const OBJECTS[SCENE_COUNT] = {SCENES(SCENE_OBJECT)};
 
-const char *scene_name(SceneKind scene) { return SCENES[scene].name; }
-const char *scene_title(SceneKind scene) { return SCENES[scene].title; }
+const char *scene_name(SceneKind scene) { return SCENE_NAMES[scene]; }
+const char *scene_title(SceneKind scene) { return OBJECTS[scene]->title; }
+char scene_key(SceneKind scene) { return OBJECTS[scene]->key; }
 
 bool scene_from_name(const char *name, SceneKind *scene) {
-  for (int k = 0; k < SCENE_COUNT; k++)
-    if (strcmp(SCENES[k].name, name) == 0) {
-      *scene = (SceneKind)k;
-      return true;
-    }
-  return false;
+  const int found = word_list_find(SCENE_NAMES, name);
+  if (found >= 0) *scene = (SceneKind)found;
+  return found >= 0;
 }
 
-static const char *const CHARTS[CHART_KIND_COUNT] = {"all", "traffic", "misses", "roofline", "blocks"};
-
-const char *chart_kind_name(ChartKind chart) { return CHARTS[chart]; }
+const char *chart_kind_name(ChartKind chart) { return CHART_NAMES[chart]; }
 
 bool chart_kind_from_name(const char *name, ChartKind *chart) {
-  for (int k = 0; k < CHART_KIND_COUNT; k++)
-    if (strcmp(CHARTS[k], name) == 0) {
-      *chart = (ChartKind)k;
-      return true;
-    }
-  return false;
+  const int found = word_list_find(CHART_NAMES, name);
+  if (found >= 0) *chart = (ChartKind)found;
+  return found >= 0;
 }
 
 /* A page narrower than 16:9, such as beside a lesson, is bound by its width a little later: type counts there for more
@@ -71,29 +51,20 @@ enum { LEAST_WIDTH = 360, LEAST_HEIGHT = 240 }; /* below, not even that is read 
 
 static bool is_small(double width, double height) { return 14.6 * unit_of(width, height) < LEAST_TEXT_PIXELS; }
 
-static bool tells_another(SceneKind scene) {
-  return scene == SCENE_RACE || scene == SCENE_WARP || scene == SCENE_DECODE || scene == SCENE_CHARTS ||
-         scene == SCENE_TIMELINE;
-}
-
 void scene_narrate(SceneKind scene, const Snapshot *now, SceneMemo *memo, Narration *said) {
-  switch (scene) {
-  case SCENE_RACE: race_narrate(now, said); break;
-  case SCENE_WARP: warp_narrate(now, said); break;
-  case SCENE_DECODE: decode_narrate(now, said); break;
-  case SCENE_CHARTS: charts_narrate(now, said); break;
-  case SCENE_TIMELINE: timeline_narrate(now, memo, said); break;
-  default: narrate(now, said); break;
-  }
+  if (OBJECTS[scene]->narrate)
+    OBJECTS[scene]->narrate(now, memo, said);
+  else
+    narrate(now, said);
 }
 
 const char *scene_describe(SceneKind scene, const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
+  const Scene *s = OBJECTS[scene];
   snapshot_describe(now, text, size);
-  if (size > 0 && scene == SCENE_CHARTS) describe_charts(now, memo, text, size);
-  if (size > 0 && scene == SCENE_TIMELINE) describe_timeline(now, memo, text, size);
-  if (size > 0 && tells_another(scene)) {
+  if (size > 0 && s->describe) s->describe(now, memo, text, size);
+  if (size > 0 && s->narrate) {
     Narration said;
-    scene_narrate(scene, now, memo, &said);
+    s->narrate(now, memo, &said);
     snprintf(text + strlen(text), size - strlen(text), "%s %s\n", said.what, said.why);
   }
   return text;
@@ -125,9 +96,9 @@ static SceneView shown_view(SceneKind scene, const SceneView *view, double width
   return shown;
 }
 
-/* All at once has no room on a small page. */
-static SceneKind shown_scene(SceneKind scene, double width, double height) {
-  return scene == SCENE_MAIN && is_small(width, height) ? SCENE_TILES : scene;
+static const Scene *shown_scene(SceneKind scene, double width, double height) {
+  const Scene *s = OBJECTS[scene];
+  return s->small && is_small(width, height) ? s->small : s;
 }
 
 static void say_too_small(const Pen *pen) {
@@ -150,7 +121,7 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
   if (width < LEAST_WIDTH || height < LEAST_HEIGHT)
     say_too_small(&pen);
   else
-    SCENES[shown_scene(scene, width, height)].draw(&pen);
+    shown_scene(scene, width, height)->draw(&pen);
 }
 
 Box scene_strip(const SceneView *view, double width, double height) {
@@ -171,7 +142,7 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneVie
   pen.hit = &hit;
   pen.hit_x = x;
   pen.hit_y = y;
-  SCENES[shown_scene(scene, width, height)].draw(&pen);
+  shown_scene(scene, width, height)->draw(&pen);
   cairo_destroy(cr);
   return hit;
 }

@@ -71,7 +71,7 @@ static void draw_comparison(const Pen *pen, Box box) {
   }
 }
 
-void scene_causal(const Pen *pen) {
+static void draw(const Pen *pen) {
   const double u = pen->unit;
   const Snapshot *now = pen->now;
   const bool masked = now->problem.shape.causal || now->problem.shape.window;
@@ -92,3 +92,5 @@ void scene_causal(const Pen *pen) {
   else
     draw_comparison(pen, side);
 }
+
+const Scene CAUSAL_SCENE = {.title = "What the mask spares", .key = '5', .draw = draw};

@@ -195,7 +195,7 @@ static int fill_lines(Line lines[LINES_MAX], const ChartNumbers *c, RooflinePoin
   return n;
 }
 
-void describe_charts(const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
+static void describe(const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
   ChartNumbers room;
   Line lines[LINES_MAX];
   const ChartNumbers *c = memo_charts(memo, now, &room);
@@ -251,7 +251,8 @@ static void draw_remark(const Pen *pen, ChartPage l, const ChartNumbers *c, Roof
 }
 
 /* What the charts are there for: how much is moved, and what that means on this machine. */
-void charts_narrate(const Snapshot *now, Narration *said) {
+static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
+  (void)memo;
   const bool has_l2 = now->l2.capacity_bytes > 0;
   const double heads = (double)now->launched.batch * (double)now->launched.heads,
                asked = (double)(now->l2.asked_read_bytes + now->l2.asked_write_bytes),
@@ -286,12 +287,12 @@ void charts_narrate(const Snapshot *now, Narration *said) {
     snprintf(said->why, sizeof said->why, "%.24s FLOPs for each byte.", has.text);
 }
 
-void scene_charts(const Pen *pen) {
+static void draw(const Pen *pen) {
   ChartNumbers room;
   StillPlaces places = {0};
   if (pen->hit && !pen->view->regions) return; /* there is nothing to point at that another scene shows too */
   Narration said;
-  charts_narrate(pen->now, &said);
+  tell(pen->now, pen->view->memo, &said);
   const Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   const ChartPage l = lay_out(pen, body);
   const ChartNumbers *c = memo_charts(pen->view->memo, pen->now, &room);
@@ -305,3 +306,6 @@ void scene_charts(const Pen *pen) {
   if (l.words.width > 0) draw_words(pen, l.words, c, here);
   draw_remark(pen, l, c, here);
 }
+
+const Scene CHARTS_SCENE = {
+    .title = "What the numbers say", .key = '6', .draw = draw, .narrate = tell, .describe = describe};

@@ -142,7 +142,7 @@ void draw_log(const Pen *pen, Box box) {
   if (now->n_log == 0) pen_paragraph(pen, TYPE_BODY, t->ink_soft, body, "Nothing has happened yet.");
 }
 
-void scene_code(const Pen *pen) {
+static void draw(const Pen *pen) {
   Box body = pen_page(pen, pen->now->schedule->title);
   if (pen->view->presentation) { /* one idea a screen */
     draw_code(pen, body);
@@ -152,3 +152,5 @@ void scene_code(const Pen *pen) {
   draw_code(pen, body);
   draw_log(pen, log);
 }
+
+const Scene CODE_SCENE = {.title = "The algorithm, line by line", .key = '8', .draw = draw};

@@ -319,7 +319,8 @@ static void draw_reasons(const Pen *pen, Box box, const Fleet *l) {
   }
 }
 
-void decode_narrate(const Snapshot *now, Narration *said) {
+static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
+  (void)memo;
   const Fleet l = launch_of(now);
   const Wide sms = now->gpu.n_sm > 0 ? wide(now->gpu.n_sm) : 0;
   narrate(now, said);
@@ -344,10 +345,10 @@ void decode_narrate(const Snapshot *now, Narration *said) {
     snprintf(said->why, sizeof said->why, "fa2-split cuts the keys into parts, and gives each to a CTA of its own.");
 }
 
-void scene_decode(const Pen *pen) {
+static void draw(const Pen *pen) {
   const double u = pen->unit;
   Narration said;
-  decode_narrate(pen->now, &said);
+  tell(pen->now, pen->view->memo, &said);
   Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   const Fleet l = launch_of(pen->now);
   const Box side = box_cut_side(pen, &body, pen->view->presentation ? 0.36 : 0.3, 0.34, 30 * u);
@@ -360,3 +361,6 @@ void scene_decode(const Pen *pen) {
   if (l.splits > 1) draw_combine(pen, tree, &p, &l);
   draw_reasons(pen, side, &l);
 }
+
+const Scene DECODE_SCENE = {
+    .title = "Heads by splits, and how their parts are combined", .key = 'z', .draw = draw, .narrate = tell};

@@ -778,7 +778,7 @@ static void draw_headline(const Pen *pen, Box box) {
     pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
 }
 
-void scene_hierarchy(const Pen *pen) {
+static void draw(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, pen->now->schedule->title);
   const Box head = box_cut_top(&body, 1.35 * pen_size(pen, TYPE_NUMBER), 6 * u);
@@ -797,3 +797,5 @@ void scene_hierarchy(const Pen *pen) {
                              : "The race: how far each algorithm gets with the bytes moved so far");
   draw_race(pen, race, true);
 }
+
+const Scene HIERARCHY_SCENE = {.title = "What crosses between HBM and SRAM", .key = '3', .draw = draw};

@@ -846,7 +846,9 @@ void draw_softmax(const Pen *pen, Box box, bool is_large) {
   draw_formulas(pen, box_at(formulas.x + 8 * u, formulas.y, formulas.width - 8 * u, formulas.height), false);
 }
 
-void scene_softmax(const Pen *pen) {
+static void draw(const Pen *pen) {
   const Box body = pen_page(pen, pen->now->schedule->title);
   draw_softmax(pen, body, !pen->is_tall);
 }
+
+const Scene SOFTMAX_SCENE = {.title = "Online softmax of one row", .key = '4', .draw = draw};

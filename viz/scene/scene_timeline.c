@@ -59,7 +59,7 @@ static void model_words(const Timeline *t, const Snapshot *now, char *text, size
   }
 }
 
-void describe_timeline(const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
+static void describe(const Snapshot *now, SceneMemo *memo, char *text, size_t size) {
   Timeline room = {0};
   char words[1024], time[48];
   const Timeline *t = memo_timeline(memo, now, &room);
@@ -116,7 +116,7 @@ static void narrate_ctas(const Timeline *t, const Snapshot *now, Narration *said
              number_percent(k->launch.tail_fill).text);
 }
 
-void timeline_narrate(const Snapshot *now, SceneMemo *memo, Narration *said) {
+static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   Timeline room = {0};
   const Timeline *t = memo_timeline(memo, now, &room);
   if (t->is_known && t->kernels[0].launch.n_pieces > 0)
@@ -145,11 +145,11 @@ static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
   if (pen->now->step > 0) draw_wave_mark(pen, places.waves, t, &moment);
 }
 
-void scene_timeline(const Pen *pen) {
+static void draw(const Pen *pen) {
   Timeline room = {0};
   if (pen->hit) return; /* nothing here is in another scene too */
   Narration said;
-  timeline_narrate(pen->now, pen->view->memo, &said);
+  tell(pen->now, pen->view->memo, &said);
   const Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   const Timeline *t = memo_timeline(pen->view->memo, pen->now, &room);
   if (t->is_known)
@@ -158,3 +158,6 @@ void scene_timeline(const Pen *pen) {
     pen_paragraph(pen, TYPE_BODY, pen->theme->ink, body, t->why_not);
   timeline_free(&room);
 }
+
+const Scene TIMELINE_SCENE = {
+    .title = "CTAs in time, wave by wave", .key = '7', .draw = draw, .narrate = tell, .describe = describe};

@@ -80,7 +80,8 @@ static WarpWork work_of(const Snapshot *now) {
   return w;
 }
 
-void warp_narrate(const Snapshot *now, Narration *said) {
+static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
+  (void)memo;
   const WarpWork w = work_of(now);
   snprintf(said->what, sizeof said->what, "A warp reads %d rows of K[%" PRId64 "], %" PRIu64 " bytes each: %s.", ROWS,
            w.j, w.chunk, w.of_plain.ways > 1 ? "they share banks" : "each in banks of its own");
@@ -155,12 +156,12 @@ static void draw_banks(const Pen *pen, Box box, const char *heading, const WarpT
            foot.width, words);
 }
 
-void scene_warp(const Pen *pen) {
+static void draw(const Pen *pen) {
   const WarpWork w = work_of(pen->now);
   const double gap = 14 * pen->unit;
   Narration said;
   char heading[48];
-  warp_narrate(pen->now, &said);
+  tell(pen->now, pen->view->memo, &said);
   Box body = pen_page_told(pen, pen->now->schedule->title, &said);
   if (!pen->view->presentation) draw_lanes_of(pen, box_cut_top(&body, 0.44 * body.height, gap), &w);
   const Box plain = pen->is_tall ? box_cut_top(&body, (body.height - gap) / 2, gap)
@@ -169,3 +170,5 @@ void scene_warp(const Pen *pen) {
   snprintf(heading, sizeof heading, "In SRAM, swizzle %s", warp_swizzle_name(w.swizzled.swizzle));
   draw_banks(pen, body, heading, &w.swizzled, &w.of_swizzled, &w);
 }
+
+const Scene WARP_SCENE = {.title = "One warp: sectors and banks", .key = '0', .draw = draw, .narrate = tell};

@@ -2,22 +2,8 @@
 #ifndef TILEWALK_VIZ_SCENE_VIEW_H
 #define TILEWALK_VIZ_SCENE_VIEW_H
 
+#include "lessons/engine/scenes.h"
 #include "viz/scene/snapshot.h"
-
-typedef enum {
-  SCENE_MAIN = 0, /* tiles, hierarchy, softmax and code together */
-  SCENE_TILES,
-  SCENE_HIERARCHY,
-  SCENE_SOFTMAX,
-  SCENE_CAUSAL,
-  SCENE_CHARTS,
-  SCENE_TIMELINE,
-  SCENE_CODE,   /* and the log */
-  SCENE_RACE,   /* several algorithms, whole, beside each other */
-  SCENE_WARP,   /* lanes, sectors and banks of one warp */
-  SCENE_DECODE, /* heads x splits, and the combine */
-  SCENE_COUNT
-} SceneKind;
 
 /* What a point of a scene belongs to. The same answer lights up the same thing everywhere. */
 typedef enum {
@@ -47,6 +33,7 @@ typedef enum {
   CHART_BLOCKS, /* every B_r by every B_c */
   CHART_KIND_COUNT
 } ChartKind;
+static const char *const CHART_NAMES[] = {"all", "traffic", "misses", "roofline", "blocks", NULL};
 
 /* What moves in a picture, noted as it is drawn: for tests, which measure how far things go between pictures. */
 typedef enum {

@@ -18,14 +18,14 @@ WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c si
   $(filter-out viz/request/assets.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
   $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c,$(wildcard viz/window/*.c)) \
-  $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c))
+  $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c)) lessons/engine/scenes.c
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Lessons: the libraries from source, for there are no packages of them for wasm. Without the sources the folder has no
 # lessons, and its page says so.
 WEB_SOURCES := $(BUILD)/sources
 WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: the lessons in a browser are left out.'
 WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) $(wildcard viz/lesson/*.c) \
-  viz/text/warp_picture.c $(filter-out %/record.c,$(wildcard lessons/engine/*.c)))
+  viz/text/warp_picture.c $(filter-out %/record.c %/scenes.c,$(wildcard lessons/engine/*.c)))
 WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo ldump lfunc lgc llex lmem lobject lopcodes \
   lparser lstate lstring ltable ltm lundump lvm lzio lauxlib lbaselib lstrlib ltablib lmathlib lutf8lib) \
   $(patsubst %,$(BUILD)/wasm/md4c/%.o,md4c md4c-html entity) $(patsubst %,$(BUILD)/wasm/jansson/%.o,dump error hashtable \

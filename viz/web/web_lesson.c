@@ -255,7 +255,7 @@ static void put_show(Html *h, size_t block) {
     if (!session.error.status) session.error = error;
     return;
   }
-  const bool is_warp = show.scene == LESSON_SCENE_WARP;
+  const bool is_warp = show.scene == SCENE_WARP;
   if (is_warp)
     put_warp(h, &show);
   else if (session.plays == block)

@@ -89,7 +89,7 @@ static void add_parameter(Controls *c, const Player *p, int k) {
 static void add_tabs(Controls *c, const Player *p) {
   for (int k = 0; k < SCENE_COUNT; k++) {
     char label[128];
-    snprintf(label, sizeof label, "%c %s", "1234567890z"[k], scene_name((SceneKind)k));
+    snprintf(label, sizeof label, "%c %s", scene_key((SceneKind)k), scene_name((SceneKind)k));
     add(c, (PlayerInput)(INPUT_SCENE + k), INPUT_NONE, label, scene_title((SceneKind)k))->is_on =
         p->scene == (SceneKind)k;
   }

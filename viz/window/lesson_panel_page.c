@@ -150,12 +150,12 @@ static void put_show(LessonPanel *p, size_t block) {
     if (!s->error.status) s->error = error;
     return;
   }
-  if (show.scene == LESSON_SCENE_WARP)
+  if (show.scene == SCENE_WARP)
     put_warp(p, &show);
   else if (s->plays == block)
     flow_boxed(f, FLOW_ACCENT, "▶ Look.", "It plays beside this page. Space stops it, the arrows step.");
   if (s->lesson.blocks[block].caption.offset) flow_markdown(f, fill(p, s->lesson.blocks[block].caption));
-  if (s->plays != block && show.scene != LESSON_SCENE_WARP)
+  if (s->plays != block && show.scene != SCENE_WARP)
     flow_button(f, WIDGET_PLAY + (int)block, s->is_shown[block] ? "▶ Again" : "▶ Play");
   const int ask = lesson_session_prediction(s, block);
   if (ask >= 0 && s->is_shown[block] && s->answers[ask].is_asked) put_reveal(p, ask);

@@ -1,0 +1,25 @@
+/* The scenes, in the order of their keys. Each is a file viz/scene/scene_NAME.c, which says in const Scene NAME_SCENE how
+ * it is drawn and what it tells; help, completion, menus and lessons take the rest from this list. */
+#ifndef TILEWALK_LESSONS_SCENES_H
+#define TILEWALK_LESSONS_SCENES_H
+
+#define SCENES(SCENE)                                                                                                  \
+  SCENE(MAIN, "main") /* tiles, hierarchy, softmax and code together */                                                \
+  SCENE(TILES, "tiles")                                                                                                \
+  SCENE(HIERARCHY, "hierarchy")                                                                                        \
+  SCENE(SOFTMAX, "softmax")                                                                                            \
+  SCENE(CAUSAL, "causal")                                                                                              \
+  SCENE(CHARTS, "charts")                                                                                              \
+  SCENE(TIMELINE, "timeline")                                                                                          \
+  SCENE(CODE, "code")     /* and the log */                                                                            \
+  SCENE(RACE, "race")     /* several algorithms, whole, beside each other */                                           \
+  SCENE(WARP, "warp")     /* lanes, sectors and banks of one warp, whatever the state */                               \
+  SCENE(DECODE, "decode") /* heads x splits, and the combine */
+
+#define SCENE_KIND(id, name) SCENE_##id,
+typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;
+#undef SCENE_KIND
+
+extern const char *const SCENE_NAMES[SCENE_COUNT + 1]; /* "main", ...; ends with NULL */
+
+#endif

@@ -1,0 +1,23 @@
+#include "sim/base/word_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int word_list_find(const char *const *names, const char *word) {
+  for (int k = 0; names[k]; k++)
+    if (strcmp(names[k], word) == 0) return k;
+  return -1;
+}
+
+const char *word_list_text(const char *const *names, const char *joint, char *text, size_t size) {
+  size_t used = 0;
+  *text = '\0';
+  for (int k = 0; names[k] && used < size; k++) {
+    const char *const before = k == 0 || !joint ? ""
+                               : names[k + 1]   ? ","
+                                                : joint,
+                      *const space = k == 0 ? "" : " ", *const gap = before[0] && before[0] != ',' ? " " : "";
+    used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", gap, before, space, names[k]);
+  }
+  return text;
+}
