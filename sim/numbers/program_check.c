@@ -295,6 +295,51 @@ ProgramVerdict program_verdict(const Schedule *s, const SoftmaxConfig *extras) {
   return v;
 }
 
+/* The number of a declared output of that name; -1: none. */
+static int find_output(const Schedule *s, const char *text) {
+  for (int k = 0; k < s->n_declarations; k++) {
+    const int name = s->declarations[k].name;
+    if (s->declarations[k].role == TENSOR_OUTPUT && strcmp(s->names[name].text, text) == 0) return name;
+  }
+  return -1;
+}
+
+static bool same_number(double x, double y) {
+  return (isnan(x) && isnan(y)) || x == y || fabs(x - y) <= 1e-9 * fmax(1, fmax(fabs(x), fabs(y)));
+}
+
+static bool same_after(const Attention *a, const Attention *b) {
+  for (int k = 0; k < a->schedule->n_declarations; k++) {
+    const ProgramDeclaration *d = &a->schedule->declarations[k];
+    const ProgramName *n = &a->schedule->names[d->name];
+    const double *x = d->role == TENSOR_OUTPUT ? attention_matrix(a, d->name, 0) : NULL;
+    if (!x || !d->formula) continue;
+    const int other = find_output(b->schedule, n->text);
+    const double *y = other >= 0 ? attention_matrix(b, other, 0) : NULL;
+    if (!y) return false;
+    const int64_t rows = schedule_side_whole(a->schedule, &a->plan, n->rows);
+    const int64_t cols = schedule_side_whole(a->schedule, &a->plan, n->cols);
+    for (int64_t i = 0; i < rows * cols; i++)
+      if (!same_number(x[i], y[i])) return false;
+  }
+  return true;
+}
+
+bool program_same_outputs(const Schedule *first, const Schedule *second) {
+  static const SoftmaxConfig NONE;
+  bool same = true;
+  for (int k = 0; k < N_TRIALS && same; k++) {
+    Attention *a = NULL, *b = NULL;
+    Cursor at = {0}, bt = {0};
+    same = !start(first, &TRIALS[k], &NONE, &a, NULL) && !start(second, &TRIALS[k], &NONE, &b, NULL) &&
+           !attention_walk(a, first, &at, UINT64_MAX, NULL) && !attention_walk(b, second, &bt, UINT64_MAX, NULL) &&
+           same_after(a, b);
+    free(a);
+    free(b);
+  }
+  return same;
+}
+
 bool program_check(const Schedule *s, const SoftmaxConfig *softmax, char text[PROGRAM_CHECK_BYTES]) {
   const ProgramVerdict v = program_verdict(s, softmax);
   memcpy(text, v.text, PROGRAM_CHECK_BYTES);

@@ -31,6 +31,10 @@ ProgramVerdict program_verdict(const Schedule *program, const SoftmaxConfig *sof
 /* Whether it is right, asking problem *problem first; sets it to the one that says no. For trying many programs. */
 bool program_is_right(const Schedule *program, const SoftmaxConfig *softmax, int *problem);
 
+/* Whether two programs with the same outputs compute the same numbers on every problem, up to 1e-9 and no number for no
+ * number: then one is the other, as far as outputs say. */
+bool program_same_outputs(const Schedule *a, const Schedule *b);
+
 /* The same in a word and a line. Returns whether all is right. */
 bool program_check(const Schedule *program, const SoftmaxConfig *softmax, char text[PROGRAM_CHECK_BYTES]);
 

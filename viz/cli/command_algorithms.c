@@ -10,6 +10,7 @@
 #include "sim/numbers/program_mend.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
+#include "viz/cli/program_answer.h"
 #include "viz/cli/score_options.h"
 #include "viz/request/own_programs.h"
 
@@ -17,7 +18,8 @@ typedef struct {
   char name[512];
   SoftmaxConfig softmax; /* a sink, a cap, the precision */
   bool is_tried;         /* one of these was asked for */
-  bool json;
+  char task[512];        /* --judge */
+  bool lists_tasks, json;
 } AlgorithmsOptions;
 
 static Status set_name(void *target, const char *value, Error *error) {
@@ -49,6 +51,20 @@ static Status set_precision(void *target, const char *value, Error *error) {
 static Status set_json(void *target, const char *value, Error *error) {
   (void)value, (void)error;
   ((AlgorithmsOptions *)target)->json = true;
+  return STATUS_OK;
+}
+
+static Status set_judge(void *target, const char *value, Error *error) {
+  AlgorithmsOptions *o = target;
+  if (!*value || strlen(value) >= sizeof o->task)
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no task", quote(value, strlen(value)).text);
+  strcpy(o->task, value);
+  return STATUS_OK;
+}
+
+static Status set_tasks(void *target, const char *value, Error *error) {
+  (void)value, (void)error;
+  ((AlgorithmsOptions *)target)->lists_tasks = true;
   return STATUS_OK;
 }
 
@@ -124,6 +140,13 @@ static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *i
 static int run_algorithms(void *options, Io *io, Error *error) {
   const AlgorithmsOptions *o = options;
   const Schedule *schedule;
+  if (o->lists_tasks || *o->task) {
+    if (!o->is_tried) return task_run(&(TaskRequest){o->lists_tasks, o->task, o->name, o->json}, io, error);
+    error_set(error, STATUS_BAD_REQUEST,
+              "--judge tries a program in fp64, fp16 and bf16; leave --sink, --softcap and "
+              "--precision out");
+    return EXIT_BAD_REQUEST;
+  }
   if (!*o->name && (o->is_tried || o->json)) {
     error_set(error, STATUS_BAD_REQUEST,
               "--sink, --softcap, --precision and --json try one algorithm; name it, such as fa2");
@@ -151,6 +174,13 @@ static const Option NUMBER_OPTIONS[] = {
      .set = set_precision,
      .choices = "fp64 fp32 bf16 fp16 fp8 e5m2",
      .help = "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings."},
+    {.name = "judge",
+     .argument = "TASK",
+     .set = set_judge,
+     .choices = "@tasks",
+     .help = "Judges the program as an answer to a task: its outputs, its bytes, the tiles it skips, its SRAM. Exit "
+             "status 1 when it does not pass. Without a program: what is asked, and the program to start from."},
+    {.name = "tasks", .set = set_tasks, .help = "Lists the tasks that are answered with a program."},
     {.name = "json",
      .set = set_json,
      .help = "Prints the verdict as JSON: the output, row and size of the largest error, the line that stores it, and "
@@ -175,6 +205,9 @@ const Command COMMAND_ALGORITHMS = {
                 "  tilewalk algorithms fa2\n\n"
                 "  # does one's own compute attention?\n"
                 "  tilewalk algorithms ./mine.walk\n\n"
+                "  # a task: what is asked and a program to start from, then whether the answer passes\n"
+                "  tilewalk algorithms --judge forgotten-rescale >mine.walk\n"
+                "  tilewalk algorithms ./mine.walk --judge forgotten-rescale\n\n"
                 "  # and in fp16? where does it go wrong?\n"
                 "  tilewalk algorithms ./mine.walk --precision fp16 --json\n\n"
                 "  # do split keys give a sink its weight once?\n"

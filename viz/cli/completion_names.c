@@ -6,6 +6,7 @@
 #include "viz/cli/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson_print.h"
+#include "viz/cli/program_answer.h"
 #include "viz/request/description.h"
 
 typedef struct {
@@ -56,13 +57,15 @@ static int run_names(void *options, Io *io, Error *error) {
     algorithms(io->out);
   else if (strcmp(o->kind, "lessons") == 0)
     status = lessons(io->out, error);
+  else if (strcmp(o->kind, "tasks") == 0)
+    status = task_names(io->out, error);
   else if (strcmp(o->kind, "claims") == 0)
     status = claims(io->out, error);
   else if (strcmp(o->kind, "gpus") == 0 || strcmp(o->kind, "kernels") == 0 || strcmp(o->kind, "models") == 0)
     status = descriptions(o->kind, io->out, error);
   else
     status = error_set(error, STATUS_BAD_REQUEST,
-                       "there are names of algorithms, claims, gpus, kernels, lessons and models; give one of these");
+                       "there are names of algorithms, claims, gpus, kernels, lessons, models and tasks; give one");
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 

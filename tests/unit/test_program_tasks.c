@@ -1,0 +1,186 @@
+/* Tasks that are answered with a program: the reference passes, the start does not, each mutant is told its sentence,
+ * and a grader that is played with does not give way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/algorithms/language/read.h"
+#include "sim/numbers/program_check.h"
+#include "tests/support/mutate_program.h"
+#include "viz/cli/program_answer.h"
+#include "viz/lesson/program_judge.h"
+
+static const char *const TASKS[] = {"causal-skip", "combine",    "diagonal",   "forgotten-rescale",
+                                    "load-once",   "loop-order", "no-maximum", "one-pass",
+                                    "positions",   "state",      "tile-it",    "two-outputs"};
+enum { N_TASKS = sizeof TASKS / sizeof *TASKS };
+
+static ProgramTask *task_of(const char *name) {
+  Error error = {0};
+  ProgramTask *task = task_open(name, &error);
+  if (!task) fail_msg("%s", error.message);
+  return task;
+}
+
+static TaskJudgement judge(const ProgramTask *task, const char *text) {
+  TaskJudgement j;
+  Error error = {0};
+  if (program_judge(task, text, strlen(text), "mine.walk", &j, &error)) fail_msg("%s: %s", task->title, error.message);
+  return j;
+}
+
+static void references_pass_and_starts_do_not(void **state) {
+  (void)state;
+  for (int k = 0; k < N_TASKS; k++) {
+    ProgramTask *task = task_of(TASKS[k]);
+    TaskJudgement j = judge(task, task->reference);
+    if (j.verdict != TASK_SOLVED) fail_msg("%s: %s", TASKS[k], j.why);
+    j = judge(task, task->start);
+    if (j.verdict < TASK_WRONG) fail_msg("%s: its start is %s: %s", TASKS[k], task_verdict_name(j.verdict), j.why);
+    free(task);
+  }
+}
+
+/* A mutant fails, and is told its own sentence or, where an earlier one computes the same, that one's. */
+static void mutants_are_told_what_they_are(void **state) {
+  (void)state;
+  int n = 0, own = 0;
+  Program *p = malloc(sizeof *p);
+  assert_non_null(p);
+  for (int k = 0; k < N_TASKS; k++) {
+    ProgramTask *task = task_of(TASKS[k]);
+    for (int m = 0; m < task->n_mutants; m++) {
+      char text[PROGRAM_TASK_PROGRAM_BYTES];
+      assert_int_equal(program_task_mutant(task, m, text, NULL), STATUS_OK);
+      const TaskJudgement j = judge(task, text);
+      if (j.verdict == TASK_SOLVED) fail_msg("%s: mutant '%s' passes", TASKS[k], task->mutants[m].replace);
+      if (j.verdict < TASK_WRONG) continue; /* the language refuses it, and says why */
+      if (j.mutant < 0) fail_msg("%s: mutant '%s' gets no word", TASKS[k], task->mutants[m].replace);
+      n++;
+      own += j.mutant == m;
+    }
+    free(task);
+  }
+  print_message("%d mutants, %d with a sentence of their own\n", n, own);
+  assert_true(n >= 40 && 10 * own >= 9 * n);
+  free(p);
+}
+
+/* TILEWALK_MUTANTS=200: so many of each. */
+static void made_mutants_do_not_pass(void **state) {
+  (void)state;
+  const int each = getenv("TILEWALK_MUTANTS") ? atoi(getenv("TILEWALK_MUTANTS")) : 6;
+  Rand r = {53};
+  Program *p = malloc(sizeof *p);
+  int all = 0, refused = 0, told = 0;
+  assert_non_null(p);
+  for (int k = 0; k < N_TASKS; k++) {
+    ProgramTask *task = task_of(TASKS[k]);
+    assert_int_equal(program_read(p, task->reference, strlen(task->reference), "reference", NULL), STATUS_OK);
+    for (int n = 0, tries = 0; n < each && tries < 100 * each; tries++) {
+      char text[PROGRAM_TEXT_BYTES];
+      strcpy(text, task->reference);
+      if (!mutate_program(p, text, &r) || mutate_changes_no_number(task->reference, text)) continue;
+      const TaskJudgement j = judge(task, text);
+      n++, all++;
+      refused += j.verdict != TASK_SOLVED;
+      told += j.mutant >= 0;
+    }
+    free(task);
+  }
+  print_message("%d of %d made mutants do not pass; %d get a diagnosis\n", refused, all, told);
+  assert_true(100 * refused >= 95 * all);
+  free(p);
+}
+
+static void rewritings_pass(void **state) {
+  (void)state;
+  int n = 0;
+  for (int k = 0; k < N_TASKS; k++) {
+    ProgramTask *task = task_of(TASKS[k]);
+    for (int w = 0; MUTATE_REWRITINGS[w][0]; w++) {
+      char text[PROGRAM_TEXT_BYTES];
+      strcpy(text, task->reference);
+      if (!mutate_replace(text, MUTATE_REWRITINGS[w][0], MUTATE_REWRITINGS[w][1], 0)) continue;
+      const TaskJudgement j = judge(task, text);
+      if (strstr(j.why, "';' is too much on this line")) continue; /* a store, which takes one value */
+      if (j.verdict != TASK_SOLVED) fail_msg("%s, %s: %s", TASKS[k], MUTATE_REWRITINGS[w][1], j.why);
+      n++;
+    }
+    free(task);
+  }
+  print_message("%d rewritings pass\n", n);
+  assert_true(n >= 50);
+}
+
+/* What would make it easier is no answer: other inputs or outputs, loads that are counted once. */
+static void a_grader_is_not_fooled(void **state) {
+  (void)state;
+  static const char *const FOOLS[][3] = {
+      {"kernel forward", "output O_i = Q\nkernel forward", "'Q' is no input declared"},
+      {"algorithm mine\n",
+       "algorithm mine\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput V_j: B_c x d_v\noutput O_i = softmax(Q K^T) V\n",
+       "not those of the task"},
+      {"column block j of i", "column block j", "can be skipped"},
+      {"load Q_i", "load Q_i once", "'once' counts a load once"},
+  };
+  ProgramTask *task = task_of("one-pass");
+  for (size_t k = 0; k < sizeof FOOLS / sizeof *FOOLS; k++) {
+    char text[PROGRAM_TEXT_BYTES];
+    strcpy(text, task->reference);
+    assert_true(mutate_replace(text, FOOLS[k][0], FOOLS[k][1], 0));
+    const TaskJudgement j = judge(task, text);
+    if (j.verdict == TASK_SOLVED || !strstr(j.why, FOOLS[k][2]))
+      fail_msg("%s: %s: %s", FOOLS[k][1], task_verdict_name(j.verdict), j.why);
+  }
+  char *huge = malloc(1 << 20);
+  assert_non_null(huge);
+  memset(huge, 'x', (1 << 20) - 1);
+  huge[(1 << 20) - 1] = '\0';
+  assert_int_equal(judge(task, huge).verdict, TASK_UNREADABLE);
+  assert_int_equal(judge(task, "").verdict, TASK_UNREADABLE);
+  free(huge);
+  free(task);
+}
+
+static void broken_tasks_are_refused(void **state) {
+  (void)state;
+  static const char *const ROWS[][2] = {
+      {"", "t:1: a task has lines"},
+      {"nosuch 1\n", "t:1: 'nosuch' is no line of a task"},
+      {"task a\ntask b\n", "t:2: the line is there twice"},
+      {"task a\n    x\n", "t:2: an indented line belongs to no program"},
+      {"mutant a\n", "t:1: a mutant is"},
+      {"mutant a => b\nmutant c => d\n", "t:2: the mutant before has no line 'says'"},
+      {"bytes 3\n", "t:1: bytes are '100%'"},
+      {"says a\n", "t:1: 'says' is no line"},
+      {"start x\n", "t:1: the program follows"},
+      {"kernels none\n", "t:1: "},
+      {"task a\nteaches b\nask c\nstate N=64\nstart\n    s\nreference\n    r\nmutant x => y\nsays z\n",
+       "t:9: 'x' is nowhere in the reference"},
+  };
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    Error error = {0};
+    ProgramTask *task = program_task_read(ROWS[k][0], strlen(ROWS[k][0]), "t", &error);
+    if (task || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)
+      fail_msg("%s: %s", ROWS[k][0], error.message);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(references_pass_and_starts_do_not),
+      cmocka_unit_test(mutants_are_told_what_they_are),
+      cmocka_unit_test(made_mutants_do_not_pass),
+      cmocka_unit_test(rewritings_pass),
+      cmocka_unit_test(a_grader_is_not_fooled),
+      cmocka_unit_test(broken_tasks_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+#include "viz/lesson/program_judge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/algorithms/language/read.h"
+#include "sim/numbers/program_check.h"
+#include "sim/simulate.h"
+#include "viz/request/request.h"
+#include "viz/text/number.h"
+
+static const char *const NAMES[TASK_VERDICT_COUNT] = {"solved", "unreadable", "other", "wrong",
+                                                      "bytes",  "tiles",      "sram",  "kernels"};
+const char *task_verdict_name(TaskVerdict verdict) { return NAMES[verdict]; }
+
+typedef struct {
+  const ProgramTask *task;
+  Program own, reference, mutant;
+  TaskJudgement *j;
+  Error *error;
+} Judge;
+
+/* ---- What is asked for ------------------------------------------------------------------------------------ */
+
+/* The next line of declarations, without comment and with one blank between words; false: there is none. */
+static bool next_declaration(const char **p, char *line, size_t size) {
+  while (**p) {
+    const char *at = *p;
+    const size_t length = strcspn(at, "\n");
+    size_t used = 0;
+    *p = at + length + (at[length] != '\0');
+    for (size_t k = 0; k < length && at[k] != '#' && used + 2 < size; k++) {
+      const bool blank = at[k] == ' ' || at[k] == '\t';
+      if (!blank)
+        line[used++] = at[k];
+      else if (used && line[used - 1] != ' ')
+        line[used++] = ' ';
+    }
+    while (used && line[used - 1] == ' ') used--;
+    line[used] = '\0';
+    if (strncmp(line, "kernel", 6) == 0) return false;
+    if (strncmp(line, "input ", 6) == 0 || strncmp(line, "output ", 7) == 0) return true;
+  }
+  return false;
+}
+
+/* Whether every declaration of `a` stands in `b`. */
+static bool declares_all(const char *a, const char *b) {
+  char line[256], other[256];
+  while (next_declaration(&a, line, sizeof line)) {
+    const char *rest = b;
+    bool found = false;
+    while (!found && next_declaration(&rest, other, sizeof other)) found = strcmp(line, other) == 0;
+    if (!found) return false;
+  }
+  return true;
+}
+
+static bool counts_once(const Program *p) {
+  for (int k = 0; k < p->n_ops; k++)
+    if (p->ops[k].once) return true;
+  return false;
+}
+
+/* ---- Numbers ---------------------------------------------------------------------------------------------- */
+
+static bool is_right(const Program *p, ProgramVerdict *verdict) {
+  static const Precision PRECISIONS[] = {PRECISION_FP64, PRECISION_FP16, PRECISION_BF16};
+  for (size_t k = 0; k < sizeof PRECISIONS / sizeof *PRECISIONS; k++) {
+    *verdict = program_verdict(p, &(SoftmaxConfig){.precision = PRECISIONS[k]});
+    if (!verdict->is_right || !verdict->is_tried) return false;
+  }
+  return true;
+}
+
+/* ---- Bytes, tiles, SRAM ----------------------------------------------------------------------------------- */
+
+static Status simulate_at(const Judge *g, int state, const Program *p, Simulation *run, Error *error) {
+  const OptionSet sets[] = {
+      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  Request request = {0};
+  OptionParser parser = {.sets = sets, .target = &request, .from_file = true};
+  Problem problem;
+  Error own = {0};
+  Status status = options_parse_state(&parser, g->task->states[state], &own);
+  if (!status) status = request_problem(&request, &problem, NULL, &own);
+  if (!status) status = simulate(run, &problem, p, &own);
+  if (!status) return STATUS_OK;
+  return error_set(error, status, "%s:%d: %s", g->task->file, g->task->state_lines[state], own.message);
+}
+
+/* The first condition that the run does not keep; TASK_SOLVED: none. */
+static TaskVerdict compare(const ProgramTask *t, const Simulation *own, const Simulation *must, const char *state,
+                           char *why, size_t size) {
+  const Wide skipped = own->traffic.tiles[TILE_SKIPPED], skippable = must->traffic.tiles[TILE_SKIPPED];
+  const Wide most = (Wide)(t->bytes * (double)must->total_bytes + 0.5);
+  if (skipped < skippable) {
+    snprintf(why, size, "at '%s' it skips %s tiles of a head, and %s can be skipped", state, number_count(skipped).text,
+             number_count(skippable).text);
+    return TASK_MANY_TILES;
+  }
+  if (t->bytes > 0 && own->total_bytes > most) {
+    snprintf(why, size, "at '%s' it moves %s, and %s are enough", state, number_bytes(own->total_bytes).text,
+             number_bytes(most).text);
+    return TASK_MANY_BYTES;
+  }
+  if (t->sram_bytes && own->sram.bytes > (Wide)t->sram_bytes) {
+    snprintf(why, size, "at '%s' its tiles take %s of SRAM, and there are %s", state,
+             number_bytes(own->sram.bytes).text, number_bytes((Wide)t->sram_bytes).text);
+    return TASK_MUCH_SRAM;
+  }
+  return TASK_SOLVED;
+}
+
+static Status check_state(Judge *g, int state, const Program *p, TaskJudgement *j) {
+  Simulation *runs = calloc(2, sizeof *runs);
+  if (!runs) return error_set(g->error, STATUS_NO_MEMORY, "no memory to judge a program");
+  Error why = {0};
+  const Status status = simulate_at(g, state, &g->reference, &runs[1], g->error);
+  if (!status && simulate_at(g, state, p, &runs[0], &why)) {
+    j->verdict = TASK_OTHER;
+    snprintf(j->why, sizeof j->why, "it cannot be run: %.300s", why.message);
+  } else if (!status) {
+    j->verdict = compare(g->task, &runs[0], &runs[1], g->task->states[state], j->why, sizeof j->why);
+  }
+  if (!status && state == 0) j->bytes = (double)runs[0].total_bytes, j->reference_bytes = (double)runs[1].total_bytes;
+  if (j->verdict != TASK_SOLVED) j->state = state;
+  free(runs);
+  return status;
+}
+
+/* Judges a program that reads. */
+static Status judge(Judge *g, const Program *p, TaskJudgement *j) {
+  ProgramVerdict verdict;
+  *j = (TaskJudgement){.mutant = -1, .state = -1};
+  if (!declares_all(p->text, g->reference.text) || !declares_all(g->reference.text, p->text)) {
+    j->verdict = TASK_OTHER;
+    snprintf(j->why, sizeof j->why,
+             "its inputs and outputs are not those of the task; leave the lines 'input' and "
+             "'output' as the start has them");
+    return STATUS_OK;
+  }
+  if (counts_once(p) && !counts_once(&g->reference)) {
+    j->verdict = TASK_OTHER;
+    snprintf(j->why, sizeof j->why, "'once' counts a load once, however often it is made: bytes would mean nothing");
+    return STATUS_OK;
+  }
+  if (!is_right(p, &verdict)) {
+    j->verdict = TASK_WRONG;
+    j->line = verdict.line;
+    snprintf(j->why, sizeof j->why, "%.*s", (int)sizeof j->why - 1, verdict.text);
+    return STATUS_OK;
+  }
+  if (g->task->kernels && p->n_kernels > g->task->kernels) {
+    j->verdict = TASK_MANY_KERNELS;
+    snprintf(j->why, sizeof j->why, "it has %d kernels, and %d %s enough", p->n_kernels, (int)g->task->kernels,
+             g->task->kernels == 1 ? "is" : "are");
+    return STATUS_OK;
+  }
+  Status status = STATUS_OK;
+  for (int k = 0; k < g->task->n_states && !status && j->verdict == TASK_SOLVED; k++) status = check_state(g, k, p, j);
+  return status;
+}
+
+/* ---- The whole -------------------------------------------------------------------------------------------- */
+
+/* The mutant that fails as the program does: with the same outputs where these are wrong, else with the same bytes. */
+static Status diagnose(Judge *g) {
+  char text[PROGRAM_TASK_PROGRAM_BYTES];
+  TaskJudgement *j = g->j, other;
+  for (int k = 0; k < g->task->n_mutants && j->mutant < 0; k++) {
+    if (program_task_mutant(g->task, k, text, NULL) ||
+        program_read(&g->mutant, text, strlen(text), g->task->file, NULL))
+      continue;
+    if (j->verdict == TASK_WRONG) {
+      if (program_same_outputs(&g->own, &g->mutant)) j->mutant = k;
+      continue;
+    }
+    const Status status = judge(g, &g->mutant, &other);
+    if (status) return status;
+    if (other.verdict == j->verdict && other.state == j->state && other.bytes == j->bytes) j->mutant = k;
+  }
+  if (j->mutant >= 0) snprintf(j->says, sizeof j->says, "%s", g->task->mutants[j->mutant].says);
+  return STATUS_OK;
+}
+
+static Status read_reference(Judge *g) {
+  const ProgramTask *t = g->task;
+  Error own = {0};
+  TaskJudgement j;
+  Status status = program_read(&g->reference, t->reference, strlen(t->reference), "the reference", &own);
+  if (!status) status = judge(g, &g->reference, &j);
+  if (!status && j.verdict != TASK_SOLVED) status = error_set(&own, STATUS_BAD_FILE, "the reference: %s", j.why);
+  if (!status || g->error->status) return status;
+  return error_set(g->error, status, "%s:%d: %s", t->file, t->reference_line, own.message);
+}
+
+Status program_judge(const ProgramTask *task, const char *text, size_t length, const char *file, TaskJudgement *j,
+                     Error *error) {
+  Judge *g = calloc(1, sizeof *g);
+  Error own = {0}, refused = {0};
+  *j = (TaskJudgement){.mutant = -1, .state = -1};
+  if (!g) return error_set(error, STATUS_NO_MEMORY, "no memory to judge a program");
+  g->task = task;
+  g->j = j;
+  g->error = &own;
+  Status status = read_reference(g);
+  if (!status && program_read(&g->own, text, length, file, &refused)) {
+    j->verdict = TASK_UNREADABLE;
+    snprintf(j->why, sizeof j->why, "%s", refused.message);
+  } else if (!status) {
+    status = judge(g, &g->own, j);
+    if (!status && j->verdict >= TASK_WRONG) status = diagnose(g);
+  }
+  free(g);
+  return status ? error_set(error, status, "%s", own.message) : STATUS_OK;
+}
