@@ -97,9 +97,10 @@ static Status start(const Schedule *s, const Trial *t, const SoftmaxConfig *soft
   return STATUS_OK;
 }
 
-/* The largest error of an output, and its row; infinity: a number was never written, or is none. */
+/* The largest error of an output, and its row; infinity: a number was never written, or is none. Where the formula
+ * itself overflows nothing is judged. */
 static void compare(const Attention *a, const ProgramDeclaration *d, int64_t head, const double *must, double *error,
-                    int64_t *row) {
+                    int64_t *row, ProgramVerdict *v) {
   const Schedule *s = a->schedule;
   const ProgramName *n = &s->names[d->name];
   const int64_t rows = schedule_side_whole(s, &a->plan, n->rows), cols = schedule_side_whole(s, &a->plan, n->cols);
@@ -110,6 +111,9 @@ static void compare(const Attention *a, const ProgramDeclaration *d, int64_t hea
   *error = 0;
   *row = 0;
   for (int64_t k = 0; k < rows * cols; k++) {
+    const bool overflows = isnan(must[k]) || must[k] == INFINITY;
+    *(overflows ? &v->n_unjudged : &v->n_judged) += 1;
+    if (overflows) continue;
     const double off = got[k] == must[k]                       ? 0
                        : isfinite(got[k]) && isfinite(must[k]) ? fabs(got[k] - must[k]) / most
                                                                : INFINITY;
@@ -137,7 +141,7 @@ static Status judge(const Attention *a, double allowed, ProgramVerdict *v, int *
         must = NULL;
         break;
       }
-      compare(a, d, head, must, &off, &row);
+      compare(a, d, head, must, &off, &row, v);
       if (off > allowed && *wrong < 0) *wrong = k, v->error = 0;
       if (off < v->error || (*wrong >= 0 && *wrong != k)) continue;
       v->error = off;
@@ -288,10 +292,17 @@ ProgramVerdict program_verdict(const Schedule *s, const SoftmaxConfig *extras) {
   }
   if (n_outputs == 0)
     snprintf(v.text, sizeof v.text, "no output has a formula to be held against: 'output O_i = attention(Q, K, V)'.");
+  else if (v.n_judged == 0 && v.n_unjudged > 0)
+    snprintf(v.text, sizeof v.text, "%s %s not judged: what it must be is no number anywhere.", outputs,
+             n_outputs == 1 ? "is" : "are");
   else
     snprintf(v.text, sizeof v.text, "%s %s right: in %s, with and without a causal mask%s, %s off by %.0e at most.",
              outputs, n_outputs == 1 ? "is" : "are", precision_format(softmax->precision)->name, with,
              n_outputs == 1 ? "it is" : "they are", v.error);
+  v.is_right = v.n_judged > 0 || v.n_unjudged == 0;
+  const size_t used = strlen(v.text);
+  if (v.n_judged && v.n_unjudged)
+    snprintf(v.text + used - 1, sizeof v.text - used + 1, "; where the formula itself overflows nothing is judged.");
   return v;
 }
 

@@ -13,6 +13,7 @@ typedef struct {
   bool is_right;                   /* every output, on every problem */
   char output[PROGRAM_NAME_BYTES]; /* the first that is wrong; of a right program, the one with the largest error */
   int64_t row;                     /* of the largest error */
+  int64_t n_judged, n_unjudged;    /* numbers; for the others the formula itself gives none: it overflows */
   double error; /* against fp64; of the largest number of the output, where that is above 1. Infinity:
                                          no number, or never stored */
   int line;     /* of the file: where a row that is wrong was last stored, or first was no number; 0: never */

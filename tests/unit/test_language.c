@@ -42,6 +42,9 @@ static const struct {
     {HEAD "  for every row block i\n    load Q_i\n    S_i = Q_i\n    for each column block j\n      load K_j\n"
           "      P_i = Q_i K_j^T\n      store P_i\n",
      "mine.walk:9: 'P_i' is B_r x B_c; it is a block of i and j"},
+    {"algorithm mine\ninput S_ij: B_r x B_c\noutput O_i: B_r x 1\nkernel k\n  for every row block i\n"
+     "    for each column block j\n      load S_ij\n      mask S_ij\n",
+     "mine.walk:8: 'S_ij' is an input, which stays as it is; mask a copy: 'A = S_ij', then 'mask A'"},
     {HEAD "  for every row block i\n    load m_i\n", "mine.walk:4: 'm_i' is loaded, but no line above has stored it"},
     {HEAD "  for every row block i\n    O_i = 0 when splits\n", "mine.walk:4: after 'splits' comes '> 1' or '= 1'"},
     {HEAD "  for every row block i\n    O_i = 0 0 ]\n", "mine.walk:4: ']' cannot stand here"},

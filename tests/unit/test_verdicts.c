@@ -188,6 +188,35 @@ static void outliers_find_a_missing_maximum(void **state) {
   }
 }
 
+/* Right where its formula says something: e^x of outliers is too much, and 0 x log 0 no number. */
+static void a_formula_that_overflows_is_no_verdict(void **state) {
+  (void)state;
+  static const char TEXT_OF[] = "algorithm logits\ninput Q_i: B_r x d\ninput K_j: B_c x d\noutput L_i = %s\nkernel k\n"
+                                "  for every row block i\n    load Q_i\n    l = 0; m = -inf\n"
+                                "    for each column block j\n      load K_j\n      S = Q_i K_j^T\n"
+                                "      m' = max(m, row max of S)\n"
+                                "      l = l e^(m - m') + row sum of e^(S - m'); m = m'\n    store L_i = m + log l\n";
+  static const struct {
+    const char *formula, *said;
+    bool is_right;
+  } CASES[] = {
+      {"log row sum of e^(Q K^T)", "; where the formula itself overflows nothing is judged.", true},
+      {"log row sum of e^(Q K^T) + 1", "L is wrong: without a mask, row ", false},
+      {"(row sum of Q) x log (-inf)", "L is not judged: what it must be is no number anywhere.", false},
+  };
+  Program *p = malloc(sizeof *p);
+  assert_non_null(p);
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    char text[1024];
+    Error error = {0};
+    snprintf(text, sizeof text, TEXT_OF, CASES[k].formula);
+    if (program_read(p, text, strlen(text), "logits.walk", &error)) fail_msg("%s", error.message);
+    const ProgramVerdict v = program_verdict(p, NULL);
+    if (v.is_right != CASES[k].is_right || !strstr(v.text, CASES[k].said)) fail_msg("%s", v.text);
+  }
+  free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mutants_are_refused_or_wrong),
@@ -195,6 +224,7 @@ int main(void) {
       cmocka_unit_test(rewritings_are_right),
       cmocka_unit_test(a_verdict_names_output_row_and_line),
       cmocka_unit_test(outliers_find_a_missing_maximum),
+      cmocka_unit_test(a_formula_that_overflows_is_no_verdict),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,8 +164,10 @@ Status name_read(Reader *r, int name) {
   if (op < PROGRAM_OPS_MAX) r->read_in[name][op / 8] |= (uint8_t)(1 << op % 8);
   if (d->is_known) return STATUS_OK;
   if (d->ended)
-    return reader_fail(r, "'%s' is what line %d left when the loop of line %d ended; load it or compute it again here",
-                       n->text, d->line, d->ended);
+    return reader_fail(
+        r,
+        "'%s' is what line %d left when the loop of line %d ended; load it or compute it again here, or put this line into that loop",
+        n->text, d->line, d->ended);
   if (n->is_input || n->is_stored)
     return reader_fail(r, "'%s' is used before it is loaded; put 'load %s' above this line", n->text, n->text);
   return reader_fail(r, "'%s' has no value yet; load it or compute it above this line", n->text);

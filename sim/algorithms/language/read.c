@@ -111,7 +111,11 @@ static Status read_statement(Reader *r, int indent) {
   if (reader_take(r, "for")) return loop_read(r, indent);
   const bool moves = reader_is(r, "load") || reader_is(r, "store") || reader_is(r, "add") || reader_is(r, "mask");
   if (r->n_open == 0 && moves)
-    return reader_fail(r, "'%s' stands inside a loop over blocks, such as 'for every row block i'", reader_word(r));
+    return reader_fail(
+        r,
+        "'%s' stands inside a loop over blocks, such as 'for every row block i': what is moved or masked is "
+        "a block of one; what belongs to none lives on chip, in one kernel",
+        reader_word(r));
   if (reader_take(r, "load")) return move_read(r, EVENT_LOAD);
   if (reader_take(r, "store")) return move_read(r, EVENT_STORE);
   if (reader_take(r, "add")) return move_read(r, EVENT_ADD);

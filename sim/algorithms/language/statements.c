@@ -197,6 +197,9 @@ Status mask_read(Reader *r) {
   if (!status) status = reader_finish(r);
   if (status) return status;
   const ProgramName *n = &r->p->names[name];
+  if (n->is_input)
+    return reader_fail(r, "'%s' is an input, which stays as it is; mask a copy: 'A = %s', then 'mask A'", n->text,
+                       n->text);
   if (value >= 0 && !is_constant(r->p, value)) return reader_fail(r, "what a mask leaves is one number: 'mask S = 0'");
   if (!r->learns &&
       (n->rows != SIDE_ROWS || n->cols != SIDE_COLS || (reader_loops(r) & (IN_I | IN_J)) != (IN_I | IN_J)))
@@ -237,7 +240,8 @@ static Status read_assignment(Reader *r, int *fresh) {
   if ((status = expression_read(r, &value))) return status;
   for (int k = 0; k < n; k++) {
     if (r->p->names[names[k]].is_input)
-      return reader_fail(r, "'%s' is an input; give the result another name", r->p->names[names[k]].text);
+      return reader_fail(r, "'%s' is an input, which stays as it is; give the result another name",
+                         r->p->names[names[k]].text);
     if (kind != ASSIGN_SET && (status = name_read(r, names[k]))) return status;
     if (!r->definitions[names[k]].is_known) *fresh = names[k];
     if ((status = name_takes(r, names[k], r->p->nodes[value].rows, r->p->nodes[value].cols)) ||
