@@ -84,7 +84,7 @@ const Schedule *planner_algorithm(const Problem *problem) {
 }
 
 /* Spills that are described are of builds for compute capability 9.0. */
-static void forget_spills(LaunchConfig *c) { c->spill_tile_bytes = c->spill_block_bytes = 0; }
+static void forget_spills(LaunchConfig *c) { c->spills = (Spills){0}; }
 
 static Status take_kernel(Problem *p, const Profile *kernel, const Schedule *schedule, Error *error) {
   Status status = check_kernel(p, kernel, error);

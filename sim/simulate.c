@@ -108,6 +108,17 @@ static Wide stored_bytes(const Simulation *s, const ProgramName *n, bool *overfl
   return checked_mul(bytes, heads, overflow);
 }
 
+double simulation_others_bytes(const Simulation *s) {
+  const int main = schedule_main_kernel(s->schedule);
+  bool overflow = false;
+  double bytes = 0;
+  for (int k = 0; k < s->schedule->n_kernels; k++)
+    for (int op = s->schedule->kernels[k].first_op; k != main && op < s->schedule->kernels[k].end_op; op++)
+      for (int n = 0; s->schedule->ops[op].moves && n < s->schedule->ops[op].n_moved; n++)
+        bytes += (double)stored_bytes(s, &s->schedule->names[s->schedule->ops[op].moved[n]], &overflow);
+  return bytes;
+}
+
 /* Inputs and outputs exist once, whatever the algorithm. */
 static void add_storage(Simulation *s, bool *overflow) {
   const Schedule *schedule = s->schedule;
@@ -170,7 +181,8 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
  * another algorithm asked for in the same run is other code. */
 static void forget_extra(LaunchConfig *c) {
   c->reloads_q = c->clips_k = false;
-  c->spill_tile_bytes = c->spill_block_bytes = c->pull_bytes = 0;
+  c->spills = (Spills){0};
+  c->pull_bytes = 0;
   c->time = (TimeLaw){0};
 }
 
@@ -182,6 +194,8 @@ LaunchConfig simulation_launch(const Simulation *s) {
   c.block_k = s->plan.tiling.B_c;
   c.n_splits = s->plan.tiling.n_splits;
   c.whole_head = s->schedule->whole_head;
+  c.of_columns = schedule_owns_columns(s->schedule);
+  if (c.of_columns || c.whole_head) c.group_heads = 0;
   if (c.whole_head || !s->schedule->skips) forget_extra(&c);
   if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits) {
     const ProgramLaunch *said = &s->schedule->launches[s->sram.kernel];

@@ -9,6 +9,7 @@
 #include "sim/l2/overheads.h"
 #include "sim/l2/chiplets.h"
 #include "sim/l2/l2_run.h"
+#include "sim/l2/makespan.h"
 #include "sim/planner.h"
 #include "sim/machine/timing.h"
 
@@ -66,6 +67,9 @@ int64_t simulation_blind_queries(const Simulation *simulation);
 /* Q, K and V that the mask leaves anything of, once over all heads, and O: what any algorithm moves that skips what is
  * masked. A decode with a window reads the keys in it alone. */
 double simulation_needed_bytes(const Shape *shape);
+
+/* What the kernels before and after the main one move, each matrix once a line. */
+double simulation_others_bytes(const Simulation *simulation);
 
 /* What the first product and the second one cost for a pair of query and key: 2 d + 2 d_v. */
 double simulation_pair_flops(const Shape *shape);
@@ -125,6 +129,10 @@ Status simulation_answer(Simulation *simulation, const Problem *problem, const S
 
 /* Fills in `timing`, for a run on *gpu; predicted_s where has_l2 and the kernel was timed. */
 void simulation_time(Simulation *simulation, const Gpu *gpu);
+
+/* Whether kernels were timed on cards like this one; and what an SM is beside theirs. */
+bool simulation_is_timed_card(const Gpu *gpu);
+SmSpeed simulation_speed(const Simulation *simulation, const Gpu *gpu);
 
 /* Tiles that are no inputs, as accumulators hold them. */
 Wide simulation_accumulator_bytes(const Simulation *simulation);

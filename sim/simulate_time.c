@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/l2/makespan.h"
 #include "sim/simulate.h"
 
 enum { COALESCED = 4, ROWS_MAX = 4096 };
@@ -195,7 +194,7 @@ static void take_best_tiles(TimeWork *work, const Simulation *s) {
 #define REACHED_OF_PEAK   0.9     /* of a unit's peak rate of products, at most; assumed */
 enum { TIMED_N_MIN = 512, TIMED_N_MAX = 65536, SHORT_N = 2048 };
 
-static bool is_timed_card(const Gpu *gpu) {
+bool simulation_is_timed_card(const Gpu *gpu) {
   return strcmp(gpu->compute_capability, "9.0") == 0 && gpu->n_sm == TIMED_SMS && gpu->clock_hz == TIMED_CLOCK_HZ;
 }
 
@@ -204,10 +203,12 @@ static const char *beyond_recorded(const Simulation *s, const Gpu *gpu) {
   const Shape shape = shape_unpacked(&s->plan.shape);
   const Tiling *t = &s->plan.tiling;
   const int64_t shortest = shape.N_q == 1 || shape.N_q > shape.N_k ? shape.N_k : shape.N_q;
-  if (!is_timed_card(gpu)) return "another card: by its clock, SMs and bandwidth";
+  if (!simulation_is_timed_card(gpu)) return "another card: by its clock, SMs and bandwidth";
   if (shape.dtype != DTYPE_FP16) return "fp16 alone was recorded";
   if (t->B_r != s->config.block_q || t->B_c != s->config.block_k) return "another tile than the kernel's";
-  if (shape.window || shape.sided || shape.top_left || shape.pattern) return "a mask that was not recorded";
+  const bool has_window = shape.window || shape.sided;
+  if ((has_window && !s->config.time.window_permille) || shape.top_left || shape.pattern)
+    return "a mask that was not recorded";
   if (shortest < TIMED_N_MIN) return "fewer than 512 tokens were not recorded";
   if (shape.N_k > TIMED_N_MAX || shape.N_q > TIMED_N_MAX) return "more than 64K tokens were not recorded";
   return NULL;
@@ -215,8 +216,10 @@ static const char *beyond_recorded(const Simulation *s, const Gpu *gpu) {
 
 static TimeRegime regime_of(const Simulation *s, const Gpu *gpu) {
   const Shape shape = shape_unpacked(&s->plan.shape);
+  if (shape.varlen) return REGIME_VARLEN;
   if (shape.N_q == 1) return REGIME_DECODE;
   if (s->plan.tiling.n_splits > 1) return REGIME_SPLIT;
+  if (shape.window || shape.sided) return REGIME_WINDOW;
   if (s->launch.n_pieces < gpu->n_sm) return REGIME_FEW;
   if (shape.kv_heads < shape.heads) return REGIME_GROUPED;
   if (shape.N_q > SHORT_N) return REGIME_LONG;
@@ -224,8 +227,8 @@ static TimeRegime regime_of(const Simulation *s, const Gpu *gpu) {
 }
 
 /* By the clock, and where the units are slower by them. */
-static SmSpeed speed_of(const Simulation *s, const Gpu *gpu) {
-  if (is_timed_card(gpu)) return (SmSpeed){.slower = 1};
+SmSpeed simulation_speed(const Simulation *s, const Gpu *gpu) {
+  if (simulation_is_timed_card(gpu)) return (SmSpeed){.slower = 1};
   const double products = timing_rate(gpu, TIME_MATH, s->plan.shape.dtype) / (double)gpu->n_sm,
                tile_flops = (double)s->config.time.tile_area * simulation_pair_flops(&s->plan.shape);
   return (SmSpeed){.slower = TIMED_CLOCK_HZ / gpu->clock_hz,
@@ -253,7 +256,7 @@ static double unfused_s(const Simulation *s, const Gpu *gpu, double hbm_bytes_pe
 static double split_s(const Simulation *s, const Gpu *gpu) {
   const TimeLaw *law = &s->config.time;
   const Plan *p = &s->plan;
-  const SmSpeed speed = speed_of(s, gpu);
+  const SmSpeed speed = simulation_speed(s, gpu);
   const MaskTiles all = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
   const bool is_whole = !p->shape.window && !p->shape.sided && !p->mask.pattern;
   const double of_head = is_whole ? (double)p->T_r * (double)p->shape.N_k / (double)p->tiling.B_c
@@ -275,15 +278,24 @@ static double unsplit_s(const Simulation *s, const Gpu *gpu, double hbm_s) {
   if (shape.N_q == 1 || profile_config(s->kernel, &shape, &config, NULL)) return INFINITY;
   const Tiling tiling = {.B_r = config.block_q, .B_c = config.block_k, .n_splits = 1};
   if (plan_make(&plan, &shape, &tiling, NULL) || launch_make(&launch, &shape, &config, gpu, NULL)) return INFINITY;
-  return makespan_kernel_s(&config.time, makespan_s(&launch, &plan, &config.time, speed_of(s, gpu)), hbm_s);
+  return makespan_kernel_s(
+      &config.time, makespan_s(&launch, &(Sequences){&plan, 1, NULL}, &config.time, simulation_speed(s, gpu)), hbm_s);
 }
 
 static double predict(const Simulation *s, const Gpu *gpu, double hbm_bytes) {
   const TimeLaw *law = &s->config.time;
   const double hbm_s = hbm_bytes / gpu_hbm_bytes_per_s(gpu);
   if (law->softmax_tile_ns) return unfused_s(s, gpu, gpu_hbm_bytes_per_s(gpu));
+  if (s->config.of_columns) {
+    const double others_s = simulation_others_bytes(s) / gpu_hbm_bytes_per_s(gpu);
+    return (double)(s->schedule->n_kernels - 1) * (double)law->start_ns * 1e-9 +
+           (double)law->others_permille / 1000 * others_s +
+           makespan_kernel_s(
+               law, makespan_s(&s->launch, &(Sequences){&s->plan, 1, NULL}, law, simulation_speed(s, gpu)), hbm_s);
+  }
   if (s->plan.tiling.n_splits == 1)
-    return makespan_kernel_s(law, makespan_s(&s->launch, &s->plan, law, speed_of(s, gpu)), hbm_s);
+    return makespan_kernel_s(
+        law, makespan_s(&s->launch, &(Sequences){&s->plan, 1, NULL}, law, simulation_speed(s, gpu)), hbm_s);
   const double combine = (double)(s->schedule->n_passes - 1) * (double)law->start_ns * 1e-9;
   return fmin(combine + makespan_kernel_s(law, split_s(s, gpu), hbm_s), unsplit_s(s, gpu, hbm_s));
 }

@@ -8,6 +8,8 @@
 #   beside     rungs 7 to 9 beside cuDNN, launch by launch in random order in one process    -> GPU/beside
 #   hopper     what rungs 8 and 9 read and write by hardware counters, beside the model     -> GPU/hopper
 #   decode-time, backward-time  rungs 10 and 11 beside PyTorch's kernels, launch by launch in one process -> GPU/decode-time, GPU/backward-time
+#   regimes    rungs 8, 9 and 11 beside PyTorch's kernels, at shapes of many regimes         -> GPU/regimes
+#   packed-times, flex-times  FlashAttention-2 over sequences of unequal lengths and windows; FlexAttention by its mask -> GPU/packed-times, GPU/flex-times
 #   ncu        hardware counters over a grid of shapes                                       -> GPU/kernels
 #   more       the same of decode and the backward pass                                      -> GPU/more
 #   hopper-more  the same of the backward pass by wgmma                                        -> GPU/hopper-more
@@ -130,6 +132,13 @@ decode-time | backward-time)
   [ "$what" = decode ] && names=fa2_decode || names="fa2_backward fa2_backward_twice fa3_backward"
   # shellcheck disable=SC2046  # names of libraries hold no spaces
   { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_more.py "$what" $(for r in $names; do echo "$r=$library:$r"; done); } | tee "$(file_of "$stage")"
+  ;;
+regimes)
+  library=${LIBRARY:-build/libladder.so}
+  { provenance "kernels/collect/collect.sh regimes"; python3 kernels/collect/collect_regimes.py forward "$library"; python3 kernels/collect/collect_regimes.py backward "$library" | grep -v '^batch,'; } | tee "$(file_of regimes)"
+  ;;
+packed-times | flex-times)
+  { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_regimes.py "${stage%-times}"; } | tee "$(file_of "$stage")"
   ;;
 ncu | more | hopper | hopper-more | l2 | fresh | later | l2-places | longer)
   [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$stage

@@ -72,3 +72,25 @@ Wide schedule_intermediate_bytes(const Schedule *s, const Plan *plan, bool *over
   }
   return sum;
 }
+
+int schedule_main_kernel(const Schedule *s) {
+  int most = -1, main = 0;
+  for (int k = 0; k < s->n_kernels; k++) {
+    int n = 0;
+    for (int op = s->kernels[k].first_op; op < s->kernels[k].end_op; op++)
+      n += s->ops[op].products_d + s->ops[op].products_dv;
+    if (n > most) most = n, main = k;
+  }
+  return main;
+}
+
+bool schedule_owns_columns(const Schedule *s) {
+  const ProgramKernel *k = &s->kernels[schedule_main_kernel(s)];
+  bool rows = false, columns = false;
+  for (int op = k->first_op; op < k->end_op; op++) {
+    if (s->ops[op].kind != OP_LOOP || !s->ops[op].every) continue;
+    rows |= s->ops[op].dim == DIM_I;
+    columns |= s->ops[op].dim == DIM_J;
+  }
+  return columns && !rows;
+}

@@ -119,6 +119,12 @@ static inline int64_t schedule_matrices(const Plan *plan, const ProgramName *n) 
          (n->subscripts & IN_J && !rows && !cols ? plan->T_c : 1);
 }
 
+/* The kernel that multiplies for the most tiles. */
+int schedule_main_kernel(const Schedule *schedule);
+
+/* Whether that one's CTAs own column blocks and walk the rows of each, as in the backward pass. */
+bool schedule_owns_columns(const Schedule *schedule);
+
 /* Conditions (WHEN_...) that hold for a plan. */
 static inline uint8_t schedule_when(const Plan *plan) {
   return (uint8_t)((plan->tiling.lse ? WHEN_LSE : 0) | (plan->tiling.n_splits > 1 ? WHEN_SPLIT : WHEN_WHOLE));

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/nearest.h"
@@ -28,10 +29,6 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),                \
       BYTES(prefix "shared", tiles[d][causal].shared_bytes, "shared memory of a CTA"),                                 \
       COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),  \
-      BYTES(prefix "spill_tile", tiles[d][causal].spill_tile_bytes,                                                    \
-            "registers spilled, a CTA for each tile of K and V"),                                                      \
-      BYTES(prefix "spill_block", tiles[d][causal].spill_block_bytes,                                                  \
-            "registers spilled besides, a CTA for each row block"),                                                    \
       BYTES(prefix "split_spill_tile", tiles[d][causal].split_spill_tile_bytes,                                        \
             "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"),           \
       COUNT(prefix "alone_permille", tiles[d][causal].alone_permille, 1000,                                            \
@@ -66,6 +63,16 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       COUNT(prefix "time_softmax_tile_ns", tiles[d][causal].time_softmax_tile_ns, 1000000,                             \
             "of three kernels, a tile of the softmax"),                                                                \
       COUNT(prefix "time_row_ns", tiles[d][causal].time_row_ns, 1000000, "and a row of it besides"),                   \
+      COUNT(prefix "time_varlen_permille", tiles[d][causal].time_varlen_permille, 100000,                              \
+            "what a row block under a mask takes besides where sequences lie behind one another"),                     \
+      COUNT(prefix "time_window_permille", tiles[d][causal].time_window_permille, 100000,                              \
+            "what a row block under a window takes besides, of a tile"),                                               \
+      COUNT(prefix "time_window_tile_permille", tiles[d][causal].time_window_tile_permille, 10000,                     \
+            "by which a tile takes longer under a window"),                                                            \
+      COUNT(prefix "time_idle_ns", tiles[d][causal].time_idle_ns, 1000000, "a CTA without work"),                      \
+      COUNT(prefix "time_others_permille", tiles[d][causal].time_others_permille, 100000,                              \
+            "what the kernels before and after take, of their bytes over HBM's bandwidth"),                            \
+      COUNT(prefix "group_heads", tiles[d][causal].group_heads, 65536, "heads whose row blocks are taken in turn"),    \
       COUNT(prefix "split_block_q", tiles[d][causal].split_block_q, 65536, "B_r of the kernel that splits the keys"),  \
       COUNT(prefix "split_block_k", tiles[d][causal].split_block_k, 65536, "B_c of the kernel that splits the keys"),  \
       COUNT(prefix "split_threads", tiles[d][causal].split_threads, 65536, "threads of its CTAs"),                     \
@@ -74,7 +81,12 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       COUNT(prefix "split_time_start_ns", tiles[d][causal].split_time_start_ns, 1000000,                               \
             "launch and latency of it, and of the kernel that combines, of one query"),                                \
       COUNT(prefix "split_time_tile_ns", tiles[d][causal].split_time_tile_ns, 1000000,                                 \
-            "from the end of one of its tiles to the next on an SM full of CTAs")
+            "from the end of one of its tiles to the next on an SM full of CTAs"),                                     \
+      TEXT(prefix "spill", tiles[d][causal].spill_text[BUILD_EVEN], false,                                             \
+           "bytes of registers that a CTA of t tiles spills: 3072 t + 11264; 1: 13312; reload 100"),                   \
+      TEXT(prefix "uneven_spill", tiles[d][causal].spill_text[BUILD_UNEVEN], false,                                    \
+           "the same where rows or keys are not whole tiles"),                                                         \
+      TEXT(prefix "window_spill", tiles[d][causal].spill_text[BUILD_WINDOW], false, "the same under a window")
 /* What a regime's runs say of the time (time_regime_is_held_out). */
 #define ERRORS(regime, at)                                                                                             \
   COUNT("time_" regime "_runs", time_errors[at].n_runs, 1000000, "recorded runs that its time was compared with"),     \
@@ -83,7 +95,13 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
       COUNT("time_" regime "_nine_permille", time_errors[at].nine_permille, 1000,                                      \
             "how far off the time of nine tenths of them is at most")
 
-enum { TILE_KEYS = 33, TILE_FIRST = 52, TILE_SHARED = 4 }; /* the last: of a tile's keys */
+#define SPILL_MAX 1000000000
+enum {
+  TILE_NUMBERS = 37,
+  TILE_KEYS = TILE_NUMBERS + BUILD_COUNT,
+  TILE_FIRST = 58,
+  TILE_SHARED = 4
+}; /* the last: of a tile's keys */
 
 static const KeyfileField FIELDS[] = {
     TEXT("name", name, false, "the name that --kernel takes"),
@@ -124,6 +142,8 @@ static const KeyfileField FIELDS[] = {
     ERRORS("short_causal", REGIME_SHORT_CAUSAL),
     ERRORS("short", REGIME_SHORT),
     ERRORS("long", REGIME_LONG),
+    ERRORS("varlen", REGIME_VARLEN),
+    ERRORS("window", REGIME_WINDOW),
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
      "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),
@@ -248,39 +268,43 @@ static int first_field(int d, int causal) { return TILE_FIRST + (2 * d + causal)
 
 static int64_t *tile_value(Profile *p, int d, int causal, int key) {
   ProfileTile *t = &p->tiles[d][causal];
-  int64_t *const values[TILE_KEYS] = {&t->block_q,
-                                      &t->block_k,
-                                      &t->threads,
-                                      &t->registers_per_thread,
-                                      &t->shared_bytes,
-                                      &t->ctas_per_sm,
-                                      &t->spill_tile_bytes,
-                                      &t->spill_block_bytes,
-                                      &t->split_spill_tile_bytes,
-                                      &t->alone_permille,
-                                      &t->ahead_percent,
-                                      &t->slot_spread_permille,
-                                      &t->start_cycles,
-                                      &t->step_spread_cycles,
-                                      &t->busy_spread_cycles,
-                                      &t->split_step_spread_cycles,
-                                      &t->clocks_permille,
-                                      &t->time_start_ns,
-                                      &t->time_tile_ns,
-                                      &t->time_alone_ns,
-                                      &t->time_block_permille,
-                                      &t->time_mask_permille,
-                                      &t->time_ragged_permille,
-                                      &t->time_power_permille,
-                                      &t->time_softmax_tile_ns,
-                                      &t->time_row_ns,
-                                      &t->split_block_q,
-                                      &t->split_block_k,
-                                      &t->split_threads,
-                                      &t->split_registers,
-                                      &t->split_shared_bytes,
-                                      &t->split_time_start_ns,
-                                      &t->split_time_tile_ns};
+  int64_t *const values[TILE_NUMBERS] = {&t->block_q,
+                                         &t->block_k,
+                                         &t->threads,
+                                         &t->registers_per_thread,
+                                         &t->shared_bytes,
+                                         &t->ctas_per_sm,
+                                         &t->split_spill_tile_bytes,
+                                         &t->alone_permille,
+                                         &t->ahead_percent,
+                                         &t->slot_spread_permille,
+                                         &t->start_cycles,
+                                         &t->step_spread_cycles,
+                                         &t->busy_spread_cycles,
+                                         &t->split_step_spread_cycles,
+                                         &t->clocks_permille,
+                                         &t->time_start_ns,
+                                         &t->time_tile_ns,
+                                         &t->time_alone_ns,
+                                         &t->time_block_permille,
+                                         &t->time_mask_permille,
+                                         &t->time_ragged_permille,
+                                         &t->time_power_permille,
+                                         &t->time_softmax_tile_ns,
+                                         &t->time_row_ns,
+                                         &t->time_varlen_permille,
+                                         &t->time_window_permille,
+                                         &t->time_window_tile_permille,
+                                         &t->time_idle_ns,
+                                         &t->time_others_permille,
+                                         &t->group_heads,
+                                         &t->split_block_q,
+                                         &t->split_block_k,
+                                         &t->split_threads,
+                                         &t->split_registers,
+                                         &t->split_shared_bytes,
+                                         &t->split_time_start_ns,
+                                         &t->split_time_tile_ns};
   return values[key];
 }
 
@@ -288,6 +312,54 @@ static int first_line(const Profile *p, int d, int causal) {
   for (int key = 0; key < TILE_KEYS; key++)
     if (p->notes[first_field(d, causal) + key].line) return p->notes[first_field(d, causal) + key].line;
   return 0;
+}
+
+/* "A t + B; T: BYTES; reload BYTES; held BYTES": A t, B or both, and any of the rest. */
+static bool read_spill(const char *text, Spills *s) {
+  const char *at = text;
+  while (*at) {
+    char *end;
+    const int64_t sign = *at == '-' ? -1 : 1;
+    const bool is_reload = strncmp(at, "reload ", 7) == 0, is_held = strncmp(at, "held ", 5) == 0;
+    at += is_reload ? 7 : is_held ? 5 : (size_t)strspn(at, "+- ");
+    if (*at < '0' || *at > '9') return false;
+    const int64_t n = strtoll(at, &end, 10);
+    if (n > SPILL_MAX) return false;
+    if (is_reload) {
+      s->reload_bytes = n;
+    } else if (is_held) {
+      s->held_bytes = n;
+    } else if (*end == ':') {
+      if (n >= SPILLS_FEW) return false;
+      s->few_bytes[n] = strtoll(end + 1, &end, 10);
+      if (s->few_bytes[n] < 1 || s->few_bytes[n] > SPILL_MAX) return false;
+    } else if (strncmp(end, " t", 2) == 0) {
+      s->tile_bytes = n;
+      end += 2;
+    } else {
+      s->block_bytes = sign * n;
+    }
+    at = end + strspn(end, "; ");
+  }
+  return s->tile_bytes + s->block_bytes >= 0 || s->few_bytes[1] > 0;
+}
+
+/* What is not said of a mask holds as without one, and what is not said of a build as of the one before it. */
+static Status read_spills(const Check *c, int d) {
+  for (int causal = 0; causal < 2; causal++) {
+    ProfileTile *t = &c->p->tiles[d][causal];
+    for (int b = 0; b < BUILD_COUNT; b++) {
+      const int field = first_field(d, causal) + TILE_NUMBERS + b;
+      const bool of_plain = causal && *c->p->tiles[d][0].spill_text[b];
+      if (!*t->spill_text[b])
+        t->spills[b] = of_plain || b == 0 ? c->p->tiles[d][0].spills[b] : t->spills[b - 1];
+      else if (!read_spill(t->spill_text[b], &t->spills[b]))
+        return keyfile_refuse(c->display_name, c->p->notes[field].line, c->error,
+                              "%s = %s says no bytes; write 3072 t + 11264; 1: 13312; reload 100 (t: tiles of a CTA)",
+                              FIELDS[field].name, quote(t->spill_text[b], strlen(t->spill_text[b])).text);
+    }
+  }
+  return STATUS_OK;
 }
 
 /* "128 x 64", "128x64" or "128, 64". */
@@ -344,9 +416,9 @@ static Status check_tile(const Check *c, int d) {
           "a tile for d = %.*s has no two sides; give d%s_block_q and d%s_block_k, or none of its keys",
           (int)strcspn(name, "_"), name, name, name);
   }
-  for (int key = 0; key < TILE_KEYS; key++)
+  for (int key = 0; key < TILE_NUMBERS; key++)
     if (*tile_value(p, d, 1, key) == 0) *tile_value(p, d, 1, key) = *tile_value(p, d, 0, key);
-  return STATUS_OK;
+  return read_spills(c, d);
 }
 
 /* What a kernel that waits does not have: it asks for nothing ahead, and has waiting in what it takes alone. */
@@ -433,6 +505,11 @@ static TimeLaw law_of(const Profile *p, const ProfileTile *t, const Shape *shape
                  .power_permille = t->time_power_permille,
                  .softmax_tile_ns = t->time_softmax_tile_ns,
                  .row_ns = t->time_row_ns,
+                 .varlen_permille = t->time_varlen_permille,
+                 .window_permille = t->time_window_permille,
+                 .window_tile_permille = t->time_window_tile_permille,
+                 .idle_ns = t->time_idle_ns,
+                 .others_permille = t->time_others_permille,
                  .tile_area = t->block_q * t->block_k};
   if (is_split && shape->N_q == 1 && t->split_time_start_ns) law.start_ns = t->split_time_start_ns;
   if (is_split && t->split_time_tile_ns) {
@@ -465,6 +542,8 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .walk = profile->walk,
                            .persistent = profile->persistent,
                            .whole_head = profile->schedule->whole_head,
+                           .group_heads = t->group_heads,
+                           .of_columns = schedule_owns_columns(profile->schedule),
                            .block_q = t->block_q,
                            .block_k = t->block_k,
                            .threads = t->threads,
@@ -479,8 +558,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .ahead_percent = t->ahead_percent,
                            .reloads_q = profile->reloads_q,
                            .clips_k = profile->clips_k,
-                           .spill_tile_bytes = t->spill_tile_bytes,
-                           .spill_block_bytes = t->spill_block_bytes,
+                           .spills = t->spills[launch_build(shape, t->block_q, t->block_k)],
                            .alone_permille = t->alone_permille,
                            .slot_spread_permille = t->slot_spread_permille,
                            .start_cycles = t->start_cycles,
@@ -528,8 +606,8 @@ void profile_become_split(const Profile *profile, const Shape *shape, int64_t n_
   c->n_splits = n_splits;
   c->persistent = false;
   c->ctas_per_sm = c->pull_bytes = 0;
-  c->spill_block_bytes = c->slot_spread_permille = 0;
+  c->slot_spread_permille = 0;
   c->alone_permille = c->ahead_percent = c->start_cycles = c->busy_spread_cycles = 0;
   c->step_spread_cycles = t->split_step_spread_cycles;
-  c->spill_tile_bytes = !shape->causal && several_tiles ? t->split_spill_tile_bytes : 0;
+  c->spills = (Spills){.tile_bytes = !shape->causal && several_tiles ? t->split_spill_tile_bytes : 0};
 }

@@ -47,18 +47,19 @@ enum {
   PROFILE_MLA = PROFILE_D_COUNT, /* the tile of d = 192 with V of 128: multi-head latent attention before its keys are
                                     expanded into a cache */
   PROFILE_TILES,
-  PROFILE_FIELD_COUNT = 52 + 66 * PROFILE_TILES
+  PROFILE_FIELD_COUNT = 58 + 80 * PROFILE_TILES
 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
 
 typedef struct {
-  int64_t block_q, block_k;                    /* B_r, B_c; 0: the kernel has no tile for this d */
-  int64_t threads;                             /* of a CTA */
-  int64_t registers_per_thread;                /* as launched */
-  int64_t shared_bytes;                        /* of a CTA */
-  int64_t ctas_per_sm;                         /* where the kernel limits them itself */
-  int64_t spill_tile_bytes, spill_block_bytes; /* registers spilled (sim/l2/overheads.h) */
+  int64_t block_q, block_k;                         /* B_r, B_c; 0: the kernel has no tile for this d */
+  int64_t threads;                                  /* of a CTA */
+  int64_t registers_per_thread;                     /* as launched */
+  int64_t shared_bytes;                             /* of a CTA */
+  int64_t ctas_per_sm;                              /* where the kernel limits them itself */
+  char spill_text[BUILD_COUNT][KEYFILE_TEXT_BYTES]; /* as written: "4096 t + 67584; 1: 8704; reload 1350" */
+  Spills spills[BUILD_COUNT];                       /* registers spilled (sim/l2/launch.h) */
   int64_t split_spill_tile_bytes; /* the same of the kernel that splits the keys: without a mask, where a CTA has
                                      several tiles */
   /* Of the peak rate of products that a CTA reaches that has an SM to itself (sim/l2/launch.h). */
@@ -69,12 +70,14 @@ typedef struct {
   int64_t step_spread_cycles;       /* by which a step of it varies by itself where SMs are full (sim/l2/launch.h) */
   int64_t busy_spread_cycles;       /* by which it varies besides where all SMs are at work (sim/l2/launch.h) */
   int64_t split_step_spread_cycles; /* the same of the kernel that splits the keys */
+  int64_t group_heads;              /* whose row blocks are taken in turn (sim/l2/launch.h) */
   int64_t split_block_q, split_block_k, split_threads, split_registers,
       split_shared_bytes;                          /* and its tile, as above; 0: it has none for this d */
   int64_t split_time_start_ns, split_time_tile_ns; /* of each of the two kernels, splitting and combining; a tile */
   int64_t time_start_ns, time_tile_ns, time_alone_ns, time_block_permille, time_mask_permille, time_ragged_permille,
-      time_power_permille, time_softmax_tile_ns, time_row_ns; /* sim/machine/timing.h */
-  int64_t clocks_permille;                                    /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
+      time_power_permille, time_softmax_tile_ns, time_row_ns, time_varlen_permille, time_window_permille,
+      time_window_tile_permille, time_idle_ns, time_others_permille; /* sim/machine/timing.h */
+  int64_t clocks_permille; /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
 } ProfileTile;
 
 typedef struct {

@@ -185,6 +185,10 @@ static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep 
 
 /* ---- How much is walked --------------------------------------------------------------------------- */
 
+static int64_t n_blocks(const Launch *l, const Plan *plan) {
+  return l->config.whole_head ? 1 : l->config.of_columns ? plan->T_c : plan->T_r;
+}
+
 static Status check(const Launch *l, const Plan *plan, const L2RunConfig *c, Error *error) {
   if (c->l2_partitions != 1 && c->l2_partitions != 2)
     return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2",
@@ -193,8 +197,8 @@ static Status check(const Launch *l, const Plan *plan, const L2RunConfig *c, Err
     return error_set(error, STATUS_BAD_REQUEST, "a skew of %lld turns is not possible; give 0 to %d",
                      (long long)c->skew_turns, 1 << 20);
   if ((l->n_splits != 1 && l->n_splits != plan->tiling.n_splits) || l->config.block_q != plan->tiling.B_r ||
-      l->config.block_k != plan->tiling.B_c || l->n_row_blocks != (l->config.whole_head ? 1 : plan->T_r) ||
-      l->heads != plan->shape.heads || l->batch != plan->shape.batch)
+      l->config.block_k != plan->tiling.B_c || l->n_row_blocks != n_blocks(l, plan) || l->heads != plan->shape.heads ||
+      l->batch != plan->shape.batch)
     return error_set(error, STATUS_BAD_REQUEST,
                      "the launch and the plan must be of one problem, with equal blocks and splits");
   return STATUS_OK;

@@ -205,6 +205,12 @@ static Status check_config(const LaunchConfig *c, Error *error) {
   return STATUS_OK;
 }
 
+LaunchBuild launch_build(const Shape *s, int64_t B_r, int64_t B_c) {
+  const int64_t N_k = s->N_k ? s->N_k : s->N_q;
+  if (s->window > 0 || (s->sided && (s->left >= 0 || s->right >= 0))) return BUILD_WINDOW;
+  return s->varlen || s->N_q % B_r || N_k % B_c ? BUILD_UNEVEN : BUILD_EVEN;
+}
+
 Status launch_make(Launch *launch, const Shape *shape, const LaunchConfig *config, const Gpu *gpu, Error *error) {
   Shape s = *shape;
   Status status = shape_complete(&s, error);
@@ -214,7 +220,9 @@ Status launch_make(Launch *launch, const Shape *shape, const LaunchConfig *confi
   if (status) return status;
   l.batch = s.batch;
   l.heads = s.heads;
-  l.n_row_blocks = config->whole_head ? 1 : ceil_div(s.N_q, config->block_q);
+  l.n_row_blocks = config->whole_head   ? 1
+                   : config->of_columns ? ceil_div(s.N_k, config->block_k)
+                                        : ceil_div(s.N_q, config->block_q);
   l.n_splits = config->n_splits ? config->n_splits : 1;
   l.descending = config->rows == ROWS_DESCENDING || (config->rows == ROWS_LONGEST_FIRST && s.causal);
   const Wide n = wide(l.batch) * wide(l.heads) * wide(l.n_row_blocks); /* below 2^80 */
@@ -245,8 +253,31 @@ static int64_t digit_size(const Launch *l, int digit) {
   return digit == DIGIT_BATCH ? l->batch : digit == DIGIT_HEAD ? l->heads : l->n_row_blocks * l->n_splits;
 }
 
+/* Of heads in groups: the last group may be smaller. */
+static int64_t group_size(const Launch *l, int64_t first) {
+  const int64_t left = l->batch * l->heads - first, all = l->config.group_heads;
+  return left < all ? left : all;
+}
+
+static LaunchPiece piece_of_group(const Launch *l, int64_t n) {
+  const int64_t blocks = l->n_row_blocks * l->n_splits,
+                first = n / (l->config.group_heads * blocks) * l->config.group_heads;
+  const int64_t rest = n - first * blocks, heads = group_size(l, first), head = first + rest % heads;
+  const int64_t row = rest / heads / l->n_splits;
+  return (LaunchPiece){.batch = head / l->heads,
+                       .head = head % l->heads,
+                       .row_block = l->descending ? l->n_row_blocks - 1 - row : row,
+                       .split = rest / heads % l->n_splits};
+}
+
+static int64_t number_in_group(const Launch *l, int64_t head, int64_t block) {
+  const int64_t first = head / l->config.group_heads * l->config.group_heads;
+  return first * l->n_row_blocks * l->n_splits + block * group_size(l, first) + head - first;
+}
+
 LaunchPiece launch_piece(const Launch *l, int64_t n) {
   int64_t digit[DIGIT_COUNT];
+  if (l->config.group_heads) return piece_of_group(l, n);
   for (int k = 0; k < DIGIT_COUNT; k++) {
     const int which = DIGITS[l->config.order][k];
     digit[which] = n % digit_size(l, which);
@@ -263,6 +294,7 @@ int64_t launch_number(const Launch *l, LaunchPiece p) {
   const int64_t row = l->descending ? l->n_row_blocks - 1 - p.row_block : p.row_block;
   const int64_t digit[DIGIT_COUNT] = {
       [DIGIT_QUERY] = row * l->n_splits + p.split, [DIGIT_BATCH] = p.batch, [DIGIT_HEAD] = p.head};
+  if (l->config.group_heads) return number_in_group(l, p.batch * l->heads + p.head, digit[DIGIT_QUERY]);
   int64_t n = 0;
   for (int k = DIGIT_COUNT - 1; k >= 0; k--) {
     const int which = DIGITS[l->config.order][k];

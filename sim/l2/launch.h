@@ -85,6 +85,29 @@ int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c);
 /* The same of a kernel whose rule that is and of which ctas_per_sm CTAs are meant to run on an SM. */
 int64_t splitting_choose(Splitting splitting, Wide n_ctas, int64_t n_SM, int64_t ctas_per_sm, int64_t T_c);
 
+/* Which code of a kernel runs: compilers spill in each otherwise. */
+typedef enum {
+  BUILD_EVEN = 0, /* rows and keys are whole tiles */
+  BUILD_UNEVEN,   /* bounds are checked in every tile: ragged lengths, or several behind one another */
+  BUILD_WINDOW,
+  BUILD_COUNT
+} LaunchBuild;
+
+/* *shape need not be completed. */
+LaunchBuild launch_build(const Shape *shape, int64_t B_r, int64_t B_c);
+
+/* Registers that a CTA of t tiles spills, in bytes: tile x t + block, but few[t] where that is not 0, and few[0] where
+ * it has nothing to do. They are stored once each; a CTA that is not of the first wave reads `reload` of them from L2.
+ * `held` of those of a row block have a place of their own, if not all of them. */
+enum { SPILLS_FEW = 4 };
+typedef struct {
+  int64_t tile_bytes, block_bytes, few_bytes[SPILLS_FEW], reload_bytes, held_bytes;
+} Spills;
+
+static inline int64_t spills_held(const Spills *s) {
+  return s->held_bytes ? s->held_bytes : s->block_bytes > 0 ? s->block_bytes : 0;
+}
+
 /* A kernel as launched. Zero: not known, and not a limit (blocks must be given). */
 typedef struct {
   LaunchOrder order;
@@ -92,6 +115,9 @@ typedef struct {
   LaunchWalk walk;
   bool persistent;
   bool whole_head;          /* one CTA does all row blocks of a head, as in FlashAttention-1's order */
+  int64_t group_heads;      /* heads of batch and heads in groups of so many, in a group the first row blocks of all
+                               heads, then the second ones, ...; 0: by `order` */
+  bool of_columns;          /* a CTA owns a block of keys, as in the backward pass: such blocks count as row blocks */
   int64_t block_q, block_k; /* B_r, B_c */
   int64_t n_splits;         /* 0: 1 */
   int64_t threads;          /* of a CTA */
@@ -122,7 +148,8 @@ typedef struct {
   Packing packing;
   bool may_split;          /* small grids go to a kernel that splits the keys */
   bool reloads_q, clips_k; /* what it moves besides its schedule: sim/l2/overheads.h */
-  int64_t spill_tile_bytes, spill_block_bytes, pull_bytes;
+  Spills spills;
+  int64_t pull_bytes;
 } LaunchConfig;
 
 /* What limits the CTAs that an SM holds at once. */

@@ -23,11 +23,11 @@ typedef struct {
 
 typedef struct {
   const Launch *launch;
-  const Plan *plan;
+  const Sequences *of;
   const TimeLaw *law;
   double tile_s[RESIDENTS_MAX + 1]; /* of a CTA among so many */
-  double area;                      /* of a tile, in tiles of the law */
-  double *rows;                     /* what each row block costs, without splits; NULL: too many */
+  double *costs;                    /* of each block of each plan, in tiles of the law, without splits */
+  int64_t *first_cost;              /* of a plan's blocks */
   Sm *sms;
   Next *heap;     /* those with work */
   int32_t *ended; /* those that have room now */
@@ -36,24 +36,29 @@ typedef struct {
 
 /* ---- What a CTA costs, in tiles -------------------------------------------------------------------------- */
 
+static double permille(int64_t n) { return (double)n / 1000; }
+
 static bool is_masked(const Shape *s) { return s->causal || s->window || s->sided || s->pattern; }
 
-static double fixed_tiles(const Makespan *m) {
-  const double masked = is_masked(&m->plan->shape) ? (double)m->law->mask_permille / 1000 : 0;
-  return (double)m->law->block_permille / 1000 + masked;
+static LaunchBuild build_of(const Plan *p) { return launch_build(&p->shape, p->tiling.B_r, p->tiling.B_c); }
+
+static double fixed_tiles(const TimeLaw *law, const Plan *p) {
+  double tiles = permille(law->block_permille);
+  if (!is_masked(&p->shape)) return tiles;
+  tiles += permille(law->mask_permille);
+  if (p->shape.varlen) tiles += permille(law->varlen_permille);
+  if (build_of(p) == BUILD_WINDOW) tiles += permille(law->window_permille);
+  return tiles;
 }
 
-static double row_tiles(const Plan *p, int64_t i) {
-  const MaskTiles row = {p->tiling.B_r, p->tiling.B_c, {i, i + 1}, {0, p->T_c}};
-  if (p->mask.pattern) return (double)mask_count(&p->mask, &row).computed;
-  const Span computed = band_row(&p->band, p->tiling.B_r, p->tiling.B_c, i).computed;
-  return computed.end > computed.begin ? (double)(computed.end - computed.begin) : 0;
-}
-
-/* A kernel may check bounds in every tile where the last one is not whole. */
-static double raggedness(const Makespan *m) {
-  const Shape *s = &m->plan->shape;
-  return !is_masked(s) && s->N_k % 128 != 0 ? 1 + (double)m->law->ragged_permille / 1000 : 1;
+/* What each tile of a plan is, in tiles of the law. A kernel may check bounds in every tile where the last one is not
+ * whole. */
+static double size_of_tile(const TimeLaw *law, const Plan *p) {
+  const double area = (double)p->tiling.B_r * (double)p->tiling.B_c;
+  double size = law->tile_area ? area / (double)law->tile_area : 1;
+  if (!is_masked(&p->shape) && (p->shape.varlen || p->shape.N_k % 128 != 0)) size *= 1 + permille(law->ragged_permille);
+  if (build_of(p) == BUILD_WINDOW) size *= 1 + permille(law->window_tile_permille);
+  return size;
 }
 
 static double split_tiles(const Plan *p, int64_t i, int64_t split) {
@@ -64,11 +69,15 @@ static double split_tiles(const Plan *p, int64_t i, int64_t split) {
   return end > begin ? (double)(end - begin) : 0;
 }
 
+static int64_t n_blocks(const Makespan *m, const Plan *p) { return m->launch->config.of_columns ? p->T_c : p->T_r; }
+
 static double piece_tiles(const Makespan *m, int64_t n) {
   const LaunchPiece piece = launch_piece(m->launch, n);
-  const double tiles =
-      m->launch->n_splits > 1 ? split_tiles(m->plan, piece.row_block, piece.split) : m->rows[piece.row_block];
-  return tiles * m->area * raggedness(m) + fixed_tiles(m);
+  const int32_t which = m->of->plan_of ? m->of->plan_of[piece.batch] : 0;
+  const Plan *p = &m->of->plans[which];
+  if (piece.row_block >= n_blocks(m, p)) return (double)m->law->idle_ns / (double)m->law->tile_ns;
+  if (m->launch->n_splits == 1) return m->costs[m->first_cost[which] + piece.row_block];
+  return split_tiles(p, piece.row_block, piece.split) * size_of_tile(m->law, p) + fixed_tiles(m->law, p);
 }
 
 /* ---- SMs ------------------------------------------------------------------------------------------------- */
@@ -170,37 +179,55 @@ static double deal_out(Makespan *m) {
 
 /* Work over slots, and the longest CTA. */
 static double without_order(const Makespan *m) {
-  const Plan *p = m->plan;
-  const MaskTiles all = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
-  const double heads = (double)m->launch->batch * (double)m->launch->heads,
-               tiles = (double)mask_count(&p->mask, &all).computed * m->area * raggedness(m);
-  const double work = heads * tiles + (double)m->launch->n_pieces * fixed_tiles(m);
+  const int64_t batch = m->launch->batch;
+  double tiles = 0, longest = 0;
+  for (int64_t b = 0; b < (m->of->plan_of ? batch : 1); b++) {
+    const Plan *p = &m->of->plans[m->of->plan_of ? m->of->plan_of[b] : 0];
+    const MaskTiles all = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {0, p->T_c}};
+    const double size = size_of_tile(m->law, p), fixed = fixed_tiles(m->law, p), n = (double)n_blocks(m, p);
+    const double rows = m->launch->config.of_columns ? (double)p->T_r : (double)p->tiles_per_split;
+    tiles += (m->of->plan_of ? 1 : (double)batch) *
+             ((double)mask_count(&p->mask, &all).computed * size + n * (double)m->launch->n_splits * fixed);
+    longest = fmax(longest, rows * size + fixed);
+  }
   const int full = (int)fmin((double)m->launch->occupancy.ctas_per_sm, RESIDENTS_MAX);
-  const double longest = (double)p->tiles_per_split * m->area * raggedness(m) + fixed_tiles(m);
-  return m->tile_s[full] * (work / (double)m->launch->n_slots + longest);
+  return m->tile_s[full] * (tiles * (double)m->launch->heads / (double)m->launch->n_slots + longest);
 }
 
-static bool count_rows(Makespan *m) {
-  m->rows = malloc((size_t)m->plan->T_r * sizeof *m->rows);
-  for (int64_t i = 0; m->rows && i < m->plan->T_r; i++) m->rows[i] = row_tiles(m->plan, i);
-  return m->rows != NULL;
+static bool count_costs(Makespan *m) {
+  const Sequences *of = m->of;
+  int64_t n = 0;
+  m->first_cost = malloc((size_t)of->n_plans * sizeof *m->first_cost);
+  for (int k = 0; m->first_cost && k < of->n_plans; k++) {
+    m->first_cost[k] = n;
+    n += n_blocks(m, &of->plans[k]);
+  }
+  m->costs = m->first_cost ? malloc((size_t)n * sizeof *m->costs) : NULL;
+  for (int k = 0; m->costs && k < of->n_plans; k++) {
+    const Plan *p = &of->plans[k];
+    const double size = size_of_tile(m->law, p), fixed = fixed_tiles(m->law, p);
+    for (int64_t i = 0; i < n_blocks(m, p); i++) {
+      const int64_t tiles = m->launch->config.of_columns ? plan_column_tiles(p, i) : plan_row_tiles(p, i);
+      m->costs[m->first_cost[k] + i] = (double)tiles * size + fixed;
+    }
+  }
+  return m->costs != NULL;
 }
 
-double makespan_s(const Launch *launch, const Plan *plan, const TimeLaw *law, SmSpeed speed) {
-  Makespan m = {.launch = launch, .plan = plan, .law = law, .n_sms = launch->n_sm};
-  const double area = (double)plan->tiling.B_r * (double)plan->tiling.B_c;
-  m.area = law->tile_area ? area / (double)law->tile_area : 1;
+double makespan_s(const Launch *launch, const Sequences *of, const TimeLaw *law, SmSpeed speed) {
+  Makespan m = {.launch = launch, .of = of, .law = law, .n_sms = launch->n_sm};
   set_tile_times(&m, speed);
   if (launch->n_pieces > PIECES_MAX || launch->occupancy.ctas_per_sm > RESIDENTS_MAX) return without_order(&m);
   m.sms = calloc((size_t)m.n_sms, sizeof *m.sms);
   m.heap = calloc((size_t)m.n_sms, sizeof *m.heap);
   m.ended = calloc((size_t)m.n_sms, sizeof *m.ended);
-  const bool is_counted = count_rows(&m);
+  const bool is_counted = count_costs(&m);
   const double end = m.sms && m.heap && m.ended && is_counted ? deal_out(&m) : without_order(&m);
   free(m.sms);
   free(m.heap);
   free(m.ended);
-  free(m.rows);
+  free(m.costs);
+  free(m.first_cost);
   return end;
 }
 

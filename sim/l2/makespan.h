@@ -20,10 +20,17 @@ typedef struct {
   double least_tile_s; /* that its units need for a tile of the law; 0: no more than there */
 } SmSpeed;
 
+/* What the sequences of a launch are cut into: all of them alike, or each by one of several plans. */
+typedef struct {
+  const Plan *plans;
+  int n_plans;
+  const int32_t *plan_of; /* of each sequence of the batch; NULL: the first */
+} Sequences;
+
 /* Seconds from the first CTA's first tile to the last one's end. The law's tile is that of tile_area scores; another
- * one takes longer in proportion. Launches of more than 2^18 CTAs: work over slots, and the longest CTA (Graham's
+ * one takes longer in proportion. CTAs beyond the end of their sequence have nothing to do. Launches of more than 2^18 CTAs: work over slots, and the longest CTA (Graham's
  * bound, which no order exceeds). */
-double makespan_s(const Launch *launch, const Plan *plan, const TimeLaw *law, SmSpeed speed);
+double makespan_s(const Launch *launch, const Sequences *of, const TimeLaw *law, SmSpeed speed);
 
 /* Seconds of the whole kernel: start, the makespan with the clock that falls under load, and memory as a second server
  * (8-norm). hbm_s: what its bytes take. */

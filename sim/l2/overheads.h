@@ -1,7 +1,8 @@
 /* What a kernel moves between the SMs and L2 besides what its algorithm says: facts of its code.
  *
  *     registers spilled      stored to local memory, through to L2: bytes for each tile of K and V, and for each row
- *                            block; their loads hit in L1 (but 0.05 %)
+ *                            block, others where it has few tiles; their loads hit in L1, but for what CTAs after the
+ *                            first wave reload
  *     Q read again           a kernel that keeps no block of Q reads it for every tile of K and V
  *     masked columns         a kernel may leave out the columns of the last tile that no row of its block sees
  *     work pulled            a persistent kernel reads and writes a counter for each piece, and once more for each CTA

@@ -176,7 +176,7 @@ static int compile(Stream *s, const StreamBlocks *b, int kernel, int at) {
   k->of_program = (uint8_t)kernel;
   int8_t place[PROGRAM_OPS_MAX]; /* of a loop */
   memset(place, -1, sizeof place);
-  bool spills = k->by_launch && k->n_dims > 0 && s->launch->config.spill_block_bytes > 0 && n_running(b) == 1;
+  bool spills = k->by_launch && k->n_dims > 0 && spills_held(&s->launch->config.spills) > 0 && n_running(b) == 1;
   int body = at;
   for (int n = schedule->kernels[kernel].first_op; n < schedule->kernels[kernel].end_op; n++) {
     const ProgramOp *op = &schedule->ops[n];
@@ -333,7 +333,7 @@ static void set_kinds(Stream *s, const StreamBlocks *b) {
   if (s->by_rows) part_kinds(s);
   if (s->spills)
     s->kinds[STREAM_SPILL] =
-        (HierarchyKind){.n = (uint64_t)s->launch->n_slots, .bytes = (double)s->launch->config.spill_block_bytes};
+        (HierarchyKind){.n = (uint64_t)s->launch->n_slots, .bytes = (double)spills_held(&s->launch->config.spills)};
 }
 
 /* ---- How many steps ----------------------------------------------------------------------------------------- */

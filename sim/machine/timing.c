@@ -14,11 +14,13 @@ static const char *const REGIMES[REGIME_COUNT][2] = {
     [REGIME_SHORT_CAUSAL] = {"short_causal", "up to 2,048 tokens, with a mask"},
     [REGIME_SHORT] = {"short", "up to 2,048 tokens"},
     [REGIME_LONG] = {"long", "more than 2,048 tokens"},
+    {"varlen", "sequences of unequal lengths"},
+    {"window", "a window"},
 };
 
 const char *time_kind_name(TimeKind kind) { return KINDS[kind]; }
 const char *time_regime_name(TimeRegime regime) { return REGIMES[regime][0]; }
-bool time_regime_is_held_out(TimeRegime regime) { return regime != REGIME_DECODE && regime != REGIME_SPLIT; }
+bool time_regime_is_held_out(TimeRegime regime) { return regime != REGIME_DECODE; }
 
 const char *time_regime_phrase(TimeRegime regime) { return REGIMES[regime][1]; }
 

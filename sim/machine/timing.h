@@ -76,6 +76,8 @@ typedef enum {
   REGIME_SHORT_CAUSAL, /* N of at most 2,048, a mask */
   REGIME_SHORT,        /* the same without a mask */
   REGIME_LONG,
+  REGIME_VARLEN, /* sequences of unequal lengths in one launch */
+  REGIME_WINDOW,
   REGIME_COUNT
 } TimeRegime;
 
@@ -128,6 +130,10 @@ typedef struct {
   int64_t block_permille;  /* of a tile: what comes before and after the tiles of a row block, */
   int64_t mask_permille;   /* what a mask takes it besides, */
   int64_t ragged_permille; /* and by which each tile takes longer where keys are no multiple of 128, without a mask */
+  int64_t varlen_permille; /* besides, where sequences lie behind one another, */
+  int64_t window_permille, window_tile_permille; /* and under a window; and by which its tiles take longer */
+  int64_t idle_ns;                               /* a CTA without work */
+  int64_t others_permille; /* what kernels before and after the main one take, of their bytes over HBM\'s bandwidth */
   int64_t power_permille;  /* by which a long launch takes longer, because the clock falls under load */
   int64_t tile_area;       /* B_r x B_c of the tile that is meant */
   int64_t softmax_tile_ns; /* of three kernels, the softmax's: tile_ns is then that of both products, */

@@ -38,6 +38,7 @@ typedef struct {
   int64_t group; /* packed heads: so many query heads of one KV head are rows of Q, next to each other: row r is query
                     r / group of head r % group. N_q counts rows, heads counts KV heads. 0: 1, not packed */
   Dtype dtype;
+  bool varlen;       /* one of several sequences that lie behind one another: kernels check bounds in every tile */
   bool v_in_k;       /* V is the first d_v elements of K (MLA's latent): it is read, kept and stored as a part of K */
   bool has_kv_dtype; /* K and V lie in memory as kv_dtype, a cache of fp8 under queries of bf16; on chip as dtype */
   Dtype kv_dtype;

@@ -57,7 +57,7 @@ static void walk_stream(const Program *p, int64_t n_splits, int64_t merge) {
                                .block_k = B_c,
                                .n_splits = tiling.n_splits,
                                .whole_head = p->whole_head,
-                               .spill_block_bytes = n_splits > 1 ? 8 : 0};
+                               .spills.block_bytes = n_splits > 1 ? 8 : 0};
   Plan plan;
   Launch launch;
   Stream s;

@@ -518,7 +518,7 @@ static void log_sum_exps_are_stored_besides(void **state) {
     for (int lse = 0; lse < 2; lse++) {
       const Case c =
           make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32, .lse = lse},
-               (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = 1024}, &SMALL);
+               (LaunchConfig){.ctas_per_sm = 2, .spills.block_bytes = 1024}, &SMALL);
       t[lse] = run(&c, (L2RunConfig){.l2_bytes = l2_bytes, .l2_partitions = 2});
     }
     const double bytes = 3 * 2048 * 4; /* fp32 */
@@ -669,7 +669,7 @@ static void what_is_stored_goes_on(void **state) {
   const Shape shape = {.heads = 64, .N_q = 2048, .d = 64};
   for (int spills = 0; spills < 2; spills++) {
     const Case c = make(shape, (Tiling){.B_r = 32, .B_c = 32},
-                        (LaunchConfig){.ctas_per_sm = 2, .spill_block_bytes = spills * 1024}, &SMALL);
+                        (LaunchConfig){.ctas_per_sm = 2, .spills.block_bytes = spills * 1024}, &SMALL);
     const double once = 2.0 * 64 * 2048 * 64;
     for (int64_t l2 = 1 << 20; l2 <= 64 << 20; l2 *= 4) {
       const L2RunConfig config = {.l2_bytes = l2, .l2_partitions = 2};

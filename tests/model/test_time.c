@@ -1,5 +1,6 @@
 /* Time against every recorded run in assets/counters: none is faster than least_s; and predicted_s of described
- * kernels, by kernel and regime, against runs that were timed by events (h100/times/, h100/beside/, h200/time/). With
+ * kernels, by kernel and regime, against runs that were timed by events (h100/times/, h100/regimes/, h100/beside/,
+ * h200/time/), forward and backward. With
  * TILEWALK_TABLE=1 all of those are predicted and the table of sim/machine/TIMES.md is printed; else one in four, which
  * takes seconds. */
 #define _POSIX_C_SOURCE 200809L
@@ -19,11 +20,12 @@
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 
-enum { COLUMNS_MAX = 64, RUNS_MAX = 24000, KERNELS = 8, ERRORS_MAX = 4096 };
+enum { COLUMNS_MAX = 64, RUNS_MAX = 26000, KERNELS = 12, ERRORS_MAX = 4096 };
 
 typedef struct {
   char gpu[16], rung[64], kernel[160], dtype[8];
   int64_t batch, heads, kv_heads, N_q, N_k, d, causal, block_q, block_k, splits;
+  bool backward;
   bool by_events; /* launches in a row, warm, as programs run; else one by one under a profiler */
   double seconds;
 } Run;
@@ -84,8 +86,9 @@ static void read_row(char *const h[], char *const r[], int nh, int nr, const cha
   if (*CELL("gpu__time_duration.sum")) {
     run.seconds = atof(CELL("gpu__time_duration.sum")) * 1e-9;
     add_run(&run);
-  } else if (*CELL("us") && strcmp(either(CELL("pass"), "forward"), "forward") == 0) {
+  } else if (*CELL("us")) {
     run.by_events = true;
+    run.backward = strcmp(CELL("pass"), "backward") == 0;
     run.seconds = atof(CELL("us")) * 1e-6;
     add_run(&run);
   } else if (*CELL("warm_us")) {
@@ -132,7 +135,8 @@ static void read_folder(const char *path, const char *gpu) {
     snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
     if (length > 4 && strcmp(entry->d_name + length - 4, ".csv") == 0)
       read_file(inner, gpu);
-    else if (!strchr(entry->d_name, '.') && strncmp(entry->d_name, "backward-", 9) != 0) /* other passes' times */
+    else if (!strchr(entry->d_name, '.') && strncmp(entry->d_name, "backward-", 9) != 0 && /* the same, elsewhere */
+             strcmp(entry->d_name, "flex-times") != 0)                                     /* of other masks */
       read_folder(inner, gpu);
   }
   closedir(folder);
@@ -152,13 +156,16 @@ static int setup(void **state) {
 
 /* ---- What each run is ---- */
 
-static const char *const DESCRIBED[KERNELS] = {"cudnn-sm90", "fa2-sm90",   "mem-efficient-sm90", "eager_cublas",
-                                               "fa2_async",  "fa2_tensor", "fa2_wgmma",          "fa3_overlap"};
+static const char *const DESCRIBED[KERNELS] = {
+    "cudnn-sm90", "fa2-sm90",    "mem-efficient-sm90", "eager_cublas",        "fa2_async",    "fa2_tensor",
+    "fa2_wgmma",  "fa3_overlap", "fa2-backward-sm90",  "cudnn-backward-sm90", "fa2_backward", "fa3_backward"};
 
 /* The description of a run's kernel; NULL: there is none. */
 static const Profile *profile_of(const Run *run) {
-  static Profile profiles[16];
-  static bool loaded[16];
+  static Profile profiles[20];
+  static bool loaded[20];
+  char rung[80];
+  snprintf(rung, sizeof rung, "%s%s", run->rung, run->backward && !strchr(run->rung, '_') ? " backward" : "");
   static const char *const NAMES[][4] = {{"cudnn-sm90", "pytorch_cudnn", "cudnn", ""},
                                          {"fa2-sm90", "pytorch_fa2", "flash", ""},
                                          {"mem-efficient-sm90", "pytorch_mem_efficient", "mem", ""},
@@ -167,13 +174,17 @@ static const Profile *profile_of(const Run *run) {
                                          {"fa2_tensor", "", "", ""},
                                          {"fa2_wgmma", "", "", ""},
                                          {"fa3_overlap", "", "", ""},
+                                         {"fa2_backward", "", "", ""},
+                                         {"fa3_backward", "", "", ""},
+                                         {"fa2-backward-sm90", "flash backward", "", ""},
+                                         {"cudnn-backward-sm90", "cudnn backward", "", ""},
                                          {"fa1", "", "", ""},
                                          {"fa2_causal", "", "", ""},
                                          {"fa2_scalar", "", "", ""},
                                          {"standard_tiled", "", "", ""}};
   for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
     for (int n = 0; n < 4; n++) {
-      if (!*NAMES[k][n] || strcmp(run->rung, NAMES[k][n]) != 0) continue;
+      if (!*NAMES[k][n] || strcmp(rung, NAMES[k][n]) != 0) continue;
       if (!loaded[k]) profiles[k] = open_profile(NAMES[k][0]);
       loaded[k] = true;
       return &profiles[k];

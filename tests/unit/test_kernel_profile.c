@@ -15,9 +15,24 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *const NAMES[] = {"fa2-sm90",       "fa2_wgmma",  "fa3_overlap",  "cudnn-sm90", "mem-efficient-sm90",
-                                    "standard_tiled", "fa3-sm90",   "eager_cublas", "fa1",        "fa2_decode",
-                                    "fa2_scalar",     "fa2_causal", "fa2_tensor",   "fa2_async"};
+static const char *const NAMES[] = {"fa2-sm90",
+                                    "fa2_wgmma",
+                                    "fa3_overlap",
+                                    "cudnn-sm90",
+                                    "mem-efficient-sm90",
+                                    "standard_tiled",
+                                    "fa3-sm90",
+                                    "eager_cublas",
+                                    "fa1",
+                                    "fa2_decode",
+                                    "fa2_scalar",
+                                    "fa2_causal",
+                                    "fa2_tensor",
+                                    "fa2_async",
+                                    "fa2-backward-sm90",
+                                    "cudnn-backward-sm90",
+                                    "fa2_backward",
+                                    "fa3_backward"};
 
 static size_t read_asset(const char *folder, const char *name, char *text) {
   char path[512];

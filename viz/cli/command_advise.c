@@ -75,7 +75,7 @@ static bool try_tile(Tried *t, const Problem *problem, const Schedule *schedule,
   if (t->cost.misfit || !launch_tile(t, gpu)) return false;
   const double bytes_per_s = gpu_hbm_bytes_per_s(gpu), starts = (double)(t->run.schedule->n_passes - 1);
   const double hbm_s = bytes_per_s > 0 ? simulation_own_work(&t->run, gpu).hbm_bytes / bytes_per_s : 0;
-  const double makespan = makespan_s(&t->launch, plan, &t->cost.law, (SmSpeed){.slower = 1});
+  const double makespan = makespan_s(&t->launch, &(Sequences){plan, 1, NULL}, &t->cost.law, (SmSpeed){.slower = 1});
   t->seconds =
       fmax(t->seconds, starts * (double)t->cost.law.start_ns * 1e-9 + makespan_kernel_s(&t->cost.law, makespan, hbm_s));
   return true;
@@ -85,6 +85,7 @@ static bool try_tile(Tried *t, const Problem *problem, const Schedule *schedule,
 static bool try_kernel(Tried *t, const Problem *problem, const char *name, const Gpu *gpu) {
   Problem p = *problem;
   if (own_kernel(name, &p.kernel, NULL) || !p.kernel->schedule->skips) return false;
+  if (schedule_owns_columns(p.kernel->schedule)) return false; /* the backward pass answers another question */
   if (simulation_answer(&t->run, &p, NULL, gpu, NULL) || t->run.timing.kind == TIME_BOUND) return false;
   t->kernel = p.kernel;
   t->launch = t->run.launch;

@@ -159,7 +159,7 @@ static void become_split(LaunchConfig *launch, const Profile *profile, const Pla
   launch->block_q = t->B_r;
   launch->block_k = t->B_c;
   if (tile->split_block_q != t->B_r || tile->split_block_k != t->B_c) launch->shared_bytes = 0;
-  launch->spill_tile_bytes = !plan->shape.causal && plan->tiles_per_split > 1 ? tile->split_spill_tile_bytes : 0;
+  launch->spills.tile_bytes = !plan->shape.causal && plan->tiles_per_split > 1 ? tile->split_spill_tile_bytes : 0;
 }
 
 /* A kernel of someone else, as the judge's profile describes it, on a row with or without a shape of its own. */

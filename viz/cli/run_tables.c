@@ -355,14 +355,16 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
 }
 
-/* FLOPs as the papers count them: 2 d + 2 d_v for each pair of query and key, half of all pairs under a causal mask. Of
- * blocks, the pairs that may be seen. */
-static double papers_flops(const Shape *s) {
+/* FLOPs as the papers count them: 2 d + 2 d_v for each pair of query and key, half of all pairs under a causal mask; of
+ * the backward pass 2.5 times as many (FlashAttention-2, section 4.1). Of blocks, the pairs that may be seen. */
+static double papers_flops(const Simulation *run) {
+  const Shape *s = &run->plan.shape;
+  const double pair = (schedule_owns_columns(run->schedule) ? 2.5 : 1) * simulation_pair_flops(s);
   if (s->pattern) {
     const Mask mask = mask_of_shape(s);
-    return simulation_pair_flops(s) * (double)s->batch * (double)s->heads * (double)mask_pairs(&mask);
+    return pair * (double)s->batch * (double)s->heads * (double)mask_pairs(&mask);
   }
-  const double all = simulation_pair_flops(s) * (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->N_k;
+  const double all = pair * (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->N_k;
   return s->causal ? all / 2 : all;
 }
 
@@ -370,8 +372,7 @@ static void papers_flops_row(Table *t, const Simulation *runs, int n) {
   table_text(t, ROLE_PLAIN, "  papers' FLOP/s");
   for (int k = 0; k < n; k++) {
     if (runs[k].timing.seconds > 0)
-      table_format(t, ROLE_PLAIN, "%s",
-                   number_si(papers_flops(&runs[k].plan.shape) / runs[k].timing.seconds, "FLOP/s").text);
+      table_format(t, ROLE_PLAIN, "%s", number_si(papers_flops(&runs[k]) / runs[k].timing.seconds, "FLOP/s").text);
     else
       table_empty(t, true);
   }
