@@ -1,20 +1,17 @@
 #include "sim/batch.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/shipped.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------- */
 
 static bool is_between(char c) { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-static int by_value(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
 
 /* One word: LENGTH or LENGTHxCOUNT. */
 static bool read_word(const char *word, size_t n, int64_t *length, int64_t *count) {
@@ -67,7 +64,11 @@ Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error 
       return NULL;
     }
   }
-  qsort(all->lengths, (size_t)all->n, sizeof *all->lengths, by_value);
+  all->shortest = all->longest = all->lengths[0];
+  for (int64_t k = 1; k < all->n; k++) {
+    if (all->lengths[k] < all->shortest) all->shortest = all->lengths[k];
+    if (all->lengths[k] > all->longest) all->longest = all->lengths[k];
+  }
   return all;
 }
 
@@ -92,57 +93,263 @@ static Wide ctas_of(const Schedule *s, const Plan *plan) {
   return ctas;
 }
 
-/* `count` sequences of one length. */
-static Status add_length(BatchRun *run, const Problem *problem, int64_t length, int64_t count, Wide *ctas_a_sequence,
-                         Error *error) {
+typedef struct {
+  const Problem *problem; /* of the kernel as it runs over unequal lengths */
+  const Lengths *lengths;
+  const Gpu *gpu; /* NULL: none */
+  int64_t *sorted;
+  Plan *plans; /* of each length, ascending */
+  int n_plans;
+} Batch;
+
+enum { PLANS_MAX = 4096, CLASSES_MAX = 6, ROW_STEP = 128 };
+
+/* L of a sequence that does not begin with a sector takes so much more for every 8 rows: a second sector, of which
+ * neighbours fill a part [fitted: assets/counters/h100/spills/first.csv]; of one query 32 B for each value. */
+enum { LSE_ROWS = 8, LSE_APART_BYTES = 25, LSE_ALONE_BYTES = 28 };
+
+static int by_value(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static Problem problem_of_length(const Problem *problem, int64_t length, int64_t count) {
   Problem p = *problem;
-  Simulation one;
-  bool overflow = false;
   p.shape.N_k = length;
   p.shape.batch = count;
   if (p.shape.N_q == 0) p.shape.N_q = length;
-  const Status status = simulate(&one, &p, run->schedule, error);
+  return p;
+}
+
+/* What the kernel of so many sequences moves besides; what CTAs after the first wave reload is the whole launch's. */
+static void add_besides(BatchRun *run, const Simulation *one, const Gpu *gpu) {
+  LaunchConfig config = simulation_launch(one);
+  Launch launch;
+  if (run->layout == BATCH_PACKED) config.spills.reload_bytes = 0;
+  if (launch_make(&launch, &one->plan.shape, &config, gpu, NULL)) return;
+  const Overheads o = overheads_of(&launch, &one->plan);
+  run->besides_read_bytes += o.read_bytes;
+  run->besides_write_bytes += o.write_bytes;
+}
+
+/* `count` sequences of one length. */
+static Status add_length(BatchRun *run, const Batch *b, int64_t length, int64_t count, Simulation *one, Error *error) {
+  const Problem p = problem_of_length(b->problem, length, count);
+  bool overflow = false;
+  const Status status = simulate(one, &p, run->schedule, error);
   if (status) return status;
-  const Wide heads = wide(one.plan.shape.heads);
-  *ctas_a_sequence = heads * ctas_of(one.schedule, &one.plan);
+  const Wide heads = wide(one->plan.shape.heads);
   run->tokens += wide(length) * wide(count);
-  run->ctas += *ctas_a_sequence * wide(count);
+  run->ctas += heads * ctas_of(one->schedule, &one->plan) * wide(count);
   for (int t = 0; t < TENSORS_MAX; t++) {
-    run->traffic.read[t] = checked_add(run->traffic.read[t], one.traffic.read[t], &overflow);
-    run->traffic.write[t] = checked_add(run->traffic.write[t], one.traffic.write[t], &overflow);
+    run->traffic.read[t] = checked_add(run->traffic.read[t], one->traffic.read[t], &overflow);
+    run->traffic.write[t] = checked_add(run->traffic.write[t], one->traffic.write[t], &overflow);
   }
   for (int kind = 0; kind < TILE_KIND_COUNT; kind++)
-    run->traffic.tiles[kind] += one.traffic.tiles[kind] * heads * wide(count);
-  run->traffic.flops = checked_add(run->traffic.flops, one.traffic.flops, &overflow);
-  run->read_bytes = checked_add(run->read_bytes, one.read_bytes, &overflow);
-  run->write_bytes = checked_add(run->write_bytes, one.write_bytes, &overflow);
+    run->traffic.tiles[kind] += one->traffic.tiles[kind] * heads * wide(count);
+  run->traffic.flops = checked_add(run->traffic.flops, one->traffic.flops, &overflow);
+  run->read_bytes = checked_add(run->read_bytes, one->read_bytes, &overflow);
+  run->write_bytes = checked_add(run->write_bytes, one->write_bytes, &overflow);
+  if (b->gpu) add_besides(run, one, b->gpu);
   return overflow ? error_set(error, STATUS_TOO_LARGE, "the totals exceed 128 bits") : STATUS_OK;
 }
 
-/* How many CTAs of the longest sequences a GPU has at work at once. */
-static int64_t slots_of(const Problem *problem, const Schedule *schedule, int64_t longest, const Gpu *gpu) {
-  Problem p = *problem;
+/* ---- Packed: what is the whole launch's -------------------------------------------------------------------- */
+
+static void add_whole_launch(BatchRun *run, const Batch *b, const Simulation *longest, const Launch *launch) {
+  const Spills *s = &longest->config.spills;
+  const Shape shape = shape_unpacked(&longest->plan.shape);
+  const double later = (double)run->ctas - (double)launch->n_slots;
+  run->n_slots = launch->n_slots;
+  run->besides_write_bytes += (double)run->idle * (double)s->few_bytes[0];
+  if (later > 0) run->besides_read_bytes += later * (double)s->reload_bytes;
+  if (!longest->plan.tiling.lse) return;
+  double apart = 0;
+  int64_t row = 0;
+  for (int64_t k = 0; k < b->lengths->n; k++) {
+    const int64_t rows = b->problem->shape.N_q ? b->problem->shape.N_q : b->lengths->lengths[k];
+    if (rows == 1)
+      apart += LSE_ALONE_BYTES;
+    else if (row % LSE_ROWS != 0)
+      apart += (double)rows / LSE_ROWS * LSE_APART_BYTES;
+    row += rows;
+  }
+  run->besides_write_bytes += apart * (double)shape.heads;
+}
+
+/* Lengths within a factor of each other are one class, as many sequences of their mean as all tokens make. */
+static void walk_class(BatchRun *run, const Batch *b, int64_t first, int64_t end, double tokens, double in_bytes,
+                       double out_bytes) {
+  double sum = 0;
+  for (int64_t k = first; k < end; k++) sum += (double)b->sorted[k];
+  const int64_t mean = (int64_t)(sum / (double)(end - first)) + 1,
+                length = mean > ROW_STEP ? ceil_div(mean - 1, ROW_STEP) * ROW_STEP : mean;
+  const double count = tokens / (double)length;
+  const Problem p = problem_of_length(b->problem, length, count < 1 ? 1 : (int64_t)(count + 0.5));
+  Simulation s;
+  if (!run->has_l2 || simulation_answer(&s, &p, run->schedule, b->gpu, NULL) || !s.has_l2) {
+    run->has_l2 = false;
+    return;
+  }
+  const double out = (double)s.outputs_bytes, in = simulation_needed_bytes(&s.plan.shape) - out;
+  run->hbm_read_bytes += in_bytes * (in > 0 ? s.l2.hbm_read_bytes / in : 1);
+  run->hbm_write_bytes += out_bytes * (out > 0 ? simulation_hbm_write_bytes(&s) / out : 1);
+}
+
+static int n_classes(const Batch *b, double factor) {
+  int n = 0;
+  for (int64_t first = 0, end; first < b->lengths->n; first = end, n++)
+    for (end = first + 1; end < b->lengths->n && (double)b->sorted[end] <= factor * (double)b->sorted[first];) end++;
+  return n;
+}
+
+static void walk_classes(BatchRun *run, const Batch *b) {
+  const double tokens = (double)run->tokens;
+  double factor = 1.25;
+  while (n_classes(b, factor) > CLASSES_MAX) factor *= factor;
+  run->has_l2 = true;
+  for (int64_t first = 0, end; first < b->lengths->n; first = end) {
+    double in = 0, out = 0;
+    for (end = first; end < b->lengths->n && (double)b->sorted[end] <= factor * (double)b->sorted[first]; end++) {
+      const Problem p = problem_of_length(b->problem, b->sorted[end], 1);
+      Shape shape = p.shape;
+      if (shape_complete(&shape, NULL)) continue;
+      const double O = (double)shape.heads * (double)shape.N_q * (double)shape.d_v * dtype_bytes(shape.dtype);
+      in += simulation_needed_bytes(&shape) - O;
+      out += O;
+    }
+    walk_class(run, b, first, end, tokens, in, out);
+  }
+}
+
+/* ---- Time ---------------------------------------------------------------------------------------------------- */
+
+static double needed_bytes(const Batch *b) {
+  double bytes = 0;
+  for (int64_t k = 0; k < b->lengths->n; k++) {
+    Shape shape = problem_of_length(b->problem, b->lengths->lengths[k], 1).shape;
+    if (!shape_complete(&shape, NULL)) bytes += simulation_needed_bytes(&shape);
+  }
+  return bytes;
+}
+
+static int by_keys(const void *key, const void *plan) {
+  const int64_t x = *(const int64_t *)key, y = ((const Plan *)plan)->shape.N_k;
+  return (x > y) - (x < y);
+}
+
+/* Of the CTAs as they are; NAN: too many lengths, or no memory. */
+static double makespan_of(const Batch *b, const Simulation *longest, const Launch *launch) {
+  const int64_t n = b->lengths->n;
+  int32_t *plan_of = b->plans ? malloc((size_t)n * sizeof *plan_of) : NULL;
+  if (!plan_of) return (double)NAN;
+  for (int64_t k = 0; k < n; k++) {
+    const Plan *plan = bsearch(&b->lengths->lengths[k], b->plans, (size_t)b->n_plans, sizeof *plan, by_keys);
+    plan_of[k] = (int32_t)(plan - b->plans);
+  }
+  const Sequences sequences = {b->plans, b->n_plans, plan_of};
+  const double makespan = makespan_s(launch, &sequences, &longest->config.time, simulation_speed(longest, b->gpu));
+  free(plan_of);
+  return makespan;
+}
+
+static double bound_of(const BatchRun *run, const Batch *b) {
+  const double crossed = (double)run->read_bytes + (double)run->write_bytes,
+               hbm = run->has_l2 ? run->hbm_read_bytes + run->hbm_write_bytes : crossed;
+  const TimeWork work = {.hbm_bytes = hbm,
+                         .l2_bytes = b->gpu->l2_bytes > 0 ? crossed : 0,
+                         .flops = (double)run->traffic.flops,
+                         .n_launches = run->schedule->n_passes,
+                         .dtype = b->problem->shape.dtype};
+  return timing_bound(&work, b->gpu).bound_s;
+}
+
+static void time_packed(BatchRun *run, const Batch *b, const Simulation *longest, const Launch *launch) {
+  const TimeLaw *law = &longest->config.time;
+  const double bandwidth = gpu_hbm_bytes_per_s(b->gpu);
+  run->timed = true;
+  run->seconds = bound_of(run, b);
+  run->why = !longest->kernel                         ? "no kernel is named (--kernel)"
+             : law->tile_ns == 0 || law->row_ns       ? "the kernel's description has no times for such heads"
+             : launch->n_splits > 1 || bandwidth <= 0 ? "split keys of unequal lengths are not timed"
+                                                      : NULL;
+  if (run->why) return;
+  const double makespan = makespan_of(b, longest, launch);
+  if (isnan(makespan)) {
+    run->why = "there are more than 4,096 different lengths";
+    return;
+  }
+  const bool is_recorded = law->varlen_permille && simulation_is_timed_card(b->gpu) && !b->problem->shape.N_q &&
+                           b->problem->shape.dtype == DTYPE_FP16;
+  run->seconds = fmax(run->seconds, makespan_kernel_s(law, makespan, needed_bytes(b) / bandwidth));
+  run->kind = is_recorded ? TIME_PREDICTED : TIME_EXTRAPOLATED;
+  if (is_recorded) run->error = law->errors[REGIME_VARLEN];
+}
+
+static void take_timing(BatchRun *run, const Simulation *s) {
+  run->timed = true;
+  run->has_l2 = s->has_l2;
+  run->hbm_read_bytes = s->has_l2 ? s->l2.hbm_read_bytes : 0;
+  run->hbm_write_bytes = s->has_l2 ? simulation_hbm_write_bytes(s) : 0;
+  run->seconds = s->timing.seconds;
+  run->kind = s->timing.kind;
+  run->error = s->timing.error;
+  run->why = s->timing.why;
+  if (s->has_launch) run->n_slots = s->launch.n_slots;
+}
+
+/* ---- The whole ----------------------------------------------------------------------------------------------- */
+
+static Status run_padded(BatchRun *run, const Batch *b, Error *error) {
+  Simulation one;
+  const Status status = add_length(run, b, b->lengths->longest, b->lengths->n, &one, error);
+  const Problem p = problem_of_length(b->problem, b->lengths->longest, b->lengths->n);
+  if (!status && b->gpu && !simulation_answer(&one, &p, run->schedule, b->gpu, NULL)) take_timing(run, &one);
+  return status;
+}
+
+static Status run_packed(BatchRun *run, Batch *b, Error *error) {
+  const int64_t n = b->lengths->n;
   Simulation one;
   Launch launch;
-  p.shape.N_k = longest;
-  if (p.shape.N_q == 0) p.shape.N_q = longest;
-  if (simulate(&one, &p, schedule, NULL)) return 0;
-  const LaunchConfig config = simulation_launch(&one);
-  return launch_make(&launch, &one.plan.shape, &config, gpu, NULL) ? 0 : launch.n_slots;
+  int64_t n_lengths = 0;
+  for (int64_t k = 0; k < n; k++) n_lengths += k == 0 || b->sorted[k] != b->sorted[k - 1];
+  if (b->gpu && n_lengths <= PLANS_MAX) b->plans = malloc((size_t)n_lengths * sizeof *b->plans);
+  for (int64_t k = 0, end; k < n; k = end) {
+    for (end = k + 1; end < n && b->sorted[end] == b->sorted[k];) end++;
+    const Status status = add_length(run, b, b->sorted[k], end - k, &one, error);
+    if (status) return status;
+    if (b->plans) b->plans[b->n_plans++] = one.plan;
+  }
+  /* `one` is of the longest now, the grid's */
+  run->idle = wide(one.plan.shape.heads) * ctas_of(one.schedule, &one.plan) * wide(n) - run->ctas;
+  if (!b->gpu) return STATUS_OK;
+  LaunchConfig config = simulation_launch(&one);
+  Shape grid = one.plan.shape;
+  grid.batch = n;
+  if (launch_make(&launch, &grid, &config, b->gpu, NULL)) return STATUS_OK;
+  add_whole_launch(run, b, &one, &launch);
+  if (b->gpu->l2_bytes > 0) walk_classes(run, b);
+  time_packed(run, b, &one, &launch);
+  return STATUS_OK;
 }
 
 Status batch_run(BatchRun *run, const Problem *problem, const Lengths *lengths, BatchLayout layout,
                  const Schedule *schedule, const Gpu *gpu, Error *error) {
-  const int64_t n = lengths->n, longest = lengths->lengths[n - 1];
-  *run = (BatchRun){.schedule = schedule, .layout = layout};
-  if (gpu) run->n_slots = slots_of(problem, schedule, longest, gpu);
-  Wide ctas = 0;
-  if (layout == BATCH_PADDED) return add_length(run, problem, longest, n, &ctas, error);
-  for (int64_t k = 0, end; k < n; k = end) {
-    for (end = k + 1; end < n && lengths->lengths[end] == lengths->lengths[k];) end++;
-    const Status status = add_length(run, problem, lengths->lengths[k], end - k, &ctas, error);
-    if (status) return status;
+  Problem p = *problem;
+  if (layout == BATCH_PACKED) {
+    if (p.kernel && schedule != p.kernel->schedule && schedule == shipped_splitting()) schedule = p.kernel->schedule;
+    p.shape.varlen = true;
   }
-  run->idle = ctas * wide(n) - run->ctas; /* `ctas`: of the longest, the last */
-  return STATUS_OK;
+  *run = (BatchRun){.schedule = schedule, .layout = layout};
+  Batch b = {.problem = &p, .lengths = lengths, .gpu = gpu};
+  if (layout == BATCH_PADDED) return run_padded(run, &b, error);
+  b.sorted = malloc((size_t)lengths->n * sizeof *b.sorted);
+  if (!b.sorted) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " lengths", lengths->n);
+  memcpy(b.sorted, lengths->lengths, (size_t)lengths->n * sizeof *b.sorted);
+  qsort(b.sorted, (size_t)lengths->n, sizeof *b.sorted, by_value);
+  const Status status = run_packed(run, &b, error);
+  free(b.sorted);
+  free(b.plans);
+  return status;
 }

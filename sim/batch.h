@@ -6,7 +6,10 @@
  *
  * Padded, every sequence counts as the longest one. Packed (FlashAttention's varlen functions), each counts as itself,
  * but the grid has a CTA for every row block of the longest sequence, so that those beyond a shorter one have nothing
- * to do. Both are sums of what simulate() says of one length. Not modelled: L2 and time of CTAs of unequal length. */
+ * to do. Bytes are sums of what simulate() says of one length.
+ * HBM: each length goes through L2 as often as all tokens have room for it, and has its share of what such a launch
+ * reads beyond what it needs. Time: the makespan of the CTAs as they are, in the order of the launch
+ * (sim/l2/makespan.h). Not modelled: neighbours of other lengths in L2. */
 #ifndef TILEWALK_SIM_BATCH_H
 #define TILEWALK_SIM_BATCH_H
 
@@ -14,9 +17,9 @@
 
 #define BATCH_SEQUENCES_MAX ((int64_t)1 << 20)
 
-/* Heap memory, freed by free(). Lengths in ascending order. */
+/* Heap memory, freed by free(). In the order that was given. */
 typedef struct {
-  int64_t n;
+  int64_t n, shortest, longest;
   int64_t lengths[];
 } Lengths;
 
@@ -38,6 +41,14 @@ typedef struct {
   int64_t n_slots; /* CTAs at once; 0: no GPU is named, or its launch cannot be made */
   Traffic traffic; /* summed over sequences and heads; tiles too */
   Wide read_bytes, write_bytes;
+  double besides_read_bytes, besides_write_bytes; /* what a kernel moves besides its algorithm (sim/l2/overheads.h) */
+  bool has_l2;
+  double hbm_read_bytes, hbm_write_bytes; /* written sooner or later */
+  bool timed;                             /* a GPU is named: what follows means something */
+  double seconds;
+  TimeKind kind;
+  TimeError error; /* where predicted */
+  const char *why; /* no time is predicted; NULL: one is */
 } BatchRun;
 
 /* Answers for sequences of `lengths` keys under one algorithm. Without a number of queries (problem->shape.N_q = 0) a

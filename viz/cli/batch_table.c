@@ -1,5 +1,7 @@
 #include "viz/cli/batch_table.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +64,49 @@ static void add_cell(Table *t, const Field *f, const BatchRun *r) {
 /* CTAs with work over those at work at once; 0: not known. */
 static double waves_of(const BatchRun *r) { return r->n_slots ? (double)r->ctas / (double)r->n_slots : 0; }
 
+/* Of a kernel on a GPU: what is predicted, 0 where nothing is known. */
+typedef struct {
+  const char *label;
+  double (*value)(const BatchRun *);
+} Besides;
+
+static double besides_read(const BatchRun *r) { return r->besides_read_bytes; }
+static double besides_write(const BatchRun *r) { return r->besides_write_bytes; }
+static double hbm_read(const BatchRun *r) { return r->has_l2 ? r->hbm_read_bytes : 0; }
+static double hbm_write(const BatchRun *r) { return r->has_l2 ? r->hbm_write_bytes : 0; }
+
+static const Besides BESIDES[] = {{"registers, tables: read", besides_read},
+                                  {"the same, written", besides_write},
+                                  {"read from HBM", hbm_read},
+                                  {"written to HBM", hbm_write}};
+enum { N_BESIDES = sizeof BESIDES / sizeof *BESIDES };
+
+static void add_besides(Table *t, const Besides *b, const BatchRun *runs, int n) {
+  double most = 0;
+  for (int k = 0; k < n; k++) most = fmax(most, b->value(&runs[k]));
+  if (most <= 0) return;
+  table_text(t, ROLE_PLAIN, b->label);
+  for (int k = 0; k < n; k++) table_bytes(t, ROLE_PLAIN, (Wide)(fmax(b->value(&runs[k]), 0) + 0.5));
+}
+
+static void add_time(Table *t, const BatchRun *runs, int n) {
+  if (!runs[0].timed) return;
+  table_text(t, ROLE_PLAIN, "takes");
+  for (int k = 0; k < n; k++) table_seconds(t, ROLE_ACCENT, runs[k].seconds);
+  table_text(t, ROLE_PLAIN, "the time is");
+  for (int k = 0; k < n; k++) table_text(t, ROLE_DIM, time_kind_name(runs[k].kind));
+  for (int k = 0; k < n; k++) {
+    const BatchRun *r = &runs[k];
+    if (r->kind == TIME_PREDICTED && r->error.n_runs)
+      table_note(t, "%s: of %" PRId64 " held-out runs of its sort half are within %.1f %%, nine in ten within %.1f %%.",
+                 batch_layout_name(r->layout), r->error.n_runs, (double)r->error.median_permille / 10,
+                 (double)r->error.nine_permille / 10);
+    else if (r->why)
+      table_note(t, "%s: %s, as %s.", batch_layout_name(r->layout),
+                 r->kind == TIME_BOUND ? "a bound" : time_kind_name(r->kind), r->why);
+  }
+}
+
 static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
   TableColumn columns[1 + BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX] = {{.heading = ""}};
   char headings[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX][PROGRAM_WORD_BYTES + 16];
@@ -71,7 +116,7 @@ static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengt
   }
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
   table_title(t, "%s sequences of %s to %s tokens, %s in all: counted", number_count(wide(lengths->n)).text,
-              number_count(wide(lengths->lengths[0])).text, number_count(wide(lengths->lengths[lengths->n - 1])).text,
+              number_count(wide(lengths->shortest)).text, number_count(wide(lengths->longest)).text,
               number_count(lengths_sum(lengths)).text);
   for (int f = 0; f < N_FIELDS; f++) {
     table_text(t, ROLE_PLAIN, FIELDS[f].label);
@@ -81,8 +126,31 @@ static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengt
     table_text(t, ROLE_PLAIN, "waves");
     for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 3);
   }
+  for (int f = 0; f < N_BESIDES; f++) add_besides(t, &BESIDES[f], runs, n);
+  add_time(t, runs, n);
   table_note(t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
                 "where it does, and a grid with CTAs for the longest has some without work.");
+}
+
+static void put_time(Document *d, const BatchRun *r) {
+  put_object(d, "hbm");
+  for (int out = 0; out < 2; out++) {
+    const char *key = out ? "write_bytes" : "read_bytes";
+    if (r->has_l2)
+      put_whole(d, key, (Wide)((out ? r->hbm_write_bytes : r->hbm_read_bytes) + 0.5));
+    else
+      put_null(d, key);
+  }
+  put_end(d);
+  put_object(d, "time");
+  if (r->timed) {
+    put_real(d, "seconds", r->seconds);
+    put_text(d, "kind", time_kind_name(r->kind));
+  } else {
+    put_null(d, "seconds");
+    put_null(d, "kind");
+  }
+  put_end(d);
 }
 
 static void put_traffic(Document *d, const BatchRun *r) {
@@ -113,14 +181,15 @@ static void add_runs(Document *d, const BatchRun *runs, int n) {
       table_empty(t, false);
     put_row(d, t);
     put_traffic(d, &runs[k]);
+    put_time(d, &runs[k]);
     put_end(d);
   }
 }
 
 static void fill(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
   put_count(d, "sequences", lengths->n);
-  put_count(d, "shortest", lengths->lengths[0]);
-  put_count(d, "longest", lengths->lengths[lengths->n - 1]);
+  put_count(d, "shortest", lengths->shortest);
+  put_count(d, "longest", lengths->longest);
   put_text(d, "kind", "counted");
   add_comparison(d, runs, n, lengths);
   add_runs(d, runs, n);

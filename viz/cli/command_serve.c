@@ -159,7 +159,7 @@ static Status resolve_lengths(const ServeOptions *o, ServeRequest *r, Error *err
 static Status resolve_load(const ServeOptions *o, ServeRequest *r, Error *error) {
   const Status status = resolve_lengths(o, r, error);
   if (status) return status;
-  const int64_t shortest = r->lengths->lengths[0], longest = r->lengths->lengths[r->lengths->n - 1];
+  const int64_t shortest = r->lengths->shortest, longest = r->lengths->longest;
   r->prompt = o->prompt ? o->prompt : longest;
   r->chunk = o->chunk;
   r->prefix = o->prefix;
