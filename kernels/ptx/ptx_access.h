@@ -51,7 +51,13 @@ typedef struct {
 /* One instruction that the hot loop has not: m are its active lanes, mask the fragment's. */
 StepResult warp_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, uint32_t mask);
 StepResult hopper_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, uint32_t mask);
-bool warp_resume(Warp *w); /* fragments that waited for lanes of their own warp go on without them */
+/* An instruction for all lanes in `wanted` that are alive: true when they are all in m; else those in m wait for the
+ * others. */
+bool warp_together(Warp *w, int32_t pc, uint32_t m, uint32_t wanted);
+/* Fragments that waited for lanes of their own warp go on without them; not while those wait for something else, unless
+ * the warp gives in. */
+bool warp_resume(Warp *w);
+bool warp_can_resume(const Warp *w);
 void warp_exit(Run *run, Block *block, Warp *w, uint32_t mask);
 
 /* locate() for those that are not the hot loop. */

@@ -176,7 +176,7 @@ void block_begin(Run *run, int32_t place, int64_t cluster, int32_t rank, int32_t
     w->exist = lanes >= 32 ? ~0u : (1u << lanes) - 1;
     w->alive = w->exist;
     w->n_run = 1, w->n_wait = 0, w->turns = 0, w->spinning = false, w->forced = -1;
-    w->gives_up = w->cluster_odd = 0;
+    w->gives_up = w->cluster_odd = 0, w->wgmma_groups = 0, w->gives_in = false;
     w->run[0] = (Fragment){0, w->exist, 0};
     write_slots(run, b, w, !b->has_constants);
   }

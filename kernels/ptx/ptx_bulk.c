@@ -251,6 +251,8 @@ static bool tensor_map_of(const Copy *c, MapBytes *map, uint64_t *bytes) {
 /* The copy in the shared memory of block `to`, and its bytes at the barrier there. */
 static bool copy_into(Copy *c, const MapBytes *map, uint64_t bytes, Block *to, uint64_t shared, uint64_t barrier) {
   char *base = c->run->arena + to->shared;
+  if (c->run->shadow && to == c->b)
+    ptx_shadow_mbarrier(c->run->shadow, PTX_MBARRIER_COPY, c->b->index, 32 * c->w->index + c->lane, c->pc, barrier);
   if (to == c->b && !tell(c, PTX_SPACE_SHARED, PTX_COPY_WRITE, PTX_ASYNC_BARRIER, barrier, shared, bytes)) return true;
   if (!(map ? copy_box(c, map, base, shared) : copy_row(c, operand(c, BULK_FROM), base + shared, bytes))) return false;
   const uint64_t rank = (uint64_t)(to->rank + 1) << RANK_SHIFT;

@@ -136,8 +136,7 @@ static bool store(Decoder *d) {
     i.space = SPACE_LOCAL, i.counted = false;
   }
   if (i.space == SPACE_CONST) return decode_refuse(d, "writes constant memory");
-  if (i.bytes < d->k->granule_bytes && (i.space == SPACE_SHARED || i.space == SPACE_GENERIC))
-    d->k->granule_bytes = i.bytes;
+  if (i.bytes < d->k->granule_bytes && i.space != SPACE_LOCAL) d->k->granule_bytes = i.bytes;
   return new_site(d, &i) && decode_push(d, i);
 }
 
@@ -215,6 +214,7 @@ static bool barrier(Decoder *d) { /* bar, barrier: .sync, .arrive, .red, .warp.s
   Ins i = decode_ins(d, red ? O_BAR_RED : has_part(d, "arrive") ? O_BAR_ARRIVE : O_BAR_SYNC);
   if (!red && !has_part(d, "sync") && i.op != O_BAR_ARRIVE) return decode_refuse(d, "is not modelled");
   i.b = -1;
+  i.wide = is(d, "bar") || has_part(d, "aligned"); /* all lanes of a warp come together */
   if (red) {
     i.mode = has_part(d, "popc") ? 0 : has_part(d, "and") ? 1 : 2;
     if (!decode_destination(d, i.mode ? 'p' : 'w', &i.d) || !decode_comma(d)) return false;
@@ -294,8 +294,7 @@ static bool to_semicolon(Decoder *d) { /* operands that change nothing here */
 }
 
 bool decode_warp(Decoder *d, bool *known) {
-  static const char *const silent[] = {"membar",    "fence",   "griddepcontrol", "setmaxnreg",
-                                       "nanosleep", "pmevent", "discard",        NULL};
+  static const char *const silent[] = {"membar", "fence", "griddepcontrol", "nanosleep", "pmevent", "discard", NULL};
   *known = true;
   if (is(d, "bar") || is(d, "barrier")) return barrier(d);
   if (is(d, "shfl")) return shuffle(d);
@@ -306,6 +305,15 @@ bool decode_warp(Decoder *d, bool *known) {
   if (is(d, "activemask")) {
     Ins i = decode_ins(d, O_ACTIVEMASK);
     return decode_destination(d, 'w', &i.d) && decode_push(d, i);
+  }
+  if (is(d, "fence") &&
+      ((has_part(d, "proxy") && has_part(d, "async")) || has_part(d, "mbarrier_init") || has_part(d, "async::generic")))
+    return decode_push(d, decode_ins(d, O_FENCE_PROXY));
+  if (is(d, "setmaxnreg")) {
+    Ins i = decode_ins(d, O_SETMAXNREG);
+    if (!decode_number(d, &i.imm)) return false;
+    if (i.imm < 24 || i.imm > 256 || i.imm % 8) return decode_refuse(d, "takes 24 to 256 registers, a multiple of 8");
+    return decode_push(d, i);
   }
   if (among(d->parts[0], silent)) return to_semicolon(d);
   if (is(d, "createpolicy")) {

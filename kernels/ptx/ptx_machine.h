@@ -209,6 +209,8 @@ enum {
   O_CLUSTER_ARRIVE,
   O_CLUSTER_WAIT,
   O_MAPA,
+  O_FENCE_PROXY,
+  O_SETMAXNREG,
   O_ISSPACEP,
   O_PRINT,
   O_ASSERT,
@@ -326,7 +328,7 @@ typedef struct {
   uint32_t mask;
   int32_t wait; /* in Warp.wait: what for */
 } Fragment;
-enum { WAIT_WARP = -1, WAIT_MBARRIER = -2, WAIT_CLUSTER = -3 }; /* else a barrier's number */
+enum { WAIT_WARP = -1, WAIT_MBARRIER = -2, WAIT_CLUSTER = -3, WAIT_WGMMA = -4 }; /* else a barrier's number */
 
 typedef struct {
   int64_t file, local; /* offsets into the run's arena */
@@ -334,6 +336,8 @@ typedef struct {
   int32_t n_run, n_wait;
   uint32_t alive, exist; /* lanes that have not left; lanes that there are */
   uint32_t gives_up;     /* whose next wait at an mbarrier need not come through */
+  bool gives_in;         /* what waits for lanes of the warp goes on without those that wait for something else */
+  int32_t wgmma_groups;  /* committed */
   uint32_t cluster_odd;  /* parity of the phase that they arrived in */
   uint32_t turns;        /* of spinning branches */
   bool spinning;         /* the fragment with the largest pc runs */

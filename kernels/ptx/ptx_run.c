@@ -81,12 +81,7 @@ static int32_t fill_places(Run *run, Dealer *d) {
   return alive;
 }
 
-static bool can_run(const Warp *w) {
-  if (w->n_run) return true;
-  for (int32_t k = 0; k < w->n_wait; k++)
-    if (w->wait[k].wait == WAIT_WARP) return true;
-  return false;
-}
+static bool can_run(const Warp *w) { return w->n_run || warp_can_resume(w); }
 
 static bool stuck(Run *run) {
   for (int32_t p = 0; p < run->n_places; p++) {
@@ -268,6 +263,7 @@ Status ptx_run(const PtxKernel *kernel, const PtxLaunch *launch, PtxResult *resu
       run_blocks(run, &d);
     }
     sum_up(run);
+    if (run->shadow) ptx_shadow_wgmma(run->shadow, result->counts);
     if (run->shadow) ptx_shadow_report(run->shadow, result);
     if (run->shadow && ptx_shadow_trouble(run->shadow) && !run->status)
       run_refuses(run, STATUS_NO_MEMORY, "no memory to look for all faults");

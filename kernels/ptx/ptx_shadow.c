@@ -177,6 +177,10 @@ void ptx_shadow_block_begin(PtxShadow *s, int64_t block) {
   b->n_exited = 0, b->n_copies = 0, b->n_signals = 0;
   memset(b->exited, 0, sizeof b->exited);
   memset(b->group, 0, sizeof b->group);
+  memset(b->begun, 0, sizeof b->begun);
+  memset(b->fences, 0, sizeof b->fences);
+  memset(b->registers, 0, sizeof b->registers);
+  b->now = 0, b->registers_pc = -1;
   memset(b->clocks, 0, sizeof b->clocks);
   memset(b->first, 0, sizeof b->first);
   for (int64_t c = 0; c < b->shared.n_cells; c++) b->shared.cells[c] = (ShadowCell){.writer.flags = CELL_UNWRITTEN};
@@ -254,9 +258,10 @@ void ptx_shadow_exit(PtxShadow *s, int64_t block, int32_t warp, uint32_t mask) {
     ended_without(s, b->first[0].pc, 32 * warp + first_bit(mask));
   b->n_exited += __builtin_popcount(mask & ~b->exited[warp]);
   b->exited[warp] |= mask;
+  shadow_ends(s, b, warp, mask);
 }
 
-static ShadowSignal *signal_at(PtxShadow *s, ShadowBlock *b, uint64_t offset, bool make) {
+ShadowSignal *shadow_signal(PtxShadow *s, ShadowBlock *b, uint64_t offset, bool make) {
   for (int32_t k = 0; k < b->n_signals; k++)
     if (b->signals[k].offset == offset) return &b->signals[k];
   if (!make) return NULL;
@@ -275,68 +280,33 @@ static ShadowSignal *signal_at(PtxShadow *s, ShadowBlock *b, uint64_t offset, bo
 }
 
 void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset) {
-  ShadowSignal *signal = signal_at(s, b, offset, true);
+  ShadowSignal *signal = shadow_signal(s, b, offset, true);
   if (!signal) return;
   shadow_join(signal->clocks, b->clocks[warp]);
   if (signal->clocks[warp] <= b->clocks[warp][warp]) signal->clocks[warp] = b->clocks[warp][warp] + 1;
 }
 
-void ptx_shadow_release(PtxShadow *s, int64_t block, int32_t warp, uint64_t offset) {
-  ShadowBlock *b = shadow_block(s, block);
-  if (!b) return;
-  shadow_release(s, b, warp, offset);
-  b->clocks[warp][warp]++; /* what follows is not released */
-}
-
-void ptx_shadow_acquire(PtxShadow *s, int64_t block, int32_t warp, uint64_t offset) {
-  ShadowBlock *b = shadow_block(s, block);
-  const ShadowSignal *signal = b ? signal_at(s, b, offset, false) : NULL;
+void shadow_acquire(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset) {
+  const ShadowSignal *signal = shadow_signal(s, b, offset, false);
   if (!signal) return;
   const uint32_t own = b->clocks[warp][warp];
   shadow_join(b->clocks[warp], signal->clocks);
   b->clocks[warp][warp] = own; /* no barrier among its lanes */
 }
 
-/* --- copies --- */
-
-void ptx_shadow_commit(PtxShadow *s, int64_t block, int32_t warp, uint32_t mask) {
-  ShadowBlock *b = shadow_block(s, block);
-  for (; b && mask; mask &= mask - 1) b->group[32 * warp + first_bit(mask)]++;
-}
-
-void ptx_shadow_wait(PtxShadow *s, int64_t block, int32_t warp, uint32_t mask, int32_t groups_left) {
-  ShadowBlock *b = shadow_block(s, block);
-  int64_t kept = 0;
-  for (int64_t k = 0; b && k < b->n_copies; k++) {
-    const ShadowCopy copy = b->copies[k];
-    const bool mine = copy.thread / 32 == warp && (mask >> copy.thread % 32 & 1);
-    if (!mine || copy.group >= b->group[copy.thread] - groups_left) {
-      b->copies[kept++] = copy;
-      continue;
-    }
-    for (int64_t c = copy.first; c < copy.first + copy.n && c < b->shared.n_cells; c++) {
-      ShadowMark *w = &b->shared.cells[c].writer;
-      if (w->thread != copy.thread) continue; /* written over since */
-      w->flags &= (uint8_t)~CELL_IN_FLIGHT;
-      w->clock = b->clocks[warp][warp] + 1; /* it arrives now: others need a barrier from here on */
-    }
-  }
-  if (b) b->n_copies = kept;
-}
-
 /* --- the report --- */
 
 static int rank(const char *kind) {
-  static const char *const ORDER[] = {"out of bounds", "barrier",       "race",
-                                      "in flight",     "uninitialised", "relies on lockstep"};
+  static const char *const ORDER[] = {"out of bounds", "barrier",           "race", "in flight", "fence",
+                                      "uninitialised", "relies on lockstep"};
   int k = 0;
-  while (k < 5 && strcmp(kind, ORDER[k]) != 0) k++;
+  while (k < 6 && strcmp(kind, ORDER[k]) != 0) k++;
   return k;
 }
 
 void ptx_shadow_report(const PtxShadow *s, PtxResult *result) {
   result->n_faults = 0;
-  for (int k = 0; k < 6; k++)
+  for (int k = 0; k < 7; k++)
     for (int32_t f = 0; f < s->n_faults; f++)
       if (rank(s->faults[f].kind) == k) result->faults[result->n_faults++] = s->faults[f];
 }

@@ -16,7 +16,8 @@ typedef enum {
   PTX_ASYNC_NONE /* cp.async: its groups */,
   PTX_ASYNC_BARRIER,
   PTX_ASYNC_GROUP,
-  PTX_ASYNC_WGMMA
+  PTX_ASYNC_WGMMA,
+  PTX_ASYNC_KINDS
 } PtxAsync;
 
 typedef struct {
@@ -53,12 +54,28 @@ void ptx_shadow_barrier(PtxShadow *shadow, int64_t block, int32_t id, const uint
 /* Threads wait at barrier `id` at this pc: threads that meet at different barriers, or left without it, can be told. */
 void ptx_shadow_arrive(PtxShadow *shadow, int64_t block, int32_t id, int32_t pc, int32_t warp, uint32_t mask);
 void ptx_shadow_exit(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
-/* cp.async.commit_group, and cp.async.wait_group N (all: N = 0), of these threads. */
-void ptx_shadow_commit(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
-void ptx_shadow_wait(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask, int32_t groups_left);
-/* An mbarrier at this offset of shared memory: an arrival (or bytes that arrived), and a wait that came through. */
-void ptx_shadow_release(PtxShadow *shadow, int64_t block, int32_t warp, uint64_t offset);
-void ptx_shadow_acquire(PtxShadow *shadow, int64_t block, int32_t warp, uint64_t offset);
+/* commit_group, and wait_group N (all: N = 0), of these threads: of cp.async (PTX_ASYNC_NONE), bulk copies
+ * (PTX_ASYNC_GROUP) and wgmma. */
+void ptx_shadow_commit(PtxShadow *shadow, PtxAsync async, int64_t block, int32_t warp, uint32_t mask);
+void ptx_shadow_wait(PtxShadow *shadow, PtxAsync async, int64_t block, int32_t warp, uint32_t mask,
+                     int32_t groups_left);
+/* A thread at the mbarrier at this offset of shared memory: it is made, met by an arrival or a copy, has ended a phase,
+ * or a wait there came through. */
+typedef enum {
+  PTX_MBARRIER_INIT,
+  PTX_MBARRIER_ARRIVAL,
+  PTX_MBARRIER_COPY,
+  PTX_MBARRIER_PHASE,
+  PTX_MBARRIER_WAITED
+} PtxMbarrierEvent;
+void ptx_shadow_mbarrier(PtxShadow *shadow, PtxMbarrierEvent event, int64_t block, int32_t thread, int32_t pc,
+                         uint64_t offset);
+/* fence.proxy.async, fence.mbarrier_init: copies and wgmma see what these threads wrote before. */
+void ptx_shadow_fence(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
+void ptx_shadow_registers(PtxShadow *shadow, int64_t block, int32_t warp, int32_t pc, int32_t n); /* setmaxnreg */
+/* Registers that wgmma holds, in every way through the kernel: read or written too early, or without wgmma.fence.
+ * Instructions that never ran (counts) are left out. */
+void ptx_shadow_wgmma(PtxShadow *shadow, const PtxCounts *counts);
 /* Copies what was found, most telling first. */
 void ptx_shadow_report(const PtxShadow *shadow, PtxResult *result);
 

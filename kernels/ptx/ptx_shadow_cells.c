@@ -101,6 +101,7 @@ static Order order_of(const Touch *t, const ShadowMark *m) {
   if (m->thread == t->thread && !(m->flags & READ_BY_MANY)) return ORDERED;
   const int32_t mine = t->a->warp, its = m->thread / 32;
   if (t->b->clocks[mine][its] >= m->clock) return ORDERED;
+  if (its == mine && m->flags & CELL_BULK) return ORDERED; /* its lanes wait for themselves */
   return its == mine ? LOCKSTEP : UNORDERED;
 }
 
@@ -154,10 +155,38 @@ static void in_flight(const Touch *t, const ShadowMark *writer) {
   char where[90];
   place(t, where, sizeof where);
   if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %s %s %s before the copy of line %d has arrived (cp.async.wait_group)",
+    snprintf(fault->message, sizeof fault->message, "line %d: %s %s %s before the copy of line %d has arrived (%s)",
              shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text, verb(t), where,
-             shadow_line(t->s, writer->pc1 - 1));
+             shadow_line(t->s, writer->pc1 - 1),
+             strstr(shadow_text(t->s, writer->pc1 - 1), ".bulk") ? "a wait at its mbarrier" : "cp.async.wait_group");
+}
+
+static void still_read(const Touch *t, int64_t cell) {
+  const ShadowCopy *reader = shadow_reader(t->b, cell);
+  if (!reader) return;
+  PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, reader->pc);
+  char where[90];
+  place(t, where, sizeof where);
+  if (fault)
+    snprintf(fault->message, sizeof fault->message, "line %d: %s %s %s, which the %s of line %d may still read (%s)",
+             shadow_line(t->s, t->a->pc), shadow_thread(t->s, t->thread).text, verb(t), where,
+             reader->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy", shadow_line(t->s, reader->pc),
+             reader->async == PTX_ASYNC_WGMMA ? "wgmma.wait_group" : "cp.async.bulk.wait_group");
+}
+
+/* What threads stored is seen by copies and wgmma behind a fence: the writer's, or the one who starts them. */
+static void check_fence(const Touch *t, const ShadowCell *cell) {
+  const ShadowMark *w = &cell->writer;
+  if (!w->pc1 || w->flags & CELL_COPIED || t->b->fences[w->thread] > cell->when || t->b->fences[t->thread] > cell->when)
+    return;
+  PtxFault *fault = shadow_fault(t->s, "fence", t->a->pc, w->pc1 - 1);
+  char where[90];
+  place(t, where, sizeof where);
+  if (fault)
+    snprintf(fault->message, sizeof fault->message,
+             "line %d: %s reads %s, which %s wrote at line %d with no fence.proxy.async since",
+             shadow_line(t->s, t->a->pc), t->a->async == PTX_ASYNC_WGMMA ? "wgmma" : "a bulk copy", where,
+             shadow_thread(t->s, w->thread).text, shadow_line(t->s, w->pc1 - 1));
 }
 
 static void uninitialised(const Touch *t) {
@@ -190,6 +219,7 @@ static void touch_read(const Touch *t, ShadowCell *cell) {
     uninitialised(t);
   else
     check_order(t, w, true);
+  if (t->a->async && t->a->space == PTX_SPACE_SHARED) check_fence(t, cell);
   note_read(cell, mark(t), t->a->warp);
 }
 
@@ -207,33 +237,21 @@ static bool same_as_earlier_lane(const Touch *t) {
 static void touch_write(const Touch *t, ShadowCell *cell, const unsigned char *value, int32_t n) {
   const uint8_t flags = cell->writer.flags;
   const unsigned char *memory = t->a->space == PTX_SPACE_SHARED ? t->a->memory : t->region->memory;
-  const bool same = value && memory && !flags && memcmp(value, memory + t->offset, (size_t)n) == 0;
+  const bool same = value && memory && !(flags & CELL_UNSURE) && memcmp(value, memory + t->offset, (size_t)n) == 0;
   if (same && t->sync != SYNC_ATOMIC) return; /* whoever wins, the value is the same */
   const ShadowMark now = mark(t), *writer = &cell->writer;
   if (value && writer->pc1 == now.pc1 && writer->clock == now.clock && writer->thread / 32 == t->a->warp &&
       writer->thread != t->thread && same_as_earlier_lane(t))
     return;
   if (flags & CELL_IN_FLIGHT) in_flight(t, writer);
+  if (cell->readers) still_read(t, cell - t->region->cells);
   check_order(t, writer, true);
   check_order(t, &cell->reader, false);
   check_order(t, &cell->other, false);
   cell->writer = now;
   cell->writer.flags = 0;
+  cell->when = t->b->now;
   cell->reader = (ShadowMark){0}, cell->other = (ShadowMark){0};
-}
-
-static void note_copy(const Touch *t, int64_t first, int64_t n) {
-  ShadowBlock *b = t->b;
-  if (b->n_copies == b->copies_capacity) {
-    const int64_t capacity = b->copies_capacity ? 2 * b->copies_capacity : 256;
-    ShadowCopy *more = capacity > 1 << 22 ? NULL : realloc(b->copies, (size_t)capacity * sizeof *more);
-    if (!more) {
-      t->s->trouble = true;
-      return;
-    }
-    b->copies = more, b->copies_capacity = capacity;
-  }
-  b->copies[b->n_copies++] = (ShadowCopy){.thread = t->thread, .group = b->group[t->thread], .first = first, .n = n};
 }
 
 /* --- a request --- */
@@ -256,7 +274,7 @@ static void touch_lane(Touch *t, int lane, const ShadowRegion *region, int64_t o
   const int32_t granule = t->s->granule;
   const int64_t first = offset >> t->s->shift, n = (a->bytes + granule - 1) >> t->s->shift;
   t->region = region;
-  t->thread = 32 * a->warp + lane;
+  t->thread = 32 * a->warp + (a->lane1 ? a->lane1 - 1 : lane);
   const bool writes = a->kind == PTX_STORE || a->kind == PTX_ATOMIC || a->kind == PTX_COPY_WRITE;
   t->offset = offset;
   if (writes && region->read_only) read_only(t);
@@ -271,9 +289,18 @@ static void touch_lane(Touch *t, int lane, const ShadowRegion *region, int64_t o
       touch_read(t, cell);
     }
     if (writes) touch_write(t, cell, value ? value + c * granule : NULL, granule < a->bytes ? granule : a->bytes);
-    if (a->kind == PTX_COPY_WRITE) cell->writer.flags |= CELL_IN_FLIGHT;
+    if (a->kind == PTX_COPY_WRITE) cell->writer.flags |= CELL_IN_FLIGHT | CELL_COPIED | (a->async ? CELL_BULK : 0);
   }
-  if (a->kind == PTX_COPY_WRITE) note_copy(t, first, n);
+  const bool reads = a->async && a->kind == PTX_LOAD;
+  if (a->space == PTX_SPACE_SHARED && (a->kind == PTX_COPY_WRITE || reads))
+    shadow_begin(t->s, t->b,
+                 (ShadowCopy){.async = a->async,
+                              .reads = reads,
+                              .pc = a->pc,
+                              .thread = t->thread,
+                              .barrier = a->barrier,
+                              .first = first,
+                              .n = n});
 }
 
 /* Plain loads, nearly all of what there is: returns the lanes whose granules were written by someone who came before.
@@ -296,7 +323,9 @@ static inline uint32_t read_in_order(const PtxShadow *s, const ShadowBlock *b, c
     now.thread = (uint16_t)(32 * warp + lane);
     for (; c < cells; c++, cell++) {
       const ShadowMark *w = &cell->writer;
-      if (w->flags || (w->clock && ((is_global && w->block != block) || clocks[w->thread >> 5] < w->clock))) break;
+      if (w->flags & CELL_UNSURE ||
+          (w->clock && ((is_global && w->block != block) || clocks[w->thread >> 5] < w->clock)))
+        break;
       note_read(cell, now, warp);
     }
     if (c == cells) done |= (uint32_t)1 << lane;
@@ -313,10 +342,11 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
   t.sync = a->kind == PTX_ATOMIC ? SYNC_ATOMIC : s->sync[a->pc];
   const bool signals = t.sync && !is_global;
   if (signals)
-    for (uint32_t m = a->mask; m; m &= m - 1) ptx_shadow_acquire(s, a->block, a->warp, a->address[__builtin_ctz(m)]);
+    for (uint32_t m = a->mask; m; m &= m - 1) shadow_acquire(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
   const ShadowRegion *region = is_global ? region_of(s, a->address[__builtin_ctz(a->mask)], a->bytes) : &t.b->shared;
   uint32_t rest = a->mask;
-  if (a->kind == PTX_LOAD && !t.sync && region)
+  if (!is_global) t.b->now++;
+  if (a->kind == PTX_LOAD && !t.sync && !a->async && region)
     rest &= ~(is_global ? read_in_order(s, t.b, a, region, true) : read_in_order(s, t.b, a, region, false));
   for (uint32_t m = rest; m; m &= m - 1) {
     const int lane = __builtin_ctz(m);

@@ -5,6 +5,8 @@
 #include "kernels/ptx/ptx_shadow.h"
 
 enum { SHADOW_WARPS = 32, SHADOW_THREADS = 1024, SHADOW_BARRIERS = 16 };
+enum { SHADOW_GROUPS = 16 };       /* of wgmma, the last ones */
+enum { SHADOW_REGISTERS = 65536 }; /* an SM's: a block that uses setmaxnreg is taken to have it to itself */
 #define SHADOW_MAX_BYTES ((int64_t)1536 << 20)
 
 /* One access: pc + 1 (0: none), the thread in its block, the warp's clock then (1 ...; 0: none). */
@@ -17,11 +19,20 @@ typedef struct {
 } ShadowMark;
 
 enum { SYNC_NONE, SYNC_VOLATILE, SYNC_ATOMIC };
-enum { CELL_UNWRITTEN = 1, CELL_IN_FLIGHT = 2, READ_BY_MANY = 4 }; /* the last is of a reader's mark: several lanes */
+/* CELL_COPIED: not written by a thread's own store; CELL_BULK: but by a copy that an mbarrier waits for. READ_BY_MANY is of a reader's mark: several lanes. */
+enum {
+  CELL_UNWRITTEN = 1,
+  CELL_IN_FLIGHT = 2,
+  READ_BY_MANY = 4,
+  CELL_COPIED = 8,
+  CELL_BULK = 16,
+  CELL_UNSURE = CELL_UNWRITTEN | CELL_IN_FLIGHT
+};
 
 /* A granule of memory: its last writer and two readers of different warps since then. */
 typedef struct {
   ShadowMark writer, reader, other;
+  uint32_t when, readers; /* shared: ShadowBlock.now of the last write; copies and wgmma that read it now */
 } ShadowCell;
 
 /* A stretch of global memory, or a block's shared memory. */
@@ -35,8 +46,12 @@ typedef struct {
   ShadowCell *cells;
 } ShadowRegion;
 
+/* What goes on behind a thread's back: a copy that writes shared memory, or a copy or wgmma that reads it. */
 typedef struct {
-  int32_t thread, group;
+  PtxAsync async;
+  bool reads;
+  int32_t pc, thread, group; /* group: of its kind and thread; PTX_ASYNC_BARRIER: the phase */
+  uint64_t barrier;
   int64_t first, n; /* cells of shared memory */
 } ShadowCopy;
 
@@ -44,6 +59,9 @@ typedef struct {
 typedef struct {
   uint64_t offset;
   uint32_t clocks[SHADOW_WARPS];
+  int32_t phase; /* mbarriers: how many have ended */
+  ShadowMark maker;
+  uint32_t when; /* it was made */
 } ShadowSignal;
 
 typedef struct {
@@ -61,7 +79,10 @@ typedef struct {
   ShadowRegion shared;
   ShadowCopy *copies;
   int64_t n_copies, copies_capacity;
-  int32_t group[SHADOW_THREADS]; /* cp.async groups that each thread has committed */
+  int32_t group[PTX_ASYNC_KINDS][SHADOW_THREADS]; /* that each thread has committed; of wgmma its warp's first thread */
+  uint32_t begun[SHADOW_WARPS][SHADOW_GROUPS];    /* groups of wgmma: its warp's clock then */
+  uint32_t now, fences[SHADOW_THREADS];           /* a count of accesses; of each thread's last fence */
+  int32_t registers[SHADOW_WARPS], registers_pc;  /* setmaxnreg; -1: nobody took more */
   ShadowSignal *signals;
   int32_t n_signals, signals_capacity;
 } ShadowBlock;
@@ -95,6 +116,13 @@ PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other
 
 /* What a warp releases at an address of shared memory. */
 void shadow_release(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset);
+void shadow_acquire(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset);
+ShadowSignal *shadow_signal(PtxShadow *s, ShadowBlock *b, uint64_t offset, bool make);
+/* Notes a copy or a read that goes on; *copy says of which cells. */
+void shadow_begin(PtxShadow *s, ShadowBlock *b, ShadowCopy copy);
+void shadow_ends(PtxShadow *s, ShadowBlock *b, int32_t warp, uint32_t mask); /* threads leave: nothing may go on */
+const ShadowCopy *shadow_reader(const ShadowBlock *b, int64_t cell);         /* one that reads it now */
+const char *shadow_text(const PtxShadow *s, int32_t pc);                     /* "cp.async.bulk", "wgmma", ... */
 ShadowBlock *shadow_block(PtxShadow *s, int64_t block);
 void shadow_join(uint32_t to[SHADOW_WARPS], const uint32_t from[SHADOW_WARPS]);
 /* Sets up the cells of a region; false: no memory. */

@@ -14,8 +14,16 @@ static void set_predicate(uint32_t *p, uint32_t mask, uint32_t value) { *p = (*p
 
 /* ---- lanes that must be there ---- */
 
+bool warp_can_resume(const Warp *w) {
+  int32_t n = 0;
+  for (int32_t k = 0; k < w->n_wait; k++) n += w->wait[k].wait == WAIT_WARP;
+  return n && (n == w->n_wait || w->gives_in);
+}
+
 bool warp_resume(Warp *w) {
   int32_t pc = INT32_MAX;
+  if (!warp_can_resume(w)) return false;
+  w->gives_in = false;
   for (int32_t k = 0; k < w->n_wait; k++)
     if (w->wait[k].wait == WAIT_WARP && w->wait[k].pc < pc) pc = w->wait[k].pc;
   if (pc == INT32_MAX) return false;
@@ -33,21 +41,26 @@ bool warp_resume(Warp *w) {
   return true;
 }
 
-/* An instruction for the lanes that `members` names: true when they are all here; else these wait for them. */
-static bool together(Warp *w, int32_t pc, uint32_t m, const char *R, int32_t members) {
-  uint32_t wanted = 0;
-  for (uint32_t k = m; k; k &= k - 1) wanted |= word(R, members, __builtin_ctz(k));
-  if (!(wanted & w->alive & ~m)) return true;
-  if (w->forced == pc) {
-    w->forced = -1;
-    return true;
-  }
+bool warp_together(Warp *w, int32_t pc, uint32_t m, uint32_t wanted) {
+  const bool forced = w->forced == pc;
+  if (forced) w->forced = -1;
+  if (forced || !(wanted & w->alive & ~m)) return true;
   warp_park(w, WAIT_WARP, pc, m);
   uint32_t here = 0;
   for (int32_t k = 0; k < w->n_wait; k++)
     if (w->wait[k].wait == WAIT_WARP && w->wait[k].pc == pc) here |= w->wait[k].mask;
-  if (!(wanted & w->alive & ~here)) warp_resume(w);
+  if (!(wanted & w->alive & ~here)) {
+    w->gives_in = true; /* all are here */
+    warp_resume(w);
+  }
   return false;
+}
+
+/* The same for the lanes that `members` names. */
+static bool together(Warp *w, int32_t pc, uint32_t m, const char *R, int32_t members) {
+  uint32_t wanted = 0;
+  for (uint32_t k = m; k; k &= k - 1) wanted |= word(R, members, __builtin_ctz(k));
+  return warp_together(w, pc, m, wanted);
 }
 
 static void shuffle(const Ins *i, char *R, uint32_t *P, uint32_t m) {
@@ -425,14 +438,18 @@ StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32
   case O_ATOM: return atomic(run, b, w, pc, m);
   case O_CP_ASYNC: return async_copy(run, b, w, pc, m);
   case O_CP_COMMIT:
-    if (run->shadow) ptx_shadow_commit(run->shadow, b->index, w->index, m);
+    if (run->shadow) ptx_shadow_commit(run->shadow, i->mode ? PTX_ASYNC_GROUP : PTX_ASYNC_NONE, b->index, w->index, m);
     return NEXT;
   case O_CP_WAIT:
-    if (run->shadow) ptx_shadow_wait(run->shadow, b->index, w->index, m, (int32_t)(i->imm < 1000 ? i->imm : 1000));
+    if (run->shadow)
+      ptx_shadow_wait(run->shadow, i->mode ? PTX_ASYNC_GROUP : PTX_ASYNC_NONE, b->index, w->index, m,
+                      (int32_t)(i->imm < 1000 ? i->imm : 1000));
     return NEXT;
   case O_BAR_SYNC:
   case O_BAR_ARRIVE:
-  case O_BAR_RED: return barrier(run, b, w, pc, m);
+  case O_BAR_RED:
+    if (i->wide && !warp_together(w, pc, m, ~0u)) return PARKED;
+    return barrier(run, b, w, pc, m);
   case O_BAR_WARP: {
     if (!together(w, pc, m, R, i->a)) return PARKED;
     uint32_t threads[32] = {0};
@@ -465,9 +482,14 @@ StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32
     for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), m);
     return NEXT;
   case O_CLOCK: read_clock(run, i, R, m); return NEXT;
-  case O_LDMATRIX: return move_matrix(run, b, w, pc, true);
-  case O_STMATRIX: return move_matrix(run, b, w, pc, false);
-  case O_MOVMATRIX: transpose_matrix(i, R); return NEXT;
+  case O_LDMATRIX:
+  case O_STMATRIX:
+    if (!warp_together(w, pc, m, ~0u)) return PARKED;
+    return move_matrix(run, b, w, pc, i->op == O_LDMATRIX);
+  case O_MOVMATRIX:
+    if (!warp_together(w, pc, m, ~0u)) return PARKED;
+    transpose_matrix(i, R);
+    return NEXT;
   case O_ISSPACEP: set_predicate(&P[i->d], m, in_space(i, R, m)); return NEXT;
   case O_PRINT: warp_print(run, b, w, i, m); return NEXT;
   case O_TRAP:

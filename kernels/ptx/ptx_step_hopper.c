@@ -78,6 +78,11 @@ static bool meets(Meeting *at, Run *run, Block *b, const Warp *w, int32_t pc, ui
   return false;
 }
 
+static void tell(const Meeting *at, PtxMbarrierEvent event, const Block *b, int lane) { /* of other blocks: nothing */
+  if (at->run->shadow && at->owner == b)
+    ptx_shadow_mbarrier(at->run->shadow, event, b->index, 32 * at->w->index + lane, at->pc, at->offset);
+}
+
 /* Ends the phase that has all its arrivals and bytes, and writes the barrier back. */
 static bool settle(Meeting *at) {
   Mbarrier *m = &at->state;
@@ -92,6 +97,8 @@ static bool settle(Meeting *at) {
   memcpy(at->host, &v, 8);
   if (!ends) return true;
   at->run->patience = 0;
+  if (at->run->shadow)
+    ptx_shadow_mbarrier(at->run->shadow, PTX_MBARRIER_PHASE, at->owner->index, 32 * at->w->index, at->pc, at->offset);
   block_wake(at->run, at->owner, WAIT_MBARRIER);
   return true;
 }
@@ -137,8 +144,7 @@ static StepResult mbarrier_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint3
     const int l = __builtin_ctz(k);
     Meeting at;
     if (!meets(&at, run, b, w, pc, address_of(i, R, l), false)) return ERROR;
-    if (run->shadow && at.owner == b && i->mode & ARRIVE_COUNT)
-      ptx_shadow_release(run->shadow, b->index, w->index, at.offset);
+    if (i->mode & ARRIVE_COUNT) tell(&at, PTX_MBARRIER_ARRIVAL, b, l);
     if (!arrive(&at, i, R, l)) return ERROR;
   }
   return NEXT;
@@ -158,6 +164,7 @@ static StepResult mbarrier_init(Run *run, Block *b, Warp *w, int32_t pc, uint32_
     }
     const uint64_t v = i->b < 0 ? 0 : pack((Mbarrier){.expected = n, .missing = n});
     memcpy(at.host, &v, 8);
+    tell(&at, PTX_MBARRIER_INIT, b, l);
   }
   return NEXT;
 }
@@ -178,7 +185,7 @@ static StepResult mbarrier_test(Run *run, Block *b, Warp *w, int32_t pc, uint32_
       unpack(((const uint64_t *)(R + i->b))[l], &before);
     if (at.state.odd == before.odd) continue;
     ended |= 1u << l;
-    if (run->shadow && at.owner == b) ptx_shadow_acquire(run->shadow, b->index, w->index, at.offset);
+    tell(&at, PTX_MBARRIER_WAITED, b, l);
   }
   const uint32_t gives_up = w->gives_up & mask;
   w->gives_up &= ~mask;
@@ -197,6 +204,8 @@ static StepResult copies_arrive(Run *run, Block *b, Warp *w, int32_t pc, uint32_
     const int l = __builtin_ctz(k);
     Meeting at;
     if (!meets(&at, run, b, w, pc, address_of(i, run->arena + w->file, l), false)) return ERROR;
+    if (run->shadow) ptx_shadow_wait(run->shadow, PTX_ASYNC_NONE, b->index, w->index, 1u << l, -1);
+    tell(&at, PTX_MBARRIER_ARRIVAL, b, l);
     const Ins one = {.mode = ARRIVE_COUNT, .b = -1, .d = -1};
     if (!arrive(&at, &one, NULL, l)) return ERROR;
   }
@@ -210,8 +219,10 @@ bool run_give_up(Run *run) {
     Block *b = &run->blocks[p];
     for (int32_t k = 0; b->index >= 0 && k < run->warps_per_block; k++) {
       Warp *w = &run->warps[b->first_warp + k];
-      for (int32_t f = 0; f < w->n_wait; f++)
+      for (int32_t f = 0; f < w->n_wait; f++) {
         if (w->wait[f].wait == WAIT_MBARRIER) w->gives_up |= w->wait[f].mask, any = true;
+        if (w->wait[f].wait == WAIT_WARP) w->gives_in = any = true;
+      }
     }
     if (b->index >= 0) block_wake(run, b, WAIT_MBARRIER);
   }
@@ -271,6 +282,26 @@ static StepResult map_address(Run *run, Warp *w, int32_t pc, uint32_t mask) {
 
 /* ---- the rest ---- */
 
+/* A group is of four warps: it has begun when all have committed it. */
+static StepResult wgmma_sync(Run *run, Block *b, Warp *w, int32_t pc, uint32_t mask) {
+  const Ins *i = &run->code[pc];
+  const int32_t left = (int32_t)(i->imm < 1000 ? i->imm : 1000), first = b->first_warp + w->index / 4 * 4;
+  if (i->mode == WGMMA_FENCE) return NEXT;
+  if (i->mode == WGMMA_COMMIT) {
+    w->wgmma_groups++;
+    if (run->shadow) ptx_shadow_commit(run->shadow, PTX_ASYNC_WGMMA, b->index, w->index, 1);
+    block_wake(run, b, WAIT_WGMMA);
+    return NEXT;
+  }
+  for (int32_t v = first; v < first + 4 && v < b->first_warp + run->warps_per_block; v++)
+    if (run->warps[v].alive && run->warps[v].wgmma_groups < w->wgmma_groups - left) {
+      warp_park(w, WAIT_WGMMA, pc, mask);
+      return PARKED;
+    }
+  if (run->shadow) ptx_shadow_wait(run->shadow, PTX_ASYNC_WGMMA, b->index, w->index, 1, left);
+  return NEXT;
+}
+
 void hopper_operands(const PtxKernel *k, const Ins *i, Operands *o) {
   const int32_t *list = i->ext >= 0 ? k->lists + i->ext : NULL;
   switch (i->op) {
@@ -314,7 +345,15 @@ StepResult hopper_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint
   case O_MBAR_TEST: return mbarrier_test(run, b, w, pc, m);
   case O_CP_MBAR: return copies_arrive(run, b, w, pc, m);
   case O_BULK: return bulk_step(run, b, w, pc, m);
-  case O_WGMMA_SYNC: return NEXT;
+  case O_WGMMA_SYNC:
+    if (!warp_together(w, pc, m, ~0u)) return PARKED;
+    return wgmma_sync(run, b, w, pc, m);
+  case O_FENCE_PROXY:
+    if (run->shadow) ptx_shadow_fence(run->shadow, b->index, w->index, m);
+    return NEXT;
+  case O_SETMAXNREG:
+    if (run->shadow) ptx_shadow_registers(run->shadow, b->index, w->index, pc, (int32_t)i->imm);
+    return NEXT;
   case O_CLUSTER_ARRIVE: return cluster_arrive(run, b, w, m);
   case O_CLUSTER_WAIT: return cluster_wait(run, b, w, pc, m);
   case O_MAPA: return map_address(run, w, pc, m);

@@ -383,10 +383,18 @@ pick:
       put_back(w, pc + 1, mask & ~m);
       goto pick;
     case O_MMA:
+      if (!full && !warp_together(w, pc, m, ~0u)) {
+        put_back(w, pc + 1, mask & ~m);
+        goto pick;
+      }
       PTX_ISA(mma_run)(i, lists, R);
       pc++;
       continue;
     case O_WGMMA:
+      if (!full && !warp_together(w, pc, m, ~0u)) {
+        put_back(w, pc + 1, mask & ~m);
+        goto pick;
+      }
       if (!PTX_ISA(wgmma_run)(run, block, w, pc, m)) {
         put_back(w, pc, mask);
         return WARP_ERROR;

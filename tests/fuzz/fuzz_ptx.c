@@ -46,7 +46,8 @@ static void run(const PtxModule *m, int entry, const PtxKernel *kernel, size_t s
   }
   size_t printed = 0;
   const PtxLaunch launch = {.grid = {2, 2},
-                            .block = {40},
+                            .block = {seed % 2 ? 40 : 128},
+                            .cluster = {seed % 5 == 0 ? 2 : 0},
                             .dynamic_shared_bytes = 1024,
                             .arguments = arguments,
                             .n_arguments = n,
