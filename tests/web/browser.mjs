@@ -123,8 +123,8 @@ class Page {
     const { data } = await this.send('Page.captureScreenshot', { format: 'png' })
     return Buffer.from(data, 'base64')
   }
-  async press(key, { text, code = key, shift = false } = {}) {
-    const modifiers = shift ? 8 : 0
+  async press(key, { text, code = key, shift = false, control = false } = {}) {
+    const modifiers = (shift ? 8 : 0) + (control ? 2 : 0)
     await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, code, text, modifiers, windowsVirtualKeyCode: KEY_CODES[key] })
     await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key, code, modifiers, windowsVirtualKeyCode: KEY_CODES[key] })
   }
@@ -141,4 +141,4 @@ class Page {
     await this.browser.send('Target.closeTarget', { targetId: this.targetId })
   }
 }
-const KEY_CODES = { Backspace: 8, Tab: 9, Enter: 13, Escape: 27, ArrowLeft: 37, ArrowRight: 39, Home: 36, End: 35, ' ': 32 }
+const KEY_CODES = { Backspace: 8, Tab: 9, Enter: 13, Escape: 27, ArrowLeft: 37, ArrowRight: 39, ArrowDown: 40, Home: 36, End: 35, ' ': 32 }

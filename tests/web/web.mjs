@@ -560,6 +560,26 @@ async function workbench(world) {
   }
   await page.value(`(() => { const e = document.getElementById('program'); e.value = ${JSON.stringify(sound)}; e.dispatchEvent(new Event('input')) })()`)
   await verdict('O is right')
+  // Its words are coloured as C lists them; the colours lie under the letters, which are the text's.
+  const painted = () => page.value(`[document.getElementById('paint').textContent, [...document.querySelectorAll('#paint .line')].map(e => e.textContent).join(' ')]`)
+  same((await painted())[0], await text() + '\n', 'the coloured text is the text')
+  check(/kernel for every row block load/.test((await painted())[1]), 'words in colour:', (await painted())[1])
+  // Control and Space go on from what is there: one word alone is taken, of several one is chosen.
+  const insert = what => page.value(`(() => { const e = document.getElementById('program'), at = e.value.indexOf('    O_i = O_i / l_i'); e.focus(); e.setRangeText(${JSON.stringify(what)}, at, at, 'end'); e.dispatchEvent(new Event('input')) })()`)
+  const offers = () => page.value(`[...document.querySelectorAll('#offers:not([hidden]) li')].map(e => e.textContent).join(' ')`)
+  await insert('      loa')
+  await page.press(' ', { control: true })
+  check((await text()).includes('      load    O_i = O_i'), 'the one word that goes on:', await text())
+  same(await offers(), '', 'nothing is offered')
+  await insert(' x\n      l_i = ')
+  await insert('l')
+  await page.press(' ', { control: true })
+  same(await offers(), 'lse log l_i', 'what goes on from l')
+  await page.press('ArrowDown')
+  await page.press('Enter')
+  check((await text()).includes('      l_i = log    O_i = O_i'), 'the second is taken:', await text())
+  await page.value(`(() => { const e = document.getElementById('program'); e.value = ${JSON.stringify(sound)}; e.dispatchEvent(new Event('input')) })()`)
+  await verdict('O is right')
   // A line more: Enter keeps the indentation. What it moves is seen at once.
   await page.value(`(() => { const e = document.getElementById('program'); e.focus(); e.selectionStart = e.selectionEnd = e.value.indexOf('load V_j') + 8 })()`)
   await page.press('Enter')

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
 #include "viz/request/own_programs.h"
@@ -76,4 +77,31 @@ EXPORT const char *web_program_names(void) {
     memcpy(names + n++, "\n", 2);
   }
   return names;
+}
+
+/* ---- Words ------------------------------------------------------------------------------------------------- */
+
+/* The words of the language, a line each, after what they are coloured as: "line load", "value log", "side B_r"; "prose title":
+ * what follows on its line is none. */
+EXPORT const char *web_words(void) {
+  static char words[2048];
+  size_t n = 0;
+  words[0] = '\0';
+  for (int k = 0; k < N_LANGUAGE_WORDS; k++) {
+    const LanguageWord *w = &LANGUAGE_WORDS[k];
+    const bool is_line = w->places & ~(unsigned)(WORDS_VALUE | WORDS_FORMULA | WORDS_SIDE);
+    const char *kind = w->places & WORDS_PROSE ? "prose" : w->places & WORDS_SIDE ? "side" : is_line ? "line" : "value";
+    n += (size_t)snprintf(words + n, sizeof words - n, "%s %s\n", kind, w->text);
+  }
+  return words;
+}
+
+/* What may be written at byte `at` of the text: how many of its letters are there already, then a candidate a line. */
+EXPORT const char *web_complete(const char *text, int at) {
+  static char out[2048];
+  char candidates[sizeof out - 16];
+  const size_t length = strlen(text),
+               begun = words_complete(text, (size_t)at < length ? (size_t)at : length, candidates, sizeof candidates);
+  snprintf(out, sizeof out, "%zu\n%s", begun, candidates);
+  return out;
 }

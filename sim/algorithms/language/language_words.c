@@ -5,10 +5,10 @@
 #include "sim/base/nearest.h"
 
 const LanguageWord LANGUAGE_WORDS[] = {
-    {"algorithm", WORDS_HEADER, false},
-    {"title", WORDS_HEADER, false},
-    {"summary", WORDS_HEADER, false},
-    {"source", WORDS_HEADER, false},
+    {"algorithm", WORDS_HEADER | WORDS_PROSE, false},
+    {"title", WORDS_HEADER | WORDS_PROSE, false},
+    {"summary", WORDS_HEADER | WORDS_PROSE, false},
+    {"source", WORDS_HEADER | WORDS_PROSE, false},
     {"default", WORDS_HEADER, false},
     {"size", WORDS_HEADER, false},
     {"input", WORDS_HEADER, false},
@@ -51,7 +51,7 @@ const LanguageWord LANGUAGE_WORDS[] = {
     {"tanh", WORDS_VALUE, true},
     {"sigmoid", WORDS_VALUE, true},
     {"e", WORDS_VALUE, true},
-    {"x", WORDS_VALUE | WORDS_DECLARE, true},
+    {"x", WORDS_VALUE, true},
     {"inf", WORDS_VALUE, true},
     {"B_r", WORDS_SIDE, true},
     {"B_c", WORDS_SIDE, true},
@@ -71,6 +71,15 @@ const int N_LANGUAGE_WORDS = (int)(sizeof LANGUAGE_WORDS / sizeof *LANGUAGE_WORD
 bool words_are_reserved(const char *text) {
   for (int k = 0; k < N_LANGUAGE_WORDS; k++)
     if (LANGUAGE_WORDS[k].is_reserved && strcmp(LANGUAGE_WORDS[k].text, text) == 0) return true;
+  return false;
+}
+
+bool words_begin_prose(const char *line) {
+  for (int k = 0; k < N_LANGUAGE_WORDS; k++) {
+    const size_t n = strlen(LANGUAGE_WORDS[k].text);
+    if ((LANGUAGE_WORDS[k].places & WORDS_PROSE) && strncmp(line, LANGUAGE_WORDS[k].text, n) == 0 && line[n] == ' ')
+      return true;
+  }
   return false;
 }
 
@@ -115,14 +124,12 @@ static unsigned places_at(const char *text, size_t begin, size_t at) {
   if (begins_with(line, "default")) return WORDS_DECLARE;
   if (begins_with(line, "input") || begins_with(line, "output") || begins_with(line, "tensor"))
     return WORDS_SIDE | WORDS_DECLARE | (memchr(line, '=', (size_t)(text + at - line)) ? WORDS_FORMULA : 0);
-  const unsigned moves =
-      begins_with(line, "load") || begins_with(line, "store") || begins_with(line, "add") ? WORDS_MOVE : 0;
-  return moves | WORDS_CONDITION | WORDS_VALUE | WORDS_SIDE;
-}
-
-static bool is_prose(const char *line) {
-  return begins_with(line, "algorithm") || begins_with(line, "title") || begins_with(line, "summary") ||
-         begins_with(line, "source");
+  if (begins_with(line, "launch")) return 0;
+  if (begins_with(line, "kernel")) return WORDS_CONDITION;
+  if (begins_with(line, "load")) return WORDS_MOVE | WORDS_CONDITION;
+  const bool has_value = memchr(line, '=', (size_t)(text + at - line)) != NULL;
+  if (!has_value && (begins_with(line, "store") || begins_with(line, "add"))) return WORDS_CONDITION;
+  return WORDS_CONDITION | WORDS_VALUE | WORDS_SIDE;
 }
 
 typedef struct {
@@ -152,7 +159,7 @@ static bool is_word(const char *word, size_t n) {
 static void offer_names(Offer *o, const char *text, size_t at) {
   for (size_t begin = 0; text[begin]; begin++) {
     if (text[begin] == '#' ||
-        (is_letter(text[begin]) && begin == start_of_line(text, begin) && is_prose(text + begin))) {
+        (is_letter(text[begin]) && begin == start_of_line(text, begin) && words_begin_prose(text + begin))) {
       begin += strcspn(text + begin, "\n");
       if (!text[begin]) return;
       continue;
@@ -171,7 +178,7 @@ size_t words_complete(const char *text, size_t at, char *out, size_t size) {
   const size_t begin = start_of_line(text, word);
   Offer o = {.out = out, .size = size, .begun = text + word, .n_begun = at - word};
   out[0] = '\0';
-  if (memchr(text + begin, '#', word - begin) || (word > begin && is_prose(text + begin))) return o.n_begun;
+  if (memchr(text + begin, '#', word - begin) || (word > begin && words_begin_prose(text + begin))) return o.n_begun;
   const unsigned places = places_at(text, begin, word);
   for (int k = 0; k < N_LANGUAGE_WORDS; k++)
     if (LANGUAGE_WORDS[k].places & places) offer(&o, LANGUAGE_WORDS[k].text, strlen(LANGUAGE_WORDS[k].text));

@@ -19,6 +19,7 @@ enum {
   WORDS_SIDE = 128,     /* B_r, d, ... */
   WORDS_FORMULA = 256,  /* of declarations alone */
   WORDS_DECLARE = 512,  /* in declarations and `default` */
+  WORDS_PROSE = 1024,   /* begins a line of which the rest is anything */
 };
 
 typedef struct {
@@ -31,6 +32,9 @@ extern const LanguageWord LANGUAGE_WORDS[];
 extern const int N_LANGUAGE_WORDS;
 
 bool words_are_reserved(const char *text);
+
+/* Whether the line begins with a word after which comes prose, and a space. */
+bool words_begin_prose(const char *line);
 
 /* The word of these places that a mistyped one most resembles; NULL: none is near. */
 const char *words_nearest(const char *typed, unsigned places);

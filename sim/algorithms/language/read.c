@@ -123,16 +123,6 @@ static Status read_statement(Reader *r, int indent) {
   return arithmetic_read(r);
 }
 
-/* What the header words are is looked at before the line is cut into words: titles hold anything. */
-static bool is_free_text(const char *line, size_t length) {
-  static const char *const WORDS[] = {"algorithm", "title", "summary", "source"};
-  for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++) {
-    const size_t n = strlen(WORDS[k]);
-    if (length > n && strncmp(line, WORDS[k], n) == 0 && line[n] == ' ') return true;
-  }
-  return false;
-}
-
 static Status read_line(Reader *r, size_t begin, size_t length) {
   Program *p = r->p;
   size_t indent = 0;
@@ -145,7 +135,7 @@ static Status read_line(Reader *r, size_t begin, size_t length) {
   if (p->n_lines == PROGRAM_LINES_MAX) return reader_fail(r, "the program has more than %d lines", PROGRAM_LINES_MAX);
   p->lines[p->n_lines++] = (ProgramLine){
       .begin = (uint16_t)(begin + indent), .length = (uint16_t)(length - indent), .number = (uint8_t)r->number};
-  const bool free_text = indent == 0 && is_free_text(line, length);
+  const bool free_text = indent == 0 && words_begin_prose(line); /* before it is cut into words: titles hold anything */
   Status status = reader_words(r, line + indent, free_text ? strcspn(line, " ") : length - indent);
   bool is_header = false;
   if (!status && indent == 0) status = read_header(r, &is_header);

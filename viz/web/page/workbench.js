@@ -31,6 +31,19 @@ function show(text) {
   measure()
 }
 
+// Under the text area, whose own letters are clear, the same text in colours: the words of the language, as C lists them.
+const KIND = new Map(engine.text('web_words').split('\n').filter(Boolean).map(line => line.split(' ').reverse()))
+
+function colour(part) {
+  const kind = part[0] === '#' ? 'words' : KIND.get(part)
+  return kind ? Object.assign(document.createElement('span'), { className: kind, textContent: part }) : part
+}
+function paint(line) {
+  const [first] = line.match(/^[a-z]+/) ?? ['']
+  if (KIND.get(first) === 'prose') return [colour(first), line.slice(first.length)]
+  return (line.match(/#.*|[A-Za-z][A-Za-z0-9]*'*(_[A-Za-z]+)?|[^A-Za-z#]+/g) ?? []).map(colour)
+}
+
 // The text area is as large as its text, and what is around it scrolls: then lines have places.
 function measure() {
   const lines = $('program').value.split('\n')
@@ -38,6 +51,7 @@ function measure() {
   $('program').cols = Math.max(40, ...lines.map(line => line.length + 2))
   if ($('numbers').childElementCount !== lines.length)
     $('numbers').replaceChildren(...lines.map((line, k) => Object.assign(document.createElement('span'), { textContent: k + 1 })))
+  $('paint').replaceChildren(...lines.flatMap(line => [...paint(line), '\n']))
   mark()
 }
 
@@ -84,7 +98,7 @@ async function check(line = viewer.state()) {
     const lines = text.split('\n').filter(part => part.replace(/#.*/, '').trim()).length
     const numbers = engine.text('web_program_numbers')
     $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${engine.call('web_steps')} steps here. ${numbers}`
-    $('verdict').classList.toggle('doubt', numbers.startsWith('O is wrong'))
+    $('verdict').classList.toggle('doubt', / is wrong:/.test(numbers))
   } else $('verdict').textContent = `Line ${wrong.line}: ${wrong.why}`
   keep(DRAFT, JSON.stringify({ text, packed: viewer.packed }))
   mark()
@@ -110,6 +124,69 @@ function newLine(event) {
   }
 }
 
+// ---- words that go on from the caret
+
+let chosen = 0, offered = [], there = 0
+
+function put(text, from, to) {
+  const area = $('program')
+  area.setSelectionRange(from, to)
+  if (document.execCommand('insertText', false, text)) return // it keeps what can be undone
+  area.setRangeText(text, from, to, 'end')
+  edited()
+}
+
+function close() {
+  $('offers').hidden = true
+  $('program').removeAttribute('aria-activedescendant')
+}
+function take() {
+  const at = $('program').selectionStart
+  close()
+  put(offered[chosen], at - there, at)
+}
+function choose(which) {
+  chosen = (which + offered.length) % offered.length
+  ;[...$('offers').children].forEach((li, k) => li.setAttribute('aria-selected', k === chosen))
+  $('offers').children[chosen].scrollIntoView({ block: 'nearest' })
+  $('program').setAttribute('aria-activedescendant', `offer-${chosen}`)
+}
+function offer() {
+  const { value, selectionStart: at } = $('program'), before = value.slice(0, at)
+  const [length, ...words] = engine.text('web_complete', value, new TextEncoder().encode(before).length).split('\n')
+  there = Number(length)
+  offered = words.filter(Boolean)
+  if (!offered.length) return close()
+  if (offered.length === 1) return take()
+  $('offers').replaceChildren(...offered.map((word, k) => {
+    const li = Object.assign(document.createElement('li'), { textContent: word, id: `offer-${k}` })
+    li.setAttribute('role', 'option')
+    li.addEventListener('pointerdown', event => { event.preventDefault(); chosen = k; take() })
+    return li
+  }))
+  const lines = before.split('\n')
+  $('offers').style.top = 8 + 20 * lines.length + 'px'
+  $('offers').style.left = `calc(${lines.at(-1).length - there}ch + 10px)`
+  $('offers').hidden = false
+  choose(0)
+}
+function offerKey(event) {
+  if (event.key === ' ' && event.ctrlKey) {
+    event.preventDefault()
+    return offer()
+  }
+  if ($('offers').hidden) return
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const takes = event.key === 'Enter' || event.key === 'Tab'
+  if (step || takes || event.key === 'Escape') {
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  if (step) choose(chosen + step)
+  else if (takes) take()
+  else if (event.key !== 'Control') close()
+}
+
 // ---- the page
 
 // A shipped program under another name, without what is said about it.
@@ -126,7 +203,9 @@ $('sample').selectedIndex = 0
 $('sample').addEventListener('change', () => { show(sample($('sample').value)); check() })
 $('rival').addEventListener('change', () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'race' : 'main', step: '' })))
 $('program').addEventListener('input', edited)
+$('program').addEventListener('keydown', offerKey)
 $('program').addEventListener('keydown', newLine)
+$('program').addEventListener('blur', close)
 $('editor').addEventListener('scroll', mark)
 new ResizeObserver(mark).observe($('bench'))
 $('copy-link').addEventListener('click', () => viewer.copy(location.href.split('#')[0] + viewer.hash()))

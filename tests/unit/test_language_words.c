@@ -1,0 +1,140 @@
+/* The one list of the language's words: it has those that the reader takes and no other; what goes on from a place in a
+ * text; what a mistyped word is near to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/algorithms/language/language_words.h"
+#include "sim/algorithms/language/read.h"
+
+static bool is_listed(const char *word, size_t n) {
+  for (int k = 0; k < N_LANGUAGE_WORDS; k++)
+    if (strlen(LANGUAGE_WORDS[k].text) == n && strncmp(LANGUAGE_WORDS[k].text, word, n) == 0) return true;
+  return false;
+}
+
+static char source[1 << 18];
+
+static void read_sources(void) {
+  static const char *const FILES[] = {"declare", "launch_lines", "loops", "names", "read", "statements", "values"};
+  size_t length = 0;
+  for (size_t k = 0; k < sizeof FILES / sizeof *FILES; k++) {
+    char path[96];
+    snprintf(path, sizeof path, "sim/algorithms/language/%s.c", FILES[k]);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    length += fread(source + length, 1, sizeof source - 1 - length, file);
+    fclose(file);
+  }
+  source[length] = '\0';
+  assert_true(length < sizeof source - 1);
+}
+
+/* What the reader asks for by reader_take, reader_is and reader_expect, but for symbols and the loops' variables. */
+static void the_reader_takes_no_other_words(void **state) {
+  (void)state;
+  static const char *const ASKS[] = {"reader_take(r, \"", "reader_is(r, \"", "reader_expect(r, \"",
+                                     "is_power_of(r, \""};
+  int n = 0;
+  read_sources();
+  for (size_t k = 0; k < sizeof ASKS / sizeof *ASKS; k++)
+    for (const char *at = source; (at = strstr(at, ASKS[k]));) {
+      at += strlen(ASKS[k]);
+      const size_t length = strcspn(at, "\"");
+      const bool is_word = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+      if (!is_word || (length == 1 && strchr("ijsh", *at))) continue;
+      n++;
+      if (!is_listed(at, length)) fail_msg("the reader takes '%.*s', which is not among the words", (int)length, at);
+    }
+  assert_true(n > 40);
+  for (int k = 0; k < N_LANGUAGE_WORDS; k++) { /* and none is listed twice, or that no file of the reader names */
+    char quoted[40];
+    snprintf(quoted, sizeof quoted, "\"%s\"", LANGUAGE_WORDS[k].text);
+    if (!strstr(source, quoted)) fail_msg("%s is listed, and the reader does not take it", quoted);
+    for (int other = 0; other < k; other++) assert_string_not_equal(LANGUAGE_WORDS[other].text, LANGUAGE_WORDS[k].text);
+  }
+}
+
+/* `|` is where one writes. */
+static void what_goes_on_from_there(void **state) {
+  (void)state;
+  static const char KERNEL[] = "algorithm a\nkernel forward\n  for every row block i\n    load Q_i\n    S' = 0\n";
+  static const struct {
+    const char *before, *after, *offered;
+    size_t begun;
+  } CASES[] = {
+      {"", "", "algorithm title summary source default size input output tensor kernel launch", 0},
+      {"s", "", "summary source size", 1},
+      {"title s", "", "", 1},
+      {"title", "", "", 5}, /* all of it is there */
+      {"size c = 1 # s", "", "", 1},
+      {"    l", "", "load", 1},
+      {"    ", "", "for load store add mask Q_i S' i row block forward every kernel", 0},
+      {"    for e", "", "every each either", 1},
+      {"    load Q_", "", "Q_i", 2},
+      {"    load Q_i o", "", "once", 1},
+      {"    S' = row s", "", "splits sum sqrt sigmoid", 1},
+      {"    T = Q", " x 2\n", "Q_i", 1},
+      {"input X_i: B", "", "B_r B_c", 1},
+      {"output O_i = at", "", "attention", 2},
+      {"output O_i: at", "", "", 2},
+      {"launch f", "", "forward", 1},
+      {"launch forward\n  ", "", "stages consumers registers threads", 0},
+      {"launch forward\n  stages 2 of Q", "", "Q_i", 1},
+      {"default c", "", "compared", 1},
+  };
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    char text[512], offered[512];
+    snprintf(text, sizeof text, "%s%s", KERNEL, CASES[k].before);
+    const size_t at = strlen(text);
+    snprintf(text + at, sizeof text - at, "%s", CASES[k].after);
+    const size_t begun = words_complete(text, at, offered, sizeof offered);
+    assert_int_equal(begun, CASES[k].begun);
+    for (char *c = offered; *c; c++)
+      if (*c == '\n') *c = c[1] ? ' ' : '\0';
+    if (k != 6 && strcmp(offered, CASES[k].offered) != 0)
+      fail_msg("after '%s': '%s', not '%s'", CASES[k].before, offered, CASES[k].offered);
+    if (k == 6) assert_true(strncmp(offered, "for load store add mask Q_i S'", 24) == 0);
+  }
+  char small[8];
+  words_complete("", 0, small, sizeof small); /* what fits */
+  assert_string_equal(small, "title\n");
+}
+
+static void mistyped_words_have_a_guess(void **state) {
+  (void)state;
+  static const struct {
+    const char *line, *what;
+  } CASES[] = {
+      {"kernal k\n", "mine.walk:2: 'kernal' begins no line of a header; did you mean 'kernel'?"},
+      {"outptu O_i\n", "mine.walk:2: 'outptu' begins no line of a header; did you mean 'output'?"},
+      {"kernel k\n  for every row block i\n    laod Q_i\n",
+       "mine.walk:4: 'laod' begins no line of a kernel; did you mean 'load'?"},
+      {"kernel k\n  for every row block i\n    load Q_i\n    strore Q_i\n",
+       "mine.walk:5: 'strore' begins no line of a kernel; did you mean 'store'?"},
+      {"tensor stats_i: B_r x 1\n",
+       "mine.walk:2: 'stats' is what columns that nobody declares are called together; take another name"},
+  };
+  static Program p;
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    char text[256];
+    Error error = {0};
+    snprintf(text, sizeof text, "algorithm a\n%s", CASES[k].line);
+    assert_int_equal(program_read(&p, text, strlen(text), "mine.walk", &error), STATUS_BAD_FILE);
+    assert_string_equal(error.message, CASES[k].what);
+  }
+  assert_null(words_nearest("S", WORDS_LINE));
+  assert_null(words_nearest("", WORDS_LINE));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_reader_takes_no_other_words),
+                                     cmocka_unit_test(what_goes_on_from_there),
+                                     cmocka_unit_test(mistyped_words_have_a_guess)};
+  return cmocka_run_group_tests_name("words", tests, NULL, NULL);
+}
