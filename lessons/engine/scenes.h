@@ -11,10 +11,11 @@
   SCENE(CAUSAL, "causal")                                                                                              \
   SCENE(CHARTS, "charts")                                                                                              \
   SCENE(TIMELINE, "timeline")                                                                                          \
-  SCENE(CODE, "code")     /* and the log */                                                                            \
-  SCENE(RACE, "race")     /* several algorithms, whole, beside each other */                                           \
-  SCENE(WARP, "warp")     /* lanes, sectors and banks of one warp, whatever the state */                               \
-  SCENE(DECODE, "decode") /* heads x splits, and the combine */
+  SCENE(CODE, "code")         /* and the log */                                                                        \
+  SCENE(RACE, "race")         /* several algorithms, whole, beside each other */                                       \
+  SCENE(WARP, "warp")         /* lanes, sectors and banks of one warp, whatever the state */                           \
+  SCENE(DECODE, "decode")     /* heads x splits, and the combine */                                                    \
+  SCENE(PIPELINE, "pipeline") /* of one CTA, as measured */
 
 #define SCENE_KIND(id, name) SCENE_##id,
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;

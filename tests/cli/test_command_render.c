@@ -66,7 +66,7 @@ static uint32_t big_endian(const unsigned char *p) {
 static void test_scenes(void **state) {
   (void)state;
   static const char *const SCENES[] = {"main",     "tiles", "hierarchy", "softmax", "causal", "charts",
-                                       "timeline", "code",  "race",      "warp",    "decode"};
+                                       "timeline", "code",  "race",      "warp",    "decode", "pipeline"};
   for (int k = 0; k < 11; k++) {
     char options[128];
     size_t n;

@@ -16,6 +16,7 @@
 #include "tests/support/colour_vision.h"
 #include "tests/support/fonts.h"
 #include "tests/support/sanitized.h"
+#include "viz/request/pipeline_file.h"
 #include "viz/text/lettering.h"
 
 typedef struct {
@@ -44,6 +45,7 @@ static Stage open_case(const Case *c) {
   config.gpu.l2_bytes = c->l2_bytes;
   config.gpu.l2_partitions = c->l2_bytes ? 2 : 0;
   if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  stage.pipeline = pipeline_for(&c->shape, NULL);
   return stage;
 }
 

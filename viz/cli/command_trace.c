@@ -3,16 +3,19 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/quote.h"
 #include "sim/algorithms/schedule.h"
 #include "sim/base/size.h"
 #include "viz/cli/command.h"
+#include "viz/request/pipeline_file.h"
 #include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
 #include "viz/cli/trace_chrome.h"
 #include "viz/cli/trace_din.h"
+#include "viz/cli/trace_pipeline.h"
 #include "viz/export/output.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
@@ -24,6 +27,7 @@ typedef struct {
   OutputRequest output;
   TraceFormat format;
   int64_t from, limit; /* limit 0: to the end */
+  bool pipeline;
 } TraceOptions;
 
 static Status set_format(void *target, const char *value, Error *error) {
@@ -38,6 +42,10 @@ static Status set_format(void *target, const char *value, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv, din and chrome",
                      quote(value, strlen(value)).text);
   return STATUS_OK;
+}
+
+static Status set_pipeline(void *target, const char *value, Error *error) {
+  return options_flag("pipeline", value, &((TraceOptions *)target)->pipeline, error);
 }
 
 static Status set_from(void *target, const char *value, Error *error) {
@@ -109,7 +117,20 @@ static Status prepare(const TraceOptions *o, const Problem *problem, Simulation 
   return STATUS_OK;
 }
 
+static Status write_pipeline(const Problem *problem, FILE *out, Error *error) {
+  Pipeline *p = pipeline_for(&problem->shape, error);
+  if (!p && error->status) return error->status;
+  if (!p)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "no pipeline was recorded for d = %" PRId64 "; there are stamps of d = 64 and 128 on an H100",
+                     problem->shape.d);
+  pipeline_trace(out, p);
+  free(p);
+  return STATUS_OK;
+}
+
 static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *out, Io *io, Error *error) {
+  if (o->pipeline) return write_pipeline(problem, out, error);
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   if (prepare(o, problem, runs, error)) return error->status;
   if (o->format == TRACE_CSV)
@@ -143,7 +164,12 @@ static int run_trace(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (request_problem(&o->request, &problem, NULL, error)) return EXIT_BAD_REQUEST;
-  program_notes(o->request.algorithms, o->request.n_algorithms, io);
+  if (o->pipeline && (o->from || o->limit || o->format)) {
+    error_set(error, STATUS_BAD_REQUEST,
+              "--pipeline writes all of a recorded CTA for Perfetto: no --format, --from, --limit");
+    return EXIT_BAD_REQUEST;
+  }
+  if (!o->pipeline) program_notes(o->request.algorithms, o->request.n_algorithms, io);
   const struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: a stuck write returns */
   interrupted = 0;
   sigaction(SIGINT, &action, NULL);
@@ -167,6 +193,11 @@ static const Option TRACE_OPTIONS[] = {
      .help = "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk "
              "replay and other cache simulators. chrome: for Perfetto or chrome://tracing. Default csv."},
     {.name = "from", .argument = "STEP", .set = set_from, .help = "First event to write. Default 0."},
+    {.name = "pipeline",
+     .set = set_pipeline,
+     .help =
+         "In place of events, for Perfetto: one CTA of fa3_overlap as its clock stamps on an H100 have it, at this d "
+         "(64 or 128): tensor cores at peak rate, warpgroups, slots."},
     {.name = "limit", .argument = "COUNT", .set = set_limit, .help = "Write at most this many events. Default: all."},
     {0},
 };
@@ -193,6 +224,8 @@ const Command COMMAND_TRACE = {
         "  tilewalk trace -N 256 -d 64 --block 64 --algorithm standard,fa1,fa2 --format chrome -o trace.json\n\n"
         "  # through a cache of 2 MiB: 16 ways, lines of 128 bytes, sectors of 32\n"
         "  tilewalk trace -N 4096 -d 128 --block 128 --format din | tilewalk replay - --cache 2M,16,128,32\n\n"
+        "  # a Hopper kernel's pipeline as it was measured\n"
+        "  tilewalk trace -N 4096 -d 128 --heads 16 --pipeline -o pipeline.json\n\n"
         "  # ten events from the middle of a long walk\n"
         "  tilewalk trace -N 1M --from 1000000000 --limit 10\n",
     .options_bytes = sizeof(TraceOptions),

@@ -13,6 +13,7 @@
 #include "viz/request/description.h"
 #include "viz/request/own_kernels.h"
 #include "viz/request/own_masks.h"
+#include "viz/request/pipeline_file.h"
 #include "viz/scene/race_clock.h"
 #include "viz/text/number.h"
 
@@ -204,6 +205,7 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
   if ((status = request_problem(r, &config.problem, &config.gpu, error))) return status;
   if ((status = choose_shown(r, &config, error))) return status;
   if ((status = stage_make(stage, &config, error))) return status;
+  stage->pipeline = pipeline_for(&config.problem.shape, NULL); /* without it a scene says so */
   if ((uint64_t)r->step > stage->n_steps)
     return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step,
                      config.schedule->name, number_count(stage->n_steps).text);

@@ -296,7 +296,8 @@ static void draw(const Pen *pen) {
     snprintf(title + strlen(title), sizeof title - strlen(title), "%s%s", k ? " against " : "", name_of(&now->runs[k]));
   Box body = pen_page_told(pen, title, &said);
   const Box foot = box_cut_bottom(&body, 1.4 * small, 2 * u);
-  const double chip = 96 * u, name_width = fmin(0.24 * body.width, 11.5 * pen_size(pen, TYPE_HEAD)),
+  const double chip = fmax(96 * u, pen_text_width(pen, TYPE_NUMBER, true, "9.9×") + 8 * u),
+               name_width = fmin(0.24 * body.width, 11.5 * pen_size(pen, TYPE_HEAD)),
                width = body.width - name_width - chip - 40 * u,
                high = fmin(230 * u, body.height / fmax(1, now->n_runs)),
                under = 12 * u + 8 * u + 1.3 * pen_size(pen, TYPE_BODY);

@@ -136,10 +136,12 @@ void stage_free(Stage *stage) {
   free(stage->kept_K);
   free(stage->kept_V);
   free(stage->row);
+  free(stage->pipeline);
   for (int k = 0; k < SNAPSHOT_ROWS; k++) free(stage->rows[k]);
   memset(stage->rows, 0, sizeof stage->rows);
   stage->K = stage->V = stage->kept_K = stage->kept_V = NULL;
   stage->row = NULL;
+  stage->pipeline = NULL;
 }
 
 /* ---- A snapshot ------------------------------------------------------------------------------------------ */
@@ -360,6 +362,7 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->fits = stage->run.fits;
   now->max_block = stage->run.max_block;
   now->l2 = stage->l2;
+  now->pipeline = stage->pipeline;
   now->register_bytes = stage->register_bytes;
   now->register_capacity_bytes = stage->register_capacity_bytes;
   now->roles = stage->roles;

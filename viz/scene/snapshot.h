@@ -24,6 +24,7 @@
 #include "sim/algorithms/layout.h"
 #include "sim/simulate.h"
 #include "sim/numbers/softmax.h"
+#include "viz/scene/pipeline.h"
 
 enum {
   SNAPSHOT_RUNS_MAX = 4,   /* algorithms in the race, the shown one among them */
@@ -238,6 +239,7 @@ typedef struct {
   Shape launched;  /* all heads of it, as a kernel would be launched */
   Gpu gpu;
   const Schedule *schedule; /* not the snapshot's own */
+  const Pipeline *pipeline; /* the stage's; NULL: none is recorded */
   uint64_t step, n_steps;
   bool fits; /* the tiles fit SRAM */
   int64_t max_block;
@@ -292,6 +294,7 @@ typedef struct {
   bool has_layout;
   Layout layout;
   SnapshotL2 l2;
+  Pipeline *pipeline; /* as measured; given, and freed with the stage */
   uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
   double *K, *V;           /* N_k x d and N_k x n_O; NULL: no row is computed */

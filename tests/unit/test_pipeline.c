@@ -1,0 +1,141 @@
+/* The measured pipeline: phases, products at peak rate, idle time and the ring, against sums made from the files by other
+ * means, and files that are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/request/pipeline_file.h"
+
+static Pipeline *recorded(int64_t d, int64_t heads, bool causal) {
+  Error error = {0};
+  const Shape shape = {.batch = 1, .heads = heads, .N_q = 4096, .N_k = 4096, .d = d, .causal = causal};
+  Pipeline *p = pipeline_for(&shape, &error);
+  if (!p) fail_msg("%s", error.message);
+  return p;
+}
+
+static const PipelineSpan *span(const Pipeline *p, int group, int tile, PipelinePhase phase) {
+  for (int k = 0; k < p->n_spans; k++)
+    if (p->spans[k].group == group && p->spans[k].tile == tile && p->spans[k].phase == phase) return &p->spans[k];
+  return NULL;
+}
+
+/* Tile 26 of the second group, read off the file: has K 88,892, S 89,840, softmax 91,442, rounded 91,779, next K 92,060. */
+static void test_a_tile(void **state) {
+  (void)state;
+  Pipeline *p = recorded(128, 16, false);
+  static const int64_t LENGTHS[] = {948, 1602, 337, 281};
+  assert_int_equal(p->n_groups, 2);
+  assert_int_equal(p->N, 4096);
+  int64_t at = 88892;
+  for (int phase = 0; phase < PHASE_COUNT; phase++) {
+    const PipelineSpan *s = span(p, 1, 26, (PipelinePhase)phase);
+    assert_non_null(s);
+    assert_int_equal(s->begin, at);
+    assert_int_equal(s->end - s->begin, LENGTHS[phase]);
+    at = s->end;
+  }
+  assert_int_equal(p->product_cycles, 1024);
+  assert_int_equal(p->median_tile, 3166); /* of 60 that follow another in their block; 3,164 is below the middle */
+  free(p);
+}
+
+/* Products are one after the other, none before it is asked for, and all of them are there: a row block is 32 tiles of
+ * both groups, 65,536 cycles of 105,281. */
+static void test_products_at_peak_rate(void **state) {
+  (void)state;
+  Pipeline *p = recorded(128, 16, false);
+  int64_t sum = 0;
+  for (int k = 0; k < p->n_tensor; k++) {
+    const PipelineSpan *s = &p->tensor[k];
+    sum += s->end - s->begin;
+    assert_true(s->begin >= p->stamps[s->group + 1][s->tile][1]);
+    if (k > 0) assert_true(s->begin >= p->tensor[k - 1].end);
+  }
+  assert_int_equal(sum, 2 * 64 * 1024);
+  assert_int_equal(p->block_cycles, 105281);
+  assert_true(fabs((double)p->block_products / 65536 - 1) < 0.02); /* what reaches over the ends of the block */
+  const double between = (double)p->block_idle / 105281, seam = 1 - between - (double)p->block_products / 105281;
+  assert_true(between > 0.30 && between < 0.34 && seam > 0.03 && seam < 0.09);
+  assert_true(fabs(p->idle - 0.36) < 0.015);
+  assert_true(fabs(p->idle_in_softmax[2] - 0.27) < 0.015); /* idle while both are in softmax or rounding, */
+  assert_true(fabs(p->idle_in_softmax[1] - 0.09) < 0.015); /* or one */
+  free(p);
+}
+
+/* At d = 64 three groups, half the products a tile, and more than half of the time idle. */
+static void test_d_64(void **state) {
+  (void)state;
+  Pipeline *p = recorded(64, 32, false);
+  assert_int_equal(p->n_groups, 3);
+  assert_int_equal(p->product_cycles, 512);
+  assert_true(fabs(p->idle - 0.54) < 0.02);
+  static const double PARTS[] = {0, 0.22, 0.51, 0.27};
+  for (int n = 0; n <= 3; n++) assert_true(fabs(p->in_softmax[n] - PARTS[n]) < 0.03);
+  double all = 0;
+  for (int n = 0; n <= 3; n++) all += p->in_softmax[n];
+  assert_true(fabs(all - 1) < 1e-9);
+  free(p);
+}
+
+/* K of tile 2 takes the slot that tile 0 had: issued at 6,781, there for the first group at its stamp. */
+static void test_the_ring(void **state) {
+  (void)state;
+  Pipeline *p = recorded(128, 16, false);
+  assert_int_equal(pipeline_slot(p, 0, 3341), SLOT_EMPTY);
+  assert_int_equal(pipeline_slot(p, 0, 3342), SLOT_LOADING);
+  const int64_t has = p->stamps[1][0][1] < p->stamps[2][0][1] ? p->stamps[1][0][1] : p->stamps[2][0][1];
+  assert_int_equal(pipeline_slot(p, 0, has), SLOT_FULL);
+  assert_int_equal(pipeline_slot(p, 0, 6780), SLOT_FULL);
+  assert_int_equal(pipeline_slot(p, 0, 6781), SLOT_LOADING);
+  assert_int_equal(pipeline_slot(p, 1, 3653), SLOT_EMPTY); /* V */
+  assert_int_equal(pipeline_slot(p, 1, 3654), SLOT_LOADING);
+  assert_int_equal(pipeline_slot(p, 2, 4052), SLOT_EMPTY);
+  free(p);
+}
+
+static void test_every_record_is_read(void **state) {
+  (void)state;
+  free(recorded(128, 16, true));
+  free(recorded(128, 1, false));
+  const Shape other = {.batch = 1, .heads = 1, .N_q = 4096, .N_k = 4096, .d = 96};
+  assert_null(pipeline_for(&other, NULL));
+}
+
+static void test_what_is_no_record(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+  } BAD[] = {{"", "x.csv:1: no line says"},
+             {"# heads 1 N 64 d 64 causal 0\n0,0,0,0\n", "x.csv:1: no line says"},
+             {"# heads 1 N 64 d 64 causal 0\n1,0,1,5\n", "lacks a stamp"},
+             {"# heads 1 N 64 d 64 causal 0\n1,0,1,5\n1,0,4,4\n", "its time goes back"},
+             {"# a\n1,0,1\n", "x.csv:2: a stamp is four whole numbers"},
+             {"1,0,1,5 6\n", "x.csv:1: a stamp is four whole numbers"},
+             {"4,0,1,5\n", "x.csv:1: roles are 0 to 3"},
+             {"1,256,1,5\n", "roles are 0 to 3"},
+             {"1,0,1,-5\n", "not below 0"},
+             {"1,0,1,5\n1,0,1,6\n", "x.csv:2: this stamp is there twice"}};
+  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+    Error error = {0};
+    assert_null(pipeline_read(BAD[k].text, strlen(BAD[k].text), "x.csv", &error));
+    if (!strstr(error.message, BAD[k].says)) fail_msg("'%s': %s", BAD[k].text, error.message);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_tile),
+                                     cmocka_unit_test(test_products_at_peak_rate),
+                                     cmocka_unit_test(test_d_64),
+                                     cmocka_unit_test(test_the_ring),
+                                     cmocka_unit_test(test_every_record_is_read),
+                                     cmocka_unit_test(test_what_is_no_record)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

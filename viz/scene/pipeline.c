@@ -1,0 +1,233 @@
+#include "viz/scene/pipeline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+
+/* Of an H100's SM, dense, fp16: 989.4 TFLOP/s at 132 SMs and 1,830 MHz (data sheet). */
+enum { PEAK_FLOPS_PER_CYCLE = 4096, GROUP_ROWS = 64, TILE_KEYS = 128 };
+
+const char *pipeline_phase_name(PipelinePhase phase) {
+  static const char *const NAMES[PHASE_COUNT] = {"products", "softmax", "round P", "wait"};
+  return NAMES[phase];
+}
+
+/* ---- Reading --------------------------------------------------------------------------------------------- */
+
+static Status refuse(const char *name, int line, const char *what, Error *error) {
+  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote(name, strlen(name)).text, line, what);
+}
+
+static Status take_line(Pipeline *p, const char *line, const char *name, int number, Error *error) {
+  int role, tile, id, end = 0;
+  int64_t cycles;
+  if (*line == '#') {
+    const char *at = strstr(line, "heads ");
+    int causal;
+    if (at && sscanf(at, "heads %d N %d d %d causal %d", &p->heads, &p->N, &p->d, &causal) == 4)
+      p->causal = causal != 0;
+    return STATUS_OK;
+  }
+  if (!*line || strcmp(line, "role,tile,id,cycles") == 0) return STATUS_OK;
+  if (sscanf(line, "%4d,%6d,%4d,%12" SCNd64 "%n", &role, &tile, &id, &cycles, &end) != 4 || line[end])
+    return refuse(name, number, "a stamp is four whole numbers: role,tile,id,cycles", error);
+  if (role < 0 || role >= PIPELINE_ROLES_MAX || tile < 0 || tile >= PIPELINE_TILES_MAX || id < 0 ||
+      id >= PIPELINE_IDS || cycles < 0)
+    return refuse(name, number, "roles are 0 to 3, tiles 0 to 255, ids 0 to 7, and cycles not below 0", error);
+  if (p->stamps[role][tile][id] >= 0) return refuse(name, number, "this stamp is there twice", error);
+  p->stamps[role][tile][id] = cycles;
+  if (tile >= p->n_tiles[role]) p->n_tiles[role] = tile + 1;
+  if (cycles > p->end) p->end = cycles;
+  return STATUS_OK;
+}
+
+/* Every consumer's tiles have the stamps that phases are between, and time goes forward. */
+static Status check(const Pipeline *p, const char *name, Error *error) {
+  static const int NEEDED[] = {1, 4};
+  if (!p->n_groups || p->N <= 0 || p->d <= 0 || p->heads <= 0)
+    return refuse(name, 1, "no line says 'heads H N N d D causal C', or no warpgroup has a stamp", error);
+  for (int g = 1; g <= p->n_groups; g++) {
+    int64_t before = -1;
+    for (int t = 0; t < p->n_tiles[g]; t++)
+      for (int k = 0; k < 2; k++) {
+        const int64_t at = p->stamps[g][t][NEEDED[k]];
+        if (at < before || at < 0) return refuse(name, 1, "a warpgroup lacks a stamp, or its time goes back", error);
+        before = at;
+      }
+  }
+  return STATUS_OK;
+}
+
+/* ---- What follows ------------------------------------------------------------------------------------------ */
+
+static bool is_first_of_block(const Pipeline *p, int role, int tile) { return p->stamps[role][tile][2] >= 0; }
+
+static void add_span(PipelineSpan *spans, int *n, PipelineSpan span) {
+  if (*n < PIPELINE_SPANS_MAX && span.end > span.begin && span.begin >= 0) spans[(*n)++] = span;
+}
+
+static void find_phases(Pipeline *p) {
+  for (int g = 1; g <= p->n_groups; g++)
+    for (int t = 0; t < p->n_tiles[g]; t++) {
+      const int64_t *at = p->stamps[g][t], softmax_end = at[5] >= 0 ? at[5] : at[4],
+                    rounded = at[7] >= 0 ? at[7] : softmax_end,
+                    next = t + 1 < p->n_tiles[g] ? p->stamps[g][t + 1][1] : rounded;
+      add_span(p->spans, &p->n_spans, (PipelineSpan){at[1], at[4], g - 1, t, PHASE_PRODUCTS});
+      add_span(p->spans, &p->n_spans, (PipelineSpan){at[4], softmax_end, g - 1, t, PHASE_SOFTMAX});
+      add_span(p->spans, &p->n_spans, (PipelineSpan){softmax_end, rounded, g - 1, t, PHASE_ROUND});
+      add_span(p->spans, &p->n_spans, (PipelineSpan){rounded, next, g - 1, t, PHASE_WAIT});
+    }
+}
+
+static int by_begin(const void *a, const void *b) {
+  const PipelineSpan *x = a, *y = b;
+  if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+  return x->group - y->group;
+}
+
+/* S alone of a row block's first tile; S and P V of the tile before; P V alone behind the last. Each from the moment that
+ * it is asked for, when the one before is done. */
+static void find_products(Pipeline *p) {
+  p->product_cycles = (int64_t)2 * 2 * GROUP_ROWS * TILE_KEYS * p->d / PEAK_FLOPS_PER_CYCLE;
+  for (int g = 1; g <= p->n_groups; g++)
+    for (int t = 0; t < p->n_tiles[g]; t++) {
+      const bool first = is_first_of_block(p, g, t), last = t + 1 == p->n_tiles[g] || is_first_of_block(p, g, t + 1);
+      const int64_t *at = p->stamps[g][t], whole = first ? p->product_cycles / 2 : p->product_cycles;
+      add_span(p->tensor, &p->n_tensor, (PipelineSpan){at[1], at[1] + whole, g - 1, t, PHASE_PRODUCTS});
+      if (last && at[7] >= 0)
+        add_span(p->tensor, &p->n_tensor,
+                 (PipelineSpan){at[7], at[7] + p->product_cycles / 2, g - 1, t, PHASE_PRODUCTS});
+    }
+  qsort(p->tensor, (size_t)p->n_tensor, sizeof *p->tensor, by_begin);
+  int64_t free_at = 0;
+  for (int k = 0; k < p->n_tensor; k++) {
+    const int64_t length = p->tensor[k].end - p->tensor[k].begin;
+    if (p->tensor[k].begin < free_at) p->tensor[k].begin = free_at;
+    free_at = p->tensor[k].end = p->tensor[k].begin + length;
+  }
+}
+
+static int64_t busy_between(const Pipeline *p, int64_t from, int64_t to) {
+  int64_t busy = 0;
+  for (int k = 0; k < p->n_tensor; k++) {
+    const int64_t begin = p->tensor[k].begin > from ? p->tensor[k].begin : from,
+                  end = p->tensor[k].end < to ? p->tensor[k].end : to;
+    if (end > begin) busy += end - begin;
+  }
+  return busy;
+}
+
+/* The tiles of the first row block but its first two and its last: where the pipeline is full. */
+static void steady(const Pipeline *p, int64_t *from, int64_t *to) {
+  const int g = p->n_groups;
+  int last = 1;
+  while (last < p->n_tiles[g] && !is_first_of_block(p, g, last)) last++;
+  *from = p->n_tiles[g] > 2 ? p->stamps[g][2][1] : 0;
+  *to = last > 1 ? p->stamps[g][last - 1][1] : p->end;
+}
+
+/* The part of the time with so many groups between S and rounded P; spans are by group, then time. */
+static void find_softmax(Pipeline *p, int64_t from, int64_t to) {
+  enum { SAMPLES = 4096 };
+  int at_span[PIPELINE_GROUPS_MAX] = {0}, tensor = 0;
+  for (int g = 0; g < p->n_groups; g++)
+    while (at_span[g] < p->n_spans && p->spans[at_span[g]].group < g) at_span[g]++;
+  for (int k = 0; k < SAMPLES && to > from; k++) {
+    const int64_t at = from + (to - from) * k / SAMPLES;
+    int in = 0;
+    for (int g = 0; g < p->n_groups; g++) {
+      int *s = &at_span[g];
+      while (*s < p->n_spans && p->spans[*s].group == g && p->spans[*s].end <= at) (*s)++;
+      const PipelineSpan *span = &p->spans[*s];
+      in += *s < p->n_spans && span->group == g && span->begin <= at &&
+            (span->phase == PHASE_SOFTMAX || span->phase == PHASE_ROUND);
+    }
+    while (tensor < p->n_tensor && p->tensor[tensor].end <= at) tensor++;
+    p->in_softmax[in] += 1.0 / SAMPLES;
+    if (tensor == p->n_tensor || p->tensor[tensor].begin > at) p->idle_in_softmax[in] += 1.0 / SAMPLES;
+  }
+}
+
+static int by_size(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void find_sums(Pipeline *p) {
+  int64_t from, to, tiles[PIPELINE_TILES_MAX];
+  int n = 0;
+  steady(p, &from, &to);
+  if (to > from) p->idle = 1 - (double)busy_between(p, from, to) / (double)(to - from);
+  find_softmax(p, from, to);
+  const int g = p->n_groups;
+  for (int t = 0; t + 1 < p->n_tiles[g]; t++)
+    if (!is_first_of_block(p, g, t) && !is_first_of_block(p, g, t + 1))
+      tiles[n++] = p->stamps[g][t + 1][1] - p->stamps[g][t][1];
+  qsort(tiles, (size_t)n, sizeof *tiles, by_size);
+  p->median_tile = n ? tiles[n / 2] : 0;
+  for (int t = 1; t < p->n_tiles[1] && !p->block_cycles; t++)
+    if (is_first_of_block(p, 1, t)) p->block_cycles = p->stamps[1][t][4] - p->stamps[1][0][4];
+  if (!p->block_cycles) return;
+  p->block_products = busy_between(p, p->stamps[1][0][4], p->stamps[1][0][4] + p->block_cycles);
+  from = p->stamps[g][1][1];
+  p->block_idle = to - from - busy_between(p, from, to);
+}
+
+Pipeline *pipeline_read(const char *text, size_t length, const char *name, Error *error) {
+  Pipeline *p = length <= PIPELINE_BYTES_MAX ? calloc(1, sizeof *p) : NULL;
+  if (!p) {
+    error_set(error, length > PIPELINE_BYTES_MAX ? STATUS_TOO_LARGE : STATUS_NO_MEMORY,
+              length > PIPELINE_BYTES_MAX ? "%s: more than 1 MiB of stamps" : "%s: no memory",
+              quote(name, strlen(name)).text);
+    return NULL;
+  }
+  memset(p->stamps, 0xff, sizeof p->stamps);
+  Status status = STATUS_OK;
+  int number = 1;
+  for (size_t at = 0; at < length && !status; number++) {
+    const char *newline = memchr(text + at, '\n', length - at);
+    const size_t end = newline ? (size_t)(newline - text) : length;
+    char line[192];
+    if (end - at >= sizeof line || memchr(text + at, '\0', end - at)) {
+      status = refuse(name, number, "a line of stamps is text of at most 190 bytes", error);
+      break;
+    }
+    memcpy(line, text + at, end - at);
+    line[end - at] = '\0';
+    if (end > at && line[end - at - 1] == '\r') line[end - at - 1] = '\0';
+    status = take_line(p, line, name, number, error);
+    at = end + 1;
+  }
+  while (p->n_groups < PIPELINE_GROUPS_MAX && p->n_tiles[p->n_groups + 1] > 0) p->n_groups++;
+  if (!status) status = check(p, name, error);
+  if (status) {
+    free(p);
+    return NULL;
+  }
+  find_phases(p);
+  find_products(p);
+  if (p->n_tensor && p->tensor[p->n_tensor - 1].end > p->end) p->end = p->tensor[p->n_tensor - 1].end;
+  find_sums(p);
+  return p;
+}
+
+/* K of tile t lies in slot 2 t, V in slot 2 t + 1, modulo four. */
+PipelineSlot pipeline_slot(const Pipeline *p, int slot, int64_t at) {
+  const int is_V = slot % 2;
+  for (int t = slot / 2; t < p->n_tiles[0]; t += PIPELINE_SLOTS / 2) {
+    const int64_t issued = p->stamps[0][t][2 * is_V + 1],
+                  next = t + 2 < p->n_tiles[0] ? p->stamps[0][t + 2][2 * is_V + 1] : INT64_MAX;
+    if (issued < 0 || at < issued) return SLOT_EMPTY;
+    if (at >= next) continue;
+    int64_t there = INT64_MAX; /* when the first warpgroup had it; of V it is not stamped: its products are issued */
+    for (int g = 1; g <= p->n_groups; g++) {
+      const int64_t has = t < p->n_tiles[g] ? p->stamps[g][t][is_V ? 7 : 1] : -1;
+      if (has >= 0 && has < there) there = has;
+    }
+    return at < there ? SLOT_LOADING : SLOT_FULL;
+  }
+  return SLOT_EMPTY;
+}
