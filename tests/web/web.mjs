@@ -215,7 +215,7 @@ async function touch(world) {
   }
   await tap('[data-input="next"]')
   check((await stateOf(page)).includes('step=1'), 'a tap on Step:', await stateOf(page))
-  for (const name of ['', 'lessons.html', 'workbench.html', 'embed.html', 'embed-example.html']) {
+  for (const name of ['', 'lessons.html', 'story.html', 'workbench.html', 'embed.html', 'embed-example.html']) {
     const other = name ? await world.browser.page({ width: 390, height: 844, scale: 3, mobile: true }) : page
     if (name) await other.open(addressOf(world.server, name))
     await other.until(name === 'embed-example.html' ? `document.readyState === 'complete'` : 'window.tilewalk')
@@ -316,6 +316,29 @@ async function exports(world) {
   const line = command.match(/--state '(.*)'$/)[1]
   execFileSync(`${build}/tilewalk`, ['render', '--describe', '--state', line])
   return `PNG ${size}, SVG with ${texts.length} texts, ${command}`
+}
+
+// ---- stories
+
+// Walked as a reader would: a wrong letter, a right one, a click on the card, and away.
+async function story(world) {
+  const page = await open(world, '', 'story.html')
+  const words = () => page.value('document.getElementById("live").textContent')
+  const until = async text => { for (let k = 0; k < 100 && !(await words()).includes(text); k++) await pause(50)
+    check((await words()).includes(text), `no '${text}' in`, await words()) }
+  await until('1 of 13.')
+  await until('How many times')
+  await page.type('c'); await page.press('Enter'); await page.press('ArrowRight') // to its end at once
+  await until('No: 3.778x')
+  await page.press('ArrowRight')
+  await until('2 of 13.')
+  await page.press('ArrowDown'); await page.press('Enter'); await page.press('ArrowRight')
+  await until('2 of 13.')
+  await page.value('location.hash = "mask"')
+  await until('1 of 5.')
+  await page.press('Escape')
+  await page.until('location.pathname.endsWith("/") && window.tilewalk')
+  return 'why-fast and mask, with answers'
 }
 
 // ---- lessons
@@ -849,7 +872,7 @@ async function anything(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, lesson, records, course, workbench, folder, offline, accessible, keyboard, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, story, lesson, records, course, workbench, folder, offline, accessible, keyboard, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

@@ -9,7 +9,7 @@
 #include "sim/base/quote.h"
 #include "viz/cli/chart_file.h"
 #include "viz/cli/command.h"
-#include "viz/cli/story_file.h"
+#include "viz/story/story_file.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/export/animation.h"
 #include "viz/export/surface.h"

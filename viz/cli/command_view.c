@@ -10,7 +10,7 @@
 #include "viz/request/request.h"
 #include "viz/cli/chart_file.h"
 #include "viz/lesson/lesson_library.h"
-#include "viz/cli/story_file.h"
+#include "viz/story/story_file.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/cli/lesson_print.h"
 #include "viz/window/lesson_panel.h"

@@ -151,12 +151,9 @@ static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, c
   const bool some = regions && clip_to_lit(s, regions, cr);
   cairo_restore(cr);
   if (some) {
-    theme_use(cr, theme->background, 1);
-    cairo_paint(cr);
-    cairo_push_group(cr);
     scene_draw(s->scene, &s->now, &s->view, cr, width, height, theme);
-    cairo_pop_group_to_source(cr);
-    cairo_paint_with_alpha(cr, 1 - (1 - DIMMED) * eased(part / CAMERA_PART));
+    theme_use(cr, theme->background, (1 - DIMMED) * eased(part / CAMERA_PART));
+    cairo_paint(cr);
     clip_to_lit(s, regions, cr);
   }
   scene_draw(s->scene, &s->now, &s->view, cr, width, height, theme);

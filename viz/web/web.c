@@ -29,6 +29,10 @@ static DrawingSurface shown_surface;
 
 Player *web_player(void) { return &player; }
 void web_changed(void) { viewer.is_dirty = true; }
+void web_cover(ViewerCover cover) {
+  viewer.cover = cover;
+  viewer.is_dirty = true;
+}
 void web_forget_drawn(void) {
   memo_free(viewer.memo);
   viewer.memo = is_open ? memo_new() : NULL;
@@ -45,6 +49,7 @@ static const char *act_name(PlayerInput input) {
   case INPUT_EXPORT_PNG: return "png";
   case INPUT_EXPORT_SVG: return "svg";
   case INPUT_FULLSCREEN: return "fullscreen";
+  case INPUT_STORY: return "story";
   default: return "other";
   }
 }
@@ -154,7 +159,7 @@ EXPORT void web_l2_give(const SnapshotL2 *l2) {
 
 /* Time passes, and a frame is drawn if anything changed: then true, and web_list has it. */
 EXPORT bool web_frame(double seconds) {
-  if (player_is_moving(&player) && player_tick(&player, seconds)) viewer.is_dirty = true;
+  if (viewer_is_moving(&viewer)) viewer_tick(&viewer, seconds);
   viewer_find_hover(&viewer);
   if (!viewer.is_dirty) return false;
   drawing_clear(surface);
@@ -164,7 +169,7 @@ EXPORT bool web_frame(double seconds) {
   return true;
 }
 
-EXPORT bool web_is_moving(void) { return player_is_moving(&player); }
+EXPORT bool web_is_moving(void) { return viewer_is_moving(&viewer); }
 
 /* The scene alone, as a file has it: without the bar, with the state at its foot. */
 EXPORT bool web_picture(int width, int height) {
@@ -194,7 +199,8 @@ EXPORT char *web_print(void) { return drawing_print(surface); } /* the page free
 /* ---- Events ---------------------------------------------------------------------------------------------- */
 
 EXPORT void web_key(int key, bool shift, bool control) {
-  if (key == SIDE_KEY_ESCAPE && player.open == OPEN_NOTHING && player.focus < 0) return; /* it would end a window */
+  const bool is_free = player.open == OPEN_NOTHING && player.focus < 0 && !viewer_is_covered(&viewer);
+  if (key == SIDE_KEY_ESCAPE && is_free) return; /* it would end a window */
   viewer_key(&viewer, (SideKey)key, shift, control);
   viewer.has_ended = false;
 }
@@ -258,13 +264,14 @@ EXPORT const char *web_message(void) { return player.message; }
 
 EXPORT const char *web_describe(void) {
   static char text[DESCRIPTION_BYTES];
+  if (viewer_is_covered(&viewer)) return viewer.cover.words(viewer.cover.data, text, sizeof text);
   return scene_describe(player.scene, &player.now, viewer.memo, text, sizeof text);
 }
 
 EXPORT const char *web_title(void) { return scene_title(player.scene); }
 EXPORT double web_part(void) { return player.now.n_steps ? (double)player.now.step / (double)player.now.n_steps : 0; }
 EXPORT double web_steps(void) { return (double)player.now.n_steps; }
-EXPORT bool web_is_playing(void) { return player.is_playing; }
+EXPORT bool web_is_playing(void) { return viewer_is_covered(&viewer) ? viewer_is_moving(&viewer) : player.is_playing; }
 EXPORT int web_focus(void) { return player.focus; } /* the parameter that keys step, or -1 */
 EXPORT bool web_is_control(double x, double y) { return controls_at(&viewer.controls, x, y) != NULL; }
 EXPORT bool web_is_typing(void) { return player.open == OPEN_ENTRY; }

@@ -13,26 +13,26 @@ WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
   -Wl,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--export-dynamic,--export=malloc,--export=free
 
 # The viewer without SDL and pango. A new scene, algorithm or part of the viewer comes along by itself.
-WEB_LESSON_ONLY := viz/web/web_lesson.c viz/web/web_record.c
+WEB_LESSON_ONLY := viz/web/web_lesson.c viz/web/web_record.c viz/web/web_story.c
 WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) $(wildcard viz/chart/*.c viz/scene/*.c) \
   $(filter-out viz/request/assets.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
-  $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c,$(wildcard viz/window/*.c)) \
+  $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c,$(wildcard viz/window/*.c)) \
   $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c)) lessons/engine/scenes.c
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Lessons: the libraries from source, for there are no packages of them for wasm. Without the sources the folder has no
 # lessons, and its page says so.
 WEB_SOURCES := $(BUILD)/sources
 WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: the lessons in a browser are left out.'
-WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) $(wildcard viz/lesson/*.c) \
+WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) viz/window/viewer_story.c $(wildcard viz/lesson/*.c viz/story/*.c) \
   viz/text/warp_picture.c $(filter-out %/record.c %/scenes.c,$(wildcard lessons/engine/*.c)))
 WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo ldump lfunc lgc llex lmem lobject lopcodes \
   lparser lstate lstring ltable ltm lundump lvm lzio lauxlib lbaselib lstrlib ltablib lmathlib lutf8lib) \
   $(patsubst %,$(BUILD)/wasm/md4c/%.o,md4c md4c-html entity) $(patsubst %,$(BUILD)/wasm/jansson/%.o,dump error hashtable \
   hashtable_seed load memory pack_unpack strbuffer strconv utf value version)
 WEB_INCLUDE := $(patsubst %,-isystem $(WEB_SOURCES)/%/src,lua md4c) -isystem $(BUILD)/wasm/include
-WEB_COURSE := $(filter-out %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md))
-WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* sim/algorithms/*.walk)
+WEB_COURSE := $(filter-out %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.txt)
+WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/counters/h100/pipeline/* sim/algorithms/*.walk)
 WEB_PAGE := $(filter-out viz/web/page/worker.js,$(wildcard viz/web/page/*))
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
 WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle \

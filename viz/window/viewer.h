@@ -33,7 +33,8 @@ typedef struct {
   void (*text)(void *data, const char *text);
   void (*press)(void *data, int button, double x, double y);
   bool (*is_moving)(const void *data);
-  bool (*tick)(void *data, double seconds); /* returns whether anything changed */
+  bool (*tick)(void *data, double seconds);                        /* returns whether anything changed */
+  const char *(*words)(const void *data, char *text, size_t size); /* for the ear; returns text */
 } ViewerCover;
 
 typedef struct {

@@ -30,6 +30,8 @@ static void on_press(void *story, int button, double x, double y) { story_player
 static bool is_moving(const void *story) { return story_player_is_moving(story); }
 static bool tick(void *story, double seconds) { return story_player_tick(story, seconds); }
 
+static const char *words(const void *story, char *text, size_t size) { return story_player_words(story, text, size); }
+
 ViewerCover viewer_story(StoryPlayer *story) {
-  return (ViewerCover){story, is_open, draw, on_key, on_text, on_press, is_moving, tick};
+  return (ViewerCover){story, is_open, draw, on_key, on_text, on_press, is_moving, tick, words};
 }

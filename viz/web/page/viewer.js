@@ -329,6 +329,7 @@ export class Viewer {
     const later = call => setTimeout(() => call().catch(error => this.tell(`That did not work: ${error.message}`, true)), 0)
     if (name === 'copy') later(() => this.copy(this.state()))
     else if (name === 'paste') later(async () => { this.engine.call('web_paste', await navigator.clipboard.readText()); this.wake() })
+    else if (name === 'story') location.href = 'story.html'
     else if (name === 'describe') this.tell(this.engine.text('web_describe'))
     else if (name === 'png') later(() => this.savePng())
     else if (name === 'svg') later(() => this.saveSvg())

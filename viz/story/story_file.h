@@ -1,6 +1,6 @@
 /* Finding a story: by name among those that come with Tilewalk, or a file. */
-#ifndef TILEWALK_VIZ_CLI_STORY_FILE_H
-#define TILEWALK_VIZ_CLI_STORY_FILE_H
+#ifndef TILEWALK_VIZ_STORY_STORY_FILE_H
+#define TILEWALK_VIZ_STORY_STORY_FILE_H
 
 #include "lessons/engine/story.h"
 

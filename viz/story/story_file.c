@@ -1,4 +1,4 @@
-#include "viz/cli/story_file.h"
+#include "viz/story/story_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,49 @@
+/* Stories in a page: the player that the window has too, over the same canvas. Only where Lua is, in lessons.wasm. */
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/lesson/lesson_library.h"
+#include "viz/request/assets.h"
+#include "viz/story/story_file.h"
+#include "viz/web/web_inner.h"
+#include "viz/web/web_page.h"
+#include "viz/window/viewer_story.h"
+
+static StoryPlayer *story;
+static Error story_error;
+
+/* By its name; "": the usual one. False: web_story_error says why, and what was open stays. */
+EXPORT bool web_story_open(const char *name) {
+  story_error = (Error){0};
+  Story *read = story_open(*name ? name : STORY_USUAL, &story_error);
+  StoryPlayer *player = read ? story_player_open(read, 0, &LESSON_LIMITS, &story_error) : NULL;
+  if (!player) return false;
+  story_player_close(story);
+  story = player;
+  web_cover(viewer_story(story));
+  return true;
+}
+
+EXPORT const char *web_story_error(void) { return story_error.message; }
+EXPORT bool web_story_is_open(void) { return story_player_is_open(story); }
+
+typedef struct {
+  char text[4096];
+} List;
+
+static bool add(void *data, const char *name) {
+  List *list = data;
+  const char *end = strstr(name, ".txt");
+  const size_t used = strlen(list->text);
+  if (end && !end[4] && used + strlen(name) + 2 < sizeof list->text)
+    snprintf(list->text + used, sizeof list->text - used, "%.*s\n", (int)(end - name), name);
+  return true;
+}
+
+/* Names, one a line. */
+EXPORT const char *web_story_list(void) {
+  static List list;
+  *list.text = '\0';
+  assets_list("lessons/stories", add, &list, NULL);
+  return list.text;
+}
