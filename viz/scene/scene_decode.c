@@ -1,15 +1,15 @@
 /* Decode: few queries against many keys. A head's row block is one CTA, which leaves most SMs without work, so the keys
  * are split among CTAs and their parts combined.
  *
- *     head 0  [■■■■][■■□□][□□□□][□□□□]   a CTA each: how far it is with its keys
- *     head 1  [■■■■][■■□□][□□□□][□□□□]   heads that share K and V stand within one bracket
+ *     head 0  [■■□□][■■□□][■■□□][■■□□]   a CTA each, all at once: how far it is with its keys
+ *     head 1  [■■□□][■■□□][■■□□][■■□□]   heads that share K and V stand within one bracket
  *                │     │     │     │
  *               O,L   O,L   O,L   O,L    the parts, in HBM
  *                 \____\_ _/____/
  *                       O                the combine
  *
  * Packed heads are rows of one tile, which one CTA works on. One head, or one pack of them, is walked; the others do
- * the same beside it. */
+ * the same beside it. Its parts are walked one after the other; as they are as large, all are as far as the walk is. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static bool is_combining(const Snapshot *now, const Event *e) {
   return now->problem.tiling.n_splits > 1 && e->pass > 0;
 }
 
-/* How much of split s the CTA that works on it has done, after the event; of the present row block. */
+/* How much of split s is walked after the event; of the present row block. */
 static double split_done(const Snapshot *now, bool has_event, const Event *e, int64_t s) {
   const SnapshotGrid *g = &now->grid;
   const int64_t n_splits = now->problem.tiling.n_splits > 1 ? now->problem.tiling.n_splits : 1;
@@ -75,10 +75,20 @@ static double split_done(const Snapshot *now, bool has_event, const Event *e, in
   return end > begin ? fmax(0, fmin(1, ((double)before + here) / (double)(end - begin))) : 1;
 }
 
-/* Whether part s lies in HBM. */
-static double part_stored(const Snapshot *now, bool has_event, const Event *e, int64_t s) {
+/* How far all CTAs are: the part of the walk of all row blocks and splits that is done. */
+static double all_done(const Snapshot *now, bool has_event, const Event *e, int64_t s) {
+  const int64_t n_splits = now->problem.tiling.n_splits > 1 ? now->problem.tiling.n_splits : 1;
+  (void)s;
   if (!has_event) return 0;
-  return is_combining(now, e) || s < e->split || (s == e->split && e->kind == EVENT_STORE) ? 1 : 0;
+  if (is_combining(now, e)) return 1;
+  double done = (double)(e->i > 0 ? e->i : 0) * (double)n_splits;
+  for (int64_t k = 0; k < n_splits; k++) done += split_done(now, has_event, e, k);
+  return fmin(1, done / ((double)now->grid.T_r * (double)n_splits));
+}
+
+/* Whether the parts lie in HBM: each CTA stores its own at its end. */
+static double part_stored(const Snapshot *now, bool has_event, const Event *e, int64_t s) {
+  return all_done(now, has_event, e, s) >= 1 && (is_combining(now, e) || e->kind == EVENT_STORE) ? 1 : 0;
 }
 
 /* How much of part s the combine has taken in: its statistics, then the part itself. */
@@ -97,7 +107,7 @@ static double moving(const Pen *pen, double (*of)(const Snapshot *, bool, const 
   const Snapshot *now = pen->now;
   const SnapshotBefore *b = &now->before;
   const double after = of(now, now->has_event, &now->event, s);
-  const bool same_row = b->has_event && b->event.i == now->event.i && b->event.pass == now->event.pass;
+  const bool same_row = b->has_event && b->event.pass == now->event.pass;
   const double before = same_row ? of(now, true, &b->event, s) : is_combining(now, &now->event) ? after : 0;
   return before < after ? before + (after - before) * pen_happened(pen) : after;
 }
@@ -116,8 +126,8 @@ static CtaGrid place(const Pen *pen, Box box, const Fleet *l) {
   p.left = box.x + p.label_w;
   p.top = box.y + ceil(1.6 * small);
   const double room = box.width - p.label_w - p.bracket_w, high = box.height - (p.top - box.y) - 1.5 * small;
-  p.cell_w = floor(fmin(room / (double)l->n_splits, 420 * u));
-  p.cell_h = floor(fmin(high / (double)l->n_heads, 54 * u));
+  p.cell_w = floor(l->splits > 1 ? fmin(room / (double)l->n_splits, 420 * u) : room);
+  p.cell_h = floor(fmin(high / (double)l->n_heads, (l->splits > 1 ? 54 : 120) * u));
   return p;
 }
 
@@ -131,6 +141,7 @@ static void draw_cells(const Pen *pen, const CtaGrid *p, const Fleet *l) {
   const Snapshot *now = pen->now;
   const double small = pen_size(pen, TYPE_SMALL);
   char words[NUMBER_CHARS + 32];
+  const double done = moving(pen, all_done, 0);
   for (int64_t h = 0; h < l->n_heads; h++) {
     const Box first = cell(p, h, 0);
     if (l->packed > 1)
@@ -142,12 +153,11 @@ static void draw_cells(const Pen *pen, const CtaGrid *p, const Fleet *l) {
                first.y + first.height / 2 + 0.36 * small, 0, words);
     for (int64_t s = 0; s < l->n_splits; s++) {
       const Box c = cell(p, h, s);
-      const double done = moving(pen, split_done, s);
-      const bool at_work = now->has_event && !is_combining(now, &now->event) && s == now->event.split && done < 1;
+      const bool at_work = now->has_event && !is_combining(now, &now->event) && done < 1;
       pen_fill(pen, c, t->tile[TILE_COLOUR_WAITING], 1);
-      const Box filled = {c.x, c.y, round(c.width * done), c.height};
-      pen_fill(pen, filled, t->tile[at_work ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE], h == 0 ? 1 : 0.55);
-      if (h == 0 && at_work) {
+      const Box filled = {c.x, c.y, c.width * done, c.height};
+      pen_fill(pen, filled, t->tile[at_work ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE], 1);
+      if (at_work) {
         const double edge = fmax(2, round(3 * pen->unit));
         const Box line = {c.x + fmax(0, filled.width - edge), c.y, edge, c.height};
         pen_body(pen, BODY_LINE, snapshot_operand(pen->now, 1), line, 1);
@@ -182,9 +192,9 @@ static void draw_heading(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
   char words[4 * NUMBER_CHARS];
   if (l->splits > 1)
     snprintf(words, sizeof words,
-             pen_text_width(pen, TYPE_SMALL, false, "keys in 00 parts: a CTA each, walked in turn here") <
+             pen_text_width(pen, TYPE_SMALL, false, "keys in 00 parts: a CTA each, all at the same time") <
                      box.width - p->label_w
-                 ? "keys in %s parts: a CTA each, walked in turn here"
+                 ? "keys in %s parts: a CTA each, all at the same time"
                  : "keys in %s parts: a CTA each",
              number_count(wide(l->splits)).text);
   else
@@ -327,8 +337,9 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   if (now->has_event) {
     if (l.splits < 2 || now->event.pass > 0) return;         /* or the parts are being combined */
     snprintf(said->why, sizeof said->why, "%s", said->what); /* the event is the smaller part of it */
-    snprintf(said->what, sizeof said->what, "Part %" PRId64 " of %" PRId64 ": %.40s CTAs share this work, not %.40s.",
-             (int64_t)now->event.split + 1, l.splits, number_count(l.ctas).text, number_count(l.ctas_unsplit).text);
+    const Number done = number_percent(all_done(now, true, &now->event, 0));
+    snprintf(said->what, sizeof said->what, "%.40s CTAs read all %" PRId64 " parts at once, not %.40s: %.16s is read.",
+             number_count(l.ctas).text, l.splits, number_count(l.ctas_unsplit).text, done.text);
     return;
   }
   char unsplit[NUMBER_CHARS], ctas[NUMBER_CHARS];

@@ -6,7 +6,7 @@
 
 Player *web_player(void);
 void web_cover(ViewerCover cover); /* has canvas, keys and presses while it is open */
-void web_changed(void);      /* the next frame is drawn */
-void web_forget_drawn(void); /* what was kept from frame to frame: it may name a program that is gone */
+void web_changed(void);            /* the next frame is drawn */
+void web_forget_drawn(void);       /* what was kept from frame to frame: it may name a program that is gone */
 
 #endif
