@@ -939,17 +939,32 @@ void draw_legend(const Pen *pen, Box box) {
                {TILE_COLOUR_SKIPPED, "skipped"}};
   const Theme *t = pen->theme;
   const SnapshotGrid *g = &pen->now->grid;
-  const bool masked = pen->now->problem.shape.causal || pen->now->problem.shape.window;
+  const Shape *s = &pen->now->problem.shape;
+  const bool masked = s->causal || s->window || s->sided || s->pattern;
   const double side = round(0.95 * pen_size(pen, TYPE_SMALL)), base = box.y + 1.35 * pen_size(pen, TYPE_SMALL);
-  double x = box.x;
+  const double gap = 14 * pen->unit;
+  double x = box.x, widths[5], needed = -gap;
+  bool shown[5];
   for (int k = 0; k < 5; k++) {
-    if (!masked && ITEMS[k].colour >= TILE_COLOUR_PARTIAL) continue;
-    if (!pen->now->grid.skips && ITEMS[k].colour == TILE_COLOUR_SKIPPED) continue;
+    shown[k] =
+        (masked || ITEMS[k].colour < TILE_COLOUR_PARTIAL) && (g->skips || ITEMS[k].colour != TILE_COLOUR_SKIPPED);
     const bool again =
         ITEMS[k].colour == TILE_COLOUR_WAITING && g->n_laps > 1 && g->lap > 0; /* waits for its next pass */
+    widths[k] =
+        side + 6 * pen->unit + pen_text_width(pen, TYPE_SMALL, false, again ? "waiting for this pass" : ITEMS[k].text);
+    if (shown[k]) needed += widths[k] + gap;
+  }
+  for (int k = 0; k < 4 && needed > box.width;
+       k++) { /* what is skipped stays the longest: it looks like nothing else */
+    if (shown[k]) needed -= widths[k] + gap;
+    shown[k] = false;
+  }
+  if (needed > box.width) return;
+  for (int k = 0; k < 5; k++) {
+    if (!shown[k]) continue;
+    const bool again = ITEMS[k].colour == TILE_COLOUR_WAITING && g->n_laps > 1 && g->lap > 0;
     const char *text = again ? "waiting for this pass" : ITEMS[k].text;
-    const double width = side + 6 * pen->unit + pen_text_width(pen, TYPE_SMALL, false, text);
-    if (x + width > box.x + box.width) return;
+    const double width = widths[k];
     const Box swatch = box_at(x, base - 0.82 * side, side, side);
     pen_fill(pen, swatch, again ? lap_colour(t, g) : t->tile[ITEMS[k].colour], 1);
     if (ITEMS[k].colour == TILE_COLOUR_SKIPPED && !pen->hit) {
@@ -961,6 +976,6 @@ void draw_legend(const Pen *pen, Box box) {
       pen_frame(pen, swatch, t->axis, 1);
     }
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, x + side + 6 * pen->unit, base, 0, text);
-    x += width + 14 * pen->unit;
+    x += width + gap;
   }
 }

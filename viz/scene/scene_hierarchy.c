@@ -19,6 +19,7 @@ typedef struct {
   Box home[VALUES_MAX]; /* the matrices in HBM */
   Box slot[VALUES_MAX]; /* places on chip, by index of snapshot.slots */
   Box l2;
+  bool widened; /* a matrix would be too narrow to be seen: widths are not to scale */
 } Places;
 
 static bool is_moved(const Snapshot *now, int tensor) {
@@ -153,8 +154,10 @@ static void place_matrices(const Pen *pen, Box box, Places *places) {
   double x = all.x;
   for (int k = 0; k < n_bars; k++) {
     const int t = bars[k];
-    const double width = fmax(round(2 * pen->unit), best * width_of(now, t));
-    places->home[t] = box_at(x, all.y, width, fmax(2, best * height_of(now, t)));
+    const double to_scale = best * width_of(now, t),
+                 width = fmax(is_stats(now, t) ? round(3 * pen->unit) : 8 * pen->unit, to_scale);
+    places->widened = places->widened || width > 1.05 * to_scale;
+    places->home[t] = box_at(x, all.y, width, fmax(8 * pen->unit, best * height_of(now, t)));
     x += bar_room(pen, t, least, best) + gap;
   }
   const double width = fmax(2, best * (double)g->N_k), height = fmax(2, best * (double)g->N_q);
@@ -220,7 +223,7 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
     const double width = pen_text_width(pen, TYPE_SMALL, true, pen_name(pen, values[k])) + 0.6 * small;
     if (pen_name(pen, values[k])[1]) letter = fmax(letter, fmax(3.0 * small, width));
   }
-  Box body = pen_panel(pen, box, "HBM", is_large && !pen->view->presentation ? "to scale" : NULL);
+  Box body = pen_panel(pen, box, "HBM", NULL);
   const char *read_word = now->l2.capacity_bytes ? "to SRAM" : "read"; /* with an L2 not all of it comes from HBM */
   const bool is_narrow =
       body.width<2 * column + letter + 16 * small, has_table = body.width> letter + column + 9 * small &&
@@ -245,6 +248,9 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
     }
   }
   place_matrices(pen, body, places);
+  if (is_large && !pen->view->presentation)
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + box.width - 14 * pen->unit,
+             box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0, places->widened ? "heights to scale" : "to scale");
   double named = 0, named_y = 0; /* names that would lie over one another are left out */
   int bars[VALUES_MAX], order[VALUES_MAX];
   const int n_bars = snapshot_values(now, is_bar, bars), n_tiles = snapshot_values(now, is_by_tiles, order + n_bars);
@@ -502,7 +508,7 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   const double pad = fmax(2, 0.2 * row.height);
   const Box bar = box_at(row.x, row.y + pad, fmax(3 * u, row.width * (double)s->slot_bytes / (double)largest),
                          row.height - 2 * pad);
-  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
+  pen_frame(pen, bar, t->axis, 1.2); /* outlined is empty, grey holds data */
   fill_slot(pen, bar, s, is_subject);
   places->slot[slot] = bar;
   if (is_hovered(pen, s)) pen_frame(pen, bar, t->ink, 2);

@@ -255,6 +255,9 @@ static void draw(const Pen *pen) {
   Narration said;
   tell(now, pen->view->memo, &said);
   Box body = pen_page_told(pen, "The pipeline of a CTA, as measured", &said);
+  if (!p)
+    pen_paragraph(pen, TYPE_HEAD, pen->theme->ink_soft, body,
+                  "What is shown here is measured, so there is nothing to show: choose d = 64 or d = 128.");
   if (!p || pen->hit || body.height < 120 * u) return;
   const Box foot = box_cut_bottom(&body, 1.5 * small, 4 * u);
   const double step = (double)now->step - (phase > 0 && phase < 1 && now->step > 0 ? 1 - phase : 0),
