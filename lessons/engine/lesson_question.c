@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/answer_slip.h"
 #include "lessons/engine/lesson_run_inner.h"
 #include "sim/base/quote.h"
 #include "sim/base/random.h"
@@ -250,6 +251,7 @@ static void grade_number(const LessonRun *run, const LessonQuestion *q, const ch
   *grade = (LessonGrade){.verdict = LESSON_NOT_RIGHT, .wrong = -1};
   const int known = verdict == ANSWER_RIGHT ? -1 : known_wrong(q, ask, &typed);
   const char *said = "";
+  char slip[ANSWER_NOTE_BYTES];
   if (verdict == ANSWER_RIGHT)
     grade->verdict = LESSON_RIGHT;
   else if (known >= 0)
@@ -261,6 +263,8 @@ static void grade_number(const LessonRun *run, const LessonQuestion *q, const ch
   else if (verdict == ANSWER_OTHER_UNIT)
     grade->verdict = LESSON_NEARLY, said = "The number is right in the other unit: MB and GB count "
                                            "in thousands, MiB and GiB in steps of 1,024.";
+  else if (answer_slip(&q->key, &typed, slip))
+    grade->verdict = LESSON_DIAGNOSED, said = slip;
   else if (verdict == ANSWER_NEAR)
     said = "Close, within five percent.";
   const bool noted = *typed.note && (grade->verdict != LESSON_RIGHT || !typed.note_if_wrong);
@@ -311,7 +315,7 @@ Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typ
     grade_choice(run, q, typed, grade);
   LessonText said = {0};
   if (grade->verdict == LESSON_RIGHT) said = ask->explain;
-  if (grade->verdict == LESSON_DIAGNOSED) said = ask->wrong[grade->wrong].text;
+  if (grade->verdict == LESSON_DIAGNOSED && grade->wrong >= 0) said = ask->wrong[grade->wrong].text;
   char *filled = malloc(LESSON_MESSAGE_BYTES);
   if (!filled) return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
   const Status status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);

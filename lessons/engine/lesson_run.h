@@ -75,7 +75,7 @@ Status lesson_run_question(LessonRun *run, int ask, LessonQuestion *question, Er
 typedef enum {
   LESSON_RIGHT = 0,
   LESSON_NEARLY,    /* more digits, the other unit: the message says what */
-  LESSON_DIAGNOSED, /* a known wrong answer: the message is its diagnosis */
+  LESSON_DIAGNOSED, /* a known wrong answer, or a slip (answer_slip.h): the message is its diagnosis */
   LESSON_NOT_RIGHT,
   LESSON_UNREADABLE, /* the message says why; it does not count as a try */
   LESSON_VERDICT_COUNT
@@ -85,7 +85,7 @@ const char *lesson_verdict_name(LessonVerdict verdict); /* "right", "nearly", ..
 
 typedef struct {
   LessonVerdict verdict;
-  int wrong; /* diagnosed: which; else -1 */
+  int wrong; /* of a known wrong answer: which; else -1 */
   char message[LESSON_MESSAGE_BYTES];
 } LessonGrade;
 
