@@ -92,15 +92,16 @@ static void add_run(ServingStep *sum, const Simulation *run, double layers, doub
 
 static Status add_part(const Serving *s, const KvGroup *g, const ServingPart *part, ServingStep *step, bool *is_exact,
                        Error *error) {
+  const bool predicts = step->has_prediction;
   Problem problem = {.machine = machine_of_gpu(s->gpu),
-                     .kernel = s->kernel,
+                     .kernel = predicts ? s->kernel : NULL,
                      .launch = {.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST}};
   Simulation run;
   if (!serving_shape(s, g, part, &problem.shape)) return STATUS_OK;
   const double extra = bytes_beyond_shape(s, g, part, &problem.shape);
-  const Schedule *algorithm = s->kernel ? planner_algorithm(&problem) : shipped_default();
+  const Schedule *algorithm = predicts ? planner_algorithm(&problem) : shipped_default();
   Status status = simulate(&run, &problem, algorithm, error);
-  if (!status && s->kernel) status = simulation_l2(&run, &problem, s->gpu, error);
+  if (!status && predicts) status = simulation_l2(&run, &problem, s->gpu, error);
   if (status) return status;
   simulation_time(&run, s->gpu);
   add_run(step, &run, (double)g->layers, extra, s->gpu);
@@ -144,7 +145,7 @@ Status serving_attention(const Serving *s, const ServingPart *parts, int64_t n, 
   step->attention = (TimeBound){.bound = TIME_NONE};
   step->kv_bytes = step->boundary_read_bytes = step->boundary_write_bytes = 0;
   step->attention_flops = step->predicted_s = 0;
-  step->has_prediction = s->kernel != NULL;
+  step->has_prediction = s->kernel && n == 1; /* sequences of unequal lengths are one launch, not a sum of them */
   step->kind = TIME_PREDICTED;
   for (int64_t k = 0; k < n; k++) {
     for (int g = 0; g < n_groups; g++) {

@@ -68,8 +68,8 @@ typedef struct {
 
   Wide kv_bytes; /* of the cache, read by attention: each key and value that is seen once */
   double attention_flops;
-  TimeBound attention; /* all layers */
-  bool has_prediction;
+  TimeBound attention;                            /* all layers */
+  bool has_prediction;                            /* one part, and the kernel's time is known */
   double predicted_s;                             /* of attention by the kernel, all layers */
   TimeKind kind;                                  /* of that: extrapolated where any part is */
   Wide boundary_read_bytes, boundary_write_bytes; /* across the SRAM boundary, by the kernel's tiles */

@@ -1,11 +1,14 @@
 /* tilewalk serve, as users and programs see it: its attention is sim's, its cache is kvcache's; figures in print. */
+#define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include <jansson.h>
 
@@ -97,10 +100,43 @@ static void chunked_prefill(void **state) {
   assert_true(value(json, "prompt", "kv_bytes") == 136.0 * 2048 * 131072);
   assert_true(value(json, "prompt", "kv_ratio") == 8.5);
   assert_true(value(json, "prompt", "time_ratio") >= 1);
+  assert_true(value(json, "token", "with_chunk_s") > value(json, "token", "time_s"));
   json_decref(json);
 }
 
-/* A fifth of the figures' text form: kinds stand in it, and the answer of the question. */
+/* A config.json says its matrices: DeepSeek-V3's 61 layers of MLA, 3 of them dense, 58 with 256 experts and a shared one;
+ * Llama 3.1 70B but for norms. */
+static void parameters_of_a_config(void **state) {
+  (void)state;
+  static const struct {
+    const char *json;
+    double parameters;
+  } CONFIGS[] = {
+      {"{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, \"num_attention_heads\": 64, "
+       "\"num_key_value_heads\": 8, \"vocab_size\": 128256, \"intermediate_size\": 28672}",
+       70553706496.0 - 80 * 2 * 8192 - 8192},
+      {"{\"model_type\": \"deepseek_v3\", \"hidden_size\": 7168, \"num_hidden_layers\": 61, \"num_attention_heads\": 128, "
+       "\"vocab_size\": 129280, \"q_lora_rank\": 1536, \"kv_lora_rank\": 512, \"qk_rope_head_dim\": 64, "
+       "\"qk_nope_head_dim\": 128, \"v_head_dim\": 128, \"intermediate_size\": 18432, \"moe_intermediate_size\": 2048, "
+       "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"first_k_dense_replace\": 3}",
+       2.0 * 7168 * 129280 + 3.0 * 3 * 7168 * 18432 + 58.0 * (257.0 * 3 * 7168 * 2048 + 7168 * 256) +
+           61.0 * (7168 * 1536 + 1536 * 128 * 192 + 7168 * 576 + 512.0 * 128 * 256 + 128 * 128 * 7168.0)},
+  };
+  for (size_t k = 0; k < sizeof CONFIGS / sizeof *CONFIGS; k++) {
+    char path[] = "/tmp/tilewalk-config-XXXXXX", line[256];
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, CONFIGS[k].json, strlen(CONFIGS[k].json)), strlen(CONFIGS[k].json));
+    close(file);
+    snprintf(line, sizeof line, "serve --model %s --gpu h200 --json", path);
+    json_t *json = json_of(line);
+    assert_true(value(json, "memory", "weights_bytes") == 2 * CONFIGS[k].parameters);
+    json_decref(json);
+    unlink(path);
+  }
+}
+
+/* What people see: kinds, and the answers. */
 static void text(void **state) {
   (void)state;
   program_run(&run, "serve --model llama-3.1-70b --gpu h100 --tp 8 --batch 32 --context 32K");
@@ -172,9 +208,13 @@ static void refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_answer), cmocka_unit_test(pages_and_prefix),
-      cmocka_unit_test(eviction),   cmocka_unit_test(chunked_prefill),
-      cmocka_unit_test(text),       cmocka_unit_test(printed),
+      cmocka_unit_test(one_answer),
+      cmocka_unit_test(pages_and_prefix),
+      cmocka_unit_test(eviction),
+      cmocka_unit_test(chunked_prefill),
+      cmocka_unit_test(parameters_of_a_config),
+      cmocka_unit_test(text),
+      cmocka_unit_test(printed),
       cmocka_unit_test(refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

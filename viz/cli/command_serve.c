@@ -104,10 +104,11 @@ static Status resolve_model(const ServeOptions *o, ServeRequest *r, Error *error
     return error_set(error, STATUS_BAD_REQUEST, "%.80s has no cache to serve from: %.90s", m->name,
                      *m->no_cache ? m->no_cache : "it has no attention heads");
   if (!m->parameters || !m->hidden || !m->vocab)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%.80s: 'parameters', 'hidden' and 'vocab' are not all given, so its matrices are not known; "
-                     "write a description with them (see tilewalk kvcache --list, assets/models)",
-                     m->name);
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "%.80s: 'parameters', 'hidden' and 'vocab' are not all given (in a config.json: 'vocab_size'), so its "
+        "matrices are not known; add them to a copy of the file",
+        m->name);
   r->whole = kvmodel_cache(m);
   if (o->has_kv_dtype) r->whole.dtype = o->kv_dtype;
   r->whole.group = o->group;
@@ -294,11 +295,11 @@ Status serve_of_line(const char *line, Figures *figures, Error *error) {
   ServeOptions o = {0};
   OptionParser parser = {.sets = SETS, .target = &o};
   ServeRequest *r = calloc(1, sizeof *r);
-  Status status =
-      r ? options_parse_state(&parser, line, error) : error_set(error, STATUS_NO_MEMORY, "no memory for a request");
+  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a request");
+  Status status = options_parse_state(&parser, line, error);
   if (!status) status = resolve(&o, r, error);
   if (!status) status = serve_figures(r, figures, error);
-  if (r) free(r->lengths);
+  free(r->lengths);
   free(r);
   return status;
 }

@@ -207,10 +207,23 @@ static Status add_prompt(const ServeRequest *r, Figures *f, Error *error) {
   return status;
 }
 
+/* Decodes that a chunk of a prompt rides with (Sarathi's batches): the prompt's last chunk, which sees most. */
+static Status add_chunk_beside(const ServeRequest *r, ServingPart *parts, int64_t n, Figures *f, Error *error) {
+  ServingStep step;
+  const int64_t queries = r->chunk < r->prompt - r->prefix ? r->chunk : r->prompt - r->prefix;
+  parts[n] = (ServingPart){.queries = queries, .keys = r->prompt, .count = 1};
+  const Status status = serving_step(&r->serving, parts, n + 1, (double)r->lengths->n + 1, &step, error);
+  if (!status)
+    ADD(FIGURE_SECONDS, step.bound_s, "token", "with_chunk_s", "the same with a chunk",
+        r->model.experts ? ASSUMED : BOUND, "the prompt's last %s tokens in the same step",
+        number_count(wide(queries)).text);
+  return status;
+}
+
 /* Sequences of like length together; the prefix apart, once for all of them. */
 static ServingPart *parts_of(const ServeRequest *r, int64_t *n) {
   const Lengths *all = r->lengths;
-  ServingPart *parts = malloc(((size_t)all->n + 1) * sizeof *parts);
+  ServingPart *parts = malloc(((size_t)all->n + 2) * sizeof *parts); /* a prefix, and a chunk */
   *n = 0;
   for (int64_t k = 0, end; parts && k < all->n; k = end) {
     for (end = k + 1; end < all->n && all->lengths[end] == all->lengths[k];) end++;
@@ -229,9 +242,11 @@ static Status add_token(const ServeRequest *r, Figures *f, Error *error) {
   int64_t n;
   ServingPart *parts = parts_of(r, &n);
   if (!parts) return error_set(error, STATUS_NO_MEMORY, "no memory for %lld sequences", (long long)r->lengths->n);
-  const Status status = serving_step(&r->serving, parts, n, (double)r->lengths->n, &step, error);
-  free(parts);
-  if (status) return status;
+  Status status = serving_step(&r->serving, parts, n, (double)r->lengths->n, &step, error);
+  if (status) {
+    free(parts);
+    return status;
+  }
   const double scores_s = 2 * score_bytes(r) / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16);
   add_step(r, &step, S, f);
   if (r->prefix)
@@ -245,7 +260,9 @@ static Status add_token(const ServeRequest *r, Figures *f, Error *error) {
   ADD(FIGURE_RATE, (double)r->lengths->n / (step.bound_s + scores_s), S, "tokens_per_s", "tokens a second, at most",
       r->model.experts ? ASSUMED : BOUND, "of all sequences");
   add_word(f, S, "binds", "bottleneck", binds(&step), "the longest of the above");
-  return STATUS_OK;
+  if (r->chunk) status = add_chunk_beside(r, parts, n, f, error);
+  free(parts);
+  return status;
 }
 
 Status serve_figures(const ServeRequest *r, Figures *f, Error *error) {

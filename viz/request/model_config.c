@@ -571,6 +571,7 @@ static Status make(Config *c, KvModel *m) {
                           "n_ctx", "max_sequence_length", "model_max_length", "max_context_length", "context_length"),
                      KVCACHE_MAX_TOKENS, &m->max_tokens);
   if (status) return status;
+  if (!why) config_read_weights(c);
   if (!m->max_tokens) m->max_tokens = config_class_default(c, "max_position_embeddings");
   if (!m->max_tokens) m->max_tokens = 4096;
   char name[64];

@@ -3,6 +3,7 @@
  *     model_config_keys.c    where the text model is, its keys by any of their names, and those that were not used
  *     model_config_layers.c  which layers have attention: words, flags, indices, letters, periods, windows
  *     model_config.c         sizes: layers, heads, head sizes, latents; by layer and by kind; what is shared
+ *     model_config_weights.c parameters: attention, MLPs, experts, tables of words
  *     model_config_states.c  what is kept beside K and V: states, K and V of an image or an encoder
  *
  * Every key that may bear on the cache and was not used is named in `unused` of the model. A list or period of layers

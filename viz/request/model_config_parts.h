@@ -41,6 +41,9 @@ Status config_read_kinds(Config *c);
 /* Adds the states of layers without attention, and what cross attention holds. */
 Status config_read_fixed(Config *c);
 
+/* Fills in parameters, hidden, vocab, experts, where the file says enough. */
+void config_read_weights(Config *c);
+
 /* Whether the model keeps no cache at all, and why; NULL: it keeps one. */
 const char *config_keeps_none(const Config *c);
 

@@ -1,0 +1,80 @@
+/* Weights of a model from its config.json: matrices of attention, of MLPs and experts, and tables of words. Norms,
+ * biases and what a model adds besides are left out: under a thousandth. Nothing is refused here: where a key that is
+ * needed is not there, or layers have states in place of attention, there are no parameters. */
+#include "viz/request/model_config_parts.h"
+
+#include <string.h>
+
+/* A whole number of at least 1 under one of the names; 0: none. */
+static int64_t size_of(const Config *c, const char *const *names) {
+  const char *name = NULL;
+  const json_t *value = config_find(&c->keys, names, &name);
+  const int64_t size = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
+  return size > 0 && size < (int64_t)1 << 32 ? size : 0;
+}
+
+/* Two matrices where an activation stands alone, three where a gate is beside it. */
+static int matrices_of_mlp(const Config *c) {
+  static const char *const PLAIN[] = {"gpt2",   "gpt_neo", "gptj", "opt",        "bloom",
+                                      "falcon", "phi",     "mpt",  "starcoder2", "bert"};
+  const char *type = config_text(&c->keys, "model_type");
+  for (size_t k = 0; k < sizeof PLAIN / sizeof *PLAIN; k++)
+    if (strcmp(type, PLAIN[k]) == 0 || (k < 2 && strncmp(type, PLAIN[k], strlen(PLAIN[k])) == 0)) return 2;
+  return 3;
+}
+
+static double attention_of(const Config *c, const Layer *l) {
+  const double h = (double)c->hidden, heads = (double)c->heads;
+  if (!c->latent) {
+    const double d = (double)l->d, d_v = (double)(l->d_v ? l->d_v : l->d), kv = (double)l->kv_heads;
+    return h * (heads * d + kv * (d + d_v)) + heads * d_v * h;
+  }
+  const double q = (double)size_of(c, KEYS("q_lora_rank")), kv = (double)size_of(c, KEYS("kv_lora_rank")),
+               rope = (double)size_of(c, KEYS("qk_rope_head_dim")), nope = (double)size_of(c, KEYS("qk_nope_head_dim")),
+               v = (double)size_of(c, KEYS("v_head_dim")), of_q = heads * (nope + rope);
+  return (q > 0 ? h * q + q * of_q : h * of_q) + h * (kv + rope) + kv * heads * (nope + v) + heads * v * h;
+}
+
+/* The MLPs of all layers, and what of them one token uses. */
+typedef struct {
+  double all, used;
+} Mlps;
+
+static Mlps mlps_of(const Config *c, KvModel *m) {
+  const double h = (double)c->hidden, n = matrices_of_mlp(c);
+  const int64_t width = size_of(c, KEYS("intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim"));
+  const int64_t experts = size_of(c, KEYS("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts")),
+                chosen =
+                    size_of(c, KEYS("num_experts_per_tok", "experts_per_token", "num_selected_experts", "moe_top_k"));
+  const int64_t narrow = size_of(c, KEYS("moe_intermediate_size", "expert_ffn_hidden_size"));
+  const double dense = n * h * (double)(width ? width : 4 * c->hidden);
+  if (!experts || !chosen || chosen > experts) return (Mlps){(double)c->layers * dense, (double)c->layers * dense};
+  const int64_t first = size_of(c, KEYS("first_k_dense_replace")), plain = first < c->layers ? first : c->layers;
+  const double one = n * h * (double)(narrow ? narrow : width),
+               shared = one * (double)size_of(c, KEYS("n_shared_experts")) +
+                        n * h * (double)size_of(c, KEYS("shared_expert_intermediate_size")) + h * (double)experts,
+               mixed = (double)(c->layers - plain);
+  m->experts = experts, m->experts_per_token = chosen;
+  return (Mlps){(double)plain * dense + mixed * (shared + (double)experts * one),
+                (double)plain * dense + mixed * (shared + (double)chosen * one)};
+}
+
+void config_read_weights(Config *c) {
+  KvModel *m = c->model;
+  const int64_t vocab = size_of(c, KEYS("vocab_size", "padded_vocab_size", "n_vocab"));
+  double attention = 0;
+  if (!c->hidden || !vocab || !c->heads) return;
+  for (int64_t i = 0; i < c->layers; i++) {
+    if (c->layer[i].kind != LAYER_FULL && c->layer[i].kind != LAYER_WINDOW && c->layer[i].kind != LAYER_CHUNK) return;
+    attention += attention_of(c, &c->layer[i]);
+  }
+  const bool is_gemma = config_is_type(c, "gemma") || config_is_type(c, "gpt2"); /* tied by their class */
+  const bool tied =
+      config_true(&c->keys, "tie_word_embeddings") || (is_gemma && !config_false(&c->keys, "tie_word_embeddings"));
+  const Mlps mlps = mlps_of(c, m);
+  const double tables = (double)c->hidden * (double)vocab * (tied ? 1 : 2);
+  if (tables + attention + mlps.all > 1e15) return;
+  m->hidden = c->hidden, m->vocab = vocab, m->embedding_tables = tied ? 1 : 2;
+  m->parameters = (int64_t)(tables + attention + mlps.all);
+  m->active_parameters = m->experts ? (int64_t)(tables + attention + mlps.used) : 0;
+}
