@@ -7,13 +7,11 @@
  *     CTA 5      o            until it catches up and waits for the same data: a convoy
  *
  * Modelled
- * - Waits: for a hit (longer with more CTAs on the SM) or a miss. Data on their way are waited for, not fetched again.
- *   L2 and HBM serve so many bytes a cycle, one request after another.
- * - Work beside waits (`overlapped`): the longer of both; or waits, then work, on an SM whose CTAs share it
- *   (`shared_work`).
+ * - Waits for a hit or a miss. A hit takes longer with more CTAs on the SM. Data on their way are not fetched again.
+ * - L2 and HBM serve so many bytes a cycle, one request after another.
+ * - Work beside waits (`prefetches`), or after them on an SM that its CTAs share (`shared_work`).
  * - The coalescer of each GPC: up to four requests for a granule become one while the first can be joined.
- * - Differences between CTAs: first code, GPCs' clocks, waits and steps that vary, slots of an SM that share it
- *   unevenly, CTAs that take another's place.
+ * - Differences between CTAs: first code, clocks of GPCs, jitter of waits and steps, age, replacement.
  * - Or all in step (`in_step`): each step takes one turn of the clock.
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
  *
@@ -26,59 +24,57 @@
 
 enum { CLOCK_CTAS_MAX = 1 << 17 };
 
-/* How much the wait for a granule varies from one to the next, one standard deviation, and the size for which it was
- * measured: what is asked for in one step varies as its square root. */
-#define CLOCK_PASSING_SPREAD 0.16
+/* The wait for a granule, one standard deviation as part of it, and the size it was measured for. Several granules asked
+ * for in one step vary as the square root of their size. */
+#define CLOCK_REQUEST_SPREAD 0.16
 #define CLOCK_SPREAD_BYTES   16384.0
 
-/* How long a granule takes from L2: this, and this for each CTA of the SM. */
-#define CLOCK_HIT_CYCLES   525.0
-#define CLOCK_SHARE_CYCLES 160.0
+/* A granule from L2: this, and this for each CTA on the SM. */
+#define CLOCK_HIT_CYCLES      525.0
+#define CLOCK_CROWDING_CYCLES 160.0
 
-/* How much longer from HBM, and how long before its last line most of a granule is there, for 16 KiB; of 8 KiB the last
- * line comes so much sooner (105 cycles: what CTAs of fa2_tensor wait that are the first to ask,
- * h200/steps-shared), and of less in proportion. */
-#define CLOCK_MISS_CYCLES  625.0
-#define CLOCK_EARLY_CYCLES 450.0
-#define CLOCK_LINES_CYCLES 210.0 /* 16 KiB's */
+/* HBM adds this. Of 16 KiB most is there this long before the last line. */
+#define CLOCK_MISS_CYCLES      625.0
+#define CLOCK_STREAMING_CYCLES 450.0
 
-/* CTAs of fa2_tensor that share an SM, by when they ask for tiles (h200/steps-shared;
- * tests/model/test_steps_shared.c): what one that waits for its data takes of it, as part of what one takes that works;
- * and how much the work of a step varies for each other that is not in step with it. */
-#define CLOCK_WAITING_SHARE 0.7
-#define CLOCK_UNLIKE_SPREAD 0.03
+/* The lines of 16 KiB arrive over so many cycles, those of smaller granules in proportion. Measured on 8 KiB: 105 cycles
+ * (fa2_tensor's first to ask, h200/steps-shared). */
+#define CLOCK_STREAM_CYCLES 210.0
 
-/* How much a step of a CTA varies by itself, cycles: where it waits for its data, or only for its turn; where it asks
- * ahead, alone on its SM (19 to 27 by clocks), and not (45 to 63 in launches of 64 to 1024 tiles: it grows with their
- * root, so nothing else lasts). Those of an SM that ask ahead vary together: where neither is ahead for good they end
- * 633 to 677 cycles apart after 64 tiles as after 1024, give or take 150 to 270. */
-#define CLOCK_OWN_CYCLES        15.0
-#define CLOCK_OWN_CYCLES_AHEAD  20.0
-#define CLOCK_OWN_CYCLES_SHARED 55.0
+/* CTAs of fa2_tensor that share an SM (h200/steps-shared; tests/model/test_steps_shared.c). A waiting CTA takes this
+ * part of the SM that a working one takes. The work of a step varies by this for each CTA that is out of step. */
+#define CLOCK_WAITING_WEIGHT     0.7
+#define CLOCK_OUT_OF_STEP_SPREAD 0.03
 
-/* CTAs of an SM (h200/ends, h200/pace; tests/model/test_slot_spread.c): by how much of a step the older gets
- * ahead at once, and the younger falls behind: of fa2_async, and fa2_tensor's are as far apart on one SM, and as
- * differently far on others, as this makes them. Of those that ask ahead: by how many cycles each is behind the one
- * before it from the start; how often the second of two that begin together in the place of others misses a turn. And
- * of any kernel: how long after a CTA ends the next one starts in its place (1059 in the mean of fa2_async, 640 to 1550
- * of fa2_tensor). */
-#define CLOCK_SLIP_STEPS      0.5
-#define CLOCK_LAG_CYCLES      720.0
-#define CLOCK_MISSED_TURNS    0.2
+/* The jitter of a CTA's step, cycles. It grows with the root of the number of tiles, so steps are independent: launches of
+ * 64 to 1024 tiles, h200/ends. Alone on an SM; alone and prefetching (19 to 27 measured); sharing the SM (45 to 63). */
+#define CLOCK_JITTER_CYCLES          15.0
+#define CLOCK_JITTER_CYCLES_PREFETCH 20.0
+#define CLOCK_JITTER_CYCLES_SHARED   55.0
+
+/* CTAs of one SM drift apart (h200/ends, h200/pace; tests/model/test_slot_spread.c): the older gains part of a step at
+ * once, and the younger loses it. */
+#define CLOCK_SLIP_STEPS 0.5
+
+/* Where they prefetch, each starts this long after the one before it. */
+#define CLOCK_START_LAG_CYCLES 720.0
+
+/* Two CTAs replace others at the same time: how often the second misses a turn. */
+#define CLOCK_MISSED_TURN_RATE 0.2
+
+/* From the end of a CTA to the start of the next in its slot (1059 in the mean of fa2_async, 640 to 1550 of fa2_tensor). */
 #define CLOCK_HANDOVER_CYCLES 1100.0
 
-/* What a CTA does next: reads and stores whole granules, all at once, waits for what it reads, and
- * works for so many cycles. */
+/* What a CTA does next: it reads and stores whole granules, all at once, waits for what it reads, and works. */
 enum { CLOCK_ACCESSES_MAX = 6 };
 typedef struct {
   uint32_t n_reads, n_writes;
   uint64_t reads[CLOCK_ACCESSES_MAX], writes[CLOCK_ACCESSES_MAX];
-  /* One more than a granule that it has read and reads again with each step: counted elsewhere; 0: none. */
-  uint64_t renewed;
-  double work_cycles;
-  double latency_cycles; /* between its data and its work: more of waiting, which nobody's work makes longer */
-  double wait_cycles;    /* at least so long, besides; it varies as waits do */
-  bool is_replaced;      /* by another CTA, when that is over: it is then the youngest of its SM */
+  uint64_t renewed;      /* 1 + a granule that each step reads again, which is counted elsewhere; 0: none */
+  double work_cycles;    /* alone on its SM */
+  double latency_cycles; /* between its data and its work; contention does not stretch it */
+  double wait_cycles;    /* the least wait; it varies as waits do */
+  bool is_replaced;      /* by another CTA at the end of the step: that one is the youngest of its SM */
 } ClockStep;
 
 /* A run in progress. */
@@ -88,73 +84,69 @@ typedef struct Clock Clock;
  * no accesses and no work when called. */
 typedef bool ClockProgram(void *context, const Clock *clock, uint32_t cta, ClockStep *next);
 
-/* Zero means the value for an H200 and a kernel of 128 threads a CTA that reads granules of 16 KiB
- * one at a time; negative cycles and spreads: none. */
+/* Zero means the value for an H200 and a kernel of 128 threads a CTA that reads granules of 16 KiB one at a time.
+ * Negative cycles and spreads: none. A spread is one standard deviation, as part of what varies. */
 typedef struct ClockConfig {
+  /* The launch. */
   HierarchyConfig hierarchy; /* its granules are needed */
   uint32_t n_ctas;           /* all resident at once; needed */
-  const Place *places;       /* where each runs; NULL: dealt to SMs in turns, every other SM on side 1 */
+  const Place *places;       /* where each runs; NULL: SMs in turns, every other SM on side 1 */
   uint32_t ctas_per_sm;      /* 1 */
-  uint32_t full_ctas;        /* ctas_per_sm: so many an SM has room for */
-  uint32_t n_kernels;        /* 1: launched one after the other, each when all CTAs of the one before are done */
+  uint32_t slots_per_sm;     /* ctas_per_sm: how many CTAs an SM has room for */
+  uint32_t n_kernels;        /* 1: one after the other */
   bool flushed;              /* L2 is emptied between kernels, as profilers do */
-  bool in_step;              /* every step takes one turn of the clock, whatever it waits for */
-  double skew_cycles;        /* the last CTA begins so much after the first */
-  bool shared_work; /* work_cycles are those of a CTA that has its SM to itself: with others that work at the same time
-                       it takes longer; */
-  double waiting_share; /* 0: then, what one that waits for its data takes of the SM, as part of what one takes that
-                           works */
-  double unlike_spread; /* 0: then, how much its work takes more or less, one standard deviation, for each other of the
-                           SM that is not in step with it */
-  bool overlapped; /* a step works on what the one before asked for while its own data come: it takes the longer of both
-                    */
-  double ahead;    /* 1: then, so much of a step's work is left when it asks: what is waited for longer than that takes
-                      longer */
-  double tick_cycles;  /* 8: steps that begin closer together may change order; steps much longer than 4096 ticks take
-                          longer to run */
-  double hit_cycles;   /* 525: one CTA alone, from L2 [measured] */
-  double share_cycles; /* 160: more for each CTA on the SM at the time, 132 SMs busy [measured] */
-  double miss_cycles;  /* 625: more when a line comes from HBM [measured] */
-  double far_cycles;   /* 200: more when a line comes across from the other side's L2 [measured with atomics] */
-  /* 85: what the other side alone has asked for counts as missing at home for so long [measured]. */
-  double unknown_cycles;
-  double coalesce_cycles; /* 70: so long others may join a request for what L2 has [measured] */
-  double early_cycles;    /* 450: what comes from HBM may be joined until L2 has it, most of it so long before the
-                             granule's last line [fitted] */
-  double lasting_spread;  /* 0.0045: of the wait, one standard deviation between CTAs [measured] */
-  double work_spread;     /* 0.0002: of the work, likewise [measured: at most] */
-  double slot_spread;    /* 0: of the work, likewise between the CTAs of an SM, in the long run: the older gets ahead */
-  bool steady;           /* with every step, by its part; else, where full_ctas are there, */
-  double slip_steps;     /* 0.5: by so much at once, after 0 to twice as many steps as on average [measured] */
-  double lag_cycles;     /* 0: where they ask ahead, how far behind the one before it each of an SM is from the start */
-  double missed_turns;   /* 0.2: likewise, how often the second of two CTAs that begin together, not in a launch's first
-                            wave, misses a step [measured] */
-  double turn_steps;     /* 1: what a turn is of a step */
-  double passing_spread; /* 0.16: of the wait, from one request to the next [measured] */
-  double own_cycles;     /* 15, or 55 with others on the SM: of a step, one standard deviation from one to the next
-                            [measured] */
-  double busy_cycles;    /* 0: besides while all CTAs are there, less in proportion when fewer are left */
-  double start_cycles; /* 0: by which the first arithmetic of a launch takes longer, mean of an exponential distribution
-                          over TPCs, whose code has yet to come; `overlapped` alone: those that wait for their data are
-                          together again with the next */
-  bool together;       /* what all CTAs ask for first is there for all of a side at the same time */
-  double sides_cycles; /* 95: then one side has it so much after the other, one standard deviation [measured] */
-  bool loaded;         /* GPCs have clocks of their own, as where their SMs are busy with arithmetic, */
-  double clocks_apart; /* 1: so many times as far apart as places say */
-  double l2_bytes_per_cycle;  /* what each side serves at most; 0: no limit */
-  double hbm_bytes_per_cycle; /* the same for HBM behind both */
-  /* 4: requests that the coalescer of a GPC makes into one [measured: 0.256 at best]; 1: none. */
-  uint32_t coalesce_most;
+  bool in_step;              /* every step takes one turn of the clock */
+  double skew_cycles;        /* from the first CTA's start to the last's */
   uint64_t seed;
+  /* How a CTA works. */
+  bool shared_work;          /* the CTAs of an SM share it: work takes longer beside others */
+  double waiting_weight;     /* 0: of the SM, what a waiting CTA takes for each part that a working one takes */
+  double out_of_step_spread; /* 0: of the work, for each CTA of the SM that is out of step */
+  bool prefetches;           /* a step works on what the one before asked for, while its own data come */
+  double prefetch_lead;      /* 1: the part of a step's work that is left when it asks for the next data */
+  double tick_cycles;        /* 8: steps closer together may change order; steps over 4096 ticks run slower */
+  /* Latencies. */
+  double hit_cycles;      /* 525: from L2, alone on the SM [measured] */
+  double crowding_cycles; /* 160: more for each CTA on the SM, 132 SMs busy [measured] */
+  double miss_cycles;     /* 625: more from HBM [measured] */
+  double far_cycles;      /* 200: more from the other side's L2 [measured with atomics] */
+  double
+      stale_home_cycles;   /* 85: the home learns so late that the other side has asked: a miss until then [measured] */
+  double streaming_cycles; /* 450: from most of a granule to its last line [fitted] */
+  /* The coalescer of a GPC. */
+  double join_cycles; /* 70: how long a request for what L2 has can be joined [measured] */
+  uint32_t join_max;  /* 4: requests in one [measured: 0.256 at best]; 1: no coalescer */
+  /* Differences between CTAs. */
+  double cta_wait_spread;    /* 0.0045: of the wait, for good [measured] */
+  double cta_work_spread;    /* 0.0002: of the work, for good [measured: at most] */
+  double request_spread;     /* 0.16: of the wait, from one request to the next [measured] */
+  double jitter_cycles;      /* 15, or 55 with others on the SM: of a step, one standard deviation [measured] */
+  double full_jitter_cycles; /* 0: besides, while all CTAs run; less in proportion when fewer are left */
+  double code_fetch_cycles; /* 0: the first arithmetic waits for code: mean of an exponential over TPCs; `prefetches` */
+  double start_lag_cycles;  /* 0: each CTA of an SM starts so long after the one before; `prefetches` */
+  bool gpc_clocks_differ;   /* as where arithmetic keeps SMs busy */
+  double gpc_clock_scale;   /* 1: how far apart they are, of what places say */
+  /* The older CTAs of an SM gain on the younger. */
+  double age_spread; /* 0: of the work, in the long run */
+  bool steady_aging; /* a little with every step; else by slips, while all slots are taken */
+  double slip_steps; /* 0.5: steps gained in a slip [measured] */
+  double
+      missed_turn_rate; /* 0.2: of two CTAs that replace others together, how often the second misses a turn [measured] */
+  double steps_per_turn; /* 1 */
+  /* The start. */
+  bool starts_together;     /* all first data arrive at the same time on a side */
+  double side_start_cycles; /* 95: one side after the other, one standard deviation [measured] */
+  /* Bandwidth; 0: no limit. */
+  double l2_bytes_per_cycle; /* of each side */
+  double hbm_bytes_per_cycle;
 } ClockConfig;
 
 typedef struct {
-  HierarchyCounts bytes; /* after the coalescer, but for read_bytes: all that SMs asked for */
-  double l2_read_bytes;  /* of bytes.read_bytes, what is left after the coalescer */
-  double l2_miss_bytes;  /* of that, looks that found nothing yet: misses, and lines still on their
-                            way from the other side */
+  HierarchyCounts bytes; /* behind the coalescer; but read_bytes is all that SMs asked for */
+  double l2_read_bytes;  /* of bytes.read_bytes, what passes the coalescer */
+  double l2_miss_bytes;  /* of that, misses and lines on their way from the other side */
   double dirty_bytes;    /* stored, and still in L2 */
-  double cycles;         /* until the last CTA is done */
+  double cycles;         /* until the last CTA ends */
   uint64_t steps;
 } ClockResult;
 

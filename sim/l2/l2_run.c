@@ -337,7 +337,7 @@ static double launch_cycles(const Run *r) {
 }
 
 /* So many times as far apart as places say. */
-static double clocks_apart(const Run *r, uint32_t n) {
+static double gpc_clock_scale(const Run *r, uint32_t n) {
   const uint32_t n_sm = (uint32_t)r->launch->n_sm;
   if (placement_knows_clocks(r->config->placement) || is_busy(r)) return 1;
   return n <= n_sm ? CLOCKS_APART * n / n_sm : placement_clocks_apart(launch_cycles(r));
@@ -347,11 +347,11 @@ static double clocks_apart(const Run *r, uint32_t n) {
 static void set_waiting(const Run *r, ClockConfig *p) {
   const double round = (double)r->launch->config.round_bytes,
                asked = round > 0 ? fmin(round, CLOCK_SPREAD_BYTES) : CLOCK_SPREAD_BYTES;
-  const double sooner = CLOCK_LINES_CYCLES * (1 - asked / CLOCK_SPREAD_BYTES);
+  const double sooner = CLOCK_STREAM_CYCLES * (1 - asked / CLOCK_SPREAD_BYTES);
   p->miss_cycles = CLOCK_MISS_CYCLES - sooner;
-  p->early_cycles = CLOCK_EARLY_CYCLES - sooner;
-  p->waiting_share = CLOCK_WAITING_SHARE;
-  p->unlike_spread = CLOCK_UNLIKE_SPREAD / sqrt((double)r->stream.merge);
+  p->streaming_cycles = CLOCK_STREAMING_CYCLES - sooner;
+  p->waiting_weight = CLOCK_WAITING_WEIGHT;
+  p->out_of_step_spread = CLOCK_OUT_OF_STEP_SPREAD / sqrt((double)r->stream.merge);
 }
 
 static ClockConfig clock_config(const Run *r, uint32_t n) {
@@ -361,16 +361,16 @@ static ClockConfig clock_config(const Run *r, uint32_t n) {
                  per_sm = (n + n_sm - 1) / n_sm; /* at most: they are dealt to all SMs in turns */
   ClockConfig p = {.n_ctas = n,
                    .ctas_per_sm = per_sm,
-                   .full_ctas = (uint32_t)r->launch->occupancy.ctas_per_sm,
+                   .slots_per_sm = (uint32_t)r->launch->occupancy.ctas_per_sm,
                    .n_kernels = (uint32_t)r->stream.n_kernels,
                    .flushed = c->profiled,
                    .in_step = c->in_step,
                    .skew_cycles = (double)c->skew_turns,
-                   .overlapped = !r->launch->config.waits,
+                   .prefetches = !r->launch->config.waits,
                    .shared_work = r->launch->config.waits,
-                   .together = !c->in_step,
-                   .loaded = true,
-                   .clocks_apart = clocks_apart(r, n),
+                   .starts_together = !c->in_step,
+                   .gpc_clocks_differ = true,
+                   .gpc_clock_scale = gpc_clock_scale(r, n),
                    .l2_bytes_per_cycle = c->l2_bytes_per_cycle / (one ? 1 : 2),
                    .hbm_bytes_per_cycle = c->hbm_bytes_per_cycle,
                    .seed = c->seed + USUAL_DRAW};
@@ -384,24 +384,24 @@ static ClockConfig clock_config(const Run *r, uint32_t n) {
   const double scores = (double)r->stream.merge * (double)t->B_r * (double)t->B_c; /* of a step */
   const Work longest = work_of(r, scores * 2 * (double)(r->stream.plan->shape.d + r->stream.plan->shape.d_v), scores);
   p.tick_cycles = fmax(8, work_cycles(longest, per_sm) / 1024);
-  p.passing_spread = CLOCK_PASSING_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / CLOCK_SPREAD_BYTES);
+  p.request_spread = CLOCK_REQUEST_SPREAD * sqrt(r->stream.kinds[STREAM_KV].bytes / CLOCK_SPREAD_BYTES);
   const LaunchConfig *kernel = &r->launch->config;
-  const double ahead = per_sm > 1 ? CLOCK_OWN_CYCLES_SHARED : CLOCK_OWN_CYCLES_AHEAD;
+  const double ahead = per_sm > 1 ? CLOCK_JITTER_CYCLES_SHARED : CLOCK_JITTER_CYCLES_PREFETCH;
   const bool is_full = per_sm >= r->launch->occupancy.ctas_per_sm;
   const double by_itself = kernel->step_spread_cycles && is_full ? (double)kernel->step_spread_cycles
-                           : kernel->waits                       ? CLOCK_OWN_CYCLES
+                           : kernel->waits                       ? CLOCK_JITTER_CYCLES
                                                                  : ahead;
   const double of_merged = sqrt((double)r->stream.merge / (double)r->stream.rounds);
-  p.own_cycles = by_itself * of_merged;
-  p.busy_cycles = (double)kernel->busy_spread_cycles * n / (double)r->launch->n_slots * of_merged;
-  p.start_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
-  p.ahead = 0.01 * (double)kernel->ahead_percent;
-  p.slot_spread = (double)kernel->slot_spread_permille / 1000;
-  p.steady = kernel->steady;
-  p.turn_steps = 1 / (double)r->stream.merge;
+  p.jitter_cycles = by_itself * of_merged;
+  p.full_jitter_cycles = (double)kernel->busy_spread_cycles * n / (double)r->launch->n_slots * of_merged;
+  p.code_fetch_cycles = kernel->start_cycles ? (double)kernel->start_cycles : START_CYCLES;
+  p.prefetch_lead = 0.01 * (double)kernel->ahead_percent;
+  p.age_spread = (double)kernel->slot_spread_permille / 1000;
+  p.steady_aging = kernel->steady;
+  p.steps_per_turn = 1 / (double)r->stream.merge;
   p.slip_steps =
       (kernel->slip_percent ? 0.01 * (double)kernel->slip_percent : CLOCK_SLIP_STEPS) / (double)r->stream.merge;
-  p.lag_cycles = CLOCK_LAG_CYCLES;
+  p.start_lag_cycles = CLOCK_START_LAG_CYCLES;
   if (kernel->waits) set_waiting(r, &p);
   refinements_leave_out(c->without, &p);
   return p;
@@ -525,7 +525,7 @@ static Status walk(Run r, ClockConfig clock, int time, L2Run *walked, Error *err
 static double hidden_cycles(const Run *r) {
   const double full = (double)r->launch->occupancy.ctas_per_sm;
   const double latency = r->latency_cycles;
-  return (double)r->stream.rounds * (CLOCK_HIT_CYCLES / full + CLOCK_SHARE_CYCLES) + latency / full;
+  return (double)r->stream.rounds * (CLOCK_HIT_CYCLES / full + CLOCK_CROWDING_CYCLES) + latency / full;
 }
 
 static Status walk_all(const Run *r, L2Run *mean, Error *error) {

@@ -123,24 +123,24 @@ static void zero(Refinements set, Refinement refinement, double *number) {
 
 void refinements_leave_out(Refinements set, ClockConfig *c) {
   if (!set) return;
-  if (refinement_in(set, REFINEMENT_COALESCER)) c->coalesce_most = 1;
+  if (refinement_in(set, REFINEMENT_COALESCER)) c->join_max = 1;
   if (refinement_in(set, REFINEMENT_SETS)) c->hierarchy.side_ways = -1;
   if (refinement_in(set, REFINEMENT_FAR_RENEWAL)) c->hierarchy.far_renews_nothing = true;
   if (refinement_in(set, REFINEMENT_COLD_STORES)) c->hierarchy.is_not_put_back = true;
-  if (refinement_in(set, REFINEMENT_GPC_CLOCKS)) c->loaded = false;
+  if (refinement_in(set, REFINEMENT_GPC_CLOCKS)) c->gpc_clocks_differ = false;
   zero(set, REFINEMENT_SPILLED_ROOM, &c->hierarchy.side_resident_bytes);
-  zero(set, REFINEMENT_SLOTS, &c->slot_spread);
-  zero(set, REFINEMENT_LAG, &c->lag_cycles);
-  zero(set, REFINEMENT_AHEAD, &c->ahead);
-  zero(set, REFINEMENT_SHARED_SM, &c->waiting_share);
-  zero(set, REFINEMENT_UNLIKE_SPREAD, &c->unlike_spread);
-  none(set, REFINEMENT_UNKNOWN_HOME, &c->unknown_cycles);
-  none(set, REFINEMENT_WAIT_SPREAD, &c->passing_spread);
-  none(set, REFINEMENT_LASTING_SPREAD, &c->lasting_spread);
-  none(set, REFINEMENT_WORK_SPREAD, &c->work_spread);
-  none(set, REFINEMENT_STEP_SPREAD, &c->own_cycles);
-  none(set, REFINEMENT_BUSY_SPREAD, &c->busy_cycles);
-  none(set, REFINEMENT_FIRST_CODE, &c->start_cycles);
-  none(set, REFINEMENT_SIDES_APART, &c->sides_cycles);
-  none(set, REFINEMENT_MISSED_TURNS, &c->missed_turns);
+  zero(set, REFINEMENT_SLOTS, &c->age_spread);
+  zero(set, REFINEMENT_LAG, &c->start_lag_cycles);
+  zero(set, REFINEMENT_AHEAD, &c->prefetch_lead);
+  zero(set, REFINEMENT_SHARED_SM, &c->waiting_weight);
+  zero(set, REFINEMENT_UNLIKE_SPREAD, &c->out_of_step_spread);
+  none(set, REFINEMENT_UNKNOWN_HOME, &c->stale_home_cycles);
+  none(set, REFINEMENT_WAIT_SPREAD, &c->request_spread);
+  none(set, REFINEMENT_LASTING_SPREAD, &c->cta_wait_spread);
+  none(set, REFINEMENT_WORK_SPREAD, &c->cta_work_spread);
+  none(set, REFINEMENT_STEP_SPREAD, &c->jitter_cycles);
+  none(set, REFINEMENT_BUSY_SPREAD, &c->full_jitter_cycles);
+  none(set, REFINEMENT_FIRST_CODE, &c->code_fetch_cycles);
+  none(set, REFINEMENT_SIDES_APART, &c->side_start_cycles);
+  none(set, REFINEMENT_MISSED_TURNS, &c->missed_turn_rate);
 }

@@ -39,19 +39,19 @@ static ClockResult run_scan(const ClockConfig *config, const Scan *scan) {
 static ClockConfig steady(uint64_t n_granules, uint32_t n_ctas) {
   return (ClockConfig){.hierarchy = {.kinds = {{n_granules, 16384}}},
                        .n_ctas = n_ctas,
-                       .lasting_spread = -1,
-                       .work_spread = -1,
-                       .passing_spread = -1,
-                       .own_cycles = -1,
-                       .start_cycles = -1,
-                       .sides_cycles = -1};
+                       .cta_wait_spread = -1,
+                       .cta_work_spread = -1,
+                       .request_spread = -1,
+                       .jitter_cycles = -1,
+                       .code_fetch_cycles = -1,
+                       .side_start_cycles = -1};
 }
 
 static void one_cta_waits_and_works(void **unused) {
   (void)unused;
   Walk w = {.n = 10, .work_cycles = 1000};
   ClockConfig config = steady(10, 1);
-  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   const ClockResult r = run(&config, walk, &w);
   assert_int_equal(r.steps, 10);
   /* Each granule comes from HBM, half of it across the fabric: 500 + 100 + 600 + 200, then 1000 of
@@ -94,13 +94,13 @@ static void kernels_follow_each_other(void **unused) {
 static void what_a_step_takes(void **unused) {
   (void)unused;
   ClockConfig config = steady(10, 1);
-  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
-  config.overlapped = true;
+  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  config.prefetches = true;
   Walk short_work = {.n = 10, .work_cycles = 1000}, long_work = {.n = 10, .work_cycles = 2000},
        turns = {.n = 10, .work_cycles = 2000}, slow = {.n = 10}, late_work = {.n = 10, .work_cycles = 2000};
   assert_true(fabs(run(&config, walk, &short_work).cycles - 10 * 1400) < 1e-6);
   assert_true(fabs(run(&config, walk, &long_work).cycles - 10 * 2000) < 1e-6);
-  config.ahead = 0.5;
+  config.prefetch_lead = 0.5;
   assert_true(fabs(run(&config, walk, &late_work).cycles - 10 * (1000 + 1400)) < 1e-6);
   config.hbm_bytes_per_cycle = 2; /* 16 KiB take 8192 cycles, and half of it crosses afterwards */
   assert_true(fabs(run(&config, walk, &slow).cycles - 10 * (8192 + 600 + 200)) < 1e-6);
@@ -142,7 +142,7 @@ static void a_step_of_no_time_is_followed_at_once(void **unused) {
   static const Place together[2] = {{.sm = 0}, {.sm = 1}};
   Late l = {.begins = {0, 200}, .n = 2};
   ClockConfig config = steady(1, 2);
-  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   config.places = together;
   const ClockResult r = run(&config, late, &l);
   assert_true(r.l2_read_bytes == 16384 && fabs(r.cycles - 1400) < 1e-6); /* 1 joins, and is done with 0 */
@@ -210,7 +210,7 @@ static void who_is_soon_enough_joins(void **unused) {
       const double first = warm ? 5000 : 10;
       Late l = {.begins = {first, first + CASES[i].later, 10}, .n = warm ? 3 : 2};
       ClockConfig config = steady(2, 3);
-      config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+      config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
       config.tick_cycles = 1;
       config.places = places;
       const ClockResult r = run(&config, late, &l);
@@ -229,8 +229,8 @@ static void a_fast_gpc_takes_less_time(void **unused) {
   double cycles[3];
   for (int times = 0; times < 3; times++) {
     Walk w = {.n = 100, .work_cycles = 5000};
-    config.loaded = times > 0;
-    config.clocks_apart = times == 2 ? 3 : 0;
+    config.gpc_clocks_differ = times > 0;
+    config.gpc_clock_scale = times == 2 ? 3 : 0;
     cycles[times] = run(&config, walk, &w).cycles;
   }
   assert_true(fabs(cycles[1] / cycles[0] - 0.999) < 1e-9 && fabs(cycles[2] / cycles[0] - 0.997) < 1e-9);
@@ -257,11 +257,11 @@ static void steps_vary_as_much_as_asked(void **unused) {
   (void)unused;
   enum { STEPS = 100 };
   static const struct {
-    double work_spread, own_cycles, expected;
+    double cta_work_spread, jitter_cycles, expected;
   } CASES[] = {{0.01, -1, 0.01 * 1000 * STEPS}, {-1, 20, 20 * 10}};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     ClockConfig config = steady(1, 1);
-    config.work_spread = CASES[i].work_spread, config.own_cycles = CASES[i].own_cycles;
+    config.cta_work_spread = CASES[i].cta_work_spread, config.jitter_cycles = CASES[i].jitter_cycles;
     assert_true(fabs(spread_of_cycles(config, work_alone, STEPS) / CASES[i].expected - 1) <
                 0.1); /* of a thousand: 2 % */
   }
@@ -280,12 +280,12 @@ static void steps_vary_the_more_the_more_are_there(void **unused) {
   (void)unused;
   enum { STEPS = 100 };
   const struct {
-    double own_cycles, busy_cycles, expected;
+    double jitter_cycles, full_jitter_cycles, expected;
   } cases[] = {{-1, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20)},
                {20, 40, sqrt(50 * 40 * 40 + 50 * 20 * 20 + 100 * 20 * 20)}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ClockConfig config = steady(1, 2);
-    config.own_cycles = cases[i].own_cycles, config.busy_cycles = cases[i].busy_cycles;
+    config.jitter_cycles = cases[i].jitter_cycles, config.full_jitter_cycles = cases[i].full_jitter_cycles;
     assert_true(fabs(spread_of_cycles(config, one_ends_half_way, STEPS) / cases[i].expected - 1) < 0.1);
   }
 }
@@ -293,8 +293,8 @@ static void steps_vary_the_more_the_more_are_there(void **unused) {
 static ClockConfig two_ahead(void) {
   static const Place sharing[2] = {{.layer = 0}, {.layer = 1}};
   ClockConfig config = steady(1, 2);
-  config.ctas_per_sm = 2, config.places = sharing, config.overlapped = true, config.missed_turns = -1,
-  config.passing_spread = -1;
+  config.ctas_per_sm = 2, config.places = sharing, config.prefetches = true, config.missed_turn_rate = -1,
+  config.request_spread = -1;
   return config;
 }
 
@@ -308,7 +308,7 @@ static void the_older_gets_ahead_by_whole_steps(void **unused) {
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     Steps steps = {.n = STEPS, .work_cycles = 1000};
     ClockConfig config = two_ahead();
-    config.seed = seed, config.slot_spread = 0.025;
+    config.seed = seed, config.age_spread = 0.025;
     const double slips = (run(&config, work_alone, &steps).cycles - 1000 * STEPS) / 500;
     assert_true(fabs(slips - round(slips)) < 0.01);
     sum += slips, squares += slips * slips;
@@ -323,7 +323,7 @@ static void one_follows_the_other(void **unused) {
   (void)unused;
   Steps steps = {.n = 10, .work_cycles = 1000};
   ClockConfig config = two_ahead();
-  config.lag_cycles = 300;
+  config.start_lag_cycles = 300;
   assert_true(fabs(run(&config, work_alone, &steps).cycles - (10 * 1000 + 300)) < 2);
 }
 
@@ -336,7 +336,7 @@ static void who_is_replaced_is_the_youngest(void **unused) {
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     TwoInWaves w = {.waves = WAVES, .steps = STEPS, .work_cycles = 1000, .handover_cycles = 1};
     ClockConfig config = two_ahead();
-    config.seed = seed, config.slot_spread = 0.03;
+    config.seed = seed, config.age_spread = 0.03;
     run(&config, two_in_waves, &w);
     for (int wave = 0; wave < WAVES; wave++)
       apart[wave] += (w.ends[1][wave] - w.ends[0][wave]) / (1000.0 * STEPS) / SEEDS;
@@ -357,7 +357,7 @@ static void the_next_cta_takes_its_place_later(void **unused) {
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     TwoInWaves w = {.waves = 2, .steps = STEPS, .work_cycles = 1000, .handover_cycles = 700};
     ClockConfig config = two_ahead();
-    config.seed = seed, config.lag_cycles = 10, config.missed_turns = seed % 2 ? 0.25 : -1;
+    config.seed = seed, config.start_lag_cycles = 10, config.missed_turn_rate = seed % 2 ? 0.25 : -1;
     const double more = run(&config, two_in_waves, &w).cycles - (2 * STEPS * 1000 + 700 + 10);
     assert_true(fabs(more) < 3 || (seed % 2 && fabs(more - 1000) < 3));
     missed += more > 500;
@@ -373,7 +373,7 @@ static void seeds_draw_numbers_of_their_own(void **unused) {
   for (uint64_t seed = 0; seed < 4; seed++) {
     Walk w = {.n = 1, .work_cycles = 1000};
     ClockConfig config = steady(1, 4);
-    config.work_spread = 0.1, config.seed = seed;
+    config.cta_work_spread = 0.1, config.seed = seed;
     cycles[seed] = run(&config, walk, &w).cycles;
     for (uint64_t other = 0; other < seed; other++) assert_true(fabs(cycles[seed] - cycles[other]) > 0.1);
   }
@@ -390,10 +390,10 @@ static bool beginners(void *context, const Clock *clock, uint32_t cta, ClockStep
 static void all_begin_when_all_can(void **unused) {
   (void)unused;
   ClockConfig config = steady(1, 3);
-  config.hit_cycles = 500, config.share_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
+  config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   for (int together = 0; together < 2; together++) {
     int steps[3] = {0};
-    config.together = together;
+    config.starts_together = together;
     const double cycles = run(&config, beginners, steps).cycles;
     assert_true(fabs(cycles - (together ? 2400 : 1400)) < 3); /* CTAs start a cycle apart */
   }
@@ -413,7 +413,7 @@ static void one_side_begins_after_the_other(void **unused) {
   enum { SEEDS = 1000 };
   static const Place apart[2] = {{.side = 0}, {.side = 1}};
   ClockConfig config = steady(1, 2);
-  config.together = true, config.tick_cycles = 1, config.sides_cycles = 95, config.places = apart;
+  config.starts_together = true, config.tick_cycles = 1, config.side_start_cycles = 95, config.places = apart;
   double squares = 0;
   int n_later = 0;
   for (config.seed = 0; config.seed < SEEDS; config.seed++) {
@@ -476,7 +476,7 @@ static void one_that_waits_takes_its_part_of_the_sm(void **unused) {
   static const Place one_sm[2];
   for (int half = 0; half < 2; half++) {
     ClockConfig config = steady(1, 2);
-    config.places = one_sm, config.shared_work = true, config.tick_cycles = 1, config.waiting_share = half ? 0.5 : 0;
+    config.places = one_sm, config.shared_work = true, config.tick_cycles = 1, config.waiting_weight = half ? 0.5 : 0;
     Steps steps = {.n = 0};
     assert_true(fabs(run(&config, one_works_one_waits, &steps).cycles - (half ? 6 * 1500 + 4 * 1000 : 10 * 1000)) < 12);
   }
@@ -511,7 +511,7 @@ static void those_not_in_step_vary(void **unused) {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
       Steps steps = {.n = 6, .work_cycles = 10000};
       ClockConfig config = steady(1, 2);
-      config.places = one_sm, config.shared_work = true, config.unlike_spread = 0.1,
+      config.places = one_sm, config.shared_work = true, config.out_of_step_spread = 0.1,
       config.skew_cycles = apart ? 10000 : 0, config.seed = seed;
       const double cycles = run(&config, work_alone, &steps).cycles - 12 * 10000;
       sum += cycles, squares += cycles * cycles;
@@ -529,7 +529,7 @@ static void where_there_is_room_nobody_slips(void **unused) {
   (void)unused;
   Steps steps = {.n = 200, .work_cycles = 1000};
   ClockConfig config = two_ahead();
-  config.slot_spread = 0.025, config.full_ctas = 3;
+  config.age_spread = 0.025, config.slots_per_sm = 3;
   assert_true(fabs(run(&config, work_alone, &steps).cycles - 200 * 1000) < 4);
 }
 
@@ -546,9 +546,9 @@ static void first_code_comes_to_a_TPC_at_once(void **unused) {
   (void)unused;
   enum { SEEDS = 1000 };
   ClockConfig config = steady(1, 1);
-  config.start_cycles = 200;
+  config.code_fetch_cycles = 200;
   assert_true(fabs(alone_on(config, 0, 0)) < 1e-6);
-  config.overlapped = true;
+  config.prefetches = true;
   double sum = 0, squares = 0;
   for (config.seed = 0; config.seed < SEEDS; config.seed++) {
     const double later = alone_on(config, 0, 0);

@@ -246,11 +246,11 @@ static double modelled_share(const Gpu *gpu, uint32_t ctas_per_sm, bool warm, ui
                               .ctas_per_sm = ctas_per_sm,
                               .places = places,
                               .tick_cycles = 1,
-                              .lasting_spread = -1,
-                              .work_spread = -1,
-                              .passing_spread = -1,
-                              .own_cycles = -1,
-                              .start_cycles = -1};
+                              .cta_wait_spread = -1,
+                              .cta_work_spread = -1,
+                              .request_spread = -1,
+                              .jitter_cycles = -1,
+                              .code_fetch_cycles = -1};
   ClockResult r;
   Error error = {0};
   if (clock_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);
@@ -267,11 +267,11 @@ static double modelled_missed_at_home(double cycles) {
                               .n_ctas = 2,
                               .places = places,
                               .tick_cycles = 1,
-                              .lasting_spread = -1,
-                              .work_spread = -1,
-                              .passing_spread = -1,
-                              .own_cycles = -1,
-                              .start_cycles = -1};
+                              .cta_wait_spread = -1,
+                              .cta_work_spread = -1,
+                              .request_spread = -1,
+                              .jitter_cycles = -1,
+                              .code_fetch_cycles = -1};
   ClockResult r;
   Error error = {0};
   if (clock_run(&config, ask_late, &step, &r, &error)) fail_msg("%s", error.message);

@@ -164,7 +164,7 @@ static void descriptions_say_what_was_measured(void **state) {
 
 /* fa2_async, d = 64: who is ahead at the end of the first wave is so by whole tiles, 6.6 of 128, and their number
  * varies by less than chance alone would make it vary (of a Poisson process, by itself; here by a third of it,
- * CLOCK_SLIP_STEPS at a time for each of the two). With d = 128 they stay as they began, CLOCK_LAG_CYCLES apart. */
+ * CLOCK_SLIP_STEPS at a time for each of the two). With d = 128 they stay as they began, CLOCK_START_LAG_CYCLES apart. */
 static void one_gets_ahead_by_whole_tiles(void **state) {
   (void)state;
   static double ends[SMS][SLOTS_MOST];
@@ -198,7 +198,7 @@ static void one_gets_ahead_by_whole_tiles(void **state) {
   assert_true(whole > 0.75 * 2 * SMS); /* of 2 SMS drawn evenly, 0.3 */
   assert_true(fabs(variance / tiles - 1.0 / 3) < 0.1);
   assert_true(fabs(tiles / (2 * 0.001 * described_permille("fa2_async", 64) * 128) - 1) < 0.1);
-  assert_true(fabs(lag / CLOCK_LAG_CYCLES - 1) < 0.06);
+  assert_true(fabs(lag / CLOCK_START_LAG_CYCLES - 1) < 0.06);
 }
 
 enum { SHARING = 3 }; /* CTAs of fa2_tensor on an SM */
@@ -273,8 +273,8 @@ static void those_that_wait_get_apart_as_recorded(void **state) {
                                   .ctas_per_sm = SHARING,
                                   .places = places,
                                   .shared_work = true,
-                                  .slot_spread = 0.001 * described_permille("fa2_tensor", d),
-                                  .unlike_spread = CLOCK_UNLIKE_SPREAD,
+                                  .age_spread = 0.001 * described_permille("fa2_tensor", d),
+                                  .out_of_step_spread = CLOCK_OUT_OF_STEP_SPREAD,
                                   .seed = seed};
       if (clock_run(&config, three_that_wait, &t, &result, &error)) fail_msg("%s", error.message);
       double first = t.ends[0], last = t.ends[0];
@@ -325,9 +325,9 @@ static double modelled_behind(uint32_t tiles, uint32_t waves, uint32_t wave) {
                                 .n_ctas = 2,
                                 .ctas_per_sm = 2,
                                 .places = places,
-                                .overlapped = true,
-                                .slot_spread = 0.001 * described_permille("fa2_async", 64),
-                                .lag_cycles = CLOCK_LAG_CYCLES,
+                                .prefetches = true,
+                                .age_spread = 0.001 * described_permille("fa2_async", 64),
+                                .start_lag_cycles = CLOCK_START_LAG_CYCLES,
                                 .seed = seed};
     if (clock_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
     sum += r.ends[1][wave] - r.ends[0][wave];
@@ -355,7 +355,7 @@ static void who_is_replaced_is_the_youngest(void **state) {
   }
 }
 
-/* CLOCK_HANDOVER_CYCLES, which vary as waits do, and CLOCK_MISSED_TURNS: with d = 128 two that began together are a
+/* CLOCK_HANDOVER_CYCLES, which vary as waits do, and CLOCK_MISSED_TURN_RATE: with d = 128 two that began together are a
  * tile further apart in the next wave, some of them; one that has the SM to itself then does it in the time of the
  * launches with one CTA to an SM. */
 static void the_next_cta_takes_its_place_later(void **state) {
@@ -384,8 +384,8 @@ static void the_next_cta_takes_its_place_later(void **state) {
         sum_after / n, sum_sd / n, missed / n_missed, n_missed);
   assert_true(n > 50 && n_alone == 2 && n_missed == 5);
   assert_true(fabs(sum_after / n / CLOCK_HANDOVER_CYCLES - 1) < 0.06);
-  assert_true(fabs(sum_sd / sum_after / CLOCK_PASSING_SPREAD - 1) < 0.15);
-  assert_true(fabs(missed / n_missed - CLOCK_MISSED_TURNS) < 0.03);
+  assert_true(fabs(sum_sd / sum_after / CLOCK_REQUEST_SPREAD - 1) < 0.15);
+  assert_true(fabs(missed / n_missed - CLOCK_MISSED_TURN_RATE) < 0.03);
 }
 
 /* In each of the eight launches: the CTAs that began together on an SM are one of each layer. */
@@ -454,10 +454,10 @@ static Behind modelled_slips(const Profile *profile, int d, int tiles) {
                                 .n_ctas = 2,
                                 .ctas_per_sm = 2,
                                 .places = places,
-                                .overlapped = true,
-                                .slot_spread = 0.001 * (double)profile_tile(profile, d, false)->slot_spread_permille,
+                                .prefetches = true,
+                                .age_spread = 0.001 * (double)profile_tile(profile, d, false)->slot_spread_permille,
                                 .slip_steps = 0.01 * (double)profile->slip_percent,
-                                .own_cycles = -1,
+                                .jitter_cycles = -1,
                                 .seed = seed};
     if (clock_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
     const double behind = (r.ends[1][0] - r.ends[0][0]) / 1000;
@@ -511,10 +511,10 @@ static void one_gets_ahead_steadily(void **state) {
                               .n_ctas = 2,
                               .ctas_per_sm = 2,
                               .places = places,
-                              .overlapped = true,
-                              .steady = true,
-                              .slot_spread = 0.001 * described_permille("mem-efficient-sm90", 128),
-                              .own_cycles = -1};
+                              .prefetches = true,
+                              .steady_aging = true,
+                              .age_spread = 0.001 * described_permille("mem-efficient-sm90", 128),
+                              .jitter_cycles = -1};
   if (clock_run(&config, two_in_waves, &r, &result, &error)) fail_msg("%s", error.message);
   double tile_us = 0;
   for (int wave = 1; wave < WAVES; wave++) {
@@ -545,5 +545,5 @@ int main(void) {
                                      cmocka_unit_test(one_slips_by_whole_tiles),
                                      cmocka_unit_test(one_gets_ahead_steadily),
                                      cmocka_unit_test(the_next_cta_takes_its_place_later)};
-  return cmocka_run_group_tests_name("slot_spread", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("age_spread", tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ static int first_with_tile_0(const Recorded *l, int head, int gpc) {
   return first;
 }
 
-/* GPCs of one side within 40 cycles (rms), sides 95 apart (sides_cycles of sim/l2/clock.h). */
+/* GPCs of one side within 40 cycles (rms), sides 95 apart (side_start_cycles of sim/l2/clock.h). */
 static void one_side_has_the_first_tile_before_the_other(void **state) {
   (void)state;
   double apart = 0, within = 0;
@@ -167,7 +167,7 @@ static void add_steps(const Recorded *l, int ask, double *variances, int *n_grou
   }
 }
 
-/* By 15 cycles (CLOCK_OWN_CYCLES of sim/l2/clock.h). */
+/* By 15 cycles (CLOCK_JITTER_CYCLES of sim/l2/clock.h). */
 static void a_step_of_one_that_waits_varies_by_as_much(void **state) {
   (void)state;
   double variances = 0;
@@ -177,7 +177,7 @@ static void a_step_of_one_that_waits_varies_by_as_much(void **state) {
       add_steps(&launches[i], ask, &variances, &n);
   const double own = sqrt(variances / n / 2);
   if (getenv("TILEWALK_TABLE")) printf("a step of fa2_tensor varies by %.1f cycles: %d groups\n", own, n);
-  assert_true(n > 80 && fabs(own / CLOCK_OWN_CYCLES - 1) < 0.15);
+  assert_true(n > 80 && fabs(own / CLOCK_JITTER_CYCLES - 1) < 0.15);
 }
 
 enum {

@@ -99,8 +99,8 @@ static void a_tile_is_waiting_arithmetic_and_latency(void **state) {
   for (int d = 64; d <= 128; d *= 2) {
     const double rounds = 2.0 * BLOCK * d * 2 / (double)profile.round_bytes, alone = middle_cycles(d, ASK_48, ASK_64),
                  pair = middle_cycles(d, ASK_2, ASK_16);
-    work[d / 128] = pair - alone - rounds * CLOCK_SHARE_CYCLES;
-    const double latency = alone - work[d / 128] - rounds * (CLOCK_HIT_CYCLES + CLOCK_SHARE_CYCLES);
+    work[d / 128] = pair - alone - rounds * CLOCK_CROWDING_CYCLES;
+    const double latency = alone - work[d / 128] - rounds * (CLOCK_HIT_CYCLES + CLOCK_CROWDING_CYCLES);
     if (getenv("TILEWALK_TABLE"))
       printf("d %3d: one %.0f cycles, two %.0f: arithmetic %.0f, latency %.0f\n", d, alone, pair, work[d / 128],
              latency);

@@ -135,7 +135,7 @@ static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, dou
   return sqrt(squares / *n_rows);
 }
 
-/* CLOCK_OWN_CYCLES_AHEAD and _SHARED of sim/l2/clock.h. After 128 to 1024 tiles it is as much, so next to nothing of it
+/* CLOCK_JITTER_CYCLES_PREFETCH and _SHARED of sim/l2/clock.h. After 128 to 1024 tiles it is as much, so next to nothing of it
  * lasts. */
 static void tiles_vary_by_as_much(void **state) {
   (void)state;
@@ -149,8 +149,8 @@ static void tiles_vary_by_as_much(void **state) {
         "a tile of fa2_async varies by %.0f and %.0f cycles alone (%d and %d rows), %.0f to %.0f with another (%d)\n",
         alone_64, alone_128, n[0], n[1], least[2], most[2], n[2]);
   assert_true(n[0] == 2 && n[1] == 2 && n[2] >= 5);
-  assert_true(fabs(sqrt(alone_64 * alone_128) / CLOCK_OWN_CYCLES_AHEAD - 1) < 0.2);
-  assert_true(fabs(shared / CLOCK_OWN_CYCLES_SHARED - 1) < 0.2 && most[2] < 1.5 * least[2]);
+  assert_true(fabs(sqrt(alone_64 * alone_128) / CLOCK_JITTER_CYCLES_PREFETCH - 1) < 0.2);
+  assert_true(fabs(shared / CLOCK_JITTER_CYCLES_SHARED - 1) < 0.2 && most[2] < 1.5 * least[2]);
 }
 
 int main(void) {

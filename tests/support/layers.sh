@@ -111,7 +111,8 @@ named=$(ls sim/algorithms/*.walk >/dev/null 2>&1 && names=$(sed -n 's/^algorithm
 letters=$(grep -nE "\\b(TENSOR|tensor)_(Q|K|V|S|P|O|STATS|COUNT)\\b|\"([QKVSPO]|[QKVO]_[ij]|[mlL]_i)\"" $(grep -E '^(sim|viz/(scene|story))/' "$BUILD/layers.files" | grep -v '^sim/algorithms/language/') /dev/null |
   grep -vE '^[^:]+:[0-9]+: *(/?\*|//)|/\*.*"[A-Za-z_]+".*\*/|"M"' | sed 's/^\([^:]*:[0-9]*\):.*/layers: \1 asks for a tensor by its letter; take it by what the program says of it/') || true
 
-sed -n 's/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do
+# The browser's own objects (viz/web) are no part of the programs: some define what cairo and libc have.
+sed -n '/^viz\/web\//d; s/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do
   if [ -f "$BUILD/$object" ]; then echo "$object"; fi
 done >"$BUILD/layers.objects"
 if [ -f "$BUILD/programs.o" ]; then echo programs.o >>"$BUILD/layers.objects"; fi

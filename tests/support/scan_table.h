@@ -78,7 +78,7 @@ static inline ClockConfig scan_config(const Scan *s, uint64_t seed) {
   config.ctas_per_sm = s->ctas > 132 ? 2 : 1;
   config.places = places;
   if (s->work_cycles > 0)
-    config.own_cycles = CLOCK_OWN_CYCLES; /* those that spin by the clock leave the SM to each other */
+    config.jitter_cycles = CLOCK_JITTER_CYCLES; /* those that spin by the clock leave the SM to each other */
   return config;
 }
 
