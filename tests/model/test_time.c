@@ -1,5 +1,5 @@
 /* Time against every recorded run in assets/counters: none is faster than least_s; and predicted_s of described
- * kernels, by kernel and regime, against runs that were timed by events (h100/times/, h100/regimes/, h100/beside/,
+ * kernels, by kernel and regime, against runs that were timed by events (h100/times/, h100/regimes/, h100/beside/, h100/print/,
  * h200/time/), forward and backward. With
  * TILEWALK_TABLE=1 all of those are predicted and the table of sim/machine/TIMES.md is printed; else one in four, which
  * takes seconds. */
@@ -20,7 +20,7 @@
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 
-enum { COLUMNS_MAX = 64, RUNS_MAX = 26000, KERNELS = 12, ERRORS_MAX = 4096 };
+enum { COLUMNS_MAX = 64, RUNS_MAX = 26000, KERNELS = 13, ERRORS_MAX = 4096 };
 
 typedef struct {
   char gpu[16], rung[64], kernel[160], dtype[8];
@@ -158,7 +158,8 @@ static int setup(void **state) {
 
 static const char *const DESCRIBED[KERNELS] = {
     "cudnn-sm90", "fa2-sm90",    "mem-efficient-sm90", "eager_cublas",        "fa2_async",    "fa2_tensor",
-    "fa2_wgmma",  "fa3_overlap", "fa2-backward-sm90",  "cudnn-backward-sm90", "fa2_backward", "fa3_backward"};
+    "fa2_wgmma",  "fa3_overlap", "fa2-backward-sm90",  "cudnn-backward-sm90", "fa2_backward", "fa3_backward",
+    "fa3-sm90"};
 
 /* The description of a run's kernel; NULL: there is none. */
 static const Profile *profile_of(const Run *run) {
@@ -176,6 +177,7 @@ static const Profile *profile_of(const Run *run) {
                                          {"fa3_overlap", "", "", ""},
                                          {"fa2_backward", "", "", ""},
                                          {"fa3_backward", "", "", ""},
+                                         {"fa3-sm90", "fa3", "", ""},
                                          {"fa2-backward-sm90", "flash backward", "", ""},
                                          {"cudnn-backward-sm90", "cudnn backward", "", ""},
                                          {"fa1", "", "", ""},
