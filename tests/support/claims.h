@@ -2,7 +2,7 @@
  * query sees of each key, and scores computed anew. It reads the text, not the facts it was made from, and shares no
  * code with viz/scene/facts.c, line_facts.c and narration.c: loops over everything, as slow as they are obvious.
  *
- * The list of claims is CLAIMS in claims.c: each pattern of words, and what must then hold. Words that match no pattern
+ * The list of claims is CLAIMS in claims.c: each pattern of words, and what must then hold (claims_moves.h, claims_scores.h, claims_sums.h). Words that match no pattern
  * are false. */
 #ifndef TILEWALK_TESTS_CLAIMS_H
 #define TILEWALK_TESTS_CLAIMS_H
@@ -27,6 +27,9 @@ typedef struct {
 /* The stage must outlive it. */
 void claim_run_open(ClaimRun *run, const Stage *stage, bool is_online);
 void claim_run_close(ClaimRun *run);
+
+/* A name as narration writes it at an event: "S[0,3]". */
+void claim_label(const Program *program, int name, const Event *event, char *text);
 
 /* Whether a sentence said at a step is true; else why not. */
 bool claim_holds(const ClaimRun *run, uint64_t step, const char *text, char *why);
