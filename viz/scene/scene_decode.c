@@ -329,6 +329,17 @@ static void draw_reasons(const Pen *pen, Box box, const Fleet *l) {
   }
 }
 
+/* The part of the inputs' loads that has happened. */
+static double inputs_read(const Snapshot *now) {
+  Wide read = 0, whole = 0;
+  for (int t = 0; t < now->schedule->n_tensors; t++) {
+    if (now->schedule->tensors[t].role != TENSOR_INPUT) continue;
+    read += now->traffic.read[t];
+    whole += now->whole.read[t];
+  }
+  return part_of(read, whole);
+}
+
 static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   (void)memo;
   const Fleet l = launch_of(now);
@@ -337,7 +348,7 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   if (now->has_event) {
     if (l.splits < 2 || now->event.pass > 0) return;         /* or the parts are being combined */
     snprintf(said->why, sizeof said->why, "%s", said->what); /* the event is the smaller part of it */
-    const Number done = number_percent(all_done(now, true, &now->event, 0));
+    const Number done = number_percent(inputs_read(now));
     snprintf(said->what, sizeof said->what, "%.40s CTAs read all %" PRId64 " parts at once, not %.40s: %.16s is read.",
              number_count(l.ctas).text, l.splits, number_count(l.ctas_unsplit).text, done.text);
     return;

@@ -1,0 +1,280 @@
+/* What race, decode, charts and pipeline say, proved at every step by sums over the events and by the files: sentences are
+ * taken apart, and each number in them is worked out here anew. Words that match no pattern are false. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/request/request.h"
+#include "viz/scene/scene.h"
+
+enum { WORDS = 8, WORD_BYTES = 96 };
+
+/* ---- Words ------------------------------------------------------------------------------------------------- */
+
+/* The text is the pattern, with something for each '*'. */
+static bool match(const char *pattern, const char *text, char words[WORDS][WORD_BYTES]) {
+  int n = 0;
+  while (*pattern) {
+    if (*pattern != '*') {
+      if (*pattern++ != *text++) return false;
+      continue;
+    }
+    const char *next = pattern + 1;
+    size_t fixed = strcspn(next, "*");
+    const char *end = text;
+    const size_t left = strlen(text);
+    if (!next[fixed]) /* the last: numbers have dots too */
+      end = left > fixed ? text + left - fixed : text;
+    while (*end && (fixed ? strncmp(end, next, fixed) != 0 : true)) end++;
+    if (n == WORDS || end == text || (size_t)(end - text) >= WORD_BYTES || (fixed && !*end)) return false;
+    snprintf(words[n++], WORD_BYTES, "%.*s", (int)(end - text), text);
+    text = end;
+    pattern = next;
+  }
+  return !*text;
+}
+
+/* A number with its unit, and half a unit of its last digit. */
+static bool near(const char *text, double value) {
+  static const struct {
+    const char *unit;
+    double times;
+  } UNITS[] = {{" B", 1}, {" KiB", 1024}, {" MiB", 1 << 20}, {" GiB", 1 << 30}, {"%", 0.01}, {"x", 1}, {"", 1}};
+  char plain[WORD_BYTES], *end;
+  size_t n = 0;
+  for (const char *c = text; *c; c++)
+    if (*c != ',') plain[n++] = *c;
+  plain[n] = '\0';
+  const double number = strtod(plain, &end);
+  const char *dot = strchr(plain, '.');
+  const int digits = dot && dot < end ? (int)(end - dot) - 1 : 0;
+  for (size_t k = 0; k < sizeof UNITS / sizeof *UNITS; k++)
+    if (strcmp(end, UNITS[k].unit) == 0)
+      return fabs(number * UNITS[k].times - value) <= (0.5000001 * pow(10, -digits)) * UNITS[k].times + 1e-12;
+  return false;
+}
+
+/* ---- A run by its events ------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const Schedule *schedule;
+  uint64_t n;
+  double *sums, *inputs; /* bytes before each step; of loads of inputs */
+} Run;
+
+static Run run_of(const Schedule *schedule, const Plan *plan) {
+  Run r = {.schedule = schedule, .n = (uint64_t)schedule_n_steps(schedule, plan)};
+  Cursor cursor = {0};
+  Event e;
+  r.sums = calloc(r.n + 1, sizeof *r.sums);
+  r.inputs = calloc(r.n + 1, sizeof *r.inputs);
+  assert_true(r.sums && r.inputs);
+  for (uint64_t k = 0; schedule_next(schedule, plan, &cursor, &e); k++) {
+    const bool is_input = e.kind == EVENT_LOAD && schedule->tensors[e.tensor].role == TENSOR_INPUT;
+    r.sums[k + 1] = r.sums[k] + (double)e.bytes;
+    r.inputs[k + 1] = r.inputs[k] + (is_input ? (double)e.bytes : 0);
+  }
+  return r;
+}
+
+static void run_end(Run *r) {
+  free(r->sums);
+  free(r->inputs);
+}
+
+static double whole(const Run *r) { return r->sums[r->n]; }
+
+static Stage open_state(const char *state) {
+  Request request = {0};
+  Error error = {0};
+  Stage stage;
+  const OptionSet sets[] = {
+      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  OptionParser parser = {.sets = sets, .target = &request};
+  if (options_parse_state(&parser, state, &error) || request_stage(&request, false, 0, &stage, &error))
+    fail_msg("%s: %s", state, error.message);
+  return stage;
+}
+
+/* ---- The race, on its clock of bytes --------------------------------------------------------------------------- */
+
+static const Run *named(const Run *runs, int n, const char *name) {
+  for (int k = 0; k < n; k++)
+    if (strcmp(runs[k].schedule->name, name) == 0) return &runs[k];
+  return NULL;
+}
+
+static double part(const Run *r, double clock) { return fmin(1, clock / whole(r)); }
+
+static bool race_what(const Run *runs, int n, double clock, const char *text) {
+  char w[WORDS][WORD_BYTES];
+  if (match("With * moved * is at *, * at *.", text, w)) {
+    const Run *a = named(runs, n, w[1]), *b = named(runs, n, w[3]);
+    return a && b && near(w[0], clock) && near(w[2], part(a, clock)) && near(w[4], part(b, clock)) &&
+           part(a, clock) < 1;
+  }
+  if (match("After * * is done; * is at *.", text, w)) {
+    char both[2 * WORD_BYTES]; /* "1.5 KiB fa2": the amount has a blank */
+    snprintf(both, sizeof both, "%s %s", w[0], w[1]);
+    char *name = strrchr(both, ' ');
+    *name = '\0';
+    const Run *a = named(runs, n, name + 1), *b = named(runs, n, w[2]);
+    return a && b && near(both, clock) && part(a, clock) == 1 && part(b, clock) < 1 && near(w[3], part(b, clock));
+  }
+  if (match("All are done: * moved * as much as *.", text, w)) {
+    const Run *last = named(runs, n, w[0]), *first = named(runs, n, w[2]);
+    for (int k = 0; k < n; k++)
+      if (part(&runs[k], clock) < 1 || whole(&runs[k]) > whole(last) || whole(&runs[k]) < whole(first)) return false;
+    return last && first && near(w[1], whole(last) / whole(first));
+  }
+  return false;
+}
+
+static bool race_why(const Run *runs, int n, const char *text) {
+  char w[WORDS][WORD_BYTES];
+  double most = 0, least = INFINITY;
+  for (int k = 0; k < n; k++) {
+    most = fmax(most, whole(&runs[k]));
+    least = fmin(least, whole(&runs[k]));
+  }
+  if (match("They take the same time: *.", text, w)) return most < 1.005 * least;
+  return match("* against * for the same O.", text, w) && near(w[0], most) && near(w[1], least) &&
+         most >= 1.005 * least;
+}
+
+static void test_race(void **state) {
+  (void)state;
+  static const char *const STATES[] = {
+      "algorithm=standard,fa2 N=64 d=16 block=8", "algorithm=fa1,fa2 N=96 d=8 block=16",
+      "algorithm=standard,fa1,fa2 N=100 d=24 block=16 causal=1", "algorithm=fa2 N=64 d=16 block=8 causal=1"};
+  int n_said = 0;
+  for (size_t k = 0; k < sizeof STATES / sizeof *STATES; k++) {
+    Stage stage = open_state(STATES[k]);
+    Run runs[SNAPSHOT_RUNS_MAX];
+    const int n = stage.config.n_rivals;
+    const Run *shown = NULL;
+    for (int r = 0; r < n; r++) {
+      runs[r] = run_of(stage.rivals[r].schedule, &stage.rivals[r].plan);
+      if (runs[r].schedule == stage.run.schedule) shown = &runs[r];
+    }
+    assert_non_null(shown);
+    for (uint64_t step = 0; step <= stage.n_steps; step++, n_said += 2) {
+      Snapshot now;
+      Narration said;
+      stage_snapshot(&stage, step, &now);
+      scene_narrate(SCENE_RACE, &now, NULL, &said);
+      if (!race_what(runs, n, shown->sums[step], said.what))
+        fail_msg("%s, step %d: %s", STATES[k], (int)step, said.what);
+      if (!race_why(runs, n, said.why)) fail_msg("%s, step %d: %s", STATES[k], (int)step, said.why);
+    }
+    for (int r = 0; r < n; r++) run_end(&runs[r]);
+    stage_free(&stage);
+  }
+  print_message("%d sentences of the race\n", n_said);
+}
+
+/* ---- Decode ------------------------------------------------------------------------------------------------ */
+
+static void test_decode(void **state) {
+  (void)state;
+  static const struct {
+    const char *state;
+    double ctas, unsplit, splits;
+  } CASES[] = {{"algorithm=fa2-split N=1 seq-len-k=512 d=16 heads=8 splits=4 block-q=1 block-k=32", 32, 8, 4},
+               {"algorithm=fa2-split N=16 seq-len-k=256 d=16 heads=2 splits=8 block-q=8 block-k=16", 32, 4, 8}};
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    Stage stage = open_state(CASES[k].state);
+    Run run = run_of(stage.run.schedule, &stage.run.plan);
+    int n = 0;
+    for (uint64_t step = 0; step <= stage.n_steps; step++) {
+      Snapshot now;
+      Narration said;
+      char w[WORDS][WORD_BYTES];
+      stage_snapshot(&stage, step, &now);
+      scene_narrate(SCENE_DECODE, &now, NULL, &said);
+      if (!match("* CTAs read all * parts at once, not *: * is read.", said.what, w)) continue;
+      n++;
+      if (!near(w[0], CASES[k].ctas) || !near(w[1], CASES[k].splits) || !near(w[2], CASES[k].unsplit) ||
+          !near(w[3], run.inputs[step] / run.inputs[run.n]) || now.event.pass > 0)
+        fail_msg("%s, step %d: %s", CASES[k].state, (int)step, said.what);
+    }
+    assert_true(n > 100);
+    run_end(&run);
+    stage_free(&stage);
+  }
+}
+
+/* ---- Charts ------------------------------------------------------------------------------------------------ */
+
+static void test_charts(void **state) {
+  (void)state;
+  static const char *const STATES[] = {"algorithm=fa2 N=64 d=16 block=8", "algorithm=standard N=256 d=32 block=32",
+                                       "algorithm=fa1 N=128 d=16 block=16 causal=1"};
+  for (size_t k = 0; k < sizeof STATES / sizeof *STATES; k++) {
+    Stage stage = open_state(STATES[k]);
+    Snapshot now;
+    Narration said;
+    char w[WORDS][WORD_BYTES];
+    Run own = run_of(stage.run.schedule, &stage.run.plan);
+    double flops = 0, off = 1;
+    Cursor cursor = {0};
+    Event e;
+    while (schedule_next(stage.run.schedule, &stage.run.plan, &cursor, &e)) flops += (double)e.flops;
+    stage_snapshot(&stage, 0, &now);
+    scene_narrate(SCENE_CHARTS, &now, NULL, &said);
+    if (!match("* moves *; * moves * as much.", said.what, w)) fail_msg("%s", said.what);
+    assert_string_equal(w[0], own.schedule->name);
+    for (int r = 0; r < stage.config.n_rivals; r++) {
+      Run other = run_of(stage.rivals[r].schedule, &stage.rivals[r].plan);
+      const double ratio = whole(&other) / whole(&own);
+      off = fmax(off, fmax(ratio, 1 / ratio));
+      if (strcmp(other.schedule->name, w[2]) == 0 && !near(w[3], ratio)) fail_msg("%s: %s", STATES[k], said.what);
+      run_end(&other);
+    }
+    if (!near(w[1], whole(&own))) fail_msg("%s: %s", STATES[k], said.what);
+    const double ratio = strtod(w[3], NULL); /* the furthest off of all */
+    assert_true(fabs(fmax(ratio, 1 / ratio) / off - 1) < 0.01);
+    if (!match("* FLOPs a byte: below * HBM is the bottleneck.", said.why, w)) fail_msg("%s", said.why);
+    assert_true(fabs(strtod(w[0], NULL) / (flops / whole(&own)) - 1) < 0.005);
+    assert_true(fabs(strtod(w[1], NULL) / (312e12 / 1555e9) - 1) < 0.005 && flops / whole(&own) < 312e12 / 1555e9);
+    run_end(&own);
+    stage_free(&stage);
+  }
+}
+
+/* ---- The pipeline -------------------------------------------------------------------------------------------- */
+
+/* By the design's own sums: 36 % idle at d = 128, 27 of them with both groups in softmax; 54 % at d = 64. */
+static void test_pipeline(void **state) {
+  (void)state;
+  for (int d = 64; d <= 128; d += 64) {
+    char line[96], w[WORDS][WORD_BYTES];
+    snprintf(line, sizeof line, "algorithm=fa2 N=4096 d=%d heads=16 block=128", d);
+    Stage stage = open_state(line);
+    Snapshot now;
+    Narration said;
+    stage_snapshot(&stage, 7, &now);
+    scene_narrate(SCENE_PIPELINE, &now, NULL, &said);
+    if (!match("The tensor cores are idle for * of the time.", said.what, w)) fail_msg("%s", said.what);
+    assert_true(fabs(strtod(w[0], NULL) - (d == 128 ? 36 : 54)) < 1);
+    if (!match(d == 128 ? "In * of that both warpgroups are in softmax or round P."
+                        : "In * of that all warpgroups are in softmax or round P.",
+               said.why, w))
+      fail_msg("%s", said.why);
+    assert_true(fabs(strtod(w[0], NULL) - (d == 128 ? 75 : 50)) < 2);
+    stage_free(&stage);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_race), cmocka_unit_test(test_decode),
+                                     cmocka_unit_test(test_charts), cmocka_unit_test(test_pipeline)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
