@@ -483,15 +483,13 @@ static void time_notes(Table *t, const Simulation *runs, int n) {
   for (int k = 0; k < n; k++) kind_note(t, &runs[k]);
 }
 
-/* Of matrix products each matrix is counted once a pass, above; what CTAs ask for is counted at L2. */
+/* What a program loads `once` is counted so above; what its CTAs ask for is counted at L2. */
 static void again_note(Table *t, const Simulation *runs, int n) {
-  bool any = false;
-  for (int k = 0; k < n; k++) any = any || (!runs[k].schedule->skips && runs[k].has_l2);
-  if (any)
-    table_note(
-        t, "Across the SRAM boundary standard attention counts each matrix once a pass, on any machine: the least a "
-           "matrix product can move. The same three passes in CTAs read blocks again, and a softmax its scores twice: "
-           "those are the re-reads. HBM's reads are a part of what is read from L2.");
+  if (largest_of(runs, n, 5) > 0)
+    table_note(t,
+               "Across the SRAM boundary what a program loads 'once' counts once a kernel, on any machine: the least "
+               "that its products can move. CTAs ask for those blocks again: the re-reads. HBM's reads are a part of "
+               "what is read from L2.");
 }
 
 /* Spills belong to a build. */
