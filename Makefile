@@ -45,7 +45,7 @@ SRC := $(filter-out sim/algorithms/compile/% viz/web/% viz/cli/main%,$(wildcard 
 SRC := $(filter-out $(if $(findstring TILEWALK_WINDOW,$(DEFINES)),,viz/window/%),$(SRC))
 OBJ := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/programs.o
 include kernels/ptx/ptx.mk
-# The rungs run on the CPU too, on the fibers of kernels/lib/simt.h, with any C++ compiler.
+# The host code of the rungs, with any C++ compiler; their kernels run as recorded PTX (kernels/lib/ladder_launch.h).
 RUNGS := $(filter-out %_cublas.cu,$(wildcard kernels/ladder/*.cu))
 ON_CPU := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out %/harness_request.cpp,$(wildcard kernels/lib/*.cpp)))
 LIB := $(OBJ) $(ON_CPU)
@@ -178,7 +178,7 @@ $(BUILD)/tests/bench_%: $(BUILD)/tests/bench_%.o $(BUILD)/libtilewalk.a
 	$(link)
 $(BUILD)/tests/picture_%: $(BUILD)/tests/picture_%.o $(BUILD)/libtilewalk.a
 	$(link)
-$(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/tests/broken_kernel.o $(BUILD)/libtilewalk.a
+$(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ -lcmocka -lstdc++ -lm -o $@
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
 	$(call say,LD )$(LINK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@

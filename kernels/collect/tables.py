@@ -167,8 +167,8 @@ def hopper():
     right = [c["good"] == "1" for c in checks if c["mode"] == "verify"]
     equal = [c["good"] == "1" for c in checks if c["mode"] == "count"]
     text = ["## Hopper: rungs 8 and 9", "",
-            "Rung 8 feeds wgmma by TMA from a warpgroup that only copies; rung 9 takes exponentials beside the next products, and its CTAs stay. Their twins on the",
-            "CPU (`kernels/lib/simt_hopper.h`) are strict: without any one wait, fence, arrive or barrier a test fails.", "",
+            "Rung 8 feeds wgmma by TMA from a warpgroup that only copies; rung 9 takes exponentials beside the next products, and its CTAs stay. On the CPU",
+            "their own PTX runs (`kernels/ptx`), and is looked at strictly: without any one wait, fence, arrive or barrier a test fails.", "",
             f"TFLOP/s, fp16 forward, on an {about['gpu']}, driver {about['driver']}, CUDA {about['cuda']}, {about['date']}; all launches of a shape in random order in one process "
             "(`collect.sh beside`).", ""] + beside(times, again)
     text += [f"Right: {sum(right)} of {len(right)} outputs; counted bytes equal to the model's: {sum(equal)} of {len(equal)}; compute-sanitizer: {len(clean)} runs clean.", "",

@@ -74,7 +74,7 @@ template <class T> __global__ void __launch_bounds__(SCALAR_THREADS) fa1(const A
 
 template <class T> static bool run_type(const Attention &a) {
   const size_t shared = scalar_shared_bytes(a.d, {a.B_r, a.B_c}, (int)sizeof(T));
-  return launch(fa1<T>, dim3((unsigned)(a.batch * a.heads)), dim3(SCALAR_THREADS), shared, a);
+  return launch<fa1<T>>(dim3((unsigned)(a.batch * a.heads)), dim3(SCALAR_THREADS), shared, a);
 }
 
 static bool run(const Attention &a, Dtype dtype) {

@@ -93,7 +93,7 @@ template <class Tile> static bool run_tile(const Attention &a) {
     return false;
   else {
     const dim3 grid((unsigned)((a.N_q + Tile::B_r - 1) / Tile::B_r), (unsigned)(a.batch * a.heads));
-    return launch(fa2_async<Tile>, grid, dim3(Tile::THREADS), Tile::SHARED_BYTES, a);
+    return launch<fa2_async<Tile>>(grid, dim3(Tile::THREADS), Tile::SHARED_BYTES, a);
   }
 }
 

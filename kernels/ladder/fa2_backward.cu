@@ -120,9 +120,9 @@ template <class Tile, bool WITH_DQ> static bool run_columns(const BackwardPass &
   const dim3 rows((unsigned)((pass.N_q + Tile::B_r - 1) / Tile::B_r), (unsigned)(pass.batch * pass.heads));
   const dim3 columns((unsigned)((pass.N_k + Tile::B_c - 1) / Tile::B_c), (unsigned)(pass.batch * pass.kv_heads));
   const dim3 block(Tile::THREADS);
-  return launch(fa2_backward_prepare<Tile, WITH_DQ>, rows, block, 4 * Tile::B_r, pass) &&
-         launch(fa2_backward_columns<Tile, WITH_DQ>, columns, block, Tile::COLUMNS_BYTES, pass) &&
-         (!WITH_DQ || launch(fa2_backward_convert<Tile>, rows, dim3(2 * Tile::B_r), Tile::R_BYTES, pass));
+  return launch<fa2_backward_prepare<Tile, WITH_DQ>>(rows, block, 4 * Tile::B_r, pass) &&
+         launch<fa2_backward_columns<Tile, WITH_DQ>>(columns, block, Tile::COLUMNS_BYTES, pass) &&
+         (!WITH_DQ || launch<fa2_backward_convert<Tile>>(rows, dim3(2 * Tile::B_r), Tile::R_BYTES, pass));
 }
 
 template <bool WITH_DQ> static bool run(const Attention &a, Dtype dtype) {

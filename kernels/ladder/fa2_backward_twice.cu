@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::CTAS) fa2_backward_rows(c
 
 template <class Tile> static bool run_rows(const BackwardPass &pass) {
   const dim3 rows((unsigned)((pass.N_q + Tile::B_r - 1) / Tile::B_r), (unsigned)(pass.batch * pass.heads));
-  return launch(fa2_backward_rows<Tile>, rows, dim3(Tile::THREADS), Tile::ROWS_BYTES, pass);
+  return launch<fa2_backward_rows<Tile>>(rows, dim3(Tile::THREADS), Tile::ROWS_BYTES, pass);
 }
 
 static bool run(const Attention &a, Dtype dtype) {

@@ -230,11 +230,11 @@ template <class Tile> static bool run_tile(const Attention &a) {
   pass.pages = a.more->pages, pass.page_keys = a.more->page_keys, pass.n_splits = a.more->n_splits;
   const dim3 grid((unsigned)pass.n_splits, (unsigned)((a.N_q * group + Tile::B_r - 1) / Tile::B_r),
                   (unsigned)(a.batch * a.kv_heads));
-  if (!launch(fa2_decode<Tile>, grid, dim3(Tile::THREADS), Tile::SHARED_BYTES, pass)) return false;
+  if (!launch<fa2_decode<Tile>>(grid, dim3(Tile::THREADS), Tile::SHARED_BYTES, pass)) return false;
   if (pass.n_splits == 1) return true;
   const size_t shared = (size_t)(16 * COMBINE_THREADS + 4 * (4 * COMBINE_THREADS / Tile::d + pass.n_splits));
-  return launch_after(fa2_decode_combine<typename Tile::T, Tile::d>, dim3((unsigned)(a.batch * a.heads * a.N_q)),
-                      dim3(COMBINE_THREADS), shared, pass);
+  return launch_after<fa2_decode_combine<typename Tile::T, Tile::d>>(dim3((unsigned)(a.batch * a.heads * a.N_q)),
+                                                                     dim3(COMBINE_THREADS), shared, pass);
 }
 
 template <bool PAGED> static bool run(const Attention &a, Dtype dtype) {

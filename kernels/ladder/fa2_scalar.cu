@@ -48,7 +48,7 @@ template <class T> __global__ void __launch_bounds__(SCALAR_THREADS) fa2_scalar(
 template <class T> static bool run_type(const Attention &a) {
   const size_t shared = scalar_shared_bytes(a.d, {a.B_r, a.B_c}, (int)sizeof(T));
   const dim3 grid((unsigned)((a.N_q + a.B_r - 1) / a.B_r), (unsigned)(a.batch * a.heads));
-  return launch(fa2_scalar<T>, grid, dim3(SCALAR_THREADS), shared, a);
+  return launch<fa2_scalar<T>>(grid, dim3(SCALAR_THREADS), shared, a);
 }
 
 static bool run(const Attention &a, Dtype dtype) {

@@ -92,7 +92,7 @@ template <class Tile> static bool run_wgmma(const Attention &a) {
   TmaAttention t;
   if (!tma_attention_make<Tile>(&t, a)) return false;
   const dim3 grid((unsigned)((a.N_q + Tile::B_r - 1) / Tile::B_r), (unsigned)(a.batch * a.heads));
-  return launch(fa2_wgmma<Tile>, grid, dim3(Tile::THREADS), (size_t)wgmma_shared_bytes<Tile>(), t);
+  return launch<fa2_wgmma<Tile>>(grid, dim3(Tile::THREADS), (size_t)wgmma_shared_bytes<Tile>(), t);
 }
 
 template <class T> static bool run_type(const Attention &a) {

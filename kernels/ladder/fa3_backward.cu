@@ -364,9 +364,9 @@ template <class Tile> static bool run_backward(const Attention &a) {
     return false;
   const dim3 rows((unsigned)((a.N_q + Tile::B_r - 1) / Tile::B_r), (unsigned)heads);
   const dim3 columns((unsigned)((a.N_k + Tile::B_c - 1) / Tile::B_c), (unsigned)kv_heads);
-  return launch(fa2_backward_prepare<Prepared<Tile>, true>, rows, dim3(256), 4 * Tile::B_r, c.a) &&
-         launch(fa3_backward_columns<Tile>, columns, dim3(Tile::THREADS), (size_t)Tile::SHARED_BYTES, c) &&
-         launch(fa3_backward_convert<Tile>, rows, dim3(2 * Tile::B_r), (size_t)(Tile::B_r * Tile::ROW), c.a);
+  return launch<fa2_backward_prepare<Prepared<Tile>, true>>(rows, dim3(256), 4 * Tile::B_r, c.a) &&
+         launch<fa3_backward_columns<Tile>>(columns, dim3(Tile::THREADS), (size_t)Tile::SHARED_BYTES, c) &&
+         launch<fa3_backward_convert<Tile>>(rows, dim3(2 * Tile::B_r), (size_t)(Tile::B_r * Tile::ROW), c.a);
 }
 
 template <class T> static bool run_type(const Attention &a) {

@@ -104,8 +104,9 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
     const int own_end = i0 < a.N_q ? (keys_seen(a, smaller(i0 + 64, a.N_q) - 1) + Tile::B_c - 1) / Tile::B_c : 0;
     for (; j >= own_end; j--, n += 2) {
       wait_full(s.r, n);
-      done_with(s.r, n);
       wait_full(s.r, n + 1);
+      barrier_sync(OWN_BARRIER + consumer, 128); /* its four warps have seen them full, and which row block it is */
+      done_with(s.r, n);
       done_with(s.r, n + 1);
       if (j > 0) turn_begin<Tile, TURNS>(consumer), turn_end<Tile, TURNS>(consumer);
     }
@@ -169,10 +170,12 @@ template <class Tile, bool TURNS> TW_DEVICE void compute_blocks(const Call &c, c
     const RowBlock b = taken_block<Tile>(c, index);
     Rows<Tile> w;
     start_rows(w);
-    if (b.T_end > 0)
+    if (b.T_end > 0) {
       n = compute_tiles<Tile, TURNS>(c.t.a, s, w, b, consumer, n_Q, n);
-    else if (is_first)
-      mbarrier_arrive(Q_empty(s, n_Q));
+    } else {
+      barrier_sync(OWN_BARRIER + consumer, 128); /* its four warps have read which row block it is */
+      if (is_first) mbarrier_arrive(Q_empty(s, n_Q));
+    }
     if (is_first) tma_store_wait();
     barrier_sync(OWN_BARRIER + consumer, 128); /* the store of the row block before is done with this place */
     put_O(w, o, Tile::B_r * BOX_ROW_BYTES);
@@ -216,7 +219,7 @@ template <class Tile, bool TURNS = Tile::d == 64> static bool run_overlap(const 
   c.heads_at_once = a.causal ? (a.d == 64 ? 32 : 16) : 1;
   c.counter = (int)(n_launches++ % COUNTERS);
   const unsigned ctas = (unsigned)smaller(c.n_blocks, count_sms());
-  return launch(fa3_overlap<Tile, TURNS>, dim3(ctas), dim3(Tile::THREADS), (size_t)overlap_shared_bytes<Tile>(), c);
+  return launch<fa3_overlap<Tile, TURNS>>(dim3(ctas), dim3(Tile::THREADS), (size_t)overlap_shared_bytes<Tile>(), c);
 }
 
 template <class T> static bool run_type(const Attention &a) {

@@ -61,9 +61,9 @@ template <class T> __global__ void naive_values(const Attention a) {
 
 template <class T> static bool run_type(const Attention &a) {
   const unsigned heads = (unsigned)(a.batch * a.heads), rows = (unsigned)(a.N_q + 7) / 8;
-  return launch(naive_scores<T>, dim3((unsigned)(a.N_k + 31) / 32, rows, heads), dim3(256), 0, a) &&
-         launch(naive_softmax<T>, dim3(rows, 1, heads), dim3(256), 0, a) &&
-         launch(naive_values<T>, dim3((unsigned)(a.d + 31) / 32, rows, heads), dim3(256), 0, a);
+  return launch<naive_scores<T>>(dim3((unsigned)(a.N_k + 31) / 32, rows, heads), dim3(256), 0, a) &&
+         launch<naive_softmax<T>>(dim3(rows, 1, heads), dim3(256), 0, a) &&
+         launch<naive_values<T>>(dim3((unsigned)(a.d + 31) / 32, rows, heads), dim3(256), 0, a);
 }
 
 static bool run(const Attention &a, Dtype dtype) {

@@ -106,9 +106,9 @@ template <class T> __global__ void __launch_bounds__(256) tiled_values(const Att
 template <class T> static bool run_type(const Attention &a) {
   const unsigned heads = (unsigned)(a.batch * a.heads), rows = (unsigned)(a.N_q + TILE - 1) / TILE;
   const size_t shared = sizeof(TileShared);
-  return launch(tiled_scores<T>, dim3((unsigned)(a.N_k + TILE - 1) / TILE, rows, heads), dim3(256), shared, a) &&
-         launch(tiled_softmax<T>, dim3((unsigned)(a.N_q + 7) / 8, 1, heads), dim3(256), 0, a) &&
-         launch(tiled_values<T>, dim3((unsigned)(a.d + TILE - 1) / TILE, rows, heads), dim3(256), shared, a);
+  return launch<tiled_scores<T>>(dim3((unsigned)(a.N_k + TILE - 1) / TILE, rows, heads), dim3(256), shared, a) &&
+         launch<tiled_softmax<T>>(dim3((unsigned)(a.N_q + 7) / 8, 1, heads), dim3(256), 0, a) &&
+         launch<tiled_values<T>>(dim3((unsigned)(a.d + TILE - 1) / TILE, rows, heads), dim3(256), shared, a);
 }
 
 static bool run(const Attention &a, Dtype dtype) {

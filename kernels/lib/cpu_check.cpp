@@ -19,7 +19,7 @@ static bool takes_d(const Rung &rung, int64_t d) {
 }
 
 static bool takes_block(const Rung &rung, const Shape &s, Block b) {
-  enum { SHARED_BYTES = 227 * 1024 }; /* of simt.h, as on Hopper */
+  enum { SHARED_BYTES = 227 * 1024 }; /* as on Hopper */
   bool takes = rung.blocks[0].B_r == 0;
   for (int i = 0; i < 8 && rung.blocks[i].B_r; i++) takes |= rung.blocks[i].B_r == b.B_r && rung.blocks[i].B_c == b.B_c;
   return takes && (!rung.shared_bytes || rung.shared_bytes((int)s.d, b, dtype_bytes(s.dtype)) <= SHARED_BYTES);
@@ -44,8 +44,8 @@ static Status refuse(const Rung &rung, const Shape &s, Block b, Error *error) {
   return STATUS_OK;
 }
 
-Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling, uint64_t seed, CpuCheck *check,
-                     Error *error) {
+Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling, uint64_t seed, const char *folder,
+                     CpuCheck *check, Error *error) {
   const Rung *rung = find(name);
   if (!rung) return error_set(error, STATUS_BAD_REQUEST, "there is no kernel of this name in the ladder");
   Block block = {(int)tiling->B_r, (int)tiling->B_c};
@@ -56,7 +56,7 @@ Status cpu_check_run(const char *name, const Shape *shape, const Tiling *tiling,
   if (status) return status;
   Inputs inputs;
   inputs_fill(*shape, seed, false, &inputs);
-  const CpuRun run = run_on_cpu(*rung, *shape, block, inputs, Fault{nullptr, 0, false});
+  const CpuRun run = run_on_cpu(*rung, *shape, block, inputs, {folder, false, -1});
   if (!run.complaint.empty()) return error_set(error, STATUS_BAD_REQUEST, "%s: %s", rung->name, run.complaint.c_str());
   *check = CpuCheck{};
   check->tiling.B_r = block.B_r;

@@ -1,5 +1,5 @@
-/* A rung of the ladder on this computer's processor, for C programs: the same kernel sources as on a GPU, run by
- * kernels/lib/simt.h. A run of N = 200 and d = 64 takes about 10 ms. */
+/* A rung of the ladder on this computer's processor, for C programs: the GPU's own code, run by kernels/ptx. A run of
+ * N = 200 and d = 64 takes 10 to 40 ms. */
 #ifndef TILEWALK_KERNELS_CPU_CHECK_H
 #define TILEWALK_KERNELS_CPU_CHECK_H
 
@@ -16,10 +16,10 @@ typedef struct {
   uint64_t read[KERNEL_TENSORS], write[KERNEL_TENSORS]; /* bytes the kernel asked for */
 } CpuCheck;
 
-/* Runs a rung on inputs from `seed`. shape is complete. tiling: zeros mean the rung's default. Refuses, with the
- * reason, what the rung does not take, and more than 2^31 multiplications, which would take minutes. */
-Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling, uint64_t seed, CpuCheck *check,
-                     Error *error);
+/* Runs a rung on inputs from `seed`. shape is complete. tiling: zeros mean the rung's default. folder: of the recorded
+ * kernels, assets/ladder. Refuses, with the reason, what the rung does not take, and more than 2^31 multiplications, which would take minutes. */
+Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling, uint64_t seed, const char *folder,
+                     CpuCheck *check, Error *error);
 
 #ifdef __cplusplus
 }

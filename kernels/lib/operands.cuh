@@ -221,32 +221,31 @@ TW_DEVICE float warp_sum(float x) {
 
 #ifdef __CUDACC__
 /* Starts a kernel; the error, if any, is in cudaGetLastError. */
-template <class Argument>
-static bool launch(void (*kernel)(Argument), dim3 grid, dim3 block, size_t shared_bytes, const Argument &argument) {
+template <auto KERNEL, class Argument>
+static bool launch(dim3 grid, dim3 block, size_t shared_bytes, const Argument &argument) {
   if (shared_bytes > 48 * 1024 &&
-      cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes) !=
+      cudaFuncSetAttribute((const void *)KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes) !=
           cudaSuccess)
     return false;
-  kernel<<<grid, block, shared_bytes>>>(argument);
+  KERNEL<<<grid, block, shared_bytes>>>(argument);
   return cudaPeekAtLastError() == cudaSuccess;
 }
 
 /* The same for a kernel that may start while the one before it ends; it calls wait_for_kernel_before. */
-template <class Argument>
-static bool launch_after(void (*kernel)(Argument), dim3 grid, dim3 block, size_t shared_bytes,
-                         const Argument &argument) {
+template <auto KERNEL, class Argument>
+static bool launch_after(dim3 grid, dim3 block, size_t shared_bytes, const Argument &argument) {
   int device = 0, major = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
     return false;
-  if (major < 9) return launch(kernel, grid, block, shared_bytes, argument);
+  if (major < 9) return launch<KERNEL>(grid, block, shared_bytes, argument);
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t how = {};
   how.gridDim = grid, how.blockDim = block, how.dynamicSmemBytes = shared_bytes;
   how.attrs = &early, how.numAttrs = 1;
-  return cudaLaunchKernelEx(&how, kernel, argument) == cudaSuccess;
+  return cudaLaunchKernelEx(&how, KERNEL, argument) == cudaSuccess;
 }
 #endif
 

@@ -1,12 +1,12 @@
-/* Hopper's instructions (compute capability 9.0, code for sm_90a) as small functions with CPU twins of the same name.
+/* Hopper's instructions (compute capability 9.0, code for sm_90a) as small functions.
  *
  *     TMA         one thread copies a box of a tensor; what lies outside the tensor arrives as zeros, or is not written
  *     mbarrier    counts arrivals and bytes; a phase ends when both are in, and the next begins
  *     wgmma       four warps (a warpgroup) multiply; operands in shared memory are read while the warps go on
  *     setmaxnreg  warps that only copy give registers to warps that compute
  *
- * Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate", "Tensor Copies", "mbarrier". The twins
- * are in kernels/lib/simt_hopper.h. A tile here is 64 columns of 16 bits wide: rows of 128 bytes, swizzled by TMA
+ * Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate", "Tensor Copies", "mbarrier". A
+ * tile here is 64 columns of 16 bits wide: rows of 128 bytes, swizzled by TMA
  * (16-byte piece p of a row at place p ^ row % 8). */
 #ifndef TILEWALK_KERNELS_PTX_HOPPER_CUH
 #define TILEWALK_KERNELS_PTX_HOPPER_CUH
@@ -51,80 +51,86 @@ static inline int count_sms() {
   return sms;
 }
 
+#else
+
+struct alignas(128) TensorMap {
+  unsigned char bytes[128];
+};
+static inline bool tensor_map_make(TensorMap *map, const void *tensor, int d, int rows, int heads, int box_rows) {
+  return tensor_map_bytes(map->bytes, tensor, d, rows, heads, box_rows);
+}
+static inline int count_sms() { return 3; } /* so few that a CTA has more than one row block */
+
+#endif
+
 /* A barrier in shared memory, 8 bytes, of phases that end after `arrivals` arrivals and all bytes expected. */
 TW_DEVICE void mbarrier_init(uint32_t barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+  TW_PTX("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 /* After the inits, by the same thread: TMA sees them. A __syncthreads must follow for the other threads. */
-TW_DEVICE void mbarrier_init_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+TW_DEVICE void mbarrier_init_fence() { TW_PTX("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 TW_DEVICE void mbarrier_arrive(uint32_t barrier) {
-  asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+  TW_PTX("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 TW_DEVICE void mbarrier_arrive_expect(uint32_t barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
+  TW_PTX("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 /* Until the phase of this parity (0 for the first) has ended. The phase before the first counts as ended. */
 TW_DEVICE void mbarrier_wait(uint32_t barrier, int parity) {
-  asm volatile("{\n.reg .pred ended;\n"
-               "again: mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
-               "@ended bra over;\nbra again;\nover:\n}" ::"r"(barrier),
-               "r"(parity)
-               : "memory");
+  TW_PTX("{\n.reg .pred ended;\n"
+         "again: mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
+         "@ended bra over;\nbra again;\nover:\n}" ::"r"(barrier),
+         "r"(parity)
+         : "memory");
 }
 
 /* Starts a copy of a box from the tensor; its bytes count at the barrier as they arrive. */
 TW_DEVICE void tma_load(uint32_t to, const TensorMap *map, uint32_t barrier, int column, int row, int head) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
-               "[%2];" ::"r"(to),
-               "l"(map), "r"(barrier), "r"(column), "r"(row), "r"(head)
-               : "memory");
+  TW_PTX("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+         "[%2];" ::"r"(to),
+         "l"(map), "r"(barrier), "r"(column), "r"(row), "r"(head)
+         : "memory");
 }
 /* And of one to the tensor. */
 TW_DEVICE void tma_store(const TensorMap *map, uint32_t from, int column, int row, int head) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map), "r"(from),
-               "r"(column), "r"(row), "r"(head)
-               : "memory");
+  TW_PTX("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map), "r"(from),
+         "r"(column), "r"(row), "r"(head)
+         : "memory");
 }
 /* The same for `bytes` in a row, a multiple of 16: a copy to shared memory, and an addition to fp32 in memory, which
  * comes under the next commit as tma_store does. */
 TW_DEVICE void bulk_load(uint32_t to, const void *from, int bytes, uint32_t barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-               "l"(from), "r"(bytes), "r"(barrier)
-               : "memory");
+  TW_PTX("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
+         "r"(bytes), "r"(barrier)
+         : "memory");
 }
 TW_DEVICE void bulk_add(float *to, uint32_t from, int bytes) {
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from),
-               "r"(bytes)
-               : "memory");
+  TW_PTX("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
+         : "memory");
 }
-TW_DEVICE void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+TW_DEVICE void tma_store_commit() { TW_PTX("cp.async.bulk.commit_group;" ::: "memory"); }
 /* Until shared memory has been read by this thread's committed stores and may be written again. */
-TW_DEVICE void tma_store_wait() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+TW_DEVICE void tma_store_wait() { TW_PTX("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 /* This thread's stores to shared memory come before what TMA and wgmma do after the next barrier. */
-TW_DEVICE void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+TW_DEVICE void proxy_fence() { TW_PTX("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /* Barriers 1 to 15, of `threads` threads of which some need not wait. */
-TW_DEVICE void barrier_sync(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-TW_DEVICE void barrier_arrive(int id, int threads) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
+TW_DEVICE void barrier_sync(int id, int threads) { TW_PTX("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+TW_DEVICE void barrier_arrive(int id, int threads) { TW_PTX("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 
 /* How many registers each thread of this warp has from here on. Giving comes before taking. */
-template <int N> TW_DEVICE void registers_give() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
-template <int N> TW_DEVICE void registers_take() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
+template <int N> TW_DEVICE void registers_give() { TW_PTX("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
+template <int N> TW_DEVICE void registers_take() { TW_PTX("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
 
 /* Before the first wgmma after registers that it names were read or written. */
-TW_DEVICE void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-TW_DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+TW_DEVICE void wgmma_fence() { TW_PTX("wgmma.fence.sync.aligned;" ::: "memory"); }
+TW_DEVICE void wgmma_commit() { TW_PTX("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 /* Waits until at most N of this warpgroup's groups are still under way. Name the accumulators that are then complete
  * (wgmma_done), lest the compiler reads them before the wait. */
-template <int N> TW_DEVICE void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory"); }
+template <int N> TW_DEVICE void wgmma_wait() { TW_PTX("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory"); }
 template <int N> TW_DEVICE void wgmma_done(float (&c)[N]) {
 #pragma unroll
-  for (int i = 0; i < N; i++) asm volatile("" : "+f"(c[i])::"memory");
+  for (int i = 0; i < N; i++) TW_PTX("" : "+f"(c[i])::"memory");
 }
 
 /* C (+)= A B, C 64 x N in fp32: warp w of the warpgroup has rows 16 w to 16 w + 15, in each 8 columns as mma_m16n8k16.
@@ -144,16 +150,16 @@ template <int N> TW_DEVICE void wgmma_done(float (&c)[N]) {
 template <class T, bool ADD> TW_DEVICE void wgmma_n128(float (&c)[64], uint64_t a, uint64_t b);
 #define TW_WGMMA_SS(type, name)                                                                                        \
   template <> __device__ __forceinline__ void wgmma_n128<type, true>(float(&c)[64], uint64_t a, uint64_t b) {          \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, 1, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." name       \
-                 " {" TW_NAMES64 "}, %64, %65, add, 1, 1, 0, 0;\n}"                                                    \
-                 : TW_REG64(c)                                                                                         \
-                 : "l"(a), "l"(b));                                                                                    \
+    TW_PTX("{\n.reg .pred add;\nsetp.ne.b32 add, 1, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." name             \
+           " {" TW_NAMES64 "}, %64, %65, add, 1, 1, 0, 0;\n}"                                                          \
+           : TW_REG64(c)                                                                                               \
+           : "l"(a), "l"(b));                                                                                          \
   }                                                                                                                    \
   template <> __device__ __forceinline__ void wgmma_n128<type, false>(float(&c)[64], uint64_t a, uint64_t b) {         \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, 0, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." name       \
-                 " {" TW_NAMES64 "}, %64, %65, add, 1, 1, 0, 0;\n}"                                                    \
-                 : TW_REG64(c)                                                                                         \
-                 : "l"(a), "l"(b));                                                                                    \
+    TW_PTX("{\n.reg .pred add;\nsetp.ne.b32 add, 0, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." name             \
+           " {" TW_NAMES64 "}, %64, %65, add, 1, 1, 0, 0;\n}"                                                          \
+           : TW_REG64(c)                                                                                               \
+           : "l"(a), "l"(b));                                                                                          \
   }
 TW_WGMMA_SS(fp16, "f16.f16")
 TW_WGMMA_SS(bf16, "bf16.bf16")
@@ -163,10 +169,10 @@ template <class T, bool ADD> TW_DEVICE void wgmma_n64(float (&c)[32], uint64_t a
 template <class T, bool ADD> TW_DEVICE void wgmma_turned(float (&c)[32], uint64_t a, uint64_t b);
 #define TW_WGMMA_SS64(function, type, name, add, turned)                                                               \
   template <> __device__ __forceinline__ void function<type, add>(float(&c)[32], uint64_t a, uint64_t b) {             \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." name      \
-                 " {" TW_NAMES32 "}, %32, %33, add, 1, 1, %35, %35;\n}"                                                \
-                 : TW_REG32(c)                                                                                         \
-                 : "l"(a), "l"(b), "n"(add), "n"(turned));                                                             \
+    TW_PTX("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." name            \
+           " {" TW_NAMES32 "}, %32, %33, add, 1, 1, %35, %35;\n}"                                                      \
+           : TW_REG32(c)                                                                                               \
+           : "l"(a), "l"(b), "n"(add), "n"(turned));                                                                   \
   }
 #define TW_WGMMA_SS64_ALL(type, name)                                                                                  \
   TW_WGMMA_SS64(wgmma_n64, type, name, false, 0)                                                                       \
@@ -181,21 +187,18 @@ template <class T> TW_DEVICE void wgmma_rows(float (&c)[64], const uint32_t (&a)
 template <class T> TW_DEVICE void wgmma_rows(float (&c)[32], const uint32_t (&a)[4], uint64_t b);
 #define TW_WGMMA_RS(type, name)                                                                                        \
   template <> __device__ __forceinline__ void wgmma_rows<type>(float(&c)[64], const uint32_t(&a)[4], uint64_t b) {     \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, 1, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." name       \
-                 " {" TW_NAMES64 "}, {%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"                                      \
-                 : TW_REG64(c)                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                \
+    TW_PTX("{\n.reg .pred add;\nsetp.ne.b32 add, 1, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32." name             \
+           " {" TW_NAMES64 "}, {%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"                                            \
+           : TW_REG64(c)                                                                                               \
+           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                      \
   }                                                                                                                    \
   template <> __device__ __forceinline__ void wgmma_rows<type>(float(&c)[32], const uint32_t(&a)[4], uint64_t b) {     \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, 1, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." name        \
-                 " {" TW_NAMES32 "}, {%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"                                      \
-                 : TW_REG32(c)                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                \
+    TW_PTX("{\n.reg .pred add;\nsetp.ne.b32 add, 1, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." name              \
+           " {" TW_NAMES32 "}, {%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"                                            \
+           : TW_REG32(c)                                                                                               \
+           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                                      \
   }
 TW_WGMMA_RS(fp16, "f16.f16")
 TW_WGMMA_RS(bf16, "bf16.bf16")
 
-#else
-#include "kernels/lib/simt_hopper.h"
-#endif
 #endif

@@ -1,10 +1,8 @@
-/* Every machine instruction that the kernels name, as a small function with a CPU twin of the same name.
+/* Every machine instruction that the kernels name, as a small function (PTX ISA, "Instruction Set"). A C++ compiler
+ * reads them without their instructions (kernels/lib/read_on_host.h).
  *
- *     nvcc    the upper half: inline PTX (PTX ISA, "Instruction Set")
- *     g++     the lower half: the same arithmetic on the fibers of kernels/lib/simt.h
- *
- * 16-bit types are bit patterns (fp16, bf16), so both halves share them. Needs: mma, ldmatrix of 16-bit tiles,
- * cp.async and packed conversions sm_80; the rest sm_75. Room for later rungs: TMA, mbarrier, wgmma. */
+ * 16-bit types are bit patterns (fp16, bf16). Needs: mma, ldmatrix of 16-bit tiles, cp.async and packed conversions
+ * sm_80; the rest sm_75. Hopper's are in ptx_hopper.cuh. */
 #ifndef TILEWALK_KERNELS_PTX_CUH
 #define TILEWALK_KERNELS_PTX_CUH
 
@@ -18,20 +16,24 @@ struct bf16 {
 };
 
 #ifdef __CUDACC__
-
+#define TW_PTX(...)      asm volatile(__VA_ARGS__)
+#define TW_PTX_PURE(...) asm(__VA_ARGS__) /* may be moved, or left out */
+#else
+#include "kernels/lib/read_on_host.h"
+#endif
 #define TW_DEVICE static __device__ __forceinline__
 
 /* Numbers. */
 TW_DEVICE float to_float(float x) { return x; }
 TW_DEVICE float to_float(fp16 x) {
   float y;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  TW_PTX_PURE("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
   return y;
 }
 TW_DEVICE float to_float(bf16 x) { return __uint_as_float((uint32_t)x.bits << 16); }
 
 TW_DEVICE void from_float(float x, float *y) { *y = x; }
-TW_DEVICE void from_float(float x, fp16 *y) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y->bits) : "f"(x)); }
+TW_DEVICE void from_float(float x, fp16 *y) { TW_PTX_PURE("cvt.rn.f16.f32 %0, %1;" : "=h"(y->bits) : "f"(x)); }
 TW_DEVICE void from_float(float x, bf16 *y) { /* in integers: cvt.rn.bf16.f32 needs sm_80 */
   const uint32_t u = __float_as_uint(x);
   y->bits = (uint16_t)(x != x ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16);
@@ -41,18 +43,18 @@ TW_DEVICE void from_float(float x, bf16 *y) { /* in integers: cvt.rn.bf16.f32 ne
 template <class T> TW_DEVICE uint32_t pack2(float low, float high);
 template <> __device__ __forceinline__ uint32_t pack2<fp16>(float low, float high) {
   uint32_t y;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
+  TW_PTX_PURE("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
   return y;
 }
 template <> __device__ __forceinline__ uint32_t pack2<bf16>(float low, float high) {
   uint32_t y;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
+  TW_PTX_PURE("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
   return y;
 }
 
 TW_DEVICE float exp2_approx(float x) { /* 2^x to 2 ulps; 2^-inf = 0 */
   float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  TW_PTX_PURE("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
@@ -63,15 +65,15 @@ TW_DEVICE unsigned char *shared_memory() {
 }
 TW_DEVICE uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
-/* On which SM this CTA runs, and a clock that all SMs share. For programs that measure: no CPU twins. */
+/* On which SM this CTA runs, and a clock that all SMs share. For programs that measure. */
 TW_DEVICE unsigned this_sm() {
   unsigned smid;
-  asm volatile("mov.u32 %0, %smid;" : "=r"(smid));
+  TW_PTX("mov.u32 %0, %smid;" : "=r"(smid));
   return smid;
 }
 TW_DEVICE unsigned long long global_ns() {
   unsigned long long ns;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
+  TW_PTX("mov.u64 %0, %globaltimer;" : "=l"(ns));
   return ns;
 }
 /* Catches that clock at an edge, and the SM's own clock with it. */
@@ -88,51 +90,51 @@ TW_DEVICE void note_edge(unsigned long long *ns, unsigned long long *cycles) {
  * another. */
 TW_DEVICE void let_next_kernel_start() {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  TW_PTX("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 TW_DEVICE void wait_for_kernel_before() {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+  TW_PTX("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
 /* Reads that keep out of L1 (.cg: cache global, which means L2). */
 TW_DEVICE float load_l2(const float *p) {
   float y;
-  asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(y) : "l"(p));
+  TW_PTX("ld.global.cg.f32 %0, [%1];" : "=f"(y) : "l"(p));
   return y;
 }
 template <class T> TW_DEVICE T load_l2(const T *p) {
   T y;
-  asm volatile("ld.global.cg.u16 %0, [%1];" : "=h"(y.bits) : "l"(p));
+  TW_PTX("ld.global.cg.u16 %0, [%1];" : "=h"(y.bits) : "l"(p));
   return y;
 }
 TW_DEVICE uint4 load_l2_16(const void *p) {
   uint4 y;
-  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(y.x), "=r"(y.y), "=r"(y.z), "=r"(y.w) : "l"(p));
+  TW_PTX("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(y.x), "=r"(y.y), "=r"(y.z), "=r"(y.w) : "l"(p));
   return y;
 }
 TW_DEVICE void store_shared_16(uint32_t to, uint4 x) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
+  TW_PTX("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
 }
 TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) {
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
+  TW_PTX("st.shared.u32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
 }
 TW_DEVICE uint32_t load_shared_4(uint32_t from) {
   uint32_t y;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(y) : "r"(from) : "memory");
+  TW_PTX("ld.shared.u32 %0, [%1];" : "=r"(y) : "r"(from) : "memory");
   return y;
 }
 TW_DEVICE void load_shared_8(uint32_t from, float (&x)[2]) {
-  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x[0]), "=f"(x[1]) : "r"(from) : "memory");
+  TW_PTX("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x[0]), "=f"(x[1]) : "r"(from) : "memory");
 }
 TW_DEVICE uint4 load_shared_16(uint32_t from) {
   uint4 y;
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(y.x), "=r"(y.y), "=r"(y.z), "=r"(y.w)
-               : "r"(from)
-               : "memory");
+  TW_PTX("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+         : "=r"(y.x), "=r"(y.y), "=r"(y.z), "=r"(y.w)
+         : "r"(from)
+         : "memory");
   return y;
 }
 /* A warp's 128 sums in memory, four for each lane: adds to them, and reads them. A warp's 32 additions lie together.
@@ -140,25 +142,25 @@ TW_DEVICE uint4 load_shared_16(uint32_t from) {
 TW_DEVICE void add_in_memory(float *sums, const float (&x)[4]) {
 #pragma unroll
   for (int e = 0; e < 4; e++)
-    asm volatile("red.global.add.f32 [%0], %1;" ::"l"(sums + e * 32 + threadIdx.x % 32), "f"(x[e]) : "memory");
+    TW_PTX("red.global.add.f32 [%0], %1;" ::"l"(sums + e * 32 + threadIdx.x % 32), "f"(x[e]) : "memory");
 }
 TW_DEVICE void read_sums(const float *sums, float (&x)[4]) {
 #pragma unroll
   for (int e = 0; e < 4; e++) x[e] = load_l2(sums + e * 32 + threadIdx.x % 32);
 }
 TW_DEVICE void store_global_16(void *to, uint4 x) { /* named, because the compiler makes four stores of an assignment */
-  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
+  TW_PTX("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w) : "memory");
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 /* Copies 16 bytes from global to shared memory, past L1, in the background; reads only the first `bytes` (0 or
  * 16) and fills the rest with zeros. */
 TW_DEVICE void cp_async_16(uint32_t to, const void *from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+  TW_PTX("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
-TW_DEVICE void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+TW_DEVICE void cp_async_commit() { TW_PTX("cp.async.commit_group;" ::: "memory"); }
 /* Waits until at most N of this thread's groups are still under way. */
-template <int N> TW_DEVICE void cp_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
+template <int N> TW_DEVICE void cp_async_wait() { TW_PTX("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 /* The same for each lane of a warp; then every lane sees what all of them copied, and none reads earlier tiles. */
 template <int N> TW_DEVICE void cp_async_wait_warp() {
   cp_async_wait<N>();
@@ -168,16 +170,16 @@ template <int N> TW_DEVICE void cp_async_wait_warp() {
 /* Four 8 x 8 tiles of 16-bit elements: lane 8 t + r gives the address of row r of tile t; afterwards lane
  * 4 g + c holds elements (g, 2c) and (g, 2c + 1) of each tile, or their transposes. */
 TW_DEVICE void ldmatrix_x4(uint32_t (&r)[4], uint32_t row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(row)
-               : "memory");
+  TW_PTX("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+         : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+         : "r"(row)
+         : "memory");
 }
 TW_DEVICE void ldmatrix_x4_trans(uint32_t (&r)[4], uint32_t row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(row)
-               : "memory");
+  TW_PTX("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+         : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+         : "r"(row)
+         : "memory");
 }
 
 /* After it, what this warp's lanes read by ldmatrix may be overwritten by any of them. */
@@ -188,182 +190,18 @@ TW_DEVICE void ldmatrix_done() { __syncwarp(); }
 template <class T> TW_DEVICE void mma_m16n8k16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
 template <>
 __device__ __forceinline__ void mma_m16n8k16<fp16>(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-               "{%0, %1, %2, %3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  TW_PTX("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+         "{%0, %1, %2, %3};"
+         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 template <>
 __device__ __forceinline__ void mma_m16n8k16<bf16>(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-               "{%0, %1, %2, %3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  TW_PTX("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+         "{%0, %1, %2, %3};"
+         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 #endif
 
-#else /* g++ */
-
-#include "kernels/lib/simt.h"
-
-extern "C" {
-#include "sim/numbers/precision.h"
-}
-
-#define TW_DEVICE static inline __attribute__((unused))
-
-struct uint4 {
-  uint32_t x, y, z, w;
-};
-
-TW_DEVICE float float_of_bits(uint32_t u) {
-  float f;
-  memcpy(&f, &u, sizeof f);
-  return f;
-}
-
-TW_DEVICE float to_float(float x) { return x; }
-TW_DEVICE float to_float(fp16 x) {
-  const uint32_t sign = (uint32_t)(x.bits & 0x8000) << 16, exponent = x.bits >> 10 & 31, fraction = x.bits & 1023;
-  if (exponent == 0) return float_of_bits(sign | 0x3f800000) * (float)fraction * 0x1p-24f;
-  return float_of_bits(sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13);
-}
-TW_DEVICE float to_float(bf16 x) { return float_of_bits((uint32_t)x.bits << 16); }
-
-TW_DEVICE void from_float(float x, float *y) { *y = x; }
-TW_DEVICE void from_float(float x, fp16 *y) { y->bits = (uint16_t)precision_to_bits(PRECISION_FP16, (double)x); }
-TW_DEVICE void from_float(float x, bf16 *y) { y->bits = (uint16_t)precision_to_bits(PRECISION_BF16, (double)x); }
-
-template <class T> TW_DEVICE uint32_t pack2(float low, float high) {
-  T l, h;
-  from_float(low, &l);
-  from_float(high, &h);
-  return (uint32_t)l.bits | (uint32_t)h.bits << 16;
-}
-
-TW_DEVICE float exp2_approx(float x) { return exp2f(x); }
-
-TW_DEVICE void let_next_kernel_start() {} /* here kernels follow one another */
-TW_DEVICE void wait_for_kernel_before() {}
-
-TW_DEVICE unsigned char *shared_memory() { return simt::machine.shared; }
-TW_DEVICE uint32_t shared_address(const void *p) { return (uint32_t)((const unsigned char *)p - simt::machine.shared); }
-
-template <class T> TW_DEVICE T load_l2(const T *p) { return *p; }
-TW_DEVICE uint4 load_l2_16(const void *p) {
-  uint4 y;
-  memcpy(&y, p, sizeof y);
-  return y;
-}
-TW_DEVICE void store_shared_16(uint32_t to, uint4 x) {
-  memcpy(simt::machine.shared + to, &x, sizeof x);
-  simt::machine.current->stores.push_back(to);
-}
-TW_DEVICE void load_shared_8(uint32_t from, float (&x)[2]) { memcpy(x, simt::machine.shared + from, sizeof x); }
-TW_DEVICE void store_shared_4(uint32_t to, uint32_t x) {
-  memcpy(simt::machine.shared + to, &x, sizeof x);
-  simt::machine.current->stores.push_back(to);
-}
-TW_DEVICE uint32_t load_shared_4(uint32_t from) {
-  uint32_t y;
-  memcpy(&y, simt::machine.shared + from, sizeof y);
-  return y;
-}
-TW_DEVICE uint4 load_shared_16(uint32_t from) {
-  uint4 y;
-  memcpy(&y, simt::machine.shared + from, sizeof y);
-  return y;
-}
-TW_DEVICE void store_global_16(void *to, uint4 x) { memcpy(to, &x, sizeof x); }
-TW_DEVICE void add_in_memory(float *sums, const float (&x)[4]) {
-  for (int e = 0; e < 4; e++) sums[e * 32 + simt::machine.current->lane] += x[e];
-}
-TW_DEVICE void read_sums(const float *sums, float (&x)[4]) {
-  for (int e = 0; e < 4; e++) x[e] = sums[e * 32 + simt::machine.current->lane];
-}
-
-/* The strictest reading of cp.async: garbage from the issue on, the data only at the wait. */
-TW_DEVICE void cp_async_16(uint32_t to, const void *from, int bytes) {
-  simt::Thread *t = simt::machine.current;
-  memset(simt::machine.shared + to, 0xff, 16);
-  t->copies.push_back({simt::machine.shared + to, from, bytes, t->n_commits});
-}
-TW_DEVICE void cp_async_commit() { simt::machine.current->n_commits++; }
-template <int N> inline void cp_async_wait(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-  if (simt::is_dropped(file, line)) return;
-  simt::Thread *t = simt::machine.current;
-  size_t n_done = 0;
-  for (; n_done < t->copies.size() && t->copies[n_done].group < t->n_commits - N; n_done++) {
-    const simt::AsyncCopy &copy = t->copies[n_done];
-    memset(copy.to, 0, 16);
-    if (copy.bytes) memcpy(copy.to, copy.from, (size_t)copy.bytes);
-  }
-  t->copies.erase(t->copies.begin(), t->copies.begin() + (long)n_done);
-}
-/* Here lanes meet at the next ldmatrix. */
-template <int N> inline void cp_async_wait_warp(const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
-  cp_async_wait<N>(file, line);
-}
-
-struct MatrixLane {
-  uint32_t *r;
-  uint32_t row;
-};
-
-template <bool TRANSPOSED> inline void ldmatrix_lanes(void **lanes) {
-  for (int tile = 0; tile < 4; tile++) {
-    uint16_t m[8][8];
-    for (int i = 0; i < 8; i++) memcpy(m[i], simt::machine.shared + ((MatrixLane *)lanes[8 * tile + i])->row, 16);
-    for (int lane = 0; lane < 32; lane++) {
-      const int g = lane / 4, c = lane % 4 * 2;
-      const uint32_t low = TRANSPOSED ? m[c][g] : m[g][c], high = TRANSPOSED ? m[c + 1][g] : m[g][c + 1];
-      ((MatrixLane *)lanes[lane])->r[tile] = low | high << 16;
-    }
-  }
-}
-inline void ldmatrix_x4(uint32_t (&r)[4], uint32_t row, int line = __builtin_LINE()) {
-  MatrixLane mine = {r, row};
-  simt::meet_warp(&mine, line, ldmatrix_lanes<false>);
-}
-inline void ldmatrix_x4_trans(uint32_t (&r)[4], uint32_t row, int line = __builtin_LINE()) {
-  MatrixLane mine = {r, row};
-  simt::meet_warp(&mine, line, ldmatrix_lanes<true>);
-}
-
-/* Nothing to wait for: here ldmatrix has read all 32 rows when it returns. */
-TW_DEVICE void ldmatrix_done() {}
-
-struct MmaLane {
-  float *c;
-  const uint32_t *a;
-  uint32_t b[2];
-};
-
-/* Products are exact in fp32 and the sum is kept in fp32, in the order of k; hardware adds in another order. */
-template <class T> inline void mma_lanes(void **lanes) {
-  float A[16][16], B[8][16];
-  for (int lane = 0; lane < 32; lane++) {
-    const MmaLane *from = (const MmaLane *)lanes[lane];
-    const int g = lane / 4, t = lane % 4 * 2;
-    for (int half = 0; half < 2; half++) {
-      const auto value = [half](uint32_t pair) { return to_float(T{(uint16_t)(pair >> (16 * half))}); };
-      for (int i = 0; i < 4; i++) A[g + i % 2 * 8][t + half + i / 2 * 8] = value(from->a[i]);
-      for (int i = 0; i < 2; i++) B[g][t + half + i * 8] = value(from->b[i]);
-    }
-  }
-  for (int lane = 0; lane < 32; lane++)
-    for (int i = 0; i < 4; i++) {
-      const float *a = A[lane / 4 + i / 2 * 8], *b = B[lane % 4 * 2 + i % 2];
-      float sum = 0;
-      for (int k = 0; k < 16; k++) sum += a[k] * b[k];
-      ((MmaLane *)lanes[lane])->c[i] += sum;
-    }
-}
-template <class T>
-inline void mma_m16n8k16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1, int line = __builtin_LINE()) {
-  MmaLane mine = {c, a, {b0, b1}};
-  simt::meet_warp(&mine, line, mma_lanes<T>);
-}
-
-#endif
 #endif

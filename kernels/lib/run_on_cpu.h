@@ -1,32 +1,28 @@
-/* Runs a rung of the ladder on the CPU (kernels/lib/simt.h), checks its output and counts its bytes. */
+/* Runs a rung of the ladder on the CPU, its PTX in the machine of kernels/ptx; checks its output, counts its bytes. */
 #ifndef TILEWALK_KERNELS_RUN_ON_CPU_H
 #define TILEWALK_KERNELS_RUN_ON_CPU_H
 
 #include <string>
+#include <vector>
 
+#include "kernels/lib/ladder_launch.h"
 #include "kernels/lib/verify.h"
 
-/* What goes wrong on purpose. */
-struct Fault {
-  const char *file; /* end of the path of the source in which a barrier or wait is left out; NULL: none */
-  int line;
-  bool descending; /* threads run from the last to the first */
+/* How. */
+struct CpuSetting {
+  const char *folder; /* of the recorded kernels: assets/ladder */
+  bool faults;        /* looked for, several times slower (kernels/ptx/ptx_shadow.h) */
+  int omitted;        /* the instruction of CpuRun::sites that is left out; -1: none */
 };
 
 struct CpuRun {
   Counts counts;
   Verdict verdict;
-  std::string complaint; /* of the SIMT machine: deadlock, divergence; "" if none */
+  std::string complaint;         /* of the machine: refused, stuck, a fault; "" if none */
+  std::vector<DeviceSite> sites; /* of all launches */
 };
 
 /* shape is complete and suits the rung; B_r, B_c too. O starts as NaN. */
-CpuRun run_on_cpu(const Rung &rung, const Shape &shape, Block block, const Inputs &inputs, const Fault &fault);
-
-struct FaultSite {
-  std::string file;
-  int line;
-};
-/* The barriers and waits that runs met since the last call. */
-std::vector<FaultSite> cpu_fault_sites();
+CpuRun run_on_cpu(const Rung &rung, const Shape &shape, Block block, const Inputs &inputs, const CpuSetting &setting);
 
 #endif

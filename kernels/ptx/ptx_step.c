@@ -201,6 +201,18 @@ static uint64_t operand(const char *R, int32_t place, int32_t bytes, int l) {
   return bytes == 2 ? v & 0xffff : v;
 }
 
+/* All lanes add integers at one place, and nobody asks what was there: one addition of their sum. */
+static bool added_at_once(const Ins *i, const char *R, const Where *where) {
+  const bool integers = i->type == T_U32 || i->type == T_S32 || i->type == T_U64 || i->type == T_S64;
+  if (where->split || where->shape->kind != SHAPE_BROADCAST || i->mode != (ATOM_ADD | ATOM_NO_RESULT) || !integers)
+    return false;
+  uint64_t sum = 0;
+  for (int l = 0; l < LANES; l++) sum += i->bytes == 8 ? ((const uint64_t *)(R + i->b))[l] : word(R, i->b, l);
+  sum += get(where->host, i->bytes);
+  memcpy(where->host, &sum, i->bytes);
+  return true;
+}
+
 static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
   const Ins *i = &run->code[pc];
   char *R = run->arena + w->file;
@@ -220,7 +232,7 @@ static StepResult atomic(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m) {
     c->wavefronts += where.shape->wavefronts, c->conflicts += where.shape->wavefronts - where.shape->groups;
   }
   if (is_global) c->sectors += site_atomic_sectors(address, m);
-  for (uint32_t k = allowed; k; k &= k - 1) {
+  for (uint32_t k = added_at_once(i, R, &where) ? 0 : allowed; k; k &= k - 1) {
     const int l = __builtin_ctz(k);
     char *p = where.split ? where.lane[l] : where.host + where.shape->offset[l];
     const uint64_t old = get(p, i->bytes);

@@ -230,7 +230,9 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Refinements without
 static Status add_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, const Tiling *tiling, Error *error) {
   CpuCheck check;
   const KernelModel *model = kernel_model_find(rung);
-  Status status = cpu_check_run(rung, shape, tiling, 1, &check, error);
+  char folder[ASSETS_PATH_BYTES];
+  Status status = assets_find(folder, sizeof folder, "assets/ladder", error);
+  if (!status) status = cpu_check_run(rung, shape, tiling, 1, folder, &check, error);
   if (status) return status;
   CrosscheckItem output = {.shape = *shape,
                            .tiling = check.tiling,

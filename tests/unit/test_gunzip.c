@@ -1,0 +1,63 @@
+/* gunzip on members that gzip and zlib made, whose contents are known, and on damaged ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/gunzip.h"
+
+/* "hello, hello, hello\n" by gzip -n: a block of fixed codes. */
+static const unsigned char FIXED[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03,
+                                      0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0xd7, 0x51, 0xc8, 0x40, 0xa2,
+                                      0xb8, 0x00, 0xe7, 0x42, 0x6e, 0x52, 0x14, 0x00, 0x00, 0x00};
+/* "abc" stored. */
+static const unsigned char STORED[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0x01, 0x03, 0x00,
+                                       0xfc, 0xff, 0x61, 0x62, 0x63, 0xc2, 0x41, 0x24, 0x35, 0x03, 0x00, 0x00, 0x00};
+
+static void gives(const unsigned char *bytes, size_t n, const char *wanted) {
+  char *text;
+  size_t n_text;
+  Error error;
+  if (gunzip(bytes, n, 1 << 20, "x", &text, &n_text, &error)) fail_msg("%s", error.message);
+  assert_int_equal(n_text, strlen(wanted));
+  assert_string_equal(text, wanted);
+  free(text);
+}
+
+static void test_members(void **state) {
+  (void)state;
+  gives(FIXED, sizeof FIXED, "hello, hello, hello\n");
+  gives(STORED, sizeof STORED, "abc");
+}
+
+/* Any byte changed, any end missing, too small a limit: refused, or the same text (bytes that gzip does not mean). */
+static void test_damage(void **state) {
+  (void)state;
+  char *text;
+  size_t n_text;
+  Error error;
+  for (size_t n = 0; n < sizeof FIXED; n++)
+    assert_int_equal(gunzip(FIXED, n, 1 << 20, "x", &text, &n_text, &error), STATUS_BAD_FILE);
+  for (size_t at = 0; at < sizeof FIXED; at++)
+    for (int bit = 0; bit < 8; bit++) {
+      unsigned char bytes[sizeof FIXED];
+      memcpy(bytes, FIXED, sizeof FIXED);
+      bytes[at] ^= (unsigned char)(1 << bit);
+      const Status status = gunzip(bytes, sizeof bytes, 1 << 20, "x", &text, &n_text, &error);
+      if (!status) {
+        if (strcmp(text, "hello, hello, hello\n")) fail_msg("byte %zu, bit %d: another text passes", at, bit);
+        free(text);
+      }
+    }
+  assert_int_equal(gunzip(FIXED, sizeof FIXED, 19, "x", &text, &n_text, &error), STATUS_BAD_FILE);
+  assert_int_equal(gunzip(FIXED, sizeof FIXED, 20, "x", &text, &n_text, &error), STATUS_OK);
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_members), cmocka_unit_test(test_damage)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
