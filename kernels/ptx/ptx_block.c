@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/ptx/ptx_access.h"
+#include "kernels/ptx/ptx_registers.h"
 
 enum { ARENA_ALIGN = 64 };
 
@@ -178,6 +179,7 @@ void block_begin(Run *run, int32_t place, int64_t cluster, int32_t rank, int32_t
     w->n_run = 1, w->n_wait = 0, w->turns = 0, w->spinning = false, w->forced = -1;
     w->gives_up = w->cluster_odd = 0, w->wgmma_groups = 0, w->gives_in = false;
     w->run[0] = (Fragment){0, w->exist, 0};
+    if (run->registers) ptx_registers_begin(run->registers, b->first_warp + k);
     write_slots(run, b, w, !b->has_constants);
   }
   b->has_constants = true;
@@ -192,6 +194,7 @@ bool run_make_places(Run *run, int32_t n) {
   const int64_t each = run->warps_per_block * (file + local) + shared;
   const int64_t most = run->launch->max_memory_bytes ? run->launch->max_memory_bytes : PTX_MAX_MEMORY_BYTES;
   if (each > most / n) return false;
+  if (run->registers && !ptx_registers_places(run->registers, (int64_t)n * run->warps_per_block)) return false;
   char *arena = aligned_alloc(ARENA_ALIGN, (size_t)(n * each + ARENA_ALIGN));
   Warp *warps = calloc((size_t)n * (size_t)run->warps_per_block, sizeof *warps);
   Block *blocks = calloc((size_t)n, sizeof *blocks);

@@ -215,6 +215,7 @@ enum {
   O_PRINT,
   O_ASSERT,
   O_TRAP,
+  O_WATCHED, /* ptx_registers.h: another, whose registers may lack a value */
   O_FIRST_ARITHMETIC
 };
 
@@ -301,6 +302,8 @@ enum {
 };
 
 /* ---- a run ---- */
+
+typedef struct PtxRegisters PtxRegisters; /* ptx_registers.h */
 
 /* What a request from one instruction looked like: lanes' addresses less the first lane's, and what was counted. */
 typedef struct {
@@ -400,8 +403,9 @@ struct Run {
   uint64_t clock, watch;
   int64_t printed_bytes;
   uint64_t barriers;
-  bool is_seen;     /* launch->witness is told */
-  int32_t patience; /* how often waits have given up since a phase of an mbarrier ended */
+  bool is_seen;            /* launch->witness is told */
+  PtxRegisters *registers; /* NULL: none can lack a value, or nobody asks */
+  int32_t patience;        /* how often waits have given up since a phase of an mbarrier ended */
   PtxL1 *cache;
   Status status;
   int32_t n_sm;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernels/ptx/ptx_access.h"
+#include "kernels/ptx/ptx_registers.h"
 
 enum { IDLE_PASSES = 20000 };
 
@@ -229,7 +230,8 @@ static bool prepare(Run *run, Dealer *d) {
     return run_refuses(run, STATUS_NO_MEMORY, "no memory for the first cache");
   if (l->faults) {
     run->shadow = ptx_shadow_new(k, l, run->shared_bytes, k->granule_bytes);
-    if (!run->shadow) return run_refuses(run, STATUS_NO_MEMORY, "no memory to look for faults");
+    if (!run->shadow || !ptx_registers_new(k, &run->registers))
+      return run_refuses(run, STATUS_NO_MEMORY, "no memory to look for faults");
     if (k->module->n_memory)
       ptx_shadow_range(run->shadow, MODULE_BASE, k->module->n_memory, run->module_memory, "the module's variables");
   }
@@ -270,6 +272,7 @@ Status ptx_run(const PtxKernel *kernel, const PtxLaunch *launch, PtxResult *resu
   }
   const Status status = run->status;
   if (run->shadow) ptx_shadow_free(run->shadow);
+  ptx_registers_free(run->registers);
   ptx_l1_free_of(run->cache, run->n_buffers);
   free(run->arena);
   free(run->warps);

@@ -9,6 +9,7 @@
 #include "kernels/ptx/ptx_locate.h"
 #include "kernels/ptx/ptx_numbers.h"
 #include "kernels/ptx/ptx_ops.h"
+#include "kernels/ptx/ptx_registers.h"
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -241,7 +242,7 @@ static inline void put_back(Warp *w, int32_t pc, uint32_t mask) {
   }
 
 WarpState PTX_ISA(ptx_warp_run)(Run *run, Block *block, Warp *w) {
-  const Ins *const code = run->code;
+  const Ins *const code = run->registers ? ptx_registers_code(run->registers) : run->code;
   char *const R = run->arena + w->file;
   uint32_t *const P = (uint32_t *)(R + run->kernel->file_bytes);
   const int32_t *const lists = run->kernel->lists;
@@ -260,7 +261,7 @@ pick:
       w->spinning = false;
       goto pick;
     }
-    const Ins *const i = &code[pc];
+    const Ins *i = &code[pc];
     uint32_t m = mask;
     if (i->guard >= 0) m &= i->guard_not ? ~P[i->guard] : P[i->guard];
     counts[pc].executed++;
@@ -271,6 +272,7 @@ pick:
       continue;
     }
     if (!full && M_mask != m) spread(M, m), M_mask = m;
+  watched:
     switch (i->op) {
 #define X(name, text, result, operands, expression)                                                                    \
   case O_##name: RESULT_##result(expression)
@@ -336,6 +338,10 @@ pick:
       pc++;
       continue;
     }
+    case O_WATCHED:
+      ptx_registers_check(run, block, w, pc, mask, m);
+      i = &run->code[pc];
+      goto watched;
     case O_BRA:
       if (m == mask) {
         if (i->target <= pc) {

@@ -185,6 +185,11 @@ static bool names_one_of(const PtxKernel *kernel, const PtxResult *result, const
   return false;
 }
 
+/* Than the recording; its tools do not look at registers. */
+static bool is_newer(const char *kernel) {
+  return strstr("register_without_a_value value_in_some_lanes value_in_time", kernel) != NULL;
+}
+
 /* Each fault that it found is found here, at one of its lines; it and we are silent on the sound kernels. */
 static void beside_compute_sanitizer(void **unused) {
   (void)unused;
@@ -200,6 +205,7 @@ static void beside_compute_sanitizer(void **unused) {
       PtxKernel *kernel;
       PtxResult result;
       name_at(p, name);
+      if (is_newer(name)) continue;
       snprintf(recorded, sizeof recorded, "%s_%s", sound ? "sound" : "broken", name);
       const Verdict v = recorded_verdict(recorded);
       run(module, name, in, out, &kernel, &result);

@@ -218,4 +218,19 @@ __global__ void bins_without_atomics(const float *in, float *out, int n) {
   __syncthreads();
   out[I] = (float)bins[T & 3];
 }
+
+// fault: uninitialised
+__global__ void register_without_a_value(const float *in, float *out, int n) {
+  float x = in[I];
+  asm volatile("{ .reg .f32 sum; add.f32 sum, sum, %0; mov.f32 %0, sum; }" : "+f"(x)); /*B*/
+  out[I] = x;                                                                          /*A*/
+}
+
+// fault: uninitialised
+__global__ void value_in_some_lanes(const float *in, float *out, int n) {
+  float x = in[I];
+  asm volatile("{ .reg .pred p; .reg .f32 y; setp.gt.f32 p, %0, 0f00000000; @p mov.f32 y, %0; mov.f32 %0, y; }"
+               : "+f"(x));
+  out[I] = x * 2; /*A*/
+}
 }

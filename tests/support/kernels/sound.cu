@@ -219,4 +219,12 @@ __global__ void product_of_tiles(const float *in, float *out, int n) {
   }
   out[I] = sum;
 }
+
+__global__ void value_in_time(const float *in, float *out, int n) {
+  float x = in[I];
+  asm volatile("{ .reg .pred p; .reg .f32 y, z; setp.gt.f32 p, %0, 0f00000000; mov.f32 z, y; @p neg.f32 z, %0;\n"
+               "  @!p mov.f32 z, %0; @p add.f32 y, z, 0f3f800000; @p add.f32 z, y, z; mov.f32 %0, z; }"
+               : "+f"(x));
+  out[I] = x;
+}
 }
