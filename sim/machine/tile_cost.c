@@ -10,6 +10,7 @@ enum {
   MMA_ROWS = 16,
   MMA_KEYS = 8,
   WARPS_MOST = 8,
+  REGISTER_BYTES = 4,
   REGISTERS_MOST = 255,    /* that a thread can name */
   OVERHEAD_REGISTERS = 30, /* addresses, statistics: assumed */
   COPY_REGISTERS = 24      /* of a warpgroup that copies: what setmaxnreg leaves it, hopper/flash_fwd_kernel_sm90.h */
@@ -102,5 +103,22 @@ TileCost tile_cost(const Gpu *gpu, const Shape *shape, int64_t B_r, int64_t B_c)
                     .mask_permille = 400,
                     .power_permille = 50,
                     .tile_area = B_r * B_c};
+  return c;
+}
+
+TileCost tile_cost_backward(const Gpu *gpu, const Shape *shape, int64_t B_r, int64_t B_c) {
+  const int64_t element_bytes = dtype_bytes(shape->dtype), d = shape->d, d_v = shape->d_v;
+  const int64_t rows = rounded_up(B_r, MMA_ROWS), keys = rounded_up(B_c, MMA_ROWS),
+                V_bytes = element_bytes * keys * d_v;
+  TileCost c = {.instruction = has_tensor(gpu, shape->dtype) ? "mma.sync" : "FMA", .threads = WARP * WARPS_MOST};
+  c.shared_bytes = element_bytes * (rows * (d + d_v) + keys * d + 2 * rows * keys) + V_bytes;
+  c.registers_per_thread = (keys * (d + d_v) + 2 * rows * keys) / c.threads + OVERHEAD_REGISTERS;
+  if (c.shared_bytes > gpu->shared_bytes_per_cta) {
+    c.instruction = has_tensor(gpu, shape->dtype) ? "mma.sync, V in registers" : "FMA, V in registers";
+    c.shared_bytes -= V_bytes;
+    c.registers_per_thread += V_bytes / REGISTER_BYTES / c.threads;
+  }
+  if (c.registers_per_thread > REGISTERS_MOST) c.misfit = "dK, dV, S and dP need more than 255 registers a thread";
+  if (c.shared_bytes > gpu->shared_bytes_per_cta) c.misfit = "Q, dO, K, P and dS do not fit shared memory";
   return c;
 }

@@ -25,6 +25,11 @@ typedef struct {
   const char *misfit; /* why such a tile is no kernel; NULL: it may be one */
 } TileCost;
 
+/* A backward pass whose CTAs own keys, as FlashAttention-2's (flash_bwd_launch_template.h): eight warps, Q, dO, K, V, P
+ * and dS in shared memory, dK, dV, S and dP in registers; V in registers too where shared memory is too small. No
+ * stages, so the least that such a tile takes. `law` is zeros: nobody timed it. */
+TileCost tile_cost_backward(const Gpu *gpu, const Shape *shape, int64_t B_r, int64_t B_c);
+
 /* *shape is completed. */
 TileCost tile_cost(const Gpu *gpu, const Shape *shape, int64_t B_r, int64_t B_c);
 

@@ -145,10 +145,44 @@ static void wrong_requests(void **state) {
   }
 }
 
+/* The tile of an answer; NULL: it is not there. */
+static json_t *tile_of(json_t *answer, int B_r, int B_c) {
+  size_t k;
+  json_t *tile;
+  json_array_foreach(json_object_get(answer, "tiles"), k, tile) {
+    json_t *its_run = json_object_get(tile, "run");
+    if (number(its_run, "block_q") == B_r && number(its_run, "block_k") == B_c) return tile;
+  }
+  return NULL;
+}
+
+/* Does d = 256 train on an RTX 4090? FlashAttention-2 takes 64 x 64 from 144 KiB of shared memory on (an A100), and on
+ * the 99 KiB of sm86 and sm89 64 x 32 with V in registers (flash_bwd_launch_template.h, run_mha_bwd_hdim256). By hand: Q
+ * and dO of 32 KiB, K and V of 32 KiB, P and dS of 8 KiB are 144 KiB; 64 x 32 without V 64 + 16 + 8 = 88 KiB. dK and dV
+ * of 64 x 512, S and dP of 64 x 64 each: 160 registers of 256 threads, and 30 besides. No time is claimed. */
+static void backward_by_its_own_tiles(void **state) {
+  (void)state;
+  json_t *a100 = ask("advise --algorithm fa2-backward -d 256 --heads 16 --causal --gpu a100-80gb --json");
+  json_t *large = tile_of(a100, 64, 64);
+  assert_non_null(large);
+  assert_true(number(large, "shared_bytes") == 144 * 1024 && number(large, "registers") == 190);
+  assert_string_equal(json_string_value(json_object_get(large, "kind")), "bound");
+  json_t *rtx = ask("advise --algorithm fa2-backward -d 256 --heads 16 --causal --gpu rtx4090 --json");
+  json_t *own = tile_of(rtx, 64, 32);
+  assert_true(own && !tile_of(rtx, 64, 64));
+  assert_true(number(own, "shared_bytes") == 88 * 1024 && number(own, "registers") == 110 + 16);
+  assert_string_equal(json_string_value(json_object_get(own, "instruction")), "mma.sync, V in registers");
+  json_decref(a100);
+  json_decref(rtx);
+  program_run(&run, "advise --algorithm fa2-backward -d 256 --gpu rtx4090 --block-q 64 --block-k 64");
+  assert_int_equal(run.exit_status, 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_tile_comes_first),
                                      cmocka_unit_test(kernels_and_tiles_are_candidates),
                                      cmocka_unit_test(decode_is_split),
+                                     cmocka_unit_test(backward_by_its_own_tiles),
                                      cmocka_unit_test(a_tile_that_is_asked_for_is_tried),
                                      cmocka_unit_test(gpus_side_by_side_are_each_alone),
                                      cmocka_unit_test(wrong_requests)};

@@ -68,9 +68,11 @@ static bool launch_tile(Tried *t, const Gpu *gpu) {
 static bool try_tile(Tried *t, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error) {
   if (simulation_answer(&t->run, problem, schedule, gpu, error) || !t->run.fits) return false;
   const Plan *plan = &t->run.plan;
-  t->cost = tile_cost(gpu, &plan->shape, plan->tiling.B_r, plan->tiling.B_c);
-  t->kind = gpu->l2_bytes > 0 && t->run.schedule->skips ? TIME_EXTRAPOLATED : TIME_BOUND;
+  const bool owns_keys = schedule_owns_columns(schedule);
+  t->cost = (owns_keys ? tile_cost_backward : tile_cost)(gpu, &plan->shape, plan->tiling.B_r, plan->tiling.B_c);
+  t->kind = gpu->l2_bytes > 0 && t->run.schedule->skips && !owns_keys ? TIME_EXTRAPOLATED : TIME_BOUND;
   t->seconds = t->run.timing.run.bound_s;
+  if (owns_keys && gpu->l2_bytes > 0) return !t->cost.misfit && launch_tile(t, gpu);
   if (t->kind == TIME_BOUND) return true;
   if (t->cost.misfit || !launch_tile(t, gpu)) return false;
   const double bytes_per_s = gpu_hbm_bytes_per_s(gpu), starts = (double)(t->run.schedule->n_passes - 1);
@@ -123,7 +125,7 @@ static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *
       } else if (inner.status && inner.status != STATUS_BAD_REQUEST) {
         return error_set(error, inner.status, "%s", inner.message);
       } else {
-        advice->why = tried->cost.misfit ? tried->cost.misfit : "its Q, K, V, S and O do not fit an SM";
+        advice->why = tried->cost.misfit ? tried->cost.misfit : "its tiles do not fit an SM";
         advice->n_misfits++;
       }
     }
@@ -217,7 +219,7 @@ static void add_row(Table *t, const Tried *tried, bool names_kind) {
   name_of(tried, name, sizeof name);
   if (names_kind) snprintf(name + strlen(name), sizeof name - strlen(name), " (%s)", time_kind_name(tried->kind));
   table_text(t, ROLE_ACCENT, name);
-  if (s->has_launch && tried->kind != TIME_BOUND) {
+  if (s->has_launch && l->occupancy.ctas_per_sm > 0) {
     table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
     table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
     table_count(t, ROLE_PLAIN, wide(l->n_waves));
@@ -248,7 +250,13 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
   table_note(t, "%s", reason);
   if (shown < a->n) table_note(t, "%d more run and take longer; --csv and --json have all.", a->n - shown);
   if (a->n_misfits)
-    table_note(t, "%d tiles are no kernel here: their S and O, or Q, K and V, do not fit an SM.", a->n_misfits);
+    table_note(t, "%d tiles are no kernel here: what they keep does not fit an SM's registers or shared memory.",
+               a->n_misfits);
+  if (schedule_owns_columns(a->tried[0].run.schedule)) {
+    table_note(
+        t, "Registers and shared memory are what FlashAttention-2's sort of kernel takes at least, without stages.");
+    return;
+  }
   table_note(
       t,
       "A tile takes what its matrix instructions, softmax and loads take on %s, as cuDNN and FlashAttention-2 do "
