@@ -17,7 +17,7 @@ WEB_LESSON_ONLY := viz/web/web_lesson.c viz/web/web_record.c viz/web/web_story.c
 WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) $(wildcard viz/chart/*.c viz/scene/*.c) \
   $(filter-out viz/request/assets.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
-  $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c,$(wildcard viz/window/*.c)) \
+  $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c)) \
   $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c)) lessons/engine/scenes.c
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Lessons: the libraries from source, for there are no packages of them for wasm. Without the sources the folder has no
