@@ -62,6 +62,7 @@ static int32_t line_of(const KernelFilm *f, int32_t pc) {
 /* How many elements a row has: a number among the arguments that divides them, the nearest to a square. */
 static int64_t row_of(const KernelLaunch *l, int64_t n) {
   int64_t best = 0;
+  if (l->request->like[0] && n > l->request->d && n % l->request->d == 0) return l->request->d;
   for (int a = 0; a < l->n; a++) {
     const Spec *s = &l->specs[a];
     if (s->is_buffer || spec_type_is_float(s->type) || s->whole < 2 || s->whole > n || n % s->whole) continue;
