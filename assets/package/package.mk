@@ -13,9 +13,9 @@ $(BUILD)/viz/cli/two_programs.o $(BUILD)/viz/cli/man.o $(BUILD)/viz/library/libr
 ROOT = $(DESTDIR)$(PREFIX)
 SONAME := libtilewalk.so.1
 SHARE = $(ROOT)/share
-# What the program prints for others: where it goes, and the command that says it.
-SAID := man/man1/tilewalk.1:_man bash-completion/completions/tilewalk:_complete-bash \
-  zsh/site-functions/_tilewalk:_complete-zsh fish/vendor_completions.d/tilewalk.fish:_complete-fish
+# What the program prints for others: where it goes, and the words that ask for it, with ~ between.
+SAID := man/man1/tilewalk.1:_man bash-completion/completions/tilewalk:completion~bash \
+  zsh/site-functions/_tilewalk:completion~zsh fish/vendor_completions.d/tilewalk.fish:completion~fish
 DESKTOP := $(SHARE)/applications/tilewalk.desktop
 ICON := $(SHARE)/icons/hicolor/scalable/apps/tilewalk.svg
 install: all $(BUILD)/libtilewalk.so
@@ -26,7 +26,7 @@ install: all $(BUILD)/libtilewalk.so
 	mkdir -p "$(ROOT)/lib/pkgconfig" && sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' viz/library/tilewalk.pc.in >"$(ROOT)/lib/pkgconfig/tilewalk.pc"
 	find assets lessons kernels/cuda sim/algorithms/*.walk sim/algorithms/LANGUAGE.md sim/l2/MODEL.md -type f \( -path 'kernels/*' -o ! -name '*.[ch]' \) ! -path 'assets/pictures/*' ! -path 'assets/package/*' \
 	  -exec sh -c 'for f; do install -Dm644 "$$f" "$$0/$$f" || exit 1; done' "$(SHARE)/tilewalk" {} +
-	for said in $(SAID); do $(BUILD)/tilewalk $${said#*:} >$(BUILD)/said.$$$$ && install -Dm644 $(BUILD)/said.$$$$ "$(SHARE)/$${said%:*}" || exit 1; done; rm $(BUILD)/said.$$$$
+	for said in $(SAID); do $(BUILD)/tilewalk $$(echo $${said#*:} | tr "~" " ") >$(BUILD)/said.$$$$ && install -Dm644 $(BUILD)/said.$$$$ "$(SHARE)/$${said%:*}" || exit 1; done; rm $(BUILD)/said.$$$$
 	for page in $(wildcard $(WEB)/*); do install -Dm644 $$page "$(SHARE)/tilewalk/web/$${page##*/}" || exit 1; done
 	install -Dm644 assets/package/tilewalk.desktop "$(DESKTOP)"
 	install -Dm644 viz/web/page/icon.svg "$(ICON)"

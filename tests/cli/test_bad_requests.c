@@ -27,6 +27,14 @@ static const BadRequest REQUESTS[] = {
     {"$(printf '\\033[31m')", "there is no command '?[31m'"},
     /* options */
     {"sim --blok 64", "did you mean '--block'"},
+    {"version", "'tilewalk --version' says which"},
+    {"sim --num-heads 3", "did you mean '--heads'"},
+    {"sim --batch_size 3", "did you mean '--batch'"},
+    {"sim --precision fp16", "did you mean '--dtype'"},
+    {"sim -n 4096", "did you mean '-N'"},
+    {"sim --color=blue", "there are always, never and auto"},
+    {"completion ksh", "there are bash, zsh and fish"},
+    {"completion", "for which shell?"},
     {"sim --sequence-lenght 5", "there is no option '--sequence-lenght'"},
     {"sim --seed 3", "'--seed'; --help lists them"}, /* as the viewer keeps it, not an option */
     {"sim -x", "there is no option '-x'"},

@@ -1,4 +1,4 @@
-/* tilewalk _complete-bash, -zsh, -fish: shell completion, written from the tables that the commands themselves use.
+/* tilewalk completion bash|zsh|fish: shell completion, written from the tables that the commands themselves use.
  *
  * An option's `choices` are offered where its value stands (several, with commas between, when it takes a LIST),
  * file names where it takes a FILE, and nothing where a number is expected. What begins with '@' is asked of the
@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "sim/base/quote.h"
 #include "viz/cli/command.h"
 
 static bool is_offered(const Option *o) { return o->help && !o->state_only; }
@@ -62,11 +63,8 @@ static void put_bash_command(FILE *out, const Command *command) {
   fputs("    esac\n    ;;\n", out);
 }
 
-static int run_bash(void *options, Io *io, Error *error) {
-  (void)options;
-  (void)error;
-  FILE *const out = io->out;
-  fputs("# bash completion for tilewalk, written by `tilewalk _complete-bash`\n"
+static void write_bash(FILE *out) {
+  fputs("# bash completion for tilewalk, written by `tilewalk completion bash`\n"
         "_tilewalk() {\n"
         "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
         "  local options='' choices='' own='' value=0 files=0 list=0 before=''\n"
@@ -96,7 +94,6 @@ static int run_bash(void *options, Io *io, Error *error) {
         "}\n"
         "complete -F _tilewalk tilewalk\n",
         out);
-  return EXIT_DONE;
 }
 
 /* A description inside '...[...]' of an _arguments spec: its first sentence, with what would end it escaped. */
@@ -146,12 +143,9 @@ static void put_zsh_option(FILE *out, const Option *o) {
   fputs("' \\\n", out);
 }
 
-static int run_zsh(void *options, Io *io, Error *error) {
-  (void)options;
-  (void)error;
-  FILE *const out = io->out;
+static void write_zsh(FILE *out) {
   fputs("#compdef tilewalk\n"
-        "# zsh completion for tilewalk, written by `tilewalk _complete-zsh`\n"
+        "# zsh completion for tilewalk, written by `tilewalk completion zsh`\n"
         "_tilewalk() {\n"
         "  local -a commands=(\n",
         out);
@@ -187,7 +181,6 @@ static int run_zsh(void *options, Io *io, Error *error) {
     fputs("      '(-h --help)'{-h,--help}'[show the use of this command]'\n    ;;\n", out);
   }
   fputs("  esac\n}\n_tilewalk \"$@\"\n", out);
-  return EXIT_DONE;
 }
 
 /* A text in single quotes of fish: its first sentence. */
@@ -219,11 +212,8 @@ static void put_fish_option(FILE *out, const Command *command, const Option *o) 
   fputc('\n', out);
 }
 
-static int run_fish(void *options, Io *io, Error *error) {
-  (void)options;
-  (void)error;
-  FILE *const out = io->out;
-  fputs("# fish completion for tilewalk, written by `tilewalk _complete-fish`\n"
+static void write_fish(FILE *out) {
+  fputs("# fish completion for tilewalk, written by `tilewalk completion fish`\n"
         "complete -c tilewalk -f\n",
         out);
   for (const Command *const *c = COMMANDS; *c; c++) {
@@ -241,32 +231,54 @@ static int run_fish(void *options, Io *io, Error *error) {
       for (const Option *o = set->options; o->set; o++)
         if (is_offered(o)) put_fish_option(out, *c, o);
   }
+}
+
+static const struct {
+  const char *name;
+  void (*write)(FILE *out);
+} SHELLS[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
+enum { N_SHELLS = sizeof SHELLS / sizeof *SHELLS };
+
+typedef struct {
+  int shell; /* 1 + its number; 0: none is named */
+} CompletionOptions;
+
+static Status set_shell(void *target, const char *value, Error *error) {
+  for (int k = 0; k < N_SHELLS; k++)
+    if (strcmp(SHELLS[k].name, value) == 0) {
+      ((CompletionOptions *)target)->shell = k + 1;
+      return STATUS_OK;
+    }
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no shell that is known; there are bash, zsh and fish",
+                   quote(value, strlen(value)).text);
+}
+
+static int run_completion(void *options, Io *io, Error *error) {
+  const CompletionOptions *o = options;
+  if (!o->shell) {
+    error_set(error, STATUS_BAD_REQUEST, "for which shell? 'tilewalk completion bash', zsh or fish");
+    return EXIT_BAD_REQUEST;
+  }
+  SHELLS[o->shell - 1].write(io->out);
   return EXIT_DONE;
 }
 
-const Command COMMAND_COMPLETE_FISH = {
-    .name = "_complete-fish",
-    .summary = "completion for fish",
-    .usage = "",
-    .examples = "  tilewalk _complete-fish | source\n",
+const Command COMMAND_COMPLETION = {
+    .name = "completion",
+    .summary = "completion for bash, zsh or fish",
+    .usage = "SHELL",
+    .description =
+        "Prints what a shell needs to complete commands, options and names. `make install` puts it where shells "
+        "look.",
+    .examples = "  # bash, in this session; in ~/.bashrc for all\n"
+                "  source <(tilewalk completion bash)\n\n"
+                "  # zsh: a file in a folder of fpath\n"
+                "  tilewalk completion zsh >~/.zfunc/_tilewalk\n\n"
+                "  # fish\n"
+                "  tilewalk completion fish | source\n",
+    .options_bytes = sizeof(CompletionOptions),
     .sets = (const OptionSet[]){{0}},
-    .run = run_fish,
-};
-
-const Command COMMAND_COMPLETE_BASH = {
-    .name = "_complete-bash",
-    .summary = "completion for bash",
-    .usage = "",
-    .examples = "  source <(tilewalk _complete-bash)\n",
-    .sets = (const OptionSet[]){{0}},
-    .run = run_bash,
-};
-
-const Command COMMAND_COMPLETE_ZSH = {
-    .name = "_complete-zsh",
-    .summary = "completion for zsh",
-    .usage = "",
-    .examples = "  tilewalk _complete-zsh >~/.zfunc/_tilewalk\n",
-    .sets = (const OptionSet[]){{0}},
-    .run = run_zsh,
+    .choices = "bash zsh fish",
+    .set_positional = set_shell,
+    .run = run_completion,
 };

@@ -54,7 +54,7 @@ static void print_overview(const Command *const *commands, Io *io) {
     text_print(io->out, &io->style, ROLE_ACCENT, "  %-12s", (*c)->name);
     fprintf(io->out, "%s\n", (*c)->summary);
   }
-  fputs("\nStart with 'tilewalk tour'. Every command takes -h and --help.\n", io->out);
+  fputs("\nStart with 'tilewalk tour'. Every command takes -h, --help and --color=always|never|auto.\n", io->out);
 }
 
 static const Command *find_command(const Command *const *commands, const char *name) {
@@ -67,6 +67,7 @@ static const Command *find_command(const Command *const *commands, const char *n
 static const struct {
   const char *word, *here;
 } ELSEWHERE[] = {
+    {"version", "'tilewalk --version' says which this is, and 'doctor' what it was built with"},
     {"plot", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
     {"chart", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
     {"graph", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
@@ -167,6 +168,34 @@ static char **kernel_words(int *argc, char **argv) {
   return words;
 }
 
+/* Obeys --color=WHEN, wherever it stands before "--", and puts it behind the words that are counted: the other program,
+ * if this one turns into it, reads all of them. */
+static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error) {
+  static const char OPTION[] = "--color";
+  int n = 1;
+  bool is_over = false;
+  for (int i = 1; i < *argc; i++) {
+    char *const word = argv[i];
+    is_over = is_over || strcmp(word, "--") == 0;
+    const char *when = strncmp(word, OPTION, sizeof OPTION - 1) == 0 ? word + sizeof OPTION - 1 : NULL;
+    if (is_over || !when || (*when && *when != '=')) {
+      memmove(argv + n + 1, argv + n, (size_t)(i - n) * sizeof *argv);
+      argv[n++] = word;
+      continue;
+    }
+    when = *when ? when + 1 : "always";
+    if (strcmp(when, "always") == 0)
+      style->colour = true;
+    else if (strcmp(when, "never") == 0)
+      style->colour = false;
+    else if (strcmp(when, "auto") != 0)
+      return error_set(error, STATUS_BAD_REQUEST, "--color=%s: there are always, never and auto",
+                       quote(when, strlen(when)).text);
+  }
+  *argc = n;
+  return STATUS_OK;
+}
+
 int program_main(const Command *const *commands, const Drawing *drawing, int argc, char **argv) {
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, seen below */
@@ -174,14 +203,11 @@ int program_main(const Command *const *commands, const Drawing *drawing, int arg
   signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
 #endif
   argv = kernel_words(&argc, argv);
-  Io io = {.out = stdout,
-           .err = stderr,
-           .style = text_style_for(stdout),
-           .program = argv[0],
-           .argv = argv,
-           .drawing = drawing};
   Error error = {0};
-  int exit_status = dispatch(commands, argc, argv, &io, &error);
+  TextStyle style = text_style_for(stdout);
+  int exit_status = take_colour(&argc, argv, &style, &error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  Io io = {.out = stdout, .err = stderr, .style = style, .program = argv[0], .argv = argv, .drawing = drawing};
+  if (!exit_status) exit_status = dispatch(commands, argc, argv, &io, &error);
   errno = 0;
   const bool stopped = exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED;
   if (!stopped && (fflush(stdout) != 0 || ferror(stdout))) {

@@ -34,6 +34,52 @@ static bool find(const OptionParser *parser, const char *name, size_t length, ch
   return false;
 }
 
+/* What other tools call an option. */
+static const struct {
+  const char *word, *here;
+} ELSEWHERE[] = {
+    {"num-heads", "heads"},
+    {"n-heads", "heads"},
+    {"nheads", "heads"},
+    {"num-attention-heads", "heads"},
+    {"num-kv-heads", "kv-heads"},
+    {"n-kv-heads", "kv-heads"},
+    {"num-key-value-heads", "kv-heads"},
+    {"hidden-dim", "head-dim"},
+    {"headdim", "head-dim"},
+    {"precision", "dtype"},
+    {"type", "dtype"},
+    {"context", "seq-len-k"},
+    {"length", "seq-len"},
+    {"tokens", "seq-len"},
+    {"batch-size", "batch"},
+    {"smem", "sram"},
+    {"shared-memory", "sram"},
+    {"device", "gpu"},
+    {"sliding-window", "window"},
+    {"tile", "block"},
+    {"algo", "algorithm"},
+    {"num-splits", "splits"},
+    {"format", "json"},
+    {"out", "output"},
+};
+
+static bool same_word(const char *a, const char *b) {
+  for (; *a && *b; a++, b++)
+    if (*a != *b && !(*a == '_' && *b == '-')) return false;
+  return *a == *b;
+}
+
+/* The option of this command that another tool calls so; NULL: none. */
+static const char *called_elsewhere(const OptionParser *parser, const char *typed) {
+  Found found;
+  for (size_t k = 0; k < sizeof ELSEWHERE / sizeof *ELSEWHERE; k++)
+    if (same_word(typed, ELSEWHERE[k].word) &&
+        find(parser, ELSEWHERE[k].here, strlen(ELSEWHERE[k].here), 0, false, &found))
+      return ELSEWHERE[k].here;
+  return NULL;
+}
+
 static Status unknown(const OptionParser *parser, const char *kind, const char *name, size_t length, Error *error) {
   char typed[64];
   snprintf(typed, sizeof typed, "%.*s", (int)(length < 63 ? length : 63), name);
@@ -42,7 +88,8 @@ static Status unknown(const OptionParser *parser, const char *kind, const char *
   for (const OptionSet *set = parser->sets; set->options; set++)
     for (const Option *o = set->options; o->set; o++)
       if (o->name && !(is_option && o->state_only)) nearest_offer(&nearest, o->name);
-  const char *dashes = is_option ? "--" : "";
+  const char *dashes = is_option ? "--" : "", *called = called_elsewhere(parser, typed);
+  if (called) nearest.best = called;
   if (nearest.best)
     return error_set(error, STATUS_BAD_REQUEST, "there is no %s '%s%s'; did you mean '%s%s'?", kind, dashes,
                      quote(name, length).text, dashes, nearest.best);
@@ -91,6 +138,9 @@ static Status parse_long(OptionParser *parser, const char *text, int *i, int arg
 
 static Status parse_short(OptionParser *parser, const char *text, int *i, int argc, char *const *argv, Error *error) {
   Found found;
+  const char other = ascii_is_alnum(text[0]) ? (char)(text[0] ^ 0x20) : '\0';
+  if (!find(parser, NULL, 0, text[0], false, &found) && other && find(parser, NULL, 0, other, false, &found))
+    return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%c'; did you mean '-%c'?", text[0], other);
   if (!find(parser, NULL, 0, text[0], false, &found))
     return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%s'; --help lists them",
                      quote(text, strlen(text)).text);
