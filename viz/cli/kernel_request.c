@@ -165,8 +165,8 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
      .argument = "SPEC",
      .set = add_argument,
      .repeats = true,
-     .help = "An argument, in order or as NAME=SPEC: i32:256, f32:0.125, f32[65536]:normal:1, f16[N]:zero, "
-             "i32[N]:int:3, f32[N]:-inf, f32[N]:none (never written), FILE.bin. 'tilewalk kernel --help' says what "
+     .help = "An argument, in order or as NAME=SPEC: i32:256, f32[65536]:normal:1, FILE.bin. Also f32:0.125, "
+             "f16[N]:zero, i32[N]:int:3, f32[N]:-inf, f32[N]:none (never written). 'tilewalk kernel --help' says what "
              "numbers these are."},
     {.name = "out",
      .argument = "ARG",
