@@ -27,7 +27,7 @@ says 'sim --gpu a100' "did you mean 'a100-40gb' or 'a100-80gb'?"
 says 'sim --gpu 4090' "did you mean 'rtx4090'?"
 says 'sim --gpu H2O' "did you mean 'h20'?"
 says 'sim --gpu rtx50' "did you mean 'rtx5070', 'rtx5070ti', 'rtx5080' or 'rtx5090'?"
-says 'sim --algorithm fa3' 'give --kernel fa3-sm90 --algorithm fa2'
+says 'sim --algorithm mem-efficient' 'give --kernel mem-efficient-sm90 --algorithm fa2'
 says 'sim --algorithm FA2' "did you mean 'fa2'"
 says 'plot' "drawn by 'sweep' and 'roofline'"
 says 'compare' '--algorithm fa1,fa2'
