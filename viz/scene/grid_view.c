@@ -694,13 +694,24 @@ static bool in_sram(const Grid *v, int tensor, int64_t block) {
   return false;
 }
 
+/* The pass that last stores a value. */
+static int last_pass(const Schedule *s, int tensor) {
+  int pass = 0;
+  for (int op = 0; op < s->n_ops; op++)
+    for (int k = 0; k < s->ops[op].n_moved; k++)
+      if (s->ops[op].kind == OP_EVENT && event_goes_out(s->ops[op].event) &&
+          s->names[s->ops[op].moved[k]].tensor == tensor)
+        pass = s->ops[op].pass;
+  return pass;
+}
+
 /* How much of a block of a result is in HBM for good: all of it in lines of tiles that are finished. Where the walk
  * goes across it, it comes and goes, and holds the tiles so far. */
 static double part_written(const Snapshot *now, int tensor, bool upright, int64_t block) {
   const SnapshotGrid *g = &now->grid;
   if (now->traffic.write[tensor] == now->whole.write[tensor]) return 1; /* by a pass before this one, too */
-  if (g->lap >= g->n_laps || now->step == now->n_steps) return 1;
-  if (g->n_laps > 1 && g->lap + 1 < g->n_laps) return 0;
+  if (!now->has_event || now->event.pass < last_pass(now->schedule, tensor)) return 0;
+  if (g->lap >= g->n_laps) return block < (upright ? now->event.i : now->event.j); /* without tiles */
   if (upright != g->column_by_column) return block < g->line;
   if (!upright) return 0;
   const Span all = {0, g->T_c}, tiles = g->skips ? band_row(&g->mask.band, g->B_r, g->B_c, block).computed : all;

@@ -8,6 +8,8 @@
 
 double race_height(const Pen *pen) { return 1.75 * pen_size(pen, TYPE_SMALL) * pen->now->n_runs; }
 
+enum { NAME_CHARS = 9 }; /* of the shown one, where it has room before "is 2.28x as far" */
+
 /* "24.0% done", "fa2 is 2.28x as far" (or, ahead of it, "is 2.28x as
  * far"), "1.82x the bytes in all" */
 static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large, char words[3][NUMBER_CHARS + 32]) {
@@ -16,7 +18,8 @@ static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large
   words[1][0] = '\0';
   snprintf(words[0], sizeof words[0], "%s done", number_percent(done).text);
   if (is_large && !shown && run->running_ratio >= 1)
-    snprintf(words[1], sizeof words[1], "%.16s is %s as far", now->schedule->name,
+    snprintf(words[1], sizeof words[1], "%.*s is %s as far", NAME_CHARS,
+             strlen(now->schedule->name) > NAME_CHARS ? "this" : now->schedule->name,
              number_ratio(run->running_ratio).text);
   else if (is_large && !shown && run->running_ratio > 0)
     snprintf(words[1], sizeof words[1], "is %s as far", number_ratio(1 / run->running_ratio).text);

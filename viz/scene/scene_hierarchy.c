@@ -212,6 +212,22 @@ static void draw_moved_bytes(const Pen *pen, Box numbers, double base, int t, bo
   }
 }
 
+/* Of statistics those that come and go: "L", where m and l stay on chip. */
+static const char *name_in_hbm(const Pen *pen, int tensor, const char *between, char *text, size_t size) {
+  const Schedule *s = pen->now->schedule;
+  *text = '\0';
+  for (int n = 0; n < s->n_names && s->tensors[tensor].is_stats; n++) {
+    const ProgramName *name = &s->names[n];
+    const int letters = (int)strcspn(name->text, "_'");
+    char letter[sizeof name->text];
+    if (name->tensor != tensor || !(name->is_loaded || name->is_stored)) continue;
+    snprintf(letter, sizeof letter, "%.*s", letters, name->text);
+    if (!strstr(text, letter)) snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? between : "", letter);
+  }
+  if (!*text) snprintf(text, size, "%s", pen_name(pen, tensor));
+  return text;
+}
+
 /* The matrices to scale, and beside them a table of what has moved. */
 static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
   const Snapshot *now = pen->now;
@@ -220,8 +236,10 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
   const double small = pen_size(pen, TYPE_SMALL), column = 5.9 * small;
   double letter = 2.0 * small;
   for (int k = 0; k < n; k++) {
-    const double width = pen_text_width(pen, TYPE_SMALL, true, pen_name(pen, values[k])) + 0.6 * small;
-    if (pen_name(pen, values[k])[1]) letter = fmax(letter, fmax(3.0 * small, width));
+    char name[32];
+    name_in_hbm(pen, values[k], ", ", name, sizeof name);
+    const double width = pen_text_width(pen, TYPE_SMALL, true, name) + 0.6 * small;
+    if (name[1]) letter = fmax(letter, fmax(3.0 * small, width));
   }
   Box body = pen_panel(pen, box, "HBM", NULL);
   const char *read_word = now->l2.capacity_bytes ? "to SRAM" : "read"; /* with an L2 not all of it comes from HBM */
@@ -240,8 +258,9 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
       const int t = values[k];
       Box row = box_cut_top(&table, height, 0);
       const Box whole = row;
+      char name[32];
       pen_text(pen, TYPE_SMALL, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, row.x,
-               base_in(pen, row, TYPE_SMALL), 0, pen_name(pen, t));
+               base_in(pen, row, TYPE_SMALL), 0, name_in_hbm(pen, t, ", ", name, sizeof name));
       box_cut_left(&row, letter, 0);
       draw_moved_bytes(pen, row, base_in(pen, row, TYPE_SMALL), t, is_narrow);
       pen_region(pen, HIT_TENSOR, t, -1, -1, 0, whole);
@@ -258,10 +277,10 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
   for (int k = 0; k < n_bars + n_tiles; k++) {
     const int t = order[k];
     const Box home = places->home[t];
-    char name[sizeof now->schedule->tensors[t].title];
+    char name[32];
     if (home.width <= 0) continue;
     draw_matrix(pen, places, t);
-    pen_name_without(pen, t, ", ", name);
+    name_in_hbm(pen, t, "", name, sizeof name);
     const double end = home.x + pen_text_width(pen, TYPE_BODY, true, name);
     if (home.x >= named || home.y > named_y + 1) {
       pen_text(pen, TYPE_BODY, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, home.x, home.y - 5 * pen->unit, 0,
@@ -689,6 +708,17 @@ static void draw_flow(const Pen *pen, const Places *places) {
            pen->theme->tile[TILE_COLOUR_CURRENT], fmin(1, 4 * (1 - pen->view->phase)));
 }
 
+/* Whether the body of the loop that a tile is skipped in loads it. */
+static bool is_spared(const Snapshot *now, int tensor) {
+  const Schedule *s = now->schedule;
+  for (int op = now->event.op + 1; op < s->ops[now->event.op].end; op++)
+    for (int k = 0; k < s->ops[op].n_moved; k++)
+      if (s->ops[op].kind == OP_EVENT && s->ops[op].event == EVENT_LOAD &&
+          s->names[s->ops[op].moved[k]].tensor == tensor)
+        return true;
+  return false;
+}
+
 /* Blocks that a skipped tile would have needed: struck out where they lie. */
 static void draw_strike(const Pen *pen, const Places *places) {
   const Snapshot *now = pen->now;
@@ -697,8 +727,8 @@ static void draw_strike(const Pen *pen, const Places *places) {
   const double thick = fmax(2, round(3 * pen->unit));
   for (int t = 0; t < now->schedule->n_values; t++) {
     const Box home = places->home[t];
-    const bool is_meant =
-        snapshot_lies(now, t) == (g->column_by_column ? LIES_BY_ROWS : LIES_BY_KEYS) && !is_stats(now, t);
+    const bool is_meant = snapshot_lies(now, t) == (g->column_by_column ? LIES_BY_ROWS : LIES_BY_KEYS) &&
+                          !is_stats(now, t) && is_spared(now, t);
     if (!is_meant || home.width <= 0) continue;
     const double n = g->column_by_column ? (double)g->T_r : (double)g->T_c, each = home.height / n;
     const double y = home.y + each * (double)now->skips.first,
