@@ -252,7 +252,7 @@ static void compile_kernels(Stream *s, const StreamBlocks *b) {
 
 static double side_of(const Schedule *s, const Plan *p, Side side, uint8_t subscripts) {
   const bool whole = (side == SIDE_ROWS && subscripts & IN_I) || (side == SIDE_COLS && subscripts & IN_J);
-  return (double)(whole ? schedule_side_whole(s, p, side) : schedule_side(s, p, side));
+  return (double)(whole ? schedule_side_whole(s, p, (int)side) : schedule_side(s, p, (int)side));
 }
 
 /* All blocks of a name, of one head. */

@@ -54,7 +54,7 @@ static void say_why(const Snapshot *now, const SnapshotRun *first, const Snapsho
                                                                                     : "the bytes are as many");
   else if (!now->by_time)
     snprintf(why, sizeof said->why, "%.*s against %.*s for the same O.", N(most), N(least));
-  else if (last->link.bound == TIME_TERM_BUSIEST && last->link.n_ctas < now->gpu.n_sm)
+  else if (last->link.bound == TIME_TERM_BUSIEST && last->link.n_ctas < (double)now->gpu.n_sm)
     snprintf(why, sizeof said->why, "%s has %.0f CTAs for %d SMs; the others do nothing.", name_of(last),
              last->link.n_ctas, (int)now->gpu.n_sm);
   else if (last->link.bound == TIME_HBM && last->link.bytes > first->link.bytes)

@@ -34,7 +34,7 @@ static double most_ctas(const Simulation *launch) {
 
 /* What the time of a bound is of: the term that is as long as all of it. */
 static int binding(const TimeBound *b) {
-  if (b->bound == TIME_NONE || b->busy_s >= b->bound_s) return b->bound;
+  if (b->bound == TIME_NONE || b->busy_s >= b->bound_s) return (int)b->bound;
   return b->busiest_s >= b->port_s ? TIME_TERM_BUSIEST : TIME_TERM_PORT;
 }
 
