@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
@@ -127,6 +128,42 @@ static Status add_chunks(const Serving *s, const KvGroup *g, const ServingPart *
   return status;
 }
 
+static int by_value(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Decodes of unequal lengths are one launch (sim/batch.h). */
+static Status predict_batch(const Serving *s, const KvGroup *g, const ServingPart *parts, int64_t n, ServingStep *step,
+                            Error *error) {
+  Problem problem = {.machine = machine_of_gpu(s->gpu), .kernel = s->kernel};
+  BatchRun run;
+  int64_t sequences = 0;
+  for (int64_t k = 0; k < n; k++) sequences += parts[k].count;
+  Lengths *all = malloc(sizeof *all + (size_t)sequences * sizeof *all->lengths);
+  if (!all) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " lengths", sequences);
+  all->n = 0;
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t c = 0; c < parts[k].count; c++) all->lengths[all->n++] = keys_seen(g, &parts[k]);
+  qsort(all->lengths, (size_t)all->n, sizeof *all->lengths, by_value);
+  serving_shape(s, g, &parts[0], &problem.shape);
+  problem.shape.batch = 0;
+  problem.shape.N_k = 0;
+  const Status status = batch_run(&run, &problem, all, BATCH_PACKED, s->kernel->schedule, s->gpu, error);
+  free(all);
+  if (status) return status;
+  step->predicted_s += (double)g->layers * run.seconds;
+  if (run.kind == TIME_EXTRAPOLATED) step->kind = TIME_EXTRAPOLATED;
+  if (!run.timed || run.kind == TIME_BOUND) step->has_prediction = false;
+  return STATUS_OK;
+}
+
+static bool are_decodes(const ServingPart *parts, int64_t n) {
+  for (int64_t k = 0; k < n; k++)
+    if (parts[k].queries != 1 || parts[k].is_prefix || parts[k].keys < 1) return false;
+  return n > 1;
+}
+
 /* Where parts or kinds of layers differ in what binds them, the sum of all levels' times binds: the kernels may overlap.
  * Of one part, the bound as sim says it, its busiest SM included. */
 static void bind(TimeBound *all, bool is_exact) {
@@ -155,7 +192,12 @@ Status serving_attention(const Serving *s, const ServingPart *parts, int64_t n, 
     }
   }
   bind(&step->attention, is_exact);
-  return STATUS_OK;
+  if (!s->kernel || !are_decodes(parts, n)) return STATUS_OK;
+  step->has_prediction = true;
+  step->predicted_s = 0;
+  Status status = STATUS_OK;
+  for (int g = 0; g < n_groups && !status; g++) status = predict_batch(s, &groups[g], parts, n, step, error);
+  return status;
 }
 
 /* ---- Matrices ---------------------------------------------------------------------------------------------- */

@@ -68,10 +68,10 @@ typedef struct {
 
   Wide kv_bytes; /* of the cache, read by attention: each key and value that is seen once */
   double attention_flops;
-  TimeBound attention;                            /* all layers */
-  bool has_prediction;                            /* one part, and the kernel's time is known */
-  double predicted_s;                             /* of attention by the kernel, all layers */
-  TimeKind kind;                                  /* of that: extrapolated where any part is */
+  TimeBound attention; /* all layers */
+  bool has_prediction; /* of one part, or of decodes alone, by a kernel whose time is known */
+  double predicted_s;  /* of attention by the kernel, all layers */
+  TimeKind kind;       /* of that: extrapolated where any part is */
   Wide boundary_read_bytes, boundary_write_bytes; /* across the SRAM boundary, by the kernel's tiles */
 
   double sent_bytes; /* by each GPU; a ring's all-reduce */

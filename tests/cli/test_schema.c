@@ -70,6 +70,8 @@ static const char *const LEARNED[] = {
     "lesson --list",
     "serve --model llama-3-8b",
     "serve --model deepseek-v3 --gpu h200",
+    "serve --model llama-3-8b --chunk 512 --prefix 64 --kernel fa2-sm90",
+    "serve --model llama-3-8b --tp 2 --evict h2o:64+64",
     "serve --printed",
     "eligible",
     "eligible --library vllm --training",

@@ -145,6 +145,22 @@ static void unequal_lengths_add_up(void **state) {
   assert_true(all.attention.bound_s == all.attention.part_s[TIME_HBM]);
 }
 
+/* A batch of decodes is one launch: PyTorch's FlashAttention-2 took 1.851 ms for one sequence of 65,536 tokens and 63 of
+ * 256, 32 query heads on 8 (assets/counters/h100/serve/first.csv). */
+static void unequal_decodes_are_predicted(void **state) {
+  (void)state;
+  static Profile fa2;
+  Serving s = serving_of("llama-3-8b", 1);
+  Error error = {0};
+  if (description_kernel("fa2-sm90", &fa2, &error)) fail_msg("%s", error.message);
+  s.kernel = &fa2;
+  s.cache.dtype = KV_FP16;
+  const ServingPart parts[] = {{.queries = 1, .keys = 65536, .count = 1}, {.queries = 1, .keys = 256, .count = 63}};
+  const ServingStep step = step_of(&s, parts, 2, 64);
+  assert_true(step.has_prediction && step.predicted_s >= step.attention.bound_s);
+  assert_true(fabs(step.predicted_s / 32 / 1.850912e-3 - 1) < 0.05);
+}
+
 /* 4 bits and an fp16 scale for 64 elements: 128 elements are 64 + 4 B. */
 static void quantised_caches_take_time_by_their_bytes(void **state) {
   (void)state;
@@ -259,6 +275,7 @@ int main(void) {
       cmocka_unit_test(a_prompt_by_hand),
       cmocka_unit_test(chunks_are_summed),
       cmocka_unit_test(unequal_lengths_add_up),
+      cmocka_unit_test(unequal_decodes_are_predicted),
       cmocka_unit_test(quantised_caches_take_time_by_their_bytes),
       cmocka_unit_test(a_prefix_is_read_once),
       cmocka_unit_test(evicted_tokens),
