@@ -180,7 +180,7 @@ Status simulate(Simulation *simulation, const Problem *problem, const Schedule *
 /* What a kernel moves besides its schedule (sim/l2/overheads.h) belongs to the code that walks row blocks over K and V:
  * another algorithm asked for in the same run is other code. */
 static void forget_extra(LaunchConfig *c) {
-  c->reloads_q = c->clips_k = false;
+  c->reads_tables = c->reloads_q = c->clips_k = false;
   c->spills = (Spills){0};
   c->pull_bytes = 0;
   c->time = (TimeLaw){0};

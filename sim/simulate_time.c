@@ -207,7 +207,9 @@ static const char *beyond_recorded(const Simulation *s, const Gpu *gpu) {
   if (shape.dtype != DTYPE_FP16) return "fp16 alone was recorded";
   if (t->B_r != s->config.block_q || t->B_c != s->config.block_k) return "another tile than the kernel's";
   const bool has_window = shape.window || shape.sided;
-  if ((has_window && !s->config.time.window_permille) || shape.top_left || shape.pattern)
+  const TimeLaw *law = &s->config.time;
+  const bool any_mask = law->partial_permille > 0; /* of blocks */
+  if (!any_mask && ((has_window && !law->window_permille) || shape.top_left || shape.pattern))
     return "a mask that was not recorded";
   if (shortest < TIMED_N_MIN) return "fewer than 512 tokens were not recorded";
   if (shape.N_k > TIMED_N_MAX || shape.N_q > TIMED_N_MAX) return "more than 64K tokens were not recorded";

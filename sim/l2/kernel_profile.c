@@ -69,6 +69,10 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
             "what a row block under a window takes besides, of a tile"),                                               \
       COUNT(prefix "time_window_tile_permille", tiles[d][causal].time_window_tile_permille, 10000,                     \
             "by which a tile takes longer under a window"),                                                            \
+      COUNT(prefix "time_mask_tile_permille", tiles[d][causal].time_mask_tile_permille, 10000,                         \
+            "by which a tile takes longer under a mask"),                                                              \
+      COUNT(prefix "time_partial_permille", tiles[d][causal].time_partial_permille, 100000,                            \
+            "by which a tile that the mask crosses takes longer besides"),                                             \
       COUNT(prefix "time_idle_ns", tiles[d][causal].time_idle_ns, 1000000, "a CTA without work"),                      \
       COUNT(prefix "time_others_permille", tiles[d][causal].time_others_permille, 100000,                              \
             "what the kernels before and after take, of their bytes over HBM's bandwidth"),                            \
@@ -97,9 +101,9 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 
 #define SPILL_MAX 1000000000
 enum {
-  TILE_NUMBERS = 37,
+  TILE_NUMBERS = 39,
   TILE_KEYS = TILE_NUMBERS + BUILD_COUNT,
-  TILE_FIRST = 58,
+  TILE_FIRST = 59,
   TILE_SHARED = 4
 }; /* the last: of a tile's keys */
 
@@ -134,6 +138,7 @@ static const KeyfileField FIELDS[] = {
      "of the peak rate of products that it reaches"},
     TEXT("runs_on", runs_on, false, "the compute capability that it is built for; 8.0+: and all later ones"),
     TEXT("dtypes", dtypes, false, "types of which there are builds: fp16, bf16"),
+    TEXT("tables", tables_text, false, "yes: reads lists of the blocks that its mask leaves"),
     TEXT("blocks", blocks_text, false, "no: it has no masks of blocks"),
     ERRORS("decode", REGIME_DECODE),
     ERRORS("split", REGIME_SPLIT),
@@ -253,6 +258,7 @@ static Status read_words(const Check *c) {
   if (!status) status = read_yes_no(c, "reloads_q", p->reloads_q_text, &p->reloads_q);
   if (!status) status = read_yes_no(c, "clips_k", p->clips_k_text, &p->clips_k);
   if (!status) status = read_yes_no(c, "lse", p->lse_text, &p->lse);
+  if (!status) status = read_yes_no(c, "tables", p->tables_text, &p->reads_tables);
   bool has_blocks = true;
   if (!status && *p->blocks_text) status = read_yes_no(c, "blocks", p->blocks_text, &has_blocks);
   p->has_no_blocks = !has_blocks;
@@ -295,6 +301,8 @@ static int64_t *tile_value(Profile *p, int d, int causal, int key) {
                                          &t->time_varlen_permille,
                                          &t->time_window_permille,
                                          &t->time_window_tile_permille,
+                                         &t->time_mask_tile_permille,
+                                         &t->time_partial_permille,
                                          &t->time_idle_ns,
                                          &t->time_others_permille,
                                          &t->group_heads,
@@ -508,6 +516,8 @@ static TimeLaw law_of(const Profile *p, const ProfileTile *t, const Shape *shape
                  .varlen_permille = t->time_varlen_permille,
                  .window_permille = t->time_window_permille,
                  .window_tile_permille = t->time_window_tile_permille,
+                 .mask_tile_permille = t->time_mask_tile_permille,
+                 .partial_permille = t->time_partial_permille,
                  .idle_ns = t->time_idle_ns,
                  .others_permille = t->time_others_permille,
                  .tile_area = t->block_q * t->block_k};
@@ -556,6 +566,7 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .steady = profile->steady,
                            .slip_percent = profile->slip_percent,
                            .ahead_percent = t->ahead_percent,
+                           .reads_tables = profile->reads_tables,
                            .reloads_q = profile->reloads_q,
                            .clips_k = profile->clips_k,
                            .spills = t->spills[launch_build(shape, t->block_q, t->block_k)],

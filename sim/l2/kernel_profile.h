@@ -47,7 +47,7 @@ enum {
   PROFILE_MLA = PROFILE_D_COUNT, /* the tile of d = 192 with V of 128: multi-head latent attention before its keys are
                                     expanded into a cache */
   PROFILE_TILES,
-  PROFILE_FIELD_COUNT = 58 + 80 * PROFILE_TILES
+  PROFILE_FIELD_COUNT = 59 + 84 * PROFILE_TILES
 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */
@@ -76,8 +76,9 @@ typedef struct {
   int64_t split_time_start_ns, split_time_tile_ns; /* of each of the two kernels, splitting and combining; a tile */
   int64_t time_start_ns, time_tile_ns, time_alone_ns, time_block_permille, time_mask_permille, time_ragged_permille,
       time_power_permille, time_softmax_tile_ns, time_row_ns, time_varlen_permille, time_window_permille,
-      time_window_tile_permille, time_idle_ns, time_others_permille; /* sim/machine/timing.h */
-  int64_t clocks_permille; /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
+      time_window_tile_permille, time_mask_tile_permille, time_partial_permille, time_idle_ns,
+      time_others_permille; /* sim/machine/timing.h */
+  int64_t clocks_permille;  /* how far it sets GPCs' clocks apart (sim/l2/launch.h) */
 } ProfileTile;
 
 typedef struct {
@@ -88,9 +89,10 @@ typedef struct {
       walk_text[KEYFILE_TEXT_BYTES], persistent_text[KEYFILE_TEXT_BYTES], waits_text[KEYFILE_TEXT_BYTES],
       steady_text[KEYFILE_TEXT_BYTES], reloads_q_text[KEYFILE_TEXT_BYTES], clips_k_text[KEYFILE_TEXT_BYTES],
       lse_text[KEYFILE_TEXT_BYTES], packs_text[KEYFILE_TEXT_BYTES], splits_text[KEYFILE_TEXT_BYTES],
-      launch_text[KEYFILE_TEXT_BYTES];  /* as written; read below */
-  char runs_on[KEYFILE_TEXT_BYTES];     /* a compute capability; "8.0+": from that one on; "": not known */
-  char dtypes[KEYFILE_TEXT_BYTES];      /* of which there are builds, apart by commas; "": not known */
+      launch_text[KEYFILE_TEXT_BYTES]; /* as written; read below */
+  char runs_on[KEYFILE_TEXT_BYTES];    /* a compute capability; "8.0+": from that one on; "": not known */
+  char dtypes[KEYFILE_TEXT_BYTES];     /* of which there are builds, apart by commas; "": not known */
+  char tables_text[KEYFILE_TEXT_BYTES];
   char blocks_text[KEYFILE_TEXT_BYTES]; /* no: it has no mask of blocks, sinks or prefixes */
   char beside[KEYFILE_TEXT_BYTES];      /* the kernel that runs standard attention in the same library; "": not known */
 
@@ -111,6 +113,7 @@ typedef struct {
   Packing packing;           /* of the query heads of a KV head (sim/l2/launch.h) */
   Splitting splitting;       /* of the keys of small grids, by another kernel of the same library */
   int64_t split_ctas_per_sm; /* that rule means so many CTAs to run on an SM */
+  bool reads_tables;         /* of blocks (sim/l2/launch.h) */
   bool has_no_blocks;        /* no masks of blocks */
   bool lse;                  /* writes the log-sum-exp of every row */
   int64_t percent_of_peak;   /* of the products' peak rate that it reaches; 0: not known */

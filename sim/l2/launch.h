@@ -147,6 +147,7 @@ typedef struct {
   TimeLaw time;            /* how long it takes (sim/machine/timing.h) */
   Packing packing;
   bool may_split;          /* small grids go to a kernel that splits the keys */
+  bool reads_tables;       /* of blocks, to find those that its mask leaves */
   bool reloads_q, clips_k; /* what it moves besides its schedule: sim/l2/overheads.h */
   Spills spills;
   int64_t pull_bytes;

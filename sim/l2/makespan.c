@@ -57,6 +57,7 @@ static double size_of_tile(const TimeLaw *law, const Plan *p) {
   const double area = (double)p->tiling.B_r * (double)p->tiling.B_c;
   double size = law->tile_area ? area / (double)law->tile_area : 1;
   if (!is_masked(&p->shape) && (p->shape.varlen || p->shape.N_k % 128 != 0)) size *= 1 + permille(law->ragged_permille);
+  if (is_masked(&p->shape)) size *= 1 + permille(law->mask_tile_permille);
   if (build_of(p) == BUILD_WINDOW) size *= 1 + permille(law->window_tile_permille);
   return size;
 }
@@ -207,8 +208,9 @@ static bool count_costs(Makespan *m) {
     const Plan *p = &of->plans[k];
     const double size = size_of_tile(m->law, p), fixed = fixed_tiles(m->law, p);
     for (int64_t i = 0; i < n_blocks(m, p); i++) {
-      const int64_t tiles = m->launch->config.of_columns ? plan_column_tiles(p, i) : plan_row_tiles(p, i);
-      m->costs[m->first_cost[k] + i] = (double)tiles * size + fixed;
+      const PlanTiles t = m->launch->config.of_columns ? plan_column_tiles(p, i) : plan_row_tiles(p, i);
+      const double tiles = (double)t.computed + (double)t.partial * permille(m->law->partial_permille);
+      m->costs[m->first_cost[k] + i] = tiles * size + fixed;
     }
   }
   return m->costs != NULL;

@@ -11,11 +11,34 @@ static double few_bytes(const Plan *plan, const Spills *s) {
   for (int64_t k = 0; k <= ends; k++) {
     const bool is_middle = k == ends;
     const int64_t i = is_middle ? plan->T_r / 2 : k < head ? k : plan->T_r - ends + k;
-    const int64_t t = plan_row_tiles(plan, i), n = is_middle ? plan->T_r - ends : 1;
+    const int64_t t = plan_row_tiles(plan, i).computed, n = is_middle ? plan->T_r - ends : 1;
     if (t < 1 || t >= SPILLS_FEW || !s->few_bytes[t]) continue;
     bytes += (double)n * (double)(s->few_bytes[t] - s->tile_bytes * t - s->block_bytes);
   }
   return bytes;
+}
+
+enum { SECTOR = 32, TABLE_ENTRY = 4, IDS_BYTES = 1024 };
+
+static double sectors_of(int64_t n_blocks) {
+  const int64_t a_sector = SECTOR / TABLE_ENTRY, n = (n_blocks + a_sector - 1) / a_sector;
+  return (double)(SECTOR * (n > 1 ? n : 1));
+}
+
+/* Of a head, what a kernel of block masks reads to find its blocks (FlexAttention): the numbers of full and of partial
+ * ones, both lists, and for documents the ids of rows and keys (8 B each) where it has partial ones. */
+static double table_bytes(const Plan *plan) {
+  const bool is_masked = plan->mask.pattern || plan->shape.causal || plan->shape.window || plan->shape.sided;
+  const bool has_ids = plan->mask.pattern && plan->mask.pattern->kind == PATTERN_DOCUMENTS;
+  const int64_t n_seen = plan->T_r < ROWS_COUNTED ? plan->T_r : ROWS_COUNTED;
+  double bytes = 0;
+  if (!is_masked) return (double)plan->T_r * SECTOR;
+  for (int64_t i = 0; i < n_seen; i++) {
+    const PlanTiles t = plan_row_tiles(plan, i);
+    bytes += 2 * SECTOR + sectors_of(t.computed - t.partial) + sectors_of(t.partial);
+    if (has_ids && t.partial) bytes += IDS_BYTES * (double)(t.partial + 1);
+  }
+  return bytes * (double)plan->T_r / (double)n_seen;
 }
 
 Overheads overheads_of(const Launch *l, const Plan *plan) {
@@ -37,6 +60,7 @@ Overheads overheads_of(const Launch *l, const Plan *plan) {
     const double again = (tiles - blocks) * (double)B_r, missing = end > 0 ? (double)((end - 1) * ragged) : 0;
     overheads.read_bytes = heads * row_bytes * (again - missing);
   }
+  if (c->reads_tables) overheads.read_bytes += heads * table_bytes(plan);
   if (c->clips_k && !plan->mask.pattern) { /* of a block that a pattern hides a part not known */
     const double left = (double)(n.cols - band_count(&plan->band, B_r, 1, plan->T_r).cols);
     overheads.read_bytes -= heads * key_bytes * left;

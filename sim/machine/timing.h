@@ -131,6 +131,7 @@ typedef struct {
   int64_t mask_permille;   /* what a mask takes it besides, */
   int64_t ragged_permille; /* and by which each tile takes longer where keys are no multiple of 128, without a mask */
   int64_t varlen_permille; /* besides, where sequences lie behind one another, */
+  int64_t mask_tile_permille, partial_permille;  /* by which tiles take longer under a mask; that it crosses, besides */
   int64_t window_permille, window_tile_permille; /* and under a window; and by which its tiles take longer */
   int64_t idle_ns;                               /* a CTA without work */
   int64_t others_permille; /* what kernels before and after the main one take, of their bytes over HBM\'s bandwidth */

@@ -40,19 +40,25 @@ Tiling tiling_algorithm1(int64_t sram_bytes, int element_bytes, int64_t d) {
   return (Tiling){.B_r = B_c < d ? B_c : d, .B_c = B_c};
 }
 
-static int64_t of_band(const Band *band, int64_t B_r, int64_t B_c, int64_t i) {
-  const Span computed = band_row(band, B_r, B_c, i).computed;
-  return computed.end > computed.begin ? computed.end - computed.begin : 0;
+static int64_t length(Span span) { return span.end > span.begin ? span.end - span.begin : 0; }
+
+static PlanTiles of_band(const Band *band, int64_t B_r, int64_t B_c, int64_t i) {
+  const BandRow row = band_row(band, B_r, B_c, i);
+  return (PlanTiles){length(row.computed), length(row.computed) - length(row.full)};
 }
 
-int64_t plan_row_tiles(const Plan *p, int64_t i) {
-  const MaskTiles row = {p->tiling.B_r, p->tiling.B_c, {i, i + 1}, {0, p->T_c}};
-  if (p->mask.pattern) return (int64_t)mask_count(&p->mask, &row).computed;
+static PlanTiles of_mask(const Plan *p, Span rows, Span cols) {
+  const MaskTiles tiles = {p->tiling.B_r, p->tiling.B_c, rows, cols};
+  const MaskCount n = mask_count(&p->mask, &tiles);
+  return (PlanTiles){(int64_t)n.computed, (int64_t)(n.computed - n.full)};
+}
+
+PlanTiles plan_row_tiles(const Plan *p, int64_t i) {
+  if (p->mask.pattern) return of_mask(p, (Span){i, i + 1}, (Span){0, p->T_c});
   return of_band(&p->band, p->tiling.B_r, p->tiling.B_c, i);
 }
 
-int64_t plan_column_tiles(const Plan *p, int64_t j) {
-  const MaskTiles column = {p->tiling.B_r, p->tiling.B_c, {0, p->T_r}, {j, j + 1}};
-  if (p->mask.pattern) return (int64_t)mask_count(&p->mask, &column).computed;
+PlanTiles plan_column_tiles(const Plan *p, int64_t j) {
+  if (p->mask.pattern) return of_mask(p, (Span){0, p->T_r}, (Span){j, j + 1});
   return of_band(&p->keys, p->tiling.B_c, p->tiling.B_r, j);
 }

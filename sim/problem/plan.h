@@ -57,8 +57,12 @@ Status plan_make(Plan *plan, const Shape *shape, const Tiling *tiling, Error *er
  * (Dao et al. 2022, Algorithm 1, line 1.) At least 1 each. */
 Tiling tiling_algorithm1(int64_t sram_bytes, int element_bytes, int64_t d);
 
-/* Tiles that are computed of row block i, 0 <= i < T_r, and of column block j, 0 <= j < T_c. */
-int64_t plan_row_tiles(const Plan *plan, int64_t i);
-int64_t plan_column_tiles(const Plan *plan, int64_t j);
+/* Tiles that are computed, and of them those that the mask crosses, of row block i, 0 <= i < T_r, and of column block
+ * j, 0 <= j < T_c. */
+typedef struct {
+  int64_t computed, partial;
+} PlanTiles;
+PlanTiles plan_row_tiles(const Plan *plan, int64_t i);
+PlanTiles plan_column_tiles(const Plan *plan, int64_t j);
 
 #endif

@@ -32,7 +32,8 @@ static const char *const NAMES[] = {"fa2-sm90",
                                     "fa2-backward-sm90",
                                     "cudnn-backward-sm90",
                                     "fa2_backward",
-                                    "fa3_backward"};
+                                    "fa3_backward",
+                                    "flex-sm90"};
 
 static size_t read_asset(const char *folder, const char *name, char *text) {
   char path[512];
