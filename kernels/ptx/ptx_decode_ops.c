@@ -238,7 +238,7 @@ static bool set(Decoder *d) { /* set.CMP[.BOOL].TO.FROM: all ones or 1.0 */
   Ins i;
   bool swapped;
   int32_t to, yes, no;
-  const Type type = part_type(d), result = type_of(d->parts[d->n_parts - 2]);
+  const Type type = part_type(d), result = d->n_parts > 2 ? type_of(d->parts[d->n_parts - 2]) : T_NONE;
   if (result != T_U32 && result != T_S32 && result != T_F32) return decode_refuse(d, "is not modelled");
   if (!comparison(d, type, &i, &swapped) || !decode_destination(d, 'w', &to) || !decode_comma(d)) return false;
   if (!compared(d, type, &i, swapped) || !combined(d, &i) || !decode_temporary(d, 'p', &i.d)) return false;
