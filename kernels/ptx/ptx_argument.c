@@ -216,11 +216,53 @@ static Status read_buffer(const char *text, const char *after_type, Spec *spec, 
   return STATUS_OK;
 }
 
+/* "1024x64", the last one first in dims; how many, 0: none. */
+static int32_t read_dimensions(const char *text, const char *end, int64_t dims[5]) {
+  int32_t n = 0;
+  for (; text < end && n < 5; n++) {
+    const char *x = memchr(text, 'x', (size_t)(end - text)), *stop = x ? x : end;
+    for (int32_t k = n; k > 0; k--) dims[k] = dims[k - 1];
+    if (stop == text || !read_count(text, stop, &dims[0]) || dims[0] < 1 || (x && stop + 1 == end)) return 0;
+    text = stop + 1;
+  }
+  return text > end ? n : 0;
+}
+
+/* map:TYPE[SIZES]:BOX:SWIZZLE:FILL */
+static Status read_map(const char *text, Spec *spec, Error *error) {
+  static const char why[] = "a tensor map is map:TYPE[SIZES]:BOX:SWIZZLE:FILL, say map:f16[1024x64]:64x64:128:normal:1";
+  const char *type = text + 4, *open = strchr(type, '['), *close = strchr(type, ']');
+  const char *box = close ? close + 2 : NULL, *swizzle = box && close[1] == ':' ? strchr(box, ':') : NULL,
+             *fill = swizzle ? strchr(swizzle + 1, ':') : NULL;
+  int64_t boxes[5] = {0}, span;
+  if (!fill || !read_type(type, &spec->type) || !open || open > close || !read_count(swizzle + 1, fill, &span))
+    return refuse(text, error, why);
+  PtxTensorMap *m = &spec->map;
+  *m = (PtxTensorMap){.type = TYPES[spec->type].name, .swizzle_bytes = span > 128 ? 1 : (int32_t)span};
+  m->rank = read_dimensions(open + 1, close, m->sizes);
+  if (!m->rank || read_dimensions(box, swizzle, boxes) != m->rank) return refuse(text, error, why);
+  if (spec->type == SPEC_I32) m->type = "s32";
+  if (spec->type == SPEC_I64) m->type = "s64";
+  spec->n = 1, spec->is_buffer = spec->is_map = true;
+  for (int32_t k = 0; k < m->rank; k++) {
+    m->box[k] = boxes[k] > 256 ? 257 : (int32_t)boxes[k];
+    m->strides_bytes[k] = spec->n * TYPES[spec->type].bytes;
+    if (__builtin_mul_overflow(spec->n, m->sizes[k], &spec->n) || spec->n > SPEC_MAX_BYTES / TYPES[spec->type].bytes)
+      return refuse(text, error, "a tensor has at most 1 GiB");
+  }
+  unsigned char bytes[PTX_TENSOR_MAP_BYTES];
+  Error wrong;
+  if (ptx_tensor_map(m, bytes, &wrong)) return refuse(text, error, wrong.message);
+  return read_fill(text, fill + 1, spec, error);
+}
+
 Status spec_parse(const char *text, Spec *spec, Error *error) {
   Spec s = {.type = SPEC_F32, .n = 1};
   const size_t n = read_type(text, &s.type);
   Status status = STATUS_OK;
-  if (n == 0 && is_file_name(text) && !strchr(text, '[')) {
+  if (strncmp(text, "map:", 4) == 0)
+    status = read_map(text, &s, error);
+  else if (n == 0 && is_file_name(text) && !strchr(text, '[')) {
     s.is_buffer = true;
     s.n = 0;
     status = read_file_name(text, text, &s, error);
@@ -241,13 +283,14 @@ Status spec_parse(const char *text, Spec *spec, Error *error) {
 }
 
 const char *spec_mismatch(const Spec *spec, const PtxParameter *parameter) {
-  const int32_t width = spec->is_buffer ? 8 : TYPES[spec->type].bytes;
+  const int32_t width = spec->is_map ? PTX_TENSOR_MAP_BYTES : spec->is_buffer ? 8 : TYPES[spec->type].bytes;
   if (width == parameter->size_bytes) return NULL;
   switch (parameter->size_bytes) {
   case 1: return "it takes 1 byte: i8 or u8";
   case 2: return "it takes 2 bytes: i16, u16, f16 or bf16";
   case 4: return "it takes 4 bytes: i32, u32 or f32";
   case 8: return "it takes 8 bytes: a buffer, i64, u64 or f64";
+  case PTX_TENSOR_MAP_BYTES: return "it takes 128 bytes: a tensor map, map:f16[1024x64]:64x64:128:normal:1";
   default: return "it is a structure, passed by value";
   }
 }

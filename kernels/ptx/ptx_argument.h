@@ -4,6 +4,8 @@
  *     f32[65536]:normal:1   f16[64*128]:normal:2       a buffer of so many elements, and what fills it
  *     f32[N]:zero  :none  :inf  :-inf  :nan  :iota  :0.5   i32[N]:int:3
  *     f16[N]:DATA.bin   f16[]:DATA.bin   DATA.bin      bytes of a file (alone: of fp32); [] as many as it has
+ *     map:f16[1024x64]:64x64:128:normal:1              a tensor map, of a tensor of its own: rows x columns, a box's rows x
+ *                                                      columns, the swizzle in bytes (0: none), what fills the tensor
  *
  *     types   i8 u8 i16 u16 i32 u32 i64 u64  f16 bf16 f32 f64
  *
@@ -42,6 +44,8 @@ typedef enum { SPEC_VALUE, SPEC_NONE, SPEC_NORMAL, SPEC_INT, SPEC_IOTA, SPEC_FIL
 typedef struct {
   SpecType type;
   bool is_buffer;
+  bool is_map; /* a buffer, and the map of it that is passed */
+  PtxTensorMap map;
   int64_t n; /* elements; 1 for a number; 0: as many as the file has */
   SpecFill fill;
   double value;  /* SPEC_VALUE of a float */

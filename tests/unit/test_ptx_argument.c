@@ -130,7 +130,18 @@ static void refused(void **unused) {
                                       "f32[4]:random:1",
                                       "f32[1T]:zero",
                                       "f64[0x10]:zero",
-                                      "f32[99999999999*99999999999]:zero"};
+                                      "f32[99999999999*99999999999]:zero",
+                                      "map:f16",
+                                      "map:f16[64x64]:64x64:128",
+                                      "map:f16[64x64]:64x64:100:zero",
+                                      "map:f16[64x64]:64x32:128:zero",
+                                      "map:f16[64x64]:64:128:zero",
+                                      "map:f16[64x60]:64x64:0:zero",
+                                      "map:f16[64x]:64x64:0:zero",
+                                      "map:f16[8x8x8x8x8x8]:8x8x8x8x8x8:0:zero",
+                                      "map:f16[0x64]:64x64:128:zero",
+                                      "map:f16[64x64]:300x64:128:zero",
+                                      "map:f16[64x64]:64x64:128:normal"};
   for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
     Spec spec = {.n = 77};
     Error error = {0};
@@ -138,6 +149,25 @@ static void refused(void **unused) {
     assert_int_equal(spec.n, 77);
     if (strncmp(error.message, "the argument '", 14) != 0 || strchr(error.message, '\n')) fail_msg("%s", error.message);
   }
+}
+
+static void tensor_maps(void **unused) {
+  (void)unused;
+  const Spec s = parsed("map:bf16[3x100x64]:1x16x32:64:normal:7");
+  assert_true(s.is_map && s.is_buffer && s.fill == SPEC_NORMAL && s.seed == 7);
+  assert_int_equal(s.n, 3 * 100 * 64);
+  assert_string_equal(s.map.type, "bf16");
+  assert_int_equal(s.map.rank, 3);
+  assert_int_equal(s.map.sizes[0], 64);
+  assert_int_equal(s.map.sizes[2], 3);
+  assert_int_equal(s.map.strides_bytes[1], 128);
+  assert_int_equal(s.map.strides_bytes[2], 12800);
+  assert_int_equal(s.map.box[0], 32);
+  assert_int_equal(s.map.box[1], 16);
+  assert_int_equal(s.map.swizzle_bytes, 64);
+  const PtxParameter map = {.width_bytes = 1, .size_bytes = 128}, pointer = {.width_bytes = 8, .size_bytes = 8};
+  assert_null(spec_mismatch(&s, &map));
+  assert_non_null(spec_mismatch(&s, &pointer));
 }
 
 static void widths_of_parameters(void **unused) {
@@ -157,6 +187,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers),       cmocka_unit_test(buffers), cmocka_unit_test(the_stated_numbers),
       cmocka_unit_test(the_histogram), cmocka_unit_test(refused), cmocka_unit_test(widths_of_parameters),
+      cmocka_unit_test(tensor_maps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,34 @@ static Status make_argument(KernelLaunch *l, int a, const char *text, Error *err
   return STATUS_OK;
 }
 
+/* The tensors of tensor maps: buffers behind the parameters, reached through the maps alone. */
+static Status make_tensors(KernelLaunch *l, Error *error) {
+  const int n = l->n;
+  for (int a = 0; a < n; a++) {
+    if (!l->specs[a].is_map) continue;
+    if (l->n == KERNEL_ARGUMENTS_MAX)
+      return error_set(error, STATUS_TOO_LARGE, "'%.60s' takes more than %d arguments", l->name, KERNEL_ARGUMENTS_MAX);
+    const int t = l->n++;
+    unsigned char *map = calloc(PTX_TENSOR_MAP_BYTES, 1);
+    if (!map) return error_set(error, STATUS_NO_MEMORY, "no memory for arguments");
+    l->arguments[t] = l->arguments[a], l->specs[t] = l->specs[a];
+    l->specs[t].is_map = false, l->specs[a].is_buffer = false;
+    l->arguments[t].hidden = true;
+    snprintf(l->argument_names[t], sizeof l->argument_names[t], "the tensor of %.60s", l->argument_names[a]);
+    l->arguments[t].name = l->argument_names[t];
+    l->arguments[a] =
+        (PtxArgument){.kind = PTX_SCALAR, .bytes = map, .n_bytes = PTX_TENSOR_MAP_BYTES, .name = l->argument_names[a]};
+  }
+  for (int a = 0, t = n; a < n; a++) {
+    if (!l->specs[a].is_map) continue;
+    const PtxLaunch launch = {.arguments = l->arguments, .n_arguments = l->n};
+    l->specs[a].map.address = ptx_buffer_address(&launch, t++);
+    const Status status = ptx_tensor_map(&l->specs[a].map, l->arguments[a].bytes, error);
+    if (status) return status;
+  }
+  return STATUS_OK;
+}
+
 static Status make_arguments(KernelLaunch *l, Error *error) {
   const int n = ptx_entry(l->module, l->entry).n_parameters;
   const char *texts[KERNEL_ARGUMENTS_MAX] = {NULL};
@@ -308,7 +336,7 @@ static Status make_arguments(KernelLaunch *l, Error *error) {
     if (total > BUFFERS_MAX_BYTES)
       return error_set(error, STATUS_TOO_LARGE, "the arguments have more than 2 GiB in all");
   }
-  return STATUS_OK;
+  return make_tensors(l, error);
 }
 
 /* --- the launch --- */
