@@ -104,7 +104,7 @@ static const Row ROWS[] = {
      "runs.0.traffic.read_bytes", "B", "h100_serve, to the byte (tests/unit/test_serve_counters.c)"},
     {"B: decode, one of 65,536 and 63 of 256",
      "sim -N 1 --lengths 65536,256x63 --heads 32 --kv-heads 8 --kernel fa2-sm90 --gpu h100 --algorithm fa2",
-     "runs.1.read_bytes", "B", "h100_serve, within 0.0041 % (the same test)"},
+     "runs.1.read_bytes", "B", "h100_serve: reads within 0.0041 %, writes to the byte (the same test)"},
     {"B: prefill and decode, time to first token",
      "serve --model llama-3.1-70b --gpu h100 --tp 8 --batch 32 --context 32K", "prompt.time_s.value", "s",
      "a bound; its attention is sim's to the last digit"},
