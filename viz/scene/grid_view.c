@@ -616,6 +616,29 @@ static void draw_flow_of_tile(const Grid *v, Box tile) {
   }
 }
 
+/* A result that many add to, in HBM: from the tile to its block. */
+static void draw_addition(const Grid *v, Box tile) {
+  const Pen *pen = v->pen;
+  const Event *e = &pen->now->event;
+  if (e->kind != EVENT_ADD || v->strips[e->tensor].width <= 0 || pen->hit) return;
+  const double u = pen->unit, y = tile.y + tile.height / 2, right = v->strips[e->tensor].x, from = tile.x + tile.width,
+               size = pen_size(pen, TYPE_HEAD);
+  if (right - from < 24 * u) return;
+  pen_line(pen, pen->theme->ink, 2.5, from, y, right - 8 * u, y);
+  theme_use(pen->cr, pen->theme->ink, 1);
+  cairo_new_path(pen->cr);
+  cairo_move_to(pen->cr, right, y);
+  cairo_line_to(pen->cr, right - 9 * u, y - 5 * u);
+  cairo_line_to(pen->cr, right - 9 * u, y + 5 * u);
+  cairo_close_path(pen->cr);
+  cairo_fill(pen->cr);
+  const double width = pen_text_width(pen, TYPE_HEAD, true, "+=") + 8 * u;
+  if (v->box.x + v->box.width - from < width || tile.height < 1.2 * size) return;
+  const Box badge = box_at(right - 14 * u - width, y - 0.62 * size, width, 1.24 * size);
+  pen_fill(pen, badge, pen->theme->background, 1);
+  pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_MIDDLE, badge.x + width / 2, y + 0.36 * size, 0, "+=");
+}
+
 /* The tile at work before this event, on its way to the colour of what is done. */
 static void draw_tile_before(const Grid *v) {
   const SnapshotBefore *b = &v->pen->now->before;
@@ -662,8 +685,10 @@ static void draw_current(const Grid *v) {
   }
   draw_blocks(v);
   draw_change(v);
-  if (now->has_event && now->event.i >= 0 && now->event.j >= 0 && !skip)
+  if (now->has_event && now->event.i >= 0 && now->event.j >= 0 && !skip) {
+    draw_addition(v, shown_tile(v, now->event.i, now->event.j));
     draw_flow_of_tile(v, shown_tile(v, now->event.i, now->event.j));
+  }
 }
 
 static void point_at_tiles(const Grid *v) {
