@@ -94,7 +94,7 @@ static double whole(const Run *r) { return r->sums[r->n]; }
 static Stage open_state(const char *state) {
   Request request = {0};
   Error error = {0};
-  Stage stage;
+  Stage stage = {0};
   const OptionSet sets[] = {
       {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
   OptionParser parser = {.sets = sets, .target = &request};
