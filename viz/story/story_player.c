@@ -13,7 +13,7 @@ struct StoryPlayer {
   StoryScene scene;
   Phase phase;
   double part;
-  bool is_left;
+  bool is_left, is_still;
   StoryPlaces places;
   char typed[ANSWER_TEXT_BYTES], said[STORY_LINE_BYTES + 64];
 };
@@ -77,9 +77,13 @@ static void judge(StoryPlayer *p) {
   snprintf(p->said, sizeof p->said, "%s%s. %s", how, beat->answer, beat->because);
 }
 
+void story_player_reduce(StoryPlayer *p, bool still) {
+  if (p) p->is_still = still;
+}
+
 bool story_player_tick(StoryPlayer *p, double seconds) {
   if (!story_player_is_moving(p)) return false;
-  p->part = fmin(1, p->part + seconds / beat_of(p)->seconds);
+  p->part = p->is_still ? 1 : fmin(1, p->part + seconds / beat_of(p)->seconds);
   if (p->part >= 1) p->phase = TOLD;
   story_scene_show(&p->scene, p->part);
   return true;

@@ -29,6 +29,9 @@ bool story_player_is_open(const StoryPlayer *player);   /* until it is left; NUL
 bool story_player_is_moving(const StoryPlayer *player); /* a beat plays */
 int story_player_beat(const StoryPlayer *player);       /* from 0 */
 
+void story_player_reduce(StoryPlayer *player,
+                         bool still); /* reduced motion: a beat is at its end at once; NULL: none */
+
 /* Time goes on; returns whether another frame is due. */
 bool story_player_tick(StoryPlayer *player, double seconds);
 void story_player_input(StoryPlayer *player, StoryInput input);

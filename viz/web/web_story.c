@@ -20,6 +20,7 @@ EXPORT bool web_story_open(const char *name) {
   if (!player) return false;
   story_player_close(story);
   story = player;
+  story_player_reduce(story, web_player()->reduced_motion);
   web_cover(viewer_story(story));
   return true;
 }

@@ -197,6 +197,7 @@ Status window_run(Player *player, WindowOptions *options, FILE *out, Error *erro
     status = error_set(error, STATUS_NO_MEMORY, "no memory for the window");
   w.story = options->story;
   w.open_story = options->open_story;
+  story_player_reduce(w.story, player->reduced_motion);
   w.viewer.cover = viewer_story(w.story);
   if (!status) status = window_open(&w, options, error);
   handle_x11_errors(true);

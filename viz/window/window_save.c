@@ -228,6 +228,7 @@ static void open_story(Window *w) {
   }
   story_player_close(w->story);
   w->story = story;
+  story_player_reduce(story, w->viewer.player->reduced_motion);
   w->viewer.player->is_playing = false;
   w->viewer.cover = viewer_story(story);
 }
