@@ -119,7 +119,8 @@ static void draw_ghosts(const Pen *pen, Box box, const Ghosts *ghosts) {
              pen_name(pen, ghosts->tensors[k]));
   snprintf(words, sizeof words, ghosts->real ? "%s in HBM, %s%s" : "%s would take %s%s in HBM", names,
            number_bytes(bytes).text, ghosts->n > 1 ? " each" : "");
-  pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, box.x, box.y + 1.1 * small, box.width, words);
+  if (pen_text_width(pen, TYPE_SMALL, false, words) <= box.width)
+    pen_text(pen, TYPE_SMALL, pen->theme->ink, false, ANCHOR_START, box.x, box.y + 1.1 * small, 0, words);
   for (int k = 0; k < ghosts->n; k++) {
     const Box g = ghosts->boxes[ghosts->tensors[k]];
     draw_ghost(pen, box_at(g.x, g.y, g.width, g.height + 1.7 * small), ghosts->tensors[k]);
