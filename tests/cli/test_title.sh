@@ -35,5 +35,5 @@ for metric in 'boundary=across the SRAM boundary' 'l2=between SMs and L2' 'hbm=b
 done
 "$tilewalk" render --step 40 --title 'K & V <here>' -o "$work/scene.svg" || fail "render --title"
 grep -q 'K &amp; V &lt;here&gt;' "$work/scene.svg" || fail "'render --title' draws no title"
-grep -q 'FlashAttention-2' "$work/scene.svg" && fail "the scene has two titles"
+grep -q '>FlashAttention-2<' "$work/scene.svg" && fail "the scene has two titles"
 echo "titles"
