@@ -149,7 +149,7 @@ $(BUILD)/tests/%.o: %.cpp $(BUILD)/flags.stamp
 $(BUILD)/%.cpu.o: %.cu $(BUILD)/flags.stamp # at -O2 -g templates would be half of the build, and small shapes are run
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) $(if $(filter -O2,$(CFLAGS)),-O1 -g1) -DTW_COUNTING -x c++ -c $< -o $@
-COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.c) sim/algorithms/sram.c sim/algorithms/walk/live.c sim/base/error.c sim/base/nearest.c
+COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.c) sim/algorithms/sram.c sim/algorithms/program.c sim/algorithms/walk/live.c sim/base/error.c sim/base/nearest.c
 $(BUILD)/compile: $(COMPILER_SRC) $(wildcard sim/algorithms/*.h sim/algorithms/language/*.h)
 	@mkdir -p $(@D)
 	$(call say,CC )$(CC) $(WARN) -O1 -I. $(COMPILER_SRC) -lm -o $@

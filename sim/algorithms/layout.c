@@ -1,5 +1,6 @@
 #include "sim/algorithms/layout.h"
 
+#include "sim/algorithms/schedule.h"
 #include "sim/base/checked.h"
 
 /* Places `bytes` behind what is there: returns their address and moves *end to the next line. */
@@ -9,21 +10,6 @@ static uint64_t place(Wide *end, Wide bytes) {
   return (uint64_t)base;
 }
 
-static Wide side_of(const Plan *p, uint8_t side) {
-  switch (side) {
-  case SIDE_ROWS: return wide(p->shape.N_q);
-  case SIDE_COLS: return wide(p->shape.N_k);
-  case SIDE_D: return wide(p->shape.d);
-  case SIDE_DV: return wide(p->shape.d_v);
-  default: return 1;
-  }
-}
-
-static bool is_column(const ProgramName *n) { return n->rows == SIDE_ONE || n->cols == SIDE_ONE; }
-static bool is_by_tiles(const ProgramName *n) {
-  return (n->rows == SIDE_ROWS && n->cols == SIDE_COLS) || (n->rows == SIDE_COLS && n->cols == SIDE_ROWS);
-}
-
 typedef enum { GROUP_INPUTS = 0, GROUP_OUTPUTS, GROUP_TILES, GROUP_OTHERS, GROUP_COLUMNS, GROUP_PARTS, N_GROUPS } Group;
 
 static Group group_of(const Program *p, const ProgramName *n) {
@@ -31,12 +17,12 @@ static Group group_of(const Program *p, const ProgramName *n) {
   if (n->is_input) return GROUP_INPUTS;
   if (p->tensors[n->tensor].is_stats) return GROUP_COLUMNS;
   if (p->tensors[n->tensor].role == TENSOR_OUTPUT) return GROUP_OUTPUTS;
-  return is_by_tiles(n) ? GROUP_TILES : GROUP_OTHERS;
+  return sides_are_tile(n->rows, n->cols) ? GROUP_TILES : GROUP_OTHERS;
 }
 
 bool layout_has(const Program *p, int name) {
   const ProgramName *n = &p->names[name];
-  return n->is_loaded || n->is_stored || (n->tensor < p->n_tensors && is_by_tiles(n));
+  return n->is_loaded || n->is_stored || (n->tensor < p->n_tensors && sides_are_tile(n->rows, n->cols));
 }
 
 /* An earlier name of the same matrix; -1: none. Columns are apart. */
@@ -50,9 +36,11 @@ static int same_before(const Program *p, int name) {
 static void place_name(Layout *l, const Program *p, const Plan *plan, int name, Wide *end) {
   const ProgramName *n = &p->names[name];
   const int same = same_before(p, name);
-  const Wide element =
-      is_column(n) || n->is_fp32 ? STATS_BYTES : wide(plan_element(plan, p->tensors[n->tensor].operand));
-  const Wide row = side_of(plan, n->cols) * element, matrix = side_of(plan, n->rows) * row;
+  const Wide element = sides_are_column(n->rows, n->cols) || n->is_fp32
+                           ? STATS_BYTES
+                           : wide(plan_element(plan, p->tensors[n->tensor].operand));
+  const Wide row = wide(schedule_side_whole(p, plan, n->cols)) * element,
+             matrix = wide(schedule_side_whole(p, plan, n->rows)) * row;
   const Wide n_parts = n->subscripts & IN_S ? wide(plan->tiling.n_splits) : 1;
   l->element_bytes[name] = (uint8_t)element;
   l->row_bytes[name] = (uint64_t)row;

@@ -275,4 +275,25 @@ typedef struct {
   char text[PROGRAM_TEXT_BYTES];
 } Program;
 
+/* ---- Looking at it ---------------------------------------------------------------------------------------- */
+
+typedef uint64_t NameSet; /* a bit for each of Program.names */
+_Static_assert(PROGRAM_NAMES_MAX <= 64, "a bit for each name");
+static inline NameSet name_bit(int name) { return (NameSet)1 << name; }
+
+/* Of a value's two sides: whether one is `side`; whether it is a column (or a number); a tile of scores, either way; and
+ * the blocks that its sides belong to, as IN_I and IN_J. */
+static inline bool sides_have(int rows, int cols, int side) { return rows == side || cols == side; }
+static inline bool sides_are_column(int rows, int cols) { return sides_have(rows, cols, SIDE_ONE); }
+static inline uint8_t sides_blocks(int rows, int cols) {
+  return (uint8_t)((sides_have(rows, cols, SIDE_ROWS) ? IN_I : 0) | (sides_have(rows, cols, SIDE_COLS) ? IN_J : 0));
+}
+static inline bool sides_are_tile(int rows, int cols) { return sides_blocks(rows, cols) == (IN_I | IN_J); }
+
+/* Whether an expression holds a node of a kind; whether it is a number, with a sign or not; the names in it. node -1:
+ * there is none. */
+bool node_holds(const Program *program, int node, NodeKind kind);
+bool node_is_constant(const Program *program, int node);
+NameSet node_names(const Program *program, int node);
+
 #endif

@@ -113,7 +113,7 @@ static inline int64_t schedule_side_whole(const Schedule *s, const Plan *plan, i
 /* How many such matrices a name has: one for each split or query head among its subscripts, and a state that has
  * neither rows nor columns one for each block. */
 static inline int64_t schedule_matrices(const Plan *plan, const ProgramName *n) {
-  const bool rows = n->rows == SIDE_ROWS || n->cols == SIDE_ROWS, cols = n->rows == SIDE_COLS || n->cols == SIDE_COLS;
+  const bool rows = sides_have(n->rows, n->cols, SIDE_ROWS), cols = sides_have(n->rows, n->cols, SIDE_COLS);
   return (n->subscripts & IN_S ? plan->tiling.n_splits : 1) * (n->subscripts & IN_H ? schedule_group(plan) : 1) *
          (n->subscripts & IN_I && !rows && !cols ? plan->T_r : 1) *
          (n->subscripts & IN_J && !rows && !cols ? plan->T_c : 1);

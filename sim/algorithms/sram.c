@@ -16,15 +16,13 @@ static Wide side_of(const Program *p, const SramSizes *s, uint8_t side) {
   }
 }
 
-static bool is_column(const ProgramName *n) { return n->rows == SIDE_ONE || n->cols == SIDE_ONE; }
-
 static Wide elements_of(const Program *p, const ProgramName *n, const SramSizes *s) {
   if (s->v_in_k && p->tensors[n->tensor].operand == OPERAND_V) return 0;
   return side_of(p, s, n->rows) * side_of(p, s, n->cols);
 }
 
-Wide sram_value_bytes(const Program *p, const ProgramName *n, const SramSizes *s) {
-  return elements_of(p, n, s) * (is_column(n) ? STATS_BYTES : wide(s->element_bytes));
+static Wide value_bytes(const Program *p, const ProgramName *n, const SramSizes *s) {
+  return elements_of(p, n, s) * (sides_are_column(n->rows, n->cols) ? STATS_BYTES : wide(s->element_bytes));
 }
 
 /* What takes the place of a value lives where that does. */
@@ -36,7 +34,7 @@ static bool in_registers(const Program *p, const ProgramLaunch *l, int kernel, i
 static void add_place(SramBudget *b, const ProgramName *n, Wide bytes) {
   b->of[n->tensor] += bytes;
   b->bytes += bytes;
-  *(n->is_input ? &b->inputs : is_column(n) ? &b->columns : &b->accumulators) += bytes;
+  *(n->is_input ? &b->inputs : sides_are_column(n->rows, n->cols) ? &b->columns : &b->accumulators) += bytes;
 }
 
 /* A place has room for the largest value that has it. Where a launch puts some of these into registers, they have one
@@ -51,7 +49,7 @@ SramBudget sram_budget_of_kernel(const Program *p, int kernel, const SramSizes *
     const ProgramName *n = &p->names[k];
     if (place < 0) continue;
     const Wide bytes = apart ? elements_of(p, n, sizes) * STATS_BYTES
-                             : sram_value_bytes(p, n, sizes) * wide(l->stages[k] ? l->stages[k] : 1);
+                             : value_bytes(p, n, sizes) * wide(l->stages[k] ? l->stages[k] : 1);
     if (bytes > room[apart][place]) room[apart][place] = bytes;
     if (!counted[apart][place] || place == k) counted[apart][place] = k + 1;
   }
@@ -89,13 +87,11 @@ int64_t sram_max_block(const Program *p, const SramSizes *of, Wide capacity_byte
 
 /* ---- Places ------------------------------------------------------------------------------------------------ */
 
-static NameSet bit(int name) { return (NameSet)1 << name; }
-
 /* Names that have the place of `owner` in a kernel. */
 static NameSet tenants(const Program *p, int kernel, int owner) {
   NameSet names = 0;
   for (int k = 0; k < p->n_names; k++)
-    if (sram_place(p, kernel, k) == owner) names |= bit(k);
+    if (sram_place(p, kernel, k) == owner) names |= name_bit(k);
   return names;
 }
 
@@ -110,7 +106,7 @@ static bool may_take(const Program *p, int kernel, const NameSet *met, int name,
   const NameSet others = tenants(p, kernel, owner);
   if (!others || !are_alike(&p->names[name], &p->names[owner]) || (met[name] & others)) return false;
   for (int k = 0; k < p->n_names; k++)
-    if ((others & bit(k)) && (met[k] & bit(name))) return false;
+    if ((others & name_bit(k)) && (met[k] & name_bit(name))) return false;
   return true;
 }
 
@@ -125,7 +121,8 @@ static int place_for(const Program *p, int op, const NameSet *met, int name) {
 }
 
 static void give_place(Program *p, int kernel, int name, int place) {
-  const bool in_registers = strchr(p->names[name].text, '\'') && is_column(&p->names[name]);
+  const bool in_registers =
+      strchr(p->names[name].text, '\'') && sides_are_column(p->names[name].rows, p->names[name].cols);
   if (!in_registers && !p->places[kernel][name]) p->places[kernel][name] = (uint8_t)(place + 1);
 }
 

@@ -33,9 +33,6 @@ typedef struct {
   int kernel;                               /* that needs most */
 } SramBudget;
 
-/* Bytes of one value's tile. */
-Wide sram_value_bytes(const Program *program, const ProgramName *name, const SramSizes *sizes);
-
 /* The name whose place a name has in a kernel: its own, or another's; -1: none. */
 static inline int sram_place(const Program *p, int kernel, int name) { return (int)p->places[kernel][name] - 1; }
 

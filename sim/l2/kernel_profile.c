@@ -273,47 +273,7 @@ static Status read_words(const Check *c) {
 static int first_field(int d, int causal) { return TILE_FIRST + (2 * d + causal) * TILE_KEYS; }
 
 static int64_t *tile_value(Profile *p, int d, int causal, int key) {
-  ProfileTile *t = &p->tiles[d][causal];
-  int64_t *const values[TILE_NUMBERS] = {&t->block_q,
-                                         &t->block_k,
-                                         &t->threads,
-                                         &t->registers_per_thread,
-                                         &t->shared_bytes,
-                                         &t->ctas_per_sm,
-                                         &t->split_spill_tile_bytes,
-                                         &t->alone_permille,
-                                         &t->ahead_percent,
-                                         &t->slot_spread_permille,
-                                         &t->start_cycles,
-                                         &t->step_spread_cycles,
-                                         &t->busy_spread_cycles,
-                                         &t->split_step_spread_cycles,
-                                         &t->clocks_permille,
-                                         &t->time_start_ns,
-                                         &t->time_tile_ns,
-                                         &t->time_alone_ns,
-                                         &t->time_block_permille,
-                                         &t->time_mask_permille,
-                                         &t->time_ragged_permille,
-                                         &t->time_power_permille,
-                                         &t->time_softmax_tile_ns,
-                                         &t->time_row_ns,
-                                         &t->time_varlen_permille,
-                                         &t->time_window_permille,
-                                         &t->time_window_tile_permille,
-                                         &t->time_mask_tile_permille,
-                                         &t->time_partial_permille,
-                                         &t->time_idle_ns,
-                                         &t->time_others_permille,
-                                         &t->group_heads,
-                                         &t->split_block_q,
-                                         &t->split_block_k,
-                                         &t->split_threads,
-                                         &t->split_registers,
-                                         &t->split_shared_bytes,
-                                         &t->split_time_start_ns,
-                                         &t->split_time_tile_ns};
-  return values[key];
+  return (int64_t *)(void *)((char *)p + FIELDS[first_field(d, causal) + key].offset);
 }
 
 static int first_line(const Profile *p, int d, int causal) {

@@ -119,37 +119,6 @@ Status attention_walk(Attention *a, const Schedule *schedule, Cursor *cursor, ui
 
 /* ---- inputs ---- */
 
-typedef struct {
-  size_t at;
-  int64_t rows, cols;
-} Input;
-
-/* An input by its name; none: no rows. */
-static Input input_of(const Attention *a, int name) {
-  if (name < 0) return (Input){0};
-  const ProgramName *n = &a->schedule->names[name];
-  return (Input){a->numbers + a->evaluate.hbm[name] * sizeof(double),
-                 schedule_side_whole(a->schedule, &a->plan, n->rows),
-                 schedule_side_whole(a->schedule, &a->plan, n->cols)};
-}
-
-/* The name of what attention takes as Q, K or V; -1: none. */
-static int operand_of(const Attention *a, Operand operand) { return a->schedule->operands[operand - OPERAND_Q] - 1; }
-
-/* The row of a tensor among those of the program; -1: it has none of that name. */
-static int row_of(const Attention *a, const char *tensor) {
-  for (int t = 0; t < a->schedule->n_values; t++)
-    if (strcmp(a->schedule->tensors[t].text, tensor) == 0) return t;
-  return -1;
-}
-
-/* The name by which an input's blocks are loaded; -1: the tensor is no input. */
-static int input_named(const Attention *a, int tensor) {
-  for (int k = 0; k < a->schedule->n_names; k++)
-    if (a->schedule->names[k].is_input && a->schedule->names[k].tensor == tensor) return k;
-  return -1;
-}
-
 /* Inputs that a formula makes of the others. */
 static void fill_formulas(Attention *a) {
   const Evaluator v = evaluator(a);
@@ -170,18 +139,14 @@ static void fill_formulas(Attention *a) {
 
 /* V inside K is its first d_v columns. */
 static void take_v_from_k(Attention *a) {
-  if (!a->plan.shape.v_in_k) return;
-  const Input k = input_of(a, operand_of(a, OPERAND_K)), v = input_of(a, operand_of(a, OPERAND_V));
-  for (int64_t row = 0; row < v.rows; row++)
-    memcpy(at(a, v.at) + row * v.cols, at(a, k.at) + row * k.cols, (size_t)v.cols * sizeof(double));
-}
-
-void attention_set_input(Attention *a, const char *tensor, const double *values) {
-  const Input in = input_of(a, input_named(a, row_of(a, tensor)));
-  for (int64_t k = 0; k < in.rows * in.cols; k++)
-    at(a, in.at)[k] = precision_round(a->config.softmax.precision, values[k]);
-  take_v_from_k(a);
-  fill_formulas(a);
+  const Shape *shape = &a->plan.shape;
+  const int K = a->schedule->operands[OPERAND_K - OPERAND_Q] - 1, V = a->schedule->operands[OPERAND_V - OPERAND_Q] - 1;
+  if (!shape->v_in_k || K < 0 || V < 0) return;
+  const Evaluator v = evaluator(a);
+  const double *from = evaluate_matrix(&v, K, 0, 0);
+  double *to = evaluate_matrix(&v, V, 0, 0);
+  for (int64_t row = 0; row < shape->N_k; row++)
+    memcpy(to + row * shape->d_v, from + row * shape->d, (size_t)shape->d_v * sizeof *to);
 }
 
 /* A stream of random numbers for each matrix of each input: of Q, K and V by their number among all heads. */
@@ -223,77 +188,6 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
 
 /* ---- looking at it ---- */
 
-static AttentionView nothing(void) { return (AttentionView){0}; }
-
-static bool is_empty(Span span) { return span.end <= span.begin; }
-
-/* Rows `rows` of an input, all of its columns. */
-static AttentionView input_view(const Attention *a, int name, Span rows) {
-  const Input in = input_of(a, name);
-  if (is_empty(rows)) return nothing();
-  return (AttentionView){const_at(a, in.at) + rows.begin * in.cols, rows, {0, in.cols}, in.cols};
-}
-
-/* The tile that was written last, if it is of the present blocks: others are what a loop left behind. */
-AttentionView attention_in_sram(const Attention *a, const char *text) {
-  const Evaluate *e = &a->evaluate;
-  const Cursor *c = &e->cursor;
-  const int tensor = row_of(a, text), input = input_named(a, tensor);
-  if (input >= 0) return input_view(a, input, e->tiles[input].rows); /* what was loaded last of it */
-  const int name = tensor < 0 ? -1 : e->shown[tensor];
-  if (name < 0 || a->schedule->tensors[tensor].is_stats) return nothing();
-  const EvaluateTile *tile = &e->tiles[name];
-  const uint8_t side = a->schedule->names[name].cols;
-  if (is_empty(tile->rows) || is_empty(tile->cols) || c->i < 0 || tile->rows.begin != c->row0) return nothing();
-  if (side == SIDE_COLS && c->j >= 0 && tile->cols.begin != c->col0) return nothing();
-  const bool rounded = tile->is_rounded && e->rounded[name] != EVALUATE_NOWHERE;
-  return (AttentionView){const_at(a, a->numbers) + (rounded ? e->rounded[name] : e->sram[name]), tile->rows, tile->cols,
-                         e->n[side]};
-}
-
-/* The whole matrix of a name that the program stores. */
-static AttentionView stored(const Attention *a, int name, int64_t split) {
-  const Evaluate *e = &a->evaluate;
-  const Shape *shape = &a->plan.shape;
-  const ProgramName *n = &a->schedule->names[name];
-  if (e->hbm[name] == EVALUATE_NOWHERE) return nothing();
-  if (split < 0 || split >= (n->subscripts & IN_S ? a->plan.tiling.n_splits : 1)) return nothing();
-  const int64_t cols = n->cols == SIDE_COLS ? shape->N_k : e->n[n->cols];
-  const double *values = const_at(a, a->numbers) + e->hbm[name] + split * shape->N_q * cols;
-  return (AttentionView){values, {0, shape->N_q}, {0, cols}, cols};
-}
-
-static int find_name(const Attention *a, const char *text) {
-  for (int k = 0; k < a->schedule->n_names; k++)
-    if (strcmp(a->schedule->names[k].text, text) == 0) return k;
-  return -1;
-}
-
-AttentionView attention_stored(const Attention *a, const char *text, int64_t split) {
-  const int name = find_name(a, text);
-  return name < 0 ? nothing() : stored(a, name, split);
-}
-
-/* The first name of the tensor that is stored, with or without a subscript s. */
-static AttentionView stored_of(const Attention *a, int tensor, uint8_t in_s, int64_t split) {
-  for (int k = 0; k < a->schedule->n_names; k++) {
-    const ProgramName *n = &a->schedule->names[k];
-    if (n->is_input || n->tensor != tensor || (n->subscripts & IN_S) != in_s) continue;
-    const AttentionView view = stored(a, k, split);
-    if (view.values) return view;
-  }
-  return nothing();
-}
-
-AttentionView attention_in_hbm(const Attention *a, const char *text) {
-  const int tensor = row_of(a, text), input = input_named(a, tensor);
-  return input >= 0 ? input_view(a, input, (Span){0, input_of(a, input).rows}) : stored_of(a, tensor, 0, 0);
-}
-
-AttentionView attention_part_in_hbm(const Attention *a, const char *text, int64_t split) {
-  return stored_of(a, row_of(a, text), IN_S, split);
-}
-
 const double *attention_matrix(const Attention *a, int name, int64_t head) {
   Attention *mutable = (Attention *)(uintptr_t)a; /* an Evaluator can write; looking does not */
   const Evaluator v = evaluator(mutable);
@@ -306,10 +200,4 @@ bool attention_reference(const Attention *a, const ProgramDeclaration *declarati
   Attention *mutable = (Attention *)(uintptr_t)a;
   const Evaluator v = evaluator(mutable);
   return reference_matrix(&v, declaration, head, out);
-}
-
-const AttentionRow *attention_row(const Attention *a, int64_t row) {
-  Attention *mutable = (Attention *)(uintptr_t)a; /* an Evaluator can write; looking does not */
-  const Evaluator v = evaluator(mutable);
-  return evaluate_row(&v, row);
 }

@@ -30,8 +30,6 @@ typedef struct {
   double scale;          /* of the scores; 0: 1 / sqrt(d) */
 } AttentionConfig;
 
-typedef EvaluateRow AttentionRow;
-
 typedef struct {
   AttentionConfig config;
   Plan plan;
@@ -58,9 +56,6 @@ Status attention_start(void *memory, const Plan *plan, const Schedule *schedule,
 /* Bytes to copy for a bookmark. */
 static inline size_t attention_state_bytes(const Attention *attention) { return attention->bytes; }
 
-/* Copies the numbers of an input's whole matrix into it, rounding each to the configured precision. */
-void attention_set_input(Attention *attention, const char *tensor, const double *values);
-
 /* Fills the inputs from a seed, and then those that a formula makes of them. Heads that share a KV head get the same K
  * and V. Peaks: every eleventh number is ATTENTION_PEAK times as large; where numbers are rounded, as much as products
  * of them leave room for in fp16. */
@@ -74,29 +69,6 @@ Status attention_apply(Attention *attention, const Event *event, Error *error);
 /* Applies up to `n` events from *cursor on; *cursor ends behind the last one applied. */
 Status attention_walk(Attention *attention, const Schedule *schedule, Cursor *cursor, uint64_t n, Error *error);
 
-/* A look at numbers: element (row, col) of the matrix, for row in rows and col in cols, is
- * values[(row - rows.begin) * stride + (col - cols.begin)]. values is NULL when there are none. It stays valid
- * until the next event. */
-typedef struct {
-  const double *values;
-  Span rows, cols;
-  int64_t stride;
-} AttentionView;
-
-/* A tensor by its name without subscripts ("Q", "S", "O"), in SRAM now: what was loaded or written last, as a product
- * takes it where one did, and O before it is divided by l. Rows and columns as in the whole matrix; for K and V a row is
- * a key. */
-AttentionView attention_in_sram(const Attention *attention, const char *tensor);
-
-/* In HBM: an input, or the first of its names that is stored. NaN: not written yet. */
-AttentionView attention_in_hbm(const Attention *attention, const char *tensor);
-
-/* What the program stores in HBM under a name of its own: "l_i", "O_is" (of one split). */
-AttentionView attention_stored(const Attention *attention, const char *name, int64_t split);
-
-/* The parts in HBM that a last kernel combines, of one split: of O; of "stats", the log-sum-exps (one column). */
-AttentionView attention_part_in_hbm(const Attention *attention, const char *tensor, int64_t split);
-
 /* A name's matrix in HBM, of a query head of the group: an input or what is stored; NULL: neither. */
 const double *attention_matrix(const Attention *attention, int name, int64_t head);
 
@@ -105,8 +77,5 @@ const double *attention_tile(const Attention *attention, int name);
 
 /* What a declared tensor must be (sim/numbers/reference.h). False: no memory. */
 bool attention_reference(const Attention *attention, const ProgramDeclaration *declaration, int64_t head, double *out);
-
-/* The statistics of query `row`, NULL when it is not in SRAM. */
-const AttentionRow *attention_row(const Attention *attention, int64_t row);
 
 #endif

@@ -197,7 +197,7 @@ static EvaluateRow *row_at(const Evaluator *v, int64_t k) {
 /* Which of a name's matrices, in a loop's present split, head and block. */
 static int64_t matrix_of(const Evaluator *v, const Cursor *c, const ProgramName *n) {
   const Plan *plan = v->plan;
-  const bool rows = n->rows == SIDE_ROWS || n->cols == SIDE_ROWS, cols = n->rows == SIDE_COLS || n->cols == SIDE_COLS;
+  const bool rows = sides_have(n->rows, n->cols, SIDE_ROWS), cols = sides_have(n->rows, n->cols, SIDE_COLS);
   int64_t index = n->subscripts & IN_S ? max64(c->split, 0) : 0;
   if (n->subscripts & IN_H) index = index * schedule_group(plan) + max64(c->head, 0);
   if ((n->subscripts & IN_I) && !rows && !cols) index = index * plan->T_r + max64(c->i, 0);
@@ -501,16 +501,11 @@ static Value value_of(Work *w, int node) {
 
 /* ---- Setting values ---------------------------------------------------------------------------------------- */
 
-static bool is_constant(const Schedule *s, int node) {
-  const ProgramNode *n = &s->nodes[node];
-  return n->kind == NODE_NUMBER || (n->kind == NODE_NEGATE && is_constant(s, n->a));
-}
-
 /* What is known of a row when the value called m or l has become `is`; by: what it was added or multiplied with. */
 static void note_row(EvaluateRow *row, char letter, const Schedule *s, const ProgramAssign *a, double by, double is) {
   const ProgramNode *n = &s->nodes[a->value];
   if (letter == 'm') {
-    if (is_constant(s, a->value)) {
+    if (node_is_constant(s, a->value)) {
       *row = (EvaluateRow){.m_old = is, .m = is, .l = row->l};
     } else if (n->kind == NODE_MAX || n->kind == NODE_ROW_MAX) {
       row->m_old = row->m;
@@ -576,8 +571,8 @@ static bool makes_statistics(const Schedule *s, int kernel) {
 /* Where a row's m or l begins: set to a constant in such a kernel. */
 static bool begins_statistic(const Schedule *s, int kernel, const ProgramAssign *a, char letter) {
   const ProgramName *n = &s->names[a->name];
-  return s->tensors[n->tensor].is_stats && n->text[0] == letter && a->kind == ASSIGN_SET && is_constant(s, a->value) &&
-         makes_statistics(s, kernel);
+  return s->tensors[n->tensor].is_stats && n->text[0] == letter && a->kind == ASSIGN_SET &&
+         node_is_constant(s, a->value) && makes_statistics(s, kernel);
 }
 
 static bool has_beginning(const Schedule *s, char letter) {

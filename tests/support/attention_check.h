@@ -4,7 +4,7 @@
 #define TILEWALK_TESTS_ATTENTION_CHECK_H
 
 #include "sim/numbers/accuracy.h"
-#include "sim/numbers/attention.h"
+#include "tests/support/attention_view.h"
 
 /* Row `row` of O in fp64, straight from the definition, from the inputs as they are stored: d numbers. The
  * state needs no events for it. */

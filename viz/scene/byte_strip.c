@@ -6,12 +6,8 @@
 #include "sim/algorithms/shipped.h"
 #include "sim/algorithms/walk/place.h"
 
-static bool is_by_tiles(const ProgramTensor *t) {
-  return (t->rows == SIDE_ROWS && t->cols == SIDE_COLS) || (t->rows == SIDE_COLS && t->cols == SIDE_ROWS);
-}
-
 static SnapshotLies lies_of(const ProgramTensor *t) {
-  return is_by_tiles(t) ? LIES_BY_TILES : t->rows == SIDE_COLS ? LIES_BY_KEYS : LIES_BY_ROWS;
+  return sides_are_tile(t->rows, t->cols) ? LIES_BY_TILES : t->rows == SIDE_COLS ? LIES_BY_KEYS : LIES_BY_ROWS;
 }
 
 SnapshotLies strip_lies(const StripRun *run, int band) { return lies_of(&run->schedule->tensors[run->tensors[band]]); }
@@ -51,7 +47,8 @@ static const Schedule *unfused_like(const Schedule *shown) {
   const int n = shipped_alike(shown, alike, SNAPSHOT_RUNS_MAX);
   for (int k = 0; k < n; k++)
     for (int t = 0; t < alike[k]->n_tensors; t++)
-      if (is_by_tiles(&alike[k]->tensors[t]) && alike[k]->tensors[t].is_moved) return alike[k];
+      if (sides_are_tile(alike[k]->tensors[t].rows, alike[k]->tensors[t].cols) && alike[k]->tensors[t].is_moved)
+        return alike[k];
   return NULL;
 }
 

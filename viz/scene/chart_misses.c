@@ -80,7 +80,7 @@ static uint64_t place_of(const Schedule *s, const Plan *p, const Event *e) {
   const uint64_t i = (uint64_t)(e->i < 0 ? 0 : e->i), j = (uint64_t)(e->j < 0 ? 0 : e->j),
                  splits = (uint64_t)p->tiling.n_splits;
   const ProgramName *n = &s->names[s->ops[e->op].name];
-  const bool rows = n->rows == SIDE_ROWS || n->cols == SIDE_ROWS, cols = n->rows == SIDE_COLS || n->cols == SIDE_COLS;
+  const bool rows = sides_have(n->rows, n->cols, SIDE_ROWS), cols = sides_have(n->rows, n->cols, SIDE_COLS);
   const uint64_t head = (uint64_t)e->head * (uint64_t)p->T_r * (uint64_t)p->T_c;
   if (rows && cols) return head + i * (uint64_t)p->T_c + j;
   if (cols) return head + j;

@@ -42,11 +42,6 @@ bool line_moves(const Program *p, int op, LineMove move, int name) {
 
 /* ---- Expressions ------------------------------------------------------------------------------------------ */
 
-static bool holds_kind(const Program *p, int node, NodeKind kind) {
-  const ProgramNode *n = node_at(p, node);
-  return n && (n->kind == kind || holds_kind(p, n->a, kind) || holds_kind(p, n->b, kind));
-}
-
 static bool holds_name(const Program *p, int node, int name) {
   const ProgramNode *n = node_at(p, node);
   if (!n) return false;
@@ -131,7 +126,7 @@ static LineShape shape_of_assigns(const Program *p, const ProgramOp *op) {
     max |= a->kind == ASSIGN_SET && root && root->kind == NODE_MAX;
     add |= adds(p, a);
     divide |= divides(p, a);
-    product |= a->kind == ASSIGN_SET && holds_kind(p, a->value, NODE_MATMUL);
+    product |= a->kind == ASSIGN_SET && node_holds(p, a->value, NODE_MATMUL);
   }
   if (max) return LINE_MAXIMUM;
   if (n_times == op->n_assigns) return LINE_SCALE;
@@ -150,17 +145,12 @@ static LineShape shape_of(const Program *p, int op) {
 
 /* ---- One shape after the other ---------------------------------------------------------------------------- */
 
-static bool is_constant(const Program *p, int node) {
-  const ProgramNode *n = node_at(p, node);
-  return n && (n->kind == NODE_NUMBER || (n->kind == NODE_NEGATE && is_constant(p, n->a)));
-}
-
 /* Whether lines of a kernel set a name to nothing but another one and constants; or itself, to a maximum. */
 static bool follows(const Program *p, int kernel, int name, int other) {
   for (int op = p->kernels[kernel].first_op; op < p->kernels[kernel].end_op; op++)
     for (int k = 0; k < p->ops[op].n_assigns; k++) {
       const ProgramAssign *a = &p->assigns[p->ops[op].first_assign + k];
-      if (a->name != name || is_constant(p, a->value)) continue;
+      if (a->name != name || node_is_constant(p, a->value)) continue;
       if (p->ops[op].value) return false; /* of some rows */
       if (name == other ? p->nodes[a->value].kind != NODE_MAX : name_of(p, a->value) != other) return false;
     }

@@ -51,8 +51,7 @@ static SnapshotLink link_of(const Simulation *launch, const Simulation *head, co
     const ProgramTensor *t = &head->schedule->tensors[k];
     const Wide moved = head->traffic.read[k] + head->traffic.write[k],
                once = side_of(s, t->rows) * side_of(s, t->cols) * wide(dtype_bytes(s->dtype));
-    const bool by_tiles =
-        (t->rows == SIDE_ROWS && t->cols == SIDE_COLS) || (t->rows == SIDE_COLS && t->cols == SIDE_ROWS);
+    const bool by_tiles = sides_are_tile(t->rows, t->cols);
     if (by_tiles && moved > 0) link.tiles |= (uint32_t)1 << k;
     if (!by_tiles && !t->is_stats && 2 * moved > 3 * once) link.again |= (uint32_t)1 << k;
   }

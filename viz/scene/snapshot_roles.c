@@ -7,8 +7,6 @@
  * A program of another shape has no such roles; its row is shown value by value. */
 #include "viz/scene/snapshot_parts.h"
 
-static NameSet bit(int name) { return (NameSet)1 << name; }
-
 static bool is_column(const Schedule *s, int name) {
   return s->names[name].rows == SIDE_ROWS && s->names[name].cols == SIDE_ONE;
 }
@@ -17,28 +15,12 @@ static bool is_tile(const Schedule *s, int name) {
   return s->names[name].rows == SIDE_ROWS && s->names[name].cols == SIDE_COLS;
 }
 
-static bool has_kind(const Schedule *s, int node, uint8_t kind) {
-  const ProgramNode *n = &s->nodes[node];
-  return n->kind == kind || (n->a >= 0 && has_kind(s, n->a, kind)) || (n->b >= 0 && has_kind(s, n->b, kind));
-}
-
-static NameSet names_in(const Schedule *s, int node) {
-  const ProgramNode *n = &s->nodes[node];
-  return (n->kind == NODE_NAME ? bit(n->name) : 0) | (n->a >= 0 ? names_in(s, n->a) : 0) |
-         (n->b >= 0 ? names_in(s, n->b) : 0);
-}
-
-static bool is_constant(const Schedule *s, int node) {
-  const ProgramNode *n = &s->nodes[node];
-  return n->kind == NODE_NUMBER || (n->kind == NODE_NEGATE && is_constant(s, n->a));
-}
-
 /* The column that a maximum goes on from: max(m_i, ...). */
 static NameSet goes_on_from(const Schedule *s, const ProgramNode *max, int set) {
   for (int k = 0; k < 2; k++) {
     const ProgramNode *n = &s->nodes[k ? max->b : max->a], *other = &s->nodes[k ? max->a : max->b];
     if (n->kind != NODE_NAME || !is_column(s, n->name)) continue;
-    if (n->name == set || other->kind == NODE_ROW_MAX) return bit(n->name);
+    if (n->name == set || other->kind == NODE_ROW_MAX) return name_bit(n->name);
   }
   return 0;
 }
@@ -54,14 +36,14 @@ static void see_maximum(const Schedule *s, SnapshotRoles *r, const ProgramOp *op
   const ProgramNode *n = &s->nodes[a->value];
   (void)op;
   if (!is_column(s, a->name)) return;
-  if (n->kind == NODE_NAME && (r->m & bit(n->name))) r->m |= bit(a->name);
+  if (n->kind == NODE_NAME && (r->m & name_bit(n->name))) r->m |= name_bit(a->name);
   if (n->kind != NODE_MAX) return;
   const NameSet from = goes_on_from(s, n, a->name);
-  if (from) r->m |= from | bit(a->name);
+  if (from) r->m |= from | name_bit(a->name);
   for (int k = 0; k < 2 && from; k++) {
     const ProgramNode *side = &s->nodes[k ? n->b : n->a];
     if (side->kind == NODE_ROW_MAX && s->nodes[side->a].kind == NODE_NAME && is_tile(s, s->nodes[side->a].name))
-      r->S |= bit(s->nodes[side->a].name);
+      r->S |= name_bit(s->nodes[side->a].name);
   }
 }
 
@@ -70,20 +52,22 @@ static bool has_weight(const Schedule *s, const SnapshotRoles *r, int node) {
   const ProgramNode *n = &s->nodes[node];
   if (n->kind == NODE_EXP && s->nodes[n->a].kind == NODE_SUBTRACT) {
     const ProgramNode *of = &s->nodes[n->a], *a = &s->nodes[of->a], *b = &s->nodes[of->b];
-    if (a->kind == NODE_NAME && b->kind == NODE_NAME && (r->S & bit(a->name)) && (r->m & bit(b->name))) return true;
+    if (a->kind == NODE_NAME && b->kind == NODE_NAME && (r->S & name_bit(a->name)) && (r->m & name_bit(b->name)))
+      return true;
   }
   return (n->a >= 0 && has_weight(s, r, n->a)) || (n->b >= 0 && has_weight(s, r, n->b));
 }
 
 static void see_others(const Schedule *s, SnapshotRoles *r, const ProgramOp *op, const ProgramAssign *a) {
-  const bool sums = has_kind(s, a->value, NODE_ROW_SUM) || has_kind(s, a->value, NODE_EXP);
-  const bool goes_on = a->kind == ASSIGN_ADD || (a->kind == ASSIGN_SET && (names_in(s, a->value) & bit(a->name)));
+  const bool sums = node_holds(s, a->value, NODE_ROW_SUM) || node_holds(s, a->value, NODE_EXP);
+  const bool goes_on =
+      a->kind == ASSIGN_ADD || (a->kind == ASSIGN_SET && (node_names(s, a->value) & name_bit(a->name)));
   const uint8_t kind = s->nodes[a->value].kind;
-  if (is_column(s, a->name) && !(r->m & bit(a->name)) && goes_on && sums) r->l |= bit(a->name);
-  if (is_tile(s, a->name) && !(r->S & bit(a->name)) && has_weight(s, r, a->value)) r->P |= bit(a->name);
-  if (!(r->m & bit(a->name))) return;
-  const bool is_plain =
-      is_constant(s, a->value) || kind == NODE_MAX || (kind == NODE_NAME && (r->m & bit(s->nodes[a->value].name)));
+  if (is_column(s, a->name) && !(r->m & name_bit(a->name)) && goes_on && sums) r->l |= name_bit(a->name);
+  if (is_tile(s, a->name) && !(r->S & name_bit(a->name)) && has_weight(s, r, a->value)) r->P |= name_bit(a->name);
+  if (!(r->m & name_bit(a->name))) return;
+  const bool is_plain = node_is_constant(s, a->value) || kind == NODE_MAX ||
+                        (kind == NODE_NAME && (r->m & name_bit(s->nodes[a->value].name)));
   if (!is_plain || op->value) r->is_softmax = false; /* m is something else as well, or not always */
 }
 
@@ -94,7 +78,7 @@ SnapshotRoles snapshot_roles(const Schedule *s) {
   each_assign(s, &r, see_others);
   for (int n = 0; n < s->n_names; n++) {
     const ProgramTensor *t = &s->tensors[s->names[n].tensor];
-    if (t->role == TENSOR_OUTPUT && s->names[n].rows == SIDE_ROWS && !is_column(s, n)) r.O |= bit(n);
+    if (t->role == TENSOR_OUTPUT && s->names[n].rows == SIDE_ROWS && !is_column(s, n)) r.O |= name_bit(n);
   }
   r.is_softmax &= r.S && r.m && r.l && r.P && r.O;
   if (!r.is_softmax) r.m = r.l = r.P = 0;
@@ -103,7 +87,7 @@ SnapshotRoles snapshot_roles(const Schedule *s) {
 
 int snapshot_first(NameSet names) {
   for (int n = 0; n < PROGRAM_NAMES_MAX; n++)
-    if (names & bit(n)) return n;
+    if (names & name_bit(n)) return n;
   return -1;
 }
 

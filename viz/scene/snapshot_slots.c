@@ -3,8 +3,6 @@
 #include "sim/algorithms/walk/walk.h"
 #include "viz/scene/snapshot_parts.h"
 
-static NameSet bit(int name) { return (NameSet)1 << name; }
-
 static SramSizes sizes_of(const Stage *stage) {
   const Plan *p = stage_plan(stage);
   return (SramSizes){p->tiling.B_r, p->tiling.B_c, p->shape.d, p->shape.d_v, p->element_bytes, p->shape.v_in_k, NULL};
@@ -40,8 +38,6 @@ static int64_t length_of(const Plan *p, const Event *e, uint8_t side) {
   }
 }
 
-static bool has_side(const ProgramName *n, Side side) { return n->rows == side || n->cols == side; }
-
 /* `counted`: places whose bytes are in held_bytes already. */
 static void fill(const Stage *stage, Snapshot *now, int name, bool is_made, NameSet *counted) {
   const Schedule *s = stage_schedule(stage);
@@ -50,14 +46,14 @@ static void fill(const Stage *stage, Snapshot *now, int name, bool is_made, Name
   const int place = sram_place(s, s->ops[e->op].kernel, name);
   if (place < 0) return;
   SnapshotSlot *slot = &now->slots[s->names[place].tensor];
-  const bool rows = has_side(n, SIDE_ROWS), cols = has_side(n, SIDE_COLS);
-  const bool is_column = n->rows == SIDE_ONE || n->cols == SIDE_ONE;
+  const bool rows = sides_have(n->rows, n->cols, SIDE_ROWS), cols = sides_have(n->rows, n->cols, SIDE_COLS);
+  const bool is_column = sides_are_column(n->rows, n->cols);
   const uint64_t bytes =
       (uint64_t)(length_of(stage_plan(stage), e, n->rows) * length_of(stage_plan(stage), e, n->cols)) *
       (uint64_t)(is_column || !slot->sram_bytes ? STATS_BYTES : now->grid.element_bytes);
-  const bool is_new = !(*counted & bit(place));
+  const bool is_new = !(*counted & name_bit(place));
   slot->held_bytes = s->tensors[n->tensor].is_stats ? slot->held_bytes + (is_new ? bytes : 0) : bytes;
-  *counted |= bit(place);
+  *counted |= name_bit(place);
   slot->is_filled = true;
   slot->is_touched |= is_made;
   slot->tensor = n->tensor;
@@ -77,7 +73,7 @@ static NameSet never_loaded(const Stage *stage, const Event *e) {
   for (int op = s->kernels[s->ops[e->op].kernel].first_op; op < e->op; op++)
     if (s->ops[op].kind == OP_EVENT && s->ops[op].needs >= 0 &&
         !walk_has_tile(stage_plan(stage), &s->ops[s->ops[op].needs], &at))
-      for (int k = 0; k < s->ops[op].n_moved; k++) names |= bit(s->ops[op].moved[k]);
+      for (int k = 0; k < s->ops[op].n_moved; k++) names |= name_bit(s->ops[op].moved[k]);
   return names;
 }
 
@@ -89,20 +85,20 @@ void snapshot_fill_slots(const Stage *stage, Snapshot *now) {
   const bool skips = e->kind == EVENT_SKIP;
   NameSet made = skips ? 0 : live_sets(s, e->op), there = stage->live[e->op], counted = 0;
   if (event_goes_out(e->kind) || e->kind == EVENT_MASK)
-    for (int k = 0; k < s->ops[e->op].n_moved; k++) made |= bit(s->ops[e->op].moved[k]);
+    for (int k = 0; k < s->ops[e->op].n_moved; k++) made |= name_bit(s->ops[e->op].moved[k]);
   there &= ~never_loaded(stage, e);
   for (int name = 0; name < s->n_names; name++)
-    if (there & ~made & bit(name)) fill(stage, now, name, false, &counted);
+    if (there & ~made & name_bit(name)) fill(stage, now, name, false, &counted);
   for (int name = 0; name < s->n_names; name++)
-    if (made & bit(name)) fill(stage, now, name, true, &counted);
+    if (made & name_bit(name)) fill(stage, now, name, true, &counted);
 }
 
 /* ---- Values by what they are ------------------------------------------------------------------------------- */
 
 SnapshotLies snapshot_lies(const Snapshot *now, int tensor) {
   const ProgramTensor *t = &now->schedule->tensors[tensor];
-  const bool rows = t->rows == SIDE_ROWS || t->cols == SIDE_ROWS, cols = t->rows == SIDE_COLS || t->cols == SIDE_COLS;
-  return rows && cols ? LIES_BY_TILES : rows ? LIES_BY_ROWS : cols ? LIES_BY_KEYS : LIES_APART;
+  static const SnapshotLies LIES[] = {LIES_APART, LIES_BY_ROWS, LIES_BY_KEYS, LIES_BY_TILES};
+  return LIES[sides_blocks(t->rows, t->cols)];
 }
 
 static Wide whole_side(const Snapshot *now, uint8_t side) {
@@ -137,7 +133,7 @@ int snapshot_values(const Snapshot *now, bool (*is_wanted)(const Snapshot *, int
 static uint64_t rows_of(const Schedule *s, NameSet names) {
   uint64_t rows = 0;
   for (int name = 0; name < s->n_names; name++)
-    if (names & bit(name)) rows |= (uint64_t)1 << s->names[name].tensor;
+    if (names & name_bit(name)) rows |= (uint64_t)1 << s->names[name].tensor;
   return rows;
 }
 

@@ -74,13 +74,9 @@ static void make_ready(const Timeline *t, Clock *c, NameSet names, int consumer,
     if (has(names, name)) c->ready[consumer][name] = time;
 }
 
-static bool is_by_tiles(const ProgramName *n) {
-  return (n->rows == SIDE_ROWS && n->cols == SIDE_COLS) || (n->rows == SIDE_COLS && n->cols == SIDE_ROWS);
-}
-
 static NameSet tiles_among(const Timeline *t, NameSet names) {
   for (int name = 0; name < t->schedule->n_names; name++)
-    if (!is_by_tiles(&t->schedule->names[name])) names &= ~((NameSet)1 << name);
+    if (!sides_are_tile(t->schedule->names[name].rows, t->schedule->names[name].cols)) names &= ~name_bit(name);
   return names;
 }
 
@@ -88,7 +84,7 @@ static NameSet tiles_among(const Timeline *t, NameSet names) {
 static void leave_places(const Timeline *t, Clock *c, const Event *e, double time) {
   for (int name = 0; name < t->schedule->n_names; name++) {
     const ProgramName *n = &t->schedule->names[name];
-    if (has(t->reads[e->op], name) && (n->is_loaded || is_by_tiles(n)))
+    if (has(t->reads[e->op], name) && (n->is_loaded || sides_are_tile(n->rows, n->cols)))
       *copy_of(t, c, e, place_of(t, e, name), false) = time;
   }
 }
@@ -163,7 +159,7 @@ static void find_values(Timeline *t) {
   const Schedule *s = t->schedule;
   NameSet columns = 0;
   for (int name = 0; name < s->n_names; name++)
-    if (s->names[name].rows == SIDE_ONE || s->names[name].cols == SIDE_ONE) columns |= (NameSet)1 << name;
+    if (sides_are_column(s->names[name].rows, s->names[name].cols)) columns |= name_bit(name);
   for (int op = 0; op < s->n_ops; op++) {
     t->reads[op] = live_reads(s, op) & ~columns;
     t->sets[op] = live_sets(s, op) & ~columns;

@@ -47,8 +47,6 @@ static bool product_words(const Schedule *s, int node, char *text, size_t size, 
   return true;
 }
 
-static bool has_side(const ProgramName *n, Side side) { return n->rows == side || n->cols == side; }
-
 /* "O += P V[3]", where a line adds a product of two values to a third. */
 static void sum_word(const Schedule *s, const TimelineBar *b, char *text, size_t size) {
   const ProgramOp *op = &s->ops[b->op];
@@ -58,7 +56,7 @@ static void sum_word(const Schedule *s, const TimelineBar *b, char *text, size_t
     const ProgramAssign *a = &s->assigns[k];
     if (a->name != op->name || a->kind != ASSIGN_ADD || !product_words(s, a->value, product, sizeof product, &right))
       continue;
-    const int64_t block = has_side(&s->names[right], SIDE_COLS) ? b->j : b->i;
+    const int64_t block = sides_have(s->names[right].rows, s->names[right].cols, SIDE_COLS) ? b->j : b->i;
     snprintf(text, size, "%s += %s[%" PRId64 "]", s->tensors[b->tensor].text, product, block);
   }
 }
@@ -66,7 +64,8 @@ static void sum_word(const Schedule *s, const TimelineBar *b, char *text, size_t
 static void long_word(const Schedule *s, const TimelineBar *b, char *text, size_t size) {
   const ProgramTensor *t = &s->tensors[b->tensor];
   const ProgramName *n = &s->names[s->ops[b->op].name];
-  const bool rows = has_side(n, SIDE_ROWS) && b->i >= 0, cols = has_side(n, SIDE_COLS) && b->j >= 0;
+  const bool rows = sides_have(n->rows, n->cols, SIDE_ROWS) && b->i >= 0,
+             cols = sides_have(n->rows, n->cols, SIDE_COLS) && b->j >= 0;
   text[0] = '\0';
   if (b->lane == LANE_PRODUCT && !(rows && cols)) sum_word(s, b, text, size);
   if (*text || (b->lane != LANE_LOAD && b->kind != EVENT_PRODUCT)) return;

@@ -65,8 +65,7 @@ static void set_sides(ProgramName *n, int rows, int cols, bool is_fp32) {
 
 /* The subscripts of a block have those of its sides. */
 static Status check_block(Reader *r, const ProgramName *n) {
-  const uint8_t needed = (uint8_t)((n->rows == SIDE_ROWS || n->cols == SIDE_ROWS ? IN_I : 0) |
-                                   (n->rows == SIDE_COLS || n->cols == SIDE_COLS ? IN_J : 0));
+  const uint8_t needed = sides_blocks(n->rows, n->cols);
   if (needed & ~n->subscripts)
     return reader_fail(r, "'%s' is %s x %s; write its block: %.*s_%s", n->text, reader_side(r, n->rows),
                        reader_side(r, n->cols), (int)strcspn(n->text, "_"), n->text,

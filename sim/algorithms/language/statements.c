@@ -11,11 +11,6 @@ typedef struct {
   int maxima, divisions;
 } Content;
 
-static bool is_constant(const Program *p, int node) {
-  const ProgramNode *n = &p->nodes[node];
-  return n->kind == NODE_NUMBER || (n->kind == NODE_NEGATE && is_constant(p, n->a));
-}
-
 static Status add_product(Reader *r, ProgramOp *op, const ProgramNode *n) {
   Program *p = r->p;
   const uint8_t sides[3] = {n->rows, p->nodes[n->a].cols, n->cols};
@@ -46,7 +41,7 @@ static Status add_product(Reader *r, ProgramOp *op, const ProgramNode *n) {
 
 static bool is_exponential(const ProgramNode *n) {
   const bool takes = n->kind == NODE_EXP || n->kind == NODE_EXP2 || n->kind == NODE_TANH || n->kind == NODE_SIGMOID;
-  return takes && ((n->rows == SIDE_ROWS && n->cols == SIDE_COLS) || (n->rows == SIDE_COLS && n->cols == SIDE_ROWS));
+  return takes && sides_are_tile(n->rows, n->cols);
 }
 
 static Status look_at(Reader *r, ProgramOp *op, int node, Content *c) {
@@ -56,7 +51,7 @@ static Status look_at(Reader *r, ProgramOp *op, int node, Content *c) {
   c->tiles += n->kind == NODE_MATMUL && n->cols == SIDE_COLS;
   c->row_products += n->kind == NODE_MATMUL && n->cols != SIDE_COLS;
   c->maxima += n->kind == NODE_MAX || n->kind == NODE_ROW_MAX;
-  c->divisions += n->kind == NODE_DIVIDE && p->nodes[n->b].kind != NODE_SQRT_D && !is_constant(p, n->b);
+  c->divisions += n->kind == NODE_DIVIDE && p->nodes[n->b].kind != NODE_SQRT_D && !node_is_constant(p, n->b);
   op->n_exps = (uint8_t)(op->n_exps + is_exponential(n));
   if (n->kind == NODE_MATMUL) status = add_product(r, op, n);
   if (!status && n->a >= 0) status = look_at(r, op, n->a, c);
@@ -79,8 +74,8 @@ static bool is_other_side(int side) { return side != SIDE_ROWS && side != SIDE_C
 
 /* What an operation says of the bytes of a name's tile. */
 static void set_tile(ProgramOp *op, const ProgramName *n) {
-  op->rows = n->rows == SIDE_ROWS || n->cols == SIDE_ROWS;
-  op->cols = n->rows == SIDE_COLS || n->cols == SIDE_COLS;
+  op->rows = sides_have(n->rows, n->cols, SIDE_ROWS);
+  op->cols = sides_have(n->rows, n->cols, SIDE_COLS);
   op->width = is_other_side(n->cols) ? n->cols : is_other_side(n->rows) ? n->rows : (uint8_t)SIDE_ONE;
   op->height = is_other_side(n->cols) && is_other_side(n->rows) ? n->rows : (uint8_t)SIDE_ONE;
   op->is_fp32 = n->is_fp32;
@@ -89,8 +84,7 @@ static void set_tile(ProgramOp *op, const ProgramName *n) {
 
 /* Its subscripts are those of its sides; a state of d x d_v may have any. */
 static Status check_block(Reader *r, const ProgramName *n) {
-  const uint8_t needed = (uint8_t)((n->rows == SIDE_ROWS || n->cols == SIDE_ROWS ? IN_I : 0) |
-                                   (n->rows == SIDE_COLS || n->cols == SIDE_COLS ? IN_J : 0));
+  const uint8_t needed = sides_blocks(n->rows, n->cols);
   const char *block = needed == IN_I ? "i" : needed == IN_J ? "j" : "ij";
   if (r->learns || !needed || (n->subscripts & (IN_I | IN_J)) == needed) return STATUS_OK;
   if (!n->subscripts) return reader_fail(r, "'%s' names no block; write %s_%s", n->text, n->text, block);
@@ -200,7 +194,8 @@ Status mask_read(Reader *r) {
   if (n->is_input)
     return reader_fail(r, "'%s' is an input, which stays as it is; mask a copy: 'A = %s', then 'mask A'", n->text,
                        n->text);
-  if (value >= 0 && !is_constant(r->p, value)) return reader_fail(r, "what a mask leaves is one number: 'mask S = 0'");
+  if (value >= 0 && !node_is_constant(r->p, value))
+    return reader_fail(r, "what a mask leaves is one number: 'mask S = 0'");
   if (!r->learns &&
       (n->rows != SIDE_ROWS || n->cols != SIDE_COLS || (reader_loops(r) & (IN_I | IN_J)) != (IN_I | IN_J)))
     return reader_fail(r, "'%s' is no tile of scores, B_r x B_c of one i and j; a mask belongs to those", n->text);
@@ -302,7 +297,7 @@ Status arithmetic_read(Reader *r) {
   if (test && (status = check_chosen(r, op, fresh))) return status;
   bool all_constant = !test;
   for (int k = first; k < r->p->n_assigns; k++)
-    all_constant &= r->p->assigns[k].kind == ASSIGN_SET && is_constant(r->p, r->p->assigns[k].value);
+    all_constant &= r->p->assigns[k].kind == ASSIGN_SET && node_is_constant(r->p, r->p->assigns[k].value);
   if (all_constant) {
     op->kind = OP_SET;
     return STATUS_OK;

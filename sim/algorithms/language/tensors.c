@@ -126,18 +126,13 @@ static void describe_rows(Program *p) {
 
 /* ---- What an operation writes ----------------------------------------------------------------------------- */
 
-static bool has_product(const Program *p, int node) {
-  const ProgramNode *n = &p->nodes[node];
-  return n->kind == NODE_MATMUL || (n->a >= 0 && has_product(p, n->a)) || (n->b >= 0 && has_product(p, n->b));
-}
-
 /* Of a line of arithmetic: what its last product makes; else the last value of more than one column; else the last. */
 static uint8_t written_by(const Program *p, const ProgramOp *op) {
   int most = -1;
   uint8_t name = 0;
   for (int k = op->first_assign; k < op->first_assign + op->n_assigns; k++) {
     const ProgramAssign *a = &p->assigns[k];
-    const int rank = has_product(p, a->value) ? 2 : p->names[a->name].cols != SIDE_ONE;
+    const int rank = node_holds(p, a->value, NODE_MATMUL) ? 2 : p->names[a->name].cols != SIDE_ONE;
     if (rank >= most) most = rank, name = a->name;
   }
   return name;
@@ -154,8 +149,7 @@ static uint8_t skipped_by(const Program *p, int test) {
 
 static bool makes_tile(const Program *p, int node) {
   const ProgramNode *n = &p->nodes[node];
-  const bool is_tile = (n->rows == SIDE_ROWS && n->cols == SIDE_COLS) || (n->rows == SIDE_COLS && n->cols == SIDE_ROWS);
-  return (n->kind == NODE_MATMUL && is_tile) || (n->a >= 0 && makes_tile(p, n->a)) ||
+  return (n->kind == NODE_MATMUL && sides_are_tile(n->rows, n->cols)) || (n->a >= 0 && makes_tile(p, n->a)) ||
          (n->b >= 0 && makes_tile(p, n->b));
 }
 

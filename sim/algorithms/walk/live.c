@@ -2,23 +2,13 @@
 
 #include <string.h>
 
-static NameSet bit(int name) { return (NameSet)1 << name; }
-
-static NameSet names_in(const Program *p, int node) {
-  const ProgramNode *n = &p->nodes[node];
-  NameSet names = n->kind == NODE_NAME ? bit(n->name) : 0;
-  if (n->a >= 0) names |= names_in(p, n->a);
-  if (n->b >= 0) names |= names_in(p, n->b);
-  return names;
-}
-
 /* What assignments [first, end) read of what none of them has set before. */
 static NameSet reads_of(const Program *p, int first, int end, NameSet *set) {
   NameSet reads = 0;
   for (int k = first; k < end; k++) {
     const ProgramAssign *a = &p->assigns[k];
-    reads |= (names_in(p, a->value) | (a->kind == ASSIGN_SET ? 0 : bit(a->name))) & ~*set;
-    *set |= bit(a->name);
+    reads |= (node_names(p, a->value) | (a->kind == ASSIGN_SET ? 0 : name_bit(a->name))) & ~*set;
+    *set |= name_bit(a->name);
   }
   return reads;
 }
@@ -27,9 +17,9 @@ NameSet live_reads(const Program *p, int op) {
   const ProgramOp *o = &p->ops[op];
   if (o->kind != OP_EVENT && o->kind != OP_SET) return 0;
   NameSet set = 0, reads = reads_of(p, o->first_assign, o->first_assign + o->n_assigns, &set);
-  if (o->value) reads |= names_in(p, o->value - 1) & ~(o->event == EVENT_MASK ? set : 0);
+  if (o->value) reads |= node_names(p, o->value - 1) & ~(o->event == EVENT_MASK ? set : 0);
   if (o->value && o->n_assigns) reads |= set; /* of the rows that the condition leaves alone */
-  for (int k = 0; k < o->n_moved && o->event != EVENT_LOAD; k++) reads |= bit(o->moved[k]) & ~set;
+  for (int k = 0; k < o->n_moved && o->event != EVENT_LOAD; k++) reads |= name_bit(o->moved[k]) & ~set;
   return reads;
 }
 
@@ -37,8 +27,8 @@ NameSet live_sets(const Program *p, int op) {
   const ProgramOp *o = &p->ops[op];
   NameSet set = 0;
   if (o->kind != OP_EVENT && o->kind != OP_SET) return 0;
-  for (int k = o->first_assign; k < o->first_assign + o->n_assigns; k++) set |= bit(p->assigns[k].name);
-  for (int k = 0; k < o->n_moved && o->event == EVENT_LOAD; k++) set |= bit(o->moved[k]);
+  for (int k = o->first_assign; k < o->first_assign + o->n_assigns; k++) set |= name_bit(p->assigns[k].name);
+  for (int k = 0; k < o->n_moved && o->event == EVENT_LOAD; k++) set |= name_bit(o->moved[k]);
   return set;
 }
 
@@ -70,26 +60,21 @@ void live_find(const Program *p, uint8_t holds, NameSet before[PROGRAM_OPS_MAX])
   }
 }
 
-static bool has_product(const Program *p, int node) {
-  const ProgramNode *n = &p->nodes[node];
-  return n->kind == NODE_MATMUL || (n->a >= 0 && has_product(p, n->a)) || (n->b >= 0 && has_product(p, n->b));
-}
-
 /* Adds what one operation meets, of whose values `left` are read later. */
 static void meet(const Program *p, int op, NameSet left, NameSet met[PROGRAM_NAMES_MAX]) {
   const ProgramOp *o = &p->ops[op];
   if (o->kind != OP_EVENT && o->kind != OP_SET) return;
   for (int k = 0; k < o->n_moved; k++) {
     met[o->moved[k]] |= left;
-    if (o->event != EVENT_LOAD) left |= bit(o->moved[k]);
+    if (o->event != EVENT_LOAD) left |= name_bit(o->moved[k]);
   }
-  if (o->value) left |= names_in(p, o->value - 1);
+  if (o->value) left |= node_names(p, o->value - 1);
   for (int k = o->first_assign + o->n_assigns - 1; k >= o->first_assign; k--) {
     const ProgramAssign *a = &p->assigns[k];
-    const NameSet read = names_in(p, a->value);
-    met[a->name] |= left | (has_product(p, a->value) ? read : 0);
-    if (a->kind == ASSIGN_SET && !o->value) left &= ~bit(a->name);
-    left |= read | (a->kind == ASSIGN_SET ? 0 : bit(a->name));
+    const NameSet read = node_names(p, a->value);
+    met[a->name] |= left | (node_holds(p, a->value, NODE_MATMUL) ? read : 0);
+    if (a->kind == ASSIGN_SET && !o->value) left &= ~name_bit(a->name);
+    left |= read | (a->kind == ASSIGN_SET ? 0 : name_bit(a->name));
   }
 }
 

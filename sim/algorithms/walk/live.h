@@ -4,9 +4,6 @@
 
 #include "sim/algorithms/program.h"
 
-typedef uint64_t NameSet; /* a bit for each of Program.names */
-_Static_assert(PROGRAM_NAMES_MAX <= 64, "a bit for each name");
-
 /* Names that an operation reads, and those that it sets or loads. */
 NameSet live_reads(const Program *program, int op);
 NameSet live_sets(const Program *program, int op);
