@@ -127,6 +127,21 @@ for text in 'matmul_tiled: 4 x 4 blocks of 256 threads' 'Step 4 of 144: up to bl
 done
 expect 2 '--step 144: the launch has 144 steps' "${matmul[@]}" --step 144 -o "$work/scene.svg"
 expect 2 '--line 90000: the source has' "${matmul[@]}" --line 90000 -o "$work/scene.svg"
+
+# Beside counters of Nsight Compute: what is counted must be equal, what is predicted has its error.
+ncu() { # ncu KERNEL SECTORS
+  printf '"ID","Process ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n'
+  printf '"0","7","%s(int)","(16, 16, 1)","(4, 4, 1)","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","sector","%s"\n' "$1" "$2"
+  printf '"0","7","%s(int)","(16, 16, 1)","(4, 4, 1)","dram__bytes_read.sum","byte","35,000"\n' "$1"
+}
+ncu matmul_tiled 4,096 >"$work/ncu.csv"
+expect 0 'sectors that loads touched  counted    131,072  131,072     0%' "${matmul[@]}" --ncu "$work/ncu.csv"
+expect 0 'read from HBM               predicted' "${matmul[@]}" --ncu "$work/ncu.csv"
+"$tilewalk" crosscheck --kernel-file "${matmul[@]}" --ncu "$work/ncu.csv" --json | tr -d ' \n' | grep -q '"counter":"sectorsthatloadstouched","kind":"counted","here":131072,"ncu":131072' || { echo "crosscheck --json"; failed=1; }
+ncu matmul_tiled 4,097 >"$work/ncu.csv"
+expect 1 'counted    131,072  131,104' "${matmul[@]}" --ncu "$work/ncu.csv"
+ncu saxpy 4,096 >"$work/ncu.csv"
+expect 2 "has no launch of 'matmul_tiled'" "${matmul[@]}" --ncu "$work/ncu.csv"
 line=$(PATH=/nowhere "$tilewalk" kernel tests/support/kernels/student.cu 2>&1)
 case $line in *'needs clang 14 or later on PATH'*) ;; *) echo "without clang: $line"; failed=1 ;; esac
 exit $failed

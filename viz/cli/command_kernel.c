@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "viz/cli/command.h"
+#include "viz/cli/kernel_beside.h"
 #include "viz/cli/kernel_film.h"
 #include "viz/cli/kernel_print.h"
 #include "viz/export/output.h"
@@ -52,6 +53,7 @@ static Status report(KernelLaunch *launch, const PtxResult *result, const Kernel
     *wrong = verdict.wrong >= 0;
     if (*wrong && find_writer(launch, &r, error)) return error->status;
   }
+  if (launch->request->ncu[0]) return kernel_print_beside(&r, launch->request->ncu, wrong, io, error);
   return launch->request->output.json ? kernel_print_json(&r, io->out, error) : kernel_print(&r, io, error);
 }
 
@@ -192,7 +194,7 @@ const Command COMMAND_KERNEL = {
         "(splitmix64(index + SEED x "
         "1000003) >> 40) / 2^24; zero, none (never written), iota, inf, -inf, nan, a number, or a file's bytes. A tensor "
         "map brings its tensor: map:f16[1024x64]:64x64:128:normal:1, sizes, box, swizzle in bytes, what fills it.\n\n"
-        "The exit status is 1 when --faults finds any, or when --like finds O wrong.",
+        "The exit status is 1 when --faults finds any, when --like finds O wrong, or when a count is not --ncu's.",
     .examples = "  # the bytes of each line, the worst first\n"
                 "  tilewalk kernel transpose.cu --grid 32,32 --block 32,8 --arg i32:1024 \\\n"
                 "      --arg f32[1M]:normal:1 --arg f32[1M]:zero\n\n"

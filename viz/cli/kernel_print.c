@@ -81,8 +81,7 @@ static void line(Io *io, TextRole role, const char *format, ...) {
 
 static Number bytes_of(uint64_t sectors) { return number_bytes((Wide)sectors * SECTOR_BYTES); }
 
-/* With what any launch reads: its code and some sectors. */
-static uint64_t hbm_read_bytes(const KernelReport *r) {
+uint64_t kernel_hbm_read_bytes(const KernelReport *r) {
   return r->traffic->counts.hbm_reads * SECTOR_BYTES + kernel_launch_bytes(ptx_n_instructions(r->launch->kernel));
 }
 
@@ -148,7 +147,7 @@ static void print_traffic(const KernelReport *r, Io *io) {
     snprintf(most, sizeof most, ", or up to %s where sectors stored in part are filled first",
              bytes_of(c->hbm_reads + c->partly_written).text);
   line(io, ROLE_PLAIN, "HBM (predicted): %s read%s; %s written, and up to %s more later, which L2 still holds.",
-       number_bytes((Wide)hbm_read_bytes(r)).text, most, bytes_of(c->hbm_writes).text, bytes_of(c->dirty).text);
+       number_bytes((Wide)kernel_hbm_read_bytes(r)).text, most, bytes_of(c->hbm_writes).text, bytes_of(c->dirty).text);
 }
 
 static void print_divergence(const KernelReport *r, const KernelLine *lines, int n, Io *io) {
@@ -401,7 +400,7 @@ static void add_caches(const KernelReport *r, json_t *json) {
                 "read_sectors_high", INT(m->read_most_sectors), "write_sectors", INT(c->writes), "reduce_sectors",
                 INT(c->reductions), "fabric_sectors", INT(c->fabric), "in_parts", (int)m->in_parts);
   if (c->reads) json_object_set_new(l2, "hit_rate", json_real((double)c->hits / (double)c->reads));
-  const uint64_t read = hbm_read_bytes(r);
+  const uint64_t read = kernel_hbm_read_bytes(r);
   json_t *hbm =
       json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "kind", "predicted", "read_bytes", INT(read), "read_bytes_high",
                 INT(read + c->partly_written * SECTOR_BYTES), "write_bytes", INT(c->hbm_writes * SECTOR_BYTES),

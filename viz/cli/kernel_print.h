@@ -15,6 +15,9 @@ typedef struct {
   char wrong_by[160]; /* "line 60, thread 3 of block 1", "" */
 } KernelReport;
 
+/* With what any launch reads besides its data: its code and some sectors. Of a report with traffic. */
+uint64_t kernel_hbm_read_bytes(const KernelReport *report);
+
 Status kernel_print(const KernelReport *report, Io *io, Error *error);
 Status kernel_print_json(const KernelReport *report, FILE *out, Error *error);
 

@@ -89,6 +89,10 @@ static Status set_registers(void *t, const char *v, Error *e) {
   if (status == STATUS_OK) ((KernelRequest *)t)->registers = n;
   return status;
 }
+static Status set_ncu(void *t, const char *v, Error *e) {
+  KernelRequest *r = t;
+  return copy("ncu", v, r->ncu, sizeof r->ncu, e);
+}
 static Status set_gpu(void *t, const char *v, Error *e) {
   KernelRequest *r = t;
   return copy("gpu", v, r->gpu, sizeof r->gpu, e);
@@ -212,6 +216,12 @@ const Option KERNEL_SHOW_OPTIONS[] = {
      .argument = "COUNT",
      .set = set_lines,
      .help = "Source lines in the table, the worst first. Default 12."},
+    {.name = "ncu",
+     .argument = "FILE",
+     .set = set_ncu,
+     .help =
+         "A CSV of ncu's of the same launch: its counters beside those here. Exit status 1 where one that is counted "
+         "is not equal."},
     {.name = "view",
      .set = set_view,
      .help = "Open a window: keys walk through blocks, barriers and lines; -o FILE.png saves the same as a picture."},

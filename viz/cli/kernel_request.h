@@ -23,6 +23,7 @@ typedef struct {
   char file[4096];
   char entry[KERNEL_ENTRY_BYTES];
   int32_t grid[3], block[3];
+  char ncu[4096];               /* "": not beside counters */
   char gpu[REQUEST_NAME_BYTES]; /* "": h100-sxm */
   bool has_shared, faults, ptx, no_caches, view;
   int64_t shared_bytes, registers, lines; /* lines: of the table; 0: the default */
