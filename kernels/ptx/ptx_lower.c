@@ -390,6 +390,6 @@ static bool make_merged(PtxKernel *k) {
 }
 
 Status kernel_lower(PtxKernel *k, Error *error) {
-  if (mark_spins(k) && drop_results(k) && make_merged(k)) return STATUS_OK;
+  if (kernel_order(k) && mark_spins(k) && drop_results(k) && make_merged(k)) return STATUS_OK;
   return error_set(error, STATUS_NO_MEMORY, "%s: no memory for a kernel", k->module->name);
 }

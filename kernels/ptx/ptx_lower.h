@@ -15,4 +15,6 @@ typedef struct {
 void ins_operands(const PtxKernel *k, const Ins *i, Operands *o);
 void hopper_operands(const PtxKernel *k, const Ins *i, Operands *o); /* of ptx_step_hopper.c's instructions */
 
+bool kernel_order(PtxKernel *k); /* ptx_order.c; false: no memory */
+
 #endif

@@ -76,6 +76,24 @@ static void test_divergence(void **state) {
   assert_int_equal(t.by_kind[PTX_GLOBAL_STORE].sectors, 4);
 }
 
+/* As clang may lay them out: the place where two branches meet lies before one of them, in a loop of three turns. */
+static void test_blocks_out_of_order(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  const PtxTotals t = run(BODY("and.b32 %r1, %r0, 1; setp.eq.s32 %p0, %r1, 0; mov.u32 %r3, 0; bra.uni turn;\n"
+                               "both: st.global.u32 [%d2], %r2; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, 3;\n"
+                               "@%p1 bra turn; ret;\n"
+                               "turn: mov.u32 %r2, %r3; @!%p0 bra both;\n"
+                               "bra.uni odd;\n"
+                               "odd: add.s32 %r2, %r0, 2000; bra.uni both;"),
+                          32, out, STATUS_OK, &error);
+  for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], i % 2 ? 2 : i + 2000);
+  assert_int_equal(t.by_kind[PTX_GLOBAL_STORE].requests, 3); /* all lanes together, each turn */
+  assert_int_equal(t.by_kind[PTX_GLOBAL_STORE].sectors, 12);
+  assert_int_equal(t.divergent_branches, 3);
+}
+
 /* Two warps reverse an array through shared memory; without conflicts, then with lanes 128 bytes apart: one bank. */
 static void test_shared_memory(void **state) {
   (void)state;
@@ -177,9 +195,11 @@ static void test_reductions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refusals),     cmocka_unit_test(test_divergence), cmocka_unit_test(test_shared_memory),
-      cmocka_unit_test(test_merged_loads), cmocka_unit_test(test_spinning),   cmocka_unit_test(test_out_of_bounds),
-      cmocka_unit_test(test_numbers),      cmocka_unit_test(test_reductions),
+      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_divergence),
+      cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_blocks_out_of_order),
+      cmocka_unit_test(test_merged_loads),  cmocka_unit_test(test_spinning),
+      cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_reductions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
