@@ -256,7 +256,7 @@ static Status add_token(const ServeRequest *r, Figures *f, Error *error) {
   if (scores_s > 0)
     ADD(FIGURE_SECONDS, scores_s, S, "scores_s", "sums of scores", BOUND, "read and written once a step");
   ADD(FIGURE_SECONDS, step.bound_s + scores_s, S, "time_s", "time a token", r->model.experts ? ASSUMED : BOUND,
-      "%s sequences at once", number_count(wide(r->lengths->n)).text);
+      "%s sequence%s at once", number_count(wide(r->lengths->n)).text, r->lengths->n == 1 ? "" : "s");
   ADD(FIGURE_RATE, (double)r->lengths->n / (step.bound_s + scores_s), S, "tokens_per_s", "tokens a second, at most",
       r->model.experts ? ASSUMED : BOUND, "of all sequences");
   add_word(f, S, "binds", "bottleneck", binds(&step), "the longest of the above");
