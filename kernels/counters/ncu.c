@@ -137,7 +137,22 @@ typedef struct {
   int64_t said_line;      /* where ncu says what went wrong; 0: nowhere */
   char said[160];         /* the first of it, printable */
   bool no_permission, none_profiled;
+  int64_t foreign_line; /* of another profiler; 0: none */
+  int foreign;          /* in FOREIGN */
 } Parser;
+
+/* Tables that other profilers write, by a text of their head. */
+static const struct {
+  const char *mark, *what;
+} FOREIGN[] = {
+    {"NVPROF is profiling", "nvprof's output: it knows no GPU after Volta, and its counters have other names"},
+    {"\"Invocations\",\"Metric Name\"",
+     "nvprof's output: it knows no GPU after Volta, and its counters have other names"},
+    {"Total Time (ns),Instances", "a sum of nsys (cuda_gpu_kern_sum): it has the times of kernels, and no bytes"},
+    {"Start (ns),Duration (ns)", "a trace of nsys (cuda_gpu_trace): it has the times of kernels, and no bytes"},
+    {"Time (%),Total Time (ns)", "a sum of nsys: it has times, and no bytes"},
+};
+enum { N_FOREIGN = sizeof FOREIGN / sizeof *FOREIGN };
 
 static Status fail(const Parser *p, Error *error, const char *why) {
   return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": %s", p->text.line_number, why);
@@ -780,6 +795,14 @@ static void ignore_columns(Parser *p) {
     if (l->role[c] == ROLE_IGNORED) ignore(p, ncu_field_trim(p->text.fields[c]));
 }
 
+static void recognise(Parser *p) {
+  for (int k = 0; k < N_FOREIGN && !p->foreign_line; k++) {
+    if (!ncu_text_has(&p->text, FOREIGN[k].mark)) continue;
+    p->foreign = k;
+    p->foreign_line = p->text.line_number;
+  }
+}
+
 /* The whole file, once. */
 static Status walk(Parser *p, Error *error) {
   bool in_table = false;
@@ -791,6 +814,7 @@ static Status walk(Parser *p, Error *error) {
     if (status) return status;
     if (!got) return STATUS_OK;
     if (p->surveys) listen(p);
+    if (p->surveys && !in_table) recognise(p);
     if (is_skipped(p)) continue;
     if (!in_table || !begins_a_row(p) || begins(p, "rung")) {
       status = try_header(p, &is_header, error);
@@ -827,6 +851,11 @@ static Status no_table(const Parser *p, Error *error) {
   if (p->none_profiled)
     return fail(p, error,
                 "ncu profiled no kernel: the program launched none, or --kernel-name and --launch-skip left all out");
+  if (p->foreign_line)
+    return error_set(error, STATUS_BAD_FILE,
+                     "line %" PRId64 ": this is %s; count them with `ncu --csv --page raw` (`tilewalk crosscheck "
+                     "--help` has the command)",
+                     p->foreign_line, FOREIGN[p->foreign].what);
   if (p->useless_header)
     return error_set(
         error, STATUS_BAD_FILE,
