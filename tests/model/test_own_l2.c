@@ -392,7 +392,7 @@ static L2Run walk(const Problem *p, const Schedule *program, const Pattern *patt
       .block_q = p->B, .block_k = p->B, .n_splits = 1, .ctas_per_sm = SLOTS / 6, .whole_head = program->whole_head};
   Plan plan;
   Launch launch;
-  L2Run result;
+  L2Run result = {0};
   Error error = {0};
   if (plan_make(&plan, &asked, &tiling, &error) || launch_make(&launch, &asked, &config, &SMALL, &error) ||
       l2_run(&result, program, &launch, &plan, l2, &error))
