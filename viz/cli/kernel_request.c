@@ -184,7 +184,7 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
      .argument = "NAME",
      .set = set_gpu,
      .choices = "@gpus",
-     .help = "Whose SMs, L1 and L2 the caches are modelled by: one of 'tilewalk gpus', or a file. Default h100-sxm."},
+     .help = "Whose SMs and caches: one of 'tilewalk gpus', or a file. Default h100-sxm."},
     {0},
 };
 
@@ -234,7 +234,7 @@ const Option KERNEL_SHOW_OPTIONS[] = {
     {.name = "line",
      .argument = "LINE",
      .set = set_line,
-     .help = "Of the picture or window: the line whose lanes are shown. Default: the dearest."},
+     .help = "Of the picture: the line whose lanes are shown. Default: the dearest."},
     {.name = "no-caches", .set = set_no_caches, .help = "Leave out L1 and HBM: several times faster."},
     {.name = "ptx", .set = set_ptx, .help = "Print the PTX that clang makes of the file, and stop."},
     {0},
