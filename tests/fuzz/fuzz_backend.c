@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "viz/request/backend_rules.h"
+#include "sim/base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error error = {0};
   if (backend_parse((const char *)data, size, "f", &b, &error) != STATUS_OK) {
     require(strncmp(error.message, "f:", 2) == 0);
-    for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
+    require(utf8_is_text(error.message, strlen(error.message)));
     return 0;
   }
   CallFacts facts = {0};

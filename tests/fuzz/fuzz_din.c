@@ -7,6 +7,7 @@
 
 #include "sim/cache/din.h"
 #include "viz/cli/replay_team.h"
+#include "sim/base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -60,7 +61,7 @@ static Verdict read_in_pieces(const char *text, size_t size, size_t step) {
     begin += used;
     if (verdict.status != STATUS_OK) {
       require(verdict.status == STATUS_BAD_FILE && strncmp(error.message, "trace line ", 11) == 0);
-      for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
+      require(utf8_is_text(error.message, strlen(error.message)));
       break;
     }
     if (is_last && begin == size) break;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/machine/gpu.h"
+#include "sim/base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error error = {0};
   if (gpu_parse((const char *)data, size, "f", &gpu, &error) != STATUS_OK) {
     require(strncmp(error.message, "f:", 2) == 0);
-    for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
+    require(utf8_is_text(error.message, strlen(error.message)));
     require(gpu.n_sm == 0x5A5A5A5A5A5A5A5A); /* unchanged */
     return 0;
   }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/keyfile.h"
+#include "sim/base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (status != STATUS_OK) {
     require(status == STATUS_BAD_FILE && error.status == status);
     require(strncmp(error.message, "f:", 2) == 0);
-    for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
+    require(utf8_is_text(error.message, strlen(error.message)));
     return 0;
   }
   require(error.message[0] == '\0');

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/machine/kvmodel.h"
+#include "sim/base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error error = {0};
   if (kvmodel_parse((const char *)data, size, "f", &model, &error) != STATUS_OK) {
     require(strncmp(error.message, "f:", 2) == 0);
-    for (const char *c = error.message; *c; c++) require(*c >= 32 && *c < 127);
+    require(utf8_is_text(error.message, strlen(error.message)));
     return 0;
   }
   const KvCache cache = kvmodel_cache(&model);

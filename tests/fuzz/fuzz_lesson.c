@@ -9,6 +9,7 @@
 #include "viz/lesson/lesson_view.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_flow.h"
+#include "sim/base/utf8.h"
 #endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,7 +21,7 @@ static void require(int truth) {
 static void check_message(const Error *error) {
   const size_t length = strlen(error->message);
   require(length > 0);
-  for (size_t k = 0; k < length; k++) require(error->message[k] >= 32 && error->message[k] < 127);
+  require(utf8_is_text(error->message, length));
 }
 
 static void finding(void *context, const char *message) {

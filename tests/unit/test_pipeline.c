@@ -1,5 +1,5 @@
-/* The measured pipeline: phases, products at peak rate, idle time and the ring, against sums made from the files by other
- * means, and files that are none. */
+/* The measured pipeline (assets/counters/h100/pipeline/): phases, products at peak rate, idle time and the ring, against
+ * sums made from the files by other means, and files that are none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
