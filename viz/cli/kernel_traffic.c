@@ -114,15 +114,13 @@ static void replay(KernelTraffic *t) {
   t->n_entries = 0;
 }
 
-static bool push(KernelTraffic *t, SmStream *s, uint64_t entry) {
-  if (s->n == s->capacity) {
-    const uint32_t capacity = s->capacity ? 2 * s->capacity : 256;
-    uint64_t *entries = realloc(s->entries, capacity * sizeof *entries);
-    if (!entries) return false;
-    s->entries = entries, s->capacity = capacity;
-  }
-  s->entries[s->n++] = entry;
-  t->n_entries++;
+/* Room for two more entries. */
+static bool make_room(SmStream *s) {
+  if (s->n + 2 <= s->capacity) return true;
+  const uint32_t capacity = s->capacity ? 2 * s->capacity : 256;
+  uint64_t *entries = realloc(s->entries, capacity * sizeof *entries);
+  if (!entries) return false;
+  s->entries = entries, s->capacity = capacity;
   return true;
 }
 
@@ -136,9 +134,14 @@ void kernel_traffic_take(void *context, int32_t sm, PtxTraffic kind, uint64_t ad
     count_read(t, t->places[at].gpc, line, sectors);
   }
   if (t->n_entries + 2 > ENTRIES_MAX) replay(t), t->in_parts = true;
-  if (!push(t, &t->streams[at], line << 6 | (uint64_t)kind << 4 | sectors | (partly ? HAS_WORDS : 0)) ||
-      (partly && !push(t, &t->streams[at], words)))
+  SmStream *s = &t->streams[at];
+  if (!make_room(s)) {
     t->trouble = true;
+    return;
+  }
+  s->entries[s->n++] = line << 6 | (uint64_t)kind << 4 | sectors | (partly ? HAS_WORDS : 0);
+  if (partly) s->entries[s->n++] = words;
+  t->n_entries += 1 + partly;
 }
 
 void kernel_traffic_finish(KernelTraffic *t) {
