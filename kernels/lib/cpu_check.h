@@ -17,7 +17,8 @@ typedef struct {
 } CpuCheck;
 
 /* Runs a rung on inputs from `seed`. shape is complete. tiling: zeros mean the rung's default. folder: of the recorded
- * kernels, assets/ladder. Refuses, with the reason, what the rung does not take, and more than 2^31 multiplications, which would take minutes. */
+ * kernels, assets/ladder. Refuses, with the reason, what the rung does not take, and more than 2^31 multiplications,
+ * which would take minutes; STATUS_BAD_FILE: the run itself failed. */
 Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling, uint64_t seed, const char *folder,
                      CpuCheck *check, Error *error);
 

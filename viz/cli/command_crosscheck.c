@@ -286,7 +286,7 @@ static Status add_cpu(Crosscheck *c, const CrosscheckOptions *o, Error *error) {
       if (*o->kernel_name && !strstr(KERNEL_MODELS[k].name, o->kernel_name)) continue;
       Error why = {0};
       status = add_cpu_run(c, KERNEL_MODELS[k].name, &shape, &tiling, &why);
-      if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
+      if (status == STATUS_NO_MEMORY || status == STATUS_BAD_FILE) return error_set(error, status, "%s", why.message);
       if (status) refused = why;
     }
   }
