@@ -239,7 +239,8 @@ bool decode_predicate(Decoder *d, int32_t *place, bool *negated) {
   bool found;
   uint64_t value;
   if (!register_place(d, w, &kind, place, &found)) return false;
-  if (!found && word_number(w, &value) == NUMBER_INTEGER && value <= 1) { /* a constant: a predicate of its own */
+  if (!found && word_number(w, &value) == NUMBER_INTEGER && (value <= 1 || value == UINT64_MAX)) {
+    /* A constant (LLVM's true is -1): a predicate of its own. */
     Ins i = decode_ins(d, O_XOR_PRED);
     if (!decode_temporary(d, 'p', place)) return false;
     i.d = i.a = i.b = *place;

@@ -94,6 +94,17 @@ static void test_blocks_out_of_order(void **state) {
   assert_int_equal(t.divergent_branches, 3);
 }
 
+/* Predicates that are constants; LLVM writes true as -1. */
+static void test_constant_predicates(void **state) {
+  (void)state;
+  uint32_t out[N];
+  Error error;
+  run(BODY("mov.pred %p1, -1; mov.pred %p2, 0; mov.u32 %r1, 1; @%p1 add.s32 %r1, %r1, 10; @%p2 add.s32 %r1, %r1, 100;\n"
+           "st.global.u32 [%d2], %r1; ret;"),
+      32, out, STATUS_OK, &error);
+  for (uint32_t i = 0; i < 32; i++) assert_int_equal(out[i], 11);
+}
+
 /* Two warps reverse an array through shared memory; without conflicts, then with lanes 128 bytes apart: one bank. */
 static void test_shared_memory(void **state) {
   (void)state;
@@ -195,11 +206,11 @@ static void test_reductions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_divergence),
-      cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_blocks_out_of_order),
-      cmocka_unit_test(test_merged_loads),  cmocka_unit_test(test_spinning),
-      cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_numbers),
-      cmocka_unit_test(test_reductions),
+      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_constant_predicates),
+      cmocka_unit_test(test_divergence),    cmocka_unit_test(test_blocks_out_of_order),
+      cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_merged_loads),
+      cmocka_unit_test(test_spinning),      cmocka_unit_test(test_out_of_bounds),
+      cmocka_unit_test(test_numbers),       cmocka_unit_test(test_reductions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
