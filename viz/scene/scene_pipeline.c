@@ -227,7 +227,8 @@ static void draw_axis(const Lanes *l, Box lane) {
   }
 }
 
-/* Everything of a height of its own, in parts of what there is; a projector's page leaves the ring and the row block out. */
+/* Everything of a height of its own, in parts of what there is; a projector's page leaves the ring and the row block
+ * out. */
 static void draw_lanes(const Lanes *l, Box body) {
   const Pen *pen = l->pen;
   const bool large = pen->view->presentation;

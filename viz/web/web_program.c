@@ -81,8 +81,8 @@ EXPORT const char *web_program_names(void) {
 
 /* ---- Words ------------------------------------------------------------------------------------------------- */
 
-/* The words of the language, a line each, after what they are coloured as: "line load", "value log", "side B_r"; "prose title":
- * what follows on its line is none. */
+/* The words of the language, a line each, after what they are coloured as: "line load", "value log", "side B_r";
+ * "prose title": what follows on its line is none. */
 EXPORT const char *web_words(void) {
   static char words[2048];
   size_t n = 0;
