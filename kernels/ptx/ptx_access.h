@@ -50,6 +50,9 @@ typedef struct {
 } StepResult;
 /* One instruction that the hot loop has not: m are its active lanes, mask the fragment's. */
 StepResult warp_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, uint32_t mask);
+StepResult matrix_move(Run *run, Block *block, Warp *w, int32_t pc,
+                       bool is_load); /* ldmatrix, stmatrix (ptx_matrix.c) */
+void matrix_transpose(const Ins *i, char *R);
 StepResult hopper_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, uint32_t mask);
 /* An instruction for all lanes in `wanted` that are alive: true when they are all in m; else those in m wait for the
  * others. */

@@ -300,7 +300,9 @@ static Status make_tensors(KernelLaunch *l, Error *error) {
     l->arguments[t] = l->arguments[a], l->specs[t] = l->specs[a];
     l->specs[t].is_map = false, l->specs[a].is_buffer = false;
     l->arguments[t].hidden = true;
-    snprintf(l->argument_names[t], sizeof l->argument_names[t], "the tensor of %.60s", l->argument_names[a]);
+    char name[61];
+    snprintf(name, sizeof name, "%.60s", l->argument_names[a]);
+    snprintf(l->argument_names[t], sizeof l->argument_names[t], "the tensor of %s", name);
     l->arguments[t].name = l->argument_names[t];
     l->arguments[a] =
         (PtxArgument){.kind = PTX_SCALAR, .bytes = map, .n_bytes = PTX_TENSOR_MAP_BYTES, .name = l->argument_names[a]};
