@@ -13,7 +13,8 @@
  * as the SRAM budget counts them, or as many as the launch has stages. Consumers each do their share of a tile, one
  * after the other on each unit: one multiplies while another exponentiates. A product waits for its tiles, the softmax
  * for the product, the second product for the softmax. Kernels run one after another. How long all of it takes is not
- * said here: that is the predicted time of the launch, where there is one, or at least its lower bound (simulation_time), and the clocks are stretched to it.
+ * said here: that is the predicted time of the launch, where there is one, or at least its lower bound
+ * (simulation_time), and the clocks are stretched to it.
  * Where rates are missing (`paper` has no L2), each event but a skip takes
  * one step, one after the other. Not modelled: latency, vector work other than exponentials,
  * contention, gaps between kernels.

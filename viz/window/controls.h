@@ -1,5 +1,6 @@
 /* What lies around the scene in the window: the bar of controls, the scrub bar that the scene draws, and what is laid
- * over the scene (a message, a tooltip, the line for typing, a list, the page of keys). Drawn with cairo; SDL is not known here.
+ * over the scene (a message, a tooltip, the line for typing, a list, the page of keys). Drawn with cairo; SDL is not
+ * known here.
  *
  *     +-----------------------------------------------------------------+
  *     |                             scene                               |
