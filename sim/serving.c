@@ -164,8 +164,8 @@ static bool are_decodes(const ServingPart *parts, int64_t n) {
   return n > 1;
 }
 
-/* Where parts or kinds of layers differ in what binds them, the sum of all levels' times binds: the kernels may overlap.
- * Of one part, the bound as sim says it, its busiest SM included. */
+/* Where parts or kinds of layers differ in what binds them, the sum of all levels' times binds: the kernels may
+ * overlap. Of one part, the bound as sim says it, its busiest SM included. */
 static void bind(TimeBound *all, bool is_exact) {
   all->bound = TIME_NONE;
   double most = 0;

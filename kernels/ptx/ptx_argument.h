@@ -4,8 +4,9 @@
  *     f32[65536]:normal:1   f16[64*128]:normal:2       a buffer of so many elements, and what fills it
  *     f32[N]:zero  :none  :inf  :-inf  :nan  :iota  :0.5   i32[N]:int:3
  *     f16[N]:DATA.bin   f16[]:DATA.bin   DATA.bin      bytes of a file (alone: of fp32); [] as many as it has
- *     map:f16[1024x64]:64x64:128:normal:1              a tensor map, of a tensor of its own: rows x columns, a box's rows x
- *                                                      columns, the swizzle in bytes (0: none), what fills the tensor
+ *     map:f16[1024x64]:64x64:128:normal:1              a tensor map, of a tensor of its own: rows x columns,
+ *                                                      a box's rows x columns, the swizzle in bytes (0: none), and
+ *                                                      what fills the tensor
  *
  *     types   i8 u8 i16 u16 i32 u32 i64 u64  f16 bf16 f32 f64
  *

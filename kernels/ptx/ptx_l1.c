@@ -4,8 +4,8 @@
  * allocate; stores write through; those that cover a sector leave it in L1, others neither allocate nor invalidate
  * (assets/counters/h100/store-load); .cg, volatile loads and atomics pass by. Blocks: the first on each SM in order,
  * those after at random, each SM the same number.
- * Not modelled: a word loaded some cycles after its neighbour was stored (some miss there, and the fewer the more cycles
- * lie between); totals.l1_reloaded_after_store counts such loads. */
+ * Not modelled: a word loaded some cycles after its neighbour was stored (some miss there, and the fewer the more
+ * cycles lie between); totals.l1_reloaded_after_store counts such loads. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The order of a kernel's basic blocks. Threads that diverge meet again because the fragment with the smallest pc runs
  * (ptx_run.c): that needs every block behind those that lead to it, but for loops. nvcc writes them so; clang may put a
- * block where two branches meet before one of them. Then blocks are laid out anew: in reverse postorder, a loop's blocks
- * before those that it is left to. What ptxas joins is joined then, and requests are the hardware's. */
+ * block where two branches meet before one of them. Then blocks are laid out anew: in reverse postorder, a loop's
+ * blocks before those that it is left to. What ptxas joins is joined then, and requests are the hardware's. */
 #include <stdlib.h>
 #include <string.h>
 

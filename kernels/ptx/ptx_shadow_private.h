@@ -19,7 +19,8 @@ typedef struct {
 } ShadowMark;
 
 enum { SYNC_NONE, SYNC_VOLATILE, SYNC_ATOMIC };
-/* CELL_COPIED: not written by a thread's own store; CELL_BULK: but by a copy that an mbarrier waits for. READ_BY_MANY is of a reader's mark: several lanes. */
+/* CELL_COPIED: not written by a thread's own store; CELL_BULK: but by a copy that an mbarrier waits for. READ_BY_MANY
+ * is of a reader's mark: several lanes. */
 enum {
   CELL_UNWRITTEN = 1,
   CELL_IN_FLIGHT = 2,

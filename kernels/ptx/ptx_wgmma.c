@@ -3,7 +3,8 @@
  * Operands in shared memory lie as a descriptor says: 16-byte pieces, eight of which (one below the other) make a core
  * matrix. With `line` a row of A or a column of B, c a piece of its 32 bytes of K, s the swizzle's span:
  *
- *     along K     no swizzle: line / 8 * stride + line % 8 * 16 + c * lead;    else: line / 8 * stride + line % 8 * s + c * 16
+ *     along K     no swizzle: line / 8 * stride + line % 8 * 16 + c * lead;
+ *                 else: line / 8 * stride + line % 8 * s + c * 16
  *     along lines no swizzle: line / 8 * stride + k / 8 * lead + k % 8 * 16;
  *                 else: line / (s / 2) * lead + k / 8 * stride + k % 8 * s + line % (s / 2) * 2
  *

@@ -32,8 +32,8 @@ typedef struct {
   const ClassRoster *roster; /* who is in the class; NULL: anybody */
 } ClassRules;
 
-/* One row as graded. `verdict` is a name of LessonVerdict, or "predicted", "again" (answered before), "conflict" (another
- * file answers otherwise), "unknown" (not on the roster) or "error". */
+/* One row as graded. `verdict` is a name of LessonVerdict, or "predicted", "again" (answered before), "conflict"
+ * (another file answers otherwise), "unknown" (not on the roster) or "error". */
 typedef struct {
   const char *file, *student, *lesson, *id, *answer, *verdict, *remark;
   uint64_t seed;

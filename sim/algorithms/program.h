@@ -222,8 +222,8 @@ typedef struct {
   uint8_t n_every; /* loops around everything whose iterations are CTAs; 0: a head is one CTA */
 } ProgramKernel;
 
-/* `launch`: how a CTA of a kernel goes about its lines. It changes no number and no event: what SRAM and registers hold,
- * and when units work, follow from it. Zeros: nothing is said. */
+/* `launch`: how a CTA of a kernel goes about its lines. It changes no number and no event: what SRAM and registers
+ * hold, and when units work, follow from it. Zeros: nothing is said. */
 typedef struct {
   uint8_t stages[PROGRAM_NAMES_MAX]; /* copies in flight of what a loop loads; 0: one */
   uint64_t registers;                /* names that live in registers, a bit each */
@@ -281,8 +281,8 @@ typedef uint64_t NameSet; /* a bit for each of Program.names */
 _Static_assert(PROGRAM_NAMES_MAX <= 64, "a bit for each name");
 static inline NameSet name_bit(int name) { return (NameSet)1 << name; }
 
-/* Of a value's two sides: whether one is `side`; whether it is a column (or a number); a tile of scores, either way; and
- * the blocks that its sides belong to, as IN_I and IN_J. */
+/* Of a value's two sides: whether one is `side`; whether it is a column (or a number); a tile of scores, either way;
+ * and the blocks that its sides belong to, as IN_I and IN_J. */
 static inline bool sides_have(int rows, int cols, int side) { return rows == side || cols == side; }
 static inline bool sides_are_column(int rows, int cols) { return sides_have(rows, cols, SIDE_ONE); }
 static inline uint8_t sides_blocks(int rows, int cols) {

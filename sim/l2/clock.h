@@ -24,8 +24,8 @@
 
 enum { CLOCK_CTAS_MAX = 1 << 17 };
 
-/* The wait for a granule, one standard deviation as part of it, and the size it was measured for. Several granules asked
- * for in one step vary as the square root of their size. */
+/* The wait for a granule, one standard deviation as part of it, and the size it was measured for. Several granules
+ * asked for in one step vary as the square root of their size. */
 #define CLOCK_REQUEST_SPREAD 0.16
 #define CLOCK_SPREAD_BYTES   16384.0
 
@@ -37,8 +37,8 @@ enum { CLOCK_CTAS_MAX = 1 << 17 };
 #define CLOCK_MISS_CYCLES      625.0
 #define CLOCK_STREAMING_CYCLES 450.0
 
-/* The lines of 16 KiB arrive over so many cycles, those of smaller granules in proportion. Measured on 8 KiB: 105 cycles
- * (fa2_tensor's first to ask, h200/steps-shared). */
+/* The lines of 16 KiB arrive over so many cycles, those of smaller granules in proportion. Measured on 8 KiB: 105
+ * cycles (fa2_tensor's first to ask, h200/steps-shared). */
 #define CLOCK_STREAM_CYCLES 210.0
 
 /* CTAs of fa2_tensor that share an SM (h200/steps-shared; tests/model/test_steps_shared.c). A waiting CTA takes this
@@ -46,8 +46,9 @@ enum { CLOCK_CTAS_MAX = 1 << 17 };
 #define CLOCK_WAITING_WEIGHT     0.7
 #define CLOCK_OUT_OF_STEP_SPREAD 0.03
 
-/* The jitter of a CTA's step, cycles. It grows with the root of the number of tiles, so steps are independent: launches of
- * 64 to 1024 tiles, h200/ends. Alone on an SM; alone and prefetching (19 to 27 measured); sharing the SM (45 to 63). */
+/* The jitter of a CTA's step, cycles. It grows with the root of the number of tiles, so steps are independent:
+ * launches of 64 to 1024 tiles, h200/ends. Alone on an SM; alone and prefetching (19 to 27 measured); sharing the SM
+ * (45 to 63). */
 #define CLOCK_JITTER_CYCLES          15.0
 #define CLOCK_JITTER_CYCLES_PREFETCH 20.0
 #define CLOCK_JITTER_CYCLES_SHARED   55.0
@@ -62,7 +63,8 @@ enum { CLOCK_CTAS_MAX = 1 << 17 };
 /* Two CTAs replace others at the same time: how often the second misses a turn. */
 #define CLOCK_MISSED_TURN_RATE 0.2
 
-/* From the end of a CTA to the start of the next in its slot (1059 in the mean of fa2_async, 640 to 1550 of fa2_tensor). */
+/* From the end of a CTA to the start of the next in its slot (1059 in the mean of fa2_async, 640 to 1550 of
+ * fa2_tensor). */
 #define CLOCK_HANDOVER_CYCLES 1100.0
 
 /* What a CTA does next: it reads and stores whole granules, all at once, waits for what it reads, and works. */
@@ -127,12 +129,11 @@ typedef struct ClockConfig {
   bool gpc_clocks_differ;   /* as where arithmetic keeps SMs busy */
   double gpc_clock_scale;   /* 1: how far apart they are, of what places say */
   /* The older CTAs of an SM gain on the younger. */
-  double age_spread; /* 0: of the work, in the long run */
-  bool steady_aging; /* a little with every step; else by slips, while all slots are taken */
-  double slip_steps; /* 0.5: steps gained in a slip [measured] */
-  double
-      missed_turn_rate; /* 0.2: of two CTAs that replace others together, how often the second misses a turn [measured] */
-  double steps_per_turn; /* 1 */
+  double age_spread;       /* 0: of the work, in the long run */
+  bool steady_aging;       /* a little with every step; else by slips, while all slots are taken */
+  double slip_steps;       /* 0.5: steps gained in a slip [measured] */
+  double missed_turn_rate; /* 0.2: of two CTAs that begin together, how often the second misses a turn [measured] */
+  double steps_per_turn;   /* 1 */
   /* The start. */
   bool starts_together;     /* all first data arrive at the same time on a side */
   double side_start_cycles; /* 95: one side after the other, one standard deviation [measured] */

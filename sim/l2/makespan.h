@@ -28,8 +28,8 @@ typedef struct {
 } Sequences;
 
 /* Seconds from the first CTA's first tile to the last one's end. The law's tile is that of tile_area scores; another
- * one takes longer in proportion. CTAs beyond the end of their sequence have nothing to do. Launches of more than 2^18 CTAs: work over slots, and the longest CTA (Graham's
- * bound, which no order exceeds). */
+ * one takes longer in proportion. CTAs beyond the end of their sequence have nothing to do. Launches of more than 2^18
+ * CTAs: work over slots, and the longest CTA (Graham's bound, which no order exceeds). */
 double makespan_s(const Launch *launch, const Sequences *of, const TimeLaw *law, SmSpeed speed);
 
 /* Seconds of the whole kernel: start, the makespan with the clock that falls under load, and memory as a second server

@@ -2,9 +2,11 @@
  * only beside one that would be right. So lines are changed, one at a time, until all outputs are right on all
  * problems of program_check.h:
  *
- *     l_i, O_i *= e^(m' - m_i)      a name, an operator, a number, ^T, row max and row sum exchanged, or one more or less
+ *     l_i, O_i *= e^(m' - m_i)      a name, an operator, a number, ^T, row max and row sum exchanged, or one more or
+ * less
  *     O_i += P^T V_j                a part or a line left out; a line and the next exchanged
- *                                   a line put in: mask S; X, Y *= e^(a - b); X = X / a; a += row sum of S; a = b; X = 0
+ *                                   a line put in: mask S; X, Y *= e^(a - b); X = X / a; a += row sum of S; a = b; X =
+ * 0
  *
  * Up to that line both programs do the same, so it is the first after which a value is off. What is said is true of the
  * change that was found; that it is the only one is not said. Mistakes on two lines are not found. */

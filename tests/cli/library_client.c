@@ -1,4 +1,4 @@
-/* A client of the library, as short as tilewalk.h promises: asks each line of its input, and prints status and answer. */
+/* A client of the library, as short as tilewalk.h promises: asks each line of its input, prints status and answer. */
 #include <stdio.h>
 #include <string.h>
 

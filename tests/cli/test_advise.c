@@ -157,9 +157,9 @@ static json_t *tile_of(json_t *answer, int B_r, int B_c) {
 }
 
 /* Does d = 256 train on an RTX 4090? FlashAttention-2 takes 64 x 64 from 144 KiB of shared memory on (an A100), and on
- * the 99 KiB of sm86 and sm89 64 x 32 with V in registers (flash_bwd_launch_template.h, run_mha_bwd_hdim256). By hand: Q
- * and dO of 32 KiB, K and V of 32 KiB, P and dS of 8 KiB are 144 KiB; 64 x 32 without V 64 + 16 + 8 = 88 KiB. dK and dV
- * of 64 x 512, S and dP of 64 x 64 each: 160 registers of 256 threads, and 30 besides. No time is claimed. */
+ * the 99 KiB of sm86 and sm89 64 x 32 with V in registers (flash_bwd_launch_template.h, run_mha_bwd_hdim256). By hand:
+ * Q and dO of 32 KiB, K and V of 32 KiB, P and dS of 8 KiB are 144 KiB; 64 x 32 without V 64 + 16 + 8 = 88 KiB. dK and
+ * dV of 64 x 512, S and dP of 64 x 64 each: 160 registers of 256 threads, and 30 besides. No time is claimed. */
 static void backward_by_its_own_tiles(void **state) {
   (void)state;
   json_t *a100 = ask("advise --algorithm fa2-backward -d 256 --heads 16 --causal --gpu a100-80gb --json");

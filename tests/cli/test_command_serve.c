@@ -104,8 +104,8 @@ static void chunked_prefill(void **state) {
   json_decref(json);
 }
 
-/* A config.json says its matrices: DeepSeek-V3's 61 layers of MLA, 3 of them dense, 58 with 256 experts and a shared one;
- * Llama 3.1 70B but for norms. */
+/* A config.json says its matrices: DeepSeek-V3's 61 layers of MLA, 3 of them dense, 58 with 256 experts and a shared
+ * one; Llama 3.1 70B but for norms. */
 static void parameters_of_a_config(void **state) {
   (void)state;
   static const struct {
@@ -115,7 +115,8 @@ static void parameters_of_a_config(void **state) {
       {"{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, \"num_attention_heads\": 64, "
        "\"num_key_value_heads\": 8, \"vocab_size\": 128256, \"intermediate_size\": 28672}",
        70553706496.0 - 80 * 2 * 8192 - 8192},
-      {"{\"model_type\": \"deepseek_v3\", \"hidden_size\": 7168, \"num_hidden_layers\": 61, \"num_attention_heads\": 128, "
+      {"{\"model_type\": \"deepseek_v3\", \"hidden_size\": 7168, \"num_hidden_layers\": 61, \"num_attention_heads\": "
+       "128, "
        "\"vocab_size\": 129280, \"q_lora_rank\": 1536, \"kv_lora_rank\": 512, \"qk_rope_head_dim\": 64, "
        "\"qk_nope_head_dim\": 128, \"v_head_dim\": 128, \"intermediate_size\": 18432, \"moe_intermediate_size\": 2048, "
        "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"first_k_dense_replace\": 3}",

@@ -1,8 +1,9 @@
-/* assets/schema.json describes the JSON of every command (but doctor's, which depends on the machine): it is learned from
- * the documents of many requests, is current, and others validate against it. `make schema` writes it anew.
+/* assets/schema.json describes the JSON of every command (but doctor's, which depends on the machine): it is learned
+ * from the documents of many requests, is current, and others validate against it. `make schema` writes it anew.
  *
- * Learned: the types of each value, the keys of each object, and which of them are always there. Where keys are names of
- * tensors, parts or figures the object is a map. Keys may come; none goes and none changes its type: that breaks readers. */
+ * Learned: the types of each value, the keys of each object, and which of them are always there. Where keys are names
+ * of tensors, parts or figures the object is a map. Keys may come; none goes and none changes its type: that breaks
+ * readers. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,7 +79,8 @@ static const char *const LEARNED[] = {
     "eligible --library transformers -N 1 --seq-len-k 2K --softcap",
     "crosscheck --cpu -N 8 -d 64 --kernel-name fa2",
     "crosscheck --ncu assets/counters/h200/kernels/first.csv --kernel-name fa1",
-    "crosscheck --ncu assets/counters/h200/kernels/first.csv --beside assets/counters/h200/kernels/first.csv --kernel-name fa1",
+    "crosscheck --ncu assets/counters/h200/kernels/first.csv --beside assets/counters/h200/kernels/first.csv "
+    "--kernel-name fa1",
 };
 
 static const char *const CHECKED[] = {

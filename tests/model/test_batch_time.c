@@ -1,5 +1,6 @@
 /* Times of FlashAttention-2 over sequences of unequal lengths in one launch, and over windows, against an H100
- * (h100/packed-times/); FlexAttention by its masks (h100/flex/, h100/flex-times/); and what such launches read from HBM (h100/spills/). One row in three; with TILEWALK_TABLE=1 all. */
+ * (h100/packed-times/); FlexAttention by its masks (h100/flex/, h100/flex-times/); and what such launches read from
+ * HBM (h100/spills/). One row in three; with TILEWALK_TABLE=1 all. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

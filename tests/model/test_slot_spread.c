@@ -164,7 +164,8 @@ static void descriptions_say_what_was_measured(void **state) {
 
 /* fa2_async, d = 64: who is ahead at the end of the first wave is so by whole tiles, 6.6 of 128, and their number
  * varies by less than chance alone would make it vary (of a Poisson process, by itself; here by a third of it,
- * CLOCK_SLIP_STEPS at a time for each of the two). With d = 128 they stay as they began, CLOCK_START_LAG_CYCLES apart. */
+ * CLOCK_SLIP_STEPS at a time for each of the two). With d = 128 they stay as they began, CLOCK_START_LAG_CYCLES
+ * apart. */
 static void one_gets_ahead_by_whole_tiles(void **state) {
   (void)state;
   static double ends[SMS][SLOTS_MOST];

@@ -135,8 +135,8 @@ static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, dou
   return sqrt(squares / *n_rows);
 }
 
-/* CLOCK_JITTER_CYCLES_PREFETCH and _SHARED of sim/l2/clock.h. After 128 to 1024 tiles it is as much, so next to nothing of it
- * lasts. */
+/* CLOCK_JITTER_CYCLES_PREFETCH and _SHARED of sim/l2/clock.h. After 128 to 1024 tiles it is as much, so next to
+ * nothing of it lasts. */
 static void tiles_vary_by_as_much(void **state) {
   (void)state;
   int n[3];

@@ -1,6 +1,6 @@
 /* Time against every recorded run in assets/counters: none is faster than least_s; and predicted_s of described
- * kernels, by kernel and regime, against runs that were timed by events (h100/times/, h100/regimes/, h100/beside/, h100/print/,
- * h200/time/), forward and backward. With
+ * kernels, by kernel and regime, against runs that were timed by events (h100/times/, h100/regimes/, h100/beside/,
+ * h100/print/, h200/time/), forward and backward. With
  * TILEWALK_TABLE=1 all of those are predicted and the table of sim/machine/TIMES.md is printed; else one in four, which
  * takes seconds. */
 #define _POSIX_C_SOURCE 200809L

@@ -1,5 +1,5 @@
-/* Kernels of public projects, launched on an H100 (assets/counters/h100/public), beside `tilewalk kernel`. Their code is
- * not here: TILEWALK_PUBLIC_KERNELS names a folder with PTX of each file (sgemm.ptx, layernorm.ptx, gelu.ptx,
+/* Kernels of public projects, launched on an H100 (assets/counters/h100/public), beside `tilewalk kernel`. Their code
+ * is not here: TILEWALK_PUBLIC_KERNELS names a folder with PTX of each file (sgemm.ptx, layernorm.ptx, gelu.ptx,
  * flash.ptx, blas_kernels.ptx, im2col_kernels.ptx, maxpool_layer_kernels.ptx, tiny.ptx), made as the recording's head
  * says; without it only the recording itself is looked at. */
 #include <setjmp.h>

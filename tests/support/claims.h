@@ -2,8 +2,8 @@
  * query sees of each key, and scores computed anew. It reads the text, not the facts it was made from, and shares no
  * code with viz/scene/facts.c, line_facts.c and narration.c: loops over everything, as slow as they are obvious.
  *
- * The list of claims is CLAIMS in claims.c: each pattern of words, and what must then hold (claims_moves.h, claims_scores.h, claims_sums.h). Words that match no pattern
- * are false. */
+ * The list of claims is CLAIMS in claims.c: each pattern of words, and what must then hold (claims_moves.h,
+ * claims_scores.h, claims_sums.h). Words that match no pattern are false. */
 #ifndef TILEWALK_TESTS_CLAIMS_H
 #define TILEWALK_TESTS_CLAIMS_H
 

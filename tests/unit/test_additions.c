@@ -1,5 +1,5 @@
-/* Additions to scores: what bias, ALiBi, a sink, a cap and a kept dropout mask cost in bytes beyond FlashAttention-2, and
- * what they do not, against slow counting over random shapes. */
+/* Additions to scores: what bias, ALiBi, a sink, a cap and a kept dropout mask cost in bytes beyond FlashAttention-2,
+ * and what they do not, against slow counting over random shapes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +34,8 @@ static Problem random_problem(Rand *r) {
                    .machine = machine_paper()};
 }
 
-/* Of the tiles that are not skipped, one head: scores, keys, and rows of blocks that have any. By asking for each tile's
- * last query and first key. */
+/* Of the tiles that are not skipped, one head: scores, keys, and rows of blocks that have any. By asking for each
+ * tile's last query and first key. */
 typedef struct {
   int64_t scores, keys, rows;
 } Computed;

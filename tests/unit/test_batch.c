@@ -177,9 +177,9 @@ static void run_one(const Problem *problem, const Gpu *gpu, double *read, double
   *written = (double)s.write_bytes + o.write_bytes;
 }
 
-/* 205 launches of FlashAttention-2 on an H100: dense and packed, masked, ragged, with windows; d = 64 and 128; CTAs of 1
- * to 14 tiles. Stored: to the byte where sequences begin with a sector of L, else within 0.1 %. Read: within 0.16 %, of
- * up to 1,024 keys within 0.5; what is reloaded is fitted to these rows. */
+/* 205 launches of FlashAttention-2 on an H100: dense and packed, masked, ragged, with windows; d = 64 and 128; CTAs of
+ * 1 to 14 tiles. Stored: to the byte where sequences begin with a sector of L, else within 0.1 %. Read: within 0.16 %,
+ * of up to 1,024 keys within 0.5; what is reloaded is fitted to these rows. */
 static void builds_spill_as_counted(void **state) {
   (void)state;
   char path[512], line[2048];

@@ -1,5 +1,5 @@
-/* The measured pipeline (assets/counters/h100/pipeline/): phases, products at peak rate, idle time and the ring, against
- * sums made from the files by other means, and files that are none. */
+/* The measured pipeline (assets/counters/h100/pipeline/): phases, products at peak rate, idle time and the ring,
+ * against sums made from the files by other means, and files that are none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,8 @@ static const PipelineSpan *span(const Pipeline *p, int group, int tile, Pipeline
   return NULL;
 }
 
-/* Tile 26 of the second group, read off the file: has K 88,892, S 89,840, softmax 91,442, rounded 91,779, next K 92,060. */
+/* Tile 26 of the second group, read off the file: has K 88,892, S 89,840, softmax 91,442, rounded 91,779, next K
+ * 92,060. */
 static void test_a_tile(void **state) {
   (void)state;
   Pipeline *p = recorded(128, 16, false);

@@ -132,9 +132,9 @@ static void test_words(void **state) {
   }
 }
 
-/* The film on a full H100, by hand: 128 heads, N = 4,096, d = 128. fa2's products are 4 N^2 d FLOPs a head and take 1.11
- * ms at 989 TFLOP/s, a little more on the busiest of 132 SMs; standard's three kernels move S and P, each 2 N^2 bytes a
- * head, four times, and Q, K, V, O at least once: 17.7 GB or more, at 3.35 TB/s. */
+/* The film on a full H100, by hand: 128 heads, N = 4,096, d = 128. fa2's products are 4 N^2 d FLOPs a head and take
+ * 1.11 ms at 989 TFLOP/s, a little more on the busiest of 132 SMs; standard's three kernels move S and P, each 2 N^2
+ * bytes a head, four times, and Q, K, V, O at least once: 17.7 GB or more, at 3.35 TB/s. */
 static void test_a_full_gpu(void **state) {
   (void)state;
   Error error = {0};

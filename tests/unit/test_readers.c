@@ -1,5 +1,6 @@
-/* What readers show of programs that nobody has seen (tests/support/made_program.h). Each figure is held against a fold that knows the program's lines from the generator, not
- * from the reader: traffic by name, tiles, FLOPs, exponentials, the places of SRAM, and what is in them at every step.
+/* What readers show of programs that nobody has seen (tests/support/made_program.h). Each figure is held against a
+ * fold that knows the program's lines from the generator, not from the reader: traffic by name, tiles, FLOPs,
+ * exponentials, the places of SRAM, and what is in them at every step.
  *
  * `READERS_PROGRAMS=10000` makes so many of them. */
 #define _POSIX_C_SOURCE 200809L

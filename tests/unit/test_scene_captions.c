@@ -1,5 +1,5 @@
-/* What race, decode, charts and pipeline say, proved at every step by sums over the events and by the files: sentences are
- * taken apart, and each number in them is worked out here anew. Words that match no pattern are false. */
+/* What race, decode, charts and pipeline say, proved at every step by sums over the events and by the files: sentences
+ * are taken apart, and each number in them is worked out here anew. Words that match no pattern are false. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Serving on an H100: what PyTorch's FlashAttention-2 read and wrote for chunks of a prompt, whole prompts and batches of
- * decodes (assets/counters/h100/serve/first.csv), against the planner's tiles and what its builds spill. */
+/* Serving on an H100: what PyTorch's FlashAttention-2 read and wrote for chunks of a prompt, whole prompts and batches
+ * of decodes (assets/counters/h100/serve/first.csv), against the planner's tiles and what its builds spill. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

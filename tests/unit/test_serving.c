@@ -145,8 +145,8 @@ static void unequal_lengths_add_up(void **state) {
   assert_true(all.attention.bound_s == all.attention.part_s[TIME_HBM]);
 }
 
-/* A batch of decodes is one launch: PyTorch's FlashAttention-2 took 1.851 ms for one sequence of 65,536 tokens and 63 of
- * 256, 32 query heads on 8 (assets/counters/h100/serve/first.csv). */
+/* A batch of decodes is one launch: PyTorch's FlashAttention-2 took 1.851 ms for one sequence of 65,536 tokens and 63
+ * of 256, 32 query heads on 8 (assets/counters/h100/serve/first.csv). */
 static void unequal_decodes_are_predicted(void **state) {
   (void)state;
   static Profile fa2;

@@ -45,12 +45,15 @@ static void places_by_hand(void **state) {
       {"      load V_j\n      S = Q_i K_j^T\n      P = S x (Q_i K_j^T)\n      O_i += P V_j\n", Q + K + V + O + 2 * S},
       {"      load V_j\n      S = Q_i K_j^T\n      P = S x S\n      O_i += P V_j\n", Q + K + V + O + S},
       /* T has the place of P, which an earlier line read last */
-      {"      load V_j\n      S = Q_i K_j^T\n      P = e^S\n      O_i += P V_j\n      T = Q_i K_j^T\n      O_i += T V_j\n",
+      {"      load V_j\n      S = Q_i K_j^T\n      P = e^S\n      O_i += P V_j\n      T = Q_i K_j^T\n      O_i += T "
+       "V_j\n",
        Q + K + V + O + S},
       /* R: B_r x d_v has that of U: B_r x d, which is larger; but not while U is needed */
-      {"      load V_j\n      S = Q_i K_j^T\n      U = S K_j\n      O_i += (U K_j^T) V_j\n      R = S V_j\n      O_i += R\n",
+      {"      load V_j\n      S = Q_i K_j^T\n      U = S K_j\n      O_i += (U K_j^T) V_j\n      R = S V_j\n      O_i "
+       "+= R\n",
        Q + K + V + O + S + Q},
-      {"      load V_j\n      S = Q_i K_j^T\n      U = S K_j\n      R = S V_j\n      O_i += (U K_j^T) V_j\n      O_i += R\n",
+      {"      load V_j\n      S = Q_i K_j^T\n      U = S K_j\n      R = S V_j\n      O_i += (U K_j^T) V_j\n      O_i "
+       "+= R\n",
        Q + K + V + O + S + Q + O},
       /* a column with a prime is in registers, another one is not */
       {"      load V_j\n      S = Q_i K_j^T\n      m' = row max of S\n      P = e^(S - m')\n      O_i += P V_j\n",

@@ -158,7 +158,8 @@ static double start_of(int n, int64_t j, TimelineLane lane, int tensor, int nth)
 }
 
 /* The same rates, two tiles, two copies of K and V and two consumers of four rows: halves of S and O take 2 us, of the
- * exponentials 32. The second half multiplies under the first one's exponentials; V[1] does not wait for O += P V[0]. */
+ * exponentials 32. The second half multiplies under the first one's exponentials; V[1] does not wait for O += P
+ * V[0]. */
 static void test_a_launch_by_hand(void **state) {
   (void)state;
   const double load = 256 / 12e6, half = 1024 / 512e6, exps = 32 / 1e6, S0 = 2 * load, e0 = S0 + half,

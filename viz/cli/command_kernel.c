@@ -192,7 +192,8 @@ const Command COMMAND_KERNEL = {
         "A launch is given by options, or by comments of the file with the same words: // tilewalk: grid 2,4. "
         "What an argument holds: normal:SEED is 4 u - 2 and int:SEED is 1000 u rounded down, with u = "
         "(splitmix64(index + SEED x "
-        "1000003) >> 40) / 2^24; zero, none (never written), iota, inf, -inf, nan, a number, or a file's bytes. A tensor "
+        "1000003) >> 40) / 2^24; zero, none (never written), iota, inf, -inf, nan, a number, or a file's bytes. A "
+        "tensor "
         "map brings its tensor: map:f16[1024x64]:64x64:128:normal:1, sizes, box, swizzle in bytes, what fills it.\n\n"
         "The exit status is 1 when --faults finds any, when --like finds O wrong, or when a count is not --ncu's.",
     .examples = "  # the bytes of each line, the worst first\n"

@@ -329,7 +329,8 @@ const Command COMMAND_RENDER = {
     .usage = "[--scene SCENE] [--step STEP] [OPTION...] -o FILE",
     .description =
         "Draws what the viewer shows, without a display. The suffix of FILE decides: .png, .svg and .pdf "
-        "are one step, .webp, .gif and .mp4 (by ffmpeg) the whole run, and a name such as frame-%04d.png one file per frame. "
+        "are one step, .webp, .gif and .mp4 (by ffmpeg) the whole run, and a name such as frame-%04d.png one file per "
+        "frame. "
         "Without -N, -d or a block the problem is N = 64, d = 16, causal, in tiles of 8 x 8. Every file "
         "carries the state that made it.",
     .examples = "  # everything on one screen, after 100 events\n"

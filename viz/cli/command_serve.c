@@ -1,4 +1,4 @@
-/* tilewalk serve: a model on GPUs, what it keeps, reads and computes, and how long a prompt and a token take at least. */
+/* tilewalk serve: a model on GPUs, what it keeps, reads and computes, and how long prompt and token take at least. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

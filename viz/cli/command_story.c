@@ -314,7 +314,8 @@ static const Option STORY_OPTIONS[] = {
     {.name = "lint",
      .set = set_lint,
      .help =
-         "Check it: at each size every caption holds, every moment comes, wrong answers are wrong, and what is lit is there."},
+         "Check it: at each size every caption holds, every moment comes, wrong answers are wrong, and what is lit is "
+         "there."},
     {.name = "list", .set = set_list, .help = "The stories that come with Tilewalk."},
     {0},
 };
@@ -333,7 +334,8 @@ const Command COMMAND_STORY = {
     .description =
         "Tells a story beat by beat: a picture, one sentence, and a question before it plays. In a terminal it asks, "
         "and "
-        "says what is right; with -o it saves a picture of one beat, or with a .webp, .gif or .mp4 (by ffmpeg) the whole film. Every "
+        "says what is right; with -o it saves a picture of one beat, or with a .webp, .gif or .mp4 (by ffmpeg) the "
+        "whole film. Every "
         "number is computed, and a story of whose captions one does not hold is not told. A story is a page of text; "
         "lessons/README.md says how to write one.",
     .examples = "  # why is FlashAttention fast?\n"

@@ -97,9 +97,9 @@ static Status list_tasks(bool json, Io *io, Error *error) {
   if (json) return reply_print(&d, status, io, error);
   document_free(&d);
   if (!status)
-    fputs(
-        "\n`tilewalk algorithms --judge TASK >mine.walk` begins one; then `tilewalk algorithms ./mine.walk --judge TASK`.\n",
-        io->out);
+    fputs("\n`tilewalk algorithms --judge TASK >mine.walk` begins one; then `tilewalk algorithms ./mine.walk "
+          "--judge TASK`.\n",
+          io->out);
   return status;
 }
 

@@ -6,7 +6,8 @@
 
 #include "viz/scene/pipeline.h"
 
-/* A cycle is a microsecond. A lane for the tensor cores, which are drawn at peak rate, each warpgroup, and each slot. */
+/* A cycle is a microsecond. A lane for the tensor cores, which are drawn at peak rate, each warpgroup, and each
+ * slot. */
 void pipeline_trace(FILE *out, const Pipeline *pipeline);
 
 #endif

@@ -221,10 +221,10 @@ Status animation_write_gif(FILE *out, const Animation *animation, Error *error) 
 
 static Status check(const char *path, const Animation *a, Error *error) {
   if (!animation_is_named(path))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "cannot tell what animation to write to %.160s: the name must end in .webp, .gif or .mp4, or be like frame-%%04d.png",
-        path);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "cannot tell what animation to write to %.160s: the name must end in .webp, .gif or .mp4, or be "
+                     "like frame-%%04d.png",
+                     path);
   if (a->width < 16 || a->height < 16 || a->width > 16383 || a->height > 16383)
     return error_set(error, STATUS_BAD_REQUEST, "frames of %d x %d cannot be made: each side must be from 16 to 16383",
                      a->width, a->height);

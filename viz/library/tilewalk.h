@@ -8,14 +8,14 @@
  *
  * A question is what one would type behind `tilewalk`, a word each; `tilewalk COMMAND --help` lists a command's. The
  * commands that print can be asked (tilewalk_command names them), and `render`. The answer is the JSON document that
- * `--json` prints, or with `--csv` CSV, or with `--text`, and where a command has no JSON, its text. A scene is asked for with the words
- * "-o" and "-.svg", "-.png" or "-.pdf"; nothing else is written, and no other file than those that the words name and
- * those of Tilewalk itself is read. Those lie in share/tilewalk beside the library's folder, or where TILEWALK_ASSETS
- * says.
+ * `--json` prints, or with `--csv` CSV, or with `--text`, and where a command has no JSON, its text. A scene is asked
+ * for with the words "-o" and "-.svg", "-.png" or "-.pdf"; nothing else is written, and no other file than those that
+ * the words name and those of Tilewalk itself is read. Those lie in share/tilewalk beside the library's folder, or
+ * where TILEWALK_ASSETS says.
  *
  * Nothing is printed, no signal is handled, nothing ends the process, and nothing of one question is kept for the next.
- * One question is asked at a time: a program with several threads holds a lock around tilewalk_ask. Texts are UTF-8 and end with a zero, which their length does not
- * count; they live as long as their answer. */
+ * One question is asked at a time: a program with several threads holds a lock around tilewalk_ask. Texts are UTF-8
+ * and end with a zero, which their length does not count; they live as long as their answer. */
 #ifndef TILEWALK_H
 #define TILEWALK_H
 
@@ -44,8 +44,8 @@ TilewalkAnswer *tilewalk_ask(size_t n_words, const char *const *words);
  * together. */
 TilewalkAnswer *tilewalk_ask_line(const char *line);
 
-/* 0: done; 1: done, and a comparison that was asked for did not hold; 2: the question was wrong, and tilewalk_error says
- * in one line what, why, and what would be right. Of NULL 2. */
+/* 0: done; 1: done, and a comparison that was asked for did not hold; 2: the question was wrong, and tilewalk_error
+ * says in one line what, why, and what would be right. Of NULL 2. */
 int tilewalk_status(const TilewalkAnswer *answer);
 
 /* The answer, "" with status 2; its length in bytes. */

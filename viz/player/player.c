@@ -650,7 +650,8 @@ const KeyHelp KEY_HELP[] = {
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
     {"1 to 9, 0, z, Z",
-     "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race, warp, decode, pipeline (6: the next chart)"},
+     "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race, warp, decode, pipeline "
+     "(6: the next chart)"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
     {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},

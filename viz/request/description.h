@@ -16,8 +16,8 @@ typedef struct {
   int n;
 } DescriptionNames;
 
-/* The names of the files in assets/FOLDER ("gpus", "kernels", "models" or "backends"). Files whose names no option could
- * take are left out. */
+/* The names of the files in assets/FOLDER ("gpus", "kernels", "models" or "backends"). Files whose names no option
+ * could take are left out. */
 Status description_names(const char *folder, DescriptionNames *names, Error *error);
 
 /* Loads what --gpu or --model names. "" and "paper" are the built-in machine, which needs

@@ -43,8 +43,7 @@ typedef struct {
   void *target;          /* the command's options struct, already holding its defaults */
   Status (*set_positional)(void *target, const char *value, Error *error); /* NULL: none are taken */
   bool want_help, want_short_help;                                         /* out: --help, -h was there */
-  bool
-      from_file; /* the state is read from a file, a stranger's perhaps: it opens nothing but what comes with Tilewalk */
+  bool from_file; /* the state is read from a file, perhaps a stranger's: it opens only what comes with Tilewalk */
   unsigned char seen[OPTIONS_MAX];
 } OptionParser;
 

@@ -5,8 +5,8 @@
 #include "sim/problem/shape.h"
 #include "viz/scene/pipeline.h"
 
-/* The one of this d, and of it the nearest; heap memory, freed by free(). NULL: none is recorded, or with *error, which may
- * be NULL: it cannot be read. */
+/* The one of this d, and of it the nearest; heap memory, freed by free(). NULL: none is recorded, or with *error,
+ * which may be NULL: it cannot be read. */
 Pipeline *pipeline_for(const Shape *shape, Error *error);
 
 #endif

@@ -123,7 +123,8 @@ void draw_log(const Pen *pen, Box box);
 
 /* ---- The scenes ---- */
 
-/* A scene, NAME_SCENE in viz/scene/scene_NAME.c (lessons/engine/scenes.h lists them). What is not given is not there. */
+/* A scene, NAME_SCENE in viz/scene/scene_NAME.c (lessons/engine/scenes.h lists them). What is not given is not
+ * there. */
 typedef struct Scene {
   const char *title;
   char key; /* of the viewer */

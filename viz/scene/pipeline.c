@@ -88,8 +88,8 @@ static int by_begin(const void *a, const void *b) {
   return x->group - y->group;
 }
 
-/* S alone of a row block's first tile; S and P V of the tile before; P V alone behind the last. Each from the moment that
- * it is asked for, when the one before is done. */
+/* S alone of a row block's first tile; S and P V of the tile before; P V alone behind the last. Each from the moment
+ * that it is asked for, when the one before is done. */
 static void find_products(Pipeline *p) {
   p->product_cycles = (int64_t)2 * 2 * GROUP_ROWS * TILE_KEYS * p->d / PEAK_FLOPS_PER_CYCLE;
   for (int g = 1; g <= p->n_groups; g++)

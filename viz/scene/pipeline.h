@@ -2,12 +2,12 @@
  *
  *     producer    | waits for a slot | issues K | waits | issues V | ...
  *     warpgroup   | products | softmax | round P | wait for K |     stamps of one thread each
- *     tensor cores| A   | B   | idle        |A  |                   not stamped: drawn at peak rate, one after the other
+ *     tensor cores| A   | B   | idle        |A  |                   not stamped: drawn at peak rate, in turn
  *
  * A file is lines `role,tile,id,cycles` under a comment that ends in `heads H N N d D causal C`; see
- * assets/counters/h100/pipeline. Ids: producer 0 waits for a slot of K, 1 has issued it, 2 and 3 the same of V; consumers
- * 0 wait for K, 1 have it, 2 (of a row block's first tile) S alone issued, 3 products issued, 4 S is there, 5 softmax done, 6
- * P V of the tile before done, 7 P rounded. */
+ * assets/counters/h100/pipeline. Ids: producer 0 waits for a slot of K, 1 has issued it, 2 and 3 the same of V;
+ * consumers 0 wait for K, 1 have it, 2 (of a row block's first tile) S alone issued, 3 products issued, 4 S is there,
+ * 5 softmax done, 6 P V of the tile before done, 7 P rounded. */
 #ifndef TILEWALK_VIZ_SCENE_PIPELINE_H
 #define TILEWALK_VIZ_SCENE_PIPELINE_H
 
@@ -52,8 +52,8 @@ typedef struct {
   double in_softmax[PIPELINE_GROUPS_MAX + 1];      /* part of it with so many groups between S and rounded P */
   double idle_in_softmax[PIPELINE_GROUPS_MAX + 1]; /* the same, of the time without products: they sum to idle */
   int64_t median_tile;                             /* cycles from one K to the next, of the last group */
-  /* From the first row block to the second: products at peak rate, idle between the tiles; the rest is the seam. 0: there is
-   * one block. */
+  /* From the first row block to the second: products at peak rate, idle between the tiles; the rest is the seam. 0:
+   * there is one block. */
   int64_t block_cycles, block_products, block_idle;
 } Pipeline;
 

@@ -1,5 +1,5 @@
-/* The pipeline of one CTA as it was measured on an H100, around a playhead: tensor cores, warpgroups, the producer and its
- * ring, and above them all of the CTA.
+/* The pipeline of one CTA as it was measured on an H100, around a playhead: tensor cores, warpgroups, the producer and
+ * its ring, and above them all of the CTA.
  *
  *     whole CTA     ▐▌▐▌▐▌▐▌[▐▌]▐▌▐▌▐▌▐▌ ▐▌      the frame is what stands below
  *     tensor cores  ▐ A ▐ B ▐ idle  ▐ A          not stamped: at peak rate

@@ -2,7 +2,8 @@
  *
  *     launch forward
  *       stages 2 of K_j, V_j               two copies in flight: the next is loaded while this one is used
- *       consumers 2 of i                   two warpgroups, half of the rows each; one multiplies as the other exponentiates
+ *       consumers 2 of i                   two warpgroups, half of the rows each; one multiplies as the
+ *                                          other exponentiates
  *       registers S, P, O_i, m_i, l_i      no place in SRAM
  *       threads 384 */
 #include <stdlib.h>

@@ -166,7 +166,8 @@ Status name_read(Reader *r, int name) {
   if (d->ended)
     return reader_fail(
         r,
-        "'%s' is what line %d left when the loop of line %d ended; load it or compute it again here, or put this line into that loop",
+        "'%s' is what line %d left when the loop of line %d ended; load it or compute it again here, or put this line "
+        "into that loop",
         n->text, d->line, d->ended);
   if (n->is_input || n->is_stored)
     return reader_fail(r, "'%s' is used before it is loaded; put 'load %s' above this line", n->text, n->text);

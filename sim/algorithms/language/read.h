@@ -21,8 +21,9 @@ Status program_read(Program *program, const char *text, size_t length, const cha
 /* The same, but for races between CTAs, which it lets pass: for what looks for them another way. */
 Status program_read_racing(Program *program, const char *text, size_t length, const char *file, Error *error);
 
-/* Reads lines of a launch apart by semicolons, "stages 2 of K_j, V_j; consumers 2 of i", of a kernel of the program: what
- * a kernel's description says of itself. `file` and `line` are what errors name. Writes *launch only on success. */
+/* Reads lines of a launch apart by semicolons, "stages 2 of K_j, V_j; consumers 2 of i", of a kernel of the program:
+ * what a kernel's description says of itself. `file` and `line` are what errors name. Writes *launch only on
+ * success. */
 Status program_launch_read(const Program *program, int kernel, const char *text, const char *file, int line,
                            ProgramLaunch *launch, Error *error);
 

@@ -78,8 +78,8 @@ typedef struct {
 /* Notes an error about the present line and returns STATUS_BAD_FILE. */
 Status reader_fail(Reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same about the present word, which `what` has a %s for: the word of these places (language_words.h) that it resembles is
- * offered, or what would be right is said. */
+/* The same about the present word, which `what` has a %s for: the word of these places (language_words.h) that it
+ * resembles is offered, or what would be right is said. */
 Status reader_fail_near(Reader *r, unsigned places, const char *what, const char *right)
     __attribute__((format(printf, 3, 0)));
 

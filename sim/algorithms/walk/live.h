@@ -13,7 +13,8 @@ NameSet live_sets(const Program *program, int op);
 void live_find(const Program *program, uint8_t holds, NameSet before[PROGRAM_OPS_MAX]);
 
 /* met[kernel][name]: names that hold a value which is still to be read when a line of the kernel loads or sets `name`,
- * and those that a product on that line is made beside. Two names of which neither meets the other can share a place. */
+ * and those that a product on that line is made beside. Two names of which neither meets the other can share a
+ * place. */
 void live_meet(const Program *program, NameSet (*met)[PROGRAM_NAMES_MAX]);
 
 #endif
