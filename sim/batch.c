@@ -283,6 +283,7 @@ static void time_packed(BatchRun *run, const Batch *b, const Simulation *longest
                            b->problem->shape.dtype == DTYPE_FP16;
   run->seconds = fmax(run->seconds, makespan_kernel_s(law, makespan, needed_bytes(b) / bandwidth));
   run->kind = is_recorded ? TIME_PREDICTED : TIME_EXTRAPOLATED;
+  run->regime = REGIME_VARLEN;
   if (is_recorded) run->error = law->errors[REGIME_VARLEN];
 }
 
@@ -294,6 +295,7 @@ static void take_timing(BatchRun *run, const Simulation *s) {
   run->seconds = s->timing.seconds;
   run->kind = s->timing.kind;
   run->error = s->timing.error;
+  run->regime = s->timing.regime;
   run->why = s->timing.why;
   if (s->has_launch) run->n_slots = s->launch.n_slots;
 }

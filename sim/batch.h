@@ -47,7 +47,8 @@ typedef struct {
   bool timed;                             /* a GPU is named: what follows means something */
   double seconds;
   TimeKind kind;
-  TimeError error; /* where predicted */
+  TimeError error; /* where predicted: of its regime */
+  TimeRegime regime;
   const char *why; /* no time is predicted; NULL: one is */
 } BatchRun;
 

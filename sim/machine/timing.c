@@ -20,7 +20,9 @@ static const char *const REGIMES[REGIME_COUNT][2] = {
 
 const char *time_kind_name(TimeKind kind) { return KINDS[kind]; }
 const char *time_regime_name(TimeRegime regime) { return REGIMES[regime][0]; }
-bool time_regime_is_held_out(TimeRegime regime) { return regime != REGIME_DECODE; }
+bool time_regime_is_held_out(TimeRegime regime) {
+  return regime != REGIME_DECODE && regime != REGIME_VARLEN && regime != REGIME_WINDOW;
+}
 
 const char *time_regime_phrase(TimeRegime regime) { return REGIMES[regime][1]; }
 

@@ -98,9 +98,11 @@ static void add_time(Table *t, const BatchRun *runs, int n) {
   for (int k = 0; k < n; k++) {
     const BatchRun *r = &runs[k];
     if (r->kind == TIME_PREDICTED && r->error.n_runs)
-      table_note(t, "%s: of %" PRId64 " held-out runs of its sort half are within %.1f %%, nine in ten within %.1f %%.",
-                 batch_layout_name(r->layout), r->error.n_runs, (double)r->error.median_permille / 10,
-                 (double)r->error.nine_permille / 10);
+      table_note(t, "%s: of %" PRId64 " %s half are within %.1f %%, nine in ten within %.1f %%.",
+                 batch_layout_name(r->layout), r->error.n_runs,
+                 time_regime_is_held_out(r->regime) ? "held-out runs of its sort"
+                                                    : "runs of its sort, to which it was fitted,",
+                 (double)r->error.median_permille / 10, (double)r->error.nine_permille / 10);
     else if (r->why)
       table_note(t, "%s: %s, as %s.", batch_layout_name(r->layout),
                  r->kind == TIME_BOUND ? "a bound" : time_kind_name(r->kind), r->why);
