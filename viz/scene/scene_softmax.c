@@ -716,7 +716,7 @@ static void draw_absence(const Pen *pen, Box body, bool is_large) {
   const Snapshot *now = pen->now;
   const char *why =
       !evaluate_follows_rows(now->schedule)
-          ? "Rows of this program depend on more than Q, K and V: none of them is followed with numbers."
+          ? "No row is followed with numbers: that is done where all outputs are attention(Q, K, V)."
       : !now->row.is_computed
           ? "The numbers of a row are computed while N_k × d is at most 512 K elements. A smaller N shows them."
       : is_combining(now) ? "The parts of O that the splits have made are combined: no scores, no new maximum."
