@@ -1,5 +1,6 @@
 #include "sim/batch.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -315,6 +316,7 @@ static Status run_packed(BatchRun *run, Batch *b, Error *error) {
   Simulation one;
   Launch launch;
   int64_t n_lengths = 0;
+  assert(n > 0);
   for (int64_t k = 0; k < n; k++) n_lengths += k == 0 || b->sorted[k] != b->sorted[k - 1];
   if (b->gpu && n_lengths <= PLANS_MAX) b->plans = malloc((size_t)n_lengths * sizeof *b->plans);
   for (int64_t k = 0, end; k < n; k = end) {

@@ -43,6 +43,7 @@ def modules(compiler, source, folder):
     subprocess.run([compiler, "-ptx", "-DTW_COUNTING", "-arch=sm_90a", "-O3", "-std=c++17", "-I.", source, "-o", ptx], check=True)
     text = re.sub(r"[ \t]*//[^\n]*", "", open(ptx).read())
     text = re.sub(r"\n\s*\n+", "\n", re.sub(r"[ \t]+", " ", text))
+    text = re.sub(r"_INTERNAL_[0-9a-f]{8}_", "_INTERNAL_00000000_", text)  # nvcc's hash of the file, comments and all
     head, *entries = re.split(r"(?=^\.visible \.entry )", text, flags=re.M)
     for entry in entries:
         yield re.match(r"\.visible \.entry (\w+)", entry).group(1), head + entry

@@ -263,9 +263,10 @@ static Status take_names(Class *c, Error *error) {
   void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
   const size_t n = roster ? roster->n : 0;
   Folded who, *known = calloc(n + 1, sizeof *known);
-  Status status = known ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
-  for (size_t k = 0; k < n && !status; k++) fold(roster->names[k], known[k]);
-  if (!status) qsort(known, n, sizeof *known, by_name);
+  if (!known) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  Status status = STATUS_OK;
+  for (size_t k = 0; k < n; k++) fold(roster->names[k], known[k]);
+  qsort(known, n, sizeof *known, by_name);
   for (size_t k = 0; k < c->s->n_rows && !status; k++) {
     fold(pool_text(&c->s->pool, c->s->rows[k].student), who);
     c->results[k].is_known = !roster || bsearch(who, known, n, sizeof *known, by_name);

@@ -1,4 +1,5 @@
 /* Functions with real numbers: softmax, attention, normal, uniform. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -248,6 +249,7 @@ static const ProgramDeclaration *judged(lua_State *lua, const Schedule *s) {
 
 static void push_result(lua_State *lua, const Attention *a, uint64_t n_events) {
   const ProgramDeclaration *output = judged(lua, a->schedule);
+  assert(output); /* else judged does not return */
   const ProgramName *name = &a->schedule->names[output->name];
   const int64_t rows = schedule_side_whole(a->schedule, &a->plan, name->rows),
                 cols = schedule_side_whole(a->schedule, &a->plan, name->cols);

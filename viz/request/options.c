@@ -270,10 +270,10 @@ const char *option_choices(const Option *o, char text[OPTION_TEXT_BYTES]) {
 }
 
 const char *option_help(const Option *o, char text[OPTION_TEXT_BYTES]) {
-  char all[OPTION_TEXT_BYTES] = "";
+  char all[OPTION_TEXT_BYTES / 2] = "";
   const char *place = strstr(o->help, "{}");
-  if (place && o->names) word_list_text(o->names, "or", all, sizeof all);
-  snprintf(text, OPTION_TEXT_BYTES, "%.*s%s%s", place ? (int)(place - o->help) : (int)strlen(o->help), o->help, all,
-           place ? place + 2 : "");
+  if (!place) return o->help;
+  if (o->names) word_list_text(o->names, "or", all, sizeof all);
+  snprintf(text, OPTION_TEXT_BYTES, "%.*s%s%s", (int)(place - o->help), o->help, all, place + 2);
   return text;
 }

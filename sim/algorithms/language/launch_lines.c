@@ -119,7 +119,7 @@ static Status read_consumers(Reader *r) {
 }
 
 static Status read_threads(Reader *r) {
-  int count;
+  int count = 0;
   const Status status = read_count(r, 1, 1024, "'threads 384': of a CTA", &count);
   if (!status && r->launch->threads) return reader_fail(r, "threads are said twice");
   if (!status) r->launch->threads = (uint16_t)count;
