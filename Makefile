@@ -33,8 +33,8 @@ LDFLAGS += -pie -Wl,-z,relro,-z,now
 endif
 PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(PKGS) cmocka 2>/dev/null || pkg-config --cflags $(PKGS))))
 PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
-# One set of objects serves the programs and libtilewalk.so, which shows the names of tilewalk.h alone.
-SHARED := -fPIC -fvisibility=hidden -fno-semantic-interposition
+# One set of objects serves the programs and libtilewalk.so, which shows the names of tilewalk.h alone; it has no sanitizers.
+SHARED := $(if $(SAN),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
 COMPILE = $(CC) $(WARN) $(CFLAGS) $(SHARED) $(HARDENED) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS) -MMD -MP
 COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-c++20-designator,-fno-ipa-icf) $(CFLAGS) $(SHARED) $(HARDENED) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) -Wl,--as-needed
