@@ -10,13 +10,13 @@ double race_height(const Pen *pen) { return 1.75 * pen_size(pen, TYPE_SMALL) * p
 
 enum { NAME_CHARS = 9 }; /* of the shown one, where it has room before "is 2.28x as far" */
 
-/* "24.0% done", "fa2 is 2.28x as far" (or, ahead of it, "is 2.28x as
+/* "24.0% of tiles", "fa2 is 2.28x as far" (or, ahead of it, "is 2.28x as
  * far"), "1.82x the bytes in all" */
 static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large, char words[3][NUMBER_CHARS + 32]) {
   const bool shown = run->schedule == now->schedule;
   const double done = part_of(run->tiles_done, run->tiles_total);
   words[1][0] = '\0';
-  snprintf(words[0], sizeof words[0], "%s done", number_percent(done).text);
+  snprintf(words[0], sizeof words[0], "%s of tiles", number_percent(done).text);
   if (is_large && !shown && run->running_ratio >= 1)
     snprintf(words[1], sizeof words[1], "%.*s is %s as far", NAME_CHARS,
              strlen(now->schedule->name) > NAME_CHARS ? "this" : now->schedule->name,
@@ -61,12 +61,12 @@ void draw_race(const Pen *pen, Box box, bool is_large) {
     box_cut_left(&row, name_width, 0);
     if (is_large) {
       const Box last = box_cut_right(&row, 12.4 * small, 8 * u), middle = box_cut_right(&row, 14.2 * small, 8 * u),
-                first = box_cut_right(&row, 6.4 * small, 12 * u);
+                first = box_cut_right(&row, 7.6 * small, 12 * u);
       pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, first.x, base, first.width, words[0]);
       pen_text(pen, TYPE_SMALL, t->ink, true, ANCHOR_START, middle.x, base, middle.width, words[1]);
       pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, last.x, base, last.width, words[2]);
     } else {
-      const Box last = box_cut_right(&row, 15.9 * small, 12 * u);
+      const Box last = box_cut_right(&row, 16.9 * small, 12 * u);
       snprintf(line, sizeof line, "%s, %s", words[0], words[2]);
       pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, last.x, base, last.width, line);
     }

@@ -198,7 +198,7 @@ static void draw_heading(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
                  : "keys in %s parts: a CTA each",
              number_count(wide(l->splits)).text);
   else
-    snprintf(words, sizeof words, "keys, all of them: a CTA a head");
+    snprintf(words, sizeof words, "keys, all of them: a CTA a %s", pen->now->grid.T_r > 1 ? "row block" : "head");
   pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, p->left, box.y + small, box.width - p->label_w, words);
   const int64_t left_out = l->heads - l->n_heads;
   const Box last = cell(p, l->n_heads - 1, 0);

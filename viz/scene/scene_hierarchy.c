@@ -509,6 +509,8 @@ static void place_title(const Snapshot *now, int slot, char *text, size_t size) 
   }
 }
 
+enum { BAR_LEAST = 24 }; /* units */
+
 /* Bytes of a slot are left out (bytes_width 0) where there is no room. */
 static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t largest, double title_width,
                       double words_width, double bytes_width, Places *places) {
@@ -519,7 +521,8 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   const double u = pen->unit, base = base_in(pen, row, TYPE_SMALL);
   place_title(pen->now, slot, title, sizeof title);
   const bool is_subject = pen_talks_of(pen, s->tensor) || s->is_touched;
-  pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY), 0, title);
+  pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY),
+           title_width - 2 * u, title);
   box_cut_left(&row, title_width, 0);
   if (words_width + 20 * u > row.width) words_width = 0; /* no room for words: the bar alone */
   const Box bytes = box_cut_right(&row, bytes_width, bytes_width > 0 ? 6 * u : 0);
@@ -630,6 +633,9 @@ static void draw_sram(const Pen *pen, Box box, bool is_large, Places *places) {
     place_title(now, slots[k], title, sizeof title);
     if (strlen(title) > 4) title_width = fmax(title_width, pen_text_width(pen, TYPE_BODY, true, title) + 4 * u);
   }
+  /* names that are too long leave the bar its room, and are cut */
+  const double beside = words_width + bytes_width + 14 * u + BAR_LEAST * u;
+  title_width = fmin(title_width, fmax(2.9 * small, body.width - beside));
   const double lines = is_large && !pen->view->presentation ? 2.8 : 1.3, bar = is_large ? 1.35 * small : 12 * u;
   const Box capacity = box_cut_bottom(&body, 10 * u + bar + lines * small, 6 * u);
   const double label = 1.35 * small;
