@@ -44,7 +44,7 @@ static PtxModule *module_of(const char *path, const char *text) {
   Error error = {0};
   if (cuda_compile(&source, &result, &error)) fail_msg("%s", error.message);
   if (ptx_module_load(result.ptx, result.length, path, &module, &error)) fail_msg("%s", error.message);
-  cuda_result_free(&result);
+  free(result.ptx);
   return module;
 }
 

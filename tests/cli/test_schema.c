@@ -81,6 +81,12 @@ static const char *const LEARNED[] = {
     "crosscheck --ncu assets/counters/h200/kernels/first.csv --kernel-name fa1",
     "crosscheck --ncu assets/counters/h200/kernels/first.csv --beside assets/counters/h200/kernels/first.csv "
     "--kernel-name fa1",
+    "kernel tests/support/kernels/recorded/basics.ptx --entry saxpy --grid 4 --block 256 --arg i32:1024 --arg f32:2 "
+    "--arg f32[1024]:normal:1 --arg f32[1024]:zero",
+    "kernel tests/support/kernels/recorded/basics.ptx --entry saxpy --grid 4 --block 256 --arg i32:1024 --arg f32:2 "
+    "--arg f32[1024]:normal:1 --arg f32[1024]:none --faults",
+    "kernel tests/support/kernels/tma.ptx --shared 2K --arg map:f32[32x32]:16x32:128:normal:1 "
+    "--arg map:f32[32x32]:16x32:128:zero",
 };
 
 static const char *const CHECKED[] = {
@@ -102,6 +108,8 @@ static const char *const CHECKED[] = {
     "serve --model llama-3-8b --gpu a100-80gb",
     "eligible --gpu a100-80gb --no-gqa",
     "crosscheck --cpu -N 9 -d 64 --kernel-name fa1",
+    "kernel tests/support/kernels/recorded/basics.ptx --entry matmul_tiled --grid 4,4 --block 16,16 --arg i32:64 "
+    "--arg f32[4096]:normal:1 --arg f32[4096]:normal:2 --arg f32[4096]:zero --no-caches",
 };
 
 /* ---- Learning ---- */

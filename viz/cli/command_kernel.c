@@ -4,14 +4,21 @@
 #include <string.h>
 
 #include "viz/cli/command.h"
+#include "viz/cli/cuda_compile.h"
 #include "viz/cli/kernel_beside.h"
-#include "viz/cli/kernel_film.h"
 #include "viz/cli/kernel_print.h"
 #include "viz/export/output.h"
+#include "viz/kernel/kernel_film.h"
 #include "viz/window/kernel_window.h"
 
+typedef struct {
+  KernelRequest launch;
+  OutputRequest output;
+  ChartRequest picture; /* --size, --theme */
+} KernelCommand;
+
 static Status set_file(void *target, const char *value, Error *error) {
-  KernelRequest *r = target;
+  KernelRequest *r = &((KernelCommand *)target)->launch;
   if (r->file[0]) return error_set(error, STATUS_BAD_REQUEST, "one file at a time: a .cu or a .ptx");
   if (!*value || strlen(value) >= sizeof r->file)
     return error_set(error, STATUS_BAD_REQUEST, "the file's name is %s", *value ? "too long" : "empty");
@@ -21,69 +28,28 @@ static Status set_file(void *target, const char *value, Error *error) {
 
 static void print_text(void *context, const char *text, size_t n) { fwrite(text, 1, n, context); }
 
-/* Who wrote the first wrong element last: the launch once more, with an eye on its address. */
-static Status find_writer(KernelLaunch *l, KernelReport *r, Error *error) {
-  PtxResult result = {0};
-  PtxLaunch launch = l->launch;
-  launch.watch =
-      ptx_buffer_address(&launch, l->out) + (uint64_t)(r->verdict->wrong * spec_type_bytes(l->specs[l->out].type));
-  launch.faults = launch.l1 = false;
-  launch.print = NULL;
-  Status status = kernel_launch_refill(l, error);
-  if (status == STATUS_OK) status = ptx_run(l->kernel, &launch, &result, error);
-  if (status == STATUS_OK && result.watch_pc < 0)
-    snprintf(r->wrong_by, sizeof r->wrong_by, "nobody");
-  else if (status == STATUS_OK) {
-    const PtxInstruction at = ptx_instruction(l->kernel, result.watch_pc);
-    snprintf(r->wrong_by, sizeof r->wrong_by, "line %d, thread %d of block %lld", at.line ? at.line : at.ptx_line,
-             result.watch_thread, (long long)result.watch_block);
-  }
-  ptx_result_free(&result);
-  return status;
-}
-
-static Status report(KernelLaunch *launch, const PtxResult *result, const KernelTraffic *traffic, bool *wrong, Io *io,
-                     Error *error) {
-  OutputVerdict verdict;
-  KernelReport r = {.launch = launch, .result = result, .traffic = launch->launch.l1 ? traffic : NULL};
-  kernel_output_find(launch);
-  if (launch->request->like[0]) {
-    if (kernel_output_judge(launch, &verdict, error)) return error->status;
-    r.verdict = &verdict;
-    *wrong = verdict.wrong >= 0;
-    if (*wrong && find_writer(launch, &r, error)) return error->status;
-  }
-  if (launch->request->ncu[0]) return kernel_print_beside(&r, launch->request->ncu, wrong, io, error);
-  return launch->request->output.json ? kernel_print_json(&r, io->out, error) : kernel_print(&r, io, error);
+static Status print_report(const KernelReport *r, const KernelCommand *c, bool *bad, Io *io, Error *error) {
+  *bad = kernel_report_is_bad(r);
+  if (c->launch.ncu[0]) return kernel_print_beside(r, &c->output, c->launch.ncu, bad, io, error);
+  return c->output.json ? kernel_print_json(r, io->out, error) : kernel_print(r, c->output.csv, io, error);
 }
 
 /* 1: O is not attention, or a fault was found. */
-static int run_launch(KernelLaunch *launch, Io *io, Error *error) {
-  PtxResult result = {0};
-  KernelTraffic traffic = {0};
-  const int32_t *g = launch->launch.grid;
-  if (launch->launch.l1 &&
-      kernel_traffic_new(&traffic, &launch->gpu, (uint64_t)g[0] * (uint64_t)g[1] * (uint64_t)g[2], error)) {
-    kernel_traffic_free(&traffic);
-    return EXIT_BAD_REQUEST;
-  }
-  launch->launch.sink = kernel_traffic_take, launch->launch.sink_context = &traffic;
-  launch->launch.print = print_text,
-  launch->launch.print_context = launch->request->output.json || launch->request->output.csv ? io->err : io->out;
-  Status status = ptx_run(launch->kernel, &launch->launch, &result, error);
-  bool wrong = false;
-  if (launch->launch.l1) kernel_traffic_finish(&traffic);
-  if (status == STATUS_OK) status = report(launch, &result, &traffic, &wrong, io, error);
-  const bool faulty = result.n_faults > 0 || wrong;
-  ptx_result_free(&result);
-  kernel_traffic_free(&traffic);
-  return status ? EXIT_BAD_REQUEST : faulty ? EXIT_DIFFERS : EXIT_DONE;
+static int run_launch(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *error) {
+  KernelReport report;
+  bool bad = false;
+  launch->launch.print = print_text;
+  launch->launch.print_context = c->output.json || c->output.csv ? io->err : io->out;
+  Status status = kernel_report_make(&report, launch, error);
+  if (status == STATUS_OK) status = print_report(&report, c, &bad, io, error);
+  kernel_report_free(&report);
+  return status ? EXIT_BAD_REQUEST : bad ? EXIT_DIFFERS : EXIT_DONE;
 }
 
 /* -o FILE: the scene, or of a .json the steps for Perfetto. */
-static Status draw(KernelLaunch *launch, Io *io, Error *error) {
-  const KernelRequest *r = launch->request;
-  const char *path = r->output.output;
+static Status draw(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *error) {
+  const KernelRequest *r = &c->launch;
+  const char *path = c->output.output;
   const size_t n = strlen(path);
   KernelFilm film;
   char state[400];
@@ -101,7 +67,7 @@ static Status draw(KernelLaunch *launch, Io *io, Error *error) {
     }
   } else if (status == STATUS_OK) {
     status = kernel_film_show(&film, r->step - 1, (int32_t)r->line, error);
-    if (status == STATUS_OK) status = io->drawing->kernel(&film.scene, &r->picture, path, state, error);
+    if (status == STATUS_OK) status = io->drawing->kernel(&film.scene, &c->picture, path, state, error);
   }
   kernel_film_free(&film);
   return status;
@@ -112,8 +78,8 @@ static const KernelScene *show(void *film, int64_t step, int32_t line, Error *er
   return kernel_film_show(f, step, line, error) ? NULL : &f->scene;
 }
 
-static Status view(KernelLaunch *launch, Io *io, Error *error) {
-  const KernelRequest *r = launch->request;
+static Status view(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *error) {
+  const KernelRequest *r = &c->launch;
   const int32_t *g = launch->launch.grid;
   KernelFilm film;
   if (!io->drawing->kernel_window)
@@ -122,9 +88,9 @@ static Status view(KernelLaunch *launch, Io *io, Error *error) {
   Status status = kernel_film_new(&film, launch, error);
   const KernelWindowOptions window = {.show = show,
                                       .context = &film,
-                                      .width = r->picture.width,
-                                      .height = r->picture.height,
-                                      .dark = strcmp(r->picture.theme, "dark") == 0,
+                                      .width = c->picture.width,
+                                      .height = c->picture.height,
+                                      .dark = strcmp(c->picture.theme, "dark") == 0,
                                       .step = r->step - 1,
                                       .line = (int32_t)r->line,
                                       .n_blocks = (int64_t)g[0] * g[1] * g[2],
@@ -135,9 +101,10 @@ static Status view(KernelLaunch *launch, Io *io, Error *error) {
 }
 
 static int run_kernel(void *options, Io *io, Error *error) {
-  KernelRequest *request = options;
-  if (output_request_check(&request->output, error) ||
-      (!request->view && chart_request_check(&request->picture, &request->output, error)))
+  KernelCommand *c = options;
+  KernelRequest *request = &c->launch;
+  if (output_request_check(&c->output, error) ||
+      (!request->view && chart_request_check(&c->picture, &c->output, error)))
     return EXIT_BAD_REQUEST;
   if (!request->file[0]) {
     error_set(error, STATUS_BAD_REQUEST,
@@ -150,16 +117,17 @@ static int run_kernel(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   int exit_status = EXIT_BAD_REQUEST;
+  request->compile = cuda_compile;
   if (kernel_launch_prepare(launch, request, error) == STATUS_OK) {
     if (request->ptx)
       exit_status =
           fwrite(launch->ptx, 1, launch->ptx_length, io->out) == launch->ptx_length ? EXIT_DONE : EXIT_BAD_REQUEST;
     else if (request->view)
-      exit_status = view(launch, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-    else if (request->output.output[0])
-      exit_status = draw(launch, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+      exit_status = view(launch, c, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+    else if (c->output.output[0])
+      exit_status = draw(launch, c, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
     else
-      exit_status = run_launch(launch, io, error);
+      exit_status = run_launch(launch, c, io, error);
   }
   kernel_launch_free(launch);
   free(launch);
@@ -167,13 +135,13 @@ static int run_kernel(void *options, Io *io, Error *error) {
 }
 
 static const OptionSet SETS[] = {
-    {"Launch", KERNEL_LAUNCH_OPTIONS, 0},
-    {"Attention", KERNEL_LIKE_OPTIONS, 0},
-    {"What to show", KERNEL_SHOW_OPTIONS, 0},
-    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(KernelRequest, output)},
-    {"Picture", OUTPUT_FILE_OPTIONS, offsetof(KernelRequest, output)},
-    {"Picture's look", SIZE_OPTIONS, offsetof(KernelRequest, picture)},
-    {"Compiling a .cu", KERNEL_CLANG_OPTIONS, 0},
+    {"Launch", KERNEL_LAUNCH_OPTIONS, offsetof(KernelCommand, launch)},
+    {"Attention", KERNEL_LIKE_OPTIONS, offsetof(KernelCommand, launch)},
+    {"What to show", KERNEL_SHOW_OPTIONS, offsetof(KernelCommand, launch)},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(KernelCommand, output)},
+    {"Picture", OUTPUT_FILE_OPTIONS, offsetof(KernelCommand, output)},
+    {"Picture's look", SIZE_OPTIONS, offsetof(KernelCommand, picture)},
+    {"Compiling a .cu", KERNEL_CLANG_OPTIONS, offsetof(KernelCommand, launch)},
     {0},
 };
 
@@ -209,7 +177,7 @@ const Command COMMAND_KERNEL = {
                 "      --grid 1,8 --block 32 --shared 28K\n\n"
                 "  # a template, one of its instances\n"
                 "  tilewalk kernel sgemm.cu --entry 'sgemm<64, 64, 8, 8>' --grid 8,8 --block 64 ...\n",
-    .options_bytes = sizeof(KernelRequest),
+    .options_bytes = sizeof(KernelCommand),
     .sets = SETS,
     .set_positional = set_file,
     .run = run_kernel,

@@ -339,8 +339,3 @@ Status cuda_compile(const CudaSource *source, CudaResult *result, Error *error) 
   folder_remove(&folder);
   return status;
 }
-
-void cuda_result_free(CudaResult *result) {
-  free(result->ptx);
-  memset(result, 0, sizeof *result);
-}

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "viz/cli/counter_file.h"
-#include "viz/cli/reply.h"
 
 enum { SECTOR_BYTES = 32 };
 
@@ -22,13 +21,13 @@ static uint64_t sectors(const PtxTotals *t, PtxRequestKind a, PtxRequestKind b) 
 }
 
 static int counters_here(const KernelReport *r, Here here[HERE_MAX]) {
-  const PtxTotals *t = &r->result->totals;
+  const PtxTotals *t = &r->result.totals;
   int n = 0;
   here[n++] = (Here){COUNTER_GLOBAL_READ, false, SECTOR_BYTES * sectors(t, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY)};
   here[n++] = (Here){COUNTER_CONFLICTS_LOAD, false, t->by_kind[PTX_SHARED_LOAD].conflicts};
   here[n++] = (Here){COUNTER_CONFLICTS_STORE, false, t->by_kind[PTX_SHARED_STORE].conflicts};
-  if (!r->traffic) return n;
-  const KernelTraffic *m = r->traffic;
+  if (!r->has_caches) return n;
+  const KernelTraffic *m = &r->traffic;
   here[n++] = (Here){COUNTER_L2_WRITE_SECTORS, false, m->counts.writes};
   here[n++] = (Here){COUNTER_L2_RED_SECTORS, false, sectors(t, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE)};
   here[n++] = (Here){COUNTER_BOUNDARY_READ, true, SECTOR_BYTES * t->l1_sectors_from_l2};
@@ -71,7 +70,8 @@ static void add_row(Document *d, Table *t, const CounterRow *row, const Here *h,
   *differs |= !h->predicted && !equal;
 }
 
-Status kernel_print_beside(const KernelReport *r, const char *path, bool *differs, Io *io, Error *error) {
+Status kernel_print_beside(const KernelReport *r, const OutputRequest *output, const char *path, bool *differs, Io *io,
+                           Error *error) {
   static const TableColumn COLUMNS[] = {
       {.heading = "counter", .csv = "counter", .key = "counter", .shrink = TABLE_WRAP},
       {.heading = "", .csv = "kind", .key = "kind"},
@@ -84,7 +84,7 @@ Status kernel_print_beside(const KernelReport *r, const char *path, bool *differ
   int n_launches = 0, n_shared = 0;
   Status status = counter_file_read(path, &table, io, error);
   if (status) return status;
-  Document d = reply_new(&r->launch->request->output);
+  Document d = reply_new(output);
   put_text(&d, "kernel", r->launch->name);
   put_array(&d, "launches");
   for (size_t k = 0; k < table.n_rows; k++) {

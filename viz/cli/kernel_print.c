@@ -4,22 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/l2/launch.h"
-#include "viz/cli/kernel_lines.h"
 #include "viz/document/document.h"
+#include "viz/kernel/kernel_lines.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
 
-enum { LINES_SHOWN = 12, SECTOR_BYTES = 32, PAIR_BYTES = 64, FEW_REGISTERS = 16 };
-
-static PtxCounts sum(const PtxTotals *t, PtxRequestKind a, PtxRequestKind b) {
-  PtxCounts c = t->by_kind[a];
-  const PtxCounts *more = &t->by_kind[b];
-  if (a == b) return c;
-  c.executed += more->executed, c.lanes += more->lanes, c.requests += more->requests;
-  c.sectors += more->sectors, c.wavefronts += more->wavefronts, c.conflicts += more->conflicts;
-  return c;
-}
+enum { LINES_SHOWN = 12, SECTOR_BYTES = 32 };
 
 /* --- the table of memories --- */
 
@@ -40,7 +30,7 @@ static void memory_row(Table *t, const char *name, const PtxCounts *c, bool shar
 }
 
 static Status print_memories(const KernelReport *r, Io *io, Error *error) {
-  const PtxTotals *totals = &r->result->totals;
+  const PtxTotals *totals = &r->result.totals;
   Table t = table_new((TableColumn[]){{.heading = "memory"},
                                       {.heading = "requests", .right = true},
                                       {.heading = "sectors", .right = true},
@@ -49,10 +39,10 @@ static Status print_memories(const KernelReport *r, Io *io, Error *error) {
                                       {.heading = "wavefronts", .right = true},
                                       {.heading = "conflicts", .right = true}},
                       7);
-  const PtxCounts load = sum(totals, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY),
-                  reduce = sum(totals, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE),
-                  store = sum(totals, PTX_SHARED_STORE, PTX_SHARED_ATOMIC),
-                  local = sum(totals, PTX_LOCAL_LOAD, PTX_LOCAL_STORE);
+  const PtxCounts load = kernel_counts(totals, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY),
+                  reduce = kernel_counts(totals, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE),
+                  store = kernel_counts(totals, PTX_SHARED_STORE, PTX_SHARED_ATOMIC),
+                  local = kernel_counts(totals, PTX_LOCAL_LOAD, PTX_LOCAL_STORE);
   const int32_t *g = r->launch->launch.grid, *b = r->launch->launch.block;
   table_title(&t, "%s: grid %d x %d x %d, blocks of %d x %d x %d threads", r->launch->name, g[0], g[1], g[2], b[0],
               b[1], b[2]);
@@ -81,34 +71,9 @@ static void line(Io *io, TextRole role, const char *format, ...) {
 
 static Number bytes_of(uint64_t sectors) { return number_bytes((Wide)sectors * SECTOR_BYTES); }
 
-uint64_t kernel_hbm_read_bytes(const KernelReport *r) {
-  return r->traffic->counts.hbm_reads * SECTOR_BYTES + kernel_launch_bytes(ptx_n_instructions(r->launch->kernel));
-}
-
-typedef struct {
-  Occupancy least, most;
-  bool known; /* registers were given: one figure */
-} OccupancyRange;
-
-/* Of an SM of the GPU: with the registers that were given, else between all that a thread may have and few. */
-static bool occupancy_range(const KernelLaunch *l, OccupancyRange *range) {
-  const Gpu *gpu = &l->gpu;
-  const int32_t *b = l->launch.block;
-  const int64_t threads = (int64_t)b[0] * b[1] * b[2], given = l->request->registers,
-                room = gpu->registers_per_sm / ((threads + 31) / 32 * 32) / 8 * 8,
-                most = gpu->registers_per_thread < room ? gpu->registers_per_thread : room;
-  LaunchConfig config = {.block_q = 1, .block_k = 1, .threads = threads};
-  config.shared_bytes = ptx_kernel_static_shared(l->kernel) + l->launch.dynamic_shared_bytes;
-  config.registers_per_thread = given ? given : most;
-  if (launch_occupancy(&range->least, &config, gpu, NULL)) return false;
-  if (!given) config.registers_per_thread = FEW_REGISTERS;
-  range->known = given;
-  return launch_occupancy(&range->most, &config, gpu, NULL) == STATUS_OK;
-}
-
 static void print_occupancy(const KernelReport *r, Io *io) {
   OccupancyRange o;
-  if (!occupancy_range(r->launch, &o)) return;
+  if (!kernel_occupancy(r->launch, &o)) return;
   const char *binds = occupancy_limit_name(o.most.binds);
   if (o.known || o.least.ctas_per_sm == o.most.ctas_per_sm)
     line(io, ROLE_PLAIN, "Occupancy (bound): %" PRId64 " %s an SM, %s of its warps; %s bounds it.", o.least.ctas_per_sm,
@@ -124,11 +89,11 @@ static void print_occupancy(const KernelReport *r, Io *io) {
 }
 
 static void print_traffic(const KernelReport *r, Io *io) {
-  const PtxTotals *t = &r->result->totals;
+  const PtxTotals *t = &r->result.totals;
   if (t->bulk_read_bytes || t->bulk_write_bytes)
     line(io, ROLE_PLAIN, "Bulk copies (counted): %s read, %s written.", number_bytes(t->bulk_read_bytes).text,
          number_bytes(t->bulk_write_bytes).text);
-  if (!r->traffic) return;
+  if (!r->has_caches) return;
   if (t->l1_load_sectors)
     line(io, ROLE_PLAIN, "L1 (predicted): %s of %s loaded sectors hit%s.",
          number_percent((double)t->l1_hit_sectors / (double)t->l1_load_sectors).text,
@@ -136,7 +101,7 @@ static void print_traffic(const KernelReport *r, Io *io) {
          t->l1_reloaded_after_store
              ? "; some were stored shortly before, where the hardware follows no rule we know, and may miss"
              : "");
-  const KernelTraffic *m = r->traffic;
+  const KernelTraffic *m = &r->traffic;
   const LineL2Counts *c = &m->counts;
   if (c->reads)
     line(io, ROLE_PLAIN, "L2 of %s (predicted): %s read, of which %s hit; between %s and %s, as requests coincide.",
@@ -151,7 +116,7 @@ static void print_traffic(const KernelReport *r, Io *io) {
 }
 
 static void print_divergence(const KernelReport *r, const KernelLine *lines, int n, Io *io) {
-  const PtxTotals *t = &r->result->totals;
+  const PtxTotals *t = &r->result.totals;
   double executed = 0, lanes = 0;
   for (int k = 0; k < n; k++) executed += (double)lines[k].executed, lanes += (double)lines[k].lanes;
   if (t->branches && t->divergent_branches && executed > 0)
@@ -169,8 +134,8 @@ static void print_output(const KernelReport *r, Io *io) {
   const OutputSums s = kernel_output_sums(l);
   line(io, ROLE_PLAIN, "Output %s: sum %s, largest magnitude %s.", l->argument_names[l->out],
        number_double(s.sum, 6).text, number_double(s.max, 6).text);
-  const OutputVerdict *v = r->verdict;
-  if (!v) return;
+  const OutputVerdict *v = &r->verdict;
+  if (!r->is_judged) return;
   if (v->wrong < 0) {
     line(io, ROLE_GOOD, "It is attention: the largest error against fp64 is %s of the largest |O| (tolerance %s).",
          number_double(v->largest_error, 3).text, number_double(v->tolerance, 2).text);
@@ -186,12 +151,12 @@ static void print_output(const KernelReport *r, Io *io) {
 
 static void print_faults(const KernelReport *r, Io *io) {
   if (!r->launch->request->faults) return;
-  for (int32_t f = 0; f < r->result->n_faults; f++) {
-    const PtxFault *fault = &r->result->faults[f];
+  for (int32_t f = 0; f < r->result.n_faults; f++) {
+    const PtxFault *fault = &r->result.faults[f];
     line(io, ROLE_BAD, "%s: %s%s%s%s", fault->kind, fault->message, fault->count > 1 ? " (" : "",
          fault->count > 1 ? number_count(fault->count).text : "", fault->count > 1 ? " times)" : "");
   }
-  if (!r->result->n_faults) line(io, ROLE_GOOD, "No faults found.");
+  if (!r->result.n_faults) line(io, ROLE_GOOD, "No faults found.");
 }
 
 /* --- the table of lines --- */
@@ -234,7 +199,7 @@ static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
   table_text(t, ROLE_DIM, k->text);
 }
 
-static Status print_lines(const KernelReport *r, const KernelLine *lines, int n, Io *io, Error *error) {
+static Status print_lines(const KernelReport *r, const KernelLine *lines, int n, bool csv, Io *io, Error *error) {
   const int64_t most = r->launch->request->lines ? r->launch->request->lines : LINES_SHOWN;
   Table t = table_new((TableColumn[]){{.heading = "line", .right = true},
                                       {.heading = "bytes", .right = true},
@@ -245,7 +210,6 @@ static Status print_lines(const KernelReport *r, const KernelLine *lines, int n,
                                       {.heading = "lanes", .right = true},
                                       {.heading = "source", .shrink = TABLE_CUT}},
                       8);
-  const bool csv = r->launch->request->output.csv;
   int shown = 0;
   if (!csv) table_title(&t, "Source lines, the dearest first");
   for (int k = 0; k < n && (shown < most || csv); k++) {
@@ -289,12 +253,12 @@ static void print_advice(const KernelReport *r, const KernelLine *lines, int n, 
   }
 }
 
-Status kernel_print(const KernelReport *r, Io *io, Error *error) {
+Status kernel_print(const KernelReport *r, bool csv, Io *io, Error *error) {
   int n;
-  KernelLine *lines = kernel_lines(r->launch, r->result, &n);
+  KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
   if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
   Status status = STATUS_OK;
-  if (!r->launch->request->output.csv) {
+  if (!csv) {
     status = print_memories(r, io, error);
     fputc('\n', io->out);
     print_occupancy(r, io);
@@ -305,153 +269,17 @@ Status kernel_print(const KernelReport *r, Io *io, Error *error) {
     for (int k = 0; k < r->launch->n_notes; k++) line(io, ROLE_DIM, "Note: %s.", r->launch->notes[k]);
     fputc('\n', io->out);
   }
-  if (status == STATUS_OK) status = print_lines(r, lines, n, io, error);
-  if (status == STATUS_OK && !r->launch->request->output.csv) print_advice(r, lines, n, io);
+  if (status == STATUS_OK) status = print_lines(r, lines, n, csv, io, error);
+  if (status == STATUS_OK && !csv) print_advice(r, lines, n, io);
   free(lines);
   return status;
 }
 
-/* --- JSON --- */
-
-#define INT(x) ((json_int_t)(x))
-
-static json_t *global_json(const PtxCounts *c) {
-  return json_pack("{s:I, s:I}", "requests", INT(c->requests), "sectors", INT(c->sectors));
-}
-static json_t *shared_json(const PtxCounts *c) {
-  return json_pack("{s:I, s:I, s:I}", "requests", INT(c->requests), "wavefronts", INT(c->wavefronts), "conflicts",
-                   INT(c->conflicts));
-}
-
-static json_t *lines_json(const KernelReport *r) {
-  int n;
-  KernelLine *lines = kernel_lines(r->launch, r->result, &n);
-  json_t *array = lines ? json_array() : NULL;
-  for (int k = 0; array && k < n; k++) {
-    const KernelLine *l = &lines[k];
-    const char *file = l->file ? ptx_source_file(r->launch->module, l->file) : NULL;
-    json_t *one =
-        json_pack("{s:i, s:s, s:s, s:{s:o, s:o, s:o}, s:{s:o, s:o}, s:o, s:I, s:I, s:I}", "line", l->line, "file",
-                  file ? file : "", "text", l->text, "global", "load", global_json(&l->load), "store",
-                  global_json(&l->store), "reduce", global_json(&l->reduce), "shared", "load",
-                  shared_json(&l->shared_load), "store", shared_json(&l->shared_store), "local", global_json(&l->local),
-                  "asked_bytes", INT(l->asked_bytes), "warps", INT(l->executed), "lanes", INT(l->lanes));
-    if (!one || json_array_append_new(array, one)) {
-      json_decref(array);
-      array = NULL;
-    }
-  }
-  free(lines);
-  return array;
-}
-
-static json_t *faults_json(const KernelReport *r) {
-  json_t *array = json_array();
-  for (int32_t f = 0; array && f < r->result->n_faults; f++) {
-    const PtxFault *fault = &r->result->faults[f];
-    const PtxInstruction at = ptx_instruction(r->launch->kernel, fault->pc);
-    const int32_t other = fault->other_pc >= 0 ? ptx_instruction(r->launch->kernel, fault->other_pc).line : 0;
-    json_t *one = json_pack("{s:s, s:s, s:i, s:I}", "kind", fault->kind, "message", fault->message, "line",
-                            at.line ? at.line : at.ptx_line, "count", INT(fault->count));
-    if (one && other) json_object_set_new(one, "other_line", json_integer(other));
-    json_array_append_new(array, one);
-  }
-  return array;
-}
-
-static json_t *output_json(const KernelReport *r) {
-  const OutputSums s = kernel_output_sums(r->launch);
-  if (r->launch->out < 0) return json_null();
-  json_t *json =
-      json_pack("{s:s, s:i}", "argument", r->launch->argument_names[r->launch->out], "number", r->launch->out);
-  json_object_set_new(json, "sum", json_real(s.sum)); /* none where it is no number: JSON has no word for it */
-  json_object_set_new(json, "weighted_sum", json_real(s.weighted_sum));
-  json_object_set_new(json, "max", json_real(s.max));
-  const OutputVerdict *v = r->verdict;
-  if (!v) return json;
-  json_object_set_new(json, "agrees", json_boolean(v->wrong < 0));
-  json_object_set_new(json, "largest_error", json_real(v->largest_error));
-  json_object_set_new(json, "tolerance", json_real(v->tolerance));
-  if (v->wrong >= 0) {
-    json_t *first = json_pack("{s:I, s:s}", "element", INT(v->wrong), "by", r->wrong_by);
-    json_object_set_new(first, "is", json_real(v->is));
-    json_object_set_new(first, "should", json_real(v->should));
-    json_object_set_new(json, "wrong", json_integer(v->n_wrong));
-    json_object_set_new(json, "first_wrong", first);
-  }
-  return json;
-}
-
-static json_t *dimensions_json(const int32_t d[3]) { return json_pack("[i, i, i]", d[0], d[1], d[2]); }
-
-/* The figures of the caches; kinds beside them. */
-static void add_caches(const KernelReport *r, json_t *json) {
-  const PtxTotals *t = &r->result->totals;
-  if (!r->traffic) return;
-  json_t *l1 = json_pack("{s:s, s:I, s:I}", "kind", "predicted", "sectors_from_l2", INT(t->l1_sectors_from_l2),
-                         "reloaded_after_store", INT(t->l1_reloaded_after_store));
-  if (t->l1_load_sectors)
-    json_object_set_new(l1, "hit_rate", json_real((double)t->l1_hit_sectors / (double)t->l1_load_sectors));
-  const KernelTraffic *m = r->traffic;
-  const LineL2Counts *c = &m->counts;
-  json_t *l2 =
-      json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "kind", "predicted", "gpu", r->launch->gpu.name,
-                "read_sectors", INT(m->read_sectors), "read_sectors_low", INT(m->read_least_sectors),
-                "read_sectors_high", INT(m->read_most_sectors), "write_sectors", INT(c->writes), "reduce_sectors",
-                INT(c->reductions), "fabric_sectors", INT(c->fabric), "in_parts", (int)m->in_parts);
-  if (c->reads) json_object_set_new(l2, "hit_rate", json_real((double)c->hits / (double)c->reads));
-  const uint64_t read = kernel_hbm_read_bytes(r);
-  json_t *hbm =
-      json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "kind", "predicted", "read_bytes", INT(read), "read_bytes_high",
-                INT(read + c->partly_written * SECTOR_BYTES), "write_bytes", INT(c->hbm_writes * SECTOR_BYTES),
-                "write_bytes_high", INT((c->hbm_writes + c->dirty) * SECTOR_BYTES), "least_read_bytes",
-                INT(t->distinct_pairs * PAIR_BYTES));
-  json_object_set_new(json, "l1", l1);
-  json_object_set_new(json, "l2", l2);
-  json_object_set_new(json, "hbm", hbm);
-}
-
 Status kernel_print_json(const KernelReport *r, FILE *out, Error *error) {
-  const PtxTotals *t = &r->result->totals;
-  const PtxLaunch *launch = &r->launch->launch;
-  const PtxCounts load = sum(t, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY), reduce = sum(t, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE),
-                  store = sum(t, PTX_SHARED_STORE, PTX_SHARED_ATOMIC);
-  json_t *json = json_pack("{s:i, s:s, s:s, s:o, s:o, s:I, s:b}", "tilewalk", 1, "kernel", r->launch->name, "entry",
-                           ptx_entry_name(r->launch->module, r->launch->entry), "grid", dimensions_json(launch->grid),
-                           "block", dimensions_json(launch->block), "dynamic_shared_bytes",
-                           INT(launch->dynamic_shared_bytes), "by_clang", (int)r->launch->by_clang);
-  if (!json) return error_set(error, STATUS_NO_MEMORY, "no memory for the output");
-  json_object_set_new(json, "global",
-                      json_pack("{s:s, s:o, s:o, s:o}", "kind", "counted", "load", global_json(&load), "store",
-                                global_json(&t->by_kind[PTX_GLOBAL_STORE]), "reduce", global_json(&reduce)));
-  json_object_set_new(json, "shared",
-                      json_pack("{s:s, s:o, s:o}", "kind", "counted", "load", shared_json(&t->by_kind[PTX_SHARED_LOAD]),
-                                "store", shared_json(&store)));
-  json_object_set_new(json, "local",
-                      json_pack("{s:s, s:o, s:o}", "kind", "counted", "load", global_json(&t->by_kind[PTX_LOCAL_LOAD]),
-                                "store", global_json(&t->by_kind[PTX_LOCAL_STORE])));
-  json_object_set_new(json, "bulk",
-                      json_pack("{s:s, s:I, s:I}", "kind", "counted", "read_bytes", INT(t->bulk_read_bytes),
-                                "write_bytes", INT(t->bulk_write_bytes)));
-  json_object_set_new(json, "branches",
-                      json_pack("{s:I, s:I}", "taken", INT(t->branches), "divergent", INT(t->divergent_branches)));
-  add_caches(r, json);
-  OccupancyRange o;
-  if (occupancy_range(r->launch, &o))
-    json_object_set_new(json, "occupancy",
-                        json_pack("{s:s, s:I, s:I, s:f, s:f, s:s}", "kind", "bound", "blocks_low",
-                                  INT(o.least.ctas_per_sm), "blocks_high", INT(o.most.ctas_per_sm), "warps_low",
-                                  o.least.warps_fraction, "warps_high", o.most.warps_fraction, "binds",
-                                  occupancy_limit_name(o.most.binds)));
-  json_object_set_new(json, "lines", lines_json(r));
-  json_object_set_new(json, "faults", faults_json(r));
-  json_object_set_new(json, "output", output_json(r));
-  json_t *notes = json_array();
-  for (int k = 0; notes && k < r->launch->n_notes; k++) json_array_append_new(notes, json_string(r->launch->notes[k]));
-  json_object_set_new(json, "notes", notes);
   Document d = document_new(DOCUMENT_JSON);
-  put_members(&d, json);
-  const Status status = document_print(&d, out, NULL, error);
+  const ReportSink sink = document_sink(&d);
+  Status status = kernel_report_put(r, &sink, error);
+  if (status == STATUS_OK) status = document_print(&d, out, NULL, error);
   document_free(&d);
   return status;
 }

@@ -8,7 +8,7 @@
  *     |                                |  Q [heat]  K [heat]  O [heat]|
  *     +--------------------------------+------------------------------+
  *
- * Plain data; viz/cli/kernel_film.h runs the kernel and fills it, viz/scene/kernel_scene_draw.h draws it. */
+ * Plain data; viz/kernel/kernel_film.h runs the kernel and fills it, viz/scene/kernel_scene_draw.h draws it. */
 #ifndef TILEWALK_VIZ_SCENE_KERNEL_SCENE_H
 #define TILEWALK_VIZ_SCENE_KERNEL_SCENE_H
 

@@ -1,8 +1,8 @@
 /* Counts of a launch by source line, the dearest first. */
-#ifndef TILEWALK_VIZ_CLI_KERNEL_LINES_H
-#define TILEWALK_VIZ_CLI_KERNEL_LINES_H
+#ifndef TILEWALK_VIZ_KERNEL_KERNEL_LINES_H
+#define TILEWALK_VIZ_KERNEL_KERNEL_LINES_H
 
-#include "viz/cli/kernel_launch.h"
+#include "viz/kernel/kernel_launch.h"
 
 typedef struct {
   int32_t file, line;            /* of the source; file 0: of the PTX itself, which has no .loc */

@@ -1,11 +1,11 @@
 /* From what was asked to a launch: the kernel, its buffers filled, and for --like fa2 what O should be. */
-#ifndef TILEWALK_VIZ_CLI_KERNEL_LAUNCH_H
-#define TILEWALK_VIZ_CLI_KERNEL_LAUNCH_H
+#ifndef TILEWALK_VIZ_KERNEL_KERNEL_LAUNCH_H
+#define TILEWALK_VIZ_KERNEL_KERNEL_LAUNCH_H
 
 #include "kernels/ptx/ptx_argument.h"
 #include "sim/machine/gpu.h"
-#include "viz/cli/kernel_request.h"
-#include "viz/cli/kernel_signature.h"
+#include "viz/kernel/kernel_request.h"
+#include "viz/kernel/kernel_signature.h"
 
 typedef struct {
   const KernelRequest *request;

@@ -1,11 +1,11 @@
-#include "viz/cli/kernel_film.h"
+#include "viz/kernel/kernel_film.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/cli/kernel_lines.h"
+#include "viz/kernel/kernel_lines.h"
 
 enum { SECTOR = 32, LANES = 32, STEPS_MAX = 1 << 20 };
 

@@ -1,4 +1,4 @@
-#include "viz/cli/kernel_lines.h"
+#include "viz/kernel/kernel_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "viz/cli/kernel_traffic.h"
+#include "viz/kernel/kernel_traffic.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/base/ascii.h"
-#include "viz/cli/kernel_launch.h"
+#include "viz/kernel/kernel_launch.h"
 
 typedef enum {
   NAME_Q,

@@ -1,4 +1,4 @@
-#include "viz/cli/kernel_launch.h"
+#include "viz/kernel/kernel_launch.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,6 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "sim/base/splitmix.h"
-#include "viz/cli/cuda_compile.h"
 #include "viz/request/assets.h"
 #include "viz/request/description.h"
 
@@ -38,8 +37,10 @@ static Status compile(KernelLaunch *l, Error *error) {
                              .template_name = strchr(r->entry, '<') ? r->entry : NULL,
                              .words = words,
                              .n_words = r->n_words};
-  CudaResult result;
-  const Status status = cuda_compile(&source, &result, error);
+  CudaResult result = {0};
+  if (!r->compile)
+    return error_set(error, STATUS_BAD_REQUEST, "%.160s: nothing here compiles a .cu; give its PTX", r->file);
+  const Status status = r->compile(&source, &result, error);
   if (status == STATUS_OK) {
     l->ptx = result.ptx, l->ptx_length = result.length;
     result.ptx = NULL;
@@ -47,7 +48,7 @@ static Status compile(KernelLaunch *l, Error *error) {
     for (int k = 0; k < result.n_notes; k++) strcpy(l->notes[l->n_notes++], result.notes[k]);
     if (source.template_name) snprintf(l->name, sizeof l->name, "%s", result.entry);
   }
-  cuda_result_free(&result);
+  free(result.ptx);
   return status;
 }
 

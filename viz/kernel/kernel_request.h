@@ -6,25 +6,31 @@
  *
  * The words are those of the options. Lines before the first `entry` hold for every kernel of the file; what follows
  * one is its own. An option given on the command line is taken instead of the file's; one --arg replaces all of its. */
-#ifndef TILEWALK_VIZ_CLI_KERNEL_REQUEST_H
-#define TILEWALK_VIZ_CLI_KERNEL_REQUEST_H
+#ifndef TILEWALK_VIZ_KERNEL_KERNEL_REQUEST_H
+#define TILEWALK_VIZ_KERNEL_KERNEL_REQUEST_H
 
-#include "viz/cli/chart_file.h"
+#include <stdint.h>
+
+#include "viz/kernel/cuda_source.h"
 #include "viz/request/options.h"
-#include "viz/request/request.h"
 
-enum { KERNEL_ARGUMENTS_MAX = 64, KERNEL_ARGUMENT_BYTES = 320, KERNEL_ENTRY_BYTES = 256, KERNEL_WORDS_MAX = 16 };
+enum {
+  KERNEL_GPU_BYTES = 256,
+  KERNEL_ARGUMENTS_MAX = 64,
+  KERNEL_ARGUMENT_BYTES = 320,
+  KERNEL_ENTRY_BYTES = 256,
+  KERNEL_WORDS_MAX = 16
+};
 
 typedef struct {
-  OutputRequest output;
-  ChartRequest picture; /* --size, --theme */
+  CudaCompile *compile; /* of a .cu; NULL: there is no compiler here */
   int64_t step;         /* + 1; 0: the last */
   int64_t line;         /* 0: the dearest */
   char file[4096];
   char entry[KERNEL_ENTRY_BYTES];
   int32_t grid[3], block[3];
-  char ncu[4096];               /* "": not beside counters */
-  char gpu[REQUEST_NAME_BYTES]; /* "": h100-sxm */
+  char ncu[4096];             /* "": not beside counters */
+  char gpu[KERNEL_GPU_BYTES]; /* "": h100-sxm */
   bool has_shared, faults, ptx, no_caches, view;
   int64_t shared_bytes, registers, lines; /* lines: of the table; 0: the default */
   int n_arguments;

@@ -1,11 +1,11 @@
 /* A launch up to a step, for the scene of kernels and for traces. A step is what a block does between two barriers;
  * blocks are shown one after another. */
-#ifndef TILEWALK_VIZ_CLI_KERNEL_FILM_H
-#define TILEWALK_VIZ_CLI_KERNEL_FILM_H
+#ifndef TILEWALK_VIZ_KERNEL_KERNEL_FILM_H
+#define TILEWALK_VIZ_KERNEL_KERNEL_FILM_H
 
 #include <stdio.h>
 
-#include "viz/cli/kernel_launch.h"
+#include "viz/kernel/kernel_launch.h"
 #include "viz/scene/kernel_scene.h"
 
 typedef struct {

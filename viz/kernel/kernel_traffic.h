@@ -6,8 +6,8 @@
  *     coalescer of each GPC: up to four requests of a turn for the same sectors reach L2 as one
  *     L2: two sides of lines and sectors (sim/l2/line_l2.h)
  *     HBM */
-#ifndef TILEWALK_VIZ_CLI_KERNEL_TRAFFIC_H
-#define TILEWALK_VIZ_CLI_KERNEL_TRAFFIC_H
+#ifndef TILEWALK_VIZ_KERNEL_KERNEL_TRAFFIC_H
+#define TILEWALK_VIZ_KERNEL_KERNEL_TRAFFIC_H
 
 #include "kernels/ptx/ptx.h"
 #include "sim/l2/line_l2.h"

@@ -1,4 +1,4 @@
-#include "viz/cli/kernel_signature.h"
+#include "viz/kernel/kernel_signature.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "viz/cli/kernel_request.h"
+#include "viz/kernel/kernel_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The parameters of a kernel as its source writes them: names, types, const. PTX keeps none of these. */
-#ifndef TILEWALK_VIZ_CLI_KERNEL_SIGNATURE_H
-#define TILEWALK_VIZ_CLI_KERNEL_SIGNATURE_H
+#ifndef TILEWALK_VIZ_KERNEL_KERNEL_SIGNATURE_H
+#define TILEWALK_VIZ_KERNEL_KERNEL_SIGNATURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
