@@ -161,8 +161,10 @@ TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
   if (s->has_l2)
     work.hbm_bytes = s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s);
   else if (gpu->l2_bytes > 0)
-    work.hbm_bytes = simulation_work(s, gpu).hbm_bytes; /* of L2's part nothing is known */
-  if (s->has_launch && s->schedule->skips) work.port_bytes = (read + written) / fmin(sms, (double)s->launch.n_pieces);
+    work.hbm_bytes = simulation_work(s, gpu).hbm_bytes;     /* of L2's part nothing is known */
+  const double shared = s->has_l2 ? s->l2.shared_bytes : 0; /* it comes through each SM's port all the same */
+  if (s->has_launch && s->schedule->skips)
+    work.port_bytes = (read + shared + written) / fmin(sms, (double)s->launch.n_pieces);
   return work;
 }
 

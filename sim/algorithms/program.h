@@ -37,6 +37,7 @@ enum {
   PROGRAM_DECLARATIONS_MAX = 16,
   PROGRAM_PRODUCTS_MAX = 32, /* matrix products that are not rows x columns x d or d_v */
   PROGRAM_STAGES_MAX = 8,    /* copies of a block in flight */
+  PROGRAM_CLUSTER_MAX = 8,   /* CTAs of a cluster on any GPU that has them: CUDA programming guide, 12, clusters */
   PROGRAM_CONSUMERS_MAX = 4, /* warpgroups that share a CTA's tile */
 };
 
@@ -230,8 +231,17 @@ typedef struct {
   uint8_t consumers;                 /* warpgroups that share a tile; 0: one */
   uint8_t shared_dim;                /* Dim: then, its rows or its columns */
   uint16_t threads;                  /* of a CTA; 0: not said */
+  uint8_t cluster, cluster_dim;      /* CTAs next to each other along a Dim of which one asks L2; 0: each for itself */
+  uint64_t shared;                   /* then, for these names, a bit each */
+  uint8_t ahead;                     /* 1 + a name that the next step makes beside this step's softmax; 0: none */
+  uint8_t ahead_op, beside_op;       /* then, the lines that set it and what it is made beside */
   bool is_said;
 } ProgramLaunch;
+
+/* Copies of a name that a launch keeps room for. */
+static inline int launch_copies(const ProgramLaunch *l, int name) {
+  return l->ahead == name + 1 ? 2 : l->stages[name] ? l->stages[name] : 1;
+}
 
 typedef struct {
   uint16_t begin, length; /* in text, without indentation and comment */

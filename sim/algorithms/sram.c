@@ -48,8 +48,8 @@ SramBudget sram_budget_of_kernel(const Program *p, int kernel, const SramSizes *
     const int place = sram_place(p, kernel, k), apart = in_registers(p, l, kernel, k);
     const ProgramName *n = &p->names[k];
     if (place < 0) continue;
-    const Wide bytes = apart ? elements_of(p, n, sizes) * STATS_BYTES
-                             : value_bytes(p, n, sizes) * wide(l->stages[k] ? l->stages[k] : 1);
+    const Wide bytes =
+        (apart ? elements_of(p, n, sizes) * STATS_BYTES : value_bytes(p, n, sizes)) * wide(launch_copies(l, k));
     if (bytes > room[apart][place]) room[apart][place] = bytes;
     if (!counted[apart][place] || place == k) counted[apart][place] = k + 1;
   }

@@ -8,7 +8,7 @@
  * So P takes the place of S, and m and l have two values a row; of a backward pass the sums for dQ take that of dO.
  *
  * Counted as the papers do: whole tiles in the data type, columns in fp32. What a `launch` says is counted too: so many
- * places as a block has stages, and none for what lives in registers.
+ * places as a block has stages, two of what is made a step ahead, and none for what lives in registers.
  * Not counted: padding against bank conflicts. */
 #ifndef TILEWALK_SIM_SRAM_H
 #define TILEWALK_SIM_SRAM_H

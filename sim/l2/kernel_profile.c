@@ -540,6 +540,11 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
                            .packing = profile->packing,
                            .may_split = t->split_step_spread_cycles > 0,
                            .pull_bytes = profile->pull_bytes,
+                           .cluster = !profile->launch.is_said  ? 0
+                                      : profile->launch.cluster ? profile->launch.cluster
+                                                                : 1,
+                           .cluster_dim = profile->launch.cluster_dim,
+                           .shared_names = profile->launch.shared,
                            .percent_of_peak = profile->percent_of_peak};
   return STATUS_OK;
 }
@@ -576,6 +581,7 @@ void profile_become_split(const Profile *profile, const Shape *shape, int64_t n_
   c->time = law_of(profile, t, shape, true);
   c->n_splits = n_splits;
   c->persistent = false;
+  c->cluster = 1;
   c->ctas_per_sm = c->pull_bytes = 0;
   c->slot_spread_permille = 0;
   c->alone_permille = c->ahead_percent = c->start_cycles = c->busy_spread_cycles = 0;

@@ -58,6 +58,7 @@ typedef struct {
 
 typedef struct {
   double read_bytes, write_bytes;         /* asked for by the SMs: what crosses the SRAM boundary */
+  double shared_bytes;                    /* besides, what CTAs of a cluster have by another's request */
   double l2_read_bytes;                   /* of the reads, what reaches L2 past the coalescers */
   double own_miss_bytes;                  /* of that, not found on the own side */
   double fabric_bytes;                    /* between the partitions, both ways */
@@ -70,6 +71,7 @@ typedef struct {
 /* All of its fields, for sums over walks. */
 #define L2_RUN_FIELDS(X)                                                                                               \
   X(read_bytes)                                                                                                        \
+  X(shared_bytes)                                                                                                      \
   X(write_bytes)                                                                                                       \
   X(l2_read_bytes)                                                                                                     \
   X(own_miss_bytes)                                                                                                    \
@@ -80,7 +82,7 @@ typedef struct {
   X(cycles)                                                                                                            \
   X(kernels)                                                                                                           \
   X(simulated)
-_Static_assert(sizeof(L2Run) == 11 * sizeof(double), "L2_RUN_FIELDS names every field of L2Run");
+_Static_assert(sizeof(L2Run) == 12 * sizeof(double), "L2_RUN_FIELDS names every field of L2Run");
 
 /* What a GPU's description says, for operands of the type. */
 L2RunConfig l2_run_config(const Gpu *gpu, Dtype dtype);

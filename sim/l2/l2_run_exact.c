@@ -56,6 +56,7 @@ static void exact_bytes(L2Run *t, const Schedule *schedule, const Stream *stream
   schedule_traffic(schedule, plan, &traffic, &overflow);
   const double heads = (double)stream->all_heads, walked = t->read_bytes, walked_writes = t->write_bytes;
   t->read_bytes = heads * stream_read_bytes(stream, schedule);
+  t->shared_bytes = heads * stream_shared_bytes(stream, schedule);
   t->write_bytes = heads * (double)traffic_write_bytes(&traffic, &overflow);
   if (walked > 0) t->l2_read_bytes *= t->read_bytes / walked;
   if (walked > t->read_bytes) t->own_miss_bytes *= t->read_bytes / walked; /* no more misses than looks */

@@ -151,6 +151,10 @@ typedef struct {
   bool reloads_q, clips_k; /* what it moves besides its schedule: sim/l2/overheads.h */
   Spills spills;
   int64_t pull_bytes;
+  int64_t cluster;       /* CTAs that share loads, of the first kernel, as its description says; 1: none; 0: it says
+                            nothing, and the program does */
+  uint8_t cluster_dim;   /* Dim: then, along which they follow each other */
+  uint64_t shared_names; /* and what they share, a bit for each of the program's names */
 } LaunchConfig;
 
 /* What limits the CTAs that an SM holds at once. */

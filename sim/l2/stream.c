@@ -130,6 +130,16 @@ static double tiles_at(const Stream *s, const StreamSlot *slot) {
   return (double)n;
 }
 
+/* Of CTAs that share a block the last that loads it asks. */
+static bool another_asks(const Stream *s, const StreamSlot *slot, const StreamOp *op) {
+  const Dim dim = (Dim)op->cluster_dim;
+  const int64_t at = slot->at[dim], end = min64((at / op->cluster + 1) * op->cluster, s->n[dim]);
+  StreamSlot other = *slot;
+  for (other.at[dim] = end - 1; other.at[dim] > at; other.at[dim]--)
+    if ((!op->cluster_of || sees(s, &other)) && (op->needs < 0 || has_tile(s, &other, &s->ops[op->needs]))) return true;
+  return false;
+}
+
 static inline void work(const Stream *s, const StreamSlot *slot, const StreamOp *op, StreamStep *step) {
   if (s->rounds > 1 && (slot->left[DIM_J] - 1) % s->rounds != 0) return;
   const double n_tiles = op->n_tiles > 0 ? op->n_tiles : tiles_at(s, slot);
@@ -149,6 +159,7 @@ static const StreamOp *walk(const Stream *s, StreamSlot *slot, StreamStep *step)
   for (const StreamOp *op = &s->ops[slot->op];; op++) { /* the most frequent first, for speed */
     if (op->kind == STREAM_READ) {
       if (op->needs >= 0 && !has_tile(s, slot, &s->ops[op->needs])) continue;
+      if (op->cluster && another_asks(s, slot, op)) continue;
       if (is_over || access->n_reads == CLOCK_ACCESSES_MAX) return op;
       access->reads[access->n_reads++] = granule(op, slot);
     } else if (op->kind == STREAM_WORK) {

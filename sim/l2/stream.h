@@ -23,8 +23,11 @@
  *   the last. One that reads its Q again with every tile (LaunchConfig.reloads_q) renews it with every step; registers
  *   that it spills for a row block go out when its loop begins (sim/l2/overheads.h).
  *
- * Not modelled: Q kept in registers by persistent kernels, tiles shared through clusters, log-sum-exps under `when lse`
- * (1 to 2 % of O; a tensor of their own), L1. */
+ * - CTAs of a cluster (`share K_j, V_j by 2`) follow each other along rows or columns; of those that load a block the
+ *   last asks L2, and the others have it from there.
+ *
+ * Not modelled: Q kept in registers by persistent kernels, CTAs of a cluster that wait for each other, log-sum-exps
+ * under `when lse` (1 to 2 % of O; a tensor of their own), L1. */
 #ifndef TILEWALK_SIM_STREAM_H
 #define TILEWALK_SIM_STREAM_H
 
@@ -81,8 +84,10 @@ typedef struct {
   int8_t needs;                            /* READ: only if this loop has a tile; -1: always */
   int64_t first, per_head, per[DIM_COUNT]; /* READ and WRITE: granule = first + head x per_head + ... + part */
   bool of_kv_head, in_parts;
-  double n_tiles;     /* WORK: tiles of S, parts of d_v counted as such; 0: those that the mask leaves */
-  double flops, exps; /* of one */
+  uint8_t cluster, cluster_dim; /* READ: so many CTAs along a Dim share it, and one asks; 0: each asks */
+  bool cluster_of;              /* then: a CTA whose granule the mask hides loads none */
+  double n_tiles;               /* WORK: tiles of S, parts of d_v counted as such; 0: those that the mask leaves */
+  double flops, exps;           /* of one */
 } StreamOp;
 
 enum { STREAM_OPS_MAX = 2 * PROGRAM_OPS_MAX + PROGRAM_KERNELS_MAX + 1 }; /* below 256 */
@@ -97,6 +102,9 @@ typedef struct {
   bool diagonal;                   /* one of them goes along the diagonal */
   int64_t parts;                   /* of d_v, a CTA each */
   int64_t n_pieces;                /* of the heads that are launched */
+  int64_t cluster;                 /* CTAs that share loads; 0: each asks for itself */
+  Dim cluster_dim;                 /* along which they follow each other */
+  NameSet shared;                  /* what they share */
 } StreamKernel;
 
 typedef struct {
@@ -137,7 +145,10 @@ void stream_begin(const Stream *stream, int kernel, StreamSlot *slot, int64_t pi
 /* Its next step; clears slot->busy with the last. */
 void stream_next(const Stream *stream, StreamSlot *slot, StreamStep *step);
 
-/* Bytes that the CTAs of one head ask for. */
+/* Bytes that the CTAs of one head ask L2 for. */
 double stream_read_bytes(const Stream *stream, const Schedule *schedule);
+
+/* Besides, what CTAs of a cluster have from the request of another. */
+double stream_shared_bytes(const Stream *stream, const Schedule *schedule);
 
 #endif

@@ -47,7 +47,9 @@ static int find_leader(const StreamBlocks *b, int name) {
   const ProgramName *names = b->schedule->names, *n = &names[name];
   const ProgramTensor *tensors = b->schedule->tensors;
   for (int k = 0; k < b->schedule->n_names; k++) {
-    if (k == name || names[k].subscripts != n->subscripts || !is_moved(b, k) || !goes_along(b, k, name)) continue;
+    if (k == name || names[k].subscripts != n->subscripts || (b->shared >> k & 1) != (b->shared >> name & 1) ||
+        !is_moved(b, k) || !goes_along(b, k, name))
+      continue;
     const ProgramTensor *mine = &tensors[n->tensor], *other = &tensors[names[k].tensor];
     if (mine->is_stats && other->role == TENSOR_OUTPUT && other->rows == SIDE_ROWS) return k;
     if (mine->is_stats && other->is_stats && k < name && goes_along(b, name, k)) return k;
@@ -92,8 +94,8 @@ static bool find_kinds(StreamBlocks *b) {
   return true;
 }
 
-bool stream_blocks_find(StreamBlocks *b, const Schedule *schedule, uint8_t when) {
-  *b = (StreamBlocks){.schedule = schedule, .when = when};
+bool stream_blocks_find(StreamBlocks *b, const Schedule *schedule, uint8_t when, NameSet shared) {
+  *b = (StreamBlocks){.schedule = schedule, .when = when, .shared = shared};
   memset(b->kind, STREAM_KIND_COUNT, sizeof b->kind);
   for (int name = 0; name < schedule->n_names; name++)
     b->leader[name] = (int8_t)(is_moved(b, name) ? find_leader(b, name) : -1);
@@ -107,8 +109,8 @@ bool stream_blocks_find(StreamBlocks *b, const Schedule *schedule, uint8_t when)
 
 bool stream_exists(const Schedule *schedule) {
   StreamBlocks whole, split;
-  return stream_blocks_find(&whole, schedule, WHEN_LSE | WHEN_WHOLE) &&
-         stream_blocks_find(&split, schedule, WHEN_LSE | WHEN_SPLIT);
+  return stream_blocks_find(&whole, schedule, WHEN_LSE | WHEN_WHOLE, 0) &&
+         stream_blocks_find(&split, schedule, WHEN_LSE | WHEN_SPLIT, 0);
 }
 
 bool stream_blocks_stored_again(const StreamBlocks *b) {

@@ -8,13 +8,14 @@
 typedef struct {
   const Schedule *schedule;
   uint8_t when;                       /* conditions that hold */
+  NameSet shared;                     /* what CTAs of a cluster share */
   int8_t leader[PROGRAM_NAMES_MAX];   /* the name whose granule a block is a part of; -1: it is not moved */
   uint8_t kind[PROGRAM_NAMES_MAX];    /* StreamKind of a leader */
   uint8_t kernels[PROGRAM_NAMES_MAX]; /* a bit for each that moves a leader */
 } StreamBlocks;
 
-/* False: there are more kinds than a stream has. `when`: conditions that hold. */
-bool stream_blocks_find(StreamBlocks *blocks, const Schedule *schedule, uint8_t when);
+/* False: there are more kinds than a stream has. `when`: conditions that hold; shared: by CTAs of a cluster. */
+bool stream_blocks_find(StreamBlocks *blocks, const Schedule *schedule, uint8_t when, NameSet shared);
 
 /* Whether an operation moves blocks that the stream knows. */
 bool stream_block_moves(const StreamBlocks *blocks, const ProgramOp *op);

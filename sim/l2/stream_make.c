@@ -104,6 +104,23 @@ static void set_move(const Stream *s, const StreamBlocks *b, const ProgramOp *op
   to->per_head = clamped(blocks);
 }
 
+/* CTAs of a cluster, as the kernel's description says, or the program. */
+static void find_cluster(const Stream *s, const Schedule *schedule, int kernel, StreamKernel *to) {
+  const ProgramLaunch *l = &schedule->launches[kernel];
+  const LaunchConfig *c = &s->launch->config;
+  const bool described = kernel == 0 && c->cluster > 0;
+  to->cluster = described ? (c->cluster > 1 ? c->cluster : 0) : l->cluster;
+  to->cluster_dim = (Dim)(described ? c->cluster_dim : l->cluster_dim);
+  to->shared = described ? c->shared_names : l->shared;
+}
+
+/* A load of what CTAs of a cluster share. */
+static void set_cluster(const Schedule *schedule, const StreamKernel *k, const ProgramOp *op, StreamOp *to) {
+  to->cluster = (uint8_t)k->cluster;
+  to->cluster_dim = (uint8_t)k->cluster_dim;
+  for (int loop = op->parent; loop >= 0; loop = schedule->ops[loop].parent) to->cluster_of |= schedule->ops[loop].of;
+}
+
 /* Of a line's blocks those that lead, as long as there is room for all that is no move. A load that needs a loop has
  * that of the program until its place is known. */
 static int add_moves(Stream *s, const StreamBlocks *b, const ProgramOp *op, int at) {
@@ -111,7 +128,11 @@ static int add_moves(Stream *s, const StreamBlocks *b, const ProgramOp *op, int 
     const int name = op->moved[k];
     if (b->leader[name] != name || at >= PROGRAM_OPS_MAX) continue;
     s->ops[at] = (StreamOp){.needs = (int8_t)(op->needs < 0 ? -1 : -2 - op->needs)};
-    set_move(s, b, op, name, &s->ops[at++]);
+    set_move(s, b, op, name, &s->ops[at]);
+    const StreamKernel *kernel = &s->kernels[s->n_kernels];
+    if (kernel->cluster && (kernel->shared & name_bit(name)) && s->ops[at].kind == STREAM_READ)
+      set_cluster(b->schedule, kernel, op, &s->ops[at]);
+    at++;
   }
   return at;
 }
@@ -174,6 +195,7 @@ static int compile(Stream *s, const StreamBlocks *b, int kernel, int at) {
   k->parts = k->by_launch ? 1 : parts_of(s, b, kernel, k);
   k->first_op = (uint8_t)at;
   k->of_program = (uint8_t)kernel;
+  find_cluster(s, schedule, kernel, k);
   int8_t place[PROGRAM_OPS_MAX]; /* of a loop */
   memset(place, -1, sizeof place);
   bool spills = k->by_launch && k->n_dims > 0 && spills_held(&s->launch->config.spills) > 0 && n_running(b) == 1;
@@ -445,9 +467,14 @@ static void place_kinds(Stream *s) {
 bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge,
                  int64_t n_heads) {
   StreamBlocks b;
-  if (!stream_blocks_find(&b, schedule, schedule_when(plan))) return false;
   Stream s = {.plan = plan, .launch = launch, .merge = schedule->diagonal ? 1 : merge, .rounds = 1};
   s.over_heads = schedule->over_heads;
+  NameSet shared = 0;
+  for (int k = 0; k < schedule->n_kernels; k++) {
+    find_cluster(&s, schedule, k, &s.kernels[0]);
+    shared |= s.kernels[0].shared;
+  }
+  if (!stream_blocks_find(&b, schedule, schedule_when(plan), shared)) return false;
   s.all_heads = (int64_t)schedule_heads(schedule, &plan->shape);
   s.n_heads = n_heads ? n_heads : s.all_heads;
   s.merged = find_merged(&b);
@@ -502,10 +529,41 @@ static Wide loaded_in_parts(const Stream *s, const Schedule *schedule, int64_t p
   return traffic_read_bytes(&traffic, &overflow);
 }
 
+/* What the CTAs of a kernel load of the names that they share, each for itself; of other tiles, one a cluster. */
+static Wide loaded_shared(const Schedule *schedule, const Plan *plan, const StreamKernel *kernel) {
+  Program asked = *schedule;
+  Traffic traffic;
+  Wide bytes = 0;
+  bool overflow = false;
+  for (int op = 0; op < schedule->n_ops; op++) {
+    ask_again(&asked.ops[op], kernel);
+    asked.ops[op].never |= schedule->ops[op].kernel != kernel->of_program;
+  }
+  schedule_traffic(&asked, plan, &traffic, &overflow);
+  for (int name = 0; name < schedule->n_names; name++)
+    if (kernel->shared & name_bit(name)) bytes += traffic.read[schedule->names[name].tensor];
+  return bytes;
+}
+
+/* The tiles that a cluster's CTAs load among them are those of one tile as large as theirs together. */
+double stream_shared_bytes(const Stream *s, const Schedule *schedule) {
+  Wide bytes = 0;
+  for (int k = 0; k < s->n_kernels; k++) {
+    const StreamKernel *kernel = &s->kernels[k];
+    Tiling tiling = s->plan->tiling;
+    Plan together;
+    if (!kernel->cluster) continue;
+    *(kernel->cluster_dim == DIM_I ? &tiling.B_r : &tiling.B_c) *= kernel->cluster;
+    if (plan_make(&together, &s->plan->shape, &tiling, NULL)) continue;
+    bytes += loaded_shared(schedule, s->plan, kernel) - loaded_shared(schedule, &together, kernel);
+  }
+  return (double)bytes;
+}
+
 double stream_read_bytes(const Stream *s, const Schedule *schedule) {
   Wide bytes = loaded_in_parts(s, schedule, 0);
   for (int k = 0; k < s->n_kernels; k++) /* at most one has parts: it alone moves blocks of d_v */
     if (s->kernels[k].parts > 1)
       bytes += wide(s->kernels[k].parts - 1) * loaded_in_parts(s, schedule, s->kernels[k].parts);
-  return (double)bytes;
+  return (double)bytes - stream_shared_bytes(s, schedule);
 }

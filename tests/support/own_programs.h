@@ -18,6 +18,14 @@
 static const char OWN_REVERSED[] =
     OWN_HEAD("fa2-reversed") "    for each column block j of i, last first\n" OWN_TILE OWN_RESCALE OWN_ADD OWN_END;
 
+/* Two CTAs next to each other load K and V together; three, K alone. */
+static const char OWN_PAIRS[] =
+    OWN_HEAD("fa2-pairs") "    for each column block j of i\n" OWN_TILE OWN_RESCALE OWN_ADD OWN_END
+                          "launch forward\n  share K_j, V_j by 2\n";
+static const char OWN_THREES[] =
+    OWN_HEAD("fa2-threes") "    for each column block j of i\n" OWN_TILE OWN_RESCALE OWN_ADD OWN_END
+                           "launch forward\n  share K_j by 3\n";
+
 /* FlashAttention-2 over the blocks that a pattern lets a row block see. */
 static const char OWN_SPARSE[] =
     OWN_HEAD("fa2-sparse") "    for each column block j of i\n" OWN_TILE OWN_RESCALE OWN_ADD OWN_END;

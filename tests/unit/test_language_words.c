@@ -84,8 +84,9 @@ static void what_goes_on_from_there(void **state) {
       {"output O_i = at", "", "attention", 2},
       {"output O_i: at", "", "", 2},
       {"launch f", "", "forward", 1},
-      {"launch forward\n  ", "", "stages consumers registers threads", 0},
+      {"launch forward\n  ", "", "stages consumers registers threads share forward i Q_i S'", 0},
       {"launch forward\n  stages 2 of Q", "", "Q_i", 1},
+      {"launch forward\n  share Q_i b", "", "by beside", 1},
       {"default c", "", "compared", 1},
   };
   for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {

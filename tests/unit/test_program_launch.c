@@ -49,6 +49,9 @@ static void places_by_hand(void **state) {
       {"launch forward\n  registers m_i, l_i\n", Q + K + V + O + S, COLUMNS},  /* in fp32 anyway */
       {"launch forward\n  registers S, O_i, m_i, l_i\n", Q + K + V, 2 * S + 2 * O + COLUMNS},
       {"launch forward\n  consumers 2 of i\n  threads 384\n", Q + K + V + O + S + COLUMNS, 0},
+      {"launch forward\n  S beside P\n", Q + K + V + O + 2 * S + COLUMNS, 0}, /* P takes the place of one */
+      {"launch forward\n  S beside m'\n  registers S\n", Q + K + V + O + COLUMNS, 4 * S},
+      {"launch forward\n  share K_j, V_j by 2\n", Q + K + V + O + S + COLUMNS, 0},
   };
   static Program p;
   for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
@@ -106,6 +109,21 @@ static void no_event_changes(void **state) {
   }
 }
 
+/* What a step ahead needs must be there: here the state H, of the same step as P. */
+static void what_comes_too_late(void **state) {
+  (void)state;
+  static const char LATE[] = "algorithm late\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput V_j: B_c x d_v\n"
+                             "output O_i: B_r x d_v\nkernel forward\n  for every row block i\n    load Q_i\n"
+                             "    O_i = 0\n    H = 0\n    for each column block j of i\n      load K_j, V_j\n"
+                             "      S = Q_i (K_j + H)^T\n      P = e^S\n      O_i += P V_j\n      H = K_j\n"
+                             "    store O_i\nlaunch forward\n  S beside P\n";
+  static Program p;
+  Error error = {0};
+  assert_int_equal(program_read(&p, LATE, sizeof LATE - 1, "late.walk", &error), STATUS_BAD_FILE);
+  assert_string_equal(error.message, "late.walk:19: 'S' of the next step needs this step's 'H', so it cannot begin "
+                                     "before that is there");
+}
+
 /* ---- What is refused ------------------------------------------------------------------------------------- */
 
 static void refusals(void **state) {
@@ -121,7 +139,8 @@ static void refusals(void **state) {
       {"launch forward\n  stage 2 of K_j\n",
        "mine.walk:15: 'stage' begins no line of a launch; did you mean 'stages'?"},
       {"launch forward\n  order j\n",
-       "mine.walk:15: 'order' begins no line of a launch; there are stages, consumers, registers and threads"},
+       "mine.walk:15: 'order' begins no line of a launch; there are stages, consumers, registers, threads, "
+       "share, and S beside P"},
       {"launch forward\n  stages 9 of K_j\n",
        "mine.walk:15: 'stages 2 of K_j, V_j': copies in flight; the number is a whole one from 1 to 8"},
       {"launch forward\n  stages K_j\n",
@@ -149,6 +168,28 @@ static void refusals(void **state) {
       {"launch forward\n  threads 2000\n",
        "mine.walk:15: 'threads 384': of a CTA; the number is a whole one from 1 to 1024"},
       {"launch forward\n  threads 128 256\n", "mine.walk:15: '256' is too much on this line"},
+      {"launch forward\n  K_j beside S\n",
+       "mine.walk:15: 'S beside P': the product S of the next step is made while this one makes P; both are set in one "
+       "'each' loop, S by a product on a line before that of P"},
+      {"launch forward\n  P beside S\n",
+       "mine.walk:15: 'S beside P': the product S of the next step is made while this one makes P; both are set in one "
+       "'each' loop, S by a product on a line before that of P"},
+      {"launch forward\n  S beside\n",
+       "mine.walk:15: the line ends where a name should follow: 'S beside P': the product S of the next step is made "
+       "while this one makes P"},
+      {"launch forward\n  S beside P\n  S beside m'\n", "mine.walk:16: what is made a step ahead is said twice"},
+      {"launch forward\n  share Q_i by 2\n",
+       "mine.walk:15: each CTA of 'forward' loads a 'Q_i' of its own; what is shared, all CTAs of a cluster load"},
+      {"launch forward\n  share S by 2\n",
+       "mine.walk:15: kernel 'forward' does not load 'S'; 'share K_j, V_j by 2': CTAs of a cluster, of which one "
+       "asks L2 for what all load"},
+      {"launch forward\n  share K_j\n",
+       "mine.walk:15: the line ends where 'by' should follow: 'share K_j, V_j by 2': CTAs of a cluster, of which one "
+       "asks L2 for what all load"},
+      {"launch forward\n  share K_j by 1\n",
+       "mine.walk:15: 'share K_j, V_j by 2': CTAs of a cluster, of which one asks L2 for what all load; the number is "
+       "a whole one from 2 to 8"},
+      {"launch forward\n  share K_j by 2\n  share V_j by 2\n", "mine.walk:16: what CTAs share is said twice"},
       {"launch forward\n  threads 128\nkernel more\n",
        "mine.walk:16: kernels come before the first 'launch'; put this one above it"},
   };
@@ -190,9 +231,10 @@ static void a_description_names_its_line(void **state) {
   } CASES[] = {
       {"stages 2 of X_j", "k:2: kernel 'forward' has no 'X_j'; 'stages 2 of K_j, V_j': copies in flight"},
       {"stages 2 of K_j; pipes 3",
-       "k:2: 'pipes' begins no line of a launch; there are stages, consumers, registers and threads"},
+       "k:2: 'pipes' begins no line of a launch; there are stages, consumers, registers, threads, share, and S "
+       "beside P"},
       {"stages 2 of K_j;; threads 128",
-       "k:2: '' begins no line of a launch; there are stages, consumers, registers and threads"},
+       "k:2: '' begins no line of a launch; there are stages, consumers, registers, threads, share, and S beside P"},
   };
   static Profile profile;
   for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
@@ -209,9 +251,12 @@ static void a_description_names_its_line(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places_by_hand),        cmocka_unit_test(each_kernel_has_its_own),
-      cmocka_unit_test(no_event_changes),      cmocka_unit_test(refusals),
-      cmocka_unit_test(shared_memory_follows), cmocka_unit_test(a_description_names_its_line)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(places_by_hand),
+                                     cmocka_unit_test(each_kernel_has_its_own),
+                                     cmocka_unit_test(no_event_changes),
+                                     cmocka_unit_test(refusals),
+                                     cmocka_unit_test(what_comes_too_late),
+                                     cmocka_unit_test(shared_memory_follows),
+                                     cmocka_unit_test(a_description_names_its_line)};
   return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The model of CTAs in time: what the lanes hold adds up to what `sim --json` counts, nothing runs before what it
  * needs, CTAs are dealt out as a slot-by-slot simulation deals them. */
+#define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include "tests/support/alloc_fail.h"
 #include "tests/support/implied.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch.h"
 #include "viz/request/request.h"
 #include "viz/scene/timeline.h"
 
@@ -159,11 +161,12 @@ static double start_of(int n, int64_t j, TimelineLane lane, int tensor, int nth)
 
 /* The same rates, two tiles, two copies of K and V and two consumers of four rows: halves of S and O take 2 us, of the
  * exponentials 32. The second half multiplies under the first one's exponentials; V[1] does not wait for O += P
- * V[0]. */
+ * V[0]; and S beside P: S of tile 1 is made as soon as K[1] is there, under the exponentials of tile 0, which go on
+ * without a gap into those of tile 1. */
 static void test_a_launch_by_hand(void **state) {
   (void)state;
-  const double load = 256 / 12e6, half = 1024 / 512e6, exps = 32 / 1e6, S0 = 2 * load, e0 = S0 + half,
-               O0 = e0 + 2 * exps + half, e1 = O0 + half;
+  const double load = 256 / 12e6, half = 1024 / 512e6, exps = 32 / 1e6, S0 = 2 * load, e0 = S0 + half, S1 = 4 * load,
+               e1 = e0 + 2 * exps;
   double end;
   open_state("algorithm=fa3 N=8 seq-len-k=16 d=16 block=8 gpu=tiny");
   const int n = bars_of(0, 0, &end);
@@ -173,11 +176,17 @@ static void test_a_launch_by_hand(void **state) {
     TimelineLane lane;
     int tensor, nth;
     double start;
-  } BARS[] = {{1, LANE_LOAD, IMPLIED_K, 0, 3 * load},     {1, LANE_LOAD, IMPLIED_V, 0, 4 * load},
-              {0, LANE_PRODUCT, IMPLIED_S, 0, S0},        {0, LANE_PRODUCT, IMPLIED_S, 1, S0 + half},
-              {0, LANE_SOFTMAX, IMPLIED_O, 0, e0},        {0, LANE_SOFTMAX, IMPLIED_O, 1, e0 + exps},
-              {0, LANE_PRODUCT, IMPLIED_O, 0, e0 + exps}, {0, LANE_PRODUCT, IMPLIED_O, 1, e0 + 2 * exps},
-              {1, LANE_PRODUCT, IMPLIED_S, 0, O0},        {1, LANE_SOFTMAX, IMPLIED_O, 0, e1}};
+  } BARS[] = {{1, LANE_LOAD, IMPLIED_K, 0, 3 * load},
+              {1, LANE_LOAD, IMPLIED_V, 0, 4 * load},
+              {0, LANE_PRODUCT, IMPLIED_S, 0, S0},
+              {0, LANE_PRODUCT, IMPLIED_S, 1, S0 + half},
+              {0, LANE_SOFTMAX, IMPLIED_O, 0, e0},
+              {0, LANE_SOFTMAX, IMPLIED_O, 1, e0 + exps},
+              {0, LANE_PRODUCT, IMPLIED_O, 0, S1 + 2 * half},
+              {0, LANE_PRODUCT, IMPLIED_O, 1, e0 + 2 * exps},
+              {1, LANE_PRODUCT, IMPLIED_S, 0, S1},
+              {1, LANE_SOFTMAX, IMPLIED_O, 0, e1},
+              {1, LANE_PRODUCT, IMPLIED_O, 1, e1 + 2 * exps}};
   for (size_t k = 0; k < sizeof BARS / sizeof *BARS; k++) {
     const double start = start_of(n, BARS[k].j, BARS[k].lane, BARS[k].tensor, BARS[k].nth);
     if (fabs(start - BARS[k].start) > 1e-12) fail_msg("bar %zu begins at %g, by hand at %g", k, start, BARS[k].start);
@@ -188,6 +197,51 @@ static void test_a_launch_by_hand(void **state) {
   const int n_alone = bars_of(0, 0, &end);
   assert_true(start_of(n_alone, 1, LANE_LOAD, IMPLIED_V, 0) >=
               end_of(n_alone, 0, 0, LANE_PRODUCT, EVENT_ACCUMULATE, IMPLIED_O));
+  close_state();
+}
+
+static void open_launched(const char *launch, const char *more) {
+  char path[SCRATCH_BYTES], line[256];
+  assert_true(scratch_file(path, ".walk"));
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "algorithm mine%slaunch forward\n%s", strchr(strstr(schedule_find("fa2")->text, "algorithm"), '\n'),
+          launch);
+  assert_int_equal(fclose(file), 0);
+  snprintf(line, sizeof line, "algorithm=%s %s", path, more);
+  open_state(line);
+  remove(path);
+}
+
+/* Of T tiles on the same rates, without consumers: S 4 us, exponentials 64, O 4, K and V 42.7. In turn 72 us a tile;
+ * with S a step ahead the longer of 64 and 8. Loads shared by two take half as long. */
+static void test_products_beside_the_softmax(void **state) {
+  (void)state;
+  const double load = 256 / 12e6, S = 2048 / 512e6, exps = 64 / 1e6;
+  double end;
+  enum { T = 6 };
+  open_launched("  stages 2 of K_j, V_j\n  registers S\n", "N=8 seq-len-k=48 d=16 block=8 gpu=tiny");
+  bars_of(0, 0, &end);
+  assert_true(fabs(end - (2 * load + T * (2 * S + exps) + load)) < 1e-12);
+  close_state();
+  open_launched("  stages 2 of K_j, V_j\n  registers S\n  S beside P\n", "N=8 seq-len-k=48 d=16 block=8 gpu=tiny");
+  const int n = bars_of(0, 0, &end);
+  assert_true(fabs(end - (2 * load + S + T * exps + S + load)) < 1e-12);
+  for (int j = 0; j + 1 < T; j++) /* S of the next tile under this one's exponentials, O += P V after both */
+    assert_true(start_of(n, j + 1, LANE_PRODUCT, IMPLIED_S, 0) < end_of(n, -1, j, LANE_SOFTMAX, EVENT_ACCUMULATE, 0) &&
+                start_of(n, j, LANE_PRODUCT, IMPLIED_O, 0) >=
+                    end_of(n, -1, j + 1, LANE_PRODUCT, EVENT_PRODUCT, IMPLIED_S) - 1e-15);
+  for (int b = 0; b < n; b++) { /* when the event of a bar is over: that of its last bar */
+    stage_snapshot(&stage, bars[b].step + 1, &now);
+    double last = 0;
+    for (int other = 0; other < n; other++)
+      if (bars[other].step == bars[b].step) last = fmax(last, bars[other].end);
+    assert_true(timeline_now(&timeline, &now).time >= last);
+  }
+  close_state();
+  open_launched("  share K_j, V_j by 2\n", "N=16 seq-len-k=8 d=16 block=8 gpu=tiny");
+  bars_of(0, 0, &end); /* Q, half of K, and half of V under S */
+  assert_true(fabs(end - (1.5 * load + fmax(load / 2, S + exps) + S + load)) < 1e-12);
   close_state();
 }
 
@@ -369,6 +423,7 @@ int main(void) {
                                      cmocka_unit_test(test_nothing_runs_too_early),
                                      cmocka_unit_test(test_one_tile_by_hand),
                                      cmocka_unit_test(test_a_launch_by_hand),
+                                     cmocka_unit_test(test_products_beside_the_softmax),
                                      cmocka_unit_test(test_steps),
                                      cmocka_unit_test(test_dealing_out),
                                      cmocka_unit_test(test_time_is_that_of_sim),

@@ -9,6 +9,12 @@
 #include "viz/text/number.h"
 
 /* Whether a launch says how many copies are in flight. */
+static bool is_ahead(const Timeline *t) {
+  for (int k = 0; k < t->n_kernels; k++)
+    if (t->launches[k].ahead) return true;
+  return false;
+}
+
 static bool has_stages(const Timeline *t) {
   for (int k = 0; k < PROGRAM_KERNELS_MAX; k++)
     for (int n = 0; n < PROGRAM_NAMES_MAX; n++)
@@ -21,9 +27,10 @@ static void put_rates(const Timeline *t, const Snapshot *now, char *text, size_t
            number_si(t->bytes_per_s * t->stretch, "B/s").text);
   snprintf(text + strlen(text), size - strlen(text), "%s and ", number_si(t->flops_per_s * t->stretch, "FLOP/s").text);
   snprintf(text + strlen(text), size - strlen(text),
-           "%s exponentials/s; a tile is loaded once %s in SRAM is free. Left out: latency, other vector work, "
+           "%s exponentials/s; a tile is loaded once %s in SRAM is free%s. Left out: latency, other vector work, "
            "%sgaps between kernels.",
            number_si(t->exps_per_s * t->stretch, "").text, has_stages(t) ? "one of its places" : "its place",
+           is_ahead(t) ? ", a product of the next step is made under the softmax" : "",
            has_stages(t) ? "" : "double buffers, ");
 }
 

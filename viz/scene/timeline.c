@@ -10,14 +10,26 @@
 
 /* ---- One CTA's clock ------------------------------------------------------------------------------------- */
 
+/* An event as it is issued: its copies of the places in SRAM, and when what it needs is there. */
+typedef struct {
+  Event e;
+  uint32_t copy[PROGRAM_NAMES_MAX];   /* by the name whose place it is: counted from 1 */
+  double from[PROGRAM_CONSUMERS_MAX]; /* what it needs is there, but for */
+  NameSet waits;                      /* values that events before it make and that are held */
+  bool has_exps;                      /* its exponentials are still to be taken */
+} Turn;
+
 /* When each unit is free again, when each value is there, and when its place in SRAM is free again. Columns, a value a
- * row, take part in neither. */
+ * row, take part in neither. Held are the products of a step, and what needs them, until a product of the next step
+ * that the launch has beside them has been issued. */
 typedef struct {
   double port, products, softmax;
   double ready[PROGRAM_CONSUMERS_MAX][PROGRAM_NAMES_MAX]; /* to each consumer, of its share */
   double open[PROGRAM_NAMES_MAX][PROGRAM_STAGES_MAX];     /* by the name whose place it is, each of its copies */
-  uint32_t n_loads[PROGRAM_NAMES_MAX];                    /* of that place */
-  double last;                                            /* end of everything so far */
+  uint32_t n_copies[PROGRAM_NAMES_MAX];                   /* of that place, loaded or made ahead so far */
+  Turn held[TIMELINE_HELD_MAX];
+  int n_held;
+  double last; /* end of everything so far */
 } Clock;
 
 static double later(double a, double b) { return a > b ? a : b; }
@@ -54,11 +66,10 @@ static double share_of(const Timeline *t, const Event *e, int consumer) {
   return to > from ? (double)(to - from) / (double)(end - first) : 0;
 }
 
-/* The copy of a place that is loaded next, or in use. */
-static double *copy_of(const Timeline *t, Clock *c, const Event *e, int place, bool next) {
-  const int n = launch_of(t, e)->stages[place] > 1 ? launch_of(t, e)->stages[place] : 1;
-  const uint32_t loads = c->n_loads[place];
-  return &c->open[place][(next || loads == 0 ? loads : loads - 1) % (uint32_t)n];
+/* When the copy of a place that an event uses is free. */
+static double *copy_of(const Timeline *t, Clock *c, const Turn *turn, int place) {
+  const uint32_t n = (uint32_t)launch_copies(launch_of(t, &turn->e), place), copy = turn->copy[place];
+  return &c->open[place][(copy ? copy - 1 : 0) % n];
 }
 
 /* When the last of these values is there for a consumer. */
@@ -81,29 +92,37 @@ static NameSet tiles_among(const Timeline *t, NameSet names) {
 }
 
 /* What was loaded, and tiles, make room when an operation has used them. */
-static void leave_places(const Timeline *t, Clock *c, const Event *e, double time) {
+static void leave_places(const Timeline *t, Clock *c, const Turn *turn, double time) {
   for (int name = 0; name < t->schedule->n_names; name++) {
     const ProgramName *n = &t->schedule->names[name];
-    if (has(t->reads[e->op], name) && (n->is_loaded || sides_are_tile(n->rows, n->cols)))
-      *copy_of(t, c, e, place_of(t, e, name), false) = time;
+    if (has(t->reads[turn->e.op], name) && (n->is_loaded || sides_are_tile(n->rows, n->cols)))
+      *copy_of(t, c, turn, place_of(t, &turn->e, name)) = time;
   }
 }
 
-static TimelineBar move_tile(const Timeline *t, Clock *c, const Event *e) {
+/* A load that CTAs of a cluster share takes each its part of L2's rate. */
+static double move_seconds(const Timeline *t, const Event *e) {
+  const ProgramLaunch *l = launch_of(t, e);
+  const bool shares = e->kind == EVENT_LOAD && l->cluster > 1 && has(l->shared, t->schedule->ops[e->op].name);
+  return (double)e->bytes / (shares ? l->cluster : 1) / t->bytes_per_s;
+}
+
+static TimelineBar move_tile(const Timeline *t, Clock *c, const Turn *turn) {
+  const Event *e = &turn->e;
   const bool in = e->kind == EVENT_LOAD;
   const int name = t->schedule->ops[e->op].name, place = place_of(t, e, name), n = consumers_of(t, e);
-  double from = in ? *copy_of(t, c, e, place, true) : 0;
-  for (int k = 0; k < n && !in; k++) from = later(from, later(c->ready[k][name], all_ready(t, c, t->reads[e->op], k)));
-  const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, from), (double)e->bytes / t->bytes_per_s);
+  double from = in ? *copy_of(t, c, turn, place) : 0;
+  for (int k = 0; k < n && !in; k++) from = later(from, later(turn->from[k], all_ready(t, c, turn->waits, k)));
+  const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, from), move_seconds(t, e));
   c->port = bar.end;
-  c->n_loads[place] += in;
   for (int k = 0; k < n && in; k++) c->ready[k][name] = bar.end;
-  if (!in) *copy_of(t, c, e, place, false) = bar.end;
+  if (!in) *copy_of(t, c, turn, place) = bar.end;
   return bar;
 }
 
 /* Without a product on the line it makes what the line sets; else the tiles that the product takes. */
-static TimelineBar take_exponentials(const Timeline *t, Clock *c, const Event *e, int consumer, double share) {
+static TimelineBar take_exponentials(const Timeline *t, Clock *c, const Turn *turn, int consumer, double share) {
+  const Event *e = &turn->e;
   const NameSet made = e->flops > 0 ? tiles_among(t, t->sets[e->op]) : t->sets[e->op],
                 read = e->flops > 0 ? tiles_among(t, t->reads[e->op]) : t->reads[e->op];
   const double scores = (double)(e->row1 - e->row0) * (double)(e->col1 - e->col0) * t->schedule->ops[e->op].n_exps;
@@ -111,20 +130,20 @@ static TimelineBar take_exponentials(const Timeline *t, Clock *c, const Event *e
       bar_of(e, LANE_SOFTMAX, later(c->softmax, all_ready(t, c, read, consumer)), scores * share / t->exps_per_s);
   c->softmax = bar.end;
   make_ready(t, c, made, consumer, bar.end);
-  if (!e->flops) leave_places(t, c, e, bar.end);
+  if (!e->flops) leave_places(t, c, turn, bar.end);
   return bar;
 }
 
-static TimelineBar multiply(const Timeline *t, Clock *c, const Event *e, int consumer, double share) {
+static TimelineBar multiply(const Timeline *t, Clock *c, const Turn *turn, int consumer, double share) {
+  const Event *e = &turn->e;
   const bool has_exps = t->schedule->ops[e->op].n_exps > 0;
   const NameSet tiles = tiles_among(t, t->sets[e->op]);
-  double from = later(c->products, all_ready(t, c, t->reads[e->op], consumer));
-  for (int name = 0; name < t->schedule->n_names; name++)
-    if (has(tiles, name))
-      from = later(from, has_exps ? c->ready[consumer][name] : *copy_of(t, c, e, place_of(t, e, name), false));
+  double from = later(c->products, later(turn->from[consumer], all_ready(t, c, turn->waits, consumer)));
+  for (int name = 0; name < t->schedule->n_names && !has_exps; name++)
+    if (has(tiles, name)) from = later(from, *copy_of(t, c, turn, place_of(t, e, name)));
   const TimelineBar bar = bar_of(e, LANE_PRODUCT, from, (double)e->flops * share / t->flops_per_s);
   c->products = bar.end;
-  leave_places(t, c, e, bar.end);
+  leave_places(t, c, turn, bar.end);
   make_ready(t, c, has_exps ? t->sets[e->op] & ~tiles : t->sets[e->op], consumer, bar.end);
   return bar;
 }
@@ -134,23 +153,82 @@ static TimelineLane lane_of(const Event *e) {
   return e->flops > 0 || e->kind == EVENT_ACCUMULATE ? LANE_PRODUCT : LANE_SOFTMAX;
 }
 
-/* Takes one event; returns its bars: exponentials and products of each consumer, and what leaves. What takes no time
- * has none. */
+/* Exponentials of each consumer, products of each, and what moves. */
+static int run_turn(const Timeline *t, Clock *c, Turn *turn, bool exps, bool others, TimelineBar *bars) {
+  const Event *e = &turn->e;
+  const NameSet tiles = tiles_among(t, t->sets[e->op]);
+  int n = 0;
+  for (int k = 0; k < consumers_of(t, e) && exps && t->schedule->ops[e->op].n_exps > 0; k++) {
+    const double share = share_of(t, e, k);
+    if (share <= 0) continue;
+    bars[n++] = take_exponentials(t, c, turn, k, share);
+    if (e->flops > 0) turn->from[k] = later(turn->from[k], all_ready(t, c, tiles, k)); /* the product takes them */
+  }
+  for (int k = 0; k < consumers_of(t, e) && others && e->flops > 0; k++) {
+    const double share = share_of(t, e, k);
+    if (share > 0) bars[n++] = multiply(t, c, turn, k, share);
+  }
+  if (event_moves(e->kind) && others) bars[n++] = move_tile(t, c, turn);
+  for (int k = 0; k < n; k++) c->last = later(c->last, bars[k].end);
+  return n;
+}
+
+static int release(const Timeline *t, Clock *c, TimelineBar *bars) {
+  int n = 0;
+  for (int k = 0; k < c->n_held; k++) n += run_turn(t, c, &c->held[k], c->held[k].has_exps, true, bars + n);
+  c->n_held = 0;
+  return n;
+}
+
+/* An event is issued: it has the copies that it loads, or makes ahead, and those of its step. */
+static void issue(const Timeline *t, Clock *c, const Event *e, Turn *turn) {
+  const ProgramLaunch *l = launch_of(t, e);
+  const NameSet needs = t->reads[e->op] | (event_goes_out(e->kind) ? name_bit(t->schedule->ops[e->op].name) : 0);
+  turn->e = *e;
+  turn->waits = 0;
+  turn->has_exps = t->schedule->ops[e->op].n_exps > 0;
+  if (e->kind == EVENT_LOAD) c->n_copies[place_of(t, e, t->schedule->ops[e->op].name)]++;
+  if (l->ahead && e->op == l->ahead_op) c->n_copies[place_of(t, e, l->ahead - 1)]++;
+  memcpy(turn->copy, c->n_copies, sizeof turn->copy);
+  for (int k = 0; k < c->n_held; k++) turn->waits |= t->sets[c->held[k].e.op] & needs;
+  for (int k = 0; k < consumers_of(t, e); k++) turn->from[k] = all_ready(t, c, needs & ~turn->waits, k);
+}
+
+/* Whether a load comes into a copy that a held event still uses. */
+static bool takes_held_place(const Timeline *t, const Clock *c, const Turn *turn) {
+  const int place = place_of(t, &turn->e, t->schedule->ops[turn->e.op].name);
+  const uint32_t n = (uint32_t)launch_copies(launch_of(t, &turn->e), place);
+  for (int k = 0; k < c->n_held; k++)
+    for (int name = 0; name < t->schedule->n_names; name++)
+      if (has(t->reads[c->held[k].e.op], name) && place_of(t, &turn->e, name) == place &&
+          c->held[k].copy[place] % n == turn->copy[place] % n)
+        return true;
+  return false;
+}
+
+/* Takes one event; returns its bars, and those of what was held. What takes no time has none. */
 static int clock_event(const Timeline *t, Clock *c, const Event *e, TimelineBar bars[TIMELINE_EVENT_BARS]) {
+  const ProgramLaunch *l = launch_of(t, e);
+  Turn turn;
   int n = 0;
   if (e->kind == EVENT_SKIP) return 0;
   if (t->in_steps) {
-    bars[n++] = bar_of(e, lane_of(e), c->last, 1);
-  } else {
-    for (int products = 0; products < 2; products++)
-      for (int k = 0; k < consumers_of(t, e); k++) {
-        const double share = share_of(t, e, k);
-        if (share <= 0 || !(products ? e->flops > 0 : t->schedule->ops[e->op].n_exps > 0)) continue;
-        bars[n++] = products ? multiply(t, c, e, k, share) : take_exponentials(t, c, e, k, share);
-      }
-    if (event_moves(e->kind)) bars[n++] = move_tile(t, c, e);
+    bars[n] = bar_of(e, lane_of(e), c->last, 1);
+    c->last = bars[n].end;
+    return 1;
   }
-  for (int k = 0; k < n; k++) c->last = later(c->last, bars[k].end);
+  const int loop = l->ahead ? t->schedule->ops[l->ahead_op].parent : -1;
+  const bool inside = loop >= 0 && e->op > loop && e->op < t->schedule->ops[loop].end;
+  if (c->n_held > 0 && (!inside || c->n_held == TIMELINE_HELD_MAX)) n += release(t, c, bars);
+  issue(t, c, e, &turn);
+  const bool is_beside = inside && e->op >= l->beside_op && e->flops > 0,
+             waits = turn.waits || (c->n_held > 0 && e->kind == EVENT_LOAD && takes_held_place(t, c, &turn));
+  if (!waits) n += run_turn(t, c, &turn, true, !is_beside, bars + n);
+  if (waits || is_beside) {
+    turn.has_exps &= waits;
+    c->held[c->n_held++] = turn;
+  }
+  if (inside && e->op == l->ahead_op) n += release(t, c, bars + n);
   return n;
 }
 
@@ -183,6 +261,31 @@ int64_t timeline_ctas_of_head(const Timeline *t, int kernel) {
   return place_n_ctas(schedule_of(t), &t->plan, k->pass);
 }
 
+/* A CTA's events, one after another, on its clock. */
+typedef struct {
+  StepRange range;
+  Clock clock;
+  Cursor cursor;
+  Event e;
+  uint64_t n; /* taken so far */
+} Walk;
+
+static bool walk_begin(const Timeline *t, const TimelineKernel *k, int64_t outer, Walk *w) {
+  memset(w, 0, sizeof *w);
+  w->range = range_of(t, k, outer);
+  return schedule_seek(schedule_of(t), &t->plan, &w->cursor, w->range.first);
+}
+
+/* Takes the next event; returns how many bars there are, of its own and of those that it released. -1: there is none,
+ * and nothing is held. */
+static int walk_next(const Timeline *t, Walk *w, TimelineBar bars[TIMELINE_EVENT_BARS]) {
+  if (w->n < w->range.n && schedule_next(schedule_of(t), &t->plan, &w->cursor, &w->e)) {
+    w->n++;
+    return clock_event(t, &w->clock, &w->e, bars);
+  }
+  return w->clock.n_held ? release(t, &w->clock, bars) : -1;
+}
+
 /* Events of a CTA that are skips, of which a long one has many at its end. */
 static double skips_in(const Timeline *t, const TimelineKernel *k, int64_t outer) {
   const Schedule *s = schedule_of(t);
@@ -201,24 +304,18 @@ double timeline_events(const Timeline *t, int kernel, int64_t outer) {
 /* How long a CTA takes. Beyond `most` events that are no skips, the rest goes on as the second half of those did. */
 static double time_of(const Timeline *t, const TimelineKernel *k, int64_t outer, uint64_t most) {
   enum { MOST_LOOKED_AT = 1 << 20 };
-  const StepRange range = range_of(t, k, outer);
-  Clock clock = {0};
-  Cursor cursor;
-  Event e;
   TimelineBar bars[TIMELINE_EVENT_BARS];
+  Walk w;
   uint64_t n = 0;
   double at_half = 0;
-  if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
-  for (uint64_t looked = 0;
-       looked < range.n && looked < MOST_LOOKED_AT && n < most && schedule_next(schedule_of(t), &t->plan, &cursor, &e);
-       looked++) {
-    clock_event(t, &clock, &e, bars);
-    n += e.kind != EVENT_SKIP;
-    if (n == most / 2) at_half = clock.last;
+  if (!walk_begin(t, k, outer, &w)) return 0;
+  while (w.n < MOST_LOOKED_AT && n < most && walk_next(t, &w, bars) >= 0) {
+    n += w.e.kind != EVENT_SKIP;
+    if (n == most / 2) at_half = w.clock.last;
   }
-  const double left = (double)range.n - skips_in(t, k, outer) - (double)n;
-  if (n < most || left <= 0) return clock.last;
-  return clock.last + left * (clock.last - at_half) / (double)(most - most / 2);
+  const double left = (double)w.range.n - skips_in(t, k, outer) - (double)n;
+  if (n < most || left <= 0) return w.clock.last;
+  return w.clock.last + left * (w.clock.last - at_half) / (double)(most - most / 2);
 }
 
 static void sample_kernel(Timeline *t, int kernel) {
@@ -254,23 +351,18 @@ double timeline_duration(const Timeline *t, int kernel, int64_t outer) {
 
 int timeline_bars(const Timeline *t, int kernel, int64_t outer, double from, double to, TimelineBar *bars, int most,
                   double *end) {
-  const StepRange range = range_of(t, &t->kernels[kernel], outer);
-  Clock clock = {0};
-  Cursor cursor;
-  Event e;
-  int n = 0;
+  TimelineBar of_event[TIMELINE_EVENT_BARS];
+  Walk w;
+  int n = 0, n_bars;
   *end = 0;
-  if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
-  for (uint64_t k = 0; k < range.n && k < TIMELINE_WALK && clock.port <= to && clock.products <= to &&
-                       schedule_next(schedule_of(t), &t->plan, &cursor, &e);
-       k++) {
-    TimelineBar of_event[TIMELINE_EVENT_BARS];
-    const int n_bars = clock_event(t, &clock, &e, of_event);
+  if (!walk_begin(t, &t->kernels[kernel], outer, &w)) return 0;
+  while (w.n < TIMELINE_WALK && w.clock.port <= to && w.clock.products <= to &&
+         (n_bars = walk_next(t, &w, of_event)) >= 0) {
     for (int b = 0; b < n_bars; b++)
       if (of_event[b].end >= from && of_event[b].start <= to && n < most) bars[n++] = of_event[b];
-    if (t->in_steps && clock.last > to) break;
+    if (t->in_steps && w.clock.last > to) break;
   }
-  *end = clock.last;
+  *end = w.clock.last;
   return n;
 }
 
@@ -470,20 +562,16 @@ int64_t timeline_number(const Timeline *t, int kernel, int64_t outer) {
  * events. */
 static double time_at(const Timeline *t, int kernel, int64_t outer, uint64_t step) {
   const TimelineKernel *k = &t->kernels[kernel];
-  const StepRange range = range_of(t, k, outer);
-  Clock clock = {0};
-  Cursor cursor;
-  Event e;
   TimelineBar bars[TIMELINE_EVENT_BARS];
+  Walk w;
   double time = 0;
-  if (step < range.first) return 0;
-  if (step - range.first >= TIMELINE_WALK)
-    return timeline_duration(t, kernel, outer) * (double)(step - range.first) / (double)range.n;
-  if (!schedule_seek(schedule_of(t), &t->plan, &cursor, range.first)) return 0;
-  for (uint64_t n = 0; n <= step - range.first && schedule_next(schedule_of(t), &t->plan, &cursor, &e); n++) {
-    const int n_bars = clock_event(t, &clock, &e, bars);
-    if (n_bars > 0) time = bars[n_bars - 1].end; /* what takes no time is over with what it waited for */
-  }
+  int n_bars;
+  if (!walk_begin(t, k, outer, &w) || step < w.range.first) return 0;
+  if (step - w.range.first >= TIMELINE_WALK)
+    return timeline_duration(t, kernel, outer) * (double)(step - w.range.first) / (double)w.range.n;
+  while ((w.n <= step - w.range.first || w.clock.n_held > 0) && (n_bars = walk_next(t, &w, bars)) >= 0)
+    for (int b = 0; b < n_bars; b++) /* what takes no time is over with what it waited for */
+      if (bars[b].step <= step) time = bars[b].end;
   return time;
 }
 

@@ -11,7 +11,9 @@
  * (sim/machine/timing.h): an equal part for each SM, and of an SM for each CTA on it. Loads come from L2 and are issued
  * in the order of the stream, one after the other; a tile is loaded once a place in SRAM is free: one for each tensor,
  * as the SRAM budget counts them, or as many as the launch has stages. Consumers each do their share of a tile, one
- * after the other on each unit: one multiplies while another exponentiates. A product waits for its tiles, the softmax
+ * after the other on each unit: one multiplies while another exponentiates. Where a launch says `S beside P`, products
+ * of a step wait until the next step's S is made, which thus runs under this step's softmax. A load that CTAs of a
+ * cluster share takes each its part of L2's rate. A product waits for its tiles, the softmax
  * for the product, the second product for the softmax. Kernels run one after another. How long all of it takes is not
  * said here: that is the predicted time of the launch, where there is one, or at least its lower bound
  * (simulation_time), and the clocks are stretched to it.
@@ -29,7 +31,8 @@
 
 enum {
   TIMELINE_KERNELS = PROGRAM_KERNELS_MAX,
-  TIMELINE_EVENT_BARS = 2 * PROGRAM_CONSUMERS_MAX + 1, /* of one event */
+  TIMELINE_HELD_MAX = 8, /* events of a step that wait for a product of the next */
+  TIMELINE_EVENT_BARS = (2 * PROGRAM_CONSUMERS_MAX + 1) * (TIMELINE_HELD_MAX + 2), /* of one event and those held */
   TIMELINE_SAMPLES = 257,
   TIMELINE_PIECES_MAX = 1 << 16, /* CTAs that are dealt out to slots; of more, the last ones */
   TIMELINE_WALK = 1 << 15,       /* events of one CTA that are walked for its bars */

@@ -126,6 +126,12 @@ static void print_launch(const Program *p, const ProgramLaunch *l) {
   FIELD(l, consumers);
   FIELD(l, shared_dim);
   FIELD(l, threads);
+  FIELD(l, cluster);
+  FIELD(l, cluster_dim);
+  printf(".shared=%lluu,", (unsigned long long)l->shared);
+  FIELD(l, ahead);
+  FIELD(l, ahead_op);
+  FIELD(l, beside_op);
   FIELD(l, is_said);
   printf(".stages={");
   for (int n = 0; n < p->n_names; n++) printf("%d,", l->stages[n]);

@@ -25,6 +25,9 @@ const LanguageWord LANGUAGE_WORDS[] = {
     {"consumers", WORDS_LAUNCH, false},
     {"registers", WORDS_LAUNCH, false},
     {"threads", WORDS_LAUNCH, false},
+    {"share", WORDS_LAUNCH, false},
+    {"by", WORDS_OF_LAUNCH, false},
+    {"beside", WORDS_OF_LAUNCH, false},
     {"every", WORDS_LOOP, false},
     {"each", WORDS_LOOP, false},
     {"row", WORDS_LOOP | WORDS_VALUE, true},
@@ -38,7 +41,7 @@ const LanguageWord LANGUAGE_WORDS[] = {
     {"way", WORDS_LOOP, false},
     {"last", WORDS_LOOP, false},
     {"first", WORDS_LOOP | WORDS_VALUE, true},
-    {"of", WORDS_LOOP | WORDS_VALUE, true},
+    {"of", WORDS_LOOP | WORDS_VALUE | WORDS_OF_LAUNCH, true},
     {"once", WORDS_MOVE, true},
     {"when", WORDS_CONDITION, true},
     {"and", WORDS_CONDITION, true},
@@ -119,7 +122,7 @@ static unsigned places_at(const char *text, size_t begin, size_t at) {
   while (first < at && text[first] == ' ') first++;
   const char *line = text + first;
   if (first == at) return first == begin ? WORDS_HEADER : is_in_launch(text, begin) ? WORDS_LAUNCH : WORDS_LINE;
-  if (first > begin && is_in_launch(text, begin)) return 0; /* names, and `of` */
+  if (first > begin && is_in_launch(text, begin)) return WORDS_OF_LAUNCH;
   if (begins_with(line, "for")) return WORDS_LOOP;
   if (begins_with(line, "default")) return WORDS_DECLARE;
   if (begins_with(line, "input") || begins_with(line, "output") || begins_with(line, "tensor"))
@@ -182,6 +185,6 @@ size_t words_complete(const char *text, size_t at, char *out, size_t size) {
   const unsigned places = places_at(text, begin, word);
   for (int k = 0; k < N_LANGUAGE_WORDS; k++)
     if (LANGUAGE_WORDS[k].places & places) offer(&o, LANGUAGE_WORDS[k].text, strlen(LANGUAGE_WORDS[k].text));
-  if (!(places & (WORDS_HEADER | WORDS_LAUNCH | WORDS_LOOP))) offer_names(&o, text, at);
+  if (!(places & (WORDS_HEADER | WORDS_LOOP))) offer_names(&o, text, at);
   return o.n_begun;
 }

@@ -9,17 +9,18 @@
 
 /* Where a word stands; some in several places. */
 enum {
-  WORDS_HEADER = 1,     /* begins a line of the header, or a kernel or launch */
-  WORDS_LINE = 2,       /* begins a line of a kernel */
-  WORDS_LAUNCH = 4,     /* begins a line of a launch */
-  WORDS_LOOP = 8,       /* after `for` */
-  WORDS_MOVE = 16,      /* after what is loaded or stored */
-  WORDS_CONDITION = 32, /* `when` and after it */
-  WORDS_VALUE = 64,     /* functions, and what belongs to them */
-  WORDS_SIDE = 128,     /* B_r, d, ... */
-  WORDS_FORMULA = 256,  /* of declarations alone */
-  WORDS_DECLARE = 512,  /* in declarations and `default` */
-  WORDS_PROSE = 1024,   /* begins a line of which the rest is anything */
+  WORDS_HEADER = 1,       /* begins a line of the header, or a kernel or launch */
+  WORDS_LINE = 2,         /* begins a line of a kernel */
+  WORDS_LAUNCH = 4,       /* begins a line of a launch */
+  WORDS_LOOP = 8,         /* after `for` */
+  WORDS_MOVE = 16,        /* after what is loaded or stored */
+  WORDS_CONDITION = 32,   /* `when` and after it */
+  WORDS_VALUE = 64,       /* functions, and what belongs to them */
+  WORDS_SIDE = 128,       /* B_r, d, ... */
+  WORDS_FORMULA = 256,    /* of declarations alone */
+  WORDS_DECLARE = 512,    /* in declarations and `default` */
+  WORDS_PROSE = 1024,     /* begins a line of which the rest is anything */
+  WORDS_OF_LAUNCH = 2048, /* inside a line of a launch */
 };
 
 typedef struct {
