@@ -1,15 +1,7 @@
 /* `tilewalk advise`, and `tilewalk sim --gpu A,B`: best first, equal to what sim says of each tile, and refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 static ProgramRun run;
@@ -26,8 +18,7 @@ static double number(json_t *object, const char *key) { return json_number_value
 
 /* Every tile of 16 to 256 that runs, the fastest first; its bytes are those of sim. 256 x 256 with d = 128 needs 192
  * KiB for Q, K and V, and (256 + 128) x 256 x 4 B = 384 KiB of registers, which no SM has. */
-static void the_best_tile_comes_first(void **state) {
-  (void)state;
+TEST(the_best_tile_comes_first) {
   json_t *d = ask("advise --gpu h100-sxm -N 1K --heads 4 --causal --json");
   json_t *tiles = json_object_get(d, "tiles");
   const size_t n = json_array_size(tiles);
@@ -56,8 +47,7 @@ static void the_best_tile_comes_first(void **state) {
  * fewer than 64 have no wgmma. By hand: 128 x 128 with d = 128 are two warpgroups and one that copies, 384 threads; Q
  * of 32 KiB and two stages of K and V of 64 KiB; S and O, 128 registers, and 30 besides, for two thirds of the threads.
  */
-static void kernels_and_tiles_are_candidates(void **state) {
-  (void)state;
+TEST(kernels_and_tiles_are_candidates) {
   json_t *d = ask("advise --gpu h100-sxm -N 4K --heads 16 --json");
   json_t *kernels = json_object_get(d, "kernels"), *tiles = json_object_get(d, "tiles");
   assert_true(json_array_size(kernels) >= 5 && *json_string_value(json_object_get(d, "reason")));
@@ -85,8 +75,7 @@ static void kernels_and_tiles_are_candidates(void **state) {
 
 /* One query against 32K keys: something that splits them is first (52 us were recorded of FlashAttention-2 and cuDNN).
  */
-static void decode_is_split(void **state) {
-  (void)state;
+TEST(decode_is_split) {
   json_t *d = ask("advise --gpu h100-sxm -N 1 --seq-len-k 32K --heads 32 --kv-heads 8 --json");
   const char *first = json_string_value(json_object_get(d, "first"));
   assert_non_null(strstr(first, "splits"));
@@ -99,8 +88,7 @@ static void decode_is_split(void **state) {
 /* A tile that is asked for is tried as it is, whatever the queries. By hand: 128 x 128 with d = 128 by mma.sync has
  * eight warps of 16 rows: 16 x (128 + 128) / 32 = 128 registers a thread for S and O, and 30 besides; with 32 rows each
  * they would spill. */
-static void a_tile_that_is_asked_for_is_tried(void **state) {
-  (void)state;
+TEST(a_tile_that_is_asked_for_is_tried) {
   json_t *d = ask("advise --gpu a100-80gb -N 1 --seq-len-k 8192 --heads 12 -d 128 --block-q 128 --block-k 128 --json");
   json_t *tile = json_array_get(json_object_get(d, "tiles"), 0);
   assert_true(number(tile, "threads") == 256 && number(tile, "registers") == 158);
@@ -115,8 +103,7 @@ static void a_tile_that_is_asked_for_is_tried(void **state) {
 }
 
 /* Each GPU as by itself. */
-static void gpus_side_by_side_are_each_alone(void **state) {
-  (void)state;
+TEST(gpus_side_by_side_are_each_alone) {
   json_t *both = ask("sim --gpu a100-80gb,h200 -N 1K --algorithm fa2 --json"),
          *a = ask("sim --gpu a100-80gb -N 1K --algorithm fa2 --json"),
          *b = ask("sim --gpu h200 -N 1K --algorithm fa2 --json"), *machines = json_object_get(both, "machines");
@@ -134,8 +121,7 @@ static void gpus_side_by_side_are_each_alone(void **state) {
   assert_non_null(strstr(first, "  fa2 on h200\n"));
 }
 
-static void wrong_requests(void **state) {
-  (void)state;
+TEST(wrong_requests) {
   static const char *const WRONG[] = {"advise --kernel fa2-sm90", "advise --algorithm fa1,fa2", "sim --gpu h200,",
                                       "sim --gpu h200,nope", "advise --gpu tiny -d 4096"};
   for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++) {
@@ -160,8 +146,7 @@ static json_t *tile_of(json_t *answer, int B_r, int B_c) {
  * the 99 KiB of sm86 and sm89 64 x 32 with V in registers (flash_bwd_launch_template.h, run_mha_bwd_hdim256). By hand:
  * Q and dO of 32 KiB, K and V of 32 KiB, P and dS of 8 KiB are 144 KiB; 64 x 32 without V 64 + 16 + 8 = 88 KiB. dK and
  * dV of 64 x 512, S and dP of 64 x 64 each: 160 registers of 256 threads, and 30 besides. No time is claimed. */
-static void backward_by_its_own_tiles(void **state) {
-  (void)state;
+TEST(backward_by_its_own_tiles) {
   json_t *a100 = ask("advise --algorithm fa2-backward -d 256 --heads 16 --causal --gpu a100-80gb --json");
   json_t *large = tile_of(a100, 64, 64);
   assert_non_null(large);
@@ -176,15 +161,4 @@ static void backward_by_its_own_tiles(void **state) {
   json_decref(rtx);
   program_run(&run, "advise --algorithm fa2-backward -d 256 --gpu rtx4090 --block-q 64 --block-k 64");
   assert_int_equal(run.exit_status, 2);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_tile_comes_first),
-                                     cmocka_unit_test(kernels_and_tiles_are_candidates),
-                                     cmocka_unit_test(decode_is_split),
-                                     cmocka_unit_test(backward_by_its_own_tiles),
-                                     cmocka_unit_test(a_tile_that_is_asked_for_is_tried),
-                                     cmocka_unit_test(gpus_side_by_side_are_each_alone),
-                                     cmocka_unit_test(wrong_requests)};
-  return cmocka_run_group_tests_name("advise", tests, NULL, NULL);
 }

@@ -1,17 +1,9 @@
 /* Data files are found where the program is built or installed, and read whole, bounded, or not at all. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "viz/request/assets.h"
 #include "viz/request/description.h"
@@ -37,7 +29,7 @@ static void put(const char *path, const char *bytes, size_t size) {
 }
 
 /* The named folder is `assets`; lessons stand beside it, and nothing else is tried. */
-static void the_environment_names_the_assets(void **state) {
+TEST(the_environment_names_the_assets) {
   char path[ASSETS_PATH_BYTES], root[64];
   Error error = {STATUS_OK, ""};
   snprintf(root, sizeof root, "%s/assets", (char *)*state);
@@ -57,8 +49,7 @@ static void the_environment_names_the_assets(void **state) {
 }
 
 /* Without it: this program runs from the build folder, below the source tree that holds its own source. */
-static void a_build_finds_its_tree(void **state) {
-  (void)state;
+TEST(a_build_finds_its_tree) {
   char path[ASSETS_PATH_BYTES];
   Error error = {STATUS_OK, ""};
   unsetenv("TILEWALK_ASSETS");
@@ -70,8 +61,7 @@ static void a_build_finds_its_tree(void **state) {
 }
 
 /* A folder that is not there is said, and a name that leaves the tree is refused; dots in a name are dots. */
-static void wrong_folders_and_names_are_refused(void **state) {
-  (void)state;
+TEST(wrong_folders_and_names_are_refused) {
   char path[ASSETS_PATH_BYTES];
   static const char *const LEAVING[] = {"/etc/passwd", "../x", "lessons/../../x"};
   for (size_t k = 0; k < sizeof LEAVING / sizeof *LEAVING; k++) {
@@ -91,8 +81,7 @@ static void wrong_folders_and_names_are_refused(void **state) {
 }
 
 /* A path that does not fit is not found, never cut. */
-static void a_short_buffer_is_not_overrun(void **state) {
-  (void)state;
+TEST(a_short_buffer_is_not_overrun) {
   char path[8];
   setenv("TILEWALK_ASSETS", "/tmp/a/long/name/assets", 1);
   assert_int_equal(assets_find(path, sizeof path, "assets/a.json", NULL), STATUS_BAD_REQUEST);
@@ -110,8 +99,7 @@ static void assert_reads(const char *path, size_t max_bytes, const char *bytes, 
   free(buffer);
 }
 
-static void a_file_is_read_whole(void **state) {
-  (void)state;
+TEST(a_file_is_read_whole) {
   enum { LARGE = 100003 };
   char *large = malloc(LARGE);
   assert_non_null(large);
@@ -128,8 +116,7 @@ static void a_file_is_read_whole(void **state) {
 }
 
 /* A pipe has no size to announce; its bytes come in pieces and are bounded all the same. */
-static void a_pipe_is_read_and_bounded(void **state) {
-  (void)state;
+TEST(a_pipe_is_read_and_bounded) {
   char *buffer = NULL, path[32];
   size_t length = 0;
   for (int bound = 9000; bound <= 10000; bound += 1000) {
@@ -154,8 +141,7 @@ static void assert_refused(const char *path, size_t max_bytes, Status status, co
   assert_int_equal(length, 0);
 }
 
-static void a_refusal_names_the_path_and_the_reason(void **state) {
-  (void)state;
+TEST(a_refusal_names_the_path_and_the_reason) {
   put("four", "1234", 4);
   assert_refused("none", 9, STATUS_BAD_REQUEST,
                  "cannot open none: No such file or directory; name a file that can be read");
@@ -174,25 +160,10 @@ static Status read_and_free(void *path, Error *error) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
+TEST(every_allocation_may_fail) {
   char large[20000] = {0}, path[] = "large";
   put(path, large, sizeof large);
   assert_int_equal(alloc_fail_each(read_and_free, path), 1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_empty_folder, leave_folder)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(the_environment_names_the_assets),
-      TEST(a_build_finds_its_tree),
-      TEST(wrong_folders_and_names_are_refused),
-      TEST(a_short_buffer_is_not_overrun),
-      TEST(a_file_is_read_whole),
-      TEST(a_pipe_is_read_and_bounded),
-      TEST(a_refusal_names_the_path_and_the_reason),
-      TEST(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(enter_empty_folder, leave_folder)

@@ -1,16 +1,9 @@
 /* Bad requests, as users make them: each gets exit status 2, one line on stderr that says what is wrong and what would
  * be right, and nothing on stdout. */
 #define _DEFAULT_SOURCE /* mkstemps */
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch.h"
 
@@ -156,15 +149,13 @@ static void expect_refusal(const BadRequest *request) {
   assert_true(silent);
 }
 
-static void every_bad_request_gets_one_line_and_status_2(void **state) {
-  (void)state;
+TEST(every_bad_request_gets_one_line_and_status_2) {
   assert_true(sizeof REQUESTS / sizeof *REQUESTS >= 60);
   for (size_t k = 0; k < sizeof REQUESTS / sizeof *REQUESTS; k++) expect_refusal(&REQUESTS[k]);
 }
 
 /* A full disk, a closed pipe and a closed stdout: said, not ignored. */
-static void output_that_cannot_be_written_is_an_error(void **state) {
-  (void)state;
+TEST(output_that_cannot_be_written_is_an_error) {
   static ProgramRun run;
   program_run(&run, "sim --json >/dev/full");
   assert_int_equal(run.exit_status, 2);
@@ -183,8 +174,7 @@ static void output_that_cannot_be_written_is_an_error(void **state) {
 }
 
 /* A refused or failed write leaves the old file as it was and nothing beside it. */
-static void a_failed_write_leaves_the_old_file(void **state) {
-  (void)state;
+TEST(a_failed_write_leaves_the_old_file) {
   static ProgramRun run;
   char path[SCRATCH_BYTES], arguments[SCRATCH_BYTES + 64];
   assert_true(scratch_file(path, ".csv"));
@@ -205,13 +195,4 @@ static void a_failed_write_leaves_the_old_file(void **state) {
   fclose(file);
   unlink(path);
   assert_string_equal(line, "precious\n");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_bad_request_gets_one_line_and_status_2),
-      cmocka_unit_test(output_that_cannot_be_written_is_an_error),
-      cmocka_unit_test(a_failed_write_leaves_the_old_file),
-  };
-  return cmocka_run_group_tests_name("bad_requests", tests, NULL, NULL);
 }

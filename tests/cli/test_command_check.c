@@ -1,16 +1,9 @@
 /* tilewalk check from the command line: what is printed, for whom, and what is refused. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 #include "viz/text/glyphs.h"
 
@@ -23,8 +16,7 @@ static void expect_line(const char *arguments, int status, const char *says) {
     fail_msg("%s: '%s' does not say '%s'", arguments, status ? run.err : run.out, says);
 }
 
-static void everything_is_printed_within_80_columns(void **state) {
-  (void)state;
+TEST(everything_is_printed_within_80_columns) {
   expect_line("check", 0, "70 claims: 40 hold, 4 round, 2 hold in a limit, 24 wrong.");
   assert_non_null(strstr(run.out, "13 questions: 7 hold, 1 hold in a limit, 5 wrong."));
   const TextStyle style = {.utf8 = true, .width = 80};
@@ -33,8 +25,7 @@ static void everything_is_printed_within_80_columns(void **state) {
   assert_null(strchr(run.out, '\033')); /* no colour into a file */
 }
 
-static void the_choice_is_obeyed(void **state) {
-  (void)state;
+TEST(the_choice_is_obeyed) {
   expect_line("check --only A-cyu1,D-factor --only E-kv-once", 0, "148 rows");
   assert_non_null(strstr(run.out, "sram.max_block")); /* the expression stands with it */
   assert_non_null(strstr(run.out, "D-factor"));
@@ -46,8 +37,7 @@ static void the_choice_is_obeyed(void **state) {
 }
 
 /* A word is looked for in ids and texts, whatever its case. */
-static void claims_are_found_by_a_word(void **state) {
-  (void)state;
+TEST(claims_are_found_by_a_word) {
   expect_line("check --search coalesc", 0, "E-coalesce");
   assert_non_null(strstr(run.out, "E-uncoalesced")); /* by its id */
   assert_null(strstr(run.out, "A-cyu1"));
@@ -66,8 +56,7 @@ static json_t *member(const json_t *list, const char *id) {
   return NULL;
 }
 
-static void json_has_the_promised_keys(void **state) {
-  (void)state;
+TEST(json_has_the_promised_keys) {
   expect_line("check --json", 0, "{");
   json_t *document = json_loads(run.out, 0, NULL);
   assert_non_null(document);
@@ -92,16 +81,14 @@ static void json_has_the_promised_keys(void **state) {
   json_decref(document);
 }
 
-static void csv_has_a_line_for_each(void **state) {
-  (void)state;
+TEST(csv_has_a_line_for_each) {
   expect_line("check --csv", 0, "id,kind,article,claimed,computed,unit,verdict,says,why\n");
   size_t n = 0;
   for (const char *c = run.out; *c; c++) n += *c == '\n';
   assert_int_equal(n, 1 + 70 + 13);
 }
 
-static void bad_requests_are_refused(void **state) {
-  (void)state;
+TEST(bad_requests_are_refused) {
   static const struct {
     const char *arguments, *says;
   } rows[] = {{"check --only A-cyu", "there is no claim 'A-cyu'; did you mean 'A-cyu1'?"},
@@ -126,8 +113,7 @@ static void bad_requests_are_refused(void **state) {
 }
 
 /* A file of one's own; and a hostile one, which is an error with its line and prints nothing. */
-static void files_of_ones_own_are_read(void **state) {
-  (void)state;
+TEST(files_of_ones_own_are_read) {
   char path[] = "/tmp/tilewalk-claims-XXXXXX", arguments[64];
   const int descriptor = mkstemp(path);
   FILE *file = fdopen(descriptor, "w");
@@ -144,17 +130,4 @@ static void files_of_ones_own_are_read(void **state) {
   expect_line(arguments, 2, ":14: there is no name 'os'");
   assert_string_equal(run.out, "");
   unlink(path);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(everything_is_printed_within_80_columns),
-      cmocka_unit_test(the_choice_is_obeyed),
-      cmocka_unit_test(claims_are_found_by_a_word),
-      cmocka_unit_test(json_has_the_promised_keys),
-      cmocka_unit_test(csv_has_a_line_for_each),
-      cmocka_unit_test(bad_requests_are_refused),
-      cmocka_unit_test(files_of_ones_own_are_read),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

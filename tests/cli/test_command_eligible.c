@@ -1,15 +1,8 @@
 /* tilewalk eligible: calls whose kernel was found by hand, by reading the libraries' sources at the versions that
  * assets/backends names; what a fallback costs, worked by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 static ProgramRun run;
@@ -35,8 +28,7 @@ static const json_t *kernel(const json_t *json, const char *name) {
 
 /* Each by hand: the checks of sdp_utils.cpp in their order, get_valid_backends of vllm/platforms/cuda.py, and what
  * sdpa_attention_forward makes of a call. */
-static void by_hand(void **state) {
-  (void)state;
+TEST(by_hand) {
   static const struct {
     const char *call, *runs, *refused, *why; /* a kernel that is refused, and the function or word of its reason */
   } CASES[] = {
@@ -133,8 +125,7 @@ static long long whole(const json_t *object, const char *key) {
 
 /* A window in transformers on an A100: a mask of 4,096 x 4,096 scores of 2 B, read by 8 heads; K and V of 2 heads
  * written once more for all 8; no tile is skipped. */
-static void what_a_fallback_costs(void **state) {
-  (void)state;
+TEST(what_a_fallback_costs) {
   json_t *json =
       json_of("--library transformers --heads 8 --kv-heads 2 --causal --window 1K --dtype bf16 --gpu a100-80gb");
   json_t *plain = json_of("--library pytorch-sdpa --heads 8 --dtype bf16 --gpu a100-80gb"); /* no mask, 8 KV heads */
@@ -153,8 +144,7 @@ static void what_a_fallback_costs(void **state) {
   json_decref(plain);
 }
 
-static void refused(void **state) {
-  (void)state;
+TEST(refused) {
   static const struct {
     const char *arguments, *says;
   } BAD[] = {
@@ -172,22 +162,11 @@ static void refused(void **state) {
   }
 }
 
-static void text(void **state) {
-  (void)state;
+TEST(text) {
   program_run(&run, "eligible --heads 32 --dtype bf16 --bias --gpu a100-80gb");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "efficient        runs"));
   assert_non_null(strstr(run.out, "commit 001f694aef6f922b4fdf6d27d59162d27bf3df58"));
   program_run(&run, "eligible --heads 32 --dtype bf16 --bias --gpu a100-80gb --csv");
   assert_non_null(strstr(run.out, "kernel,verdict,boundary_bytes,memory_bytes,bound_s,why\nflash,cannot,,,,"));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(by_hand),
-      cmocka_unit_test(what_a_fallback_costs),
-      cmocka_unit_test(refused),
-      cmocka_unit_test(text),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* tilewalk gpus, as users and programs see it. */
 #define _DEFAULT_SOURCE /* mkstemps */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch.h"
 
@@ -28,8 +21,7 @@ static json_t *run_json(const char *arguments) {
 }
 
 /* Every machine is in the overview, and no line is wider than a terminal. */
-static void the_overview_fits_and_is_complete(void **state) {
-  (void)state;
+TEST(the_overview_fits_and_is_complete) {
   static const char *const NAMES[] = {
       "v100",    "t4",      "a100-40gb", "a100-80gb", "rtx3060", "rtx3090",     "a10",      "a6000",
       "rtx4060", "rtx4070", "rtx4090",   "l4",        "l40s",    "h100-pcie",   "h100-sxm", "gh200",
@@ -57,8 +49,7 @@ static void the_overview_fits_and_is_complete(void **state) {
 }
 
 /* JSON carries value, unit and source of each number. */
-static void json_says_where_numbers_come_from(void **state) {
-  (void)state;
+TEST(json_says_where_numbers_come_from) {
   json_t *json = run_json("gpus h200 paper --json");
   assert_int_equal(json_integer_value(json_object_get(json, "tilewalk")), 1);
   json_t *gpus = json_object_get(json, "gpus");
@@ -86,8 +77,7 @@ static void json_says_where_numbers_come_from(void **state) {
   json_decref(json);
 }
 
-static void csv_has_a_row_for_each_number(void **state) {
-  (void)state;
+TEST(csv_has_a_row_for_each_number) {
   program_run(&run, "gpus a100-40gb --csv");
   assert_int_equal(run.exit_status, 0);
   assert_int_equal(strncmp(run.out, "gpu,key,value,unit,assumed,source\n", 34), 0);
@@ -103,8 +93,7 @@ static void own_gpu(const char *format, const char *path) {
 }
 
 /* A file of the user's own is shown with what was filled in for it; a wrong one is explained. */
-static void a_users_file_is_shown_and_checked(void **state) {
-  (void)state;
+TEST(a_users_file_is_shown_and_checked) {
   char path[SCRATCH_BYTES], expected[SCRATCH_BYTES + 64];
   assert_true(scratch_file(path, ".gpu"));
   FILE *file = fopen(path, "w");
@@ -132,8 +121,7 @@ static void a_users_file_is_shown_and_checked(void **state) {
   remove(path);
 }
 
-static void bad_requests(void **state) {
-  (void)state;
+TEST(bad_requests) {
   static const struct {
     const char *arguments, *says;
   } CASES[] = {
@@ -154,15 +142,4 @@ static void bad_requests(void **state) {
     if (!strstr(run.err, CASES[i].says)) fail_msg("%s says: %s", CASES[i].arguments, run.err);
     assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1); /* one line */
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_overview_fits_and_is_complete),
-      cmocka_unit_test(json_says_where_numbers_come_from),
-      cmocka_unit_test(csv_has_a_row_for_each_number),
-      cmocka_unit_test(a_users_file_is_shown_and_checked),
-      cmocka_unit_test(bad_requests),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* tilewalk kvcache, as users and programs see it. Expected numbers are worked by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -45,8 +39,7 @@ static double ratio_of(const json_t *json, const char *name) {
 
 /* 2 x 80 x 8 x 128 x 2 B = 327,680 B a token; 100,000 tokens 32.768 GB; without GQA eight times
  * that. */
-static void llama_2_70b(void **state) {
-  (void)state;
+TEST(llama_2_70b) {
   json_t *json = run_json("kvcache --model llama-2-70b -N 100000 --json");
   assert_int_equal(whole(json, "bytes_per_token"), 327680);
   assert_int_equal(whole(json, "bytes"), 32768000000);
@@ -67,8 +60,7 @@ static void llama_2_70b(void **state) {
 }
 
 /* A window caps the cache; half of the layers windowed cap half of it. */
-static void windows(void **state) {
-  (void)state;
+TEST(windows) {
   json_t *json = run_json("kvcache --model mistral-7b --json");
   assert_int_equal(whole(json, "tokens"), 32768);
   assert_int_equal(whole(json, "window_tokens"), 4096);
@@ -83,8 +75,7 @@ static void windows(void **state) {
   json_decref(json);
 }
 
-static void mla(void **state) {
-  (void)state;
+TEST(mla) {
   json_t *json = run_json("kvcache --model deepseek-v3 -N 1000 --json");
   assert_int_equal(whole(json, "bytes"), 70272000);
   assert_int_equal(whole(json, "cache.latent"), 576);
@@ -96,8 +87,7 @@ static void mla(void **state) {
 }
 
 /* Pages of 16: 100 tokens take 7, 2000 take 125, 317 take 20, 4000 take 250. */
-static void paged_sequences(void **state) {
-  (void)state;
+TEST(paged_sequences) {
   json_t *json = run_json("kvcache --layers 1 --kv-heads 1 -d 1 --lengths 100,2000,317,4K --max-tokens 8192 --json");
   assert_int_equal(whole(json, "sequences"), 4);
   assert_int_equal(whole(json, "tokens"), 100 + 2000 + 317 + 4096);
@@ -117,8 +107,7 @@ static void paged_sequences(void **state) {
 
 /* A window of 8 in pages of 4, from token 14 on: pages 1 to 3 are held (tokens 6 to 13); appending
  * token 15 frees page 1, token 16 opens page 4. */
-static void appending_token_by_token(void **state) {
-  (void)state;
+TEST(appending_token_by_token) {
   program_run(&run, "kvcache --layers 1 --kv-heads 1 -d 4 --window 8 --page 4 -N 14 --append 4 --csv");
   assert_string_equal(run.out, "token,page,slot,bytes,page_bytes,event\n"
                                "14,3,2,128,192,oldest leaves the window\n"
@@ -135,8 +124,7 @@ static void appending_token_by_token(void **state) {
 }
 
 /* 1 GiB of 80 GB; reading it at 3.35 TB/s takes 320.5 us. */
-static void on_a_gpu(void **state) {
-  (void)state;
+TEST(on_a_gpu) {
   json_t *json = run_json("kvcache --model llama-3-8b --gpu h100-sxm --json");
   const json_t *gpu = json_object_get(json, "gpu");
   assert_true(json_real_value(json_object_get(gpu, "share_of_hbm")) == 1073741824.0 / 80e9);
@@ -146,8 +134,7 @@ static void on_a_gpu(void **state) {
   assert_non_null(strstr(run.out, "does not fit"));
 }
 
-static void lists_and_files(void **state) {
-  (void)state;
+TEST(lists_and_files) {
   json_t *json = run_json("kvcache --list --json");
   assert_int_equal(json_array_size(json_object_get(json, "models")), 23);
   json_decref(json);
@@ -159,16 +146,14 @@ static void lists_and_files(void **state) {
 }
 
 /* The largest request: 128-bit totals come through. */
-static void huge_requests(void **state) {
-  (void)state;
+TEST(huge_requests) {
   json_t *json = run_json("kvcache --layers 1M --kv-heads 1M -d 1M -N 512G --json");
   const double bytes = json_number_value(json_object_get(json, "bytes"));
   assert_true(bytes == 0x1p101); /* 2^20 x 2 x 2^20 x 2^20 x 2 B x 2^39 */
   json_decref(json);
 }
 
-static void bad_requests(void **state) {
-  (void)state;
+TEST(bad_requests) {
   static const struct {
     const char *arguments, *says;
   } CASES[] = {
@@ -209,8 +194,7 @@ static void bad_requests(void **state) {
 }
 
 /* What --help offers works when pasted, and fits a terminal. */
-static void examples_work(void **state) {
-  (void)state;
+TEST(examples_work) {
   static ProgramRun help;
   program_run(&help, "kvcache --help");
   assert_int_equal(help.exit_status, 0);
@@ -233,20 +217,4 @@ static void examples_work(void **state) {
     n++;
   }
   assert_int_equal(n, 6);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(llama_2_70b),
-      cmocka_unit_test(windows),
-      cmocka_unit_test(mla),
-      cmocka_unit_test(paged_sequences),
-      cmocka_unit_test(appending_token_by_token),
-      cmocka_unit_test(on_a_gpu),
-      cmocka_unit_test(lists_and_files),
-      cmocka_unit_test(huge_requests),
-      cmocka_unit_test(bad_requests),
-      cmocka_unit_test(examples_work),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* tilewalk lesson as learners, teachers and authors use it: through the built program, with a
  * folder of its own for the record of progress. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "tests/support/guide_lesson.h"
@@ -70,8 +64,7 @@ static const char LESSON[] =
     "N -> You forgot one.\nexplain: It is {answer}.\n```\n\n"
     "```ask bytes\nprompt: How much?\nanswer: 67108864\nunit: MiB\nhint: h\nexplain: Done.\n```\n";
 
-static void a_lesson_is_walked_with_right_and_wrong_answers(void **state) {
-  (void)state;
+TEST(a_lesson_is_walked_with_right_and_wrong_answers) {
   write_file("two.md", LESSON);
   type_into("two.md", "zzz\nb\n77\nhint\n0,5\nsix\n64 MB\n\nskip\n");
   assert_int_equal(run.exit_status, 0);
@@ -100,8 +93,7 @@ static void a_lesson_is_walked_with_right_and_wrong_answers(void **state) {
   has("The lesson is done: 1 of 2 right");
 }
 
-static void progress_is_kept_and_taken_up(void **state) {
-  (void)state;
+TEST(progress_is_kept_and_taken_up) {
   write_file("three.md", LESSON);
   type_into("three.md", "a\n");
   has("As you predicted: It is larger.");
@@ -115,8 +107,7 @@ static void progress_is_kept_and_taken_up(void **state) {
 }
 
 /* A damaged record is set aside under another name and said so; nothing is lost. */
-static void a_damaged_record_is_set_aside(void **state) {
-  (void)state;
+TEST(a_damaged_record_is_set_aside) {
   char path[128], other[160];
   struct stat there;
   write_file("three.md", LESSON);
@@ -135,8 +126,7 @@ static void a_damaged_record_is_set_aside(void **state) {
   }
 }
 
-static void nothing_is_kept_without_a_home(void **state) {
-  (void)state;
+TEST(nothing_is_kept_without_a_home) {
   write_file("four.md", LESSON);
   char arguments[512];
   snprintf(arguments, sizeof arguments,
@@ -150,8 +140,7 @@ static void nothing_is_kept_without_a_home(void **state) {
 }
 
 /* A task waits for a state that does it: a change of the lesson's, or a whole one. */
-static void a_task_is_done_by_typing_a_state(void **state) {
-  (void)state;
+TEST(a_task_is_done_by_typing_a_state) {
   write_file("do.md", "# Do\n\n- idea: Doing.\n- minutes: 5\n\nHello.\n\n"
                       "```state\nalgorithm=fa2 N=64 d=16 block=8 causal=1\n```\n\n"
                       "```task\nSkip a tile.\nuntil: view.event.kind == 'skip'\n"
@@ -177,8 +166,7 @@ static void a_task_is_done_by_typing_a_state(void **state) {
   has("Such as: block=64 causal=0");
 }
 
-static void lint_looks_at_the_start_and_the_solution_of_a_task(void **state) {
-  (void)state;
+TEST(lint_looks_at_the_start_and_the_solution_of_a_task) {
   static const char *const ROWS[][3] = {
       {"view.N > 64", "N=128", NULL},
       {"view.N > 8", "N=128", "task.md:13: the task is done before it begins"},
@@ -208,16 +196,14 @@ static void lint_looks_at_the_start_and_the_solution_of_a_task(void **state) {
 
 /* ---- Checking and writing */
 
-static void the_lessons_that_come_with_it_are_clean(void **state) {
-  (void)state;
+TEST(the_lessons_that_come_with_it_are_clean) {
   program_run(&run, "lesson --lint");
   if (run.exit_status != 0) fail_msg("%s", run.out);
   has(" 0 findings");
 }
 
 /* A course of one's own: a hundred lessons, and a name with dots in it. */
-static void a_large_course_is_listed_whole(void **state) {
-  (void)state;
+TEST(a_large_course_is_listed_whole) {
   tilewalk("--version >/dev/null; mkdir -p %1$s/tree/assets %1$s/tree/lessons/course; cp lessons/course/template.md "
            "%1$s/tree/lessons/course; for k in $(seq 10 99); do cp lessons/course/template.md "
            "%1$s/tree/lessons/course/$k-x.md; done; cp lessons/course/template.md %1$s/tree/lessons/course/03-a..b.md; "
@@ -234,8 +220,7 @@ static void a_large_course_is_listed_whole(void **state) {
 }
 
 /* An expression names a GPU that comes with Tilewalk, never a file: neither one that is there nor one that waits. */
-static void a_lesson_opens_no_paths(void **state) {
-  (void)state;
+TEST(a_lesson_opens_no_paths) {
   char text[1024];
   snprintf(text, sizeof text, "rm -f %1$s/pipe.gpu; mkfifo %1$s/pipe.gpu; cp assets/gpus/h200 %1$s/copy.gpu", folder);
   assert_int_equal(system(text), 0);
@@ -252,8 +237,7 @@ static void a_lesson_opens_no_paths(void **state) {
 }
 
 /* Neither does a state, whatever it names, nor a link: none of these files is read, and the pipe is not waited for. */
-static void a_state_and_a_link_open_no_paths(void **state) {
-  (void)state;
+TEST(a_state_and_a_link_open_no_paths) {
   static const char *const STATES[] = {"gpu=/etc/passwd",
                                        "gpu=%s/pipe.gpu",
                                        "gpu=copy.gpu",
@@ -279,8 +263,7 @@ static void a_state_and_a_link_open_no_paths(void **state) {
   has("link.md:5: the link '/etc/passwd' is neither");
 }
 
-static void findings_have_file_and_line(void **state) {
-  (void)state;
+TEST(findings_have_file_and_line) {
   write_file("bad.md", "# T\n- idea: x\n- minutes: 5\n\n[gone](nowhere.md) "
                        "[lost](bad.md#x)\n\n```state\nN=0\n```\n\n```ask a\nprompt: p\nanswer: "
                        "1\nhint: h\nexplain: e\n```\n");
@@ -296,8 +279,7 @@ static void findings_have_file_and_line(void **state) {
   assert_non_null(strstr(run.err, "worse.md:5: "));
 }
 
-static void a_new_lesson_is_clean_and_runs(void **state) {
-  (void)state;
+TEST(a_new_lesson_is_clean_and_runs) {
   tilewalk("--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); cp lessons/course/glossary.md "
            "%1$s/; cd %1$s && $p lesson --new mine && $p lesson --lint mine.md && $p lesson --new mine");
   has("mine.md is a small lesson");
@@ -307,8 +289,7 @@ static void a_new_lesson_is_clean_and_runs(void **state) {
 }
 
 /* The whole lesson of the author's guide, in under 30 lines, runs as it stands there. */
-static void the_lesson_of_the_guide_runs(void **state) {
-  (void)state;
+TEST(the_lesson_of_the_guide_runs) {
   write_file("guide.md", guide_lesson());
   tilewalk("--version >/dev/null; cp lessons/course/glossary.md %s/");
   tilewalk("lesson --lint %s/guide.md");
@@ -323,8 +304,7 @@ static void the_lesson_of_the_guide_runs(void **state) {
   has("The lesson is done: 1 of 1 right");
 }
 
-static void what_is_needed_and_missing_is_said(void **state) {
-  (void)state;
+TEST(what_is_needed_and_missing_is_said) {
   write_file("needy.md", "# T\n- idea: x\n- minutes: 5\n- needs: sim, teleport\n\nText.\n");
   tilewalk("lesson %s/needy.md");
   assert_int_equal(run.exit_status, 2);
@@ -332,8 +312,7 @@ static void what_is_needed_and_missing_is_said(void **state) {
 }
 
 /* The page, and below it what is right for a learner with that seed. */
-static void teachers_get_their_page_and_the_answers(void **state) {
-  (void)state;
+TEST(teachers_get_their_page_and_the_answers) {
   write_file("taught.md", "# T\n- idea: x\n- minutes: 5\n\nText.\n\n```ask a\nprompt: How often?\nanswer: 1\n"
                           "unit: launches\nhint: h\nexplain: e\n```\n\n```ask b\nkind: order\nprompt: p\n"
                           "item: one | First.\nitem: two | Then.\nitem: three | Last.\nanswer: 'one two three'\n"
@@ -359,8 +338,7 @@ static const char CLASS[] = "student,lesson,id,answer,seed\n"
                             "\"=cmd|' /C calc'!A0\",two,bytes,-5,1\n"
                             "\"Jos\xE9\",two,bytes,@SUM(A1),1\n";
 
-static void a_class_is_graded(void **state) {
-  (void)state;
+TEST(a_class_is_graded) {
   write_file("two.md", LESSON);
   write_file("class.csv", CLASS);
   tilewalk("lesson %1$s/two.md --answers %1$s/class.csv --json");
@@ -384,8 +362,7 @@ static void a_class_is_graded(void **state) {
 }
 
 /* A spreadsheet takes what begins with = + - @ for a formula; a plain number is none. */
-static void cells_of_strangers_are_no_formulas(void **state) {
-  (void)state;
+TEST(cells_of_strangers_are_no_formulas) {
   write_file("two.md", LESSON);
   write_file("class.csv", CLASS);
   tilewalk("lesson %1$s/two.md --answers %1$s/class.csv --csv");
@@ -399,8 +376,7 @@ static void cells_of_strangers_are_no_formulas(void **state) {
 }
 
 /* A hand-in brings its own lesson and key, or one that never ends to read: neither is opened. */
-static void a_submission_names_no_files(void **state) {
-  (void)state;
+TEST(a_submission_names_no_files) {
   char text[1024];
   write_file("two.md", LESSON);
   snprintf(text, sizeof text, "rm -f %1$s/pipe.md; mkfifo %1$s/pipe.md", folder);
@@ -430,8 +406,7 @@ static void a_submission_names_no_files(void **state) {
 }
 
 /* What `--seeds` lists is what `--answers` grades by. */
-static void a_key_gives_each_student_a_seed(void **state) {
-  (void)state;
+TEST(a_key_gives_each_student_a_seed) {
   write_file("names", "Ada\n\n  Bob\r\n");
   write_file("two.md", LESSON);
   tilewalk("lesson --seeds %s/names --key 'a long key' --csv");
@@ -450,8 +425,7 @@ static void a_key_gives_each_student_a_seed(void **state) {
 }
 
 /* A folder of hand-ins: a damaged one is a row, a pipe is not waited for, a student in two spellings is one. */
-static void a_folder_is_a_class(void **state) {
-  (void)state;
+TEST(a_folder_is_a_class) {
   char text[512];
   snprintf(text, sizeof text, "rm -rf %1$s/in; mkdir %1$s/in; mkfifo %1$s/in/pipe.csv; ln -s /etc/passwd %1$s/in/x.csv",
            folder);
@@ -474,8 +448,7 @@ static void a_folder_is_a_class(void **state) {
 }
 
 /* Seeds of a class follow from its key: typing one prints nobody's answers. */
-static void answers_of_a_student_need_the_key(void **state) {
-  (void)state;
+TEST(answers_of_a_student_need_the_key) {
   write_file("two.md", LESSON);
   tilewalk("lesson %1$s/two.md --teacher --seed 77");
   assert_int_equal(run.exit_status, 2);
@@ -486,8 +459,7 @@ static void answers_of_a_student_need_the_key(void **state) {
   has("for seed 265346656"); /* as tests/unit/test_lesson_class.c has it */
 }
 
-static void broken_submissions_are_refused(void **state) {
-  (void)state;
+TEST(broken_submissions_are_refused) {
   static const struct {
     const char *text, *reason;
   } ROWS[] = {
@@ -504,8 +476,7 @@ static void broken_submissions_are_refused(void **state) {
   }
 }
 
-static void questions_are_exported_for_moodle(void **state) {
-  (void)state;
+TEST(questions_are_exported_for_moodle) {
   write_file("two.md", LESSON);
   tilewalk("lesson %s/two.md --export-gift --seed 1");
   assert_int_equal(run.exit_status, 0);
@@ -516,8 +487,7 @@ static void questions_are_exported_for_moodle(void **state) {
   has("####Done.");
 }
 
-static void wrong_requests_are_refused(void **state) {
-  (void)state;
+TEST(wrong_requests_are_refused) {
   static const char *const ROWS[][2] = {
       {"lesson 99", "there is no lesson '99'"},
       {"lesson online-softmix", "did you mean 'online-softmax'"},
@@ -540,32 +510,4 @@ static void wrong_requests_are_refused(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_lesson_is_walked_with_right_and_wrong_answers),
-      cmocka_unit_test(progress_is_kept_and_taken_up),
-      cmocka_unit_test(a_damaged_record_is_set_aside),
-      cmocka_unit_test(nothing_is_kept_without_a_home),
-      cmocka_unit_test(a_task_is_done_by_typing_a_state),
-      cmocka_unit_test(lint_looks_at_the_start_and_the_solution_of_a_task),
-      cmocka_unit_test(the_lessons_that_come_with_it_are_clean),
-      cmocka_unit_test(a_large_course_is_listed_whole),
-      cmocka_unit_test(a_lesson_opens_no_paths),
-      cmocka_unit_test(a_state_and_a_link_open_no_paths),
-      cmocka_unit_test(findings_have_file_and_line),
-      cmocka_unit_test(a_new_lesson_is_clean_and_runs),
-      cmocka_unit_test(the_lesson_of_the_guide_runs),
-      cmocka_unit_test(what_is_needed_and_missing_is_said),
-      cmocka_unit_test(teachers_get_their_page_and_the_answers),
-      cmocka_unit_test(a_class_is_graded),
-      cmocka_unit_test(cells_of_strangers_are_no_formulas),
-      cmocka_unit_test(a_submission_names_no_files),
-      cmocka_unit_test(a_key_gives_each_student_a_seed),
-      cmocka_unit_test(a_folder_is_a_class),
-      cmocka_unit_test(answers_of_a_student_need_the_key),
-      cmocka_unit_test(broken_submissions_are_refused),
-      cmocka_unit_test(questions_are_exported_for_moodle),
-      cmocka_unit_test(wrong_requests_are_refused),
-  };
-  return cmocka_run_group_tests(tests, open_folder, close_folder);
-}
+GROUP(open_folder, close_folder)

@@ -1,18 +1,9 @@
 /* tilewalk render from the command line: files of every kind, and what it refuses. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 static ProgramRun run;
@@ -63,8 +54,7 @@ static uint32_t big_endian(const unsigned char *p) {
 }
 
 /* Every scene becomes a PNG of the size asked for that carries its state. */
-static void test_scenes(void **state) {
-  (void)state;
+TEST(test_scenes) {
   static const char *const SCENES[] = {"main",     "tiles", "hierarchy", "softmax", "causal", "charts",
                                        "timeline", "code",  "race",      "warp",    "decode", "pipeline"};
   for (int k = 0; k < 11; k++) {
@@ -87,8 +77,7 @@ static void test_scenes(void **state) {
 }
 
 /* The state in a file makes the same file again. */
-static void test_state_restores(void **state) {
-  (void)state;
+TEST(test_state_restores) {
   size_t n, m;
   render("--algorithm fa1 -N 96 -d 32 --block 16 --scene softmax --step 77 --row 3 --without-max", "one.svg");
   assert_int_equal(run.exit_status, 0);
@@ -102,8 +91,7 @@ static void test_state_restores(void **state) {
   free(two);
 }
 
-static void test_describe(void **state) {
-  (void)state;
+TEST(test_describe) {
   program_run(&run, "render --step 40 --describe");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "FlashAttention-2, N_q 64, N_k 64, d 16, causal: step 40 of 276."));
@@ -112,8 +100,7 @@ static void test_describe(void **state) {
 }
 
 /* What charts and timeline show is described too. */
-static void test_describe_charts(void **state) {
-  (void)state;
+TEST(test_describe_charts) {
   /* fa2, N = 64, d = 16, B = 8, causal: 36 of 64 tiles, 4 x 8 x 8 x 16 FLOPs each, for 22 KiB: 147,456 / 22,528 */
   program_run(&run, "render --scene charts --step 276 --describe");
   assert_int_equal(run.exit_status, 0);
@@ -132,8 +119,7 @@ static void test_describe_charts(void **state) {
 }
 
 /* A sequence has one file a frame, and nothing else. */
-static void test_sequence(void **state) {
-  (void)state;
+TEST(test_sequence) {
   size_t n;
   render("--scene code --size 480x270 --frames 10:20:4", "frame-%03d.png");
   assert_int_equal(run.exit_status, 0);
@@ -148,8 +134,7 @@ static void test_sequence(void **state) {
 
 /* Several algorithms race: the clock is the bytes of the one that moves most, so at its end all are done. Standard
  * moves 4 N d + 4 N^2 elements of 2 bytes, 40 KiB; FlashAttention-2's 22 KiB are in the tests of its schedule. */
-static void test_race(void **state) {
-  (void)state;
+TEST(test_race) {
   render("--algorithm fa2,standard --step 580 --describe", "race.png");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "All are done: standard moved 1.82x as much as fa2. 40 KiB against 22 KiB"));
@@ -160,8 +145,7 @@ static void test_race(void **state) {
 #ifdef TILEWALK_WEBP
 /* From step 121 to 122 V[3] is loaded: three pictures on the way and the one at its end, each of them another, and
  * those that --step draws. */
-static void test_motion_between_steps(void **state) {
-  (void)state;
+TEST(test_motion_between_steps) {
   unsigned char *frames[4];
   size_t n[4];
   render("--scene hierarchy --size 640x360 --frames 121:122 --sub-frames 4", "move-%d.png");
@@ -182,8 +166,7 @@ static void test_motion_between_steps(void **state) {
 }
 
 /* 24 events in strides of 2: 13 frames, each different from the one before. */
-static void test_webp(void **state) {
-  (void)state;
+TEST(test_webp) {
   size_t n;
   render("--scene code --size 480x270 --frames 0:24:2", "run.webp");
   assert_int_equal(run.exit_status, 0);
@@ -196,8 +179,7 @@ static void test_webp(void **state) {
 #endif
 
 #ifdef TILEWALK_GIF
-static void test_gif(void **state) {
-  (void)state;
+TEST(test_gif) {
   size_t n;
   render("--scene tiles --size 480x270 --frames 0:24:2", "run.gif");
   assert_int_equal(run.exit_status, 0);
@@ -220,8 +202,7 @@ static void test_gif(void **state) {
 #endif
 
 /* What cannot be is refused in one line, and nothing is written. */
-static void test_refused(void **state) {
-  (void)state;
+TEST(test_refused) {
   static const struct {
     const char *options, *name, *words;
   } BAD[] = {
@@ -256,18 +237,4 @@ static void test_refused(void **state) {
   assert_non_null(strstr(run.err, "nowhere to draw to"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scenes),   cmocka_unit_test(test_state_restores),
-      cmocka_unit_test(test_describe), cmocka_unit_test(test_describe_charts),
-      cmocka_unit_test(test_sequence), cmocka_unit_test(test_motion_between_steps),
-#ifdef TILEWALK_WEBP
-      cmocka_unit_test(test_webp),
-#endif
-#ifdef TILEWALK_GIF
-      cmocka_unit_test(test_gif),
-#endif
-      cmocka_unit_test(test_race),     cmocka_unit_test(test_refused),
-  };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder)

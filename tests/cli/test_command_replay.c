@@ -1,15 +1,8 @@
 /* tilewalk replay, as users and programs see it. */
 #define _DEFAULT_SOURCE /* mkstemps, sigaction, getrusage, alarm */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,8 +73,7 @@ static void put_head(void) {
 }
 
 /* The counts of every exact simulator. */
-static void a_head_counts_as_everywhere(void **unused) {
-  (void)unused;
+TEST(a_head_counts_as_everywhere) {
   const struct {
     const char *options;
     int64_t line_misses, sector_misses, writebacks;
@@ -103,8 +95,7 @@ static void a_head_counts_as_everywhere(void **unused) {
   remove(path);
 }
 
-static void a_small_trace_by_hand(void **unused) {
-  (void)unused;
+TEST(a_small_trace_by_hand) {
   put_trace("# two lines of one set, and a fetch\nr 0 20\nw 20 0x20\n2 0\n1 200 4\n\nr 0 80\n0 200");
   json_t *json = replay_json("--cache 512,1,128,32 --flush"); /* 4 sets of one line */
   assert_int_equal(whole(json, "accesses"), 6);
@@ -122,8 +113,7 @@ static void a_small_trace_by_hand(void **unused) {
 }
 
 /* The cache lab's first example, s = 4, E = 1, b = 4: 4 hits, 5 misses, 3 evictions, also as xdin. */
-static void a_lackey_trace(void **unused) {
-  (void)unused;
+TEST(a_lackey_trace) {
   static const char *const traces[] = {"I 0400,4\n L 10,1\n M 20,1\n L 22,1\n S 18,1\n L 110,1\n L 210,1\n M 12,1\n",
                                        "r 10 1\nr 20 1\nw 20 1\nr 22 1\nw 18 1\nr 110 1\nr 210 1\nr 12 1\nw 12 1\n"};
   for (size_t i = 0; i < COUNT_OF(traces); i++) {
@@ -141,8 +131,7 @@ static void a_lackey_trace(void **unused) {
 }
 
 /* Words behind an address are a comment, and said so where they look like a size. */
-static void comments_are_no_sizes(void **unused) {
-  (void)unused;
+TEST(comments_are_no_sizes) {
   put_trace("2 0 an instruction fetch\n0 1000 a data read\n1 70f60888 decoded as a store\n0 2000 bad\n");
   json_t *json = replay_json("");
   assert_string_equal(json_string_value(json_object_get(json, "format")), "din");
@@ -170,8 +159,7 @@ static void refused(const char *arguments, const char *says) {
 }
 
 /* A hit rate of nothing is no figure: what was taken for a trace was not read as one. */
-static void a_trace_of_no_access_is_refused(void **unused) {
-  (void)unused;
+TEST(a_trace_of_no_access_is_refused) {
   const struct {
     const char *text, *says;
   } cases[] = {
@@ -196,8 +184,7 @@ static void a_trace_of_no_access_is_refused(void **unused) {
   refused("replay - </dev/null", "the trace holds no access: of 0 lines");
 }
 
-static void options_choose_the_cache(void **unused) {
-  (void)unused;
+TEST(options_choose_the_cache) {
   put_trace("0 0\n0 10000\n0 0\n"); /* 64 KiB apart: one set of a small cache, two of a hashed one */
   json_t *json = replay_json("--cache 64K,1 --index xor --policy fifo --seed 7 --access-bytes 64");
   const json_t *cache = json_object_get(json, "cache");
@@ -214,8 +201,7 @@ static void options_choose_the_cache(void **unused) {
   remove(path);
 }
 
-static void a_limit_stops_early_and_threads_change_nothing(void **unused) {
-  (void)unused;
+TEST(a_limit_stops_early_and_threads_change_nothing) {
   put_head();
   FILE *file = fopen(path, "a");
   fputs("this is no record\n", file);
@@ -243,8 +229,7 @@ static void a_limit_stops_early_and_threads_change_nothing(void **unused) {
   remove(path);
 }
 
-static void csv_is_one_count_a_row(void **unused) {
-  (void)unused;
+TEST(csv_is_one_count_a_row) {
   put_trace("r 0 80\n");
   char line[128];
   snprintf(line, sizeof line, "replay %s --csv", path);
@@ -256,8 +241,7 @@ static void csv_is_one_count_a_row(void **unused) {
   remove(path);
 }
 
-static void mistakes_name_the_line_and_print_nothing(void **unused) {
-  (void)unused;
+TEST(mistakes_name_the_line_and_print_nothing) {
   put_trace("0 0\n0 20\n\n9 30\n");
   const struct {
     const char *before, *after, *says; /* around the name of the trace */
@@ -293,8 +277,7 @@ static void mistakes_name_the_line_and_print_nothing(void **unused) {
 }
 
 /* 60 MB through a pipe in little more memory than 60 bytes. */
-static void a_long_trace_streams_in_constant_memory(void **unused) {
-  (void)unused;
+TEST(a_long_trace_streams_in_constant_memory) {
   struct rusage before, after;
   program_run(&run, "replay - --cache 64K </dev/null");
   getrusage(RUSAGE_CHILDREN, &before);
@@ -309,8 +292,7 @@ static void a_long_trace_streams_in_constant_memory(void **unused) {
   assert_true(after.ru_maxrss - before.ru_maxrss < 8 * 1024); /* KiB */
 }
 
-static void an_interrupt_stops_it_cleanly(void **unused) {
-  (void)unused;
+TEST(an_interrupt_stops_it_cleanly) {
   char line[1024], out[SCRATCH_BYTES], err[SCRATCH_BYTES];
   assert_true(scratch_file(out, ".out") && scratch_file(err, ".err"));
   const char *program = getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk";
@@ -322,21 +304,4 @@ static void an_interrupt_stops_it_cleanly(void **unused) {
   remove(out);
   remove(err);
   assert_int_equal(status, 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_head_counts_as_everywhere),
-      cmocka_unit_test(a_small_trace_by_hand),
-      cmocka_unit_test(a_lackey_trace),
-      cmocka_unit_test(comments_are_no_sizes),
-      cmocka_unit_test(a_trace_of_no_access_is_refused),
-      cmocka_unit_test(options_choose_the_cache),
-      cmocka_unit_test(a_limit_stops_early_and_threads_change_nothing),
-      cmocka_unit_test(csv_is_one_count_a_row),
-      cmocka_unit_test(mistakes_name_the_line_and_print_nothing),
-      cmocka_unit_test(a_long_trace_streams_in_constant_memory),
-      cmocka_unit_test(an_interrupt_stops_it_cleanly),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* `tilewalk roofline`: places and ridges worked out by hand, the chart as a file, requests that are refused. */
 #define _DEFAULT_SOURCE /* mkstemps */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch.h"
 
@@ -33,8 +26,7 @@ static void expect_near(double got, double expected) {
 
 /* fa2 at N = 4096, B = 128 moves 66 MiB for 4 N^2 d FLOPs: 2^33 / (66 x 2^20) = 124.12 FLOPs a byte, times 1555 GB/s.
  */
-static void the_papers_machine(void **state) {
-  (void)state;
+TEST(the_papers_machine) {
   roofline("-N 4096 -d 128 --block 128 --json");
   assert_int_equal(run.exit_status, 0);
   json_t *d = json_loads(run.out, 0, NULL);
@@ -52,8 +44,7 @@ static void the_papers_machine(void **state) {
 }
 
 /* Behind L2 each byte of Q, K, V, O comes from HBM once: 4 N^2 d / (4 N d x 2 bytes) = N / 2 FLOPs a byte. */
-static void two_levels(void **state) {
-  (void)state;
+TEST(two_levels) {
   roofline("--gpu h200 -N 16K --heads 16 --algorithm fa2 --block 128 --json");
   json_t *d = json_loads(run.out, 0, NULL);
   assert_non_null(d);
@@ -68,8 +59,7 @@ static void two_levels(void **state) {
   json_decref(d);
 }
 
-static void plot_table_and_csv(void **state) {
-  (void)state;
+TEST(plot_table_and_csv) {
   roofline("--gpu h200 -N 8K");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "Roofline: NVIDIA H200"));
@@ -82,8 +72,7 @@ static void plot_table_and_csv(void **state) {
 }
 
 /* A type without a unit is storage only, and that is said. */
-static void a_missing_unit_is_said(void **state) {
-  (void)state;
+TEST(a_missing_unit_is_said) {
   roofline("--gpu v100 --dtype bf16");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "v100 has no bf16 products: bf16 is storage only, computed in fp32"));
@@ -94,8 +83,7 @@ static void a_missing_unit_is_said(void **state) {
   json_decref(d);
 }
 
-static void a_chart_is_a_file(void **state) {
-  (void)state;
+TEST(a_chart_is_a_file) {
   char path[SCRATCH_BYTES];
   char arguments[256], text[4096];
   assert_true(scratch_file(path, ".svg"));
@@ -111,8 +99,7 @@ static void a_chart_is_a_file(void **state) {
   assert_non_null(strstr(text, "<svg"));
 }
 
-static void wrong_requests(void **state) {
-  (void)state;
+TEST(wrong_requests) {
   static const char *const WRONG[] = {"--gpu h2000", "--theme dark", "--json --csv",
                                       "-o roof.txt", "-N 0",         "--size 10x10"};
   for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
@@ -121,13 +108,4 @@ static void wrong_requests(void **state) {
     assert_string_equal(run.out, "");
     assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1); /* one line */
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_papers_machine), cmocka_unit_test(two_levels),
-      cmocka_unit_test(plot_table_and_csv), cmocka_unit_test(a_missing_unit_is_said),
-      cmocka_unit_test(a_chart_is_a_file),  cmocka_unit_test(wrong_requests),
-  };
-  return cmocka_run_group_tests_name("command_roofline", tests, NULL, NULL);
 }

@@ -1,17 +1,9 @@
 /* tilewalk serve, as users and programs see it: its attention is sim's, its cache is kvcache's; figures in print. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 static ProgramRun run;
@@ -41,8 +33,7 @@ static double least_of_sim(const char *arguments) {
 }
 
 /* One planner: what sim says of a layer, 80 times; and kvcache's figures to the last digit. */
-static void one_answer(void **state) {
-  (void)state;
+TEST(one_answer) {
   json_t *serve = json_of("serve --model llama-3.1-70b --gpu h100 --tp 8 --batch 32 --context 32K --json");
   json_t *kv = json_of("kvcache --model llama-3.1-70b --gpu h100 --tp 8 --batch 32 -N 32K --json");
   const double decode = least_of_sim("sim -N 1 --seq-len-k 32K --batch 32 --heads 8 --kv-heads 1 -d 128 --dtype bf16 "
@@ -63,8 +54,7 @@ static void one_answer(void **state) {
 }
 
 /* 4,100 tokens in pages of 16: 257 pages, the last holds 4; a prefix of 1,000 shares 62 whole pages. */
-static void pages_and_prefix(void **state) {
-  (void)state;
+TEST(pages_and_prefix) {
   json_t *json = json_of("serve --model llama-3-8b --batch 10 -N 4100 --prefix 1000 --json");
   assert_true(value(json, "memory", "kv_bytes") == 10.0 * 4100 * 131072);
   assert_true(value(json, "memory", "page_bytes") == 10.0 * 257 * 16 * 131072);
@@ -78,8 +68,7 @@ static void pages_and_prefix(void **state) {
 }
 
 /* What stays: 4 sinks and 2,044; H2O also sums up scores, 4 B for each of 32 x 8 KV heads and kept tokens. */
-static void eviction(void **state) {
-  (void)state;
+TEST(eviction) {
   json_t *json = json_of("serve --model llama-3-8b --batch 2 -N 16K --evict streaming:4+2044 --json");
   assert_true(value(json, "memory", "kept_tokens") == 2048);
   assert_true(value(json, "token", "kv_bytes") == 2.0 * 2048 * 131072);
@@ -91,8 +80,7 @@ static void eviction(void **state) {
 }
 
 /* 32K in chunks of 2K: 16 x 17 / 2 loads of a chunk's K and V, 16 x 15 / 2 of them of earlier chunks. */
-static void chunked_prefill(void **state) {
-  (void)state;
+TEST(chunked_prefill) {
   json_t *json = json_of("serve --model llama-3-8b --prompt 32K --chunk 2K --json");
   assert_true(value(json, "prompt", "chunks") == 16);
   assert_true(value(json, "prompt", "chunk_loads") == 136);
@@ -106,8 +94,7 @@ static void chunked_prefill(void **state) {
 
 /* A config.json says its matrices: DeepSeek-V3's 61 layers of MLA, 3 of them dense, 58 with 256 experts and a shared
  * one; Llama 3.1 70B but for norms. */
-static void parameters_of_a_config(void **state) {
-  (void)state;
+TEST(parameters_of_a_config) {
   static const struct {
     const char *json;
     double parameters;
@@ -138,8 +125,7 @@ static void parameters_of_a_config(void **state) {
 }
 
 /* What people see: kinds, and the answers. */
-static void text(void **state) {
-  (void)state;
+TEST(text) {
   program_run(&run, "serve --model llama-3.1-70b --gpu h100 --tp 8 --batch 32 --context 32K");
   assert_int_equal(run.exit_status, 0);
   static const char *const HAS[] = {"Llama 3.1 70B on 8 x h100-sxm",
@@ -156,8 +142,7 @@ static void text(void **state) {
 
 /* What is printed by the same arithmetic agrees to its rounding, but for the rows that are known to be twice too large;
  * no measured run is better than its bound. */
-static void printed(void **state) {
-  (void)state;
+TEST(printed) {
   json_t *json = json_of("serve --printed --json");
   const json_t *row, *rows = json_object_get(json, "printed");
   size_t k;
@@ -183,8 +168,7 @@ static void printed(void **state) {
   json_decref(json);
 }
 
-static void refused(void **state) {
-  (void)state;
+TEST(refused) {
   static const struct {
     const char *arguments, *says;
   } BAD[] = {
@@ -205,18 +189,4 @@ static void refused(void **state) {
     assert_string_equal(run.out, "");
     if (!strstr(run.err, BAD[k].says)) fail_msg("%s: %s", BAD[k].arguments, run.err);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_answer),
-      cmocka_unit_test(pages_and_prefix),
-      cmocka_unit_test(eviction),
-      cmocka_unit_test(chunked_prefill),
-      cmocka_unit_test(parameters_of_a_config),
-      cmocka_unit_test(text),
-      cmocka_unit_test(printed),
-      cmocka_unit_test(refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

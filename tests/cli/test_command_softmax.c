@@ -1,14 +1,7 @@
 /* tilewalk softmax: the weights are those of P as it is stored, and what is not finite is said. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 static ProgramRun run;
@@ -24,8 +17,7 @@ static json_t *run_json(const char *arguments) {
 static json_t *at(json_t *json, const char *key, size_t k) { return json_array_get(json_object_get(json, key), k); }
 
 /* e^20 = 4.85e8 is above fp16's 65504, so P is infinite; l, in fp32, is not. The weight is infinite and not 1. */
-static void an_infinite_P_gives_an_infinite_weight(void **state) {
-  (void)state;
+TEST(an_infinite_P_gives_an_infinite_weight) {
   json_t *json = run_json("softmax --scores 1,20,3 --precision fp16 --no-max --json");
   assert_string_equal(json_string_value(at(json, "weights", 1)), "inf");
   assert_true(fabs(json_real_value(at(json, "weights", 0)) - exp(1 - 20)) < 1e-3 * exp(1 - 20));
@@ -38,8 +30,7 @@ static void an_infinite_P_gives_an_infinite_weight(void **state) {
 }
 
 /* Above 88.72 fp32 overflows as well: infinity over infinity is NaN, and JSON tells the two apart. */
-static void infinity_over_infinity_is_not_a_number(void **state) {
-  (void)state;
+TEST(infinity_over_infinity_is_not_a_number) {
   json_t *json = run_json("softmax --scores 80,100 --no-max --json");
   assert_string_equal(json_string_value(at(json, "weights", 1)), "nan");
   assert_string_equal(json_string_value(json_object_get(at(json, "blocks", 0), "l")), "inf");
@@ -48,8 +39,7 @@ static void infinity_over_infinity_is_not_a_number(void **state) {
 }
 
 /* fp8 has no infinity: e^10 is stored as 448, over l = e^10 + e. */
-static void fp8_saturates_and_says_so(void **state) {
-  (void)state;
+TEST(fp8_saturates_and_says_so) {
   json_t *json = run_json("softmax --scores 1,10 --precision fp8 --no-max --json");
   const double l = exp(10) + exp(1);
   assert_true(fabs(json_real_value(at(json, "weights", 1)) - 448 / l) < 1e-6 * 448 / l);
@@ -61,8 +51,7 @@ static void fp8_saturates_and_says_so(void **state) {
 
 /* The error is of the whole: e4m3 has 3 bits of fraction, so e^-0.3 = 0.7408 is stored as 0.75, and the weight is
  * 0.75 / (1 + e^-0.3), 1.2 % too large. Rounding alone, of the result, would leave it within half an ulp. */
-static void the_error_is_of_the_whole_computation(void **state) {
-  (void)state;
+TEST(the_error_is_of_the_whole_computation) {
   json_t *json = run_json("softmax --scores -0.3,0 --precision fp8 --json");
   const double l = 1 + exp(-0.3);
   assert_true(fabs(json_real_value(at(json, "weights", 0)) - 0.75 / l) < 1e-6);
@@ -73,23 +62,11 @@ static void the_error_is_of_the_whole_computation(void **state) {
 }
 
 /* A later block with a larger maximum rescales the P that is stored; weights stay at or below 1. */
-static void stored_weights_are_rescaled(void **state) {
-  (void)state;
+TEST(stored_weights_are_rescaled) {
   json_t *json = run_json("softmax --scores 0.1,2.7 --block 1 --precision fp16 --json");
   const double factor =
       exp((double)(float)0.1 - (double)(float)2.7); /* P of the first block is 1, whatever its score */
   assert_true(fabs(json_real_value(at(json, "weights", 0)) - factor / (1 + factor)) < 1e-6);
   assert_true(json_real_value(at(json, "weights", 1)) <= 1);
   json_decref(json);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_infinite_P_gives_an_infinite_weight),
-      cmocka_unit_test(infinity_over_infinity_is_not_a_number),
-      cmocka_unit_test(fp8_saturates_and_says_so),
-      cmocka_unit_test(the_error_is_of_the_whole_computation),
-      cmocka_unit_test(stored_weights_are_rescaled),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* tilewalk warp, as users and programs see it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <jansson.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "tests/support/program.h"
 
@@ -30,8 +25,7 @@ static int64_t value(const char *arguments, const char *object, const char *key)
   return result;
 }
 
-static void what_the_lessons_ask(void **unused) {
-  (void)unused;
+TEST(what_the_lessons_ask) {
   const struct {
     const char *arguments, *object, *key;
     int64_t expected;
@@ -69,8 +63,7 @@ static void what_the_lessons_ask(void **unused) {
   }
 }
 
-static void people_read_it_within_a_terminal(void **unused) {
-  (void)unused;
+TEST(people_read_it_within_a_terminal) {
   program_run(&run, "warp --stride 32");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "32 lanes load 4 B each, 128 B apart"));
@@ -89,8 +82,7 @@ static void people_read_it_within_a_terminal(void **unused) {
   }
 }
 
-static void csv_is_one_count_a_row(void **unused) {
-  (void)unused;
+TEST(csv_is_one_count_a_row) {
   program_run(&run, "warp --swizzle 128B --lane-bytes 16 --csv");
   assert_string_equal(run.out,
                       "memory,count,value\nglobal,sectors,32\nglobal,lines,32\nglobal,used,512\n"
@@ -99,8 +91,7 @@ static void csv_is_one_count_a_row(void **unused) {
                       "shared,ways,1\nshared,wavefronts,4\nshared,conflicts,0\n");
 }
 
-static void bad_requests(void **unused) {
-  (void)unused;
+TEST(bad_requests) {
   const struct {
     const char *arguments, *says;
   } cases[] = {
@@ -126,14 +117,4 @@ static void bad_requests(void **unused) {
     assert_string_equal(run.out, "");
     assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1); /* one line */
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_the_lessons_ask),
-      cmocka_unit_test(people_read_it_within_a_terminal),
-      cmocka_unit_test(csv_is_one_count_a_row),
-      cmocka_unit_test(bad_requests),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

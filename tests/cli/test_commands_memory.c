@@ -1,15 +1,7 @@
 /* Memory running out at every allocation that the commands make: a reason and status 2 each time, nothing leaked, no
  * crash. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "viz/cli/command.h"
 
@@ -43,8 +35,7 @@ static const Command *find(const char *name) {
   return NULL;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
+TEST(every_allocation_may_fail) {
   static const char *const LINES[][2] = {
       {"sim", "-N 64 --block 16"},
       {"sim", "-N 64 --block 16 --csv"},
@@ -83,9 +74,4 @@ static void every_allocation_may_fail(void **state) {
     strcpy(run.line, LINES[k][1]);
     assert_true(alloc_fail_each(run_command, &run) >= 1);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
-  return cmocka_run_group_tests_name("commands_memory", tests, NULL, NULL);
 }

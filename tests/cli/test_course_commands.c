@@ -2,18 +2,10 @@
  * are cut out of the Markdown, `tilewalk ...` in backticks or on an indented line, and run in a
  * folder of their own. */
 #define _GNU_SOURCE /* glob, mkdtemp, realpath, setenv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <glob.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,8 +123,7 @@ static const char *less_of(const char *text) {
   return strcmp(text, "tilewalk crosscheck --recorded") == 0 ? " --kernel-name standard" : "";
 }
 
-static void test_every_command_runs(void **state) {
-  (void)state;
+TEST(test_every_command_runs) {
   install_program();
   const bool has_window = run("tilewalk view --frames 1", "") == 0; /* SDL2 is optional */
   for (int k = 0; k < n_commands; k++) {
@@ -147,8 +138,7 @@ static void test_every_command_runs(void **state) {
 }
 
 /* A lesson without commands, or with few, would make the other test pass for nothing. */
-static void test_every_lesson_has_some(void **state) {
-  (void)state;
+TEST(test_every_lesson_has_some) {
   char last[64] = "";
   int n_files = 0, here = 0;
   for (int k = 0; k <= n_commands; k++) {
@@ -165,10 +155,4 @@ static void test_every_lesson_has_some(void **state) {
   assert_int_equal(n_files, LESSONS);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_command_runs),
-      cmocka_unit_test(test_every_lesson_has_some),
-  };
-  return cmocka_run_group_tests(tests, cut_all, clean_up);
-}
+GROUP(cut_all, clean_up)

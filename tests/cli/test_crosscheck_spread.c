@@ -1,15 +1,6 @@
 /* How far recordings of one run are from their median, and their means from those of what is predicted
  * (viz/cli/crosscheck.h: crosscheck_spread, crosscheck_means), against numbers worked by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "viz/cli/crosscheck.h"
 
 static void record(Crosscheck *c, const char *kernel, int64_t N, PredictedQuantity quantity, double measured) {
@@ -26,8 +17,7 @@ static void record(Crosscheck *c, const char *kernel, int64_t N, PredictedQuanti
 /* 33 recordings of one run, of 1 to 33 bytes, are up to 16 / 17 from their median of 17, half of them 8 / 17 or less;
  * between them one more quantity of that run, another kernel's run and another shape's, recorded twice, of which
  * neither is the median. */
-static void all_recordings_of_a_run_count(void **state) {
-  (void)state;
+TEST(all_recordings_of_a_run_count) {
   Crosscheck c = {0};
   Error error = {0};
   for (int i = 0; i < 33; i++) {
@@ -46,8 +36,7 @@ static void all_recordings_of_a_run_count(void **state) {
   crosscheck_free(&c);
 }
 
-static void nothing_recorded_is_no_spread(void **state) {
-  (void)state;
+TEST(nothing_recorded_is_no_spread) {
   Crosscheck c = {0};
   Error error = {0};
   CrosscheckGroup spread;
@@ -66,8 +55,7 @@ static void record_predicted(Crosscheck *c, const char *kernel, int64_t N, Predi
 /* Two cards, of which one is predicted 110 bytes and the other 90; four recordings, mean 125: 20 % too low, though one
  * of them is as predicted. The hit rate, 0.50 and 0.52 for 0.50 and 0.50, is off by a point; a run recorded once is its
  * own mean, and a time has none. */
-static void means_of_recordings(void **state) {
-  (void)state;
+TEST(means_of_recordings) {
   Crosscheck c = {0}, means;
   Error error = {0};
   record_predicted(&c, "fa2_tensor", 8192, PREDICT_HBM_READ, 210, 200);
@@ -99,11 +87,4 @@ static void means_of_recordings(void **state) {
   free(groups);
   crosscheck_free(&means);
   crosscheck_free(&c);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(all_recordings_of_a_run_count),
-                                     cmocka_unit_test(nothing_recorded_is_no_spread),
-                                     cmocka_unit_test(means_of_recordings)};
-  return cmocka_run_group_tests_name("crosscheck_spread", tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* A stranger's .cu to PTX by clang alone, and the half of it that is cut away. Needs clang; the cutter does not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "viz/cli/cuda_compile.h"
 #include "viz/kernel/kernel_signature.h"
 #include "viz/cli/source_cut.h"
@@ -38,8 +31,7 @@ static const char TORCH[] =
     "PYBIND11_MODULE(NAME, m) { m.def(\"f\", &forward); }\n"
     "__constant__ float table[4] = {1, 2, 3, 4};\n";
 
-static void the_host_goes(void **unused) {
-  (void)unused;
+TEST(the_host_goes) {
   char text[sizeof TORCH];
   memcpy(text, TORCH, sizeof TORCH);
   assert_int_equal(source_cut(text, sizeof TORCH - 1), 5);
@@ -63,8 +55,7 @@ static void the_host_goes(void **unused) {
 }
 
 /* Brackets that never close, literals that never end: nothing is read or written beyond the text. */
-static void cut_anything(void **unused) {
-  (void)unused;
+TEST(cut_anything) {
   static const char *const TEXTS[] = {
       "",   "{",    "}",           "int f(",         "int f() {",  "\"",    "R\"(", "/*", "#define", "#define X \\",
       "a'", "((((", "namespace {", "extern \"C\" {", "struct S {", ")))){}"};
@@ -79,8 +70,7 @@ static void cut_anything(void **unused) {
 
 /* --- signatures --- */
 
-static void names_and_types(void **unused) {
-  (void)unused;
+TEST(names_and_types) {
   static const char SOURCE[] = "// __global__ void k(int wrong)\n"
                                "template <typename T, int N>\n__global__ void __launch_bounds__(256) k(const T "
                                "*__restrict__ x, /* in, out */ float *y, int n = 3,\n"
@@ -118,8 +108,7 @@ static bool no_clang(void) {
 }
 
 /* The words of CUDA that kernels use: each must come out as the instruction that nvcc makes of it. */
-static void the_header(void **unused) {
-  (void)unused;
+TEST(the_header) {
   if (no_clang()) skip();
   static const char SOURCE[] =
       "#include <cstdio>\n#include <vector>\n#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include "
@@ -157,8 +146,7 @@ static void the_header(void **unused) {
   free(result.ptx);
 }
 
-static void templates_by_name(void **unused) {
-  (void)unused;
+TEST(templates_by_name) {
   if (no_clang()) skip();
   CudaResult result;
   Error error = {0};
@@ -172,8 +160,7 @@ static void templates_by_name(void **unused) {
 }
 
 /* Torch's half does not compile without torch: it goes, with a note, and the kernel's lines keep their numbers. */
-static void torch_is_cut(void **unused) {
-  (void)unused;
+TEST(torch_is_cut) {
   if (no_clang()) skip();
   CudaResult result;
   Error error = {0};
@@ -188,8 +175,7 @@ static void torch_is_cut(void **unused) {
   free(result.ptx);
 }
 
-static void mistakes_have_a_line(void **unused) {
-  (void)unused;
+TEST(mistakes_have_a_line) {
   if (no_clang()) skip();
   static const struct {
     const char *source, *template_name, *message;
@@ -205,13 +191,4 @@ static void mistakes_have_a_line(void **unused) {
     if (strncmp(error.message, CASES[i].message, strlen(CASES[i].message)) != 0) fail_msg("%s", error.message);
     free(result.ptx);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_host_goes),        cmocka_unit_test(cut_anything),      cmocka_unit_test(names_and_types),
-      cmocka_unit_test(the_header),           cmocka_unit_test(templates_by_name), cmocka_unit_test(torch_is_cut),
-      cmocka_unit_test(mistakes_have_a_line),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

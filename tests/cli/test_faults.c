@@ -1,15 +1,6 @@
 /* Faults of kernels: what is broken is named with its lines, what is sound stays silent. The kernels lie in
  * tests/support/kernels; the lines that must be named have marks there. Needs clang. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "kernels/ptx/ptx_argument.h"
 #include "viz/cli/cuda_compile.h"
 #include "viz/request/assets.h"
@@ -95,8 +86,7 @@ static void name_at(const char *p, char name[NAME_BYTES]) {
   snprintf(name, NAME_BYTES, "%.*s", (int)strcspn(p, "("), p);
 }
 
-static void the_broken_are_named(void **unused) {
-  (void)unused;
+TEST(the_broken_are_named) {
   if (no_clang()) skip();
   char *text = source_of(FOLDER "broken.cu");
   PtxModule *module = module_of(FOLDER "broken.cu", text);
@@ -125,8 +115,7 @@ static void the_broken_are_named(void **unused) {
   free(text);
 }
 
-static void the_sound_are_silent(void **unused) {
-  (void)unused;
+TEST(the_sound_are_silent) {
   if (no_clang()) skip();
   char *text = source_of(FOLDER "sound.cu");
   PtxModule *module = module_of(FOLDER "sound.cu", text);
@@ -191,8 +180,7 @@ static bool is_newer(const char *kernel) {
 }
 
 /* Each fault that it found is found here, at one of its lines; it and we are silent on the sound kernels. */
-static void beside_compute_sanitizer(void **unused) {
-  (void)unused;
+TEST(beside_compute_sanitizer) {
   if (no_clang()) skip();
   int n_theirs = 0, n_ours = 0, missed = 0;
   for (int sound = 0; sound < 2; sound++) {
@@ -278,8 +266,7 @@ static void run_student(const PtxModule *module, const Mistake *m, PtxKernel **k
   if (ptx_run(*kernel, &launch, result, &error)) fail_msg("%s: %s", m->mistake, error.message);
 }
 
-static void the_students_mistakes(void **unused) {
-  (void)unused;
+TEST(the_students_mistakes) {
   if (no_clang()) skip();
   static const Mistake MISTAKES[] = {
       {"none", "/*zero o*/", "", "", 0, 0, NULL, NULL, NULL},
@@ -315,14 +302,4 @@ static void the_students_mistakes(void **unused) {
   }
   free(text);
   assert_int_equal(missed, 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_broken_are_named),
-      cmocka_unit_test(the_sound_are_silent),
-      cmocka_unit_test(beside_compute_sanitizer),
-      cmocka_unit_test(the_students_mistakes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

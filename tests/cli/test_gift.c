@@ -9,16 +9,9 @@
  *
  * Anything else is an error here. What was read is then compared with the lesson's own questions, for all lessons. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "lessons/engine/lesson_gift.h"
 #include "sim/base/utf8.h"
@@ -193,8 +186,7 @@ static int read_gift(const char *text, GiftQuestion *questions, char error[200])
 
 /* ---- What a parser must refuse and accept, from the documentation's own examples ---- */
 
-static void the_parser_knows_the_documented_examples(void **state) {
-  (void)state;
+TEST(the_parser_knows_the_documented_examples) {
   static const struct {
     const char *text;
     int n;
@@ -351,8 +343,7 @@ static int compare(const char *name, uint64_t seed) {
   return n;
 }
 
-static void every_lesson_is_read_back(void **state) {
-  (void)state;
+TEST(every_lesson_is_read_back) {
   LessonFiles *files = NULL;
   Error error = {0};
   int n = 0;
@@ -365,8 +356,7 @@ static void every_lesson_is_read_back(void **state) {
 }
 
 /* Everything that the format takes for something else. */
-static void special_characters_come_back(void **state) {
-  (void)state;
+TEST(special_characters_come_back) {
   static const char LESSON[] =
       "# ~ = # {{ } :\n\n- idea: x\n- minutes: 5\n\n"
       "```ask a\nprompt: ~ = # {{ } : \\ // -> [html] %50% ::x:: \xC3\xA4\xE2\x86\x92 <b> $CATEGORY\noption: one | = "
@@ -398,13 +388,4 @@ static void special_characters_come_back(void **state) {
   assert_true(questions[3].answers[0].value - questions[3].answers[0].tolerance <= -2.5 + 1e5);
   free(text);
   lesson_free(&lesson);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_parser_knows_the_documented_examples),
-      cmocka_unit_test(every_lesson_is_read_back),
-      cmocka_unit_test(special_characters_come_back),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

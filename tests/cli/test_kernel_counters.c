@@ -1,14 +1,8 @@
 /* Launches whose counters an H100 recorded, run by `tilewalk kernel`: outputs, requests, sectors, wavefronts and
  * conflicts must be the hardware's, for PTX of nvcc and Triton and for the same source compiled by clang. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/support/program.h"
 #include "viz/cli/cuda_compile.h"
@@ -135,14 +129,10 @@ static void check_all(const char *extension, bool only_basics, int wanted) {
   assert_in_range(outside, 0, 1); /* attention_rows */
 }
 
-static void by_nvcc_and_triton(void **unused) {
-  (void)unused;
-  check_all("ptx", false, 18);
-}
+TEST(by_nvcc_and_triton) { check_all("ptx", false, 18); }
 
-static void by_clang(void **unused) {
+TEST(by_clang) {
   char found[CLANG_NAME_BYTES];
-  (void)unused;
   if (!clang_find(found)) skip();
   check_all("cu", true, 15);
 }
@@ -150,8 +140,7 @@ static void by_clang(void **unused) {
 /* What a probe of stores and loads asked of L2, beside an H100's count: a store of whole sectors leaves them in L1, one
  * of parts leaves what was there. Where a word is stored and its neighbour loaded at once (modes 5 and 6 without a gap)
  * the hardware misses some more, by no rule that is known: `open` counts them. */
-static void stores_and_loads(void **unused) {
-  (void)unused;
+TEST(stores_and_loads) {
   FILE *file = fopen("assets/counters/h100/store-load/first.csv", "r");
   char line[256];
   int n = 0, wrong = 0, open = 0;
@@ -181,10 +170,4 @@ static void stores_and_loads(void **unused) {
   assert_int_equal(n, 22);
   assert_int_equal(wrong, 0);
   assert_in_range(open, 0, 2);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(by_nvcc_and_triton), cmocka_unit_test(by_clang),
-                                     cmocka_unit_test(stores_and_loads)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* Lessons walked from start to end, without a window: every one of the course, laid out and with all its questions and
  * tasks answered; and other people's, which may be hostile or endless. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv, mkstemps */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #ifdef TILEWALK_WINDOW
@@ -18,8 +12,7 @@
 /* ---- The course ---- */
 
 /* All 15 lessons, from start to end, every page laid out; nothing overlaps, and every text has its size. */
-static void every_lesson_is_walked_and_laid_out(void **state) {
-  (void)state;
+TEST(every_lesson_is_walked_and_laid_out) {
   LessonFiles *files = NULL;
   Error error = {0};
   assert_int_equal(lesson_files(&files, &error), STATUS_OK);
@@ -103,8 +96,7 @@ static void solve_task(Bench *b, int task) {
 
 /* The whole course as the most thorough of learners goes through it: every known wrong answer, every right one, every
  * show to its end, every task done in the viewer. */
-static void every_question_and_task_of_the_course_is_answered(void **state) {
-  (void)state;
+TEST(every_question_and_task_of_the_course_is_answered) {
   LessonFiles *files = NULL;
   Error error = {0};
   int n_wrong = 0, n_right = 0, n_tasks = 0;
@@ -152,8 +144,7 @@ static double seconds(void) {
 
 #define HEAD "# T\n\n- idea: x\n- minutes: 5\n\n"
 
-static void hostile_lessons_are_refused_at_once(void **state) {
-  (void)state;
+TEST(hostile_lessons_are_refused_at_once) {
   static const char *const ROWS[][2] = {
       {HEAD "{(function() while true do end end)()}\n", "h.md:6: the expression does too much work"},
       {HEAD "```ask a\nprompt: p\nanswer: os.execute('true')\nhint: h\n```\n", "h.md:8: there is no name 'os'"},
@@ -187,8 +178,7 @@ static void hostile_lessons_are_refused_at_once(void **state) {
 }
 
 /* As much text as a file may hold, of the kinds that are slow to lay out. */
-static void endless_pages_are_cut(void **state) {
-  (void)state;
+TEST(endless_pages_are_cut) {
   static const char *const UNITS[] = {"word ",    "longwordwithoutanyblank",       "**b** `c` ",        "| a ",
                                       "\n\n- x ", "\xE4\xB8\x80\xD7\x90\xCC\x81 ", "\n\n```\nx\n```\n", "a\n\n",
                                       "[l](m) "};
@@ -219,8 +209,7 @@ static void endless_pages_are_cut(void **state) {
 
 /* As many states and conditions as a lesson may hold, all of them slow: opening it and playing its first frames still
  * takes less than a second. */
-static void many_slow_states_and_tasks_take_no_time(void **state) {
-  (void)state;
+TEST(many_slow_states_and_tasks_take_no_time) {
   static const char STATE[] =
       "```state\nalgorithm=fa2 N=262144 d=128 heads=64 block=64 gpu=h200 scene=hierarchy\n```\n";
   static const char TASK[] = "```task\nDo.\nuntil: view.row.m_grew and #events{N=512, d=64, block=32} < 0\nsolution: "
@@ -247,8 +236,7 @@ static void many_slow_states_and_tasks_take_no_time(void **state) {
 }
 
 /* The lesson of the author's guide, as it stands there, works here as in the terminal. */
-static void the_lesson_of_the_guide_runs(void **state) {
-  (void)state;
+TEST(the_lesson_of_the_guide_runs) {
   Bench *b = bench(write_lesson("guide.md", guide_lesson()), &FRESH);
   text(b, "a"); /* Q: a wrong prediction */
   play_to_the_end(b);
@@ -267,17 +255,8 @@ static void the_lesson_of_the_guide_runs(void **state) {
   close_bench(b);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_lesson_is_walked_and_laid_out),
-      cmocka_unit_test(every_question_and_task_of_the_course_is_answered),
-      cmocka_unit_test(hostile_lessons_are_refused_at_once),
-      cmocka_unit_test(endless_pages_are_cut),
-      cmocka_unit_test(many_slow_states_and_tasks_take_no_time),
-      cmocka_unit_test(the_lesson_of_the_guide_runs),
-  };
-  return cmocka_run_group_tests(tests, open_folder, close_folder);
-}
 #else
 int main(void) { return 0; }
 #endif
+
+GROUP(open_folder, close_folder)

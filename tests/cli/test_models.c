@@ -1,13 +1,7 @@
 /* Models: one question asked of kvcache and of sim has one answer, to the last digit; --model gives a shape wherever
  * one is taken; what a budget holds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/support/test.h"
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "tests/support/program.h"
@@ -61,8 +55,7 @@ static void ask_sim(const json_t *group, long long heads, long long tokens, cons
 }
 
 /* 12 models that are published: the bytes of 32K tokens, the time to read them, and attention of one step. */
-static void decode_of_twelve_models(void **state) {
-  (void)state;
+TEST(decode_of_twelve_models) {
   static const char *const MODELS[] = {"llama-2-70b",  "llama-3-8b",  "llama-3.1-405b", "llama-3.2-1b",
                                        "mistral-7b",   "qwen3-8b",    "gemma-3-27b",    "gpt-oss-120b",
                                        "mixtral-8x7b", "deepseek-v3", "kimi-k2",        "llama-4-scout"};
@@ -96,8 +89,7 @@ static void decode_of_twelve_models(void **state) {
 
 /* Absorbed MLA at 32K keys: a latent of 576 elements of 2 B, read once, 36 MiB: at 3.35 TB/s 11.27 us, with Q and O of
  * 128 heads 11.35. As FlashMLA measures: bound by memory. */
-static void a_latent_is_read_once(void **state) {
-  (void)state;
+TEST(a_latent_is_read_once) {
   const char *const ASKED[] = {"--model deepseek-v3",
                                "--heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --v-in-k --dtype bf16",
                                "--heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --dtype bf16"};
@@ -137,8 +129,7 @@ static void a_latent_is_read_once(void **state) {
 /* --- --model --- */
 
 /* Every command that takes a shape has the model's; a repository's name finds it; options beside it win. */
-static void a_model_gives_a_shape(void **state) {
-  (void)state;
+TEST(a_model_gives_a_shape) {
   static const struct {
     const char *line;
     long long heads, kv_heads, d, window;
@@ -186,8 +177,7 @@ static void a_model_gives_a_shape(void **state) {
 
 /* Llama 3.1 70B on 4 GPUs: 2 of 8 KV heads each: 80 x 2 x 2 x 128 x 2 B = 80 KiB a token; 60 GiB are 786,432 tokens, or
  * 96 sequences of 8,192. One more page does not fit. */
-static void what_a_budget_holds(void **state) {
-  (void)state;
+TEST(what_a_budget_holds) {
   json_t *kv = json_of("kvcache --model llama-3.1-70b --tp 4 --budget 60GiB -N 8K --gpu h100-sxm --json");
   assert_int_equal(whole(kv, "bytes_per_token"), 81920);
   assert_int_equal(whole(kv, "budget.tokens"), 786432);
@@ -223,8 +213,7 @@ static void what_a_budget_holds(void **state) {
  * that run on a chiplet are of one head and read its 32 MiB once: 16 of 512 GiB. Heads first, they are of 32 heads:
  * nothing is shared. Measured on an MI355X: 93.62 % and 2.36 % (ROCm/FlyDSL pull request 919). Workgroups that go round
  * the chiplets one by one (MI300X) share a head's tiles even then: of 64 heads each chiplet has 8. */
-static void the_order_decides_what_chiplets_share(void **state) {
-  (void)state;
+TEST(the_order_decides_what_chiplets_share) {
   static const struct {
     const char *gpu, *order;
     double GiB_missed, low, high;
@@ -242,15 +231,4 @@ static void the_order_decides_what_chiplets_share(void **state) {
       assert_true((double)whole(first, "chiplets.missed_bytes") == CASES[i].GiB_missed * 0x1p30);
     json_decref(sim);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(decode_of_twelve_models),
-      cmocka_unit_test(a_latent_is_read_once),
-      cmocka_unit_test(a_model_gives_a_shape),
-      cmocka_unit_test(what_a_budget_holds),
-      cmocka_unit_test(the_order_decides_what_chiplets_share),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,9 @@
  * as a page opens it (L2 worked out by a Worker), advise. TILEWALK_REQUESTS asks so many random questions; without it
  * there are 12. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
-#include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 #include "tests/support/rand.h"
 #include "viz/player/player.h"
@@ -271,8 +262,7 @@ static void advise_agrees(const Asked *a) {
   json_decref(e);
 }
 
-static void a_question_has_one_answer(void **state) {
-  (void)state;
+TEST(a_question_has_one_answer) {
   const char *asked = getenv("TILEWALK_REQUESTS");
   const long n = asked ? atol(asked) : 12;
   Rand rand = {20261127};
@@ -291,9 +281,4 @@ static void a_question_has_one_answer(void **state) {
     advise_agrees(&a);
     json_decref(d);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_question_has_one_answer)};
-  return cmocka_run_group_tests_name("one answer", tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* A trace on several cores: whatever the number of threads, the counts, the limit and the mistakes
  * are those of one parser before one cache. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "viz/cli/replay_team.h"
 
@@ -84,8 +76,7 @@ static void assert_same(const ReplayTeam *team, const CacheState *alone) {
   assert_memory_equal(&counts, &alone->counts, sizeof counts);
 }
 
-static void any_number_of_threads_counts_the_same(void **unused) {
-  (void)unused;
+TEST(any_number_of_threads_counts_the_same) {
   Rand r = {6};
   for (int round = 0; round < 12; round++) {
     random_text(&r, round < 4 ? 200 : (int)rand_in(&r, 1, 120000));
@@ -106,8 +97,7 @@ static void any_number_of_threads_counts_the_same(void **unused) {
 }
 
 /* Every record of the text is a place to stop. */
-static void a_limit_stops_after_that_record(void **unused) {
-  (void)unused;
+TEST(a_limit_stops_after_that_record) {
   Rand r = {9};
   const CacheConfig config = {.size_bytes = 1 << 18, .address_bits = 64};
   random_text(&r, 90000);
@@ -127,8 +117,7 @@ static void a_limit_stops_after_that_record(void **unused) {
 }
 
 /* The first mistake is the one that is named, by its line in the whole trace. */
-static void a_mistake_has_its_line_number(void **unused) {
-  (void)unused;
+TEST(a_mistake_has_its_line_number) {
   Rand r = {10};
   const CacheConfig config = {.size_bytes = 1 << 18, .address_bits = 64};
   for (int round = 0; round < 10; round++) {
@@ -148,8 +137,7 @@ static void a_mistake_has_its_line_number(void **unused) {
 }
 
 /* A line that never ends is refused, not waited for; the last line needs no newline. */
-static void ends_of_text(void **unused) {
-  (void)unused;
+TEST(ends_of_text) {
   const CacheConfig config = {.size_bytes = 1 << 18, .address_bits = 64};
   for (uint32_t n = 1; n <= 4; n++) {
     ReplayTeam team;
@@ -170,8 +158,7 @@ static void ends_of_text(void **unused) {
 }
 
 /* The shortest records there are, 4 characters each: a round has room for all of them. */
-static void the_shortest_lines_fit_a_round(void **unused) {
-  (void)unused;
+TEST(the_shortest_lines_fit_a_round) {
   const CacheConfig config = {.size_bytes = 1 << 18, .address_bits = 64};
   length = 0;
   while (length + 4 <= TEXT_BYTES) put("0 0\n");
@@ -184,19 +171,9 @@ static void the_shortest_lines_fit_a_round(void **unused) {
   }
 }
 
-static void threads_follow_the_sets(void **unused) {
-  (void)unused;
+TEST(threads_follow_the_sets) {
   assert_int_equal(replay_team_threads(&(CacheConfig){.size_bytes = 2048}), 1);
   assert_int_equal(replay_team_threads(&(CacheConfig){.policy = CACHE_RANDOM}), 1);
   const uint32_t n = replay_team_threads(&(CacheConfig){0});
   assert_true(n >= 1 && n <= REPLAY_THREADS_MAX);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_number_of_threads_counts_the_same), cmocka_unit_test(a_limit_stops_after_that_record),
-      cmocka_unit_test(a_mistake_has_its_line_number),         cmocka_unit_test(ends_of_text),
-      cmocka_unit_test(the_shortest_lines_fit_a_round),        cmocka_unit_test(threads_follow_the_sets),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

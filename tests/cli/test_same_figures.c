@@ -1,14 +1,7 @@
 /* Commands that speak of the same thing say the same, to the last digit: sim, roofline, sweep and kvcache. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 #include "viz/lesson/lesson_library.h"
 
@@ -34,8 +27,7 @@ static const char *const REQUESTS[] = {
     "--gpu rtx4090 --algorithm standard -N 2048 --block 64",
 };
 
-static void sim_roofline_and_sweep_agree(void **state) {
-  (void)state;
+TEST(sim_roofline_and_sweep_agree) {
   for (size_t k = 0; k < sizeof REQUESTS / sizeof *REQUESTS; k++) {
     char command[256];
     snprintf(command, sizeof command, "sim %s --json", REQUESTS[k]);
@@ -64,8 +56,7 @@ static double in_a_lesson(const char *source) {
 }
 
 /* sim{...} in a lesson's answer, and sim on the command line: traffic, HBM and time. */
-static void lessons_have_the_figures_of_sim(void **state) {
-  (void)state;
+TEST(lessons_have_the_figures_of_sim) {
   static const struct {
     const char *lesson, *command;
   } ASKED[] = {
@@ -102,8 +93,7 @@ static double number_at(json_t *run_json, const char *object, const char *key) {
  * a head. What its tiles read again is a row of its own, and adds up to what L2 serves; HBM serves a part of that. By
  * hand, with T x T tiles: S = Q K^T reads Q and K T times each; the softmax reads S twice; P V reads P once, V T times.
  */
-static void standard_has_one_traffic(void **state) {
-  (void)state;
+TEST(standard_has_one_traffic) {
   static const struct {
     const char *options;
     double N, d, heads, T;
@@ -136,8 +126,7 @@ static void standard_has_one_traffic(void **state) {
 }
 
 /* GPUs as points of a sweep: each has what sim says of it, and says which times are bounds. */
-static void sweep_over_gpus_agrees_with_sim(void **state) {
-  (void)state;
+TEST(sweep_over_gpus_agrees_with_sim) {
   static const char *const GPUS[] = {"a100-80gb", "h100-sxm", "h200", "rtx4090"};
   static const char *const KINDS[] = {",extrapolated", ",predicted", ",predicted", ",extrapolated"};
   double time[4];
@@ -162,8 +151,7 @@ static void sweep_over_gpus_agrees_with_sim(void **state) {
 }
 
 /* Each point has its GPU's own L2 and SRAM; --gpu A,B names the points as well as --over gpu=A,B. */
-static void each_gpu_has_its_own_levels(void **state) {
-  (void)state;
+TEST(each_gpu_has_its_own_levels) {
   static ProgramRun other;
   char command[256];
   program_run(&run, "sweep --over gpu=h200,rtx4090 --metric hbm -N 8K --heads 16 --algorithm fa2 --csv");
@@ -187,8 +175,7 @@ static void each_gpu_has_its_own_levels(void **state) {
   json_decref(d);
 }
 
-static void gpus_that_cannot_be_swept(void **state) {
-  (void)state;
+TEST(gpus_that_cannot_be_swept) {
   static const char *const BAD[][2] = {
       {"sweep --over gpu", "which GPUs?"},          {"sweep --over gpu=", "followed by no values"},
       {"sweep --over gpu=h100,,h200", "empty"},     {"sweep --over gpu=h100,h100", "twice"},
@@ -203,8 +190,7 @@ static void gpus_that_cannot_be_swept(void **state) {
 }
 
 /* One layer of 8 KV heads: what a step of decode reads of K and V is the cache, once; and takes as long. */
-static void a_decode_reads_the_cache_once(void **state) {
-  (void)state;
+TEST(a_decode_reads_the_cache_once) {
   static const char SIM[] = "sim -N 1 --seq-len-k 32K --heads 32 --kv-heads 8 --gpu h100-sxm --kernel fa2-sm90 --json";
   static const char CACHE[] = "kvcache --layers 1 --kv-heads 8 -d 128 -N 32K --dtype fp16 --gpu h100-sxm --json";
   const double bytes = first(CACHE, "bytes"), read_s = first(CACHE, "read_s");
@@ -221,8 +207,7 @@ static void a_decode_reads_the_cache_once(void **state) {
 }
 
 /* A tensor of a program has its row whatever stands to its left: S and P are values on chip in fa2. */
-static void every_tensor_has_its_row(void **state) {
-  (void)state;
+TEST(every_tensor_has_its_row) {
   static const char *const ORDER[] = {"standard,fa2", "fa2,standard", "fa2-backward,standard-backward"};
   static const char *const ROWS[] = {"read S", "read S", "read P"};
   for (size_t k = 0; k < sizeof ORDER / sizeof *ORDER; k++) {
@@ -231,13 +216,4 @@ static void every_tensor_has_its_row(void **state) {
     program_run(&run, command);
     if (run.exit_status != 0 || !strstr(run.out, ROWS[k])) fail_msg("%s has no row '%s'", command, ROWS[k]);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sim_roofline_and_sweep_agree),  cmocka_unit_test(lessons_have_the_figures_of_sim),
-      cmocka_unit_test(standard_has_one_traffic),      cmocka_unit_test(sweep_over_gpus_agrees_with_sim),
-      cmocka_unit_test(each_gpu_has_its_own_levels),   cmocka_unit_test(gpus_that_cannot_be_swept),
-      cmocka_unit_test(a_decode_reads_the_cache_once), cmocka_unit_test(every_tensor_has_its_row)};
-  return cmocka_run_group_tests_name("same_figures", tests, NULL, NULL);
 }

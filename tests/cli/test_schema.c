@@ -5,16 +5,9 @@
  * of tensors, parts or figures the object is a map. Keys may come; none goes and none changes its type: that breaks
  * readers. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/capture.h"
 #include "viz/cli/command.h"
 
@@ -331,8 +324,7 @@ static void write_schema(const char *path, json_t *schema) {
   assert_int_equal(fclose(out), 0);
 }
 
-static void the_schema_is_current(void **state) {
-  (void)state;
+TEST(the_schema_is_current) {
   json_t *is = learned();
   if (getenv("SCHEMA")) write_schema(PATH, is);
   json_t *file = json_load_file(PATH, 0, NULL);
@@ -342,8 +334,7 @@ static void the_schema_is_current(void **state) {
   json_decref(file);
 }
 
-static void other_documents_validate(void **state) {
-  (void)state;
+TEST(other_documents_validate) {
   json_t *file = json_load_file(PATH, 0, NULL);
   assert_non_null(file);
   for (size_t k = 0; k < sizeof CHECKED / sizeof *CHECKED; k++) {
@@ -364,8 +355,7 @@ static void other_documents_validate(void **state) {
 }
 
 /* A wrong type, a missing key and an unknown one are seen. */
-static void the_checker_sees_faults(void **state) {
-  (void)state;
+TEST(the_checker_sees_faults) {
   json_t *schema = json_object(), *good = json_loads("{\"a\": 1, \"b\": [{\"c\": null}, {\"c\": 0.5}]}", 0, NULL);
   learn(NULL, schema, "", good);
   finish(schema, "");
@@ -377,11 +367,4 @@ static void the_checker_sees_faults(void **state) {
   assert_null(json_object_get(json_object_get(schema, "properties"), "d"));
   json_decref(good);
   json_decref(schema);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_schema_is_current),
-                                     cmocka_unit_test(other_documents_validate),
-                                     cmocka_unit_test(the_checker_sees_faults)};
-  return cmocka_run_group_tests_name("schema", tests, NULL, NULL);
 }

@@ -2,17 +2,9 @@
  * was checked against. Each command is run, and the document must have its figure:
  *
  *     SERVING_TABLE=sim/SERVING.md build/tests/test_serving_table     writes the document anew */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 enum { DOCUMENT_BYTES = 1 << 16 };
@@ -173,8 +165,7 @@ static void make_document(char *out) {
   assert_true(n < DOCUMENT_BYTES);
 }
 
-static void the_document_has_what_the_commands_say(void **state) {
-  (void)state;
+TEST(the_document_has_what_the_commands_say) {
   static char now[DOCUMENT_BYTES], kept[DOCUMENT_BYTES];
   const char *path = getenv("SERVING_TABLE");
   make_document(now);
@@ -191,9 +182,4 @@ static void the_document_has_what_the_commands_say(void **state) {
   while (*a && *a == *b) a++, b++;
   while (a > now && a[-1] != '\n') a--, b--;
   if (*a || *b) fail_msg("now: %.*s\nkept: %.*s", (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_document_has_what_the_commands_say)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

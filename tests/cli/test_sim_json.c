@@ -1,15 +1,7 @@
 /* `sim --json`, read back as a user's script would: the keys of version 1, and figures worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
-#include <math.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 static ProgramRun run;
@@ -40,8 +32,7 @@ static json_t *at(json_t *value, const char *path) {
 
 static long long number(json_t *document, const char *path) { return json_integer_value(at(document, path)); }
 
-static void the_classic_case(void **state) {
-  (void)state;
+TEST(the_classic_case) {
   const long long MiB = 1 << 20;
   json_t *d = sim("-N 4096 -d 128 --block 128 --algorithm standard,fa1,fa2");
   assert_int_equal(number(d, "tilewalk"), 1);
@@ -58,8 +49,7 @@ static void the_classic_case(void **state) {
   json_decref(d);
 }
 
-static void causal_by_hand(void **state) {
-  (void)state;
+TEST(causal_by_hand) {
   json_t *d = sim("-N 8 -d 4 --block 2 --causal --algorithm fa2");
   assert_int_equal(number(d, "runs.0.tiles.skipped"), 6);
   assert_int_equal(number(d, "runs.0.tiles.partial"), 4);
@@ -70,8 +60,7 @@ static void causal_by_hand(void **state) {
 }
 
 /* Every key that the contract names, and no other at the top. */
-static void the_keys_of_version_1(void **state) {
-  (void)state;
+TEST(the_keys_of_version_1) {
   static const char *const PATHS[] = {"shape.batch",
                                       "shape.heads",
                                       "shape.kv_heads",
@@ -115,8 +104,7 @@ static void the_keys_of_version_1(void **state) {
 }
 
 /* 2^31 tokens, 128 heads: 2^72 + 2^48 bytes for standard attention, a real number that is exact in double precision. */
-static void totals_beyond_64_bits_are_reals(void **state) {
-  (void)state;
+TEST(totals_beyond_64_bits_are_reals) {
   json_t *d = sim("-N 2G --heads 128 --algorithm standard");
   assert_true(json_is_real(at(d, "runs.0.traffic.total_bytes")));
   assert_true(json_real_value(at(d, "runs.0.traffic.total_bytes")) == 4722366482869645213696.0 + 281474976710656.0);
@@ -125,8 +113,7 @@ static void totals_beyond_64_bits_are_reals(void **state) {
 
 /* A machine named with --gpu is timed: HBM alone on the papers' machine, 66 MiB over 1555 GB/s; with L2 all five parts.
  */
-static void time_comes_with_a_gpu(void **state) {
-  (void)state;
+TEST(time_comes_with_a_gpu) {
   json_t *d = sim("-N 4096 -d 128 --block 128 --algorithm fa2 --gpu paper");
   const double hbm_s = json_real_value(at(d, "runs.0.time.hbm_s"));
   assert_true(hbm_s > 44.504e-6 && hbm_s < 44.506e-6);
@@ -149,8 +136,7 @@ static void time_comes_with_a_gpu(void **state) {
 
 /* Requested, L2 and HBM are three figures. 4 heads of N = 4096, d = 128 fit an H200's L2: Q, K, V are read from HBM
  * once, 12 MiB, and O goes back, 4 MiB, with a log-sum-exp for every row. Two-level traffic is what it was. */
-static void l2_comes_with_a_gpu(void **state) {
-  (void)state;
+TEST(l2_comes_with_a_gpu) {
   const long long MiB = 1 << 20, lse = 4 * 4096 * 4;
   json_t *d = sim("-N 4096 -d 128 --heads 4 --algorithm standard,fa2 --kernel fa2-sm90 --gpu h200");
   assert_int_equal(number(d, "runs.1.block_q"), 128);
@@ -181,8 +167,7 @@ static void l2_comes_with_a_gpu(void **state) {
 }
 
 /* Single options override the kernel's: with one CTA an SM, two heads never pass through L2 side by side. */
-static void launch_options_matter(void **state) {
-  (void)state;
+TEST(launch_options_matter) {
   json_t *a = sim("-N 64K -d 128 --heads 4 --kernel fa2_async --gpu h200");
   json_t *b = sim("-N 64K -d 128 --heads 4 --kernel fa2_async --gpu h200 --ctas-per-sm 1"); /* twice the waves over K
                                                                                                and V that do not fit */
@@ -195,8 +180,7 @@ static void launch_options_matter(void **state) {
   json_decref(c);
 }
 
-static void wrong_launches_are_refused(void **state) {
-  (void)state;
+TEST(wrong_launches_are_refused) {
   static const char *const WRONG[] = {
       "--kernel fa2-sm9", "--kernel fa2-sm90 --algorithm standard", "--kernel fa2_async -d 256", "--order upside-down",
       "--walk around",    "--ctas-per-sm 0 --gpu h200 --walk x",    "--ctas-per-sm 5000"};
@@ -210,8 +194,7 @@ static void wrong_launches_are_refused(void **state) {
 }
 
 /* The same request as options and as a one-line state; an option beside the state wins. */
-static void the_state_is_the_options(void **state) {
-  (void)state;
+TEST(the_state_is_the_options) {
   json_t *a = sim("-N 64 -d 16 --block 8 --causal --algorithm fa2 --dtype bf16");
   json_t *b = sim("--state 'algorithm=fa2 N=64 d=16 block=8 causal=1 dtype=bf16'");
   json_t *c = sim("--block 8 --state 'algorithm=fa2 N=64 d=16 block=32 causal=1 dtype=bf16'");
@@ -223,8 +206,7 @@ static void the_state_is_the_options(void **state) {
 }
 
 /* What the trace lists is what sim counts. */
-static void the_trace_adds_up_to_sim(void **state) {
-  (void)state;
+TEST(the_trace_adds_up_to_sim) {
   static const char *const PROBLEM =
       "-N 50 --seq-len-k 70 -d 8 --block-q 16 --block-k 12 --causal --window 33 --algorithm fa1";
   json_t *d = sim(PROBLEM);
@@ -248,8 +230,7 @@ static void the_trace_adds_up_to_sim(void **state) {
 /* Windows by their sides, the other corner, another d of V, packed heads: the same from options and from the state,
  * shown as asked for, and the trace of one KV head adds up. 2 KV heads; 4 rows of Q a head; keys 0 to 1023, of which
  * query 0 sees the first alone: one column tile. */
-static void a_shape_is_shown_as_it_was_asked_for(void **state) {
-  (void)state;
+TEST(a_shape_is_shown_as_it_was_asked_for) {
   static const char OPTIONS[] = "-N 1 --seq-len-k 1K -d 192 --head-dim-v 128 --heads 8 --kv-heads 2 --causal=top-left "
                                 "--window 3,0 --pack-gqa on --algorithm fa2 --block 64";
   json_t *by_options = sim(OPTIONS),
@@ -279,21 +260,4 @@ static void a_shape_is_shown_as_it_was_asked_for(void **state) {
   program_run(&run, command);
   assert_non_null(strstr(run.out, "load,Q,"));
   assert_non_null(strstr(run.out, ",1536,")); /* 4 rows x 192 x 2 bytes of Q */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_classic_case),
-      cmocka_unit_test(causal_by_hand),
-      cmocka_unit_test(the_keys_of_version_1),
-      cmocka_unit_test(totals_beyond_64_bits_are_reals),
-      cmocka_unit_test(time_comes_with_a_gpu),
-      cmocka_unit_test(l2_comes_with_a_gpu),
-      cmocka_unit_test(launch_options_matter),
-      cmocka_unit_test(wrong_launches_are_refused),
-      cmocka_unit_test(the_state_is_the_options),
-      cmocka_unit_test(the_trace_adds_up_to_sim),
-      cmocka_unit_test(a_shape_is_shown_as_it_was_asked_for),
-  };
-  return cmocka_run_group_tests_name("sim_json", tests, NULL, NULL);
 }

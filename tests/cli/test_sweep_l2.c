@@ -1,15 +1,7 @@
 /* `tilewalk sweep --over l2` and `--over skew`: what is left for HBM as L2 grows or CTAs spread, and requests without
  * L2. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 static ProgramRun run;
@@ -19,8 +11,7 @@ static ProgramRun run;
 
 /* A large enough L2 leaves every byte once; a larger one never more; the smallest leaves
  * more than that. */
-static void hbm_traffic_falls_to_every_byte_once(void **state) {
-  (void)state;
+TEST(hbm_traffic_falls_to_every_byte_once) {
   program_run(&run, "sweep --over l2 --values 2M,16M,60M,256M --gpu h200 --kernel fa2-sm90 -N 8K --heads 16 --csv");
   assert_int_equal(run.exit_status, 0);
   long long before = 0, first = 0, bytes = 0;
@@ -43,8 +34,7 @@ static void hbm_traffic_falls_to_every_byte_once(void **state) {
 
 /* A named mask fits every length. strided:2, 512 tokens: 8 x 8 blocks of 64, 4 of a row seen, 8 KiB each of K and V; Q
  * and O are 64 KiB. */
-static void mask_of_every_length(void **state) {
-  (void)state;
+TEST(mask_of_every_length) {
   program_run(&run, "sweep --values 512,1K --mask strided:2 --block 64 --head-dim 64 --algorithm fa2 --csv");
   assert_int_equal(run.exit_status, 0);
   assert_non_null(strstr(run.out, "\n512,655360,"));   /* 32 x 16 KiB + 128 KiB */
@@ -52,8 +42,7 @@ static void mask_of_every_length(void **state) {
 }
 
 /* The same pace as an option, as a state and as a point of a sweep; time is the default. */
-static void skew_is_a_pace(void **state) {
-  (void)state;
+TEST(skew_is_a_pace) {
   static ProgramRun step, plain;
   const char *problem = "--gpu h200 --kernel fa2-sm90 -N 32K --heads 4 --json";
   char command[256];
@@ -82,8 +71,7 @@ static void skew_is_a_pace(void **state) {
 
 /* Nothing given but what to vary: a problem where it matters, named in the title without the swept key, as chart and
  * table. */
-static void defaults_that_show_something(void **state) {
-  (void)state;
+TEST(defaults_that_show_something) {
   static const struct {
     const char *request, *title;
   } CASES[] = {
@@ -113,8 +101,7 @@ static void defaults_that_show_something(void **state) {
 
 /* The user says what is shown, and the title follows. 64 MiB cross the boundary where Q, K, V are read and O is written
  * once behind L2; a timed kernel's time is the one of sim. */
-static void the_metric_is_chosen(void **state) {
-  (void)state;
+TEST(the_metric_is_chosen) {
   program_run(&run, "sweep --gpu h200 -N 4K --block 128 --algorithm fa2 --values 4096 --metric hbm --csv");
   assert_int_equal(strtod(strchr(strchr(run.out, '\n'), ',') + 1, NULL), 4 << 20);
   program_run(&run, "sweep --gpu h200 --block 128 --algorithm fa2 --values 4096 --csv");
@@ -133,8 +120,7 @@ static void the_metric_is_chosen(void **state) {
   assert_true(strtod(predicted + 15, NULL) == swept); /* one function */
 }
 
-static void nothing_to_sweep(void **state) {
-  (void)state;
+TEST(nothing_to_sweep) {
   static const char *const WRONG[] = {"sweep --over l2 --gpu paper",           "sweep --over l2 --gpu nope",
                                       "sweep --over l2 --gpu h200 --values 0", "sweep --metric hbm",
                                       "sweep --metric bytes --gpu h200",       "sweep --over l2 --metric boundary"};
@@ -143,14 +129,4 @@ static void nothing_to_sweep(void **state) {
     if (run.exit_status != 2 || *run.out) fail_msg("%s: exit %d", WRONG[i], run.exit_status);
     assert_ptr_equal(strchr(run.err, '\n'), run.err + strlen(run.err) - 1);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_traffic_falls_to_every_byte_once),
-                                     cmocka_unit_test(mask_of_every_length),
-                                     cmocka_unit_test(skew_is_a_pace),
-                                     cmocka_unit_test(defaults_that_show_something),
-                                     cmocka_unit_test(the_metric_is_chosen),
-                                     cmocka_unit_test(nothing_to_sweep)};
-  return cmocka_run_group_tests_name("sweep_l2", tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* Addresses of the event stream: sent through the cache model by another command, they give the counts that every exact
  * cache simulator must give, and their bytes are the bytes that sim counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/program.h"
 
 static ProgramRun run;
@@ -30,8 +23,7 @@ static long long number(const json_t *document, const char *key) {
  * V, 1 MiB of Q, and write 1 MiB, 66 MiB / 128 B = 540,672 records. With 32 MiB every line misses once. With 2 MiB K
  * and V, 2 MiB together, do fit beside Q and O, and most of every pass misses. The counts are those of Dinero IV on the
  * same trace. */
-static void the_counts_of_every_exact_simulator(void **state) {
-  (void)state;
+TEST(the_counts_of_every_exact_simulator) {
   static const char *const PIPE =
       "trace -N 4096 -d 128 --block 128 --format din | \"${TILEWALK:-build/tilewalk}\" replay - --cache %s --json";
   char arguments[256];
@@ -50,8 +42,7 @@ static void the_counts_of_every_exact_simulator(void **state) {
 }
 
 /* Ragged, masked, every algorithm: the sizes in the trace add up to what sim says is read and written. */
-static void the_bytes_are_those_of_sim(void **state) {
-  (void)state;
+TEST(the_bytes_are_those_of_sim) {
   static const char *const ALGORITHMS[] = {"standard", "fa1", "fa2 --lse", "fa2-split --splits 3 --lse"};
   for (size_t k = 0; k < sizeof ALGORITHMS / sizeof *ALGORITHMS; k++) {
     char problem[256], arguments[320];
@@ -76,12 +67,4 @@ static void the_bytes_are_those_of_sim(void **state) {
     assert_int_equal(bytes[0], want[0]);
     assert_int_equal(bytes[1], want[1]);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_counts_of_every_exact_simulator),
-      cmocka_unit_test(the_bytes_are_those_of_sim),
-  };
-  return cmocka_run_group_tests_name("trace_din", tests, NULL, NULL);
 }

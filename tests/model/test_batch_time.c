@@ -1,16 +1,7 @@
 /* Times of FlashAttention-2 over sequences of unequal lengths in one launch, and over windows, against an H100
  * (h100/packed-times/); FlexAttention by its masks (h100/flex/, h100/flex-times/); and what such launches read from
  * HBM (h100/spills/). One row in three; with TILEWALK_TABLE=1 all. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/batch.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
@@ -60,8 +51,7 @@ static Lengths *lengths_of(const char *text) {
 }
 
 /* Half within 5 %, as the description says of them. */
-static void times_of_unequal_lengths(void **state) {
-  (void)state;
+TEST(times_of_unequal_lengths) {
   static char line[8192], lengths[8192];
   const Gpu gpu = open_gpu("h100-sxm");
   const Profile fa2 = open_profile("fa2-sm90");
@@ -126,8 +116,7 @@ static void take_lengths(const char *text, char *all, size_t size) {
 }
 
 /* Reads of HBM: half within 3 %. Two days of one set differ by 5 % (h100/varlen: 280 MB, here 267). */
-static void hbm_of_unequal_lengths(void **state) {
-  (void)state;
+TEST(hbm_of_unequal_lengths) {
   char line[2048], lengths[1024], all[1024];
   const Gpu gpu = open_gpu("h100-sxm");
   const Profile fa2 = open_profile("fa2-sm90");
@@ -193,8 +182,7 @@ static void run_flex(Simulation *s, const Profile *flex, const Gpu *gpu, const c
 }
 
 /* 12 launches: what they read within 0.01 %, what they write to the byte, reads of HBM half within 3 %. */
-static void flex_attention_by_its_blocks(void **state) {
-  (void)state;
+TEST(flex_attention_by_its_blocks) {
   char line[1024], name[32];
   const Gpu gpu = open_gpu("h100-sxm");
   const Profile flex = open_profile("flex-sm90");
@@ -221,8 +209,7 @@ static void flex_attention_by_its_blocks(void **state) {
 }
 
 /* Two of 32 that ran other code are left out (the recording's head). */
-static void flex_attention_in_time(void **state) {
-  (void)state;
+TEST(flex_attention_in_time) {
   char line[256], name[32];
   const Gpu gpu = open_gpu("h100-sxm");
   const Profile flex = open_profile("flex-sm90");
@@ -242,11 +229,4 @@ static void flex_attention_in_time(void **state) {
   fclose(f);
   say("FlexAttention", &times);
   assert_true(times.n == 30 && part(&times, 0.5) < 0.025 && part(&times, 0.9) < 0.09);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(times_of_unequal_lengths), cmocka_unit_test(hbm_of_unequal_lengths),
-      cmocka_unit_test(flex_attention_by_its_blocks), cmocka_unit_test(flex_attention_in_time)};
-  return cmocka_run_group_tests_name("times of batches", tests, NULL, NULL);
 }

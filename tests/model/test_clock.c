@@ -1,11 +1,5 @@
 /* CTAs in time: cases worked out by hand, and the scans that an H200 was counted on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/scan_table.h"
 #include "tests/support/two_in_waves.h"
@@ -47,8 +41,7 @@ static ClockConfig steady(uint64_t n_granules, uint32_t n_ctas) {
                        .side_start_cycles = -1};
 }
 
-static void one_cta_waits_and_works(void **unused) {
-  (void)unused;
+TEST(one_cta_waits_and_works) {
   Walk w = {.n = 10, .work_cycles = 1000};
   ClockConfig config = steady(10, 1);
   config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
@@ -76,8 +69,7 @@ static bool two_kernels(void *context, const Clock *clock, uint32_t cta, ClockSt
   return step < (kernel == 0 ? cta + 1 : 2);
 }
 
-static void kernels_follow_each_other(void **unused) {
-  (void)unused;
+TEST(kernels_follow_each_other) {
   for (int flushed = 0; flushed < 2; flushed++) {
     TwoKernels t = {0};
     ClockConfig config = steady(8, 4);
@@ -91,8 +83,7 @@ static void kernels_follow_each_other(void **unused) {
 
 /* Overlapped, a step takes the longer of waiting and work; asked for half a step ahead, half of its work and the longer
  * of the rest and waiting; in step, a turn; from a slow HBM, as long as its bytes take. */
-static void what_a_step_takes(void **unused) {
-  (void)unused;
+TEST(what_a_step_takes) {
   ClockConfig config = steady(10, 1);
   config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   config.prefetches = true;
@@ -137,8 +128,7 @@ static bool work_alone(void *context, const Clock *clock, uint32_t cta, ClockSte
 
 /* A step may take no time at all: the next one has its turn before what comes later. CTA 0 works for nothing, CTA 1 for
  * a while, then both read: from HBM, as 0 is the first. */
-static void a_step_of_no_time_is_followed_at_once(void **unused) {
-  (void)unused;
+TEST(a_step_of_no_time_is_followed_at_once) {
   static const Place together[2] = {{.sm = 0}, {.sm = 1}};
   Late l = {.begins = {0, 200}, .n = 2};
   ClockConfig config = steady(1, 2);
@@ -148,8 +138,7 @@ static void a_step_of_no_time_is_followed_at_once(void **unused) {
   assert_true(r.l2_read_bytes == 16384 && fabs(r.cycles - 1400) < 1e-6); /* 1 joins, and is done with 0 */
 }
 
-static void four_in_step_are_one_for_l2(void **unused) {
-  (void)unused;
+TEST(four_in_step_are_one_for_l2) {
   for (uint32_t ctas = 1; ctas <= 16; ctas++) {
     Walk w = {.n = 50, .work_cycles = 100};
     ClockConfig config = steady(50, ctas);
@@ -175,8 +164,7 @@ static bool two_heads(void *context, const Clock *clock, uint32_t cta, ClockStep
 }
 
 /* However long a head is, the coalescer keeps two of them apart. */
-static void two_heads_join_each_for_itself(void **unused) {
-  (void)unused;
+TEST(two_heads_join_each_for_itself) {
   static const uint64_t LENGTHS[] = {50, 64, 100, 128, 256, 1000, 1024, 4096};
   for (size_t i = 0; i < sizeof LENGTHS / sizeof *LENGTHS; i++) {
     const uint64_t n = LENGTHS[i];
@@ -192,8 +180,7 @@ static void two_heads_join_each_for_itself(void **unused) {
 /* Two CTAs of a GPC, the second some cycles later, ask for a granule: first it comes from HBM, after 500 + 100 + 600 +
  * 200 cycles, and can be joined for 600 + 200 - 450; then from L2, and can be joined for 70. Who joins has its data
  * with the first. */
-static void who_is_soon_enough_joins(void **unused) {
-  (void)unused;
+TEST(who_is_soon_enough_joins) {
   static const struct {
     double later;
     int reach[2]; /* L2, of two: from HBM, from L2 */
@@ -221,8 +208,7 @@ static void who_is_soon_enough_joins(void **unused) {
 
 /* Busy GPCs have clocks of their own: 1000 ppm faster, a step takes so much less; three times as far apart, three times
  * that. */
-static void a_fast_gpc_takes_less_time(void **unused) {
-  (void)unused;
+TEST(a_fast_gpc_takes_less_time) {
   static const Place fast[1] = {{.clock_ppm = 1000}};
   ClockConfig config = steady(100, 1);
   config.places = fast;
@@ -253,8 +239,7 @@ static double spread_of_cycles(ClockConfig config, ClockProgram *program, uint32
 }
 
 /* A CTA by itself, from seed to seed: the standard deviations that were asked for. */
-static void steps_vary_as_much_as_asked(void **unused) {
-  (void)unused;
+TEST(steps_vary_as_much_as_asked) {
   enum { STEPS = 100 };
   static const struct {
     double cta_work_spread, jitter_cycles, expected;
@@ -276,8 +261,7 @@ static bool one_ends_half_way(void *context, const Clock *clock, uint32_t cta, C
 
 /* Two CTAs, one of which ends half way: until then each of the other's steps varies by so much, and after that by half
  * of it; squares add up. */
-static void steps_vary_the_more_the_more_are_there(void **unused) {
-  (void)unused;
+TEST(steps_vary_the_more_the_more_are_there) {
   enum { STEPS = 100 };
   const struct {
     double jitter_cycles, full_jitter_cycles, expected;
@@ -301,8 +285,7 @@ static ClockConfig two_ahead(void) {
 /* By half a step each and at once, after 0 to 40 steps, 20 on average: a renewal process (Cox 1962), whose count has a
  * third of a Poisson process's variance and a mean of t / 20 - 1/3. The run ends with the younger, whose last steps, as
  * many as slips, are after the older one's end. */
-static void the_older_gets_ahead_by_whole_steps(void **unused) {
-  (void)unused;
+TEST(the_older_gets_ahead_by_whole_steps) {
   enum { SEEDS = 1000, STEPS = 400 };
   double sum = 0, squares = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -319,8 +302,7 @@ static void the_older_gets_ahead_by_whole_steps(void **unused) {
 }
 
 /* 300 cycles behind, from the first step with work. */
-static void one_follows_the_other(void **unused) {
-  (void)unused;
+TEST(one_follows_the_other) {
   Steps steps = {.n = 10, .work_cycles = 1000};
   ClockConfig config = two_ahead();
   config.start_lag_cycles = 300;
@@ -329,8 +311,7 @@ static void one_follows_the_other(void **unused) {
 
 /* Who is replaced is the youngest, so the gain is less the further they are apart, and ends where they are half a CTA
  * apart: what is between them follows l' = l + g (1 - 2 l), in parts of a CTA, g being what it is in the first wave. */
-static void who_is_replaced_is_the_youngest(void **unused) {
-  (void)unused;
+TEST(who_is_replaced_is_the_youngest) {
   enum { SEEDS = 300, WAVES = 24, STEPS = 100 };
   double apart[WAVES] = {0};
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -350,8 +331,7 @@ static void who_is_replaced_is_the_youngest(void **unused) {
 }
 
 /* 700 cycles from one CTA to the next; the second of two that begin together loses a step one time in four. */
-static void the_next_cta_takes_its_place_later(void **unused) {
-  (void)unused;
+TEST(the_next_cta_takes_its_place_later) {
   enum { SEEDS = 1000, STEPS = 3 };
   double missed = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -367,8 +347,7 @@ static void the_next_cta_takes_its_place_later(void **unused) {
 
 /* The slowest of four CTAs: where neighbouring seeds only deal the same numbers to other CTAs, it takes as long with
  * each of them. */
-static void seeds_draw_numbers_of_their_own(void **unused) {
-  (void)unused;
+TEST(seeds_draw_numbers_of_their_own) {
   double cycles[4];
   for (uint64_t seed = 0; seed < 4; seed++) {
     Walk w = {.n = 1, .work_cycles = 1000};
@@ -387,8 +366,7 @@ static bool beginners(void *context, const Clock *clock, uint32_t cta, ClockStep
   return cta == 0 ? step < 2 : cta == 1 && step < 1;
 }
 
-static void all_begin_when_all_can(void **unused) {
-  (void)unused;
+TEST(all_begin_when_all_can) {
   ClockConfig config = steady(1, 3);
   config.hit_cycles = 500, config.crowding_cycles = 100, config.miss_cycles = 600, config.far_cycles = 200;
   for (int together = 0; together < 2; together++) {
@@ -408,8 +386,7 @@ static bool two_steps(void *context, const Clock *clock, uint32_t cta, ClockStep
 
 /* By 95 cycles, one standard deviation, as often the one as the other. The run ends with CTA 0: its second step begins
  * when all have what they asked for first, or so much later. */
-static void one_side_begins_after_the_other(void **unused) {
-  (void)unused;
+TEST(one_side_begins_after_the_other) {
   enum { SEEDS = 1000 };
   static const Place apart[2] = {{.side = 0}, {.side = 1}};
   ClockConfig config = steady(1, 2);
@@ -444,8 +421,7 @@ static bool two_workers(void *context, const Clock *clock, uint32_t cta, ClockSt
   return step < (cta == 0 ? 1 : 2);
 }
 
-static void ctas_that_work_share_their_sm(void **unused) {
-  (void)unused;
+TEST(ctas_that_work_share_their_sm) {
   for (uint32_t sm = 0; sm < 2; sm++) {
     const Place places[2] = {{.sm = 0}, {.sm = sm}};
     ClockConfig config = steady(1, 2);
@@ -471,8 +447,7 @@ static bool one_works_one_waits(void *context, const Clock *clock, uint32_t cta,
 
 /* With half a share for the one that waits, a step of 1000 takes 1500 beside it, and 1000 when it is gone, after six of
  * them; with none, 1000. */
-static void one_that_waits_takes_its_part_of_the_sm(void **unused) {
-  (void)unused;
+TEST(one_that_waits_takes_its_part_of_the_sm) {
   static const Place one_sm[2];
   for (int half = 0; half < 2; half++) {
     ClockConfig config = steady(1, 2);
@@ -490,8 +465,7 @@ static bool with_latency(void *context, const Clock *clock, uint32_t cta, ClockS
   return s->at[cta]++ < 10;
 }
 
-static void nobody_shares_latency(void **unused) {
-  (void)unused;
+TEST(nobody_shares_latency) {
   static const Place one_sm[2];
   ClockConfig config = steady(1, 2);
   config.places = one_sm, config.shared_work = true, config.tick_cycles = 1;
@@ -502,8 +476,7 @@ static void nobody_shares_latency(void **unused) {
 /* In step, the work of two CTAs takes the same time with every seed. Half a step apart, each step of either takes 10 %
  * more or less: twelve of 10,000 cycles, together 120,000 give or take a bit less than 1,000 times the root of twelve
  * (Bienayme), as they come in step now and then. */
-static void those_not_in_step_vary(void **unused) {
-  (void)unused;
+TEST(those_not_in_step_vary) {
   enum { SEEDS = 400 };
   static const Place one_sm[2];
   for (int apart = 0; apart < 2; apart++) {
@@ -525,8 +498,7 @@ static void those_not_in_step_vary(void **unused) {
 }
 
 /* Two of three that have room. */
-static void where_there_is_room_nobody_slips(void **unused) {
-  (void)unused;
+TEST(where_there_is_room_nobody_slips) {
   Steps steps = {.n = 200, .work_cycles = 1000};
   ClockConfig config = two_ahead();
   config.age_spread = 0.025, config.slots_per_sm = 3;
@@ -542,8 +514,7 @@ static double alone_on(ClockConfig config, uint32_t sm, uint32_t gpc) {
 
 /* The first work of a CTA that asks ahead takes longer, by as much for the SMs of a TPC, by 200 cycles on average,
  * exponentially distributed; that of one that waits does not. */
-static void first_code_comes_to_a_TPC_at_once(void **unused) {
-  (void)unused;
+TEST(first_code_comes_to_a_TPC_at_once) {
   enum { SEEDS = 1000 };
   ClockConfig config = steady(1, 1);
   config.code_fetch_cycles = 200;
@@ -560,8 +531,7 @@ static void first_code_comes_to_a_TPC_at_once(void **unused) {
               fabs(sqrt(squares / SEEDS - mean * mean) / 200 - 1) < 0.15); /* of a thousand: 3 and 4 % */
 }
 
-static void a_follower_catches_up_and_pays_nothing(void **unused) {
-  (void)unused;
+TEST(a_follower_catches_up_and_pays_nothing) {
   /* CTA 1 starts 8 granules behind CTA 0 on a line of 4000; it finds what CTA 0 has fetched and
    * ends with it. */
   Scan s = {.walk = SCAN_FORWARD, .ctas = 2, .rounds = 1, .phase_step = 8, .n_tiles = 4000, .work_cycles = 100};
@@ -573,8 +543,7 @@ static void a_follower_catches_up_and_pays_nothing(void **unused) {
   assert_true(r.l2_read_bytes < 1.2 * 4000 * 16384); /* most of the way they ask together */
 }
 
-static void the_same_config_gives_the_same_result(void **unused) {
-  (void)unused;
+TEST(the_same_config_gives_the_same_result) {
   Scan s = {.walk = SCAN_FORWARD, .ctas = 132, .rounds = 2, .phase_step = 7, .n_tiles = 1024};
   ClockConfig config = scan_config(&s, 5);
   const ClockResult a = run_scan(&config, &s), b = run_scan(&config, &s);
@@ -584,8 +553,7 @@ static void the_same_config_gives_the_same_result(void **unused) {
   assert_true(c.cycles != a.cycles);
 }
 
-static void bad_requests_are_explained(void **unused) {
-  (void)unused;
+TEST(bad_requests_are_explained) {
   Walk w = {.n = 1};
   ClockResult r;
   Error error = {0};
@@ -605,8 +573,7 @@ static Status run_small(void *context, Error *error) {
   return clock_run(&config, walk, &w, context, error);
 }
 
-static void memory_may_run_out_anywhere(void **unused) {
-  (void)unused;
+TEST(memory_may_run_out_anywhere) {
   ClockResult r;
   assert_int_equal(alloc_fail_each(run_small, &r),
                    8); /* the clock, L2, CTAs, their places, coalescers, a table of times, SMs, who is on them */
@@ -632,8 +599,7 @@ static void predict(const Scan *s, Errors *errors) {
 
 /* From 1 to 107 readings of the buffer, depending on where the CTAs are when: the full table is
  * bench_hierarchy's. */
-static void the_scans_of_an_h200_are_predicted(void **unused) {
-  (void)unused;
+TEST(the_scans_of_an_h200_are_predicted) {
   static Scan rows[SCAN_ROWS_MAX];
   const int n = scan_read_table(rows);
   assert_int_equal(n, 169);
@@ -655,38 +621,4 @@ static void the_scans_of_an_h200_are_predicted(void **unused) {
   assert_int_equal(triangular.n, 10);
   assert_true(triangular.worst_hbm < 0.25 && triangular.worst_fabric < 0.23 &&
               triangular.sum_hbm / triangular.n < 0.08);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_cta_waits_and_works),
-      cmocka_unit_test(kernels_follow_each_other),
-      cmocka_unit_test(what_a_step_takes),
-      cmocka_unit_test(a_step_of_no_time_is_followed_at_once),
-      cmocka_unit_test(four_in_step_are_one_for_l2),
-      cmocka_unit_test(two_heads_join_each_for_itself),
-      cmocka_unit_test(who_is_soon_enough_joins),
-      cmocka_unit_test(a_fast_gpc_takes_less_time),
-      cmocka_unit_test(steps_vary_as_much_as_asked),
-      cmocka_unit_test(steps_vary_the_more_the_more_are_there),
-      cmocka_unit_test(the_older_gets_ahead_by_whole_steps),
-      cmocka_unit_test(one_follows_the_other),
-      cmocka_unit_test(who_is_replaced_is_the_youngest),
-      cmocka_unit_test(the_next_cta_takes_its_place_later),
-      cmocka_unit_test(seeds_draw_numbers_of_their_own),
-      cmocka_unit_test(all_begin_when_all_can),
-      cmocka_unit_test(one_side_begins_after_the_other),
-      cmocka_unit_test(ctas_that_work_share_their_sm),
-      cmocka_unit_test(one_that_waits_takes_its_part_of_the_sm),
-      cmocka_unit_test(nobody_shares_latency),
-      cmocka_unit_test(those_not_in_step_vary),
-      cmocka_unit_test(where_there_is_room_nobody_slips),
-      cmocka_unit_test(first_code_comes_to_a_TPC_at_once),
-      cmocka_unit_test(a_follower_catches_up_and_pays_nothing),
-      cmocka_unit_test(the_same_config_gives_the_same_result),
-      cmocka_unit_test(bad_requests_are_explained),
-      cmocka_unit_test(memory_may_run_out_anywhere),
-      cmocka_unit_test(the_scans_of_an_h200_are_predicted),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,7 @@
  * h100/coalescer): who shares one, how many requests become one, and for how long the first of them can be joined.
  * SMs that share one are those of a GPC, which the order of a launch tells (h200/placement, h100/placement);
  * they also share a clock (h200/clocks, h100/clocks). */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/spread.h"
 #include "sim/l2/clock.h"
 #include "tests/support/gpcs.h"
@@ -86,8 +76,7 @@ static double joined(const Gpu *gpu, const char *name, bool warm) {
   return 2 - 2 * reached(gpu, find_row(gpu, name), 1, warm);
 }
 
-static void sms_of_a_gpc_and_no_others_share_one(void **state) {
-  (void)state;
+TEST(sms_of_a_gpc_and_no_others_share_one) {
   for (int i = 0; i < GPUS; i++)
     for (int a = 0; a <= 120; a += 120)
       for (int b = 0; b < SMS; b++) {
@@ -102,8 +91,7 @@ static void sms_of_a_gpc_and_no_others_share_one(void **state) {
       }
 }
 
-static void four_requests_become_one_at_most(void **state) {
-  (void)state;
+TEST(four_requests_become_one_at_most) {
   for (int i = 0; i < GPUS; i++) {
     double least = 1;
     for (int k = 0; k < gpus[i].n_rows; k++) {
@@ -122,8 +110,7 @@ static double joined_after(const Gpu *gpu, int b, bool warm, int cycles) {
   return joined(gpu, name, warm);
 }
 
-static void data_in_L2_are_joined_for_some_70_cycles(void **state) {
-  (void)state;
+TEST(data_in_L2_are_joined_for_some_70_cycles) {
   static const int TOO_LATE[] = {150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1000, 1200, 1500};
   for (int i = 0; i < GPUS; i++)
     for (int b = 1; b <= 16; b += 15) {
@@ -138,8 +125,7 @@ static void data_in_L2_are_joined_for_some_70_cycles(void **state) {
     }
 }
 
-static void data_from_hbm_are_joined_until_they_are_there(void **state) {
-  (void)state;
+TEST(data_from_hbm_are_joined_until_they_are_there) {
   static const int SOON_ENOUGH[] = {0, 25, 50, 75, 100, 125, 150, 200, 250};
   for (int i = 0; i < GPUS; i++)
     for (int b = 1; b <= 16; b += 15) {
@@ -163,8 +149,7 @@ static double missed_at_home(const Gpu *gpu, int a, int b, int cycles) {
 
 /* All of it at once, nothing after 200 cycles; in between as much as if all of it for 72 and 92 cycles (on two more
  * cards 83 to 105; the model has 85). */
-static void a_side_does_not_know_at_once_what_the_other_has_asked_for(void **state) {
-  (void)state;
+TEST(a_side_does_not_know_at_once_what_the_other_has_asked_for) {
   static const int AFTER[] = {0, 25, 50, 75, 100, 125, 150, 200};
   enum { N = sizeof AFTER / sizeof *AFTER };
   double mean = 0;
@@ -194,8 +179,7 @@ static double groups_a_request(const Gpu *gpu, int ctas_per_sm, uint32_t window)
 }
 
 /* All SMs at work, all data in L2: from nothing but the offsets. */
-static void requests_spread_in_time_are_joined_as_their_offsets_say(void **state) {
-  (void)state;
+TEST(requests_spread_in_time_are_joined_as_their_offsets_say) {
   for (int i = 0; i < GPUS; i++)
     for (int ctas = 1; ctas <= SLOTS_MOST; ctas++)
       for (int bytes = 16384; bytes <= 32768; bytes *= 2)
@@ -278,15 +262,13 @@ static double modelled_missed_at_home(double cycles) {
   return (r.l2_miss_bytes / 16384 - 1.5) / 0.5;
 }
 
-static void the_model_knows_as_late(void **state) {
-  (void)state;
+TEST(the_model_knows_as_late) {
   assert_true(modelled_missed_at_home(0) == 1 && modelled_missed_at_home(80) == 1);
   assert_true(modelled_missed_at_home(90) == 0 && modelled_missed_at_home(1500) == 0);
 }
 
 /* Warm and cold, the offsets alone: no fitted number but the two windows. */
-static void the_model_joins_what_the_gpu_joined(void **state) {
-  (void)state;
+TEST(the_model_joins_what_the_gpu_joined) {
   for (int i = 0; i < GPUS; i++)
     for (int ctas = 1; ctas <= SLOTS_MOST; ctas++)
       for (int warm = 0; warm < 2; warm++)
@@ -316,8 +298,7 @@ static void check_clocks(const Clocks *c, bool idle) {
   assert_true(most / least < 1.008 && (idle || most / least > 1.0004));
 }
 
-static void sms_of_a_gpc_share_a_clock(void **state) {
-  (void)state;
+TEST(sms_of_a_gpc_share_a_clock) {
   for (int i = 0; i < GPUS; i++) {
     FILE *file = open_counters(gpus[i].name, "clocks");
     Clocks clocks = {.least = {0}};
@@ -340,8 +321,7 @@ static void sms_of_a_gpc_share_a_clock(void **state) {
 }
 
 /* That of the launch that keeps the H200 busiest, to 10 ppm. */
-static void the_model_has_a_recorded_pattern_of_clocks(void **state) {
-  (void)state;
+TEST(the_model_has_a_recorded_pattern_of_clocks) {
   FILE *file = open_counters("h200", "clocks");
   double sum[PLACEMENT_GPCS_MAX] = {0}, mean = 0;
   int n[PLACEMENT_GPCS_MAX] = {0};
@@ -360,18 +340,4 @@ static void the_model_has_a_recorded_pattern_of_clocks(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sms_of_a_gpc_and_no_others_share_one),
-      cmocka_unit_test(four_requests_become_one_at_most),
-      cmocka_unit_test(data_in_L2_are_joined_for_some_70_cycles),
-      cmocka_unit_test(data_from_hbm_are_joined_until_they_are_there),
-      cmocka_unit_test(requests_spread_in_time_are_joined_as_their_offsets_say),
-      cmocka_unit_test(the_model_joins_what_the_gpu_joined),
-      cmocka_unit_test(a_side_does_not_know_at_once_what_the_other_has_asked_for),
-      cmocka_unit_test(the_model_knows_as_late),
-      cmocka_unit_test(the_model_has_a_recorded_pattern_of_clocks),
-      cmocka_unit_test(sms_of_a_gpc_share_a_clock),
-  };
-  return cmocka_run_group_tests_name("coalescer", tests, read_recordings, NULL);
-}
+GROUP(read_recordings, NULL)

@@ -4,17 +4,7 @@
  *     h100/decode-time   events around both kernels: FlashAttention-2, cuDNN and our rung 10, 32 heads on 8, 32K keys
  *     h100/decode        ncu, a row a launch (here the launches of a run are added up)
  *     h100/more          ncu: our rung 10 over a grid of shapes; its number of splits is given */
-#include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "tests/support/implied.h"
 #include "tests/support/open_gpu.h"
@@ -169,8 +159,7 @@ static Simulation decode(const Run *run, const Profile *profile) {
   return s;
 }
 
-static void bytes_are_within_half_a_percent(void **state) {
-  (void)state;
+TEST(bytes_are_within_half_a_percent) {
   size_t n = 0;
   for (size_t k = 0; k < n_runs; k++) {
     const Run *run = &runs[k];
@@ -188,8 +177,7 @@ static void bytes_are_within_half_a_percent(void **state) {
   assert_int_equal(n, 4 + 10);
 }
 
-static void times_are_as_near_as_is_said(void **state) {
-  (void)state;
+TEST(times_are_as_near_as_is_said) {
   static const char *const KERNELS[] = {"fa2-sm90", "cudnn-sm90", "fa2_decode"};
   for (int kernel = 0; kernel < 3; kernel++) {
     const Profile profile = open_profile(KERNELS[kernel]);
@@ -215,8 +203,4 @@ static void times_are_as_near_as_is_said(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_are_within_half_a_percent),
-                                     cmocka_unit_test(times_are_as_near_as_is_said)};
-  return cmocka_run_group_tests_name("decode", tests, setup, NULL);
-}
+GROUP(setup, NULL)

@@ -1,14 +1,6 @@
 /* The two-sided L2 against a slow list that is searched for every access, by hand, and against the
  * laws of counting. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/hierarchy.h"
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
@@ -138,8 +130,7 @@ static void slow_write(const HierarchyConfig *c, Slow *s, int own, int64_t granu
   s->counts.write_bytes += slow_kind(c, granule)->bytes;
 }
 
-static void random_accesses_count_like_the_slow_lists(void **unused) {
-  (void)unused;
+TEST(random_accesses_count_like_the_slow_lists) {
   Rand r = {31};
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 60 / ONE_OF; round++) {
@@ -189,8 +180,7 @@ static void random_accesses_count_like_the_slow_lists(void **unused) {
 
 /* --- by hand --- */
 
-static void the_first_reader_pays_and_the_other_side_gets_a_copy(void **unused) {
-  (void)unused;
+TEST(the_first_reader_pays_and_the_other_side_gets_a_copy) {
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{4, 16384}}});
   HierarchyRead read = hierarchy_read(h, 0, 2);
   assert_true(read.home_missing == 1 && read.copy_missing == 1 && read.far_missing == 1);
@@ -206,8 +196,7 @@ static void the_first_reader_pays_and_the_other_side_gets_a_copy(void **unused) 
 
 /* What all read is held twice: both sides scan 40 MiB over and over and find nothing; one partition
  * of twice the size finds all of it. */
-static void what_both_sides_read_has_room_on_one(void **unused) {
-  (void)unused;
+TEST(what_both_sides_read_has_room_on_one) {
   for (int one_partition = 0; one_partition < 2; one_partition++) {
     const HierarchyConfig c = {.kinds = {{40 * 64, 16384}}, .one_partition = one_partition};
     Hierarchy *h = make(&c);
@@ -238,8 +227,7 @@ static double readings_of(uint64_t mib) {
 
 /* As counted, the mean of eight places (h200/scan-places, `pieces 1`; 24 and 36 MiB at one, h200/scan): of 24
  * MiB all is found again, of 36 nothing, and between them some sets are full and others not. */
-static void a_buffer_in_one_piece_fits_or_does_not(void **unused) {
-  (void)unused;
+TEST(a_buffer_in_one_piece_fits_or_does_not) {
   const struct {
     uint64_t mib;
     double readings;
@@ -255,8 +243,7 @@ static void a_buffer_in_one_piece_fits_or_does_not(void **unused) {
  * the tensor's: of 80 x 313 tiles in stretches of 250 (29.3 MiB in sets of 12 halves of 8 KiB: 313; four of five are in
  * a stretch) each has 80, or one or two more or less. Small tiles, of a quarter the size, follow each other in one set
  * by four. */
-static void every_set_has_its_share(void **unused) {
-  (void)unused;
+TEST(every_set_has_its_share) {
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{80 * 313, 16384}, {64, 4096}}, .side_ways = 12});
   assert_int_equal(h->n_sets, 313);
   int filled[313] = {0}, apart[3] = {0}, changes = 0;
@@ -277,8 +264,7 @@ static void every_set_has_its_share(void **unused) {
 
 /* A set has room for no fewer bytes than 1024 sets leave it: 30,010 KiB / 1024 = 30,010 B. With halves of 1 KiB and 12
  * to a set these are units of 2,500.8 B, two or three halves each, that share a set: 2000 of them lie in 819. */
-static void small_parts_share_a_unit(void **unused) {
-  (void)unused;
+TEST(small_parts_share_a_unit) {
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{2000, 2048}}, .side_ways = 12});
   assert_int_equal(h->n_sets, 1024);
   assert_true(near(h->set_bytes, 30010));
@@ -295,8 +281,7 @@ static void small_parts_share_a_unit(void **unused) {
 
 /* Of granules of two tensors each tensor lies in an order of its own: few tiles of one share a set with the same tile
  * of the other. */
-static void tensors_have_orders_of_their_own(void **unused) {
-  (void)unused;
+TEST(tensors_have_orders_of_their_own) {
   Hierarchy *h = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}}, .side_ways = 12});
   int same = 0;
   for (uint32_t i = 0; i < 400; i++) same += hierarchy_set(h, i, 0) == hierarchy_set(h, i, 1);
@@ -305,8 +290,7 @@ static void tensors_have_orders_of_their_own(void **unused) {
 }
 
 /* Tiles in one granule lie in the sets in which they lie as granules of their own. */
-static void merged_tiles_lie_as_they_would_apart(void **unused) {
-  (void)unused;
+TEST(merged_tiles_lie_as_they_would_apart) {
   Hierarchy *apart = make(&(HierarchyConfig){.kinds = {{400, 32768, 2}, {80, 8192}}, .side_ways = 12});
   Hierarchy *merged = make(&(HierarchyConfig){.kinds = {{100, 131072, 2, 4}, {80, 8192}}, .side_ways = 12});
   assert_int_equal(merged->n_sets, apart->n_sets);
@@ -337,8 +321,7 @@ static double lost_of(uint64_t stride) {
 /* Every second granule of a buffer is less even than all of one half its size, though as many bytes: on an H200, of 24
  * MiB read in a circle 13 and 0.06 % are lost a time, of 28 MiB 40 and 0.5 % (h200/scan, family strided, at one
  * place; of one piece of 26 and 28 MiB at eight others 0.6 and 4.6 %, h200/scan-places). */
-static void what_rows_leave_fills_sets_unevenly(void **unused) {
-  (void)unused;
+TEST(what_rows_leave_fills_sets_unevenly) {
   const double all = lost_of(1), half = lost_of(2);
   if (getenv("TILEWALK_TABLE")) print_message("%.3f, %.3f\n", all, half);
   assert_true(all < 0.046 && half > 0.13 && half < 0.4);
@@ -347,8 +330,7 @@ static void what_rows_leave_fills_sets_unevenly(void **unused) {
 /* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and
  * as much again: of A's far half, the home has seen half as much since A was asked for again. An H200 reads so much too
  * (family far of h200/scan). */
-static void a_far_request_renews(void **unused) {
-  (void)unused;
+TEST(a_far_request_renews) {
   for (int renews = 0; renews < 2; renews++) {
     Hierarchy *h = make(&(HierarchyConfig){.kinds = {{200 * 64, 16384}}, .far_renews_nothing = !renews});
     const struct { uint64_t at_mib, mib; } reads[] = {{0, 8}, {20, 36}, {0, 8}, {60, 36}, {0, 8}};
@@ -363,8 +345,7 @@ static void a_far_request_renews(void **unused) {
 /* What is resident takes its room, more of it from some sets than from others: of the 16 lines of a set 2.18 on
  * average, so of 234 sets 26 lose none (that is exp(-2.18)), all of which have room for the last half: 234 sets of
  * whole halves have 29.25 MiB, less than there are. And all sets together have what is left of the side. */
-static void resident_lines_leave_less_room(void **unused) {
-  (void)unused;
+TEST(resident_lines_leave_less_room) {
   Hierarchy *sets = make(&(HierarchyConfig){.kinds = {{1, 16384}}, .side_resident_bytes = 4 << 20});
   double left = 0;
   int whole = 0;
@@ -390,8 +371,7 @@ static void resident_lines_leave_less_room(void **unused) {
 
 /* Of 36 MiB read in a circle nothing is found again, but for a granule that is renewed with every other: that stays, on
  * the side that renews it. */
-static void renewed_lines_stay(void **unused) {
-  (void)unused;
+TEST(renewed_lines_stay) {
   const uint64_t n = 36 * 64;
   for (int renews = 0; renews < 2; renews++) {
     Hierarchy *h = make(&(HierarchyConfig){.kinds = {{n, 16384}}});
@@ -410,8 +390,7 @@ static void renewed_lines_stay(void **unused) {
   }
 }
 
-static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
-  (void)unused;
+TEST(stores_fetch_nothing_and_half_of_them_cross) {
   const HierarchyConfig c = {.kinds = {{6000, 16384}}};
   Hierarchy *h = make(&c);
   hierarchy_read(h, 1, 5);
@@ -432,8 +411,7 @@ static void stores_fetch_nothing_and_half_of_them_cross(void **unused) {
 
 /* --- laws --- */
 
-static void counts_obey_their_laws(void **unused) {
-  (void)unused;
+TEST(counts_obey_their_laws) {
   Rand r = {6};
   for (int round = 0; round < 20; round++) {
     const HierarchyConfig c = {.kinds = {{3000, 4096}}, .side_capacity_bytes = 2 << 20};
@@ -457,8 +435,7 @@ static void counts_obey_their_laws(void **unused) {
 }
 
 /* More ways of the same sets. */
-static void more_room_never_reads_more(void **unused) {
-  (void)unused;
+TEST(more_room_never_reads_more) {
   double last = 1e30;
   for (int kib = 256; kib <= 8192; kib *= 2) {
     const HierarchyConfig c = {.kinds = {{2000, 2048}}, .side_capacity_bytes = kib * 1024.0, .side_ways = kib / 16.0};
@@ -472,8 +449,7 @@ static void more_room_never_reads_more(void **unused) {
   }
 }
 
-static void a_copy_goes_on_as_the_original_does(void **unused) {
-  (void)unused;
+TEST(a_copy_goes_on_as_the_original_does) {
   const HierarchyConfig c = {.kinds = {{300, 1024}}, .side_capacity_bytes = 65536, .side_ways = 8};
   const size_t bytes = hierarchy_state_bytes(&c);
   Hierarchy *h = make(&c), *bookmark = malloc(bytes);
@@ -493,8 +469,7 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
   free(bookmark);
 }
 
-static void bad_configs_are_explained(void **unused) {
-  (void)unused;
+TEST(bad_configs_are_explained) {
   const struct {
     HierarchyConfig config;
     const char *says;
@@ -524,8 +499,7 @@ static void bad_configs_are_explained(void **unused) {
 
 /* Parts 0.8 units wide: the fifth of a tensor ends where a stretch of sets does, but for a rounding. Every part has a
  * set that there is. */
-static void every_part_lies_in_a_set(void **state) {
-  (void)state;
+TEST(every_part_lies_in_a_set) {
   const HierarchyConfig config = {.kinds = {{.n = 56, .bytes = 40822.857142857145, .n_tensors = 2, .n_tiles = 1},
                                             {.n = 112, .bytes = 8164.5714285714284, .n_tiles = 1},
                                             {.n = 112, .bytes = 32658.285714285714, .n_tiles = 2}},
@@ -541,28 +515,4 @@ static void every_part_lies_in_a_set(void **state) {
   for (uint64_t granule = 168; granule < 280; granule++)
     for (uint32_t part = 0; part < 4; part++) assert_true(hierarchy_set(h, granule, part) < h->n_sets);
   free(h);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_part_lies_in_a_set),
-      cmocka_unit_test(random_accesses_count_like_the_slow_lists),
-      cmocka_unit_test(the_first_reader_pays_and_the_other_side_gets_a_copy),
-      cmocka_unit_test(what_both_sides_read_has_room_on_one),
-      cmocka_unit_test(a_buffer_in_one_piece_fits_or_does_not),
-      cmocka_unit_test(every_set_has_its_share),
-      cmocka_unit_test(small_parts_share_a_unit),
-      cmocka_unit_test(tensors_have_orders_of_their_own),
-      cmocka_unit_test(merged_tiles_lie_as_they_would_apart),
-      cmocka_unit_test(what_rows_leave_fills_sets_unevenly),
-      cmocka_unit_test(a_far_request_renews),
-      cmocka_unit_test(resident_lines_leave_less_room),
-      cmocka_unit_test(renewed_lines_stay),
-      cmocka_unit_test(stores_fetch_nothing_and_half_of_them_cross),
-      cmocka_unit_test(counts_obey_their_laws),
-      cmocka_unit_test(more_room_never_reads_more),
-      cmocka_unit_test(a_copy_goes_on_as_the_original_does),
-      cmocka_unit_test(bad_configs_are_explained),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* Many CTAs over L2: against a slow, obvious LRU; laws that must hold; cases by hand; tests/recorded/test_l2_counters.c
  * holds it against an H200's counters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -209,8 +201,7 @@ static void slow_run(SlowL2 *l2, const Case *c, const L2RunConfig *config) {
 
 static bool differs(double a, double b) { return fabs(a - b) > 1e-9 * (1 + fabs(b)); }
 
-static void equals_the_slow_lru(void **state) {
-  (void)state;
+TEST(equals_the_slow_lru) {
   static SlowL2 slow;
   Rand r = {11};
   for (int round = 0; round < 300 / ONE_OF; round++) {
@@ -251,8 +242,7 @@ static void equals_the_slow_lru(void **state) {
 
 /* Requests are hits and misses; HBM gives at least what is needed once; a single partition has no fabric; all of O is
  * written or still there. */
-static void laws(void **state) {
-  (void)state;
+TEST(laws) {
   Rand r = {5};
   for (int round = 0; round < 100 / ONE_OF; round++) {
     const bool causal = rand_in(&r, 0, 1);
@@ -289,8 +279,7 @@ static void laws(void **state) {
 /* The same laws for the other algorithms, in time and in step: what is asked for is the schedule's traffic, HBM
  * delivers every input at least once, all that is stored is written to HBM or still there, and a larger L2 never reads
  * more (in step, LRU). */
-static void laws_of_other_streams(void **state) {
-  (void)state;
+TEST(laws_of_other_streams) {
   static const char *const NAMES[] = {"fa1", "fa2-split", "standard"};
   Rand r = {8};
   for (int round = 0; round < 90 / ONE_OF; round++) {
@@ -340,8 +329,7 @@ static void laws_of_other_streams(void **state) {
  * over the fabric; K and V 2 KiB, half over. Side 1: Q1 the same; K and V: only the far half, over the fabric. Half of
  * each O crosses. Side 0 has just asked for the home half of K and V on side 1 when side 1 looks, and nobody there
  * knows yet: a miss for the counters. */
-static void by_hand(void **state) {
-  (void)state;
+TEST(by_hand) {
   const Case c = make((Shape){.N_q = 32, .N_k = 16, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
                       (LaunchConfig){.ctas_per_sm = 1}, &SMALL);
   const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 1 << 20, .l2_partitions = 2});
@@ -360,8 +348,7 @@ static void by_hand(void **state) {
 
 /* Those who join a request have their data with it. Where a kernel waits for its data that brings its CTAs together
  * again, tile for tile; where it asks ahead, what they gain is hidden behind the tile before. */
-static void waiting_keeps_ctas_together(void **state) {
-  (void)state;
+TEST(waiting_keeps_ctas_together) {
   static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
   const L2RunConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
   double reach[2];
@@ -377,8 +364,7 @@ static void waiting_keeps_ctas_together(void **state) {
 
 /* Each walk begins with another GPC, and the mean lies among what they give; but under a profiler a launch of one wave
  * that writes little begins with the first. Four or eight heads, longest rows first: one or two waves of 132 CTAs. */
-static void a_launch_begins_anywhere(void **state) {
-  (void)state;
+TEST(a_launch_begins_anywhere) {
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
   const LaunchConfig config = {.ctas_per_sm = 1, .rows = ROWS_LONGEST_FIRST};
   for (int waves = 1; waves <= 2; waves++) {
@@ -415,8 +401,7 @@ static void a_launch_begins_anywhere(void **state) {
 
 /* A tile in rounds is the same bytes: what is asked for, and what a large L2 reads, to the byte, whatever the rounds.
  * Under a load of its own each round waits: a CTA alone on the machine takes as much longer. */
-static void rounds_are_parts_of_tiles(void **state) {
-  (void)state;
+TEST(rounds_are_parts_of_tiles) {
   Rand r = {9};
   for (int i = 0; i < 20 / ONE_OF; i++) {
     const Shape shape = {
@@ -447,8 +432,7 @@ static void rounds_are_parts_of_tiles(void **state) {
 
 /* What is resident leaves less room, in some sets much less: more is read than without, and than of a smaller L2 with
  * sets all alike. */
-static void resident_lines_take_room(void **state) {
-  (void)state;
+TEST(resident_lines_take_room) {
   const Case c = make((Shape){.heads = 3, .N_q = 2048, .d = 64, .causal = true}, (Tiling){.B_r = 32, .B_c = 32},
                       (LaunchConfig){.ctas_per_sm = 2}, &SMALL);
   const double MIB = 1 << 20;
@@ -468,8 +452,7 @@ static void resident_lines_take_room(void **state) {
 
 /* A block of Q that is read again with every tile stays in L2 and leaves less room for K and V; what is read of it is
  * counted elsewhere. */
-static void reloaded_q_takes_room(void **state) {
-  (void)state;
+TEST(reloaded_q_takes_room) {
   const L2RunConfig l2 = {.l2_bytes = 1 << 20 /* room for K and V of a head on either side, no more */,
                           .l2_partitions = 2};
   L2Run r[2];
@@ -485,8 +468,7 @@ static void reloaded_q_takes_room(void **state) {
 /* Tiles merged by eight: a CTA that computes a part of its first granule takes the time of that part, or those that
  * begin near each other would go in step and find what they would not. Short rows first, from the last tile to the
  * first: each finds what the one before it read, if L2 holds all that lies between them (a side in one set). */
-static void merged_tiles_take_their_own_time(void **state) {
-  (void)state;
+TEST(merged_tiles_take_their_own_time) {
   static const Gpu h200 = {.name = "132 SMs", .n_sm = 132, .warp_size = 32};
   const Case c = make((Shape){.heads = 4, .N_q = 16384, .N_k = 16384, .d = 128, .causal = true},
                       (Tiling){.B_r = 64, .B_c = 32, .n_splits = 1},
@@ -511,8 +493,7 @@ static void merged_tiles_take_their_own_time(void **state) {
 
 /* Log-sum-exps are a tensor of their own: nothing else is read or stored for them, whether what is stored stays in L2
  * or not. */
-static void log_sum_exps_are_stored_besides(void **state) {
-  (void)state;
+TEST(log_sum_exps_are_stored_besides) {
   for (int64_t l2_bytes = 1 << 20; l2_bytes <= 64 << 20; l2_bytes *= 64) {
     L2Run t[2];
     for (int lse = 0; lse < 2; lse++) {
@@ -531,8 +512,7 @@ static void log_sum_exps_are_stored_besides(void **state) {
 
 /* How far apart a kernel's description says that it sets clocks is what the caller could have said of the card: the
  * fastest GPC 2 % ahead of the slowest, the others in proportion. What was said of the card counts. */
-static void clocks_are_as_told(void **state) {
-  (void)state;
+TEST(clocks_are_as_told) {
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
   const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 8448, .N_k = 8448, .d = 64};
   const Tiling tiling = {.B_r = 64, .B_c = 64, .n_splits = 1};
@@ -561,8 +541,7 @@ static void clocks_are_as_told(void **state) {
  * heads of four are read by one side alone, and the two others by the other. In the order of the launch, which begins
  * with any GPC, the 32 CTAs of a head are neighbours: by how many heads that is, follows from the sides of GPCs
  * (placement.h): two where it begins with any but the second and the third, then one and none. */
-static void who_pulls_comes_as_it_starts(void **state) {
-  (void)state;
+TEST(who_pulls_comes_as_it_starts) {
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
   const Shape shape = {.batch = 1, .heads = 4, .kv_heads = 4, .N_q = 4096, .N_k = 4096, .d = 64};
   const L2RunConfig l2 = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
@@ -590,8 +569,7 @@ static Refinements refinements_of_speed(void) {
 }
 
 /* One CTA on an SM takes what it is said to take alone; two share the rate that the kernel reaches. */
-static void a_cta_alone_takes_its_own_time(void **state) {
-  (void)state;
+TEST(a_cta_alone_takes_its_own_time) {
   const Gpu gpu = {.name = "one", .n_sm = 1, .warp_size = 32};
   const L2RunConfig l2 = {.l2_bytes = 60 << 20,
                           .l2_partitions = 2,
@@ -615,8 +593,7 @@ static void a_cta_alone_takes_its_own_time(void **state) {
 }
 
 /* Split keys are walked as often as there is time for, too: other numbers drawn change little. */
-static void launches_of_split_keys_are_means(void **state) {
-  (void)state;
+TEST(launches_of_split_keys_are_means) {
   const Gpu gpu = {.name = "h", .n_sm = 132, .warp_size = 32};
   Case c = make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 2048, .N_k = 2048, .d = 64},
                 (Tiling){.B_r = 64, .B_c = 64, .n_splits = 4}, (LaunchConfig){.ctas_per_sm = 1}, &gpu);
@@ -630,8 +607,7 @@ static void launches_of_split_keys_are_means(void **state) {
 }
 
 /* A ragged last granule makes all of them a little smaller: row blocks as large as a tile of K stay in one part. */
-static void a_ragged_granule_parts_no_row_block(void **state) {
-  (void)state;
+TEST(a_ragged_granule_parts_no_row_block) {
   for (int64_t n_tiles = 61; n_tiles <= 64; n_tiles++) {
     const Case c =
         make((Shape){.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 64 * n_tiles, .N_k = 64 * n_tiles, .d = 64},
@@ -645,8 +621,7 @@ static void a_ragged_granule_parts_no_row_block(void **state) {
 
 /* Where only some heads are walked the rest must come out as if they were: within 1 % in step; in time, where a few
  * hundred pieces have their luck, within 2 %. */
-static void going_on_is_close(void **state) {
-  (void)state;
+TEST(going_on_is_close) {
   for (int round = 0; round < 4; round++) {
     const Case c = make((Shape){.heads = 64, .N_q = 2048, .d = 64, .causal = round & 1}, (Tiling){.B_r = 32, .B_c = 32},
                         (LaunchConfig){.ctas_per_sm = 2, .rows = ROWS_LONGEST_FIRST}, &SMALL);
@@ -664,8 +639,7 @@ static void going_on_is_close(void **state) {
 
 /* Of what is stored, where the part that is walked leaves all of it in L2: the rest pushes it out, O once, and
  * registers spilled for row blocks more than once. */
-static void what_is_stored_goes_on(void **state) {
-  (void)state;
+TEST(what_is_stored_goes_on) {
   const Shape shape = {.heads = 64, .N_q = 2048, .d = 64};
   for (int spills = 0; spills < 2; spills++) {
     const Case c = make(shape, (Tiling){.B_r = 32, .B_c = 32},
@@ -686,8 +660,7 @@ static void what_is_stored_goes_on(void **state) {
 }
 
 /* A launch is walked many times, by as many cores as there are; to the last bit the result is that of one. */
-static void cores_change_nothing(void **state) {
-  (void)state;
+TEST(cores_change_nothing) {
 #ifdef _OPENMP
   const Gpu h200 = {.name = "h200", .n_sm = 132, .warp_size = 32};
   const L2RunConfig config = {.l2_bytes = 60 << 20, .l2_partitions = 2, .flops_per_cycle = 4096, .exps_per_cycle = 16};
@@ -706,8 +679,7 @@ static void cores_change_nothing(void **state) {
 
 /* ---- Refusals ------------------------------------------------------------------------------------- */
 
-static void impossible_requests(void **state) {
-  (void)state;
+TEST(impossible_requests) {
   const Case c = make((Shape){.N_q = 64, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
   const Case vast = make((Shape){.N_q = 1 << 28, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
   const L2RunConfig three = {.l2_bytes = 1 << 20, .l2_partitions = 3}, two = {.l2_bytes = 1 << 20, .l2_partitions = 2};
@@ -728,37 +700,9 @@ static Status small_run(void *context, Error *error) {
 }
 
 /* Of a launch so long that it is walked twice: both walks may find no memory anywhere. */
-static void no_memory(void **state) {
-  (void)state;
+TEST(no_memory) {
   Case c = make((Shape){.N_q = 4096, .d = 32}, (Tiling){.B_r = 16, .B_c = 16}, (LaunchConfig){0}, &SMALL);
   assert_int_equal(alloc_fail_each(small_run, &c),
                    2 * 10); /* slots, their places, who is at work on an SM; the clock, L2, CTAs, coalescers, a table
                                of times, SMs, who is on them */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equals_the_slow_lru),
-      cmocka_unit_test(laws),
-      cmocka_unit_test(laws_of_other_streams),
-      cmocka_unit_test(by_hand),
-      cmocka_unit_test(waiting_keeps_ctas_together),
-      cmocka_unit_test(a_launch_begins_anywhere),
-      cmocka_unit_test(rounds_are_parts_of_tiles),
-      cmocka_unit_test(merged_tiles_take_their_own_time),
-      cmocka_unit_test(resident_lines_take_room),
-      cmocka_unit_test(reloaded_q_takes_room),
-      cmocka_unit_test(log_sum_exps_are_stored_besides),
-      cmocka_unit_test(clocks_are_as_told),
-      cmocka_unit_test(who_pulls_comes_as_it_starts),
-      cmocka_unit_test(a_cta_alone_takes_its_own_time),
-      cmocka_unit_test(launches_of_split_keys_are_means),
-      cmocka_unit_test(a_ragged_granule_parts_no_row_block),
-      cmocka_unit_test(going_on_is_close),
-      cmocka_unit_test(what_is_stored_goes_on),
-      cmocka_unit_test(cores_change_nothing),
-      cmocka_unit_test(impossible_requests),
-      cmocka_unit_test(no_memory),
-  };
-  return cmocka_run_group_tests_name("many_ctas", tests, NULL, NULL);
 }

@@ -1,17 +1,7 @@
 /* Which lines share a set of L2 and what it keeps of them (assets/counters/h200/sets/first.csv, h200/replacement,
  * kernels/probes/probe_sets.cu): what an H200's sets are, against what can be said without it; and an H100's
  * (h100/sets, h100/replacement). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/hierarchy.h"
 #include "tests/support/open_asset.h"
 
@@ -72,8 +62,7 @@ static bool has(const Set *s, uint32_t line) {
 
 /* 29.3 MiB a side in sets of 16 lines are 15,007 sets; each has its share of any 2^24 lines, 1,118, of which fifteen or
  * so were not found. */
-static void sixteen_ways_make_a_side(void **state) {
-  (void)state;
+TEST(sixteen_ways_make_a_side) {
   const int n_sets = 15007;
   for (int i = 0; i < PROBED; i++) {
     const Set *s = &sets()[i];
@@ -85,8 +74,7 @@ static void sixteen_ways_make_a_side(void **state) {
 }
 
 /* To share a set is mutual: who is in another's set has the same set (but for 1 % that was not found). */
-static void sets_do_not_overlap(void **state) {
-  (void)state;
+TEST(sets_do_not_overlap) {
   assert_true(has(set_of(8), 64));
   for (int i = 0; i < PROBED; i++)
     for (int k = 0; k < i; k++) {
@@ -118,8 +106,7 @@ static bool is_paired(const Set *s, uint32_t line) {
 
 /* Lines come to a set in pairs, and it has room for eight of these: 3.66 MiB of addresses are a pair for each of 15,007
  * sets. So a page of 2 MiB has one for 8,192 of them, 55 %, and none for the others; a few have two. */
-static void a_set_takes_pairs_of_lines(void **state) {
-  (void)state;
+TEST(a_set_takes_pairs_of_lines) {
   for (int i = 0; i < PROBED; i++) {
     const Set *s = &sets()[i];
     int alone = 0, none = 0, two = 0;
@@ -149,8 +136,7 @@ static uint32_t distance(const Set *s, uint32_t line) {
  * within 256 KiB everywhere, of those 128 KiB apart (0 and 1024) within 320; of those 1 MiB apart (0 and 8192) never.
  * So intervals of addresses are intervals of sets, and two pieces overlap whole or not at all. Were sets shuffled, half
  * of them would be further than 1 MiB. */
-static void intervals_stay_together(void **state) {
-  (void)state;
+TEST(intervals_stay_together) {
   const Set *s = set_of(0);
   for (int i = 0; i < s->n; i++) {
     assert_true(distance(set_of(8), s->lines[i]) < 2048);
@@ -180,8 +166,7 @@ static Tiles tiles_of(const Set *s) {
 }
 
 /* For each 29.3 / 8 MiB of addresses one: six of eight probed sets have 559 tiles of the 2 GiB, one 558, one 556. */
-static void a_side_has_room_for_29_mib(void **state) {
-  (void)state;
+TEST(a_side_has_room_for_29_mib) {
   double sum = 0;
   for (int i = 0; i < PROBED; i++) {
     const int n = tiles_of(&sets()[i]).n;
@@ -193,8 +178,7 @@ static void a_side_has_room_for_29_mib(void **state) {
 
 /* For each 25 / 8 MiB one: it has room for all of its 50 MiB. (Two of eight lines were not found to be pushed out by so
  * few others, and not probed.) */
-static void an_h100_has_room_for_25_mib(void **state) {
-  (void)state;
+TEST(an_h100_has_room_for_25_mib) {
   static Set all[PROBED];
   const int n_sets = read_sets(all, "counters/h100/sets/first.csv");
   assert_int_equal(n_sets, 6);
@@ -205,8 +189,7 @@ static void an_h100_has_room_for_25_mib(void **state) {
 }
 
 /* Probed twice, a set's lines are all in pairs. */
-static void a_set_probed_twice_is_pairs(void **state) {
-  (void)state;
+TEST(a_set_probed_twice_is_pairs) {
   const Set *a = set_of(8), *b = set_of(64);
   static Set both;
   both.n = 0;
@@ -252,8 +235,7 @@ static double variance_drawn(const Tiles *tiles, uint32_t n, double mib) {
 /* By how much sets differ in how much of a piece each has: a third to a half of a tile squared, from pieces of 2 MiB to
  * those of 40 (were each set's share drawn anew it would be as many tiles squared as there are; did each have one of
  * every 3.66 MiB, a third). TILEWALK_TABLE=1 prints them. */
-static void sets_differ_as_those_that_are_drawn(void **state) {
-  (void)state;
+TEST(sets_differ_as_those_that_are_drawn) {
   enum { GRANULE_BYTES = 16384, SETS_MOST = 256, LENGTHS = 20 };
   static const double lengths_mib[LENGTHS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 40};
   static Tiles tiles[SETS_MOST];
@@ -301,18 +283,7 @@ static void keeps_what_was_used_last(const char *name) {
   assert_int_equal(n_rows, 2 * 21);
 }
 
-static void a_set_keeps_what_was_used_last(void **state) {
-  (void)state;
+TEST(a_set_keeps_what_was_used_last) {
   keeps_what_was_used_last("counters/h200/replacement/first.csv");
   keeps_what_was_used_last("counters/h100/replacement/first.csv");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sixteen_ways_make_a_side),           cmocka_unit_test(sets_do_not_overlap),
-      cmocka_unit_test(a_set_takes_pairs_of_lines),         cmocka_unit_test(intervals_stay_together),
-      cmocka_unit_test(a_set_keeps_what_was_used_last),     cmocka_unit_test(a_side_has_room_for_29_mib),
-      cmocka_unit_test(a_set_probed_twice_is_pairs),        cmocka_unit_test(an_h100_has_room_for_25_mib),
-      cmocka_unit_test(sets_differ_as_those_that_are_drawn)};
-  return cmocka_run_group_tests_name("l2 sets", tests, NULL, NULL);
 }

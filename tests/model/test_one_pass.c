@@ -2,16 +2,7 @@
  * (assets/counters/h200/l2-one-pass/first.csv): one head, no mask, so that no chance is in it. Where a profiler runs a
  * launch again and again it puts back in between what the launch stored, and the first store of each line then moves a
  * little more (HIERARCHY_COLD_STORE); in one pass it does not. TILEWALK_TABLE=1 prints every shape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"
@@ -60,8 +51,7 @@ static double predict(const Mean *m, bool once) {
   return counters.fabric_bytes;
 }
 
-static void stores_are_not_cold(void **unused) {
-  (void)unused;
+TEST(stores_are_not_cold) {
   Mean means[SHAPES];
   const int n = read_means(means);
   assert_true(n >= 10);
@@ -73,9 +63,4 @@ static void stores_are_not_cold(void **unused) {
                     (int)m->shape.d, (int)m->shape.N_q, m->fabric_bytes * 1e-6, 100 * error, 100 * again);
     assert_true(fabs(error) < 0.01 && again > error + 0.01);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(stores_are_not_cold)};
-  return cmocka_run_group_tests_name("one_pass", tests, NULL, NULL);
 }

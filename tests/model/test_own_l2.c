@@ -1,16 +1,6 @@
 /* What programs of one's own leave for HBM, against obvious code: each CTA's tiles written out by hand, CTAs that take
  * turns, and a list of what L2 holds, last used first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/clock.h"
 #include "sim/l2/l2_run.h"
 #include "tests/support/own_programs.h"
@@ -437,8 +427,7 @@ static L2Run walk(const Problem *p, const Schedule *program, const Pattern *patt
 static bool differs(double a, double b) { return fabs(a - b) > 1e-9 * (1 + fabs(b)); }
 
 /* HBM, the fabric and what is stored, in L2s of every size, with one side and with two. */
-static void hbm_is_that_of_obvious_code(void **state) {
-  (void)state;
+TEST(hbm_is_that_of_obvious_code) {
   Rand r = {17};
   Slow *slow = malloc(sizeof *slow);
   assert_non_null(slow);
@@ -490,9 +479,4 @@ static void hbm_is_that_of_obvious_code(void **state) {
     free(pattern);
   }
   free(slow);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_is_that_of_obvious_code)};
-  return cmocka_run_group_tests_name("L2 of programs of one's own", tests, NULL, NULL);
 }

@@ -1,14 +1,5 @@
 /* Where CTAs run, against the places that an H200 gave them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/placement.h"
 #include "tests/support/open_asset.h"
 
@@ -16,8 +7,7 @@ enum { SMS = 132, MOST = 4 * SMS, LAYOUTS = 5 };
 static const Placement *const ALL[LAYOUTS] = {NULL, &PLACEMENT_H200, &PLACEMENT_H200_OTHER, &PLACEMENT_H200_THIRD,
                                               &PLACEMENT_H200_FOURTH};
 
-static void every_sm_gets_one_before_any_gets_two(void **unused) {
-  (void)unused;
+TEST(every_sm_gets_one_before_any_gets_two) {
   static Place places[MOST];
   for (int layout = 0; layout < LAYOUTS; layout++)
     for (uint32_t n = 1; n <= MOST; n++) {
@@ -33,8 +23,7 @@ static void every_sm_gets_one_before_any_gets_two(void **unused) {
     }
 }
 
-static void an_sm_is_always_on_one_side_and_in_one_gpc(void **unused) {
-  (void)unused;
+TEST(an_sm_is_always_on_one_side_and_in_one_gpc) {
   static Place all[SMS], places[MOST];
   for (int layout = 0; layout < LAYOUTS; layout++) {
     const Placement *placement = ALL[layout];
@@ -56,8 +45,7 @@ static void an_sm_is_always_on_one_side_and_in_one_gpc(void **unused) {
 }
 
 /* 4 of a launch of 32 run on each GPC, but for the eight SMs that are dealt to first; side by side, as atomics told. */
-static void a_small_launch_is_spread_over_gpcs(void **unused) {
-  (void)unused;
+TEST(a_small_launch_is_spread_over_gpcs) {
   static const uint32_t SIDES[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1,
                                      1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1};
   Place places[32];
@@ -152,8 +140,7 @@ static void read_recorded(Recorded *r, const Placement *placement, const char *n
  * had their fourth turn a little earlier. Of the card whose first SMs are of several GPCs, every other launch begins
  * with them in the other order: half of them are then on the other side. On the first card some launches come after one
  * of more than a wave, that ended at each of the GPCs. */
-static void places_are_the_recorded_ones(void **unused) {
-  (void)unused;
+TEST(places_are_the_recorded_ones) {
   static const struct {
     const char *name;
     const Placement *placement;
@@ -181,8 +168,7 @@ static void places_are_the_recorded_ones(void **unused) {
 
 /* SMs are numbered by TPCs, one of each GPC after the other while it has some; those that launches begin with come
  * last. So the sides of the SMs alone tell how large the GPCs are, and where. */
-static void sides_are_numbered_through_the_gpcs(void **unused) {
-  (void)unused;
+TEST(sides_are_numbered_through_the_gpcs) {
   static const struct {
     const char *name;
     const Placement *placement;
@@ -210,8 +196,7 @@ static void sides_are_numbered_through_the_gpcs(void **unused) {
 
 /* Of the cards whose GPCs were not told by a coalescer: SMs of a GPC count cycles from one moment, other GPCs from
  * others. */
-static void SMs_of_a_GPC_have_one_clock(void **unused) {
-  (void)unused;
+TEST(SMs_of_a_GPC_have_one_clock) {
   static const struct {
     const char *name;
     const Placement *placement;
@@ -245,14 +230,4 @@ static void SMs_of_a_GPC_have_one_clock(void **unused) {
     for (int a = 0; a < SMS; a++)
       for (int b = 0; b < SMS; b++) assert_int_equal(gpc[a] == gpc[b], llabs(clock[a] - clock[b]) < 1000);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_sm_gets_one_before_any_gets_two),
-                                     cmocka_unit_test(an_sm_is_always_on_one_side_and_in_one_gpc),
-                                     cmocka_unit_test(a_small_launch_is_spread_over_gpcs),
-                                     cmocka_unit_test(places_are_the_recorded_ones),
-                                     cmocka_unit_test(sides_are_numbered_through_the_gpcs),
-                                     cmocka_unit_test(SMs_of_a_GPC_have_one_clock)};
-  return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
 }

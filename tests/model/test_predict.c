@@ -1,14 +1,5 @@
 /* Predictions beside counters: errors and bands by hand, parts left out, and what is not modelled is not known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/predict.h"
 
 /* An H200 in what matters here: 60 MiB of L2 in two partitions, 132 SMs. */
@@ -39,8 +30,7 @@ static Prediction predicted(const PredictedRun *run) {
   return p;
 }
 
-static void errors_by_hand(void **state) {
-  (void)state;
+TEST(errors_by_hand) {
   assert_true(predict_error(PREDICT_HBM_READ, 110, 100) > 0.0999 && predict_error(PREDICT_HBM_READ, 110, 100) < 0.1001);
   assert_true(predict_error(PREDICT_FABRIC, 95, 100) == -0.05);
   assert_true(fabs(predict_error(PREDICT_HIT_RATE, 0.97, 0.98) + 0.01) < 1e-12); /* points, not parts */
@@ -49,8 +39,7 @@ static void errors_by_hand(void **state) {
   assert_true(predict_error(PREDICT_L2_SECTORS, 5, 0) == 1); /* finite, for JSON */
 }
 
-static void counters_become_quantities(void **state) {
-  (void)state;
+TEST(counters_become_quantities) {
   CounterRow row = {0};
   row.known[COUNTER_FABRIC_SECTORS] = row.known[COUNTER_LOOKUP_HIT] = row.known[COUNTER_TIME] = true;
   row.value[COUNTER_FABRIC_SECTORS] = 10;
@@ -67,8 +56,7 @@ static void counters_become_quantities(void **state) {
 }
 
 /* N = 4096, d = 64: Q, K and V are 1.5 MiB and fit: each is read from HBM once. One partition has no fabric. */
-static void what_fits_is_read_once(void **state) {
-  (void)state;
+TEST(what_fits_is_read_once) {
   for (int causal = 0; causal < 2; causal++) {
     PredictedRun run = run_of(4096, causal);
     const Prediction whole = predicted(&run);
@@ -89,8 +77,7 @@ static void what_fits_is_read_once(void **state) {
 }
 
 /* One CTA has nobody to be in step with; 32 without a mask have, and then one of four requests reaches L2. */
-static void in_step_is_a_pace(void **state) {
-  (void)state;
+TEST(in_step_is_a_pace) {
   PredictedRun alone = run_of(128, false), many = run_of(4096, false);
   const Prediction whole = predicted(&alone);
   alone.without = refinement_bit(REFINEMENT_CLOCK);
@@ -105,14 +92,4 @@ static void in_step_is_a_pace(void **state) {
   many.without = 0;
   many.in_step = true; /* the same, asked for as a pace */
   assert_true(predicted(&many).value[PREDICT_L2_SECTORS] == step.value[PREDICT_L2_SECTORS]);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(errors_by_hand),
-      cmocka_unit_test(counters_become_quantities),
-      cmocka_unit_test(what_fits_is_read_once),
-      cmocka_unit_test(in_step_is_a_pace),
-  };
-  return cmocka_run_group_tests_name("predict", tests, NULL, NULL);
 }

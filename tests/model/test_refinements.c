@@ -1,20 +1,13 @@
 /* The table of the parts of the model of L2 (sim/l2/refinements.h): names are read and written, each row says where it
  * is from, and leaving any of them out changes what is predicted of some kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "sim/l2/refinements.h"
 #include "tests/support/open_asset.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 
-static void names_are_read_and_written(void **state) {
-  (void)state;
+TEST(names_are_read_and_written) {
   Error error = {0};
   char text[REFINEMENTS_TEXT_BYTES];
   Refinements all = 0, again;
@@ -34,8 +27,7 @@ static void names_are_read_and_written(void **state) {
   assert_string_equal(text, "clock,sets");
 }
 
-static void other_names_are_refused(void **state) {
-  (void)state;
+TEST(other_names_are_refused) {
   static const char *const BAD[] = {"",      ",",    "clock,", ",clock",    "clock,,sets",
                                     "Clock", "cloc", "clocks", "clock sets"};
   for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
@@ -52,8 +44,7 @@ static void other_names_are_refused(void **state) {
 }
 
 /* Each names a recording that is there (or more, or says what it is from besides). */
-static void each_row_has_a_source(void **state) {
-  (void)state;
+TEST(each_row_has_a_source) {
   for (int r = 0; r < N_REFINEMENTS; r++) {
     const RefinementRow *row = &REFINEMENTS[r];
     assert_true(*row->models && *row->constants);
@@ -68,8 +59,7 @@ static void each_row_has_a_source(void **state) {
 }
 
 /* The table of sim/l2/MODEL.md has these rows, in this order; what each buys is beside them (`make ablations`). */
-static void the_page_has_the_same_rows(void **state) {
-  (void)state;
+TEST(the_page_has_the_same_rows) {
   static char page[1 << 17], row[1024];
   FILE *file = fopen("sim/l2/MODEL.md", "rb");
   assert_non_null(file);
@@ -113,8 +103,7 @@ static L2Counters counters(const Run *run, const Gpu *gpu, Refinements without) 
 }
 
 /* Short launches, and one whose K and V do not fit. */
-static void each_of_them_matters(void **state) {
-  (void)state;
+TEST(each_of_them_matters) {
   static const Run RUNS[] = {
       {"fa2-sm90", 8192, 16, 64, false, false},  {"fa2_async", 2048, 4, 64, true, false},
       {"fa2-sm90", 4096, 12, 128, true, false},  {"cudnn-sm90", 4096, 4, 128, false, false},
@@ -131,12 +120,4 @@ static void each_of_them_matters(void **state) {
     }
     if (!changes) fail_msg("nothing changes without %s", REFINEMENTS[r].name);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_read_and_written),
-                                     cmocka_unit_test(other_names_are_refused), cmocka_unit_test(each_row_has_a_source),
-                                     cmocka_unit_test(the_page_has_the_same_rows),
-                                     cmocka_unit_test(each_of_them_matters)};
-  return cmocka_run_group_tests_name("refinements", tests, NULL, NULL);
 }

@@ -3,16 +3,7 @@
  * of the kernel's has no place. In which order rows read K and V, and how far apart, decides what they find in L2. With
  * d = 64 rows end up to four times as far from their neighbours as the model says; with d = 128, of which HBM reads are
  * predicted 10 to 25 % too high, as far. TILEWALK_TABLE=1 prints how far off the model is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/simulate_kernel.h"
 
 enum { LAUNCHES = 3, HEADS = 4, ROWS_MOST = 1024, BESIDE = 8 /* rows to either side, with which one is compared */ };
@@ -90,8 +81,7 @@ static double scatter(const double *us, int n) {
   return sqrt(squares / (n - 2 * BESIDE));
 }
 
-static void rows_end_when_they_did(void **state) {
-  (void)state;
+TEST(rows_end_when_they_did) {
   static const struct {
     const char *kernel;
     int d, N;
@@ -122,9 +112,4 @@ static void rows_end_when_they_did(void **state) {
       if (r.d == 128 && head > 0) assert_true(scattered > 0.75 && scattered < 1.33);
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_end_when_they_did)};
-  return cmocka_run_group_tests_name("row ends", tests, NULL, NULL);
 }

@@ -1,14 +1,5 @@
 /* The lists of the scans: counts worked out by hand, and nothing outside the lists or the pool. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/scan_lists.h"
 #include "tests/support/alloc_fail.h"
 
@@ -58,8 +49,7 @@ static void expect(const char *name, uint64_t reads, uint64_t stores, uint64_t f
 }
 
 /* 64 granules a MiB, read twice by each of 264 CTAs, however many pieces they lie in. */
-static void test_a_buffer_read_twice(void **state) {
-  (void)state;
+TEST(test_a_buffer_read_twice) {
   expect("pieces 1 mib 20 seed 1", 264 * 2 * 1280, 0, 2560, 2560, 1280);
   expect("pieces 8 mib 34 seed 3", 264 * 2 * 2176, 0, 4352, 4352, 2176);
   expect("scattered kib 16 mib 36", 264 * 2 * 2304, 0, 4608, 4608, 2304);
@@ -67,15 +57,13 @@ static void test_a_buffer_read_twice(void **state) {
 }
 
 /* A of 16 MiB twice, and 6 granules of the CTA's own between. */
-static void test_own_granules_between(void **state) {
-  (void)state;
+TEST(test_own_granules_between) {
   expect("between read a 16 own 6", 264 * (2048 + 6), 0, 2054, 2054, 1024 + 264 * 6);
   expect("between write a 24 own 1", 264 * 3072, 264, 3073, 3073, 1536 + 264);
 }
 
 /* R rows of a head read g, 2 g, ..., R g granules of K and as many of V: g R (R + 1) a head. */
-static void test_rows(void **state) {
-  (void)state;
+TEST(test_rows) {
   expect("rows 256 heads 4 mib 16 ascending backward own 2 hot none work 3000", 4u * 2 * 256 * 257 + 1024 * 2, 1024 * 2,
          4 + 4, 1024 + 4, 4 * 1024 + 1024 * 4);
   expect("rows 512 heads 2 mib 32 descending forward own 2 hot none work 1000", 2u * 2 * 512 * 513 + 1024 * 2, 1024 * 2,
@@ -100,8 +88,7 @@ static Status find_v(void *context, const ScanList *s, Error *error) {
 
 /* The first key in the list, and its value: of 256 of a head the last, where the walk is backward; of the two of the
  * first row the second. 64 a MiB. */
-static void test_v_elsewhere(void **state) {
-  (void)state;
+TEST(test_v_elsewhere) {
   static const char *const NAMES[] = {"rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000",
                                       "rows 128 heads 8 mib 8 ascending backward own 2 hot write work 3000 v 74",
                                       "turns 256 heads 4 mib 16 v 530"};
@@ -120,15 +107,13 @@ static void test_v_elsewhere(void **state) {
   expect(NAMES[1], 8u * 2 * 128 * 129 + 1024 * 2, 8u * 128 * 129 + 1024 * 2, 6 + 4, 768 + 4, 8 * 512 + 1024 * 4 + 264);
 }
 
-static void test_stores(void **state) {
-  (void)state;
+TEST(test_stores) {
   expect("stores own 2 times 1", 0, 264 * 2, 2, 2, 264 * 2);
   expect("stores own 16 times 2", 0, 264 * 32, 32, 32, 264 * 16);
 }
 
 /* A (8 MiB), B (16 MiB), A, C, A; of a stride of 16, granules 0, 16, ... */
-static void test_what_l2_keeps(void **state) {
-  (void)state;
+TEST(test_what_l2_keeps) {
   expect("renewed a 8 b 16 c 13", 264u * 64 * (8 + 16 + 8 + 13 + 8), 0, 64 * 53, 64 * 53, 64 * (8 + 16 + 13));
   expect("far a 8 between 36", 64 * (3 * 8 + 2 * 36), 0, 64 * 96, 64 * 96, 64 * (8 + 2 * 36));
   expect("strided one of 16 mib 24", 264u * 3 * 1536, 0, 3 * 1536, 3 * 1536, 1536);
@@ -149,8 +134,7 @@ static Status check_turns(void *context, const ScanList *s, Error *error) {
   return STATUS_OK;
 }
 
-static void test_turns(void **state) {
-  (void)state;
+TEST(test_turns) {
   bool found = false;
   expect("turns 256 heads 4 mib 16", 4u * 2 * 256 * 257, 0, 4u * 2 * 256 * 257, 4u * 2 * 256 * 257, 4 * 1024);
   expect("turns 384 heads 3 mib 24", 3u * 2 * 384 * 385, 0, 3u * 2 * 384 * 385, 3u * 2 * 384 * 385, 3 * 1536);
@@ -170,8 +154,7 @@ static Status check_order(void *context, const ScanList *s, Error *error) {
   return STATUS_OK;
 }
 
-static void test_backward(void **state) {
-  (void)state;
+TEST(test_backward) {
   bool found = false;
   assert_int_equal(scan_lists_each(check_order, &found, NULL), STATUS_OK);
   assert_true(found);
@@ -225,8 +208,7 @@ static Status find_places(void *context, const ScanList *s, Error *error) {
 }
 
 /* 2 MiB are 128 granules; K and V of 32 MiB each do not overlap, and no place is another. */
-static void test_places(void **state) {
-  (void)state;
+TEST(test_places) {
   Places p = {0};
   Walk walk = {0};
   assert_int_equal(scan_lists_each_place(find_places, &p, NULL), STATUS_OK);
@@ -240,8 +222,7 @@ static void test_places(void **state) {
 }
 
 /* Every granule in the pool, every part in the list; and the same scans each time. */
-static void test_bounds_and_sameness(void **state) {
-  (void)state;
+TEST(test_bounds_and_sameness) {
   Walk first = {0}, second = {0};
   assert_int_equal(scan_lists_each(check_bounds, &first, NULL), STATUS_OK);
   assert_int_equal(scan_lists_each(check_bounds, &second, NULL), STATUS_OK);
@@ -254,8 +235,7 @@ static Status stop_at_third(void *context, const ScanList *s, Error *error) {
   return ++*(int *)context == 3 ? error_set(error, STATUS_BAD_REQUEST, "enough") : STATUS_OK;
 }
 
-static void test_visitor_stops(void **state) {
-  (void)state;
+TEST(test_visitor_stops) {
   int n = 0;
   Error error = {0};
   assert_int_equal(scan_lists_each(stop_at_third, &n, &error), STATUS_BAD_REQUEST);
@@ -270,25 +250,4 @@ static Status ignore(void *context, const ScanList *s, Error *error) {
 
 static Status all_of_them(void *context, Error *error) { return scan_lists_each(ignore, context, error); }
 
-static void test_no_memory(void **state) {
-  (void)state;
-  assert_true(alloc_fail_each(all_of_them, NULL) >= 1);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_buffer_read_twice),
-      cmocka_unit_test(test_own_granules_between),
-      cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_v_elsewhere),
-      cmocka_unit_test(test_stores),
-      cmocka_unit_test(test_backward),
-      cmocka_unit_test(test_bounds_and_sameness),
-      cmocka_unit_test(test_what_l2_keeps),
-      cmocka_unit_test(test_turns),
-      cmocka_unit_test(test_places),
-      cmocka_unit_test(test_visitor_stops),
-      cmocka_unit_test(test_no_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(test_no_memory) { assert_true(alloc_fail_each(all_of_them, NULL) >= 1); }

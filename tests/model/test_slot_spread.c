@@ -3,16 +3,7 @@
  * (assets/counters/h200/ends/first.csv), and when other people's kernels store their row blocks (h200/stores). And how
  * they get apart, wave by wave, with what sim/l2/clock.h says of that: of fa2_async, from the same ends and from when
  * its CTAs start and end (h200/pace); of fa2_tensor, which waits, from the ends; of the others, from the stores. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/open_profile.h"
 #include "tests/support/two_in_waves.h"
 
@@ -149,8 +140,7 @@ static double stored_permille_of(const char *kernel, int d, int layers) {
          3;
 }
 
-static void descriptions_say_what_was_measured(void **state) {
-  (void)state;
+TEST(descriptions_say_what_was_measured) {
   for (int d = 64; d <= 128; d *= 2) {
     static const char *const OURS[] = {"fa2_async", "fa2_tensor"}, *const OTHERS[] = {"fa2-sm90", "mem-efficient-sm90"};
     static const int CTAS_PER_SM[] = {2, 3};
@@ -166,8 +156,7 @@ static void descriptions_say_what_was_measured(void **state) {
  * varies by less than chance alone would make it vary (of a Poisson process, by itself; here by a third of it,
  * CLOCK_SLIP_STEPS at a time for each of the two). With d = 128 they stay as they began, CLOCK_START_LAG_CYCLES
  * apart. */
-static void one_gets_ahead_by_whole_tiles(void **state) {
-  (void)state;
+TEST(one_gets_ahead_by_whole_tiles) {
   static double ends[SMS][SLOTS_MOST];
   FILE *file = open_asset("counters/h200/ends/first.csv");
   char line[256], name[32];
@@ -258,8 +247,7 @@ static Behind recorded_behind(int wanted_d, int tiles, double *tile_cycles) {
 /* fa2_tensor: who came first gets ahead now and then, as with those that ask ahead, half a tile at a time. How often is
  * from these ends; that it is then so different from SM to SM, by 40 % of itself, is CLOCK_SLIP_STEPS, which is from
  * fa2_async. */
-static void those_that_wait_get_apart_as_recorded(void **state) {
-  (void)state;
+TEST(those_that_wait_get_apart_as_recorded) {
   enum { SEEDS = 400, TILES = 256 };
   static const Place places[SHARING] = {{.layer = 0}, {.layer = 1}, {.layer = 2}};
   for (int d = 64; d <= 128; d *= 2) {
@@ -338,8 +326,7 @@ static double modelled_behind(uint32_t tiles, uint32_t waves, uint32_t wave) {
 
 /* As each CTA is the youngest when it comes, two of an SM end half of one's time apart: recorded over 15 waves and
  * over 30. */
-static void who_is_replaced_is_the_youngest(void **state) {
-  (void)state;
+TEST(who_is_replaced_is_the_youngest) {
   static const struct { int N, heads, waves; } LAUNCHES[] = {{16384, 32, 15}, {65536, 16, 30}};
   for (int i = 0; i < 2; i++) {
     double behind[TWO_WAVES_MOST], tile_cycles = 0;
@@ -359,8 +346,7 @@ static void who_is_replaced_is_the_youngest(void **state) {
 /* CLOCK_HANDOVER_CYCLES, which vary as waits do, and CLOCK_MISSED_TURN_RATE: with d = 128 two that began together are a
  * tile further apart in the next wave, some of them; one that has the SM to itself then does it in the time of the
  * launches with one CTA to an SM. */
-static void the_next_cta_takes_its_place_later(void **state) {
-  (void)state;
+TEST(the_next_cta_takes_its_place_later) {
   FILE *file = open_asset("counters/h200/pace/first.csv");
   char line[256];
   int d, N, heads, wave, slot, ctas, n = 0, n_alone = 0, n_missed = 0;
@@ -390,8 +376,7 @@ static void the_next_cta_takes_its_place_later(void **state) {
 }
 
 /* In each of the eight launches: the CTAs that began together on an SM are one of each layer. */
-static void who_came_first_is_ahead_on_every_sm(void **state) {
-  (void)state;
+TEST(who_came_first_is_ahead_on_every_sm) {
   static double ends[SMS][SLOTS_MOST];
   FILE *file = open_asset("counters/h200/ends/first.csv");
   char line[256], name[32];
@@ -469,8 +454,7 @@ static Behind modelled_slips(const Profile *profile, int d, int tiles) {
 
 /* fa2-sm90: how far its second CTAs are behind differs from SM to SM, as the root of how far they are in the mean:
  * slips, of a whole tile. (One standard deviation: half of what two thirds lie within.) */
-static void one_slips_by_whole_tiles(void **state) {
-  (void)state;
+TEST(one_slips_by_whole_tiles) {
   static double stored[STORES_MOST], next[STORES_MOST];
   const Profile profile = open_profile("fa2-sm90");
   for (int d = 64; d <= 128; d *= 2)
@@ -498,8 +482,7 @@ static void one_slips_by_whole_tiles(void **state) {
  * faster. From wave to wave they come closer, as each is the younger for a longer part of its time, until all take as
  * long. And SMs differ by less than a tile, with the clocks of their GPCs: with slips of half a tile it would be 1.8,
  * without them. */
-static void one_gets_ahead_steadily(void **state) {
-  (void)state;
+TEST(one_gets_ahead_steadily) {
   enum { N = 32768, HEADS = 16, TILES = N / 128, SLOTS = 2 * SMS, WAVES = 8 };
   static double stored[STORES_MOST], us[SLOTS];
   static const Place places[2] = {{.layer = 0}, {.layer = 1}};
@@ -535,16 +518,4 @@ static void one_gets_ahead_steadily(void **state) {
   const double differ = (second[SMS * 84 / 100] - second[SMS * 16 / 100]) / 2 / tile_us;
   if (getenv("TILEWALK_TABLE")) print_message("SMs differ by %.2f tiles after %d\n", differ, TILES);
   assert_true(differ < 1);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(descriptions_say_what_was_measured),
-                                     cmocka_unit_test(who_came_first_is_ahead_on_every_sm),
-                                     cmocka_unit_test(one_gets_ahead_by_whole_tiles),
-                                     cmocka_unit_test(those_that_wait_get_apart_as_recorded),
-                                     cmocka_unit_test(who_is_replaced_is_the_youngest),
-                                     cmocka_unit_test(one_slips_by_whole_tiles),
-                                     cmocka_unit_test(one_gets_ahead_steadily),
-                                     cmocka_unit_test(the_next_cta_takes_its_place_later)};
-  return cmocka_run_group_tests_name("age_spread", tests, NULL, NULL);
 }

@@ -1,17 +1,7 @@
 /* When CTAs asked for tiles of K and V on an H200, and what reached L2 of that (assets/counters/h200/steps/first.csv):
  * the rule of sim/l2/clock.h, followed from the recorded times, gives what was counted. TILEWALK_TABLE=1 prints every
  * launch. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/clock.h"
 #include "tests/support/open_profile.h"
 #include "tests/support/recorded_steps.h"
@@ -77,8 +67,7 @@ static double joined_share(const Recorded *l) {
 
 /* K and V of a tile are asked for together. Each launch within 0.1 of what was counted, all together within 0.04 (rms),
  * and not to one side. */
-static void requests_are_joined_as_their_times_say(void **state) {
-  (void)state;
+TEST(requests_are_joined_as_their_times_say) {
   double errors = 0, squares = 0;
   for (int i = 0; i < LAUNCHES; i++) {
     const Recorded *l = &launches[i];
@@ -105,8 +94,7 @@ static int first_with_tile_0(const Recorded *l, int head, int gpc) {
 }
 
 /* GPCs of one side within 40 cycles (rms), sides 95 apart (side_start_cycles of sim/l2/clock.h). */
-static void one_side_has_the_first_tile_before_the_other(void **state) {
-  (void)state;
+TEST(one_side_has_the_first_tile_before_the_other) {
   double apart = 0, within = 0;
   int n_apart = 0, n_within = 0;
   for (int i = 0; i < LAUNCHES; i++) {
@@ -168,8 +156,7 @@ static void add_steps(const Recorded *l, int ask, double *variances, int *n_grou
 }
 
 /* By 15 cycles (CLOCK_JITTER_CYCLES of sim/l2/clock.h). */
-static void a_step_of_one_that_waits_varies_by_as_much(void **state) {
-  (void)state;
+TEST(a_step_of_one_that_waits_varies_by_as_much) {
   double variances = 0;
   int n = 0;
   for (int i = 0; i < LAUNCHES; i++)
@@ -217,8 +204,7 @@ static void tpc_at_tile_1(const Recorded *l, double *squares, int *pairs) {
 }
 
 /* By 60 to 180 cycles. The two SMs of a TPC stay within 30 (rms), much of which is how well a start is known. */
-static void CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not(void **state) {
-  (void)state;
+TEST(CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not) {
   double squares_of_all = 0;
   int pairs_of_all = 0;
   for (int i = 0; i < LAUNCHES; i++) {
@@ -251,8 +237,7 @@ static int tpc_of(int smid) {
 /* How long each takes from its first ask of the next tile, which needs the code of the first, to the one after: not by
  * chance, but in every GPC and every launch the same TPCs take long; here the launches with a mask against those
  * without. */
-static void the_same_tpcs_have_their_code_late(void **state) {
-  (void)state;
+TEST(the_same_tpcs_have_their_code_late) {
   double late[2][GPC_SMS_MOST / TPC_SMS] = {{0}}, n[2][GPC_SMS_MOST / TPC_SMS] = {{0}}, mean[2] = {0}, both = 0,
                                 one[2] = {0};
   const int tpcs = GPC_SMS_MOST / TPC_SMS;
@@ -280,8 +265,7 @@ static void the_same_tpcs_have_their_code_late(void **state) {
 
 /* start_cycles of its description, the standard deviation of an exponential distribution, of which the TPCs of a GPC
  * are a sample. Other cards, whose clocks were read less often, gave 160 and 124 where this one has 142 and 118. */
-static void descriptions_say_how_far(void **state) {
-  (void)state;
+TEST(descriptions_say_how_far) {
   for (int d = 64; d <= 128; d *= 2) {
     double squares = 0;
     int n = 0;
@@ -306,8 +290,7 @@ static void cycles_by_gpc(const Recorded *l, double takes[PLACEMENT_GPCS_MAX]) {
 
 /* Those that were slow in a long launch on another card (PLACEMENT_CLOCKS_PPM) mostly are here: a correlation of 0.7.
  */
-static void GPCs_are_slow_in_the_same_order(void **state) {
-  (void)state;
+TEST(GPCs_are_slow_in_the_same_order) {
   double both = 0, here = 0, there = 0;
   for (int i = 0; i < LAUNCHES; i++) {
     if (strcmp(launches[i].rung, "fa2_async") != 0 || launches[i].causal || launches[i].n_ctas < 128) continue;
@@ -326,8 +309,7 @@ static void GPCs_are_slow_in_the_same_order(void **state) {
 
 /* With the part of the SMs at work: 0.1 % where 32 of them are, 0.15 % where 64, 0.4 % where 128 (one standard
  * deviation; CLOCKS_APART of sim/l2/l2_run.c). */
-static void GPCs_drift_apart_the_more_the_busier(void **state) {
-  (void)state;
+TEST(GPCs_drift_apart_the_more_the_busier) {
   double squares[3] = {0};
   int n[3] = {0};
   for (int i = 0; i < LAUNCHES; i++) {
@@ -349,16 +331,4 @@ static void GPCs_drift_apart_the_more_the_busier(void **state) {
   assert_true(spread[2] > 0.0035 && spread[2] < 0.0045);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(requests_are_joined_as_their_times_say),
-      cmocka_unit_test(one_side_has_the_first_tile_before_the_other),
-      cmocka_unit_test(a_step_of_one_that_waits_varies_by_as_much),
-      cmocka_unit_test(CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not),
-      cmocka_unit_test(descriptions_say_how_far),
-      cmocka_unit_test(the_same_tpcs_have_their_code_late),
-      cmocka_unit_test(GPCs_are_slow_in_the_same_order),
-      cmocka_unit_test(GPCs_drift_apart_the_more_the_busier),
-  };
-  return cmocka_run_group_tests_name("steps", tests, read_recordings, NULL);
-}
+GROUP(read_recordings, NULL)

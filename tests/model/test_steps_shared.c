@@ -2,16 +2,7 @@
  * (assets/counters/h200/steps-shared/first.csv): how long they wait and work, one, two and three on an SM, which
  * sim/l2/clock.h and the kernel's description have as numbers; and what the model of L2 says of the same launches.
  * TILEWALK_TABLE=1 prints each. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/clock.h"
 #include "tests/support/recorded_steps.h"
 #include "tests/support/simulate_kernel.h"
@@ -59,8 +50,7 @@ static double mean_cycles(const Recorded *l, int n_on) {
 
 /* Beside SMs with two CTAs it takes no longer than where all SMs have one: what a CTA waits depends on its own SM. Two
  * take half as long again. */
-static void one_alone_goes_as_fast_beside_pairs(void **state) {
-  (void)state;
+TEST(one_alone_goes_as_fast_beside_pairs) {
   for (int d = 64; d <= 128; d *= 2) {
     const Recorded *mixed = launch_of(d, 4224, 3, 0);
     const double all_alone = mean_cycles(launch_of(d, 4224, 2, 0), 1), alone = mean_cycles(mixed, 1),
@@ -92,8 +82,7 @@ static double middle_cycles(int d, int from, int to) {
 
 /* n CTAs of an SM in step, with all they ask for in L2: a tile takes n times its arithmetic, and for each of its rounds
  * 525 + 160 n cycles of waiting; what is left is the same for d = 64 and 128. */
-static void a_tile_is_waiting_arithmetic_and_latency(void **state) {
-  (void)state;
+TEST(a_tile_is_waiting_arithmetic_and_latency) {
   const Profile profile = open_profile("fa2_tensor");
   double work[2];
   for (int d = 64; d <= 128; d *= 2) {
@@ -125,8 +114,7 @@ static bool goes_in_step(const Recorded *l, double counted) {
 /* How long launches without a mask take, within 6 %; and what is left of their requests when coalescers have joined
  * them, within 0.17. But where SMs have two or three CTAs each, launches without a mask go in step, pairs always
  * (0.28), threes now and then: the model's pairs less so, and its threes not. */
-static void the_model_goes_as_they_went(void **state) {
-  (void)state;
+TEST(the_model_goes_as_they_went) {
   double squares = 0;
   int n = 0;
   for (int i = 0; i < LAUNCHES; i++) {
@@ -152,9 +140,4 @@ static void the_model_goes_as_they_went(void **state) {
   assert_true(n > 20 && sqrt(squares / n) < 0.08);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_alone_goes_as_fast_beside_pairs),
-                                     cmocka_unit_test(a_tile_is_waiting_arithmetic_and_latency),
-                                     cmocka_unit_test(the_model_goes_as_they_went)};
-  return cmocka_run_group_tests_name("steps shared", tests, read_recordings, NULL);
-}
+GROUP(read_recordings, NULL)

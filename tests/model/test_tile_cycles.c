@@ -1,17 +1,7 @@
 /* How long CTAs take for a tile of K and V, one, two and three of them on an SM: what the model of time in
  * sim/l2/clock.h says of fa2_tensor, a kernel that waits for its tiles, against the clocks of its CTAs on an H200
  * (assets/counters/h200/pace/first.csv, and for launches whose tiles all come from HBM, h200/steps). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/clock.h"
 #include "tests/support/simulate_kernel.h"
 
@@ -77,8 +67,7 @@ static double predicted_cycles(const Launched *l, int d) {
 }
 
 /* A CTA alone on its SM. */
-static void a_tile_takes_as_long_as_on_an_h200(void **state) {
-  (void)state;
+TEST(a_tile_takes_as_long_as_on_an_h200) {
   for (int d = 64; d <= 128; d *= 2) {
     const double predicted = predicted_cycles(&(Launched){.N = 4096, .heads = 1}, d), counted = asked_cycles(d);
     if (getenv("TILEWALK_TABLE"))
@@ -94,8 +83,7 @@ static double wave_cycles(const Launched *l, int wave) { return l->waves[wave].c
  * waits while another works. (The shortest launch was clocked with its K and V in L2, which the model does not know.)
  * Of four heads the last wave has two CTAs for most SMs, unless one has three by chance and the launch takes as much
  * longer: 11.6 ms of one in eleven, 10.4 of the others (h200/l2). */
-static void those_that_share_an_sm_take_longer(void **state) {
-  (void)state;
+TEST(those_that_share_an_sm_take_longer) {
   static Launched launches[LAUNCHES_MOST];
   const int n = read_launches("fa2_tensor", 128, launches);
   assert_int_equal(n, 3);
@@ -137,8 +125,7 @@ static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, dou
 
 /* CLOCK_JITTER_CYCLES_PREFETCH and _SHARED of sim/l2/clock.h. After 128 to 1024 tiles it is as much, so next to
  * nothing of it lasts. */
-static void tiles_vary_by_as_much(void **state) {
-  (void)state;
+TEST(tiles_vary_by_as_much) {
   int n[3];
   double least[3], most[3];
   const double alone_64 = spread_of_a_tile(64, 1, &n[0], &least[0], &most[0]);
@@ -151,11 +138,4 @@ static void tiles_vary_by_as_much(void **state) {
   assert_true(n[0] == 2 && n[1] == 2 && n[2] >= 5);
   assert_true(fabs(sqrt(alone_64 * alone_128) / CLOCK_JITTER_CYCLES_PREFETCH - 1) < 0.2);
   assert_true(fabs(shared / CLOCK_JITTER_CYCLES_SHARED - 1) < 0.2 && most[2] < 1.5 * least[2]);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tile_takes_as_long_as_on_an_h200),
-                                     cmocka_unit_test(those_that_share_an_sm_take_longer),
-                                     cmocka_unit_test(tiles_vary_by_as_much)};
-  return cmocka_run_group_tests_name("tile_cycles", tests, NULL, NULL);
 }

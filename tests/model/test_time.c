@@ -5,17 +5,7 @@
  * takes seconds. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
-#include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
@@ -238,8 +228,7 @@ static bool bound_of(Simulation *s, const Run *run) {
 /* ---- The bound ---- */
 
 /* Backward kernels do all of the forward products and more, so the forward bound is one for them. */
-static void no_recorded_time_is_below_the_bound(void **state) {
-  (void)state;
+TEST(no_recorded_time_is_below_the_bound) {
   size_t n = 0, n_below = 0;
   double nearest = INFINITY;
   for (size_t k = 0; k < n_runs; k++) {
@@ -342,8 +331,7 @@ static void print_row(const char *kernel, const char *regime, Errors *e, const T
 
 /* Median within 4 % and nine of ten within 10 % for each kernel (13 % for the three of standard attention); and no
  * regime is worse than its description says by more than half. */
-static void predicted_times_are_as_near_as_is_said(void **state) {
-  (void)state;
+TEST(predicted_times_are_as_near_as_is_said) {
   const bool every = getenv("TILEWALK_TABLE") != NULL;
   predict_all(every);
   if (every)
@@ -368,10 +356,4 @@ static void predicted_times_are_as_near_as_is_said(void **state) {
   assert_true(all.n >= 50);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_recorded_time_is_below_the_bound),
-      cmocka_unit_test(predicted_times_are_as_near_as_is_said),
-  };
-  return cmocka_run_group_tests_name("time", tests, setup, NULL);
-}
+GROUP(setup, NULL)

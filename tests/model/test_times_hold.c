@@ -1,17 +1,7 @@
 /* Times of random requests: seconds are never below the bytes that are said over the bandwidth; more work (heads,
  * batches, tokens) never takes less time; a ratio is of one kind and of equal terms alone. TILEWALK_REQUESTS=2000 asks
  * as many as the table in sim/machine/TIMES.md was made with. */
-#include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
@@ -92,8 +82,7 @@ static void expect_more(const Asked *a, const Simulation *less, const Asked *b, 
   n_worse++;
 }
 
-static void times_hold(void **state) {
-  (void)state;
+TEST(times_hold) {
   const char *asked = getenv("TILEWALK_REQUESTS");
   const long n = asked ? atol(asked) : 40;
   Rand rand = {20261126};
@@ -127,7 +116,4 @@ static void times_hold(void **state) {
   assert_int_equal(n_worse, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(times_hold)};
-  return cmocka_run_group_tests_name("times hold", tests, setup, NULL);
-}
+GROUP(setup, NULL)

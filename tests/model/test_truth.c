@@ -1,17 +1,7 @@
 /* Random requests over all GPUs, data types, masks, kernels: whatever is asked, the figures hold together. With
  * TILEWALK_REQUESTS=100000 so many; else 20000, of which one in 400 is walked through L2: that takes longest.
  * TILEWALK_L2_EVERY=20: one in twenty. */
-#include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
@@ -106,8 +96,7 @@ static bool random_problem(Rand *r, Problem *p, const Schedule **schedule, const
   return true;
 }
 
-static void any_request_holds_together(void **state) {
-  (void)state;
+TEST(any_request_holds_together) {
   static Gpu gpus[N_GPUS];
   static Profile profiles[N_KERNELS];
   const char *asked = getenv("TILEWALK_REQUESTS");
@@ -138,9 +127,4 @@ static void any_request_holds_together(void **state) {
   }
   print_message("%ld requests, %ld through L2, %ld with a predicted time\n", n_run, n_l2, n_predicted);
   assert_true(n_run > n / 2 && n_l2 > n / 1600);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(any_request_holds_together)};
-  return cmocka_run_group_tests_name("truth", tests, NULL, NULL);
 }

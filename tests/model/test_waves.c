@@ -3,17 +3,7 @@
  * counters that each was run again and again). A launch begins with the GPC after that of the last CTA before it, and
  * the model, told which that is, moves as many bytes; not told, as many as launches that begin with each GPC in turn do
  * in the mean. TILEWALK_TABLE=1 prints every launch. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/gpcs.h"
 #include "tests/support/open_gpu.h"
@@ -80,8 +70,7 @@ static int read_recordings(void **state) {
 }
 
 /* Other kernels ran between some of them, which fill tensors in one wave. */
-static void a_launch_begins_where_the_one_before_left_off(void **state) {
-  (void)state;
+TEST(a_launch_begins_where_the_one_before_left_off) {
   uint32_t seen = 0;
   for (int i = 1; i < LAUNCHES; i++) {
     assert_int_equal(launches[i].first_gpc, launches[i - 1].turn);
@@ -139,8 +128,7 @@ static int by_size(const void *a, const void *b) {
 
 /* Under a mask the rows of a head that read its last tiles are few, and in launch order next to each other: whether
  * those SMs are on one side or on both depends on where the launch begins. */
-static void told_where_it_begins_the_model_moves_as_much(void **state) {
-  (void)state;
+TEST(told_where_it_begins_the_model_moves_as_much) {
   const Gpu gpu = open_gpu("h200");
   double told[LAUNCHES], by_first[LAUNCHES];
   int n = 0;
@@ -182,8 +170,7 @@ static double variance_of(const Sample *s) { return (s->squares - s->sum * s->su
 
 /* STARTS_*_NS of sim/l2/l2_run.c: not in the order of the launch, but as their code comes, side by side, GPC by GPC.
  * The SMs that come first are of the first GPC. */
-static void how_far_apart_they_start(void **state) {
-  (void)state;
+TEST(how_far_apart_they_start) {
   int side[SMS];
   double sides = 0, tpcs = 0;
   Sample gpcs = {0};
@@ -212,8 +199,7 @@ static void how_far_apart_they_start(void **state) {
 /* Before each ran a kernel whose last CTA came to an SM of GPC 0, 1, ... 7 in turn. Where a launch begins is all that
  * matters then: two that begin alike move the same bytes to within 1.8 %, most of them to within 0.01 %. Told it, the
  * model is within that, and its mean over GPCs within 1.2 % of theirs. */
-static void one_wave_moves_what_its_first_gpc_says(void **state) {
-  (void)state;
+TEST(one_wave_moves_what_its_first_gpc_says) {
   static Recorded rows[BEGINS];
   const Gpu gpu = open_gpu("h200");
   double errors[BEGINS];
@@ -244,8 +230,7 @@ static void one_wave_moves_what_its_first_gpc_says(void **state) {
 /* A profiler that runs a launch again puts back what it wrote; where that is up to 4.2 MB, each launch of a shape
  * begins as the first of them, whatever ran before it: with the first GPC, or with the third where more than a page of
  * marks is put back besides; where it is more, anywhere at first. */
-static void a_launch_that_is_put_back_always_begins_alike(void **state) {
-  (void)state;
+TEST(a_launch_that_is_put_back_always_begins_alike) {
   static Recorded rows[BEGINS];
   uint32_t seen = 0;
   int n_alike = 0;
@@ -260,11 +245,4 @@ static void a_launch_that_is_put_back_always_begins_alike(void **state) {
   assert_true(n_alike == 7 * BEGINS_OF_SHAPE && __builtin_popcount(seen) >= 4);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_launch_begins_where_the_one_before_left_off),
-                                     cmocka_unit_test(how_far_apart_they_start),
-                                     cmocka_unit_test(told_where_it_begins_the_model_moves_as_much),
-                                     cmocka_unit_test(one_wave_moves_what_its_first_gpc_says),
-                                     cmocka_unit_test(a_launch_that_is_put_back_always_begins_alike)};
-  return cmocka_run_group_tests_name("waves", tests, read_recordings, NULL);
-}
+GROUP(read_recordings, NULL)

@@ -2,16 +2,7 @@
  * heads, full and causal, each counted eleven times on eight cards, up to 8K three times as often
  * (assets/counters/h200/l2/first.csv): their mean is compared with the model's, which is that of its draws.
  * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/open_profile.h"
 
@@ -163,8 +154,7 @@ static void read_gpu(const char *name) {
   if (gpu_parse(text, length, name, &gpu, &error)) fail_msg("%s", error.message);
 }
 
-static void our_kernels_are_predicted(void **state) {
-  (void)state;
+TEST(our_kernels_are_predicted) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
   const char *table = getenv("TILEWALK_TABLE");
@@ -206,8 +196,7 @@ static void our_kernels_are_predicted(void **state) {
 
 /* A card whose SMs are laid out in another way, recorded once, short launches three times: the model errs less where it
  * is told. */
-static void another_layout_is_predicted(void **state) {
-  (void)state;
+TEST(another_layout_is_predicted) {
   static Row rows[ROWS_MAX];
   static Column untold[2][QUANTITIES], told[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
@@ -256,8 +245,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
   }
 }
 
-static void fresh_shapes_are_predicted(void **state) {
-  (void)state;
+TEST(fresh_shapes_are_predicted) {
   placement = NULL;
   shapes_are_predicted_on("h200", "counters/h200/fresh/first.csv", 0.06, 0.045, 0.011);
   placement = &PLACEMENT_H200_OTHER;
@@ -266,8 +254,7 @@ static void fresh_shapes_are_predicted(void **state) {
   shapes_are_predicted_on("h200", "counters/h200/fresh/third.csv", 0.055, 0.05, 0.013);
 }
 
-static void later_shapes_are_predicted(void **state) {
-  (void)state;
+TEST(later_shapes_are_predicted) {
   placement = NULL;
   shapes_are_predicted_on("h200", "counters/h200/later/first.csv", 0.065, 0.055, 0.011);
   placement = &PLACEMENT_H200_OTHER;
@@ -276,8 +263,7 @@ static void later_shapes_are_predicted(void **state) {
   shapes_are_predicted_on("h200", "counters/h200/later/third.csv", 0.07, 0.08, 0.0135);
 }
 
-static void another_gpu_is_predicted(void **state) {
-  (void)state;
+TEST(another_gpu_is_predicted) {
   placement = NULL;
   shapes_are_predicted_on("h100-sxm", "counters/h100/fresh/first.csv", 0.06, 0.05, 0.016);
   shapes_are_predicted_on("h100-sxm", "counters/h100/later/first.csv", 0.04, 0.12, 0.02);
@@ -287,8 +273,7 @@ static void another_gpu_is_predicted(void **state) {
 /* Kernels with other streams: standard attention in three kernels, between which the profiler flushes L2 (S and P come
  * from HBM), and FlashAttention-1's order, whose O comes and goes over the fabric. Small runs, so the 45 KB of code
  * that each kernel reads from HBM besides are taken off (three times for three kernels). */
-static void other_streams_are_predicted(void **state) {
-  (void)state;
+TEST(other_streams_are_predicted) {
   static const double CODE_BYTES = 45000;
   static char table[1 << 18];
   Error error = {0};
@@ -331,12 +316,4 @@ static void other_streams_are_predicted(void **state) {
   assert_int_equal(n[0], 15);
   assert_int_equal(n[1], 8);
   assert_true(sum_hbm[0] / n[0] < 0.05 && sum_hbm[1] / n[1] < 0.08);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(our_kernels_are_predicted),  cmocka_unit_test(another_layout_is_predicted),
-      cmocka_unit_test(fresh_shapes_are_predicted), cmocka_unit_test(later_shapes_are_predicted),
-      cmocka_unit_test(another_gpu_is_predicted),   cmocka_unit_test(other_streams_are_predicted)};
-  return cmocka_run_group_tests_name("l2_counters", tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* Launches of 80K to 128K tokens, one head and four (assets/counters/h200/longer/first.csv, h200/others-longer): longer
  * than those that the model was made for, and without a say in it. There K and V of one head alone fill L2, or do not
  * fit. TILEWALK_TABLE=1 prints every shape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"
@@ -80,8 +71,7 @@ static const struct {
     {"counters/h200/others-longer/first.csv", "mem-efficient-sm90", true, 0.03, 0.8},
 };
 
-static void hbm_reads_are_predicted(void **unused) {
-  (void)unused;
+TEST(hbm_reads_are_predicted) {
   for (size_t k = 0; k < sizeof HOLDS / sizeof *HOLDS; k++) {
     Mean means[SHAPES];
     double errors[SHAPES];
@@ -102,9 +92,4 @@ static void hbm_reads_are_predicted(void **unused) {
                     100 * median, 100 * worst);
     assert_true(median < HOLDS[k].median && worst < HOLDS[k].worst);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hbm_reads_are_predicted)};
-  return cmocka_run_group_tests_name("longer", tests, NULL, NULL);
 }

@@ -3,16 +3,7 @@
  * Seven cards; the sides of each card's SMs were asked, and of one how fast its GPCs are under cuDNN (h200/gpcs).
  * And on two cards twelve times, one pass of the profiler each (h200/others-turns, h200/others-turns/second.csv).
  * TILEWALK_TABLE=1 prints every shape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "sim/l2/clock.h"
 #include "tests/support/open_counter_table.h"
@@ -166,8 +157,7 @@ static void check_all(Errors all[KERNELS][2], const int n[KERNELS], const Holds 
 }
 
 /* Of each of the four cards on which all three kernels were called. */
-static void the_mean_of_places_is_predicted(void **unused) {
-  (void)unused;
+TEST(the_mean_of_places_is_predicted) {
   enum { ALL_KERNELS = 4 /* cards on which all were called */, EACH = SHAPES / KERNELS / 2 };
   static Errors errors[KERNELS][2];
   for (int card = 0; card < ALL_KERNELS; card++) {
@@ -185,8 +175,7 @@ static void the_mean_of_places_is_predicted(void **unused) {
 }
 
 /* Of all cards together: 24 launches of a shape, 42 of cuDNN's. */
-static void the_mean_of_cards_is_predicted(void **unused) {
-  (void)unused;
+TEST(the_mean_of_cards_is_predicted) {
   enum { EACH = SHAPES / KERNELS / 2 };
   static Card all;
   static Errors errors[KERNELS][2];
@@ -223,8 +212,7 @@ static void note_turns(Errors errors[KERNELS][2], const char *name, int n_shapes
 
 /* Begun with any GPC, one pass of the profiler each, spilled registers elsewhere now and then: of the shapes that fill
  * L2 to the brim more is read so, and the model is nearer. On two cards, on the second FlashAttention-2 alone. */
-static void launches_of_one_pass_are_predicted(void **unused) {
-  (void)unused;
+TEST(launches_of_one_pass_are_predicted) {
   enum { EACH = SHAPES / KERNELS / 2 };
   static Errors errors[KERNELS][2];
   note_turns(errors, "counters/h200/others-turns/first.csv", SHAPES);
@@ -283,8 +271,7 @@ static void read_gpcs(const char *name, double ppm[GPCS]) {
 }
 
 /* PLACEMENT_BUSY_CLOCKS_PPM is the mean of four cards. */
-static void busy_clocks_are_as_measured(void **unused) {
-  (void)unused;
+TEST(busy_clocks_are_as_measured) {
   static const char *const FILES[] = {"counters/h200/gpcs/first.csv", "counters/h200/gpcs/second.csv",
                                       "counters/h200/gpcs/third.csv", "counters/h200/gpcs/fourth.csv"};
   enum { FILES_COUNT = sizeof FILES / sizeof *FILES };
@@ -300,8 +287,7 @@ static void busy_clocks_are_as_measured(void **unused) {
 
 /* How far apart cuDNN's description says that clocks are is the mean of all its launches on the five cards whose SMs'
  * cycles were counted. */
-static void clocks_are_as_far_apart_as_described(void **unused) {
-  (void)unused;
+TEST(clocks_are_as_far_apart_as_described) {
   static const char *const FILES[] = {"counters/h200/others-places/first.csv", "counters/h200/others-places/third.csv",
                                       "counters/h200/cudnn-places/first.csv", "counters/h200/cudnn-places/second.csv",
                                       "counters/h200/cudnn-places/third.csv"};
@@ -329,8 +315,7 @@ static void clocks_are_as_far_apart_as_described(void **unused) {
 }
 
 /* Told how fast its GPCs are, the model knows what cuDNN reads on a card where that is a fifth more than on others. */
-static void told_its_clocks_a_card_is_predicted(void **unused) {
-  (void)unused;
+TEST(told_its_clocks_a_card_is_predicted) {
   static Errors errors;
   const Gpu gpu = open_gpu("h200");
   Placement told = PLACEMENT_H200;
@@ -348,8 +333,7 @@ static void told_its_clocks_a_card_is_predicted(void **unused) {
 
 /* Clocks settle: in 36 launches without a mask of the two kernels that leave power to spare, six times each. Half are
  * as far apart as is said within a fifth; launches of one length differ by a factor of two and more. */
-static void clocks_settle(void **unused) {
-  (void)unused;
+TEST(clocks_settle) {
   enum { SHAPES_EACH = 18, LAUNCHES = 2 * SHAPES_EACH };
   static char line[4096];
   static double sums[LAUNCHES], cycles_of[LAUNCHES], errors[LAUNCHES];
@@ -377,15 +361,4 @@ static void clocks_settle(void **unused) {
     print_message("clocks apart: factor %.2f in the median, %.2f at worst\n", exp(errors[LAUNCHES / 2]),
                   exp(errors[LAUNCHES - 1]));
   assert_true(errors[LAUNCHES / 2] < log(1.2) && errors[LAUNCHES - 1] < log(2.6));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted),
-                                     cmocka_unit_test(the_mean_of_cards_is_predicted),
-                                     cmocka_unit_test(launches_of_one_pass_are_predicted),
-                                     cmocka_unit_test(busy_clocks_are_as_measured),
-                                     cmocka_unit_test(clocks_are_as_far_apart_as_described),
-                                     cmocka_unit_test(told_its_clocks_a_card_is_predicted),
-                                     cmocka_unit_test(clocks_settle)};
-  return cmocka_run_group_tests_name("places", tests, NULL, NULL);
 }

@@ -2,17 +2,9 @@
  * is not here: TILEWALK_PUBLIC_KERNELS names a folder with PTX of each file (sgemm.ptx, layernorm.ptx, gelu.ptx,
  * flash.ptx, blas_kernels.ptx, im2col_kernels.ptx, maxpool_layer_kernels.ptx, tiny.ptx), made as the recording's head
  * says; without it only the recording itself is looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/support/program.h"
 
@@ -63,8 +55,7 @@ static FILE *recording(void) {
   return file;
 }
 
-static void laws_of_the_recording(void **unused) {
-  (void)unused;
+TEST(laws_of_the_recording) {
   FILE *file = recording();
   Row row;
   int n = 0;
@@ -114,8 +105,7 @@ static double off(double is, double should) { return should > 0 ? fabs(is / shou
 /* Counted: equal, but where the hardware counts shared conflicts of its own (three-digit shares of a percent of loads,
  * some more of stores). Predicted: L1
  * within 5 %, HBM within 1 %, L2 within 8 % and its hit rate within 0.06 in most. */
-static void beside_the_machine(void **unused) {
-  (void)unused;
+TEST(beside_the_machine) {
   const char *folder = getenv("TILEWALK_PUBLIC_KERNELS");
   if (!folder) skip();
   FILE *file = recording();
@@ -142,9 +132,4 @@ static void beside_the_machine(void **unused) {
   assert_in_range(l2, 21, n);
   assert_in_range(hits, 23, n);
   assert_int_equal(hbm, n);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(laws_of_the_recording), cmocka_unit_test(beside_the_machine)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* Scans at eight places each (assets/counters/h200/scan-places/first.csv, h100/scan-places): what L2 keeps of a working
  * set depends on where its pieces lie, so what is predicted is the mean of places.
  * TILEWALK_TABLE=1 prints every scan. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/l2_run.h"
 #include "tests/support/scan_predicted.h"
 
@@ -122,8 +113,7 @@ static void compare(Table *t, const Holds holds[FAMILIES]) {
 }
 
 /* With eight places drawn instead of four `turns` are within 5 %. */
-static void the_mean_of_places_is_predicted(void **state) {
-  (void)state;
+TEST(the_mean_of_places_is_predicted) {
   compare(counted(), (Holds[FAMILIES]){[PIECE] = {0.02, 0.03},
                                        [PIECES] = {0.01, 0.06},
                                        [SCATTERED] = {0.01, 0.05},
@@ -133,8 +123,7 @@ static void the_mean_of_places_is_predicted(void **state) {
 }
 
 /* An H100's sides have room for all of their 25 MiB (h100/sets, tests/model/test_l2_sets.c). */
-static void on_an_h100_likewise(void **state) {
-  (void)state;
+TEST(on_an_h100_likewise) {
   static Table t = {.side_bytes = 25 << 20};
   read_counted(&t, "counters/h100/scan-places/first.csv");
   compare(&t, (Holds[FAMILIES]){[PIECE] = {0.02, 0.04},
@@ -153,16 +142,9 @@ static double spread(const char *name) {
 /* Two pieces of 15 MiB fill sets evenly or not, as they lie: 38 to 48 MB are read; by `turns` twice as much at one
  * place as at another. Of 1500 pieces some lie well and some badly, wherever all of them are. What fits with room to
  * spare is read once. */
-static void where_pieces_lie_decides(void **state) {
-  (void)state;
+TEST(where_pieces_lie_decides) {
   assert_true(spread("pieces 2 mib 30") > 1.2 && spread("turns 256 heads 4 mib 16") > 1.8 &&
               spread("turns 384 heads 3 mib 24") > 1.3);
   assert_true(spread("scattered kib 16 mib 24") < 1.04 && spread("scattered kib 4096 mib 24") > 1.3);
   assert_true(spread("rows 512 heads 2 mib 16 descending forward own 1 hot none work 1000") < 1.005);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_mean_of_places_is_predicted),
-                                     cmocka_unit_test(on_an_h100_likewise), cmocka_unit_test(where_pieces_lie_decides)};
-  return cmocka_run_group_tests_name("scan places", tests, NULL, NULL);
 }

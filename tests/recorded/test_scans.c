@@ -1,15 +1,6 @@
 /* The scans of assets/counters/h200/scan/first.csv, which an H200 ran and its counters counted, predicted from the same
  * lists (kernels/counters/scan_lists.h): what L2 keeps, apart from attention. TILEWALK_TABLE=1 prints every row. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/machine/gpu.h"
 #include "sim/l2/l2_run.h"
 #include "sim/cache/reuse.h"
@@ -161,8 +152,7 @@ static const struct {
     [FAR] = {0.01, 0.01},   [STRIDED] = {0.03, 0.14}, [TURNS] = {0.48, 0.48},      [PLACED] = {0.06, 0.21},
 };
 
-static void scans_are_predicted(void **state) {
-  (void)state;
+TEST(scans_are_predicted) {
   static Table t;
   Error error = {0};
   t.print = getenv("TILEWALK_TABLE") != NULL;
@@ -201,8 +191,7 @@ static double read_mib(const char *name) {
 /* By hand, of an LRU of 30 MiB a side. A (8 MiB), B (16), A, C, A: the last A is found as long as A and C fit, however
  * long ago A came first (first in, first out would lose it from 6 MiB of C on, as 8 + 16 + 6 fill the side); where A
  * and C fill 33, all of it is lost. */
-static void what_is_read_again_stays_as_if_it_were_new(void **state) {
-  (void)state;
+TEST(what_is_read_again_stays_as_if_it_were_new) {
   char name[80];
   for (int c = 4; c <= 28; c += 3) {
     snprintf(name, sizeof name, "renewed a 8 b 16 c %d", c);
@@ -216,8 +205,7 @@ static void what_is_read_again_stays_as_if_it_were_new(void **state) {
 /* One CTA reads A (8 MiB), other things, A, as much else, A. Its side loses A each time; the other side, at home for
  * half of everything, gets half as much, and has the far half of A the second time (36 / 2 + 4 of 30 MiB ago) and, if
  * that request has renewed it, the third time too. */
-static void a_request_from_the_other_side_renews(void **state) {
-  (void)state;
+TEST(a_request_from_the_other_side_renews) {
   const int between[] = {36, 44};
   for (int i = 0; i < 2; i++) {
     char name[80];
@@ -231,8 +219,7 @@ static void a_request_from_the_other_side_renews(void **state) {
 /* What lies side by side fills the sets of L2 evenly, and 28 MiB of it stay; of every second, fourth or sixteenth
  * granule of 16 KiB less and less does. If each lay in any set, and a set had room for 12, 24 MiB would put 9.6 there
  * on average, and P(Poisson(9.6) >= 12) = 26 % be lost a time. */
-static void granules_apart_fill_sets_unevenly(void **state) {
-  (void)state;
+TEST(granules_apart_fill_sets_unevenly) {
   double lost[17] = {0};
   for (int stride = 1; stride <= 16; stride = stride == 4 ? 16 : 2 * stride) {
     char name[80];
@@ -251,8 +238,7 @@ static Status use_granules(void *context, const ScanList *scan, Error *error) {
 }
 
 /* Turns of which an LRU of 26 of the 30 MiB would keep everything: 64 MiB would be read. */
-static void sets_overflow_before_a_side_is_full(void **state) {
-  (void)state;
+TEST(sets_overflow_before_a_side_is_full) {
   const uint64_t granules_of_mib = 64, all = 64 * granules_of_mib;
   ReuseState *reuse = malloc(reuse_state_bytes(all));
   assert_non_null(reuse);
@@ -265,8 +251,7 @@ static void sets_overflow_before_a_side_is_full(void **state) {
 
 /* `few N`: N CTAs read 4 MiB, of which half comes across to each side that reads; the rest is what descriptions of GPUs
  * say. */
-static void launches_move_something_across_whatever_they_read(void **state) {
-  (void)state;
+TEST(launches_move_something_across_whatever_they_read) {
   static const char *const GPUS[][2] = {{"gpus/h200", "counters/h200/scan/first.csv"},
                                         {"gpus/h100-sxm", "counters/h100/scan/first.csv"}};
   static char text[1 << 16];
@@ -288,14 +273,4 @@ static void launches_move_something_across_whatever_they_read(void **state) {
     }
     assert_int_equal(n_few, 8);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_predicted),
-                                     cmocka_unit_test(launches_move_something_across_whatever_they_read),
-                                     cmocka_unit_test(what_is_read_again_stays_as_if_it_were_new),
-                                     cmocka_unit_test(a_request_from_the_other_side_renews),
-                                     cmocka_unit_test(granules_apart_fill_sets_unevenly),
-                                     cmocka_unit_test(sets_overflow_before_a_side_is_full)};
-  return cmocka_run_group_tests_name("scans", tests, NULL, NULL);
 }

@@ -4,17 +4,7 @@
  * Of cuDNN's without a mask it was taken from launches of one head by the number of their row blocks, against 4K keys
  * (h200/others-rows): there a GPC gets one CTA after the other, and is full in the end. TILEWALK_TABLE=1 prints
  * every shape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"
@@ -129,8 +119,7 @@ static Far with(const char *kernel, int d, int causal, Set *set, double times, i
   return how_far(&profile, d, causal, from, to, what);
 }
 
-static void steps_of_cudnn_under_a_mask(void **unused) {
-  (void)unused;
+TEST(steps_of_cudnn_under_a_mask) {
   read_shapes("cudnn-sm90");
   const Far said = with("cudnn-sm90", 128, 1, set_step_spread, 1, 1, SHORT);
   assert_int_equal(said.n, 6);
@@ -144,8 +133,7 @@ static void steps_of_cudnn_under_a_mask(void **unused) {
 }
 
 /* Alone on its SM a CTA goes on as it started; where SMs have two, their steps vary. */
-static void starts_and_steps_of_the_memory_efficient_kernel(void **unused) {
-  (void)unused;
+TEST(starts_and_steps_of_the_memory_efficient_kernel) {
   read_shapes("mem-efficient-sm90");
   for (int d = 64; d <= 128; d *= 2) {
     const Far said = with("mem-efficient-sm90", d, -1, set_start, 1, 1, SHORT);
@@ -165,8 +153,7 @@ static void starts_and_steps_of_the_memory_efficient_kernel(void **unused) {
   assert_true(longer.sectors < 0.75 * with("mem-efficient-sm90", 128, -1, set_step_spread, 0, 2 * SHORT, LONG).sectors);
 }
 
-static void starts_of_cudnn(void **unused) {
-  (void)unused;
+TEST(starts_of_cudnn) {
   read_shapes("cudnn-sm90");
   const Far said = with("cudnn-sm90", 64, -1, set_start, 1, 1, SHORT);
   assert_int_equal(said.n, 12);
@@ -182,8 +169,7 @@ static void set_busy_spread(ProfileTile *tile, double times) {
 }
 
 /* One head without a mask by its row blocks, from twelve on: with fewer most are on one GPC. */
-static void starts_and_steps_of_cudnn_by_the_row_blocks(void **unused) {
-  (void)unused;
+TEST(starts_and_steps_of_cudnn_by_the_row_blocks) {
   read_counted("counters/h200/others-rows/first.csv", "cudnn-sm90", 128 * MOST_BLOCKS, ROW_TURNS);
   for (int d = 64; d <= 128; d *= 2) {
     const int64_t first = 12 * 128, last = 128 * MOST_BLOCKS;
@@ -198,8 +184,7 @@ static void starts_and_steps_of_cudnn_by_the_row_blocks(void **unused) {
 }
 
 /* Other kernels' starts come out there too, but for how much the CTAs of a full machine lose each other. */
-static void row_blocks_of_the_memory_efficient_kernel(void **unused) {
-  (void)unused;
+TEST(row_blocks_of_the_memory_efficient_kernel) {
   read_counted("counters/h200/others-rows/first.csv", "mem-efficient-sm90", 64 * MOST_BLOCKS, ROW_TURNS);
   for (int d = 64; d <= 128; d *= 2) {
     const Far said = with("mem-efficient-sm90", d, 0, set_start, 1, 12 * 64, 64 * MOST_BLOCKS);
@@ -219,8 +204,7 @@ static void set_alone(ProfileTile *tile, double times) {
  * far apart at the start would be nearer to both.) Longer ones come out if it is known, too, what a step takes a CTA
  * that has an SM to itself, and how long before it is needed K or V is asked for: from clocks and the kernel's source.
  */
-static void starts_and_steps_of_flash_attention(void **unused) {
-  (void)unused;
+TEST(starts_and_steps_of_flash_attention) {
   read_shapes("fa2-sm90");
   for (int d = 64; d <= 128; d *= 2) {
     const Far said = with("fa2-sm90", d, 0, set_start, 1, 1, SHORT);
@@ -240,14 +224,4 @@ static void starts_and_steps_of_flash_attention(void **unused) {
   const Far said = with("fa2-sm90", 64, 0, set_step_spread, 1, 1, SHORT);
   assert_true(said.sectors < with("fa2-sm90", 64, 0, set_step_spread, 0.5, 1, SHORT).sectors);
   assert_true(said.sectors < with("fa2-sm90", 64, 0, set_step_spread, 2, 1, SHORT).sectors + 0.004); /* as near */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_of_cudnn_under_a_mask),
-                                     cmocka_unit_test(starts_and_steps_of_the_memory_efficient_kernel),
-                                     cmocka_unit_test(starts_of_cudnn),
-                                     cmocka_unit_test(starts_and_steps_of_cudnn_by_the_row_blocks),
-                                     cmocka_unit_test(row_blocks_of_the_memory_efficient_kernel),
-                                     cmocka_unit_test(starts_and_steps_of_flash_attention)};
-  return cmocka_run_group_tests_name("short_launches", tests, NULL, NULL);
 }

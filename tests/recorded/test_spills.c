@@ -3,16 +3,7 @@
  * says of them, that they are resident (sim/l2/overheads.h: what is stored is held on its SM's side, and half of it at
  * home on the other), against what is left of the buffer: as much as where the same is stored to global memory, granule
  * by granule. TILEWALK_TABLE=1 prints every buffer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/clock.h"
 #include "tests/support/open_asset.h"
 
@@ -109,8 +100,7 @@ static double errors(const double *read, const double *measured, double *mean) {
   return sqrt(squares);
 }
 
-static void they_take_the_room_of_stores(void **state) {
-  (void)state;
+TEST(they_take_the_room_of_stores) {
   enum { N_SIZES = sizeof SIZES / sizeof *SIZES, N_PARTS = 2 };
   static const double PARTS[N_PARTS] = {1.5, 1}; /* what is assumed; and were it held on one side alone */
   static double read[N_SIZES][N_PARTS][BUFFERS];
@@ -130,7 +120,4 @@ static void they_take_the_room_of_stores(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(they_take_the_room_of_stores)};
-  return cmocka_run_group_tests_name("spills", tests, read_counted, NULL);
-}
+GROUP(read_counted, NULL)

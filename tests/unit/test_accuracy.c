@@ -1,15 +1,8 @@
 /* Error measures, by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-
+#include "tests/support/test.h"
 #include "sim/numbers/accuracy.h"
 
-static void rmse_and_ulps_of_three_numbers(void **state) {
-  (void)state;
+TEST(rmse_and_ulps_of_three_numbers) {
   /* fp16 steps by 2^-10 from 1 and by 2^-9 from 2. Errors: 0, 2 steps, 1 step. */
   const double reference[] = {1, 1.5, 2};
   const double values[] = {1, 1.5 - 2 * 0x1p-10, 2 + 0x1p-9};
@@ -26,8 +19,7 @@ static void rmse_and_ulps_of_three_numbers(void **state) {
 }
 
 /* 1/3 cannot be stored, but the nearest fp16 is the best there is: less than half an ulp. */
-static void the_nearest_stored_number_counts_as_rounded(void **state) {
-  (void)state;
+TEST(the_nearest_stored_number_counts_as_rounded) {
   const double third = 1.0 / 3, stored = 0x1.554p-2, next = 0x1.558p-2;
   Accuracy accuracy = {0};
   accuracy_add(&accuracy, PRECISION_FP16, &stored, &third, 1);
@@ -38,8 +30,7 @@ static void the_nearest_stored_number_counts_as_rounded(void **state) {
   assert_true(accuracy.largest_ulps > 0.5 && accuracy.largest_ulps < 0.7);
 }
 
-static void a_nan_or_infinity_spoils_everything_for_good(void **state) {
-  (void)state;
+TEST(a_nan_or_infinity_spoils_everything_for_good) {
   const double bad[] = {NAN, INFINITY, -INFINITY}, good = 1;
   for (int i = 0; i < 3; i++) {
     Accuracy accuracy = {0};
@@ -53,18 +44,7 @@ static void a_nan_or_infinity_spoils_everything_for_good(void **state) {
   }
 }
 
-static void nothing_compared_is_no_error(void **state) {
-  (void)state;
+TEST(nothing_compared_is_no_error) {
   Accuracy accuracy = {0};
   assert_true(accuracy_rmse(&accuracy) == 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rmse_and_ulps_of_three_numbers),
-      cmocka_unit_test(the_nearest_stored_number_counts_as_rounded),
-      cmocka_unit_test(a_nan_or_infinity_spoils_everything_for_good),
-      cmocka_unit_test(nothing_compared_is_no_error),
-  };
-  return cmocka_run_group_tests_name("accuracy", tests, NULL, NULL);
 }

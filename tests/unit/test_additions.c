@@ -1,13 +1,6 @@
 /* Additions to scores: what bias, ALiBi, a sink, a cap and a kept dropout mask cost in bytes beyond FlashAttention-2,
  * and what they do not, against slow counting over random shapes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/simulate.h"
 #include "tests/support/rand.h"
@@ -58,8 +51,7 @@ static Computed computed(const Problem *p) {
 
 /* Bias and a kept mask: an element for every score that is computed. ALiBi: a slope a row and a position a key of each
  * tile, in fp32. A sink: a number a row. A cap: nothing. Writes are the same for all. */
-static void bytes_beyond_the_plain_kernel(void **state) {
-  (void)state;
+TEST(bytes_beyond_the_plain_kernel) {
   Rand r = {29};
   for (int n = 0; n < 500; n++) {
     const Problem p = random_problem(&r);
@@ -84,9 +76,4 @@ static void bytes_beyond_the_plain_kernel(void **state) {
                  (int)p.tiling.B_r, (int)p.tiling.B_c, (long long)(run.read_bytes - plain.read_bytes), (long long)more);
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_beyond_the_plain_kernel)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* The test of the test: alloc_fail_each accepts a module that gives everything back, and refuses one that
  * leaks, one that hides the failure and one that says nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 
 static Status no_memory(Error *error) {
@@ -63,8 +56,7 @@ static Status says_nothing(void *context, Error *error) {
   return kept ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static void a_tidy_run_is_counted(void **state) {
-  (void)state;
+TEST(a_tidy_run_is_counted) {
   assert_int_equal(alloc_fail_each(tidy, NULL), 3);
   assert_int_equal(alloc_fail_live_blocks(), 0);
 }
@@ -86,18 +78,9 @@ static int is_refused(AllocFailRun *run) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 
-static void faulty_runs_are_refused(void **state) {
-  (void)state;
+TEST(faulty_runs_are_refused) {
   assert_false(is_refused(tidy));
   assert_true(is_refused(leaks_on_failure));
   assert_true(is_refused(hides_the_failure));
   assert_true(is_refused(says_nothing));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_tidy_run_is_counted),
-      cmocka_unit_test(faulty_runs_are_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "viz/export/animation.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #ifdef TILEWALK_GIF
 #include <gif_lib.h>
@@ -71,8 +64,7 @@ static const char *path_of(const char *name) {
   return path;
 }
 
-static void test_names(void **state) {
-  (void)state;
+TEST(test_names) {
   static const char *const GOOD[] = {"a.webp", "a.GIF", "a-%d.png", "a-%04d.png"};
   static const char *const BAD[] = {"a.png",      "a-%s.png", "a-%d-%d.png", "a-%n.png", "a-%0d.png",
                                     "a-%12d.png", "a-%.png",  ".gif",        "a"};
@@ -81,8 +73,7 @@ static void test_names(void **state) {
 }
 
 /* A stop half way leaves no file, in any format. */
-static void test_stop_leaves_nothing(void **state) {
-  (void)state;
+TEST(test_stop_leaves_nothing) {
   static const char *const NAMES[] = {"a.webp", "a.gif", "a-%02d.png"};
   for (int k = 0; k < 3; k++) {
     Run run = {.stop_at = 5};
@@ -94,8 +85,7 @@ static void test_stop_leaves_nothing(void **state) {
   }
 }
 
-static void test_sequence(void **state) {
-  (void)state;
+TEST(test_sequence) {
   Run run = {.stop_at = 100};
   const Animation a = animation_of(&run);
   assert_int_equal(animation_save(path_of("a-%02d.png"), &a, NULL), STATUS_OK);
@@ -126,8 +116,7 @@ static bool is_text(const char *name, const char *text) {
 
 /* Older files of the same names stay as they were until all new ones are there: after a stop, and when one of them
  * cannot be replaced; and are replaced otherwise. */
-static void test_sequence_over_older_files(void **state) {
-  (void)state;
+TEST(test_sequence_over_older_files) {
   Run run = {.stop_at = 5};
   Animation a = animation_of(&run);
   Error error = {0};
@@ -166,8 +155,7 @@ static Status save_gif(void *context, Error *error) {
   return status;
 }
 
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   Run run = {.stop_at = 100};
   assert_true(alloc_fail_each(save_gif, &run) >= 2);
 }
@@ -183,8 +171,7 @@ static void put_frame(unsigned char *screen, int width, const SavedImage *image,
 }
 
 /* Read back by giflib, each frame shows what was drawn: a rectangle that moves by one to the right. */
-static void test_gif_frames(void **state) {
-  (void)state;
+TEST(test_gif_frames) {
   Run run = {.stop_at = 100};
   const Animation a = animation_of(&run);
   unsigned char screen[64 * 32] = {0};
@@ -211,8 +198,7 @@ static void test_gif_frames(void **state) {
 }
 
 /* The same frames give the same bytes. */
-static void test_same_bytes(void **state) {
-  (void)state;
+TEST(test_same_bytes) {
   Run run = {.stop_at = 100};
   const Animation a = animation_of(&run);
   char bytes[2][1 << 16];
@@ -229,14 +215,4 @@ static void test_same_bytes(void **state) {
 }
 #endif
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),         cmocka_unit_test(test_stop_leaves_nothing),
-      cmocka_unit_test(test_sequence),      cmocka_unit_test(test_sequence_over_older_files),
-#ifdef TILEWALK_GIF
-      cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_gif_frames),
-      cmocka_unit_test(test_same_bytes),
-#endif
-  };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder)

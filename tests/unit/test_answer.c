@@ -1,14 +1,7 @@
 /* Answers as people write them: a table of spellings with what they must be worth, worked out by
  * hand; which of them are right for a key; and what is refused, with the word that the reason must
  * contain. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "lessons/engine/answer.h"
 
 /* The value as a plain number, or in the base unit of what was typed. */
@@ -111,8 +104,7 @@ enum { N_SPELLINGS = sizeof SPELLINGS / sizeof *SPELLINGS };
 
 static double typed_value(const Answer *a) { return a->number * a->unit.factor; }
 
-static void spellings_are_read(void **state) {
-  (void)state;
+TEST(spellings_are_read) {
   for (int k = 0; k < N_SPELLINGS; k++) {
     const Spelling *s = &SPELLINGS[k];
     Answer a;
@@ -171,8 +163,7 @@ static const struct {
     {"0x40", "decimal"},
 };
 
-static void what_cannot_be_read_is_refused_with_a_reason(void **state) {
-  (void)state;
+TEST(what_cannot_be_read_is_refused_with_a_reason) {
   for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
     Answer a;
     Error error = {0};
@@ -271,8 +262,7 @@ static AnswerKey key_of(double value, const char *unit, const char *tolerance) {
   return key;
 }
 
-static void answers_are_judged_fairly(void **state) {
-  (void)state;
+TEST(answers_are_judged_fairly) {
   for (size_t k = 0; k < sizeof JUDGED / sizeof *JUDGED; k++) {
     const AnswerKey key = key_of(JUDGED[k].value, JUDGED[k].unit, JUDGED[k].tolerance);
     Answer a;
@@ -286,8 +276,7 @@ static void answers_are_judged_fairly(void **state) {
   }
 }
 
-static void units_that_do_not_go_together_are_refused(void **state) {
-  (void)state;
+TEST(units_that_do_not_go_together_are_refused) {
   static const struct {
     const char *unit, *text;
   } PAIRS[] = {{"MiB", "64 ms"}, {"MiB", "64 loads"}, {"loads", "32 tiles"}, {"loads", "50%"},
@@ -304,8 +293,7 @@ static void units_that_do_not_go_together_are_refused(void **state) {
 }
 
 /* Where the right answer depends on what is left open, every value between is right. */
-static void a_range_takes_what_lies_inside(void **state) {
-  (void)state;
+TEST(a_range_takes_what_lies_inside) {
   AnswerKey key = key_of(9.6, "x", NULL);
   key.high = 12.5;
   static const char *const TEXTS[] = {"9.6", "11", "12.5", "9.5", "14"};
@@ -318,8 +306,7 @@ static void a_range_takes_what_lies_inside(void **state) {
   }
 }
 
-static void computed_answers_are_written_in_their_unit(void **state) {
-  (void)state;
+TEST(computed_answers_are_written_in_their_unit) {
   static const struct {
     double value;
     const char *unit, *text;
@@ -335,8 +322,7 @@ static void computed_answers_are_written_in_their_unit(void **state) {
   }
 }
 
-static void tolerances_that_mean_nothing_are_refused(void **state) {
-  (void)state;
+TEST(tolerances_that_mean_nothing_are_refused) {
   static const char *const BAD[] = {"", "none", "0", "-1", "0%", "100%", "1 MiB", "about 1%"};
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
     AnswerTolerance t;
@@ -351,8 +337,7 @@ static void tolerances_that_mean_nothing_are_refused(void **state) {
 static const AnswerChoices CHOICES = {
     .key = {"smaller", "same", "larger"}, .text = {"It falls.", "It stays.", "It grows."}, .n = 3};
 
-static void choices_go_by_letter_key_and_text(void **state) {
-  (void)state;
+TEST(choices_go_by_letter_key_and_text) {
   static const struct {
     const char *text;
     int chosen; /* -1: refused */
@@ -369,8 +354,7 @@ static void choices_go_by_letter_key_and_text(void **state) {
   }
 }
 
-static void orders_go_by_letters_and_keys(void **state) {
-  (void)state;
+TEST(orders_go_by_letters_and_keys) {
   static const char *const RIGHT[] = {"b a c",   "bac", "B,A,C", "b, a, c", "b > a > c", "same smaller larger",
                                       "b) a) c)"};
   for (size_t k = 0; k < sizeof RIGHT / sizeof *RIGHT; k++) {
@@ -388,19 +372,4 @@ static void orders_go_by_letters_and_keys(void **state) {
     assert_int_equal(answer_order(&CHOICES, BAD[k].text, order, &error), STATUS_BAD_REQUEST);
     if (!strstr(error.message, BAD[k].reason)) fail_msg("'%s': %s", BAD[k].text, error.message);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spellings_are_read),
-      cmocka_unit_test(what_cannot_be_read_is_refused_with_a_reason),
-      cmocka_unit_test(answers_are_judged_fairly),
-      cmocka_unit_test(units_that_do_not_go_together_are_refused),
-      cmocka_unit_test(a_range_takes_what_lies_inside),
-      cmocka_unit_test(computed_answers_are_written_in_their_unit),
-      cmocka_unit_test(tolerances_that_mean_nothing_are_refused),
-      cmocka_unit_test(choices_go_by_letter_key_and_text),
-      cmocka_unit_test(orders_go_by_letters_and_keys),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Classes of letters that no locale changes, against lists written out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/base/ascii.h"
 
 static const char LOWER[] = "abcdefghijklmnopqrstuvwxyz", UPPER[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -14,8 +8,7 @@ static const char LOWER[] = "abcdefghijklmnopqrstuvwxyz", UPPER[] = "ABCDEFGHIJK
 static bool among(const char *list, int c) { return c > 0 && c < 128 && strchr(list, c); }
 
 /* All bytes, as char and as unsigned char. */
-static void every_byte_is_in_its_class(void **state) {
-  (void)state;
+TEST(every_byte_is_in_its_class) {
   for (int c = -128; c < 256; c++) {
     assert_int_equal(ascii_is_lower(c), among(LOWER, c));
     assert_int_equal(ascii_is_upper(c), among(UPPER, c));
@@ -30,19 +23,10 @@ static void every_byte_is_in_its_class(void **state) {
   }
 }
 
-static void texts_are_compared_without_case(void **state) {
-  (void)state;
+TEST(texts_are_compared_without_case) {
   assert_true(ascii_same("MiB", "mib"));
   assert_true(ascii_same("", ""));
   assert_false(ascii_same("MiB", "mi"));
   assert_false(ascii_same("mi", "MiB"));
   assert_false(ascii_same("\xDD", "\xFD")); /* a capital and a small letter of Latin-5 */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_byte_is_in_its_class),
-      cmocka_unit_test(texts_are_compared_without_case),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

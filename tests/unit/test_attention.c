@@ -1,14 +1,6 @@
 /* Attention with real numbers: every schedule against the definition in every precision, the worked example,
  * row statistics against softmax step by step, what lies in HBM, bookmarks, and streams that lack a step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "tests/support/attention_run.h"
 #include "tests/support/implied.h"
 
@@ -57,8 +49,7 @@ static bool some_row_sees_nothing(const Run *run) {
   return false;
 }
 
-static void every_schedule_gives_attention(void **state) {
-  (void)state;
+TEST(every_schedule_gives_attention) {
   Rand r = {12};
   const Precision precisions[] = {PRECISION_FP64, attention_precision(DTYPE_FP32), attention_precision(DTYPE_FP16),
                                   attention_precision(DTYPE_BF16), attention_precision(DTYPE_FP8)};
@@ -108,8 +99,7 @@ static void row_with_sink(const Attention *a, int64_t row, double sink, double c
 }
 
 /* Every algorithm gives a sink its weight once, whatever the tiles and splits, and bends scores before the mask. */
-static void sinks_and_caps_are_the_definition(void **state) {
-  (void)state;
+TEST(sinks_and_caps_are_the_definition) {
   Rand r = {77};
   for (int trial = 0; trial < 200; trial++) {
     const Shape shape = random_shape(&r);
@@ -138,8 +128,7 @@ static void sinks_and_caps_are_the_definition(void **state) {
 }
 
 /* By hand: two keys of scores 1 and 0 with values 1 and 0, and a sink of 1: O = e / (e + 1 + e). In fp16 too. */
-static void a_sink_by_hand(void **state) {
-  (void)state;
+TEST(a_sink_by_hand) {
   const Shape shape = {.N_q = 1, .N_k = 2, .d = 1};
   const Tiling tiling = {.B_r = 1, .B_c = 1, .n_splits = 2};
   const double q = 1, k[2] = {1, 0}, v[2] = {1, 0};
@@ -176,8 +165,7 @@ static Run open_example(const char *algorithm) {
   return run;
 }
 
-static void the_worked_example_through_every_schedule(void **state) {
-  (void)state;
+TEST(the_worked_example_through_every_schedule) {
   const double expected[4] = {0.920, 2.306, 1.540, 0.452};
   for (int s = 0; s < N_SCHEDULES; s++) {
     Run run = open_example(SCHEDULES[s]->name);
@@ -188,8 +176,7 @@ static void the_worked_example_through_every_schedule(void **state) {
 }
 
 /* fa2 event by event: load Q, then for each block load K, product, new max, rescale, load V, accumulate. */
-static void the_worked_example_event_by_event(void **state) {
-  (void)state;
+TEST(the_worked_example_event_by_event) {
   Run run = open_example("fa2");
   Attention *a = run.attention;
   const double scores[8] = {1, 2, 4, 2, 5, 1, 3, 1};
@@ -242,8 +229,7 @@ static double score_at(const Run *run, int64_t i, int64_t j) {
   return precision_computed(accumulator, sum * precision_computed(accumulator, scale));
 }
 
-static void fa2_is_softmax_step_by_step_to_the_bit(void **state) {
-  (void)state;
+TEST(fa2_is_softmax_step_by_step_to_the_bit) {
   enum { N = 50, D = 6, B = 8 };
   const Shape shape = {.N_q = N, .d = D};
   const Tiling tiling = {.B_r = 16, .B_c = B};
@@ -292,8 +278,7 @@ static void fa2_is_softmax_step_by_step_to_the_bit(void **state) {
 /* ---- what lies in HBM ---- */
 
 /* standard: S holds the masked scores and P rows that add up to 1; others keep neither. */
-static void standard_leaves_S_and_P_in_hbm(void **state) {
-  (void)state;
+TEST(standard_leaves_S_and_P_in_hbm) {
   const Shape shape = {.N_q = 9, .N_k = 13, .d = 5, .causal = true};
   const Tiling tiling = {.B_r = 4, .B_c = 3};
   Run run = open_run("standard", &shape, &tiling, &(AttentionConfig){0});
@@ -319,8 +304,7 @@ static void standard_leaves_S_and_P_in_hbm(void **state) {
 }
 
 /* In SRAM standard shows the one tile that it has computed or loaded. */
-static void standard_shows_its_tile(void **state) {
-  (void)state;
+TEST(standard_shows_its_tile) {
   const Shape shape = {.N_q = 4, .N_k = 7, .d = 2};
   const Tiling tiling = {.B_r = 4, .B_c = 3};
   Run run = open_run("standard", &shape, &tiling, &(AttentionConfig){0});
@@ -346,8 +330,7 @@ static void standard_shows_its_tile(void **state) {
 }
 
 /* The log-sum-exp that training needs, from fa2 and through the splits, against its definition. */
-static void log_sum_exps_are_right(void **state) {
-  (void)state;
+TEST(log_sum_exps_are_right) {
   const Shape shape = {.N_q = 11, .N_k = 9, .d = 4, .causal = true}; /* rows 0 and 1 see nothing */
   const Tiling tiling = {.B_r = 4, .B_c = 2, .n_splits = 3, .lse = true};
   const char *const names[] = {"fa2", "fa2-split"};
@@ -373,8 +356,7 @@ static void log_sum_exps_are_right(void **state) {
   }
 }
 
-static void heads_of_a_group_share_keys_and_values(void **state) {
-  (void)state;
+TEST(heads_of_a_group_share_keys_and_values) {
   const Shape shape = {.heads = 6, .kv_heads = 2, .N_q = 4, .N_k = 5, .d = 3};
   const Tiling tiling = {.B_r = 2, .B_c = 2};
   double Q[6][12], K[6][15], V[6][15];
@@ -397,8 +379,7 @@ static void heads_of_a_group_share_keys_and_values(void **state) {
 
 /* ---- bookmarks ---- */
 
-static void a_copy_of_the_block_is_a_bookmark(void **state) {
-  (void)state;
+TEST(a_copy_of_the_block_is_a_bookmark) {
   Rand r = {13};
   for (int trial = 0; trial < 120; trial++) {
     const Shape shape = random_shape(&r);
@@ -467,8 +448,7 @@ static bool notices(const char *algorithm, uint64_t dropped, bool *mattered) {
   return noticed;
 }
 
-static void a_stream_that_lacks_a_step_is_noticed(void **state) {
-  (void)state;
+TEST(a_stream_that_lacks_a_step_is_noticed) {
   const char *const names[] = {"standard", "fa1", "fa2", "fa2-split"};
   for (int n = 0; n < 4; n++) {
     bool mattered;
@@ -483,8 +463,7 @@ static void a_stream_that_lacks_a_step_is_noticed(void **state) {
   }
 }
 
-static void events_that_cannot_be_are_refused_and_change_nothing(void **state) {
-  (void)state;
+TEST(events_that_cannot_be_are_refused_and_change_nothing) {
   const Shape shape = {.N_q = 8, .N_k = 8, .d = 2};
   const Tiling tiling = {.B_r = 4, .B_c = 4};
   Run run = open_run("fa2", &shape, &tiling, &(AttentionConfig){0});
@@ -526,8 +505,7 @@ static void events_that_cannot_be_are_refused_and_change_nothing(void **state) {
   close_run(&run);
 }
 
-static void impossible_sizes_are_refused_in_one_line(void **state) {
-  (void)state;
+TEST(impossible_sizes_are_refused_in_one_line) {
   const struct {
     const char *algorithm;
     Shape shape;
@@ -564,24 +542,4 @@ static void impossible_sizes_are_refused_in_one_line(void **state) {
       assert_true(bytes == 0);
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_schedule_gives_attention),
-      cmocka_unit_test(sinks_and_caps_are_the_definition),
-      cmocka_unit_test(a_sink_by_hand),
-      cmocka_unit_test(the_worked_example_through_every_schedule),
-      cmocka_unit_test(the_worked_example_event_by_event),
-      cmocka_unit_test(fa2_is_softmax_step_by_step_to_the_bit),
-      cmocka_unit_test(standard_leaves_S_and_P_in_hbm),
-      cmocka_unit_test(standard_shows_its_tile),
-      cmocka_unit_test(log_sum_exps_are_right),
-      cmocka_unit_test(heads_of_a_group_share_keys_and_values),
-      cmocka_unit_test(a_copy_of_the_block_is_a_bookmark),
-      cmocka_unit_test(a_stream_that_lacks_a_step_is_noticed),
-      cmocka_unit_test(events_that_cannot_be_are_refused_and_change_nothing),
-      cmocka_unit_test(impossible_sizes_are_refused_in_one_line),
-  };
-  return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }

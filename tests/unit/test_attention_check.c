@@ -1,13 +1,6 @@
 /* The reference itself, where numbers overflow, whether tiles are exact and bit-identical to one pass, and the
  * published accuracy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdlib.h>
-
+#include "tests/support/test.h"
 #include "sim/base/random.h"
 #include "tests/support/attention_run.h"
 
@@ -15,8 +8,7 @@
 
 /* Softmax of scores in long double without anything clever, as an independent check of the reference itself:
  * the mask is the one of the plan's bands, which the reference does not use. */
-static void reference_agrees_with_long_double(void **state) {
-  (void)state;
+TEST(reference_agrees_with_long_double) {
   Rand r = {11};
   for (int trial = 0; trial < 300; trial++) {
     const Shape shape = random_shape(&r);
@@ -51,8 +43,7 @@ static void reference_agrees_with_long_double(void **state) {
 
 /* Each part is attention over its own keys alone, with its log-sum-exp; the mean of the parts, weighted by the
  * exponentials of those, is O. Parts that see nothing are 0 and -infinity. */
-static void parts_are_attention_over_their_own_keys(void **state) {
-  (void)state;
+TEST(parts_are_attention_over_their_own_keys) {
   enum { N_Q = 6, N_K = 11, D = 3, KEYS = 4 };
   const Shape shape = {.N_q = N_Q, .N_k = N_K, .d = D, .causal = true};
   const Tiling tiling = {.B_r = 4, .B_c = 2, .n_splits = 3}; /* parts of 2, 2 and 2 tiles: 4, 4, 3 keys */
@@ -106,8 +97,7 @@ static Run open_constant(const char *algorithm, Precision precision, bool withou
   return run;
 }
 
-static void without_the_maximum_tiles_overflow_and_with_it_they_do_not(void **state) {
-  (void)state;
+TEST(without_the_maximum_tiles_overflow_and_with_it_they_do_not) {
   const struct {
     const char *algorithm;
     Precision precision;
@@ -138,8 +128,7 @@ static void without_the_maximum_tiles_overflow_and_with_it_they_do_not(void **st
 }
 
 /* Scores beyond 65504 do not fit the fp16 S that standard attention writes; a tile keeps its S in fp32. */
-static void standard_overflows_in_hbm_where_tiles_do_not(void **state) {
-  (void)state;
+TEST(standard_overflows_in_hbm_where_tiles_do_not) {
   Run standard = open_constant("standard", PRECISION_FP16, false, 70000);
   Run fa2 = open_constant("fa2", PRECISION_FP16, false, 70000);
   assert_true(isinf(attention_in_hbm(standard.attention, "S").values[0]));
@@ -151,8 +140,7 @@ static void standard_overflows_in_hbm_where_tiles_do_not(void **state) {
 
 /* e4m3 has no infinity: the -infinity of a masked score is stored as -448. That is as good as masked next to
  * any other score, but a row in which all are masked becomes the mean of V instead of 0. */
-static void a_mask_stored_in_fp8_is_lost_in_a_wholly_masked_row(void **state) {
-  (void)state;
+TEST(a_mask_stored_in_fp8_is_lost_in_a_wholly_masked_row) {
   const Shape shape = {.N_q = 3, .N_k = 2, .d = 1, .causal = true}; /* row 0 sees nothing */
   const Tiling tiling = {.B_r = 4, .B_c = 4};
   const double zeros[3] = {0, 0, 0}, values[2] = {1, 3};
@@ -195,8 +183,7 @@ static OnePassComparison compare(const char *algorithm, Precision precision, int
   return comparison;
 }
 
-static void tiles_are_not_bit_identical_to_one_pass(void **state) {
-  (void)state;
+TEST(tiles_are_not_bit_identical_to_one_pass) {
   const OnePassComparison tiles = compare("fa2", PRECISION_FP32, 32);
   assert_int_equal(tiles.n_rows, 96);
   assert_true(tiles.n_rows_that_differ > 48);
@@ -209,8 +196,7 @@ static void tiles_are_not_bit_identical_to_one_pass(void **state) {
 
 /* The gap follows the arithmetic: 2^29 times smaller in fp64 than in fp32, as their units are. It is
  * rounding, not the algorithm. */
-static void the_gap_shrinks_as_the_precision_grows(void **state) {
-  (void)state;
+TEST(the_gap_shrinks_as_the_precision_grows) {
   const OnePassComparison in_fp32 = compare("fa2", PRECISION_FP32, 32);
   const OnePassComparison in_fp64 = compare("fa2", PRECISION_FP64, 32);
   const double ratio = accuracy_rmse(&in_fp32.gap) / accuracy_rmse(&in_fp64.gap);
@@ -220,8 +206,7 @@ static void the_gap_shrinks_as_the_precision_grows(void **state) {
 
 /* Powers of two, whole inputs and scale 1 leave nothing to round but the last division, so fa2 must equal one pass
  * and the quotient of whole numbers, to the bit, for any tiles and masks. */
-static void in_exact_arithmetic_tiles_are_one_pass_to_the_bit(void **state) {
-  (void)state;
+TEST(in_exact_arithmetic_tiles_are_one_pass_to_the_bit) {
   Rand r = {14};
   for (int trial = 0; trial < 300; trial++) {
     Shape shape = random_shape(&r);
@@ -259,8 +244,7 @@ static void in_exact_arithmetic_tiles_are_one_pass_to_the_bit(void **state) {
 
 /* Documents, sinks, prefixes and strides, with a band of either corner: O of every algorithm is attention as the mask's
  * words say, rows without keys among them. */
-static void masks_by_name_give_attention(void **state) {
-  (void)state;
+TEST(masks_by_name_give_attention) {
   static const char *const ALGORITHM[] = {"standard", "fa1", "fa2", "fa2-split"};
   static const char *const MASK[] = {"documents:7,1,12,9", "documents:6", "sink:3", "prefix:10", "strided:3:5"};
   Rand r = {5};
@@ -307,8 +291,7 @@ static double rmse(const char *algorithm, bool counts_inputs) {
 
 /* FlashAttention-3's table (arXiv 2407.08608, table 3): with outliers, in fp16, standard attention has an RMSE of
  * 3.2e-4 and tiles that keep S in fp32 have 1.9e-4. */
-static void the_published_accuracy_comes_out(void **state) {
-  (void)state;
+TEST(the_published_accuracy_comes_out) {
   const double standard = rmse("standard", true), fa2 = rmse("fa2", true);
   assert_true(standard > 2e-4 && standard < 5e-4);
   assert_true(fa2 > 1e-4 && fa2 < 3e-4 && fa2 < standard);
@@ -316,28 +299,10 @@ static void the_published_accuracy_comes_out(void **state) {
 
 /* Most of that is the rounding of the inputs. The algorithms themselves are further apart: standard rounds S and P on
  * their way through HBM; fa1 rounds O at every column block; the parts of fa2-split stay in fp32. */
-static void of_the_arithmetic_alone_fa2_is_the_most_accurate(void **state) {
-  (void)state;
+TEST(of_the_arithmetic_alone_fa2_is_the_most_accurate) {
   const double standard = rmse("standard", false), fa1 = rmse("fa1", false);
   const double fa2 = rmse("fa2", false), split = rmse("fa2-split", false);
   assert_true(fa2 > 1e-5 && fa2 < 1e-4);
   assert_true(standard > 2 * fa2 && fa1 > 2 * fa2);
   assert_true(split < 1.1 * fa2);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reference_agrees_with_long_double),
-      cmocka_unit_test(parts_are_attention_over_their_own_keys),
-      cmocka_unit_test(without_the_maximum_tiles_overflow_and_with_it_they_do_not),
-      cmocka_unit_test(standard_overflows_in_hbm_where_tiles_do_not),
-      cmocka_unit_test(a_mask_stored_in_fp8_is_lost_in_a_wholly_masked_row),
-      cmocka_unit_test(tiles_are_not_bit_identical_to_one_pass),
-      cmocka_unit_test(the_gap_shrinks_as_the_precision_grows),
-      cmocka_unit_test(in_exact_arithmetic_tiles_are_one_pass_to_the_bit),
-      cmocka_unit_test(masks_by_name_give_attention),
-      cmocka_unit_test(the_published_accuracy_comes_out),
-      cmocka_unit_test(of_the_arithmetic_alone_fa2_is_the_most_accurate),
-  };
-  return cmocka_run_group_tests_name("attention check", tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* Rules of backends: what the parser takes and refuses, by its line; conditions against a slow judge of their text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "viz/request/backend_rules.h"
 
@@ -14,8 +7,7 @@
 
 static Backend b;
 
-static void refused_with_the_line(void **state) {
-  (void)state;
+TEST(refused_with_the_line) {
   static const struct {
     const char *text, *says;
   } BAD[] = {
@@ -56,8 +48,7 @@ static void parse(const char *text) {
 }
 
 /* The first of the order that needs nothing else; changes in the order of the file; unknown facts hold nowhere. */
-static void judged(void **state) {
-  (void)state;
+TEST(judged) {
   parse(HEAD "assume cudnn = 5 : old\n"
              "becomes mask = tensor when window > 0 : windows\n"
              "becomes kv_heads = heads when mask == tensor : repeated\n"
@@ -93,8 +84,7 @@ static void judged(void **state) {
 }
 
 /* Random conditions of d against numbers, judged once more from the text: and binds tighter than or. */
-static void conditions_against_slow_code(void **state) {
-  (void)state;
+TEST(conditions_against_slow_code) {
   static const char *const OPS[] = {"==", "!=", "<=", ">=", "<", ">"};
   Rand r = {17};
   for (int n = 0; n < 2000; n++) {
@@ -117,13 +107,4 @@ static void conditions_against_slow_code(void **state) {
     call_number(&f, CALL_D, (double)d);
     if ((backend_refusal(&b, 0, &f, 0) < 0) != any) fail_msg("d = %d: %s", (int)d, text);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(refused_with_the_line),
-      cmocka_unit_test(judged),
-      cmocka_unit_test(conditions_against_slow_code),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,6 @@
 /* Backward programs: traffic against the H100's counters, gradients against closed forms, FLOPs against the forward's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/simulate.h"
 
@@ -106,8 +95,7 @@ static Judged judge_file(const char *path, const char *rung, const Program *p) {
 }
 
 /* The ladder's kernels in fp16, bf16 and with grouped heads, and the one for Hopper: 92 runs. */
-static void traffic_is_what_the_hardware_counts(void **state) {
-  (void)state;
+TEST(traffic_is_what_the_hardware_counts) {
   static const char MORE[] = "assets/counters/h100/more/first.csv",
                     HOPPER[] = "assets/counters/h100/hopper-more/first.csv";
   static const struct {
@@ -130,8 +118,7 @@ static void traffic_is_what_the_hardware_counts(void **state) {
 
 /* What FlashAttention-2 and cuDNN add to dQ, in sectors that L2 reduced: the additions of a program with 128 columns.
  */
-static void additions_are_the_sectors_reduced_in_L2(void **state) {
-  (void)state;
+TEST(additions_are_the_sectors_reduced_in_L2) {
   static char line[1024];
   FILE *file = fopen("assets/counters/h100/backward/first.csv", "rb");
   Program *p = program_of("ladder-backward");
@@ -154,8 +141,7 @@ static void additions_are_the_sectors_reduced_in_L2(void **state) {
 }
 
 /* 2.5 times the forward's products, also under a mask; walked twice, 3.5 times. */
-static void flops_are_those_of_the_papers(void **state) {
-  (void)state;
+TEST(flops_are_those_of_the_papers) {
   static const struct {
     const char *program;
     int halves;
@@ -171,13 +157,4 @@ static void flops_are_those_of_the_papers(void **state) {
     }
     free(p);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(traffic_is_what_the_hardware_counts),
-      cmocka_unit_test(additions_are_the_sectors_reduced_in_L2),
-      cmocka_unit_test(flops_are_those_of_the_papers),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* The mask geometry against the definition, pair by pair: guards every count that traffic is made of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/problem/mask.h"
 #include "tests/support/rand.h"
 
@@ -86,8 +81,7 @@ static void check_rectangle(const Shape *s, int64_t B_r, int64_t B_c, Rand *r) {
   assert_true(mask_rows_seen(&m, &t).blocks == rows_seen);
 }
 
-static void counts_equal_the_definition_on_random_masks(void **state) {
-  (void)state;
+TEST(counts_equal_the_definition_on_random_masks) {
   Rand r = {7};
   for (int k = 0; k < 20000; k++) {
     Shape s = {.N_q = rand_in(&r, 1, 40), .N_k = rand_in(&r, 1, 40), .d = 1, .causal = rand_in(&r, 0, 1)};
@@ -112,8 +106,7 @@ static void counts_equal_the_definition_on_random_masks(void **state) {
 }
 
 /* Four query heads a KV head, two queries, a causal mask: rows 0 to 3 are the first query and see all keys but one. */
-static void packed_rows_see_what_their_query_sees(void **state) {
-  (void)state;
+TEST(packed_rows_see_what_their_query_sees) {
   const Shape heads = {.heads = 8, .kv_heads = 2, .N_q = 2, .N_k = 10, .d = 4, .causal = true};
   Shape s = heads;
   assert_int_equal(shape_complete(&s, NULL), STATUS_OK);
@@ -129,8 +122,7 @@ static void packed_rows_see_what_their_query_sees(void **state) {
   assert_true(back.heads == apart.heads && back.N_q == apart.N_q && back.group == 1 && back.kv_heads == 2);
 }
 
-static void the_example_with_eight_tokens(void **state) {
-  (void)state;
+TEST(the_example_with_eight_tokens) {
   Shape s = {.N_q = 8, .d = 4, .causal = true};
   assert_int_equal(shape_complete(&s, NULL), STATUS_OK);
   const Band b = band_of_shape(&s);
@@ -141,8 +133,7 @@ static void the_example_with_eight_tokens(void **state) {
   assert_true(band_pairs(&b) == 36);               /* 8 * 9 / 2 */
 }
 
-static void a_huge_mask_is_counted_at_once(void **state) {
-  (void)state;
+TEST(a_huge_mask_is_counted_at_once) {
   Shape s = {.N_q = (int64_t)1 << 40, .d = 1, .causal = true};
   assert_int_equal(shape_complete(&s, NULL), STATUS_OK);
   const Band b = band_of_shape(&s);
@@ -152,14 +143,4 @@ static void a_huge_mask_is_counted_at_once(void **state) {
   assert_true(n.full == triangle);
   assert_true(n.computed == triangle + wide(T));
   assert_true(band_pairs(&b) == (((Wide)1 << 40) + 1) * ((Wide)1 << 39));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts_equal_the_definition_on_random_masks),
-      cmocka_unit_test(packed_rows_see_what_their_query_sees),
-      cmocka_unit_test(the_example_with_eight_tokens),
-      cmocka_unit_test(a_huge_mask_is_counted_at_once),
-  };
-  return cmocka_run_group_tests_name("band", tests, NULL, NULL);
 }

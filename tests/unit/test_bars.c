@@ -1,20 +1,11 @@
 /* bars.h: lengths, fills and labels of terminal bar charts. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/chart/bars.h"
 #include "viz/text/glyphs.h"
-
-#include <math.h>
-#include <string.h>
 
 static const TextStyle ascii = {.width = 40};
 static const TextStyle unicode = {.utf8 = true, .width = 40};
@@ -39,8 +30,7 @@ static Bars stacked(void) {
 }
 
 /* Width 40: 2 indent + 1 label + 12 for "written once" + 4 leave a bar of 21 columns for 64 MiB. */
-static void test_stacked(void **state) {
-  (void)state;
+TEST(test_stacked) {
   Bars bars = stacked();
   expect(&bars, &ascii,
          "Traffic\n"
@@ -54,8 +44,7 @@ static void test_stacked(void **state) {
 
 /* 40 - 2 - 1 - 4 - 4 = 29 columns = 232 eighths. A half is 14.5 columns: 14 blocks and a half
  * block. */
-static void test_eighths(void **state) {
-  (void)state;
+TEST(test_eighths) {
   Bars bars = bars_new(&(BarsConfig){.kind = VALUE_COUNT});
   bars_row(&bars, "a", (double[]){1000}, "full");
   bars_row(&bars, "b", (double[]){500}, NULL);
@@ -70,8 +59,7 @@ static void test_eighths(void **state) {
 }
 
 /* From 1 to 10,000 on 27 columns: 100 is half of the way, 13.5 columns. */
-static void test_logarithmic(void **state) {
-  (void)state;
+TEST(test_logarithmic) {
   Bars bars = bars_new(&(BarsConfig){.kind = VALUE_COUNT, .log_from = 1});
   bars_row(&bars, "a", (double[]){10000}, NULL);
   bars_row(&bars, "b", (double[]){100}, NULL);
@@ -87,8 +75,7 @@ static void test_logarithmic(void **state) {
 
 /* Whatever the values are: lines stay in the width, and stacked segments add up to the bar of the
  * sum within a column. */
-static void test_random_bars_fit(void **state) {
-  (void)state;
+TEST(test_random_bars_fit) {
   Rand rand = {5};
   for (int round = 0; round < 500; round++) {
     BarsConfig config = {.n_series = (int)rand_in(&rand, 1, 6),
@@ -127,18 +114,9 @@ static Status build_and_print(void *context, Error *error) {
   return status;
 }
 
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   FILE *out = fopen("/dev/null", "w");
   assert_non_null(out);
   assert_true(alloc_fail_each(build_and_print, out) >= 3);
   fclose(out);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_stacked),         cmocka_unit_test(test_eighths),       cmocka_unit_test(test_logarithmic),
-      cmocka_unit_test(test_random_bars_fit), cmocka_unit_test(test_out_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

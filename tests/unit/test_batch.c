@@ -1,15 +1,6 @@
 /* Sequences of unequal lengths: the text of lengths, sums against walks of each sequence, and FlashAttention-2's packed
  * launches on an H100. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/batch.h"
 #include "tests/support/open_gpu.h"
@@ -23,8 +14,7 @@ static Lengths *lengths_of(const char *text) {
   return lengths;
 }
 
-static void lengths_are_read(void **state) {
-  (void)state;
+TEST(lengths_are_read) {
   Lengths *l = lengths_of("3001, 777\n1Kx2,5\r\n");
   assert_int_equal(l->n, 5);
   assert_int_equal(l->lengths[0], 3001);
@@ -52,8 +42,7 @@ static void lengths_are_read(void **state) {
 }
 
 /* Every event of every sequence, one by one. */
-static void packed_is_the_sum_of_its_walks(void **state) {
-  (void)state;
+TEST(packed_is_the_sum_of_its_walks) {
   Rand r = {7};
   for (int n = 0; n < 200; n++) {
     const Schedule *s = schedule_find((const char *[]){"fa2", "fa1", "standard", "fa2-split"}[n % 4]);
@@ -108,8 +97,7 @@ static void packed_is_the_sum_of_its_walks(void **state) {
  * grid is the model's to the CTA. Reads are the model's tiles and a little more: every CTA after the first wave reads
  * about 200 B again without a mask and 1,350 B with one (1,507 B at most), which no rule explains; writes are not held,
  * for it spills. */
-static void packed_launches_on_an_h100(void **state) {
-  (void)state;
+TEST(packed_launches_on_an_h100) {
   char path[512], line[1024];
   snprintf(path, sizeof path, "%s/counters/h100/varlen/first.csv", getenv("TILEWALK_ASSETS"));
   FILE *f = fopen(path, "r");
@@ -180,8 +168,7 @@ static void run_one(const Problem *problem, const Gpu *gpu, double *read, double
 /* 205 launches of FlashAttention-2 on an H100: dense and packed, masked, ragged, with windows; d = 64 and 128; CTAs of
  * 1 to 14 tiles. Stored: to the byte where sequences begin with a sector of L, else within 0.1 %. Read: within 0.16 %,
  * of up to 1,024 keys within 0.5; what is reloaded is fitted to these rows. */
-static void builds_spill_as_counted(void **state) {
-  (void)state;
+TEST(builds_spill_as_counted) {
   char path[512], line[2048];
   const Gpu gpu = open_gpu("h100-sxm");
   const Profile fa2 = open_profile("fa2-sm90");
@@ -237,14 +224,4 @@ static void builds_spill_as_counted(void **state) {
   print_message("%d launches, %d stored to the byte, %d read within 0.07 %%; worst %.3f and %.3f %%\n", n_rows, n_exact,
                 n_near, 100 * worst_written, 100 * worst_read);
   assert_true(n_rows == 205 && n_exact >= 187 && n_near >= 180);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lengths_are_read),
-      cmocka_unit_test(packed_is_the_sum_of_its_walks),
-      cmocka_unit_test(packed_launches_on_an_h100),
-      cmocka_unit_test(builds_spill_as_counted),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

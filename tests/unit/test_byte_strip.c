@@ -1,12 +1,5 @@
 /* Bytes over time against a plain sum over the events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "viz/request/request.h"
 #include "viz/scene/byte_strip.h"
 #include "viz/scene/byte_strip_view.h"
@@ -47,8 +40,7 @@ static void check_run(const StripRun *run, const char *where) {
   free(sums);
 }
 
-static void test_points_are_sums_of_events(void **state) {
-  (void)state;
+TEST(test_points_are_sums_of_events) {
   static const char *const STATES[] = {"algorithm=fa2 N=64 d=16 block=8 causal=1",
                                        "algorithm=standard N=200 d=24 block=16",
                                        "algorithm=fa1 N=96 d=16 block=16 causal=1",
@@ -77,8 +69,7 @@ static void test_points_are_sums_of_events(void **state) {
 
 /* By hand, N = 1,024, d = 64, tiles of 128 in fp16: K and V 8 times 128 KiB, Q and O once; standard moves S and P out
  * and in, 2 MiB each time. */
-static void test_known_sums(void **state) {
-  (void)state;
+TEST(test_known_sums) {
   Stage stage = open_state("algorithm=fa2 N=1024 d=64 block=128");
   ByteStrip *strip = malloc(sizeof *strip);
   Snapshot *now = malloc(sizeof *now);
@@ -95,8 +86,7 @@ static void test_known_sums(void **state) {
 }
 
 /* The strip lies at the foot of the page, 96 pixels high at 1080p, and the cursor stands where the step is. */
-static void test_where_it_lies(void **state) {
-  (void)state;
+TEST(test_where_it_lies) {
   const SceneView view = {0};
   const Box strip = scene_strip(&view, 1920, 1080);
   assert_true(strip.x == 36 && strip.x + strip.width == 1884);
@@ -104,10 +94,4 @@ static void test_where_it_lies(void **state) {
   assert_true(scene_strip(&view, 300, 200).height == 0);
   const SceneView bare = {.bare = true};
   assert_true(scene_strip(&bare, 1920, 1080).height == 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_points_are_sums_of_events),
-                                     cmocka_unit_test(test_known_sums), cmocka_unit_test(test_where_it_lies)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* The cache against a slow, obvious one that keeps every byte and a clock, against counts that
  * other exact simulators give, and against the laws of counting. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/cache/cache.h"
 #include "tests/support/make_cache.h"
 #include "tests/support/rand.h"
@@ -70,15 +63,13 @@ static void check_head(CacheConfig config, Feed *feed, uint64_t v, uint64_t line
   free(cache);
 }
 
-static void a_head_in_32_mib_misses_once_a_line(void **unused) {
-  (void)unused;
+TEST(a_head_in_32_mib_misses_once_a_line) {
   check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_range, V, 32768, 0);
   check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_records, V, 32768, 0);
   check_head((CacheConfig){.size_bytes = 32 * MIB}, feed_range, FAR_V, 32768, 0);
 }
 
-static void a_head_in_2_mib_misses_half_its_lines(void **unused) {
-  (void)unused;
+TEST(a_head_in_2_mib_misses_half_its_lines) {
   for (uint32_t bits = 40; bits <= 64; bits += 8)
     for (uint32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
       const CacheConfig config = {.address_bits = bits, .vector_bytes = vector_bytes};
@@ -91,8 +82,7 @@ static void a_head_in_2_mib_misses_half_its_lines(void **unused) {
   check_head((CacheConfig){0}, feed_records, FAR_V, 286720, 7936);
 }
 
-static void a_head_in_2_mib_fully_associative_always_misses(void **unused) {
-  (void)unused;
+TEST(a_head_in_2_mib_fully_associative_always_misses) {
   CacheState *cache = make_cache(&(CacheConfig){.ways = 16384, .address_bits = 32});
   one_head(cache, feed_range, V);
   assert_int_equal(cache->counts.line_misses, 540672);
@@ -100,8 +90,7 @@ static void a_head_in_2_mib_fully_associative_always_misses(void **unused) {
 }
 
 /* All 32 query blocks side by side, one K/V tile a turn: each line comes once. */
-static void thirty_two_ctas_in_step_miss_once_a_line(void **unused) {
-  (void)unused;
+TEST(thirty_two_ctas_in_step_miss_once_a_line) {
   CacheState *cache = make_cache(&(CacheConfig){0});
   for (uint64_t i = 0; i < TILES; i++) feed_range(cache, Q + i * TILE_BYTES, CACHE_READ);
   for (uint64_t j = 0; j < TILES; j++)
@@ -116,8 +105,7 @@ static void thirty_two_ctas_in_step_miss_once_a_line(void **unused) {
 }
 
 /* The same run in every layout, word and vector width ends in the same lines in the same order. */
-static void layouts_and_widths_change_speed_alone(void **unused) {
-  (void)unused;
+TEST(layouts_and_widths_change_speed_alone) {
   for (int kind = 0; kind < 4; kind++) {
     const bool far = kind & 1;
     CacheConfig plain = {.size_bytes = 256 * KIB,
@@ -142,8 +130,7 @@ static void layouts_and_widths_change_speed_alone(void **unused) {
 
 /* --- sectors and stores, by hand --- */
 
-static void a_read_fetches_the_sectors_it_touches(void **unused) {
-  (void)unused;
+TEST(a_read_fetches_the_sectors_it_touches) {
   CacheState *cache = make_cache(&(CacheConfig){0});
   CacheEvent event;
   assert_int_equal(cache_access_line(cache, 31, 2, CACHE_READ, &event), STATUS_OK); /* bytes 31 and 32 */
@@ -158,8 +145,7 @@ static void a_read_fetches_the_sectors_it_touches(void **unused) {
   free(cache);
 }
 
-static void a_store_of_whole_sectors_fetches_nothing(void **unused) {
-  (void)unused;
+TEST(a_store_of_whole_sectors_fetches_nothing) {
   CacheState *cache = make_cache(&(CacheConfig){0});
   cache_access(cache, 32, 64, CACHE_WRITE); /* sectors 1 and 2 */
   cache_access(cache, 32, 64, CACHE_READ);
@@ -169,8 +155,7 @@ static void a_store_of_whole_sectors_fetches_nothing(void **unused) {
   free(cache);
 }
 
-static void parts_of_a_sector_add_up_to_a_whole_one(void **unused) {
-  (void)unused;
+TEST(parts_of_a_sector_add_up_to_a_whole_one) {
   CacheState *cache = make_cache(&(CacheConfig){0});
   for (uint64_t byte = 0; byte < 32; byte += 4) {
     const CacheLine line = cache_peek(cache, 0, 0);
@@ -189,8 +174,7 @@ static void parts_of_a_sector_add_up_to_a_whole_one(void **unused) {
 }
 
 /* Two half-written lines take turns at the front of one set; each keeps its own bytes. */
-static void a_mask_moves_with_its_line(void **unused) {
-  (void)unused;
+TEST(a_mask_moves_with_its_line) {
   CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 512, .ways = 4});
   cache_access(cache, 0, 16, CACHE_WRITE);
   cache_access(cache, 128, 8, CACHE_WRITE);
@@ -203,8 +187,7 @@ static void a_mask_moves_with_its_line(void **unused) {
   free(cache);
 }
 
-static void without_byte_masks_parts_stay_parts(void **unused) {
-  (void)unused;
+TEST(without_byte_masks_parts_stay_parts) {
   CacheState *cache = make_cache(&(CacheConfig){.no_byte_masks = true});
   for (uint64_t byte = 0; byte < 32; byte += 4) cache_access(cache, byte, 4, CACHE_WRITE);
   cache_access(cache, 0, 4, CACHE_READ);
@@ -213,8 +196,7 @@ static void without_byte_masks_parts_stay_parts(void **unused) {
 }
 
 /* A line pushed out and met again starts with empty masks. */
-static void a_mask_does_not_outlive_its_line(void **unused) {
-  (void)unused;
+TEST(a_mask_does_not_outlive_its_line) {
   CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 256, .ways = 2});
   cache_access(cache, 0, 16, CACHE_WRITE);
   cache_access(cache, 128, 1, CACHE_READ);
@@ -226,8 +208,7 @@ static void a_mask_does_not_outlive_its_line(void **unused) {
   free(cache);
 }
 
-static void an_event_names_the_line_that_left(void **unused) {
-  (void)unused;
+TEST(an_event_names_the_line_that_left) {
   for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++)
     for (uint64_t sets = 1; sets <= 24; sets++) {
       CacheState *cache = make_cache(&(CacheConfig){.size_bytes = sets * 128, .ways = 1, .index = (CacheIndex)index});
@@ -252,8 +233,7 @@ static void an_event_names_the_line_that_left(void **unused) {
     }
 }
 
-static void a_flush_writes_back_and_leaves_clean_lines(void **unused) {
-  (void)unused;
+TEST(a_flush_writes_back_and_leaves_clean_lines) {
   for (int layout = CACHE_LAYOUT_BY_POSITION; layout <= CACHE_LAYOUT_BY_SET; layout++) {
     CacheState *cache = make_cache(&(CacheConfig){.layout = (CacheLayout)layout});
     cache_access_range(cache, 0, 4096, CACHE_WRITE);
@@ -273,8 +253,7 @@ static void a_flush_writes_back_and_leaves_clean_lines(void **unused) {
 /* --- laws --- */
 
 /* LRU with more ways in the same sets keeps all that fewer ways keep. */
-static void more_ways_never_miss_more(void **unused) {
-  (void)unused;
+TEST(more_ways_never_miss_more) {
   for (uint64_t seed = 1; seed <= 4; seed++) {
     uint64_t last = ~(uint64_t)0;
     for (uint64_t ways = 1; ways <= 32; ways++) {
@@ -292,8 +271,7 @@ static void more_ways_never_miss_more(void **unused) {
   }
 }
 
-static void fetches_are_at_least_compulsory_and_at_most_requested(void **unused) {
-  (void)unused;
+TEST(fetches_are_at_least_compulsory_and_at_most_requested) {
   enum { LINES = 4096 };
   for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++)
     for (int index = CACHE_INDEX_MODULO; index <= CACHE_INDEX_RANDOM; index++) {
@@ -319,8 +297,7 @@ static void fetches_are_at_least_compulsory_and_at_most_requested(void **unused)
     }
 }
 
-static void a_copy_goes_on_as_the_original_does(void **unused) {
-  (void)unused;
+TEST(a_copy_goes_on_as_the_original_does) {
   for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++) {
     const CacheConfig config = {.size_bytes = 32 * KIB, .policy = (CachePolicy)policy};
     const size_t bytes = cache_state_bytes(&config);
@@ -344,8 +321,7 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
 }
 
 /* A random index spreads neighbours evenly, and another seed spreads them otherwise. */
-static void a_random_index_spreads(void **unused) {
-  (void)unused;
+TEST(a_random_index_spreads) {
   enum { SETS = 100, LINES_A_SET = 400 };
   CacheState *a =
       make_cache(&(CacheConfig){.size_bytes = SETS * 128, .ways = 1, .index = CACHE_INDEX_RANDOM, .seed = 1});
@@ -365,8 +341,7 @@ static void a_random_index_spreads(void **unused) {
 
 /* --- requests that are refused --- */
 
-static void a_config_that_contradicts_itself_is_explained(void **unused) {
-  (void)unused;
+TEST(a_config_that_contradicts_itself_is_explained) {
   const struct {
     CacheConfig config;
     Status status;
@@ -394,8 +369,7 @@ static void a_config_that_contradicts_itself_is_explained(void **unused) {
   }
 }
 
-static void zero_means_the_documented_default(void **unused) {
-  (void)unused;
+TEST(zero_means_the_documented_default) {
   CacheConfig c;
   assert_int_equal(cache_config_resolve(&(CacheConfig){0}, &c, NULL), STATUS_OK);
   assert_int_equal(c.size_bytes, 2 * MIB);
@@ -408,8 +382,7 @@ static void zero_means_the_documented_default(void **unused) {
   assert_int_equal(c.sector_bytes, 16); /* 32 does not divide it */
 }
 
-static void an_address_out_of_range_changes_nothing(void **unused) {
-  (void)unused;
+TEST(an_address_out_of_range_changes_nothing) {
   CacheState *cache = make_cache(&(CacheConfig){.address_bits = 32});
   CacheEvent event;
   const uint64_t end = (uint64_t)1 << 32;
@@ -430,8 +403,7 @@ static void an_address_out_of_range_changes_nothing(void **unused) {
 }
 
 /* The last line of all has no successor: a run that ends there must end all the same. */
-static void a_run_may_end_with_the_address_space(void **unused) {
-  (void)unused;
+TEST(a_run_may_end_with_the_address_space) {
   for (uint64_t line_bytes = 1; line_bytes <= 128; line_bytes *= 128)
     for (int layout = CACHE_LAYOUT_BY_POSITION; layout <= CACHE_LAYOUT_BY_SET; layout++) {
       CacheState *cache = make_cache(&(CacheConfig){.address_bits = 64,
@@ -448,8 +420,7 @@ static void a_run_may_end_with_the_address_space(void **unused) {
 
 /* H200's L2: 96 slices of 256 sets, 20 ways (Accel-Sim 2.0's configuration): 60 MiB, no power of
  * two. */
-static void sets_need_not_be_a_power_of_two(void **unused) {
-  (void)unused;
+TEST(sets_need_not_be_a_power_of_two) {
   CacheState *cache = make_cache(&(CacheConfig){.size_bytes = 60 * MIB, .ways = 20});
   assert_int_equal(cache->sets, 96 * 256);
   cache_access_range(cache, 0, 60 * MIB, CACHE_READ);
@@ -459,32 +430,4 @@ static void sets_need_not_be_a_power_of_two(void **unused) {
   cache_access_range(cache, 60 * MIB, 128, CACHE_READ);
   assert_int_equal(cache->counts.evictions, 1);
   free(cache);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_head_in_32_mib_misses_once_a_line),
-      cmocka_unit_test(a_head_in_2_mib_misses_half_its_lines),
-      cmocka_unit_test(a_head_in_2_mib_fully_associative_always_misses),
-      cmocka_unit_test(thirty_two_ctas_in_step_miss_once_a_line),
-      cmocka_unit_test(layouts_and_widths_change_speed_alone),
-      cmocka_unit_test(a_read_fetches_the_sectors_it_touches),
-      cmocka_unit_test(a_store_of_whole_sectors_fetches_nothing),
-      cmocka_unit_test(parts_of_a_sector_add_up_to_a_whole_one),
-      cmocka_unit_test(a_mask_moves_with_its_line),
-      cmocka_unit_test(without_byte_masks_parts_stay_parts),
-      cmocka_unit_test(a_mask_does_not_outlive_its_line),
-      cmocka_unit_test(an_event_names_the_line_that_left),
-      cmocka_unit_test(a_flush_writes_back_and_leaves_clean_lines),
-      cmocka_unit_test(more_ways_never_miss_more),
-      cmocka_unit_test(fetches_are_at_least_compulsory_and_at_most_requested),
-      cmocka_unit_test(a_copy_goes_on_as_the_original_does),
-      cmocka_unit_test(a_random_index_spreads),
-      cmocka_unit_test(a_config_that_contradicts_itself_is_explained),
-      cmocka_unit_test(zero_means_the_documented_default),
-      cmocka_unit_test(an_address_out_of_range_changes_nothing),
-      cmocka_unit_test(a_run_may_end_with_the_address_space),
-      cmocka_unit_test(sets_need_not_be_a_power_of_two),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* What must hold of the sectored cache whatever the sizes, the index, the policy and the trace. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/cache/cache.h"
 #include "tests/support/make_cache.h"
 #include "tests/support/rand.h"
@@ -33,8 +26,7 @@ static void random_access(Rand *r, const CacheConfig *c, uint64_t *address, uint
 
 /* Requests = hits + misses at lines and sectors, and the sum of what each access reported; what is
  * written back was written, once at most; every line that came in is there or was pushed out. */
-static void counts_are_conserved(void **unused) {
-  (void)unused;
+TEST(counts_are_conserved) {
   Rand r = {404};
   for (int round = 0; round < 300; round++) {
     const CacheConfig config = random_config(&r);
@@ -85,8 +77,7 @@ static void counts_are_conserved(void **unused) {
 
 /* LRU of the same sets with more ways keeps all that fewer ways keep (Mattson et al., 1970): no
  * line, no sector missed more, and nothing written back more often. */
-static void a_bigger_lru_never_misses_more(void **unused) {
-  (void)unused;
+TEST(a_bigger_lru_never_misses_more) {
   Rand r = {17};
   for (int round = 0; round < 60; round++) {
     CacheConfig config = random_config(&r);
@@ -120,12 +111,4 @@ static void a_bigger_lru_never_misses_more(void **unused) {
       last = c;
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts_are_conserved),
-      cmocka_unit_test(a_bigger_lru_never_misses_more),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* A cache in parts: each part takes its own sets, and together they count what one cache counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/cache/cache.h"
 #include "tests/support/make_cache.h"
 #include "tests/support/rand.h"
@@ -40,8 +33,7 @@ static void free_parts(Parts *parts) {
 
 /* One head of FlashAttention-2, N = 4096, d = 128, fp16, blocks of 128: the counts of every exact
  * simulator, in any number of parts. */
-static void a_head_in_parts_counts_as_everywhere(void **unused) {
-  (void)unused;
+TEST(a_head_in_parts_counts_as_everywhere) {
   const uint64_t mib = 1 << 20, tile = 32768;
   const struct {
     uint64_t size_bytes, line_misses, sector_misses, dirty_evictions;
@@ -85,8 +77,7 @@ static CacheConfig random_config(Rand *r) {
   return c;
 }
 
-static void parts_add_up_to_the_whole(void **unused) {
-  (void)unused;
+TEST(parts_add_up_to_the_whole) {
   Rand r = {31};
   for (int round = 0; round < 200; round++) {
     const CacheConfig config = random_config(&r);
@@ -123,8 +114,7 @@ static void parts_add_up_to_the_whole(void **unused) {
 }
 
 /* The lines of the whole cache lie in the parts, set after set. */
-static void parts_hold_the_lines_of_the_whole(void **unused) {
-  (void)unused;
+TEST(parts_hold_the_lines_of_the_whole) {
   const CacheConfig config = {.size_bytes = 100 * 4 * 128, .ways = 4};
   CacheState *whole = make_cache(&config);
   Parts parts = make_parts(&config, 3);
@@ -161,16 +151,14 @@ static void parts_hold_the_lines_of_the_whole(void **unused) {
   free_parts(&parts);
 }
 
-static void the_parts_take_no_more_memory_than_the_whole(void **unused) {
-  (void)unused;
+TEST(the_parts_take_no_more_memory_than_the_whole) {
   const CacheConfig whole = {.size_bytes = 32 << 20};
   CacheConfig half = whole;
   half.parts = 2;
   assert_true(2 * cache_state_bytes(&half) < cache_state_bytes(&whole) + 16384);
 }
 
-static void too_many_parts_are_refused(void **unused) {
-  (void)unused;
+TEST(too_many_parts_are_refused) {
   const uint64_t kib = 1024;
   assert_int_equal(cache_most_parts(&(CacheConfig){0}), 64); /* 1,024 sets */
   assert_int_equal(cache_most_parts(&(CacheConfig){.size_bytes = 2 * kib}), 1);
@@ -186,15 +174,4 @@ static void too_many_parts_are_refused(void **unused) {
     assert_int_equal(cache_config_resolve(&bad[i], &resolved, &error), STATUS_BAD_REQUEST);
     assert_non_null(strstr(error.message, "part"));
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_head_in_parts_counts_as_everywhere),
-      cmocka_unit_test(parts_add_up_to_the_whole),
-      cmocka_unit_test(parts_hold_the_lines_of_the_whole),
-      cmocka_unit_test(the_parts_take_no_more_memory_than_the_whole),
-      cmocka_unit_test(too_many_parts_are_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* The cache against a slow, obvious one that keeps every byte and a clock: random configs, random
  * traces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/cache/cache.h"
 #include "tests/support/make_cache.h"
 #include "tests/support/rand.h"
@@ -217,8 +210,7 @@ static void random_access(Rand *r, const CacheConfig *c, uint64_t *address, uint
   *kind = rand_in(r, 0, 2) ? CACHE_READ : CACHE_WRITE;
 }
 
-static void random_traces_count_like_the_slow_cache(void **unused) {
-  (void)unused;
+TEST(random_traces_count_like_the_slow_cache) {
   Rand r = {20250101};
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 400; round++) {
@@ -252,8 +244,7 @@ static void random_traces_count_like_the_slow_cache(void **unused) {
 }
 
 /* Which lines are there, and which of their sectors, must agree as well as the counts. */
-static void random_traces_leave_the_lines_of_the_slow_cache(void **unused) {
-  (void)unused;
+TEST(random_traces_leave_the_lines_of_the_slow_cache) {
   Rand r = {77};
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 100; round++) {
@@ -278,8 +269,7 @@ static void random_traces_leave_the_lines_of_the_slow_cache(void **unused) {
 /* Addresses at both ends of the address space: each trace stays near one end, where words are
  * narrow, then goes to the other one too, with lines, parts of sectors and the order of use in
  * place. A bookmark taken before leads to the same bytes. */
-static void both_ends_of_the_addresses_count_like_the_slow_cache(void **unused) {
-  (void)unused;
+TEST(both_ends_of_the_addresses_count_like_the_slow_cache) {
   enum { CROSS = 150, ACCESSES = 300 };
   const uint64_t end = (uint64_t)1 << 48;
   Rand r = {48};
@@ -327,13 +317,4 @@ static void both_ends_of_the_addresses_count_like_the_slow_cache(void **unused) 
   }
   assert_true(widened > 100);
   free(slow);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_traces_count_like_the_slow_cache),
-      cmocka_unit_test(random_traces_leave_the_lines_of_the_slow_cache),
-      cmocka_unit_test(both_ends_of_the_addresses_count_like_the_slow_cache),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,12 @@
 /* Words as narrow as the addresses allow. What a cache counts meanwhile, test_cache_random.c
  * compares. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-
+#include "tests/support/test.h"
 #include "sim/cache/cache.h"
 #include "tests/support/make_cache.h"
 
 /* Wherever the first address lies, its neighbours fit narrow words, up to 2^24 - 1 tags of 128 KiB;
  * what is refused does not count as the first. */
-static void words_stay_narrow_while_addresses_are_near_one_another(void **unused) {
-  (void)unused;
+TEST(words_stay_narrow_while_addresses_are_near_one_another) {
   const uint64_t end = (uint64_t)1 << 48, tag_bytes = (uint64_t)128 << 10, half = (uint64_t)1 << 40;
   const struct {
     uint64_t first, near, far;
@@ -39,11 +32,4 @@ static void words_stay_narrow_while_addresses_are_near_one_another(void **unused
     }
     free(cache);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(words_stay_narrow_while_addresses_are_near_one_another),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* chart.h, chart_place.h, chart_draw.h: legible whatever the data are. What is drawn is judged by
  * its text: where each piece lies and how large it is, not by pixels. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/drawing.h"
 #include "tests/support/rand.h"
@@ -17,16 +11,14 @@
 
 /* ---- places ---- */
 
-static void test_column_leaves_free_labels_alone(void **state) {
-  (void)state;
+TEST(test_column_leaves_free_labels_alone) {
   double y[] = {50, 10, 90};
   place_column(y, 3, 20, 0, 100);
   assert_true(y[0] == 50 && y[1] == 10 && y[2] == 90);
 }
 
 /* Two labels that wish the same place go 10 up and 10 down; at an edge both move inwards. */
-static void test_column_moves_apart(void **state) {
-  (void)state;
+TEST(test_column_moves_apart) {
   double y[] = {50, 50};
   place_column(y, 2, 20, 0, 100);
   assert_true(y[0] == 40 && y[1] == 60);
@@ -42,8 +34,7 @@ static double displacement(const double *y, const double *wish, int n) {
 }
 
 /* Apart, inside, in order, and no worse than what random feasible moves reach. */
-static void test_column_is_best(void **state) {
-  (void)state;
+TEST(test_column_is_best) {
   Rand rand = {11};
   for (int round = 0; round < 300; round++) {
     int n = (int)rand_in(&rand, 1, 8);
@@ -72,8 +63,7 @@ static void test_column_is_best(void **state) {
   }
 }
 
-static void test_crossing(void **state) {
-  (void)state;
+TEST(test_crossing) {
   PlaceBox box = {10, 10, 20, 10};
   assert_true(place_crosses(&box, 0, 0, 40, 30));   /* through */
   assert_true(place_crosses(&box, 15, 12, 18, 13)); /* inside */
@@ -84,8 +74,7 @@ static void test_crossing(void **state) {
 }
 
 /* The free place is taken, even when it is the last one offered. */
-static void test_best_place(void **state) {
-  (void)state;
+TEST(test_best_place) {
   PlaceMap map = {.bounds = {0, 0, 100, 100}};
   place_add_box(&map, (PlaceBox){40, 40, 20, 20});
   place_add_segment(&map, 0, 10, 100, 10);
@@ -98,8 +87,7 @@ static void test_best_place(void **state) {
 
 /* ---- scales over data ---- */
 
-static void test_chart_scales(void **state) {
-  (void)state;
+TEST(test_chart_scales) {
   Chart chart = chart_new(&(ChartConfig){.x = {.kind = VALUE_TOKENS, .log = true}, .y = {.kind = VALUE_BYTES}});
   chart_series(&chart, "a", INK_AUTO, SERIES_LINE);
   chart_point(&chart, 1024, 10);
@@ -115,16 +103,14 @@ static void test_chart_scales(void **state) {
 }
 
 /* An axis that names its range gets exactly that. */
-static void test_given_range(void **state) {
-  (void)state;
+TEST(test_given_range) {
   Chart chart = chart_new(&(ChartConfig){.y = {.kind = VALUE_NUMBER, .low = 5, .high = 7}});
   Scale y = chart_y_scale(&chart, 0.1);
   assert_true(y.low == 5 && y.high == 7);
   chart_free(&chart);
 }
 
-static void test_too_many_series(void **state) {
-  (void)state;
+TEST(test_too_many_series) {
   Chart chart = chart_new(&(ChartConfig){0});
   for (int i = 0; i <= CHART_SERIES_MAX; i++) chart_series(&chart, "s", INK_AUTO, SERIES_LINE);
   Error error = {0};
@@ -135,8 +121,7 @@ static void test_too_many_series(void **state) {
 
 /* An ink brings its cue along, wherever it comes in the order; two series never share one while any
  * is free. */
-static void test_cues(void **state) {
-  (void)state;
+TEST(test_cues) {
   Chart first = chart_new(&(ChartConfig){0}), second = chart_new(&(ChartConfig){0});
   chart_series(&first, "standard", INK_NEUTRAL, SERIES_LINE);
   chart_series(&first, "fa2", INK_BLUE, SERIES_LINE);
@@ -207,8 +192,7 @@ static Chart traffic_chart(bool log) {
 }
 
 /* The words that a reader needs are all there, once. */
-static void test_says_everything(void **state) {
-  (void)state;
+TEST(test_says_everything) {
   static DrawnTexts drawn;
   for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
     for (int log = 0; log < 2; log++) {
@@ -232,8 +216,7 @@ static void test_says_everything(void **state) {
 }
 
 /* A point lies where the scale says: the mark's place is found again from the plane. */
-static void test_plane(void **state) {
-  (void)state;
+TEST(test_plane) {
   Chart chart = traffic_chart(true);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
   cairo_t *cr = cairo_create(surface);
@@ -263,8 +246,7 @@ static double random_value(Rand *rand, bool log) {
 
 /* Any data in any kind of axis: texts stay apart and on the page. Marks may crowd, so there are
  * few. */
-static void test_random_charts_are_legible(void **state) {
-  (void)state;
+TEST(test_random_charts_are_legible) {
   static DrawnTexts drawn;
   Rand rand = {17};
   for (int round = 0; round < 150; round++) {
@@ -301,8 +283,7 @@ static void test_random_charts_are_legible(void **state) {
   }
 }
 
-static void test_random_bars_are_legible(void **state) {
-  (void)state;
+TEST(test_random_bars_are_legible) {
   static DrawnTexts drawn;
   Rand rand = {19};
   for (int round = 0; round < 100; round++) {
@@ -329,8 +310,7 @@ static void test_random_bars_are_legible(void **state) {
 }
 
 /* What does not fit is said, not silently dropped. */
-static void test_left_out_rows_are_counted(void **state) {
-  (void)state;
+TEST(test_left_out_rows_are_counted) {
   static DrawnTexts drawn;
   Bars bars = bars_new(&(BarsConfig){.title = "Many"});
   for (int i = 0; i < 500; i++) bars_row(&bars, "row", (double[]){i}, NULL);
@@ -345,8 +325,7 @@ static void test_left_out_rows_are_counted(void **state) {
 }
 
 /* Sizes that leave no room at all must not crash or leave cairo in an error. */
-static void test_tiny_drawings(void **state) {
-  (void)state;
+TEST(test_tiny_drawings) {
   static DrawnTexts drawn;
   static const double tiny[][2] = {{1, 1}, {16, 16}, {100, 20}, {20, 100}};
   for (int i = 0; i < 4; i++) {
@@ -368,29 +347,4 @@ static Status build(void *context, Error *error) {
   return status;
 }
 
-static void test_out_of_memory(void **state) {
-  (void)state;
-  assert_true(alloc_fail_each(build, NULL) >= 3);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_column_leaves_free_labels_alone),
-      cmocka_unit_test(test_column_moves_apart),
-      cmocka_unit_test(test_column_is_best),
-      cmocka_unit_test(test_crossing),
-      cmocka_unit_test(test_best_place),
-      cmocka_unit_test(test_chart_scales),
-      cmocka_unit_test(test_given_range),
-      cmocka_unit_test(test_too_many_series),
-      cmocka_unit_test(test_cues),
-      cmocka_unit_test(test_says_everything),
-      cmocka_unit_test(test_plane),
-      cmocka_unit_test(test_random_charts_are_legible),
-      cmocka_unit_test(test_random_bars_are_legible),
-      cmocka_unit_test(test_left_out_rows_are_counted),
-      cmocka_unit_test(test_tiny_drawings),
-      cmocka_unit_test(test_out_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(test_out_of_memory) { assert_true(alloc_fail_each(build, NULL) >= 3); }

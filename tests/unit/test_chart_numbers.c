@@ -1,17 +1,8 @@
 /* What the charts draw is what the commands count: every point of the sweeps and every cell of the map against `sim
  * --json`, the roofline against `roofline --json`, the misses against an LRU cache written out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/implied.h"
 #include "tests/support/program.h"
@@ -88,8 +79,7 @@ static void check_point(const SweepNumbers *point, json_t *d) {
   json_decref(d);
 }
 
-static void test_sweeps(void **state) {
-  (void)state;
+TEST(test_sweeps) {
   for (int p = 0; p < N_PROBLEMS; p++) {
     const Asked *q = &PROBLEMS[p];
     bool has_present = false;
@@ -111,8 +101,7 @@ static void test_sweeps(void **state) {
 }
 
 /* Each cell; and that no cell that fits moves less than the one that is called best. */
-static void test_map(void **state) {
-  (void)state;
+TEST(test_map) {
   for (int p = 0; p < N_PROBLEMS; p += ONE_OF) {
     const Asked *problem = &PROBLEMS[p];
     open_state(problem->state, 0);
@@ -135,8 +124,7 @@ static void test_map(void **state) {
 }
 
 /* The edge of SRAM: the tiles at it fit, one row more of K and V does not. */
-static void test_edge(void **state) {
-  (void)state;
+TEST(test_edge) {
   open_state(PROBLEMS[2].state, 0);
   for (int e = 0; e < CHART_FRONTIER; e += 8) {
     const int64_t q = (int64_t)round(numbers.map.edge_q[e]) > 1 ? (int64_t)round(numbers.map.edge_q[e]) : 1,
@@ -160,8 +148,7 @@ static void expect_near(double got, double expected) {
 
 /* The ends of all runs, roofs and ceilings, with L2 and without; the moving point ends there and is the fold's ratio
  * before. */
-static void test_roofline(void **state) {
-  (void)state;
+TEST(test_roofline) {
   static const char *const MACHINES[] = {"paper", "h200", "rtx4090", "tiny"};
   for (int m = 0; m < 4; m++) {
     char line[128];
@@ -196,8 +183,7 @@ static void test_roofline(void **state) {
 }
 
 /* A description without the rates of L2 and of products: what is known is drawn, what is not is named. */
-static void test_missing_rates(void **state) {
-  (void)state;
+TEST(test_missing_rates) {
   open_state("algorithm=fa2 N=64 d=16 block=8", 0.5);
   now.gpu.l2_bytes = 4 << 20;
   now.gpu.l2_partitions = 1;
@@ -247,8 +233,7 @@ static double brute_force(int capacity, double unit_bytes) {
   return missed;
 }
 
-static void test_misses(void **state) {
-  (void)state;
+TEST(test_misses) {
   static const char *const STATES[] = {
       "algorithm=fa2 N=64 d=16 block=8 causal=1", "algorithm=fa2 N=64 d=16 block-q=16 block-k=8 gpu=tiny",
       "algorithm=standard N=64 d=16 block=8", "algorithm=fa2 N=32 d=8 block=4 window=9"};
@@ -272,8 +257,7 @@ static void test_misses(void **state) {
 
 /* A long head is walked in wider tiles: where the whole head was walked too, the curves agree to a unit of capacity and
  * the part of the traffic that tiles at the mask's edge add. First uses are every byte once. */
-static void test_long_heads(void **state) {
-  (void)state;
+TEST(test_long_heads) {
   open_state("algorithm=fa2 N=65536 d=128 block=64 causal=1 gpu=h200", 0);
   const MissCurve *c = &numbers.misses;
   assert_true(c->is_known && c->widening > 1);
@@ -296,8 +280,7 @@ static void test_long_heads(void **state) {
 }
 
 /* fa1's m and l take hardly room, and the ends are exact all the same. */
-static void test_ends_of_the_curve(void **state) {
-  (void)state;
+TEST(test_ends_of_the_curve) {
   static const char *const STATES[] = {
       "algorithm=fa1 N=256 d=64 block=32", "algorithm=fa2-split N=1 seq-len-k=4096 d=128 block-q=1 block-k=64 splits=4",
       "algorithm=fa1 N=100 d=24 block=16 causal=1", "algorithm=standard N=1000 d=40 block-q=64 block-k=32"};
@@ -318,18 +301,8 @@ static Status make_numbers(void *context, Error *error) {
 }
 
 /* Without memory there is no curve, and it says so. */
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   open_state("algorithm=fa2 N=64 d=16 block=8", 0);
   assert_true(alloc_fail_each(make_numbers, &numbers) >= 1);
   stage_free(&stage);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sweeps),        cmocka_unit_test(test_map),
-                                     cmocka_unit_test(test_edge),          cmocka_unit_test(test_roofline),
-                                     cmocka_unit_test(test_missing_rates), cmocka_unit_test(test_misses),
-                                     cmocka_unit_test(test_long_heads),    cmocka_unit_test(test_ends_of_the_curve),
-                                     cmocka_unit_test(test_out_of_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* The claims of the articles and the questions: every verdict against a value derived by hand, and
  * that a verdict follows from the two values and nothing else. */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/claims_bench.h"
 
 enum { FILE_BYTES = 1 << 18, VALUES_MAX = 6 };
@@ -205,7 +196,7 @@ static void expect_right(const Right *right, const ExpressionValue *value) {
 }
 
 /* The table above is the list of claims, all of it and in its order. */
-static void every_claim_has_its_right_value_and_verdict(void **state) {
+TEST(every_claim_has_its_right_value_and_verdict) {
   const Claims *claims = *state;
   static Right table[100];
   const size_t n = make_table(table);
@@ -222,7 +213,7 @@ static void every_claim_has_its_right_value_and_verdict(void **state) {
 }
 
 /* What the articles print, as it is printed there, in the unit that is meant: their MB is mostly 2^20 bytes. */
-static void the_printed_values_are_the_articles(void **state) {
+TEST(the_printed_values_are_the_articles) {
   const Claims *claims = *state;
   static const char *const printed[] = {"161 KiB",
                                         "true ",
@@ -305,7 +296,7 @@ static void the_printed_values_are_the_articles(void **state) {
 
 /* Whatever an article prints: had it printed something else, or had the simulator computed
  * something else, the verdict would be another. */
-static void another_claim_or_another_value_gives_another_verdict(void **state) {
+TEST(another_claim_or_another_value_gives_another_verdict) {
   const Claims *claims = *state;
   for (size_t k = 0; k < claims->n_parts; k++) {
     const ClaimPart *part = &claims->parts[k];
@@ -336,7 +327,7 @@ static void another_claim_or_another_value_gives_another_verdict(void **state) {
 
 /* What is not right as printed must say what is right: the computed value stands in its reason or
  * comes from the rule. */
-static void every_reason_is_complete(void **state) {
+TEST(every_reason_is_complete) {
   const Claims *claims = *state;
   for (size_t k = 0; k < claims->n_entries; k++) {
     const ClaimEntry *e = &claims->entries[k];
@@ -361,7 +352,7 @@ static void expect_why(const Claims *claims, const char *id, const char *says) {
   if (!strstr(why, says)) fail_msg("%s: '%s' does not say '%s'", id, why, says);
 }
 
-static void reasons_state_the_right_values(void **state) {
+TEST(reasons_state_the_right_values) {
   const Claims *claims = *state;
   expect_why(claims, "A-kv-llama70b", "Off by one in the last digit: 32.8 GB.");
   expect_why(claims, "A-cyu1", "148 rows");
@@ -379,7 +370,7 @@ static void reasons_state_the_right_values(void **state) {
 
 /* ---- Questions ---- */
 
-static void the_13_questions_are_settled(void **state) {
+TEST(the_13_questions_are_settled) {
   const Claims *claims = *state;
   static const struct {
     const char *id;
@@ -412,7 +403,7 @@ static void the_13_questions_are_settled(void **state) {
   }
 }
 
-static void verdicts_of_all_claims_and_questions(void **state) {
+TEST(verdicts_of_all_claims_and_questions) {
   const Claims *claims = *state;
   int n[2][VERDICT_COUNT] = {{0}}; /* claims, questions */
   for (size_t k = 0; k < claims->n_entries; k++)
@@ -424,7 +415,7 @@ static void verdicts_of_all_claims_and_questions(void **state) {
   assert_int_equal(n[1][VERDICT_WRONG], 5);
 }
 
-static void an_unknown_id_names_the_nearest(void **state) {
+TEST(an_unknown_id_names_the_nearest) {
   const Claims *claims = *state;
   Error error = {0};
   assert_int_equal(claims_find(claims, "A-cyu", &error), claims->n_entries);
@@ -434,16 +425,4 @@ static void an_unknown_id_names_the_nearest(void **state) {
   assert_non_null(strstr(error.message, "there is no claim '?[31mzzz"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_claim_has_its_right_value_and_verdict),
-      cmocka_unit_test(the_printed_values_are_the_articles),
-      cmocka_unit_test(another_claim_or_another_value_gives_another_verdict),
-      cmocka_unit_test(every_reason_is_complete),
-      cmocka_unit_test(reasons_state_the_right_values),
-      cmocka_unit_test(the_13_questions_are_settled),
-      cmocka_unit_test(verdicts_of_all_claims_and_questions),
-      cmocka_unit_test(an_unknown_id_names_the_nearest),
-  };
-  return cmocka_run_group_tests(tests, setup, teardown);
-}
+GROUP(setup, teardown)

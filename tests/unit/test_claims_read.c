@@ -1,13 +1,5 @@
 /* Files of claims: how they are read and computed, and what is said of wrong and of large ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/claims_bench.h"
 
@@ -19,8 +11,7 @@ static Status read_text(Claims *claims, const char *text, Error *error) {
 }
 
 /* A byte order mark before a heading hides nothing of it. */
-static void a_byte_order_mark_is_no_text(void **state) {
-  (void)state;
+TEST(a_byte_order_mark_is_no_text) {
   Claims claims = {0};
   Error error = {0};
   if (read_text(&claims, "\xEF\xBB\xBF## X-1\n" HEAD "- claimed: 3 loads" CODE, &error)) fail_msg("%s", error.message);
@@ -28,8 +19,7 @@ static void a_byte_order_mark_is_no_text(void **state) {
   claims_free(&claims);
 }
 
-static void a_small_file_is_read_and_computed(void **state) {
-  (void)state;
+TEST(a_small_file_is_read_and_computed) {
   Claims claims = {0};
   Error error = {0};
   const char *text = "\xEF\xBB\xBF# Title\r\n\r\nanything\r\n\r\n# Part one\r\n## X-1\r\n- article: B, "
@@ -57,8 +47,7 @@ static void a_small_file_is_read_and_computed(void **state) {
   claims_free(&claims);
 }
 
-static void wrong_files_get_line_and_reason(void **state) {
-  (void)state;
+TEST(wrong_files_get_line_and_reason) {
   static const struct {
     const char *text, *says;
   } rows[] = {
@@ -108,8 +97,7 @@ static void wrong_files_get_line_and_reason(void **state) {
 }
 
 /* Code that is wrong, or judged wrongly, is found when it runs; the line is the file's. */
-static void wrong_code_gets_line_and_reason(void **state) {
-  (void)state;
+TEST(wrong_code_gets_line_and_reason) {
   static const struct {
     const char *text, *says;
   } rows[] = {
@@ -137,8 +125,7 @@ static void wrong_code_gets_line_and_reason(void **state) {
   }
 }
 
-static void large_files_are_refused(void **state) {
-  (void)state;
+TEST(large_files_are_refused) {
   Claims claims = {0};
   Error error = {0};
   char *text = malloc(CLAIMS_FILE_BYTES + 1);
@@ -167,19 +154,9 @@ static Status read_and_compute(void *context, Error *error) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
+TEST(every_allocation_may_fail) {
   char text[] = "## X\n" HEAD "- why: {computed} and {binary(MiB)}\n- claimed: 1 loads" CODE
                 "## Y\n- article: A\n- asks: a\n- article says: b\n- answer: {1}\n- evidence: "
                 "{2}\n- part: one\n- claimed: 2" CODE "- claimed: 3" CODE;
   assert_true(alloc_fail_each(read_and_compute, text) > 50);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_byte_order_mark_is_no_text),    cmocka_unit_test(a_small_file_is_read_and_computed),
-      cmocka_unit_test(wrong_files_get_line_and_reason), cmocka_unit_test(wrong_code_gets_line_and_reason),
-      cmocka_unit_test(large_files_are_refused),         cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

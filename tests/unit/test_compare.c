@@ -1,14 +1,5 @@
 /* The model against counters: rows made by hand, then what was recorded on an H200. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/compare.h"
 #include "tests/support/open_counter_table.h"
 
@@ -34,8 +25,7 @@ static CounterRow row_by_hand(void) {
   return row;
 }
 
-static void test_by_hand(void **state) {
-  (void)state;
+TEST(test_by_hand) {
   const CounterRow row = row_by_hand();
   Comparison c[COMPARISONS_MAX];
   int n;
@@ -47,8 +37,7 @@ static void test_by_hand(void **state) {
 }
 
 /* A measurement 0.2 % off is not equal; 0.05 % is. Below a range the error is negative. */
-static void test_tolerance(void **state) {
-  (void)state;
+TEST(test_tolerance) {
   CounterRow row = row_by_hand();
   Comparison c[COMPARISONS_MAX];
   int n;
@@ -65,8 +54,7 @@ static void test_tolerance(void **state) {
 /* A row of S of 1000 fp16 is 62 and a half sectors. Counted on an H200 (N = 1000, d = 64, causal), which says how many
  * sectors that is: rungs 1 and 2 write S and P of 2,000,000 bytes each and O of 128,000; rung 2 reads 12,144,000 bytes,
  * of which S twice and P. With 1024 all is whole. */
-static void test_rows_of_no_whole_sectors(void **state) {
-  (void)state;
+TEST(test_rows_of_no_whole_sectors) {
   static const struct {
     const char *rung;
     int block;
@@ -97,8 +85,7 @@ static void test_rows_of_no_whole_sectors(void **state) {
 }
 
 /* Counted bytes have no tolerance: one byte off is wrong. */
-static void test_counted_bytes_are_exact(void **state) {
-  (void)state;
+TEST(test_counted_bytes_are_exact) {
   CounterRow row = row_by_hand();
   row.known[COUNTER_COUNTED_READ] = true;
   row.value[COUNTER_COUNTED_READ] = 327681;
@@ -111,8 +98,7 @@ static void test_counted_bytes_are_exact(void **state) {
 
 /* standard_naive by its formula, and never below its ideal. N = 8, d = 4, fp16: Q 8 x 8 x 4 x 2 = 512; S read 3 x 128.
  */
-static void test_models(void **state) {
-  (void)state;
+TEST(test_models) {
   const Shape shape = {.N_q = 8, .d = 4};
   const Tiling tiling = {.B_r = 1, .B_c = 1};
   KernelTraffic naive, ideal;
@@ -128,8 +114,7 @@ static void test_models(void **state) {
 }
 
 /* What an H200 did: every quantity that must be equal is, in every recorded run. */
-static void test_recorded_counters(void **state) {
-  (void)state;
+TEST(test_recorded_counters) {
   FILE *file = fopen("assets/counters/h200/kernels/first.csv", "rb");
   assert_non_null(file);
   static char text[1 << 20];
@@ -206,8 +191,7 @@ static void expect_laws(const char *path, const char *only, size_t n_exact) {
   counter_table_free(&table);
 }
 
-static void test_laws_of_the_upper_rungs(void **state) {
-  (void)state;
+TEST(test_laws_of_the_upper_rungs) {
   expect_laws("counters/h100/hopper/first.csv", "fa2_wgmma", 2 * 28);
   expect_laws("counters/h100/hopper/first.csv", "fa3_overlap", 2 * 28);
   expect_laws("counters/h100/more/first.csv", "fa2_decode", 2 * 10);
@@ -217,22 +201,7 @@ static void test_laws_of_the_upper_rungs(void **state) {
   expect_laws("counters/h100/hopper-more/first.csv", "fa3_backward", 2 * 20);
 }
 
-static void test_recorded_decode_and_backward(void **state) {
-  (void)state;
+TEST(test_recorded_decode_and_backward) {
   expect_recorded("assets/counters/h100/more/first.csv", 60);
   expect_recorded("assets/counters/h100/hopper-more/first.csv", 20);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_by_hand),
-      cmocka_unit_test(test_tolerance),
-      cmocka_unit_test(test_rows_of_no_whole_sectors),
-      cmocka_unit_test(test_counted_bytes_are_exact),
-      cmocka_unit_test(test_models),
-      cmocka_unit_test(test_recorded_counters),
-      cmocka_unit_test(test_recorded_decode_and_backward),
-      cmocka_unit_test(test_laws_of_the_upper_rungs),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

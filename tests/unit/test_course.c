@@ -1,16 +1,7 @@
 /* The course: every computed answer against a value derived by hand, and every known wrong answer
  * fed and its diagnosis read. */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "lessons/engine/claims.h"
 #include "lessons/engine/lesson_lint.h"
 #include "lessons/engine/lesson_run.h"
@@ -149,8 +140,7 @@ static void check_answer(const Right *r, int variant) {
   lesson_run_end(&run);
 }
 
-static void test_every_answer_is_the_derived_one(void **state) {
-  (void)state;
+TEST(test_every_answer_is_the_derived_one) {
   size_t n;
   const Right *table = rights(&n);
   for (size_t k = 0; k < n; k++) {
@@ -160,8 +150,7 @@ static void test_every_answer_is_the_derived_one(void **state) {
   }
 }
 
-static void test_no_question_is_left_out(void **state) {
-  (void)state;
+TEST(test_no_question_is_left_out) {
   size_t n;
   const Right *table = rights(&n);
   for (int lesson = 1; lesson <= LESSONS; lesson++) {
@@ -176,8 +165,7 @@ static void test_no_question_is_left_out(void **state) {
 
 /* ---- Wrong answers */
 
-static void test_wrong_answers_are_diagnosed(void **state) {
-  (void)state;
+TEST(test_wrong_answers_are_diagnosed) {
   assert_true(COUNT_OF(WRONG) >= 40);
   for (size_t k = 0; k < COUNT_OF(WRONG); k++) {
     const Wrong *w = &WRONG[k];
@@ -241,8 +229,7 @@ static void slip_others(LessonRun *run, LessonQuestion *q, Told *told) {
     slip(run, q, told, low + 1, false), slip(run, q, told, low - 1, false);
 }
 
-static void test_slips_get_a_word(void **state) {
-  (void)state;
+TEST(test_slips_get_a_word) {
   Told units = {0}, others = {0};
   for (int lesson = 1; lesson <= LESSONS; lesson++) {
     LessonRun run = start(lesson, 0);
@@ -291,8 +278,7 @@ static int feed_all_wrong(int lesson, int variant) {
   return n_fed;
 }
 
-static void test_every_known_wrong_answer_is_told_apart(void **state) {
-  (void)state;
+TEST(test_every_known_wrong_answer_is_told_apart) {
   int n = 0;
   for (int lesson = 1; lesson <= LESSONS; lesson++) {
     int here = 0;
@@ -310,8 +296,7 @@ static void print_finding(void *context, const char *message) {
   print_error("%s\n", message);
 }
 
-static void test_lint_finds_nothing(void **state) {
-  (void)state;
+TEST(test_lint_finds_nothing) {
   for (int k = 0; k < LESSONS; k++) {
     const LessonHooks hooks = {.finding = print_finding};
     int n_findings = 0;
@@ -366,8 +351,7 @@ static double in_lesson(int lesson, const char *expression) {
 #define MMA       "sm__inst_executed_pipe_tensor_op_hmma.sum"
 #define CONFLICTS "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
 
-static void test_recorded_figures_are_the_recorded_ones(void **state) {
-  (void)state;
+TEST(test_recorded_figures_are_the_recorded_ones) {
   static const struct {
     int lesson;
     const char *expression, *path, *row, *column;
@@ -407,8 +391,7 @@ static const Verdict JUDGED[] = {
 
 /* The lesson's judgements, those of `tilewalk check`, which judges by rules of its own, and those
  * by hand are the same. */
-static void test_the_article_is_judged_alike(void **state) {
-  (void)state;
+TEST(test_the_article_is_judged_alike) {
   static Claims claims;
   size_t length;
   Error error = {0};
@@ -432,8 +415,7 @@ static void test_the_article_is_judged_alike(void **state) {
 
 /* ---- Tasks: --lint has tried each at its start and with its solution */
 
-static void test_most_lessons_have_a_checked_task(void **state) {
-  (void)state;
+TEST(test_most_lessons_have_a_checked_task) {
   int n = 0;
   for (int k = 0; k < LESSONS; k++) {
     int here = 0, shown = 0;
@@ -462,8 +444,7 @@ static void address_of(const char *heading, size_t length, char *address) {
 }
 
 /* Every lesson links to it, and every entry is there because some lesson needs it. */
-static void test_the_glossary_is_linked(void **state) {
-  (void)state;
+TEST(test_the_glossary_is_linked) {
   size_t length;
   char *texts[LESSONS], *glossary = read_file("lessons/course/glossary.md", &length), last[64] = "";
   for (int k = 0; k < LESSONS; k++) {
@@ -491,26 +472,10 @@ static void test_the_glossary_is_linked(void **state) {
 
 /* What lesson 8 says of the model: one head is far smaller than L2, so HBM delivers each input
  * once. */
-static void test_one_head_comes_from_hbm_once(void **state) {
-  (void)state;
+TEST(test_one_head_comes_from_hbm_once) {
   assert_true(in_lesson(8, "model.hbm.read_bytes") == 3 * MiB);
   assert_true(in_lesson(8, "model.l2.read_bytes") == 65 * MiB);
   assert_true(in_lesson(8, "run.hbm.read_bytes") == 65 * MiB); /* without a GPU there is no L2 */
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_answer_is_the_derived_one),
-      cmocka_unit_test(test_no_question_is_left_out),
-      cmocka_unit_test(test_wrong_answers_are_diagnosed),
-      cmocka_unit_test(test_slips_get_a_word),
-      cmocka_unit_test(test_every_known_wrong_answer_is_told_apart),
-      cmocka_unit_test(test_lint_finds_nothing),
-      cmocka_unit_test(test_recorded_figures_are_the_recorded_ones),
-      cmocka_unit_test(test_the_article_is_judged_alike),
-      cmocka_unit_test(test_most_lessons_have_a_checked_task),
-      cmocka_unit_test(test_the_glossary_is_linked),
-      cmocka_unit_test(test_one_head_comes_from_hbm_once),
-  };
-  return cmocka_run_group_tests(tests, setup, teardown);
-}
+GROUP(setup, teardown)

@@ -1,14 +1,6 @@
 /* Dinero traces: each form of a line by hand, each mistake with its line number, any cutting into
  * pieces, and the same counts as one cache access a record. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/cache/din.h"
 #include "tests/support/make_cache.h"
 #include "tests/support/rand.h"
@@ -23,8 +15,7 @@ static size_t parse_all(const char *text, DinRecord *records, Error *error, Stat
   return n;
 }
 
-static void lines_in_every_form(void **unused) {
-  (void)unused;
+TEST(lines_in_every_form) {
   const struct {
     const char *line;
     DinLabel label;
@@ -98,8 +89,7 @@ static void lines_in_every_form(void **unused) {
 }
 
 /* Sizes are hexadecimal, but 128 can only be meant in decimal: 0x128 is no power of two. */
-static void a_power_of_two_is_known_in_either_spelling(void **unused) {
-  (void)unused;
+TEST(a_power_of_two_is_known_in_either_spelling) {
   for (uint32_t size = 1; size <= DIN_SIZE_MAX; size *= 2)
     for (int decimal = 0; decimal < 2; decimal++)
       for (int padded = 0; padded < 2; padded++) {
@@ -117,8 +107,7 @@ static void a_power_of_two_is_known_in_either_spelling(void **unused) {
   assert_int_equal(records[0].size_bytes, 36);
 }
 
-static void a_mistake_is_named_with_its_line(void **unused) {
-  (void)unused;
+TEST(a_mistake_is_named_with_its_line) {
   const struct {
     const char *text, *says;
     size_t n_good;
@@ -161,8 +150,7 @@ static void a_mistake_is_named_with_its_line(void **unused) {
   }
 }
 
-static void an_endless_line_is_refused_early(void **unused) {
-  (void)unused;
+TEST(an_endless_line_is_refused_early) {
   char text[DIN_LINE_BYTES_MAX + 2];
   memset(text, ' ', sizeof text);
   DinParser parser = {.line = 41};
@@ -179,8 +167,7 @@ static void an_endless_line_is_refused_early(void **unused) {
 }
 
 /* A reader with a small buffer and little room for records sees what one with all of it sees. */
-static void pieces_cut_anywhere_make_no_difference(void **unused) {
-  (void)unused;
+TEST(pieces_cut_anywhere_make_no_difference) {
   enum { LINES = 500 };
   Rand r = {5};
   char *text = malloc(LINES * 64);
@@ -222,8 +209,7 @@ static void pieces_cut_anywhere_make_no_difference(void **unused) {
   free(expected);
 }
 
-static void every_size_can_be_printed_and_read_back(void **unused) {
-  (void)unused;
+TEST(every_size_can_be_printed_and_read_back) {
   for (uint32_t size = 1; size <= DIN_SIZE_MAX; size += size / 1000 + 1) {
     const DinRecord record = {.address = size * 77u, .size_bytes = size, .label = (DinLabel)(size % 4)};
     char text[DIN_TEXT_BYTES + 1];
@@ -237,8 +223,7 @@ static void every_size_can_be_printed_and_read_back(void **unused) {
 }
 
 /* The same text under each format's name. */
-static void a_named_format_is_kept_to(void **unused) {
-  (void)unused;
+TEST(a_named_format_is_kept_to) {
   const struct {
     DinFormat format;
     const char *text;
@@ -263,8 +248,7 @@ static void a_named_format_is_kept_to(void **unused) {
 }
 
 /* Lackey's fetches are left out, and counted, unless they are asked for. */
-static void fetches_of_lackey(void **unused) {
-  (void)unused;
+TEST(fetches_of_lackey) {
   const char *text = "I  04000a0,3\n L 10,1\nI  04000a3,2\n";
   for (int fetches = 0; fetches < 2; fetches++) {
     DinParser parser = {.fetches = fetches};
@@ -278,8 +262,7 @@ static void fetches_of_lackey(void **unused) {
 }
 
 /* One line of 32 bytes in two sectors of 16, and what leaves it: by hand. */
-static void flush_copy_back_and_invalidate(void **unused) {
-  (void)unused;
+TEST(flush_copy_back_and_invalidate) {
   const struct {
     const char *text;
     uint64_t line_misses, read_sector_misses, written_back_sectors;
@@ -312,8 +295,7 @@ static void flush_copy_back_and_invalidate(void **unused) {
   }
 }
 
-static void replay_counts_as_one_access_a_record(void **unused) {
-  (void)unused;
+TEST(replay_counts_as_one_access_a_record) {
   enum { RECORDS = 3000 };
   Rand r = {21};
   DinRecord *records = malloc(RECORDS * sizeof *records);
@@ -356,8 +338,7 @@ static void replay_counts_as_one_access_a_record(void **unused) {
   free(records);
 }
 
-static void an_address_the_cache_cannot_hold_is_explained(void **unused) {
-  (void)unused;
+TEST(an_address_the_cache_cannot_hold_is_explained) {
   const CacheConfig config = {.address_bits = 32};
   CacheState *cache = make_cache(&config);
   const DinRecord records[] = {{0, 128, DIN_READ}, {0xfffffff0, 32, DIN_READ}};
@@ -369,8 +350,7 @@ static void an_address_the_cache_cannot_hold_is_explained(void **unused) {
 }
 
 /* Whole lines, one kind, one after the other: those and no others become one. */
-static void what_is_joined(void **unused) {
-  (void)unused;
+TEST(what_is_joined) {
   DinRecord records[] = {
       {0, 128, DIN_READ},     {128, 256, DIN_READ},
       {384, 128, DIN_FETCH},  {512, 128, DIN_FETCH},
@@ -394,22 +374,4 @@ static void what_is_joined(void **unused) {
   DinRecord huge[] = {{0, UINT32_MAX - 127, DIN_READ}, {UINT32_MAX - 127, 128, DIN_READ}};
   assert_int_equal(din_join(huge, 2, 128), 2); /* 4 GiB have no room in a record */
   assert_int_equal(din_join(huge, 0, 128), 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lines_in_every_form),
-      cmocka_unit_test(a_power_of_two_is_known_in_either_spelling),
-      cmocka_unit_test(a_mistake_is_named_with_its_line),
-      cmocka_unit_test(an_endless_line_is_refused_early),
-      cmocka_unit_test(pieces_cut_anywhere_make_no_difference),
-      cmocka_unit_test(every_size_can_be_printed_and_read_back),
-      cmocka_unit_test(a_named_format_is_kept_to),
-      cmocka_unit_test(fetches_of_lackey),
-      cmocka_unit_test(flush_copy_back_and_invalidate),
-      cmocka_unit_test(replay_counts_as_one_access_a_record),
-      cmocka_unit_test(what_is_joined),
-      cmocka_unit_test(an_address_the_cache_cannot_hold_is_explained),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

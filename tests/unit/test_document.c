@@ -1,14 +1,6 @@
 /* One document, three writers: what people read, CSV and JSON of the same cells. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "viz/document/document.h"
 
@@ -61,8 +53,7 @@ static char *written(DocumentForm form, Error *error) {
   return NULL;
 }
 
-static void same_cells_in_every_form(void **state) {
-  (void)state;
+TEST(same_cells_in_every_form) {
   Error error = {0};
   char *text = written(DOCUMENT_TEXT, &error), *csv = written(DOCUMENT_CSV, &error),
        *json = written(DOCUMENT_JSON, &error);
@@ -101,15 +92,9 @@ static Status write_in(void *context, Error *error) {
   return text ? STATUS_OK : error->status;
 }
 
-static void memory_may_run_out(void **state) {
-  (void)state;
+TEST(memory_may_run_out) {
   for (int k = 0; k < 3; k++) {
     DocumentForm form = (DocumentForm)(1 << k);
     assert_true(alloc_fail_each(write_in, &form) > 5);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_cells_in_every_form), cmocka_unit_test(memory_may_run_out)};
-  return cmocka_run_group_tests_name("document", tests, NULL, NULL);
 }

@@ -1,16 +1,8 @@
 /* An error keeps the first thing that went wrong, as one printable line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/base/error.h"
 
-static void the_first_error_sticks(void **state) {
-  (void)state;
+TEST(the_first_error_sticks) {
   Error error = {0};
   assert_int_equal(error_set(&error, STATUS_TOO_LARGE, "%s is %d", "first", 1), STATUS_TOO_LARGE);
   assert_int_equal(error_set(&error, STATUS_BAD_FILE, "second"), STATUS_BAD_FILE);
@@ -18,21 +10,16 @@ static void the_first_error_sticks(void **state) {
   assert_string_equal(error.message, "first is 1");
 }
 
-static void no_error_struct_is_needed(void **state) {
-  (void)state;
-  assert_int_equal(error_set(NULL, STATUS_NO_MEMORY, "unseen"), STATUS_NO_MEMORY);
-}
+TEST(no_error_struct_is_needed) { assert_int_equal(error_set(NULL, STATUS_NO_MEMORY, "unseen"), STATUS_NO_MEMORY); }
 
-static void a_long_message_is_cut(void **state) {
-  (void)state;
+TEST(a_long_message_is_cut) {
   Error error = {0};
   error_set(&error, STATUS_BAD_REQUEST, "%1000d", 7);
   assert_int_equal(strlen(error.message), ERROR_MESSAGE_BYTES - 1);
 }
 
 /* A path or a value quoted in a message cannot break the line or drive the terminal; UTF-8 passes. */
-static void control_characters_do_not_get_through(void **state) {
-  (void)state;
+TEST(control_characters_do_not_get_through) {
   Error error = {0};
   error_set(&error, STATUS_BAD_REQUEST, "cannot open %s", "a\nb\x1b[31m\x7f\xc3\xa9");
   assert_string_equal(error.message, "cannot open a?b?[31m?\xc3\xa9");
@@ -47,14 +34,4 @@ static void control_characters_do_not_get_through(void **state) {
   Error kept = {0}; /* neighbours of those, an em dash, an emoji */
   error_set(&kept, STATUS_BAD_REQUEST, "%s", "\xc2\xa0\xd8\x9b\xe2\x80\x90\xe2\x80\x94\xe2\x81\xa5\xf0\x9f\x98\x80");
   assert_string_equal(kept.message, "\xc2\xa0\xd8\x9b\xe2\x80\x90\xe2\x80\x94\xe2\x81\xa5\xf0\x9f\x98\x80");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_error_sticks),
-      cmocka_unit_test(no_error_struct_is_needed),
-      cmocka_unit_test(a_long_message_is_cut),
-      cmocka_unit_test(control_characters_do_not_get_through),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,7 @@
  *
  * Two kinds of kernels. Plain loops that only count, slow and obvious, below: each fault is a line of them. And rungs
  * of the ladder that are judged as another rung, with another type or tile than they ran with. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/explain.h"
 #include "kernels/lib/cpu_check.h"
 
@@ -214,8 +206,7 @@ static const struct {
     {RAGGED, NO_FAULT, CAUSE_COUNT},
 };
 
-static void the_first_cause_is_the_fault(void **state) {
-  (void)state;
+TEST(the_first_cause_is_the_fault) {
   int n_wrong = 0;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     Kernel k = CASES[i].kernel;
@@ -256,8 +247,7 @@ static void the_first_cause_is_the_fault(void **state) {
 
 /* Small tiles, so that O is little beside K and V and a pass over it is within the noise: what fits to the byte is
  * first. */
-static void exact_beats_near(void **state) {
-  (void)state;
+TEST(exact_beats_near) {
   Kernel k = {
       .batch = 8, .heads = 16, .kv_heads = 16, .N_q = 4096, .N_k = 4096, .d = 64, .bytes = 2, .B_r = 8, .B_c = 32};
   const Shape shape = {.batch = 8, .heads = 16, .kv_heads = 16, .N_q = 4096, .N_k = 4096, .d = 64};
@@ -274,8 +264,7 @@ static void exact_beats_near(void **state) {
 
 /* Three kernels of an RTX 5090 that drove a screen, as their author counted them (background.c): the rest over the time
  * is a screen's. Reads that time does not explain are none. */
-static void reads_that_go_with_time(void **state) {
-  (void)state;
+TEST(reads_that_go_with_time) {
   static const struct {
     double needed, read, ns;
     const char *says; /* NULL: no cause */
@@ -299,8 +288,7 @@ static void reads_that_go_with_time(void **state) {
 }
 
 /* Counters are not exact: the same holds half a permille off. */
-static void rungs_judged_as_others(void **state) {
-  (void)state;
+TEST(rungs_judged_as_others) {
   static const struct {
     const char *ran, *judged; /* a schedule */
     Dtype ran_dtype;
@@ -341,8 +329,7 @@ static void rungs_judged_as_others(void **state) {
 
 /* HBM alone was counted: four kernels of an eager attention with a pass of its own for the mask, 128 heads of 4,096 in
  * fp32. S has 8.59 GB; the counts are such a run's. */
-static void at_hbm_alone(void **state) {
-  (void)state;
+TEST(at_hbm_alone) {
   const Shape shape = {
       .batch = 4, .heads = 32, .kv_heads = 32, .N_q = 4096, .N_k = 4096, .d = 128, .dtype = DTYPE_FP32};
   const Tiling tiling = {.B_r = 64, .B_c = 64};
@@ -392,8 +379,7 @@ static uint64_t read_through_l2(int64_t T_r, int64_t n_running, int64_t l2_tiles
 
 /* 8 heads of 16,384, d = 128, in fp16, tiles of 128 x 64: K and V of a head have 8.4 MB, 32 KiB a tile; a wave of 132
  * CTAs holds two heads. */
-static void what_l2_does_not_keep(void **state) {
-  (void)state;
+TEST(what_l2_does_not_keep) {
   static const struct {
     int64_t n_sm, running, l2_tiles;
     bool causal;
@@ -429,8 +415,7 @@ static void what_l2_does_not_keep(void **state) {
 
 /* Where all inputs fit into L2, it is not L2; K and V read once more are that. And nothing is said of what is read
  * once. */
-static void what_l2_keeps(void **state) {
-  (void)state;
+TEST(what_l2_keeps) {
   const Shape shape = {.batch = 1, .heads = 8, .kv_heads = 8, .N_q = 4096, .N_k = 4096, .d = 128, .dtype = DTYPE_FP16};
   const Tiling tiling = {.B_r = 128, .B_c = 64};
   const ExplainContext context = {.n_sm = 132, .l2_bytes = 50 << 20};
@@ -440,17 +425,4 @@ static void what_l2_keeps(void **state) {
   if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != CAUSE_READ_AGAIN) fail_msg("%s", text);
   row.value[COUNTER_HBM_READ] = 3 * UINT64_C(8388608);
   if (first_cause(&row, "fa2", &shape, &tiling, &context, text) != CAUSE_COUNT) fail_msg("%s", text);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_cause_is_the_fault),
-      cmocka_unit_test(exact_beats_near),
-      cmocka_unit_test(reads_that_go_with_time),
-      cmocka_unit_test(rungs_judged_as_others),
-      cmocka_unit_test(at_hbm_alone),
-      cmocka_unit_test(what_l2_does_not_keep),
-      cmocka_unit_test(what_l2_keeps),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

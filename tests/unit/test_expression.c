@@ -1,17 +1,9 @@
 /* Expressions over the simulator: that they compute what the simulator computes, and that a hostile
  * one ends within a second with file and line. */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
+#include "tests/support/test.h"
 #include "lessons/engine/expression.h"
 #include "sim/simulate.h"
 #include "tests/support/alloc_fail.h"
@@ -45,8 +37,7 @@ static bool flag(const char *source) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static void a_result_is_a_number_a_flag_a_text_or_a_list(void **state) {
-  (void)state;
+TEST(a_result_is_a_number_a_flag_a_text_or_a_list) {
   assert_true(number("1 + 1/4") == 1.25);
   assert_true(flag("2 > 1"));
   assert_false(flag("2 < 1"));
@@ -66,8 +57,7 @@ static void a_result_is_a_number_a_flag_a_text_or_a_list(void **state) {
 
 /* Statements that end in return, with or without a keyword in front; an expression may hold a
  * function with its own. */
-static void a_source_is_an_expression_or_statements(void **state) {
-  (void)state;
+TEST(a_source_is_an_expression_or_statements) {
   assert_true(number("local a = 2\nreturn a * 3") == 6);
   assert_true(number("a = 2 return a + 1") == 3);
   assert_true(number("-- why\nfor k = 1, 3 do total = k end\nreturn total") == 3);
@@ -79,8 +69,7 @@ static void a_source_is_an_expression_or_statements(void **state) {
 /* ---- The simulator's functions ----------------------------------------------------------------------------------- */
 
 /* sim{} and simulate() must agree on every key of the JSON that lessons ask for. */
-static void sim_gives_the_numbers_of_simulate(void **state) {
-  (void)state;
+TEST(sim_gives_the_numbers_of_simulate) {
   static const char *const algorithms[] = {"standard", "fa1", "fa2", "fa2-split"};
   for (size_t a = 0; a < COUNT_OF(algorithms); a++) {
     const Problem problem = {.shape = {.N_q = 1000,
@@ -125,8 +114,7 @@ static void sim_gives_the_numbers_of_simulate(void **state) {
   }
 }
 
-static void options_have_the_names_of_the_command_line(void **state) {
-  (void)state;
+TEST(options_have_the_names_of_the_command_line) {
   assert_true(flag("sim{seq_len=512, head_dim=64, br=32, bc=16}.traffic.total_bytes == sim{N=512, "
                    "d=64, block_q=32, block_k=16}.traffic.total_bytes"));
   assert_true(flag("sim{N='4K'}.traffic.total_bytes == sim{}.traffic.total_bytes"));
@@ -140,14 +128,12 @@ static void options_have_the_names_of_the_command_line(void **state) {
 
 /* N = 2^31 and 128 heads: the bytes do not fit 64 bits, and must not wrap. 4 N^2 x 2 B x 128 and
  * more. */
-static void huge_totals_do_not_wrap(void **state) {
-  (void)state;
+TEST(huge_totals_do_not_wrap) {
   const double bytes = number("sim{N=2^31, heads=128, algorithm='standard'}.traffic.total_bytes");
   expect_near(bytes, 4.0 * 0x1p62 * 2 * 128 + 4.0 * 0x1p31 * 128 * 2 * 128, 1e-9 * bytes);
 }
 
-static void tiles_are_listed_with_their_kinds(void **state) {
-  (void)state;
+TEST(tiles_are_listed_with_their_kinds) {
   assert_true(number("#tiles{N=8, d=4, block=2, causal=true}") == 16);
   assert_true(flag("local t = tiles{N=8, d=4, block=2, causal=true}\n"
                    "return t.full == 6 and t.partial == 4 and t.skipped == 6 and t[2].kind == "
@@ -160,8 +146,7 @@ static void tiles_are_listed_with_their_kinds(void **state) {
 }
 
 /* The list of events must add up to what sim says without walking. */
-static void events_add_up_to_the_traffic(void **state) {
-  (void)state;
+TEST(events_add_up_to_the_traffic) {
   assert_true(flag("local bytes, flops = 0, 0\n"
                    "for _, e in ipairs(events{N=50, d=8, block=16, causal=true}) do bytes, flops = "
                    "bytes + e.bytes, flops + e.flops end\n"
@@ -170,8 +155,7 @@ static void events_add_up_to_the_traffic(void **state) {
 }
 
 /* Scores 3, 1, 2, 4 then 5, 1, 3, 1: m 4 then 5, factor e^-1, l by hand. */
-static void softmax_gives_every_step(void **state) {
-  (void)state;
+TEST(softmax_gives_every_step) {
   const char *const s = "softmax{scores={3, 1, 2, 4, 5, 1, 3, 1}, block=4}";
   char source[256];
   const struct {
@@ -194,8 +178,7 @@ static void softmax_gives_every_step(void **state) {
   assert_true(flag("softmax{scores={90, 1}, precision='fp32', no_max=true}.l == huge"));
 }
 
-static void attention_computes_one_head(void **state) {
-  (void)state;
+TEST(attention_computes_one_head) {
   assert_true(flag("local a = attention{N=40, d=8, block=16, dtype='fp32', seed=3}\n"
                    "return #a.O == 40 and #a.O[1] == 8 and a.rmse < 1e-6 and a.n == 320 and "
                    "a.n_not_finite == 0"));
@@ -203,8 +186,7 @@ static void attention_computes_one_head(void **state) {
   assert_true(flag("attention{N=20, d=4, precision='fp64', algorithm='standard'}.rmse < 1e-14"));
 }
 
-static void machines_caches_and_warps_answer(void **state) {
-  (void)state;
+TEST(machines_caches_and_warps_answer) {
   assert_true(number("gpu'paper'.sram") == 196608);
   assert_true(number("kvcache{layers=80, kv_heads=8, d=128, tokens=100000}.bytes") == 32768000000.0);
   assert_true(number("kvcache{tokens=17, page_tokens=16}.pages") == 2);
@@ -218,8 +200,7 @@ static void machines_caches_and_warps_answer(void **state) {
   assert_true(number("warp{row=2, row_bytes=128}.lines") == 1);
 }
 
-static void text_functions_write_quantities(void **state) {
-  (void)state;
+TEST(text_functions_write_quantities) {
   static const struct {
     const char *source, *text;
   } rows[] = {{"binary(69206016)", "66 MiB"},   {"decimal(69206016)", "69.21 MB"},  {"binary(512)", "512 B"},
@@ -230,8 +211,7 @@ static void text_functions_write_quantities(void **state) {
   assert_true(number("MiB / MB") == 1.048576);
 }
 
-static void order_tells_how_a_quantity_grows(void **state) {
-  (void)state;
+TEST(order_tells_how_a_quantity_grows) {
   static const struct {
     const char *f, *order;
   } rows[] = {{"3 * N", "N"}, {"N * N + N", "N^2"}, {"7", "constant"}, {"N^1.5", "N^1.50"}, {"1 / N", "N^-1"}};
@@ -242,8 +222,7 @@ static void order_tells_how_a_quantity_grows(void **state) {
   }
 }
 
-static void random_numbers_are_the_same_every_time(void **state) {
-  (void)state;
+TEST(random_numbers_are_the_same_every_time) {
   assert_true(flag("normal(1, 2) == normal(1, 2) and normal(1, 2) ~= normal(1, 3) and normal(1, 2) "
                    "~= normal(2, 2)"));
   assert_true(flag("local sum = 0 for k = 1, 1000 do sum = sum + uniform(5, k) end return sum > "
@@ -290,8 +269,7 @@ static void expect_refusal(const Refused *r) {
 }
 
 /* Each would hang, fill memory, or reach outside. */
-static void hostile_expressions_end_within_a_second(void **state) {
-  (void)state;
+TEST(hostile_expressions_end_within_a_second) {
   static const Refused rows[] = {
       {"while true do end return 1", "too much work", 10},
       {"local n = 0\nrepeat n = n + 1 until false\nreturn n", "too much work", 11},
@@ -368,8 +346,7 @@ static void hostile_expressions_end_within_a_second(void **state) {
 }
 
 /* What has only an address shows its type: the same in every run. */
-static void no_value_shows_an_address(void **state) {
-  (void)state;
+TEST(no_value_shows_an_address) {
   static const char *const ROWS[][2] = {
       {"tostring({})", "table"},
       {"tostring(max)", "function"},
@@ -389,14 +366,12 @@ static void no_value_shows_an_address(void **state) {
 }
 
 /* A text may have 64 KiB, and what is made of it is charged, not refused. */
-static void long_texts_are_texts(void **state) {
-  (void)state;
+TEST(long_texts_are_texts) {
   assert_true(flag("local s = 'x' for k = 1, 16 do s = s .. s end return #s == 65536 and #s:upper() == 65536"));
   assert_true(flag("local t = {} for k = 1, 1000 do t[k] = 'ab' end return #table.concat(t) == 2000"));
 }
 
-static void wrong_expressions_say_what_and_where(void **state) {
-  (void)state;
+TEST(wrong_expressions_say_what_and_where) {
   static const Refused rows[] = {
       {"", "no value", 10},
       {"  \n  ", "no value", 10},
@@ -471,8 +446,7 @@ static void wrong_expressions_say_what_and_where(void **state) {
   for (size_t k = 0; k < COUNT_OF(rows); k++) expect_refusal(&rows[k]);
 }
 
-static void long_sources_are_refused(void **state) {
-  (void)state;
+TEST(long_sources_are_refused) {
   char *source = malloc(EXPRESSION_SOURCE_BYTES + 2);
   memset(source, ' ', EXPRESSION_SOURCE_BYTES + 1);
   source[EXPRESSION_SOURCE_BYTES + 1] = '\0';
@@ -504,8 +478,7 @@ static void expect_text(ExpressionScope *scope, const char *template, const char
   assert_string_equal(filled, expected);
 }
 
-static void a_scope_keeps_names(void **state) {
-  (void)state;
+TEST(a_scope_keeps_names) {
   ExpressionScope *scope = open_scope();
   ExpressionValue value;
   const char *first = "rows = 128 function twice(x) return 2 * x end return rows", *second = "twice(rows)";
@@ -519,8 +492,7 @@ static void a_scope_keeps_names(void **state) {
   expression_scope_close(NULL);
 }
 
-static void texts_are_filled_in(void **state) {
-  (void)state;
+TEST(texts_are_filled_in) {
   ExpressionScope *scope = open_scope();
   expect_text(scope, "", "");
   expect_text(scope, "no holes", "no holes");
@@ -534,8 +506,7 @@ static void texts_are_filled_in(void **state) {
   expression_scope_close(scope);
 }
 
-static void wrong_texts_say_where(void **state) {
-  (void)state;
+TEST(wrong_texts_say_where) {
   static const struct {
     const char *template, *says;
   } rows[] = {{"line 5\n{1 +}", "t.md:6: "},
@@ -562,8 +533,7 @@ static void wrong_texts_say_where(void **state) {
 }
 
 /* The budget belongs to the scope: many small evaluations cannot do what one large one may not. */
-static void a_scope_has_one_budget(void **state) {
-  (void)state;
+TEST(a_scope_has_one_budget) {
   ExpressionScope *scope;
   assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL), STATUS_OK);
   const char *loop = "for k = 1, 5000 do end return 1";
@@ -579,8 +549,7 @@ static void a_scope_has_one_budget(void **state) {
 }
 
 /* After an error the scope still answers. */
-static void a_scope_survives_errors(void **state) {
-  (void)state;
+TEST(a_scope_survives_errors) {
   ExpressionScope *scope = open_scope();
   ExpressionValue value;
   const char *big = "local s = 'x' while true do s = s .. s end return s";
@@ -606,37 +575,4 @@ static Status run_everything(void *context, Error *error) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
-  assert_true(alloc_fail_each(run_everything, NULL) > 100);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_result_is_a_number_a_flag_a_text_or_a_list),
-      cmocka_unit_test(a_source_is_an_expression_or_statements),
-      cmocka_unit_test(sim_gives_the_numbers_of_simulate),
-      cmocka_unit_test(options_have_the_names_of_the_command_line),
-      cmocka_unit_test(huge_totals_do_not_wrap),
-      cmocka_unit_test(tiles_are_listed_with_their_kinds),
-      cmocka_unit_test(events_add_up_to_the_traffic),
-      cmocka_unit_test(softmax_gives_every_step),
-      cmocka_unit_test(attention_computes_one_head),
-      cmocka_unit_test(machines_caches_and_warps_answer),
-      cmocka_unit_test(text_functions_write_quantities),
-      cmocka_unit_test(order_tells_how_a_quantity_grows),
-      cmocka_unit_test(random_numbers_are_the_same_every_time),
-      cmocka_unit_test(hostile_expressions_end_within_a_second),
-      cmocka_unit_test(no_value_shows_an_address),
-      cmocka_unit_test(long_texts_are_texts),
-      cmocka_unit_test(wrong_expressions_say_what_and_where),
-      cmocka_unit_test(long_sources_are_refused),
-      cmocka_unit_test(a_scope_keeps_names),
-      cmocka_unit_test(texts_are_filled_in),
-      cmocka_unit_test(wrong_texts_say_where),
-      cmocka_unit_test(a_scope_has_one_budget),
-      cmocka_unit_test(a_scope_survives_errors),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(every_allocation_may_fail) { assert_true(alloc_fail_each(run_everything, NULL) > 100); }

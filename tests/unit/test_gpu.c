@@ -1,16 +1,9 @@
 /* The GPU descriptions: every file in assets/gpus is read, its numbers agree with each other and
  * with what is known about the machine from elsewhere, and a wrong file says why it is wrong. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/test.h"
 #include "sim/machine/gpu.h"
 #include "sim/l2/hierarchy.h"
 
@@ -47,8 +40,7 @@ static const char *const NAMES[] = {
     "l20",     "h20",     "h800",      "gb200",     "gb300",   "jetson-orin", "m4-max"};
 
 /* No file is forgotten here, none is missing there, and a file's name is what --gpu takes. */
-static void every_file_is_read(void **state) {
-  (void)state;
+TEST(every_file_is_read) {
   for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
     const Gpu gpu = load(NAMES[i]);
     assert_string_equal(gpu.name, NAMES[i]);
@@ -71,8 +63,7 @@ static void every_file_is_read(void **state) {
 }
 
 /* The built-in default is the file, byte for byte of the struct: values, lines and sources. */
-static void paper_is_its_file(void **state) {
-  (void)state;
+TEST(paper_is_its_file) {
   Gpu built_in;
   memset(&built_in, 0xAA, sizeof built_in);
   gpu_paper(&built_in);
@@ -89,8 +80,7 @@ static void paper_is_its_file(void **state) {
 /* Figures of merit that the files do not hold, from counting units: FLOP per SM and clock must come
  * out as the number of fp32 lanes x 2 (64 lanes on V100, T4, A100; 128 on the others), to the
  * vendor's rounding. */
-static void fp32_peaks_are_lanes_times_clock(void **state) {
-  (void)state;
+TEST(fp32_peaks_are_lanes_times_clock) {
   static const struct {
     const char *name;
     double flops_per_sm_clock;
@@ -112,8 +102,7 @@ static void fp32_peaks_are_lanes_times_clock(void **state) {
 
 /* Dense tensor rates per SM and clock, from the generations' documented multiply-adds per tensor
  * core. */
-static void tensor_peaks_are_units_times_clock(void **state) {
-  (void)state;
+TEST(tensor_peaks_are_units_times_clock) {
   static const struct {
     const char *name;
     double fp16_per_sm_clock;
@@ -144,8 +133,7 @@ static void tensor_peaks_are_units_times_clock(void **state) {
 
 /* HBM bandwidth where the memory clock is known: bus width x 2 bits a clock. The widths of H200 and
  * B200 are those of the device property. */
-static void bandwidth_is_bus_width_times_clock(void **state) {
-  (void)state;
+TEST(bandwidth_is_bus_width_times_clock) {
   static const struct {
     const char *name;
     double bus_bits;
@@ -160,8 +148,7 @@ static void bandwidth_is_bus_width_times_clock(void **state) {
 }
 
 /* Whole sets in every slice; the number of sets as the cited configurations have them. */
-static void l2_geometry_adds_up(void **state) {
-  (void)state;
+TEST(l2_geometry_adds_up) {
   static const struct {
     const char *name;
     int64_t sets_per_slice;
@@ -175,8 +162,7 @@ static void l2_geometry_adds_up(void **state) {
 }
 
 /* The rates that models ask for, worked by hand. */
-static void rates(void **state) {
-  (void)state;
+TEST(rates) {
   const Gpu h200 = load("h200"), h100 = load("h100-sxm"), paper = load("paper"), v100 = load("v100");
   assert_true(gpu_hbm_bytes_per_s(&h200) == 4.35e12); /* measured reads go before the data sheet */
   assert_true(gpu_hbm_bytes_per_s(&h100) == 3.106e12);
@@ -197,8 +183,7 @@ static void rates(void **state) {
   assert_true(gpu_note(&h100, "launch_overhead")->assumed);
 }
 
-static void another_l2_has_room_in_proportion(void **state) {
-  (void)state;
+TEST(another_l2_has_room_in_proportion) {
   Gpu h200 = load("h200"), a100 = load("a100-40gb");
   assert_int_equal(h200.l2_room_bytes, 60020 << 10);
   assert_true((double)h200.l2_room_bytes == 2 * HIERARCHY_SIDE_BYTES);
@@ -225,8 +210,7 @@ static Gpu parse(const char *text) {
 }
 
 /* Six lines make a machine; what they leave out is filled in, marked, and explained. */
-static void a_users_file_may_be_short(void **state) {
-  (void)state;
+TEST(a_users_file_may_be_short) {
   Gpu gpu = parse(MINIMAL);
   assert_string_equal(gpu.product, "mine");
   assert_int_equal(gpu.shared_bytes_per_sm, 102400);
@@ -255,8 +239,7 @@ static void a_users_file_may_be_short(void **state) {
 
 /* Numbers that cannot all be true: the message is at the line of one of them and names
  * the other. */
-static void contradictions_are_explained(void **state) {
-  (void)state;
+TEST(contradictions_are_explained) {
   static const struct {
     const char *more;
     const char *starts, *says;
@@ -309,8 +292,7 @@ static void contradictions_are_explained(void **state) {
   }
 }
 
-static void other_refusals(void **state) {
-  (void)state;
+TEST(other_refusals) {
   static const struct {
     const char *text, *says;
   } CASES[] = {
@@ -333,21 +315,4 @@ static void other_refusals(void **state) {
     assert_int_equal(gpu_parse(CASES[i].text, strlen(CASES[i].text), "mine.gpu", &gpu, &error), STATUS_BAD_FILE);
     if (!strstr(error.message, CASES[i].says)) fail_msg("case %zu says: %s", i, error.message);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_file_is_read),
-      cmocka_unit_test(paper_is_its_file),
-      cmocka_unit_test(fp32_peaks_are_lanes_times_clock),
-      cmocka_unit_test(tensor_peaks_are_units_times_clock),
-      cmocka_unit_test(bandwidth_is_bus_width_times_clock),
-      cmocka_unit_test(l2_geometry_adds_up),
-      cmocka_unit_test(another_l2_has_room_in_proportion),
-      cmocka_unit_test(rates),
-      cmocka_unit_test(a_users_file_may_be_short),
-      cmocka_unit_test(contradictions_are_explained),
-      cmocka_unit_test(other_refusals),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* gunzip on members that gzip and zlib made, whose contents are known, and on damaged ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/base/gunzip.h"
 
 /* "hello, hello, hello\n" by gzip -n: a block of fixed codes. */
@@ -27,15 +20,13 @@ static void gives(const unsigned char *bytes, size_t n, const char *wanted) {
   free(text);
 }
 
-static void test_members(void **state) {
-  (void)state;
+TEST(test_members) {
   gives(FIXED, sizeof FIXED, "hello, hello, hello\n");
   gives(STORED, sizeof STORED, "abc");
 }
 
 /* Any byte changed, any end missing, too small a limit: refused, or the same text (bytes that gzip does not mean). */
-static void test_damage(void **state) {
-  (void)state;
+TEST(test_damage) {
   char *text;
   size_t n_text;
   Error error;
@@ -55,9 +46,4 @@ static void test_damage(void **state) {
   assert_int_equal(gunzip(FIXED, sizeof FIXED, 19, "x", &text, &n_text, &error), STATUS_BAD_FILE);
   assert_int_equal(gunzip(FIXED, sizeof FIXED, 20, "x", &text, &n_text, &error), STATUS_OK);
   free(text);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_members), cmocka_unit_test(test_damage)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,7 @@
  * byte what their schedule says, and in rung 9 what its own two habits cost. Its counter of row blocks moves a sector
  * each way for each block taken. TMA counts the rows of a box of Q that lie outside the tensor, which arrive as zeros.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/kernel_model.h"
 #include "tests/support/open_counter_table.h"
 
@@ -29,15 +23,9 @@ static void expect_equal(const CounterRow *row) {
   assert_int_equal(row->value[COUNTER_BOUNDARY_WRITE], kernel_traffic_write(&traffic) + taken);
 }
 
-static void test_boundary_bytes(void **state) {
-  (void)state;
+TEST(test_boundary_bytes) {
   CounterTable table = open_counter_table("counters/h100/hopper/first.csv");
   assert_int_equal(table.n_rows, LAUNCHES);
   for (size_t i = 0; i < table.n_rows; i++) expect_equal(&table.rows[i]);
   counter_table_free(&table);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_boundary_bytes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

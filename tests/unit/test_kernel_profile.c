@@ -1,16 +1,9 @@
 /* Kernel profiles: every file in assets/kernels is read and agrees with what its kernel's source says, and a wrong file
  * says where and why. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/test.h"
 #include "sim/l2/kernel_profile.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -68,8 +61,7 @@ static Gpu h200(void) {
   return gpu;
 }
 
-static void every_file_is_read_and_runs_on_an_h200(void **state) {
-  (void)state;
+TEST(every_file_is_read_and_runs_on_an_h200) {
   const Gpu gpu = h200();
   for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
     const Profile p = load(NAMES[i]);
@@ -109,8 +101,7 @@ static Launch launched(const char *name, int64_t d, bool causal) {
 }
 
 /* FlashAttention-2 was seen to run two CTAs on an SM; the persistent kernels run one. */
-static void ctas_per_sm_as_seen(void **state) {
-  (void)state;
+TEST(ctas_per_sm_as_seen) {
   Launch l = launched("fa2-sm90", 64, false);
   assert_int_equal(l.occupancy.ctas_per_sm, 2);
   assert_int_equal(l.occupancy.binds, LIMIT_REGISTERS);
@@ -132,8 +123,7 @@ static void ctas_per_sm_as_seen(void **state) {
 }
 
 /* Shared memory of our rungs from the bytes of their tiles, in fp16: Q and one or two of each K and V. */
-static void shared_memory_is_the_tiles(void **state) {
-  (void)state;
+TEST(shared_memory_is_the_tiles) {
   static const struct {
     const char *name;
     int copies;
@@ -151,8 +141,7 @@ static void shared_memory_is_the_tiles(void **state) {
 
 /* A causal key that is left out is the plain one; a d in between or beyond has none: kernels choose tiles of their own
  * there. */
-static void tiles_are_found(void **state) {
-  (void)state;
+TEST(tiles_are_found) {
   const Profile fa3 = load("fa3-sm90");
   assert_int_equal(profile_tile(&fa3, 128, false)->block_k, 176);
   assert_int_equal(profile_tile(&fa3, 128, true)->block_k, 128);
@@ -174,8 +163,7 @@ static void tiles_are_found(void **state) {
 
 /* Multi-head latent attention in prefill, d = 192 and V of 128: FlashAttention-3 has a tile for it, hopper/tile_size.h.
  * Shared memory is that of Q and two stages of K and V. Kernels without one refuse it; a tile for every d holds. */
-static void a_narrow_V_has_its_own_tile(void **state) {
-  (void)state;
+TEST(a_narrow_V_has_its_own_tile) {
   const Profile fa3 = load("fa3-sm90"), fa2 = load("fa2-sm90");
   LaunchConfig config;
   Error error = {0};
@@ -205,8 +193,7 @@ static void a_narrow_V_has_its_own_tile(void **state) {
 /* Our decode takes the fewest splits that fill the last wave as well as any, one CTA on each of 132 SMs, none empty;
  * its heads are packed whatever the number of queries. By hand: 8 KV heads x 16 = 128 of 132, 97 %, which 33 (264 of
  * 264) beats by less than 5 %; 64 CTAs twice are 97 % too; 1,000 keys are 16 tiles. */
-static void decode_splits_as_its_source_says(void **state) {
-  (void)state;
+TEST(decode_splits_as_its_source_says) {
   const Profile p = load("fa2_decode");
   Shape shape = {.heads = 32, .kv_heads = 8, .N_q = 1, .N_k = 32768, .d = 128};
   assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
@@ -219,8 +206,7 @@ static void decode_splits_as_its_source_says(void **state) {
   assert_false(packing_packs(PACKING_ALWAYS, 1, 1, 16, false, true)); /* there is nothing to pack */
 }
 
-static void numbers_have_sources(void **state) {
-  (void)state;
+TEST(numbers_have_sources) {
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
   assert_int_equal(n_fields, PROFILE_FIELD_COUNT);
@@ -256,8 +242,7 @@ static int column(char *const fields[], int n, const char *name) {
 
 /* Other people's kernels as ncu saw them launched: tiles, CTAs, threads, registers and shared memory of every recorded
  * run. */
-static void launched_as_recorded(void **state) {
-  (void)state;
+TEST(launched_as_recorded) {
   enum { COLUMNS_MAX = 64 };
   static const char *const NUMBERS[] = {"batch",   "heads",  "seq_q",   "head_dim",  "causal",      "block_q",
                                         "block_k", "splits", "threads", "registers", "shared_bytes"};
@@ -307,8 +292,7 @@ static void launched_as_recorded(void **state) {
   "name = mine\nalgorithm = fa2\norder = query-head-batch\nd128_block_q = 128 # assumed\nd128_block_k = 64 # "         \
   "assumed\n"
 
-static void the_least_that_is_enough(void **state) {
-  (void)state;
+TEST(the_least_that_is_enough) {
   Profile p;
   Error error = {0};
   if (profile_parse(MINIMAL, strlen(MINIMAL), "f", &p, &error)) fail_msg("%s", error.message);
@@ -321,8 +305,7 @@ static void the_least_that_is_enough(void **state) {
   assert_int_equal(profile_tile(&p, PROFILE_D[k], true)->block_k, 64);
 }
 
-static void a_kernel_that_waits_is_launched_as_one(void **state) {
-  (void)state;
+TEST(a_kernel_that_waits_is_launched_as_one) {
   Error error = {0};
   const Shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = 4096, .N_k = 4096, .d = 128};
   for (int waits = 0; waits < 2; waits++) {
@@ -346,8 +329,7 @@ static void a_kernel_that_waits_is_launched_as_one(void **state) {
   }
 }
 
-static void wrong_files_say_where_and_why(void **state) {
-  (void)state;
+TEST(wrong_files_say_where_and_why) {
   static const struct {
     const char *text, *message;
   } CASES[] = {
@@ -404,8 +386,7 @@ static void wrong_files_say_where_and_why(void **state) {
 }
 
 /* Three lines are a kernel: for every d, with the file's name. */
-static void a_kernel_in_three_lines(void **state) {
-  (void)state;
+TEST(a_kernel_in_three_lines) {
   const char *text =
       "tile = 128 x 64\nthreads = 256\nshared = 64 KiB\nwalk = reversed\nd256_block_q = 64\nd256_block_k = 32\n";
   Profile p;
@@ -428,8 +409,7 @@ static void a_kernel_in_three_lines(void **state) {
 }
 
 /* FlashAttention-2's tiles for d = 96 and 192 are its own, not those of the next larger d. */
-static void head_sizes_between(void **state) {
-  (void)state;
+TEST(head_sizes_between) {
   const Profile p = load("fa2-sm90");
   const ProfileTile *tile = profile_tile(&p, 192, false);
   assert_int_equal(tile->block_q, 128);
@@ -437,23 +417,4 @@ static void head_sizes_between(void **state) {
   assert_int_equal(tile->threads, 256); /* 8 warps */
   assert_int_equal(profile_tile(&p, 80, false)->block_k, 64);
   assert_int_equal(profile_tile(&p, 256, true)->block_q, 64);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_kernel_in_three_lines),
-      cmocka_unit_test(head_sizes_between),
-      cmocka_unit_test(every_file_is_read_and_runs_on_an_h200),
-      cmocka_unit_test(ctas_per_sm_as_seen),
-      cmocka_unit_test(shared_memory_is_the_tiles),
-      cmocka_unit_test(tiles_are_found),
-      cmocka_unit_test(a_narrow_V_has_its_own_tile),
-      cmocka_unit_test(decode_splits_as_its_source_says),
-      cmocka_unit_test(numbers_have_sources),
-      cmocka_unit_test(launched_as_recorded),
-      cmocka_unit_test(the_least_that_is_enough),
-      cmocka_unit_test(a_kernel_that_waits_is_launched_as_one),
-      cmocka_unit_test(wrong_files_say_where_and_why),
-  };
-  return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* Description files: what is read, and that every wrong file gets its line number and
  * its reason. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/base/keyfile.h"
 #include "tests/support/rand.h"
 
@@ -91,14 +83,10 @@ static void check_whole(Result r) {
   assert_true(r.notes[LAUNCH].assumed);
 }
 
-static void a_whole_file_is_read(void **state) {
-  (void)state;
-  check_whole(parse(WHOLE));
-}
+TEST(a_whole_file_is_read) { check_whole(parse(WHOLE)); }
 
 /* Windows line ends and a byte order mark change nothing. */
-static void crlf_and_bom_are_accepted(void **state) {
-  (void)state;
+TEST(crlf_and_bom_are_accepted) {
   char text[2 * sizeof WHOLE + 3] = "\xEF\xBB\xBF";
   size_t n = 3;
   for (const char *c = WHOLE; *c; c++) {
@@ -109,8 +97,7 @@ static void crlf_and_bom_are_accepted(void **state) {
 }
 
 /* Each unit against its factor. */
-static void units_have_their_factors(void **state) {
-  (void)state;
+TEST(units_have_their_factors) {
   static const struct {
     const char *line;
     double want;
@@ -149,8 +136,7 @@ static void units_have_their_factors(void **state) {
 }
 
 /* One slip a row: the line it is on and what the message must say. */
-static void slips_are_named_with_their_line(void **state) {
-  (void)state;
+TEST(slips_are_named_with_their_line) {
 #define HEAD "name = a\nn_sm = 8 # assumed\n"
   static const struct {
     const char *text;
@@ -219,8 +205,7 @@ static void slips_are_named_with_their_line(void **state) {
 }
 
 /* What is near a limit is read; one beyond it is refused. */
-static void limits_are_where_they_are_said(void **state) {
-  (void)state;
+TEST(limits_are_where_they_are_said) {
   char *text = calloc(1, KEYFILE_MAX_BYTES + 2);
   Result r = parse_bytes("name = a\0b\n", 11);
   assert_int_equal(r.status, STATUS_BAD_FILE);
@@ -264,8 +249,7 @@ static void limits_are_where_they_are_said(void **state) {
 }
 
 /* A file name with a line break or a colour code cannot break the one-line message. */
-static void display_names_are_made_safe(void **state) {
-  (void)state;
+TEST(display_names_are_made_safe) {
   Result r;
   memset(&r, 0, sizeof r);
   assert_int_equal(keyfile_parse("x", 1, "a\n\033[31mb", FIELDS, N_FIELDS, &r.machine, r.notes, &r.error),
@@ -275,8 +259,7 @@ static void display_names_are_made_safe(void **state) {
 
 /* Cutting a good file anywhere, or changing any byte of it, never reads out of bounds (sanitizers)
  * and either works or says why in one line. */
-static void damaged_files_are_survived(void **state) {
-  (void)state;
+TEST(damaged_files_are_survived) {
   Rand random = {99};
   for (size_t cut = 0; cut < sizeof WHOLE; cut++) {
     const Result r = parse_bytes(WHOLE, cut);
@@ -296,14 +279,4 @@ static void damaged_files_are_survived(void **state) {
         assert_true(f == NAME || r.notes[f].line == 0 || r.notes[f].source[0]); /* the house rule holds */
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_whole_file_is_read),           cmocka_unit_test(crlf_and_bom_are_accepted),
-      cmocka_unit_test(units_have_their_factors),       cmocka_unit_test(slips_are_named_with_their_line),
-      cmocka_unit_test(limits_are_where_they_are_said), cmocka_unit_test(display_names_are_made_safe),
-      cmocka_unit_test(damaged_files_are_survived),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* The KV cache against numbers worked by hand, and its growth against a slow model that keeps every
  * token of every layer in a list. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/test.h"
 #include "sim/machine/kvcache.h"
 #include "sim/machine/kvmodel.h"
 #include "tests/support/rand.h"
@@ -32,8 +25,7 @@ static Wide bytes_at(const KvCache *cache, int64_t tokens) {
 
 /* Llama-2-70B: 2 x 80 x 8 x 128 x 2 B = 327,680 B a token; 100,000 tokens are 32.768 GB,
  * 30.5 GiB. */
-static void llama_2_70b_at_100000_tokens(void **state) {
-  (void)state;
+TEST(llama_2_70b_at_100000_tokens) {
   KvCache c = complete((KvCache){.layers = 80, .kv_heads = 8, .d = 128, .dtype = KV_FP16});
   assert_int_equal(kvcache_bytes_per_layer(&c), 4096);
   assert_true(kvcache_bytes_per_token(&c) == 327680);
@@ -46,8 +38,7 @@ static void llama_2_70b_at_100000_tokens(void **state) {
 }
 
 /* Data types and scales, on one layer with one KV head of d = 128: rows of K and V. */
-static void data_types_and_scales(void **state) {
-  (void)state;
+TEST(data_types_and_scales) {
   static const struct {
     KvDtype dtype;
     int64_t group, scale_bytes;
@@ -80,8 +71,7 @@ static void data_types_and_scales(void **state) {
   assert_int_equal(kvcache_bytes_per_layer(&odd), 6);
 }
 
-static void names_of_data_types(void **state) {
-  (void)state;
+TEST(names_of_data_types) {
   static const char *const NAMES[] = {"fp16", "bf16", "fp32", "fp8", "int8", "int4"};
   static const int BITS[] = {16, 16, 32, 8, 8, 4};
   assert_int_equal(COUNT_OF(NAMES), KV_DTYPE_COUNT);
@@ -98,8 +88,7 @@ static void names_of_data_types(void **state) {
 }
 
 /* 257 rows in blocks of 128: three blocks, the last holds one. */
-static void blocks(void **state) {
-  (void)state;
+TEST(blocks) {
   static const struct {
     int64_t tokens, block, n, last;
   } CASES[] = {{257, 128, 3, 1}, {256, 128, 2, 128}, {255, 128, 2, 127}, {1, 128, 1, 1},
@@ -113,8 +102,7 @@ static void blocks(void **state) {
 
 /* Four sequences in pages of 16, one layer, one KV head, d = 1, fp16: 4 bytes a token, 64 a page.
  *   100 tokens: 7 pages (112); 17: 2 (32); 16: 1; 1: 1.   11 pages, 176 slots for 134 tokens. */
-static void pages_against_contiguous_reservation(void **state) {
-  (void)state;
+TEST(pages_against_contiguous_reservation) {
   const KvCache c = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .dtype = KV_FP16, .page_tokens = 16});
   const int64_t lengths[] = {100, 17, 16, 1};
   KvPaged p;
@@ -197,8 +185,7 @@ static void check_state(const KvState *got, const KvState *want) {
 
 /* Appending step by step, seeking at once, and the slow definition give the same state; the event
  * of each step accounts for the difference between the states before and after. */
-static void growth_three_ways(void **state) {
-  (void)state;
+TEST(growth_three_ways) {
   Rand random = {7};
   for (int round = 0; round < 300; round++) {
     KvCache c = {.layers = rand_in(&random, 1, 5), .page_tokens = rand_in(&random, 1, 20)};
@@ -236,8 +223,7 @@ static void growth_three_ways(void **state) {
 }
 
 /* The largest cache that is accepted still fits 128 bits. */
-static void the_largest_cache_does_not_overflow(void **state) {
-  (void)state;
+TEST(the_largest_cache_does_not_overflow) {
   const KvCache c = complete((KvCache){.layers = KVCACHE_MAX_LAYERS,
                                        .kv_heads = KVCACHE_MAX_HEADS,
                                        .d = KVCACHE_MAX_D,
@@ -248,8 +234,7 @@ static void the_largest_cache_does_not_overflow(void **state) {
   assert_true(kvcache_seek(&c, KVCACHE_MAX_TOKENS).page_bytes == (Wide)1 << 103);
 }
 
-static void bad_caches_are_refused(void **state) {
-  (void)state;
+TEST(bad_caches_are_refused) {
   static const struct {
     KvCache cache;
     const char *says;
@@ -309,8 +294,7 @@ static KvModel load(const char *name) {
 }
 
 /* Every model file, by hand: bytes of one token, and of a whole context. */
-static void models_have_the_sizes_worked_by_hand(void **state) {
-  (void)state;
+TEST(models_have_the_sizes_worked_by_hand) {
   static const struct {
     const char *name;
     int64_t token_bytes; /* 2 x layers x kv_heads x d x 2 B, or layers x 576 x 2 B with MLA */
@@ -365,8 +349,7 @@ static void models_have_the_sizes_worked_by_hand(void **state) {
   "name = m\nlayers = 4 # assumed\nheads = 8 # assumed\nkv_heads = 2 # assumed\n"                                      \
   "head_dim = 64 # assumed\nmax_tokens = 4K # assumed\n"
 
-static void bad_models_are_refused(void **state) {
-  (void)state;
+TEST(bad_models_are_refused) {
   static const struct {
     const char *text, *says;
   } CASES[] = {
@@ -398,20 +381,4 @@ static void bad_models_are_refused(void **state) {
   assert_string_equal(model.product, "m");
   const KvCache cache = kvmodel_cache(&model);
   assert_true(kvcache_bytes_per_token(&cache) == 2 * 4 * 2 * 64);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(llama_2_70b_at_100000_tokens),
-      cmocka_unit_test(data_types_and_scales),
-      cmocka_unit_test(names_of_data_types),
-      cmocka_unit_test(blocks),
-      cmocka_unit_test(pages_against_contiguous_reservation),
-      cmocka_unit_test(growth_three_ways),
-      cmocka_unit_test(the_largest_cache_does_not_overflow),
-      cmocka_unit_test(bad_caches_are_refused),
-      cmocka_unit_test(models_have_the_sizes_worked_by_hand),
-      cmocka_unit_test(bad_models_are_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

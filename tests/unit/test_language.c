@@ -1,13 +1,5 @@
 /* Program text: what is refused, and where; a program of one's own in events and totals worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/walk/place.h"
 #include "sim/numbers/program_check.h"
@@ -87,8 +79,7 @@ static const char STATES[] =
     "    H += K_j^T W_j\n    store H\nkernel use\n  for every row block i\n    load Q_i\n"
     "    load H\n    store O_i = Q_i H\n";
 
-static void sizes_and_states_of_ones_own(void **state) {
-  (void)state;
+TEST(sizes_and_states_of_ones_own) {
   Program *p = own_program(STATES);
   Plan plan;
   Traffic t;
@@ -105,8 +96,7 @@ static void sizes_and_states_of_ones_own(void **state) {
   free(p);
 }
 
-static void refused_with_file_and_line(void **state) {
-  (void)state;
+TEST(refused_with_file_and_line) {
   for (size_t k = 0; k < sizeof REOWN_FUSED / sizeof *REOWN_FUSED; k++) {
     Program p = {.n_ops = 77};
     Error error = {0};
@@ -119,8 +109,7 @@ static void refused_with_file_and_line(void **state) {
 }
 
 /* N = 48, d = 8, fp16, tiles of 16 x 8: Q, K, V and O cross once, S is written once and read twice. */
-static void a_program_of_ones_own_moves_what_it_says(void **state) {
-  (void)state;
+TEST(a_program_of_ones_own_moves_what_it_says) {
   Program *p = own_program(OWN_FUSED);
   Plan plan;
   Traffic t;
@@ -141,8 +130,7 @@ static void a_program_of_ones_own_moves_what_it_says(void **state) {
 }
 
 /* Its events add up to its totals at every step, under masks of every kind, and every step is found. */
-static void its_prefixes_are_its_events(void **state) {
-  (void)state;
+TEST(its_prefixes_are_its_events) {
   Program *p = own_program(OWN_FUSED);
   Rand r = {3};
   for (int n = 0; n < 60; n++) {
@@ -169,14 +157,4 @@ static void its_prefixes_are_its_events(void **state) {
     free(pattern);
   }
   free(p);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(refused_with_file_and_line),
-      cmocka_unit_test(sizes_and_states_of_ones_own),
-      cmocka_unit_test(a_program_of_ones_own_moves_what_it_says),
-      cmocka_unit_test(its_prefixes_are_its_events),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

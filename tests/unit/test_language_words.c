@@ -1,14 +1,6 @@
 /* The one list of the language's words: it has those that the reader takes and no other; what goes on from a place in a
  * text; what a mistyped word is near to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"
 
@@ -36,8 +28,7 @@ static void read_sources(void) {
 }
 
 /* What the reader asks for by reader_take, reader_is and reader_expect, but for symbols and the loops' variables. */
-static void the_reader_takes_no_other_words(void **state) {
-  (void)state;
+TEST(the_reader_takes_no_other_words) {
   static const char *const ASKS[] = {"reader_take(r, \"", "reader_is(r, \"", "reader_expect(r, \"",
                                      "is_power_of(r, \""};
   int n = 0;
@@ -61,8 +52,7 @@ static void the_reader_takes_no_other_words(void **state) {
 }
 
 /* `|` is where one writes. */
-static void what_goes_on_from_there(void **state) {
-  (void)state;
+TEST(what_goes_on_from_there) {
   static const char KERNEL[] = "algorithm a\nkernel forward\n  for every row block i\n    load Q_i\n    S' = 0\n";
   static const struct {
     const char *before, *after, *offered;
@@ -107,8 +97,7 @@ static void what_goes_on_from_there(void **state) {
   assert_string_equal(small, "title\n");
 }
 
-static void mistyped_words_have_a_guess(void **state) {
-  (void)state;
+TEST(mistyped_words_have_a_guess) {
   static const struct {
     const char *line, *what;
   } CASES[] = {
@@ -131,11 +120,4 @@ static void mistyped_words_have_a_guess(void **state) {
   }
   assert_null(words_nearest("S", WORDS_LINE));
   assert_null(words_nearest("", WORDS_LINE));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_reader_takes_no_other_words),
-                                     cmocka_unit_test(what_goes_on_from_there),
-                                     cmocka_unit_test(mistyped_words_have_a_guess)};
-  return cmocka_run_group_tests_name("words", tests, NULL, NULL);
 }

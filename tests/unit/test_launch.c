@@ -1,14 +1,6 @@
 /* Launches: occupancy against NVIDIA's published rules by hand, the order of CTAs against nested loops, waves and
  * tails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/l2/launch.h"
 #include "tests/support/rand.h"
 
@@ -34,8 +26,7 @@ static Occupancy occupancy(LaunchConfig config) {
 }
 
 /* Each limit in turn is the one that binds; numbers by hand. */
-static void each_limit_binds(void **state) {
-  (void)state;
+TEST(each_limit_binds) {
   /* FlashAttention-2, d = 128: 255 registers round up to 8192 a warp; a partition of 16384 holds 2 warps, the SM 8: 2
    * CTAs of 4 */
   Occupancy o = occupancy((LaunchConfig){.threads = 128, .registers_per_thread = 255, .shared_bytes = 65536});
@@ -65,14 +56,12 @@ static void each_limit_binds(void **state) {
 
 /* Three warps more in each partition would fit the SM's total of registers, but not its partitions: 40 registers are
  * 1280 a warp; 65536 / 1280 = 51, but 16384 / 1280 = 12 and 4 x 12 = 48. */
-static void registers_are_lost_between_partitions(void **state) {
-  (void)state;
+TEST(registers_are_lost_between_partitions) {
   const Occupancy o = occupancy((LaunchConfig){.threads = 32, .registers_per_thread = 40});
   assert_int_equal(o.limits[LIMIT_REGISTERS], 48);
 }
 
-static void the_largest_cta_fits_and_one_byte_more_does_not(void **state) {
-  (void)state;
+TEST(the_largest_cta_fits_and_one_byte_more_does_not) {
   assert_int_equal(occupancy((LaunchConfig){.threads = 128, .shared_bytes = 227 * 1024}).ctas_per_sm, 1);
   const LaunchConfig wrong[] = {{.threads = 128, .shared_bytes = 227 * 1024 + 1},
                                 {.threads = 1025},
@@ -89,8 +78,7 @@ static void the_largest_cta_fits_and_one_byte_more_does_not(void **state) {
 }
 
 /* What is not known does not limit; where nothing is known, one CTA is taken and said to be unfounded. */
-static void unknown_numbers_do_not_limit(void **state) {
-  (void)state;
+TEST(unknown_numbers_do_not_limit) {
   const Occupancy o = occupancy((LaunchConfig){.block_q = 64});
   assert_int_equal(o.ctas_per_sm, 1);
   assert_int_equal(o.binds, LIMIT_COUNT);
@@ -119,8 +107,7 @@ static void expect_piece(const Launch *l, int64_t n, int64_t batch, int64_t head
   assert_int_equal(launch_number(l, p), n);
 }
 
-static void orders_are_nested_loops(void **state) {
-  (void)state;
+TEST(orders_are_nested_loops) {
   Rand r = {7};
   for (int round = 0; round < 200; round++) {
     const int64_t B = rand_in(&r, 1, 4), H = rand_in(&r, 1, 5), S = rand_in(&r, 1, 3), N = rand_in(&r, 1, 700);
@@ -166,8 +153,7 @@ static void orders_are_nested_loops(void **state) {
 }
 
 /* 16 heads of N = 4096 in blocks of 128 are 512 CTAs; 264 run at once: two waves, the second 248 of 264 full. */
-static void waves_and_the_tail(void **state) {
-  (void)state;
+TEST(waves_and_the_tail) {
   const Shape shape = {.heads = 16, .N_q = 4096, .d = 128};
   LaunchConfig config = {
       .block_q = 128, .block_k = 64, .threads = 128, .registers_per_thread = 255, .shared_bytes = 65536};
@@ -187,8 +173,7 @@ static void waves_and_the_tail(void **state) {
   assert_int_equal(make(shape, config).n_pieces, 16);
 }
 
-static void names_read_back(void **state) {
-  (void)state;
+TEST(names_read_back) {
   for (int i = 0; i < ORDER_COUNT; i++) {
     LaunchOrder order = ORDER_COUNT;
     assert_true(launch_order_from_name(launch_order_name((LaunchOrder)i), &order));
@@ -201,8 +186,7 @@ static void names_read_back(void **state) {
   assert_false(launch_walk_from_name("", &walk) || launch_rows_from_name("rows", &rows));
 }
 
-static void impossible_requests(void **state) {
-  (void)state;
+TEST(impossible_requests) {
   const Shape shape = {.N_q = 64, .d = 64},
               vast = {.batch = SHAPE_MAX_BATCH, .heads = SHAPE_MAX_HEADS, .N_q = SHAPE_MAX_N, .d = 64};
   const LaunchConfig none = {0}, negative = {.block_q = 64, .block_k = 64, .threads = -1},
@@ -217,18 +201,4 @@ static void impossible_requests(void **state) {
   assert_int_equal(launch_make(&l, &shape, &split, &SM90, NULL), STATUS_BAD_REQUEST);
   assert_int_equal(launch_make(&l, &vast, &one, &SM90, NULL), STATUS_TOO_LARGE);
   assert_memory_equal(&l, &before, sizeof l);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_limit_binds),
-      cmocka_unit_test(registers_are_lost_between_partitions),
-      cmocka_unit_test(the_largest_cta_fits_and_one_byte_more_does_not),
-      cmocka_unit_test(unknown_numbers_do_not_limit),
-      cmocka_unit_test(orders_are_nested_loops),
-      cmocka_unit_test(waves_and_the_tail),
-      cmocka_unit_test(names_read_back),
-      cmocka_unit_test(impossible_requests),
-  };
-  return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
 }

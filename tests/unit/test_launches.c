@@ -1,15 +1,6 @@
 /* What kernels' names and grids say, and which launches are one attention. Names are those that the kernels have under
  * ncu; what they must say is read off their launch templates by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/launches.h"
 
 static const struct {
@@ -93,8 +84,7 @@ static void describe(const LaunchFacts *f, char *to, size_t size) {
   if (f->shape.batch) PUT(" b%lld h%lld", (long long)f->shape.batch, (long long)f->shape.heads);
 }
 
-static void test_names(void **state) {
-  (void)state;
+TEST(test_names) {
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
     CounterRow row = {.block = {128, 1, 1}};
     char said[256];
@@ -116,8 +106,7 @@ static void test_names(void **state) {
   }
 
 /* Which launches are added up, how often, and to how much. */
-static void test_runs(void **state) {
-  (void)state;
+TEST(test_runs) {
   CounterRow rows[] = {
       ROW("copy_kernel", 1, 1000),
       ROW("flash_fwd_splitkv_kernel", 10, 100),
@@ -162,8 +151,7 @@ static void test_runs(void **state) {
   free(runs);
 }
 
-static void test_cards(void **state) {
-  (void)state;
+TEST(test_cards) {
   static const struct {
     const char *device;
     int capability;
@@ -198,10 +186,4 @@ static void test_cards(void **state) {
       fail_msg("%s, %d: %s", CARDS[i].device, CARDS[i].capability, gpu ? gpu : "none");
     assert_int_equal(*candidates != '\0', CARDS[i].several);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_runs),
-                                     cmocka_unit_test(test_cards)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

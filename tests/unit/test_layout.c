@@ -1,14 +1,7 @@
 /* Addresses of the tensors of one head: in the documented order, on lines, and apart from each other. */
 #include "sim/algorithms/layout.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/schedule.h"
 
 static Plan plan_of(Shape shape, Tiling tiling) {
@@ -26,8 +19,7 @@ static int name_of(const Schedule *s, const char *text) {
 
 /* By hand: N = 10, d = 5, fp16. Q, K, V, O take 100 bytes, a line of 128 each; S and P 200, two lines; m and l 40, one
  * line; parts of O in fp32, two splits of 200 bytes, four lines; their log-sum-exps two of 40. */
-static void test_by_hand(void **state) {
-  (void)state;
+TEST(test_by_hand) {
   static const struct {
     const char *program, *name;
     uint64_t base;
@@ -54,8 +46,7 @@ static void test_by_hand(void **state) {
 }
 
 /* 2^40 queries and keys: S alone has 2^81 bytes. */
-static void test_too_large(void **state) {
-  (void)state;
+TEST(test_too_large) {
   const Plan plan = plan_of((Shape){.N_q = SHAPE_MAX_N, .d = 128}, (Tiling){.B_r = 128, .B_c = 128});
   Layout l;
   Error error = {0};
@@ -65,21 +56,11 @@ static void test_too_large(void **state) {
 
 /* S and P of N rows in fp16 have 2 x 2 N^2 bytes: 2^60 with N = 2^29, which fit, and 2^62 with N = 2^30, which do not.
  */
-static void test_the_last_that_fits(void **state) {
-  (void)state;
+TEST(test_the_last_that_fits) {
   Layout l;
   const Schedule *s = schedule_find("standard");
   const Plan fits = plan_of((Shape){.N_q = INT64_C(1) << 29, .d = 1}, (Tiling){.B_r = 128, .B_c = 128});
   assert_int_equal(layout_make(&l, s, &fits, NULL), STATUS_OK);
   const Plan large = plan_of((Shape){.N_q = INT64_C(1) << 30, .d = 1}, (Tiling){.B_r = 128, .B_c = 128});
   assert_int_equal(layout_make(&l, s, &large, NULL), STATUS_TOO_LARGE);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_by_hand),
-      cmocka_unit_test(test_too_large),
-      cmocka_unit_test(test_the_last_that_fits),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,7 @@
  * projector, for normal eyes and for three simulated deficiencies of colour vision. */
 #include "viz/scene/scene.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/colour_vision.h"
 #include "tests/support/fonts.h"
 #include "tests/support/sanitized.h"
@@ -187,8 +177,7 @@ static void check_uncovered(const Page *page, const char *where) {
 }
 
 /* Every scene, every chart, light and dark, small type and large, at some steps of some runs. */
-static void test_every_page(void **state) {
-  (void)state;
+TEST(test_every_page) {
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
     for (uint64_t k = 0; k <= 3; k += ONE_OF) {
@@ -219,8 +208,7 @@ static void test_every_page(void **state) {
 }
 
 /* The test itself: grey on grey is found, and a line through a word too. */
-static void test_the_test(void **state) {
-  (void)state;
+TEST(test_the_test) {
   Page *page = calloc(1, sizeof *page);
   assert_non_null(page);
   page->page = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 200, 100);
@@ -244,10 +232,4 @@ static void test_the_test(void **state) {
   free_page(page);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_the_test),
-      cmocka_unit_test(test_every_page),
-  };
-  return cmocka_run_group_tests(tests, NULL, let_go_of_fonts);
-}
+GROUP(NULL, let_go_of_fonts)

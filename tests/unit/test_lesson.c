@@ -1,14 +1,8 @@
 /* Lesson files: what is read from one, and that every broken or hostile one is refused, with file
  * and line, within a second. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "lessons/engine/lesson_lint.h"
@@ -68,8 +62,7 @@ static const char WHOLE[] = "# A title\n"
                             "A page.\n"
                             "~~~\n";
 
-static void a_whole_lesson_is_read(void **state) {
-  (void)state;
+TEST(a_whole_lesson_is_read) {
   Lesson l;
   Error error = {0};
   assert_int_equal(lesson_from_buffer(&l, WHOLE, strlen(WHOLE), "some/where/03-x.md", &error), STATUS_OK);
@@ -119,8 +112,7 @@ static void a_whole_lesson_is_read(void **state) {
 }
 
 /* The same file with the line ends and the mark at its beginning that Windows editors write. */
-static void line_ends_of_windows_are_read(void **state) {
-  (void)state;
+TEST(line_ends_of_windows_are_read) {
   char text[2 * sizeof WHOLE + 4] = "\xEF\xBB\xBF";
   size_t used = 3;
   for (const char *p = WHOLE; *p; p++) {
@@ -202,8 +194,7 @@ static const struct {
     {HEADER "\nbell \a\n", 5, "control character"},
 };
 
-static void broken_files_are_refused_with_their_line(void **state) {
-  (void)state;
+TEST(broken_files_are_refused_with_their_line) {
   for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
     Lesson l;
     Error error = {0};
@@ -281,8 +272,7 @@ static const struct {
     {"setmetatable({}, {__gc = function() while true do end end}) return 1", 6, ""},
 };
 
-static void hostile_expressions_end_within_a_second(void **state) {
-  (void)state;
+TEST(hostile_expressions_end_within_a_second) {
   for (size_t k = 0; k < sizeof HOSTILE / sizeof *HOSTILE; k++) {
     char text[1024], begins[32];
     Findings f;
@@ -297,8 +287,7 @@ static void hostile_expressions_end_within_a_second(void **state) {
 }
 
 /* Many of them in one file share one budget. */
-static void many_slow_expressions_share_one_budget(void **state) {
-  (void)state;
+TEST(many_slow_expressions_share_one_budget) {
   char text[8192] = HEADER;
   for (int k = 0; k < 30; k++) {
     const size_t used = strlen(text);
@@ -314,8 +303,7 @@ static void many_slow_expressions_share_one_budget(void **state) {
   assert_non_null(strstr(message, "too much work"));
 }
 
-static void deep_and_long_texts_are_refused_quickly(void **state) {
-  (void)state;
+TEST(deep_and_long_texts_are_refused_quickly) {
   const size_t size = 1 << 18;
   char *text = malloc(size + 64);
   assert_non_null(text);
@@ -342,8 +330,7 @@ static void deep_and_long_texts_are_refused_quickly(void **state) {
   free(text);
 }
 
-static void a_hundred_megabytes_are_refused_at_once(void **state) {
-  (void)state;
+TEST(a_hundred_megabytes_are_refused_at_once) {
   const size_t size = (size_t)100 << 20;
   char *text = malloc(size);
   assert_non_null(text);
@@ -363,21 +350,4 @@ static Status read_whole(void *context, Error *error) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
-  assert_true(alloc_fail_each(read_whole, NULL) >= 4);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_whole_lesson_is_read),
-      cmocka_unit_test(line_ends_of_windows_are_read),
-      cmocka_unit_test(broken_files_are_refused_with_their_line),
-      cmocka_unit_test(hostile_expressions_end_within_a_second),
-      cmocka_unit_test(many_slow_expressions_share_one_budget),
-      cmocka_unit_test(deep_and_long_texts_are_refused_quickly),
-      cmocka_unit_test(a_hundred_megabytes_are_refused_at_once),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(every_allocation_may_fail) { assert_true(alloc_fail_each(read_whole, NULL) >= 4); }

@@ -1,13 +1,5 @@
 /* Grading a class: what hostile hand-ins may not do, worked out by hand on lessons of two lines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_class.h"
 #include "tests/support/alloc_fail.h"
@@ -102,8 +94,7 @@ static void is(int row, const char *verdict, const char *remark) {
 /* ---- What a row may name */
 
 /* Each row is graded against its own lesson, in whatever order they come; the first one does not serve for all. */
-static void every_row_has_its_own_lesson(void **state) {
-  (void)state;
+TEST(every_row_has_its_own_lesson) {
   char text[600];
   const int n = number_of(1), m = number_in("02-three", 1);
   snprintf(text, sizeof text,
@@ -122,8 +113,7 @@ static void every_row_has_its_own_lesson(void **state) {
 }
 
 /* Rows that take turns open each lesson once. */
-static void a_lesson_is_opened_once(void **state) {
-  (void)state;
+TEST(a_lesson_is_opened_once) {
   char text[4000] = "student,lesson,id,answer\n";
   for (int k = 0; k < 30; k++)
     snprintf(text + strlen(text), sizeof text - strlen(text), "S%d,%s,sum,1\n", k, k % 2 ? "01-two" : "02-three");
@@ -135,8 +125,7 @@ static void a_lesson_is_opened_once(void **state) {
 }
 
 /* Nothing that a row says is taken for a path: it goes to the loader of names, which has none. */
-static void a_row_without_a_lesson_is_a_row_with_an_error(void **state) {
-  (void)state;
+TEST(a_row_without_a_lesson_is_a_row_with_an_error) {
   grade("student,lesson,id,answer\nEve,eve/03-tiles.md,sum,4\nAda,two,bytes,64\nBob,,bytes,64\n", (ClassRules){0});
   is(0, "error", "there is no lesson 'eve/03-tiles.md'");
   is(1, "right", "");
@@ -145,8 +134,7 @@ static void a_row_without_a_lesson_is_a_row_with_an_error(void **state) {
   assert_int_equal(sum.n_counted, 1);
 }
 
-static void the_lesson_of_the_command_line_serves_rows_that_name_it_or_none(void **state) {
-  (void)state;
+TEST(the_lesson_of_the_command_line_serves_rows_that_name_it_or_none) {
   Lesson own;
   const char *text = "# T\n- idea: one\n- minutes: 5\n\n```ask sum\nprompt: p\nanswer: 4\nhint: h\nexplain: e\n```\n";
   assert_int_equal(lesson_from_buffer(&own, text, strlen(text), "/home/teacher/mine.md", &error), STATUS_OK);
@@ -159,8 +147,7 @@ static void the_lesson_of_the_command_line_serves_rows_that_name_it_or_none(void
   lesson_free(&own);
 }
 
-static void a_question_misspelt_is_one_row(void **state) {
-  (void)state;
+TEST(a_question_misspelt_is_one_row) {
   grade("student,lesson,id,answer\nAda,two,byts,64\nBob,two,bytes,64\n", (ClassRules){0});
   is(0, "error", "no question 'byts'; did you mean 'bytes'?");
   is(1, "right", "");
@@ -168,8 +155,7 @@ static void a_question_misspelt_is_one_row(void **state) {
 
 /* ---- Seeds */
 
-static void seeds_are_the_teachers(void **state) {
-  (void)state;
+TEST(seeds_are_the_teachers) {
   char text[400];
   uint64_t other = 2;
   while (number_of(other) == number_of(1)) other++;
@@ -189,8 +175,7 @@ static void seeds_are_the_teachers(void **state) {
 }
 
 /* Under a key Eve's copy of Ada's answer is an answer to Ada's numbers. */
-static void a_key_gives_own_numbers(void **state) {
-  (void)state;
+TEST(a_key_gives_own_numbers) {
   const char *key = "a long key";
   char text[600], name[16] = "";
   const uint64_t ada = class_seed(key, "Ada");
@@ -211,8 +196,7 @@ static void a_key_gives_own_numbers(void **state) {
 }
 
 /* The vectors of the paper (Appendix A) and of its reference program. */
-static void siphash_is_that_of_the_paper(void **state) {
-  (void)state;
+TEST(siphash_is_that_of_the_paper) {
   unsigned char key[16], text[15];
   for (int k = 0; k < 16; k++) key[k] = (unsigned char)k;
   for (int k = 0; k < 15; k++) text[k] = (unsigned char)k;
@@ -220,8 +204,7 @@ static void siphash_is_that_of_the_paper(void **state) {
   assert_true(siphash(key, text, 0) == 0x726fdb47dd0e0e31);
 }
 
-static void a_seed_follows_from_key_and_name(void **state) {
-  (void)state;
+TEST(a_seed_follows_from_key_and_name) {
   const uint64_t seed = class_seed("a long key", "Ada Lovelace");
   assert_true(seed >= 1 && seed <= 999999999);
   assert_true(seed == class_seed("a long key", "  Ada \t Lovelace "));
@@ -235,8 +218,7 @@ static void a_seed_follows_from_key_and_name(void **state) {
 /* ---- Answers given twice */
 
 /* One student is one student, however the name is spelled: the second answer is the second. */
-static void a_name_may_be_spelled_in_many_ways(void **state) {
-  (void)state;
+TEST(a_name_may_be_spelled_in_many_ways) {
   grade("student,lesson,id,answer\nAda Lovelace,two,bytes,63\nada  lovelace,two,bytes,64\n", (ClassRules){0});
   assert_string_not_equal(rows[0].verdict, "right");
   is(1, "again", "in line 2");
@@ -249,8 +231,7 @@ static void add_file(Submission *s, const char *name, const char *text) {
 }
 
 /* Eve hands in rows for Bob: neither hers nor his count where they differ, in whatever order the files come. */
-static void files_that_differ_are_conflicts(void **state) {
-  (void)state;
+TEST(files_that_differ_are_conflicts) {
   static const char BOB[] = "student,lesson,id,answer\nBob,two,bytes,64\nBob,two,sum,1\n";
   static const char EVE[] = "student,lesson,id,answer\nbob,two,bytes,63\nEve,two,bytes,64\nBob,two,sum,1\n";
   for (int eve_first = 0; eve_first < 2; eve_first++) {
@@ -272,8 +253,7 @@ static void files_that_differ_are_conflicts(void **state) {
   }
 }
 
-static void who_is_not_on_the_roster_is_shown(void **state) {
-  (void)state;
+TEST(who_is_not_on_the_roster_is_shown) {
   static const char *const NAMES[] = {"Ada Lovelace", "Bob"};
   const ClassRoster roster = {NAMES, 2};
   grade("student,lesson,id,answer\nada lovelace,two,bytes,64\nAda Lovelaca,two,bytes,64\nZoe,two,bytes,64\n",
@@ -285,8 +265,7 @@ static void who_is_not_on_the_roster_is_shown(void **state) {
   assert_int_equal(sum.n_unknown, 2);
 }
 
-static void the_first_answer_counts(void **state) {
-  (void)state;
+TEST(the_first_answer_counts) {
   grade("student,lesson,id,answer\nEve,two,bytes,63\nAda,two,bytes,64\nEve,01-two,bytes,64\nEve,two,guess,a\n"
         "Eve,02-three,bytes,64\nEve,two,bytes,64\n",
         (ClassRules){0});
@@ -302,8 +281,7 @@ static void the_first_answer_counts(void **state) {
 
 /* ---- What cannot be read */
 
-static void a_broken_row_hurts_no_other(void **state) {
-  (void)state;
+TEST(a_broken_row_hurts_no_other) {
   static const struct {
     const char *row, *reason;
   } BROKEN[] = {
@@ -328,8 +306,7 @@ static void a_broken_row_hurts_no_other(void **state) {
   }
 }
 
-static void a_field_that_is_too_long_is_one_row(void **state) {
-  (void)state;
+TEST(a_field_that_is_too_long_is_one_row) {
   enum { LONG = 5000 };
   for (int quoted = 0; quoted < 2; quoted++) {
     char *text = malloc(LONG + 200);
@@ -345,8 +322,7 @@ static void a_field_that_is_too_long_is_one_row(void **state) {
   }
 }
 
-static void files_of_which_nothing_can_be_read_are_refused(void **state) {
-  (void)state;
+TEST(files_of_which_nothing_can_be_read_are_refused) {
   static const struct {
     const char *text, *reason;
   } BROKEN[] = {
@@ -367,8 +343,7 @@ static void files_of_which_nothing_can_be_read_are_refused(void **state) {
   }
 }
 
-static void entries_of_json_are_rows(void **state) {
-  (void)state;
+TEST(entries_of_json_are_rows) {
   grade("[1, {\"student\": \"A\", \"lesson\": \"two\", \"answers\": {\"bytes\": [], \"guess\": \"a\"}},"
         " {\"student\": \"B\", \"lesson\": 7, \"answers\": {\"bytes\": 64}},"
         " {\"student\": \"C\", \"lesson\": \"two\", \"answers\": {\"bytes\": 64}},"
@@ -391,8 +366,7 @@ static void entries_of_json_are_rows(void **state) {
 
 /* ---- Ways to write a file */
 
-static void other_spellings_of_csv_are_read(void **state) {
-  (void)state;
+TEST(other_spellings_of_csv_are_read) {
   static const struct {
     const char *text, *student;
   } ROWS_OF[] = {
@@ -417,8 +391,7 @@ static void other_spellings_of_csv_are_read(void **state) {
   }
 }
 
-static void zero_bytes_are_no_ends(void **state) {
-  (void)state;
+TEST(zero_bytes_are_no_ends) {
   static const char TEXT[] = "student,lesson,id,answer\nA\0B,two,bytes,64\n";
   assert_int_equal(grade_bytes(TEXT, sizeof TEXT - 1, (ClassRules){0}), STATUS_OK);
   assert_string_equal(rows[0].student, "A?B");
@@ -426,8 +399,7 @@ static void zero_bytes_are_no_ends(void **state) {
 }
 
 /* A class's budget is that of each row: a hundred answers with one seed are all graded. */
-static void a_large_class_does_not_run_out_of_steps(void **state) {
-  (void)state;
+TEST(a_large_class_does_not_run_out_of_steps) {
   enum { MANY = 100 };
   static char text[MANY * 32];
   int used = snprintf(text, sizeof text, "student,id,answer\n");
@@ -443,8 +415,7 @@ static void a_large_class_does_not_run_out_of_steps(void **state) {
   assert_int_equal(sum.n_counted, MANY);
 }
 
-static void more_rows_than_a_class_has_are_refused(void **state) {
-  (void)state;
+TEST(more_rows_than_a_class_has_are_refused) {
   const size_t n = SUBMISSION_ROWS_MAX + 1;
   enum { HEAD = sizeof "student,id,answer\n" - 1 };
   char *text = malloc(HEAD + 6 * n + 1);
@@ -473,35 +444,4 @@ static Status grade_small(void *context, Error *why) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
-  assert_true(alloc_fail_each(grade_small, NULL) >= 10);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_row_has_its_own_lesson),
-      cmocka_unit_test(a_lesson_is_opened_once),
-      cmocka_unit_test(a_row_without_a_lesson_is_a_row_with_an_error),
-      cmocka_unit_test(the_lesson_of_the_command_line_serves_rows_that_name_it_or_none),
-      cmocka_unit_test(a_question_misspelt_is_one_row),
-      cmocka_unit_test(seeds_are_the_teachers),
-      cmocka_unit_test(a_key_gives_own_numbers),
-      cmocka_unit_test(siphash_is_that_of_the_paper),
-      cmocka_unit_test(a_seed_follows_from_key_and_name),
-      cmocka_unit_test(the_first_answer_counts),
-      cmocka_unit_test(a_name_may_be_spelled_in_many_ways),
-      cmocka_unit_test(files_that_differ_are_conflicts),
-      cmocka_unit_test(who_is_not_on_the_roster_is_shown),
-      cmocka_unit_test(a_broken_row_hurts_no_other),
-      cmocka_unit_test(a_field_that_is_too_long_is_one_row),
-      cmocka_unit_test(files_of_which_nothing_can_be_read_are_refused),
-      cmocka_unit_test(entries_of_json_are_rows),
-      cmocka_unit_test(other_spellings_of_csv_are_read),
-      cmocka_unit_test(zero_bytes_are_no_ends),
-      cmocka_unit_test(a_large_class_does_not_run_out_of_steps),
-      cmocka_unit_test(more_rows_than_a_class_has_are_refused),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(every_allocation_may_fail) { assert_true(alloc_fail_each(grade_small, NULL) >= 10); }

@@ -1,12 +1,7 @@
 /* The record of progress: what is written is what is read, and a record that cannot be kept is said once. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "lessons/engine/lesson_progress.h"
@@ -47,8 +42,7 @@ static LessonProgress opened(void) {
 }
 
 /* Every field comes back as it was put in; a lesson that was never begun has not begun. */
-static void test_what_is_kept(void **state) {
-  (void)state;
+TEST(test_what_is_kept) {
   Error error = {0};
   LessonProgress p = opened();
   lesson_progress_begin(&p, "01-a", 7);
@@ -71,8 +65,7 @@ static void test_what_is_kept(void **state) {
 }
 
 /* A folder in the record's place is no record: one line, however often it is saved, and the lesson goes on. */
-static void test_said_once(void **state) {
-  (void)state;
+TEST(test_said_once) {
   Error error = {0};
   char folder[SCRATCH_BYTES + 60];
   assert_int_equal(mkdir(path, 0700), 0);
@@ -89,8 +82,7 @@ static void test_said_once(void **state) {
 }
 
 /* A file in the folder's place: the record can be neither read nor made, which is said once too. */
-static void test_no_folder(void **state) {
-  (void)state;
+TEST(test_no_folder) {
   Error error = {0};
   FILE *file = fopen(path, "w");
   assert_non_null(file);
@@ -104,8 +96,7 @@ static void test_no_folder(void **state) {
 }
 
 /* Damage is set aside, whole, and said; what is done then is kept. */
-static void test_damage(void **state) {
-  (void)state;
+TEST(test_damage) {
   Error error = {0};
   char name[SCRATCH_BYTES + 60], read[16] = "";
   assert_int_equal(mkdir(path, 0700), 0);
@@ -130,12 +121,4 @@ static void test_damage(void **state) {
   lesson_progress_close(&p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_what_is_kept, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_said_once, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_no_folder, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(set_up, tear_down)

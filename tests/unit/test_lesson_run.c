@@ -1,16 +1,7 @@
 /* Going through a lesson: draws, filled texts, questions and grades, against values worked out by
  * hand; what --lint finds; and the lesson on online softmax, whose answers are computed here once
  * more from the definition. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "lessons/engine/lesson_lint.h"
 #include "tests/support/alloc_fail.h"
 
@@ -48,8 +39,7 @@ static LessonVerdict type(LessonRun *run, const char *typed) {
 
 /* ---- Texts */
 
-static void texts_are_filled_but_code_is_not(void **state) {
-  (void)state;
+TEST(texts_are_filled_but_code_is_not) {
   static const struct {
     const char *text, *filled;
   } ROWS[] = {
@@ -77,8 +67,7 @@ static void texts_are_filled_but_code_is_not(void **state) {
   }
 }
 
-static void states_have_no_thousands_separators(void **state) {
-  (void)state;
+TEST(states_have_no_thousands_separators) {
   Lesson l = lesson_of(HEADER "- draw: N from 4096, 4096\n\n```state\nalgorithm=fa1,fa2 N={N}\n  "
                               "d=128\n```\n```show\nscene=softmax scores=1,2,-3.5 block=2\n```\n");
   LessonRun run = run_of(&l, 1);
@@ -94,8 +83,7 @@ static void states_have_no_thousands_separators(void **state) {
 
 /* ---- Draws */
 
-static void draws_depend_on_the_seed_alone(void **state) {
-  (void)state;
+TEST(draws_depend_on_the_seed_alone) {
   Lesson l = lesson_of(HEADER "- draw: N from 1, 2, 3, 4\n\n```ask x\nprompt: {N} {w}\nanswer: "
                               "N\ndraw: w from left, right\n```\n");
   int seen[5] = {0}, left = 0;
@@ -132,8 +120,7 @@ static void draws_depend_on_the_seed_alone(void **state) {
 
 /* d = 128 in fp16: K of 4,096 rows has 4,096 x 128 x 2 = 1,048,576 bytes; blocks of 128 rows read
  * it 32 times. */
-static void numbers_are_graded_and_diagnosed(void **state) {
-  (void)state;
+TEST(numbers_are_graded_and_diagnosed) {
   Lesson l = lesson_of(HEADER "```ask bytes\n"
                               "prompt: How much of K is read?\n"
                               "answer: sim{N=4096, d=128, block=128}.traffic.read.K\n"
@@ -180,8 +167,7 @@ static void numbers_are_graded_and_diagnosed(void **state) {
   lesson_free(&l);
 }
 
-static void choices_are_graded(void **state) {
-  (void)state;
+TEST(choices_are_graded) {
   Lesson l = lesson_of(HEADER "```ask which\nprompt: p\noption: q | Q\noption: k | K\noption: "
                               "Neither\nanswer: 'k'\nwrong: q -> Q stays.\n```\n"
                               "```ask truth\nprompt: p\noption: yes | So it is.\noption: no | It "
@@ -211,8 +197,7 @@ static const char *letters(const int *written_order, int n) {
   return text;
 }
 
-static void orders_are_shuffled_and_graded(void **state) {
-  (void)state;
+TEST(orders_are_shuffled_and_graded) {
   Lesson l =
       lesson_of(HEADER "```ask steps\nprompt: p\nitem: load\nitem: multiply\nitem: store\nitem: skip\nanswer: 'load "
                        "multiply store skip'\nwrong: store load multiply skip -> Too early.\n```\n"
@@ -239,8 +224,7 @@ static void orders_are_shuffled_and_graded(void **state) {
   lesson_free(&l);
 }
 
-static void answers_of_the_wrong_kind_are_errors_with_a_line(void **state) {
-  (void)state;
+TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
   static const struct {
     const char *body, *reason;
   } ROWS[] = {
@@ -361,8 +345,7 @@ static const struct {
      "30 minutes"},
 };
 
-static void lint_finds_what_is_missing_or_wrong(void **state) {
-  (void)state;
+TEST(lint_finds_what_is_missing_or_wrong) {
   for (size_t k = 0; k < sizeof LINTED / sizeof *LINTED; k++) {
     const int n = lint(LINTED[k].text);
     if (LINTED[k].finding ? n == 0 || !strstr(findings, LINTED[k].finding) : n != 0)
@@ -376,8 +359,7 @@ static bool is_view(void *context, const char *need) {
 }
 
 /* What a lesson needs is known, the first of it too. */
-static void lint_knows_what_is_needed(void **state) {
-  (void)state;
+TEST(lint_knows_what_is_needed) {
   Lesson l = lesson_of("# T\n\n- idea: x\n- minutes: 30\n- needs: teleport, view, beam\n\ntext\n");
   const LessonHooks hooks = {.finding = keep, .is_known_need = is_view};
   int n = 0;
@@ -390,8 +372,7 @@ static void lint_knows_what_is_needed(void **state) {
 }
 
 /* Only one of the drawn values makes the wrong answer right. */
-static void lint_sees_every_drawn_value(void **state) {
-  (void)state;
+TEST(lint_sees_every_drawn_value) {
   assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> "
                              "d\nexplain: e\ndraw: n from 10, 20, 30\n```\n"),
                    1);
@@ -410,8 +391,7 @@ static double sum_of(const double *scores, int n) {
   return l;
 }
 
-static void online_softmax_is_computed_as_by_hand(void **state) {
-  (void)state;
+TEST(online_softmax_is_computed_as_by_hand) {
   static char text[FILE_BYTES];
   FILE *file = fopen("lessons/course/04-online-softmax.md", "rb");
   assert_non_null(file);
@@ -462,25 +442,4 @@ static Status whole_run(void *context, Error *error) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
-  assert_true(alloc_fail_each(whole_run, NULL) >= 20);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(texts_are_filled_but_code_is_not),
-      cmocka_unit_test(states_have_no_thousands_separators),
-      cmocka_unit_test(draws_depend_on_the_seed_alone),
-      cmocka_unit_test(numbers_are_graded_and_diagnosed),
-      cmocka_unit_test(choices_are_graded),
-      cmocka_unit_test(orders_are_shuffled_and_graded),
-      cmocka_unit_test(answers_of_the_wrong_kind_are_errors_with_a_line),
-      cmocka_unit_test(lint_finds_what_is_missing_or_wrong),
-      cmocka_unit_test(lint_knows_what_is_needed),
-      cmocka_unit_test(lint_sees_every_drawn_value),
-      cmocka_unit_test(online_softmax_is_computed_as_by_hand),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(every_allocation_may_fail) { assert_true(alloc_fail_each(whole_run, NULL) >= 20); }

@@ -1,12 +1,5 @@
 /* Reading hand-ins: rows of CSV as the format's rules say, one wrong row beside right ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "lessons/engine/lesson_submission.h"
 
 static Submission s;
@@ -34,8 +27,7 @@ static void is_problem(size_t k, const char *part) {
 
 /* A field beyond the last column belongs to no column, whatever lies behind the names in memory; one too few is empty.
  */
-static void test_fields_and_columns(void **state) {
-  (void)state;
+TEST(test_fields_and_columns) {
   read_text("id,answer,student\na,1\nb,2,,,3\nc\n");
   assert_int_equal(s.n_rows, 3);
   is_row(0, "", "a", "1", 2);
@@ -47,8 +39,7 @@ static void test_fields_and_columns(void **state) {
 }
 
 /* RFC 4180: lines may end in CR LF; a quoted field may hold the separator, a newline and doubled quotation marks. */
-static void test_quotes_and_line_ends(void **state) {
-  (void)state;
+TEST(test_quotes_and_line_ends) {
   read_text("student;id;answer\r\nAda;a;\"1;5\"\r\n\"Eve \"\"E\"\"\";b;\"two\nlines\"\r\nBo;c;3");
   assert_int_equal(s.n_rows, 3);
   is_row(0, "Ada", "a", "1;5", 2);
@@ -59,8 +50,7 @@ static void test_quotes_and_line_ends(void **state) {
 }
 
 /* A wrong row is a row with its reason, and the next line is read as if it were not there. */
-static void test_wrong_rows_hurt_no_other(void **state) {
-  (void)state;
+TEST(test_wrong_rows_hurt_no_other) {
   static char text[3 * SUBMISSION_FIELD_BYTES], longest[SUBMISSION_FIELD_BYTES];
   memset(longest, 'x', sizeof longest - 1);
   strcpy(text, "id,answer,student\nb,2\nc,\"3\"4,5\nd,4\ne,");
@@ -83,8 +73,7 @@ static void test_wrong_rows_hurt_no_other(void **state) {
 }
 
 /* A seed is a whole number of at most 18 digits; a line without anything is none. */
-static void test_seeds_and_empty_lines(void **state) {
-  (void)state;
+TEST(test_seeds_and_empty_lines) {
   read_text("id,answer,seed,student\na,1,0\n\n , ,\nb,2,999999999999999999\nc,3,1000000000000000000\nd,4,-1\ne,5,\n");
   assert_int_equal(s.n_rows, 5);
   assert_true(s.rows[0].seed == 0);
@@ -97,20 +86,8 @@ static void test_seeds_and_empty_lines(void **state) {
 
 /* A byte order mark, and bytes that are no UTF-8 and so Windows-1252: 0x80 is the euro sign, 0xE9 an e with an acute.
  */
-static void test_encodings(void **state) {
-  (void)state;
+TEST(test_encodings) {
   read_text("\xEF\xBB\xBFid,answer,student\na,caf\xE9 \x80\n");
   is_row(0, "", "a", "caf\xC3\xA9 \xE2\x82\xAC", 2);
   submission_free(&s);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fields_and_columns),
-      cmocka_unit_test(test_quotes_and_line_ends),
-      cmocka_unit_test(test_wrong_rows_hurt_no_other),
-      cmocka_unit_test(test_seeds_and_empty_lines),
-      cmocka_unit_test(test_encodings),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* Conditions of tasks: every field of `view` against what follows from the papers' rules by hand, and
  * that a hostile condition is an error with its line, soon, and does not take from the lesson's budget. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "tests/support/alloc_fail.h"
@@ -89,8 +83,7 @@ static const char *const TRUE[][2] = {
     {"view.algorithm == 'standard' and not view.causal", "algorithm=standard causal=0"},
 };
 
-static void every_field_of_the_view_is_right(void **state) {
-  (void)state;
+TEST(every_field_of_the_view_is_right) {
   for (size_t k = 0; k < sizeof TRUE / sizeof *TRUE; k++) {
     Error error = {0};
     const bool held = holds(TRUE[k][0], TRUE[k][1], &error);
@@ -105,8 +98,7 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void hostile_conditions_are_errors_with_their_line(void **state) {
-  (void)state;
+TEST(hostile_conditions_are_errors_with_their_line) {
   static const char *const ROWS[][2] = {
       {"(function() while true do end end)()", "about 1000000 steps"},
       {"(function() local t = {} while true do t[#t + 1] = {} end end)()", ""},
@@ -131,8 +123,7 @@ static void hostile_conditions_are_errors_with_their_line(void **state) {
 }
 
 /* Checked for every frame that is drawn, and the lesson's own expressions still have their budget. */
-static void checks_do_not_use_the_lesson_up(void **state) {
-  (void)state;
+TEST(checks_do_not_use_the_lesson_up) {
   Error error = {0};
   Lesson lesson = lesson_with("#events{N=64, d=16, block=8} > 1e9", &error);
   LessonScreen *screen = malloc(sizeof *screen);
@@ -165,18 +156,7 @@ static Status check_once(void *context, Error *error) {
   return error->status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
+TEST(every_allocation_may_fail) {
   holds("view.N > 64", "N=128", &(Error){0});
   assert_true(alloc_fail_each(check_once, NULL) >= 4);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_field_of_the_view_is_right),
-      cmocka_unit_test(hostile_conditions_are_errors_with_their_line),
-      cmocka_unit_test(checks_do_not_use_the_lesson_up),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

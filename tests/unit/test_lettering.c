@@ -1,12 +1,6 @@
 /* lettering.h: one layout at every scale, cutting and breaking to a width. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/drawing.h"
 
 static DrawnTexts drawn;
@@ -22,8 +16,7 @@ static cairo_t *begin(int width, int height) {
 
 /* Twice the size is twice the width, to a thousandth: no rounding to pixels, whatever the surface's
  * scale. */
-static void test_layout_scales(void **state) {
-  (void)state;
+TEST(test_layout_scales) {
   cairo_t *cr = begin(10, 10);
   Lettering small = {.size = 10}, large = {.size = 20};
   LetterBox a = letter_measure(cr, &small, "Tile by tile, 132 MiB"),
@@ -35,8 +28,7 @@ static void test_layout_scales(void **state) {
   cairo_destroy(cr);
 }
 
-static void test_anchors(void **state) {
-  (void)state;
+TEST(test_anchors) {
   cairo_t *cr = begin(400, 100);
   for (int anchor = 0; anchor < 3; anchor++) {
     Lettering lettering = {.size = 20, .anchor = (Anchor)anchor};
@@ -50,8 +42,7 @@ static void test_anchors(void **state) {
 }
 
 /* The longest start that fits: adding one more character would be too wide. */
-static void test_cut(void **state) {
-  (void)state;
+TEST(test_cut) {
   cairo_t *cr = begin(400, 100);
   Lettering lettering = {.size = 16};
   const char *text = "Gr\xc3\xb6\xc3\x9f"
@@ -79,8 +70,7 @@ static void test_cut(void **state) {
 }
 
 /* Lines together are the text again, none is wider than asked, and the last allowed one is cut. */
-static void test_wrap(void **state) {
-  (void)state;
+TEST(test_wrap) {
   cairo_t *cr = begin(400, 100);
   Lettering lettering = {.size = 16};
   const char *text = "one two three four five six seven eight";
@@ -105,8 +95,7 @@ static void test_wrap(void **state) {
 }
 
 /* Bytes that are not UTF-8 are shown as replacements; nothing crashes, cairo stays well. */
-static void test_broken_text(void **state) {
-  (void)state;
+TEST(test_broken_text) {
   cairo_t *cr = begin(400, 100);
   Lettering lettering = {.size = 16};
   assert_true(letter_draw(cr, &lettering, 0, 20, "a\xff\xc3").width > 0);
@@ -118,8 +107,7 @@ static void test_broken_text(void **state) {
 }
 
 /* Without a tap the letters are painted, with one they are not. */
-static void test_tap_replaces_painting(void **state) {
-  (void)state;
+TEST(test_tap_replaces_painting) {
   for (int tapped = 0; tapped < 2; tapped++) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 100, 40);
     if (tapped) assert_true(letter_set_tap(surface, drawn_text_tap, &drawn));
@@ -136,13 +124,4 @@ static void test_tap_replaces_painting(void **state) {
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layout_scales), cmocka_unit_test(test_anchors),
-      cmocka_unit_test(test_cut),           cmocka_unit_test(test_wrap),
-      cmocka_unit_test(test_broken_text),   cmocka_unit_test(test_tap_replaces_painting),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

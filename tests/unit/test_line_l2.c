@@ -1,12 +1,5 @@
 /* L2 at the grain of lines: small streams counted by hand, random ones beside an obvious model without an end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/base/splitmix.h"
 #include "sim/l2/line_l2.h"
 
@@ -20,8 +13,7 @@ static LineL2 *l2_of(int64_t bytes, int64_t sides) {
 
 static uint32_t sector(int s) { return 255u << 8 * s; }
 
-static void pairs_and_parts(void **unused) {
-  (void)unused;
+TEST(pairs_and_parts) {
   LineL2 *l2 = l2_of(1 << 20, 1);
   line_l2_read(l2, 0, 0, sector(0)); /* brings sector 1 too */
   line_l2_read(l2, 0, 0, sector(1));
@@ -56,8 +48,7 @@ static void pairs_and_parts(void **unused) {
 }
 
 /* What both sides read comes from HBM once and crosses once; what one stores leaves no old copy. */
-static void two_sides(void **unused) {
-  (void)unused;
+TEST(two_sides) {
   LineL2 *l2 = l2_of(4 << 20, 2);
   const uint64_t n = 1000;
   for (int side = 0; side < 2; side++)
@@ -81,8 +72,7 @@ static void two_sides(void **unused) {
 }
 
 /* More than it holds: what was stored is either there or in HBM; what passes twice is read twice. */
-static void more_than_it_holds(void **unused) {
-  (void)unused;
+TEST(more_than_it_holds) {
   LineL2 *l2 = l2_of(1 << 20, 1);
   const uint64_t n = 4 * (1 << 20) / 128;
   for (int pass = 0; pass < 2; pass++)
@@ -113,8 +103,7 @@ static void endless_read(Endless *e, int line, uint32_t words) {
     if (missing >> s & 1 && (e->valid[line] & sector(s)) != sector(s)) e->hbm_reads++, e->valid[line] |= sector(s);
 }
 
-static void beside_an_endless_one(void **unused) {
-  (void)unused;
+TEST(beside_an_endless_one) {
   LineL2 *l2 = l2_of(1 << 20, 1);
   Endless e = {0};
   for (uint64_t k = 0; k < 20000; k++) {
@@ -140,8 +129,7 @@ static void beside_an_endless_one(void **unused) {
   line_l2_free(l2);
 }
 
-static void sectors_of_words(void **unused) {
-  (void)unused;
+TEST(sectors_of_words) {
   for (uint64_t k = 0; k < 5000; k++) {
     const uint32_t words = (uint32_t)mix(k) & (uint32_t)mix(k + 9000) & (uint32_t)(mix(k + 1) >> 32);
     uint32_t slow = 0;
@@ -151,8 +139,7 @@ static void sectors_of_words(void **unused) {
   }
 }
 
-static void an_unknown_l2(void **unused) {
-  (void)unused;
+TEST(an_unknown_l2) {
   LineL2 *l2;
   Error error = {0};
   const Gpu none = {.name = "bare"}, odd = {.name = "odd", .l2_bytes = 1 << 20, .l2_line_bytes = 64};
@@ -162,12 +149,4 @@ static void an_unknown_l2(void **unused) {
   error = (Error){0};
   assert_int_equal(line_l2_new(&l2, &odd, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "64"));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pairs_and_parts),       cmocka_unit_test(two_sides),        cmocka_unit_test(more_than_it_holds),
-      cmocka_unit_test(beside_an_endless_one), cmocka_unit_test(sectors_of_words), cmocka_unit_test(an_unknown_l2),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* Markdown in a terminal: every element by its text, at a width that breaks lines, in ASCII. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/capture.h"
 #include "viz/text/markdown.h"
@@ -43,8 +37,7 @@ static void print(const char *markdown, Capture *c) {
   if (text_markdown(c->out, &style, markdown, strlen(markdown), &error)) fail_msg("%s", error.message);
 }
 
-static void every_element_is_printed(void **state) {
-  (void)state;
+TEST(every_element_is_printed) {
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     Capture c;
     print(ROWS[k].markdown, &c);
@@ -54,8 +47,7 @@ static void every_element_is_printed(void **state) {
 }
 
 /* Cells fill their columns; the numbers' column is aligned right. */
-static void tables_are_aligned(void **state) {
-  (void)state;
+TEST(tables_are_aligned) {
   Capture c;
   print("| what | bytes |\n| --- | --: |\n| Q | 1 |\n| K and V | 640 |\n", &c);
   const char *text = capture_text(&c);
@@ -66,8 +58,7 @@ static void tables_are_aligned(void **state) {
 }
 
 /* A text from outside cannot drive the terminal. */
-static void control_characters_do_not_pass(void **state) {
-  (void)state;
+TEST(control_characters_do_not_pass) {
   Capture c;
   print("a\033[31mb", &c);
   assert_null(strchr(capture_text(&c), '\033'));
@@ -75,8 +66,7 @@ static void control_characters_do_not_pass(void **state) {
 }
 
 /* What is nested more deeply than it is printed neither crashes nor loses its words. */
-static void deep_nesting_is_flattened(void **state) {
-  (void)state;
+TEST(deep_nesting_is_flattened) {
   Capture c;
   print("> > > > > > > > > > > > > > > > > > > > deep", &c);
   assert_non_null(strstr(capture_text(&c), "deep\n"));
@@ -94,16 +84,4 @@ static Status print_all(void *context, Error *error) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
-  assert_true(alloc_fail_each(print_all, NULL) >= 2);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_element_is_printed),       cmocka_unit_test(tables_are_aligned),
-      cmocka_unit_test(control_characters_do_not_pass), cmocka_unit_test(deep_nesting_is_flattened),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST(every_allocation_may_fail) { assert_true(alloc_fail_each(print_all, NULL) >= 2); }

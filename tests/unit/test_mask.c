@@ -1,14 +1,5 @@
 /* Masks against their definition, pair by pair: bands, sides, top left, blocks, documents, sinks, prefixes, files. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/problem/mask.h"
 #include "tests/support/rand.h"
 
@@ -88,8 +79,7 @@ static Mask random_mask(Rand *r, Shape *s, Text *t) {
 
 /* A tile is full, partial or skipped by the pairs in it, whatever its size; pairs, queries and keys are counted one by
  * one. A part of a mask is that part. */
-static void masks_are_their_pairs(void **state) {
-  (void)state;
+TEST(masks_are_their_pairs) {
   Rand r = {1};
   for (int n = 0; n < 6000; n++) {
     Shape s = random_shape(&r);
@@ -131,8 +121,7 @@ static void masks_are_their_pairs(void **state) {
 }
 
 /* Counts of a rectangle of tiles are the sums over its tiles, with a pattern too. */
-static void counts_are_sums_over_tiles(void **state) {
-  (void)state;
+TEST(counts_are_sums_over_tiles) {
   Rand r = {2};
   for (int n = 0; n < 6000; n++) {
     Shape s = random_shape(&r);
@@ -186,8 +175,7 @@ static void counts_are_sums_over_tiles(void **state) {
 
 /* Tiles left out of 16 x 16 and 64 x 64 blocks of 128, as FlexAttention prints its block masks' sparsity (PyTorch 2.11,
  * in percent). A "sliding" window of 512 there is q - k <= 512: 513 keys. */
-static void flex_attention_leaves_out_the_same_tiles(void **state) {
-  (void)state;
+TEST(flex_attention_leaves_out_the_same_tiles) {
   static const struct {
     const char *mask;
     bool causal;
@@ -219,8 +207,7 @@ static void flex_attention_leaves_out_the_same_tiles(void **state) {
 }
 
 /* A million tokens in a thousand documents: row block by row block, not tile by tile. */
-static void a_million_tokens(void **state) {
-  (void)state;
+TEST(a_million_tokens) {
   const int64_t N = 1000000;
   Pattern *pattern = pattern_named("documents:1000", (PatternMatrix){N, N, false}, NULL);
   const Shape s = {.N_q = N, .N_k = N, .d = 128, .causal = true, .pattern = pattern};
@@ -234,8 +221,7 @@ static void a_million_tokens(void **state) {
   free(pattern);
 }
 
-static void files_of_blocks(void **state) {
-  (void)state;
+TEST(files_of_blocks) {
   static const char TEXT[] = "block 2\n#.\n.#\n##\n";
   Error error = {0};
   Pattern *p = pattern_read(TEXT, sizeof TEXT - 1, "m.txt", (PatternMatrix){5, 4, false}, &error);
@@ -278,15 +264,4 @@ static void files_of_blocks(void **state) {
   for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
     assert_null(pattern_named(NAMES[k], (PatternMatrix){64, 64, false}, NULL));
   assert_null(pattern_named("strided:4:1", (PatternMatrix){1 << 20, 1 << 20, false}, &error)); /* too many blocks */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(masks_are_their_pairs),
-      cmocka_unit_test(counts_are_sums_over_tiles),
-      cmocka_unit_test(flex_attention_leaves_out_the_same_tiles),
-      cmocka_unit_test(a_million_tokens),
-      cmocka_unit_test(files_of_blocks),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

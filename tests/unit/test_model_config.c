@@ -1,15 +1,6 @@
 /* config.json files: the layers by kind that each must give, and the bytes of 10,000 tokens, worked by hand from the
  * model's published shape. One row of the table for each rule of the format. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "viz/request/model_config.h"
 
@@ -347,8 +338,7 @@ static void describe(const KvModel *model, char *to, size_t size) {
   if (model->n_remarks) PUT("; %s", model->n_remarks > 1 ? "remarks" : "remark");
 }
 
-static void test_table(void **state) {
-  (void)state;
+TEST(test_table) {
   int n_wrong = 0;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     KvModel model;
@@ -368,16 +358,14 @@ static void test_table(void **state) {
 }
 
 /* A chunk holds what came since its beginning: full, then one. */
-static void test_chunk_grows_and_empties(void **state) {
-  (void)state;
+TEST(test_chunk_grows_and_empties) {
   const KvGroup chunk = {.layers = 1, .kv_heads = 1, .d = 1, .window = 4, .chunked = true};
   const int64_t held[] = {0, 1, 2, 3, 4, 1, 2, 3, 4, 1};
   for (int64_t n = 0; n < 10; n++) assert_int_equal(kvcache_group_tokens(&chunk, n), held[n]);
 }
 
 /* Step by step as at once, with every kind of layer together. */
-static void test_growth_of_many_kinds(void **state) {
-  (void)state;
+TEST(test_growth_of_many_kinds) {
   KvCache cache = {.layers = 3, .kv_heads = 2, .d = 8, .window = 5, .window_layers = 1, .page_tokens = 4, .n_more = 2};
   cache.more[0] = (KvGroup){.layers = 2, .kv_heads = 1, .d = 16, .d_v = 4, .window = 6, .chunked = true};
   cache.more[1] = (KvGroup){.layers = 1, .kv_heads = 4, .d = 2};
@@ -399,8 +387,7 @@ static void test_growth_of_many_kinds(void **state) {
 }
 
 /* Our own files say the same in keys. */
-static void test_groups_in_a_description(void **state) {
-  (void)state;
+TEST(test_groups_in_a_description) {
   const char *text =
       "name = mine\nlayers = 1\nheads = 8\nkv_heads = 8\nhead_dim = 64\nmax_tokens = 4096\ndtype = bf16\n"
       "group2_layers = 3\ngroup2_chunk = 4000\ngroup3_layers = 2\ngroup3_kv_heads = 4\n"
@@ -416,14 +403,4 @@ static void test_groups_in_a_description(void **state) {
                     "group3_window = 100\n";
   assert_int_equal(kvmodel_parse(bad, strlen(bad), "mine", &model, &error), STATUS_BAD_FILE);
   assert_non_null(strstr(error.message, "group3_layers is not"));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_chunk_grows_and_empties),
-      cmocka_unit_test(test_growth_of_many_kinds),
-      cmocka_unit_test(test_groups_in_a_description),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,7 @@
 #include "viz/scene/narration.h"
 #include "viz/scene/scene.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 typedef struct {
   const char *algorithm;
@@ -33,8 +24,7 @@ static Stage open_case(const Case *c) {
 
 /* Rows of K of 256 bytes begin in the same bank: eight lanes wait for each other, and a swizzle of 128 bytes parts
  * them. Rows of 32 bytes: every fourth comes back to the first bank, two lanes share each. */
-static void test_warps_share_banks(void **state) {
-  (void)state;
+TEST(test_warps_share_banks) {
   static const struct {
     int64_t d;
     const char *words;
@@ -56,8 +46,7 @@ static void test_warps_share_banks(void **state) {
  * FLOPs are 147,456, and Q and O of 2 KiB each with 2 x 36 tiles of 256 bytes are 22 KiB: 6.55 FLOPs a byte, and 312
  * TFLOP/s over 1,555 GB/s are 201. Row block 4 takes Q, six events for each of four tiles, seven for the masked one,
  * and two at the end: 34. Event 123 is the last of its fourth tile: 1 + 4 x 6. */
-static void test_scenes_tell_their_idea(void **state) {
-  (void)state;
+TEST(test_scenes_tell_their_idea) {
   Stage stage = open_case(&CAUSAL);
   Snapshot now;
   Narration said;
@@ -73,12 +62,4 @@ static void test_scenes_tell_their_idea(void **state) {
   scene_narrate(SCENE_TILES, &now, NULL, &said);
   assert_string_equal(said.what, plain.what);
   stage_free(&stage);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scenes_tell_their_idea),
-      cmocka_unit_test(test_warps_share_banks),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,5 @@
 /* Counter files: both layouts read, and every way in which a file can be wrong named with its line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/ncu.h"
 #include "tests/support/alloc_fail.h"
 
@@ -30,8 +21,7 @@ static void expect_error(const char *text, Status expected, const char *part) {
 #define SHAPE_HEADER "rung,dtype,batch,heads,kv_heads,seq_q,seq_k,head_dim,causal,block_q,block_k,"
 
 /* ncu's layout, with its messages, the program's own output, CRLF, groups of three digits and a comma in a name. */
-static void test_raw_layout(void **state) {
-  (void)state;
+TEST(test_raw_layout) {
   CounterTable table;
   Error error;
   assert_int_equal(read_text("==PROF== Connected to process 1\nhello, world\n" RAW_HEADER RAW_UNITS
@@ -51,8 +41,7 @@ static void test_raw_layout(void **state) {
   counter_table_free(&table);
 }
 
-static void test_recorded_layout(void **state) {
-  (void)state;
+TEST(test_recorded_layout) {
   CounterTable table;
   Error error;
   assert_int_equal(read_text("# gpu: NVIDIA H200\n" SHAPE_HEADER "sm__inst_executed_pipe_tensor_op_hmma.sum\n"
@@ -71,8 +60,7 @@ static void test_recorded_layout(void **state) {
   counter_table_free(&table);
 }
 
-static void test_not_a_counter_file(void **state) {
-  (void)state;
+TEST(test_not_a_counter_file) {
   expect_error("", STATUS_BAD_FILE, "line 0: no header");
   expect_error("a,b\nc,d\n", STATUS_BAD_FILE, "line 2: no header");
   expect_error("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n", STATUS_BAD_FILE,
@@ -81,15 +69,13 @@ static void test_not_a_counter_file(void **state) {
                "line 1: none of the columns is a counter");
 }
 
-static void test_other_units(void **state) {
-  (void)state;
+TEST(test_other_units) {
   expect_error(RAW_HEADER "\"\",\"\",\"inst\",\"ns\"\n\"0\",\"f\",\"1\",\"2\"\n", STATUS_BAD_FILE,
                "line 2: dram__bytes_read.sum is in 'inst'");
 }
 
 /* What no locale writes. Numbers of other locales are in test_ncu_dialects.c. */
-static void test_no_numbers(void **state) {
-  (void)state;
+TEST(test_no_numbers) {
   static const char *const numbers[] = {"12,34,567", ",123", "-5", "0x10", "1.", "1 23", "1,234,56", "1..5", "e6"};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     char text[256];
@@ -100,8 +86,7 @@ static void test_no_numbers(void **state) {
 }
 
 /* 1,234.00 and the largest count are whole. */
-static void test_whole_numbers(void **state) {
-  (void)state;
+TEST(test_whole_numbers) {
   CounterTable table;
   Error error;
   assert_int_equal(
@@ -113,8 +98,7 @@ static void test_whole_numbers(void **state) {
 
 /* Cut a good file anywhere: it is refused, unless what is left is a whole number of rows, with or without the end of
  * the last line. */
-static void test_truncated(void **state) {
-  (void)state;
+TEST(test_truncated) {
   const char *good = RAW_HEADER RAW_UNITS "\"0\",\"f\",\"438,272\",\"19,296\"\n\"1\",\"g\",\"1\",\"2\"\n";
   const size_t first_row_end = strlen(RAW_HEADER RAW_UNITS "\"0\",\"f\",\"438,272\",\"19,296\"\n");
   for (size_t length = 0; length < strlen(good); length++) {
@@ -133,8 +117,7 @@ static void test_truncated(void **state) {
                "line 3: the last line has no end"); /* 1234 cut to 123 would pass for a number */
 }
 
-static void test_bad_shape(void **state) {
-  (void)state;
+TEST(test_bad_shape) {
 #define RECORDED SHAPE_HEADER "dram__bytes_read.sum\n,,,,,,,,,,,byte\n"
   expect_error(RECORDED "fa1,fp12,1,1,1,8,8,8,0,8,8,1\n", STATUS_BAD_FILE, "line 3: the dtype");
   expect_error(RECORDED "fa1,fp16,1,1,1,0,8,8,0,8,8,1\n", STATUS_BAD_FILE, "line 3: seq_q is '0'");
@@ -145,8 +128,7 @@ static void test_bad_shape(void **state) {
 }
 
 /* Control characters of a kernel's name never reach a terminal, and a long name is cut. */
-static void test_names_are_safe(void **state) {
-  (void)state;
+TEST(test_names_are_safe) {
   CounterTable table;
   Error error;
   char text[1024];
@@ -163,20 +145,8 @@ static Status read_many(void *context, Error *error) {
   counter_table_free(&table);
   return status;
 }
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   char text[8192] = RAW_HEADER RAW_UNITS;
   for (int i = 0; i < 100; i++) strcat(text, "\"0\",\"f\",\"1\",\"2\"\n");
   assert_true(alloc_fail_each(read_many, text) >= 4);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_raw_layout),         cmocka_unit_test(test_recorded_layout),
-      cmocka_unit_test(test_not_a_counter_file), cmocka_unit_test(test_other_units),
-      cmocka_unit_test(test_no_numbers),         cmocka_unit_test(test_whole_numbers),
-      cmocka_unit_test(test_truncated),          cmocka_unit_test(test_bad_shape),
-      cmocka_unit_test(test_names_are_safe),     cmocka_unit_test(test_out_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* Counter files as they come from other versions, shells, pages and locales: what each must say, worked by hand from
  * what its cells stand for, or the reason why it is refused. One row of the table for each rule of the format. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/ncu.h"
 
 /* The columns of every page, and those of the tables below: HBM read and written, time. */
@@ -318,8 +309,7 @@ static bool as_wanted(const char *said, const char *wanted) {
   return *wanted == '!' ? *said == '!' && strstr(said, wanted + 2) != NULL : !strcmp(said, wanted);
 }
 
-static void test_table(void **state) {
-  (void)state;
+TEST(test_table) {
   static char said[1 << 16];
   int n_wrong = 0;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -332,8 +322,7 @@ static void test_table(void **state) {
 }
 
 /* Every file of the table that is read says the same in UTF-16 of either order, with a mark and without. */
-static void test_utf16(void **state) {
-  (void)state;
+TEST(test_utf16) {
   static char said[1 << 16], plain[1 << 16], wide[1 << 16];
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     const char *text = CASES[i].text;
@@ -371,8 +360,7 @@ static bool rewind_pieces(void *context) {
   return true;
 }
 
-static void test_pieces(void **state) {
-  (void)state;
+TEST(test_pieces) {
   static char said[1 << 16], whole[1 << 16];
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
     for (size_t step = 4; step < 80; step = 3 * step + 1) { /* not less than a mark has */
@@ -424,8 +412,7 @@ static bool rewind_endless(void *context) {
   return true;
 }
 
-static void test_many_launches(void **state) {
-  (void)state;
+TEST(test_many_launches) {
   Endless endless = {.n = 20000};
   const NcuSource source = {read_endless, rewind_endless, &endless};
   CounterTable table;
@@ -438,14 +425,4 @@ static void test_many_launches(void **state) {
   endless = (Endless){.n = NCU_MAX_ROWS + 1, .differ = true};
   assert_int_equal(counter_table_read(&table, &source, &error), STATUS_TOO_LARGE);
   assert_non_null(strstr(error.message, "launches that differ"));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_utf16),
-      cmocka_unit_test(test_pieces),
-      cmocka_unit_test(test_many_launches),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

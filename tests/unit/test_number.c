@@ -1,27 +1,17 @@
 /* number.h: what people read. Expected texts are worked out by hand from the rules in the header.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "viz/text/number.h"
 #include "viz/chart/value.h"
 
 #include <locale.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const Wide KIB = 1024, MIB = 1024 * 1024;
 static const Wide GIB = 1024 * 1024 * 1024;
 #define WIDE_MAX (~(Wide)0)
 
-static void test_bytes(void **state) {
-  (void)state;
+TEST(test_bytes) {
   const struct {
     Wide bytes;
     const char *text;
@@ -53,8 +43,7 @@ static void test_bytes(void **state) {
 }
 
 /* "1024 KiB" and its like must never be seen, at any size around a unit's edge. */
-static void test_bytes_never_show_a_full_unit(void **state) {
-  (void)state;
+TEST(test_bytes_never_show_a_full_unit) {
   for (int power = 10; power <= 80; power += 10)
     for (int delta = -2000; delta <= 2000; delta++) {
       Wide edge = (Wide)1 << power, distance = (Wide)(uint64_t)llabs(delta);
@@ -65,8 +54,7 @@ static void test_bytes_never_show_a_full_unit(void **state) {
 }
 
 /* The text, read back as a double, lies within half a unit of the fourth digit. */
-static void test_bytes_are_close(void **state) {
-  (void)state;
+TEST(test_bytes_are_close) {
   Rand rand = {1};
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   for (int i = 0; i < 20000; i++) {
@@ -82,8 +70,7 @@ static void test_bytes_are_close(void **state) {
   }
 }
 
-static void test_bytes_decimal(void **state) {
-  (void)state;
+TEST(test_bytes_decimal) {
   assert_string_equal(number_bytes_decimal(999).text, "999 B");
   assert_string_equal(number_bytes_decimal(1000).text, "1 kB");
   assert_string_equal(number_bytes_decimal(138412032).text, "138.4 MB");
@@ -92,14 +79,12 @@ static void test_bytes_decimal(void **state) {
   assert_string_equal(number_bytes_decimal(1668939776).text, "1.669 GB");
 }
 
-static void test_bytes_exact(void **state) {
-  (void)state;
+TEST(test_bytes_exact) {
   assert_string_equal(number_bytes_exact(138412032).text, "138,412,032 B");
   assert_string_equal(number_bytes_exact(0).text, "0 B");
 }
 
-static void test_counts(void **state) {
-  (void)state;
+TEST(test_counts) {
   assert_string_equal(number_count(0).text, "0");
   assert_string_equal(number_count(999).text, "999");
   assert_string_equal(number_count(1000).text, "1,000");
@@ -109,8 +94,7 @@ static void test_counts(void **state) {
   assert_string_equal(number_count(WIDE_MAX).text, "340,282,366,920,938,463,463,374,607,431,768,211,455");
 }
 
-static void test_tokens(void **state) {
-  (void)state;
+TEST(test_tokens) {
   assert_string_equal(number_tokens(0).text, "0");
   assert_string_equal(number_tokens(512).text, "512");
   assert_string_equal(number_tokens(1000).text, "1,000");
@@ -124,8 +108,7 @@ static void test_tokens(void **state) {
   assert_string_equal(number_tokens(65537).text, "65,537");
 }
 
-static void test_ratios(void **state) {
-  (void)state;
+TEST(test_ratios) {
   const struct {
     double ratio;
     const char *text;
@@ -142,8 +125,7 @@ static void test_ratios(void **state) {
 }
 
 /* A share that only rounds to nothing or to everything says so. */
-static void test_percent(void **state) {
-  (void)state;
+TEST(test_percent) {
   const struct {
     double fraction;
     const char *text;
@@ -155,8 +137,7 @@ static void test_percent(void **state) {
     assert_string_equal(number_percent(rows[i].fraction).text, rows[i].text);
 }
 
-static void test_si(void **state) {
-  (void)state;
+TEST(test_si) {
   assert_string_equal(number_si(9.89e14, "FLOP/s").text, "989 TFLOP/s");
   assert_string_equal(number_si(3.35e12, "B/s").text, "3.35 TB/s");
   assert_string_equal(number_si(999.96, "B").text, "1 kB");
@@ -169,8 +150,7 @@ static void test_si(void **state) {
   assert_string_equal(number_flops(34359738368).text, "34.36 GFLOP");
 }
 
-static void test_seconds(void **state) {
-  (void)state;
+TEST(test_seconds) {
   assert_string_equal(number_seconds(0).text, "0 s");
   assert_string_equal(number_seconds(12.5e-6).text, "12.5 us");
   assert_string_equal(number_seconds(1.25e-3).text, "1.25 ms");
@@ -183,8 +163,7 @@ static void test_seconds(void **state) {
   assert_string_equal(number_seconds(INFINITY).text, "inf");
 }
 
-static void test_doubles(void **state) {
-  (void)state;
+TEST(test_doubles) {
   assert_string_equal(number_double(0.125, 4).text, "0.1250");
   assert_string_equal(number_double(2.718281828, 5).text, "2.7183");
   assert_string_equal(number_double(-1234567, 3).text, "-1,230,000");
@@ -196,8 +175,7 @@ static void test_doubles(void **state) {
 }
 
 /* CSV and JSON must not lose a bit. */
-static void test_exact_doubles_read_back(void **state) {
-  (void)state;
+TEST(test_exact_doubles_read_back) {
   assert_string_equal(number_exact_double(0.1).text, "0.1");
   assert_string_equal(number_exact_double(1e300).text, "1e+300");
   assert_string_equal(number_exact_double(2).text, "2");
@@ -212,8 +190,7 @@ static void test_exact_doubles_read_back(void **state) {
 }
 
 /* Axis labels are the shortest form of a round value. */
-static void test_tick_texts(void **state) {
-  (void)state;
+TEST(test_tick_texts) {
   assert_string_equal(value_tick_text(VALUE_BYTES, 64.0 * 1024 * 1024).text, "64 MiB");
   assert_string_equal(value_tick_text(VALUE_FACTOR, 2).text, "2x");
   assert_string_equal(value_tick_text(VALUE_FACTOR, 2.5).text, "2.5x");
@@ -228,8 +205,7 @@ static void test_tick_texts(void **state) {
 }
 
 /* Comma for the decimal sign, point for thousands: nothing of that may show. */
-static void test_locale_does_not_matter(void **state) {
-  (void)state;
+TEST(test_locale_does_not_matter) {
   static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8"};
   bool found = false;
   for (size_t i = 0; i < 5 && !found; i++) found = setlocale(LC_ALL, locales[i]) != NULL;
@@ -246,25 +222,4 @@ static void test_locale_does_not_matter(void **state) {
   assert_string_equal(number_si(1.5e9, "B").text, "1.5 GB");
   assert_string_equal(number_seconds(0.0015).text, "1.5 ms");
   setlocale(LC_ALL, "C");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bytes),
-      cmocka_unit_test(test_bytes_never_show_a_full_unit),
-      cmocka_unit_test(test_bytes_are_close),
-      cmocka_unit_test(test_bytes_decimal),
-      cmocka_unit_test(test_bytes_exact),
-      cmocka_unit_test(test_counts),
-      cmocka_unit_test(test_tokens),
-      cmocka_unit_test(test_ratios),
-      cmocka_unit_test(test_percent),
-      cmocka_unit_test(test_si),
-      cmocka_unit_test(test_seconds),
-      cmocka_unit_test(test_doubles),
-      cmocka_unit_test(test_exact_doubles_read_back),
-      cmocka_unit_test(test_tick_texts),
-      cmocka_unit_test(test_locale_does_not_matter),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,12 @@
 /* A written file is whole or not there: on commit, abort, error, and when the writer is killed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <dirent.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "viz/export/output.h"
 
 typedef Status Begin(FileWrite *, const char *, Error *);
@@ -57,8 +50,7 @@ static void put(const char *path, const char *text) {
   fclose(file);
 }
 
-static void a_commit_puts_the_file_in_place(void **state) {
-  (void)state;
+TEST(a_commit_puts_the_file_in_place) {
   for (size_t i = 0; i < 2; i++) {
     FileWrite out;
     assert_int_equal(begins[i](&out, "new.txt", NULL), STATUS_OK);
@@ -73,8 +65,7 @@ static void a_commit_puts_the_file_in_place(void **state) {
 }
 
 /* /dev/shm is a folder like others: a file there is new, and replaced, not added to. */
-static void a_file_in_shared_memory_is_a_file(void **state) {
-  (void)state;
+TEST(a_file_in_shared_memory_is_a_file) {
   char path[64];
   if (access("/dev/shm", W_OK) != 0) skip();
   snprintf(path, sizeof path, "/dev/shm/tilewalk-test-%ld", (long)getpid());
@@ -92,8 +83,7 @@ static void a_file_in_shared_memory_is_a_file(void **state) {
 
 /* A link stays a link, and what it names is made or replaced: also where nothing is yet, through two links, from a
  * folder. */
-static void links_lead_to_the_file(void **state) {
-  (void)state;
+TEST(links_lead_to_the_file) {
   struct stat there;
   assert_int_equal(mkdir("below", 0700), 0);
   assert_int_equal(symlink("../real.txt", "below/second"), 0);
@@ -114,8 +104,7 @@ static void links_lead_to_the_file(void **state) {
   assert_int_equal(file_write_begin(&out, "loop", NULL), STATUS_BAD_REQUEST);
 }
 
-static void the_old_file_stays_until_the_commit(void **state) {
-  (void)state;
+TEST(the_old_file_stays_until_the_commit) {
   for (size_t i = 0; i < 2; i++) {
     FileWrite out;
     struct stat info;
@@ -133,8 +122,7 @@ static void the_old_file_stays_until_the_commit(void **state) {
   }
 }
 
-static void an_abort_leaves_nothing(void **state) {
-  (void)state;
+TEST(an_abort_leaves_nothing) {
   for (size_t i = 0; i < 2; i++) {
     FileWrite out;
     put("old.txt", "old");
@@ -147,8 +135,7 @@ static void an_abort_leaves_nothing(void **state) {
   }
 }
 
-static void a_killed_writer_leaves_nothing(void **state) {
-  (void)state;
+TEST(a_killed_writer_leaves_nothing) {
   int probe = open(".", O_WRONLY | O_TMPFILE, 0600);
   if (probe < 0) skip(); /* a file system without unnamed files keeps a hidden one */
   close(probe);
@@ -167,8 +154,7 @@ static void a_killed_writer_leaves_nothing(void **state) {
   assert_int_equal(count_entries(), 0);
 }
 
-static void a_link_is_followed(void **state) {
-  (void)state;
+TEST(a_link_is_followed) {
   FileWrite out;
   struct stat info;
   assert_int_equal(mkdir("real", 0700), 0);
@@ -193,8 +179,7 @@ static void assert_refused(const char *path, const char *message) {
   }
 }
 
-static void a_refusal_names_the_path_and_the_reason(void **state) {
-  (void)state;
+TEST(a_refusal_names_the_path_and_the_reason) {
   assert_int_equal(mkdir("folder", 0700), 0);
   put("file", "text");
   assert_refused("", "cannot write \"\": the name is empty; name a file");
@@ -210,8 +195,7 @@ static void a_refusal_names_the_path_and_the_reason(void **state) {
 }
 
 /* Once with bytes that fit the stream's buffer (the flush fails), once with more (a write fails before). */
-static void a_full_disk_is_reported(void **state) {
-  (void)state;
+TEST(a_full_disk_is_reported) {
   for (int n = 1; n <= 100001; n += 100000) {
     FileWrite out;
     Error error = {STATUS_OK, ""};
@@ -223,8 +207,7 @@ static void a_full_disk_is_reported(void **state) {
 }
 
 /* A descriptor closed behind its back stands in for a disk that fails: no half file, the old one untouched. */
-static void a_failed_commit_changes_nothing(void **state) {
-  (void)state;
+TEST(a_failed_commit_changes_nothing) {
   for (size_t i = 0; i < 2; i++) {
     put("old.txt", "old");
     pid_t child = fork();
@@ -246,20 +229,4 @@ static void a_failed_commit_changes_nothing(void **state) {
   }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_empty_folder, leave_folder)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(a_commit_puts_the_file_in_place),
-      TEST(a_file_in_shared_memory_is_a_file),
-      TEST(links_lead_to_the_file),
-      TEST(the_old_file_stays_until_the_commit),
-      TEST(an_abort_leaves_nothing),
-      TEST(a_killed_writer_leaves_nothing),
-      TEST(a_link_is_followed),
-      TEST(a_refusal_names_the_path_and_the_reason),
-      TEST(a_full_disk_is_reported),
-      TEST(a_failed_commit_changes_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(enter_empty_folder, leave_folder)

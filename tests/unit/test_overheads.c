@@ -1,14 +1,6 @@
 /* What kernels move besides their schedules: against a slow walk over tiles, and against an H200's counters, exactly.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "kernels/counters/ncu.h"
 #include "sim/l2/overheads.h"
 #include "sim/l2/kernel_profile.h"
@@ -35,8 +27,7 @@ static Gpu h200(void) {
   return gpu;
 }
 
-static void a_slow_walk_agrees(void **state) {
-  (void)state;
+TEST(a_slow_walk_agrees) {
   const Gpu gpu = {.name = "small", .n_sm = 3, .warp_size = 32};
   Rand r = {5};
   for (int round = 0; round < 2000; round++) {
@@ -119,8 +110,7 @@ static CounterTable others(void) {
 
 /* Every recorded run of a kernel that is described. Written: to the byte. Read: to the byte where nothing spills; else
  * up to 0.05 % more, spilled registers that fell out of L1. */
-static void other_peoples_kernels_to_the_byte(void **state) {
-  (void)state;
+TEST(other_peoples_kernels_to_the_byte) {
   Error error = {0};
   const Gpu gpu = h200();
   CounterTable table = others();
@@ -156,8 +146,7 @@ static void other_peoples_kernels_to_the_byte(void **state) {
 }
 
 /* 264 CTAs of 3,072 B, stored for every tile; a grid of 32 CTAs holds no more than 32. */
-static void room_for_spills(void **state) {
-  (void)state;
+TEST(room_for_spills) {
   const Gpu gpu = h200();
   const Profile p = load("fa2-sm90");
   for (int64_t N = 4096; N <= 65536; N *= 16) {
@@ -176,8 +165,7 @@ static void room_for_spills(void **state) {
 
 /* What a kernel's code spills, reads again and pulls belongs to its own algorithm: standard and fa1, asked for in the
  * same run, move what they move without it. */
-static void other_algorithms_have_nothing_of_the_kind(void **state) {
-  (void)state;
+TEST(other_algorithms_have_nothing_of_the_kind) {
   Error error = {0};
   const Gpu gpu = h200();
   const LaunchConfig facts = {.reloads_q = true,
@@ -209,8 +197,7 @@ static void other_algorithms_have_nothing_of_the_kind(void **state) {
 /* What is spilled for a row block leaves L2 before the next one where rows are long: without it a sixth to a fifth of
  * what fa2-sm90 writes to HBM at 64K would be missing. (Some lines spilled for tiles fall out as well, which is not
  * modelled: a little less is predicted.) */
-static void spilled_blocks_reach_hbm(void **state) {
-  (void)state;
+TEST(spilled_blocks_reach_hbm) {
   Error error = {0};
   const Gpu gpu = h200();
   CounterTable table = others();
@@ -233,13 +220,4 @@ static void spilled_blocks_reach_hbm(void **state) {
   }
   assert_true(n >= 6);
   counter_table_free(&table);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_slow_walk_agrees),       cmocka_unit_test(other_peoples_kernels_to_the_byte),
-      cmocka_unit_test(room_for_spills),          cmocka_unit_test(other_algorithms_have_nothing_of_the_kind),
-      cmocka_unit_test(spilled_blocks_reach_hbm),
-  };
-  return cmocka_run_group_tests_name("overheads", tests, NULL, NULL);
 }

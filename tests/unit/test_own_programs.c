@@ -1,17 +1,8 @@
 /* Programs of one's own, which no C knows, are right everywhere: their events against slow, obvious code; totals, every
  * step of every scene, the code panel, numbers against fp64, and the command line. Two broken ones are caught. */
 #define _DEFAULT_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "sim/numbers/program_check.h"
@@ -177,8 +168,7 @@ static void assert_event(const Event *e, const Plain *expected) {
   assert_int_equal(e->flops, expected->flops);
 }
 
-static void events_are_those_of_obvious_code(void **state) {
-  (void)state;
+TEST(events_are_those_of_obvious_code) {
   Rand r = {41};
   for (int trial = 0; trial < 80; trial++)
     for (int k = 0; k < N_OWN; k++) {
@@ -228,8 +218,7 @@ static double error_of(const Attention *a) {
   return attention_accuracy(a, NULL, scratch).largest;
 }
 
-static void numbers_are_attention(void **state) {
-  (void)state;
+TEST(numbers_are_attention) {
   static const struct {
     Precision precision;
     double bound; /* a few ulps of values that are at most 4 */
@@ -292,8 +281,7 @@ static int times_done(const Slow *s, int64_t n, int64_t i, int64_t j) {
   return times;
 }
 
-static void every_step_shows_the_fold(void **state) {
-  (void)state;
+TEST(every_step_shows_the_fold) {
   for (int k = 0; k < N_OWN; k++) {
     Case c = open_case(k, 22, 6, 8, 6, true);
     Stage stage = open_stage(&c);
@@ -348,8 +336,7 @@ static void every_step_shows_the_fold(void **state) {
   }
 }
 
-static void every_scene_draws_every_step(void **state) {
-  (void)state;
+TEST(every_scene_draws_every_step) {
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 320, 200);
   for (int k = 0; k < N_OWN; k++) {
     Case c = open_case(k, 8, 4, 4, 4, true);
@@ -399,8 +386,7 @@ static double after(const char *text, const char *key) {
 
 /* In an L2 that holds everything: HBM gives each byte of Q, K and V once, and takes what is stored. The CTAs ask for
  * what obvious code loads; those of a tiled product for Q and K with every tile, and for V with every row block. */
-static void l2_of_a_gpu_takes_them(void **state) {
-  (void)state;
+TEST(l2_of_a_gpu_takes_them) {
   const int64_t N = 512, d = 64, B = 64, heads = 4, T = N / B;
   for (int k = 0; k < N_OWN; k++)
     for (int causal = 0; causal < 2; causal++) {
@@ -435,8 +421,7 @@ static void l2_of_a_gpu_takes_them(void **state) {
     }
 }
 
-static void commands_take_them(void **state) {
-  (void)state;
+TEST(commands_take_them) {
   for (int k = 0; k < N_OWN; k++) {
     char path[] = "/tmp/tilewalk-own-XXXXXX.walk", mask[64] = "";
     Case c = open_case(k, 64, 16, 16, 16, false);
@@ -470,8 +455,7 @@ static void commands_take_them(void **state) {
 }
 
 /* What is shipped, and what another wrote with care, is told to be right. */
-static void right_ones_are_told(void **state) {
-  (void)state;
+TEST(right_ones_are_told) {
   char verdict[PROGRAM_CHECK_BYTES];
   for (int k = 0; k < N_SCHEDULES; k++)
     if (!program_check(SCHEDULES[k], NULL, verdict)) fail_msg("%s: %s", SCHEDULES[k]->name, verdict);
@@ -482,8 +466,7 @@ static void right_ones_are_told(void **state) {
 
 /* A page without a maximum has no m where a sink would begin: it is refused. What has a place is tried, and a cap has
  * one wherever scores are scaled. */
-static void sinks_have_a_place_or_are_refused(void **state) {
-  (void)state;
+TEST(sinks_have_a_place_or_are_refused) {
   static const char NO_PLACE[] = "algorithm bold\ntitle Without the maximum\nsummary scores as they are\nsource none\n"
                                  "kernel forward\n  for every row block i\n    load Q_i\n    O_i, l_i = 0\n"
                                  "    for each column block j of i\n      load K_j\n      load V_j\n"
@@ -507,8 +490,7 @@ static void sinks_have_a_place_or_are_refused(void **state) {
 /* ---- Broken ones ---------------------------------------------------------------------------------------------- */
 
 /* A forgotten rescale runs, and is seen: its O is not attention, and the scene of the softmax says so. */
-static void a_forgotten_rescale_is_seen(void **state) {
-  (void)state;
+TEST(a_forgotten_rescale_is_seen) {
   Program *p = own_program(OWN_FORGETFUL);
   const Shape shape = {.N_q = 64, .d = 16};
   const Tiling tiling = {.B_r = 16, .B_c = 8};
@@ -548,26 +530,9 @@ static void a_forgotten_rescale_is_seen(void **state) {
   free(p);
 }
 
-static void a_value_used_before_it_is_loaded_is_refused(void **state) {
-  (void)state;
+TEST(a_value_used_before_it_is_loaded_is_refused) {
   Program p;
   Error error = {0};
   assert_int_equal(program_read(&p, OWN_TOO_EARLY, strlen(OWN_TOO_EARLY), "mine.walk", &error), STATUS_BAD_FILE);
   assert_string_equal(error.message, "mine.walk:11: 'V_j' is used before it is loaded; put 'load V_j' above this line");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(events_are_those_of_obvious_code),
-      cmocka_unit_test(numbers_are_attention),
-      cmocka_unit_test(every_step_shows_the_fold),
-      cmocka_unit_test(every_scene_draws_every_step),
-      cmocka_unit_test(l2_of_a_gpu_takes_them),
-      cmocka_unit_test(commands_take_them),
-      cmocka_unit_test(right_ones_are_told),
-      cmocka_unit_test(sinks_have_a_place_or_are_refused),
-      cmocka_unit_test(a_forgotten_rescale_is_seen),
-      cmocka_unit_test(a_value_used_before_it_is_loaded_is_refused),
-  };
-  return cmocka_run_group_tests_name("own programs", tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* Grouped heads: the query heads of a KV head as rows of one tile. Guards when kernels pack, that packing changes no
  * pair of query and key, what it saves, and what was counted in decode on an H100. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "tests/support/implied.h"
 #include "tests/support/open_gpu.h"
@@ -25,8 +16,7 @@ static Simulation run(const Problem *problem, const char *algorithm) {
 
 /* FlashAttention-3's should_pack_gqa by hand, tiles of 128 rows: 1 of 128 rows against 4; 100 of 128 (0.781) against
  * 800 of 896 (0.893, of which nine tenths are 0.804); 1000 of 1024 against 4000 of 4096, both 0.977. */
-static void kernels_pack_as_their_sources_say(void **state) {
-  (void)state;
+TEST(kernels_pack_as_their_sources_say) {
   assert_true(packing_packs(PACKING_FILL, 1, 4, 128, false, false));
   assert_true(packing_packs(PACKING_FILL, 64, 4, 128, false, false));
   assert_true(packing_packs(PACKING_FILL, 100, 8, 128, true, false));
@@ -42,8 +32,7 @@ static void kernels_pack_as_their_sources_say(void **state) {
 
 /* Decode, 8 query heads over one KV head of 32K keys, d = 128, fp16: K and V are 8 MiB each. Packed they are read once,
  * else eight times; Q and O are 2 KiB either way. */
-static void multi_query_decode_reads_each_key_once(void **state) {
-  (void)state;
+TEST(multi_query_decode_reads_each_key_once) {
   Problem p = {.shape = {.heads = 8, .kv_heads = 1, .N_q = 1, .N_k = 32768, .d = 128},
                .tiling = {.B_r = 128, .B_c = 128},
                .machine = machine_paper()};
@@ -84,8 +73,7 @@ static Shape random_grouped(Rand *r) {
 }
 
 /* Events of every algorithm add up to the closed forms, and packed heads see the pairs that heads apart see. */
-static void events_of_packed_heads_add_up(void **state) {
-  (void)state;
+TEST(events_of_packed_heads_add_up) {
   Rand r = {11};
   for (int n = 0; n < 400; n++) {
     Problem p = {.shape = random_grouped(&r),
@@ -139,8 +127,7 @@ static Simulation decode(const char *kernel, const Gpu *gpu, int64_t batch, int6
   return s;
 }
 
-static void counted_decode_is_within_half_a_percent(void **state) {
-  (void)state;
+TEST(counted_decode_is_within_half_a_percent) {
   const Gpu gpu = open_gpu("h100-sxm");
   for (size_t k = 0; k < sizeof COUNTED / sizeof *COUNTED; k++) {
     const Counted *c = &COUNTED[k];
@@ -155,8 +142,7 @@ static void counted_decode_is_within_half_a_percent(void **state) {
 
 /* Microseconds of decode: h100/decode-time (events around both kernels, 32K keys, 32 heads on 8), and h100/decode (ncu,
  * the sum of both launches; 16K keys, 32 heads of their own). All within 15 %, none below the bound. */
-static void recorded_decode_times_are_within_15_percent(void **state) {
-  (void)state;
+TEST(recorded_decode_times_are_within_15_percent) {
   static const struct {
     const char *kernel;
     int64_t batch, kv_heads, N_k;
@@ -176,15 +162,4 @@ static void recorded_decode_times_are_within_15_percent(void **state) {
     assert_true(s.timing.least_s * 1e6 < TIMED[k].us);
     assert_true(fabs(us / TIMED[k].us - 1) < 0.15);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kernels_pack_as_their_sources_say),
-      cmocka_unit_test(multi_query_decode_reads_each_key_once),
-      cmocka_unit_test(events_of_packed_heads_add_up),
-      cmocka_unit_test(counted_decode_is_within_half_a_percent),
-      cmocka_unit_test(recorded_decode_times_are_within_15_percent),
-  };
-  return cmocka_run_group_tests_name("packed_heads", tests, NULL, NULL);
 }

@@ -4,16 +4,7 @@
  *
  * `PANEL_PROGRAMS=10000` makes so many of them. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/base/random.h"
 #include "sim/numbers/reference.h"
@@ -183,8 +174,7 @@ static void check_panel(const Maker *m, const Program *p, const StageConfig *con
   stage_free(&stage);
 }
 
-static void values_are_those_of_a_slow_fold(void **state) {
-  (void)state;
+TEST(values_are_those_of_a_slow_fold) {
   const char *wanted = getenv("PANEL_PROGRAMS");
   const int n = wanted ? atoi(wanted) : 150 / ONE_OF;
   Rand r = {472};
@@ -206,9 +196,4 @@ static void values_are_those_of_a_slow_fold(void **state) {
     config.problem.tiling = (Tiling){.B_r = rand_in(&r, 1, 9), .B_c = rand_in(&r, 1, 9)};
     check_panel(&m, &p, &config);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_those_of_a_slow_fold)};
-  return cmocka_run_group_tests_name("values of the shown row", tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 /* The measured pipeline (assets/counters/h100/pipeline/): phases, products at peak rate, idle time and the ring,
  * against sums made from the files by other means, and files that are none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "viz/request/pipeline_file.h"
 
 static Pipeline *recorded(int64_t d, int64_t heads, bool causal) {
@@ -29,8 +19,7 @@ static const PipelineSpan *span(const Pipeline *p, int group, int tile, Pipeline
 
 /* Tile 26 of the second group, read off the file: has K 88,892, S 89,840, softmax 91,442, rounded 91,779, next K
  * 92,060. */
-static void test_a_tile(void **state) {
-  (void)state;
+TEST(test_a_tile) {
   Pipeline *p = recorded(128, 16, false);
   static const int64_t LENGTHS[] = {948, 1602, 337, 281};
   assert_int_equal(p->n_groups, 2);
@@ -50,8 +39,7 @@ static void test_a_tile(void **state) {
 
 /* Products are one after the other, none before it is asked for, and all of them are there: a row block is 32 tiles of
  * both groups, 65,536 cycles of 105,281. */
-static void test_products_at_peak_rate(void **state) {
-  (void)state;
+TEST(test_products_at_peak_rate) {
   Pipeline *p = recorded(128, 16, false);
   int64_t sum = 0;
   for (int k = 0; k < p->n_tensor; k++) {
@@ -72,8 +60,7 @@ static void test_products_at_peak_rate(void **state) {
 }
 
 /* At d = 64 three groups, half the products a tile, and more than half of the time idle. */
-static void test_d_64(void **state) {
-  (void)state;
+TEST(test_d_64) {
   Pipeline *p = recorded(64, 32, false);
   assert_int_equal(p->n_groups, 3);
   assert_int_equal(p->product_cycles, 512);
@@ -87,8 +74,7 @@ static void test_d_64(void **state) {
 }
 
 /* K of tile 2 takes the slot that tile 0 had: issued at 6,781, there for the first group at its stamp. */
-static void test_the_ring(void **state) {
-  (void)state;
+TEST(test_the_ring) {
   Pipeline *p = recorded(128, 16, false);
   assert_int_equal(pipeline_slot(p, 0, 3341), SLOT_EMPTY);
   assert_int_equal(pipeline_slot(p, 0, 3342), SLOT_LOADING);
@@ -102,16 +88,14 @@ static void test_the_ring(void **state) {
   free(p);
 }
 
-static void test_every_record_is_read(void **state) {
-  (void)state;
+TEST(test_every_record_is_read) {
   free(recorded(128, 16, true));
   free(recorded(128, 1, false));
   const Shape other = {.batch = 1, .heads = 1, .N_q = 4096, .N_k = 4096, .d = 96};
   assert_null(pipeline_for(&other, NULL));
 }
 
-static void test_what_is_no_record(void **state) {
-  (void)state;
+TEST(test_what_is_no_record) {
   static const struct {
     const char *text, *says;
   } BAD[] = {{"", "x.csv:1: no line says"},
@@ -129,14 +113,4 @@ static void test_what_is_no_record(void **state) {
     assert_null(pipeline_read(BAD[k].text, strlen(BAD[k].text), "x.csv", &error));
     if (!strstr(error.message, BAD[k].says)) fail_msg("'%s': %s", BAD[k].text, error.message);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_tile),
-                                     cmocka_unit_test(test_products_at_peak_rate),
-                                     cmocka_unit_test(test_d_64),
-                                     cmocka_unit_test(test_the_ring),
-                                     cmocka_unit_test(test_every_record_is_read),
-                                     cmocka_unit_test(test_what_is_no_record)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,7 @@
 #include "tests/support/rand.h"
 #include "sim/algorithms/walk/place.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 static void assert_all_prefixes(const Schedule *s, const Shape *shape, const Tiling *tiling) {
   Plan plan;
@@ -37,8 +29,7 @@ static void assert_all_prefixes(const Schedule *s, const Shape *shape, const Til
 }
 
 /* Every step of random shapes: ragged, N below B, causal, windows, splits, more keys than queries. */
-static void test_prefix_equals_fold(void **state) {
-  (void)state;
+TEST(test_prefix_equals_fold) {
   Rand r = {20};
   for (int n = 0; n < 150; n++) {
     Shape shape = {.N_q = rand_in(&r, 1, 40), .N_k = rand_in(&r, 1, 40), .d = rand_in(&r, 1, 9)};
@@ -64,8 +55,7 @@ static void test_prefix_equals_fold(void **state) {
 }
 
 /* N = 2^20 in blocks of 64: the last step is the closed form of the whole run. */
-static void test_large(void **state) {
-  (void)state;
+TEST(test_large) {
   for (int k = 0; k < N_SCHEDULES; k++) {
     Plan plan;
     Traffic whole = {0}, prefix;
@@ -82,8 +72,7 @@ static void test_large(void **state) {
 }
 
 /* The last step at or below so many bytes, against a walk. */
-static void test_step_of_bytes(void **state) {
-  (void)state;
+TEST(test_step_of_bytes) {
   for (int k = 0; k < N_SCHEDULES; k++) {
     Plan plan;
     assert_int_equal(plan_make(&plan, &(Shape){.N_q = 23, .d = 4, .causal = true},
@@ -98,13 +87,4 @@ static void test_step_of_bytes(void **state) {
       assert_int_equal(place_of_bytes(SCHEDULES[k], &plan, bytes), last);
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_prefix_equals_fold),
-      cmocka_unit_test(test_large),
-      cmocka_unit_test(test_step_of_bytes),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

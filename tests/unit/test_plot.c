@@ -1,20 +1,11 @@
 /* plot.h: charts in the terminal. Small expected charts are drawn by hand. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/text/glyphs.h"
 #include "viz/chart/plot.h"
-
-#include <math.h>
-#include <string.h>
 
 static const TextStyle ascii = {.width = 30};
 static const TextStyle unicode = {.utf8 = true, .width = 30};
@@ -42,8 +33,7 @@ static Chart small(SeriesLook look) {
   return chart;
 }
 
-static void test_points(void **state) {
-  (void)state;
+TEST(test_points) {
   Chart chart = small(SERIES_POINTS);
   chart_point(&chart, 15, 5);
   chart_vertical(&chart, 10.5, "half");
@@ -64,8 +54,7 @@ static void test_points(void **state) {
 }
 
 /* A staircase holds each value until the next point. */
-static void test_steps(void **state) {
-  (void)state;
+TEST(test_steps) {
   Chart chart = small(SERIES_STEPS);
   expect(&chart, &ascii, 6,
          "Title\n"
@@ -83,8 +72,7 @@ static void test_steps(void **state) {
 }
 
 /* One dot in each corner of a braille cell: U+2801, U+2808, U+2840, U+2880 (dots 1, 4, 7, 8). */
-static void test_braille(void **state) {
-  (void)state;
+TEST(test_braille) {
   const struct {
     double x, y;
     const char *cell;
@@ -110,8 +98,7 @@ static void test_braille(void **state) {
 }
 
 /* Names that do not fit at the right stand below, each with its marker. */
-static void test_long_names_stand_below(void **state) {
-  (void)state;
+TEST(test_long_names_stand_below) {
   Chart chart = small(SERIES_LINE);
   chart_series(&chart, "a series with a name", INK_AUTO, SERIES_LINE);
   chart_point(&chart, 3, 3);
@@ -125,8 +112,7 @@ static void test_long_names_stand_below(void **state) {
 
 /* Any data: no line is wider than the style, and nothing is written outside the plane (the
  * sanitizer watches). */
-static void test_random_plots_fit(void **state) {
-  (void)state;
+TEST(test_random_plots_fit) {
   Rand rand = {29};
   for (int round = 0; round < 400; round++) {
     ChartConfig config = {.title = "Random"};
@@ -168,19 +154,9 @@ static Status build_and_print(void *context, Error *error) {
   return status;
 }
 
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   FILE *out = fopen("/dev/null", "w");
   assert_non_null(out);
   assert_true(alloc_fail_each(build_and_print, out) >= 4);
   fclose(out);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_points),           cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_braille),          cmocka_unit_test(test_long_names_stand_below),
-      cmocka_unit_test(test_random_plots_fit), cmocka_unit_test(test_out_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

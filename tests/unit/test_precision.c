@@ -1,14 +1,6 @@
 /* Number formats against independent slow answers: the definition of each field, the C compiler's
  * own float and _Float16, and the midpoints between all neighbours of the small formats. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/numbers/precision.h"
 #include "sim/base/random.h"
 
@@ -40,8 +32,7 @@ static double nearby_double(uint64_t index, int low_exponent, int high_exponent)
   return sign * ldexp(1 + random_uniform(2, 3, index), (int)exponent);
 }
 
-static void every_finite_pattern_has_its_value_and_comes_back(void **state) {
-  (void)state;
+TEST(every_finite_pattern_has_its_value_and_comes_back) {
   for (int f = 0; f < N_SMALL_FORMATS; f++) {
     const PrecisionFormat *format = precision_format(small_formats[f]);
     for (uint64_t bits = 0; bits < UINT64_C(1) << format->bits; bits++) {
@@ -56,8 +47,7 @@ static void every_finite_pattern_has_its_value_and_comes_back(void **state) {
 }
 
 /* The patterns above the largest finite one, from the tables of the specifications. */
-static void patterns_above_the_largest_are_infinities_and_nans(void **state) {
-  (void)state;
+TEST(patterns_above_the_largest_are_infinities_and_nans) {
   assert_true(precision_from_bits(PRECISION_FP16, 0x7c00) == INFINITY);
   assert_true(precision_from_bits(PRECISION_FP16, 0xfc00) == -INFINITY);
   assert_true(precision_from_bits(PRECISION_BF16, 0x7f80) == INFINITY);
@@ -71,8 +61,7 @@ static void patterns_above_the_largest_are_infinities_and_nans(void **state) {
 }
 
 /* A NaN keeps the high bits of its payload, as IEEE 754 recommends: 10 of 52 in fp16, 7 in bf16. */
-static void a_nan_keeps_its_payload(void **state) {
-  (void)state;
+TEST(a_nan_keeps_its_payload) {
   const uint64_t bits = UINT64_C(0x7ff8000000000000) | UINT64_C(5) << 45; /* 5 in the last of bf16's bits */
   double nan;
   memcpy(&nan, &bits, sizeof nan);
@@ -82,8 +71,7 @@ static void a_nan_keeps_its_payload(void **state) {
 
 /* Between two neighbours everything below the middle goes down, everything above goes up, and the
  * middle goes to the even pattern. Rounding is monotone, so this settles every double there is. */
-static void between_all_neighbours_rounding_is_to_nearest_even(void **state) {
-  (void)state;
+TEST(between_all_neighbours_rounding_is_to_nearest_even) {
   for (int f = 0; f < N_SMALL_FORMATS; f++) {
     Precision precision = small_formats[f];
     for (uint64_t bits = 0; bits < precision_format(precision)->largest; bits++) {
@@ -99,8 +87,7 @@ static void between_all_neighbours_rounding_is_to_nearest_even(void **state) {
   }
 }
 
-static void fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest(void **state) {
-  (void)state;
+TEST(fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest) {
   assert_true(precision_round(PRECISION_FP16, nextafter(65520, 0)) == 65504);
   assert_true(precision_round(PRECISION_FP16, 65520) == INFINITY);
   assert_true(precision_round(PRECISION_FP16, -65520) == -INFINITY);
@@ -113,8 +100,7 @@ static void fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest(v
 }
 
 /* cvt.rn.satfinite: also an infinity becomes the largest finite value. */
-static void fp8_saturates(void **state) {
-  (void)state;
+TEST(fp8_saturates) {
   const double too_large[] = {449, 464, 480, 1e9, 1e300, INFINITY};
   for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
     assert_true(precision_round(PRECISION_E4M3, too_large[i]) == 448);
@@ -126,8 +112,7 @@ static void fp8_saturates(void **state) {
 
 /* Just where rounding to nearest would go past the largest value. 464 is half-way between 448 and the 480
  * that e4m3 does not have, and 448 is the even one. */
-static void overflow_is_told_apart_from_rounding_down(void **state) {
-  (void)state;
+TEST(overflow_is_told_apart_from_rounding_down) {
   assert_false(precision_overflows(PRECISION_FP16, nextafter(65520, 0)));
   assert_true(precision_overflows(PRECISION_FP16, 65520));
   assert_true(precision_overflows(PRECISION_FP16, -INFINITY));
@@ -145,8 +130,7 @@ static void overflow_is_told_apart_from_rounding_down(void **state) {
 }
 
 /* Sums that lie so near to the middle of two fp32 that rounding to double first would put them there. */
-static void a_fused_multiply_add_rounds_once(void **state) {
-  (void)state;
+TEST(a_fused_multiply_add_rounds_once) {
   const double odd = 0x1p24 + 2, below_1 = 1 - 0x1p-15, above_1 = 1 + 0x1p-15;
   assert_true(precision_multiply_add(PRECISION_FP32, above_1, below_1, odd) == odd); /* odd + 1 - 2^-30 */
   assert_true(precision_multiply_add(PRECISION_FP32, above_1, -below_1, odd) == odd);
@@ -159,8 +143,7 @@ static void a_fused_multiply_add_rounds_once(void **state) {
 }
 
 /* precision_computed and precision_multiply_add are the compiler's float arithmetic. */
-static void accumulators_compute_as_float_and_double_do(void **state) {
-  (void)state;
+TEST(accumulators_compute_as_float_and_double_do) {
   for (uint64_t i = 0; i < 100000; i++) {
     float a = (float)nearby_double(3 * i, -60, 60), b = (float)nearby_double(3 * i + 1, -60, 60);
     float c = (float)nearby_double(3 * i + 2, -60, 60);
@@ -178,8 +161,7 @@ static void accumulators_compute_as_float_and_double_do(void **state) {
     assert_int_equal(precision_accumulator((Precision)p), PRECISION_FP32);
 }
 
-static void fp32_agrees_with_the_compiler(void **state) {
-  (void)state;
+TEST(fp32_agrees_with_the_compiler) {
   for (uint64_t i = 0; i < 400000; i++) {
     double value = i & 1 ? any_double(i) : nearby_double(i, -155, 129);
     if (isnan(value)) continue;
@@ -194,8 +176,7 @@ static void fp32_agrees_with_the_compiler(void **state) {
 #ifdef __FLT16_MAX__
 __extension__ typedef _Float16 Half;
 
-static void fp16_agrees_with_the_compiler(void **state) {
-  (void)state;
+TEST(fp16_agrees_with_the_compiler) {
   for (uint64_t i = 0; i < 400000; i++) {
     double value = i & 1 ? any_double(i) : nearby_double(i, -27, 17);
     if (isnan(value)) continue;
@@ -208,8 +189,7 @@ static void fp16_agrees_with_the_compiler(void **state) {
 }
 #endif
 
-static void nan_stays_nan_with_its_sign(void **state) {
-  (void)state;
+TEST(nan_stays_nan_with_its_sign) {
   for (int p = 0; p < N_PRECISIONS; p++) {
     Precision precision = (Precision)p;
     uint64_t sign = UINT64_C(1) << (precision_format(precision)->bits - 1);
@@ -233,8 +213,7 @@ static void nan_stays_nan_with_its_sign(void **state) {
   assert_int_equal(precision_to_bits(PRECISION_BF16, low_payload), 0x7fe0);
 }
 
-static void tiny_values_become_zero_with_their_sign(void **state) {
-  (void)state;
+TEST(tiny_values_become_zero_with_their_sign) {
   for (int f = 0; f < N_SMALL_FORMATS; f++) {
     const double tiny[] = {5e-324, 1e-310, 1e-300, 0.0};
     for (int i = 0; i < 4; i++) {
@@ -246,8 +225,7 @@ static void tiny_values_become_zero_with_their_sign(void **state) {
   assert_true(precision_round(PRECISION_FP64, 5e-324) == 5e-324);
 }
 
-static void ulp_is_the_gap_to_the_next_value(void **state) {
-  (void)state;
+TEST(ulp_is_the_gap_to_the_next_value) {
   for (uint64_t i = 0; i < 20000; i++) {
     float value = (float)fabs(nearby_double(i, -148, 126));
     double gap = (double)nextafterf(value, INFINITY) - (double)value;
@@ -261,8 +239,7 @@ static void ulp_is_the_gap_to_the_next_value(void **state) {
   assert_true(isnan(precision_ulp(PRECISION_FP16, INFINITY)));
 }
 
-static void names_are_read_and_unknown_ones_refused(void **state) {
-  (void)state;
+TEST(names_are_read_and_unknown_ones_refused) {
   for (int p = 0; p < N_PRECISIONS; p++) {
     Precision precision = N_PRECISIONS;
     const char *name = precision_format((Precision)p)->name;
@@ -277,27 +254,4 @@ static void names_are_read_and_unknown_ones_refused(void **state) {
   assert_non_null(strstr(error.message, "'half'"));
   assert_non_null(strstr(error.message, "fp16"));
   assert_int_equal(precision, PRECISION_E4M3); /* untouched */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_finite_pattern_has_its_value_and_comes_back),
-      cmocka_unit_test(patterns_above_the_largest_are_infinities_and_nans),
-      cmocka_unit_test(a_nan_keeps_its_payload),
-      cmocka_unit_test(between_all_neighbours_rounding_is_to_nearest_even),
-      cmocka_unit_test(fp16_and_bf16_overflow_to_infinity_at_half_a_step_past_the_largest),
-      cmocka_unit_test(fp8_saturates),
-      cmocka_unit_test(overflow_is_told_apart_from_rounding_down),
-      cmocka_unit_test(a_fused_multiply_add_rounds_once),
-      cmocka_unit_test(accumulators_compute_as_float_and_double_do),
-      cmocka_unit_test(fp32_agrees_with_the_compiler),
-#ifdef __FLT16_MAX__
-      cmocka_unit_test(fp16_agrees_with_the_compiler),
-#endif
-      cmocka_unit_test(nan_stays_nan_with_its_sign),
-      cmocka_unit_test(tiny_values_become_zero_with_their_sign),
-      cmocka_unit_test(ulp_is_the_gap_to_the_next_value),
-      cmocka_unit_test(names_are_read_and_unknown_ones_refused),
-  };
-  return cmocka_run_group_tests_name("precision", tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* `launch`: what it says of SRAM, by hand; that it changes no event and no count; what is refused; and in the
  * description of a kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/l2/kernel_profile.h"
 #include "tests/support/open_profile.h"
@@ -29,8 +22,7 @@ static Status read_with(const char *lines, Program *p, Error *error) {
 /* ---- What it changes ------------------------------------------------------------------------------------- */
 
 /* 8 x 16 tiles of d = 32 and d_v = 24 in two bytes; a value in registers takes four. */
-static void places_by_hand(void **state) {
-  (void)state;
+TEST(places_by_hand) {
   enum { Q = 8 * 32 * 2, K = 16 * 32 * 2, V = 16 * 24 * 2, O = 8 * 24 * 2, S = 8 * 16 * 2, COLUMNS = 2 * 8 * 4 };
   static const SramSizes SIZES = {.B_r = 8, .B_c = 16, .d = 32, .d_v = 24, .element_bytes = 2};
   static const struct {
@@ -65,8 +57,7 @@ static void places_by_hand(void **state) {
 }
 
 /* What is said of each kernel holds for that one. */
-static void each_kernel_has_its_own(void **state) {
-  (void)state;
+TEST(each_kernel_has_its_own) {
   static Program p;
   Error error = {0};
   static const char SPLIT[] = "launch combine\n  registers O_i\nlaunch splits\n  stages 4 of K_j\n  threads 128\n";
@@ -85,8 +76,7 @@ static void each_kernel_has_its_own(void **state) {
 }
 
 /* FlashAttention-3 is FlashAttention-2 launched otherwise: event by event, count by count. */
-static void no_event_changes(void **state) {
-  (void)state;
+TEST(no_event_changes) {
   Rand r = {5};
   const Schedule *with = schedule_find("fa3"), *without = schedule_find("fa2");
   for (int k = 0; k < 300; k++) {
@@ -110,8 +100,7 @@ static void no_event_changes(void **state) {
 }
 
 /* What a step ahead needs must be there: here the state H, of the same step as P. */
-static void what_comes_too_late(void **state) {
-  (void)state;
+TEST(what_comes_too_late) {
   static const char LATE[] = "algorithm late\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput V_j: B_c x d_v\n"
                              "output O_i: B_r x d_v\nkernel forward\n  for every row block i\n    load Q_i\n"
                              "    O_i = 0\n    H = 0\n    for each column block j of i\n      load K_j, V_j\n"
@@ -126,8 +115,7 @@ static void what_comes_too_late(void **state) {
 
 /* ---- What is refused ------------------------------------------------------------------------------------- */
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   static const struct {
     const char *lines, *what;
   } CASES[] = {
@@ -208,8 +196,7 @@ static void refusals(void **state) {
 /* ---- In a kernel's description --------------------------------------------------------------------------- */
 
 /* Q, and two stages of K and V, where `shared` was written out before: hopper/tile_size.h's tiles in fp16. */
-static void shared_memory_follows(void **state) {
-  (void)state;
+TEST(shared_memory_follows) {
   const Profile fa3 = open_profile("fa3-sm90");
   static const int64_t SHARED_KIB[PROFILE_TILES][2] = {{120, 88},  {144, 144}, {208, 160},
                                                        {216, 216}, {224, 224}, {208, 208}};
@@ -224,8 +211,7 @@ static void shared_memory_follows(void **state) {
   assert_int_equal(wgmma.tiles[2][0].shared_bytes, 164864);
 }
 
-static void a_description_names_its_line(void **state) {
-  (void)state;
+TEST(a_description_names_its_line) {
   static const struct {
     const char *launch, *what;
   } CASES[] = {
@@ -248,15 +234,4 @@ static void a_description_names_its_line(void **state) {
   Error error = {0};
   if (profile_parse(RIGHT, sizeof RIGHT - 1, "k", &profile, &error)) fail_msg("%s", error.message);
   assert_int_equal(profile.tiles[2][1].shared_bytes, (128 + 2 * 2 * 64) * 128 * 2);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(places_by_hand),
-                                     cmocka_unit_test(each_kernel_has_its_own),
-                                     cmocka_unit_test(no_event_changes),
-                                     cmocka_unit_test(refusals),
-                                     cmocka_unit_test(what_comes_too_late),
-                                     cmocka_unit_test(shared_memory_follows),
-                                     cmocka_unit_test(a_description_names_its_line)};
-  return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* Tasks that are answered with a program: the reference passes, the start does not, each mutant is told its sentence,
  * and a grader that is played with does not give way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
 #include "tests/support/mutate_program.h"
@@ -35,8 +26,7 @@ static TaskJudgement judge(const ProgramTask *task, const char *text) {
   return j;
 }
 
-static void references_pass_and_starts_do_not(void **state) {
-  (void)state;
+TEST(references_pass_and_starts_do_not) {
   for (int k = 0; k < N_TASKS; k++) {
     ProgramTask *task = task_of(TASKS[k]);
     TaskJudgement j = judge(task, task->reference);
@@ -48,8 +38,7 @@ static void references_pass_and_starts_do_not(void **state) {
 }
 
 /* A mutant fails, and is told its own sentence or, where an earlier one computes the same, that one's. */
-static void mutants_are_told_what_they_are(void **state) {
-  (void)state;
+TEST(mutants_are_told_what_they_are) {
   int n = 0, own = 0;
   Program *p = malloc(sizeof *p);
   assert_non_null(p);
@@ -73,8 +62,7 @@ static void mutants_are_told_what_they_are(void **state) {
 }
 
 /* TILEWALK_MUTANTS=200: so many of each. */
-static void made_mutants_do_not_pass(void **state) {
-  (void)state;
+TEST(made_mutants_do_not_pass) {
   const int each = getenv("TILEWALK_MUTANTS") ? atoi(getenv("TILEWALK_MUTANTS")) : 6;
   Rand r = {53};
   Program *p = malloc(sizeof *p);
@@ -99,8 +87,7 @@ static void made_mutants_do_not_pass(void **state) {
   free(p);
 }
 
-static void rewritings_pass(void **state) {
-  (void)state;
+TEST(rewritings_pass) {
   int n = 0;
   for (int k = 0; k < N_TASKS; k++) {
     ProgramTask *task = task_of(TASKS[k]);
@@ -120,8 +107,7 @@ static void rewritings_pass(void **state) {
 }
 
 /* What would make it easier is no answer: other inputs or outputs, loads that are counted once. */
-static void a_grader_is_not_fooled(void **state) {
-  (void)state;
+TEST(a_grader_is_not_fooled) {
   static const char *const FOOLS[][3] = {
       {"kernel forward", "output O_i = Q\nkernel forward", "'Q' is no input declared"},
       {"algorithm mine\n",
@@ -149,8 +135,7 @@ static void a_grader_is_not_fooled(void **state) {
   free(task);
 }
 
-static void broken_tasks_are_refused(void **state) {
-  (void)state;
+TEST(broken_tasks_are_refused) {
   static const char *const ROWS[][2] = {
       {"", "t:1: a task has lines"},
       {"nosuch 1\n", "t:1: 'nosuch' is no line of a task"},
@@ -171,16 +156,4 @@ static void broken_tasks_are_refused(void **state) {
     if (task || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)
       fail_msg("%s: %s", ROWS[k][0], error.message);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(references_pass_and_starts_do_not),
-      cmocka_unit_test(mutants_are_told_what_they_are),
-      cmocka_unit_test(made_mutants_do_not_pass),
-      cmocka_unit_test(rewritings_pass),
-      cmocka_unit_test(a_grader_is_not_fooled),
-      cmocka_unit_test(broken_tasks_are_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* The shipped programs against the papers' loops written out in C, event by event: what is moved, computed and skipped,
  * in which order, with bytes and FLOPs counted pair by pair. Closed forms at any size: test_schedule.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/schedule.h"
 #include "tests/support/implied.h"
 #include "tests/support/rand.h"
@@ -217,8 +210,7 @@ static Plan random_plan(Rand *r) {
   return plan;
 }
 
-static void programs_do_what_the_papers_do(void **state) {
-  (void)state;
+TEST(programs_do_what_the_papers_do) {
   Rand r = {7};
   for (int n = 0; n < 500; n++) {
     const Plan plan = random_plan(&r);
@@ -237,8 +229,7 @@ static void programs_do_what_the_papers_do(void **state) {
 }
 
 /* Storage besides inputs and outputs: S and P; m and l; for each split a part of O in fp32 and its log-sum-exp. */
-static void what_lies_in_hbm_between(void **state) {
-  (void)state;
+TEST(what_lies_in_hbm_between) {
   const Shape shape = {.N_q = 100, .N_k = 70, .d = 16};
   const Wide bytes[N_WALKS] = {2 * 100 * 70 * 2, 100 * 2 * 4, 0, 3 * 100 * (16 * 4 + 4)};
   Plan plan;
@@ -251,8 +242,7 @@ static void what_lies_in_hbm_between(void **state) {
 
 /* The papers' sums: whole tiles in fp16, of which P is where S was, and m and l in fp32. Of standard attention's three
  * kernels the one that needs most. */
-static void sram_is_the_papers_sum(void **state) {
-  (void)state;
+TEST(sram_is_the_papers_sum) {
   static const int64_t SIZES[] = {16, 64, 128};
   for (int b = 0; b < 3; b++)
     for (int k = 0; k < 3; k++) {
@@ -269,8 +259,7 @@ static void sram_is_the_papers_sum(void **state) {
 }
 
 /* Two products a pair, and the exponentials of the text: standard attention takes one for l and one for P. */
-static void costs_of_a_pair(void **state) {
-  (void)state;
+TEST(costs_of_a_pair) {
   const Shape shape = {.N_q = 40, .N_k = 40, .d = 16, .d_v = 8};
   Plan plan;
   assert_int_equal(plan_make(&plan, &shape, &(Tiling){.B_r = 8, .B_c = 8, .n_splits = 3}, NULL), STATUS_OK);
@@ -279,14 +268,4 @@ static void costs_of_a_pair(void **state) {
     assert_true(cost.flops == 2 * 16 + 2 * 8 && cost.is_all);
     assert_true(cost.exps == (n == 0 ? 2 : 1));
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(programs_do_what_the_papers_do),
-      cmocka_unit_test(what_lies_in_hbm_between),
-      cmocka_unit_test(sram_is_the_papers_sum),
-      cmocka_unit_test(costs_of_a_pair),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* The PTX machine on kernels of a few lines, whose counts and results are worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "kernels/ptx/ptx.h"
 
 #define HEAD ".version 7.2\n.target sm_80\n.address_size 64\n"
@@ -47,8 +41,7 @@ static void refused(const char *text, const char *message) {
 }
 
 /* What is not known, or does not fit, is refused with its line and its word. */
-static void test_refusals(void **state) {
-  (void)state;
+TEST(test_refusals) {
   refused(BODY("tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f4,%f5}];"), "t.ptx:8: 'tex.2d.v4.f32.f32' is not modelled");
   refused(BODY("add.s64 %d3, %d0, %r0;"), "t.ptx:8: '%r0' has 32 bits, where add.s64 takes 64");
   refused(BODY("add.s32 %r1, %r0, %p0;"), "'%p0' is a predicate, where add.s32 takes 32 bits");
@@ -61,8 +54,7 @@ static void test_refusals(void **state) {
 }
 
 /* Lanes part at an odd-even branch, meet again, and each has its own result. */
-static void test_divergence(void **state) {
-  (void)state;
+TEST(test_divergence) {
   uint32_t out[N];
   Error error;
   const PtxTotals t = run(BODY("and.b32 %r1, %r0, 1; setp.eq.s32 %p0, %r1, 0; mov.u32 %r2, 100;\n"
@@ -77,8 +69,7 @@ static void test_divergence(void **state) {
 }
 
 /* As clang may lay them out: the place where two branches meet lies before one of them, in a loop of three turns. */
-static void test_blocks_out_of_order(void **state) {
-  (void)state;
+TEST(test_blocks_out_of_order) {
   uint32_t out[N];
   Error error;
   const PtxTotals t = run(BODY("and.b32 %r1, %r0, 1; setp.eq.s32 %p0, %r1, 0; mov.u32 %r3, 0; bra.uni turn;\n"
@@ -95,8 +86,7 @@ static void test_blocks_out_of_order(void **state) {
 }
 
 /* Predicates that are constants; LLVM writes true as -1. */
-static void test_constant_predicates(void **state) {
-  (void)state;
+TEST(test_constant_predicates) {
   uint32_t out[N];
   Error error;
   run(BODY("mov.pred %p1, -1; mov.pred %p2, 0; mov.u32 %r1, 1; @%p1 add.s32 %r1, %r1, 10; @%p2 add.s32 %r1, %r1, 100;\n"
@@ -106,8 +96,7 @@ static void test_constant_predicates(void **state) {
 }
 
 /* Two warps reverse an array through shared memory; without conflicts, then with lanes 128 bytes apart: one bank. */
-static void test_shared_memory(void **state) {
-  (void)state;
+TEST(test_shared_memory) {
   uint32_t out[N];
   Error error;
   PtxTotals t = run(BODY("mov.u32 %r1, sh; shl.b32 %r2, %r0, 2; add.s32 %r3, %r1, %r2; st.shared.u32 [%r3], %r0;\n"
@@ -126,8 +115,7 @@ static void test_shared_memory(void **state) {
 
 /* Four loads that fill 16 aligned bytes are one request; a broadcast of 16 bytes has two wavefronts; a store between
  * parts them. */
-static void test_merged_loads(void **state) {
-  (void)state;
+TEST(test_merged_loads) {
   uint32_t out[N];
   Error error;
   PtxTotals t = run(BODY("mov.u32 %r1, sh; ld.shared.u32 %r2, [%r1]; ld.shared.u32 %r3, [%r1+4];\n"
@@ -142,8 +130,7 @@ static void test_merged_loads(void **state) {
 }
 
 /* A lock that each lane takes in turn, and a loop without an end. */
-static void test_spinning(void **state) {
-  (void)state;
+TEST(test_spinning) {
   uint32_t out[N];
   Error error;
   run(BODY("take: atom.global.cas.b32 %r1, [%d0], 0, 1; setp.ne.s32 %p0, %r1, 0; @%p0 bra take;\n"
@@ -158,8 +145,7 @@ static void test_spinning(void **state) {
 }
 
 /* Outside every buffer: the thread, the place. */
-static void test_out_of_bounds(void **state) {
-  (void)state;
+TEST(test_out_of_bounds) {
   uint32_t out[N];
   Error error;
   run(BODY("ld.global.u32 %r1, [%d2+132]; ret;"), 32, out, STATUS_BAD_REQUEST, &error);
@@ -171,8 +157,7 @@ static void test_out_of_bounds(void **state) {
 }
 
 /* fma.rm of expf's reduction, conversions and halves: bits worked out by hand. */
-static void test_numbers(void **state) {
-  (void)state;
+TEST(test_numbers) {
   uint32_t out[N];
   Error error;
   run(BODY("mov.f32 %f0, 0f3F800000; mov.f32 %f1, 0f33000000; fma.rm.f32 %f2, %f1, 0fBF800000, %f0; st.global.f32 "
@@ -192,8 +177,7 @@ static void test_numbers(void **state) {
 }
 
 /* Lanes that add to one address send its sector again. */
-static void test_reductions(void **state) {
-  (void)state;
+TEST(test_reductions) {
   uint32_t out[N];
   Error error;
   const PtxTotals t = run(BODY("and.b32 %r1, %r0, 3; mul.wide.u32 %d3, %r1, 32; add.s64 %d4, %d0, %d3;\n"
@@ -202,15 +186,4 @@ static void test_reductions(void **state) {
   assert_int_equal(out[0], 8);
   assert_int_equal(out[24], 8);
   assert_int_equal(t.by_kind[PTX_GLOBAL_REDUCE].sectors, 32); /* 4 sectors, 8 lanes at one address of each */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_constant_predicates),
-      cmocka_unit_test(test_divergence),    cmocka_unit_test(test_blocks_out_of_order),
-      cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_merged_loads),
-      cmocka_unit_test(test_spinning),      cmocka_unit_test(test_out_of_bounds),
-      cmocka_unit_test(test_numbers),       cmocka_unit_test(test_reductions),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

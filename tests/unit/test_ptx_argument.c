@@ -1,12 +1,5 @@
 /* Arguments of a launch as people write them: kernels/ptx/ptx_argument.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "kernels/ptx/ptx_argument.h"
 
 static Spec parsed(const char *text) {
@@ -16,8 +9,7 @@ static Spec parsed(const char *text) {
   return spec;
 }
 
-static void numbers(void **unused) {
-  (void)unused;
+TEST(numbers) {
   const struct {
     const char *text;
     SpecType type;
@@ -45,8 +37,7 @@ static void numbers(void **unused) {
   }
 }
 
-static void buffers(void **unused) {
-  (void)unused;
+TEST(buffers) {
   Spec s = parsed("f16[64*128]:zero:0"); /* as in recorded launches: a seed that is not used */
   assert_true(s.is_buffer && s.n == 8192 && s.type == SPEC_F16 && s.fill == SPEC_VALUE && s.value == 0);
   s = parsed("f32[64K]:normal:7");
@@ -61,8 +52,7 @@ static void buffers(void **unused) {
 }
 
 /* The first and last numbers of seed 1, and one of each type, as recorded beside the H100's counters. */
-static void the_stated_numbers(void **unused) {
-  (void)unused;
+TEST(the_stated_numbers) {
   static const double FIRST[] = {-0.5937304496765137,  -1.068826675415039, 0.32169079780578613, -0.2958493232727051,
                                  -0.04493379592895508, 1.3145105838775635, -0.6090359687805176, -0.33566951751708984};
   float x[8];
@@ -86,8 +76,7 @@ static void the_stated_numbers(void **unused) {
 }
 
 /* int:3 over 65,536 elements, their remainders of 64 counted: the bins that the H100 returned. */
-static void the_histogram(void **unused) {
-  (void)unused;
+TEST(the_histogram) {
   static const int FIRST[] = {1004, 1078, 1053, 1008, 1025, 1030, 1055, 1022},
                    LAST[] = {990, 994, 1015, 968, 945, 944, 991, 1036};
   static int32_t x[65536];
@@ -102,8 +91,7 @@ static void the_histogram(void **unused) {
   assert_memory_equal(bins + 56, LAST, sizeof LAST);
 }
 
-static void refused(void **unused) {
-  (void)unused;
+TEST(refused) {
   static const char *const TEXTS[] = {"",
                                       "256",
                                       "i32",
@@ -151,8 +139,7 @@ static void refused(void **unused) {
   }
 }
 
-static void tensor_maps(void **unused) {
-  (void)unused;
+TEST(tensor_maps) {
   const Spec s = parsed("map:bf16[3x100x64]:1x16x32:64:normal:7");
   assert_true(s.is_map && s.is_buffer && s.fill == SPEC_NORMAL && s.seed == 7);
   assert_int_equal(s.n, 3 * 100 * 64);
@@ -170,8 +157,7 @@ static void tensor_maps(void **unused) {
   assert_non_null(spec_mismatch(&s, &pointer));
 }
 
-static void widths_of_parameters(void **unused) {
-  (void)unused;
+TEST(widths_of_parameters) {
   const PtxParameter four = {.width_bytes = 4, .size_bytes = 4}, pointer = {.width_bytes = 8, .size_bytes = 8},
                      structure = {.width_bytes = 1, .size_bytes = 40};
   const Spec number = parsed("f32:1"), buffer = parsed("f16[4]:zero"), wide = parsed("i64:1");
@@ -181,13 +167,4 @@ static void widths_of_parameters(void **unused) {
   assert_string_equal(spec_mismatch(&buffer, &four), "it takes 4 bytes: i32, u32 or f32");
   assert_non_null(spec_mismatch(&number, &pointer));
   assert_non_null(spec_mismatch(&buffer, &structure));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers),       cmocka_unit_test(buffers), cmocka_unit_test(the_stated_numbers),
-      cmocka_unit_test(the_histogram), cmocka_unit_test(refused), cmocka_unit_test(widths_of_parameters),
-      cmocka_unit_test(tensor_maps),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,5 @@
 /* Hopper's instructions in the PTX machine: kernels of a few lines, against plain loops. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "kernels/ptx/ptx.h"
 
 /* out: words to write; in: words to read; map: a tensor map of `in`. %r0: the thread; %d0: out; %d1: in; %d2: the map.
@@ -105,8 +96,7 @@ static void wrong(const Launch *l, const char *message) { /* the error, or one o
 }
 
 /* Warp 1 writes, arrives; warp 0 waits, reads. Twice: the second phase has the other parity. */
-static void test_mbarrier(void **state) {
-  (void)state;
+TEST(test_mbarrier) {
   Memory *m = memory();
   right(
       &(Launch){
@@ -139,8 +129,7 @@ static void test_mbarrier(void **state) {
 }
 
 /* A wait may give up: a warp that looks at a barrier which its own later arrival completes. */
-static void test_impatience(void **state) {
-  (void)state;
+TEST(test_impatience) {
   Memory *m = memory();
   right(&(Launch){.text = BODY(INIT("1") "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;\n"
                                          "mbarrier.arrive.shared::cta.b64 _, [%r1];\n" WAIT("0") //
@@ -153,8 +142,7 @@ static void test_impatience(void **state) {
 }
 
 /* 256 bytes in, out at another place, and added there as floats. */
-static void test_bulk(void **state) {
-  (void)state;
+TEST(test_bulk) {
   Memory *m = memory();
   for (int i = 0; i < 64; i++) {
     const float x = 0.5f * (float)i;
@@ -195,8 +183,7 @@ static void test_bulk(void **state) {
 
 /* A box of 16 x 64 halves at (32, -3) of a tensor of 72 x 20: rows above and columns beyond arrive as zeros; a row of
  * 128 bytes has its 16-byte pieces at piece xor row % 8. */
-static void test_tensor(void **state) {
-  (void)state;
+TEST(test_tensor) {
   Memory *m = memory();
   const PtxTensorMap map = {0, "f16", 2, {72, 20}, {2, 144}, {64, 16}, 128, false};
   uint16_t tensor[20][72];
@@ -346,8 +333,7 @@ static void product(Product p) {
   free(m);
 }
 
-static void test_wgmma(void **state) {
-  (void)state;
+TEST(test_wgmma) {
   product((Product){.n = 8, .lead = 128, .stride = 256});
   product((Product){.n = 24, .lead = 4096, .stride = 128});
   product((Product){.n = 64, .span = 128, .stride = 1024});
@@ -360,8 +346,7 @@ static void test_wgmma(void **state) {
 }
 
 /* Two blocks of a cluster: each writes to the other's shared memory, waits for all, reads its own. */
-static void test_cluster(void **state) {
-  (void)state;
+TEST(test_cluster) {
   Memory *m = memory();
   right(&(Launch){.text = BODY(
                       "mov.u32 %r5, %cluster_ctarank; xor.b32 %r6, %r5, 1; mapa.shared::cluster.u32 %r7, %r2, %r6;\n"
@@ -381,8 +366,7 @@ static void test_cluster(void **state) {
 }
 
 /* One copy for both blocks of a cluster: memory is read once, each block's barrier counts. */
-static void test_multicast(void **state) {
-  (void)state;
+TEST(test_multicast) {
   Memory *m = memory();
   for (uint32_t i = 0; i < 32; i++) m->in[i] = 77 + i;
   right(&(Launch){.text = BODY(
@@ -423,8 +407,7 @@ static void test_multicast(void **state) {
 #define FENCE "fence.proxy.async.shared::cta; bar.sync 0;\n"
 
 /* Each sound kernel is silent; each mistake is named with its lines. Line 10 is the first of the text. */
-static void test_faults(void **state) {
-  (void)state;
+TEST(test_faults) {
   static const char *const sound[] = {
       BODY(INIT("1") LOAD ADDRESS WAIT("0") READ),
       BODY(INIT("1") ADDRESS "st.shared.u32 [%r4], %r0;" FENCE STORE DONE "bar.sync 0; st.shared.u32 [%r4], %r0;"),
@@ -481,8 +464,7 @@ static void test_faults(void **state) {
 }
 
 /* What is not modelled is refused with its line and word. */
-static void test_refusals(void **state) {
-  (void)state;
+TEST(test_refusals) {
   wrong(&(Launch){.text = BODY("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r3, %r4, %r5, %r6}, %d1, %d2, 1;"),
                   .blocks = 1},
         "t.ptx:10: 'wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8' is not modelled: its shape and types");
@@ -491,13 +473,4 @@ static void test_refusals(void **state) {
                   .blocks = 1},
         "is not modelled");
   wrong(&(Launch){.text = BODY("mbarrier.pending_count.b64 %r3, %d1;"), .blocks = 1}, "is not modelled");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_mbarrier),  cmocka_unit_test(test_impatience), cmocka_unit_test(test_bulk),
-      cmocka_unit_test(test_tensor),    cmocka_unit_test(test_wgmma),      cmocka_unit_test(test_cluster),
-      cmocka_unit_test(test_multicast), cmocka_unit_test(test_refusals),   cmocka_unit_test(test_faults),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* The race's clock of time: worked by hand where one unit binds, and a clock everywhere. */
 #include "viz/scene/race_clock.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "viz/request/request.h"
 #include "viz/scene/narration.h"
 #include "viz/scene/scene.h"
@@ -40,8 +31,7 @@ static Gpu paper(void) {
 /* N = 64, d = 16, fp16, blocks of 8: standard moves each matrix once a pass, 2 (4 N d + 4 N^2) = 40,960 bytes, and
  * fa2 2 N d for Q and O and 8 times K and V, 2 (2 + 16) N d = 36,864. Intensity is far below the ridge, so HBM's 1,555
  * GB/s bind at each step: its 128-byte tile of S takes 82 ps. */
-static void test_hbm_binds(void **state) {
-  (void)state;
+TEST(test_hbm_binds) {
   const Gpu gpu = paper();
   Stage stage = open_race("standard", "fa2", (Shape){.N_q = 64, .d = 16}, 8, &gpu, true);
   Snapshot now;
@@ -60,8 +50,7 @@ static void test_hbm_binds(void **state) {
 /* N = 65,536, d = 128, blocks of 256: 65,536^2 x 4 x 128 FLOPs at 312 TFLOP/s take 7.05 ms, and 8.6 GB at 1,555 GB/s
  * 5.5 ms: products bind. standard has each of its three kernels wait for the slowest unit: two of products, 3.52 ms
  * each, or 8.6 GB of S or P, which takes 5.54 ms with Q and K; so 5.5, 11 and 5.5 ms. */
-static void test_products_bind(void **state) {
-  (void)state;
+TEST(test_products_bind) {
   const Gpu gpu = paper();
   const double N = 65536, d = 128, S_bytes = 2 * N * N, Q_bytes = 2 * N * d;
   Stage stage = open_race("standard", "fa2", (Shape){.N_q = 65536, .d = 128}, 256, &gpu, true);
@@ -74,8 +63,7 @@ static void test_products_bind(void **state) {
 }
 
 /* One kernel on any machine takes what `sim` calls the least time. */
-static void test_least_time(void **state) {
-  (void)state;
+TEST(test_least_time) {
   Gpu gpu = paper();
   for (int n = 0; n < 12; n++) {
     const Shape shape = {.N_q = 64 << (n % 6), .d = n % 2 ? 64 : 128, .causal = n % 3 == 0, .heads = 1 + n % 4};
@@ -92,8 +80,7 @@ static void test_least_time(void **state) {
 }
 
 /* A clock never runs back, and a rival is as far as it gets in the time of the shown one. */
-static void test_same_time(void **state) {
-  (void)state;
+TEST(test_same_time) {
   const Gpu gpu = paper();
   static const char *const PAIRS[][2] = {{"standard", "fa2"}, {"fa1", "standard"}, {"fa2", "fa2-split"}};
   for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++) {
@@ -115,8 +102,7 @@ static void test_same_time(void **state) {
 }
 
 /* The summary says which clock it was. */
-static void test_words(void **state) {
-  (void)state;
+TEST(test_words) {
   const Gpu gpu = paper();
   Narration said;
   Snapshot now;
@@ -135,8 +121,7 @@ static void test_words(void **state) {
 /* The film on a full H100, by hand: 128 heads, N = 4,096, d = 128. fa2's products are 4 N^2 d FLOPs a head and take
  * 1.11 ms at 989 TFLOP/s, a little more on the busiest of 132 SMs; standard's three kernels move S and P, each 2 N^2
  * bytes a head, four times, and Q, K, V, O at least once: 17.7 GB or more, at 3.35 TB/s. */
-static void test_a_full_gpu(void **state) {
-  (void)state;
+TEST(test_a_full_gpu) {
   Error error = {0};
   Request request = {0};
   const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
@@ -170,12 +155,4 @@ static void test_a_full_gpu(void **state) {
   assert_string_equal(said.what, "All are done: standard took 5.72x as long as fa2.");
   assert_string_equal(said.why, "20.46 GiB through HBM against 512.1 MiB, for the same O.");
   stage_free(&stage);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_hbm_binds), cmocka_unit_test(test_products_bind), cmocka_unit_test(test_least_time),
-      cmocka_unit_test(test_same_time), cmocka_unit_test(test_words),         cmocka_unit_test(test_a_full_gpu),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

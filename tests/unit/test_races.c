@@ -1,15 +1,6 @@
 /* Races between CTAs: what the reader says of mutants of programs, against what CTAs touch when the events are walked.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
 #include "tests/support/own_programs.h"
@@ -171,8 +162,7 @@ static bool adds(const Program *p) {
   return false;
 }
 
-static void no_race_is_missed(void **state) {
-  (void)state;
+TEST(no_race_is_missed) {
   Rand r = {47};
   int n_read = 0, n_races = 0, n_needless = 0, n_add = 0, n_add_races = 0;
   Program *p = malloc(sizeof *p);
@@ -216,9 +206,8 @@ static void assert_refused(const char *text, const char *message) {
   free(p);
 }
 
-static void a_race_is_said_with_both_lines(void **state) {
+TEST(a_race_is_said_with_both_lines) {
   char text[sizeof IN_TURN + 64];
-  (void)state;
   strcpy(text, IN_TURN);
   replace(text, sizeof text, "each column", "every column", 0);
   assert_refused(text,
@@ -232,8 +221,7 @@ static void a_race_is_said_with_both_lines(void **state) {
 }
 
 /* CTAs that an outer line and an inner loop make: all of the inner loop's do the outer line. */
-static void a_store_beside_an_inner_loop_is_a_race(void **state) {
-  (void)state;
+TEST(a_store_beside_an_inner_loop_is_a_race) {
   assert_refused("algorithm a\nkernel k\n  for every row block i\n    store O_i = 0\n    for every column block j\n"
                  "      load K_j\n",
                  "mine.walk:4: a race: CTAs that differ only in j store the same block 'O_i'; line 5 makes them, with "
@@ -242,13 +230,4 @@ static void a_store_beside_an_inner_loop_is_a_race(void **state) {
                  "    for every column block j\n      load V_j\n    store O_i = 0\n",
                  "mine.walk:6: CTAs of a kernel are one nest of 'every', and line 4 has one beside this; that is "
                  "another kernel");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_race_is_missed),
-      cmocka_unit_test(a_race_is_said_with_both_lines),
-      cmocka_unit_test(a_store_beside_an_inner_loop_is_a_race),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

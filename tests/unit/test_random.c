@@ -1,17 +1,9 @@
 /* The generator against its authors' known answers, and the distributions against their moments. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdint.h>
-
+#include "tests/support/test.h"
 #include "sim/base/random.h"
 
 /* Known answers published with the Random123 library for philox4x32 with ten rounds. */
-static void philox_gives_the_known_answers(void **state) {
-  (void)state;
+TEST(philox_gives_the_known_answers) {
   const uint32_t all = 0xffffffff;
   const struct {
     RandomBlock counter;
@@ -32,8 +24,7 @@ static void philox_gives_the_known_answers(void **state) {
 }
 
 /* Seed, stream and index all matter, in their upper halves too. */
-static void each_coordinate_changes_the_number(void **state) {
-  (void)state;
+TEST(each_coordinate_changes_the_number) {
   const uint64_t far = UINT64_C(1) << 40;
   const uint64_t numbers[] = {random_bits(1, 2, 3),      random_bits(2, 2, 3),       random_bits(1, 3, 3),
                               random_bits(1, 2, 4),      random_bits(1 + far, 2, 3), random_bits(1, 2 + far, 3),
@@ -43,8 +34,7 @@ static void each_coordinate_changes_the_number(void **state) {
   assert_true(numbers[0] == random_bits(1, 2, 3));
 }
 
-static void uniform_is_even_and_never_touches_the_ends(void **state) {
-  (void)state;
+TEST(uniform_is_even_and_never_touches_the_ends) {
   enum { N = 200000, N_BINS = 20 };
   int n_in_bin[N_BINS] = {0};
   for (uint64_t i = 0; i < N; i++) {
@@ -58,8 +48,7 @@ static void uniform_is_even_and_never_touches_the_ends(void **state) {
   assert_true(chi_squared < 43.8); /* 0.1 % of fair generators exceed this at 19 degrees of freedom */
 }
 
-static void between_stays_in_range_and_reaches_both_ends(void **state) {
-  (void)state;
+TEST(between_stays_in_range_and_reaches_both_ends) {
   int n_seen[7] = {0};
   for (uint64_t i = 0; i < 1000; i++) {
     int64_t value = random_between(3, 1, i, -3, 3);
@@ -75,8 +64,7 @@ static void between_stays_in_range_and_reaches_both_ends(void **state) {
 }
 
 /* Mean 0, variance 1, kurtosis 3, and the share beyond two standard deviations. */
-static void normal_has_its_moments(void **state) {
-  (void)state;
+TEST(normal_has_its_moments) {
   enum { N = 400000 };
   double sum = 0, sum2 = 0, sum4 = 0;
   int n_beyond_two = 0;
@@ -94,8 +82,7 @@ static void normal_has_its_moments(void **state) {
 }
 
 /* What is added to the normal: to one number in a thousand, with a standard deviation of 10. */
-static void outliers_are_one_in_a_thousand_and_ten_times_as_wide(void **state) {
-  (void)state;
+TEST(outliers_are_one_in_a_thousand_and_ten_times_as_wide) {
   enum { N = 2000000 };
   double sum = 0, sum2 = 0;
   int n_outliers = 0;
@@ -108,16 +95,4 @@ static void outliers_are_one_in_a_thousand_and_ten_times_as_wide(void **state) {
   assert_in_range(n_outliers, 1800, 2200); /* standard deviation 45 */
   assert_true(fabs(sum / n_outliers) < 1);
   assert_true(fabs(sqrt(sum2 / n_outliers) - 10) < 0.6); /* standard deviation 0.16 */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(philox_gives_the_known_answers),
-      cmocka_unit_test(each_coordinate_changes_the_number),
-      cmocka_unit_test(uniform_is_even_and_never_touches_the_ends),
-      cmocka_unit_test(between_stays_in_range_and_reaches_both_ends),
-      cmocka_unit_test(normal_has_its_moments),
-      cmocka_unit_test(outliers_are_one_in_a_thousand_and_ten_times_as_wide),
-  };
-  return cmocka_run_group_tests_name("random", tests, NULL, NULL);
 }

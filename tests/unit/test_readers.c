@@ -4,16 +4,7 @@
  *
  * `READERS_PROGRAMS=10000` makes so many of them. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
 #include "tests/support/made_program.h"
@@ -209,8 +200,7 @@ static void check_steps(const Maker *m, const Program *p, const Shape *shape, co
   stage_free(&stage);
 }
 
-static void readers_say_what_the_lines_do(void **state) {
-  (void)state;
+TEST(readers_say_what_the_lines_do) {
   const char *wanted = getenv("READERS_PROGRAMS");
   const int n = wanted ? atoi(wanted) : 150;
   Rand r = {47};
@@ -231,9 +221,4 @@ static void readers_say_what_the_lines_do(void **state) {
     check_sram(&m, &p, &plan);
     check_steps(&m, &p, &shape, &tiling);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(readers_say_what_the_lines_do)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

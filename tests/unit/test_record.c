@@ -1,17 +1,10 @@
 /* Records survive: every system call of a save fails, is cut short, is interrupted, or is the last of the program. The
  * calls are the linker's --wrap (see the Makefile), so nothing outside this program changes. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -273,8 +266,7 @@ static int run_disturbed(Fault fault, int reason, int at, bool for_good, int *n_
 }
 
 /* For each call of a save and each fault: the old record or the new one, and the next save works. */
-static void the_old_record_or_the_new_one(void **state) {
-  (void)state;
+TEST(the_old_record_or_the_new_one) {
   static const struct {
     Fault fault;
     int reason;
@@ -330,8 +322,7 @@ static void the_old_record_or_the_new_one(void **state) {
 }
 
 /* A power cut keeps what was synced: the bytes before the rename, the rename before the end. */
-static void bytes_are_synced_before_the_rename_and_the_folder_after(void **state) {
-  (void)state;
+TEST(bytes_are_synced_before_the_rename_and_the_folder_after) {
   LessonProgress p;
   put_old_record();
   open_progress(&p);
@@ -361,8 +352,7 @@ static void bytes_are_synced_before_the_rename_and_the_folder_after(void **state
 
 /* ---- Many at once */
 
-static void eight_writers_lose_nothing(void **state) {
-  (void)state;
+TEST(eight_writers_lose_nothing) {
   enum { WRITERS = 8, SAVES = 12 };
   put_old_record();
   for (int w = 0; w < WRITERS; w++) {
@@ -392,8 +382,7 @@ static void eight_writers_lose_nothing(void **state) {
 }
 
 /* Who begins again means it, and says so by having seen the old one. */
-static void beginning_again_begins_again(void **state) {
-  (void)state;
+TEST(beginning_again_begins_again) {
   LessonProgress p;
   put_old_record();
   open_progress(&p);
@@ -425,8 +414,7 @@ static void is_left_alone(const char *why) {
   assert_null(slurp(".new"));
 }
 
-static void a_record_of_a_newer_version_is_left_as_it_is(void **state) {
-  (void)state;
+TEST(a_record_of_a_newer_version_is_left_as_it_is) {
   static const char NEWER[] = "{\"tilewalk-lessons\": 2, \"answers\": [1, 2, 3]}";
   put(NEWER);
   is_left_alone("newer Tilewalk");
@@ -435,8 +423,7 @@ static void a_record_of_a_newer_version_is_left_as_it_is(void **state) {
   free(now);
 }
 
-static void a_record_that_cannot_be_read_is_left_as_it_is(void **state) {
-  (void)state;
+TEST(a_record_that_cannot_be_read_is_left_as_it_is) {
   bool has_old, has_new;
   put_old_record();
   char *before = slurp("");
@@ -462,8 +449,7 @@ static void a_record_that_cannot_be_read_is_left_as_it_is(void **state) {
   free(before);
 }
 
-static void what_is_no_plain_file_is_not_waited_for(void **state) {
-  (void)state;
+TEST(what_is_no_plain_file_is_not_waited_for) {
   put("x");
   assert_int_equal(unlink(record), 0);
   assert_int_equal(mkfifo(record, 0600), 0);
@@ -476,16 +462,14 @@ static void what_is_no_plain_file_is_not_waited_for(void **state) {
   is_left_alone("no plain file");
 }
 
-static void a_record_that_is_too_large_is_left_as_it_is(void **state) {
-  (void)state;
+TEST(a_record_that_is_too_large_is_left_as_it_is) {
   put("x");
   assert_int_equal(truncate(record, (4 << 20) + 1), 0);
   is_left_alone("larger than");
 }
 
 /* A link to the record, as people keep such files elsewhere, stays a link. */
-static void a_link_stays_a_link(void **state) {
-  (void)state;
+TEST(a_link_stays_a_link) {
   char elsewhere[160];
   struct stat there;
   bool has_old, has_new;
@@ -505,8 +489,7 @@ static void a_link_stays_a_link(void **state) {
 }
 
 /* A file stands where the folder should be: said once, and the lesson goes on. */
-static void a_home_that_cannot_be_written_is_said_once(void **state) {
-  (void)state;
+TEST(a_home_that_cannot_be_written_is_said_once) {
   char path[160];
   snprintf(path, sizeof path, "%s/state", home);
   FILE *file = fopen(path, "w");
@@ -534,8 +517,7 @@ static void a_home_that_cannot_be_written_is_said_once(void **state) {
 }
 
 /* The owner's alone, whatever the umask; an older record keeps its mode. */
-static void folders_and_records_are_private(void **state) {
-  (void)state;
+TEST(folders_and_records_are_private) {
   char folder[160];
   struct stat there;
   const mode_t mask = umask(0);
@@ -560,8 +542,7 @@ static void folders_and_records_are_private(void **state) {
 }
 
 /* Damage is what no version writes. It goes aside under a free name, and what is done is kept in a new record. */
-static void damage_is_set_aside(void **state) {
-  (void)state;
+TEST(damage_is_set_aside) {
   static const char *const DAMAGE[] = {"{\"tilewalk-lessons\": 1, \"less", "[]", "{\"tilewalk-lessons\": 0}",
                                        "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": {\"seed\": 1.5}}}"};
   for (size_t k = 0; k < sizeof DAMAGE / sizeof *DAMAGE; k++) {
@@ -584,8 +565,7 @@ static void damage_is_set_aside(void **state) {
   }
 }
 
-static void without_a_home_nothing_is_kept(void **state) {
-  (void)state;
+TEST(without_a_home_nothing_is_kept) {
   char path[RECORD_PATH_BYTES];
   setenv("XDG_STATE_HOME", "relative", 1);
   unsetenv("HOME");
@@ -603,28 +583,9 @@ static Status read_one(void *context, Error *error) {
   return status;
 }
 
-static void an_allocation_may_fail(void **state) {
-  (void)state;
+TEST(an_allocation_may_fail) {
   put_old_record();
   assert_true(alloc_fail_each(read_one, record) >= 1);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(the_old_record_or_the_new_one, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(bytes_are_synced_before_the_rename_and_the_folder_after, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(eight_writers_lose_nothing, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(beginning_again_begins_again, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_record_of_a_newer_version_is_left_as_it_is, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_record_that_cannot_be_read_is_left_as_it_is, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(what_is_no_plain_file_is_not_waited_for, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_record_that_is_too_large_is_left_as_it_is, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_link_stays_a_link, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_home_that_cannot_be_written_is_said_once, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(folders_and_records_are_private, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(damage_is_set_aside, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(without_a_home_nothing_is_kept, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(an_allocation_may_fail, set_up, tear_down),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(set_up, tear_down)

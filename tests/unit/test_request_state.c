@@ -1,11 +1,5 @@
 /* The one-line state: what is asked for comes back as it was, and a step is whole or a part of one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "viz/request/options.h"
 #include "viz/request/request.h"
 
@@ -22,8 +16,7 @@ static Status read_line(Request *r, const char *line, Error *error) {
 }
 
 /* These lines are in the order that a state has, so each is its own state. */
-static void a_state_comes_back(void **state) {
-  (void)state;
+TEST(a_state_comes_back) {
   static const char *const LINES[] = {
       "algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles step=40",
       "algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33",
@@ -41,8 +34,7 @@ static void a_state_comes_back(void **state) {
   }
 }
 
-static void a_step_is_whole_or_thousandths(void **state) {
-  (void)state;
+TEST(a_step_is_whole_or_thousandths) {
   static const struct {
     const char *line;
     int64_t step;
@@ -58,12 +50,4 @@ static void a_step_is_whole_or_thousandths(void **state) {
   }
   for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++)
     if (read_line(&r, WRONG[k], &error) != STATUS_BAD_REQUEST) fail_msg("%s", WRONG[k]);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_state_comes_back),
-      cmocka_unit_test(a_step_is_whole_or_thousandths),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* Reuse distances against a list that is searched and shuffled for every use, and against fully
  * associative caches of many capacities. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/cache/cache.h"
 #include "sim/cache/reuse.h"
 #include "tests/support/make_cache.h"
@@ -44,8 +37,7 @@ static void assert_same(const ReuseState *reuse, const Slow *slow) {
   assert_memory_equal(reuse_histogram(reuse), slow->histogram, reuse->max_blocks * sizeof(uint64_t));
 }
 
-static void one_block_at_a_time_by_hand(void **unused) {
-  (void)unused;
+TEST(one_block_at_a_time_by_hand) {
   ReuseState *reuse = make(8);
   const char *trace = "abcbda"; /* b comes back after c; a after c, b, d */
   for (const char *c = trace; *c; c++) assert_int_equal(reuse_use_range(reuse, (uint64_t)*c, 1), STATUS_OK);
@@ -59,8 +51,7 @@ static void one_block_at_a_time_by_hand(void **unused) {
 
 /* Single uses, runs seen before, parts of them, runs across each other; room for few and for many.
  */
-static void random_runs_are_as_far_apart_as_in_the_list(void **unused) {
-  (void)unused;
+TEST(random_runs_are_as_far_apart_as_in_the_list) {
   Rand r = {99};
   Slow *slow = malloc(sizeof *slow);
   for (int round = 0; round < 60; round++) {
@@ -83,8 +74,7 @@ static void random_runs_are_as_far_apart_as_in_the_list(void **unused) {
 }
 
 /* Blocks a power of two apart, as many as there is room for: neighbours in the table are strangers. */
-static void strided_blocks_fill_the_table(void **unused) {
-  (void)unused;
+TEST(strided_blocks_fill_the_table) {
   Slow *slow = malloc(sizeof *slow);
   for (unsigned shift = 0; shift < 54; shift += 3) {
     memset(slow, 0, sizeof *slow);
@@ -101,8 +91,7 @@ static void strided_blocks_fill_the_table(void **unused) {
 }
 
 /* The definition: capacity C misses what a fully associative LRU cache of C lines misses. */
-static void the_curve_is_what_fully_associative_caches_miss(void **unused) {
-  (void)unused;
+TEST(the_curve_is_what_fully_associative_caches_miss) {
   enum { LINES = 600 };
   ReuseState *reuse = make(LINES);
   for (uint64_t capacity = 1; capacity <= LINES; capacity += capacity / 5 + 1) {
@@ -134,8 +123,7 @@ static void one_head(ReuseState *reuse, uint64_t per_tile) {
   }
 }
 
-static void a_head_never_hits_in_2_mib_and_always_in_3(void **unused) {
-  (void)unused;
+TEST(a_head_never_hits_in_2_mib_and_always_in_3) {
   ReuseState *reuse = make(32768);
   one_head(reuse, 256);
   assert_int_equal(reuse->uses, 540672);
@@ -144,8 +132,7 @@ static void a_head_never_hits_in_2_mib_and_always_in_3(void **unused) {
   free(reuse);
 }
 
-static void a_curve_of_tiles_is_the_curve_of_lines(void **unused) {
-  (void)unused;
+TEST(a_curve_of_tiles_is_the_curve_of_lines) {
   ReuseState *lines = make(32768), *tiles = make(128);
   one_head(lines, 256);
   one_head(tiles, 1);
@@ -155,8 +142,7 @@ static void a_curve_of_tiles_is_the_curve_of_lines(void **unused) {
   free(tiles);
 }
 
-static void one_block_too_many_is_refused(void **unused) {
-  (void)unused;
+TEST(one_block_too_many_is_refused) {
   ReuseState *reuse = make(3);
   assert_int_equal(reuse_use_range(reuse, 10, 3), STATUS_OK);
   assert_int_equal(reuse_use_range(reuse, 13, 1), STATUS_TOO_LARGE);
@@ -176,8 +162,7 @@ static void one_block_too_many_is_refused(void **unused) {
   assert_int_equal(reuse_state_bytes(0), 0);
 }
 
-static void a_copy_goes_on_as_the_original_does(void **unused) {
-  (void)unused;
+TEST(a_copy_goes_on_as_the_original_does) {
   const size_t bytes = reuse_state_bytes(200);
   ReuseState *reuse = make(200), *bookmark = malloc(bytes);
   Rand r = {8};
@@ -190,18 +175,4 @@ static void a_copy_goes_on_as_the_original_does(void **unused) {
   assert_memory_equal(reuse, bookmark, bytes);
   free(reuse);
   free(bookmark);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_block_at_a_time_by_hand),
-      cmocka_unit_test(random_runs_are_as_far_apart_as_in_the_list),
-      cmocka_unit_test(strided_blocks_fill_the_table),
-      cmocka_unit_test(the_curve_is_what_fully_associative_caches_miss),
-      cmocka_unit_test(a_head_never_hits_in_2_mib_and_always_in_3),
-      cmocka_unit_test(a_curve_of_tiles_is_the_curve_of_lines),
-      cmocka_unit_test(one_block_too_many_is_refused),
-      cmocka_unit_test(a_copy_goes_on_as_the_original_does),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

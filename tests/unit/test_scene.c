@@ -3,18 +3,7 @@
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/fonts.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
@@ -116,8 +105,7 @@ static Pieces *draw_pieces(SceneKind scene, const Snapshot *now, const SceneView
 }
 
 /* No text is smaller than 1/50 of the height, and in presentation mode than 1/32. */
-static void test_smallest_text(void **state) {
-  (void)state;
+TEST(test_smallest_text) {
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}};
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
@@ -165,8 +153,7 @@ static void check_uncut(const Pieces *all, SceneKind scene, const Case *c, uint6
 }
 
 /* No word leaves the page, is cut short or runs into another, at many steps of many runs, with small type and large. */
-static void test_words_keep_apart(void **state) {
-  (void)state;
+TEST(test_words_keep_apart) {
   enum { N_STEPS = 11 };
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
@@ -188,8 +175,7 @@ static void test_words_keep_apart(void **state) {
 
 /* The same on a page that is higher than wide, beside a lesson, and on a small one, where no text is below 9.5 pixels.
  */
-static void test_words_keep_apart_on_other_pages(void **state) {
-  (void)state;
+TEST(test_words_keep_apart_on_other_pages) {
   static const int SIZES[][2] = {{600, 960}, {1080, 1920}, {826, 627}, {640, 360}, {400, 300}};
   static const int WHICH[] = {0, 1, 2, 3, 8};
   for (size_t c = 0; c < sizeof WHICH / sizeof *WHICH; c++) {
@@ -212,8 +198,7 @@ static void test_words_keep_apart_on_other_pages(void **state) {
 }
 
 /* Smaller than that it says so, whatever the scene. */
-static void test_too_small_is_said(void **state) {
-  (void)state;
+TEST(test_too_small_is_said) {
   Stage stage = open_case(&CASES[0]);
   Snapshot now;
   const SceneView view = {0};
@@ -230,8 +215,7 @@ static void test_too_small_is_said(void **state) {
 
 /* The same for every chart, alone and together, for small N and large, masks and windows, other heads, at every size.
  */
-static void test_charts_keep_words_apart(void **state) {
-  (void)state;
+TEST(test_charts_keep_words_apart) {
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
   static const Case MORE[] = {
       {"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
@@ -267,8 +251,7 @@ static void test_charts_keep_words_apart(void **state) {
 
 /* What was kept from frames before changes nothing: the same pixels with a memo as without one, at steps to and fro,
  * when the request, the size or the theme changes. */
-static void test_memo_changes_nothing(void **state) {
-  (void)state;
+TEST(test_memo_changes_nothing) {
   SceneMemo *memo = memo_new();
   assert_non_null(memo);
   for (int round = 0; round < 24; round++) {
@@ -357,8 +340,7 @@ static void check_tile_colours(const Case *c, uint64_t step, SceneKind scene) {
   stage_free(&stage);
 }
 
-static void test_tiles_show_their_state(void **state) {
-  (void)state;
+TEST(test_tiles_show_their_state) {
   check_tile_colours(&CASES[0], 130, SCENE_TILES);
   check_tile_colours(&CASES[0], 131, SCENE_MAIN);
   check_tile_colours(&CASES[1], 77, SCENE_TILES);
@@ -377,8 +359,7 @@ static bool has_piece(const Snapshot *now, const char *text) {
 
 /* The present tile is called S once its scores are there, P once they are exponentials, and nothing while K is loaded.
  */
-static void test_letter_of_the_tile(void **state) {
-  (void)state;
+TEST(test_letter_of_the_tile) {
   static const struct {
     EventKind kind;
     bool S, P;
@@ -400,8 +381,7 @@ static void test_letter_of_the_tile(void **state) {
 }
 
 /* Thousands of tiles a side: each unit shows the share of the tiles under it that is done. */
-static void test_large_grid_is_a_fair_mix(void **state) {
-  (void)state;
+TEST(test_large_grid_is_a_fair_mix) {
   enum { W = 1280, H = 720 };
   const Case c = {"fa2", {.N_q = 1 << 20, .d = 64}, {.B_r = 64, .B_c = 64}, false}; /* 16,384 tiles a side */
   Stage stage = open_case(&c);
@@ -447,8 +427,7 @@ static uint64_t geometry(const Snapshot *now, SceneKind scene, int width, int he
 }
 
 /* The geometry of a scene does not depend on the step, and doubles with the size. */
-static void test_geometry(void **state) {
-  (void)state;
+TEST(test_geometry) {
   Stage stage = open_case(&CASES[0]);
   Snapshot early, late;
   stage_snapshot(&stage, 40, &early);
@@ -472,8 +451,7 @@ static void test_geometry(void **state) {
 
 /* What lies where in a few frames, as a hash of every region under a grid of points. Only scenes whose regions do not
  * depend on the width of letters, which fonts may change. A new hash is put here after a look at the picture. */
-static void test_geometry_is_the_same_as_ever(void **state) {
-  (void)state;
+TEST(test_geometry_is_the_same_as_ever) {
   static const struct {
     int which;
     SceneKind scene;
@@ -500,8 +478,7 @@ static void test_geometry_is_the_same_as_ever(void **state) {
 }
 
 /* Everything that can be pointed at has something to say, and lights up. */
-static void test_tooltips(void **state) {
-  (void)state;
+TEST(test_tooltips) {
   for (int c = 0; c < N_CASES; c += ONE_OF) {
     Stage stage = open_case(&CASES[c]);
     Snapshot now;
@@ -522,8 +499,7 @@ static void test_tooltips(void **state) {
   }
 }
 
-static void test_tooltip_words(void **state) {
-  (void)state;
+TEST(test_tooltip_words) {
   Stage stage = open_case(&CASES[0]);
   Snapshot now;
   char text[256];
@@ -544,8 +520,7 @@ static void test_tooltip_words(void **state) {
 
 /* Column by column a block of O is there for good when its last column has been worked on, and until then in part: with
  * a causal mask the rows above the present column are whole. */
-static void test_O_fills_column_by_column(void **state) {
-  (void)state;
+TEST(test_O_fills_column_by_column) {
   const Case fa1 = {"fa1", {.N_q = 64, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false};
   Stage stage = open_case(&fa1);
   for (int64_t j = 1; j < 8; j += 2) {
@@ -571,8 +546,7 @@ static void test_O_fills_column_by_column(void **state) {
 }
 
 /* A tile's address is the first one that the trace of its load writes: Q, K, V and O in turn, S and P behind them. */
-static void test_tooltip_addresses(void **state) {
-  (void)state;
+TEST(test_tooltip_addresses) {
   Stage stage =
       open_case(&CASES[2]); /* standard: 64 x 16 of fp16, so each of Q, K, V, O has 0x800 bytes and S 0x2000 */
   Snapshot now;
@@ -587,8 +561,7 @@ static void test_tooltip_addresses(void **state) {
 }
 
 /* The drawing with a pointer over a tile differs from the one without. */
-static void test_hover_is_seen(void **state) {
-  (void)state;
+TEST(test_hover_is_seen) {
   Stage stage = open_case(&CASES[0]);
   Snapshot now;
   unsigned char *bytes[2];
@@ -635,8 +608,7 @@ static bool looks_alike(SceneKind scene, const Snapshot *now, const SceneView *a
 }
 
 /* The blocks of a tile under the pointer are marked where they lie in HBM and on chip, in the panels beside it too. */
-static void test_hover_is_linked(void **state) {
-  (void)state;
+TEST(test_hover_is_linked) {
   Stage stage = open_case(&CASES[0]);
   Snapshot now;
   stage_snapshot(&stage, 123, &now); /* works on tile (4, 3) */
@@ -651,8 +623,7 @@ static void test_hover_is_linked(void **state) {
 }
 
 /* Playing fast nothing is dimmed; at the start nothing is either. */
-static void test_dimming(void **state) {
-  (void)state;
+TEST(test_dimming) {
   Stage stage = open_case(&CASES[0]);
   Snapshot now;
   const SceneView plain = {0}, undimmed = {.undimmed = true};
@@ -668,8 +639,7 @@ static void test_dimming(void **state) {
 static bool is_word(const char *text) { return strlen(text) > 3; } /* no letter of a tile, which travels with it */
 
 /* A still picture is what the motion ends with, and within a step no word changes. */
-static void test_motion(void **state) {
-  (void)state;
+TEST(test_motion) {
   static const SceneKind SCENES[] = {SCENE_MAIN, SCENE_TILES, SCENE_HIERARCHY, SCENE_SOFTMAX, SCENE_CAUSAL};
   for (int c = 0; c < 4; c++) {
     Stage stage = open_case(&CASES[c]);
@@ -718,8 +688,7 @@ static bool contains(const unsigned char *bytes, size_t n, const char *what) {
 }
 
 /* SVG holds its words as text, PDF holds fonts. */
-static void test_text_stays_text(void **state) {
-  (void)state;
+TEST(test_text_stays_text) {
   Stage stage = open_case(&CASES[0]);
   Snapshot now;
   stage_snapshot(&stage, 122, &now);
@@ -740,8 +709,7 @@ static void test_text_stays_text(void **state) {
 }
 
 /* Any size draws: a thumbnail, a strip, a tower. */
-static void test_odd_sizes(void **state) {
-  (void)state;
+TEST(test_odd_sizes) {
   static const int SIZES[][2] = {{16, 16}, {320, 180}, {2000, 60}, {60, 2000}, {1, 1}};
   for (int c = 0; c < N_CASES; c += 3) { /* a small run, parts, a tiny run, a large one through L2 */
     Stage stage = open_case(&CASES[c]);
@@ -762,8 +730,7 @@ static void test_odd_sizes(void **state) {
   }
 }
 
-static void test_names(void **state) {
-  (void)state;
+TEST(test_names) {
   for (int k = 0; k < SCENE_COUNT; k++) {
     SceneKind scene;
     assert_true(scene_from_name(scene_name((SceneKind)k), &scene));
@@ -779,30 +746,4 @@ static int let_go(void **state) {
   return let_go_of_fonts(state);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_smallest_text),
-      cmocka_unit_test(test_words_keep_apart),
-      cmocka_unit_test(test_words_keep_apart_on_other_pages),
-      cmocka_unit_test(test_too_small_is_said),
-      cmocka_unit_test(test_charts_keep_words_apart),
-      cmocka_unit_test(test_memo_changes_nothing),
-      cmocka_unit_test(test_tiles_show_their_state),
-      cmocka_unit_test(test_letter_of_the_tile),
-      cmocka_unit_test(test_large_grid_is_a_fair_mix),
-      cmocka_unit_test(test_geometry),
-      cmocka_unit_test(test_geometry_is_the_same_as_ever),
-      cmocka_unit_test(test_tooltips),
-      cmocka_unit_test(test_tooltip_words),
-      cmocka_unit_test(test_O_fills_column_by_column),
-      cmocka_unit_test(test_tooltip_addresses),
-      cmocka_unit_test(test_hover_is_seen),
-      cmocka_unit_test(test_hover_is_linked),
-      cmocka_unit_test(test_dimming),
-      cmocka_unit_test(test_motion),
-      cmocka_unit_test(test_text_stays_text),
-      cmocka_unit_test(test_odd_sizes),
-      cmocka_unit_test(test_names),
-  };
-  return cmocka_run_group_tests(tests, NULL, let_go);
-}
+GROUP(NULL, let_go)

@@ -1,16 +1,6 @@
 /* What race, decode, charts and pipeline say, proved at every step by sums over the events and by the files: sentences
  * are taken apart, and each number in them is worked out here anew. Words that match no pattern are false. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "viz/request/request.h"
 #include "viz/scene/scene.h"
 
@@ -149,8 +139,7 @@ static bool race_why(const Run *runs, int n, const char *text) {
          most >= 1.005 * least;
 }
 
-static void test_race(void **state) {
-  (void)state;
+TEST(test_race) {
   static const char *const STATES[] = {
       "algorithm=standard,fa2 N=64 d=16 block=8", "algorithm=fa1,fa2 N=96 d=8 block=16",
       "algorithm=standard,fa1,fa2 N=100 d=24 block=16 causal=1", "algorithm=fa2 N=64 d=16 block=8 causal=1"};
@@ -182,8 +171,7 @@ static void test_race(void **state) {
 
 /* ---- Decode ------------------------------------------------------------------------------------------------ */
 
-static void test_decode(void **state) {
-  (void)state;
+TEST(test_decode) {
   static const struct {
     const char *state;
     double ctas, unsplit, splits;
@@ -213,8 +201,7 @@ static void test_decode(void **state) {
 
 /* ---- Charts ------------------------------------------------------------------------------------------------ */
 
-static void test_charts(void **state) {
-  (void)state;
+TEST(test_charts) {
   static const char *const STATES[] = {"algorithm=fa2 N=64 d=16 block=8", "algorithm=standard N=256 d=32 block=32",
                                        "algorithm=fa1 N=128 d=16 block=16 causal=1"};
   for (size_t k = 0; k < sizeof STATES / sizeof *STATES; k++) {
@@ -252,8 +239,7 @@ static void test_charts(void **state) {
 /* ---- The pipeline -------------------------------------------------------------------------------------------- */
 
 /* By the design's own sums: 36 % idle at d = 128, 27 of them with both groups in softmax; 54 % at d = 64. */
-static void test_pipeline(void **state) {
-  (void)state;
+TEST(test_pipeline) {
   for (int d = 64; d <= 128; d += 64) {
     char line[96], w[WORDS][WORD_BYTES];
     snprintf(line, sizeof line, "algorithm=fa2 N=4096 d=%d heads=16 block=128", d);
@@ -271,10 +257,4 @@ static void test_pipeline(void **state) {
     assert_true(fabs(strtod(w[0], NULL) - (d == 128 ? 75 : 50)) < 2);
     stage_free(&stage);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_race), cmocka_unit_test(test_decode),
-                                     cmocka_unit_test(test_charts), cmocka_unit_test(test_pipeline)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,7 @@
 #include "tests/support/implied.h"
 #include "viz/scene/scene.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "viz/text/lettering.h"
 
 enum { W = 1280, H = 720 };
@@ -59,8 +50,7 @@ static bool says(const Stage *stage, uint64_t step, const char *text) {
 /* 32 heads of 8 KV heads. fa2: a CTA for each, and each reads K and V for itself. fa2-split packs four heads as the
  * rows of a tile, and in 4 parts on 132 SMs 8 CTAs become 32. A part of a pack is 4 x 128 numbers and 4 statistics in
  * fp32, written and read back: 4 parts of 2 x (2,048 + 16) bytes, 16,512. */
-static void test_says_what_the_launch_is(void **state) {
-  (void)state;
+TEST(test_says_what_the_launch_is) {
   const Shape shape = {.N_q = 1, .N_k = 4096, .d = 128, .heads = 32, .kv_heads = 8};
   Stage split = open_run("fa2-split", shape, (Tiling){.B_r = 4, .B_c = 64, .n_splits = 4}, 132);
   assert_int_equal(split.run.plan.shape.group, 4);
@@ -89,8 +79,7 @@ static bool is_filled(cairo_surface_t *surface, const SceneBody *leaf) {
 }
 
 /* All CTAs store their parts at their end: the leaves are filled once an event has stored the last of them. */
-static void test_parts_are_there_once_stored(void **state) {
-  (void)state;
+TEST(test_parts_are_there_once_stored) {
   enum { SPLITS = 4 };
   Stage stage = open_run("fa2-split", (Shape){.N_q = 16, .N_k = 256, .d = 16, .heads = 2},
                          (Tiling){.B_r = 8, .B_c = 16, .n_splits = SPLITS}, 132);
@@ -129,11 +118,3 @@ static void test_parts_are_there_once_stored(void **state) {
 /* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_says_what_the_launch_is),
-      cmocka_unit_test(test_parts_are_there_once_stored),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

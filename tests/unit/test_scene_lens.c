@@ -3,14 +3,7 @@
 #include "tests/support/fonts.h"
 #include "tests/support/scene_hits.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 enum { W = 1280, H = 720 };
 
@@ -39,8 +32,7 @@ static double found(const Snapshot *now, int64_t i, int64_t j, SceneHit *where) 
   return widest;
 }
 
-static void test_the_present_tile_is_large(void **state) {
-  (void)state;
+TEST(test_the_present_tile_is_large) {
   static const char *const ALGORITHMS[] = {"fa2", "fa1"};
   for (int k = 0; k < 2; k++) {
     Stage stage = open_run(ALGORITHMS[k], 8192); /* 128 tiles a side: four units each in the whole grid */
@@ -60,8 +52,7 @@ static void test_the_present_tile_is_large(void **state) {
 }
 
 /* With a pattern of blocks too, tile by tile: what lies in the lens has the look that the tile has in the whole. */
-static void test_a_pattern_has_a_lens(void **state) {
-  (void)state;
+TEST(test_a_pattern_has_a_lens) {
   Stage stage;
   Error error = {0};
   Pattern *pattern = pattern_named("strided:4", (PatternMatrix){4096, 4096, false}, &error);
@@ -103,8 +94,7 @@ static void test_a_pattern_has_a_lens(void **state) {
   free(pattern);
 }
 
-static void test_few_tiles_have_no_lens(void **state) {
-  (void)state;
+TEST(test_few_tiles_have_no_lens) {
   Stage stage = open_run("fa2", 1024); /* 16 a side */
   Snapshot now;
   SceneHit first = {0};
@@ -124,11 +114,4 @@ static int let_go(void **state) {
   return let_go_of_fonts(state);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_a_pattern_has_a_lens),
-      cmocka_unit_test(test_the_present_tile_is_large),
-      cmocka_unit_test(test_few_tiles_have_no_lens),
-  };
-  return cmocka_run_group_tests(tests, NULL, let_go);
-}
+GROUP(NULL, let_go)

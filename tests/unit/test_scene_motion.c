@@ -1,16 +1,7 @@
 /* Motion, measured over what is drawn: most steps move in every scene that shows tiles, and nothing jumps. */
 #include "viz/scene/scene.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/implied.h"
 #include "tests/support/sanitized.h"
 
@@ -70,8 +61,7 @@ static bool step_moves(const Stage *stage, SceneKind scene, uint64_t step, cairo
   return false;
 }
 
-static void test_most_steps_move(void **state) {
-  (void)state;
+TEST(test_most_steps_move) {
   SceneBodies *bodies = calloc(1, sizeof *bodies);
   cairo_surface_t *surfaces[2];
   for (int k = 0; k < 2; k++) surfaces[k] = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W / 2, H / 2);
@@ -120,8 +110,7 @@ static double nearest(const SceneBody *a, const SceneBodies *before, const Scene
 
 /* Between neighbours of 32 pictures a step, over the step's ends too, nothing that is seen is further from where it was
  * than a tile of the grid is wide: bodies come out of their home in HBM, or fade in. */
-static void test_nothing_jumps(void **state) {
-  (void)state;
+TEST(test_nothing_jumps) {
   SceneBodies *bodies[2] = {calloc(1, sizeof *bodies[0]), calloc(1, sizeof *bodies[1])};
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1); /* what moves is noted, not painted */
   const double SIDE = 66; /* of a tile in the scene of tiles: 64 a side, in eight */
@@ -164,8 +153,7 @@ static bool is_at_work(const cairo_surface_t *surface, int x, int y) {
 }
 
 /* In the timeline the playhead goes on with the present event and stands on its work, at its end in a still picture. */
-static void test_playhead_is_on_its_work(void **state) {
-  (void)state;
+TEST(test_playhead_is_on_its_work) {
   SceneBodies *bodies = calloc(1, sizeof *bodies);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
   Stage stage = open_case(&CASES[0]);
@@ -193,8 +181,7 @@ static void test_playhead_is_on_its_work(void **state) {
   free(bodies);
 }
 
-static void test_moments(void **state) {
-  (void)state;
+TEST(test_moments) {
   assert_int_equal(scene_moment(122, 0).step, 122);
   assert_true(scene_moment(122, 0).phase == 0);
   assert_int_equal(scene_moment(122, 0.25).step, 123);
@@ -204,13 +191,3 @@ static void test_moments(void **state) {
 /* fontconfig 2.14 keeps one pattern of 288 bytes for good. Asked by the leak checker, where there is one. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_most_steps_move),
-      cmocka_unit_test(test_nothing_jumps),
-      cmocka_unit_test(test_playhead_is_on_its_work),
-      cmocka_unit_test(test_moments),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -4,15 +4,8 @@
 #include "tests/support/sanitized.h"
 #include "viz/scene/snapshot.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/support/test.h"
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "sim/numbers/attention.h"
@@ -45,8 +38,7 @@ static void random_problem(Rand *r, Shape *shape, Tiling *tiling) {
 }
 
 /* Bytes, tiles and FLOPs shown at each step are the fold of the events before it. */
-static void test_traffic_is_the_fold(void **state) {
-  (void)state;
+TEST(test_traffic_is_the_fold) {
   Rand r = {1};
   for (int n = 0; n < 40 / ONE_OF; n++) {
     Shape shape;
@@ -122,8 +114,7 @@ static void check_tiles(const Stage *stage) {
 }
 
 /* Waiting, current, done: against a list of which events belong to which tile. */
-static void test_tiles(void **state) {
-  (void)state;
+TEST(test_tiles) {
   Rand r = {2};
   for (int n = 0; n < 30 / ONE_OF; n++) {
     Shape shape;
@@ -138,8 +129,7 @@ static void test_tiles(void **state) {
 }
 
 /* A step seen after others, in another order, is the same to the last byte. */
-static void test_back_equals_forward(void **state) {
-  (void)state;
+TEST(test_back_equals_forward) {
   Rand r = {3};
   for (int n = 0; n < 12 / ONE_OF; n++) {
     Shape shape;
@@ -170,8 +160,7 @@ static const SnapshotSlot *slot_with(const Snapshot *now, int tensor) {
 }
 
 /* Whatever an event needs is in SRAM when it happens, and what is there has room. */
-static void test_slots(void **state) {
-  (void)state;
+TEST(test_slots) {
   Rand r = {4};
   for (int n = 0; n < 40 / ONE_OF; n++) {
     Shape shape;
@@ -206,8 +195,7 @@ static void test_slots(void **state) {
 
 /* In fa2, Q stays for the row, and K and V are read no more once their tile is done: in the skipped tiles after it they
  * have left. */
-static void test_slots_in_a_gap(void **state) {
-  (void)state;
+TEST(test_slots_in_a_gap) {
   Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 4, .causal = true}, &(Tiling){.B_r = 4, .B_c = 4});
   uint64_t step = 0;
   Snapshot now;
@@ -299,8 +287,7 @@ static void check_row(const char *algorithm, const Shape *shape, const Tiling *t
 
 /* The numbers of the row are those of attention on the whole matrices: m, l, the factor, the scores and O, at every
  * event. */
-static void test_row_is_the_attention(void **state) {
-  (void)state;
+TEST(test_row_is_the_attention) {
   Rand r = {5};
   for (int n = 0; n < 40 / ONE_OF; n++) {
     Shape shape;
@@ -312,8 +299,7 @@ static void test_row_is_the_attention(void **state) {
 }
 
 /* Beside an exact answer in fp64, the row ends within a few ulps, and says so. */
-static void test_row_ends_right(void **state) {
-  (void)state;
+TEST(test_row_ends_right) {
   Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 16, .causal = true}, &(Tiling){.B_r = 8, .B_c = 8});
   Snapshot now;
   int n_finished = 0;
@@ -329,8 +315,7 @@ static void test_row_ends_right(void **state) {
 
 /* A kernel that goes from the last keys to the first is shown so: each row begins with its last computed tile and ends
  * with tile 0, and its numbers are right. */
-static void test_reversed_walk(void **state) {
-  (void)state;
+TEST(test_reversed_walk) {
   Stage stage;
   Snapshot now;
   const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true},
@@ -360,8 +345,7 @@ static void test_reversed_walk(void **state) {
 }
 
 /* Without the maximum m stays 0 and P is e^score: in fp8, whose largest is 448, a score of 6.2 overflows. */
-static void test_without_max(void **state) {
-  (void)state;
+TEST(test_without_max) {
   StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 1, .dtype = DTYPE_FP8},
                                     .tiling = {.B_r = 8, .B_c = 8},
                                     .machine = machine_paper()},
@@ -393,8 +377,7 @@ static void test_without_max(void **state) {
 
 /* The problem that people see first: without the maximum some exponentials of fp16 overflow and O is lost; with it, on
  * the same large Q, O is right to two ulps of fp16, which are many of fp32's finer ones. */
-static void test_overflow_is_seen(void **state) {
-  (void)state;
+TEST(test_overflow_is_seen) {
   for (int without = 0; without < 2; without++) {
     const StageConfig config = {.problem = {.shape = {.N_q = 64, .d = 16, .causal = true},
                                             .tiling = {.B_r = 8, .B_c = 8},
@@ -425,8 +408,7 @@ static void test_overflow_is_seen(void **state) {
 }
 
 /* 64 tokens in blocks of 8, causal: 36 of 64 tiles, 28 never loaded; 28 tiles of K and V spared. */
-static void test_spared(void **state) {
-  (void)state;
+TEST(test_spared) {
   Stage stage = open_stage("fa2", &(Shape){.N_q = 64, .d = 16, .causal = true}, &(Tiling){.B_r = 8, .B_c = 8});
   Snapshot now;
   stage_snapshot(&stage, stage.n_steps, &now);
@@ -439,8 +421,7 @@ static void test_spared(void **state) {
 }
 
 /* A rival is as far as the bytes of the shown one take it: one event more would be too much. */
-static void test_race(void **state) {
-  (void)state;
+TEST(test_race) {
   Stage stage = open_stage("fa2", &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});
   for (uint64_t step = 0; step <= stage.n_steps; step += 3) {
     Snapshot now;
@@ -474,8 +455,7 @@ static int64_t finished_tiles(const Simulation *s, uint64_t step) {
 }
 
 /* The running ratio is how far the shown one is over how far the rival is, counted event by event. */
-static void test_running_ratio(void **state) {
-  (void)state;
+TEST(test_running_ratio) {
   for (int shown = 0; shown < 3; shown++) {
     Stage stage = open_stage(SCHEDULES[shown]->name, &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});
     for (uint64_t step = 0; step <= stage.n_steps; step++) {
@@ -544,8 +524,7 @@ static void check_levels(const char *algorithm, int64_t heads) {
   stage_free(&stage);
 }
 
-static void test_levels_are_those_of_sim(void **state) {
-  (void)state;
+TEST(test_levels_are_those_of_sim) {
   check_levels("fa2", 1);
   check_levels("fa2", 12);
   check_levels("fa1", 2);
@@ -553,8 +532,7 @@ static void test_levels_are_those_of_sim(void **state) {
 }
 
 /* Every event of every algorithm belongs to a line of its code. */
-static void test_code_lines(void **state) {
-  (void)state;
+TEST(test_code_lines) {
   for (int k = 0; k < N_SCHEDULES; k++) {
     Plan plan;
     Cursor cursor = {0};
@@ -568,8 +546,7 @@ static void test_code_lines(void **state) {
 }
 
 /* Strides lead to where something begins, both ways, and always end. */
-static void test_strides(void **state) {
-  (void)state;
+TEST(test_strides) {
   for (int k = 0; k < N_SCHEDULES; k++) {
     Stage stage = open_stage(SCHEDULES[k]->name, &(Shape){.N_q = 30, .d = 4, .causal = true},
                              &(Tiling){.B_r = 8, .B_c = 4, .n_splits = 2});
@@ -592,8 +569,7 @@ static void test_strides(void **state) {
 }
 
 /* N = 65,536 in blocks of 64: any step, no memory of N squared. */
-static void test_large(void **state) {
-  (void)state;
+TEST(test_large) {
   for (int k = 0; k < N_SCHEDULES; k++) {
     Stage stage = open_stage(SCHEDULES[k]->name, &(Shape){.N_q = 65536, .d = 128, .causal = true},
                              &(Tiling){.B_r = 64, .B_c = 64});
@@ -621,8 +597,7 @@ static Status make_and_look(void *context, Error *error) {
 }
 
 /* K, V and the row may all fail to find memory. */
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   StageConfig config = {
       .problem = {.shape = {.N_q = 64, .d = 16}, .tiling = {.B_r = 8, .B_c = 8}, .machine = machine_paper()},
       .schedule = schedule_find("fa2")};
@@ -630,8 +605,7 @@ static void test_out_of_memory(void **state) {
 }
 
 /* Damaged requests are refused with a reason. */
-static void test_refused(void **state) {
-  (void)state;
+TEST(test_refused) {
   Stage stage;
   Error error = {0};
   assert_int_equal(stage_make(&stage, &(StageConfig){.problem = {.shape = {.N_q = 8, .d = 4}}}, &error),
@@ -646,8 +620,7 @@ static void test_refused(void **state) {
 }
 
 /* A walk along the diagonal computes its tiles alone: each row's is done when the walk has passed it. */
-static void test_diagonal(void **state) {
-  (void)state;
+TEST(test_diagonal) {
   const Shape shape = {.N_q = 32, .d = 4, .causal = true};
   Stage stage = open_stage("linear", &shape, &(Tiling){.B_r = 8, .B_c = 8});
   Snapshot *now = malloc(sizeof *now);
@@ -665,30 +638,4 @@ static void test_diagonal(void **state) {
   }
   free(now);
   stage_free(&stage);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_traffic_is_the_fold),
-      cmocka_unit_test(test_tiles),
-      cmocka_unit_test(test_back_equals_forward),
-      cmocka_unit_test(test_slots),
-      cmocka_unit_test(test_slots_in_a_gap),
-      cmocka_unit_test(test_row_is_the_attention),
-      cmocka_unit_test(test_row_ends_right),
-      cmocka_unit_test(test_reversed_walk),
-      cmocka_unit_test(test_without_max),
-      cmocka_unit_test(test_overflow_is_seen),
-      cmocka_unit_test(test_spared),
-      cmocka_unit_test(test_race),
-      cmocka_unit_test(test_running_ratio),
-      cmocka_unit_test(test_levels_are_those_of_sim),
-      cmocka_unit_test(test_code_lines),
-      cmocka_unit_test(test_strides),
-      cmocka_unit_test(test_large),
-      cmocka_unit_test(test_out_of_memory),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_diagonal),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

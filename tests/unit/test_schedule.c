@@ -1,13 +1,6 @@
 /* The event stream against its closed forms, against the mask's definition, and against itself (seek). Guards the one
  * idea of the program: what is animated is what is counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/schedule.h"
 #include "tests/support/implied.h"
 #include "tests/support/rand.h"
@@ -43,8 +36,7 @@ static Traffic fold_events(const Schedule *s, const Plan *plan) {
 }
 
 /* Events equal closed forms, tensor by tensor, on random shapes. */
-static void events_equal_closed_forms(void **state) {
-  (void)state;
+TEST(events_equal_closed_forms) {
   for (int k = 0; k < N_SCHEDULES; k++) {
     Rand r = {11 + (uint64_t)k};
     for (int n = 0; n < N_RANDOM_SHAPES; n++) {
@@ -70,8 +62,7 @@ static bool allowed(const Shape *s, int64_t i, int64_t j) {
 
 /* Every allowed pair is multiplied once in S = Q K^T and once in P V; no tile that holds none is touched by
  * a schedule that skips; MASK comes exactly for tiles that hold a masked pair. */
-static void every_allowed_pair_is_computed_once(void **state) {
-  (void)state;
+TEST(every_allowed_pair_is_computed_once) {
   Rand r = {5};
   for (int n = 0; n < 1500; n++) {
     const Plan plan = random_plan(&r);
@@ -105,8 +96,7 @@ static void every_allowed_pair_is_computed_once(void **state) {
 }
 
 /* Loads of each block and stores of O, counted in arrays, against the closed forms of `loads`. */
-static void loads_per_block_are_what_the_events_show(void **state) {
-  (void)state;
+TEST(loads_per_block_are_what_the_events_show) {
   Rand r = {77};
   for (int n = 0; n < 4000; n++) {
     const Plan plan = random_plan(&r);
@@ -133,8 +123,7 @@ static void loads_per_block_are_what_the_events_show(void **state) {
 }
 
 /* Seeking to a step and stepping to it give the same cursor from there on: the next events are equal. */
-static void seeking_equals_stepping(void **state) {
-  (void)state;
+TEST(seeking_equals_stepping) {
   Rand r = {99};
   for (int n = 0; n < 1200; n++) {
     const Plan plan = random_plan(&r);
@@ -157,8 +146,7 @@ static void seeking_equals_stepping(void **state) {
 }
 
 /* A copied cursor is a bookmark: walking on and coming back gives the same events again. */
-static void a_copied_cursor_is_a_bookmark(void **state) {
-  (void)state;
+TEST(a_copied_cursor_is_a_bookmark) {
   Rand r = {3};
   const Plan plan = random_plan(&r);
   for (int k = 0; k < N_SCHEDULES; k++) {
@@ -191,8 +179,7 @@ static uint64_t total(const Traffic *t) {
 }
 
 /* The formulas of the papers, worked out by hand for N = 4096, d = 128, fp16, B = 128. */
-static void the_formulas_of_the_papers(void **state) {
-  (void)state;
+TEST(the_formulas_of_the_papers) {
   const Shape shape = {.N_q = 4096, .d = 128};
   const Tiling tiling = {.B_r = 128, .B_c = 128};
   const uint64_t N = 4096, d = 128, T = 32, MiB = 1 << 20;
@@ -211,8 +198,7 @@ static void the_formulas_of_the_papers(void **state) {
 
 /* FlashAttention's Fig. 2 setting, GPT-2 medium: 16 heads of 64, N = 1024, batch 64, on an SM with 192 KB: Algorithm 1
  * gives B_c = 384. Forward part of its 4.4 GB: 12 N d fp16 + 14 N fp32 per head (T_c = 3), 1024 heads. */
-static void gpt2_medium_forward_moves_1_669_GB(void **state) {
-  (void)state;
+TEST(gpt2_medium_forward_moves_1_669_GB) {
   const Tiling tiling = tiling_algorithm1(192 * 1024, 2, 64);
   assert_int_equal(tiling.B_c, 384);
   assert_int_equal(tiling.B_r, 64);
@@ -224,8 +210,7 @@ static void gpt2_medium_forward_moves_1_669_GB(void **state) {
 }
 
 /* 2^31 tokens and 128 heads: totals beyond 64 bits, exact. Standard: 4 N^2 x 2 B x 128 = 2^72 plus 4 N d. */
-static void a_question_too_big_to_step_through(void **state) {
-  (void)state;
+TEST(a_question_too_big_to_step_through) {
   const Shape shape = {.N_q = (int64_t)1 << 31, .d = 128};
   Traffic t = closed_form("standard", shape, (Tiling){.B_r = 128, .B_c = 128});
   bool overflow = false;
@@ -235,8 +220,7 @@ static void a_question_too_big_to_step_through(void **state) {
   assert_true(bytes == ((Wide)1 << 72) + ((Wide)1 << 48));
 }
 
-static void bad_plans_are_refused_with_a_reason(void **state) {
-  (void)state;
+TEST(bad_plans_are_refused_with_a_reason) {
   static const struct {
     Shape shape;
     Tiling tiling;
@@ -262,19 +246,4 @@ static void bad_plans_are_refused_with_a_reason(void **state) {
     assert_non_null(strstr(error.message, CASES[k].says));
     assert_memory_equal(&plan, &before, sizeof plan); /* nothing half-written */
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(events_equal_closed_forms),
-      cmocka_unit_test(every_allowed_pair_is_computed_once),
-      cmocka_unit_test(loads_per_block_are_what_the_events_show),
-      cmocka_unit_test(seeking_equals_stepping),
-      cmocka_unit_test(a_copied_cursor_is_a_bookmark),
-      cmocka_unit_test(the_formulas_of_the_papers),
-      cmocka_unit_test(gpt2_medium_forward_moves_1_669_GB),
-      cmocka_unit_test(a_question_too_big_to_step_through),
-      cmocka_unit_test(bad_plans_are_refused_with_a_reason),
-  };
-  return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

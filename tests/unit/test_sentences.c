@@ -4,17 +4,9 @@
 #include "viz/scene/narration.h"
 
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/walk/place.h"
 #include "tests/support/claims.h"
 #include "tests/support/own_programs.h"
@@ -400,8 +392,7 @@ static void check_case(const Opened *o, const Case *c, bool *said_at) {
   }
 }
 
-static void test_no_sentence_is_false(void **state) {
-  (void)state;
+TEST(test_no_sentence_is_false) {
   static bool said[NARRATION_SITUATIONS_MAX];
   Opened *o = malloc(sizeof *o);
   for (int k = 0; k < N_CASES; k++) {
@@ -418,8 +409,7 @@ static void test_no_sentence_is_false(void **state) {
 
 /* ---- Each need is needed ---------------------------------------------------------------------------------------- */
 
-static void test_each_need_is_needed(void **state) {
-  (void)state;
+TEST(test_each_need_is_needed) {
   static bool noticed[NARRATION_SITUATIONS_MAX][NARRATION_NEEDS_MAX];
   Opened *o = malloc(sizeof *o);
   for (int k = 0; k < N_CASES; k++) {
@@ -460,8 +450,7 @@ static void test_each_need_is_needed(void **state) {
 /* ---- Sentences exchanged ----------------------------------------------------------------------------------------- */
 
 /* Another sentence of the same shape, whose needs do not hold: that something is false is seen nearly always. */
-static void test_exchanges_are_noticed(void **state) {
-  (void)state;
+TEST(test_exchanges_are_noticed) {
   uint64_t n_said = 0, n_noticed = 0;
   Opened *o = malloc(sizeof *o);
   for (int k = 0; k < N_CASES; k += 3) {
@@ -492,8 +481,7 @@ static void test_exchanges_are_noticed(void **state) {
 /* ---- Random programs -----------------------------------------------------------------------------------------------
  */
 
-static void test_random_programs(void **state) {
-  (void)state;
+TEST(test_random_programs) {
   const char *asked = getenv("SENTENCES_RANDOM");
   const int n = asked ? atoi(asked) : 30;
   const uint64_t before = n_pairs;
@@ -576,8 +564,7 @@ static void check_file(Opened *o, const char *path) {
 
 /* Programs that declare their tensors lie in tests/programs and in the corpus of fuzzing; SENTENCES_PROGRAMS="a.walk
  * b.walk" takes others by hand. */
-static void test_every_program(void **state) {
-  (void)state;
+TEST(test_every_program) {
   const uint64_t before = n_pairs;
   const char *asked = getenv("SENTENCES_PROGRAMS");
   Opened *o = malloc(sizeof *o);
@@ -605,8 +592,7 @@ static void test_every_program(void **state) {
  * ------------------------------------------------------------------------------------------- */
 
 /* N = 64K: keys of a row and loads of a block equal a scan of all events; and a step costs as little as at N = 64. */
-static void test_large(void **state) {
-  (void)state;
+TEST(test_large) {
   enum { N = 65536, B = 128, T = N / B, EVERY = 10007 };
   Stage stage;
   Error error = {0};
@@ -663,14 +649,4 @@ static void test_large(void **state) {
   free(loads);
   free(all);
   stage_free(&stage);
-}
-
-int main(int argc, char **argv) {
-  if (argc > 1) cmocka_set_test_filter(argv[1]);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_no_sentence_is_false),  cmocka_unit_test(test_each_need_is_needed),
-      cmocka_unit_test(test_exchanges_are_noticed), cmocka_unit_test(test_random_programs),
-      cmocka_unit_test(test_every_program),         cmocka_unit_test(test_large),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

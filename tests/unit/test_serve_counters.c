@@ -1,15 +1,6 @@
 /* Serving on an H100: what PyTorch's FlashAttention-2 read and wrote for chunks of a prompt, whole prompts and batches
  * of decodes (assets/counters/h100/serve/first.csv), against the planner's tiles and what its builds spill. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/batch.h"
 #include "viz/request/description.h"
 
@@ -65,8 +56,7 @@ static int read_rows(Recorded *rows, int most) {
 
 /* Chunks and prompts: to 0.02 %, the chunks of one wave to the byte. The combine of split keys reads each log-sum-exp
  * twice, which the model's does once: 4 B for each query, head and split. */
-static void chunks_and_prompts(void **state) {
-  (void)state;
+TEST(chunks_and_prompts) {
   Recorded rows[32];
   const int n = read_rows(rows, 32);
   int whole = 0, split = 0, exact = 0;
@@ -102,8 +92,7 @@ static int by_value(const void *a, const void *b) {
 /* Of the launches that do not split their keys: writes to the byte, HBM's reads and the time within 3 and 5 % in the
  * median. (Between a split
  * kernel and its combine the profiler flushed the caches, which no run does.) */
-static void writes_hbm_and_time(void **state) {
-  (void)state;
+TEST(writes_hbm_and_time) {
   Recorded rows[32];
   double hbm[32], time[32];
   const int n = read_rows(rows, 32);
@@ -131,8 +120,7 @@ static void writes_hbm_and_time(void **state) {
 
 /* One CTA a sequence and KV head; each reads its cache once for four query heads, and 26 or 27 B
  * more, which no rule explains. Writes are exact: O, each log-sum-exp in a sector of its own, and spills. */
-static void batches_of_decodes(void **state) {
-  (void)state;
+TEST(batches_of_decodes) {
   static const struct {
     const char *config, *lengths;
   } SETS[] = {{"decodebatch lens=64x2048 H=32 KV=8 d=128", "2048x64"},
@@ -158,11 +146,4 @@ static void batches_of_decodes(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(chunks_and_prompts),
-      cmocka_unit_test(writes_hbm_and_time),
-      cmocka_unit_test(batches_of_decodes),
-  };
-  return cmocka_run_group_tests(tests, load, NULL);
-}
+GROUP(load, NULL)

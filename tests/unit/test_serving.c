@@ -1,15 +1,6 @@
 /* Serving: weights, matrices, chunks, prefixes, eviction and quantised caches, against sums worked by hand and against
  * slow counting. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/serving.h"
 #include "tests/support/rand.h"
 #include "viz/request/description.h"
@@ -36,8 +27,7 @@ static ServingStep step_of(const Serving *s, const ServingPart *parts, int64_t n
 
 /* Parameters of dense models with gated MLPs, from their config.json: tables, four projections, three matrices, two
  * norms a layer and one at the end; Qwen2.5 adds biases to Q, K and V. */
-static void parameters_follow_from_shapes(void **state) {
-  (void)state;
+TEST(parameters_follow_from_shapes) {
   static const struct {
     const char *name;
     int64_t intermediate, bias;
@@ -57,8 +47,7 @@ static void parameters_follow_from_shapes(void **state) {
 }
 
 /* Llama 3.1 70B on eight H100s: each has 8 query heads, one KV head, an eighth of the weights. */
-static void a_step_of_decode_by_hand(void **state) {
-  (void)state;
+TEST(a_step_of_decode_by_hand) {
   const Serving s = serving_of("llama-3.1-70b", 8);
   const ServingPart part = {.queries = 1, .keys = 32768, .count = 32};
   const ServingStep step = step_of(&s, &part, 1, 32);
@@ -78,8 +67,7 @@ static void a_step_of_decode_by_hand(void **state) {
 }
 
 /* A prompt: products bind, and logits are computed for the last token alone. */
-static void a_prompt_by_hand(void **state) {
-  (void)state;
+TEST(a_prompt_by_hand) {
   const Serving s = serving_of("llama-3-8b", 1);
   Error error = {0};
   ServingStep all;
@@ -94,8 +82,7 @@ static void a_prompt_by_hand(void **state) {
 }
 
 /* Chunks, one by one: chunk i sees i x C keys; the K and V of the first are read by every one of them. */
-static void chunks_are_summed(void **state) {
-  (void)state;
+TEST(chunks_are_summed) {
   const Serving s = serving_of("llama-3-8b", 1);
   Rand r = {11};
   for (int k = 0; k < 50; k++) {
@@ -126,8 +113,7 @@ static void chunks_are_summed(void **state) {
 }
 
 /* Sequences of unequal lengths: bytes are the sum of theirs. */
-static void unequal_lengths_add_up(void **state) {
-  (void)state;
+TEST(unequal_lengths_add_up) {
   const Serving s = serving_of("gemma-2-9b", 1); /* every second layer has a window of 4,096 */
   Rand r = {3};
   ServingPart parts[40];
@@ -147,8 +133,7 @@ static void unequal_lengths_add_up(void **state) {
 
 /* A batch of decodes is one launch: PyTorch's FlashAttention-2 took 1.851 ms for one sequence of 65,536 tokens and 63
  * of 256, 32 query heads on 8 (assets/counters/h100/serve/first.csv). */
-static void unequal_decodes_are_predicted(void **state) {
-  (void)state;
+TEST(unequal_decodes_are_predicted) {
   static Profile fa2;
   Serving s = serving_of("llama-3-8b", 1);
   Error error = {0};
@@ -162,8 +147,7 @@ static void unequal_decodes_are_predicted(void **state) {
 }
 
 /* 4 bits and an fp16 scale for 64 elements: 128 elements are 64 + 4 B. */
-static void quantised_caches_take_time_by_their_bytes(void **state) {
-  (void)state;
+TEST(quantised_caches_take_time_by_their_bytes) {
   Serving s = serving_of("llama-3-8b", 1);
   const ServingPart part = {.queries = 1, .keys = 16384, .count = 8};
   const double small = 8.0 * 32 * 32 * 128 * 2; /* Q */
@@ -178,8 +162,7 @@ static void quantised_caches_take_time_by_their_bytes(void **state) {
 }
 
 /* A prefix of T tokens is read once for all sequences; a window sees what is behind it first. */
-static void a_prefix_is_read_once(void **state) {
-  (void)state;
+TEST(a_prefix_is_read_once) {
   Serving s = serving_of("llama-3-8b", 1);
   const ServingPart parts[] = {{.queries = 1, .keys = 1000, .count = 16},
                                {.queries = 16, .keys = 3000, .count = 1, .is_prefix = true, .after = 1000}};
@@ -196,8 +179,7 @@ static void a_prefix_is_read_once(void **state) {
   assert_true(step.kv_bytes == 0);
 }
 
-static void evicted_tokens(void **state) {
-  (void)state;
+TEST(evicted_tokens) {
   const Evict streaming = {EVICT_STREAMING, 4, 2044}, none = {0};
   assert_int_equal(evict_kept(&streaming, 100), 100);
   assert_int_equal(evict_kept(&streaming, 2048), 2048);
@@ -206,8 +188,7 @@ static void evicted_tokens(void **state) {
 }
 
 /* Latents: 576 elements a token in decode; K and V of every head in a prompt, 192 and 128 elements. */
-static void latents(void **state) {
-  (void)state;
+TEST(latents) {
   const Serving s = serving_of("deepseek-v3", 1);
   KvGroup group[KVCACHE_GROUPS_MAX];
   Shape shape;
@@ -227,8 +208,7 @@ static void latents(void **state) {
 }
 
 /* Chunked attention: a prompt of 20,000 in chunks of 8,192 sees at most 8,192 keys at once. */
-static void layers_that_attend_in_chunks(void **state) {
-  (void)state;
+TEST(layers_that_attend_in_chunks) {
   Serving s = serving_of("llama-3-8b", 1);
   s.cache.window = 8192, s.cache.window_layers = 32, s.cache.chunked = true;
   const ServingPart part = {.queries = 20000, .keys = 20000, .count = 1};
@@ -242,8 +222,7 @@ static void layers_that_attend_in_chunks(void **state) {
 }
 
 /* Experts that tokens need, against drawing them. */
-static void experts_against_drawing(void **state) {
-  (void)state;
+TEST(experts_against_drawing) {
   serving_of("gpt-oss-20b", 1);
   Rand r = {5};
   static const int TOKENS[] = {1, 3, 8, 40};
@@ -266,22 +245,4 @@ static void experts_against_drawing(void **state) {
     const double drawn = sum / DRAWS, said = serving_experts(&model, TOKENS[k]);
     if (fabs(said / drawn - 1) > 0.01) fail_msg("%d tokens: %g, drawn %g", TOKENS[k], said, drawn);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parameters_follow_from_shapes),
-      cmocka_unit_test(a_step_of_decode_by_hand),
-      cmocka_unit_test(a_prompt_by_hand),
-      cmocka_unit_test(chunks_are_summed),
-      cmocka_unit_test(unequal_lengths_add_up),
-      cmocka_unit_test(unequal_decodes_are_predicted),
-      cmocka_unit_test(quantised_caches_take_time_by_their_bytes),
-      cmocka_unit_test(a_prefix_is_read_once),
-      cmocka_unit_test(evicted_tokens),
-      cmocka_unit_test(latents),
-      cmocka_unit_test(layers_that_attend_in_chunks),
-      cmocka_unit_test(experts_against_drawing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* All shipped programs: right, counted as they are walked, found at any step, told in a line; whatever their names are.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "sim/algorithms/language/read.h"
@@ -17,8 +10,7 @@
 #include "sim/numbers/program_check.h"
 #include "tests/support/rand.h"
 
-static void all_are_right(void **state) {
-  (void)state;
+TEST(all_are_right) {
   for (int k = 0; k < N_PROGRAMS; k++) {
     const ProgramVerdict v = program_verdict(SCHEDULES[k], NULL);
     if (!v.is_right || !v.is_tried) fail_msg("%s: %s", SCHEDULES[k]->name, v.text);
@@ -27,8 +19,7 @@ static void all_are_right(void **state) {
 }
 
 /* A source, a line of what it teaches, one page. */
-static void each_is_a_page_with_its_source(void **state) {
-  (void)state;
+TEST(each_is_a_page_with_its_source) {
   assert_int_equal(N_PROGRAMS, 21);
   for (int k = 0; k < N_PROGRAMS; k++) {
     const Schedule *s = SCHEDULES[k];
@@ -50,8 +41,7 @@ static Plan random_plan(const Schedule *s, Rand *r) {
   return plan;
 }
 
-static void events_add_up_and_are_found(void **state) {
-  (void)state;
+TEST(events_add_up_and_are_found) {
   Rand r = {12};
   for (int n = 0; n < 40 * N_PROGRAMS; n++) {
     const Schedule *s = SCHEDULES[n % N_PROGRAMS];
@@ -73,8 +63,7 @@ static void events_add_up_and_are_found(void **state) {
 }
 
 /* Two thousand million tokens in no time; a million backward in under 10 ms. */
-static void totals_take_no_time(void **state) {
-  (void)state;
+TEST(totals_take_no_time) {
   for (int k = 0; k < N_PROGRAMS; k++) {
     const Shape shape = {.N_q = (int64_t)1 << 31, .d = 128, .causal = true};
     Plan plan;
@@ -115,8 +104,7 @@ static bool declares(const char *text) { return strstr(text, "\ninput ") != NULL
 
 static const char IMPLIED[] = "input Q_i: B_r x d\ninput K_j: B_c x d\ninput V_j: B_c x d_v\n";
 
-static void names_mean_nothing(void **state) {
-  (void)state;
+TEST(names_mean_nothing) {
   Rand r = {3};
   Program *p = malloc(sizeof *p);
   assert_non_null(p);
@@ -157,15 +145,4 @@ static void names_mean_nothing(void **state) {
     }
   }
   free(p);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_are_right),
-      cmocka_unit_test(each_is_a_page_with_its_source),
-      cmocka_unit_test(events_add_up_and_are_found),
-      cmocka_unit_test(totals_take_no_time),
-      cmocka_unit_test(names_mean_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

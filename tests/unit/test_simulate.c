@@ -1,12 +1,5 @@
 /* The answers of `tilewalk sim`, worked out by hand: budgets, storage, defaults, the bound. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "tests/support/implied.h"
 
@@ -21,8 +14,7 @@ static Simulation run(const char *algorithm, Shape shape, Tiling tiling) {
 }
 
 /* Five tiles of 128 x 128 fp16 are 32 KiB each; m and l are 128 x 2 x 4 B = 1 KiB. */
-static void the_budget_of_128_by_128_is_161_KiB(void **state) {
-  (void)state;
+TEST(the_budget_of_128_by_128_is_161_KiB) {
   const Simulation s = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){.B_r = 128, .B_c = 128});
   assert_int_equal((int)s.sram.of[IMPLIED_Q], 32 * KiB);
   assert_int_equal((int)s.sram.of[IMPLIED_STATS], 1 * KiB);
@@ -31,8 +23,7 @@ static void the_budget_of_128_by_128_is_161_KiB(void **state) {
 }
 
 /* 2 B^2 + 1032 B <= 196,608: B = 148 gives 196,544, B = 149 gives 198,170. */
-static void the_largest_block_in_192_KiB_is_148(void **state) {
-  (void)state;
+TEST(the_largest_block_in_192_KiB_is_148) {
   const Simulation s = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){.B_r = 149, .B_c = 149});
   assert_int_equal(s.max_block, 148);
   assert_int_equal((int)s.sram.bytes, 198170);
@@ -41,8 +32,7 @@ static void the_largest_block_in_192_KiB_is_148(void **state) {
 
 /* A described kernel holds its own tiles, too large for the budget above, up to the last byte of SRAM and the last
  * register: 128 threads of 128 registers are 65,536 B. Other tiles are not its own. */
-static void a_described_kernel_holds_its_tiles_to_the_last_byte(void **state) {
-  (void)state;
+TEST(a_described_kernel_holds_its_tiles_to_the_last_byte) {
   static const struct {
     int64_t more_shared, more_registers, block;
     bool fits;
@@ -64,8 +54,7 @@ static void a_described_kernel_holds_its_tiles_to_the_last_byte(void **state) {
   }
 }
 
-static void the_default_block_is_the_largest_power_of_two_that_fits(void **state) {
-  (void)state;
+TEST(the_default_block_is_the_largest_power_of_two_that_fits) {
   assert_int_equal(run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){0}).plan.tiling.B_r, 128);
   /* d = 256: 2 B^2 + 2056 B <= 196,608 holds to B = 88 */
   assert_int_equal(run("fa2", (Shape){.N_q = 4096, .d = 256}, (Tiling){0}).plan.tiling.B_c, 64);
@@ -77,8 +66,7 @@ static void the_default_block_is_the_largest_power_of_two_that_fits(void **state
 }
 
 /* N = 32K, d = 128, fp16: Q, K, V, O are 8 MiB each; S and P are 2 GiB each. 8 query heads share 2 KV heads. */
-static void storage_counts_each_tensor_once(void **state) {
-  (void)state;
+TEST(storage_counts_each_tensor_once) {
   Simulation s = run("standard", (Shape){.N_q = 32768, .d = 128}, (Tiling){0});
   assert_true(s.inputs_bytes == (Wide)(24 * MiB) && s.outputs_bytes == (Wide)(8 * MiB));
   assert_true(s.intermediates_bytes == (Wide)(4096 * MiB));
@@ -91,8 +79,7 @@ static void storage_counts_each_tensor_once(void **state) {
 }
 
 /* fa2 at N = 4096, d = 128, B = 128: 4 N^2 d = 8.59 GFLOP over 66 MiB. Two batches of three heads: six times both. */
-static void totals_are_over_batch_and_heads(void **state) {
-  (void)state;
+TEST(totals_are_over_batch_and_heads) {
   const Simulation one = run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){0});
   assert_true(one.traffic.flops == (Wide)4 * 4096 * 4096 * 128);
   assert_true(one.total_bytes == (Wide)(66 * MiB));
@@ -104,8 +91,7 @@ static void totals_are_over_batch_and_heads(void **state) {
 
 /* One query over 64 key tiles on 108 SMs. s splits fill s / 108 of one wave, so the best is the most that divides the
  * tiles differently, s = 64; 85 % of that is 54.4; between 33 and 63 splits a CTA still has two tiles, so 64 it is. */
-static void decode_splits_until_the_machine_is_full(void **state) {
-  (void)state;
+TEST(decode_splits_until_the_machine_is_full) {
   assert_int_equal(split_choose(1, 108, 64), 64);
   assert_int_equal(split_choose(100, 108, 64), 1); /* 100 CTAs fill 80 % of 108 SMs already */
   const Simulation s = run("fa2-split", (Shape){.N_q = 1, .N_k = 8192, .d = 128}, (Tiling){.B_r = 64, .B_c = 128});
@@ -117,8 +103,7 @@ static void decode_splits_until_the_machine_is_full(void **state) {
 }
 
 /* N^2 d^2 / M with M = 96 Ki elements: 4096^2 x 128^2 / 98,304 x 2 B = 5.333 MiB. */
-static void the_lower_bound(void **state) {
-  (void)state;
+TEST(the_lower_bound) {
   Shape shape = {.N_q = 4096, .d = 128};
   assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
   assert_true(fabs(lower_bound_bytes(&shape, 192 * 1024) - 4096.0 * 4096 * 16384 / 98304 * 2) < 1e-6);
@@ -126,8 +111,7 @@ static void the_lower_bound(void **state) {
 
 /* One query over 32K keys with a window of 127 before it: 128 keys of K and V, and a row of Q and O, 256 B each. The
  * bound on time asks HBM for no more. */
-static void a_window_needs_the_keys_in_it_alone(void **state) {
-  (void)state;
+TEST(a_window_needs_the_keys_in_it_alone) {
   const Shape shape = {.N_q = 1, .N_k = 32768, .d = 128, .sided = true, .left = 127, .right = 0};
   const Simulation s = run("fa2", shape, (Tiling){.B_r = 64, .B_c = 128});
   assert_true(simulation_needed_bytes(&s.plan.shape) == (2 * 128 + 2) * 256);
@@ -137,8 +121,7 @@ static void a_window_needs_the_keys_in_it_alone(void **state) {
   assert_true(simulation_work(&s, &gpu).l2_bytes == (2 * 128 + 2) * 256);
 }
 
-static void totals_beyond_128_bits_are_refused(void **state) {
-  (void)state;
+TEST(totals_beyond_128_bits_are_refused) {
   const Problem problem = {
       .shape = {.N_q = SHAPE_MAX_N, .d = SHAPE_MAX_D, .heads = SHAPE_MAX_HEADS, .batch = SHAPE_MAX_BATCH},
       .machine = machine_paper()};
@@ -149,20 +132,4 @@ static void totals_beyond_128_bits_are_refused(void **state) {
   assert_int_equal(simulate(&s, &problem, schedule_find("fa2"), &error), STATUS_TOO_LARGE);
   assert_non_null(strstr(error.message, "128 bits"));
   assert_memory_equal(&s, &before, sizeof s);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_budget_of_128_by_128_is_161_KiB),
-      cmocka_unit_test(the_largest_block_in_192_KiB_is_148),
-      cmocka_unit_test(a_window_needs_the_keys_in_it_alone),
-      cmocka_unit_test(the_default_block_is_the_largest_power_of_two_that_fits),
-      cmocka_unit_test(a_described_kernel_holds_its_tiles_to_the_last_byte),
-      cmocka_unit_test(storage_counts_each_tensor_once),
-      cmocka_unit_test(totals_are_over_batch_and_heads),
-      cmocka_unit_test(decode_splits_until_the_machine_is_full),
-      cmocka_unit_test(the_lower_bound),
-      cmocka_unit_test(totals_beyond_128_bits_are_refused),
-  };
-  return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* Sizes as people type them. The expected numbers are worked by hand; random ones are checked
  * against schoolbook long multiplication on text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/base/size.h"
 #include "tests/support/rand.h"
 
@@ -19,8 +12,7 @@ typedef struct {
 } Good;
 
 /* Each unit, each spelling, fractions that come out whole. */
-static void sizes_are_read(void **state) {
-  (void)state;
+TEST(sizes_are_read) {
   static const Good GOOD[] = {
       {"0", 0},
       {"1", 1},
@@ -92,8 +84,7 @@ static void check_refused(const Bad *bad, size_t n_bad, Status (*parse)(const ch
   }
 }
 
-static void sizes_are_refused(void **state) {
-  (void)state;
+TEST(sizes_are_refused) {
   static const Bad BAD[] = {
       {"", STATUS_BAD_REQUEST, "empty"},
       {"   ", STATUS_BAD_REQUEST, "empty"},
@@ -141,8 +132,7 @@ static void sizes_are_refused(void **state) {
 }
 
 /* A count is bare or binary, whole and positive. */
-static void counts_are_read_and_refused(void **state) {
-  (void)state;
+TEST(counts_are_read_and_refused) {
   static const Good GOOD[] = {
       {"1", 1},        {"8", 8},           {"4K", 4096},          {"128k", 131072}, {"1.5K", 1536},
       {"1M", 1048576}, {"2G", 2147483648}, {"1T", 1099511627776}, {"1e6", 1000000}, {" 257 ", 257},
@@ -169,8 +159,7 @@ static void counts_are_read_and_refused(void **state) {
 
 /* Whole and fractional K against integers: a + f/1024 with f in 1024ths has at most
  * ten decimals. */
-static void random_sizes_are_exact(void **state) {
-  (void)state;
+TEST(random_sizes_are_exact) {
   Rand random = {20240601};
   static const char UNIT[] = "KMGT";
   for (int round = 0; round < 20000; round++) {
@@ -186,8 +175,7 @@ static void random_sizes_are_exact(void **state) {
 }
 
 /* decimal_value against the compiler's own reading of the same digits. */
-static void decimals_become_the_nearest_double(void **state) {
-  (void)state;
+TEST(decimals_become_the_nearest_double) {
   static const struct {
     const char *text;
     double want;
@@ -216,15 +204,4 @@ static void decimals_become_the_nearest_double(void **state) {
   assert_int_equal(decimal_read("1234", 2, &decimal), 2); /* the length is respected */
   assert_int_equal(decimal.digits, 12);
   assert_int_equal(decimal_read("", 0, &decimal), 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_are_read),
-      cmocka_unit_test(sizes_are_refused),
-      cmocka_unit_test(counts_are_read_and_refused),
-      cmocka_unit_test(random_sizes_are_exact),
-      cmocka_unit_test(decimals_become_the_nearest_double),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* Online softmax: worked by hand, against the definition in long double, against whole-number
  * arithmetic where everything is exact, and against the compiler's own float and _Float16. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/numbers/accuracy.h"
 #include "sim/base/random.h"
 #include "sim/numbers/softmax.h"
@@ -31,8 +23,7 @@ static bool near(double a, double b, double tolerance) { return fabs(a - b) <= t
 /* ---- by hand ---- */
 
 /* e^-1 + e^-3 + e^-2 + 1 = 0.36788 + 0.04979 + 0.13534 + 1, then the maximum moves from 4 to 5. */
-static void two_blocks_by_hand(void **state) {
-  (void)state;
+TEST(two_blocks_by_hand) {
   const SoftmaxConfig config = {0};
   const double scores[] = {3, 1, 2, 4, 5, 1, 3, 1};
   SoftmaxState row = softmax_start(&config);
@@ -55,8 +46,7 @@ static void two_blocks_by_hand(void **state) {
   assert_true(step.l_new == step.l_scaled + step.block_sum && row.l == step.l_new && row.m == 5);
 }
 
-static void a_block_below_the_maximum_leaves_it_and_the_factor_is_one(void **state) {
-  (void)state;
+TEST(a_block_below_the_maximum_leaves_it_and_the_factor_is_one) {
   const SoftmaxConfig config = {0};
   const double scores[] = {2, 1};
   SoftmaxState row = softmax_start(&config);
@@ -82,8 +72,7 @@ static void check_printed(const Printed *numbers, int n) {
   }
 }
 
-static void the_worked_example_to_three_digits(void **state) {
-  (void)state;
+TEST(the_worked_example_to_three_digits) {
   const double q[4] = {1, 0, 2, 1};
   const double K[8][4] = {{1, 1, 0, 0}, {0, 1, 1, 0}, {1, 0, 1, 1}, {0, 0, 1, 0},
                           {2, 1, 1, 1}, {0, 1, 0, 1}, {1, 1, 1, 0}, {0, 0, 0, 1}};
@@ -154,8 +143,7 @@ static void definition_in_long_double(const double *scores, int64_t n, const dou
   }
 }
 
-static void any_blocks_give_the_definition_in_fp64(void **state) {
-  (void)state;
+TEST(any_blocks_give_the_definition_in_fp64) {
   double scores[MAX_N], values[MAX_N * MAX_D], expected[MAX_D], reference[MAX_D];
   for (uint64_t trial = 0; trial < 2000; trial++) {
     int64_t n = random_between(1, 0, trial, 1, MAX_N), d = random_between(1, 1, trial, 1, MAX_D);
@@ -181,8 +169,7 @@ static void any_blocks_give_the_definition_in_fp64(void **state) {
 
 /* With 2^x, whole scores and whole values every operation is exact, so the state after any blocks must be
  * the whole-number sums, bit for bit: rescaling itself changes nothing. */
-static void in_exact_arithmetic_blocks_do_not_matter(void **state) {
-  (void)state;
+TEST(in_exact_arithmetic_blocks_do_not_matter) {
   const SoftmaxConfig config = {.powers_of_two = true};
   enum { N = 48, LOWEST = -12, HIGHEST = 12 };
   for (uint64_t trial = 0; trial < 500; trial++) {
@@ -209,8 +196,7 @@ static void in_exact_arithmetic_blocks_do_not_matter(void **state) {
 
 /* In floating point they do matter, and the difference shrinks with the precision: from fp32 to fp64 by
  * about 2^29, the ratio of their roundings. */
-static void in_floating_point_blocks_change_bits_and_less_so_the_more_there_are(void **state) {
-  (void)state;
+TEST(in_floating_point_blocks_change_bits_and_less_so_the_more_there_are) {
   enum { N = 128, N_ROWS = 300 };
   double rms[2] = {0, 0};
   int n_rows_that_differ[2] = {0, 0};
@@ -239,8 +225,7 @@ static void in_floating_point_blocks_change_bits_and_less_so_the_more_there_are(
 
 /* ---- masks ---- */
 
-static void masked_scores_count_for_nothing_wherever_they_stand(void **state) {
-  (void)state;
+TEST(masked_scores_count_for_nothing_wherever_they_stand) {
   const double x = -INFINITY;
   const double scores[] = {x, x, 1, x, 2, x, x, x}, values[] = {9, 9, 4, 9, 8, 9, 9, 9};
   double e = exp(-1), expected = (4 * e + 8) / (e + 1);
@@ -255,8 +240,7 @@ static void masked_scores_count_for_nothing_wherever_they_stand(void **state) {
     }
 }
 
-static void a_first_block_without_a_score_leaves_nothing_behind(void **state) {
-  (void)state;
+TEST(a_first_block_without_a_score_leaves_nothing_behind) {
   const SoftmaxConfig config = {.precision = PRECISION_FP16};
   const double scores[] = {-INFINITY, -INFINITY, 3}, values[] = {1, 2, 3};
   SoftmaxState row = softmax_start(&config);
@@ -269,8 +253,7 @@ static void a_first_block_without_a_score_leaves_nothing_behind(void **state) {
   assert_true(step.m_new == 3 && step.factor == 0 && step.l_new == 1 && O == 3);
 }
 
-static void a_row_of_masked_scores_is_zero(void **state) {
-  (void)state;
+TEST(a_row_of_masked_scores_is_zero) {
   const double scores[] = {-INFINITY, -INFINITY, -INFINITY}, values[] = {1, 2, 3};
   double reference = 1, weights[3] = {1, 1, 1};
   softmax_reference(scores, 3, values, 1, weights, &reference);
@@ -288,8 +271,7 @@ static void a_row_of_masked_scores_is_zero(void **state) {
 /* ---- overflow ---- */
 
 /* ln(2^128 (1 - 2^-25)) = 88.72284 for fp32 and ln 65520 = 11.09014 for an fp16 P, by logarithm tables. */
-static void without_the_maximum_it_overflows_where_the_gpu_does(void **state) {
-  (void)state;
+TEST(without_the_maximum_it_overflows_where_the_gpu_does) {
   const struct {
     Precision precision;
     double below, above; /* scores on both sides of the limit */
@@ -325,8 +307,7 @@ static void without_the_maximum_it_overflows_where_the_gpu_does(void **state) {
 }
 
 /* fp8 has no infinity: P is silently cut at 448, and the answer is wrong rather than infinite. */
-static void without_the_maximum_fp8_is_finite_and_wrong(void **state) {
-  (void)state;
+TEST(without_the_maximum_fp8_is_finite_and_wrong) {
   const SoftmaxConfig config = {.precision = PRECISION_E4M3, .without_max = true};
   const double scores[] = {8, 7}, values[] = {1, -1}; /* e^8 = 2981, e^7 = 1097 */
   double O = 0, weights[2];
@@ -361,8 +342,7 @@ static float half_row(const float *scores, const Half *values, int n, int block)
   return (float)(Half)(O / l);
 }
 
-static void fp16_is_what_the_compilers_types_give(void **state) {
-  (void)state;
+TEST(fp16_is_what_the_compilers_types_give) {
   enum { N = 70 };
   for (uint64_t trial = 0; trial < 1000; trial++) {
     float scores[N];
@@ -385,8 +365,7 @@ static void fp16_is_what_the_compilers_types_give(void **state) {
 
 /* Every result is a number of the stored format, within the error that its parts allow: P and V are each off by at
  * most half an ulp and O is rounded once more. */
-static void results_are_stored_numbers_near_the_reference(void **state) {
-  (void)state;
+TEST(results_are_stored_numbers_near_the_reference) {
   const struct {
     Precision precision;
     double bound; /* of the RMSE on normal inputs */
@@ -412,8 +391,7 @@ static void results_are_stored_numbers_near_the_reference(void **state) {
   }
 }
 
-static void a_copied_state_is_a_bookmark(void **state) {
-  (void)state;
+TEST(a_copied_state_is_a_bookmark) {
   const SoftmaxConfig config = {.precision = PRECISION_BF16};
   const double scores[] = {1, 5, 2, 7, 3, 9};
   SoftmaxState row = softmax_start(&config);
@@ -426,8 +404,7 @@ static void a_copied_state_is_a_bookmark(void **state) {
 }
 
 /* Scores ln 1, ln 2, ln 3 beside a sink of ln 6: the weights are 1, 2 and 3 twelfths, in blocks of any size. */
-static void a_sink_takes_its_part(void **state) {
-  (void)state;
+TEST(a_sink_takes_its_part) {
   const double scores[] = {log(1), log(2), log(3)};
   for (int64_t block = 1; block <= 3; block++) {
     const SoftmaxConfig config = {.has_sink = true, .sink = log(6)};
@@ -445,35 +422,10 @@ static void a_sink_takes_its_part(void **state) {
 }
 
 /* 50 tanh(x / 50): tanh(1) = 0.76159..., far ones end at the cap, masked ones stay masked, small ones stay. */
-static void a_cap_bends_scores(void **state) {
-  (void)state;
+TEST(a_cap_bends_scores) {
   assert_true(fabs(softmax_capped(PRECISION_FP64, 50, 50) - 50 * 0.76159415595576488812) < 1e-12);
   assert_true(softmax_capped(PRECISION_FP64, 1e6, 50) == 50);
   assert_true(softmax_capped(PRECISION_FP64, -1e6, 50) == -50);
   assert_true(softmax_capped(PRECISION_FP64, -INFINITY, 50) == -INFINITY);
   assert_true(fabs(softmax_capped(PRECISION_FP64, 0.01, 50) - 0.01) < 1e-9);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_sink_takes_its_part),
-      cmocka_unit_test(a_cap_bends_scores),
-      cmocka_unit_test(two_blocks_by_hand),
-      cmocka_unit_test(a_block_below_the_maximum_leaves_it_and_the_factor_is_one),
-      cmocka_unit_test(the_worked_example_to_three_digits),
-      cmocka_unit_test(any_blocks_give_the_definition_in_fp64),
-      cmocka_unit_test(in_exact_arithmetic_blocks_do_not_matter),
-      cmocka_unit_test(in_floating_point_blocks_change_bits_and_less_so_the_more_there_are),
-      cmocka_unit_test(masked_scores_count_for_nothing_wherever_they_stand),
-      cmocka_unit_test(a_first_block_without_a_score_leaves_nothing_behind),
-      cmocka_unit_test(a_row_of_masked_scores_is_zero),
-      cmocka_unit_test(without_the_maximum_it_overflows_where_the_gpu_does),
-      cmocka_unit_test(without_the_maximum_fp8_is_finite_and_wrong),
-#ifdef __FLT16_MAX__
-      cmocka_unit_test(fp16_is_what_the_compilers_types_give),
-#endif
-      cmocka_unit_test(results_are_stored_numbers_near_the_reference),
-      cmocka_unit_test(a_copied_state_is_a_bookmark),
-  };
-  return cmocka_run_group_tests_name("softmax", tests, NULL, NULL);
 }

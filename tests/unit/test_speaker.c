@@ -1,16 +1,7 @@
 /* The speaker's page: what it says is what the scene will say, and where the keys lead. */
 #include "viz/scene/speaker.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/fonts.h"
 #include "viz/text/lettering.h"
 
@@ -66,8 +57,7 @@ static Stage open_small(void) {
  * the masked one, two at the end and one for each of 7 - i skipped tiles: 17 + 5 i. So block 4 begins after 4 x 17 + 5
  * x 6 = 98 events, and its fourth tile with event 98 + 1 + 3 x 6 = 117, counted from 0: step 122 has loaded its V. Next
  * is the product. The masked tile has its new maximum as its fourth event, 126, which is step 127. */
-static void test_what_comes(void **state) {
-  (void)state;
+TEST(test_what_comes) {
   Stage stage = open_small();
   Snapshot next;
   Narration said;
@@ -94,8 +84,7 @@ static void test_what_comes(void **state) {
 }
 
 /* At the end nothing is next, and nothing is jumped to. */
-static void test_the_end(void **state) {
-  (void)state;
+TEST(test_the_end) {
   Stage stage = open_small();
   Words *words = words_at(&stage, SCENE_SOFTMAX, stage.n_steps, 3725);
   expect(words, "1:02:05");
@@ -106,7 +95,4 @@ static void test_the_end(void **state) {
   stage_free(&stage);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_comes), cmocka_unit_test(test_the_end)};
-  return cmocka_run_group_tests(tests, NULL, let_go_of_fonts);
-}
+GROUP(NULL, let_go_of_fonts)

@@ -1,13 +1,6 @@
 /* Places in SRAM: programs of a few lines worked out by hand, and the shipped ones step by step: what is still to be
  * read is never written over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
 #include "sim/algorithms/walk/live.h"
@@ -30,8 +23,7 @@ static int64_t bytes_with(const char *lines) {
   return (int64_t)sram_budget(&p, &SIZES).bytes;
 }
 
-static void places_by_hand(void **state) {
-  (void)state;
+TEST(places_by_hand) {
   static const struct {
     const char *lines;
     int64_t bytes;
@@ -68,8 +60,7 @@ static void places_by_hand(void **state) {
 
 /* At 64 x 128 and d = 128, in fp16: Q and dO 16 KiB each; K, V, dK, dV 32 each; P in the place of S and dS 16 each:
  * 192, with L and D. The sums for dQ have the place of dO. As many are alive on the line of dS. */
-static void backward_has_what_is_alive(void **state) {
-  (void)state;
+TEST(backward_has_what_is_alive) {
   static const char *const NAMES[] = {"fa2-backward", "fa2-backward-twice"};
   const SramSizes sizes = {.B_r = 64, .B_c = 128, .d = 128, .d_v = 128, .element_bytes = 2};
   for (int k = 0; k < 2; k++)
@@ -134,8 +125,7 @@ static void check_walk(const Program *p, const Plan *plan) {
   }
 }
 
-static void nothing_needed_is_written_over(void **state) {
-  (void)state;
+TEST(nothing_needed_is_written_over) {
   Rand r = {192};
   int tried = 0;
   for (int k = 0; k < 40 * N_PROGRAMS; k++) {
@@ -151,13 +141,4 @@ static void nothing_needed_is_written_over(void **state) {
     tried++;
   }
   assert_true(tried > 30 * N_PROGRAMS);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places_by_hand),
-      cmocka_unit_test(backward_has_what_is_alive),
-      cmocka_unit_test(nothing_needed_is_written_over),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,5 @@
 /* Stories: their text, captions that must hold, moments by event, and pages that are what is lit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "lessons/engine/story.h"
 #include "viz/story/moment.h"
 #include "viz/story/story_player.h"
@@ -23,8 +15,7 @@ static Story *read(const char *head, const char *beat, Error *error) {
   return story_read(text, strlen(text), "tale.txt", error);
 }
 
-static void a_story_is_told_at_its_sizes(void **state) {
-  (void)state;
+TEST(a_story_is_told_at_its_sizes) {
   Error error = {0};
   Story *s = read(HEAD, BEAT, &error);
   if (!s) fail_msg("%s", error.message);
@@ -40,8 +31,7 @@ static void a_story_is_told_at_its_sizes(void **state) {
 }
 
 /* A caption that does not hold, and all that is no story, is refused with its line. */
-static void what_is_no_story_is_refused(void **state) {
-  (void)state;
+TEST(what_is_no_story_is_refused) {
   static const struct {
     const char *find, *replace, *says;
   } BAD[] = {
@@ -76,8 +66,7 @@ static void what_is_no_story_is_refused(void **state) {
 }
 
 /* The moment after the n-th event of a kind, found by counting events. */
-static void moments_are_where_their_events_are(void **state) {
-  (void)state;
+TEST(moments_are_where_their_events_are) {
   Request r = {.shape = {.N_q = 64, .d = 16}, .block = 8};
   Stage stage;
   Error error = {0};
@@ -118,8 +107,7 @@ static void moments_are_where_their_events_are(void **state) {
 }
 
 /* What is not lit is dimmed: of the tiles, those of rows below the first. */
-static void what_is_not_lit_is_dimmed(void **state) {
-  (void)state;
+TEST(what_is_not_lit_is_dimmed) {
   Error error = {0};
   Story *s = read(HEAD, BEAT, &error);
   StoryTold *told = story_tell(s, 64, NULL, &error);
@@ -153,8 +141,7 @@ static void what_is_not_lit_is_dimmed(void **state) {
 }
 
 /* Played through with a right, a wrong and no prediction, back and forth. */
-static void a_story_is_played(void **state) {
-  (void)state;
+TEST(a_story_is_played) {
   Error error = {0};
   char beats[2048], words[512];
   snprintf(beats, sizeof beats, "%s%s", BEAT,
@@ -189,8 +176,7 @@ static void a_story_is_played(void **state) {
 }
 
 /* Choices stand in order of their values; a letter, the arrows or the mouse choose one, and a number is still typed. */
-static void answers_are_chosen(void **state) {
-  (void)state;
+TEST(answers_are_chosen) {
   char words[1024], beat[2048];
   Error error = {0};
   snprintf(beat, sizeof beat, "%swrong 64; N / 16\n", BEAT);
@@ -240,16 +226,4 @@ static void answers_are_chosen(void **state) {
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
   story_player_close(p);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_story_is_told_at_its_sizes),
-      cmocka_unit_test(what_is_no_story_is_refused),
-      cmocka_unit_test(moments_are_where_their_events_are),
-      cmocka_unit_test(what_is_not_lit_is_dimmed),
-      cmocka_unit_test(a_story_is_played),
-      cmocka_unit_test(answers_are_chosen),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

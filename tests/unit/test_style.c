@@ -1,13 +1,7 @@
 /* style.h and glyphs.h: when there is colour and Unicode, and how text is measured, cut and
  * wrapped. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/text/glyphs.h"
@@ -15,13 +9,10 @@
 #include "viz/text/progress.h"
 #include "viz/text/style.h"
 
-#include <string.h>
-
 static const TextStyle ascii = {.width = 80};
 static const TextStyle unicode = {.utf8 = true, .width = 80};
 
-static void test_decision(void **state) {
-  (void)state;
+TEST(test_decision) {
   const struct {
     bool terminal;
     int columns;
@@ -52,8 +43,7 @@ static void test_decision(void **state) {
 }
 
 /* Every role ends what it begins, and none leaks an escape into plain output. */
-static void test_roles(void **state) {
-  (void)state;
+TEST(test_roles) {
   TextStyle coloured = {.colour = true};
   for (int role = 0; role < N_ROLES; role++) {
     assert_string_equal(text_role_begin(&ascii, (TextRole)role), "");
@@ -66,8 +56,7 @@ static void test_roles(void **state) {
 
 static uint32_t first(const char *text) { return glyph_next(&text); }
 
-static void test_decoding(void **state) {
-  (void)state;
+TEST(test_decoding) {
   assert_int_equal(first("a"), 'a');
   assert_int_equal(first("\xc3\x97"), 0xd7);
   assert_int_equal(first("\xe2\x82\xac"), 0x20ac);
@@ -79,8 +68,7 @@ static void test_decoding(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_int_equal(first(bad[i]), '?');
 }
 
-static void test_columns(void **state) {
-  (void)state;
+TEST(test_columns) {
   assert_int_equal(text_columns(&unicode, "N\xc3\x97N"), 3);
   assert_int_equal(text_columns(&unicode, "\xe6\xbc\xa2\xe5\xad\x97"), 4);
   assert_int_equal(text_columns(&unicode, "e\xcc\x81"), 1);      /* combining accent */
@@ -98,8 +86,7 @@ static void expect_wrap(const char *text, int columns, const char *const *lines)
   }
 }
 
-static void test_wrap(void **state) {
-  (void)state;
+TEST(test_wrap) {
   expect_wrap("one two three", 7, (const char *const[]){"one two", "three", NULL});
   expect_wrap("one two three", 8, (const char *const[]){"one two", "three", NULL});
   expect_wrap("one\n\ntwo", 9, (const char *const[]){"one", "", "two", NULL});
@@ -109,8 +96,7 @@ static void test_wrap(void **state) {
 
 /* Any bytes at all: wrapping ends, never gives out more columns than asked, and prints nothing that
  * is not printable. */
-static void test_random_bytes(void **state) {
-  (void)state;
+TEST(test_random_bytes) {
   Rand rand = {3};
   for (int round = 0; round < 5000; round++) {
     char text[64];
@@ -137,8 +123,7 @@ static void test_random_bytes(void **state) {
   }
 }
 
-static void test_paragraph(void **state) {
-  (void)state;
+TEST(test_paragraph) {
   Capture capture;
   capture_open(&capture);
   TextStyle narrow = {.width = 24};
@@ -149,8 +134,7 @@ static void test_paragraph(void **state) {
 }
 
 /* Colour surrounds the text; ASCII replaces what it must, newlines stay. */
-static void test_print(void **state) {
-  (void)state;
+TEST(test_print) {
   Capture capture;
   capture_open(&capture);
   TextStyle coloured = {.colour = true, .utf8 = true, .width = 80};
@@ -161,8 +145,7 @@ static void test_print(void **state) {
 }
 
 /* Verdicts have a mark besides their colour. */
-static void test_marks(void **state) {
-  (void)state;
+TEST(test_marks) {
   assert_string_equal(text_role_mark(&ascii, ROLE_GOOD), "+");
   assert_string_equal(text_role_mark(&ascii, ROLE_WARN), "!");
   assert_string_equal(text_role_mark(&ascii, ROLE_BAD), "x");
@@ -171,8 +154,7 @@ static void test_marks(void **state) {
 }
 
 /* Silent when piped, quiet at first, at most ten lines a second, and gone at the end. */
-static void test_progress(void **state) {
-  (void)state;
+TEST(test_progress) {
   Capture capture;
   capture_open(&capture);
   Progress piped = progress_new(capture.out, &ascii, false, "sweep", 0);
@@ -191,14 +173,4 @@ static void test_progress(void **state) {
   assert_int_equal(strlen(capture_text(&capture)), strlen(line) + 1 + strlen(line) - 1 + 1);
   assert_int_equal(capture_text(&capture)[strlen(capture.text) - 1], '\r');
   capture_close(&capture);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_decision),  cmocka_unit_test(test_roles),    cmocka_unit_test(test_decoding),
-      cmocka_unit_test(test_columns),   cmocka_unit_test(test_wrap),     cmocka_unit_test(test_random_bytes),
-      cmocka_unit_test(test_paragraph), cmocka_unit_test(test_progress), cmocka_unit_test(test_print),
-      cmocka_unit_test(test_marks),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

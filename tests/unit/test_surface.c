@@ -1,19 +1,12 @@
 /* surface.h, svg_text.h: the three formats hold what was drawn, text as text, metadata, and the
  * same bytes every time. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/drawing.h"
 #include "viz/export/surface.h"
 #include "viz/export/svg_text.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 static const SurfaceMetadata metadata = {"Traffic & more", "algorithm=fa2 N=64 note=<\xc3\xa4>"};
@@ -68,8 +61,7 @@ static int count(const File *file, const char *text) {
 
 /* ---- formats ---- */
 
-static void test_suffix(void **state) {
-  (void)state;
+TEST(test_suffix) {
   const struct {
     const char *path;
     SurfaceFormat format;
@@ -126,8 +118,7 @@ static int walk_png(const File *file) {
   return texts;
 }
 
-static void test_png_chunks(void **state) {
-  (void)state;
+TEST(test_png_chunks) {
   File file = make(SURFACE_PNG, 200.4, 100);
   assert_int_equal(walk_png(&file), 3);
   assert_int_equal(word_at(file.bytes + 16), 200);
@@ -151,8 +142,7 @@ static cairo_status_t read_bytes(void *data, unsigned char *bytes, unsigned int 
 }
 
 /* libpng reads it back, and the square is where it was drawn. */
-static void test_png_pixels(void **state) {
-  (void)state;
+TEST(test_png_pixels) {
   File file = make(SURFACE_PNG, 200, 100);
   Reader reader = {&file, 0};
   cairo_surface_t *surface = cairo_image_surface_create_from_png_stream(read_bytes, &reader);
@@ -169,8 +159,7 @@ static void test_png_pixels(void **state) {
 
 /* ---- SVG ---- */
 
-static void test_svg_text_is_text(void **state) {
-  (void)state;
+TEST(test_svg_text_is_text) {
   File file = make(SURFACE_SVG, 200, 100);
   assert_non_null(find(&file, ">first &lt;b&gt; &amp; &quot;last&quot;</text>"));
   assert_non_null(find(&file, ">turned \xce\xa9</text>"));
@@ -189,8 +178,7 @@ static void draw_nothing(cairo_t *cr, double width, double height, const void *d
 }
 
 /* The name of a file may hold any bytes: the picture is well-formed, and says so with a mark. */
-static void test_names_of_any_bytes(void **state) {
-  (void)state;
+TEST(test_names_of_any_bytes) {
   static const SurfaceMetadata odd = {"a\xff\x1b\xc3\xa9", "gpu=./h\xff.gpu \xef\xbf\xbe"};
   for (int format = SURFACE_PNG; format <= SURFACE_PDF; format++) {
     File file = {0};
@@ -230,8 +218,7 @@ static Baseline baseline_of(const File *file, const char *word) {
 
 /* One text begins at (40, 30), level; the turned one ends in the middle of the page and reads
  * upwards. */
-static void test_svg_places(void **state) {
-  (void)state;
+TEST(test_svg_places) {
   File file = make(SURFACE_SVG, 200, 100);
   Baseline level = baseline_of(&file, ">first"), turned = baseline_of(&file, ">turned");
   assert_true(fabs(level.x1 - 40) < 0.01 && fabs(level.y1 - 30) < 0.01);
@@ -242,8 +229,7 @@ static void test_svg_places(void **state) {
 }
 
 /* A document that another cairo may write: what is not understood is copied, not lost. */
-static void test_svg_rewrite_keeps_the_rest(void **state) {
-  (void)state;
+TEST(test_svg_rewrite_keeps_the_rest) {
   const char document[] = "<svg a>\n<image id=\"image77\" xlink:href=\"data:,\"/>\n<use "
                           "xlink:href=\"#image77\" transform=\"m\"/>\n"
                           "<g id=\"surface12\"/>\n<use xlink:href=\"#surface12\"/>\n<p d=\"M\"/>";
@@ -260,8 +246,7 @@ static void test_svg_rewrite_keeps_the_rest(void **state) {
 
 /* ---- PDF ---- */
 
-static void test_pdf(void **state) {
-  (void)state;
+TEST(test_pdf) {
   File file = make(SURFACE_PDF, 200, 100);
   assert_memory_equal(file.bytes, "%PDF-", 5);
   assert_null(find(&file, "CreationDate"));
@@ -275,8 +260,7 @@ static void test_pdf(void **state) {
 
 /* ---- all ---- */
 
-static void test_same_bytes_every_time(void **state) {
-  (void)state;
+TEST(test_same_bytes_every_time) {
   for (int format = 0; format < 3; format++) {
     File first = make((SurfaceFormat)format, 300, 150);
     cairo_surface_destroy(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1)); /* moves cairo's counters on */
@@ -289,8 +273,7 @@ static void test_same_bytes_every_time(void **state) {
   }
 }
 
-static void test_bad_sizes(void **state) {
-  (void)state;
+TEST(test_bad_sizes) {
   const double sizes[][2] = {{0, 100}, {100, -1}, {15, 100}, {100, 16385}, {1e300, 100}, {NAN, 100}};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     unsigned char *bytes;
@@ -302,8 +285,7 @@ static void test_bad_sizes(void **state) {
   }
 }
 
-static void test_save(void **state) {
-  (void)state;
+TEST(test_save) {
   char folder[] = "/tmp/tilewalk-surface-XXXXXX", path[64];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/picture.svg", folder);
@@ -339,29 +321,10 @@ static Status build(void *context, Error *error) {
   return status;
 }
 
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   for (int format = 0; format < 3; format++) {
     SurfaceFormat f = (SurfaceFormat)format;
     build(&f, NULL); /* what the libraries keep is kept now */
     assert_true(alloc_fail_each(build, &f) >= 1);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_suffix),
-      cmocka_unit_test(test_png_chunks),
-      cmocka_unit_test(test_png_pixels),
-      cmocka_unit_test(test_svg_text_is_text),
-      cmocka_unit_test(test_names_of_any_bytes),
-      cmocka_unit_test(test_svg_places),
-      cmocka_unit_test(test_svg_rewrite_keeps_the_rest),
-      cmocka_unit_test(test_pdf),
-      cmocka_unit_test(test_same_bytes_every_time),
-      cmocka_unit_test(test_bad_sizes),
-      cmocka_unit_test(test_save),
-      cmocka_unit_test(test_out_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,11 @@
 /* table.h: alignment, fitting a width, CSV. Expected tables are drawn by hand. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/text/glyphs.h"
 #include "viz/text/table.h"
-
-#include <string.h>
 
 static const TextStyle ascii = {.width = 80};
 static const TextStyle unicode = {.utf8 = true, .width = 80};
@@ -54,8 +46,7 @@ static Table sample(TableShrink shrink) {
   return table;
 }
 
-static void test_columns_align(void **state) {
-  (void)state;
+TEST(test_columns_align) {
   Table table = sample(TABLE_KEEP);
   table_title(&table, "Traffic, N = %d", 4096);
   expect(&table, &ascii,
@@ -68,8 +59,7 @@ static void test_columns_align(void **state) {
   table_free(&table);
 }
 
-static void test_csv_holds_exact_values(void **state) {
-  (void)state;
+TEST(test_csv_holds_exact_values) {
   Table table = sample(TABLE_KEEP);
   table_note(&table, "not data");
   expect_csv(&table, "algorithm,hbm_read,share_part,why\n"
@@ -80,8 +70,7 @@ static void test_csv_holds_exact_values(void **state) {
 
 /* RFC 4180, section 2: fields with commas, quotes or line breaks stand in quotes, quotes are
  * doubled. */
-static void test_csv_quotes(void **state) {
-  (void)state;
+TEST(test_csv_quotes) {
   Table table = table_new(
       (TableColumn[]){{.heading = "a"}, {.heading = "people only", .csv = "-"}, {.heading = "b", .csv = "b_bytes"}}, 3);
   table_text(&table, ROLE_PLAIN, "x, y");
@@ -94,8 +83,7 @@ static void test_csv_quotes(void **state) {
   table_free(&table);
 }
 
-static void test_groups_rules_notes_and_gaps(void **state) {
-  (void)state;
+TEST(test_groups_rules_notes_and_gaps) {
   Table table = table_new((TableColumn[]){{.heading = "n", .right = true}, {.heading = "x"}}, 2);
   table_group(&table, "first");
   table_count(&table, ROLE_PLAIN, 1234);
@@ -116,8 +104,7 @@ static void test_groups_rules_notes_and_gaps(void **state) {
 }
 
 /* Rule 1 and 2: headings break, then the marked column wraps. */
-static void test_wraps_to_width(void **state) {
-  (void)state;
+TEST(test_wraps_to_width) {
   Table table = sample(TABLE_WRAP);
   TextStyle narrow = {.width = 46};
   expect(&table, &narrow,
@@ -132,8 +119,7 @@ static void test_wraps_to_width(void **state) {
 }
 
 /* Rule 3: cut with an ellipsis, in the alphabet of the style. */
-static void test_cuts_to_width(void **state) {
-  (void)state;
+TEST(test_cuts_to_width) {
   Table table =
       table_new((TableColumn[]){{.heading = "name", .shrink = TABLE_CUT}, {.heading = "n", .right = true}}, 2);
   table_text(&table, ROLE_PLAIN, "a name that is far too long");
@@ -152,8 +138,7 @@ static void test_cuts_to_width(void **state) {
 }
 
 /* Rule 4: numbers are never cut; a list takes over. */
-static void test_lists_when_nothing_else_fits(void **state) {
-  (void)state;
+TEST(test_lists_when_nothing_else_fits) {
   Table table = sample(TABLE_KEEP);
   TextStyle narrow = {.width = 36};
   expect(&table, &narrow,
@@ -171,8 +156,7 @@ static void test_lists_when_nothing_else_fits(void **state) {
 }
 
 /* Columns line up by what is seen, not by bytes; in ASCII the replacements count. */
-static void test_unicode_lines_up(void **state) {
-  (void)state;
+TEST(test_unicode_lines_up) {
   Table table = table_new((TableColumn[]){{.heading = "\xce\xa9"}, {.heading = "b"}}, 2);
   table_text(&table, ROLE_PLAIN, "N\xc3\x97N");
   table_text(&table, ROLE_PLAIN, "1");
@@ -184,8 +168,7 @@ static void test_unicode_lines_up(void **state) {
 }
 
 /* Escapes surround the text, not the padding, and roles vanish without colour. */
-static void test_colour_only_when_asked(void **state) {
-  (void)state;
+TEST(test_colour_only_when_asked) {
   Table table = table_new((TableColumn[]){{.heading = "n", .right = true}}, 1);
   table_text(&table, ROLE_PLAIN, "wide text");
   table_text(&table, ROLE_BAD, "no");
@@ -202,8 +185,7 @@ static void test_colour_only_when_asked(void **state) {
 }
 
 /* Text from outside cannot drive the terminal. */
-static void test_controls_are_harmless(void **state) {
-  (void)state;
+TEST(test_controls_are_harmless) {
   Table table = table_new((TableColumn[]){{.heading = "name"}}, 1);
   table_text(&table, ROLE_PLAIN, "a\033[2J\x7f\xff\xc2\x9b\rb");
   expect(&table, &unicode, "name\n──────────\na?[2J????b\n");
@@ -212,8 +194,7 @@ static void test_controls_are_harmless(void **state) {
 
 /* Whatever is in it, no line is wider than asked, and every cell's words are still there unless
  * cut. */
-static void test_random_tables_fit(void **state) {
-  (void)state;
+TEST(test_random_tables_fit) {
   Rand rand = {7};
   static const char *const words[] = {"",
                                       "a",
@@ -260,28 +241,9 @@ static Status build_and_print(void *context, Error *error) {
   return status;
 }
 
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   FILE *out = fopen("/dev/null", "w");
   assert_non_null(out);
   assert_true(alloc_fail_each(build_and_print, out) >= 4);
   fclose(out);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_columns_align),
-      cmocka_unit_test(test_csv_holds_exact_values),
-      cmocka_unit_test(test_csv_quotes),
-      cmocka_unit_test(test_groups_rules_notes_and_gaps),
-      cmocka_unit_test(test_wraps_to_width),
-      cmocka_unit_test(test_cuts_to_width),
-      cmocka_unit_test(test_lists_when_nothing_else_fits),
-      cmocka_unit_test(test_unicode_lines_up),
-      cmocka_unit_test(test_colour_only_when_asked),
-      cmocka_unit_test(test_controls_are_harmless),
-      cmocka_unit_test(test_random_tables_fit),
-      cmocka_unit_test(test_out_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

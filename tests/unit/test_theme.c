@@ -1,18 +1,8 @@
 /* theme.h: text can be read, and what differs still differs to colour-blind eyes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/colour_vision.h"
 #include "viz/scene/chart_panels.h"
 #include "viz/chart/theme.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const Theme *const themes[] = {&theme_light, &theme_dark};
 
@@ -20,8 +10,7 @@ static const Theme *const themes[] = {&theme_light, &theme_dark};
 
 /* Worked by hand: black on white is 21, and #767676 is the well-known lightest grey that passes on
  * white. */
-static void test_contrast_formula(void **state) {
-  (void)state;
+TEST(test_contrast_formula) {
   Colour black = {0, 0, 0}, white = {255, 255, 255}, grey = {0x76, 0x76, 0x76}, lighter = {0x77, 0x77, 0x77};
   assert_true(fabs(theme_contrast(black, white) - 21) < 1e-9);
   assert_true(theme_contrast(white, grey) >= 4.5 && theme_contrast(white, lighter) < 4.5);
@@ -33,8 +22,7 @@ static void expect_contrast(const Theme *theme, const char *what, Colour a, Colo
   if (contrast < least) fail_msg("%s theme: %s has a contrast of %.2f, below %.1f", theme->name, what, contrast, least);
 }
 
-static void test_text_can_be_read(void **state) {
-  (void)state;
+TEST(test_text_can_be_read) {
   for (int t = 0; t < 2; t++) {
     const Theme *theme = themes[t];
     const Colour texts[] = {theme->ink, theme->ink_soft, theme->good, theme->warn, theme->bad, theme->waste_text};
@@ -53,8 +41,7 @@ static void test_text_can_be_read(void **state) {
   }
 }
 
-static void test_lines_can_be_seen(void **state) {
-  (void)state;
+TEST(test_lines_can_be_seen) {
   for (int t = 0; t < 2; t++) {
     for (int ink = 0; ink < N_INKS; ink++) {
       expect_contrast(themes[t], "series", themes[t]->series[ink], themes[t]->background, 3);
@@ -117,8 +104,7 @@ static double difference(const double one[3], const double two[3]) {
 }
 
 /* Pairs 1, 7, 10, 13, 17, 20, 25 and 34 of the paper's table 1. */
-static void test_difference(void **state) {
-  (void)state;
+TEST(test_difference) {
   static const struct {
     double one[3], two[3], difference;
   } PAIRS[] = {{{50, 2.6772, -79.7751}, {50, 0, -82.7485}, 2.0425},
@@ -136,8 +122,7 @@ static void test_difference(void **state) {
 
 /* The simulation itself: grey stays grey, and red and green of equal lightness fall together for
  * the red-blind. */
-static void test_simulation(void **state) {
-  (void)state;
+TEST(test_simulation) {
   for (int eye = 0; eye < N_EYES; eye++) {
     double lab[3];
     seen_as((Colour){128, 128, 128}, eye, lab);
@@ -165,15 +150,13 @@ static void expect_apart(const Theme *theme, const Colour *colours, int n, doubl
       }
 }
 
-static void test_series_stay_apart(void **state) {
-  (void)state;
+TEST(test_series_stay_apart) {
   for (int t = 0; t < 2; t++)
     expect_apart(themes[t], &themes[t]->series[INK_NEUTRAL], N_INKS - INK_NEUTRAL, 15, "inks");
 }
 
 /* Waiting and skipped tiles are told apart by hatching, so only their fills may be close. */
-static void test_tile_states_stay_apart(void **state) {
-  (void)state;
+TEST(test_tile_states_stay_apart) {
   for (int t = 0; t < 2; t++) {
     const Colour *tile = themes[t]->tile;
     const Colour with_waiting[] = {tile[TILE_COLOUR_WAITING], tile[TILE_COLOUR_CURRENT], tile[TILE_COLOUR_DONE],
@@ -187,8 +170,7 @@ static void test_tile_states_stay_apart(void **state) {
 
 /* A block that is at work and one that is only there: their fills, the empty strip, and words on a panel that dims its
  * fills. */
-static void test_dimmed_stays_apart(void **state) {
-  (void)state;
+TEST(test_dimmed_stays_apart) {
   for (int t = 0; t < 2; t++) {
     const Theme *theme = themes[t];
     const Colour blocks[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_CURRENT],
@@ -202,8 +184,7 @@ static void test_dimmed_stays_apart(void **state) {
 
 /* The map of blocks goes from faint to strong in one direction of lightness, for every eye, and words on it can be
  * read. */
-static void test_map_of_blocks(void **state) {
-  (void)state;
+TEST(test_map_of_blocks) {
   for (int t = 0; t < 2; t++)
     for (int eye = 0; eye < N_EYES; eye++) {
       double first[3], last[3];
@@ -223,8 +204,7 @@ static void test_map_of_blocks(void **state) {
     }
 }
 
-static void test_verdicts_stay_apart(void **state) {
-  (void)state;
+TEST(test_verdicts_stay_apart) {
   for (int t = 0; t < 2; t++) {
     const Colour verdicts[] = {themes[t]->good, themes[t]->warn, themes[t]->bad};
     expect_apart(themes[t], verdicts, 3, 15, "verdicts");
@@ -233,15 +213,13 @@ static void test_verdicts_stay_apart(void **state) {
 
 /* ---- the rest ---- */
 
-static void test_names(void **state) {
-  (void)state;
+TEST(test_names) {
   assert_ptr_equal(theme_named("light"), &theme_light);
   assert_ptr_equal(theme_named("dark"), &theme_dark);
   assert_null(theme_named("Light"));
 }
 
-static void test_mix(void **state) {
-  (void)state;
+TEST(test_mix) {
   Colour middle = theme_mix((Colour){0, 100, 255}, (Colour){100, 0, 255}, 0.5);
   assert_true(middle.red == 50 && middle.green == 50 && middle.blue == 255);
 }
@@ -250,8 +228,7 @@ static bool same(Colour a, Colour b) { return a.red == b.red && a.green == b.gre
 
 /* assets/palette.tsv tells people and other programs the colours; it must say what the themes say.
  */
-static void test_palette_file(void **state) {
-  (void)state;
+TEST(test_palette_file) {
   static const struct {
     const char *name;
     size_t offset;
@@ -308,23 +285,4 @@ static void test_palette_file(void **state) {
   }
   fclose(file);
   assert_int_equal(found, sizeof roles / sizeof roles[0]);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_contrast_formula),
-      cmocka_unit_test(test_text_can_be_read),
-      cmocka_unit_test(test_lines_can_be_seen),
-      cmocka_unit_test(test_simulation),
-      cmocka_unit_test(test_difference),
-      cmocka_unit_test(test_series_stay_apart),
-      cmocka_unit_test(test_tile_states_stay_apart),
-      cmocka_unit_test(test_dimmed_stays_apart),
-      cmocka_unit_test(test_map_of_blocks),
-      cmocka_unit_test(test_verdicts_stay_apart),
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_mix),
-      cmocka_unit_test(test_palette_file),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,7 @@
 /* ticks.h: round values, never too many, inside the scale. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "viz/chart/ticks.h"
-
-#include <math.h>
-#include <string.h>
 
 /* The labels of the ticks, with spaces between them. */
 static const char *labels(const Scale *scale, int most) {
@@ -24,8 +15,7 @@ static const char *labels(const Scale *scale, int most) {
   return text;
 }
 
-static void test_logarithmic(void **state) {
-  (void)state;
+TEST(test_logarithmic) {
   const double kib = 1024, mib = kib * 1024, gib = mib * 1024;
   Scale tokens = {VALUE_TOKENS, true, 1024, 65536};
   assert_string_equal(labels(&tokens, 8), "1K, 2K, 4K, 8K, 16K, 32K, 64K");
@@ -41,8 +31,7 @@ static void test_logarithmic(void **state) {
   assert_string_equal(labels(&narrow, 5), "11, 12, 13, 14");
 }
 
-static void test_linear(void **state) {
-  (void)state;
+TEST(test_linear) {
   const double mib = 1024 * 1024;
   Scale bytes = {VALUE_BYTES, false, 0, 132 * mib};
   assert_string_equal(labels(&bytes, 6), "0 B, 32 MiB, 64 MiB, 96 MiB, 128 MiB");
@@ -58,8 +47,7 @@ static void test_linear(void **state) {
   assert_string_equal(labels(&small_tokens, 12), "0, 1, 2, 3");
 }
 
-static void test_scale(void **state) {
-  (void)state;
+TEST(test_scale) {
   Scale linear = scale_over(VALUE_BYTES, false, 30, 100, 0.1);
   assert_true(linear.low == 0 && fabs(linear.high - 110) < 1e-9); /* lengths start at zero */
   Scale signed_values = scale_over(VALUE_NUMBER, false, -1, 1, 0.5);
@@ -71,8 +59,7 @@ static void test_scale(void **state) {
 }
 
 /* One value, none, or nonsense still makes a scale. */
-static void test_degenerate_scales(void **state) {
-  (void)state;
+TEST(test_degenerate_scales) {
   const double values[][2] = {{5, 5}, {0, 0}, {-5, -5}, {INFINITY, -INFINITY}, {NAN, NAN}, {3, 1}, {-7, 0}};
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
     for (int log = 0; log < 2; log++) {
@@ -85,8 +72,7 @@ static void test_degenerate_scales(void **state) {
 
 /* At any scale: rising, inside, at most as many as asked, and evenly spaced on the axis (1-2-5
  * ticks nearly so). */
-static void test_random_scales(void **state) {
-  (void)state;
+TEST(test_random_scales) {
   Rand rand = {23};
   for (int round = 0; round < 20000; round++) {
     double low = pow(10, (double)rand_in(&rand, -60, 150) / 10);
@@ -112,8 +98,7 @@ static void test_random_scales(void **state) {
 }
 
 /* A count's label has no decimals, so its ticks are whole: what is read is where it stands. */
-static void test_counts_are_whole(void **state) {
-  (void)state;
+TEST(test_counts_are_whole) {
   for (int high = 1; high <= 400; high++)
     for (int most = 2; most <= 9; most++) {
       const Scale counts = {VALUE_COUNT, false, 0, high};
@@ -122,16 +107,4 @@ static void test_counts_are_whole(void **state) {
         assert_true(atof(value_tick_text(VALUE_COUNT, ticks.values[k]).text) == ticks.values[k]);
       assert_true(ticks.n >= 1 && ticks.n <= most);
     }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_logarithmic),
-      cmocka_unit_test(test_linear),
-      cmocka_unit_test(test_scale),
-      cmocka_unit_test(test_counts_are_whole),
-      cmocka_unit_test(test_degenerate_scales),
-      cmocka_unit_test(test_random_scales),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 /* The model of CTAs in time: what the lanes hold adds up to what `sim --json` counts, nothing runs before what it
  * needs, CTAs are dealt out as a slot-by-slot simulation deals them. */
 #define _DEFAULT_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/support/test.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/implied.h"
 #include "tests/support/program.h"
@@ -66,8 +57,7 @@ static int bars_of(int kernel, int64_t outer, double *end) {
 }
 
 /* All CTAs of a head together: time in a lane times its rate is what sim counts for one head. */
-static void test_lanes_hold_all_the_work(void **state) {
-  (void)state;
+TEST(test_lanes_hold_all_the_work) {
   for (int s = 0; s < N_STATES; s++) {
     char arguments[256] = "sim --json --state '";
     snprintf(arguments + strlen(arguments), sizeof arguments - strlen(arguments),
@@ -106,8 +96,7 @@ static double end_of(int n, int64_t i, int64_t j, TimelineLane lane, int kind, i
 
 /* In fa2: lanes do one thing at a time; S waits for K, the softmax for S, O for the softmax and V; K[j + 1] for S of j;
  * O is stored last. */
-static void test_nothing_runs_too_early(void **state) {
-  (void)state;
+TEST(test_nothing_runs_too_early) {
   for (int s = 0; s < 2; s++) {
     open_state(STATES[s]);
     for (int64_t i = 0; i < now.grid.T_r; i++) {
@@ -141,8 +130,7 @@ static void test_nothing_runs_too_early(void **state) {
  * MFLOP/s / 4, exponentials 1 MHz; 1 CTA on an SM, as 8 + 8 + 8 rows of 32 bytes, S of 128 bytes, O and m, l of 8 rows
  * fill 1216 of 2048 bytes. Q 256 B, K 256 B: 42.667 us; S 2 x 8 x 8 x 16 FLOPs: 4 us; 64 exponentials: 64 us; O 4 us;
  * store 256 B: 21.333 us. */
-static void test_one_tile_by_hand(void **state) {
-  (void)state;
+TEST(test_one_tile_by_hand) {
   double end;
   open_state("algorithm=fa2 N=8 d=16 block=8 gpu=tiny");
   assert_int_equal(timeline.kernels[0].launch.occupancy.ctas_per_sm, 1);
@@ -163,8 +151,7 @@ static double start_of(int n, int64_t j, TimelineLane lane, int tensor, int nth)
  * exponentials 32. The second half multiplies under the first one's exponentials; V[1] does not wait for O += P
  * V[0]; and S beside P: S of tile 1 is made as soon as K[1] is there, under the exponentials of tile 0, which go on
  * without a gap into those of tile 1. */
-static void test_a_launch_by_hand(void **state) {
-  (void)state;
+TEST(test_a_launch_by_hand) {
   const double load = 256 / 12e6, half = 1024 / 512e6, exps = 32 / 1e6, S0 = 2 * load, e0 = S0 + half, S1 = 4 * load,
                e1 = e0 + 2 * exps;
   double end;
@@ -215,8 +202,7 @@ static void open_launched(const char *launch, const char *more) {
 
 /* Of T tiles on the same rates, without consumers: S 4 us, exponentials 64, O 4, K and V 42.7. In turn 72 us a tile;
  * with S a step ahead the longer of 64 and 8. Loads shared by two take half as long. */
-static void test_products_beside_the_softmax(void **state) {
-  (void)state;
+TEST(test_products_beside_the_softmax) {
   const double load = 256 / 12e6, S = 2048 / 512e6, exps = 64 / 1e6;
   double end;
   enum { T = 6 };
@@ -246,8 +232,7 @@ static void test_products_beside_the_softmax(void **state) {
 }
 
 /* Without L2 each event but a skip takes one step, and CTAs of a causal head are as long as they have such events. */
-static void test_steps(void **state) {
-  (void)state;
+TEST(test_steps) {
   open_state(STATES[5]);
   assert_true(timeline.in_steps);
   assert_non_null(strstr(timeline.why_steps, "paper has no L2"));
@@ -273,8 +258,7 @@ static void test_steps(void **state) {
 
 /* Slot by slot: the next CTA goes to the slot that is free first. And the numbers of the launch: waves, and every CTA
  * once. */
-static void test_dealing_out(void **state) {
-  (void)state;
+TEST(test_dealing_out) {
   static double free_at[1 << 14];
   for (int s = 0; s < N_STATES; s++) {
     open_state(STATES[s]);
@@ -330,8 +314,7 @@ static double of_sim(const char *options, const char *key) {
 
 /* All CTAs take what sim predicts of the launch, to the last digit; where nothing is predicted, never less than its
  * bound. Of a launch whose first CTAs are not dealt out, those that are drawn take their part. */
-static void test_time_is_that_of_sim(void **state) {
-  (void)state;
+TEST(test_time_is_that_of_sim) {
   static const struct {
     const char *state, *options;
     bool predicted, all_drawn;
@@ -367,8 +350,7 @@ static void test_time_is_that_of_sim(void **state) {
 
 /* Long heads: CTAs between the samples are as long as they are when walked; a launch too large is shown from the end.
  */
-static void test_long(void **state) {
-  (void)state;
+TEST(test_long) {
   double end;
   open_state("algorithm=fa2 N=65536 d=128 block=64 causal=1 gpu=h200 heads=128");
   assert_true(timeline.kernels[0].n_samples < 1024);
@@ -391,8 +373,7 @@ static void test_long(void **state) {
 }
 
 /* What does not fit the machine is shown all the same, and says so. */
-static void test_too_large_tiles(void **state) {
-  (void)state;
+TEST(test_too_large_tiles) {
   open_state("algorithm=fa2 N=4096 d=128 block=512 gpu=h200 kernel=fa2_tensor");
   assert_true(timeline.is_known);
   close_state();
@@ -410,25 +391,9 @@ static Status make_timeline(void *context, Error *error) {
   return status;
 }
 
-static void test_out_of_memory(void **state) {
-  (void)state;
+TEST(test_out_of_memory) {
   open_state(STATES[0]);
   timeline_free(&timeline);
   assert_true(alloc_fail_each(make_timeline, &timeline) >= 2);
   close_state();
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lanes_hold_all_the_work),
-                                     cmocka_unit_test(test_nothing_runs_too_early),
-                                     cmocka_unit_test(test_one_tile_by_hand),
-                                     cmocka_unit_test(test_a_launch_by_hand),
-                                     cmocka_unit_test(test_products_beside_the_softmax),
-                                     cmocka_unit_test(test_steps),
-                                     cmocka_unit_test(test_dealing_out),
-                                     cmocka_unit_test(test_time_is_that_of_sim),
-                                     cmocka_unit_test(test_long),
-                                     cmocka_unit_test(test_too_large_tiles),
-                                     cmocka_unit_test(test_out_of_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

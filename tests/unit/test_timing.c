@@ -1,15 +1,6 @@
 /* The lower bound on time: parts worked out by hand, what happens to unknown rates; and the law of a timed kernel.
  * Recorded times beside both: tests/model/test_time.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "sim/machine/timing.h"
 
@@ -44,8 +35,7 @@ static Simulation timed(const char *algorithm, Shape shape, Tiling tiling, const
 }
 
 /* A machine of round numbers: each part is a division that can be done in the head. */
-static void parts_by_hand(void **state) {
-  (void)state;
+TEST(parts_by_hand) {
   const Gpu gpu = {.n_sm = 10,
                    .clock_hz = 1e9,
                    .sram_bytes_per_clock = 100,
@@ -79,8 +69,7 @@ static void parts_by_hand(void **state) {
 }
 
 /* At the ridge, moving and computing take equally long: the definition. */
-static void the_ridge_is_where_both_bind(void **state) {
-  (void)state;
+TEST(the_ridge_is_where_both_bind) {
   const Gpu gpu = load("h100-sxm");
   const double ridge = timing_ridge(&gpu, TIME_HBM, DTYPE_BF16);
   assert_true(ridge > 295 && ridge < 296); /* 989.4 TFLOP/s / 3.35 TB/s = 295.3 */
@@ -90,8 +79,7 @@ static void the_ridge_is_where_both_bind(void **state) {
 }
 
 /* A part without a rate is left out, not zero and not infinite; with no part at all nothing binds. */
-static void unknown_rates_are_left_out(void **state) {
-  (void)state;
+TEST(unknown_rates_are_left_out) {
   const Gpu v100 = load("v100"), paper = load("paper"), nothing = {0};
   Gpu bare = v100;
   bare.fp32_flops_per_s = 0;
@@ -111,8 +99,7 @@ static void unknown_rates_are_left_out(void **state) {
 }
 
 /* fp32 products run on the vector units, others on tensor cores where there are some. */
-static void products_run_where_they_are_exact(void **state) {
-  (void)state;
+TEST(products_run_where_they_are_exact) {
   const Gpu h100 = load("h100-sxm"), paper = load("paper");
   expect_near(timing_rate(&h100, TIME_MATH, DTYPE_FP32), 66.9e12);
   expect_near(timing_rate(&h100, TIME_MATH, DTYPE_FP16), 989.4e12);
@@ -127,8 +114,7 @@ static void products_run_where_they_are_exact(void **state) {
 }
 
 /* The classic case on the papers' machine, from the formulas: 132 MiB and 66 MiB over 1555 GB/s. */
-static void the_papers_machine_is_bound_by_hbm(void **state) {
-  (void)state;
+TEST(the_papers_machine_is_bound_by_hbm) {
   const Gpu paper = load("paper");
   const Shape shape = {.N_q = 4096, .d = 128};
   const Tiling tiling = {.B_r = 128, .B_c = 128};
@@ -146,8 +132,7 @@ static void the_papers_machine_is_bound_by_hbm(void **state) {
 
 /* Behind an L2 of 60 MiB: Q, K, V once (3 MiB a head); O may stay, and S and P, 32 MiB each. With four heads they are
  * 128 MiB each: 68 MiB of each go out and come back. L2 serves a quarter of what crosses, or each byte once. */
-static void l2_keeps_what_fits(void **state) {
-  (void)state;
+TEST(l2_keeps_what_fits) {
   const Gpu h200 = load("h200"), none = {0};
   const Tiling tiling = {.B_r = 128, .B_c = 128};
   const double MiB = 1048576;
@@ -163,8 +148,7 @@ static void l2_keeps_what_fits(void **state) {
 
 /* N = 4096 in row blocks of 128: 32 CTAs on 132 SMs, so each works alone for 4 x 128 x 4096 x 128 FLOPs at 1/132 of the
  * peak. 133 of them: one SM has two. Under a mask the longest row block decides. */
-static void the_busiest_sm_binds_small_grids(void **state) {
-  (void)state;
+TEST(the_busiest_sm_binds_small_grids) {
   const Gpu h200 = load("h200");
   const Tiling tiling = {.B_r = 128, .B_c = 128};
   const double piece = 4.0 * 128 * 4096 * 128 / (h200.fp16_tensor_flops_per_s / 132);
@@ -179,8 +163,7 @@ static void the_busiest_sm_binds_small_grids(void **state) {
 }
 
 /* 8 query heads over one KV head: their rows can share a tile, so K and V count once. */
-static void shared_keys_count_once(void **state) {
-  (void)state;
+TEST(shared_keys_count_once) {
   const Gpu h100 = load("h100-sxm");
   const Simulation s = timed("fa2", (Shape){.N_q = 1, .N_k = 32768, .d = 128, .heads = 32, .kv_heads = 8},
                              (Tiling){.B_r = 64, .B_c = 64}, &h100);
@@ -189,8 +172,7 @@ static void shared_keys_count_once(void **state) {
 }
 
 /* Times are compared within a kind, and bounds where they have the same terms. */
-static void unlike_times_have_no_ratio(void **state) {
-  (void)state;
+TEST(unlike_times_have_no_ratio) {
   const Timing bound = {.kind = TIME_BOUND, .seconds = 1, .run = {.terms = 7}},
                more = {.seconds = 1, .run = {.terms = 15}};
   const Timing predicted = {.kind = TIME_PREDICTED, .seconds = 1}, other = {.kind = TIME_PREDICTED, .seconds = 2};
@@ -201,8 +183,7 @@ static void unlike_times_have_no_ratio(void **state) {
 }
 
 /* More work, or a slower machine, never takes less time; and a larger L2 never more. */
-static void the_bound_is_monotone(void **state) {
-  (void)state;
+TEST(the_bound_is_monotone) {
   Gpu gpu = load("a100-80gb");
   double before = 0;
   for (int64_t N = 256; N <= 65536; N *= 2) {
@@ -214,20 +195,4 @@ static void the_bound_is_monotone(void **state) {
     const Simulation cached = timed("standard", (Shape){.N_q = N, .d = 64}, (Tiling){.B_r = 64, .B_c = 64}, &larger);
     assert_true(cached.timing.least_s <= s.timing.least_s);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_by_hand),
-      cmocka_unit_test(the_ridge_is_where_both_bind),
-      cmocka_unit_test(unknown_rates_are_left_out),
-      cmocka_unit_test(products_run_where_they_are_exact),
-      cmocka_unit_test(the_papers_machine_is_bound_by_hbm),
-      cmocka_unit_test(l2_keeps_what_fits),
-      cmocka_unit_test(the_bound_is_monotone),
-      cmocka_unit_test(the_busiest_sm_binds_small_grids),
-      cmocka_unit_test(shared_keys_count_once),
-      cmocka_unit_test(unlike_times_have_no_ratio),
-  };
-  return cmocka_run_group_tests_name("timing", tests, NULL, NULL);
 }

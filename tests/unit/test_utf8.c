@@ -1,18 +1,11 @@
 /* UTF-8 as the Unicode standard has it (version 15, table 3-7): the edges of every row of the table, worked by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/base/quote.h"
 #include "sim/base/utf8.h"
 
 static size_t sequence(const char *text) { return utf8_sequence((const unsigned char *)text, strlen(text)); }
 
-static void sequences_are_those_of_the_table(void **state) {
-  (void)state;
+TEST(sequences_are_those_of_the_table) {
   static const struct {
     const char *text;
     size_t n;
@@ -50,15 +43,13 @@ static void sequences_are_those_of_the_table(void **state) {
     if (sequence(ROWS[k].text) != ROWS[k].n) fail_msg("row %zu: %zu", k, sequence(ROWS[k].text));
 }
 
-static void a_sequence_that_is_cut_is_broken(void **state) {
-  (void)state;
+TEST(a_sequence_that_is_cut_is_broken) {
   assert_int_equal(utf8_sequence((const unsigned char *)"\xC3\xA9", 1), 0);
   assert_int_equal(utf8_sequence((const unsigned char *)"\xC3\xA9", 2), 2);
   assert_int_equal(utf8_sequence((const unsigned char *)"\xF0\x9F\x98\x80", 3), 0);
 }
 
-static void controls_are_no_text(void **state) {
-  (void)state;
+TEST(controls_are_no_text) {
   assert_true(utf8_is_text("caf\xC3\xA9 \xE2\x80\x94 \xF0\x9F\x98\x80", 14));
   assert_true(utf8_is_text("", 0));
   static const char *const UNSAFE[] = {"\x1F",     "\x7F",         "\n",           "\xC2\x80",
@@ -68,8 +59,7 @@ static void controls_are_no_text(void **state) {
   assert_true(utf8_is_text("\xC2\xA0 ", 3));
 }
 
-static void cleaning_never_makes_longer(void **state) {
-  (void)state;
+TEST(cleaning_never_makes_longer) {
   char text[] = "a\x1B[0m\xE2\x80\xAE"
                 "b\xC3\xA9\xFF\xC3";
   utf8_clean(text);
@@ -77,8 +67,7 @@ static void cleaning_never_makes_longer(void **state) {
 }
 
 /* A message shows letters of any script; what a terminal obeys, and what is no UTF-8, is a '?'. */
-static void a_quote_keeps_letters_and_nothing_else(void **state) {
-  (void)state;
+TEST(a_quote_keeps_letters_and_nothing_else) {
   assert_string_equal(quote("M\xC3\xBCller", 7).text, "M\xC3\xBCller");
   assert_string_equal(quote("\xE6\xB3\xA8\xE6\x84\x8F", 6).text, "\xE6\xB3\xA8\xE6\x84\x8F");
   assert_string_equal(quote("a\x1B[31mb\n", 8).text, "a?[31mb?");
@@ -90,13 +79,4 @@ static void a_quote_keeps_letters_and_nothing_else(void **state) {
   const Quote q = quote(many, sizeof many - 1); /* 48 bytes would cut a letter: 47 and three dots */
   assert_int_equal(strlen(q.text), 47 + 3);
   assert_true(utf8_is_text(q.text, strlen(q.text)));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sequences_are_those_of_the_table), cmocka_unit_test(a_quote_keeps_letters_and_nothing_else),
-      cmocka_unit_test(a_sequence_that_is_cut_is_broken), cmocka_unit_test(controls_are_no_text),
-      cmocka_unit_test(cleaning_never_makes_longer),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

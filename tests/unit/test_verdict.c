@@ -1,13 +1,6 @@
 /* The rule of verdicts: every kind of printed value against every kind of computed one, and what is
  * said of a printed value that cannot be read. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/claims_bench.h"
 
 typedef struct {
@@ -17,8 +10,7 @@ typedef struct {
   const char *unit; /* where it is right in another */
 } Rule;
 
-static void numbers_are_judged_by_their_printed_digits(void **state) {
-  (void)state;
+TEST(numbers_are_judged_by_their_printed_digits) {
   static const Rule rules[] = {
       {"67 MB", 67e6, VERDICT_HOLDS, NULL},
       {"67 MB", 67.4e6, VERDICT_HOLDS, NULL},
@@ -77,8 +69,7 @@ static ExpressionValue series(int n, const double *values) {
   return v;
 }
 
-static void a_series_may_hold_only_in_the_limit(void **state) {
-  (void)state;
+TEST(a_series_may_hold_only_in_the_limit) {
   Claimed half;
   assert_int_equal(claimed_parse("0.5", &half, NULL), STATUS_OK);
   const ExpressionValue rising = series(3, (double[]){0, 0.375, 0.49}), always = series(3, (double[]){0.5, 0.51, 0.49}),
@@ -88,8 +79,7 @@ static void a_series_may_hold_only_in_the_limit(void **state) {
   assert_int_equal(judge(&half, &falling), VERDICT_WRONG);
 }
 
-static void a_computed_range_holds_what_lies_in_it(void **state) {
-  (void)state;
+TEST(a_computed_range_holds_what_lies_in_it) {
   const ExpressionValue range = {.kind = EXPRESSION_RANGE, .n = 2, .numbers = {9.56, 12.53}};
   static const struct {
     const char *claimed;
@@ -103,8 +93,7 @@ static void a_computed_range_holds_what_lies_in_it(void **state) {
   }
 }
 
-static void what_cannot_be_compared_is_an_error(void **state) {
-  (void)state;
+TEST(what_cannot_be_compared_is_an_error) {
   static const struct {
     const char *claimed;
     ExpressionValue value;
@@ -126,8 +115,7 @@ static void what_cannot_be_compared_is_an_error(void **state) {
   }
 }
 
-static void claimed_values_that_cannot_be_read_say_why(void **state) {
-  (void)state;
+TEST(claimed_values_that_cannot_be_read_say_why) {
   static const struct {
     const char *text, *says;
   } rows[] = {{"", "no claimed value"},
@@ -157,15 +145,4 @@ static void claimed_values_that_cannot_be_read_say_why(void **state) {
     if (!strstr(error.message, rows[k].says)) fail_msg("'%s' for '%s'", error.message, rows[k].text);
     assert_int_equal(claimed.n, 77);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_are_judged_by_their_printed_digits),
-      cmocka_unit_test(a_series_may_hold_only_in_the_limit),
-      cmocka_unit_test(a_computed_range_holds_what_lies_in_it),
-      cmocka_unit_test(what_cannot_be_compared_is_an_error),
-      cmocka_unit_test(claimed_values_that_cannot_be_read_say_why),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* Verdicts: mutants of the shipped programs are refused or judged wrong, and rewritings that change nothing are not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
@@ -22,8 +14,7 @@ enum { TEXT = PROGRAM_TEXT_BYTES };
 
 /* ---- Mutants ------------------------------------------------------------------------------------------------ */
 
-static void mutants_are_refused_or_wrong(void **state) {
-  (void)state;
+TEST(mutants_are_refused_or_wrong) {
   const int each = getenv("TILEWALK_MUTANTS") ? atoi(getenv("TILEWALK_MUTANTS")) : 40;
   Rand r = {2026};
   Program *p = malloc(sizeof *p);
@@ -83,8 +74,7 @@ static int line_where_they_differ(const char *a, const char *b) {
 }
 
 /* What a mend says is done to the text, read and judged; and most often it names the line that was changed. */
-static void mends_are_right(void **state) {
-  (void)state;
+TEST(mends_are_right) {
   const int each = getenv("TILEWALK_MENDS") ? atoi(getenv("TILEWALK_MENDS")) : 1;
   Rand r = {475};
   Program *p = malloc(sizeof *p);
@@ -117,8 +107,7 @@ static void mends_are_right(void **state) {
 
 /* ---- Rewritings --------------------------------------------------------------------------------------------- */
 
-static void rewritings_are_right(void **state) {
-  (void)state;
+TEST(rewritings_are_right) {
   Program *p = malloc(sizeof *p);
   int n = 0;
   assert_non_null(p);
@@ -158,8 +147,7 @@ static ProgramVerdict verdict_of(const char *name, const char *from, const char 
   return v;
 }
 
-static void a_verdict_names_output_row_and_line(void **state) {
-  (void)state;
+TEST(a_verdict_names_output_row_and_line) {
   ProgramVerdict v = verdict_of("fa2-backward-twice", "dS^T Q_i", "dS^T (Q_i + 1)", 0, NULL);
   assert_false(v.is_right);
   assert_string_equal(v.output, "dK_j");
@@ -173,8 +161,7 @@ static void a_verdict_names_output_row_and_line(void **state) {
 }
 
 /* Without a maximum: right for small numbers in fp64, wrong where e^x is more than there is. */
-static void outliers_find_a_missing_maximum(void **state) {
-  (void)state;
+TEST(outliers_find_a_missing_maximum) {
   const SoftmaxConfig fp16 = {.precision = PRECISION_FP16};
   const ProgramVerdict v = verdict_of("fa2", "m' = max(m_i, row max of S)", "m' = max(0, 0 x row max of S)", 0, NULL),
                        half =
@@ -189,8 +176,7 @@ static void outliers_find_a_missing_maximum(void **state) {
 }
 
 /* Right where its formula says something: e^x of outliers is too much, and 0 x log 0 no number. */
-static void a_formula_that_overflows_is_no_verdict(void **state) {
-  (void)state;
+TEST(a_formula_that_overflows_is_no_verdict) {
   static const char TEXT_OF[] = "algorithm logits\ninput Q_i: B_r x d\ninput K_j: B_c x d\noutput L_i = %s\nkernel k\n"
                                 "  for every row block i\n    load Q_i\n    l = 0; m = -inf\n"
                                 "    for each column block j\n      load K_j\n      S = Q_i K_j^T\n"
@@ -215,16 +201,4 @@ static void a_formula_that_overflows_is_no_verdict(void **state) {
     if (v.is_right != CASES[k].is_right || !strstr(v.text, CASES[k].said)) fail_msg("%s", v.text);
   }
   free(p);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(mutants_are_refused_or_wrong),
-      cmocka_unit_test(mends_are_right),
-      cmocka_unit_test(rewritings_are_right),
-      cmocka_unit_test(a_verdict_names_output_row_and_line),
-      cmocka_unit_test(outliers_find_a_missing_maximum),
-      cmocka_unit_test(a_formula_that_overflows_is_no_verdict),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

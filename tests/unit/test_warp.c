@@ -1,21 +1,12 @@
 /* Warp accesses worked out by hand, byte by byte, and as counted on an H200. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/support/test.h"
 #include "sim/machine/warp.h"
 #include "tests/support/open_asset.h"
 #include "tests/support/rand.h"
 
 /* --- global memory --- */
 
-static void neighbouring_words_are_four_sectors(void **unused) {
-  (void)unused;
+TEST(neighbouring_words_are_four_sectors) {
   const WarpAccess access = warp_strided(4096, 4, 4);
   const WarpGlobal g = warp_global(&access);
   assert_int_equal(g.sectors, 4);
@@ -25,8 +16,7 @@ static void neighbouring_words_are_four_sectors(void **unused) {
   assert_true(g.overfetch == 1);
 }
 
-static void words_a_line_apart_move_eight_times_the_bytes(void **unused) {
-  (void)unused;
+TEST(words_a_line_apart_move_eight_times_the_bytes) {
   const WarpAccess access = warp_strided(0, 128, 4);
   const WarpGlobal g = warp_global(&access);
   assert_int_equal(g.sectors, 32);
@@ -36,16 +26,14 @@ static void words_a_line_apart_move_eight_times_the_bytes(void **unused) {
   assert_true(g.overfetch == 8); /* not 32: a sector is 32 bytes, not a line */
 }
 
-static void a_run_off_its_alignment_touches_one_sector_more(void **unused) {
-  (void)unused;
+TEST(a_run_off_its_alignment_touches_one_sector_more) {
   const WarpAccess access = warp_strided(4, 4, 4);
   const WarpGlobal g = warp_global(&access);
   assert_int_equal(g.sectors, 5);
   assert_int_equal(g.lines, 2);
 }
 
-static void lanes_that_want_the_same_share(void **unused) {
-  (void)unused;
+TEST(lanes_that_want_the_same_share) {
   WarpAccess access = warp_strided(64, 0, 8);
   WarpGlobal g = warp_global(&access);
   assert_int_equal(g.sectors, 1);
@@ -59,8 +47,7 @@ static void lanes_that_want_the_same_share(void **unused) {
 }
 
 /* Every byte a lane asks for is marked; marks are counted byte by byte. */
-static void random_patterns_count_as_their_bytes_do(void **unused) {
-  (void)unused;
+TEST(random_patterns_count_as_their_bytes_do) {
   enum { SPAN = 4096 };
   Rand r = {11};
   for (int round = 0; round < 2000; round++) {
@@ -99,8 +86,7 @@ static WarpShared column(uint64_t pad_bytes, WarpSwizzle swizzle) {
   return warp_shared(&access);
 }
 
-static void a_column_of_a_32_by_32_tile(void **unused) {
-  (void)unused;
+TEST(a_column_of_a_32_by_32_tile) {
   WarpShared s = column(0, WARP_SWIZZLE_NONE);
   assert_int_equal(s.ways, 32);
   assert_int_equal(s.wavefronts, 32);
@@ -115,8 +101,7 @@ static void a_column_of_a_32_by_32_tile(void **unused) {
   assert_int_equal(column(0, WARP_SWIZZLE_32B).ways, 16);
 }
 
-static void rows_never_conflict(void **unused) {
-  (void)unused;
+TEST(rows_never_conflict) {
   for (int swizzle = WARP_SWIZZLE_NONE; swizzle <= WARP_SWIZZLE_128B; swizzle++)
     for (uint64_t row = 0; row < 32; row++)
       for (uint32_t bytes = 1; bytes <= 16; bytes *= 2) {
@@ -128,8 +113,7 @@ static void rows_never_conflict(void **unused) {
 
 /* The k-th 16-byte chunk of 8 rows, as a matrix fragment is read: 8-way without a swizzle, none
  * with it. */
-static void a_swizzle_spreads_the_chunks_of_a_fragment(void **unused) {
-  (void)unused;
+TEST(a_swizzle_spreads_the_chunks_of_a_fragment) {
   for (uint64_t chunk = 0; chunk < 8; chunk++)
     for (int swizzled = 0; swizzled < 2; swizzled++) {
       const WarpTile tile = {.row_bytes = 128, .swizzle = swizzled ? WARP_SWIZZLE_128B : WARP_SWIZZLE_NONE};
@@ -141,8 +125,7 @@ static void a_swizzle_spreads_the_chunks_of_a_fragment(void **unused) {
     }
 }
 
-static void the_same_word_is_read_once_for_all(void **unused) {
-  (void)unused;
+TEST(the_same_word_is_read_once_for_all) {
   WarpAccess access = warp_strided(12, 0, 4);
   WarpShared s = warp_shared(&access);
   assert_int_equal(s.wavefronts, 1);
@@ -154,8 +137,7 @@ static void the_same_word_is_read_once_for_all(void **unused) {
   assert_int_equal(s.wavefronts + s.parts + s.ways + s.conflicts, 0);
 }
 
-static void wide_loads_of_equal_pairs_take_half_the_parts(void **unused) {
-  (void)unused;
+TEST(wide_loads_of_equal_pairs_take_half_the_parts) {
   WarpAccess access = {.active = UINT32_MAX, .element_bytes = 16};
   for (uint32_t lane = 0; lane < WARP_LANES; lane++) access.address[lane] = lane / 2 * 16;
   assert_int_equal(warp_shared(&access).parts, 2);
@@ -172,8 +154,7 @@ static void wide_loads_of_equal_pairs_take_half_the_parts(void **unused) {
 
 /* Row r of 128 bytes holds logical chunk c at place c XOR r; narrower modes take 2 or 4 rows
  * together. */
-static void a_swizzle_is_the_table_of_its_rows(void **unused) {
-  (void)unused;
+TEST(a_swizzle_is_the_table_of_its_rows) {
   for (uint64_t offset = 0; offset < 4096; offset++) {
     assert_int_equal(warp_swizzle(offset, WARP_SWIZZLE_NONE), offset);
     for (int mode = 1; mode <= 3; mode++) {
@@ -186,8 +167,7 @@ static void a_swizzle_is_the_table_of_its_rows(void **unused) {
   }
 }
 
-static void swizzles_have_names(void **unused) {
-  (void)unused;
+TEST(swizzles_have_names) {
   for (int mode = 0; mode < 4; mode++) {
     WarpSwizzle swizzle = WARP_SWIZZLE_NONE;
     assert_true(warp_swizzle_from_name(warp_swizzle_name((WarpSwizzle)mode), &swizzle));
@@ -220,8 +200,7 @@ static bool read_row(const char *line, WarpAccess *access, bool *shared, const c
   return true;
 }
 
-static void every_counted_pattern_is_predicted_exactly(void **unused) {
-  (void)unused;
+TEST(every_counted_pattern_is_predicted_exactly) {
   FILE *file = open_asset("counters/h200/warp/first.csv");
   char line[1024];
   int n_shared = 0, n_global = 0;
@@ -251,8 +230,7 @@ static void every_counted_pattern_is_predicted_exactly(void **unused) {
 
 /* --- requests that are refused --- */
 
-static void a_fault_names_the_lane(void **unused) {
-  (void)unused;
+TEST(a_fault_names_the_lane) {
   Error error = {0};
   WarpAccess access = warp_strided(0, 6, 4);
   assert_int_equal(warp_check(&access, &error), STATUS_BAD_REQUEST);
@@ -263,24 +241,4 @@ static void a_fault_names_the_lane(void **unused) {
   access.element_bytes = 3;
   assert_int_equal(warp_check(&access, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "1, 2, 4, 8 or 16"));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(neighbouring_words_are_four_sectors),
-      cmocka_unit_test(words_a_line_apart_move_eight_times_the_bytes),
-      cmocka_unit_test(a_run_off_its_alignment_touches_one_sector_more),
-      cmocka_unit_test(lanes_that_want_the_same_share),
-      cmocka_unit_test(random_patterns_count_as_their_bytes_do),
-      cmocka_unit_test(a_column_of_a_32_by_32_tile),
-      cmocka_unit_test(rows_never_conflict),
-      cmocka_unit_test(a_swizzle_spreads_the_chunks_of_a_fragment),
-      cmocka_unit_test(the_same_word_is_read_once_for_all),
-      cmocka_unit_test(wide_loads_of_equal_pairs_take_half_the_parts),
-      cmocka_unit_test(a_swizzle_is_the_table_of_its_rows),
-      cmocka_unit_test(swizzles_have_names),
-      cmocka_unit_test(every_counted_pattern_is_predicted_exactly),
-      cmocka_unit_test(a_fault_names_the_lane),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

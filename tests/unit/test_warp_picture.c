@@ -1,16 +1,8 @@
 /* warp_picture.h: the lines drawn for accesses that can be followed by hand, and for random ones
  * against the counts of sim/machine/warp.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/support/rand.h"
 #include "viz/text/warp_picture.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static void expect(const WarpPicture *picture, const char *const *lines, int n) {
   assert_int_equal(picture->n, n);
@@ -18,8 +10,7 @@ static void expect(const WarpPicture *picture, const char *const *lines, int n) 
 }
 
 /* 32 words three apart: 384 bytes are three lines, and every sector holds two or three of them. */
-static void a_stride_of_three_words(void **unused) {
-  (void)unused;
+TEST(a_stride_of_three_words) {
   static const char *const LINES[] = {
       "Words of 4 bytes, 8 to a sector: █ asked for, ░ moved as well, · not moved",
       "  line 0    █░░█░░█░ ░█░░█░░█ ░░█░░█░░ █░░█░░█░",
@@ -34,8 +25,7 @@ static void a_stride_of_three_words(void **unused) {
 }
 
 /* The 128-byte swizzle has eight places, 16 bytes apart, and row r takes place r mod 8. */
-static void a_swizzled_column(void **unused) {
-  (void)unused;
+TEST(a_swizzled_column) {
   static const char *const LINES[] = {
       "The 32 banks, bank 0 on the left: █ serves a lane, · idle",
       "  cycle 1   █···█··· █···█··· █···█··· █···█···  lanes 0 to 7",
@@ -53,8 +43,7 @@ static void a_swizzled_column(void **unused) {
 }
 
 /* 32 cycles, of which the first seven and the last are drawn. */
-static void a_plain_column_is_cut_short(void **unused) {
-  (void)unused;
+TEST(a_plain_column_is_cut_short) {
   const WarpTile tile = {.row_bytes = 128};
   const WarpAccess access = warp_column(&tile, 0, 4);
   WarpPicture picture;
@@ -68,8 +57,7 @@ static void a_plain_column_is_cut_short(void **unused) {
 }
 
 /* Two lanes that want the same word are served by one reading. */
-static void a_word_serves_all_who_want_it(void **unused) {
-  (void)unused;
+TEST(a_word_serves_all_who_want_it) {
   const WarpAccess access = {.address = {0, 0, 128, 4}, .active = 0xF, .element_bytes = 4};
   WarpPicture picture;
   Error error = {0};
@@ -79,8 +67,7 @@ static void a_word_serves_all_who_want_it(void **unused) {
   assert_string_equal(picture.line[2], "  cycle 2   █······· ········ ········ ········  lane 2");
 }
 
-static void wide_lanes_are_refused(void **unused) {
-  (void)unused;
+TEST(wide_lanes_are_refused) {
   const WarpAccess access = warp_strided(0, 16, 16);
   WarpPicture picture;
   Error error = {0};
@@ -101,8 +88,7 @@ static void bounded(const WarpPicture *picture) {
 
 /* Random accesses: never too many lines nor too wide, and the sums are those of sim/machine/warp.h, which
  * counts in another way. */
-static void sums_are_the_counted_ones(void **unused) {
-  (void)unused;
+TEST(sums_are_the_counted_ones) {
   Rand rand = {.state = 11};
   for (int k = 0; k < 2000; k++) {
     WarpAccess access = {.element_bytes = 1u << rand_in(&rand, 0, 4)};
@@ -122,13 +108,4 @@ static void sums_are_the_counted_ones(void **unused) {
     bounded(&picture);
     assert_int_equal(strtol(picture.line[picture.n - 1], NULL, 10), warp_shared(&access).wavefronts);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_stride_of_three_words),     cmocka_unit_test(a_swizzled_column),
-      cmocka_unit_test(a_plain_column_is_cut_short), cmocka_unit_test(a_word_serves_all_who_want_it),
-      cmocka_unit_test(wide_lanes_are_refused),      cmocka_unit_test(sums_are_the_counted_ones),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

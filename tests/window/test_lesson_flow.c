@@ -1,12 +1,6 @@
 /* Markdown and things to press as pieces of a column: which pieces there are, how they are marked, and where they lie.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
+#include "tests/support/test.h"
 
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_flow.h"
@@ -55,8 +49,7 @@ static void looks(size_t piece, const char *part, unsigned look) {
   fail_msg("'%s' has no look of its own", part);
 }
 
-static void elements_become_pieces(void **state) {
-  (void)state;
+TEST(elements_become_pieces) {
   read("# One\n\nSome *soft*, **strong**, `code` and\n[a link](glossary.md#tile) &amp; more.\n\n1. first\n2. second\n  "
        " - inner\n\n> quoted\n\n```\nlines\n  of code\n```\n\n---\n\nend");
   static const struct {
@@ -89,8 +82,7 @@ static void elements_become_pieces(void **state) {
 }
 
 /* Columns in one line each, numbers at the right; what is too wide is wrapped within its column. */
-static void tables_keep_their_columns(void **state) {
-  (void)state;
+TEST(tables_keep_their_columns) {
   read("| what | bytes |\n| --- | ---: |\n| **Q** | 12 |\n| a very long name that does not fit into half of the column "
        "at all, so it is wrapped | 3,145,728 |\n");
   assert_int_equal(flow.n, 1);
@@ -107,8 +99,7 @@ static void tables_keep_their_columns(void **state) {
 }
 
 /* A paragraph's height follows from the width: half the width, about twice the lines. */
-static void paragraphs_are_wrapped(void **state) {
-  (void)state;
+TEST(paragraphs_are_wrapped) {
   const Paragraph p = {.text = "words and more words and more words and more words",
                        .sans = "DejaVu Sans",
                        .mono = "DejaVu Sans Mono",
@@ -125,8 +116,7 @@ static void paragraphs_are_wrapped(void **state) {
 }
 
 /* Buttons stand side by side while there is room; code shrinks so that its lines stay whole. */
-static void things_to_press_have_their_place(void **state) {
-  (void)state;
+TEST(things_to_press_have_their_place) {
   flow_clear(&flow);
   flow_option(&flow, 0, "a", "One `choice`.");
   flow_button(&flow, 7, "Check");
@@ -147,8 +137,7 @@ static void things_to_press_have_their_place(void **state) {
   assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
 }
 
-static void what_is_too_long_is_cut_and_said_so(void **state) {
-  (void)state;
+TEST(what_is_too_long_is_cut_and_said_so) {
   char *text = malloc(FLOW_TEXT_BYTES);
   assert_non_null(text);
   memset(text, 'x', FLOW_TEXT_BYTES - 1);
@@ -161,16 +150,8 @@ static void what_is_too_long_is_cut_and_said_so(void **state) {
   free(text);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(elements_become_pieces),
-      cmocka_unit_test(tables_keep_their_columns),
-      cmocka_unit_test(paragraphs_are_wrapped),
-      cmocka_unit_test(things_to_press_have_their_place),
-      cmocka_unit_test(what_is_too_long_is_cut_and_said_so),
-  };
-  return cmocka_run_group_tests(tests, open_canvas, close_canvas);
-}
 #else
 int main(void) { return 0; }
 #endif
+
+GROUP(open_canvas, close_canvas)

@@ -1,15 +1,7 @@
 /* Lessons beside the viewer, without a window: events go in, and what is read on the page, what the player shows and
  * what is kept come out. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv, mkstemps */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/support/test.h"
 
 #ifdef TILEWALK_WINDOW
 #include "tests/support/alloc_fail.h"
@@ -51,8 +43,7 @@ static void type_order(Bench *b, const char *keys) {
 }
 
 /* Wrong and right answers of every kind, by keys and by mouse; a show; a task; and what is kept of it. */
-static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
-  (void)state;
+TEST(a_lesson_is_walked_by_keys_and_mouse) {
   Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
   const LessonSession *s = &b->panel.session;
   Player *player = &b->player;
@@ -179,8 +170,7 @@ static void a_lesson_is_walked_by_keys_and_mouse(void **state) {
 /* Skipping shows the answer, as in the terminal. */
 /* Without a lesson the list opens when it is asked for; digits, arrows and the mouse choose; what was done is seen in
  * it, and the lesson that is open is gone back to. */
-static void a_lesson_is_picked_from_the_list(void **state) {
-  (void)state;
+TEST(a_lesson_is_picked_from_the_list) {
   Bench *b = bench(NULL, &(LessonSessionOptions){0});
   const LessonPanel *p = &b->panel;
   assert_true(b->box.width == 0); /* nothing is shown, and keys are the viewer's */
@@ -220,8 +210,7 @@ static void a_lesson_is_picked_from_the_list(void **state) {
   close_bench(b);
 }
 
-static void what_is_skipped_is_shown(void **state) {
-  (void)state;
+TEST(what_is_skipped_is_shown) {
   Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
   const LessonSession *s = &b->panel.session;
   click(b, WIDGET_NEXT);
@@ -241,8 +230,7 @@ static void what_is_skipped_is_shown(void **state) {
 }
 
 /* Closed and opened again, a lesson goes on where it was; what was answered is shown so. */
-static void a_lesson_goes_on_where_it_was_left(void **state) {
-  (void)state;
+TEST(a_lesson_goes_on_where_it_was_left) {
   const LessonSessionOptions same = {0};
   const char *path = write_lesson("all.md", LESSON);
   Bench *b = bench(path, &FRESH);
@@ -289,8 +277,7 @@ static void a_lesson_goes_on_where_it_was_left(void **state) {
 }
 
 /* The keys of the viewer are the viewer's, but for what is typed into. */
-static void keys_are_left_to_the_viewer(void **state) {
-  (void)state;
+TEST(keys_are_left_to_the_viewer) {
   Bench *b = bench(write_lesson("all.md", LESSON), &FRESH);
   assert_true(text(b, "n 8")); /* typed into the field */
   READS(b, "[answer] n 8");
@@ -335,8 +322,7 @@ static void keys_are_left_to_the_viewer(void **state) {
 
 /* A row that is given is worked as by hand: 1, 2, 4, 2 and then 5, 1, 3, 1. m = 4, l = 1 + 2 e^-2 + e^-3 = 1.3205; then
  * m = 5, the factor e^-1, l = 1.3205 e^-1 + 1 + e^-2 + 2 e^-4. */
-static void given_scores_are_worked_in_the_scene(void **state) {
-  (void)state;
+TEST(given_scores_are_worked_in_the_scene) {
   const double first = 1 + 2 * exp(-2) + exp(-3), both = first * exp(-1) + 1 + exp(-2) + 2 * exp(-4);
   Bench *b = bench("online-softmax", &FRESH);
   const SnapshotRow *row = &b->player.now.row;
@@ -361,8 +347,7 @@ static void given_scores_are_worked_in_the_scene(void **state) {
 }
 
 /* Links of the glossary show their entry. */
-static void a_term_is_explained_when_it_is_pressed(void **state) {
-  (void)state;
+TEST(a_term_is_explained_when_it_is_pressed) {
   Bench *b = bench("tiles", &FRESH);
   const FlowLink *link = NULL;
   for (size_t k = 0; k < b->panel.flow.n_links && !link; k++)
@@ -381,8 +366,7 @@ static void a_term_is_explained_when_it_is_pressed(void **state) {
 }
 
 /* On a projector a show has the whole screen: Return ends it, and the keys of the viewer stay the viewer's. */
-static void a_show_on_a_projector_is_ended_by_return(void **state) {
-  (void)state;
+TEST(a_show_on_a_projector_is_ended_by_return) {
   Bench *b = bench(write_lesson("projector.md", LESSON), &FRESH);
   const LessonSession *s = &b->panel.session;
   const SidePanel side = lesson_panel_side(&b->panel);
@@ -409,8 +393,7 @@ static void a_show_on_a_projector_is_ended_by_return(void **state) {
 }
 
 /* In presentation mode nothing is smaller than 1/50 of the height. */
-static void text_is_legible_at_every_size(void **state) {
-  (void)state;
+TEST(text_is_legible_at_every_size) {
   static const double SIZES[][2] = {{320, 180},   {640, 360},   {1280, 720}, {1024, 768},
                                     {1920, 1080}, {3840, 2160}, {800, 1200}};
   const char *path = write_lesson("all.md", LESSON);
@@ -431,8 +414,7 @@ static void text_is_legible_at_every_size(void **state) {
     }
 }
 
-static void long_pages_scroll(void **state) {
-  (void)state;
+TEST(long_pages_scroll) {
   Bench *b = bench("online-softmax", &FRESH);
   while (b->panel.most_scroll <= 0 && !lesson_session_is_finished(&b->panel.session)) click(b, WIDGET_NEXT);
   assert_true(b->panel.most_scroll > 0);
@@ -454,29 +436,14 @@ static Status open_once(void *context, Error *error) {
   return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-  (void)state;
+TEST(every_allocation_may_fail) {
   char *path = strdup(write_lesson("all.md", LESSON));
   assert_true(alloc_fail_each(open_once, path) >= 10);
   free(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_lesson_is_walked_by_keys_and_mouse),
-      cmocka_unit_test(a_lesson_is_picked_from_the_list),
-      cmocka_unit_test(what_is_skipped_is_shown),
-      cmocka_unit_test(a_lesson_goes_on_where_it_was_left),
-      cmocka_unit_test(keys_are_left_to_the_viewer),
-      cmocka_unit_test(given_scores_are_worked_in_the_scene),
-      cmocka_unit_test(a_term_is_explained_when_it_is_pressed),
-      cmocka_unit_test(a_show_on_a_projector_is_ended_by_return),
-      cmocka_unit_test(text_is_legible_at_every_size),
-      cmocka_unit_test(long_pages_scroll),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, open_folder, close_folder);
-}
 #else
 int main(void) { return 0; }
 #endif
+
+GROUP(open_folder, close_folder)

@@ -1,15 +1,6 @@
 /* What is kept from frame to frame never changes a frame: over a random walk of steps, scenes and themes, a surface
  * that was drawn on before, with a memo of what was worked out for it, shows the same bytes as a new one without. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "sim/base/random.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
@@ -69,23 +60,8 @@ static void walk(const char *algorithm, Shape shape, int64_t block, int width, i
   stage_free(&stage);
 }
 
-static void test_small(void **state) {
-  (void)state;
-  walk("fa2", (Shape){.N_q = 64, .d = 16, .causal = true}, 8, 640, 360, 1, 80);
-}
+TEST(test_small) { walk("fa2", (Shape){.N_q = 64, .d = 16, .causal = true}, 8, 640, 360, 1, 80); }
 
-static void test_standard(void **state) {
-  (void)state;
-  walk("standard", (Shape){.N_q = 48, .N_k = 80, .d = 24}, 12, 777, 433, 2, 60);
-}
+TEST(test_standard) { walk("standard", (Shape){.N_q = 48, .N_k = 80, .d = 24}, 12, 777, 433, 2, 60); }
 
-static void test_large(void **state) {
-  (void)state;
-  walk("fa1", (Shape){.N_q = 4096, .d = 64, .causal = true}, 64, 1280, 720, 3, 25);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_small), cmocka_unit_test(test_standard),
-                                     cmocka_unit_test(test_large)};
-  return cmocka_run_group_tests_name("view_frames", tests, NULL, NULL);
-}
+TEST(test_large) { walk("fa1", (Shape){.N_q = 4096, .d = 64, .causal = true}, 64, 1280, 720, 3, 25); }

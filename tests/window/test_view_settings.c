@@ -1,17 +1,9 @@
 /* The window's settings: what they say, what is refused, and files that are damaged or cannot be written. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #ifdef TILEWALK_WINDOW
 #include "tests/support/scratch.h"
@@ -42,8 +34,7 @@ static void write_file(const char *text, size_t length) {
   fclose(out);
 }
 
-static void test_what_is_saved_is_read(void **state) {
-  (void)state;
+TEST(test_what_is_saved_is_read) {
   const Settings all[] = {{true, false, true, 100, 1920, 1080, true},
                           {false, true, false, 1, 320, 180, false},
                           {false, false, false, 1000000, 16384, 16384, false}};
@@ -65,8 +56,7 @@ static void test_what_is_saved_is_read(void **state) {
 
 /* One line that names file, line and reason; the file is renamed, the defaults hold, and a second one does not
  * overwrite the first. */
-static void test_damaged_files_are_set_aside(void **state) {
-  (void)state;
+TEST(test_damaged_files_are_set_aside) {
   static const struct {
     const char *text, *why;
   } DAMAGED[] = {{"theme = purple\n", "light or dark"},
@@ -112,8 +102,7 @@ static void is_left_alone(const char *why) {
 }
 
 /* What cannot be read now, or is of a newer version, is left as it is: neither set aside nor written. */
-static void test_what_is_of_no_use_is_left_alone(void **state) {
-  (void)state;
+TEST(test_what_is_of_no_use_is_left_alone) {
   Error error = {0};
   Settings s;
   assert_int_equal(settings_update(&(Settings){0}, &(Settings){.presentation = true}, &error), STATUS_OK);
@@ -134,8 +123,7 @@ static void test_what_is_of_no_use_is_left_alone(void **state) {
 }
 
 /* A home that cannot be written, a full disk, and no home at all. */
-static void test_places_that_refuse(void **state) {
-  (void)state;
+TEST(test_places_that_refuse) {
   Error error = {0};
   Settings s;
   char config[80];
@@ -161,8 +149,7 @@ static void test_places_that_refuse(void **state) {
 }
 
 /* Two windows that close one after the other: each adds what was changed in it. */
-static void test_two_windows_lose_nothing(void **state) {
-  (void)state;
+TEST(test_two_windows_lose_nothing) {
   Error error = {0};
   Settings s;
   const Settings began = {false, false, false, 5, 1280, 720, false}, one = {true, false, false, 5, 1280, 720, false},
@@ -174,8 +161,7 @@ static void test_two_windows_lose_nothing(void **state) {
 }
 
 /* What was given as an option for once is not kept; what was changed in the window is. */
-static void test_only_changes_are_kept(void **state) {
-  (void)state;
+TEST(test_only_changes_are_kept) {
   const Settings loaded = {true, false, false, 5, 1280, 720, false}, began = {true, true, false, 5, 1920, 1080, false};
   Settings kept = settings_merge(&loaded, &began, &began);
   assert_true(settings_equal(&kept, &loaded));
@@ -185,17 +171,7 @@ static void test_only_changes_are_kept(void **state) {
   assert_true(settings_equal(&kept, &expected));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_what_is_saved_is_read, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_damaged_files_are_set_aside, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_what_is_of_no_use_is_left_alone, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_two_windows_lose_nothing, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_places_that_refuse, set_up, tear_down),
-      cmocka_unit_test(test_only_changes_are_kept),
-  };
-  return cmocka_run_group_tests_name("view_settings", tests, NULL, NULL);
-}
+EACH_TEST(set_up, tear_down)
 #else
 int main(void) { return 77; } /* a build without SDL2 has no settings */
 #endif

@@ -1,0 +1,36 @@
+/* What every test begins with: cmocka, the usual headers, and tests that list themselves.
+ *
+ *     TEST(an_empty_cache_misses) { assert_int_equal(...); }
+ *
+ * They run in the order in which they stand; `build/tests/test_x 'an_empty*'` runs those of that name. GROUP's functions
+ * run before the first test and after the last, EACH_TEST's around each; NULL for none. `state` is cmocka's. */
+#ifndef TILEWALK_TESTS_SUPPORT_TEST_H
+#define TILEWALK_TESTS_SUPPORT_TEST_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TEST_AT_START(name, does)                                                                                      \
+  __attribute__((constructor)) static void name(void) { does; }
+#define TEST(name)                                                                                                     \
+  static void name(void **state);                                                                                      \
+  TEST_AT_START(name##_listed, test_list(#name, name))                                                                 \
+  static void name(__attribute__((unused)) void **state)
+#define GROUP(set_up, tear_down)     TEST_AT_START(group_listed, test_group(set_up, tear_down))
+#define EACH_TEST(set_up, tear_down) TEST_AT_START(each_listed, test_each(set_up, tear_down))
+
+void test_list(const char *name, CMUnitTestFunction test);
+void test_group(CMFixtureFunction set_up, CMFixtureFunction tear_down);
+void test_each(CMFixtureFunction set_up, CMFixtureFunction tear_down);
+
+#endif
