@@ -430,7 +430,7 @@ TEST(long_pages_scroll) {
 static Status open_once(void *context, Error *error) {
   LessonSession *s = malloc(sizeof *s);
   if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory");
-  const Status status = lesson_session_open(s, context, &FRESH, stderr, error);
+  const Status status = lesson_player_open(s, context, &FRESH, stderr, error);
   lesson_session_close(s);
   free(s);
   return status;

@@ -168,8 +168,7 @@ quit
 ANSWERS
 before=$(block)
 start --size 1280x720 --lesson "$box/walk.md" --presentation --theme dark
-keys period
-say b
+say b # it goes on at the question where the terminal stopped
 answered guess false 1 0
 keys l l question question t Escape
 keys q

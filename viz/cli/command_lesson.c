@@ -30,7 +30,7 @@ typedef struct {
   char answers[NAME_BYTES], new_name[NAME_BYTES];
   char key[NAME_BYTES], student[NAME_BYTES], roster[NAME_BYTES];
   bool trust_seeds, by_student;
-  LessonWalkOptions walk;
+  LessonSessionOptions walk;
   OutputRequest output;
 } LessonOptions;
 

@@ -26,11 +26,8 @@ Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Erro
 
 /* ---- Walking a lesson */
 
-typedef struct {
-  uint64_t seed;
-  bool has_seed, restart;
-} LessonWalkOptions;
-Status lesson_walk(const Lesson *lesson, const LessonWalkOptions *options, Io *io, Error *error);
+/* Takes the lesson over, as lesson_session_open. */
+Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, Io *io, Error *error);
 
 /* ---- Other ways out */
 

@@ -3,10 +3,10 @@
 #ifndef TILEWALK_VIZ_LESSON_LESSON_LIBRARY_H
 #define TILEWALK_VIZ_LESSON_LESSON_LIBRARY_H
 
-#include "lessons/engine/lesson_run.h"
+#include "lessons/engine/lesson_session.h"
 #include "viz/request/assets.h"
 
-enum { LESSON_FILES_MAX = 10000, LESSON_STATE_BYTES = 1024 };
+enum { LESSON_FILES_MAX = 10000 };
 
 /* ---- Files */
 
@@ -34,9 +34,5 @@ const char *lesson_find_anchor(const char *text, const char *anchor);
 
 /* Expressions of lessons know the GPUs that come with Tilewalk, and read no other files. */
 extern const ExpressionLimits LESSON_LIMITS;
-
-/* Whether everything that a lesson needs is built in: STATUS_OK, or *error says what is missing. Each program knows
- * that for itself; NULL: everything is. */
-typedef Status LessonNeeds(const Lesson *lesson, Error *error);
 
 #endif

@@ -1,6 +1,6 @@
-/* Lessons in a page: the session that the window has too (viz/lesson/lesson_session.h), with its page as HTML.
+/* Lessons in a page: the session that terminal and window have too, its page (lessons/engine/lesson_page.h) as HTML.
  *
- *     web_lesson_press("check", 0)  ->  lesson_session_check  ->  web_lesson_page() = "<p>...<button data-press=...>"
+ *     web_lesson_press("check", 0)  ->  session  ->  web_lesson_page() = "<p>...<button data-press=...>"
  *
  * All text is escaped, and Markdown may hold no HTML, so that a lesson from anywhere is only text. */
 #include <md4c-html.h>
@@ -9,16 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/lesson_page.h"
 #include "viz/lesson/lesson_library.h"
-#include "viz/text/warp_picture.h"
+#include "viz/lesson/lesson_player.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
-#include "viz/lesson/lesson_session.h"
 
 static LessonSession session;
+static LessonPage page;
+static LessonPlayer beside;
 static bool is_open;
 static Error lesson_error;
-static char filled[LESSON_PROSE_BYTES];
 
 /* ---- Text ------------------------------------------------------------------------------------------------ */
 
@@ -91,248 +92,157 @@ static void put_markdown(Html *h, const char *text) {
   md_html(text, (MD_SIZE)strlen(text), take_html, h, MD_FLAG_TABLES | MD_FLAG_NOHTML, 0);
 }
 
-/* A text of the lesson, filled in; "" and the error kept when that fails. */
-static const char *fill(LessonText text) {
-  Error error = {0};
-  filled[0] = '\0';
-  lesson_run_refill(&session.run);
-  if (text.offset && !session.error.status && lesson_run_fill(&session.run, text, filled, sizeof filled, &error)) {
-    session.error = error;
-    filled[0] = '\0';
-  }
-  return filled;
-}
+/* What can be pressed, by LessonAct. */
+static const char *const ACTS[] = {"", "type", "choose", "check", "hint", "next", "back", "play"};
+enum { N_ACTS = sizeof ACTS / sizeof *ACTS };
 
-static void put_boxed(Html *h, const char *look, const char *words, const char *text) {
-  put_format(h, "<div class=\"box %s\"><strong>", look);
+/* What was just said is read out. */
+static void put_box(Html *h, const char *look, const char *words, const char *text, bool is_said) {
+  put_format(h, "<div class=\"box %s\"%s><strong>", look, is_said ? " role=\"status\"" : "");
   put_words(h, words);
   put(h, "</strong> ");
   put_words(h, text);
   put(h, "</div>\n");
 }
 
-static void put_button(Html *h, const char *press, int number, const char *words, bool is_main) {
-  put_format(h, "<button type=\"button\" data-press=\"%s\" data-number=\"%d\"%s>", press, number,
+static void put_said(Html *h, const LessonPart *part, const char *words, const char *text) {
+  static const char *const LOOKS[] = {"accent", "good", "warn", "bad", "accent"};
+  static const char *const MARKS[] = {"", "✓ ", "! ", "✗ ", ""};
+  char all[LESSON_OPTION_BYTES + LESSON_STATE_BYTES];
+  const bool is_marked = *words && (part->kind == PART_VERDICT || part->tone == TONE_GOOD);
+  snprintf(all, sizeof all, "%s%s%s", is_marked ? MARKS[part->tone] : "", words, part->kind == PART_ANSWER ? "." : "");
+  put_box(h, LOOKS[part->tone], all, text, part->block + 1 == lesson_session_page_end(&session));
+}
+
+static void put_button(Html *h, LessonAct act, int number, const char *words, bool is_main) {
+  put_format(h, "<button type=\"button\" data-press=\"%s\" data-number=\"%d\"%s>", ACTS[act], number,
              is_main ? " class=\"main\"" : "");
   put_escaped(h, words);
   put(h, "</button>\n");
 }
 
-/* ---- Questions ------------------------------------------------------------------------------------------- */
+/* ---- Parts ----------------------------------------------------------------------------------------------- */
 
-static void put_hints(Html *h, const char (*hint)[LESSON_HINT_BYTES], int given, int n) {
-  char words[48];
-  for (int k = 0; k < given; k++) {
-    snprintf(words, sizeof words, "Hint %d of %d.", k + 1, n);
-    put_boxed(h, "warn", words, hint[k]);
-  }
+static void put_option(Html *h, const LessonPart *part, const char *letter, const char *text) {
+  static const char *const LOOKS[] = {"", "", "", " right", " wrong", " taken"};
+  static const char *const NOTES[] = {
+      "", "", "", " <span class=\"place\">✓</span>", " <span class=\"place\">✗ tried</span>", ""};
+  put_format(h, "<button type=\"button\" data-press=\"choose\" data-number=\"%d\" class=\"choice%s\"%s><b>%s</b> ",
+             part->number, LOOKS[part->look], part->act && part->look != LOOK_WRONG ? "" : " disabled", letter);
+  put_words(h, text);
+  if (part->place) put_format(h, " <span class=\"place\">%d.</span>", part->place);
+  put_format(h, "%s</button>\n", NOTES[part->look]);
 }
 
-static void put_verdict(Html *h, const LessonAnswer *a) {
-  static const char *const WORDS[LESSON_VERDICT_COUNT] = {"✓ Right.", "! Nearly.", "✗ Not quite.", "✗ Not yet.", ""};
-  static const char *const LOOKS[LESSON_VERDICT_COUNT] = {"good", "warn", "bad", "bad", "warn"};
-  if (a->has_verdict) put_boxed(h, LOOKS[a->verdict], WORDS[a->verdict], a->said);
-}
-
-static void put_choices(Html *h, const LessonQuestion *q, const LessonAnswer *a, LessonKind kind, bool open) {
-  if (q->n_choices == 0) return;
-  put(h, "<div class=\"choices\">\n");
-  for (int k = 0; k < q->n_choices; k++) {
-    int place = 0;
-    for (int at = 0; kind == LESSON_ORDER && at < a->n_order; at++)
-      if (a->order[at] == k) place = at + 1;
-    const bool was_tried = kind == LESSON_CHOICE && (a->tried & 1u << k) != 0;
-    const bool is_right = kind == LESSON_CHOICE && a->is_resolved && !a->is_skipped && a->is_right && k == q->right;
-    const bool is_taken = kind == LESSON_CHOICE && a->is_resolved && !a->is_from_before && *a->typed &&
-                          strcmp(a->typed, q->choice[k]) == 0;
-    put_format(h, "<button type=\"button\" data-press=\"choose\" data-number=\"%d\" class=\"choice%s\"%s>", k,
-               is_right    ? " right"
-               : was_tried ? " wrong"
-               : is_taken  ? " taken"
-                           : "",
-               !open || was_tried ? " disabled" : "");
-    put_format(h, "<b>%c</b> ", 'a' + k);
-    put_words(h, q->choice[k]);
-    if (place) put_format(h, " <span class=\"place\">%d.</span>", place);
-    if (was_tried) put(h, " <span class=\"place\">✗ tried</span>");
-    if (is_right) put(h, " <span class=\"place\">✓</span>");
-    put(h, "</button>\n");
-  }
-  put(h, "</div>\n");
-  if (kind == LESSON_ORDER && open)
+static void put_field(Html *h, const LessonPart *part, const char *unit, const char *typed) {
+  if (part->ask == LESSON_ORDER)
     put(h, "<p class=\"soft\">Press them in order; press one again to take it back.</p>\n");
+  if (part->ask != LESSON_NUMBER) return;
+  put_format(h, "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s%s ", *unit ? ", in " : "", unit,
+             ":");
+  put_format(
+      h, "<input id=\"answer\" name=\"answer-%d\" autocomplete=\"off\" spellcheck=\"false\" maxlength=\"%d\" value=\"",
+      session.lesson.blocks[part->block].ask, LESSON_TYPED_BYTES - 1);
+  put_escaped(h, typed);
+  put(h, "\"></label> <button class=\"main\">Check</button></form>\n");
 }
 
-static void put_open(Html *h, int index, const LessonAsk *ask, const LessonQuestion *q, const LessonAnswer *a) {
-  if (ask->kind == LESSON_NUMBER) {
-    put_format(h, "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s%s ",
-               *ask->unit.name ? ", in " : "", ask->unit.name, ":");
-    put_format(
-        h,
-        "<input id=\"answer\" name=\"answer-%d\" autocomplete=\"off\" spellcheck=\"false\" maxlength=\"%d\" value=\"",
-        index, LESSON_TYPED_BYTES - 1);
-    put_escaped(h, a->typed);
-    put(h, "\"></label> <button class=\"main\">Check</button>");
-    put(h, "</form>\n");
-  } else if (ask->kind == LESSON_ORDER && a->n_order == q->n_choices) {
-    put_button(h, "check", 0, "Check", true);
-  }
-  if (lesson_session_hints_left(&session) > 0) put_button(h, "hint", 0, "Hint", false);
-  put(h, "<div id=\"said\" role=\"status\" aria-live=\"polite\">");
-  put_verdict(h, a);
-  put_hints(h, a->hint, a->n_hints, ask->n_hints);
-  put(h, "</div>\n");
+static void put_answered(Html *h, const LessonPart *part, const char *words, const char *typed) {
+  if (part->ask != LESSON_NUMBER || !*typed) return;
+  put_format(h, "<p class=\"soft\">%s: ", words);
+  put_escaped(h, typed);
+  put(h, "</p>\n");
 }
 
-static void put_settled(Html *h, const LessonAsk *ask, const LessonQuestion *q, const LessonAnswer *a) {
-  char words[LESSON_OPTION_BYTES + 64];
-  const bool is_number = ask->kind == LESSON_NUMBER;
-  if (is_number && *a->typed && !a->is_from_before && (ask->is_prediction || a->is_right)) {
-    put_format(h, "<p class=\"soft\">%s ", ask->is_prediction ? "You predict:" : "Your answer:");
-    put_escaped(h, a->typed);
-    put(h, "</p>\n");
-  }
-  if (ask->is_prediction) return;
-  if (a->is_right && !a->is_from_before) {
-    put_verdict(h, a);
-    return;
-  }
-  snprintf(words, sizeof words, "%s %s.", a->is_right ? "✓ You found it:" : "The answer is", q->answer);
-  put_boxed(h, a->is_right ? "good" : "warn", words, a->explained);
-}
-
-static void put_ask(Html *h, int index) {
-  const LessonAsk *ask = &session.lesson.asks[index];
-  const LessonQuestion *q = &session.questions[index];
-  const LessonAnswer *a = &session.answers[index];
-  const bool open = lesson_session_ask(&session) == index;
-  put_format(h, "<section class=\"ask\"><h3>%s %d of %zu</h3>\n", ask->is_prediction ? "Predict," : "Question",
-             index + 1, session.lesson.n_asks);
-  if (a->is_asked) {
-    put(h, "<p>");
-    put_words(h, q->prompt);
-    put(h, "</p>\n");
-    put_choices(h, q, a, ask->kind, open);
-    if (open)
-      put_open(h, index, ask, q, a);
-    else
-      put_settled(h, ask, q, a);
-  }
-  put(h, "</section>\n");
-}
-
-/* ---- Shows and tasks ------------------------------------------------------------------------------------- */
-
-static void put_warp(Html *h, const LessonShow *show) {
-  WarpPicture picture;
-  if (show->warp_in_banks) {
-    if (warp_picture_banks(&show->warp, &picture, NULL)) return;
-  } else {
-    warp_picture_memory(&show->warp, &picture);
-  }
-  put(h, "<pre tabindex=\"0\">");
-  for (int k = 0; k < picture.n; k++) {
-    put_escaped(h, picture.line[k]);
-    put(h, "\n");
-  }
-  put(h, "</pre>\n");
-}
-
-static void put_reveal(Html *h, int ask) {
-  const LessonAnswer *a = &session.answers[ask];
-  char words[LESSON_OPTION_BYTES + 64], said[2 * LESSON_MESSAGE_BYTES + 4];
-  const bool both = a->verdict == LESSON_DIAGNOSED && *a->explained;
-  snprintf(words, sizeof words, "%s %s", a->is_right ? "✓ As you predicted:" : "It is:", session.questions[ask].answer);
-  snprintf(said, sizeof said, "%s%s%s", a->is_right || a->verdict == LESSON_DIAGNOSED ? a->said : "",
-           both && !a->is_right ? " " : "", a->is_right ? "" : a->explained);
-  put_boxed(h, a->is_right ? "good" : "warn", words, said);
-}
-
-static void put_show(Html *h, size_t block) {
+static void put_figure(Html *h, const LessonPart *part) {
   LessonShow show;
-  Error error = {0};
-  if (lesson_run_show(&session.run, &session.lesson.blocks[block], &show, &error)) {
-    if (!session.error.status) session.error = error;
-    return;
+  char text[WARP_LINES_BYTES];
+  if (lesson_run_show(&session.run, &session.lesson.blocks[part->block], &show, NULL)) return;
+  lesson_warp_lines(&show, text, sizeof text);
+  if (*text) {
+    put(h, "<pre tabindex=\"0\">");
+    put_escaped(h, text);
+    put(h, "\n</pre>\n");
+  } else if (session.plays == part->block) {
+    put_box(h, "accent", "▶ Look.", "It plays beside this page. There Space stops it, and the arrows step.", false);
   }
-  const bool is_warp = show.scene == SCENE_WARP;
-  if (is_warp)
-    put_warp(h, &show);
-  else if (session.plays == block)
-    put_boxed(h, "accent", "▶ Look.", "It plays beside this page. There Space stops it, and the arrows step.");
-  if (session.lesson.blocks[block].caption.offset) put_markdown(h, fill(session.lesson.blocks[block].caption));
-  if (session.plays != block && !is_warp)
-    put_button(h, "play", (int)block, session.is_shown[block] ? "▶ Again" : "▶ Play", false);
-  const int ask = lesson_session_prediction(&session, block);
-  if (ask >= 0 && session.is_shown[block] && session.answers[ask].is_asked) put_reveal(h, ask);
 }
 
-static void put_task(Html *h, const LessonBlock *b) {
-  const LessonTask *task = &session.lesson.tasks[b->task];
-  const LessonDeed *d = &session.deeds[b->task];
-  char words[LESSON_STATE_BYTES + 16];
-  put(h, "<section class=\"ask\"><h3>Try it</h3>\n");
-  put_markdown(h, fill(b->text));
-  if (task->until.offset && !d->is_done) {
-    put_boxed(h, "accent", "○ To do,",
-              "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.");
-    if (lesson_session_hints_left(&session) > 0) put_button(h, "hint", 0, "Hint", false);
-    put(h, "<div id=\"said\" role=\"status\" aria-live=\"polite\">");
-    put_hints(h, d->hint, d->n_hints, task->n_hints);
-    put(h, "</div>\n");
-  } else if (task->until.offset) {
-    snprintf(words, sizeof words, "Such as: %s.", d->solution);
-    put_boxed(h, d->is_skipped ? "warn" : "good", d->is_skipped ? words : "✓ Done.", d->explained);
+static void put_part(Html *h, const LessonPart *part) {
+  const char *words = pool_text(&page.pool, part->words), *text = pool_text(&page.pool, part->text);
+  switch (part->kind) {
+  case PART_IDEA:
+    put(h, "<p class=\"soft\">");
+    put_words(h, text);
+    put(h, "</p>\n");
+    break;
+  case PART_PROSE: put_markdown(h, text); break;
+  case PART_HEADING: put_format(h, "<h3>%s</h3>\n", text); break;
+  case PART_PROMPT:
+    put(h, "<p>");
+    put_words(h, text);
+    put(h, "</p>\n");
+    break;
+  case PART_OPTION: put_option(h, part, words, text); break;
+  case PART_FIELD: put_field(h, part, words, text); break;
+  case PART_ANSWERED:
+  case PART_PREDICTED: put_answered(h, part, words, text); break;
+  case PART_VERDICT:
+  case PART_ANSWER:
+  case PART_REVEAL:
+  case PART_HINT: put_said(h, part, words, text); break;
+  case PART_FIGURE: put_figure(h, part); break;
+  case PART_TO_DO:
+    put_box(h, "accent", "○ To do,",
+            "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.",
+            false);
+    break;
+  case PART_BUTTON: /* a number's Check is in its form; an order's comes when it is whole */
+    if (part->act != ACT_CHECK || (part->ask == LESSON_ORDER && part->look == LOOK_MAIN))
+      put_button(h, part->act, part->number, text, part->look == LOOK_MAIN);
+    break;
+  case PART_END:
+    put_format(h, "<div class=\"box good\" role=\"status\"><strong>The lesson is done: %s right.</strong> ", words);
+    put(h, "Predictions are not counted.</div>\n");
+    break;
+  case PART_TITLE: break; /* above the page */
   }
-  put(h, "</section>\n");
 }
 
-/* ---- The page -------------------------------------------------------------------------------------------- */
-
-static void put_block(Html *h, size_t k) {
-  const LessonBlock *b = &session.lesson.blocks[k];
-  switch (b->kind) {
-  case LESSON_PROSE: put_markdown(h, fill(b->text)); break;
-  case LESSON_SHOW: put_show(h, k); break;
-  case LESSON_ASK: put_ask(h, b->ask); break;
-  case LESSON_TASK: put_task(h, b); break;
-  default: break;
+/* A section a block; what comes last is "open". */
+static void put_parts(Html *h) {
+  size_t section = LESSON_NO_BLOCK;
+  for (size_t k = 0; k < page.n; k++) {
+    const LessonPart *part = &page.parts[k];
+    if (part->block != section) {
+      if (section != LESSON_NO_BLOCK) put(h, "</section>\n");
+      put_format(h, "<section%s%s>\n", part->kind == PART_HEADING ? " class=\"ask\"" : "",
+                 part->block + 1 == lesson_session_page_end(&session) ? " id=\"open\"" : "");
+      section = part->block;
+    }
+    put_part(h, part);
   }
+  if (section != LESSON_NO_BLOCK) put(h, "</section>\n");
 }
 
 static void put_foot(Html *h, size_t end) {
-  const LessonStanding standing = lesson_progress_of(&session.progress, session.lesson.name);
   const bool is_over = lesson_session_is_finished(&session) && end == session.lesson.n_blocks;
-  if (session.error.status) put_boxed(h, "bad", "The lesson cannot go on.", session.error.message);
-  if (is_over && !session.error.status) {
-    put_format(h, "<div class=\"box good\" role=\"status\"><strong>The lesson is done: %d of %d right.</strong> ",
-               standing.n_right, lesson_n_counted(&session.lesson));
-    put(h, "Predictions are not counted.</div>\n");
-  }
+  if (session.error.status) put_box(h, "bad", "The lesson cannot go on.", session.error.message, true);
   put(h, "<p class=\"foot\">");
-  if (lesson_session_can_go_back(&session)) put_button(h, "back", 0, "Back", false);
-  if (!is_over && !session.error.status) put_button(h, "next", 0, lesson_session_next_label(&session), true);
+  if (lesson_session_can_go_back(&session)) put_button(h, ACT_BACK, 0, "Back", false);
+  if (!is_over && !session.error.status) put_button(h, ACT_NEXT, 0, lesson_session_next_label(&session), true);
   put_format(h, " <span class=\"soft\">Page %d of %d</span></p>\n", lesson_session_page_number(&session),
              session.n_pages);
 }
 
-/* What the learner's page says, as HTML; valid until the next call. What comes last is in <div id="open">. */
+/* What the learner's page says, as HTML; valid until the next call. What comes last is in <section id="open">. */
 EXPORT const char *web_lesson_page(void) {
-  const size_t end = is_open ? lesson_session_page_end(&session) : 0;
   html.n = 0;
   put(&html, "");
   if (!is_open) return "";
-  if (session.page == 0) {
-    put(&html, "<p class=\"soft\">");
-    put_words(&html, lesson_text(&session.lesson, session.lesson.idea));
-    put(&html, "</p>\n");
-  }
-  for (size_t k = session.page; k < end; k++) {
-    if (k + 1 == end) put(&html, "<div id=\"open\">\n");
-    put_block(&html, k);
-    if (k + 1 == end) put(&html, "</div>\n");
-  }
-  put_foot(&html, end);
+  lesson_page_make(&page, &session);
+  put_parts(&html);
+  put_foot(&html, lesson_session_page_end(&session));
   return html.text ? html.text : "";
 }
 
@@ -342,9 +252,11 @@ EXPORT bool web_lesson_open(const char *name, bool restart) {
   const LessonSessionOptions options = {.restart = restart};
   if (is_open) lesson_session_close(&session);
   lesson_error = (Error){0};
-  is_open = !lesson_session_open(&session, name, &options, stderr, &lesson_error);
+  is_open = !lesson_player_open(&session, name, &options, stderr, &lesson_error);
+  beside.player = web_player();
+  const LessonViewer viewer = lesson_player_viewer(&beside);
   if (is_open)
-    lesson_session_start(&session, web_player());
+    lesson_session_start(&session, &viewer);
   else
     lesson_session_close(&session);
   web_changed();
@@ -365,20 +277,13 @@ EXPORT void web_lesson_type(const char *text) {
 
 /* "choose" and "play" with a number, "check", "hint", "next", "back". */
 EXPORT void web_lesson_press(const char *what, int number) {
-  if (!is_open) return;
-  if (strcmp(what, "choose") == 0) lesson_session_choose(&session, web_player(), number);
-  if (strcmp(what, "play") == 0 && number >= 0 && (size_t)number < session.lesson.n_blocks &&
-      session.lesson.blocks[number].kind == LESSON_SHOW)
-    lesson_session_play(&session, web_player(), (size_t)number);
-  if (strcmp(what, "check") == 0) lesson_session_check(&session, web_player());
-  if (strcmp(what, "hint") == 0) lesson_session_hint(&session);
-  if (strcmp(what, "next") == 0) lesson_session_next(&session, web_player());
-  if (strcmp(what, "back") == 0) lesson_session_back(&session, web_player());
+  for (int act = 0; is_open && act < N_ACTS; act++)
+    if (strcmp(what, ACTS[act]) == 0) lesson_session_press(&session, (LessonAct)act, number);
   web_changed();
 }
 
 /* The player may have moved: whether the page says something else now. */
-EXPORT bool web_lesson_look(void) { return is_open && lesson_session_look(&session, web_player()); }
+EXPORT bool web_lesson_look(void) { return is_open && lesson_session_look(&session); }
 
 /* What was answered in this sitting, as the rows of a hand-in: {"seed": 1, "answers": {"factor": "0.368"}}. A choice is
  * its letter, an order its letters. */

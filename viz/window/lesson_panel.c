@@ -21,13 +21,14 @@ Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOp
   p->session.plays = LESSON_NO_BLOCK;
   p->has_lesson = name != NULL;
   p->is_picking = p->is_hidden = !name;
-  return name ? lesson_session_open(&p->session, name, options, warnings, error) : STATUS_OK;
+  return name ? lesson_player_open(&p->session, name, options, warnings, error) : STATUS_OK;
 }
 
 void lesson_panel_close(LessonPanel *p) {
   if (p->kept) cairo_surface_destroy(p->kept);
   p->kept = NULL;
   flow_free(&p->flow);
+  lesson_page_free(&p->page);
   lesson_session_close(&p->session);
 }
 
@@ -50,7 +51,7 @@ static void after_change(LessonPanel *p) {
   } else if (moved) {
     p->focus = WIDGET_NONE;
   }
-  lesson_page_make(p); /* how wide it is to be depends on it */
+  lesson_panel_make(p); /* how wide it is to be depends on it */
 }
 
 /* ---- The list of lessons --------------------------------------------------------------------------------- */
@@ -73,7 +74,7 @@ static void show_list(LessonPanel *p) {
   int row = p->has_lesson ? lesson_picker_find(&p->picker, p->session.lesson.name) : -1;
   if (row < 0) row = lesson_picker_next(&p->picker, 0);
   p->focus = row >= 0 ? WIDGET_LESSON + row : WIDGET_NONE;
-  lesson_page_make(p);
+  lesson_panel_make(p);
 }
 
 /* Back to the lesson that is open, or to the scene alone. */
@@ -97,7 +98,7 @@ static void open_lesson(LessonPanel *p, Player *player, int row) {
   memset(&p->session, 0, sizeof p->session);
   p->options.restart = false;
   p->has_lesson =
-      lesson_session_open(&p->session, p->picker.rows[row].name, &p->options, p->warnings, &error) == STATUS_OK;
+      lesson_player_open(&p->session, p->picker.rows[row].name, &p->options, p->warnings, &error) == STATUS_OK;
   turn_page(p);
   p->is_wide = false;
   if (p->has_lesson) {
@@ -123,7 +124,9 @@ static bool type_number(LessonPanel *p, const char *text) {
 void lesson_panel_start(LessonPanel *p, Player *player) {
   if (!p->has_lesson) return;
   p->seen_page = p->seen_at = LESSON_NO_BLOCK;
-  lesson_session_start(&p->session, player);
+  p->beside.player = player;
+  const LessonViewer viewer = lesson_player_viewer(&p->beside);
+  lesson_session_start(&p->session, &viewer);
   after_change(p);
 }
 
@@ -147,7 +150,7 @@ static double width_of(void *data, const Player *player, double width, double he
 static void lay_out(LessonPanel *p, const Player *player, cairo_t *cr, Box box, double unit, const Theme *theme) {
   const double u = unit, foot = ceil(FOOT * u);
   const double width = fmax(40, box.width - 2 * MARGIN * u), em = em_of(player);
-  if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
+  if (!p->has_flow || p->flow_version != p->session.version) lesson_panel_make(p);
   if (!p->is_placed || p->flow.width != width || p->flow.unit != u || p->flow.em != em)
     flow_place(&p->flow, cr, theme, width, u, em);
   p->is_placed = true;
@@ -328,15 +331,15 @@ static void press(LessonPanel *p, Player *player, int widget) {
   }
   switch (widget) {
   case WIDGET_FIELD: p->focus = WIDGET_FIELD; return;
-  case WIDGET_CHECK: lesson_session_check(s, player); break;
-  case WIDGET_HINT: lesson_session_hint(s); break;
-  case WIDGET_NEXT: lesson_session_next(s, player); break;
-  case WIDGET_BACK: lesson_session_back(s, player); break;
+  case WIDGET_CHECK: lesson_session_press(s, ACT_CHECK, 0); break;
+  case WIDGET_HINT: lesson_session_press(s, ACT_HINT, 0); break;
+  case WIDGET_NEXT: lesson_session_press(s, ACT_NEXT, 0); break;
+  case WIDGET_BACK: lesson_session_press(s, ACT_BACK, 0); break;
   default:
     if (widget >= WIDGET_PLAY)
-      lesson_session_play(s, player, (size_t)(widget - WIDGET_PLAY));
+      lesson_session_press(s, ACT_PLAY, widget - WIDGET_PLAY);
     else if (widget >= 0)
-      lesson_session_choose(s, player, widget);
+      lesson_session_press(s, ACT_CHOOSE, widget);
     break;
   }
   after_change(p);
@@ -364,7 +367,7 @@ static int widgets_of(const LessonPanel *p, int *widgets, int most) {
 
 static void move_focus(LessonPanel *p, int by) {
   int widgets[PICKER_ROWS_MAX + 4];
-  if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
+  if (!p->has_flow || p->flow_version != p->session.version) lesson_panel_make(p);
   const int n = widgets_of(p, widgets, PICKER_ROWS_MAX + 4);
   int at = by > 0 ? -1 : n;
   for (int k = 0; k < n; k++)
@@ -527,7 +530,7 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
   }
   switch (e->kind) {
   case SIDE_LOOK:
-    if (!p->has_lesson || !lesson_session_look(&p->session, player)) return false;
+    if (!p->has_lesson || !lesson_session_look(&p->session)) return false;
     if (p->is_picking) return true;
     after_change(p);
     if (p->is_hidden && lesson_session_task(&p->session) < 0)
@@ -564,7 +567,7 @@ SidePanel lesson_panel_side(LessonPanel *panel) {
 /* ---- In words -------------------------------------------------------------------------------------------- */
 
 void lesson_panel_words(LessonPanel *p, FILE *out) {
-  if (!p->has_flow || p->flow_version != p->session.version) lesson_page_make(p);
+  if (!p->has_flow || p->flow_version != p->session.version) lesson_panel_make(p);
   const Flow *f = &p->flow;
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *piece = &f->pieces[k];

@@ -21,9 +21,10 @@
 #ifndef TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 #define TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 
+#include "lessons/engine/lesson_page.h"
+#include "viz/lesson/lesson_player.h"
 #include "viz/window/lesson_flow.h"
 #include "viz/window/lesson_picker.h"
-#include "viz/lesson/lesson_session.h"
 #include "viz/window/side.h"
 
 /* What can be pressed. Choices are their places, from 0. */
@@ -51,6 +52,8 @@ typedef struct {
 
 typedef struct {
   LessonSession session; /* all zero without a lesson */
+  LessonPage page;
+  LessonPlayer beside;
   LessonSessionOptions options;
   FILE *warnings;
   LessonPicker picker;
@@ -70,8 +73,7 @@ typedef struct {
   char note_of[96];
   double press_x, press_y;    /* of a press on no widget: perhaps on a link */
   Box view, back, list, next; /* within the window: the page, the buttons below it */
-  char text[LESSON_PROSE_BYTES];
-  cairo_surface_t *kept; /* what was drawn last, and for what */
+  cairo_surface_t *kept;      /* what was drawn last, and for what */
   KeptFor kept_for;
 } LessonPanel;
 
@@ -88,7 +90,7 @@ void lesson_panel_start(LessonPanel *panel, Player *player);
 SidePanel lesson_panel_side(LessonPanel *panel);
 
 /* Makes the page anew from the session. Part of the panel: viz/window/lesson_panel_page.c. */
-void lesson_page_make(LessonPanel *panel);
+void lesson_panel_make(LessonPanel *panel);
 
 /* All text of the page, for tests: a line each, with "[x]" before what can be pressed. */
 void lesson_panel_words(LessonPanel *panel, FILE *out);

@@ -1,14 +1,37 @@
-#include "viz/lesson/lesson_session.h"
+#include "lessons/engine/lesson_session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/ascii.h"
-#include "viz/lesson/lesson_rehearse.h"
-#include "viz/lesson/lesson_session_parts.h"
+
+static void changed(LessonSession *s) { s->version++; }
+
+/* Keeps the first error; returns whether there was one. */
+static bool failed(LessonSession *s, Status status, const Error *error) {
+  if (!status) return false;
+  if (!s->error.status) s->error = *error;
+  changed(s);
+  return true;
+}
+
+const char *lesson_session_fill(LessonSession *s, LessonText text, char *filled, size_t size) {
+  Error error = {0};
+  filled[0] = '\0';
+  lesson_run_refill(&s->run);
+  if (text.offset && !s->error.status && failed(s, lesson_run_fill(&s->run, text, filled, size, &error), &error))
+    filled[0] = '\0';
+  return filled;
+}
+
+/* ---- Pages ----------------------------------------------------------------------------------------------- */
+
+static const LessonBlock *block_at(const LessonSession *s, size_t k) {
+  return k < s->lesson.n_blocks ? &s->lesson.blocks[k] : NULL;
+}
 
 static bool begins_page(const LessonSession *s, size_t k) {
-  const LessonBlock *b = session_block(s, k);
+  const LessonBlock *b = block_at(s, k);
   return k == 0 || (b && b->kind == LESSON_PROSE && strncmp(lesson_text(&s->lesson, b->text), "## ", 3) == 0);
 }
 
@@ -27,6 +50,8 @@ static size_t page_after(const LessonSession *s, size_t page) {
 /* Whether the block at `at` waits on this page. */
 static bool is_open_here(const LessonSession *s) { return s->page == s->current && s->at < page_after(s, s->current); }
 
+const LessonBlock *lesson_session_block(const LessonSession *s) { return is_open_here(s) ? block_at(s, s->at) : NULL; }
+
 /* ---- Keeping --------------------------------------------------------------------------------------------- */
 
 /* A prediction counts when its show was seen: until then it is asked again. */
@@ -37,15 +62,65 @@ static void keep(LessonSession *s) {
   if (block < s->reached) return;
   s->reached = block;
   lesson_progress_at(&s->progress, s->lesson.name, (int64_t)block, block == s->lesson.n_blocks);
-  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
+  failed(s, lesson_progress_save(&s->progress, &error), &error);
 }
 
 static void keep_answer(LessonSession *s, int ask) {
   const LessonAnswer *a = &s->answers[ask];
   Error error = {0};
   lesson_progress_answer(&s->progress, s->lesson.name, s->lesson.asks[ask].id,
-                         a->is_right && !s->lesson.asks[ask].is_prediction, a->tries, a->n_hints);
-  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
+                         a->is_right && !s->lesson.asks[ask].is_prediction, a->tries, a->hints.n);
+  failed(s, lesson_progress_save(&s->progress, &error), &error);
+}
+
+/* ---- The viewer ------------------------------------------------------------------------------------------ */
+
+/* The state in force before a block, and of the shows before it the last one's scene (SCENE_COUNT: none). */
+static bool state_before(LessonSession *s, size_t block, char state[LESSON_STATE_BYTES], SceneKind *scene) {
+  Error error = {0};
+  state[0] = '\0';
+  *scene = SCENE_COUNT;
+  lesson_run_refill(&s->run);
+  for (size_t k = 0; k < block && k < s->lesson.n_blocks; k++) {
+    const LessonBlock *b = &s->lesson.blocks[k];
+    LessonShow show;
+    if (b->kind == LESSON_STATE) {
+      if (failed(s, lesson_run_state(&s->run, b, state, LESSON_STATE_BYTES, &error), &error)) return false;
+      *scene = SCENE_COUNT;
+    }
+    if (b->kind != LESSON_SHOW) continue;
+    if (failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return false;
+    *scene = show.scene;
+  }
+  return true;
+}
+
+/* Has the viewer show what is in force before a block. */
+static void set_viewer(LessonSession *s, size_t block) {
+  char state[LESSON_STATE_BYTES];
+  SceneKind scene;
+  s->plays = LESSON_NO_BLOCK;
+  if (state_before(s, block, state, &scene)) s->viewer.set(s->viewer.data, state, scene);
+}
+
+/* Plays the show of a block, perhaps again. */
+static void play(LessonSession *s, size_t block) {
+  const LessonBlock *b = block_at(s, block);
+  LessonShow show;
+  Error error = {0};
+  if (!b || b->kind != LESSON_SHOW || s->error.status) return;
+  lesson_run_refill(&s->run);
+  if (failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return;
+  set_viewer(s, block);
+  changed(s);
+  s->plays = block;
+  s->plays_to = s->viewer.play ? s->viewer.play(s->viewer.data, &show) : 0;
+}
+
+static void stop(LessonSession *s) {
+  if (s->viewer.stop) s->viewer.stop(s->viewer.data, s->plays_to);
+  s->plays = LESSON_NO_BLOCK;
+  changed(s);
 }
 
 /* ---- Going on -------------------------------------------------------------------------------------------- */
@@ -54,17 +129,16 @@ static void keep_answer(LessonSession *s, int ask) {
 static bool open_ask(LessonSession *s, int ask) {
   Error error = {0};
   lesson_run_refill(&s->run);
-  if (session_failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &error), &error)) return false;
+  if (failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &error), &error)) return false;
   s->answers[ask].is_asked = true;
   return true;
 }
 
-static void open_task(LessonSession *s, Player *player) {
+/* The scene stays. */
+static void open_task(LessonSession *s) {
   char state[LESSON_STATE_BYTES];
   SceneKind scene;
-  lesson_run_refill(&s->run);
-  if (session_state_before(s, s->at, state, &scene)) session_restore(player, state);
-  s->checked[0] = '\0';
+  if (state_before(s, s->at, state, &scene)) s->viewer.set(s->viewer.data, state, SCENE_COUNT);
 }
 
 /* Up to the next thing that is open, or to the end of the page. Returns whether a state stands on the way. */
@@ -87,26 +161,26 @@ static bool walk_on(LessonSession *s) {
 }
 
 /* Goes on, and opens what it comes to. Of several states only the last is shown. */
-static void advance(LessonSession *s, Player *player) {
+static void advance(LessonSession *s) {
   const bool has_state = walk_on(s);
-  const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
-  session_changed(s);
+  const LessonBlock *b = lesson_session_block(s);
+  changed(s);
   lesson_run_refill(&s->run);
   if (b && b->kind == LESSON_SHOW)
-    lesson_session_play(s, player, s->at);
+    play(s, s->at);
   else if (b && b->kind == LESSON_TASK)
-    open_task(s, player);
+    open_task(s);
   else if (has_state)
-    session_set_player(s, player, s->at);
+    set_viewer(s, s->at);
   if (b && b->kind == LESSON_ASK) open_ask(s, b->ask);
 }
 
 /* What was begun anew is kept only when something was done: to look at a lesson that is finished does not take that
  * back. */
-static void pass(LessonSession *s, Player *player) {
+static void pass(LessonSession *s) {
   s->plays = LESSON_NO_BLOCK;
   s->at++;
-  advance(s, player);
+  advance(s);
   keep(s);
 }
 
@@ -114,19 +188,15 @@ static void explain(LessonSession *s, int ask) {
   Error error = {0};
   LessonAnswer *a = &s->answers[ask];
   if (open_ask(s, ask))
-    session_failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error),
-                   &error);
+    failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error), &error);
 }
 
-static void end_show(LessonSession *s, Player *player) {
+static void end_show(LessonSession *s) {
   const int ask = lesson_session_prediction(s, s->at);
-  if (player->now.step != s->plays_to && s->plays_to) player_seek(player, s->plays_to);
-  player->is_playing = false;
-  player->message[0] = '\0';
+  stop(s);
   s->is_shown[s->at] = true;
-  s->plays = LESSON_NO_BLOCK;
-  session_changed(s);
   if (ask < 0) return;
+  s->answers[ask].shown_at = s->version;
   if (!s->answers[ask].is_right) explain(s, ask);
   keep_answer(s, ask);
 }
@@ -140,13 +210,13 @@ static bool allocate(LessonSession *s) {
   return s->questions && s->answers && s->deeds;
 }
 
-Status lesson_session_open(LessonSession *s, const char *name, const LessonSessionOptions *o, FILE *warnings,
-                           Error *error) {
-  char path[ASSETS_PATH_BYTES];
+Status lesson_session_open(LessonSession *s, Lesson *lesson, const ExpressionLimits *limits,
+                           const LessonSessionOptions *o, FILE *warnings, Error *error) {
   memset(s, 0, sizeof *s);
   s->plays = LESSON_NO_BLOCK;
-  Status status = lesson_load(name, &s->lesson, path, error);
-  if (!status && o->needs) status = o->needs(&s->lesson, error);
+  s->lesson = *lesson;
+  memset(lesson, 0, sizeof *lesson);
+  Status status = o->needs ? o->needs(&s->lesson, error) : STATUS_OK;
   if (!status && !allocate(s)) status = error_set(error, STATUS_NO_MEMORY, "no memory for the lesson");
   if (!status) status = lesson_progress_open(&s->progress, warnings, error);
   if (status) return status;
@@ -158,8 +228,7 @@ Status lesson_session_open(LessonSession *s, const char *name, const LessonSessi
   if (!goes_on) lesson_progress_begin(&s->progress, s->lesson.name, seed);
   s->at = s->reached = goes_on ? (size_t)before.block : 0;
   for (size_t k = 0; k < s->lesson.n_blocks; k++) s->n_pages += begins_page(s, k);
-  status = lesson_rehearse(&s->lesson, seed, error);
-  return status ? status : lesson_run_start(&s->run, &s->lesson, &LESSON_LIMITS, seed, error);
+  return lesson_run_start(&s->run, &s->lesson, limits, seed, error);
 }
 
 void lesson_session_close(LessonSession *s) {
@@ -188,13 +257,14 @@ static void take_up(LessonSession *s) {
   }
 }
 
-void lesson_session_start(LessonSession *s, Player *player) {
+void lesson_session_start(LessonSession *s, const LessonViewer *viewer) {
   const bool goes_on = s->at > 0;
+  s->viewer = *viewer;
   /* where a page was read to its end, it is shown again */
   s->page = s->current = page_of(s, goes_on && begins_page(s, s->at) ? s->at - 1 : s->at);
   if (goes_on) take_up(s);
-  if (goes_on) session_set_player(s, player, s->at);
-  advance(s, player);
+  if (goes_on) set_viewer(s, s->at);
+  advance(s);
 }
 
 /* ---- The page -------------------------------------------------------------------------------------------- */
@@ -212,12 +282,12 @@ int lesson_session_page_number(const LessonSession *s) {
 }
 
 int lesson_session_ask(const LessonSession *s) {
-  const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
+  const LessonBlock *b = lesson_session_block(s);
   return b && b->kind == LESSON_ASK && !s->answers[b->ask].is_resolved && !s->error.status ? b->ask : -1;
 }
 
 int lesson_session_task(const LessonSession *s) {
-  const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
+  const LessonBlock *b = lesson_session_block(s);
   const bool is_task = b && b->kind == LESSON_TASK && s->lesson.tasks[b->task].until.offset;
   return is_task && !s->deeds[b->task].is_done && !s->error.status ? b->task : -1;
 }
@@ -241,83 +311,81 @@ const char *lesson_session_next_label(const LessonSession *s) {
 
 /* ---- Next and back --------------------------------------------------------------------------------------- */
 
-static void skip_ask(LessonSession *s, Player *player, int ask) {
+static void skip_ask(LessonSession *s, int ask) {
   LessonAnswer *a = &s->answers[ask];
   a->is_resolved = a->is_skipped = true;
-  session_changed(s);
+  changed(s);
+  a->resolved_at = s->version;
   if (s->lesson.asks[ask].is_prediction) {
     a->typed[0] = '\0';
-    pass(s, player);
+    pass(s);
     return;
   }
   explain(s, ask);
   keep_answer(s, ask);
 }
 
+static void to_one_line(char *text) {
+  for (; *text; text++)
+    if (*text == '\n') *text = ' ';
+}
+
 static void task_done(LessonSession *s, int task) {
-  Error error = {0};
   LessonDeed *d = &s->deeds[task];
-  const LessonText text = s->lesson.tasks[task].explain;
   d->is_done = true;
-  lesson_run_refill(&s->run);
-  if (text.offset) session_failed(s, lesson_run_fill(&s->run, text, d->explained, sizeof d->explained, &error), &error);
-  session_changed(s);
+  lesson_session_fill(s, s->lesson.tasks[task].explain, d->explained, sizeof d->explained);
+  to_one_line(d->explained);
+  changed(s);
+  d->done_at = s->version;
 }
 
 /* Shows the solution in the viewer. */
-static void skip_task(LessonSession *s, Player *player, int task) {
+static void skip_task(LessonSession *s, int task) {
   Error error = {0};
   LessonDeed *d = &s->deeds[task];
-  char state[LESSON_STATE_BYTES], line[REQUEST_STATE_BYTES];
+  char state[LESSON_STATE_BYTES];
   SceneKind scene;
-  Request r = {0};
   d->is_skipped = true;
-  lesson_run_refill(&s->run);
-  if (!session_state_before(s, s->at, state, &scene)) return;
-  if (session_failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error),
-                     &error))
+  if (!state_before(s, s->at, state, &scene)) return;
+  if (failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error), &error))
     return;
-  if (lesson_change(&r, state, &error) == STATUS_OK) {
-    lesson_one_algorithm(&r);
-    if (lesson_change(&r, d->solution, &error) == STATUS_OK) player_restore(player, request_state(&r, line));
-  }
+  if (s->viewer.solve) s->viewer.solve(s->viewer.data, state, d->solution);
   task_done(s, task);
 }
 
-void lesson_session_next(LessonSession *s, Player *player) {
+void lesson_session_next(LessonSession *s) {
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
   if (s->error.status) return;
-  session_changed(s);
+  changed(s);
   if (lesson_session_is_review(s)) {
     s->page = page_after(s, s->page);
-    session_set_player(s, player, s->page == s->current ? s->at : page_after(s, s->page));
-    const LessonBlock *b = is_open_here(s) ? session_block(s, s->at) : NULL;
-    if (b && b->kind == LESSON_SHOW && !s->is_shown[s->at]) lesson_session_play(s, player, s->at);
+    set_viewer(s, s->page == s->current ? s->at : page_after(s, s->page));
+    const LessonBlock *b = lesson_session_block(s);
+    if (b && b->kind == LESSON_SHOW && !s->is_shown[s->at]) play(s, s->at);
     return;
   }
   if (ask >= 0)
-    skip_ask(s, player, ask);
+    skip_ask(s, ask);
   else if (task >= 0)
-    skip_task(s, player, task);
+    skip_task(s, task);
   else if (is_open_here(s) && s->plays == s->at)
-    end_show(s, player);
+    end_show(s);
   else if (is_open_here(s))
-    pass(s, player);
+    pass(s);
   else if (s->at < s->lesson.n_blocks) {
     s->page = s->current = s->at;
-    advance(s, player);
+    advance(s);
     keep(s);
   }
 }
 
 bool lesson_session_can_go_back(const LessonSession *s) { return s->page > 0; }
 
-void lesson_session_back(LessonSession *s, Player *player) {
+static void go_back(LessonSession *s) {
   if (!lesson_session_can_go_back(s)) return;
   s->page = page_of(s, s->page - 1);
-  lesson_run_refill(&s->run);
-  session_set_player(s, player, page_after(s, s->page));
-  session_changed(s);
+  set_viewer(s, page_after(s, s->page));
+  changed(s);
 }
 
 /* ---- Answering ------------------------------------------------------------------------------------------- */
@@ -332,7 +400,7 @@ void lesson_session_type(LessonSession *s, const char *text) {
     if ((unsigned char)*text >= 32 && *text != 127) typed[used++] = *text;
   while (used > 0 && *text && ((unsigned char)typed[used - 1] & 0x80)) used--; /* no half of a character */
   typed[used] = '\0';
-  session_changed(s);
+  changed(s);
 }
 
 void lesson_session_erase(LessonSession *s) {
@@ -343,83 +411,92 @@ void lesson_session_erase(LessonSession *s) {
   a->is_stale = false;
   size_t n = strlen(a->typed);
   while (n > 0 && ((unsigned char)a->typed[n - 1] & 0xC0) == 0x80) n--;
-  if (n > 0) a->typed[n - 1] = '\0';
-  session_changed(s);
+  a->typed[n ? n - 1 : 0] = '\0';
+  changed(s);
+}
+
+/* Of what is open: where hints go, and those that are still to come. */
+static LessonHints *hints_of(const LessonSession *s, const LessonText **hint, int *n) {
+  const int ask = lesson_session_ask(s), task = lesson_session_task(s);
+  if (ask < 0 && task < 0) return NULL;
+  *hint = ask >= 0 ? s->lesson.asks[ask].hint : s->lesson.tasks[task].hint;
+  *n = ask >= 0 ? s->lesson.asks[ask].n_hints : s->lesson.tasks[task].n_hints;
+  return ask >= 0 ? &s->answers[ask].hints : &s->deeds[task].hints;
 }
 
 int lesson_session_hints_left(const LessonSession *s) {
-  const int ask = lesson_session_ask(s), task = lesson_session_task(s);
-  if (ask >= 0) return s->lesson.asks[ask].n_hints - s->answers[ask].n_hints;
-  return task >= 0 ? s->lesson.tasks[task].n_hints - s->deeds[task].n_hints : 0;
+  const LessonText *hint;
+  int n = 0;
+  const LessonHints *given = hints_of(s, &hint, &n);
+  return given ? n - given->n : 0;
 }
 
-void lesson_session_hint(LessonSession *s) {
-  const int ask = lesson_session_ask(s), task = lesson_session_task(s);
-  Error error = {0};
+bool lesson_session_hint(LessonSession *s) {
   char text[LESSON_MESSAGE_BYTES];
-  if (lesson_session_hints_left(s) <= 0 || (ask >= 0 && !open_ask(s, ask))) return;
-  lesson_run_refill(&s->run);
-  int *n = ask >= 0 ? &s->answers[ask].n_hints : &s->deeds[task].n_hints;
-  const LessonText hint = ask >= 0 ? s->lesson.asks[ask].hint[*n] : s->lesson.tasks[task].hint[*n];
-  char *to = ask >= 0 ? s->answers[ask].hint[*n] : s->deeds[task].hint[*n];
-  if (session_failed(s, lesson_run_fill(&s->run, hint, text, sizeof text, &error), &error)) return;
-  snprintf(to, LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
-  ++*n;
-  session_changed(s);
+  const LessonText *hint = NULL;
+  int n = 0;
+  LessonHints *given = hints_of(s, &hint, &n);
+  if (!given || given->n >= n || (lesson_session_ask(s) >= 0 && !open_ask(s, lesson_session_ask(s)))) return false;
+  lesson_session_fill(s, hint[given->n], text, sizeof text);
+  if (s->error.status) return false;
+  to_one_line(text);
+  snprintf(given->text[given->n], LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
+  changed(s);
+  given->at[given->n++] = s->version;
+  return true;
 }
 
-/* What a prediction says: the words of a choice, else what was typed. */
-static void commit_prediction(LessonSession *s, Player *player, int ask, int place) {
-  LessonAnswer *a = &s->answers[ask];
-  if (place >= 0)
-    snprintf(a->typed, sizeof a->typed, "%.*s", (int)sizeof a->typed - 1, s->questions[ask].choice[place]);
-  a->is_resolved = true;
-  a->is_right = a->verdict == LESSON_RIGHT;
-  pass(s, player);
+/* The place of a choice that is named by its letter; -1. */
+static int place_of(const LessonSession *s, int ask, const char *typed) {
+  if (s->lesson.asks[ask].kind != LESSON_CHOICE || !*typed || typed[1]) return -1;
+  const int place = ascii_lower((unsigned char)*typed) - 'a';
+  return place >= 0 && place < s->questions[ask].n_choices ? place : -1;
 }
 
-/* Grades what was typed, or a choice. */
-static void grade(LessonSession *s, Player *player, int ask, const char *typed, int place) {
-  LessonAnswer *a = &s->answers[ask];
-  Error error = {0};
+void lesson_session_grade(LessonSession *s, const char *typed) {
+  const int ask = lesson_session_ask(s);
   LessonGrade *g = malloc(sizeof *g);
-  session_changed(s);
-  if (!g || !open_ask(s, ask)) {
-    if (!g) session_failed(s, error_set(&error, STATUS_NO_MEMORY, "no memory to grade an answer"), &error);
-    free(g);
-    return;
-  }
-  if (!session_failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &error), &error)) {
-    a->has_verdict = true;
+  Error error = {0};
+  changed(s);
+  if (!g) failed(s, error_set(&error, STATUS_NO_MEMORY, "no memory to grade an answer"), &error);
+  const bool is_graded = g && ask >= 0 && open_ask(s, ask) &&
+                         !failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &error), &error);
+  if (is_graded) {
+    const int place = place_of(s, ask, typed);
+    LessonAnswer *a = &s->answers[ask];
+    a->has_verdict = a->is_stale = true;
     a->verdict = g->verdict;
+    a->said_at = s->version;
     snprintf(a->said, sizeof a->said, "%s", g->message);
+    if (s->lesson.asks[ask].kind == LESSON_NUMBER || s->lesson.asks[ask].is_prediction)
+      snprintf(a->typed, sizeof a->typed, "%.*s", LESSON_TYPED_BYTES - 1,
+               place >= 0 ? s->questions[ask].choice[place] : typed);
     a->tries += g->verdict != LESSON_UNREADABLE;
-    a->is_stale = true;
+    a->is_resolved =
+        g->verdict == LESSON_RIGHT || (s->lesson.asks[ask].is_prediction && g->verdict != LESSON_UNREADABLE);
+    a->is_right = g->verdict == LESSON_RIGHT;
+    a->resolved_at = s->version;
+    if (a->is_resolved && s->lesson.asks[ask].is_prediction)
+      pass(s);
+    else if (a->is_resolved)
+      keep_answer(s, ask);
+    else if (place >= 0)
+      a->tried |= 1u << place;
+    if (a->verdict == LESSON_NOT_RIGHT && !a->is_resolved) lesson_session_hint(s);
   }
   free(g);
-  if (s->error.status || a->verdict == LESSON_UNREADABLE) return;
-  if (s->lesson.asks[ask].is_prediction) {
-    commit_prediction(s, player, ask, place);
-  } else if (a->verdict == LESSON_RIGHT) {
-    a->is_resolved = a->is_right = true;
-    keep_answer(s, ask);
-  } else {
-    if (place >= 0) a->tried |= 1u << place;
-    if (a->verdict == LESSON_NOT_RIGHT) lesson_session_hint(s);
-  }
 }
 
-void lesson_session_choose(LessonSession *s, Player *player, int place) {
+static void choose(LessonSession *s, int place) {
   const int ask = lesson_session_ask(s);
   if (ask < 0 || place < 0 || place >= s->questions[ask].n_choices) return;
   LessonAnswer *a = &s->answers[ask];
-  const char letter[2] = {(char)('a' + place), '\0'};
   if (s->lesson.asks[ask].kind == LESSON_CHOICE) {
-    if (!(a->tried & 1u << place)) grade(s, player, ask, letter, place);
+    if (!(a->tried & 1u << place)) lesson_session_grade(s, (const char[]){(char)('a' + place), '\0'});
     return;
   }
   if (s->lesson.asks[ask].kind != LESSON_ORDER) return;
-  session_changed(s);
+  changed(s);
   int at = 0;
   while (at < a->n_order && a->order[at] != place) at++;
   if (at < a->n_order)
@@ -428,10 +505,10 @@ void lesson_session_choose(LessonSession *s, Player *player, int place) {
     a->order[a->n_order++] = place;
 }
 
-void lesson_session_check(LessonSession *s, Player *player) {
+static void check(LessonSession *s) {
   const int ask = lesson_session_ask(s);
   if (ask < 0) return;
-  LessonAnswer *a = &s->answers[ask];
+  const LessonAnswer *a = &s->answers[ask];
   char typed[LESSON_TYPED_BYTES] = "";
   if (s->lesson.asks[ask].kind == LESSON_ORDER) {
     if (a->n_order < s->questions[ask].n_choices) return;
@@ -442,37 +519,47 @@ void lesson_session_check(LessonSession *s, Player *player) {
     while (ascii_is_space((unsigned char)*from)) from++;
     snprintf(typed, sizeof typed, "%s", from);
   }
-  if (*typed) grade(s, player, ask, typed, -1);
+  if (*typed) lesson_session_grade(s, typed);
+}
+
+void lesson_session_press(LessonSession *s, LessonAct act, int number) {
+  switch (act) {
+  case ACT_CHOOSE: choose(s, number); break;
+  case ACT_CHECK: check(s); break;
+  case ACT_HINT: lesson_session_hint(s); break;
+  case ACT_NEXT: lesson_session_next(s); break;
+  case ACT_BACK: go_back(s); break;
+  case ACT_PLAY:
+    if (number >= 0) play(s, (size_t)number);
+    break;
+  default: break;
+  }
 }
 
 /* ---- Looking --------------------------------------------------------------------------------------------- */
 
-static bool check_task(LessonSession *s, const Player *player, int task) {
-  char now[REQUEST_STATE_BYTES];
+bool lesson_session_try(LessonSession *s, const LessonView *view) {
+  const int task = lesson_session_task(s);
   Error error = {0};
   bool done = false;
-  if (strcmp(player_state(player, now), s->checked) == 0) return false;
-  snprintf(s->checked, sizeof s->checked, "%s", now);
-  const LessonView view = lesson_view(&player->stage, &player->now, player->scene);
-  if (session_failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], &view, &done, &error), &error)) return true;
-  if (done) task_done(s, task);
+  if (task < 0) return false;
+  if (!failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], view, &done, &error), &error) && done)
+    task_done(s, task);
   return done;
 }
 
-bool lesson_session_look(LessonSession *s, Player *player) {
+bool lesson_session_look(LessonSession *s) {
   const unsigned before = s->version;
-  if (s->plays != LESSON_NO_BLOCK && player->now.step >= s->plays_to) {
+  const LessonViewer *v = &s->viewer;
+  LessonView view;
+  if (s->plays != LESSON_NO_BLOCK && v->is_through(v->data, s->plays_to)) {
     if (s->plays == s->at && is_open_here(s)) {
-      end_show(s, player);
+      end_show(s);
       keep(s);
     } else { /* one that was played again */
-      if (player->now.step != s->plays_to && s->plays_to) player_seek(player, s->plays_to);
-      player->is_playing = false;
-      s->plays = LESSON_NO_BLOCK;
-      session_changed(s);
+      stop(s);
     }
   }
-  const int task = lesson_session_task(s);
-  if (task >= 0) check_task(s, player, task);
+  if (lesson_session_task(s) >= 0 && v->look(v->data, &view)) lesson_session_try(s, &view);
   return s->version != before;
 }
