@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifndef __SIZEOF_INT128__
+#error "Tilewalk counts in 128-bit integers, which this compiler has not for this machine: build it for a 64-bit one"
+#endif
 typedef __uint128_t Wide; /* bytes, elements or FLOPs, totals */
 
 /* A size that is known not to be negative. */
