@@ -28,8 +28,9 @@ enum {
   LESSON_TASKS_MAX = 40,
   LESSON_HINTS_MAX = 8,
   LESSON_WRONG_MAX = 16,
-  LESSON_DRAWS_MAX = 8,
-  LESSON_VALUES_MAX = 16, /* of one draw */
+  LESSON_DRAWS_MAX = 16,
+  LESSON_VALUES_MAX = 16,     /* of a draw's list */
+  LESSON_RANGE_MAX = 1000000, /* values of a draw's range */
   LESSON_NEEDS_MAX = 8,
   LESSON_ALLOW_MAX = 8,
   LESSON_NAME_BYTES = 40, /* ids and names, with the final zero */
@@ -47,10 +48,14 @@ typedef struct {
   LessonText key, text; /* an option's key and words; a wrong answer and its diagnosis */
 } LessonPair;
 
+/* One of a list, or of first, first + step, ... The first value is the one that the page is written with: seed 1
+ * draws it, and every other seed one of all. */
 typedef struct {
   char name[LESSON_NAME_BYTES];
-  LessonText value[LESSON_VALUES_MAX]; /* a number, or a word */
   int n;
+  bool is_range;
+  double first, step;
+  LessonText value[LESSON_VALUES_MAX]; /* of a list: a number, or a word */
 } LessonDraw;
 
 typedef enum { LESSON_NUMBER = 0, LESSON_CHOICE, LESSON_ORDER } LessonKind;
@@ -71,6 +76,7 @@ typedef struct {
   int n_wrong;
   LessonText allow[LESSON_ALLOW_MAX];
   int n_allow;
+  LessonText fixed; /* why all learners have the same answer */
   LessonDraw draw[LESSON_DRAWS_MAX];
   int n_draws;
 } LessonAsk;

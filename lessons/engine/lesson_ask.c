@@ -1,4 +1,5 @@
 /* Questions, and drawn numbers. Part of lessons/engine/lesson.h. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,45 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
-/* ---- draw: N from 1024, 2048 */
+/* ---- draw: N from 1024, 2048; N from 1024 to 8192 by 128 */
+
+/* The word at the beginning of *rest, which moves on behind it. */
+static Piece first_word(Piece *rest) {
+  size_t n = 0;
+  while (n < rest->length && !ascii_is_space((unsigned char)rest->text[n])) n++;
+  const Piece word = {rest->text, n};
+  *rest = piece_after(*rest, n);
+  return word;
+}
+
+static bool read_number(Piece word, double *number) {
+  char text[32];
+  Answer typed;
+  snprintf(text, sizeof text, "%.*s", (int)(word.length < sizeof text ? word.length : sizeof text - 1), word.text);
+  if (word.length >= sizeof text || answer_parse(text, strlen(text), &typed, NULL) || *typed.unit.name) return false;
+  *number = typed.number;
+  return true;
+}
+
+/* What follows "from ", when it is A to B, or A to B by C. */
+static Status read_range(LessonReader *r, Piece rest, int line, LessonDraw *draw) {
+  double last, step = 1;
+  const Piece first = first_word(&rest);
+  const bool has_to = piece_is(first_word(&rest), "to");
+  const Piece end = first_word(&rest);
+  bool is_read = has_to && read_number(first, &draw->first) && read_number(end, &last);
+  if (is_read && rest.length) is_read = piece_is(first_word(&rest), "by") && read_number(first_word(&rest), &step);
+  if (!is_read || rest.length)
+    return LESSON_REFUSE(r, line,
+                         "a draw needs two values or more, or a range; write 'draw: N from 1024 to 8192 by 128'");
+  const double steps = fabs(last - draw->first) / step;
+  if (!(step > 0) || !(steps >= 1 && steps < LESSON_RANGE_MAX))
+    return LESSON_REFUSE(r, line, "the range of '%s' has no values, or more than %d", draw->name, LESSON_RANGE_MAX);
+  draw->is_range = true;
+  draw->step = last > draw->first ? step : -step;
+  draw->n = 1 + (int)(steps + 1e-9);
+  return STATUS_OK;
+}
 
 Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draws, int *n_draws) {
   size_t word = 0;
@@ -23,7 +62,13 @@ Status lesson_read_draw(LessonReader *r, Piece piece, int line, LessonDraw *draw
     return STATUS_BAD_FILE;
   if (strchr(draw->name, '-'))
     return LESSON_REFUSE(r, line, "a drawn name stands in expressions, so it may not hold '-'");
-  for (rest = piece_after(rest, 5); rest.length;) {
+  rest = piece_after(rest, 5);
+  if (!memchr(rest.text, ',', rest.length)) {
+    const Status status = read_range(r, rest, line, draw);
+    if (status) return status;
+    rest.length = 0;
+  }
+  while (rest.length) {
     const char *comma = memchr(rest.text, ',', rest.length);
     const size_t length = comma ? (size_t)(comma - rest.text) : rest.length;
     const Piece value = piece_trim((Piece){rest.text, length});
@@ -167,12 +212,13 @@ static Status read_tolerance(LessonReader *r, LessonAsk *ask, Piece value, int l
 
 static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value, int line) {
   LessonAsk *ask = target;
-  static const char *const KEYS[] = {"kind", "prompt", "answer", "unit",    "tolerance", "option",
-                                     "item", "hint",   "wrong",  "explain", "draw",      "allow"};
+  static const char *const KEYS[] = {"kind", "prompt", "answer",  "unit", "tolerance", "option", "item",
+                                     "hint", "wrong",  "explain", "draw", "allow",     "fixed"};
   if (piece_is(key, "kind")) return read_kind(r, ask, value, line);
   if (piece_is(key, "prompt")) return lesson_once(r, &ask->prompt, "prompt", value, line);
   if (piece_is(key, "answer")) return lesson_once(r, &ask->answer, "answer", value, line);
   if (piece_is(key, "explain")) return lesson_once(r, &ask->explain, "explain", value, line);
+  if (piece_is(key, "fixed")) return lesson_once(r, &ask->fixed, "fixed", value, line);
   if (piece_is(key, "unit")) return read_unit(r, ask, value, line);
   if (piece_is(key, "tolerance")) return read_tolerance(r, ask, value, line);
   if (piece_is(key, "option")) return read_choice(r, ask, value, line, LESSON_CHOICE);

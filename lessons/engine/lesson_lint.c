@@ -9,7 +9,16 @@
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 
-enum { ASKS_MIN = 3, MINUTES_MIN = 5, MINUTES_MAX = 15, FINDINGS_MAX = 60, STATE_BYTES = 1024, TOKEN_BYTES = 64 };
+enum {
+  LEARNERS = 12,
+  ANSWERS_MIN = 10,
+  ASKS_MIN = 3,
+  MINUTES_MIN = 5,
+  MINUTES_MAX = 15,
+  FINDINGS_MAX = 60,
+  STATE_BYTES = 1024,
+  TOKEN_BYTES = 64
+};
 
 typedef struct {
   const Lesson *lesson;
@@ -196,6 +205,7 @@ static void check_given_away(Lint *l, const LessonQuestion *q, const char *text,
 
 typedef struct {
   Lint *lint;
+  bool is_strict; /* no number is drawn from a range, where some of many may coincide; or all are those of the page */
   LessonRun run;
   char state[STATE_BYTES];
   char *prose; /* since the question before, filled in */
@@ -216,9 +226,9 @@ static void check_wrong(Pass *p, const LessonQuestion *q) {
   for (int k = 0; k < ask->n_wrong; k++) {
     const int line = ask->wrong[k].key.line;
     const char *written = lesson_text(l->lesson, ask->wrong[k].key);
-    if (!q->wrong[k].is_known && (ask->kind != LESSON_CHOICE || lesson_variants(l->lesson) == 1))
+    if (!q->wrong[k].is_known && p->is_strict)
       report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
-    for (int other = 0; other < k; other++) {
+    for (int other = 0; other < k && p->is_strict; other++) {
       const LessonWrong *a = &q->wrong[k], *b = &q->wrong[other];
       const bool same = ask->kind == LESSON_NUMBER ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
                         : ask->kind == LESSON_CHOICE
@@ -380,6 +390,14 @@ static void check_block(Pass *p, const LessonBlock *b) {
   }
 }
 
+static bool has_range(const Lesson *lesson) {
+  bool found = false;
+  for (int k = 0; k < lesson->n_draws; k++) found = found || lesson->draw[k].is_range;
+  for (size_t a = 0; a < lesson->n_asks; a++)
+    for (int k = 0; k < lesson->asks[a].n_draws; k++) found = found || lesson->asks[a].draw[k].is_range;
+  return found;
+}
+
 static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) {
   Error error = {0};
   Pass *p = calloc(1, sizeof *p);
@@ -388,7 +406,7 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
   if (!p || !prose || !question) {
     l->no_memory = true;
   } else {
-    *p = (Pass){.lint = l, .prose = prose, .question = question};
+    *p = (Pass){.lint = l, .is_strict = variant == 0 || !has_range(l->lesson), .prose = prose, .question = question};
     if (lesson_run_start_variant(&p->run, l->lesson, limits, variant, &error)) {
       report_error(l, &error);
     } else {
@@ -401,6 +419,49 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
   free(p);
 }
 
+/* ---- Numbers of one's own */
+
+/* How many of these are different. */
+static int n_different(const double *values, int n) {
+  int different = 0;
+  for (int k = 0; k < n; k++) {
+    bool is_new = true;
+    for (int other = 0; other < k && is_new; other++) is_new = values[other] != values[k];
+    different += is_new;
+  }
+  return different;
+}
+
+/* Whether learners have answers of their own to every marked question, or the lesson says why they have not: with 50
+ * values to draw from, at least ten of twelve learners' answers differ. */
+static void check_own_numbers(Lint *l, const ExpressionLimits *limits) {
+  const Lesson *lesson = l->lesson;
+  double answers[LESSON_ASKS_MAX][LEARNERS] = {{0}};
+  LessonQuestion *q = malloc(sizeof *q);
+  Error error = {0};
+  l->no_memory = !q;
+  for (int k = 0; k < LEARNERS && q && !error.status; k++) {
+    LessonRun run;
+    if (lesson_run_start(&run, lesson, limits, LESSON_PAGE_SEED + 1 + (uint64_t)k, &error)) break;
+    for (size_t a = 0; a < lesson->n_asks && !error.status; a++)
+      if (!lesson->asks[a].is_prediction && lesson_run_question(&run, (int)a, q, &error) == STATUS_OK)
+        answers[a][k] = q->key.low;
+    lesson_run_end(&run);
+  }
+  if (error.status) report_error(l, &error);
+  for (size_t a = 0; a < lesson->n_asks && q && !error.status; a++) {
+    const LessonAsk *ask = &lesson->asks[a];
+    const int n = n_different(answers[a], LEARNERS);
+    if (!ask->is_prediction && !ask->fixed.offset && n < ANSWERS_MIN)
+      report(
+          l, ask->line,
+          "%d learners have %d answer%s to '%s'; draw from 50 values or more ('draw: N from 1024 to 8192 by 64'), or "
+          "say why not with 'fixed: ...'",
+          LEARNERS, n, n == 1 ? "" : "s", ask->id);
+  }
+  free(q);
+}
+
 /* Findings that do not depend on the draws come once; the variants stop at the first that has
  * findings. */
 Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, int *n_findings,
@@ -411,6 +472,7 @@ Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const L
   check_links(&l);
   const int before = l.n_findings, n = lesson_variants(lesson);
   for (int k = 0; k < n && l.n_findings == before && !l.no_memory; k++) check_variant(&l, limits, k);
+  if (l.n_findings == before && !l.no_memory) check_own_numbers(&l, limits);
   *n_findings = l.n_findings;
   if (l.no_memory) return error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file);
   return STATUS_OK;

@@ -115,12 +115,13 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
   return STATUS_OK;
 }
 
-/* Items are shuffled, by the seed. */
+/* Items are shuffled, by the seed; options, too, so that a letter that was copied tells nothing. */
 static void place_choices(const LessonRun *run, LessonQuestion *q) {
   const LessonAsk *ask = ask_of(run, q);
   q->n_choices = ask->n_choices;
   for (int k = 0; k < q->n_choices; k++) q->written[k] = k;
-  if (ask->kind != LESSON_ORDER) return;
+  const bool in_place = run->seed == LESSON_PAGE_SEED || run->variant >= 0 || ask->is_prediction;
+  if (ask->kind != LESSON_ORDER && in_place) return;
   const uint64_t stream = lesson_run_stream(run->lesson->name, ask->id, "order");
   for (int k = q->n_choices - 1; k > 0; k--) {
     const int other = (int)random_between(run->seed, stream, (uint64_t)k, 0, k);
@@ -177,6 +178,8 @@ static Status compute_wrong(LessonRun *run, LessonQuestion *q, int k, Error *err
 /* What texts may call `answer`. */
 static Status name_answer(LessonRun *run, const LessonQuestion *q, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
+  const Status drawn = lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error); /* another may have drawn since */
+  if (drawn) return drawn;
   ExpressionValue v = {.kind = EXPRESSION_TEXT};
   snprintf(v.text, sizeof v.text, "%.*s", EXPRESSION_TEXT_BYTES - 1, q->answer);
   if (ask->kind == LESSON_NUMBER)

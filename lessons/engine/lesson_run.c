@@ -27,10 +27,19 @@ uint64_t lesson_run_stream(const char *lesson, const char *scope, const char *na
   return hash;
 }
 
+/* Variants take a short list from its beginning, and a range at its ends and then all over it. */
 static int draw_index(const LessonRun *run, const LessonDraw *draw, const char *scope) {
-  if (run->variant >= 0) return run->variant % draw->n;
+  if (run->variant >= 0 && !draw->is_range) return run->variant % draw->n;
+  if (run->variant == 1) return draw->n - 1;
+  if (run->variant == 0 || (run->variant < 0 && run->seed == LESSON_PAGE_SEED)) return 0;
+  if (run->variant > 1)
+    return (int)random_between((uint64_t)run->variant, lesson_run_stream(run->lesson->name, scope, draw->name), 0, 0,
+                               draw->n - 1);
   return (int)random_between(run->seed, lesson_run_stream(run->lesson->name, scope, draw->name), 0, 0, draw->n - 1);
 }
+
+/* 1.2 and not 1.2000000000000002, which would be printed so in a state. */
+static double tidy(double x) { return round(x * 1e9) / 1e9; }
 
 static ExpressionValue value_of(const char *text) {
   ExpressionValue v = {.kind = EXPRESSION_TEXT};
@@ -46,21 +55,29 @@ static ExpressionValue value_of(const char *text) {
 
 Status lesson_run_draw(LessonRun *run, const LessonDraw *draws, int n_draws, const char *scope, Error *error) {
   for (int k = 0; k < n_draws; k++) {
-    const LessonText chosen = draws[k].value[draw_index(run, &draws[k], scope)];
-    const ExpressionValue v = value_of(lesson_text(run->lesson, chosen));
+    const int index = draw_index(run, &draws[k], scope);
+    const ExpressionValue v = draws[k].is_range
+                                  ? (ExpressionValue){.kind = EXPRESSION_NUMBER,
+                                                      .n = 1,
+                                                      .numbers = {tidy(draws[k].first + index * draws[k].step)}}
+                                  : value_of(lesson_text(run->lesson, draws[k].value[index]));
     const Status status = expression_scope_set(run->scope, draws[k].name, &v, error);
     if (status) return status;
   }
   return STATUS_OK;
 }
 
+static int most_variants(const LessonDraw *draws, int n_draws, int most) {
+  for (int k = 0; k < n_draws; k++) {
+    const int n = draws[k].is_range && draws[k].n > LESSON_VARIANTS ? LESSON_VARIANTS : draws[k].n;
+    if (n > most) most = n;
+  }
+  return most;
+}
+
 int lesson_variants(const Lesson *l) {
-  int n = 1;
-  for (int k = 0; k < l->n_draws; k++)
-    if (l->draw[k].n > n) n = l->draw[k].n;
-  for (size_t a = 0; a < l->n_asks; a++)
-    for (int k = 0; k < l->asks[a].n_draws; k++)
-      if (l->asks[a].draw[k].n > n) n = l->asks[a].draw[k].n;
+  int n = most_variants(l->draw, l->n_draws, 1);
+  for (size_t a = 0; a < l->n_asks; a++) n = most_variants(l->asks[a].draw, l->asks[a].n_draws, n);
   return n;
 }
 

@@ -16,7 +16,13 @@
 #include "lessons/engine/lesson.h"
 #include "lessons/engine/show_line.h"
 
-enum { LESSON_MESSAGE_BYTES = 4000, LESSON_PROSE_BYTES = 24000, LESSON_OPTION_BYTES = 400 };
+enum {
+  LESSON_MESSAGE_BYTES = 4000,
+  LESSON_PROSE_BYTES = 24000,
+  LESSON_OPTION_BYTES = 400,
+  LESSON_PAGE_SEED = 1, /* draws the first value of everything: the numbers that the page is written with */
+  LESSON_VARIANTS = 4,  /* of a range that checks see: its ends, and two more */
+};
 
 typedef struct {
   const Lesson *lesson;
@@ -37,7 +43,7 @@ void lesson_run_end(LessonRun *run);
  * so that a long evening with a lesson does not use it up. */
 void lesson_run_refill(LessonRun *run);
 
-/* How many variants show every value of every draw. */
+/* How many variants show every value of every list, and LESSON_VARIANTS of every range. */
 int lesson_variants(const Lesson *lesson);
 
 /* Fills {expressions} in; not within backticks or code blocks. */

@@ -13,44 +13,43 @@
 #define MiB             1048576.0
 #define GiB             1073741824.0
 
-enum { VARIANTS_MAX = 3 };
+enum { RIGHTS_MAX = 16 };
 
 /* ---- What is right, by hand ---------------------------------------------------------------------------------------
  *
- * Numbers in base units: bytes, seconds, FLOP/s, fractions. Three numbers where the lesson draws one of three, else
- * one. */
+ * Numbers in base units: bytes, seconds, FLOP/s, fractions; from what the learner drew. */
 
 typedef struct {
-  int lesson;
   const char *id;
-  int n;
-  double value[VARIANTS_MAX];
+  double value;
   const char *keys; /* choices: the right key; orders: all keys in order */
 } Right;
 
-/* FlashAttention-1 over FlashAttention-2, both with T blocks, in units of one matrix of N x 128 x 2
- * bytes. FA-1: K and V once; Q and O come T times, O goes T + 1 times; m and l are 8 bytes to a
- * row's 256, so 1/32, as often as O. FA-2: Q and O once, K and V T times. */
-#define FA1_OVER_FA2(T) ((2.0 + 2.0 * (T) + ((T) + 1.0) + (2.0 * (T) + 1.0) / 32) / (2.0 + 2.0 * (T)))
+/* What a learner drew by that name. */
+typedef double Drawn(void *run, const char *name);
 
-/* Row 3, 1, 2, 4 and then t, 1, 3, 1. */
-#define OWN_SUM(t) ((exp(-1) + exp(-3) + exp(-2) + 1) * exp(4.0 - (t)) + 1 + 2 * exp(1.0 - (t)) + exp(3.0 - (t)))
+/* Bytes of FlashAttention-1 and -2 with T blocks of 128 rows of 256 bytes. FA-1: K and V once; Q and O come T times, O
+ * goes T + 1 times; m and l are 8 bytes to a row's 256, so 1/32, as often as O. FA-2: Q and O once, K and V T times. */
+static double fa1_bytes(double T) { return T * 32768 * (2 + 2 * T + (T + 1) + (2 * T + 1) / 32); }
+static double fa2_bytes(double T) { return T * 32768 * (2 + 2 * T); }
 
-/* Twice the length: 2 matrices twice as long read by twice as many blocks, over what it was; T
- * blocks before. */
-#define GROWTH(T) ((2 * (2.0 + 2 * 2 * (T))) / (2.0 + 2.0 * (T)))
-
-/* The largest B with four tiles of B x d, one of B x B and 8 bytes a row within 192 KiB, by trying.
- */
-static double largest_block(double d) {
+/* Four tiles of B x d, one of B x B and 8 bytes a row; and the largest B with that within so many bytes, by trying. */
+static double tiles_bytes(double B, double d) { return 4 * B * d * 2 + 2 * B * B + 8 * B; }
+static double largest_block(double d, double bytes) {
   double B = 0;
-  while (4 * (B + 1) * d * 2 + 2 * (B + 1) * (B + 1) + 8 * (B + 1) <= 196608) B++;
+  while (tiles_bytes(B + 1, d) <= bytes) B++;
   return B;
 }
 
+/* Standard attention, d = 128: four matrices of N x d, four trips of N x N. */
+static double standard_bytes(double N) { return 4 * N * 256 + 4 * N * N * 2; }
+
+/* Tiled attention reads Q once and K and V once for each block of B queries; d numbers of 2 bytes a row. */
+static double tiled_reads(double N, double B, double d) { return N * d * 2 * (1 + 2 * ceil(N / B)); }
+
 /* Tiles of T x T with a causal mask, one by one: a tile right of the diagonal holds nothing. */
-static double skipped_tiles(int T) {
-  int n = 0;
+static double skipped_tiles(double T) {
+  double n = 0;
   for (int i = 0; i < T; i++)
     for (int j = 0; j < T; j++) n += j > i;
   return n;
@@ -102,145 +101,169 @@ static int rescaling_keeps_bits(void) {
   return 1;
 }
 
-static const Right *rights(size_t *n) {
-  /* scores 1, 2, 4, 2 with m = 4; 5, 1, 3, 1 with m = 5 */
-  const double first = exp(1 - 4) + exp(2 - 4) + 1 + exp(2 - 4), second = 1 + exp(1 - 5) + exp(3 - 5) + exp(1 - 5);
-  const Right rows[] = {
-      {1, "ridge", 1, {312e12 / 1.555e12}, NULL},
-      /* 2 N N d FLOPs; Q and K of 1 MiB, S of 32 MiB */
-      {1, "intensity", 1, {2 * 4096.0 * 4096 * 128 / (34 * MiB)}, NULL},
-      {1, "guess", 0, {0}, "memory"},
-      {1, "time", 1, {32 * MiB / 1.555e12}, NULL},
-
-      {2, "passes", 0, {0}, "scores softmax values"},
-      {2, "size-s", 1, {32 * MiB}, NULL},
-      {2, "share", 1, {128.0 / 132}, NULL},
-      {2, "total", 1, {132 * MiB}, NULL},
-      {2, "other", 3, {(1 + 8) * MiB, (2 + 32) * MiB, (8 + 512) * MiB}, NULL},
-
-      {3, "count", 1, {(8 / 2) * (8 / 2)}, NULL},
-      {3, "second", 0, {0}, "right"},
-      {3, "budget", 1, {(5 * 32 + 1) * KiB}, NULL},
-      {3, "largest", 1, {largest_block(128)}, NULL},
-      {3, "other-d", 3, {largest_block(64), largest_block(96), largest_block(256)}, NULL},
-
-      {4, "first-sum", 1, {first}, NULL},
-      {4, "shrink", 0, {0}, "smaller"},
-      {4, "factor", 1, {exp(3 - 5)}, NULL},
-      {4, "final-sum", 1, {first * exp(4 - 5) + second + 4 * exp(2 - 5)}, NULL},
-      {4, "steps", 0, {0}, "maximum factor rescale add"},
-      {4, "own-sum", 3, {OWN_SUM(6), OWN_SUM(7), OWN_SUM(8)}, NULL},
-      {4, "weight", 3, {1 / OWN_SUM(6), 1 / OWN_SUM(7), 1 / OWN_SUM(8)}, NULL},
-      {4, "bits", 0, {0}, rescaling_keeps_bits() ? "yes" : "no"},
-
-      {5, "once", 0, {0}, "K"},
-      {5, "k-loads", 1, {8192 / 128}, NULL},
-      {5, "q-loads", 1, {1}, NULL},
-      {5, "o-reads", 1, {8192 / 128}, NULL},
-      {5, "ratio", 3, {FA1_OVER_FA2(16), FA1_OVER_FA2(32), FA1_OVER_FA2(128)}, NULL},
-      {5, "parallel", 0, {0}, "fa2"},
-
-      {6, "halve", 1, {(2.0 + 2 * 128) / (2 + 2 * 64)}, NULL},
-      {6, "loads", 3, {8192 / 16, 8192 / 32, 8192 / 64}, NULL},
-      {6, "launches", 1, {1}, NULL},
-      {6, "large", 1, {(4 * 64 + 128 + 2) * KiB}, NULL},
-      {6, "shape", 0, {0}, "tall"},
-
-      {7, "guess", 1, {skipped_tiles(8 / 2)}, NULL},
-      {7, "partial", 1, {4096 / 128}, NULL}, /* the diagonal passes one in each row */
-      {7, "rule", 0, {0}, "last"},
-      {7, "share", 3, {skipped_tiles(4) / 16, skipped_tiles(8) / 64, skipped_tiles(16) / 256}, NULL},
-      {7,
-       "gain",
-       3,
-       {16 / (16 - skipped_tiles(4)), 64 / (64 - skipped_tiles(8)), 256 / (256 - skipped_tiles(16))},
-       NULL},
-      {7, "bytes", 0, {0}, "less"},
-
-      {8, "asked", 1, {(1 + 32 + 32) * MiB}, NULL},
-      {8, "hbm", 0, {0}, "once"},
-      {8, "hits", 1, {62.0 / 65}, NULL},
-      {8, "busy", 1, {4096 / 128}, NULL},
-      {8, "fits", 1, {(60 / 2) / 2}, NULL}, /* half of 60 MiB, by 2 MiB */
-      {8, "waves", 1, {pieces(32768 / 64, 40)}, NULL},
-      {8, "small", 1, {(13 * 16 + 8) * MiB}, NULL}, /* K and V once a wave, Q once */
-
-      {9, "s-32k", 1, {2 * GiB}, NULL},
-      {9, "grow", 1, {(128.0 / 32) * (128.0 / 32)}, NULL},
-      {9, "inputs", 1, {4 * 32 * MiB}, NULL},
-      {9, "kept", 1, {32768 * 8.0}, NULL},
-      {9, "heads", 3, {8 * 4 * GiB, 16 * 4 * GiB, 32 * 4 * GiB}, NULL},
-      {9, "training", 1, {32768.0 * 32768 * 2 / (32768 * 4)}, NULL},
-      {9, "longest", 1, {sqrt(40e9 / (2 * 2))}, NULL},
-
-      {10, "token", 1, {2.0 * 80 * 8 * 128 * 2}, NULL},
-      {10, "long", 1, {32.768e9}, NULL},
-      {10, "shrink", 0, {0}, "none"},
-      {10, "speed", 1, {3.35e12 / 32.768e9}, NULL},
-      {10, "gqa", 1, {64.0 / 8}, NULL},
-      {10, "int4", 1, {256.0 / 66}, NULL},
-      {10, "pages", 3, {pieces(100, 16), pieces(257, 16), pieces(500, 16)}, NULL},
-      {10, "chunks", 1, {16 * 17 / 2}, NULL},
-
-      {11, "near", 1, {sectors_of(4)}, NULL},
-      {11, "stride", 3, {sectors_of(8), sectors_of(12), sectors_of(64)}, NULL},
-      {11, "overfetch", 1, {32 * 32 / 128.0}, NULL},
-      {11, "column", 1, {column_cycles(128, 0)}, NULL},
-      {11, "padded", 1, {column_cycles(128 + 4, 0)}, NULL},
-      {11, "swizzle", 1, {column_cycles(128, 1)}, NULL},
-      {11, "tensor", 1, {312 / 19.5}, NULL},
-
-      {12, "rung-2", 1, {4096 * 2 * 64 * 256.0}, NULL},
-      {12, "rung-4", 1, {(1 + 2 * 128) * MiB}, NULL},
-      {12, "guess", 1, {(1 + 2 * 64) * MiB}, NULL},
-      {12, "mma", 1, {4 * 4096.0 * 4096 * 128 / 4096}, NULL},
-      {12, "rung-7", 1, {(1 + 2 * 32) * MiB}, NULL},
-      {12, "counter", 0, {0}, "conflicts"},
-      {12, "rung-9", 1, {(1 + 2 * 32) * MiB + 32 * 32}, NULL},
-      {12, "peak", 1, {64 * 4 * 4096.0 * 4096 * 128 / 1449.0e-6 / 989.5e12}, NULL},
-
-      {13, "sp", 1, {2 * 8 * MiB}, NULL},
-      {13, "guess", 0, {0}, "same"},
-      {13,
-       "ratio",
-       3,
-       {8320 / 8256.0, 16512 / 16448.0, 32896 / 32832.0},
-       NULL},                       /* (4 N N + 4 N d) / (2 N d + 2 N d N / 64), d = 128 */
-      {13, "holds", 0, {0}, "yes"}, /* 2^15 x 2^15 x 2 = 2 x 2^30 */
-      {13, "growth", 3, {GROWTH(128), GROWTH(256), GROWTH(512)}, NULL},
-      {13, "formula", 1, {sqrt(96 * KiB / 6)}, NULL},
-      {13, "tflops", 1, {0.72 * 312e12}, NULL},
-      {13, "backward", 1, {64 / 16}, NULL}, /* a softmax in each tile, and each adds up to 1 */
-
-      {14, "q1", 1, {largest_block(128)}, NULL},
-      {14, "q2", 1, {8192 / 128}, NULL},
-      {14, "q3", 1, {(8192.0 / 16) / (8192.0 / 128)}, NULL},
-      {14, "q4", 1, {skipped_tiles(64) / (64 * 64)}, NULL},
-      {14, "q5", 1, {floor(80e9 / (2 * 80 * 8 * 128 * 2))}, NULL},
-      {14, "q6", 1, {8192 / 128}, NULL},
-      {14, "q7", 1, {8 / 2}, NULL},
-      {14, "guess", 0, {0}, "no"},
-      {14, "q8", 1, {1}, NULL},
-      {14, "q9", 1, {128 * 128 * 2}, NULL},
-      {14, "q10", 1, {1}, NULL},
-      {14, "q11", 0, {0}, "flash"},
-      {14, "q12", 3, {pieces(257, 128), pieces(300, 128), pieces(700, 128)}, NULL},
-      {14, "q13", 1, {2 * 131072 * 256.0}, NULL},
-      {14, "score", 1, {5}, NULL}, /* 148 is not 185; S equals the loads of K; launches; the batch; 1.5 % in decode */
-
-      {15, "eligible", 1, {4}, NULL}, /* d = 80, d = 256, fp32, a random mask */
-      {15, "room", 1, {32 * 2 * 128 * MiB}, NULL},
-      /* N = 32,768: 4 matrices of 8 MiB, 4 journeys of 2 GiB; N = 1024: 18 matrices of 256 KiB */
-      {15, "tail", 1, {(32 * MiB + 8 * GiB) / (32 * MiB + 8 * GiB + 99 * 18 * 256 * KiB)}, NULL},
-      {15, "sign", 0, {0}, "bytes"},
-      {15, "whole", 3, {1 / 0.85, 1 / 0.825, 1 / 0.775}, NULL},
-      {15, "padding", 1, {1 - (16 + 64 + 256 + 4096) / 16384.0}, NULL},
-      {15, "ship", 0, {0}, "qualify profile compare ship"},
-  };
-  static Right table[COUNT_OF(rows)];
-  memcpy(table, rows, sizeof rows);
-  *n = COUNT_OF(table);
-  return table;
+/* The rows of a lesson; returns how many. */
+static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
+  Right *const begin = row;
+#define D(name) drawn(run, name)
+#define IS(id, value)                                                                                                  \
+  *row++ = (Right) { id, value, NULL }
+#define CHOOSE(id, keys)                                                                                               \
+  *row++ = (Right) { id, 0, keys }
+  switch (lesson) {
+  case 1: {
+    const double N = D("N"), d = D("d");
+    IS("ridge", D("F") * 1e12 / (D("W") * 1e9));
+    IS("intensity", 2 * N * N * d / (2 * N * d * 2 + 2 * N * N)); /* 2 N N d FLOPs; Q, K and S */
+    CHOOSE("guess", "memory");
+    IS("time", 2 * N * N / (D("W") * 1e9));
+    break;
+  }
+  case 2:
+    CHOOSE("passes", "scores softmax values");
+    IS("size-s", 2 * D("N") * D("N"));
+    IS("share", 8 * D("N") * D("N") / standard_bytes(D("N")));
+    IS("total", standard_bytes(D("N")));
+    IS("other", standard_bytes(D("M")));
+    break;
+  case 3:
+    IS("count", D("t") * D("t"));
+    CHOOSE("second", "right");
+    IS("budget", tiles_bytes(D("B"), D("d")));
+    IS("largest", largest_block(128, D("M") * KiB));
+    IS("other-d", largest_block(D("D"), D("M") * KiB));
+    break;
+  case 4: {
+    const double p = D("p"), q = D("q"), r = D("r"), top = D("top"),
+                 x = D("x"); /* the first with m = 4; 5, 1, 3, 1 with 5 */
+    const double first = exp(p - 4) + exp(q - 4) + 1 + exp(r - 4), second = 1 + exp(1 - 5) + exp(3 - 5) + exp(1 - 5);
+    const double own = exp(3 - top) + exp(1 - top) + exp(2 - top) + exp(4 - top) + 1 + exp(D("u") - top) +
+                       exp(D("v") - top) + exp(1 - top);
+    IS("first-sum", first);
+    CHOOSE("shrink", "smaller");
+    IS("factor", exp(D("low") - D("high")));
+    IS("final-sum", first * exp(4 - 5) + second + 4 * exp(x - 5));
+    CHOOSE("steps", "maximum factor rescale add");
+    IS("own-sum", own);
+    IS("weight", 1 / own);
+    CHOOSE("bits", rescaling_keeps_bits() ? "yes" : "no");
+    break;
+  }
+  case 5:
+    CHOOSE("once", "K");
+    IS("k-loads", D("T"));
+    IS("q-loads", D("T") * 128 * 256);
+    IS("o-reads", D("U"));
+    IS("ratio", fa1_bytes(D("M") / 128) - fa2_bytes(D("M") / 128));
+    CHOOSE("parallel", "fa2");
+    break;
+  case 6:
+    IS("halve", (2.0 + 2 * 128) / (2 + 2 * 64));
+    IS("loads", D("T"));
+    IS("launches", D("L"));
+    IS("large", tiles_bytes(D("big"), 128));
+    IS("shape", D("M") * 256 + tiled_reads(D("M"), 256, 128)); /* the tall one, with the writing of O */
+    break;
+  case 7: {
+    const double T = D("T"), U = D("U"), G = D("G");
+    IS("guess", skipped_tiles(8 / 2));
+    IS("partial", D("P")); /* the diagonal passes one in each row */
+    CHOOSE("rule", "last");
+    IS("share", skipped_tiles(T));
+    IS("gain", (U * U - skipped_tiles(U)) * 4 * 128 * 128 * 128); /* two products of 2 x 128 x 128 x 128 */
+    IS("bytes", 32768 * (2 * G + 2 * (G * G - skipped_tiles(G))));
+    break;
+  }
+  case 8:
+    IS("asked", tiled_reads(128 * D("T"), 128, 128));
+    CHOOSE("hbm", "once");
+    IS("hits", tiled_reads(128 * D("U"), 128, 128) - 3 * 128 * D("U") * 256);
+    IS("busy", D("busy"));
+    IS("fits", floor(30 * MiB / (2 * D("K") * 256))); /* half of 60 MiB */
+    IS("waves", pieces((int)D("c"), 40));
+    IS("small", (2 * pieces((int)D("s"), 40) + 1) * 64 * D("s") * 256); /* K and V once a wave, Q once */
+    break;
+  case 9:
+    IS("s-32k", 2 * D("N") * D("N"));
+    IS("grow", (128.0 / 32) * (128.0 / 32));
+    IS("inputs", 4 * D("I") * 256);
+    IS("kept", D("M") * 8);
+    IS("heads", D("H") * 4 * GiB);
+    IS("training", D("R") * D("R") * 2 / (D("R") * 4));
+    IS("longest", floor(sqrt(D("G") * 1e9 / (2 * 2))));
+    break;
+  case 10: {
+    const double token = 2 * D("L") * D("H") * 128 * 2, cache = token * D("tokens");
+    IS("token", token);
+    IS("long", cache);
+    CHOOSE("shrink", "none");
+    IS("speed", 3.35e12 / cache);
+    IS("gqa", cache * 64 / D("H"));
+    IS("int4", 2 * D("L") * D("H") * 66);
+    IS("pages", pieces((int)D("n"), 16));
+    IS("chunks", D("C") * (D("C") + 1) / 2);
+    break;
+  }
+  case 11:
+    IS("near", D("a") * sectors_of(4));
+    IS("stride", D("e") * sectors_of((int)D("s")));
+    IS("overfetch", D("f") * 32 * 32);
+    IS("column", column_cycles(128, 0));
+    IS("padded", D("g") * column_cycles(128 + 4 * (int)D("pad"), 0));
+    IS("swizzle", D("h") * column_cycles(128, 1));
+    IS("tensor", D("fast") / D("slow"));
+    break;
+  case 12:
+    IS("rung-2", D("A") / 64 * (D("A") / 64) * 2 * 64 * 256);
+    IS("rung-4", tiled_reads(D("B"), 32, 128));
+    IS("guess", (1 + 2 * 64) * MiB);
+    IS("mma", 4 * D("C") * D("C") * 128 / 4096);
+    IS("rung-7", tiled_reads(D("D"), 128, 128));
+    CHOOSE("counter", "conflicts");
+    IS("rung-9", tiled_reads(D("E"), 128, 128) + D("E") / 128 * 32);
+    IS("peak", 64 * 4 * 4096.0 * 4096 * 128 / (D("measured") * 1e-6) / 989.5e12);
+    break;
+  case 13: {
+    const double g = D("g"); /* d = 64 and blocks of 64: Q and O, and K and V for each block */
+    IS("sp", 2 * D("n") * D("n") * 2);
+    CHOOSE("guess", "same");
+    IS("ratio", D("M") * 256 + tiled_reads(D("M"), 64, 128));
+    IS("holds", 2 * D("h") * D("h"));
+    IS("growth", 2 * g * 128 * (2 + 2 * 2 * g / 64) - g * 128 * (2 + 2 * g / 64));
+    IS("formula", sqrt(D("KB") * KiB / 6));
+    IS("tflops", D("part") / 100 * D("peak") * 1e12);
+    IS("backward", D("t")); /* a softmax in each tile, and each adds up to 1 */
+    break;
+  }
+  case 14:
+    CHOOSE("judge-loads", "wrong");
+    IS("loads", D("A") / 128 * D("A") * 256);
+    CHOOSE("judge-launches", "wrong");
+    IS("small", D("B") / D("b") * D("B") * 256);
+    CHOOSE("judge-half", "exaggerated");
+    IS("half", D("T") * D("T") - skipped_tiles(D("T")));
+    CHOOSE("judge-batch", "wrong");
+    IS("batch", D("R") * D("keys") * 512);
+    CHOOSE("judge-again", "holds");
+    IS("again", 4 * D("C") * D("C") * 128);
+    CHOOSE("judge-cache", "exaggerated");
+    IS("cache", D("n") * 512);
+    break;
+  case 15: {
+    const double f = D("share") / 100;
+    const double tiles = 64 * 64 + pow(D("l1") / 128, 2) + pow(D("l2") / 128, 2) + pow(D("l3") / 128, 2);
+    IS("eligible", D("r1") + D("r2") + D("r3") + D("r4")); /* d = 80, d = 256, fp32, a random mask */
+    IS("room", 32 * 2 * 2 * D("n") * D("n"));
+    /* N = 32,768: 4 matrices of 8 MiB, 4 trips of 2 GiB; N = 1024: 18 matrices of 256 KiB */
+    IS("tail", (32 * MiB + 8 * GiB) / (32 * MiB + 8 * GiB + 99 * 18 * 256 * KiB));
+    CHOOSE("sign", "bytes");
+    IS("whole", 1 / (1 - f + f / D("speed")));
+    IS("padding", 1 - tiles / (4 * 64 * 64));
+    CHOOSE("ship", "qualify profile compare ship");
+    break;
+  }
+  default: break;
+  }
+  return (size_t)(row - begin);
 }
 
 /* ---- Wrong answers -------------------------------------------------------------------------------------------------
@@ -298,48 +321,48 @@ static const Wrong WRONG[] = {
     {4, "weight", "28.6%", "Softmax shares"},
 
     {5, "k-loads", "4096", "how many tiles"},
-    {5, "q-loads", "64", "That is K"},
+    {5, "q-loads", "128 MiB", "That is K"},
     {5, "o-reads", "0", "unfinished, again and again"},
     {5, "o-reads", "63", "begins as zeros"},
-    {5, "ratio", "2x", "rereads two matrices"},
+    {5, "ratio", "26.02 MiB", "all that FlashAttention-1"},
     {5, "parallel", "fa1", "take turns"},
     {5, "k-loads", "8192", "once for every query"},
-    {5, "ratio", "1", "V has no counterpart"},
+    {5, "ratio", "0", "V has no counterpart"},
 
     {6, "loads", "64", "128 rows"},
-    {6, "launches", "512", "CTAs of one kernel"},
-    {6, "launches", "262,144 launches", "One kernel walks"},
-    {6, "large", "322 KiB", "doubles on both sides"},
+    {6, "launches", "16384", "CTAs of one kernel"},
+    {6, "launches", "8,388,608 launches", "One kernel walks"},
+    {6, "large", "322 KiB", "grows on both sides"},
     {6, "large", "644 KiB", "Only the tile of S"},
-    {6, "shape", "square", "Q is read once"},
+    {6, "shape", "260 MiB", "Q is read once"},
     {6, "loads", "8,192", "once for every query"},
-    {6, "launches", "3", "standard attention"},
-    {6, "shape", "wide", "does not change"},
+    {6, "launches", "96", "standard attention"},
+    {6, "shape", "1028 MiB", "does not change"},
 
     {7, "partial", "496", "nothing in them is needed"}, /* 32 x 31 / 2 */
     {7, "rule", "first", "what they print"},
-    {7, "share", "50%", "leaves out the diagonal"},
-    {7, "share", "62.5 %", "that is computed"},
-    {7, "gain", "2", "without the diagonal"},
-    {7, "bytes", "same", "Q is still read"},
+    {7, "share", "8", "leaves out the diagonal"},
+    {7, "share", "10", "that are computed"},
+    {7, "gain", "0.2684 GFLOP", "without the diagonal"},
+    {7, "bytes", "260 MiB", "without a mask"},
     {7, "partial", "4096", "so many scores"},
     {7, "rule", "diagonal", "also true"},
-    {7, "share", "25%", "partial tiles"},
-    {7, "gain", "1.375", "added the share"},
+    {7, "share", "4", "partial tiles"},
+    {7, "gain", "0.2349 GFLOP", "is spared"},
 
     {8, "asked", "3 MiB", "each matrix once"},
-    {8, "hits", "4.6%", "not found"},
+    {8, "hits", "3 MiB", "does serve"},
     {8, "busy", "132", "not enough CTAs"},
     {8, "fits", "30 heads", "held twice"},
     {8, "waves", "12", "left over"},
     {8, "small", "24 MiB", "each matrix once"},
     {8, "small", "208 MiB", "Q is missing"},
     {8, "asked", "64 MiB", "Q is missing"},
-    {8, "busy", "1024", "how many tiles"},
+    {8, "busy", "2048", "how many tiles"},
     {8, "waves", "12.8", "Round up"},
 
     {9, "s-32k", "1 GiB", "In fp16 it has two"},
-    {9, "s-32k", "8 MiB", "S has 32K rows of 32K"},
+    {9, "s-32k", "8 MiB", "S has N rows of N"},
     {9, "kept", "0", "FlashAttention-2"},
     {9, "heads", "16 GiB", "S alone"},
     {9, "longest", "10^10", "Take the root"},
@@ -353,26 +376,26 @@ static const Wrong WRONG[] = {
     {10, "token", "160 KiB", "Both are kept"},
     {10, "token", "2.5 MiB", "share one KV head"},
     {10, "long", "262 GB", "64 query heads"},
-    {10, "gqa", "64", "single KV head"},
-    {10, "int4", "4x", "scales are stored"},
+    {10, "gqa", "2097 GB", "single KV head"},
+    {10, "int4", "80 KiB", "scales are stored"},
     {10, "pages", "6", "left over"},
     {10, "token", "4 KiB", "one layer"},
     {10, "speed", "204.5", "Both are needed"},
-    {10, "int4", "3.765", "2 bytes, not 4"},
+    {10, "int4", "85 KiB", "2 bytes, not 4"},
     {10, "pages", "1 page", "how many blocks"},
     {10, "chunks", "256", "cannot look at those that come after it"},
     {10, "chunks", "120", "loads its own"},
     {10, "chunks", "16", "the first chunk's are loaded"},
 
-    {11, "near", "32", "Eight numbers"},
-    {11, "overfetch", "32x", "whole lines"},
-    {11, "padded", "33", "in words"},
-    {11, "swizzle", "8", "How many rows share each"},
+    {11, "near", "128", "Eight numbers"},
+    {11, "overfetch", "64 KiB", "whole lines"},
+    {11, "padded", "1056", "in words"},
+    {11, "swizzle", "64", "How many rows share each"},
     {11, "tensor", "32", "sparse"},
-    {11, "near", "1", "several sectors"},
-    {11, "stride", "2", "counted lines"},
-    {11, "padded", "2", "32 different banks"},
-    {11, "swizzle", "1", "only 8 places"},
+    {11, "near", "4", "several sectors"},
+    {11, "stride", "6", "counted lines"},
+    {11, "padded", "64", "Follow the rows"},
+    {11, "swizzle", "8", "only 8 places"},
 
     {12, "rung-2", "64 MiB", "rows of both"},
     {12, "rung-4", "256 MiB", "Q is missing"},
@@ -382,35 +405,32 @@ static const Wrong WRONG[] = {
     {12, "rung-9", "65 MiB", "counter is missing"},
     {12, "peak", "5.35%", "rung 6"},
 
-    {13, "sp", "32 MiB", "what is printed"},
-    {13, "ratio", "4", "printed table"},
-    {13, "holds", "no", "2^31 bytes"},
-    {13, "growth", "2", "traffic does not"},
+    {13, "sp", "32 MiB", "the printed slip"},
+    {13, "ratio", "130 MiB", "printed table"},
+    {13, "holds", "4 GiB", "S and P together"},
+    {13, "growth", "258 MiB", "traffic does not"},
     {13, "formula", "64", "Compute it"},
-    {13, "tflops", "335 TFLOP/s", "more than the card"},
+    {13, "tflops", "335 TFLOP/s", "more than that card"},
     {13, "backward", "1", "by themselves"},
     {13, "sp", "8 MiB", "one of the two"},
-    {13, "growth", "8", "third factor"},
+    {13, "growth", "1806 MiB", "third factor"},
     {13, "formula", "90.5", "4 bytes"},
     {13, "tflops", "433.3", "divided"},
 
-    {14, "q1", "185", "the article's answer"},
-    {14, "q3", "1", "Loads do not"},
-    {14, "q4", "50%", "half"},
-    {14, "q6", "1", "K and V now"},
-    {14, "q7", "16", "once for each tile"},
-    {14, "q8", "32", "reads its own"},
-    {14, "q10", "2", "computed once"},
-    {14, "q11", "window", "changes the result"},
-    {14, "q12", "257", "appended"},
-    {14, "q13", "64 KiB", "at a time"},
-    {14, "score", "6", "in a limit"},
-    {14, "score", "1", "There are more"},
-    {14, "q2", "128", "number of rows"},
-    {14, "q5", "488,280", "already"},
-    {14, "q9", "128 MiB", "all loads"},
+    {14, "loads", "2.097 MB", "one loading"},
+    {14, "loads", "268.4 MB", "K and V"},
+    {14, "small", "128 MiB", "blocks of 128"},
+    {14, "small", "8 GiB", "squared it"},
+    {14, "half", "8", "article's half"},
+    {14, "half", "6", "skipped"},
+    {14, "batch", "4 MiB", "reads its own"},
+    {14, "batch", "64 MiB", "Both are read"},
+    {14, "again", "68.72 GFLOP", "computed once"},
+    {14, "again", "17.18 GFLOP", "two products"},
+    {14, "cache", "64 KiB", "at a time"},
+    {14, "cache", "32 MiB", "Both are read"},
 
-    {15, "eligible", "2", "head width"},
+    {15, "eligible", "55", "head width"},
     {15, "room", "4 GiB", "S alone"},
     {15, "sign", "output", "passes"},
     {15, "whole", "2x", "attention alone"},

@@ -119,48 +119,57 @@ static void letters_of(const LessonRun *run, const LessonQuestion *q, const char
 
 /* ---- Answers */
 
-static void check_answer(const Right *r, int variant) {
-  LessonRun run = start(r->lesson, variant);
-  LessonQuestion *q = question(&run, r->id);
+/* A name that the lesson draws; a test that asks for another fails. */
+static double drawn(void *context, const char *name) {
+  LessonRun *run = context;
+  ExpressionValue v = {0};
+  Error error = {0};
+  if (expression_scope_eval(run->scope, name, strlen(name), 1, &v, &error)) fail_msg("%s", error.message);
+  assert_int_equal(v.kind, EXPRESSION_NUMBER);
+  return v.numbers[0];
+}
+
+static void check_answer(LessonRun *run, const Right *r) {
+  LessonQuestion *q = question(run, r->id);
   char typed[256];
   if (r->keys) {
-    letters_of(&run, q, r->keys, typed, sizeof typed);
+    letters_of(run, q, r->keys, typed, sizeof typed);
   } else {
-    const double expected = r->value[r->n == 1 ? 0 : variant];
-    if (fabs(q->key.low - expected) > 1e-9 * fabs(expected) || fabs(q->key.high - expected) > 1e-9 * fabs(expected))
-      fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run.lesson->file, r->id, variant, q->key.low,
-               expected);
-    snprintf(typed, sizeof typed, "%.15g %s", expected / q->key.unit.factor, q->key.unit.name);
+    if (fabs(q->key.low - r->value) > 1e-9 * fabs(r->value) || fabs(q->key.high - r->value) > 1e-9 * fabs(r->value))
+      fail_msg("%s, '%s', draw %d: %.12g is computed, %.12g derived", run->lesson->file, r->id, run->variant,
+               q->key.low, r->value);
+    snprintf(typed, sizeof typed, "%.15g %s", r->value / q->key.unit.factor, q->key.unit.name);
   }
-  LessonGrade *g = grade(&run, q, typed);
+  LessonGrade *g = grade(run, q, typed);
   if (g->verdict != LESSON_RIGHT)
-    fail_msg("%s, '%s', draw %d: '%s' is %s", run.lesson->file, r->id, variant, typed, lesson_verdict_name(g->verdict));
+    fail_msg("%s, '%s', draw %d: '%s' is %s", run->lesson->file, r->id, run->variant, typed,
+             lesson_verdict_name(g->verdict));
   free(g);
+  if (!r->keys) { /* and so is what is printed as the answer */
+    g = grade(run, q, q->answer);
+    if (g->verdict != LESSON_RIGHT)
+      fail_msg("%s, '%s', draw %d: '%s' is printed, and is %s", run->lesson->file, r->id, run->variant, q->answer,
+               lesson_verdict_name(g->verdict));
+    free(g);
+  }
   free(q);
-  lesson_run_end(&run);
 }
 
 TEST(test_every_answer_is_the_derived_one) {
-  size_t n;
-  const Right *table = rights(&n);
-  for (size_t k = 0; k < n; k++) {
-    const int n_variants = lesson_variants(&lessons[table[k].lesson - 1]);
-    assert_true(n_variants == 1 || n_variants == 3);
-    for (int v = 0; v < n_variants; v++) check_answer(&table[k], v);
-  }
-}
-
-TEST(test_no_question_is_left_out) {
-  size_t n;
-  const Right *table = rights(&n);
-  for (int lesson = 1; lesson <= LESSONS; lesson++) {
-    const Lesson *l = &lessons[lesson - 1];
-    for (size_t a = 0; a < l->n_asks; a++) {
-      int found = 0;
-      for (size_t k = 0; k < n; k++) found += table[k].lesson == lesson && !strcmp(table[k].id, l->asks[a].id);
-      if (found != 1) fail_msg("%s, '%s' stands in the table %d times", l->file, l->asks[a].id, found);
+  for (int lesson = 1; lesson <= LESSONS; lesson++)
+    for (int v = 0; v < lesson_variants(&lessons[lesson - 1]); v++) {
+      LessonRun run = start(lesson, v);
+      Right rows[RIGHTS_MAX];
+      const size_t n = rights(lesson, drawn, &run, rows);
+      for (size_t k = 0; k < n; k++) check_answer(&run, &rows[k]);
+      const Lesson *l = run.lesson;
+      for (size_t a = 0; a < l->n_asks; a++) { /* none is left out */
+        int found = 0;
+        for (size_t k = 0; k < n; k++) found += !strcmp(rows[k].id, l->asks[a].id);
+        if (found != 1) fail_msg("%s, '%s' stands in the table %d times", l->file, l->asks[a].id, found);
+      }
+      lesson_run_end(&run);
     }
-  }
 }
 
 /* ---- Wrong answers */
@@ -266,7 +275,8 @@ static int feed_all_wrong(int lesson, int variant) {
       else
         snprintf(typed, sizeof typed, "%.15g %s", q->wrong[k].value / q->key.unit.factor, q->key.unit.name);
       LessonGrade *g = grade(&run, q, typed);
-      if (g->verdict != LESSON_DIAGNOSED || g->wrong != k)
+      const bool same = g->verdict == LESSON_DIAGNOSED && g->wrong >= 0 && g->wrong < k && variant > 0;
+      if (!same && (g->verdict != LESSON_DIAGNOSED || g->wrong != k))
         fail_msg("%s, '%s', draw %d: '%s' is %s, diagnosis %d, not %d", run.lesson->file, ask->id, variant, typed,
                  lesson_verdict_name(g->verdict), g->wrong, k);
       n_fed++;
@@ -400,7 +410,8 @@ TEST(test_the_article_is_judged_alike) {
   free(text);
   assert_int_equal(claims.n_entries, COUNT_OF(JUDGED));
   for (size_t q = 0; q < COUNT_OF(JUDGED); q++) {
-    char expression[128], id[16];
+    char expression[128], in[48], id[16];
+    snprintf(in, sizeof in, "judged[%zu] and 1 or 0", q + 1);
     snprintf(id, sizeof id, "A-q%zu", q + 1);
     snprintf(expression, sizeof expression, "({['it holds']=%d, ['it holds in a limit']=%d, wrong=%d})[judged[%zu]]",
              VERDICT_HOLDS, VERDICT_LIMIT, VERDICT_WRONG, q + 1);
@@ -408,7 +419,7 @@ TEST(test_the_article_is_judged_alike) {
     assert_true(entry < claims.n_entries);
     if (claims_compute(&claims, entry, &LIMITS, &error)) fail_msg("%s", error.message);
     assert_int_equal(claims.entries[entry].verdict, JUDGED[q]);
-    assert_int_equal((int)in_lesson(14, expression), JUDGED[q]);
+    if (in_lesson(14, in) == 1) assert_int_equal((int)in_lesson(14, expression), JUDGED[q]); /* six of them */
   }
   claims_free(&claims);
 }

@@ -271,7 +271,7 @@ static int lint(const char *text) {
 
 #define GOOD_HEAD       HEADER "\nA [tile](glossary.md#tile) is small.\n\n"
 #define GOOD_PREDICTION "```ask guess\nkind: predict\nprompt: p\nanswer: 12\nhint: h\n```\n```show\nscene=tiles\n```\n"
-#define GOOD_ASK(id)    "```ask " id "\nprompt: p\nanswer: 12\nhint: h\nexplain: e\n```\n"
+#define GOOD_ASK(id)    "```ask " id "\nfixed: f\nprompt: p\nanswer: 12\nhint: h\nexplain: e\n```\n"
 #define GOOD_TEACHER    "```teacher\nNote.\n```\n"
 #define GOOD            GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
 
@@ -308,17 +308,17 @@ static const struct {
     {GOOD "\nThere are 12 of them.\n\n```ask three\nprompt: p\nanswer: 12\nunit: of\nhint: "
           "h\nexplain: e\n```\n",
      "prose before"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nallow: 12\nhint: It is 12.\nexplain: e\n```\n", NULL},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: 12\nallow: 12\nhint: It is 12.\nexplain: e\n```\n", NULL},
     {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: That is 67.1 MB.\nexplain: "
           "e\n```\n",
      "gives the answer away: 67.1"},
     {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: Blocks of 64 rows, N = "
           "4096, 64 KiB.\nexplain: e\n```\n",
      "gives the answer away: 64"},
-    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: "
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: "
           "e\n```\n",
      NULL},
-    {GOOD "```ask three\nprompt: p\nanswer: 0.4375\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n", NULL},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: 0.4375\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n", NULL},
     {GOOD "```ask three\nprompt: p\nanswer: 0.36788\nhint: e^-1 is 0.368 of it.\nexplain: e\n```\n",
      "gives the answer away: 0.368"},
     {GOOD "```ask three\nprompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows "
@@ -343,6 +343,11 @@ static const struct {
     {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
          GOOD_TEACHER,
      "30 minutes"},
+    {GOOD "```ask three\nprompt: p {n}\nanswer: n\nhint: h\nexplain: e\ndraw: n from 101 to 180\nallow: 101\n```\n",
+     "prompt"},
+    {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h\nexplain: e\ndraw: n from 101 to 180\n```\n", NULL},
+    {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h\nexplain: e\ndraw: n from 101 to 105\n```\n",
+     "12 learners have 5 answers to 'three'"},
 };
 
 TEST(lint_finds_what_is_missing_or_wrong) {
@@ -378,51 +383,8 @@ TEST(lint_sees_every_drawn_value) {
                    1);
   assert_non_null(strstr(findings, "'n + 30' of 'three' is right"));
   assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> "
-                             "d\nexplain: e\ndraw: n from 10, 20\n```\n"),
+                             "d\nexplain: e\nfixed: f\ndraw: n from 10, 20\n```\n"),
                    0);
-}
-
-/* ---- The lesson on online softmax */
-
-static double sum_of(const double *scores, int n) {
-  double m = scores[0], l = 0;
-  for (int k = 1; k < n; k++) m = fmax(m, scores[k]);
-  for (int k = 0; k < n; k++) l += exp(scores[k] - m);
-  return l;
-}
-
-TEST(online_softmax_is_computed_as_by_hand) {
-  static char text[FILE_BYTES];
-  FILE *file = fopen("lessons/course/04-online-softmax.md", "rb");
-  assert_non_null(file);
-  text[fread(text, 1, sizeof text - 1, file)] = '\0';
-  fclose(file);
-  Lesson l = lesson_of(text);
-  for (int variant = 0; variant < 3; variant++) {
-    const double top = 6 + variant, own[] = {3, 1, 2, 4, top, 1, 3, 1}, row[] = {1, 2, 4, 2, 5, 1, 3, 1, 2, 2, 2, 2};
-    const struct {
-      const char *id;
-      double value;
-    } ROWS[] = {{"first-sum", sum_of(row, 4)},
-                {"factor", exp(-2)},
-                {"final-sum", sum_of(row, 12)},
-                {"own-sum", sum_of(own, 8)},
-                {"weight", 1 / sum_of(own, 8)}};
-    LessonRun run;
-    Error error = {0};
-    if (lesson_run_start_variant(&run, &l, NULL, variant, &error)) fail_msg("%s", error.message);
-    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
-      ask(&run, lesson_find_ask(&l, ROWS[k].id));
-      if (fabs(question.key.low - ROWS[k].value) > 1e-12)
-        fail_msg("%s: %.15g, not %.15g", ROWS[k].id, question.key.low, ROWS[k].value);
-    }
-    ask(&run, lesson_find_ask(&l, "shrink"));
-    assert_string_equal(question.answer, "It must become smaller.");
-    ask(&run, lesson_find_ask(&l, "steps"));
-    assert_int_equal(type(&run, "maximum factor rescale add"), LESSON_RIGHT);
-    lesson_run_end(&run);
-  }
-  lesson_free(&l);
 }
 
 static Status whole_run(void *context, Error *error) {
