@@ -159,13 +159,19 @@ TEST(a_link_is_followed) {
   struct stat info;
   assert_int_equal(mkdir("real", 0700), 0);
   put("real/file.txt", "old");
-  assert_int_equal(symlink("real/file.txt", "link.txt"), 0);
-  assert_int_equal(file_write_begin(&out, "link.txt", NULL), STATUS_OK);
-  fputs("new", out.stream);
-  assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
-  assert_holds("real/file.txt", "new");
-  assert_int_equal(lstat("link.txt", &info), 0);
-  assert_true(S_ISLNK(info.st_mode));
+  char absolute[4096];
+  assert_non_null(realpath("real/file.txt", absolute));
+  const char *const targets[] = {"real/file.txt", absolute};
+  for (size_t k = 0; k < 2; k++) {
+    assert_int_equal(symlink(targets[k], "link.txt"), 0);
+    assert_int_equal(file_write_begin(&out, "link.txt", NULL), STATUS_OK);
+    fputs(k ? "newer" : "new", out.stream);
+    assert_int_equal(file_write_commit(&out, NULL), STATUS_OK);
+    assert_holds("real/file.txt", k ? "newer" : "new");
+    assert_int_equal(lstat("link.txt", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(unlink("link.txt"), 0);
+  }
 }
 
 static void assert_refused(const char *path, const char *message) {

@@ -12,6 +12,7 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/two_programs.h"
+#include "viz/request/program_path.h"
 #include "viz/text/print.h"
 
 enum { ARGUMENTS_MAX = 512 };
@@ -29,11 +30,9 @@ static bool only_prints(int argc, char *const *argv) {
 static Status become_full(char *const *argv, Error *error) {
   static const char *const PLACES[] = {".", "../lib/tilewalk"};
   char folder[4096], path[4200];
-  const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-  int reason = length < 0 ? errno : ENOENT;
-  if (length > 0) {
-    folder[length] = '\0';
-    *strrchr(folder, '/') = '\0';
+  const bool is_known = program_folder(folder, sizeof folder);
+  int reason = is_known ? ENOENT : errno;
+  if (is_known) {
     for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES; k++) {
       snprintf(path, sizeof path, "%s/%s/tilewalk-full", folder, PLACES[k]);
       execv(path, argv);

@@ -41,7 +41,11 @@ static int open_unnamed(const FileWrite *write) {
   memcpy(folder, write->target, sizeof folder);
   char *slash = strrchr(folder, '/');
   if (slash) slash[1] = '\0';
+#ifdef O_TMPFILE
   return open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+#else
+  return -1; /* a file with a name serves */
+#endif
 }
 
 /* Whether a path is one of another name for an open file: /dev/stdout, /dev/fd/3, /proc/self/fd/3. The folder /dev/shm
@@ -133,6 +137,8 @@ Status file_write_commit(FileWrite *write, Error *error) {
   bool has_failed = ferror(write->stream) != 0;
   errno = 0;
   bool is_written = fflush(write->stream) == 0 && !has_failed;
+  if (is_written && !write->is_direct && fsync(fileno(write->stream)) != 0 && errno != EINVAL && errno != ENOSYS)
+    is_written = false; /* some file systems cannot be asked */
   if (is_written && !write->is_direct && !write->temporary[0]) is_written = link_temporary(write);
   int reason = errno;
   if (fclose(write->stream) != 0 && is_written) {

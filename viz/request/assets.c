@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* dladdr, readlink, open, fstat */
 #include "viz/request/assets.h"
+#include "viz/request/program_path.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -16,21 +17,12 @@
 
 static const char *const parents[] = {"..", "../..", "../../..", "../../../.."};
 
-/* The folder of the shared library that this is a part of, else of the running program, without a '/' at the end. Linux
- * only; elsewhere $TILEWALK_ASSETS serves. */
-static bool program_folder(char *folder, size_t size) {
+/* The folder of the shared library that this is a part of, else of the running program. */
+static bool own_folder(char *folder, size_t size) {
   Dl_info own;
-  ssize_t length = -1;
-  if (dladdr(&parents, &own) && own.dli_fname && strstr(own.dli_fname, ".so"))
-    length = snprintf(folder, size, "%s", own.dli_fname);
-  else
-    length = readlink("/proc/self/exe", folder, size - 1);
-  if (length <= 0 || (size_t)length >= size) return false;
-  folder[length] = '\0';
-  char *slash = strrchr(folder, '/');
-  if (!slash) return false;
-  *slash = '\0';
-  return true;
+  if (!dladdr(&parents, &own) || !own.dli_fname || !strstr(own.dli_fname, ".so")) return program_folder(folder, size);
+  const int length = snprintf(folder, size, "%s", own.dli_fname);
+  return length > 0 && (size_t)length < size && path_to_folder(folder);
 }
 
 static bool try_path(char *path, size_t size, const char *root, const char *below, const char *relative) {
@@ -55,7 +47,7 @@ Status assets_find(char *path, size_t size, const char *relative, Error *error) 
                      "no %s beside TILEWALK_ASSETS=%.120s; it must name the assets folder of a Tilewalk tree", relative,
                      chosen);
   }
-  if (!program_folder(bin, sizeof bin))
+  if (!own_folder(bin, sizeof bin))
     return error_set(error, STATUS_BAD_REQUEST,
                      "cannot tell where the program is; set TILEWALK_ASSETS to its assets folder");
   if (try_path(path, size, bin, "../share/tilewalk", relative)) return STATUS_OK;

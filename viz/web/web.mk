@@ -15,7 +15,7 @@ WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
 # The viewer without SDL and pango. A new scene, algorithm or part of the viewer comes along by itself.
 WEB_LESSON_ONLY := viz/web/web_lesson.c viz/web/web_record.c viz/web/web_story.c
 WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) $(wildcard viz/chart/*.c viz/scene/*.c) \
-  $(filter-out viz/request/assets.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
+  $(filter-out viz/request/assets.c viz/request/program_path.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
   $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c)) \
   $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c)) lessons/engine/scenes.c
