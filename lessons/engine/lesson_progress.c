@@ -103,7 +103,7 @@ Status lesson_progress_open(LessonProgress *p, FILE *warnings, Error *error) {
     warn(p, why.message);
     p->path[0] = '\0';
   } else if (found == FOUND_DAMAGE) {
-    if (record_lock(&lock, p->path, &why)) {
+    if (record_lock(&lock, p->path, true, &why)) {
       warn(p, why.message);
       p->path[0] = '\0';
       return STATUS_OK;
@@ -186,9 +186,11 @@ Status lesson_progress_save(LessonProgress *p, Error *error) {
   if (p->has_failed) return no_memory(error);
   if (!*p->path || json_object_size(p->changes) == 0) return STATUS_OK;
   Status status = STATUS_OK;
-  if (record_lock(&lock, p->path, &why) == STATUS_OK) {
+  if (record_lock(&lock, p->path, !p->has_waited, &why) == STATUS_OK) {
     status = change_record(p, &lock, &why, error);
     record_unlock(&lock);
+  } else {
+    p->has_waited = true; /* a learner waits once: what is changed goes with the next save that finds it free */
   }
   if (why.status && !status) warn(p, why.message);
   return status;

@@ -24,6 +24,7 @@ typedef struct {
   json_t *root;    /* the record as last seen, with what was done since */
   json_t *changes; /* what was done since it was last written: of each lesson "begin", "at", "answers" */
   FILE *warnings;
+  bool has_waited;              /* for a lock that stayed held: no more */
   bool has_warned;              /* a second warning would say the same */
   bool has_failed;              /* a change found no memory; the next save says so */
   char path[RECORD_PATH_BYTES]; /* "": nothing is kept */

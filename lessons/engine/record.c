@@ -110,18 +110,18 @@ static Status make_folders(const char *path, Error *error) {
   return STATUS_OK;
 }
 
-static Status wait_for_lock(const RecordLock *lock, const char *name, Error *error) {
+static Status take_lock(const RecordLock *lock, const char *name, bool waits, Error *error) {
   const struct timespec a_while = {0, LOCK_WAIT_MS * 1000000L};
-  for (int k = 0; k < LOCK_TRIES; k++) {
+  for (int k = 0; k < (waits ? LOCK_TRIES : 1); k++) {
     if (flock(lock->file, LOCK_EX | LOCK_NB) == 0) return STATUS_OK;
     if (errno != EWOULDBLOCK && errno != EINTR) return STATUS_OK; /* a file system without locks */
-    if (errno == EWOULDBLOCK) nanosleep(&a_while, NULL);
+    if (waits && errno == EWOULDBLOCK) nanosleep(&a_while, NULL);
   }
-  return error_set(error, STATUS_BAD_REQUEST, "another program has held %.200s for ten seconds; end it, and try again",
-                   name);
+  return error_set(error, STATUS_BAD_REQUEST, "another program %s %.200s%s; end it, and try again",
+                   waits ? "has held" : "holds", name, waits ? " for ten seconds" : "");
 }
 
-Status record_lock(RecordLock *lock, const char *path, Error *error) {
+Status record_lock(RecordLock *lock, const char *path, bool waits, Error *error) {
   char name[RECORD_PATH_BYTES];
   snprintf(lock->path, sizeof lock->path, "%s", path);
   lock->file = -1;
@@ -130,7 +130,7 @@ Status record_lock(RecordLock *lock, const char *path, Error *error) {
   beside(path, ".lock", name);
   lock->file = open_again(name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (lock->file < 0) return refuse(error, "cannot write", name, errno);
-  status = wait_for_lock(lock, name, error);
+  status = take_lock(lock, name, waits, error);
   if (status) record_unlock(lock);
   return status;
 }

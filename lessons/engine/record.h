@@ -1,7 +1,7 @@
 /* Small files that a person would miss: progress in lessons, the window's settings.
  *
  *     RecordLock lock;
- *     if (record_lock(&lock, path, error)) return error->status;      // waits for other programs
+ *     if (record_lock(&lock, path, true, error)) return error->status;      // waits for other programs
  *     record_read(path, max_bytes, &bytes, &length, error);           // change what is there now ...
  *     record_write(&lock, bytes, length, error);                      // ... the old record or the new one, never none
  *     record_unlock(&lock);
@@ -33,8 +33,8 @@ typedef struct {
   int file; /* -1: without a lock */
 } RecordLock;
 
-/* Makes the folder (for the owner alone) and waits for the lock, ten seconds at most. */
-Status record_lock(RecordLock *lock, const char *path, Error *error);
+/* Makes the folder (for the owner alone) and takes the lock; `waits`: ten seconds at most while another program has it. */
+Status record_lock(RecordLock *lock, const char *path, bool waits, Error *error);
 void record_unlock(RecordLock *lock);
 
 /* Writes a record whole, or not at all. An error after the rename means that a power cut could still undo it. */

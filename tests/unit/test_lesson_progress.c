@@ -2,7 +2,11 @@
 #define _DEFAULT_SOURCE /* mkdtemp, setenv */
 #include "tests/support/test.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "lessons/engine/lesson_progress.h"
 #include "tests/support/scratch.h"
@@ -93,6 +97,34 @@ TEST(test_no_folder) {
   assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
   lesson_progress_close(&p);
   assert_int_equal(n_lines(), 1);
+}
+
+/* Another program has the lock: who has waited once does not wait again, is told once, and loses nothing. */
+TEST(test_a_held_lock) {
+  Error error = {0};
+  char name[SCRATCH_BYTES + 60];
+  struct timespec began, ended;
+  LessonProgress p = opened();
+  lesson_progress_begin(&p, "01-a", 7);
+  assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
+  snprintf(name, sizeof name, "%s/lessons.json.lock", path);
+  const int other = open(name, O_RDWR | O_CREAT, 0600);
+  assert_true(other >= 0 && flock(other, LOCK_EX) == 0);
+  p.has_waited = true; /* the first wait takes ten seconds */
+  clock_gettime(CLOCK_MONOTONIC, &began);
+  for (int k = 0; k < 20; k++) {
+    lesson_progress_answer(&p, "01-a", k % 2 ? "one" : "two", true, 1, 0);
+    assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
+  }
+  clock_gettime(CLOCK_MONOTONIC, &ended);
+  assert_true(ended.tv_sec - began.tv_sec < 9); /* one wait of the twenty would not be over */
+  assert_int_equal(n_lines(), 1);
+  close(other);
+  assert_int_equal(lesson_progress_save(&p, &error), STATUS_OK);
+  lesson_progress_close(&p);
+  p = opened();
+  assert_int_equal(lesson_progress_of(&p, "01-a").n_right, 2);
+  lesson_progress_close(&p);
 }
 
 /* Damage is set aside, whole, and said; what is done then is kept. */

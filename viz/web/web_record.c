@@ -23,7 +23,8 @@ Status record_read(const char *path, size_t max_bytes, char **bytes, size_t *len
   return error_set(error, STATUS_BAD_REQUEST, "%.200s is larger than %zu bytes", path, max_bytes);
 }
 
-Status record_lock(RecordLock *lock, const char *path, Error *error) {
+Status record_lock(RecordLock *lock, const char *path, bool waits, Error *error) {
+  (void)waits;
   lock->file = -1;
   if (snprintf(lock->path, sizeof lock->path, "%s", path) < (int)sizeof lock->path) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "the name of the record is too long");

@@ -146,7 +146,7 @@ Status settings_load(Settings *settings, Error *error) {
   Found found = look(path, settings, &why);
   if (found == FOUND_NO_USE) return error_set(error, why.status, "%s", why.message);
   if (found == FOUND_SETTINGS) return STATUS_OK;
-  if (record_lock(&lock, path, error)) return error->status;
+  if (record_lock(&lock, path, true, error)) return error->status;
   found = look(path, settings, &again); /* another program may have mended it */
   const Status status = found == FOUND_DAMAGE ? set_aside(&lock, &again, error) : STATUS_OK;
   record_unlock(&lock);
@@ -169,7 +169,7 @@ Status settings_update(const Settings *began, const Settings *ended, Error *erro
   char path[RECORD_PATH_BYTES];
   RecordLock lock;
   if (settings_equal(began, ended) || !record_path("XDG_CONFIG_HOME", ".config", "view.conf", path)) return STATUS_OK;
-  Status status = record_lock(&lock, path, error);
+  Status status = record_lock(&lock, path, true, error);
   if (status) return status;
   status = change(&lock, began, ended, error);
   record_unlock(&lock);
