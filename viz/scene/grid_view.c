@@ -677,10 +677,12 @@ static void draw_current(const Grid *v) {
       draw_scores_of_tile(v, tile);
       pen_frame(pen, box_at(tile.x - 1, tile.y - 1, tile.width + 2, tile.height + 2), t->ink, 2);
       const SnapshotSlot *scores = scores_on_chip(now);
+      const char *name = scores ? pen_name(pen, scores->tensor) : "";
+      const TypeSize type =
+          pen_text_width(pen, TYPE_BODY, true, name) < tile.width - 4 * pen->unit ? TYPE_BODY : TYPE_SMALL;
       if (min2(tile.width, tile.height) > 2.4 * pen_size(pen, TYPE_BODY))
-        pen_text(pen, TYPE_BODY, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, tile.x + tile.width / 2,
-                 tile.y + 0.62 * tile.height + 0.36 * pen_size(pen, TYPE_BODY), 0,
-                 scores ? pen_name(pen, scores->tensor) : "");
+        pen_text(pen, type, theme_on(t->tile[TILE_COLOUR_CURRENT]), true, ANCHOR_MIDDLE, tile.x + tile.width / 2,
+                 tile.y + 0.62 * tile.height + 0.36 * pen_size(pen, TYPE_BODY), tile.width - 2 * pen->unit, name);
     }
   }
   draw_blocks(v);
@@ -784,8 +786,12 @@ static void draw_strip(const Grid *v, int tensor) {
   }
 }
 
-static void draw_letter(const Pen *pen, double x, double y, const char *letter) {
-  pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_MIDDLE, x, y + 0.36 * pen_size(pen, TYPE_HEAD), 0, letter);
+/* Around x, or where a name is long up to `end`. */
+static void draw_letter(const Pen *pen, double x, double y, double end, const char *letter) {
+  const bool is_long = x + pen_text_width(pen, TYPE_HEAD, true, letter) / 2 > end;
+  const TypeSize type = is_long ? TYPE_BODY : TYPE_HEAD;
+  pen_text(pen, type, pen->theme->ink, true, is_long ? ANCHOR_END : ANCHOR_MIDDLE, is_long ? end : x,
+           y + 0.36 * pen_size(pen, type), 0, letter);
 }
 
 /* Inputs at the left and on top, the rest opposite. Statistics have no strip. */
@@ -829,18 +835,19 @@ static void draw_edges(Grid *v, double strip, double gap) {
   for (int k = 0; k < v->n_flat; k++) {
     const Box at = v->strips[v->flat[k]];
     draw_strip(v, v->flat[k]);
-    draw_letter(pen, letters, at.y + strip / 2, pen_name(pen, v->flat[k]));
+    draw_letter(pen, letters, at.y + strip / 2, b.x - 3 * pen->unit, pen_name(pen, v->flat[k]));
   }
   for (int k = 0; k < v->n_upright; k++) {
     const Box at = v->strips[v->upright[k]];
     const int n = k < v->n_left ? v->n_left : v->n_upright - v->n_left;
     draw_strip(v, v->upright[k]);
-    if (n > 1) /* above its strip */
+    const double width = pen_text_width(pen, TYPE_HEAD, true, pen_name(pen, v->upright[k]));
+    if (n > 1 || width > 2 * pen_size(pen, TYPE_HEAD)) /* above its strip */
       pen_text(pen, TYPE_SMALL, pen->theme->ink, true, ANCHOR_MIDDLE, at.x + strip / 2, b.y - 2 * pen->unit, 0,
                pen_name(pen, v->upright[k]));
     else
       draw_letter(pen, k < v->n_left ? at.x - 14 * pen->unit : at.x + strip + 14 * pen->unit,
-                  at.y + fmin(at.height / 2, 12 * pen->unit), pen_name(pen, v->upright[k]));
+                  at.y + fmin(at.height / 2, 12 * pen->unit), INFINITY, pen_name(pen, v->upright[k]));
   }
 }
 

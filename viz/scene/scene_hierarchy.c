@@ -228,6 +228,48 @@ static const char *name_in_hbm(const Pen *pen, int tensor, const char *between, 
   return text;
 }
 
+/* Names over matrices: in a row, or where they are narrow in two, every other one higher. */
+typedef struct {
+  TypeSize type;
+  int rows;
+} Naming;
+
+static int naming_row(const Places *places, const int *order, int k, Naming naming) {
+  return places->home[order[k]].y > places->home[order[0]].y + 1 ? 0 : (naming.rows - 1) * (k % 2);
+}
+
+/* As far as the name of the k-th may go: to the next one of its row. */
+static double room_to(const Places *places, const int *order, int n, int k, Naming naming, double end) {
+  for (int next = k + 1; next < n; next++)
+    if (fabs(places->home[order[next]].y - places->home[order[k]].y) <= 1 &&
+        naming_row(places, order, next, naming) == naming_row(places, order, k, naming))
+      return places->home[order[next]].x;
+  return end;
+}
+
+static bool names_fit(const Pen *pen, const Places *places, const int *order, int n, Naming naming) {
+  for (int k = 0; k < n; k++) {
+    char name[32];
+    const double width = pen_text_width(pen, naming.type, true, name_in_hbm(pen, order[k], "", name, sizeof name));
+    if (places->home[order[k]].x + width + 2 * pen->unit > room_to(places, order, n, k, naming, INFINITY)) return false;
+  }
+  return true;
+}
+
+/* Cut where even two rows have no room for it: the table beside has it whole. */
+static void draw_bar_name(const Pen *pen, const Places *places, const int *order, int n, int k, Naming naming,
+                          double end) {
+  const Box home = places->home[order[k]];
+  const double room = room_to(places, order, n, k, naming, end) - home.x - 2 * pen->unit;
+  char name[32];
+  name_in_hbm(pen, order[k], "", name, sizeof name);
+  if (room < 1.7 * pen_size(pen, naming.type) && pen_text_width(pen, naming.type, true, name) > room)
+    return; /* no letter of it would be left */
+  pen_text(pen, naming.type, pen_ink(pen, pen_moves(pen, order[k])), true, ANCHOR_START, home.x,
+           home.y - 5 * pen->unit - 1.1 * pen_size(pen, naming.type) * naming_row(places, order, k, naming), room,
+           name);
+}
+
 /* The matrices to scale, and beside them a table of what has moved. */
 static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
   const Snapshot *now = pen->now;
@@ -270,25 +312,21 @@ static void draw_hbm(const Pen *pen, Box box, bool is_large, Places *places) {
   if (is_large && !pen->view->presentation)
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + box.width - 14 * pen->unit,
              box.y + 12 * pen->unit + pen_size(pen, TYPE_HEAD), 0, places->widened ? "heights to scale" : "to scale");
-  double named = 0, named_y = 0; /* names that would lie over one another are left out */
   int bars[VALUES_MAX], order[VALUES_MAX];
   const int n_bars = snapshot_values(now, is_bar, bars), n_tiles = snapshot_values(now, is_by_tiles, order + n_bars);
   memcpy(order, bars, (size_t)n_bars * sizeof *order);
+  Naming naming = {TYPE_BODY, 1};
+  if (!names_fit(pen, places, order, n_bars + n_tiles, naming)) naming.type = TYPE_SMALL;
+  if (!names_fit(pen, places, order, n_bars + n_tiles, naming)) {
+    naming.rows = 2;
+    box_cut_top(&body, 1.1 * small, 0);
+    place_matrices(pen, body, places);
+  }
   for (int k = 0; k < n_bars + n_tiles; k++) {
-    const int t = order[k];
-    const Box home = places->home[t];
-    char name[32];
-    if (home.width <= 0) continue;
-    draw_matrix(pen, places, t);
-    name_in_hbm(pen, t, "", name, sizeof name);
-    const double end = home.x + pen_text_width(pen, TYPE_BODY, true, name);
-    if (home.x >= named || home.y > named_y + 1) {
-      pen_text(pen, TYPE_BODY, pen_ink(pen, pen_moves(pen, t)), true, ANCHOR_START, home.x, home.y - 5 * pen->unit, 0,
-               name);
-      named = end + 2 * pen->unit;
-      named_y = home.y;
-    }
-    pen_region(pen, HIT_TENSOR, t, -1, -1, 0, box_inset(home, -2));
+    if (places->home[order[k]].width <= 0) continue;
+    draw_matrix(pen, places, order[k]);
+    draw_bar_name(pen, places, order, n_bars + n_tiles, k, naming, body.x + body.width);
+    pen_region(pen, HIT_TENSOR, order[k], -1, -1, 0, box_inset(places->home[order[k]], -2));
   }
   if (is_large) draw_sram_to_scale(pen, body, places);
 }
@@ -521,8 +559,11 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   const double u = pen->unit, base = base_in(pen, row, TYPE_SMALL);
   place_title(pen->now, slot, title, sizeof title);
   const bool is_subject = pen_talks_of(pen, s->tensor) || s->is_touched;
-  pen_text(pen, TYPE_BODY, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, TYPE_BODY),
-           title_width - 2 * u, title);
+  const bool has_room =
+      row.height > 1.2 * pen_size(pen, TYPE_BODY) && pen_text_width(pen, TYPE_BODY, true, title) < title_width - 2 * u;
+  const TypeSize type = has_room ? TYPE_BODY : TYPE_SMALL;
+  pen_text(pen, type, pen_ink(pen, is_subject), true, ANCHOR_START, row.x, base_in(pen, row, type), title_width - 2 * u,
+           title);
   box_cut_left(&row, title_width, 0);
   if (words_width + 20 * u > row.width) words_width = 0; /* no room for words: the bar alone */
   const Box bytes = box_cut_right(&row, bytes_width, bytes_width > 0 ? 6 * u : 0);
