@@ -215,7 +215,7 @@ async function touch(world) {
   }
   await tap('[data-input="next"]')
   check((await stateOf(page)).includes('step=1'), 'a tap on Step:', await stateOf(page))
-  for (const name of ['', 'lessons.html', 'story.html', 'workbench.html', 'embed.html', 'embed-example.html']) {
+  for (const name of ['', 'lessons.html', 'story.html', 'workbench.html', 'kernel.html', 'embed.html', 'embed-example.html']) {
     const other = name ? await world.browser.page({ width: 390, height: 844, scale: 3, mobile: true }) : page
     if (name) await other.open(addressOf(world.server, name))
     await other.until(name === 'embed-example.html' ? `document.readyState === 'complete'` : 'window.tilewalk')
@@ -730,7 +730,7 @@ async function accessible(world) {
 // is reached works by Enter, Space and the arrows.
 async function keyboard(world) {
   let reached = 0
-  for (const name of ['', 'lessons.html', 'lessons.html#' + LESSON, 'workbench.html', 'embed-example.html']) {
+  for (const name of ['', 'lessons.html', 'lessons.html#' + LESSON, 'workbench.html', 'kernel.html', 'embed-example.html']) {
     const page = await world.browser.page()
     await page.open(addressOf(world.server, name))
     await page.until(name === 'embed-example.html' ? `document.readyState === 'complete'` : 'window.tilewalk')
@@ -870,9 +870,74 @@ async function anything(world) {
   return `${result.n} inputs in ${seconds} s, ${result.taken} programs taken, ${result.bytes >> 20} MiB`
 }
 
+// ---- kernels
+
+// The same PTX and launch by the page's machine and by C's: every key of the answer is equal. By hand: 32 lanes of a store
+// to a column touch 32 sectors, 65,536 in all; a row of a tile of 32 words lies in one bank, 32 passes where 1 would do.
+async function kernels(world) {
+  const page = await open(world, '', 'kernel.html')
+  await page.until('tilewalk.ready', 60)
+  const ask = async (sample, entry, checks = {}) => {
+    await page.value(`(async () => {
+      await tilewalk.example(${JSON.stringify(sample)})
+      const field = document.getElementById('entry')
+      field.value = ${JSON.stringify(entry)}
+      field.dispatchEvent(new Event('change'))
+      document.getElementById('faults').checked = ${Boolean(checks.faults)}
+      document.getElementById('caches').checked = ${!checks.faults}
+      await tilewalk.run()
+    })()`)
+    const answer = await page.value('tilewalk.answer'), { lane_instructions: lanes, printed, ...counted } = answer
+    check(!answer.error, sample, answer.error ?? '')
+    return { lanes, counted }
+  }
+  const beside = async (sample, counted) => {
+    const ptx = join(scratch, 'kernel.ptx'), [text, source, command] = await page.value(`[document.getElementById('ptx').value, tilewalk.examples[${JSON.stringify(sample)}].source, tilewalk.command()]`)
+    writeFileSync(ptx, text)
+    writeFileSync(join(scratch, sample), source)
+    const wanted = JSON.parse(execFileSync('bash', ['-c', `${build}/tilewalk ${command.replace('tilewalk ', '').replace(/(?<=kernel )\S+/, ptx)} --json`], { encoding: 'utf8', maxBuffer: 1 << 26 }))
+    const [a, b] = [counted, wanted].map(one => one.output.weighted_sum) // of cosines, which two libraries have
+    check(Math.abs(a - b) <= 1e-9 * Math.abs(b), 'weighted sums', a, b)
+    delete wanted.tilewalk
+    delete wanted.output.weighted_sum
+    delete counted.output.weighted_sum
+    same(JSON.stringify(counted), JSON.stringify(wanted), `${sample}: the page and C`)
+  }
+  const plain = await ask('transpose.cu', 'transpose_plain')
+  same(plain.counted.global.store.sectors, 65536, 'sectors of stores by columns')
+  const tiled = await ask('transpose.cu', 'transpose_tiled')
+  same(tiled.counted.shared.load.conflicts, 31 * 2048, 'conflicts of the tile')
+  await beside('transpose.cu', tiled.counted)
+  same((await ask('transpose.cu', 'transpose_padded')).counted.shared.load.conflicts, 0, 'conflicts with padding')
+  same(await page.value(`document.querySelectorAll('#tables table').length`), 2, 'tables')
+  check((await page.value(`document.querySelector('#tables tbody td code').textContent`)).length > 5, 'the text of the dearest line')
+  await page.value(`document.querySelector('#tables td button').click()`)
+  check((await page.value(`(() => { const a = document.getElementById('ptx'); return a.value.slice(a.selectionStart, a.selectionEnd) })()`)).includes('.loc'), 'the line in the PTX')
+  const attention = await ask('flash.cu', 'flash')
+  same(attention.counted.output.agrees, true, 'O is attention')
+  await beside('flash.cu', attention.counted)
+  const sum = await ask('sum.cu', 'sum', { faults: true })
+  same(sum.counted.faults[0]?.kind, 'race', 'the fault')
+  check((await page.value(`document.getElementById('tables').textContent`)).includes('with no barrier between'), 'the fault is shown')
+  // What is wrong is said in a line, with its place.
+  await page.value(`document.getElementById('launch').value = 'grid 16\\nblock 0'`)
+  await page.value('tilewalk.run()')
+  check((await page.value(`document.getElementById('verdict').textContent`)).startsWith(`Launch, line 2: --block '0' is not`), await page.value(`document.getElementById('verdict').textContent`))
+  check((await page.value(`tilewalk.take('bad.ptx', '.version 8.0\\n.target sm_80\\n.entry nothing(').then(() => document.getElementById('verdict').textContent)`)).startsWith('bad.ptx:'), 'PTX that is cut off')
+  // Without an end, and stopped; the page works on.
+  const forever = '.version 8.0\n.target sm_80\n.address_size 64\n.visible .entry forever() {\n$L: bra $L;\n}\n'
+  await page.value(`tilewalk.take('forever.ptx', ${JSON.stringify(forever)}).then(() => { window.ended = tilewalk.run(); return 1 })`)
+  await pause(300)
+  await page.value(`(document.getElementById('stop').click(), window.ended)`)
+  same(await page.value(`document.getElementById('verdict').textContent`), 'Stopped.', 'an endless kernel')
+  await ask('sum.cu', 'sum', { faults: true })
+  check(page.errors.length === 0, page.errors)
+  return `${attention.lanes} lane instructions of attention; ${await page.value(`document.getElementById('verdict').textContent`)}`
+}
+
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, story, lesson, records, course, workbench, folder, offline, accessible, keyboard, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, story, lesson, records, course, workbench, kernels, folder, offline, accessible, keyboard, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

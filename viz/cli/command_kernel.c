@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/schedule.h"
+#include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/cuda_compile.h"
 #include "viz/cli/kernel_beside.h"
@@ -100,11 +102,19 @@ static Status view(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
   return status;
 }
 
+/* All of them compute attention, whatever their order. */
+static Status check_like(const KernelRequest *r, Error *error) {
+  if (!r->like[0] || schedule_find(r->like)) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "--like '%s': a kernel can be like an algorithm of attention, say --like fa2",
+                   quote(r->like, strlen(r->like)).text);
+}
+
 static int run_kernel(void *options, Io *io, Error *error) {
   KernelCommand *c = options;
   KernelRequest *request = &c->launch;
   if (output_request_check(&c->output, error) ||
-      (!request->view && chart_request_check(&c->picture, &c->output, error)))
+      (!request->view && chart_request_check(&c->picture, &c->output, error)) || check_like(request, error))
     return EXIT_BAD_REQUEST;
   if (!request->file[0]) {
     error_set(error, STATUS_BAD_REQUEST,
@@ -118,7 +128,7 @@ static int run_kernel(void *options, Io *io, Error *error) {
   }
   int exit_status = EXIT_BAD_REQUEST;
   request->compile = cuda_compile;
-  if (kernel_launch_prepare(launch, request, error) == STATUS_OK) {
+  if (kernel_launch_prepare(launch, request, error) == STATUS_OK && check_like(request, error) == STATUS_OK) {
     if (request->ptx)
       exit_status =
           fwrite(launch->ptx, 1, launch->ptx_length, io->out) == launch->ptx_length ? EXIT_DONE : EXIT_BAD_REQUEST;

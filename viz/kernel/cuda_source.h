@@ -1,4 +1,4 @@
-/* A stranger's .cu and the PTX that it becomes, by whatever compiles it: viz/cli/cuda_compile.h, where there are processes.
+/* A stranger's .cu and the PTX that it becomes, by what compiles it: viz/cli/cuda_compile.h, where processes are.
  */
 #ifndef TILEWALK_VIZ_KERNEL_CUDA_SOURCE_H
 #define TILEWALK_VIZ_KERNEL_CUDA_SOURCE_H

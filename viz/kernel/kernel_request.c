@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/algorithms/schedule.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
@@ -64,10 +63,6 @@ static Status set_out(void *t, const char *v, Error *e) {
 }
 static Status set_like(void *t, const char *v, Error *e) {
   KernelRequest *r = t;
-  if (!schedule_find(v)) /* all of them compute attention, whatever their order */
-    return error_set(e, STATUS_BAD_REQUEST,
-                     "--like '%s': a kernel can be like an algorithm of attention, say --like %s",
-                     quote(v, strlen(v)).text, SCHEDULES[N_SCHEDULES > 2 ? 2 : 0]->name);
   return copy("like", v, r->like, sizeof r->like, e);
 }
 static Status count(const char *option, const char *v, int64_t *to, Error *e) {
@@ -343,6 +338,7 @@ Status kernel_request_from_file(KernelRequest *request, const char *text, size_t
     TAKE(grid, request->grid[0]);
     TAKE(block, request->block[0]);
     TAKE(shared_bytes, request->has_shared);
+    TAKE(has_shared, request->has_shared);
     TAKE(registers, request->registers);
     TAKE(gpu, request->gpu[0]);
     TAKE(arguments, request->n_arguments);

@@ -36,7 +36,7 @@ typedef struct {
   int n_arguments;
   char arguments[KERNEL_ARGUMENTS_MAX][KERNEL_ARGUMENT_BYTES]; /* SPEC or NAME=SPEC */
   char out[64];                                                /* the argument that is the output, by name or number */
-  char like[16];                                               /* an algorithm, or "" */
+  char like[16];                                               /* an algorithm of attention; "": none */
   int64_t N, d, batch, heads;
   bool causal;
   double scale, tolerance; /* 0: the default */

@@ -18,8 +18,15 @@ WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c si
   $(filter-out viz/request/assets.c viz/request/program_path.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
   $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c)) \
-  $(filter-out $(WEB_LESSON_ONLY),$(wildcard viz/web/*.c)) lessons/engine/scenes.c
+  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c,$(wildcard viz/web/*.c)) lessons/engine/scenes.c
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
+# Kernels in a page: the machine for PTX and what reports of it, without what draws. Small, but for its hot loops.
+WEB_PTX := $(patsubst %.c,$(BUILD)/wasm/%.o,$(wildcard kernels/ptx/*.c))
+WEB_PTX_HOT := $(PTX_HOT:%=$(BUILD)/wasm/kernels/ptx/%.o) $(BUILD)/wasm/kernels/ptx/ptx_site.o
+WEB_PTX_FLAGS := -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-pass-failed
+WEB_KERNEL_OBJ := $(WEB_PTX) $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out viz/kernel/kernel_film.c,$(wildcard viz/kernel/*.c)) \
+  viz/web/web_kernel.c viz/web/web_assets.c viz/web/wasm.c viz/request/description.c viz/request/options.c \
+  $(wildcard sim/base/*.c sim/machine/*.c sim/cache/*.c) $(patsubst %,sim/%.c,l2/launch l2/line_l2 l2/placement numbers/precision))
 # Lessons: the libraries from source, for there are no packages of them for wasm. Without the sources the folder has no
 # lessons, and its page says so.
 WEB_SOURCES := $(BUILD)/sources
@@ -35,7 +42,7 @@ WEB_COURSE := $(filter-out %/template.md %/claims.md %/questions.md,$(wildcard l
 WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/counters/h100/pipeline/* sim/algorithms/*.walk)
 WEB_PAGE := $(filter-out viz/web/page/worker.js,$(wildcard viz/web/page/*))
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
-WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle \
+WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB)/kernel.wasm $(WEB)/kernel.bundle $(WEB)/kernels.json \
   $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
 
 # The viewer in one file, which opens without a server.
@@ -49,7 +56,7 @@ web:
 web-folder: $(WEB_FILES) $(WEB)/worker.js $(WEB_PAGE_ALONE)
 	@echo "$(WEB): $$(cat $(WEB)/* | gzip -9 | wc -c) bytes gzip; \`make web-serve\` shows it; $(WEB_PAGE_ALONE) opens without a server"
 web-serve: web
-	@python3 -m http.server --bind 127.0.0.1 --directory $(WEB) $(or $(PORT),8000)
+	@viz/web/serve.py $(WEB) $(BUILD)/tilewalk $(PORT)
 test-web:
 	@.ci/setup ci
 	@$(WEB_GET)
@@ -93,6 +100,17 @@ $(BUILD)/wasm/programs.o: $(BUILD)/programs.c $(BUILD)/web.stamp
 $(WEB)/tilewalk.wasm: $(WEB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK) $(WEB_OBJ) -o $@
+$(filter-out $(WEB_PTX_HOT),$(WEB_PTX)): WEB_FLAGS += -Oz $(WEB_PTX_FLAGS)
+$(WEB_PTX_HOT): WEB_FLAGS += -fno-unroll-loops -msimd128 $(WEB_PTX_FLAGS)
+$(WEB)/kernel.wasm: $(WEB_KERNEL_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD )$(WEB_CLANG) $(WEB_LINK) $^ -o $@
+$(WEB)/kernel.bundle: $(wildcard assets/gpus/*) viz/web/bundle.sh
+	@mkdir -p $(@D)
+	@viz/web/bundle.sh $@ $(wildcard assets/gpus/*)
+$(WEB)/kernels.json: viz/web/kernels.py $(wildcard viz/web/kernels/*.cu kernels/cuda/*.h)
+	@mkdir -p $(@D)
+	$(call say,GEN)viz/web/kernels.py $(WEB_CLANG) $@ $(wildcard viz/web/kernels/*.cu)
 $(WEB)/assets.bundle: $(WEB_ASSETS) $(BUILD)/web.stamp viz/web/bundle.sh
 	@mkdir -p $(@D)
 	@viz/web/bundle.sh $@ $(WEB_ASSETS)
@@ -114,4 +132,4 @@ WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,web drawing web_assets)
 $(BUILD)/tests/web_native: $(BUILD)/tests/web_native.o $(WEB_NATIVE) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 
--include $(WEB_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)
+-include $(WEB_OBJ:.o=.d) $(WEB_KERNEL_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)

@@ -66,24 +66,25 @@ static bool is_below(const Entry *entry, const char *folder) {
 static struct {
   char name[NAME_MAX_BYTES + 1];
   char *text;
-} written;
+} written[WEB_WRITTEN_MAX];
 
-bool web_assets_write(const char *name, const char *text) {
+bool web_assets_write(int place, const char *name, const char *text) {
   const size_t size = strlen(text) + 1;
-  char *copy = strlen(name) < sizeof written.name ? malloc(size) : NULL;
+  char *copy = strlen(name) < sizeof written->name ? malloc(size) : NULL;
   if (!copy) return false;
   memcpy(copy, text, size);
-  free(written.text);
-  written.text = copy;
-  memcpy(written.name, name, strlen(name) + 1);
+  free(written[place].text);
+  written[place].text = copy;
+  memcpy(written[place].name, name, strlen(name) + 1);
   return true;
 }
 
 static bool find(const char *name, bool or_folder, Entry *entry) {
-  if (written.text && strcmp(written.name, name) == 0) {
-    *entry = (Entry){written.name, written.text, strlen(name), strlen(written.text)};
-    return true;
-  }
+  for (int k = 0; k < WEB_WRITTEN_MAX; k++)
+    if (written[k].text && strcmp(written[k].name, name) == 0) {
+      *entry = (Entry){written[k].name, written[k].text, strlen(name), strlen(written[k].text)};
+      return true;
+    }
   for (int k = 0; k < n_bundles; k++)
     for (size_t at = 0; next_entry(k, &at, entry);)
       if (is_named(entry, name) || (or_folder && is_below(entry, name))) return true;

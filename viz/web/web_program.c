@@ -54,7 +54,7 @@ EXPORT const char *web_program(const char *text) {
   }
   if (error.status) return error.message;
   forget_older();
-  if (!web_assets_write(FILE_NAME, text)) return "no memory for the program";
+  if (!web_assets_write(0, FILE_NAME, text)) return "no memory for the program";
   return "";
 }
 

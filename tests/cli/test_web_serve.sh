@@ -1,0 +1,35 @@
+#!/bin/bash
+# `make web-serve`: the folder, packed; a .cu to PTX where clang is; nothing for other sites; a port that is taken.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+tilewalk=${TILEWALK:-build/tilewalk}
+command -v python3 >/dev/null && command -v curl >/dev/null || { echo "No python3 or no curl: web-serve is not tested."; exit 0; }
+work=$(mktemp -d) || exit 1
+trap 'kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
+failed=0
+head -c 100000 /dev/zero >"$work/x.wasm"
+export TILEWALK_NO_BROWSER=1
+timeout 60 viz/web/serve.py "$work" "$tilewalk" 0 >"$work/said" &
+server=$!
+for _ in $(seq 50); do grep -q http "$work/said" && break; sleep 0.1; done
+address=$(grep -o 'http://[0-9.:]*/' "$work/said")
+# expect STATUS TEXT ARGUMENTS...: of curl
+expect() {
+  wanted=$1 text=$2
+  shift 2
+  got=$(curl -s -o "$work/out" -w '%{http_code} %{size_download}' --max-time 30 "$@")
+  [ "${got%% *}" = "$wanted" ] && grep -qaF -- "$text" "$work/out" || { echo "serve $*: $got, not $wanted, or no '$text':"; head -c 300 "$work/out"; failed=1; }
+}
+expect 200 '' "${address}x.wasm" -H 'Accept-Encoding: gzip'
+[ "${got#* }" -lt 1000 ] || { echo "serve: not packed: $got"; failed=1; }
+expect 404 '' "${address}nothing"
+expect 403 'this machine alone' "$address" -H 'Host: example.org'
+expect 403 'this machine alone' "${address}ptx" -H 'Origin: http://example.org' --data-binary @viz/web/kernels/sum.cu
+expect 413 'at most 4 MiB' "${address}ptx" -X POST
+if command -v clang >/dev/null; then
+  expect 200 '.entry sum(' "${address}ptx" -H 'X-Name: sum.cu' --data-binary @viz/web/kernels/sum.cu
+  expect 422 "mine.cu:1: use of undeclared identifier 'y'" "${address}ptx" -H 'X-Name: ../mine.cu' --data-binary '__global__ void k(float *x) { y = 1; }'
+fi
+port=${address##*:}
+viz/web/serve.py "$work" "$tilewalk" "${port%/}" 2>&1 | grep -q 'take another: make web-serve PORT=' || { echo "serve: a port that is taken"; failed=1; }
+exit $failed

@@ -1,0 +1,294 @@
+// A CUDA kernel in the page: its PTX and a launch, what it did by source line. The machine runs in a worker.
+
+import { keep, kept } from './engine.js'
+
+const $ = id => document.getElementById(id)
+const DRAFT = 'kernel.json', DRAFT_MOST = 1 << 20, QUIET_MS = 400
+const FAULTS = 1, NO_CACHES = 2
+const SECTOR_BYTES = 32, LINES_SHOWN = 40
+
+let name = 'mine.ptx' // of what is in the text area
+let source = { name: '', text: '' } // the .cu beside it
+let examples = {}
+
+// ---- the machine
+
+let worker = null, next = 1
+const waiting = new Map()
+
+function start() {
+  worker = new Worker(new URL('kernel-worker.js', import.meta.url), { type: 'module' })
+  worker.addEventListener('message', ({ data }) => {
+    waiting.get(data.id)?.(data)
+    waiting.delete(data.id)
+  })
+  worker.addEventListener('error', event => stop(event.message || 'the machine cannot start here'))
+}
+function ask(call, ...values) {
+  if (!worker) start()
+  return new Promise(resolve => {
+    waiting.set(next, resolve)
+    worker.postMessage({ id: next++, name: call, values })
+  })
+}
+function stop(why) {
+  worker?.terminate()
+  worker = null
+  waiting.forEach(resolve => resolve({ answer: { error: why } }))
+  waiting.clear()
+}
+
+// ---- a file: PTX, or a .cu and what clang makes of it
+
+const wordsOf = text => text.split('\n').map(line => line.match(/^\s*\/[/*]\s*tilewalk:\s*(.*?)\s*(\*\/)?\s*$/)?.[1]).filter(Boolean)
+const launchText = () => $('launch').value.split('\n').map(line => line.trim()).filter(Boolean).map(line => `// tilewalk: ${line}\n`).join('')
+
+// The words that hold for one kernel of the file: those before the first `entry`, and its own.
+function wordsFor(words, entry) {
+  const taken = []
+  let takes = true
+  for (const word of words) {
+    if (word.startsWith('entry ')) takes = word.slice(6).trim() === entry
+    else if (takes) taken.push(word)
+  }
+  return taken
+}
+
+async function compile(file, text) {
+  const answer = await fetch(new URL('ptx', import.meta.url), { method: 'POST', headers: { 'Content-Type': 'text/plain', 'X-Name': encodeURIComponent(file) }, body: text })
+    .catch(() => null)
+  if (!answer || answer.status === 404 || answer.status === 405 || answer.status === 501)
+    throw new Error(`${file}: nothing here compiles a .cu. 'make web-serve' does, where clang is; or paste its PTX: nvcc -ptx -lineinfo ${file}`)
+  const body = await answer.text()
+  if (!answer.ok) throw new Error(body.trim())
+  return body
+}
+
+async function take(file, text) {
+  if (/\.cuh?$/.test(file) || (!/^\s*\.version/m.test(text) && /__global__/.test(text))) {
+    const own = /\.cuh?$/.test(file) ? file : 'mine.cu'
+    const ptx = examples[own]?.source === text ? examples[own].ptx : await compile(own, text)
+    source = { name: own, text }
+    return show(own.replace(/\.cuh?$/, '.ptx'), ptx)
+  }
+  if (source.name && !text.includes(source.name)) source = { name: '', text: '' }
+  return show(file, text)
+}
+
+async function takeFiles(files) {
+  const read = await Promise.all([...files].slice(0, 8).map(async file => ({ name: file.name, text: await file.text() })))
+  const ptx = read.find(file => file.name.endsWith('.ptx')), cu = read.find(file => /\.cuh?$/.test(file.name))
+  if (ptx && cu) source = { name: cu.name, text: cu.text }
+  const one = ptx ?? cu ?? read[0]
+  if (one) await take(one.name, one.text).catch(say)
+}
+
+function say(error) {
+  $('verdict').className = 'bad'
+  $('verdict').textContent = error.message ?? error
+}
+
+let entries = []
+async function show(file, ptx) {
+  name = file
+  $('ptx').value = ptx
+  $('text-name').textContent = source.name ? `PTX of ${source.name}` : `PTX: ${file}`
+  await list()
+}
+
+async function list() {
+  const { answer } = await ask('kernel_entries', name, $('ptx').value)
+  entries = answer.entries ?? []
+  $('entry').replaceChildren(...entries.map(entry => new Option(entry.name, entry.entry)))
+  if (answer.error) return say(answer.error)
+  const words = wordsOf(source.text || $('ptx').value)
+  const first = words.find(word => word.startsWith('entry '))?.slice(6).replace(/<.*/, '').trim()
+  const chosen = entries.find(entry => entry.name === first) ?? entries[0]
+  if (chosen) $('entry').value = chosen.entry
+  propose()
+}
+
+// The launch that the file's comments give, or one to begin with: a number or a buffer by the size of each parameter.
+function propose() {
+  const entry = entries.find(one => one.entry === $('entry').value)
+  if (!entry) return
+  const words = wordsFor(wordsOf(source.text || $('ptx').value), entry.name)
+  const guess = () => [
+    'grid 1', `block ${entry.block[0] ? entry.block.join(',') : 256}`, ...(entry.shared ? ['shared 48K'] : []),
+    ...entry.parameters.map(({ bytes, pointer, float }) => `arg ${pointer || bytes === 8 ? 'f32[4096]:normal:1' : bytes === 4 ? float ? 'f32:1' : 'i32:256' : `i${8 * bytes}:1`}`)]
+  $('launch').value = (words.length ? words : guess()).join('\n')
+  $('verdict').className = entry.refused ? 'bad' : ''
+  $('verdict').textContent = entry.refused ?? (words.length ? `${entry.name}: the launch is that of the file. Run it.`
+    : `${entry.name}: a launch to begin with; say how many blocks there are and what its arguments hold.`)
+  draft()
+}
+
+// ---- the answer
+
+const number = value => value === undefined ? '' : Number.isInteger(value) ? value.toLocaleString('en') : Number(value.toPrecision(3)).toString()
+function bytes(value) {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let unit = 0
+  for (; value >= 1024 && unit < 4; unit++) value /= 1024
+  return `${Number(value.toPrecision(3))} ${units[unit]}`
+}
+const sizes = ([x, y, z]) => z > 1 ? `${x} x ${y} x ${z}` : y > 1 ? `${x} x ${y}` : `${x}`
+const element = (tag, values, ...children) => {
+  const made = Object.assign(document.createElement(tag), values)
+  made.append(...children)
+  return made
+}
+
+function table(title, headings, rows) {
+  return element('table', {}, element('caption', { textContent: title }),
+    element('thead', {}, element('tr', {}, ...headings.map(text => element('th', { textContent: text, scope: 'col' })))),
+    element('tbody', {}, ...rows.map(({ cells, act, bad = [] }) => {
+      const row = element('tr', {}, ...cells.map((cell, k) => element('td', { className: bad.includes(k) ? 'bad' : '' }, cell)))
+      if (act) row.firstChild.replaceChildren(element('button', { type: 'button', textContent: cells[0], onclick: act }))
+      return row
+    })))
+}
+
+function memories({ global, shared, local }) {
+  const sum = (a, b) => ({ requests: a.requests + b.requests, sectors: a.sectors + b.sectors })
+  const rows = [['global load', global.load], ['global store', global.store], ['global atomic', global.reduce],
+    ['local (spills)', sum(local.load, local.store)], ['shared load', shared.load], ['shared store', shared.store]]
+  return table('Memory, counted', ['', 'requests', 'sectors', 'a request', 'bytes', 'wavefronts', 'conflicts'],
+    rows.filter(([, c]) => c.requests).map(([text, c]) => ({ bad: c.conflicts ? [6] : [], cells: [text, number(c.requests), number(c.sectors),
+      c.sectors ? number(c.sectors / c.requests) : '', c.sectors ? bytes(c.sectors * SECTOR_BYTES) : '', number(c.wavefronts), number(c.conflicts)] })))
+}
+
+const costOf = line => (line.global.load.sectors + line.global.store.sectors + line.global.reduce.sectors + line.local.sectors) / 4 +
+  line.shared.load.wavefronts + line.shared.store.wavefronts
+
+// Shows the line in the text: of the source where it is at hand, else of the PTX.
+function point(line) {
+  const area = $('ptx'), lines = area.value.split('\n')
+  const at = line.file ? lines.findIndex(text => new RegExp(`^\\s*\\.loc\\s+\\d+\\s+${line.line}\\s`).test(text)) : line.line - 1
+  if (at < 0) return
+  const begin = lines.slice(0, at).join('\n').length + (at ? 1 : 0)
+  area.focus()
+  area.setSelectionRange(begin, begin + lines[at].length)
+  area.scrollTop = Math.max(0, at - 4) * area.scrollHeight / lines.length
+}
+
+function linesTable(lines) {
+  const shown = lines.filter(line => costOf(line) > 0).slice(0, LINES_SHOWN)
+  return table('Source lines, the dearest first', ['line', 'source', 'bytes', 'sectors / request', 'used', 'wavefronts', 'conflicts', 'lanes'],
+    shown.map(line => {
+      const parts = Object.values(line.global), sectors = parts.reduce((n, c) => n + c.sectors, 0), requests = parts.reduce((n, c) => n + c.requests, 0)
+      const wavefronts = line.shared.load.wavefronts + line.shared.store.wavefronts, conflicts = line.shared.load.conflicts + line.shared.store.conflicts
+      const used = sectors && line.asked_bytes ? Math.min(1, line.asked_bytes / (sectors * SECTOR_BYTES)) : 1
+      const main = !line.file || line.file.split('/').pop() === source.name || !source.name
+      return { act: () => point(line), bad: [...(sectors > 16.5 * requests ? [3] : []), ...(used < 0.5 ? [4] : []), ...(conflicts * 4 > wavefronts ? [6] : [])],
+        cells: [line.file ? main ? `${line.line}` : `${line.file.split('/').pop()}:${line.line}` : `PTX ${line.line}`, element('code', { textContent: line.text, title: line.text }),
+          sectors ? bytes(sectors * SECTOR_BYTES) : '', requests ? number(sectors / requests) : '', sectors && line.asked_bytes ? `${Math.round(100 * used)} %` : '',
+          wavefronts ? number(wavefronts) : '', wavefronts ? number(conflicts) : '',
+          line.warps ? `${Math.round(100 * line.lanes / (32 * line.warps))} %` : ''] }
+    }))
+}
+
+function sentences(a) {
+  const said = []
+  const list = (kind, text) => said.push(element('p', {}, element('span', { className: 'kind', textContent: kind }), ` ${text}`))
+  if (a.l1?.hit_rate !== undefined) list('predicted', `L1: ${Math.round(100 * a.l1.hit_rate)} % of loaded sectors hit; ${number(a.l1.sectors_from_l2)} come from L2.`)
+  if (a.l2) list('predicted', `L2 of ${a.l2.gpu}: ${bytes(a.l2.read_sectors * SECTOR_BYTES)} read${a.l2.hit_rate === undefined ? '' : `, of which ${Math.round(100 * a.l2.hit_rate)} % hit`}; between ${bytes(a.l2.read_sectors_low * SECTOR_BYTES)} and ${bytes(a.l2.read_sectors_high * SECTOR_BYTES)}.`)
+  if (a.hbm) list('predicted', `HBM: ${bytes(a.hbm.read_bytes)} read; ${bytes(a.hbm.write_bytes)} written, and up to ${bytes(a.hbm.write_bytes_high - a.hbm.write_bytes)} more later, which L2 still holds.`)
+  if (a.occupancy) list('bound', `Occupancy: ${a.occupancy.blocks_low === a.occupancy.blocks_high ? a.occupancy.blocks_low : `${a.occupancy.blocks_low} to ${a.occupancy.blocks_high}`} blocks an SM, as registers allow; then ${a.occupancy.binds} bounds it.`)
+  if (a.bulk.read_bytes || a.bulk.write_bytes) list('counted', `Bulk copies: ${bytes(a.bulk.read_bytes)} read, ${bytes(a.bulk.write_bytes)} written.`)
+  if (a.branches.divergent) list('counted', `${number(a.branches.divergent)} of ${number(a.branches.taken)} branches split a warp.`)
+  if (a.output) list('computed', `Output ${a.output.argument}: sum ${number(a.output.sum)}, largest magnitude ${number(a.output.max)}.`)
+  return said
+}
+
+function report(a, seconds) {
+  const judged = a.output?.agrees
+  const wrong = judged === false ? ` It is not attention: ${number(a.output.wrong)} elements are wrong; the first, ${a.output.first_wrong.element}, is ${number(a.output.first_wrong.is)} and should be ${number(a.output.first_wrong.should)}; last written by ${a.output.first_wrong.by}.` : ''
+  const right = judged ? ' It is attention: O is right against fp64.' : ''
+  const found = !$('faults').checked ? '' : a.faults.length ? ` ${a.faults.length} ${a.faults.length === 1 ? 'fault' : 'faults'} found.` : ' No faults found.'
+  $('verdict').className = a.faults.length || wrong ? 'bad' : ''
+  $('verdict').textContent = `${a.kernel}: ${sizes(a.grid)} blocks of ${sizes(a.block)} threads, ${number(a.lane_instructions)} lane instructions in ${seconds.toFixed(2)} s.${right}${wrong}${found}`
+  $('tables').replaceChildren(...a.faults.map(fault => element('p', { className: 'box bad' }, element('b', { textContent: fault.kind }), `: ${fault.message}${fault.count > 1 ? ` (${number(fault.count)} times)` : ''}`)),
+    memories(a), ...sentences(a), linesTable(a.lines), ...(a.printed ? [element('pre', { textContent: a.printed })] : []))
+}
+
+async function run() {
+  $('run').disabled = true
+  $('stop').disabled = false
+  $('verdict').className = ''
+  $('verdict').textContent = 'It runs ...'
+  const launch = `// tilewalk: entry ${$('entry').value}\n${launchText()}`
+  const flags = ($('faults').checked ? FAULTS : 0) | ($('caches').checked ? 0 : NO_CACHES)
+  const { answer, seconds } = await ask('kernel_run', name, $('ptx').value, source.name || 'none.cu', source.text, launch, flags)
+  $('run').disabled = false
+  $('stop').disabled = true
+  if (answer.error) {
+    $('tables').replaceChildren()
+    say(answer.error.replace(/^launch:(\d+): /, (_, line) => `Launch, line ${line - 1}: `))
+  } else report(answer, seconds)
+  window.tilewalk.answer = answer
+  draft()
+}
+
+// ---- the page
+
+function draft() {
+  const text = JSON.stringify({ name, ptx: $('ptx').value, source, launch: $('launch').value, entry: $('entry').value })
+  if (text.length <= DRAFT_MOST) keep(DRAFT, text)
+}
+
+function command() {
+  const quoted = text => /^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+  const words = $('launch').value.split('\n').map(line => line.trim()).filter(Boolean).map(line => {
+    const [word, ...rest] = line.split(/\s+/)
+    return [(word.length > 1 ? '--' : '-') + word, ...(rest.length ? [quoted(rest.join(' '))] : [])].join(' ')
+  })
+  return ['tilewalk kernel', quoted(source.name || name), '--entry', quoted(entries.find(one => one.entry === $('entry').value)?.name ?? ''), ...words,
+    ...($('faults').checked ? ['--faults'] : []), ...($('caches').checked ? [] : ['--no-caches'])].join(' ')
+}
+
+let edited = 0
+$('ptx').addEventListener('input', () => {
+  clearTimeout(edited)
+  edited = setTimeout(() => take(name, $('ptx').value).catch(say), QUIET_MS)
+})
+$('entry').addEventListener('change', propose)
+$('launch').addEventListener('input', draft)
+$('launch').addEventListener('keydown', event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run() })
+$('run').addEventListener('click', run)
+$('stop').addEventListener('click', () => stop('Stopped.'))
+$('load').addEventListener('change', event => takeFiles(event.target.files))
+$('copy-command').addEventListener('click', () => navigator.clipboard.writeText(command()).catch(say))
+async function example(file) {
+  $('sample').value = file
+  source = { name: '', text: '' }
+  await take(file, examples[file].source).catch(say)
+}
+$('sample').addEventListener('change', event => example(event.target.value))
+document.addEventListener('dragover', event => event.preventDefault())
+document.addEventListener('drop', event => {
+  event.preventDefault()
+  if (event.dataTransfer.files.length) takeFiles(event.dataTransfer.files)
+})
+const THEME = 'kernel-theme'
+const setTheme = theme => { document.documentElement.dataset.theme = theme }
+if (kept(THEME)) setTheme(kept(THEME))
+$('theme').addEventListener('click', () => {
+  const dark = (document.documentElement.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark'
+  setTheme(dark ? 'light' : 'dark')
+  keep(THEME, dark ? 'light' : 'dark')
+})
+
+window.tilewalk = { answer: null, take, run, command, example, get examples() { return examples } }
+examples = await fetch(new URL('kernels.json', import.meta.url)).then(answer => answer.json())
+$('sample').append(...Object.entries(examples).map(([file, { title }]) => new Option(`${file}: ${title}`, file)))
+const last = JSON.parse(kept(DRAFT) ?? 'null')
+if (last?.ptx) {
+  source = last.source
+  await show(last.name, last.ptx)
+  if (entries.some(one => one.entry === last.entry)) $('entry').value = last.entry
+  $('launch').value = last.launch
+} else {
+  await example(Object.keys(examples)[0])
+}
+window.tilewalk.ready = true
