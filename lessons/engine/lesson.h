@@ -115,6 +115,7 @@ typedef struct {
   char name[LESSON_NAME_BYTES * 2]; /* the file name without ".md" */
   LessonText title, idea;
   int minutes;
+  bool is_practice; /* skills to be asked in any order, and no course: nothing is shown */
   LessonText needs[LESSON_NEEDS_MAX];
   int n_needs;
   LessonDraw draw[LESSON_DRAWS_MAX];

@@ -95,6 +95,7 @@ static void check_parts(Lint *l) {
   const int line = lesson->title.line;
   if (lesson->n_asks < ASKS_MIN)
     report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks, ASKS_MIN);
+  if (lesson->is_practice) return;
   if (!n_predictions)
     report(l, line,
            "nothing is predicted before it is shown; add a question of kind predict, and a show "

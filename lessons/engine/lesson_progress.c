@@ -249,3 +249,29 @@ void lesson_progress_answer(LessonProgress *p, const char *lesson, const char *i
   const int failed = json_object_set(json_object_get(lesson_in(p->root, lesson), "answers"), id, answer);
   if (failed | json_object_set_new(json_object_get(change_of(p, lesson), "answers"), id, answer)) p->has_failed = true;
 }
+
+/* ---- Practice */
+
+static const char PRACTICE[] = "practice";
+
+static int64_t whole(const json_t *answer, const char *key, int64_t most) {
+  const json_int_t n = json_integer_value(json_object_get(answer, key));
+  return n < 0 ? 0 : n > most ? most : n;
+}
+
+PracticeSkill lesson_progress_skill(const LessonProgress *p, const char *id) {
+  const json_t *answer = json_object_get(json_object_get(lesson_in(p->root, PRACTICE), "answers"), id);
+  return (PracticeSkill){.box = (int)whole(answer, "box", PRACTICE_BOXES - 1),
+                         .due_day = whole(answer, "due", INT32_MAX),
+                         .n_asked = whole(answer, "tries", INT32_MAX),
+                         .n_right = whole(answer, "rights", INT32_MAX)};
+}
+
+void lesson_progress_practised(LessonProgress *p, const char *id, PracticeSkill s) {
+  if (!lesson_in(p->root, PRACTICE)) lesson_progress_begin(p, PRACTICE, 1);
+  json_t *answer = json_pack("{s:b, s:I, s:i, s:I, s:i, s:I}", "right", s.box > 0, "tries", (json_int_t)s.n_asked,
+                             "hints", 0, "rights", (json_int_t)s.n_right, "box", s.box, "due", (json_int_t)s.due_day);
+  const int failed = json_object_set(json_object_get(lesson_in(p->root, PRACTICE), "answers"), id, answer);
+  if (failed | json_object_set_new(json_object_get(change_of(p, PRACTICE), "answers"), id, answer))
+    p->has_failed = true;
+}

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lessons/engine/practice.h"
 #include "lessons/engine/record.h"
 
 typedef struct {
@@ -55,5 +56,9 @@ void lesson_progress_begin(LessonProgress *progress, const char *lesson, uint64_
 void lesson_progress_at(LessonProgress *progress, const char *lesson, int64_t block, bool is_finished);
 void lesson_progress_answer(LessonProgress *progress, const char *lesson, const char *id, bool right, int tries,
                             int hints);
+
+/* A skill of `tilewalk practice` (lessons/engine/practice.h), kept as an answer of the lesson "practice". */
+PracticeSkill lesson_progress_skill(const LessonProgress *progress, const char *id);
+void lesson_progress_practised(LessonProgress *progress, const char *id, PracticeSkill skill);
 
 #endif

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE /* mkdtemp, setenv */
 #include "tests/support/test.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <sys/stat.h>
 
@@ -325,6 +326,62 @@ TEST(teachers_get_their_page_and_the_answers) {
   has("Answers, computed for seed 1");
   has("1 launch\n");
   has("one, two, three"); /* however they are shuffled */
+}
+
+/* ---- Practice */
+
+/* Two skills, one right at once and one given up: what is kept, listed, and asked next; then a record that a stranger
+ * wrote. */
+TEST(skills_are_practised_and_kept) {
+  char path[SCRATCH_BYTES + 40], right[64], *at;
+  tilewalk("practice ridge waves --seed 5 --count 2 --json --solutions");
+  assert_non_null(at = strstr(run.out, "\"answer\": \""));
+  snprintf(right, sizeof right, "%.*s\nnonsense\nhint\nskip\n", (int)strcspn(at + 11, "\""), at + 11);
+  write_file("typed", right);
+  tilewalk("practice ridge waves --seed 5 --count 2 <%s/typed");
+  has("Right.");
+  has("Hint 1 of 2.");
+  has("The answer is ");
+  has("1 of 2 right at the first try");
+  tilewalk("practice ridge waves --list --csv");
+  has("ridge,1,1,1,1\nwaves,0,1,0,0\n");
+  tilewalk("practice ridge waves --seed 5 --count 1 --json");
+  has("\"skill\": \"waves\""); /* the weaker */
+  snprintf(path, sizeof path, "%s/tilewalk", folder);
+  assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+  write_file(
+      "tilewalk/lessons.json",
+      "{\"tilewalk-lessons\": 1, \"lessons\": {\"practice\": {\"seed\": 1, \"block\": 0, \"finished\": false, \"answers\": "
+      "{\"ridge\": {\"box\": -99999999999, \"due\": 9223372036854775807, \"tries\": true}, \"waves\": 7}}}}");
+  tilewalk("practice ridge waves --list --csv");
+  has("ridge,0,0,0,");
+  has("waves,0,0,0,0");
+  tilewalk("lesson --lint lessons/course/practice.md");
+  has("1 lesson, 0 findings");
+  tilewalk("practice ridg");
+  assert_int_equal(run.exit_status, 2);
+  assert_non_null(strstr(run.err, "there is no skill 'ridg'"));
+}
+
+static int n_times(const char *text, const char *part) {
+  int n = 0;
+  for (const char *p = text; (p = strstr(p, part)) != NULL; p += strlen(part)) n++;
+  return n;
+}
+
+/* What the key prints for a student is right for that student, and for hardly another. */
+TEST(an_exam_is_graded_with_its_key) {
+  tilewalk("practice --exam --key 'a long key' --student Ada --solutions --csv");
+  write_file("ada.csv", run.out);
+  for (char *at = run.out; (at = strstr(at, "Ada,")) != NULL;) memcpy(at, "Bob", 3);
+  write_file("bob.csv", run.out);
+  tilewalk("lesson --answers %1$s/ada.csv --key 'a long key' --csv");
+  assert_int_equal(n_times(run.out, ",right,"), 15);
+  tilewalk("lesson --answers %1$s/bob.csv --key 'a long key' --csv");
+  assert_in_range(n_times(run.out, ",right,"), 0, 1);
+  tilewalk("practice --exam --solutions --seed 7");
+  assert_int_equal(run.exit_status, 2);
+  assert_non_null(strstr(run.err, "need the class's --key"));
 }
 
 /* ---- A class */

@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FILE *warnings = fmemopen(said, sizeof said - 1, "w");
   require(warnings && lesson_progress_open(&p, warnings, &error) == STATUS_OK);
   if (!lesson_progress_of(&p, "fuzzed").has_begun) lesson_progress_begin(&p, "fuzzed", 7);
+  lesson_progress_practised(&p, "ridge", practice_answered(lesson_progress_skill(&p, "ridge"), PRACTICE_RIGHT, 20000));
   lesson_progress_answer(&p, "fuzzed", "id", true, 1, 0);
   require(lesson_progress_save(&p, &error) == STATUS_OK);
   const bool is_kept = !p.has_warned;
