@@ -411,7 +411,7 @@ TEST(rounds_are_parts_of_tiles) {
     for (int64_t bytes = 0; bytes <= 4096; bytes += 512) { /* a tile of K and V: 2 KiB; 0: all of it */
       config.round_bytes = bytes;
       const Case c = make(shape, (Tiling){.B_r = 16, .B_c = 16}, config, &SMALL);
-      const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 100});
+      const L2Run t = run(&c, (L2RunConfig){.l2_bytes = 4 << 20, .l2_partitions = 2, .flops_per_cycle = 100});
       if (bytes == 0) whole = t;
       assert_true(t.read_bytes == whole.read_bytes && t.write_bytes == whole.write_bytes && t.simulated == 1);
       assert_false(differs(t.hbm_read_bytes, whole.hbm_read_bytes));
@@ -423,7 +423,7 @@ TEST(rounds_are_parts_of_tiles) {
   for (int rounds = 1; rounds <= 2; rounds++) {
     const Case c = make((Shape){.N_q = 16, .N_k = 16 * 200, .d = 32}, (Tiling){.B_r = 16, .B_c = 16},
                         (LaunchConfig){.waits = true, .round_bytes = 2048 / rounds}, &SMALL);
-    cycles[rounds - 1] = run(&c, (L2RunConfig){.l2_bytes = 64 << 20, .l2_partitions = 2, .flops_per_cycle = 1}).cycles;
+    cycles[rounds - 1] = run(&c, (L2RunConfig){.l2_bytes = 4 << 20, .l2_partitions = 2, .flops_per_cycle = 1}).cycles;
   }
   /* clock.h: 625 - 210 * 15 / 16 cycles more for 1 KiB than from L2, 625 - 210 * 7 / 8 for 2, and 200 across; what is
    * taken off as hidden is a hit's wait, for each round */

@@ -9,6 +9,7 @@
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
+#include "tests/support/sanitized.h"
 
 enum { COLUMNS_MAX = 64, RUNS_MAX = 26000, KERNELS = 13, ERRORS_MAX = 4096 };
 
@@ -300,7 +301,7 @@ static void predict_all(bool every) {
     int kernel = 0;
     const Profile *profile = profile_of(run);
     while (profile && kernel < KERNELS && strcmp(DESCRIBED[kernel], profile->name) != 0) kernel++;
-    if (!profile || kernel == KERNELS || !run->by_events || (!every && shape++ % 4 != 0)) continue;
+    if (!profile || kernel == KERNELS || !run->by_events || (!every && shape++ % (4 * ONE_OF) != 0)) continue;
     Simulation s;
     Error error = {0};
     const Problem p = problem_of(run, gpu_of(run));

@@ -11,6 +11,7 @@
 #include "tests/support/claims.h"
 #include "tests/support/own_programs.h"
 #include "tests/support/rand.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/random_program.h"
 
 /* FLASH-D (2025): O is always normalised, and L takes the place of m and l. */
@@ -483,7 +484,7 @@ TEST(test_exchanges_are_noticed) {
 
 TEST(test_random_programs) {
   const char *asked = getenv("SENTENCES_RANDOM");
-  const int n = asked ? atoi(asked) : 30;
+  const int n = asked ? atoi(asked) : 30 / ONE_OF;
   const uint64_t before = n_pairs;
   Rand r = {20261126};
   Opened *o = malloc(sizeof *o);
