@@ -96,23 +96,26 @@ static void draw_marks(const Pen *pen, Box plot) {
   }
 }
 
-/* The shown run's bytes, and beside it those of the one behind. */
+/* The shown run's bytes, and beside it those of the one behind; without their names where there is no room. */
 static void draw_values(const Pen *pen, Box strip, const ByteStrip *s, double at, double part) {
   const Theme *t = pen->theme;
-  const double u = pen->unit, base = strip.y + 0.95 * pen_size(pen, TYPE_SMALL);
+  const double u = pen->unit, base = strip.y + 0.95 * pen_size(pen, TYPE_SMALL), gap = 18 * u;
+  const Number bytes = number_bytes(pen->now->total_bytes),
+               those = s->has_behind ? number_bytes(strip_bytes(&s->behind, part)) : (Number){""};
   char shown[NUMBER_CHARS + 100], behind[NUMBER_CHARS + 100] = "";
-  snprintf(shown, sizeof shown, "%s %s", number_bytes(pen->now->total_bytes).text, s->shown.schedule->title);
-  if (s->has_behind)
-    snprintf(behind, sizeof behind, "%s %s", number_bytes(strip_bytes(&s->behind, part)).text,
-             s->behind.schedule->title);
-  const double gap = 18 * u, first = pen_text_width(pen, TYPE_SMALL, true, shown),
-               second = s->has_behind ? gap + pen_text_width(pen, TYPE_SMALL, true, behind) : 0;
-  double x = at + 6 * u;
-  if (x + first + second > strip.x + strip.width) x = at - 6 * u - first - second;
-  if (x < strip.x) return;
-  pen_text(pen, TYPE_SMALL, ends_in_tiles(&s->shown) ? t->waste_text : t->series_text[INK_BLUE], true, ANCHOR_START, x,
-           base, 0, shown);
-  if (s->has_behind) pen_text(pen, TYPE_SMALL, t->waste_text, true, ANCHOR_START, x + first + gap, base, 0, behind);
+  for (int named = 1; named >= 0; named--) {
+    snprintf(shown, sizeof shown, "%s %s", bytes.text, named ? s->shown.schedule->title : "");
+    if (s->has_behind) snprintf(behind, sizeof behind, "%s %s", those.text, named ? s->behind.schedule->title : "");
+    const double first = pen_text_width(pen, TYPE_SMALL, true, shown),
+                 second = s->has_behind ? gap + pen_text_width(pen, TYPE_SMALL, true, behind) : 0;
+    double x = at + 6 * u;
+    if (x + first + second > strip.x + strip.width) x = at - 6 * u - first - second;
+    if (x < strip.x) continue;
+    pen_text(pen, TYPE_SMALL, ends_in_tiles(&s->shown) ? t->waste_text : t->series_text[INK_BLUE], true, ANCHOR_START,
+             x, base, 0, shown);
+    if (s->has_behind) pen_text(pen, TYPE_SMALL, t->waste_text, true, ANCHOR_START, x + first + gap, base, 0, behind);
+    return;
+  }
 }
 
 void draw_byte_strip(const Pen *pen) {

@@ -36,20 +36,27 @@ bool chart_kind_from_name(const char *name, ChartKind *chart) {
 /* A page narrower than 16:9, such as beside a lesson, is bound by its width a little later: type counts there for more
  * than air. */
 enum { NARROW_UNITS = 1110, HIGH_UNITS = 720, TALL_NARROW_UNITS = 620, TALL_HIGH_UNITS = 900 };
+/* What heading, narration and bytes over time take of that: a framed page has none. */
+enum { AROUND_UNITS = 175, TALL_AROUND_UNITS = 250 };
 
 static bool is_tall(double width, double height) { return height > 1.1 * width; }
 
-static double unit_of(double width, double height) {
-  return is_tall(width, height) ? fmin(width / TALL_NARROW_UNITS, height / TALL_HIGH_UNITS)
-                                : fmin(width / NARROW_UNITS, height / HIGH_UNITS);
+static double unit_of(const SceneView *view, double width, double height) {
+  const int around = view->framed ? AROUND_UNITS : 0, tall_around = view->framed ? TALL_AROUND_UNITS : 0;
+  return is_tall(width, height) ? fmin(width / TALL_NARROW_UNITS, height / (TALL_HIGH_UNITS - tall_around))
+                                : fmin(width / NARROW_UNITS, height / (HIGH_UNITS - around));
 }
 
 /* Text below this many pixels is not read. A page where the usual layout would have such text takes the one of
  * presentation mode, in which one idea has all the room. */
-#define LEAST_TEXT_PIXELS 9.5
+#define LEAST_TEXT_PIXELS   9.5
+#define LEAST_FRAMED_PIXELS 12.0
 enum { LEAST_WIDTH = 360, LEAST_HEIGHT = 240 }; /* below, not even that is read */
 
-static bool is_small(double width, double height) { return 14.6 * unit_of(width, height) < LEAST_TEXT_PIXELS; }
+static double least_text(const SceneView *view) { return view->framed ? LEAST_FRAMED_PIXELS : LEAST_TEXT_PIXELS; }
+static bool is_small(const SceneView *view, double width, double height) {
+  return 14.6 * unit_of(view, width, height) < least_text(view);
+}
 
 void scene_narrate(SceneKind scene, const Snapshot *now, SceneMemo *memo, Narration *said) {
   if (OBJECTS[scene]->narrate)
@@ -82,23 +89,24 @@ static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, doub
                .now = now,
                .view = view,
                .page = box_at(0, 0, width, height),
-               .unit = is_small(width, height) ? fmax(unit_of(width, height), LEAST_TEXT_PIXELS / 25)
-                                               : unit_of(width, height),
+               .unit = is_small(view, width, height) ? fmax(unit_of(view, width, height), least_text(view) / 25)
+                                                     : unit_of(view, width, height),
                .is_tall = is_tall(width, height)};
 }
 
 /* On a projector one chart is shown at a time. */
 static SceneView shown_view(SceneKind scene, const SceneView *view, double width, double height) {
   SceneView shown = *view;
-  shown.presentation = view->presentation || is_small(width, height);
+  shown.presentation = view->presentation || is_small(view, width, height);
+  shown.bare = view->bare || view->framed;
   if (scene == SCENE_CHARTS && (shown.presentation || is_tall(width, height)) && view->chart == CHART_ALL)
     shown.chart = CHART_TRAFFIC;
   return shown;
 }
 
-static const Scene *shown_scene(SceneKind scene, double width, double height) {
+static const Scene *shown_scene(SceneKind scene, const SceneView *view, double width, double height) {
   const Scene *s = OBJECTS[scene];
-  return s->small && is_small(width, height) ? s->small : s;
+  return s->small && is_small(view, width, height) && !view->framed ? s->small : s;
 }
 
 static void say_too_small(const Pen *pen) {
@@ -121,7 +129,7 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
   if (width < LEAST_WIDTH || height < LEAST_HEIGHT)
     say_too_small(&pen);
   else
-    shown_scene(scene, width, height)->draw(&pen);
+    shown_scene(scene, &shown, width, height)->draw(&pen);
 }
 
 Box scene_strip(const SceneView *view, double width, double height) {
@@ -142,7 +150,7 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneVie
   pen.hit = &hit;
   pen.hit_x = x;
   pen.hit_y = y;
-  shown_scene(scene, width, height)->draw(&pen);
+  shown_scene(scene, &shown, width, height)->draw(&pen);
   cairo_destroy(cr);
   return hit;
 }

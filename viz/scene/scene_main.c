@@ -21,16 +21,17 @@ static void draw_moved(const Pen *pen, Box box) {
 static void draw_main_idea(const Pen *pen, Box body) {
   Box left = pen->is_tall ? box_cut_top(&body, 0.56 * body.height, 16 * pen->unit)
                           : box_cut_left(&body, 0.42 * body.width, 20 * pen->unit);
-  const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * pen->unit);
+  const bool counts = !pen->view->framed;
+  const Box count = box_cut_bottom(&left, counts ? 1.12 * pen_size(pen, TYPE_NUMBER) : 0, counts ? 6 * pen->unit : 0);
   draw_grid(pen, left, NULL);
-  draw_moved(pen, count);
+  if (counts) draw_moved(pen, count);
   draw_hierarchy(pen, body, false);
 }
 
 static void draw(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, pen->now->schedule->title);
-  if (pen->view->presentation || pen->is_tall) {
+  if (pen->view->presentation || pen->is_tall || pen->view->framed) {
     draw_main_idea(pen, body);
     return;
   }

@@ -83,6 +83,7 @@ typedef struct {
                       always those after the event. Reduced motion is phase 0. */
   SceneBodies *bodies;   /* noted here what moves; NULL: nowhere */
   SceneRegions *regions; /* noted here what lies where; NULL: nowhere */
+  bool framed;           /* bare, in a page with words and controls of its own: no text is below 12 pixels */
   bool bare;             /* without heading, narration and bytes over time: someone else tells what happens */
   bool undimmed;         /* nothing is dimmed: for fast playing, where it would flicker */
   SceneHit hover;        /* kind HIT_NONE: nothing is pointed at */

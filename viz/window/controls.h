@@ -80,4 +80,6 @@ void controls_forget(KeptBar *kept); /* frees it */
 void overlay_draw(const Controls *controls, const Player *player, cairo_t *cr, const Control *pointed,
                   const char *tooltip, double x, double y);
 
+void overlay_tooltip(const Controls *controls, const Player *player, cairo_t *cr, const char *text, double x, double y);
+
 #endif

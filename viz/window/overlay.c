@@ -124,15 +124,25 @@ static void draw_help(const Controls *c, const Pen *pen) {
   }
 }
 
+static Pen pen_over(const Controls *c, const Player *p, cairo_t *cr, const SceneView *view) {
+  return (Pen){.cr = cr,
+               .theme = p->dark ? &theme_dark : &theme_light,
+               .view = view,
+               .now = &p->now,
+               .unit = c->unit,
+               .page = c->scene};
+}
+
+void overlay_tooltip(const Controls *c, const Player *p, cairo_t *cr, const char *text, double x, double y) {
+  const SceneView view = {0};
+  const Pen pen = pen_over(c, p, cr, &view);
+  draw_tooltip(c, &pen, text, x, y);
+}
+
 void overlay_draw(const Controls *c, const Player *p, cairo_t *cr, const Control *pointed, const char *tooltip,
                   double x, double y) {
   const SceneView view = {.presentation = p->presentation};
-  const Pen pen = {.cr = cr,
-                   .theme = p->dark ? &theme_dark : &theme_light,
-                   .view = &view,
-                   .now = &p->now,
-                   .unit = c->unit,
-                   .page = c->scene};
+  const Pen pen = pen_over(c, p, cr, &view);
   if (p->open == OPEN_HELP) draw_help(c, &pen);
   if (p->open == OPEN_ENTRY) draw_entry(c, p, &pen);
   if (p->open == OPEN_LIST) draw_list(c, p, &pen, pointed);

@@ -61,6 +61,7 @@ static void draw_scene(Viewer *v, cairo_t *cr) {
   const Player *p = v->player;
   const Box at = v->controls.scene;
   const SceneView view = {.presentation = p->presentation,
+                          .framed = v->is_framed,
                           .chart = player_chart(p),
                           .memo = v->memo,
                           .phase = player_phase(p),
@@ -109,6 +110,14 @@ void viewer_draw(Viewer *v, cairo_t *cr) {
     v->cover.draw(v->cover.data, cr, v->width, v->height, viewer_theme(v));
     return;
   }
+  if (v->is_framed) {
+    v->controls = (Controls){.scene = box_at(0, 0, v->width, v->height), .unit = 1};
+    draw_scene(v, cr);
+    if (v->hover.kind == HIT_NONE) return;
+    scene_tooltip(&p->now, &v->hover, tooltip, sizeof tooltip);
+    overlay_tooltip(&v->controls, p, cr, tooltip, v->mouse_x, v->mouse_y);
+    return;
+  }
   controls_layout(&v->controls, p, cr, v->width, v->height, side_width(v), viewer_wants_bar(v));
   const Control *pointed =
       v->drag == DRAG_NONE && v->mouse_x >= 0 ? controls_at(&v->controls, v->mouse_x, v->mouse_y) : NULL;
@@ -128,7 +137,8 @@ static bool is_same_hit(const SceneHit *a, const SceneHit *b) {
 
 void viewer_find_hover(Viewer *v) {
   const Player *p = v->player;
-  const SceneView view = {.presentation = p->presentation, .chart = player_chart(p), .memo = v->memo};
+  const SceneView view = {
+      .presentation = p->presentation, .framed = v->is_framed, .chart = player_chart(p), .memo = v->memo};
   const Box scene = v->controls.scene;
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};

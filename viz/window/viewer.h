@@ -53,6 +53,7 @@ typedef struct {
   double drag_x;
   bool has_dragged;
   PlayerInput drag_click, drag_more, drag_less;
+  bool is_framed; /* the scene alone: words and controls are the front end's */
   bool is_dirty, has_ended;
 } Viewer;
 
