@@ -22,7 +22,7 @@ void page_act(const char *name) { (void)name; }
 
 bool web_open(const char *line);
 void web_plain_measures(bool plain);
-bool web_picture(int width, int height);
+bool web_picture(int width, int height, bool is_whole);
 char *web_print(void);
 const char *web_describe(void);
 const char *web_error(void);
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     web_plain_measures(true);
     printf("state %s\n", line);
     if (!opened) printf("refused %s\n", web_error());
-    char *printed = web_picture(atoi(argv[2]), atoi(argv[3])) ? web_print() : NULL;
+    char *printed = web_picture(atoi(argv[2]), atoi(argv[3]), true) ? web_print() : NULL;
     printf("%swords\n%send\n", printed ? printed : "no memory\n", web_describe());
     free(printed);
   }

@@ -46,12 +46,12 @@ const fetch = async address => {
 POLICY = ("default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; font-src data:; "
           "img-src data: blob:; base-uri 'none'; form-action 'none'")
 
-style = re.sub(r', url\("[\w-]+\.ttf"\) format\("truetype"\)', '', read('tilewalk.css'))
+style = re.sub(r', url\("[\w-]+\.ttf"\) format\("truetype"\)', '', read('tilewalk.css') + read('rooms.css'))
 style = re.sub(r'url\("([\w-]+\.woff2)"\)', lambda m: f"url({data(m[1], 'font/woff2')})", style)
-script = LOAD + '\n'.join(module(name) for name in ('engine.js', 'canvas.js', 'viewer.js', 'main.js'))
+script = LOAD + '\n'.join(module(name) for name in ('kept.js', 'top.js', 'engine.js', 'canvas.js', 'viewer.js', 'panels.js', 'drive.js', 'see.js'))
 if '</script' in script:
     sys.exit('single.py: a script holds </script')
-page = read('index.html')
+page = read('see.html')
 page = re.sub(r'content="default-src[^"]*"', f'content="{POLICY}"', page)
 page = re.sub(r'^<link rel="(?:icon|manifest|preload|modulepreload|stylesheet)".*\n', '', page, flags=re.M)
 page = re.sub(r'^<script .*</script>\n', '', page, flags=re.M)

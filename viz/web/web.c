@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/scene/byte_strip_view.h"
 #include "viz/web/drawing.h"
 #include "viz/web/web_assets.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
 #include "viz/window/viewer.h"
 
-enum { DESCRIPTION_BYTES = 4096, JSON_BYTES = 1 << 16 };
+enum { DESCRIPTION_BYTES = 4096 };
 
 static Player player;
 static Viewer viewer;
@@ -28,6 +29,7 @@ static DrawingList shown_list;
 static DrawingSurface shown_surface;
 
 Player *web_player(void) { return &player; }
+SceneMemo *web_memo(void) { return viewer.memo; }
 void web_changed(void) { viewer.is_dirty = true; }
 void web_cover(ViewerCover cover) {
   viewer.cover = cover;
@@ -74,7 +76,7 @@ static double measure_in_page(void *data, double size, int style, const char *te
 
 EXPORT bool web_assets(char *bytes, size_t length) { return web_assets_take(bytes, length); }
 
-static Status parse_line(const char *line, Request *request, Error *error) {
+Status web_parse(const char *line, Request *request, Error *error) {
   const OptionSet sets[] = {
       {"", REQUEST_SHAPE_OPTIONS, 0},  {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0},
       {"", REQUEST_EXPERT_OPTIONS, 0}, {"", REQUEST_SCENE_OPTIONS, 0},  {0},
@@ -86,7 +88,7 @@ static Status parse_line(const char *line, Request *request, Error *error) {
 
 static Status open_first(const char *line, Error *error) {
   Request request;
-  Status status = parse_line(line, &request, error);
+  Status status = web_parse(line, &request, error);
   request.l2_later = l2_later;
   if (!status) status = player_open(&player, &request, request.without_max, error);
   if (!status) return STATUS_OK;
@@ -99,7 +101,7 @@ static Status open_first(const char *line, Error *error) {
 static bool open_again(const char *line) {
   char whole[REQUEST_STATE_BYTES];
   Request request;
-  if (parse_line(line, &request, &last_error)) {
+  if (web_parse(line, &request, &last_error)) {
     player_say(&player, true, "%s", last_error.message);
     return false;
   }
@@ -138,6 +140,12 @@ EXPORT void web_look(bool dark, bool reduced_motion) {
   viewer.is_dirty = true;
 }
 
+/* The scene alone, for a page that has words and controls of its own around it. */
+EXPORT void web_frame_scene(bool is_framed) {
+  viewer.is_framed = is_framed;
+  viewer.is_dirty = true;
+}
+
 /* ---- L2, elsewhere -----------------------------------------------------------------------------------------
  *
  *     the page's viewer                                        a Worker with the same program
@@ -171,11 +179,13 @@ EXPORT bool web_frame(double seconds) {
 
 EXPORT bool web_is_moving(void) { return viewer_is_moving(&viewer); }
 
-/* The scene alone, as a file has it: without the bar, with the state at its foot. */
-EXPORT bool web_picture(int width, int height) {
+/* The scene as a file has it: without the bar, with the state at its foot. Not whole: as the page frames it. */
+EXPORT bool web_picture(int width, int height, bool is_whole) {
   char state[REQUEST_STATE_BYTES];
-  const SceneView view = {
-      .presentation = player.presentation, .chart = player_chart(&player), .footer = player_state(&player, state)};
+  const SceneView view = {.presentation = player.presentation,
+                          .framed = viewer.is_framed && !is_whole,
+                          .chart = player_chart(&player),
+                          .footer = is_whole ? player_state(&player, state) : NULL};
   cairo_surface_destroy(surface);
   surface = drawing_new(width, height);
   cairo_t *cr = cairo_create(surface);
@@ -183,6 +193,28 @@ EXPORT bool web_picture(int width, int height) {
   cairo_destroy(cr);
   viewer.is_dirty = true; /* what web_list has is not the viewer's frame any more */
   return !drawing_is_broken(surface);
+}
+
+enum { STRIP_MARGIN = 24, STRIP_HIGH = 70 };
+
+/* Bytes over time alone, of that width and STRIP_HIGH: a surface for web_list. */
+EXPORT const cairo_surface_t *web_strip(int width) {
+  static cairo_surface_t *strip;
+  cairo_surface_destroy(strip);
+  strip = drawing_new(width, STRIP_HIGH);
+  cairo_t *cr = cairo_create(strip);
+  const SceneView view = {.memo = viewer.memo, .marks = player.marks, .phase = player_phase(&player)};
+  const Pen pen = {.cr = cr,
+                   .theme = viewer_theme(&viewer),
+                   .now = &player.now,
+                   .view = &view,
+                   .unit = 1,
+                   .page = box_at(-STRIP_MARGIN, 0, width + 2 * STRIP_MARGIN, STRIP_HIGH)};
+  theme_use(cr, pen.theme->background, 1);
+  cairo_paint(cr);
+  draw_byte_strip(&pen);
+  cairo_destroy(cr);
+  return strip;
 }
 
 /* Of a surface that the frame draws, or of the frame itself: NULL. */
@@ -270,6 +302,8 @@ EXPORT const char *web_describe(void) {
 
 EXPORT const char *web_title(void) { return scene_title(player.scene); }
 EXPORT double web_part(void) { return player.now.n_steps ? (double)player.now.step / (double)player.now.n_steps : 0; }
+EXPORT double web_speed(void) { return player_events_per_s(&player); }
+EXPORT bool web_set_speed(double events_per_s) { return player_set_speed(&player, events_per_s); }
 EXPORT double web_steps(void) { return (double)player.now.n_steps; }
 EXPORT bool web_is_playing(void) { return viewer_is_covered(&viewer) ? viewer_is_moving(&viewer) : player.is_playing; }
 EXPORT int web_focus(void) { return player.focus; } /* the parameter that keys step, or -1 */
@@ -290,83 +324,6 @@ EXPORT bool web_set(int parameter, const char *value) {
 EXPORT void web_scrub(double part) {
   player_scrub(&player, part);
   viewer.is_dirty = true;
-}
-
-typedef struct {
-  char *text;
-  size_t n;
-} Json;
-
-static void json_raw(Json *j, const char *text) {
-  const size_t length = strlen(text);
-  if (j->n + length >= JSON_BYTES) return;
-  memcpy(j->text + j->n, text, length + 1);
-  j->n += length;
-}
-
-static void json_string(Json *j, const char *key, const char *text) {
-  char one[2] = "", escaped[8];
-  json_raw(j, "\"");
-  json_raw(j, key);
-  json_raw(j, "\":\"");
-  for (; *text; text++) {
-    one[0] = *text;
-    snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned char)*text);
-    json_raw(j, *text == '"' || *text == '\\' || (unsigned char)*text < 0x20 ? escaped : one);
-  }
-  json_raw(j, "\"");
-}
-
-static void json_choices(Json *j, Parameter which) {
-  static Choice choices[CHOICES_MAX];
-  int at = -1;
-  const int n = parameter_choices(&player, which, choices, &at);
-  json_raw(j, ",\"choices\":[");
-  for (int k = 0; k < n; k++) {
-    json_raw(j, k ? ",{" : "{");
-    json_string(j, "name", choices[k].name);
-    json_raw(j, ",");
-    json_string(j, "remark", choices[k].remark);
-    json_raw(j, k == at ? ",\"on\":true}" : "}");
-  }
-  json_raw(j, "]");
-}
-
-/* {"scenes": [{"name", "title", "input", "on"?}...], "parameters": [{"title", "wants", "value", "kind", "edit",
- * "choices", "on"?}...]}: what the page's menus show. */
-EXPORT const char *web_menu(void) {
-  static char text[JSON_BYTES];
-  Json j = {text, 0};
-  char number[64], value[PARAMETER_VALUE_BYTES];
-  json_raw(&j, "{\"scenes\":[");
-  for (int k = 0; k < SCENE_COUNT; k++) {
-    json_raw(&j, k ? ",{" : "{");
-    json_string(&j, "name", scene_name((SceneKind)k));
-    json_raw(&j, ",");
-    json_string(&j, "title", scene_title((SceneKind)k));
-    snprintf(number, sizeof number, ",\"input\":%d%s}", INPUT_SCENE + k, (int)player.scene == k ? ",\"on\":true" : "");
-    json_raw(&j, number);
-  }
-  json_raw(&j, "],\"parameters\":[");
-  for (int k = 0; k < PARAMETER_COUNT; k++) {
-    static const char *const KINDS[] = {
-        [PARAMETER_NUMBER] = "number", [PARAMETER_LIST] = "list", [PARAMETER_SWITCH] = "switch"};
-    json_raw(&j, k ? ",{" : "{");
-    json_string(&j, "title", PARAMETERS[k].title);
-    json_raw(&j, ",");
-    json_string(&j, "wants", PARAMETERS[k].wants);
-    json_raw(&j, ",");
-    json_string(&j, "value", parameter_value(&player, (Parameter)k, value));
-    json_raw(&j, ",");
-    json_string(&j, "kind", KINDS[PARAMETERS[k].kind]);
-    snprintf(number, sizeof number, ",\"edit\":%d", INPUT_EDIT + k);
-    json_raw(&j, number);
-    if (PARAMETERS[k].kind == PARAMETER_LIST) json_choices(&j, (Parameter)k);
-    json_raw(&j,
-             PARAMETERS[k].kind == PARAMETER_SWITCH && parameter_is_on(&player, (Parameter)k) ? ",\"on\":true}" : "}");
-  }
-  json_raw(&j, "]}");
-  return text;
 }
 
 /* The input of a name, for the page's buttons; 0: there is none. */
@@ -392,6 +349,15 @@ EXPORT int web_input_named(const char *name) {
                 {"motion", INPUT_MOTION},
                 {"export", INPUT_EXPORT},
                 {"fullscreen", INPUT_FULLSCREEN},
+                {"mark-next", INPUT_STORE_NEXT},
+                {"mark-back", INPUT_STORE_BACK},
+                {"max-next", INPUT_MAX_NEXT},
+                {"max-back", INPUT_MAX_BACK},
+                {"skip-next", INPUT_SKIP_NEXT},
+                {"skip-back", INPUT_SKIP_BACK},
+                {"pass-next", INPUT_PASS_NEXT},
+                {"pass-back", INPUT_PASS_BACK},
+                {"clock", INPUT_CLOCK},
                 {"race", (PlayerInput)(INPUT_SCENE + SCENE_RACE)}};
   for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
     if (strcmp(INPUTS[k].name, name) == 0) return (int)INPUTS[k].input;

@@ -6,7 +6,7 @@
 WEB := $(BUILD)/web
 WEB_CLANG ?= $(firstword $(foreach v,-14 -15 -16 -17 -18 -19 $(empty),$(shell command -v clang$v)))
 WEB_BASE := --target=wasm32-wasi -O2 -mbulk-memory -mmutable-globals -ftls-model=local-exec -fno-stack-protector \
-  -ffunction-sections -fdata-sections -Iviz/web/libc
+  -ffunction-sections -fdata-sections -D_DEFAULT_SOURCE -Iviz/web/libc
 WEB_FLAGS := $(WEB_BASE) -std=c11 -Wall -Wextra -Wshadow -I. -isystem $(or $(shell pkg-config --variable=includedir cairo 2>/dev/null),/usr/include)/cairo
 # Without -O: clang would have wasm-opt of any version rewrite the program.
 WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
@@ -114,6 +114,9 @@ $(WEB)/kernels.json: viz/web/kernels.py $(wildcard viz/web/kernels/*.cu kernels/
 $(WEB)/assets.bundle: $(WEB_ASSETS) $(BUILD)/web.stamp viz/web/bundle.sh
 	@mkdir -p $(@D)
 	@viz/web/bundle.sh $@ $(WEB_ASSETS)
+$(WEB)/index.html: viz/web/page/index.html viz/web/front.py
+	@mkdir -p $(@D)
+	@viz/web/front.py $< $@ $(WEB_ADDRESS)
 $(WEB)/%: viz/web/page/%
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -124,8 +127,7 @@ $(WEB_PAGE_ALONE): viz/web/single.py $(WEB_FILES)
 	@viz/web/single.py $(WEB) $@
 # The version is of what is in the folder: a changed file is a new version.
 $(WEB)/worker.js: viz/web/page/worker.js $(WEB_FILES)
-	@sed -e "s/@VERSION@/tilewalk-$$(cat $(WEB_FILES) $< | cksum | cut -d' ' -f1)/" \
-	  -e "s/@FILES@/$$(cd $(WEB) && ls | grep -v '^worker.js$$' | sed "s/.*/'&'/" | paste -sd, | sed 's/,/, /g')/" $< >$@
+	@sed "s/@VERSION@/tilewalk-$$(cat $(WEB_FILES) $< | cksum | cut -d' ' -f1)/" $< >$@
 
 # The same C with gcc, in a program that a test asks the same things as the page.
 WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,web drawing web_assets)

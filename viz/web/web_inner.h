@@ -4,9 +4,11 @@
 
 #include "viz/window/viewer.h"
 
+SceneMemo *web_memo(void);
 Player *web_player(void);
-void web_cover(ViewerCover cover); /* has canvas, keys and presses while it is open */
-void web_changed(void);            /* the next frame is drawn */
-void web_forget_drawn(void);       /* what was kept from frame to frame: it may name a program that is gone */
+void web_cover(ViewerCover cover);                                  /* has canvas, keys and presses while it is open */
+Status web_parse(const char *line, Request *request, Error *error); /* a state line */
+void web_changed(void);                                             /* the next frame is drawn */
+void web_forget_drawn(void); /* what was kept from frame to frame: it may name a program that is gone */
 
 #endif

@@ -85,14 +85,16 @@ export class Painter {
     return text
   }
 
-  picture(list, index) {
+  // Lists are drawn at the scale of what they go into; pixels are what they are.
+  picture(list, index, scale) {
     const surface = list.surface(index)
-    let canvas = this.kept.get(surface.key)
-    this.kept.delete(surface.key)
+    const at = surface.pixels ? 1 : scale, key = `${surface.key} ${at}`
+    let canvas = this.kept.get(key)
+    this.kept.delete(key)
     if (!canvas) {
       canvas = document.createElement('canvas')
-      canvas.width = Math.max(1, surface.width)
-      canvas.height = Math.max(1, surface.height)
+      canvas.width = Math.max(1, surface.width * at)
+      canvas.height = Math.max(1, surface.height * at)
       const context = canvas.getContext('2d')
       if (surface.pixels) {
         const image = context.createImageData(canvas.width, canvas.height)
@@ -104,17 +106,18 @@ export class Painter {
         }
         context.putImageData(image, 0, 0)
       } else {
-        this.paint(context, new List(list.engine, surface.address), canvas.width, canvas.height)
+        this.paint(context, new List(list.engine, surface.address), canvas.width, canvas.height, at)
       }
     }
-    this.kept.set(surface.key, canvas)
+    this.kept.set(key, canvas)
     if (this.kept.size > 48) this.kept.delete(this.kept.keys().next().value)
-    return canvas
+    return { canvas, at }
   }
 
-  paint(context, list, width, height) {
+  paint(context, list, width, height, scale = 1) {
     const of = list.numbers, n = of.length, { bytes } = list
     context.save()
+    context.scale(scale, scale)
     prepare(context)
     let depth = 0
     for (let k = 0; k < n;) {
@@ -143,8 +146,9 @@ export class Painter {
         case JOIN: context.lineJoin = JOINS[of[k++]]; break
         case PAINT: context.fillRect(0, 0, width, height); break
         case SURFACE: {
-          const pattern = context.createPattern(this.picture(list, of[k]), of[k + 3] ? 'repeat' : 'no-repeat')
-          pattern.setTransform(new DOMMatrix([1, 0, 0, 1, of[k + 1], of[k + 2]]))
+          const { canvas, at } = this.picture(list, of[k], scale)
+          const pattern = context.createPattern(canvas, of[k + 3] ? 'repeat' : 'no-repeat')
+          pattern.setTransform(new DOMMatrix([1 / at, 0, 0, 1 / at, of[k + 1], of[k + 2]]))
           context.imageSmoothingEnabled = of[k + 4] === 1
           context.fillStyle = context.strokeStyle = pattern
           k += 5
@@ -230,7 +234,7 @@ function inner(painter, list, defs, prefix, width, height) {
       case SURFACE: {
         const surface = list.surface(of[k]), id = `${prefix}${defs.length}`
         const content = surface.pixels
-          ? `<image width="${surface.width}" height="${surface.height}" href="${painter.picture(list, of[k]).toDataURL()}"/>`
+          ? `<image width="${surface.width}" height="${surface.height}" href="${painter.picture(list, of[k], 1).canvas.toDataURL()}"/>`
           : inner(painter, new List(list.engine, surface.address), defs, id + '-', surface.width, surface.height)
         defs.push(`<pattern id="${id}" patternUnits="userSpaceOnUse" x="${short(of[k + 1])}" y="${short(of[k + 2])}" ` +
           `width="${surface.width}" height="${surface.height}">${content}</pattern>`)

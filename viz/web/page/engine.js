@@ -1,5 +1,7 @@
 // The C program in the page: loads the wasm, moves text in and out, and gives it what it asks a page for.
 
+import { keep, kept } from './kept.js'
+
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
@@ -109,17 +111,6 @@ function attempts(engine) {
 }
 
 // Records that a browser keeps for this folder, by name.
-const PLACE = 'tilewalk' + new URL('.', import.meta.url).pathname
-export function kept(name) {
-  try { return localStorage.getItem(PLACE + name) } catch { return null }
-}
-export function keep(name, text) {
-  try {
-    if (text === '') localStorage.removeItem(PLACE + name)
-    else localStorage.setItem(PLACE + name, text)
-    return 1
-  } catch { return 0 }
-}
 const records = {
   load(engine, name) {
     const text = kept(engine.read(name))

@@ -1,6 +1,7 @@
 // A CUDA kernel in the page: its PTX and a launch, what it did by source line. The machine runs in a worker.
 
-import { keep, kept } from './engine.js'
+import { keep, keptObject } from './kept.js'
+import './top.js'
 
 const $ = id => document.getElementById(id)
 const DRAFT = 'kernel.json', DRAFT_MOST = 1 << 20, QUIET_MS = 400
@@ -270,20 +271,12 @@ document.addEventListener('drop', event => {
   event.preventDefault()
   if (event.dataTransfer.files.length) takeFiles(event.dataTransfer.files)
 })
-const THEME = 'kernel-theme'
-const setTheme = theme => { document.documentElement.dataset.theme = theme }
-if (kept(THEME)) setTheme(kept(THEME))
-$('theme').addEventListener('click', () => {
-  const dark = (document.documentElement.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark'
-  setTheme(dark ? 'light' : 'dark')
-  keep(THEME, dark ? 'light' : 'dark')
-})
 
 window.tilewalk = { answer: null, take, run, command, example, get examples() { return examples } }
 examples = await fetch(new URL('kernels.json', import.meta.url)).then(answer => answer.json())
 $('sample').append(...Object.entries(examples).map(([file, { title }]) => new Option(`${file}: ${title}`, file)))
-const last = JSON.parse(kept(DRAFT) ?? 'null')
-if (last?.ptx) {
+const last = keptObject(DRAFT, text => { $('problem').hidden = false; $('problem').textContent = text })
+if (last.ptx) {
   source = last.source
   await show(last.name, last.ptx)
   if (entries.some(one => one.entry === last.entry)) $('entry').value = last.entry

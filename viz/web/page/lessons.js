@@ -1,13 +1,19 @@
 // Lessons: the list, one lesson beside its scene, progress that the browser keeps, and a file to hand in.
 
 import { Viewer, save } from './viewer.js'
-import { keep, kept } from './engine.js'
+import { keep, kept, keptObject } from './kept.js'
+import { drive, elementsOf } from './drive.js'
 
 const $ = id => document.getElementById(id)
 const RECORD = 'lessons.json', ANSWERS = 'answers.json'
 
 function element(tag, text, more = {}) {
   return Object.assign(document.createElement(tag), { textContent: text, ...more })
+}
+
+function tell(text) {
+  $('problem').hidden = false
+  $('problem').textContent = text
 }
 
 function fail(error) {
@@ -17,11 +23,12 @@ function fail(error) {
 }
 
 $('desk').hidden = false // the canvas has a size then
-const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') }, {
-  program: 'lessons.wasm', bundles: ['assets.bundle', 'lessons.bundle'], line: '', leastWidth: 560, leastHeight: 380,
+const viewer = await Viewer.open(elementsOf($), {
+  program: 'lessons.wasm', bundles: ['assets.bundle', 'lessons.bundle'], line: '',
 }).catch(fail)
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
+drive(viewer, $)
 let name = ''
 
 function showList() {
@@ -40,7 +47,7 @@ function showList() {
 
 // What was answered in this browser, by lesson, for the hand-in: the record of progress holds no answers.
 function keepAnswers() {
-  const now = JSON.parse(engine.text('web_lesson_answers')), all = JSON.parse(kept(ANSWERS) ?? '{}')
+  const now = JSON.parse(engine.text('web_lesson_answers')), all = keptObject(ANSWERS, tell)
   const before = all[name]?.seed === now.seed ? all[name].answers : {}
   all[name] = { seed: now.seed, answers: { ...before, ...now.answers } }
   keep(ANSWERS, JSON.stringify(all))
@@ -90,7 +97,6 @@ function open(wanted, restart = false) {
     document.title = 'Tilewalk: lessons'
     showList()
   }
-  document.documentElement.dataset.theme = engine.call('web_is_dark') ? 'dark' : 'light'
 }
 
 // The player moves on its own: a show ends, a task is done.
@@ -132,9 +138,8 @@ $('import').addEventListener('change', async () => {
   $('import').value = ''
 })
 $('hand-in').addEventListener('click', () => {
-  const { seed, answers } = JSON.parse(kept(ANSWERS) ?? '{}')[name] ?? { seed: 1, answers: {} }
+  const { seed, answers } = keptObject(ANSWERS, tell)[name] ?? { seed: 1, answers: {} }
   save(new Blob([JSON.stringify([{ student: '', lesson: name, seed, answers }], null, 1) + '\n'], { type: 'application/json' }), name + '.json')
 })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
-if ('serviceWorker' in navigator && location.protocol !== 'file:') navigator.serviceWorker.register('worker.js').catch(() => {})

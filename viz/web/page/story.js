@@ -12,7 +12,7 @@ function fail(error) {
 }
 
 const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') }, {
-  program: 'lessons.wasm', bundles: ['assets.bundle', 'lessons.bundle'], line: '', leastWidth: 300, leastHeight: 200,
+  program: 'lessons.wasm', bundles: ['assets.bundle', 'lessons.bundle'], line: '', framed: false,
 }).catch(fail)
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
@@ -37,6 +37,6 @@ $('on').addEventListener('click', press('ArrowRight'))
 $('back').addEventListener('click', press('ArrowLeft'))
 // Behind the last picture, or after Escape, the viewer follows.
 viewer.changed.push(() => {
-  if (!engine.call('web_story_is_open') && $('problem').hidden) location.href = './'
+  if (!engine.call('web_story_is_open') && $('problem').hidden) location.href = 'see.html'
 })
 tell()

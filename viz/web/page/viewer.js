@@ -1,10 +1,11 @@
-// The viewer on a canvas: frames, pointer, touch, keys, permalink, live text, files to save.
+// The scene on a canvas, framed by HTML: frames, pointer, keys, permalink, the words over it, files to save.
 
 import { load } from './engine.js'
+import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, List, Painter, Ruler, svg } from './canvas.js'
 
-const LEAST_WIDTH = 760, LEAST_HEIGHT = 500 // in CSS pixels: smaller than that a page scrolls
 const QUIET_MS = 350 // after the last change: permalink and live text follow
+const STILL_PART = 0.62 // of the run is shown where nothing may move
 
 // "#N=64&d=16" or "#N=64 d=16" to "N=64 d=16", and back.
 export function lineOf(hash) {
@@ -53,16 +54,25 @@ async function loadFonts() {
   await Promise.all(FONTS.map(font => document.fonts.load(font, 'Aα×')))
 }
 
+const STRIP_HIGH = 70, PICTURE = [1280, 720]
+const KEYS = { ArrowRight: 'next', ArrowLeft: 'back', PageDown: 'row-next', PageUp: 'row-back', Home: 'start', End: 'end' }
+
+// What Back comes back to: all of a link but its step.
+const baseOf = hash => hash.replace(/^#/, '').split('&').filter(part => !/^(step|seed)=/.test(part)).join('&')
+
 export class Viewer {
-  // `elements`: canvas, live (or none), each of the page. `options`: follows (the permalink), dark, engine.
+  // `elements`: of the page, what it has of canvas, strip (bytes over time), place (its slider), what, why, moved, whole
+  // (the words over the scene), live, note (one line for what went wrong), play. `options`: follows (the permalink),
+  // plays (a link without a step), dark, framed (false: C draws all of the canvas), keys, isEmbedded.
   constructor(engine, ruler, elements, options) {
-    Object.assign(this, { engine, ruler, ...elements, options, List })
+    Object.assign(this, { engine, ruler, elements, canvas: elements.canvas, options, List })
+    this.framed = options.framed ?? true
     this.painter = new Painter()
     this.context = this.canvas.getContext('2d', { alpha: false })
     this.changed = []   // called after a change came to rest
+    this.moved = []     // called with each frame that was drawn
     this.last = 0
-    this.said = ''
-    this.shown = ''
+    this.spoken = this.warned = this.shown = ''
     this.program = this.packed = '' // of one's own
     this.linkError = '' // why that of the link was not taken
   }
@@ -108,30 +118,51 @@ export class Viewer {
   }
 
   begin(line) {
-    const { engine } = this
-    this.options.background ??= typeof Worker === 'function'
-    engine.call('web_l2_later', this.options.background)
-    const taken = engine.call('web_open', line)
-    engine.call('web_look', this.options.dark ?? matchMedia('(prefers-color-scheme: dark)').matches,
-      matchMedia('(prefers-reduced-motion: reduce)').matches)
-    if (!taken) engine.call('web_say', engine.text('web_error'), true)
+    const { engine, options } = this
+    options.background ??= typeof Worker === 'function'
+    engine.call('web_l2_later', options.background)
+    const taken = this.openLink(line || options.first || '')
+    engine.call('web_frame_scene', this.framed)
+    engine.call('web_look', options.dark ?? isDark(), isStill.matches)
+    if (!taken) this.tell(engine.text('web_error'), true)
+    if (options.plays && !/\bstep=/.test(line)) this.begun()
+    this.before = this.hash()
+    this.base = baseOf(this.before)
     this.listen()
     this.resize()
     this.frame(performance.now())
   }
+  // A link without a step plays; where nothing may move it stands.
+  begun() {
+    if (isStill.matches) this.engine.call('web_scrub', STILL_PART)
+    else this.input('play')
+  }
+  // What is wrong in a link is named and left out.
+  openLink(line) {
+    const kept = this.engine.text('web_link', line), said = this.engine.text('web_link_said')
+    const taken = this.engine.call('web_open', kept)
+    this.left = said
+    if (said && this.framed) this.say()
+    return taken
+  }
 
   // ---- frames
 
+  // C lays out in units of whole device pixels: 1, 2 or 3 of them each way.
   resize() {
     const box = this.canvas.parentElement.getBoundingClientRect()
-    const width = Math.max(this.options.leastWidth ?? LEAST_WIDTH, box.width)
-    const height = Math.max(this.options.leastHeight ?? Math.min(LEAST_HEIGHT, width * 0.66), box.height)
-    this.scale = window.devicePixelRatio || 1
-    this.canvas.style.width = width + 'px'
-    this.canvas.style.height = height + 'px'
-    this.canvas.width = Math.round(width * this.scale)
-    this.canvas.height = Math.round(height * this.scale)
-    this.engine.call('web_resize', this.canvas.width, this.canvas.height)
+    const ratio = window.devicePixelRatio || 1
+    this.scale = Math.max(1, Math.round(ratio))
+    const place = (canvas, width, height) => {
+      canvas.style.width = width + 'px'
+      canvas.style.height = height + 'px'
+      canvas.width = Math.max(1, Math.round(width * ratio))
+      canvas.height = Math.max(1, Math.round(height * ratio))
+    }
+    place(this.canvas, box.width, box.height)
+    this.engine.call('web_resize', Math.floor(this.canvas.width / this.scale), Math.floor(this.canvas.height / this.scale))
+    const { strip } = this.elements
+    if (strip) place(strip, strip.parentElement.clientWidth, STRIP_HIGH)
     this.wake()
   }
 
@@ -147,12 +178,38 @@ export class Viewer {
     this.last = now
     if (drawn) {
       if (!this.hasPicture) this.first()
-      this.painter.paint(this.context, new List(this.engine), this.canvas.width, this.canvas.height)
+      this.paint()
       this.rest()
       if (calls.web_l2_is_awaited()) this.askL2()
     }
     this.isMoving = calls.web_is_moving() !== 0
     if (this.isMoving) this.wake()
+  }
+
+  paint() {
+    const { engine, painter, scale } = this, { strip } = this.elements
+    painter.paint(this.context, new List(engine), this.canvas.width, this.canvas.height, scale)
+    if (!this.framed) return
+    if (strip) {
+      const surface = engine.call('web_strip', Math.floor(strip.width / scale))
+      painter.paint(strip.getContext('2d'), new List(engine, surface), strip.width, strip.height, scale)
+    }
+    this.words = JSON.parse(engine.text('web_said'))
+    this.showWords(this.words)
+    this.moved.forEach(call => call(this.words))
+  }
+  showWords({ what, why, moved, whole, step, steps }) {
+    const { elements } = this, put = (name, text) => { if (elements[name] && elements[name].textContent !== text) elements[name].textContent = text }
+    put('what', what)
+    put('why', why)
+    put('moved', moved)
+    put('whole', `of ${whole}`)
+    if (elements.place) {
+      const most = Math.max(1, Math.min(steps, 1e6))
+      elements.place.max = most // an arrow key goes one step, of not too many
+      elements.place.value = Math.round(most * step / Math.max(1, steps))
+      elements.place.setAttribute('aria-valuetext', `step ${step} of ${steps}, ${moved} moved`)
+    }
   }
 
   // L2 takes up to 0.2 s: a Worker works it out, one question at a time, while frames go on.
@@ -190,33 +247,48 @@ export class Viewer {
     requestAnimationFrame(() => performance.mark('first-picture'))
   }
 
-  // When nothing has changed for a while, what is outside the canvas follows.
+  // When nothing has changed for a while, what is outside the canvas follows. The address stays as it came until somebody
+  // acts; another problem or scene is a place to come back to, another step is not.
   rest() {
     if (this.isMoving && this.resting) return
     clearTimeout(this.resting)
     this.resting = setTimeout(() => {
       this.resting = 0
-      const hash = this.hash()
-      if (this.options.follows && hash !== this.shown && !this.engine.call('web_is_playing')) {
-        history.replaceState(null, '', hash)
+      const isPlaying = this.engine.call('web_is_playing'), hash = this.hash()
+      if (this.options.follows && this.hasActed && hash !== this.shown && !isPlaying) {
+        if (baseOf(hash) !== this.base) {
+          if (baseOf(this.before) === this.base) history.replaceState(history.state, '', this.before)
+          history.pushState(null, '', hash)
+        } else history.replaceState(history.state, '', hash)
+        this.base = baseOf(hash)
         this.shown = hash
       }
       this.say()
       this.changed.forEach(call => call())
-      if (this.engine.call('web_is_playing')) this.rest()
+      if (isPlaying) this.rest()
     }, QUIET_MS)
   }
 
-  // Live text for a screen reader: the message if there is a new one, else the step in words, while nothing plays.
+  // For the ear: the two sentences of the step, while nothing plays. What went wrong is an alert.
   say() {
-    if (!this.live || this.engine.call('web_is_playing')) return
-    const message = this.engine.text('web_message')
-    const words = (message ? message + '. ' : '') + this.engine.text('web_describe')
-    if (words !== this.said) this.live.textContent = this.said = words
+    const { live, note } = this.elements, { engine } = this
+    const message = engine.text('web_message') || this.left || ''
+    if (note && message !== this.warned) {
+      note.hidden = !message
+      note.querySelector('span').textContent = this.warned = message
+    }
+    if (!live || !this.words && this.framed || engine.call('web_is_playing')) return
+    const words = this.framed ? `${this.words.what} ${this.words.why}` : (message ? message + '. ' : '') + engine.text('web_describe')
+    if (words !== this.spoken) live.textContent = this.spoken = words
   }
 
   state() { return this.engine.text('web_state') }
   menu() { return JSON.parse(this.engine.text('web_menu')) }
+  acted() { // called before what it does
+    this.hasActed = true
+    const hash = this.hash()
+    if (baseOf(hash) === this.base) this.before = hash
+  }
   input(name) {
     this.engine.call('web_act', typeof name === 'number' ? name : this.engine.call('web_input_named', name))
     this.wake()
@@ -225,13 +297,18 @@ export class Viewer {
     this.engine.call('web_set', parameter, value)
     this.wake()
   }
+  closeNote() {
+    this.left = ''
+    this.tell('')
+  }
   tell(text, isBad = false) {
     this.engine.call('web_say', text, isBad)
+    if (this.elements.note) this.say()
     this.wake()
   }
   restore(line) {
     if (line === this.state()) return
-    this.engine.call('web_open', line)
+    this.openLink(line)
     this.wake()
   }
 
@@ -240,115 +317,102 @@ export class Viewer {
   listen() {
     const { canvas, engine } = this
     const place = event => {
-      const box = canvas.getBoundingClientRect()
-      return [(event.clientX - box.left) * this.scale, (event.clientY - box.top) * this.scale]
+      const box = canvas.getBoundingClientRect(), units = canvas.width / box.width / this.scale
+      return [(event.clientX - box.left) * units, (event.clientY - box.top) * units]
     }
-    const on = (target, name, call, how) => target.addEventListener(name, event => { call(event); this.wake() }, how)
+    const on = (target, name, call) => target.addEventListener(name, event => { call(event); this.wake() })
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement)
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', event => {
-      if (this.options.dark === undefined) engine.call('web_look', event.matches, false)
+    if (this.elements.strip) new ResizeObserver(() => this.resize()).observe(this.elements.strip.parentElement)
+    const look = () => {
+      engine.call('web_look', this.options.dark ?? isDark(), isStill.matches)
       this.wake()
-    })
+    }
+    for (const query of [prefersDark, isStill]) query.addEventListener('change', look)
+    window.addEventListener('storage', look)
     on(canvas, 'pointermove', event => engine.call('web_motion', ...place(event)))
     on(canvas, 'pointerdown', event => {
       canvas.focus({ preventScroll: true })
       engine.call('web_motion', ...place(event))
-      if (event.button === 1) return
-      engine.call('web_press', event.button === 2 ? 3 : 1)
-      if (event.pointerType === 'mouse' || engine.call('web_is_control', ...place(event)))
-        canvas.setPointerCapture(event.pointerId)
+      engine.calls.web_frame(0) // what lies there is known
+      if (event.button !== 0) return
+      this.acted()
+      engine.call('web_press', 1)
     })
-    on(canvas, 'pointerup', event => {
-      engine.call('web_motion', ...place(event))
-      engine.call('web_release', event.button === 2 ? 3 : 1)
-    })
+    on(canvas, 'pointerup', () => engine.call('web_release', 1))
     on(canvas, 'pointercancel', () => engine.call('web_release', 1))
-    on(canvas, 'pointerleave', event => { if (event.pointerType === 'mouse') engine.call('web_leave') })
-    canvas.addEventListener('touchstart', event => { // a finger on a control moves it, elsewhere the page
-      const touch = event.touches[0]
-      if (event.touches.length === 1 && engine.call('web_is_control', ...place(touch))) event.preventDefault()
-    }, { passive: false })
-    canvas.addEventListener('contextmenu', event => event.preventDefault())
-    let owed = 0
-    canvas.addEventListener('wheel', event => {
-      if (event.ctrlKey) return
-      owed -= event.deltaMode ? event.deltaY * 40 : event.deltaY
-      const turns = Math.trunc(owed / 100)
-      owed -= turns * 100
-      if (turns) engine.call('web_wheel', turns)
-      event.preventDefault()
+    on(canvas, 'pointerleave', () => engine.call('web_leave'))
+    this.elements.place?.addEventListener('input', ({ target }) => {
+      this.acted()
+      engine.call('web_scrub', target.value / target.max)
       this.wake()
-    }, { passive: false })
+    })
+    for (const kind of ['pointerdown', 'keydown', 'input', 'change']) addEventListener(kind, () => this.acted(), true)
     window.addEventListener('keydown', event => this.key(event))
-    window.addEventListener('paste', event => {
-      if (this.isElsewhere(event)) return
-      engine.call('web_paste', event.clipboardData.getData('text').slice(0, 4000))
-      this.wake()
-    })
-    window.addEventListener('copy', event => {
-      if (this.isElsewhere(event) || String(getSelection())) return
-      event.clipboardData.setData('text/plain', this.state())
-      event.preventDefault()
-      engine.call('web_say', 'Copied: ' + this.state(), false)
-      this.wake()
-    })
-    if (this.options.follows)
-      window.addEventListener('hashchange', () => this.follow())
+    if (this.options.follows) window.addEventListener('hashchange', () => this.follow())
   }
 
   async follow() {
     const { hash } = location, before = this.packed
-    if (!lineOf(hash)) return
+    if (hash === this.shown) return
+    this.shown = hash
+    this.base = baseOf(hash)
     const wrong = await this.takeLinked(hash)
     if (wrong) return this.tell(wrong, true)
-    if (this.packed === before) return this.restore(lineOf(hash))
-    this.engine.call('web_open', lineOf(hash)) // the line may be the same: its program is another
+    if (this.packed === before) return this.restore(lineOf(hash) || this.options.first || '')
+    this.openLink(lineOf(hash)) // the line may be the same: its program is another
     this.wake()
   }
 
-  isElsewhere(event) {
-    return event.target instanceof Element && event.target.closest('input, textarea, select, button, a, summary, [contenteditable], dialog, article')
+  // A field has its keys; a button has Space and Return.
+  isElsewhere({ target, key }) {
+    if (!(target instanceof Element)) return false
+    if (target.closest('input:not(#place), textarea, select, [contenteditable], dialog, article')) return true
+    return Boolean(target.closest('button, a, summary, [role="tab"], #place')) && (key === ' ' || key === 'Enter' || /^(Arrow|Home|End|Page)/.test(key) && Boolean(target.closest('[role="tab"], #place')))
   }
 
-  // Tab goes through the parameters, and after the last one on to the page.
   key(event) {
-    const { engine } = this
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || this.isElsewhere(event)) return
-    if (event.key === 'Tab' && document.activeElement !== this.canvas) return
-    const key = engine.call('web_key_named', event.key)
-    if (key) engine.call('web_key', key, event.shiftKey, event.ctrlKey)
-    else if ([...event.key].length === 1) engine.call('web_text', event.key)
-    else return
-    if (event.key !== 'Tab' || engine.call('web_focus') >= 0) event.preventDefault()
+    const { engine, options } = this, { key } = event
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || this.isElsewhere(event)) return
+    if (!this.framed) {
+      const number = engine.call('web_key_named', key)
+      if (number && key !== 'Tab') engine.call('web_key', number, event.shiftKey, event.ctrlKey)
+      else if ([...key].length === 1) engine.call('web_text', key)
+      else return
+    } else {
+      const step = event.shiftKey ? { ArrowRight: 'tile-next', ArrowLeft: 'tile-back' } : KEYS
+      const input = (options.isEmbedded && key.startsWith('Page')) ? null : step[key] ?? (key === ' ' ? 'play' : null)
+      if (input) this.input(input)
+      else if (!options.keys?.(key)) return
+    }
+    event.preventDefault()
     this.wake()
   }
 
   // ---- what only a page can do
 
+  // What C asks of a page: a story, which draws all of the canvas, asks for no more.
   act(name) {
-    const later = call => setTimeout(() => call().catch(error => this.tell(`That did not work: ${error.message}`, true)), 0)
-    if (name === 'copy') later(() => this.copy(this.state()))
-    else if (name === 'paste') later(async () => { this.engine.call('web_paste', await navigator.clipboard.readText()); this.wake() })
-    else if (name === 'story') location.href = 'story.html'
-    else if (name === 'describe') this.tell(this.engine.text('web_describe'))
-    else if (name === 'png') later(() => this.savePng())
-    else if (name === 'svg') later(() => this.saveSvg())
-    else if (name === 'fullscreen') later(() => document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen())
-    else this.tell(`The program on a computer saves that: tilewalk render --state '${this.state()}' -o FILE`)
+    if (name === 'fullscreen') this.fullscreen()
+    else this.tell(`The program on a computer does that: tilewalk view --state '${this.state()}'`)
+  }
+  fullscreen() {
+    (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen())
+      .catch(error => this.tell(`No full screen here: ${error.message}`, true))
   }
 
   async copy(text) {
-    await navigator.clipboard.writeText(text)
-    this.tell('Copied: ' + text)
+    try {
+      await navigator.clipboard.writeText(text)
+      this.tell('Copied: ' + text)
+    } catch { this.tell('The browser does not let this page copy. Here it is: ' + text, true) }
   }
 
   // Draws the scene alone, gives its list to `use`, and puts the frame back.
   withPicture(use) {
-    const [width, height] = [this.canvas.width, this.canvas.height]
-    this.engine.call('web_picture', width, height)
+    const [width, height] = PICTURE
+    this.engine.call('web_picture', width, height, true)
     const result = use(new List(this.engine), width, height)
-    this.engine.call('web_resize', width, height)
-    this.wake()
+    this.resize()
     return result
   }
 

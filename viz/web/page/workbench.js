@@ -1,7 +1,9 @@
 // The workbench: a program that one writes, the checker's message beside its line, and its picture at once.
 
 import { Viewer, commandOf, packedIn, save } from './viewer.js'
-import { keep, kept } from './engine.js'
+import { lineWith } from './panels.js'
+import { keep, keptObject } from './kept.js'
+import { drive, elementsOf } from './drive.js'
 
 const $ = id => document.getElementById(id)
 const DRAFT = 'draft.json', QUIET_MS = 150, TEXT_MOST = 6143
@@ -13,9 +15,9 @@ function fail(error) {
   throw error
 }
 
-const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') },
-  { follows: true, leastWidth: 360, leastHeight: 300 }).catch(fail)
+const viewer = await Viewer.open(elementsOf($), { follows: true, first: PROBLEM }).catch(fail)
 const { engine } = viewer
+drive(viewer, $)
 if (viewer.linkError) {
   $('problem').hidden = false
   $('problem').textContent = viewer.linkError
@@ -60,27 +62,21 @@ function mark() {
   const line = wrong ? Math.min(Math.max(wrong.line, 1), $('numbers').childElementCount) : 0
   ;[...$('numbers').children].forEach((number, k) => number.classList.toggle('bad', k + 1 === line))
   $('program').setAttribute('aria-invalid', Boolean(wrong))
-  $('note').hidden = $('stripe').hidden = !wrong
+  $('fault').hidden = $('stripe').hidden = !wrong
   $('stage').classList.toggle('stale', Boolean(wrong))
   $('verdict').classList.toggle('bad', Boolean(wrong))
   if (!wrong) return
-  $('note').textContent = wrong.why
+  $('fault').textContent = wrong.why
   const number = $('numbers').children[line - 1], bench = $('bench').getBoundingClientRect(), view = $('editor').getBoundingClientRect()
   $('stripe').style.top = number.offsetTop + 'px'
   $('stripe').style.height = number.offsetHeight + 'px'
   const top = Math.min(Math.max(number.getBoundingClientRect().top, view.top), view.bottom - number.offsetHeight)
-  $('note').style.top = top - bench.top - 6 + 'px'
-  $('note').style.left = view.right - bench.left - 4 + 'px'
+  $('fault').style.top = top - bench.top - 6 + 'px'
+  $('fault').style.left = view.right - bench.left - 4 + 'px'
 }
 
 // ---- checking and showing
 
-const keyOf = part => part.slice(0, part.indexOf('='))
-// A state line with other values; "" leaves a key out.
-function lineWith(line, values) {
-  const parts = line.split(' ').filter(part => part && !(keyOf(part) in values))
-  return [...Object.entries(values).filter(([, value]) => value !== '').map(([key, value]) => `${key}=${value}`), ...parts].join(' ')
-}
 const algorithms = () => 'mine.walk' + ($('rival').value ? ',' + $('rival').value : '')
 
 // Every change: what is wrong, or the picture of what is right.
@@ -222,11 +218,9 @@ $('load').addEventListener('change', async () => {
   }
   $('load').value = ''
 })
-$('theme').addEventListener('click', () => viewer.input('theme'))
 
 function update() {
-  document.documentElement.dataset.theme = engine.call('web_is_dark') ? 'dark' : 'light'
-  $('whole').href = './' + viewer.hash()
+  $('larger').href = 'see.html' + viewer.hash()
   if (viewer.program !== taken) { // another link was opened in this page
     show(viewer.program)
     check()
@@ -235,7 +229,7 @@ function update() {
 viewer.changed.push(update)
 
 // The link's program; or what was written last, if the link is that text's; or FlashAttention-2.
-const begun = (() => { try { return JSON.parse(kept(DRAFT) ?? '{}') } catch { return {} } })()
+const begun = keptObject(DRAFT, text => viewer.tell(text, true))
 const linked = packedIn(location.hash)
 const isMine = typeof begun.text === 'string' && (!linked || linked === begun.packed)
 const state = viewer.state()

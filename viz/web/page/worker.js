@@ -1,13 +1,8 @@
-// Keeps the folder for later, so that it works without a network. The list and its version are written by the build.
+// Keeps what a page has used for later, so that it works without a network. The version is that of the folder's files.
 
 const VERSION = '@VERSION@'
-const FILES = ['./', @FILES@]
 
-self.addEventListener('install', event => event.waitUntil((async () => {
-  const cache = await caches.open(VERSION)
-  await cache.addAll(FILES.map(name => new Request(name, { cache: 'reload' })))
-  await self.skipWaiting()
-})()))
+self.addEventListener('install', event => event.waitUntil(self.skipWaiting()))
 
 self.addEventListener('activate', event => event.waitUntil((async () => {
   for (const name of await caches.keys())
@@ -15,10 +10,22 @@ self.addEventListener('activate', event => event.waitUntil((async () => {
   await self.clients.claim()
 })()))
 
+const isOurs = url => url.startsWith(self.registration.scope) && !url.endsWith('/worker.js')
+
+// What a page fetched before it had this worker: the browser still has it, so nothing is fetched twice.
+self.addEventListener('message', event => event.waitUntil((async () => {
+  const cache = await caches.open(VERSION)
+  for (const url of event.data.filter(isOurs))
+    if (!await cache.match(url, { ignoreSearch: true })) await cache.add(new Request(url, { cache: 'force-cache' })).catch(() => {})
+})()))
+
 self.addEventListener('fetch', event => {
-  if (event.request.method !== 'GET' || !event.request.url.startsWith(self.registration.scope)) return
+  if (event.request.method !== 'GET' || !isOurs(event.request.url)) return
   event.respondWith((async () => {
-    const cache = await caches.open(VERSION)
-    return await cache.match(event.request, { ignoreSearch: true }) ?? fetch(event.request)
+    const cache = await caches.open(VERSION), known = await cache.match(event.request, { ignoreSearch: true })
+    if (known) return known
+    const answer = await fetch(event.request)
+    if (answer.ok && answer.type === 'basic') event.waitUntil(cache.put(event.request, answer.clone()))
+    return answer
   })())
 })

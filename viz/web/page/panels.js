@@ -1,0 +1,150 @@
+// What lies beside a scene: the problem, the program's lines, tables of data, what can be shared, and the keys.
+
+import { commandOf, hashOf } from './viewer.js'
+
+export function element(tag, more = {}, ...children) {
+  const { data, ...properties } = more
+  const made = Object.assign(document.createElement(tag), properties)
+  Object.assign(made.dataset, data)
+  made.append(...children)
+  return made
+}
+const button = (text, call, more = {}) => {
+  const made = element('button', { type: 'button', textContent: text, ...more })
+  made.addEventListener('click', call)
+  return made
+}
+
+const PRESET = 0, ALGORITHM = 1, N = 2, D = 3, BLOCK_Q = 5, BLOCK_K = 6, SRAM = 7, GPU = 8, HEADS = 9, DTYPE = 10, CAUSAL = 11
+const LABELS = { [PRESET]: 'A whole problem', [ALGORITHM]: 'Algorithm', [N]: 'Tokens N', [D]: 'Head size d', [BLOCK_Q]: 'Rows of a tile, B_r', [BLOCK_K]: 'Columns of a tile, B_c',
+  [SRAM]: 'SRAM of one CTA', [GPU]: 'GPU', [HEADS]: 'Heads', [DTYPE]: 'Data type' }
+
+const keyOf = part => part.slice(0, part.indexOf('='))
+// A state line with other values; "" leaves a key out.
+export function lineWith(line, values) {
+  const parts = line.split(' ').filter(part => part && !(keyOf(part) in values))
+  return [...parts, ...Object.entries(values).filter(([, value]) => value !== '').map(([key, value]) => `${key}=${value}`)].join(' ')
+}
+const valueIn = (line, key) => line.split(' ').find(part => keyOf(part) === key)?.slice(key.length + 1) ?? ''
+
+function field(viewer, menu, which) {
+  const row = menu.parameters[which]
+  let input
+  if (row.choices) {
+    input = element('select')
+    row.choices.forEach(choice => input.add(new Option(choice.name + (which === GPU || which === ALGORITHM || !choice.remark ? '' : `: ${choice.remark}`), choice.name, false, Boolean(choice.on))))
+    if (!row.choices.some(choice => choice.on)) input.selectedIndex = -1
+    if (which === ALGORITHM && !row.choices.some(choice => choice.name === row.value)) input.add(new Option(row.value, row.value, true, true), 0)
+  } else {
+    input = element('input', { type: 'text', value: which === N ? viewer.words.N : row.value, title: row.wants, inputMode: 'text', autocomplete: 'off' })
+  }
+  input.addEventListener('change', () => viewer.set(which, input.value))
+  input.dataset.parameter = which
+  return element('label', { className: 'field' }, LABELS[which], input)
+}
+
+// N by a slider too, a power of two a notch.
+function tokens(viewer, menu) {
+  const label = field(viewer, menu, N), value = Number(viewer.words.N.replaceAll(',', ''))
+  const slider = element('input', { type: 'range', min: 4, max: 17, step: 1, value: Math.round(Math.log2(value || 64)), ariaLabel: 'Tokens N, a power of two' })
+  slider.addEventListener('input', () => { label.querySelector('input').value = 2 ** slider.value; viewer.set(N, String(2 ** slider.value)) })
+  return element('div', {}, label, slider)
+}
+
+function masks(viewer) {
+  const line = viewer.state(), isCausal = /\bcausal=1\b/.test(line), window = valueIn(line, 'window'), words = valueIn(line, 'mask')
+  const open = values => viewer.restore(lineWith(viewer.state(), values))
+  const n = Number(viewer.words.N.replaceAll(',', '')) || 64
+  const choice = (name, on, values) => button(name, () => open(values), { ariaPressed: String(on) })
+  const row = element('div', { className: 'choose', role: 'group', ariaLabel: 'Mask' },
+    choice('None', !isCausal && !window && !words, { causal: '', window: '', mask: '' }), choice('Causal', isCausal && !window, { causal: 1, window: '', mask: '' }),
+    choice('Window', Boolean(window), { causal: 1, window: Math.max(1, n >> 2), mask: '' }))
+  const made = element('div', { className: 'field' }, element('label', { className: 'field' }, 'Mask'), row)
+  if (!window) return made
+  const wide = element('input', { type: 'text', value: window, title: 'keys that a query sees' })
+  wide.addEventListener('change', () => open({ window: wide.value }))
+  made.append(element('label', { className: 'field' }, 'Keys that a query sees', wide))
+  return made
+}
+
+function problem(viewer, page) {
+  const menu = viewer.menu(), of = which => field(viewer, menu, which)
+  const more = element('details', { open: page.isOpen === 'sizes' }, element('summary', { textContent: 'Tile sizes, type, SRAM' }),
+    element('div', { className: 'two' }, of(BLOCK_Q), of(BLOCK_K), of(DTYPE), of(SRAM)))
+  more.addEventListener('toggle', () => { page.isOpen = more.open ? 'sizes' : '' })
+  const made = [of(ALGORITHM), tokens(viewer, menu), element('div', { className: 'two' }, of(D), of(HEADS)), masks(viewer), of(GPU), more,
+    element('details', { open: page.isOpen === 'whole' }, element('summary', { textContent: 'Whole problems to choose from' }), of(PRESET))]
+  if (page.fromConfig) made.push(page.fromConfig())
+  return made
+}
+
+function code(viewer) {
+  const { lines, at } = JSON.parse(viewer.engine.text('web_code'))
+  const list = element('ol', { className: 'code', tabIndex: 0, ariaLabel: 'The program' }, ...lines.map(({ indent, text }, k) => {
+    const line = element('li', { textContent: ' '.repeat(2 * indent) + text })
+    if (k === at) line.setAttribute('aria-current', 'step')
+    return line
+  }))
+  const write = element('a', { href: 'workbench.html' + viewer.hash(), textContent: 'Change it in Write' })
+  return [list, element('p', {}, write)]
+}
+
+export function table({ title, columns, rows }) {
+  const names = columns.split('|')
+  const head = element('tr', {}, ...names.map(name => element('th', { scope: 'col', textContent: name })))
+  return element('div', { className: 'scrolls' }, element('table', { className: 'data' }, element('caption', { textContent: title }), element('thead', {}, head),
+    element('tbody', {}, ...rows.map(row => element('tr', {}, ...row.map((text, k) => element(k ? 'td' : 'th', { textContent: text, ...k ? {} : { scope: 'row' } })))))))
+}
+export const csvOf = tables => tables.map(({ title, columns, rows }) => [['# ' + title], columns.split('|'), ...rows]
+  .map(row => row.map(text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text).join(',')).join('\n')).join('\n\n') + '\n'
+
+function numbers(viewer, page) {
+  const tables = JSON.parse(viewer.engine.text('web_numbers'))
+  return [element('p', { className: 'soft', textContent: `Step ${viewer.words.step.toLocaleString('en')} of ${viewer.words.steps.toLocaleString('en')}. One head.` }), ...tables.map(table),
+    element('div', { className: 'stack' }, button('Save these as CSV', () => page.save(new Blob([csvOf(tables)], { type: 'text/csv' }), viewer.fileName('.csv'))))]
+}
+
+export function embedCode(viewer, title) {
+  const address = new URL('embed.html', location.href).href + viewer.hash()
+  return `<iframe src="${address.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}" width="900" height="560" style="border:0;max-width:100%" loading="lazy" title="${title.replaceAll('"', '&quot;')}"></iframe>`
+}
+
+function share(viewer, page) {
+  const link = () => location.href.split('#')[0] + viewer.hash()
+  const shown = element('textarea', { rows: 3, readOnly: true, value: link(), ariaLabel: 'The link to this step' })
+  return [shown, element('div', { className: 'stack' },
+    button('Copy link', () => viewer.copy(link()), { id: 'copy-link' }),
+    button('Copy embed code', () => viewer.copy(embedCode(viewer, `${viewer.words.title}, step by step`)), { id: 'copy-embed' }),
+    button('Copy as command', () => viewer.copy(commandOf(viewer.state())), { id: 'copy-command' }),
+    button('Copy the state line', () => viewer.copy(viewer.state()), { id: 'copy-state' }),
+    button('Save as PNG', () => viewer.savePng(), { id: 'save-png' }),
+    button('Save as SVG', () => viewer.saveSvg(), { id: 'save-svg' })),
+    element('p', { className: 'soft' }, 'In a lecture page: ', element('a', { href: 'embed-example.html', textContent: 'how an embed is asked and told' })), page.openLine?.() ?? '']
+}
+
+const KEYS = [['Space', 'play, pause'], ['Right, Left', 'one step on, back'], ['Shift + Right, Left', 'one tile on, back'], ['Page Down, Page Up', 'one row of tiles on, back'],
+  ['Home, End', 'to the start, to the end'], ['1 to 7', 'scenes: tiles, race, softmax, timeline, charts, code, banks'], ['p', 'the problem'], ['c', 'the program, line by line'],
+  ['n', 'numbers, as tables'], ['s', 'share'], ['f', 'full screen'], ['t', 'light or dark'], ['?', 'this page'], ['Escape', 'closes what is open']]
+function keys() {
+  return [element('table', { className: 'data' }, element('caption', { textContent: 'Keys', className: 'unseen' }), element('tbody', {}, ...KEYS.map(([key, does]) =>
+    element('tr', {}, element('th', { scope: 'row' }, element('kbd', { textContent: key })), element('td', { textContent: does }))))),
+    element('h3', { textContent: 'What the colours mean' }),
+    element('p', { textContent: 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Vermillion: bytes that need not move.' }),
+    element('p', {}, 'New here? ', element('a', { href: 'story.html', textContent: 'The story' }), ' takes three minutes; ', element('a', { href: 'lessons.html', textContent: 'the lessons' }), ' ask first.')]
+}
+
+function more(viewer, page) {
+  const rail = new Set(page.rail)
+  return [element('div', { className: 'stack' }, ...viewer.menu().scenes.filter(scene => !rail.has(scene.name)).map(scene =>
+    button(scene.title, () => viewer.input(scene.input), { ariaPressed: String(Boolean(scene.on)), data: { scene: scene.name } })))]
+}
+
+export const PANELS = {
+  problem: { title: 'Problem', make: problem, key: 'p', follows: 'state' },
+  code: { title: 'Code', make: code, key: 'c', follows: 'step' },
+  numbers: { title: 'Numbers', make: numbers, key: 'n', follows: 'step' },
+  share: { title: 'Share', make: share, key: 's', follows: 'state' },
+  help: { title: 'Keys and help', make: keys, key: '?' },
+  more: { title: 'More scenes', make: more, follows: 'state' },
+}
+export { hashOf }

@@ -1,0 +1,183 @@
+// See, and the same in a frame of another page: scenes, a problem, the run, and one panel beside them.
+
+import { Viewer, save } from './viewer.js'
+import { PANELS, element } from './panels.js'
+import { turnTheme } from './top.js'
+import { drive, elementsOf } from './drive.js'
+
+const $ = id => document.getElementById(id)
+const isEmbedded = document.body.classList.contains('embed')
+const FIRST = 'algorithm=fa2 N=1024 d=64 block=128'
+const rail = [...document.querySelectorAll('#rail [data-scene]')]
+const asked = new URLSearchParams(location.search)
+
+function fail(error) {
+  $('problem').hidden = false
+  $('problem').textContent = `Tilewalk cannot start here: ${error.message}`
+  throw error
+}
+
+const viewer = await Viewer.open(elementsOf($),
+  { follows: !isEmbedded, plays: isEmbedded ? asked.get('play') === '1' : true, first: FIRST, isEmbedded, keys }).catch(fail)
+window.tilewalk = viewer // for the console, and for tests
+const { engine } = viewer
+
+// ---- panels: one at a time; opening one is a place to come back from
+
+const page = { save, rail: rail.map(tab => tab.dataset.scene), isOpen: '' }
+let open = '', opener = null
+
+function fill() {
+  const { title, make } = PANELS[open]
+  const close = element('button', { type: 'button', className: 'plain', id: 'panel-close', ariaLabel: 'Close', textContent: '✕' })
+  close.addEventListener('click', () => toggle(''))
+  const focused = document.activeElement?.dataset?.parameter
+  $('panel').replaceChildren(element('div', { className: 'head' }, element('h2', { textContent: title }), close), ...make(viewer, page))
+  if (focused) $('panel').querySelector(`[data-parameter="${focused}"]`)?.focus()
+  $('panel').querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+}
+function show(name) {
+  if (name && !open) opener = document.activeElement
+  open = name
+  $('panel').hidden = !name
+  const buttons = { problem: 'chip', share: 'share', code: 'code', numbers: 'numbers', help: 'help', more: 'more' }
+  for (const [panel, id] of Object.entries(buttons)) $(id)?.setAttribute('aria-expanded', String(panel === name))
+  if (name) fill()
+  else {
+    opener?.focus?.({ preventScroll: true })
+    opener = null
+  }
+}
+function toggle(name) {
+  const next = name === open ? '' : name
+  if (!isEmbedded) history.pushState({ panel: next }, '', location.href)
+  show(next)
+  if (next) $('panel-close').focus({ preventScroll: true })
+}
+addEventListener('popstate', ({ state }) => {
+  if ((state?.panel ?? '') !== open) show(state?.panel ?? '')
+})
+const from = { chip: 'problem', share: 'share', code: 'code', numbers: 'numbers', help: 'help', more: 'more' }
+for (const [id, name] of Object.entries(from)) $(id)?.addEventListener('click', () => toggle(name))
+
+// ---- what Back and Next go by, and how fast
+
+const UNITS = { event: 'step', tile: 'tile', row: 'row', pass: 'pass', mark: 'write-back', max: 'new maximum', skip: 'skipped tile' }
+const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 1000]
+let unit = 'event'
+const go = way => viewer.input(unit === 'event' ? way : `${unit}-${way}`)
+
+function fillMenu() {
+  const radio = (name, value, text, on, call) => {
+    const input = element('input', { type: 'radio', name, value, checked: on })
+    input.addEventListener('change', call)
+    return element('label', {}, input, text)
+  }
+  const speed = engine.call('web_speed')
+  $('menu').replaceChildren(
+    element('fieldset', {}, element('legend', { textContent: 'Back and Next go by' }), ...Object.entries(UNITS).map(([key, text]) =>
+      radio('unit', key, text, key === unit, () => { unit = key; $('unit-name').textContent = text }))),
+    element('fieldset', {}, element('legend', { textContent: 'Steps a second' }), ...[...new Set([...SPEEDS, speed])].sort((a, b) => a - b).map(value =>
+      radio('speed', value, value.toLocaleString('en'), value === speed, () => engine.call('web_set_speed', value)))))
+}
+function showMenu(isShown) {
+  if (!$('menu')) return
+  if (isShown) fillMenu()
+  $('menu').hidden = !isShown
+  $('unit').setAttribute('aria-expanded', String(isShown))
+  if (isShown) $('menu').querySelector(':checked').focus()
+}
+$('unit')?.addEventListener('click', () => showMenu($('menu').hidden))
+document.addEventListener('pointerdown', ({ target }) => { if (!target.closest('#menu, #unit')) showMenu(false) })
+drive(viewer, $, go)
+$('fullscreen').addEventListener('click', () => viewer.fullscreen())
+$('no-max').firstElementChild.addEventListener('change', () => viewer.set(12, $('no-max').firstElementChild.checked ? 'on' : 'off'))
+
+// ---- scenes: one tab stop
+
+const sceneInput = name => viewer.menu().scenes.find(scene => scene.name === name).input
+rail.forEach((tab, k) => {
+  tab.addEventListener('click', () => viewer.input(sceneInput(tab.dataset.scene)))
+  tab.addEventListener('keydown', event => {
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key]
+    const to = event.key === 'Home' ? 0 : event.key === 'End' ? rail.length - 1 : step ? (k + step + rail.length) % rail.length : -1
+    if (to < 0) return
+    event.preventDefault()
+    rail[to].focus()
+    rail[to].click()
+  })
+})
+
+// ---- keys
+
+function closeTop() {
+  if ($('menu') && !$('menu').hidden) {
+    showMenu(false)
+    $('unit').focus()
+  } else if (open) toggle('')
+  else if (isEmbedded) document.activeElement?.blur() // the keyboard is the host's again
+  else return false
+  return true
+}
+function keys(key) {
+  if (key === 'Escape') return closeTop()
+  if (/^[1-7]$/.test(key) && rail.length) return rail[key - 1].click(), true
+  if (key === 't' && !isEmbedded) return turnTheme(), true
+  if (key === 'f') return viewer.fullscreen(), true
+  const name = Object.keys(PANELS).find(panel => PANELS[panel].key === key && (!isEmbedded || panel === 'code'))
+  if (name) toggle(name)
+  return Boolean(name)
+}
+addEventListener('keydown', event => { // also where a field has the keys
+  if (event.key === 'Escape' && !event.defaultPrevented && viewer.isElsewhere(event) && closeTop()) event.preventDefault()
+})
+
+const isNarrow = matchMedia('(max-width: 700px)')
+
+// ---- what follows a frame, and what follows a rest
+
+viewer.moved.push(words => {
+  $('no-max').hidden = words.scene !== 'softmax'
+  rail.forEach(tab => {
+    const on = tab.dataset.scene === words.scene
+    tab.setAttribute('aria-selected', String(on))
+    tab.tabIndex = on ? 0 : -1
+  })
+  if (rail.length && !page.rail.includes(words.scene)) rail[0].tabIndex = 0
+  if (!$('chip')) return
+  const heads = words.heads === 1 ? '1 head' : `${words.heads} heads`
+  $('chip-title').textContent = isNarrow.matches ? words.name : words.title
+  $('chip-size').textContent = `N ${words.N}${words.keys ? `, ${words.keys} keys` : ''}, d ${words.d}`
+  $('chip-rest').textContent = [heads, words.gpu, words.mask || 'no mask'].join(', ')
+})
+let filled = ''
+viewer.changed.push(() => {
+  document.title = `Tilewalk: ${viewer.words.title}`
+  const state = viewer.state(), what = { state: state.replace(/ step=\d+/, ''), step: state }[PANELS[open]?.follows] ?? ''
+  if (open && what && open + what !== filled && !$('panel').contains(document.activeElement?.closest('input[type="text"], input[type="range"], textarea'))) fill()
+  filled = open + what
+  if ($('open')) $('open').href = 'see.html' + viewer.hash()
+})
+
+// ---- a frame of another page: what it is asked and told (embed-example.html)
+
+if (isEmbedded) {
+  document.body.classList.toggle('bare', asked.get('controls') === '0')
+  addEventListener('hashchange', () => viewer.follow())
+  // Any page may ask for the state of a frame that it holds; only its own origin, or the one that the address allows
+  // by origin=, may change what it shows.
+  const allowed = new Set([location.origin, ...asked.getAll('origin')])
+  const state = () => ({ tilewalk: 1, type: 'state', state: viewer.state(), step: viewer.words.step, steps: viewer.words.steps, what: viewer.words.what, why: viewer.words.why })
+  addEventListener('message', ({ source, origin, data }) => {
+    if (source !== parent || !data || data.tilewalk !== 1) return
+    const tell = answer => source.postMessage(answer, origin === 'null' ? '*' : origin)
+    if (!allowed.has(origin)) return tell({ tilewalk: 1, type: 'refused', why: `add origin=${origin} to the frame's address` })
+    if (data.type === 'set' && typeof data.state === 'string') viewer.restore(data.state.slice(0, 4000))
+    else if (data.type === 'step' && Number.isInteger(data.step)) viewer.restore(viewer.state().replace(/ step=\d+/, '') + ` step=${Math.max(0, Math.min(data.step, viewer.words.steps))}`)
+    else if (data.type === 'play') viewer.input('play')
+    else if (data.type !== 'state') return tell({ tilewalk: 1, type: 'refused', why: 'there are set, step, play and state' })
+    requestAnimationFrame(() => requestAnimationFrame(() => tell(state())))
+  })
+  viewer.changed.push(() => { if (parent !== window) for (const origin of allowed) if (origin !== location.origin || origin === document.referrer.slice(0, origin.length)) parent.postMessage(state(), origin) })
+}
+viewer.moved.forEach(call => call(viewer.words))
