@@ -85,7 +85,7 @@ typedef struct {
  * that is true; `solution` is a change of the one-line state that makes it so. */
 typedef struct {
   int line;
-  LessonText until, solution, explain;
+  LessonText until, solution, explain, only; /* only: keys of the state that may do it, beside the solution's */
   LessonText hint[LESSON_HINTS_MAX];
   int n_hints;
 } LessonTask;

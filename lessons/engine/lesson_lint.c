@@ -1,4 +1,4 @@
-#include "lessons/engine/lesson_lint.h"
+#include "lessons/engine/lesson_lint_inner.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -20,16 +20,7 @@ enum {
   TOKEN_BYTES = 64
 };
 
-typedef struct {
-  const Lesson *lesson;
-  const LessonHooks *hooks;
-  int n_findings;
-  bool has_glossary;
-  bool no_memory;
-} Lint;
-
-static void report(Lint *l, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void report(Lint *l, int line, const char *format, ...) {
+void lint_report(Lint *l, int line, const char *format, ...) {
   char text[ERROR_MESSAGE_BYTES], message[ERROR_MESSAGE_BYTES + 128];
   if (++l->n_findings > FINDINGS_MAX) return;
   va_list arguments;
@@ -53,7 +44,7 @@ static void report_refusal(Lint *l, int line, const Error *why) {
   if (why->status == STATUS_NO_MEMORY)
     l->no_memory = true;
   else
-    report(l, line, "%s", why->message);
+    lint_report(l, line, "%s", why->message);
 }
 
 /* ---- What is there at all */
@@ -61,12 +52,13 @@ static void report_refusal(Lint *l, int line, const Error *why) {
 static void check_header(Lint *l) {
   const Lesson *lesson = l->lesson;
   if (lesson->minutes < MINUTES_MIN || lesson->minutes > MINUTES_MAX)
-    report(l, lesson->title.line, "the lesson takes %d minutes; %d to %d are right", lesson->minutes, MINUTES_MIN,
-           MINUTES_MAX);
+    lint_report(l, lesson->title.line, "the lesson takes %d minutes; %d to %d are right", lesson->minutes, MINUTES_MIN,
+                MINUTES_MAX);
   for (int k = 0; k < lesson->n_needs; k++) {
     const char *need = lesson_text(lesson, lesson->needs[k]);
     if (l->hooks->is_known_need && !l->hooks->is_known_need(l->hooks->context, need))
-      report(l, lesson->needs[k].line, "'%s' is neither a command nor a function that Tilewalk has or plans", need);
+      lint_report(l, lesson->needs[k].line, "'%s' is neither a command nor a function that Tilewalk has or plans",
+                  need);
   }
 }
 
@@ -88,20 +80,22 @@ static void check_parts(Lint *l) {
     const LessonAsk *ask = &lesson->asks[b->ask];
     n_predictions += ask->is_prediction;
     if (ask->is_prediction && !show_follows(lesson, k))
-      report(l, ask->line, "nothing is shown after the prediction '%s'; put a show before the next question", ask->id);
-    if (!ask->n_hints) report(l, ask->line, "the question '%s' has no hint", ask->id);
-    if (!ask->explain.offset && !ask->is_prediction) report(l, ask->line, "the question '%s' has no explain", ask->id);
+      lint_report(l, ask->line, "nothing is shown after the prediction '%s'; put a show before the next question",
+                  ask->id);
+    if (!ask->n_hints) lint_report(l, ask->line, "the question '%s' has no hint", ask->id);
+    if (!ask->explain.offset && !ask->is_prediction)
+      lint_report(l, ask->line, "the question '%s' has no explain", ask->id);
   }
   const int line = lesson->title.line;
   if (lesson->n_asks < ASKS_MIN)
-    report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks, ASKS_MIN);
+    lint_report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks, ASKS_MIN);
   if (lesson->is_practice) return;
   if (!n_predictions)
-    report(l, line,
-           "nothing is predicted before it is shown; add a question of kind predict, and a show "
-           "after it");
-  if (!n_shows) report(l, line, "the lesson has no picture; add a show");
-  if (n_teacher != 1) report(l, line, "the lesson has %d teacher blocks; it needs one", n_teacher);
+    lint_report(l, line,
+                "nothing is predicted before it is shown; add a question of kind predict, and a show "
+                "after it");
+  if (!n_shows) lint_report(l, line, "the lesson has no picture; add a show");
+  if (n_teacher != 1) lint_report(l, line, "the lesson has %d teacher blocks; it needs one", n_teacher);
 }
 
 /* ---- Links */
@@ -125,7 +119,7 @@ static void check_links(Lint *l) {
       report_error(l, &error);
   }
   if (!l->has_glossary)
-    report(l, l->lesson->title.line, "no term is linked to the glossary; write [tile](glossary.md#tile)");
+    lint_report(l, l->lesson->title.line, "no term is linked to the glossary; write [tile](glossary.md#tile)");
 }
 
 /* ---- Answers given away */
@@ -181,7 +175,7 @@ static void check_given_away(Lint *l, const LessonQuestion *q, const char *text,
   if (ask->kind == LESSON_ORDER) return;
   if (ask->kind == LESSON_CHOICE) {
     if (strcmp(where, "hint") == 0 && holds_text(text, q->answer))
-      report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
+      lint_report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
     return;
   }
   char token[TOKEN_BYTES];
@@ -193,10 +187,10 @@ static void check_given_away(Lint *l, const LessonQuestion *q, const char *text,
       continue;
     }
     if (is_answer(l, q, &p, token)) {
-      report(l, line,
-             "the %s of '%s' gives the answer away: %s; if it stands there for another reason, add "
-             "'allow: %s'",
-             where, ask->id, token, token);
+      lint_report(l, line,
+                  "the %s of '%s' gives the answer away: %s; if it stands there for another reason, add "
+                  "'allow: %s'",
+                  where, ask->id, token, token);
       return;
     }
   }
@@ -207,6 +201,7 @@ static void check_given_away(Lint *l, const LessonQuestion *q, const char *text,
 typedef struct {
   Lint *lint;
   bool is_strict; /* no number is drawn from a range, where some of many may coincide; or all are those of the page */
+  bool is_first, awaits_picture; /* a prediction was made, and its picture is to come */
   LessonRun run;
   char state[STATE_BYTES];
   char *prose; /* since the question before, filled in */
@@ -228,7 +223,7 @@ static void check_wrong(Pass *p, const LessonQuestion *q) {
     const int line = ask->wrong[k].key.line;
     const char *written = lesson_text(l->lesson, ask->wrong[k].key);
     if (!q->wrong[k].is_known && p->is_strict)
-      report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
+      lint_report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
     for (int other = 0; other < k && p->is_strict; other++) {
       const LessonWrong *a = &q->wrong[k], *b = &q->wrong[other];
       const bool same = ask->kind == LESSON_NUMBER ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
@@ -236,8 +231,8 @@ static void check_wrong(Pass *p, const LessonQuestion *q) {
                             ? a->choice == b->choice
                             : memcmp(a->order, b->order, (size_t)q->n_choices * sizeof *a->order) == 0;
       if (same)
-        report(l, line, "the wrong answers on lines %d and %d of '%s' are the same", ask->wrong[other].key.line, line,
-               ask->id);
+        lint_report(l, line, "the wrong answers on lines %d and %d of '%s' are the same", ask->wrong[other].key.line,
+                    line, ask->id);
     }
   }
 }
@@ -250,8 +245,8 @@ static void check_tolerance(Pass *p, const LessonQuestion *q) {
     const Answer typed = {.number = q->wrong[k].value / q->key.unit.factor, .digits = 99};
     AnswerVerdict verdict;
     if (q->wrong[k].is_known && answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT)
-      report(p->lint, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' lies within the tolerance",
-             lesson_text(p->lint->lesson, ask->wrong[k].key), ask->id);
+      lint_report(p->lint, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' lies within the tolerance",
+                  lesson_text(p->lint->lesson, ask->wrong[k].key), ask->id);
   }
 }
 
@@ -264,12 +259,18 @@ static void check_ask(Pass *p, int index) {
     report_error(l, &error);
     return;
   }
+  if (p->is_first) lint_ask_words(l, ask);
   check_wrong(p, q);
   check_tolerance(p, q);
+  lint_equations(l, q->prompt, ask->prompt.line);
+  p->awaits_picture = ask->is_prediction;
   check_given_away(l, q, p->prose, "prose before the question", ask->line);
   check_given_away(l, q, q->prompt, "prompt", ask->prompt.line);
   for (int k = 0; k < ask->n_hints; k++)
-    if (fill(p, ask->hint[k])) check_given_away(l, q, p->text, "hint", ask->hint[k].line);
+    if (fill(p, ask->hint[k])) {
+      check_given_away(l, q, p->text, "hint", ask->hint[k].line);
+      lint_equations(l, p->text, ask->hint[k].line);
+    }
   /* what is said after an answer must be computable too: grade the right one, and each wrong one */
   LessonGrade *grade = malloc(sizeof *grade);
   if (!grade) {
@@ -292,12 +293,59 @@ static void check_ask(Pass *p, int index) {
     if (lesson_run_grade(&p->run, q, typed, grade, &error))
       report_error(l, &error);
     else if (k < 0 && grade->verdict != LESSON_RIGHT)
-      report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s", ask->id, typed,
-             grade->message);
+      lint_report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s", ask->id, typed,
+                  grade->message);
     else if (k >= 0 && grade->verdict != LESSON_DIAGNOSED)
-      report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed, ask->id);
+      lint_report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed, ask->id);
+    else
+      lint_equations(l, grade->message, k < 0 ? ask->explain.line : ask->wrong[k].text.line);
   }
+  if (ask->kind == LESSON_NUMBER && !error.status &&
+      lesson_run_grade(&p->run, q, q->answer, grade, &error) == STATUS_OK && grade->verdict != LESSON_RIGHT)
+    lint_report(l, ask->line, "the answer of '%s', printed as '%s', is not graded right", ask->id, q->answer);
   free(grade);
+}
+
+/* Whether a number that stands in the text would be graded right. */
+static bool holds_answer(const LessonQuestion *q, const char *text) {
+  for (const char *p = text; *p;) {
+    const size_t n = strspn(p, "0123456789.,");
+    if (!n || !ascii_is_digit((unsigned char)*p)) {
+      p += n ? n : 1;
+      continue;
+    }
+    const char *word = p + n + strspn(p + n, " ");
+    const size_t unit = strcspn(word, " .,;:!?()|\n");
+    for (int with_unit = 1; with_unit >= 0; with_unit--) {
+      char token[TOKEN_BYTES];
+      Answer typed;
+      AnswerVerdict verdict;
+      if (n > 24 || unit > 12) break;
+      snprintf(token, sizeof token, "%.*s%s%.*s", (int)n, p, with_unit ? " " : "", with_unit ? (int)unit : 0, word);
+      if (answer_parse(token, strlen(token), &typed, NULL) == STATUS_OK &&
+          answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict <= ANSWER_ROUGH)
+        return true;
+    }
+    p += n;
+  }
+  return false;
+}
+
+/* A number that is predicted stands in its picture, or below it. */
+static void check_picture(Pass *p, const LessonBlock *b, const LessonShow *show) {
+  Lint *l = p->lint;
+  const LessonAsk *ask = &l->lesson->asks[p->question->ask];
+  char *picture = NULL;
+  if (!p->awaits_picture || !l->hooks->picture) return;
+  p->awaits_picture = false;
+  if (ask->kind != LESSON_NUMBER) return;
+  const Status status = l->hooks->picture(l->hooks->context, p->state, show, &picture);
+  if (status == STATUS_NO_MEMORY) l->no_memory = true;
+  if (!status && !holds_answer(p->question, picture) &&
+      !(b->caption.offset && fill(p, b->caption) && holds_answer(p->question, p->text)))
+    lint_report(l, b->text.line, "the picture does not hold what '%s' predicts, %s, and neither does its caption",
+                ask->id, p->question->answer);
+  free(picture);
 }
 
 static void check_state(Pass *p, const LessonBlock *b, const LessonShow *show) {
@@ -338,6 +386,14 @@ static bool is_done_at(Pass *p, const LessonTask *task, const char *change, int 
   return false;
 }
 
+/* The same, where a change that cannot be made does nothing. */
+static bool is_done_by(Pass *p, const LessonTask *task, const char *change) {
+  const LessonHooks *hooks = p->lint->hooks;
+  Look l = {.pass = p, .task = task};
+  Error why = {0};
+  return hooks->look_at(hooks->context, p->state, change, look, &l, &why) == STATUS_OK && l.done;
+}
+
 static void check_task(Pass *p, const LessonTask *task) {
   Lint *l = p->lint;
   char change[STATE_BYTES];
@@ -346,7 +402,7 @@ static void check_task(Pass *p, const LessonTask *task) {
   for (int k = 0; k < task->n_hints; k++) fill(p, task->hint[k]);
   if (task->explain.offset) fill(p, task->explain);
   if (!task->until.offset) return;
-  if (!task->n_hints) report(l, task->line, "the task has no hint");
+  if (!task->n_hints) lint_report(l, task->line, "the task has no hint");
   if (lesson_task_solution(&p->run, task, change, sizeof change, &error)) {
     report_error(l, &error);
     return;
@@ -354,8 +410,16 @@ static void check_task(Pass *p, const LessonTask *task) {
   if (!l->hooks->look_at || !is_done_at(p, task, "", task->line, &at_start) ||
       !is_done_at(p, task, change, task->solution.line, &at_end))
     return;
-  if (at_start) report(l, task->until.line, "the task is done before it begins: 'until' is true at its start");
-  if (!at_end) report(l, task->solution.line, "the solution does not solve the task: 'until' is false there");
+  if (at_start) lint_report(l, task->until.line, "the task is done before it begins: 'until' is true at its start");
+  if (!at_end) lint_report(l, task->solution.line, "the solution does not solve the task: 'until' is false there");
+  for (int k = 0; p->is_first && !at_start && at_end; k++) { /* what nobody means may not do it */
+    bool is_meant = false;
+    const char *move = lint_odd_move(l, task, k, &is_meant);
+    if (!move) break;
+    if (!is_meant && is_done_by(p, task, move))
+      lint_report(l, task->until.line, "the task is done by '%s', too; pin it in 'until', or allow it with 'only: ...'",
+                  move);
+  }
 }
 
 static void check_block(Pass *p, const LessonBlock *b) {
@@ -366,6 +430,7 @@ static void check_block(Pass *p, const LessonBlock *b) {
   case LESSON_PROSE:
   case LESSON_TASK:
     if (!fill(p, b->text)) return;
+    lint_equations(l, p->text, b->text.line);
     if (strlen(p->prose) + strlen(p->text) + 2 < LESSON_PROSE_BYTES) strcat(strcat(p->prose, "\n"), p->text);
     if (b->kind == LESSON_TASK) check_task(p, &l->lesson->tasks[b->task]);
     return;
@@ -381,11 +446,13 @@ static void check_block(Pass *p, const LessonBlock *b) {
       report_error(l, &error);
     else
       check_state(p, b, &show);
-    if (b->caption.offset) fill(p, b->caption);
+    if (!error.status) check_picture(p, b, &show);
+    if (b->caption.offset && fill(p, b->caption)) lint_equations(l, p->text, b->caption.line);
     return;
   case LESSON_ASK:
     check_ask(p, b->ask);
-    p->prose[0] = '\0';
+    p->prose[0] = '\0'; /* what is said with it may give the next away */
+    for (int k = 0; k < p->question->n_choices; k++) strcat(strcat(p->prose, p->question->choice[k]), "\n");
     return;
   default: return;
   }
@@ -407,7 +474,11 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
   if (!p || !prose || !question) {
     l->no_memory = true;
   } else {
-    *p = (Pass){.lint = l, .is_strict = variant == 0 || !has_range(l->lesson), .prose = prose, .question = question};
+    *p = (Pass){.lint = l,
+                .is_first = variant == 0,
+                .is_strict = variant == 0 || !has_range(l->lesson),
+                .prose = prose,
+                .question = question};
     if (lesson_run_start_variant(&p->run, l->lesson, limits, variant, &error)) {
       report_error(l, &error);
     } else {
@@ -454,7 +525,7 @@ static void check_own_numbers(Lint *l, const ExpressionLimits *limits) {
     const LessonAsk *ask = &lesson->asks[a];
     const int n = n_different(answers[a], LEARNERS);
     if (!ask->is_prediction && !ask->fixed.offset && n < ANSWERS_MIN)
-      report(
+      lint_report(
           l, ask->line,
           "%d learners have %d answer%s to '%s'; draw from 50 values or more ('draw: N from 1024 to 8192 by 64'), or "
           "say why not with 'fixed: ...'",

@@ -15,6 +15,8 @@ typedef struct {
   /* Opens the view of a state after a change of it, and has `look` look at it. */
   Status (*look_at)(void *context, const char *state, const char *change,
                     Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error);
+  /* What a terminal shows of it; the caller frees *text. */
+  Status (*picture)(void *context, const char *state, const LessonShow *show, char **text);
   void (*finding)(void *context, const char *message); /* "file:line: what is wrong" */
 } LessonHooks;
 

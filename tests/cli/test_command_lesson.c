@@ -178,7 +178,12 @@ TEST(lint_looks_at_the_start_and_the_solution_of_a_task) {
       {"view.N > 64", "step=100000", "task.md:14: step 100000 is beyond the end"},
       {"(function() while true do end end)()", "N=128", "task.md:13: the expression does too much work"},
       {"os.execute('true')", "N=128", "task.md:13: there is no name 'os'"},
-      {"view.run.loads_per_block.K == 16", "block=4", NULL},
+      {"view.run.loads_per_block.K == 16 and view.N == 64", "block=4", NULL},
+      {"view.run.traffic.total_bytes < 16384", "block=64", "task.md:13: the task is done by 'N=8', too"},
+      {"view.run.traffic.total_bytes < 20000 and view.N == 64 and view.dtype == 'fp16'", "block=64",
+       "done by 'd=8', too"},
+      {"view.run.traffic.total_bytes < 20000 and view.N == 64 and view.dtype == 'fp16'", "block=64\nonly: d, window",
+       NULL},
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     char text[1024];
@@ -192,6 +197,27 @@ TEST(lint_looks_at_the_start_and_the_solution_of_a_task) {
       has(ROWS[k][2]);
     else if (strstr(run.out, "task.md:1") && !strstr(run.out, "task.md:1:"))
       fail_msg("%s", run.out);
+  }
+}
+
+/* What is predicted stands in the picture that follows, or below it. */
+TEST(lint_looks_for_what_is_predicted) {
+  static const char *const ROWS[][2] = {
+      {"sim{N=64, d=16, block=8, causal=true}.tiles.skipped", NULL}, /* the picture counts */
+      {"sim{N=64, d=16, block=8}.traffic.total_bytes", "does not hold what 'p' predicts, 36,864"}};
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "# See\n\n- idea: x\n- minutes: 5\n\nA [t](glossary.md#tile).\n\n```ask p\nkind: predict\nprompt: How many?\nanswer: %s\n"
+        "hint: h h h\n```\n```state\nN=64 d=16 block=8 causal=1\n```\n```show\nscene=causal\n```\n",
+        ROWS[k][0]);
+    write_file("see.md", text);
+    tilewalk("lesson --lint %s/see.md");
+    if (ROWS[k][1])
+      has(ROWS[k][1]);
+    else
+      assert_null(strstr(run.out, "predicts"));
   }
 }
 

@@ -269,11 +269,12 @@ static int lint(const char *text) {
   return n;
 }
 
-#define GOOD_HEAD       HEADER "\nA [tile](glossary.md#tile) is small.\n\n"
-#define GOOD_PREDICTION "```ask guess\nkind: predict\nprompt: p\nanswer: 12\nhint: h\n```\n```show\nscene=tiles\n```\n"
-#define GOOD_ASK(id)    "```ask " id "\nfixed: f\nprompt: p\nanswer: 12\nhint: h\nexplain: e\n```\n"
-#define GOOD_TEACHER    "```teacher\nNote.\n```\n"
-#define GOOD            GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
+#define GOOD_HEAD HEADER "\nA [tile](glossary.md#tile) is small.\n\n"
+#define GOOD_PREDICTION                                                                                                \
+  "```ask guess\nkind: predict\nprompt: p\nanswer: abs(12)\nhint: h h h\n```\n```show\nscene=tiles\n```\n"
+#define GOOD_ASK(id) "```ask " id "\nfixed: f\nprompt: p\nanswer: abs(12)\nhint: h h h\nexplain: e\n```\n"
+#define GOOD_TEACHER "```teacher\nNote.\n```\n"
+#define GOOD         GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
 
 static const struct {
   const char *text, *finding; /* NULL: nothing is found */
@@ -287,39 +288,41 @@ static const struct {
     {HEADER "\nA [link](elsewhere-entirely.md) to something else.\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
          GOOD_TEACHER,
      "no term is linked to the glossary"},
-    {GOOD "```ask three\nkind: predict\nprompt: p\nanswer: 1\nhint: h\n```\n",
+    {GOOD "```ask three\nkind: predict\nprompt: p\nanswer: abs(1)\nhint: h h h\n```\n",
      "nothing is shown after the prediction 'three'"},
-    {GOOD "```ask three\nprompt: p\nanswer: 1\nexplain: e\n```\n", "'three' has no hint"},
-    {GOOD "```ask three\nprompt: p\nanswer: 1\nhint: h\n```\n", "'three' has no explain"},
-    {GOOD "```ask three\nprompt: p\nanswer: nil\nhint: h\nexplain: e\n```\n", "no value"},
-    {GOOD "```ask three\nprompt: p\nanswer: 1\nhint: {x.y}\nexplain: e\n```\n", "x"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nexplain: {zz}\n```\n", "zz"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nwrong: 12 -> d\nexplain: e\n```\n",
+    {GOOD "```ask three\nprompt: p\nanswer: abs(1)\nexplain: e\n```\n", "'three' has no hint"},
+    {GOOD "```ask three\nprompt: p\nanswer: abs(1)\nhint: h h h\n```\n", "'three' has no explain"},
+    {GOOD "```ask three\nprompt: p\nanswer: nil\nhint: h h h\nexplain: e\n```\n", "no value"},
+    {GOOD "```ask three\nprompt: p\nanswer: abs(1)\nhint: h h {x.y}\nexplain: e\n```\n", "x"},
+    {GOOD "```ask three\nprompt: p\nanswer: abs(12)\nhint: h h h\nexplain: {zz}\n```\n", "zz"},
+    {GOOD "```ask three\nprompt: p\nanswer: abs(12)\nhint: h h h\nwrong: 12 -> d\nexplain: e\n```\n",
      "'12' of 'three' is right"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: h\nwrong: 1 -> d\nwrong: 3 - 2 -> "
+    {GOOD "```ask three\nprompt: p\nanswer: abs(12)\nhint: h h h\nwrong: 1 -> d\nwrong: 3 - 2 -> "
           "d\nexplain: e\n```\n",
      "are the same"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12.5\ntolerance: 5%\nhint: h\nwrong: 12.6 -> "
+    {GOOD "```ask three\nprompt: p\nanswer: abs(12.5)\ntolerance: 5%\nhint: h h h\nwrong: 12.6 -> "
           "d\nexplain: e\n```\n",
      "within the tolerance"},
-    {GOOD "```ask three\nprompt: p\nanswer: 12\nhint: It is 12.\nexplain: e\n```\n",
+    {GOOD "```ask three\nprompt: p\nanswer: abs(12)\nhint: It is 12.\nexplain: e\n```\n",
      "the hint of 'three' gives the answer away: 12"},
-    {GOOD "```ask three\nprompt: Is it 12?\nanswer: 12\nhint: h\nexplain: e\n```\n", "the prompt of 'three' gives"},
-    {GOOD "\nThere are 12 of them.\n\n```ask three\nprompt: p\nanswer: 12\nunit: of\nhint: "
-          "h\nexplain: e\n```\n",
+    {GOOD "```ask three\nprompt: Is it 12?\nanswer: abs(12)\nhint: h h h\nexplain: e\n```\n",
+     "the prompt of 'three' gives"},
+    {GOOD "\nThere are 12 of them.\n\n```ask three\nprompt: p\nanswer: abs(12)\nunit: of\nhint: "
+          "h h h\nexplain: e\n```\n",
      "prose before"},
-    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: 12\nallow: 12\nhint: It is 12.\nexplain: e\n```\n", NULL},
-    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: That is 67.1 MB.\nexplain: "
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(12)\nallow: 12\nhint: It is 12.\nexplain: e\n```\n", NULL},
+    {GOOD "```ask three\nprompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: That is 67.1 MB.\nexplain: "
           "e\n```\n",
      "gives the answer away: 67.1"},
-    {GOOD "```ask three\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: Blocks of 64 rows, N = "
+    {GOOD "```ask three\nprompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: Blocks of 64 rows, N = "
           "4096, 64 KiB.\nexplain: e\n```\n",
      "gives the answer away: 64"},
-    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: 67108864\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: "
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: "
           "e\n```\n",
      NULL},
-    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: 0.4375\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n", NULL},
-    {GOOD "```ask three\nprompt: p\nanswer: 0.36788\nhint: e^-1 is 0.368 of it.\nexplain: e\n```\n",
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(0.4375)\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n",
+     NULL},
+    {GOOD "```ask three\nprompt: p\nanswer: abs(0.36788)\nhint: e^-1 is 0.368 of it.\nexplain: e\n```\n",
      "gives the answer away: 0.368"},
     {GOOD "```ask three\nprompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows "
           "fast.'\nhint: Well, it grows fast. Yes.\nexplain: e\n```\n",
@@ -340,13 +343,37 @@ static const struct {
     {GOOD "```show\nscene=warp column=0 swizzle=256B\n```\n", "is no swizzle"},
     {GOOD "```show\nscene=warp stride=4 steps=0-3\n```\n", "leave out steps"},
     {GOOD "```show\nscene=tiles stride=4\n```\n", "belong to scene=warp"},
+    /* the faults that lessons have had: each is found */
+    {GOOD "```ask three\nfixed: f\nprompt: And with d = 96?\nanswer: abs(5)\nhint: h h h\nexplain: e\n```\n",
+     "cannot stand alone"},
+    {GOOD "```ask three\nfixed: f\nprompt: How many does it read?\nanswer: abs(5)\nhint: h h h\nexplain: e\n```\n",
+     "'it' points"},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: 2 * 6\nhint: h h h\nexplain: e\n```\n", "is typed in: 2 * 6"},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: Divide.\nexplain: e\n```\n",
+     "'Divide.' of 'three' says nothing"},
+    {GOOD
+     "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: the [bottleneck](glossary.md#bottleneck).\n```\n",
+     "has a link"},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
+     NULL},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21.\n```\n",
+     "'1 / 0.82 = 1.21', and that"},
+    {GOOD
+     "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: 4 (4 - 1) / 2 = 6, 63 / 128 = 49.2 %, 2^10 = 1,024.\n```\n",
+     NULL},
+    {GOOD
+     "```ask three\nfixed: f\nprompt: p\noption: 37 tiles\noption: none\nanswer: '37 tiles'\nhint: h h h\nexplain: e\n```\n"
+     "```ask four\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h\nexplain: e\n```\n",
+     "of 'four' gives the answer away: 37"},
+    {GOOD "```ask three\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: e\n```\n",
+     "12 learners have 1 answer to 'three'"},
     {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
          GOOD_TEACHER,
      "30 minutes"},
-    {GOOD "```ask three\nprompt: p {n}\nanswer: n\nhint: h\nexplain: e\ndraw: n from 101 to 180\nallow: 101\n```\n",
+    {GOOD "```ask three\nprompt: p {n}\nanswer: n\nhint: h h h\nexplain: e\ndraw: n from 101 to 180\nallow: 101\n```\n",
      "prompt"},
-    {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h\nexplain: e\ndraw: n from 101 to 180\n```\n", NULL},
-    {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h\nexplain: e\ndraw: n from 101 to 105\n```\n",
+    {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h h h\nexplain: e\ndraw: n from 101 to 180\n```\n", NULL},
+    {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h h h\nexplain: e\ndraw: n from 101 to 105\n```\n",
      "12 learners have 5 answers to 'three'"},
 };
 
@@ -378,11 +405,11 @@ TEST(lint_knows_what_is_needed) {
 
 /* Only one of the drawn values makes the wrong answer right. */
 TEST(lint_sees_every_drawn_value) {
-  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> "
+  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h h h\nwrong: n + 30 -> "
                              "d\nexplain: e\ndraw: n from 10, 20, 30\n```\n"),
                    1);
   assert_non_null(strstr(findings, "'n + 30' of 'three' is right"));
-  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h\nwrong: n + 30 -> "
+  assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h h h\nwrong: n + 30 -> "
                              "d\nexplain: e\nfixed: f\ndraw: n from 10, 20\n```\n"),
                    0);
 }

@@ -1,4 +1,6 @@
 /* What lessons refer to: commands, states, links. Part of viz/cli/lesson_print.h. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +110,20 @@ static Status check_link(void *context, const char *target, size_t length, Error
                    quote(link, strlen(link)).text, quote(anchor, strlen(anchor)).text);
 }
 
+static Status picture(void *context, const char *state, const LessonShow *show, char **text) {
+  const LessonLintContext *c = context;
+  size_t length = 0;
+  Io io = *c->io;
+  Error error = {0};
+  *text = NULL;
+  io.out = open_memstream(text, &length);
+  if (!io.out) return STATUS_NO_MEMORY;
+  io.style = (TextStyle){.width = c->io->style.width};
+  Status status = lesson_print_show(state, show, &io, &error);
+  if (fclose(io.out) != 0) status = STATUS_NO_MEMORY;
+  return status;
+}
+
 static void print_finding(void *context, const char *message) {
   LessonLintContext *c = context;
   c->n_printed++;
@@ -118,6 +134,7 @@ LessonHooks lesson_hooks(LessonLintContext *context) {
   return (LessonHooks){.context = context,
                        .check_state = check_state,
                        .check_link = check_link,
+                       .picture = picture,
                        .is_known_need = is_known_need,
                        .look_at = lesson_look,
                        .finding = print_finding};

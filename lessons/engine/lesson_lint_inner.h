@@ -1,0 +1,28 @@
+/* Inside lessons/: what the parts of lesson_lint.h share. */
+#ifndef TILEWALK_LESSONS_LESSON_LINT_INNER_H
+#define TILEWALK_LESSONS_LESSON_LINT_INNER_H
+
+#include "lessons/engine/lesson_lint.h"
+
+typedef struct {
+  const Lesson *lesson;
+  const LessonHooks *hooks;
+  int n_findings;
+  bool has_glossary;
+  bool no_memory;
+} Lint;
+
+void lint_report(Lint *l, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A question as it is written: links that would be printed raw, hints that say nothing, an answer that is typed in, a
+ * prompt that needs what stands before it. */
+void lint_ask_words(Lint *l, const LessonAsk *ask);
+
+/* A text as it is read: an equation that is not so. */
+void lint_equations(Lint *l, const char *text, int line);
+
+/* A change of the state, from a list, that no author means; NULL behind the last. A task whose solution or `only` has
+ * its key may be done by it. */
+const char *lint_odd_move(const Lint *l, const LessonTask *task, int index, bool *is_meant);
+
+#endif
