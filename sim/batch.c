@@ -266,7 +266,7 @@ static double bound_of(const BatchRun *run, const Batch *b) {
 }
 
 static void time_packed(BatchRun *run, const Batch *b, const Simulation *longest, const Launch *launch) {
-  const TimeLaw *law = &longest->config.time;
+  const TimeLaw on_card = simulation_law(longest, b->gpu), *law = &on_card;
   const double bandwidth = gpu_hbm_bytes_per_s(b->gpu);
   run->timed = true;
   run->seconds = bound_of(run, b);

@@ -176,9 +176,9 @@ static void report_bound(const ReportSink *k, const TimeBound *b) {
 
 /* Of a prediction: what it was compared with, or why it is one of none. */
 static void report_error(const ReportSink *k, const Timing *t) {
-  const bool compared = t->kind == TIME_PREDICTED && t->error.n_runs > 0;
+  const bool compared = t->kind != TIME_BOUND && t->error.n_runs > 0;
   k->open_object(k->context, "error");
-  if (t->kind == TIME_PREDICTED)
+  if (t->kind == TIME_PREDICTED || compared)
     k->text(k->context, "regime", time_regime_name(t->regime));
   else
     k->null(k->context, "regime");

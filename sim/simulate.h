@@ -133,6 +133,7 @@ void simulation_time(Simulation *simulation, const Gpu *gpu);
 /* Whether kernels were timed on cards like this one; and what an SM is beside theirs. */
 bool simulation_is_timed_card(const Gpu *gpu);
 SmSpeed simulation_speed(const Simulation *simulation, const Gpu *gpu);
+TimeLaw simulation_law(const Simulation *simulation, const Gpu *gpu);
 
 /* Tiles that are no inputs, as accumulators hold them. */
 Wide simulation_accumulator_bytes(const Simulation *simulation);

@@ -147,6 +147,29 @@ TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
   return work;
 }
 
+/* Of the CTA that moves most: its rows of Q and O and the keys that it reads; of a key block, with the rows that see it.
+ * At least: what spills, and stored sums, come besides. */
+static double busiest_cta_bytes(const Simulation *s) {
+  const Plan *p = &s->plan;
+  const double row_bytes = (double)(p->shape.d + p->shape.d_v) * (double)p->element_bytes + (p->tiling.lse ? 4 : 0);
+  const double key = plan_key_bytes(p);
+  const bool of_columns = s->config.of_columns, is_split = p->tiling.n_splits > 1;
+  const int64_t n = of_columns ? p->T_c : p->T_r, B = of_columns ? p->tiling.B_c : p->tiling.B_r;
+  double most = 0;
+  if (n > ROWS_MAX || (is_split && (p->shape.window || p->shape.sided || p->mask.pattern))) return 0;
+  for (int64_t i = 0; i < n; i++) {
+    const double own = fmin((double)B, (double)(of_columns ? p->shape.N_k : p->shape.N_q) - (double)(i * B));
+    if (of_columns) {
+      const double rows = fmax(0, (double)plan_column_tiles(p, i).computed - 1) * (double)p->tiling.B_r;
+      most = fmax(most, own * key + rows * row_bytes);
+    } else {
+      const double keys = row_area(s, i) / own, share = (double)(p->tiles_per_split * p->tiling.B_c);
+      most = fmax(most, own * row_bytes + (is_split ? fmin(keys, share) : keys) * key);
+    }
+  }
+  return most;
+}
+
 TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
   const double read = s->has_l2 ? s->l2.read_bytes : (double)s->read_bytes,
                written = s->has_l2 ? s->l2.write_bytes : (double)s->write_bytes, sms = (double)gpu->n_sm;
@@ -163,8 +186,9 @@ TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
   else if (gpu->l2_bytes > 0)
     work.hbm_bytes = simulation_work(s, gpu).hbm_bytes;     /* of L2's part nothing is known */
   const double shared = s->has_l2 ? s->l2.shared_bytes : 0; /* it comes through each SM's port all the same */
+  const double ports = s->schedule->n_kernels == 1 ? fmin(sms, (double)s->launch.n_pieces) : sms;
   if (s->has_launch && s->schedule->skips)
-    work.port_bytes = (read + shared + written) / fmin(sms, (double)s->launch.n_pieces);
+    work.port_bytes = fmax((read + shared + written) / ports, busiest_cta_bytes(s));
   return work;
 }
 
@@ -193,20 +217,22 @@ static void take_best_tiles(TimeWork *work, const Simulation *s) {
 #define TIMED_CLOCK_HZ    1.98e9
 #define TIMED_SMS         132
 #define TIMED_HBM_BYTES_S 4.35e12 /* where the three kernels of standard attention were */
-#define REACHED_OF_PEAK   0.9     /* of a unit's peak rate of products, at most; assumed */
+#define CUBLAS_OF_PEAK    0.9     /* of a unit's peak rate of products, at most; assumed */
 enum { TIMED_N_MIN = 512, TIMED_N_MAX = 65536, SHORT_N = 2048 };
 
 bool simulation_is_timed_card(const Gpu *gpu) {
   return strcmp(gpu->compute_capability, "9.0") == 0 && gpu->n_sm == TIMED_SMS && gpu->clock_hz == TIMED_CLOCK_HZ;
 }
 
+static const char ANOTHER_CARD[] = "another card: by its clock, SMs and bandwidth";
+
 /* Why a timed kernel's run is none of those that were recorded; NULL: it is. */
 static const char *beyond_recorded(const Simulation *s, const Gpu *gpu) {
   const Shape shape = shape_unpacked(&s->plan.shape);
   const Tiling *t = &s->plan.tiling;
   const int64_t shortest = shape.N_q == 1 || shape.N_q > shape.N_k ? shape.N_k : shape.N_q;
-  if (!simulation_is_timed_card(gpu)) return "another card: by its clock, SMs and bandwidth";
-  if (shape.dtype != DTYPE_FP16) return "fp16 alone was recorded";
+  const bool is_other = !simulation_is_timed_card(gpu); /* of which others print bf16 as well */
+  if (shape.dtype != DTYPE_FP16 && !(is_other && shape.dtype == DTYPE_BF16)) return "fp16 alone was recorded";
   if (t->B_r != s->config.block_q || t->B_c != s->config.block_k) return "another tile than the kernel's";
   const bool has_window = shape.window || shape.sided;
   const TimeLaw *law = &s->config.time;
@@ -215,7 +241,8 @@ static const char *beyond_recorded(const Simulation *s, const Gpu *gpu) {
     return "a mask that was not recorded";
   if (shortest < TIMED_N_MIN) return "fewer than 512 tokens were not recorded";
   if (shape.N_k > TIMED_N_MAX || shape.N_q > TIMED_N_MAX) return "more than 64K tokens were not recorded";
-  return NULL;
+  if (is_other && (t->n_splits > 1 || shape.N_q == 1)) return "another card, and split keys: by its bandwidth";
+  return is_other ? ANOTHER_CARD : NULL;
 }
 
 static TimeRegime regime_of(const Simulation *s, const Gpu *gpu) {
@@ -230,13 +257,20 @@ static TimeRegime regime_of(const Simulation *s, const Gpu *gpu) {
   return shape.causal ? REGIME_SHORT_CAUSAL : REGIME_SHORT;
 }
 
-/* By the clock, and where the units are slower by them. */
+/* How far the clock of another card falls under load is not known: consumer cards run above the clock of their data
+ * sheet. */
+TimeLaw simulation_law(const Simulation *s, const Gpu *gpu) {
+  TimeLaw law = s->config.time;
+  if (!simulation_is_timed_card(gpu)) law.power_permille = 0;
+  return law;
+}
+
+/* By the clock, and where the units are slower by their peak. */
 SmSpeed simulation_speed(const Simulation *s, const Gpu *gpu) {
   if (simulation_is_timed_card(gpu)) return (SmSpeed){.slower = 1};
   const double products = timing_rate(gpu, TIME_MATH, s->plan.shape.dtype) / (double)gpu->n_sm,
                tile_flops = (double)s->config.time.tile_area * simulation_pair_flops(&s->plan.shape);
-  return (SmSpeed){.slower = TIMED_CLOCK_HZ / gpu->clock_hz,
-                   .least_tile_s = products > 0 ? tile_flops / (REACHED_OF_PEAK * products) : 0};
+  return (SmSpeed){.slower = TIMED_CLOCK_HZ / gpu->clock_hz, .least_tile_s = products > 0 ? tile_flops / products : 0};
 }
 
 /* Three kernels: two products by tiles, and a softmax whose rows cost besides (2-norm). */
@@ -247,7 +281,7 @@ static double unfused_s(const Simulation *s, const Gpu *gpu, double hbm_bytes_pe
   const double memory = TIMED_HBM_BYTES_S / hbm_bytes_per_s * 1e-9, clock = TIMED_CLOCK_HZ / gpu->clock_hz * 1e-9;
   const double rows = heads * (double)shape->N_q, scores = rows * (double)shape->N_k;
   const double seen = (double)mask_pairs(&s->plan.mask) * heads / scores;
-  const double tiles = scores / tile_area, peak = timing_rate(gpu, TIME_MATH, shape->dtype) * REACHED_OF_PEAK;
+  const double tiles = scores / tile_area, peak = timing_rate(gpu, TIME_MATH, shape->dtype) * CUBLAS_OF_PEAK;
   const double products = fmax(tiles / TIMED_SMS * (double)law->tile_ns * memory, (double)s->traffic.flops / peak),
                stream = tiles / TIMED_SMS * (double)law->softmax_tile_ns * (1 + seen) / 2 * memory,
                each_row = ceil(rows / n_sm) * (double)law->row_ns * clock;
@@ -282,6 +316,7 @@ static double unsplit_s(const Simulation *s, const Gpu *gpu, double hbm_s) {
   if (shape.N_q == 1 || profile_config(s->kernel, &shape, &config, NULL)) return INFINITY;
   const Tiling tiling = {.B_r = config.block_q, .B_c = config.block_k, .n_splits = 1};
   if (plan_make(&plan, &shape, &tiling, NULL) || launch_make(&launch, &shape, &config, gpu, NULL)) return INFINITY;
+  if (!simulation_is_timed_card(gpu)) config.time.power_permille = 0;
   return makespan_kernel_s(
       &config.time, makespan_s(&launch, &(Sequences){&plan, 1, NULL}, &config.time, simulation_speed(s, gpu)), hbm_s);
 }
@@ -308,7 +343,7 @@ static double rising_makespan_s(const Simulation *s, const Gpu *gpu) {
 }
 
 static double predict(const Simulation *s, const Gpu *gpu, double hbm_bytes) {
-  const TimeLaw *law = &s->config.time;
+  const TimeLaw on_card = simulation_law(s, gpu), *law = &on_card;
   const double hbm_s = hbm_bytes / gpu_hbm_bytes_per_s(gpu);
   if (law->softmax_tile_ns) return unfused_s(s, gpu, gpu_hbm_bytes_per_s(gpu));
   if (s->config.of_columns) {
@@ -349,7 +384,8 @@ void simulation_time(Simulation *s, const Gpu *gpu) {
     t.kind = t.why ? TIME_EXTRAPOLATED : TIME_PREDICTED;
     t.predicted_s = t.seconds = fmax(predicted, t.run.bound_s);
     t.regime = regime_of(s, gpu);
-    if (!t.why) t.error = s->config.time.errors[t.regime];
+    if (t.why == ANOTHER_CARD) t.regime = REGIME_CARD;
+    if (!t.why || t.regime == REGIME_CARD) t.error = s->config.time.errors[t.regime];
   }
   s->timing = t;
   s->timed = true;

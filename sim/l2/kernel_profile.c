@@ -103,7 +103,7 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 enum {
   TILE_NUMBERS = 39,
   TILE_KEYS = TILE_NUMBERS + BUILD_COUNT,
-  TILE_FIRST = 59,
+  TILE_FIRST = 62,
   TILE_SHARED = 4
 }; /* the last: of a tile's keys */
 
@@ -149,6 +149,7 @@ static const KeyfileField FIELDS[] = {
     ERRORS("long", REGIME_LONG),
     ERRORS("varlen", REGIME_VARLEN),
     ERRORS("window", REGIME_WINDOW),
+    ERRORS("card", REGIME_CARD),
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
      "read, and written, to pull a piece of work"},
     TEXT("note", note, false, "what this description leaves out"),

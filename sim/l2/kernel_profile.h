@@ -47,7 +47,7 @@ enum {
   PROFILE_MLA = PROFILE_D_COUNT, /* the tile of d = 192 with V of 128: multi-head latent attention before its keys are
                                     expanded into a cache */
   PROFILE_TILES,
-  PROFILE_FIELD_COUNT = 59 + 84 * PROFILE_TILES
+  PROFILE_FIELD_COUNT = 62 + 84 * PROFILE_TILES
 };
 
 extern const int64_t PROFILE_D[PROFILE_D_COUNT]; /* 64, 96, 128, 192, 256 */

@@ -16,6 +16,7 @@ static const char *const REGIMES[REGIME_COUNT][2] = {
     [REGIME_LONG] = {"long", "more than 2,048 tokens"},
     {"varlen", "sequences of unequal lengths"},
     {"window", "a window"},
+    {"card", "other cards, by what others print"},
 };
 
 const char *time_kind_name(TimeKind kind) { return KINDS[kind]; }

@@ -18,7 +18,8 @@
  * cannot reach the peak (mma.sync reaches about 0.6 of wgmma's rate on Hopper); clocks that fall under
  * load; the vector work of softmax other than exponentials; operands that several warps read from SRAM
  * again; passes that wait for each other.
- * Not a bound where a kernel works around the unit that is counted: exponentials computed as
+ * Not a bound where a card runs above the clock of its data sheet (consumer cards: 5 to 20 %), or
+ * where a kernel works around the unit that is counted: exponentials computed as
  * polynomials on the vector units (FlashAttention-4), tiles that several SMs share through a
  * cluster, L1 hits between CTAs of one SM.
  *
@@ -78,6 +79,7 @@ typedef enum {
   REGIME_LONG,
   REGIME_VARLEN, /* sequences of unequal lengths in one launch */
   REGIME_WINDOW,
+  REGIME_CARD, /* another card than those that were recorded here: extrapolated, and compared with what is printed */
   REGIME_COUNT
 } TimeRegime;
 
@@ -85,7 +87,8 @@ const char *time_regime_name(TimeRegime regime);   /* "decode", "few", ...: as i
 const char *time_regime_phrase(TimeRegime regime); /* "one query", "fewer CTAs than SMs", ... */
 
 /* Whether the recorded runs of a regime were kept out of the fit that its error is of: two halves, each predicted by
- * the other's constants. Those of one query and of split keys were not: their constants know the runs. */
+ * the other's constants; of another card nothing was fitted. Those of one query, of unequal lengths and of windows were
+ * not: their constants know the runs. */
 bool time_regime_is_held_out(TimeRegime regime);
 
 /* How far off predictions of a regime are: recorded runs, half of which are within median, nine tenths within nine. */

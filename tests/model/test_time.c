@@ -69,7 +69,7 @@ static void read_row(char *const h[], char *const r[], int nh, int nr, const cha
   run.kv_heads = atoll(either(CELL("kv_heads"), CELL("KV")));
   if (!run.N_k) run.N_k = run.N_q;
   if (!run.kv_heads) run.kv_heads = run.heads;
-  snprintf(run.gpu, sizeof run.gpu, "%s", gpu);
+  snprintf(run.gpu, sizeof run.gpu, "%.15s", either(CELL("gpu"), gpu));
   snprintf(run.rung, sizeof run.rung, "%s", either(CELL("rung"), either(CELL("backend"), CELL("kernel"))));
   snprintf(run.kernel, sizeof run.kernel, "%s", CELL("kernel"));
   snprintf(run.dtype, sizeof run.dtype, "%s", either(CELL("dtype"), "fp16"));
@@ -355,6 +355,33 @@ TEST(predicted_times_are_as_near_as_is_said) {
   }
   if (every) print_row("all", "all", &all, NULL);
   assert_true(all.n >= 50);
+}
+
+/* Nothing was fitted to what others print of other cards: what is said of it is exact. */
+TEST(other_cards_are_as_near_as_is_said) {
+  static Errors off;
+  const char *assets = getenv("TILEWALK_ASSETS");
+  char path[512];
+  const Profile profile = open_profile("fa2-sm90");
+  const TimeError *said = &profile.time_errors[REGIME_CARD];
+  snprintf(path, sizeof path, "%s/counters/print/cards/first.csv", assets ? assets : "assets");
+  const size_t first = n_runs;
+  read_file(path, "");
+  for (size_t k = first; k < n_runs; k++) {
+    const Gpu *gpu = gpu_of(&runs[k]);
+    Problem p = problem_of(&runs[k], gpu);
+    Simulation s;
+    p.kernel = &profile;
+    assert_int_equal(simulation_answer(&s, &p, NULL, gpu, NULL), STATUS_OK);
+    assert_int_equal(s.timing.kind, TIME_EXTRAPOLATED);
+    assert_int_equal(s.timing.regime, REGIME_CARD);
+    assert_int_equal(s.timing.error.n_runs, said->n_runs);
+    add_error(&off, fabs(s.timing.predicted_s / runs[k].seconds - 1));
+  }
+  n_runs = first;
+  assert_int_equal(off.n, said->n_runs);
+  assert_int_equal((int64_t)(1000 * part(&off, 0.5) + 0.5), said->median_permille);
+  assert_int_equal((int64_t)(1000 * part(&off, 0.9) + 0.5), said->nine_permille);
 }
 
 GROUP(setup, NULL)

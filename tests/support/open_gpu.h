@@ -9,7 +9,7 @@
 static inline Gpu open_gpu(const char *gpu_name) {
   static char text[KEYFILE_MAX_BYTES];
   char name[256];
-  snprintf(name, sizeof name, "gpus/%s", gpu_name);
+  snprintf(name, sizeof name, "gpus/%.200s", gpu_name);
   FILE *file = open_asset(name);
   const size_t length = fread(text, 1, sizeof text, file);
   fclose(file);

@@ -448,6 +448,12 @@ static void kind_note(Table *t, const Simulation *run) {
   const TimeError *e = &timing->error;
   if (timing->kind == TIME_BOUND)
     table_note(t, "%s: a bound, as no time is predicted: %s.", named(run), timing->why);
+  else if (timing->kind == TIME_EXTRAPOLATED && e->n_runs)
+    table_note(
+        t,
+        "%s: extrapolated (%s). Of %lld figures that others print of other cards half are within %.1f %%, nine in "
+        "ten within %.1f %%.",
+        named(run), timing->why, (long long)e->n_runs, (double)e->median_permille / 10, (double)e->nine_permille / 10);
   else if (timing->kind == TIME_EXTRAPOLATED)
     table_note(t, "%s: extrapolated, and not compared with anything: %s.", named(run), timing->why);
   else if (e->n_runs == 0)
