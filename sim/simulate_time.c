@@ -199,11 +199,12 @@ Roof simulation_roof(const Simulation *s, const Gpu *gpu, TimePart level) {
                 .flops_per_s = seconds > 0 ? work.flops / seconds : 0};
 }
 
-/* Without L2 the bytes that cross depend on the tile: where it is not given, the least of all that fit. */
+/* Without L2 the bytes that cross depend on the tile: where it is not given, the least of all that fit; without splits. */
 static void take_best_tiles(TimeWork *work, const Simulation *s) {
   for (int64_t B_r = 1; B_r <= 1 << 14; B_r *= 2) {
     for (int64_t B_c = 1; B_c <= 256; B_c *= 4) {
-      const Problem problem = {.shape = s->plan.shape, .tiling = {.B_r = B_r, .B_c = B_c}, .machine = s->machine};
+      const Problem problem = {
+          .shape = s->plan.shape, .tiling = {.B_r = B_r, .B_c = B_c, .n_splits = 1}, .machine = s->machine};
       Simulation other;
       if (simulate(&other, &problem, s->schedule, NULL) || !other.fits) continue;
       work->hbm_bytes = fmin(work->hbm_bytes, (double)other.total_bytes);
