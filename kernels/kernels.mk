@@ -1,5 +1,5 @@
-# CUDA kernels for a GPU: nvcc and a C++ compiler, no other package. Each rung twice, once counting its bytes, and two
-# rungs three times more, marking when each CTA runs, timing its reads, or noting its end.
+# CUDA kernels for a GPU: nvcc and a C++ compiler, no other package. Each rung twice, once counting its bytes, two rungs
+# three times more, marking when each CTA runs, timing its reads, or noting its end, and four with clock stamps.
 
 .PHONY: kernels
 NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
@@ -17,14 +17,14 @@ $$(BUILD)/%.$1.o: %.cu
 	$$(call say,NVCC)$$(COMPILE_CU) $2 -c $$< -o $$@
 endef
 $(eval $(call kernel_build,plain,))
-$(foreach b,counted marked timed ended,$(eval $(call kernel_build,$b,-DTW_$(shell echo $b | sed 's/counted/COUNTING/' | tr a-z A-Z))))
+$(foreach b,counted marked timed ended stamped,$(eval $(call kernel_build,$b,-DTW_$(shell echo $b | sed 's/counted/COUNTING/' | tr a-z A-Z))))
 
 # The model and what checks a result, of the same objects as in the library: no drawing, no JSON, no Lua.
 MODEL_OBJ := $(filter $(BUILD)/sim/% $(BUILD)/kernels/counters/% $(BUILD)/programs.o,$(OBJ)) $(filter %/verify.o %/verify_backward.o,$(ON_CPU))
 $(BUILD)/libmodel.a: $(MODEL_OBJ) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(MODEL_OBJ)
 GPU_ONLY := kernels/lib/harness.cu $(wildcard kernels/ladder/*_cublas.cu) $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
-GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
+GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(patsubst %,$(BUILD)/kernels/ladder/%.stamped.o,fa2_async fa2_wgmma fa3_overlap fa3_backward) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(BUILD)/libmodel.a
 	$(call say,LD )$(LINK_CU) $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl $(if $(OPENMP),-lgomp) -o $@
 # The rungs for programs in other languages (kernels/collect/collect_beside.py, collect_more.py).

@@ -115,19 +115,27 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
       return n;
     }
   }
+  stamp(a, n / 2, 1 + consumer, STAMP_WAITS);
   wait_full(s.r, n);
+  stamp(a, n / 2, 1 + consumer, STAMP_HAS);
   wgmma_fence();
   start_QK(w, q, slot(s.r, n));
   wgmma_commit();
+  stamp(a, n / 2, 1 + consumer, STAMP_BEGINS);
   wgmma_wait<0>();
   wgmma_done(w.S);
+  stamp(a, n / 2, 1 + consumer, STAMP_S);
   done_with(s.r, n);
   if (j >= T_full) mask_scores(a, w, row, j * Tile::B_c);
   softmax_rows<Tile, 0, 2>(w, factor, scale); /* nothing runs beside it; O is still 0 */
+  stamp(a, n / 2, 1 + consumer, STAMP_SOFTMAX);
   wait_full(s.r, n + 1);
   round_P(w);
+  stamp(a, n / 2, 1 + consumer, STAMP_ROUNDED);
   for (j--; j >= 0; j--, n += 2) { /* S of tile j, in slot n + 2, beside P V of the tile before, in slot n + 1 */
+    stamp(a, n / 2 + 1, 1 + consumer, STAMP_WAITS);
     wait_full(s.r, n + 2);
+    stamp(a, n / 2 + 1, 1 + consumer, STAMP_HAS);
     turn_begin<Tile, TURNS>(consumer);
     wgmma_fence();
     start_QK(w, q, slot(s.r, n + 2));
@@ -135,17 +143,22 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
     start_PV(w, slot(s.r, n + 1));
     wgmma_commit();
     turn_end<Tile, TURNS>(consumer);
+    stamp(a, n / 2 + 1, 1 + consumer, STAMP_ISSUED);
     wgmma_wait<1>();
     wgmma_done(w.S);
+    stamp(a, n / 2 + 1, 1 + consumer, STAMP_S);
     done_with(s.r, n + 2);
     if (j >= T_full) mask_scores(a, w, row, j * Tile::B_c);
     const bool grew = softmax(w, factor, scale);
+    stamp(a, n / 2 + 1, 1 + consumer, STAMP_SOFTMAX);
     wait_full(s.r, n + 3); /* here, for the assembler does not lift the next wait above it and the exponentials */
     wgmma_wait<0>();
     wgmma_done(w.O);
+    stamp(a, n / 2 + 1, 1 + consumer, STAMP_SECOND_PRODUCT);
     done_with(s.r, n + 1);
     if (grew) rescale_O(w, factor);
     round_P(w);
+    stamp(a, n / 2 + 1, 1 + consumer, STAMP_ROUNDED);
   }
   if (threadIdx.x % 128 == 0) mbarrier_arrive(Q_empty(s, n_Q));
   wgmma_fence();
@@ -153,6 +166,7 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
   wgmma_commit();
   wgmma_wait<0>();
   wgmma_done(w.O);
+  stamp(a, n / 2, 1 + consumer, STAMP_PV);
   done_with(s.r, n + 1);
   return n + 2;
 }
@@ -182,6 +196,7 @@ template <class Tile, bool TURNS> TW_DEVICE void compute_blocks(const Call &c, c
     proxy_fence();
     barrier_sync(OWN_BARRIER + consumer, 128); /* the warpgroup's four warps have written their rows */
     if (is_first) hbm_tma_store_O<Tile>(c.t, o, Tile::B_r * BOX_ROW_BYTES, b.i0 + 64 * consumer, b.head);
+    stamp(c.t.a, larger(0, n / 2 - 1), 1 + consumer, STAMP_ENDS);
   }
   if (consumer == 0) turn_begin<Tile, TURNS>(consumer);
   if (is_first) tma_store_wait();
@@ -201,6 +216,7 @@ __global__ void __launch_bounds__(Tile::THREADS, 1) fa3_overlap(const __grid_con
   __syncthreads();
   if (threadIdx.x < 128) {
     registers_give<Tile::COPY_REGISTERS>();
+    stamp(c.t.a, 0, 0, STAMP_SM);
     if (threadIdx.x == 0) copy_blocks(c, s);
   } else {
     registers_take<Tile::MATH_REGISTERS>();

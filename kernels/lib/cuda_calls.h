@@ -124,6 +124,10 @@ void waves_run();
 /* Where they run in launches of one wave that begin with each GPC in turn, likewise. */
 void begins_run();
 
+/* The SM's clock at moments of each tile of the rungs that copy behind their products, as CSV
+ * (kernels/probes/probe_stamps.cu). */
+void stamps_print();
+
 /* Numbers that look normal, made on the GPU; for timing only. Any element size of 2 (fp16 or bf16 by `bf16`) or 4. */
 void fill_normal(void *elements, size_t n, int element_bytes, bool bf16, unsigned seed);
 

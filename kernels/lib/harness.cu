@@ -473,9 +473,10 @@ static void check_names(const Request &request) {
 }
 
 /* In the order of STUDIES. */
-static void (*const RUN_STUDY[N_STUDIES])() = {
-    placement_print, scans_run,  coalescer_run,   pace_print, clocks_print,      steps_run,        ends_run,
-    waves_run,       begins_run, scan_places_run, sets_print, replacement_print, steps_shared_run, spills_run};
+static void (*const RUN_STUDY[N_STUDIES])() = {placement_print,  scans_run,       coalescer_run, pace_print,
+                                               clocks_print,     steps_run,       ends_run,      waves_run,
+                                               begins_run,       scan_places_run, sets_print,    replacement_print,
+                                               steps_shared_run, spills_run,      stamps_print};
 
 int main(int argc, char **argv) {
   const Request request = request_parse(argc, argv);

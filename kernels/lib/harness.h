@@ -13,7 +13,7 @@ extern "C" {
 enum Format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON, FORMAT_COUNTERS /* as kernels/counters/ncu.h reads it */ };
 
 /* Modes with a list of launches and a layout of their own. */
-enum { N_STUDIES = 14 };
+enum { N_STUDIES = 15 };
 extern const char *const STUDIES[N_STUDIES]; /* their options */
 
 struct Request {

@@ -30,6 +30,7 @@ static const char HELP[] =
     "  --steps          when CTAs of fa2_async and fa2_tensor ask for tiles, a launch each, for a profiler\n"
     "  --steps-shared   the same where SMs have more than one CTA, or some one more than others\n"
     "  --ends           how evenly their CTAs share an SM: when they end, for a profiler\n"
+    "  --stamps         the clock at moments of each tile of fa2_async, fa2_wgmma, fa3_overlap, fa3_backward, as CSV\n"
     "  --waves          where and when their CTAs run in launches of several waves, for a profiler\n"
     "  --begins         launches of one wave that begin with each GPC in turn, for a profiler\n"
     "  --once           one launch of each rung and nothing else, for a profiler\n"
@@ -76,7 +77,7 @@ static void add_rungs(const char *text, std::vector<std::string> *rungs) {
 
 const char *const STUDIES[N_STUDIES] = {"--placement", "--scan",        "--coalescer",    "--pace",   "--clocks",
                                         "--steps",     "--ends",        "--waves",        "--begins", "--scan-places",
-                                        "--sets",      "--replacement", "--steps-shared", "--spills"};
+                                        "--sets",      "--replacement", "--steps-shared", "--spills", "--stamps"};
 
 static bool take_study(Request *r, const char *o) {
   for (int i = 0; i < N_STUDIES; i++) {

@@ -12,7 +12,9 @@
  * starts and ends (kernels/probes/probe_pace.cu). Compiled with -DTW_TIMED, in namespace `timed`, it also notes when it
  * asks for each tile of K and V (kernels/probes/probe_steps.cu), which takes some time itself. With -DTW_ENDED, in
  * namespace `ended`, it notes its SM and that SM's clock at its end, and nothing before (kernels/probes/probe_ends.cu):
- * the kernel itself is then the one that runs unmarked. In the other builds these helpers are empty. */
+ * the kernel itself is then the one that runs unmarked. With -DTW_STAMPED, in namespace `stamped`, a thread of each
+ * warpgroup notes the clock at moments of each tile (kernels/probes/probe_stamps.cu). In the other builds these helpers
+ * are empty. */
 #ifndef TILEWALK_KERNELS_ATTENTION_CUH
 #define TILEWALK_KERNELS_ATTENTION_CUH
 
@@ -29,6 +31,8 @@
 #define TW_BUILD timed
 #elif defined(TW_ENDED)
 #define TW_BUILD ended
+#elif defined(TW_STAMPED)
+#define TW_BUILD stamped
 #else
 #define TW_BUILD plain
 #endif
@@ -107,6 +111,18 @@ TW_DEVICE void mark_end(const Attention &a) {
   mark->sm = this_sm();
 #else
   (void)a;
+#endif
+}
+
+/* The clock at a moment (rung.h's StampId) of a tile, counted since the CTA began: one store by one thread of the
+ * warpgroup, its place found anew each time, so that no register is kept for it. */
+TW_DEVICE void stamp(const Attention &a, int tile, int role, int id) {
+#ifdef TW_STAMPED
+  if (threadIdx.x % 128) return;
+  Stamps *stamps = (Stamps *)a.marks + (unsigned)tile * (gridDim.x * gridDim.y) + blockIdx.x + gridDim.x * blockIdx.y;
+  stamps->at[role][id] = id == STAMP_SM ? 1 + this_sm() : clock_now();
+#else
+  (void)a, (void)tile, (void)role, (void)id;
 #endif
 }
 
@@ -200,7 +216,7 @@ TW_DEVICE int keys_seen(const Attention &a, int i) {
 /* Builds for probes run fp16 with the default block alone (kernels/lib/pass.h); other tiles would only take time to
  * compile. */
 template <class Tile> constexpr bool is_left_out(int B_r, int B_c) {
-#if defined(TW_MARKED) || defined(TW_TIMED) || defined(TW_ENDED)
+#if defined(TW_MARKED) || defined(TW_TIMED) || defined(TW_ENDED) || defined(TW_STAMPED)
   return !std::is_same_v<typename Tile::T, fp16> || Tile::B_r != B_r || Tile::B_c != B_c;
 #else
   return (void)B_r, (void)B_c, false;

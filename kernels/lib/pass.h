@@ -1,4 +1,4 @@
-/* A forward pass in fp16 of one batch, with inputs of its own, for programs that measure a rung. */
+/* A pass in fp16 of one batch, with inputs of its own, for programs that measure a rung. */
 #ifndef TILEWALK_KERNELS_PASS_H
 #define TILEWALK_KERNELS_PASS_H
 
@@ -29,16 +29,27 @@ public:
     a.causal = causal;
     a.B_r = block.B_r, a.B_c = block.B_c;
     a.scale = 1 / sqrtf((float)d);
+    if (rung->trains) take_gradients(elements);
   }
 
   size_t n_ctas() const {
     return (size_t)attention.heads * (size_t)((attention.N_q + attention.B_r - 1) / attention.B_r);
   }
 
-  void run() const {
+  void start() const {
     if (!rung->run(attention, DTYPE_FP16))
       refuse("%s did not start: %s", rung->name, cudaGetErrorString(cudaGetLastError()));
+  }
+  void run() const {
+    start();
     GPU(cudaDeviceSynchronize());
+  }
+
+  /* O, or of a backward pass dK. */
+  std::vector<unsigned char> result() const {
+    std::vector<unsigned char> bytes((size_t)attention.heads * (size_t)attention.N_q * (size_t)attention.d * 2);
+    GPU(cudaMemcpy(bytes.data(), rung->trains ? dK.data : O.data, bytes.size(), cudaMemcpyDeviceToHost));
+    return bytes;
   }
 
   /* Of a build that marks its CTAs: what they noted. */
@@ -53,7 +64,28 @@ public:
 
 private:
   const Rung *rung;
-  GpuBuffer Q, K, V, O, marks;
+  GpuBuffer Q, K, V, O, marks, dO, L, dQ, dK, dV, stats, dQ_sums;
+  More more = {};
+
+  void take_gradients(size_t elements) {
+    const size_t heads = (size_t)attention.heads, rows = (size_t)attention.N_q, d = (size_t)attention.d,
+                 B_r = (size_t)attention.B_r, padded = (rows + B_r - 1) / B_r * B_r;
+    const std::vector<float> sums(heads * rows, logf((float)attention.N_k) + 0.5f); /* the mean of normal scores */
+    dO.take(2 * elements, "dO");
+    dQ.take(2 * elements, "dQ");
+    dK.take(2 * elements, "dK");
+    dV.take(2 * elements, "dV");
+    L.take(heads * rows * sizeof(float), "L");
+    stats.take(2 * heads * padded * sizeof(float), "L and D");
+    dQ_sums.take(heads * padded * d * sizeof(float), "the sums of dQ");
+    fill_normal(O.data, elements, 2, false, 4);
+    fill_normal(dO.data, elements, 2, false, 5);
+    GPU(cudaMemcpy(L.data, sums.data(), sums.size() * sizeof(float), cudaMemcpyHostToDevice));
+    more.dO = dO.data, more.L = (const float *)L.data;
+    more.dQ = dQ.data, more.dK = dK.data, more.dV = dV.data;
+    more.stats = (float *)stats.data, more.dQ_sums = (float *)dQ_sums.data;
+    attention.more = &more;
+  }
 };
 
 #endif

@@ -65,11 +65,16 @@ TW_DEVICE unsigned char *shared_memory() {
 }
 TW_DEVICE uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
-/* On which SM this CTA runs, and a clock that all SMs share. For programs that measure. */
+/* On which SM this CTA runs, that SM's clock, and one that all SMs share. For programs that measure. */
 TW_DEVICE unsigned this_sm() {
   unsigned smid;
   TW_PTX("mov.u32 %0, %smid;" : "=r"(smid));
   return smid;
+}
+TW_DEVICE unsigned clock_now() {
+  unsigned cycles;
+  TW_PTX("mov.u32 %0, %clock;" : "=r"(cycles)::"memory");
+  return cycles;
 }
 TW_DEVICE unsigned long long global_ns() {
   unsigned long long ns;

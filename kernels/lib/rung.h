@@ -34,6 +34,37 @@ struct Timing : Mark {
   unsigned long long asks[TIMING_ASKS];
 };
 
+/* The SM's clock at moments of a CTA's tile of K and V (backward: of Q and dO), by one thread of each warpgroup; 0: not
+ * noted. Role 0 copies, roles 1 to 3 compute; where nobody copies for the others, role 1 is warp 0. Written by a stamped
+ * kernel: Attention::marks is then [tile][CTA] of these. */
+enum { STAMP_ROLES = 4, STAMP_IDS = 16 };
+struct Stamps {
+  unsigned at[STAMP_ROLES][STAMP_IDS];
+};
+enum StampId {
+  /* Role 0: K, then V; backward dO, then Q. */
+  STAMP_ASKS_FIRST = 0, /* waits until the slot is empty */
+  STAMP_ISSUED_FIRST,
+  STAMP_ASKS_SECOND,
+  STAMP_ISSUED_SECOND,
+  /* Roles 1 to 3. */
+  STAMP_WAITS = 0,      /* for K; backward: for Q */
+  STAMP_HAS,            /* it */
+  STAMP_BEGINS,         /* in the first tile of a row block: it begins; rung 9: its S alone is issued */
+  STAMP_ISSUED,         /* S; rung 9: and P V of the tile before */
+  STAMP_S,              /* is there; by mma.sync: is issued */
+  STAMP_SOFTMAX,        /* is done; backward: P is made and rounded */
+  STAMP_SECOND_PRODUCT, /* rung 9: P V of the tile before is done; backward: dP is there */
+  STAMP_ROUNDED,        /* P is; backward: dS is, and lies in shared memory */
+  STAMP_HAS_V,          /* backward: both warpgroups have met */
+  STAMP_ISSUED_PV,      /* backward: dQ and dK */
+  STAMP_PV,             /* O of this tile is there; backward: dV and dQ */
+  STAMP_ADDED,          /* backward: dQ's addition is issued */
+  STAMP_DK,             /* backward: dK is there */
+  STAMP_ENDS,           /* in the last tile of a row block: its O (backward: dK and dV) is on its way to memory */
+  STAMP_SM = 15         /* of role 0 or 1 in a CTA's first tile: 1 + the SM's number */
+};
+
 /* What some rungs need besides. Only their host code reads it; pointers are to GPU memory (or, on the CPU, to memory).
  */
 struct More {

@@ -171,13 +171,16 @@ TW_DEVICE void product_PV(WarpRows<Tile> &w, const uint32_t (&P)[Tile::SLABS][Ti
 
 /* What happens between S and the end of a tile. Where the exponentials stand decides what the compiler can do: before
  * the branch around rescale_O they are finished, and S's registers free, when P V begins; after it they mingle with
- * P V. Measured on an H200, the first is faster at d = 128, where registers are short, the second at d = 64. */
-template <class Tile> TW_DEVICE void softmax_and_PV(WarpRows<Tile> &w, float scale, uint32_t v_row) {
+ * P V. Measured on an H200, the first is faster at d = 128, where registers are short, the second at d = 64. j: which
+ * tile, for its stamp. */
+template <class Tile>
+TW_DEVICE void softmax_and_PV(const Attention &a, WarpRows<Tile> &w, float scale, uint32_t v_row, int j) {
   uint32_t P[Tile::SLABS][Tile::B_c / 16][4];
   float factor[Tile::SLABS][2];
   const bool grew = new_maxima(w, factor, scale);
   if (Tile::d >= 128) exponentials(w, P, scale);
   if (grew) rescale_O(w, factor);
+  stamp(a, j, 1, STAMP_SOFTMAX);
   if (Tile::d < 128) exponentials(w, P, scale);
   product_PV(w, P, v_row);
 }

@@ -1,0 +1,208 @@
+/* What an SM does at each moment of a tile: the stamped build of four rungs, in which a thread of each warpgroup stores
+ * the SM's clock as it waits, has what it waited for, has issued or has got its products (kernels/lib/rung.h, StampId).
+ *
+ *     producer    | asks | issues K | asks | issues V |          a store each, at a place found by tile and CTA, so
+ *     warpgroup   | waits | has K | S | softmax | P rounded |    that it keeps no register
+ *
+ *     launch,rung,d,N,heads,causal,block_q,block_k,sm,plain_us,stamped_us    the medians of launches in turn
+ *     span,id,n,tenth,median,nine_tenths     cycles from "has it" to each moment, and to the next tile's (id: next), of
+ *                                            all tiles of all CTAs but the first two and the last two of each
+ *     stamp,role,tile,id,cycles              those of one SM, whose time was the median, from its first; its CTAs after
+ *                                            one another; where two share it (rung 7), roles 1 and 2 are the two */
+// Compiled for sm_90a alone: three of the rungs are.
+#include "kernels/lib/cuda_calls.h"
+#include "kernels/lib/pass.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace stamped {
+extern const Rung FA2_ASYNC, FA2_WGMMA, FA3_OVERLAP, FA3_BACKWARD;
+}
+namespace plain {
+extern const Rung FA2_ASYNC, FA2_WGMMA, FA3_OVERLAP, FA3_BACKWARD;
+}
+
+namespace {
+
+enum { LAUNCHES = 41, TILES_PRINTED = 128 };
+
+struct StampedLaunch {
+  const Rung *rung, *plain;
+  int d, N, heads;
+  bool causal;
+};
+
+/* A CTA's stamps, and the place that its tiles take among those of its SM. */
+struct StampedCta {
+  size_t index;
+  unsigned sm, begin, end; /* of the SM's clock */
+  int n_tiles, lane, first_tile;
+};
+
+struct Recording {
+  std::vector<Stamps> stamps; /* [tile][CTA] */
+  size_t n_ctas;
+  std::vector<StampedCta> ctas;
+};
+
+bool before(unsigned a, unsigned b) { return (int)(a - b) < 0; } /* the clock may wrap */
+
+double median_of(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+StampedCta cta_of(const Recording &r, size_t index, size_t n_tiles) {
+  StampedCta cta = {index, 0, 0, 0, 0, 0, 0};
+  const Stamps &first = r.stamps[index];
+  cta.sm = first.at[0][STAMP_SM] + first.at[1][STAMP_SM]; /* one of them is noted */
+  bool any = false;
+  for (size_t t = 0; t < n_tiles; t++)
+    for (int role = 0; role < STAMP_ROLES; role++)
+      for (int id = 0; id < STAMP_SM; id++) {
+        const unsigned at = r.stamps[t * r.n_ctas + index].at[role][id];
+        if (!at) continue;
+        if (!any || before(at, cta.begin)) cta.begin = at;
+        if (!any || before(cta.end, at)) cta.end = at;
+        any = true;
+        cta.n_tiles = (int)t + 1;
+      }
+  return cta;
+}
+
+/* Lanes of an SM: a CTA takes the first that is free when it begins. Sorts by SM, then time. */
+void find_lanes(std::vector<StampedCta> *ctas) {
+  std::sort(ctas->begin(), ctas->end(), [](const StampedCta &a, const StampedCta &b) {
+    return a.sm != b.sm ? a.sm < b.sm : before(a.begin, b.begin);
+  });
+  for (size_t c = 0; c < ctas->size(); c++) {
+    StampedCta &cta = (*ctas)[c];
+    for (cta.lane = 0; cta.lane < STAMP_ROLES; cta.lane++) {
+      const StampedCta *last = nullptr;
+      for (size_t k = 0; k < c; k++)
+        if ((*ctas)[k].sm == cta.sm && (*ctas)[k].lane == cta.lane) last = &(*ctas)[k];
+      cta.first_tile = last ? last->first_tile + last->n_tiles : 0;
+      if (!last || !before(cta.begin, last->end)) break;
+    }
+  }
+}
+
+Recording record(Pass &pass, size_t n_tiles, size_t n_ctas, const GpuBuffer &on_gpu) {
+  Recording r;
+  r.n_ctas = n_ctas;
+  r.stamps.resize(n_tiles * n_ctas);
+  GPU(cudaMemset(on_gpu.data, 0, r.stamps.size() * sizeof(Stamps)));
+  pass.run();
+  GPU(cudaMemcpy(r.stamps.data(), on_gpu.data, r.stamps.size() * sizeof(Stamps), cudaMemcpyDeviceToHost));
+  for (size_t c = 0; c < n_ctas; c++) {
+    r.ctas.push_back(cta_of(r, c, n_tiles));
+    if (!r.ctas.back().sm) r.ctas.pop_back(); /* never began: rung 9 has fewer than the blocks */
+  }
+  find_lanes(&r.ctas);
+  return r;
+}
+
+void print_spans(const Recording &r) {
+  std::vector<unsigned> spans[STAMP_IDS]; /* the last: to the next tile */
+  for (const StampedCta &cta : r.ctas)
+    for (int role = 1; role < STAMP_ROLES; role++)
+      for (int t = 2; t + 2 < cta.n_tiles; t++) {
+        const unsigned *at = r.stamps[(size_t)t * r.n_ctas + cta.index].at[role],
+                       *next = r.stamps[(size_t)(t + 1) * r.n_ctas + cta.index].at[role];
+        if (!at[STAMP_HAS] || at[STAMP_BEGINS] || at[STAMP_ENDS]) continue;
+        for (int id = 0; id < STAMP_SM; id++)
+          if (at[id] && id != STAMP_HAS && id != STAMP_WAITS) spans[id].push_back(at[id] - at[STAMP_HAS]);
+        if (next[STAMP_HAS]) spans[STAMP_SM].push_back(next[STAMP_HAS] - at[STAMP_HAS]);
+      }
+  for (int id = 0; id < STAMP_IDS; id++) {
+    std::vector<unsigned> &x = spans[id];
+    if (x.empty()) continue;
+    std::sort(x.begin(), x.end());
+    if (id == STAMP_SM)
+      printf("span,next");
+    else
+      printf("span,%d", id);
+    printf(",%zu,%u,%u,%u\n", x.size(), x[x.size() / 10], x[x.size() / 2], x[x.size() * 9 / 10]);
+  }
+}
+
+/* The SM whose time, from its first stamp to its last, is the median. */
+unsigned median_sm(const Recording &r) {
+  std::vector<std::pair<unsigned, unsigned>> times; /* cycles, SM */
+  for (size_t c = 0; c < r.ctas.size();) {
+    const StampedCta &first = r.ctas[c];
+    unsigned end = first.end;
+    for (; c < r.ctas.size() && r.ctas[c].sm == first.sm; c++)
+      if (before(end, r.ctas[c].end)) end = r.ctas[c].end;
+    times.push_back({end - first.begin, first.sm});
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2].second;
+}
+
+void print_stamps(const Recording &r, unsigned sm) {
+  unsigned zero = 0;
+  for (const StampedCta &cta : r.ctas)
+    if (cta.sm == sm && cta.first_tile == 0 && (cta.lane == 0 || before(cta.begin, zero))) zero = cta.begin;
+  for (const StampedCta &cta : r.ctas) {
+    if (cta.sm != sm) continue;
+    for (int t = 0; t < cta.n_tiles && cta.first_tile + t < TILES_PRINTED; t++)
+      for (int role = 0; role < STAMP_ROLES; role++)
+        for (int id = 0; id < STAMP_SM; id++)
+          if (const unsigned at = r.stamps[(size_t)t * r.n_ctas + cta.index].at[role][id])
+            printf("stamp,%d,%d,%d,%u\n", role + cta.lane, cta.first_tile + t, id, at - zero);
+  }
+}
+
+void run_launch(const StampedLaunch &l) {
+  Pass pass(l.rung, l.d, l.N, l.heads, l.causal), without(l.plain, l.d, l.N, l.heads, l.causal);
+  const Attention &a = pass.attention;
+  const bool stays = l.rung == &stamped::FA3_OVERLAP; /* its CTAs take row blocks until none is left */
+  const size_t along = (size_t)(l.rung->trains ? (a.N_q + a.B_r - 1) / a.B_r : (a.N_k + a.B_c - 1) / a.B_c);
+  const size_t across = (size_t)(l.rung->trains ? (a.N_k + a.B_c - 1) / a.B_c : (a.N_q + a.B_r - 1) / a.B_r);
+  cudaDeviceProp gpu;
+  GPU(cudaGetDeviceProperties(&gpu, 0));
+  const size_t blocks = across * (size_t)a.heads,
+               n_ctas = stays ? std::min(blocks, (size_t)gpu.multiProcessorCount) : blocks,
+               n_tiles = stays ? along * (4 * blocks / n_ctas + 4) : along;
+  GpuBuffer on_gpu;
+  on_gpu.take(n_tiles * n_ctas * sizeof(Stamps), "the stamps of CTAs");
+  pass.attention.marks = (Mark *)on_gpu.data;
+  std::vector<double> us[2];
+  GpuTimer timer;
+  for (int i = 0; i < 2 * LAUNCHES; i++) {
+    const Pass &one = i % 2 ? pass : without;
+    timer.begin();
+    one.start();
+    const double ms = timer.end_ms();
+    if (i >= 6) us[i % 2].push_back(1e3 * ms);
+  }
+  if (pass.result() != without.result()) refuse("--stamps: %s computes something else with stamps", l.rung->name);
+  const Recording r = record(pass, n_tiles, n_ctas, on_gpu);
+  const unsigned sm = median_sm(r);
+  printf("launch,%s,%d,%d,%d,%d,%d,%d,%u,%.2f,%.2f\n", l.rung->name, l.d, l.N, l.heads, l.causal, a.B_r, a.B_c, sm - 1,
+         median_of(us[0]), median_of(us[1]));
+  print_spans(r);
+  print_stamps(r, sm);
+}
+
+} // namespace
+
+void stamps_print() {
+  cudaDeviceProp gpu;
+  GPU(cudaGetDeviceProperties(&gpu, 0));
+  if (gpu.major != 9) refuse("--stamps needs compute capability 9.0; this GPU has %d.%d", gpu.major, gpu.minor);
+  puts("launch,rung,d,N,heads,causal,block_q,block_k,sm,plain_us,stamped_us");
+  puts("span,id,n,tenth,median,nine_tenths");
+  puts("stamp,role,tile,id,cycles");
+  const struct {
+    const Rung *rung, *plain;
+  } RUNGS[] = {{&stamped::FA2_ASYNC, &plain::FA2_ASYNC},
+               {&stamped::FA2_WGMMA, &plain::FA2_WGMMA},
+               {&stamped::FA3_OVERLAP, &plain::FA3_OVERLAP},
+               {&stamped::FA3_BACKWARD, &plain::FA3_BACKWARD}};
+  for (const auto &rung : RUNGS)
+    for (const int d : {128, 64})
+      for (const bool causal : {false, true}) run_launch({rung.rung, rung.plain, d, 4096, d == 64 ? 32 : 16, causal});
+}
