@@ -5,6 +5,7 @@
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/rung.h"
 
+#include <cuda_fp16.h>
 #include <math.h>
 #include <vector>
 
@@ -46,10 +47,10 @@ public:
   }
 
   /* O, or of a backward pass dK. */
-  std::vector<unsigned char> result() const {
-    std::vector<unsigned char> bytes((size_t)attention.heads * (size_t)attention.N_q * (size_t)attention.d * 2);
-    GPU(cudaMemcpy(bytes.data(), rung->trains ? dK.data : O.data, bytes.size(), cudaMemcpyDeviceToHost));
-    return bytes;
+  std::vector<__half> result() const {
+    std::vector<__half> x((size_t)attention.heads * (size_t)attention.N_q * (size_t)attention.d);
+    GPU(cudaMemcpy(x.data(), rung->trains ? dK.data : O.data, x.size() * sizeof(__half), cudaMemcpyDeviceToHost));
+    return x;
   }
 
   /* Of a build that marks its CTAs: what they noted. */

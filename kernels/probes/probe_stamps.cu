@@ -53,6 +53,19 @@ double median_of(std::vector<double> x) {
   return x[x.size() / 2];
 }
 
+/* The largest difference of two tensors in fp16, as a part of the largest number: the compiler fuses other products and
+ * sums around a stamp, so a last bit may differ. */
+double difference(const std::vector<__half> &a, const std::vector<__half> &b) {
+  double most = 0, largest = 0;
+  for (size_t k = 0; k < a.size(); k++) {
+    const double x = (double)__half2float(a[k]), y = (double)__half2float(b[k]);
+    if (x != x || y != y) return 1;
+    most = std::max(most, fabs(x - y));
+    largest = std::max(largest, fabs(x));
+  }
+  return largest > 0 ? most / largest : 1;
+}
+
 StampedCta cta_of(const Recording &r, size_t index, size_t n_tiles) {
   StampedCta cta = {index, 0, 0, 0, 0, 0, 0};
   const Stamps &first = r.stamps[index];
@@ -178,7 +191,8 @@ void run_launch(const StampedLaunch &l) {
     const double ms = timer.end_ms();
     if (i >= 6) us[i % 2].push_back(1e3 * ms);
   }
-  if (pass.result() != without.result()) refuse("--stamps: %s computes something else with stamps", l.rung->name);
+  if (difference(pass.result(), without.result()) > 0x1p-8)
+    refuse("--stamps: %s computes something else with stamps", l.rung->name);
   const Recording r = record(pass, n_tiles, n_ctas, on_gpu);
   const unsigned sm = median_sm(r);
   printf("launch,%s,%d,%d,%d,%d,%d,%d,%u,%.2f,%.2f\n", l.rung->name, l.d, l.N, l.heads, l.causal, a.B_r, a.B_c, sm - 1,

@@ -21,6 +21,8 @@
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;
 #undef SCENE_KIND
 
+enum { SCENE_ZOOMS_MAX = 5 }; /* levels below the first that a scene may have */
+
 extern const char *const SCENE_NAMES[SCENE_COUNT + 1]; /* "main", ...; ends with NULL */
 
 #endif

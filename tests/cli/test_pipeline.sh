@@ -13,7 +13,7 @@ awk -F'[:,]' '/"ph":"X"/ { lane = $6; ts = $8; dur = $10
   if (ts < end[lane]) { print "lane " lane " overlaps at " ts; exit 1 }
   end[lane] = ts + dur; if (lane == 1) sum += dur }
   END { if (sum != 131072) { print "products: " sum; exit 1 } }' "$work/p.json" || fail "lanes"
-grep -q '"warpgroup B"' "$work/p.json" || fail "no second warpgroup"
+grep -q '"Warpgroup B"' "$work/p.json" || fail "no second warpgroup"
 "$TILEWALK" trace -d 96 --pipeline >"$work/out" 2>"$work/err" && fail "d = 96 is not recorded"
 { grep -q 'd = 64 and 128' "$work/err" && [ ! -s "$work/out" ]; } || fail "$(cat "$work/err")"
 "$TILEWALK" trace -d 64 --pipeline --limit 5 2>/dev/null && fail "--limit means nothing there"

@@ -35,7 +35,7 @@ static Stage open_case(const Case *c) {
   config.gpu.l2_bytes = c->l2_bytes;
   config.gpu.l2_partitions = c->l2_bytes ? 2 : 0;
   if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
-  stage.pipeline = pipeline_for(&c->shape, NULL);
+  stage.pipeline = pipeline_for("", config.schedule, &c->shape, NULL);
   return stage;
 }
 

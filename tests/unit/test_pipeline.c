@@ -1,12 +1,13 @@
 /* The measured pipeline (assets/counters/h100/pipeline/): phases, products at peak rate, idle time and the ring,
  * against sums made from the files by other means, and files that are none. */
 #include "tests/support/test.h"
+#include "sim/algorithms/shipped.h"
 #include "viz/request/pipeline_file.h"
 
 static Pipeline *recorded(int64_t d, int64_t heads, bool causal) {
   Error error = {0};
   const Shape shape = {.batch = 1, .heads = heads, .N_q = 4096, .N_k = 4096, .d = d, .causal = causal};
-  Pipeline *p = pipeline_for(&shape, &error);
+  Pipeline *p = pipeline_for("", shipped_default(), &shape, &error);
   if (!p) fail_msg("%s", error.message);
   return p;
 }
@@ -92,16 +93,16 @@ TEST(test_every_record_is_read) {
   free(recorded(128, 16, true));
   free(recorded(128, 1, false));
   const Shape other = {.batch = 1, .heads = 1, .N_q = 4096, .N_k = 4096, .d = 96};
-  assert_null(pipeline_for(&other, NULL));
+  assert_null(pipeline_for("", shipped_default(), &other, NULL));
 }
 
 TEST(test_what_is_no_record) {
   static const struct {
     const char *text, *says;
   } BAD[] = {{"", "x.csv:1: no line says"},
-             {"# heads 1 N 64 d 64 causal 0\n0,0,0,0\n", "x.csv:1: no line says"},
-             {"# heads 1 N 64 d 64 causal 0\n1,0,1,5\n", "lacks a stamp"},
-             {"# heads 1 N 64 d 64 causal 0\n1,0,1,5\n1,0,4,4\n", "its time goes back"},
+             {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n0,0,0,0\n", "x.csv:1: no line says"},
+             {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n1,0,1,5\n", "lacks a stamp"},
+             {"# kernel fa3_overlap heads 1 N 64 d 64 causal 0\n1,0,1,5\n1,0,4,4\n", "its time goes back"},
              {"# a\n1,0,1\n", "x.csv:2: a stamp is four whole numbers"},
              {"1,0,1,5 6\n", "x.csv:1: a stamp is four whole numbers"},
              {"4,0,1,5\n", "x.csv:1: roles are 0 to 3"},

@@ -255,6 +255,11 @@ TEST(test_pipeline) {
                said.why, w))
       fail_msg("%s", said.why);
     assert_true(fabs(strtod(w[0], NULL) - (d == 128 ? 75 : 50)) < 2);
+    now.zoom = 3; /* either d beside the other */
+    scene_narrate(SCENE_PIPELINE, &now, NULL, &said);
+    if (!match("At d = 64 the tensor cores are idle for *, at 128 for *.", said.what, w)) fail_msg("%s", said.what);
+    assert_true(fabs(strtod(w[0], NULL) - 54) < 1 && fabs(strtod(w[1], NULL) - 36) < 1);
+    assert_string_equal(said.why, "A warpgroup's products of a tile take 512 cycles there, and 1,024 here.");
     stage_free(&stage);
   }
 }

@@ -117,8 +117,8 @@ static Status prepare(const TraceOptions *o, const Problem *problem, Simulation 
   return STATUS_OK;
 }
 
-static Status write_pipeline(const Problem *problem, FILE *out, Error *error) {
-  Pipeline *p = pipeline_for(&problem->shape, error);
+static Status write_pipeline(const Request *r, const Problem *problem, FILE *out, Error *error) {
+  Pipeline *p = pipeline_for(r->kernel, r->algorithms[0], &problem->shape, error);
   if (!p && error->status) return error->status;
   if (!p)
     return error_set(error, STATUS_BAD_REQUEST,
@@ -130,7 +130,7 @@ static Status write_pipeline(const Problem *problem, FILE *out, Error *error) {
 }
 
 static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *out, Io *io, Error *error) {
-  if (o->pipeline) return write_pipeline(problem, out, error);
+  if (o->pipeline) return write_pipeline(&o->request, problem, out, error);
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   if (prepare(o, problem, runs, error)) return error->status;
   if (o->format == TRACE_CSV)
@@ -196,8 +196,9 @@ static const Option TRACE_OPTIONS[] = {
     {.name = "pipeline",
      .set = set_pipeline,
      .help =
-         "In place of events, for Perfetto: one CTA of fa3_overlap as its clock stamps on an H100 have it, at this d "
-         "(64 or 128): tensor cores at peak rate, warpgroups, slots."},
+         "In place of events, for Perfetto: an SM with a kernel of the ladder as its clock stamps on an H100 have it, at "
+         "this d (64 or 128): tensor cores at peak rate, warpgroups, slots. Of --kernel fa2_async, fa2_wgmma, "
+         "fa3_overlap or fa3_backward; default: the last two, by the algorithm."},
     {.name = "limit", .argument = "COUNT", .set = set_limit, .help = "Write at most this many events. Default: all."},
     {0},
 };

@@ -24,25 +24,26 @@ static void put_slots(FILE *out, const Pipeline *p) {
       const int64_t begin = p->stamps[0][t][2 * is_V + 1],
                     end = t + 2 < p->n_tiles[0] ? p->stamps[0][t + 2][2 * is_V + 1] : p->end;
       if (begin >= 0 && end > begin)
-        put_span(out, LANE_SLOT + (2 * t + is_V) % PIPELINE_SLOTS, is_V ? "V" : "K", begin, end, t);
+        put_span(out, LANE_SLOT + (2 * t + is_V) % PIPELINE_SLOTS, p->kernel->slots[is_V], begin, end, t);
     }
 }
 
 void pipeline_trace(FILE *out, const Pipeline *p) {
   fprintf(out,
           "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{"
-          "\"name\":\"fa3_overlap on an H100, one CTA: %d heads, N %d, d %d%s; a microsecond is a cycle\"}}",
-          p->heads, p->N, p->d, p->causal ? ", causal" : "");
+          "\"name\":\"%s on an H100, one SM: %d heads, N %d, d %d%s; a microsecond is a cycle\"}}",
+          p->kernel->name, p->heads, p->N, p->d, p->causal ? ", causal" : "");
   name_lane(out, LANE_TENSOR, "tensor cores, drawn at peak rate", -1);
-  for (int g = 0; g < p->n_groups; g++) name_lane(out, LANE_GROUP + g, "warpgroup", 'A' + g);
-  for (int slot = 0; slot < PIPELINE_SLOTS; slot++) name_lane(out, LANE_SLOT + slot, "slot", '0' + slot);
+  for (int g = 0; g < p->n_groups; g++) name_lane(out, LANE_GROUP + g, p->kernel->group, 'A' + g);
+  for (int slot = 0; slot < PIPELINE_SLOTS && p->n_tiles[0] > 0; slot++)
+    name_lane(out, LANE_SLOT + slot, "slot", '0' + slot);
   for (int k = 0; k < p->n_tensor; k++) {
     const char name[] = {'p', 'r', 'o', 'd', 'u', 'c', 't', 's', ' ', (char)('A' + p->tensor[k].group), '\0'};
     put_span(out, LANE_TENSOR, name, p->tensor[k].begin, p->tensor[k].end, p->tensor[k].tile);
   }
   for (int k = 0; k < p->n_spans; k++)
-    put_span(out, LANE_GROUP + p->spans[k].group, pipeline_phase_name(p->spans[k].phase), p->spans[k].begin,
-             p->spans[k].end, p->spans[k].tile);
+    put_span(out, LANE_GROUP + p->spans[k].group, p->spans[k].word, p->spans[k].begin, p->spans[k].end,
+             p->spans[k].tile);
   put_slots(out, p);
   fputs("\n]}\n", out);
 }

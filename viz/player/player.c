@@ -12,6 +12,7 @@
 static const double SPEEDS[] = {1,    2,    5,     10,    20,    50,     100,    200,    500,    1000,
                                 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000};
 enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS, DEFAULT_SPEED = 1 };
+#define ZOOM_S                    0.8   /* a level of a zoom */
 #define MOVE_S                    0.35  /* how long a step that is asked for takes */
 #define LONGEST_RUN_S             600.0 /* a long run begins at a speed that ends it in this time */
 #define MAX_TICK_S                0.25  /* a window that was hidden does not catch up */
@@ -82,6 +83,7 @@ static double beats_of(const Player *p) {
 }
 
 static void show(Player *p, uint64_t step) {
+  p->stage.config.zoom = p->zoom;
   p->stage.config.lone_row = p->scene != SCENE_SOFTMAX; /* only there are others beside it */
   stage_snapshot(&p->stage, step, &p->now);
   p->moved_s = 0;
@@ -109,6 +111,7 @@ bool player_apply(Player *p, Request *r, bool without_max) {
     return false;
   }
   const double part = p->stage.n_steps ? (double)p->now.step / (double)p->stage.n_steps : 0;
+  p->zoom = r->zoom;
   stage_keep_inputs(&stage, &p->stage);
   stage_free(&p->stage);
   p->stage = stage;
@@ -124,6 +127,7 @@ bool player_apply(Player *p, Request *r, bool without_max) {
 Status player_open(Player *p, const Request *request, bool without_max, Error *error) {
   memset(p, 0, sizeof *p);
   p->request = *request;
+  p->zoom = request->zoom;
   p->speed = DEFAULT_SPEED;
   p->focus = p->edited = -1;
   p->without_max = p->request.without_max = without_max;
@@ -268,8 +272,16 @@ bool player_set_speed(Player *p, double events_per_s) {
   return false;
 }
 
+/* A level takes ZOOM_S. */
+static bool zoom_tick(Player *p, double seconds) {
+  const double left = p->request.zoom - p->zoom,
+               step = p->reduced_motion ? fabs(left) : fmin(fabs(left), seconds / ZOOM_S);
+  p->zoom = p->now.zoom = step == fabs(left) ? p->request.zoom : p->zoom + copysign(step, left);
+  return left != 0;
+}
+
 bool player_tick(Player *p, double seconds) {
-  const bool was_moving = player_is_moving(p);
+  const bool zooms = zoom_tick(p, fmin(seconds, MAX_TICK_S)), was_moving = player_is_moving(p) || zooms;
   if (p->is_marking) mark_maxima(p);
   if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
   p->moved_s += seconds;
@@ -301,7 +313,7 @@ double player_phase(const Player *p) {
 
 bool player_is_moving(const Player *p) {
   const double phase = player_phase(p);
-  return p->is_playing || p->is_marking || (phase > 0 && phase < 1);
+  return p->is_playing || p->is_marking || (phase > 0 && phase < 1) || p->zoom != p->request.zoom;
 }
 
 /* ---- States and typing ----------------------------------------------------------------------------------- */
@@ -505,6 +517,7 @@ static void choose_scene(Player *p, SceneKind scene) {
     const ChartKind next = (ChartKind)((player_chart(p) + 1) % CHART_KIND_COUNT);
     snprintf(p->request.chart, sizeof p->request.chart, "%s", next == CHART_ALL ? "" : chart_kind_name(next));
   }
+  if (scene != p->scene) p->zoom = p->request.zoom = 0;
   p->scene = scene;
   const double moved_s = p->moved_s;
   show(p, p->now.step);
@@ -557,6 +570,11 @@ static void set_clock(Player *p) {
                        : "A step a beat; the race is one of bytes");
 }
 
+static void set_zoom(Player *p, int direction) {
+  const int levels = scene_zooms(p->scene) + 1;
+  p->request.zoom = direction < 0 ? (p->request.zoom > 0 ? p->request.zoom - 1 : 0) : (p->request.zoom + 1) % levels;
+}
+
 PlayerInput player_input(Player *p, PlayerInput input) {
   if (p->asks_quit && input != INPUT_ESCAPE) {
     p->asks_quit = false;
@@ -585,6 +603,8 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
     break;
   case INPUT_CLOCK: set_clock(p); break;
+  case INPUT_ZOOM_IN: set_zoom(p, 1); break;
+  case INPUT_ZOOM_OUT: set_zoom(p, -1); break;
   case INPUT_GUIDE: set_guided(p); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
@@ -658,6 +678,7 @@ const KeyHelp KEY_HELP[] = {
     {"u, i", "SRAM, heads doubled (capital: halved)"},
     {"c, o", "causal or not; softmax without the maximum: it overflows"},
     {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},
+    {"Wheel, Return, Backspace", "in pipeline and zoom: a level in, out; elsewhere the wheel steps"},
     {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
     {"y, Ctrl+V", "copy the one-line state (and print it), take one"},
     {"e", "save: the screen as PNG, SVG (v) or PDF (P), the run as WebP, GIF or PNG files"},

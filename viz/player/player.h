@@ -52,7 +52,9 @@ typedef enum {
   INPUT_PRESENTATION,
   INPUT_FOLD, /* folds the controls to one row, or unfolds them */
   INPUT_MOTION,
-  INPUT_CLOCK,  /* a step a beat, or the time that the model gives each step */
+  INPUT_CLOCK,   /* a step a beat, or the time that the model gives each step */
+  INPUT_ZOOM_IN, /* to the next level of a scene that has levels; behind the last, to the first */
+  INPUT_ZOOM_OUT,
   INPUT_GUIDE,  /* begins or ends guided play */
   INPUT_ESCAPE, /* leaves what is open, then presentation, then asks, and quits when asked again */
   INPUT_HELP,
@@ -114,6 +116,7 @@ struct Player {
   int speed;                         /* index, see player_events_per_s */
   double owed_events;                /* of the clock's time, not yet played */
   double moved_s;                    /* since the step changed */
+  double zoom;                       /* where the camera is: on its way to request.zoom */
   char message[ERROR_MESSAGE_BYTES]; /* one line for the screen; "" none */
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];

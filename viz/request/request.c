@@ -254,6 +254,13 @@ static Status set_row(void *target, const char *value, Error *error) {
   return status;
 }
 
+static Status set_zoom(void *target, const char *value, Error *error) {
+  long long zoom;
+  const Status status = options_count("how far in", value, 0, SCENE_ZOOMS_MAX, &zoom, error);
+  if (!status) ((Request *)target)->zoom = (int)zoom;
+  return status;
+}
+
 static Status set_q_scale(void *target, const char *value, Error *error) {
   long long scale;
   const Status status = options_count("what Q is multiplied by", value, 1, 1000, &scale, error);
@@ -508,6 +515,7 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
     {.name = "chart", .argument = "CHART", .set = set_chart, .state_only = true, .help = "Which of the charts."},
     {.name = "step", .argument = "STEP", .set = set_step, .state_only = true, .help = "At which step."},
     {.name = "row", .argument = "ROW", .set = set_row, .state_only = true, .help = "Which row."},
+    {.name = "zoom", .argument = "LEVEL", .set = set_zoom, .state_only = true, .help = "How far in."},
     {.name = "without-max", .set = set_without_max, .state_only = true, .help = "Softmax without the maximum."},
     {.name = "q-scale",
      .argument = "COUNT",
@@ -564,6 +572,11 @@ const Option REQUEST_SCENE_OPTIONS[] = {
      .argument = "ROW",
      .set = set_row,
      .help = "Which row of a row block the softmax shows, from 1. Default: the middle one."},
+    {.name = "zoom",
+     .argument = "LEVEL",
+     .set = set_zoom,
+     .help = "How far in: of pipeline 0 is a tile, 1 a row block, 2 the whole CTA, 3 a tile at either d; of zoom 0 is "
+             "all levels, 1 the head, 2 the tile, 3 the row, 4 the warp, 5 the banks. Default 0."},
     {.name = "without-max",
      .set = set_without_max,
      .help = "Leave the maximum out of the softmax, and see what overflows."},

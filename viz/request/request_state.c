@@ -78,6 +78,7 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   else
     put_count(text, "step", r->step, 0);
   put_count(text, "row", r->row, 0);
+  put_count(text, "zoom", r->zoom, 0);
   if (r->without_max) put(text, " without-max=1");
   put_count(text, "q-scale", r->q_scale, 0);
   if (r->by_time) put(text, " clock=time");

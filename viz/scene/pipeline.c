@@ -8,11 +8,79 @@
 #include "sim/base/quote.h"
 
 /* Of an H100's SM, dense, fp16: 989.4 TFLOP/s at 132 SMs and 1,830 MHz (data sheet). */
-enum { PEAK_FLOPS_PER_CYCLE = 4096, GROUP_ROWS = 64, TILE_KEYS = 128 };
+enum { PEAK_FLOPS_PER_CYCLE = 4096 };
 
-const char *pipeline_phase_name(PipelinePhase phase) {
-  static const char *const NAMES[PHASE_COUNT] = {"products", "softmax", "round P", "wait"};
-  return NAMES[phase];
+/* mma.sync reaches 1 / 1.6 of what wgmma does (kernels/ladder/fa2_async.cu). */
+static const PipelineKernel KERNELS[] = {
+    {.name = "fa3_overlap",
+     .group = "Warpgroup",
+     .slots = {"K tile", "V tile"},
+     .slots_there = {1, 7},
+     .rate = 1,
+     .rows = 64,
+     .keys_64 = 128,
+     .keys_128 = 128,
+     .phases = {{1, PHASE_PRODUCTS, "products"},
+                {4, PHASE_SOFTMAX, "softmax"},
+                {5, PHASE_ROUND, "round P"},
+                {7, PHASE_WAIT, "wait"},
+                {10, PHASE_ROUND, "store O"},
+                {13, PHASE_WAIT, "wait"}},
+     .products = {{1, 2}},
+     .lags = true},
+    {.name = "fa2_wgmma",
+     .group = "Warpgroup",
+     .slots = {"K tile", "V tile"},
+     .slots_there = {1, 8},
+     .rate = 1,
+     .rows = 64,
+     .keys_64 = 128,
+     .keys_128 = 128,
+     .phases = {{1, PHASE_PRODUCTS, "scores"},
+                {4, PHASE_SOFTMAX, "softmax"},
+                {5, PHASE_ROUND, "round P"},
+                {7, PHASE_WAIT, "wait"},
+                {8, PHASE_PRODUCTS, "P V"},
+                {10, PHASE_WAIT, "wait"},
+                {13, PHASE_WAIT, "wait"}},
+     .products = {{1, 1}, {8, 1}}},
+    {.name = "fa2_async",
+     .group = "CTA",
+     .rate = 1 / 1.6,
+     .rows = 128,
+     .keys_64 = 128,
+     .keys_128 = 64,
+     .phases = {{1, PHASE_ROUND, "copies"},
+                {3, PHASE_PRODUCTS, "scores"},
+                {4, PHASE_SOFTMAX, "softmax"},
+                {5, PHASE_PRODUCTS, "P V"},
+                {10, PHASE_WAIT, "wait"},
+                {13, PHASE_WAIT, "wait"}},
+     .products = {{3, 1}, {5, 1}}},
+    {.name = "fa3_backward",
+     .group = "Warpgroup",
+     .slots = {"dO tile", "Q tile"},
+     .slots_there = {3, 1},
+     .rate = 1,
+     .rows = 64,
+     .keys_64 = 128,
+     .keys_128 = 64,
+     .phases = {{1, PHASE_PRODUCTS, "scores"},
+                {4, PHASE_SOFTMAX, "exp"},
+                {5, PHASE_PRODUCTS, "dP"},
+                {6, PHASE_ROUND, "dS"},
+                {7, PHASE_WAIT, "meet"},
+                {8, PHASE_PRODUCTS, "dV, dQ"},
+                {10, PHASE_ROUND, "+= dQ"},
+                {11, PHASE_PRODUCTS, "dK"},
+                {12, PHASE_WAIT, "wait"}},
+     .products = {{1, 2}, {8, 2}, {9, 1}}},
+};
+
+const PipelineKernel *pipeline_kernel(const char *name) {
+  for (size_t k = 0; k < sizeof KERNELS / sizeof *KERNELS; k++)
+    if (strcmp(KERNELS[k].name, name) == 0) return &KERNELS[k];
+  return NULL;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------------------- */
@@ -25,10 +93,14 @@ static Status take_line(Pipeline *p, const char *line, const char *name, int num
   int role, tile, id, end = 0;
   int64_t cycles;
   if (*line == '#') {
-    const char *at = strstr(line, "heads ");
-    int causal;
-    if (at && sscanf(at, "heads %d N %d d %d causal %d", &p->heads, &p->N, &p->d, &causal) == 4)
+    for (const char *at = strstr(line, "kernel "); at; at = strstr(at + 1, "kernel ")) {
+      char kernel[32];
+      int causal;
+      if (sscanf(at, "kernel %31s heads %9d N %9d d %9d causal %1d", kernel, &p->heads, &p->N, &p->d, &causal) != 5)
+        continue;
+      p->kernel = pipeline_kernel(kernel);
       p->causal = causal != 0;
+    }
     return STATUS_OK;
   }
   if (!*line || strcmp(line, "role,tile,id,cycles") == 0) return STATUS_OK;
@@ -36,7 +108,7 @@ static Status take_line(Pipeline *p, const char *line, const char *name, int num
     return refuse(name, number, "a stamp is four whole numbers: role,tile,id,cycles", error);
   if (role < 0 || role >= PIPELINE_ROLES_MAX || tile < 0 || tile >= PIPELINE_TILES_MAX || id < 0 ||
       id >= PIPELINE_IDS || cycles < 0)
-    return refuse(name, number, "roles are 0 to 3, tiles 0 to 255, ids 0 to 7, and cycles not below 0", error);
+    return refuse(name, number, "roles are 0 to 3, tiles 0 to 255, ids 0 to 14, and cycles not below 0", error);
   if (p->stamps[role][tile][id] >= 0) return refuse(name, number, "this stamp is there twice", error);
   p->stamps[role][tile][id] = cycles;
   if (tile >= p->n_tiles[role]) p->n_tiles[role] = tile + 1;
@@ -47,8 +119,8 @@ static Status take_line(Pipeline *p, const char *line, const char *name, int num
 /* Every consumer's tiles have the stamps that phases are between, and time goes forward. */
 static Status check(const Pipeline *p, const char *name, Error *error) {
   static const int NEEDED[] = {1, 4};
-  if (!p->n_groups || p->N <= 0 || p->d <= 0 || p->heads <= 0)
-    return refuse(name, 1, "no line says 'heads H N N d D causal C', or no warpgroup has a stamp", error);
+  if (!p->kernel || !p->n_groups || p->N <= 0 || p->d <= 0 || p->d > 1 << 16 || p->heads <= 0)
+    return refuse(name, 1, "no line says 'kernel NAME heads H N N d D causal C', or no warpgroup has a stamp", error);
   for (int g = 1; g <= p->n_groups; g++) {
     int64_t before = -1;
     for (int t = 0; t < p->n_tiles[g]; t++)
@@ -69,16 +141,21 @@ static void add_span(PipelineSpan *spans, int *n, PipelineSpan span) {
   if (*n < PIPELINE_SPANS_MAX && span.end > span.begin && span.begin >= 0) spans[(*n)++] = span;
 }
 
+/* Each phase from its stamp to the next that is there. */
 static void find_phases(Pipeline *p) {
   for (int g = 1; g <= p->n_groups; g++)
     for (int t = 0; t < p->n_tiles[g]; t++) {
-      const int64_t *at = p->stamps[g][t], softmax_end = at[5] >= 0 ? at[5] : at[4],
-                    rounded = at[7] >= 0 ? at[7] : softmax_end,
-                    next = t + 1 < p->n_tiles[g] ? p->stamps[g][t + 1][1] : rounded;
-      add_span(p->spans, &p->n_spans, (PipelineSpan){at[1], at[4], g - 1, t, PHASE_PRODUCTS});
-      add_span(p->spans, &p->n_spans, (PipelineSpan){at[4], softmax_end, g - 1, t, PHASE_SOFTMAX});
-      add_span(p->spans, &p->n_spans, (PipelineSpan){softmax_end, rounded, g - 1, t, PHASE_ROUND});
-      add_span(p->spans, &p->n_spans, (PipelineSpan){rounded, next, g - 1, t, PHASE_WAIT});
+      const int64_t *at = p->stamps[g][t];
+      PipelineSpan span = {-1, -1, g - 1, t, PHASE_WAIT, NULL};
+      for (int k = 0; p->kernel->phases[k].word; k++) {
+        const int64_t begin = at[p->kernel->phases[k].id];
+        if (begin < 0) continue;
+        span.end = begin;
+        add_span(p->spans, &p->n_spans, span);
+        span = (PipelineSpan){begin, begin, g - 1, t, p->kernel->phases[k].phase, p->kernel->phases[k].word};
+      }
+      if (t + 1 < p->n_tiles[g]) span.end = p->stamps[g][t + 1][1];
+      add_span(p->spans, &p->n_spans, span);
     }
 }
 
@@ -88,18 +165,25 @@ static int by_begin(const void *a, const void *b) {
   return x->group - y->group;
 }
 
-/* S alone of a row block's first tile; S and P V of the tile before; P V alone behind the last. Each from the moment
- * that it is asked for, when the one before is done. */
+static void add_products(Pipeline *p, int group, int tile, int64_t at, int count, int64_t one) {
+  if (at >= 0)
+    add_span(p->tensor, &p->n_tensor, (PipelineSpan){at, at + count * one, group, tile, PHASE_PRODUCTS, "products"});
+}
+
+/* Each from the moment that it is asked for, when the one before is done. Where P V lags: S alone of a row block's first
+ * tile; S and P V of the tile before; P V alone behind the last. */
 static void find_products(Pipeline *p) {
-  p->product_cycles = (int64_t)2 * 2 * GROUP_ROWS * TILE_KEYS * p->d / PEAK_FLOPS_PER_CYCLE;
+  const PipelineKernel *of = p->kernel;
+  const int64_t macs = (int64_t)of->rows * (p->d == 64 ? of->keys_64 : of->keys_128) * p->d,
+                one = (int64_t)((double)(2 * macs) / PEAK_FLOPS_PER_CYCLE / of->rate + 0.5);
+  for (int n = 0; n < 4; n++) p->product_cycles += of->products[n].count * one;
   for (int g = 1; g <= p->n_groups; g++)
     for (int t = 0; t < p->n_tiles[g]; t++) {
       const bool first = is_first_of_block(p, g, t), last = t + 1 == p->n_tiles[g] || is_first_of_block(p, g, t + 1);
-      const int64_t *at = p->stamps[g][t], whole = first ? p->product_cycles / 2 : p->product_cycles;
-      add_span(p->tensor, &p->n_tensor, (PipelineSpan){at[1], at[1] + whole, g - 1, t, PHASE_PRODUCTS});
-      if (last && at[7] >= 0)
-        add_span(p->tensor, &p->n_tensor,
-                 (PipelineSpan){at[7], at[7] + p->product_cycles / 2, g - 1, t, PHASE_PRODUCTS});
+      const int64_t *at = p->stamps[g][t];
+      for (int n = 0; n < 4 && of->products[n].count; n++)
+        add_products(p, g - 1, t, at[of->products[n].id], of->products[n].count - (of->lags && first), one);
+      if (of->lags && last) add_products(p, g - 1, t, at[7], 1, one);
     }
   qsort(p->tensor, (size_t)p->n_tensor, sizeof *p->tensor, by_begin);
   int64_t free_at = 0;
@@ -214,7 +298,7 @@ Pipeline *pipeline_read(const char *text, size_t length, const char *name, Error
   return p;
 }
 
-/* K of tile t lies in slot 2 t, V in slot 2 t + 1, modulo four. */
+/* K of tile t lies in slot 2 t, V in slot 2 t + 1, modulo four (backward: dO and Q). */
 PipelineSlot pipeline_slot(const Pipeline *p, int slot, int64_t at) {
   const int is_V = slot % 2;
   for (int t = slot / 2; t < p->n_tiles[0]; t += PIPELINE_SLOTS / 2) {
@@ -224,7 +308,7 @@ PipelineSlot pipeline_slot(const Pipeline *p, int slot, int64_t at) {
     if (at >= next) continue;
     int64_t there = INT64_MAX; /* when the first warpgroup had it; of V it is not stamped: its products are issued */
     for (int g = 1; g <= p->n_groups; g++) {
-      const int64_t has = t < p->n_tiles[g] ? p->stamps[g][t][is_V ? 7 : 1] : -1;
+      const int64_t has = t < p->n_tiles[g] ? p->stamps[g][t][p->kernel->slots_there[is_V]] : -1;
       if (has >= 0 && has < there) there = has;
     }
     return at < there ? SLOT_LOADING : SLOT_FULL;

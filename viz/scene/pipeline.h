@@ -1,13 +1,11 @@
-/* The Hopper pipeline of one CTA as it was measured: clock stamps of a producer and its warpgroups, and what follows.
+/* The pipeline of one SM as it was measured: clock stamps of a producer and its warpgroups, and what follows.
  *
  *     producer    | waits for a slot | issues K | waits | issues V | ...
  *     warpgroup   | products | softmax | round P | wait for K |     stamps of one thread each
  *     tensor cores| A   | B   | idle        |A  |                   not stamped: drawn at peak rate, in turn
  *
- * A file is lines `role,tile,id,cycles` under a comment that ends in `heads H N N d D causal C`; see
- * assets/counters/h100/pipeline. Ids: producer 0 waits for a slot of K, 1 has issued it, 2 and 3 the same of V;
- * consumers 0 wait for K, 1 have it, 2 (of a row block's first tile) S alone issued, 3 products issued, 4 S is there,
- * 5 softmax done, 6 P V of the tile before done, 7 P rounded. */
+ * A file is lines `role,tile,id,cycles` under a comment that ends in `kernel NAME heads H N N d D causal C`; see
+ * assets/counters/h100/pipeline. What the ids mean: StampId of kernels/lib/rung.h. */
 #ifndef TILEWALK_VIZ_SCENE_PIPELINE_H
 #define TILEWALK_VIZ_SCENE_PIPELINE_H
 
@@ -21,23 +19,45 @@ enum {
   PIPELINE_GROUPS_MAX = 3,
   PIPELINE_ROLES_MAX = 1 + PIPELINE_GROUPS_MAX,
   PIPELINE_TILES_MAX = 256,
-  PIPELINE_IDS = 8,
+  PIPELINE_IDS = 15,
   PIPELINE_SLOTS = 4, /* of the ring: K and V of two tiles (kernels/lib/wgmma_tile.cuh) */
   PIPELINE_BYTES_MAX = 1 << 20,
   PIPELINE_SPANS_MAX = 4096,
 };
 
 typedef enum { PHASE_PRODUCTS = 0, PHASE_SOFTMAX, PHASE_ROUND, PHASE_WAIT, PHASE_COUNT } PipelinePhase;
-const char *pipeline_phase_name(PipelinePhase phase); /* "products", "softmax", "round P", "wait" */
+
+/* A kernel that was recorded: what lies between its stamps, and when it asks for which products. */
+typedef struct {
+  const char *name, *group;    /* of the kernel; of what a role is: "Warpgroup", "CTA" */
+  const char *slots[2];        /* what the ring's slots hold in turn */
+  int slots_there[2];          /* the id by which it is there; the group's first */
+  double rate;                 /* of its tensor core instruction, as a part of the peak */
+  int rows, keys_64, keys_128; /* of a product of a group: rows, and keys at d = 64 and 128 (backward: turned round) */
+  struct {
+    int id; /* from this stamp to the next that is there; the last to the next tile */
+    PipelinePhase phase;
+    const char *word;
+  } phases[10]; /* ended by a NULL word */
+  struct {
+    int id, count; /* asked for at this stamp: so many products */
+  } products[4];   /* ended by count 0 */
+  bool lags;       /* P V of a tile is issued with S of the next */
+} PipelineKernel;
+
+/* By its name; NULL: none of it was recorded. */
+const PipelineKernel *pipeline_kernel(const char *name);
 
 /* From `begin` to `end`, in cycles from the first stamp. */
 typedef struct {
   int64_t begin, end;
   int group, tile; /* group from 0 */
   PipelinePhase phase;
+  const char *word; /* static: "softmax" */
 } PipelineSpan;
 
 typedef struct {
+  const PipelineKernel *kernel;
   int heads, N, d;
   bool causal;
   int n_groups, n_tiles[PIPELINE_ROLES_MAX];
@@ -47,7 +67,7 @@ typedef struct {
   int n_spans, n_tensor;
   PipelineSpan spans[PIPELINE_SPANS_MAX];          /* of the warpgroups, by group, then time */
   PipelineSpan tensor[PIPELINE_SPANS_MAX];         /* at peak rate, by time */
-  int64_t product_cycles;                          /* of a tile of a group: both products */
+  int64_t product_cycles;                          /* of a tile of a group: all products */
   double idle;                                     /* part of the steady time without products */
   double in_softmax[PIPELINE_GROUPS_MAX + 1];      /* part of it with so many groups between S and rounded P */
   double idle_in_softmax[PIPELINE_GROUPS_MAX + 1]; /* the same, of the time without products: they sum to idle */

@@ -51,6 +51,7 @@ void scene_narrate(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, N
 const char *scene_name(SceneKind scene);  /* "main", ... as the state spells it */
 const char *scene_title(SceneKind scene); /* "Every byte at once", ... */
 char scene_key(SceneKind scene);          /* of the viewer: '1' */
+int scene_zooms(SceneKind scene);         /* levels below the first */
 bool scene_from_name(const char *name, SceneKind *scene);
 
 const char *chart_kind_name(ChartKind chart); /* "all", "traffic", "misses", "roofline", "blocks" */

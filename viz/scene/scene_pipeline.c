@@ -6,12 +6,14 @@
  *     warpgroup A   ▐prod▐ softmax  ▐rd▐wait     stamps
  *     slot K, V     empty, on its way, there     the producer's stamps
  *
- * The run's step says where the playhead is: at the same part of the CTA. */
+ * The run's step says where the playhead is: at the same part of the CTA. Zoom 0 shows a tile, 1 a row block, 2 the
+ * whole CTA, 3 a tile at d = 128 beside one at d = 64, on one scale. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/algorithms/schedule.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
@@ -26,18 +28,32 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
     snprintf(said->why, sizeof said->why, "Stamps are of d = 64 and 128; scene timeline of fa3 has lanes by rates.");
     return;
   }
+  if (now->zoom > 2.5 && now->other_pipeline) {
+    const Pipeline *wide = p->d > now->other_pipeline->d ? p : now->other_pipeline,
+                   *narrow = wide == p ? now->other_pipeline : p;
+    snprintf(said->what, sizeof said->what, "At d = %d the tensor cores are idle for %.16s, at %d for %.16s.",
+             narrow->d, number_percent(narrow->idle).text, wide->d, number_percent(wide->idle).text);
+    snprintf(said->why, sizeof said->why, "A %s's products of a tile take %.16s cycles there, and %.16s here.",
+             strcmp(p->kernel->group, "CTA") == 0 ? "CTA" : "warpgroup",
+             number_count((Wide)narrow->product_cycles).text, number_count((Wide)wide->product_cycles).text);
+    return;
+  }
   int most = 1;
   for (int n = 1; n <= p->n_groups; n++)
     if (p->idle_in_softmax[n] > p->idle_in_softmax[most]) most = n;
   const Number idle = number_percent(p->idle),
                part = number_percent(p->idle > 0 ? p->idle_in_softmax[most] / p->idle : 0);
   snprintf(said->what, sizeof said->what, "The tensor cores are idle for %.16s of the time.", idle.text);
-  char groups[32];
-  if (most == p->n_groups)
-    snprintf(groups, sizeof groups, "%s warpgroups are", most == 2 ? "both" : "all");
+  char groups[40];
+  const char *group = strcmp(p->kernel->group, "CTA") == 0 ? "CTA" : "warpgroup";
+  if (most == 1)
+    snprintf(groups, sizeof groups, "one %s is", group);
+  else if (most < p->n_groups)
+    snprintf(groups, sizeof groups, "%d %ss are", most, group);
   else
-    snprintf(groups, sizeof groups, most == 1 ? "one warpgroup is" : "%d warpgroups are", most);
-  snprintf(said->why, sizeof said->why, "In %.16s of that %s in softmax or round P.", part.text, groups);
+    snprintf(groups, sizeof groups, "%s %ss are", most == 2 ? "both" : "all", group);
+  snprintf(said->why, sizeof said->why, "In %.16s of that %s %s.", part.text, groups,
+           schedule_owns_columns(now->schedule) ? "making P or dS" : "in softmax or round P");
 }
 
 /* ---- Where it lies --------------------------------------------------------------------------------------- */
@@ -74,10 +90,14 @@ static void draw_piece(const Lanes *l, Box lane, double begin, double end, Colou
              lane.y + lane.height / 2 + 0.36 * size, 0, word);
 }
 
+/* The last word alone where the whole has no room. */
 static void draw_name(const Lanes *l, Box lane, const char *name) {
   const Pen *pen = l->pen;
+  const double room = l->names - 8 * pen->unit;
+  const char *last = strrchr(name, ' ');
+  if (last && pen_text_width(pen, TYPE_SMALL, true, name) > room) name = last + 1;
   pen_text(pen, TYPE_SMALL, pen->theme->ink, true, ANCHOR_START, lane.x,
-           lane.y + lane.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), l->names - 8 * pen->unit, name);
+           lane.y + lane.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), room, name);
 }
 
 /* A is blue, B light blue, C between that and the ground. */
@@ -127,15 +147,14 @@ static void draw_tensor_cores(const Lanes *l, Box lane) {
 }
 
 static void draw_group(const Lanes *l, Box lane, int group) {
-  char name[] = "Warpgroup A";
-  name[10] = (char)('A' + group);
+  char name[24];
+  snprintf(name, sizeof name, "%s %c", l->p->kernel->group, 'A' + group);
   draw_name(l, lane, name);
   pen_fill(l->pen, (Box){l->x, lane.y, l->width, lane.height}, l->pen->theme->panel, 1);
   for (int k = 0; k < l->p->n_spans; k++) {
     const PipelineSpan *s = &l->p->spans[k];
     if (s->group != group || (double)s->end < l->from || (double)s->begin > l->to) continue;
-    draw_piece(l, lane, (double)s->begin, (double)s->end, phase_colour(l->pen, s), pipeline_phase_name(s->phase),
-               s->phase <= PHASE_SOFTMAX);
+    draw_piece(l, lane, (double)s->begin, (double)s->end, phase_colour(l->pen, s), s->word, s->phase <= PHASE_SOFTMAX);
   }
 }
 
@@ -144,7 +163,7 @@ static void draw_slot(const Lanes *l, Box lane, int slot) {
   const Pen *pen = l->pen;
   const Theme *t = pen->theme;
   char name[24];
-  snprintf(name, sizeof name, "slot %d: %c", slot, slot % 2 ? 'V' : 'K');
+  snprintf(name, sizeof name, "slot %d: %s", slot, l->p->kernel->slots[slot % 2]);
   draw_name(l, lane, name);
   pen_frame(pen, (Box){l->x, lane.y, l->width, lane.height}, t->axis, 0.8);
   const int steps = (int)fmin(l->width / 2, 600);
@@ -209,21 +228,30 @@ static void draw_sum(const Lanes *l, Box lane) {
   }
 }
 
-/* Whole thousands of cycles. */
+/* 500, 1,000, 2,000, 5,000, ...: the largest that is not above what is wanted. */
+static double axis_step(double wanted) {
+  double step = 500;
+  for (int k = 1; step * (k % 3 == 2 ? 2.5 : 2) <= wanted; k++) step *= k % 3 == 2 ? 2.5 : 2;
+  return step;
+}
+
+/* Round numbers of cycles. */
 static void draw_axis(const Lanes *l, Box lane) {
   const Pen *pen = l->pen;
-  const double small = pen_size(pen, TYPE_SMALL), step = (l->to - l->from) / 4 > 1000 ? 1000 : 500;
+  const double small = pen_size(pen, TYPE_SMALL), step = axis_step((l->to - l->from) / 4);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, lane.x, lane.y + 1.3 * small, 0, "cycles");
   pen_line(pen, pen->theme->axis, 1.2, l->x, lane.y, l->x + l->width, lane.y);
+  double taken = l->x - 8;
   for (double at = ceil(l->from / step) * step; at <= l->to; at += step) {
     const double x = x_of(l, at);
     if (at < 0) continue;
     pen_line(pen, pen->theme->axis, 1.2, x, lane.y, x, lane.y + 5 * pen->unit);
     const char *text = number_count((Wide)at).text;
     const double half = pen_text_width(pen, TYPE_SMALL, false, text) / 2;
-    if (x - half > l->x - 4 && x + half < l->x + l->width + 4)
-      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, x, lane.y + 1.3 * small, 0,
-               number_count((Wide)at).text);
+    if (x - half < taken + 4 || x + half > l->x + l->width + 4) continue;
+    taken = x + half + 8 * pen->unit;
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, x, lane.y + 1.3 * small, 0,
+             number_count((Wide)at).text);
   }
 }
 
@@ -233,19 +261,78 @@ static void draw_lanes(const Lanes *l, Box body) {
   const Pen *pen = l->pen;
   const bool large = pen->view->presentation;
   const double u = pen->unit, axis = 1.7 * pen_size(pen, TYPE_SMALL);
-  const double units = 34 + 80 + 50 * l->p->n_groups + (large ? 0 : 4 * 22 + 40), gaps = (large ? 5 : 12) * 8 * u;
-  const double one = fmin(1.3 * u, (body.height - axis - gaps) / units);
+  const bool has_ring = !large && l->p->n_tiles[0] > 0;
+  const double units = 34 + 80 + 50 * l->p->n_groups + (has_ring ? 4 * 22 : 0) + (large ? 0 : 40),
+               gaps = (large ? 5 : 12) * 8 * u;
+  const double one = fmin((pen->is_tall ? 2.2 : 1.3) * u, (body.height - axis - gaps) / units);
   draw_whole(l, box_cut_top(&body, 34 * one, 20 * u));
   const double top = body.y;
   draw_tensor_cores(l, box_cut_top(&body, 80 * one, 12 * u));
   for (int g = 0; g < l->p->n_groups; g++) draw_group(l, box_cut_top(&body, 50 * one, 8 * u), g);
-  for (int slot = 0; slot < PIPELINE_SLOTS && !large; slot++) draw_slot(l, box_cut_top(&body, 22 * one, 4 * u), slot);
+  for (int slot = 0; slot < PIPELINE_SLOTS && has_ring; slot++) draw_slot(l, box_cut_top(&body, 22 * one, 4 * u), slot);
   const double bottom = body.y - 2 * u;
   draw_axis(l, box_cut_top(&body, axis, 8 * u));
   if (!large) draw_sum(l, box_cut_top(&body, 34 * one, 0));
-  const double x = x_of(l, l->at);
+  const double x = fmin(fmax(x_of(l, l->at), l->x), l->x + l->width);
   pen_fill(pen, (Box){x - 1.5 * u, top - 4 * u, 3 * u, bottom - top + 6 * u}, pen->theme->ink, 1);
   pen_body(pen, BODY_LINE, 0, (Box){x, top, 2, bottom - top}, 1);
+}
+
+/* Between a tile, a row block and all of the CTA by equal factors. */
+static double shown_cycles(const Pipeline *p, double zoom) {
+  const double tile = 1.18 * (double)(p->median_tile > 0 ? p->median_tile : 3000), all = (double)p->end * 1.01,
+               block = fmin(all, p->block_cycles ? 1.1 * (double)p->block_cycles : 34 * tile);
+  return zoom < 1 ? tile * pow(block / tile, zoom) : block * pow(all / block, fmin(zoom, 2) - 1);
+}
+
+static Lanes lanes_of(const Pen *pen, const Pipeline *p, Box body, double part, double zoom) {
+  const double at = (double)p->end * part, shown = shown_cycles(p, zoom), /* farther out, less beyond the ends */
+      beyond = zoom < 1 ? shown * (1 - zoom) : 0, from = at - shown / 2,
+               latest = fmax((double)p->end - shown + beyond, 0);
+  const double names = fmin(0.24 * body.width, pen_text_width(pen, TYPE_SMALL, true, "Tensor cores") + 12 * pen->unit);
+  return (Lanes){.pen = pen,
+                 .p = p,
+                 .at = at,
+                 .from = fmin(fmax(from, -beyond), latest),
+                 .to = fmin(fmax(from, -beyond), latest) + shown,
+                 .names = names,
+                 .x = body.x + names,
+                 .width = body.width - names};
+}
+
+static const char *kernel_words(const Pipeline *p, char *words, size_t size) {
+  snprintf(words, size,
+           "%s, one SM of %d head%s, N = %d, d = %d%s: clock stamps of an H100. Tensor cores: drawn at peak "
+           "rate%s.",
+           p->kernel->name, p->heads, p->heads > 1 ? "s" : "", p->N, p->d, p->causal ? ", causal" : "",
+           p->kernel->rate < 1 ? " of mma.sync" : "");
+  return words;
+}
+
+/* A tile at either d, on one scale of cycles, each under what it is. */
+static void draw_beside(const Pen *pen, Box body, double part) {
+  const Pipeline *pair[2] = {pen->now->pipeline, pen->now->other_pipeline};
+  if (pair[0]->d < pair[1]->d) pair[0] = pen->now->other_pipeline, pair[1] = pen->now->pipeline;
+  const double u = pen->unit, head = 2.1 * pen_size(pen, TYPE_BODY), gap = 20 * u,
+               shown = fmax(shown_cycles(pair[0], 0), shown_cycles(pair[1], 0));
+  for (int k = 0; k < 2; k++) {
+    char words[96];
+    Box half = k == 0 ? box_cut_top(&body, (body.height - gap) / 2, gap) : body;
+    const Box title = box_cut_top(&half, head, 0);
+    Lanes l = lanes_of(pen, pair[k], half, part, 0);
+    l.from = l.at - shown / 2;
+    l.to = l.at + shown / 2;
+    snprintf(words, sizeof words, "d = %d: %.16s idle", pair[k]->d, number_percent(pair[k]->idle).text);
+    pen_text(pen, TYPE_BODY, pen->theme->ink, true, ANCHOR_START, l.x, title.y + 1.3 * pen_size(pen, TYPE_BODY),
+             l.width, words);
+    const double axis = 1.7 * pen_size(pen, TYPE_SMALL),
+                 one = (half.height - axis - 4 * 6 * u) / (80 + 44 * pair[k]->n_groups);
+    const double top = half.y;
+    draw_tensor_cores(&l, box_cut_top(&half, 80 * one, 6 * u));
+    for (int g = 0; g < pair[k]->n_groups; g++) draw_group(&l, box_cut_top(&half, 44 * one, 6 * u), g);
+    pen_fill(pen, (Box){x_of(&l, l.at) - 1.5 * u, top, 3 * u, half.y - 4 * u - top}, pen->theme->ink, 1);
+    draw_axis(&l, half);
+  }
 }
 
 static void draw(const Pen *pen) {
@@ -255,35 +342,27 @@ static void draw(const Pen *pen) {
   char words[192];
   Narration said;
   tell(now, pen->view->memo, &said);
-  Box body = pen_page_told(pen, "The pipeline of a CTA, as measured", &said);
+  Box body = pen_page_told(pen, PIPELINE_SCENE.title, &said);
   if (!p)
     pen_paragraph(pen, TYPE_HEAD, pen->theme->ink_soft, body,
                   "What is shown here is measured, so there is nothing to show: choose d = 64 or d = 128.");
   if (!p || pen->hit || body.height < 120 * u) return;
   const Box foot = box_cut_bottom(&body, 1.5 * small, 4 * u);
   const double step = (double)now->step - (phase > 0 && phase < 1 && now->step > 0 ? 1 - phase : 0),
-               at = now->n_steps ? (double)p->end * step / (double)now->n_steps : 0,
-               shown = 1.18 * (double)(p->median_tile > 0 ? p->median_tile : 3000);
-  const double names = fmin(0.24 * body.width, pen_text_width(pen, TYPE_SMALL, true, "Warpgroup A") + 24 * u);
-  const Lanes l = {.pen = pen,
-                   .p = p,
-                   .at = at,
-                   .from = at - shown / 2,
-                   .to = at + shown / 2,
-                   .names = names,
-                   .x = body.x + names,
-                   .width = body.width - names};
-  draw_lanes(&l, body);
+               part = now->n_steps ? step / (double)now->n_steps : 0;
+  if (now->zoom > 2.5 && now->other_pipeline) {
+    draw_beside(pen, body, part);
+  } else {
+    const Lanes l = lanes_of(pen, p, body, part, now->zoom);
+    draw_lanes(&l, body);
+  }
   if (pen->view->presentation)
     snprintf(words, sizeof words, "N = %d, d = %d%s: stamps of an H100. Tensor cores at peak rate.", p->N, p->d,
              p->causal ? ", causal" : "");
   else
-    snprintf(
-        words, sizeof words,
-        "fa3_overlap, one CTA of %d head%s, N = %d, d = %d%s: clock stamps of an H100. Tensor cores: drawn at peak "
-        "rate.",
-        p->heads, p->heads > 1 ? "s" : "", p->N, p->d, p->causal ? ", causal" : "");
+    kernel_words(p, words, sizeof words);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, foot.x, foot.y + 1.1 * small, foot.width, words);
 }
 
-const Scene PIPELINE_SCENE = {.title = "The pipeline of a CTA, as measured", .key = 'Z', .draw = draw, .narrate = tell};
+const Scene PIPELINE_SCENE = {
+    .title = "The pipeline of a CTA, as measured", .key = 'Z', .zooms = 3, .draw = draw, .narrate = tell};

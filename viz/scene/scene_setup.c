@@ -136,11 +136,12 @@ void stage_free(Stage *stage) {
   free(stage->kept_V);
   free(stage->row);
   free(stage->pipeline);
+  free(stage->other_pipeline);
   for (int k = 0; k < SNAPSHOT_ROWS; k++) free(stage->rows[k]);
   memset(stage->rows, 0, sizeof stage->rows);
   stage->K = stage->V = stage->kept_K = stage->kept_V = NULL;
   stage->row = NULL;
-  stage->pipeline = NULL;
+  stage->pipeline = stage->other_pipeline = NULL;
 }
 
 /* ---- A snapshot ------------------------------------------------------------------------------------------ */
@@ -362,6 +363,8 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->max_block = stage->run.max_block;
   now->l2 = stage->l2;
   now->pipeline = stage->pipeline;
+  now->other_pipeline = stage->other_pipeline;
+  now->zoom = stage->config.zoom;
   now->register_bytes = stage->register_bytes;
   now->register_capacity_bytes = stage->register_capacity_bytes;
   now->roles = stage->roles;

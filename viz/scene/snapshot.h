@@ -59,6 +59,7 @@ typedef struct {
   bool without_max; /* softmax without the maximum: it overflows */
   int64_t q_scale;  /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
   bool l2_later;    /* L2 is left to the caller, who gives it with stage_give_l2: it takes up to 0.2 s */
+  double zoom;      /* how far in, between levels too */
   bool by_time;     /* the race is on a clock of time; else of bytes, and where no rate is known */
   bool lone_row;    /* only the large row is computed, not those beside it */
 } StageConfig;
@@ -238,8 +239,9 @@ typedef struct {
   Problem problem; /* completed: no zeros left; of one head */
   Shape launched;  /* all heads of it, as a kernel would be launched */
   Gpu gpu;
-  const Schedule *schedule; /* not the snapshot's own */
-  const Pipeline *pipeline; /* the stage's; NULL: none is recorded */
+  const Schedule *schedule;                  /* not the snapshot's own */
+  const Pipeline *pipeline, *other_pipeline; /* the stage's; NULL: none is recorded; of the other d */
+  double zoom;
   uint64_t step, n_steps;
   bool fits; /* the tiles fit SRAM */
   int64_t max_block;
@@ -294,7 +296,7 @@ typedef struct {
   bool has_layout;
   Layout layout;
   SnapshotL2 l2;
-  Pipeline *pipeline; /* as measured; given, and freed with the stage */
+  Pipeline *pipeline, *other_pipeline; /* as measured; given, and freed with the stage */
   uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
   double *K, *V;           /* N_k x d and N_k x n_O; NULL: no row is computed */

@@ -120,6 +120,9 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
     return;
   }
   PlayerInput input = focused_key(p, key);
+  const bool zooms = scene_zooms(p->scene) > 0 && input == INPUT_NONE;
+  if (zooms && key == SIDE_KEY_RETURN) input = INPUT_ZOOM_IN;
+  if (zooms && key == SIDE_KEY_BACKSPACE) input = INPUT_ZOOM_OUT;
   if (input == INPUT_NONE) input = special_key(key, shift);
   if (input != INPUT_NONE) viewer_act(v, input);
 }
@@ -238,6 +241,11 @@ void viewer_wheel(Viewer *v, int turns) {
   }
   if (!at && viewer_is_over_side(v)) {
     viewer_side_takes(v, (SideEvent){.kind = SIDE_WHEEL, .turns = turns});
+    return;
+  }
+  if (!at && scene_zooms(v->player->scene) > 0) { /* a level a turn, and not around */
+    const int zoom = v->player->request.zoom;
+    if (turns < 0 || zoom < scene_zooms(v->player->scene)) viewer_act(v, turns > 0 ? INPUT_ZOOM_IN : INPUT_ZOOM_OUT);
     return;
   }
   for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--) {
