@@ -20,6 +20,9 @@ typedef struct {
    * known. */
   Status (*load_gpu)(void *context, const char *name, Gpu *gpu, Error *error);
   void *context;
+
+  /* Judges answers that are files; NULL: none can be given. */
+  const struct LessonWorkshop *workshop;
 } ExpressionLimits;
 
 typedef struct ExpressionScope ExpressionScope;

@@ -58,7 +58,12 @@ typedef struct {
   LessonText value[LESSON_VALUES_MAX]; /* of a list: a number, or a word */
 } LessonDraw;
 
-typedef enum { LESSON_NUMBER = 0, LESSON_CHOICE, LESSON_ORDER } LessonKind;
+typedef enum {
+  LESSON_NUMBER = 0,
+  LESSON_CHOICE,
+  LESSON_ORDER,
+  LESSON_WORK, /* a file: a program, or a kernel (lessons/engine/lesson_work.h) */
+} LessonKind;
 
 typedef struct {
   char id[LESSON_NAME_BYTES];
@@ -66,6 +71,7 @@ typedef struct {
   LessonKind kind;
   bool is_prediction; /* of a number or a choice: made before the run is shown, never marked */
   LessonText prompt, answer, explain, unit_text;
+  LessonText state; /* of a file: the learner's own numbers */
   AnswerUnit unit;
   AnswerTolerance tolerance;
   LessonPair choice[ANSWER_CHOICES_MAX]; /* options, or items, as written */

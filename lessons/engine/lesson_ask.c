@@ -147,8 +147,11 @@ static Status read_kind(LessonReader *r, LessonAsk *ask, Piece value, int line) 
     ask->kind = LESSON_CHOICE;
   else if (piece_is(value, "order"))
     ask->kind = LESSON_ORDER;
+  else if (piece_is(value, "program") || piece_is(value, "kernel"))
+    ask->kind = LESSON_WORK;
   else if (!piece_is(value, "number"))
-    return LESSON_REFUSE(r, line, "'%s' is no kind of question; there are number, choice, order and predict",
+    return LESSON_REFUSE(r, line,
+                         "'%s' is no kind of question; there are number, choice, order, predict, program and kernel",
                          quote(value.text, value.length).text);
   return STATUS_OK;
 }
@@ -213,10 +216,11 @@ static Status read_tolerance(LessonReader *r, LessonAsk *ask, Piece value, int l
 static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value, int line) {
   LessonAsk *ask = target;
   static const char *const KEYS[] = {"kind", "prompt", "answer",  "unit", "tolerance", "option", "item",
-                                     "hint", "wrong",  "explain", "draw", "allow",     "fixed"};
+                                     "hint", "wrong",  "explain", "draw", "allow",     "fixed",  "state"};
   if (piece_is(key, "kind")) return read_kind(r, ask, value, line);
   if (piece_is(key, "prompt")) return lesson_once(r, &ask->prompt, "prompt", value, line);
   if (piece_is(key, "answer")) return lesson_once(r, &ask->answer, "answer", value, line);
+  if (piece_is(key, "state")) return lesson_once(r, &ask->state, "state", value, line);
   if (piece_is(key, "explain")) return lesson_once(r, &ask->explain, "explain", value, line);
   if (piece_is(key, "fixed")) return lesson_once(r, &ask->fixed, "fixed", value, line);
   if (piece_is(key, "unit")) return read_unit(r, ask, value, line);
@@ -237,9 +241,14 @@ static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value
 }
 
 static Status complete_ask(LessonReader *r, LessonAsk *ask) {
-  if (!ask->prompt.offset) return LESSON_REFUSE(r, ask->line, "the question '%s' has no prompt", ask->id);
+  const bool is_work = ask->kind == LESSON_WORK;
+  if (is_work && (ask->n_choices || ask->n_wrong || ask->n_hints || ask->unit_text.offset || ask->tolerance.kind))
+    return LESSON_REFUSE(r, ask->line, "of '%s' options, wrong answers and hints are in its task", ask->id);
+  if (!is_work && ask->state.offset)
+    return LESSON_REFUSE(r, ask->state.line, "only programs and kernels have a state, and '%s' is none", ask->id);
+  if (!is_work && !ask->prompt.offset) return LESSON_REFUSE(r, ask->line, "the question '%s' has no prompt", ask->id);
   if (!ask->answer.offset) return LESSON_REFUSE(r, ask->line, "the question '%s' has no answer", ask->id);
-  if (ask->kind != LESSON_NUMBER && ask->n_choices < 2)
+  if (!is_work && ask->kind != LESSON_NUMBER && ask->n_choices < 2)
     return LESSON_REFUSE(r, ask->line, "the question '%s' needs two %s or more", ask->id,
                          ask->kind == LESSON_ORDER ? "items" : "options");
   if (ask->kind == LESSON_ORDER && ask->is_prediction)

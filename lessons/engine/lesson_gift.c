@@ -173,7 +173,8 @@ Status lesson_export_gift(const Lesson *lesson, const ExpressionLimits *limits, 
   if (!status) {
     fprintf(out, "// %s, seed %" PRIu64 "\n$CATEGORY: Tilewalk/%s\n\n", lesson_text(lesson, lesson->title), seed,
             lesson->name);
-    for (size_t k = 0; k < lesson->n_asks && !status; k++) status = gift_question(&run, (int)k, q, out, error);
+    for (size_t k = 0; k < lesson->n_asks && !status; k++) /* no such system takes a file */
+      if (lesson->asks[k].kind != LESSON_WORK) status = gift_question(&run, (int)k, q, out, error);
     lesson_run_end(&run);
   }
   free(q);

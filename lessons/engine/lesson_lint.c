@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/lesson_run_inner.h"
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 
@@ -82,7 +83,7 @@ static void check_parts(Lint *l) {
     if (ask->is_prediction && !show_follows(lesson, k))
       lint_report(l, ask->line, "nothing is shown after the prediction '%s'; put a show before the next question",
                   ask->id);
-    if (!ask->n_hints) lint_report(l, ask->line, "the question '%s' has no hint", ask->id);
+    if (!ask->n_hints && ask->kind != LESSON_WORK) lint_report(l, ask->line, "the question '%s' has no hint", ask->id);
     if (!ask->explain.offset && !ask->is_prediction)
       lint_report(l, ask->line, "the question '%s' has no explain", ask->id);
   }
@@ -172,7 +173,7 @@ static bool holds_text(const char *text, const char *part) {
 
 static void check_given_away(Lint *l, const LessonQuestion *q, const char *text, const char *where, int line) {
   const LessonAsk *ask = &l->lesson->asks[q->ask];
-  if (ask->kind == LESSON_ORDER) return;
+  if (ask->kind == LESSON_ORDER || ask->kind == LESSON_WORK) return;
   if (ask->kind == LESSON_CHOICE) {
     if (strcmp(where, "hint") == 0 && holds_text(text, q->answer))
       lint_report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
@@ -278,7 +279,7 @@ static void check_ask(Pass *p, int index) {
     return;
   }
   for (int k = -1; k < ask->n_wrong && !error.status; k++) {
-    char typed[LESSON_OPTION_BYTES];
+    char typed[WORK_TEXT_BYTES];
     if (k >= 0 && !q->wrong[k].is_known) continue;
     if (ask->kind == LESSON_NUMBER)
       snprintf(typed, sizeof typed, "%.17g %s", (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor,
@@ -286,7 +287,7 @@ static void check_ask(Pass *p, int index) {
     else if (ask->kind == LESSON_CHOICE)
       snprintf(typed, sizeof typed, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
     else if (k < 0)
-      snprintf(typed, sizeof typed, "%s", q->answer);
+      snprintf(typed, sizeof typed, "%s", ask->kind == LESSON_WORK ? q->work.reference : q->answer);
     else
       for (int c = 0; c < q->n_choices; c++)
         snprintf(typed + 2 * c, sizeof typed - 2 * (size_t)c, "%c ", 'a' + q->wrong[k].order[c]);
@@ -517,7 +518,8 @@ static void check_own_numbers(Lint *l, const ExpressionLimits *limits) {
     if (lesson_run_start(&run, lesson, limits, LESSON_PAGE_SEED + 1 + (uint64_t)k, &error)) break;
     for (size_t a = 0; a < lesson->n_asks && !error.status; a++)
       if (!lesson->asks[a].is_prediction && lesson_run_question(&run, (int)a, q, &error) == STATUS_OK)
-        answers[a][k] = q->key.low;
+        answers[a][k] =
+            lesson->asks[a].kind == LESSON_WORK ? (double)(lesson_run_stream(q->own, "", "") >> 11) : q->key.low;
     lesson_run_end(&run);
   }
   if (error.status) report_error(l, &error);

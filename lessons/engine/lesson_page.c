@@ -68,15 +68,24 @@ static void put_choices(Writer *w, const LessonQuestion *q, const LessonAnswer *
   }
 }
 
+static void put_field(Writer *w, const LessonAsk *ask, const LessonQuestion *q, const LessonAnswer *a) {
+  const LessonSession *s = w->session;
+  if (ask->kind == LESSON_WORK)
+    PUT(w, q->work.file, s->written && s->written_for == q->ask ? s->written : q->work.start, .kind = PART_FIELD,
+        .ask = LESSON_WORK, .act = ACT_TYPE, .number = q->ask);
+  else
+    PUT(w, ask->unit.name, a->typed, .kind = PART_FIELD, .ask = ask->kind, .act = ACT_TYPE,
+        .number = ask->unit.dimension == ANSWER_PLAIN);
+}
+
 static void put_open(Writer *w, const LessonAsk *ask, const LessonQuestion *q, const LessonAnswer *a) {
-  PUT(w, ask->unit.name, a->typed, .kind = PART_FIELD, .ask = ask->kind, .act = ACT_TYPE,
-      .number = ask->unit.dimension == ANSWER_PLAIN);
+  put_field(w, ask, q, a);
   if (ask->kind != LESSON_CHOICE)
-    PUT(w, "", "Check", .kind = PART_BUTTON, .act = ACT_CHECK,
-        .look = ask->kind == LESSON_NUMBER || a->n_order == q->n_choices ? LOOK_MAIN : LOOK_OFF);
+    PUT(w, "", "Check", .kind = PART_BUTTON, .act = ACT_CHECK, .ask = ask->kind,
+        .look = ask->kind != LESSON_ORDER || a->n_order == q->n_choices ? LOOK_MAIN : LOOK_OFF);
   put_hint_button(w);
   put_verdict(w, a);
-  put_hints(w, &a->hints, ask->n_hints);
+  put_hints(w, &a->hints, ask->kind == LESSON_WORK ? q->work.n_hints : ask->n_hints);
 }
 
 /* A question that is settled: what was said, and the answer. */
@@ -89,8 +98,12 @@ static void put_settled(Writer *w, const LessonAsk *ask, const LessonQuestion *q
     PUT(w, "Your answer", a->typed, .kind = PART_ANSWERED, .ask = ask->kind);
     put_verdict(w, a);
   } else {
-    snprintf(words, sizeof words, "%s %s", a->is_right ? "You found it:" : "The answer is", q->answer);
+    const char *begins = a->is_right                ? "You found it:"
+                         : ask->kind == LESSON_WORK ? "One that passes:"
+                                                    : "The answer is";
+    snprintf(words, sizeof words, "%s %s", begins, q->answer);
     PUT(w, words, a->explained, .kind = PART_ANSWER, .tone = a->is_right ? TONE_GOOD : TONE_WARN, .at = a->resolved_at);
+    if (ask->kind == LESSON_WORK) PUT(w, "", q->work.reference, .kind = PART_CODE, .at = a->resolved_at);
   }
 }
 

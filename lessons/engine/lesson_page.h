@@ -16,7 +16,9 @@ typedef enum {
   PART_HEADING, /* of a question or a task */
   PART_PROMPT,  /* words with `code` */
   PART_OPTION,  /* words: its letter */
-  PART_FIELD, /* where a number, a letter, an order is typed; words: the unit, of which number: a count; text: what is typed */
+  PART_FIELD,   /* where a number, a letter, an order is typed; words: the unit, of which number: a count; text: what is
+                 typed. Of a file: its name, and what is in it */
+  PART_CODE,    /* text: a program that passes */
   PART_ANSWERED,  /* words: "Your answer", text: what it was */
   PART_PREDICTED, /* the same of a prediction, before its show */
   PART_VERDICT,   /* words: "Right.", text: more about it */

@@ -115,6 +115,19 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
   return STATUS_OK;
 }
 
+static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
+  const LessonAsk *ask = ask_of(run, q);
+  Error own = {0};
+  if (!run->workshop) return REFUSE(ask->answer, "programs and kernels are not judged here");
+  const Status status = run->workshop->open(lesson_text(run->lesson, ask->answer), &q->work, &own);
+  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", own.message);
+  if (status) return REFUSE(ask->answer, "%s", own.message);
+  if (!ask->prompt.offset) snprintf(q->prompt, sizeof q->prompt, "%s. %s", q->work.title, q->work.prompt);
+  snprintf(q->answer, sizeof q->answer, "%.200s", q->work.title);
+  if (!ask->state.offset) return STATUS_OK;
+  return lesson_run_state(run, &(LessonBlock){.text = ask->state}, q->own, sizeof q->own, error);
+}
+
 /* Items are shuffled, by the seed; options, too, so that a letter that was copied tells nothing. */
 static void place_choices(const LessonRun *run, LessonQuestion *q) {
   const LessonAsk *ask = ask_of(run, q);
@@ -193,13 +206,14 @@ Status lesson_run_question(LessonRun *run, int index, LessonQuestion *q, Error *
   *q = (LessonQuestion){.ask = index};
   const LessonAsk *ask = ask_of(run, q);
   Status status = lesson_run_draw(run, ask->draw, ask->n_draws, ask->id, error);
-  if (!status) status = lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
+  if (!status && ask->prompt.offset) status = lesson_run_line(run, ask->prompt, q->prompt, sizeof q->prompt, error);
   place_choices(run, q);
   for (int p = 0; p < q->n_choices && !status; p++)
     status = lesson_run_line(run, ask->choice[q->written[p]].text, q->choice[p], sizeof q->choice[p], error);
   if (!status)
     status = ask->kind == LESSON_NUMBER   ? compute_number(run, q, error)
              : ask->kind == LESSON_CHOICE ? compute_choice(run, q, error)
+             : ask->kind == LESSON_WORK   ? compute_work(run, q, error)
                                           : compute_order(run, q, error);
   for (int k = 0; k < ask->n_wrong && !status; k++) status = compute_wrong(run, q, k, error);
   return status;
@@ -298,6 +312,21 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
   }
 }
 
+static Status grade_work(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade,
+                         Error *error) {
+  static const LessonVerdict VERDICTS[] = {LESSON_RIGHT, LESSON_NOT_RIGHT, LESSON_UNREADABLE};
+  const LessonAsk *ask = ask_of(run, q);
+  WorkJudgement j = {0};
+  Error own = {0};
+  const Status status =
+      run->workshop->judge(lesson_text(run->lesson, ask->answer), q->own, text, strlen(text), q->work.file, &j, &own);
+  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", own.message);
+  if (status) return REFUSE(ask->answer, "%s", own.message);
+  *grade = (LessonGrade){.verdict = *j.says ? LESSON_DIAGNOSED : VERDICTS[j.verdict], .wrong = -1};
+  snprintf(grade->message, sizeof grade->message, "%s%s%s", j.says, *j.says && *j.why ? "\n" : "", j.why);
+  return STATUS_OK;
+}
+
 /* One of the question's texts, which may name its answer. */
 static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled, size_t size, Error *error) {
   filled[0] = '\0';
@@ -312,10 +341,14 @@ Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, s
 
 Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typed, LessonGrade *grade, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
-  if (ask->kind == LESSON_NUMBER)
+  if (ask->kind == LESSON_WORK) {
+    const Status status = grade_work(run, q, typed, grade, error);
+    if (status) return status;
+  } else if (ask->kind == LESSON_NUMBER) {
     grade_number(run, q, typed, grade);
-  else
+  } else {
     grade_choice(run, q, typed, grade);
+  }
   LessonText said = {0};
   if (grade->verdict == LESSON_RIGHT) said = ask->explain;
   if (grade->verdict == LESSON_DIAGNOSED && grade->wrong >= 0) said = ask->wrong[grade->wrong].text;

@@ -85,6 +85,7 @@ int lesson_variants(const Lesson *l) {
 
 static Status start(LessonRun *run, const ExpressionLimits *limits, Error *error) {
   ExpressionLimits own = limits ? *limits : (ExpressionLimits){0};
+  run->workshop = own.workshop;
   own.file = run->lesson->file;
   if (!own.max_steps) own.max_steps = LESSON_STEPS;
   Status status = expression_scope_open(&run->scope, &own, error);

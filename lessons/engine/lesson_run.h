@@ -14,6 +14,7 @@
 
 #include "lessons/engine/expression.h"
 #include "lessons/engine/lesson.h"
+#include "lessons/engine/lesson_work.h"
 #include "lessons/engine/show_line.h"
 
 enum {
@@ -27,6 +28,7 @@ enum {
 typedef struct {
   const Lesson *lesson;
   ExpressionScope *scope;
+  const LessonWorkshop *workshop;
   uint64_t seed;
   int variant; /* -1: by seed; else every draw takes its value number variant, round and round */
 } LessonRun;
@@ -74,6 +76,8 @@ typedef struct {
   double rank[ANSWER_CHOICES_MAX]; /* order: of each place */
   LessonWrong wrong[LESSON_WRONG_MAX];
   char answer[LESSON_OPTION_BYTES]; /* as shown to the learner in the end */
+  LessonWork work;                  /* a file: what is asked, */
+  char own[WORK_LINE_BYTES];        /* and the learner's own numbers */
 } LessonQuestion;
 
 Status lesson_run_question(LessonRun *run, int ask, LessonQuestion *question, Error *error);

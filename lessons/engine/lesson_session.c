@@ -238,6 +238,8 @@ void lesson_session_close(LessonSession *s) {
   free(s->questions);
   free(s->answers);
   free(s->deeds);
+  free(s->written);
+  s->written = NULL;
   s->questions = NULL;
   s->answers = NULL;
   s->deeds = NULL;
@@ -415,29 +417,45 @@ void lesson_session_erase(LessonSession *s) {
   changed(s);
 }
 
-/* Of what is open: where hints go, and those that are still to come. */
-static LessonHints *hints_of(const LessonSession *s, const LessonText **hint, int *n) {
+void lesson_session_write(LessonSession *s, const char *text) {
+  const int ask = lesson_session_ask(s);
+  char *own = ask >= 0 ? malloc(strlen(text) + 1) : NULL;
+  if (!own) return;
+  free(s->written);
+  s->written = strcpy(own, text);
+  s->written_for = ask;
+}
+
+/* Of what is open: where hints go, and all that there are: the lesson's, or those of a task that asks for a file. */
+static LessonHints *hints_of(const LessonSession *s, const LessonText **hint, const LessonWork **work, int *n) {
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
+  *n = 0;
   if (ask < 0 && task < 0) return NULL;
+  *work = ask >= 0 && s->lesson.asks[ask].kind == LESSON_WORK ? &s->questions[ask].work : NULL;
   *hint = ask >= 0 ? s->lesson.asks[ask].hint : s->lesson.tasks[task].hint;
-  *n = ask >= 0 ? s->lesson.asks[ask].n_hints : s->lesson.tasks[task].n_hints;
+  *n = *work ? (*work)->n_hints : ask >= 0 ? s->lesson.asks[ask].n_hints : s->lesson.tasks[task].n_hints;
   return ask >= 0 ? &s->answers[ask].hints : &s->deeds[task].hints;
 }
 
 int lesson_session_hints_left(const LessonSession *s) {
   const LessonText *hint;
-  int n = 0;
-  const LessonHints *given = hints_of(s, &hint, &n);
+  const LessonWork *work;
+  int n;
+  const LessonHints *given = hints_of(s, &hint, &work, &n);
   return given ? n - given->n : 0;
 }
 
 bool lesson_session_hint(LessonSession *s) {
   char text[LESSON_MESSAGE_BYTES];
   const LessonText *hint = NULL;
-  int n = 0;
-  LessonHints *given = hints_of(s, &hint, &n);
+  const LessonWork *work = NULL;
+  int n;
+  LessonHints *given = hints_of(s, &hint, &work, &n);
   if (!given || given->n >= n || (lesson_session_ask(s) >= 0 && !open_ask(s, lesson_session_ask(s)))) return false;
-  lesson_session_fill(s, hint[given->n], text, sizeof text);
+  if (work)
+    snprintf(text, sizeof text, "%s", work->hint[given->n]);
+  else
+    lesson_session_fill(s, hint[given->n], text, sizeof text);
   if (s->error.status) return false;
   to_one_line(text);
   snprintf(given->text[given->n], LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
@@ -482,7 +500,8 @@ void lesson_session_grade(LessonSession *s, const char *typed) {
       keep_answer(s, ask);
     else if (place >= 0)
       a->tried |= 1u << place;
-    if (a->verdict == LESSON_NOT_RIGHT && !a->is_resolved) lesson_session_hint(s);
+    if (a->verdict == LESSON_NOT_RIGHT && !a->is_resolved && s->lesson.asks[ask].kind != LESSON_WORK)
+      lesson_session_hint(s); /* a file is judged at every save: there hints are asked for */
   }
   free(g);
 }
@@ -510,6 +529,10 @@ static void check(LessonSession *s) {
   if (ask < 0) return;
   const LessonAnswer *a = &s->answers[ask];
   char typed[LESSON_TYPED_BYTES] = "";
+  if (s->lesson.asks[ask].kind == LESSON_WORK) {
+    if (s->written && s->written_for == ask) lesson_session_grade(s, s->written);
+    return;
+  }
   if (s->lesson.asks[ask].kind == LESSON_ORDER) {
     if (a->n_order < s->questions[ask].n_choices) return;
     for (int k = 0; k < a->n_order; k++)

@@ -79,6 +79,8 @@ typedef struct {
   uint64_t plays_to;                /* the step at which it is through */
   bool is_shown[LESSON_BLOCKS_MAX]; /* shows that were played */
   int n_pages;
+  char *written; /* the file that answers `written_for`, as it was last given; NULL: not yet */
+  int written_for;
   Error error;
   unsigned version; /* counts changes of what the page says */
 } LessonSession;
@@ -128,6 +130,7 @@ bool lesson_session_can_go_back(const LessonSession *session);
 /* The open question: the field, and grading what was typed, of whatever kind the question is. */
 void lesson_session_type(LessonSession *session, const char *text);
 void lesson_session_erase(LessonSession *session);
+void lesson_session_write(LessonSession *session, const char *text); /* a program or a kernel, whole */
 void lesson_session_grade(LessonSession *session, const char *typed);
 
 /* One more hint on what is open; false: there is none. */

@@ -167,6 +167,50 @@ TEST(a_task_is_done_by_typing_a_state) {
   has("Such as: block=64 causal=0");
 }
 
+/* A question that is answered with a file: through a pipe its name is typed; with --watch it is written, and judged at
+ * each save. The learner's own numbers are among what is judged: at the task's own 256 rows all of K and V is one block
+ * of 256, and loading it before the loop moves as few bytes. */
+TEST(a_program_answers_a_question) {
+  static const char RIGHT[] =
+      "algorithm mine\nkernel forward\n  for every row block i\n    load Q_i\n    O_i, l_i = 0; m_i = "
+      "-inf\n    for each column block j of i\n      load K_j, V_j\n      S = Q_i K_j^T / sqrt(d)\n"
+      "      mask S\n      m' = max(m_i, row max of S)\n      l_i, O_i *= e^(m_i - m')\n      P = "
+      "e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n    store O_i = O_i / l_i\n";
+  char wrong[sizeof RIGHT], *at;
+  write_file("write.md", "# Write\n\n- idea: Writing.\n- minutes: 5\n\nHello.\n\n```ask mend\nkind: program\n"
+                         "answer: forgotten-rescale\ndraw: N from 320, 448\nstate: N={N} d=32 block=64\n"
+                         "explain: Both.\n```\n\nThe end.\n");
+  strcpy(wrong, RIGHT);
+  at = strstr(wrong, "l_i, O_i *=");
+  memcpy(at, "l_i      *=", 11);
+  write_file("right.walk", RIGHT);
+  write_file("wrong.walk", wrong);
+  char typed[600];
+  snprintf(typed, sizeof typed, "hint\nnone.walk\n%1$s\n%1$s/wrong.walk\n%1$s/write.md\n%1$s/right.walk\n", folder);
+  type_into("write.md", typed);
+  assert_int_equal(run.exit_status, 0);
+  has("Hint 1 of 2.");
+  has("'none.walk' cannot be read: No such file or directory");
+  has("is no file of at most 64 KiB");
+  has("O was added up under the old maximum and is not rescaled");
+  has("  forgotten-rescale.walk:3: ");
+  has("Right.\n  Both.");
+  has("The lesson is done: 1 of 1 right");
+  type_into("write.md --restart", "skip\n");
+  has("One that passes: Put the rescale where it belongs");
+  has("l_i, O_i *= e^(m_i - m')");
+  tilewalk(
+      "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); a=$(realpath assets); cd %1$s && (for k in "
+      "1 2 3 4 5 6 7 8 9; do sleep 0.3; [ -f forgotten-rescale.walk ] && break; done; cp wrong.walk "
+      "forgotten-rescale.walk; sleep 1.2; cp right.walk forgotten-rescale.walk; sleep 2) | TILEWALK_ASSETS=$a timeout "
+      "20 $p lesson write.md --restart --watch");
+  assert_int_equal(run.exit_status, 0);
+  has("Your file: ./forgotten-rescale.walk.");
+  has("forgotten-rescale.walk was saved");
+  has("O was added up under the old maximum and is not rescaled");
+  has("The lesson is done: 1 of 1 right");
+}
+
 TEST(lint_looks_at_the_start_and_the_solution_of_a_task) {
   static const char *const ROWS[][3] = {
       {"view.N > 64", "N=128", NULL},

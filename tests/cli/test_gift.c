@@ -317,7 +317,9 @@ static int compare(const char *name, uint64_t seed) {
   char *text = export(&lesson, seed);
   const int n = read_gift(text, questions, why);
   if (n < 0) fail_msg("%s: %s", name, why);
-  assert_int_equal(n, lesson.n_asks);
+  int n_files = 0; /* programs and kernels, which stand last, cannot be exported */
+  for (size_t k = 0; k < lesson.n_asks; k++) n_files += lesson.asks[k].kind == LESSON_WORK;
+  assert_int_equal(n, (int)lesson.n_asks - n_files);
   for (int k = 0; k < n; k++) {
     const GiftQuestion *q = &questions[k];
     const LessonAsk *ask = &lesson.asks[k];

@@ -38,7 +38,11 @@ static void answer(Bench *b, int ask, double value, int choice, const int *order
   const LessonSession *s = &b->panel.session;
   const LessonQuestion *q = &s->questions[ask];
   char typed[64];
-  if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
+  if (s->lesson.asks[ask].kind == LESSON_WORK) { /* as the window gives it what is in the file */
+    lesson_session_write(&b->panel.session, q->work.reference);
+    lesson_session_press(&b->panel.session, ACT_CHECK, 0);
+    send(b, (SideEvent){.kind = SIDE_LOOK});
+  } else if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
     snprintf(typed, sizeof typed, "%.15g", value / q->key.unit.factor);
     b->panel.focus = WIDGET_FIELD;
     text(b, typed);

@@ -4,7 +4,7 @@
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
 #include "tests/support/mutate_program.h"
-#include "viz/cli/program_answer.h"
+#include "viz/lesson/lesson_workshop.h"
 #include "viz/lesson/program_judge.h"
 
 static const char *const TASKS[] = {"causal-skip", "combine",    "diagonal",   "forgotten-rescale",

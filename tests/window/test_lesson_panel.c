@@ -167,6 +167,44 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   lesson_progress_close(&progress);
 }
 
+/* A program: begun by its button, judged at a save, never overwritten. */
+TEST(a_program_is_written_in_a_file) {
+  char there[256];
+  assert_non_null(getcwd(there, sizeof there));
+  char *path =
+           realpath(write_lesson("write.md", "# Write\n\n- idea: Writing.\n- minutes: 5\n\n```ask mend\nkind: program\n"
+                                             "answer: forgotten-rescale\nexplain: Both.\n```\n"),
+                    NULL),
+       *assets = realpath(getenv("TILEWALK_ASSETS"), NULL);
+  setenv("TILEWALK_ASSETS", assets, 1);
+  assert_int_equal(chdir(folder), 0);
+  Bench *b = bench(path, &FRESH);
+  const LessonQuestion *q = &b->panel.session.questions[0];
+  READS(b, "[press] Begin ./forgotten-rescale.walk");
+  assert_int_not_equal(access("forgotten-rescale.walk", F_OK), 0);
+  key(b, SIDE_KEY_RETURN);
+  READS(b, "./forgotten-rescale.walk was written.");
+  READS(b, "[press] Check");
+  assert_int_equal(b->panel.session.answers[0].tries, 0);
+  for (int n = 0; n < 3; n++) send(b, (SideEvent){.kind = SIDE_LOOK});
+  key(b, SIDE_KEY_RETURN); /* the start as it is */
+  READS(b, "✗ Not yet.  O is wrong");
+  FILE *file = fopen("forgotten-rescale.walk", "w");
+  assert_non_null(file);
+  fprintf(file, "%s# saved\n", q->work.reference);
+  fclose(file);
+  for (int n = 0; n < 3; n++) send(b, (SideEvent){.kind = SIDE_LOOK});
+  READS(b, "✓ Right.  Both.");
+  close_bench(b);
+  b = bench(path, &FRESH);
+  click(b, WIDGET_CHECK);
+  READS(b, "✓ Right.  Both."); /* it was there, and is judged as it is */
+  close_bench(b);
+  assert_int_equal(chdir(there), 0);
+  free(path);
+  free(assets);
+}
+
 /* Skipping shows the answer, as in the terminal. */
 /* Without a lesson the list opens when it is asked for; digits, arrows and the mouse choose; what was done is seen in
  * it, and the lesson that is open is gone back to. */

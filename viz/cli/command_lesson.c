@@ -29,7 +29,7 @@ typedef struct {
   int n_names;
   char answers[NAME_BYTES], new_name[NAME_BYTES];
   char key[NAME_BYTES], student[NAME_BYTES], roster[NAME_BYTES];
-  bool trust_seeds, by_student;
+  bool trust_seeds, by_student, watches;
   LessonSessionOptions walk;
   OutputRequest output;
 } LessonOptions;
@@ -127,6 +127,10 @@ static Status set_seed(void *target, const char *value, Error *error) {
 
 static Status set_restart(void *target, const char *value, Error *error) {
   return options_flag("restart", value, &((LessonOptions *)target)->walk.restart, error);
+}
+
+static Status set_watch(void *target, const char *value, Error *error) {
+  return options_flag("watch", value, &((LessonOptions *)target)->watches, error);
 }
 
 /* ---- The list */
@@ -342,7 +346,7 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
     status = lesson_export_gift(&lesson, &LESSON_LIMITS, seed, io->out, error);
   else
     status = lesson_needs(&lesson, error);
-  if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, io, error);
+  if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, o->watches, io, error);
   lesson_free(&lesson);
   return status;
 }
@@ -409,6 +413,9 @@ static const Option LESSON_OPTIONS[] = {
      .set = set_seed,
      .help = "Which numbers you are given: a learner's own. Default: the one you began with, or 1."},
     {.name = "restart", .set = set_restart, .help = "Begin again, instead of going on."},
+    {.name = "watch",
+     .set = set_watch,
+     .help = "Judge a program or a kernel each time its file is saved, as at a terminal."},
     {0},
 };
 

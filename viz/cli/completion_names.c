@@ -6,7 +6,7 @@
 #include "viz/cli/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson_print.h"
-#include "viz/cli/program_answer.h"
+#include "viz/lesson/lesson_workshop.h"
 #include "viz/request/description.h"
 
 typedef struct {
@@ -50,6 +50,13 @@ static Status descriptions(const char *folder, FILE *out, Error *error) {
   return status;
 }
 
+static Status tasks(FILE *out, Error *error) {
+  TaskNames names;
+  const Status status = task_names(&names, error);
+  for (int k = 0; k < names.n && !status; k++) fprintf(out, "%s\n", names.names[k]);
+  return status;
+}
+
 static int run_names(void *options, Io *io, Error *error) {
   const NamesOptions *o = options;
   Status status = STATUS_OK;
@@ -58,7 +65,7 @@ static int run_names(void *options, Io *io, Error *error) {
   else if (strcmp(o->kind, "lessons") == 0)
     status = lessons(io->out, error);
   else if (strcmp(o->kind, "tasks") == 0)
-    status = task_names(io->out, error);
+    status = tasks(io->out, error);
   else if (strcmp(o->kind, "claims") == 0)
     status = claims(io->out, error);
   else if (strcmp(o->kind, "gpus") == 0 || strcmp(o->kind, "kernels") == 0 || strcmp(o->kind, "models") == 0)

@@ -26,8 +26,9 @@ Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Erro
 
 /* ---- Walking a lesson */
 
-/* Takes the lesson over, as lesson_session_open. */
-Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, Io *io, Error *error);
+/* Takes the lesson over, as lesson_session_open. `watches`: files that answer are judged at each save even where nobody
+ * sits at a terminal. */
+Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error);
 
 /* ---- Other ways out */
 

@@ -4,9 +4,12 @@
  * lines from standard input, so it works through a pipe as well: then nothing waits for Enter, and what was typed is
  * printed, so that the output reads as a transcript. */
 #define _POSIX_C_SOURCE 200809L /* getline */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lessons/engine/lesson_file.h"
 #include "lessons/engine/lesson_page.h"
 #include "sim/base/ascii.h"
 #include "viz/cli/lesson_print.h"
@@ -14,7 +17,7 @@
 #include "viz/text/markdown.h"
 #include "viz/text/print.h"
 
-enum { TRIES_BEFORE_OFFER = 3, LESSON_SEEN_BYTES = 512 };
+enum { TRIES_BEFORE_OFFER = 3, LESSON_SEEN_BYTES = 512, LOOK_MS = 200, LOOKS_MAX = 24 * 3600 * 1000 / LOOK_MS };
 
 typedef struct {
   LessonSession session;
@@ -23,6 +26,8 @@ typedef struct {
   unsigned printed;  /* and the version of the session then */
   Io *io;
   bool is_terminal, stopped; /* stopped: the learner left, or the input ended */
+  bool is_watching;          /* a file that answers is judged at every save */
+  LessonFile file;           /* of the open question */
   char state[LESSON_STATE_BYTES];
   char *line;
   size_t line_bytes;
@@ -74,6 +79,22 @@ static Status print_prose(Walk *w, const char *text, Error *error) {
   const Status status = text_markdown(w->io->out, &w->io->style, text, strlen(text), error);
   fputc('\n', w->io->out);
   return status;
+}
+
+/* Begins the file of a question that is answered with one. Where nobody watches, none is written. */
+static Status print_file(Walk *w, const char *name, const char *start, Error *error) {
+  char words[400];
+  if (!w->is_watching) {
+    say(w, ROLE_DIM, "(the name of a file that answers; 'tilewalk algorithms --judge TASK' prints how one begins)");
+    return STATUS_OK;
+  }
+  const Status status = lesson_file_begin(&w->file, name, start, error);
+  if (status) return status;
+  snprintf(words, sizeof words,
+           "%s %s. Write in it with your editor: each time you save, it is judged. Here: hint, skip, or quit.",
+           w->file.was_there ? "Your file is there already:" : "Your file:", w->file.path);
+  say(w, ROLE_DIM, words);
+  return STATUS_OK;
 }
 
 static void print_field(Walk *w, const LessonPart *part, const char *unit) {
@@ -137,7 +158,13 @@ static Status print_part(Walk *w, const LessonPart *part, Error *error) {
   case PART_FIGURE: return print_figure(w, part, error);
   case PART_PROMPT: say(w, ROLE_PLAIN, text); break;
   case PART_OPTION: print_option(w, words, text); break;
-  case PART_FIELD: print_field(w, part, words); break;
+  case PART_FIELD:
+    if (part->ask == LESSON_WORK) return print_file(w, words, text, error);
+    print_field(w, part, words);
+    break;
+  case PART_CODE:
+    snprintf(w->page.filled, sizeof w->page.filled, "```text\n%s```", text);
+    return print_prose(w, w->page.filled, error);
   case PART_PREDICTED:
     if (*text) say(w, ROLE_PLAIN, "Noted. Now look.");
     fputc('\n', w->io->out);
@@ -228,11 +255,60 @@ static Status try_change(Walk *w, const char *change, Error *error) {
   return STATUS_OK;
 }
 
+/* Gives the session what is in a file. */
+static Status judge_file(Walk *w, const char *path, Error *error) {
+  Error why = {0};
+  char *text = lesson_file_read(path, &why);
+  if (why.status == STATUS_NO_MEMORY) return error_set(error, why.status, "%s", why.message);
+  if (text)
+    lesson_session_grade(&w->session, text);
+  else
+    say(w, ROLE_WARN, why.message);
+  free(text);
+  return STATUS_OK;
+}
+
+/* Waits for a line or for a save, whichever comes first; true: a save. A day without either ends the lesson. */
+static bool wait_for_save(Walk *w) {
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  for (int k = 0; k < LOOKS_MAX; k++) {
+    if (lesson_file_changed(&w->file)) return true;
+    if (poll(&input, 1, LOOK_MS) != 0) return false;
+  }
+  w->stopped = true;
+  return false;
+}
+
+/* Of a question that is answered with a file: judges it at each save, or what is typed asks for. */
+static Status answer_file(Walk *w, Error *error) {
+  LessonSession *s = &w->session;
+  const int ask = lesson_session_ask(s);
+  Status status = w->file.was_there && w->is_watching ? judge_file(w, w->file.path, error) : STATUS_OK;
+  while (!status && !w->stopped && lesson_session_ask(s) == ask) {
+    status = print_new(w, error);
+    if (status || lesson_session_ask(s) != ask) break;
+    text_print(w->io->out, &w->io->style, ROLE_HEADING, "> ");
+    fflush(w->io->out);
+    if (w->is_watching && wait_for_save(w)) {
+      fprintf(w->io->out, "%s was saved\n", w->file.path);
+      status = judge_file(w, w->file.path, error);
+      continue;
+    }
+    const char *typed = w->stopped ? NULL : read_line(w, "");
+    if (typed && (*typed || w->is_watching) && !obey(w, typed))
+      status = judge_file(w, *typed ? typed : w->file.path, error);
+  }
+  if (!status) status = print_new(w, error);
+  if (!status && !w->stopped) fputc('\n', w->io->out);
+  return status;
+}
+
 /* Reads lines until what is open is open no more. */
 static Status answer(Walk *w, Error *error) {
   LessonSession *s = &w->session;
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
   Status status = STATUS_OK;
+  if (ask >= 0 && s->lesson.asks[ask].kind == LESSON_WORK) return answer_file(w, error);
   while (!status && !w->stopped && lesson_session_ask(s) == ask && lesson_session_task(s) == task) {
     const char *typed = read_line(w, "> ");
     if (!typed) break;
@@ -312,11 +388,13 @@ static Status walk(Walk *w, Error *error) {
   return status;
 }
 
-Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, Io *io, Error *error) {
+Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error) {
   Walk *w = calloc(1, sizeof *w);
   if (!w) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
   w->io = io;
   w->is_terminal = text_is_terminal(stdin) && text_is_terminal(io->out);
+  w->is_watching = watches || w->is_terminal;
+  if (w->is_watching) setvbuf(stdin, NULL, _IONBF, 0); /* what was read ahead could not be waited for */
   Status status = lesson_session_open(&w->session, lesson, &LESSON_LIMITS, options, io->err, error);
   if (!status) status = walk(w, error);
   lesson_session_close(&w->session);

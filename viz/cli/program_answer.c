@@ -4,79 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/algorithms/program.h"
 #include "viz/cli/reply.h"
+#include "viz/lesson/lesson_workshop.h"
 #include "viz/lesson/program_judge.h"
 #include "viz/request/assets.h"
 #include "viz/text/print.h"
 
-/* ---- Tasks by name ---------------------------------------------------------------------------------------- */
-
-enum { TASKS_MAX = 64, NAME_BYTES = 64 };
-static const char FOLDER[] = "lessons/tasks", SUFFIX[] = ".task";
-
-typedef struct {
-  char names[TASKS_MAX][NAME_BYTES];
-  int n;
-} Tasks;
-
-static bool take_name(void *data, const char *name) {
-  Tasks *t = data;
-  const size_t length = strlen(name), end = sizeof SUFFIX - 1;
-  if (length > end && length - end < NAME_BYTES && strcmp(name + length - end, SUFFIX) == 0)
-    snprintf(t->names[t->n++], NAME_BYTES, "%.*s", (int)(length - end), name);
-  return t->n < TASKS_MAX;
-}
-
-static int by_name(const void *a, const void *b) { return strcmp(a, b); }
-
-static Status tasks_find(Tasks *tasks, Error *error) {
-  tasks->n = 0;
-  const Status status = assets_list(FOLDER, take_name, tasks, error);
-  if (!status) qsort(tasks->names, (size_t)tasks->n, sizeof *tasks->names, by_name);
-  return status;
-}
-
-Status task_names(FILE *out, Error *error) {
-  Tasks tasks;
-  const Status status = tasks_find(&tasks, error);
-  for (int k = 0; k < tasks.n && !status; k++) fprintf(out, "%s\n", tasks.names[k]);
-  return status;
-}
-
-ProgramTask *task_open(const char *name, Error *error) {
-  char relative[NAME_BYTES + 32], path[ASSETS_PATH_BYTES], *text;
-  size_t length;
-  if (strchr(name, '/') || strchr(name, '.')) {
-    snprintf(path, sizeof path, "%s", name);
-  } else {
-    snprintf(relative, sizeof relative, "%s/%.60s%s", FOLDER, name, SUFFIX);
-    if (assets_find(path, sizeof path, relative, NULL)) {
-      Tasks tasks;
-      Nearest nearest = {.word = name};
-      if (tasks_find(&tasks, error)) return NULL;
-      for (int k = 0; k < tasks.n; k++) nearest_offer(&nearest, tasks.names[k]);
-      error_set(error, STATUS_BAD_REQUEST, "there is no task '%s'%s%s%s; 'tilewalk algorithms --tasks' lists them",
-                quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
-                nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
-      return NULL;
-    }
-  }
-  if (file_read(path, PROGRAM_TASK_BYTES_MAX + 1, &text, &length, error)) return NULL;
-  const char *slash = strrchr(path, '/');
-  ProgramTask *task = program_task_read(text, length, slash ? slash + 1 : path, error);
-  free(text);
-  return task;
-}
-
 /* ---- What is printed -------------------------------------------------------------------------------------- */
 
 static Status list_tasks(bool json, Io *io, Error *error) {
-  Tasks tasks;
+  TaskNames tasks;
   Document d = document_new(json ? DOCUMENT_JSON : DOCUMENT_TEXT);
-  Status status = tasks_find(&tasks, error);
+  Status status = task_names(&tasks, error);
   put_array(&d, "tasks");
   for (int k = 0; k < tasks.n && !status; k++) {
     ProgramTask *task = task_open(tasks.names[k], error);
@@ -103,25 +43,12 @@ static Status list_tasks(bool json, Io *io, Error *error) {
   return status;
 }
 
-/* A paragraph as comments of a program. */
-static void print_comment(const char *text, FILE *out) {
-  enum { WIDTH = 100 };
-  while (*text) {
-    size_t take = strlen(text);
-    if (take > WIDTH)
-      for (take = WIDTH; take > 1 && text[take] != ' ';) take--;
-    fprintf(out, "# %.*s\n", (int)take, text);
-    text += take;
-    while (*text == ' ') text++;
-  }
-}
-
 /* What is asked, and the start: one text that is a program. */
 static void print_start(const ProgramTask *t, Io *io) {
-  print_comment(t->title, io->out);
-  print_comment(t->ask, io->out);
+  char text[WORK_TEXT_BYTES];
+  task_start(t, text, sizeof text);
   for (int k = 0; k < t->n_hints; k++) fprintf(io->err, "Hint: %s\n", t->hints[k]);
-  fputs(t->start, io->out);
+  fputs(text, io->out);
 }
 
 static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool json, Io *io, Error *error) {

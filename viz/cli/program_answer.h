@@ -17,10 +17,4 @@ typedef struct {
 /* Lists the tasks, prints what one asks, or judges an answer. The exit status: 1 when it does not pass. */
 int task_run(const TaskRequest *request, Io *io, Error *error);
 
-/* The names of the tasks that come with Tilewalk, a line each. */
-Status task_names(FILE *out, Error *error);
-
-/* Reads a task by its name or its path; NULL and *error. The caller frees it. */
-ProgramTask *task_open(const char *name, Error *error);
-
 #endif

@@ -8,6 +8,7 @@
 #include "sim/base/quote.h"
 #include "viz/request/description.h"
 #include "viz/lesson/lesson_library.h"
+#include "viz/lesson/lesson_workshop.h"
 
 /* ---- Files */
 
@@ -139,7 +140,7 @@ static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) 
   return status ? status : description_gpu(name, gpu, error);
 }
 
-const ExpressionLimits LESSON_LIMITS = {.load_gpu = load_gpu};
+const ExpressionLimits LESSON_LIMITS = {.load_gpu = load_gpu, .workshop = &LESSON_WORKSHOP};
 
 /* ---- Anchors and the glossary */
 

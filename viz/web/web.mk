@@ -32,13 +32,13 @@ WEB_KERNEL_OBJ := $(WEB_PTX) $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out viz/k
 WEB_SOURCES := $(BUILD)/sources
 WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: the lessons in a browser are left out.'
 WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) viz/window/viewer_story.c $(wildcard viz/lesson/*.c viz/story/*.c) \
-  viz/text/warp_picture.c $(filter-out %/record.c %/scenes.c,$(wildcard lessons/engine/*.c)))
+  viz/text/warp_picture.c $(filter-out %/record.c %/lesson_file.c %/scenes.c,$(wildcard lessons/engine/*.c)))
 WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo ldump lfunc lgc llex lmem lobject lopcodes \
   lparser lstate lstring ltable ltm lundump lvm lzio lauxlib lbaselib lstrlib ltablib lmathlib lutf8lib) \
   $(patsubst %,$(BUILD)/wasm/md4c/%.o,md4c md4c-html entity) $(patsubst %,$(BUILD)/wasm/jansson/%.o,dump error hashtable \
   hashtable_seed load memory pack_unpack strbuffer strconv utf value version)
 WEB_INCLUDE := $(patsubst %,-isystem $(WEB_SOURCES)/%/src,lua md4c) -isystem $(BUILD)/wasm/include
-WEB_COURSE := $(filter-out %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.txt)
+WEB_COURSE := $(filter-out %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.txt lessons/tasks/*.task)
 WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/counters/h100/pipeline/* sim/algorithms/*.walk)
 WEB_PAGE := $(filter-out viz/web/page/worker.js,$(wildcard viz/web/page/*))
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)

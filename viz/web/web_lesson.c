@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/lesson_file.h"
 #include "lessons/engine/lesson_page.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
@@ -137,6 +138,14 @@ static void put_option(Html *h, const LessonPart *part, const char *letter, cons
 static void put_field(Html *h, const LessonPart *part, const char *unit, const char *typed) {
   if (part->ask == LESSON_ORDER)
     put(h, "<p class=\"soft\">Press them in order; press one again to take it back.</p>\n");
+  if (part->ask == LESSON_WORK) {
+    put_format(h,
+               "<textarea id=\"answer\" class=\"program\" spellcheck=\"false\" autocapitalize=\"off\" rows=\"18\" "
+               "maxlength=\"%d\" aria-label=\"%s\">\n",
+               LESSON_WORK_FILE_BYTES, unit);
+    put_escaped(h, typed);
+    put(h, "</textarea>\n");
+  }
   if (part->ask != LESSON_NUMBER) return;
   put_format(h, "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s%s ", *unit ? ", in " : "", unit,
              ":");
@@ -185,6 +194,11 @@ static void put_part(Html *h, const LessonPart *part) {
     break;
   case PART_OPTION: put_option(h, part, words, text); break;
   case PART_FIELD: put_field(h, part, words, text); break;
+  case PART_CODE:
+    put(h, "<pre tabindex=\"0\">");
+    put_escaped(h, text);
+    put(h, "</pre>\n");
+    break;
   case PART_ANSWERED:
   case PART_PREDICTED: put_answered(h, part, words, text); break;
   case PART_VERDICT:
@@ -198,7 +212,7 @@ static void put_part(Html *h, const LessonPart *part) {
             false);
     break;
   case PART_BUTTON: /* a number's Check is in its form; an order's comes when it is whole */
-    if (part->act != ACT_CHECK || (part->ask == LESSON_ORDER && part->look == LOOK_MAIN))
+    if (part->act != ACT_CHECK || (part->ask != LESSON_NUMBER && part->look == LOOK_MAIN))
       put_button(h, part->act, part->number, text, part->look == LOOK_MAIN);
     break;
   case PART_END:
@@ -270,6 +284,10 @@ EXPORT const char *web_lesson_title(void) { return is_open ? lesson_text(&sessio
 EXPORT void web_lesson_type(const char *text) {
   const int ask = is_open ? lesson_session_ask(&session) : -1;
   if (ask < 0) return;
+  if (session.lesson.asks[ask].kind == LESSON_WORK) {
+    lesson_session_write(&session, text);
+    return;
+  }
   session.answers[ask].typed[0] = '\0';
   session.answers[ask].is_stale = false;
   lesson_session_type(&session, text);
@@ -300,8 +318,9 @@ EXPORT const char *web_lesson_answers(void) {
     if (ask->kind == LESSON_CHOICE) put_format(&html, "%c", 'a' + session.questions[k].right);
     for (int at = 0; ask->kind == LESSON_ORDER && at < a->n_order; at++)
       put_format(&html, "%s%c", at ? " " : "", 'a' + a->order[at]);
-    for (const char *p = a->typed; ask->kind == LESSON_NUMBER && *p; p++)
-      put_format(&html, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+    const bool is_work = ask->kind == LESSON_WORK && session.written && session.written_for == (int)k;
+    for (const char *p = is_work ? session.written : a->typed; (is_work || ask->kind == LESSON_NUMBER) && *p; p++)
+      put_format(&html, (unsigned char)*p < 32 ? "\\u%04x" : *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
     put(&html, "\"");
   }
   put(&html, "}}");

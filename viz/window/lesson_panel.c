@@ -45,7 +45,8 @@ static void after_change(LessonPanel *p) {
   p->wants_reveal = !turned;
   if (turned) p->note[0] = '\0';
   if (ask >= 0) {
-    if (moved) p->focus = s->lesson.asks[ask].kind == LESSON_NUMBER ? WIDGET_FIELD : 0;
+    const LessonKind kind = s->lesson.asks[ask].kind;
+    if (moved) p->focus = kind == LESSON_NUMBER ? WIDGET_FIELD : kind == LESSON_WORK ? WIDGET_CHECK : 0;
   } else if (lesson_session_task(s) < 0) {
     p->focus = WIDGET_NEXT;
   } else if (moved) {
@@ -96,6 +97,7 @@ static void open_lesson(LessonPanel *p, Player *player, int row) {
   }
   if (p->has_lesson) lesson_session_close(&p->session);
   memset(&p->session, 0, sizeof p->session);
+  p->file_of = 0;
   p->options.restart = false;
   p->has_lesson =
       lesson_player_open(&p->session, p->picker.rows[row].name, &p->options, p->warnings, &error) == STATUS_OK;
@@ -319,6 +321,32 @@ static void press_in_list(LessonPanel *p, Player *player, int widget) {
     open_lesson(p, player, widget - WIDGET_LESSON);
 }
 
+/* Gives the session what is in the file, where a question is answered with one; false: it is answered otherwise. */
+static bool take_file(LessonPanel *p) {
+  LessonSession *s = &p->session;
+  const int ask = lesson_session_ask(s);
+  Error why = {0};
+  if (ask < 0 || s->lesson.asks[ask].kind != LESSON_WORK) return false;
+  if (p->file_of != ask + 1) { /* it is not begun */
+    const LessonWork *work = &s->questions[ask].work;
+    p->file_of = lesson_file_begin(&p->file, work->file, work->start, &why) ? 0 : ask + 1;
+    snprintf(p->file_problem, sizeof p->file_problem, "%s", why.message);
+    p->has_flow = false;
+    if (!p->file.was_there) return false;
+  }
+  char *text = lesson_file_read(p->file.path, &why);
+  if (text) lesson_session_write(s, text);
+  free(text);
+  return text != NULL;
+}
+
+/* Judges the file when it was saved. */
+static bool look_at_file(LessonPanel *p) {
+  if (!p->file_of || !lesson_file_changed(&p->file) || !take_file(p)) return false;
+  lesson_session_press(&p->session, ACT_CHECK, 0);
+  return true;
+}
+
 static void press(LessonPanel *p, Player *player, int widget) {
   LessonSession *s = &p->session;
   if (p->is_picking || widget >= WIDGET_LESSON) {
@@ -331,7 +359,10 @@ static void press(LessonPanel *p, Player *player, int widget) {
   }
   switch (widget) {
   case WIDGET_FIELD: p->focus = WIDGET_FIELD; return;
-  case WIDGET_CHECK: lesson_session_press(s, ACT_CHECK, 0); break;
+  case WIDGET_CHECK:
+    if (take_file(p) || lesson_session_ask(s) < 0 || s->lesson.asks[lesson_session_ask(s)].kind != LESSON_WORK)
+      lesson_session_press(s, ACT_CHECK, 0);
+    break;
   case WIDGET_HINT: lesson_session_press(s, ACT_HINT, 0); break;
   case WIDGET_NEXT: lesson_session_press(s, ACT_NEXT, 0); break;
   case WIDGET_BACK: lesson_session_press(s, ACT_BACK, 0); break;
@@ -530,7 +561,7 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
   }
   switch (e->kind) {
   case SIDE_LOOK:
-    if (!p->has_lesson || !lesson_session_look(&p->session)) return false;
+    if (!p->has_lesson || !(lesson_session_look(&p->session) | look_at_file(p))) return false;
     if (p->is_picking) return true;
     after_change(p);
     if (p->is_hidden && lesson_session_task(&p->session) < 0)

@@ -21,6 +21,7 @@
 #ifndef TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 #define TILEWALK_VIZ_WINDOW_LESSON_PANEL_H
 
+#include "lessons/engine/lesson_file.h"
 #include "lessons/engine/lesson_page.h"
 #include "viz/lesson/lesson_player.h"
 #include "viz/window/lesson_flow.h"
@@ -54,6 +55,9 @@ typedef struct {
   LessonSession session; /* all zero without a lesson */
   LessonPage page;
   LessonPlayer beside;
+  LessonFile file;                        /* of a question that is answered with a file, */
+  int file_of;                            /* the question's number, from 1; 0: of none yet */
+  char file_problem[ERROR_MESSAGE_BYTES]; /* why it could not be begun; "" */
   LessonSessionOptions options;
   FILE *warnings;
   LessonPicker picker;

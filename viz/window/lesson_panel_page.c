@@ -39,6 +39,25 @@ static void put_option(Flow *f, const LessonPart *part, const char *letter, cons
   piece->look = LOOKS[part->look];
 }
 
+/* The file of a question that is answered with one, once it was begun. */
+static void put_file(LessonPanel *p, const LessonPart *part) {
+  char words[256];
+  if (*p->file_problem) flow_boxed(&p->flow, FLOW_BAD, "No file.", p->file_problem);
+  if (p->file_of != part->number + 1) return;
+  snprintf(words, sizeof words, "`%s` %s. Write in it with your editor: each time you save, it is judged here.",
+           p->file.path, p->file.was_there ? "was there already" : "was written");
+  flow_boxed(&p->flow, FLOW_ACCENT, "Your file", words);
+}
+
+static void put_button(LessonPanel *p, const LessonPart *part, const char *text) {
+  const int ask = lesson_session_ask(&p->session);
+  char words[96];
+  snprintf(words, sizeof words, "%s", text);
+  if (part->act == ACT_CHECK && part->ask == LESSON_WORK && p->file_of != ask + 1)
+    snprintf(words, sizeof words, "Begin ./%s", p->session.questions[ask].work.file);
+  flow_button(&p->flow, widget_of(part), words)->look = LOOKS[part->look];
+}
+
 static void put_field(Flow *f, const LessonPart *part, const char *unit, const char *typed) {
   if (part->ask == LESSON_ORDER) flow_text(f, FLOW_SOFT, "Press them in order; press one again to take it back.");
   if (part->ask == LESSON_NUMBER) flow_field(f, WIDGET_FIELD, typed)->mark = text_store_add(&f->store, unit);
@@ -87,7 +106,13 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
   case PART_HEADING: put_heading(f, text); break;
   case PART_PROMPT: flow_text(f, FLOW_PLAIN, text)->gap = 4; break;
   case PART_OPTION: put_option(f, part, words, text); break;
-  case PART_FIELD: put_field(f, part, words, text); break;
+  case PART_FIELD:
+    if (part->ask == LESSON_WORK)
+      put_file(p, part);
+    else
+      put_field(f, part, words, text);
+    break;
+  case PART_CODE: flow_code(f, text); break;
   case PART_ANSWERED:
   case PART_PREDICTED: put_answered(f, part, words, text); break;
   case PART_VERDICT:
@@ -99,7 +124,7 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
     flow_boxed(f, FLOW_ACCENT, "○ To do,",
                "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.");
     break;
-  case PART_BUTTON: flow_button(f, widget_of(part), text)->look = LOOKS[part->look]; break;
+  case PART_BUTTON: put_button(p, part, text); break;
   case PART_END: put_end(p, words); break;
   }
 }

@@ -3,6 +3,7 @@
 import { Viewer, save } from './viewer.js'
 import { keep, kept, keptObject } from './kept.js'
 import { drive, elementsOf } from './drive.js'
+import { newLine } from './editor.js'
 
 const $ = id => document.getElementById(id)
 const RECORD = 'lessons.json', ANSWERS = 'answers.json'
@@ -70,6 +71,7 @@ function showPage(focus) {
 }
 
 function press(what, number = 0) {
+  if (what === 'check' && $('answer')) typed() // a start that nobody changed is an answer, too
   const page = engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1]
   engine.call('web_lesson_press', what, Number(number))
   const now = engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1]
@@ -122,7 +124,9 @@ $('page').addEventListener('click', event => {
   } else if (link && !/^https?:/.test(target)) event.preventDefault()
 })
 $('page').addEventListener('submit', event => { event.preventDefault(); press('check') })
-$('page').addEventListener('input', event => engine.call('web_lesson_type', event.target.value))
+const typed = () => engine.call('web_lesson_type', $('answer').value)
+$('page').addEventListener('input', typed)
+$('page').addEventListener('keydown', event => { if (event.target.matches('textarea')) newLine(event, typed) })
 $('again').addEventListener('click', () => open(name, true))
 $('export').addEventListener('click', () =>
   save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json'))

@@ -4,6 +4,7 @@ import { Viewer, commandOf, packedIn, save } from './viewer.js'
 import { lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
 import { drive, elementsOf } from './drive.js'
+import { newLine } from './editor.js'
 
 const $ = id => document.getElementById(id)
 const DRAFT = 'draft.json', QUIET_MS = 150, TEXT_MOST = 6143
@@ -107,19 +108,6 @@ function edited() {
   waiting = setTimeout(() => { if ($('program').value !== checked) check() }, QUIET_MS)
 }
 
-// Return keeps the indentation, and goes one level in after a line that opens a block.
-function newLine(event) {
-  if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.isComposing) return
-  const { value, selectionStart: at } = event.target
-  const line = value.slice(value.lastIndexOf('\n', at - 1) + 1, at)
-  const indent = line.match(/^ */)[0] + (/^\s*(for|kernel)\b/.test(line) ? '  ' : '')
-  event.preventDefault()
-  if (!document.execCommand('insertText', false, '\n' + indent)) { // it keeps what can be undone
-    event.target.setRangeText('\n' + indent, at, event.target.selectionEnd, 'end')
-    edited()
-  }
-}
-
 // ---- words that go on from the caret
 
 let chosen = 0, offered = [], there = 0
@@ -200,7 +188,7 @@ $('sample').addEventListener('change', () => { show(sample($('sample').value)); 
 $('rival').addEventListener('change', () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'race' : 'main', step: '' })))
 $('program').addEventListener('input', edited)
 $('program').addEventListener('keydown', offerKey)
-$('program').addEventListener('keydown', newLine)
+$('program').addEventListener('keydown', event => newLine(event, edited))
 $('program').addEventListener('blur', close)
 $('editor').addEventListener('scroll', mark)
 new ResizeObserver(mark).observe($('bench'))

@@ -1,0 +1,118 @@
+#include "viz/lesson/lesson_workshop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/nearest.h"
+#include "sim/base/quote.h"
+#include "viz/lesson/program_judge.h"
+#include "viz/request/assets.h"
+
+/* ---- Tasks by name ---------------------------------------------------------------------------------------- */
+
+static const char FOLDER[] = "lessons/tasks", SUFFIX[] = ".task";
+
+static bool take_name(void *data, const char *name) {
+  TaskNames *t = data;
+  const size_t length = strlen(name), end = sizeof SUFFIX - 1;
+  if (length > end && length - end < TASK_NAME_BYTES && strcmp(name + length - end, SUFFIX) == 0)
+    snprintf(t->names[t->n++], TASK_NAME_BYTES, "%.*s", (int)(length - end), name);
+  return t->n < TASKS_MAX;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+Status task_names(TaskNames *tasks, Error *error) {
+  tasks->n = 0;
+  const Status status = assets_list(FOLDER, take_name, tasks, error);
+  if (!status) qsort(tasks->names, (size_t)tasks->n, sizeof *tasks->names, by_name);
+  return status;
+}
+
+static Status no_such(const char *name, Error *error) {
+  TaskNames tasks;
+  Nearest nearest = {.word = name};
+  if (task_names(&tasks, error)) return error->status;
+  for (int k = 0; k < tasks.n; k++) nearest_offer(&nearest, tasks.names[k]);
+  return error_set(error, STATUS_BAD_REQUEST, "there is no task '%s'%s%s%s; 'tilewalk algorithms --tasks' lists them",
+                   quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
+                   nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+}
+
+static bool is_path(const char *name) { return strchr(name, '/') || strchr(name, '.'); }
+
+ProgramTask *task_open(const char *name, Error *error) {
+  char relative[TASK_NAME_BYTES + 32], path[ASSETS_PATH_BYTES], *text;
+  size_t length;
+  snprintf(relative, sizeof relative, "%s/%.60s%s", FOLDER, name, SUFFIX);
+  if (is_path(name)) {
+    snprintf(path, sizeof path, "%s", name);
+  } else if (assets_find(path, sizeof path, relative, NULL)) {
+    no_such(name, error);
+    return NULL;
+  }
+  if (file_read(path, PROGRAM_TASK_BYTES_MAX + 1, &text, &length, error)) return NULL;
+  const char *slash = strrchr(path, '/');
+  ProgramTask *task = program_task_read(text, length, slash ? slash + 1 : path, error);
+  free(text);
+  return task;
+}
+
+/* ---- Files that answer ------------------------------------------------------------------------------------ */
+
+/* Adds a paragraph as comments. */
+static size_t add_comment(const char *text, char *out, size_t used, size_t size) {
+  enum { WIDTH = 100 };
+  while (*text && used < size) {
+    size_t take = strlen(text);
+    if (take > WIDTH)
+      for (take = WIDTH; take > 1 && text[take] != ' ';) take--;
+    used += (size_t)snprintf(out + used, size - used, "# %.*s\n", (int)take, text);
+    text += take;
+    while (*text == ' ') text++;
+  }
+  return used;
+}
+
+void task_start(const ProgramTask *t, char *text, size_t size) {
+  size_t used = add_comment(t->title, text, 0, size);
+  used = add_comment(t->ask, text, used, size);
+  if (used < size) snprintf(text + used, size - used, "%s", t->start);
+}
+
+static Status open_work(const char *name, LessonWork *w, Error *error) {
+  memset(w, 0, sizeof *w);
+  ProgramTask *task = is_path(name) ? NULL : task_open(name, error);
+  if (!task) return is_path(name) ? no_such(name, error) : error->status;
+  snprintf(w->title, sizeof w->title, "%s", task->title);
+  snprintf(w->prompt, sizeof w->prompt, "%s", task->ask);
+  snprintf(w->file, sizeof w->file, "%s.walk", name);
+  w->n_hints = task->n_hints;
+  for (int k = 0; k < task->n_hints; k++) snprintf(w->hint[k], sizeof w->hint[k], "%s", task->hints[k]);
+  task_start(task, w->start, sizeof w->start);
+  snprintf(w->reference, sizeof w->reference, "%s", task->reference);
+  free(task);
+  return STATUS_OK;
+}
+
+/* With the learner's own state behind the task's. */
+static Status judge_work(const char *name, const char *own, const char *text, size_t length, const char *file,
+                         WorkJudgement *j, Error *error) {
+  TaskJudgement judged;
+  ProgramTask *task = task_open(name, error);
+  if (!task) return error->status;
+  if (*own && task->n_states < PROGRAM_TASK_STATES_MAX)
+    snprintf(task->states[task->n_states++], PROGRAM_TASK_LINE_BYTES, "%s", own);
+  const Status status = program_judge(task, text, length, file, &judged, error);
+  free(task);
+  if (status) return status;
+  *j = (WorkJudgement){.verdict = judged.verdict == TASK_SOLVED       ? WORK_PASSES
+                                  : judged.verdict == TASK_UNREADABLE ? WORK_UNREADABLE
+                                                                      : WORK_FAILS};
+  snprintf(j->why, sizeof j->why, "%s", judged.why);
+  snprintf(j->says, sizeof j->says, "%s", judged.says);
+  return STATUS_OK;
+}
+
+const LessonWorkshop LESSON_WORKSHOP = {open_work, judge_work};

@@ -1,0 +1,27 @@
+/* The tasks of lessons/tasks by name, and the judging of answers that are files (lessons/engine/lesson_work.h). */
+#ifndef TILEWALK_VIZ_LESSON_LESSON_WORKSHOP_H
+#define TILEWALK_VIZ_LESSON_LESSON_WORKSHOP_H
+
+#include "lessons/engine/lesson_work.h"
+#include "lessons/engine/program_task.h"
+
+enum { TASKS_MAX = 64, TASK_NAME_BYTES = 48 };
+
+typedef struct {
+  char names[TASKS_MAX][TASK_NAME_BYTES];
+  int n;
+} TaskNames;
+
+/* The names of the tasks that come with Tilewalk, sorted. */
+Status task_names(TaskNames *tasks, Error *error);
+
+/* Reads a task by its name, or a path: with / or a dot. NULL and *error. The caller frees it. */
+ProgramTask *task_open(const char *name, Error *error);
+
+/* What a task asks, and the start, as one text that is a program: comments, then the start. */
+void task_start(const ProgramTask *task, char *text, size_t size);
+
+/* Names alone, never paths: a lesson may come from anybody. */
+extern const LessonWorkshop LESSON_WORKSHOP;
+
+#endif
