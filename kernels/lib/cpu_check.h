@@ -1,7 +1,7 @@
 /* A rung of the ladder on this computer's processor, for C programs: the GPU's own code, run by kernels/ptx. A run of
  * N = 200 and d = 64 takes 10 to 40 ms. */
-#ifndef TILEWALK_KERNELS_CPU_CHECK_H
-#define TILEWALK_KERNELS_CPU_CHECK_H
+#ifndef TILEWALK_KERNELS_LIB_CPU_CHECK_H
+#define TILEWALK_KERNELS_LIB_CPU_CHECK_H
 
 #include "kernels/counters/kernel_model.h"
 

@@ -1,6 +1,6 @@
 /* The GPU from the harness's side: every call checked, memory that frees itself, one line and exit 2 on trouble. */
-#ifndef TILEWALK_KERNELS_GPU_H
-#define TILEWALK_KERNELS_GPU_H
+#ifndef TILEWALK_KERNELS_LIB_CUDA_CALLS_H
+#define TILEWALK_KERNELS_LIB_CUDA_CALLS_H
 
 #include <cuda_runtime.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The harness's own types: what was asked, and one result per rung and shape, printed as table, CSV or JSON. */
-#ifndef TILEWALK_KERNELS_HARNESS_H
-#define TILEWALK_KERNELS_HARNESS_H
+#ifndef TILEWALK_KERNELS_LIB_HARNESS_H
+#define TILEWALK_KERNELS_LIB_HARNESS_H
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 /* The ladder's launches in the PTX machine (kernels/ptx): what runs on a laptop is the GPU's own code. */
-#ifndef TILEWALK_KERNELS_LADDER_LAUNCH_H
-#define TILEWALK_KERNELS_LADDER_LAUNCH_H
+#ifndef TILEWALK_KERNELS_LIB_LADDER_LAUNCH_H
+#define TILEWALK_KERNELS_LIB_LADDER_LAUNCH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The ladder's kernels as PTX, as nvcc made them (kernels/collect/record_ladder.py). */
-#ifndef TILEWALK_KERNELS_LADDER_TEXT_H
-#define TILEWALK_KERNELS_LADDER_TEXT_H
+#ifndef TILEWALK_KERNELS_LIB_LADDER_TEXT_H
+#define TILEWALK_KERNELS_LIB_LADDER_TEXT_H
 
 #include <stddef.h>
 

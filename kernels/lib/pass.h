@@ -1,6 +1,6 @@
 /* A pass in fp16 of one batch, with inputs of its own, for programs that measure a rung. */
-#ifndef TILEWALK_KERNELS_PASS_H
-#define TILEWALK_KERNELS_PASS_H
+#ifndef TILEWALK_KERNELS_LIB_PASS_H
+#define TILEWALK_KERNELS_LIB_PASS_H
 
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/rung.h"

@@ -1,8 +1,8 @@
 /* What a C++ compiler needs to read a rung without CUDA: its host code runs, its kernels are only read, for their
  * names. What a kernel calls is declared here and nowhere defined; its instructions (TW_PTX) are left out. The kernels
  * themselves run as PTX (kernels/lib/ladder_launch.h). */
-#ifndef TILEWALK_KERNELS_READ_ON_HOST_H
-#define TILEWALK_KERNELS_READ_ON_HOST_H
+#ifndef TILEWALK_KERNELS_LIB_READ_ON_HOST_H
+#define TILEWALK_KERNELS_LIB_READ_ON_HOST_H
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Runs a rung of the ladder on the CPU, its PTX in the machine of kernels/ptx; checks its output, counts its bytes. */
-#ifndef TILEWALK_KERNELS_RUN_ON_CPU_H
-#define TILEWALK_KERNELS_RUN_ON_CPU_H
+#ifndef TILEWALK_KERNELS_LIB_RUN_ON_CPU_H
+#define TILEWALK_KERNELS_LIB_RUN_ON_CPU_H
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
  *
  * The reference computes one output row at a time from the definition, from the inputs as stored, so that any
  * rows of a large problem can be checked. The harness and the CPU tests share it. */
-#ifndef TILEWALK_KERNELS_CHECK_H
-#define TILEWALK_KERNELS_CHECK_H
+#ifndef TILEWALK_KERNELS_LIB_VERIFY_H
+#define TILEWALK_KERNELS_LIB_VERIFY_H
 
 #include <stdint.h>
 #include <vector>

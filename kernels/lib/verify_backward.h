@@ -6,8 +6,8 @@
  *     dQ_i = s sum_j dS_ij K_j      dK_j = s sum_i dS_ij Q_i              dV_j = sum_i P_ij dO_i
  *
  * sums over the pairs that the mask allows; dK_j and dV_j also over the query heads of the KV head. */
-#ifndef TILEWALK_KERNELS_VERIFY_BACKWARD_H
-#define TILEWALK_KERNELS_VERIFY_BACKWARD_H
+#ifndef TILEWALK_KERNELS_LIB_VERIFY_BACKWARD_H
+#define TILEWALK_KERNELS_LIB_VERIFY_BACKWARD_H
 
 #include "kernels/lib/verify.h"
 

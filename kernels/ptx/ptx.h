@@ -11,8 +11,8 @@
  *
  * No globals, no files, no clock: the same launch gives the same result. Text comes from strangers: every function is
  * bounded in memory and work, and says the line and the word that it refuses. */
-#ifndef TILEWALK_PTX_H
-#define TILEWALK_PTX_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_H
+#define TILEWALK_KERNELS_PTX_PTX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Requests: between the hot loop and what is slow but rare. Inside kernels/ptx only. */
-#ifndef TILEWALK_PTX_ACCESS_H
-#define TILEWALK_PTX_ACCESS_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_ACCESS_H
+#define TILEWALK_KERNELS_PTX_PTX_ACCESS_H
 
 #include "kernels/ptx/ptx_machine.h"
 

@@ -16,8 +16,8 @@
  *     normal: 4 u - 2, rounded to the type        int: floor(1000 u)
  *
  * `none` holds zeros that count as never written (a read of them is a fault). */
-#ifndef TILEWALK_PTX_ARGUMENT_H
-#define TILEWALK_PTX_ARGUMENT_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_ARGUMENT_H
+#define TILEWALK_KERNELS_PTX_PTX_ARGUMENT_H
 
 #include "kernels/ptx/ptx.h"
 

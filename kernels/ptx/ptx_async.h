@@ -1,6 +1,6 @@
 /* What decoding and running Hopper's instructions share. Inside kernels/ptx only. */
-#ifndef TILEWALK_PTX_ASYNC_H
-#define TILEWALK_PTX_ASYNC_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_ASYNC_H
+#define TILEWALK_KERNELS_PTX_PTX_ASYNC_H
 
 #include "kernels/ptx/ptx_access.h"
 

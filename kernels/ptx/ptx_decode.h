@@ -1,7 +1,7 @@
 /* Decoding the body of an entry: scopes, operands, instructions. Every operand's class and width is checked here, so
  * that what runs needs no check. Inside kernels/ptx only. */
-#ifndef TILEWALK_PTX_DECODE_H
-#define TILEWALK_PTX_DECODE_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_DECODE_H
+#define TILEWALK_KERNELS_PTX_PTX_DECODE_H
 
 #include "kernels/ptx/ptx_ops.h"
 #include "kernels/ptx/ptx_reader.h"

@@ -1,7 +1,7 @@
 /* Fragments of matrices in registers, and their product: mma and wgmma. Compiled into both hot loops; inside
  * kernels/ptx only. */
-#ifndef TILEWALK_PTX_FRAGMENT_H
-#define TILEWALK_PTX_FRAGMENT_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_FRAGMENT_H
+#define TILEWALK_KERNELS_PTX_PTX_FRAGMENT_H
 
 #include <string.h>
 

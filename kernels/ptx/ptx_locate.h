@@ -1,7 +1,7 @@
 /* Where a request goes, fast: the shape that its instruction had last time. Inside kernels/ptx only, compiled into the
  * hot loop. */
-#ifndef TILEWALK_PTX_LOCATE_H
-#define TILEWALK_PTX_LOCATE_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_LOCATE_H
+#define TILEWALK_KERNELS_PTX_PTX_LOCATE_H
 
 #include "kernels/ptx/ptx_access.h"
 

@@ -1,6 +1,6 @@
 /* What an instruction reads and writes. Inside kernels/ptx only. */
-#ifndef TILEWALK_PTX_LOWER_H
-#define TILEWALK_PTX_LOWER_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_LOWER_H
+#define TILEWALK_KERNELS_PTX_PTX_LOWER_H
 
 #include "kernels/ptx/ptx_machine.h"
 

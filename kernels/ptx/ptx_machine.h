@@ -3,8 +3,8 @@
  * A register is 32 words of 32 or 64 bits in its warp's file, a predicate a mask of lanes. Constants, addresses,
  * parameters and special registers are vectors of the file too, written once a warp: an operand is an offset, and
  * nothing is asked about it while the kernel runs. A 16-bit register lies in a 32-bit word, its upper half 0. */
-#ifndef TILEWALK_PTX_MACHINE_H
-#define TILEWALK_PTX_MACHINE_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_MACHINE_H
+#define TILEWALK_KERNELS_PTX_PTX_MACHINE_H
 
 #include "kernels/ptx/ptx.h"
 #include "kernels/ptx/ptx_shadow.h"

@@ -3,8 +3,8 @@
  * Half, bfloat16 and fp8 are kept as bits: clang 14 has no _Float16 on x86. Rounding is to nearest even where nothing
  * else is said. Departs from the hardware: results of .approx are as exact as libm's (the hardware's differ by an ulp
  * or two), .ftz keeps denormals. */
-#ifndef TILEWALK_PTX_NUMBERS_H
-#define TILEWALK_PTX_NUMBERS_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_NUMBERS_H
+#define TILEWALK_KERNELS_PTX_PTX_NUMBERS_H
 
 #include <math.h>
 #include <stdint.h>

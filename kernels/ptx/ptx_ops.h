@@ -7,8 +7,8 @@
  * predicate. Operands: h 16 bits, w 32, l 64, p a predicate's mask. In an expression A, B, C, D are operands as
  * unsigned words, SA signed, FA float; LA, TA, GA the same of 64 bits; HA sign-extended from 16; PC the mask of a
  * predicate; K the immediate. */
-#ifndef TILEWALK_PTX_OPS_H
-#define TILEWALK_PTX_OPS_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_OPS_H
+#define TILEWALK_KERNELS_PTX_PTX_OPS_H
 
 #include "kernels/ptx/ptx_machine.h"
 

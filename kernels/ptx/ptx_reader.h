@@ -1,6 +1,6 @@
 /* Reading a module's text: the cursor, the first mistake and its place. Inside kernels/ptx only. */
-#ifndef TILEWALK_PTX_READER_H
-#define TILEWALK_PTX_READER_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_READER_H
+#define TILEWALK_KERNELS_PTX_PTX_READER_H
 
 #include "kernels/ptx/ptx_machine.h"
 

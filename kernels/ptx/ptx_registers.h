@@ -6,8 +6,8 @@
  *
  * As valgrind does, arithmetic hands a missing value on; who stores it, loads or stores at it, or branches by it is a
  * fault. What goes from lane to lane (shuffles, votes, matrices) counts as a value. */
-#ifndef TILEWALK_PTX_REGISTERS_H
-#define TILEWALK_PTX_REGISTERS_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_REGISTERS_H
+#define TILEWALK_KERNELS_PTX_PTX_REGISTERS_H
 
 #include "kernels/ptx/ptx_machine.h"
 

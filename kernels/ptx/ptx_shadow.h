@@ -2,8 +2,8 @@
  * otherwise.
  *
  * An access is reported once a request and before it takes place, so that what is in memory is still the old value. */
-#ifndef TILEWALK_PTX_SHADOW_H
-#define TILEWALK_PTX_SHADOW_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_SHADOW_H
+#define TILEWALK_KERNELS_PTX_PTX_SHADOW_H
 
 #include "kernels/ptx/ptx.h"
 

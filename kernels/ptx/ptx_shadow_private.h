@@ -1,6 +1,6 @@
 /* What ptx_shadow.c (orders, barriers, copies) and ptx_shadow_cells.c (who touched what) share. */
-#ifndef TILEWALK_PTX_SHADOW_PRIVATE_H
-#define TILEWALK_PTX_SHADOW_PRIVATE_H
+#ifndef TILEWALK_KERNELS_PTX_PTX_SHADOW_PRIVATE_H
+#define TILEWALK_KERNELS_PTX_PTX_SHADOW_PRIVATE_H
 
 #include "kernels/ptx/ptx_shadow.h"
 

@@ -9,8 +9,8 @@
  * Right means: the computed value, rounded to the digits that were given, is the answer, and at
  * least two digits were given (or all that there are); or it lies within the tolerance. A whole
  * number of things must be exact. */
-#ifndef TILEWALK_LESSONS_ANSWER_H
-#define TILEWALK_LESSONS_ANSWER_H
+#ifndef TILEWALK_LESSONS_ENGINE_ANSWER_H
+#define TILEWALK_LESSONS_ENGINE_ANSWER_H
 
 #include <stdbool.h>
 #include <stddef.h>

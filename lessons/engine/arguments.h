@@ -2,8 +2,8 @@
  *
  * Names are those of the command line, with _ for -. An unknown name is an error that offers the
  * nearest. */
-#ifndef TILEWALK_LESSONS_ARGUMENTS_H
-#define TILEWALK_LESSONS_ARGUMENTS_H
+#ifndef TILEWALK_LESSONS_ENGINE_ARGUMENTS_H
+#define TILEWALK_LESSONS_ENGINE_ARGUMENTS_H
 
 #include "lessons/engine/expression_sandbox.h"
 

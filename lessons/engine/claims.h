@@ -20,8 +20,8 @@
  * Files come from anybody: bounded in length and number of entries, UTF-8 without control
  * characters, and every error is one line with file and line number. Verdicts are never written
  * down: they are computed. */
-#ifndef TILEWALK_LESSONS_CLAIMS_H
-#define TILEWALK_LESSONS_CLAIMS_H
+#ifndef TILEWALK_LESSONS_ENGINE_CLAIMS_H
+#define TILEWALK_LESSONS_ENGINE_CLAIMS_H
 
 #include "lessons/engine/expression.h"
 #include "lessons/engine/pool.h"

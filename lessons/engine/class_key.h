@@ -2,8 +2,8 @@
  *
  * Who copies a neighbour's answers then hands in answers to other numbers. The seed is SipHash-2-4 of the name
  * (Aumasson and Bernstein, 2012), so a seed says nothing of the key; a short key can still be guessed by trying. */
-#ifndef TILEWALK_LESSONS_CLASS_KEY_H
-#define TILEWALK_LESSONS_CLASS_KEY_H
+#ifndef TILEWALK_LESSONS_ENGINE_CLASS_KEY_H
+#define TILEWALK_LESSONS_ENGINE_CLASS_KEY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  *
  * Read are numbers (1,024  0.82  49.2 %), + - x * / ^ ( ), e, and a number in front of a parenthesis. What has words or
  * units around its "=" is left alone. */
-#ifndef TILEWALK_LESSONS_EQUATION_H
-#define TILEWALK_LESSONS_EQUATION_H
+#ifndef TILEWALK_LESSONS_ENGINE_EQUATION_H
+#define TILEWALK_LESSONS_ENGINE_EQUATION_H
 
 #include <stdbool.h>
 

@@ -18,8 +18,8 @@
  *     expression_scope_eval(scope, source, length, 12, &value, &error);
  *     expression_scope_fill(scope, "{count} rows", ...);
  *     expression_scope_close(scope); */
-#ifndef TILEWALK_LESSONS_EXPRESSION_H
-#define TILEWALK_LESSONS_EXPRESSION_H
+#ifndef TILEWALK_LESSONS_ENGINE_EXPRESSION_H
+#define TILEWALK_LESSONS_ENGINE_EXPRESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Not for callers of lessons/engine/expression.h. Functions here that take a lua_State raise Lua errors;
  * they return to the protected call in sandbox.c and must hold nothing that needs releasing
  * (scratch memory is lua_newuserdatauv, which is counted and collected). */
-#ifndef TILEWALK_LESSONS_SANDBOX_H
-#define TILEWALK_LESSONS_SANDBOX_H
+#ifndef TILEWALK_LESSONS_ENGINE_EXPRESSION_SANDBOX_H
+#define TILEWALK_LESSONS_ENGINE_EXPRESSION_SANDBOX_H
 
 #include <lauxlib.h>
 #include <lua.h>

@@ -14,8 +14,8 @@
  * Nothing is computed here; lessons/engine/lesson_run.h does that. Files come from anybody: bounded in
  * every length and number, UTF-8 without control characters, Markdown of bounded depth, and every
  * error is one line with file and line number. */
-#ifndef TILEWALK_LESSONS_LESSON_H
-#define TILEWALK_LESSONS_LESSON_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_H
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/pool.h"

@@ -5,8 +5,8 @@
  * second answer to a question does not count, however the student spells the name; where two files hold different
  * answers of one student to one question, neither counts, for either may be another's. What is wrong with a row is told
  * in that row; the others are graded. */
-#ifndef TILEWALK_LESSONS_LESSON_CLASS_H
-#define TILEWALK_LESSONS_LESSON_CLASS_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_CLASS_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_CLASS_H
 
 #include "lessons/engine/class_key.h"
 #include "lessons/engine/lesson_run.h"

@@ -1,6 +1,6 @@
 /* The file in which a learner writes a program or a kernel: begun once, never overwritten, and watched. */
-#ifndef TILEWALK_LESSONS_LESSON_FILE_H
-#define TILEWALK_LESSONS_LESSON_FILE_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_FILE_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The questions of a lesson as GIFT, for Moodle (docs.moodle.org, "GIFT format"). */
-#ifndef TILEWALK_LESSONS_LESSON_GIFT_H
-#define TILEWALK_LESSONS_LESSON_GIFT_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_GIFT_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_GIFT_H
 
 #include <stdio.h>
 

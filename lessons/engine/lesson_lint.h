@@ -1,7 +1,7 @@
 /* Whether a lesson is fit for learners: `tilewalk lesson --lint`. What is asked for stands in
  * lessons/README.md. */
-#ifndef TILEWALK_LESSONS_LESSON_LINT_H
-#define TILEWALK_LESSONS_LESSON_LINT_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_LINT_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_LINT_H
 
 #include "lessons/engine/lesson_task.h"
 

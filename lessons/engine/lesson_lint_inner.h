@@ -1,6 +1,6 @@
 /* Inside lessons/: what the parts of lesson_lint.h share. */
-#ifndef TILEWALK_LESSONS_LESSON_LINT_INNER_H
-#define TILEWALK_LESSONS_LESSON_LINT_INNER_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_LINT_INNER_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_LINT_INNER_H
 
 #include "lessons/engine/lesson_lint.h"
 

@@ -4,8 +4,8 @@
  *     session  --lesson_page_make-->  parts: heading, prompt, options, field, verdict, hints, buttons, figure, ...
  *
  * Of each part it is known when it was said, so that a terminal can print what is new. */
-#ifndef TILEWALK_LESSONS_LESSON_PAGE_H
-#define TILEWALK_LESSONS_LESSON_PAGE_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_PAGE_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_PAGE_H
 
 #include "lessons/engine/lesson_session.h"
 

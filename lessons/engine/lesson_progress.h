@@ -10,8 +10,8 @@
  * (lessons/engine/record.h). A record that is no such JSON is set aside under another name, and said so. One that
  * cannot be read now, or that a newer Tilewalk wrote, is left as it is and nothing is kept, which is said once. So is a
  * home that cannot be written: the lesson goes on. Without a home nothing is kept. */
-#ifndef TILEWALK_LESSONS_LESSON_PROGRESS_H
-#define TILEWALK_LESSONS_LESSON_PROGRESS_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_PROGRESS_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_PROGRESS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Inside lessons/: the state of reading one lesson. */
-#ifndef TILEWALK_LESSONS_LESSON_READ_H
-#define TILEWALK_LESSONS_LESSON_READ_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_READ_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_READ_H
 
 #include "lessons/engine/lesson.h"
 

@@ -9,8 +9,8 @@
  *
  * Prints nothing: a terminal and a window are two callers of this. Errors are the lesson's, with
  * file and line; what the learner typed is never an error but a grade. */
-#ifndef TILEWALK_LESSONS_LESSON_RUN_H
-#define TILEWALK_LESSONS_LESSON_RUN_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_RUN_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_RUN_H
 
 #include "lessons/engine/expression.h"
 #include "lessons/engine/lesson.h"

@@ -1,6 +1,6 @@
 /* Inside lessons/: what the parts of lesson_run.h share. */
-#ifndef TILEWALK_LESSONS_LESSON_RUN_INNER_H
-#define TILEWALK_LESSONS_LESSON_RUN_INNER_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_RUN_INNER_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_RUN_INNER_H
 
 #include "lessons/engine/lesson_read.h"
 #include "lessons/engine/lesson_run.h"

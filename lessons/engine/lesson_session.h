@@ -8,8 +8,8 @@
  *
  * Nothing is drawn here and no clock is read. The first error of the lesson's expressions stays in `error`, and the
  * lesson goes no further. */
-#ifndef TILEWALK_LESSONS_LESSON_SESSION_H
-#define TILEWALK_LESSONS_LESSON_SESSION_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_SESSION_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_SESSION_H
 
 #include "lessons/engine/lesson_progress.h"
 #include "lessons/engine/lesson_task.h"

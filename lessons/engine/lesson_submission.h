@@ -10,8 +10,8 @@
  * as Windows-1252, which Latin-1 is a part of. Files come from anybody: bounded in size and time. What is wrong with
  * one row is noted in that row and hurts no other; only a file of which nothing can be read is refused. A heading must
  * name a column 'student': an answer of nobody cannot be marked. */
-#ifndef TILEWALK_LESSONS_LESSON_SUBMISSION_H
-#define TILEWALK_LESSONS_LESSON_SUBMISSION_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_SUBMISSION_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_SUBMISSION_H
 
 #include <stddef.h>
 #include <stdint.h>

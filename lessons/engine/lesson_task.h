@@ -5,8 +5,8 @@
  * The caller says what is looked at (LessonView); the condition sees it as the table `view`
  * (lessons/README.md lists its fields). The window asks after every move, a terminal when a state
  * was typed, --lint for the start and for the stated solution: the same condition every time. */
-#ifndef TILEWALK_LESSONS_LESSON_TASK_H
-#define TILEWALK_LESSONS_LESSON_TASK_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_TASK_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_TASK_H
 
 #include "lessons/engine/lesson_run.h"
 #include "sim/simulate.h"

@@ -7,8 +7,8 @@
  *     state: N={N} d=32 block=64 causal=1   the learner's own numbers, beside the task's
  *     ```
  */
-#ifndef TILEWALK_LESSONS_LESSON_WORK_H
-#define TILEWALK_LESSONS_LESSON_WORK_H
+#ifndef TILEWALK_LESSONS_ENGINE_LESSON_WORK_H
+#define TILEWALK_LESSONS_ENGINE_LESSON_WORK_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* GPUs for the library functions. Inside lessons/. */
-#ifndef TILEWALK_LESSONS_MACHINE_H
-#define TILEWALK_LESSONS_MACHINE_H
+#ifndef TILEWALK_LESSONS_ENGINE_MACHINE_H
+#define TILEWALK_LESSONS_ENGINE_MACHINE_H
 
 #include "lessons/engine/expression_sandbox.h"
 

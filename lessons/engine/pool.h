@@ -1,7 +1,7 @@
 /* Texts by offset in one growing block: no pointer into itself, one thing to free. Zeros: empty,
  * and offset 0 is always the empty text. */
-#ifndef TILEWALK_LESSONS_POOL_H
-#define TILEWALK_LESSONS_POOL_H
+#ifndef TILEWALK_LESSONS_ENGINE_POOL_H
+#define TILEWALK_LESSONS_ENGINE_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

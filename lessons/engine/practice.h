@@ -5,8 +5,8 @@
  *
  * Right at the first try, without a hint: one box up. Right later: it stays, and comes again tomorrow. Not right: two
  * boxes down, and it is due at once. (S. Leitner, So lernt man lernen, 1972.) No clock is read here. */
-#ifndef TILEWALK_LESSONS_PRACTICE_H
-#define TILEWALK_LESSONS_PRACTICE_H
+#ifndef TILEWALK_LESSONS_ENGINE_PRACTICE_H
+#define TILEWALK_LESSONS_ENGINE_PRACTICE_H
 
 #include <stdint.h>
 

@@ -17,8 +17,8 @@
  *
  * A mutant is the reference with one text replaced, wherever it stands. Whose outputs, or else whose bytes, are those
  * of a mutant is told what it says. */
-#ifndef TILEWALK_LESSONS_PROGRAM_TASK_H
-#define TILEWALK_LESSONS_PROGRAM_TASK_H
+#ifndef TILEWALK_LESSONS_ENGINE_PROGRAM_TASK_H
+#define TILEWALK_LESSONS_ENGINE_PROGRAM_TASK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  *
  * Formatting is the same in every locale, ASCII only, at most four significant digits unless said
  * otherwise. */
-#ifndef TILEWALK_LESSONS_QUANTITY_H
-#define TILEWALK_LESSONS_QUANTITY_H
+#ifndef TILEWALK_LESSONS_ENGINE_QUANTITY_H
+#define TILEWALK_LESSONS_ENGINE_QUANTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  * or a power cut at any step leaves the old record or the new one. The lock is PATH.lock (flock); on file systems
  * without locks there is none. What is no plain file is refused without waiting for it. Interrupted calls are called
  * again. */
-#ifndef TILEWALK_LESSONS_RECORD_H
-#define TILEWALK_LESSONS_RECORD_H
+#ifndef TILEWALK_LESSONS_ENGINE_RECORD_H
+#define TILEWALK_LESSONS_ENGINE_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

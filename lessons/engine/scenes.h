@@ -1,7 +1,7 @@
 /* The scenes, in the order of their keys. Each is a file viz/scene/scene_NAME.c, which says in const Scene NAME_SCENE
  * how it is drawn and what it tells; help, completion, menus and lessons take the rest from this list. */
-#ifndef TILEWALK_LESSONS_SCENES_H
-#define TILEWALK_LESSONS_SCENES_H
+#ifndef TILEWALK_LESSONS_ENGINE_SCENES_H
+#define TILEWALK_LESSONS_ENGINE_SCENES_H
 
 #define SCENES(SCENE)                                                                                                  \
   SCENE(MAIN, "main") /* tiles, hierarchy, softmax and code together */                                                \

@@ -16,8 +16,8 @@
  *
  * A story is read once (story_read) and worked out for one N (story_tell). One of whose captions `holds` is false is
  * not told: an error names the beat and the line. */
-#ifndef TILEWALK_LESSONS_STORY_H
-#define TILEWALK_LESSONS_STORY_H
+#ifndef TILEWALK_LESSONS_ENGINE_STORY_H
+#define TILEWALK_LESSONS_ENGINE_STORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

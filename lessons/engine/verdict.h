@@ -13,8 +13,8 @@
  * What is counted must match exactly: a whole number, computed for a printed whole number in a unit
  * without a factor (loads, tiles, rows), is never "off by one". Nor is a printed value of a single
  * digit. */
-#ifndef TILEWALK_LESSONS_VERDICT_H
-#define TILEWALK_LESSONS_VERDICT_H
+#ifndef TILEWALK_LESSONS_ENGINE_VERDICT_H
+#define TILEWALK_LESSONS_ENGINE_VERDICT_H
 
 #include "lessons/engine/expression.h"
 #include "lessons/engine/quantity.h"

@@ -2,8 +2,8 @@
  *
  * An event is one operation on one tile. Loads and stores cross the SRAM boundary and carry bytes; products
  * carry FLOPs; the others move nothing and are there because they change m, l, O or are worth seeing. */
-#ifndef TILEWALK_SIM_EVENT_H
-#define TILEWALK_SIM_EVENT_H
+#ifndef TILEWALK_SIM_ALGORITHMS_EVENT_H
+#define TILEWALK_SIM_ALGORITHMS_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * Of the papers' programs Q | K | V | O | S | P | m | l | parts of O (fp32) | their log-sum-exps, with room for S, P, m
  * and l whether or not they are stored. The same layout everywhere: `tilewalk trace --format din` writes these
  * addresses and tooltips name them. */
-#ifndef TILEWALK_SIM_LAYOUT_H
-#define TILEWALK_SIM_LAYOUT_H
+#ifndef TILEWALK_SIM_ALGORITHMS_LAYOUT_H
+#define TILEWALK_SIM_ALGORITHMS_LAYOUT_H
 
 #include "sim/algorithms/program.h"
 #include "sim/problem/plan.h"

@@ -11,8 +11,8 @@
  * A program is a list of operations: loops with the position of their end, and statements. A statement moves tiles or
  * computes; one line of arithmetic is one event. Values are expressions over typed tiles, kept as a pool of nodes, so
  * that FLOPs, kinds of event and numbers all follow from the text. */
-#ifndef TILEWALK_SIM_PROGRAM_H
-#define TILEWALK_SIM_PROGRAM_H
+#ifndef TILEWALK_SIM_ALGORITHMS_PROGRAM_H
+#define TILEWALK_SIM_ALGORITHMS_PROGRAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  * A walk gives the events of ONE head, one a call. All heads do the same. The cursor is a plain struct without
  * pointers, so copying it is a bookmark, and stepping back is going to a bookmark or seeking. Any step is found, and
  * any prefix counted, from the mask's counts of tiles: at N = 2^31 in microseconds. */
-#ifndef TILEWALK_SIM_SCHEDULE_H
-#define TILEWALK_SIM_SCHEDULE_H
+#ifndef TILEWALK_SIM_ALGORITHMS_SCHEDULE_H
+#define TILEWALK_SIM_ALGORITHMS_SCHEDULE_H
 
 #include "sim/algorithms/program.h"
 #include "sim/algorithms/traffic.h"

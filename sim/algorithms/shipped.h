@@ -1,6 +1,6 @@
 /* Which of the shipped programs are taken where none is named: by what their text says and does, never by name. */
-#ifndef TILEWALK_SIM_SHIPPED_H
-#define TILEWALK_SIM_SHIPPED_H
+#ifndef TILEWALK_SIM_ALGORITHMS_SHIPPED_H
+#define TILEWALK_SIM_ALGORITHMS_SHIPPED_H
 
 #include <stddef.h>
 

@@ -10,8 +10,8 @@
  * Counted as the papers do: whole tiles in the data type, columns in fp32. What a `launch` says is counted too: so many
  * places as a block has stages, two of what is made a step ahead, and none for what lives in registers.
  * Not counted: padding against bank conflicts. */
-#ifndef TILEWALK_SIM_SRAM_H
-#define TILEWALK_SIM_SRAM_H
+#ifndef TILEWALK_SIM_ALGORITHMS_SRAM_H
+#define TILEWALK_SIM_ALGORITHMS_SRAM_H
 
 #include "sim/algorithms/program.h"
 #include "sim/base/checked.h"

@@ -6,8 +6,8 @@
  * This is the papers' two-level model: what crosses between SRAM and the memory behind it ("HBM accesses").
  * Counted: what loads and stores of the program move.
  * Not counted: caches (sim/hierarchy), register spills, instruction fetches, and the vector FLOPs of softmax. */
-#ifndef TILEWALK_SIM_TRAFFIC_H
-#define TILEWALK_SIM_TRAFFIC_H
+#ifndef TILEWALK_SIM_ALGORITHMS_TRAFFIC_H
+#define TILEWALK_SIM_ALGORITHMS_TRAFFIC_H
 
 #include "sim/base/checked.h"
 #include "sim/algorithms/program.h"

@@ -2,8 +2,8 @@
  *
  * <ctype.h> asks the locale: under tr_TR.ISO-8859-9 the lower case of 'I' is not 'i', so an answer that is right in one
  * country would be wrong in another. Bytes above 127 belong to no class here. */
-#ifndef TILEWALK_SIM_ASCII_H
-#define TILEWALK_SIM_ASCII_H
+#ifndef TILEWALK_SIM_BASE_ASCII_H
+#define TILEWALK_SIM_BASE_ASCII_H
 
 #include <stdbool.h>
 

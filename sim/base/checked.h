@@ -3,8 +3,8 @@
  * Totals are counted in 128 bits because fair questions need them: standard attention over 2^31 tokens and
  * 128 heads moves 2^72 bytes. Every product and sum goes through these functions; overflow sets a flag
  * that sticks, so a formula is written plainly and asked once at its end whether it held. */
-#ifndef TILEWALK_SIM_CHECKED_H
-#define TILEWALK_SIM_CHECKED_H
+#ifndef TILEWALK_SIM_BASE_CHECKED_H
+#define TILEWALK_SIM_BASE_CHECKED_H
 
 #include <stdbool.h>
 #include <stdint.h>

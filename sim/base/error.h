@@ -3,8 +3,8 @@
  * A bad request is a normal event, not a bug: every public function of sim/ that can refuse returns a
  * Status and, given an Error, one line that says what is wrong, why, and what would be right.
  * STATUS_OK is zero. Only a front end prints, and only main exits. */
-#ifndef TILEWALK_SIM_ERROR_H
-#define TILEWALK_SIM_ERROR_H
+#ifndef TILEWALK_SIM_BASE_ERROR_H
+#define TILEWALK_SIM_BASE_ERROR_H
 
 typedef enum {
   STATUS_OK = 0,

@@ -1,6 +1,6 @@
 /* What gzip has packed (RFC 1951, RFC 1952): one member, in memory. */
-#ifndef TILEWALK_SIM_GUNZIP_H
-#define TILEWALK_SIM_GUNZIP_H
+#ifndef TILEWALK_SIM_BASE_GUNZIP_H
+#define TILEWALK_SIM_BASE_GUNZIP_H
 
 #include <stddef.h>
 

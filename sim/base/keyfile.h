@@ -20,8 +20,8 @@
  * what would be right".
  *
  * Left out: sections, lists, quoting, several values a line. Nothing described here needs them. */
-#ifndef TILEWALK_SIM_KEYFILE_H
-#define TILEWALK_SIM_KEYFILE_H
+#ifndef TILEWALK_SIM_BASE_KEYFILE_H
+#define TILEWALK_SIM_BASE_KEYFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

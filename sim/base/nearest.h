@@ -1,6 +1,6 @@
 /* "Did you mean ...": the known words that a mistyped one most resembles. */
-#ifndef TILEWALK_SIM_NEAREST_H
-#define TILEWALK_SIM_NEAREST_H
+#ifndef TILEWALK_SIM_BASE_NEAREST_H
+#define TILEWALK_SIM_BASE_NEAREST_H
 
 #include <stddef.h>
 

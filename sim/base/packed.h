@@ -1,6 +1,6 @@
 /* Packed files, known by their first bytes, so that they can be named for what they are. */
-#ifndef TILEWALK_SIM_PACKED_H
-#define TILEWALK_SIM_PACKED_H
+#ifndef TILEWALK_SIM_BASE_PACKED_H
+#define TILEWALK_SIM_BASE_PACKED_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  *
  * What a person typed or a file holds may contain control characters that a terminal obeys, broken
  * UTF-8, or a megabyte. A message shows at most the beginning of it, letters of any script among it. */
-#ifndef TILEWALK_SIM_QUOTE_H
-#define TILEWALK_SIM_QUOTE_H
+#ifndef TILEWALK_SIM_BASE_QUOTE_H
+#define TILEWALK_SIM_BASE_QUOTE_H
 
 #include <stddef.h>
 #include <string.h>

@@ -11,8 +11,8 @@
  *
  * Modelled: inputs for attention, normal and with outliers. Not modelled: cryptographic strength.
  */
-#ifndef TILEWALK_SIM_RANDOM_H
-#define TILEWALK_SIM_RANDOM_H
+#ifndef TILEWALK_SIM_BASE_RANDOM_H
+#define TILEWALK_SIM_BASE_RANDOM_H
 
 #include <stdint.h>
 

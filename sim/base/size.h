@@ -11,8 +11,8 @@
  *
  * Not read: signs (a size is not negative), hexadecimal, "kb" and "Mb" (a small b may
  * mean bits). */
-#ifndef TILEWALK_SIM_SIZE_H
-#define TILEWALK_SIM_SIZE_H
+#ifndef TILEWALK_SIM_BASE_SIZE_H
+#define TILEWALK_SIM_BASE_SIZE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* One step of Vigna's splitmix64 (2015): mixes a counter into 64 evenly spread bits, in a few nanoseconds. For hashes
  * and for what is drawn inside a model; sim/base/random.h is for numbers that people see. */
-#ifndef TILEWALK_SIM_SPLITMIX_H
-#define TILEWALK_SIM_SPLITMIX_H
+#ifndef TILEWALK_SIM_BASE_SPLITMIX_H
+#define TILEWALK_SIM_BASE_SPLITMIX_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* UTF-8, as far as reading other people's files needs it. */
-#ifndef TILEWALK_SIM_UTF8_H
-#define TILEWALK_SIM_UTF8_H
+#ifndef TILEWALK_SIM_BASE_UTF8_H
+#define TILEWALK_SIM_BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

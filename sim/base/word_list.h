@@ -1,6 +1,6 @@
 /* Closed lists of words, arrays that end with NULL: found, and written out. */
-#ifndef TILEWALK_SIM_WORD_LIST_H
-#define TILEWALK_SIM_WORD_LIST_H
+#ifndef TILEWALK_SIM_BASE_WORD_LIST_H
+#define TILEWALK_SIM_BASE_WORD_LIST_H
 
 #include <stddef.h>
 

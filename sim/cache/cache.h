@@ -27,8 +27,8 @@
  * A CacheState lives in the caller's memory, is flat and has no interior pointers: memcpy of
  * cache_state_bytes() bytes is a bookmark, and memcmp compares two that were fed in the same way.
  */
-#ifndef TILEWALK_SIM_CACHE_H
-#define TILEWALK_SIM_CACHE_H
+#ifndef TILEWALK_SIM_CACHE_CACHE_H
+#define TILEWALK_SIM_CACHE_CACHE_H
 
 #include "sim/base/error.h"
 

@@ -1,6 +1,6 @@
 /* What cache.c, cache_config.c, cache_words.c, cache_lanes.c and cache_many.c share. */
-#ifndef TILEWALK_SIM_CACHE_PRIVATE_H
-#define TILEWALK_SIM_CACHE_PRIVATE_H
+#ifndef TILEWALK_SIM_CACHE_CACHE_PRIVATE_H
+#define TILEWALK_SIM_CACHE_CACHE_PRIVATE_H
 
 #include "sim/cache/cache.h"
 #include "sim/base/splitmix.h"

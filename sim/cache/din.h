@@ -32,8 +32,8 @@
  *
  * The text comes in pieces of any size, cut anywhere; nothing is kept but a line number and the format, so a trace
  * of any length is read in the memory of one piece. */
-#ifndef TILEWALK_SIM_DIN_H
-#define TILEWALK_SIM_DIN_H
+#ifndef TILEWALK_SIM_CACHE_DIN_H
+#define TILEWALK_SIM_CACHE_DIN_H
 
 #include "sim/cache/cache.h"
 

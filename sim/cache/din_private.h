@@ -1,6 +1,6 @@
 /* Between the readers of address traces. Include nowhere else. */
-#ifndef TILEWALK_SIM_DIN_PRIVATE_H
-#define TILEWALK_SIM_DIN_PRIVATE_H
+#ifndef TILEWALK_SIM_CACHE_DIN_PRIVATE_H
+#define TILEWALK_SIM_CACHE_DIN_PRIVATE_H
 
 #include "sim/cache/din.h"
 

@@ -23,8 +23,8 @@
  * Not modelled: sets, sectors.
  *
  * A ReuseState lives in the caller's memory and is flat: memcpy is a bookmark. */
-#ifndef TILEWALK_SIM_REUSE_H
-#define TILEWALK_SIM_REUSE_H
+#ifndef TILEWALK_SIM_CACHE_REUSE_H
+#define TILEWALK_SIM_CACHE_REUSE_H
 
 #include "sim/base/error.h"
 

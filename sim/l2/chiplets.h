@@ -9,8 +9,8 @@
  *
  * Modelled: waves of CTAs on each chiplet that go through K and V in step; what fits its L2 stays for the next wave.
  * Not modelled: CTAs that drift apart (the measured 93.62 % are 96.8 % here), the memory-side cache behind the L2s. */
-#ifndef TILEWALK_SIM_CHIPLETS_H
-#define TILEWALK_SIM_CHIPLETS_H
+#ifndef TILEWALK_SIM_L2_CHIPLETS_H
+#define TILEWALK_SIM_L2_CHIPLETS_H
 
 #include "sim/l2/launch.h"
 #include "sim/problem/plan.h"

@@ -16,8 +16,8 @@
  * Not modelled: the order in which HBM serves, L1, more than one granule on the way.
  *
  * Times are in SM cycles. Random numbers come from the seed: same config, same result. */
-#ifndef TILEWALK_SIM_CLOCK_H
-#define TILEWALK_SIM_CLOCK_H
+#ifndef TILEWALK_SIM_L2_CLOCK_H
+#define TILEWALK_SIM_L2_CLOCK_H
 
 #include "sim/l2/hierarchy.h"
 #include "sim/l2/placement.h"

@@ -28,8 +28,8 @@
  * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because a granule may be any
  * part of a tile. Sources: h200/sets, h200/replacement, h200/scan, h200/scan-places in assets/counters;
  * tests/model/test_l2_sets.c and test_scans.c hold the model against them. */
-#ifndef TILEWALK_SIM_HIERARCHY_H
-#define TILEWALK_SIM_HIERARCHY_H
+#ifndef TILEWALK_SIM_L2_HIERARCHY_H
+#define TILEWALK_SIM_L2_HIERARCHY_H
 
 #include "sim/base/error.h"
 

@@ -35,8 +35,8 @@
  * predicted).
  *
  * 0 means "not known"; a model that needs the number leaves its part out or says so. */
-#ifndef TILEWALK_SIM_PROFILE_H
-#define TILEWALK_SIM_PROFILE_H
+#ifndef TILEWALK_SIM_L2_KERNEL_PROFILE_H
+#define TILEWALK_SIM_L2_KERNEL_PROFILE_H
 
 #include "sim/base/keyfile.h"
 #include "sim/l2/launch.h"

@@ -16,8 +16,8 @@
  * A launch is walked up to 256 times, on all cores, each time from another GPC and with other random numbers: the mean
  * is given. Long sequences merge tiles, and of many heads some are walked: the rest goes on like the second half.
  * Other GPUs take an H200's numbers in proportion to their L2 (assumed). */
-#ifndef TILEWALK_SIM_L2_RUN_H
-#define TILEWALK_SIM_L2_RUN_H
+#ifndef TILEWALK_SIM_L2_L2_RUN_H
+#define TILEWALK_SIM_L2_L2_RUN_H
 
 #include "sim/l2/launch.h"
 #include "sim/l2/overheads.h"

@@ -10,8 +10,8 @@
  * the start order of pieces is the same, so one iterator serves both.
  * Not modelled: that the hardware may start CTAs of a grid in another order than their number (NVIDIA
  * promises none; in practice they start in order), clusters, other kernels on the machine. */
-#ifndef TILEWALK_SIM_LAUNCH_H
-#define TILEWALK_SIM_LAUNCH_H
+#ifndef TILEWALK_SIM_L2_LAUNCH_H
+#define TILEWALK_SIM_L2_LAUNCH_H
 
 #include <stdbool.h>
 

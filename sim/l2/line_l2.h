@@ -11,8 +11,8 @@
  * of a line that is stored is dropped; a reduction reads what it adds to. What hierarchy.h has and this does not:
  * granules, renewal from afar, stretches of sets, lines used all the time. Not modelled: time; dirty lines written
  * before they fall out; parts of sectors that are filled before they are read. */
-#ifndef TILEWALK_SIM_LINE_L2_H
-#define TILEWALK_SIM_LINE_L2_H
+#ifndef TILEWALK_SIM_L2_LINE_L2_H
+#define TILEWALK_SIM_L2_LINE_L2_H
 
 #include "sim/machine/gpu.h"
 

@@ -11,8 +11,8 @@
  * Q read again is found in L2 on the own side. Half of what is written crosses the fabric. What is spilled for each
  * tile takes room in L2 and never reaches HBM; what is spilled for a row block falls out of L2 before it is stored
  * again, so the walk through L2 stores it (sim/l2/stream.h). */
-#ifndef TILEWALK_SIM_OVERHEADS_H
-#define TILEWALK_SIM_OVERHEADS_H
+#ifndef TILEWALK_SIM_L2_OVERHEADS_H
+#define TILEWALK_SIM_L2_OVERHEADS_H
 
 #include "sim/l2/launch.h"
 

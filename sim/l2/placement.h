@@ -12,8 +12,8 @@
  * h200/others-places). Under cuDNN's kernel, which takes all the power, 1.4 % (d = 64) and 2.0 % (d = 128) apart:
  * PLACEMENT_BUSY_CLOCKS_PPM is the mean of four cards (h200/gpcs). Which GPC is fast differs from card to card; a card
  * whose clocks are told (clocks_ppm) is predicted. Of GPUs whose GPCs are not known, sides by turns (assumed). */
-#ifndef TILEWALK_SIM_PLACEMENT_H
-#define TILEWALK_SIM_PLACEMENT_H
+#ifndef TILEWALK_SIM_L2_PLACEMENT_H
+#define TILEWALK_SIM_L2_PLACEMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * from. `--without NAME` leaves one out; sim/l2/MODEL.md shows what the predictions then lose (`make ablations`).
  *
  * The first five are the core that the papers' models have or could have; the others are refinements of it. */
-#ifndef TILEWALK_SIM_REFINEMENTS_H
-#define TILEWALK_SIM_REFINEMENTS_H
+#ifndef TILEWALK_SIM_L2_REFINEMENTS_H
+#define TILEWALK_SIM_L2_REFINEMENTS_H
 
 #include "sim/base/error.h"
 

@@ -28,8 +28,8 @@
  *
  * Not modelled: Q kept in registers by persistent kernels, CTAs of a cluster that wait for each other, log-sum-exps
  * under `when lse` (1 to 2 % of O; a tensor of their own), L1. */
-#ifndef TILEWALK_SIM_STREAM_H
-#define TILEWALK_SIM_STREAM_H
+#ifndef TILEWALK_SIM_L2_STREAM_H
+#define TILEWALK_SIM_L2_STREAM_H
 
 #include "sim/l2/launch.h"
 #include "sim/l2/clock.h"

@@ -1,7 +1,7 @@
 /* Blocks that a program moves, as granules of a stream: which go together, and of which kind each is. For
  * sim/l2/stream_make.c alone. */
-#ifndef TILEWALK_SIM_STREAM_BLOCKS_H
-#define TILEWALK_SIM_STREAM_BLOCKS_H
+#ifndef TILEWALK_SIM_L2_STREAM_BLOCKS_H
+#define TILEWALK_SIM_L2_STREAM_BLOCKS_H
 
 #include "sim/l2/stream.h"
 

@@ -15,8 +15,8 @@
  * and marked as assumed, with line 0 in their note.
  *
  * Adding a field: one member here, one row in gpu.c, and GPU_FIELD_COUNT one up. */
-#ifndef TILEWALK_SIM_GPU_H
-#define TILEWALK_SIM_GPU_H
+#ifndef TILEWALK_SIM_MACHINE_GPU_H
+#define TILEWALK_SIM_MACHINE_GPU_H
 
 #include <stdbool.h>
 #include <stdint.h>

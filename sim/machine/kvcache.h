@@ -21,8 +21,8 @@
  *
  * Modelled: sizes, growth, pages and waste, to the byte. Not modelled: groups along the tokens (as
  * KIVI has for K), outliers kept apart, activations. */
-#ifndef TILEWALK_SIM_KVCACHE_H
-#define TILEWALK_SIM_KVCACHE_H
+#ifndef TILEWALK_SIM_MACHINE_KVCACHE_H
+#define TILEWALK_SIM_MACHINE_KVCACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  *
  * What a group does not give (kv_heads, head_dim, value_dim) is as in the first one. `limits` says, for people, what of
  * the model is not covered. */
-#ifndef TILEWALK_SIM_KVMODEL_H
-#define TILEWALK_SIM_KVMODEL_H
+#ifndef TILEWALK_SIM_MACHINE_KVMODEL_H
+#define TILEWALK_SIM_MACHINE_KVMODEL_H
 
 #include "sim/base/keyfile.h"
 #include "sim/machine/kvcache.h"

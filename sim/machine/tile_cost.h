@@ -11,8 +11,8 @@
  * have d = 64 and 128: two equations each (time_tile_ns in assets/kernels). The softmax is 8 scores a clock: 16
  * exponentials, and as long again for the vector units. One CTA alone does products and softmax in turn, unless it has
  * two warpgroups. Assumed: a tile's worth of fixed cost for each CTA, 0.4 under a mask, a start of 5 us. */
-#ifndef TILEWALK_SIM_TILE_COST_H
-#define TILEWALK_SIM_TILE_COST_H
+#ifndef TILEWALK_SIM_MACHINE_TILE_COST_H
+#define TILEWALK_SIM_MACHINE_TILE_COST_H
 
 #include <stdbool.h>
 

@@ -25,8 +25,8 @@
  *
  * Predicted: kernels in assets/kernels that have been timed (time_* keys), on the compute capability that
  * they were timed on. How far off: tests/model/test_time.c prints the table and holds it. */
-#ifndef TILEWALK_SIM_TIMING_H
-#define TILEWALK_SIM_TIMING_H
+#ifndef TILEWALK_SIM_MACHINE_TIMING_H
+#define TILEWALK_SIM_MACHINE_TIMING_H
 
 #include <stdbool.h>
 

@@ -17,8 +17,8 @@
  * (assets/counters/h200/warp/first.csv): these rules give every wavefront and conflict count exactly.
  *
  * Not modelled: ldmatrix and wgmma's own reads of shared memory, atomics, the order of passes. */
-#ifndef TILEWALK_SIM_WARP_H
-#define TILEWALK_SIM_WARP_H
+#ifndef TILEWALK_SIM_MACHINE_WARP_H
+#define TILEWALK_SIM_MACHINE_WARP_H
 
 #include "sim/base/error.h"
 

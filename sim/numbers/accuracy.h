@@ -3,8 +3,8 @@
  * Two measures, because they answer two questions: the root mean square error (RMSE) is what papers
  * print; the error in ulps of the format the result is stored in says how much of it could have been
  * avoided, since storing alone costs up to half an ulp. */
-#ifndef TILEWALK_SIM_ACCURACY_H
-#define TILEWALK_SIM_ACCURACY_H
+#ifndef TILEWALK_SIM_NUMBERS_ACCURACY_H
+#define TILEWALK_SIM_NUMBERS_ACCURACY_H
 
 #include <stdint.h>
 

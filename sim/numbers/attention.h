@@ -15,8 +15,8 @@
  * A row that sees no key gives O = 0 and a log-sum-exp of -infinity; but fp8 has no infinity, so where S is stored in
  * fp8 such a row becomes the mean of V.
  * Not modelled: the order of additions inside tensor cores, and eager frameworks that round S before they scale it. */
-#ifndef TILEWALK_SIM_ATTENTION_H
-#define TILEWALK_SIM_ATTENTION_H
+#ifndef TILEWALK_SIM_NUMBERS_ATTENTION_H
+#define TILEWALK_SIM_NUMBERS_ATTENTION_H
 
 #include <stddef.h>
 

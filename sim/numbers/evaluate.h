@@ -18,8 +18,8 @@
  * all operations, not over events. It may follow all rows of a head, or a few: then only their row blocks are walked.
  *
  * The state is plain data: a struct, and one array of numbers at offsets from its start. Copying both is a bookmark. */
-#ifndef TILEWALK_SIM_EVALUATE_H
-#define TILEWALK_SIM_EVALUATE_H
+#ifndef TILEWALK_SIM_NUMBERS_EVALUATE_H
+#define TILEWALK_SIM_NUMBERS_EVALUATE_H
 
 #include <stddef.h>
 

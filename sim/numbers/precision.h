@@ -12,8 +12,8 @@
  * saturating mode. A NaN stays a NaN: its sign and upper payload bits are kept and it becomes quiet.
  * Not modelled: the one NaN, 0x7fff, that a GPU returns for every NaN, because keeping the payload
  * loses less; rounding to fp32 on the way, because a caller that wants it rounds to fp32 first. */
-#ifndef TILEWALK_SIM_PRECISION_H
-#define TILEWALK_SIM_PRECISION_H
+#ifndef TILEWALK_SIM_NUMBERS_PRECISION_H
+#define TILEWALK_SIM_NUMBERS_PRECISION_H
 
 #include <math.h>
 #include <stdbool.h>

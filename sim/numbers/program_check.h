@@ -1,7 +1,7 @@
 /* Does a program compute what its outputs must be? Its form says nothing about that: one that forgets to rescale is
  * well formed. */
-#ifndef TILEWALK_SIM_PROGRAM_CHECK_H
-#define TILEWALK_SIM_PROGRAM_CHECK_H
+#ifndef TILEWALK_SIM_NUMBERS_PROGRAM_CHECK_H
+#define TILEWALK_SIM_NUMBERS_PROGRAM_CHECK_H
 
 #include "sim/algorithms/schedule.h"
 #include "sim/numbers/softmax.h"

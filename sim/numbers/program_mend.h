@@ -10,8 +10,8 @@
  *
  * Up to that line both programs do the same, so it is the first after which a value is off. What is said is true of the
  * change that was found; that it is the only one is not said. Mistakes on two lines are not found. */
-#ifndef TILEWALK_SIM_PROGRAM_MEND_H
-#define TILEWALK_SIM_PROGRAM_MEND_H
+#ifndef TILEWALK_SIM_NUMBERS_PROGRAM_MEND_H
+#define TILEWALK_SIM_NUMBERS_PROGRAM_MEND_H
 
 #include "sim/numbers/program_check.h"
 

@@ -1,6 +1,6 @@
 /* What a declared tensor must be: its formula over whole matrices, in fp64, by slow and obvious code. */
-#ifndef TILEWALK_SIM_REFERENCE_H
-#define TILEWALK_SIM_REFERENCE_H
+#ifndef TILEWALK_SIM_NUMBERS_REFERENCE_H
+#define TILEWALK_SIM_NUMBERS_REFERENCE_H
 
 #include "sim/numbers/evaluate.h"
 

@@ -17,8 +17,8 @@
  * Not modelled: the order in which threads and tensor cores add (here: from left to right), the GPU's
  * exponential (good to 2 ulps; here it is rounded correctly but for rare cases), and l = NaN, for
  * which FlashAttention-2 leaves O undivided. */
-#ifndef TILEWALK_SIM_SOFTMAX_H
-#define TILEWALK_SIM_SOFTMAX_H
+#ifndef TILEWALK_SIM_NUMBERS_SOFTMAX_H
+#define TILEWALK_SIM_NUMBERS_SOFTMAX_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,8 +15,8 @@
  *
  * With packed heads the band is a staircase of steps `row_group` rows high. floor((floor(y / g) + c) / m) =
  * floor((y + g c) / (g m)), so it is counted in closed form all the same. */
-#ifndef TILEWALK_SIM_BAND_H
-#define TILEWALK_SIM_BAND_H
+#ifndef TILEWALK_SIM_PROBLEM_BAND_H
+#define TILEWALK_SIM_PROBLEM_BAND_H
 
 #include "sim/base/checked.h"
 #include "sim/problem/shape.h"

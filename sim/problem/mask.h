@@ -6,8 +6,8 @@
  *
  * Only this file and those two know the kinds. A tile is skipped when no pair in it is allowed, full when all are, else
  * partial: exact at any size of tiles. */
-#ifndef TILEWALK_SIM_MASK_H
-#define TILEWALK_SIM_MASK_H
+#ifndef TILEWALK_SIM_PROBLEM_MASK_H
+#define TILEWALK_SIM_PROBLEM_MASK_H
 
 #include "sim/problem/band.h"
 #include "sim/problem/pattern.h"

@@ -15,8 +15,8 @@
  *
  * A pattern of blocks has a cell for each, at most PATTERN_CELLS_MAX, and sums of them, so that those of any tile cost
  * four look-ups. The others have no table of the matrix and no limit of that kind. */
-#ifndef TILEWALK_SIM_PATTERN_H
-#define TILEWALK_SIM_PATTERN_H
+#ifndef TILEWALK_SIM_PROBLEM_PATTERN_H
+#define TILEWALK_SIM_PROBLEM_PATTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>

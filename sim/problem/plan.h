@@ -6,8 +6,8 @@
  *    queries +-----+-----+-----+--      the last row and column of tiles may be ragged
  *            | 1,0 | ...                T_r = ceil(N_q / B_r) tiles down
  */
-#ifndef TILEWALK_SIM_PLAN_H
-#define TILEWALK_SIM_PLAN_H
+#ifndef TILEWALK_SIM_PROBLEM_PLAN_H
+#define TILEWALK_SIM_PROBLEM_PLAN_H
 
 #include "sim/problem/mask.h"
 #include "sim/problem/shape.h"

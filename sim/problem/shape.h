@@ -5,8 +5,8 @@
  *   V: batch x kv_heads x N_k x d        O = P V                (batch x heads x N_q x d)
  *
  * Symbols are the papers' (FlashAttention, FlashAttention-2): N, d, and B_r, B_c, T_r, T_c in sim/problem/plan.h. */
-#ifndef TILEWALK_SIM_SHAPE_H
-#define TILEWALK_SIM_SHAPE_H
+#ifndef TILEWALK_SIM_PROBLEM_SHAPE_H
+#define TILEWALK_SIM_PROBLEM_SHAPE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What attention takes a tensor as, and how many tensors a program has. */
-#ifndef TILEWALK_SIM_TENSOR_H
-#define TILEWALK_SIM_TENSOR_H
+#ifndef TILEWALK_SIM_PROBLEM_TENSOR_H
+#define TILEWALK_SIM_PROBLEM_TENSOR_H
 
 typedef enum { OPERAND_NONE = 0, OPERAND_Q, OPERAND_K, OPERAND_V } Operand;
 

@@ -113,6 +113,8 @@ mkdir -p "$tree/viz/chart"; printf 'int one(void);\nint two(void);\nint two(void
 refused 'viz/chart and viz/text lie in a circle of rooms' # by what is linked
 planted_in viz/scene/model.c 'extern int other;\n'
 refused 'model is the stem of more than one: sim/model viz/scene/model'
+planted_in viz/scene/pen.h '#ifndef TILEWALK_VIZ_TEXT_PEN_H\n#define TILEWALK_VIZ_TEXT_PEN_H\n#endif\n'
+refused 'viz/scene/pen.h: its guard is TILEWALK_VIZ_TEXT_PEN_H, not TILEWALK_VIZ_SCENE_PEN_H'
 fresh; mkdir -p "$tree/sim/algorithms"; printf 'algorithm quick\n' >"$tree/sim/algorithms/quick.walk"
 printf 'extern const char *const said;\nconst char *const said = "take quick, or --algorithm quick";\n' >"$tree/viz/scene/said.c"
 check || { cat "$tree/out"; exit 1; } # a sentence may name an algorithm
@@ -124,4 +126,4 @@ planted_in viz/scene/letter.c 'extern const char *const letter;\nconst char *con
 refused 'viz/scene/letter.c:2 asks for a tensor by its letter'
 planted_in sim/algorithms/language/implied.c 'extern const char *const implied;\nconst char *const implied = "Q";\n'
 check || { cat "$tree/out"; exit 1; } # the lines that are implied
-echo "33 trees checked"
+echo "34 trees checked"

@@ -13,8 +13,8 @@
  *     }
  *     assert_true(alloc_fail_each(build, &config) >= 2);
  */
-#ifndef TILEWALK_TESTS_ALLOC_FAIL_H
-#define TILEWALK_TESTS_ALLOC_FAIL_H
+#ifndef TILEWALK_TESTS_SUPPORT_ALLOC_FAIL_H
+#define TILEWALK_TESTS_SUPPORT_ALLOC_FAIL_H
 
 #include <stddef.h>
 

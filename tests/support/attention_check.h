@@ -1,7 +1,7 @@
 /* Is the result right? What the fold left in HBM against attention from its definition, and against the
  * same arithmetic without tiles. Written apart from sim/numbers/reference.h. */
-#ifndef TILEWALK_TESTS_ATTENTION_CHECK_H
-#define TILEWALK_TESTS_ATTENTION_CHECK_H
+#ifndef TILEWALK_TESTS_SUPPORT_ATTENTION_CHECK_H
+#define TILEWALK_TESTS_SUPPORT_ATTENTION_CHECK_H
 
 #include "sim/numbers/accuracy.h"
 #include "tests/support/attention_view.h"

@@ -1,6 +1,6 @@
 /* Running attention with real numbers to the end, for tests. */
-#ifndef TILEWALK_TESTS_ATTENTION_RUN_H
-#define TILEWALK_TESTS_ATTENTION_RUN_H
+#ifndef TILEWALK_TESTS_SUPPORT_ATTENTION_RUN_H
+#define TILEWALK_TESTS_SUPPORT_ATTENTION_RUN_H
 
 #include <stdlib.h>
 

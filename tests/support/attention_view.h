@@ -1,7 +1,7 @@
 /* Looks at the numbers of an attention that follows its events, for tests: a tensor goes by its name without
  * subscripts. */
-#ifndef TILEWALK_TESTS_ATTENTION_VIEW_H
-#define TILEWALK_TESTS_ATTENTION_VIEW_H
+#ifndef TILEWALK_TESTS_SUPPORT_ATTENTION_VIEW_H
+#define TILEWALK_TESTS_SUPPORT_ATTENTION_VIEW_H
 
 #include "sim/numbers/attention.h"
 

@@ -1,7 +1,7 @@
 /* A stream that writes to memory, for tests of what is printed. Define _POSIX_C_SOURCE 200809L
  * before the first #include. */
-#ifndef TILEWALK_TESTS_CAPTURE_H
-#define TILEWALK_TESTS_CAPTURE_H
+#ifndef TILEWALK_TESTS_SUPPORT_CAPTURE_H
+#define TILEWALK_TESTS_SUPPORT_CAPTURE_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *
  * The list of claims is CLAIMS in claims.c: each pattern of words, and what must then hold (claims_moves.h,
  * claims_scores.h, claims_sums.h). Words that match no pattern are false. */
-#ifndef TILEWALK_TESTS_CLAIMS_H
-#define TILEWALK_TESTS_CLAIMS_H
+#ifndef TILEWALK_TESTS_SUPPORT_CLAIMS_H
+#define TILEWALK_TESTS_SUPPORT_CLAIMS_H
 
 #include "viz/scene/snapshot.h"
 

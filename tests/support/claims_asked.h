@@ -1,6 +1,6 @@
 /* What claims ask of a run: counts, keys, and online softmax from its definition. For claims.c alone. */
-#ifndef TILEWALK_TESTS_CLAIMS_ASKED_H
-#define TILEWALK_TESTS_CLAIMS_ASKED_H
+#ifndef TILEWALK_TESTS_SUPPORT_CLAIMS_ASKED_H
+#define TILEWALK_TESTS_SUPPORT_CLAIMS_ASKED_H
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* For tests of claims and verdicts: an entry by its id, and the verdict on a value; where there is
  * none, the running test fails. Include cmocka.h first. */
-#ifndef TILEWALK_TESTS_CLAIMS_BENCH_H
-#define TILEWALK_TESTS_CLAIMS_BENCH_H
+#ifndef TILEWALK_TESTS_SUPPORT_CLAIMS_BENCH_H
+#define TILEWALK_TESTS_SUPPORT_CLAIMS_BENCH_H
 
 #include "lessons/engine/claims.h"
 

@@ -1,6 +1,6 @@
 /* Claims of the whole run, of loads and stores, and of what is skipped. For claims.c alone. */
-#ifndef TILEWALK_TESTS_CLAIMS_MOVES_H
-#define TILEWALK_TESTS_CLAIMS_MOVES_H
+#ifndef TILEWALK_TESTS_SUPPORT_CLAIMS_MOVES_H
+#define TILEWALK_TESTS_SUPPORT_CLAIMS_MOVES_H
 
 #include "tests/support/claims_asked.h"
 

@@ -1,6 +1,6 @@
 /* Claims of products, masks and maxima. For claims.c alone. */
-#ifndef TILEWALK_TESTS_CLAIMS_SCORES_H
-#define TILEWALK_TESTS_CLAIMS_SCORES_H
+#ifndef TILEWALK_TESTS_SUPPORT_CLAIMS_SCORES_H
+#define TILEWALK_TESTS_SUPPORT_CLAIMS_SCORES_H
 
 #include "tests/support/claims_asked.h"
 

@@ -1,6 +1,6 @@
 /* Claims of scaling, adding and dividing. For claims.c alone. */
-#ifndef TILEWALK_TESTS_CLAIMS_SUMS_H
-#define TILEWALK_TESTS_CLAIMS_SUMS_H
+#ifndef TILEWALK_TESTS_SUPPORT_CLAIMS_SUMS_H
+#define TILEWALK_TESTS_SUPPORT_CLAIMS_SUMS_H
 
 #include "tests/support/claims_scores.h"
 

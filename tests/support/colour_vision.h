@@ -3,8 +3,8 @@
  * Matrices in linear RGB for complete deficiency (severity 1.0), from Machado, Oliveira and Fernandes, "A
  * Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, table of the authors'
  * page. The first one is normal vision. */
-#ifndef TILEWALK_TESTS_COLOUR_VISION_H
-#define TILEWALK_TESTS_COLOUR_VISION_H
+#ifndef TILEWALK_TESTS_SUPPORT_COLOUR_VISION_H
+#define TILEWALK_TESTS_SUPPORT_COLOUR_VISION_H
 
 #include "viz/chart/theme.h"
 

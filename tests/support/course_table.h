@@ -1,7 +1,7 @@
 /* What tests/unit/test_course.c expects of the lessons: the right answers, derived by hand, and wrong
  * ones with a piece of what the learner is told. */
-#ifndef TILEWALK_TESTS_COURSE_TABLE_H
-#define TILEWALK_TESTS_COURSE_TABLE_H
+#ifndef TILEWALK_TESTS_SUPPORT_COURSE_TABLE_H
+#define TILEWALK_TESTS_SUPPORT_COURSE_TABLE_H
 
 #include <math.h>
 #include <stddef.h>

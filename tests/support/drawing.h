@@ -2,8 +2,8 @@
  * of a test program. It also silences two leak reports that are not ours: fontconfig's cache lives
  * as long as the process, and cairo 1.16 loses one surface for every group that is painted with an
  * alpha into an SVG file. */
-#ifndef TILEWALK_TESTS_DRAWING_H
-#define TILEWALK_TESTS_DRAWING_H
+#ifndef TILEWALK_TESTS_SUPPORT_DRAWING_H
+#define TILEWALK_TESTS_SUPPORT_DRAWING_H
 
 #include <math.h>
 #include <stdio.h>

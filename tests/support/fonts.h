@@ -1,6 +1,6 @@
 /* For tests that draw text, in one file of a test: what the leak checker has to know of fonts. */
-#ifndef TILEWALK_TESTS_FONTS_H
-#define TILEWALK_TESTS_FONTS_H
+#ifndef TILEWALK_TESTS_SUPPORT_FONTS_H
+#define TILEWALK_TESTS_SUPPORT_FONTS_H
 
 #include <pango/pangocairo.h>
 

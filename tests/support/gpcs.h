@@ -1,7 +1,7 @@
 /* Which SMs of a GPU are of one GPC, from a recording of where CTAs run, and what the coalescer that they share makes
  * of requests for the same lines. For tests that include cmocka.h. */
-#ifndef TILEWALK_TESTS_GPCS_H
-#define TILEWALK_TESTS_GPCS_H
+#ifndef TILEWALK_TESTS_SUPPORT_GPCS_H
+#define TILEWALK_TESTS_SUPPORT_GPCS_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The lesson of the author's guide, as it stands there, for the tests that run it. */
-#ifndef TILEWALK_TESTS_GUIDE_LESSON_H
-#define TILEWALK_TESTS_GUIDE_LESSON_H
+#ifndef TILEWALK_TESTS_SUPPORT_GUIDE_LESSON_H
+#define TILEWALK_TESTS_SUPPORT_GUIDE_LESSON_H
 
 #include <stdio.h>
 #include <string.h>

@@ -65,6 +65,14 @@ includes=$(awk "$rooms"'
 stems=$(sed 's/\.[a-z]*$//' "$BUILD/layers.files" | sort -u | awk -F/ '
   { n[$NF]++; where[$NF] = where[$NF] " " $0 }
   END { for (stem in n) if (n[stem] > 1 && stem !~ /^(main)$/) print "layers: " stem " is the stem of more than one:" where[stem] }')
+# A header's guard follows its path. (Recorded PTX knows the sources that it is of by their text: kernels/lib.)
+# shellcheck disable=SC2016 # awk's
+guards=$(grep -E '\.h$' "$BUILD/layers.files" | grep -vE '^(kernels/lib/rung\.h|viz/library/tilewalk\.h|viz/web/libc/.*)$' | xargs awk '
+  FNR == 1 { seen = 0 }
+  !seen && /^#ifndef TILEWALK_/ {
+    seen = 1; guard = FILENAME; sub(/\.h$/, "", guard); gsub(/[^A-Za-z0-9]/, "_", guard); guard = "TILEWALK_" toupper(guard) "_H"
+    if ($2 != guard) print "layers: " FILENAME ": its guard is " $2 ", not " guard
+  }')
 # Pairs of "from to" that lie in or between circles: what neither uses nor is used by another is struck off until nothing
 # changes. Input: kind, from, to; kinds are apart.
 # shellcheck disable=SC2016 # awk's
@@ -173,8 +181,8 @@ linked=$(nm -A -P $(cat layers.objects) | awk '
     }
   }' | awk "$strike")
 
-if [ -n "$includes$stems$circles$linked$named$letters$symbols$data" ]; then
-  printf '%s\n' "$includes" "$stems" "$circles" "$linked" "$named" "$letters" "$symbols" "$data" | grep . | sort -u
+if [ -n "$includes$stems$guards$circles$linked$named$letters$symbols$data" ]; then
+  printf '%s\n' "$includes" "$stems" "$guards" "$circles" "$linked" "$named" "$letters" "$symbols" "$data" | grep . | sort -u
   exit 1
 fi
 echo "layers: $(wc -l <layers.objects) objects, $(wc -l <layers.files) files, no room uses what it must not"

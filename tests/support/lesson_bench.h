@@ -1,8 +1,8 @@
 /* For tests of lessons beside the viewer: a panel without a window, the hands that use it, and the folder that the
  * programs' lessons and records are in. Define _POSIX_C_SOURCE 200809L before the first #include, include cmocka.h
  * first, and this in one file of a test program. */
-#ifndef TILEWALK_TESTS_LESSON_BENCH_H
-#define TILEWALK_TESTS_LESSON_BENCH_H
+#ifndef TILEWALK_TESTS_SUPPORT_LESSON_BENCH_H
+#define TILEWALK_TESTS_SUPPORT_LESSON_BENCH_H
 
 #include <stdio.h>
 #include <stdlib.h>

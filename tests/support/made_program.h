@@ -1,7 +1,7 @@
 /* Programs that nobody has seen, and what each of their lines does: random names, lines in random legal order, extra
  * values, an own tensor and a second pass. What is known of a line comes from here, not from the reader of programs. */
-#ifndef TILEWALK_TESTS_MADE_PROGRAM_H
-#define TILEWALK_TESTS_MADE_PROGRAM_H
+#ifndef TILEWALK_TESTS_SUPPORT_MADE_PROGRAM_H
+#define TILEWALK_TESTS_SUPPORT_MADE_PROGRAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* For tests of the cache: an empty one, which the caller frees, and what two hold. Include cmocka.h
  * first. */
-#ifndef TILEWALK_TESTS_MAKE_CACHE_H
-#define TILEWALK_TESTS_MAKE_CACHE_H
+#ifndef TILEWALK_TESTS_SUPPORT_MAKE_CACHE_H
+#define TILEWALK_TESTS_SUPPORT_MAKE_CACHE_H
 
 #include <stdlib.h>
 

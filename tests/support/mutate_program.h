@@ -1,6 +1,6 @@
 /* Small edits of program text: some that change what it computes, some that do not. */
-#ifndef TILEWALK_TESTS_MUTATE_PROGRAM_H
-#define TILEWALK_TESTS_MUTATE_PROGRAM_H
+#ifndef TILEWALK_TESTS_SUPPORT_MUTATE_PROGRAM_H
+#define TILEWALK_TESTS_SUPPORT_MUTATE_PROGRAM_H
 
 #include <stdbool.h>
 

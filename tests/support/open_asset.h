@@ -1,6 +1,6 @@
 /* Opens a file of assets/, for tests and benches; says so and ends the program where there is none. */
-#ifndef TILEWALK_TESTS_OPEN_ASSET_H
-#define TILEWALK_TESTS_OPEN_ASSET_H
+#ifndef TILEWALK_TESTS_SUPPORT_OPEN_ASSET_H
+#define TILEWALK_TESTS_SUPPORT_OPEN_ASSET_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Reads recorded hardware counters of assets/ (kernels/counters/ncu.h), for tests; fails the test where it cannot.
  * Include it after cmocka.h. */
-#ifndef TILEWALK_TESTS_OPEN_COUNTER_TABLE_H
-#define TILEWALK_TESTS_OPEN_COUNTER_TABLE_H
+#ifndef TILEWALK_TESTS_SUPPORT_OPEN_COUNTER_TABLE_H
+#define TILEWALK_TESTS_SUPPORT_OPEN_COUNTER_TABLE_H
 
 #include "kernels/counters/ncu.h"
 #include "tests/support/open_asset.h"

@@ -1,7 +1,7 @@
 /* Reads a GPU's description in assets/gpus, for tests; fails the test where it cannot be read. Include it after
  * cmocka.h. */
-#ifndef TILEWALK_TESTS_OPEN_GPU_H
-#define TILEWALK_TESTS_OPEN_GPU_H
+#ifndef TILEWALK_TESTS_SUPPORT_OPEN_GPU_H
+#define TILEWALK_TESTS_SUPPORT_OPEN_GPU_H
 
 #include "sim/machine/gpu.h"
 #include "tests/support/open_asset.h"

@@ -1,7 +1,7 @@
 /* Reads the description of a kernel in assets/kernels, for tests; fails the test where it cannot be read. Include it
  * after cmocka.h. */
-#ifndef TILEWALK_TESTS_OPEN_PROFILE_H
-#define TILEWALK_TESTS_OPEN_PROFILE_H
+#ifndef TILEWALK_TESTS_SUPPORT_OPEN_PROFILE_H
+#define TILEWALK_TESTS_SUPPORT_OPEN_PROFILE_H
 
 #include "sim/l2/kernel_profile.h"
 #include "tests/support/open_asset.h"

@@ -1,6 +1,6 @@
 /* Programs of one's own, as text: what tests read with program_read. */
-#ifndef TILEWALK_TESTS_OWN_PROGRAMS_H
-#define TILEWALK_TESTS_OWN_PROGRAMS_H
+#ifndef TILEWALK_TESTS_SUPPORT_OWN_PROGRAMS_H
+#define TILEWALK_TESTS_SUPPORT_OWN_PROGRAMS_H
 
 #include <stdlib.h>
 #include <string.h>

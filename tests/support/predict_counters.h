@@ -1,6 +1,6 @@
 /* What the counters of one profiled launch would say, for tests that hold recordings against it. */
-#ifndef TILEWALK_TESTS_PREDICT_COUNTERS_H
-#define TILEWALK_TESTS_PREDICT_COUNTERS_H
+#ifndef TILEWALK_TESTS_SUPPORT_PREDICT_COUNTERS_H
+#define TILEWALK_TESTS_SUPPORT_PREDICT_COUNTERS_H
 
 #include "kernels/counters/l2_counters.h"
 

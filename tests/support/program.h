@@ -1,6 +1,6 @@
 /* Runs the built program as a user would and captures what it says: for tests of the command line. */
-#ifndef TILEWALK_TESTS_PROGRAM_H
-#define TILEWALK_TESTS_PROGRAM_H
+#ifndef TILEWALK_TESTS_SUPPORT_PROGRAM_H
+#define TILEWALK_TESTS_SUPPORT_PROGRAM_H
 
 #include <stddef.h>
 

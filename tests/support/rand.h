@@ -1,6 +1,6 @@
 /* A small deterministic generator for random test shapes (xorshift64*, Vigna 2016): same numbers everywhere. */
-#ifndef TILEWALK_TESTS_RAND_H
-#define TILEWALK_TESTS_RAND_H
+#ifndef TILEWALK_TESTS_SUPPORT_RAND_H
+#define TILEWALK_TESTS_SUPPORT_RAND_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Programs by chance: one pass or two, rows or columns outside, S in HBM or not, any order of lines that is right. */
-#ifndef TILEWALK_TESTS_RANDOM_PROGRAM_H
-#define TILEWALK_TESTS_RANDOM_PROGRAM_H
+#ifndef TILEWALK_TESTS_SUPPORT_RANDOM_PROGRAM_H
+#define TILEWALK_TESTS_SUPPORT_RANDOM_PROGRAM_H
 
 #include "sim/algorithms/program.h"
 #include "tests/support/rand.h"

@@ -1,8 +1,8 @@
 /* When the CTAs of recorded launches asked for tiles of K and V (kernels/probes/probe_steps.cu;
  * assets/counters/GPU_steps.csv, GPU_steps_shared.csv), for tests; fails the test where a recording is not as it should
  * be. Include it after cmocka.h. */
-#ifndef TILEWALK_TESTS_RECORDED_STEPS_H
-#define TILEWALK_TESTS_RECORDED_STEPS_H
+#ifndef TILEWALK_TESTS_SUPPORT_RECORDED_STEPS_H
+#define TILEWALK_TESTS_SUPPORT_RECORDED_STEPS_H
 
 #include <stdbool.h>
 #include <stdio.h>

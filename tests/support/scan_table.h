@@ -1,7 +1,7 @@
 /* The scans of assets/counters/h200/l2-scan/first.csv, and the same scans predicted: for the test and the
  * bench. */
-#ifndef TILEWALK_TESTS_SCAN_TABLE_H
-#define TILEWALK_TESTS_SCAN_TABLE_H
+#ifndef TILEWALK_TESTS_SUPPORT_SCAN_TABLE_H
+#define TILEWALK_TESTS_SUPPORT_SCAN_TABLE_H
 
 #include <stdio.h>
 #include <stdlib.h>

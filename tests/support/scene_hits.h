@@ -1,7 +1,7 @@
 /* For tests of scenes: a surface without room, on which a scene is laid out and nothing is painted. It keeps the lines
  * of text that it measured, which is most of what a scene costs. Include it in one file of a test program. */
-#ifndef TILEWALK_TESTS_SCENE_HITS_H
-#define TILEWALK_TESTS_SCENE_HITS_H
+#ifndef TILEWALK_TESTS_SUPPORT_SCENE_HITS_H
+#define TILEWALK_TESTS_SUPPORT_SCENE_HITS_H
 
 #include "viz/scene/scene.h"
 

@@ -1,7 +1,7 @@
 /* A folder of a test's own, in memory where that can be had: records are synced, which takes a disk milliseconds.
  * Define _DEFAULT_SOURCE before the first #include. */
-#ifndef TILEWALK_TESTS_SCRATCH_H
-#define TILEWALK_TESTS_SCRATCH_H
+#ifndef TILEWALK_TESTS_SUPPORT_SCRATCH_H
+#define TILEWALK_TESTS_SUPPORT_SCRATCH_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* What `tilewalk sim --gpu h200 --kernel NAME` makes of a shape, for tests; fails the test where it cannot be
  * simulated. Include it after cmocka.h. */
-#ifndef TILEWALK_TESTS_SIMULATE_KERNEL_H
-#define TILEWALK_TESTS_SIMULATE_KERNEL_H
+#ifndef TILEWALK_TESTS_SUPPORT_SIMULATE_KERNEL_H
+#define TILEWALK_TESTS_SUPPORT_SIMULATE_KERNEL_H
 
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"

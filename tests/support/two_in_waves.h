@@ -1,7 +1,7 @@
 /* For tests of sim/l2/clock.h: two CTAs of an SM that ask ahead, work alone, and are replaced by others, wave after
  * wave. */
-#ifndef TILEWALK_TESTS_TWO_IN_WAVES_H
-#define TILEWALK_TESTS_TWO_IN_WAVES_H
+#ifndef TILEWALK_TESTS_SUPPORT_TWO_IN_WAVES_H
+#define TILEWALK_TESTS_SUPPORT_TWO_IN_WAVES_H
 
 #include "sim/l2/clock.h"
 

@@ -10,8 +10,8 @@
  * carries its value as text, so nothing depends on estimating lengths. A value above zero always
  * shows at least a sliver. Logarithmic bars start at `log_from` and cannot be stacked, because
  * lengths do not add up there. */
-#ifndef TILEWALK_VIZ_TEXT_BARS_H
-#define TILEWALK_VIZ_TEXT_BARS_H
+#ifndef TILEWALK_VIZ_CHART_BARS_H
+#define TILEWALK_VIZ_CHART_BARS_H
 
 #include "viz/text/store.h"
 #include "viz/text/style.h"

@@ -15,8 +15,8 @@
  *
  * The first failure sticks (out of memory); what shows the chart reports it. All strings are
  * copied. */
-#ifndef TILEWALK_VIZ_TEXT_CHART_H
-#define TILEWALK_VIZ_TEXT_CHART_H
+#ifndef TILEWALK_VIZ_CHART_CHART_H
+#define TILEWALK_VIZ_CHART_CHART_H
 
 #include "viz/text/store.h"
 #include "viz/chart/ink.h"

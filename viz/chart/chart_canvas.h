@@ -1,7 +1,7 @@
 /* Shared by the drawings of charts and bars: measures, text, the titles above and the footer below.
  * Internal. */
-#ifndef TILEWALK_VIZ_EXPORT_CHART_CANVAS_H
-#define TILEWALK_VIZ_EXPORT_CHART_CANVAS_H
+#ifndef TILEWALK_VIZ_CHART_CHART_CANVAS_H
+#define TILEWALK_VIZ_CHART_CHART_CANVAS_H
 
 #include "viz/chart/chart_place.h"
 #include "viz/chart/theme.h"

@@ -7,8 +7,8 @@
  * end of the line, then by colour; bars by hatching. Labels that would overlap are moved apart, and
  * a thin leader joins a moved label to its line; where there is no room for labels at the ends, a
  * key stands above the plane. */
-#ifndef TILEWALK_VIZ_EXPORT_CHART_DRAW_H
-#define TILEWALK_VIZ_EXPORT_CHART_DRAW_H
+#ifndef TILEWALK_VIZ_CHART_CHART_DRAW_H
+#define TILEWALK_VIZ_CHART_CHART_DRAW_H
 
 #include "viz/chart/theme.h"
 #include "viz/chart/chart.h"

@@ -1,6 +1,6 @@
 /* Shared by the files that draw a chart: where everything lies. Internal. */
-#ifndef TILEWALK_VIZ_EXPORT_CHART_LAYOUT_H
-#define TILEWALK_VIZ_EXPORT_CHART_LAYOUT_H
+#ifndef TILEWALK_VIZ_CHART_CHART_LAYOUT_H
+#define TILEWALK_VIZ_CHART_CHART_LAYOUT_H
 
 #include "viz/chart/chart_canvas.h"
 #include "viz/chart/chart_draw.h"

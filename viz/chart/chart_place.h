@@ -2,8 +2,8 @@
  *
  * Labels at the ends of lines stand in one column and move up and down as little as they can. Words
  * beside a mark have a few places to choose from, and take the one that covers least. */
-#ifndef TILEWALK_VIZ_EXPORT_CHART_PLACE_H
-#define TILEWALK_VIZ_EXPORT_CHART_PLACE_H
+#ifndef TILEWALK_VIZ_CHART_CHART_PLACE_H
+#define TILEWALK_VIZ_CHART_CHART_PLACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  * Lines are made of braille dots, two across and four down to a character; points are markers, one
  * shape per series, repeated beside the series' name at its end. Without Unicode lines are dots and
  * markers letters and signs. Colour only repeats what the markers say. */
-#ifndef TILEWALK_VIZ_TEXT_PLOT_H
-#define TILEWALK_VIZ_TEXT_PLOT_H
+#ifndef TILEWALK_VIZ_CHART_PLOT_H
+#define TILEWALK_VIZ_CHART_PLOT_H
 
 #include "viz/chart/chart.h"
 #include "viz/text/style.h"

@@ -4,8 +4,8 @@
  * Bytes and tokens are counted in powers of two, everything else in tens. A logarithmic axis steps
  * by whole powers, so that equal steps stay equal: 1K, 2K, 4K, or 1 MiB, 32 MiB, 1 GiB, or 1, 10,
  * 100 (1, 2, 5, 10 where there is room). */
-#ifndef TILEWALK_VIZ_TEXT_TICKS_H
-#define TILEWALK_VIZ_TEXT_TICKS_H
+#ifndef TILEWALK_VIZ_CHART_TICKS_H
+#define TILEWALK_VIZ_CHART_TICKS_H
 
 #include "viz/chart/value.h"
 

@@ -1,6 +1,6 @@
 /* What kind of quantity a value on an axis or a bar is: how it is written and where ticks fall. */
-#ifndef TILEWALK_VIZ_TEXT_VALUE_H
-#define TILEWALK_VIZ_TEXT_VALUE_H
+#ifndef TILEWALK_VIZ_CHART_VALUE_H
+#define TILEWALK_VIZ_CHART_VALUE_H
 
 #include "viz/text/number.h"
 

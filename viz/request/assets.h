@@ -8,8 +8,8 @@
  *
  * so that a build runs in place and an installed tree can be moved as a whole. In a browser the same calls read what
  * the page was given (viz/web/web_assets.c). */
-#ifndef TILEWALK_VIZ_CLI_ASSETS_H
-#define TILEWALK_VIZ_CLI_ASSETS_H
+#ifndef TILEWALK_VIZ_REQUEST_ASSETS_H
+#define TILEWALK_VIZ_REQUEST_ASSETS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * A name is looked up among the files that come with Tilewalk (assets/gpus, assets/models);
  * anything else, and anything with a '/', is the path of a description file of the user's own. */
-#ifndef TILEWALK_VIZ_CLI_DESCRIPTION_H
-#define TILEWALK_VIZ_CLI_DESCRIPTION_H
+#ifndef TILEWALK_VIZ_REQUEST_DESCRIPTION_H
+#define TILEWALK_VIZ_REQUEST_DESCRIPTION_H
 
 #include "sim/machine/gpu.h"
 #include "sim/machine/kvmodel.h"

@@ -1,7 +1,7 @@
 /* The request: shape, algorithms, blocks and machine, as every command takes them and as the one-line state spells
  * them. */
-#ifndef TILEWALK_VIZ_CLI_REQUEST_H
-#define TILEWALK_VIZ_CLI_REQUEST_H
+#ifndef TILEWALK_VIZ_REQUEST_REQUEST_H
+#define TILEWALK_VIZ_REQUEST_REQUEST_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* What the files of a request share. */
-#ifndef TILEWALK_VIZ_REQUEST_PARTS_H
-#define TILEWALK_VIZ_REQUEST_PARTS_H
+#ifndef TILEWALK_VIZ_REQUEST_REQUEST_PARTS_H
+#define TILEWALK_VIZ_REQUEST_REQUEST_PARTS_H
 
 #include "viz/request/request.h"
 

@@ -6,8 +6,8 @@
  *
  * A memo never changes what is drawn: everything in it is compared with what it was made for, and made again when that
  * differs. Not from two threads at once. */
-#ifndef TILEWALK_VIZ_SCENE_MEMO_H
-#define TILEWALK_VIZ_SCENE_MEMO_H
+#ifndef TILEWALK_VIZ_SCENE_SCENE_CACHE_H
+#define TILEWALK_VIZ_SCENE_SCENE_CACHE_H
 
 #include "viz/scene/byte_strip.h"
 #include "viz/scene/chart_panels.h"

@@ -1,7 +1,7 @@
 /* The words of the language, in one list: what the reader reserves, what errors offer instead of a mistyped word, what
  * an editor colours, and what it completes. */
-#ifndef TILEWALK_SIM_LANGUAGE_WORDS_H
-#define TILEWALK_SIM_LANGUAGE_WORDS_H
+#ifndef TILEWALK_SIM_ALGORITHMS_LANGUAGE_LANGUAGE_WORDS_H
+#define TILEWALK_SIM_ALGORITHMS_LANGUAGE_LANGUAGE_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *
  * Text is untrusted: sizes are bounded by the enums of program.h, time is linear in the text, and nothing is allocated.
  * Errors name the file and the line, say what is wrong and what would be right. */
-#ifndef TILEWALK_SIM_PROGRAM_READ_H
-#define TILEWALK_SIM_PROGRAM_READ_H
+#ifndef TILEWALK_SIM_ALGORITHMS_LANGUAGE_READ_H
+#define TILEWALK_SIM_ALGORITHMS_LANGUAGE_READ_H
 
 #include <stddef.h>
 

@@ -8,8 +8,8 @@
  *     launch_lines.c  launch: how a CTA goes about it
  *     names.c       names; tokens.c: what a line is cut into; language_words.c: the words there are
  *     complete.c    what follows from the whole; races.c: what two CTAs do to one block */
-#ifndef TILEWALK_SIM_PROGRAM_READER_H
-#define TILEWALK_SIM_PROGRAM_READER_H
+#ifndef TILEWALK_SIM_ALGORITHMS_LANGUAGE_READER_H
+#define TILEWALK_SIM_ALGORITHMS_LANGUAGE_READER_H
 
 #include <stddef.h>
 

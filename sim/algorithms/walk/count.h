@@ -1,6 +1,6 @@
 /* Counting statements over ranges of blocks. Private to sim/algorithms. */
-#ifndef TILEWALK_SIM_COUNT_H
-#define TILEWALK_SIM_COUNT_H
+#ifndef TILEWALK_SIM_ALGORITHMS_WALK_COUNT_H
+#define TILEWALK_SIM_ALGORITHMS_WALK_COUNT_H
 
 #include "sim/algorithms/walk/walk.h"
 

@@ -1,6 +1,6 @@
 /* Which values a kernel still needs: those that have been loaded or set and that a later line reads. */
-#ifndef TILEWALK_SIM_LIVE_H
-#define TILEWALK_SIM_LIVE_H
+#ifndef TILEWALK_SIM_ALGORITHMS_WALK_LIVE_H
+#define TILEWALK_SIM_ALGORITHMS_WALK_LIVE_H
 
 #include "sim/algorithms/program.h"
 

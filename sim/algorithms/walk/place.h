@@ -1,7 +1,7 @@
 /* Places of a walk: totals up to any step, where its tiles, rows and passes begin and end, how far it is in the grid.
  */
-#ifndef TILEWALK_SIM_PLACE_H
-#define TILEWALK_SIM_PLACE_H
+#ifndef TILEWALK_SIM_ALGORITHMS_WALK_PLACE_H
+#define TILEWALK_SIM_ALGORITHMS_WALK_PLACE_H
 
 #include "sim/algorithms/schedule.h"
 

@@ -1,6 +1,6 @@
 /* What walking, counting and seeking share. Private to sim/algorithms. */
-#ifndef TILEWALK_SIM_WALK_H
-#define TILEWALK_SIM_WALK_H
+#ifndef TILEWALK_SIM_ALGORITHMS_WALK_WALK_H
+#define TILEWALK_SIM_ALGORITHMS_WALK_WALK_H
 
 #include "sim/algorithms/schedule.h"
 
