@@ -155,7 +155,7 @@ typedef struct {
   int32_t n_arguments;
   int64_t max_branches;     /* 0: PTX_MAX_BRANCHES */
   int64_t max_memory_bytes; /* 0: PTX_MAX_MEMORY_BYTES */
-  bool faults;              /* look for faults (ptx_shadow.h); five times slower, no loads are merged */
+  bool faults;              /* look for faults (ptx_shadow.h); two to five times slower, no loads are merged */
   bool l1;                  /* model the first cache; blocks of one SM run interleaved */
   PtxSm sm;
   PtxSink *sink; /* with l1: may be NULL */

@@ -206,8 +206,8 @@ char *access_generic(Run *run, const Block *b, const Warp *w, int lane, uint64_t
 /* All lanes in one buffer: the site remembers it. */
 static bool in_one_buffer(Run *run, const Request *r, Where *where) {
   const Shape *p = where->shape;
-  if (run->shadow || (r->space != SPACE_GLOBAL && r->space != SPACE_CONST && r->space != SPACE_GENERIC) ||
-      p->kind == SHAPE_FAR || p->misaligned || (where->first & r->align))
+  if ((r->space != SPACE_GLOBAL && r->space != SPACE_CONST && r->space != SPACE_GENERIC) || p->kind == SHAPE_FAR ||
+      p->misaligned || (where->first & r->align))
     return false;
   const Buffer *buffer = run_buffer(run, where->first + (uint64_t)p->min, (uint64_t)(p->max - p->min));
   if (!buffer || (buffer->read_only && r->kind != PTX_LOAD && r->kind != PTX_COPY_READ)) return false;
@@ -216,7 +216,32 @@ static bool in_one_buffer(Run *run, const Request *r, Where *where) {
   s->bias = (uintptr_t)buffer->host - (uintptr_t)buffer->address;
   where->host = (char *)(s->bias + (uintptr_t)where->first);
   where->split = false;
-  return true;
+  return !run->shadow; /* else the shadow looks on */
+}
+
+bool access_in_order(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, uint32_t mask,
+                     const Where *where) {
+  const Ins *i = r->ins;
+  const bool stores = r->kind == PTX_STORE && i->op == O_ST;
+  if (!stores && r->kind != PTX_LOAD && r->kind != PTX_COPY_READ) return false;
+  if (!r->counted) return true;
+  const PtxPlain access = {.pc = pc,
+                           .warp = w->index,
+                           .bytes = r->bytes,
+                           .block = b->index,
+                           .mask = mask,
+                           .global = r->space != SPACE_SHARED,
+                           .stores = stores,
+                           .one_place = where->shape->kind == SHAPE_BROADCAST,
+                           .side_by_side = where->shape->kind == SHAPE_CONTIGUOUS,
+                           .first = r->space == SPACE_SHARED ? (uint32_t)where->first : where->first,
+                           .offset = where->shape->offset,
+                           .memory = where->host,
+                           .registers = run->arena + w->file,
+                           .list = run->kernel->lists + i->ext,
+                           .element_bytes = i->bytes,
+                           .wide = i->mode & MODE_LONG};
+  return ptx_shadow_plain(run->shadow, &access);
 }
 
 /* Local memory is interleaved: word w of lane l lies at 128 w + 4 l. */

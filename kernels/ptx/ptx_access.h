@@ -29,6 +29,9 @@ void access_shape(Run *run, Shape *p, const Request *r, const char *base, uint32
 /* Any space, any buffers, lanes apart, faults; counts the request. False: the run has failed. */
 bool access_slowly(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, const char *base,
                    uint32_t mask, Where *where);
+/* With faults on, of a place that is known: whether it may take place as it is. */
+bool access_in_order(Run *run, const Block *b, const Warp *w, int32_t pc, const Request *r, uint32_t mask,
+                     const Where *where);
 void access_zero(Run *run, Warp *w, const Ins *i, uint32_t mask); /* registers of lanes whose load is left out */
 bool access_is_global(const Ins *i, uint64_t address);
 void access_tell(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask, int64_t offset,

@@ -73,20 +73,17 @@ static inline __attribute__((always_inline)) bool locate(Run *run, const Block *
   }
   where->shape = p;
   where->first = address;
-  if (r->space == SPACE_SHARED && !run->shadow) {
+  where->split = false;
+  where->host = NULL;
+  if (p->kind != SHAPE_FAR && !(p->misaligned | (address & r->align))) {
     const int64_t at = (int64_t)(uint32_t)address;
-    if (at + p->min >= 0 && at + p->max <= run->shared_bytes && p->kind != SHAPE_FAR &&
-        !(p->misaligned | (address & r->align))) {
-      where->host = run->arena + b->shared + at;
-      where->split = false;
-      return true;
+    if (r->space == SPACE_SHARED) {
+      if (at + p->min >= 0 && at + p->max <= run->shared_bytes) where->host = run->arena + b->shared + at;
+    } else if (address + (uint64_t)p->min >= s->low && address + (uint64_t)p->max <= s->high) {
+      where->host = (char *)(s->bias + (uintptr_t)address);
     }
-  } else if (address + (uint64_t)p->min >= s->low && address + (uint64_t)p->max <= s->high && p->kind != SHAPE_FAR &&
-             !(p->misaligned | (address & r->align)) && !run->shadow) {
-    where->host = (char *)(s->bias + (uintptr_t)address);
-    where->split = false;
-    return true;
   }
+  if (where->host && (!run->shadow || access_in_order(run, b, w, pc, r, mask, where))) return true;
   return access_slowly(run, b, w, pc, r, base, mask, where);
 }
 

@@ -60,14 +60,40 @@ PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other
 
 /* --- regions and blocks --- */
 
+static void free_cells(ShadowRegion *region) {
+  free(region->cells);
+  free(region->lines);
+  free(region->apart);
+}
+
 bool shadow_region_cells(PtxShadow *s, ShadowRegion *region) {
   region->n_cells = (region->n_bytes + s->granule - 1) / s->granule;
-  const int64_t bytes = (region->n_cells + 1) * (int64_t)sizeof *region->cells;
+  const int64_t n_lines = region->n_cells / LINE_CELLS + 1, n = n_lines * LINE_CELLS,
+                bytes = n * (int64_t)sizeof *region->cells + n_lines * (int64_t)(sizeof *region->lines + 1);
   if (region->n_bytes > SHADOW_MAX_BYTES || s->bytes + bytes > SHADOW_MAX_BYTES) return false;
-  region->cells = calloc((size_t)region->n_cells + 1, sizeof *region->cells);
-  if (!region->cells) return false;
+  region->cells = calloc((size_t)n, sizeof *region->cells); /* of the system: what is never touched takes nothing */
+  region->lines = calloc((size_t)n_lines, sizeof *region->lines);
+  region->apart = calloc((size_t)n_lines, 1);
+  if (!region->cells || !region->lines || !region->apart) {
+    free_cells(region);
+    return false;
+  }
   s->bytes += bytes;
   return true;
+}
+
+static void take_apart(ShadowMark *mark, int32_t granule) {
+  const int32_t step = mark->thread / LINE_STEP;
+  mark->thread = (uint16_t)(mark->thread % LINE_STEP + (step ? granule >> (step - 1) : 0));
+}
+
+void shadow_line_apart(const ShadowRegion *region, int64_t line) {
+  for (int32_t g = 0; g < LINE_CELLS; g++) {
+    ShadowCell *cell = &region->cells[line * LINE_CELLS + g];
+    *cell = region->lines[line];
+    take_apart(&cell->writer, g), take_apart(&cell->reader, g), take_apart(&cell->other, g);
+  }
+  region->apart[line] = true;
 }
 
 static bool add_region(PtxShadow *s, ShadowRegion region) {
@@ -75,7 +101,8 @@ static bool add_region(PtxShadow *s, ShadowRegion region) {
   if (!more) return false;
   s->regions = more;
   if (!shadow_region_cells(s, &region)) return false;
-  for (int64_t c = 0; region.uninitialised && c < region.n_cells; c++) region.cells[c].writer.flags = CELL_UNWRITTEN;
+  for (int64_t l = 0; region.uninitialised && l <= region.n_cells / LINE_CELLS; l++)
+    region.lines[l].writer.flags = CELL_UNWRITTEN;
   int32_t k = s->n_regions++;
   for (; k > 0 && s->regions[k - 1].address > region.address; k--) s->regions[k] = s->regions[k - 1];
   s->regions[k] = region;
@@ -130,7 +157,7 @@ PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int6
 
 static void block_free(ShadowBlock *b) {
   if (!b) return;
-  free(b->shared.cells);
+  free_cells(&b->shared);
   free(b->copies);
   free(b->signals);
   free(b);
@@ -138,7 +165,7 @@ static void block_free(ShadowBlock *b) {
 
 void ptx_shadow_free(PtxShadow *s) {
   if (!s) return;
-  for (int32_t k = 0; k < s->n_regions; k++) free(s->regions[k].cells);
+  for (int32_t k = 0; k < s->n_regions; k++) free_cells(&s->regions[k]);
   for (int32_t k = 0; k < s->n_blocks; k++) block_free(s->blocks[k]);
   free(s->sync);
   free(s->regions);
@@ -183,7 +210,8 @@ void ptx_shadow_block_begin(PtxShadow *s, int64_t block) {
   b->now = 0, b->registers_pc = -1;
   memset(b->clocks, 0, sizeof b->clocks);
   memset(b->first, 0, sizeof b->first);
-  for (int64_t c = 0; c < b->shared.n_cells; c++) b->shared.cells[c] = (ShadowCell){.writer.flags = CELL_UNWRITTEN};
+  for (int64_t l = 0; l <= b->shared.n_cells / LINE_CELLS; l++)
+    b->shared.lines[l] = (ShadowCell){.writer.flags = CELL_UNWRITTEN}, b->shared.apart[l] = false;
   for (int i = 0; i < SHADOW_BARRIERS; i++) b->first[i].pc = -1;
 }
 

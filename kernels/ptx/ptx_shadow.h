@@ -36,6 +36,23 @@ typedef struct {
   const unsigned char *memory; /* shared, local: what lies at offset 0; NULL for global */
 } PtxAccess;
 
+/* A load or store of lanes that lie in one region, none of them behind a thread's back. */
+typedef struct {
+  int32_t pc, warp, bytes; /* bytes: a lane's */
+  int64_t block;
+  uint32_t mask;
+  bool global, stores;
+  bool one_place;        /* all 32 lanes at one address */
+  bool side_by_side;     /* all 32 lanes, each where the one before it ends */
+  uint64_t first;        /* the first lane's address: global as ptx_buffer_address has it, else in shared memory */
+  const int32_t *offset; /* of each lane from there */
+  const char *memory;    /* what lies at `first` now */
+  const char *registers; /* stores: words of 32 lanes begin at registers + list[element] */
+  const int32_t *list;
+  int32_t element_bytes;
+  bool wide; /* their words have 64 bits */
+} PtxPlain;
+
 /* NULL when there is no memory. `granule_bytes`: the narrowest access of the kernel, 1 to 4. */
 PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int64_t shared_bytes,
                           int32_t granule_bytes);
@@ -47,6 +64,9 @@ bool ptx_shadow_trouble(const PtxShadow *shadow);
 /* Returns the lanes whose access may take place: those outside every buffer are reported and left out (a load gives 0).
  */
 uint32_t ptx_shadow_access(PtxShadow *shadow, const PtxAccess *access);
+/* Whether it comes after everything that it must, and is noted; false: ptx_shadow_access looks closer. Nearly all of what
+ * there is goes this way. */
+bool ptx_shadow_plain(PtxShadow *shadow, const PtxPlain *access);
 void ptx_shadow_block_begin(PtxShadow *shadow, int64_t block);
 /* Threads of `block` have passed a barrier: `threads` has a bit a thread, 32 words. `id` is the barrier's number; -1:
  * of a warp (bar.warp.sync and the like), then only threads[warp] is set. */

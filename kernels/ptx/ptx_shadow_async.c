@@ -27,7 +27,7 @@ void shadow_begin(PtxShadow *s, ShadowBlock *b, ShadowCopy copy) {
     copy.group = signal ? signal->phase : 0;
     shadow_release(s, b, copy.thread / 32, copy.barrier);
   }
-  for (int64_t c = copy.first; copy.reads && c < copy.first + copy.n; c++) b->shared.cells[c].readers++;
+  for (int64_t c = copy.first; copy.reads && c < copy.first + copy.n; c++) shadow_cells(&b->shared, c, 1)->readers++;
   b->copies[b->n_copies++] = copy;
 }
 
@@ -43,7 +43,7 @@ const ShadowCopy *shadow_reader(const ShadowBlock *b, int64_t cell) {
 static void finish(ShadowBlock *b, const ShadowCopy *copy, int32_t warp) {
   const uint32_t now = b->clocks[warp][warp] + 1;
   for (int64_t c = copy->first; c < copy->first + copy->n && c < b->shared.n_cells; c++) {
-    ShadowCell *cell = &b->shared.cells[c];
+    ShadowCell *cell = shadow_cells(&b->shared, c, 1);
     if (copy->reads) {
       cell->readers--;
       if (copy->async == PTX_ASYNC_WGMMA) continue;

@@ -199,18 +199,6 @@ static void uninitialised(const Touch *t) {
              shadow_block_name(t->s, t->a->block).text, verb(t), where);
 }
 
-/* The last reader is kept, and before it one of another warp. */
-static inline void note_read(ShadowCell *cell, ShadowMark now, int32_t warp) {
-  const ShadowMark last = cell->reader;
-  const bool same_warp = last.thread >> 5 == warp && last.block == now.block && last.pc1;
-  if (same_warp && last.clock == now.clock) {
-    if (last.thread != now.thread) cell->reader.flags = READ_BY_MANY;
-    return;
-  }
-  if (!same_warp && last.pc1) cell->other = last;
-  cell->reader = now;
-}
-
 static void touch_read(const Touch *t, ShadowCell *cell) {
   const ShadowMark *w = &cell->writer;
   if (w->flags & CELL_IN_FLIGHT)
@@ -220,7 +208,7 @@ static void touch_read(const Touch *t, ShadowCell *cell) {
   else
     check_order(t, w, true);
   if (t->a->async && t->a->space == PTX_SPACE_SHARED) check_fence(t, cell);
-  note_read(cell, mark(t), t->a->warp);
+  shadow_note_read(cell, mark(t), t->a->warp);
 }
 
 /* Lanes of one store that hit one place: the memory still holds what was there before them all, so values are compared
@@ -279,7 +267,7 @@ static void touch_lane(Touch *t, int lane, const ShadowRegion *region, int64_t o
   t->offset = offset;
   if (writes && region->read_only) read_only(t);
   for (int64_t c = 0; c < n; c++) {
-    ShadowCell *cell = &region->cells[first + c];
+    ShadowCell *cell = shadow_cells(region, first + c, 1);
     const unsigned char *value = a->kind == PTX_STORE ? a->value[lane] : NULL;
     t->offset = offset + c * granule;
     if (a->kind != PTX_STORE && a->kind != PTX_COPY_WRITE) {
@@ -303,36 +291,6 @@ static void touch_lane(Touch *t, int lane, const ShadowRegion *region, int64_t o
                               .n = n});
 }
 
-/* Plain loads, nearly all of what there is: returns the lanes whose granules were written by someone who came before.
- * The others need a closer look. */
-static inline uint32_t read_in_order(const PtxShadow *s, const ShadowBlock *b, const PtxAccess *a,
-                                     const ShadowRegion *region, bool is_global) {
-  const uint32_t *clocks = b->clocks[a->warp];
-  const int32_t warp = a->warp, shift = s->shift, block = (int32_t)a->block;
-  const uint64_t bytes = (uint64_t)a->bytes, last = (uint64_t)region->n_bytes - bytes, low = region->address,
-                 cells = (bytes + (1u << shift) - 1) >> shift;
-  ShadowMark now = {.pc1 = a->pc + 1, .clock = clocks[warp] + 1, .block = block};
-  uint32_t done = 0;
-  if (bytes > (uint64_t)region->n_bytes) return 0;
-  for (uint32_t m = a->mask; m; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
-    const uint64_t offset = a->address[lane] - low;
-    if (offset > last) continue;
-    ShadowCell *cell = region->cells + (offset >> shift);
-    uint64_t c = 0;
-    now.thread = (uint16_t)(32 * warp + lane);
-    for (; c < cells; c++, cell++) {
-      const ShadowMark *w = &cell->writer;
-      if (w->flags & CELL_UNSURE ||
-          (w->clock && ((is_global && w->block != block) || clocks[w->thread >> 5] < w->clock)))
-        break;
-      note_read(cell, now, warp);
-    }
-    if (c == cells) done |= (uint32_t)1 << lane;
-  }
-  return done;
-}
-
 uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
   if (a->space == PTX_SPACE_LOCAL) return a->mask;
   Touch t = {.s = s, .a = a, .b = shadow_block(s, a->block)};
@@ -344,11 +302,8 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
   if (signals)
     for (uint32_t m = a->mask; m; m &= m - 1) shadow_acquire(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
   const ShadowRegion *region = is_global ? region_of(s, a->address[__builtin_ctz(a->mask)], a->bytes) : &t.b->shared;
-  uint32_t rest = a->mask;
   if (!is_global) t.b->now++;
-  if (a->kind == PTX_LOAD && !t.sync && !a->async && region)
-    rest &= ~(is_global ? read_in_order(s, t.b, a, region, true) : read_in_order(s, t.b, a, region, false));
-  for (uint32_t m = rest; m; m &= m - 1) {
+  for (uint32_t m = a->mask; m; m &= m - 1) {
     const int lane = __builtin_ctz(m);
     const uint64_t address = a->address[lane];
     if (is_global && (!region || address - region->address + (uint64_t)a->bytes > (uint64_t)region->n_bytes ||

@@ -36,6 +36,11 @@ typedef struct {
   uint32_t when, readers; /* shared: ShadowBlock.now of the last write; copies and wgmma that read it now */
 } ShadowCell;
 
+/* 32 granules that warps have touched as one, lane beside lane: their cells are this one, but for the thread, which is in
+ * marks that of the first with LINE_STEP x (k + 1) added where granule g is of thread + (g >> k). Lines that are `apart`
+ * are so no more: their cells hold. */
+enum { LINE_SHIFT = 5, LINE_CELLS = 1 << LINE_SHIFT, LINE_STEP = SHADOW_THREADS };
+
 /* A stretch of global memory, or a block's shared memory. */
 typedef struct {
   uint64_t address;
@@ -44,7 +49,9 @@ typedef struct {
   const char *name;
   int32_t argument; /* -1: a variable of the module, or shared memory */
   bool read_only, uninitialised;
-  ShadowCell *cells;
+  ShadowCell *lines;
+  uint8_t *apart;    /* by line */
+  ShadowCell *cells; /* of lines that are apart; shadow_cells */
 } ShadowRegion;
 
 /* What goes on behind a thread's back: a copy that writes shared memory, or a copy or wgmma that reads it. */
@@ -103,6 +110,18 @@ struct PtxShadow {
   int32_t n_faults;
 };
 
+/* The last reader is kept, and before it one of another warp. */
+static inline void shadow_note_read(ShadowCell *cell, ShadowMark now, int32_t warp) {
+  ShadowMark *last = &cell->reader;
+  const bool same_warp = last->thread >> 5 == warp && last->block == now.block && last->pc1;
+  if (same_warp && last->clock == now.clock) {
+    if (last->thread != now.thread) last->flags = READ_BY_MANY;
+    return;
+  }
+  if (!same_warp && last->pc1) cell->other = *last;
+  *last = now;
+}
+
 /* Names for sentences. */
 typedef struct {
   char text[64];
@@ -126,7 +145,15 @@ const ShadowCopy *shadow_reader(const ShadowBlock *b, int64_t cell);         /* 
 const char *shadow_text(const PtxShadow *s, int32_t pc);                     /* "cp.async.bulk", "wgmma", ... */
 ShadowBlock *shadow_block(PtxShadow *s, int64_t block);
 void shadow_join(uint32_t to[SHADOW_WARPS], const uint32_t from[SHADOW_WARPS]);
-/* Sets up the cells of a region; false: no memory. */
+/* Sets up the lines and cells of a region; false: no memory. */
 bool shadow_region_cells(PtxShadow *s, ShadowRegion *region);
+void shadow_line_apart(const ShadowRegion *region, int64_t line);
+/* n cells, at most LINE_CELLS, of lines that are apart from now on. */
+static inline ShadowCell *shadow_cells(const ShadowRegion *region, int64_t first, int64_t n) {
+  const int64_t line = first >> LINE_SHIFT, last = (first + n - 1) >> LINE_SHIFT;
+  if (!region->apart[line]) shadow_line_apart(region, line);
+  if (last != line && !region->apart[last]) shadow_line_apart(region, last);
+  return region->cells + first;
+}
 
 #endif

@@ -23,8 +23,8 @@ static const char *const COUNTERS[N_COUNTERS] = {
 
 typedef struct {
   int n, exact[N_COUNTERS], outputs;
-  double seconds, decode_seconds, errors[MAX_ROWS];
-  uint64_t lanes;
+  double seconds, fault_seconds, decode_seconds, errors[MAX_ROWS];
+  uint64_t lanes, fault_lanes;
   int64_t memory_bytes;
 } Sums;
 
@@ -83,13 +83,17 @@ static bool output_is_right(const json_t *row, const Spec *spec, const void *byt
          fabs(most - number(row, "max")) <= tolerance * most;
 }
 
-/* One launch, with or without the first cache. */
-static Status launch(const PtxKernel *kernel, const json_t *row, bool l1, PtxResult *result, bool *right,
+/* One launch, with or without the first cache, or with a look for faults. */
+typedef enum { PLAIN, CACHED, FAULTS } How;
+static Status launch(const PtxKernel *kernel, const json_t *row, How how, PtxResult *result, bool *right,
                      double *seconds, Error *error) {
   const json_t *args = json_object_get(row, "args");
   Spec specs[MAX_ARGUMENTS];
   PtxArgument arguments[MAX_ARGUMENTS] = {0};
-  PtxLaunch l = {.arguments = arguments, .n_arguments = (int32_t)json_array_size(args), .l1 = l1};
+  PtxLaunch l = {.arguments = arguments,
+                 .n_arguments = (int32_t)json_array_size(args),
+                 .l1 = how == CACHED,
+                 .faults = how == FAULTS};
   sizes(row, "grid", l.grid);
   sizes(row, "block", l.block);
   l.dynamic_shared_bytes = (int64_t)number(row, "shared");
@@ -117,31 +121,34 @@ static void one_row(const char *folder, const json_t *row, Sums *sums) {
   Error error = {0};
   PtxModule *module = NULL;
   PtxKernel *kernel = NULL;
-  PtxResult plain, cached;
-  bool right, again;
-  double seconds, cached_seconds;
+  PtxResult plain, cached, watched;
+  bool right, again, still;
+  double seconds, cached_seconds, fault_seconds;
   snprintf(path, sizeof path, "%s/%s.ptx", folder, file);
   char *text = read_text(path, &n);
   const double began = cpu_seconds();
   const int e = ptx_module_load(text, n, path, &module, &error) ? -1 : ptx_find_entry(module, entry);
   const bool decoded = e >= 0 && !ptx_kernel_new(module, e, &kernel, &error);
   sums->decode_seconds = fmax(sums->decode_seconds, cpu_seconds() - began);
-  if (!decoded || launch(kernel, row, false, &plain, &right, &seconds, &error) ||
-      launch(kernel, row, true, &cached, &again, &cached_seconds, &error)) {
+  if (!decoded || launch(kernel, row, PLAIN, &plain, &right, &seconds, &error) ||
+      launch(kernel, row, CACHED, &cached, &again, &cached_seconds, &error) ||
+      launch(kernel, row, FAULTS, &watched, &still, &fault_seconds, &error)) {
     printf("| %s | %s |\n", entry, error.message);
     exit(1);
   }
   compare(&plain.totals, row, sums, misses, sizeof misses);
   const double theirs = number(row, "l2_to_l1_bytes") / 32, ours = (double)cached.totals.l1_sectors_from_l2;
-  sums->outputs += right && again;
+  sums->outputs += right && again && still;
   sums->errors[sums->n++] = fabs(ours / theirs - 1);
   sums->seconds += seconds, sums->lanes += plain.totals.lanes;
+  sums->fault_seconds += fault_seconds, sums->fault_lanes += watched.totals.lanes;
   if (plain.totals.memory_bytes > sums->memory_bytes) sums->memory_bytes = plain.totals.memory_bytes;
-  printf("| %s, %s | %s | %s | %.0f | %.0f | %+.2f %% | %.2f |\n", file, entry, right ? "right" : "wrong",
+  printf("| %s, %s | %s | %s | %.0f | %.0f | %+.2f %% | %.2f | %.2f |\n", file, entry, right ? "right" : "wrong",
          *misses ? misses : "all exact", ours, theirs, 100 * (ours / theirs - 1),
-         (double)plain.totals.lanes / seconds * 1e-9);
+         (double)plain.totals.lanes / seconds * 1e-9, (double)watched.totals.lanes / fault_seconds * 1e-9);
   ptx_result_free(&plain);
   ptx_result_free(&cached);
+  ptx_result_free(&watched);
   ptx_kernel_free(kernel);
   ptx_module_free(module);
   free(text);
@@ -156,8 +163,8 @@ int main(int argc, char **argv) {
   Sums s = {0};
   if (argc < 2) argc = 2, argv = usual;
   printf("| launch | outputs | 8 counters of requests, sectors, wavefronts, conflicts | sectors from L2 | H100 | error "
-         "| G lane instructions a second |\n"
-         "|---|---|---|---|---|---|---|\n");
+         "| G lane instructions a second | with faults |\n"
+         "|---|---|---|---|---|---|---|---|\n");
   for (int f = 1; f < argc; f++) {
     char path[512];
     json_error_t mistake;
@@ -177,8 +184,10 @@ int main(int argc, char **argv) {
   qsort(s.errors, (size_t)s.n, sizeof *s.errors, by_size);
   printf(".\nSectors from L2: median error %.2f %%, 90th percentile %.2f %%, worst %.2f %%.\n", 100 * s.errors[s.n / 2],
          100 * s.errors[(int)(0.9 * (s.n - 1) + 0.5)], 100 * s.errors[s.n - 1]);
-  printf("%.2f G lane instructions a second over all, in CPU time; the slowest module is read and decoded in %.1f ms; "
-         "at most %.1f MB beside the buffers.\n",
-         (double)s.lanes / s.seconds * 1e-9, 1e3 * s.decode_seconds, (double)s.memory_bytes / 1e6);
+  printf(
+      "%.2f G lane instructions a second over all, in CPU time, %.2f with faults; the slowest module is read and decoded in %.1f ms; "
+      "at most %.1f MB beside the buffers.\n",
+      (double)s.lanes / s.seconds * 1e-9, (double)s.fault_lanes / s.fault_seconds * 1e-9, 1e3 * s.decode_seconds,
+      (double)s.memory_bytes / 1e6);
   return 0;
 }
