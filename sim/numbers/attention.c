@@ -23,7 +23,7 @@ static const double *const_at(const Attention *a, size_t bytes) {
   return (const double *)(const void *)((const char *)a + bytes);
 }
 
-static Evaluator evaluator(Attention *a) {
+Evaluator attention_evaluator(Attention *a) {
   return (Evaluator){.schedule = a->schedule, .plan = &a->plan, .state = &a->evaluate, .numbers = at(a, a->numbers)};
 }
 
@@ -65,7 +65,7 @@ Status attention_start(void *memory, const Plan *plan, const Schedule *schedule,
   memset(memory, 0, header.bytes);
   Attention *a = memory;
   *a = header;
-  const Evaluator v = evaluator(a);
+  const Evaluator v = attention_evaluator(a);
   evaluate_begin(&v);
   *attention = a;
   return STATUS_OK;
@@ -98,7 +98,7 @@ Status attention_apply(Attention *a, const Event *e, Error *error) {
   Cursor walked = a->walked;
   const Status status = check(a, e, &walked, error);
   if (status) return status;
-  const Evaluator v = evaluator(a);
+  const Evaluator v = attention_evaluator(a);
   for (int op = evaluate_next(&v); op >= 0 && !evaluate_is_at(&a->evaluate, op, e);) op = evaluate_next(&v);
   a->walked = walked;
   a->n_applied++;
@@ -121,7 +121,7 @@ Status attention_walk(Attention *a, const Schedule *schedule, Cursor *cursor, ui
 
 /* Inputs that a formula makes of the others. */
 static void fill_formulas(Attention *a) {
-  const Evaluator v = evaluator(a);
+  const Evaluator v = attention_evaluator(a);
   const Schedule *s = a->schedule;
   for (int k = 0; k < s->n_declarations; k++) {
     const ProgramDeclaration *d = &s->declarations[k];
@@ -142,7 +142,7 @@ static void take_v_from_k(Attention *a) {
   const Shape *shape = &a->plan.shape;
   const int K = a->schedule->operands[OPERAND_K - OPERAND_Q] - 1, V = a->schedule->operands[OPERAND_V - OPERAND_Q] - 1;
   if (!shape->v_in_k || K < 0 || V < 0) return;
-  const Evaluator v = evaluator(a);
+  const Evaluator v = attention_evaluator(a);
   const double *from = evaluate_matrix(&v, K, 0, 0);
   double *to = evaluate_matrix(&v, V, 0, 0);
   for (int64_t row = 0; row < shape->N_k; row++)
@@ -163,7 +163,7 @@ static uint64_t stream_of(const Attention *a, int name, int64_t batch, int64_t h
 }
 
 void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, int64_t head) {
-  const Evaluator v = evaluator(a);
+  const Evaluator v = attention_evaluator(a);
   const Schedule *s = a->schedule;
   const double peak = a->config.softmax.precision == PRECISION_FP64 ? ATTENTION_PEAK : ATTENTION_PEAK_ROUNDED;
   for (int k = 0; k < s->n_declarations; k++) {
@@ -190,7 +190,7 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
 
 const double *attention_matrix(const Attention *a, int name, int64_t head) {
   Attention *mutable = (Attention *)(uintptr_t)a; /* an Evaluator can write; looking does not */
-  const Evaluator v = evaluator(mutable);
+  const Evaluator v = attention_evaluator(mutable);
   return evaluate_matrix(&v, name, head, 0);
 }
 
@@ -198,6 +198,6 @@ const double *attention_tile(const Attention *a, int name) { return const_at(a, 
 
 bool attention_reference(const Attention *a, const ProgramDeclaration *declaration, int64_t head, double *out) {
   Attention *mutable = (Attention *)(uintptr_t)a;
-  const Evaluator v = evaluator(mutable);
+  const Evaluator v = attention_evaluator(mutable);
   return reference_matrix(&v, declaration, head, out);
 }

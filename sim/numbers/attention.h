@@ -66,6 +66,9 @@ void attention_fill(Attention *attention, InputKind kind, uint64_t seed, int64_t
 /* Does what the event says, and what lines that are no event say before it. On error the state is unchanged. */
 Status attention_apply(Attention *attention, const Event *event, Error *error);
 
+/* The program on the state's numbers, for who follows operations himself: then no event is applied. */
+Evaluator attention_evaluator(Attention *attention);
+
 /* Applies up to `n` events from *cursor on; *cursor ends behind the last one applied. */
 Status attention_walk(Attention *attention, const Schedule *schedule, Cursor *cursor, uint64_t n, Error *error);
 

@@ -181,7 +181,8 @@ typedef struct {
 
 static void see(const Said *s, int64_t row, int64_t col0, int64_t col1, Softmax *x) {
   const ClaimRun *r = s->r;
-  for (int64_t col = col0; col < col1; col++) {
+  if (!r->scores) x->m = x->l = NAN; /* nothing is known */
+  for (int64_t col = col0; col < col1 && r->scores; col++) {
     const double score = r->scores[row * r->plan.shape.N_k + col];
     if (!r->counts[row * r->plan.shape.N_k + col]) continue;
     const double m = fmax(x->m, score);

@@ -7,6 +7,7 @@
 
 #include "sim/base/random.h"
 #include "sim/numbers/attention.h"
+#include "sim/numbers/program_check.h"
 #include "tests/support/claims.h"
 #include "tests/support/implied.h"
 
@@ -93,6 +94,36 @@ static void fill_scores(ClaimRun *r) {
     }
 }
 
+/* What a formula takes the softmax of; -1: there is none. */
+static int softmax_in(const Schedule *s, int node) {
+  const ProgramNode *n = &s->nodes[node];
+  if (n->kind == NODE_SOFTMAX) return n->a;
+  const int a = n->a >= 0 ? softmax_in(s, n->a) : -1;
+  return a >= 0 || n->b < 0 ? a : softmax_in(s, n->b);
+}
+
+/* Of a program whose head is followed as a whole: by its output's formula, whatever its lines do. Hidden ones do not
+ * matter: what each query sees is known. */
+static void fill_formula_scores(ClaimRun *r) {
+  const Schedule *s = r->schedule;
+  for (int k = 0; k < s->n_declarations && !r->scores; k++) {
+    ProgramDeclaration d = s->declarations[k];
+    if (d.role != TENSOR_OUTPUT || !d.formula) continue;
+    const int scores = softmax_in(s, d.formula - 1);
+    if (s->nodes[d.formula - 1].kind == NODE_ATTENTION) {
+      fill_scores(r);
+    } else if (scores >= 0) {
+      d.formula = (int16_t)(scores + 1);
+      for (int n = 0; n < s->n_names; n++) /* a name of that shape */
+        if (s->names[n].rows == SIDE_ROWS && s->names[n].cols == SIDE_COLS) d.name = (uint8_t)n;
+      r->scores = malloc((size_t)(r->plan.shape.N_q * r->plan.shape.N_k) * sizeof *r->scores);
+      if (!attention_reference(r->stage->head, &d, 0, r->scores)) abort();
+    }
+  }
+  int problem = 0;
+  r->is_online = r->scores && program_is_right(s, NULL, &problem);
+}
+
 void claim_run_open(ClaimRun *r, const Stage *stage, bool is_online) {
   *r = (ClaimRun){.stage = stage, .schedule = stage->run.schedule, .plan = stage->run.plan, .is_online = is_online};
   const Shape *s = &r->plan.shape;
@@ -123,7 +154,10 @@ void claim_run_open(ClaimRun *r, const Stage *stage, bool is_online) {
     for (int n = 0; n < op->n_moved && r->events[k].kind != EVENT_SKIP; n++)
       claim_label(r->schedule, op->moved[n], &r->events[k], r->labels[k][n]);
   }
-  if (stage->K) fill_scores(r);
+  if (stage->head)
+    fill_formula_scores(r);
+  else if (stage->K)
+    fill_scores(r);
 }
 
 void claim_run_close(ClaimRun *r) {

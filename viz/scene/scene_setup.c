@@ -135,12 +135,16 @@ void stage_free(Stage *stage) {
   free(stage->kept_K);
   free(stage->kept_V);
   free(stage->row);
+  free(stage->head);
+  free(stage->must);
   free(stage->pipeline);
   free(stage->other_pipeline);
   for (int k = 0; k < SNAPSHOT_ROWS; k++) free(stage->rows[k]);
   memset(stage->rows, 0, sizeof stage->rows);
   stage->K = stage->V = stage->kept_K = stage->kept_V = NULL;
   stage->row = NULL;
+  stage->head = NULL;
+  stage->must = NULL;
   stage->pipeline = stage->other_pipeline = NULL;
 }
 

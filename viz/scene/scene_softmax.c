@@ -464,7 +464,8 @@ static bool is_known(const Snapshot *now, int k, const Line *line) {
 static bool is_now(const Snapshot *now, int k, const Line *line) {
   static const EventKind STANDARD[4] = {EVENT_NEW_MAX, EVENT_NORMALISE, EVENT_NORMALISE, EVENT_ACCUMULATE};
   if (now->grid.n_laps > 1) return now->event.kind == STANDARD[k];
-  return now->row.phase == line->phase && !event_moves(now->event.kind) && now->event.kind != EVENT_NORMALISE;
+  return now->row.phase == line->phase && !event_moves(now->event.kind) && now->event.kind != EVENT_NORMALISE &&
+         now->event.kind != EVENT_SKIP;
 }
 
 static void draw_formulas(const Pen *pen, Box box, bool is_large) {
@@ -632,9 +633,12 @@ static void draw_small_rows(const Pen *pen, Box box) {
   const double small = pen_size(pen, TYPE_SMALL), gap = 16 * pen->unit, n = fmax(now->n_rows, SNAPSHOT_ROWS / 2),
                width = floor((box.width - gap * (n - 1)) / n);
   const Box head = box_cut_top(&box, 1.7 * small, 0);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, head.x, head.y + small, head.width,
-           now->row.without_max ? "Rows of this tile: m is left out, 0 at every tile"
-                                : "Rows of this tile: m after each tile, a dot where it rose");
+  char words[96];
+  snprintf(words, sizeof words,
+           now->row.without_max ? "Rows of this tile: %s is left out, 0 at every tile"
+                                : "Rows of this tile: %s after each tile, a dot where it rose",
+           letters_of(now, now->roles.m).text);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, head.x, head.y + small, head.width, words);
   for (int k = 0; k < now->n_rows; k++) draw_small_row(pen, box_cut_left(&box, width, gap), &now->rows[k], &scale);
 }
 
@@ -642,8 +646,11 @@ static void draw_small_rows(const Pen *pen, Box box) {
 static void draw_history(const Pen *pen, Box box) {
   const SnapshotRow *r = &pen->now->row;
   const double small = pen_size(pen, TYPE_SMALL);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, box.y + small, box.width,
-           r->without_max ? "m is left out: 0 at every tile" : "m after each tile; a dot where it rose");
+  char words[96];
+  snprintf(words, sizeof words,
+           r->without_max ? "%s is left out: 0 at every tile" : "%s after each tile; a dot where it rose",
+           letters_of(pen->now, pen->now->roles.m).text);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, box.y + small, box.width, words);
   box_cut_top(&box, 1.6 * small, 0);
   double low = INFINITY, high = -INFINITY;
   for (int64_t k = 0; k < r->n_history; k++) {
@@ -679,8 +686,9 @@ static void draw_values(const Pen *pen, Box box, bool is_large) {
   const int n = shown_values(now, names);
   const Box head = box_cut_top(&box, 1.7 * small, 0);
   pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, head.x, head.y + small, head.width,
-           is_large ? "Values of this row before the present line, and after it; of a tile the largest"
-                    : "before the line, and after it");
+           n == 0     ? "No value of this row is on chip."
+           : is_large ? "Values of this row before the present line, and after it; of a tile the largest"
+                      : "before the line, and after it");
   const double height = fmin(box.height / fmax(n, 1), 1.9 * size);
   for (int k = 0; k < n && height > 0.9 * size; k++) {
     const SnapshotValue *v = &now->row.values[names[k]];
@@ -715,8 +723,8 @@ static bool is_combining(const Snapshot *now) {
 static void draw_absence(const Pen *pen, Box body, bool is_large) {
   const Snapshot *now = pen->now;
   const char *why =
-      !evaluate_follows_rows(now->schedule)
-          ? "No row is followed with numbers: that is done where all outputs are attention(Q, K, V)."
+      !now->row.is_computed && !evaluate_follows_rows(now->schedule)
+          ? "All rows of this program are computed together, while that is 32 MFLOP at most. A smaller N shows one."
       : !now->row.is_computed
           ? "The numbers of a row are computed while N_k × d is at most 512 K elements. A smaller N shows them."
       : is_combining(now) ? "The parts of O that the splits have made are combined: no scores, no new maximum."
@@ -757,30 +765,31 @@ static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size)
   const SnapshotRow *r = &now->row;
   const char *dtype = dtype_name(now->problem.shape.dtype);
   char ulps[NUMBER_CHARS];
+  const Letters O = letters_of(now, now->roles.O);
   text[0] = '\0';
   if (r->phase == ROW_FINISHED && isfinite(r->error_ulps)) {
     ulps_number(r->error_ulps, ulps, sizeof ulps);
     if (r->error_ulps > most_ulps(now)) {
-      snprintf(text, size, "O is wrong: %s ulps of %s from the fp64 answer", ulps, dtype);
+      snprintf(text, size, "%s is wrong: %s ulps of %s from the fp64 answer", O.text, ulps, dtype);
       return false;
     }
     if (is_large)
-      snprintf(text, size, "O is within %s ulps of %s of the fp64 answer", ulps, dtype);
+      snprintf(text, size, "%s is within %s ulps of %s of the fp64 answer", O.text, ulps, dtype);
     else
-      snprintf(text, size, "O within %s %s ulps of fp64", ulps, dtype);
+      snprintf(text, size, "%s within %s %s ulps of fp64", O.text, ulps, dtype);
     if (is_large && now->problem.shape.dtype != DTYPE_FP32)
       snprintf(text + strlen(text), size - strlen(text), ", and before it is stored within %s of fp32",
                ulps_number(r->error_fp32_ulps, ulps, sizeof ulps));
     return true;
   }
   if (r->phase == ROW_FINISHED)
-    snprintf(text, size, "O is not a number: e^score overflowed %s", dtype);
+    snprintf(text, size, "%s is not a number: e^score overflowed %s", O.text, dtype);
   else if (r->n_overflowed > 0)
     snprintf(text, size, "%" PRId64 " of %" PRId64 " exponentials overflow %s", r->n_overflowed, r->n_cols, dtype);
   else if (has_overflowed(r))
-    snprintf(text, size, "O is not a number any more: e^score overflowed %s", dtype);
-  else if (is_large)
-    snprintf(text, size, "When the row is finished, O is held against the fp64 answer here");
+    snprintf(text, size, "%s is not a number any more: e^score overflowed %s", O.text, dtype);
+  else if (is_large && r->is_judged)
+    snprintf(text, size, "When the row is finished, %s is held against the fp64 answer here", O.text);
   return *text == '\0' || (r->phase != ROW_FINISHED && r->n_overflowed == 0 && !has_overflowed(r));
 }
 

@@ -23,7 +23,7 @@
 #include "sim/machine/gpu.h"
 #include "sim/algorithms/layout.h"
 #include "sim/simulate.h"
-#include "sim/numbers/softmax.h"
+#include "sim/numbers/attention.h"
 #include "viz/scene/pipeline.h"
 
 enum {
@@ -40,6 +40,8 @@ enum {
 
 /* Rows are computed with real numbers up to this many elements of K; beyond it snapshots have no row. */
 #define STAGE_MAX_KEY_ELEMENTS ((int64_t)1 << 19)
+/* All rows of a head together, where a row is not followed alone, up to this many FLOPs: some 0.1 s. */
+#define STAGE_MAX_HEAD_FLOPS ((Wide)1 << 25)
 /* The other rows of a tile up to this many keys. */
 #define STAGE_MAX_ROW_KEYS ((int64_t)1 << 16)
 /* Scores of normal inputs have a standard deviation of 1, so that hardly any e^S is beyond fp16's 65,504; with Q six
@@ -172,11 +174,13 @@ typedef struct {
 typedef struct {
   bool is_softmax; /* it is one; else there is neither m nor l nor P */
   uint64_t m, l, S, P, O;
+  uint8_t operands[3]; /* 1 + the names of Q, K and V, by the formula or by the lines; 0: none */
 } SnapshotRoles;
 
 /* Online softmax of one row, with real numbers in the precision of the data type. */
 typedef struct {
-  bool is_computed; /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS */
+  bool is_computed; /* false: N_k d is beyond STAGE_MAX_KEY_ELEMENTS, or a head beyond STAGE_MAX_HEAD_FLOPS */
+  bool is_judged;   /* what O must be is known */
   bool without_max; /* the maximum is left out: m stays 0 */
   uint8_t phase;    /* RowPhase */
   bool is_rescaled; /* in the present tile: a program may forget it */
@@ -299,7 +303,9 @@ typedef struct {
   Pipeline *pipeline, *other_pipeline; /* as measured; given, and freed with the stage */
   uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
-  double *K, *V;           /* N_k x d and N_k x n_O; NULL: no row is computed */
+  double *K, *V;           /* N_k x d and N_k x n_O; NULL: no row is computed, or all with */
+  Attention *head;         /* all rows of a program whose rows cannot be followed alone; NULL: they can */
+  double *must;            /* then, what its first output by rows must be; NULL: it has no formula */
   double *kept_K, *kept_V; /* n_kept rows of an earlier stage, where this one computes none */
   int64_t n_kept;
   struct StageRow *row;                 /* how much of them is filled, and the scores of the row asked for last */

@@ -5,6 +5,8 @@
  *     P = e^(S - m')                 weights
  *
  * A program of another shape has no such roles; its row is shown value by value. */
+#include <string.h>
+
 #include "viz/scene/snapshot_parts.h"
 
 static bool is_column(const Schedule *s, int name) {
@@ -71,6 +73,32 @@ static void see_others(const Schedule *s, SnapshotRoles *r, const ProgramOp *op,
   if (!is_plain || op->value) r->is_softmax = false; /* m is something else as well, or not always */
 }
 
+/* The product in a value, and below it the names of its two sides; -1: that is no name, or there is no product. */
+static void find_product(const Schedule *s, int node, int names[2]) {
+  if (node < 0) return;
+  const ProgramNode *n = &s->nodes[node];
+  if (n->kind != NODE_MATMUL) {
+    find_product(s, n->a, names);
+    if (names[1] < 0) find_product(s, n->b, names);
+    return;
+  }
+  for (int k = 0; k < 2; k++) {
+    const ProgramNode *side = &s->nodes[k ? n->b : n->a];
+    if (side->kind == NODE_TRANSPOSE) side = &s->nodes[side->a];
+    names[k] = side->kind == NODE_NAME ? side->name : -1;
+  }
+}
+
+/* S = Q K^T, O += P V: what attention takes, where no formula says so. */
+static void see_operands(const Schedule *s, SnapshotRoles *r, const ProgramOp *op, const ProgramAssign *a) {
+  int names[2] = {-1, -1};
+  (void)op;
+  find_product(s, a->value, names);
+  if (is_tile(s, a->name) && names[0] >= 0 && names[1] >= 0 && !r->operands[1])
+    r->operands[0] = (uint8_t)(names[0] + 1), r->operands[1] = (uint8_t)(names[1] + 1);
+  if ((r->O & name_bit(a->name)) && names[1] >= 0 && !r->operands[2]) r->operands[2] = (uint8_t)(names[1] + 1);
+}
+
 SnapshotRoles snapshot_roles(const Schedule *s) {
   SnapshotRoles r = {.is_softmax = true};
   each_assign(s, &r, see_maximum);
@@ -80,6 +108,8 @@ SnapshotRoles snapshot_roles(const Schedule *s) {
     const ProgramTensor *t = &s->tensors[s->names[n].tensor];
     if (t->role == TENSOR_OUTPUT && s->names[n].rows == SIDE_ROWS && !is_column(s, n)) r.O |= name_bit(n);
   }
+  memcpy(r.operands, s->operands, sizeof r.operands);
+  each_assign(s, &r, see_operands);
   r.is_softmax &= r.S && r.m && r.l && r.P && r.O;
   if (!r.is_softmax) r.m = r.l = r.P = 0;
   return r;
@@ -92,7 +122,7 @@ int snapshot_first(NameSet names) {
 }
 
 int snapshot_operand(const Snapshot *now, int which) {
-  const int name = now->schedule->operands[which] - 1;
+  const int name = now->roles.operands[which] - 1;
   return name < 0 ? 0 : now->schedule->names[name].tensor;
 }
 

@@ -29,6 +29,7 @@ static double input(const Stage *stage, Operand operand, int64_t row, int64_t co
                          scale * random_normal(stage->config.seed, (uint64_t)(operand - OPERAND_Q), index));
 }
 
+/* Room for a row, and its numbers where it is followed alone. */
 static struct StageRow *new_row(const Stage *stage, bool is_small) {
   const Plan *plan = stage_plan(stage);
   const size_t N_k = (size_t)plan->shape.N_k, d = (size_t)plan->shape.d, n_matrices = is_small ? 1 : 3;
@@ -36,7 +37,7 @@ static struct StageRow *new_row(const Stage *stage, bool is_small) {
       .rows = {0, 1}, .inputs_apart = true, .softmax = config_of(stage), .n_v = is_small ? 0 : n_O(stage)};
   Evaluate state;
   bool overflow = false;
-  const Wide evaluated = evaluate_layout(&state, stage_schedule(stage), plan, &config, &overflow);
+  const Wide evaluated = stage->head ? 0 : evaluate_layout(&state, stage_schedule(stage), plan, &config, &overflow);
   const Wide n = checked_add(d + n_matrices * N_k, evaluated, &overflow);
   if (overflow || n > SIZE_MAX / 2 / sizeof(double)) return NULL;
   struct StageRow *r = malloc(sizeof *r + (size_t)n * sizeof(double));
@@ -48,9 +49,41 @@ static struct StageRow *new_row(const Stage *stage, bool is_small) {
   return r;
 }
 
+/* The output whose rows are held against their formula; NULL: there is none. */
+static const ProgramDeclaration *judged_output(const Stage *stage) {
+  const Schedule *s = stage_schedule(stage);
+  for (int k = 0; k < s->n_declarations; k++)
+    if (s->declarations[k].formula && (stage->roles.O & name_bit(s->declarations[k].name))) return &s->declarations[k];
+  return NULL;
+}
+
+/* All rows of the head, where that is little work. */
+static Status fill_head(Stage *stage, Error *error) {
+  const Schedule *s = stage_schedule(stage);
+  const Plan *plan = stage_plan(stage);
+  const AttentionConfig config = {.softmax = config_of(stage)};
+  size_t bytes;
+  if (stage->run.traffic.flops > STAGE_MAX_HEAD_FLOPS || attention_bytes(plan, s, &bytes, NULL)) return STATUS_OK;
+  void *memory = malloc(bytes);
+  if (memory && attention_start(memory, plan, s, &config, &stage->head, NULL)) {
+    free(memory);
+    return STATUS_OK;
+  }
+  stage->row = memory ? new_row(stage, false) : NULL;
+  if (!stage->row) return error_set(error, STATUS_NO_MEMORY, "no memory for the numbers of a head");
+  attention_fill(stage->head, INPUT_NORMAL, stage->config.seed, 0, 0);
+  const ProgramDeclaration *d = judged_output(stage);
+  if (!d) return STATUS_OK;
+  const int64_t n = plan->shape.N_q * schedule_side_whole(s, plan, s->names[d->name].cols);
+  stage->must = malloc((size_t)n * sizeof *stage->must);
+  if (stage->must && attention_reference(stage->head, d, 0, stage->must)) return STATUS_OK;
+  return error_set(error, STATUS_NO_MEMORY, "no memory for what a head must be");
+}
+
 Status stage_fill_inputs(Stage *stage, Error *error) {
   const Shape *shape = &stage_plan(stage)->shape;
-  if (shape->N_k > STAGE_MAX_KEY_ELEMENTS / shape->d || !evaluate_follows_rows(stage_schedule(stage))) return STATUS_OK;
+  if (!evaluate_follows_rows(stage_schedule(stage))) return fill_head(stage, error);
+  if (shape->N_k > STAGE_MAX_KEY_ELEMENTS / shape->d) return STATUS_OK;
   const size_t N_k = (size_t)shape->N_k, d = (size_t)shape->d, shown = (size_t)n_O(stage);
   stage->K = malloc(N_k * d * sizeof(double));
   stage->V = malloc(N_k * shown * sizeof(double));
@@ -72,6 +105,7 @@ void stage_keep_inputs(Stage *stage, Stage *before) {
       shape->dtype != old->dtype || n_O(stage) != n_O(before))
     return;
   if (stage->config.seed != before->config.seed) return;
+  if (stage->head) return;
   if (stage->row) {
     stage->row->n_keys = n_keys < shape->N_k ? n_keys : shape->N_k;
     memcpy(stage->K, *K, (size_t)(stage->row->n_keys * shape->d) * sizeof **K);
@@ -162,6 +196,7 @@ static void refer(const Row *row, double *O) {
 /* ---- What an operation has done -------------------------------------------------------------------------- */
 
 static Evaluator evaluator_of(Row *row) {
+  if (row->stage->head) return attention_evaluator(row->stage->head);
   const bool small = row->r->is_small;
   return (Evaluator){.schedule = stage_schedule(row->stage),
                      .plan = stage_plan(row->stage),
@@ -173,6 +208,21 @@ static Evaluator evaluator_of(Row *row) {
                      .context = row,
                      .need_keys = need_keys,
                      .scores = need_scores};
+}
+
+/* The row in a name's tile in SRAM, or of a loaded input's column or scores in its matrix; NULL: the tile is of other
+ * rows. */
+static const double *row_in(const Evaluator *v, const struct StageRow *r, int name) {
+  const ProgramName *n = &v->schedule->names[name];
+  if (v->state->sram[name] == EVALUATE_NOWHERE) {
+    const double *whole = v->Q || n->rows != SIDE_ROWS ? NULL : evaluate_matrix(v, name, 0, 0);
+    if (!whole || (n->subscripts & ~(IN_I | IN_J))) return NULL;
+    if (n->cols == SIDE_ONE) return whole + r->row;
+    return n->cols == SIDE_COLS && r->fold.tile >= 0 ? whole + r->row * v->plan->shape.N_k + r->fold.col0 : NULL;
+  }
+  const Span rows = v->state->tiles[name].rows;
+  if (r->row < rows.begin || r->row >= rows.end) return NULL;
+  return evaluate_tile(v, name, false) + (r->row - rows.begin) * v->state->n[n->cols];
 }
 
 /* The scores of the tile, as they stand, and the largest of them. */
@@ -239,18 +289,16 @@ static void keep_history(struct StageRow *r) {
   f->history_l[f->n_history - 1] = f->l;
 }
 
-static void see_scores(const Evaluator *v, struct StageRow *r, int name) {
+static void see_scores(struct StageRow *r, const double *tile) {
   SnapshotRow *f = &r->fold;
-  const double *tile = evaluate_tile(v, name, false);
   if (f->tile < 0) return;
   if (r->seen) memcpy(r->seen + f->col0, tile, (size_t)f->n_cols * sizeof *tile);
   if (!r->is_small) keep_scores(f, tile);
 }
 
-static void see_weights(const Evaluator *v, struct StageRow *r, int name) {
+static void see_weights(const Evaluator *v, struct StageRow *r, const double *tile) {
   SnapshotRow *f = &r->fold;
   const Precision stored = v->state->config.softmax.precision;
-  const double *tile = evaluate_tile(v, name, false);
   if (f->tile < 0 || r->is_small) return;
   f->n_overflowed = 0;
   for (int64_t k = 0; k < f->n_cols; k++) {
@@ -261,10 +309,10 @@ static void see_weights(const Evaluator *v, struct StageRow *r, int name) {
 
 static bool has(NameSet names, int name) { return names >> name & 1; }
 
-static void see_m(const Evaluator *v, struct StageRow *r, int name, const ProgramAssign *a) {
+static void see_m(const Evaluator *v, struct StageRow *r, double m, const ProgramAssign *a) {
   SnapshotRow *f = &r->fold;
   const uint8_t root = a ? v->schedule->nodes[a->value].kind : (uint8_t)NODE_NAME;
-  f->m = f->m_new = *evaluate_tile(v, name, false);
+  f->m = f->m_new = m;
   if (root == NODE_NUMBER || root == NODE_NEGATE) { /* it begins anew */
     forget_history(f);
     f->m_old = f->m;
@@ -274,12 +322,12 @@ static void see_m(const Evaluator *v, struct StageRow *r, int name, const Progra
   }
 }
 
-static void see_l(const Evaluator *v, struct StageRow *r, int name, bool is_load, const ProgramAssign *a) {
+static void see_l(const Evaluator *v, struct StageRow *r, double l, bool is_load, const ProgramAssign *a) {
   SnapshotRow *f = &r->fold;
   const EvaluateRow *row = v->schedule->declares ? NULL : evaluate_row(v, r->row);
   const double before = f->l;
   r->has_l = true;
-  f->l = f->l_new = *evaluate_tile(v, name, false);
+  f->l = f->l_new = l;
   if (is_load || !a) return;
   if (a->kind == ASSIGN_TIMES) {
     if (row) f->factor = row->factor;
@@ -294,22 +342,32 @@ static void see_name(const Row *row, const Evaluator *v, int name, bool is_load,
   struct StageRow *r = row->r;
   const SnapshotRoles *roles = &row->stage->roles;
   const int tensor = v->schedule->names[name].tensor;
-  if (has(roles->S, name)) see_scores(v, r, name);
-  if (has(roles->P, name)) see_weights(v, r, name);
-  if (has(roles->m, name)) see_m(v, r, name, a);
-  if (has(roles->l, name)) see_l(v, r, name, is_load, a);
+  const double *tile = row_in(v, r, name);
+  if (!tile) return;
+  if (has(roles->S, name)) see_scores(r, tile);
+  if (has(roles->P, name)) see_weights(v, r, tile);
+  if (has(roles->m, name)) see_m(v, r, *tile, a);
+  if (has(roles->l, name)) see_l(v, r, *tile, is_load, a);
   if (has(roles->O, name) && v->state->shown[tensor] == name && !r->is_small)
-    memcpy(r->fold.O, evaluate_tile(v, name, false), (size_t)v->state->n[SIDE_DV] * sizeof(double));
+    memcpy(r->fold.O, tile, (size_t)n_O(row->stage) * sizeof *tile);
 }
 
-static RowPhase phase_of(const SnapshotRoles *roles, const ProgramOp *op) {
+static NameSet set_by(const Schedule *s, const ProgramOp *op) {
+  NameSet names = 0;
+  for (int k = op->first_assign; k < op->first_assign + op->n_assigns; k++) names |= name_bit(s->assigns[k].name);
+  return names;
+}
+
+static RowPhase phase_of(const Schedule *s, const SnapshotRoles *roles, const ProgramOp *op) {
+  const NameSet set = set_by(s, op);
   switch (op->event) {
   case EVENT_PRODUCT: return ROW_SCORES;
   case EVENT_MASK: return ROW_MASKED;
   case EVENT_NEW_MAX: return ROW_MAX;
   case EVENT_RESCALE: return ROW_RESCALED;
-  case EVENT_ACCUMULATE:
-  case EVENT_NORMALISE: return ROW_ACCUMULATED;
+  case EVENT_ACCUMULATE: /* a bias is added to scores, too */
+  case EVENT_NORMALISE:
+    return (set & roles->S) && !(set & (roles->P | roles->l | roles->O)) ? ROW_SCORES : ROW_ACCUMULATED;
   case EVENT_LOAD: return has(roles->S, op->name) ? ROW_MASKED : has(roles->P, op->name) ? ROW_ACCUMULATED : ROW_NONE;
   default: return ROW_NONE;
   }
@@ -321,6 +379,7 @@ static void see(const Row *row, const Evaluator *v, int at) {
   const ProgramOp *op = &v->schedule->ops[at];
   const Cursor *c = &v->state->cursor;
   SnapshotRow *f = &r->fold;
+  if (c->i >= 0 && c->i != r->row / v->plan->tiling.B_r) return; /* of another row block */
   if (op->kind == OP_TEST) {
     if (c->op == at) return; /* skipped */
     if (c->i >= 0 && c->j >= 0)
@@ -339,7 +398,7 @@ static void see(const Row *row, const Evaluator *v, int at) {
   for (int k = 0; k < op->n_moved && (is_load || op->event == EVENT_MASK); k++)
     see_name(row, v, op->moved[k], is_load, NULL);
   if (op->kind == OP_EVENT && op->event == EVENT_RESCALE) memcpy(f->O_scaled, f->O, sizeof f->O);
-  const RowPhase phase = op->kind == OP_EVENT && in_tile ? phase_of(&row->stage->roles, op) : ROW_NONE;
+  const RowPhase phase = op->kind == OP_EVENT && in_tile ? phase_of(v->schedule, &row->stage->roles, op) : ROW_NONE;
   if (phase > f->phase) f->phase = (uint8_t)phase;
 }
 
@@ -353,8 +412,8 @@ static void see_values(const Evaluator *v, struct StageRow *r, int at) {
   for (int k = 0; k < op->n_assigns + op->n_moved; k++) {
     const int name = k < op->n_assigns ? s->assigns[op->first_assign + k].name : op->moved[k - op->n_assigns];
     const ProgramName *n = &s->names[name];
-    if (n->rows != SIDE_ROWS || v->state->sram[name] == EVALUATE_NOWHERE) continue;
-    const double *tile = evaluate_tile(v, name, false);
+    const double *tile = n->rows == SIDE_ROWS ? row_in(v, r, name) : NULL;
+    if (!tile) continue;
     const int64_t width = n->cols == SIDE_COLS ? f->n_cols : v->state->n[n->cols];
     SnapshotValue *value = &f->values[name];
     value->now = width > 0 ? tile[0] : NAN;
@@ -380,13 +439,13 @@ static void begin(Row *row, int64_t number) {
                                  .softmax = config_of(stage),
                                  .n_v = r->is_small ? 0 : n_O(stage)};
   bool overflow = false;
-  evaluate_layout(&r->state, stage_schedule(stage), plan, &config, &overflow);
+  if (!stage->head) evaluate_layout(&r->state, stage_schedule(stage), plan, &config, &overflow);
   const double m = softmax_start(&config.softmax).m;
-  if (r->row != number) {
+  if (r->row != number && !stage->head) {
     for (int64_t c = 0; c < plan->shape.d; c++) r->q[c] = input(stage, OPERAND_Q, number, c);
     r->n_scores = 0;
-    r->row = number;
   }
+  r->row = number;
   for (int64_t k = 0; r->seen && k < plan->shape.N_k; k++) r->seen[k] = NAN;
   r->fold = (SnapshotRow){.m = m, .m_old = m, .m_new = m, .tile = -1};
   for (int k = 0; k < PROGRAM_NAMES_MAX; k++) r->fold.values[k] = (SnapshotValue){.before = NAN, .now = NAN};
@@ -407,7 +466,7 @@ static void fold_to(Row *row, int64_t number, const Event *event) {
     at = evaluate_next(&v);
     if (at >= 0) see(row, &v, at);
     if (at >= 0 && !r->is_small) see_values(&v, r, at);
-  } while (at >= 0 && !evaluate_is_at(&r->state, at, event));
+  } while (at >= 0 && !evaluate_is_at(v.state, at, event));
   r->n_steps = event->step + 1;
 }
 
@@ -425,8 +484,9 @@ static bool stores_O(const Row *row, const ProgramOp *op) {
 static bool is_final(Row *row, const Event *event) {
   const Evaluator v = evaluator_of(row);
   const ProgramOp *ops = v.schedule->ops;
-  Cursor ahead = row->r->state.cursor;
+  Cursor ahead = v.state->cursor;
   bool stored = stores_O(row, &ops[event->op]);
+  if (row->stage->head && !row->stage->must) return false;
   if (v.schedule->tensors[event->tensor].role != TENSOR_OUTPUT || (event->kind != EVENT_NORMALISE && !stored))
     return false;
   for (int at = evaluate_peek(&v, &ahead); at >= 0; at = evaluate_peek(&v, &ahead)) {
@@ -445,7 +505,11 @@ static void finish(const Row *row, SnapshotRow *r) {
   const Precision stored = precision_of(row->stage);
   double largest = 0;
   r->phase = ROW_FINISHED;
-  refer(row, r->reference_O);
+  if (row->stage->head)
+    memcpy(r->reference_O, row->stage->must + row->r->row * stage_plan(row->stage)->shape.d_v,
+           (size_t)r->n_O * sizeof *r->O);
+  else
+    refer(row, r->reference_O);
   for (int64_t c = 0; c < r->n_O; c++) largest = fmax(largest, fabs(r->reference_O[c]));
   for (int64_t c = 0; c < r->n_O; c++) {
     const double fp32_off = fabs(r->O[c] - r->reference_O[c]) / precision_ulp(PRECISION_FP32, largest);
@@ -461,7 +525,7 @@ static void finish(const Row *row, SnapshotRow *r) {
 void snapshot_fill_row(const Stage *stage, Snapshot *now) {
   SnapshotRow *r = &now->row;
   const Plan *plan = stage_plan(stage);
-  const bool is_there = stage->K && now->has_event && now->event.i >= 0;
+  const bool is_there = stage->row && now->has_event && now->event.i >= 0;
   if (is_there) {
     const int64_t height = now->event.row1 - now->event.row0;
     const int64_t asked = stage->config.row_in_block > 0 ? stage->config.row_in_block - 1 : height / 2;
@@ -475,9 +539,10 @@ void snapshot_fill_row(const Stage *stage, Snapshot *now) {
     r->row = r->tile = -1;
     r->n_O = n_O(stage);
   }
-  r->is_computed = stage->K != NULL;
+  r->is_computed = stage->row != NULL;
+  r->is_judged = !stage->head || stage->must;
   r->without_max = stage->config.without_max;
-  r->q_scale = stage->config.q_scale;
+  r->q_scale = stage->head ? 1 : stage->config.q_scale;
 }
 
 void snapshot_fill_rows(const Stage *stage, Snapshot *now) {
