@@ -7,10 +7,11 @@ halved when causal. Launches of all kernels wait in one queue behind a sleep on 
 come in random order, so that the power state is the same for all. Each row has the median of REPEATS launches and its ratio to cuDNN.
 Every output is compared with cuDNN's before it is timed.
 """
-import ctypes, os, random, sys
+import ctypes, os, sys
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from launches import error_of, median_us, pointers
 
 REPEATS = int(os.environ.get("REPEATS", "30"))
 SIZES = [int(n) for n in os.environ.get("SIZES", "1024,4096,16384").split(",")]
@@ -34,35 +35,15 @@ def runs(kernels, q, k, v, causal):
     for name, function, rung, (b_r, b_c) in kernels:
         o = torch.full_like(q, float("nan"))
         def run(function=function, rung=rung, o=o, b_r=b_r, b_c=b_c):
-            p = [ctypes.c_void_p(t.data_ptr()) for t in (q, k, v, o)]
+            p = pointers(q, k, v, o)
             return function(rung, *p, batch, heads, heads, n, n, d, int(causal), int(q.dtype == torch.bfloat16), b_r, b_c)
         if run():
             continue  # does not take this shape
         torch.cuda.synchronize()
-        error = float((o.float() - wanted).norm() / wanted.norm())
+        error = error_of(o, wanted)
         if not error < (3e-3 if q.dtype == torch.float16 else 2e-2):
             sys.exit(f"collect_beside.py: {name} is off by {error:.2g} at N = {n}, d = {d}, causal {causal}")
         yield name, run
-
-
-def median_us(functions):
-    """Of each function, by events, in random order."""
-    order = [i for i in range(len(functions)) for _ in range(REPEATS)]
-    random.Random(7).shuffle(order)
-    for f in functions:
-        f(), f()
-    torch.cuda.synchronize()
-    events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in order]
-    torch.cuda._sleep(60_000 * len(order))
-    for i, (start, stop) in zip(order, events):
-        start.record()
-        functions[i]()
-        stop.record()
-    torch.cuda.synchronize()
-    times = [[] for _ in functions]
-    for i, (start, stop) in zip(order, events):
-        times[i].append(start.elapsed_time(stop) * 1e3)
-    return [sorted(t)[len(t) // 2] for t in times]
 
 
 def main():
@@ -76,7 +57,7 @@ def main():
                 flops = 4.0 * n * n * d * batch * heads / (2 if causal else 1)
                 with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
                     names, functions = zip(*runs(kernels, q, k, v, causal))
-                    us = median_us(functions)
+                    us = median_us(functions, REPEATS, 60_000)
                 for name, t in zip(names, us):
                     print(f"{name},{'bf16' if DTYPE == torch.bfloat16 else 'fp16'},{batch},{heads},{n},{d},{int(causal)},"
                           f"{t:.1f},{flops / t / 1e6:.1f},{us[0] / t:.3f}", flush=True)

@@ -11,10 +11,11 @@ operators. FLOPs: 10 N^2 d per head, halved when causal.
 Launches wait in one queue behind a sleep on the GPU, so that the cost of a launch is hidden, and come in random order. Each row has
 the median of REPEATS launches (a launch: all kernels of one call). Outputs are compared before they are timed.
 """
-import ctypes, os, random, sys
+import ctypes, os, sys
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from launches import error_of, median_us, pointers
 
 REPEATS = int(os.environ.get("REPEATS", "30"))
 DTYPE = getattr(torch, os.environ.get("DTYPE", "float16"))
@@ -22,39 +23,15 @@ BF16, LIMIT = int(DTYPE == torch.bfloat16), 4e-3 if DTYPE == torch.float16 else 
 SMS = torch.cuda.get_device_properties(0).multi_processor_count
 
 
-def pointers(*tensors):
-    return [ctypes.c_void_p(t.data_ptr()) for t in tensors]
-
-
 WRONG = []  # these are not timed
 
 
 def is_right(name, got, wanted):
-    error = float((got.float() - wanted.float()).norm() / wanted.float().norm())
+    error = error_of(got, wanted)
     if not error < LIMIT:
         WRONG.append(f"{name} is off by {error:.2g}")
         print(f"# {WRONG[-1]}", flush=True)
     return error < LIMIT
-
-
-def median_us(functions):
-    """Of each function, by events, in random order."""
-    order = [i for i in range(len(functions)) for _ in range(REPEATS)]
-    random.Random(7).shuffle(order)
-    for f in functions:
-        f(), f()
-    torch.cuda.synchronize()
-    events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in order]
-    torch.cuda._sleep(150_000 * len(order))
-    for i, (start, stop) in zip(order, events):
-        start.record()
-        functions[i]()
-        stop.record()
-    torch.cuda.synchronize()
-    times = [[] for _ in functions]
-    for i, (start, stop) in zip(order, events):
-        times[i].append(start.elapsed_time(stop) * 1e3)
-    return [sorted(t)[len(t) // 2] for t in times]
 
 
 def decode(kernels):
@@ -107,7 +84,7 @@ def decode(kernels):
             torch.cuda.synchronize()
             if wanted is None or is_right(name, o, wanted):
                 runs.append((name, splits, run))
-        us = median_us([run for _, _, run in runs])
+        us = median_us([run for _, _, run in runs], REPEATS)
         moved = 2 * 2 * batch * kv_heads * n * d
         for (name, splits, _), t in zip(runs, us):
             print(f"{name},{'bf16' if BF16 else 'fp16'},{batch},{heads},{kv_heads},{n},{d},{splits.value if splits else ''},{t:.2f},"
@@ -149,7 +126,7 @@ def backward(kernels):
                     if all([is_right(f"{name}'s {what} at N = {n}, d = {d}, causal {causal}", x, y)
                             for what, x, y in zip(("dQ", "dK", "dV"), grads, wanted)]):
                         runs.append((name, run))
-                us = median_us([run for _, run in runs])
+                us = median_us([run for _, run in runs], REPEATS)
                 flops = 10.0 * n * n * d * batch * heads / (2 if causal else 1)
                 for (name, _), t in zip(runs, us):
                     print(f"{name},{'bf16' if BF16 else 'fp16'},{batch},{heads},{n},{d},{int(causal)},{t:.1f},{flops / t / 1e6:.1f},"

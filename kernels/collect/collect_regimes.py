@@ -7,8 +7,9 @@ packed: FlashAttention-2 over sequences of unequal lengths, one after the other,
 fp16. Launches wait in one queue behind a sleep on the GPU, so that the cost of a launch is hidden, and come in random order. Each row
 has the median of REPEATS launches.
 """
-import ctypes, os, random, sys
+import ctypes, os, sys
 import torch
+from launches import error_of, median_us, pointers
 
 REPEATS = int(os.environ.get("REPEATS", "15"))
 aten = torch.ops.aten
@@ -32,32 +33,8 @@ WINDOWS = [(16384, 1024, 0), (16384, 4096, 0), (8192, 512, 512), (16384, 512, 0)
            (16384, 256, 256), (4096, 512, 0), (16384, 8192, 0)]
 
 
-def median_us(functions):
-    """Of each function, by events, in random order."""
-    order = [i for i in range(len(functions)) for _ in range(REPEATS)]
-    random.Random(7).shuffle(order)
-    for f in functions:
-        f(), f()
-    torch.cuda.synchronize()
-    events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in order]
-    torch.cuda._sleep(150_000 * len(order))
-    for i, (start, stop) in zip(order, events):
-        start.record()
-        functions[i]()
-        stop.record()
-    torch.cuda.synchronize()
-    times = [[] for _ in functions]
-    for i, (start, stop) in zip(order, events):
-        times[i].append(start.elapsed_time(stop) * 1e3)
-    return [sorted(t)[len(t) // 2] for t in times]
-
-
-def pointers(*tensors):
-    return [ctypes.c_void_p(t.data_ptr()) for t in tensors]
-
-
 def is_near(name, got, wanted):
-    error = float((got.float() - wanted.float()).norm() / wanted.float().norm())
+    error = error_of(got, wanted)
     if not error < 4e-3:
         print(f"# {name} is off by {error:.2g}", flush=True)
     return error < 4e-3
@@ -76,7 +53,7 @@ def forward(ladder):
                 return ladder.tilewalk_attention(rung.encode(), *pointers(q, k, v, o), batch, heads, heads, n, n, d, causal, 0, 0, 0)
             if not run() and is_near(f"{rung}, {batch} x {heads}, N = {n}, d = {d}, causal {causal}", o, wanted):
                 runs.append((rung, run))
-        for (name, _), us in zip(runs, median_us([run for _, run in runs])):
+        for (name, _), us in zip(runs, median_us([run for _, run in runs], REPEATS)):
             print(f"{batch},{heads},{heads},{n},{n},{d},{causal},{name},forward,{us:.2f}", flush=True)
 
 
@@ -105,7 +82,7 @@ def backward(ladder):
             if all([is_near(f"{rung}'s {what}, {batch} x {heads}, N = {n}, d = {d}, causal {causal}", x, y)
                     for what, x, y in zip(("dQ", "dK", "dV"), grads, wanted)]):
                 runs.append((rung, run))
-        for (name, _), us in zip(runs, median_us([run for _, run in runs])):
+        for (name, _), us in zip(runs, median_us([run for _, run in runs], REPEATS)):
             print(f"{batch},{heads},{heads},{n},{n},{d},{causal},{name},backward,{us:.2f}", flush=True)
 
 
@@ -129,10 +106,10 @@ def packed(_):
         for heads in (16, 5):
             for causal in (False, True):
                 runs = [packed_run(lengths, heads, d, causal) for lengths in PACKED.values()]
-                for (name, lengths), us in zip(PACKED.items(), median_us(runs)):
+                for (name, lengths), us in zip(PACKED.items(), median_us(runs, REPEATS)):
                     print(f"{name},{' '.join(map(str, lengths))},{heads},{d},{int(causal)},,,{us:.2f}", flush=True)
         for heads in (16, 4):
-            for (n, left, right), us in zip(WINDOWS, median_us([window_run(n, heads, d, left, right) for n, left, right in WINDOWS])):
+            for (n, left, right), us in zip(WINDOWS, median_us([window_run(n, heads, d, left, right) for n, left, right in WINDOWS], REPEATS)):
                 print(f"window,{n},{heads},{d},{int(right == 0)},{left},{right},{us:.2f}", flush=True)
 
 
@@ -154,7 +131,7 @@ def flex(_):
         for name in [None] + list(MASKS):
             q, k, v = (torch.randn(1, 16, n, 128, device="cuda", dtype=torch.float16) for _ in range(3))
             seen = create_block_mask(MASKS[name], None, None, n, n, device="cuda") if name else None
-            us = median_us([lambda: compiled(q, k, v, block_mask=seen)])[0]
+            us = median_us([lambda: compiled(q, k, v, block_mask=seen)], REPEATS)[0]
             print(f"{name or 'none'},{n},16,128,{seen.sparsity() if seen else 0:.2f},{us:.2f}", flush=True)
 
 
