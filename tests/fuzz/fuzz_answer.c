@@ -2,21 +2,12 @@
  * value, a choice, an order, a submission, or refused with one printable line. The first byte says
  * which. */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/answer.h"
 #include "lessons/engine/show_line.h"
 #include "lessons/engine/lesson_submission.h"
 #include "viz/text/warp_picture.h"
 #include "sim/base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void check_message(const Error *error) {
   const size_t length = strlen(error->message);

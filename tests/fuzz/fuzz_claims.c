@@ -1,19 +1,10 @@
 /* Fuzz target for files of claims and questions: any bytes are either read, each entry judged or
  * refused with file and line, or refused with one line that names the file. The code in them is
  * run, on a small budget. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/claims.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { COMPUTED_MAX = 8 };
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void require_placed(Status status, const Error *error) {
   require(error->status == status);

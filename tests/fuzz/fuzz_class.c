@@ -1,17 +1,8 @@
 /* Fuzz target for hand-ins: any bytes are rows that are graded or say why not, or are refused with one line. Every text
  * of a row is one line of clean UTF-8; no name of a lesson is taken for a path; the sums are those of the rows. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/lesson_class.h"
 #include "sim/base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static const char LESSON[] = "# T\n- idea: one\n- minutes: 5\n- draw: N from 2, 3\n\n```ask sum\nprompt: p\nanswer: 2 "
                              "* N\nunit: MiB\nhint: h\nwrong: N -> "

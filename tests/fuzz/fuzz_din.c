@@ -1,21 +1,12 @@
 /* Fuzz target for address traces: any bytes give the same records and the same verdict whether they
  * come in one piece or in many, or are read by a team, and every record is one that can be printed
  * and read back. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "sim/cache/din.h"
 #include "viz/cli/replay_team.h"
 #include "sim/base/utf8.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { RECORDS = 64, PIECE_MAX = 3 * DIN_LINE_BYTES_MAX };
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void check_record(const DinRecord *record) {
   char text[DIN_TEXT_BYTES];

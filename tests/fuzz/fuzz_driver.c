@@ -6,12 +6,7 @@
  * mutations that depend on nothing but the input: a failure repeats. `make fuzz` is the real search. */
 #define _POSIX_C_SOURCE 200809L /* scandir */
 #include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 enum { INPUT_MAX_BYTES = 1 << 16, MUTATIONS_PER_SEED = 256, EDITS_MAX = 4 };
 

@@ -1,17 +1,8 @@
 /* Fuzz target for the export of questions: whatever a lesson holds, each question that is written is closed, and
  * nothing but text and newlines is written. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/lesson_gift.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const ExpressionLimits LIMITS = {.max_steps = 100000, .max_memory_bytes = 1 << 20};

@@ -1,17 +1,8 @@
 /* Fuzz target for GPU descriptions: any bytes are refused with one line, or become a machine on
  * which a model can compute with, without dividing by zero or leaving its arrays. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "sim/machine/gpu.h"
 #include "sim/base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Gpu gpu;

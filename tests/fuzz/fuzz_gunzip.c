@@ -1,11 +1,6 @@
 /* Fuzz target for gunzip: any bytes are refused with a sentence, or give a text that is no longer than allowed. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "sim/base/gunzip.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = NULL;

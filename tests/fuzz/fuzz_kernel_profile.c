@@ -1,17 +1,8 @@
 /* Fuzz target for kernel profiles: any bytes are refused with one line, or become a profile that can be launched, or
  * refused, at any d without leaving an array. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "sim/l2/kernel_profile.h"
 #include "sim/base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void launch_everywhere(const Profile *p) {
   const Gpu gpu = {.name = "g",

@@ -1,13 +1,8 @@
 /* Fuzz target for description files: any bytes are either read, every number with its source and
  * inside its range, or refused with one line that names the file. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "sim/base/keyfile.h"
 #include "sim/base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct {
   char name[KEYFILE_TEXT_BYTES];
@@ -27,10 +22,6 @@ static const KeyfileField FIELDS[] = {
     {"exp", KEYFILE_OPS_PER_CLOCK, offsetof(Record, rate[5]), false, 1, 4096, "a rate"},
 };
 enum { N_FIELDS = sizeof FIELDS / sizeof FIELDS[0] };
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Record record = {0};

@@ -1,22 +1,13 @@
 /* Fuzz target for lesson files: any bytes are either a lesson that can be drawn, filled in, asked
  * and graded, or refused with one printable line that begins with the file's name and a line. Work
  * is bounded, so every input ends. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/lesson_lint.h"
 #include "viz/lesson/lesson_view.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/window/lesson_flow.h"
 #include "sim/base/utf8.h"
 #endif
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void check_message(const Error *error) {
   const size_t length = strlen(error->message);

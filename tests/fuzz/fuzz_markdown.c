@@ -1,19 +1,9 @@
 /* Fuzz target for Markdown: any bytes are printed within bounds, on a terminal with colours and into a pipe, and a
  * lesson's prose is checked. No control character comes out but newlines and what the style itself writes. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/lesson.h"
 #include "viz/text/markdown.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void link_found(void *context, const char *target, size_t length, int line) {
   (void)target;

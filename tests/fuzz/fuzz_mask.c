@@ -1,17 +1,7 @@
 /* Fuzz target for masks: the first line's "N_q N_k KIND" says the matrix and whether the rest is a name (n), a file of
  * blocks (b) or of lengths (l). What is made is a mask whose tiles and counts agree; else one line says why not. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "sim/problem/mask.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void check(const Pattern *p) {
   const Shape s = {

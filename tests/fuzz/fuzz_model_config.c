@@ -1,11 +1,6 @@
 /* config.json files of unknown origin: a model whose cache can be computed, or a one-line error. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "viz/request/model_config.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   KvModel model;

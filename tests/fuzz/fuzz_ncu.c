@@ -1,8 +1,6 @@
 /* Counter files of unknown origin: whatever the bytes, an answer or a one-line error, within bounded time and memory.
  */
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "kernels/counters/explain.h"
 #include "kernels/counters/launches.h"
 

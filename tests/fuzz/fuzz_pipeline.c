@@ -1,15 +1,6 @@
 /* Fuzz target for recorded pipelines: a file is refused with its name, or is one whose spans go forward. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "viz/scene/pipeline.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error error = {0};

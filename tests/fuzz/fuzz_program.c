@@ -2,19 +2,13 @@
  * any step, whose numbers can be tried, and whose CTAs come to their end and ask for blocks that there are: for as many
  * bytes as are counted. */
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
 #include "sim/l2/stream.h"
 #include "sim/numbers/program_check.h"
 #include "viz/scene/narration.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Bytes that a piece reads. */
 static double walk_piece(const Stream *s, StreamSlot *slot) {

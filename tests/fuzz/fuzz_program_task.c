@@ -1,12 +1,7 @@
 /* Fuzz target for tasks: any bytes are a task, or refused with one line that begins with the file and a line number. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/program_task.h"
 #include "sim/base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error error = {0};

@@ -1,20 +1,12 @@
 /* Fuzz target for the record of progress: any bytes in its place are read, left alone or set aside; what is done then
  * is kept, unless it was said that it is not; and bytes that were set aside are still there. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/lesson_progress.h"
 #include "tests/support/scratch.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static char home[SCRATCH_BYTES], record[SCRATCH_BYTES + 40];
 

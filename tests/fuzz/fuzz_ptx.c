@@ -1,18 +1,9 @@
 /* Fuzz target for PTX: any text is refused with its line, or each of its entries is refused with a line or runs, within
  * a small budget, on buffers of which no byte outside is touched. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "kernels/ptx/ptx.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { MAX_ARGUMENTS = 16, BUFFER_BYTES = 4096, MAX_ENTRIES = 4 };
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void require_sentence(const Error *error) {
   require(error->message[0] != 0);

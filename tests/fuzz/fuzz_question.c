@@ -1,18 +1,9 @@
 /* Questions to the library in one line, as anybody types them: parted into words, and refused in one line. Only what
  * comes before a command is run is fuzzed, and the cheapest command: files are not opened, nothing is computed. */
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "sim/base/utf8.h"
 #include "viz/library/tilewalk.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds) {
-  if (!holds) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *line = malloc(size + 8);

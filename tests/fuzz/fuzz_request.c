@@ -2,23 +2,14 @@
  * as the same request, or refused with one line without control characters. Names in it stand as they were written,
  * bytes beyond ASCII too: they are made safe where a message is printed. Files that a request names are not opened
  * here. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "viz/request/request.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct {
   Request request;
 } Options;
 
 static const OptionSet SETS[] = {REQUEST_OPTION_SETS(Options, request), {0}};
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 static void check_message(const Error *error) {
   const size_t length = strlen(error->message);

@@ -1,17 +1,8 @@
 /* Fuzz target for expressions: any bytes have a value within its bounds, or are refused with one printable line that
  * has the file's name and a line; and so with a text that holds them in braces. No value shows an address. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "lessons/engine/expression.h"
 #include "sim/base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 /* Little work, so that many inputs are tried. */
 static const ExpressionLimits LIMITS = {.file = "f.md", .max_steps = 50000, .max_memory_bytes = 1 << 20};

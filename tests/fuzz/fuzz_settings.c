@@ -1,17 +1,9 @@
 /* Fuzz target for the window's settings: any bytes are read, every value within its range, or refused with one line.
  * What was read is the same when it is written and read again. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz.h"
 
 #ifdef TILEWALK_WINDOW
 #include "viz/window/settings.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int truth) {
-  if (!truth) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Settings s, again;
