@@ -52,6 +52,10 @@ static Status check_kernel(const Problem *p, const Profile *kernel, Error *error
   if (!names_dtype(kernel->dtypes, dtype_name(p->shape.dtype)))
     return error_set(error, STATUS_BAD_REQUEST, "%s has no %s; it is built for %s", kernel->name,
                      dtype_name(p->shape.dtype), kernel->dtypes);
+  if (p->shape.has_kv_dtype && p->shape.kv_dtype != p->shape.dtype && *kernel->dtypes)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s takes K and V of the type of Q, and not %s beside %s; leave --kv-dtype or the kernel out",
+                     kernel->name, dtype_name(p->shape.kv_dtype), dtype_name(p->shape.dtype));
   if (kernel->has_no_blocks && p->shape.pattern && p->shape.pattern->kind != PATTERN_DOCUMENTS)
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s has no mask of blocks, sinks or prefixes; leave --mask or the kernel "

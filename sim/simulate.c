@@ -285,8 +285,9 @@ double simulation_needed_bytes(const Shape *s) {
   const Mask mask = mask_of_shape(s);
   const double rows = (double)mask_queries_seeing(&mask), keys = (double)mask_keys_seen(&mask);
   const double d = (double)s->d, d_v = (double)s->d_v, batch = (double)s->batch, e = dtype_bytes(s->dtype);
+  const double out = dtype_out_bytes(s->dtype);
   const double kv = (double)dtype_bytes(s->has_kv_dtype ? s->kv_dtype : s->dtype) * (d + (s->v_in_k ? 0 : d_v));
-  return batch * (e * (double)s->heads * (rows * d + (double)s->N_q * d_v) + (double)s->kv_heads * keys * kv);
+  return batch * ((double)s->heads * (e * rows * d + out * (double)s->N_q * d_v) + (double)s->kv_heads * keys * kv);
 }
 
 double lower_bound_bytes(const Shape *shape, int64_t sram_bytes) {

@@ -118,7 +118,7 @@ static double least_flops(const Simulation *s) {
 
 static double O_bytes(const Plan *p) {
   const Shape *s = &p->shape;
-  return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d_v * p->element_bytes;
+  return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d_v * plan_element(p, OPERAND_OUT);
 }
 
 /* So many CTAs that could share the bytes, whatever the tiles. */
@@ -151,7 +151,8 @@ TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
  * At least: what spills, and stored sums, come besides. */
 static double busiest_cta_bytes(const Simulation *s) {
   const Plan *p = &s->plan;
-  const double row_bytes = (double)(p->shape.d + p->shape.d_v) * (double)p->element_bytes + (p->tiling.lse ? 4 : 0);
+  const double row_bytes = (double)p->shape.d * (double)p->element_bytes +
+                           (double)p->shape.d_v * (double)plan_element(p, OPERAND_OUT) + (p->tiling.lse ? 4 : 0);
   const double key = plan_key_bytes(p);
   const bool of_columns = s->config.of_columns, is_split = p->tiling.n_splits > 1;
   const int64_t n = of_columns ? p->T_c : p->T_r, B = of_columns ? p->tiling.B_c : p->tiling.B_r;

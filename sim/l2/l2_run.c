@@ -288,8 +288,8 @@ static uint32_t slots_at_work(const Run *r) {
  * (h200/l2, h200/later, h200/begins-replayed). */
 static bool is_put_back(const Run *r) {
   const Plan *p = r->stream.plan;
-  const double written =
-      (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d_v * p->element_bytes;
+  const double written = (double)(p->shape.batch * p->shape.heads) * (double)p->shape.N_q * (double)p->shape.d_v *
+                         plan_element(p, OPERAND_OUT);
   return r->config->profiled && !r->config->once && !left_out(r, REFINEMENT_FIRST_GPC) &&
          r->launch->n_ctas <= r->launch->n_slots && written <= PUT_BACK_BYTES;
 }

@@ -38,6 +38,7 @@ typedef struct {
 
 /* Bytes of an element in memory of what attention takes a tensor as. */
 static inline int plan_element(const Plan *plan, int operand) {
+  if (operand == OPERAND_OUT) return dtype_out_bytes(plan->shape.dtype);
   return operand == OPERAND_K || operand == OPERAND_V ? plan->kv_bytes[operand - OPERAND_K] : plan->element_bytes;
 }
 

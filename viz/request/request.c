@@ -431,7 +431,7 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
      .argument = "TYPE",
      .set = set_dtype,
      .choices = "fp32 fp16 bf16 fp8",
-     .help = "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8. Default fp16."},
+     .help = "Data type of Q, K, V, S, P, O: fp32, fp16, bf16 or fp8, of which O is bf16. Default fp16."},
     {.name = "causal",
      .argument = "[=CORNER]",
      .set = set_causal,

@@ -121,6 +121,7 @@ static void describe_rows(Program *p) {
     if (t->rows == SIDE_COUNT) t->rows = n->rows, t->cols = n->cols;
     t->is_fp32 &= n->is_fp32;
     if (n->is_input || n->is_output) t->role = n->is_input ? TENSOR_INPUT : TENSOR_OUTPUT;
+    if (t->role == TENSOR_OUTPUT) t->operand = OPERAND_OUT;
   }
 }
 
