@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FILE_BYTES = 1 << 18, COMMAND_BYTES = 512, COMMANDS_MAX = 400, LESSONS = 15, A_LESSON = 4 };
+enum { FILE_BYTES = 1 << 18, COMMAND_BYTES = 512, COMMANDS_MAX = 400, LESSONS = 20, A_LESSON = 4 };
 
 typedef struct {
   char text[COMMAND_BYTES], file[64];

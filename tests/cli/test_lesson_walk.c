@@ -11,7 +11,7 @@
 
 /* ---- The course ---- */
 
-/* All 15 lessons, from start to end, every page laid out; nothing overlaps, and every text has its size. */
+/* All lessons, from start to end, every page laid out; nothing overlaps, and every text has its size. */
 TEST(every_lesson_is_walked_and_laid_out) {
   LessonFiles *files = NULL;
   Error error = {0};

@@ -261,6 +261,59 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     CHOOSE("ship", "qualify profile compare ship");
     break;
   }
+  case 16:
+    CHOOSE("same-bits", "most");
+    IS("steps", D("e") * 1024 / pow(2, floor(log2(D("v")))));
+    IS("coarse", 8 * D("fine"));
+    CHOOSE("nearer", "tiled");
+    IS("between", D("ea") + D("eb"));
+    IS("allclose", D("atol") + D("rtol") * D("ref"));
+    CHOOSE("no-max", "passes");
+    break;
+  case 17: {
+    const double T = D("T"), N = 128 * T, M = D("M"); /* d = 64: a matrix has 128 N bytes */
+    IS("short", 8 / 4.0);
+    IS("saved", 4 * N * 128 + 8 * N * N - N * 128 * (2 + 2 * T));
+    IS("decode", (4 * 8192 * 2 + 2 * 256 + 2 * 8192 * 256) / (2 * 256 + 2 * 8192 * 256.0));
+    IS("row", 4 * D("n") * 2);
+    IS("l2", floor(sqrt(D("L") * MiB / 2)));
+    IS("trips", 8 * M * M / (D("W") * 1e12));
+    IS("launches", 64 * D("c") * 1e-6);
+    CHOOSE("model", "tenth");
+    break;
+  }
+  case 18:
+    CHOOSE("where", "registers");
+    IS("o-words", D("Br") * D("d") / D("threads"));
+    IS("s-words", D("Br") * D("Bc") / D("threads"));
+    IS("resident", fmod(65536, D("need") * 32 * D("warps")));
+    IS("more", 1.5);
+    IS("spill", (D("want") - 255) * 4 * 32 * D("warps"));
+    CHOOSE("stages", "load");
+    IS("buffers", 128 * 256 + D("stages") * 2 * D("hold") * 256);
+    break;
+  case 19: {
+    const double m = fmax(D("m1"), D("m2"));
+    IS("idle", 1);
+    IS("ctas", D("R") * D("H") * D("s"));
+    IS("keys", 128 * pieces((int)pieces((int)D("n"), 128), (int)D("parts")));
+    CHOOSE("more-bytes", "same");
+    IS("parts", D("q") * D("heads") * D("parts") * 520); /* 130 words */
+    IS("join", D("l1") * exp(D("m1") - m) + D("l2") * exp(D("m2") - m));
+    CHOOSE("enough", "no");
+    IS("waves", pieces((int)(D("R2") * 8 * D("s2")), 132));
+    break;
+  }
+  case 20:
+    IS("weight", exp(D("s") - D("L")));
+    IS("keeps", 4 * D("kept"));
+    IS("products", 5 / 2.0);
+    IS("flops", 10 * D("N") * D("N") * 128);
+    IS("row-sum", D("o1") * D("g1") + D("o2") * D("g2"));
+    IS("ds", D("p") * (D("dp") - D("D")));
+    CHOOSE("outside", "dq");
+    IS("adds", D("T") * D("T") * 128 * 128 * 4);
+    break;
   default: break;
   }
   return (size_t)(row - begin);
@@ -440,6 +493,17 @@ static const Wrong WRONG[] = {
     {15, "room", "0.25 GiB", "one head"},
     {15, "whole", "1.3", "added the share"},
     {15, "padding", "27.05%", "share that is needed"},
+
+    {16, "steps", "1.024", "between 1 and 2"},
+    {16, "between", "0.0001", "same direction"},
+    {17, "row", "16 KiB", "S, or P"},
+    {17, "launches", "192 us", "One launch is left"},
+    {18, "o-words", "16", "summed in fp32"},
+    {18, "spill", "20 B", "one thread"},
+    {19, "keys", "2731", "Blocks are not cut"},
+    {19, "join", "3", "its own m"},
+    {20, "flops", "17.18 GFLOP", "four products"},
+    {20, "ds", "0.02", "others lose"},
 };
 
 #endif

@@ -8,7 +8,7 @@
 #include "tests/support/course_table.h"
 #include "viz/lesson/lesson_workshop.h"
 
-enum { FILE_BYTES = 1 << 20, LESSONS = 15 };
+enum { FILE_BYTES = 1 << 20, LESSONS = 20 };
 
 static const char *const FILES[LESSONS] = {"01-why-memory",
                                            "02-standard-attention",
@@ -24,7 +24,12 @@ static const char *const FILES[LESSONS] = {"01-why-memory",
                                            "12-real-kernels",
                                            "13-dont-believe-everything",
                                            "14-check-your-understanding",
-                                           "15-from-kernel-to-service"};
+                                           "15-from-kernel-to-service",
+                                           "16-is-it-the-same",
+                                           "17-when-tiling-gains-nothing",
+                                           "18-registers",
+                                           "19-split",
+                                           "20-backward"};
 
 /* ---- The lessons */
 
