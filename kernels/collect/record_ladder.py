@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compiles the ladder's kernels, counting their bytes, to PTX, for computers without nvcc: assets/ladder.
 
-    kernels/collect/record_ladder.py [--check]
+    kernels/collect/record_ladder.py [--check | --clang CLANG FOLDER]
 
 Run it from the source tree after a change of kernels/ladder or of a header that it reads. --check compiles and says
-whether what is recorded is what nvcc makes; by another release of nvcc than the recorded one it says nothing.
+whether what is recorded is what nvcc makes; by another release of nvcc than the recorded one it says nothing. --clang
+writes the same into FOLDER with clang 19 or later, without CUDA's toolkit, for `crosscheck --cpu` to run.
 
 NAME.ptx.gz has one member of gzip for each kernel of NAME.cu, a module of its own; index.tsv says where each lies, of
 which sources (their SHA-256, less blanks) and by which nvcc.
@@ -32,6 +33,11 @@ def nvcc():
     sys.exit("record_ladder.py: no nvcc; it comes with the CUDA toolkit")
 
 
+# As viz/cli/cuda_compile.c has them, but for the architecture of the rungs.
+CLANG = ("-x cuda --cuda-device-only --cuda-gpu-arch=sm_90a -nocudainc -nocudalib -nogpuinc -Xclang -target-feature -Xclang +ptx80 "
+         "-fdeclspec -Ikernels/cuda -include kernels/cuda/tw_cuda.h -ffp-contract=fast -mllvm -unroll-threshold=1000 -w -S").split()
+
+
 def packed(text):
     pack = zlib.compressobj(9, zlib.DEFLATED, 31)
     return pack.compress(text.encode()) + pack.flush()
@@ -40,7 +46,8 @@ def packed(text):
 def modules(compiler, source, folder):
     """The kernels of a source: (mangled name, text of a module that has it alone)."""
     ptx = os.path.join(folder, "kernels.ptx")
-    subprocess.run([compiler, "-ptx", "-DTW_COUNTING", "-arch=sm_90a", "-O3", "-std=c++17", "-I.", source, "-o", ptx], check=True)
+    words = ["-ptx", "-arch=sm_90a"] if compiler.endswith("nvcc") else CLANG
+    subprocess.run([compiler, *words, "-DTW_COUNTING", "-O3", "-std=c++17", "-I.", source, "-o", ptx], check=True)
     text = re.sub(r"[ \t]*//[^\n]*", "", open(ptx).read())
     text = re.sub(r"\n\s*\n+", "\n", re.sub(r"[ \t]+", " ", text))
     text = re.sub(r"_INTERNAL_[0-9a-f]{8}_", "_INTERNAL_00000000_", text)  # nvcc's hash of the file, comments and all
@@ -50,7 +57,9 @@ def modules(compiler, source, folder):
 
 
 def main():
-    compiler, version = nvcc()
+    by_clang = sys.argv[1:2] == ["--clang"]
+    compiler, version = (sys.argv[2], "none: " + sys.argv[2]) if by_clang else nvcc()
+    folder_out = sys.argv[3] if by_clang else "assets/ladder"
     digest = hashlib.sha256(b"".join(b"".join(open(f, "rb").read().split()) for f in SOURCES + HEADERS)).hexdigest()
     files, rows = {}, []
     with tempfile.TemporaryDirectory() as folder:
@@ -73,9 +82,9 @@ def main():
         if wrong:
             sys.exit(f"assets/ladder: {', '.join(wrong)} is not what nvcc makes; run kernels/collect/record_ladder.py")
         return
-    os.makedirs("assets/ladder", exist_ok=True)
+    os.makedirs(folder_out, exist_ok=True)
     for name, content in files.items():
-        with open("assets/ladder/" + name, "wb") as f:
+        with open(f"{folder_out}/{name}", "wb") as f:
             f.write(content)
 
 

@@ -32,7 +32,22 @@ enum { cudaSharedmemCarveoutMaxShared = 100 };
 enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int programmaticStreamSerializationAllowed;
+  } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute *attrs;
+  unsigned numAttrs;
 };
 struct cudaDeviceProp {
   char name[256];
@@ -64,6 +79,7 @@ TW_HOST(cudaMemcpyFromSymbol)
 TW_HOST(cudaMemset)
 TW_HOST(cudaMemsetAsync)
 TW_HOST(cudaDeviceSynchronize)
+TW_HOST(cudaLaunchKernelEx)
 TW_HOST(cudaDeviceReset)
 TW_HOST(cudaStreamSynchronize)
 TW_HOST(cudaStreamCreate)

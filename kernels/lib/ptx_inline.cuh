@@ -68,17 +68,17 @@ TW_DEVICE uint32_t shared_address(const void *p) { return (uint32_t)__cvta_gener
 /* On which SM this CTA runs, that SM's clock, and one that all SMs share. For programs that measure. */
 TW_DEVICE unsigned this_sm() {
   unsigned smid;
-  TW_PTX("mov.u32 %0, %smid;" : "=r"(smid));
+  TW_PTX("mov.u32 %0, %%smid;" : "=r"(smid));
   return smid;
 }
 TW_DEVICE unsigned clock_now() {
   unsigned cycles;
-  TW_PTX("mov.u32 %0, %clock;" : "=r"(cycles)::"memory");
+  TW_PTX("mov.u32 %0, %%clock;" : "=r"(cycles)::"memory");
   return cycles;
 }
 TW_DEVICE unsigned long long global_ns() {
   unsigned long long ns;
-  TW_PTX("mov.u64 %0, %globaltimer;" : "=l"(ns));
+  TW_PTX("mov.u64 %0, %%globaltimer;" : "=l"(ns));
   return ns;
 }
 /* Catches that clock at an edge, and the SM's own clock with it. */

@@ -96,7 +96,8 @@ bool ptx_reader_name(Reader *r, Word w) {
 
 static int64_t aligned(int64_t n, int64_t align) { return align ? (n + align - 1) / align * align : n; }
 
-/* The address of a variable, or of a function (refused), in an initialiser. */
+/* The address of a variable in an initialiser; of a function 0: there are no calls through pointers, and clang puts the
+ * host's constant tables of them here too. */
 static bool initial_address(Reader *r, Word w, uint64_t *value) {
   PtxModule *m = r->module;
   bool generic = false;
@@ -106,8 +107,9 @@ static bool initial_address(Reader *r, Word w, uint64_t *value) {
     generic = true;
   }
   const Symbol *s = symbols_find(&m->symbols, 0, w);
-  if (!s || s->kind != SYM_MODULE) return ptx_reader_refuses(r, w, "is no variable whose address is known here");
-  *value = MODULE_BASE + (uint64_t)s->value;
+  if (!s || (s->kind != SYM_MODULE && s->kind != SYM_FUNCTION))
+    return ptx_reader_refuses(r, w, "is no variable whose address is known here");
+  *value = s->kind == SYM_FUNCTION ? 0 : MODULE_BASE + (uint64_t)s->value;
   if (generic && !ptx_reader_expect(r, ')')) return false;
   if (cursor_take(&r->c, '+')) {
     uint64_t more = 0;

@@ -91,6 +91,17 @@ END
   printf 'int main() { return 0; }\n' >"$work/m.cu"
   expect 2 'holds no kernel' "$work/m.cu"
 
+  # Tensor maps by the driver's header; the host's table of functions, which clang takes for the kernel's too.
+  cat >"$work/map.cu" <<'END'
+#include <cuda.h>
+static int host(int x) { return x; }
+struct Table { int n; int (*run)(int); };
+extern const Table TABLE;
+const Table TABLE = {1, host};
+__global__ void first(const __grid_constant__ CUtensorMap map, float *x) { x[threadIdx.x] = (float)(map.opaque[0] != 0); }
+END
+  expect 0 'sum 32.0000' "$work/map.cu" --grid 1 --block 32 --arg map:f16[64x64]:64x64:128:zero --arg 'f32[32]:zero'
+
   # The GPU whose caches and SMs are modelled.
   expect 0 'L2 of h100-sxm (predicted)' "$work/k.cu"
   expect 0 'L2 of a100-80gb (predicted)' "$work/k.cu" --gpu a100-80gb

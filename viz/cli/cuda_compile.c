@@ -138,7 +138,6 @@ static void note(CudaResult *result, const char *what, const char *name) {
 static const char *const STOOD_FOR[] = {
     "assert.h",
     "cassert",
-    "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
     "cuda_fp16.h",
