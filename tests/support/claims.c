@@ -100,7 +100,7 @@ static const Claim CLAIMS[] = {
     {"Row {}: {} = {}.", c_value, true},
     {"Row {} sees no key here.", c_unseen, true},
     {"Row {} sees {} of {} keys here.", c_sees, true},
-    {"Row {}.", c_row, true},
+    {"Row {} keeps the larger.", c_row, true},
     {"Skip {} of {}, row block {}, part {}: no row sees these keys.", c_skip_part, true},
     {"Skip {} of {}, row block {}: no row sees these keys.", c_skip_row, true},
     {"Skip {} of {}, column block {}: no row sees these keys.", c_skip_column, true},

@@ -114,10 +114,11 @@ static const Sentence SENTENCES[] = {
      "Row {row} has a larger maximum: {new}, not {old}."},
     {LINE_MAXIMUM, "no larger score", {NEED_KEPT, NEED_MAXIMUM}, MAX_IS,
      "Row {row} has no larger score here: its maximum stays."},
-    {LINE_MAXIMUM, "maximum of a value and scores", {NEED_MAX_OF_TILE}, MAX_IS, "Row {row}."},
+    {LINE_MAXIMUM, "maximum of a value and scores", {NEED_MAX_OF_TILE}, MAX_IS, "Row {row} keeps the larger."},
     {LINE_MAXIMUM, "maximum of parts", {NEED_MAX_OF_VALUE, NEED_OVER_PARTS}, "max({Old} {old}, {Best} {best}) = {new}.",
      "Row {row}, part {part} of {parts}."},
-    {LINE_MAXIMUM, "maximum of values", {NEED_MAX_OF_VALUE}, "max({Old} {old}, {Best} {best}) = {new}.", "Row {row}."},
+    {LINE_MAXIMUM, "maximum of values", {NEED_MAX_OF_VALUE}, "max({Old} {old}, {Best} {best}) = {new}.",
+     "Row {row} keeps the larger."},
     {LINE_MAXIMUM, "maximum in vain", {NEED_VAIN}, "{line}.", IN_VAIN},
     {LINE_MAXIMUM, "maximum, no row computed", {0}, "{line}.", "A maximum for each of {rows} rows."},
 

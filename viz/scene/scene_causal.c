@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "sim/base/ascii.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
@@ -86,10 +87,13 @@ static void draw(const Pen *pen) {
     pen_paragraph(
         pen, TYPE_HEAD, pen->theme->ink, side,
         "Every query sees every key here: there is nothing to skip. Make the problem causal, or give it a window.");
-  else if (!now->grid.skips)
-    pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side,
-                  "Standard attention computes every tile and masks afterwards: the mask spares it nothing.");
-  else
+  else if (!now->grid.skips) {
+    char words[PROGRAM_TITLE_BYTES + 80];
+    snprintf(words, sizeof words, "%s computes every tile and masks afterwards: the mask spares it nothing.",
+             now->schedule->title);
+    words[0] = (char)ascii_upper(words[0]);
+    pen_paragraph(pen, TYPE_HEAD, pen->theme->ink, side, words);
+  } else
     draw_comparison(pen, side);
 }
 

@@ -27,6 +27,12 @@ typedef struct {
   Wide ctas, ctas_unsplit;
 } Fleet;
 
+/* CTAs of a head that splits no keys: of the kernel that runs at this step. */
+static Wide ctas_of_head(const Snapshot *now) {
+  if (now->schedule->whole_head) return 1;
+  return wide(schedule_owns_columns(now->schedule) ? now->grid.T_c : now->grid.T_r);
+}
+
 static Fleet launch_of(const Snapshot *now) {
   const Shape *s = &now->launched;
   Fleet l = {.heads = s->heads > 0 ? s->heads : 1, .splits = now->problem.tiling.n_splits};
@@ -34,7 +40,7 @@ static Fleet launch_of(const Snapshot *now) {
   l.group = l.heads / l.kv_heads > 0 ? l.heads / l.kv_heads : 1;
   l.packed = now->problem.shape.group > 1 ? now->problem.shape.group : 1;
   if (l.splits < 1) l.splits = 1;
-  l.ctas_unsplit = wide(s->batch > 0 ? s->batch : 1) * wide(l.heads) * wide(now->grid.T_r);
+  l.ctas_unsplit = wide(s->batch > 0 ? s->batch : 1) * wide(l.heads) * ctas_of_head(now);
   l.ctas = l.ctas_unsplit * wide(l.splits);
   l.n_heads = l.heads < HEADS_SHOWN_MAX ? l.heads : HEADS_SHOWN_MAX;
   l.n_splits = l.splits < SPLITS_SHOWN_MAX ? l.splits : SPLITS_SHOWN_MAX;
@@ -198,7 +204,10 @@ static void draw_heading(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
                  : "keys in %s parts: a CTA each",
              number_count(wide(l->splits)).text);
   else
-    snprintf(words, sizeof words, "keys, all of them: a CTA a %s", pen->now->grid.T_r > 1 ? "row block" : "head");
+    snprintf(words, sizeof words, "keys, all of them: a CTA a %s",
+             ctas_of_head(pen->now) == 1                 ? "head"
+             : schedule_owns_columns(pen->now->schedule) ? "column block"
+                                                         : "row block");
   pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, p->left, box.y + small, box.width - p->label_w, words);
   const int64_t left_out = l->heads - l->n_heads;
   const Box last = cell(p, l->n_heads - 1, 0);

@@ -44,21 +44,30 @@ static Number bytes_number(double bytes) { return number_bytes((Wide)bytes); }
 
 #define N(number) (int)sizeof number.text / 4, number.text /* no number is as long as its room */
 
+/* "O", "dQ, dK, dV": what all of them make. */
+static void put_outputs(const Schedule *s, char *text, size_t size) {
+  *text = '\0';
+  for (int t = 0; t < s->n_tensors; t++)
+    if (s->tensors[t].role == TENSOR_OUTPUT && !s->tensors[t].is_stats)
+      snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "", s->tensors[t].text);
+}
+
 /* Why the first is the first. */
 static void say_why(const Snapshot *now, const SnapshotRun *first, const SnapshotRun *last, Narration *said) {
   const Number least = bytes_number(first->link.bytes), most = bytes_number(last->link.bytes);
-  char *why = said->why;
+  char *why = said->why, outputs[64];
+  put_outputs(first->schedule, outputs, sizeof outputs);
   if (length_of(now, last) < 1.005 * length_of(now, first))
     snprintf(why, sizeof said->why, "They take the same time: %s.",
              last->link.bound == TIME_MATH || last->link.bound == TIME_TERM_BUSIEST ? "the products are as many"
                                                                                     : "the bytes are as many");
   else if (!now->by_time)
-    snprintf(why, sizeof said->why, "%.*s against %.*s for the same O.", N(most), N(least));
+    snprintf(why, sizeof said->why, "%.*s against %.*s for the same %s.", N(most), N(least), outputs);
   else if (last->link.bound == TIME_TERM_BUSIEST && last->link.n_ctas < (double)now->gpu.n_sm)
     snprintf(why, sizeof said->why, "%s has %.0f CTAs for %d SMs; the others do nothing.", name_of(last),
              last->link.n_ctas, (int)now->gpu.n_sm);
   else if (last->link.bound == TIME_HBM && last->link.bytes > first->link.bytes)
-    snprintf(why, sizeof said->why, "%.*s through HBM against %.*s, for the same O.", N(most), N(least));
+    snprintf(why, sizeof said->why, "%.*s through HBM against %.*s, for the same %s.", N(most), N(least), outputs);
   else
     snprintf(why, sizeof said->why, "%s waits for %s, %s for %s.", name_of(last),
              last->link.bound < TIME_PART_COUNT ? time_part_title((TimePart)last->link.bound) : "its busiest SM",

@@ -84,7 +84,7 @@ static void find_product(const Schedule *s, int node, int names[2]) {
   }
   for (int k = 0; k < 2; k++) {
     const ProgramNode *side = &s->nodes[k ? n->b : n->a];
-    if (side->kind == NODE_TRANSPOSE) side = &s->nodes[side->a];
+    if (side->kind == NODE_TRANSPOSE || side->kind == NODE_FIRST) side = &s->nodes[side->a];
     names[k] = side->kind == NODE_NAME ? side->name : -1;
   }
 }
@@ -96,7 +96,9 @@ static void see_operands(const Schedule *s, SnapshotRoles *r, const ProgramOp *o
   find_product(s, a->value, names);
   if (is_tile(s, a->name) && names[0] >= 0 && names[1] >= 0 && !r->operands[1])
     r->operands[0] = (uint8_t)(names[0] + 1), r->operands[1] = (uint8_t)(names[1] + 1);
-  if ((r->O & name_bit(a->name)) && names[1] >= 0 && !r->operands[2]) r->operands[2] = (uint8_t)(names[1] + 1);
+  const bool weighs = names[0] >= 0 && (r->P & name_bit(names[0]));
+  if ((weighs || (r->O & name_bit(a->name))) && names[1] >= 0 && !r->operands[2])
+    r->operands[2] = (uint8_t)(names[1] + 1);
 }
 
 SnapshotRoles snapshot_roles(const Schedule *s) {
