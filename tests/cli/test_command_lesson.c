@@ -608,8 +608,8 @@ TEST(questions_are_exported_for_moodle) {
   tilewalk("lesson %s/two.md --export-gift --seed 1");
   assert_int_equal(run.exit_status, 0);
   has("$CATEGORY: Tilewalk/two");
-  has("::bytes::[plain]How much? (in MiB) {#\n  =64:");
-  has("  =It is larger.\n  ~It is smaller.\n");
+  has("How much? (in MiB) {#\n  =64:");
+  assert_null(strstr(run.out, "It is larger.")); /* a prediction stays behind */
   has("#You forgot one.");
   has("####Done.");
 }

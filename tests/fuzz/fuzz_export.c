@@ -2,7 +2,7 @@
  * nothing but text and newlines is written. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "tests/fuzz/fuzz.h"
-#include "lessons/engine/lesson_gift.h"
+#include "lessons/engine/lesson_export.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const ExpressionLimits LIMITS = {.max_steps = 100000, .max_memory_bytes = 1 << 20};
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (lesson_from_buffer(&lesson, (const char *)data, size, "f.md", NULL)) return 0;
   FILE *stream = open_memstream(&out, &n);
   require(stream != NULL);
-  const Status status = lesson_export_gift(&lesson, &LIMITS, 1, stream, NULL);
+  const Status status = lesson_export_gift(&lesson, &LIMITS, (ExportDraws){1, 0}, stream, NULL);
   fclose(stream);
   size_t open = 0, closed = 0;
   for (size_t k = 0; k < n; k++) {
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     closed += out[k] == '}' && !is_escaped;
     require((unsigned char)out[k] >= 32 || out[k] == '\n' || out[k] == '\t');
   }
-  if (!status && !memchr(out, '\\', n)) require(open == closed && open == lesson.n_asks);
+  if (!status && !memchr(out, '\\', n)) require(open == closed && open <= lesson.n_asks);
   free(out);
   lesson_free(&lesson);
   return 0;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "lessons/engine/class_key.h"
-#include "lessons/engine/lesson_gift.h"
+#include "lessons/engine/lesson_export.h"
 #include "sim/base/quote.h"
 #include "sim/base/utf8.h"
 #include "viz/cli/reply.h"
@@ -21,7 +21,18 @@
 
 enum { NAMES_MAX = 256, NAME_BYTES = 1024 };
 
-typedef enum { TASK_WALK = 0, TASK_LIST, TASK_LINT, TASK_ANSWERS, TASK_GIFT, TASK_TEACHER, TASK_NEW, TASK_SEEDS } Task;
+typedef enum {
+  TASK_WALK = 0,
+  TASK_LIST,
+  TASK_LINT,
+  TASK_ANSWERS,
+  TASK_GIFT,
+  TASK_MOODLE,
+  TASK_QTI,
+  TASK_TEACHER,
+  TASK_NEW,
+  TASK_SEEDS
+} Task;
 
 typedef struct {
   Task task;
@@ -29,6 +40,7 @@ typedef struct {
   int n_names;
   char answers[NAME_BYTES], new_name[NAME_BYTES];
   char key[NAME_BYTES], student[NAME_BYTES], roster[NAME_BYTES];
+  int variants; /* of each question of an export */
   bool trust_seeds, by_student, watches;
   LessonSessionOptions walk;
   OutputRequest output;
@@ -51,7 +63,7 @@ static Status set_task(LessonOptions *o, Task task, Error *error) {
   if (o->task != TASK_WALK)
     return error_set(error, STATUS_BAD_REQUEST,
                      "it does one thing at a time; give one of --list, --lint, --answers, "
-                     "--export-gift, --teacher, --seeds and --new");
+                     "the exports, --teacher, --seeds and --new");
   o->task = task;
   return STATUS_OK;
 }
@@ -64,6 +76,7 @@ static Status set_task(LessonOptions *o, Task task, Error *error) {
 SET_TASK(set_list, TASK_LIST)
 SET_TASK(set_lint, TASK_LINT)
 SET_TASK(set_gift, TASK_GIFT)
+SET_TASK(set_moodle, TASK_MOODLE)
 SET_TASK(set_teacher, TASK_TEACHER)
 
 static Status set_path(char out[NAME_BYTES], const char *value, Error *error) {
@@ -77,6 +90,19 @@ static Status set_answers(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
   const Status status = set_task(o, TASK_ANSWERS, error);
   return status ? status : set_path(o->answers, value, error);
+}
+
+static Status set_qti(void *target, const char *value, Error *error) {
+  LessonOptions *o = target;
+  const Status status = set_task(o, TASK_QTI, error);
+  return status ? status : set_path(o->new_name, value, error);
+}
+
+static Status set_variants(void *target, const char *value, Error *error) {
+  long long n;
+  const Status status = options_count("the number of variants", value, 1, EXPORT_VARIANTS_MAX, &n, error);
+  if (!status) ((LessonOptions *)target)->variants = (int)n;
+  return status;
 }
 
 static Status set_seeds(void *target, const char *value, Error *error) {
@@ -334,16 +360,53 @@ static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *
   return status;
 }
 
+/* ---- A package of QTI */
+
+typedef struct {
+  const char *folder;
+  int n_files;
+} Folder;
+
+static Status write_into(void *context, const char *name, const char *text, size_t length, Error *error) {
+  Folder *folder = context;
+  char path[NAME_BYTES + 160];
+  FileWrite file;
+  snprintf(path, sizeof path, "%s/%s", folder->folder, name);
+  const Status status = file_write_begin(&file, path, error);
+  if (status) return status;
+  fwrite(text, 1, length, file.stream);
+  folder->n_files++;
+  return file_write_commit(&file, error);
+}
+
+/* Into a folder that is not there yet; the manifest comes last, so that a package with one is whole. */
+static Status export_qti(const Lesson *lesson, const LessonOptions *o, ExportDraws draws, Io *io, Error *error) {
+  Folder folder = {.folder = o->new_name};
+  if (mkdir(o->new_name, 0777) != 0)
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' cannot be made: it is there already, or its folder is not",
+                     quote(o->new_name, strlen(o->new_name)).text);
+  const Status status = lesson_export_qti(lesson, &LESSON_LIMITS, draws, write_into, &folder, error);
+  if (!status)
+    fprintf(io->out, "%d items and imsmanifest.xml; 'cd FOLDER && zip -r ../package.zip .' makes the package.\n",
+            folder.n_files - 1);
+  return status;
+}
+
 static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   Lesson lesson;
   char path[ASSETS_PATH_BYTES];
   const uint64_t seed = o->walk.has_seed ? o->walk.seed : 1;
+  const ExportDraws draws = {.seed = seed, .n_variants = o->variants};
   Status status = lesson_load(o->names[0], &lesson, path, error);
   if (status) return status;
   if (o->task == TASK_TEACHER)
     status = print_teacher(&lesson, *o->key ? lesson_student_seed(o->key, o->student) : seed, io, error);
   else if (o->task == TASK_GIFT)
-    status = lesson_export_gift(&lesson, &LESSON_LIMITS, seed, io->out, error);
+    status = lesson_export_gift(&lesson, &LESSON_LIMITS, draws, io->out, error);
+  else if (o->task == TASK_MOODLE)
+    status = lesson_export_moodle(&lesson, &LESSON_LIMITS, draws, io->out, error);
+  else if (o->task == TASK_QTI)
+    status = export_qti(&lesson, o, draws, io, error);
   else
     status = lesson_needs(&lesson, error);
   if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, o->watches, io, error);
@@ -365,6 +428,8 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
 
 /* What belongs to another task is refused, and so is what would print any student's answers for a typed number. */
 static Status check_teaching(const LessonOptions *o, Error *error) {
+  if (o->variants && o->task != TASK_GIFT && o->task != TASK_MOODLE && o->task != TASK_QTI)
+    return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-gift, --export-moodle and --export-qti");
   if ((*o->roster || o->by_student) && o->task != TASK_ANSWERS)
     return error_set(error, STATUS_BAD_REQUEST, "--roster and --scores go with --answers");
   if (*o->student && (o->task != TASK_TEACHER || !*o->key))
@@ -389,7 +454,8 @@ static int run_lesson(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (o->task == TASK_ANSWERS) return grade_class(o, io, error);
-  const bool needs_name = o->task == TASK_GIFT || o->task == TASK_TEACHER;
+  const bool exports = o->task == TASK_GIFT || o->task == TASK_MOODLE || o->task == TASK_QTI;
+  const bool needs_name = exports || o->task == TASK_TEACHER;
   Status status;
   if (needs_name && !o->n_names)
     status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
@@ -451,7 +517,16 @@ static const Option TEACHER_OPTIONS[] = {
      .set = set_seeds,
      .help = "List each student's seed under --key, to hand out. FILE has a name a line."},
     {.name = "trust-seeds", .set = set_trust, .help = "With --answers: take the seeds that the rows name."},
-    {.name = "export-gift", .set = set_gift, .help = "Print the questions in the GIFT format, for Moodle."},
+    {.name = "export-gift", .set = set_gift, .help = "Print the marked questions in the GIFT format, for Moodle."},
+    {.name = "export-moodle", .set = set_moodle, .help = "Print them as Moodle XML."},
+    {.name = "export-qti",
+     .argument = "FOLDER",
+     .set = set_qti,
+     .help = "Write them as a package of QTI 2.1, for Canvas and others: an item a file, and the manifest."},
+    {.name = "variants",
+     .argument = "N",
+     .set = set_variants,
+     .help = "Of each exported question so many, with the numbers of --seed and the seeds after it."},
     {0},
 };
 

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Exports read back by another parser (Python's): each marked question comes once a variant and no prediction does; the right answers
+# of Moodle XML and of QTI are the same, and `tilewalk lesson --answers` finds each right for its seed.
+set -u
+fail() { echo "FAIL: $1"; exit 1; }
+command -v python3 >/dev/null || { echo "no python3: not tried"; exit 0; }
+p=${BUILD:-build}/tilewalk box=$(mktemp -d) || exit 1
+trap 'rm -rf "$box"' EXIT
+for lesson in 02-standard-attention 04-online-softmax 10-kv-cache; do
+  "$p" lesson $lesson --export-moodle --variants 2 --seed 5 >"$box/m.xml" || fail "moodle $lesson"
+  rm -rf "$box/q"
+  "$p" lesson $lesson --export-qti "$box/q" --variants 2 --seed 5 >/dev/null || fail "qti $lesson"
+  python3 - "$box" $lesson <<'PYTHON' >>"$box/rows.csv" || fail "$lesson is not read back"
+import csv, re, sys
+import xml.etree.ElementTree as ET
+box, lesson = sys.argv[1:]
+source = open(f'lessons/course/{lesson}.md').read()
+asks = {m[1]: m[2] for m in re.finditer(r'```ask (\S+)\n(.*?)```', source, re.S)}
+marked = {k for k, v in asks.items() if 'kind: predict' not in v and not re.search(r'^kind: (program|kernel)', v, re.M)}
+Q = '{http://www.imsglobal.org/xsd/imsqti_v2p1}'
+manifest = ET.parse(f'{box}/q/imsmanifest.xml').getroot()
+files = [r.get('href') for r in manifest.iter('{http://www.imsglobal.org/xsd/imscp_v1p1}resource')]
+items = {f[len(f'q-{lesson}-'):-4]: ET.parse(f'{box}/q/{f}').getroot() for f in files}
+found, rows = set(), csv.writer(sys.stdout)
+for q in ET.parse(f'{box}/m.xml').getroot():
+    if q.get('type') == 'category':
+        continue
+    name = q.find('name/text').text
+    variant = 2 if name.endswith('-2') and name not in asks else 1
+    id = name[:-2] if variant == 2 else name
+    found.add((id, variant))
+    item = items.pop(name)
+    correct = [v.text for v in item.findall(f'{Q}responseDeclaration/{Q}correctResponse/{Q}value')]
+    prompt = q.find('questiontext/text').text
+    body = ' '.join(''.join(item.find(f'{Q}itemBody').itertext()).split())
+    assert ' '.join(prompt.split()) in body, (name, body)
+    if q.get('type') == 'numerical':
+        right = [a.find('text').text for a in q.findall('answer') if a.get('fraction') == '100']
+        assert right == correct, name
+        for a in q.findall('answer'):  # no wrong answer within the right one's tolerance
+            if a.get('fraction') == '0':
+                assert abs(float(a.find('text').text) - float(right[0])) > float(q.find('answer/tolerance').text), name
+                assert a.find('feedback/text').text
+        answer = right[0]
+    elif q.get('type') == 'multichoice':
+        texts = [a.find('text').text for a in q.findall('answer')]
+        answer = [a.find('text').text for a in q.findall('answer') if a.get('fraction') == '100'][0]
+        assert correct == [f'C{texts.index(answer)}'], name
+    else:
+        places = {s.find('text').text: int(s.find('answer/text').text) for s in q.findall('subquestion')}
+        choices = {c.get('identifier'): c.text for c in item.iter(f'{Q}simpleChoice')}
+        order = sorted(places, key=places.get)
+        assert [choices[c] for c in correct] == order, name
+        options = dict(l.split(' | ', 1) for l in re.findall(r'^item: (.*)$', asks[id], re.M))
+        answer = ' '.join(next(k for k, v in options.items() if v == text) for text in order)
+    rows.writerow(['A', lesson, id, answer, 4 + variant] if variant == 1 else ['B', lesson, id, answer, 4 + variant])
+assert found == {(m, v) for m in marked for v in (1, 2)}, (marked, found)
+assert not items
+PYTHON
+done
+{ echo student,lesson,id,answer,seed; cat "$box/rows.csv"; } >"$box/class.csv"
+"$p" lesson --answers "$box/class.csv" --trust-seeds --csv >"$box/graded.csv" || fail 'not all can be graded'
+n=$(grep -c . "$box/rows.csv") right=$(grep -c ',right,' "$box/graded.csv")
+[ "$n" -ge 30 ] && [ "$right" = "$n" ] || { grep -v ',right,' "$box/graded.csv"; fail "$right of $n are right"; }
+echo "$n questions read back and graded"
