@@ -19,8 +19,8 @@ function check(holds, ...what) {
 function same(got, wanted, what) {
   check(got === wanted, `${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`)
 }
-const PAGES = ['', 'see.html', 'embed.html', 'lessons.html', 'workbench.html', 'story.html', 'kernel.html', 'embed-example.html']
-const HAS_SCENE = /^(see|embed|lessons|workbench|story|kernel)\.html/
+const PAGES = ['', 'see.html', 'embed.html', 'lessons.html', 'workbench.html', 'story.html', 'kernel.html', 'measure.html', 'embed-example.html']
+const HAS_SCENE = /^(see|embed|lessons|workbench|story|kernel|measure)\.html/
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
 const addressOf = (server, name, line = '') =>
   server.origin + encodeURI(PREFIX) + name + (line ? '#' + line.replaceAll(' ', '&') : '')
@@ -700,6 +700,50 @@ async function front(world) {
   return `${bytes} bytes gzip in ${new Set(before).size} files`
 }
 
+// ---- questions
+
+// libtilewalk in the page and the program: the same question, the same bytes, in all three forms. QUESTIONS more of them.
+async function questions(world) {
+  const page = await open(world, '', 'measure.html')
+  await page.until(`document.querySelectorAll('#table tbody tr').length > 2`, 60)
+  const counters = 'assets/counters/h200/kernels/first.csv'
+  const asked = ['kvcache --model llama-3-8b -N 8192', 'sweep --over block -N 2048 -d 64', 'roofline --gpu h200 --causal', 'advise --gpu a100-80gb -N 4096 -d 64', 'sim -N 1024 -d 64 --gpu h200 --heads 4',
+    'check --only P-fa1-traffic', 'gpus', 'algorithms', 'sim -N 0', 'sim --gpu none', 'kvcache --model nobody', 'zork', 'eligible --gpu h200 -d 64 -N 100', 'warp --stride 8']
+  let seed = 7
+  const random = n => (seed = (seed * 1103515245 + 12345) % 2147483648) % n
+  for (let k = 0; k < Number(process.env.QUESTIONS ?? 0); k++)
+    asked.push(`${['sim', 'sim', 'roofline', 'advise', 'sweep --over heads'][random(5)]} -N ${1 + random(9000)} -d ${8 << random(5)} --heads ${1 << random(5)}${random(2) ? ' --causal' : ''}${random(2) ? ' --gpu ' + ['h200', 'a100-80gb', 'l4', 'none'][random(4)] : ''}${random(4) ? '' : ' --dtype fp8'}`)
+  const environment = { ...process.env, COLUMNS: '100', LC_ALL: 'C.UTF-8', NO_COLOR: '' }
+  for (const line of asked) {
+    const answers = await page.value(`tilewalk.ask(${JSON.stringify(line)})`)
+    ;['--text', '--csv', '--json'].forEach((form, k) => {
+      const words = [...line.split(' '), ...form === '--text' ? [] : [form]]
+      const native = spawnSync(`${build}/tilewalk`, words, { encoding: 'utf8', env: environment, maxBuffer: 1 << 26 })
+      same(answers[k].status, native.status, `${line} ${form}: status (${answers[k].remark}; ${native.stderr})`)
+      if (native.status !== 2) same(answers[k].text, native.stdout, `${line} ${form}`)
+      else if (line !== 'zork') check(native.stderr.includes(answers[k].remark.split(';')[0]), line, answers[k].remark, native.stderr)
+    })
+  }
+  for (const name of ['advise', 'sweep', 'roofline', 'sim', 'check', 'kvcache']) { // each form as it is first shown
+    await page.value(`location.hash = '${name}'`)
+    await page.until(`tilewalk.line.startsWith('${name}') && !document.getElementById('answer').hidden && document.getElementById('words').textContent.length > 100`, 60)
+  }
+  // A file that is dropped is asked about.
+  const drop = (name, text) => page.value(`tilewalk.takeFile(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))`)
+  await drop('config.json', JSON.stringify({ model_type: 'llama', hidden_size: 4096, num_attention_heads: 32, num_key_value_heads: 8, num_hidden_layers: 32, torch_dtype: 'bfloat16', max_position_embeddings: 8192 }))
+  await page.until(`location.hash.startsWith('#kvcache') && document.getElementById('words').textContent.includes('128 KiB')`, 60) // 2 x 32 x 8 x 128 x 2
+  await drop('mine.csv', readFileSync(counters, 'utf8').split('\n').slice(0, 14).join('\n') + '\n')
+  await page.until(`location.hash.startsWith('#crosscheck') && document.querySelectorAll('#table tbody tr').length > 12`, 60)
+  await drop('odd.bin', '\u0000\u0001')
+  check((await page.value(`document.querySelector('#note span').textContent`)).startsWith('odd.bin is none of what'), 'what is none of them is said')
+  await page.value(`location.hash = encodeURI('sweep -N 0')`)
+  await page.until(`document.querySelector('#note span').textContent.includes('-N') || document.querySelector('#note span').textContent.includes('seq')`)
+  await drop('mine.walk', 'algorithm mine\n')
+  await page.until(`location.pathname.endsWith('workbench.html') && window.tilewalk?.takeProgram && document.getElementById('program').value === 'algorithm mine\\n'`)
+  check(page.errors.length === 0, page.errors)
+  return `${asked.length} questions, ${3 * asked.length} answers equal`
+}
+
 // ---- where it lies
 
 async function folder(world) {
@@ -1003,7 +1047,7 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, front, story, lesson, records, course, workbench, kernels, folder, offline, accessible, keyboard, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, front, story, lesson, records, course, workbench, kernels, questions, folder, offline, accessible, keyboard, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

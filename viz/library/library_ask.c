@@ -25,12 +25,17 @@ struct TilewalkAnswer {
   Error error;
 };
 
+#ifdef __wasm__ /* a page draws by itself */
+#define DRAWS NULL
+#else
 extern const Command COMMAND_RENDER;
+#define DRAWS &COMMAND_RENDER
+#endif
 
 static const Command *command_at(size_t k) {
   size_t n = 0;
   while (COMMANDS_PRINT[n]) n++;
-  return k < n ? COMMANDS_PRINT[k] : k == n ? &COMMAND_RENDER : NULL;
+  return k < n ? COMMANDS_PRINT[k] : k == n ? DRAWS : NULL;
 }
 
 static const Command *find_command(const char *name) {

@@ -209,7 +209,8 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   return status;
 }
 
-#ifndef __wasm__ /* a page has the files of the bundle alone: no counters, no config.json */
+/* A page that draws has the files of its bundle alone: no counters, no config.json. */
+#if !defined __wasm__ || defined TILEWALK_READS_FILES
 /* The tile of a short description in place of a shipped one's, for every d that it has. */
 static void take_launch(Profile *to, const Profile *launch) {
   for (int d = 0; d < PROFILE_D_COUNT; d++)

@@ -48,9 +48,11 @@ bool text_is_terminal(FILE *stream) {
 
 TextStyle text_style_for(FILE *stream) {
   bool is_terminal = text_is_terminal(stream);
-  struct winsize size = {0};
   int columns = 0;
+#ifdef TIOCGWINSZ /* wasm has no terminals */
+  struct winsize size = {0};
   if (is_terminal && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+#endif
   TextEnvironment environment = {
       .no_color = getenv("NO_COLOR"),
       .term = getenv("TERM"),

@@ -6,7 +6,7 @@
 WEB := $(BUILD)/web
 WEB_CLANG ?= $(firstword $(foreach v,-14 -15 -16 -17 -18 -19 $(empty),$(shell command -v clang$v)))
 WEB_BASE := --target=wasm32-wasi -O2 -mbulk-memory -mmutable-globals -ftls-model=local-exec -fno-stack-protector \
-  -ffunction-sections -fdata-sections -D_DEFAULT_SOURCE -Iviz/web/libc
+  -ffunction-sections -fdata-sections -D_DEFAULT_SOURCE= -Iviz/web/libc
 WEB_FLAGS := $(WEB_BASE) -std=c11 -Wall -Wextra -Wshadow -I. -isystem $(or $(shell pkg-config --variable=includedir cairo 2>/dev/null),/usr/include)/cairo
 # Without -O: clang would have wasm-opt of any version rewrite the program.
 WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
@@ -18,7 +18,7 @@ WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c si
   $(filter-out viz/request/assets.c viz/request/program_path.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
   $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c)) \
-  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c,$(wildcard viz/web/*.c)) lessons/engine/scenes.c
+  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c viz/web/web_ask.c,$(wildcard viz/web/*.c)) lessons/engine/scenes.c
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Kernels in a page: the machine for PTX and what reports of it, without what draws. Small, but for its hot loops.
 WEB_PTX := $(patsubst %.c,$(BUILD)/wasm/%.o,$(wildcard kernels/ptx/*.c))
@@ -33,6 +33,19 @@ WEB_SOURCES := $(BUILD)/sources
 WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: the lessons in a browser are left out.'
 WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) viz/window/viewer_story.c $(wildcard viz/lesson/*.c viz/story/*.c) \
   viz/text/warp_picture.c $(filter-out %/record.c %/lesson_file.c %/scenes.c,$(wildcard lessons/engine/*.c)))
+# Questions in a page: libtilewalk, with the commands that start no other program.
+WEB_ASK_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) \
+  $(wildcard kernels/counters/*.c viz/chart/*.c viz/document/*.c viz/library/*.c viz/scene/*.c) \
+  $(filter-out viz/text/paragraph.c viz/text/lettering_pango.c,$(wildcard viz/text/*.c)) $(filter-out viz/request/assets.c viz/request/description.c,$(wildcard viz/request/*.c)) \
+  $(filter-out %/record.c %/lesson_file.c,$(wildcard lessons/engine/*.c)) viz/lesson/program_judge.c viz/lesson/lesson_workshop.c \
+  $(patsubst %,viz/cli/%.c,batch_table chart_options check_data check_print command crosscheck crosscheck_beside \
+  crosscheck_judge crosscheck_predictions crosscheck_time eligible kvcache_json kvcache_report kvcache_sizes program_answer \
+  program_notes reply run_tables score_options serve_figures serve_print serve_printed source_cut sweep sweep_chart) \
+  $(patsubst %,viz/cli/command_%.c,advise algorithms check crosscheck eligible gpus kernels kvcache roofline serve sim softmax \
+  sweep warp) viz/web/web_ask.c viz/web/web_assets.c viz/web/wasm.c
+WEB_ASK_OBJ := $(WEB_ASK_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/ask/description.o $(BUILD)/wasm/programs.o
+WEB_ASK_ONLY := $(filter-out $(WEB_OBJ) $(WEB_KERNEL_OBJ),$(WEB_ASK_OBJ)) # these want jansson and Lua
+WEB_ASK_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/schema.json assets/serving/* assets/backends/* sim/algorithms/*.walk lessons/course/claims.md lessons/course/questions.md)
 WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo ldump lfunc lgc llex lmem lobject lopcodes \
   lparser lstate lstring ltable ltm lundump lvm lzio lauxlib lbaselib lstrlib ltablib lmathlib lutf8lib) \
   $(patsubst %,$(BUILD)/wasm/md4c/%.o,md4c md4c-html entity) $(patsubst %,$(BUILD)/wasm/jansson/%.o,dump error hashtable \
@@ -43,7 +56,7 @@ WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/c
 WEB_PAGE := $(filter-out viz/web/page/worker.js,$(wildcard viz/web/page/*))
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
 WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB)/kernel.wasm $(WEB)/kernel.bundle $(WEB)/kernels.json \
-  $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
+  $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle $(WEB)/ask.wasm $(WEB)/ask.bundle) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
 
 # The viewer in one file, which opens without a server.
 WEB_PAGE_ALONE := $(BUILD)/tilewalk.html
@@ -70,8 +83,8 @@ $(BUILD)/wasm/include/jansson.h: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
 	@cp $(WEB_SOURCES)/jansson/src/jansson.h $@
 	@sed -e 's/@json_inline@/inline/' -e 's/@json_have_[a-z_]*@/1/' $(WEB_SOURCES)/jansson/src/jansson_config.h.in >$(@D)/jansson_config.h
-$(WEB_LESSON_OBJ) $(filter $(BUILD)/wasm/jansson/%,$(WEB_LIBRARIES)): $(BUILD)/wasm/include/jansson.h
-$(WEB_LESSON_OBJ): WEB_FLAGS += $(WEB_INCLUDE)
+$(WEB_LESSON_OBJ) $(WEB_ASK_ONLY) $(filter $(BUILD)/wasm/jansson/%,$(WEB_LIBRARIES)): $(BUILD)/wasm/include/jansson.h
+$(WEB_LESSON_OBJ) $(WEB_ASK_ONLY): WEB_FLAGS += $(WEB_INCLUDE)
 $(BUILD)/wasm/lua/%.o: viz/web/lua_in_a_page.h
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -include $< -c $(WEB_SOURCES)/lua/src/$*.c -o $@
@@ -84,6 +97,12 @@ $(BUILD)/wasm/jansson/%.o: $(WEB_SOURCES)/done
 $(WEB)/lessons.wasm: $(WEB_OBJ) $(WEB_LESSON_OBJ) $(WEB_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK),--export-table,--export=__stack_pointer $^ -o $@
+$(WEB)/ask.wasm: $(WEB_ASK_OBJ) $(WEB_LIBRARIES)
+	@mkdir -p $(@D)
+	$(call say,LD )$(WEB_CLANG) $(WEB_LINK),--export-table,--export=__stack_pointer $^ -o $@
+$(WEB)/ask.bundle: $(WEB_ASK_ASSETS) viz/web/bundle.sh
+	@mkdir -p $(@D)
+	@viz/web/bundle.sh $@ $(WEB_ASK_ASSETS)
 $(WEB)/lessons.bundle: $(WEB_COURSE) viz/web/bundle.sh
 	@mkdir -p $(@D)
 	@viz/web/bundle.sh $@ $(WEB_COURSE)
@@ -94,6 +113,9 @@ endif
 $(BUILD)/wasm/%.o: %.c $(BUILD)/web.stamp
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/wasm/ask/description.o: viz/request/description.c $(BUILD)/web.stamp
+	@mkdir -p $(@D)
+	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -DTILEWALK_READS_FILES -MMD -MP -c $< -o $@
 $(BUILD)/wasm/programs.o: $(BUILD)/programs.c $(BUILD)/web.stamp
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_FLAGS) -c $< -o $@
@@ -134,4 +156,4 @@ WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,web drawing web_assets)
 $(BUILD)/tests/web_native: $(BUILD)/tests/web_native.o $(WEB_NATIVE) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 
--include $(WEB_OBJ:.o=.d) $(WEB_KERNEL_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)
+-include $(WEB_OBJ:.o=.d) $(WEB_KERNEL_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_ASK_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)

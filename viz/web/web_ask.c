@@ -1,0 +1,75 @@
+/* Questions in a page: libtilewalk over what the page was given instead of files.
+ *
+ *     web_file(0, "mine.csv", text); web_ask("crosscheck --ncu mine.csv --text")  ->  0, 1 or 2; web_answer(), web_remark()
+ *
+ * The commands are those that start no other program and wait for no GPU. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/lib/cpu_check.h"
+#include "viz/cli/commands_print.h"
+#include "viz/cli/counter_file.h"
+#include "viz/cli/crosscheck_live.h"
+#include "viz/library/tilewalk.h"
+#include "viz/request/assets.h"
+#include "viz/web/web_assets.h"
+#include "viz/web/web_page.h"
+
+extern const Command COMMAND_ADVISE, COMMAND_ALGORITHMS, COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_ELIGIBLE,
+    COMMAND_GPUS, COMMAND_KERNELS, COMMAND_KVCACHE, COMMAND_ROOFLINE, COMMAND_SERVE, COMMAND_SIM, COMMAND_SOFTMAX,
+    COMMAND_SWEEP, COMMAND_WARP;
+
+const Command *const COMMANDS_PRINT[] = {
+    &COMMAND_SIM,     &COMMAND_SWEEP,      &COMMAND_ADVISE,   &COMMAND_ROOFLINE,   &COMMAND_SOFTMAX,
+    &COMMAND_KVCACHE, &COMMAND_WARP,       &COMMAND_GPUS,     &COMMAND_ALGORITHMS, &COMMAND_KERNELS,
+    &COMMAND_CHECK,   &COMMAND_CROSSCHECK, &COMMAND_ELIGIBLE, &COMMAND_SERVE,      NULL,
+};
+
+enum { COUNTERS_MAX_BYTES = 64 << 20 };
+
+/* ---- What a page has not, or has otherwise ----------------------------------------------------------------- */
+
+Status counter_file_read(const char *path, CounterTable *table, Io *io, Error *error) {
+  (void)io;
+  char *text;
+  size_t length;
+  Error why = {0};
+  *table = (CounterTable){0};
+  Status status = file_read(path, COUNTERS_MAX_BYTES, &text, &length, error);
+  if (status) return status;
+  status = counter_table_from_buffer(table, text, length, &why);
+  if (status) error_set(error, status, "%.80s: %s", path, why.message);
+  free(text);
+  return status;
+}
+
+Status crosscheck_live(Crosscheck *crosscheck, Judge *judge, const Request *request, const char *kernels,
+                       const char *program, bool *with_ncu, Error *error) {
+  (void)crosscheck, (void)judge, (void)request, (void)kernels, (void)program;
+  *with_ncu = false;
+  return error_set(error, STATUS_BAD_REQUEST, "--live runs kernels on this computer's GPU, and a page cannot");
+}
+
+Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling, uint64_t seed, const char *folder,
+                     CpuCheck *check, Error *error) {
+  (void)rung, (void)shape, (void)tiling, (void)seed, (void)folder, (void)check;
+  return error_set(error, STATUS_BAD_REQUEST, "--cpu runs the recorded kernels, and they do not come with a page");
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------------------ */
+
+static TilewalkAnswer *answer;
+
+EXPORT bool web_assets(char *bytes, size_t length) { return web_assets_take(bytes, length); }
+EXPORT bool web_file(int place, const char *name, const char *text) {
+  return place >= 0 && place < WEB_WRITTEN_MAX && web_assets_write(place, name, text);
+}
+
+/* As tilewalk_status. */
+EXPORT int web_ask(const char *line) {
+  tilewalk_free(answer);
+  answer = tilewalk_ask_line(line);
+  return tilewalk_status(answer);
+}
+EXPORT const char *web_answer(void) { return answer ? tilewalk_text(answer) : ""; }
+EXPORT const char *web_remark(void) { return answer ? tilewalk_error(answer) : "no memory for an answer"; }
