@@ -89,13 +89,14 @@ static double busiest_products_flops(const Simulation *s, double n_sm) {
   return first + second;
 }
 
-/* Of split keys no CTA has fewer than its share, and the longest has all of its tiles. */
+/* Of split keys no CTA has fewer than its share, and the longest has all of its tiles; a key block has all rows. */
 static double busiest_split_flops(const Simulation *s) {
   const Plan *p = &s->plan;
-  const int64_t keys = p->tiles_per_split * p->tiling.B_c, rows = p->tiling.B_r;
+  const bool of_columns = s->config.of_columns;
+  const double rows = fmin((double)(of_columns ? p->shape.N_q : p->tiling.B_r), (double)p->shape.N_q),
+               keys = fmin((double)(of_columns ? 1 : p->tiles_per_split) * (double)p->tiling.B_c, (double)p->shape.N_k);
   const bool is_masked = p->shape.causal || p->shape.window || p->shape.sided || p->mask.pattern;
-  if (is_masked || keys > p->shape.N_k) return 0;
-  return (double)(rows < p->shape.N_q ? rows : p->shape.N_q) * (double)keys * simulation_pair_flops(&p->shape);
+  return is_masked ? 0 : rows * keys * simulation_pair_flops(&p->shape);
 }
 
 /* Of the run as it is launched. */
