@@ -384,6 +384,7 @@ void simulation_time(Simulation *s, const Gpu *gpu) {
   if (!t.why) {
     const double predicted = predict(s, gpu, least.hbm_bytes);
     t.why = beyond_recorded(s, gpu);
+    if (!t.why && s->config.time.errors[regime_of(s, gpu)].n_runs == 0) t.why = "no run of its sort was recorded";
     t.kind = t.why ? TIME_EXTRAPOLATED : TIME_PREDICTED;
     t.predicted_s = t.seconds = fmax(predicted, t.run.bound_s);
     t.regime = regime_of(s, gpu);

@@ -552,33 +552,50 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
 
 /* ---- Split keys ----------------------------------------------------------------------------------- */
 
+/* FlashAttention-3 takes its small tile for few rows alone (use_one_mma_wg); else the one that it has without splits. */
+static bool splits_with_own_tile(const Profile *profile, const ProfileTile *t, const Shape *shape) {
+  const int64_t rows = shape->N_q * (shape->group > 1 ? 1 : shape->heads / shape->kv_heads);
+  return t->split_block_q && t->split_block_k && (profile->splitting != SPLITTING_HOPPER || rows <= t->split_block_q);
+}
+
+/* Heads whose keys exceed what FlashAttention-3 takes L2 for, read by rows that go over the SMs twice. */
+static int64_t hopper_long_splits(const Shape *shape, Wide n_row_blocks, int64_t n_SM) {
+  const int64_t L2 = 50 << 20, bytes = shape->N_k * (shape->d + shape->d_v) * dtype_bytes(shape->dtype);
+  if (bytes <= L2 || n_row_blocks < 2 * wide(n_SM) || shape->causal || shape->window || shape->sided) return 1;
+  return ceil_div(bytes, L2) < 128 ? ceil_div(bytes, L2) : 128;
+}
+
 int64_t profile_splits(const Profile *profile, const Shape *shape, int64_t n_SM) {
   const ProfileTile *t = tile_of(profile, shape);
   if (!t || !t->split_block_q || !t->split_block_k || profile->splitting == SPLITTING_NEVER || shape->pattern) return 1;
   if (profile->splitting == SPLITTING_POWER_OF_TWO && shape->N_q > 1) return 1; /* of one query alone (launch.h) */
+  const bool is_own = splits_with_own_tile(profile, t, shape), is_hopper = profile->splitting == SPLITTING_HOPPER;
+  const int64_t B_r = is_own ? t->split_block_q : t->block_q, B_c = is_own ? t->split_block_k : t->block_k;
   const bool has_window = shape->window > 0 || (shape->sided && (shape->left >= 0 || shape->right >= 0));
   const Shape packed =
-      packing_packs(profile->packing, shape->N_q, shape->heads / shape->kv_heads, t->split_block_q, has_window, true)
+      packing_packs(profile->packing, shape->N_q, shape->heads / shape->kv_heads, B_r, has_window, true)
           ? shape_packed(shape)
           : *shape;
-  const Wide n_ctas = wide(packed.batch) * wide(packed.heads) * wide(ceil_div(packed.N_q, t->split_block_q));
-  return splitting_choose(profile->splitting, n_ctas, n_SM, profile->split_ctas_per_sm,
-                          ceil_div(shape->N_k, t->split_block_k));
+  const Wide row_blocks = wide(ceil_div(packed.N_q, B_r)),
+             n_ctas = wide(packed.batch) * wide(packed.heads) * row_blocks;
+  if (is_hopper && (has_window || 5 * n_ctas >= 4 * wide(n_SM))) return hopper_long_splits(shape, row_blocks, n_SM);
+  return splitting_choose(profile->splitting, n_ctas, n_SM, profile->split_ctas_per_sm, ceil_div(shape->N_k, B_c));
 }
 
 /* Of spilled registers a description says those of CTAs that have several tiles and no mask. */
 void profile_become_split(const Profile *profile, const Shape *shape, int64_t n_splits, LaunchConfig *c) {
   const ProfileTile *t = tile_of(profile, shape);
   if (!t) return; /* no split is chosen without a tile */
-  const int64_t block_k = t->split_block_k ? t->split_block_k : c->block_k;
+  const bool is_own = splits_with_own_tile(profile, t, shape);
+  const int64_t block_k = is_own ? t->split_block_k : c->block_k;
   const bool several_tiles = ceil_div(shape->N_k, block_k) > n_splits;
-  if (t->split_block_q && t->split_block_k) {
+  if (is_own) {
     c->block_q = t->split_block_q;
     c->block_k = t->split_block_k;
     c->threads = t->split_threads;
     c->registers_per_thread = t->split_registers;
   }
-  c->shared_bytes = t->split_shared_bytes;
+  if (is_own || profile->splitting != SPLITTING_HOPPER) c->shared_bytes = t->split_shared_bytes;
   c->time = law_of(profile, t, shape, true);
   c->n_splits = n_splits;
   c->persistent = false;

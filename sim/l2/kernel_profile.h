@@ -15,7 +15,7 @@
  * between is padded up to the next of these sizes, and refused if the description lacks that one.
  *
  * packs (never, one-query, fill, always) says whether query heads of a KV head are rows of one tile, splits (never,
- * fill, power-of-two, fewest) whether small grids go to a kernel that splits the keys; that kernel's tile are the
+ * fill, power-of-two, fewest, hopper) whether small grids go to a kernel that splits the keys; that kernel's tile are the
  * split_ keys.
  *
  * `launch` has the lines of a launch (sim/algorithms/LANGUAGE.md), apart by semicolons, of the first kernel of the

@@ -16,7 +16,7 @@ static const char *const WALK_NAMES[WALK_COUNT] = {"forward", "reversed"};
 static const char *const LIMIT_NAMES[LIMIT_COUNT + 1] = {"shared memory", "registers",  "threads",
                                                          "CTAs per SM",   "the kernel", "nothing known"};
 
-static const char *const SPLITTING_NAMES[SPLITTING_COUNT] = {"never", "fill", "power-of-two", "fewest"};
+static const char *const SPLITTING_NAMES[SPLITTING_COUNT] = {"never", "fill", "power-of-two", "fewest", "hopper"};
 static const char *const PACKING_NAMES[PACKING_COUNT] = {"usual", "never", "one-query", "fill", "always"};
 
 const char *launch_order_name(LaunchOrder order) { return ORDER_NAMES[order]; }
@@ -76,14 +76,14 @@ bool splitting_from_name(const char *name, Splitting *splitting) {
   return i >= 0;
 }
 
-int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c) {
+static int64_t fill(Wide n_ctas, int64_t n_SM, int64_t T_c, bool may_be_empty) {
   if ((double)n_ctas >= 0.8 * (double)n_SM) return 1;
   int64_t most = 128;
   if (most > n_SM) most = n_SM;
   if (most > T_c) most = T_c;
   double efficiency[129], best = 0;
   for (int64_t s = 1; s <= most; s++) {
-    const bool same_as_fewer = s > 1 && ceil_div(T_c, s) == ceil_div(T_c, s - 1);
+    const bool same_as_fewer = !may_be_empty && s > 1 && ceil_div(T_c, s) == ceil_div(T_c, s - 1);
     const double waves = (double)n_ctas * (double)s / (double)n_SM;
     efficiency[s] = same_as_fewer ? 0 : waves / ceil(waves);
     if (efficiency[s] > best) best = efficiency[s];
@@ -93,6 +93,8 @@ int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c) {
   }
   return 1;
 }
+
+int64_t split_choose(Wide n_ctas, int64_t n_SM, int64_t T_c) { return fill(n_ctas, n_SM, T_c, false); }
 
 /* The part of the slots of all waves that CTAs fill. */
 static double waves_filled(Wide n_ctas, int64_t n_slots) {
@@ -114,6 +116,7 @@ int64_t splitting_choose(Splitting splitting, Wide n_ctas, int64_t n_SM, int64_t
   const int64_t n_slots = n_SM * (ctas_per_sm ? ctas_per_sm : 1);
   if (splitting == SPLITTING_FEWEST) return fewest_splits(n_ctas, n_slots, T_c);
   if (splitting == SPLITTING_FILL) return split_choose(n_ctas, n_slots, T_c);
+  if (splitting == SPLITTING_HOPPER) return T_c <= 4 ? 1 : fill(n_ctas, n_slots, T_c, true);
   int64_t splits = 1;
   if (splitting == SPLITTING_NEVER || 5 * n_ctas >= 4 * wide(n_SM)) return splits;
   while (2 * wide(splits) * n_ctas <= wide(n_slots) && 2 * splits <= T_c) splits *= 2;

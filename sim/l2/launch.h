@@ -71,10 +71,12 @@ typedef enum {
                              several queries none was seen to split (h200/others, others-rows) */
   SPLITTING_FEWEST,       /* the fewest whose last wave is within 5 % as full as any's, none of them empty:
                              kernels/ladder/fa2_decode.cu, default_splits */
+  SPLITTING_HOPPER,       /* as FILL, but none of up to four tiles, and some may be empty: FlashAttention-3,
+                             hopper/heuristics.h of 13d0fd9 */
   SPLITTING_COUNT
 } Splitting;
 
-const char *splitting_name(Splitting splitting); /* "never", "fill", "power-of-two", "fewest" */
+const char *splitting_name(Splitting splitting); /* "never", "fill", "power-of-two", "fewest", "hopper" */
 bool splitting_from_name(const char *name, Splitting *splitting);
 
 /* How many ways to split the keys of `n_ctas` row blocks (over batch and heads) with T_c column tiles on a machine of

@@ -96,7 +96,8 @@ trace '\0037\0213\0010\n' 'packed with gzip; unpack it: gunzip -c FILE | tilewal
 answers 0 'read from HBM 9.141 MiB' sim -N 1 --seq-len-k 8192 --heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --gpu h100-sxm --algorithm fa2
 answers 0 'these, at least 1.487 ms' sim --gpu a100-40gb -N 4096 --heads 12 -d 64 --algorithm fa1,fa2
 answers 0 'these, at least 2.101 us' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --algorithm fa2-split --splits 1
-answers 2 'a form of it that splits the keys, if there is one, is not described' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --kernel fa3-sm90 --algorithm fa2-split
+answers 2 'a form of it that splits the keys, if there is one, is not described' sim -N 1 --seq-len-k 512 --heads 8 -d 128 --gpu h100-sxm --kernel mem-efficient-sm90 --algorithm fa2-split
+answers 0 '"splits": 1, "packed_heads": 8' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --kernel fa3-sm90 --algorithm fa2-split --json
 answers 0 '3 of 5 queries see no key' sim -N 5 --seq-len-k 2 -d 16 --block 1 --causal --algorithm fa2
 mi355x='sim --gpu mi355x -N 65536 --heads 64 -d 128 --dtype bf16 --block-q 256 --block-k 64 --algorithm fa2 --order'
 # shellcheck disable=SC2086 # options

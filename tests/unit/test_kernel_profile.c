@@ -190,6 +190,28 @@ TEST(a_narrow_V_has_its_own_tile) {
   assert_int_equal(config.block_k, 32);
 }
 
+/* By hand from hopper/heuristics.h: 8 KV heads against 187 tiles of 176 keys: 15 parts are 120 CTAs on 132 SMs, 0.909 of
+ * the 33 parts that fill two waves; 14 are 0.848, too few. 32 heads: 4 parts, 0.970. Three tiles are not split; 106 row
+ * blocks fill 0.8 of the SMs. With more than 64 rows the tile has 128: 64 row blocks, 2 parts. A head of 131,072 keys is
+ * 64 MiB: two parts where 320 row blocks read it. */
+TEST(flash_attention_3_splits_as_its_source_says) {
+  static const struct {
+    int64_t N_q, N_k, heads, kv_heads, splits;
+  } CASES[] = {{1, 32768, 32, 8, 15},   {1, 16384, 32, 32, 4}, {1, 512, 8, 1, 1},
+               {1, 16384, 106, 106, 1}, {2048, 2048, 4, 4, 2}, {40960, 131072, 1, 1, 2}};
+  const Profile p = load("fa3-sm90");
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    const Shape shape = {.batch = 1,
+                         .heads = CASES[k].heads,
+                         .kv_heads = CASES[k].kv_heads,
+                         .N_q = CASES[k].N_q,
+                         .N_k = CASES[k].N_k,
+                         .d = 128,
+                         .d_v = 128};
+    assert_int_equal(profile_splits(&p, &shape, 132), CASES[k].splits);
+  }
+}
+
 /* Our decode takes the fewest splits that fill the last wave as well as any, one CTA on each of 132 SMs, none empty;
  * its heads are packed whatever the number of queries. By hand: 8 KV heads x 16 = 128 of 132, 97 %, which 33 (264 of
  * 264) beats by less than 5 %; 64 CTAs twice are 97 % too; 1,000 keys are 16 tiles. */
