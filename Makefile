@@ -16,12 +16,7 @@ READY := $(call has,$(PKGS))
 part = $(if $(call has,$1),$(eval DEFINES += -D$2)$(eval PKGS += $1),$(eval NOTICE += "$3"))
 $(call part,libwebp libwebpmux,TILEWALK_WEBP,No libwebp-dev: animated WebP export is left out.)
 $(call part,sdl2,TILEWALK_WINDOW,No libsdl2-dev: the viewer window is left out.)
-ifneq ($(wildcard /usr/include/gif_lib.h),)
-DEFINES += -DTILEWALK_GIF
-LIBS += -lgif
-else
-NOTICE += "No libgif-dev: animated GIF export is left out."
-endif
+$(if $(wildcard /usr/include/gif_lib.h),$(eval DEFINES += -DTILEWALK_GIF)$(eval LIBS += -lgif),$(eval NOTICE += "No libgif-dev: animated GIF export is left out."))
 OPENMP := $(shell printf '\043include <omp.h>\n' | $(CC) -fopenmp -fsyntax-only -x c - 2>/dev/null && echo -fopenmp)
 
 ifdef SAN
@@ -136,18 +131,13 @@ $(call stamp,members,$(LIB))
 endif
 say = $(if $(V),,@echo "  $1  $@";)
 
-$(BUILD)/%.o: %.c $(BUILD)/flags.stamp
-	@mkdir -p $(@D)
-	$(call say,CC )$(COMPILE) -c $< -o $@
-$(BUILD)/tests/%.o: %.c $(BUILD)/flags.stamp
-	@mkdir -p $(@D)
-	$(call say,CC )$(COMPILE) -c $< -o $@
-$(BUILD)/%.o: %.cpp $(BUILD)/flags.stamp
-	@mkdir -p $(@D)
-	$(call say,CXX)$(COMPILE_CXX) -c $< -o $@
-$(BUILD)/tests/%.o: %.cpp $(BUILD)/flags.stamp
-	@mkdir -p $(@D)
-	$(call say,CXX)$(COMPILE_CXX) -c $< -o $@
+# $(call compiled,FOLDER,SUFFIX,WORD,COMMAND): objects of such sources, those of tests together.
+define compiled
+$$(BUILD)/$1%.o: %.$2 $$(BUILD)/flags.stamp
+	@mkdir -p $$(@D)
+	$$(call say,$3)$$($4) -c $$< -o $$@
+endef
+$(foreach to,. tests/,$(eval $(call compiled,$(to:.=),c,CC ,COMPILE))$(eval $(call compiled,$(to:.=),cpp,CXX,COMPILE_CXX)))
 $(BUILD)/%.cpu.o: %.cu $(BUILD)/flags.stamp # at -O2 -g templates would be half of the build, and small shapes are run
 	@mkdir -p $(@D)
 	$(call say,CXX)$(COMPILE_CXX) $(if $(filter -O2,$(CFLAGS)),-O1 -g1) -DTW_COUNTING -x c++ -c $< -o $@
@@ -178,10 +168,7 @@ $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
 	$(link) -fsanitize=fuzzer
 $(BUILD)/tests/bench_scan_fit: $(BUILD)/tests/bench_scan_fit.o $(BUILD)/tests/support.a $(BUILD)/libtilewalk.a
 	$(link) -lcmocka
-$(BUILD)/tests/bench_%: $(BUILD)/tests/bench_%.o $(BUILD)/libtilewalk.a
-	$(link)
-$(BUILD)/tests/picture_%: $(BUILD)/tests/picture_%.o $(BUILD)/libtilewalk.a
-	$(link)
+$(foreach kind,bench picture,$(eval $(BUILD)/tests/$(kind)_%: $(BUILD)/tests/$(kind)_%.o $(BUILD)/libtilewalk.a; $$(link)))
 $(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ -lcmocka -lstdc++ -lm -o $@
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
