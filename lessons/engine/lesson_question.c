@@ -6,6 +6,7 @@
 
 #include "lessons/engine/answer_slip.h"
 #include "lessons/engine/lesson_run_inner.h"
+#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/random.h"
 
@@ -115,6 +116,19 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
   return STATUS_OK;
 }
 
+/* A state of a file: "4,096" loses its comma, and "32,8" of a block does not. */
+static Status fill_own(LessonRun *run, LessonText text, char *own, size_t size, Error *error) {
+  const Status status = lesson_run_line(run, text, own, size, error);
+  char *to = own;
+  for (const char *p = own; *p && !status; p++) {
+    const bool is_thousands =
+        *p == ',' && p > own && ascii_is_digit((unsigned char)p[-1]) && strspn(p + 1, "0123456789") == 3;
+    if (!is_thousands) *to++ = *p;
+  }
+  if (!status) *to = '\0';
+  return status;
+}
+
 static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   Error own = {0};
@@ -124,8 +138,7 @@ static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
   if (status) return REFUSE(ask->answer, "%s", own.message);
   if (!ask->prompt.offset) snprintf(q->prompt, sizeof q->prompt, "%s. %s", q->work.title, q->work.prompt);
   snprintf(q->answer, sizeof q->answer, "%.200s", q->work.title);
-  if (!ask->state.offset) return STATUS_OK;
-  return lesson_run_state(run, &(LessonBlock){.text = ask->state}, q->own, sizeof q->own, error);
+  return ask->state.offset ? fill_own(run, ask->state, q->own, sizeof q->own, error) : STATUS_OK;
 }
 
 /* Items are shuffled, by the seed; options, too, so that a letter that was copied tells nothing. */

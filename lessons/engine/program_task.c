@@ -74,13 +74,13 @@ static Status take_mutant(const Reader *r, const char *value) {
   return STATUS_OK;
 }
 
-static Status take_share(const Reader *r, const char *value) {
+static Status take_share(const Reader *r, const char *what, const char *value, double *to) {
   char *end;
   const double share = strtod(value, &end);
   if (strcmp(value, "any") == 0) return STATUS_OK;
   if (strcmp(end, "%") != 0 || !(share >= 1 && share <= 10000))
-    return fail(r, "bytes are '100%%' of the reference's, or 'any'");
-  r->task->bytes = share / 100;
+    return fail(r, "%s are '100%%' of the reference's, or 'any'", what);
+  *to = share / 100;
   return STATUS_OK;
 }
 
@@ -104,16 +104,20 @@ static Status take(Reader *r, const char *key, const char *value) {
     return take_line(r, t->states, &t->n_states, PROGRAM_TASK_STATES_MAX, value);
   }
   if (strcmp(key, "hint") == 0) return take_line(r, t->hints, &t->n_hints, PROGRAM_TASK_HINTS_MAX, value);
-  if (strcmp(key, "bytes") == 0) return take_share(r, value);
+  if (strcmp(key, "bytes") == 0) return take_share(r, key, value, &t->bytes);
+  if (strcmp(key, "sectors") == 0) return take_share(r, key, value, &t->sectors);
+  if (strcmp(key, "conflicts") == 0) return take_share(r, key, value, &t->conflicts);
+  if (strcmp(key, "entry") == 0) return take_text(r, t->entry, sizeof t->entry, value);
   if (strcmp(key, "kernels") == 0) return take_size(r, value, false, &t->kernels);
   if (strcmp(key, "sram") == 0) return take_size(r, value, true, &t->sram_bytes);
   if (strcmp(key, "mutant") == 0) return take_mutant(r, value);
   if (strcmp(key, "says") == 0 && t->n_mutants)
     return take_text(r, t->mutants[t->n_mutants - 1].says, PROGRAM_TASK_LINE_BYTES, value);
-  return fail(r,
-              "'%s' is no line of a task; there are task, teaches, ask, state, bytes, kernels, sram, hint, start, "
-              "reference, mutant, and says behind a mutant",
-              quote(key, strlen(key)).text);
+  return fail(
+      r,
+      "'%s' is no line of a task; there are task, teaches, ask, entry, state, bytes, sectors, conflicts, kernels, "
+      "sram, hint, start, reference, mutant, and says behind a mutant",
+      quote(key, strlen(key)).text);
 }
 
 static Status complete(Reader *r) {

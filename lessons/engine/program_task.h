@@ -1,4 +1,4 @@
-/* A task that is answered with a program (lessons/tasks, lessons/README.md):
+/* A task that is answered with a program, or with a kernel (lessons/tasks, lessons/README.md):
  *
  *     task       Put the rescale where it belongs        '#' begins a comment outside of programs
  *     teaches    what a new maximum does to what was added before
@@ -14,6 +14,14 @@
  *         algorithm mine
  *     mutant     l_i, O_i *= e^(m_i - m') => l_i *= e^(m_i - m')
  *     says       O was added up under the old maximum, and l was rescaled alone.
+ *
+ * Of a kernel (CUDA) `entry` is its name; a state is a launch, in the words of `tilewalk kernel`, and says which argument
+ * is the output:
+ *
+ *     entry      scale_add
+ *     state      grid=4 block=256 arg=i32:1000 arg=f32:2 arg=f32[1000]:normal:1 arg=f32[1000]:none out=3
+ *     sectors    105%                                    of global memory, at most this part of the reference's
+ *     conflicts  100%                                    of shared memory, likewise
  *
  * A mutant is the reference with one text replaced, wherever it stands. Whose outputs, or else whose bytes, are those
  * of a mutant is told what it says. */
@@ -52,6 +60,8 @@ typedef struct {
   int64_t sram_bytes; /* at most; 0: any */
   char start[PROGRAM_TASK_PROGRAM_BYTES], reference[PROGRAM_TASK_PROGRAM_BYTES];
   int start_line, reference_line; /* of the file, before their first */
+  char entry[64];                 /* of a kernel; "": a program */
+  double sectors, conflicts;      /* of the reference's, at most; 0: any */
   ProgramMutant mutants[PROGRAM_TASK_MUTANTS_MAX];
 } ProgramTask;
 

@@ -1,8 +1,8 @@
 /* A stranger's .cu to PTX by clang alone, and the half of it that is cut away. Needs clang; the cutter does not. */
 #include "tests/support/test.h"
-#include "viz/cli/cuda_compile.h"
+#include "viz/compile/cuda_compile.h"
 #include "viz/kernel/kernel_signature.h"
-#include "viz/cli/source_cut.h"
+#include "viz/compile/source_cut.h"
 
 /* --- the cutter: each line of the text stays or goes as its mark says --- */
 

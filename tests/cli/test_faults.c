@@ -2,7 +2,7 @@
  * tests/support/kernels; the lines that must be named have marks there. Needs clang. */
 #include "tests/support/test.h"
 #include "kernels/ptx/ptx_argument.h"
-#include "viz/cli/cuda_compile.h"
+#include "viz/compile/cuda_compile.h"
 #include "viz/request/assets.h"
 
 #define FOLDER "tests/support/kernels/"

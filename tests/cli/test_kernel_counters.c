@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "tests/support/program.h"
-#include "viz/cli/cuda_compile.h"
+#include "viz/compile/cuda_compile.h"
 
 #define FOLDER "tests/support/kernels/recorded/"
 

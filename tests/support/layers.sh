@@ -155,7 +155,7 @@ symbols=$(nm -A -P $(cat layers.objects) | awk "$rooms"'
       sub(/^__isoc(99|23)_/, "", plain)
       if (from == "sim" && plain !~ pure) complain(user[i] ": sim may not use " name " (pure C: no I/O, clock, randomness, exit)")
       if (plain ~ /^SDL_/ && from != "viz/window") complain(user[i] ": only viz/window may use " name)
-      if (plain ~ /^(_?exit|abort|quick_exit)$/ && from != "viz/cli") complain(user[i] ": only the program may " name ", not " from)
+      if (plain ~ /^(_?exit|abort|quick_exit)$/ && from !~ /^viz\/(cli|compile)$/) complain(user[i] ": only the program may " name ", not " from)
       if (plain ~ /^(cairo|pango|g)_/ && from !~ /^viz\//) complain(user[i] ": " from " may not draw (" name ")")
       if (plain ~ /^(v?f?printf|puts|putchar|fopen|fwrite|fputs|time|clock|clock_gettime|getenv|s?rand)$/ && from == "viz/scene")
         complain(user[i] ": viz/scene draws and nothing else (" name ")")

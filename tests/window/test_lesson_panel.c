@@ -217,7 +217,7 @@ TEST(a_lesson_is_picked_from_the_list) {
   assert_true(b->box.width > 0);
   READS(b, "Lessons\n");
   READS(b, "[1] Why memory");
-  assert_int_equal(p->picker.n, 15);
+  assert_int_equal(p->picker.n, 20);
   assert_int_equal(p->focus, WIDGET_LESSON); /* the first that is not done */
   assert_true(text(b, "1"));
   assert_true(text(b, "4"));

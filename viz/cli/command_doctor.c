@@ -18,7 +18,7 @@
 #include "viz/request/assets.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/cuda_compile.h"
+#include "viz/compile/cuda_compile.h"
 #include "viz/request/request.h"
 
 typedef struct {

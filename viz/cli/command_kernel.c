@@ -6,7 +6,7 @@
 #include "sim/algorithms/schedule.h"
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
-#include "viz/cli/cuda_compile.h"
+#include "viz/compile/cuda_compile.h"
 #include "viz/cli/kernel_beside.h"
 #include "viz/cli/kernel_print.h"
 #include "viz/export/output.h"

@@ -83,7 +83,7 @@ static int judge(const ProgramTask *task, const TaskRequest *r, Io *io, Error *e
   TaskJudgement j;
   Status status = file_read(r->program, PROGRAM_TEXT_BYTES - 1, &text, &length, error);
   if (status) return EXIT_BAD_REQUEST;
-  status = program_judge(task, text, length, r->program, &j, error);
+  status = task_judge(r->task, task, text, length, r->program, &j, error);
   free(text);
   if (!status) status = print_judgement(task, &j, r->json, io, error);
   return status ? EXIT_BAD_REQUEST : j.verdict == TASK_SOLVED ? EXIT_DONE : EXIT_DIFFERS;

@@ -1,4 +1,4 @@
-/* A stranger's .cu and the PTX that it becomes, by what compiles it: viz/cli/cuda_compile.h, where processes are.
+/* A stranger's .cu and the PTX that it becomes, by what compiles it: viz/compile/cuda_compile.h, where processes are.
  */
 #ifndef TILEWALK_VIZ_KERNEL_CUDA_SOURCE_H
 #define TILEWALK_VIZ_KERNEL_CUDA_SOURCE_H
@@ -19,6 +19,7 @@ typedef struct {
   const char *template_name; /* "sgemm<64, 64>": a kernel to instantiate; NULL: none */
   const char *const *words;  /* further arguments for clang: -I, -D */
   int n_words;
+  int cpu_seconds; /* clang may take so long; 0: 30 */
 } CudaSource;
 
 typedef struct {

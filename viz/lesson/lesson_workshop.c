@@ -6,11 +6,12 @@
 
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
-#include "viz/lesson/program_judge.h"
+#include "viz/lesson/kernel_judge.h"
 #include "viz/request/assets.h"
 
 /* ---- Tasks by name ---------------------------------------------------------------------------------------- */
 
+enum { RECORDED_BYTES_MAX = 4 << 20 };
 static const char FOLDER[] = "lessons/tasks", SUFFIX[] = ".task";
 
 static bool take_name(void *data, const char *name) {
@@ -30,6 +31,8 @@ Status task_names(TaskNames *tasks, Error *error) {
   return status;
 }
 
+static bool is_path(const char *name) { return strchr(name, '/') || strchr(name, '.'); }
+
 static Status no_such(const char *name, Error *error) {
   TaskNames tasks;
   Nearest nearest = {.word = name};
@@ -40,35 +43,73 @@ static Status no_such(const char *name, Error *error) {
                    nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }
 
-static bool is_path(const char *name) { return strchr(name, '/') || strchr(name, '.'); }
+/* The path of a task's file, with that ending. */
+static Status find_file(const char *name, const char *suffix, char path[ASSETS_PATH_BYTES], Error *error) {
+  char relative[TASK_NAME_BYTES + 32];
+  const size_t length = strlen(name), end = sizeof SUFFIX - 1;
+  const bool ends = length > end && strcmp(name + length - end, SUFFIX) == 0;
+  if (is_path(name))
+    return snprintf(path, ASSETS_PATH_BYTES, "%.*s%s", (int)(length - (ends ? end : 0)), name, ends ? suffix : "") <
+                   ASSETS_PATH_BYTES
+               ? STATUS_OK
+               : no_such(name, error);
+  snprintf(relative, sizeof relative, "%s/%.60s%s", FOLDER, name, suffix);
+  return assets_find(path, ASSETS_PATH_BYTES, relative, NULL) ? no_such(name, error) : STATUS_OK;
+}
 
 ProgramTask *task_open(const char *name, Error *error) {
-  char relative[TASK_NAME_BYTES + 32], path[ASSETS_PATH_BYTES], *text;
+  char path[ASSETS_PATH_BYTES], *text;
   size_t length;
-  snprintf(relative, sizeof relative, "%s/%.60s%s", FOLDER, name, SUFFIX);
-  if (is_path(name)) {
-    snprintf(path, sizeof path, "%s", name);
-  } else if (assets_find(path, sizeof path, relative, NULL)) {
-    no_such(name, error);
+  if (find_file(name, SUFFIX, path, error) || file_read(path, PROGRAM_TASK_BYTES_MAX + 1, &text, &length, error))
     return NULL;
-  }
-  if (file_read(path, PROGRAM_TASK_BYTES_MAX + 1, &text, &length, error)) return NULL;
   const char *slash = strrchr(path, '/');
   ProgramTask *task = program_task_read(text, length, slash ? slash + 1 : path, error);
   free(text);
   return task;
 }
 
+/* The recorded PTX of a kernel's task; of one that is not recorded yet it is compiled, where there is a compiler. */
+static char *recorded_ptx(const char *name, const ProgramTask *task, Error *error) {
+  char path[ASSETS_PATH_BYTES], *text = NULL;
+  size_t length;
+  if (!find_file(name, ".ptx", path, NULL) && file_exists(path)) {
+    file_read(path, RECORDED_BYTES_MAX, &text, &length, error);
+    return text;
+  }
+  CudaResult compiled = {0};
+  text = malloc(KERNEL_TASK_SOURCE_BYTES);
+  if (!text) error_set(error, STATUS_NO_MEMORY, "no memory for a task");
+  if (text && !kernel_task_source(task, text, error)) {
+    const CudaSource source = {.path = task->file, .text = text, .length = strlen(text)};
+    if (!LESSON_COMPILER)
+      error_set(error, STATUS_BAD_FILE, "%s has no recorded PTX", task->file);
+    else
+      LESSON_COMPILER(&source, &compiled, error);
+  }
+  free(text);
+  return compiled.ptx;
+}
+
+Status task_judge(const char *name, const ProgramTask *task, const char *text, size_t length, const char *file,
+                  TaskJudgement *j, Error *error) {
+  if (!*task->entry) return program_judge(task, text, length, file, j, error);
+  char *recorded = recorded_ptx(name, task, error);
+  if (!recorded) return error->status;
+  const Status status = kernel_judge(task, recorded, text, length, file, j, error);
+  free(recorded);
+  return status;
+}
+
 /* ---- Files that answer ------------------------------------------------------------------------------------ */
 
 /* Adds a paragraph as comments. */
-static size_t add_comment(const char *text, char *out, size_t used, size_t size) {
+static size_t add_comment(const char *mark, const char *text, char *out, size_t used, size_t size) {
   enum { WIDTH = 100 };
   while (*text && used < size) {
     size_t take = strlen(text);
     if (take > WIDTH)
       for (take = WIDTH; take > 1 && text[take] != ' ';) take--;
-    used += (size_t)snprintf(out + used, size - used, "# %.*s\n", (int)take, text);
+    used += (size_t)snprintf(out + used, size - used, "%s %.*s\n", mark, (int)take, text);
     text += take;
     while (*text == ' ') text++;
   }
@@ -76,8 +117,9 @@ static size_t add_comment(const char *text, char *out, size_t used, size_t size)
 }
 
 void task_start(const ProgramTask *t, char *text, size_t size) {
-  size_t used = add_comment(t->title, text, 0, size);
-  used = add_comment(t->ask, text, used, size);
+  const char *mark = *t->entry ? "//" : "#";
+  size_t used = add_comment(mark, t->title, text, 0, size);
+  used = add_comment(mark, t->ask, text, used, size);
   if (used < size) snprintf(text + used, size - used, "%s", t->start);
 }
 
@@ -87,7 +129,7 @@ static Status open_work(const char *name, LessonWork *w, Error *error) {
   if (!task) return is_path(name) ? no_such(name, error) : error->status;
   snprintf(w->title, sizeof w->title, "%s", task->title);
   snprintf(w->prompt, sizeof w->prompt, "%s", task->ask);
-  snprintf(w->file, sizeof w->file, "%s.walk", name);
+  snprintf(w->file, sizeof w->file, "%.48s.%s", name, *task->entry ? "cu" : "walk");
   w->n_hints = task->n_hints;
   for (int k = 0; k < task->n_hints; k++) snprintf(w->hint[k], sizeof w->hint[k], "%s", task->hints[k]);
   task_start(task, w->start, sizeof w->start);
@@ -104,7 +146,7 @@ static Status judge_work(const char *name, const char *own, const char *text, si
   if (!task) return error->status;
   if (*own && task->n_states < PROGRAM_TASK_STATES_MAX)
     snprintf(task->states[task->n_states++], PROGRAM_TASK_LINE_BYTES, "%s", own);
-  const Status status = program_judge(task, text, length, file, &judged, error);
+  const Status status = task_judge(name, task, text, length, file, &judged, error);
   free(task);
   if (status) return status;
   *j = (WorkJudgement){.verdict = judged.verdict == TASK_SOLVED       ? WORK_PASSES

@@ -4,6 +4,7 @@
 
 #include "lessons/engine/lesson_work.h"
 #include "lessons/engine/program_task.h"
+#include "viz/lesson/program_judge.h"
 
 enum { TASKS_MAX = 64, TASK_NAME_BYTES = 48 };
 
@@ -17,6 +18,10 @@ Status task_names(TaskNames *tasks, Error *error);
 
 /* Reads a task by its name, or a path: with / or a dot. NULL and *error. The caller frees it. */
 ProgramTask *task_open(const char *name, Error *error);
+
+/* Judges an answer to a task of that name, called `file` in messages. Errors are the task's alone. */
+Status task_judge(const char *name, const ProgramTask *task, const char *text, size_t length, const char *file,
+                  TaskJudgement *judgement, Error *error);
 
 /* What a task asks, and the start, as one text that is a program: comments, then the start. */
 void task_start(const ProgramTask *task, char *text, size_t size);

@@ -10,8 +10,8 @@
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 
-static const char *const NAMES[TASK_VERDICT_COUNT] = {"solved", "unreadable", "other", "wrong",
-                                                      "bytes",  "tiles",      "sram",  "kernels"};
+static const char *const NAMES[TASK_VERDICT_COUNT] = {"solved", "unreadable", "other", "wrong", "bytes",   "tiles",
+                                                      "sram",   "kernels",    "fault", "work",  "sectors", "conflicts"};
 const char *task_verdict_name(TaskVerdict verdict) { return NAMES[verdict]; }
 
 typedef struct {

@@ -21,10 +21,15 @@ typedef enum {
   TASK_MANY_TILES, /* it computes tiles that the reference skips */
   TASK_MUCH_SRAM,  /* it does not fit */
   TASK_MANY_KERNELS,
+  TASK_FAULT,          /* of a kernel: a race, a read of what nobody wrote, a missing barrier */
+  TASK_MUCH_WORK,      /* it does not end, or is many times as long as the reference */
+  TASK_MANY_SECTORS,   /* of global memory */
+  TASK_MANY_CONFLICTS, /* of shared memory */
   TASK_VERDICT_COUNT
 } TaskVerdict;
 
-/* "solved", "unreadable", "other", "wrong", "bytes", "tiles", "sram", "kernels": keys of JSON. */
+/* "solved", "unreadable", "other", "wrong", "bytes", "tiles", "sram", "kernels", "fault", "work", "sectors",
+ * "conflicts": keys of JSON. */
 const char *task_verdict_name(TaskVerdict verdict);
 
 typedef struct {
@@ -34,6 +39,7 @@ typedef struct {
   int mutant;                    /* its number; -1: none */
   int state;                     /* of the condition that fails; -1: no state's */
   int line;                      /* of the program; 0: not known */
+  const char *fault;             /* of a kernel: its kind; NULL: none */
   double bytes, reference_bytes; /* at the first state; 0: not reached */
 } TaskJudgement;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The examples of the page of kernels: kernels.py CLANG OUT FILE.cu... writes what each is, its source and its PTX as JSON.
 
-clang's words are those of viz/cli/cuda_compile.c.
+clang's words are those of viz/compile/cuda_compile.c.
 """
 import json
 import pathlib

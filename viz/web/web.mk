@@ -31,7 +31,7 @@ WEB_KERNEL_OBJ := $(WEB_PTX) $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out viz/k
 # lessons, and its page says so.
 WEB_SOURCES := $(BUILD)/sources
 WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: the lessons in a browser are left out.'
-WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) viz/window/viewer_story.c $(wildcard viz/lesson/*.c viz/story/*.c) \
+WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) viz/window/viewer_story.c $(filter-out %/lesson_compiler.c,$(wildcard viz/lesson/*.c)) $(wildcard viz/story/*.c) \
   viz/text/warp_picture.c $(filter-out %/record.c %/lesson_file.c %/scenes.c,$(wildcard lessons/engine/*.c)))
 # Questions in a page: libtilewalk, with the commands that start no other program.
 WEB_ASK_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) \
@@ -51,7 +51,7 @@ WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo
   $(patsubst %,$(BUILD)/wasm/md4c/%.o,md4c md4c-html entity) $(patsubst %,$(BUILD)/wasm/jansson/%.o,dump error hashtable \
   hashtable_seed load memory pack_unpack strbuffer strconv utf value version)
 WEB_INCLUDE := $(patsubst %,-isystem $(WEB_SOURCES)/%/src,lua md4c) -isystem $(BUILD)/wasm/include
-WEB_COURSE := $(filter-out %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.txt lessons/tasks/*.task)
+WEB_COURSE := $(filter-out %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.txt lessons/tasks/*.task lessons/tasks/*.ptx)
 WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/counters/h100/pipeline/* sim/algorithms/*.walk)
 WEB_PAGE := $(filter-out viz/web/page/worker.js,$(wildcard viz/web/page/*))
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
@@ -94,7 +94,7 @@ $(BUILD)/wasm/md4c/%.o: $(WEB_SOURCES)/done
 $(BUILD)/wasm/jansson/%.o: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -w -DHAVE_CONFIG_H $(WEB_INCLUDE) -c $(WEB_SOURCES)/jansson/src/$*.c -o $@
-$(WEB)/lessons.wasm: $(WEB_OBJ) $(WEB_LESSON_OBJ) $(WEB_LIBRARIES)
+$(WEB)/lessons.wasm: $(WEB_OBJ) $(WEB_LESSON_OBJ) $(WEB_LIBRARIES) $(WEB_PTX) $(patsubst %,$(BUILD)/wasm/viz/kernel/%.o,kernel_request kernel_signature)
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK),--export-table,--export=__stack_pointer $^ -o $@
 $(WEB)/ask.wasm: $(WEB_ASK_OBJ) $(WEB_LIBRARIES)

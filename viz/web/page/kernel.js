@@ -1,6 +1,7 @@
 // A CUDA kernel in the page: its PTX and a launch, what it did by source line. The machine runs in a worker.
 
 import { keep, keptObject } from './kept.js'
+import { compile } from './compile.js'
 import './top.js'
 
 const $ = id => document.getElementById(id)
@@ -53,16 +54,6 @@ function wordsFor(words, entry) {
     else if (takes) taken.push(word)
   }
   return taken
-}
-
-async function compile(file, text) {
-  const answer = await fetch(new URL('ptx', import.meta.url), { method: 'POST', headers: { 'Content-Type': 'text/plain', 'X-Name': encodeURIComponent(file) }, body: text })
-    .catch(() => null)
-  if (!answer || answer.status === 404 || answer.status === 405 || answer.status === 501)
-    throw new Error(`${file}: nothing here compiles a .cu. 'make web-serve' does, where clang is; or paste its PTX: nvcc -ptx -lineinfo ${file}`)
-  const body = await answer.text()
-  if (!answer.ok) throw new Error(body.trim())
-  return body
 }
 
 async function take(file, text) {

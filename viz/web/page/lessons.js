@@ -4,6 +4,7 @@ import { Viewer, save } from './viewer.js'
 import { keep, kept, keptObject } from './kept.js'
 import { drive, elementsOf } from './drive.js'
 import { newLine } from './editor.js'
+import { compile } from './compile.js'
 
 const $ = id => document.getElementById(id)
 const RECORD = 'lessons.json', ANSWERS = 'answers.json'
@@ -70,8 +71,21 @@ function showPage(focus) {
   $('page').querySelector('#open')?.scrollIntoView({ block: 'nearest' })
 }
 
+// A kernel is judged as PTX; without a compiler the judge says what is wanted.
+async function answer() {
+  const field = $('answer'), text = field.value, file = field.getAttribute('aria-label') ?? ''
+  const ptx = /\.cu$/.test(file) && !/^\s*\.version/m.test(text) ? await compile(file, text).catch(error => {
+    $('problem').hidden = /nothing here compiles/.test(error.message)
+    $('problem').textContent = error.message
+    return text
+  }) : text
+  engine.call('web_lesson_type', ptx)
+  press('check')
+  engine.call('web_lesson_type', text)
+  if ($('answer')) $('answer').value = text
+}
+
 function press(what, number = 0) {
-  if (what === 'check' && $('answer')) typed() // a start that nobody changed is an answer, too
   const page = engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1]
   engine.call('web_lesson_press', what, Number(number))
   const now = engine.text('web_lesson_page').match(/Page (\d+) of/)?.[1]
@@ -110,7 +124,8 @@ viewer.frame = now => {
 
 $('page').addEventListener('click', event => {
   const button = event.target.closest('[data-press]')
-  if (button) press(button.dataset.press, button.dataset.number)
+  if (button?.dataset.press === 'check' && $('answer')) answer()
+  else if (button) press(button.dataset.press, button.dataset.number)
   const link = event.target.closest('a[href]')
   const target = link?.getAttribute('href') ?? ''
   const [file, anchor] = target.split('#')

@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700
-#include "viz/cli/child_run.h"
+#include "viz/compile/child_run.h"
 
 #include <errno.h>
 #include <fcntl.h>

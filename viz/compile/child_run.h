@@ -1,6 +1,6 @@
 /* Runs another program without a shell, bounded in time, memory and what it prints. */
-#ifndef TILEWALK_VIZ_CLI_CHILD_RUN_H
-#define TILEWALK_VIZ_CLI_CHILD_RUN_H
+#ifndef TILEWALK_VIZ_COMPILE_CHILD_RUN_H
+#define TILEWALK_VIZ_COMPILE_CHILD_RUN_H
 
 #include <stddef.h>
 

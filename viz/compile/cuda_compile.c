@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700
-#include "viz/cli/cuda_compile.h"
+#include "viz/compile/cuda_compile.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -11,8 +11,8 @@
 
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
-#include "viz/cli/child_run.h"
-#include "viz/cli/source_cut.h"
+#include "viz/compile/child_run.h"
+#include "viz/compile/source_cut.h"
 #include "viz/request/assets.h"
 
 enum { PATH_BYTES = 1024, CLANG_OLDEST = 14, CLANG_NEWEST = 30, TRIES_MAX = 24 };
@@ -250,14 +250,15 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
   while (argv[k]) k++;
   for (int w = 0; w < source->n_words && w < CUDA_WORDS_MAX; w++) argv[k++] = source->words[w];
   argv[k++] = copy;
-  const ChildLimits limits = {.cpu_seconds = 30,
-                              .wall_seconds = 60,
+  const ChildLimits limits = {.cpu_seconds = source->cpu_seconds ? source->cpu_seconds : 30,
+                              .wall_seconds = source->cpu_seconds ? 2 * source->cpu_seconds : 60,
                               .memory_bytes = (size_t)4 << 30,
                               .out_bytes = CUDA_PTX_MAX,
                               .err_bytes = 65536};
   if (child_run(argv, &limits, child, error)) return STATUS_BAD_REQUEST;
   if (child->timed_out || child->exit_status > 128)
-    return error_set(error, STATUS_TOO_LARGE, "%.100s: clang was stopped after 30 s of CPU or 4 GiB", source->path);
+    return error_set(error, STATUS_TOO_LARGE, "%.100s: clang was stopped after %d s of CPU or 4 GiB", source->path,
+                     (int)limits.cpu_seconds);
   if (child->out_cut) return error_set(error, STATUS_TOO_LARGE, "%.100s: its PTX is larger than 64 MiB", source->path);
   return STATUS_OK;
 }

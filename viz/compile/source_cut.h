@@ -3,8 +3,8 @@
  * A function at file or namespace scope stays when its head has __global__, __device__ or constexpr, or the name of a
  * macro that this file defines to have one. Types, variables, macros and templates of device code stay. This is a
  * scanner of brackets, not a parser: it never adds text. */
-#ifndef TILEWALK_VIZ_CLI_SOURCE_CUT_H
-#define TILEWALK_VIZ_CLI_SOURCE_CUT_H
+#ifndef TILEWALK_VIZ_COMPILE_SOURCE_CUT_H
+#define TILEWALK_VIZ_COMPILE_SOURCE_CUT_H
 
 #include <stddef.h>
 

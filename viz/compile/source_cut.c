@@ -1,4 +1,4 @@
-#include "viz/cli/source_cut.h"
+#include "viz/compile/source_cut.h"
 
 #include <stdbool.h>
 #include <string.h>

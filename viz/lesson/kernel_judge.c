@@ -1,0 +1,406 @@
+#include "viz/lesson/kernel_judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/ptx/ptx_argument.h"
+#include "sim/base/ascii.h"
+#include "viz/kernel/kernel_request.h"
+#include "viz/kernel/kernel_signature.h"
+#include "viz/text/number.h"
+
+enum {
+  INSTRUCTIONS_MAX = 20000, /* of an answer, in PTX; references have some hundreds */
+  WORK_TIMES = 30,          /* as many instructions as the reference runs, at most */
+  OTHER_SEED = 7919,
+  COMPILE_S = 5,
+  WARP_INSTRUCTIONS = 20000000, /* of a run that does not end: a quarter of a second */
+};
+#define TOLERANCE 1e-4 /* of the largest magnitude of the output: sums come in another order */
+
+/* ---- One launch ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  KernelRequest request;
+  Spec specs[KERNEL_ARGUMENTS_MAX];
+  Signature signature; /* the reference's: names for messages */
+  int out;
+} State;
+
+typedef struct {
+  void *bytes[KERNEL_ARGUMENTS_MAX];
+  PtxArgument arguments[KERNEL_ARGUMENTS_MAX];
+  PtxResult result;
+  PtxLaunch launch;
+} Run;
+
+typedef struct {
+  const ProgramTask *task;
+  PtxModule *recorded, *own_module;
+  PtxKernel *reference, *own;
+  State *states; /* n_states, and the first with other numbers */
+  TaskJudgement *j;
+  Error *error;
+} Judge;
+
+static Status read_state(const ProgramTask *task, int state, uint64_t shift, State *s, Error *error) {
+  const OptionSet sets[] = {{"", KERNEL_LAUNCH_OPTIONS, 0}, {0}};
+  OptionParser parser = {.sets = sets, .target = &s->request, .from_file = true};
+  Error own = {0};
+  memset(s, 0, sizeof *s);
+  Status status = options_parse_state(&parser, task->states[state], &own);
+  for (int a = 0; a < s->request.n_arguments && !status; a++) {
+    status = spec_parse(s->request.arguments[a], &s->specs[a], &own);
+    if (!status && (s->specs[a].fill == SPEC_FILE || s->specs[a].is_map || s->specs[a].n > 1 << 20))
+      status = error_set(&own, STATUS_BAD_REQUEST, "argument %d is no number and no buffer of at most 1M elements", a);
+    s->specs[a].seed += shift;
+  }
+  if (!signature_find(task->reference, strlen(task->reference), task->entry, &s->signature)) s->signature.n = 0;
+  s->out = s->request.out[0] ? atoi(s->request.out) : -1;
+  if (!status && (s->out < 0 || s->out >= s->request.n_arguments || !s->specs[s->out].is_buffer ||
+                  !spec_type_is_float(s->specs[s->out].type) || !s->request.grid[0] || !s->request.block[0]))
+    status = error_set(&own, STATUS_BAD_REQUEST, "a launch says grid, block, arg and which argument is out");
+  if (!status) return STATUS_OK;
+  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", task->file, task->state_lines[state], own.message);
+}
+
+static void run_free(Run *r) {
+  for (int a = 0; a < KERNEL_ARGUMENTS_MAX; a++) free(r->bytes[a]);
+  ptx_result_free(&r->result);
+  memset(r, 0, sizeof *r);
+}
+
+/* Runs a kernel on a state; `watch`: an element of the output whose writer is looked for, -1 none. */
+static Status run(const PtxKernel *kernel, const State *s, bool faults, int64_t watch, Run *r, Error *error) {
+  memset(r, 0, sizeof *r);
+  for (int a = 0; a < s->request.n_arguments; a++) {
+    const Spec *spec = &s->specs[a];
+    const int64_t n_bytes = spec->n * spec_type_bytes(spec->type);
+    r->bytes[a] = malloc((size_t)n_bytes + 16);
+    if (!r->bytes[a]) return error_set(error, STATUS_NO_MEMORY, "no memory to judge a kernel");
+    spec_fill(spec, r->bytes[a]);
+    r->arguments[a] = (PtxArgument){.kind = spec->is_buffer ? PTX_BUFFER : PTX_SCALAR,
+                                    .bytes = r->bytes[a],
+                                    .n_bytes = n_bytes,
+                                    .name = a < s->signature.n ? s->signature.parameters[a].name : NULL,
+                                    .uninitialised = spec->fill == SPEC_NONE};
+  }
+  r->launch = (PtxLaunch){.dynamic_shared_bytes = s->request.shared_bytes,
+                          .arguments = r->arguments,
+                          .n_arguments = s->request.n_arguments,
+                          .max_branches = WARP_INSTRUCTIONS / (ptx_n_instructions(kernel) + 1),
+                          .max_memory_bytes = (int64_t)64 << 20,
+                          .faults = faults};
+  memcpy(r->launch.grid, s->request.grid, sizeof r->launch.grid);
+  memcpy(r->launch.block, s->request.block, sizeof r->launch.block);
+  if (watch >= 0)
+    r->launch.watch =
+        ptx_buffer_address(&r->launch, s->out) + (uint64_t)(watch * spec_type_bytes(s->specs[s->out].type));
+  return ptx_run(kernel, &r->launch, &r->result, error);
+}
+
+static uint64_t sectors_of(const PtxTotals *t) {
+  uint64_t n = 0;
+  for (PtxRequestKind k = PTX_GLOBAL_LOAD; k <= PTX_GLOBAL_REDUCE; k++) n += t->by_kind[k].sectors;
+  return n + t->by_kind[PTX_ASYNC_COPY].sectors;
+}
+
+static uint64_t conflicts_of(const PtxTotals *t) {
+  return t->by_kind[PTX_SHARED_LOAD].conflicts + t->by_kind[PTX_SHARED_STORE].conflicts +
+         t->by_kind[PTX_SHARED_ATOMIC].conflicts;
+}
+
+/* The first element that differs from what it should be; -1: none. */
+static int64_t first_wrong(const State *s, const Run *is, const Run *should) {
+  const Spec *spec = &s->specs[s->out];
+  double largest = 0;
+  for (int64_t i = 0; i < spec->n; i++)
+    largest = fmax(largest, fabs(spec_element(spec->type, should->bytes[s->out], i)));
+  for (int64_t i = 0; i < spec->n; i++) {
+    const double x = spec_element(spec->type, is->bytes[s->out], i),
+                 y = spec_element(spec->type, should->bytes[s->out], i);
+    if (x == y || (isnan(x) && isnan(y))) continue;
+    if (!(fabs(x - y) <= TOLERANCE * largest)) return i;
+  }
+  return -1;
+}
+
+/* ---- What is wrong with it -------------------------------------------------------------------------------- */
+
+static int line_of(const PtxKernel *kernel, int pc) {
+  if (pc < 0) return 0;
+  const PtxInstruction at = ptx_instruction(kernel, pc);
+  return at.line ? at.line : at.ptx_line;
+}
+
+static void fail(TaskJudgement *j, TaskVerdict verdict, int state, int line, const char *why) {
+  j->verdict = verdict;
+  j->state = state;
+  j->line = line;
+  snprintf(j->why, sizeof j->why, "%.500s", why);
+}
+
+static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const Run *is, const Run *should, int64_t at,
+                        TaskJudgement *j) {
+  const Spec *spec = &s->specs[s->out];
+  char why[300], by[80] = "nobody wrote it";
+  Run again;
+  Error own = {0};
+  const Status status = run(kernel, s, false, at, &again, &own);
+  if (!status && again.result.watch_pc >= 0)
+    snprintf(by, sizeof by, "line %d wrote it, thread %d of block %lld", line_of(kernel, again.result.watch_pc),
+             again.result.watch_thread, (long long)again.result.watch_block);
+  fail(j, TASK_WRONG, j->state, status ? 0 : line_of(kernel, again.result.watch_pc), "");
+  snprintf(why, sizeof why, "element %lld of the output is %.6g, and should be %.6g; %s", (long long)at,
+           spec_element(spec->type, is->bytes[s->out], at), spec_element(spec->type, should->bytes[s->out], at), by);
+  snprintf(j->why, sizeof j->why, "%s", why);
+  run_free(&again);
+  return status == STATUS_NO_MEMORY ? error_set(g->error, status, "%s", own.message) : STATUS_OK;
+}
+
+/* The dearest line of global or of shared memory, in words. */
+static void say_dearest(const PtxKernel *kernel, const PtxResult *result, bool shared, TaskJudgement *j, uint64_t is,
+                        uint64_t enough) {
+  enum { LINES = 256 };
+  PtxLine *lines = calloc(LINES, sizeof *lines);
+  const int n = lines ? ptx_lines(kernel, result, 1, lines, LINES) : 0;
+  uint64_t most = 0, requests = 1;
+  int line = 0;
+  for (int k = 0; k < n && k < LINES; k++) {
+    const PtxLine *l = &lines[k];
+    const PtxCounts *pair[] = {shared ? &l->shared_load : &l->global_load,
+                               shared ? &l->shared_store : &l->global_store};
+    for (int p = 0; p < 2; p++) {
+      const uint64_t cost = shared ? pair[p]->conflicts : pair[p]->sectors;
+      if (pair[p]->requests && cost > most) most = cost, requests = pair[p]->requests, line = l->line;
+    }
+  }
+  free(lines);
+  j->line = line;
+  if (shared)
+    snprintf(j->why, sizeof j->why, "%s bank conflicts, and %s are enough; %s of them at line %d: %.3g a request",
+             number_count(is).text, number_count(enough).text, number_count(most).text, line,
+             (double)most / (double)requests);
+  else
+    snprintf(j->why, sizeof j->why,
+             "%s sectors of global memory, and %s are enough; %s of them at line %d: %.3g a request",
+             number_count(is).text, number_count(enough).text, number_count(most).text, line,
+             (double)most / (double)requests);
+}
+
+/* The first condition that fails on a state. */
+static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudgement *j) {
+  const State *s = &g->states[state];
+  Run should, is, watched = {0};
+  Error own = {0};
+  j->state = state < g->task->n_states ? state : 0;
+  Status status = run(g->reference, s, false, -1, &should, &own);
+  if (status) {
+    run_free(&should);
+    return error_set(g->error, status, "%s:%d: %s", g->task->file, g->task->state_lines[j->state], own.message);
+  }
+  status = run(kernel, s, false, -1, &is, &own);
+  if (status == STATUS_OK && is.result.totals.executed > WORK_TIMES * should.result.totals.executed + 100000) {
+    fail(j, TASK_MUCH_WORK, j->state, 0, "");
+    snprintf(j->why, sizeof j->why, "it runs %s instructions, and %s are enough",
+             number_count(is.result.totals.executed).text, number_count(should.result.totals.executed).text);
+  } else if (status == STATUS_OK || status == STATUS_BAD_REQUEST) {
+    Error fault = {0}; /* what a plain run refuses, an access outside every buffer, is a fault with its place */
+    const Status again = run(kernel, s, true, -1, &watched, &fault);
+    const PtxFault *first = &watched.result.faults[0];
+    if (watched.result.n_faults) fail(j, TASK_FAULT, j->state, line_of(kernel, first->pc), first->message);
+    if (watched.result.n_faults) j->fault = first->kind;
+    if (!watched.result.n_faults && (status || again))
+      fail(j, status == STATUS_TOO_LARGE ? TASK_MUCH_WORK : TASK_OTHER, j->state, 0,
+           status ? own.message : fault.message);
+    status = again == STATUS_NO_MEMORY ? again : STATUS_OK;
+  } else if (status == STATUS_TOO_LARGE) {
+    fail(j, TASK_MUCH_WORK, j->state, 0, "");
+    snprintf(j->why, sizeof j->why, "it does not end, or not soon: %.400s", own.message);
+    status = STATUS_OK;
+  }
+  const int64_t wrong = status || j->verdict ? -1 : first_wrong(s, &is, &should);
+  const uint64_t sectors = sectors_of(&is.result.totals), conflicts = conflicts_of(&is.result.totals);
+  const uint64_t most_sectors = (uint64_t)(g->task->sectors * (double)sectors_of(&should.result.totals) + 0.5),
+                 most_conflicts = (uint64_t)(g->task->conflicts * (double)conflicts_of(&should.result.totals) + 0.5);
+  if (wrong >= 0) {
+    status = say_wrong(g, kernel, s, &is, &should, wrong, j);
+  } else if (!status && !j->verdict && g->task->sectors > 0 && sectors > most_sectors) {
+    j->verdict = TASK_MANY_SECTORS;
+    say_dearest(kernel, &is.result, false, j, sectors, most_sectors);
+  } else if (!status && !j->verdict && g->task->conflicts > 0 && conflicts > most_conflicts) {
+    j->verdict = TASK_MANY_CONFLICTS;
+    say_dearest(kernel, &is.result, true, j, conflicts, most_conflicts);
+  }
+  if (status == STATUS_NO_MEMORY) error_set(g->error, status, "no memory to judge a kernel");
+  run_free(&should);
+  run_free(&is);
+  run_free(&watched);
+  return status;
+}
+
+static Status check_all(Judge *g, const PtxKernel *kernel, TaskJudgement *j) {
+  Status status = STATUS_OK;
+  *j = (TaskJudgement){.mutant = -1, .state = -1};
+  for (int k = 0; k <= g->task->n_states && !status && !j->verdict; k++) status = check_state(g, kernel, k, j);
+  return status;
+}
+
+/* ---- Mutants ---------------------------------------------------------------------------------------------- */
+
+static Status open_recorded(Judge *g, int k, PtxKernel **kernel, Error *error) {
+  char name[96];
+  snprintf(name, sizeof name, "%s_%d", g->task->entry, k);
+  int entry = -1;
+  for (int e = 0; e < ptx_n_entries(g->recorded); e++)
+    if (strcmp(ptx_entry_name(g->recorded, e), name) == 0) entry = e;
+  if (entry >= 0) return ptx_kernel_new(g->recorded, entry, kernel, error);
+  return error_set(error, STATUS_BAD_FILE, "%s: its recorded PTX has no kernel '%s'", g->task->file, name);
+}
+
+/* Whether a mutant that fails with `other` fails as the answer does: the same verdict on the same state, and with it the
+ * same output where that is wrong. */
+static bool fails_alike(Judge *g, const PtxKernel *mutant, const TaskJudgement *other) {
+  const TaskJudgement *j = g->j;
+  Run a, b;
+  if (other->verdict != j->verdict || other->state != j->state) return false;
+  if (j->fault && (!other->fault || strcmp(j->fault, other->fault) != 0)) return false;
+  const State *s = &g->states[j->state];
+  const Status ours = run(g->own, s, false, -1, &a, NULL), theirs = run(mutant, s, false, -1, &b, NULL);
+  const bool ran = !ours && !theirs;
+  bool alike = !ran && ours == theirs;
+  if (ran && j->verdict == TASK_MANY_SECTORS)
+    alike = sectors_of(&a.result.totals) == sectors_of(&b.result.totals);
+  else if (ran && j->verdict == TASK_MANY_CONFLICTS)
+    alike = conflicts_of(&a.result.totals) == conflicts_of(&b.result.totals);
+  else if (ran)
+    alike = first_wrong(s, &a, &b) < 0;
+  run_free(&a);
+  run_free(&b);
+  return alike;
+}
+
+static Status diagnose(Judge *g) {
+  TaskJudgement other;
+  Status status = STATUS_OK;
+  for (int k = 0; k < g->task->n_mutants && g->j->mutant < 0 && !status; k++) {
+    PtxKernel *mutant = NULL;
+    if (open_recorded(g, k + 1, &mutant, NULL)) continue; /* one that does not compile */
+    status = check_all(g, mutant, &other);
+    if (!status && fails_alike(g, mutant, &other)) g->j->mutant = k;
+    ptx_kernel_free(mutant);
+  }
+  if (g->j->mutant >= 0) snprintf(g->j->says, sizeof g->j->says, "%s", g->task->mutants[g->j->mutant].says);
+  return status;
+}
+
+/* ---- The whole -------------------------------------------------------------------------------------------- */
+
+static bool is_ptx(const char *text) {
+  const char *at = strstr(text, ".version");
+  return at && (at == text || at[-1] == '\n') && strstr(at, ".entry");
+}
+
+/* The kernel of an answer; what cannot be is a judgement. */
+static Status open_own(Judge *g, const char *text, size_t length, const char *file) {
+  CudaResult compiled = {0};
+  Error own = {0};
+  TaskJudgement *j = g->j;
+  const char *ptx = text;
+  if (strcmp(text, g->task->reference) == 0) return open_recorded(g, 0, &g->own, g->error); /* it is compiled already */
+  if (!is_ptx(text)) {
+    const CudaSource source = {.path = file, .text = text, .length = length, .cpu_seconds = COMPILE_S};
+    if (!LESSON_COMPILER)
+      error_set(&own, STATUS_BAD_REQUEST, "CUDA is not compiled here; give the PTX: nvcc -ptx -lineinfo %.60s", file);
+    else
+      LESSON_COMPILER(&source, &compiled, &own);
+    ptx = compiled.ptx, length = compiled.length;
+  }
+  int entry = -1;
+  if (!own.status) ptx_module_load(ptx, length, file, &g->own_module, &own);
+  if (!own.status && (entry = ptx_find_entry(g->own_module, g->task->entry)) < 0)
+    error_set(&own, STATUS_BAD_REQUEST, "%.100s has no kernel '%s'", file, g->task->entry);
+  if (!own.status) ptx_kernel_new(g->own_module, entry, &g->own, &own);
+  free(compiled.ptx);
+  if (own.status == STATUS_NO_MEMORY) return error_set(g->error, own.status, "%s", own.message);
+  if (own.status) {
+    fail(j, TASK_UNREADABLE, -1, 0, own.message);
+  } else if (ptx_n_instructions(g->own) > INSTRUCTIONS_MAX) {
+    fail(j, TASK_MUCH_WORK, -1, 0, "it has more than 20,000 instructions");
+  } else {
+    const PtxEntry e = ptx_entry(g->own_module, entry);
+    const State *s = &g->states[0];
+    bool fits = e.n_parameters == s->request.n_arguments;
+    for (int p = 0; p < e.n_parameters && fits; p++) {
+      const PtxParameter parameter = ptx_parameter(g->own_module, entry, p);
+      fits = s->specs[p].is_buffer ? parameter.size_bytes == 8 : !spec_mismatch(&s->specs[p], &parameter);
+    }
+    if (!fits)
+      fail(j, TASK_OTHER, -1, 0, "its parameters are not those of the task; leave the line of the kernel as it is");
+  }
+  return STATUS_OK;
+}
+
+static Status open_task(Judge *g, const char *recorded) {
+  const ProgramTask *t = g->task;
+  TaskJudgement reference;
+  g->states = calloc((size_t)t->n_states + 1, sizeof *g->states);
+  if (!g->states) return error_set(g->error, STATUS_NO_MEMORY, "no memory to judge a kernel");
+  Status status = ptx_module_load(recorded, strlen(recorded), t->file, &g->recorded, g->error);
+  if (!status) status = open_recorded(g, 0, &g->reference, g->error);
+  for (int k = 0; k < t->n_states && !status; k++) status = read_state(t, k, 0, &g->states[k], g->error);
+  if (!status) status = read_state(t, 0, OTHER_SEED, &g->states[t->n_states], g->error);
+  if (!status) status = check_all(g, g->reference, &reference);
+  if (!status && reference.verdict)
+    status =
+        error_set(g->error, STATUS_BAD_FILE, "%s:%d: the reference: %s", t->file, t->reference_line, reference.why);
+  return status;
+}
+
+Status kernel_judge(const ProgramTask *task, const char *recorded, const char *text, size_t length, const char *file,
+                    TaskJudgement *j, Error *error) {
+  Error own = {0};
+  Judge g = {.task = task, .j = j, .error = &own};
+  *j = (TaskJudgement){.mutant = -1, .state = -1};
+  Status status = open_task(&g, recorded);
+  if (!status) status = open_own(&g, text, length, file);
+  if (!status && !j->verdict) {
+    status = check_all(&g, g.own, j);
+    if (!status && j->verdict) status = diagnose(&g);
+  }
+  ptx_kernel_free(g.own);
+  ptx_kernel_free(g.reference);
+  ptx_module_free(g.own_module);
+  ptx_module_free(g.recorded);
+  free(g.states);
+  return status ? error_set(error, status, "%s", own.message) : STATUS_OK;
+}
+
+/* ---- What is recorded ------------------------------------------------------------------------------------- */
+
+/* Adds a kernel in a namespace of its own, its entry named NAME_k. */
+static size_t add_variant(const ProgramTask *t, int k, const char *program, char *text, size_t used) {
+  const size_t size = KERNEL_TASK_SOURCE_BYTES, n = strlen(t->entry);
+  used += (size_t)snprintf(text + used, size - used, "namespace v%d {\n", k);
+  for (const char *p = program; *p && used + n + 16 < size; p++) {
+    const bool begins = p == program || !(ascii_is_alnum((unsigned char)p[-1]) || p[-1] == '_');
+    const bool is_entry =
+        begins && strncmp(p, t->entry, n) == 0 && !(ascii_is_alnum((unsigned char)p[n]) || p[n] == '_');
+    if (is_entry) used += (size_t)snprintf(text + used, size - used, "%s_%d", t->entry, k), p += n - 1;
+    if (!is_entry) text[used++] = *p;
+  }
+  return used + (size_t)snprintf(text + used, size - used, "}\n");
+}
+
+Status kernel_task_source(const ProgramTask *t, char *text, Error *error) {
+  char program[PROGRAM_TASK_PROGRAM_BYTES];
+  size_t used = add_variant(t, 0, t->reference, text, 0);
+  Status status = STATUS_OK;
+  for (int k = 0; k < t->n_mutants && !status; k++) {
+    status = program_task_mutant(t, k, program, error);
+    if (!status) used = add_variant(t, k + 1, program, text, used);
+  }
+  return status;
+}
