@@ -66,32 +66,32 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, Tile::CTA
   WarpRows<Tile> w;
   start_rows(w);
   mark_start(a, T_end);
-  stamp(a, 0, 1, STAMP_SM);
-  stamp(a, 0, 1, STAMP_BEGINS);
+  const Stamper at = stamper(a, 1);
+  stamp(at, 0, STAMP_BEGINS);
   if (T_end > 0) {
     start_tile<Tile, Tile::B_r>(a, KERNEL_Q, Q_tile, h.Q + (long long)i0 * Tile::d, rows);
     mark_ask(a, 0);
     start_KV(0);
   }
   for (int j = 0; j < T_end; j++) {
-    stamp(a, j, 1, STAMP_WAITS);
+    stamp(at, j, STAMP_WAITS);
     cp_async_wait<0>();
     __syncthreads(); /* tile j has arrived for every thread, and every warp is done with tile j - 1 */
-    stamp(a, j, 1, STAMP_HAS);
+    stamp(at, j, STAMP_HAS);
     if (j + 1 < T_end) {
       mark_ask(a, j + 1);
       start_KV(j + 1);
     }
     if (Tile::Q_STAYS && j == 0) take_Q(w, q_row);
-    stamp(a, j, 1, STAMP_ISSUED);
+    stamp(at, j, STAMP_ISSUED);
     product_QK(w, q_row, stage_of(j) + k_lane);
-    stamp(a, j, 1, STAMP_S);
+    stamp(at, j, STAMP_S);
     if (j >= T_full) mask_scores(a, w, first_row, j * Tile::B_c);
-    softmax_and_PV(a, w, scale, stage_of(j) + Tile::KV_BYTES + v_lane, j);
-    stamp(a, j, 1, STAMP_PV);
+    softmax_and_PV(at, w, scale, stage_of(j) + Tile::KV_BYTES + v_lane, j);
+    stamp(at, j, STAMP_PV);
   }
   store_O(a, h.O, Q_tile, i0, w);
-  stamp(a, larger(0, T_end - 1), 1, STAMP_ENDS);
+  stamp(at, larger(0, T_end - 1), STAMP_ENDS);
   mark_end(a);
 #endif
 }

@@ -172,7 +172,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS, 2) fa2_de
     start(n + Tile::STAGES - 1);
     product_QK(w, q_row, stage_of(n) + k_lane);
     if (key_of(n) + Tile::B_c > full) mask_packed(a, w, r0, key_of(n));
-    softmax_and_PV(a, w, scale, stage_of(n) + v_lane, n);
+    softmax_and_PV({}, w, scale, stage_of(n) + v_lane, n);
   }
   leave_warp(w);
   __syncthreads(); /* O, m and l of every warp are there */

@@ -71,7 +71,7 @@ template <class Tile> __global__ void __launch_bounds__(Tile::THREADS) fa2_tenso
     if (j == 0) take_Q(w, q_row);
     product_QK(w, q_row, k_row);
     if (j >= T_full) mask_scores(a, w, first_row, j0);
-    softmax_and_PV(a, w, scale, v_row, j);
+    softmax_and_PV({}, w, scale, v_row, j);
   }
   store_O(a, h.O, Q_tile, i0, w);
   mark_end(a);

@@ -31,36 +31,37 @@ TW_DEVICE void compute_rows(const TmaAttention &t, const Ring<Tile> &r, uint32_t
   const float scale = a.scale * 1.4426950408889634f; /* log2 e: exponentials are powers of two */
   Rows<Tile> w;
   start_rows(w);
-  stamp(a, 0, 1 + consumer, STAMP_BEGINS);
+  const Stamper at = stamper(a, 1 + consumer);
+  stamp(at, 0, STAMP_BEGINS);
   if (b.T_end > 0) mbarrier_wait(Q_full, 0);
   for (int j = b.T_end - 1, n = 0; j >= 0; j--, n += 2) { /* K in slot n, V in slot n + 1 */
     float factor[2];
-    stamp(a, n / 2, 1 + consumer, STAMP_WAITS);
+    stamp(at, n / 2, STAMP_WAITS);
     wait_full(r, n);
-    stamp(a, n / 2, 1 + consumer, STAMP_HAS);
+    stamp(at, n / 2, STAMP_HAS);
     wgmma_fence();
     start_QK(w, q, slot(r, n));
     wgmma_commit();
-    stamp(a, n / 2, 1 + consumer, STAMP_ISSUED);
+    stamp(at, n / 2, STAMP_ISSUED);
     wgmma_wait<0>();
     wgmma_done(w.S);
-    stamp(a, n / 2, 1 + consumer, STAMP_S);
+    stamp(at, n / 2, STAMP_S);
     done_with(r, n);
     if (j >= T_full) mask_scores(a, w, row, j * Tile::B_c);
     const bool grew = softmax(w, factor, scale);
-    stamp(a, n / 2, 1 + consumer, STAMP_SOFTMAX);
+    stamp(at, n / 2, STAMP_SOFTMAX);
     if (grew) rescale_O(w, factor);
     round_P(w);
-    stamp(a, n / 2, 1 + consumer, STAMP_ROUNDED);
+    stamp(at, n / 2, STAMP_ROUNDED);
     wait_full(r, n + 1);
-    stamp(a, n / 2, 1 + consumer, STAMP_HAS_V);
+    stamp(at, n / 2, STAMP_HAS_V);
     wgmma_fence();
     start_PV(w, slot(r, n + 1));
     wgmma_commit();
-    stamp(a, n / 2, 1 + consumer, STAMP_ISSUED_PV);
+    stamp(at, n / 2, STAMP_ISSUED_PV);
     wgmma_wait<0>();
     wgmma_done(w.O);
-    stamp(a, n / 2, 1 + consumer, STAMP_PV);
+    stamp(at, n / 2, STAMP_PV);
     done_with(r, n + 1);
   }
   put_O(w, q, Tile::B_r * BOX_ROW_BYTES);
@@ -69,7 +70,7 @@ TW_DEVICE void compute_rows(const TmaAttention &t, const Ring<Tile> &r, uint32_t
   if (threadIdx.x % 128 == 0) {
     hbm_tma_store_O<Tile>(t, q, Tile::B_r * BOX_ROW_BYTES, i0, b.head);
     tma_store_wait();
-    stamp(a, larger(0, b.T_end - 1), 1 + consumer, STAMP_ENDS);
+    stamp(at, larger(0, b.T_end - 1), STAMP_ENDS);
   }
 }
 
@@ -88,11 +89,10 @@ __global__ void __launch_bounds__(Tile::THREADS, 1) fa2_wgmma(const __grid_const
   __syncthreads();
   if (threadIdx.x < 128) {
     registers_give<Tile::COPY_REGISTERS>();
-    stamp(t.a, 0, 0, STAMP_SM);
     if (threadIdx.x == 0 && b.T_end > 0) {
       mbarrier_arrive_expect(Q_full, Tile::Q_BYTES);
       hbm_tma_load<Tile::HALVES>(t.a, KERNEL_Q, Q_tile, &t.Q, Q_full, Tile::B_r, b.i0, t.a.N_q, b.head);
-      put_KV(t, r, b, 0);
+      put_KV(t, r, b, 0, stamper(t.a, 0));
     }
   } else {
     registers_take<Tile::MATH_REGISTERS>();

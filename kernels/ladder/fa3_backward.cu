@@ -79,19 +79,20 @@ template <class Tile> TW_DEVICE void copy_tiles(const BackwardCall &c, const Bac
   mbarrier_arrive_expect(s.columns_full, 2 * Tile::C_BYTES);
   hbm_tma_load<Tile::HALVES>(a, KERNEL_K, s.K, &c.K, s.columns_full, Tile::B_c, b.j0, a.N_k, b.kv);
   hbm_tma_load<Tile::HALVES>(a, KERNEL_V, s.V, &c.V, s.columns_full, Tile::B_c, b.j0, a.N_k, b.kv);
+  const Stamper at = stamper(a, 0);
   int head = b.kv * b.group, i = b.first;
   for (int n = 0; n < b.n; n++) {
     const int g = 2 * n, q = 2 * n + 1; /* slots; dO's is empty first */
-    stamp(a, n, 0, STAMP_ASKS_FIRST);
+    stamp(at, n, STAMP_ASKS_FIRST);
     mbarrier_wait(empty(s.r, g), parity(s.r, g) ^ 1);
     mbarrier_arrive_expect(full(s.r, g), Tile::KV_BYTES);
     hbm_tma_load<Tile::HALVES>(a, KERNEL_dO, slot(s.r, g), &c.dO, full(s.r, g), Tile::B_r, i * Tile::B_r, a.N_q, head);
-    stamp(a, n, 0, STAMP_ISSUED_FIRST);
-    stamp(a, n, 0, STAMP_ASKS_SECOND);
+    stamp(at, n, STAMP_ISSUED_FIRST);
+    stamp(at, n, STAMP_ASKS_SECOND);
     mbarrier_wait(empty(s.r, q), parity(s.r, q) ^ 1);
     mbarrier_arrive_expect(full(s.r, q), Tile::KV_BYTES);
     hbm_tma_load<Tile::HALVES>(a, KERNEL_Q, slot(s.r, q), &c.Q, full(s.r, q), Tile::B_r, i * Tile::B_r, a.N_q, head);
-    stamp(a, n, 0, STAMP_ISSUED_SECOND);
+    stamp(at, n, STAMP_ISSUED_SECOND);
     if (++i == b.T_r) i = b.first, head++;
   }
 }
@@ -241,7 +242,8 @@ TW_DEVICE void compute_columns(const BackwardCall &c, const BackwardPlaces<Tile>
     copy_stats(a, s, b, 0);
     copy_stats(a, s, b, 1);
   }
-  stamp(a, 0, 1 + consumer, STAMP_BEGINS);
+  const Stamper at = stamper(a, 1 + consumer);
+  stamp(at, 0, STAMP_BEGINS);
   mbarrier_wait(s.columns_full, 0);
   int head = b.kv * b.group, i = b.first;
   for (int n = 0; n < b.n; n++) {
@@ -250,9 +252,9 @@ TW_DEVICE void compute_columns(const BackwardCall &c, const BackwardPlaces<Tile>
     const uint32_t dS_place = s.dS + (uint32_t)(n % 2 * Tile::dS_BYTES);
     float S[Tile::B_r / 2], dP[Tile::B_r / 2], dQ[32];
     uint32_t P[Tile::B_r / 16][4], dS[Tile::B_r / 16][4];
-    stamp(a, n, 1 + consumer, STAMP_WAITS);
+    stamp(at, n, STAMP_WAITS);
     wait_full(s.r, 2 * n + 1);
-    stamp(a, n, 1 + consumer, STAMP_HAS);
+    stamp(at, n, STAMP_HAS);
     wgmma_fence();
     start_scores<Tile>(S, s.K + own, Q);
     wgmma_commit();
@@ -260,40 +262,40 @@ TW_DEVICE void compute_columns(const BackwardCall &c, const BackwardPlaces<Tile>
     wgmma_fence();
     start_scores<Tile>(dP, s.V + own, dO);
     wgmma_commit();
-    stamp(a, n, 1 + consumer, STAMP_ISSUED);
+    stamp(at, n, STAMP_ISSUED);
     mbarrier_wait(s.stats_full + (uint32_t)(n % 2 * 8), n / 2 % 2);
     wgmma_wait<1>();
     wgmma_done(S);
-    stamp(a, n, 1 + consumer, STAMP_S);
+    stamp(at, n, STAMP_S);
     if (b.j0 + Tile::B_c > keys_seen(a, i * Tile::B_r)) mask_turned<Tile>(a, S, key, i * Tile::B_r);
     exponentials<Tile>(S, scale, stats);
     round_turned<Tile>(S, P);
-    stamp(a, n, 1 + consumer, STAMP_SOFTMAX);
+    stamp(at, n, STAMP_SOFTMAX);
     wgmma_wait<0>();
     wgmma_done(dP);
-    stamp(a, n, 1 + consumer, STAMP_SECOND_PRODUCT);
+    stamp(at, n, STAMP_SECOND_PRODUCT);
     make_dS<Tile>(dP, P, stats + 4 * Tile::B_r);
     round_turned<Tile>(dP, dS);
     put_dS<Tile>(dS_place, dS, consumer);
-    stamp(a, n, 1 + consumer, STAMP_ROUNDED);
+    stamp(at, n, STAMP_ROUNDED);
     wgmma_fence();
     start_sum<Tile>(dV, P, dO); /* in a group with dQ */
     proxy_fence();
     if (is_first) tma_store_wait(); /* the addition before is done with dQ's place */
     barrier_sync(BOTH_BARRIER,
                  256); /* both have written dS and read L and D, and are done with dQ of the block before */
-    stamp(a, n, 1 + consumer, STAMP_HAS_V);
+    stamp(at, n, STAMP_HAS_V);
     if (is_first && consumer == 0) copy_stats(a, s, b, n + 2);
     wgmma_fence();
     start_dQ<Tile>(dQ, dS_place, s.K, consumer);
     wgmma_commit();
     start_sum<Tile>(dK, dS, Q);
     wgmma_commit();
-    stamp(a, n, 1 + consumer, STAMP_ISSUED_PV);
+    stamp(at, n, STAMP_ISSUED_PV);
     wgmma_wait<1>();
     wgmma_done(dV);
     wgmma_done(dQ);
-    stamp(a, n, 1 + consumer, STAMP_PV);
+    stamp(at, n, STAMP_PV);
     done_with(s.r, 2 * n);
 #pragma unroll
     for (int k = 0; k < 8; k++) store_shared_16(dQ_thread + (uint32_t)(k * 2048), bits_of(&dQ[4 * k]));
@@ -305,10 +307,10 @@ TW_DEVICE void compute_columns(const BackwardCall &c, const BackwardPlaces<Tile>
                dQ_place, Tile::dQ_BYTES);
       tma_store_commit();
     }
-    stamp(a, n, 1 + consumer, STAMP_ADDED);
+    stamp(at, n, STAMP_ADDED);
     wgmma_wait<0>();
     wgmma_done(dK);
-    stamp(a, n, 1 + consumer, STAMP_DK);
+    stamp(at, n, STAMP_DK);
     done_with(s.r, 2 * n + 1);
     if (++i == b.T_r) i = b.first, head++;
   }
@@ -323,7 +325,7 @@ TW_DEVICE void compute_columns(const BackwardCall &c, const BackwardPlaces<Tile>
   hbm_tma_store<Tile::HALVES>(a, KERNEL_dV, &c.dV, s.V + own, Tile::B_c * BOX_ROW_BYTES, b.j0 + 64 * consumer, a.N_k,
                               b.kv);
   tma_store_wait();
-  stamp(a, larger(0, b.n - 1), 1 + consumer, STAMP_ENDS);
+  stamp(at, larger(0, b.n - 1), STAMP_ENDS);
 }
 
 template <class Tile>
@@ -339,7 +341,6 @@ __global__ void __launch_bounds__(Tile::THREADS, 1) fa3_backward_columns(const _
   __syncthreads();
   if (threadIdx.x < 128) {
     registers_give<24>();
-    stamp(c.a, 0, 0, STAMP_SM);
     if (threadIdx.x == 0) copy_tiles(c, s);
   } else {
     registers_take<240>();

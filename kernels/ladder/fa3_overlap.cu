@@ -65,6 +65,7 @@ template <class Tile> TW_DEVICE RowBlock taken_block(const Call &c, int index) {
 
 /* One thread: takes row blocks, and copies for them. */
 template <class Tile> TW_DEVICE void copy_blocks(const Call &c, const Places<Tile> &s) {
+  const Stamper at = stamper(c.t.a, 0);
   for (int n = 0, n_KV = 0, index = (int)blockIdx.x;; n++) {
     mbarrier_wait(Q_empty(s, n), n / 2 % 2 ^ 1);
     store_shared_4(Q_index(s, n), (uint32_t)(index < c.n_blocks ? index : -1));
@@ -77,7 +78,7 @@ template <class Tile> TW_DEVICE void copy_blocks(const Call &c, const Places<Til
     if (b.T_end > 0)
       hbm_tma_load<Tile::HALVES>(c.t.a, KERNEL_Q, Q_buffer(s, n), &c.t.Q, Q_full(s, n), Tile::B_r, b.i0, c.t.a.N_q,
                                  b.head);
-    n_KV = put_KV(c.t, s.r, b, n_KV);
+    n_KV = put_KV(c.t, s.r, b, n_KV, at);
     index = (int)(gridDim.x + atomicInc(&counters[c.counter], (unsigned)c.n_blocks - 1));
   }
 }
@@ -93,7 +94,7 @@ template <class Tile, bool TURNS> TW_DEVICE void turn_end(int consumer) {
 /* All tiles of a warpgroup's 64 rows. n: the slot of the first K; returns that of the next. */
 template <class Tile, bool TURNS>
 TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile> &w, const RowBlock &b, int consumer,
-                            int n_Q, int n) {
+                            int n_Q, int n, const Stamper &at) {
   const int i0 = b.i0 + 64 * consumer, row = i0 + (int)threadIdx.x / 32 % 4 * 16 + (int)threadIdx.x % 32 / 4;
   const int T_full = keys_seen(a, i0) / Tile::B_c;   /* tiles without a mask */
   const float scale = a.scale * 1.4426950408889634f; /* log2 e: exponentials are powers of two */
@@ -115,27 +116,27 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
       return n;
     }
   }
-  stamp(a, n / 2, 1 + consumer, STAMP_WAITS);
+  stamp(at, n / 2, STAMP_WAITS);
   wait_full(s.r, n);
-  stamp(a, n / 2, 1 + consumer, STAMP_HAS);
+  stamp(at, n / 2, STAMP_HAS);
   wgmma_fence();
   start_QK(w, q, slot(s.r, n));
   wgmma_commit();
-  stamp(a, n / 2, 1 + consumer, STAMP_BEGINS);
+  stamp(at, n / 2, STAMP_BEGINS);
   wgmma_wait<0>();
   wgmma_done(w.S);
-  stamp(a, n / 2, 1 + consumer, STAMP_S);
+  stamp(at, n / 2, STAMP_S);
   done_with(s.r, n);
   if (j >= T_full) mask_scores(a, w, row, j * Tile::B_c);
   softmax_rows<Tile, 0, 2>(w, factor, scale); /* nothing runs beside it; O is still 0 */
-  stamp(a, n / 2, 1 + consumer, STAMP_SOFTMAX);
+  stamp(at, n / 2, STAMP_SOFTMAX);
   wait_full(s.r, n + 1);
   round_P(w);
-  stamp(a, n / 2, 1 + consumer, STAMP_ROUNDED);
+  stamp(at, n / 2, STAMP_ROUNDED);
   for (j--; j >= 0; j--, n += 2) { /* S of tile j, in slot n + 2, beside P V of the tile before, in slot n + 1 */
-    stamp(a, n / 2 + 1, 1 + consumer, STAMP_WAITS);
+    stamp(at, n / 2 + 1, STAMP_WAITS);
     wait_full(s.r, n + 2);
-    stamp(a, n / 2 + 1, 1 + consumer, STAMP_HAS);
+    stamp(at, n / 2 + 1, STAMP_HAS);
     turn_begin<Tile, TURNS>(consumer);
     wgmma_fence();
     start_QK(w, q, slot(s.r, n + 2));
@@ -143,22 +144,22 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
     start_PV(w, slot(s.r, n + 1));
     wgmma_commit();
     turn_end<Tile, TURNS>(consumer);
-    stamp(a, n / 2 + 1, 1 + consumer, STAMP_ISSUED);
+    stamp(at, n / 2 + 1, STAMP_ISSUED);
     wgmma_wait<1>();
     wgmma_done(w.S);
-    stamp(a, n / 2 + 1, 1 + consumer, STAMP_S);
+    stamp(at, n / 2 + 1, STAMP_S);
     done_with(s.r, n + 2);
     if (j >= T_full) mask_scores(a, w, row, j * Tile::B_c);
     const bool grew = softmax(w, factor, scale);
-    stamp(a, n / 2 + 1, 1 + consumer, STAMP_SOFTMAX);
+    stamp(at, n / 2 + 1, STAMP_SOFTMAX);
     wait_full(s.r, n + 3); /* here, for the assembler does not lift the next wait above it and the exponentials */
     wgmma_wait<0>();
     wgmma_done(w.O);
-    stamp(a, n / 2 + 1, 1 + consumer, STAMP_SECOND_PRODUCT);
+    stamp(at, n / 2 + 1, STAMP_SECOND_PRODUCT);
     done_with(s.r, n + 1);
     if (grew) rescale_O(w, factor);
     round_P(w);
-    stamp(a, n / 2 + 1, 1 + consumer, STAMP_ROUNDED);
+    stamp(at, n / 2 + 1, STAMP_ROUNDED);
   }
   if (threadIdx.x % 128 == 0) mbarrier_arrive(Q_empty(s, n_Q));
   wgmma_fence();
@@ -166,7 +167,7 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
   wgmma_commit();
   wgmma_wait<0>();
   wgmma_done(w.O);
-  stamp(a, n / 2, 1 + consumer, STAMP_PV);
+  stamp(at, n / 2, STAMP_PV);
   done_with(s.r, n + 1);
   return n + 2;
 }
@@ -175,6 +176,7 @@ TW_DEVICE int compute_tiles(const Attention &a, const Places<Tile> &s, Rows<Tile
 template <class Tile, bool TURNS> TW_DEVICE void compute_blocks(const Call &c, const Places<Tile> &s, int consumer) {
   const uint32_t o = s.O + (uint32_t)(consumer * 64 * BOX_ROW_BYTES);
   const bool is_first = threadIdx.x % 128 == 0;
+  const Stamper at = stamper(c.t.a, 1 + consumer);
   if (consumer == Tile::CONSUMERS - 1) turn_end<Tile, TURNS>(consumer);
   for (int n_Q = 0, n = 0;; n_Q++) {
     mbarrier_wait(Q_full(s, n_Q), n_Q / 2 % 2);
@@ -185,7 +187,7 @@ template <class Tile, bool TURNS> TW_DEVICE void compute_blocks(const Call &c, c
     Rows<Tile> w;
     start_rows(w);
     if (b.T_end > 0) {
-      n = compute_tiles<Tile, TURNS>(c.t.a, s, w, b, consumer, n_Q, n);
+      n = compute_tiles<Tile, TURNS>(c.t.a, s, w, b, consumer, n_Q, n, at);
     } else {
       barrier_sync(OWN_BARRIER + consumer, 128); /* its four warps have read which row block it is */
       if (is_first) mbarrier_arrive(Q_empty(s, n_Q));
@@ -196,7 +198,7 @@ template <class Tile, bool TURNS> TW_DEVICE void compute_blocks(const Call &c, c
     proxy_fence();
     barrier_sync(OWN_BARRIER + consumer, 128); /* the warpgroup's four warps have written their rows */
     if (is_first) hbm_tma_store_O<Tile>(c.t, o, Tile::B_r * BOX_ROW_BYTES, b.i0 + 64 * consumer, b.head);
-    stamp(c.t.a, larger(0, n / 2 - 1), 1 + consumer, STAMP_ENDS);
+    stamp(at, larger(0, n / 2 - 1), STAMP_ENDS);
   }
   if (consumer == 0) turn_begin<Tile, TURNS>(consumer);
   if (is_first) tma_store_wait();
@@ -216,7 +218,6 @@ __global__ void __launch_bounds__(Tile::THREADS, 1) fa3_overlap(const __grid_con
   __syncthreads();
   if (threadIdx.x < 128) {
     registers_give<Tile::COPY_REGISTERS>();
-    stamp(c.t.a, 0, 0, STAMP_SM);
     if (threadIdx.x == 0) copy_blocks(c, s);
   } else {
     registers_take<Tile::MATH_REGISTERS>();

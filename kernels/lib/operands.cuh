@@ -114,15 +114,28 @@ TW_DEVICE void mark_end(const Attention &a) {
 #endif
 }
 
-/* The clock at a moment (rung.h's StampId) of a tile, counted since the CTA began: one store by one thread of the
- * warpgroup, its place found anew each time, so that no register is kept for it. */
-TW_DEVICE void stamp(const Attention &a, int tile, int role, int id) {
+/* Where this thread notes the clock, if it does: its role's part of its CTA's stamps. Empty in the other builds. */
+struct Stamper {
 #ifdef TW_STAMPED
-  if (threadIdx.x % 128) return;
-  Stamps *stamps = (Stamps *)a.marks + (unsigned)tile * (gridDim.x * gridDim.y) + blockIdx.x + gridDim.x * blockIdx.y;
-  stamps->at[role][id] = id == STAMP_SM ? 1 + this_sm() : clock_now();
+  unsigned *clocks;
+#endif
+};
+TW_DEVICE Stamper stamper(const Attention &a, int role) {
+#ifdef TW_STAMPED
+  if (threadIdx.x % 128) return {nullptr};
+  Stamps *stamps = (Stamps *)a.marks + (blockIdx.x + gridDim.x * blockIdx.y) * (unsigned)STAMP_TILES;
+  stamps->at[role][STAMP_SM] = 1 + this_sm();
+  return {stamps->at[role]};
 #else
-  (void)a, (void)tile, (void)role, (void)id;
+  return (void)a, (void)role, Stamper{};
+#endif
+}
+/* The clock at a moment (rung.h's StampId) of a tile, counted since the CTA began. */
+TW_DEVICE void stamp(const Stamper &s, int tile, int id) {
+#ifdef TW_STAMPED
+  if (s.clocks) s.clocks[tile * (int)(sizeof(Stamps) / sizeof(unsigned)) + id] = clock_now();
+#else
+  (void)s, (void)tile, (void)id;
 #endif
 }
 

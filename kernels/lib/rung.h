@@ -36,8 +36,8 @@ struct Timing : Mark {
 
 /* The SM's clock at moments of a CTA's tile of K and V (backward: of Q and dO), by one thread of each warpgroup; 0: not
  * noted. Role 0 copies, roles 1 to 3 compute; where nobody copies for the others, role 1 is warp 0. Written by a stamped
- * kernel: Attention::marks is then [tile][CTA] of these. */
-enum { STAMP_ROLES = 4, STAMP_IDS = 16 };
+ * kernel: Attention::marks is then [CTA][STAMP_TILES] of these. */
+enum { STAMP_ROLES = 4, STAMP_IDS = 16, STAMP_TILES = 256 };
 struct Stamps {
   unsigned at[STAMP_ROLES][STAMP_IDS];
 };
@@ -62,7 +62,7 @@ enum StampId {
   STAMP_ADDED,          /* backward: dQ's addition is issued */
   STAMP_DK,             /* backward: dK is there */
   STAMP_ENDS,           /* in the last tile of a row block: its O (backward: dK and dV) is on its way to memory */
-  STAMP_SM = 15         /* of role 0 or 1 in a CTA's first tile: 1 + the SM's number */
+  STAMP_SM = 15         /* in a CTA's first tile: 1 + the SM's number */
 };
 
 /* What some rungs need besides. Only their host code reads it; pointers are to GPU memory (or, on the CPU, to memory).

@@ -174,13 +174,13 @@ TW_DEVICE void product_PV(WarpRows<Tile> &w, const uint32_t (&P)[Tile::SLABS][Ti
  * P V. Measured on an H200, the first is faster at d = 128, where registers are short, the second at d = 64. j: which
  * tile, for its stamp. */
 template <class Tile>
-TW_DEVICE void softmax_and_PV(const Attention &a, WarpRows<Tile> &w, float scale, uint32_t v_row, int j) {
+TW_DEVICE void softmax_and_PV(const Stamper &at, WarpRows<Tile> &w, float scale, uint32_t v_row, int j) {
   uint32_t P[Tile::SLABS][Tile::B_c / 16][4];
   float factor[Tile::SLABS][2];
   const bool grew = new_maxima(w, factor, scale);
   if (Tile::d >= 128) exponentials(w, P, scale);
   if (grew) rescale_O(w, factor);
-  stamp(a, j, 1, STAMP_SOFTMAX);
+  stamp(at, j, STAMP_SOFTMAX);
   if (Tile::d < 128) exponentials(w, P, scale);
   product_PV(w, P, v_row);
 }

@@ -89,13 +89,14 @@ template <class Tile> TW_DEVICE void done_with(const Ring<Tile> &r, int n) {
 }
 
 /* Puts all tiles of a row block into the ring; returns the next n. One thread. */
-template <class Tile> TW_DEVICE int put_KV(const TmaAttention &t, const Ring<Tile> &r, const RowBlock &b, int n) {
+template <class Tile>
+TW_DEVICE int put_KV(const TmaAttention &t, const Ring<Tile> &r, const RowBlock &b, int n, const Stamper &at) {
   const auto put = [&](int tensor, const TensorMap *map, int j) {
-    stamp(t.a, n / 2, 0, 2 * (n % 2) + STAMP_ASKS_FIRST);
+    stamp(at, n / 2, 2 * (n % 2) + STAMP_ASKS_FIRST);
     mbarrier_wait(empty(r, n), parity(r, n) ^ 1);
     mbarrier_arrive_expect(full(r, n), Tile::KV_BYTES);
     hbm_tma_load<Tile::HALVES>(t.a, tensor, slot(r, n), map, full(r, n), Tile::B_c, j * Tile::B_c, t.a.N_k, b.kv_head);
-    stamp(t.a, n / 2, 0, 2 * (n % 2) + STAMP_ISSUED_FIRST);
+    stamp(at, n / 2, 2 * (n % 2) + STAMP_ISSUED_FIRST);
     n++;
   };
   for (int j = b.T_end - 1; j >= 0; j--) {

@@ -1,8 +1,8 @@
 /* What an SM does at each moment of a tile: the stamped build of four rungs, in which a thread of each warpgroup stores
  * the SM's clock as it waits, has what it waited for, has issued or has got its products (kernels/lib/rung.h, StampId).
  *
- *     producer    | asks | issues K | asks | issues V |          a store each, at a place found by tile and CTA, so
- *     warpgroup   | waits | has K | S | softmax | P rounded |    that it keeps no register
+ *     producer    | asks | issues K | asks | issues V |          a store each, of one thread a warpgroup
+ *     warpgroup   | waits | has K | S | softmax | P rounded |
  *
  *     launch,rung,d,N,heads,causal,block_q,block_k,sm,plain_us,stamped_us    the medians of launches in turn
  *     span,id,n,tenth,median,nine_tenths     cycles from "has it" to each moment, and to the next tile's (id: next), of
@@ -41,8 +41,7 @@ struct StampedCta {
 };
 
 struct Recording {
-  std::vector<Stamps> stamps; /* [tile][CTA] */
-  size_t n_ctas;
+  std::vector<Stamps> stamps; /* [CTA][STAMP_TILES] */
   std::vector<StampedCta> ctas;
 };
 
@@ -66,15 +65,15 @@ double difference(const std::vector<__half> &a, const std::vector<__half> &b) {
   return largest > 0 ? most / largest : 1;
 }
 
-StampedCta cta_of(const Recording &r, size_t index, size_t n_tiles) {
+StampedCta cta_of(const Recording &r, size_t index) {
   StampedCta cta = {index, 0, 0, 0, 0, 0, 0};
-  const Stamps &first = r.stamps[index];
-  cta.sm = first.at[0][STAMP_SM] + first.at[1][STAMP_SM]; /* one of them is noted */
+  for (int role = 0; role < STAMP_ROLES; role++)
+    cta.sm = std::max(cta.sm, r.stamps[index * STAMP_TILES].at[role][STAMP_SM]);
   bool any = false;
-  for (size_t t = 0; t < n_tiles; t++)
+  for (size_t t = 0; t < STAMP_TILES; t++)
     for (int role = 0; role < STAMP_ROLES; role++)
       for (int id = 0; id < STAMP_SM; id++) {
-        const unsigned at = r.stamps[t * r.n_ctas + index].at[role][id];
+        const unsigned at = r.stamps[index * STAMP_TILES + t].at[role][id];
         if (!at) continue;
         if (!any || before(at, cta.begin)) cta.begin = at;
         if (!any || before(cta.end, at)) cta.end = at;
@@ -101,15 +100,14 @@ void find_lanes(std::vector<StampedCta> *ctas) {
   }
 }
 
-Recording record(Pass &pass, size_t n_tiles, size_t n_ctas, const GpuBuffer &on_gpu) {
+Recording record(Pass &pass, size_t n_ctas, const GpuBuffer &on_gpu) {
   Recording r;
-  r.n_ctas = n_ctas;
-  r.stamps.resize(n_tiles * n_ctas);
+  r.stamps.resize(STAMP_TILES * n_ctas);
   GPU(cudaMemset(on_gpu.data, 0, r.stamps.size() * sizeof(Stamps)));
   pass.run();
   GPU(cudaMemcpy(r.stamps.data(), on_gpu.data, r.stamps.size() * sizeof(Stamps), cudaMemcpyDeviceToHost));
   for (size_t c = 0; c < n_ctas; c++) {
-    r.ctas.push_back(cta_of(r, c, n_tiles));
+    r.ctas.push_back(cta_of(r, c));
     if (!r.ctas.back().sm) r.ctas.pop_back(); /* never began: rung 9 has fewer than the blocks */
   }
   find_lanes(&r.ctas);
@@ -121,8 +119,8 @@ void print_spans(const Recording &r) {
   for (const StampedCta &cta : r.ctas)
     for (int role = 1; role < STAMP_ROLES; role++)
       for (int t = 2; t + 2 < cta.n_tiles; t++) {
-        const unsigned *at = r.stamps[(size_t)t * r.n_ctas + cta.index].at[role],
-                       *next = r.stamps[(size_t)(t + 1) * r.n_ctas + cta.index].at[role];
+        const unsigned *at = r.stamps[cta.index * STAMP_TILES + (size_t)t].at[role],
+                       *next = r.stamps[cta.index * STAMP_TILES + (size_t)t + 1].at[role];
         if (!at[STAMP_HAS] || at[STAMP_BEGINS] || at[STAMP_ENDS]) continue;
         for (int id = 0; id < STAMP_SM; id++)
           if (at[id] && id != STAMP_HAS && id != STAMP_WAITS) spans[id].push_back(at[id] - at[STAMP_HAS]);
@@ -163,7 +161,7 @@ void print_stamps(const Recording &r, unsigned sm) {
     for (int t = 0; t < cta.n_tiles && cta.first_tile + t < TILES_PRINTED; t++)
       for (int role = 0; role < STAMP_ROLES; role++)
         for (int id = 0; id < STAMP_SM; id++)
-          if (const unsigned at = r.stamps[(size_t)t * r.n_ctas + cta.index].at[role][id])
+          if (const unsigned at = r.stamps[cta.index * STAMP_TILES + (size_t)t].at[role][id])
             printf("stamp,%d,%d,%d,%u\n", role + cta.lane, cta.first_tile + t, id, at - zero);
   }
 }
@@ -172,15 +170,13 @@ void run_launch(const StampedLaunch &l) {
   Pass pass(l.rung, l.d, l.N, l.heads, l.causal), without(l.plain, l.d, l.N, l.heads, l.causal);
   const Attention &a = pass.attention;
   const bool stays = l.rung == &stamped::FA3_OVERLAP; /* its CTAs take row blocks until none is left */
-  const size_t along = (size_t)(l.rung->trains ? (a.N_q + a.B_r - 1) / a.B_r : (a.N_k + a.B_c - 1) / a.B_c);
   const size_t across = (size_t)(l.rung->trains ? (a.N_k + a.B_c - 1) / a.B_c : (a.N_q + a.B_r - 1) / a.B_r);
   cudaDeviceProp gpu;
   GPU(cudaGetDeviceProperties(&gpu, 0));
   const size_t blocks = across * (size_t)a.heads,
-               n_ctas = stays ? std::min(blocks, (size_t)gpu.multiProcessorCount) : blocks,
-               n_tiles = stays ? along * (4 * blocks / n_ctas + 4) : along;
-  GpuBuffer on_gpu;
-  on_gpu.take(n_tiles * n_ctas * sizeof(Stamps), "the stamps of CTAs");
+               n_ctas = stays ? std::min(blocks, (size_t)gpu.multiProcessorCount) : blocks;
+  GpuBuffer on_gpu; /* and room for another, should the last CTA of those that stay take too many tiles */
+  on_gpu.take((n_ctas + 1) * STAMP_TILES * sizeof(Stamps), "the stamps of CTAs");
   pass.attention.marks = (Mark *)on_gpu.data;
   std::vector<double> us[2];
   GpuTimer timer;
@@ -193,7 +189,7 @@ void run_launch(const StampedLaunch &l) {
   }
   if (difference(pass.result(), without.result()) > 0x1p-8)
     refuse("--stamps: %s computes something else with stamps", l.rung->name);
-  const Recording r = record(pass, n_tiles, n_ctas, on_gpu);
+  const Recording r = record(pass, n_ctas, on_gpu);
   const unsigned sm = median_sm(r);
   printf("launch,%s,%d,%d,%d,%d,%d,%d,%u,%.2f,%.2f\n", l.rung->name, l.d, l.N, l.heads, l.causal, a.B_r, a.B_c, sm - 1,
          median_of(us[0]), median_of(us[1]));

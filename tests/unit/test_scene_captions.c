@@ -1,5 +1,7 @@
 /* What race, decode, charts and pipeline say, proved at every step by sums over the events and by the files: sentences
  * are taken apart, and each number in them is worked out here anew. Words that match no pattern are false. */
+#include "sim/base/random.h"
+#include "sim/numbers/precision.h"
 #include "tests/support/test.h"
 #include "viz/request/request.h"
 #include "viz/scene/scene.h"
@@ -234,6 +236,29 @@ TEST(test_charts) {
     run_end(&own);
     stage_free(&stage);
   }
+}
+
+/* The weights of split parts as they are combined: sums of the softmax of the row over each part's keys, from the same
+ * generator's numbers. */
+TEST(weights_of_parts) {
+  enum { D = 16, KEYS = 256, SPLITS = 4 };
+  Stage stage = open_state("algorithm=fa2-split N=1 seq-len-k=256 d=16 splits=4 block=16 scene=decode");
+  Snapshot now;
+  stage_snapshot(&stage, 0, &now);
+  assert_null(now.weights);
+  stage_snapshot(&stage, stage.n_steps, &now);
+  assert_non_null(now.weights);
+  double sums[SPLITS] = {0}, all = 0, q[D];
+  for (uint64_t c = 0; c < D; c++) q[c] = precision_round(PRECISION_FP16, random_normal(0, 0, c));
+  for (uint64_t key = 0; key < KEYS; key++) {
+    double score = 0;
+    for (uint64_t c = 0; c < D; c++) score += q[c] * precision_round(PRECISION_FP16, random_normal(0, 1, key * D + c));
+    sums[key / (KEYS / SPLITS)] += exp(score / 4);
+    all += exp(score / 4);
+  }
+  for (int s = 0; s < SPLITS; s++) assert_true(fabs(now.weights[s] - sums[s] / all) < 1e-12);
+  assert_true(fabs(now.weights[0] - now.weights[1]) > 1e-3); /* they differ, so that a picture may show it */
+  stage_free(&stage);
 }
 
 /* ---- The pipeline -------------------------------------------------------------------------------------------- */

@@ -84,6 +84,7 @@ static double beats_of(const Player *p) {
 
 static void show(Player *p, uint64_t step) {
   p->stage.config.zoom = p->zoom;
+  p->stage.config.weighs = p->scene == SCENE_DECODE;
   p->stage.config.lone_row = p->scene != SCENE_SOFTMAX; /* only there are others beside it */
   stage_snapshot(&p->stage, step, &p->now);
   p->moved_s = 0;

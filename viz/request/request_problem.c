@@ -14,6 +14,7 @@
 #include "viz/request/own_kernels.h"
 #include "viz/request/own_masks.h"
 #include "viz/request/pipeline_file.h"
+#include "lessons/engine/scenes.h"
 #include "viz/scene/race_clock.h"
 #include "viz/text/number.h"
 
@@ -196,6 +197,7 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .without_max = without_max,
                         .q_scale = r->q_scale,
                         .zoom = r->zoom,
+                        .weighs = strcmp(r->scene, SCENE_NAMES[SCENE_DECODE]) == 0,
                         .by_time = r->by_time};
   memset(stage, 0, sizeof *stage);
   Status status = request_algorithms(r, REQUEST_ONE, error);

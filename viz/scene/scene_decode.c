@@ -224,20 +224,37 @@ static void draw_heading(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
 
 /* ---- The combine ------------------------------------------------------------------------------------------- */
 
-/* A point along the way from a part to O: down, then across. */
-static Box bead(Box from, Box to, double part, double size) {
-  const double x = from.x + from.width / 2 + (to.x + to.width / 2 - from.x - from.width / 2) * part,
-               y = from.y + from.height + (to.y - from.y - from.height) * part;
-  return (Box){x - size / 2, y - size / 2, size, size};
+/* Part s within O: as wide as its weight, after those before it; without weights as wide as any other. */
+static Box part_of_O(const Snapshot *now, Box O, int64_t splits, int64_t s) {
+  double left = (double)s / (double)splits, width = 1.0 / (double)splits;
+  if (now->weights) {
+    left = 0;
+    for (int64_t k = 0; k < s; k++) left += now->weights[k];
+    width = now->weights[s];
+  }
+  return (Box){O.x + O.width * left, O.y, O.width * width, O.height};
 }
 
+static void draw_part(const Pen *pen, Box box, double weight, Colour colour) {
+  const double body = pen_size(pen, TYPE_BODY);
+  const Box in = {box.x + 1, box.y, fmax(1, box.width - 2), box.height};
+  const Number share = number_percent(weight);
+  pen_fill(pen, in, colour, 1);
+  pen_body(pen, BODY_TILE, snapshot_output(pen->now), in, 1);
+  if (pen_text_width(pen, TYPE_BODY, false, share.text) + 6 < in.width && weight > 0)
+    pen_text(pen, TYPE_BODY, theme_on(colour), false, ANCHOR_MIDDLE, in.x + in.width / 2,
+             in.y + in.height / 2 + 0.36 * body, 0, share.text);
+}
+
+/* Each part's O and L wait under their column; as the combine takes them they slide into one O, each as wide as its
+ * weight. */
 static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet *l) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), body = pen_size(pen, TYPE_BODY);
   const double high = ceil(1.5 * body), leaf_w = fmin(p->cell_w - p->gap, 3.2 * body);
-  const double middle = p->left + (double)l->n_splits * p->cell_w / 2;
-  const Box O = box_at(middle - 1.6 * body, box.y + box.height - high, 3.2 * body, high);
+  const Box foot = box_cut_bottom(&box, 1.6 * small, 0);
+  const Box O = box_at(p->left, box.y + box.height - high, (double)l->n_splits * p->cell_w - p->gap, high);
   const bool combines = now->has_event && is_combining(now, &now->event);
   const bool is_over = now->step == now->n_steps && now->n_steps > 0;
   if (l->splits < 2 || box.height < 2.6 * high) return;
@@ -245,32 +262,30 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
   const char *name = now->schedule->tensors[output].text;
   char parts[24];
   snprintf(parts, sizeof parts, "%s, L", name);
+  pen_fill(pen, O, t->tile[TILE_COLOUR_WAITING], 1);
   for (int64_t s = 0; s < l->n_splits; s++) {
     const Box c = cell(p, 0, s), leaf = box_at(c.x + (c.width - leaf_w) / 2, box.y, leaf_w, high);
-    const double there = combines || is_over ? 1 : moving(pen, part_stored, s), taken = moving(pen, part_taken, s);
-    const bool is_subject = combines && s == now->event.split;
-    pen_line(pen, t->axis, is_subject ? 3 : 1.4, leaf.x + leaf.width / 2, leaf.y + leaf.height, O.x + O.width / 2, O.y);
+    const double there = combines || is_over ? 1 : moving(pen, part_stored, s),
+                 taken = is_over ? 1 : moving(pen, part_taken, s);
+    const bool is_subject = combines && !is_over && s == now->event.split;
+    const Colour colour = t->tile[is_subject ? TILE_COLOUR_CURRENT : s % 2 ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE];
+    const Box end = part_of_O(now, O, l->splits, s);
+    pen_line(pen, t->axis, is_subject ? 3 : 1.4, leaf.x + leaf.width / 2, leaf.y + leaf.height, end.x + end.width / 2,
+             O.y);
     pen_dashed(pen, leaf, t->axis, 1.4);
     pen_body(pen, BODY_HOME, output, leaf, 1);
-    if (there >= 1) pen_fill(pen, leaf, t->tile[is_subject ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE], 1);
+    if (there >= 1 && taken <= 0) pen_fill(pen, leaf, colour, 1);
     if (leaf_w > 2.4 * body)
-      pen_text(pen, TYPE_BODY,
-               there >= 1 ? theme_on(t->tile[is_subject ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE]) : t->ink_soft, false,
-               ANCHOR_MIDDLE, leaf.x + leaf.width / 2, leaf.y + leaf.height / 2 + 0.36 * body, 0, parts);
-    if (taken > 0 && taken < 1) {
-      const Box at = bead(leaf, O, 2 * taken < 1 ? 2 * taken : 1, 0.9 * body);
-      pen_tile(pen, output, at, t->tile[TILE_COLOUR_CURRENT], 1);
-    }
+      pen_text(pen, TYPE_BODY, there >= 1 && taken <= 0 ? theme_on(colour) : t->ink_soft, false, ANCHOR_MIDDLE,
+               leaf.x + leaf.width / 2, leaf.y + leaf.height / 2 + 0.36 * body, 0, parts);
+    if (taken > 0)
+      draw_part(pen, box_between(leaf, end, fmin(1, taken)), now->weights && taken >= 1 ? now->weights[s] : 0, colour);
   }
-  const double all = combines ? moving(pen, part_taken, l->splits - 1) : 0;
-  pen_fill(pen, O, t->tile[all >= 1 || is_over ? TILE_COLOUR_DONE : TILE_COLOUR_WAITING], 1);
   pen_frame(pen, O, t->ink, combines ? 2.4 : 1.2);
-  pen_text(pen, TYPE_BODY, all >= 1 || is_over ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink, true, ANCHOR_MIDDLE,
-           O.x + O.width / 2, O.y + O.height / 2 + 0.36 * body, 0, name);
-  const char *words = "combine: parts weighed by e^(L − m)";
-  const double x = O.x + O.width + 12 * u;
-  if (x + pen_text_width(pen, TYPE_SMALL, false, words) < box.x + box.width)
-    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, x, O.y + O.height / 2 + 0.36 * small, 0, words);
+  pen_text(pen, TYPE_BODY, t->ink, true, ANCHOR_END, O.x - 10 * u, O.y + O.height / 2 + 0.36 * body, 0, name);
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, O.x, foot.y + 1.2 * small, O.width,
+           !now->weights && (combines || is_over) ? "parts weighed by e^(L − m); not computed at this length"
+                                                  : "each part as wide as its weight e^(L − m), row 0");
 }
 
 /* ---- What it is for ---------------------------------------------------------------------------------------- */
