@@ -42,6 +42,7 @@
 #   waves      where and when their CTAs run in launches of several waves, with the fabric traffic -> GPU/waves
 #   begins     launches of one wave that begin with each GPC in turn, with the fabric traffic  -> GPU/begins
 #   begins-replayed  the same with so many counters that each launch is run again and again      -> GPU/begins-replayed
+#   stamps     clock stamps of rungs 7, 8, 9 and 11, tile by tile                              -> GPU/stamps, GPU/pipeline
 #   stores     how evenly the CTAs of PyTorch's attention kernels go, seen from outside     -> GPU/stores
 #   stores-causal  the same under a mask                                                     -> GPU/stores-causal
 #   gpcs       how fast the clocks of GPCs run under these kernels                           -> GPU/gpcs
@@ -201,6 +202,12 @@ placement | sets | replacement | pace | clocks)
   provenance "$program --$stage" >"$work/about"
   $program "--$stage" >"$work/rows" && cat "$work/about" "$work/rows" >"$(file_of "$stage")" || exit 1
   wc -l "$(file_of "$stage")"
+  ;;
+stamps)
+  $program --stamps >"$work/rows" || exit 1
+  { provenance "$program --stamps"; grep -v '^stamp,' "$work/rows"; } >"$(file_of stamps)"
+  mkdir -p "$out/$short/pipeline"
+  python3 kernels/collect/split_stamps.py "$work/rows" "$out/$short/pipeline" "$gpu" "$(date -u +%Y-%m-%d)"
   ;;
 scan | scan-places | spills | coalescer | steps | steps-shared | ends | waves | begins | begins-replayed)
   metrics=$(python3 kernels/collect/collect_ncu.py metrics "$stage") study=--${stage%-replayed}

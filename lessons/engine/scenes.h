@@ -15,7 +15,8 @@
   SCENE(RACE, "race")         /* several algorithms, whole, beside each other */                                       \
   SCENE(WARP, "warp")         /* lanes, sectors and banks of one warp, whatever the state */                           \
   SCENE(DECODE, "decode")     /* heads x splits, and the combine */                                                    \
-  SCENE(PIPELINE, "pipeline") /* of one CTA, as measured */
+  SCENE(PIPELINE, "pipeline") /* of one CTA, as measured */                                                            \
+  SCENE(ZOOM, "zoom")         /* from a head down to a bank */
 
 #define SCENE_KIND(id, name) SCENE_##id,
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;

@@ -55,8 +55,8 @@ static uint32_t big_endian(const unsigned char *p) {
 
 /* Every scene becomes a PNG of the size asked for that carries its state. */
 TEST(test_scenes) {
-  static const char *const SCENES[] = {"main",     "tiles", "hierarchy", "softmax", "causal", "charts",
-                                       "timeline", "code",  "race",      "warp",    "decode", "pipeline"};
+  static const char *const SCENES[] = {"main", "tiles", "hierarchy", "softmax", "causal",   "charts", "timeline",
+                                       "code", "race",  "warp",      "decode",  "pipeline", "zoom"};
   for (int k = 0; k < 11; k++) {
     char options[128];
     size_t n;

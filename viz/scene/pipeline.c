@@ -204,13 +204,23 @@ static int64_t busy_between(const Pipeline *p, int64_t from, int64_t to) {
   return busy;
 }
 
-/* The tiles of the first row block but its first two and its last: where the pipeline is full. */
+/* The tiles [*begin, *end) of the first of the longest row blocks. */
+static void longest_block(const Pipeline *p, int group, int *begin, int *end) {
+  *begin = *end = 0;
+  for (int from = 0, t = 1; from < p->n_tiles[group]; t++) {
+    if (t < p->n_tiles[group] && !is_first_of_block(p, group, t)) continue;
+    if (t - from > *end - *begin) *begin = from, *end = t;
+    from = t;
+  }
+}
+
+/* Its tiles but the first two and the last: where the pipeline is full. */
 static void steady(const Pipeline *p, int64_t *from, int64_t *to) {
   const int g = p->n_groups;
-  int last = 1;
-  while (last < p->n_tiles[g] && !is_first_of_block(p, g, last)) last++;
-  *from = p->n_tiles[g] > 2 ? p->stamps[g][2][1] : 0;
-  *to = last > 1 ? p->stamps[g][last - 1][1] : p->end;
+  int begin, end;
+  longest_block(p, g, &begin, &end);
+  *from = p->stamps[g][end - begin > 2 ? begin + 2 : begin][1];
+  *to = end - begin > 1 ? p->stamps[g][end - 1][1] : p->end;
 }
 
 /* The part of the time with so many groups between S and rounded P; spans are by group, then time. */
@@ -252,11 +262,12 @@ static void find_sums(Pipeline *p) {
       tiles[n++] = p->stamps[g][t + 1][1] - p->stamps[g][t][1];
   qsort(tiles, (size_t)n, sizeof *tiles, by_size);
   p->median_tile = n ? tiles[n / 2] : 0;
-  for (int t = 1; t < p->n_tiles[1] && !p->block_cycles; t++)
-    if (is_first_of_block(p, 1, t)) p->block_cycles = p->stamps[1][t][4] - p->stamps[1][0][4];
-  if (!p->block_cycles) return;
-  p->block_products = busy_between(p, p->stamps[1][0][4], p->stamps[1][0][4] + p->block_cycles);
-  from = p->stamps[g][1][1];
+  int begin, end;
+  longest_block(p, 1, &begin, &end);
+  if (end == p->n_tiles[1]) return;
+  p->block_cycles = p->stamps[1][end][4] - p->stamps[1][begin][4];
+  p->block_products = busy_between(p, p->stamps[1][begin][4], p->stamps[1][end][4]);
+  from = p->stamps[g][begin + 1 < p->n_tiles[g] ? begin + 1 : begin][1];
   p->block_idle = to - from - busy_between(p, from, to);
 }
 

@@ -289,7 +289,10 @@ static Lanes lanes_of(const Pen *pen, const Pipeline *p, Box body, double part, 
   const double at = (double)p->end * part, shown = shown_cycles(p, zoom), /* farther out, less beyond the ends */
       beyond = zoom < 1 ? shown * (1 - zoom) : 0, from = at - shown / 2,
                latest = fmax((double)p->end - shown + beyond, 0);
-  const double names = fmin(0.24 * body.width, pen_text_width(pen, TYPE_SMALL, true, "Tensor cores") + 12 * pen->unit);
+  double names = pen_text_width(pen, TYPE_SMALL, true, "Tensor cores");
+  names = fmax(names, pen_text_width(pen, TYPE_SMALL, true, "Warpgroup A"));
+  if (p->n_tiles[0] > 0) names = fmax(names, pen_text_width(pen, TYPE_SMALL, true, "slot 0: dO tile"));
+  names = fmin(0.24 * body.width, names + 12 * pen->unit);
   return (Lanes){.pen = pen,
                  .p = p,
                  .at = at,

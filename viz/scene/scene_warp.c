@@ -40,38 +40,15 @@ static WarpAccess rows_of(const WarpTile *tile, const WarpWork *w) {
   return access;
 }
 
-/* The swizzle that fits a row: its pattern is as wide as the row, or as the banks. */
-static WarpSwizzle swizzle_for(uint64_t row_bytes) {
-  return row_bytes >= 128  ? WARP_SWIZZLE_128B
-         : row_bytes >= 64 ? WARP_SWIZZLE_64B
-         : row_bytes >= 32 ? WARP_SWIZZLE_32B
-                           : WARP_SWIZZLE_NONE;
-}
-
-/* The first input that lies by keys, whose rows a warp fetches; without one the first tensor. */
-static int keys_of(const Snapshot *now) {
-  for (int t = 0; t < now->schedule->n_tensors; t++)
-    if (now->schedule->tensors[t].role == TENSOR_INPUT && snapshot_lies(now, t) == LIES_BY_KEYS) return t;
-  return 0;
-}
-
-/* The block of it that is on chip, or was last. */
-static int64_t block_of_keys(const Snapshot *now) {
-  const int keys = keys_of(now);
-  for (int k = 0; k < now->schedule->n_values; k++)
-    if (now->slots[k].is_filled && now->slots[k].tensor == keys) return now->slots[k].j;
-  return now->grid.j;
-}
-
 static WarpWork work_of(const Snapshot *now) {
   const SnapshotGrid *g = &now->grid;
-  WarpWork w = {.row_bytes = (uint64_t)(g->d * g->element_bytes), .chunk = 16, .j = block_of_keys(now)};
+  WarpWork w = {.row_bytes = (uint64_t)(g->d * g->element_bytes), .chunk = 16, .j = snapshot_keys_block(now)};
   if (w.j < 0) w.j = 0;
   while (w.row_bytes % w.chunk) w.chunk /= 2;
   w.column = now->step % (w.row_bytes / w.chunk);
   w.plain = (WarpTile){.row_bytes = w.row_bytes};
   w.swizzled = (WarpTile){.row_bytes = w.row_bytes < WARP_LINE_BYTES ? w.row_bytes : WARP_LINE_BYTES,
-                          .swizzle = swizzle_for(w.row_bytes)};
+                          .swizzle = warp_swizzle_for(w.row_bytes)};
   const WarpAccess plain = rows_of(&w.plain, &w), swizzled = rows_of(&w.swizzled, &w),
                    load = warp_strided((uint64_t)(w.j * g->B_c) * w.row_bytes, (int64_t)w.chunk, (uint32_t)w.chunk);
   w.of_plain = warp_shared(&plain);
@@ -125,7 +102,8 @@ static void draw_lanes_of(const Pen *pen, Box box, const WarpWork *w) {
     for (int sector = 0; sector < 4; sector++)
       pen_frame(pen, box_at(row.x + row.width * sector / 4, row.y - 1, row.width / 4 - 2, row.height + 2), t->ink, 1.4);
   }
-  pen_edge(pen, keys_of(pen->now), box_at(in.x, in.y, in.width, line * n), true, pen_happened(pen), pen_passing(pen));
+  pen_edge(pen, snapshot_keys(pen->now), box_at(in.x, in.y, in.width, line * n), true, pen_happened(pen),
+           pen_passing(pen));
 }
 
 static void draw_banks(const Pen *pen, Box box, const char *heading, const WarpTile *tile, const WarpShared *cost,
@@ -147,7 +125,7 @@ static void draw_banks(const Pen *pen, Box box, const char *heading, const WarpT
       pen_fill(pen, at, !here ? t->background : cost->ways > 1 ? t->series[INK_ORANGE] : t->tile[TILE_COLOUR_DONE], 1);
     }
   }
-  pen_edge(pen, keys_of(pen->now), in, false, pen_happened(pen), pen_passing(pen));
+  pen_edge(pen, snapshot_keys(pen->now), in, false, pen_happened(pen), pen_passing(pen));
   snprintf(words, sizeof words, "%u pass%s%s", cost->wavefronts, cost->wavefronts == 1 ? "" : "es",
            cost->ways > 1 ? ": a bank gives one word at a time" : "");
   if (pen_text_width(pen, TYPE_BODY, true, words) > foot.width)

@@ -362,6 +362,11 @@ int snapshot_first(uint64_t names);
 
 /* Of Program.tensors: what attention takes as Q, K and V (0 to 2), and the first output. 0 where there is none. */
 int snapshot_operand(const Snapshot *snapshot, int which);
+
+/* The first input that lies by keys, whose rows a warp fetches; without one the first tensor. And the block of it that
+ * is on chip, or was last; -1: none yet. */
+int snapshot_keys(const Snapshot *snapshot);
+int64_t snapshot_keys_block(const Snapshot *snapshot);
 int snapshot_output(const Snapshot *snapshot);
 
 /* The first value of that kind that the event makes or reads; -1: none. */

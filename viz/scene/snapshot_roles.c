@@ -133,3 +133,16 @@ int snapshot_output(const Snapshot *now) {
     if (now->schedule->tensors[t].role == TENSOR_OUTPUT) return t;
   return 0;
 }
+
+int snapshot_keys(const Snapshot *now) {
+  for (int t = 0; t < now->schedule->n_tensors; t++)
+    if (now->schedule->tensors[t].role == TENSOR_INPUT && snapshot_lies(now, t) == LIES_BY_KEYS) return t;
+  return 0;
+}
+
+int64_t snapshot_keys_block(const Snapshot *now) {
+  const int keys = snapshot_keys(now);
+  for (int k = 0; k < now->schedule->n_values; k++)
+    if (now->slots[k].is_filled && now->slots[k].tensor == keys) return now->slots[k].j;
+  return now->grid.j;
+}
