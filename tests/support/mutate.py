@@ -24,6 +24,23 @@ import sys
 import tempfile
 import time
 
+NAME = r"[a-z]\w*(?:(?:\.|->)\w+)*(?:\[\w+\])?(?:\([^()]*\))?"  # a variable, a field, an element, a call
+
+
+def neighbours():
+    """For each field of the headers' structs the one that is declared after it with the same type (the last: before it)."""
+    after = {}
+    for header in sorted(glob.glob("*/**/*.h", recursive=True)):
+        for struct in re.findall(r"typedef struct[^{]*\{(.*?)\n\}", open(header, encoding="utf-8").read(), re.S):
+            fields = re.findall(r"^ +((?:const )?(?:struct |unsigned )?\w+ \**)(\w+(?:, \w+)*);", re.sub(r"/\*.*?\*/", "", struct, flags=re.S), re.M)
+            flat = [(kind, name) for kind, names in fields for name in names.split(", ")]
+            for (kind, name), (other, neighbour) in list(zip(flat, flat[1:])) + list(zip(flat[1:], flat)):
+                if kind == other:
+                    after.setdefault(name, neighbour)
+    return after
+
+
+NEIGHBOURS = neighbours()
 OPERATORS = [  # name, pattern, replacement; the pattern is searched in code without texts
     ("less", r" < ", " <= "),
     ("less or equal", r" <= ", " < "),
@@ -49,6 +66,13 @@ OPERATORS = [  # name, pattern, replacement; the pattern is searched in code wit
     ("no continue", r"\bcontinue;", ";"),
     ("no call", r"^ +[a-z]\w+\([^;{}]*\);$", "  ;"),
     ("no assignment", r"^ +[\w.>\[\]-]+ [+|-]?= [^;{}]*;$", "  ;"),
+    # What a person gets wrong: a term or a condition forgotten, arguments in the wrong order, the field beside it.
+    ("no term", r" [+-] %s(?=[ ;,)])" % NAME, ""),
+    ("no factor", r" [*/] %s(?=[ ;,)])" % NAME, ""),
+    ("no alternative", r" \|\| !?%s(?: [<=>!]=? %s)?(?=[ ;)])" % (NAME, NAME), ""),
+    ("no condition", r" && !?%s(?: [<=>!]=? %s)?(?=[ ;)])" % (NAME, NAME), ""),
+    ("arguments swapped", r"(?<=\w)\((%s), (%s)\)" % (NAME, NAME), r"(\2, \1)"),
+    ("neighbour", r"(?<=\.|>)([a-z]\w*)\b(?!\()", lambda m: NEIGHBOURS.get(m.group(1), m.group(1))),
     ("if not", r"\bif \((?=[a-z(*!])([^(){};]*)\) ", lambda m: "if (!(%s)) " % m.group(1)),
 ]
 ROOMS = ("sim", "lessons", "viz")
@@ -96,6 +120,8 @@ def mutants_of(path):
         for name, pattern, new in OPERATORS:
             for match in re.finditer(pattern, code):
                 put = match.expand(new) if isinstance(new, str) else new(match)
+                if put == match.group():
+                    continue
                 found.append((path, n, name, lines[n][: match.start()] + put + lines[n][match.end() :]))
     return found
 
