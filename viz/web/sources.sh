@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fetches the sources of Lua, md4c and jansson, which the lessons in a browser compile: `viz/web/sources.sh FOLDER`. They
 # come with apt-get from the archive of this Debian or Ubuntu, whose signatures apt-get checks, into FOLDER/{lua,md4c,
-# jansson}. The system's list of sources stays as it is.
+# jansson}, with the archive's patches: faults mended there are mended here. The system's list of sources stays as it is.
 set -eu
 folder=$1
 [ ! -e "$folder/done" ] || exit 0
@@ -23,10 +23,20 @@ apt() {
 apt update
 for pair in lua5.4:lua md4c:md4c jansson:jansson; do
   source=${pair%%:*} name=${pair##*:}
-  (cd "$folder/apt" && apt --download-only --tar-only source "$source")
+  (cd "$folder/apt" && apt --download-only source "$source" 2>/dev/null) || {
+    echo "sources.sh: $source comes without the archive's patches, which cannot be had" >&2
+    (cd "$folder/apt" && apt --download-only --tar-only source "$source")
+  }
   rm -rf "${folder:?}/$name"
   mkdir "$folder/$name"
   tar -xf "$folder/apt/${source}_"*.orig.tar.* -C "$folder/$name" --strip-components=1
+  for changes in "$folder/apt/${source}_"*.debian.tar.*; do
+    [ ! -f "$changes" ] || tar -xf "$changes" -C "$folder/$name"
+  done
+  series=$folder/$name/debian/patches/series
+  [ ! -f "$series" ] || sed 's/[ \t]*#.*//; /^$/d' "$series" | while read -r change; do
+    patch -d "$folder/$name" -p1 -s -f <"$folder/$name/debian/patches/$change"
+  done
 done
 rm -rf "$folder/apt"
 touch "$folder/done"
