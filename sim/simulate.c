@@ -37,7 +37,9 @@ Held simulation_held(const Machine *m, const Schedule *s, int64_t B_r, int64_t B
 
 static int64_t largest_held(const Machine *m, const Schedule *s, const Shape *shape) {
   const SramSizes sizes = sizes_of(shape, 0, 0);
-  int64_t low = sram_max_block(s, &sizes, wide(m->sram_bytes)), high = PLAN_MAX_BLOCK;
+  int64_t low = sram_max_block(s, &sizes, wide(m->sram_bytes)), high = low + 1; /* not far, as a rule */
+  while (high < PLAN_MAX_BLOCK && simulation_held(m, s, high, high, shape) != HELD_NOWHERE) high += high - low;
+  if (high > PLAN_MAX_BLOCK) high = PLAN_MAX_BLOCK;
   while (low < high) {
     const int64_t middle = low + (high - low + 1) / 2;
     if (simulation_held(m, s, middle, middle, shape) != HELD_NOWHERE)

@@ -73,8 +73,8 @@ SramBudget sram_budget(const Program *p, const SramSizes *sizes) {
 
 int64_t sram_max_block(const Program *p, const SramSizes *of, Wide capacity_bytes) {
   int64_t fits = 0, too_large = PLAN_MAX_BLOCK + 1;
-  while (too_large - fits > 1) {
-    const int64_t B = fits + (too_large - fits) / 2;
+  for (int64_t next = 64; too_large - fits > 1; next *= 2) { /* it is hundreds, as a rule */
+    const int64_t B = next < too_large ? next : fits + (too_large - fits) / 2;
     SramSizes sizes = *of;
     sizes.B_r = sizes.B_c = B;
     if (sram_budget(p, &sizes).bytes <= capacity_bytes)

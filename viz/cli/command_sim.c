@@ -75,7 +75,7 @@ static Status run_on_all(const Request *r, Simulation *runs, int *n, Error *erro
 
 static int run_sim(void *options, Io *io, Error *error) {
   SimOptions *o = options;
-  Simulation *runs = calloc(RUNS_MAX, sizeof *runs);
+  Simulation *runs = malloc(RUNS_MAX * sizeof *runs);
   int n = 0;
   Status status = output_request_check(&o->output, error);
   if (!status && *o->lengths) {

@@ -72,7 +72,8 @@ static int tensor_named(const Schedule *s, const char *name) {
 }
 
 static TensorNames value_names(const Simulation *runs, int n, bool on_chip) {
-  TensorNames all = {0};
+  TensorNames all;
+  all.n = 0;
   for (int k = 0; k < n; k++)
     for (int t = 0; t < (on_chip ? runs[k].schedule->n_values : runs[k].schedule->n_tensors); t++) {
       const char *name = runs[k].schedule->tensors[t].text;

@@ -105,17 +105,18 @@ int text_columns_n(const TextStyle *style, const char *text, size_t bytes) {
 int text_columns(const TextStyle *style, const char *text) { return text_columns_n(style, text, strlen(text)); }
 
 void text_write_n(FILE *out, const TextStyle *style, const char *text, size_t bytes) {
-  const char *end = text + bytes;
+  const char *end = text + bytes, *from = text; /* what is as it is goes out together */
   while (text < end) {
     const char *start = text;
-    uint32_t c = glyph_next(&text);
-    if (c == 0) return;
+    const uint32_t c = glyph_next(&text);
+    if (c != 0 && c != '?' && style->utf8) continue;
+    fwrite(from, 1, (size_t)(start - from), out);
     char buffer[2];
-    if (c == '?' || !style->utf8)
-      fputs(glyph_ascii(c, buffer), out);
-    else
-      fwrite(start, 1, (size_t)(text - start), out);
+    if (c == 0) return;
+    fputs(glyph_ascii(c, buffer), out);
+    from = text;
   }
+  fwrite(from, 1, (size_t)(text - from), out);
 }
 
 void text_write(FILE *out, const TextStyle *style, const char *text) { text_write_n(out, style, text, strlen(text)); }
@@ -156,5 +157,11 @@ size_t text_wrap(const TextStyle *style, const char **text, int columns) {
 }
 
 void text_repeat(FILE *out, const char *text, int times) {
-  for (int i = 0; i < times; i++) fputs(text, out);
+  char many[256];
+  const size_t one = strlen(text), most = one && one < sizeof many ? sizeof many / one : 0;
+  for (size_t k = 0; k < most && k < (size_t)(times > 0 ? times : 0); k++) memcpy(many + k * one, text, one);
+  for (int left = times; left > 0; left -= (int)most) {
+    if (!most) return;
+    fwrite(many, one, (size_t)left < most ? (size_t)left : most, out);
+  }
 }

@@ -186,10 +186,14 @@ Number number_exact_double(double value) {
   if (isnan(value)) return plain("nan");
   if (isinf(value)) return plain(value < 0 ? "-inf" : "inf");
   char text[64] = "";
-  for (int digits = 1; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, value);
+  int digits =
+      15; /* that many come back as they were, so where 15 are enough the fewest are those without zeros behind */
+  for (; digits < 17; digits++) {
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
     if (strtod(text, NULL) == value) break;
   }
+  for (const char *last = strchr(text, 'e') - 1; digits > 1 && digits < 16 && *last == '0'; last--) digits--;
+  snprintf(text, sizeof text, "%.*g", digits, value);
   for (char *p = text; *p; p++)
     if (!strchr("0123456789+-e.", *p)) *p = '.'; /* the locale's decimal sign */
   return plain(text);
