@@ -236,6 +236,7 @@ TW_C double sin(double x) { /* a quarter turn from the nearest multiple of pi / 
   return n & 2 ? -s : s;
 }
 TW_C double cos(double x) { return sin(x + 1.5707963267948966); }
+TW_C void sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
 
 /* --- overloads, as math.h has them in C++ --- */
 #define TW_OVERLOAD(NAME)                                                                                              \

@@ -235,8 +235,10 @@ static void draw_heat(const Pen *pen, const KernelSceneTensor *tensor, Box box) 
       pen_fill(pen, box_at(x0, y0, x1 - x0, y1 - y0), value > 0 ? map_heat(t, value / most) : t->background, 1);
     }
   pen_frame(pen, box_at(box.x, box.y, fit_x * tensor->columns, fit_y * tensor->rows), t->axis, 1);
-  if (most > 0)
-    snprintf(words, sizeof words, "at most %.3g %s", (double)most, stored ? "stores" : "reads");
+  if (most > 1)
+    snprintf(words, sizeof words, "%s up to %.3g times", stored ? "stored" : "read", (double)most);
+  else if (most > 0)
+    snprintf(words, sizeof words, "%s at most once", stored ? "stored" : "read");
   else
     snprintf(words, sizeof words, "not touched yet");
   pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, foot.x, foot.y + small, foot.width, words);
