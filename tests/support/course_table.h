@@ -13,7 +13,7 @@
 #define MiB             1048576.0
 #define GiB             1073741824.0
 
-enum { RIGHTS_MAX = 16 };
+enum { RIGHTS_MAX = 24 };
 
 /* ---- What is right, by hand ---------------------------------------------------------------------------------------
  *
@@ -46,6 +46,19 @@ static double standard_bytes(double N) { return 4 * N * 256 + 4 * N * N * 2; }
 
 /* Tiled attention reads Q once and K and V once for each block of B queries; d numbers of 2 bytes a row. */
 static double tiled_reads(double N, double B, double d) { return N * d * 2 * (1 + 2 * ceil(N / B)); }
+
+/* Tiles of N x N in blocks of B in which no query sees a key: neither later ones nor those W and more before. */
+static double window_skipped(int N, int B, int W) {
+  double n = 0;
+  for (int i = 0; i < N; i += B)
+    for (int j = 0; j < N; j += B) {
+      int seen = 0;
+      for (int q = i; q < i + B; q++)
+        for (int k = j; k < j + B; k++) seen += k <= q && q - k < W;
+      n += !seen;
+    }
+  return n;
+}
 
 /* Tiles of T x T with a causal mask, one by one: a tile right of the diagonal holds nothing. */
 static double skipped_tiles(double T) {
@@ -112,6 +125,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
   switch (lesson) {
   case 1: {
     const double N = D("N"), d = D("d");
+    IS("wider", 2 * 4096.0 * 4096 * 256 / (2 * (2 * 4096 * 256 + 4096 * 4096)));
+    CHOOSE("newer", "higher");
     IS("ridge", D("F") * 1e12 / (D("W") * 1e9));
     IS("intensity", 2 * N * N * d / (2 * N * d * 2 + 2 * N * N)); /* 2 N N d FLOPs; Q, K and S */
     CHOOSE("guess", "memory");
@@ -119,6 +134,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   }
   case 2:
+    IS("double", standard_bytes(8192) / standard_bytes(4096));
+    CHOOSE("sides", "read");
     CHOOSE("passes", "scores softmax values");
     IS("size-s", 2 * D("N") * D("N"));
     IS("share", 8 * D("N") * D("N") / standard_bytes(D("N")));
@@ -126,6 +143,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     IS("other", standard_bytes(D("M")));
     break;
   case 3:
+    IS("twice", largest_block(128, 384 * KiB) / largest_block(128, 192 * KiB));
+    IS("stored", 0);
     IS("count", D("t") * D("t"));
     CHOOSE("second", "right");
     IS("budget", tiles_bytes(D("B"), D("d")));
@@ -138,6 +157,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     const double first = exp(p - 4) + exp(q - 4) + 1 + exp(r - 4), second = 1 + exp(1 - 5) + exp(3 - 5) + exp(1 - 5);
     const double own = exp(3 - top) + exp(1 - top) + exp(2 - top) + exp(4 - top) + 1 + exp(D("u") - top) +
                        exp(D("v") - top) + exp(1 - top);
+    CHOOSE("grown", first < first * exp(4 - 5) + second ? "larger" : "smaller");
     IS("first-sum", first);
     CHOOSE("shrink", "smaller");
     IS("factor", exp(D("low") - D("high")));
@@ -145,10 +165,13 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     CHOOSE("steps", "maximum factor rescale add");
     IS("own-sum", own);
     IS("weight", 1 / own);
+    CHOOSE("few", "some");
     CHOOSE("bits", rescaling_keeps_bits() ? "yes" : "no");
     break;
   }
   case 5:
+    IS("both", fa1_bytes(64) / fa2_bytes(64));
+    CHOOSE("other", "Q");
     CHOOSE("once", "K");
     IS("k-loads", D("T"));
     IS("q-loads", D("T") * 128 * 256);
@@ -157,6 +180,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     CHOOSE("parallel", "fa2");
     break;
   case 6:
+    IS("columns", 1);
+    CHOOSE("tall", "same");
     IS("halve", (2.0 + 2 * 128) / (2 + 2 * 64));
     IS("loads", D("T"));
     IS("launches", D("L"));
@@ -165,6 +190,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   case 7: {
     const double T = D("T"), U = D("U"), G = D("G");
+    IS("window", window_skipped(64, 8, 16));
+    IS("one", 0);
     IS("guess", skipped_tiles(8 / 2));
     IS("partial", D("P")); /* the diagonal passes one in each row */
     CHOOSE("rule", "last");
@@ -176,6 +203,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
   case 8:
     IS("asked", tiled_reads(128 * D("T"), 128, 128));
     CHOOSE("hbm", "once");
+    IS("tail", tiled_reads(4096, 128, 128));
+    CHOOSE("again", "once");
     IS("hits", tiled_reads(128 * D("U"), 128, 128) - 3 * 128 * D("U") * 256);
     IS("busy", D("busy"));
     IS("fits", floor(30 * MiB / (2 * D("K") * 256))); /* half of 60 MiB */
@@ -183,6 +212,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     IS("small", (2 * pieces((int)D("s"), 40) + 1) * 64 * D("s") * 256); /* K and V once a wave, Q once */
     break;
   case 9:
+    IS("none", 0);
+    IS("layer", 32 * 4 * GiB);
     IS("s-32k", 2 * D("N") * D("N"));
     IS("grow", (128.0 / 32) * (128.0 / 32));
     IS("inputs", 4 * D("I") * 256);
@@ -193,6 +224,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   case 10: {
     const double token = 2 * D("L") * D("H") * 128 * 2, cache = token * D("tokens");
+    IS("long-step", (1 + 2 * 16384.0) / (1 + 2 * 8192.0));
+    IS("windowed", 1024 / 8192.0);
     IS("token", token);
     IS("long", cache);
     CHOOSE("shrink", "none");
@@ -204,6 +237,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   }
   case 11:
+    IS("gaps", sectors_of(16));
+    IS("four", column_cycles(128 + 16, 0));
     IS("near", D("a") * sectors_of(4));
     IS("stride", D("e") * sectors_of((int)D("s")));
     IS("overfetch", D("f") * 32 * 32);
@@ -213,6 +248,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     IS("tensor", D("fast") / D("slow"));
     break;
   case 12:
+    IS("half-again", (1 + 2 * 32) * MiB);
+    CHOOSE("time", "more");
     IS("rung-2", D("A") / 64 * (D("A") / 64) * 2 * 64 * 256);
     IS("rung-4", tiled_reads(D("B"), 32, 128));
     IS("guess", (1 + 2 * 64) * MiB);
@@ -224,6 +261,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   case 13: {
     const double g = D("g"); /* d = 64 and blocks of 64: Q and O, and K and V for each block */
+    IS("grows", fa2_bytes(128) / fa2_bytes(64));
+    CHOOSE("judge-formula", "yes");
     IS("sp", 2 * D("n") * D("n") * 2);
     CHOOSE("guess", "same");
     IS("ratio", D("M") * 256 + tiled_reads(D("M"), 64, 128));
@@ -251,6 +290,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
   case 15: {
     const double f = D("share") / 100;
     const double tiles = 64 * 64 + pow(D("l1") / 128, 2) + pow(D("l2") / 128, 2) + pow(D("l3") / 128, 2);
+    IS("times", standard_bytes(8192) / fa2_bytes(64));
+    IS("waste", 0.75);
     IS("eligible", D("r1") + D("r2") + D("r3") + D("r4")); /* d = 80, d = 256, fp32, a random mask */
     IS("room", 32 * 2 * 2 * D("n") * D("n"));
     /* N = 32,768: 4 matrices of 8 MiB, 4 trips of 2 GiB; N = 1024: 18 matrices of 256 KiB */
@@ -305,6 +346,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   }
   case 20:
+    IS("bytes",
+       (32 + 33 + 3 + 2 * 32 / 64.0 + 2 + 3 + 2 * 33 + 1 / 64.0) * MiB / fa2_bytes(32)); /* Q, dO, K V O, L D, A; out */
     IS("weight", exp(D("s") - D("L")));
     IS("keeps", 4 * D("kept"));
     IS("products", 5 / 2.0);

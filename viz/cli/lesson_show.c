@@ -20,6 +20,7 @@ enum { GRID_MAX = 16, EVENTS_SHOWN = 24, SCORES_DEFAULT = 8, BLOCK_DEFAULT = 4, 
 typedef struct {
   Request request;
   Problem problem;
+  Gpu gpu; /* of the problem; without an L2: none is named */
   Simulation runs[REQUEST_ALGORITHMS_MAX];
   int n_runs;
 } Scene;
@@ -29,7 +30,7 @@ static Status prepare(Scene *s, const char *state, Error *error) {
   OptionParser parser = {.sets = SETS, .target = s, .from_file = true};
   Status status = options_parse_state(&parser, state, error);
   if (!status) status = request_algorithms(&s->request, REQUEST_ONE, error);
-  if (!status) status = request_problem(&s->request, &s->problem, NULL, error);
+  if (!status) status = request_problem(&s->request, &s->problem, &s->gpu, error);
   for (s->n_runs = 0; s->n_runs < s->request.n_algorithms && !status; s->n_runs++)
     status = simulate(&s->runs[s->n_runs], &s->problem, s->request.algorithms[s->n_runs], error);
   return status;
@@ -143,11 +144,13 @@ static void print_events(const Simulation *run, const LessonShow *show, Io *io) 
 
 /* ---- Traffic */
 
-static Status print_traffic(const Scene *s, Io *io, Error *error) {
+/* Where a GPU is named, what HBM delivers of it stands below. */
+static Status print_traffic(Scene *s, Io *io, Error *error) {
+  Status status = STATUS_OK;
   const BarsConfig config = {.n_series = 2, .series = {"read", "written"}, .kind = VALUE_BYTES};
   Bars bars = bars_new(&config);
   for (int k = 0; k < s->n_runs; k++) {
-    const Simulation *r = &s->runs[k];
+    Simulation *r = &s->runs[k];
     bars_group(&bars, r->schedule->title);
     for (int tensor = 0; tensor < r->schedule->n_tensors; tensor++) {
       const double values[] = {(double)r->traffic.read[tensor], (double)r->traffic.write[tensor]};
@@ -155,8 +158,10 @@ static Status print_traffic(const Scene *s, Io *io, Error *error) {
       snprintf(label, sizeof label, "  %s", shown_name(r->schedule, tensor));
       if (values[0] + values[1] > 0) bars_row(&bars, label, values, NULL);
     }
+    if (r->machine.l2_bytes > 0 && !status) status = simulation_l2(r, &s->problem, &s->gpu, error);
+    if (!status && r->has_l2) bars_row(&bars, "  HBM reads", (const double[]){r->l2.hbm_read_bytes, 0}, NULL);
   }
-  const Status status = bars_print(&bars, io->out, &io->style, error);
+  if (!status) status = bars_print(&bars, io->out, &io->style, error);
   bars_free(&bars);
   return status;
 }
