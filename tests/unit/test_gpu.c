@@ -32,34 +32,25 @@ static Gpu load(const char *name) {
   return gpu;
 }
 
-static const char *const NAMES[] = {
-    "v100",    "t4",      "a100-40gb", "a100-80gb", "rtx3060", "rtx3090",     "a10",      "a6000",
-    "rtx4060", "rtx4070", "rtx4090",   "l4",        "l40s",    "h100-pcie",   "h100-sxm", "gh200",
-    "h200",    "b200",    "b300",      "rtx5090",   "mi300x",  "mi325x",      "mi355x",   "tiny",
-    "paper",   "a30",     "a40",       "rtx3080",   "rtx5070", "rtx5070ti",   "rtx5080",  "rtx-pro-6000",
-    "l20",     "h20",     "h800",      "gb200",     "gb300",   "jetson-orin", "m4-max"};
-
-/* No file is forgotten here, none is missing there, and a file's name is what --gpu takes. */
+/* A file's name is what --gpu takes. */
 TEST(every_file_is_read) {
-  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
-    const Gpu gpu = load(NAMES[i]);
-    assert_string_equal(gpu.name, NAMES[i]);
-    int n_fields;
-    const KeyfileField *fields = gpu_fields(&n_fields);
-    for (int f = 0; f < n_fields; f++) {
-      if (fields[f].kind == KEYFILE_TEXT) continue;
-      if (gpu_value(&gpu, &fields[f]) != 0) assert_true(gpu.notes[f].source[0]);
-    }
-  }
   char path[512];
   const char *assets = getenv("TILEWALK_ASSETS");
   snprintf(path, sizeof path, "%s/gpus", assets ? assets : "assets");
   DIR *folder = opendir(path);
   assert_non_null(folder);
-  size_t n_files = 0;
-  for (const struct dirent *entry; (entry = readdir(folder));) n_files += entry->d_name[0] != '.';
+  int n_files = 0, n_fields;
+  const KeyfileField *fields = gpu_fields(&n_fields);
+  for (const struct dirent *entry; (entry = readdir(folder));) {
+    if (entry->d_name[0] == '.') continue;
+    const Gpu gpu = load(entry->d_name);
+    assert_string_equal(gpu.name, entry->d_name);
+    for (int f = 0; f < n_fields; f++)
+      if (fields[f].kind != KEYFILE_TEXT && gpu_value(&gpu, &fields[f]) != 0) assert_true(gpu.notes[f].source[0]);
+    n_files++;
+  }
   closedir(folder);
-  assert_int_equal(n_files, COUNT_OF(NAMES));
+  assert_true(n_files >= 39);
 }
 
 /* The built-in default is the file, byte for byte of the struct: values, lines and sources. */
