@@ -178,6 +178,9 @@ TEST(test_doubles) {
 TEST(test_exact_doubles_read_back) {
   assert_string_equal(number_exact_double(0.1).text, "0.1");
   assert_string_equal(number_exact_double(1e300).text, "1e+300");
+  assert_string_equal(number_exact_double(-2.6586757509708e-310).text,
+                      "-2.6586757509708e-310"); /* 14 digits are enough */
+  assert_string_equal(number_exact_double(100000).text, "1e+05");
   assert_string_equal(number_exact_double(2).text, "2");
   Rand rand = {2};
   for (int i = 0; i < 20000; i++) {

@@ -1,5 +1,6 @@
 #include "viz/text/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,8 +187,8 @@ Number number_exact_double(double value) {
   if (isnan(value)) return plain("nan");
   if (isinf(value)) return plain(value < 0 ? "-inf" : "inf");
   char text[64] = "";
-  int digits =
-      15; /* that many come back as they were, so where 15 are enough the fewest are those without zeros behind */
+  /* 15 come back as they were, so where they are enough the fewest are those without zeros behind; not so near 0 */
+  int digits = fabs(value) < DBL_MIN ? 1 : 15;
   for (; digits < 17; digits++) {
     snprintf(text, sizeof text, "%.*e", digits - 1, value);
     if (strtod(text, NULL) == value) break;
