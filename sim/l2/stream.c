@@ -22,6 +22,16 @@ static bool sees(const Stream *s, const StreamSlot *slot) {
   return is_seen(s, slot->at[DIM_I] * n_i, n_i, slot->at[DIM_J] / s->rounds * n_j, n_j);
 }
 
+/* Of the tiles of a row block those of its documents, of which there may be thousands. */
+static Span of_documents(const Stream *s, int64_t i, Span tiles) {
+  const Plan *p = s->plan;
+  const int64_t rows = p->tiling.B_r * merged_on(s, DIM_I), B_c = p->tiling.B_c;
+  const Span first = mask_columns(&p->mask, i * rows),
+             last = mask_columns(&p->mask, min64((i + 1) * rows, p->shape.N_q) - 1);
+  if (last.end <= last.begin) return tiles;
+  return (Span){max64(tiles.begin, first.begin / B_c), min64(tiles.end, ceil_div(last.end, B_c))};
+}
+
 /* The tiles that a loop runs over; under a pattern some of them are left out later, one by one. */
 static Span tiles_of_loop(const Stream *s, const StreamSlot *slot, const StreamOp *loop) {
   const Plan *p = s->plan;
@@ -37,7 +47,9 @@ static Span tiles_of_loop(const Stream *s, const StreamSlot *slot, const StreamO
   const Span seen = loop->dim == DIM_J
                         ? band_row(&p->band, B_r * merged_on(s, DIM_I), B_c, slot->at[DIM_I]).computed
                         : band_row(&p->keys, B_c * merged_on(s, DIM_J), B_r, slot->at[DIM_J] / s->rounds).computed;
-  return (Span){max64(tiles.begin, seen.begin), min64(tiles.end, seen.end)};
+  tiles = (Span){max64(tiles.begin, seen.begin), min64(tiles.end, seen.end)};
+  const bool has_documents = p->mask.pattern && p->mask.pattern->kind == PATTERN_DOCUMENTS && loop->dim == DIM_J;
+  return has_documents ? of_documents(s, slot->at[DIM_I], tiles) : tiles;
 }
 
 /* To the next iteration; false: there is none. */

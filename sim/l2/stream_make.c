@@ -328,9 +328,11 @@ static void part_kinds(Stream *s) {
 static void set_kinds(Stream *s, const StreamBlocks *b) {
   const Shape *shape = &s->plan->shape;
   int64_t all = s->all_heads, all_kv = shape->batch * shape->kv_heads;
-  if (s->n_heads < all && heads_in_turn(s)) {
-    all_kv = ceil_div(s->n_heads, all / all_kv);
-    all = s->n_heads;
+  if (s->n_heads < all && heads_in_turn(s)) { /* and those of a group that come between them */
+    const int64_t group = s->launch->config.group_heads > 1 ? s->launch->config.group_heads : 1,
+                  walked = ceil_div(s->n_heads, group) * group < all ? ceil_div(s->n_heads, group) * group : all;
+    all_kv = ceil_div(walked, all / all_kv);
+    all = walked;
   }
   double bytes[PROGRAM_NAMES_MAX] = {0};
   for (int name = 0; name < b->schedule->n_names; name++)

@@ -196,3 +196,16 @@ TEST(random_requests_hold) {
   assert_int_equal(n_violations, 0);
   assert_true(n_compared > n / 2);
 }
+
+/* Of 256 heads in groups of 16 fewer are walked: half as many have half of the bytes. */
+TEST(groups_of_heads_are_walked_whole) {
+  double bytes[2];
+  for (int k = 0; k < 2; k++) {
+    json_t *d = ask(k ? "sim --batch 8 --heads 32 -N 6991 --kernel fa3_overlap --causal --gpu h100-sxm --json"
+                      : "sim --batch 4 --heads 32 -N 6991 --kernel fa3_overlap --causal --gpu h100-sxm --json");
+    assert_non_null(d);
+    bytes[k] = number(json_object_get(nth_run(d, 0), "hbm"), "read_bytes");
+    json_decref(d);
+  }
+  assert_true(fabs(bytes[1] / bytes[0] / 2 - 1) < 0.02);
+}
