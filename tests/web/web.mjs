@@ -251,6 +251,63 @@ async function touch(world) {
   return 'a tap steps, a list chooses'
 }
 
+// The picture has its share of the page; in it no text is below 12 pixels, leaves it, or lies on other text. SIZES=all: more.
+async function layout(world) {
+  const shares = []
+  for (const [name, width, height, least] of [['see.html', 1920, 1080, 0.69], ['see.html', 1366, 700, 0.59], ['see.html', 390, 844, 0.57], ['embed.html', 900, 560, 0.67]]) {
+    const page = await open(world, 'N=1024 d=64 block=128 step=153', name, { width, height })
+    const share = await page.value(`(({ width, height }) => width * height / (innerWidth * innerHeight))(document.getElementById('picture').getBoundingClientRect())`)
+    check(share >= least, `${name} at ${width} x ${height}: the picture has ${(100 * share).toFixed(1)} %`)
+    shares.push((100 * share).toFixed(1))
+    await page.close()
+  }
+  const sizes = [[390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
+  if (process.env.SIZES) for (const w of [480, 700, 768, 900, 1100, 1366, 1600, 2400]) for (const h of [398, 541, 900]) sizes.push([w, h])
+  const page = await open(world, 'N=1024 d=64 block=128 step=0')
+  const { states, faults } = await page.value(`(() => {
+    const { engine, List } = tilewalk, rule = document.createElement('canvas').getContext('2d'), faults = []
+    const font = (style, size) => (style & 2 ? 'italic ' : '') + (style & 1 ? 'bold ' : '') + size + 'px ' + (style & 4 ? '"Tilewalk Mono"' : '"Tilewalk Sans"')
+    const NUMBERS = { 4: 2, 5: 2, 6: 4, 7: 5, 12: 4, 13: 1, 15: 1 } // as viz/web/drawing.h has them
+    const texts = (list, dx, dy, found) => {
+      const of = list.numbers
+      for (let k = 0; k < of.length;) {
+        const what = of[k++]
+        if (what === 14) k += 2 + of[k + 1]
+        else if (what === 17) {
+          const surface = list.surface(of[k])
+          if (!surface.pixels && !of[k + 3]) texts(new List(engine, surface.address), dx + of[k + 1], dy + of[k + 2], found)
+          k += 5
+        } else if (what === 18) {
+          const text = list.text(of[k + 4], of[k + 5])
+          rule.font = font(of[k + 3], of[k + 2])
+          if (text.trim()) found.push({ x: of[k] + dx, y: of[k + 1] + dy, size: of[k + 2], width: rule.measureText(text).width, text })
+          k += 6
+        } else k += NUMBERS[what] ?? 0
+      }
+      return found
+    }
+    let states = 0
+    for (const scene of ${JSON.stringify([...SCENES, 'race', 'warp', 'decode', 'pipeline'])}) {
+      engine.call('web_open', 'algorithm=fa2 N=1024 d=64 block=128 step=153 scene=' + scene)
+      for (const [w, h] of ${JSON.stringify(sizes)}) {
+        engine.call('web_picture', w, h, 0)
+        const all = texts(new List(engine), 0, 0, []), say = (what, text) => faults.push([scene, w, h, what, text].join(' '))
+        states++
+        for (const t of all) {
+          if (t.size < 11.95) say('small', t.text)
+          if (t.x < -1 || t.x + t.width > w + 1.5 || t.y > h + 1 || t.y < 0.75 * t.size - 1) say('outside', t.text)
+        }
+        all.forEach((a, k) => all.slice(k + 1).forEach(b => {
+          if (a.x + 1 < b.x + b.width && b.x + 1 < a.x + a.width && a.y - 0.7 * a.size + 1 < b.y && b.y - 0.7 * b.size + 1 < a.y && !(a.text === b.text && Math.abs(a.x - b.x) < 2)) say('overlap', a.text + ' / ' + b.text)
+        }))
+      }
+    }
+    return { states, faults }
+  })()`)
+  check(faults.length === 0, faults.slice(0, 5))
+  return `pictures of ${shares.join(', ')} %; ${states} states without text that is small, cut or on other text`
+}
+
 // ---- links
 
 function* randomLines(n) {
@@ -1047,7 +1104,7 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, permalinks, exports, background, front, story, lesson, records, course, workbench, kernels, questions, folder, offline, accessible, keyboard, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, records, course, workbench, kernels, questions, folder, offline, accessible, keyboard, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

@@ -17,14 +17,25 @@ typedef struct {
   Box by_N, by_B, blocks, misses, roofline, words; /* empty: not on this page */
 } ChartPage;
 
+/* Beside each other; on a narrow page one below the other, or the first alone: axes and titles have their words' room. */
+static void lay_traffic(const Pen *pen, Box body, double gap, ChartPage *l) {
+  const double least = 2 * pen_text_width(pen, TYPE_SMALL, false, "block B = B_r = B_c (rows)");
+  if (body.width >= 2 * least + gap)
+    l->by_N = box_cut_left(&body, (body.width - gap) / 2, gap);
+  else if (body.height >= 1.4 * least)
+    l->by_N = box_cut_top(&body, (body.height - gap) / 2, gap);
+  else {
+    l->by_N = body;
+    return;
+  }
+  l->by_B = body;
+}
+
 static ChartPage lay_out(const Pen *pen, Box body) {
   const double gap = 12 * pen->unit, third = (body.width - 2 * gap) / 3;
   ChartPage l = {0};
   switch (pen->view->chart) {
-  case CHART_TRAFFIC:
-    l.by_N = box_cut_left(&body, (body.width - gap) / 2, gap);
-    l.by_B = body;
-    return l;
+  case CHART_TRAFFIC: lay_traffic(pen, body, gap, &l); return l;
   case CHART_MISSES: l.misses = body; return l;
   case CHART_ROOFLINE: l.roofline = body; return l;
   case CHART_BLOCKS: l.blocks = body; return l;
