@@ -136,7 +136,7 @@ $(WEB)/kernels.json: viz/web/kernels.py $(wildcard viz/web/kernels/*.cu kernels/
 $(WEB)/assets.bundle: $(WEB_ASSETS) $(BUILD)/web.stamp viz/web/bundle.sh
 	@mkdir -p $(@D)
 	@viz/web/bundle.sh $@ $(WEB_ASSETS)
-$(WEB)/index.html: viz/web/page/index.html viz/web/front.py
+$(WEB)/index.html $(WEB)/see.html: $(WEB)/%: viz/web/page/% viz/web/front.py $(wildcard viz/web/page/*.css)
 	@mkdir -p $(@D)
 	@viz/web/front.py $< $@ $(WEB_ADDRESS)
 $(WEB)/%: viz/web/page/%

@@ -6,3 +6,5 @@ if (location.protocol === 'file:')
     place.textContent = 'A browser does not let a page that was opened from a file load its program. ' +
       'Serve this folder instead: run "make web-serve" in Tilewalk, or "python3 -m http.server" in this folder, and open the address it prints.'
   })
+// The poster is of the problem that See begins with: a link shows its own.
+if (location.hash.includes('=')) document.documentElement.classList.add('linked')

@@ -15,6 +15,9 @@ const button = (text, call, more = {}) => {
   return made
 }
 
+// A link to another room; a page in one file has no others.
+const room = (href, textContent) => document.querySelector('.top nav') ? element('a', { href, textContent }) : textContent
+
 const PRESET = 0, ALGORITHM = 1, N = 2, D = 3, BLOCK_Q = 5, BLOCK_K = 6, SRAM = 7, GPU = 8, HEADS = 9, DTYPE = 10, CAUSAL = 11
 const LABELS = { [PRESET]: 'A whole problem', [ALGORITHM]: 'Algorithm', [N]: 'Tokens N', [D]: 'Head size d', [BLOCK_Q]: 'Rows of a tile, B_r', [BLOCK_K]: 'Columns of a tile, B_c',
   [SRAM]: 'SRAM of one CTA', [GPU]: 'GPU', [HEADS]: 'Heads', [DTYPE]: 'Data type' }
@@ -85,8 +88,7 @@ function code(viewer) {
     if (k === at) line.setAttribute('aria-current', 'step')
     return line
   }))
-  const write = element('a', { href: 'workbench.html' + viewer.hash(), textContent: 'Change it in Write' })
-  return [list, element('p', {}, write)]
+  return [list, element('p', {}, document.querySelector('.top nav') ? room('workbench.html' + viewer.hash(), 'Change it in Write') : '')]
 }
 
 export function table({ title, columns, rows }) {
@@ -119,7 +121,7 @@ function share(viewer, page) {
     button('Copy the state line', () => viewer.copy(viewer.state()), { id: 'copy-state' }),
     button('Save as PNG', () => viewer.savePng(), { id: 'save-png' }),
     button('Save as SVG', () => viewer.saveSvg(), { id: 'save-svg' })),
-    element('p', { className: 'soft' }, 'In a lecture page: ', element('a', { href: 'embed-example.html', textContent: 'how an embed is asked and told' })), page.openLine?.() ?? '']
+    element('p', { className: 'soft' }, 'In a lecture page: ', room('embed-example.html', 'how an embed is asked and told')), page.openLine?.() ?? '']
 }
 
 const KEYS = [['Space', 'play, pause'], ['Right, Left', 'one step on, back'], ['Shift + Right, Left', 'one tile on, back'], ['Page Down, Page Up', 'one row of tiles on, back'],
@@ -130,7 +132,7 @@ function keys() {
     element('tr', {}, element('th', { scope: 'row' }, element('kbd', { textContent: key })), element('td', { textContent: does }))))),
     element('h3', { textContent: 'What the colours mean' }),
     element('p', { textContent: 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Vermillion: bytes that need not move.' }),
-    element('p', {}, 'New here? ', element('a', { href: 'story.html', textContent: 'The story' }), ' takes three minutes; ', element('a', { href: 'lessons.html', textContent: 'the lessons' }), ' ask first.')]
+    element('p', {}, 'New here? ', room('story.html', 'The story'), ' takes three minutes; ', room('lessons.html', 'the lessons'), ' ask first.')]
 }
 
 function more(viewer, page) {

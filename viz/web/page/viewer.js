@@ -244,6 +244,7 @@ export class Viewer {
 
   first() {
     this.hasPicture = true
+    document.getElementById('poster')?.remove()
     requestAnimationFrame(() => performance.mark('first-picture'))
   }
 
