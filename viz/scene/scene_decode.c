@@ -274,18 +274,20 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
              O.y);
     pen_dashed(pen, leaf, t->axis, 1.4);
     pen_body(pen, BODY_HOME, output, leaf, 1);
-    if (there >= 1 && taken <= 0) pen_fill(pen, leaf, colour, 1);
+    const Colour lies = taken > 0 ? theme_mix(t->background, colour, 0.3) : colour; /* in HBM it stays */
+    if (there >= 1) pen_fill(pen, leaf, lies, 1);
     if (leaf_w > 2.4 * body)
-      pen_text(pen, TYPE_BODY, there >= 1 && taken <= 0 ? theme_on(colour) : t->ink_soft, false, ANCHOR_MIDDLE,
-               leaf.x + leaf.width / 2, leaf.y + leaf.height / 2 + 0.36 * body, 0, parts);
+      pen_text(pen, TYPE_BODY, there >= 1 ? theme_on(lies) : t->ink_soft, false, ANCHOR_MIDDLE, leaf.x + leaf.width / 2,
+               leaf.y + leaf.height / 2 + 0.36 * body, 0, parts);
     if (taken > 0)
       draw_part(pen, box_between(leaf, end, fmin(1, taken)), now->weights && taken >= 1 ? now->weights[s] : 0, colour);
   }
   pen_frame(pen, O, t->ink, combines ? 2.4 : 1.2);
   pen_text(pen, TYPE_BODY, t->ink, true, ANCHOR_END, O.x - 10 * u, O.y + O.height / 2 + 0.36 * body, 0, name);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, O.x, foot.y + 1.2 * small, O.width,
-           !now->weights && (combines || is_over) ? "parts weighed by e^(L − m); not computed at this length"
-                                                  : "each part as wide as its weight e^(L − m), row 0");
+  const char *words = !now->weights && (combines || is_over) ? "weights e^(L − m), not computed here"
+                                                             : "each part as wide as its weight e^(L − m), row 0";
+  if (pen_text_width(pen, TYPE_SMALL, false, words) < O.width)
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, O.x, foot.y + 1.2 * small, 0, words);
 }
 
 /* ---- What it is for ---------------------------------------------------------------------------------------- */
