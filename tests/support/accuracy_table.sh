@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tables of sim/l2/MODEL.md and the two of the README that `tilewalk crosscheck` prints. `accuracy_table.sh write` brings those of predicted and
-# measured up to date, `accuracy_table.sh ablations` the table of the model's parts, `accuracy_table.sh` alone says whether the first are.
+# measured up to date, `accuracy_table.sh ablations` those of the model's parts (`seldom`: the second of them alone), `accuracy_table.sh` alone says whether the first are.
 # ACCURACY names a folder that keeps what the program printed.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -19,10 +19,34 @@ between() {
     END { exit !found }' "$3" || { echo "$3 has no place for the tables of $1" >&2; exit 1; }
 }
 
-if [ "${1:-}" = ablations ]; then
-  [ -s "$kept/parts" ] || "$tilewalk" crosscheck --markdown --ablations >"$kept/parts"
-  between refinements "$kept/parts" sim/l2/MODEL.md >"$work/MODEL.md"
-  cat "$work/MODEL.md" >sim/l2/MODEL.md
+# l2 WORDS...: bytes read from HBM and moved between the sides of L2, and the hit rate in %, of `sim` on an H200.
+l2() {
+  # shellcheck disable=SC2086 # words
+  "$tilewalk" sim --gpu h200 --json --kernel $1 $2 |
+    awk -F'[:,]' '/"hbm"/ { in_hbm = 1 } in_hbm && /"read_bytes"/ { read = $2; in_hbm = 0 } /"fabric_bytes"/ { fabric = $2 } /"hit_rate"/ { hits = 100 * $2 }
+      END { print read + 0, fabric + 0, hits }'
+}
+# Of the parts that matter seldom, the launches for which they matter most: without the part, against all.
+# shellcheck disable=SC2016 # Markdown's backquotes
+seldom() {
+  printf '| without | of `sim --gpu h200 --kernel` | HBM reads, %% | fabric, %% | hit rate, points |\n| --- | --- | ---: | ---: | ---: |\n'
+  for row in pull-order:cudnn-sm90~-N~4096~--heads~4~--causal pull-order:cudnn-sm90~-N~4096~--heads~4 pull-order:cudnn-sm90~-N~65536~--heads~4~--causal \
+    lasting-spread:fa2-sm90~-N~65536~--heads~16~--causal shared-sm:fa2_tensor~-N~4096~--heads~4~--causal \
+    latency:fa2_tensor~-N~65536~--heads~16 unknown-home:fa2_wgmma~-N~4096~--heads~16 alone-rate:fa2-sm90~-N~4096~--heads~4; do
+    request=$(echo "${row#*:}" | tr '~' ' ')
+    { l2 "$request" ""; l2 "$request" "--without ${row%%:*}"; } | awk -v part="${row%%:*}" -v request="$request" '
+      NR == 1 { read = $1; fabric = $2; hits = $3 }
+      NR == 2 { printf "| `%s` | `%s` | %+.1f | %+.1f | %+.1f |\n", part, request, 100 * ($1 / read - 1), 100 * ($2 / fabric - 1), $3 - hits }'
+  done
+}
+
+if [ "${1:-}" = ablations ] || [ "${1:-}" = seldom ]; then
+  [ "$1" = seldom ] || [ -s "$kept/parts" ] || "$tilewalk" crosscheck --markdown --ablations >"$kept/parts"
+  seldom >"$work/seldom"
+  [ ! -s "$kept/parts" ] || between refinements "$kept/parts" sim/l2/MODEL.md >"$work/MODEL.md"
+  [ -s "$work/MODEL.md" ] || cp sim/l2/MODEL.md "$work/MODEL.md"
+  between seldom "$work/seldom" "$work/MODEL.md" >"$work/written"
+  cat "$work/written" >sim/l2/MODEL.md
   exit
 fi
 [ -s "$kept/tables" ] || "$tilewalk" crosscheck --markdown >"$kept/tables"
