@@ -180,7 +180,7 @@ TEST(a_program_is_written_in_a_file) {
   assert_int_equal(chdir(folder), 0);
   Bench *b = bench(path, &FRESH);
   const LessonQuestion *q = &b->panel.session.questions[0];
-  READS(b, "[press] Begin ./forgotten-rescale.walk");
+  READS(b, "[press] Begin the file");
   assert_int_not_equal(access("forgotten-rescale.walk", F_OK), 0);
   key(b, SIDE_KEY_RETURN);
   READS(b, "./forgotten-rescale.walk was written.");

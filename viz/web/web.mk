@@ -27,6 +27,8 @@ WEB_PTX_FLAGS := -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-tra
 WEB_KERNEL_OBJ := $(WEB_PTX) $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out viz/kernel/kernel_film.c,$(wildcard viz/kernel/*.c)) \
   viz/web/web_kernel.c viz/web/web_assets.c viz/web/wasm.c viz/request/description.c viz/request/options.c \
   $(wildcard sim/base/*.c sim/machine/*.c sim/cache/*.c) $(patsubst %,sim/%.c,l2/launch l2/line_l2 l2/placement numbers/precision))
+# What judges kernels that answer tasks.
+WEB_JUDGE_PTX := $(WEB_PTX) $(patsubst %,$(BUILD)/wasm/viz/kernel/%.o,kernel_request kernel_signature)
 # Lessons: the libraries from source, for there are no packages of them for wasm. Without the sources the folder has no
 # lessons, and its page says so.
 WEB_SOURCES := $(BUILD)/sources
@@ -37,12 +39,12 @@ WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) viz/window
 WEB_ASK_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) \
   $(wildcard kernels/counters/*.c viz/chart/*.c viz/document/*.c viz/library/*.c viz/scene/*.c) \
   $(filter-out viz/text/paragraph.c viz/text/lettering_pango.c,$(wildcard viz/text/*.c)) $(filter-out viz/request/assets.c viz/request/description.c,$(wildcard viz/request/*.c)) \
-  $(filter-out %/record.c %/lesson_file.c,$(wildcard lessons/engine/*.c)) viz/lesson/program_judge.c viz/lesson/lesson_workshop.c \
+  $(filter-out %/record.c %/lesson_file.c,$(wildcard lessons/engine/*.c)) $(patsubst %,viz/lesson/%.c,program_judge kernel_judge lesson_workshop) \
   $(patsubst %,viz/cli/%.c,batch_table chart_options check_data check_print command crosscheck crosscheck_beside \
   crosscheck_judge crosscheck_predictions crosscheck_time eligible kvcache_json kvcache_report kvcache_sizes program_answer \
-  program_notes reply run_tables score_options serve_figures serve_print serve_printed source_cut sweep sweep_chart) \
+  program_notes reply run_tables score_options serve_figures serve_print serve_printed sweep sweep_chart) \
   $(patsubst %,viz/cli/command_%.c,advise algorithms check crosscheck eligible gpus kernels kvcache roofline serve sim softmax \
-  sweep warp) viz/web/web_ask.c viz/web/web_assets.c viz/web/wasm.c
+  sweep warp) viz/web/web_ask.c viz/web/web_assets.c viz/web/web_compiler.c viz/web/wasm.c viz/compile/source_cut.c
 WEB_ASK_OBJ := $(WEB_ASK_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/ask/description.o $(BUILD)/wasm/programs.o
 WEB_ASK_ONLY := $(filter-out $(WEB_OBJ) $(WEB_KERNEL_OBJ),$(WEB_ASK_OBJ)) # these want jansson and Lua
 WEB_ASK_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/schema.json assets/serving/* assets/backends/* sim/algorithms/*.walk lessons/course/claims.md lessons/course/questions.md)
@@ -94,10 +96,10 @@ $(BUILD)/wasm/md4c/%.o: $(WEB_SOURCES)/done
 $(BUILD)/wasm/jansson/%.o: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
 	$(call say,WASM)$(WEB_CLANG) $(WEB_BASE) -std=gnu99 -w -DHAVE_CONFIG_H $(WEB_INCLUDE) -c $(WEB_SOURCES)/jansson/src/$*.c -o $@
-$(WEB)/lessons.wasm: $(WEB_OBJ) $(WEB_LESSON_OBJ) $(WEB_LIBRARIES) $(WEB_PTX) $(patsubst %,$(BUILD)/wasm/viz/kernel/%.o,kernel_request kernel_signature)
+$(WEB)/lessons.wasm: $(WEB_OBJ) $(WEB_LESSON_OBJ) $(WEB_LIBRARIES) $(WEB_JUDGE_PTX)
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK),--export-table,--export=__stack_pointer $^ -o $@
-$(WEB)/ask.wasm: $(WEB_ASK_OBJ) $(WEB_LIBRARIES)
+$(WEB)/ask.wasm: $(WEB_ASK_OBJ) $(WEB_LIBRARIES) $(WEB_JUDGE_PTX)
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK),--export-table,--export=__stack_pointer $^ -o $@
 $(WEB)/ask.bundle: $(WEB_ASK_ASSETS) viz/web/bundle.sh

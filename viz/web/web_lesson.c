@@ -11,13 +11,10 @@
 
 #include "lessons/engine/lesson_file.h"
 #include "lessons/engine/lesson_page.h"
-#include "viz/lesson/kernel_judge.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
 #include "viz/web/web_inner.h"
 #include "viz/web/web_page.h"
-
-CudaCompile *const LESSON_COMPILER = NULL; /* kernels are given as PTX */
 
 static LessonSession session;
 static LessonPage page;

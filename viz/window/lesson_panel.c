@@ -340,9 +340,15 @@ static bool take_file(LessonPanel *p) {
   return text != NULL;
 }
 
+/* A file is begun, and it may be saved. */
+static bool waits_for_file(const void *data) {
+  const LessonPanel *p = data;
+  return p->file_of && p->file_of == lesson_session_ask(&p->session) + 1;
+}
+
 /* Judges the file when it was saved. */
 static bool look_at_file(LessonPanel *p) {
-  if (!p->file_of || !lesson_file_changed(&p->file) || !take_file(p)) return false;
+  if (!waits_for_file(p) || !lesson_file_changed(&p->file) || !take_file(p)) return false;
   lesson_session_press(&p->session, ACT_CHECK, 0);
   return true;
 }
@@ -592,7 +598,7 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
 }
 
 SidePanel lesson_panel_side(LessonPanel *panel) {
-  return (SidePanel){.data = panel, .width = width_of, .draw = draw, .event = on_event};
+  return (SidePanel){.data = panel, .width = width_of, .draw = draw, .event = on_event, .waits = waits_for_file};
 }
 
 /* ---- In words -------------------------------------------------------------------------------------------- */

@@ -50,12 +50,9 @@ static void put_file(LessonPanel *p, const LessonPart *part) {
 }
 
 static void put_button(LessonPanel *p, const LessonPart *part, const char *text) {
-  const int ask = lesson_session_ask(&p->session);
-  char words[96];
-  snprintf(words, sizeof words, "%s", text);
-  if (part->act == ACT_CHECK && part->ask == LESSON_WORK && p->file_of != ask + 1)
-    snprintf(words, sizeof words, "Begin ./%s", p->session.questions[ask].work.file);
-  flow_button(&p->flow, widget_of(part), words)->look = LOOKS[part->look];
+  const bool begins =
+      part->act == ACT_CHECK && part->ask == LESSON_WORK && p->file_of != lesson_session_ask(&p->session) + 1;
+  flow_button(&p->flow, widget_of(part), begins ? "Begin the file" : text)->look = LOOKS[part->look];
 }
 
 static void put_field(Flow *f, const LessonPart *part, const char *unit, const char *typed) {

@@ -78,6 +78,9 @@ typedef struct {
 
   /* Returns whether it took the event; then a frame is drawn. */
   bool (*event)(void *data, Player *player, const SideEvent *event, Box box);
+
+  /* Whether it waits for something that is no event, a file's change: then it is asked to look now and then. */
+  bool (*waits)(const void *data);
 } SidePanel;
 
 #endif

@@ -76,12 +76,13 @@ static void run_loop(Window *w) {
   double last = window_clock_s();
   while (!w->viewer.has_ended) {
     SDL_Event event;
-    const bool moves = viewer_is_moving(&w->viewer);
+    const SidePanel *side = w->viewer.side;
+    const bool moves = viewer_is_moving(&w->viewer), waits = side && side->waits && side->waits(side->data);
     const int spent_ms = (int)((window_clock_s() - last) * 1000),
               rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
     bool has_event = w->viewer.is_dirty && !moves ? SDL_PollEvent(&event)
                      : moves                      ? SDL_WaitEventTimeout(&event, rest_ms)
-                     : w->notes                   ? SDL_WaitEventTimeout(&event, NOTES_MS)
+                     : w->notes || waits          ? SDL_WaitEventTimeout(&event, NOTES_MS)
                                                   : SDL_WaitEvent(&event);
     for (; has_event; has_event = !w->viewer.has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
