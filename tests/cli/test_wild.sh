@@ -1,6 +1,6 @@
 #!/bin/sh
 # Files and questions after public reports (model configs, ncu exports, address traces), made short: what Tilewalk answers
-# to each. Values are worked by hand.
+# to each. Values are worked by hand. WILD_TABLE=1 prints a row for each: what is asked, exit status, what is looked for.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tilewalk=${TILEWALK:-build/tilewalk}
@@ -19,6 +19,7 @@ answers() {
   shift 2
   "$tilewalk" "$@" >out 2>&1 </dev/null
   status=$?
+  [ -z "${WILD_TABLE:-}" ] || echo "$status | $(tr -s ' \n' ' ' <out | grep -o -- "$pattern" | head -1) | tilewalk $*"
   if [ $status != "$wanted" ] || ! tr -s ' \n' ' ' <out | grep -q -- "$pattern"; then
     echo "$*: status $status, not $wanted, or no '$pattern':"
     cat out
