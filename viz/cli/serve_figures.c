@@ -139,6 +139,15 @@ static const char *binds(const ServingStep *s) {
   return s->weight_s >= s->flop_s ? "weights: HBM" : "matrices: products";
 }
 
+/* Whether a figure of the card's description names no source. */
+static bool is_assumed(const Gpu *gpu, const char *name) {
+  int n;
+  const KeyfileField *fields = gpu_fields(&n);
+  for (int f = 0; f < n; f++)
+    if (strcmp(fields[f].name, name) == 0) return gpu->notes[f].assumed;
+  return false;
+}
+
 static void add_step(const ServeRequest *r, const ServingStep *s, const char *section, Figures *f) {
   const char *how = r->model.experts ? ASSUMED : COUNTED;
   if (r->model.experts)
@@ -160,8 +169,8 @@ static void add_step(const ServeRequest *r, const ServingStep *s, const char *se
   ADD(FIGURE_BYTES, s->sent_bytes, section, "sent_bytes", "sent by each GPU", COUNTED,
       "two all-reduces a layer, rows of %lld x 2 B", (long long)r->model.hidden);
   if (!isnan(s->sent_s))
-    ADD(FIGURE_SECONDS, s->sent_s, section, "sent_s", "all-reduces", BOUND, "half of the link's %s",
-        number_si(r->gpu.link_bytes_per_s, "B/s").text);
+    ADD(FIGURE_SECONDS, s->sent_s, section, "sent_s", "all-reduces", BOUND, "half of the link's %s%s",
+        number_si(r->gpu.link_bytes_per_s, "B/s").text, is_assumed(&r->gpu, "link") ? ", assumed" : "");
 }
 
 static void add_word(Figures *f, const char *section, const char *key, const char *label, const char *word,
