@@ -500,6 +500,35 @@ async function lesson(world) {
   return `${answers.length} questions; ${wrong} wrong, ${hints} hint, ${right} right; graded alike by tilewalk lesson`
 }
 
+// Programs and kernels that answer: the start is refused with a word, a known mutant is told its sentence, the reference passes.
+async function written(world) {
+  const done = []
+  for (const [name, task, find, put, says] of [
+    ['05-loop-order', 'load-once', null, null, null],
+    ['11-inside-the-sm', 'map', 'setp.ge.s32', 'setp.gt.s32', 'One thread too many works']]) {
+    const page = await open(world, name, 'lessons.html')
+    for (let k = 0; k < 80 && !await page.value(`document.querySelector('#answer.program')?.getAttribute('aria-label')?.startsWith('${task}.')`); k++)
+      await click(page, '.foot [data-press="next"]')
+    const text = readFileSync(`lessons/tasks/${task}.task`, 'utf8')
+    const cuda = /^entry /m.test(text), entry = cuda && text.match(/^entry +(\S+)/m)[1]
+    const reference = cuda // a page has no compiler: PTX, of which the first entry is the reference
+      ? readFileSync(`lessons/tasks/${task}.ptx`, 'utf8').split(/^\.visible/m).slice(0, 2).join('.visible').replaceAll(entry + '_0', entry)
+      : text.match(/^reference\n((?: .*\n|\n)+)/m)[1].replace(/^ {4}/gm, '')
+    const judged = async value => {
+      if (value !== undefined) await page.value(`(() => { const a = document.getElementById('answer'); a.value = ${JSON.stringify(value)}; a.dispatchEvent(new Event('input', { bubbles: true })) })()`)
+      await click(page, '#open [data-press="check"]')
+      return page.until(`[...document.querySelectorAll('#open .box.bad, #open .box.warn, #open .box.good')].pop()?.innerText`)
+    }
+    const start = await judged()
+    check(cuda ? /not compiled here/.test(start) : /Not|moves/.test(start), 'the start:', start)
+    if (says) check((await judged(reference.replace(find, put))).includes(says), 'a mutant:', await html(page))
+    check(/Right/.test(await judged(reference)), 'the reference:', await html(page))
+    check(page.errors.every(error => error.includes('/ptx')), page.errors) // nothing here compiles
+    done.push(task)
+  }
+  return done.join(', ')
+}
+
 // Progress is the terminal's file: saved here and read there, written there and loaded here; a damaged one changes
 // nothing. What is handed in is a file.
 async function records(world) {
@@ -1104,7 +1133,7 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, records, course, workbench, kernels, questions, folder, offline, accessible, keyboard, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, written, records, course, workbench, kernels, questions, folder, offline, accessible, keyboard, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

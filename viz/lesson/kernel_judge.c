@@ -211,7 +211,7 @@ static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudg
     const Status again = run(kernel, s, true, -1, &watched, &fault);
     const PtxFault *first = &watched.result.faults[0];
     if (watched.result.n_faults) fail(j, TASK_FAULT, j->state, line_of(kernel, first->pc), first->message);
-    if (watched.result.n_faults) j->fault = first->kind;
+    if (watched.result.n_faults) j->fault = first->kind, j->n_faults = first->count;
     if (!watched.result.n_faults && (status || again))
       fail(j, status == STATUS_TOO_LARGE ? TASK_MUCH_WORK : TASK_OTHER, j->state, 0,
            status ? own.message : fault.message);
@@ -285,13 +285,16 @@ static bool fails_alike(Judge *g, const PtxKernel *mutant, const TaskJudgement *
 static Status diagnose(Judge *g) {
   TaskJudgement other;
   Status status = STATUS_OK;
+  int loose = -1; /* fails alike, and not as often */
   for (int k = 0; k < g->task->n_mutants && g->j->mutant < 0 && !status; k++) {
     PtxKernel *mutant = NULL;
     if (open_recorded(g, k + 1, &mutant, NULL)) continue; /* one that does not compile */
     status = check_all(g, mutant, &other);
-    if (!status && fails_alike(g, mutant, &other)) g->j->mutant = k;
+    if (!status && (loose < 0 || other.n_faults == g->j->n_faults) && fails_alike(g, mutant, &other))
+      *(other.n_faults == g->j->n_faults ? &g->j->mutant : &loose) = k;
     ptx_kernel_free(mutant);
   }
+  if (g->j->mutant < 0) g->j->mutant = loose;
   if (g->j->mutant >= 0) snprintf(g->j->says, sizeof g->j->says, "%s", g->task->mutants[g->j->mutant].says);
   return status;
 }

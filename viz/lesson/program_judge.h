@@ -8,6 +8,7 @@
 #define TILEWALK_VIZ_LESSON_PROGRAM_JUDGE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lessons/engine/program_task.h"
 #include "sim/algorithms/program.h"
@@ -40,6 +41,7 @@ typedef struct {
   int state;                     /* of the condition that fails; -1: no state's */
   int line;                      /* of the program; 0: not known */
   const char *fault;             /* of a kernel: its kind; NULL: none */
+  uint64_t n_faults;             /* how often it was met */
   double bytes, reference_bytes; /* at the first state; 0: not reached */
 } TaskJudgement;
 
