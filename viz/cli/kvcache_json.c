@@ -71,7 +71,7 @@ static void put_notes(Document *d, const KvModel *m) {
   for (int i = 0; i < m->n_remarks; i++) put_text(d, NULL, m->remarks[i]);
   if (*m->unused) {
     char text[KVMODEL_REMARK_BYTES + 64];
-    snprintf(text, sizeof text, KVRECKON_UNUSED, m->unused);
+    snprintf(text, sizeof text, KVCACHE_UNUSED, m->unused);
     put_text(d, NULL, text);
   }
   put_end(d);
