@@ -33,9 +33,13 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
                    *narrow = wide == p ? now->other_pipeline : p;
     snprintf(said->what, sizeof said->what, "At d = %d the tensor cores are idle for %.16s, at %d for %.16s.",
              narrow->d, number_percent(narrow->idle).text, wide->d, number_percent(wide->idle).text);
-    snprintf(said->why, sizeof said->why, "A %s's products of a tile take %.16s cycles there, and %.16s here.",
-             strcmp(p->kernel->group, "CTA") == 0 ? "CTA" : "warpgroup",
-             number_count((Wide)narrow->product_cycles).text, number_count((Wide)wide->product_cycles).text);
+    const char *group = strcmp(p->kernel->group, "CTA") == 0 ? "CTA" : "warpgroup";
+    if (narrow->product_cycles == wide->product_cycles)
+      snprintf(said->why, sizeof said->why, "A %s's products of a tile take %.16s cycles at either.", group,
+               number_count((Wide)narrow->product_cycles).text);
+    else
+      snprintf(said->why, sizeof said->why, "A %s's products of a tile take %.16s cycles there, and %.16s here.", group,
+               number_count((Wide)narrow->product_cycles).text, number_count((Wide)wide->product_cycles).text);
     return;
   }
   int most = 1;
