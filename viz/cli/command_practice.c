@@ -204,8 +204,10 @@ static int next_skill(const Practice *p, const int recent[PRACTICE_APART]) {
 static Status practise(Practice *p, Error *error) {
   int recent[PRACTICE_APART] = {-1, -1}, n_right = 0, n = 0;
   Status status = STATUS_OK;
-  fputs("Type an answer as you would write it: 64 MiB, 50%, 1/2, 2x. 'hint', 'skip' and 'quit' do what they say.\n\n",
-        p->io->out);
+  text_paragraph(
+      p->io->out, &p->io->style, ROLE_DIM, 0,
+      "Type an answer as you would write it: 64 MiB, 50%, 1/2, 2x. 'hint', 'skip' and 'quit' do what they say.");
+  fputc('\n', p->io->out);
   while (n < p->o->count && !status && !p->stopped) {
     PracticeResult result;
     const int ask = next_skill(p, recent);
