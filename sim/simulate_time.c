@@ -358,7 +358,10 @@ static double predict(const Simulation *s, const Gpu *gpu, double hbm_bytes) {
   }
   if (s->plan.tiling.n_splits == 1) return makespan_kernel_s(law, rising_makespan_s(s, gpu), hbm_s);
   const double combine = (double)(s->schedule->n_passes - 1) * (double)law->start_ns * 1e-9;
-  return fmin(combine + makespan_kernel_s(law, split_s(s, gpu), hbm_s), unsplit_s(s, gpu, hbm_s));
+  const double unsplit = unsplit_s(s, gpu, hbm_s);
+  const bool has_window = s->plan.shape.window || s->plan.shape.sided; /* under which split keys were not timed */
+  if (has_window && isfinite(unsplit)) return unsplit;
+  return fmin(combine + makespan_kernel_s(law, split_s(s, gpu), hbm_s), unsplit);
 }
 
 /* Why no time is predicted; NULL: one is. */
