@@ -353,6 +353,12 @@ static bool look_at_file(LessonPanel *p) {
   return true;
 }
 
+/* Whether the player, or the file, changed what the page says. */
+static bool look_anew(LessonPanel *p) {
+  const bool has_moved = lesson_session_look(&p->session);
+  return look_at_file(p) || has_moved;
+}
+
 static void press(LessonPanel *p, Player *player, int widget) {
   LessonSession *s = &p->session;
   if (p->is_picking || widget >= WIDGET_LESSON) {
@@ -567,7 +573,7 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
   }
   switch (e->kind) {
   case SIDE_LOOK:
-    if (!p->has_lesson || !(lesson_session_look(&p->session) | look_at_file(p))) return false;
+    if (!p->has_lesson || !look_anew(p)) return false;
     if (p->is_picking) return true;
     after_change(p);
     if (p->is_hidden && lesson_session_task(&p->session) < 0)
