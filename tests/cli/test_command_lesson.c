@@ -574,6 +574,64 @@ TEST(a_folder_is_a_class) {
   assert_null(strstr(run.out, "root:"));
 }
 
+/* Six answers, counted by hand: of sum (4 is right) one, and N two times; of bytes one of two. Names and files are
+ * hostile. */
+TEST(a_class_is_a_page) {
+  char path[SCRATCH_BYTES + 32], text[512];
+  static char page[8192];
+  snprintf(text, sizeof text, "rm -rf %1$s/page; mkdir %1$s/page", folder);
+  assert_int_equal(system(text), 0);
+  write_file("two.md", LESSON);
+  write_file("page/ada.csv", "student,id,answer\nAda,sum,4\nAda,bytes,64\nAda,guess,a\n");
+  write_file("page/<b>.csv", "student,id,answer\n<script>\"'&,sum, 2\nBob,sum,2 \nBob,bytes,</td>\nBob,bytes,64\n");
+  write_file("page/c.json", "{");
+  tilewalk("lesson %1$s/two.md --answers %1$s/page --report %1$s/class.html --scores");
+  assert_int_equal(run.exit_status, 1); /* c.json */
+  snprintf(path, sizeof path, "%s/class.html", folder);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  assert_in_range(fread(page, 1, sizeof page - 1, file), 1000, sizeof page - 2);
+  fclose(file);
+  static const char *const HAS[] = {
+      "<p>2 of 5 answers right at the first try.",
+      "<td>Ada</td><td class=\"n\">2</td><td class=\"n\">2</td><td class=\"n\">100 %</td>",
+      "<td>&lt;script&gt;&quot;&apos;&amp;</td><td class=\"n\">0</td><td class=\"n\">1</td><td class=\"n\">0 %</td>",
+      "<td>sum</td><td class=\"n\">3</td><td class=\"n\">1</td><td class=\"n\">33 %</td><td>2 (2 of 2 wrong)</td>",
+      "<td>bytes</td><td class=\"n\">2</td><td class=\"n\">1</td><td class=\"n\">50 %</td>"
+      "<td>&lt;/td&gt; (1 of 1 wrong)</td>",
+      "<td class=\"n\">2</td><td>two</td><td>sum</td><td>You forgot one.</td>",
+      "<td>c.json</td><td class=\"n\"></td>",
+  };
+  for (size_t k = 0; k < sizeof HAS / sizeof *HAS; k++)
+    if (!strstr(page, HAS[k])) fail_msg("'%s' is not in:\n%s", HAS[k], page);
+  assert_null(strstr(page, "<script"));
+}
+
+/* A test of one point a question; the second answer is none, and what nobody answered is 0 of 1. */
+TEST(a_hand_in_is_graded_for_gradescope) {
+  write_file("two.md", LESSON);
+  write_file("ada.csv", "student,id,answer\nAda,sum,2\nAda,sum,4\nAda,guess,a\n");
+  tilewalk("lesson %1$s/two.md --answers %1$s/ada.csv --gradescope %1$s/results.json");
+  assert_int_equal(run.exit_status, 0);
+  char path[SCRATCH_BYTES + 32];
+  snprintf(path, sizeof path, "%s/results.json", folder);
+  json_t *expected =
+      json_loads("{\"score\": 0, \"test_output_format\": \"text\", \"tests\": ["
+                 "{\"name\": \"two: sum\", \"score\": 0, \"max_score\": 1, \"output\": \"You forgot one.\"},"
+                 "{\"name\": \"two: bytes\", \"score\": 0, \"max_score\": 1, \"output\": \"Not answered.\"}]}",
+                 0, NULL);
+  json_t *results = json_load_file(path, 0, NULL);
+  assert_true(json_equal(results, expected));
+  json_decref(results);
+  json_decref(expected);
+  write_file("both.csv", "student,id,answer\nAda,sum,2\nBob,sum,4\n");
+  tilewalk("lesson %1$s/two.md --answers %1$s/both.csv --gradescope %1$s/both.json");
+  assert_int_equal(run.exit_status, 2);
+  assert_non_null(strstr(run.err, "2 students are in what was handed in"));
+  snprintf(path, sizeof path, "%s/both.json", folder);
+  assert_int_not_equal(access(path, F_OK), 0);
+}
+
 /* Seeds of a class follow from its key: typing one prints nobody's answers. */
 TEST(answers_of_a_student_need_the_key) {
   write_file("two.md", LESSON);
@@ -623,6 +681,7 @@ TEST(wrong_requests_are_refused) {
       {"lesson --list --lint", "one thing at a time"},
       {"lesson none.md", "none.md"},
       {"lesson --answers none.csv", "none.csv"},
+      {"lesson --report class.html", "go with --answers"},
       {"lesson --json --csv", "two formats"},
       {"lesson 4 --seed x", "--seed"},
       {"lesson --answers x.csv --seed 1 --key 'a long key'", "three ways"},

@@ -40,7 +40,8 @@ typedef struct {
   int n_names;
   char answers[NAME_BYTES], new_name[NAME_BYTES];
   char key[NAME_BYTES], student[NAME_BYTES], roster[NAME_BYTES];
-  int variants; /* of each question of an export */
+  char page[NAME_BYTES], gradescope[NAME_BYTES]; /* files about a class */
+  int variants;                                  /* of each question of an export */
   bool trust_seeds, by_student, watches;
   LessonSessionOptions walk;
   OutputRequest output;
@@ -125,6 +126,14 @@ static Status set_student(void *target, const char *value, Error *error) {
 
 static Status set_roster(void *target, const char *value, Error *error) {
   return set_path(((LessonOptions *)target)->roster, value, error);
+}
+
+static Status set_page(void *target, const char *value, Error *error) {
+  return set_path(((LessonOptions *)target)->page, value, error);
+}
+
+static Status set_gradescope(void *target, const char *value, Error *error) {
+  return set_path(((LessonOptions *)target)->gradescope, value, error);
 }
 
 static Status set_scores(void *target, const char *value, Error *error) {
@@ -422,7 +431,11 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
               "--key, --seed and --trust-seeds are three ways to say whose numbers; give one");
     return EXIT_BAD_REQUEST;
   }
-  const LessonClass class = {.answers = o->answers, .roster = o->roster, .by_student = o->by_student};
+  const LessonClass class = {.answers = o->answers,
+                             .roster = o->roster,
+                             .page = o->page,
+                             .gradescope = o->gradescope,
+                             .by_student = o->by_student};
   return lesson_grade_file(&class, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
 }
 
@@ -430,8 +443,8 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
 static Status check_teaching(const LessonOptions *o, Error *error) {
   if (o->variants && o->task != TASK_GIFT && o->task != TASK_MOODLE && o->task != TASK_QTI)
     return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-gift, --export-moodle and --export-qti");
-  if ((*o->roster || o->by_student) && o->task != TASK_ANSWERS)
-    return error_set(error, STATUS_BAD_REQUEST, "--roster and --scores go with --answers");
+  if ((*o->roster || *o->page || *o->gradescope || o->by_student) && o->task != TASK_ANSWERS)
+    return error_set(error, STATUS_BAD_REQUEST, "--roster, --scores, --report and --gradescope go with --answers");
   if (*o->student && (o->task != TASK_TEACHER || !*o->key))
     return error_set(error, STATUS_BAD_REQUEST, "--student goes with --teacher and --key");
   if (o->task == TASK_TEACHER && *o->key && !*o->student)
@@ -508,6 +521,16 @@ static const Option TEACHER_OPTIONS[] = {
      .help = "With --answers: who is in the class, a name a line. Others are shown and not counted; who handed in "
              "nothing is shown, too. Blanks, large letters and composed accents make no other name."},
     {.name = "scores", .set = set_scores, .help = "With --answers: print a row a student instead of one an answer."},
+    {.name = "report",
+     .argument = "FILE.html",
+     .set = set_page,
+     .help = "With --answers: write a page for the teacher, too: students, questions with their most frequent wrong "
+             "answer, misconceptions by how often."},
+    {.name = "gradescope",
+     .argument = "FILE",
+     .set = set_gradescope,
+     .help = "With --answers, for the hand-in of one student: write Gradescope's results.json, too. With a lesson's "
+             "name, what was not answered is a test of 0 points."},
     {.name = "student",
      .argument = "NAME",
      .set = set_student,
@@ -565,7 +588,7 @@ const Command COMMAND_LESSON = {
                 "  # write a lesson\n"
                 "  tilewalk lesson --new my-lesson && tilewalk lesson --lint my-lesson.md\n\n"
                 "  # a class\n"
-                "  tilewalk lesson --answers class.csv --csv\n",
+                "  tilewalk lesson --answers class.csv --scores --report class.html\n",
     .options_bytes = sizeof(LessonOptions),
     .sets = SETS,
     .choices = "@lessons",

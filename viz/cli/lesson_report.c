@@ -7,20 +7,16 @@
 
 #include "lessons/engine/class_key.h"
 #include "sim/base/utf8.h"
+#include "viz/cli/class_report.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/lesson_print.h"
-
-typedef struct {
-  char name[CLASS_NAME_BYTES], who[CLASS_NAME_BYTES]; /* as first written, and as compared */
-  int n_rows, n_right, n_counted, n_errors, n_conflicts;
-  bool is_unknown;
-} ClassScore;
 
 typedef struct {
   Table *students, *answers;
   ClassScore *score; /* one a student, in the order of the roster, then of the rows */
   size_t n_scores, capacity;
   GHashTable *by_name; /* who: 1 + the index of the score */
+  ClassReport *files;
 } Report;
 
 /* A cell that a stranger wrote. Spreadsheets run what begins with = + - or @ as a formula, also from CSV: an
@@ -77,26 +73,15 @@ static Status count_row(Report *report, const ClassRow *row) {
   return STATUS_OK;
 }
 
-static const char *score_remark(const ClassScore *s, char text[80]) {
-  if (s->is_unknown) return "not on the roster";
-  if (s->n_rows == 0) return "has handed in nothing";
-  if (!*s->who) return "answers without a name";
-  *text = '\0';
-  if (s->n_conflicts) snprintf(text, 80, "%d in conflict with another file", s->n_conflicts);
-  if (s->n_errors)
-    snprintf(text + strlen(text), 80 - strlen(text), "%s%d could not be graded", *text ? ", " : "", s->n_errors);
-  return text;
-}
-
 static void add_scores(const Report *report) {
   Table *t = report->students;
   for (size_t k = 0; k < report->n_scores; k++) {
     const ClassScore *s = &report->score[k];
-    char text[80];
+    char text[CLASS_REMARK_BYTES];
     add_stranger(t, ROLE_PLAIN, s->name);
     table_digits(t, ROLE_ACCENT, wide(s->n_right));
     table_digits(t, ROLE_PLAIN, wide(s->n_counted));
-    table_text(t, ROLE_PLAIN, score_remark(s, text));
+    table_text(t, ROLE_PLAIN, class_score_remark(s, text));
   }
 }
 
@@ -107,6 +92,7 @@ static Status take_row(void *data, const ClassRow *row, Error *error) {
   Table *t = report->answers;
   const TextRole role = row->is_right ? ROLE_GOOD : row->counts || row->is_error ? ROLE_BAD : ROLE_PLAIN;
   if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  class_report_take(report->files, row);
   table_text(t, ROLE_PLAIN, row->file);
   table_count(t, ROLE_PLAIN, wide(row->line));
   add_stranger(t, ROLE_PLAIN, row->student);
@@ -251,6 +237,18 @@ static Status take_roster(Report *report, const ClassRoster *roster, Error *erro
   return STATUS_OK;
 }
 
+/* The files that were asked for. */
+static Status write_files(const Report *report, const LessonClass *class, const Lesson *lesson, const ClassSum *sum,
+                          Error *error) {
+  Status status = STATUS_OK;
+  if (*class->gradescope)
+    status = class_report_write_gradescope(report->files, lesson, report->score, report->n_scores, sum,
+                                           class->gradescope, error);
+  if (!status && *class->page)
+    status = class_report_write_html(report->files, report->score, report->n_scores, sum, class->page, error);
+  return status;
+}
+
 int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
                       const OutputRequest *output, Io *io, Error *error) {
   Lesson named = {0};
@@ -279,7 +277,8 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
                               class->by_student ? DOCUMENT_JSON : DOCUMENT_ALL};
   Report report = {.students = document_table(&d, tables[0], "students", STUDENTS, 4),
                    .answers = document_table(&d, tables[1], "answers", ANSWERS, 10),
-                   .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
+                   .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                   .files = class_report_new()};
   Status status = lesson ? lesson_load(lesson, &named, lesson_path, error) : STATUS_OK;
   if (!status && *class->roster) status = names_read(&names, class->roster, error);
   const ClassRoster roster = {names.names, names.n};
@@ -290,10 +289,12 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
   own.load = load_by_name;
   own.limits = &LESSON_LIMITS;
   if (!status) status = grade(class->answers, &own, &report, &sum, error);
+  if (!status) status = write_files(&report, class, own.lesson, &sum, error);
   put_sums(&d, &sum);
   add_sums(&d, &sum);
   status = reply_print(&d, status, io, error);
   free(report.score);
+  class_report_free(report.files);
   g_hash_table_destroy(report.by_name);
   names_free(&names);
   lesson_free(&named);
