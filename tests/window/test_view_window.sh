@@ -21,7 +21,10 @@ env -u DISPLAY -u WAYLAND_DISPLAY -u XDG_RUNTIME_DIR -u SDL_VIDEODRIVER timeout 
 grep -q 'no display for a window' "$box/err" || fail "does not say that there is no display"
 
 start_display
-mkdir "$box/home"
+mkdir "$box/home" "$box/bin"
+printf '#!/bin/sh\n{ wc -c; echo "$@"; } >/dev/fd/1\n' >"$box/bin/ffmpeg"
+chmod +x "$box/bin/ffmpeg"
+export PATH="$box/bin:$PATH"
 export XDG_CONFIG_HOME="$box/config"
 
 start() { start_in "$box/home" "$@"; }
@@ -119,8 +122,14 @@ keys e g
 wait_for "$box/out" '^saved tilewalk-tiles-run.gif'
 keys e s
 wait_until 'a run that is being saved' is_saving
+keys Home Right # the window goes on meanwhile
+state 'scene=tiles step=1$'
+is_saving || fail "the window waited for the run"
 keys Escape
 wait_for "$box/out" '^not saved tilewalk-tiles-run-'
+keys e m # by ffmpeg, which sees every frame, else the reason
+wait_for "$box/out" '^saved tilewalk-tiles-run.mp4'
+[ "$(($(head -n 1 "$box/home/tilewalk-tiles-run.mp4") % (1280 * 720 * 4)))" = 0 ] || fail "not whole frames for ffmpeg"
 [ -z "$(find "$box/home" -name '.tilewalk*' -o -name '*.partial*')" ] || fail "a half-written file is left"
 grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the state"
 keys d

@@ -231,14 +231,15 @@ const Command COMMAND_VIEW = {
     .name = "view",
     .summary = "the viewer: a window in which attention runs tile by tile",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...]",
-    .description = "Starts paused. Space plays; the arrows, Page Up and Page Down step on and back by operation, row "
-                   "and tile; 1 to 8 choose the scene; ? shows all keys. Everything can also be done with the mouse: "
-                   "drag the scrub bar, drag, step or type a parameter, point at a tile to see its ranges and bytes. e "
-                   "saves what is on the screen (PNG, SVG, PDF) or the run (WebP, GIF, PNG files) into the present "
-                   "folder. The window's theme, presentation, speed, motion and size are kept in "
-                   "$XDG_CONFIG_HOME/tilewalk/view.conf (~/.config without it). y copies and prints the one-line "
-                   "state, which --state takes. Without -N, -d or a block the problem is N = 64, d = 16, causal, in "
-                   "tiles of 8 x 8.",
+    .description =
+        "Starts paused. Space plays; the arrows, Page Up and Page Down step on and back by operation, row "
+        "and tile; 1 to 8 choose the scene; ? shows all keys. Everything can also be done with the mouse: "
+        "drag the scrub bar, drag, step or type a parameter, point at a tile to see its ranges and bytes. e "
+        "saves what is on the screen (PNG, SVG, PDF) or the run (WebP, MP4, GIF, PNG files) into the present "
+        "folder. The window's theme, presentation, speed, motion and size are kept in "
+        "$XDG_CONFIG_HOME/tilewalk/view.conf (~/.config without it). y copies and prints the one-line "
+        "state, which --state takes. Without -N, -d or a block the problem is N = 64, d = 16, causal, in "
+        "tiles of 8 x 8.",
     .examples = "  # walk through FlashAttention-2\n"
                 "  tilewalk view\n\n"
                 "  # standard attention on a projector\n"

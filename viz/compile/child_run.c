@@ -133,3 +133,10 @@ void child_result_free(ChildResult *result) {
   free(result->err);
   memset(result, 0, sizeof *result);
 }
+
+pid_t child_fork(void (*work)(void *data), void *data) {
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  work(data);
+  _exit(0);
+}

@@ -396,6 +396,7 @@ static const struct {
     {INPUT_EXPORT_SVG, 'v', "SVG", "what is on the screen, text as text"},
     {INPUT_EXPORT_PDF, 'p', "PDF", "what is on the screen, text as text"},
     {INPUT_EXPORT_WEBP, 'w', "WebP", "the whole run, moving"},
+    {INPUT_EXPORT_MP4, 'm', "MP4", "the whole run, moving; ffmpeg makes it"},
     {INPUT_EXPORT_GIF, 'g', "GIF", "the whole run, moving"},
     {INPUT_EXPORT_SERIES, 's', "PNG files", "the whole run, a file for each frame"},
 };
