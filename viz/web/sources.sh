@@ -38,5 +38,7 @@ for pair in lua5.4:lua md4c:md4c jansson:jansson; do
     patch -d "$folder/$name" -p1 -s -f <"$folder/$name/debian/patches/$change"
   done
 done
+# Debian's Lua asks its package's build for a path of libraries; a page has none.
+echo '#define DEB_HOST_MULTIARCH "wasm32"' >"$folder/lua/src/lua5.4-deb-multiarch.h"
 rm -rf "$folder/apt"
 touch "$folder/done"
