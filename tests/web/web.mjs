@@ -488,14 +488,15 @@ async function lesson(world) {
   check(JSON.parse(record).lessons[LESSON].finished === true, record)
   await page.send('Page.navigate', { url: addressOf(world.server, 'lessons.html') })
   await page.until(`document.getElementById('list')?.innerText.includes('done, ${right} of')`)
-  // Handed in, and graded by the program.
+  // Handed in, and graded by the program: the first answers.
   const handed = await page.value(`(() => { const all = JSON.parse(Object.entries(localStorage).find(([key]) => key.endsWith('answers.json'))[1]);
     return JSON.stringify([{ student: 'Ada', lesson: '${LESSON}', ...all['${LESSON}'] }]) })()`)
   const file = join(scratch, 'handed.json')
   writeFileSync(file, handed)
   const graded = execFileSync(`${build}/tilewalk`, ['lesson', '--answers', file, '--json'], { encoding: 'utf8' })
-  const verdicts = [...graded.matchAll(/"(right|nearly|not right|diagnosed|unreadable)"/g)].map(m => m[1])
-  check(verdicts.length >= right && verdicts.every(v => v === 'right'), 'the program grades otherwise:', graded.slice(0, 600))
+  const verdicts = JSON.parse(graded).answers.map(row => row.verdict)
+  same(verdicts.filter(verdict => verdict === 'right').length, right - wrong, 'the program grades the first answers')
+  same(verdicts.length, right, 'each is there')
   check(page.errors.length === 0, page.errors)
   return `${answers.length} questions; ${wrong} wrong, ${hints} hint, ${right} right; graded alike by tilewalk lesson`
 }
@@ -547,9 +548,26 @@ async function records(world) {
   const before = (await html(page)).match(/\d \d*(?=\d)/)?.[0]
   await type(page, '1.321') // 1 + 2 e^-2 + e^-3 = 1.3205
   check(await page.value(`document.querySelectorAll('.box.good').length`) === 1, 'right:', before ?? '', await html(page))
+  // The name is asked for; what is handed in is the first answer, and the terminal grades it for that name.
+  const student = async (name, seed) => {
+    await page.value(`(() => { document.getElementById('student-name').value = ${JSON.stringify(name)}
+      document.getElementById('student-seed').value = '${seed}' })()`)
+    await click(page, '#student-done')
+  }
   await click(page, '#hand-in')
+  await student('', '')
+  check(await page.value(`document.getElementById('student').open`), 'no file without a name')
+  await student(' Ada "<b>" ', '')
   const handed = JSON.parse(await file(LESSON + '.json'))
-  same(Object.values(handed[0].answers).join(), '1.321', 'handed in')
+  same(JSON.stringify([handed[0].student, handed[0].seed, handed[0].answers]), '["Ada \\"<b>\\"",1,{"first-sum":"9"}]', 'handed in')
+  same(shell('lesson', '--answers', join(folder, LESSON + '.json'), '--scores', '--csv'), 'student,right,counted,remark\n"Ada ""<b>""",0,1,\n', 'graded')
+  // A number of one's own draws its numbers, as the terminal does.
+  await page.value(`location.hash = ''`)
+  await click(page, '#name')
+  await student('Ada', '265346656')
+  await page.value(`location.hash = '02-standard-attention'`)
+  await page.until(`document.querySelector('#page .foot')`)
+  same(await page.value(`JSON.parse(tilewalk.engine.text('web_lesson_answers')).seed`), 265346656, "the student's own seed")
   await page.value(`location.hash = ''`)
   await page.until(`!document.getElementById('export').hidden`)
   await click(page, '#export')

@@ -7,7 +7,7 @@ import { newLine } from './editor.js'
 import { compile } from './compile.js'
 
 const $ = id => document.getElementById(id)
-const RECORD = 'lessons.json', ANSWERS = 'answers.json'
+const RECORD = 'lessons.json', ANSWERS = 'answers.json', STUDENT = 'student.json'
 
 function element(tag, text, more = {}) {
   return Object.assign(document.createElement(tag), { textContent: text, ...more })
@@ -47,11 +47,35 @@ function showList() {
   $('list').replaceChildren(element('h2', 'Lessons'), list)
 }
 
-// What was answered in this browser, by lesson, for the hand-in: the record of progress holds no answers.
+// Who learns here: a name, and the number that draws this student's own numbers ('' none).
+function student() {
+  const { name: who, seed } = keptObject(STUDENT, tell)
+  return { name: typeof who === 'string' ? who : '', seed: /^[1-9]\d{0,8}$/.test(seed) ? seed : '' }
+}
+
+// Asks for the name, and in the list for the number; false: closed.
+function askStudent(words) {
+  const before = student(), dialog = $('student')
+  $('student-name').value = before.name
+  $('student-seed').value = before.seed
+  $('student-number').hidden = Boolean(name)
+  $('student-done').textContent = words
+  dialog.returnValue = ''
+  dialog.showModal()
+  return new Promise(done => {
+    dialog.onclose = () => {
+      const is = dialog.returnValue === 'done'
+      if (is) keep(STUDENT, JSON.stringify({ name: $('student-name').value.trim(), seed: $('student-seed').value }))
+      done(is)
+    }
+  })
+}
+
+// The first answers given in this browser, by lesson, for the hand-in: the record of progress holds none.
 function keepAnswers() {
   const now = JSON.parse(engine.text('web_lesson_answers')), all = keptObject(ANSWERS, tell)
   const before = all[name]?.seed === now.seed ? all[name].answers : {}
-  all[name] = { seed: now.seed, answers: { ...before, ...now.answers } }
+  all[name] = { seed: now.seed, answers: { ...now.answers, ...before } }
   keep(ANSWERS, JSON.stringify(all))
 }
 
@@ -96,13 +120,13 @@ function press(what, number = 0) {
 function open(wanted, restart = false) {
   $('problem').hidden = true
   name = ''
-  if (wanted && engine.call('web_lesson_open', wanted, restart)) name = wanted
+  if (wanted && engine.call('web_lesson_open', wanted, restart, student().seed)) name = wanted
   else if (wanted) {
     $('problem').hidden = false
     $('problem').textContent = engine.text('web_lesson_error')
   }
   for (const id of ['desk', 'again', 'hand-in']) $(id).hidden = !name
-  for (const id of ['list', 'export']) $(id).hidden = Boolean(name)
+  for (const id of ['list', 'export', 'name']) $(id).hidden = Boolean(name)
   $('import').parentElement.hidden = Boolean(name)
   if (name) {
     $('title').textContent = engine.text('web_lesson_title')
@@ -156,9 +180,12 @@ $('import').addEventListener('change', async () => {
   if (sound && kept(RECORD) !== text) keep(RECORD, before ?? '') // set aside by C: it was damaged after all
   $('import').value = ''
 })
-$('hand-in').addEventListener('click', () => {
+$('name').addEventListener('click', () => askStudent('Keep'))
+$('hand-in').addEventListener('click', async () => {
+  if (!await askStudent('Save the file')) return
   const { seed, answers } = keptObject(ANSWERS, tell)[name] ?? { seed: 1, answers: {} }
-  save(new Blob([JSON.stringify([{ student: '', lesson: name, seed, answers }], null, 1) + '\n'], { type: 'application/json' }), name + '.json')
+  const row = { student: student().name, lesson: name, seed, answers }
+  save(new Blob([JSON.stringify([row], null, 1) + '\n'], { type: 'application/json' }), name + '.json')
 })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
