@@ -4,6 +4,9 @@
 #include "sim/base/random.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
+#include "viz/window/viewer.h"
+
+#include <pango/pangocairo.h>
 
 /* fontconfig keeps what it has read until the process ends. */
 const char *__lsan_default_suppressions(void);
@@ -65,3 +68,41 @@ TEST(test_small) { walk("fa2", (Shape){.N_q = 64, .d = 16, .causal = true}, 8, 6
 TEST(test_standard) { walk("standard", (Shape){.N_q = 48, .N_k = 80, .d = 24}, 12, 777, 433, 2, 60); }
 
 TEST(test_large) { walk("fa1", (Shape){.N_q = 4096, .d = 64, .causal = true}, 64, 1280, 720, 3, 25); }
+
+static void note_end(void *data, GObject *gone) {
+  (void)gone;
+  ++*(int *)data;
+}
+
+static void no_act(void *data, PlayerInput input) {
+  (void)data;
+  (void)input;
+}
+
+/* Letters grow with the window, so each size has fonts of its own: a window that is drawn at another size has given
+ * back those of the one before. */
+TEST(test_fonts_are_given_back) {
+  enum { SIZES = 6 };
+  Player *p = calloc(1, sizeof *p);
+  const Request request = {0};
+  Viewer v;
+  int n_gone = 0;
+  assert_int_equal(player_open(p, &request, false, NULL), STATUS_OK);
+  assert_true(viewer_open(&v, p, NULL, (ViewerHost){.act = no_act}));
+  for (int k = 0; k < SIZES; k++) {
+    const int width = 480 + 37 * k, height = 300 + 11 * k;
+    viewer_resize(&v, width, height);
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    cairo_t *cr = cairo_create(surface);
+    viewer_motion(&v, 200, 100);
+    viewer_draw(&v, cr);
+    viewer_find_hover(&v);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+    assert_int_equal(n_gone, k);
+    g_object_weak_ref(G_OBJECT(pango_cairo_font_map_get_default()), note_end, &n_gone);
+  }
+  viewer_close(&v);
+  player_free(p);
+  free(p);
+}

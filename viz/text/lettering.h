@@ -57,4 +57,7 @@ typedef void LetterTap(void *data, cairo_t *cr, const LetterPiece *piece);
  * when memory is out. */
 bool letter_set_tap(cairo_surface_t *surface, LetterTap *tap, void *data);
 
+/* Gives back the fonts that were made for each size drawn so far; surfaces keep those of their own lines. */
+void letter_forget_fonts(void);
+
 #endif

@@ -153,6 +153,8 @@ LetterBox letter_measure(cairo_t *cr, const Lettering *lettering, const char *te
   return line ? line->box : (LetterBox){0, 0, 0};
 }
 
+void letter_forget_fonts(void) { pango_cairo_font_map_set_default(NULL); }
+
 /* ---- drawing ---- */
 
 typedef struct {

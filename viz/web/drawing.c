@@ -398,6 +398,8 @@ static int style_of(const Lettering *lettering) {
   return (lettering->bold ? STYLE_BOLD : 0) | (lettering->italic ? STYLE_ITALIC : 0) | (fixed ? STYLE_FIXED : 0);
 }
 
+void letter_forget_fonts(void) {} /* the browser's own */
+
 LetterBox letter_measure(cairo_t *cr, const Lettering *lettering, const char *text) {
   if (cairo_status(cr) != CAIRO_STATUS_SUCCESS) return (LetterBox){0, 0, 0};
   return (LetterBox){measure_line(measure_data, lettering->size, style_of(lettering), text), ASCENT * lettering->size,

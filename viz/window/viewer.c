@@ -32,6 +32,9 @@ void viewer_close(Viewer *v) {
 
 void viewer_resize(Viewer *v, int width, int height) {
   if (v->bar) controls_forget(v->bar);
+  if (v->measures) cairo_surface_destroy(v->measures);
+  v->measures = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  letter_forget_fonts(); /* of the size before: letters grow with the window, so its next ones are others */
   v->width = width;
   v->height = height;
   v->is_dirty = true;
