@@ -562,14 +562,16 @@ async function records(world) {
   same(JSON.stringify([handed[0].student, handed[0].seed, handed[0].answers]), '["Ada \\"<b>\\"",1,{"first-sum":"9"}]', 'handed in')
   same(shell('lesson', '--answers', join(folder, LESSON + '.json'), '--scores', '--csv'), 'student,right,counted,remark\n"Ada ""<b>""",0,1,\n', 'graded')
   // A number of one's own draws its numbers, as the terminal does.
-  await page.value(`location.hash = ''`)
+  const go = async (hash, there) => {
+    await page.value(`location.hash = '${hash}'`)
+    await page.until(there)
+  }
+  await go('', `!document.getElementById('export').hidden`)
   await click(page, '#name')
   await student('Ada', '265346656')
-  await page.value(`location.hash = '02-standard-attention'`)
-  await page.until(`document.querySelector('#page .foot')`)
+  await go('02-standard-attention', `document.title.includes('matrix by matrix')`)
   same(await page.value(`JSON.parse(tilewalk.engine.text('web_lesson_answers')).seed`), 265346656, "the student's own seed")
-  await page.value(`location.hash = ''`)
-  await page.until(`!document.getElementById('export').hidden`)
+  await go('', `!document.getElementById('export').hidden`)
   await click(page, '#export')
   const saved = await file('lessons.json')
   writeFileSync(join(home, 'tilewalk/lessons.json'), saved)
