@@ -1,4 +1,4 @@
-/* Every command line that the course prints, in its lessons and in its teacher's notes, runs: they
+/* Every command line that the course prints, in its lessons, its teacher's notes and its plan, runs: they
  * are cut out of the Markdown, `tilewalk ...` in backticks or on an indented line, and run in a
  * folder of their own. */
 #define _GNU_SOURCE /* glob, mkdtemp, realpath, setenv */
@@ -6,10 +6,11 @@
 
 #include <glob.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FILE_BYTES = 1 << 18, COMMAND_BYTES = 512, COMMANDS_MAX = 400, LESSONS = 20, A_LESSON = 4 };
+enum { FILE_BYTES = 1 << 18, COMMAND_BYTES = 512, COMMANDS_MAX = 400, FILES = 21, A_FILE = 4 };
 
 typedef struct {
   char text[COMMAND_BYTES], file[64];
@@ -60,7 +61,8 @@ static int cut_all(void **state) {
   (void)state;
   glob_t found;
   if (!mkdtemp(folder) || glob("lessons/course/[0-9][0-9]-*.md", 0, NULL, &found)) return 1;
-  if (found.gl_pathc != LESSONS) return 1;
+  if (glob("lessons/course/plan.md", GLOB_APPEND, NULL, &found)) return 1;
+  if (found.gl_pathc != FILES) return 1;
   for (size_t k = 0; k < found.gl_pathc; k++) {
     FILE *file = fopen(found.gl_pathv[k], "r");
     char *text = malloc(FILE_BYTES);
@@ -98,6 +100,24 @@ static void install_program(void) {
   setenv("SDL_VIDEODRIVER", "dummy", 1);
 }
 
+static void write_file(const char *name, const char *text) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+/* A class of two, of which one has handed something in. */
+static void make_class(void) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/in", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  write_file("names", "Ada\nBob\n");
+  write_file("in/ada.json", "[{\"student\": \"Ada\", \"lesson\": \"03-tiles\", \"answers\": {\"count\": \"1\"}}]");
+}
+
 static int run(const char *text, const char *more) {
   char line[COMMAND_BYTES + 256];
   snprintf(line, sizeof line, "cd '%s' && { %s%s ; } </dev/null >out 2>err", folder, text, more);
@@ -125,6 +145,7 @@ static const char *less_of(const char *text) {
 
 TEST(test_every_command_runs) {
   install_program();
+  make_class();
   const bool has_window = run("tilewalk view --frames 1", "") == 0; /* SDL2 is optional */
   for (int k = 0; k < n_commands; k++) {
     const CommandLine *c = &commands[k];
@@ -133,7 +154,7 @@ TEST(test_every_command_runs) {
     const bool is_window = strncmp(c->text, "tilewalk view", 13) == 0;
     if (!is_new || (is_window && !has_window)) continue;
     const int status = run(c->text, less_of(c->text));
-    if (status != 0) tell(c, status);
+    if (status != (strstr(c->text, "./mine.walk --judge") != NULL)) tell(c, status); /* a start is not yet right */
   }
 }
 
@@ -146,13 +167,13 @@ TEST(test_every_lesson_has_some) {
       here++;
       continue;
     }
-    if (n_files > 0 && here < A_LESSON) fail_msg("%s has %d commands", last, here);
+    if (n_files > 0 && here < A_FILE) fail_msg("%s has %d commands", last, here);
     if (k == n_commands) break;
     snprintf(last, sizeof last, "%s", commands[k].file);
     here = 1;
     n_files++;
   }
-  assert_int_equal(n_files, LESSONS);
+  assert_int_equal(n_files, FILES);
 }
 
 GROUP(cut_all, clean_up)

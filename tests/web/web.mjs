@@ -558,9 +558,9 @@ async function records(world) {
   await student('', '')
   check(await page.value(`document.getElementById('student').open`), 'no file without a name')
   await student(' Ada "<b>" ', '')
-  const handed = JSON.parse(await file(LESSON + '.json'))
+  const handed = JSON.parse(await file(LESSON + '-Ada-b-.json'))
   same(JSON.stringify([handed[0].student, handed[0].seed, handed[0].answers]), '["Ada \\"<b>\\"",1,{"first-sum":"9"}]', 'handed in')
-  same(shell('lesson', '--answers', join(folder, LESSON + '.json'), '--scores', '--csv'), 'student,right,counted,remark\n"Ada ""<b>""",0,1,\n', 'graded')
+  same(shell('lesson', '--answers', join(folder, LESSON + '-Ada-b-.json'), '--scores', '--csv'), 'student,right,counted,remark\n"Ada ""<b>""",0,1,\n', 'graded')
   // A number of one's own draws its numbers, as the terminal does.
   const go = async (hash, there) => {
     await page.value(`location.hash = '${hash}'`)

@@ -184,8 +184,9 @@ $('name').addEventListener('click', () => askStudent('Keep'))
 $('hand-in').addEventListener('click', async () => {
   if (!await askStudent('Save the file')) return
   const { seed, answers } = keptObject(ANSWERS, tell)[name] ?? { seed: 1, answers: {} }
-  const row = { student: student().name, lesson: name, seed, answers }
-  save(new Blob([JSON.stringify([row], null, 1) + '\n'], { type: 'application/json' }), name + '.json')
+  const who = student().name, row = { student: who, lesson: name, seed, answers }
+  save(new Blob([JSON.stringify([row], null, 1) + '\n'], { type: 'application/json' }),
+    `${name}-${who.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.json`) // files of a class lie in one folder
 })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
