@@ -1,4 +1,5 @@
 /* The player: what the viewer does with inputs and time, without a window. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 
 #ifdef TILEWALK_WINDOW
 #include "sim/base/random.h"
+#include "tests/support/scratch.h"
 #include "viz/window/controls.h"
 #include "viz/player/player.h"
 
@@ -501,6 +503,39 @@ static void test_export_list(void **state) {
   close_player(p);
 }
 
+/* A file that is dropped on the window, by its name; what cannot be opened leaves all as it was. */
+static void test_open_file(void **state) {
+  (void)state;
+  static const char CONFIG[] = "{\"model_type\": \"llama\", \"num_attention_heads\": 8, \"num_key_value_heads\": 2, "
+                               "\"hidden_size\": 512, \"num_hidden_layers\": 2, \"max_position_embeddings\": 512}";
+  Player *p = open_player();
+  char path[SCRATCH_BYTES], before[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
+  assert_true(player_open_file(p, "tests/cli/no_rescale.walk"));
+  assert_string_equal(p->message, "Opened no_rescale.walk");
+  assert_non_null(strstr(player_state(p, after), "no_rescale.walk"));
+  assert_int_equal(p->request.shape.N_q, 64); /* the sizes stay */
+  assert_true(player_open_file(p, "assets/kernels/fa2-sm90"));
+  assert_non_null(strstr(player_state(p, after), "kernel="));
+  assert_true(scratch_file(path, ".json"));
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(CONFIG, file);
+  fclose(file);
+  assert_true(player_open_file(p, path));
+  assert_int_equal(p->request.shape.heads, 8);
+  assert_int_equal(p->request.shape.d, 64);
+  player_state(p, before);
+  static const char *const BAD[] = {"Makefile", "nowhere/x.walk", "nowhere/config.json", "assets"};
+  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+    assert_false(player_open_file(p, BAD[k]));
+    assert_true(p->is_warning && strncmp(p->message, "Not possible: ", 14) == 0);
+    assert_null(strchr(p->message, '\n'));
+    assert_string_equal(player_state(p, after), before);
+  }
+  unlink(path);
+  close_player(p);
+}
+
 /* Tab goes through all parameters and out again. */
 static void test_focus(void **state) {
   (void)state;
@@ -677,6 +712,7 @@ int main(int n_arguments, char **arguments) {
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_steps_and_lists),
       cmocka_unit_test(test_export_list),
+      cmocka_unit_test(test_open_file),
       cmocka_unit_test(test_focus),
       cmocka_unit_test(test_kept_bar),
   };
