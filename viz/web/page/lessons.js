@@ -62,13 +62,11 @@ function askStudent(words) {
   $('student-done').textContent = words
   dialog.returnValue = ''
   dialog.showModal()
-  return new Promise(done => {
-    dialog.onclose = () => {
-      const is = dialog.returnValue === 'done'
-      if (is) keep(STUDENT, JSON.stringify({ name: $('student-name').value.trim(), seed: $('student-seed').value }))
-      done(is)
-    }
-  })
+  dialog.querySelector('form').onsubmit = ({ submitter }) => {
+    if (submitter?.value === 'done')
+      keep(STUDENT, JSON.stringify({ name: $('student-name').value.trim(), seed: $('student-seed').value }))
+  }
+  return new Promise(done => { dialog.onclose = () => done(dialog.returnValue === 'done') })
 }
 
 // The first answers given in this browser, by lesson, for the hand-in: the record of progress holds none.
