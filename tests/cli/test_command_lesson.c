@@ -486,6 +486,8 @@ TEST(a_class_is_graded) {
   write_file("class.json", "{\"student\": \"Eve\", \"answers\": {\"bytes\": 64, \"guess\": \"a\"}}");
   tilewalk("lesson %1$s/two.md --answers %1$s/class.json");
   has("1 of 1 right");
+  tilewalk("lesson %1$s/two.md --answers - <%1$s/class.json");
+  has("1 of 1 right");
 }
 
 /* A spreadsheet takes what begins with = + - @ for a formula; a plain number is none. */

@@ -508,7 +508,8 @@ static const Option TEACHER_OPTIONS[] = {
      .argument = "FILE|FOLDER",
      .set = set_answers,
      .help = "Grade what a class handed in: CSV with the columns student, lesson, id, answer, seed (student, id and "
-             "answer are needed), or the same as JSON, or a folder of such files. Where two files hold different "
+             "answer are needed), or the same as JSON, or a folder of such files; - is standard input. Where two files "
+             "hold different "
              "answers of one student, neither counts. All have the numbers of --seed, or 1. Exit status 1 when a row "
              "cannot be graded; it says why."},
     {.name = "key",

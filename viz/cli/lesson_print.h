@@ -33,7 +33,7 @@ Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool wat
 /* ---- Other ways out */
 
 typedef struct {
-  const char *answers;           /* a file, CSV or JSON, or a folder of them */
+  const char *answers;           /* a file, CSV or JSON, or a folder of them; -: standard input */
   const char *roster;            /* a file with a name a line; "": none */
   const char *page, *gradescope; /* files to write (viz/cli/class_report.h); "": none */
   bool by_student;               /* print a row a student instead of one an answer */

@@ -189,6 +189,7 @@ static Status read_folder(Submission *submission, const char *path, DIR *directo
 
 static Status grade(const char *path, const ClassRules *rules, Report *report, ClassSum *sum, Error *error) {
   Submission submission = {0};
+  if (strcmp(path, "-") == 0) path = "/dev/stdin";
   DIR *directory = opendir(path);
   Status status = directory ? read_folder(&submission, path, directory, error) : read_file(&submission, path, error);
   if (directory) closedir(directory);
