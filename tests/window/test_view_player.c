@@ -573,6 +573,15 @@ static void test_controls(void **state) {
   for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
     bool reached[INPUT_COUNT] = {false};
     controls_layout(c, p, cr, SIZES[s][0], SIZES[s][1], SIZES[s][2], false);
+    const bool is_small = SIZES[s][0] < 768 || SIZES[s][1] < 432;
+    assert_int_equal(c->bar.height < 0.1 * SIZES[s][1] || c->bar.height < 34,
+                     is_small); /* folded: large letters, fewer */
+    if (is_small) {             /* "more" has the rest */
+      assert_true(c->n <= 10 && c->items[8].click == INPUT_FOLD);
+      player_input(p, INPUT_FOLD);
+      controls_layout(c, p, cr, SIZES[s][0], SIZES[s][1], SIZES[s][2], false);
+      player_input(p, INPUT_FOLD);
+    }
     assert_true(c->n < CONTROLS_MAX - CHOICES_MAX);
     for (int k = 0; k < c->n; k++) {
       const Box b = c->items[k].box;

@@ -12,6 +12,8 @@
 #define FOLDED_UNITS       41.0  /* one */
 #define ROW_UNITS          31.0
 #define SMALL_WINDOW_UNITS 150.0 /* below this height there is no room for a bar */
+#define SMALL_UNIT         0.6   /* below it, letters of three rows cannot be read: one row, of what is needed most */
+#define ROW_UNIT           0.8   /* of that row */
 
 static const Theme *theme_of(const Player *p) { return p->dark ? &theme_dark : &theme_light; }
 
@@ -42,8 +44,25 @@ static void add_left(Controls *c, const Player *p) {
   add(c, INPUT_END, INPUT_NONE, "▶|", "to the end (End)");
 }
 
-/* What has the focus or a list is seen. */
-static bool is_folded(const Player *p) { return p->is_folded && p->focus < 0 && p->open != OPEN_LIST; }
+/* What has the focus or a list is seen. A small window begins folded, and unfolds by the same key. */
+static bool is_folded(const Controls *c, const Player *p) {
+  return (p->presentation ? p->is_folded : p->is_folded != c->is_small) && p->focus < 0 && p->open != OPEN_LIST;
+}
+
+/* What the row of a small window has: the rest comes by "more". */
+static bool is_needed_most(PlayerInput input) {
+  return input == INPUT_START || input == INPUT_TILE_BACK || input == INPUT_EVENT_BACK || input == INPUT_PLAY ||
+         input == INPUT_EVENT_NEXT || input == INPUT_TILE_NEXT || input == INPUT_END || input == INPUT_FASTER ||
+         input == INPUT_FOLD;
+}
+
+static int keep_needed_most(Controls *c, int first) {
+  int n = first;
+  for (int k = first; k < c->n; k++)
+    if (is_needed_most(c->items[k].click)) c->items[n++] = c->items[k];
+  c->n = n;
+  return n;
+}
 
 static void add_right(Controls *c, const Player *p) {
   char speed[NUMBER_CHARS + 4];
@@ -57,7 +76,7 @@ static void add_right(Controls *c, const Player *p) {
   item->less = INPUT_SLOWER;
   add(c, INPUT_STORY, INPUT_NONE, "story", "somebody leads you, and asks first (J)");
   add(c, INPUT_GUIDE, INPUT_NONE, "guide", "guided play: it stops at each thing that is new (j)")->is_on = p->is_guided;
-  add(c, INPUT_FOLD, INPUT_NOTES, is_folded(p) ? "more" : "fewer",
+  add(c, INPUT_FOLD, INPUT_NOTES, is_folded(c, p) ? "more" : "fewer",
       "all controls, or this row alone (F); right button: the speaker's page (K)");
 }
 
@@ -115,7 +134,7 @@ static void add_tools(Controls *c, const Player *p) {
 /* ---- Where it lies --------------------------------------------------------------------------------------- */
 
 static Lettering lettering_of(const Controls *c, const Theme *t, double size) {
-  return (Lettering){.family = t->sans, .size = size * c->unit, .anchor = ANCHOR_MIDDLE};
+  return (Lettering){.family = t->sans, .size = size * c->bar_unit, .anchor = ANCHOR_MIDDLE};
 }
 
 static double width_of(const Controls *c, const Theme *t, cairo_t *cr, const Control *item) {
@@ -124,7 +143,7 @@ static double width_of(const Controls *c, const Theme *t, cairo_t *cr, const Con
                         : item->kind == CONTROL_VALUE && item->more != INPUT_NONE ? 6
                                                                                   : 11;
   const double least = item->widest ? letter_measure(cr, &lettering, item->widest).width : 0;
-  return ceil(fmax(least, letter_measure(cr, &lettering, item->label).width) + margin * c->unit);
+  return ceil(fmax(least, letter_measure(cr, &lettering, item->label).width) + margin * c->bar_unit);
 }
 
 /* Lays items [first, last) side by side, `gap` apart, `shrink` of their natural width; returns the width used, a gap
@@ -134,7 +153,7 @@ static double lay(Controls *c, const Theme *t, cairo_t *cr, int first, int last,
   const double start = x;
   for (int k = first; k < last; k++) {
     const double width = width_of(c, t, cr, &c->items[k]) * shrink;
-    c->items[k].box = box_at(x, y, width, ROW_UNITS * c->unit);
+    c->items[k].box = box_at(x, y, width, ROW_UNITS * c->bar_unit);
     x += width + gap * shrink;
   }
   return x - start;
@@ -142,14 +161,15 @@ static double lay(Controls *c, const Theme *t, cairo_t *cr, int first, int last,
 
 /* The row with two groups of buttons. */
 static void lay_transport(Controls *c, const Player *p, cairo_t *cr) {
-  const double u = c->unit, gap = 3 * u, x = c->bar.x + 12 * u, right = c->bar.x + c->bar.width - 12 * u,
+  const double u = c->bar_unit, gap = 3 * u, x = c->bar.x + 12 * u, right = c->bar.x + c->bar.width - 12 * u,
                y = c->bar.y + 6 * u;
   const Theme *t = theme_of(p);
   const int first = c->n;
   add_left(c, p);
-  const int middle = c->n;
+  const bool is_short = c->is_small && is_folded(c, p);
+  const int middle = is_short ? keep_needed_most(c, first) : c->n;
   add_right(c, p);
-  const int last = c->n;
+  const int last = is_short ? keep_needed_most(c, middle) : c->n;
   const double room = right - x, left = lay(c, t, cr, first, middle, x, y, 1, gap),
                tail = lay(c, t, cr, middle, last, x, y, 1, gap);
   const double shrink = fmin(1, room / (left + tail));
@@ -170,10 +190,10 @@ static void lay_scrub(Controls *c, const Player *p) {
   scrub->box = strip;
 }
 
-static double row_y(const Controls *c, int row) { return c->bar.y + (6 + row * (ROW_UNITS + 6)) * c->unit; }
+static double row_y(const Controls *c, int row) { return c->bar.y + (6 + row * (ROW_UNITS + 6)) * c->bar_unit; }
 
 static void lay_parameters(Controls *c, const Player *p, cairo_t *cr) {
-  const double u = c->unit, room = c->bar.width - 24 * u, least = 3 * u, y = row_y(c, 1);
+  const double u = c->bar_unit, room = c->bar.width - 24 * u, least = 3 * u, y = row_y(c, 1);
   const Theme *t = theme_of(p);
   int edge[PARAMETER_COUNT + 1];
   double natural = 0;
@@ -190,7 +210,7 @@ static void lay_parameters(Controls *c, const Player *p, cairo_t *cr) {
 }
 
 static void lay_tabs(Controls *c, const Player *p, cairo_t *cr) {
-  const double u = c->unit, gap = 3 * u, x = c->bar.x + 12 * u, room = c->bar.width - 24 * u, y = row_y(c, 2);
+  const double u = c->bar_unit, gap = 3 * u, x = c->bar.x + 12 * u, room = c->bar.width - 24 * u, y = row_y(c, 2);
   const Theme *t = theme_of(p);
   const int first = c->n;
   add_tabs(c, p);
@@ -204,7 +224,7 @@ static void lay_tabs(Controls *c, const Player *p, cairo_t *cr) {
 
 /* The lines of a list, over the control that opened it. */
 static void lay_choices(Controls *c, const Player *p) {
-  const double u = c->unit, line = 30 * u, width = 580 * u, bottom = c->bar.height > 0 ? c->bar.y : c->scene.height;
+  const double u = c->bar_unit, line = 30 * u, width = 580 * u, bottom = c->bar.height > 0 ? c->bar.y : c->scene.height;
   double x = 40 * u;
   for (int k = 0; k < c->n; k++)
     if (c->items[k].click == (p->edited < 0 ? INPUT_EXPORT : (PlayerInput)(INPUT_EDIT + p->edited)))
@@ -219,14 +239,15 @@ static void lay_choices(Controls *c, const Player *p) {
 }
 
 static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, double height) {
-  const double bar = ceil((is_folded(p) ? FOLDED_UNITS : BAR_UNITS) * c->unit);
+  if (c->is_small && is_folded(c, p)) c->bar_unit = ROW_UNIT;
+  const double bar = ceil((is_folded(c, p) ? FOLDED_UNITS : BAR_UNITS) * c->bar_unit);
   const SceneView view = {.presentation = p->presentation};
   const Box strip = scene_strip(&view, c->scene.width, c->scene.height);
   c->bar = box_at(0, p->presentation && strip.height > 0 ? strip.y - bar : height - bar, width, bar);
   if (c->side.width > 0) c->side.height -= bar;
   if (!p->presentation) c->scene = box_at(0, 0, c->scene.width, height - bar);
   lay_transport(c, p, cr);
-  if (is_folded(p)) return;
+  if (is_folded(c, p)) return;
   lay_parameters(c, p, cr);
   lay_tabs(c, p, cr);
 }
@@ -234,7 +255,8 @@ static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, dou
 void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, double height, double side,
                      bool wants_bar) {
   memset(c, 0, sizeof *c);
-  c->unit = fmin(width / 1280, height / 720);
+  c->unit = c->bar_unit = fmin(width / 1280, height / 720);
+  c->is_small = c->unit < SMALL_UNIT;
   c->scene = box_at(0, 0, width - side, height);
   if (side > 0) c->side = box_at(width - side, 0, side, height);
   if (height >= SMALL_WINDOW_UNITS && width >= SMALL_WINDOW_UNITS && (!p->presentation || wants_bar))
@@ -268,7 +290,7 @@ static void draw_control(const Controls *c, const Pen *pen, const Control *item,
   pen_frame(pen, item->box, is_pointed ? t->ink : t->grid, is_pointed ? 2 : 1);
   theme_use(pen->cr, item->is_on ? theme_on(ground) : t->ink, 1);
   const Box b = item->box;
-  letter_draw_cut(pen->cr, &lettering, b.x + b.width / 2, b.y + b.height / 2 + 4.8 * c->unit, fmax(1, b.width - 2),
+  letter_draw_cut(pen->cr, &lettering, b.x + b.width / 2, b.y + b.height / 2 + 4.8 * c->bar_unit, fmax(1, b.width - 2),
                   item->label);
 }
 
@@ -285,7 +307,7 @@ static void draw_still(const Controls *c, const Player *p, cairo_t *cr, const Co
   const SceneView view = {0};
   const Pen pen = pen_on(c, p, cr, &view);
   pen_fill(&pen, c->bar, pen.theme->panel, 1);
-  pen_fill(&pen, box_at(c->bar.x, c->bar.y, c->bar.width, fmax(1, c->unit)), pen.theme->axis, 1);
+  pen_fill(&pen, box_at(c->bar.x, c->bar.y, c->bar.width, fmax(1, c->bar_unit)), pen.theme->axis, 1);
   for (int k = 0; k < c->n; k++)
     if (c->items[k].kind != CONTROL_SCRUB && c->items[k].kind != CONTROL_CHOICE)
       draw_control(c, &pen, &c->items[k], false);

@@ -45,10 +45,11 @@ enum { CONTROLS_MAX = 160 };
 typedef struct {
   Control items[CONTROLS_MAX];
   int n;
-  Box scene; /* where the scene is drawn */
-  Box side;  /* the panel beside the scene; empty: not shown */
-  Box bar;   /* empty: not shown */
-  double unit;
+  Box scene;             /* where the scene is drawn */
+  Box side;              /* the panel beside the scene; empty: not shown */
+  Box bar;               /* empty: not shown */
+  double unit, bar_unit; /* the bar has letters of its own size in a small window */
+  bool is_small;
 } Controls;
 
 /* Places everything in a window of that size, in pixels, of which `side` in width belong to the panel beside the scene;
