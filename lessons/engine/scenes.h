@@ -16,7 +16,8 @@
   SCENE(WARP, "warp")         /* lanes, sectors and banks of one warp, whatever the state */                           \
   SCENE(DECODE, "decode")     /* heads x splits, and the combine */                                                    \
   SCENE(PIPELINE, "pipeline") /* of one CTA, as measured */                                                            \
-  SCENE(ZOOM, "zoom")         /* from a head down to a bank */
+  SCENE(ZOOM, "zoom")         /* from a head down to a bank */                                                         \
+  SCENE(SERVING, "serving")   /* pages of a KV cache: decodes of unequal lengths, or a prompt in chunks */
 
 #define SCENE_KIND(id, name) SCENE_##id,
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;

@@ -201,6 +201,80 @@ TEST(test_decode) {
   }
 }
 
+/* ---- Serving ----------------------------------------------------------------------------------------------- */
+
+/* Each key of each row is marked as the walk loads its tile: of a sequence, or of the chunk that the row block is in. */
+static double read_by_marks(const Stage *stage, uint64_t step, const int64_t *keys, int n, int64_t chunk,
+                            int64_t shared) {
+  enum { ROWS = 8, KEYS = 512 };
+  static bool marks[ROWS][KEYS];
+  const Schedule *s = stage->run.schedule;
+  const Plan *plan = &stage->run.plan;
+  Cursor cursor = {0};
+  Event e;
+  double tokens = 0;
+  memset(marks, 0, sizeof marks);
+  for (uint64_t k = 0; k < step && schedule_next(s, plan, &cursor, &e); k++) {
+    if (e.kind != EVENT_LOAD || strcmp(s->tensors[e.tensor].text, "K") != 0) continue;
+    for (int row = 0; row < n; row++)
+      for (int64_t c = e.j * plan->tiling.B_c; c < (e.j + 1) * plan->tiling.B_c && c < keys[row]; c++)
+        marks[row][c] = marks[row][c] || !chunk || row == e.i * plan->tiling.B_r / chunk;
+  }
+  for (int row = 0; row < n; row++)
+    for (int64_t c = row && !chunk ? shared : 0; c < keys[row]; c++) tokens += marks[row][c];
+  return tokens;
+}
+
+/* 4,096 bytes a token: K and V of 8 heads of 128 in two bytes. Pages: 7 + 17 + 32 of 16 tokens; with 40 tokens shared 2
+ * of them are kept once. */
+TEST(test_serving) {
+  static const struct {
+    const char *state;
+    int n;
+    int64_t keys[8], chunk, shared;
+    const char *what, *why;
+  } CASES[] = {{"algorithm=fa2 d=128 heads=32 kv-heads=8 block=32 lengths=100,257,500",
+                3,
+                {100, 257, 500},
+                0,
+                0,
+                "1 new token of 3 sequences: * of * read.",
+                "56 pages of 16 tokens; *"},
+               {"algorithm=fa2 d=128 heads=8 block=64 lengths=100,257,500 prefix=40",
+                3,
+                {100, 257, 500},
+                0,
+                32,
+                "1 new token of 3 sequences: * of * read.",
+                "52 pages of 16 tokens; *"},
+               {"algorithm=fa2 N=200 d=128 heads=8 block=16 causal=1 chunk=48",
+                5,
+                {48, 96, 144, 192, 200},
+                48,
+                0,
+                "Chunk * of 5: * of * read.",
+                "*: 3.40x of one pass."}};
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    Stage stage = open_state(CASES[k].state);
+    double all = 0;
+    for (int row = 0; row < CASES[k].n; row++) all += (double)CASES[k].keys[row];
+    all -= (double)CASES[k].shared * (CASES[k].n - 1);
+    for (uint64_t step = 0; step <= stage.n_steps; step++) {
+      Snapshot now;
+      Narration said;
+      char w[WORDS][WORD_BYTES];
+      stage_snapshot(&stage, step, &now);
+      scene_narrate(SCENE_SERVING, &now, NULL, &said);
+      const int first = CASES[k].chunk ? 1 : 0;
+      const double read = read_by_marks(&stage, step, CASES[k].keys, CASES[k].n, CASES[k].chunk, CASES[k].shared);
+      if (!match(CASES[k].what, said.what, w) || !near(w[first], 4096 * read) || !near(w[first + 1], 4096 * all))
+        fail_msg("%s, step %d: %s, not %g", CASES[k].state, (int)step, said.what, 4096 * read);
+      if (!match(CASES[k].why, said.why, w)) fail_msg("%s: %s", CASES[k].state, said.why);
+    }
+    stage_free(&stage);
+  }
+}
+
 /* ---- Charts ------------------------------------------------------------------------------------------------ */
 
 TEST(test_charts) {

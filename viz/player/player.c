@@ -697,9 +697,9 @@ const KeyHelp KEY_HELP[] = {
     {"Home, End", "to the start, to the end"},
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
-    {"1 to 9, 0, z, Z, Q",
-     "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race, warp, decode, pipeline, zoom "
-     "(6: the next chart)"},
+    {"1 to 9, 0, z, Z, Q, E",
+     "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race, warp, decode, pipeline, zoom, "
+     "serving (6: the next chart)"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
     {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},

@@ -523,6 +523,10 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      .state_only = true,
      .help = "What Q is multiplied by."},
     {.name = "clock", .argument = "CLOCK", .set = set_clock, .state_only = true, .help = "What the race runs on."},
+    {.name = "lengths", .argument = "LIST", .set = set_lengths, .state_only = true, .help = "Of sequences served."},
+    {.name = "page", .argument = "TOKENS", .set = set_page, .state_only = true, .help = "Of a page served."},
+    {.name = "prefix", .argument = "TOKENS", .set = set_prefix, .state_only = true, .help = "That they share."},
+    {.name = "chunk", .argument = "TOKENS", .set = set_chunk, .state_only = true, .help = "Of a prompt at a time."},
     {0},
 };
 
@@ -590,6 +594,17 @@ const Option REQUEST_SCENE_OPTIONS[] = {
      .names = CLOCKS,
      .help = "What the race runs on: bytes, or the least time of each algorithm at the GPU's peak rates. Default "
              "bytes."},
+    {.name = "lengths",
+     .argument = "LIST",
+     .set = set_lengths,
+     .help = "Sequences in the serving scene, such as 1000,257. They decode at once, 2 to 16 of them; the walk is the "
+             "longest one's."},
+    {.name = "page", .argument = "TOKENS", .set = set_page, .help = "Tokens of a page in it. Default 16."},
+    {.name = "prefix", .argument = "TOKENS", .set = set_prefix, .help = "Tokens that its sequences begin with alike."},
+    {.name = "chunk",
+     .argument = "TOKENS",
+     .set = set_chunk,
+     .help = "A prompt comes in chunks of so many tokens in it. Default: a row block."},
     {0},
 };
 

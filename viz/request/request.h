@@ -47,7 +47,8 @@ typedef struct {
   int zoom;             /* how far in, of the scenes that have levels (Scene.zooms) */
   int64_t q_scale;      /* Q is multiplied by it; 0: see StageConfig */
   bool without_max;
-  bool by_time; /* the clock of the race, and of playing: the model's time; else bytes, and a beat a step */
+  ServedPages pages; /* of the scene `serving` */
+  bool by_time;      /* the clock of the race, and of playing: the model's time; else bytes, and a beat a step */
 } Request;
 
 extern const Option REQUEST_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, --heads, ... */

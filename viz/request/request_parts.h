@@ -6,6 +6,13 @@
 
 enum { REQUEST_DEFAULT_N = 4096, REQUEST_DEFAULT_D = 128 };
 
+/* Setters of what the scene `serving` shows, and its check; lengths say how long the walk is (request_pages.c). */
+Status set_lengths(void *target, const char *value, Error *error);
+Status set_page(void *target, const char *value, Error *error);
+Status set_prefix(void *target, const char *value, Error *error);
+Status set_chunk(void *target, const char *value, Error *error);
+Status request_pages(Request *request, Error *error);
+
 extern const char *const PACK_NAMES[PACK_COUNT];
 
 #endif

@@ -161,7 +161,7 @@ Status request_algorithms(Request *r, RequestDefault which, Error *error) {
 
 void request_choose_small(Request *r) {
   if (*r->model || r->shape.N_q || r->shape.N_k || r->shape.d || r->block || r->tiling.B_r || r->tiling.B_c ||
-      r->algorithm1_blocks)
+      r->algorithm1_blocks || r->pages.n)
     return;
   r->shape.N_q = 64;
   r->shape.d = 16;
@@ -197,10 +197,12 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .without_max = without_max,
                         .q_scale = r->q_scale,
                         .zoom = r->zoom,
+                        .pages = r->pages,
                         .weighs = strcmp(r->scene, SCENE_NAMES[SCENE_DECODE]) == 0,
                         .by_time = r->by_time};
   memset(stage, 0, sizeof *stage);
-  Status status = request_algorithms(r, REQUEST_ONE, error);
+  Status status = request_pages(r, error);
+  if (!status) status = request_algorithms(r, REQUEST_ONE, error);
   if (status) return status;
   if (r->n_algorithms > SNAPSHOT_RUNS_MAX)
     return error_set(error, STATUS_BAD_REQUEST, "a race has at most %d algorithms; name fewer with --algorithm",

@@ -50,6 +50,15 @@ enum {
  * times as large, as in layers whose logits have grown, the largest of 64 are near 14, and e^14 = 1.2 million is. */
 enum { STAGE_LARGE_Q = 6 };
 
+/* What the scene `serving` adds to the problem: sequences that decode, or a prompt in chunks, with a cache in pages. */
+enum { SERVED_SEQUENCES_MAX = 16 };
+typedef struct {
+  int64_t n, lengths[SERVED_SEQUENCES_MAX]; /* tokens of each sequence; n 0: as the problem's batch */
+  int64_t page;                             /* tokens; 0: kvcache's default */
+  int64_t prefix;                           /* tokens that all of them begin with */
+  int64_t chunk;                            /* tokens of a prompt at a time; 0: a row block */
+} ServedPages;
+
 typedef struct {
   Problem problem;
   Gpu gpu;                                   /* whose rates charts and timeline take; n_sm 0: paper */
@@ -64,9 +73,10 @@ typedef struct {
   int64_t q_scale;  /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
   bool l2_later;    /* L2 is left to the caller, who gives it with stage_give_l2: it takes up to 0.2 s */
   double zoom;      /* how far in, between levels too */
-  bool by_time;     /* the race is on a clock of time; else of bytes, and where no rate is known */
-  bool weighs;      /* weights of split parts are computed, which takes up to half a second once */
-  bool lone_row;    /* only the large row is computed, not those beside it */
+  ServedPages pages;
+  bool by_time;  /* the race is on a clock of time; else of bytes, and where no rate is known */
+  bool weighs;   /* weights of split parts are computed, which takes up to half a second once */
+  bool lone_row; /* only the large row is computed, not those beside it */
 } StageConfig;
 
 /* What a tile of the score matrix is doing. In standard attention a tile is worked on once per pass. */
@@ -249,6 +259,7 @@ typedef struct {
   const Schedule *schedule;                  /* not the snapshot's own */
   const Pipeline *pipeline, *other_pipeline; /* the stage's; NULL: none is recorded; of the other d */
   double zoom;
+  ServedPages pages;
   const double *weights; /* of each split's part in row 0 of the first head, as they are combined; NULL: not known */
   uint64_t step, n_steps;
   bool fits; /* the tiles fit SRAM */
