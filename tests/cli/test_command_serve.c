@@ -49,6 +49,8 @@ TEST(one_answer) {
   assert_true(value(serve, "memory", "page_bytes") == json_number_value(json_object_get(paged, "bytes")));
   assert_true(value(serve, "memory", "table_bytes") == json_number_value(json_object_get(paged, "table_bytes")));
   assert_true(value(serve, "memory", "table_bytes") == 32 * 2048 * 4);
+  const json_t *sent = json_object_get(json_object_get(serve, "token"), "sent_bytes"); /* from `hidden`, not opened */
+  assert_string_equal(json_string_value(json_object_get(sent, "kind")), "assumed");
   json_decref(serve);
   json_decref(kv);
 }

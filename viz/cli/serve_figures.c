@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,15 +149,24 @@ static bool is_assumed(const Gpu *gpu, const char *name) {
   return false;
 }
 
+/* The kind of what follows from a number of the model's description, which may say that it was assumed. */
+static const char *kind_by(const KvModel *m, size_t member, const char *kind) {
+  int n;
+  const KeyfileField *fields = kvmodel_fields(&n);
+  for (int k = 0; k < n; k++)
+    if (fields[k].offset == member && m->notes[k].assumed) return ASSUMED;
+  return kind;
+}
+
 static void add_step(const ServeRequest *r, const ServingStep *s, const char *section, Figures *f) {
-  const char *how = r->model.experts ? ASSUMED : COUNTED;
+  const char *how = r->model.experts ? ASSUMED : kind_by(&r->model, offsetof(KvModel, vocab), COUNTED);
   if (r->model.experts)
     ADD(FIGURE_BYTES, s->weight_bytes, section, "weight_bytes", "weights read", how,
         "%.1f of %lld experts a layer, where routing is uniform", s->experts, (long long)r->model.experts);
   else
     ADD(FIGURE_BYTES, s->weight_bytes, section, "weight_bytes", "weights read", how,
         "all but the input's table of words, once a pass");
-  ADD(FIGURE_FLOPS, s->flops, section, "flops", "FLOPs of the matrices", COUNTED, "2 a weight and token");
+  ADD(FIGURE_FLOPS, s->flops, section, "flops", "FLOPs of the matrices", how, "2 a weight and token");
   ADD(FIGURE_SECONDS, s->matrix_s, section, "matrix_s", "matrices", r->model.experts ? ASSUMED : BOUND, "%s at %s",
       s->weight_s >= s->flop_s ? "HBM" : "products",
       s->weight_s >= s->flop_s ? number_si(timing_rate(&r->gpu, TIME_HBM, r->serving.products), "B/s").text
@@ -166,8 +176,9 @@ static void add_step(const ServeRequest *r, const ServingStep *s, const char *se
       s->attention.bound == TIME_NONE ? "nothing" : time_part_title(s->attention.bound));
   add_prediction(r, s, section, f);
   if (r->serving.n_gpus == 1) return;
-  ADD(FIGURE_BYTES, s->sent_bytes, section, "sent_bytes", "sent by each GPU", COUNTED,
-      "two all-reduces a layer, rows of %lld x 2 B", (long long)r->model.hidden);
+  ADD(FIGURE_BYTES, s->sent_bytes, section, "sent_bytes", "sent by each GPU",
+      kind_by(&r->model, offsetof(KvModel, hidden), COUNTED), "two all-reduces a layer, rows of %lld x 2 B",
+      (long long)r->model.hidden);
   if (!isnan(s->sent_s))
     ADD(FIGURE_SECONDS, s->sent_s, section, "sent_s", "all-reduces", BOUND, "half of the link's %s%s",
         number_si(r->gpu.link_bytes_per_s, "B/s").text, is_assumed(&r->gpu, "link") ? ", assumed" : "");
