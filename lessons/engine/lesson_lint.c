@@ -304,6 +304,7 @@ static void check_ask(Pass *p, int index) {
   if (ask->kind == LESSON_NUMBER && !error.status &&
       lesson_run_grade(&p->run, q, q->answer, grade, &error) == STATUS_OK && grade->verdict != LESSON_RIGHT)
     lint_report(l, ask->line, "the answer of '%s', printed as '%s', is not graded right", ask->id, q->answer);
+  if (error.status == STATUS_NO_MEMORY) l->no_memory = true;
   free(grade);
 }
 
@@ -392,7 +393,9 @@ static bool is_done_by(Pass *p, const LessonTask *task, const char *change) {
   const LessonHooks *hooks = p->lint->hooks;
   Look l = {.pass = p, .task = task};
   Error why = {0};
-  return hooks->look_at(hooks->context, p->state, change, look, &l, &why) == STATUS_OK && l.done;
+  const Status status = hooks->look_at(hooks->context, p->state, change, look, &l, &why);
+  if (why.status == STATUS_NO_MEMORY) p->lint->no_memory = true;
+  return status == STATUS_OK && l.done;
 }
 
 static void check_task(Pass *p, const LessonTask *task) {
