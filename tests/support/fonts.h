@@ -12,7 +12,6 @@ const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 static inline int let_go_of_fonts(void **state) {
   (void)state;
   pango_cairo_font_map_set_default(NULL);
-  cairo_debug_reset_static_data();
   return 0;
 }
 
