@@ -19,7 +19,9 @@ typedef struct {
   Box home[VALUES_MAX]; /* the matrices in HBM */
   Box slot[VALUES_MAX]; /* places on chip, by index of snapshot.slots */
   Box l2;
-  bool widened; /* a matrix would be too narrow to be seen: widths are not to scale */
+  Box link[2],
+      far_link[2]; /* lanes of what travels, reads and writes: to SRAM, and between HBM and L2 where it is drawn */
+  bool widened;    /* a matrix would be too narrow to be seen: widths are not to scale */
 } Places;
 
 static bool is_moved(const Snapshot *now, int tensor) {
@@ -365,9 +367,9 @@ static const char *rate_words(double bytes_per_s, char *text, size_t size) {
 }
 
 /* Bytes so far over an arrow as wide as the link is fast, on the scale of the fastest; `part` where no rate is known.
- */
-static void draw_lane(const Pen *pen, Box box, const char *word, const char *number, bool strong, double part,
-                      double bytes_per_s, bool to_right, bool active) {
+ * Returns where the arrow lies. */
+static Box draw_lane(const Pen *pen, Box box, const char *word, const char *number, bool strong, double part,
+                     double bytes_per_s, bool to_right, bool active) {
   const Snapshot *now = pen->now;
   char rate[32];
   pen_part(pen, to_right ? "link-read" : "link-written", box);
@@ -391,9 +393,10 @@ static void draw_lane(const Pen *pen, Box box, const char *word, const char *num
   if (has_rate)
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_MIDDLE, box.x + box.width / 2,
              lane.y + lane.height + 1.05 * small, 0, rate);
+  return lane;
 }
 
-static void draw_link(const Pen *pen, Box box) {
+static void draw_link(const Pen *pen, Box box, Places *places) {
   const Snapshot *now = pen->now;
   bool overflow = false;
   const Wide read = traffic_read_bytes(&now->whole, &overflow), written = traffic_write_bytes(&now->whole, &overflow);
@@ -401,10 +404,12 @@ static void draw_link(const Pen *pen, Box box) {
   const double rate = now->l2.capacity_bytes ? now->gpu.l2_bytes_per_s : gpu_hbm_bytes_per_s(&now->gpu);
   box_cut_top(&box, 8 * pen->unit, 0);
   const Box upper = box_cut_top(&box, box.height / 2, 0);
-  draw_lane(pen, upper, "read", number_bytes(now->read_bytes).text, true, part_of(now->read_bytes, most), rate, true,
-            now->has_event && now->event.kind == EVENT_LOAD);
-  draw_lane(pen, box, "written", number_bytes(now->write_bytes).text, true, part_of(now->write_bytes, most), rate,
-            false, now->has_event && event_goes_out(now->event.kind));
+  places->link[0] =
+      draw_lane(pen, upper, "read", number_bytes(now->read_bytes).text, true, part_of(now->read_bytes, most), rate,
+                true, now->has_event && now->event.kind == EVENT_LOAD);
+  places->link[1] =
+      draw_lane(pen, box, "written", number_bytes(now->write_bytes).text, true, part_of(now->write_bytes, most), rate,
+                false, now->has_event && event_goes_out(now->event.kind));
 }
 
 /* ---- L2 -------------------------------------------------------------------------------------------------- */
@@ -460,17 +465,17 @@ static void draw_gate(const Pen *pen, Box box) {
 }
 
 /* Between HBM and L2: what the whole launch moves. */
-static void draw_far_link(const Pen *pen, Box box) {
+static void draw_far_link(const Pen *pen, Box box, Places *places) {
   const SnapshotL2 *l2 = &pen->now->l2;
   const Wide most = l2->asked_read_bytes > l2->asked_write_bytes ? l2->asked_read_bytes : l2->asked_write_bytes;
   const double rate = gpu_hbm_bytes_per_s(&pen->now->gpu);
   const char *none = l2->is_awaited ? "\u2026" : "not known";
   box_cut_top(&box, 8 * pen->unit, 0);
   const Box upper = box_cut_top(&box, box.height / 2, 0);
-  draw_lane(pen, upper, "launch:", l2->is_known ? number_bytes(l2->hbm_read_bytes).text : none, false,
-            l2->is_known ? part_of(l2->hbm_read_bytes, most) : -1, rate, true, false);
-  draw_lane(pen, box, "launch:", l2->is_known ? number_bytes(l2->hbm_write_bytes).text : none, false,
-            l2->is_known ? part_of(l2->hbm_write_bytes, most) : -1, rate, false, false);
+  places->far_link[0] = draw_lane(pen, upper, "launch:", l2->is_known ? number_bytes(l2->hbm_read_bytes).text : none,
+                                  false, l2->is_known ? part_of(l2->hbm_read_bytes, most) : -1, rate, true, false);
+  places->far_link[1] = draw_lane(pen, box, "launch:", l2->is_known ? number_bytes(l2->hbm_write_bytes).text : none,
+                                  false, l2->is_known ? part_of(l2->hbm_write_bytes, most) : -1, rate, false, false);
 }
 
 /* ---- SRAM ------------------------------------------------------------------------------------------------ */
@@ -513,8 +518,9 @@ static void fill_slot(const Pen *pen, Box bar, const SnapshotSlot *s, bool is_su
   if (!s->is_filled) return;
   const Box held = box_at(bar.x, bar.y, bar.width * part, bar.height);
   const bool is_moved = s->is_touched && event_moves(kind) && now->event.tensor == s->tensor;
-  if (is_moved) { /* drawn on its way */
-    if (kind == EVENT_LOAD && happened >= 1) pen_fill(pen, held, orange, 1);
+  if (is_moved) { /* as far as it has come, or gone */
+    pen_fill(pen, box_at(held.x, held.y, held.width * (kind == EVENT_LOAD ? happened : 1 - happened), held.height),
+             orange, 1);
     return;
   }
   const Colour colour = pen_lit(pen, s->is_touched ? orange : still, is_subject);
@@ -711,29 +717,40 @@ static void draw_sram(const Pen *pen, Box box, bool is_large, Places *places) {
 
 /* ---- What travels ---------------------------------------------------------------------------------------- */
 
-/* Between two edges: out of the one straight to the other. */
+/* A block on its way, in the lane of its link: a chip of one size with its name. What does not come from L2 goes
+ * through the far lane first. */
+static void draw_chip(const Pen *pen, const Places *places, int tensor, bool is_load, bool from_l2) {
+  const Box *far_link = &places->far_link[!is_load];
+  const bool is_far = is_load && !from_l2 && far_link->width > 0;
+  const double part = pen_happened(pen), done = is_far ? fmod(2 * part, 1) : part;
+  const Box lane = is_far && part < 0.5 ? *far_link : places->link[!is_load];
+  char room[sizeof pen->now->schedule->tensors[tensor].title];
+  const char *name = pen_name_without(pen, tensor, " ", room);
+  const double height = fmin(lane.height, 1.5 * pen_size(pen, TYPE_BODY)),
+               width = fmin(0.6 * lane.width, fmax(height, pen_text_width(pen, TYPE_BODY, true, name) + 0.5 * height)),
+               way = lane.width - width, y = lane.y + (lane.height - height) / 2;
+  const Box start = box_at(lane.x + (is_load ? 0 : way), y, width, height);
+  pen_body(pen, BODY_HOME, tensor, start, 1);
+  pen_tile(pen, tensor, box_between(start, box_at(lane.x + (is_load ? way : 0), y, width, height), done),
+           pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+}
+
+/* What an event moves: on its way, and then where it has come to. */
 static void draw_travel(const Pen *pen, const Places *places) {
   const Snapshot *now = pen->now;
   const Event *e = &now->event;
-  const Colour orange = pen->theme->tile[TILE_COLOUR_CURRENT];
   if (!now->has_event || !event_moves(e->kind)) return;
+  const bool is_load = e->kind == EVENT_LOAD, from_l2 = places->l2.width > 0 && snapshot_was_loaded(now, e);
   const Box home = block_of(pen, places, e->tensor, e->row0, e->row1, e->col0, e->col1);
   for (int k = 0; k < now->schedule->n_values; k++) {
     const SnapshotSlot *s = &now->slots[k];
     if (!s->is_touched || s->tensor != e->tensor || places->slot[k].width <= 0) continue;
-    const bool from_l2 = places->l2.width > 0 && snapshot_was_loaded(now, e);
-    const Box l2 = places->l2, away = from_l2 ? box_at(l2.x, home.y, l2.width, home.height) : home;
-    if (from_l2) pen_body(pen, BODY_HOME, e->tensor, away, 1);
-    const Box at =
-        box_between(away, places->slot[k], e->kind == EVENT_LOAD ? pen_happened(pen) : 1 - pen_happened(pen));
-    const double size = 1.5 * pen_size(pen, TYPE_BODY);
-    Box seen = at; /* never too small for its letter, but at its ends */
-    const double part = pen_happened(pen), grown = 4 * part * (1 - part);
-    seen.width = fmax(at.width, at.width + (size - at.width) * grown);
-    seen.height = fmax(at.height, at.height + (size - at.height) * grown);
-    seen.x -= (seen.width - at.width) / 2;
-    seen.y -= (seen.height - at.height) / 2;
-    pen_tile(pen, e->tensor, seen, orange, 1);
+    const Box end = is_load ? places->slot[k] : home;
+    if (pen_passing(pen) > 0)
+      draw_chip(pen, places, e->tensor, is_load, from_l2);
+    else
+      pen_tile(pen, e->tensor, end, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+    pen_body(pen, BODY_HOME, e->tensor, end, 1);
   }
 }
 
@@ -811,14 +828,14 @@ void draw_hierarchy(const Pen *pen, Box box, bool is_large) {
     const double link = fmax(0.12 * whole, 6.4 * pen_size(pen, TYPE_SMALL));
     draw_hbm(pen, box_cut_left(&box, (is_large ? 0.56 : 0.6) * (whole - link - 2 * gap), gap), is_large, &places);
     draw_sram(pen, box_cut_right(&box, (is_large ? 0.44 : 0.4) * (whole - link - 2 * gap), gap), is_large, &places);
-    draw_link(pen, box);
+    draw_link(pen, box, &places);
     draw_motion(pen, &places);
     return;
   }
   draw_hbm(pen, box_cut_left(&box, (is_large ? 0.34 : 0.37) * whole, is_large ? 0.6 * gap : 0), is_large, &places);
   draw_sram(pen, box_cut_right(&box, (is_large ? 0.31 : 0.35) * whole, 0.6 * gap), is_large, &places);
   if (is_large && !pen->view->presentation) {
-    draw_far_link(pen, box_cut_left(&box, 0.075 * whole, 0.6 * gap));
+    draw_far_link(pen, box_cut_left(&box, 0.075 * whole, 0.6 * gap), &places);
     places.l2 = box_cut_left(&box, 0.145 * whole, 0.6 * gap);
     draw_l2(pen, places.l2);
   } else {
@@ -827,7 +844,7 @@ void draw_hierarchy(const Pen *pen, Box box, bool is_large) {
     places.l2 = gate;
     draw_gate(pen, gate);
   }
-  draw_link(pen, box);
+  draw_link(pen, box, &places);
   draw_motion(pen, &places);
 }
 
