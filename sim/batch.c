@@ -12,7 +12,7 @@
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------- */
 
-static bool is_between(char c) { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+static bool is_between(char c) { return c == ',' || c == '+' || c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 /* One word: LENGTH or LENGTHxCOUNT. */
 static bool read_word(const char *word, size_t n, int64_t *length, int64_t *count) {

@@ -23,7 +23,7 @@ typedef struct {
   int64_t lengths[];
 } Lengths;
 
-/* From a text of whole numbers (K, M as elsewhere), apart by commas or blanks; LENGTHxCOUNT stands for several.
+/* From a text of whole numbers (K, M as elsewhere), apart by commas, plus signs or blanks; LENGTHxCOUNT: several.
  * `name` is what errors call it. NULL with *error: none, too many, no number. */
 Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error *error);
 

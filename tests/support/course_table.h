@@ -233,6 +233,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     IS("gqa", cache * 64 / D("H"));
     IS("int4", 2 * D("L") * D("H") * 66);
     IS("pages", pieces((int)D("n"), 16));
+    IS("unequal", 1 - (D("n") + D("m") + D("longest")) / (3 * D("longest")));
     IS("chunks", D("C") * (D("C") + 1) / 2);
     break;
   }

@@ -135,7 +135,8 @@ static Status kernel_algorithm(Request *r, Error *error) {
 }
 
 Status request_algorithms(Request *r, RequestDefault which, Error *error) {
-  Status status = request_take_model(r, NULL, error);
+  Status status = request_pages(r, error);
+  if (!status) status = request_take_model(r, NULL, error);
   if (!status && *r->kernel) status = kernel_algorithm(r, error);
   if (status) return status;
   if (r->n_algorithms == 0 && which == REQUEST_COMPARED)
@@ -201,8 +202,7 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .weighs = strcmp(r->scene, SCENE_NAMES[SCENE_DECODE]) == 0,
                         .by_time = r->by_time};
   memset(stage, 0, sizeof *stage);
-  Status status = request_pages(r, error);
-  if (!status) status = request_algorithms(r, REQUEST_ONE, error);
+  Status status = request_algorithms(r, REQUEST_ONE, error);
   if (status) return status;
   if (r->n_algorithms > SNAPSHOT_RUNS_MAX)
     return error_set(error, STATUS_BAD_REQUEST, "a race has at most %d algorithms; name fewer with --algorithm",

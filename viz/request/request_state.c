@@ -82,7 +82,7 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   if (r->without_max) put(text, " without-max=1");
   put_count(text, "q-scale", r->q_scale, 0);
   if (r->by_time) put(text, " clock=time");
-  for (int64_t k = 0; k < r->pages.n; k++) put(text, "%s%" PRId64, k ? "," : " lengths=", r->pages.lengths[k]);
+  for (int64_t k = 0; k < r->pages.n; k++) put(text, "%s%" PRId64, k ? "+" : " lengths=", r->pages.lengths[k]);
   put_count(text, "page", r->pages.page, 0);
   put_count(text, "prefix", r->pages.prefix, 0);
   put_count(text, "chunk", r->pages.chunk, 0);

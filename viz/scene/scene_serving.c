@@ -212,8 +212,8 @@ static void fill_tokens(const Pen *pen, const PageGrid *g, double y, double high
   }
 }
 
-static void draw_tokens(const Pen *pen, const PageGrid *g, const ServedRow *r, double y, double high, int64_t begin,
-                        int64_t end) {
+static void draw_tokens(const Pen *pen, const PageGrid *g, const Served *s, const ServedRow *r, double y, double high,
+                        int64_t begin, int64_t end) {
   const Theme *t = pen->theme;
   const Colour waiting = t->tile[TILE_COLOUR_WAITING], done = t->tile[TILE_COLOUR_DONE];
   if (r->is_there) fill_tokens(pen, g, y, high, most(begin, r->first), end, waiting);
@@ -226,8 +226,11 @@ static void draw_tokens(const Pen *pen, const PageGrid *g, const ServedRow *r, d
     return;
   }
   for (int64_t cell = begin / g->cell_tokens; cell * g->cell_tokens < end; cell++) {
-    const Box page = {g->left + g->cell * (double)cell, y, g->cell - g->gap, high};
-    const bool is_partial = (cell + 1) * g->cell_tokens > r->keys && r->keys % g->cell_tokens;
+    const int64_t room = ceil_div(r->keys, s->cache.page_tokens) * s->cache.page_tokens; /* of its last page too */
+    const double left = g->left + g->cell * (double)cell;
+    const bool is_short = (cell + 1) * g->cell_tokens > room;
+    const Box page = {left, y, is_short ? token_x(g, room) - left : g->cell - g->gap, high};
+    const bool is_partial = (cell + 1) * g->cell_tokens > r->keys && r->keys % s->cache.page_tokens;
     if (is_partial)
       pen_dashed(pen, page, t->ink, 1.2);
     else if (g->cell > 12 * pen->unit)
@@ -243,7 +246,7 @@ static void draw_row(const Pen *pen, const PageGrid *g, const Served *s, int64_t
   snprintf(label, sizeof label, "%s%s", s->chunks ? "+ " : "", number_count(wide(s->chunks ? r->fresh : r->keys)).text);
   pen_text(pen, TYPE_SMALL, pen->theme->ink, s->chunks && s->first_shown + k == s->present, ANCHOR_END,
            g->left - 10 * pen->unit, y + high / 2 + 0.36 * small, 0, label);
-  draw_tokens(pen, g, r, y, high, s->shared, r->keys);
+  draw_tokens(pen, g, s, r, y, high, s->shared, r->keys);
   if (s->chunks && r->is_there) { /* what the chunk brings */
     const double x = token_x(g, r->keys - r->fresh);
     pen_frame(
@@ -259,7 +262,7 @@ static void draw_prefix(const Pen *pen, const PageGrid *g, const Served *s) {
   if (!s->shared) return;
   for (int64_t k = 1; k < s->n_shown; k++)
     if (s->rows[k].keys > r.keys) r = s->rows[k]; /* as far as the walk is */
-  draw_tokens(pen, g, &r, g->top, high, 0, s->shared);
+  draw_tokens(pen, g, s, &r, g->top, high, 0, s->shared);
   pen_text(pen, TYPE_SMALL, pen->theme->ink, true, ANCHOR_START, g->left, g->top + high + 1.3 * small, 0,
            "shared, kept once");
 }
