@@ -1,4 +1,4 @@
-/* What race, decode, charts and pipeline say, proved at every step by sums over the events and by the files: sentences
+/* What race, decode, serving, charts, pipeline, timeline and warp say, proved at every step by sums over the events and by the files: sentences
  * are taken apart, and each number in them is worked out here anew. Words that match no pattern are false. */
 #include "sim/base/random.h"
 #include "sim/numbers/precision.h"
@@ -87,8 +87,11 @@ static Stage open_state(const char *state) {
   Request request = {0};
   Error error = {0};
   Stage stage = {0};
-  const OptionSet sets[] = {
-      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {"", REQUEST_EXPERT_OPTIONS, 0},
+                            {0}};
   OptionParser parser = {.sets = sets, .target = &request};
   if (options_parse_state(&parser, state, &error) || request_stage(&request, false, 0, &stage, &error))
     fail_msg("%s: %s", state, error.message);
@@ -361,4 +364,142 @@ TEST(test_pipeline) {
     assert_string_equal(said.why, "A warpgroup's products of a tile take 512 cycles there, and 1,024 here.");
     stage_free(&stage);
   }
+}
+
+/* ---- The timeline, on a GPU without all rates: a step is an event, but a skip ----------------------------------- */
+
+/* Steps of each row block, and of the present one so far. CTAs are numbered by row blocks
+ * first: under a causal mask the longest has the first number. */
+TEST(test_timeline) {
+  enum { ROWS = 16 };
+  static const struct {
+    const char *state;
+    double ctas, waves, fill; /* of 2 slots on each of 108 SMs: of the last wave */
+  } CASES[] = {{"algorithm=fa2 N=64 d=16 block=8 causal=1 ctas-per-sm=2", 8, 1, 8 / 216.0},
+               {"algorithm=fa2 N=64 d=16 block=8 heads=60 batch=2 ctas-per-sm=2", 960, 5, (960 - 4 * 216) / 216.0},
+               {"algorithm=standard N=48 d=16 block=16 ctas-per-sm=2", 3, 1, 3 / 216.0}};
+  int n_said = 0;
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    Stage stage = open_state(CASES[k].state);
+    const Schedule *s = stage.run.schedule;
+    double all[ROWS] = {0}, so_far[ROWS] = {0}, most = 0, least = INFINITY;
+    Cursor cursor = {0};
+    Event e;
+    while (schedule_next(s, &stage.run.plan, &cursor, &e))
+      if (e.pass == 0 && e.kind != EVENT_SKIP) all[e.i]++;
+    for (int i = 0; i < ROWS && all[i] > 0; i++) {
+      most = fmax(most, all[i]);
+      least = fmin(least, all[i]);
+    }
+    cursor = (Cursor){0};
+    for (uint64_t step = 0; step <= stage.n_steps; step++) {
+      Snapshot now;
+      Narration said;
+      char w[WORDS][WORD_BYTES];
+      if (step > 0 && !schedule_next(s, &stage.run.plan, &cursor, &e)) fail();
+      if (step > 0 && e.pass > 0) break;
+      if (step > 0 && e.kind != EVENT_SKIP) so_far[e.i]++;
+      const double number = strstr(CASES[k].state, "causal") ? 8 - (double)e.i : (double)e.i + 1;
+      stage_snapshot(&stage, step, &now);
+      scene_narrate(SCENE_TIMELINE, &now, NULL, &said);
+      const bool is_right =
+          step == 0 ? match(CASES[k].waves == 1 ? "* CTAs, in * wave." : "* CTAs, in * waves.", said.what, w) &&
+                          near(w[0], CASES[k].ctas) && near(w[1], CASES[k].waves)
+                    : match("CTA * of * is at * of its * steps.", said.what, w) && near(w[0], number) &&
+                          near(w[1], CASES[k].ctas) && near(w[2], so_far[e.i]) && near(w[3], all[e.i]);
+      if (!is_right)
+        fail_msg("%s, step %d: %s, not %g of %g", CASES[k].state, (int)step, said.what, so_far[e.i], all[e.i]);
+      const bool is_why =
+          most > 1.05 * least
+              ? match("The longest takes * steps, the shortest * steps: the GPU waits for the longest.", said.why, w) &&
+                    near(w[0], most) && near(w[1], least)
+          : CASES[k].waves > 1
+              ? match("All take the same time; the last wave fills * of the slots.", said.why, w) &&
+                    near(w[0], CASES[k].fill)
+              : match("All take the same time, and fill * of the slots.", said.why, w) && near(w[0], CASES[k].fill);
+      if (!is_why) fail_msg("%s, step %d: %s", CASES[k].state, (int)step, said.why);
+      n_said += 2;
+    }
+    stage_free(&stage);
+  }
+  print_message("%d sentences of the timeline\n", n_said);
+}
+
+/* With all rates: time goes on within a CTA to its end, which is at least the products at its part of the peak rate. */
+TEST(test_timeline_in_time) {
+  Stage stage = open_state("algorithm=fa2 N=1024 d=128 block=128 heads=4 gpu=h100-sxm");
+  const double least_us = 4.0 * 128 * 128 * 128 * 8 / (989.4e12 / 132) * 1e6; /* 8 tiles, two products each */
+  double before = 0, row = -1;
+  for (uint64_t step = 1; step <= stage.n_steps; step += 3) {
+    Snapshot now;
+    Narration said;
+    char w[WORDS][WORD_BYTES];
+    stage_snapshot(&stage, step, &now);
+    scene_narrate(SCENE_TIMELINE, &now, NULL, &said);
+    if (!match("CTA * of 32 is at * of its * us.", said.what, w) || !near(w[0], (double)now.event.i + 1))
+      fail_msg("step %d: %s", (int)step, said.what);
+    const double at = strtod(w[1], NULL) * (strstr(w[1], " ns") ? 1e-3 : 1), whole_us = strtod(w[2], NULL);
+    const bool is_same_row = row == (double)now.event.i;
+    assert_true(at <= whole_us && whole_us > 0.98 * least_us && whole_us < 4 * least_us);
+    assert_true(!is_same_row || at >= before);
+    if (!match("All take the same time, and fill * of the slots.", said.why, w) || !near(w[0], 32 / 132.0))
+      fail_msg("step %d: %s", (int)step, said.why);
+    before = at;
+    row = (double)now.event.i;
+  }
+  stage_free(&stage);
+}
+
+/* ---- A warp ------------------------------------------------------------------------------------------------------ */
+
+/* Passes of eight lanes, 16 bytes each from rows of a tile: the most words that any of 32 banks has to give. Rows of
+ * more than 128 bytes go on in the next tile. Swizzled: the number of the 16 bytes in a row, with that of the line of
+ * 128 bytes, bit by bit, as far as the row has such bits. */
+static int passes(int row_bytes, int column, bool swizzled) {
+  int words[32] = {0}, most = 0;
+  const int width = swizzled && row_bytes > 128 ? 128 : row_bytes;
+  for (int row = 0; row < 8; row++) {
+    const int plain = row * width + column * 16 % width;
+    const int chunk = plain / 16 ^ (swizzled ? plain / 128 % (width / 16) : 0);
+    for (int word = 0; word < 4; word++) words[(chunk * 4 + word) % 32]++;
+  }
+  for (int bank = 0; bank < 32; bank++) most = words[bank] > most ? words[bank] : most;
+  return most;
+}
+
+TEST(test_warp) {
+  static const int DIMS[] = {16, 32, 64, 128, 256};
+  int n_said = 0;
+  for (size_t k = 0; k < sizeof DIMS / sizeof *DIMS; k++) {
+    char line[96];
+    snprintf(line, sizeof line, "algorithm=fa2 N=64 d=%d block=8", DIMS[k]);
+    Stage stage = open_state(line);
+    const Schedule *s = stage.run.schedule;
+    Cursor cursor = {0};
+    Event e = {0};
+    int64_t key = 0;
+    for (uint64_t step = 0; step <= stage.n_steps; step++, n_said += 2) {
+      Snapshot now;
+      Narration said;
+      char w[WORDS][WORD_BYTES];
+      if (step > 0 && !schedule_next(s, &stage.run.plan, &cursor, &e)) fail();
+      if (step > 0 && e.kind == EVENT_LOAD && strcmp(s->tensors[e.tensor].text, "K") == 0) key = e.j;
+      stage_snapshot(&stage, step, &now);
+      scene_narrate(SCENE_WARP, &now, NULL, &said);
+      const int rows = 2 * DIMS[k], column = (int)(step % (uint64_t)(rows / 16)), plain = passes(rows, column, false),
+                swizzled = passes(rows, column, true);
+      const char *how = plain > 1 ? "A warp reads 8 rows of K[*], 16 bytes each: they share banks."
+                                  : "A warp reads 8 rows of K[*], 16 bytes each: each in banks of its own.";
+      if (!match(how, said.what, w) || (e.j >= 0 && !near(w[0], (double)key)))
+        fail_msg("%s, step %d: %s, not K[%d]", line, (int)step, said.what, (int)key);
+      const bool is_right = swizzled < plain
+                                ? match("As they come that takes * passes; swizzled, *.", said.why, w) &&
+                                      near(w[0], plain) && near(w[1], swizzled)
+                                : match("Rows of * bytes: * pass*, with a swizzle or without.", said.why, w) &&
+                                      near(w[0], rows) && near(w[1], plain);
+      if (!is_right) fail_msg("%s, step %d: %s, not %d and %d", line, (int)step, said.why, plain, swizzled);
+    }
+    stage_free(&stage);
+  }
+  print_message("%d sentences of a warp\n", n_said);
 }
