@@ -220,7 +220,7 @@ TEST(answers_are_chosen) {
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1280, 720);
   cairo_t *cr = cairo_create(surface);
   story_player_draw(p, cr, 1280, 720, &theme_light);
-  story_player_press(p, 1, 1000, 350); /* the second line of the card */
+  story_player_press(p, 1, 1000, 318); /* the second line of the card */
   story_player_input(p, STORY_GO_ON);
   assert_non_null(strstr(story_player_words(p, words, sizeof words), "Right: 8 blocks"));
   cairo_destroy(cr);

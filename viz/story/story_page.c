@@ -215,7 +215,7 @@ static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *c
   const StoryBeat *beat = &s->told->beats[s->beat];
   const Lettering letter = {.family = theme->sans, .size = 26 * u, .bold = true};
   for (int k = 0; k < beat->n_choices; k++) {
-    const Box box = {first.x, first.y + k * 70 * u, first.width, 58 * u};
+    const Box box = {first.x, first.y + k * (first.height + 8 * u), first.width, first.height};
     const bool is_chosen = m->typed && strcmp(m->typed, beat->choices[k]) == 0,
                is_right = m->said && strcmp(beat->answer, beat->choices[k]) == 0;
     const Colour ground = is_right ? theme->tile[TILE_COLOUR_DONE] : theme->background,
@@ -227,19 +227,20 @@ static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *c
     cairo_fill(cr);
     draw_frame(cr, box, is_chosen ? theme->tile[TILE_COLOUR_DONE] : theme->axis, (is_chosen ? 4 : 2) * u);
     theme_use(cr, is_right ? ink : theme->ink_soft, 1);
-    letter_draw(cr, &letter, box.x + 20 * u, box.y + 39 * u, name);
+    letter_draw(cr, &letter, box.x + 20 * u, box.y + box.height / 2 + 10 * u, name);
     theme_use(cr, ink, 1);
-    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + 39 * u, box.width - 72 * u, beat->choices[k]);
+    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + box.height / 2 + 10 * u, box.width - 72 * u, beat->choices[k]);
     if (places) places->choices[places->n++] = box;
   }
-  return first.y + beat->n_choices * 70 * u;
+  return first.y + beat->n_choices * (first.height + 8 * u);
 }
 
 static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box box, double u, const Theme *theme,
                       StoryPlaces *places) {
   const StoryBeat *beat = &s->told->beats[s->beat];
   const Lettering head = {.family = theme->sans, .size = 26 * u, .bold = true},
-                  body = {.family = theme->sans, .size = 28 * u}, small = {.family = theme->sans, .size = 23 * u};
+                  body = {.family = theme->sans, .size = 28 * u}, small = {.family = theme->sans, .size = 23 * u},
+                  answer = {.family = theme->sans, .size = 25 * u};
   const double x = box.x + 36 * u, wide_enough = box.width - 64 * u;
   theme_use(cr, theme->panel, 1);
   cairo_rectangle(cr, box.x, box.y, box.width, box.height);
@@ -249,16 +250,17 @@ static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Bo
   cairo_fill(cr);
   theme_use(cr, theme->ink, 1);
   letter_draw(cr, &head, x, box.y + 48 * u, m->said ? "What you predicted" : "Before it plays: predict");
-  const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.35, 4, beat->ask);
-  const Box field = {x, box.y + 104 * u + lines * 38 * u, wide_enough, 62 * u};
+  const int lines = letter_draw_wrapped(cr, &body, x, box.y + 104 * u, wide_enough, 1.3, 4, beat->ask);
+  const Box field = {x, box.y + 100 * u + lines * 36 * u, wide_enough, 62 * u},
+            choice = {field.x, field.y, field.width, (lines > 2 ? 46 : 52) * u}; /* three lines fit below */
   const bool is_typed = m->typed && *m->typed;
   bool is_choice = false;
   for (int k = 0; k < beat->n_choices; k++) is_choice |= is_typed && strcmp(m->typed, beat->choices[k]) == 0;
   const bool chooses = beat->n_choices > 0 && (!is_typed || is_choice || m->said);
   const double under =
-      chooses ? draw_choices(s, m, cr, field, u, theme, places) : draw_typed(s, m, cr, field, u, theme);
+      chooses ? draw_choices(s, m, cr, choice, u, theme, places) : draw_typed(s, m, cr, field, u, theme);
   theme_use(cr, theme->ink_soft, 1);
-  letter_draw_wrapped(cr, m->said ? &body : &small, x, under + 42 * u, wide_enough, 1.3, 4,
+  letter_draw_wrapped(cr, m->said ? &answer : &small, x, under + 34 * u, wide_enough, 1.3, 4,
                       m->said ? m->said
                       : is_typed || !chooses
                           ? "Enter: play and see."
