@@ -236,7 +236,14 @@ TEST(test_serving) {
     int n;
     int64_t keys[8], chunk, shared;
     const char *what, *why;
-  } CASES[] = {{"algorithm=fa2 d=128 heads=32 kv-heads=8 block=32 lengths=100,257,500",
+  } CASES[] = {{"algorithm=fa2 N=1 seq-len-k=300 batch=3 d=128 heads=8 block=32",
+                3,
+                {300, 300, 300},
+                0,
+                0,
+                "1 new token of 3 sequences: * of * read.",
+                "57 pages of 16 tokens; *"},
+               {"algorithm=fa2 d=128 heads=32 kv-heads=8 block=32 lengths=100,257,500",
                 3,
                 {100, 257, 500},
                 0,

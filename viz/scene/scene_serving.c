@@ -124,11 +124,16 @@ static ServedRow row_now(const Snapshot *now, const Served *s, int64_t k) {
 
 /* ---- All of it --------------------------------------------------------------------------------------------- */
 
+/* Rows that differ; those of a batch are alike, and count as one of them does. */
+static int64_t n_counted(const Snapshot *now, const Served *s) { return s->chunks || now->pages.n ? s->n : 1; }
+
 static void count_pages(const Snapshot *now, Served *s) {
-  const int64_t n = s->chunks ? 1 : s->n;
-  for (int64_t k = 0; k < n; k++) {
+  const int64_t n = s->chunks ? 1 : s->n, counted = s->chunks ? 1 : n_counted(now, s);
+  for (int64_t k = 0; k < counted; k++) {
     const KvState one = kvcache_seek(&s->cache, s->chunks ? s->longest : row_of(now, s, k).keys);
-    s->pages += wide(one.pages), s->allocated_bytes += one.page_bytes, s->used_bytes += one.bytes;
+    const Wide times = wide(n / counted);
+    s->pages += times * wide(one.pages), s->allocated_bytes += times * one.page_bytes;
+    s->used_bytes += times * one.bytes;
   }
   const KvState shared = kvcache_seek(&s->cache, s->shared);
   s->pages -= wide(shared.pages) * wide(n - 1);
@@ -138,8 +143,9 @@ static void count_pages(const Snapshot *now, Served *s) {
 }
 
 static void count_reads(const Snapshot *now, Served *s) {
-  const Wide token = kvcache_bytes_per_token(&s->cache);
-  for (int64_t k = 0; k < s->n; k++) {
+  const int64_t counted = n_counted(now, s);
+  const Wide token = kvcache_bytes_per_token(&s->cache) * wide(s->n / counted);
+  for (int64_t k = 0; k < counted; k++) {
     const ServedRow r = row_now(now, s, k);
     const int64_t from = k && !s->chunks ? s->shared : 0; /* the first row reads the prefix for all */
     s->read_bytes += token * wide(most(0, r.to - most(r.first, from)) + most(0, r.tail_end - most(r.tail, from)));
@@ -154,7 +160,7 @@ static void served_make(Served *s, const Snapshot *now) {
   s->chunks = !p->n && shape->causal && queries_of(now) > 1 && queries_of(now) == shape->N_k;
   const int64_t smallest = ceil_div(s->longest, SERVING_CHUNKS_MAX);
   s->chunk = least(most(p->chunk ? p->chunk : now->grid.B_r, smallest), s->longest);
-  s->n = s->chunks ? ceil_div(s->longest, s->chunk) : p->n ? p->n : least(shape->batch, SERVED_SEQUENCES_MAX);
+  s->n = s->chunks ? ceil_div(s->longest, s->chunk) : p->n ? p->n : shape->batch;
   s->present = !s->chunks       ? s->n
                : now->has_event ? least(most(now->event.i, 0) * now->grid.B_r / s->chunk, s->n - 1)
                                 : 0;
@@ -282,8 +288,8 @@ static void draw_pages(const Pen *pen, Box box, const Served *s) {
   for (int64_t k = 0; k < s->n_shown; k++) draw_row(pen, &g, s, k);
   draw_prefix(pen, &g, s);
   if (s->n_shown == s->n) return;
-  snprintf(words, sizeof words, "chunks %" PRId64 " to %" PRId64 " of %" PRId64, s->first_shown + 1,
-           s->first_shown + s->n_shown, s->n);
+  snprintf(words, sizeof words, "%s %" PRId64 " to %" PRId64 " of %" PRId64, s->chunks ? "chunks" : "sequences",
+           s->first_shown + 1, s->first_shown + s->n_shown, s->n);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, g.left,
            g.top + g.row * (double)s->n_shown + 1.3 * small, 0, words);
 }
@@ -333,7 +339,7 @@ static void draw_figures(const Pen *pen, Box box, const Served *s) {
 
 /* ---- The scene --------------------------------------------------------------------------------------------- */
 
-static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
+static void tell_numbers(const Snapshot *now, SceneMemo *memo, Narration *said) {
   (void)memo;
   Served s;
   served_make(&s, now);
@@ -345,8 +351,8 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
   if (s.chunks) {
     snprintf(said->what, sizeof said->what, "Chunk %" PRId64 " of %" PRId64 ": %.40s of %.40s read.", s.present + 1,
              s.n, read, whole);
-    snprintf(said->why, sizeof said->why, "Each chunk reads K and V of all before it, and its own: %.20s of one pass.",
-             number_ratio_of(s.whole_bytes, s.used_bytes).text);
+    snprintf(said->why, sizeof said->why, "Each chunk reads K and V of %s, and its own: %.20s of one pass.",
+             now->launched.window ? "its window" : "all before it", number_ratio_of(s.whole_bytes, s.used_bytes).text);
     return;
   }
   const int64_t N_q = queries_of(now);
@@ -355,6 +361,13 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
            whole);
   snprintf(said->why, sizeof said->why, "%.40s pages of %.20s tokens; only the last of a sequence may have room left.",
            pages, tokens);
+}
+
+static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
+  tell_numbers(now, memo, said);
+  if (now->schedule->n_passes > 1 && !now->schedule->splits)
+    snprintf(said->why, sizeof said->why, "This program has %d passes; the first over the keys is followed here.",
+             now->schedule->n_passes);
 }
 
 static void draw(const Pen *pen) {
