@@ -148,8 +148,8 @@ TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
   return work;
 }
 
-/* Of the CTA that moves most: its rows of Q and O and the keys that it reads; of a key block, with the rows that see it.
- * At least: what spills, and stored sums, come besides. */
+/* Of the CTA that moves most: its rows of Q and O and the keys that it reads; of a key block, with the rows that see
+ * it. At least: what spills, and stored sums, come besides. */
 static double busiest_cta_bytes(const Simulation *s) {
   const Plan *p = &s->plan;
   const double row_bytes = (double)p->shape.d * (double)p->element_bytes +
@@ -201,7 +201,8 @@ Roof simulation_roof(const Simulation *s, const Gpu *gpu, TimePart level) {
                 .flops_per_s = seconds > 0 ? work.flops / seconds : 0};
 }
 
-/* Without L2 the bytes that cross depend on the tile: where it is not given, the least of all that fit; without splits. */
+/* Without L2 the bytes that cross depend on the tile: where it is not given, the least of all that fit; without
+ * splits. */
 static void take_best_tiles(TimeWork *work, const Simulation *s) {
   for (int64_t B_r = 1; B_r <= 1 << 14; B_r *= 2) {
     for (int64_t B_c = 1; B_c <= 256; B_c *= 4) {

@@ -35,8 +35,8 @@ struct Timing : Mark {
 };
 
 /* The SM's clock at moments of a CTA's tile of K and V (backward: of Q and dO), by one thread of each warpgroup; 0: not
- * noted. Role 0 copies, roles 1 to 3 compute; where nobody copies for the others, role 1 is warp 0. Written by a stamped
- * kernel: Attention::marks is then [CTA][STAMP_TILES] of these. */
+ * noted. Role 0 copies, roles 1 to 3 compute; where nobody copies for the others, role 1 is warp 0. Written by a
+ * stamped kernel: Attention::marks is then [CTA][STAMP_TILES] of these. */
 enum { STAMP_ROLES = 4, STAMP_IDS = 16, STAMP_TILES = 256 };
 struct Stamps {
   unsigned at[STAMP_ROLES][STAMP_IDS];

@@ -64,8 +64,8 @@ bool ptx_shadow_trouble(const PtxShadow *shadow);
 /* Returns the lanes whose access may take place: those outside every buffer are reported and left out (a load gives 0).
  */
 uint32_t ptx_shadow_access(PtxShadow *shadow, const PtxAccess *access);
-/* Whether it comes after everything that it must, and is noted; false: ptx_shadow_access looks closer. Nearly all of what
- * there is goes this way. */
+/* Whether it comes after everything that it must, and is noted; false: ptx_shadow_access looks closer. Nearly all of
+ * what there is goes this way. */
 bool ptx_shadow_plain(PtxShadow *shadow, const PtxPlain *access);
 void ptx_shadow_block_begin(PtxShadow *shadow, int64_t block);
 /* Threads of `block` have passed a barrier: `threads` has a bit a thread, 32 words. `id` is the barrier's number; -1:

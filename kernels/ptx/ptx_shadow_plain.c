@@ -1,8 +1,8 @@
 /* Loads and stores that come after everything they must: nearly all of a sound kernel's.
  *
- *     a warp's lanes side by side, over whole lines of granules    ->  a line is one cell, checked and noted as one
- *     other addresses                                              ->  lane by lane, up to the first that needs a closer
- *                                                                      look, as ptx_shadow_access would */
+ *     a warp's lanes side by side, over whole lines of granules  ->  a line is one cell, checked and noted as one
+ *     other addresses                                            ->  lane by lane, up to the first that needs a closer
+ *                                                                    look, as ptx_shadow_access would */
 #include <string.h>
 
 #include "kernels/ptx/ptx_shadow_private.h"

@@ -36,9 +36,9 @@ typedef struct {
   uint32_t when, readers; /* shared: ShadowBlock.now of the last write; copies and wgmma that read it now */
 } ShadowCell;
 
-/* 32 granules that warps have touched as one, lane beside lane: their cells are this one, but for the thread, which is in
- * marks that of the first with LINE_STEP x (k + 1) added where granule g is of thread + (g >> k). Lines that are `apart`
- * are so no more: their cells hold. */
+/* 32 granules that warps have touched as one, lane beside lane: their cells are this one, but for the thread, which is
+ * in marks that of the first with LINE_STEP x (k + 1) added where granule g is of thread + (g >> k). Lines that are
+ * `apart` are so no more: their cells hold. */
 enum { LINE_SHIFT = 5, LINE_CELLS = 1 << LINE_SHIFT, LINE_STEP = SHADOW_THREADS };
 
 /* A stretch of global memory, or a block's shared memory. */

@@ -114,12 +114,11 @@ static void qti_declarations(const ExportItem *item, FILE *out) {
   for (int place = 1; kind == LESSON_ORDER && place <= q->n_choices; place++)
     for (int p = 0; p < q->n_choices; p++)
       if (export_rank(q, p) == place) fprintf(out, "<value>C%d</value>", p);
-  fputs(
-      "</correctResponse>\n  </responseDeclaration>\n"
-      "  <outcomeDeclaration identifier=\"SCORE\" cardinality=\"single\" baseType=\"float\"><defaultValue><value>0</value>"
-      "</defaultValue></outcomeDeclaration>\n"
-      "  <outcomeDeclaration identifier=\"FEEDBACK\" cardinality=\"single\" baseType=\"identifier\"/>\n",
-      out);
+  fputs("</correctResponse>\n  </responseDeclaration>\n"
+        "  <outcomeDeclaration identifier=\"SCORE\" cardinality=\"single\" baseType=\"float\"><defaultValue>"
+        "<value>0</value></defaultValue></outcomeDeclaration>\n"
+        "  <outcomeDeclaration identifier=\"FEEDBACK\" cardinality=\"single\" baseType=\"identifier\"/>\n",
+        out);
 }
 
 static void qti_body(const ExportItem *item, FILE *out) {

@@ -24,7 +24,8 @@ typedef enum { PRACTICE_NOT_RIGHT = 0, PRACTICE_WITH_HELP, PRACTICE_RIGHT } Prac
 PracticeSkill practice_answered(PracticeSkill skill, PracticeResult result, int64_t today);
 
 /* The index of the skill to ask: the lowest box of those due, and of equal ones the one due first; where none is due,
- * the one due first. The last PRACTICE_APART asked (recent[0] the last; -1: none) are left out while others are there. */
+ * the one due first. The last PRACTICE_APART asked (recent[0] the last; -1: none) are left out while others are
+ * there. */
 int practice_next(const PracticeSkill *skills, int n, int64_t today, const int recent[PRACTICE_APART]);
 
 #endif

@@ -15,8 +15,8 @@
  *     mutant     l_i, O_i *= e^(m_i - m') => l_i *= e^(m_i - m')
  *     says       O was added up under the old maximum, and l was rescaled alone.
  *
- * Of a kernel (CUDA) `entry` is its name; a state is a launch, in the words of `tilewalk kernel`, and says which argument
- * is the output:
+ * Of a kernel (CUDA) `entry` is its name; a state is a launch, in the words of `tilewalk kernel`, and says which
+ * argument is the output:
  *
  *     entry      scale_add
  *     state      grid=4 block=256 arg=i32:1000 arg=f32:2 arg=f32[1000]:normal:1 arg=f32[1000]:none out=3

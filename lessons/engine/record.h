@@ -33,7 +33,8 @@ typedef struct {
   int file; /* -1: without a lock */
 } RecordLock;
 
-/* Makes the folder (for the owner alone) and takes the lock; `waits`: ten seconds at most while another program has it. */
+/* Makes the folder (for the owner alone) and takes the lock; `waits`: ten seconds at most while another program has
+ * it. */
 Status record_lock(RecordLock *lock, const char *path, bool waits, Error *error);
 void record_unlock(RecordLock *lock);
 

@@ -552,7 +552,8 @@ Status profile_config(const Profile *profile, const Shape *shape, LaunchConfig *
 
 /* ---- Split keys ----------------------------------------------------------------------------------- */
 
-/* FlashAttention-3 takes its small tile for few rows alone (use_one_mma_wg); else the one that it has without splits. */
+/* FlashAttention-3 takes its small tile for few rows alone (use_one_mma_wg); else the one that it has without
+ * splits. */
 static bool splits_with_own_tile(const Profile *profile, const ProfileTile *t, const Shape *shape) {
   const int64_t rows = shape->N_q * (shape->group > 1 ? 1 : shape->heads / shape->kv_heads);
   return t->split_block_q && t->split_block_k && (profile->splitting != SPLITTING_HOPPER || rows <= t->split_block_q);

@@ -15,8 +15,8 @@
  * between is padded up to the next of these sizes, and refused if the description lacks that one.
  *
  * packs (never, one-query, fill, always) says whether query heads of a KV head are rows of one tile, splits (never,
- * fill, power-of-two, fewest, hopper) whether small grids go to a kernel that splits the keys; that kernel's tile are the
- * split_ keys.
+ * fill, power-of-two, fewest, hopper) whether small grids go to a kernel that splits the keys; that kernel's tile are
+ * the split_ keys.
  *
  * `launch` has the lines of a launch (sim/algorithms/LANGUAGE.md), apart by semicolons, of the first kernel of the
  * algorithm: "stages 2 of K_j, V_j; consumers 2 of i; registers S, P, O_i, m_i, l_i". Where `shared` is left out, it

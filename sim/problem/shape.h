@@ -17,7 +17,8 @@
 typedef enum { DTYPE_FP16 = 0, DTYPE_BF16, DTYPE_FP32, DTYPE_FP8, DTYPE_COUNT } Dtype;
 
 int dtype_bytes(Dtype dtype);
-/* Of an element of what is computed from that type: of fp8 O is bf16 (Dao-AILab/flash-attention, hopper/flash_api.cpp). */
+/* Of an element of what is computed from that type: of fp8 O is bf16 (Dao-AILab/flash-attention,
+ * hopper/flash_api.cpp). */
 static inline int dtype_out_bytes(Dtype dtype) { return dtype == DTYPE_FP8 ? 2 : dtype_bytes(dtype); }
 const char *dtype_name(Dtype dtype);                  /* "fp16", ... */
 bool dtype_from_name(const char *name, Dtype *dtype); /* false: no such type */

@@ -184,10 +184,9 @@ int main(int argc, char **argv) {
   qsort(s.errors, (size_t)s.n, sizeof *s.errors, by_size);
   printf(".\nSectors from L2: median error %.2f %%, 90th percentile %.2f %%, worst %.2f %%.\n", 100 * s.errors[s.n / 2],
          100 * s.errors[(int)(0.9 * (s.n - 1) + 0.5)], 100 * s.errors[s.n - 1]);
-  printf(
-      "%.2f G lane instructions a second over all, in CPU time, %.2f with faults; the slowest module is read and decoded in %.1f ms; "
-      "at most %.1f MB beside the buffers.\n",
-      (double)s.lanes / s.seconds * 1e-9, (double)s.fault_lanes / s.fault_seconds * 1e-9, 1e3 * s.decode_seconds,
-      (double)s.memory_bytes / 1e6);
+  printf("%.2f G lane instructions a second over all, in CPU time, %.2f with faults; the slowest module is read and "
+         "decoded in %.1f ms; at most %.1f MB beside the buffers.\n",
+         (double)s.lanes / s.seconds * 1e-9, (double)s.fault_lanes / s.fault_seconds * 1e-9, 1e3 * s.decode_seconds,
+         (double)s.memory_bytes / 1e6);
   return 0;
 }

@@ -100,7 +100,7 @@ extern const Table TABLE;
 const Table TABLE = {1, host};
 __global__ void first(const __grid_constant__ CUtensorMap map, float *x) { x[threadIdx.x] = (float)(map.opaque[0] != 0); }
 END
-  expect 0 'sum 32.0000' "$work/map.cu" --grid 1 --block 32 --arg map:f16[64x64]:64x64:128:zero --arg 'f32[32]:zero'
+  expect 0 'sum 32.0000' "$work/map.cu" --grid 1 --block 32 --arg 'map:f16[64x64]:64x64:128:zero' --arg 'f32[32]:zero'
 
   # The GPU whose caches and SMs are modelled.
   expect 0 'L2 of h100-sxm (predicted)' "$work/k.cu"

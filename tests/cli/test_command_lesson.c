@@ -251,11 +251,11 @@ TEST(lint_looks_for_what_is_predicted) {
       {"sim{N=64, d=16, block=8}.traffic.total_bytes", "does not hold what 'p' predicts, 36,864"}};
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     char text[1024];
-    snprintf(
-        text, sizeof text,
-        "# See\n\n- idea: x\n- minutes: 5\n\nA [t](glossary.md#tile).\n\n```ask p\nkind: predict\nprompt: How many?\nanswer: %s\n"
-        "hint: h h h\n```\n```state\nN=64 d=16 block=8 causal=1\n```\n```show\nscene=causal\n```\n",
-        ROWS[k][0]);
+    snprintf(text, sizeof text,
+             "# See\n\n- idea: x\n- minutes: 5\n\nA [t](glossary.md#tile).\n\n```ask p\nkind: predict\n"
+             "prompt: How many?\nanswer: %s\nhint: h h h\n```\n"
+             "```state\nN=64 d=16 block=8 causal=1\n```\n```show\nscene=causal\n```\n",
+             ROWS[k][0]);
     write_file("see.md", text);
     tilewalk("lesson --lint %s/see.md");
     if (ROWS[k][1])
@@ -419,10 +419,10 @@ TEST(skills_are_practised_and_kept) {
   has("\"skill\": \"waves\""); /* the weaker */
   snprintf(path, sizeof path, "%s/tilewalk", folder);
   assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
-  write_file(
-      "tilewalk/lessons.json",
-      "{\"tilewalk-lessons\": 1, \"lessons\": {\"practice\": {\"seed\": 1, \"block\": 0, \"finished\": false, \"answers\": "
-      "{\"ridge\": {\"box\": -99999999999, \"due\": 9223372036854775807, \"tries\": true}, \"waves\": 7}}}}");
+  write_file("tilewalk/lessons.json",
+             "{\"tilewalk-lessons\": 1, \"lessons\": {\"practice\": {\"seed\": 1, \"block\": 0, \"finished\": false, "
+             "\"answers\": {\"ridge\": {\"box\": -99999999999, \"due\": 9223372036854775807, "
+             "\"tries\": true}, \"waves\": 7}}}}");
   tilewalk("practice ridge waves --list --csv");
   has("ridge,0,0,0,");
   has("waves,0,0,0,0");

@@ -78,8 +78,8 @@ static double number(json_t *of, const char *key) { return json_number_value(jso
 
 static json_t *nth_run(json_t *document, size_t k) { return json_array_get(json_object_get(document, "runs"), k); }
 
-/* The seconds of a run, against its bytes by rates of the GPU's description. A byte of rounding. Where L2 was not walked,
- * HBM's bytes are an upper bound, and say so. */
+/* The seconds of a run, against its bytes by rates of the GPU's description. A byte of rounding. Where L2 was not
+ * walked, HBM's bytes are an upper bound, and say so. */
 static void is_no_less_than_its_bytes(const char *line, json_t *one, const Gpu *gpu) {
   json_t *time = json_object_get(one, "time"), *hbm = json_object_get(one, "hbm"), *l2 = json_object_get(one, "l2");
   const double seconds = number(time, "seconds");

@@ -3,7 +3,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 tilewalk=${TILEWALK:-build/tilewalk}
-command -v python3 >/dev/null && command -v curl >/dev/null || { echo "No python3 or no curl: web-serve is not tested."; exit 0; }
+if ! command -v python3 >/dev/null || ! command -v curl >/dev/null; then echo "No python3 or no curl: web-serve is not tested."; exit 0; fi
 work=$(mktemp -d) || exit 1
 trap 'kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 failed=0
@@ -18,7 +18,7 @@ expect() {
   wanted=$1 text=$2
   shift 2
   got=$(curl -s -o "$work/out" -w '%{http_code} %{size_download}' --max-time 30 "$@")
-  [ "${got%% *}" = "$wanted" ] && grep -qaF -- "$text" "$work/out" || { echo "serve $*: $got, not $wanted, or no '$text':"; head -c 300 "$work/out"; failed=1; }
+  if [ "${got%% *}" != "$wanted" ] || ! grep -qaF -- "$text" "$work/out"; then echo "serve $*: $got, not $wanted, or no '$text':"; head -c 300 "$work/out"; failed=1; fi
 }
 expect 200 '' "${address}x.wasm" -H 'Accept-Encoding: gzip'
 [ "${got#* }" -lt 1000 ] || { echo "serve: not packed: $got"; failed=1; }

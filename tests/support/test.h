@@ -2,8 +2,9 @@
  *
  *     TEST(an_empty_cache_misses) { assert_int_equal(...); }
  *
- * They run in the order in which they stand; `build/tests/test_x 'an_empty*'` runs those of that name. GROUP's functions
- * run before the first test and after the last, EACH_TEST's around each; NULL for none. `state` is cmocka's. */
+ * They run in the order in which they stand; `build/tests/test_x 'an_empty*'` runs those of that name. GROUP's
+ * functions run before the first test and after the last, EACH_TEST's around each; NULL for none. `state` is
+ * cmocka's. */
 #ifndef TILEWALK_TESTS_SUPPORT_TEST_H
 #define TILEWALK_TESTS_SUPPORT_TEST_H
 

@@ -190,10 +190,10 @@ TEST(a_narrow_V_has_its_own_tile) {
   assert_int_equal(config.block_k, 32);
 }
 
-/* By hand from hopper/heuristics.h: 8 KV heads against 187 tiles of 176 keys: 15 parts are 120 CTAs on 132 SMs, 0.909 of
- * the 33 parts that fill two waves; 14 are 0.848, too few. 32 heads: 4 parts, 0.970. Three tiles are not split; 106 row
- * blocks fill 0.8 of the SMs. With more than 64 rows the tile has 128: 64 row blocks, 2 parts. A head of 131,072 keys is
- * 64 MiB: two parts where 320 row blocks read it. */
+/* By hand from hopper/heuristics.h: 8 KV heads against 187 tiles of 176 keys: 15 parts are 120 CTAs on 132 SMs, 0.909
+ * of the 33 parts that fill two waves; 14 are 0.848, too few. 32 heads: 4 parts, 0.970. Three tiles are not split; 106
+ * row blocks fill 0.8 of the SMs. With more than 64 rows the tile has 128: 64 row blocks, 2 parts. A head of 131,072
+ * keys is 64 MiB: two parts where 320 row blocks read it. */
 TEST(flash_attention_3_splits_as_its_source_says) {
   static const struct {
     int64_t N_q, N_k, heads, kv_heads, splits;

@@ -1,5 +1,5 @@
-/* Tasks that are answered with a kernel: references against plain loops, starts and mutants told what is wrong with them,
- * rewritings let pass, and kernels that play with the grader ended with a word.
+/* Tasks that are answered with a kernel: references against plain loops, starts and mutants told what is wrong with
+ * them, rewritings let pass, and kernels that play with the grader ended with a word.
  *
  *     RECORD=1            compiles reference and mutants of each task to lessons/tasks/NAME.ptx (clang)
  *     TILEWALK_MUTANTS=N  N made mutants of each reference, and all rewritings, as CUDA (clang) */
@@ -260,8 +260,9 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-#define HEAD                                                                                                                                  \
-  ".version 7.2\n.target sm_80\n.address_size 64\n.visible .entry scale_add(.param .u32 a, .param .f32 b, .param .u64 c, .param .u64 d)\n{\n" \
+#define HEAD                                                                                                           \
+  ".version 7.2\n.target sm_80\n.address_size 64\n"                                                                    \
+  ".visible .entry scale_add(.param .u32 a, .param .f32 b, .param .u64 c, .param .u64 d)\n{\n"                         \
   ".reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .pred %p<3>;\n"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -286,8 +287,8 @@ TEST(kernels_that_play_with_the_grader_end_with_a_word) {
       {huge, "more than 20,000 instructions"},
       {HEAD "ld.param.u64 %rd1, [d];\nmov.f32 %f1, 0f3F000000;\nst.global.f32 [%rd1], %f1;\nret;\n}\n",
        ""}, /* a constant */
-      {HEAD
-       "ld.param.u64 %rd1, [d];\nadd.s64 %rd1, %rd1, 1048576;\nld.global.f32 %f1, [%rd1];\nst.global.f32 [%rd1], %f1;\nret;\n}\n",
+      {HEAD "ld.param.u64 %rd1, [d];\nadd.s64 %rd1, %rd1, 1048576;\nld.global.f32 %f1, [%rd1];\n"
+            "st.global.f32 [%rd1], %f1;\nret;\n}\n",
        "past the end of y"}, /* looks for the answers */
       {HEAD "ret;\n}\n", "should be"},
       {".version 7.2\n.target sm_80\n.address_size 64\n.visible .entry scale_add(.param .u64 a)\n{\nret;\n}\n",

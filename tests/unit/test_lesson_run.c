@@ -351,19 +351,19 @@ static const struct {
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: 2 * 6\nhint: h h h\nexplain: e\n```\n", "is typed in: 2 * 6"},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: Divide.\nexplain: e\n```\n",
      "'Divide.' of 'three' says nothing"},
-    {GOOD
-     "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: the [bottleneck](glossary.md#bottleneck).\n```\n",
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
+          "explain: the [bottleneck](glossary.md#bottleneck).\n```\n",
      "has a link"},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
      NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21.\n```\n",
      "'1 / 0.82 = 1.21', and that"},
-    {GOOD
-     "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: 4 (4 - 1) / 2 = 6, 63 / 128 = 49.2 %, 2^10 = 1,024.\n```\n",
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
+          "explain: 4 (4 - 1) / 2 = 6, 63 / 128 = 49.2 %, 2^10 = 1,024.\n```\n",
      NULL},
-    {GOOD
-     "```ask three\nfixed: f\nprompt: p\noption: 37 tiles\noption: none\nanswer: '37 tiles'\nhint: h h h\nexplain: e\n```\n"
-     "```ask four\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h\nexplain: e\n```\n",
+    {GOOD "```ask three\nfixed: f\nprompt: p\noption: 37 tiles\noption: none\nanswer: '37 tiles'\n"
+          "hint: h h h\nexplain: e\n```\n"
+          "```ask four\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h\nexplain: e\n```\n",
      "of 'four' gives the answer away: 37"},
     {GOOD "```ask three\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: e\n```\n",
      "12 learners have 1 answer to 'three'"},

@@ -1,5 +1,6 @@
-/* What race, decode, serving, charts, pipeline, timeline and warp say, proved at every step by sums over the events and by the files: sentences
- * are taken apart, and each number in them is worked out here anew. Words that match no pattern are false. */
+/* What race, decode, serving, charts, pipeline, timeline and warp say, proved at every step by sums over the events and
+ * by the files: sentences are taken apart, and each number in them is worked out here anew. Words that match no pattern
+ * are false. */
 #include "sim/base/random.h"
 #include "sim/numbers/precision.h"
 #include "tests/support/test.h"
@@ -206,7 +207,8 @@ TEST(test_decode) {
 
 /* ---- Serving ----------------------------------------------------------------------------------------------- */
 
-/* Each key of each row is marked as the walk loads its tile: of a sequence, or of the chunk that the row block is in. */
+/* Each key of each row is marked as the walk loads its tile: of a sequence, or of the chunk that the row block is
+ * in. */
 static double read_by_marks(const Stage *stage, uint64_t step, const int64_t *keys, int n, int64_t chunk,
                             int64_t shared) {
   enum { ROWS = 8, KEYS = 512 };

@@ -5,8 +5,8 @@
 #include "sim/algorithms/schedule.h"
 #include "viz/chart/chart.h"
 
-/* Shipped algorithms in the order of their list, or of those that compute the same outputs; a program of one's own takes
- * the ink after them. */
+/* Shipped algorithms in the order of their list, or of those that compute the same outputs; a program of one's own
+ * takes the ink after them. */
 Ink algorithm_ink(const Schedule *schedule);
 
 #endif

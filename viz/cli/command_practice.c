@@ -252,7 +252,8 @@ static void add_question(Practice *p, Table *t, int number) {
   table_text(t, ROLE_PLAIN, p->o->has_solutions ? p->question.answer : "");
 }
 
-/* The questions, each with its answer when that is asked for; as CSV a sheet to fill in and hand in. In an exam every skill comes once, in the file's order. */
+/* The questions, each with its answer when that is asked for; as CSV a sheet to fill in and hand in. In an exam every
+ * skill comes once, in the file's order. */
 static Status print_paper(Practice *p, Error *error) {
   static const TableColumn COLUMNS[] = {{.csv = "student"},
                                         {.csv = "lesson"},

@@ -196,8 +196,8 @@ static const Option TRACE_OPTIONS[] = {
     {.name = "pipeline",
      .set = set_pipeline,
      .help =
-         "In place of events, for Perfetto: an SM with a kernel of the ladder as its clock stamps on an H100 have it, at "
-         "this d (64 or 128): tensor cores at peak rate, warpgroups, slots. Of --kernel fa2_async, fa2_wgmma, "
+         "In place of events, for Perfetto: an SM with a kernel of the ladder as its clock stamps on an H100 have it, "
+         "at this d (64 or 128): tensor cores at peak rate, warpgroups, slots. Of --kernel fa2_async, fa2_wgmma, "
          "fa3_overlap or fa3_backward; default: the last two, by the algorithm."},
     {.name = "limit", .argument = "COUNT", .set = set_limit, .help = "Write at most this many events. Default: all."},
     {0},

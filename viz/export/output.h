@@ -7,7 +7,8 @@
  *
  * Until the commit the bytes lie in an unnamed file beside the target (Linux's O_TMPFILE), so even a killed
  * run leaves nothing; on file systems without that, in a hidden file with a name. The commit has the bytes reach the
- * disk and then renames, so a reader sees the old file or the new one, also after a crash of the machine. What is not a plain file (/dev/stdout, a pipe) is written directly. */
+ * disk and then renames, so a reader sees the old file or the new one, also after a crash of the machine. What is not a
+ * plain file (/dev/stdout, a pipe) is written directly. */
 #ifndef TILEWALK_VIZ_EXPORT_OUTPUT_H
 #define TILEWALK_VIZ_EXPORT_OUTPUT_H
 

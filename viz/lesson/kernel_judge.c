@@ -260,8 +260,8 @@ static Status open_recorded(Judge *g, int k, PtxKernel **kernel, Error *error) {
   return error_set(error, STATUS_BAD_FILE, "%s: its recorded PTX has no kernel '%s'", g->task->file, name);
 }
 
-/* Whether a mutant that fails with `other` fails as the answer does: the same verdict on the same state, and with it the
- * same output where that is wrong. */
+/* Whether a mutant that fails with `other` fails as the answer does: the same verdict on the same state, and with it
+ * the same output where that is wrong. */
 static bool fails_alike(Judge *g, const PtxKernel *mutant, const TaskJudgement *other) {
   const TaskJudgement *j = g->j;
   Run a, b;

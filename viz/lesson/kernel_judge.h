@@ -1,12 +1,12 @@
 /* Judges a kernel that answers a task (lessons/engine/program_task.h), on the machine of kernels/ptx.
  *
- * It is CUDA, where there is a compiler, or PTX. It runs on each state, and on the first once more with other numbers; it
- * must end, show no fault, and write what the reference writes; then its sectors and bank conflicts are compared with
- * the reference's. The first condition that fails is the verdict, with the line; a mutant of the reference that fails in
- * the same way gives its sentence.
+ * It is CUDA, where there is a compiler, or PTX. It runs on each state, and on the first once more with other numbers;
+ * it must end, show no fault, and write what the reference writes; then its sectors and bank conflicts are compared
+ * with the reference's. The first condition that fails is the verdict, with the line; a mutant of the reference that
+ * fails in the same way gives its sentence.
  *
- * Reference and mutants are one module, entries NAME_0, NAME_1, ..., which is recorded in PTX beside the task: so that a
- * judge needs no compiler. */
+ * Reference and mutants are one module, entries NAME_0, NAME_1, ..., which is recorded in PTX beside the task: so that
+ * a judge needs no compiler. */
 #ifndef TILEWALK_VIZ_LESSON_KERNEL_JUDGE_H
 #define TILEWALK_VIZ_LESSON_KERNEL_JUDGE_H
 

@@ -18,8 +18,8 @@ typedef struct {
 /* The lessons that come with Tilewalk: the files lessons/course/NN-*.md, for the caller to free. NULL on error. */
 Status lesson_files(LessonFiles **files, Error *error);
 
-/* Reads a lesson by number ("4"), by name ("online-softmax", "04-online-softmax"; "practice": the skills), or by the path
- * of a file that ends in ".md". `path` receives where it is. */
+/* Reads a lesson by number ("4"), by name ("online-softmax", "04-online-softmax"; "practice": the skills), or by the
+ * path of a file that ends in ".md". `path` receives where it is. */
 Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error);
 
 /* The same by number or name alone, of a lesson that comes with Tilewalk: never a path. */

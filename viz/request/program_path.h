@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The program's folder without a '/' at the end; false, with errno, where the system does not tell or it is too long. */
+/* The program's folder without a '/' at the end; false, with errno, where the system does not tell or it is too
+ * long. */
 bool program_folder(char *folder, size_t size);
 
 /* Cuts the last name off a path; false when it has none. */

@@ -170,8 +170,8 @@ static void add_products(Pipeline *p, int group, int tile, int64_t at, int count
     add_span(p->tensor, &p->n_tensor, (PipelineSpan){at, at + count * one, group, tile, PHASE_PRODUCTS, "products"});
 }
 
-/* Each from the moment that it is asked for, when the one before is done. Where P V lags: S alone of a row block's first
- * tile; S and P V of the tile before; P V alone behind the last. */
+/* Each from the moment that it is asked for, when the one before is done. Where P V lags: S alone of a row block's
+ * first tile; S and P V of the tile before; P V alone behind the last. */
 static void find_products(Pipeline *p) {
   const PipelineKernel *of = p->kernel;
   const int64_t macs = (int64_t)of->rows * (p->d == 64 ? of->keys_64 : of->keys_128) * p->d,

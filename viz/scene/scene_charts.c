@@ -17,7 +17,8 @@ typedef struct {
   Box by_N, by_B, blocks, misses, roofline, words; /* empty: not on this page */
 } ChartPage;
 
-/* Beside each other; on a narrow page one below the other, or the first alone: axes and titles have their words' room. */
+/* Beside each other; on a narrow page one below the other, or the first alone: axes and titles have their words'
+ * room. */
 static void lay_traffic(const Pen *pen, Box body, double gap, ChartPage *l) {
   const double least = 2 * pen_text_width(pen, TYPE_SMALL, false, "block B = B_r = B_c (rows)");
   if (body.width >= 2 * least + gap)

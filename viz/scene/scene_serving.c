@@ -18,8 +18,8 @@
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
-/* Tokens [first, keys) are in the cache for this row, of which `fresh` are new; [first, to) and [tail, tail_end) are read,
- * [at, to_at) now. */
+/* Tokens [first, keys) are in the cache for this row, of which `fresh` are new; [first, to) and [tail, tail_end) are
+ * read, [at, to_at) now. */
 typedef struct {
   int64_t first, keys, fresh;
   int64_t to, tail, tail_end, at, to_at;

@@ -1,6 +1,7 @@
 /* Questions in a page: libtilewalk over what the page was given instead of files.
  *
- *     web_file(0, "mine.csv", text); web_ask("crosscheck --ncu mine.csv --text")  ->  0, 1 or 2; web_answer(), web_remark()
+ *     web_file(0, "mine.csv", text); web_ask("crosscheck --ncu mine.csv --text")  ->  0, 1 or 2; web_answer(),
+ * web_remark()
  *
  * The commands are those that start no other program and wait for no GPU. */
 #include <stdlib.h>

@@ -131,8 +131,8 @@ EXPORT const char *web_menu(void) {
 
 /* ---- The step ---------------------------------------------------------------------------------------------- */
 
-/* {"what", "why", "moved", "whole", "step", "steps", "scene", "title", "N", "keys"?, "d", "heads", "mask", "dtype", "gpu",
- * "fits"?}: the sentences over the scene, and the problem in words. */
+/* {"what", "why", "moved", "whole", "step", "steps", "scene", "title", "N", "keys"?, "d", "heads", "mask", "dtype",
+ * "gpu", "fits"?}: the sentences over the scene, and the problem in words. */
 EXPORT const char *web_said(void) {
   const Player *p = web_player();
   const Snapshot *now = &p->now;
