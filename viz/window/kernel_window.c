@@ -103,6 +103,8 @@ static void on_event(KernelWindow *w, const SDL_Event *event) {
 
 static Status run(KernelWindow *w, Error *error) {
   Status status = show(w, error);
+  if (status == STATUS_OK) draw(w);
+  SDL_ShowWindow(w->window); /* SDL may make it anew to draw in it: nobody sees the first */
   while (status == STATUS_OK && !w->ends) {
     if (w->is_dirty) draw(w);
     SDL_Event event;
@@ -124,7 +126,8 @@ Status kernel_window_run(const KernelWindowOptions *o, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "no display for a window (%s); a picture is saved with -o FILE.png",
                      SDL_GetError());
   w.window = SDL_CreateWindow("Tilewalk: a kernel", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
-                              o->width ? o->width : WIDTH, o->height ? o->height : HEIGHT, SDL_WINDOW_RESIZABLE);
+                              o->width ? o->width : WIDTH, o->height ? o->height : HEIGHT,
+                              SDL_WINDOW_RESIZABLE | SDL_WINDOW_HIDDEN);
   Status status = STATUS_OK;
   if (w.window) {
     SDL_SetWindowMinimumSize(w.window, LEAST, LEAST);
