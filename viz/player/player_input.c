@@ -1,0 +1,225 @@
+/* What each input does, and the keys that are inputs. */
+#include <stdio.h>
+
+#include "viz/player/player_parts.h"
+#include "viz/text/number.h"
+
+static void stride(Player *p, Stride by, int direction) {
+  const uint64_t before = p->now.step;
+  p->is_playing = false;
+  p->message[0] = '\0';
+  player_show(p, stage_stride(&p->stage, before, by, direction));
+  if (direction < 0) p->moved_s = PLAYER_MOVE_S;
+  if (p->now.step == before) player_say(p, false, direction > 0 ? "This is the end" : "This is the start");
+}
+
+/* To the next event of a kind. Without one the place stays. */
+static void jump(Player *p, Stride to, EventKind kind, const char *what, int direction) {
+  const uint64_t before = p->now.step;
+  const bool is_searched = to != STRIDE_SKIP || p->now.whole.tiles[TILE_SKIPPED] > 0;
+  p->is_playing = false;
+  p->message[0] = '\0';
+  if (is_searched) player_show(p, stage_stride(&p->stage, before, to, direction));
+  p->moved_s = PLAYER_MOVE_S;
+  if (is_searched && p->now.has_event && p->now.event.kind == kind && p->now.step != before) return;
+  const bool is_cut = is_searched && (direction > 0 ? p->stage.n_steps - before : before) > STAGE_SEARCH_EVENTS;
+  if (p->now.step != before) player_show(p, before);
+  if (is_cut)
+    player_say(p, false, "There is no %s within %s events %s", what, number_count(STAGE_SEARCH_EVENTS).text,
+               direction > 0 ? "after this" : "before this");
+  else
+    player_say(p, false, "There is no %s %s", what, direction > 0 ? "after this" : "before this");
+}
+
+static void place_input(Player *p, PlayerInput input) {
+  static const Stride STRIDES[] = {STRIDE_EVENT, STRIDE_TILE, STRIDE_ROW, STRIDE_PASS};
+  const int direction = (input - INPUT_EVENT_NEXT) % 2 == 0 ? 1 : -1;
+  if (input <= INPUT_PASS_BACK)
+    stride(p, STRIDES[(input - INPUT_EVENT_NEXT) / 2], direction);
+  else if (input <= INPUT_MAX_BACK)
+    jump(p, STRIDE_NEW_MAX, EVENT_NEW_MAX, "new maximum", direction);
+  else if (input <= INPUT_SKIP_BACK)
+    jump(p, STRIDE_SKIP, EVENT_SKIP, "skipped tile", direction);
+  else
+    jump(p, STRIDE_STORE, EVENT_STORE, "write-back", direction);
+}
+
+/* Asked for again, the charts show the next of them alone, and after the last all of them. */
+static void choose_scene(Player *p, SceneKind scene) {
+  if (scene == SCENE_CHARTS && p->scene == SCENE_CHARTS) {
+    const ChartKind next = (ChartKind)((player_chart(p) + 1) % CHART_KIND_COUNT);
+    snprintf(p->request.chart, sizeof p->request.chart, "%s", next == CHART_ALL ? "" : chart_kind_name(next));
+  }
+  if (scene != p->scene) p->zoom = p->request.zoom = 0;
+  p->scene = scene;
+  const double moved_s = p->moved_s;
+  player_show(p, p->now.step);
+  p->moved_s = moved_s;
+}
+
+/* The chips in the order they stand in; nothing after the last. */
+static void move_focus(Player *p, int direction) {
+  p->focus += direction;
+  if (p->focus >= PARAMETER_COUNT || p->focus < -1) p->focus = p->focus < 0 ? PARAMETER_COUNT - 1 : -1;
+}
+
+/* A projector has the scene; the controls come when they are pointed at, folded. */
+static void set_presentation(Player *p, bool is_on) {
+  if (is_on) p->was_folded = p->is_folded;
+  p->is_folded = is_on || p->was_folded;
+  p->presentation = is_on;
+}
+
+/* One thing at a time; nobody loses a lesson by a key too many. */
+static PlayerInput escape(Player *p) {
+  if (p->open != OPEN_NOTHING || p->focus >= 0) {
+    player_cancel(p);
+  } else if (p->presentation) {
+    set_presentation(p, false);
+    player_say(p, false, "Presentation is over");
+  } else if (p->asks_quit) {
+    return INPUT_QUIT;
+  } else {
+    p->asks_quit = true;
+    player_say(p, false, "Escape again quits; any other key goes on");
+  }
+  return INPUT_NONE;
+}
+
+/* Of playing and of the race. Which of the racers is walked, the last to be done, may be another one. */
+static void set_clock(Player *p) {
+  Request r = p->request;
+  r.by_time = !r.by_time;
+  if (r.n_algorithms > 1) {
+    if (!player_apply(p, &r, p->without_max)) return;
+  } else {
+    p->request.by_time = p->stage.config.by_time = r.by_time;
+    const double moved_s = p->moved_s;
+    player_show(p, p->now.step);
+    p->moved_s = moved_s;
+  }
+  player_say(p, false,
+             r.by_time ? "By the model's time: a load takes as long as its bytes, and the race is one of time"
+                       : "A step a beat; the race is one of bytes");
+}
+
+static void set_zoom(Player *p, int direction) {
+  const int levels = scene_zooms(p->scene) + 1;
+  p->request.zoom = direction < 0 ? (p->request.zoom > 0 ? p->request.zoom - 1 : 0) : (p->request.zoom + 1) % levels;
+}
+
+PlayerInput player_input(Player *p, PlayerInput input) {
+  if (p->asks_quit && input != INPUT_ESCAPE) {
+    p->asks_quit = false;
+    p->message[0] = '\0';
+  }
+  if (input >= INPUT_COPY) return input;
+  if (input >= INPUT_EVENT_NEXT && input <= INPUT_STORE_BACK) place_input(p, input);
+  if (input >= INPUT_SCENE && input <= INPUT_SCENE_LAST) choose_scene(p, (SceneKind)(input - INPUT_SCENE));
+  if (input >= INPUT_MORE && input <= INPUT_MORE_LAST) parameter_step(p, (Parameter)(input - INPUT_MORE), 1);
+  if (input >= INPUT_LESS && input <= INPUT_LESS_LAST) parameter_step(p, (Parameter)(input - INPUT_LESS), -1);
+  if (input >= INPUT_EDIT && input <= INPUT_EDIT_LAST) player_edit(p, (Parameter)(input - INPUT_EDIT));
+  if (input >= INPUT_CHOOSE && input <= INPUT_CHOOSE_LAST) return player_choose(p, (int)(input - INPUT_CHOOSE));
+  switch (input) {
+  case INPUT_PLAY: player_play(p); break;
+  case INPUT_START: player_seek(p, 0); break;
+  case INPUT_END: player_seek(p, p->stage.n_steps); break;
+  case INPUT_FASTER: player_change_speed(p, 1); break;
+  case INPUT_SLOWER: player_change_speed(p, -1); break;
+  case INPUT_FOCUS_NEXT: move_focus(p, 1); break;
+  case INPUT_FOCUS_BACK: move_focus(p, -1); break;
+  case INPUT_THEME: p->dark = !p->dark; break;
+  case INPUT_PRESENTATION: set_presentation(p, !p->presentation); break;
+  case INPUT_FOLD: p->is_folded = !p->is_folded; break;
+  case INPUT_MOTION:
+    p->reduced_motion = !p->reduced_motion;
+    player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
+    break;
+  case INPUT_CLOCK: set_clock(p); break;
+  case INPUT_ZOOM_IN: set_zoom(p, 1); break;
+  case INPUT_ZOOM_OUT: set_zoom(p, -1); break;
+  case INPUT_GUIDE: player_guide(p); break;
+  case INPUT_ESCAPE: return escape(p);
+  case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
+  case INPUT_ENTRY: player_open_entry(p, -1); break;
+  case INPUT_EXPORT: player_open_formats(p); break;
+  default: break;
+  }
+  return INPUT_NONE;
+}
+
+PlayerInput player_key(char character) {
+  static const struct {
+    char key;
+    PlayerInput input;
+  } KEYS[] = {{' ', INPUT_PLAY},
+              {'+', INPUT_FASTER},
+              {'=', INPUT_FASTER},
+              {'-', INPUT_SLOWER},
+              {'m', INPUT_MAX_NEXT},
+              {'M', INPUT_MAX_BACK},
+              {'s', INPUT_SKIP_NEXT},
+              {'S', INPUT_SKIP_BACK},
+              {'w', INPUT_STORE_NEXT},
+              {'W', INPUT_STORE_BACK},
+              {'x', INPUT_EDIT + PARAMETER_PRESET},
+              {'t', INPUT_THEME},
+              {'p', INPUT_PRESENTATION},
+              {'r', INPUT_MOTION},
+              {'k', INPUT_CLOCK},
+              {'j', INPUT_GUIDE},
+              {'J', INPUT_STORY},
+              {'?', INPUT_HELP},
+              {':', INPUT_ENTRY},
+              {'y', INPUT_COPY},
+              {'d', INPUT_DESCRIBE},
+              {'e', INPUT_EXPORT},
+              {'v', INPUT_EXPORT_SVG},
+              {'P', INPUT_EXPORT_PDF},
+              {'f', INPUT_FULLSCREEN},
+              {'F', INPUT_FOLD},
+              {'K', INPUT_NOTES},
+              {'l', INPUT_SIDE},
+              {'q', INPUT_QUIT}};
+  for (int k = 0; k < SCENE_COUNT; k++)
+    if (scene_key((SceneKind)k) == character) return (PlayerInput)(INPUT_SCENE + k);
+  for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++)
+    if (KEYS[k].key == character) return KEYS[k].input;
+  for (int k = 0; character && k < PARAMETER_COUNT; k++) {
+    if (PARAMETERS[k].more == character) return (PlayerInput)(INPUT_MORE + k);
+    if (PARAMETERS[k].less == character) return (PlayerInput)(INPUT_LESS + k);
+  }
+  return INPUT_NONE;
+}
+
+const KeyHelp KEY_HELP[] = {
+    {"Space, j", "play, pause; guided play, which stops at each thing that is new"},
+    {"J", "the story: somebody leads, and asks first"},
+    {"Right, Left", "one operation on, back"},
+    {"Page Down, Page Up", "one tile on, back"},
+    {"Down, Up", "one row of tiles on, back"},
+    {"Shift + Down, Up", "one pass on, back"},
+    {"Home, End", "to the start, to the end"},
+    {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
+    {"+, -", "faster, slower"},
+    {"1 to 9, 0, z, Z, Q, E",
+     "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race, warp, decode, pipeline, zoom, "
+     "serving (6: the next chart)"},
+    {"x", "whole problems to choose from"},
+    {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
+    {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},
+    {"u, i", "SRAM, heads doubled (capital: halved)"},
+    {"c, o", "causal or not; softmax without the maximum: it overflows"},
+    {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},
+    {"Wheel, Return, Backspace", "in pipeline and zoom: a level in, out; elsewhere the wheel steps"},
+    {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
+    {"y, Ctrl+V", "copy the one-line state (and print it), take one"},
+    {"e", "save: the screen as PNG, SVG (v) or PDF (P), the run as WebP, GIF or PNG files"},
+    {"d", "print this step in words"},
+    {"t, p, f", "theme, presentation, full screen"},
+    {"F, K", "the controls folded to a row, or unfolded; the speaker's page, in a window of its own"},
+    {"r, k", "reduced motion; a step a beat, or the model's time, of the race too"},
+    {"l; . and ,", "lessons: the list, or the one that is open; on and back in it (Tab: into its answer)"},
+    {"?, q", "these keys, quit (Escape: leaves what is open, presentation, then asks)"},
+    {NULL, NULL},
+};

@@ -1,0 +1,212 @@
+/* States, and what is typed or chosen: a line, a file, an entry of a list. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/ascii.h"
+#include "viz/player/player_parts.h"
+#include "viz/text/number.h"
+
+ChartKind player_chart(const Player *p) {
+  ChartKind chart = CHART_ALL;
+  chart_kind_from_name(p->request.chart, &chart);
+  return chart;
+}
+
+const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) {
+  return player_state_at(p, p->now.step, text);
+}
+
+const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_STATE_BYTES]) {
+  Request shown = p->request;
+  shown.step = (int64_t)step;
+  snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(p->scene));
+  return request_state(&shown, text);
+}
+
+/* `line` or, where it is NULL, one option as the command line spells it. */
+static bool parse(Player *p, Request *r, const char *line, char *option) {
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {"", REQUEST_EXPERT_OPTIONS, 0},
+                            {0}};
+  OptionParser parser = {.sets = sets, .target = r};
+  Error error = {0};
+  if (!(line ? options_parse_state(&parser, line, &error) : options_parse(&parser, 1, &option, &error))) return true;
+  player_say(p, true, "Not possible: %s", error.message);
+  return false;
+}
+
+/* A step or a scene that the line names is gone to; both are -1 or "" before parsing. */
+static void go_to_named(Player *p, const Request *r) {
+  if (*r->scene && scene_from_name(r->scene, &p->scene))
+    player_show(p, p->now.step); /* what a snapshot holds is the scene's */
+  if (r->step < 0) return;
+  if ((uint64_t)r->step > p->stage.n_steps)
+    player_say(p, true, "Step %" PRId64 " is beyond the end, which is %s", r->step,
+               number_count(p->stage.n_steps).text);
+  else
+    player_seek(p, (uint64_t)r->step);
+}
+
+bool player_take_line(Player *p, const Request *from, const char *line) {
+  Request r = *from;
+  r.scene[0] = '\0';
+  r.step = -1;
+  if (!parse(p, &r, line, NULL)) return false;
+  if (r.block != from->block && r.tiling.B_r == from->tiling.B_r && r.tiling.B_c == from->tiling.B_c)
+    r.tiling.B_r = r.tiling.B_c = 0;
+  else if (r.block == from->block && (r.tiling.B_r != from->tiling.B_r || r.tiling.B_c != from->tiling.B_c))
+    r.block = 0;
+  Request plain = r;
+  plain.scene[0] = '\0';
+  plain.step = 0;
+  if (!player_apply(p, &plain, r.without_max)) return false;
+  go_to_named(p, &r);
+  return true;
+}
+
+static bool ends_in(const char *text, const char *suffix) {
+  const size_t length = strlen(text), n = strlen(suffix);
+  return length > n && ascii_same(text + length - n, suffix);
+}
+
+bool player_open_file(Player *p, const char *path) {
+  const char *name = ends_in(path, ".json") ? "model" : ends_in(path, ".walk") ? "algorithm" : "kernel";
+  const char *slash = strrchr(path, '/');
+  char option[4096];
+  Request r = p->request;
+  if (*name == 'm') r.shape = (Shape){0};
+  if (*name != 'a') r.block = 0;
+  if (*name != 'a') r.tiling = (Tiling){0};
+  if (*name == 'k') r.n_algorithms = 0;
+  const int n = snprintf(option, sizeof option, "--%s=%s", name, path);
+  if (n < 0 || (size_t)n >= sizeof option) {
+    player_say(p, true, "Not possible: the name of the file is too long");
+    return false;
+  }
+  if (!parse(p, &r, NULL, option) || !player_apply(p, &r, p->without_max)) return false;
+  player_say(p, false, "Opened %.100s", slash ? slash + 1 : path);
+  return true;
+}
+
+bool player_restore(Player *p, const char *line) {
+  const Request fresh = {0};
+  if (!player_take_line(p, &fresh, line)) return false;
+  if (!strstr(line, "step=")) player_seek(p, 0); /* a state without a step is at the start */
+  return true;
+}
+
+/* ---- What is open ---------------------------------------------------------------------------------------- */
+
+static const struct {
+  PlayerInput input;
+  char key;
+  const char *name, *remark;
+} FORMATS[] = {
+    {INPUT_EXPORT_PNG, 'e', "PNG", "what is on the screen, in its pixels"},
+    {INPUT_EXPORT_SVG, 'v', "SVG", "what is on the screen, text as text"},
+    {INPUT_EXPORT_PDF, 'p', "PDF", "what is on the screen, text as text"},
+    {INPUT_EXPORT_WEBP, 'w', "WebP", "the whole run, moving"},
+    {INPUT_EXPORT_MP4, 'm', "MP4", "the whole run, moving; ffmpeg makes it"},
+    {INPUT_EXPORT_GIF, 'g', "GIF", "the whole run, moving"},
+    {INPUT_EXPORT_SERIES, 's', "PNG files", "the whole run, a file for each frame"},
+};
+enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS };
+
+void player_open_formats(Player *p) {
+  memset(p->choices, 0, sizeof p->choices);
+  for (int k = 0; k < N_FORMATS; k++) {
+    snprintf(p->choices[k].name, sizeof p->choices[k].name, "%s", FORMATS[k].name);
+    snprintf(p->choices[k].remark, sizeof p->choices[k].remark, "%s", FORMATS[k].remark);
+    p->choices[k].key = FORMATS[k].key;
+  }
+  p->n_choices = N_FORMATS;
+  p->chosen = 0;
+  p->edited = -1;
+  p->open = OPEN_LIST;
+}
+
+void player_open_entry(Player *p, int edited) {
+  p->open = OPEN_ENTRY;
+  p->edited = edited;
+  p->entry[0] = '\0';
+}
+
+void player_edit(Player *p, Parameter which) {
+  p->message[0] = '\0';
+  if (PARAMETERS[which].kind == PARAMETER_SWITCH) {
+    parameter_step(p, which, 1);
+  } else if (PARAMETERS[which].kind == PARAMETER_NUMBER) {
+    player_open_entry(p, (int)which);
+  } else {
+    p->n_choices = parameter_choices(p, which, p->choices, &p->chosen);
+    p->edited = (int)which;
+    p->open = p->n_choices > 0 ? OPEN_LIST : OPEN_NOTHING;
+    if (p->n_choices == 0)
+      player_say(p, true, "Not possible: the list cannot be read; 'tilewalk doctor' says what is missing");
+  }
+}
+
+PlayerInput player_choose(Player *p, int k) {
+  if (p->open != OPEN_LIST || k < 0 || k >= p->n_choices) return INPUT_NONE;
+  const int edited = p->edited;
+  p->open = OPEN_NOTHING;
+  p->message[0] = '\0';
+  if (edited < 0) return FORMATS[k].input;
+  parameter_set(p, (Parameter)edited, p->choices[k].name);
+  return INPUT_NONE;
+}
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* A key of its own, else the next line that begins with the letter. */
+static PlayerInput type_in_list(Player *p, char letter) {
+  for (int k = 0; k < p->n_choices; k++)
+    if (p->choices[k].key && p->choices[k].key == lower(letter)) return player_choose(p, k);
+  for (int by = 1; by <= p->n_choices; by++) {
+    const int k = (p->chosen + by) % p->n_choices;
+    if (lower(p->choices[k].name[0]) != lower(letter)) continue;
+    p->chosen = k;
+    break;
+  }
+  return INPUT_NONE;
+}
+
+PlayerInput player_type(Player *p, const char *text) {
+  const size_t used = strlen(p->entry), more = strlen(text);
+  if (p->open == OPEN_LIST && *text) return type_in_list(p, *text);
+  if (p->open == OPEN_ENTRY && used + more < sizeof p->entry) memcpy(p->entry + used, text, more + 1);
+  return INPUT_NONE;
+}
+
+void player_erase(Player *p) {
+  size_t n = strlen(p->entry);
+  while (n > 0 && ((unsigned char)p->entry[n - 1] & 0xC0) == 0x80) n--; /* a whole UTF-8 character */
+  if (n > 0) p->entry[n - 1] = '\0';
+}
+
+void player_move(Player *p, int by) {
+  if (p->open == OPEN_LIST && p->n_choices > 0)
+    p->chosen = ((p->chosen + by) % p->n_choices + p->n_choices) % p->n_choices;
+}
+
+void player_cancel(Player *p) {
+  if (p->open == OPEN_NOTHING) p->focus = -1;
+  if (p->open == OPEN_ENTRY) p->message[0] = '\0'; /* why the entry was refused */
+  p->open = OPEN_NOTHING;
+  p->entry[0] = '\0';
+}
+
+/* What is refused stays in the line, to be put right. */
+PlayerInput player_accept(Player *p) {
+  if (p->open == OPEN_LIST) return player_choose(p, p->chosen);
+  if (p->open != OPEN_ENTRY) return INPUT_NONE;
+  const bool taken = !*p->entry || (p->edited < 0 ? player_take_line(p, &p->request, p->entry)
+                                                  : parameter_set(p, (Parameter)p->edited, p->entry));
+  if (!taken) return INPUT_NONE;
+  p->open = OPEN_NOTHING;
+  p->entry[0] = '\0';
+  return INPUT_NONE;
+}
