@@ -15,7 +15,7 @@
 #include "sim/cache/cache.h"
 #include "sim/cache/din.h"
 #include "sim/cache/reuse.h"
-#include "viz/cli/replay_team.h"
+#include "viz/cli/replay/replay_team.h"
 
 enum { TILES = 32, TILE_BYTES = 32768, LINE_BYTES = 128, N_TILE_READS = TILES * (2 * TILES + 2), WAYS = 16 };
 enum { N_RECORDS = N_TILE_READS * (TILE_BYTES / LINE_BYTES) };

@@ -1,7 +1,7 @@
 /* How far recordings of one run are from their median, and their means from those of what is predicted
- * (viz/cli/crosscheck.h: crosscheck_spread, crosscheck_means), against numbers worked by hand. */
+ * (viz/cli/crosscheck/crosscheck.h: crosscheck_spread, crosscheck_means), against numbers worked by hand. */
 #include "tests/support/test.h"
-#include "viz/cli/crosscheck.h"
+#include "viz/cli/crosscheck/crosscheck.h"
 
 static void record(Crosscheck *c, const char *kernel, int64_t N, PredictedQuantity quantity, double measured) {
   CrosscheckItem item = {.shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = N, .N_k = N, .d = 64},

@@ -2,7 +2,7 @@
  * are those of one parser before one cache. */
 #include "tests/support/test.h"
 #include "tests/support/rand.h"
-#include "viz/cli/replay_team.h"
+#include "viz/cli/replay/replay_team.h"
 
 enum { TEXT_BYTES = 1 << 21 };
 static char text[TEXT_BYTES + 1];

@@ -3,7 +3,7 @@
  * and read back. */
 #include "tests/fuzz/fuzz.h"
 #include "sim/cache/din.h"
-#include "viz/cli/replay_team.h"
+#include "viz/cli/replay/replay_team.h"
 #include "sim/base/utf8.h"
 
 enum { RECORDS = 64, PIECE_MAX = 3 * DIN_LINE_BYTES_MAX };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/support/scratch.h"
-#include "viz/cli/lesson_print.h"
+#include "viz/cli/lesson/lesson_print.h"
 #include "viz/window/lesson_panel.h"
 
 /* fontconfig keeps what it has read until the process ends. */

@@ -169,7 +169,7 @@ class Tests:
                 if "%s/%s.h" % (room, short) in headers and source not in named + using:
                     using.append(source)
         using += [source for source in sorted(self.includes) if os.path.basename(source) == "test_%s.c" % parts[-1]]
-        found = (self.of_command(parts) if room == "viz/cli" else []) + named + using + self.holding(path)
+        found = (self.of_command(parts) if room.startswith("viz/cli") else []) + named + using + self.holding(path)
         return list(dict.fromkeys(found))[:most]
 
     def holding(self, path):

@@ -10,9 +10,9 @@
 #include "viz/cli/command.h"
 #include "viz/request/assets.h"
 #include "viz/cli/counter_file.h"
-#include "viz/cli/crosscheck_beside.h"
-#include "viz/cli/crosscheck_judge.h"
-#include "viz/cli/crosscheck_live.h"
+#include "viz/cli/crosscheck/crosscheck_beside.h"
+#include "viz/cli/crosscheck/crosscheck_judge.h"
+#include "viz/cli/crosscheck/crosscheck_live.h"
 #include "viz/text/progress.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 128, DRAWS_MOST = 1000 };

@@ -9,7 +9,7 @@
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
-#include "viz/cli/kvcache_report.h"
+#include "viz/cli/kvcache/kvcache_report.h"
 #include "viz/request/request.h"
 
 #define DEFAULT_MODEL "llama-2-70b"

@@ -11,7 +11,7 @@
 #include "sim/base/utf8.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/lesson_print.h"
+#include "viz/cli/lesson/lesson_print.h"
 #include "lessons/engine/lesson_progress.h"
 #include "viz/request/request.h"
 #include "viz/export/output.h"

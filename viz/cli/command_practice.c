@@ -11,7 +11,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
-#include "viz/cli/lesson_print.h"
+#include "viz/cli/lesson/lesson_print.h"
 #include "viz/cli/reply.h"
 #include "viz/text/print.h"
 

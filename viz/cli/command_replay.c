@@ -18,7 +18,7 @@
 #include "sim/base/size.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/replay_team.h"
+#include "viz/cli/replay/replay_team.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"

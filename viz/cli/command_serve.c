@@ -7,11 +7,11 @@
 
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
-#include "viz/cli/batch_table.h"
+#include "viz/cli/serve/batch_table.h"
 #include "viz/cli/command.h"
 #include "viz/cli/reply.h"
-#include "viz/cli/serve_figures.h"
-#include "viz/cli/serve_printed.h"
+#include "viz/cli/serve/serve_figures.h"
+#include "viz/cli/serve/serve_printed.h"
 #include "viz/request/description.h"
 
 #define DEFAULT_MODEL "llama-3.1-70b"

@@ -7,7 +7,7 @@
 
 #include "sim/report.h"
 #include "viz/cli/reply.h"
-#include "viz/cli/batch_table.h"
+#include "viz/cli/serve/batch_table.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/program_notes.h"

@@ -11,8 +11,8 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
-#include "viz/cli/sweep.h"
-#include "viz/cli/sweep_chart.h"
+#include "viz/cli/sweep/sweep.h"
+#include "viz/cli/sweep/sweep_chart.h"
 #include "viz/text/number.h"
 
 typedef struct {

@@ -12,7 +12,7 @@
 #include "viz/lesson/lesson_library.h"
 #include "viz/story/story_file.h"
 #ifdef TILEWALK_WINDOW
-#include "viz/cli/lesson_print.h"
+#include "viz/cli/lesson/lesson_print.h"
 #include "viz/window/lesson_panel.h"
 #include "viz/window/settings.h"
 #include "viz/window/window.h"

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "sim/algorithms/schedule.h"
-#include "viz/cli/articles.h"
+#include "viz/cli/check/articles.h"
 #include "viz/cli/command.h"
-#include "viz/cli/lesson_print.h"
+#include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_workshop.h"
 #include "viz/request/description.h"
 

@@ -10,7 +10,7 @@
 #include "kernels/lib/cpu_check.h"
 #include "viz/cli/commands_print.h"
 #include "viz/cli/counter_file.h"
-#include "viz/cli/crosscheck_live.h"
+#include "viz/cli/crosscheck/crosscheck_live.h"
 #include "viz/library/tilewalk.h"
 #include "viz/request/assets.h"
 #include "viz/web/web_assets.h"

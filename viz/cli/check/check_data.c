@@ -1,0 +1,169 @@
+/* The report of `tilewalk check` for programs: CSV and JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "viz/cli/check/articles.h"
+
+enum { CELL_BYTES = 512 };
+
+static bool is_chosen(const bool *chosen, size_t k) { return !chosen || chosen[k]; }
+
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
+
+/* Numbers with all their digits, in the claim's unit. */
+static void exact_text(const ClaimPart *part, char text[CELL_BYTES]) {
+  const ExpressionValue *v = &part->value;
+  text[0] = '\0';
+  if (v->n == 0) {
+    verdict_computed_text(&part->claimed, v, text, CELL_BYTES);
+    return;
+  }
+  for (int k = 0; k < v->n; k++) {
+    const size_t used = strlen(text);
+    const double number = verdict_in_unit(&part->claimed, v, k);
+    snprintf(text + used, CELL_BYTES - used, "%s%.10g", k ? " " : "", part->claimed.reciprocal ? 1 / number : number);
+  }
+}
+
+static void add_lines(Document *d, const Claims *claims, const bool *chosen) {
+  static const TableColumn COLUMNS[] = {{.csv = "id"},      {.csv = "kind"},     {.csv = "article"},
+                                        {.csv = "claimed"}, {.csv = "computed"}, {.csv = "unit"},
+                                        {.csv = "verdict"}, {.csv = "says"},     {.csv = "why"}};
+  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  for (size_t k = 0; k < claims->n_entries; k++) {
+    const ClaimEntry *e = &claims->entries[k];
+    if (!is_chosen(chosen, k)) continue;
+    const ClaimPart *part = claims_part(claims, e, 0);
+    char text[CELL_BYTES], why[CLAIMS_TEXT_BYTES];
+    exact_text(part, text);
+    claims_why(claims, e, why, sizeof why);
+    table_text(t, ROLE_PLAIN, claims_id(claims, e));
+    table_text(t, ROLE_PLAIN, e->is_question ? "question" : "claim");
+    table_format(t, ROLE_PLAIN, "%c", claims_article(claims, e));
+    table_text(t, ROLE_PLAIN, part->claimed.text);
+    table_text(t, ROLE_PLAIN, text);
+    table_text(t, ROLE_PLAIN, part->claimed.unit);
+    table_text(t, ROLE_PLAIN, verdict_name(e->verdict));
+    table_text(t, ROLE_PLAIN, claims_filled(claims, e, e->is_question ? CLAIM_ASKS : CLAIM_SAYS));
+    table_text(t, ROLE_PLAIN, e->is_question ? claims_filled(claims, e, CLAIM_EVIDENCE) : why);
+  }
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static void put_number(Document *d, const char *key, double value) {
+  if (isfinite(value) && value == floor(value) && fabs(value) < 9e15)
+    put_count(d, key, (int64_t)value);
+  else
+    put_real_or_null(d, key, value);
+}
+
+/* As it is printed: 67, [6, 4, 6], "4-8", "1/2000", true, "N". */
+static void put_claimed(Document *d, const Claimed *c) {
+  if (c->kind == CLAIMED_FLAG)
+    put_flag(d, "claimed", c->flag);
+  else if (c->kind != CLAIMED_NUMBERS || c->reciprocal)
+    put_text(d, "claimed", c->text);
+  else if (c->n == 1)
+    put_number(d, "claimed", c->numbers[0]);
+  else {
+    put_array(d, "claimed");
+    for (int k = 0; k < c->n; k++) put_number(d, NULL, c->numbers[k]);
+    put_end(d);
+  }
+}
+
+/* Many numbers in the claim's unit: a list, {"low", "high"}, or [[size, value], ...] for a series. */
+static void put_many(Document *d, const ExpressionValue *v, const double *in_unit) {
+  if (v->kind == EXPRESSION_RANGE) {
+    put_object(d, "computed");
+    put_number(d, "low", in_unit[0]);
+    put_number(d, "high", in_unit[1]);
+    put_end(d);
+    return;
+  }
+  put_array(d, "computed");
+  for (int k = 0; k < v->n; k++) {
+    const bool is_pair = v->kind == EXPRESSION_SERIES;
+    if (is_pair) {
+      put_array(d, NULL);
+      put_number(d, NULL, v->at[k]);
+    }
+    put_number(d, NULL, in_unit[k]);
+    if (is_pair) put_end(d);
+  }
+  put_end(d);
+}
+
+static void put_computed(Document *d, const ClaimPart *part) {
+  const ExpressionValue *v = &part->value;
+  double in_unit[EXPRESSION_NUMBERS_MAX];
+  for (int k = 0; k < v->n; k++) {
+    const double number = verdict_in_unit(&part->claimed, v, k);
+    in_unit[k] = part->claimed.reciprocal ? 1 / number : number;
+  }
+  switch (v->kind) {
+  case EXPRESSION_NONE: put_null(d, "computed"); return;
+  case EXPRESSION_FLAG: put_flag(d, "computed", v->flag); return;
+  case EXPRESSION_TEXT: put_text(d, "computed", v->text); return;
+  case EXPRESSION_NUMBER: put_number(d, "computed", in_unit[0]); return;
+  default: put_many(d, v, in_unit);
+  }
+}
+
+static void put_claim(Document *d, const Claims *claims, const ClaimEntry *e) {
+  char why[CLAIMS_TEXT_BYTES];
+  claims_why(claims, e, why, sizeof why);
+  const ClaimPart *part = claims_part(claims, e, 0);
+  put_object(d, NULL);
+  put_text(d, "id", claims_id(claims, e));
+  put_text(d, "verdict", verdict_name(e->verdict));
+  put_claimed(d, &part->claimed);
+  put_computed(d, part);
+  put_text(d, "unit", part->claimed.unit);
+  put_text(d, "why", why);
+  put_text(d, "article", claims_filled(claims, e, CLAIM_ARTICLE));
+  put_text(d, "says", claims_filled(claims, e, CLAIM_SAYS));
+  put_end(d);
+}
+
+static void put_part(Document *d, const Claims *claims, const ClaimPart *part) {
+  put_object(d, NULL);
+  put_text(d, "part", pool_text(&claims->pool, part->name));
+  put_text(d, "verdict", verdict_name(part->judgement.verdict));
+  put_claimed(d, &part->claimed);
+  put_computed(d, part);
+  put_text(d, "unit", part->claimed.unit);
+  put_end(d);
+}
+
+static void put_question(Document *d, const Claims *claims, const ClaimEntry *e) {
+  put_object(d, NULL);
+  put_text(d, "id", claims_id(claims, e));
+  put_text(d, "asks", claims_filled(claims, e, CLAIM_ASKS));
+  put_text(d, "answer", claims_filled(claims, e, CLAIM_ANSWER));
+  put_text(d, "article_says", claims_filled(claims, e, CLAIM_ARTICLE_SAYS));
+  put_text(d, "verdict", verdict_name(e->verdict));
+  put_text(d, "evidence", claims_filled(claims, e, CLAIM_EVIDENCE));
+  put_array(d, "parts");
+  for (int p = 0; p < e->n_parts; p++) put_part(d, claims, claims_part(claims, e, p));
+  put_end(d);
+  put_end(d);
+}
+
+void check_fill(Document *d, const Claims *claims, const bool *chosen) {
+  d->digits = 15;
+  for (int questions = 0; questions < 2; questions++) {
+    put_array(d, questions ? "questions" : "claims");
+    for (size_t k = 0; k < claims->n_entries; k++) {
+      const ClaimEntry *e = &claims->entries[k];
+      if (!is_chosen(chosen, k) || e->is_question != (questions == 1)) continue;
+      if (e->is_question)
+        put_question(d, claims, e);
+      else
+        put_claim(d, claims, e);
+    }
+    put_end(d);
+  }
+  add_lines(d, claims, chosen);
+}

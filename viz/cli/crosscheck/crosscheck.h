@@ -1,0 +1,125 @@
+/* What `tilewalk crosscheck` found: one line per kernel, shape and quantity, and how they are printed. Laws (what must
+ * be equal, what must lie in a range: kernels/counters/compare.h) come first, then predictions with a band
+ * (kernels/counters/predict.h). */
+#ifndef TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_H
+#define TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_H
+
+#include "kernels/counters/compare.h"
+#include "kernels/counters/explain.h"
+#include "kernels/counters/predict.h"
+
+#include "viz/document/document.h"
+#include "viz/request/request.h"
+
+enum { CROSSCHECK_LONG_N = 4096 }; /* below, HBM is read for instructions and parameters as much as for K and V */
+
+typedef struct {
+  char kernel[64];
+  Shape shape;
+  Tiling tiling;
+  const char *quantity;
+  bool is_range, must_hold, holds;
+  double low, high, measured;
+  double error;
+  bool is_prediction; /* of `predicted`, with its unit and band; low = high */
+  PredictedQuantity predicted;
+} CrosscheckItem;
+
+/* The median and the worst error of a predicted quantity over some runs. */
+typedef struct {
+  size_t n, n_within;
+  double median, worst; /* of the absolute errors */
+  double median_signed;
+  const CrosscheckItem *where; /* the worst */
+} PredictionSummary;
+
+/* Over the runs of one kernel with one mask (kernel NULL: of all) that have min_N queries or more and fewer than max_N.
+ */
+typedef struct {
+  const char *kernel;
+  bool causal;
+  int64_t min_N, max_N;
+  size_t n;
+  PredictionSummary quantities[PREDICT_COUNT];
+} CrosscheckGroup;
+
+/* Why the counts of one run differ. */
+typedef struct {
+  char kernel[64];
+  Shape shape;
+  Tiling tiling;
+  Cause causes[CAUSES_MAX];
+  int n_causes;
+} CrosscheckWhy;
+
+enum { CROSSCHECK_NOTES_MAX = 24, CROSSCHECK_WHY_MAX = 64 };
+
+typedef struct {
+  CrosscheckItem *items;
+  size_t n_items, capacity;
+  bool explains;          /* look for causes where something differs */
+  ExplainContext context; /* of the row that comes next */
+  CrosscheckWhy *why;     /* CROSSCHECK_WHY_MAX at most */
+  size_t n_why, n_unexplained;
+  char notes[CROSSCHECK_NOTES_MAX][320]; /* what the file said, and what contradicts the options */
+  int n_notes;
+  char gpu[64]; /* whose description was chosen by the file; "": as asked */
+  size_t n_runs;
+  bool on_h100; /* the rows that come next: rungs 8 to 11, whose boundary has lines of its own */
+  bool is_bad;  /* a quantity that must be exact is not */
+  bool has_ablations;
+  CrosscheckGroup ablations[1 + N_REFINEMENTS]; /* all runs; then without each refinement (sim/l2/refinements.h) */
+} Crosscheck;
+
+void crosscheck_free(Crosscheck *crosscheck);
+Status crosscheck_add(Crosscheck *crosscheck, const CrosscheckItem *item, Error *error);
+
+/* A line for people; the same one once. */
+void crosscheck_note(Crosscheck *crosscheck, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A range wider than 10 x, in which the count lies, says nothing. */
+bool crosscheck_says_nothing(const CrosscheckItem *item);
+
+/* Compares a row of counters and adds what comes of it. */
+Status crosscheck_add_row(Crosscheck *crosscheck, const CounterRow *row, const KernelModel *model, const Shape *shape,
+                          const Tiling *tiling, Error *error);
+
+/* One more cause for a row, whatever its laws say. */
+Status crosscheck_add_cause(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                            const Cause *cause, Error *error);
+
+/* Lays a prediction beside a row of counters and adds what both know. */
+Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape,
+                                  const Tiling *tiling, const Prediction *prediction, Error *error);
+
+/* "N 4096 d 64 heads 4/4 fp16 causal 128x128" */
+void crosscheck_shape_text(const CrosscheckItem *item, char *text, size_t size);
+
+/* Fills the document with the runs (for people if `details`) and a row per quantity, then one per kernel and mask for
+ * the predictions. `title`: where the measurements are from; `gpu`: whose description the predictions use. */
+Status crosscheck_fill(Document *document, const Crosscheck *crosscheck, const char *title, const char *gpu,
+                       bool details, Error *error);
+
+/* Groups in the order of their first runs, by kernel, without a mask and with one; runs from CROSSCHECK_LONG_N on
+ * alone. The last two are of all of those, and of all that are shorter. *groups is for free(). */
+Status crosscheck_groups(const Crosscheck *crosscheck, CrosscheckGroup **groups, size_t *n_groups, Error *error);
+
+/* How far recordings of the same run are from their median: what no model can get below. */
+Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, Error *error);
+
+/* One item for each run and quantity, but for times: the means of its recordings, and of what is predicted for the
+ * cards that they are from. Where tensors lie, and which card it is, is luck; means tell the model's errors from it.
+ * *means is for crosscheck_free, *groups, as of *crosscheck, for free(). */
+Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups,
+                        Error *error);
+
+/* The predictions' part of crosscheck_fill. */
+Status crosscheck_fill_predictions(Document *document, const Crosscheck *crosscheck, const char *gpu, Error *error);
+
+/* The table of refinements (sim/l2/refinements.h) with what the predictions lose without each, as Markdown. */
+void crosscheck_print_ablations(const Crosscheck *crosscheck, FILE *out);
+
+/* The predictions' part as Markdown. */
+Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
+
+#endif

@@ -1,0 +1,56 @@
+/* Lays the models beside rows of counters: finds what describes a row's kernel, and predicts each run once.
+ *
+ *     row of a rung of the ladder     its laws (kernels/counters/kernel_model.h); predictions where its profile in
+ *                                     assets/kernels has the tile that it ran with
+ *     row of a kernel with a profile  laws and predictions from the profile, named by the row or by --kernel
+ *     row of any other kernel         the laws of a schedule: --algorithm, shape and blocks from the request */
+#ifndef TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_JUDGE_H
+#define TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_JUDGE_H
+
+#include "kernels/counters/launches.h"
+#include "viz/cli/crosscheck/crosscheck.h"
+
+#define JUDGE_DEFAULT_GPU "h200" /* where the counters that come with Tilewalk are from */
+
+typedef struct Judge Judge;
+
+/* Predictions are for the request's GPU, with its order, walk, pace and CTAs per SM where it names them. *request must
+ * outlive the judge. */
+Status judge_open(Judge **judge, const Request *request, Refinements without, Error *error);
+void judge_close(Judge *judge); /* NULL is fine */
+
+/* How the card is laid out that the rows to come were counted on; NULL, and before: as most. And whether each counter
+ * was in one pass of the profiler; before: not. */
+void judge_card(Judge *judge, const Placement *placement, bool once);
+
+/* Predictions are means of that many random draws; 0, and before: the usual draw alone. */
+void judge_draws(Judge *judge, uint32_t draws);
+
+/* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */
+Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
+
+/* The same for a run of someone else's kernels: what the file says of shape, tile, type and kernel is taken where the
+ * request does not say it, and a contradiction is noted. */
+Status judge_run(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run, Error *error);
+
+/* The same for a backward pass: FlashAttention-2's by the formulas of fa2_backward, others with a note that says why
+ * not. */
+Status judge_backward(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run, Error *error);
+
+/* Where the request names no GPU: the one that a file's rows name; notes what was taken, and what of it is assumed. */
+Status judge_file(Crosscheck *crosscheck, Judge *judge, const CounterTable *table, Error *error);
+
+/* Predictions take milliseconds each: with `only_collects`, judge_row makes none and only notes what it will need; then
+ * without it, all of them are made at once, on all cores, and rows that are given again find theirs. */
+void judge_collect(Judge *judge, bool only_collects);
+
+/* The same for a row known to be a rung's; judge NULL: no predictions. */
+Status judge_rung(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, const KernelModel *model, Error *error);
+
+/* The least time that a described kernel could take for a shape, in seconds (sim/machine/timing.h). */
+Status judge_time(Judge *judge, const char *kernel, const Shape *shape, double *seconds, Error *error);
+
+/* A Markdown table: measured times (assets/counters/h200/time/first.csv) over that bound. In crosscheck_time.c. */
+Status crosscheck_print_time(Judge *judge, FILE *out, Error *error);
+
+#endif

@@ -1,0 +1,285 @@
+#include "viz/cli/kernel/kernel_print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/document/document.h"
+#include "viz/kernel/kernel_lines.h"
+#include "viz/text/number.h"
+#include "viz/text/print.h"
+
+enum { LINES_SHOWN = 12, SECTOR_BYTES = 32 };
+
+/* --- the table of memories --- */
+
+static void memory_row(Table *t, const char *name, const PtxCounts *c, bool shared) {
+  if (!c->requests) return;
+  table_text(t, ROLE_PLAIN, name);
+  table_count(t, ROLE_PLAIN, c->requests);
+  if (shared) {
+    table_empty(t, true), table_empty(t, true), table_empty(t, true);
+    table_count(t, ROLE_PLAIN, c->wavefronts);
+    table_count(t, c->conflicts ? ROLE_WARN : ROLE_PLAIN, c->conflicts);
+  } else {
+    table_count(t, ROLE_PLAIN, c->sectors);
+    table_double(t, ROLE_PLAIN, (double)c->sectors / (double)c->requests, 3);
+    table_bytes(t, ROLE_ACCENT, (Wide)c->sectors * SECTOR_BYTES);
+    table_empty(t, true), table_empty(t, true);
+  }
+}
+
+static Status print_memories(const KernelReport *r, Io *io, Error *error) {
+  const PtxTotals *totals = &r->result.totals;
+  Table t = table_new((TableColumn[]){{.heading = "memory"},
+                                      {.heading = "requests", .right = true},
+                                      {.heading = "sectors", .right = true},
+                                      {.heading = "a request", .right = true},
+                                      {.heading = "bytes", .right = true},
+                                      {.heading = "wavefronts", .right = true},
+                                      {.heading = "conflicts", .right = true}},
+                      7);
+  const PtxCounts load = kernel_counts(totals, PTX_GLOBAL_LOAD, PTX_ASYNC_COPY),
+                  reduce = kernel_counts(totals, PTX_GLOBAL_ATOMIC, PTX_GLOBAL_REDUCE),
+                  store = kernel_counts(totals, PTX_SHARED_STORE, PTX_SHARED_ATOMIC),
+                  local = kernel_counts(totals, PTX_LOCAL_LOAD, PTX_LOCAL_STORE);
+  const int32_t *g = r->launch->launch.grid, *b = r->launch->launch.block;
+  table_title(&t, "%s: grid %d x %d x %d, blocks of %d x %d x %d threads", r->launch->name, g[0], g[1], g[2], b[0],
+              b[1], b[2]);
+  memory_row(&t, "global load", &load, false);
+  memory_row(&t, "global store", &totals->by_kind[PTX_GLOBAL_STORE], false);
+  memory_row(&t, "global atomic", &reduce, false);
+  memory_row(&t, "local (spills)", &local, false);
+  memory_row(&t, "shared load", &totals->by_kind[PTX_SHARED_LOAD], true);
+  memory_row(&t, "shared store", &store, true);
+  const Status status = table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+/* --- sentences --- */
+
+static void line(Io *io, TextRole role, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void line(Io *io, TextRole role, const char *format, ...) {
+  char text[600];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  text_paragraph(io->out, &io->style, role, 0, text);
+}
+
+static Number bytes_of(uint64_t sectors) { return number_bytes((Wide)sectors * SECTOR_BYTES); }
+
+static void print_occupancy(const KernelReport *r, Io *io) {
+  OccupancyRange o;
+  if (!kernel_occupancy(r->launch, &o)) return;
+  const char *binds = occupancy_limit_name(o.most.binds);
+  if (o.known || o.least.ctas_per_sm == o.most.ctas_per_sm)
+    line(io, ROLE_PLAIN, "Occupancy (bound): %" PRId64 " %s an SM, %s of its warps; %s bounds it.", o.least.ctas_per_sm,
+         o.least.ctas_per_sm == 1 ? "block" : "blocks", number_percent(o.least.warps_fraction).text,
+         occupancy_limit_name(o.least.binds));
+  else
+    line(io, ROLE_PLAIN,
+         "Occupancy (bound): %" PRId64 " to %" PRId64
+         " blocks an SM, %s to %s of its warps, as registers allow (PTX does "
+         "not say how many: --registers); then %s bounds it.",
+         o.least.ctas_per_sm, o.most.ctas_per_sm, number_percent(o.least.warps_fraction).text,
+         number_percent(o.most.warps_fraction).text, binds);
+}
+
+static void print_traffic(const KernelReport *r, Io *io) {
+  const PtxTotals *t = &r->result.totals;
+  if (t->bulk_read_bytes || t->bulk_write_bytes)
+    line(io, ROLE_PLAIN, "Bulk copies (counted): %s read, %s written.", number_bytes(t->bulk_read_bytes).text,
+         number_bytes(t->bulk_write_bytes).text);
+  if (!r->has_caches) return;
+  if (t->l1_load_sectors)
+    line(io, ROLE_PLAIN, "L1 (predicted): %s of %s loaded sectors hit%s.",
+         number_percent((double)t->l1_hit_sectors / (double)t->l1_load_sectors).text,
+         number_count(t->l1_load_sectors).text,
+         t->l1_reloaded_after_store
+             ? "; some were stored shortly before, where the hardware follows no rule we know, and may miss"
+             : "");
+  const KernelTraffic *m = &r->traffic;
+  const LineL2Counts *c = &m->counts;
+  if (c->reads)
+    line(io, ROLE_PLAIN, "L2 of %s (predicted): %s read, of which %s hit; between %s and %s, as requests coincide.",
+         r->launch->gpu.name, bytes_of(m->read_sectors).text, number_percent((double)c->hits / (double)c->reads).text,
+         bytes_of(m->read_least_sectors).text, bytes_of(m->read_most_sectors).text);
+  char most[160] = "";
+  if (c->partly_written)
+    snprintf(most, sizeof most, ", or up to %s where sectors stored in part are filled first",
+             bytes_of(c->hbm_reads + c->partly_written).text);
+  line(io, ROLE_PLAIN, "HBM (predicted): %s read%s; %s written, and up to %s more later, which L2 still holds.",
+       number_bytes((Wide)kernel_hbm_read_bytes(r)).text, most, bytes_of(c->hbm_writes).text, bytes_of(c->dirty).text);
+}
+
+static void print_divergence(const KernelReport *r, const KernelLine *lines, int n, Io *io) {
+  const PtxTotals *t = &r->result.totals;
+  double executed = 0, lanes = 0;
+  for (int k = 0; k < n; k++) executed += (double)lines[k].executed, lanes += (double)lines[k].lanes;
+  if (t->branches && t->divergent_branches && executed > 0)
+    line(io, ROLE_PLAIN, "Divergence: %s of %s branches split a warp; %s of lanes were active.",
+         number_count(t->divergent_branches).text, number_count(t->branches).text,
+         number_percent(lanes / (32 * executed)).text);
+}
+
+static void print_output(const KernelReport *r, Io *io) {
+  const KernelLaunch *l = r->launch;
+  if (l->out < 0) {
+    line(io, ROLE_WARN, "Output: the kernel changed no buffer.");
+    return;
+  }
+  const OutputSums s = kernel_output_sums(l);
+  line(io, ROLE_PLAIN, "Output %s: sum %s, largest magnitude %s.", l->argument_names[l->out],
+       number_double(s.sum, 6).text, number_double(s.max, 6).text);
+  const OutputVerdict *v = &r->verdict;
+  if (!r->is_judged) return;
+  if (v->wrong < 0) {
+    line(io, ROLE_GOOD, "It is attention: the largest error against fp64 is %s of the largest |O| (tolerance %s).",
+         number_double(v->largest_error, 3).text, number_double(v->tolerance, 2).text);
+    return;
+  }
+  const int64_t d = l->request->d, N = l->request->N;
+  line(io, ROLE_BAD, "It is not attention: %s of %s elements are off by more than %s of the largest |O|.",
+       number_count(wide(v->n_wrong)).text, number_count(wide(v->n)).text, number_double(v->tolerance, 2).text);
+  line(io, ROLE_BAD, "The first is O[head %" PRId64 "][row %" PRId64 "][column %" PRId64 "]: %s, should be %s%s%s.",
+       v->wrong / d / N, v->wrong / d % N, v->wrong % d, number_double(v->is, 6).text, number_double(v->should, 6).text,
+       r->wrong_by[0] ? "; last written by " : "", r->wrong_by);
+}
+
+static void print_faults(const KernelReport *r, Io *io) {
+  if (!r->launch->request->faults) return;
+  for (int32_t f = 0; f < r->result.n_faults; f++) {
+    const PtxFault *fault = &r->result.faults[f];
+    line(io, ROLE_BAD, "%s: %s%s%s%s", fault->kind, fault->message, fault->count > 1 ? " (" : "",
+         fault->count > 1 ? number_count(fault->count).text : "", fault->count > 1 ? " times)" : "");
+  }
+  if (!r->result.n_faults) line(io, ROLE_GOOD, "No faults found.");
+}
+
+/* --- the table of lines --- */
+
+static void ratio_cell(Table *t, uint64_t a, uint64_t b, double warn) {
+  if (!b)
+    table_empty(t, true);
+  else
+    table_double(t, (double)a / (double)b > warn ? ROLE_WARN : ROLE_PLAIN, (double)a / (double)b, 3);
+}
+
+static void line_row(Table *t, const KernelLaunch *l, const KernelLine *k) {
+  char name[64];
+  const uint64_t sectors = k->load.sectors + k->store.sectors + k->reduce.sectors,
+                 requests = k->load.requests + k->store.requests + k->reduce.requests,
+                 wavefronts = k->shared_load.wavefronts + k->shared_store.wavefronts,
+                 conflicts = k->shared_load.conflicts + k->shared_store.conflicts;
+  kernel_line_name(l, k, name, sizeof name);
+  table_text(t, ROLE_ACCENT, name);
+  if (sectors)
+    table_bytes(t, ROLE_PLAIN, (Wide)sectors * SECTOR_BYTES);
+  else
+    table_empty(t, true);
+  ratio_cell(t, sectors, requests, 16.5);
+  if (sectors && k->asked_bytes) {
+    const double used = (double)k->asked_bytes / ((double)sectors * SECTOR_BYTES);
+    table_percent(t, used < 0.5 ? ROLE_WARN : ROLE_PLAIN, used > 1 ? 1 : used);
+  } else
+    table_empty(t, true);
+  if (wavefronts)
+    table_count(t, ROLE_PLAIN, wavefronts);
+  else
+    table_empty(t, true);
+  if (wavefronts)
+    table_count(t, conflicts * 4 > wavefronts ? ROLE_WARN : ROLE_PLAIN, conflicts);
+  else
+    table_empty(t, true);
+  const double lanes = k->executed ? (double)k->lanes / (32 * (double)k->executed) : 0;
+  table_percent(t, lanes < 0.5 ? ROLE_WARN : ROLE_PLAIN, lanes);
+  table_text(t, ROLE_DIM, k->text);
+}
+
+static Status print_lines(const KernelReport *r, const KernelLine *lines, int n, bool csv, Io *io, Error *error) {
+  const int64_t most = r->launch->request->lines ? r->launch->request->lines : LINES_SHOWN;
+  Table t = table_new((TableColumn[]){{.heading = "line", .right = true},
+                                      {.heading = "bytes", .right = true},
+                                      {.heading = "sectors /\nrequest", .csv = "sectors_a_request", .right = true},
+                                      {.heading = "used", .right = true},
+                                      {.heading = "wavefronts", .right = true},
+                                      {.heading = "conflicts", .right = true},
+                                      {.heading = "lanes", .right = true},
+                                      {.heading = "source", .shrink = TABLE_CUT}},
+                      8);
+  int shown = 0;
+  if (!csv) table_title(&t, "Source lines, the dearest first");
+  for (int k = 0; k < n && (shown < most || csv); k++) {
+    if (lines[k].cost <= 0) continue;
+    line_row(&t, r->launch, &lines[k]);
+    shown++;
+  }
+  if (!csv)
+    table_note(&t, "Dear: sectors / 4 + wavefronts, the passes through L1. Bytes are sectors x 32 of global memory; "
+                   "used: of them, those that lanes asked for; lanes: active ones.");
+  const Status status = !shown ? STATUS_OK
+                        : csv  ? table_csv(&t, io->out, error)
+                               : table_print(&t, io->out, &io->style, error);
+  table_free(&t);
+  return status;
+}
+
+/* What to look at in the dearest line that wastes something. */
+static void print_advice(const KernelReport *r, const KernelLine *lines, int n, Io *io) {
+  for (int k = 0; k < n && k < LINES_SHOWN; k++) {
+    const KernelLine *l = &lines[k];
+    char name[64];
+    const double wavefronts = (double)(l->shared_load.wavefronts + l->shared_store.wavefronts),
+                 conflicts = (double)(l->shared_load.conflicts + l->shared_store.conflicts),
+                 moved = (double)(l->load.sectors + l->store.sectors + l->reduce.sectors) * SECTOR_BYTES;
+    kernel_line_name(r->launch, l, name, sizeof name);
+    if (wavefronts >= moved / SECTOR_BYTES / 4 && conflicts > wavefronts / 2) {
+      line(io, ROLE_WARN,
+           "Line %s takes %s passes over the banks where 1 would do: its lanes want different words of one bank. Pad "
+           "the "
+           "rows by a word, or swizzle them ('tilewalk warp --stride 32 --pad 1' shows how).",
+           name, number_double(wavefronts / (wavefronts - conflicts), 3).text);
+      return;
+    }
+    if (l->asked_bytes && moved > 2 * (double)l->asked_bytes) {
+      line(io, ROLE_WARN,
+           "Line %s moves %s bytes for each that its lanes ask for: let neighbouring lanes touch neighbouring words.",
+           name, number_double(moved / (double)l->asked_bytes, 3).text);
+      return;
+    }
+  }
+}
+
+Status kernel_print(const KernelReport *r, bool csv, Io *io, Error *error) {
+  int n;
+  KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
+  if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
+  Status status = STATUS_OK;
+  if (!csv) {
+    status = print_memories(r, io, error);
+    fputc('\n', io->out);
+    print_occupancy(r, io);
+    print_traffic(r, io);
+    print_divergence(r, lines, n, io);
+    print_output(r, io);
+    print_faults(r, io);
+    for (int k = 0; k < r->launch->n_notes; k++) line(io, ROLE_DIM, "Note: %s.", r->launch->notes[k]);
+    fputc('\n', io->out);
+  }
+  if (status == STATUS_OK) status = print_lines(r, lines, n, csv, io, error);
+  if (status == STATUS_OK && !csv) print_advice(r, lines, n, io);
+  free(lines);
+  return status;
+}
+
+Status kernel_print_json(const KernelReport *r, FILE *out, Error *error) {
+  Document d = document_new(DOCUMENT_JSON);
+  const ReportSink sink = document_sink(&d);
+  Status status = kernel_report_put(r, &sink, error);
+  if (status == STATUS_OK) status = document_print(&d, out, NULL, error);
+  document_free(&d);
+  return status;
+}

@@ -1,0 +1,11 @@
+/* What a launch did, for people, as CSV and as JSON. */
+#ifndef TILEWALK_VIZ_CLI_KERNEL_KERNEL_PRINT_H
+#define TILEWALK_VIZ_CLI_KERNEL_KERNEL_PRINT_H
+
+#include "viz/cli/io.h"
+#include "viz/kernel/kernel_report.h"
+
+Status kernel_print(const KernelReport *report, bool csv, Io *io, Error *error);
+Status kernel_print_json(const KernelReport *report, FILE *out, Error *error);
+
+#endif

@@ -1,0 +1,312 @@
+#include "viz/cli/lesson/class_report.h"
+
+#include <glib.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/ascii.h"
+#include "viz/export/output.h"
+
+/* Things that are counted, in the order in which they came. */
+typedef struct {
+  GHashTable *by_key; /* key: Counted */
+  GPtrArray *items;
+} Counter;
+
+typedef struct {
+  char *lesson, *id, *text;
+  int n, n_right;
+  Counter wrong; /* of a question: its wrong answers */
+} Counted;
+
+struct ClassReport {
+  Counter questions, misconceptions;
+  GString *unmarked;  /* rows of HTML */
+  GHashTable *tested; /* keys of the questions with a test */
+  json_t *tests;      /* NULL: no memory */
+};
+
+static void counted_free(void *item);
+
+static Counter counter_new(void) {
+  return (Counter){g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                   g_ptr_array_new_with_free_func(counted_free)};
+}
+
+static void counter_free(Counter *counter) {
+  if (counter->by_key) g_hash_table_destroy(counter->by_key);
+  if (counter->items) g_ptr_array_free(counter->items, TRUE);
+}
+
+static void counted_free(void *item) {
+  Counted *c = item;
+  counter_free(&c->wrong);
+  g_free(c->lesson);
+  g_free(c->id);
+  g_free(c->text);
+  g_free(c);
+}
+
+static char *key_of(const char *lesson, const char *id, const char *text) {
+  return g_strconcat(lesson, "\n", id, "\n", text, NULL);
+}
+
+/* The one with this key, which is taken over; `text` is the first's. */
+static Counted *count(Counter *counter, char *key, const ClassRow *row, const char *text) {
+  Counted *c = g_hash_table_lookup(counter->by_key, key);
+  if (!c) {
+    c = g_new0(Counted, 1);
+    c->lesson = g_strdup(row->lesson);
+    c->id = g_strdup(row->id);
+    c->text = g_strdup(text);
+    g_hash_table_insert(counter->by_key, g_strdup(key), c);
+    g_ptr_array_add(counter->items, c);
+  }
+  g_free(key);
+  c->n++;
+  return c;
+}
+
+ClassReport *class_report_new(void) {
+  ClassReport *report = g_new0(ClassReport, 1);
+  report->questions = counter_new();
+  report->misconceptions = counter_new();
+  report->unmarked = g_string_new(NULL);
+  report->tested = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  report->tests = json_array();
+  return report;
+}
+
+void class_report_free(ClassReport *report) {
+  counter_free(&report->questions);
+  counter_free(&report->misconceptions);
+  g_string_free(report->unmarked, TRUE);
+  g_hash_table_destroy(report->tested);
+  json_decref(report->tests);
+  g_free(report);
+}
+
+const char *class_score_remark(const ClassScore *s, char text[CLASS_REMARK_BYTES]) {
+  if (s->is_unknown) return "not on the roster";
+  if (s->n_rows == 0) return "has handed in nothing";
+  if (!*s->who) return "answers without a name";
+  *text = '\0';
+  if (s->n_conflicts) snprintf(text, CLASS_REMARK_BYTES, "%d in conflict with another file", s->n_conflicts);
+  if (s->n_errors)
+    snprintf(text + strlen(text), CLASS_REMARK_BYTES - strlen(text), "%s%d could not be graded", *text ? ", " : "",
+             s->n_errors);
+  return text;
+}
+
+/* ---- Rows */
+
+/* A sentence without its figures. */
+static char *without_figures(const char *text) {
+  GString *words = g_string_new(NULL);
+  for (const char *p = text; *p;) {
+    if (!ascii_is_digit((unsigned char)*p)) {
+      g_string_append_c(words, *p++);
+      continue;
+    }
+    g_string_append_c(words, '#');
+    while (ascii_is_digit((unsigned char)*p) || ((*p == '.' || *p == ',') && ascii_is_digit((unsigned char)p[1]))) p++;
+  }
+  return g_string_free(words, FALSE);
+}
+
+static void take_wrong(ClassReport *report, Counted *question, const ClassRow *row) {
+  char *answer = g_strstrip(g_strdup(row->answer)), *small = g_utf8_casefold(answer, -1);
+  if (!question->wrong.items) question->wrong = counter_new();
+  count(&question->wrong, small, row, answer);
+  g_free(answer);
+  if (strcmp(row->verdict, lesson_verdict_name(LESSON_DIAGNOSED)) != 0) return;
+  char *words = without_figures(row->remark);
+  count(&report->misconceptions, key_of(row->lesson, row->id, words), row, row->remark);
+  g_free(words);
+}
+
+/* A test of one point; one without a mark only where its question has none yet. */
+static void add_test(ClassReport *report, const char *lesson, const char *id, bool counts, bool is_right,
+                     const char *output) {
+  if (!g_hash_table_add(report->tested, key_of(lesson, id, "")) && !counts) return;
+  char *name = g_strconcat(lesson, *lesson && *id ? ": " : "", id, NULL);
+  json_array_append_new(report->tests, json_pack("{s:s, s:i, s:i, s:s}", "name", name, "score", (int)is_right,
+                                                 "max_score", 1, "output", output));
+  g_free(name);
+}
+
+void class_report_take(ClassReport *report, const ClassRow *row) {
+  const bool is_lost = row->is_error || strcmp(row->verdict, "conflict") == 0 || strcmp(row->verdict, "unknown") == 0;
+  if (is_lost) {
+    char line[16] = ""; /* none: the whole file could not be read */
+    if (row->line > 0) snprintf(line, sizeof line, "%d", row->line);
+    char *cells = g_markup_printf_escaped("<tr><td>%s</td><td class=\"n\">%s</td><td>%s</td><td>%s</td></tr>\n",
+                                          row->file, line, row->student, row->remark);
+    g_string_append(report->unmarked, cells);
+    g_free(cells);
+  }
+  if (!row->counts && !is_lost) return;
+  add_test(report, row->lesson, *row->id ? row->id : row->file, row->counts, row->is_right, row->remark);
+  if (!row->counts) return;
+  Counted *question = count(&report->questions, key_of(row->lesson, row->id, ""), row, "");
+  question->n_right += row->is_right;
+  if (!row->is_right) take_wrong(report, question, row);
+}
+
+/* ---- The page */
+
+static const char HEAD[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Tilewalk: a class</title>\n"
+    "<style>\n:root { color-scheme: light dark }\n"
+    "body { font: 16px/1.45 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem }\n"
+    "table { border-collapse: collapse; width: 100%; margin-bottom: 2rem }\n"
+    "th, td { padding: .3rem .6rem; border-bottom: 1px solid #8886; text-align: left; vertical-align: top;"
+    " overflow-wrap: anywhere }\n"
+    "th { overflow-wrap: normal }\n"
+    ".n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }\n</style>\n</head>\n<body>\n"
+    "<h1>A class</h1>\n";
+
+/* Each format is of strings that are escaped, and of numbers. */
+G_GNUC_PRINTF(2, 3) static void put(GString *page, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = g_markup_vprintf_escaped(format, arguments);
+  va_end(arguments);
+  g_string_append(page, text);
+  g_free(text);
+}
+
+static void put_share(GString *page, int n, int of) {
+  if (of)
+    put(page, "<td class=\"n\">%.0f %%</td>", 100.0 * n / of);
+  else
+    g_string_append(page, "<td class=\"n\">-</td>");
+}
+
+static void put_students(GString *page, const ClassScore *scores, size_t n_scores) {
+  g_string_append(page, "<h2>Students</h2>\n<table>\n<tr><th>Student</th><th class=\"n\">Right at the first try</th>"
+                        "<th class=\"n\">Answered</th><th class=\"n\">Share</th><th>Remark</th></tr>\n");
+  for (size_t k = 0; k < n_scores; k++) {
+    const ClassScore *s = &scores[k];
+    char remark[CLASS_REMARK_BYTES];
+    put(page, "<tr><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", s->name, s->n_right, s->n_counted);
+    put_share(page, s->n_right, s->n_counted);
+    put(page, "<td>%s</td></tr>\n", class_score_remark(s, remark));
+  }
+  g_string_append(page, "</table>\n");
+}
+
+static int by_count(const void *a, const void *b) {
+  const Counted *x = *(Counted *const *)a, *y = *(Counted *const *)b;
+  return (y->n > x->n) - (y->n < x->n);
+}
+
+/* Sorted by how often, those that are as often as they came; to be freed. */
+static GPtrArray *most_first(const Counter *counter) {
+  GPtrArray *items = g_ptr_array_new();
+  for (guint k = 0; k < counter->items->len; k++) g_ptr_array_add(items, g_ptr_array_index(counter->items, k));
+  g_ptr_array_sort(items, by_count); /* stable: glib says so */
+  return items;
+}
+
+static void put_most_frequent(GString *page, const Counter *wrong, int n_wrong) {
+  enum { LETTERS = 80 };
+  if (!wrong->items) {
+    g_string_append(page, "<td></td></tr>\n");
+    return;
+  }
+  GPtrArray *items = most_first(wrong);
+  const Counted *most = g_ptr_array_index(items, 0);
+  const bool is_long = g_utf8_strlen(most->text, -1) > LETTERS;
+  char *text = g_utf8_substring(most->text, 0, is_long ? LETTERS : g_utf8_strlen(most->text, -1));
+  put(page, "<td>%s%s (%d of %d wrong)</td></tr>\n", *text ? text : "nothing", is_long ? "..." : "", most->n, n_wrong);
+  g_free(text);
+  g_ptr_array_free(items, TRUE);
+}
+
+static void put_questions(GString *page, const Counter *questions) {
+  g_string_append(page, "<h2>Questions</h2>\n<table>\n<tr><th>Lesson</th><th>Question</th><th class=\"n\">Answered</th>"
+                        "<th class=\"n\">Right at the first try</th><th class=\"n\">Share</th>"
+                        "<th>Most frequent wrong answer</th></tr>\n");
+  for (guint k = 0; k < questions->items->len; k++) {
+    const Counted *q = g_ptr_array_index(questions->items, k);
+    put(page, "<tr><td>%s</td><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", q->lesson, q->id, q->n,
+        q->n_right);
+    put_share(page, q->n_right, q->n);
+    put_most_frequent(page, &q->wrong, q->n - q->n_right);
+  }
+  g_string_append(page, "</table>\n");
+}
+
+static void put_misconceptions(GString *page, const Counter *misconceptions) {
+  if (misconceptions->items->len == 0) return;
+  GPtrArray *items = most_first(misconceptions);
+  g_string_append(page,
+                  "<h2>Misconceptions</h2>\n<p>What was said to a wrong answer, with the figures of the first.</p>\n"
+                  "<table>\n<tr><th class=\"n\">Times</th><th>Lesson</th><th>Question</th><th>Said</th></tr>\n");
+  for (guint k = 0; k < items->len; k++) {
+    const Counted *m = g_ptr_array_index(items, k);
+    put(page, "<tr><td class=\"n\">%d</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", m->n, m->lesson, m->id, m->text);
+  }
+  g_string_append(page, "</table>\n");
+  g_ptr_array_free(items, TRUE);
+}
+
+static Status write_text(const char *path, const char *text, size_t length, Error *error) {
+  FileWrite file;
+  const Status status = file_write_begin(&file, path, error);
+  if (status) return status;
+  fwrite(text, 1, length, file.stream);
+  fputc('\n', file.stream);
+  return file_write_commit(&file, error);
+}
+
+Status class_report_write_html(const ClassReport *report, const ClassScore *scores, size_t n_scores,
+                               const ClassSum *sum, const char *path, Error *error) {
+  GString *page = g_string_new(HEAD);
+  put(page, "<p>%d of %d answers right at the first try. Predictions do not count.</p>\n", sum->n_right,
+      sum->n_counted);
+  put_students(page, scores, n_scores);
+  put_questions(page, &report->questions);
+  put_misconceptions(page, &report->misconceptions);
+  if (report->unmarked->len)
+    put(page, "<h2>Without a mark</h2>\n<table>\n<tr><th>File</th><th class=\"n\">Line</th><th>Student</th>"
+              "<th>Why</th></tr>\n");
+  g_string_append(page, report->unmarked->str);
+  g_string_append(page, report->unmarked->len ? "</table>\n</body>\n</html>" : "</body>\n</html>");
+  const Status status = write_text(path, page->str, page->len, error);
+  g_string_free(page, TRUE);
+  return status;
+}
+
+/* ---- Gradescope */
+
+/* What the lesson asks and nobody answered. */
+static void add_unanswered(ClassReport *report, const Lesson *lesson) {
+  for (size_t k = 0; lesson && k < lesson->n_asks; k++)
+    if (!lesson->asks[k].is_prediction)
+      add_test(report, lesson->name, lesson->asks[k].id, false, false, "Not answered.");
+}
+
+Status class_report_write_gradescope(ClassReport *report, const Lesson *lesson, const ClassScore *scores,
+                                     size_t n_scores, const ClassSum *sum, const char *path, Error *error) {
+  int n_students = 0;
+  for (size_t k = 0; k < n_scores; k++) n_students += scores[k].n_rows > 0;
+  if (n_students > 1)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%d students are in what was handed in, and Gradescope grades one at a time; give --answers the "
+                     "hand-in of one",
+                     n_students);
+  add_unanswered(report, lesson);
+  json_t *results =
+      json_pack("{s:i, s:s, s:O}", "score", sum->n_right, "test_output_format", "text", "tests", report->tests);
+  char *text = results ? json_dumps(results, JSON_INDENT(2)) : NULL;
+  const Status status = text ? write_text(path, text, strlen(text), error)
+                             : error_set(error, STATUS_NO_MEMORY, "no memory for the results");
+  free(text);
+  json_decref(results);
+  return status;
+}

@@ -1,0 +1,141 @@
+/* What lessons refer to: commands, states, links. Part of viz/cli/lesson/lesson_print.h. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+#include "viz/cli/command.h"
+#include "viz/cli/lesson/lesson_print.h"
+#include "viz/lesson/lesson_view.h"
+#include "viz/request/request.h"
+
+/* ---- Needs */
+
+static bool is_command(const char *name) {
+  for (const Command *const *c = COMMANDS; *c; c++)
+    if ((*c)->name[0] != '_' && strcmp((*c)->name, name) == 0) return true;
+  return false;
+}
+
+static bool is_function(const char *name) {
+  char source[LESSON_NAME_BYTES + 16];
+  ExpressionValue value;
+  if (strchr(name, '-')) return false;
+  snprintf(source, sizeof source, "%s ~= nil", name);
+  return expression_eval(source, &LESSON_LIMITS, &value, NULL) == STATUS_OK && value.kind == EXPRESSION_FLAG &&
+         value.flag;
+}
+
+static const char *need_command(const char *need) { return strcmp(need, "viewer") == 0 ? "view" : need; }
+
+Status lesson_needs(const Lesson *lesson, Error *error) {
+  char missing[256] = "";
+  for (int k = 0; k < lesson->n_needs; k++) {
+    const char *need = need_command(lesson_text(lesson, lesson->needs[k]));
+    if (is_command(need) || is_function(need)) continue;
+    snprintf(missing + strlen(missing), sizeof missing - strlen(missing), "%s'tilewalk %s'", *missing ? " and " : "",
+             need);
+  }
+  if (!*missing) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' needs %s, which this version does not have yet",
+                   lesson->name, missing);
+}
+
+/* ---- Hooks of --lint */
+
+static bool is_known_need(void *context, const char *name) {
+  static const char *const PLANNED[] = {"view", "viewer", "render", "roofline", "crosscheck"};
+  (void)context;
+  for (size_t k = 0; k < sizeof PLANNED / sizeof *PLANNED; k++)
+    if (strcmp(name, PLANNED[k]) == 0) return true;
+  return is_command(name) || is_function(name);
+}
+
+typedef struct {
+  Request request;
+} StateOptions;
+
+static Status check_state(void *context, const char *state, const LessonShow *show, Error *error) {
+  static const OptionSet SETS[] = {REQUEST_OPTION_SETS(StateOptions, request), {0}};
+  (void)context;
+  StateOptions o = {0};
+  OptionParser parser = {.sets = SETS, .target = &o, .from_file = true};
+  Problem problem;
+  Simulation run;
+  Status status = options_parse_state(&parser, state, error);
+  if (!status) status = request_algorithms(&o.request, REQUEST_ONE, error);
+  if (!status) status = request_problem(&o.request, &problem, NULL, error);
+  for (int k = 0; k < o.request.n_algorithms && !status; k++) {
+    status = simulate(&run, &problem, o.request.algorithms[k], error);
+    if (status || !show || !show->has_steps) continue;
+    const Wide n = schedule_n_steps(run.schedule, &run.plan);
+    if ((Wide)(uint64_t)show->first >= n)
+      status = error_set(error, STATUS_BAD_REQUEST, "steps begin at %lld, and the run has %lld events",
+                         (long long)show->first, (long long)n);
+  }
+  return status;
+}
+
+static Status check_link(void *context, const char *target, size_t length, Error *error) {
+  const LessonLintContext *c = context;
+  char link[1024], path[ASSETS_PATH_BYTES];
+  if (length >= sizeof link)
+    return error_set(error, STATUS_BAD_REQUEST, "a link is longer than %zu bytes", sizeof link - 1);
+  snprintf(link, sizeof link, "%.*s", (int)length, target);
+  if (strncmp(link, "https://", 8) == 0 || strncmp(link, "http://", 7) == 0) return STATUS_OK;
+  char *anchor = strchr(link, '#');
+  if (anchor) *anchor++ = '\0';
+  if (strchr(link, ':') || link[0] == '/')
+    return error_set(error, STATUS_BAD_REQUEST, "the link '%s' is neither a web address nor a file beside the lesson",
+                     quote(link, strlen(link)).text);
+  const char *slash = strrchr(c->path, '/'), *own = slash ? slash + 1 : c->path;
+  char *buffer = NULL;
+  size_t bytes = 0;
+  Error inner = {0};
+  Status status = file_read_beside(c->path, *link ? link : own, (size_t)8 << 20, &buffer, &bytes, &inner);
+  /* a lesson of one's own refers to the glossary that comes with Tilewalk */
+  if (status == STATUS_BAD_REQUEST && strcmp(link, "glossary.md") == 0 &&
+      assets_find(path, sizeof path, "lessons/course/glossary.md", NULL) == STATUS_OK)
+    status = file_read(path, (size_t)8 << 20, &buffer, &bytes, &inner);
+  if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", inner.message);
+  if (status)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the link '%s' leads nowhere: there is no such file in the lesson's folder",
+                     quote(link, strlen(link)).text);
+  const bool found = !anchor || lesson_find_anchor(buffer, anchor);
+  free(buffer);
+  if (found) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "the link '%s#%s' leads nowhere: no heading has that name",
+                   quote(link, strlen(link)).text, quote(anchor, strlen(anchor)).text);
+}
+
+static Status picture(void *context, const char *state, const LessonShow *show, char **text) {
+  const LessonLintContext *c = context;
+  size_t length = 0;
+  Io io = *c->io;
+  Error error = {0};
+  *text = NULL;
+  io.out = open_memstream(text, &length);
+  if (!io.out) return STATUS_NO_MEMORY;
+  io.style = (TextStyle){.width = c->io->style.width};
+  Status status = lesson_print_show(state, show, &io, &error);
+  if (fclose(io.out) != 0) status = STATUS_NO_MEMORY;
+  return status;
+}
+
+static void print_finding(void *context, const char *message) {
+  LessonLintContext *c = context;
+  c->n_printed++;
+  fprintf(c->io->out, "%s\n", message);
+}
+
+LessonHooks lesson_hooks(LessonLintContext *context) {
+  return (LessonHooks){.context = context,
+                       .check_state = check_state,
+                       .check_link = check_link,
+                       .picture = picture,
+                       .is_known_need = is_known_need,
+                       .look_at = lesson_look,
+                       .finding = print_finding};
+}

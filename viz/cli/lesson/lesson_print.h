@@ -1,0 +1,56 @@
+/* Lessons in the terminal: walked, printed, linted and graded. */
+#ifndef TILEWALK_VIZ_CLI_LESSON_LESSON_PRINT_H
+#define TILEWALK_VIZ_CLI_LESSON_LESSON_PRINT_H
+
+#include "lessons/engine/lesson_class.h"
+#include "lessons/engine/lesson_lint.h"
+#include "viz/cli/io.h"
+#include "viz/lesson/lesson_library.h"
+#include "viz/request/request.h"
+
+/* ---- What a lesson refers to: commands and functions */
+
+Status lesson_needs(const Lesson *lesson, Error *error); /* a LessonNeeds */
+
+typedef struct {
+  const char *path; /* of the lesson */
+  Io *io;
+  int n_printed;
+} LessonLintContext;
+LessonHooks lesson_hooks(LessonLintContext *context);
+
+/* ---- Pictures */
+
+/* Prints a show of the run that the one-line state describes. */
+Status lesson_print_show(const char *state, const LessonShow *show, Io *io, Error *error);
+
+/* ---- Walking a lesson */
+
+/* Takes the lesson over, as lesson_session_open. `watches`: files that answer are judged at each save even where nobody
+ * sits at a terminal. */
+Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error);
+
+/* ---- Other ways out */
+
+typedef struct {
+  const char *answers;           /* a file, CSV or JSON, or a folder of them; -: standard input */
+  const char *roster;            /* a file with a name a line; "": none */
+  const char *page, *gradescope; /* files to write (viz/cli/lesson/class_report.h); "": none */
+  bool by_student;               /* print a row a student instead of one an answer */
+} LessonClass;
+
+/* Grades what a class handed in. Without a `lesson` (a name or a file) every row names one that comes with
+ * Tilewalk. Of `rules` only key and seeds are read. The exit status: 1 when a row could not be graded. */
+int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
+                      const OutputRequest *output, Io *io, Error *error);
+
+/* The seed of a student under the class's key, however the name is spelled: blanks, large letters, composed accents. */
+uint64_t lesson_student_seed(const char *key, const char *student);
+
+/* The seed of each student under the class's key; `path` holds a name a line. */
+Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error);
+
+/* Writes a lesson to begin with to NAME.md. */
+Status lesson_write_template(const char *name, Io *io, Error *error);
+
+#endif

@@ -1,0 +1,327 @@
+/* What became of a class's answers, printed. Part of viz/cli/lesson/lesson_print.h. */
+#include <dirent.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lessons/engine/class_key.h"
+#include "sim/base/utf8.h"
+#include "viz/cli/lesson/class_report.h"
+#include "viz/cli/reply.h"
+#include "viz/cli/lesson/lesson_print.h"
+
+typedef struct {
+  Table *students, *answers;
+  ClassScore *score; /* one a student, in the order of the roster, then of the rows */
+  size_t n_scores, capacity;
+  GHashTable *by_name; /* who: 1 + the index of the score */
+  ClassReport *files;
+} Report;
+
+/* A cell that a stranger wrote. Spreadsheets run what begins with = + - or @ as a formula, also from CSV: an
+ * apostrophe in front makes it text. A plain number stays one. */
+static void add_stranger(Table *t, TextRole role, const char *text) {
+  char *end = NULL;
+  char safe[SUBMISSION_FIELD_BYTES * 3 + 2];
+  const bool is_formula = *text && strchr("=+-@", *text);
+  const bool is_number =
+      is_formula && text[strcspn(text, "xXnN")] == '\0' && (strtod(text, &end), end != text && !*end);
+  if (!is_formula || is_number) {
+    table_text(t, role, text);
+    return;
+  }
+  snprintf(safe, sizeof safe, "'%s", text);
+  table_pair(t, role, text, safe);
+}
+
+/* ---- One row a student */
+
+/* A letter may be written in two ways, as one sign or as two (Unicode 15, annex 15), and large or small. */
+static void fold_name(const char *name, char folded[CLASS_NAME_BYTES]) {
+  char *small = g_utf8_casefold(name, -1), *composed = g_utf8_normalize(small, -1, G_NORMALIZE_NFC);
+  class_fold(composed ? composed : name, folded);
+  g_free(small);
+  g_free(composed);
+}
+
+static ClassScore *find_score(Report *report, const char *name) {
+  char who[CLASS_NAME_BYTES];
+  fold_name(name, who);
+  const size_t known = (size_t)g_hash_table_lookup(report->by_name, who);
+  if (known) return &report->score[known - 1];
+  if (!pool_grow_array((void **)&report->score, &report->capacity, report->n_scores + 1, sizeof *report->score))
+    return NULL;
+  ClassScore *new = &report->score[report->n_scores++];
+  *new = (ClassScore){0};
+  snprintf(new->name, sizeof new->name, "%s", name);
+  utf8_clean(new->name); /* it may have been cut within a letter */
+  memcpy(new->who, who, sizeof who);
+  g_hash_table_insert(report->by_name, g_strdup(who), (void *)report->n_scores);
+  return new;
+}
+
+static Status count_row(Report *report, const ClassRow *row) {
+  ClassScore *score = find_score(report, row->student);
+  if (!score) return STATUS_NO_MEMORY;
+  score->n_rows++;
+  score->n_right += row->is_right;
+  score->n_counted += row->counts;
+  score->n_errors += row->is_error;
+  score->n_conflicts += strcmp(row->verdict, "conflict") == 0;
+  score->is_unknown = score->is_unknown || strcmp(row->verdict, "unknown") == 0;
+  return STATUS_OK;
+}
+
+static void add_scores(const Report *report) {
+  Table *t = report->students;
+  for (size_t k = 0; k < report->n_scores; k++) {
+    const ClassScore *s = &report->score[k];
+    char text[CLASS_REMARK_BYTES];
+    add_stranger(t, ROLE_PLAIN, s->name);
+    table_digits(t, ROLE_ACCENT, wide(s->n_right));
+    table_digits(t, ROLE_PLAIN, wide(s->n_counted));
+    table_text(t, ROLE_PLAIN, class_score_remark(s, text));
+  }
+}
+
+/* ---- One row an answer */
+
+static Status take_row(void *data, const ClassRow *row, Error *error) {
+  Report *report = data;
+  Table *t = report->answers;
+  const TextRole role = row->is_right ? ROLE_GOOD : row->counts || row->is_error ? ROLE_BAD : ROLE_PLAIN;
+  if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  class_report_take(report->files, row);
+  table_text(t, ROLE_PLAIN, row->file);
+  table_count(t, ROLE_PLAIN, wide(row->line));
+  add_stranger(t, ROLE_PLAIN, row->student);
+  add_stranger(t, ROLE_PLAIN, row->lesson);
+  table_digits(t, ROLE_PLAIN, row->seed);
+  add_stranger(t, ROLE_PLAIN, row->id);
+  add_stranger(t, ROLE_PLAIN, row->answer);
+  table_text(t, role, row->verdict);
+  table_flag(t, ROLE_PLAIN, row->counts, "", "");
+  add_stranger(t, ROLE_PLAIN, row->remark);
+  return t->status ? error_set(error, t->status, "no memory for the grades") : STATUS_OK;
+}
+
+static void put_sums(Document *d, const ClassSum *sum) {
+  put_count(d, "right", sum->n_right);
+  put_count(d, "counted", sum->n_counted);
+  put_count(d, "errors", sum->n_errors);
+}
+
+static void add_sums(Document *d, const ClassSum *sum) {
+  document_gap(d);
+  document_line(d, ROLE_PLAIN, "%d of %d right; predictions do not count.", sum->n_right, sum->n_counted);
+  if (sum->n_errors)
+    document_line(d, ROLE_PLAIN, "%d row%s could not be graded.", sum->n_errors, sum->n_errors == 1 ? "" : "s");
+  if (sum->n_conflicts) document_line(d, ROLE_PLAIN, "%d answers are in conflict: two files differ.", sum->n_conflicts);
+  if (sum->n_unknown)
+    document_line(d, ROLE_PLAIN, "%d row%s of names that are not on the roster.", sum->n_unknown,
+                  sum->n_unknown == 1 ? " is" : "s are");
+}
+
+static Status load_by_name(void *context, const char *name, Lesson *lesson, Error *error) {
+  (void)context;
+  return lesson_load_named(name, lesson, error);
+}
+
+/* ---- Files */
+
+static Status read_file(Submission *submission, const char *path, Error *error) {
+  char *buffer = NULL;
+  size_t length = 0;
+  const char *slash = strrchr(path, '/');
+  Status status = file_read(path, SUBMISSION_FILE_BYTES, &buffer, &length, error);
+  if (!status) status = submission_add(submission, buffer, length, slash ? slash + 1 : path, error);
+  free(buffer);
+  return status;
+}
+
+enum { FOLDER_FILES_MAX = 4096 };
+
+typedef struct {
+  char *names[FOLDER_FILES_MAX];
+  int n;
+} Folder;
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static Status list_folder(DIR *directory, Folder *folder, Error *error) {
+  for (const struct dirent *entry; (entry = readdir(directory));) {
+    if (entry->d_name[0] == '.') continue;
+    if (folder->n == FOLDER_FILES_MAX)
+      return error_set(error, STATUS_TOO_LARGE, "more than %d files are handed in", FOLDER_FILES_MAX);
+    folder->names[folder->n] = g_strdup(entry->d_name);
+    folder->n++;
+  }
+  qsort(folder->names, (size_t)folder->n, sizeof *folder->names, by_name);
+  return STATUS_OK;
+}
+
+/* All files of the folder, by name. One that cannot be read is a row that says why: nobody is lost. */
+static Status read_folder(Submission *submission, const char *path, DIR *directory, Error *error) {
+  char beside[ASSETS_PATH_BYTES];
+  Folder *folder = calloc(1, sizeof *folder);
+  Status status = folder ? list_folder(directory, folder, error) : error_set(error, STATUS_NO_MEMORY, "no memory");
+  if (snprintf(beside, sizeof beside, "%s/", path) >= (int)sizeof beside && !status)
+    status = error_set(error, STATUS_BAD_REQUEST, "the path of the folder is too long");
+  for (int k = 0; folder && k < folder->n; k++) {
+    char *buffer = NULL;
+    size_t length = 0;
+    Error why = {0};
+    if (!status) {
+      Status one = file_read_beside(beside, folder->names[k], SUBMISSION_FILE_BYTES, &buffer, &length, &why);
+      if (!one) one = submission_add(submission, buffer, length, folder->names[k], &why);
+      if (one == STATUS_NO_MEMORY)
+        status = error_set(error, one, "%s", why.message);
+      else if (one)
+        status = submission_add_problem(submission, folder->names[k], why.message, error);
+    }
+    free(buffer);
+    g_free(folder->names[k]);
+  }
+  free(folder);
+  return status;
+}
+
+static Status grade(const char *path, const ClassRules *rules, Report *report, ClassSum *sum, Error *error) {
+  Submission submission = {0};
+  if (strcmp(path, "-") == 0) path = "/dev/stdin";
+  DIR *directory = opendir(path);
+  Status status = directory ? read_folder(&submission, path, directory, error) : read_file(&submission, path, error);
+  if (directory) closedir(directory);
+  if (!status) status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
+  submission_free(&submission);
+  if (!status) add_scores(report);
+  return status;
+}
+
+/* ---- A roster: a name a line */
+
+typedef struct {
+  char *text;
+  const char **names;
+  size_t n, capacity;
+} Names;
+
+static void names_free(Names *names) {
+  free(names->text);
+  free(names->names);
+}
+
+static Status names_read(Names *names, const char *path, Error *error) {
+  enum { FILE_BYTES = 1 << 20 };
+  size_t length = 0;
+  Status status = file_read(path, FILE_BYTES, &names->text, &length, error);
+  for (char *line = names->text, *next; !status && line && *line; line = next) {
+    next = line + strcspn(line, "\n");
+    if (*next) *next++ = '\0';
+    line[strcspn(line, "\r")] = '\0';
+    line += strspn(line, " \t");
+    if (!*line) continue;
+    utf8_clean(line);
+    if (!pool_grow_array((void **)&names->names, &names->capacity, names->n + 1, sizeof *names->names))
+      return error_set(error, STATUS_NO_MEMORY, "no memory for %zu names", names->n + 1);
+    names->names[names->n++] = line;
+  }
+  if (!status && names->n == 0)
+    status = error_set(error, STATUS_BAD_FILE, "%.200s:1: no name is in the file; it has one a line", path);
+  return status;
+}
+
+static Status take_roster(Report *report, const ClassRoster *roster, Error *error) {
+  for (size_t k = 0; k < roster->n; k++)
+    if (!find_score(report, roster->names[k])) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
+  return STATUS_OK;
+}
+
+/* The files that were asked for. */
+static Status write_files(const Report *report, const LessonClass *class, const Lesson *lesson, const ClassSum *sum,
+                          Error *error) {
+  Status status = STATUS_OK;
+  if (*class->gradescope)
+    status = class_report_write_gradescope(report->files, lesson, report->score, report->n_scores, sum,
+                                           class->gradescope, error);
+  if (!status && *class->page)
+    status = class_report_write_html(report->files, report->score, report->n_scores, sum, class->page, error);
+  return status;
+}
+
+int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
+                      const OutputRequest *output, Io *io, Error *error) {
+  Lesson named = {0};
+  Names names = {0};
+  char lesson_path[ASSETS_PATH_BYTES];
+  ClassRules own = *rules;
+  ClassSum sum = {0};
+  static const TableColumn STUDENTS[] = {{.heading = "student", .key = "student"},
+                                         {.heading = "right", .key = "right", .right = true},
+                                         {.heading = "counted", .key = "counted", .right = true},
+                                         {.heading = "remark", .key = "remark", .shrink = TABLE_WRAP}},
+                           ANSWERS[] = {{.key = "file"},
+                                        {.key = "line"},
+                                        {.heading = "student", .key = "student"},
+                                        {.heading = "lesson", .key = "lesson"},
+                                        {.key = "seed"},
+                                        {.heading = "id", .key = "id"},
+                                        {.heading = "answer", .key = "answer", .shrink = TABLE_WRAP},
+                                        {.heading = "verdict", .key = "verdict"},
+                                        {.key = "counts"},
+                                        {.heading = "remark", .key = "remark", .shrink = TABLE_WRAP}};
+  Document d = reply_new(output);
+  put_count(&d, "tilewalk-grades", 1);
+  put_sums(&d, &sum); /* their places; the values follow */
+  const unsigned tables[2] = {class->by_student ? DOCUMENT_ALL : DOCUMENT_JSON,
+                              class->by_student ? DOCUMENT_JSON : DOCUMENT_ALL};
+  Report report = {.students = document_table(&d, tables[0], "students", STUDENTS, 4),
+                   .answers = document_table(&d, tables[1], "answers", ANSWERS, 10),
+                   .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                   .files = class_report_new()};
+  Status status = lesson ? lesson_load(lesson, &named, lesson_path, error) : STATUS_OK;
+  if (!status && *class->roster) status = names_read(&names, class->roster, error);
+  const ClassRoster roster = {names.names, names.n};
+  if (!status) status = take_roster(&report, &roster, error);
+  own.roster = *class->roster ? &roster : NULL;
+  own.fold = fold_name;
+  own.lesson = lesson ? &named : NULL;
+  own.load = load_by_name;
+  own.limits = &LESSON_LIMITS;
+  if (!status) status = grade(class->answers, &own, &report, &sum, error);
+  if (!status) status = write_files(&report, class, own.lesson, &sum, error);
+  put_sums(&d, &sum);
+  add_sums(&d, &sum);
+  status = reply_print(&d, status, io, error);
+  free(report.score);
+  class_report_free(report.files);
+  g_hash_table_destroy(report.by_name);
+  names_free(&names);
+  lesson_free(&named);
+  return status ? EXIT_BAD_REQUEST : sum.n_errors ? EXIT_DIFFERS : EXIT_DONE;
+}
+
+/* ---- Seeds of a class */
+
+uint64_t lesson_student_seed(const char *key, const char *student) {
+  char who[CLASS_NAME_BYTES];
+  fold_name(student, who);
+  return class_seed(key, who);
+}
+
+Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error) {
+  Names names = {0};
+  Status status = names_read(&names, path, error);
+  static const TableColumn COLUMNS[] = {{.heading = "student", .key = "student"},
+                                        {.heading = "seed", .key = "seed", .right = true}};
+  Document d = reply_new(output);
+  put_count(&d, "tilewalk-seeds", 1);
+  Table *t = document_table(&d, DOCUMENT_ALL, "seeds", COLUMNS, 2);
+  for (size_t k = 0; k < names.n && !status; k++) {
+    add_stranger(t, ROLE_PLAIN, names.names[k]);
+    table_digits(t, ROLE_ACCENT, lesson_student_seed(key, names.names[k]));
+  }
+  names_free(&names);
+  return reply_print(&d, status, io, error);
+}

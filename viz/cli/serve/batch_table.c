@@ -1,0 +1,221 @@
+#include "viz/cli/serve/batch_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/request/assets.h"
+#include "viz/text/number.h"
+
+enum { FILE_BYTES_MAX = 1 << 24 };
+
+Lengths *batch_lengths(const char *text, Error *error) {
+  if (!strchr(text, '/') && !strchr(text, '.')) return lengths_read(text, strlen(text), "--lengths", error);
+  char *file;
+  size_t n;
+  if (file_read(text, FILE_BYTES_MAX, &file, &n, error)) return NULL;
+  Lengths *lengths = lengths_read(file, n, text, error);
+  free(file);
+  return lengths;
+}
+
+static Status check(const Request *r, Error *error) {
+  const char *beside = *r->mask ? "--mask" : r->shape.batch ? "--batch" : r->shape.N_k ? "--seq-len-k" : NULL;
+  if (!beside) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "%s cannot stand beside --lengths, which says how many sequences there are and how many keys each "
+                   "has; leave one of them out",
+                   beside);
+}
+
+/* The figures of a run: a row of the table for people, a column of CSV, a key of JSON. */
+typedef enum { AS_COUNT = 0, AS_BYTES, AS_FLOPS } Form;
+typedef struct {
+  const char *label, *key;
+  Form form;
+  Wide (*value)(const BatchRun *);
+} Field;
+
+static Wide tokens_of(const BatchRun *r) { return r->tokens; }
+static Wide ctas_of(const BatchRun *r) { return r->ctas; }
+static Wide idle_of(const BatchRun *r) { return r->idle; }
+static Wide tiles_of(const BatchRun *r) { return r->traffic.tiles[TILE_FULL] + r->traffic.tiles[TILE_PARTIAL]; }
+static Wide read_of(const BatchRun *r) { return r->read_bytes; }
+static Wide written_of(const BatchRun *r) { return r->write_bytes; }
+static Wide flops_of(const BatchRun *r) { return r->traffic.flops; }
+
+static const Field FIELDS[] = {
+    {"tokens", "tokens", AS_COUNT, tokens_of},        {"CTAs with work", "ctas", AS_COUNT, ctas_of},
+    {"CTAs without", "idle_ctas", AS_COUNT, idle_of}, {"tiles computed", "tiles", AS_COUNT, tiles_of},
+    {"read", "read_bytes", AS_BYTES, read_of},        {"written", "write_bytes", AS_BYTES, written_of},
+    {"FLOPs", "flops", AS_FLOPS, flops_of},
+};
+enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
+
+static void add_cell(Table *t, const Field *f, const BatchRun *r) {
+  const Wide value = f->value(r);
+  if (f->form == AS_BYTES) table_bytes(t, ROLE_ACCENT, value);
+  if (f->form == AS_COUNT) table_count(t, ROLE_PLAIN, value);
+  if (f->form == AS_FLOPS) table_flops(t, ROLE_PLAIN, value);
+}
+
+/* CTAs with work over those at work at once; 0: not known. */
+static double waves_of(const BatchRun *r) { return r->n_slots ? (double)r->ctas / (double)r->n_slots : 0; }
+
+/* Of a kernel on a GPU: what is predicted, 0 where nothing is known. */
+typedef struct {
+  const char *label;
+  double (*value)(const BatchRun *);
+} Besides;
+
+static double besides_read(const BatchRun *r) { return r->besides_read_bytes; }
+static double besides_write(const BatchRun *r) { return r->besides_write_bytes; }
+static double hbm_read(const BatchRun *r) { return r->has_l2 ? r->hbm_read_bytes : 0; }
+static double hbm_write(const BatchRun *r) { return r->has_l2 ? r->hbm_write_bytes : 0; }
+
+static const Besides BESIDES[] = {{"registers, tables: read", besides_read},
+                                  {"the same, written", besides_write},
+                                  {"read from HBM", hbm_read},
+                                  {"written to HBM", hbm_write}};
+enum { N_BESIDES = sizeof BESIDES / sizeof *BESIDES };
+
+static void add_besides(Table *t, const Besides *b, const BatchRun *runs, int n) {
+  double most = 0;
+  for (int k = 0; k < n; k++) most = fmax(most, b->value(&runs[k]));
+  if (most <= 0) return;
+  table_text(t, ROLE_PLAIN, b->label);
+  for (int k = 0; k < n; k++) table_bytes(t, ROLE_PLAIN, (Wide)(fmax(b->value(&runs[k]), 0) + 0.5));
+}
+
+static void add_time(Table *t, const BatchRun *runs, int n) {
+  if (!runs[0].timed) return;
+  table_text(t, ROLE_PLAIN, "takes");
+  for (int k = 0; k < n; k++) table_seconds(t, ROLE_ACCENT, runs[k].seconds);
+  table_text(t, ROLE_PLAIN, "the time is");
+  for (int k = 0; k < n; k++) table_text(t, ROLE_DIM, time_kind_name(runs[k].kind));
+  for (int k = 0; k < n; k++) {
+    const BatchRun *r = &runs[k];
+    if (r->kind == TIME_PREDICTED && r->error.n_runs)
+      table_note(t, "%s: of %" PRId64 " %s half are within %.1f %%, nine in ten within %.1f %%.",
+                 batch_layout_name(r->layout), r->error.n_runs,
+                 time_regime_is_held_out(r->regime) ? "held-out runs of its sort"
+                                                    : "runs of its sort, to which it was fitted,",
+                 (double)r->error.median_permille / 10, (double)r->error.nine_permille / 10);
+    else if (r->why)
+      table_note(t, "%s: %s, as %s.", batch_layout_name(r->layout),
+                 r->kind == TIME_BOUND ? "a bound" : time_kind_name(r->kind), r->why);
+  }
+}
+
+static void add_comparison(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
+  TableColumn columns[1 + BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX] = {{.heading = ""}};
+  char headings[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX][PROGRAM_WORD_BYTES + 16];
+  for (int k = 0; k < n; k++) {
+    snprintf(headings[k], sizeof *headings, "%s\n%s", runs[k].schedule->name, batch_layout_name(runs[k].layout));
+    columns[k + 1] = (TableColumn){.heading = headings[k], .right = true};
+  }
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
+  table_title(t, "%s sequences of %s to %s tokens, %s in all: counted", number_count(wide(lengths->n)).text,
+              number_count(wide(lengths->shortest)).text, number_count(wide(lengths->longest)).text,
+              number_count(lengths_sum(lengths)).text);
+  for (int f = 0; f < N_FIELDS; f++) {
+    table_text(t, ROLE_PLAIN, FIELDS[f].label);
+    for (int k = 0; k < n; k++) add_cell(t, &FIELDS[f], &runs[k]);
+  }
+  if (runs[0].n_slots) {
+    table_text(t, ROLE_PLAIN, "waves");
+    for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 3);
+  }
+  for (int f = 0; f < N_BESIDES; f++) add_besides(t, &BESIDES[f], runs, n);
+  add_time(t, runs, n);
+  table_note(t, "Padded, every sequence is as long as the longest. Packed, each is as long as it is: its tiles begin "
+                "where it does, and a grid with CTAs for the longest has some without work.");
+}
+
+static void put_time(Document *d, const BatchRun *r) {
+  put_object(d, "hbm");
+  for (int out = 0; out < 2; out++) {
+    const char *key = out ? "write_bytes" : "read_bytes";
+    if (r->has_l2)
+      put_whole(d, key, (Wide)((out ? r->hbm_write_bytes : r->hbm_read_bytes) + 0.5));
+    else
+      put_null(d, key);
+  }
+  put_end(d);
+  put_object(d, "time");
+  if (r->timed) {
+    put_real(d, "seconds", r->seconds);
+    put_text(d, "kind", time_kind_name(r->kind));
+  } else {
+    put_null(d, "seconds");
+    put_null(d, "kind");
+  }
+  put_end(d);
+}
+
+static void put_traffic(Document *d, const BatchRun *r) {
+  const Schedule *s = r->schedule;
+  put_object(d, "traffic");
+  for (int out = 0; out < 2; out++) {
+    put_object(d, out ? "write" : "read");
+    for (int t = 0; t < s->n_tensors; t++)
+      put_whole(d, s->tensors[t].text, out ? r->traffic.write[t] : r->traffic.read[t]);
+    put_end(d);
+  }
+  put_end(d);
+}
+
+/* A line of CSV, an object of JSON for each run. */
+static void add_runs(Document *d, const BatchRun *runs, int n) {
+  TableColumn columns[N_FIELDS + 3] = {{.csv = "algorithm", .key = "algorithm"}, {.csv = "layout", .key = "layout"}};
+  for (int f = 0; f < N_FIELDS; f++) columns[f + 2] = (TableColumn){.csv = FIELDS[f].key, .key = FIELDS[f].key};
+  columns[N_FIELDS + 2] = (TableColumn){.csv = "waves", .key = "waves"};
+  Table *t = document_table(d, DOCUMENT_CSV | DOCUMENT_JSON, "runs", columns, N_FIELDS + 3);
+  for (int k = 0; k < n; k++) {
+    table_text(t, ROLE_PLAIN, runs[k].schedule->name);
+    table_text(t, ROLE_PLAIN, batch_layout_name(runs[k].layout));
+    for (int f = 0; f < N_FIELDS; f++) add_cell(t, &FIELDS[f], &runs[k]);
+    if (runs[k].n_slots)
+      table_double(t, ROLE_PLAIN, waves_of(&runs[k]), 6);
+    else
+      table_empty(t, false);
+    put_row(d, t);
+    put_traffic(d, &runs[k]);
+    put_time(d, &runs[k]);
+    put_end(d);
+  }
+}
+
+static void fill(Document *d, const BatchRun *runs, int n, const Lengths *lengths) {
+  put_count(d, "sequences", lengths->n);
+  put_count(d, "shortest", lengths->shortest);
+  put_count(d, "longest", lengths->longest);
+  put_text(d, "kind", "counted");
+  add_comparison(d, runs, n, lengths);
+  add_runs(d, runs, n);
+}
+
+Status batch_table(const Request *request, const char *text, Document *d, Error *error) {
+  Request r = *request;
+  Problem problem;
+  Gpu gpu;
+  BatchRun runs[BATCH_LAYOUT_COUNT * REQUEST_ALGORITHMS_MAX];
+  int n = 0;
+  Status status = check(&r, error);
+  if (!status) status = request_algorithms(&r, REQUEST_ONE, error);
+  if (!status) status = request_problem(&r, &problem, &gpu, error);
+  if (status) return status;
+  Lengths *lengths = batch_lengths(text, error);
+  if (!lengths) return error->status;
+  problem.shape.N_q = r.shape.N_q;
+  problem.shape.N_k = 0;
+  for (int a = 0; a < r.n_algorithms && !status; a++)
+    for (int layout = 0; layout < BATCH_LAYOUT_COUNT && !status; layout++)
+      status =
+          batch_run(&runs[n++], &problem, lengths, (BatchLayout)layout, r.algorithms[a], *r.gpu ? &gpu : NULL, error);
+  if (!status) fill(d, runs, n, lengths);
+  free(lengths);
+  return status;
+}

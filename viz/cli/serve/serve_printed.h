@@ -1,0 +1,21 @@
+/* Figures that papers and projects print about serving, beside what `tilewalk serve` computes for the same question.
+ *
+ * assets/serving/printed.tsv, a row each, apart by tabs:
+ *
+ *     kind        calculated: by the same arithmetic; measured: a run, which a bound must not exceed
+ *     question    serve's options as a one-line state: model=llama-2-7b gpu=a100-80gb context=5
+ *     figure      SECTION.KEY of serve's JSON
+ *     printed     the value, in the figure's unit
+ *     source      who printed it, and where */
+#ifndef TILEWALK_VIZ_CLI_SERVE_SERVE_PRINTED_H
+#define TILEWALK_VIZ_CLI_SERVE_SERVE_PRINTED_H
+
+#include "viz/cli/serve/serve_figures.h"
+
+/* Fills in the table. Errors: the file cannot be read, or a row of it, by its line. */
+Status serve_printed(Document *document, Error *error);
+
+/* The figures of a question, as a one-line state. */
+Status serve_of_line(const char *line, Figures *figures, Error *error);
+
+#endif

@@ -1,0 +1,296 @@
+#include "viz/cli/sweep/sweep.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/word_list.h"
+#include "sim/planner.h"
+#include "viz/request/description.h"
+#include "viz/request/own_masks.h"
+
+/* Queries and keys grow together, unless the number of keys was given. */
+static void set_N(Problem *p, int64_t value) {
+  if (p->shape.N_k == p->shape.N_q) p->shape.N_k = value;
+  p->shape.N_q = value;
+}
+static void set_keys(Problem *p, int64_t value) { p->shape.N_k = value; }
+static void set_block(Problem *p, int64_t value) { p->tiling.B_r = p->tiling.B_c = value; }
+static void set_block_q(Problem *p, int64_t value) { p->tiling.B_r = value; }
+static void set_block_k(Problem *p, int64_t value) { p->tiling.B_c = value; }
+static void set_sram(Problem *p, int64_t value) { p->machine.sram_bytes = value; }
+static void set_l2(Problem *p, int64_t value) { p->machine.l2_bytes = value; }
+static void set_skew(Problem *p, int64_t value) {
+  p->in_step = true;
+  p->skew_turns = value;
+}
+static void set_heads(Problem *p, int64_t value) {
+  if (p->shape.kv_heads == p->shape.heads) p->shape.kv_heads = value;
+  p->shape.heads = value;
+}
+static void set_d(Problem *p, int64_t value) {
+  if (p->shape.d_v == p->shape.d) p->shape.d_v = value;
+  p->shape.d = value;
+}
+
+/* In the same order. */
+const char *const SWEEP_AXIS_NAMES[] = {"N",  "keys", "block", "block-q",  "block-k", "sram",
+                                        "l2", "skew", "heads", "head-dim", "gpu",     NULL};
+static const SweepAxis AXES[] = {
+    {.title = "sequence length N, tokens",
+     .subtitle = "parallel lines: at a fixed block size the ratio between algorithms settles",
+     .kind = VALUE_TOKENS,
+     .low = 256,
+     .high = 65536,
+     .set = set_N},
+    {.title = "number of keys, tokens",
+     .subtitle = "traffic grows in proportion to the keys",
+     .kind = VALUE_TOKENS,
+     .low = 256,
+     .high = 65536,
+     .set = set_keys,
+     .key = "seq-len-k"},
+    {.title = "block size B = B_r = B_c, rows",
+     .subtitle = "twice the block, half the traffic, until the tiles no longer fit",
+     .kind = VALUE_TOKENS,
+     .low = 16,
+     .high = 512,
+     .set = set_block},
+    {.title = "query block B_r, rows",
+     .subtitle = "in FlashAttention-2 the query block alone decides the traffic",
+     .kind = VALUE_TOKENS,
+     .low = 16,
+     .high = 512,
+     .set = set_block_q},
+    {.title = "key block B_c, rows",
+     .subtitle = "in FlashAttention the key block decides the traffic",
+     .kind = VALUE_TOKENS,
+     .low = 16,
+     .high = 512,
+     .set = set_block_k},
+    {.title = "SRAM for one CTA's tiles",
+     .subtitle = "the largest block that fits, against what no algorithm beats",
+     .kind = VALUE_BYTES,
+     .low = 16 * 1024,
+     .high = 1024 * 1024,
+     .set = set_sram},
+    {.title = "the size of L2, all partitions",
+     .subtitle = "what all CTAs share stays in L2 until it grows too large",
+     .kind = VALUE_BYTES,
+     .low = 1 << 20,
+     .high = 256 << 20,
+     .set = set_l2,
+     .behind_l2 = true},
+    {.title = "tiles between the first CTA and the last",
+     .subtitle = "how far apart CTAs run decides what they find in L2",
+     .kind = VALUE_TOKENS,
+     .low = 1,
+     .high = 256,
+     .set = set_skew,
+     .behind_l2 = true,
+     .key = "pace"},
+    {.title = "query heads",
+     .subtitle = "every head does the same work",
+     .kind = VALUE_TOKENS,
+     .low = 1,
+     .high = 128,
+     .set = set_heads},
+    {.title = "head dimension d",
+     .subtitle = "larger heads need larger tiles and move more",
+     .kind = VALUE_TOKENS,
+     .low = 16,
+     .high = 512,
+     .set = set_d,
+     .key = "d"},
+    {.title = "GPU", .subtitle = "the same run on one GPU after another", .kind = VALUE_COUNT, .is_gpu = true},
+};
+_Static_assert(sizeof AXES / sizeof *AXES == sizeof SWEEP_AXIS_NAMES / sizeof *SWEEP_AXIS_NAMES - 1, "a name each");
+
+const SweepAxis *sweep_axis(const char *name) {
+  const int k = word_list_find(SWEEP_AXIS_NAMES, name);
+  return k >= 0 ? &AXES[k] : NULL;
+}
+
+const char *sweep_axis_name(const SweepAxis *axis) { return SWEEP_AXIS_NAMES[axis - AXES]; }
+
+void sweep_defaults(const SweepAxis *axis, Request *request) {
+  if (!axis->behind_l2) return;
+  if (!*request->gpu) snprintf(request->gpu, sizeof request->gpu, "h200");
+  if (request_take_model(request, NULL, NULL)) return; /* why not is said later */
+  if (!request->shape.N_q) request->shape.N_q = 32768;
+  if (!request->shape.heads) request->shape.heads = 8;
+}
+
+const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]) {
+  char key[32];
+  snprintf(key, sizeof key, "%s=", axis->key ? axis->key : sweep_axis_name(axis));
+  request_state(request, text);
+  for (char *word = text; *word;) {
+    char *next = word + strcspn(word, " ");
+    next += *next == ' ';
+    if (strncmp(word, key, strlen(key)) == 0)
+      memmove(word, next, strlen(next) + 1);
+    else
+      word = next;
+  }
+  for (size_t n = strlen(text); n > 0 && text[n - 1] == ' '; n--) text[n - 1] = '\0';
+  return text;
+}
+
+/* The problem at one value, for one algorithm: with SRAM swept and no block given, the largest block that fits. */
+static Problem problem_at(const Sweep *sweep, const Problem *problem, const Schedule *schedule, int64_t value) {
+  Problem p = *problem;
+  sweep->axis->set(&p, value);
+  if (sweep->axis->set != set_sram || p.tiling.B_r || p.tiling.B_c) return p;
+  const SramSizes sizes = {.d = p.shape.d,
+                           .d_v = p.shape.d_v ? p.shape.d_v : p.shape.d,
+                           .element_bytes = dtype_bytes(p.shape.dtype),
+                           .v_in_k = p.shape.v_in_k};
+  const int64_t largest = sram_max_block(schedule, &sizes, wide(value));
+  p.tiling.B_r = p.tiling.B_c = largest > 0 ? largest : 1;
+  return p;
+}
+
+const char *const SWEEP_METRIC_NAMES[SWEEP_METRICS + 1] = {"boundary", "l2", "hbm", "time", NULL};
+static const char *const METRIC_TITLES[SWEEP_METRICS] = {"Traffic across the SRAM boundary", "Traffic with L2",
+                                                         "Traffic with HBM", "Time"};
+
+static const char *const METRIC_LABELS[SWEEP_METRICS] = {"bytes across the SRAM boundary, read and written",
+                                                         "bytes between SMs and L2, read and written",
+                                                         "bytes between L2 and HBM, read and written", "seconds"};
+
+const char *sweep_metric_title(SweepMetric metric) { return METRIC_TITLES[metric]; }
+const char *sweep_metric_label(SweepMetric metric) { return METRIC_LABELS[metric]; }
+
+double sweep_shown(const Sweep *sweep, const Simulation *run) {
+  switch (sweep->metric) {
+  case SWEEP_L2: return run->l2.l2_read_bytes + run->l2.write_bytes;
+  case SWEEP_HBM: return run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run);
+  case SWEEP_TIME: return run->timing.seconds;
+  default: return (double)run->total_bytes;
+  }
+}
+
+/* Without L2 there is a time, but nothing behind L2 to show. */
+static Status check_l2(const Gpu *gpu, SweepMetric metric, Error *error) {
+  if (metric == SWEEP_BOUNDARY || (metric == SWEEP_TIME && gpu->n_sm > 0)) return STATUS_OK;
+  if (gpu->l2_bytes > 0 && gpu->l2_partitions <= 2) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "%s has no L2 of one or two partitions to look behind; take a GPU that has, such as --gpu h200",
+                   gpu->name);
+}
+
+static Status behind_l2(SweepPoint *point, int k, const Problem *problem, const Schedule *schedule, SweepMetric metric,
+                        Gpu *gpu, Error *error) {
+  Simulation *run = &point->runs[k];
+  if (gpu->l2_bytes != problem->machine.l2_bytes) gpu_set_l2(gpu, problem->machine.l2_bytes);
+  const Status status = simulation_answer(run, problem, schedule, gpu, error);
+  if (status || run->has_l2 || metric == SWEEP_TIME) return status; /* a bound of time needs no walk through L2 */
+  return error_set(error, STATUS_TOO_LARGE,
+                   "a head of N = %" PRId64 " takes too long to walk through L2; take a shorter one or larger blocks",
+                   run->plan.shape.N_q);
+}
+
+/* What a kernel writes of each row besides O. */
+static double lse_bytes(const Plan *plan) {
+  const Shape *s = &plan->shape;
+  return plan->tiling.lse ? (double)s->batch * (double)s->heads * (double)s->N_q * STATS_BYTES : 0;
+}
+
+/* The problem of *request on the GPU of a point, and the algorithm that its kernel follows there. */
+static Status on_gpu(Request *request, const char *name, Problem *problem, Gpu *gpu, Error *error) {
+  snprintf(request->gpu, sizeof request->gpu, "%s", name);
+  Status status = request_algorithms(request, REQUEST_COMPARED, error);
+  if (!status) status = request_problem(request, problem, gpu, error);
+  return status ? status : request_has_effect(request, gpu, error);
+}
+
+static Status run_point(Sweep *sweep, SweepPoint *point, const Problem *problem, const Request *request, Gpu *gpu,
+                        Error *error) {
+  for (int k = 0; k < sweep->n_algorithms; k++) {
+    const Schedule *const named = request->algorithms[k];
+    Problem p = sweep->axis->is_gpu ? *problem : problem_at(sweep, problem, named, point->value);
+    const Schedule *const schedule = request->follows_kernel ? planner_algorithm(&p) : named;
+    Status status = STATUS_OK;
+    if (*request->mask) status = own_mask(request->mask, &p.shape, &p.shape.pattern, error);
+    if (!status && sweep->metric == SWEEP_BOUNDARY) status = simulate(&point->runs[k], &p, schedule, error);
+    if (!status && sweep->metric != SWEEP_BOUNDARY)
+      status = behind_l2(point, k, &p, schedule, sweep->metric, gpu, error);
+    if (status) return status;
+  }
+  const Simulation *first = &point->runs[0];
+  point->lower_bound_bytes = sweep->metric != SWEEP_BOUNDARY
+                                 ? simulation_needed_bytes(&first->plan.shape) + lse_bytes(&first->plan)
+                                 : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
+  for (int k = 0; k < sweep->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
+    point->runs[k].plan.mask.pattern = point->runs[k].plan.shape.pattern = NULL;
+  return STATUS_OK;
+}
+
+static Status run_points(Sweep *sweep, const Problem *problem, const Request *request, Gpu *gpu,
+                         const SweepValue *values, Error *error) {
+  const bool gpus = sweep->axis->is_gpu;
+  if (!gpus) {
+    Status status = description_gpu(request->gpu, gpu, error);
+    if (!status)
+      status = check_l2(gpu, *request->gpu || sweep->metric != SWEEP_TIME ? sweep->metric : SWEEP_HBM, error);
+    if (status) return status;
+  }
+  for (int i = 0; i < sweep->n_points; i++) {
+    Error inner = {0};
+    Request r = *request;
+    Problem p = *problem;
+    Status status = gpus ? on_gpu(&r, values[i].gpu, &p, gpu, &inner) : STATUS_OK;
+    if (!status && gpus) status = check_l2(gpu, sweep->metric, &inner);
+    if (gpus) sweep->n_algorithms = r.n_algorithms;
+    sweep->points[i].value = values[i].value;
+    if (!status) status = run_point(sweep, &sweep->points[i], &p, &r, gpu, &inner);
+    if (status && gpus) return error_set(error, status, "on %.64s: %s", values[i].gpu, inner.message);
+    if (status)
+      return error_set(error, status, "at %s = %" PRId64 ": %s", sweep_axis_name(sweep->axis), values[i].value,
+                       inner.message);
+  }
+  return STATUS_OK;
+}
+
+Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
+                 SweepMetric metric, const SweepValue *values, int n_values, Error *error) {
+  *sweep = (Sweep){.axis = axis, .metric = metric, .n_algorithms = request->n_algorithms, .n_points = n_values};
+  Gpu *const gpu = calloc(1, sizeof *gpu);
+  sweep->points = calloc((size_t)n_values, sizeof *sweep->points);
+  Status status = STATUS_OK;
+  if (!gpu || !sweep->points) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d points", n_values);
+  if (!status) status = run_points(sweep, problem, request, gpu, values, error);
+  free(gpu);
+  if (status) sweep_free(sweep);
+  return status;
+}
+
+const char *sweep_series(const Sweep *sweep, const Request *request, int k) {
+  for (int i = 1; i < sweep->n_points; i++)
+    if (sweep->points[i].runs[k].schedule != sweep->points[0].runs[k].schedule) return request->kernel;
+  return sweep->points[0].runs[k].schedule->name;
+}
+
+const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size) {
+  bool same = true;
+  *text = '\0';
+  for (int k = 1; k < n_algorithms; k++) same = same && point->runs[k].timing.kind == point->runs[0].timing.kind;
+  for (int k = 0; k < (same ? 1 : n_algorithms); k++)
+    snprintf(text + strlen(text), size - strlen(text), "%s%s", k ? ", " : "",
+             time_kind_name(point->runs[k].timing.kind));
+  return text;
+}
+
+bool sweep_ratio(const Sweep *sweep, const SweepPoint *point, int k, double *ratio) {
+  const Simulation *first = &point->runs[0], *run = &point->runs[k];
+  if (sweep->metric == SWEEP_TIME && !timing_comparable(&first->timing, &run->timing)) return false;
+  *ratio = sweep_shown(sweep, first) / sweep_shown(sweep, run);
+  return true;
+}
+
+void sweep_free(Sweep *sweep) {
+  free(sweep->points);
+  sweep->points = NULL;
+}

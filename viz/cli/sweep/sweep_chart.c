@@ -1,0 +1,100 @@
+#include "viz/chart/algorithm_ink.h"
+#include "viz/cli/sweep/sweep_chart.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/cli/run_tables.h"
+
+static bool all_fit(const Sweep *s, int point) {
+  for (int k = 0; k < s->n_algorithms; k++)
+    if (!s->points[point].runs[k].fits) return false;
+  return true;
+}
+
+/* Shades the end of the axis where some algorithm's tiles do not fit. For square blocks the border is known to the row;
+ * for other axes it lies between two points, and the later one is taken. */
+static void shade_misfits(Chart *chart, const Sweep *s) {
+  int first = s->n_points;
+  while (first > 0 && !all_fit(s, first - 1)) first--;
+  if (first == s->n_points || s->n_points < 2) return;
+  double from = (double)s->points[first].value;
+  if (strcmp(sweep_axis_name(s->axis), "block") == 0) {
+    for (int k = 0; k < s->n_algorithms; k++) {
+      const double border = (double)s->points[first].runs[k].max_block;
+      if (border >= (double)s->points[0].value && border < from) from = border;
+    }
+  }
+  chart_shade(chart, from, (double)s->points[s->n_points - 1].value, "does not fit in SRAM");
+}
+
+Chart sweep_chart(const Sweep *s, const Request *request) {
+  char state[REQUEST_STATE_BYTES], problem[512], title[128];
+  run_tables_problem(&s->points[0].runs[0], problem, sizeof problem);
+  const bool is_two_level = s->metric == SWEEP_BOUNDARY && !s->points[0].runs[0].machine.l2_bytes;
+  snprintf(title, sizeof title, "%s against %s",
+           is_two_level ? "Traffic between SRAM and HBM" : sweep_metric_title(s->metric), s->axis->title);
+  title[strcspn(title, ",")] = '\0';
+  Chart chart = chart_new(&(ChartConfig){
+      .title = title,
+      .subtitle = s->axis->subtitle,
+      .footer = sweep_state(s->axis, request, state),
+      .x = {.title = s->axis->title, .kind = s->axis->kind, .log = s->n_points > 1},
+      .y = {.title = is_two_level ? "bytes between SRAM and HBM, read and written" : sweep_metric_label(s->metric),
+            .kind = s->metric == SWEEP_TIME ? VALUE_SECONDS : VALUE_BYTES,
+            .log = !s->axis->behind_l2}});
+  for (int k = 0; k < s->n_algorithms; k++) {
+    const Schedule *const schedule = s->points[0].runs[k].schedule;
+    chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);
+    for (int i = 0; i < s->n_points; i++)
+      chart_point(&chart, (double)s->points[i].value, sweep_shown(s, &s->points[i].runs[k]));
+  }
+  if (s->metric == SWEEP_TIME) {
+    shade_misfits(&chart, s);
+    return chart;
+  }
+  chart_series(&chart, s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound (order)", INK_PURPLE,
+               SERIES_REFERENCE);
+  for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].lower_bound_bytes);
+  shade_misfits(&chart, s);
+  return chart;
+}
+
+Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
+  const bool is_time = s->metric == SWEEP_TIME;
+  bool any_predicted = false;
+  for (int i = 0; i < s->n_points; i++)
+    for (int k = 0; k < s->n_algorithms; k++)
+      any_predicted = any_predicted || s->points[i].runs[k].timing.kind != TIME_BOUND;
+  const char *const how = !is_time        ? NULL
+                          : any_predicted ? "predicted; another card extrapolated; a bound elsewhere"
+                                          : "at peak rates, a bound";
+  char state[REQUEST_STATE_BYTES], what[64], whole[160];
+  snprintf(what, sizeof what, "%s on each GPU", sweep_metric_title(s->metric));
+  snprintf(whole, sizeof whole, "%s%s%s", what, how ? ": " : "", how ? how : "");
+  const bool is_own = title && *title; /* then what is shown stands below it */
+  Bars bars = bars_new(&(BarsConfig){.title = is_own  ? title
+                                              : title ? what
+                                                      : whole,
+                                     .subtitle = is_own  ? whole
+                                                 : title ? how
+                                                         : NULL,
+                                     .kind = is_time ? VALUE_SECONDS : VALUE_BYTES,
+                                     .footer = sweep_state(s->axis, request, state)});
+  for (int i = 0; i < s->n_points; i++) {
+    const SweepPoint *p = &s->points[i];
+    const char *const machine = p->runs[0].machine.name;
+    if (s->n_algorithms > 1) bars_group(&bars, machine);
+    for (int k = 0; k < s->n_algorithms; k++) {
+      const double value = sweep_shown(s, &p->runs[k]);
+      char words[NUMBER_CHARS + 16];
+      const TimeKind kind = p->runs[k].timing.kind;
+      const char *const is = !is_time || !any_predicted || kind == TIME_PREDICTED ? ""
+                             : kind == TIME_BOUND                                 ? "at least "
+                                                                                  : "about ";
+      snprintf(words, sizeof words, "%s%s", is, value_text(bars.config.kind, value).text);
+      bars_row(&bars, s->n_algorithms > 1 ? p->runs[k].schedule->name : machine, &value, words);
+    }
+  }
+  return bars;
+}
