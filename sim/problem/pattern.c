@@ -84,6 +84,46 @@ static Pattern *strided(const char *name, const char *at, PatternMatrix matrix, 
   return p;
 }
 
+/* ---- Painted ----------------------------------------------------------------------------------------------- */
+
+const char *pattern_painted_name(int64_t block, int64_t rows, int64_t cols,
+                                 bool cells[PATTERN_PAINTED_SIDE][PATTERN_PAINTED_SIDE],
+                                 char name[PATTERN_NAME_BYTES]) {
+  int n = snprintf(name, PATTERN_NAME_BYTES, "painted:%" PRId64 ":", block);
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t col = 0; col < cols; col += 4) {
+      int digit = 0;
+      for (int64_t k = 0; k < 4; k++) digit = 2 * digit + (col + k < cols && cells[row][col + k]);
+      name[n++] = "0123456789abcdef"[digit];
+    }
+  name[n] = '\0';
+  return name;
+}
+
+static Pattern *painted(const char *name, const char *at, PatternMatrix matrix, Error *error) {
+  int64_t block;
+  if (strlen(name) >= PATTERN_NAME_BYTES || !whole_number(&at, &block) || *at++ != ':') return no_mask(name, error);
+  const int64_t digits = ceil_div(ceil_div(matrix.N_k, block), 4), rows = ceil_div(matrix.N_q, block);
+  const size_t n = strlen(at);
+  if (strspn(at, "0123456789abcdef") != n) return no_mask(name, error);
+  if (n / (size_t)digits != (size_t)rows || n % (size_t)digits != 0) {
+    error_set(error, STATUS_BAD_REQUEST,
+              "a painted mask of %" PRId64 " x %" PRId64 " tokens in blocks of %" PRId64 " has %" PRId64
+              " rows of %" PRId64 " hexadecimal digits, and this has %zu digits",
+              matrix.N_q, matrix.N_k, block, rows, digits, n);
+    return NULL;
+  }
+  Pattern *p = blocks_new(name, block, matrix, error);
+  if (!p) return NULL;
+  for (int64_t k = 0; k < (int64_t)n; k++) {
+    const int digit = at[k] <= '9' ? at[k] - '0' : at[k] - 'a' + 10;
+    for (int64_t col = 4 * (k % digits), bit = 8; bit && col < p->cols; bit /= 2, col++)
+      if (digit & bit) note(p, k / digits, col);
+  }
+  add_up(p);
+  return p;
+}
+
 /* ---- Documents --------------------------------------------------------------------------------------------- */
 
 /* The next length of a text; 0 at its end, -1 for something else. */
@@ -144,6 +184,7 @@ PatternDocument pattern_document(const Pattern *p, int64_t position) {
 Pattern *pattern_named(const char *name, PatternMatrix matrix, Error *error) {
   const char *at = after(name, "strided");
   if (at) return strided(name, at, matrix, error);
+  if ((at = after(name, "painted"))) return painted(name, at, matrix, error);
   if ((at = after(name, "documents"))) return pattern_documents(at, strlen(at), name, matrix, error);
   const bool is_sink = after(name, "sink") != NULL;
   int64_t keys;

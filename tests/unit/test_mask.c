@@ -221,6 +221,24 @@ TEST(a_million_tokens) {
   free(pattern);
 }
 
+/* A name is painted of cells and read back; the last row and column of blocks are cut, a digit has cells beyond them. */
+TEST(painted_masks) {
+  enum { N_q = 37, N_k = 43, B = 4, ROWS = 10, COLS = 11 };
+  static bool cells[PATTERN_PAINTED_SIDE][PATTERN_PAINTED_SIDE];
+  char name[PATTERN_NAME_BYTES];
+  Error error = {0};
+  for (int row = 0; row < ROWS; row++)
+    for (int col = 0; col < COLS; col++) cells[row][col] = (row * 7 + col * col) % 3 == 0;
+  Pattern *p =
+      pattern_named(pattern_painted_name(B, ROWS, COLS, cells, name), (PatternMatrix){N_q, N_k, false}, &error);
+  if (!p) fail_msg("%s", error.message);
+  const Shape s = {.N_q = N_q, .N_k = N_k, .d = 1, .pattern = p};
+  const Mask m = mask_of_shape(&s);
+  for (int row = 0; row < N_q; row++)
+    for (int col = 0; col < N_k; col++) assert_int_equal(mask_allows(&m, row, col), cells[row / B][col / B]);
+  free(p);
+}
+
 TEST(files_of_blocks) {
   static const char TEXT[] = "block 2\n#.\n.#\n##\n";
   Error error = {0};
@@ -260,7 +278,15 @@ TEST(files_of_blocks) {
                                       "strided:0",
                                       "strided:4:",
                                       "strided:4:0",
-                                      "strided:4x"};
+                                      "strided:4x",
+                                      "painted",
+                                      "painted:8",
+                                      "painted:8:",
+                                      "painted:0:ff",
+                                      "painted:16:f000f00",
+                                      "painted:16:0g00",
+                                      "painted:16:0F00",
+                                      "painted:16:0f0000"};
   for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
     assert_null(pattern_named(NAMES[k], (PatternMatrix){64, 64, false}, NULL));
   assert_null(pattern_named("strided:4:1", (PatternMatrix){1 << 20, 1 << 20, false}, &error)); /* too many blocks */

@@ -55,8 +55,9 @@ typedef enum {
   INPUT_CLOCK,   /* a step a beat, or the time that the model gives each step */
   INPUT_ZOOM_IN, /* to the next level of a scene that has levels; behind the last, to the first */
   INPUT_ZOOM_OUT,
-  INPUT_GUIDE,  /* begins or ends guided play */
-  INPUT_ESCAPE, /* leaves what is open, then presentation, then asks, and quits when asked again */
+  INPUT_GUIDE,   /* begins or ends guided play */
+  INPUT_UNPAINT, /* takes the last stroke of a painted mask back */
+  INPUT_ESCAPE,  /* leaves what is open, then presentation, then asks, and quits when asked again */
   INPUT_HELP,
   INPUT_ENTRY,  /* opens the line for typing any parameters */
   INPUT_EXPORT, /* opens the list of formats */
@@ -84,6 +85,7 @@ enum {
   PLAYER_MAX_STEPS = 2048,       /* longer runs have no marks of new maxima, which cost a row each */
   PLAYER_MAX_PRODUCTS = 1 << 17, /* multiply-adds for them at a time; the rest comes with later ticks */
   PLAYER_ENTRY_BYTES = 256,
+  PLAYER_STROKES = 8, /* that can be taken back */
 };
 
 /* What lies over the scene and takes the keys. */
@@ -121,6 +123,10 @@ struct Player {
   char message[ERROR_MESSAGE_BYTES]; /* one line for the screen; "" none */
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];
+  char strokes[PLAYER_STROKES][PATTERN_NAME_BYTES]; /* the mask before each stroke of painting */
+  int n_strokes;
+  bool paints_seen;           /* this stroke shows tiles; else it hides them */
+  int64_t paint_i, paint_j;   /* where it is */
   uint8_t marks[SCENE_MARKS]; /* what happens in that part of the run */
   bool is_marking;            /* new maxima are not marked beyond this step: */
   Cursor marking;
@@ -146,6 +152,13 @@ void player_scrub(Player *player, double part);
 
 /* Goes to where a tile of the scores is worked on, in the present pass. */
 void player_go_to_tile(Player *player, int64_t i, int64_t j);
+
+/* Paints the mask: a stroke begins at a tile of the grid, which it shows if it was hidden by blocks, else hides, and
+ * goes on in a straight line to the next. What the causal mask or a window hides stays hidden. False: the message says
+ * why this mask cannot be painted. */
+bool player_paint(Player *player, int64_t i, int64_t j);
+void player_paint_to(Player *player, int64_t i, int64_t j);
+void player_unpaint(Player *player); /* takes the last stroke back */
 
 /* Typing: text goes into the entry; accept applies "block=16 causal=1", or the value of the edited parameter. In a list
  * text goes to the line that begins with it, or takes the line whose key it is, and accept takes the present line. Both

@@ -138,6 +138,7 @@ PlayerInput player_input(Player *p, PlayerInput input) {
   case INPUT_CLOCK: set_clock(p); break;
   case INPUT_ZOOM_IN: set_zoom(p, 1); break;
   case INPUT_ZOOM_OUT: set_zoom(p, -1); break;
+  case INPUT_UNPAINT: player_unpaint(p); break;
   case INPUT_GUIDE: player_guide(p); break;
   case INPUT_ESCAPE: return escape(p);
   case INPUT_HELP: p->open = p->open == OPEN_HELP ? OPEN_NOTHING : OPEN_HELP; break;
@@ -212,6 +213,7 @@ const KeyHelp KEY_HELP[] = {
     {"c, o", "causal or not; softmax without the maximum: it overflows"},
     {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},
     {"Wheel, Return, Backspace", "in pipeline and zoom: a level in, out; elsewhere the wheel steps"},
+    {"Press and drag, Backspace", "in causal: paint the mask, tile by tile; take a stroke back (also: right button)"},
     {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
     {"y, Ctrl+V", "copy the one-line state (and print it), take one"},
     {"e", "save: the screen as PNG, SVG (v) or PDF (P), the run as WebP, GIF or PNG files"},

@@ -10,7 +10,7 @@
 #include "viz/request/options.h"
 #include "viz/scene/snapshot.h"
 
-enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES = 2048 };
+enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES = 3072 };
 
 typedef struct {
   Shape shape;                     /* zeros: defaults (N 4096, d 128, fp16, one head) */
@@ -25,7 +25,7 @@ typedef struct {
   int64_t sram_bytes;              /* 0: the machine's */
   char gpu[REQUEST_NAME_BYTES];    /* "": paper */
   char kernel[REQUEST_NAME_BYTES]; /* "": none in particular */
-  char mask[REQUEST_NAME_BYTES];   /* a pattern of blocks, by name or file; "": none */
+  char mask[PATTERN_NAME_BYTES];   /* a pattern of blocks, by name or file; "": none */
   int64_t ctas_per_sm;             /* 0: as the kernel, or its resources, allow */
   bool in_step;                    /* --pace step, skew:N; else in time */
   int64_t skew_turns;              /* --pace skew:N */

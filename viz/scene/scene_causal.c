@@ -75,7 +75,8 @@ static void draw_comparison(const Pen *pen, Box box) {
 static void draw(const Pen *pen) {
   const double u = pen->unit;
   const Snapshot *now = pen->now;
-  const bool masked = now->problem.shape.causal || now->problem.shape.window;
+  const Shape *s = &now->problem.shape;
+  const bool masked = s->causal || s->window || s->sided || s->pattern;
   Box body = pen_page(pen, now->schedule->title);
   Box side = box_cut_side(pen, &body, 0.46, 0.36, 20 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
@@ -86,7 +87,8 @@ static void draw(const Pen *pen) {
   if (!masked)
     pen_paragraph(
         pen, TYPE_HEAD, pen->theme->ink, side,
-        "Every query sees every key here: there is nothing to skip. Make the problem causal, or give it a window.");
+        "Every query sees every key here: there is nothing to skip. Make the problem causal, or press and drag over "
+        "tiles: what you paint is hidden.");
   else if (!now->grid.skips) {
     char words[PROGRAM_TITLE_BYTES + 80];
     snprintf(words, sizeof words, "%s computes every tile and masks afterwards: the mask spares it nothing.",

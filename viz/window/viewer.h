@@ -15,7 +15,7 @@
 
 enum { VIEWER_LEAST_WIDTH = 320, VIEWER_LEAST_HEIGHT = 180 };
 
-typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE } Drag;
+typedef enum { DRAG_NONE = 0, DRAG_SCRUB, DRAG_VALUE, DRAG_BUTTON, DRAG_SIDE, DRAG_PAINT } Drag;
 
 /* What the front end does. Each is called during a call of the viewer. */
 typedef struct {

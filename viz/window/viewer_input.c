@@ -123,6 +123,7 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
   const bool zooms = scene_zooms(p->scene) > 0 && input == INPUT_NONE;
   if (zooms && key == SIDE_KEY_RETURN) input = INPUT_ZOOM_IN;
   if (zooms && key == SIDE_KEY_BACKSPACE) input = INPUT_ZOOM_OUT;
+  if (p->scene == SCENE_CAUSAL && key == SIDE_KEY_BACKSPACE) input = INPUT_UNPAINT;
   if (input == INPUT_NONE) input = special_key(key, shift);
   if (input != INPUT_NONE) viewer_act(v, input);
 }
@@ -163,6 +164,11 @@ void viewer_motion(Viewer *v, double x, double y) {
     player_scrub(v->player, controls_scrub_part(&v->controls, v->mouse_x));
     v->is_dirty = true;
   }
+  if (v->drag == DRAG_PAINT) {
+    viewer_find_hover(v);
+    if (v->hover.kind == HIT_TILE && (v->hover.i != v->player->paint_i || v->hover.j != v->player->paint_j))
+      player_paint_to(v->player, v->hover.i, v->hover.j);
+  }
   const double step = fmax(4, DRAG_UNITS * v->controls.unit);
   while (v->drag == DRAG_VALUE && fabs(v->mouse_x - v->drag_x) >= step) {
     const bool more = v->mouse_x > v->drag_x;
@@ -198,9 +204,15 @@ void viewer_press(Viewer *v, int button) {
   }
   viewer_side_takes(v, (SideEvent){.kind = SIDE_LEFT, .button = button});
   if (!at) {
-    if (!is_open && p->presentation)
+    viewer_find_hover(v); /* a finger comes down without having moved */
+    const bool is_tile = !is_open && v->hover.kind == HIT_TILE;
+    if (!is_open && button == 3 && p->scene == SCENE_CAUSAL)
+      viewer_act(v, INPUT_UNPAINT);
+    else if (is_tile && button == 1 && p->scene == SCENE_CAUSAL)
+      v->drag = player_paint(p, v->hover.i, v->hover.j) ? DRAG_PAINT : DRAG_NONE;
+    else if (!is_open && p->presentation)
       viewer_act(v, button == 3 ? INPUT_TILE_BACK : INPUT_TILE_NEXT);
-    else if (!is_open && v->hover.kind == HIT_TILE)
+    else if (is_tile)
       player_go_to_tile(p, v->hover.i, v->hover.j);
     return;
   }
