@@ -57,7 +57,7 @@ function comparePrimitives(got, wanted, what) {
 async function primitives(world) {
   const lines = SCENES.flatMap(scene => PROBLEMS.map(problem => `${problem} scene=${scene}`.trim()))
   const [width, height] = [1280, 720]
-  const output = execFileSync(`${build}/tests/web_native`, [`${build}/web/assets.bundle`, width, height],
+  const output = execFileSync(`${build}/web_native`, [`${build}/web/assets.bundle`, width, height],
     { input: lines.join('\n') + '\n', maxBuffer: 1 << 28, encoding: 'utf8' })
   const native = output.split(/^state /m).slice(1).map(part => {
     const head = part.indexOf('\n'), words = part.indexOf('\nwords\n')
@@ -264,6 +264,7 @@ async function layout(world) {
   const sizes = [[390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
   if (process.env.SIZES) for (const w of [480, 700, 768, 900, 1100, 1366, 1600, 2400]) for (const h of [398, 541, 900]) sizes.push([w, h])
   const page = await open(world, 'N=1024 d=64 block=128 step=0')
+  await page.value('tilewalk.whole')
   const { states, faults } = await page.value(`(() => {
     const { engine, List } = tilewalk, rule = document.createElement('canvas').getContext('2d'), faults = []
     const font = (style, size) => (style & 2 ? 'italic ' : '') + (style & 1 ? 'bold ' : '') + size + 'px ' + (style & 4 ? '"Tilewalk Mono"' : '"Tilewalk Sans"')
@@ -858,8 +859,7 @@ async function folder(world) {
   await frames.until(`document.querySelector('iframe').contentWindow.tilewalk`)
   same(await frames.value(`document.querySelector('iframe').contentWindow.tilewalk.state().includes('causal=1')`), true, 'the frame shows its state')
   // It is told what to show by its page, and by no other.
-  await frames.value(`document.getElementById('tell-standard').click()`)
-  await frames.until(`document.getElementById('told').textContent.startsWith('Step 80 of ')`)
+  await frames.until(`document.getElementById('tell-standard').click(), document.getElementById('told').textContent.startsWith('Step 80 of ')`)
   await frames.value(`document.getElementById('tell-step').click()`)
   await frames.until(`document.getElementById('told').textContent.startsWith('Step 100 of ')`)
   await frames.value(`window.scrollTo(0, 0)`)

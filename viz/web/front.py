@@ -1,16 +1,8 @@
-#!/usr/bin/python3
-"""The front page, and the poster of See: front.py PAGE OUT [ADDRESS]. Writes the two machines into it as SVG, as they stand in
-the middle of the race, so that who runs no script, or waits for it, sees them; front.js moves the same shapes. A page that
-allows a style by its hash gets its style sheets too: it paints after one request.
+"""The two machines of the front page as SVG, as they stand in the middle of the race: who runs no script, or waits for it,
+sees them; front.js moves the same shapes.
 
 Both carry 16-bit Q, K, V and O of N = 1,024, d = 64 in tiles of 128 over one link, so each has moved the same bytes.
 """
-import base64
-import hashlib
-import pathlib
-import re
-import sys
-
 SIDE, TILE, SCORES = 8, 16384, 32768  # tiles a side; bytes of a tile of Q, and of one of S
 POSTER = 1.7 * 2**20
 SLOTS = ('Q', 'K', 'V', 'S', 'O')
@@ -110,17 +102,3 @@ def lane(is_fused, width, high, side, variant):
 
 def lanes(is_fused):
     return ''.join(lane(is_fused, *how) for how in ((588, 234, 175, 'large'), (588, 170, 111, 'middle'), (358, 128, 70, 'narrow')))
-
-
-page, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-address = (sys.argv[3] if len(sys.argv) > 3 else '').rstrip('/')
-html = page.read_text(encoding='utf-8').replace('@STANDARD@', lanes(False)).replace('@FUSED@', lanes(True))
-html = html.replace('@ADDRESS@', address + '/' if address else '')
-if '@STYLE@' in html:
-    sheets = re.findall(r'^<link rel="stylesheet" href="([\w.]+)">\n', html, flags=re.M)
-    style = '\n' + ''.join((page.parent / sheet).read_text(encoding='utf-8') for sheet in sheets)
-    html = re.sub(r'^<link rel="stylesheet".*\n', '', html, flags=re.M).replace('</head>', f'<style>{style}</style>\n</head>')
-    html = html.replace('@STYLE@', "'sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() + "'")
-if re.search('@[A-Z]+@', html):
-    sys.exit('front.py: a place in the page was not filled')
-out.write_text(html, encoding='utf-8')

@@ -46,19 +46,18 @@ const fetch = async address => {
 POLICY = ("default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; font-src data:; "
           "img-src data: blob:; base-uri 'none'; form-action 'none'")
 
-style = re.sub(r', url\("[\w-]+\.ttf"\) format\("truetype"\)', '', read('tilewalk.css') + read('rooms.css'))
-style = re.sub(r'url\("([\w-]+\.woff2)"\)', lambda m: f"url({data(m[1], 'font/woff2')})", style)
+style = re.sub(r'url\("([\w-]+\.woff2)"\)', lambda m: f"url({data(m[1], 'font/woff2')})", re.search(r'<style>(.*?)</style>', read('see.html'), flags=re.S)[1])
 script = LOAD + '\n'.join(module(name) for name in ('kept.js', 'top.js', 'engine.js', 'canvas.js', 'viewer.js', 'panels.js', 'drive.js', 'see.js'))
 if '</script' in script:
     sys.exit('single.py: a script holds </script')
 page = read('see.html')
 page = re.sub(r'content="default-src[^"]*"', f'content="{POLICY}"', page)
 page = re.sub(r'^<link rel="(?:icon|manifest|preload|modulepreload|stylesheet)".*\n', '', page, flags=re.M)
-page = re.sub(r'^<script .*</script>\n', '', page, flags=re.M)
+page = re.sub(r'^<script.*?</script>\n|^<style>.*?</style>\n', '', page, flags=re.M | re.S)
 page = re.sub(r'^<nav .*</nav>\n|<div id="poster".*?</svg></div>', '', page, flags=re.M)
 page = re.sub(r'<a class="brand" href="./">(.*?)</a>', r'<span class="brand">\1</span>', page)
 files = ''.join(f'<script type="application/gzip" id="{name}">{packed(name)}</script>\n'
-                for name in ('tilewalk.wasm', 'assets.bundle'))
+                for name in ('tilewalk.wasm', 'assets.bundle', 'pipeline.bundle'))
 page = page.replace('</head>', f"<link rel=\"icon\" href=\"{data('icon.svg', 'image/svg+xml')}\">\n<style>\n{style}</style>\n</head>")
 page = page.replace('</body>', f'{files}<script type="module">\n{script}\n</script>\n</body>')
 out.write_text(page, encoding='utf-8')

@@ -18,7 +18,7 @@ WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c si
   $(filter-out viz/request/assets.c viz/request/program_path.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
   $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c)) \
-  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c viz/web/web_ask.c,$(wildcard viz/web/*.c)) lessons/engine/scenes.c
+  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c viz/web/web_ask.c viz/web/native.c,$(wildcard viz/web/*.c)) lessons/engine/scenes.c
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Kernels in a page: the machine for PTX and what reports of it, without what draws. Small, but for its hot loops.
 WEB_PTX := $(patsubst %.c,$(BUILD)/wasm/%.o,$(wildcard kernels/ptx/*.c))
@@ -53,11 +53,14 @@ WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo
   hashtable_seed load memory pack_unpack strbuffer strconv utf value version)
 WEB_INCLUDE := $(patsubst %,-isystem $(WEB_SOURCES)/%/src,lua md4c) -isystem $(BUILD)/wasm/include
 WEB_COURSE := $(filter-out %/plan.md %/template.md %/claims.md %/questions.md,$(wildcard lessons/course/*.md)) $(wildcard lessons/stories/*.txt lessons/tasks/*.task lessons/tasks/*.ptx)
-WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/counters/h100/pipeline/* sim/algorithms/*.walk)
-WEB_PAGE := $(filter-out viz/web/page/worker.js,$(wildcard viz/web/page/*))
+WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* sim/algorithms/*.walk)
+WEB_LATER := $(wildcard assets/counters/h100/pipeline/*) # for one scene: fetched after the first picture
+WEB_PAGE := $(filter-out viz/web/page/worker.js viz/web/page/early.js,$(wildcard viz/web/page/*))
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
-WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB)/kernel.wasm $(WEB)/kernel.bundle $(WEB)/kernels.json \
+WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB)/pipeline.bundle $(WEB)/kernel.wasm $(WEB)/kernel.bundle $(WEB)/kernels.json \
   $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle $(WEB)/ask.wasm $(WEB)/ask.bundle) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
+
+WEB_MAKERS := $(patsubst %,viz/web/%.py,pages front poster) $(wildcard viz/web/page/*.css) viz/web/page/early.js viz/web/page/see.js
 
 # The viewer in one file, which opens without a server.
 WEB_PAGE_ALONE := $(BUILD)/tilewalk.html
@@ -74,7 +77,7 @@ web-serve: web
 test-web:
 	@.ci/setup ci
 	@$(WEB_GET)
-	$(again) web-folder $(BUILD)/tests/web_native $(PROGRAM)
+	$(again) web-folder $(PROGRAM)
 	@tests/web/web.sh $(BUILD)
 bench-web: web
 	@tests/web/web.sh $(BUILD) --bench
@@ -123,6 +126,8 @@ $(BUILD)/wasm/programs.o: $(BUILD)/programs.c $(BUILD)/web.stamp
 $(WEB)/tilewalk.wasm: $(WEB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,LD )$(WEB_CLANG) $(WEB_LINK) $(WEB_OBJ) -o $@
+# What draws and reads is small rather than fast; what counts is fast.
+$(BUILD)/wasm/viz/%.o $(BUILD)/wasm/lessons/%.o: WEB_FLAGS += -Oz
 $(filter-out $(WEB_PTX_HOT),$(WEB_PTX)): WEB_FLAGS += -Oz $(WEB_PTX_FLAGS)
 $(WEB_PTX_HOT): WEB_FLAGS += -fno-unroll-loops -msimd128 $(WEB_PTX_FLAGS)
 $(WEB)/kernel.wasm: $(WEB_KERNEL_OBJ)
@@ -137,9 +142,12 @@ $(WEB)/kernels.json: viz/web/kernels.py $(wildcard viz/web/kernels/*.cu kernels/
 $(WEB)/assets.bundle: $(WEB_ASSETS) $(BUILD)/web.stamp viz/web/bundle.sh
 	@mkdir -p $(@D)
 	@viz/web/bundle.sh $@ $(WEB_ASSETS)
-$(WEB)/index.html $(WEB)/see.html: $(WEB)/%: viz/web/page/% viz/web/front.py $(wildcard viz/web/page/*.css)
+$(WEB)/pipeline.bundle: $(WEB_LATER) viz/web/bundle.sh
 	@mkdir -p $(@D)
-	@viz/web/front.py $< $@ $(WEB_ADDRESS)
+	@viz/web/bundle.sh $@ $(WEB_LATER)
+$(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB)/assets.bundle
+	@mkdir -p $(@D)
+	@viz/web/pages.py $< $@ $(BUILD)/web_native $(WEB)/assets.bundle $(WEB_ADDRESS)
 $(WEB)/%: viz/web/page/%
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -152,9 +160,9 @@ $(WEB_PAGE_ALONE): viz/web/single.py $(WEB_FILES)
 $(WEB)/worker.js: viz/web/page/worker.js $(WEB_FILES)
 	@sed "s/@VERSION@/tilewalk-$$(cat $(WEB_FILES) $< | cksum | cut -d' ' -f1)/" $< >$@
 
-# The same C with gcc, in a program that a test asks the same things as the page.
-WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,web drawing web_assets)
-$(BUILD)/tests/web_native: $(BUILD)/tests/web_native.o $(WEB_NATIVE) $(BUILD)/libtilewalk.a
+# The same C with gcc: pages have their first picture from it, and a test asks it the same things as the page.
+WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native web web_words drawing web_assets)
+$(BUILD)/web_native: $(WEB_NATIVE) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 
 -include $(WEB_OBJ:.o=.d) $(WEB_KERNEL_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_ASK_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)

@@ -119,13 +119,14 @@ const records = {
   keep: (engine, name, at, length) => keep(engine.read(name), engine.readPart(at, length)),
 }
 
+export const bytesOf = name => fetch(new URL(name, import.meta.url)).then(answer => {
+  if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`)
+  return answer.arrayBuffer()
+})
+
 // Loads a program and its files. `page` is what C calls: measure and act. A program may be its name, or its module.
 export async function load(program, bundles, page) {
-  const fetched = [program, ...bundles].map(name => typeof name !== 'string' ? name
-    : fetch(new URL(name, import.meta.url)).then(answer => {
-      if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`)
-      return answer.arrayBuffer()
-    }))
+  const fetched = [program, ...bundles].map(name => typeof name === 'string' ? bytesOf(name) : name)
   const engine = { it: null }
   const imports = {
     page: { ...attempts(engine),

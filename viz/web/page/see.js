@@ -7,7 +7,7 @@ import { drive, elementsOf } from './drive.js'
 
 const $ = id => document.getElementById(id)
 const isEmbedded = document.body.classList.contains('embed')
-const FIRST = 'algorithm=fa2 N=1024 d=64 block=128'
+const FIRST = 'algorithm=fa2 N=1024 d=64 block=128 step=153'
 const rail = [...document.querySelectorAll('#rail [data-scene]')]
 const asked = new URLSearchParams(location.search)
 

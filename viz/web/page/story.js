@@ -12,7 +12,7 @@ function fail(error) {
 }
 
 const viewer = await Viewer.open({ canvas: $('canvas'), live: $('live') }, {
-  program: 'lessons.wasm', bundles: ['assets.bundle', 'lessons.bundle'], line: '', framed: false,
+  program: 'lessons.wasm', bundles: ['assets.bundle', 'pipeline.bundle', 'lessons.bundle'], line: '', framed: false,
 }).catch(fail)
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer

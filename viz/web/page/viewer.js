@@ -1,6 +1,6 @@
 // The scene on a canvas, framed by HTML: frames, pointer, keys, permalink, the words over it, files to save.
 
-import { load } from './engine.js'
+import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, List, Painter, Ruler, svg } from './canvas.js'
 
@@ -125,17 +125,17 @@ export class Viewer {
     engine.call('web_frame_scene', this.framed)
     engine.call('web_look', options.dark ?? isDark(), isStill.matches)
     if (!taken) this.tell(engine.text('web_error'), true)
-    if (options.plays && !/\bstep=/.test(line)) this.begun()
+    if (options.plays && !/\bstep=/.test(line)) this.begun(line)
     this.before = this.hash()
     this.base = baseOf(this.before)
     this.listen()
     this.resize()
     this.frame(performance.now())
   }
-  // A link without a step plays; where nothing may move it stands.
-  begun() {
-    if (isStill.matches) this.engine.call('web_scrub', STILL_PART)
-    else this.input('play')
+  // A link without a step plays; where nothing may move it stands. Without a link it goes on from the poster's step.
+  begun(line) {
+    if (!isStill.matches) this.input('play')
+    else if (line) this.engine.call('web_scrub', STILL_PART)
   }
   // What is wrong in a link is named and left out.
   openLink(line) {
@@ -245,7 +245,19 @@ export class Viewer {
   first() {
     this.hasPicture = true
     document.getElementById('poster')?.remove()
+    document.documentElement.classList.remove('linked')
     requestAnimationFrame(() => performance.mark('first-picture'))
+    if (!this.options.bundles && (!this.options.isEmbedded || /scene=(pipeline|zoom)/.test(this.state()))) this.whole = this.later().catch(() => {}) // its scenes then say what is missing
+  }
+
+  // Recorded runs, for two scenes of all: after the first picture. A problem has them from when it is opened.
+  async later() {
+    const { engine } = this
+    engine.take(new Uint8Array(await bytesOf('pipeline.bundle')))
+    const isPlaying = engine.call('web_is_playing')
+    engine.call('web_open', this.state())
+    if (isPlaying && !engine.call('web_is_playing')) this.input('play')
+    this.wake()
   }
 
   // When nothing has changed for a while, what is outside the canvas follows. The address stays as it came until somebody

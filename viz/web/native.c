@@ -1,0 +1,91 @@
+/* The page's C, compiled as the program is: prints what a scene consists of, for the browser's to be compared with, and
+ * for pages that show a picture before their program is there.
+ *
+ *     web_native BUNDLE WIDTH HEIGHT [framed] <states     a state line each
+ *
+ * For each: "state LINE", the primitives of viz/web/drawing.h, "words" and the description, "end". Text is laid out by
+ * drawing_plain_measure, which needs no font. Framed: the scene as the page frames it, laid out by the widths of DejaVu
+ * Sans, in light, "dark", the same in dark, "words" and the words around it as JSON. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viz/request/assets.h"
+#include "viz/web/web_assets.h"
+#include "viz/web/web_page.h"
+
+/* Advances of DejaVu Sans and of its bold, from ' ' to '~', in hundredths of the size. */
+static const unsigned char WIDTHS[2][95] = {
+    {32, 40, 46, 84, 64, 95, 78, 27, 39,  39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
+     64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79,
+     60, 79, 69, 63, 61, 73, 68, 99, 69,  61, 69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35, 63,
+     63, 28, 28, 58, 28, 97, 63, 61, 63,  63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84},
+    {35, 46, 52, 84, 70, 100, 87, 31,  46,  46, 52, 84, 38, 42, 38, 37, 70, 70, 70, 70, 70, 70,  70, 70,
+     70, 70, 40, 40, 84, 84,  84, 58,  100, 77, 76, 73, 83, 68, 68, 82, 84, 37, 37, 77, 64, 100, 84, 85,
+     73, 85, 77, 72, 68, 81,  77, 110, 77,  72, 73, 46, 37, 46, 84, 50, 50, 67, 72, 59, 72, 68,  44, 72,
+     71, 34, 34, 67, 34, 104, 71, 69,  72,  72, 49, 60, 48, 71, 65, 92, 65, 65, 58, 71, 37, 71,  84}};
+
+double page_measure(double size, int style, const char *text, size_t length) {
+  double width = 0;
+  for (size_t k = 0; k < length; k++) {
+    const unsigned char c = (unsigned char)text[k];
+    const bool is_plain = c >= ' ' && c <= '~', begins = (c & 0xC0) != 0x80;
+    width += style & 4 ? begins * 60 : is_plain ? WIDTHS[style & 1][c - ' '] : begins * 64;
+  }
+  return width * size / 100;
+}
+void page_act(const char *name) { (void)name; }
+
+bool web_open(const char *line);
+void web_look(bool dark, bool reduced_motion);
+void web_frame_scene(bool is_framed);
+void web_plain_measures(bool plain);
+bool web_picture(int width, int height, bool is_whole);
+char *web_print(void);
+const char *web_describe(void);
+const char *web_said(void);
+const char *web_error(void);
+
+static char *read_all(const char *path, size_t *length) {
+  FILE *file = fopen(path, "rb");
+  char *bytes = malloc((size_t)16 << 20);
+  *length = file && bytes ? fread(bytes, 1, (size_t)16 << 20, file) : 0;
+  if (file) fclose(file);
+  return bytes;
+}
+
+static void print_picture(int width, int height, bool is_framed) {
+  char *printed = web_picture(width, height, !is_framed) ? web_print() : NULL;
+  fputs(printed ? printed : "no memory\n", stdout);
+  free(printed);
+}
+
+int main(int argc, char **argv) {
+  size_t length;
+  char line[2048];
+  const bool is_framed = argc == 5 && strcmp(argv[4], "framed") == 0;
+  char *bundle = argc == 4 || is_framed ? read_all(argv[1], &length) : NULL;
+  if (!bundle || !web_assets_take(bundle, length)) {
+    fputs("web_native: usage: web_native BUNDLE WIDTH HEIGHT [framed] <states\n", stderr);
+    free(bundle);
+    return 2;
+  }
+  const int width = atoi(argv[2]), height = atoi(argv[3]);
+  while (fgets(line, sizeof line, stdin)) {
+    line[strcspn(line, "\n")] = '\0';
+    const bool opened = web_open(line);
+    web_plain_measures(!is_framed);
+    web_frame_scene(is_framed);
+    printf("state %s\n", line);
+    if (!opened) printf("refused %s\n", web_error());
+    for (int dark = 0; dark < 1 + is_framed; dark++) {
+      if (dark) puts("dark");
+      web_look(dark, true);
+      print_picture(width, height, is_framed);
+    }
+    printf("words\n%send\n", is_framed ? web_said() : web_describe());
+  }
+  free(bundle);
+  return 0;
+}

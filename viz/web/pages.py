@@ -1,0 +1,83 @@
+#!/usr/bin/python3 -B
+"""Makes a page: pages.py PAGE OUT NATIVE BUNDLE [ADDRESS].
+
+A page's source begins with lines "key: value" up to an empty one; the rest is its body.
+
+    title, description   of the page, and of links to it
+    script               its module; modules, fetch: what that loads, asked for at once
+    class                of the body; styles: tilewalk.css and rooms.css, or those named
+    room                 the room that it lies in
+    inline               "styles": they stand in the page, which then paints after one request
+    engine               "no": it loads no program, and may not
+
+@BRAND@, @ROOMS@ and @THEME@ are what every header has; @STANDARD@ and @FUSED@ the machines of front.py; @POSTER@ the first
+picture of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it.
+"""
+import base64
+import hashlib
+import html
+import pathlib
+import re
+import sys
+
+import front
+import poster
+
+ROOMS = {'see.html': 'See', 'lessons.html': 'Learn', 'workbench.html': 'Write', 'measure.html': 'Measure'}
+BRAND = ('<svg viewBox="0 0 24 24" aria-hidden="true"><rect width="11" height="11" rx="2" fill="#0072b2"/><rect x="13" width="11" height="11" rx="2" fill="#e69f00"/>'
+         '<rect y="13" width="11" height="11" rx="2" fill="#7cbbe6"/><rect x="13" y="13" width="11" height="11" rx="2" fill="#c9cdd3"/></svg><b>Tilewalk</b>')
+THEME = ('<button type="button" id="theme" class="plain" aria-label="Light or dark" title="Light or dark (t)"><svg viewBox="0 0 24 24" aria-hidden="true">'
+         '<circle cx="12" cy="12" r="9"/><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor"/></svg></button>')
+POSTERS = {'large': (1770, 780), 'middle': (1214, 475), 'narrow': (390, 505)}  # the picture's box at 1920, 1366 and 390
+PREVIEW = 'Two machines over one link: standard attention fills slow memory with a table of scores, FlashAttention-2 never stores it.'
+
+
+def digest(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def head(keys, name, folder, address, extra_style):
+    script = (folder / 'early.js').read_text(encoding='utf-8')
+    sheets = keys.get('styles', 'tilewalk.css rooms.css').split()
+    style = ''.join((folder / sheet).read_text(encoding='utf-8') for sheet in sheets) + extra_style if 'inline' in keys else ''
+    program = '' if keys.get('engine') == 'no' else " 'wasm-unsafe-eval'"
+    policy = (f"default-src 'none'; script-src 'self' {digest(script)}{program}; style-src 'self'{' ' + digest(style) if style else ''}; font-src 'self'; "
+              "connect-src 'self'; img-src 'self' data: blob:; worker-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'")
+    title, said = html.escape(keys['title']), html.escape(keys['description'])
+    lines = ['<meta charset="utf-8">', f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+             '<meta name="viewport" content="width=device-width, initial-scale=1">', '<meta name="referrer" content="no-referrer">',
+             f'<title>{title}</title>', f'<meta name="description" content="{said}">', '<meta property="og:type" content="website">',
+             f'<meta property="og:title" content="{title}">', f'<meta property="og:description" content="{said}">',
+             f'<meta property="og:image" content="{address}preview.png">', f'<meta property="og:image:alt" content="{PREVIEW}">',
+             '<meta name="twitter:card" content="summary_large_image">']
+    if address:
+        lines.append(f'<link rel="canonical" href="{address}{"" if name == "index.html" else name}">')
+    lines += ['<link rel="icon" href="icon.svg">', '<link rel="manifest" href="manifest.json">', f'<script>{script}</script>']
+    lines += [f'<style>{style}</style>'] if style else [f'<link rel="stylesheet" href="{sheet}">' for sheet in sheets]
+    lines += [f'<link rel="modulepreload" href="{module}">' for module in keys.get('modules', '').split()]
+    lines += [f'<link rel="preload" href="{file}" as="fetch" crossorigin>' for file in keys.get('fetch', '').split()]
+    lines.append(f'<script type="module" src="{keys["script"]}"></script>')
+    return '\n'.join(lines)
+
+
+def main():
+    page, out, native, bundle, *rest = sys.argv[1:]
+    page, address = pathlib.Path(page), rest[0].rstrip('/') + '/' if rest and rest[0] else ''
+    above, _, body = page.read_text(encoding='utf-8').partition('\n\n')
+    keys = dict(line.split(': ', 1) for line in above.split('\n'))
+    room = keys.get('room', page.name)
+    places = {'ROOMS': '<nav aria-label="Rooms">' + ' '.join(f'<a href="{to}"{" aria-current=" + chr(34) + "page" + chr(34) if to == room else ""}>{text}</a>' for to, text in ROOMS.items()) + '</nav>',
+              'BRAND': f'<a class="brand" href="./"{" aria-current=" + chr(34) + "page" + chr(34) if page.name == "index.html" else ""}>{BRAND}</a>', 'THEME': THEME}
+    style = ''
+    if '@FUSED@' in body:
+        places.update(STANDARD=front.lanes(False), FUSED=front.lanes(True))
+    if '@POSTER@' in body:
+        first = re.search(r"^const FIRST = '(.*)'$", (page.parent / 'see.js').read_text(encoding='utf-8'), flags=re.M)[1]
+        places['POSTER'], style, said = poster.posters(native, bundle, first, POSTERS)
+        places.update(WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
+    body = re.sub('@([A-Z]+)@', lambda place: places[place[1]], body)
+    kind = f' class="{keys["class"]}"' if 'class' in keys else ''
+    pathlib.Path(out).write_text(f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head(keys, page.name, page.parent, address, style)}\n</head>\n<body{kind}>\n{body.rstrip()}\n</body>\n</html>\n', encoding='utf-8')
+
+
+main()
