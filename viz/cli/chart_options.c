@@ -35,29 +35,8 @@ static Status set_theme(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-/* Words that go into the picture: UTF-8 of at most `bytes` - 1. */
-static Status set_words(ChartRequest *c, char *to, size_t bytes, const char *what, const char *value, Error *error) {
-  if (!*value || strlen(value) >= bytes)
-    return error_set(error, STATUS_BAD_REQUEST, "the %s is empty or longer than %zu bytes", what, bytes - 1);
-  snprintf(to, bytes, "%s", value);
-  c->given = true;
-  return STATUS_OK;
-}
-
-static Status set_title(void *target, const char *value, Error *error) {
-  ChartRequest *c = target;
-  return set_words(c, c->title, sizeof c->title, "title", value, error);
-}
-
-static Status set_x_label(void *target, const char *value, Error *error) {
-  ChartRequest *c = target;
-  return set_words(c, c->x_label, sizeof c->x_label, "label of the x axis", value, error);
-}
-
-static Status set_y_label(void *target, const char *value, Error *error) {
-  ChartRequest *c = target;
-  return set_words(c, c->y_label, sizeof c->y_label, "label of the y axis", value, error);
-}
+/* Words that go into the picture. */
+#define WORDS(member, what) OPTION_TEXT(ChartRequest, member, what), .given = offsetof(ChartRequest, given)
 
 #define SIZE_AND_THEME                                                                                                 \
   {.name = "size", .argument = "WxH", .set = set_size, .help = "Size of the picture in pixels. Default 1280x720."}, {  \
@@ -65,15 +44,24 @@ static Status set_y_label(void *target, const char *value, Error *error) {
     .help = "light or dark. Default light."                                                                            \
   }
 #define TITLE                                                                                                          \
-  { .name = "title", .argument = "TEXT", .set = set_title, .help = "Title of the picture, in place of its own." }
+  {                                                                                                                    \
+    .name = "title", .argument = "TEXT", WORDS(title, "the title"),                                                    \
+    .help = "Title of the picture, in place of its own."                                                               \
+  }
 
 const Option SIZE_OPTIONS[] = {SIZE_AND_THEME, {0}};
 const Option PICTURE_OPTIONS[] = {SIZE_AND_THEME, TITLE, {0}};
 const Option CHART_OPTIONS[] = {
     SIZE_AND_THEME,
     TITLE,
-    {.name = "x-label", .argument = "TEXT", .set = set_x_label, .help = "Label of the x axis, in place of its own."},
-    {.name = "y-label", .argument = "TEXT", .set = set_y_label, .help = "Label of the y axis, in place of its own."},
+    {.name = "x-label",
+     .argument = "TEXT",
+     WORDS(x_label, "the label of the x axis"),
+     .help = "Label of the x axis, in place of its own."},
+    {.name = "y-label",
+     .argument = "TEXT",
+     WORDS(y_label, "the label of the y axis"),
+     .help = "Label of the y axis, in place of its own."},
     {0},
 };
 

@@ -66,7 +66,7 @@ static void heading(Io *io, const char *text) {
 /* The options of one set under its heading. */
 static void print_set(const OptionSet *set, bool whole, const char *title, Io *io) {
   if (title) heading(io, title);
-  for (const Option *o = set->options; o->set; o++)
+  for (const Option *o = set->options; option_is_row(o); o++)
     if (is_shown(o)) print_option(o, whole, io);
   if (title) fputc('\n', io->out);
 }
@@ -77,7 +77,7 @@ static void print_shared_names(const Command *command, Io *io) {
   bool any = false;
   for (const OptionSet *set = command->sets; set && set->options; set++) {
     if (!is_shared(set) || set->options == REQUEST_EXPERT_OPTIONS) continue;
-    for (const Option *o = set->options; o->set; o++) {
+    for (const Option *o = set->options; option_is_row(o); o++) {
       const size_t n = strlen(names);
       if (!is_shown(o)) continue;
       if (o->letter)
@@ -141,7 +141,7 @@ void command_shared_help(Io *io) {
   for (size_t k = 0; k < sizeof SETS / sizeof *SETS; k++) {
     fputc('\n', io->out);
     heading(io, SETS[k].heading);
-    for (const Option *o = SETS[k].options; o->set; o++)
+    for (const Option *o = SETS[k].options; option_is_row(o); o++)
       if (is_shown(o)) print_option(o, true, io);
   }
 }

@@ -24,10 +24,7 @@ typedef struct {
 
 static Status set_name(void *target, const char *value, Error *error) {
   AlgorithmsOptions *o = target;
-  if (strlen(value) >= sizeof o->name)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no algorithm", quote(value, strlen(value)).text);
-  strcpy(o->name, value);
-  return STATUS_OK;
+  return options_text("the name of the algorithm", value, o->name, sizeof o->name, error);
 }
 
 static Status set_sink(void *target, const char *value, Error *error) {
@@ -46,26 +43,6 @@ static Status set_precision(void *target, const char *value, Error *error) {
   AlgorithmsOptions *o = target;
   o->is_tried = true;
   return precision_from_name(value, &o->softmax.precision, error);
-}
-
-static Status set_json(void *target, const char *value, Error *error) {
-  (void)value, (void)error;
-  ((AlgorithmsOptions *)target)->json = true;
-  return STATUS_OK;
-}
-
-static Status set_judge(void *target, const char *value, Error *error) {
-  AlgorithmsOptions *o = target;
-  if (!*value || strlen(value) >= sizeof o->task)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no task", quote(value, strlen(value)).text);
-  strcpy(o->task, value);
-  return STATUS_OK;
-}
-
-static Status set_tasks(void *target, const char *value, Error *error) {
-  (void)value, (void)error;
-  ((AlgorithmsOptions *)target)->lists_tasks = true;
-  return STATUS_OK;
 }
 
 static Status find(const char *name, const Schedule **schedule, Error *error) {
@@ -176,13 +153,15 @@ static const Option NUMBER_OPTIONS[] = {
      .help = "Tries it in fp64 (default), fp32, bf16, fp16, fp8 (e4m3) or e5m2, within its roundings."},
     {.name = "judge",
      .argument = "TASK",
-     .set = set_judge,
+     OPTION_TEXT(AlgorithmsOptions, task, "the name of the task"),
      .choices = "@tasks",
      .help = "Judges the program as an answer to a task: its outputs, its bytes, the tiles it skips, its SRAM. Exit "
              "status 1 when it does not pass. Without a program: what is asked, and the program to start from."},
-    {.name = "tasks", .set = set_tasks, .help = "Lists the tasks that are answered with a program."},
+    {.name = "tasks",
+     OPTION_FLAG(AlgorithmsOptions, lists_tasks),
+     .help = "Lists the tasks that are answered with a program."},
     {.name = "json",
-     .set = set_json,
+     OPTION_FLAG(AlgorithmsOptions, json),
      .help = "Prints the verdict as JSON: the output, row and size of the largest error, the line that stores it, and "
              "the first line after which a value is off, where changing that line alone makes all right."},
     {0},

@@ -45,15 +45,6 @@ static Status add_article(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status set_word(void *target, const char *value, Error *error) {
-  CheckOptions *o = target;
-  if (!*value) return error_set(error, STATUS_BAD_REQUEST, "the word is empty; give a word such as decode");
-  if (strlen(value) >= WORD_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the word has more than %d characters", WORD_BYTES - 1);
-  memcpy(o->word, value, strlen(value) + 1);
-  return STATUS_OK;
-}
-
 static Status add_file(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   if (!*value) return error_set(error, STATUS_BAD_REQUEST, "the name of the file is empty");
@@ -230,7 +221,7 @@ static const Option CHECK_OPTIONS[] = {
      .help = "Only this article: A to E, or P, papers. May be repeated."},
     {.name = "search",
      .argument = "WORD",
-     .set = set_word,
+     OPTION_TEXT(CheckOptions, word, "the word"),
      .help = "Only those with WORD in their text or id, whatever its case."},
     {.name = "file",
      .argument = "FILE",

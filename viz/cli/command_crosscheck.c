@@ -61,48 +61,6 @@ typedef struct {
   char ncu[PATH_BYTES], beside[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
 } CrosscheckOptions;
 
-/* --- setters --- */
-
-static Status set_text(const char *what, const char *value, char *to, size_t size, Error *error) {
-  if (!*value || strlen(value) >= size)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is %s", what, *value ? "too long" : "empty");
-  strcpy(to, value);
-  return STATUS_OK;
-}
-static Status set_recorded(void *target, const char *value, Error *error) {
-  return options_flag("recorded", value, &((CrosscheckOptions *)target)->recorded, error);
-}
-static Status set_cpu(void *target, const char *value, Error *error) {
-  return options_flag("cpu", value, &((CrosscheckOptions *)target)->cpu, error);
-}
-static Status set_live(void *target, const char *value, Error *error) {
-  return options_flag("live", value, &((CrosscheckOptions *)target)->live, error);
-}
-static Status set_details(void *target, const char *value, Error *error) {
-  return options_flag("details", value, &((CrosscheckOptions *)target)->details, error);
-}
-static Status set_ablations(void *target, const char *value, Error *error) {
-  return options_flag("ablations", value, &((CrosscheckOptions *)target)->ablations, error);
-}
-static Status set_markdown(void *target, const char *value, Error *error) {
-  return options_flag("markdown", value, &((CrosscheckOptions *)target)->markdown, error);
-}
-static Status set_draws(void *target, const char *value, Error *error) {
-  return options_count("draws", value, 1, DRAWS_MOST, &((CrosscheckOptions *)target)->draws, error);
-}
-static Status set_ncu(void *target, const char *value, Error *error) {
-  return set_text("the name of the counter file", value, ((CrosscheckOptions *)target)->ncu, PATH_BYTES, error);
-}
-static Status set_beside(void *target, const char *value, Error *error) {
-  return set_text("the name of the second file", value, ((CrosscheckOptions *)target)->beside, PATH_BYTES, error);
-}
-static Status set_kernels(void *target, const char *value, Error *error) {
-  return set_text("the path of tilewalk-kernels", value, ((CrosscheckOptions *)target)->kernels, PATH_BYTES, error);
-}
-static Status set_kernel_name(void *target, const char *value, Error *error) {
-  return set_text("the kernel name", value, ((CrosscheckOptions *)target)->kernel_name, NAME_BYTES, error);
-}
-
 /* --- counters from files --- */
 
 /* Columns that say nothing, and what the reader noticed. */
@@ -423,38 +381,45 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
 
 static const Option SOURCE_OPTIONS[] = {
     {.name = "recorded",
-     .set = set_recorded,
+     OPTION_FLAG(CrosscheckOptions, recorded),
      .help = "Counters recorded on an H200, and of rungs 8 to 11 on an H100, that come with Tilewalk (the default)."},
     {.name = "cpu",
-     .set = set_cpu,
+     OPTION_FLAG(CrosscheckOptions, cpu),
      .help = "Run the kernels here, on the processor, on small shapes or the one given."},
-    {.name = "live", .set = set_live, .help = "Run them on this computer's GPU, and under ncu if it is installed."},
+    {.name = "live",
+     OPTION_FLAG(CrosscheckOptions, live),
+     .help = "Run them on this computer's GPU, and under ncu if it is installed."},
     {.name = "ncu",
      .argument = "FILE",
-     .set = set_ncu,
+     OPTION_TEXT(CrosscheckOptions, ncu, "the name of the counter file"),
      .help = "A CSV of ncu's, raw page or details, of any kernel, shell, locale or version; - is standard input."},
     {.name = "beside",
      .argument = "FILE",
-     .set = set_beside,
+     OPTION_TEXT(CrosscheckOptions, beside, "the name of the second file"),
      .help = "A second file, side by side with that of --ncu: before a change and after it, or two cards; counters "
              "that both have, and their ratio. No shape is needed."},
     {.name = "kernel-name",
      .argument = "TEXT",
-     .set = set_kernel_name,
+     OPTION_TEXT(CrosscheckOptions, kernel_name, "the kernel name"),
      .help = "Only kernels with this in their name."},
-    {.name = "kernels", .argument = "PATH", .set = set_kernels, .help = "The program tilewalk-kernels, for --live."},
-    {.name = "details", .set = set_details, .help = "Every kernel and shape too, not only the summary."},
+    {.name = "kernels",
+     .argument = "PATH",
+     OPTION_TEXT(CrosscheckOptions, kernels, "the path of tilewalk-kernels"),
+     .help = "The program tilewalk-kernels, for --live."},
+    {.name = "details",
+     OPTION_FLAG(CrosscheckOptions, details),
+     .help = "Every kernel and shape too, not only the summary."},
     {.name = "ablations",
-     .set = set_ablations,
+     OPTION_FLAG(CrosscheckOptions, ablations),
      .help = "Predict again without each part of the model of L2; of recordings that come with Tilewalk, the long "
              "shapes at six places."},
     {.name = "draws",
      .argument = "N",
-     .set = set_draws,
+     OPTION_NUMBER(CrosscheckOptions, draws, "draws", 1, DRAWS_MOST),
      .help = "Predict the mean of N draws of what is random; without it the usual draw, which comes near the mean of "
              "many."},
     {.name = "markdown",
-     .set = set_markdown,
+     OPTION_FLAG(CrosscheckOptions, markdown),
      .help = "The predictions as the tables of sim/l2/MODEL.md, which `make accuracy` writes."},
     {0},
 };

@@ -28,14 +28,6 @@ typedef struct {
 
 /* ---- Setters ----------------------------------------------------------------------------------------------- */
 
-static Status set_library(void *target, const char *value, Error *error) {
-  EligibleOptions *o = target;
-  if (!*value || strlen(value) >= sizeof o->library)
-    return error_set(error, STATUS_BAD_REQUEST, "a name of 1 to %zu characters is needed", sizeof o->library - 1);
-  memcpy(o->library, value, strlen(value) + 1);
-  return STATUS_OK;
-}
-
 static Status set_dropout(void *target, const char *value, Error *error) {
   char *end;
   const double p = strtod(value, &end);
@@ -54,26 +46,6 @@ static Status set_cudnn(void *target, const char *value, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no version of cuDNN; give one such as 9.15.1",
                      quote(value, strlen(value)).text);
   ((EligibleOptions *)target)->cudnn = 10000 * (int64_t)major + 100 * (int64_t)minor + (int64_t)patch;
-  return STATUS_OK;
-}
-
-#define SET_FLAG(function, name, member)                                                                               \
-  static Status function(void *target, const char *value, Error *error) {                                              \
-    return options_flag(name, value, &((EligibleOptions *)target)->member, error);                                     \
-  }
-SET_FLAG(set_training, "training", training)
-SET_FLAG(set_deterministic, "deterministic", deterministic)
-SET_FLAG(set_bias, "bias", bias)
-SET_FLAG(set_sinks, "sinks", sinks)
-SET_FLAG(set_softcap, "softcap", softcap)
-SET_FLAG(set_alibi, "alibi", alibi)
-SET_FLAG(set_no_gqa, "no-gqa", no_gqa)
-
-static Status set_gpu(void *target, const char *value, Error *error) {
-  Request *r = &((EligibleOptions *)target)->request;
-  if (!*value || strlen(value) >= sizeof r->gpu)
-    return error_set(error, STATUS_BAD_REQUEST, "a name of 1 to %zu characters is needed", sizeof r->gpu - 1);
-  memcpy(r->gpu, value, strlen(value) + 1);
   return STATUS_OK;
 }
 
@@ -303,18 +275,28 @@ static int run_eligible(void *options, Io *io, Error *error) {
 static const Option CALL_OPTIONS[] = {
     {.name = "library",
      .argument = "NAME|FILE",
-     .set = set_library,
+     OPTION_TEXT(EligibleOptions, library, "the name"),
      .choices = "pytorch-sdpa transformers vllm",
      .help = "Whose rules: pytorch-sdpa, transformers, vllm, or a file of your own. Default " DEFAULT_LIBRARY "."},
-    {.name = "gpu", .argument = "NAME|FILE", .set = set_gpu, .choices = "@gpus", .help = "Default " DEFAULT_GPU "."},
-    {.name = "training", .set = set_training, .help = "Gradients are wanted."},
+    {.name = "gpu",
+     .argument = "NAME|FILE",
+     OPTION_TEXT(EligibleOptions, request.gpu, "the name of the GPU"),
+     .choices = "@gpus",
+     .help = "Default " DEFAULT_GPU "."},
+    {.name = "training", OPTION_FLAG(EligibleOptions, training), .help = "Gradients are wanted."},
     {.name = "dropout", .argument = "P", .set = set_dropout, .help = "Probability of dropout. Default 0."},
-    {.name = "bias", .set = set_bias, .help = "The mask, or a bias, is given as a tensor of scores."},
-    {.name = "deterministic", .set = set_deterministic, .help = "Deterministic algorithms are asked for."},
-    {.name = "no-gqa", .set = set_no_gqa, .help = "enable_gqa is not passed although there are fewer KV heads."},
-    {.name = "sinks", .set = set_sinks, .help = "Each head has a sink, a learned score."},
-    {.name = "softcap", .set = set_softcap, .help = "Scores are capped by a tanh."},
-    {.name = "alibi", .set = set_alibi, .help = "Scores have slopes by distance (ALiBi)."},
+    {.name = "bias",
+     OPTION_FLAG(EligibleOptions, bias),
+     .help = "The mask, or a bias, is given as a tensor of scores."},
+    {.name = "deterministic",
+     OPTION_FLAG(EligibleOptions, deterministic),
+     .help = "Deterministic algorithms are asked for."},
+    {.name = "no-gqa",
+     OPTION_FLAG(EligibleOptions, no_gqa),
+     .help = "enable_gqa is not passed although there are fewer KV heads."},
+    {.name = "sinks", OPTION_FLAG(EligibleOptions, sinks), .help = "Each head has a sink, a learned score."},
+    {.name = "softcap", OPTION_FLAG(EligibleOptions, softcap), .help = "Scores are capped by a tanh."},
+    {.name = "alibi", OPTION_FLAG(EligibleOptions, alibi), .help = "Scores have slopes by distance (ALiBi)."},
     {.name = "cudnn", .argument = "VERSION", .set = set_cudnn, .help = "cuDNN's version, such as 9.10.2."},
     {0},
 };

@@ -28,10 +28,6 @@ static Status add_name(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status set_format(void *target, const char *value, Error *error) {
-  return options_flag("format", value, &((KernelsOptions *)target)->format, error);
-}
-
 /* --- what a file may hold --- */
 
 static const char FORMAT_HEAD[] =
@@ -233,7 +229,7 @@ static int run_kernels(void *options, Io *io, Error *error) {
 
 static const Option KERNELS_OPTIONS[] = {
     {.name = "format",
-     .set = set_format,
+     OPTION_FLAG(KernelsOptions, format),
      .help = "How to describe a kernel of your own, in three lines or with every key."},
     {0},
 };

@@ -23,26 +23,6 @@ typedef struct {
 
 /* --- Setters --- */
 
-#define SET_COUNT(function, member)                                                                                    \
-  static Status function(void *target, const char *value, Error *error) {                                              \
-    return size_parse_count(value, &((KvOptions *)target)->request.member, error);                                     \
-  }
-SET_COUNT(set_tokens, tokens)
-SET_COUNT(set_batch, batch)
-SET_COUNT(set_max_tokens, max_tokens)
-SET_COUNT(set_block, block)
-SET_COUNT(set_append, n_steps)
-SET_COUNT(set_layers, cache.layers)
-SET_COUNT(set_kv_heads, cache.kv_heads)
-SET_COUNT(set_d, cache.d)
-SET_COUNT(set_window, cache.window)
-SET_COUNT(set_window_layers, cache.window_layers)
-SET_COUNT(set_group, cache.group)
-SET_COUNT(set_scale_bytes, cache.scale_bytes)
-SET_COUNT(set_page, cache.page_tokens)
-SET_COUNT(set_gpus, n_gpus)
-SET_COUNT(set_in_flight, in_flight)
-
 static Status set_bytes(const char *what, const char *value, int64_t *bytes, Error *error) {
   const Status status = size_parse(value, bytes, error);
   if (status == STATUS_OK && *bytes < 1)
@@ -63,27 +43,6 @@ static Status set_dtype(void *target, const char *value, Error *error) {
   return error_set(error, STATUS_BAD_REQUEST,
                    "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
                    quote(value, strlen(value)).text);
-}
-
-static Status set_name(char *out, const char *value, Error *error) {
-  const size_t length = strlen(value);
-  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "the name is empty");
-  if (length >= REQUEST_NAME_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the name has more than %d characters", REQUEST_NAME_BYTES - 1);
-  memcpy(out, value, length + 1);
-  return STATUS_OK;
-}
-static Status set_model(void *target, const char *value, Error *error) {
-  return set_name(((KvOptions *)target)->model, value, error);
-}
-static Status set_gpu(void *target, const char *value, Error *error) {
-  return set_name(((KvOptions *)target)->gpu, value, error);
-}
-static Status set_list(void *target, const char *value, Error *error) {
-  return options_flag("list", value, &((KvOptions *)target)->list, error);
-}
-static Status set_strict(void *target, const char *value, Error *error) {
-  return options_flag("strict", value, &((KvOptions *)target)->strict, error);
 }
 
 static Status set_lengths(void *target, const char *value, Error *error) {
@@ -237,29 +196,35 @@ static int run_kvcache(void *options, Io *io, Error *error) {
 static const Option MODEL_OPTIONS[] = {
     {.name = "model",
      .argument = "NAME|FILE",
-     .set = set_model,
+     OPTION_TEXT(KvOptions, model, "the name"),
      .choices = "@models",
      .help =
          "The model: a name from --list, a config.json of Hugging Face, or a description file. Default " DEFAULT_MODEL
          "."},
     {.name = "strict",
-     .set = set_strict,
+     OPTION_FLAG(KvOptions, strict),
      .help = "Refuse a config.json with keys that may bear on the cache and are not understood."},
-    {.name = "list", .set = set_list, .help = "List the known models."},
+    {.name = "list", OPTION_FLAG(KvOptions, list), .help = "List the known models."},
     {.name = "layers",
      .argument = "COUNT",
-     .set = set_layers,
+     OPTION_COUNT(KvOptions, request.cache.layers),
      .help = "Layers with attention, in place of the model's."},
-    {.name = "kv-heads", .argument = "COUNT", .set = set_kv_heads, .help = "K and V heads, in place of the model's."},
+    {.name = "kv-heads",
+     .argument = "COUNT",
+     OPTION_COUNT(KvOptions, request.cache.kv_heads),
+     .help = "K and V heads, in place of the model's."},
     {.name = "head-dim",
      .letter = 'd',
      .argument = "D",
-     .set = set_d,
+     OPTION_COUNT(KvOptions, request.cache.d),
      .help = "Head dimension, in place of the model's."},
-    {.name = "window", .argument = "W", .set = set_window, .help = "Tokens that a layer with a sliding window keeps."},
+    {.name = "window",
+     .argument = "W",
+     OPTION_COUNT(KvOptions, request.cache.window),
+     .help = "Tokens that a layer with a sliding window keeps."},
     {.name = "window-layers",
      .argument = "COUNT",
-     .set = set_window_layers,
+     OPTION_COUNT(KvOptions, request.cache.window_layers),
      .help = "How many layers have the window. Default: the model's, or all."},
     {0},
 };
@@ -268,9 +233,12 @@ static const Option CACHE_OPTIONS[] = {
     {.name = "seq-len",
      .letter = 'N',
      .argument = "N",
-     .set = set_tokens,
+     OPTION_COUNT(KvOptions, request.tokens),
      .help = "Tokens in the cache. Default: the model's context length."},
-    {.name = "batch", .argument = "COUNT", .set = set_batch, .help = "Sequences of that length. Default 1."},
+    {.name = "batch",
+     .argument = "COUNT",
+     OPTION_COUNT(KvOptions, request.batch),
+     .help = "Sequences of that length. Default 1."},
     {.name = "lengths",
      .argument = "LIST",
      .set = set_lengths,
@@ -282,25 +250,31 @@ static const Option CACHE_OPTIONS[] = {
      .help = "fp32, fp16, bf16, fp8, int8 or int4. Default: the model's."},
     {.name = "group",
      .argument = "COUNT",
-     .set = set_group,
+     OPTION_COUNT(KvOptions, request.cache.group),
      .help = "Elements of a row that share a scale (quantised caches). Default: no scales."},
     {.name = "scale-bytes",
      .argument = "COUNT",
-     .set = set_scale_bytes,
+     OPTION_COUNT(KvOptions, request.cache.scale_bytes),
      .help = "Bytes of one scale: 2 is fp16, 4 with a zero point. Default 2."},
-    {.name = "page", .argument = "TOKENS", .set = set_page, .help = "Page size of paged allocation. Default 16."},
+    {.name = "page",
+     .argument = "TOKENS",
+     OPTION_COUNT(KvOptions, request.cache.page_tokens),
+     .help = "Page size of paged allocation. Default 16."},
     {.name = "max-tokens",
      .argument = "N",
-     .set = set_max_tokens,
+     OPTION_COUNT(KvOptions, request.max_tokens),
      .help = "What contiguous allocation reserves for each sequence. Default: the context length."},
-    {.name = "block", .argument = "B", .set = set_block, .help = "Rows that attention reads at once. Default 128."},
+    {.name = "block",
+     .argument = "B",
+     OPTION_COUNT(KvOptions, request.block),
+     .help = "Rows that attention reads at once. Default 128."},
     {.name = "append",
      .argument = "COUNT",
-     .set = set_append,
+     OPTION_COUNT(KvOptions, request.n_steps),
      .help = "Append so many more tokens and show each step."},
     {.name = "gpu",
      .argument = "NAME|FILE",
-     .set = set_gpu,
+     OPTION_TEXT(KvOptions, gpu, "the name"),
      .choices = "@gpus",
      .help = "Also say what part of this GPU's memory it takes and how long reading it once takes."},
     {0},
@@ -313,7 +287,7 @@ static const Option SERVING_OPTIONS[] = {
      .help = "Memory of each GPU for the cache, such as 60GiB: how many tokens and sequences it holds."},
     {.name = "tp",
      .argument = "COUNT",
-     .set = set_gpus,
+     OPTION_COUNT(KvOptions, request.n_gpus),
      .help = "GPUs that share out the heads (tensor parallelism): everything is what each of them keeps."},
     {.name = "weights",
      .argument = "SIZE",
@@ -321,7 +295,7 @@ static const Option SERVING_OPTIONS[] = {
      .help = "Weights of the whole model, beside the cache. Default: the model's, where its file has them."},
     {.name = "in-flight",
      .argument = "TOKENS",
-     .set = set_in_flight,
+     OPTION_COUNT(KvOptions, request.in_flight),
      .help = "Tokens of a sequence in one batch: while a prompt is read in pieces, a window keeps that many more, "
              "less one. Default 1."},
     {0},

@@ -80,36 +80,22 @@ SET_TASK(set_gift, TASK_GIFT)
 SET_TASK(set_moodle, TASK_MOODLE)
 SET_TASK(set_teacher, TASK_TEACHER)
 
-static Status set_path(char out[NAME_BYTES], const char *value, Error *error) {
-  if (!*value || strlen(value) >= NAME_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "the name is empty or too long");
-  memcpy(out, value, strlen(value) + 1);
-  return STATUS_OK;
-}
-
 static Status set_answers(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
   const Status status = set_task(o, TASK_ANSWERS, error);
-  return status ? status : set_path(o->answers, value, error);
+  return status ? status : options_text("the name", value, o->answers, sizeof o->answers, error);
 }
 
 static Status set_qti(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
   const Status status = set_task(o, TASK_QTI, error);
-  return status ? status : set_path(o->new_name, value, error);
-}
-
-static Status set_variants(void *target, const char *value, Error *error) {
-  long long n;
-  const Status status = options_count("the number of variants", value, 1, EXPORT_VARIANTS_MAX, &n, error);
-  if (!status) ((LessonOptions *)target)->variants = (int)n;
-  return status;
+  return status ? status : options_text("the name", value, o->new_name, sizeof o->new_name, error);
 }
 
 static Status set_seeds(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
   const Status status = set_task(o, TASK_SEEDS, error);
-  return status ? status : set_path(o->answers, value, error);
+  return status ? status : options_text("the name", value, o->answers, sizeof o->answers, error);
 }
 
 static Status set_key(void *target, const char *value, Error *error) {
@@ -117,55 +103,13 @@ static Status set_key(void *target, const char *value, Error *error) {
   if (strlen(value) < CLASS_KEY_CHARS_MIN)
     return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
                      strlen(value), CLASS_KEY_CHARS_MIN);
-  return set_path(o->key, value, error);
-}
-
-static Status set_student(void *target, const char *value, Error *error) {
-  return set_path(((LessonOptions *)target)->student, value, error);
-}
-
-static Status set_roster(void *target, const char *value, Error *error) {
-  return set_path(((LessonOptions *)target)->roster, value, error);
-}
-
-static Status set_page(void *target, const char *value, Error *error) {
-  return set_path(((LessonOptions *)target)->page, value, error);
-}
-
-static Status set_gradescope(void *target, const char *value, Error *error) {
-  return set_path(((LessonOptions *)target)->gradescope, value, error);
-}
-
-static Status set_scores(void *target, const char *value, Error *error) {
-  return options_flag("scores", value, &((LessonOptions *)target)->by_student, error);
-}
-
-static Status set_trust(void *target, const char *value, Error *error) {
-  return options_flag("trust-seeds", value, &((LessonOptions *)target)->trust_seeds, error);
+  return options_text("the name", value, o->key, sizeof o->key, error);
 }
 
 static Status set_new(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
   const Status status = set_task(o, TASK_NEW, error);
-  return status ? status : set_path(o->new_name, value, error);
-}
-
-static Status set_seed(void *target, const char *value, Error *error) {
-  LessonOptions *o = target;
-  long long seed;
-  const Status status = options_count("the seed", value, 0, INT64_MAX, &seed, error);
-  if (status) return status;
-  o->walk.seed = (uint64_t)seed;
-  o->walk.has_seed = true;
-  return STATUS_OK;
-}
-
-static Status set_restart(void *target, const char *value, Error *error) {
-  return options_flag("restart", value, &((LessonOptions *)target)->walk.restart, error);
-}
-
-static Status set_watch(void *target, const char *value, Error *error) {
-  return options_flag("watch", value, &((LessonOptions *)target)->watches, error);
+  return status ? status : options_text("the name", value, o->new_name, sizeof o->new_name, error);
 }
 
 /* ---- The list */
@@ -489,11 +433,12 @@ static const Option LESSON_OPTIONS[] = {
     {.name = "list", .set = set_list, .help = "List the lessons and how far you are. So does no lesson at all."},
     {.name = "seed",
      .argument = "SEED",
-     .set = set_seed,
+     OPTION_NUMBER(LessonOptions, walk.seed, "the seed", 0, INT64_MAX),
+     .given = offsetof(LessonOptions, walk.has_seed),
      .help = "Which numbers you are given: a learner's own. Default: the one you began with, or 1."},
-    {.name = "restart", .set = set_restart, .help = "Begin again, instead of going on."},
+    {.name = "restart", OPTION_FLAG(LessonOptions, walk.restart), .help = "Begin again, instead of going on."},
     {.name = "watch",
-     .set = set_watch,
+     OPTION_FLAG(LessonOptions, watches),
      .help = "Judge a program or a kernel each time its file is saved, as at a terminal."},
     {0},
 };
@@ -518,29 +463,33 @@ static const Option TEACHER_OPTIONS[] = {
      .help = "With --answers: each student has numbers of their own, from this key and the name. Keep it secret."},
     {.name = "roster",
      .argument = "FILE",
-     .set = set_roster,
+     OPTION_TEXT(LessonOptions, roster, "the name"),
      .help = "With --answers: who is in the class, a name a line. Others are shown and not counted; who handed in "
              "nothing is shown, too. Blanks, large letters and composed accents make no other name."},
-    {.name = "scores", .set = set_scores, .help = "With --answers: print a row a student instead of one an answer."},
+    {.name = "scores",
+     OPTION_FLAG(LessonOptions, by_student),
+     .help = "With --answers: print a row a student instead of one an answer."},
     {.name = "report",
      .argument = "FILE.html",
-     .set = set_page,
+     OPTION_TEXT(LessonOptions, page, "the name"),
      .help = "With --answers: write a page for the teacher, too: students, questions with their most frequent wrong "
              "answer, misconceptions by how often."},
     {.name = "gradescope",
      .argument = "FILE",
-     .set = set_gradescope,
+     OPTION_TEXT(LessonOptions, gradescope, "the name"),
      .help = "With --answers, for the hand-in of one student: write Gradescope's results.json, too. With a lesson's "
              "name, what was not answered is a test of 0 points."},
     {.name = "student",
      .argument = "NAME",
-     .set = set_student,
+     OPTION_TEXT(LessonOptions, student, "the name"),
      .help = "With --teacher and --key: whose answers to print."},
     {.name = "seeds",
      .argument = "FILE",
      .set = set_seeds,
      .help = "List each student's seed under --key, to hand out. FILE has a name a line."},
-    {.name = "trust-seeds", .set = set_trust, .help = "With --answers: take the seeds that the rows name."},
+    {.name = "trust-seeds",
+     OPTION_FLAG(LessonOptions, trust_seeds),
+     .help = "With --answers: take the seeds that the rows name."},
     {.name = "export-gift", .set = set_gift, .help = "Print the marked questions in the GIFT format, for Moodle."},
     {.name = "export-moodle", .set = set_moodle, .help = "Print them as Moodle XML."},
     {.name = "export-qti",
@@ -549,7 +498,7 @@ static const Option TEACHER_OPTIONS[] = {
      .help = "Write them as a package of QTI 2.1, for Canvas and others: an item a file, and the manifest."},
     {.name = "variants",
      .argument = "N",
-     .set = set_variants,
+     OPTION_NUMBER(LessonOptions, variants, "the number of variants", 1, EXPORT_VARIANTS_MAX),
      .help = "Of each exported question so many, with the numbers of --seed and the seeds after it."},
     {0},
 };

@@ -387,77 +387,41 @@ static Status add_skill(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status set_seed(void *target, const char *value, Error *error) {
-  PracticeOptions *o = target;
-  long long seed;
-  const Status status = options_count("the seed", value, 0, INT64_MAX, &seed, error);
-  if (!status) o->seed = (uint64_t)seed, o->has_seed = true;
-  return status;
-}
-
-static Status set_count(void *target, const char *value, Error *error) {
-  long long count;
-  const Status status = options_count("the count", value, 1, COUNT_MOST, &count, error);
-  if (!status) ((PracticeOptions *)target)->count = (int)count;
-  return status;
-}
-
-static Status set_text(char out[KEY_BYTES], const char *value, Error *error) {
-  if (!*value || strlen(value) >= KEY_BYTES) return error_set(error, STATUS_BAD_REQUEST, "it is empty or too long");
-  memcpy(out, value, strlen(value) + 1);
-  return STATUS_OK;
-}
-
 static Status set_key(void *target, const char *value, Error *error) {
   if (strlen(value) < CLASS_KEY_CHARS_MIN)
     return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
                      strlen(value), CLASS_KEY_CHARS_MIN);
-  return set_text(((PracticeOptions *)target)->key, value, error);
-}
-
-static Status set_student(void *target, const char *value, Error *error) {
-  return set_text(((PracticeOptions *)target)->student, value, error);
-}
-
-static Status set_list(void *target, const char *value, Error *error) {
-  return options_flag("list", value, &((PracticeOptions *)target)->lists, error);
-}
-
-static Status set_exam(void *target, const char *value, Error *error) {
-  return options_flag("exam", value, &((PracticeOptions *)target)->is_exam, error);
-}
-
-static Status set_solutions(void *target, const char *value, Error *error) {
-  return options_flag("solutions", value, &((PracticeOptions *)target)->has_solutions, error);
+  return options_text("the key", value, ((PracticeOptions *)target)->key, KEY_BYTES, error);
 }
 
 static const Option PRACTICE_OPTIONS[] = {
     {.name = "count",
      .argument = "N",
-     .set = set_count,
+     OPTION_NUMBER(PracticeOptions, count, "the count", 1, COUNT_MOST),
      .help = "How many questions. Default 10; in an exam all skills."},
     {.name = "list",
-     .set = set_list,
+     OPTION_FLAG(PracticeOptions, lists),
      .help = "List the skills: how strong each is (0 to 5), and when it is asked again."},
     {.name = "seed",
      .argument = "SEED",
-     .set = set_seed,
+     OPTION_NUMBER(PracticeOptions, seed, "the seed", 0, INT64_MAX),
+     .given = offsetof(PracticeOptions, has_seed),
      .help = "The same numbers again. Default: new ones each time."},
     {.name = "solutions",
-     .set = set_solutions,
+     OPTION_FLAG(PracticeOptions, has_solutions),
      .help = "Print the questions with their answers, and ask nothing. In an exam it needs --key."},
     {0},
 };
 
 static const Option EXAM_OPTIONS[] = {
     {.name = "exam",
-     .set = set_exam,
+     OPTION_FLAG(PracticeOptions, is_exam),
      .help = "Print a paper: each skill once, without hints. 'tilewalk lesson --answers' grades it."},
     {.name = "key",
      .argument = "KEY",
      .set = set_key,
      .help = "The student's own numbers, from the class's key. Keep it secret."},
-    {.name = "student", .argument = "NAME", .set = set_student, .help = "Whose paper."},
+    {.name = "student", .argument = "NAME", OPTION_TEXT(PracticeOptions, student, "the name"), .help = "Whose paper."},
     {0},
 };
 

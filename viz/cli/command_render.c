@@ -35,32 +35,6 @@ enum { DEFAULT_FRAMES = 150, SHORT_STEPS = 400, IN_BETWEENS = 4, DESCRIPTION_BYT
 
 /* ---- Options --------------------------------------------------------------------------------------------- */
 
-static Status set_presentation(void *target, const char *value, Error *error) {
-  return options_flag("presentation", value, &((RenderOptions *)target)->presentation, error);
-}
-
-static Status set_speaker(void *target, const char *value, Error *error) {
-  return options_flag("speaker", value, &((RenderOptions *)target)->speaker, error);
-}
-
-static Status set_describe(void *target, const char *value, Error *error) {
-  return options_flag("describe", value, &((RenderOptions *)target)->describe, error);
-}
-
-static Status set_frame_ms(void *target, const char *value, Error *error) {
-  long long ms;
-  const Status status = options_count("the milliseconds of a frame", value, 10, 60000, &ms, error);
-  if (!status) ((RenderOptions *)target)->frame_ms = ms;
-  return status;
-}
-
-static Status set_sub_frames(void *target, const char *value, Error *error) {
-  long long n;
-  const Status status = options_count("the number of frames a step", value, 1, 60, &n, error);
-  if (!status) ((RenderOptions *)target)->sub_frames = n;
-  return status;
-}
-
 /* "A:B", "A:B:STRIDE"; B may be left out. */
 static Status set_frames(void *target, const char *value, Error *error) {
   RenderOptions *o = target;
@@ -292,23 +266,23 @@ static int run_render(void *options, Io *io, Error *error) {
 
 static const Option RENDER_OPTIONS[] = {
     {.name = "presentation",
-     .set = set_presentation,
+     OPTION_FLAG(RenderOptions, presentation),
      .help = "Larger text and nothing beside the scene, for a projector."},
     {.name = "speaker",
-     .set = set_speaker,
+     OPTION_FLAG(RenderOptions, speaker),
      .help = "The speaker's page of the step: what it says, what comes next, and the scene, small."},
-    {.name = "describe", .set = set_describe, .help = "Print the step in words."},
+    {.name = "describe", OPTION_FLAG(RenderOptions, describe), .help = "Print the step in words."},
     {.name = "frames",
      .argument = "A:B:STRIDE",
      .set = set_frames,
      .help = "Steps A to B for an animation. Default: the whole run; of a long one about 150 steps."},
     {.name = "sub-frames",
      .argument = "COUNT",
-     .set = set_sub_frames,
+     OPTION_NUMBER(RenderOptions, sub_frames, "the number of frames a step", 1, 60),
      .help = "Frames of an animation for each step, in which tiles are seen on their way. Default 4, of long runs 1."},
     {.name = "frame-ms",
      .argument = "MS",
-     .set = set_frame_ms,
+     OPTION_NUMBER(RenderOptions, frame_ms, "the milliseconds of a frame", 10, 60000),
      .help = "How long an animation shows each frame. Default: a step in 360, or 125 where tiles are not seen on "
              "their way."},
     {0},

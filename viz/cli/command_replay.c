@@ -73,36 +73,8 @@ static Status set_cache(void *target, const char *value, Error *error) {
   }
 }
 
-static Status choose(const char *what, const char *value, const char *const *names, int n, int *chosen, Error *error) {
-  for (*chosen = 0; *chosen < n; ++*chosen)
-    if (strcmp(value, names[*chosen]) == 0) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no %s", quote(value, strlen(value)).text, what);
-}
-
-static const char *const INDEXES[] = {"modulo", "xor", "random"};
-static Status set_index(void *target, const char *value, Error *error) {
-  int chosen;
-  const Status status = choose("set index; there are modulo, xor and random", value, INDEXES, 3, &chosen, error);
-  if (status == STATUS_OK) ((ReplayOptions *)target)->cache.index = (CacheIndex)chosen;
-  return status;
-}
-
-static const char *const POLICIES[] = {"lru", "plru", "fifo", "random"};
-static Status set_policy(void *target, const char *value, Error *error) {
-  int chosen;
-  const Status status =
-      choose("replacement policy; there are lru, plru, fifo and random", value, POLICIES, 4, &chosen, error);
-  if (status == STATUS_OK) ((ReplayOptions *)target)->cache.policy = (CachePolicy)chosen;
-  return status;
-}
-
-static Status set_seed(void *target, const char *value, Error *error) {
-  long long seed;
-  const Status status = options_count("the seed", value, 0, INT64_MAX, &seed, error);
-  if (status == STATUS_OK) ((ReplayOptions *)target)->cache.seed = (uint64_t)seed;
-  return status;
-}
-
+static const char *const INDEXES[] = {"modulo", "xor", "random", NULL};
+static const char *const POLICIES[] = {"lru", "plru", "fifo", "random", NULL};
 static Status set_access_bytes(void *target, const char *value, Error *error) {
   const Status status = size_parse(value, &((ReplayOptions *)target)->access_bytes, error);
   const int64_t bytes = ((ReplayOptions *)target)->access_bytes;
@@ -110,25 +82,6 @@ static Status set_access_bytes(void *target, const char *value, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "an access of %" PRId64 " bytes; 1 to %d are read", bytes,
                      DIN_SIZE_MAX);
   return status;
-}
-
-static Status set_limit(void *target, const char *value, Error *error) {
-  return size_parse_count(value, &((ReplayOptions *)target)->limit, error);
-}
-
-static Status set_threads(void *target, const char *value, Error *error) {
-  long long n;
-  const Status status = options_count("the number of threads", value, 1, REPLAY_THREADS_MAX, &n, error);
-  if (status == STATUS_OK) ((ReplayOptions *)target)->threads = n;
-  return status;
-}
-
-static Status set_flush(void *target, const char *value, Error *error) {
-  return options_flag("flush", value, &((ReplayOptions *)target)->flush, error);
-}
-
-static Status set_fetches(void *target, const char *value, Error *error) {
-  return options_flag("fetches", value, &((ReplayOptions *)target)->fetches, error);
 }
 
 static Status set_format(void *target, const char *value, Error *error) {
@@ -454,15 +407,18 @@ static const Option CACHE_OPTIONS[] = {
      .help = "The cache; parts left out at the end are defaults. WAYS may be 'full'. Default 2M,16,128,32."},
     {.name = "index",
      .argument = "NAME",
-     .set = set_index,
-     .choices = "modulo xor random",
+     OPTION_CHOICE(ReplayOptions, cache.index, "is no set index"),
+     .names = INDEXES,
      .help = "How an address finds its set: modulo, xor or random. Default modulo."},
     {.name = "policy",
      .argument = "NAME",
-     .set = set_policy,
-     .choices = "lru plru fifo random",
+     OPTION_CHOICE(ReplayOptions, cache.policy, "is no replacement policy"),
+     .names = POLICIES,
      .help = "Which line leaves: lru, plru (a tree), fifo or random. Default lru."},
-    {.name = "seed", .argument = "NUMBER", .set = set_seed, .help = "For the random index and policy. Default 0."},
+    {.name = "seed",
+     .argument = "NUMBER",
+     OPTION_NUMBER(ReplayOptions, cache.seed, "the seed", 0, INT64_MAX),
+     .help = "For the random index and policy. Default 0."},
     {.name = "access-bytes",
      .argument = "SIZE",
      .set = set_access_bytes,
@@ -475,16 +431,16 @@ static const Option CACHE_OPTIONS[] = {
              "(valgrind's), csv, pin (pinatrace), words (load and store), hash (every line begins with #). Default "
              "auto: by the first line."},
     {.name = "fetches",
-     .set = set_fetches,
+     OPTION_FLAG(ReplayOptions, fetches),
      .help = "Count the instruction fetches of a lackey trace too; else its data alone."},
-    {.name = "flush", .set = set_flush, .help = "At the end write back what is still dirty."},
+    {.name = "flush", OPTION_FLAG(ReplayOptions, flush), .help = "At the end write back what is still dirty."},
     {.name = "limit",
      .argument = "COUNT",
-     .set = set_limit,
+     OPTION_COUNT(ReplayOptions, limit),
      .help = "Stop after this many records; what follows is not read. Default: all."},
     {.name = "threads",
      .argument = "COUNT",
-     .set = set_threads,
+     OPTION_NUMBER(ReplayOptions, threads, "the number of threads", 1, REPLAY_THREADS_MAX),
      .help = "Threads, which change speed and no count. Default: all cores, one less for a pipe; the random policy "
              "has one."},
     {0},

@@ -28,35 +28,6 @@ typedef struct {
 
 /* ---- Setters ----------------------------------------------------------------------------------------------- */
 
-#define SET_COUNT(function, member)                                                                                    \
-  static Status function(void *target, const char *value, Error *error) {                                              \
-    return size_parse_count(value, &((ServeOptions *)target)->member, error);                                          \
-  }
-SET_COUNT(set_gpus, n_gpus)
-SET_COUNT(set_batch, batch)
-SET_COUNT(set_context, context)
-SET_COUNT(set_prompt, prompt)
-SET_COUNT(set_chunk, chunk)
-SET_COUNT(set_prefix, prefix)
-SET_COUNT(set_page, page)
-SET_COUNT(set_group, group)
-
-static Status set_text(char *out, size_t room, const char *value, Error *error) {
-  if (!*value) return error_set(error, STATUS_BAD_REQUEST, "the value is empty");
-  if (strlen(value) >= room) return error_set(error, STATUS_TOO_LARGE, "more than %zu characters", room - 1);
-  memcpy(out, value, strlen(value) + 1);
-  return STATUS_OK;
-}
-#define SET_TEXT(function, member)                                                                                     \
-  static Status function(void *target, const char *value, Error *error) {                                              \
-    ServeOptions *o = target;                                                                                          \
-    return set_text(o->member, sizeof o->member, value, error);                                                        \
-  }
-SET_TEXT(set_model, model)
-SET_TEXT(set_gpu, gpu)
-SET_TEXT(set_kernel, kernel)
-SET_TEXT(set_lengths, lengths)
-
 static Status set_type(const char *value, KvDtype *dtype, bool *given, Error *error) {
   *given = true;
   if (kvcache_dtype_from_name(value, dtype)) return STATUS_OK;
@@ -71,10 +42,6 @@ static Status set_weights_dtype(void *target, const char *value, Error *error) {
   ServeOptions *o = target;
   return set_type(value, &o->weights_dtype, &o->has_weights_dtype, error);
 }
-static Status set_printed(void *target, const char *value, Error *error) {
-  return options_flag("printed", value, &((ServeOptions *)target)->printed, error);
-}
-
 /* "streaming:4+2044", "h2o:512+512". */
 static Status set_evict(void *target, const char *value, Error *error) {
   Evict *e = &((ServeOptions *)target)->evict;
@@ -202,7 +169,7 @@ static int run_serve(void *options, Io *io, Error *error) {
 static const Option MODEL_OPTIONS[] = {
     {.name = "model",
      .argument = "NAME|FILE",
-     .set = set_model,
+     OPTION_TEXT(ServeOptions, model, "the value"),
      .choices = "@models",
      .help = "The model, by name or by a description file with its parameters. Default " DEFAULT_MODEL "."},
     {.name = "weights-dtype",
@@ -210,32 +177,48 @@ static const Option MODEL_OPTIONS[] = {
      .set = set_weights_dtype,
      .choices = "bf16 fp8 int8 int4",
      .help = "Type of the weights. Default: as published. fp8 is multiplied in fp8, int8 and int4 in 16 bits."},
-    {.name = "gpu", .argument = "NAME|FILE", .set = set_gpu, .choices = "@gpus", .help = "Default " DEFAULT_GPU "."},
-    {.name = "tp", .argument = "COUNT", .set = set_gpus, .help = "GPUs that share out heads and weights. Default 1."},
+    {.name = "gpu",
+     .argument = "NAME|FILE",
+     OPTION_TEXT(ServeOptions, gpu, "the value"),
+     .choices = "@gpus",
+     .help = "Default " DEFAULT_GPU "."},
+    {.name = "tp",
+     .argument = "COUNT",
+     OPTION_COUNT(ServeOptions, n_gpus),
+     .help = "GPUs that share out heads and weights. Default 1."},
     {.name = "kernel",
      .argument = "NAME|FILE",
-     .set = set_kernel,
+     OPTION_TEXT(ServeOptions, kernel, "the value"),
      .choices = "@kernels",
      .help = "Also predict the time of attention by this kernel's costs."},
     {0},
 };
 
 static const Option LOAD_OPTIONS[] = {
-    {.name = "batch", .argument = "COUNT", .set = set_batch, .help = "Sequences that decode at once. Default 1."},
+    {.name = "batch",
+     .argument = "COUNT",
+     OPTION_COUNT(ServeOptions, batch),
+     .help = "Sequences that decode at once. Default 1."},
     {.name = "context",
      .letter = 'N',
      .argument = "N",
-     .set = set_context,
+     OPTION_COUNT(ServeOptions, context),
      .help = "Tokens that each of them has. Default 4096."},
     {.name = "lengths",
      .argument = "LIST|FILE",
-     .set = set_lengths,
+     OPTION_TEXT(ServeOptions, lengths, "the value"),
      .help = "Instead: the length of each, such as 3001,777,512x8, or a file of them."},
-    {.name = "prompt", .argument = "N", .set = set_prompt, .help = "Tokens of a new prompt. Default: the longest."},
-    {.name = "chunk", .argument = "N", .set = set_chunk, .help = "The prompt comes in chunks of so many tokens."},
+    {.name = "prompt",
+     .argument = "N",
+     OPTION_COUNT(ServeOptions, prompt),
+     .help = "Tokens of a new prompt. Default: the longest."},
+    {.name = "chunk",
+     .argument = "N",
+     OPTION_COUNT(ServeOptions, chunk),
+     .help = "The prompt comes in chunks of so many tokens."},
     {.name = "prefix",
      .argument = "N",
-     .set = set_prefix,
+     OPTION_COUNT(ServeOptions, prefix),
      .help = "Tokens that all sequences begin with: kept once, read once, and known to the prompt."},
     {0},
 };
@@ -248,15 +231,15 @@ static const Option CACHE_OPTIONS[] = {
      .help = "Type of the cache. Default: the model's."},
     {.name = "group",
      .argument = "COUNT",
-     .set = set_group,
+     OPTION_COUNT(ServeOptions, group),
      .help = "Elements of a row that share an fp16 scale. Default: no scales."},
-    {.name = "page", .argument = "TOKENS", .set = set_page, .help = "Tokens of a page. Default 16."},
+    {.name = "page", .argument = "TOKENS", OPTION_COUNT(ServeOptions, page), .help = "Tokens of a page. Default 16."},
     {.name = "evict",
      .argument = "HOW",
      .set = set_evict,
      .help = "Tokens that stay: streaming:SINKS+RECENT (StreamingLLM) or h2o:HEAVY+RECENT."},
     {.name = "printed",
-     .set = set_printed,
+     OPTION_FLAG(ServeOptions, printed),
      .help = "Instead: figures that papers and projects print, beside what is computed for them."},
     {0},
 };

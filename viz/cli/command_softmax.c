@@ -49,10 +49,6 @@ static Status set_scores(void *target, const char *value, Error *error) {
   }
 }
 
-static Status set_block(void *target, const char *value, Error *error) {
-  return size_parse_count(value, &((SoftmaxOptions *)target)->block, error);
-}
-
 static Status set_precision(void *target, const char *value, Error *error) {
   SoftmaxOptions *o = target;
   return precision_from_name(value, &o->precision, error);
@@ -66,14 +62,6 @@ static Status set_sink(void *target, const char *value, Error *error) {
 
 static Status set_softcap(void *target, const char *value, Error *error) {
   return score_parse_cap(value, &((SoftmaxOptions *)target)->softcap, error);
-}
-
-static Status set_no_max(void *target, const char *value, Error *error) {
-  return options_flag("no-max", value, &((SoftmaxOptions *)target)->without_max, error);
-}
-
-static Status set_example(void *target, const char *value, Error *error) {
-  return options_flag("example", value, &((SoftmaxOptions *)target)->example, error);
 }
 
 /* The whole walk: what each block did, and the result beside the reference. */
@@ -335,13 +323,15 @@ static const Option SOFTMAX_OPTIONS[] = {
      .argument = "LIST",
      .set = set_scores,
      .help = "One row of scores, separated by commas; -inf is a masked one."},
-    {.name = "block", .argument = "B", .set = set_block, .help = "Scores in a block. Default 4."},
+    {.name = "block", .argument = "B", OPTION_COUNT(SoftmaxOptions, block), .help = "Scores in a block. Default 4."},
     {.name = "precision",
      .argument = "TYPE",
      .set = set_precision,
      .choices = "fp64 fp32 bf16 fp16 fp8 e5m2",
      .help = "fp64, fp32, bf16, fp16, or fp8 (e4m3) and e5m2: what P, V and O are stored in. Default fp32."},
-    {.name = "no-max", .set = set_no_max, .help = "Do not subtract the maximum: e^x overflows as it would on a GPU."},
+    {.name = "no-max",
+     OPTION_FLAG(SoftmaxOptions, without_max),
+     .help = "Do not subtract the maximum: e^x overflows as it would on a GPU."},
     {.name = "sink",
      .argument = "SCORE",
      .set = set_sink,
@@ -351,7 +341,7 @@ static const Option SOFTMAX_OPTIONS[] = {
      .set = set_softcap,
      .help = "Scores become C tanh(score / C) first (Gemma 2 has 50)."},
     {.name = "example",
-     .set = set_example,
+     OPTION_FLAG(SoftmaxOptions, example),
      .help = "The worked example: one query, eight keys and values in two blocks."},
     {0},
 };

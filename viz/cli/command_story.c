@@ -36,28 +36,6 @@ static Status set_name(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status set_N(void *target, const char *value, Error *error) {
-  return options_count("the story's size", value, 1, 1 << 20, &((StoryOptions *)target)->N, error);
-}
-static Status set_beat(void *target, const char *value, Error *error) {
-  return options_count("the beat", value, 1, STORY_BEATS_MAX, &((StoryOptions *)target)->beat, error);
-}
-static Status set_part(void *target, const char *value, Error *error) {
-  return options_count("the part of the beat", value, 0, 100, &((StoryOptions *)target)->part, error);
-}
-static Status set_rate(void *target, const char *value, Error *error) {
-  return options_count("frames a second", value, 1, 60, &((StoryOptions *)target)->rate, error);
-}
-static Status set_lint(void *target, const char *value, Error *error) {
-  return options_flag("lint", value, &((StoryOptions *)target)->lint, error);
-}
-static Status set_list(void *target, const char *value, Error *error) {
-  return options_flag("list", value, &((StoryOptions *)target)->list, error);
-}
-static Status set_ask(void *target, const char *value, Error *error) {
-  return options_flag("ask", value, &((StoryOptions *)target)->ask, error);
-}
-
 /* ---- Stories ----------------------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
@@ -301,22 +279,31 @@ static const Option STORY_OPTIONS[] = {
     {.name = "size-of-run",
      .letter = 'N',
      .argument = "TOKENS",
-     .set = set_N,
+     OPTION_NUMBER(StoryOptions, N, "the story's size", 1, 1 << 20),
      .help = "Tell it at this N, one of the story's sizes. Default: the story's usual one."},
-    {.name = "beat", .argument = "K", .set = set_beat, .help = "Which beat a picture shows, from 1."},
+    {.name = "beat",
+     .argument = "K",
+     OPTION_NUMBER(StoryOptions, beat, "the beat", 1, STORY_BEATS_MAX),
+     .help = "Which beat a picture shows, from 1."},
     {.name = "part",
      .argument = "PERCENT",
-     .set = set_part,
+     OPTION_NUMBER(StoryOptions, part, "the part of the beat", 0, 100),
      .help = "How far the beat is in the picture: 0 (default) to 100."},
-    {.name = "ask", .set = set_ask, .help = "The picture has the card with the beat's question."},
-    {.name = "fps", .argument = "FRAMES", .set = set_rate, .help = "Frames a second of a film, to 60. Default 30."},
-    {.name = "rate", .argument = "FRAMES", .set = set_rate, .help = "The same as --fps."},
+    {.name = "ask", OPTION_FLAG(StoryOptions, ask), .help = "The picture has the card with the beat's question."},
+    {.name = "fps",
+     .argument = "FRAMES",
+     OPTION_NUMBER(StoryOptions, rate, "frames a second", 1, 60),
+     .help = "Frames a second of a film, to 60. Default 30."},
+    {.name = "rate",
+     .argument = "FRAMES",
+     OPTION_NUMBER(StoryOptions, rate, "frames a second", 1, 60),
+     .help = "The same as --fps."},
     {.name = "lint",
-     .set = set_lint,
+     OPTION_FLAG(StoryOptions, lint),
      .help =
          "Check it: at each size every caption holds, every moment comes, wrong answers are wrong, and what is lit is "
          "there."},
-    {.name = "list", .set = set_list, .help = "The stories that come with Tilewalk."},
+    {.name = "list", OPTION_FLAG(StoryOptions, list), .help = "The stories that come with Tilewalk."},
     {0},
 };
 

@@ -53,19 +53,6 @@ static Status set_metric(void *target, const char *value, Error *error) {
   return status;
 }
 
-static Status set_values(void *target, const char *value, Error *error) {
-  SweepOptions *o = target;
-  return copy(o->values, sizeof o->values, value, error);
-}
-static Status set_from(void *target, const char *value, Error *error) {
-  SweepOptions *o = target;
-  return copy(o->from, sizeof o->from, value, error);
-}
-static Status set_to(void *target, const char *value, Error *error) {
-  SweepOptions *o = target;
-  return copy(o->to, sizeof o->to, value, error);
-}
-
 static Status parse_value(const SweepAxis *axis, const char *text, int64_t *value, Error *error) {
   const Status status =
       axis->kind == VALUE_BYTES ? size_parse(text, value, error) : size_parse_count(text, value, error);
@@ -311,10 +298,13 @@ static const Option SWEEP_OPTIONS[] = {
              "behind L2) or time. Default boundary; over l2 and skew hbm, over gpu time."},
     {.name = "values",
      .argument = "LIST",
-     .set = set_values,
+     OPTION_TEXT(SweepOptions, values, "the value"),
      .help = "The values, separated by commas: in rising order, or names of GPUs."},
-    {.name = "from", .argument = "VALUE", .set = set_from, .help = "First value; doubled until --to."},
-    {.name = "to", .argument = "VALUE", .set = set_to, .help = "Last value."},
+    {.name = "from",
+     .argument = "VALUE",
+     OPTION_TEXT(SweepOptions, from, "the value"),
+     .help = "First value; doubled until --to."},
+    {.name = "to", .argument = "VALUE", OPTION_TEXT(SweepOptions, to, "the value"), .help = "Last value."},
     {0},
 };
 

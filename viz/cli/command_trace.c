@@ -44,22 +44,6 @@ static Status set_format(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status set_pipeline(void *target, const char *value, Error *error) {
-  return options_flag("pipeline", value, &((TraceOptions *)target)->pipeline, error);
-}
-
-static Status set_from(void *target, const char *value, Error *error) {
-  TraceOptions *o = target;
-  long long from;
-  const Status status = options_count("the first step", value, 0, INT64_MAX, &from, error);
-  if (!status) o->from = from;
-  return status;
-}
-
-static Status set_limit(void *target, const char *value, Error *error) {
-  return size_parse_count(value, &((TraceOptions *)target)->limit, error);
-}
-
 static volatile sig_atomic_t interrupted; /* set by the signal handler alone */
 static void on_interrupt(int signal_number) {
   (void)signal_number;
@@ -192,14 +176,20 @@ static const Option TRACE_OPTIONS[] = {
      .choices = "csv din chrome",
      .help = "csv: one line per event. din: the addresses of loads and stores as Dinero's extended din, for tilewalk "
              "replay and other cache simulators. chrome: for Perfetto or chrome://tracing. Default csv."},
-    {.name = "from", .argument = "STEP", .set = set_from, .help = "First event to write. Default 0."},
+    {.name = "from",
+     .argument = "STEP",
+     OPTION_NUMBER(TraceOptions, from, "the first step", 0, INT64_MAX),
+     .help = "First event to write. Default 0."},
     {.name = "pipeline",
-     .set = set_pipeline,
+     OPTION_FLAG(TraceOptions, pipeline),
      .help =
          "In place of events, for Perfetto: an SM with a kernel of the ladder as its clock stamps on an H100 have it, "
          "at this d (64 or 128): tensor cores at peak rate, warpgroups, slots. Of --kernel fa2_async, fa2_wgmma, "
          "fa3_overlap or fa3_backward; default: the last two, by the algorithm."},
-    {.name = "limit", .argument = "COUNT", .set = set_limit, .help = "Write at most this many events. Default: all."},
+    {.name = "limit",
+     .argument = "COUNT",
+     OPTION_COUNT(TraceOptions, limit),
+     .help = "Write at most this many events. Default: all."},
     {0},
 };
 

@@ -27,44 +27,12 @@ typedef struct {
   bool restart, no_story;
 } ViewOptions;
 
-static Status set_presentation(void *target, const char *value, Error *error) {
-  return options_flag("presentation", value, &((ViewOptions *)target)->presentation, error);
-}
-
-static Status set_fullscreen(void *target, const char *value, Error *error) {
-  return options_flag("fullscreen", value, &((ViewOptions *)target)->fullscreen, error);
-}
-
-static Status set_reduced_motion(void *target, const char *value, Error *error) {
-  return options_flag("reduced-motion", value, &((ViewOptions *)target)->reduced_motion, error);
-}
-
-static Status set_lesson(void *target, const char *value, Error *error) {
-  ViewOptions *o = target;
-  if (!*value || strlen(value) >= sizeof o->lesson)
-    return error_set(error, STATUS_BAD_REQUEST, "the name of the lesson is empty or too long");
-  memcpy(o->lesson, value, strlen(value) + 1);
-  return STATUS_OK;
-}
-
 static Status set_story(void *target, const char *value, Error *error) {
   ViewOptions *o = target;
   if (strlen(value) >= sizeof o->story)
     return error_set(error, STATUS_BAD_REQUEST, "the name of the story is too long");
   snprintf(o->story, sizeof o->story, "%s", strcmp(value, "1") == 0 ? STORY_USUAL : value);
   return STATUS_OK;
-}
-
-static Status set_no_story(void *target, const char *value, Error *error) {
-  return options_flag("no-story", value, &((ViewOptions *)target)->no_story, error);
-}
-
-static Status set_restart(void *target, const char *value, Error *error) {
-  return options_flag("restart", value, &((ViewOptions *)target)->restart, error);
-}
-
-static Status set_frames(void *target, const char *value, Error *error) {
-  return options_count("the number of frames", value, 1, 1000000, &((ViewOptions *)target)->n_frames, error);
 }
 
 #ifdef TILEWALK_WINDOW
@@ -189,7 +157,7 @@ static int run_view(void *options, Io *io, Error *error) {
 static const Option LESSON_OPTIONS[] = {
     {.name = "lesson",
      .argument = "NAME",
-     .set = set_lesson,
+     OPTION_TEXT(ViewOptions, lesson, "the name of the lesson"),
      .choices = "@lessons",
      .help = "A lesson beside the scene, by number, name or file (tilewalk lesson lists them). It sets what is "
              "shown; --seed is then the learner's, as in tilewalk lesson."},
@@ -198,22 +166,22 @@ static const Option LESSON_OPTIONS[] = {
      .set = set_story,
      .help = "A story first: why-fast, or another name or file (tilewalk story --list)."},
     {.name = "no-story",
-     .set = set_no_story,
+     OPTION_FLAG(ViewOptions, no_story),
      .help = "No story on the first start: without it, a window that is asked for nothing else begins with why-fast, "
              "once."},
-    {.name = "restart", .set = set_restart, .help = "Begin the lesson again, instead of going on."},
+    {.name = "restart", OPTION_FLAG(ViewOptions, restart), .help = "Begin the lesson again, instead of going on."},
     {0},
 };
 
 static const Option WINDOW_OPTIONS[] = {
     {.name = "presentation",
-     .set = set_presentation,
+     OPTION_FLAG(ViewOptions, presentation),
      .help = "Larger text and nothing beside the scene, for a projector."},
-    {.name = "fullscreen", .set = set_fullscreen, .help = "Fill the screen."},
-    {.name = "reduced-motion", .set = set_reduced_motion, .help = "Tiles do not travel between steps."},
+    {.name = "fullscreen", OPTION_FLAG(ViewOptions, fullscreen), .help = "Fill the screen."},
+    {.name = "reduced-motion", OPTION_FLAG(ViewOptions, reduced_motion), .help = "Tiles do not travel between steps."},
     {.name = "frames",
      .argument = "COUNT",
-     .set = set_frames,
+     OPTION_NUMBER(ViewOptions, n_frames, "the number of frames", 1, 1000000),
      .help = "Measure: draw so many frames, one event each, print how long they took, and quit."},
     {0},
 };

@@ -25,31 +25,6 @@ typedef struct {
 
 /* --- setters --- */
 
-static Status set_whole(const char *name, const char *value, int64_t high, int64_t *out, Error *error) {
-  long long whole;
-  const Status status = options_count(name, value, 0, high, &whole, error);
-  if (status == STATUS_OK) *out = whole;
-  return status;
-}
-static Status set_stride(void *target, const char *value, Error *error) {
-  ((WarpOptions *)target)->stride_given = true;
-  return set_whole("the stride", value, BYTES_MAX, &((WarpOptions *)target)->stride, error);
-}
-static Status set_pad(void *target, const char *value, Error *error) {
-  return set_whole("the padding", value, BYTES_MAX, &((WarpOptions *)target)->pad, error);
-}
-static Status set_base(void *target, const char *value, Error *error) {
-  return size_parse(value, &((WarpOptions *)target)->base, error);
-}
-static Status set_lane_bytes(void *target, const char *value, Error *error) {
-  return set_whole("the bytes of a lane", value, 16, &((WarpOptions *)target)->lane_bytes, error);
-}
-static Status set_store(void *target, const char *value, Error *error) {
-  return options_flag("store", value, &((WarpOptions *)target)->is_store, error);
-}
-static Status set_picture(void *target, const char *value, Error *error) {
-  return options_flag("picture", value, &((WarpOptions *)target)->picture, error);
-}
 static Status set_swizzle(void *target, const char *value, Error *error) {
   if (warp_swizzle_from_name(value, &((WarpOptions *)target)->swizzle)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no swizzle; there are none, 32B, 64B and 128B",
@@ -242,26 +217,27 @@ static int run_warp(void *options, Io *io, Error *error) {
 static const Option ACCESS_OPTIONS[] = {
     {.name = "stride",
      .argument = "COUNT",
-     .set = set_stride,
+     OPTION_NUMBER(WarpOptions, stride, "the stride", 0, BYTES_MAX),
+     .given = offsetof(WarpOptions, stride_given),
      .help = "Elements from one lane to the next. Default 1; with --pad or --swizzle rows of 128 B."},
     {.name = "lane-bytes",
      .argument = "COUNT",
-     .set = set_lane_bytes,
+     OPTION_NUMBER(WarpOptions, lane_bytes, "the bytes of a lane", 0, 16),
      .choices = "1 2 4 8 16",
      .help = "Bytes that a lane moves, its element: 1, 2, 4, 8 or 16. Default 4."},
-    {.name = "base", .argument = "SIZE", .set = set_base, .help = "Address of lane 0. Default 0."},
+    {.name = "base", .argument = "SIZE", OPTION_SIZE(WarpOptions, base), .help = "Address of lane 0. Default 0."},
     {.name = "addresses",
      .argument = "LIST",
      .set = set_addresses,
      .help = "The lanes' addresses in bytes, separated by commas; an empty one is a lane switched off."},
-    {.name = "store", .set = set_store, .help = "Stores instead of loads."},
+    {.name = "store", OPTION_FLAG(WarpOptions, is_store), .help = "Stores instead of loads."},
     {0},
 };
 
 static const Option LAYOUT_OPTIONS[] = {
     {.name = "pad",
      .argument = "COUNT",
-     .set = set_pad,
+     OPTION_NUMBER(WarpOptions, pad, "the padding", 0, BYTES_MAX),
      .help = "Elements of padding after each row (shared memory only)."},
     {.name = "swizzle",
      .argument = "MODE",
@@ -273,7 +249,7 @@ static const Option LAYOUT_OPTIONS[] = {
 
 static const Option LANE_OPTIONS[] = {
     {.name = "picture",
-     .set = set_picture,
+     OPTION_FLAG(WarpOptions, picture),
      .help = "Also draw which words are moved, and which bank serves which lane."},
     {0},
 };

@@ -36,7 +36,7 @@ static void put_spellings(FILE *out, const Option *o, const char *separator) {
 static void put_bash_command(FILE *out, const Command *command) {
   fprintf(out, "  %s)\n    options='", command->name);
   for (const OptionSet *set = command->sets; set && set->options; set++) {
-    for (const Option *o = set->options; o->set; o++) {
+    for (const Option *o = set->options; option_is_row(o); o++) {
       if (!is_offered(o)) continue;
       put_spellings(out, o, " ");
       fputc(' ', out);
@@ -50,7 +50,7 @@ static void put_bash_command(FILE *out, const Command *command) {
   }
   fputs("\n    case $prev in\n", out);
   for (const OptionSet *set = command->sets; set && set->options; set++) {
-    for (const Option *o = set->options; o->set; o++) {
+    for (const Option *o = set->options; option_is_row(o); o++) {
       if (o->state_only || !option_needs_value(o)) continue;
       fputs("    ", out);
       put_spellings(out, o, " | ");
@@ -169,7 +169,7 @@ static void write_zsh(FILE *out) {
     if ((*c)->name[0] == '_') continue;
     fprintf(out, "  %s)\n    _arguments -s \\\n", (*c)->name);
     for (const OptionSet *set = (*c)->sets; set && set->options; set++)
-      for (const Option *o = set->options; o->set; o++)
+      for (const Option *o = set->options; option_is_row(o); o++)
         if (is_offered(o)) put_zsh_option(out, o);
     if ((*c)->choices) {
       fputs("      '*:name:{compadd -- ", out);
@@ -228,7 +228,7 @@ static void write_fish(FILE *out) {
       fputc('\n', out);
     }
     for (const OptionSet *set = (*c)->sets; set && set->options; set++)
-      for (const Option *o = set->options; o->set; o++)
+      for (const Option *o = set->options; option_is_row(o); o++)
         if (is_offered(o)) put_fish_option(out, *c, o);
   }
 }

@@ -50,7 +50,7 @@ static void put_option(FILE *out, const Option *o) {
 }
 
 static void put_options(FILE *out, const Option *options) {
-  for (const Option *o = options; o->set; o++)
+  for (const Option *o = options; option_is_row(o); o++)
     if (o->help && !o->state_only) put_option(out, o);
 }
 

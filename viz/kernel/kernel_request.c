@@ -37,9 +37,6 @@ static Status dimensions(const char *option, const char *value, int32_t to[3], E
                    option, quote(value, strlen(value)).text, option);
 }
 
-static Status set_entry(void *t, const char *v, Error *e) {
-  return copy("entry", v, ((KernelRequest *)t)->entry, KERNEL_ENTRY_BYTES, e);
-}
 static Status set_grid(void *t, const char *v, Error *e) {
   return dimensions("grid", v, ((KernelRequest *)t)->grid, e);
 }
@@ -57,14 +54,6 @@ static Status add_argument(void *t, const char *v, Error *e) {
     return error_set(e, STATUS_BAD_REQUEST, "more than %d arguments", KERNEL_ARGUMENTS_MAX);
   return copy("arg", v, r->arguments[r->n_arguments++], KERNEL_ARGUMENT_BYTES, e);
 }
-static Status set_out(void *t, const char *v, Error *e) {
-  KernelRequest *r = t;
-  return copy("out", v, r->out, sizeof r->out, e);
-}
-static Status set_like(void *t, const char *v, Error *e) {
-  KernelRequest *r = t;
-  return copy("like", v, r->like, sizeof r->like, e);
-}
 static Status count(const char *option, const char *v, int64_t *to, Error *e) {
   Error own = {0};
   if (size_parse_count(v, to, &own) == STATUS_OK && *to <= 1 << 24) return STATUS_OK;
@@ -78,36 +67,10 @@ static Status set_batch(void *t, const char *v, Error *e) {
 static Status set_heads(void *t, const char *v, Error *e) {
   return count("--heads", v, &((KernelRequest *)t)->heads, e);
 }
-static Status set_registers(void *t, const char *v, Error *e) {
-  long long n;
-  const Status status = options_count("registers", v, 1, 255, &n, e);
-  if (status == STATUS_OK) ((KernelRequest *)t)->registers = n;
-  return status;
-}
-static Status set_ncu(void *t, const char *v, Error *e) {
-  KernelRequest *r = t;
-  return copy("ncu", v, r->ncu, sizeof r->ncu, e);
-}
-static Status set_gpu(void *t, const char *v, Error *e) {
-  KernelRequest *r = t;
-  return copy("gpu", v, r->gpu, sizeof r->gpu, e);
-}
-static Status set_lines(void *t, const char *v, Error *e) {
-  long long n;
-  const Status status = options_count("lines", v, 1, 10000, &n, e);
-  if (status == STATUS_OK) ((KernelRequest *)t)->lines = n;
-  return status;
-}
 static Status set_step(void *t, const char *v, Error *e) {
   long long n;
   const Status status = options_count("step", v, 0, INT64_MAX / 2, &n, e);
   if (status == STATUS_OK) ((KernelRequest *)t)->step = n + 1;
-  return status;
-}
-static Status set_line(void *t, const char *v, Error *e) {
-  long long n;
-  const Status status = options_count("line", v, 1, 1 << 30, &n, e);
-  if (status == STATUS_OK) ((KernelRequest *)t)->line = n;
   return status;
 }
 static Status fraction(const char *option, const char *v, double *to, Error *e) {
@@ -125,21 +88,6 @@ static Status set_scale(void *t, const char *v, Error *e) {
 static Status set_tolerance(void *t, const char *v, Error *e) {
   return fraction("tolerance", v, &((KernelRequest *)t)->tolerance, e);
 }
-static Status set_causal(void *t, const char *v, Error *e) {
-  return options_flag("causal", v, &((KernelRequest *)t)->causal, e);
-}
-static Status set_faults(void *t, const char *v, Error *e) {
-  return options_flag("faults", v, &((KernelRequest *)t)->faults, e);
-}
-static Status set_ptx(void *t, const char *v, Error *e) {
-  return options_flag("ptx", v, &((KernelRequest *)t)->ptx, e);
-}
-static Status set_view(void *t, const char *v, Error *e) {
-  return options_flag("view", v, &((KernelRequest *)t)->view, e);
-}
-static Status set_no_caches(void *t, const char *v, Error *e) {
-  return options_flag("no-caches", v, &((KernelRequest *)t)->no_caches, e);
-}
 static Status add_word(KernelRequest *r, const char *option, const char *flag, const char *v, Error *e) {
   char word[300];
   if (r->n_words == KERNEL_WORDS_MAX)
@@ -155,7 +103,7 @@ static Status add_define(void *t, const char *v, Error *e) { return add_word(t, 
 const Option KERNEL_LAUNCH_OPTIONS[] = {
     {.name = "entry",
      .argument = "NAME",
-     .set = set_entry,
+     OPTION_TEXT(KernelRequest, entry, "what --entry names"),
      .help = "The kernel, by its name; a template with its arguments: 'sgemm<64, 64>'. Default: the only one."},
     {.name = "grid", .argument = "X,Y,Z", .set = set_grid, .help = "Blocks of the grid."},
     {.name = "block", .argument = "X,Y,Z", .set = set_block, .help = "Threads of a block."},
@@ -169,15 +117,15 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
              "numbers these are."},
     {.name = "out",
      .argument = "ARG",
-     .set = set_out,
+     OPTION_TEXT(KernelRequest, out, "what --out names"),
      .help = "The output, by name or number from 0. Default: the largest buffer that it changes."},
     {.name = "registers",
      .argument = "COUNT",
-     .set = set_registers,
+     OPTION_NUMBER(KernelRequest, registers, "registers", 1, 255),
      .help = "Registers of a thread (PTX does not say): bounds the blocks that an SM holds."},
     {.name = "gpu",
      .argument = "NAME",
-     .set = set_gpu,
+     OPTION_TEXT(KernelRequest, gpu, "what --gpu names"),
      .choices = "@gpus",
      .help = "Whose SMs and caches: one of 'tilewalk gpus', or a file. Default h100-sxm."},
     {0},
@@ -186,7 +134,7 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
 const Option KERNEL_LIKE_OPTIONS[] = {
     {.name = "like",
      .argument = "NAME",
-     .set = set_like,
+     OPTION_TEXT(KernelRequest, like, "what --like names"),
      .choices = "@algorithms",
      .help = "An algorithm (fa2): the kernel computes attention as it does. Arguments named Q, K, V, O, N, d, scale, "
              "... get their values from the shape, and O is judged against fp64."},
@@ -194,7 +142,7 @@ const Option KERNEL_LIKE_OPTIONS[] = {
     {.letter = 'd', .argument = "COUNT", .set = set_d, .help = "Columns. Default 64."},
     {.name = "batch", .argument = "COUNT", .set = set_batch, .help = "Sequences. Default 1."},
     {.name = "heads", .argument = "COUNT", .set = set_heads, .help = "Heads. Default 1."},
-    {.name = "causal", .set = set_causal, .help = "Row i sees columns up to i."},
+    {.name = "causal", OPTION_FLAG(KernelRequest, causal), .help = "Row i sees columns up to i."},
     {.name = "scale", .argument = "NUMBER", .set = set_scale, .help = "Of the scores. Default 1 / sqrt(d)."},
     {.name = "tolerance",
      .argument = "NUMBER",
@@ -205,20 +153,20 @@ const Option KERNEL_LIKE_OPTIONS[] = {
 
 const Option KERNEL_SHOW_OPTIONS[] = {
     {.name = "faults",
-     .set = set_faults,
+     OPTION_FLAG(KernelRequest, faults),
      .help = "Look for faults: reads of what nobody wrote, accesses out of bounds, missing barriers, races."},
     {.name = "lines",
      .argument = "COUNT",
-     .set = set_lines,
+     OPTION_NUMBER(KernelRequest, lines, "lines", 1, 10000),
      .help = "Source lines in the table, the worst first. Default 12."},
     {.name = "ncu",
      .argument = "FILE",
-     .set = set_ncu,
+     OPTION_TEXT(KernelRequest, ncu, "what --ncu names"),
      .help =
          "A CSV of ncu's of the same launch: its counters beside those here. Exit status 1 where one that is counted "
          "is not equal."},
     {.name = "view",
-     .set = set_view,
+     OPTION_FLAG(KernelRequest, view),
      .help = "Open a window: keys walk through blocks, barriers and lines; -o FILE.png saves the same as a picture."},
     {.name = "step",
      .argument = "STEP",
@@ -228,10 +176,10 @@ const Option KERNEL_SHOW_OPTIONS[] = {
          "barriers. Default: the end."},
     {.name = "line",
      .argument = "LINE",
-     .set = set_line,
+     OPTION_NUMBER(KernelRequest, line, "line", 1, 1 << 30),
      .help = "Of the picture: the line whose lanes are shown. Default: the dearest."},
-    {.name = "no-caches", .set = set_no_caches, .help = "Leave out L1 and HBM: several times faster."},
-    {.name = "ptx", .set = set_ptx, .help = "Print the PTX that clang makes of the file, and stop."},
+    {.name = "no-caches", OPTION_FLAG(KernelRequest, no_caches), .help = "Leave out L1 and HBM: several times faster."},
+    {.name = "ptx", OPTION_FLAG(KernelRequest, ptx), .help = "Print the PTX that clang makes of the file, and stop."},
     {0},
 };
 
@@ -256,7 +204,7 @@ const Option KERNEL_CLANG_OPTIONS[] = {
 static const Option *find_option(const char *word, size_t n) {
   const Option *const tables[] = {KERNEL_LAUNCH_OPTIONS, KERNEL_LIKE_OPTIONS, KERNEL_CLANG_OPTIONS};
   for (size_t t = 0; t < 3; t++)
-    for (const Option *o = tables[t]; o->set; o++) {
+    for (const Option *o = tables[t]; option_is_row(o); o++) {
       if (o->name && strlen(o->name) == n && memcmp(o->name, word, n) == 0) return o;
       if (o->letter && n == 1 && word[0] == o->letter) return o;
     }
@@ -287,7 +235,7 @@ static Status take_comment(KernelRequest *r, const char *words, size_t n, int li
     error_set(&own, STATUS_BAD_REQUEST, "a value belongs behind '%s', as behind --%s", o->name ? o->name : text,
               o->name ? o->name : text);
   else
-    o->set(r, option_needs_value(o) ? value : "1", &own);
+    option_store(o, r, option_needs_value(o) ? value : "1", &own);
   return own.status ? error_set(error, STATUS_BAD_FILE, "%.120s:%d: %s", r->file, line, own.message) : STATUS_OK;
 }
 

@@ -55,7 +55,7 @@ static Status no_command(const char *name, Error *error) {
 
 static bool has_option(const Command *command, const char *name) {
   for (const OptionSet *set = command->sets; set && set->options; set++)
-    for (const Option *o = set->options; o->set; o++)
+    for (const Option *o = set->options; option_is_row(o); o++)
       if (o->name && strcmp(o->name, name) == 0) return true;
   return false;
 }

@@ -23,7 +23,7 @@ static bool find(const OptionParser *parser, const char *name, size_t length, ch
                  Found *found) {
   size_t index = 0;
   for (const OptionSet *set = parser->sets; set->options; set++) {
-    for (const Option *o = set->options; o->set; o++, index++) {
+    for (const Option *o = set->options; option_is_row(o); o++, index++) {
       if (o->state_only && !in_state) continue;
       const bool by_name = !letter && o->name && strlen(o->name) == length && memcmp(o->name, name, length) == 0;
       if (!by_name && !(letter && o->letter == letter)) continue;
@@ -86,7 +86,7 @@ static Status unknown(const OptionParser *parser, const char *kind, const char *
   const bool is_option = kind[0] == 'o'; /* on the command line */
   Nearest nearest = {.word = typed};
   for (const OptionSet *set = parser->sets; set->options; set++)
-    for (const Option *o = set->options; o->set; o++)
+    for (const Option *o = set->options; option_is_row(o); o++)
       if (o->name && !(is_option && o->state_only)) nearest_offer(&nearest, o->name);
   const char *dashes = is_option ? "--" : "", *called = called_elsewhere(parser, typed);
   if (called) nearest.best = called;
@@ -112,7 +112,7 @@ static Status store(OptionParser *parser, const Found *found, const char *value,
   parser->seen[found->index] = 1;
   Error inner = {0};
   Status status = parser->from_file && o->shipped ? o->shipped(value, &inner) : STATUS_OK;
-  if (!status) status = o->set(found->target, value, &inner);
+  if (!status) status = option_store(o, found->target, value, &inner);
   if (status) return error_set(error, status, "%s: %s", name, inner.message);
   return STATUS_OK;
 }
@@ -246,13 +246,55 @@ Status options_count(const char *name, const char *value, long long low, long lo
   return STATUS_OK;
 }
 
-Status options_flag(const char *name, const char *value, bool *out, Error *error) {
+Status options_text(const char *name, const char *value, char *out, size_t size, Error *error) {
+  const size_t length = strlen(value);
+  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "%s is empty", name);
+  if (length >= size) return error_set(error, STATUS_BAD_REQUEST, "%s has more than %zu characters", name, size - 1);
+  memcpy(out, value, length + 1);
+  return STATUS_OK;
+}
+
+static Status store_flag(const char *name, const char *value, bool *out, Error *error) {
   const bool on = strcmp(value, "1") == 0, off = strcmp(value, "0") == 0;
   if (!on && !off)
     return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name,
                      quote(value, strlen(value)).text);
   *out = on;
   return STATUS_OK;
+}
+
+static Status store_number(const OptionStore *to, const char *value, void *out, Error *error) {
+  long long number;
+  if (options_count(to->what, value, to->low, to->high, &number, error)) return error->status;
+  if (to->bytes == sizeof(int))
+    *(int *)out = (int)number;
+  else
+    *(int64_t *)out = number;
+  return STATUS_OK;
+}
+
+static Status store_choice(const Option *o, const char *value, void *out, Error *error) {
+  int index;
+  if (options_name(o->names, o->to.what, value, &index, error)) return error->status;
+  if (o->to.bytes == sizeof(bool))
+    *(bool *)out = index != 0;
+  else
+    *(int *)out = index;
+  return STATUS_OK;
+}
+
+Status option_store(const Option *o, void *target, const char *value, Error *error) {
+  void *const out = (char *)target + o->to.at;
+  if (o->given) *((bool *)target + o->given) = true;
+  switch (o->to.kind) {
+  case STORE_FLAG: return store_flag(o->name, value, out, error);
+  case STORE_COUNT: return size_parse_count(value, out, error);
+  case STORE_SIZE: return size_parse(value, out, error);
+  case STORE_NUMBER: return store_number(&o->to, value, out, error);
+  case STORE_TEXT: return options_text(o->to.what, value, out, o->to.bytes, error);
+  case STORE_CHOICE: return store_choice(o, value, out, error);
+  default: return o->set(target, value, error);
+  }
 }
 
 Status options_name(const char *const *names, const char *is, const char *value, int *index, Error *error) {

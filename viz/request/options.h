@@ -14,13 +14,24 @@
 
 #include "sim/base/error.h"
 
+/* Where the value of an option goes that needs no setter of its own; the macros below fill it in. */
+typedef struct {
+  enum { STORE_BY_SETTER, STORE_FLAG, STORE_COUNT, STORE_SIZE, STORE_NUMBER, STORE_TEXT, STORE_CHOICE } kind;
+  size_t at, bytes; /* the member of the target */
+  const char *what; /* how messages call it */
+  long long low, high;
+} OptionStore;
+
 typedef struct {
   const char *name;     /* long name without dashes; NULL: only a letter */
   char letter;          /* 0: only a long name */
   const char *argument; /* placeholder for what it takes ("COUNT"); NULL: a switch; "[=WHICH]": a switch that may be
                            given a value behind '=' */
   const char *help;     /* NULL: an alias that help leaves out */
-  Status (*set)(void *target, const char *value, Error *error); /* a switch gets "1" (or the state's 0 or 1) */
+  OptionStore to;
+  Status (*set)(void *target, const char *value, Error *error); /* where `to` does not say it; a switch gets "1" (or the
+                                                                   state's 0 or 1) */
+  size_t given;                                                 /* offset of a bool that is set with it; 0: none */
   bool repeats;
   bool state_only;          /* a key of the one-line state, not an option */
   const char *choices;      /* values that completion offers, with spaces between; "@KIND": what `tilewalk _names KIND`
@@ -29,6 +40,28 @@ typedef struct {
   Status (*shipped)(const char *value, Error *error); /* the value may name a file of the user's own: refuses all names
                           but those of what comes with Tilewalk. NULL: it opens no file */
 } Option;
+
+#define OPTION_INTO(kind, type, member) .to = {kind, offsetof(type, member), sizeof(((type *)0)->member)
+#define OPTION_FLAG(type, member)                                                                                      \
+  OPTION_INTO(STORE_FLAG, type, member)                                                                                \
+  }
+#define OPTION_COUNT(type, member)                                                                                     \
+  OPTION_INTO(STORE_COUNT, type, member)                                                                               \
+  } /* int64_t, 1 or more, with K, M and G */
+#define OPTION_SIZE(type, member)                                                                                      \
+  OPTION_INTO(STORE_SIZE, type, member)                                                                                \
+  } /* int64_t, bytes, with KiB and so on */
+/* Any integer; "WHAT is 7; it must be between 1 and 5". */
+#define OPTION_NUMBER(type, member, what, low, high)                                                                   \
+  OPTION_INTO(STORE_NUMBER, type, member), what, low, high                                                             \
+  }
+#define OPTION_TEXT(type, member, what)                                                                                \
+  OPTION_INTO(STORE_TEXT, type, member), what                                                                          \
+  } /* char[]; not empty */
+/* An enum or, of two, a bool, by its index in the row's `names`; "'VALUE' IS; there are a, b and c". */
+#define OPTION_CHOICE(type, member, is)                                                                                \
+  OPTION_INTO(STORE_CHOICE, type, member), is                                                                          \
+  }
 
 typedef struct {
   const char *heading;   /* over these options in --help */
@@ -52,6 +85,12 @@ enum { OPTION_TEXT_BYTES = 1024 };
 const char *option_choices(const Option *option, char text[OPTION_TEXT_BYTES]);
 const char *option_help(const Option *option, char text[OPTION_TEXT_BYTES]);
 
+/* Whether this is a row, not the end of a table. */
+static inline bool option_is_row(const Option *option) { return option->name || option->letter; }
+
+/* Stores a value as the row says. */
+Status option_store(const Option *option, void *target, const char *value, Error *error);
+
 /* Whether a value must follow. */
 static inline bool option_needs_value(const Option *option) { return option->argument && option->argument[0] != '['; }
 
@@ -65,9 +104,9 @@ Status options_parse_state(OptionParser *parser, const char *line, Error *error)
  * an option given beside it wins wherever it stands. */
 Status options_set_state(void *target, const char *value, Error *error);
 
-/* Whole numbers in a range, on/off values; `name` is how messages call the option. */
+/* What rows do, for setters that do more; `name` is how messages call the option. */
 Status options_count(const char *name, const char *value, long long low, long long high, long long *out, Error *error);
-Status options_flag(const char *name, const char *value, bool *out, Error *error);
+Status options_text(const char *name, const char *value, char *out, size_t size, Error *error);
 
 /* One of a list of names, by its index. The error: "'VALUE' IS; there are a, b and c", such as "is no scene". */
 Status options_name(const char *const *names, const char *is, const char *value, int *index, Error *error);

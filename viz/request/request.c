@@ -15,22 +15,6 @@
 
 /* ---- Setters -------------------------------------------------------------------------------------- */
 
-#define SET_COUNT(function, member)                                                                                    \
-  static Status function(void *target, const char *value, Error *error) {                                              \
-    return size_parse_count(value, &((Request *)target)->member, error);                                               \
-  }
-SET_COUNT(set_N_q, shape.N_q)
-SET_COUNT(set_N_k, shape.N_k)
-SET_COUNT(set_d, shape.d)
-SET_COUNT(set_d_v, shape.d_v)
-SET_COUNT(set_batch, shape.batch)
-SET_COUNT(set_heads, shape.heads)
-SET_COUNT(set_kv_heads, shape.kv_heads)
-SET_COUNT(set_block_q, tiling.B_r)
-SET_COUNT(set_block_k, tiling.B_c)
-SET_COUNT(set_splits, tiling.n_splits)
-SET_COUNT(set_ctas_per_sm, ctas_per_sm)
-
 static Status set_mask(void *target, const char *value, Error *error) {
   Request *r = target;
   if (!*value || strlen(value) >= sizeof r->mask)
@@ -78,26 +62,7 @@ static Status set_window(void *target, const char *value, Error *error) {
   return status ? status : window_side(comma + 1, strlen(comma + 1), &shape->right, error);
 }
 
-const char *const PACK_NAMES[PACK_COUNT] = {"auto", "on", "off"};
-
-static Status set_pack(void *target, const char *value, Error *error) {
-  for (int k = 0; k < PACK_COUNT; k++) {
-    if (strcmp(value, PACK_NAMES[k]) != 0) continue;
-    ((Request *)target)->pack = (Pack)k;
-    return STATUS_OK;
-  }
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no way to pack heads; there are auto, on and off",
-                   quote(value, strlen(value)).text);
-}
-
-static Status set_lse(void *target, const char *value, Error *error) {
-  return options_flag("lse", value, &((Request *)target)->tiling.lse, error);
-}
-
-static Status set_v_in_k(void *target, const char *value, Error *error) {
-  ((Request *)target)->has_v_in_k = true;
-  return options_flag("v-in-k", value, &((Request *)target)->shape.v_in_k, error);
-}
+const char *const PACK_NAMES[PACK_COUNT + 1] = {"auto", "on", "off", NULL};
 
 static Status set_kv_dtype(void *target, const char *value, Error *error) {
   Shape *shape = &((Request *)target)->shape;
@@ -106,8 +71,6 @@ static Status set_kv_dtype(void *target, const char *value, Error *error) {
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16 and fp8",
                    quote(value, strlen(value)).text);
 }
-
-static Status set_model(void *target, const char *value, Error *error);
 
 static Status set_mla(void *target, const char *value, Error *error) {
   Request *r = target;
@@ -140,29 +103,6 @@ static Status set_sram(void *target, const char *value, Error *error) {
   if (!status && r->sram_bytes == 0)
     return error_set(error, STATUS_BAD_REQUEST, "no SRAM at all holds no tile; give a size such as 192K");
   return status;
-}
-
-static Status set_text(char *out, size_t size, const char *what, const char *value, Error *error) {
-  const size_t length = strlen(value);
-  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "%s is empty", what);
-  if (length >= size) return error_set(error, STATUS_BAD_REQUEST, "%s has more than %zu characters", what, size - 1);
-  memcpy(out, value, length + 1);
-  return STATUS_OK;
-}
-
-static Status set_gpu(void *target, const char *value, Error *error) {
-  Request *r = target;
-  return set_text(r->gpu, sizeof r->gpu, "the name of the GPU", value, error);
-}
-
-static Status set_model(void *target, const char *value, Error *error) {
-  Request *r = target;
-  return set_text(r->model, sizeof r->model, "the name of the model", value, error);
-}
-
-static Status set_kernel(void *target, const char *value, Error *error) {
-  Request *r = target;
-  return set_text(r->kernel, sizeof r->kernel, "the name of the kernel", value, error);
 }
 
 static Status set_order(void *target, const char *value, Error *error) {
@@ -247,43 +187,7 @@ static Status set_step(void *target, const char *value, Error *error) {
   return status;
 }
 
-static Status set_row(void *target, const char *value, Error *error) {
-  long long row;
-  const Status status = options_count("the row", value, 1, INT32_MAX, &row, error);
-  if (!status) ((Request *)target)->row = row;
-  return status;
-}
-
-static Status set_zoom(void *target, const char *value, Error *error) {
-  long long zoom;
-  const Status status = options_count("how far in", value, 0, SCENE_ZOOMS_MAX, &zoom, error);
-  if (!status) ((Request *)target)->zoom = (int)zoom;
-  return status;
-}
-
-static Status set_q_scale(void *target, const char *value, Error *error) {
-  long long scale;
-  const Status status = options_count("what Q is multiplied by", value, 1, 1000, &scale, error);
-  if (!status) ((Request *)target)->q_scale = scale;
-  return status;
-}
-
 static const char *const CLOCKS[] = {"bytes", "time", NULL};
-
-static Status set_clock(void *target, const char *value, Error *error) {
-  int k;
-  const Status status = options_name(CLOCKS, "is no clock", value, &k, error);
-  if (!status) ((Request *)target)->by_time = k == 1;
-  return status;
-}
-
-static Status set_without_max(void *target, const char *value, Error *error) {
-  return options_flag("without-max", value, &((Request *)target)->without_max, error);
-}
-
-static Status set_seed(void *target, const char *value, Error *error) {
-  return set_whole(value, &((Request *)target)->seed, error);
-}
 
 static Status name_algorithm(Request *r, const Schedule *schedule, Error *error) {
   for (int k = 0; k < r->n_algorithms; k++)
@@ -384,26 +288,30 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
     {.name = "seq-len",
      .letter = 'N',
      .argument = "N",
-     .set = set_N_q,
+     OPTION_COUNT(Request, shape.N_q),
      .help = "Sequence length: queries, and keys too unless --seq-len-k says otherwise. 4K is 4096. Default 4096."},
     {.name = "seq-len-k",
      .argument = "N",
-     .set = set_N_k,
+     OPTION_COUNT(Request, shape.N_k),
      .help = "Number of keys, when it differs from the number of queries (decode: -N 1 --seq-len-k 8K)."},
-    {.name = "head-dim", .letter = 'd', .argument = "D", .set = set_d, .help = "Head dimension. Default 128."},
+    {.name = "head-dim",
+     .letter = 'd',
+     .argument = "D",
+     OPTION_COUNT(Request, shape.d),
+     .help = "Head dimension. Default 128."},
     {.name = "head-dim-v",
      .argument = "D",
-     .set = set_d_v,
+     OPTION_COUNT(Request, shape.d_v),
      .help = "Head dimension of V and O, where it is another one (MLA: -d 192 --head-dim-v 128)."},
-    {.name = "batch", .argument = "COUNT", .set = set_batch, .help = "Batch size. Default 1."},
-    {.name = "heads", .argument = "COUNT", .set = set_heads, .help = "Query heads. Default 1."},
+    {.name = "batch", .argument = "COUNT", OPTION_COUNT(Request, shape.batch), .help = "Batch size. Default 1."},
+    {.name = "heads", .argument = "COUNT", OPTION_COUNT(Request, shape.heads), .help = "Query heads. Default 1."},
     {.name = "kv-heads",
      .argument = "COUNT",
-     .set = set_kv_heads,
+     OPTION_COUNT(Request, shape.kv_heads),
      .help = "Key and value heads: fewer than --heads is GQA, 1 is MQA. Default: as many as --heads."},
     {.name = "model",
      .argument = "NAME|FILE",
-     .set = set_model,
+     OPTION_TEXT(Request, model, "the name of the model"),
      .choices = "@models",
      .shipped = description_shipped_model,
      .help = "Heads, KV heads, head dimension, window, latent and data type of a model: a name from 'tilewalk "
@@ -417,7 +325,8 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
              "or auto: absorbed where there are more keys than queries. Default auto."},
     {.name = "v-in-k",
      .argument = "[=0|1]",
-     .set = set_v_in_k,
+     OPTION_FLAG(Request, shape.v_in_k),
+     .given = offsetof(Request, has_v_in_k),
      .choices = "0 1",
      .help = "V is the first --head-dim-v elements of K, as in absorbed MLA: it is read and kept as a part of K. "
              "Default: where one KV head of d = 576 has values of 512, DeepSeek's latent, it is; else not."},
@@ -468,29 +377,37 @@ const Option REQUEST_TILING_OPTIONS[] = {
      .set = set_block,
      .help = "Rows of Q and of K, V in a tile: B_r = B_c = B. 'paper' takes the sizes of FlashAttention's Algorithm "
              "1. Default: the largest power of two up to 128 that fits."},
-    {.name = "block-q", .argument = "B_r", .set = set_block_q, .help = "Rows of Q in a tile (also --br)."},
-    {.name = "br", .argument = "B_r", .set = set_block_q},
-    {.name = "block-k", .argument = "B_c", .set = set_block_k, .help = "Rows of K and V in a tile (also --bc)."},
-    {.name = "bc", .argument = "B_c", .set = set_block_k},
+    {.name = "block-q",
+     .argument = "B_r",
+     OPTION_COUNT(Request, tiling.B_r),
+     .help = "Rows of Q in a tile (also --br)."},
+    {.name = "br", .argument = "B_r", OPTION_COUNT(Request, tiling.B_r)},
+    {.name = "block-k",
+     .argument = "B_c",
+     OPTION_COUNT(Request, tiling.B_c),
+     .help = "Rows of K and V in a tile (also --bc)."},
+    {.name = "bc", .argument = "B_c", OPTION_COUNT(Request, tiling.B_c)},
     {.name = "kernel",
      .argument = "NAME|FILE",
-     .set = set_kernel,
+     OPTION_TEXT(Request, kernel, "the name of the kernel"),
      .choices = "@kernels",
      .shipped = description_shipped_kernel,
      .help = "Tile and launch as a known kernel does (fa2-sm90, cudnn-sm90, mem-efficient-sm90, fa3-sm90, fa2_async, "
              "...: assets/kernels) or as a description file says; blocks given beside it win."},
     {.name = "pack-gqa",
      .argument = "WHEN",
-     .set = set_pack,
-     .choices = "auto on off",
+     OPTION_CHOICE(Request, pack, "is no way to pack heads"),
+     .names = PACK_NAMES,
      .help = "Where query heads share K and V, make those of a KV head rows of one tile, so that each key is read "
              "once for all: auto (as the kernel does; without one, where rows of a tile would lie idle, and where "
              "keys are split), on or off. Default auto."},
     {.name = "splits",
      .argument = "COUNT",
-     .set = set_splits,
+     OPTION_COUNT(Request, tiling.n_splits),
      .help = "fa2-split: into how many parts the keys are split. Default: enough to fill the machine."},
-    {.name = "lse", .set = set_lse, .help = "fa2, fa2-split: also write the N log-sum-exp values that training needs."},
+    {.name = "lse",
+     OPTION_FLAG(Request, tiling.lse),
+     .help = "fa2, fa2-split: also write the N log-sum-exp values that training needs."},
     {0},
 };
 
@@ -501,7 +418,7 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      .help = "SRAM for one CTA's tiles, such as 192K or 96KiB. Default: the machine's."},
     {.name = "gpu",
      .argument = "NAME|FILE",
-     .set = set_gpu,
+     OPTION_TEXT(Request, gpu, "the name of the GPU"),
      .choices = "@gpus",
      .shipped = description_shipped_gpu,
      .help = "The machine: a name from 'tilewalk gpus', or a description file; sim takes several, with commas, and "
@@ -510,19 +427,39 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      .argument = "LINE",
      .set = options_set_state,
      .help = "All of the above as one line, 'N=64 d=16 block=8 causal=1'; options given beside it win."},
-    {.name = "seed", .argument = "SEED", .set = set_seed, .state_only = true, .help = "Seed of random inputs."},
+    {.name = "seed",
+     .argument = "SEED",
+     OPTION_NUMBER(Request, seed, "the number", 0, INT64_MAX),
+     .state_only = true,
+     .help = "Seed of random inputs."},
     {.name = "scene", .argument = "SCENE", .set = set_scene, .state_only = true, .help = "Which scene to show."},
     {.name = "chart", .argument = "CHART", .set = set_chart, .state_only = true, .help = "Which of the charts."},
     {.name = "step", .argument = "STEP", .set = set_step, .state_only = true, .help = "At which step."},
-    {.name = "row", .argument = "ROW", .set = set_row, .state_only = true, .help = "Which row."},
-    {.name = "zoom", .argument = "LEVEL", .set = set_zoom, .state_only = true, .help = "How far in."},
-    {.name = "without-max", .set = set_without_max, .state_only = true, .help = "Softmax without the maximum."},
+    {.name = "row",
+     .argument = "ROW",
+     OPTION_NUMBER(Request, row, "the row", 1, INT32_MAX),
+     .state_only = true,
+     .help = "Which row."},
+    {.name = "zoom",
+     .argument = "LEVEL",
+     OPTION_NUMBER(Request, zoom, "how far in", 0, SCENE_ZOOMS_MAX),
+     .state_only = true,
+     .help = "How far in."},
+    {.name = "without-max",
+     OPTION_FLAG(Request, without_max),
+     .state_only = true,
+     .help = "Softmax without the maximum."},
     {.name = "q-scale",
      .argument = "COUNT",
-     .set = set_q_scale,
+     OPTION_NUMBER(Request, q_scale, "what Q is multiplied by", 1, 1000),
      .state_only = true,
      .help = "What Q is multiplied by."},
-    {.name = "clock", .argument = "CLOCK", .set = set_clock, .state_only = true, .help = "What the race runs on."},
+    {.name = "clock",
+     .argument = "CLOCK",
+     OPTION_CHOICE(Request, by_time, "is no clock"),
+     .names = CLOCKS,
+     .state_only = true,
+     .help = "What the race runs on."},
     {.name = "lengths", .argument = "LIST", .set = set_lengths, .state_only = true, .help = "Of sequences served."},
     {.name = "page", .argument = "TOKENS", .set = set_page, .state_only = true, .help = "Of a page served."},
     {.name = "prefix", .argument = "TOKENS", .set = set_prefix, .state_only = true, .help = "That they share."},
@@ -533,7 +470,7 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
 const Option REQUEST_EXPERT_OPTIONS[] = {
     {.name = "ctas-per-sm",
      .argument = "COUNT",
-     .set = set_ctas_per_sm,
+     OPTION_COUNT(Request, ctas_per_sm),
      .help = "CTAs that an SM runs at once, for L2. Default: what the kernel, or its tiles, leave room for."},
     {.name = "order",
      .argument = "ORDER",
@@ -571,26 +508,29 @@ const Option REQUEST_SCENE_OPTIONS[] = {
      .argument = "STEP",
      .set = set_step,
      .help = "The moment after so many events; 122.25 is a quarter of the way to the next. Default 0."},
-    {.name = "seed", .argument = "SEED", .set = set_seed, .help = "Seed of Q, K and V. Default 0."},
+    {.name = "seed",
+     .argument = "SEED",
+     OPTION_NUMBER(Request, seed, "the number", 0, INT64_MAX),
+     .help = "Seed of Q, K and V. Default 0."},
     {.name = "row",
      .argument = "ROW",
-     .set = set_row,
+     OPTION_NUMBER(Request, row, "the row", 1, INT32_MAX),
      .help = "Which row of a row block the softmax shows, from 1. Default: the middle one."},
     {.name = "zoom",
      .argument = "LEVEL",
-     .set = set_zoom,
+     OPTION_NUMBER(Request, zoom, "how far in", 0, SCENE_ZOOMS_MAX),
      .help = "How far in: of pipeline 0 is a tile, 1 a row block, 2 the whole CTA, 3 a tile at either d; of zoom 0 is "
              "all levels, 1 the head, 2 the tile, 3 the row, 4 the warp, 5 the banks. Default 0."},
     {.name = "without-max",
-     .set = set_without_max,
+     OPTION_FLAG(Request, without_max),
      .help = "Leave the maximum out of the softmax, and see what overflows."},
     {.name = "q-scale",
      .argument = "COUNT",
-     .set = set_q_scale,
+     OPTION_NUMBER(Request, q_scale, "what Q is multiplied by", 1, 1000),
      .help = "Multiply Q, and so the scores. Default 1; without the maximum 6, so that something overflows."},
     {.name = "clock",
      .argument = "CLOCK",
-     .set = set_clock,
+     OPTION_CHOICE(Request, by_time, "is no clock"),
      .names = CLOCKS,
      .help = "What the race runs on: bytes, or the least time of each algorithm at the GPU's peak rates. Default "
              "bytes."},
@@ -610,27 +550,18 @@ const Option REQUEST_SCENE_OPTIONS[] = {
 
 /* ---- Output --------------------------------------------------------------------------------------- */
 
-static Status set_json(void *target, const char *value, Error *error) {
-  return options_flag("json", value, &((OutputRequest *)target)->json, error);
-}
-
-static Status set_csv(void *target, const char *value, Error *error) {
-  return options_flag("csv", value, &((OutputRequest *)target)->csv, error);
-}
-
-static Status set_output(void *target, const char *value, Error *error) {
-  OutputRequest *o = target;
-  return set_text(o->output, sizeof o->output, "the file name", value, error);
-}
-
 const Option OUTPUT_FORMAT_OPTIONS[] = {
-    {.name = "json", .set = set_json, .help = "Print JSON."},
-    {.name = "csv", .set = set_csv, .help = "Print CSV with a heading line."},
+    {.name = "json", OPTION_FLAG(OutputRequest, json), .help = "Print JSON."},
+    {.name = "csv", OPTION_FLAG(OutputRequest, csv), .help = "Print CSV with a heading line."},
     {0},
 };
 
 const Option OUTPUT_FILE_OPTIONS[] = {
-    {.name = "output", .letter = 'o', .argument = "FILE", .set = set_output, .help = "Write to FILE."},
+    {.name = "output",
+     .letter = 'o',
+     .argument = "FILE",
+     OPTION_TEXT(OutputRequest, output, "the file name"),
+     .help = "Write to FILE."},
     {0},
 };
 

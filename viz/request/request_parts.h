@@ -14,6 +14,6 @@ Status set_prefix(void *target, const char *value, Error *error);
 Status set_chunk(void *target, const char *value, Error *error);
 Status request_pages(Request *request, Error *error);
 
-extern const char *const PACK_NAMES[PACK_COUNT];
+extern const char *const PACK_NAMES[PACK_COUNT + 1];
 
 #endif
