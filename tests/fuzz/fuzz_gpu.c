@@ -1,10 +1,24 @@
-/* Fuzz target for GPU descriptions: any bytes are refused with one line, or become a machine on
+/* Fuzz target for descriptions of GPUs and links: any bytes are refused with one line, or become a machine on
  * which a model can compute with, without dividing by zero or leaving its arrays. */
 #include "tests/fuzz/fuzz.h"
 #include "sim/machine/gpu.h"
+#include "sim/machine/link.h"
 #include "sim/base/utf8.h"
 
+static void try_link(const uint8_t *data, size_t size) {
+  Link link = {.sms = 7};
+  Error error = {0};
+  if (link_parse((const char *)data, size, "f", &link, &error)) {
+    require(strncmp(error.message, "f:", 2) == 0 && utf8_is_text(error.message, strlen(error.message)));
+    require(link.sms == 7); /* unchanged */
+    return;
+  }
+  require(link.name[0] && link_bound_s(&link, 1e9) > 0 && link_bound_s(&link, 0) == 0);
+  require(!link.ramp_bytes || link_predicted_s(&link, 1e9) > 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  try_link(data, size);
   Gpu gpu;
   memset(&gpu, 0x5A, sizeof gpu);
   Error error = {0};

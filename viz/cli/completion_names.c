@@ -68,7 +68,8 @@ static int run_names(void *options, Io *io, Error *error) {
     status = tasks(io->out, error);
   else if (strcmp(o->kind, "claims") == 0)
     status = claims(io->out, error);
-  else if (strcmp(o->kind, "gpus") == 0 || strcmp(o->kind, "kernels") == 0 || strcmp(o->kind, "models") == 0)
+  else if (strcmp(o->kind, "gpus") == 0 || strcmp(o->kind, "kernels") == 0 || strcmp(o->kind, "links") == 0 ||
+           strcmp(o->kind, "models") == 0)
     status = descriptions(o->kind, io->out, error);
   else
     status = error_set(error, STATUS_BAD_REQUEST,

@@ -47,6 +47,7 @@ typedef struct {
 static const Kind GPU_KIND = {"gpus", "GPU", "'tilewalk gpus' lists the known ones"};
 static const Kind KERNEL_KIND = {"kernels", "kernel", "'tilewalk kernels' lists the known ones"};
 static const Kind BACKEND_KIND = {"backends", "library", "assets/backends has the known ones"};
+static const Kind LINK_KIND = {"links", "link", "'tilewalk ranks --help' lists the known ones"};
 static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' lists the known ones"};
 
 static Status refuse(const Kind *kind, const char *name, Error *error) {
@@ -205,6 +206,15 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   size_t length;
   Status status = read_text(&GPU_KIND, name, KEYFILE_MAX_BYTES, &buffer, &length, error);
   if (status == STATUS_OK) status = gpu_parse(buffer, length, name, gpu, error);
+  free(buffer);
+  return status;
+}
+
+Status description_link(const char *name, Link *link, Error *error) {
+  char *buffer;
+  size_t length;
+  Status status = read_text(&LINK_KIND, name, KEYFILE_MAX_BYTES, &buffer, &length, error);
+  if (status == STATUS_OK) status = link_parse(buffer, length, name, link, error);
   free(buffer);
   return status;
 }

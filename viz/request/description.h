@@ -1,12 +1,13 @@
-/* GPUs and models by name or by file: what --gpu and --model take.
+/* GPUs, links and models by name or by file: what --gpu, --link and --model take.
  *
- * A name is looked up among the files that come with Tilewalk (assets/gpus, assets/models);
+ * A name is looked up among the files that come with Tilewalk (assets/gpus, assets/links, assets/models);
  * anything else, and anything with a '/', is the path of a description file of the user's own. */
 #ifndef TILEWALK_VIZ_REQUEST_DESCRIPTION_H
 #define TILEWALK_VIZ_REQUEST_DESCRIPTION_H
 
 #include "sim/machine/gpu.h"
 #include "sim/machine/kvmodel.h"
+#include "sim/machine/link.h"
 #include "sim/l2/kernel_profile.h"
 
 enum { DESCRIPTION_NAMES_MAX = 128, DESCRIPTION_NAME_BYTES = 64 };
@@ -16,13 +17,14 @@ typedef struct {
   int n;
 } DescriptionNames;
 
-/* The names of the files in assets/FOLDER ("gpus", "kernels", "models" or "backends"). Files whose names no option
- * could take are left out. */
+/* The names of the files in assets/FOLDER ("gpus", "kernels", "links", "models" or "backends"). Files whose names no
+ * option could take are left out. */
 Status description_names(const char *folder, DescriptionNames *names, Error *error);
 
 /* Loads what --gpu or --model names. "" and "paper" are the built-in machine, which needs
  * no file. */
 Status description_gpu(const char *name, Gpu *gpu, Error *error);
+Status description_link(const char *name, Link *link, Error *error);                 /* --link */
 Status description_kernel(const char *name, Profile *profile, Error *error);         /* --kernel */
 struct Backend;                                                                      /* viz/request/backend_rules.h */
 Status description_backend(const char *name, struct Backend *backend, Error *error); /* --library */
