@@ -136,7 +136,7 @@ TEST(on_a_gpu) {
 
 TEST(lists_and_files) {
   json_t *json = run_json("kvcache --list --json");
-  assert_int_equal(json_array_size(json_object_get(json, "models")), 23);
+  assert_int_equal(json_array_size(json_object_get(json, "models")), 24);
   json_decref(json);
   program_run(&run, "kvcache --list --csv");
   assert_non_null(strstr(run.out, "\nqwen2.5-7b,28,28,4,128,"));

@@ -1,0 +1,443 @@
+/* tilewalk ranks: attention on several GPUs: who holds what, what crosses which link when, who idles. */
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+#include "sim/base/size.h"
+#include "sim/ranks.h"
+#include "viz/cli/command.h"
+#include "viz/cli/reply.h"
+#include "viz/request/description.h"
+#include "viz/request/request.h"
+#include "viz/text/number.h"
+
+#define DEFAULT_GPU  "h100-sxm"
+#define DEFAULT_LINK "nvlink4"
+enum { DEFAULT_RANKS = 4, ROWS_SHOWN = 16 };
+
+typedef struct {
+  Request request;
+  OutputRequest output;
+  char link[REQUEST_NAME_BYTES];
+  Scheme scheme;
+  int64_t n;
+} RanksOptions;
+
+/* ---- Setters ----------------------------------------------------------------------------------------------- */
+
+static Status set_name(char *name, const char *value, Error *error) {
+  if (!*value || strlen(value) >= REQUEST_NAME_BYTES)
+    return error_set(error, STATUS_BAD_REQUEST, "a name of 1 to %d characters is needed", REQUEST_NAME_BYTES - 1);
+  memcpy(name, value, strlen(value) + 1);
+  return STATUS_OK;
+}
+static Status set_gpu(void *target, const char *value, Error *error) {
+  return set_name(((RanksOptions *)target)->request.gpu, value, error);
+}
+static Status set_kernel(void *target, const char *value, Error *error) {
+  return set_name(((RanksOptions *)target)->request.kernel, value, error);
+}
+static Status set_link(void *target, const char *value, Error *error) {
+  return set_name(((RanksOptions *)target)->link, value, error);
+}
+static Status set_ranks(void *target, const char *value, Error *error) {
+  return size_parse_count(value, &((RanksOptions *)target)->n, error);
+}
+static Status set_scheme(void *target, const char *value, Error *error) {
+  if (scheme_from_name(value, &((RanksOptions *)target)->scheme)) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is no scheme; there are ring, striped, zigzag, ulysses, tensor and offload",
+                   quote(value, strlen(value)).text);
+}
+
+/* ---- The walk, added up ------------------------------------------------------------------------------------ */
+
+typedef struct {
+  Wide pairs, most_pairs, sram_bytes, carried_bytes, sent_bytes, received_bytes; /* most: of one rank */
+  double kernel_s, exchange_s, end_s; /* the longest kernel and exchange; when the last rank is done */
+  double busy_s;                      /* all ranks' kernels */
+  bool by_link;                       /* the last rank waits for an exchange */
+} Sum;
+
+typedef struct {
+  const Ranks *ranks;
+  RanksClock clock; /* what is shown */
+  double bound_s, predicted_s, total_s;
+  Sum *steps, *of; /* by step, by rank */
+  Sum all;
+  double link_bound_s; /* of the time, what ends with an exchange */
+  Table *csv;          /* a row for each step and rank; NULL: not wanted */
+} Answer;
+
+static void add(Sum *sum, const Piece *p, const RankStep *step, const RankTimes *x) {
+  const double end_s = fmax(x->kernel_end_s, x->exchange_end_s);
+  sum->pairs += p->pairs;
+  if (p->pairs > sum->most_pairs) sum->most_pairs = p->pairs;
+  sum->sram_bytes += p->read_bytes + p->write_bytes;
+  sum->carried_bytes += step->carried_bytes;
+  sum->sent_bytes += step->sent_bytes;
+  sum->received_bytes += step->received_bytes;
+  sum->kernel_s = fmax(sum->kernel_s, x->kernel_s);
+  sum->exchange_s = fmax(sum->exchange_s, x->exchange_s);
+  sum->busy_s += x->kernel_s;
+  if (end_s > sum->end_s) sum->by_link = x->exchange_end_s > x->kernel_end_s;
+  sum->end_s = fmax(sum->end_s, end_s);
+}
+
+static const char *piece_name(PieceKind kind) {
+  static const char *const NAMES[PIECE_COUNT] = {"none", "full", "causal", "strict", "half-keys", "half-rows"};
+  return NAMES[kind];
+}
+
+static void add_csv(Table *t, int64_t at, int64_t r, const Piece *p, const RankStep *step, const RankTimes *x) {
+  table_digits(t, ROLE_PLAIN, wide(at));
+  table_digits(t, ROLE_PLAIN, wide(r));
+  if (step->keys_of >= 0)
+    table_digits(t, ROLE_PLAIN, wide(step->keys_of));
+  else
+    table_empty(t, false);
+  table_text(t, ROLE_PLAIN, piece_name(step->piece));
+  table_count(t, ROLE_PLAIN, p->pairs);
+  table_bytes(t, ROLE_PLAIN, p->read_bytes + p->write_bytes);
+  table_bytes(t, ROLE_PLAIN, step->carried_bytes);
+  table_bytes(t, ROLE_PLAIN, step->sent_bytes);
+  table_bytes(t, ROLE_PLAIN, step->received_bytes);
+  table_seconds(t, ROLE_PLAIN, x->start_s);
+  table_seconds(t, ROLE_PLAIN, x->kernel_s);
+  table_seconds(t, ROLE_PLAIN, x->kernel_end_s);
+  table_seconds(t, ROLE_PLAIN, x->exchange_end_s);
+}
+
+static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const RankTimes *x) {
+  Answer *a = data;
+  const Piece *p = &a->ranks->pieces[step->piece];
+  add(&a->steps[t], p, step, x);
+  add(&a->of[r], p, step, x);
+  add(&a->all, p, step, x);
+  if (a->csv) add_csv(a->csv, t, r, p, step, x);
+}
+
+static Status answer(const Ranks *ranks, Document *d, Answer *a, Error *error) {
+  static const TableColumn COLUMNS[] = {{.csv = "step"},          {.csv = "rank"},       {.csv = "keys_of"},
+                                        {.csv = "block"},         {.csv = "pairs"},      {.csv = "sram_bytes"},
+                                        {.csv = "carried_bytes"}, {.csv = "sent_bytes"}, {.csv = "received_bytes"},
+                                        {.csv = "start_s"},       {.csv = "kernel_s"},   {.csv = "kernel_end_s"},
+                                        {.csv = "exchange_end_s"}};
+  *a = (Answer){.ranks = ranks};
+  a->steps = calloc((size_t)(ranks->n_steps + ranks->n), sizeof *a->steps);
+  if (!a->steps) return error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " steps", ranks->n_steps);
+  a->of = a->steps + ranks->n_steps;
+  if (d->form == DOCUMENT_CSV)
+    a->csv = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  a->bound_s = ranks_walk(ranks, CLOCK_BOUND, NULL, NULL);
+  a->predicted_s = ranks_walk(ranks, CLOCK_PREDICTED, NULL, NULL);
+  a->clock = isnan(a->predicted_s) ? CLOCK_BOUND : CLOCK_PREDICTED;
+  a->total_s = ranks_walk(ranks, a->clock, visit, a);
+  double before = 0;
+  for (int64_t t = 0; t < ranks->n_steps; t++) {
+    if (a->steps[t].by_link) a->link_bound_s += a->steps[t].end_s - before;
+    before = a->steps[t].end_s;
+  }
+  return STATUS_OK;
+}
+
+static double idle(const Answer *a, double busy_s, int64_t n_ranks) {
+  return a->total_s > 0 ? 1 - busy_s / ((double)n_ranks * a->total_s) : 0;
+}
+
+static const char *kind_name(const Answer *a) {
+  return time_kind_name(a->clock == CLOCK_BOUND           ? TIME_BOUND
+                        : ranks_is_extrapolated(a->ranks) ? TIME_EXTRAPOLATED
+                                                          : TIME_PREDICTED);
+}
+
+/* What takes most of the time; TIME_NONE: the link. */
+static TimePart binds(const Answer *a) {
+  if (2 * a->link_bound_s > a->total_s) return TIME_NONE;
+  for (int kind = PIECE_FULL; kind < PIECE_COUNT; kind++)
+    if (a->ranks->pieces[kind].bound_s > 0) return a->ranks->pieces[kind].binds;
+  return TIME_NONE;
+}
+
+/* ---- What is shown ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const char *key, *name;
+  Wide bytes;
+} HeldBytes;
+
+static int held(const Ranks *k, HeldBytes rows[8]) {
+  const Wide all = k->weights_bytes + k->cache_bytes, away = (Wide)(k->away * (double)all);
+  const HeldBytes every[] = {
+      {"q_bytes", "Q", k->q_bytes},
+      {"k_bytes", "K", k->k_bytes},
+      {"v_bytes", "V", k->v_bytes},
+      {"o_bytes", "O", k->o_bytes},
+      {"second_bytes", scheme_is_ring(k->scheme) ? "second place for K, V" : "second places", k->second_bytes},
+      {"carried_bytes", "O, m, l between steps, fp32", k->carried_bytes},
+      {"weights_bytes", "weights", k->weights_bytes},
+      {"cache_bytes", "KV cache", k->cache_bytes}};
+  int n = 0;
+  for (size_t i = 0; i < sizeof every / sizeof *every; i++)
+    if (every[i].bytes > 0) rows[n++] = every[i];
+  if (away > 0) rows[n++] = (HeldBytes){"away_bytes", "behind the link", away};
+  return n;
+}
+
+static void add_held(Document *d, const Ranks *k) {
+  static const TableColumn COLUMNS[] = {{.heading = "a rank holds"}, {.heading = "bytes", .right = true}};
+  HeldBytes rows[9];
+  const int n = held(k, rows);
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
+  for (int i = 0; i < n; i++) {
+    table_text(t, ROLE_PLAIN, rows[i].name);
+    table_bytes(t, ROLE_PLAIN, rows[i].bytes);
+  }
+  put_object(d, "holds");
+  for (int i = 0; i < n; i++) put_whole(d, rows[i].key, rows[i].bytes);
+  put_end(d);
+}
+
+/* Both boundaries: across the SRAM of each GPU to its HBM, and across the links. */
+static void sum_cells(Table *t, const Sum *s) {
+  table_count(t, ROLE_PLAIN, s->pairs);
+  table_bytes(t, ROLE_PLAIN, s->sram_bytes + s->carried_bytes);
+  table_bytes(t, ROLE_ACCENT, s->sent_bytes > s->received_bytes ? s->sent_bytes : s->received_bytes);
+}
+
+static void add_steps(Document *d, const Answer *a) {
+  static const TableColumn COLUMNS[] = {{.heading = "step", .right = true, .key = "step"},
+                                        {.heading = "pairs", .right = true, .key = "pairs"},
+                                        {.heading = "HBM", .right = true, .key = "hbm_bytes"},
+                                        {.heading = "links", .right = true, .key = "link_bytes"},
+                                        {.heading = "kernel", .right = true, .key = "kernel_s"},
+                                        {.heading = "exchange", .right = true, .key = "exchange_s"},
+                                        {.heading = "ends", .right = true, .key = "ends_s"},
+                                        {.heading = "idle", .right = true, .key = "idle"}};
+  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "steps", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "Steps, all ranks together; the slowest kernel and exchange (%s)", kind_name(a));
+  table_note(t, "HBM: across the SRAM of each GPU, O, m and l between steps included.");
+  double before = 0;
+  for (int64_t k = 0; k < a->ranks->n_steps; k++) {
+    const Sum *s = &a->steps[k];
+    const double length_s = s->end_s - before;
+    before = s->end_s;
+    if (d->form == DOCUMENT_TEXT && k >= ROWS_SHOWN) continue;
+    table_digits(t, ROLE_PLAIN, wide(k));
+    sum_cells(t, s);
+    table_seconds(t, ROLE_PLAIN, s->kernel_s);
+    table_seconds(t, ROLE_PLAIN, s->exchange_s);
+    table_seconds(t, ROLE_PLAIN, s->end_s);
+    table_percent(t, ROLE_PLAIN, length_s > 0 ? fmax(0, 1 - s->busy_s / ((double)a->ranks->n * length_s)) : 0);
+  }
+  if (a->ranks->n_steps > ROWS_SHOWN)
+    table_note(t, "%d of %" PRId64 " steps; --csv has all, rank by rank.", ROWS_SHOWN, a->ranks->n_steps);
+}
+
+static void add_ranks(Document *d, const Answer *a) {
+  static const TableColumn COLUMNS[] = {{.heading = "rank", .right = true, .key = "rank"},
+                                        {.heading = "pairs", .right = true, .key = "pairs"},
+                                        {.heading = "HBM", .right = true, .key = "hbm_bytes"},
+                                        {.heading = "its link", .right = true, .key = "link_bytes"},
+                                        {.heading = "busy", .right = true, .key = "busy_s"},
+                                        {.heading = "idle", .right = true, .key = "idle"}};
+  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "by_rank", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "Ranks, all steps together (%s)", kind_name(a));
+  for (int64_t r = 0; r < a->ranks->n; r++) {
+    if (d->form == DOCUMENT_TEXT && r >= ROWS_SHOWN) break;
+    table_digits(t, ROLE_PLAIN, wide(r));
+    sum_cells(t, &a->of[r]);
+    table_seconds(t, ROLE_PLAIN, a->of[r].busy_s);
+    table_percent(t, ROLE_PLAIN, fmax(0, idle(a, a->of[r].busy_s, 1)));
+  }
+  if (a->ranks->n > ROWS_SHOWN) table_note(t, "%d of %" PRId64 " ranks; --csv has all.", ROWS_SHOWN, a->ranks->n);
+}
+
+static void add_summary(Document *d, const Answer *a) {
+  const Ranks *k = a->ranks;
+  const TimePart bound = binds(a);
+  const double hiding = ranks_hiding_tokens(&k->shape, &k->gpu, k->link.bytes_per_s);
+  put_object(d, "boundaries");
+  put_whole(d, "hbm_bytes", a->all.sram_bytes + a->all.carried_bytes);
+  put_whole(d, "carried_bytes", a->all.carried_bytes);
+  put_whole(d, "link_bytes", a->all.sent_bytes > a->all.received_bytes ? a->all.sent_bytes : a->all.received_bytes);
+  put_end(d);
+  put_object(d, "time");
+  put_real(d, "bound_s", a->bound_s);
+  put_real_or_null(d, "predicted_s", a->predicted_s);
+  put_text(d, "kind", kind_name(a));
+  put_real(d, "idle", idle(a, a->all.busy_s, k->n));
+  put_text(d, "binds", bound == TIME_NONE ? "link" : time_part_name(bound));
+  put_end(d);
+  put_real_or_null(d, "hiding_tokens", hiding);
+  document_line(d, ROLE_ACCENT, "%s (%s); SMs idle %s of the time; bottleneck: %s.", number_seconds(a->total_s).text,
+                kind_name(a), number_percent(fmax(0, idle(a, a->all.busy_s, k->n))).text,
+                bound == TIME_NONE ? "the link" : time_part_title(bound));
+  if (a->clock == CLOCK_PREDICTED)
+    document_line(d, ROLE_DIM, "At least %s (bound: peak rates, %s at %s, all overlapped).",
+                  number_seconds(a->bound_s).text, k->link.name, number_si(k->link.bytes_per_s, "B/s").text);
+  if (scheme_is_ring(k->scheme) && k->n > 1 && hiding > 0)
+    document_line(d, ROLE_DIM, "%s: whole blocks of at least %s tokens hide the exchange (F / B, bound); here %s.",
+                  k->link.name, number_count((Wide)ceil(hiding)).text, number_count(wide(k->tokens)).text);
+}
+
+static void add_head(Document *d, const Ranks *k) {
+  const Shape *s = &k->shape;
+  const KeyfileNote *note = link_note(&k->link, "bandwidth");
+  document_line(d, ROLE_HEADING,
+                "%s, %" PRId64 " rank%s of %s over %s: N = %s, %s head%s a rank, d = %" PRId64 ", %s%s",
+                scheme_name(k->scheme), k->n, k->n == 1 ? "" : "s", k->gpu.name, k->link.name,
+                number_count(wide(s->N_k)).text, number_count(wide(s->heads)).text, s->heads == 1 ? "" : "s", s->d,
+                dtype_name(s->dtype), s->causal ? ", causal" : "");
+  document_line(d, ROLE_DIM, "%s: %s each way%s%s.", k->link.product, number_si(k->link.bytes_per_s, "B/s").text,
+                note->assumed ? " (assumed)" : "", k->link.ramp_bytes ? "; measured exchanges" : "");
+  put_text(d, "scheme", scheme_name(k->scheme));
+  put_count(d, "ranks", k->n);
+  put_text(d, "gpu", k->gpu.name);
+  put_object(d, "link");
+  put_text(d, "name", k->link.name);
+  put_real(d, "bytes_per_s", k->link.bytes_per_s);
+  put_real(d, "latency_s", k->link.latency_s);
+  put_flag(d, "assumed", note->assumed);
+  put_flag(d, "measured", k->link.ramp_bytes > 0);
+  put_end(d);
+  put_count(d, "tokens", k->tokens);
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------- */
+
+/* The whole model of offload; its matrices must be known. */
+static Status take_model(const char *name, const Gpu *gpu, KvModel *model, Serving *serving, Error *error) {
+  if (!*name)
+    return error_set(error, STATUS_BAD_REQUEST, "offload: weights and cache of a model; name one with --model");
+  const Status status = description_model(name, model, error);
+  if (status) return status;
+  if (!model->parameters || !model->hidden || !model->vocab || *model->no_cache)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%.80s: 'parameters', 'hidden' and 'vocab' or the cache are not given; add them to a copy of the "
+                     "file",
+                     model->name);
+  const double bytes = model->weights_bytes ? (double)model->weights_bytes / (double)model->parameters : 2;
+  *serving = (Serving){
+      .model = model, .gpu = gpu, .cache = kvmodel_cache(model), .weight_bytes = bytes, .products = DTYPE_FP16};
+  return STATUS_OK;
+}
+
+typedef struct {
+  Gpu gpu;
+  Link link;
+  Profile kernel;
+  KvModel model;
+  Serving serving;
+  Problem problem;
+  Ranks ranks;
+} Work;
+
+static Status resolve(const RanksOptions *o, Work *w, Error *error) {
+  Request request = o->request;
+  const bool offload = o->scheme == SCHEME_OFFLOAD;
+  if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
+  Status status = description_gpu(request.gpu, &w->gpu, error);
+  if (!status && timing_rate(&w->gpu, TIME_MATH, DTYPE_FP16) <= 0)
+    status = error_set(
+        error, STATUS_BAD_REQUEST,
+        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk gpus)", w->gpu.name);
+  if (!status && offload) status = take_model(request.model, &w->gpu, &w->model, &w->serving, error);
+  if (!status) status = description_link(*o->link ? o->link : DEFAULT_LINK, &w->link, error);
+  if (!status) status = request_take_model(&request, NULL, error);
+  if (!status) status = request_problem(&request, &w->problem, &w->gpu, error);
+  if (status) return status;
+  const RanksAsked asked = {.scheme = o->scheme,
+                            .n = offload ? 1
+                                 : o->n  ? o->n
+                                         : DEFAULT_RANKS,
+                            .problem = &w->problem,
+                            .gpu = &w->gpu,
+                            .link = &w->link,
+                            .serving = offload ? &w->serving : NULL};
+  return ranks_make(&w->ranks, &asked, error);
+}
+
+static void fill(Document *d, const Answer *a) {
+  add_head(d, a->ranks);
+  document_gap(d);
+  add_held(d, a->ranks);
+  document_gap(d);
+  add_steps(d, a);
+  document_gap(d);
+  if (a->ranks->n > 1) add_ranks(d, a);
+  document_gap(d);
+  add_summary(d, a);
+}
+
+static int run_ranks(void *options, Io *io, Error *error) {
+  const RanksOptions *o = options;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  Answer a = {0};
+  Work *w = calloc(1, sizeof *w);
+  Status status = w ? resolve(o, w, error) : error_set(error, STATUS_NO_MEMORY, "no memory for ranks");
+  Document d = reply_new(&o->output);
+  if (!status) status = answer(&w->ranks, &d, &a, error);
+  if (!status) fill(&d, &a);
+  status = reply_print(&d, status, io, error);
+  free(a.steps);
+  free(w);
+  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+static const Option RANKS_OPTIONS[] = {
+    {.name = "scheme",
+     .argument = "NAME",
+     .set = set_scheme,
+     .choices = "ring striped zigzag ulysses tensor offload",
+     .help = "How the work is shared out. ring: contiguous blocks, K and V travel; striped and zigzag: the same with "
+             "other tokens on each rank; ulysses: all-to-all to heads and back; tensor: heads, and an all-reduce of "
+             "the output; offload: one GPU, and what does not fit comes over the link. Default ring."},
+    {.name = "ranks", .argument = "P", .set = set_ranks, .help = "GPUs. Default 4."},
+    {.name = "link",
+     .argument = "NAME|FILE",
+     .set = set_link,
+     .choices = "@links",
+     .help = "Between neighbours, or to what lies behind the GPU: nvlink2, nvlink3, nvlink4, nvlink5, pcie4, pcie5, "
+             "ib-edr, ib-hdr, ib-ndr, host-ddr5, nvme4, or a file of your own. Default " DEFAULT_LINK "."},
+    {.name = "gpu", .argument = "NAME|FILE", .set = set_gpu, .choices = "@gpus", .help = "Default " DEFAULT_GPU "."},
+    {.name = "kernel",
+     .argument = "NAME|FILE",
+     .set = set_kernel,
+     .choices = "@kernels",
+     .help = "Predict times by this kernel's costs, where the link was measured (nvlink4)."},
+    {0},
+};
+
+static const OptionSet SETS[] = {
+    {"Ranks", RANKS_OPTIONS, 0},
+    {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(RanksOptions, request)},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(RanksOptions, output)},
+    {0},
+};
+
+const Command COMMAND_RANKS = {
+    .name = "ranks",
+    .summary = "Attention on several GPUs: ring, Ulysses, tensor parallelism, offload",
+    .usage = "[--scheme NAME] [--ranks P] [--link NAME] [OPTION...]",
+    .description = "Walks attention on several GPUs step by step: what each rank holds, which block of keys it has, "
+                   "what crosses its SRAM and its link, and who waits for whom. Bytes and pairs are counted; times are "
+                   "bounds (the kernel's least time beside the link's data sheet), or predicted where kernel and link "
+                   "were measured. One layer's attention, forward; offload: a whole model, a pass.",
+    .examples = "  # ring attention under a causal mask: rank 0 idles\n"
+                "  tilewalk ranks --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal\n\n"
+                "  # the same with striped tokens; over InfiniBand\n"
+                "  tilewalk ranks --scheme striped --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal --link ib-ndr\n\n"
+                "  # two H200s, predicted\n"
+                "  tilewalk ranks --ranks 2 -N 32K --heads 16 --gpu h200 --kernel fa2-sm90\n\n"
+                "  # FlexGen: OPT-175B on a T4, 512 sequences\n"
+                "  tilewalk ranks --scheme offload --model opt-175b --gpu t4 --link pcie4 -N 1 --seq-len-k 544 --batch "
+                "512\n",
+    .options_bytes = sizeof(RanksOptions),
+    .sets = SETS,
+    .run = run_ranks,
+};
