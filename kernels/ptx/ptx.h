@@ -165,6 +165,9 @@ typedef struct {
   uint64_t watch; /* a global address: the result says what wrote it last; 0: none */
   void (*print)(void *context, const char *text, size_t n_bytes); /* device printf; NULL: it prints nothing */
   void *print_context;
+  void (*progress)(void *context, int64_t blocks_begun, int64_t blocks); /* NULL: nobody is told */
+  void *progress_context;
+  int64_t part, parts; /* without the first cache: of the blocks only part 1 ... `parts`, in order; zeros: all */
 } PtxLaunch;
 
 /* Where buffer `argument` of the launch lies in the kernel's address space; depends on the sizes alone. */

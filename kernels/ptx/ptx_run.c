@@ -49,7 +49,7 @@ bool run_refuses(Run *run, Status status, const char *format, ...) {
 typedef struct {
   int64_t next;  /* cluster, or turn of the SM */
   int32_t group; /* SMs that one cluster lies on */
-  int64_t n_clusters;
+  int64_t n_clusters, end, n_begun;
   int32_t n_groups, n_ranks;
 } Dealer;
 
@@ -57,7 +57,7 @@ typedef struct {
 static int64_t deal(const Run *run, Dealer *d, int32_t *sm) {
   if (!run->cache) {
     *sm = (int32_t)(d->next % d->n_groups) * d->n_ranks;
-    return d->next < d->n_clusters ? d->next++ : -1;
+    return d->next < d->end ? d->next++ : -1;
   }
   *sm = d->group * d->n_ranks;
   return deal_cluster(d->n_clusters, d->n_groups, d->group, d->next) < 0
@@ -75,6 +75,9 @@ static int32_t fill_places(Run *run, Dealer *d) {
       int32_t sm;
       const int64_t cluster = deal(run, d, &sm);
       if (cluster < 0) continue;
+      d->n_begun += d->n_ranks;
+      if (run->launch->progress)
+        run->launch->progress(run->launch->progress_context, d->n_begun, run->result->totals.blocks);
       for (int32_t r = 0; r < d->n_ranks; r++) block_begin(run, p + r, cluster, r, (sm + r) % run->n_sm);
     }
     for (int32_t r = 0; r < d->n_ranks; r++) alive += run->blocks[p + r].index >= 0;
@@ -145,7 +148,7 @@ static bool run_blocks(Run *run, Dealer *d) {
       idle = 0;
     }
     if (idle == 8 || idle == 64) { /* blocks that are not begun may be what is waited for */
-      const bool more = d->next < d->n_clusters && run_make_places(run, 2 * run->n_places);
+      const bool more = d->next < (run->cache ? d->n_clusters : d->end) && run_make_places(run, 2 * run->n_places);
       if (more) idle = 0;
     }
     if (idle > IDLE_PASSES) return stuck(run);
@@ -260,8 +263,11 @@ Status ptx_run(const PtxKernel *kernel, const PtxLaunch *launch, PtxResult *resu
   *run = (Run){.kernel = kernel, .launch = launch, .result = result, .error = error};
   if (prepare(run, &d)) {
     const int32_t groups = run->cache ? d.n_groups : 1;
+    const bool is_part = launch->parts > 0 && !run->cache;
+    const int64_t first = is_part ? d.n_clusters * (launch->part - 1) / launch->parts : 0;
+    d.end = is_part ? d.n_clusters * launch->part / launch->parts : d.n_clusters;
     for (d.group = 0; d.group < groups && !run->status; d.group++) {
-      d.next = 0;
+      d.next = first;
       run_blocks(run, &d);
     }
     sum_up(run);

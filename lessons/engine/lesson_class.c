@@ -14,6 +14,7 @@ typedef struct {
   const char *verdict;
   uint64_t seed;
   bool counts, is_right, is_error, is_known; /* is_known: on the roster, or there is none */
+  bool is_skipped;                           /* neither asked for nor needed */
 } Result;
 
 typedef struct {
@@ -240,7 +241,8 @@ static Status mark_again(Class *c, Error *error) {
   if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
   size_t n = 0, next;
   for (size_t k = 0; k < c->s->n_rows; k++)
-    if (!c->results[k].is_error && c->results[k].is_known && c->s->rows[k].student) places[n++] = (Place){c, k};
+    if (!c->results[k].is_error && !c->results[k].is_skipped && c->results[k].is_known && c->s->rows[k].student)
+      places[n++] = (Place){c, k};
   qsort(places, n, sizeof *places, by_question_and_row);
   Status status = STATUS_OK;
   for (size_t k = 0; k < n && !status; k = next) {
@@ -279,7 +281,7 @@ static Status take_names(Class *c, Error *error) {
 static Status mark_unknown(Class *c, Error *error) {
   Status status = STATUS_OK;
   for (size_t k = 0; k < c->s->n_rows && !status; k++) {
-    if (c->results[k].is_known || c->results[k].is_error) continue;
+    if (c->results[k].is_known || c->results[k].is_error || c->results[k].is_skipped) continue;
     const char *name = pool_text(&c->s->pool, c->s->rows[k].student);
     Nearest nearest = {.word = name};
     char why[4 * CLASS_NAME_BYTES];
@@ -291,12 +293,43 @@ static Status mark_unknown(Class *c, Error *error) {
   return status;
 }
 
+/* ---- A part of the rows */
+
+static int by_who(const void *a, const void *b) {
+  const Place *x = a, *y = b;
+  return strcmp(pool_text(&x->class->pool, x->class->results[x->row].who),
+                pool_text(&y->class->pool, y->class->results[y->row].who));
+}
+
+static bool is_asked(const Class *c, size_t row) {
+  return !c->rules->end || (row >= c->rules->first && row < c->rules->end);
+}
+
+/* Passes over the students who have none of the rows that are asked for. */
+static Status skip_others(Class *c, Error *error) {
+  const size_t n = c->s->n_rows;
+  Place *places = c->rules->end ? malloc((n + 1) * sizeof *places) : NULL;
+  if (!c->rules->end) return STATUS_OK;
+  if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
+  for (size_t k = 0; k < n; k++) places[k] = (Place){c, k};
+  qsort(places, n, sizeof *places, by_who);
+  for (size_t k = 0, next; k < n; k = next) {
+    bool any = false;
+    for (next = k; next < n && by_who(&places[k], &places[next]) == 0; next++)
+      any = any || is_asked(c, places[next].row);
+    for (size_t i = k; i < next && !any; i++) c->results[places[i].row].is_skipped = true;
+  }
+  free(places);
+  return STATUS_OK;
+}
+
 /* ---- All of it */
 
 static Status hand_over(const Class *c, Status (*take)(void *, const ClassRow *, Error *), void *data, ClassSum *sum,
                         Error *error) {
   Status status = STATUS_OK;
   for (size_t k = 0; k < c->s->n_rows && !status; k++) {
+    if (!is_asked(c, k)) continue;
     const SubmissionRow *row = &c->s->rows[k];
     const Result *r = &c->results[k];
     const Pool *p = &c->s->pool;
@@ -335,7 +368,9 @@ Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
   if (!status) status = take_names(c, error);
   for (size_t k = 0; k < submission->n_rows && !status; k++) c->results[k].seed = seed_of(c, &submission->rows[k]);
   if (!status) status = sort_rows(c, error);
-  for (size_t k = 0; k < submission->n_rows && !status; k++) status = grade_row(c, c->order[k], error);
+  if (!status) status = skip_others(c, error);
+  for (size_t k = 0; k < submission->n_rows && !status; k++)
+    if (!c->results[c->order[k]].is_skipped) status = grade_row(c, c->order[k], error);
   if (!status) status = mark_again(c, error);
   if (!status) status = mark_unknown(c, error);
   if (!status) status = hand_over(c, take, data, sum, error);

@@ -30,6 +30,7 @@ typedef struct {
   /* The name as it is compared; NULL: class_fold, which knows the letters of ASCII. */
   void (*fold)(const char *name, char folded[CLASS_NAME_BYTES]);
   const ClassRoster *roster; /* who is in the class; NULL: anybody */
+  size_t first, end;         /* the rows that are asked for; end = 0: all. The others decide what counts of them */
 } ClassRules;
 
 /* One row as graded. `verdict` is a name of LessonVerdict, or "predicted", "again" (answered before), "conflict"
@@ -45,7 +46,7 @@ typedef struct {
   int n_right, n_counted, n_errors, n_conflicts, n_unknown;
 } ClassSum;
 
-/* Grades all rows and gives each to `take`, in the order of the file. STATUS_NO_MEMORY, or what `take` returns. */
+/* Grades the rows and gives each to `take`, in the order of the file. STATUS_NO_MEMORY, or what `take` returns. */
 Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
                           Status (*take)(void *data, const ClassRow *row, Error *error), void *data, ClassSum *sum,
                           Error *error);

@@ -13,6 +13,7 @@
 #include "viz/cli/crosscheck/crosscheck_beside.h"
 #include "viz/cli/crosscheck/crosscheck_judge.h"
 #include "viz/cli/crosscheck/crosscheck_live.h"
+#include "viz/cli/shard.h"
 #include "viz/text/progress.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 128, DRAWS_MOST = 1000 };
@@ -56,6 +57,8 @@ enum { N_H100_FILES = sizeof H100_FILES / sizeof *H100_FILES };
 typedef struct {
   Request request;
   OutputRequest output;
+  Shard shard;
+  size_t n_points; /* that --shard deals out: launches of the files, or kernels and shapes */
   bool recorded, cpu, live, details, ablations, markdown;
   long long draws; /* 0: the usual one */
   char ncu[PATH_BYTES], beside[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
@@ -84,13 +87,19 @@ static bool is_backward(const LaunchRun *run) {
          run->facts.role <= LAUNCH_ROLE_BACKWARD_AFTER;
 }
 
-static Status judge_runs(Crosscheck *c, Judge *j, const LaunchRun *runs, size_t n_runs, size_t *n_added, Error *error) {
+static bool is_mine(const CrosscheckOptions *o, size_t point) {
+  return !o->shard.parts || shard_has(&o->shard, point, o->n_points);
+}
+
+/* *n_added: points of the files before. */
+static Status judge_runs(Crosscheck *c, Judge *j, const CrosscheckOptions *o, const LaunchRun *runs, size_t n_runs,
+                         size_t *n_added, Error *error) {
   bool any = false;
   for (size_t i = 0; i < n_runs; i++) any |= is_attention(&runs[i]) || is_backward(&runs[i]);
   size_t n_left_out = 0;
   Status status = STATUS_OK;
   for (size_t i = 0; i < n_runs && status == STATUS_OK; i++) {
-    ++*n_added;
+    if (!is_mine(o, (*n_added)++)) continue;
     if (is_backward(&runs[i]))
       status = judge_backward(c, j, &runs[i], error);
     else if (any && !is_attention(&runs[i]))
@@ -112,22 +121,24 @@ static size_t keep_few(LaunchRun *runs, size_t n_runs) {
   return n;
 }
 
-static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOptions *o, Io *io, size_t *n_added,
+/* c: NULL to count its launches alone. */
+static Status add_file(Crosscheck *c, Judge *j, const char *path, const CrosscheckOptions *o, Io *io, size_t *n_added,
                        Error *error) {
   CounterTable table;
   LaunchRun *runs = NULL;
-  size_t n_runs = 0, twice = 0;
+  size_t n_runs = 0, twice = *n_added;
   Status status = counter_file_read(path, &table, io, error);
   if (status == STATUS_OK) status = launch_runs(&table, o->kernel_name, &runs, &n_runs, error);
   if (status == STATUS_OK && o->ablations && !*o->ncu) n_runs = keep_few(runs, n_runs);
-  if (status == STATUS_OK && *o->ncu) {
+  if (status == STATUS_OK && !c) *n_added += n_runs;
+  if (status == STATUS_OK && c && *o->ncu) {
     note_reading(c, &table);
     status = judge_file(c, j, &table, error);
   }
   Crosscheck none = {0};
-  for (int pass = 0; pass < 2 && status == STATUS_OK; pass++) {
+  for (int pass = 0; pass < 2 && c && status == STATUS_OK; pass++) {
     judge_collect(j, pass == 0);
-    status = judge_runs(pass == 0 ? &none : c, j, runs, n_runs, pass == 0 ? &twice : n_added, error);
+    status = judge_runs(pass == 0 ? &none : c, j, o, runs, n_runs, pass == 0 ? &twice : n_added, error);
   }
   crosscheck_free(&none);
   counter_table_free(&table);
@@ -135,24 +146,44 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, CrosscheckOpti
   return status;
 }
 
-/* What an H100 counted at the boundary in one of its files. */
-static Status add_h100_file(Crosscheck *c, const char *asset, const char *kernel_name, size_t *n_added, Error *error) {
+/* What an H100 counted at the boundary in one of its files; c: NULL to count its rows alone. */
+static Status add_h100_file(Crosscheck *c, const char *asset, const CrosscheckOptions *o, size_t *n_added,
+                            Error *error) {
   char path[ASSETS_PATH_BYTES];
   CounterTable table = {0};
   Status status = assets_find(path, sizeof path, asset, error);
   if (status == STATUS_OK) status = counter_file_read(path, &table, NULL, error);
-  c->on_h100 = true;
+  if (c) c->on_h100 = true;
   for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
     CounterRow row = table.rows[i];
     const KernelModel *model = kernel_model_find(row.kernel);
-    if (!model || !strstr(row.kernel, kernel_name)) continue;
+    if (!model || !strstr(row.kernel, o->kernel_name)) continue;
+    const bool is_added = c && is_mine(o, *n_added);
+    ++*n_added;
+    if (!is_added) continue;
     for (int k = 0; k < COUNTER_COUNT; k++)
       row.known[k] = row.known[k] && (k == COUNTER_BOUNDARY_READ || k == COUNTER_BOUNDARY_WRITE);
     status = crosscheck_add_row(c, &row, model, &row.shape, &row.tiling, error);
-    ++*n_added;
   }
-  c->on_h100 = false;
+  if (c) c->on_h100 = false;
   counter_table_free(&table);
+  return status;
+}
+
+static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions *o, Io *io, Progress *progress,
+                            size_t *n_added, Error *error) {
+  Status status = STATUS_OK;
+  if (*o->ncu) return add_file(c, judge, o->ncu, o, io, n_added, error);
+  for (size_t i = 0; i < N_RECORDED && status == STATUS_OK; i++) {
+    char path[ASSETS_PATH_BYTES];
+    if (o->ablations && !RECORDED_FILES[i].ablated) continue;
+    status = assets_find(path, sizeof path, RECORDED_FILES[i].path, error);
+    if (c) judge_card(judge, RECORDED_FILES[i].placement, RECORDED_FILES[i].once);
+    if (status == STATUS_OK) status = add_file(c, judge, path, o, NULL, n_added, error);
+    if (c) progress_update(progress, i + 1, N_RECORDED, progress_clock_s());
+  }
+  for (size_t i = 0; i < N_H100_FILES && !o->ablations && !o->markdown && status == STATUS_OK; i++)
+    status = add_h100_file(c, H100_FILES[i], o, n_added, error);
   return status;
 }
 
@@ -164,17 +195,9 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Refinements without
   size_t n_added = 0;
   Status status = judge_open(&judge, &o->request, without, error);
   if (status == STATUS_OK) judge_draws(judge, (uint32_t)o->draws);
-  if (status == STATUS_OK && *o->ncu) status = add_file(c, judge, o->ncu, o, io, &n_added, error);
-  for (size_t i = 0; i < N_RECORDED && !*o->ncu && status == STATUS_OK; i++) {
-    char path[ASSETS_PATH_BYTES];
-    if (o->ablations && !RECORDED_FILES[i].ablated) continue;
-    status = assets_find(path, sizeof path, RECORDED_FILES[i].path, error);
-    judge_card(judge, RECORDED_FILES[i].placement, RECORDED_FILES[i].once);
-    if (status == STATUS_OK) status = add_file(c, judge, path, o, NULL, &n_added, error);
-    progress_update(&progress, i + 1, N_RECORDED, progress_clock_s());
-  }
-  for (size_t i = 0; i < N_H100_FILES && !*o->ncu && !o->ablations && !o->markdown && status == STATUS_OK; i++)
-    status = add_h100_file(c, H100_FILES[i], o->kernel_name, &n_added, error);
+  if (status == STATUS_OK && o->shard.parts)
+    status = add_all_files(NULL, judge, o, NULL, &progress, &o->n_points, error);
+  if (status == STATUS_OK) status = add_all_files(c, judge, o, io, &progress, &n_added, error);
   progress_end(&progress);
   judge_close(judge);
   if (status == STATUS_OK && n_added == 0)
@@ -222,7 +245,7 @@ static Status add_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, c
   return status ? status : crosscheck_add_row(c, &row, model, shape, &check.tiling, error);
 }
 
-static Status add_cpu(Crosscheck *c, const CrosscheckOptions *o, Error *error) {
+static Status add_cpu(Crosscheck *c, CrosscheckOptions *o, Error *error) {
   static const Shape shapes[] = {
       {.N_q = 1, .N_k = 1, .d = 64},
       {.N_q = 128, .N_k = 128, .d = 64, .causal = true},
@@ -236,19 +259,22 @@ static Status add_cpu(Crosscheck *c, const CrosscheckOptions *o, Error *error) {
   Tiling tiling = o->request.tiling;
   if (o->request.block) tiling.B_r = tiling.B_c = o->request.block;
   Error refused = {0}; /* why a kernel does not take the shape: it is left out, unless none takes it */
-  for (size_t s = 0; s < (has_shape ? 1 : sizeof shapes / sizeof *shapes); s++) {
+  const size_t n_shapes = has_shape ? 1 : sizeof shapes / sizeof *shapes;
+  o->n_points = n_shapes * (size_t)N_KERNEL_MODELS;
+  for (size_t s = 0; s < n_shapes; s++) {
     Shape shape = has_shape ? own : shapes[s];
     Status status = shape_complete(&shape, error);
     if (status) return status;
     for (int k = 0; k < N_KERNEL_MODELS; k++) {
       if (*o->kernel_name && !strstr(KERNEL_MODELS[k].name, o->kernel_name)) continue;
+      if (!is_mine(o, s * (size_t)N_KERNEL_MODELS + (size_t)k)) continue;
       Error why = {0};
       status = add_cpu_run(c, KERNEL_MODELS[k].name, &shape, &tiling, &why);
       if (status == STATUS_NO_MEMORY || status == STATUS_BAD_FILE) return error_set(error, status, "%s", why.message);
       if (status) refused = why;
     }
   }
-  if (c->n_items) return STATUS_OK;
+  if (c->n_items || o->shard.parts) return STATUS_OK;
   if (refused.status) return error_set(error, refused.status, "%s", refused.message);
   return error_set(error, STATUS_BAD_REQUEST, "no kernel of the ladder has '%s' in its name",
                    quote(o->kernel_name, strlen(o->kernel_name)).text);
@@ -329,6 +355,13 @@ static Status print_markdown(const Crosscheck *c, const CrosscheckOptions *o, Io
 }
 
 static Status check_options(const CrosscheckOptions *o, Error *error) {
+  if (shard_check(&o->shard, &o->output, error)) return error->status;
+  if (o->shard.parts && (o->live || o->ablations || *o->beside))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--shard deals out recorded launches, those of --ncu FILE, and --cpu; leave out --%s",
+                     o->live        ? "live"
+                     : o->ablations ? "ablations"
+                                    : "beside");
   const int n_sources = o->recorded + o->cpu + o->live + (*o->ncu != '\0');
   if (n_sources > 1)
     return error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
@@ -372,6 +405,7 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
   } else if (status == STATUS_OK) {
     Document d = reply_new(&o->output);
     status = crosscheck_fill(&d, &found, title, gpu, few || o->details, error);
+    if (o->shard.part > 1) document_continues(&d);
     status = reply_print(&d, status, io, error);
   }
   const bool is_bad = found.is_bad;
@@ -431,6 +465,7 @@ static const OptionSet SETS[] = {
     {"Machine", REQUEST_MACHINE_OPTIONS, offsetof(CrosscheckOptions, request)},
     {"Launch and L2, for experts", REQUEST_EXPERT_OPTIONS, offsetof(CrosscheckOptions, request)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(CrosscheckOptions, output)},
+    {"Parts", SHARD_OPTIONS, offsetof(CrosscheckOptions, shard)},
     {0},
 };
 

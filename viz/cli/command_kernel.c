@@ -9,14 +9,17 @@
 #include "viz/compile/cuda_compile.h"
 #include "viz/cli/kernel/kernel_beside.h"
 #include "viz/cli/kernel/kernel_print.h"
+#include "viz/cli/shard.h"
 #include "viz/export/output.h"
 #include "viz/kernel/kernel_film.h"
+#include "viz/text/progress.h"
 #include "viz/window/kernel_window.h"
 
 typedef struct {
   KernelRequest launch;
   OutputRequest output;
   ChartRequest picture; /* --size, --theme */
+  Shard shard;
 } KernelCommand;
 
 static Status set_file(void *target, const char *value, Error *error) {
@@ -32,8 +35,13 @@ static void print_text(void *context, const char *text, size_t n) { fwrite(text,
 
 static Status print_report(const KernelReport *r, const KernelCommand *c, bool *bad, Io *io, Error *error) {
   *bad = kernel_report_is_bad(r);
+  if (c->shard.parts) return kernel_print_counts(r, io->out, error);
   if (c->launch.ncu[0]) return kernel_print_beside(r, &c->output, c->launch.ncu, bad, io, error);
   return c->output.json ? kernel_print_json(r, io->out, error) : kernel_print(r, c->output.csv, io, error);
+}
+
+static void show_progress(void *progress, int64_t begun, int64_t blocks) {
+  progress_update(progress, (uint64_t)begun, (uint64_t)blocks, progress_clock_s());
 }
 
 /* 1: O is not attention, or a fault was found. */
@@ -42,7 +50,12 @@ static int run_launch(KernelLaunch *launch, const KernelCommand *c, Io *io, Erro
   bool bad = false;
   launch->launch.print = print_text;
   launch->launch.print_context = c->output.json || c->output.csv ? io->err : io->out;
+  launch->launch.part = c->shard.part, launch->launch.parts = c->shard.parts;
+  Progress progress = progress_new(io->err, &io->style, text_is_terminal(io->err), "blocks begun", progress_clock_s());
+  launch->launch.progress = show_progress, launch->launch.progress_context = &progress;
   Status status = kernel_report_make(&report, launch, error);
+  launch->launch.progress = NULL;
+  progress_end(&progress);
   if (status == STATUS_OK) status = print_report(&report, c, &bad, io, error);
   kernel_report_free(&report);
   return status ? EXIT_BAD_REQUEST : bad ? EXIT_DIFFERS : EXIT_DONE;
@@ -110,11 +123,24 @@ static Status check_like(const KernelRequest *r, Error *error) {
                    quote(r->like, strlen(r->like)).text);
 }
 
+/* Counts of blocks alone are the same however the blocks are dealt out. */
+static Status check_shard(KernelCommand *c, Error *error) {
+  KernelRequest *r = &c->launch;
+  if (!c->shard.parts) return STATUS_OK;
+  if (r->faults || r->like[0] || r->ncu[0] || r->view || r->ptx || c->output.output[0])
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "--shard counts the bytes of lines; --faults, --like, --ncu, --view, --ptx and -o want the whole launch");
+  r->no_caches = true;
+  return shard_check(&c->shard, &c->output, error);
+}
+
 static int run_kernel(void *options, Io *io, Error *error) {
   KernelCommand *c = options;
   KernelRequest *request = &c->launch;
   if (output_request_check(&c->output, error) ||
-      (!request->view && chart_request_check(&c->picture, &c->output, error)) || check_like(request, error))
+      (!request->view && chart_request_check(&c->picture, &c->output, error)) || check_like(request, error) ||
+      check_shard(c, error))
     return EXIT_BAD_REQUEST;
   if (!request->file[0]) {
     error_set(error, STATUS_BAD_REQUEST,
@@ -149,6 +175,7 @@ static const OptionSet SETS[] = {
     {"Attention", KERNEL_LIKE_OPTIONS, offsetof(KernelCommand, launch)},
     {"What to show", KERNEL_SHOW_OPTIONS, offsetof(KernelCommand, launch)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(KernelCommand, output)},
+    {"Parts", SHARD_SUM_OPTIONS, offsetof(KernelCommand, shard)},
     {"Picture", OUTPUT_FILE_OPTIONS, offsetof(KernelCommand, output)},
     {"Picture's look", SIZE_OPTIONS, offsetof(KernelCommand, picture)},
     {"Compiling a .cu", KERNEL_CLANG_OPTIONS, offsetof(KernelCommand, launch)},

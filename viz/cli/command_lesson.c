@@ -45,6 +45,7 @@ typedef struct {
   bool trust_seeds, by_student, watches;
   LessonSessionOptions walk;
   OutputRequest output;
+  Shard shard;
 } LessonOptions;
 
 /* ---- Options */
@@ -379,7 +380,8 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
                              .roster = o->roster,
                              .page = o->page,
                              .gradescope = o->gradescope,
-                             .by_student = o->by_student};
+                             .by_student = o->by_student,
+                             .shard = o->shard};
   return lesson_grade_file(&class, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
 }
 
@@ -389,6 +391,9 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-gift, --export-moodle and --export-qti");
   if ((*o->roster || *o->page || *o->gradescope || o->by_student) && o->task != TASK_ANSWERS)
     return error_set(error, STATUS_BAD_REQUEST, "--roster, --scores, --report and --gradescope go with --answers");
+  if (o->shard.parts && (o->task != TASK_ANSWERS || o->by_student || *o->page || *o->gradescope))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--shard deals out the rows of --answers; leave out --scores, --report and --gradescope");
   if (*o->student && (o->task != TASK_TEACHER || !*o->key))
     return error_set(error, STATUS_BAD_REQUEST, "--student goes with --teacher and --key");
   if (o->task == TASK_TEACHER && *o->key && !*o->student)
@@ -403,7 +408,7 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
 
 static int run_lesson(void *options, Io *io, Error *error) {
   LessonOptions *o = options;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  if (output_request_check(&o->output, error) || shard_check(&o->shard, &o->output, error)) return EXIT_BAD_REQUEST;
   if (check_teaching(o, error)) return EXIT_BAD_REQUEST;
   if (o->task == TASK_LINT) return lint(o, io, error);
   if (o->n_names > 1) {
@@ -517,6 +522,7 @@ static const OptionSet SETS[] = {
     {"Teaching", TEACHER_OPTIONS, 0},
     {"Writing", AUTHOR_OPTIONS, 0},
     {"Output of --list, --answers and --seeds", OUTPUT_FORMAT_OPTIONS, offsetof(LessonOptions, output)},
+    {"Parts of --answers", SHARD_OPTIONS, offsetof(LessonOptions, shard)},
     {0},
 };
 

@@ -11,16 +11,19 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
+#include "viz/cli/shard.h"
 #include "viz/cli/sweep/sweep.h"
 #include "viz/cli/sweep/sweep_chart.h"
 #include "viz/text/number.h"
+#include "viz/text/progress.h"
 
 typedef struct {
   Request request;
   OutputRequest output;
   const SweepAxis *axis;
-  int metric;                          /* one more than a SweepMetric; 0: not given */
-  char values[1024], from[64], to[64]; /* read once the axis is known */
+  int metric; /* one more than a SweepMetric; 0: not given */
+  Shard shard;
+  char values[1024], from[64], to[64], step[64]; /* read once the axis is known */
   ChartRequest chart;
 } SweepOptions;
 
@@ -62,11 +65,11 @@ static Status parse_value(const SweepAxis *axis, const char *text, int64_t *valu
 }
 
 /* The GPUs of --values, or of --gpu. */
-static Status list_gpus(const SweepOptions *o, SweepValue *values, int *n, Error *error) {
+static Status list_gpus(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
   const char *const option = *o->values ? "--values" : "--gpu";
   if (*o->values && *o->request.gpu)
     return error_set(error, STATUS_BAD_REQUEST, "--gpu and the list of GPUs to sweep say the same; give one of them");
-  if (*o->from || *o->to)
+  if (*o->from || *o->to || *o->step)
     return error_set(error, STATUS_BAD_REQUEST, "GPUs have no order to span; name them, as --over gpu=h100-sxm,h200");
   if (!*o->values && !*o->request.gpu)
     return error_set(error, STATUS_BAD_REQUEST, "which GPUs? name them, as --over gpu=a100-80gb,h100-sxm,h200");
@@ -77,9 +80,9 @@ static Status list_gpus(const SweepOptions *o, SweepValue *values, int *n, Error
     SweepValue *v = &values[*n];
     if (length == 0 || length >= sizeof v->gpu)
       return error_set(error, STATUS_BAD_REQUEST, "%s: an empty or endless name; give GPUs as h100-sxm,h200", option);
-    v->value = *n;
+    v->value = (int64_t)*n;
     snprintf(v->gpu, sizeof v->gpu, "%.*s", (int)length, p);
-    for (int k = 0; k < *n; k++)
+    for (size_t k = 0; k < *n; k++)
       if (strcmp(values[k].gpu, v->gpu) == 0)
         return error_set(error, STATUS_BAD_REQUEST, "%s: %.64s is there twice", option, v->gpu);
     ++*n;
@@ -88,7 +91,7 @@ static Status list_gpus(const SweepOptions *o, SweepValue *values, int *n, Error
   }
 }
 
-static Status list_values(const SweepOptions *o, SweepValue *values, int *n, Error *error) {
+static Status list_values(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
   for (const char *p = o->values;;) {
     char one[64];
     const size_t length = strcspn(p, ",");
@@ -106,8 +109,25 @@ static Status list_values(const SweepOptions *o, SweepValue *values, int *n, Err
   }
 }
 
-/* From low to high by doubling; high itself is the last point. */
-static Status doubled_values(const SweepOptions *o, SweepValue *values, int *n, Error *error) {
+/* low, low + step, ... up to high. */
+static Status stepped_values(const SweepOptions *o, int64_t low, int64_t high, SweepValue *values, size_t *n,
+                             Error *error) {
+  int64_t step = 0;
+  Error inner = {0};
+  if (parse_value(o->axis, o->step, &step, &inner)) return error_set(error, inner.status, "--step: %s", inner.message);
+  const int most = o->output.csv ? SWEEP_ROWS_MAX : SWEEP_POINTS_MAX;
+  if ((high - low) / step >= most)
+    return error_set(error, STATUS_TOO_LARGE, "--step: %" PRId64 " points; %d are the most, and with --csv %d",
+                     (high - low) / step + 1, SWEEP_POINTS_MAX, SWEEP_ROWS_MAX);
+  for (int64_t v = low; v <= high; v += step) {
+    values[(*n)++].value = v;
+    if (v > high - step) break;
+  }
+  return STATUS_OK;
+}
+
+/* From low to high by doubling, where no step is given; high itself is then the last point. */
+static Status spanned_values(const SweepOptions *o, SweepValue *values, size_t *n, Error *error) {
   int64_t low = o->axis->low, high = o->axis->high;
   Error inner = {0};
   if (*o->from && parse_value(o->axis, o->from, &low, &inner))
@@ -118,6 +138,7 @@ static Status doubled_values(const SweepOptions *o, SweepValue *values, int *n, 
   if (high < low)
     return error_set(error, STATUS_BAD_REQUEST,
                      "the sweep runs from %" PRId64 " down to %" PRId64 "; --from must not be above --to", low, high);
+  if (*o->step) return stepped_values(o, low, high, values, n, error);
   for (int64_t v = low; v < high && *n < SWEEP_POINTS_MAX - 1; v *= 2) {
     values[(*n)++].value = v;
     if (v > high / 2) break;
@@ -126,8 +147,8 @@ static Status doubled_values(const SweepOptions *o, SweepValue *values, int *n, 
   return STATUS_OK;
 }
 
-static void add_value(Table *t, const Sweep *s, const Simulation *run) {
-  const double value = sweep_shown(s, run);
+static void add_value(Table *t, const Sweep *s, const SweepRun *run) {
+  const double value = run->shown;
   const Wide bytes = s->metric == SWEEP_BOUNDARY ? run->total_bytes : (Wide)(value + 0.5);
   const Number number = s->metric == SWEEP_TIME ? number_seconds(value) : number_bytes(bytes);
   char shown[NUMBER_CHARS + 2];
@@ -136,10 +157,11 @@ static void add_value(Table *t, const Sweep *s, const Simulation *run) {
              s->metric == SWEEP_TIME ? number_exact_double(value).text : number_digits(bytes).text);
 }
 
-static void add_row(Document *d, Table *t, const Sweep *s, const SweepPoint *p) {
+static void add_row(Table *t, const Sweep *s, int point) {
+  const SweepPoint *const p = &s->points[point];
   char kinds[128];
   if (s->axis->is_gpu)
-    table_text(t, ROLE_PLAIN, p->runs[0].machine.name);
+    table_text(t, ROLE_PLAIN, s->machines[point]);
   else if (s->axis->kind == VALUE_BYTES)
     table_bytes(t, ROLE_PLAIN, wide(p->value));
   else
@@ -154,14 +176,6 @@ static void add_row(Document *d, Table *t, const Sweep *s, const SweepPoint *p) 
   }
   table_real(t, ROLE_DIM, p->lower_bound_bytes, number_bytes((Wide)p->lower_bound_bytes).text);
   table_text(t, ROLE_DIM, sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
-  if (d->form != DOCUMENT_JSON) return;
-  const ReportSink sink = document_sink(d);
-  put_row(d, t);
-  report_shape(&sink, "shape", &p->runs[0].plan.shape);
-  put_array(d, "runs");
-  for (int a = 0; a < s->n_algorithms; a++) report_run(&sink, NULL, &p->runs[a]);
-  put_end(d);
-  put_end(d);
 }
 
 static void add_notes(Table *t, const Sweep *s) {
@@ -182,15 +196,14 @@ static void add_notes(Table *t, const Sweep *s) {
         "rates. Times of unlike kinds have no ratio.");
 }
 
-static void fill(Document *d, const Sweep *s, const Request *request) {
+/* The table, without rows. In JSON columns have keys alone, so that it is opened before the series are known. */
+static Table *open_table(Document *d, const Sweep *s, const Request *request) {
   TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 2] = {
       {.heading = sweep_axis_name(s->axis), .key = "value", .right = !s->axis->is_gpu}};
   int n = 1;
-  for (int k = 0; k < s->n_algorithms; k++)
-    columns[n++] = (TableColumn){.heading = sweep_series(s, request, k), .right = true};
+  for (int k = 0; k < s->n_algorithms; k++) columns[n++] = (TableColumn){.heading = s->series[k], .right = true};
   for (int k = 1; k < s->n_algorithms; k++)
-    columns[n++] =
-        (TableColumn){.heading = sweep_series(s, request, k), .unit = "times less", .csv = "-", .right = true};
+    columns[n++] = (TableColumn){.heading = s->series[k], .unit = "times less", .csv = "-", .right = true};
   columns[n++] = (TableColumn){.heading = s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound",
                                .csv = "lower_bound_bytes",
                                .key = "lower_bound_bytes",
@@ -201,8 +214,33 @@ static void fill(Document *d, const Sweep *s, const Request *request) {
   Table *t = document_table(d, DOCUMENT_ALL, "points", columns, n);
   table_title(t, "%s against %s; %s", sweep_metric_title(s->metric), s->axis->title,
               sweep_state(s->axis, request, state));
-  for (int i = 0; i < s->n_points; i++) add_row(d, t, s, &s->points[i]);
-  add_notes(t, s);
+  return t;
+}
+
+/* What is done as points come: JSON shows their runs in full, which are not kept. */
+typedef struct {
+  const Request *request;
+  Document json;
+  Table *points; /* of it */
+  Progress progress;
+  size_t n;
+} Run;
+
+static Status take_point(void *context, const Sweep *s, int point, const Simulation *runs, Error *error) {
+  Run *r = context;
+  Document *d = &r->json;
+  progress_update(&r->progress, (uint64_t)point + 1, r->n, progress_clock_s());
+  if (d->form != DOCUMENT_JSON) return STATUS_OK;
+  if (!r->points) r->points = open_table(d, s, r->request);
+  add_row(r->points, s, point);
+  const ReportSink sink = document_sink(d);
+  put_row(d, r->points);
+  report_shape(&sink, "shape", &runs[0].plan.shape);
+  put_array(d, "runs");
+  for (int a = 0; a < s->n_algorithms; a++) report_run(&sink, NULL, &runs[a]);
+  put_end(d);
+  put_end(d);
+  return d->status ? error_set(error, d->status, "no memory for the points") : STATUS_OK;
 }
 
 /* title: of bars that are drawn. */
@@ -219,8 +257,8 @@ static void add_chart(Document *d, const Sweep *s, const Request *request, const
 }
 
 /* The points, and the problem that they change; of GPUs each makes its own. */
-static Status sweep_values(SweepOptions *o, Problem *problem, SweepValue *values, int *n, Error *error) {
-  if (*o->values && (*o->from || *o->to))
+static Status sweep_values(SweepOptions *o, Problem *problem, SweepValue *values, size_t *n, Error *error) {
+  if (*o->values && (*o->from || *o->to || *o->step))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--values lists the points and --from, --to span them; give one of the two");
   if (o->axis->is_gpu) {
@@ -230,7 +268,7 @@ static Status sweep_values(SweepOptions *o, Problem *problem, SweepValue *values
   }
   Status status = request_algorithms(&o->request, o->axis->behind_l2 ? REQUEST_ONE : REQUEST_COMPARED, error);
   if (!status) status = request_problem(&o->request, problem, NULL, error);
-  if (!status) status = *o->values ? list_values(o, values, n, error) : doubled_values(o, values, n, error);
+  if (!status) status = *o->values ? list_values(o, values, n, error) : spanned_values(o, values, n, error);
   return status;
 }
 
@@ -244,42 +282,70 @@ static Status choose_metric(const SweepOptions *o, SweepMetric *metric, Error *e
                    sweep_axis_name(o->axis));
 }
 
-static Status show(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
+static Status draw(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
   char state[REQUEST_STATE_BYTES];
-  if (*o->output.output) {
-    Document picture = document_new(DOCUMENT_PICTURE);
-    add_chart(&picture, sweep, &o->request, o->chart.title);
-    const Status status =
-        reply_draw(&picture, &o->chart, o->output.output, sweep->axis->is_gpu ? "Tilewalk: GPUs" : "Tilewalk: traffic",
-                   request_state(&o->request, state), io, error);
-    if (status || !(o->output.json || o->output.csv)) return status; /* the picture is all */
-  }
+  Document picture = document_new(DOCUMENT_PICTURE);
+  add_chart(&picture, sweep, &o->request, o->chart.title);
+  return reply_draw(&picture, &o->chart, o->output.output, sweep->axis->is_gpu ? "Tilewalk: GPUs" : "Tilewalk: traffic",
+                    request_state(&o->request, state), io, error);
+}
+
+/* For people, or CSV. */
+static Status print_rows(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
   Document d = reply_new(&o->output);
   if (document_shows_charts(&d)) add_chart(&d, sweep, &o->request, NULL);
-  fill(&d, sweep, &o->request);
+  Table *t = open_table(&d, sweep, &o->request);
+  if (o->shard.part > 1) document_continues(&d);
+  for (int i = 0; i < sweep->n_points; i++) add_row(t, sweep, i);
+  add_notes(t, sweep);
   return reply_print(&d, STATUS_OK, io, error);
+}
+
+static Status check_options(const SweepOptions *o, Error *error) {
+  Status status = output_request_check(&o->output, error);
+  if (!status) status = chart_request_check(&o->chart, &o->output, error);
+  if (!status) status = shard_check(&o->shard, &o->output, error);
+  if (status || !o->axis->is_gpu) return status;
+  if (*o->chart.x_label || *o->chart.y_label)
+    return error_set(error, STATUS_BAD_REQUEST, "over gpu there are bars without axes to label; --title takes words");
+  if (o->shard.parts)
+    return error_set(error, STATUS_BAD_REQUEST, "over gpu there are %d points at most; leave out --shard",
+                     SWEEP_GPUS_MAX);
+  return STATUS_OK;
+}
+
+static Status sweep_and_show(SweepOptions *o, SweepValue *values, Io *io, Error *error) {
+  Problem problem = {0};
+  Sweep sweep = {0};
+  SweepConfig config = {.axis = o->axis, .values = values, .take = take_point};
+  Status status = sweep_values(o, &problem, values, &config.n, error);
+  if (!status) status = choose_metric(o, &config.metric, error);
+  if (status) return status;
+  shard_slice(&o->shard, config.n, &config.first, &config.end);
+  const bool draws = *o->output.output, prints = !draws || o->output.json || o->output.csv; /* else a picture is all */
+  Run run = {.request = &o->request,
+             .json = document_new(o->output.json ? DOCUMENT_JSON : DOCUMENT_TEXT),
+             .progress = progress_new(io->err, &io->style, text_is_terminal(io->err), "sweep", progress_clock_s()),
+             .n = config.end - config.first};
+  config.context = &run;
+  status = sweep_run(&sweep, &problem, &o->request, &config, error);
+  progress_end(&run.progress);
+  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
+  if (!status && draws) status = draw(&sweep, o, io, error);
+  if (!status && prints && !o->output.json) status = print_rows(&sweep, o, io, error);
+  sweep_free(&sweep);
+  if (!o->output.json) document_free(&run.json);
+  return o->output.json ? reply_print(&run.json, status, io, error) : status;
 }
 
 static int run_sweep(void *options, Io *io, Error *error) {
   SweepOptions *o = options;
-  Problem problem = {0};
-  Sweep sweep = {0};
-  SweepMetric metric = SWEEP_BOUNDARY;
-  int n = 0;
   if (!o->axis) o->axis = sweep_axis("N");
   sweep_defaults(o->axis, &o->request);
-  SweepValue *const values = calloc(SWEEP_POINTS_MAX, sizeof *values);
-  Status status = values ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for %d points", SWEEP_POINTS_MAX);
-  if (!status) status = output_request_check(&o->output, error);
-  if (!status) status = chart_request_check(&o->chart, &o->output, error);
-  if (!status && o->axis->is_gpu && (*o->chart.x_label || *o->chart.y_label))
-    status = error_set(error, STATUS_BAD_REQUEST, "over gpu there are bars without axes to label; --title takes words");
-  if (!status) status = sweep_values(o, &problem, values, &n, error);
-  if (!status) status = choose_metric(o, &metric, error);
-  if (!status) status = sweep_run(&sweep, &problem, &o->request, o->axis, metric, values, n, error);
-  if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
-  if (!status) status = show(&sweep, o, io, error);
-  sweep_free(&sweep);
+  if (check_options(o, error)) return EXIT_BAD_REQUEST;
+  SweepValue *const values = calloc(SWEEP_ROWS_MAX, sizeof *values);
+  const Status status = values ? sweep_and_show(o, values, io, error)
+                               : error_set(error, STATUS_NO_MEMORY, "no memory for %d points", SWEEP_ROWS_MAX);
   free(values);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
@@ -305,6 +371,10 @@ static const Option SWEEP_OPTIONS[] = {
      OPTION_TEXT(SweepOptions, from, "the value"),
      .help = "First value; doubled until --to."},
     {.name = "to", .argument = "VALUE", OPTION_TEXT(SweepOptions, to, "the value"), .help = "Last value."},
+    {.name = "step",
+     .argument = "VALUE",
+     OPTION_TEXT(SweepOptions, step, "the value"),
+     .help = "Add this each time, instead of doubling."},
     {0},
 };
 
@@ -312,6 +382,7 @@ static const OptionSet SETS[] = {
     {"Sweep", SWEEP_OPTIONS, 0},
     REQUEST_OPTION_SETS(SweepOptions, request),
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SweepOptions, output)},
+    {"Parts", SHARD_OPTIONS, offsetof(SweepOptions, shard)},
     {"Chart", OUTPUT_FILE_OPTIONS, offsetof(SweepOptions, output)},
     {"Picture", CHART_OPTIONS, offsetof(SweepOptions, chart)},
     {0},
@@ -336,6 +407,9 @@ const Command COMMAND_SWEEP = {
                 "  # for a slide: HBM traffic on an A100, with a title of your own\n"
                 "  tilewalk sweep --gpu a100-80gb --heads 16 --from 1K --to 8K --metric hbm --title 'HBM traffic on an "
                 "A100' -o slide.png\n\n"
+                "  # 100,000 points in eight parts, four at a time\n"
+                "  parallel -kj4 tilewalk sweep --from 64 --step 1 --to 100063 --csv --shard {}/8 ::: $(seq 8) "
+                ">all.csv\n\n"
                 "  # traffic against SRAM with the lower bound, as a picture\n"
                 "  tilewalk sweep --over sram --algorithm fa1,fa2 -o traffic.svg\n",
     .options_bytes = sizeof(SweepOptions),

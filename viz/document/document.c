@@ -192,6 +192,10 @@ Bars *document_drawn_bars(const Document *d) {
   return NULL;
 }
 
+void document_continues(Document *d) {
+  for (struct DocumentPart *part = d->first; part; part = part->next) part->table.continues = true;
+}
+
 /* ---- Writers ---- */
 
 static Status print_part(const struct DocumentPart *part, DocumentForm form, FILE *out, const TextStyle *style,

@@ -64,6 +64,9 @@ void document_bars(Document *document, Bars *bars);
 void document_gap(Document *document);
 void document_line(Document *document, TextRole role, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Its CSV has rows alone: the heading stands before those of another part. */
+void document_continues(Document *document);
+
 /* Values for JSON, under a key of the innermost container; NULL in an array. */
 void put_object(Document *document, const char *key);
 void put_array(Document *document, const char *key);

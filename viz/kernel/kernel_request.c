@@ -179,7 +179,7 @@ const Option KERNEL_SHOW_OPTIONS[] = {
      OPTION_NUMBER(KernelRequest, line, "line", 1, 1 << 30),
      .help = "Of the picture: the line whose lanes are shown. Default: the dearest."},
     {.name = "no-caches", OPTION_FLAG(KernelRequest, no_caches), .help = "Leave out L1 and HBM: several times faster."},
-    {.name = "ptx", OPTION_FLAG(KernelRequest, ptx), .help = "Print the PTX that clang makes of the file, and stop."},
+    {.name = "ptx", OPTION_FLAG(KernelRequest, ptx), .help = "Print the PTX of the file, and stop."},
     {0},
 };
 

@@ -508,13 +508,13 @@ Status table_csv(const Table *table, FILE *out, Error *error) {
   Status status = check_built(table, error);
   if (status != STATUS_OK) return status;
   const char *separator = "";
-  for (int i = 0; i < table->n_columns; i++) {
+  for (int i = 0; i < table->n_columns && !table->continues; i++) {
     if (strcmp(at(table, table->columns[i].csv), "-") == 0) continue;
     fputs(separator, out);
     put_field(out, at(table, table->columns[i].csv));
     separator = ",";
   }
-  fputc('\n', out);
+  if (!table->continues) fputc('\n', out);
   for (size_t i = 0; i < table->n_items;) {
     if (table->items[i].kind != ITEM_CELL) {
       i++;

@@ -56,8 +56,9 @@ typedef struct {
   int next_column; /* of the next cell; 0: the next cell starts a row */
   size_t title;
   json_t *rows,
-      *row;      /* for JSON alone: the array that cells go to, and its last row; both belong to the array's owner */
-  bool is_muted; /* takes cells and keeps none */
+      *row;       /* for JSON alone: the array that cells go to, and its last row; both belong to the array's owner */
+  bool is_muted;  /* takes cells and keeps none */
+  bool continues; /* in CSV rows alone, without a heading: other rows of the same table stand before them */
 } Table;
 
 /* An empty table. Needs 1 <= n_columns <= TABLE_COLUMNS_MAX. */

@@ -275,6 +275,51 @@ Status kernel_print(const KernelReport *r, bool csv, Io *io, Error *error) {
   return status;
 }
 
+static int by_place(const void *a, const void *b) {
+  const KernelLine *x = a, *y = b;
+  return x->file != y->file ? (x->file > y->file) - (x->file < y->file) : (x->line > y->line) - (x->line < y->line);
+}
+
+Status kernel_print_counts(const KernelReport *r, FILE *out, Error *error) {
+  static const TableColumn COLUMNS[] = {{.heading = "line"},
+                                        {.heading = "executed"},
+                                        {.heading = "lanes"},
+                                        {.heading = "global requests"},
+                                        {.heading = "sectors"},
+                                        {.heading = "asked bytes"},
+                                        {.heading = "shared requests"},
+                                        {.heading = "wavefronts"},
+                                        {.heading = "conflicts"},
+                                        {.heading = "local sectors"},
+                                        {.heading = "source"}};
+  int n;
+  char name[64];
+  KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
+  if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
+  qsort(lines, (size_t)n, sizeof *lines, by_place);
+  Table t = table_new(COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  for (int k = 0; k < n; k++) {
+    const KernelLine *l = &lines[k];
+    const uint64_t counts[] = {l->executed,
+                               l->lanes,
+                               l->load.requests + l->store.requests + l->reduce.requests,
+                               l->load.sectors + l->store.sectors + l->reduce.sectors,
+                               l->asked_bytes,
+                               l->shared_load.requests + l->shared_store.requests,
+                               l->shared_load.wavefronts + l->shared_store.wavefronts,
+                               l->shared_load.conflicts + l->shared_store.conflicts,
+                               l->local.sectors};
+    kernel_line_name(r->launch, l, name, sizeof name);
+    table_text(&t, ROLE_PLAIN, name);
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) table_digits(&t, ROLE_PLAIN, counts[c]);
+    table_text(&t, ROLE_PLAIN, l->text);
+  }
+  const Status status = table_csv(&t, out, error);
+  table_free(&t);
+  free(lines);
+  return status;
+}
+
 Status kernel_print_json(const KernelReport *r, FILE *out, Error *error) {
   Document d = document_new(DOCUMENT_JSON);
   const ReportSink sink = document_sink(&d);

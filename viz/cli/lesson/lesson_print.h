@@ -4,6 +4,7 @@
 
 #include "lessons/engine/lesson_class.h"
 #include "lessons/engine/lesson_lint.h"
+#include "viz/cli/shard.h"
 #include "viz/cli/io.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/request/request.h"
@@ -37,6 +38,7 @@ typedef struct {
   const char *roster;            /* a file with a name a line; "": none */
   const char *page, *gradescope; /* files to write (viz/cli/lesson/class_report.h); "": none */
   bool by_student;               /* print a row a student instead of one an answer */
+  Shard shard;                   /* of the answers */
 } LessonClass;
 
 /* Grades what a class handed in. Without a `lesson` (a name or a file) every row names one that comes with

@@ -187,13 +187,16 @@ static Status read_folder(Submission *submission, const char *path, DIR *directo
   return status;
 }
 
-static Status grade(const char *path, const ClassRules *rules, Report *report, ClassSum *sum, Error *error) {
+static Status grade(const char *path, const Shard *shard, ClassRules *rules, Report *report, ClassSum *sum,
+                    Error *error) {
   Submission submission = {0};
   if (strcmp(path, "-") == 0) path = "/dev/stdin";
   DIR *directory = opendir(path);
   Status status = directory ? read_folder(&submission, path, directory, error) : read_file(&submission, path, error);
   if (directory) closedir(directory);
-  if (!status) status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
+  if (shard->parts) shard_slice(shard, submission.n_rows, &rules->first, &rules->end);
+  if (!status && (!shard->parts || rules->first < rules->end))
+    status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
   submission_free(&submission);
   if (!status) add_scores(report);
   return status;
@@ -289,10 +292,11 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
   own.lesson = lesson ? &named : NULL;
   own.load = load_by_name;
   own.limits = &LESSON_LIMITS;
-  if (!status) status = grade(class->answers, &own, &report, &sum, error);
+  if (!status) status = grade(class->answers, &class->shard, &own, &report, &sum, error);
   if (!status) status = write_files(&report, class, own.lesson, &sum, error);
   put_sums(&d, &sum);
   add_sums(&d, &sum);
+  if (class->shard.part > 1) document_continues(&d);
   status = reply_print(&d, status, io, error);
   free(report.score);
   class_report_free(report.files);

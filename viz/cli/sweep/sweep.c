@@ -163,8 +163,8 @@ static const char *const METRIC_LABELS[SWEEP_METRICS] = {"bytes across the SRAM 
 const char *sweep_metric_title(SweepMetric metric) { return METRIC_TITLES[metric]; }
 const char *sweep_metric_label(SweepMetric metric) { return METRIC_LABELS[metric]; }
 
-double sweep_shown(const Sweep *sweep, const Simulation *run) {
-  switch (sweep->metric) {
+static double shown(SweepMetric metric, const Simulation *run) {
+  switch (metric) {
   case SWEEP_L2: return run->l2.l2_read_bytes + run->l2.write_bytes;
   case SWEEP_HBM: return run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run);
   case SWEEP_TIME: return run->timing.seconds;
@@ -181,9 +181,8 @@ static Status check_l2(const Gpu *gpu, SweepMetric metric, Error *error) {
                    gpu->name);
 }
 
-static Status behind_l2(SweepPoint *point, int k, const Problem *problem, const Schedule *schedule, SweepMetric metric,
-                        Gpu *gpu, Error *error) {
-  Simulation *run = &point->runs[k];
+static Status behind_l2(Simulation *run, const Problem *problem, const Schedule *schedule, SweepMetric metric, Gpu *gpu,
+                        Error *error) {
   if (gpu->l2_bytes != problem->machine.l2_bytes) gpu_set_l2(gpu, problem->machine.l2_bytes);
   const Status status = simulation_answer(run, problem, schedule, gpu, error);
   if (status || run->has_l2 || metric == SWEEP_TIME) return status; /* a bound of time needs no walk through L2 */
@@ -206,30 +205,42 @@ static Status on_gpu(Request *request, const char *name, Problem *problem, Gpu *
   return status ? status : request_has_effect(request, gpu, error);
 }
 
-static Status run_point(Sweep *sweep, SweepPoint *point, const Problem *problem, const Request *request, Gpu *gpu,
-                        Error *error) {
+static SweepRun keep(SweepMetric metric, const Simulation *run) {
+  return (SweepRun){.schedule = run->schedule,
+                    .total_bytes = run->total_bytes,
+                    .shown = shown(metric, run),
+                    .max_block = run->max_block,
+                    .kind = run->timing.kind,
+                    .terms = run->timing.run.terms,
+                    .fits = run->fits};
+}
+
+static Status run_point(Sweep *sweep, SweepPoint *point, Simulation *runs, const Problem *problem,
+                        const Request *request, Gpu *gpu, Error *error) {
   for (int k = 0; k < sweep->n_algorithms; k++) {
     const Schedule *const named = request->algorithms[k];
     Problem p = sweep->axis->is_gpu ? *problem : problem_at(sweep, problem, named, point->value);
     const Schedule *const schedule = request->follows_kernel ? planner_algorithm(&p) : named;
     Status status = STATUS_OK;
     if (*request->mask) status = own_mask(request->mask, &p.shape, &p.shape.pattern, error);
-    if (!status && sweep->metric == SWEEP_BOUNDARY) status = simulate(&point->runs[k], &p, schedule, error);
+    if (!status && sweep->metric == SWEEP_BOUNDARY) status = simulate(&runs[k], &p, schedule, error);
     if (!status && sweep->metric != SWEEP_BOUNDARY)
-      status = behind_l2(point, k, &p, schedule, sweep->metric, gpu, error);
+      status = behind_l2(&runs[k], &p, schedule, sweep->metric, gpu, error);
     if (status) return status;
+    point->runs[k] = keep(sweep->metric, &runs[k]);
   }
-  const Simulation *first = &point->runs[0];
+  const Simulation *first = &runs[0];
   point->lower_bound_bytes = sweep->metric != SWEEP_BOUNDARY
                                  ? simulation_needed_bytes(&first->plan.shape) + lse_bytes(&first->plan)
                                  : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
   for (int k = 0; k < sweep->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
-    point->runs[k].plan.mask.pattern = point->runs[k].plan.shape.pattern = NULL;
+    runs[k].plan.mask.pattern = runs[k].plan.shape.pattern = NULL;
   return STATUS_OK;
 }
 
-static Status run_points(Sweep *sweep, const Problem *problem, const Request *request, Gpu *gpu,
-                         const SweepValue *values, Error *error) {
+static Status run_points(Sweep *sweep, const Problem *problem, const Request *request, Gpu *gpu, const SweepConfig *c,
+                         Error *error) {
+  Simulation runs[REQUEST_ALGORITHMS_MAX];
   const bool gpus = sweep->axis->is_gpu;
   if (!gpus) {
     Status status = description_gpu(request->gpu, gpu, error);
@@ -238,59 +249,77 @@ static Status run_points(Sweep *sweep, const Problem *problem, const Request *re
     if (status) return status;
   }
   for (int i = 0; i < sweep->n_points; i++) {
+    const SweepValue *const at = &c->values[c->first + (size_t)i];
     Error inner = {0};
     Request r = *request;
     Problem p = *problem;
-    Status status = gpus ? on_gpu(&r, values[i].gpu, &p, gpu, &inner) : STATUS_OK;
+    Status status = gpus ? on_gpu(&r, at->gpu, &p, gpu, &inner) : STATUS_OK;
     if (!status && gpus) status = check_l2(gpu, sweep->metric, &inner);
     if (gpus) sweep->n_algorithms = r.n_algorithms;
-    sweep->points[i].value = values[i].value;
-    if (!status) status = run_point(sweep, &sweep->points[i], &p, &r, gpu, &inner);
-    if (status && gpus) return error_set(error, status, "on %.64s: %s", values[i].gpu, inner.message);
+    sweep->points[i].value = at->value;
+    if (!status) status = run_point(sweep, &sweep->points[i], runs, &p, &r, gpu, &inner);
+    if (!status && i == 0) sweep->first = runs[0];
+    if (!status && gpus) snprintf(sweep->machines[i], sizeof *sweep->machines, "%s", runs[0].machine.name);
+    if (!status && c->take) status = c->take(c->context, sweep, i, runs, &inner);
+    if (status && gpus) return error_set(error, status, "on %.64s: %s", at->gpu, inner.message);
     if (status)
-      return error_set(error, status, "at %s = %" PRId64 ": %s", sweep_axis_name(sweep->axis), values[i].value,
+      return error_set(error, status, "at %s = %" PRId64 ": %s", sweep_axis_name(sweep->axis), at->value,
                        inner.message);
   }
   return STATUS_OK;
 }
 
-Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
-                 SweepMetric metric, const SweepValue *values, int n_values, Error *error) {
-  *sweep = (Sweep){.axis = axis, .metric = metric, .n_algorithms = request->n_algorithms, .n_points = n_values};
+/* The algorithm; or the kernel, where that follows one here and another there, in this part or in others. */
+static void name_series(Sweep *sweep, const Problem *problem, const Request *request, const SweepConfig *c) {
+  for (int k = 0; k < sweep->n_algorithms; k++) {
+    const Schedule *first = sweep->n_points ? sweep->points[0].runs[k].schedule : request->algorithms[k];
+    bool varies = false;
+    for (int i = 1; i < sweep->n_points; i++) varies = varies || sweep->points[i].runs[k].schedule != first;
+    for (size_t i = 0; i < c->n && request->follows_kernel && !sweep->axis->is_gpu; i++) {
+      const Problem p = problem_at(sweep, problem, request->algorithms[k], c->values[i].value);
+      if (i == 0) first = planner_algorithm(&p);
+      varies = varies || planner_algorithm(&p) != first;
+    }
+    sweep->series[k] = varies ? request->kernel : first->name;
+  }
+}
+
+Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepConfig *c, Error *error) {
+  const size_t n = c->end - c->first, room = n ? n : 1;
+  *sweep = (Sweep){.axis = c->axis, .metric = c->metric, .n_algorithms = request->n_algorithms, .n_points = (int)n};
   Gpu *const gpu = calloc(1, sizeof *gpu);
-  sweep->points = calloc((size_t)n_values, sizeof *sweep->points);
+  sweep->points = calloc(room, sizeof *sweep->points);
+  sweep->machines = calloc(c->axis->is_gpu ? room : 1, sizeof *sweep->machines);
   Status status = STATUS_OK;
-  if (!gpu || !sweep->points) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d points", n_values);
-  if (!status) status = run_points(sweep, problem, request, gpu, values, error);
+  if (!gpu || !sweep->points || !sweep->machines)
+    status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu points", n);
+  if (!status) status = run_points(sweep, problem, request, gpu, c, error);
+  if (!status) name_series(sweep, problem, request, c);
   free(gpu);
   if (status) sweep_free(sweep);
   return status;
 }
 
-const char *sweep_series(const Sweep *sweep, const Request *request, int k) {
-  for (int i = 1; i < sweep->n_points; i++)
-    if (sweep->points[i].runs[k].schedule != sweep->points[0].runs[k].schedule) return request->kernel;
-  return sweep->points[0].runs[k].schedule->name;
-}
-
 const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size) {
   bool same = true;
   *text = '\0';
-  for (int k = 1; k < n_algorithms; k++) same = same && point->runs[k].timing.kind == point->runs[0].timing.kind;
+  for (int k = 1; k < n_algorithms; k++) same = same && point->runs[k].kind == point->runs[0].kind;
   for (int k = 0; k < (same ? 1 : n_algorithms); k++)
-    snprintf(text + strlen(text), size - strlen(text), "%s%s", k ? ", " : "",
-             time_kind_name(point->runs[k].timing.kind));
+    snprintf(text + strlen(text), size - strlen(text), "%s%s", k ? ", " : "", time_kind_name(point->runs[k].kind));
   return text;
 }
 
 bool sweep_ratio(const Sweep *sweep, const SweepPoint *point, int k, double *ratio) {
-  const Simulation *first = &point->runs[0], *run = &point->runs[k];
-  if (sweep->metric == SWEEP_TIME && !timing_comparable(&first->timing, &run->timing)) return false;
-  *ratio = sweep_shown(sweep, first) / sweep_shown(sweep, run);
+  const SweepRun *first = &point->runs[0], *run = &point->runs[k];
+  const Timing a = {.kind = first->kind, .seconds = first->shown, .run.terms = first->terms},
+               b = {.kind = run->kind, .seconds = run->shown, .run.terms = run->terms};
+  if (sweep->metric == SWEEP_TIME && !timing_comparable(&a, &b)) return false;
+  *ratio = first->shown / run->shown;
   return true;
 }
 
 void sweep_free(Sweep *sweep) {
   free(sweep->points);
-  sweep->points = NULL;
+  free(sweep->machines);
+  sweep->points = NULL, sweep->machines = NULL;
 }

@@ -6,7 +6,7 @@
 #include "viz/request/request.h"
 #include "viz/chart/value.h"
 
-enum { SWEEP_POINTS_MAX = 512, SWEEP_GPUS_MAX = 64 };
+enum { SWEEP_POINTS_MAX = 512, SWEEP_ROWS_MAX = 1 << 17, SWEEP_GPUS_MAX = 64 }; /* rows: of CSV */
 
 /* A parameter that can be swept. */
 typedef struct {
@@ -30,10 +30,21 @@ typedef struct {
   char gpu[REQUEST_NAME_BYTES]; /* where GPUs are swept */
 } SweepValue;
 
+/* What is kept of a run. */
 typedef struct {
-  int64_t value;            /* where GPUs are swept the point's number, from 0; the machine's name is its runs' */
+  const Schedule *schedule;
+  Wide total_bytes;  /* across the SRAM boundary */
+  double shown;      /* bytes, or seconds */
+  int64_t max_block; /* rows of the largest square block that fits */
+  TimeKind kind;
+  uint32_t terms; /* of a bound: those of one set alone are compared */
+  bool fits;
+} SweepRun;
+
+typedef struct {
+  int64_t value;            /* where GPUs are swept the point's number, from 0 */
   double lower_bound_bytes; /* behind L2: every input and output once */
-  Simulation runs[REQUEST_ALGORITHMS_MAX];
+  SweepRun runs[REQUEST_ALGORITHMS_MAX];
 } SweepPoint;
 
 /* What is shown of a run. */
@@ -54,7 +65,13 @@ typedef struct {
   SweepMetric metric;
   int n_algorithms, n_points;
   SweepPoint *points;
+  Simulation first;                           /* of the first point */
+  char (*machines)[KEYFILE_TEXT_BYTES];       /* one a point where GPUs are swept */
+  const char *series[REQUEST_ALGORITHMS_MAX]; /* the algorithm; or the kernel, where it follows several */
 } Sweep;
+
+/* Told of each point, with its runs in full. */
+typedef Status SweepTake(void *context, const Sweep *sweep, int point, const Simulation *runs, Error *error);
 
 /* Behind L2 one short head on the paper's machine has nothing to show: what was not given of GPU, length and heads
  * becomes an H200 and 8 heads of 32K tokens, which share more than its L2 holds. */
@@ -63,15 +80,20 @@ void sweep_defaults(const SweepAxis *axis, Request *request);
 /* The state line of the request without the key that is swept. */
 const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]);
 
+/* What is swept: the points first up to end of these values. Of a part the series have the names of the whole. */
+typedef struct {
+  const SweepAxis *axis;
+  SweepMetric metric;
+  const SweepValue *values;
+  size_t n, first, end;
+  SweepTake *take; /* NULL: nobody is told */
+  void *context;
+} SweepConfig;
+
 /* Runs `problem`, which *request makes, at every value for every algorithm. Where GPUs are swept each point makes its
  * own, with the GPU's SRAM, L2 and kernel launch. When SRAM is swept and no block is given, each point takes the
  * largest square block that fits. The caller calls sweep_free. */
-Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepAxis *axis,
-                 SweepMetric metric, const SweepValue *values, int n_values, Error *error);
-/* What a sweep shows of a run: bytes, or seconds. */
-double sweep_shown(const Sweep *sweep, const Simulation *run);
-/* What series k is called: its algorithm; or the kernel, where it follows one algorithm here and another there. */
-const char *sweep_series(const Sweep *sweep, const Request *request, int k);
+Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, const SweepConfig *config, Error *error);
 /* What the times of a point are: "predicted", "bound", ...; one for each algorithm where they differ. Returns text. */
 const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text, size_t size);
 /* How many times less than the first run k is; false: times of unlike kinds. */

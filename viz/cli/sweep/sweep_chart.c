@@ -30,8 +30,8 @@ static void shade_misfits(Chart *chart, const Sweep *s) {
 
 Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
-  run_tables_problem(&s->points[0].runs[0], problem, sizeof problem);
-  const bool is_two_level = s->metric == SWEEP_BOUNDARY && !s->points[0].runs[0].machine.l2_bytes;
+  run_tables_problem(&s->first, problem, sizeof problem);
+  const bool is_two_level = s->metric == SWEEP_BOUNDARY && !s->first.machine.l2_bytes;
   snprintf(title, sizeof title, "%s against %s",
            is_two_level ? "Traffic between SRAM and HBM" : sweep_metric_title(s->metric), s->axis->title);
   title[strcspn(title, ",")] = '\0';
@@ -46,8 +46,7 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
   for (int k = 0; k < s->n_algorithms; k++) {
     const Schedule *const schedule = s->points[0].runs[k].schedule;
     chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);
-    for (int i = 0; i < s->n_points; i++)
-      chart_point(&chart, (double)s->points[i].value, sweep_shown(s, &s->points[i].runs[k]));
+    for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].runs[k].shown);
   }
   if (s->metric == SWEEP_TIME) {
     shade_misfits(&chart, s);
@@ -64,8 +63,7 @@ Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
   const bool is_time = s->metric == SWEEP_TIME;
   bool any_predicted = false;
   for (int i = 0; i < s->n_points; i++)
-    for (int k = 0; k < s->n_algorithms; k++)
-      any_predicted = any_predicted || s->points[i].runs[k].timing.kind != TIME_BOUND;
+    for (int k = 0; k < s->n_algorithms; k++) any_predicted = any_predicted || s->points[i].runs[k].kind != TIME_BOUND;
   const char *const how = !is_time        ? NULL
                           : any_predicted ? "predicted; another card extrapolated; a bound elsewhere"
                                           : "at peak rates, a bound";
@@ -83,12 +81,12 @@ Bars sweep_bars(const Sweep *s, const Request *request, const char *title) {
                                      .footer = sweep_state(s->axis, request, state)});
   for (int i = 0; i < s->n_points; i++) {
     const SweepPoint *p = &s->points[i];
-    const char *const machine = p->runs[0].machine.name;
+    const char *const machine = s->machines[i];
     if (s->n_algorithms > 1) bars_group(&bars, machine);
     for (int k = 0; k < s->n_algorithms; k++) {
-      const double value = sweep_shown(s, &p->runs[k]);
+      const double value = p->runs[k].shown;
       char words[NUMBER_CHARS + 16];
-      const TimeKind kind = p->runs[k].timing.kind;
+      const TimeKind kind = p->runs[k].kind;
       const char *const is = !is_time || !any_predicted || kind == TIME_PREDICTED ? ""
                              : kind == TIME_BOUND                                 ? "at least "
                                                                                   : "about ";
