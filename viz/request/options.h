@@ -29,8 +29,7 @@ typedef struct {
                            given a value behind '=' */
   const char *help;     /* NULL: an alias that help leaves out */
   OptionStore to;
-  Status (*set)(void *target, const char *value, Error *error); /* where `to` does not say it; a switch gets "1" (or the
-                                                                   state's 0 or 1) */
+  Status (*set)(void *target, const char *value, Error *error); /* in place of `to`; a switch gets "1" or "0" */
   size_t given;                                                 /* offset of a bool that is set with it; 0: none */
   bool repeats;
   bool state_only;          /* a key of the one-line state, not an option */
@@ -41,27 +40,16 @@ typedef struct {
                           but those of what comes with Tilewalk. NULL: it opens no file */
 } Option;
 
-#define OPTION_INTO(kind, type, member) .to = {kind, offsetof(type, member), sizeof(((type *)0)->member)
-#define OPTION_FLAG(type, member)                                                                                      \
-  OPTION_INTO(STORE_FLAG, type, member)                                                                                \
-  }
-#define OPTION_COUNT(type, member)                                                                                     \
-  OPTION_INTO(STORE_COUNT, type, member)                                                                               \
-  } /* int64_t, 1 or more, with K, M and G */
-#define OPTION_SIZE(type, member)                                                                                      \
-  OPTION_INTO(STORE_SIZE, type, member)                                                                                \
-  } /* int64_t, bytes, with KiB and so on */
+#define OPTION_INTO(kind, type, member, ...)                                                                           \
+  .to = {kind, offsetof(type, member), sizeof(((type *)0)->member), __VA_ARGS__}
+#define OPTION_FLAG(type, member)  OPTION_INTO(STORE_FLAG, type, member, NULL)
+#define OPTION_COUNT(type, member) OPTION_INTO(STORE_COUNT, type, member, NULL) /* int64_t, 1 or more, with K, M, G */
+#define OPTION_SIZE(type, member)  OPTION_INTO(STORE_SIZE, type, member, NULL)  /* int64_t, bytes, with KiB and so on */
 /* Any integer; "WHAT is 7; it must be between 1 and 5". */
-#define OPTION_NUMBER(type, member, what, low, high)                                                                   \
-  OPTION_INTO(STORE_NUMBER, type, member), what, low, high                                                             \
-  }
-#define OPTION_TEXT(type, member, what)                                                                                \
-  OPTION_INTO(STORE_TEXT, type, member), what                                                                          \
-  } /* char[]; not empty */
+#define OPTION_NUMBER(type, member, what, low, high) OPTION_INTO(STORE_NUMBER, type, member, what, low, high)
+#define OPTION_TEXT(type, member, what)              OPTION_INTO(STORE_TEXT, type, member, what) /* char[]; not empty */
 /* An enum or, of two, a bool, by its index in the row's `names`; "'VALUE' IS; there are a, b and c". */
-#define OPTION_CHOICE(type, member, is)                                                                                \
-  OPTION_INTO(STORE_CHOICE, type, member), is                                                                          \
-  }
+#define OPTION_CHOICE(type, member, is) OPTION_INTO(STORE_CHOICE, type, member, is)
 
 typedef struct {
   const char *heading;   /* over these options in --help */
