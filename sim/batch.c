@@ -122,7 +122,7 @@ static Problem problem_of_length(const Problem *problem, int64_t length, int64_t
   return p;
 }
 
-/* What the kernel of so many sequences moves besides; what CTAs after the first wave reload is the whole launch's. */
+/* What the kernel of these sequences moves besides; what CTAs after the first wave reload is the whole launch's. */
 static void add_besides(BatchRun *run, const Simulation *one, const Gpu *gpu) {
   LaunchConfig config = simulation_launch(one);
   Launch launch;

@@ -60,7 +60,7 @@ typedef struct {
   LaunchConfig launch;        /* where no kernel runs the algorithm: order, walk, resources. Blocks are the tiling's. */
   LaunchAsked asked;          /* besides */
   bool in_step;               /* the same: all CTAs move one tile a turn; else each at its own pace, in time */
-  int64_t skew_turns;         /* in step: the last CTA of the first wave begins so many tiles after the first */
+  int64_t skew_turns;         /* in step: tiles by which the last CTA of the first wave begins after the first */
   bool profiled, once;        /* the same: as a profiler runs it (l2_run.h) */
   const Placement *placement; /* the same: where its SMs are; NULL: as on most H200 */
   uint32_t first_gpc;         /* the same: one more than the GPC that its launch begins with; 0: not known */

@@ -87,7 +87,7 @@ bool serving_shape(const Serving *serving, const KvGroup *group, const ServingPa
 /* Attention alone: all layers of `n` parts. Fills in step's kv_bytes, attention_*, boundary_*. */
 Status serving_attention(const Serving *serving, const ServingPart *parts, int64_t n, ServingStep *step, Error *error);
 
-/* A whole step. The model must have parameters (kvmodel.h). outputs: logits are computed for so many tokens. */
+/* A whole step. The model must have parameters (kvmodel.h). outputs: logits are computed for that many tokens. */
 Status serving_step(const Serving *serving, const ServingPart *parts, int64_t n, double outputs, ServingStep *step,
                     Error *error);
 

@@ -74,7 +74,7 @@ double simulation_others_bytes(const Simulation *simulation);
 /* What the first product and the second one cost for a pair of query and key: 2 d + 2 d_v. */
 double simulation_pair_flops(const Shape *shape);
 
-/* Exponentials of the run's program where its products cost so many FLOPs. */
+/* Exponentials of the run's program where its products cost that many FLOPs. */
 double simulation_exps(const Simulation *simulation, double flops);
 
 /* What the run asks of a machine, for sim/machine/timing.h. Each amount is the least that any order of work allows,

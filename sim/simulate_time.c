@@ -54,7 +54,7 @@ static double row_area(const Simulation *s, int64_t i) {
 static double busiest_rows_flops(const Simulation *s, double heads, double n_sm) {
   const int64_t n = s->plan.T_r;
   double area[ROWS_MAX], most = 0;
-  if (n > ROWS_MAX) return 0; /* so many that a fair share is as good */
+  if (n > ROWS_MAX) return 0; /* a fair share is as good for that many */
   for (int64_t i = 0; i < n; i++) area[i] = row_area(s, i);
   qsort(area, (size_t)n, sizeof *area, descending);
   for (int64_t k = 0; k < n; k++) most = fmax(most, ceil(heads * (double)(k + 1) / n_sm) * area[k]);
@@ -122,7 +122,7 @@ static double O_bytes(const Plan *p) {
   return (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->d_v * plan_element(p, OPERAND_OUT);
 }
 
-/* So many CTAs that could share the bytes, whatever the tiles. */
+/* The number of CTAs that could share the bytes, whatever the tiles. */
 static double most_ctas(const Simulation *s) {
   if (s->schedule->whole_head) return heads_of(s);
   if (!s->schedule->skips) return INFINITY;

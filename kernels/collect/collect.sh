@@ -41,7 +41,7 @@
 #   ends       how evenly the CTAs of an SM share it, the kernel undisturbed                   -> GPU/ends
 #   waves      where and when their CTAs run in launches of several waves, with the fabric traffic -> GPU/waves
 #   begins     launches of one wave that begin with each GPC in turn, with the fabric traffic  -> GPU/begins
-#   begins-replayed  the same with so many counters that each launch is run again and again      -> GPU/begins-replayed
+#   begins-replayed  the same with more counters, so that each launch is run several times      -> GPU/begins-replayed
 #   stamps     clock stamps of rungs 7, 8, 9 and 11, tile by tile                              -> GPU/stamps, GPU/pipeline
 #   stores     how evenly the CTAs of PyTorch's attention kernels go, seen from outside     -> GPU/stores
 #   stores-causal  the same under a mask                                                     -> GPU/stores-causal

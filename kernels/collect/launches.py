@@ -12,7 +12,7 @@ def error_of(got, wanted):
 
 
 def median_us(functions, repeats, sleep_cycles=150_000):
-    """Of each function, by events, in random order. All wait in one queue behind a sleep on the GPU, of so many cycles a launch."""
+    """Of each function, by events, in random order. All wait in one queue behind a sleep on the GPU, of a number of cycles for each launch."""
     order = [i for i in range(len(functions)) for _ in range(repeats)]
     random.Random(7).shuffle(order)
     for f in functions:

@@ -53,7 +53,7 @@ static uint64_t tensor_instructions(const KernelModel *model, const Plan *plan) 
   return overflow || n > UINT64_MAX ? 0 : (uint64_t)n;
 }
 
-/* Of the bytes of S and P, so many may be counted twice: a piece of a row begins and ends within sectors, and none is
+/* Of the bytes of S and P, how many may be counted twice: a piece of a row begins and ends within sectors, and none is
  * shorter than one. */
 static uint64_t torn_bytes(const KernelModel *model, const Plan *plan, const uint64_t bytes[KERNEL_TENSORS]) {
   const bool torn =

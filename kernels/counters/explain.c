@@ -379,7 +379,7 @@ static void scores(Explain *x) {
     offer(x, CAUSE_MASK_READ, 0.002, b->read + x->S / heads, b->write, "a mask or bias of N x N read from memory");
 }
 
-/* Rows of a tile as the launch's grid has them: so many blocks of rows for each head. 0: the grid does not say. */
+/* Rows of a tile as the launch's grid implies by its blocks of rows for each head. 0: the grid does not say. */
 static int64_t rows_by_grid(const Explain *x) {
   const Shape *s = &x->plan.shape;
   const int64_t ctas = x->row->grid[0] * x->row->grid[1] * x->row->grid[2], heads = s->batch * s->heads;

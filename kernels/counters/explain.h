@@ -65,7 +65,7 @@ typedef struct {
   int64_t n_sm;         /* 0: not known */
   int64_t l2_bytes;     /* 0: not known */
   Shape by_file;        /* the shape that the launch's grid and name say; N_q 0: they do not */
-  int64_t packed_group; /* shape has the query heads of a group as rows of one: so many; 0, 1: not */
+  int64_t packed_group; /* query heads of a group that are rows of one head in shape; 0, 1: none */
 } ExplainContext;
 
 /* Fills in causes[0..*n_causes); none where the counts are as the model says. shape, tiling, model: as counter_compare

@@ -11,7 +11,7 @@
 
 typedef struct {
   CounterRow *rows;
-  size_t n_rows, capacity, merge_at; /* likes are put together when so many rows are there */
+  size_t n_rows, capacity, merge_at; /* at merge_at rows, equal ones are put together */
   size_t open_from;                  /* rows of the report that is being read begin here */
 } NcuRows;
 

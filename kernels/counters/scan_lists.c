@@ -219,7 +219,7 @@ static Status hot(Builder *b, Hot kind, uint32_t mib) {
   return finish(b);
 }
 
-/* So many CTAs alone on the machine, all reading the same 4 MiB. */
+/* A number of CTAs alone on the machine, all reading the same 4 MiB. */
 static Status few(Builder *b, uint32_t n_ctas) {
   begin(b, n_ctas, 0);
   for (uint32_t i = 0; i < 4 * MIB; i++) add(b, i);
@@ -232,7 +232,7 @@ static void add_stretch(Builder *b, uint32_t at, uint32_t mib) {
   for (uint32_t i = 0; i < mib * MIB; i++) add(b, at + i);
 }
 
-/* A, so many MiB of other things, A, so many more, A. */
+/* A, some MiB of other things, A, some more, A. */
 static void read_again(Builder *b, uint32_t n_ctas, uint32_t before_mib, uint32_t after_mib) {
   enum { A_MIB = 8, B_AT = 200 * MIB, C_AT = 400 * MIB };
   begin(b, n_ctas, 0);

@@ -20,7 +20,7 @@ struct Reading {
   size_t n; /* of 16-byte pieces */
   int passes;
   int each;       /* each CTA reads all of it */
-  size_t shift;   /* by so many pieces per CTA do the starts differ */
+  size_t shift;   /* pieces per CTA by which the starts differ */
   uint32_t *sink; /* never written: keeps the loads alive */
 };
 

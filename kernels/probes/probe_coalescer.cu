@@ -11,7 +11,7 @@
  *
  *     nothing CTAS BYTES warm|cold    nobody asks: what the clocks, and the warming, cost besides
  *     pair A B                        SMs A and B at once
- *     apart A B warm|cold D           SM B so many cycles after SM A
+ *     apart A B warm|cold D           SM B, a number of cycles after SM A
  *     spread CTAS BYTES warm|cold W   every SM, CTAS on each, each with an offset of its own in [0, W)
  *                                     (kernels/counters/spread.h)
  *

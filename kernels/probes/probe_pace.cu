@@ -5,8 +5,8 @@
  *            slot 1     CTA 135 ----------->|CTA 401 ----------->| ...
  *
  * CTAs come to an SM in their order. Those that find room take its next slot: wave 0. A later one takes the slot that
- * is free the longest. A CTA's pace is its cycles divided by its tiles of K and V; it starts so many cycles after the
- * one before it in its slot ended (after), and ends so many after the one of its SM's slot 0 in the same wave (behind).
+ * is free the longest. A CTA's pace is its cycles divided by its tiles of K and V; its start is given in cycles after
+ * the one before it in its slot ended (after), its end in cycles after that of slot 0 of its SM in the wave (behind).
  * Times are those of its first warp.
  *
  * From the same marks: the clock of each SM, its cycles over its nanoseconds, from when the last SM has begun until the

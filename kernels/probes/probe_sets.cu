@@ -43,7 +43,7 @@ struct Lines {
 struct Probe {
   const unsigned char *pool;
   uint32_t line;
-  int miss_cycles; /* from so many on it is no hit */
+  int miss_cycles; /* from here on it is no hit */
 };
 
 __device__ uint32_t read_line(const unsigned char *pool, uint32_t line) {

@@ -1,4 +1,4 @@
-/* How much of L2 spilled registers take: launches in which all CTAs read one buffer in a circle, and store so much of
+/* How much of L2 spilled registers take: launches in which all CTAs read one buffer in a circle, and store a part of
  * their own after each granule of it, always to the same addresses, for a profiler. What they store leaves so much less
  * room for the buffer.
  *

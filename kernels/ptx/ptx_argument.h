@@ -1,7 +1,7 @@
 /* Arguments of a launch as people write them.
  *
  *     i32:256   f32:0.125   u64:0                      a number of that type
- *     f32[65536]:normal:1   f16[64*128]:normal:2       a buffer of so many elements, and what fills it
+ *     f32[65536]:normal:1   f16[64*128]:normal:2       a buffer of that many elements, and what fills it
  *     f32[N]:zero  :none  :inf  :-inf  :nan  :iota  :0.5   i32[N]:int:3
  *     f16[N]:DATA.bin   f16[]:DATA.bin   DATA.bin      bytes of a file (alone: of fp32); [] as many as it has
  *     map:f16[1024x64]:64x64:128:normal:1              a tensor map, of a tensor of its own: rows x columns,

@@ -16,7 +16,7 @@ bool ptx_registers_new(const PtxKernel *kernel, PtxRegisters **registers);
 void ptx_registers_free(PtxRegisters *registers);
 const Ins *ptx_registers_code(const PtxRegisters *registers); /* the kernel's, with O_WATCHED */
 
-bool ptx_registers_places(PtxRegisters *registers, int64_t n_warps); /* room for so many warps; false: no memory */
+bool ptx_registers_places(PtxRegisters *registers, int64_t n_warps); /* room for n_warps; false: no memory */
 void ptx_registers_begin(PtxRegisters *registers, int64_t warp);     /* of the run: it has no values yet */
 
 /* Lanes `m` of `mask` are about to run the instruction at pc. */

@@ -16,7 +16,7 @@ enum {
   HOOK_STEPS = 200,       /* Lua instructions between two looks at the budget */
   HOOKS_PER_CLOCK = 4,    /* looks at the budget between two looks at the clock */
   BLOCKS_PER_CLOCK = 256, /* allocations between two looks: each may collect all garbage */
-  BYTES_PER_STEP = 64,    /* allocating and filling so many bytes costs about what an instruction does */
+  BYTES_PER_STEP = 64,    /* bytes whose allocation and filling cost about one instruction */
   TEXT_BYTES = 1 << 16,   /* the longest text, so that no instruction takes long over one */
   TEXT_HEADER_BYTES = 32, /* what Lua puts before a text */
   CHARS_PER_STEP = 8,     /* characters that a text function goes through in the time of an instruction */

@@ -29,7 +29,7 @@ Status lesson_export_items(const Lesson *lesson, const ExpressionLimits *limits,
 /* The place of a choice of an order, from 1. */
 int export_rank(const LessonQuestion *q, int choice);
 
-/* Up to so many digits, without an exponent. */
+/* Up to that many digits, without an exponent. */
 void export_number(FILE *out, double value, int digits);
 
 #endif

@@ -139,7 +139,7 @@ static const ArgumentField BLOCK_FIELDS[] = {
     {"block", ARGUMENT_COUNT, offsetof(CacheRequest, block)},
 };
 
-/* blocks{tokens=257, block=128}: how many blocks reading so many rows takes, and how full the last
+/* blocks{tokens=257, block=128}: how many blocks it takes to read the rows, and how full the last
  * is. */
 static int machine_blocks(lua_State *lua) {
   CacheRequest r = {.block = 128};

@@ -27,7 +27,7 @@ const Unit *unit_misspelt(const char *name);
 /* "1,048,576", "12.54", "0.3679", "1.5e-07". */
 void quantity_number(double value, char *text, size_t size);
 
-/* With so many digits after the point: "1.3205". */
+/* With that many digits after the point: "1.3205". */
 void quantity_fixed(double value, int decimals, char *text, size_t size);
 
 /* Bytes in the unit that fits: "66 MiB", or with `binary` off "69.21 MB". */

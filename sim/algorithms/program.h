@@ -116,7 +116,7 @@ typedef enum {
   NODE_SIGMOID,
   NODE_SQRT,
   NODE_LENGTH,  /* name: a Side, or LENGTH_N_Q, LENGTH_N_K */
-  NODE_FIRST,   /* so many first columns of a */
+  NODE_FIRST,   /* the first columns of a */
   NODE_GREATER, /* of a test: a > b */
   /* Of declarations alone, over whole matrices. */
   NODE_MASKED,    /* a, and b where the mask hides a pair; -1: -infinity */

@@ -7,7 +7,7 @@
  *     reads is there. What is loaded has a place of its own: it may come early.
  * So P takes the place of S, and m and l have two values a row; of a backward pass the sums for dQ take that of dO.
  *
- * Counted as the papers do: whole tiles in the data type, columns in fp32. What a `launch` says is counted too: so many
+ * Counted as the papers do: whole tiles in the data type, columns in fp32. What a `launch` says is counted too: the
  * places as a block has stages, two of what is made a step ahead, and none for what lives in registers.
  * Not counted: padding against bank conflicts. */
 #ifndef TILEWALK_SIM_ALGORITHMS_SRAM_H

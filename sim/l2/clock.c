@@ -91,7 +91,7 @@ struct Clock {
   Pending (*pending)[PENDING];          /* by GPC, and pending_index(granule) */
   uint32_t n_waiting, kernel;
   uint32_t n_resident;                       /* CTAs that have not ended */
-  double jitter_cycles;                      /* of a step, with so many resident */
+  double jitter_cycles;                      /* of a step, by the number of CTAs resident */
   uint32_t n_started;                        /* CTAs that have asked for their first data */
   double started_at;                         /* when all of these have arrived */
   double side_delay[HIERARCHY_SIDES];        /* of them, on one side */

@@ -118,7 +118,7 @@ static Status plan(const HierarchyConfig *config, Hierarchy *h, Error *error) {
   divide_into_sets(h);
   if (h->n_nodes + h->n_sets > NODES_MAX)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "hierarchy: too many granules; in two homes, so many tensors and tiles they come to %.3g parts",
+                     "hierarchy: too many granules; in two homes, these tensors and tiles come to %.3g parts",
                      (double)h->n_nodes);
   h->sets_offset = aligned(sizeof *h);
   h->order_offset = h->sets_offset + aligned(HIERARCHY_SIDES * h->n_sets * sizeof(Set));
@@ -205,7 +205,7 @@ static void empty_sets(Hierarchy *h) {
   const double resident = (c->one_partition ? 2 : 1) * c->side_resident_bytes / h->n_sets,
                line = h->set_bytes / HIERARCHY_SET_LINES, mean = resident / line;
   Set *sets = sets_of(h, 0);
-  double p = exp(-mean), sum = p, turn = 0; /* p: that so many are taken; sum: at most so many */
+  double p = exp(-mean), sum = p, turn = 0; /* p: that exactly this number is taken; sum: at most this number */
   int taken = 0;
   for (uint32_t i = 0; i < h->n_sets; i++) {
     for (; sum < (i + 0.5) / h->n_sets && p > 0; sum += p) p *= mean / ++taken;

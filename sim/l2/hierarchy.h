@@ -51,7 +51,7 @@ enum { HIERARCHY_SIDES = 2, HIERARCHY_KINDS = 20, HIERARCHY_TENSORS_MAX = 2, HIE
  */
 #define HIERARCHY_COLD_STORE 0.05
 
-/* As many granules of so many bytes each: the tiles of one tensor, or of several that are asked for together (K and V),
+/* Granules of one size: the tiles of one tensor, or of several that are asked for together (K and V),
  * equal parts of a granule in each; of each tensor one tile, or several that follow each other. */
 typedef struct {
   uint64_t n;
@@ -64,7 +64,7 @@ typedef struct {
 typedef struct {
   HierarchyKind kinds[HIERARCHY_KINDS];
   double side_capacity_bytes; /* HIERARCHY_SIDE_BYTES */
-  double side_ways; /* HIERARCHY_SET_LINES: so many of the largest parts of granules have room in a set; below zero: a
+  double side_ways;           /* HIERARCHY_SET_LINES: how many of the largest parts of granules fit a set; below zero: a
                        side is one set, a sharp LRU */
   double side_resident_bytes; /* of the capacity */
   uint64_t seed;              /* of what is drawn at random */

@@ -112,7 +112,7 @@ typedef struct {
   bool clips_k;              /* leaves out the columns of a tile that the mask hides from the whole row block */
   Packing packing;           /* of the query heads of a KV head (sim/l2/launch.h) */
   Splitting splitting;       /* of the keys of small grids, by another kernel of the same library */
-  int64_t split_ctas_per_sm; /* that rule means so many CTAs to run on an SM */
+  int64_t split_ctas_per_sm; /* CTAs on an SM that the rule aims at */
   bool reads_tables;         /* of blocks (sim/l2/launch.h) */
   bool has_no_blocks;        /* no masks of blocks */
   bool lse;                  /* writes the log-sum-exp of every row */

@@ -19,11 +19,11 @@ enum {
   STEPS_MOST = 8000000,
   GRANULES_MOST = 4000000
 };
-enum { LONG_KEYS = 65536 /* rows of up to so many keys are not walked too coarsely */ };
+enum { LONG_KEYS = 65536 /* rows of up to this many keys are not walked too coarsely */ };
 enum {
   TIMES_MOST = 256,
-  TIMES_LONGEST = 2 /* as many walks as take the steps of so many of the longest heads, */,
-  TIMES_HEADS = 2 /* but of several heads so many */
+  TIMES_LONGEST = 2 /* as many walks as take the steps of this many of the longest heads, */,
+  TIMES_HEADS = 2 /* but of several heads this many */
 };
 
 /* With which GPC one walk begins and the next: two, and four, that come nearest to the mean of all, in the model of 120
@@ -80,7 +80,7 @@ typedef struct {
   double hidden_cycles;
   double latency_cycles;            /* that a tile takes a CTA that waits besides */
   bool replaces_at_once, forgets_q; /* left out: the handover, the renewal of Q */
-  double steps, stop_steps;         /* taken; after so many nothing new is begun */
+  double steps, stop_steps;         /* taken; the number after which nothing new is begun */
   struct {
     int64_t piece;
     double steps; /* before which this was counted; 0: not reached */
@@ -306,7 +306,7 @@ static bool is_busy(const Run *r) {
          !placement_knows_clocks(r->config->placement);
 }
 
-/* So many times as far apart as PLACEMENT_BUSY_CLOCKS_PPM says. */
+/* How many times as far apart as PLACEMENT_BUSY_CLOCKS_PPM says. */
 static double busy_apart(const Run *r) {
   int32_t most = PLACEMENT_BUSY_CLOCKS_PPM[0], least = most;
   for (int g = 1; g < PLACEMENT_GPCS_MAX; g++) {
@@ -336,7 +336,7 @@ static double launch_cycles(const Run *r) {
   return scores * 2 * (double)(p->shape.d + p->shape.d_v) * r->cycles_per_flop * r->slower / (double)r->launch->n_sm;
 }
 
-/* So many times as far apart as places say. */
+/* How many times as far apart as places say. */
 static double gpc_clock_scale(const Run *r, uint32_t n) {
   const uint32_t n_sm = (uint32_t)r->launch->n_sm;
   if (placement_knows_clocks(r->config->placement) || is_busy(r)) return 1;

@@ -32,7 +32,7 @@ typedef struct {
   Overheads overheads;   /* what the kernel moves besides its algorithm; what is resident leaves no room for else */
 
   bool in_step;                           /* every slot moves one tile a turn; else each at its own pace, in time */
-  int64_t skew_turns;                     /* in step: the last slot begins so many turns after the first */
+  int64_t skew_turns;                     /* in step: turns by which the last slot begins after the first */
   double flops_per_cycle, exps_per_cycle; /* of one SM */
   double l2_bytes_per_cycle, hbm_bytes_per_cycle; /* of the whole machine */
 
@@ -49,7 +49,7 @@ typedef struct {
   double *row_end_cycles; /* of fa2: room for about when each row block asks for its last tile, head by head, in the
                              first walk; NULL: not told */
   Refinements without;    /* left out */
-  /* After about so many steps, at the next head, the rest is taken to go on as the last half did; 0: 75,000 for each
+  /* After about this many steps, at the next head, the rest is taken to go on as the last half did; 0: 75,000 for each
    * head, two fifths of that where its K and V are more than 1.5 times L2; of up to 16 heads half as many for each,
    * of more, or with more than 64K keys, four times as many together. */
   int64_t max_steps;

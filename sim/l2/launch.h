@@ -117,7 +117,7 @@ typedef struct {
   LaunchWalk walk;
   bool persistent;
   bool whole_head;          /* one CTA does all row blocks of a head, as in FlashAttention-1's order */
-  int64_t group_heads;      /* heads of batch and heads in groups of so many, in a group the first row blocks of all
+  int64_t group_heads;      /* heads of batch and heads in groups of this size, in a group the first row blocks of all
                                heads, then the second ones, ...; 0: by `order` */
   bool of_columns;          /* a CTA owns a block of keys, as in the backward pass: such blocks count as row blocks */
   int64_t block_q, block_k; /* B_r, B_c */
@@ -131,7 +131,7 @@ typedef struct {
   int64_t slot_spread_permille; /* of the time of a step, one standard deviation between the CTAs of an SM: the older is
                                    ahead, */
   bool steady;                  /* more so with every step; else now and then, */
-  int64_t slip_percent;         /* by so much of a tile at once; 0: not known, 50 */
+  int64_t slip_percent;         /* part of a tile that slips at once; 0: not known, 50 */
   int64_t ahead_percent; /* of a step: so long before it needs what it asks for a kernel that does not wait asks; 0:
                             100, a whole step */
   int64_t start_cycles; /* that the first arithmetic of a launch takes longer, a TPC more and another less: mean; 0: not

@@ -25,7 +25,7 @@ typedef struct {
   const Launch *launch;
   const Sequences *of;
   const TimeLaw *law;
-  double tile_s[RESIDENTS_MAX + 1]; /* of a CTA among so many */
+  double tile_s[RESIDENTS_MAX + 1]; /* of a CTA, by the number resident */
   double *costs;                    /* of each block of each plan, in tiles of the law, without splits */
   int64_t *first_cost;              /* of a plan's blocks */
   Sm *sms;

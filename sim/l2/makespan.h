@@ -16,7 +16,7 @@
 
 /* What an SM is, beside those that the law was made of. */
 typedef struct {
-  double slower;       /* so many times as long a clock */
+  double slower;       /* factor of the clock's period */
   double least_tile_s; /* that its units need for a tile of the law; 0: no more than there */
 } SmSpeed;
 

@@ -51,7 +51,7 @@ extern const int32_t
 /* Whether it says how fast the clocks of its GPCs are. */
 bool placement_knows_clocks(const Placement *placement);
 
-/* How far apart clocks are in a launch of so many cycles: so many times as far as PLACEMENT_CLOCKS_PPM says. */
+/* How far apart clocks are in a launch of n cycles, as a multiple of what PLACEMENT_CLOCKS_PPM says. */
 double placement_clocks_apart(double cycles);
 
 /* The places of a launch's first n CTAs, all at work at once, where the GPC first_gpc has its turn first (any number:

@@ -84,7 +84,7 @@ typedef struct {
   int8_t needs;                            /* READ: only if this loop has a tile; -1: always */
   int64_t first, per_head, per[DIM_COUNT]; /* READ and WRITE: granule = first + head x per_head + ... + part */
   bool of_kv_head, in_parts;
-  uint8_t cluster, cluster_dim; /* READ: so many CTAs along a Dim share it, and one asks; 0: each asks */
+  uint8_t cluster, cluster_dim; /* READ: CTAs along a Dim that share it, of which one asks; 0: each asks */
   bool cluster_of;              /* then: a CTA whose granule the mask hides loads none */
   double n_tiles;               /* WORK: tiles of S, parts of d_v counted as such; 0: those that the mask leaves */
   double flops, exps;           /* of one */
@@ -133,9 +133,9 @@ typedef struct {
  * are kinds of granules. */
 bool stream_exists(const Schedule *schedule);
 
-/* Sets up the stream of a schedule; plan and launch must outlive it. False: the schedule has none. merge: so many tiles
- * are one granule, or, of tiles loaded in rounds, so many rounds; along the diagonal none are merged. n_heads: only so
- * many of the heads (Stream.all_heads) are launched; 0: all. */
+/* Sets up the stream of a schedule; plan and launch must outlive it. False: the schedule has none. merge: how many
+ * tiles, or rounds of tiles loaded in rounds, are one granule; along the diagonal none are merged. n_heads: how many of
+ * the heads (Stream.all_heads) are launched; 0: all. */
 bool stream_make(Stream *stream, const Schedule *schedule, const Plan *plan, const Launch *launch, int64_t merge,
                  int64_t n_heads);
 

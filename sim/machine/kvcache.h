@@ -79,7 +79,7 @@ Status kvcache_complete(KvCache *cache, Error *error);
  * none is empty. */
 int kvcache_groups(const KvCache *cache, KvGroup groups[KVCACHE_GROUPS_MAX]);
 int64_t kvcache_group_bytes(const KvCache *cache, const KvGroup *group); /* of one token in one of its layers */
-int64_t kvcache_group_tokens(const KvGroup *group, int64_t tokens);      /* that it holds of so many */
+int64_t kvcache_group_tokens(const KvGroup *group, int64_t tokens);      /* of these, how many it holds */
 int64_t kvcache_layers(const KvCache *cache);                            /* of all groups */
 
 /* Bytes of one token: in one layer (of `more`: none), elements alone and with scales, and in all layers. */
@@ -127,7 +127,7 @@ KvAppend kvcache_append(const KvCache *cache, KvState *state);
 /* The state after `tokens` appends, at once. 0 <= tokens <= KVCACHE_MAX_TOKENS. */
 KvState kvcache_seek(const KvCache *cache, int64_t tokens);
 
-/* The most that a sequence keeps on its way to so many tokens: a chunk is fullest before it ends. */
+/* The most that a sequence keeps on its way to that many tokens: a chunk is fullest before it ends. */
 Wide kvcache_most_bytes(const KvCache *cache, int64_t tokens);
 
 /* What each of n_gpus keeps when heads are shared out among them (tensor parallelism): KV heads are divided, or

@@ -25,8 +25,8 @@ typedef struct {
   int64_t rows, cols;
   int64_t before, after; /* how far a row sees to the left and right of its diagonal column */
   int64_t offset;        /* the diagonal column of row 0 */
-  /* Packed heads (sim/problem/shape.h): so many rows in a row are heads of one query and see the same columns; of a
-   * transposed band, so many columns. 1: none. At most one of the two is more. */
+  /* Packed heads (sim/problem/shape.h): neighbouring rows that are heads of one query and see the same columns; of a
+   * transposed band, columns. 1: none. At most one of the two is more. */
   int64_t row_group, col_group;
   int64_t row_phase,
       col_phase; /* of a part of a band: rows above it, columns to its left, within their groups' matrix */

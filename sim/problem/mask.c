@@ -24,7 +24,7 @@ static Span overlap(Span a, Span b) {
  * right from row to row, so that the first and the last row say it, and no column between them is left out. */
 typedef struct {
   Span any, all;
-  int64_t first_any, first_all; /* of the first columns: so many */
+  int64_t first_any, first_all; /* of the first columns */
 } Sight;
 
 /* The columns, in this part, of the documents of the keys' positions [p0, p1]. */

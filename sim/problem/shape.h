@@ -38,7 +38,7 @@ typedef struct {
   int64_t N_k;      /* keys per head; 0: as many as queries */
   int64_t d;        /* head dimension of Q and K */
   int64_t d_v;      /* of V and O; 0: d */
-  int64_t group; /* packed heads: so many query heads of one KV head are rows of Q, next to each other: row r is query
+  int64_t group; /* packed heads: how many query heads of one KV head are rows of Q, next to each other: row r is query
                     r / group of head r % group. N_q counts rows, heads counts KV heads. 0: 1, not packed */
   Dtype dtype;
   bool varlen;       /* one of several sequences that lie behind one another: kernels check bounds in every tile */

@@ -174,7 +174,7 @@ TEST(refused) {
   static const struct {
     const char *arguments, *says;
   } BAD[] = {
-      {"serve --tp 3", "64 query heads, which so many GPUs do not share evenly"},
+      {"serve --tp 3", "64 query heads, which do not divide evenly over those GPUs"},
       {"serve --prefix 4096", "must have some of its own"},
       {"serve --evict keep:4+4", "streaming:SINKS+RECENT or h2o:HEAVY+RECENT"},
       {"serve --evict streaming:4", "streaming:SINKS+RECENT"},

@@ -204,7 +204,7 @@ TEST(what_a_budget_holds) {
   json_decref(kv);
   program_run(&run, "kvcache --model llama-3-8b --tp 3");
   assert_int_equal(run.exit_status, 2);
-  assert_non_null(strstr(run.err, "which so many GPUs do not share evenly"));
+  assert_non_null(strstr(run.err, "which do not divide evenly over those GPUs"));
 }
 
 /* --- L2s of chiplets --- */

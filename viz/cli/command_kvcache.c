@@ -139,7 +139,7 @@ static Status resolve_serving(KvRequest *r, Error *error) {
   if (r->has_model && !r->weights_bytes) r->weights_bytes = r->model.weights_bytes;
   if (r->has_model && r->model.heads % r->n_gpus)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which so many GPUs do not share evenly",
+                     "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which do not divide evenly over those GPUs",
                      r->n_gpus, r->model.name, r->model.heads);
   widen_windows(&r->cache, r->in_flight);
   for (int i = 0; r->has_model && i < r->model.n_fixed; i++)

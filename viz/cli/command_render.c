@@ -68,7 +68,7 @@ static Status set_frames(void *target, const char *value, Error *error) {
 
 /* ---- Drawing --------------------------------------------------------------------------------------------- */
 
-/* What is seen in one beat: from a step on, so many steps. */
+/* What is seen in one beat: from a step on, n steps. */
 typedef struct {
   uint64_t step, length;
 } Beat;

@@ -99,9 +99,10 @@ static Status resolve_machine(const ServeOptions *o, ServeRequest *r, Error *err
   Status status = description_gpu(*o->gpu ? o->gpu : DEFAULT_GPU, &r->gpu, error);
   s->n_gpus = o->n_gpus ? o->n_gpus : 1;
   if (!status && (s->n_gpus < 1 || s->n_gpus > KVCACHE_MAX_HEADS || r->model.heads % s->n_gpus))
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which so many GPUs do not share evenly",
-                       s->n_gpus, r->model.name, r->model.heads);
+    status =
+        error_set(error, STATUS_BAD_REQUEST,
+                  "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which do not divide evenly over those GPUs",
+                  s->n_gpus, r->model.name, r->model.heads);
   if (!status && *o->kernel) status = description_kernel(o->kernel, &r->kernel, error);
   r->has_kernel = *o->kernel != '\0';
   s->cache = r->whole;

@@ -182,7 +182,7 @@ static const Option WINDOW_OPTIONS[] = {
     {.name = "frames",
      .argument = "COUNT",
      OPTION_NUMBER(ViewOptions, n_frames, "the number of frames", 1, 1000000),
-     .help = "Measure: draw so many frames, one event each, print how long they took, and quit."},
+     .help = "Measure: draw that many frames, one event each, print how long they took, and quit."},
     {0},
 };
 

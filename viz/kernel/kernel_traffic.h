@@ -36,7 +36,7 @@ typedef struct {
   LineL2Counts counts;
 } KernelTraffic;
 
-/* Of a launch of so many blocks: fewer than SMs are spread over the GPCs. STATUS_BAD_REQUEST where the GPU's L2 is not
+/* Of a launch of n_blocks: fewer than SMs are spread over the GPCs. STATUS_BAD_REQUEST where the GPU's L2 is not
  * known. Free it in either case. */
 Status kernel_traffic_new(KernelTraffic *traffic, const Gpu *gpu, uint64_t n_blocks, Error *error);
 void kernel_traffic_take(void *traffic, int32_t sm, PtxTraffic kind, uint64_t address, uint32_t words);

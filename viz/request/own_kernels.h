@@ -5,7 +5,7 @@
 #include "sim/base/error.h"
 #include "sim/l2/kernel_profile.h"
 
-/* The description. It lives until so many others have been asked for that nobody shows it any more; a file is read
+/* The description. It lives until others have taken its place in a list of fixed length; a file is read
  * again each time, and gives the same one as long as it says the same. Errors: as description_kernel. */
 Status own_kernel(const char *name, const Profile **kernel, Error *error);
 

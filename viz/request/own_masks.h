@@ -10,7 +10,7 @@
 
 enum { OWN_MASK_BYTES = 256 };
 
-/* The pattern for the matrix of a completed shape. It lives until so many others have been asked for that nobody shows
+/* The pattern for the matrix of a completed shape. It lives until enough others have been asked for that nobody shows
  * it any more. Errors: no such mask or file, a file of another size (with its line), too many blocks. */
 Status own_mask(const char *name, const Shape *shape, const Pattern **pattern, Error *error);
 

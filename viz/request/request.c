@@ -358,7 +358,7 @@ const Option REQUEST_SHAPE_OPTIONS[] = {
     {.name = "window",
      .argument = "W|LEFT,RIGHT",
      .set = set_window,
-     .help = "Sliding window. LEFT,RIGHT: so many keys before a query's own position and after it, -1 for no limit, "
+     .help = "Sliding window. LEFT,RIGHT: keys before a query's own position and after it, -1 for no limit, "
              "as FlashAttention's window_size. W: keys less than W away, on both sides: 2 W - 1 of them, with "
              "--causal W."},
     {0},
@@ -507,7 +507,7 @@ const Option REQUEST_SCENE_OPTIONS[] = {
     {.name = "step",
      .argument = "STEP",
      .set = set_step,
-     .help = "The moment after so many events; 122.25 is a quarter of the way to the next. Default 0."},
+     .help = "The moment after that many events; 122.25 is a quarter of the way to the next. Default 0."},
     {.name = "seed",
      .argument = "SEED",
      OPTION_NUMBER(Request, seed, "the number", 0, INT64_MAX),
@@ -544,7 +544,7 @@ const Option REQUEST_SCENE_OPTIONS[] = {
     {.name = "chunk",
      .argument = "TOKENS",
      .set = set_chunk,
-     .help = "A prompt comes in chunks of so many tokens in it. Default: a row block."},
+     .help = "Tokens of a chunk of a prompt in it. Default: a row block."},
     {0},
 };
 

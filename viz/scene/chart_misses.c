@@ -3,7 +3,7 @@
  *     capacity    misses = first uses + uses whose distance is at least the capacity
  *
  * The unit is one tile of the tensor that is used again most (K and V in fa2, Q and O in fa1, S in standard); other
- * tiles count as so many units as they come nearest to. What is much smaller than a unit (m and l; Q beside widened
+ * tiles count as the nearest whole number of units. What is much smaller than a unit (m and l; Q beside widened
  * tiles of K) takes no room, and its bytes miss with the others. First uses are counted in bytes, and the rest is
  * shared out over the distances, so that both ends of the curve are exact: at no capacity all traffic misses, at enough
  * only first uses do. */

@@ -26,7 +26,7 @@ static Span done_in_row(const SnapshotGrid *g, int64_t i) {
 }
 
 static int add_run(TileRun *runs, int n, int64_t begin, int64_t end, int look) {
-  if (n > 0 && (runs[n - 1].look == look || n == RUNS_MAX)) { /* so many are narrower than a pixel */
+  if (n > 0 && (runs[n - 1].look == look || n == RUNS_MAX)) { /* then they are narrower than a pixel */
     runs[n - 1].end = end;
     return n;
   }

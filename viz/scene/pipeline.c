@@ -223,7 +223,7 @@ static void steady(const Pipeline *p, int64_t *from, int64_t *to) {
   *to = end - begin > 1 ? p->stamps[g][end - 1][1] : p->end;
 }
 
-/* The part of the time with so many groups between S and rounded P; spans are by group, then time. */
+/* The part of the time with n groups between S and rounded P; spans are by group, then time. */
 static void find_softmax(Pipeline *p, int64_t from, int64_t to) {
   enum { SAMPLES = 4096 };
   int at_span[PIPELINE_GROUPS_MAX] = {0}, tensor = 0;

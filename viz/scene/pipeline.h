@@ -40,7 +40,7 @@ typedef struct {
     const char *word;
   } phases[10]; /* ended by a NULL word */
   struct {
-    int id, count; /* asked for at this stamp: so many products */
+    int id, count; /* products asked for at this stamp */
   } products[4];   /* ended by count 0 */
   bool lags;       /* P V of a tile is issued with S of the next */
 } PipelineKernel;
@@ -69,7 +69,7 @@ typedef struct {
   PipelineSpan tensor[PIPELINE_SPANS_MAX];         /* at peak rate, by time */
   int64_t product_cycles;                          /* of a tile of a group: all products */
   double idle;                                     /* part of the steady time without products */
-  double in_softmax[PIPELINE_GROUPS_MAX + 1];      /* part of it with so many groups between S and rounded P */
+  double in_softmax[PIPELINE_GROUPS_MAX + 1];      /* part of it by the number of groups between S and rounded P */
   double idle_in_softmax[PIPELINE_GROUPS_MAX + 1]; /* the same, of the time without products: they sum to idle */
   int64_t median_tile;                             /* cycles from one K to the next, of the last group */
   /* From the first row block to the second: products at peak rate, idle between the tiles; the rest is the seam. 0:

@@ -401,7 +401,7 @@ typedef enum {
   STRIDE_STORE,
 } Stride;
 
-/* Events of a kind are searched one by one, at most so many: a moment, in a walk that may have 2^62. */
+/* Events of a kind are searched one by one, at most this many: a moment, in a walk that may have 2^62. */
 #define STAGE_SEARCH_EVENTS ((uint64_t)1 << 24)
 
 /* The step reached from `step` by one stride forward (direction 1) or back (-1); the end or the start when

@@ -1,5 +1,5 @@
-/* A row of scores and, below, its weights over the same columns: the maximum as a level, what is rescaled, blocks of K and
- * V in their lanes. */
+/* A row of scores and, below, its weights over the same columns: the maximum as a level, what is rescaled, blocks of
+ * K and V in their lanes. */
 #include <math.h>
 #include <stdio.h>
 

@@ -246,7 +246,7 @@ static void find_values(Timeline *t) {
 
 /* ---- CTAs of a head -------------------------------------------------------------------------------------- */
 
-/* The events of one: from step `first` on, so many. */
+/* The events of one: from step `first` on. */
 typedef struct {
   uint64_t first, n;
 } StepRange;

@@ -157,7 +157,7 @@ DrawingList drawing_list(const cairo_surface_t *s) {
 bool drawing_is_broken(const cairo_surface_t *s) { return s->is_broken; }
 size_t drawing_n_surfaces(const cairo_surface_t *s) { return s->n_surfaces; }
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes where there are so many. */
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, by words of eight bytes where there are that many. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n) {
   const unsigned char *p = bytes;
   uint64_t word;

@@ -156,7 +156,7 @@ static void time_frames(Window *w, FrameKind kind, Times *t, size_t n) {
   }
 }
 
-/* Draws so many frames, one event each, as fast as they come, and prints how long they took. */
+/* Draws n frames, one event each, as fast as they come, and prints how long they took. */
 static Status measure(Window *w, const WindowOptions *options, Error *error) {
   const size_t n = (size_t)options->n_frames, n_others = n < 50 ? n : 50;
   Times t = {.wall = calloc(n, sizeof *t.wall), .cpu = calloc(n, sizeof *t.cpu)};

@@ -17,7 +17,7 @@ enum { WINDOW_DEFAULT_WIDTH = 1280, WINDOW_DEFAULT_HEIGHT = 720 };
 typedef struct {
   int width, height; /* 0: 1280 x 720. When it ends: as it was closed, unless it filled the screen */
   bool fullscreen;
-  int64_t n_frames; /* measure: draw so many frames, one event each, then others, print the times and end; 0: off */
+  int64_t n_frames; /* measure: draw this many frames, one event each, then others, print the times and end; 0: off */
   const SidePanel *side;                    /* beside the scene; NULL: none */
   bool knows_story;                         /* the user has seen it: the caller's to keep */
   StoryPlayer *story;                       /* told first, and closed at the end; NULL: none */

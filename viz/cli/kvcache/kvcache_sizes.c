@@ -73,7 +73,7 @@ Status kv_sizes_step(const KvRequest *r, double *seconds, Error *error) {
   return status;
 }
 
-/* The same cache with so many K and V heads in every layer, or without any window. */
+/* The same cache with kv_heads K and V heads in every layer, or without any window. */
 static KvCache with_kv_heads(KvCache c, int64_t kv_heads) {
   c.kv_heads = kv_heads;
   for (int g = 0; g < c.n_more; g++) c.more[g].kv_heads = kv_heads;
