@@ -137,6 +137,7 @@ Status ptx_tensor_map(const PtxTensorMap *map, unsigned char bytes[PTX_TENSOR_MA
 /* One request of a warp, as it happens: for pictures. Without the first cache blocks come one after another. */
 typedef struct {
   int32_t pc, warp, bytes; /* bytes: of a lane */
+  int32_t matrices;        /* of ldmatrix and stmatrix; 0: any other */
   int64_t block;
   uint32_t mask;
   bool shared; /* addresses are bytes of the block's shared memory; else of the kernel's address space */
@@ -146,6 +147,10 @@ typedef struct {
   const uint64_t *address; /* of 32 lanes */
 } PtxSeen;
 typedef void PtxWitness(void *context, const PtxSeen *seen);
+
+/* Passes over the banks of such a request of shared memory, were its lanes' addresses these; *conflicts: of them, those
+ * that other addresses would spare. */
+uint32_t ptx_wavefronts(const PtxSeen *seen, const uint64_t address[32], uint32_t *conflicts);
 
 typedef struct {
   int32_t grid[3], block[3]; /* zeros count as 1 */

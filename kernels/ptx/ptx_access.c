@@ -84,6 +84,14 @@ void access_cache(Run *run, const Block *b, const Ins *i, const char *base, uint
   ptx_l1_request(run->cache, run, b->sm, kind, allocate, address, mask, bytes);
 }
 
+uint32_t ptx_wavefronts(const PtxSeen *seen, const uint64_t address[32], uint32_t *conflicts) {
+  uint32_t groups = (uint32_t)seen->matrices;
+  const uint32_t n = seen->matrices ? site_matrix_wavefronts(address, seen->matrices)
+                                    : site_wavefronts(address, seen->mask, seen->bytes, &groups);
+  *conflicts = n - groups;
+  return n;
+}
+
 void access_tell(Run *run, const Block *b, const Warp *w, int32_t pc, const char *base, uint32_t mask, int64_t offset,
                  int32_t bytes, bool store) {
   const Ins *i = &run->code[pc];
@@ -99,14 +107,11 @@ void access_tell(Run *run, const Block *b, const Warp *w, int32_t pc, const char
   seen.shared = (i->space == SPACE_SHARED && i->op != O_CP_ASYNC) || window;
   if (!seen.shared && i->op != O_CP_ASYNC && !access_is_global(i, first)) return;
   for (uint32_t m = window ? mask : 0; m; m &= m - 1) address[__builtin_ctz(m)] -= SHARED_WINDOW;
-  uint32_t groups = (uint32_t)i->vec;
-  if (!seen.shared)
-    seen.sectors = site_sectors(address, mask, bytes);
-  else if (i->op == O_LDMATRIX || i->op == O_STMATRIX)
-    seen.wavefronts = site_matrix_wavefronts(address, i->vec);
+  if (i->op == O_LDMATRIX || i->op == O_STMATRIX) seen.matrices = i->vec;
+  if (seen.shared)
+    seen.wavefronts = ptx_wavefronts(&seen, address, &seen.conflicts);
   else
-    seen.wavefronts = site_wavefronts(address, mask, bytes, &groups);
-  seen.conflicts = seen.wavefronts ? seen.wavefronts - groups : 0;
+    seen.sectors = site_sectors(address, mask, bytes);
   seen.barriers = run->barriers, seen.address = address;
   run->launch->witness(run->launch->witness_context, &seen);
 }

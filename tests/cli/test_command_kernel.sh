@@ -136,6 +136,15 @@ done
 for text in 'matmul_tiled: 4 x 4 blocks of 256 threads' 'Step 4 of 144: up to block 1 of 16, after 3 of its barriers' 'Line 786 reads shared memory'; do
   grep -q "$text" "$work/scene.svg" || { echo "scene: no '$text'"; failed=1; }
 done
+# A column of 32 rows of 128 bytes is one bank: 31 conflicts in each of 4 x 4 blocks x 8 warps x 4 loads. Units of 16 bytes
+# XORed by 3 bits of the row are 8 banks: 4 passes, 3 conflicts.
+transpose=(tests/support/kernels/recorded/basics.ptx --entry transpose_tiled --grid '4,4' --block '32,8' --arg i32:128
+  --arg f32[16384]:iota --arg f32[16384]:zero)
+"$tilewalk" kernel "${transpose[@]}" --swizzle 128 -o "$work/scene.svg" || failed=1
+for text in "Swizzled by rows of 128 B: $((512 * 3)) bank conflicts, not $((512 * 31))" '4 passes; as it is, 32'; do
+  sed 's/\([0-9]\),\([0-9]\)/\1\2/g' "$work/scene.svg" | grep -q "$text" || { echo "scene: no '$text'"; failed=1; }
+done
+expect 2 '--swizzle is 96; it must be 128, 256, 512 or 1024' "${transpose[@]}" --swizzle 96 -o "$work/scene.svg"
 expect 2 '--step 144: the launch has 144 steps' "${matmul[@]}" --step 144 -o "$work/scene.svg"
 expect 2 '--line 90000: the source has' "${matmul[@]}" --line 90000 -o "$work/scene.svg"
 

@@ -81,6 +81,7 @@ static Status draw(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
         status = file_write_commit(&out, error);
     }
   } else if (status == STATUS_OK) {
+    film.scene.swizzle_row_bytes = (uint64_t)r->swizzle;
     status = kernel_film_show(&film, r->step - 1, (int32_t)r->line, error);
     if (status == STATUS_OK) status = io->drawing->kernel(&film.scene, &c->picture, path, state, error);
   }
@@ -88,8 +89,9 @@ static Status draw(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
   return status;
 }
 
-static const KernelScene *show(void *film, int64_t step, int32_t line, Error *error) {
+static const KernelScene *show(void *film, int64_t step, int32_t line, int64_t swizzle, Error *error) {
   KernelFilm *f = film;
+  f->scene.swizzle_row_bytes = (uint64_t)swizzle;
   return kernel_film_show(f, step, line, error) ? NULL : &f->scene;
 }
 
@@ -108,6 +110,7 @@ static Status view(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
                                       .dark = strcmp(c->picture.theme, "dark") == 0,
                                       .step = r->step - 1,
                                       .line = (int32_t)r->line,
+                                      .swizzle = r->swizzle,
                                       .n_blocks = (int64_t)g[0] * g[1] * g[2],
                                       .out = io->out};
   if (status == STATUS_OK) status = io->drawing->kernel_window(&window, error);

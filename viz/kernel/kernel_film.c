@@ -16,6 +16,7 @@ typedef struct {
   int64_t block, first_barrier, barriers;
   int64_t shown_block, shown_barrier; /* of the last step that is shown */
   int32_t chosen;                     /* a line's number */
+  uint64_t row_bytes;                 /* of a swizzle that is tried; 0: none */
   FILE *trace;
   uint64_t requests, began, sectors, wavefronts, conflicts; /* of the step, for the trace */
 } FilmRun;
@@ -171,21 +172,35 @@ static void step_on(FilmRun *r, const PtxSeen *seen) {
     r->shown_block = r->block, r->shown_barrier = r->barriers - r->first_barrier;
 }
 
-static void take_request(KernelFilm *f, const PtxSeen *seen) {
+/* The request with the addresses of another layout of shared memory: units of 16 bytes XORed by the number of their row,
+ * 3 bits of it, as TMA does with rows of 128 bytes (sim/machine/warp.h). It takes its own swizzle off, too. */
+static PtxSeen laid_out(const PtxSeen *seen, uint64_t row_bytes, uint64_t address[LANES]) {
+  PtxSeen other = *seen;
+  for (int l = 0; l < LANES; l++) address[l] = seen->address[l] ^ seen->address[l] / row_bytes % 8 * 16;
+  other.address = address;
+  other.wavefronts = ptx_wavefronts(seen, address, &other.conflicts);
+  return other;
+}
+
+static void take_request(KernelFilm *f, const PtxSeen *seen, const PtxSeen *shown) {
   KernelSceneRequest *q = &f->scene.request;
-  const uint32_t cost = seen->sectors + 4 * seen->wavefronts, known = q->sectors + 4 * q->wavefronts;
+  const uint32_t cost = seen->sectors + 4 * seen->wavefronts, known = q->sectors + 4 * q->plain_wavefronts;
   if (q->is_there && cost <= known) return;
   *q = (KernelSceneRequest){.is_there = true,
                             .shared = seen->shared,
                             .store = seen->store,
                             .bytes = seen->bytes,
+                            .lanes_at_once = seen->matrices    ? 8
+                                             : seen->bytes > 4 ? 128 / seen->bytes
+                                                               : LANES,
                             .warp = seen->warp,
                             .block = seen->block,
                             .mask = seen->mask,
                             .sectors = seen->sectors,
-                            .wavefronts = seen->wavefronts,
-                            .conflicts = seen->conflicts};
-  memcpy(q->address, seen->address, sizeof q->address);
+                            .wavefronts = shown->wavefronts,
+                            .conflicts = shown->conflicts,
+                            .plain_wavefronts = seen->wavefronts};
+  memcpy(q->address, shown->address, sizeof q->address);
 }
 
 static void witness(void *context, const PtxSeen *seen) {
@@ -196,12 +211,15 @@ static void witness(void *context, const PtxSeen *seen) {
   r->sectors += seen->sectors, r->wavefronts += seen->wavefronts, r->conflicts += seen->conflicts;
   if (r->trace || (r->wanted >= 0 && r->step > r->wanted)) return;
   const int32_t number = line_of(f, seen->pc);
+  uint64_t address[LANES];
+  const PtxSeen shown = seen->shared && r->row_bytes ? laid_out(seen, r->row_bytes, address) : *seen;
+  f->scene.plain_conflicts += seen->conflicts;
   if (number > 0) {
     KernelSceneLine *line = &f->lines[number - 1];
-    line->sectors += seen->sectors, line->wavefronts += seen->wavefronts, line->conflicts += seen->conflicts;
+    line->sectors += shown.sectors, line->wavefronts += shown.wavefronts, line->conflicts += shown.conflicts;
   }
   if (!seen->shared) touch_all(f, seen);
-  if (number > 0 && number == r->chosen) take_request(f, seen);
+  if (number > 0 && number == r->chosen) take_request(f, seen, &shown);
 }
 
 static Status run(FilmRun *r, PtxResult *result, Error *error) {
@@ -227,7 +245,7 @@ static Status measure(KernelFilm *f, int32_t *number, int64_t *n_steps, Error *e
   int dearest = 0;
   for (int k = 0; k < f->n_lines; k++) {
     if (f->lines[k].sectors > f->scene.most_sectors) f->scene.most_sectors = f->lines[k].sectors;
-    if (f->lines[k].wavefronts > f->scene.most_wavefronts) f->scene.most_wavefronts = f->lines[k].wavefronts;
+    if (f->lines[k].conflicts > f->scene.most_conflicts) f->scene.most_conflicts = f->lines[k].conflicts;
     if (cost(&f->lines[k]) > cost(&f->lines[dearest])) dearest = k;
   }
   if (!*number) *number = dearest + 1;
@@ -243,6 +261,7 @@ static void forget(KernelFilm *f) {
     memset(f->scene.tensors[t].stores, 0, sizeof f->scene.tensors[t].stores);
   }
   f->scene.request.is_there = false;
+  f->scene.plain_conflicts = 0;
 }
 
 /* Counts of cells become times a sector. */
@@ -282,7 +301,7 @@ Status kernel_film_show(KernelFilm *f, int64_t step, int32_t number, Error *erro
                      step, n_steps, n_steps - 1);
   if (step < 0) step = n_steps - 1;
   forget(f);
-  FilmRun r = {.film = f, .wanted = step, .chosen = number};
+  FilmRun r = {.film = f, .wanted = step, .chosen = number, .row_bytes = f->scene.swizzle_row_bytes};
   status = run(&r, &result, error);
   ptx_result_free(&result);
   average(f);

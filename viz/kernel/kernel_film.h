@@ -26,7 +26,8 @@ Status kernel_film_new(KernelFilm *film, KernelLaunch *launch, Error *error);
 void kernel_film_free(KernelFilm *film);
 
 /* Runs the launch and makes film->scene of its first `step` + 1 steps (-1: all), with the line `number` of the source
- * chosen (0: the dearest). */
+ * chosen (0: the dearest). With film->scene.swizzle_row_bytes shared memory is laid out by that swizzle: its passes and
+ * conflicts, not what the kernel does. */
 Status kernel_film_show(KernelFilm *film, int64_t step, int32_t number, Error *error);
 
 /* Each step as an event of Chrome's trace format, which Perfetto opens: a block's row, its bytes and passes. Time is

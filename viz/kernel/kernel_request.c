@@ -73,6 +73,15 @@ static Status set_step(void *t, const char *v, Error *e) {
   if (status == STATUS_OK) ((KernelRequest *)t)->step = n + 1;
   return status;
 }
+static Status set_swizzle(void *t, const char *v, Error *e) {
+  long long n;
+  const Status status = options_count("swizzle", v, 0, 1024, &n, e);
+  if (status) return status;
+  if (n && (n < 128 || n & (n - 1)))
+    return error_set(e, STATUS_BAD_REQUEST, "--swizzle is %lld; it must be 128, 256, 512 or 1024, or 0 for none", n);
+  ((KernelRequest *)t)->swizzle = n;
+  return STATUS_OK;
+}
 static Status fraction(const char *option, const char *v, double *to, Error *e) {
   Decimal decimal;
   const size_t n = strlen(v);
@@ -147,7 +156,7 @@ const Option KERNEL_LIKE_OPTIONS[] = {
     {.name = "tolerance",
      .argument = "NUMBER",
      .set = set_tolerance,
-     .help = "The largest error of O, relative to the largest |O|. Default 1e-4 for fp32, 2e-2 for fp16 and bf16."},
+     .help = "Largest error of O, relative to the largest |O|. Default 1e-4 for fp32, 2e-2 for fp16 and bf16."},
     {0},
 };
 
@@ -178,6 +187,13 @@ const Option KERNEL_SHOW_OPTIONS[] = {
      .argument = "LINE",
      OPTION_NUMBER(KernelRequest, line, "line", 1, 1 << 30),
      .help = "Of the picture: the line whose lanes are shown. Default: the dearest."},
+    {.name = "swizzle",
+     .argument = "BYTES",
+     .set = set_swizzle,
+     .help =
+         "The banks under a swizzle of such rows. Of the picture or window: shared memory's units of 16 bytes XORed by "
+         "the number of their row of 128, 256, 512 or 1024 bytes. A swizzle that the kernel has is taken off by the "
+         "same."},
     {.name = "no-caches", OPTION_FLAG(KernelRequest, no_caches), .help = "Leave out L1 and HBM: several times faster."},
     {.name = "ptx", OPTION_FLAG(KernelRequest, ptx), .help = "Print the PTX of the file, and stop."},
     {0},

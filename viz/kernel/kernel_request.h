@@ -26,6 +26,7 @@ typedef struct {
   CudaCompile *compile; /* of a .cu; NULL: there is no compiler here */
   int64_t step;         /* + 1; 0: the last */
   int64_t line;         /* 0: the dearest */
+  int64_t swizzle;      /* of the picture: rows of so many bytes; 0: none */
   char file[4096];
   char entry[KERNEL_ENTRY_BYTES];
   int32_t grid[3], block[3];

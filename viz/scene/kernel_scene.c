@@ -39,56 +39,70 @@ static SourcePlace source_place(const Pen *pen, const KernelScene *s, Box in) {
   return p;
 }
 
-static void bar(const Pen *pen, Box at, double part, Colour colour) {
-  if (part > 0) pen_fill(pen, box_at(at.x, at.y, fmax(2, at.width * fmin(part, 1)), at.height), colour, 1);
-}
-
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
-static void draw_line(const Pen *pen, const KernelScene *s, const KernelSceneLine *l, Box row, double number,
-                      double bars, bool is_chosen) {
+/* "63,488", "8.13 M": a count that fits beside a bar. */
+static Number short_count(uint64_t n) {
+  Number text = number_count(n);
+  if (n >= 1000000)
+    snprintf(text.text, sizeof text.text, "%.3g %s", (double)n / (n < 1000000000 ? 1e6 : 1e9),
+             n < 1000000000 ? "M" : "G");
+  return text;
+}
+
+/* A bar with its number at the end; `number` is what the widest takes. */
+static void draw_count(const Pen *pen, Box at, uint64_t count, uint64_t most, double number, Colour fill, Colour ink) {
+  if (!count) return;
+  const double bars = fmax(0, at.width - number - 6 * pen->unit), small = pen_size(pen, TYPE_SMALL);
+  const double length = fmax(2, bars * fmin(share(count, most), 1));
+  pen_fill(pen, box_at(at.x, at.y + at.height / 4, length, at.height / 2), fill, 1);
+  pen_text(pen, TYPE_SMALL, ink, true, ANCHOR_START, at.x + length + 6 * pen->unit, at.y + at.height / 2 + 0.36 * small,
+           number, short_count(count).text);
+}
+
+typedef struct {
+  double gutter, column, number; /* widths: of line numbers, of a column of bars, of a number in it */
+} SourceColumns;
+
+static void draw_line(const Pen *pen, const KernelScene *s, const KernelSceneLine *l, Box row, SourceColumns c,
+                      bool is_chosen) {
   const Theme *t = pen->theme;
-  const double small = pen_size(pen, TYPE_SMALL), base = row.y + row.height / 2 + 0.36 * small, third = row.height / 3;
+  const double small = pen_size(pen, TYPE_SMALL), base = row.y + row.height / 2 + 0.36 * small, u = pen->unit;
   char text[16];
-  if (is_chosen) pen_fill(pen, row, theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.3), 1);
+  if (is_chosen) {
+    pen_fill(pen, row, theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.3), 1);
+    pen_fill(pen, box_at(row.x - 8 * u, row.y, 6 * u, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
+  }
   const bool works = l->sectors || l->wavefronts;
   snprintf(text, sizeof text, "%d", l->number);
-  pen_mono(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + number, base, number, text);
+  pen_mono(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + c.gutter, base, c.gutter, text);
   pen_mono(pen, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
-           row.x + number + 10 * pen->unit, base, row.width - number - bars - 20 * pen->unit, l->text);
-  const Box at = box_at(row.x + row.width - bars, row.y + third / 2, bars, third - 1);
-  bar(pen, at, share(l->sectors, s->most_sectors), t->series[INK_BLUE]);
-  const Box below = box_at(at.x, row.y + row.height / 2, bars, third - 1);
-  bar(pen, below, share(l->wavefronts, s->most_wavefronts), t->tile[TILE_COLOUR_DONE]);
-  bar(pen, below, share(l->conflicts, s->most_wavefronts), t->series[INK_ORANGE]);
+           row.x + c.gutter + 10 * u, base, row.width - c.gutter - 2 * c.column - 20 * u, l->text);
+  const Box right = box_at(row.x + row.width - c.column, row.y, c.column, row.height),
+            left = box_at(right.x - c.column, row.y, c.column, row.height);
+  draw_count(pen, left, l->sectors, s->most_sectors, c.number, t->series[INK_BLUE], t->series_text[INK_BLUE]);
+  draw_count(pen, right, l->conflicts, s->most_conflicts, c.number, t->series[INK_ORANGE], t->waste_text);
+}
+
+static Box source_body(const Pen *pen, Box in) {
+  box_cut_top(&in, 1.6 * pen_size(pen, TYPE_SMALL), 0); /* the columns' names */
+  return in;
 }
 
 static void draw_source(const Pen *pen, const KernelScene *s, Box box) {
-  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   const Theme *t = pen->theme;
-  Box in = pen_panel(pen, box, "Source", "bars: blue sectors; below, passes over the banks, orange for conflicts");
-  Box foot = box_cut_bottom(&in, 1.9 * small, 6 * u);
-  const SourcePlace p = source_place(pen, s, in);
-  const double number = pen_mono_width(pen, TYPE_SMALL, "00000"), bars = 0.24 * in.width;
+  const Box in = pen_panel(pen, box, "Source", NULL);
+  const double base = in.y + pen_size(pen, TYPE_SMALL);
+  const SourceColumns c = {pen_mono_width(pen, TYPE_SMALL, "0000"), 0.19 * in.width,
+                           pen_text_width(pen, TYPE_SMALL, true, "00.00 M")};
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x + in.width - 2 * c.column, base, c.column,
+           "sectors");
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x + in.width - c.column, base, c.column,
+           "bank conflicts");
+  const SourcePlace p = source_place(pen, s, source_body(pen, in));
   for (int k = 0; k < p.n; k++)
-    draw_line(pen, s, &s->lines[p.first + k], box_at(in.x, in.y + p.row * k, in.width, p.row), number, bars,
+    draw_line(pen, s, &s->lines[p.first + k], box_at(p.body.x, p.body.y + p.row * k, in.width, p.row), c,
               p.first + k == s->chosen);
-  char words[200] = "";
-  if (s->chosen >= 0) {
-    const KernelSceneLine *l = &s->lines[s->chosen];
-    if (l->sectors)
-      snprintf(words, sizeof words, "Line %d has moved %s of global memory", l->number,
-               number_bytes((Wide)l->sectors * 32).text);
-    else
-      snprintf(words, sizeof words, "Line %d has made %s passes over the banks", l->number,
-               number_count(l->wavefronts).text);
-    const size_t n = strlen(words);
-    if (l->wavefronts && !l->sectors)
-      snprintf(words + n, sizeof words - n, ", %s of them for conflicts", number_count(l->conflicts).text);
-    else if (l->wavefronts)
-      snprintf(words + n, sizeof words - n, ", and made %s passes over the banks", number_count(l->wavefronts).text);
-  }
-  pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, foot.x, foot.y + 1.3 * small, foot.width, words);
 }
 
 /* ---- one request ---- */
@@ -158,24 +172,75 @@ static void draw_sectors(const Pen *pen, const KernelSceneRequest *r, Box in) {
   }
 }
 
-/* 32 banks across; a bank's words, each in a row of its own: as many rows, as many passes. */
+/* What the lanes that go together ask of each bank: the most different words of one. */
+static void count_words(const KernelSceneRequest *r, int deepest[WORDS]) {
+  for (int first = 0; first < LANES; first += r->lanes_at_once) {
+    uint64_t words[WORDS][SHOWN_ROWS];
+    int n[WORDS] = {0};
+    for (int l = first; l < first + r->lanes_at_once; l++)
+      for (uint64_t at = r->address[l] / 4; r->mask >> l & 1 && at <= (r->address[l] + (uint64_t)r->bytes - 1) / 4;
+           at++) {
+        int *m = &n[at % WORDS];
+        *m = add_once(words[at % WORDS], *m < SHOWN_ROWS ? *m : SHOWN_ROWS, SHOWN_ROWS, at);
+      }
+    for (int bank = 0; bank < WORDS; bank++)
+      if (n[bank] > deepest[bank]) deepest[bank] = n[bank];
+  }
+}
+
+/* Lanes above, banks below, a strand from each lane to its banks; orange where a bank has more than one word to give to
+ * lanes that go together. */
 static void draw_banks(const Pen *pen, const KernelSceneRequest *r, Box in) {
-  uint64_t words[WORDS][SHOWN_ROWS];
-  int n[WORDS] = {0}, deepest = 1;
-  for (int l = 0; l < LANES; l++)
-    for (uint64_t at = r->address[l] / 4; r->mask >> l & 1 && at <= (r->address[l] + (uint64_t)r->bytes - 1) / 4;
-         at++) {
-      int *m = &n[at % WORDS];
-      *m = add_once(words[at % WORDS], *m < SHOWN_ROWS ? *m : SHOWN_ROWS, SHOWN_ROWS, at);
-      if (*m > deepest) deepest = *m;
+  const Theme *t = pen->theme;
+  const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), w = in.width / WORDS, side = w - 2;
+  int deepest[WORDS] = {0}, most = 1, worst = 0, idle = 0;
+  char words[64];
+  count_words(r, deepest);
+  for (int bank = 0; bank < WORDS; bank++) {
+    if (deepest[bank] > most) most = deepest[bank], worst = bank;
+    idle += deepest[bank] == 0;
+  }
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x, in.y + small, 0, "32 lanes");
+  const double top = in.y + 1.6 * small, bottom = in.y + in.height - 1.8 * small - side;
+  for (int l = 0; l < LANES; l++) {
+    const Box at = box_at(in.x + w * l, top, side, side);
+    if (!(r->mask >> l & 1)) {
+      pen_frame(pen, at, t->axis, 1);
+      continue;
     }
-  if (deepest > SHOWN_ROWS) deepest = SHOWN_ROWS;
-  const double u = pen->unit, row = fmin(30 * u, in.height / deepest), w = in.width / WORDS;
-  for (int bank = 0; bank < WORDS; bank++)
-    for (int k = 0; k < deepest; k++) {
-      const Box at = box_at(in.x + w * bank, in.y + row * k, w - 1, row - 2 * u);
-      cell(pen, at, k < n[bank] ? lane_of(r, words[bank][k]) : -1, false);
-    }
+    pen_fill(pen, at, l / r->lanes_at_once % 2 ? t->tile[TILE_COLOUR_PARTIAL] : t->tile[TILE_COLOUR_DONE], 1);
+    const uint64_t first = r->address[l] / 4 % WORDS, n = (uint64_t)(r->bytes + 3) / 4;
+    const double x = in.x + w * ((double)first + (double)n / 2);
+    pen_line(pen, deepest[first] > 1 ? t->series[INK_ORANGE] : t->series[INK_BLUE], fmax(1, 1.2 * u), at.x + side / 2,
+             top + side, x, bottom);
+  }
+  for (int bank = 0; bank < WORDS; bank++) {
+    const Box at = box_at(in.x + w * bank, bottom, side, side);
+    if (deepest[bank])
+      pen_fill(pen, at, deepest[bank] > 1 ? t->series[INK_ORANGE] : t->tile[TILE_COLOUR_DONE], 1);
+    else
+      pen_frame(pen, at, t->axis, 1);
+  }
+  const double base = in.y + in.height - 0.3 * small;
+  if (most > 1)
+    snprintf(words, sizeof words, "%d words of bank %d at once", most, worst);
+  else
+    snprintf(words, sizeof words, "32 banks");
+  pen_text(pen, TYPE_SMALL, most > 1 ? t->waste_text : t->ink_soft, most > 1, ANCHOR_START, in.x, base, 0, words);
+  if (!idle) return;
+  snprintf(words, sizeof words, "%d bank%s idle", idle, idle == 1 ? "" : "s");
+  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, in.x + in.width, base, 0, words);
+}
+
+static void passes_words(const KernelScene *s, const KernelSceneRequest *r, char *words, size_t size) {
+  const char *passes = r->wavefronts == 1 ? "pass" : "passes";
+  if (s->swizzle_row_bytes)
+    snprintf(words, size, "Swizzled by rows of %d B: %u %s; as it is, %u", (int)s->swizzle_row_bytes, r->wavefronts,
+             passes, r->plain_wavefronts);
+  else if (r->conflicts)
+    snprintf(words, size, "%u %s, where %u would do", r->wavefronts, passes, r->wavefronts - r->conflicts);
+  else
+    snprintf(words, size, "%u %s: no conflict", r->wavefronts, passes);
 }
 
 static void draw_request(const Pen *pen, const KernelScene *s, Box box) {
@@ -189,13 +254,12 @@ static void draw_request(const Pen *pen, const KernelScene *s, Box box) {
   }
   snprintf(heading, sizeof heading, "Line %d %s %s", s->lines[s->chosen].number, r->store ? "stores to" : "reads",
            r->shared ? "shared memory" : "global memory");
-  Box in = pen_panel(pen, box, heading, r->shared ? "32 banks, by lane" : "128 bytes, by lane");
+  Box in = pen_panel(pen, box, heading, r->shared ? NULL : "128 bytes, by lane");
   const Box foot = box_cut_bottom(&in, 1.7 * body, 4 * u);
   const int lanes = __builtin_popcount(r->mask);
   if (r->shared) {
     draw_banks(pen, r, in);
-    snprintf(words, sizeof words, "%d lanes of %d bytes: %u %s%s", lanes, r->bytes, r->wavefronts,
-             r->wavefronts == 1 ? "pass" : "passes", r->conflicts ? ", a word of a bank each" : "");
+    passes_words(s, r, words, sizeof words);
   } else {
     draw_sectors(pen, r, in);
     const double used = r->sectors ? (double)(lanes * r->bytes) / (32 * r->sectors) : 1;
@@ -236,18 +300,18 @@ static void draw_heat(const Pen *pen, const KernelSceneTensor *tensor, Box box) 
     }
   pen_frame(pen, box_at(box.x, box.y, fit_x * tensor->columns, fit_y * tensor->rows), t->axis, 1);
   if (most > 1)
-    snprintf(words, sizeof words, "%s up to %.3g times", stored ? "stored" : "read", (double)most);
+    snprintf(words, sizeof words, "%sto %.3g x", stored ? "stored " : "", (double)most);
   else if (most > 0)
-    snprintf(words, sizeof words, "%s at most once", stored ? "stored" : "read");
+    snprintf(words, sizeof words, "%sonce", stored ? "stored " : "");
   else
-    snprintf(words, sizeof words, "not touched yet");
+    snprintf(words, sizeof words, "not yet");
   pen_text(pen, TYPE_SMALL, t->ink, false, ANCHOR_START, foot.x, foot.y + small, foot.width, words);
-  pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, foot.x, foot.y + 2.2 * small, foot.width,
-           tensor->rows_are);
+  if (pen_text_width(pen, TYPE_SMALL, false, tensor->rows_are) <= foot.width)
+    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, foot.x, foot.y + 2.2 * small, 0, tensor->rows_are);
 }
 
 static void draw_tensors(const Pen *pen, const KernelScene *s, Box box) {
-  Box in = pen_panel(pen, box, "Tensors", "how often each sector was read");
+  Box in = pen_panel(pen, box, "Tensors", "how often a sector was read");
   const int n = s->n_tensors, across = n > 4 ? (n + 1) / 2 : n, down = n > 4 ? 2 : 1;
   const double gap = 14 * pen->unit, w = (in.width - gap * (across - 1)) / (across > 0 ? across : 1),
                h = (in.height - gap * (down - 1)) / down;
@@ -267,10 +331,36 @@ static KernelPage page_of(const Pen *pen) {
   KernelPage p;
   p.head = box_cut_top(&page, 2.3 * title, 10 * u);
   p.foot = box_cut_bottom(&page, 10 * u, 10 * u);
-  p.source = pen->is_tall ? box_cut_top(&page, 0.42 * page.height, gap) : box_cut_left(&page, 0.54 * page.width, gap);
+  p.source = pen->is_tall ? box_cut_top(&page, 0.42 * page.height, gap) : box_cut_left(&page, 0.6 * page.width, gap);
   p.request = box_cut_top(&page, 0.46 * page.height, gap);
   p.tensors = page;
   return p;
+}
+
+/* What this picture says. */
+static void idea(const KernelScene *s, char *words, size_t size) {
+  uint64_t conflicts = 0, sectors = 0;
+  const KernelSceneLine *worst = NULL, *widest = NULL;
+  for (int k = 0; k < s->n_lines; k++) {
+    const KernelSceneLine *l = &s->lines[k];
+    conflicts += l->conflicts, sectors += l->sectors;
+    if (l->conflicts && (!worst || l->conflicts > worst->conflicts)) worst = l;
+    if (l->sectors && (!widest || l->sectors > widest->sectors)) widest = l;
+  }
+  const Number all = short_count(conflicts), plain = short_count(s->plain_conflicts);
+  if (s->swizzle_row_bytes)
+    snprintf(words, size, "Swizzled by rows of %d B: %s bank conflicts, not %s", (int)s->swizzle_row_bytes, all.text,
+             plain.text);
+  else if (worst && worst->conflicts == conflicts)
+    snprintf(words, size, "Line %d makes all %s bank conflicts", worst->number, all.text);
+  else if (worst)
+    snprintf(words, size, "Line %d makes %s of %s bank conflicts", worst->number,
+             number_percent(share(worst->conflicts, conflicts)).text, all.text);
+  else if (widest)
+    snprintf(words, size, "Line %d moves %s of %s, and no bank is in conflict", widest->number,
+             number_percent(share(widest->sectors, sectors)).text, number_bytes((Wide)sectors * 32).text);
+  else
+    snprintf(words, size, "Nothing has been moved yet");
 }
 
 void kernel_scene_draw(const KernelScene *s, cairo_t *cr, double width, double height, const Theme *theme) {
@@ -278,14 +368,18 @@ void kernel_scene_draw(const KernelScene *s, cairo_t *cr, double width, double h
   const KernelPage p = page_of(&pen);
   const double title = pen_size(&pen, TYPE_TITLE), body = pen_size(&pen, TYPE_BODY);
   pen_fill(&pen, pen.page, theme->background, 1);
-  pen_text(&pen, TYPE_TITLE, theme->ink, true, ANCHOR_START, p.head.x, p.head.y + title, p.head.width, s->title);
+  char words[440];
+  idea(s, words, sizeof words);
+  pen_text(&pen, TYPE_TITLE, theme->ink, true, ANCHOR_START, p.head.x, p.head.y + title, p.head.width, words);
+  snprintf(words, sizeof words, "%s. %s", s->title, s->where);
   pen_text(&pen, TYPE_BODY, theme->ink_soft, false, ANCHOR_START, p.head.x, p.head.y + title + 1.5 * body, p.head.width,
-           s->where);
+           words);
   draw_source(&pen, s, p.source);
   draw_request(&pen, s, p.request);
   draw_tensors(&pen, s, p.tensors);
   pen_fill(&pen, p.foot, theme->panel, 1);
-  bar(&pen, p.foot, s->n_steps ? (double)(s->step + 1) / (double)s->n_steps : 1, theme->tile[TILE_COLOUR_CURRENT]);
+  const double done = s->n_steps ? (double)(s->step + 1) / (double)s->n_steps : 1;
+  pen_fill(&pen, box_at(p.foot.x, p.foot.y, p.foot.width * done, p.foot.height), theme->tile[TILE_COLOUR_CURRENT], 1);
 }
 
 int kernel_scene_line_at(const KernelScene *s, double width, double height, double x, double y) {
@@ -293,9 +387,9 @@ int kernel_scene_line_at(const KernelScene *s, double width, double height, doub
   cairo_t *cr = cairo_create(surface);
   Pen pen = pen_on(cr, width, height, &theme_light);
   const Box source = page_of(&pen).source;
-  const double u = pen.unit, small = pen_size(&pen, TYPE_SMALL), head = 12 * u + 1.5 * pen_size(&pen, TYPE_HEAD);
+  const double u = pen.unit, head = 12 * u + 1.5 * pen_size(&pen, TYPE_HEAD);
   Box in = box_at(source.x + 14 * u, source.y + head, source.width - 28 * u, source.height - head - 12 * u);
-  box_cut_bottom(&in, 1.9 * small, 6 * u);
+  in = source_body(&pen, in);
   const SourcePlace p = source_place(&pen, s, in);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);

@@ -3,7 +3,7 @@
  *
  *     +--------------------------------+------------------------------+
  *     | 35  for (...)                  |  line 36: lanes and sectors, |
- *     | 36    Kj[...] = K[...]  ###### |  or lanes and banks          |
+ *     | 36    Kj[...] = K[...]  ### ## |  or lanes to their banks     |
  *     | 37    ...                      +------------------------------+
  *     |                                |  Q [heat]  K [heat]  O [heat]|
  *     +--------------------------------+------------------------------+
@@ -34,17 +34,20 @@ typedef struct {
 /* A warp's request, the dearest of its line so far. */
 typedef struct {
   bool is_there, shared, store;
-  int32_t bytes, warp;
+  int32_t bytes, warp, lanes_at_once; /* so many lanes go over the banks together */
   int64_t block;
   uint32_t mask, sectors, wavefronts, conflicts;
+  uint32_t plain_wavefronts; /* without the swizzle that is tried */
   uint64_t address[32];
 } KernelSceneRequest;
 
 typedef struct {
   char title[200], where[200]; /* "block 3 of 256, after barrier 2 of 9" */
   const KernelSceneLine *lines;
-  int n_lines, chosen;                    /* an index; -1: none */
-  uint64_t most_sectors, most_wavefronts; /* of any line at the end */
+  int n_lines, chosen;                   /* an index; -1: none */
+  uint64_t most_sectors, most_conflicts; /* of any line at the end */
+  uint64_t swizzle_row_bytes;            /* a swizzle of shared memory that is tried, by rows of so many; 0: none */
+  uint64_t plain_conflicts;              /* of all lines, without it */
   KernelSceneRequest request;
   KernelSceneTensor *tensors;
   int n_tensors;

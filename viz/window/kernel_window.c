@@ -12,13 +12,14 @@ typedef struct {
   const KernelScene *scene;
   int64_t step;
   int32_t line;
+  int64_t swizzle;
   bool dark, plays, ends, is_dirty;
 } KernelWindow;
 
 static const Theme *theme_of(const KernelWindow *w) { return w->dark ? &theme_dark : &theme_light; }
 
 static Status show(KernelWindow *w, Error *error) {
-  w->scene = w->options->show(w->options->context, w->step, w->line, error);
+  w->scene = w->options->show(w->options->context, w->step, w->line, w->swizzle, error);
   if (!w->scene) return error->status;
   w->step = w->scene->step;
   w->line = w->scene->chosen + 1;
@@ -56,7 +57,9 @@ static void go_line(KernelWindow *w, int by) {
 }
 
 static void say(const KernelWindow *w) {
-  fprintf(w->options->out, "--step %lld --line %d\n", (long long)w->step, (int)w->line);
+  fprintf(w->options->out, "--step %lld --line %d", (long long)w->step, (int)w->line);
+  if (w->swizzle) fprintf(w->options->out, " --swizzle %lld", (long long)w->swizzle);
+  fputc('\n', w->options->out);
   fflush(w->options->out);
 }
 
@@ -72,6 +75,7 @@ static void on_key(KernelWindow *w, SDL_Keycode key) {
   case SDLK_UP: go_line(w, -1); break;
   case SDLK_DOWN: go_line(w, 1); break;
   case SDLK_SPACE: w->plays = !w->plays; break;
+  case SDLK_s: w->swizzle = w->swizzle >= 1024 ? 0 : w->swizzle ? 2 * w->swizzle : 128; break;
   case SDLK_t: w->dark = !w->dark, w->is_dirty = true; break;
   case SDLK_q:
   case SDLK_ESCAPE: w->ends = true; break;
@@ -110,17 +114,18 @@ static Status run(KernelWindow *w, Error *error) {
     SDL_Event event;
     const int64_t step = w->step;
     const int32_t line = w->line;
+    const int64_t swizzle = w->swizzle;
     bool has_event = w->plays ? SDL_WaitEventTimeout(&event, PLAY_MS) : SDL_WaitEvent(&event);
     if (!has_event && w->plays) go(w, 1);
     for (; has_event && !w->ends; has_event = SDL_PollEvent(&event)) on_event(w, &event);
     if (w->step == w->scene->n_steps - 1) w->plays = false;
-    if (w->step != step || w->line != line) status = show(w, error);
+    if (w->step != step || w->line != line || w->swizzle != swizzle) status = show(w, error);
   }
   return status;
 }
 
 Status kernel_window_run(const KernelWindowOptions *o, Error *error) {
-  KernelWindow w = {.options = o, .step = o->step, .line = o->line, .dark = o->dark};
+  KernelWindow w = {.options = o, .step = o->step, .line = o->line, .swizzle = o->swizzle, .dark = o->dark};
   SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
   if (SDL_Init(SDL_INIT_VIDEO))
     return error_set(error, STATUS_BAD_REQUEST, "no display for a window (%s); a picture is saved with -o FILE.png",

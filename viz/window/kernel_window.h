@@ -3,6 +3,7 @@
  *     left, right     a step          page up, down   a block       home, end     the first step, the last
  *     up, down        the next line that moves something            a click       that line
  *     space           plays           t               light, dark   q, escape     ends
+ *     s               tries a swizzle of shared memory: by rows of 128, 256, 512, 1024 bytes, none
  *     ctrl+c          prints where it is
  */
 #ifndef TILEWALK_VIZ_WINDOW_KERNEL_WINDOW_H
@@ -13,8 +14,8 @@
 #include "sim/base/error.h"
 #include "viz/scene/kernel_scene.h"
 
-/* The scene at a step (-1: the last) with a line of the source chosen (0: the dearest). NULL: *error says why. */
-typedef const KernelScene *KernelShow(void *context, int64_t step, int32_t line, Error *error);
+/* The scene at a step (-1: the last) with a line of the source chosen (0: the dearest) and a swizzle (0: none). NULL: *error says why. */
+typedef const KernelScene *KernelShow(void *context, int64_t step, int32_t line, int64_t swizzle, Error *error);
 
 typedef struct KernelWindowOptions {
   KernelShow *show;
@@ -23,6 +24,7 @@ typedef struct KernelWindowOptions {
   bool dark;
   int64_t step; /* -1: the last */
   int32_t line; /* 0: the dearest */
+  int64_t swizzle;
   int64_t n_blocks;
   FILE *out; /* told where it is ("--step 12 --line 60") by ctrl+c, and when it is closed */
 } KernelWindowOptions;
