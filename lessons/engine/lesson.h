@@ -19,6 +19,7 @@
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/pool.h"
+#include "lessons/engine/sketch.h"
 
 enum {
   LESSON_FILE_BYTES = 1 << 18,
@@ -62,18 +63,20 @@ typedef enum {
   LESSON_NUMBER = 0,
   LESSON_CHOICE,
   LESSON_ORDER,
-  LESSON_WORK, /* a file: a program, or a kernel (lessons/engine/lesson_work.h) */
+  LESSON_WORK,   /* a file: a program, or a kernel (lessons/engine/lesson_work.h) */
+  LESSON_SKETCH, /* always a prediction */
 } LessonKind;
 
 typedef struct {
   char id[LESSON_NAME_BYTES];
   int line;
   LessonKind kind;
-  bool is_prediction; /* of a number or a choice: made before the run is shown, never marked */
+  bool is_prediction; /* made before the run is shown, never marked */
   LessonText prompt, answer, explain, unit_text;
   LessonText state; /* of a file: the learner's own numbers */
   AnswerUnit unit;
   AnswerTolerance tolerance;
+  Sketch sketch;
   LessonPair choice[ANSWER_CHOICES_MAX]; /* options, or items, as written */
   int n_choices;
   LessonText hint[LESSON_HINTS_MAX];

@@ -173,7 +173,7 @@ static bool holds_text(const char *text, const char *part) {
 
 static void check_given_away(Lint *l, const LessonQuestion *q, const char *text, const char *where, int line) {
   const LessonAsk *ask = &l->lesson->asks[q->ask];
-  if (ask->kind == LESSON_ORDER || ask->kind == LESSON_WORK) return;
+  if (ask->kind == LESSON_ORDER || ask->kind == LESSON_WORK || ask->kind == LESSON_SKETCH) return;
   if (ask->kind == LESSON_CHOICE) {
     if (strcmp(where, "hint") == 0 && holds_text(text, q->answer))
       lint_report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);

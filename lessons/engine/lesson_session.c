@@ -392,9 +392,13 @@ static void go_back(LessonSession *s) {
 
 /* ---- Answering ------------------------------------------------------------------------------------------- */
 
+bool lesson_session_is_typed(const LessonSession *s, int ask) {
+  return ask >= 0 && (s->lesson.asks[ask].kind == LESSON_NUMBER || s->lesson.asks[ask].kind == LESSON_SKETCH);
+}
+
 void lesson_session_type(LessonSession *s, const char *text) {
   const int ask = lesson_session_ask(s);
-  if (ask < 0 || s->lesson.asks[ask].kind != LESSON_NUMBER) return;
+  if (!lesson_session_is_typed(s, ask)) return;
   char *typed = s->answers[ask].typed;
   size_t used = s->answers[ask].is_stale ? 0 : strlen(typed);
   s->answers[ask].is_stale = false;
@@ -524,6 +528,20 @@ static void choose(LessonSession *s, int place) {
     a->order[a->n_order++] = place;
 }
 
+/* A cell of a sketch. What cannot be read is begun anew. */
+static void mark(LessonSession *s, int cell) {
+  const int ask = lesson_session_ask(s);
+  if (ask < 0 || s->lesson.asks[ask].kind != LESSON_SKETCH) return;
+  const Sketch *sketch = &s->lesson.asks[ask].sketch;
+  LessonAnswer *a = &s->answers[ask];
+  SketchDrawing drawing;
+  if (sketch_read(sketch, a->typed, &drawing, NULL)) drawing = (SketchDrawing){0};
+  sketch_press(sketch, &drawing, cell);
+  sketch_write(sketch, &drawing, a->typed);
+  a->is_stale = false;
+  changed(s);
+}
+
 static void check(LessonSession *s) {
   const int ask = lesson_session_ask(s);
   if (ask < 0) return;
@@ -537,7 +555,7 @@ static void check(LessonSession *s) {
     if (a->n_order < s->questions[ask].n_choices) return;
     for (int k = 0; k < a->n_order; k++)
       snprintf(typed + 2 * k, sizeof typed - 2 * (size_t)k, "%c ", 'a' + a->order[k]);
-  } else if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
+  } else if (lesson_session_is_typed(s, ask)) {
     const char *from = a->typed;
     while (ascii_is_space((unsigned char)*from)) from++;
     snprintf(typed, sizeof typed, "%s", from);
@@ -552,6 +570,7 @@ void lesson_session_press(LessonSession *s, LessonAct act, int number) {
   case ACT_HINT: lesson_session_hint(s); break;
   case ACT_NEXT: lesson_session_next(s); break;
   case ACT_BACK: go_back(s); break;
+  case ACT_MARK: mark(s, number); break;
   case ACT_PLAY:
     if (number >= 0) play(s, (size_t)number);
     break;

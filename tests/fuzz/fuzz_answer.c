@@ -4,6 +4,7 @@
 #include <math.h>
 #include "tests/fuzz/fuzz.h"
 #include "lessons/engine/answer.h"
+#include "lessons/engine/sketch.h"
 #include "lessons/engine/show_line.h"
 #include "lessons/engine/lesson_submission.h"
 #include "viz/text/warp_picture.h"
@@ -64,6 +65,30 @@ static void draw(const LessonShow *show) {
   if (show->warp_in_banks) require(warp_picture_banks(&show->warp, &picture, &error) == STATUS_OK);
 }
 
+/* What is read is written, and read again as the same; or refused with a line. Text also describes a sketch. */
+static void sketches(const char *text) {
+  Sketch sketch[] = {{.rows = 12, .columns = 12}, {.has_heights = true, .rows = 8, .columns = 3, .top = 64}, {0}, {0}};
+  for (int k = 0; k < 4; k++) {
+    SketchDrawing drawn, again;
+    Error error = {0};
+    char written[SKETCH_TEXT_BYTES], picture[SKETCH_PICTURE_BYTES], said[200];
+    sketch[k].unit.factor = 1;
+    Status status = k < 2    ? STATUS_OK
+                    : k == 2 ? sketch_tiles(text, &sketch[k], &error)
+                             : sketch_columns(text, &sketch[k], &error);
+    if (k == 3) sketch[k].top = 1;
+    if (!status) status = sketch_read(&sketch[k], text, &drawn, &error);
+    if (status) {
+      check_message(&error);
+      continue;
+    }
+    sketch_write(&sketch[k], &drawn, written);
+    require(strlen(written) + 1 < sizeof written && !sketch_read(&sketch[k], written, &again, NULL));
+    require(sketch_is_right(&sketch[k], &drawn, &drawn, said, sizeof said));
+    sketch_picture(&sketch[k], &drawn, &again, picture);
+  }
+}
+
 static void others(const char *text, size_t length) {
   AnswerTolerance tolerance;
   LessonShow show;
@@ -84,7 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!text) return 0;
   memcpy(text, data + 1, size - 1);
   text[size - 1] = '\0';
-  if (data[0] % 3 == 0)
+  if (data[0] == 'd')
+    sketches(text);
+  else if (data[0] % 3 == 0)
     number(text, size - 1);
   else if (data[0] % 3 == 1)
     choices(text);

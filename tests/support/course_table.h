@@ -22,7 +22,8 @@ enum { RIGHTS_MAX = 24 };
 typedef struct {
   const char *id;
   double value;
-  const char *keys; /* choices: the right key; orders: all keys in order */
+  const char *keys;   /* choices: the right key; orders: all keys in order */
+  const char *sketch; /* as it is typed */
 } Right;
 
 /* What a learner drew by that name. */
@@ -46,19 +47,6 @@ static double standard_bytes(double N) { return 4 * N * 256 + 4 * N * N * 2; }
 
 /* Tiled attention reads Q once and K and V once for each block of B queries; d numbers of 2 bytes a row. */
 static double tiled_reads(double N, double B, double d) { return N * d * 2 * (1 + 2 * ceil(N / B)); }
-
-/* Tiles of N x N in blocks of B in which no query sees a key: neither later ones nor those W and more before. */
-static double window_skipped(int N, int B, int W) {
-  double n = 0;
-  for (int i = 0; i < N; i += B)
-    for (int j = 0; j < N; j += B) {
-      int seen = 0;
-      for (int q = i; q < i + B; q++)
-        for (int k = j; k < j + B; k++) seen += k <= q && q - k < W;
-      n += !seen;
-    }
-  return n;
-}
 
 /* Tiles of T x T with a causal mask, one by one: a tile right of the diagonal holds nothing. */
 static double skipped_tiles(double T) {
@@ -119,9 +107,11 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
   Right *const begin = row;
 #define D(name) drawn(run, name)
 #define IS(id, value)                                                                                                  \
-  *row++ = (Right) { id, value, NULL }
+  *row++ = (Right) { id, value, NULL, NULL }
 #define CHOOSE(id, keys)                                                                                               \
-  *row++ = (Right) { id, 0, keys }
+  *row++ = (Right) { id, 0, keys, NULL }
+#define DRAW(id, text)                                                                                                 \
+  *row++ = (Right) { id, 0, NULL, text }
   switch (lesson) {
   case 1: {
     const double N = D("N"), d = D("d");
@@ -134,7 +124,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   }
   case 2:
-    IS("double", standard_bytes(8192) / standard_bytes(4096));
+    DRAW("double", "34, 132, 294, 520"); /* N / 1024 for the small four, 2 (N / 512)^2 for the large */
     CHOOSE("sides", "read");
     CHOOSE("passes", "scores softmax values");
     IS("size-s", 2 * D("N") * D("N"));
@@ -182,7 +172,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
   case 6:
     IS("columns", 1);
     CHOOSE("tall", "same");
-    IS("halve", (2.0 + 2 * 128) / (2 + 2 * 64));
+    DRAW("halve", "1028, 516, 348, 260"); /* 2 (2 + 2 T), of 256, 128, 86 and 64 blocks */
     IS("loads", D("T"));
     IS("launches", D("L"));
     IS("large", tiles_bytes(D("big"), 128));
@@ -190,9 +180,9 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   case 7: {
     const double T = D("T"), U = D("U"), G = D("G");
-    IS("window", window_skipped(64, 8, 16));
+    DRAW("window", "0:1-7 1:2-7 2:3-7 3:0,4-7 4:0-1,5-7 5:0-2,6-7 6:0-3,7 7:0-4"); /* row i needs i - 2 to i */
     IS("one", 0);
-    IS("guess", skipped_tiles(8 / 2));
+    DRAW("guess", "0:1-3 1:2-3 2:3");
     IS("partial", D("P")); /* the diagonal passes one in each row */
     CHOOSE("rule", "last");
     IS("share", skipped_tiles(T));
@@ -202,7 +192,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
   }
   case 8:
     IS("asked", tiled_reads(128 * D("T"), 128, 128));
-    CHOOSE("hbm", "once");
+    DRAW("hbm", "3.04052734375"); /* 3,188,224 bytes were counted */
     IS("tail", tiled_reads(4096, 128, 128));
     CHOOSE("again", "once");
     IS("hits", tiled_reads(128 * D("U"), 128, 128) - 3 * 128 * D("U") * 256);
@@ -224,7 +214,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   case 10: {
     const double token = 2 * D("L") * D("H") * 128 * 2, cache = token * D("tokens");
-    IS("long-step", (1 + 2 * 16384.0) / (1 + 2 * 8192.0));
+    DRAW("long-step", "1, 2, 4, 8"); /* 512 bytes a token */
     IS("windowed", 1024 / 8192.0);
     IS("token", token);
     IS("long", cache);
@@ -261,8 +251,8 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     IS("peak", 64 * 4 * 4096.0 * 4096 * 128 / (D("measured") * 1e-6) / 989.5e12);
     break;
   case 13: {
-    const double g = D("g"); /* d = 64 and blocks of 64: Q and O, and K and V for each block */
-    IS("grows", fa2_bytes(128) / fa2_bytes(64));
+    const double g = D("g");             /* d = 64 and blocks of 64: Q and O, and K and V for each block */
+    DRAW("grows", "66, 260, 582, 1032"); /* T (2 + 2 T) / 32 */
     CHOOSE("judge-formula", "yes");
     IS("sp", 2 * D("n") * D("n") * 2);
     CHOOSE("guess", "same");

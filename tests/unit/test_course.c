@@ -138,7 +138,14 @@ static double drawn(void *context, const char *name) {
 static void check_answer(LessonRun *run, const Right *r) {
   LessonQuestion *q = question(run, r->id);
   char typed[256];
-  if (r->keys) {
+  if (r->sketch) { /* to the last digit, and not only as near as a learner must draw */
+    SketchDrawing drawn;
+    Error error = {0};
+    snprintf(typed, sizeof typed, "%s", r->sketch);
+    if (sketch_read(&run->lesson->asks[q->ask].sketch, typed, &drawn, &error) ||
+        memcmp(&drawn, &q->drawing, sizeof drawn) != 0)
+      fail_msg("%s, '%s': '%s' is computed, '%s' derived", run->lesson->file, r->id, q->answer, r->sketch);
+  } else if (r->keys) {
     letters_of(run, q, r->keys, typed, sizeof typed);
   } else {
     if (fabs(q->key.low - r->value) > 1e-9 * fabs(r->value) || fabs(q->key.high - r->value) > 1e-9 * fabs(r->value))

@@ -502,6 +502,27 @@ async function lesson(world) {
   return `${answers.length} questions; ${wrong} wrong, ${hints} hint, ${right} right; graded alike by tilewalk lesson`
 }
 
+// A prediction that is drawn: by the mouse held down, by a key on a cell, and typed.
+async function drawn(world) {
+  const page = await open(world, '07-causal', 'lessons.html')
+  const at = cell => page.value(`(() => { const r = document.querySelector('[data-press="mark"][data-number="${cell}"]').getBoundingClientRect();
+    return [r.x + r.width / 2, r.y + r.height / 2] })()`)
+  same(await toQuestion(page), 'number', 'a sketch has a field, too')
+  await page.value(`document.querySelector('.sketch').scrollIntoView({ block: 'center' })`)
+  for (const [type, cell] of [['mousePressed', 1], ['mouseMoved', 2], ['mouseMoved', 3], ['mouseReleased', 3]]) {
+    const [x, y] = await at(cell)
+    await page.send('Input.dispatchMouseEvent', { type, x, y, button: 'left', buttons: type === 'mouseReleased' ? 0 : 1, clickCount: 1 })
+  }
+  same(await page.value(`document.getElementById('answer').value`), '0:1-3', 'dragged')
+  await click(page, '[data-press="mark"][data-number="6"]')
+  same(await page.value(`document.getElementById('answer').value`), '0:1-3 1:2', 'a key')
+  await type(page, '0:1-3 1:2 3:0')
+  await page.until(`document.querySelector('.sketch .too-much')`)
+  same(await page.value(`document.querySelectorAll('.sketch .drawn').length + ' ' + document.querySelectorAll('.sketch .left-out').length`), '4 2', 'what is so')
+  check(page.errors.length === 0, page.errors)
+  return 'dragged, pressed, typed'
+}
+
 // Programs and kernels that answer: the start is refused with a word, a known mutant is told its sentence, the reference passes.
 async function written(world) {
   const done = []
@@ -1153,7 +1174,7 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, written, records, course, workbench, kernels, questions, folder, offline, accessible, keyboard, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, drawn, written, records, course, workbench, kernels, questions, folder, offline, accessible, keyboard, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

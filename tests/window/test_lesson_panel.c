@@ -384,6 +384,37 @@ TEST(given_scores_are_worked_in_the_scene) {
   close_bench(b);
 }
 
+/* A sketch is drawn by dragging, and by typing; what was drawn stands beside what is so once the show is through. */
+TEST(a_sketch_is_drawn_with_the_mouse) {
+  Bench *b = bench("causal", &FRESH);
+  LessonSession *s = &b->panel.session;
+  double x, y;
+  click(b, WIDGET_NEXT);
+  assert_int_equal(s->lesson.asks[lesson_session_ask(s)].kind, LESSON_SKETCH);
+  cell_at(b, 1, &x, &y);
+  send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});
+  send(b, (SideEvent){.kind = SIDE_PRESS, .x = x, .y = y, .button = 1});
+  for (int cell = 2; cell < 4; cell++) {
+    cell_at(b, cell, &x, &y);
+    send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});
+    send(b, (SideEvent){.kind = SIDE_MOTION, .x = x + 1, .y = y}); /* the same cell: not taken back */
+  }
+  send(b, (SideEvent){.kind = SIDE_RELEASE, .x = x, .y = y, .button = 1});
+  send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y + 40});
+  assert_string_equal(s->answers[0].typed, "0:1-3");
+  assert_true(text(b, " 1:2-3"));
+  READS(b, ".###\n..##\n....\n....");
+  click_cell(b, 6); /* takes it back */
+  assert_string_equal(s->answers[0].typed, "0:1-3 1:3");
+  click_cell(b, 4);
+  key(b, SIDE_KEY_RETURN);
+  assert_true(s->plays != LESSON_NO_BLOCK);
+  play_to_the_end(b);
+  READS(b, ".###\n-.+#\n...+\n....");
+  READS(b, "13 of 16 tiles are right; 2 left out, 1 too many.");
+  close_bench(b);
+}
+
 /* Links of the glossary show their entry. */
 TEST(a_term_is_explained_when_it_is_pressed) {
   Bench *b = bench("tiles", &FRESH);

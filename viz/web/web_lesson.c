@@ -94,7 +94,7 @@ static void put_markdown(Html *h, const char *text) {
 }
 
 /* What can be pressed, by LessonAct. */
-static const char *const ACTS[] = {"", "type", "choose", "check", "hint", "next", "back", "play"};
+static const char *const ACTS[] = {"", "type", "choose", "check", "hint", "next", "back", "play", "mark"};
 enum { N_ACTS = sizeof ACTS / sizeof *ACTS };
 
 /* What was just said is read out. */
@@ -146,7 +146,7 @@ static void put_field(Html *h, const LessonPart *part, const char *unit, const c
     put_escaped(h, typed);
     put(h, "</textarea>\n");
   }
-  if (part->ask != LESSON_NUMBER) return;
+  if (part->ask != LESSON_NUMBER && part->ask != LESSON_SKETCH) return;
   put_format(h, "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s%s ", *unit ? ", in " : "", unit,
              ":");
   put_format(
@@ -157,10 +157,43 @@ static void put_field(Html *h, const LessonPart *part, const char *unit, const c
 }
 
 static void put_answered(Html *h, const LessonPart *part, const char *words, const char *typed) {
-  if (part->ask != LESSON_NUMBER || !*typed) return;
+  if ((part->ask != LESSON_NUMBER && part->ask != LESSON_SKETCH) || !*typed) return;
   put_format(h, "<p class=\"soft\">%s: ", words);
   put_escaped(h, typed);
   put(h, "</p>\n");
+}
+
+/* A table of cells; while the question is open each is a button that says where it is, and whether it is drawn. */
+static void put_sketch(Html *h, const LessonPart *part, const char *words, const char *cells) {
+  const Sketch *sketch = &session.lesson.asks[part->number].sketch;
+  char row_label[SKETCH_LABEL_BYTES], label[SKETCH_LABEL_BYTES];
+  put(h, "<p class=\"soft\">");
+  put_words(h, words);
+  put(h, "</p>\n<table class=\"sketch\">\n");
+  for (int row = 0; row < sketch->rows; row++, cells++) {
+    sketch_row_label(sketch, row, row_label);
+    put_format(h, "<tr><th scope=\"row\">%s</th>", row_label);
+    for (int k = 0; k < sketch->columns; k++, cells++) {
+      static const char *const LOOKS[] = {['#'] = "drawn", ['+'] = "left-out", ['-'] = "too-much", ['.'] = "empty"};
+      sketch_column_label(sketch, k, label);
+      put_format(h, "<td class=\"%s\">", LOOKS[(unsigned char)*cells]);
+      if (part->act)
+        put_format(
+            h, "<button type=\"button\" data-press=\"mark\" data-number=\"%d\" aria-pressed=\"%s\" aria-label=\"%s, ",
+            row * sketch->columns + k, *cells == '#' ? "true" : "false", row_label);
+      if (part->act) put_escaped(h, label);
+      put(h, part->act ? "\"></button></td>" : *cells == '+' ? "+</td>" : *cells == '-' ? "−</td>" : "</td>");
+    }
+    put(h, "</tr>\n");
+  }
+  put_format(h, "<tr><th>%s</th>", sketch->unit.name);
+  for (int k = 0; k < sketch->columns; k++) {
+    sketch_column_label(sketch, k, label);
+    put(h, "<th scope=\"col\">");
+    put_escaped(h, label);
+    put(h, "</th>");
+  }
+  put(h, "</tr>\n</table>\n");
 }
 
 static void put_figure(Html *h, const LessonPart *part) {
@@ -194,6 +227,7 @@ static void put_part(Html *h, const LessonPart *part) {
     break;
   case PART_OPTION: put_option(h, part, words, text); break;
   case PART_FIELD: put_field(h, part, words, text); break;
+  case PART_SKETCH: put_sketch(h, part, words, text); break;
   case PART_CODE:
     put(h, "<pre tabindex=\"0\">");
     put_escaped(h, text);
@@ -212,7 +246,7 @@ static void put_part(Html *h, const LessonPart *part) {
             false);
     break;
   case PART_BUTTON: /* a number's Check is in its form; an order's comes when it is whole */
-    if (part->act != ACT_CHECK || (part->ask != LESSON_NUMBER && part->look == LOOK_MAIN))
+    if (part->act != ACT_CHECK || (part->ask != LESSON_NUMBER && part->ask != LESSON_SKETCH && part->look == LOOK_MAIN))
       put_button(h, part->act, part->number, text, part->look == LOOK_MAIN);
     break;
   case PART_END:

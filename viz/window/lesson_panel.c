@@ -15,7 +15,7 @@
 Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOptions *options, FILE *warnings,
                          Error *error) {
   memset(p, 0, sizeof *p);
-  p->focus = p->hover = p->pressed = WIDGET_NONE;
+  p->focus = p->hover = p->pressed = p->drawn = WIDGET_NONE;
   p->options = *options;
   p->warnings = warnings;
   p->session.plays = LESSON_NO_BLOCK;
@@ -46,7 +46,7 @@ static void after_change(LessonPanel *p) {
   if (turned) p->note[0] = '\0';
   if (ask >= 0) {
     const LessonKind kind = s->lesson.asks[ask].kind;
-    if (moved) p->focus = kind == LESSON_NUMBER ? WIDGET_FIELD : kind == LESSON_WORK ? WIDGET_CHECK : 0;
+    if (moved) p->focus = lesson_session_is_typed(s, ask) ? WIDGET_FIELD : kind == LESSON_WORK ? WIDGET_CHECK : 0;
   } else if (lesson_session_task(s) < 0) {
     p->focus = WIDGET_NEXT;
   } else if (moved) {
@@ -381,6 +381,8 @@ static void press(LessonPanel *p, Player *player, int widget) {
   default:
     if (widget >= WIDGET_PLAY)
       lesson_session_press(s, ACT_PLAY, widget - WIDGET_PLAY);
+    else if (widget >= WIDGET_SKETCH)
+      lesson_session_press(s, ACT_MARK, widget - WIDGET_SKETCH);
     else if (widget >= 0)
       lesson_session_press(s, ACT_CHOOSE, widget);
     break;
@@ -389,7 +391,7 @@ static void press(LessonPanel *p, Player *player, int widget) {
   const int ask = lesson_session_ask(s);
   if (ask < 0) return;
   const bool is_order = s->lesson.asks[ask].kind == LESSON_ORDER;
-  if (s->lesson.asks[ask].kind == LESSON_NUMBER)
+  if (lesson_session_is_typed(s, ask))
     p->focus = WIDGET_FIELD;
   else if (is_order && widget < WIDGET_FIELD && s->answers[ask].n_order == s->questions[ask].n_choices)
     p->focus = WIDGET_CHECK;
@@ -429,8 +431,7 @@ static void move_focus(LessonPanel *p, int by) {
 static int choice_of(const LessonPanel *p, const char *text) {
   const LessonSession *s = &p->session;
   const int ask = lesson_session_ask(s);
-  if (ask < 0 || p->focus == WIDGET_NONE || p->focus >= WIDGET_NEXT || s->lesson.asks[ask].kind == LESSON_NUMBER ||
-      text[1])
+  if (ask < 0 || p->focus == WIDGET_NONE || p->focus >= WIDGET_NEXT || lesson_session_is_typed(s, ask) || text[1])
     return -1;
   const int place = ascii_lower((unsigned char)*text) - 'a';
   return place >= 0 && place < s->questions[ask].n_choices ? place : -1;
@@ -515,10 +516,14 @@ static int widget_at(const LessonPanel *p, double x, double y) {
   return flow_widget_at(&p->flow, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
 }
 
-static bool on_motion(LessonPanel *p, const SideEvent *e) {
+static bool is_cell(int widget) { return widget >= WIDGET_SKETCH && widget < WIDGET_PLAY; }
+
+/* While the button is down on a sketch, each cell that the mouse comes to is drawn. */
+static bool on_motion(LessonPanel *p, Player *player, const SideEvent *e) {
   const int hover = widget_at(p, e->x, e->y);
   if (hover == p->hover) return false;
   p->hover = hover;
+  if (p->drawn != WIDGET_NONE && is_cell(hover) && hover != p->drawn) press(p, player, p->drawn = hover);
   return true;
 }
 
@@ -538,17 +543,20 @@ static void follow(LessonPanel *p, const Player *player, double x, double y) {
   cairo_surface_destroy(surface);
 }
 
-static void on_press(LessonPanel *p, const SideEvent *e) {
+static void on_press(LessonPanel *p, Player *player, const SideEvent *e) {
   p->pressed = e->button == 1 ? widget_at(p, e->x, e->y) : WIDGET_NONE;
   if (p->pressed == WIDGET_FIELD) p->focus = WIDGET_FIELD;
   p->note[0] = '\0';
   p->press_x = e->x;
   p->press_y = e->y;
+  if (is_cell(p->pressed)) press(p, player, p->drawn = p->pressed);
 }
 
 static void on_release(LessonPanel *p, Player *player, const SideEvent *e) {
   const int widget = p->pressed;
   p->pressed = WIDGET_NONE;
+  p->drawn = WIDGET_NONE;
+  if (is_cell(widget)) return; /* drawn already */
   if (widget != WIDGET_NONE && widget == widget_at(p, e->x, e->y))
     press(p, player, widget);
   else if (widget == WIDGET_NONE && fabs(e->x - p->press_x) + fabs(e->y - p->press_y) < 8 &&
@@ -585,12 +593,12 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
     else
       p->is_hidden = !p->is_hidden;
     return true;
-  case SIDE_PRESS: on_press(p, e); return true;
-  case SIDE_MOTION: return on_motion(p, e);
+  case SIDE_PRESS: on_press(p, player, e); return true;
+  case SIDE_MOTION: return on_motion(p, player, e);
   case SIDE_RELEASE: on_release(p, player, e); return true;
   case SIDE_WHEEL: p->scroll -= e->turns * SCROLL_UNITS * fmax(0.5, p->flow.unit); return true;
   case SIDE_LEFT:
-    p->hover = p->pressed = WIDGET_NONE;
+    p->hover = p->pressed = p->drawn = WIDGET_NONE;
     if (e->button) p->focus = WIDGET_NONE;
     return true;
   case SIDE_KEY: return on_key(p, player, e);
@@ -614,7 +622,7 @@ void lesson_panel_words(LessonPanel *p, FILE *out) {
   const Flow *f = &p->flow;
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *piece = &f->pieces[k];
-    for (int c = 0; c < piece->n_columns * piece->n_rows; c++)
+    for (int c = 0; piece->kind == PIECE_TABLE && c < piece->n_columns * piece->n_rows; c++)
       fprintf(out, "%s%s", text_store_get(&f->store, f->cells[piece->first_cell + (size_t)c].text),
               (c + 1) % piece->n_columns ? " | " : "\n");
     if (piece->kind == PIECE_TABLE) continue;

@@ -37,6 +37,7 @@ enum {
   WIDGET_NEXT,
   WIDGET_BACK,
   WIDGET_LIST,          /* the list of lessons */
+  WIDGET_SKETCH = 200,  /* + cell */
   WIDGET_PLAY = 1000,   /* + block */
   WIDGET_LESSON = 10000 /* + row of the list */
 };
@@ -69,6 +70,7 @@ typedef struct {
   bool has_flow, is_placed;
   bool is_hidden, is_wide; /* wide: a page held lines that want more room; it stays so, that pages do not jump */
   int focus, hover, pressed;
+  int drawn; /* the cell of a sketch that was turned last while the button is down; WIDGET_NONE */
   double scroll, most_scroll;
   size_t seen_page, seen_at;
   size_t open_piece; /* where the open block begins */

@@ -102,10 +102,36 @@ static void print_field(Walk *w, const LessonPart *part, const char *unit) {
     say(w, ROLE_DIM, "(all letters in order, such as b a c)");
   else if (part->ask == LESSON_CHOICE)
     say(w, ROLE_DIM, "(a letter)");
+  else if (part->ask == LESSON_SKETCH)
+    return; /* the sketch says it */
   else if (strcmp(unit, "x") == 0)
     say(w, ROLE_DIM, "(how many times, such as 1.5x)");
   else if (*unit)
     text_print(w->io->out, &w->io->style, ROLE_DIM, "  (%s%s)\n", part->number ? "a number of " : "in ", unit);
+}
+
+/* The cells of a sketch, with the labels of rows and columns, and below them what is said. */
+static void print_sketch(Walk *w, const LessonPart *part, const char *words, const char *cells) {
+  static const TextRole ROLES[] = {['#'] = ROLE_ACCENT, ['+'] = ROLE_WARN, ['-'] = ROLE_BAD};
+  const Sketch *sketch = &w->session.lesson.asks[part->number].sketch;
+  const int width = sketch->has_heights ? 7 : 3;
+  char label[SKETCH_LABEL_BYTES];
+  for (int row = 0; row < sketch->rows; row++, cells++) {
+    sketch_row_label(sketch, row, label);
+    fprintf(w->io->out, "  %7s ", label);
+    for (int k = 0; k < sketch->columns; k++, cells++)
+      text_print(w->io->out, &w->io->style, *cells == '.' ? ROLE_DIM : ROLES[(unsigned char)*cells], "%*c", width,
+                 *cells);
+    fputc('\n', w->io->out);
+  }
+  fprintf(w->io->out, "  %7s ", sketch->unit.name);
+  for (int k = 0; k < sketch->columns; k++) {
+    sketch_column_label(sketch, k, label);
+    fprintf(w->io->out, "%*s", width, label);
+  }
+  fputc('\n', w->io->out);
+  if (*words) say(w, ROLE_DIM, words);
+  if (!part->act) fputc('\n', w->io->out);
 }
 
 static void print_option(Walk *w, const char *letter, const char *text) {
@@ -120,7 +146,7 @@ static Status print_figure(Walk *w, const LessonPart *part, Error *error) {
   Error inner = {0};
   Status status = lesson_run_show(&s->run, &s->lesson.blocks[part->block], &show, error);
   if (status) return status;
-  status = lesson_print_show(w->state, &show, w->io, &inner);
+  status = lesson_print_show(w->state, &show, w->is_terminal, w->io, &inner);
   if (status)
     return error_set(error, status, "%s:%d: %s", s->lesson.file, s->lesson.blocks[part->block].text.line,
                      inner.message);
@@ -162,6 +188,7 @@ static Status print_part(Walk *w, const LessonPart *part, Error *error) {
     if (part->ask == LESSON_WORK) return print_file(w, words, text, error);
     print_field(w, part, words);
     break;
+  case PART_SKETCH: print_sketch(w, part, words, text); break;
   case PART_CODE:
     snprintf(w->page.filled, sizeof w->page.filled, "```text\n%s```", text);
     return print_prose(w, w->page.filled, error);
