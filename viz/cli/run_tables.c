@@ -1,4 +1,4 @@
-#include "viz/cli/run_tables.h"
+#include "viz/cli/run_tables_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,18 +6,17 @@
 #include <string.h>
 
 #include "sim/algorithms/shipped.h"
-#include "sim/report.h"
 #include "viz/text/mask_text.h"
 #include "viz/text/number.h"
 
 /* The machine of all runs, or "each GPU". */
-static const char *machine_of(const Simulation *runs, int n) {
+const char *run_tables_machine(const Simulation *runs, int n) {
   for (int k = 1; k < n; k++)
     if (strcmp(runs[k].machine.name, runs[0].machine.name) != 0) return "each GPU";
   return runs[0].machine.name;
 }
 
-static bool one_machine(const Simulation *runs, int n) { return machine_of(runs, n) == runs[0].machine.name; }
+static bool one_machine(const Simulation *runs, int n) { return run_tables_machine(runs, n) == runs[0].machine.name; }
 
 void run_tables_problem(const Simulation *run, char *text, size_t size) {
   const Shape as_asked = shape_unpacked(&run->plan.shape), *s = &as_asked;
@@ -83,13 +82,16 @@ static TensorNames value_names(const Simulation *runs, int n, bool on_chip) {
     }
   return all;
 }
+
 static Wide total_of(const Simulation *run, int which) {
   const Wide totals[] = {run->read_bytes, run->write_bytes, run->total_bytes, run->sram.bytes, run->traffic.added};
   return totals[which];
 }
+
 static Wide storage_of(const Simulation *run, int which) {
   return which == 0 ? run->inputs_bytes : which == 1 ? run->outputs_bytes : run->intermediates_bytes;
 }
+
 /* What each run reads or writes of a tensor. */
 static void tensor_row(Table *t, const char *verb, const char *name, const Simulation *runs, int n, bool written) {
   char label[32];
@@ -306,7 +308,7 @@ static void chiplet_rows(Table *t, const Simulation *runs, int n) {
   bool any = false;
   for (int k = 0; k < n; k++) any = any || runs[k].has_chiplets;
   if (!any) return;
-  table_group(t, "L2s of %s, one for each chiplet", machine_of(runs, n));
+  table_group(t, "L2s of %s, one for each chiplet", run_tables_machine(runs, n));
   chiplet_row(t, "  read from L2", runs, n, 0);
   chiplet_row(t, "  hit rate", runs, n, 2);
   chiplet_row(t, "  missed", runs, n, 1);
@@ -324,7 +326,7 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
     all_walked = all_walked && (!runs[k].has_l2 || runs[k].l2.simulated >= 1);
   }
   if (launched) {
-    table_group(t, "Launch on %s", machine_of(runs, n));
+    table_group(t, "Launch on %s", run_tables_machine(runs, n));
     launch_rows(t, runs, n);
   }
   chiplet_rows(t, runs, n);
@@ -339,7 +341,7 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
         r->machine.name);
   }
   if (!any) return;
-  table_group(t, "L2 of %s, all CTAs at once", machine_of(runs, n));
+  table_group(t, "L2 of %s, all CTAs at once", run_tables_machine(runs, n));
   read_and_written_rows(t, runs, n);
   for (int which = 0; which < 2; which++) {
     table_text(t, ROLE_PLAIN, which ? "  hit rate (ncu)" : "  served by L2");
@@ -354,140 +356,6 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   bytes_row(t, "  read from HBM", ROLE_ACCENT, runs, n, l2_of, 3);
   bytes_row(t, "  written to HBM", ROLE_ACCENT, runs, n, l2_of, 4);
   if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
-}
-
-/* FLOPs as the papers count them: 2 d + 2 d_v for each pair of query and key, half of all pairs under a causal mask; of
- * the backward pass 2.5 times as many (FlashAttention-2, section 4.1). Of blocks, the pairs that may be seen. */
-static double papers_flops(const Simulation *run) {
-  const Shape *s = &run->plan.shape;
-  const double pair = (schedule_owns_columns(run->schedule) ? 2.5 : 1) * simulation_pair_flops(s);
-  if (s->pattern) {
-    const Mask mask = mask_of_shape(s);
-    return pair * (double)s->batch * (double)s->heads * (double)mask_pairs(&mask);
-  }
-  const double all = pair * (double)s->batch * (double)s->heads * (double)s->N_q * (double)s->N_k;
-  return s->causal ? all / 2 : all;
-}
-
-static void papers_flops_row(Table *t, const Simulation *runs, int n) {
-  table_text(t, ROLE_PLAIN, "  papers' FLOP/s");
-  for (int k = 0; k < n; k++) {
-    if (runs[k].timing.seconds > 0)
-      table_format(t, ROLE_PLAIN, "%s", number_si(papers_flops(&runs[k]) / runs[k].timing.seconds, "FLOP/s").text);
-    else
-      table_empty(t, true);
-  }
-}
-
-/* Left out where no run has it. */
-static void seconds_row(Table *t, const char *label, const Simulation *runs, int n, double (*of)(const Timing *, int),
-                        int which, bool (*binds)(const Timing *, int)) {
-  bool any = false;
-  for (int k = 0; k < n; k++) any = any || of(&runs[k].timing, which) > 0;
-  if (!any) return;
-  table_text(t, ROLE_PLAIN, label);
-  for (int k = 0; k < n; k++) {
-    const double seconds = of(&runs[k].timing, which);
-    if (isnan(seconds) || seconds <= 0)
-      table_empty(t, true);
-    else
-      table_seconds(t, binds(&runs[k].timing, which) ? ROLE_ACCENT : ROLE_PLAIN, seconds);
-  }
-}
-
-static double term_of(const Timing *t, int term) {
-  return term < TIME_PART_COUNT ? t->run.part_s[term] : term == TIME_TERM_BUSIEST ? t->run.busiest_s : t->run.port_s;
-}
-static bool term_binds(const Timing *t, int term) { return term_of(t, term) >= t->run.bound_s; }
-
-enum { FIGURE_RUN, FIGURE_FLOOR, FIGURE_PREDICTED };
-static double figure_of(const Timing *t, int figure) {
-  return figure == FIGURE_RUN ? t->run.bound_s : figure == FIGURE_FLOOR ? t->least_s : t->predicted_s;
-}
-static bool figure_counts(const Timing *t, int figure) { return figure_of(t, figure) == t->seconds; }
-
-/* How many times as fast as the first, where both are times of one kind. */
-static void faster_row(Table *t, const Simulation *runs, int n) {
-  bool any = false;
-  for (int k = 1; k < n; k++) any = any || timing_comparable(&runs[0].timing, &runs[k].timing);
-  if (!any) return;
-  table_format(t, ROLE_PLAIN, "  faster than %s", one_machine(runs, n) ? runs[0].schedule->name : "the first");
-  for (int k = 0; k < n; k++) {
-    if (timing_comparable(&runs[0].timing, &runs[k].timing))
-      table_ratio(t, ROLE_PLAIN, runs[0].timing.seconds / runs[k].timing.seconds);
-    else
-      table_empty(t, true);
-  }
-}
-
-static void time_rows(Table *t, const Simulation *runs, int n) {
-  if (!runs[0].timed) return;
-  table_group(t, "Time on %s", machine_of(runs, n));
-  for (int term = 0; term < TIME_TERM_COUNT; term++) {
-    char label[48];
-    snprintf(label, sizeof label, "  %s",
-             term < TIME_PART_COUNT      ? time_part_title((TimePart)term)
-             : term == TIME_TERM_BUSIEST ? "products, busiest SM"
-                                         : "L2 port, busiest SM");
-    seconds_row(t, label, runs, n, term_of, term, term_binds);
-  }
-  seconds_row(t, "  these, at least", runs, n, figure_of, FIGURE_RUN, figure_counts);
-  seconds_row(t, "  predicted", runs, n, figure_of, FIGURE_PREDICTED, figure_counts);
-  table_text(t, ROLE_PLAIN, "  the time is");
-  for (int k = 0; k < n; k++)
-    table_text(t, ROLE_PLAIN, runs[k].timing.seconds > 0 ? time_kind_name(runs[k].timing.kind) : "not known");
-  papers_flops_row(t, runs, n);
-  faster_row(t, runs, n);
-  seconds_row(t, "  no run is faster", runs, n, figure_of, FIGURE_FLOOR, figure_counts);
-}
-
-static const char *named(const Simulation *run) { return run->kernel ? run->kernel->name : run->schedule->name; }
-
-/* How far a time can be trusted: by recorded runs of the same sort, or not known. */
-static void kind_note(Table *t, const Simulation *run) {
-  const Timing *timing = &run->timing;
-  const TimeError *e = &timing->error;
-  if (timing->kind == TIME_BOUND)
-    table_note(t, "%s: a bound, as no time is predicted: %s.", named(run), timing->why);
-  else if (timing->kind == TIME_EXTRAPOLATED && e->n_runs)
-    table_note(
-        t,
-        "%s: extrapolated (%s). Of %lld figures that others print of other cards half are within %.1f %%, nine in "
-        "ten within %.1f %%.",
-        named(run), timing->why, (long long)e->n_runs, (double)e->median_permille / 10, (double)e->nine_permille / 10);
-  else if (timing->kind == TIME_EXTRAPOLATED)
-    table_note(t, "%s: extrapolated, and not compared with anything: %s.", named(run), timing->why);
-  else if (e->n_runs == 0)
-    table_note(t, "%s: predicted, but no recorded run of its sort (%s) was compared with it.", named(run),
-               time_regime_phrase(timing->regime));
-  else
-    table_note(t,
-               "%s: predicted. Of %lld %s of its sort (%s) half are within %.1f %%, nine in ten within "
-               "%.1f %%. Cards and days differ by up to a tenth.",
-               named(run), (long long)e->n_runs,
-               time_regime_is_held_out(timing->regime) ? "held-out runs" : "runs, to which it was fitted,",
-               time_regime_phrase(timing->regime), (double)e->median_permille / 10, (double)e->nine_permille / 10);
-}
-
-static void time_notes(Table *t, const Simulation *runs, int n) {
-  const Simulation *run = &runs[0];
-  if (!run->timed) return;
-  char unknown[64] = "";
-  for (int part = 0; part < TIME_PART_COUNT; part++)
-    if (isnan(run->timing.run.part_s[part]) && (part != TIME_L2 || run->machine.l2_bytes))
-      snprintf(unknown + strlen(unknown), sizeof unknown - strlen(unknown), "%s%s", *unknown ? ", " : "",
-               time_part_title((TimePart)part));
-  if (*unknown)
-    table_note(t, "Left out of the time, because the rate is not known for %s: %s.", run->machine.name, unknown);
-  if (run->timing.computes_in != run->plan.shape.dtype)
-    table_note(t, "%s has no %s products: %s is storage only, computed in %s.", run->machine.name,
-               dtype_name(run->plan.shape.dtype), dtype_name(run->plan.shape.dtype),
-               dtype_name(run->timing.computes_in));
-  table_note(t,
-             "Time: the bytes, products and exponentials above at peak rates, all of it overlapping, from cold caches. "
-             "No run is faster: with what L2 could hold%s.",
-             run->tiles_given ? "" : ", and any tiles, as none are given");
-  for (int k = 0; k < n; k++) kind_note(t, &runs[k]);
 }
 
 /* What a program loads `once` is counted so above; what its CTAs ask for is counted at L2. */
@@ -559,101 +427,15 @@ static void add_comparison(Document *d, const Simulation *runs, int n) {
   sram_rows(t, runs, n);
   storage_and_arithmetic_rows(t, runs, n);
   l2_rows(t, runs, n);
-  time_rows(t, runs, n);
+  run_tables_time(t, runs, n);
   again_note(t, runs, n);
   spill_note(t, runs, n);
   fit_notes(t, runs, n);
   storage_notes(t, runs, n);
-  time_notes(t, runs, n);
-}
-
-/* CSV's columns, and where their values stand in the report of a run. A value that a run has not is empty. */
-static const struct {
-  const char *name, *path;
-} CSV_COLUMNS[] = {
-    {"algorithm", "algorithm"},
-    {"seq_q", "shape.seq_q"},
-    {"seq_k", "shape.seq_k"},
-    {"head_dim", "shape.head_dim"},
-    {"block_q", "block_q"},
-    {"block_k", "block_k"},
-    {"full", "tiles.full"},
-    {"partial", "tiles.partial"},
-    {"skipped", "tiles.skipped"},
-    {"read_bytes", "traffic.read_bytes"},
-    {"write_bytes", "traffic.write_bytes"},
-    {"total_bytes", "traffic.total_bytes"},
-    {"sram_bytes", "sram.bytes"},
-    {"fits", "sram.fits"},
-    {"max_block", "sram.max_block"},
-    {"intermediates_bytes", "storage.intermediates_bytes"},
-    {"flops", "flops"},
-    {"intensity_flops_per_byte", "intensity_flops_per_byte"},
-    {"machine", "machine"},
-    {"hbm_read_bytes", "hbm.read_bytes"},
-    {"hbm_write_bytes", "hbm.write_bytes"},
-    {"l2_read_bytes", "l2.read_bytes"},
-    {"l2_write_bytes", "l2.write_bytes"},
-    {"l2_hit_rate", "l2.hit_rate"},
-    {"fabric_bytes", "l2.fabric_bytes"},
-    {"ctas", "launch.ctas"},
-    {"ctas_per_sm", "launch.ctas_per_sm"},
-    {"waves", "launch.waves"},
-    {"bound", "time.bound"},
-    {"bound_s", "time.bound_s"},
-    {"least_s", "time.least_s"},
-    {"predicted_s", "time.predicted_s"},
-    {"seconds", "time.seconds"},
-    {"time_is", "time.kind"},
-};
-enum { N_CSV_COLUMNS = sizeof CSV_COLUMNS / sizeof *CSV_COLUMNS, CSV_VALUE_BYTES = 64 };
-
-/* A sink that keeps the values of these columns. */
-typedef struct {
-  char path[256], values[N_CSV_COLUMNS][CSV_VALUE_BYTES];
-} Columns;
-
-static void leave(void *context) {
-  Columns *c = context;
-  char *dot = strrchr(c->path, '.');
-  *(dot ? dot : c->path) = '\0';
-}
-static void enter(void *context, const char *key) {
-  Columns *c = context;
-  const size_t used = strlen(c->path);
-  snprintf(c->path + used, sizeof c->path - used, "%s%s", used ? "." : "", key ? key : "");
-}
-static void take_text(void *context, const char *key, const char *value) {
-  Columns *c = context;
-  enter(c, key);
-  for (int k = 0; k < N_CSV_COLUMNS; k++)
-    if (strcmp(c->path, CSV_COLUMNS[k].path) == 0) snprintf(c->values[k], CSV_VALUE_BYTES, "%s", value);
-  leave(c);
-}
-static void take_whole(void *context, const char *key, Wide value) {
-  take_text(context, key, number_digits(value).text);
-}
-static void take_real(void *context, const char *key, double value) {
-  take_text(context, key, number_exact_double(value).text);
-}
-static void take_flag(void *context, const char *key, bool value) { take_text(context, key, value ? "true" : "false"); }
-static void take_null(void *context, const char *key) { take_text(context, key, ""); }
-
-static void add_lines(Document *d, const Simulation *runs, int n) {
-  TableColumn columns[N_CSV_COLUMNS];
-  for (int c = 0; c < N_CSV_COLUMNS; c++) columns[c] = (TableColumn){.csv = CSV_COLUMNS[c].name};
-  Table *t = document_table(d, DOCUMENT_CSV, NULL, columns, N_CSV_COLUMNS);
-  for (int k = 0; k < n && d->form == DOCUMENT_CSV; k++) {
-    Columns c = {.path = ""};
-    const ReportSink sink = {&c, enter, enter, leave, take_whole, take_real, take_text, take_flag, take_null};
-    report_shape(&sink, "shape", &runs[k].plan.shape);
-    report_run(&sink, NULL, &runs[k]);
-    take_text(&c, "machine", runs[k].machine.name);
-    for (int v = 0; v < N_CSV_COLUMNS; v++) table_text(t, ROLE_PLAIN, c.values[v]);
-  }
+  run_tables_time_notes(t, runs, n);
 }
 
 void run_tables(Document *d, const Simulation *runs, int n) {
   if (d->form == DOCUMENT_TEXT) add_comparison(d, runs, n);
-  add_lines(d, runs, n);
+  run_tables_lines(d, runs, n);
 }

@@ -35,6 +35,9 @@ typedef struct {
 Status kernel_launch_prepare(KernelLaunch *launch, KernelRequest *request, Error *error);
 void kernel_launch_free(KernelLaunch *launch);
 
+/* A part of it: places the request's texts by parameters, and makes their buffers. */
+Status kernel_launch_arguments(KernelLaunch *launch, Error *error);
+
 /* Fills the buffers as they were before the run. */
 Status kernel_launch_refill(KernelLaunch *launch, Error *error);
 

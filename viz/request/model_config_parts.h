@@ -35,6 +35,10 @@ void config_remark(Config *c, const char *format, ...) __attribute__((format(pri
 int64_t config_class_default(const Config *c, const char *key);
 bool config_is_type(const Config *c, const char *part); /* whether the model's type has that part in it */
 
+/* Layers, heads and hidden size; then K and V heads, d and window, layer by layer. */
+Status config_read_sizes(Config *c);
+Status config_read_layers(Config *c);
+
 /* Sets kind and window of each layer. */
 Status config_read_kinds(Config *c);
 

@@ -41,7 +41,7 @@ WEB_ASK_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.
   $(filter-out viz/text/paragraph.c viz/text/lettering_pango.c,$(wildcard viz/text/*.c)) $(filter-out viz/request/assets.c viz/request/description.c,$(wildcard viz/request/*.c)) \
   $(filter-out %/record.c %/lesson_file.c,$(wildcard lessons/engine/*.c)) $(patsubst %,viz/lesson/%.c,program_judge kernel_judge lesson_workshop) \
   $(filter-out %/crosscheck_live.c,$(wildcard $(patsubst %,viz/cli/%/*.c,check crosscheck kvcache serve sweep))) \
-  $(patsubst %,viz/cli/%.c,chart_options command eligible program_answer program_notes reply run_tables score_options) \
+  $(wildcard viz/cli/run_tables*.c) $(patsubst %,viz/cli/%.c,chart_options command eligible program_answer program_notes reply score_options) \
   $(patsubst %,viz/cli/command_%.c,advise algorithms check crosscheck eligible gpus kernels kvcache roofline serve sim softmax \
   sweep warp) viz/web/web_ask.c viz/web/web_assets.c viz/web/web_compiler.c viz/web/wasm.c viz/compile/source_cut.c
 WEB_ASK_OBJ := $(WEB_ASK_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/ask/description.o $(BUILD)/wasm/programs.o
