@@ -113,78 +113,6 @@ static Status set_new(void *target, const char *value, Error *error) {
   return status ? status : options_text("the name", value, o->new_name, sizeof o->new_name, error);
 }
 
-/* ---- The list */
-
-static void standing_text(const LessonStanding *s, const Lesson *lesson, char *text, size_t size) {
-  if (s->is_finished)
-    snprintf(text, size, "done, %d/%d", s->n_right, lesson_n_counted(lesson));
-  else if (s->has_begun)
-    snprintf(text, size, "%d of %zu", s->n_asked, lesson->n_asks);
-  else
-    snprintf(text, size, "-");
-}
-
-static Status list_lessons(const LessonOptions *o, Io *io, Error *error) {
-  LessonFiles *files = NULL;
-  LessonProgress progress = {0};
-  static const TableColumn COLUMNS[] = {{.heading = "lesson", .key = "name"},
-                                        {.heading = "title", .key = "title", .shrink = TABLE_WRAP},
-                                        {.key = "idea"},
-                                        {.heading = "min", .csv = "minutes", .key = "minutes", .right = true},
-                                        {.key = "questions"},
-                                        {.key = "runs"},
-                                        {.key = "begun"},
-                                        {.key = "finished"},
-                                        {.key = "answered"},
-                                        {.key = "right"},
-                                        {.heading = "progress"}};
-  Document d = reply_new(&o->output);
-  put_count(&d, "tilewalk-lessons", 1);
-  Table *t = document_table(&d, DOCUMENT_ALL, "lessons", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
-  Status status = lesson_files(&files, error);
-  if (!status) status = lesson_progress_open(&progress, io->err, error);
-  const char *next = NULL;
-  for (int k = 0; !status && k < files->n; k++) {
-    Lesson lesson;
-    char path[ASSETS_PATH_BYTES], standing[64];
-    Error inner = {0};
-    const Status loaded = lesson_load(files->names[k], &lesson, path, &inner);
-    if (loaded == STATUS_NO_MEMORY) status = error_set(error, loaded, "%s", inner.message);
-    if (status) break;
-    if (loaded) { /* the others are still worth listing */
-      if (d.form == DOCUMENT_JSON) continue;
-      table_text(t, ROLE_PLAIN, files->names[k]);
-      table_text(t, ROLE_BAD, inner.message);
-      table_rule(t);
-      continue;
-    }
-    const LessonStanding s = lesson_progress_of(&progress, lesson.name);
-    standing_text(&s, &lesson, standing, sizeof standing);
-    const bool runs = lesson_needs(&lesson, NULL) == STATUS_OK;
-    if (!next && runs && !s.is_finished) next = files->names[k];
-    table_text(t, ROLE_ACCENT, lesson.name);
-    table_text(t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
-    table_text(t, ROLE_PLAIN, lesson_text(&lesson, lesson.idea));
-    table_count(t, ROLE_PLAIN, wide(lesson.minutes));
-    table_count(t, ROLE_PLAIN, lesson.n_asks);
-    table_flag(t, ROLE_PLAIN, runs, "", "");
-    table_flag(t, ROLE_PLAIN, s.has_begun, "", "");
-    table_flag(t, ROLE_PLAIN, s.is_finished, "", "");
-    table_count(t, ROLE_PLAIN, wide(s.n_asked));
-    table_count(t, ROLE_PLAIN, wide(s.n_right));
-    table_text(t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more");
-    lesson_free(&lesson);
-  }
-  if (next) {
-    document_gap(&d);
-    document_line(&d, ROLE_PLAIN, "Next: tilewalk lesson %s", next);
-  }
-  status = reply_print(&d, status, io, error);
-  lesson_progress_close(&progress);
-  free(files);
-  return status;
-}
-
 /* ---- Checking */
 
 static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) {
@@ -428,7 +356,7 @@ static int run_lesson(void *options, Io *io, Error *error) {
   else if (o->task == TASK_SEEDS)
     status = lesson_print_seeds(o->answers, o->key, &o->output, io, error);
   else if (o->task == TASK_LIST || !o->n_names)
-    status = list_lessons(o, io, error);
+    status = lesson_list(&o->output, io, error);
   else
     status = run_one(o, io, error);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -33,6 +33,9 @@ Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool wat
 
 /* ---- Other ways out */
 
+/* The lessons, and how far one is in each. */
+Status lesson_list(const OutputRequest *output, Io *io, Error *error);
+
 typedef struct {
   const char *answers;           /* a file, CSV or JSON, or a folder of them; -: standard input */
   const char *roster;            /* a file with a name a line; "": none */
