@@ -161,7 +161,7 @@ $(BUILD)/tilewalk: $(BUILD)/viz/cli/main_small.o $(BUILD)/libtilewalk.a
 $(BUILD)/tilewalk-full: $(BUILD)/viz/cli/main.o $(BUILD)/libtilewalk.a
 	$(link)
 $(BUILD)/libtilewalk.so: $(BUILD)/viz/library/library_ask.o $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) -shared -Wl,-soname,$(SONAME) $^ $(LINK_LIBS) -o $@
+	$(call say,LD )$(LINK) -shared -Wl,--version-script,viz/library/tilewalk.map -Wl,-soname,$(SONAME) $^ $(LINK_LIBS) -o $@
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
 	$(link)
 $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a

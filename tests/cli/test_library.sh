@@ -7,6 +7,7 @@ BUILD=${BUILD:-build}
 library=$(realpath "$BUILD/libtilewalk.so")
 tilewalk=$(realpath "${TILEWALK:-$BUILD/tilewalk}")
 questions=${QUESTIONS:-16}
+root=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "FAIL: $1"; exit 1; }
@@ -19,14 +20,18 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Werror -I. tests/cli/library_client.c "$librar
 # Random questions: sizes, masks, kernels and GPUs, and some that are refused.
 awk -v n="$questions" 'BEGIN {
   srand(7)
-  split("sim sweep roofline advise kvcache gpus kernels algorithms softmax warp replay", command, " ")
+  n_commands = split("sim sweep roofline advise kvcache serve kernel gpus", command, " ")
+  split("llama-3-8b qwen3-8b deepseek-v3 mixtral-8x7b nothere", model, " ")
   split("h100-sxm h200 a100-80gb paper rtx4090 v100 nothere", gpu, " ")
   split("standard fa1 fa2 fa2-split standard,fa2 mla linear fa2-backward fa3", algorithm, " ")
   for (k = 0; k < n; k++) {
-    c = command[1 + int(rand() * 6)]
+    c = command[1 + int(rand() * n_commands)]
+    if (c == "advise" && rand() < 0.8) c = "sim" # a second each
     line = c
     if (c == "gpus") line = "gpus " gpu[1 + int(rand() * 7)]
-    else if (c == "kvcache") line = "kvcache --model qwen3-8b --context " int(1 + rand() * 100000)
+    else if (c == "kvcache") line = "kvcache --model " model[1 + int(rand() * 5)] " --context " int(1 + rand() * 100000)
+    else if (c == "serve") line = "serve --model " model[1 + int(rand() * 5)] " --gpu " gpu[1 + int(rand() * 7)] " --batch " int(1 + rand() * 64) " --context " int(1 + rand() * 50000)
+    else if (c == "kernel") line = "kernel tests/support/kernels/recorded/basics.ptx --entry saxpy --block " 32 * int(1 + rand() * 8) " --grid " int(1 + rand() * 9) " --arg i32:" int(rand() * 1200) " --arg f32:2 --arg f32[1024]:normal:" int(rand() * 9) " --arg f32[1024]:zero" (rand() < 0.3 ? " --faults" : "")
     else {
       if (c != "sweep" && rand() < 0.8) line = line " -N " int(1 + rand() * 2000)
       if (rand() < 0.5) line = line " --gpu " gpu[1 + int(rand() * 7)]
@@ -74,17 +79,30 @@ done
 command -v python3 >/dev/null || { echo "$questions questions; no python3"; exit 0; }
 wheel=$(viz/python/wheel.py "$library" 0.0.1 "$work") || fail "no wheel"
 python3 -m zipfile -e "$wheel" "$work/site" || fail "the wheel does not unpack"
-(cd "$work" && unset TILEWALK_ASSETS && PYTHONPATH=$work/site python3 -) <<'PYTHON' || fail "the package"
-import concurrent.futures, math, tilewalk
+(cd "$work" && unset TILEWALK_ASSETS && ROOT=$root PYTHONPATH=$work/site python3 -) <<'PYTHON' || fail "the package"
+import concurrent.futures, inspect, os, re, tilewalk
+basics = os.path.join(os.environ["ROOT"], "tests/support/kernels/recorded/basics.ptx")
+floats = dict(entry="saxpy", grid=5, block=256, args=["i32:1100", "f32:2", "f32[1280]:normal:1", "f32[1280]:zero"])
 run = tilewalk.sim(N=4096, gpu="h200", algorithm=["standard", "fa2"], causal=True)
 assert [r["algorithm"] for r in run["runs"]] == ["standard", "fa2"] and "<pre" in run._repr_html_()
 assert dict(run) == dict(tilewalk.ask("sim", "-N", "4096", "--gpu=h200", "--algorithm=standard,fa2", "--causal"))
 rows = tilewalk.sweep(over="N", values=[1024, 2048], algorithm="fa2").rows()
 assert [row["n"] for row in rows] == ["1024", "2048"]
 with concurrent.futures.ThreadPoolExecutor(3) as pool:
-    values = [128 * k for k in range(1, 20)]
-    dealt, whole = (tilewalk.sweep(over="N", values=values, executor=e) for e in (pool, None))
-assert dict(dealt) == dict(whole) and len(whole["points"]) == 19
+    for words, options in (
+        (["sweep"], dict(over="N", from_=128, to=2432, step=128)),
+        (["crosscheck"], dict(cpu=True, N=64, kernel_name="fa1")),
+        (["kernel", basics], floats),
+    ):
+        dealt, whole = (tilewalk.table(*words, executor=e, shards=3, **options) for e in (pool, None))
+        assert dealt.csv == whole.csv and len(whole) > 0, words
+assert len(tilewalk.sweep(values=[1024, 2048], to=None)["points"]) == 2
+assert "values" in inspect.signature(tilewalk.sweep).parameters and "from_" in inspect.signature(tilewalk.sweep).parameters
+source = open(tilewalk.__file__).read()
+for name in tilewalk.__all__:
+    assert re.search(rf"^ *(def {name}\(|class {name}\b|{name}: _Command)", source, re.M), f"no type for {name}"
+assert tilewalk.chart("sweep", to=1024).svg.count("<svg") == 1 and "image/svg" in tilewalk.sweep(to=1024)._repr_html_()
+assert 'src="e.html#N=64&amp;causal=1"' in tilewalk.embed("e.html", N=64, causal=True)._repr_html_()
 assert tilewalk.render(scene="main", step=4).svg.startswith("<?xml") and tilewalk.render(N=64).png()[1:4] == b"PNG"
 ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
 assert tilewalk.kernel(ptx, grid=2, block=32)["entry"] == "k"

@@ -27,31 +27,31 @@ static void draw(cairo_t *cr, double width, double height, const void *data) {
     bars_draw(p->bars, cr, width, height, p->theme);
 }
 
-static Status save(const Picture *picture, const ChartRequest *how, const char *path, const char *title,
+static Status save(const Picture *picture, const ChartRequest *how, const char *path, FILE *out, const char *title,
                    const char *state, Error *error) {
-  return surface_save(path, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT, draw,
-                      picture, &(SurfaceMetadata){.title = title, .state = state}, error);
+  return surface_put(path, out, how->width ? how->width : DEFAULT_WIDTH, how->height ? how->height : DEFAULT_HEIGHT,
+                     draw, picture, &(SurfaceMetadata){.title = title, .state = state}, error);
 }
 
 static const Theme *theme_of(const ChartRequest *how) { return *how->theme ? theme_named(how->theme) : &theme_light; }
 
-static Status save_chart(Chart *chart, const ChartRequest *how, const char *path, const char *title, const char *state,
-                         Error *error) {
+static Status save_chart(Chart *chart, const ChartRequest *how, const char *path, FILE *out, const char *title,
+                         const char *state, Error *error) {
   if (*how->title) chart_set_title(chart, how->title);
   chart_set_labels(chart, how->x_label, how->y_label);
   if (chart_check(chart, error)) return error->status;
-  return save(&(Picture){.chart = chart, .theme = theme_of(how)}, how, path, title, state, error);
+  return save(&(Picture){.chart = chart, .theme = theme_of(how)}, how, path, out, title, state, error);
 }
 
-static Status save_bars(const Bars *bars, const ChartRequest *how, const char *path, const char *title,
+static Status save_bars(const Bars *bars, const ChartRequest *how, const char *path, FILE *out, const char *title,
                         const char *state, Error *error) {
   if (bars->status) return error_set(error, bars->status, "no memory for a picture of bars");
-  return save(&(Picture){.bars = bars, .theme = theme_of(how)}, how, path, title, state, error);
+  return save(&(Picture){.bars = bars, .theme = theme_of(how)}, how, path, out, title, state, error);
 }
 
-static Status save_kernel(const KernelScene *scene, const ChartRequest *how, const char *path, const char *state,
-                          Error *error) {
-  return save(&(Picture){.kernel = scene, .theme = theme_of(how)}, how, path, scene->title, state, error);
+static Status save_kernel(const KernelScene *scene, const ChartRequest *how, const char *path, FILE *out,
+                          const char *state, Error *error) {
+  return save(&(Picture){.kernel = scene, .theme = theme_of(how)}, how, path, out, scene->title, state, error);
 }
 
 extern const struct Command COMMAND_RENDER;

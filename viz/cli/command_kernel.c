@@ -83,7 +83,7 @@ static Status draw(KernelLaunch *launch, const KernelCommand *c, Io *io, Error *
   } else if (status == STATUS_OK) {
     film.scene.swizzle_row_bytes = (uint64_t)r->swizzle;
     status = kernel_film_show(&film, r->step - 1, (int32_t)r->line, error);
-    if (status == STATUS_OK) status = io->drawing->kernel(&film.scene, &c->picture, path, state, error);
+    if (status == STATUS_OK) status = io->drawing->kernel(&film.scene, &c->picture, path, io->out, state, error);
   }
   kernel_film_free(&film);
   return status;

@@ -192,15 +192,7 @@ static Status save_still(Render *r, Io *io, Error *error) {
   char title[sizeof o->picture.title + 16];
   snprintf(title, sizeof title, "Tilewalk: %s", *o->picture.title ? o->picture.title : scene_title(r->scene));
   const SurfaceMetadata metadata = {title, r->footer};
-  if (!goes_to_output(o)) return surface_save(o->output.output, width, height, draw_still, r, &metadata, error);
-  SurfaceFormat format;
-  unsigned char *bytes = NULL;
-  size_t n = 0;
-  Status status = surface_format(o->output.output, &format, error);
-  if (!status) status = surface_bytes(format, width, height, draw_still, r, &metadata, &bytes, &n, error);
-  if (!status) fwrite(bytes, 1, n, io->out);
-  free(bytes);
-  return status;
+  return surface_put(o->output.output, io->out, width, height, draw_still, r, &metadata, error);
 }
 
 /* ---- The command ----------------------------------------------------------------------------------------- */

@@ -173,8 +173,8 @@ static Status draw(const char *folder, const char *name, const char *axis_name, 
   char path[4200], state[REQUEST_STATE_BYTES];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   Chart chart = sweep_chart(&sweep, &request);
-  const Status status =
-      io->drawing->chart(&chart, &(ChartRequest){0}, path, "Tilewalk: traffic", request_state(&request, state), error);
+  const Status status = io->drawing->chart(&chart, &(ChartRequest){0}, path, io->out, "Tilewalk: traffic",
+                                           request_state(&request, state), error);
   chart_free(&chart);
   sweep_free(&sweep);
   if (!status) fprintf(io->out, "  %s\n", path);

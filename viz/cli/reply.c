@@ -14,8 +14,8 @@ Status reply_draw(Document *d, const ChartRequest *how, const char *path, const 
                   Error *error) {
   Chart *const chart = document_drawn_chart(d);
   const Bars *const bars = document_drawn_bars(d);
-  Status status = chart  ? io->drawing->chart(chart, how, path, title, state, error)
-                  : bars ? io->drawing->bars(bars, how, path, title, state, error)
+  Status status = chart  ? io->drawing->chart(chart, how, path, io->out, title, state, error)
+                  : bars ? io->drawing->bars(bars, how, path, io->out, title, state, error)
                          : error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
   document_free(d);
   return status;

@@ -229,3 +229,17 @@ Status surface_save(const char *path, double width, double height, DrawFunction 
   free(bytes);
   return file_write_commit(&file, error);
 }
+
+Status surface_put(const char *path, FILE *out, double width, double height, DrawFunction *draw, const void *data,
+                   const SurfaceMetadata *metadata, Error *error) {
+  if (strncmp(path, "-.", 2) != 0) return surface_save(path, width, height, draw, data, metadata, error);
+  SurfaceFormat format;
+  unsigned char *bytes = NULL;
+  size_t n_bytes = 0;
+  Status status = surface_format(path, &format, error);
+  if (!status) status = check_size(width, height, error);
+  if (!status) status = surface_bytes(format, width, height, draw, data, metadata, &bytes, &n_bytes, error);
+  if (!status) fwrite(bytes, 1, n_bytes, out);
+  free(bytes);
+  return status;
+}

@@ -12,6 +12,7 @@
 #include "sim/base/error.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cairo.h>
 
@@ -32,6 +33,10 @@ Status surface_format(const char *path, SurfaceFormat *format, Error *error);
  * outside 16 to 16384, a path that cannot be written. STATUS_NO_MEMORY. */
 Status surface_save(const char *path, double width, double height, DrawFunction *draw, const void *data,
                     const SurfaceMetadata *metadata, Error *error);
+
+/* The same; but the path -.png, -.svg or -.pdf is no file: the picture goes to `out`. */
+Status surface_put(const char *path, FILE *out, double width, double height, DrawFunction *draw, const void *data,
+                   const SurfaceMetadata *metadata, Error *error);
 
 /* The same into memory: *bytes is the caller's to free. */
 Status surface_bytes(SurfaceFormat format, double width, double height, DrawFunction *draw, const void *data,

@@ -5,6 +5,7 @@
 
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "viz/cli/chart_file.h"
 #include "viz/cli/command.h"
 #include "viz/cli/commands_print.h"
 #include "viz/library/tilewalk.h"
@@ -25,17 +26,20 @@ struct TilewalkAnswer {
   Error error;
 };
 
-#ifdef __wasm__ /* a page draws by itself */
+#ifdef __wasm__ /* a page draws by itself, and says which commands it has */
 #define DRAWS NULL
+static const Command *const MORE[] = {NULL};
 #else
-extern const Command COMMAND_RENDER;
-#define DRAWS &COMMAND_RENDER
+#define DRAWS &DRAWING
+extern const Command COMMAND_CHECK, COMMAND_CROSSCHECK, COMMAND_ELIGIBLE, COMMAND_RENDER, COMMAND_SERVE;
+static const Command *const MORE[] = {&COMMAND_SERVE,      &COMMAND_ELIGIBLE, &COMMAND_CHECK,
+                                      &COMMAND_CROSSCHECK, &COMMAND_RENDER,   NULL};
 #endif
 
 static const Command *command_at(size_t k) {
   size_t n = 0;
   while (COMMANDS_PRINT[n]) n++;
-  return k < n ? COMMANDS_PRINT[k] : k == n ? DRAWS : NULL;
+  return k < n ? COMMANDS_PRINT[k] : k - n < sizeof MORE / sizeof *MORE ? MORE[k - n] : NULL;
 }
 
 static const Command *find_command(const char *name) {
@@ -60,13 +64,20 @@ static bool has_option(const Command *command, const char *name) {
   return false;
 }
 
-/* A library writes no files: "-o" goes with "-.SUFFIX" alone, which is the answer itself. */
-static Status check_output(size_t n, const char *const *words, Error *error) {
+static bool is_output(const char *word) { return strncmp(word, "-o", 2) == 0 || strncmp(word, "--output", 8) == 0; }
+
+/* A library writes no files, opens no window and starts no programs: "-o" goes with "-.SUFFIX", the answer itself. */
+static Status check_words(const Command *command, size_t n, const char *const *words, Error *error) {
   for (size_t k = 0; k < n; k++) {
-    const bool is_long = strncmp(words[k], "--output", 8) == 0, is_short = strncmp(words[k], "-o", 2) == 0;
-    if (!is_long && !is_short) continue;
-    const char *own = words[k] + (is_long ? 8 : 2), *name = *own ? own + (*own == '=') : k + 1 < n ? words[k + 1] : "";
-    if (strncmp(name, "-.", 2) != 0)
+    if (strcmp(words[k], "--view") == 0 || strcmp(words[k], "--live") == 0)
+      return error_set(error, STATUS_BAD_REQUEST, "the library opens no window and starts no programs: leave out %s",
+                       words[k]);
+    if (!is_output(words[k])) continue;
+    const char *own = words[k] + (words[k][1] == '-' ? 8 : 2), *name = *own        ? own + (*own == '=')
+                                                                       : k + 1 < n ? words[k + 1]
+                                                                                   : "";
+    const bool is_picture = strcmp(name, "-.svg") == 0 || strcmp(name, "-.png") == 0 || strcmp(name, "-.pdf") == 0;
+    if (!is_picture || !has_option(command, "theme"))
       return error_set(error, STATUS_BAD_REQUEST,
                        "the library writes no files; a picture is asked for with -o -.svg, -.png or -.pdf");
   }
@@ -81,7 +92,7 @@ static int choose_form(const Command *command, int argc, char **argv, char json[
   for (int k = 0; k < argc; k++) {
     for (size_t f = 0; f < sizeof FORMS / sizeof *FORMS; f++) is_chosen = is_chosen || strcmp(argv[k], FORMS[f]) == 0;
     const bool is_text = strcmp(argv[k], "--text") == 0;
-    is_chosen = is_chosen || is_text;
+    is_chosen = is_chosen || is_text || is_output(argv[k]);
     if (!is_text) argv[n++] = argv[k];
   }
   if (!is_chosen) argv[n++] = json;
@@ -94,7 +105,8 @@ static int run(const Command *command, int argc, char **argv, TilewalkAnswer *a)
            .err = open_memstream(&a->remarks, &a->remarks_length),
            .style = {.utf8 = true, .width = 100},
            .program = "tilewalk",
-           .argv = argv};
+           .argv = argv,
+           .drawing = DRAWS};
   int status = EXIT_BAD_REQUEST;
   if (io.out && io.err)
     status = command_run(command, argc, argv, &io, &a->error);
@@ -116,7 +128,7 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
   }
   const Command *command = find_command(words[0]);
   if (!command) return no_command(words[0], &a->error), EXIT_BAD_REQUEST;
-  if (check_output(n_words - 1, words + 1, &a->error)) return EXIT_BAD_REQUEST;
+  if (check_words(command, n_words - 1, words + 1, &a->error)) return EXIT_BAD_REQUEST;
   char json[] = "--json", **copies = calloc(n_words, sizeof *copies), **argv = calloc(n_words + 2, sizeof *argv);
   bool has_all = copies && argv;
   for (size_t k = 1; k < n_words && has_all; k++) has_all = (argv[k - 1] = copies[k] = strdup(words[k])) != NULL;

@@ -6,16 +6,31 @@
  *     else fwrite(tilewalk_text(a), 1, tilewalk_length(a), stdout);
  *     tilewalk_free(a);
  *
- * A question is what one would type behind `tilewalk`, a word each; `tilewalk COMMAND --help` lists a command's. The
- * commands that print can be asked (tilewalk_command names them), and `render`. The answer is the JSON document that
- * `--json` prints, or with `--csv` CSV, or with `--text`, and where a command has no JSON, its text. A scene is asked
- * for with the words "-o" and "-.svg", "-.png" or "-.pdf"; nothing else is written, and no other file than those that
- * the words name and those of Tilewalk itself is read. Those lie in share/tilewalk beside the library's folder, or
- * where TILEWALK_ASSETS says.
+ *     cc mine.c $(pkg-config --cflags --libs tilewalk)
  *
- * Nothing is printed, no signal is handled, nothing ends the process, and nothing of one question is kept for the next.
- * One question is asked at a time: a program with several threads holds a lock around tilewalk_ask. Texts are UTF-8
- * and end with a zero, which their length does not count; they live as long as their answer. */
+ * QUESTIONS. What one would type behind `tilewalk`, a word each; `tilewalk COMMAND --help` lists a command's.
+ * tilewalk_command names those that can be asked: the ones that print, and `render`. Left out are those that want a
+ * terminal, a window or a compiler's time.
+ *
+ * ANSWERS. The JSON document that `--json` prints (assets/schema.json describes it; its first key is the version of its
+ * form), or with `--csv` CSV, or with `--text` what people read; where a command has no JSON, its text. A scene, a
+ * chart or a kernel's picture is asked for with the words "-o" and "-.svg", "-.png" or "-.pdf", and is the answer.
+ *
+ * FILES. None is written. Read are those that the words name, and Tilewalk's own, which lie in share/tilewalk beside the
+ * library's folder, or where the environment's TILEWALK_ASSETS says.
+ *
+ * ERRORS. Values: status 2 and one line. Nothing is printed, no signal is handled, nothing ends the process, and a
+ * question that failed leaves nothing behind. When memory runs out, that is the line; without memory for the line the
+ * answer is NULL, which every function here takes.
+ *
+ * MEMORY. An answer is the caller's until tilewalk_free. Its texts live as long as it does; they are UTF-8 and end with
+ * a zero, which their length does not count (a PNG has zeros of its own).
+ *
+ * THREADS. One question at a time: a program with several threads holds a lock around tilewalk_ask, which may use
+ * several cores itself. Answers may be read and freed anywhere.
+ *
+ * ABI. TILEWALK_ABI and the library's soname (libtilewalk.so.1) change together, when a program that was built against
+ * an older header would no longer work. New functions, commands and keys change neither. */
 #ifndef TILEWALK_H
 #define TILEWALK_H
 
@@ -25,7 +40,7 @@
 extern "C" {
 #endif
 
-/* Changes when a program that was built against an older header would no longer work. */
+/* The header's, and that of the library that was loaded: a program compares them where it loads one by name. */
 enum { TILEWALK_ABI = 1 };
 int tilewalk_abi(void);
 

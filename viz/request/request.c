@@ -487,5 +487,8 @@ const Option OUTPUT_FILE_OPTIONS[] = {
 Status output_request_check(const OutputRequest *output, Error *error) {
   if (output->json && output->csv)
     return error_set(error, STATUS_BAD_REQUEST, "--json and --csv are two formats for one output; give one of them");
+  if ((output->json || output->csv) && strncmp(output->output, "-.", 2) == 0)
+    return error_set(error, STATUS_BAD_REQUEST, "-o %.16s sends the picture to the output, where --%s goes; give one",
+                     output->output, output->json ? "json" : "csv");
   return STATUS_OK;
 }

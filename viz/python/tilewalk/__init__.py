@@ -5,30 +5,61 @@
     >>> run["runs"][1]["traffic"]["read_bytes"]
 
 There is a function for each command of the program, and its options are keywords: ``seq_len_k=8192`` is
-``--seq-len-k 8192``, ``causal=True`` is ``--causal``, and a list stands for words with commas between. ``help(tilewalk.sim)``
-shows them. A function returns an :class:`Answer`: a mapping with the keys of the program's JSON, which shows itself as a
-table in a notebook; ``answer.frame()`` is the table as a pandas DataFrame, ``answer.rows()`` as a list of dicts. What is
-wrong with a question is a :class:`Error`, in one line.
+``--seq-len-k 8192``, ``causal=True`` is ``--causal``, and a list stands for words with commas between. A word that Python
+keeps for itself ends in ``_``: ``from_=1024``. ``help(tilewalk.sim)`` shows them, with shapes and units. A function
+returns an :class:`Answer`: a mapping with the keys of the program's JSON, which shows itself in a notebook.
+:func:`table` returns the rows of a command as a :class:`Table`, for pandas. What is wrong with a question is an
+:class:`Error`, in one line.
 
 ``kernel(ptx, grid, block, args)`` runs anybody's kernel, from its PTX (Triton's ``compiled.asm["ptx"]``) or a .cu file.
-``render(...)`` is a scene. ``%load_ext tilewalk`` adds the cell magic ``%%walk``, which judges a program.
+``render(...)`` is a scene, ``chart("sweep", ...)`` a chart. ``%load_ext tilewalk`` adds the cell magic ``%%walk``, which
+judges a program. ``table("sweep", ..., executor=client)`` deals a command out to a cluster.
 """
 
 from __future__ import annotations
 
+import base64
 import csv
 import html
+import inspect
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _library
 
+_CHARTS = ("sweep", "roofline")
+
 __version__ = _library.version()
-__all__ = ["Answer", "Error", "Picture", "ask", "kernel", "render", "sweep", *_library.commands()]
+__all__ = ["Answer", "Error", "Picture", "Table", "ask", "chart", "embed", "table", *_library.commands()]
+
+if TYPE_CHECKING:  # they are made below, of the commands that the library has
+
+    class _Command(Protocol):
+        def __call__(self, *places: Any, **options: Any) -> Answer: ...
+
+    advise: _Command
+    algorithms: _Command
+    check: _Command
+    crosscheck: _Command
+    eligible: _Command
+    gpus: _Command
+    kernels: _Command
+    kvcache: _Command
+    ranks: _Command
+    replay: _Command
+    roofline: _Command
+    serve: _Command
+    sim: _Command
+    softmax: _Command
+    sweep: _Command
+    tour: _Command
+    trace: _Command
+    warp: _Command
 
 
 class Error(ValueError):
@@ -59,22 +90,60 @@ class Answer(Mapping):
         return f"<tilewalk {' '.join(self._words)}: {', '.join(self._document)}>"
 
     def _repr_html_(self) -> str:
+        if self._words[0] in _CHARTS:  # the same lines, drawn
+            picture = base64.b64encode(Picture(self._words).svg.encode()).decode()
+            return f'<img style="max-width:56em" src="data:image/svg+xml;base64,{picture}">' + self.table()._repr_html_()
         return f'<pre style="line-height:1.2">{html.escape(str(self))}</pre>'
 
+    def table(self) -> Table:
+        """The rows of the command's CSV. Raises Error where the command has none."""
+        return Table(_csv(self._words))
+
     def rows(self) -> list[dict[str, str]]:
-        """The rows of the command's CSV, as texts. Raises Error where the command has none."""
-        text = _asked([*self._words, "--csv"])[1].decode()
-        return list(csv.DictReader(io.StringIO(text)))
+        """They, as texts."""
+        return self.table().rows()
 
     def frame(self):
-        """The command's CSV as a pandas DataFrame."""
+        """They, as a pandas DataFrame."""
+        return self.table().frame()
+
+
+class Table:
+    """Rows of a command: ``csv`` is what the program prints with --csv, to the byte; bytes and seconds are numbers."""
+
+    SHOWN = 20  #: rows that a notebook shows, the first
+
+    def __init__(self, text: str):
+        self.csv = text
+
+    def rows(self) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.csv)))
+
+    def frame(self):
+        """As a pandas DataFrame."""
         import pandas
 
-        return pandas.read_csv(io.StringIO(_asked([*self._words, "--csv"])[1].decode()))
+        return pandas.read_csv(io.StringIO(self.csv))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in csv.reader(io.StringIO(self.csv))) - 1
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows: {self.csv.splitlines()[0]}>"
+
+    def _repr_html_(self) -> str:
+        rows = list(csv.reader(io.StringIO(self.csv)))
+        text = "".join(
+            "<tr>" + "".join(f"<{cell}>{html.escape(word)}</{cell}>" for word in row) + "</tr>"
+            for cell, part in (("th", rows[:1]), ("td", rows[1 : 1 + self.SHOWN]))
+            for row in part
+        )
+        more = f"<p>{len(rows) - 1:,} rows</p>" if len(rows) - 1 > self.SHOWN else ""
+        return f"<table>{text}</table>{more}"
 
 
 class Picture:
-    """A scene: ``svg`` is its text, ``png()`` its pixels; a notebook shows it."""
+    """A scene or a chart: ``svg`` is its text, ``png()`` its pixels; a notebook shows it."""
 
     def __init__(self, words: Sequence[str]):
         self._words = list(words)
@@ -111,10 +180,13 @@ def _value(value: Any) -> str:
 def _words(command: str, places: Sequence[Any], options: Mapping[str, Any]) -> list[str]:
     words = [command]
     for name, value in options.items():
+        name = name.rstrip("_")
         option = f"-{name}" if len(name) == 1 else "--" + name.replace("_", "-")
         if value is None or value is False:
             continue
-        if value is True:
+        if option == "--args":  # one a parameter of a kernel, each with commas of its own
+            words += [f"--arg={arg}" for arg in value]
+        elif value is True:
             words.append(option)
         elif len(name) == 1:
             words += [option, _value(value)]
@@ -133,23 +205,58 @@ def ask(*words: str) -> Answer | str:
     return Answer(words, json.loads(text), status == 0, remarks)
 
 
+def _signature(text: str) -> inspect.Signature:
+    """The options in a command's help as keywords, which completion then offers."""
+    found = re.findall(r"^  (?:-(\w)(?:, )?)? *(?:--([\w-]+))?", text, re.MULTILINE)
+    names = dict.fromkeys((name or letter).replace("-", "_") for letter, name in found if name or letter)
+    words = [name + "_" if name in ("from", "lambda") else name for name in names if name.isidentifier()]
+    keyword, every = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_POSITIONAL
+    return inspect.Signature(
+        [inspect.Parameter("places", every), *(inspect.Parameter(word, keyword, default=None) for word in words)]
+    )
+
+
 def _function(command: str):
     def function(*places: Any, **options: Any) -> Answer | str:
         return ask(*_words(command, places, options))
 
     function.__name__ = function.__qualname__ = command
-    function.__doc__ = _asked([command, "-h"])[1].decode()
+    function.__doc__ = _asked([command, "--help"])[1].decode()
+    function.__signature__ = _signature(function.__doc__)
     return function
 
 
 for _command in _library.commands():
-    if _command not in ("render", "kernel", "sweep"):
+    if _command not in ("render", "kernel"):
         globals()[_command] = _function(_command)
+
+
+def chart(command: str, **options: Any) -> Picture:
+    """The chart of "sweep" or "roofline", or the picture of "kernel": ``chart("sweep", over="N", gpu="h200")``."""
+    return Picture(_words(command, (), options))
 
 
 def render(**options: Any) -> Picture:
     """A scene at a step: ``render(scene="hierarchy", step=100, N=64, d=16, block=8, causal=True)``."""
     return Picture(_words("render", (), options))
+
+
+class _Embed:
+    def __init__(self, text: str):
+        self._text = text
+
+    def _repr_html_(self) -> str:
+        return self._text
+
+
+def embed(page: str, *, width: int = 900, height: int = 560, **state: Any) -> _Embed:
+    """The viewer, to be played in a notebook: ``embed("http://localhost:8000/embed.html", N=64, d=16, causal=True)``.
+    ``page``: where embed.html of the web pages lies; `make web-serve` says. ``state``: as ``render`` takes it."""
+    words = "&".join(
+        f"{name.rstrip('_').replace('_', '-')}={int(v) if isinstance(v, bool) else _value(v)}" for name, v in state.items()
+    )
+    address = html.escape(f"{page}#{words}")
+    return _Embed(f'<iframe src="{address}" width="{width}" height="{height}" title="Attention, tile by tile"></iframe>')
 
 
 def kernel(source: str | os.PathLike, *, grid: Any = None, block: Any = None, args: Sequence[str] = (), **options: Any):
@@ -159,36 +266,46 @@ def kernel(source: str | os.PathLike, *, grid: Any = None, block: Any = None, ar
     name, text = os.fspath(source), None
     if "\n" in name:
         text, name = name, None
-    words = [f"--arg={arg}" for arg in args]
-    options = {"grid": grid, "block": block, **options}
+    options = {"grid": grid, "block": block, "args": args, **options}
     with tempfile.TemporaryDirectory() as folder:
         if text is not None:
             name = os.path.join(folder, "kernel.ptx")
             with open(name, "w", encoding="utf-8") as file:
                 file.write(text)
-        words = [*_words("kernel", (), options), *words, name]
+        words = [*_words("kernel", (), options), name]
         status, answer, remarks = _asked(words)
         return Answer(words, json.loads(answer), status == 0, remarks, _asked([*words, "--text"])[1].decode())
 
 
-def sweep(*, values: Sequence[Any] | str, executor: Any = None, shards: int = 8, **options: Any) -> Answer:
-    """One run at many values: ``sweep(over="N", values=[1024, 2048], gpu="h200")``. With an ``executor`` (one of
-    concurrent.futures, or a Dask client) the values are dealt out in ``shards`` and the points put together again in
-    their order: the same document, point for point."""
+def _csv(words: Sequence[str]) -> str:
+    return _asked([words[0], "--csv", *words[1:]])[1].decode()
+
+
+def _sum(parts: Sequence[str]) -> str:
+    """Counts of lines, added up; the rows of all parts are the same lines, and their last column is the source."""
+    tables = [list(csv.reader(io.StringIO(part))) for part in parts]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(tables[0][0])
+    for same in zip(*(table[1:] for table in tables)):
+        counts = [sum(map(int, column)) for column in zip(*(row[1:-1] for row in same))]
+        writer.writerow([same[0][0], *counts, same[0][-1]])
+    return out.getvalue()
+
+
+def table(command: str, *places: Any, executor: Any = None, shards: int = 8, **options: Any) -> Table:
+    """The rows of a command: ``table("sweep", over="N", from_=64, step=1, to=100_063, gpu="h200")``.
+
+    With an ``executor`` (a Dask client, one of concurrent.futures, anything with ``submit``) a sweep, a crosscheck or a
+    kernel is dealt out in ``shards``; the parts put together are the rows of one run, to the byte. What one core does in
+    a second is not faster so: a sweep of 100,000 points takes three."""
+    words = _words(command, (), options)
+    places = _words(command, places, {})[1:]
     if executor is None:
-        return ask(*_words("sweep", (), {"values": values, **options}))
-    values = values.split(",") if isinstance(values, str) else list(values)
-    n = max(1, min(shards, len(values)))
-    parts = [values[len(values) * k // n : len(values) * (k + 1) // n] for k in range(n)]
-    futures = [executor.submit(_document, _words("sweep", (), {"values": part, **options})) for part in parts]
-    documents = [future.result() for future in futures]
-    whole = dict(documents[0])
-    whole["points"] = [point for document in documents for point in document["points"]]
-    return Answer(_words("sweep", (), {"values": values, **options}), whole, True, "")
-
-
-def _document(words: Sequence[str]) -> dict[str, Any]:
-    return json.loads(_asked(words)[1])
+        return Table(_csv([*words, *(["--shard=1/1"] if command == "kernel" else []), *places]))
+    futures = [executor.submit(_csv, [*words, f"--shard={k + 1}/{shards}", *places]) for k in range(shards)]
+    parts = [future.result() for future in futures]
+    return Table(_sum(parts) if command == "kernel" else "".join(parts))
 
 
 def load_ipython_extension(ipython: Any) -> None:
