@@ -40,16 +40,18 @@ typedef struct {
                           but those of what comes with Tilewalk. NULL: it opens no file */
 } Option;
 
-#define OPTION_INTO(kind, type, member, ...)                                                                           \
-  .to = {kind, offsetof(type, member), sizeof(((type *)0)->member), __VA_ARGS__}
-#define OPTION_FLAG(type, member)  OPTION_INTO(STORE_FLAG, type, member, NULL)
-#define OPTION_COUNT(type, member) OPTION_INTO(STORE_COUNT, type, member, NULL) /* int64_t, 1 or more, with K, M, G */
-#define OPTION_SIZE(type, member)  OPTION_INTO(STORE_SIZE, type, member, NULL)  /* int64_t, bytes, with KiB and so on */
+#define OPTION_INTO(store, type, member, ...)                                                                          \
+  .to = {.kind = store, .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member), __VA_ARGS__}
+#define OPTION_FLAG(type, member)  OPTION_INTO(STORE_FLAG, type, member, .low = 0)
+#define OPTION_COUNT(type, member) OPTION_INTO(STORE_COUNT, type, member, .low = 1) /* int64_t, with K, M and G */
+#define OPTION_SIZE(type, member)                                                                                      \
+  OPTION_INTO(STORE_SIZE, type, member, .low = 0) /* int64_t, bytes, with KiB and so on */
 /* Any integer; "WHAT is 7; it must be between 1 and 5". */
-#define OPTION_NUMBER(type, member, what, low, high) OPTION_INTO(STORE_NUMBER, type, member, what, low, high)
-#define OPTION_TEXT(type, member, what)              OPTION_INTO(STORE_TEXT, type, member, what) /* char[]; not empty */
+#define OPTION_NUMBER(type, member, what_, low_, high_)                                                                \
+  OPTION_INTO(STORE_NUMBER, type, member, .what = what_, .low = low_, .high = high_)
+#define OPTION_TEXT(type, member, what_) OPTION_INTO(STORE_TEXT, type, member, .what = what_) /* char[]; not empty */
 /* An enum or, of two, a bool, by its index in the row's `names`; "'VALUE' IS; there are a, b and c". */
-#define OPTION_CHOICE(type, member, is) OPTION_INTO(STORE_CHOICE, type, member, is)
+#define OPTION_CHOICE(type, member, is) OPTION_INTO(STORE_CHOICE, type, member, .what = is)
 
 typedef struct {
   const char *heading;   /* over these options in --help */
