@@ -30,18 +30,18 @@ double ranks_hiding_tokens(const Shape *s, const Gpu *gpu, double link_bytes_per
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------ */
 
-static Shape piece_shape(const Ranks *ranks, PieceKind kind) {
+static Shape piece_shape(const Ranks *ranks, RankPieceKind kind) {
   Shape s = ranks->shape;
   if (!scheme_is_ring(ranks->scheme)) return s; /* its share of heads is there already */
-  s.N_q = kind == PIECE_ROWS ? ranks->tokens / 2 : ranks->tokens;
-  s.N_k = kind == PIECE_KEYS ? ranks->tokens / 2 : ranks->tokens;
-  s.causal = kind == PIECE_CAUSAL || kind == PIECE_STRICT;
+  s.N_q = kind == RANK_PIECE_ROWS ? ranks->tokens / 2 : ranks->tokens;
+  s.N_k = kind == RANK_PIECE_KEYS ? ranks->tokens / 2 : ranks->tokens;
+  s.causal = kind == RANK_PIECE_CAUSAL || kind == RANK_PIECE_STRICT;
   return s;
 }
 
 /* A kernel's time asks for its launch, not for what its CTAs find in L2. Without the diagonal there are as many tiles,
  * and a pair a query less. */
-static Status make_piece(Ranks *ranks, PieceKind kind, const Problem *problem, Error *error) {
+static Status make_piece(Ranks *ranks, RankPieceKind kind, const Problem *problem, Error *error) {
   Problem part = *problem;
   Simulation run;
   part.shape = piece_shape(ranks, kind);
@@ -54,36 +54,37 @@ static Status make_piece(Ranks *ranks, PieceKind kind, const Problem *problem, E
   const Shape *s = &part.shape;
   const Wide heads = wide(s->batch) * wide(s->heads);
   const Mask mask = mask_of_shape(s);
-  ranks->pieces[kind] = (Piece){.pairs = heads * (mask_pairs(&mask) - (kind == PIECE_STRICT ? wide(s->N_q) : 0)),
-                                .read_bytes = run.read_bytes,
-                                .write_bytes = run.write_bytes,
-                                .bound_s = run.timing.least_s,
-                                .predicted_s = run.timing.predicted_s,
-                                .binds = run.timing.floor.bound,
-                                .kind = run.timing.kind};
+  ranks->pieces[kind] =
+      (RankPiece){.pairs = heads * (mask_pairs(&mask) - (kind == RANK_PIECE_STRICT ? wide(s->N_q) : 0)),
+                  .read_bytes = run.read_bytes,
+                  .write_bytes = run.write_bytes,
+                  .bound_s = run.timing.least_s,
+                  .predicted_s = run.timing.predicted_s,
+                  .binds = run.timing.floor.bound,
+                  .kind = run.timing.kind};
   return STATUS_OK;
 }
 
 /* What rank r does with the keys of rank k. */
-static PieceKind ring_piece(const Ranks *ranks, int64_t r, int64_t k) {
-  if (!ranks->shape.causal) return PIECE_FULL;
+static RankPieceKind ring_piece(const Ranks *ranks, int64_t r, int64_t k) {
+  if (!ranks->shape.causal) return RANK_PIECE_FULL;
   switch (ranks->scheme) {
-  case SCHEME_STRIPED: return k <= r ? PIECE_CAUSAL : PIECE_STRICT;
-  case SCHEME_ZIGZAG: return k == r ? PIECE_CAUSAL : k < r ? PIECE_KEYS : PIECE_ROWS;
-  default: return k == r ? PIECE_CAUSAL : k < r ? PIECE_FULL : PIECE_NONE;
+  case SCHEME_STRIPED: return k <= r ? RANK_PIECE_CAUSAL : RANK_PIECE_STRICT;
+  case SCHEME_ZIGZAG: return k == r ? RANK_PIECE_CAUSAL : k < r ? RANK_PIECE_KEYS : RANK_PIECE_ROWS;
+  default: return k == r ? RANK_PIECE_CAUSAL : k < r ? RANK_PIECE_FULL : RANK_PIECE_NONE;
   }
 }
 
 static Status make_pieces(Ranks *ranks, const Problem *problem, Error *error) {
-  bool needed[PIECE_COUNT] = {false};
+  bool needed[RANK_PIECE_COUNT] = {false};
   Status status = STATUS_OK;
   if (scheme_is_ring(ranks->scheme))
     for (int64_t r = 0; r < ranks->n && r < 2; r++) /* of the first two ranks, every kind that there is */
       for (int64_t k = 0; k < ranks->n && k < 3; k++) needed[ring_piece(ranks, r, k)] = true;
   else
-    needed[PIECE_FULL] = true;
-  for (int kind = PIECE_FULL; kind < PIECE_COUNT && !status; kind++)
-    if (needed[kind]) status = make_piece(ranks, (PieceKind)kind, problem, error);
+    needed[RANK_PIECE_FULL] = true;
+  for (int kind = RANK_PIECE_FULL; kind < RANK_PIECE_COUNT && !status; kind++)
+    if (needed[kind]) status = make_piece(ranks, (RankPieceKind)kind, problem, error);
   return status;
 }
 
@@ -148,12 +149,12 @@ static Status make_offload(Ranks *ranks, const RanksAsked *asked, Error *error) 
   const double all = (double)(ranks->weights_bytes + ranks->cache_bytes), room = (double)ranks->gpu.hbm_bytes;
   ranks->away = all > room ? 1 - room / all : 0;
   ranks->n_steps = serving->model->layers + 1;
-  ranks->pieces[PIECE_FULL] =
-      (Piece){.read_bytes = (Wide)((step.weight_bytes + (double)step.kv_bytes) / layers),
-              .bound_s = (step.matrix_s + step.attention.bound_s) / layers,
-              .predicted_s = (double)NAN,
-              .binds = step.matrix_s > step.attention.bound_s ? step.flop_s > step.weight_s ? TIME_MATH : TIME_HBM
-                                                              : step.attention.bound};
+  ranks->pieces[RANK_PIECE_FULL] =
+      (RankPiece){.read_bytes = (Wide)((step.weight_bytes + (double)step.kv_bytes) / layers),
+                  .bound_s = (step.matrix_s + step.attention.bound_s) / layers,
+                  .predicted_s = (double)NAN,
+                  .binds = step.matrix_s > step.attention.bound_s ? step.flop_s > step.weight_s ? TIME_MATH : TIME_HBM
+                                                                  : step.attention.bound};
   return STATUS_OK;
 }
 
@@ -187,7 +188,7 @@ static RankStep ring_step(const Ranks *ranks, int64_t t, int64_t r) {
   const bool is_last = t + 1 == ranks->n;
   RankStep s = {.keys_of = k, .piece = ring_piece(ranks, r, k)};
   s.sent_bytes = s.received_bytes = is_last ? 0 : ranks->k_bytes + ranks->v_bytes;
-  if (s.piece == PIECE_NONE) return s;
+  if (s.piece == RANK_PIECE_NONE) return s;
   const bool is_more = ranks->scheme == SCHEME_RING && ranks->shape.causal ? t < r : !is_last;
   s.carried_bytes = (t > 0 ? ranks->carried_bytes : 0) + (is_more ? ranks->carried_bytes : 0);
   return s;
@@ -200,17 +201,17 @@ RankStep ranks_step(const Ranks *ranks, int64_t t, int64_t r) {
   RankStep s = {.keys_of = -1};
   switch (ranks->scheme) {
   case SCHEME_ULYSSES:
-    if (t == 1) s.piece = PIECE_FULL;
+    if (t == 1) s.piece = RANK_PIECE_FULL;
     if (t == 0) s.sent_bytes = to_others(ranks, ranks->q_bytes + ranks->k_bytes + ranks->v_bytes);
     if (t == 2) s.sent_bytes = to_others(ranks, ranks->o_bytes);
     s.received_bytes = s.sent_bytes;
     return s;
   case SCHEME_TENSOR: /* rows of as many elements as all heads have, once around to add and once to share */
-    if (t == 0) s.piece = PIECE_FULL;
+    if (t == 0) s.piece = RANK_PIECE_FULL;
     if (t > 0) s.sent_bytes = s.received_bytes = ranks->o_bytes; /* o_bytes: of heads / P, a P-th of the rows' bytes */
     return s;
   case SCHEME_OFFLOAD:
-    if (t > 0) s.piece = PIECE_FULL;
+    if (t > 0) s.piece = RANK_PIECE_FULL;
     if (t + 1 < ranks->n_steps)
       s.received_bytes =
           (Wide)(ranks->away * (double)(ranks->weights_bytes + ranks->cache_bytes) / (double)(ranks->n_steps - 1));
@@ -229,7 +230,7 @@ static double slowed(const Ranks *ranks, double kernel_s, double busy_s) {
 }
 
 static RankTimes times_of(const Ranks *ranks, RanksClock clock, const RankStep *step, double start_s) {
-  const Piece *p = &ranks->pieces[step->piece];
+  const RankPiece *p = &ranks->pieces[step->piece];
   const double bytes = (double)(step->sent_bytes > step->received_bytes ? step->sent_bytes : step->received_bytes);
   RankTimes x = {.start_s = start_s, .kernel_end_s = start_s, .exchange_end_s = start_s};
   if (clock == CLOCK_BOUND) {
@@ -239,7 +240,7 @@ static RankTimes times_of(const Ranks *ranks, RanksClock clock, const RankStep *
     return x;
   }
   x.exchange_s = bytes > 0 ? link_predicted_s(&ranks->link, bytes) : 0;
-  if (step->piece == PIECE_NONE) return x;
+  if (step->piece == RANK_PIECE_NONE) return x;
   const double begins_s = (bytes > 0 ? ranks->link.start_s : 0) + ranks->link.call_s;
   x.kernel_s = p->predicted_s;
   x.kernel_end_s = start_s + begins_s + slowed(ranks, x.kernel_s, x.exchange_s - begins_s);
@@ -248,13 +249,13 @@ static RankTimes times_of(const Ranks *ranks, RanksClock clock, const RankStep *
 
 static bool is_predicted(const Ranks *ranks) {
   if (ranks->n > 1 && ranks->link.ramp_bytes == 0) return false;
-  for (int kind = PIECE_FULL; kind < PIECE_COUNT; kind++)
+  for (int kind = RANK_PIECE_FULL; kind < RANK_PIECE_COUNT; kind++)
     if (isnan(ranks->pieces[kind].predicted_s)) return false;
   return true;
 }
 
 bool ranks_is_extrapolated(const Ranks *ranks) {
-  for (int kind = PIECE_FULL; kind < PIECE_COUNT; kind++)
+  for (int kind = RANK_PIECE_FULL; kind < RANK_PIECE_COUNT; kind++)
     if (ranks->pieces[kind].kind == TIME_EXTRAPOLATED) return true;
   return ranks->n > 2 || !scheme_is_ring(ranks->scheme) || ranks->second_bytes > wide(ranks->link.most_bytes);
 }

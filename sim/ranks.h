@@ -45,14 +45,14 @@ enum { RANKS_MAX = 1024 };
 
 /* What a rank's kernel does with the block of keys that it has. */
 typedef enum {
-  PIECE_NONE = 0, /* nothing: all is masked, or the step only exchanges */
-  PIECE_FULL,
-  PIECE_CAUSAL,
-  PIECE_STRICT, /* causal without the diagonal: striped, keys of a later rank */
-  PIECE_KEYS,   /* zigzag: all queries on the first half of the keys */
-  PIECE_ROWS,   /* zigzag: the second half of the queries on all keys */
-  PIECE_COUNT
-} PieceKind;
+  RANK_PIECE_NONE = 0, /* nothing: all is masked, or the step only exchanges */
+  RANK_PIECE_FULL,
+  RANK_PIECE_CAUSAL,
+  RANK_PIECE_STRICT, /* causal without the diagonal: striped, keys of a later rank */
+  RANK_PIECE_KEYS,   /* zigzag: all queries on the first half of the keys */
+  RANK_PIECE_ROWS,   /* zigzag: the second half of the queries on all keys */
+  RANK_PIECE_COUNT
+} RankPieceKind;
 
 typedef struct {
   Wide pairs;                   /* (query, key), all heads of the rank */
@@ -60,7 +60,7 @@ typedef struct {
   double bound_s, predicted_s;  /* NAN: no kernel that was timed */
   TimePart binds;
   TimeKind kind; /* of predicted_s */
-} Piece;
+} RankPiece;
 
 typedef struct {
   Scheme scheme;
@@ -77,7 +77,7 @@ typedef struct {
   Shape shape;                /* of all ranks, completed */
   Gpu gpu;
   Link link;
-  Piece pieces[PIECE_COUNT];
+  RankPiece pieces[RANK_PIECE_COUNT];
   Wide q_bytes, k_bytes, v_bytes, o_bytes; /* that a rank holds at the start, and of O at the end */
   Wide carried_bytes;                      /* O, m and l in fp32 between steps; 0: a rank has one kernel */
   Wide second_bytes;                       /* the second place for what is received */
@@ -91,7 +91,7 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error);
 /* What rank r does in step t, whatever the clock. */
 typedef struct {
   int64_t keys_of; /* of a ring: the rank whose keys it has; else -1 */
-  PieceKind piece;
+  RankPieceKind piece;
   Wide sent_bytes, received_bytes;
   Wide carried_bytes; /* of O, m and l, read and written */
 } RankStep;

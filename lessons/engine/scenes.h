@@ -17,7 +17,8 @@
   SCENE(DECODE, "decode")     /* heads x splits, and the combine */                                                    \
   SCENE(PIPELINE, "pipeline") /* of one CTA, as measured */                                                            \
   SCENE(ZOOM, "zoom")         /* from a head down to a bank */                                                         \
-  SCENE(SERVING, "serving")   /* pages of a KV cache: decodes of unequal lengths, or a prompt in chunks */
+  SCENE(SERVING, "serving")   /* pages of a KV cache: decodes of unequal lengths, or a prompt in chunks */             \
+  SCENE(RING, "ring")         /* GPUs in a ring: blocks of keys that travel, and who idles */
 
 #define SCENE_KIND(id, name) SCENE_##id,
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;

@@ -142,7 +142,7 @@ TEST(a_block_of_that_size_hides_the_exchange) {
   const int64_t c = 2199; /* 989.5 TFLOP/s over 450 GB/s */
   make(SCHEME_RING, 2, &(Shape){.N_q = 2 * c, .d = 128, .heads = 128}, NULL);
   const RankStep step = ranks_step(&ranks, 0, 0);
-  const double products_s = (double)ranks.pieces[PIECE_FULL].pairs * 512 / gpu.fp16_tensor_flops_per_s;
+  const double products_s = (double)ranks.pieces[RANK_PIECE_FULL].pairs * 512 / gpu.fp16_tensor_flops_per_s;
   assert_true(fabs(products_s / ((double)step.sent_bytes / 450e9) - 1) < 1e-3);
 }
 
@@ -164,7 +164,7 @@ TEST(striped_attentions_bound) {
         most[s] += longest;
       }
     }
-    assert_int_equal((int64_t)ranks.pieces[PIECE_STRICT].pairs, c * (c - 1) / 2);
+    assert_int_equal((int64_t)ranks.pieces[RANK_PIECE_STRICT].pairs, c * (c - 1) / 2);
     const double ratio = (double)most[0] / (double)most[1], by_hand = (2.0 * (double)n - 1) / (double)n;
     assert_true(fabs(ratio - by_hand) < 1e-3 && ratio > before && ratio < 2);
     before = ratio;
@@ -227,7 +227,7 @@ static void model(const Row *row, double ms[3]) {
   make(SCHEME_RING, 2, &(Shape){.N_q = 2 * row->N, .d = row->d, .heads = row->heads, .causal = row->causal != 0}, &fa2);
   assert_int_equal((int64_t)(ranks.k_bytes + ranks.v_bytes), row->kv_bytes);
   ranks_walk(&ranks, CLOCK_PREDICTED, at_ranks_end, ends);
-  ms[0] = 1e3 * (nvlink4.call_s + ranks.pieces[row->causal ? PIECE_CAUSAL : PIECE_FULL].predicted_s);
+  ms[0] = 1e3 * (nvlink4.call_s + ranks.pieces[row->causal ? RANK_PIECE_CAUSAL : RANK_PIECE_FULL].predicted_s);
   ms[1] = 1e3 * link_predicted_s(&nvlink4, (double)row->kv_bytes);
   ms[2] = 1e3 * ends[row->rank];
 }

@@ -73,7 +73,7 @@ typedef struct {
   Table *csv;          /* a row for each step and rank; NULL: not wanted */
 } Answer;
 
-static void add(Sum *sum, const Piece *p, const RankStep *step, const RankTimes *x) {
+static void add(Sum *sum, const RankPiece *p, const RankStep *step, const RankTimes *x) {
   const double end_s = fmax(x->kernel_end_s, x->exchange_end_s);
   sum->pairs += p->pairs;
   if (p->pairs > sum->most_pairs) sum->most_pairs = p->pairs;
@@ -88,12 +88,12 @@ static void add(Sum *sum, const Piece *p, const RankStep *step, const RankTimes 
   sum->end_s = fmax(sum->end_s, end_s);
 }
 
-static const char *piece_name(PieceKind kind) {
-  static const char *const NAMES[PIECE_COUNT] = {"none", "full", "causal", "strict", "half-keys", "half-rows"};
+static const char *piece_name(RankPieceKind kind) {
+  static const char *const NAMES[RANK_PIECE_COUNT] = {"none", "full", "causal", "strict", "half-keys", "half-rows"};
   return NAMES[kind];
 }
 
-static void add_csv(Table *t, int64_t at, int64_t r, const Piece *p, const RankStep *step, const RankTimes *x) {
+static void add_csv(Table *t, int64_t at, int64_t r, const RankPiece *p, const RankStep *step, const RankTimes *x) {
   table_digits(t, ROLE_PLAIN, wide(at));
   table_digits(t, ROLE_PLAIN, wide(r));
   if (step->keys_of >= 0)
@@ -114,7 +114,7 @@ static void add_csv(Table *t, int64_t at, int64_t r, const Piece *p, const RankS
 
 static void visit(void *data, int64_t t, int64_t r, const RankStep *step, const RankTimes *x) {
   Answer *a = data;
-  const Piece *p = &a->ranks->pieces[step->piece];
+  const RankPiece *p = &a->ranks->pieces[step->piece];
   add(&a->steps[t], p, step, x);
   add(&a->of[r], p, step, x);
   add(&a->all, p, step, x);
@@ -158,7 +158,7 @@ static const char *kind_name(const Answer *a) {
 /* What takes most of the time; TIME_NONE: the link. */
 static TimePart binds(const Answer *a) {
   if (2 * a->link_bound_s > a->total_s) return TIME_NONE;
-  for (int kind = PIECE_FULL; kind < PIECE_COUNT; kind++)
+  for (int kind = RANK_PIECE_FULL; kind < RANK_PIECE_COUNT; kind++)
     if (a->ranks->pieces[kind].bound_s > 0) return a->ranks->pieces[kind].binds;
   return TIME_NONE;
 }

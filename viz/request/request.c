@@ -185,6 +185,7 @@ static Status set_step(void *target, const char *value, Error *error) {
   return status;
 }
 
+static const char *const RINGS[] = {"ring", "striped", "zigzag", NULL};
 static const char *const CLOCKS[] = {"bytes", "time", NULL};
 
 static Status no_file(const char *value, const char *what, Error *error) {
@@ -385,6 +386,17 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
     {.name = "page", .argument = "TOKENS", .set = set_page, .state_only = true, .help = "Of a page served."},
     {.name = "prefix", .argument = "TOKENS", .set = set_prefix, .state_only = true, .help = "That they share."},
     {.name = "chunk", .argument = "TOKENS", .set = set_chunk, .state_only = true, .help = "Of a prompt at a time."},
+    {.name = "ranks",
+     .argument = "P",
+     OPTION_NUMBER(Request, ring.n, "how many ranks there are", 1, RING_RANKS_MAX),
+     .state_only = true,
+     .help = "GPUs in a ring."},
+    {.name = "scheme",
+     .argument = "NAME",
+     OPTION_CHOICE(Request, ring.scheme, "is no ring"),
+     .names = RINGS,
+     .state_only = true,
+     .help = "Which tokens each has."},
     {0},
 };
 
@@ -424,11 +436,11 @@ const Option REQUEST_SCENE_OPTIONS[] = {
      .argument = "CHART",
      .set = set_chart,
      .names = CHART_NAMES,
-     .help = "Which chart fills the charts scene: {}. Default all."},
+     .help = "Which chart: {}. Default all."},
     {.name = "step",
      .argument = "STEP",
      .set = set_step,
-     .help = "The moment after that many events; 122.25 is a quarter of the way to the next. Default 0."},
+     .help = "After that many events; 122.25 is between two. Default 0."},
     {.name = "seed",
      .argument = "SEED",
      OPTION_NUMBER(Request, seed, "the number", 0, INT64_MAX),
@@ -444,7 +456,7 @@ const Option REQUEST_SCENE_OPTIONS[] = {
              "all levels, 1 the head, 2 the tile, 3 the row, 4 the warp, 5 the banks. Default 0."},
     {.name = "without-max",
      OPTION_FLAG(Request, without_max),
-     .help = "Leave the maximum out of the softmax, and see what overflows."},
+     .help = "Leave the maximum out, and see what overflows."},
     {.name = "q-scale",
      .argument = "COUNT",
      OPTION_NUMBER(Request, q_scale, "what Q is multiplied by", 1, 1000),
@@ -466,6 +478,15 @@ const Option REQUEST_SCENE_OPTIONS[] = {
      .argument = "TOKENS",
      .set = set_chunk,
      .help = "Tokens of a chunk of a prompt in it. Default: a row block."},
+    {.name = "ranks",
+     .argument = "P",
+     OPTION_NUMBER(Request, ring.n, "how many ranks there are", 1, RING_RANKS_MAX),
+     .help = "GPUs in the ring scene. Default 4."},
+    {.name = "scheme",
+     .argument = "NAME",
+     OPTION_CHOICE(Request, ring.scheme, "is no ring"),
+     .names = RINGS,
+     .help = "Their tokens: {}. Default ring."},
     {0},
 };
 

@@ -48,6 +48,7 @@ typedef struct {
   int64_t q_scale;      /* Q is multiplied by it; 0: see StageConfig */
   bool without_max;
   ServedPages pages; /* of the scene `serving` */
+  RingRanks ring;    /* of the scene `ring` */
   bool by_time;      /* the clock of the race, and of playing: the model's time; else bytes, and a beat a step */
 } Request;
 

@@ -199,6 +199,7 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .q_scale = r->q_scale,
                         .zoom = r->zoom,
                         .pages = r->pages,
+                        .ring = r->ring,
                         .weighs = strcmp(r->scene, SCENE_NAMES[SCENE_DECODE]) == 0,
                         .by_time = r->by_time};
   memset(stage, 0, sizeof *stage);

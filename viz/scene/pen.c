@@ -250,6 +250,11 @@ double pen_mono_width(const Pen *pen, TypeSize type, const char *text) {
   return letter_measure(pen->cr, &lettering, text).width;
 }
 
+const char *pen_fitting(const Pen *pen, double width, const char *words, const char *shorter) {
+  if (pen_text_width(pen, TYPE_SMALL, false, words) <= width) return words;
+  return pen_text_width(pen, TYPE_SMALL, false, shorter) <= width ? shorter : "";
+}
+
 int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text) {
   const Lettering lettering = {.family = pen->theme->sans, .size = pen_size(pen, type)};
   const int most = (int)floor(box.height / (1.35 * lettering.size));

@@ -174,12 +174,6 @@ static void served_make(Served *s, const Snapshot *now) {
 
 /* ---- Pages ------------------------------------------------------------------------------------------------- */
 
-/* The first of two that has room; "": neither. */
-static const char *fitting(const Pen *pen, double width, const char *words, const char *shorter) {
-  if (pen_text_width(pen, TYPE_SMALL, false, words) <= width) return words;
-  return pen_text_width(pen, TYPE_SMALL, false, shorter) <= width ? shorter : "";
-}
-
 /* Where tokens lie: cells of `per_cell` pages, from `left` on. */
 typedef struct {
   double left, top, cell, row, gap, label;
@@ -284,7 +278,7 @@ static void draw_pages(const Pen *pen, Box box, const Served *s) {
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, g.left - 10 * pen->unit, box.y + 1.2 * small, 0,
            s->chunks ? "chunk" : "tokens");
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, g.left, box.y + 1.2 * small, 0,
-           fitting(pen, box.x + box.width - g.left, words, "pages"));
+           pen_fitting(pen, box.x + box.width - g.left, words, "pages"));
   for (int64_t k = 0; k < s->n_shown; k++) draw_row(pen, &g, s, k);
   draw_prefix(pen, &g, s);
   if (s->n_shown == s->n) return;
@@ -307,7 +301,7 @@ static void draw_figure(const Pen *pen, Box *box, TypeSize type, const char *lab
   if (high > box->height) return;
   const Box row = box_cut_top(box, high, 7 * pen->unit);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, 0,
-           fitting(pen, row.width, label, shorter));
+           pen_fitting(pen, row.width, label, shorter));
   pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, 0, number);
 }
 
@@ -334,7 +328,7 @@ static void draw_figures(const Pen *pen, Box box, const Served *s) {
                 number_seconds((double)s->whole_bytes / rate).text);
   if (1.4 * small < box.height)
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, box.x, box.y + small, 0,
-             fitting(pen, box.width, "one layer, all KV heads", "one layer"));
+             pen_fitting(pen, box.width, "one layer, all KV heads", "one layer"));
 }
 
 /* ---- The scene --------------------------------------------------------------------------------------------- */

@@ -371,6 +371,7 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->other_pipeline = stage->other_pipeline;
   now->zoom = stage->config.zoom;
   now->pages = stage->config.pages;
+  now->ring = stage->config.ring;
   now->register_bytes = stage->register_bytes;
   now->register_capacity_bytes = stage->register_capacity_bytes;
   now->roles = stage->roles;

@@ -22,6 +22,7 @@
 
 #include "sim/machine/gpu.h"
 #include "sim/algorithms/layout.h"
+#include "sim/ranks.h"
 #include "sim/simulate.h"
 #include "sim/numbers/attention.h"
 #include "viz/scene/pipeline.h"
@@ -59,6 +60,13 @@ typedef struct {
   int64_t chunk;                            /* tokens of a prompt at a time; 0: a row block */
 } ServedPages;
 
+/* What the scene `ring` adds: ranks that share the tokens. */
+enum { RING_RANKS_MAX = 64 };
+typedef struct {
+  int64_t n; /* 0: 4 */
+  Scheme scheme;
+} RingRanks;
+
 typedef struct {
   Problem problem;
   Gpu gpu;                                   /* whose rates charts and timeline take; n_sm 0: paper */
@@ -74,6 +82,7 @@ typedef struct {
   bool l2_later;    /* L2 is left to the caller, who gives it with stage_give_l2: it takes up to 0.2 s */
   double zoom;      /* how far in, between levels too */
   ServedPages pages;
+  RingRanks ring;
   bool by_time;  /* the race is on a clock of time; else of bytes, and where no rate is known */
   bool weighs;   /* weights of split parts are computed, which takes up to half a second once */
   bool lone_row; /* only the large row is computed, not those beside it */
@@ -260,6 +269,7 @@ typedef struct {
   const Pipeline *pipeline, *other_pipeline; /* the stage's; NULL: none is recorded; of the other d */
   double zoom;
   ServedPages pages;
+  RingRanks ring;
   const double *weights; /* of each split's part in row 0 of the first head, as they are combined; NULL: not known */
   uint64_t step, n_steps;
   bool fits; /* the tiles fit SRAM */

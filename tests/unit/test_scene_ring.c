@@ -1,0 +1,142 @@
+/* The scene of a ring: blocks lie and travel where the walk of sim/ranks.h has them, and its words and figures are what
+ * has been counted, at every step. Who has which keys, and how many pairs a block has, is said here token by token. */
+#include "tests/support/implied.h"
+#include "viz/scene/scene.h"
+
+#include "tests/support/test.h"
+
+enum { W = 1280, H = 720, N = 24, D = 16, ELEMENT = 2 };
+
+static Stage open_ring(Scheme scheme, int64_t n, bool causal) {
+  Stage stage;
+  Error error = {0};
+  StageConfig config = {.problem = {.shape = {.N_q = N, .d = D, .heads = 2, .causal = causal},
+                                    .tiling = {.B_r = 8, .B_c = 8},
+                                    .machine = machine_paper()},
+                        .schedule = schedule_find("fa2"),
+                        .ring = {.n = n, .scheme = scheme}};
+  gpu_paper(&config.gpu);
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+static SceneBodies bodies;
+
+static const SceneBody *body_of(SceneBodyKind kind, int index) {
+  for (int b = 0; b < bodies.n; b++)
+    if (bodies.bodies[b].kind == kind && bodies.bodies[b].tensor == index) return &bodies.bodies[b];
+  fail_msg("nothing is drawn of %d", index);
+  return NULL;
+}
+
+static void draw_at(const Stage *stage, uint64_t step, double phase) {
+  Snapshot now;
+  const SceneView view = {.phase = phase, .bodies = &bodies};
+  bodies.n = 0;
+  stage_snapshot(stage, step, &now);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+  cairo_t *cr = cairo_create(surface);
+  scene_draw(SCENE_RING, &now, &view, cr, W, H, &theme_light);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+}
+
+static double away(const SceneBody *a, const SceneBody *b) {
+  return hypot(a->x + a->width / 2 - b->x - b->width / 2, a->y + a->height / 2 - b->y - b->height / 2);
+}
+
+/* Which rank the keys of rank k are nearest to. */
+static int nearest_rank(int k, int64_t n) {
+  int best = 0;
+  for (int r = 1; r < n; r++)
+    if (away(body_of(BODY_TILE, k), body_of(BODY_HOME, r)) < away(body_of(BODY_TILE, k), body_of(BODY_HOME, best)))
+      best = r;
+  return best;
+}
+
+static int64_t owner(Scheme scheme, int64_t token, int64_t n) {
+  if (scheme == SCHEME_STRIPED) return token % n;
+  if (scheme == SCHEME_RING) return token / (N / n);
+  const int64_t chunk = token / (N / (2 * n));
+  return chunk < n ? chunk : 2 * n - 1 - chunk;
+}
+
+static int64_t pairs_of(Scheme scheme, int64_t n, bool causal, int64_t r, int64_t k) {
+  int64_t pairs = 0;
+  for (int64_t q = 0; q < N; q++)
+    for (int64_t j = 0; j < N; j++)
+      pairs += owner(scheme, q, n) == r && owner(scheme, j, n) == k && (!causal || j <= q);
+  return pairs;
+}
+
+/* In beat t the keys of rank k lie at rank k + t; after most of it they are nearest to the next one; bytes are those
+ * of the beats that are over: P blocks of K and V each, of both heads, and none of the last beat. */
+static void every_step(Scheme scheme, int64_t n, bool causal) {
+  const Stage stage = open_ring(scheme, n, causal);
+  int64_t idle_ranks[8] = {0};
+  for (int64_t t = 0; t < n; t++)
+    for (int64_t r = 0; r < n; r++) idle_ranks[t] += pairs_of(scheme, n, causal, r, (r - t + n) % n) == 0;
+  const int64_t block = 2 * 2 * (N / n) * D * ELEMENT, all = (n - 1) * n * block;
+  for (uint64_t step = 0; step <= stage.n_steps; step++) {
+    Snapshot now;
+    Narration said;
+    char begins[160];
+    const double beats = (double)step / (double)stage.n_steps * (double)n;
+    const int64_t t = (int64_t)beats;
+    draw_at(&stage, step, 0);
+    for (int k = 0; k < n && t < n && n > 1; k++) {
+      const bool moved = t + 1 < n && beats - (double)t > 0.5;
+      if (fabs(beats - (double)t - 0.5) > 0.2) assert_int_equal(nearest_rank(k, n), (k + t + moved) % n);
+    }
+    stage_snapshot(&stage, step, &now);
+    scene_narrate(SCENE_RING, &now, NULL, &said);
+    const int64_t sent = (t < n - 1 ? t : n - 1) * n * block;
+    if (t < n)
+      snprintf(begins, sizeof begins, "Step %" PRId64 " of %" PRId64 ": %g KiB of %g KiB have crossed the links.",
+               t + 1, n, (double)sent / 1024, (double)all / 1024);
+    else
+      snprintf(begins, sizeof begins, "All %" PRId64 " steps: %g KiB crossed the links, idle ", n, (double)all / 1024);
+    if (sent && !strstr(said.what, begins)) fail_msg("step %d: %s, not %s", (int)step, said.what, begins);
+    const int64_t idle = t < n ? idle_ranks[t] : 0;
+    snprintf(begins, sizeof begins, "%" PRId64 " of %" PRId64 " ranks idle", idle, n);
+    if (t < n && idle != 0 && !strstr(said.why, begins)) fail_msg("step %d: %s, not %s", (int)step, said.why, begins);
+    if (t < n && idle == 0 && strstr(said.why, "idle")) fail_msg("step %d: %s", (int)step, said.why);
+  }
+  stage_free((Stage *)&stage);
+}
+
+TEST(what_is_drawn_is_counted) {
+  every_step(SCHEME_RING, 4, true);
+  every_step(SCHEME_STRIPED, 3, true);
+  every_step(SCHEME_ZIGZAG, 4, true);
+  every_step(SCHEME_RING, 6, false);
+}
+
+/* The share that ranks idle: 1 - pairs over ranks x the longest of each beat. */
+TEST(idle_is_that_of_the_pairs) {
+  static const Scheme SCHEMES[] = {SCHEME_RING, SCHEME_STRIPED, SCHEME_ZIGZAG};
+  for (size_t k = 0; k < 3; k++) {
+    const int64_t n = 4;
+    const Stage stage = open_ring(SCHEMES[k], n, true);
+    Snapshot now;
+    Narration said;
+    int64_t all = 0, beats = 0;
+    for (int64_t t = 0; t < n; t++) {
+      int64_t longest = 0;
+      for (int64_t r = 0; r < n; r++) {
+        const int64_t pairs = pairs_of(SCHEMES[k], n, true, r, (r - t + n) % n);
+        all += pairs;
+        if (pairs > longest) longest = pairs;
+      }
+      beats += longest;
+    }
+    const double idle = 100 * (1 - (double)all / (double)(n * beats));
+    double said_idle = -1;
+    stage_snapshot(&stage, stage.n_steps, &now);
+    scene_narrate(SCENE_RING, &now, NULL, &said);
+    const char *at = strstr(said.what, "idle ");
+    assert_true(at && sscanf(at, "idle %lf%%", &said_idle) == 1);
+    assert_true(fabs(said_idle - idle) < 0.051);
+    stage_free((Stage *)&stage);
+  }
+}
