@@ -126,15 +126,28 @@ static json_t *lesson_in(const json_t *root, const char *lesson) {
   return json_object_get(json_object_get(root, "lessons"), lesson);
 }
 
+/* A lesson at its beginning. What was answered first stays, where it had the same numbers. */
+static json_t *begun(json_t *seed, const json_t *before) {
+  json_t *first = json_equal(json_object_get(before, "seed"), seed) ? json_object_get(before, "first") : NULL;
+  return json_pack("{s:O?, s:i, s:b, s:{}, s:O*}", "seed", seed, "block", 0, "finished", 0, "answers", "first", first);
+}
+
 /* The lesson of the record that a change belongs to: begun anew where the change says so. NULL: no memory. */
 static json_t *take_up(const LessonProgress *p, json_t *root, const char *name, const json_t *change) {
   const json_t *begin = json_object_get(change, "begin");
   json_t *there = lesson_in(root, name), *own = lesson_in(p->root, name);
   const bool same = there && json_equal(json_object_get(there, "seed"), json_object_get(own, "seed"));
   if (there && (!begin || (same && json_is_false(begin)))) return there;
-  json_t *made =
-      json_pack("{s:O?, s:i, s:b, s:{}}", "seed", json_object_get(own, "seed"), "block", 0, "finished", 0, "answers");
+  json_t *made = begun(json_object_get(own, "seed"), there);
   return made && json_object_set_new(json_object_get(root, "lessons"), name, made) == 0 ? made : NULL;
+}
+
+/* What is there already stays. */
+static bool add_first(json_t *lesson, json_t *first) {
+  if (!first) return true;
+  json_t *there = json_object_get(lesson, "first");
+  return json_is_object(there) ? json_object_update_missing(there, first) == 0
+                               : json_object_set_new(lesson, "first", json_copy(first)) == 0;
 }
 
 static bool apply(const LessonProgress *p, json_t *root) {
@@ -146,6 +159,7 @@ static bool apply(const LessonProgress *p, json_t *root) {
     if (!lesson) return false;
     if (at && json_object_update(lesson, at) != 0) return false;
     if (answers && json_object_update(json_object_get(lesson, "answers"), answers) != 0) return false;
+    if (!add_first(lesson, json_object_get(change, "first"))) return false;
   }
   return true;
 }
@@ -231,8 +245,10 @@ static json_t *change_of(LessonProgress *p, const char *lesson) {
 
 /* "begin" is whether an older beginning was known: then all of that one goes. */
 void lesson_progress_begin(LessonProgress *p, const char *lesson, uint64_t seed) {
-  const bool was_known = lesson_in(p->root, lesson) != NULL;
-  json_t *own = json_pack("{s:I, s:i, s:b, s:{}}", "seed", (json_int_t)seed, "block", 0, "finished", 0, "answers");
+  const json_t *before = lesson_in(p->root, lesson);
+  const bool was_known = before != NULL;
+  json_t *number = json_integer((json_int_t)seed), *own = begun(number, before);
+  json_decref(number);
   json_t *change = json_pack("{s:b, s:{}}", "begin", was_known, "answers");
   const int failed = json_object_set_new(json_object_get(p->root, "lessons"), lesson, own);
   if (failed | json_object_set_new(p->changes, lesson, change)) p->has_failed = true;
@@ -248,6 +264,29 @@ void lesson_progress_answer(LessonProgress *p, const char *lesson, const char *i
   json_t *answer = json_pack("{s:b, s:i, s:i}", "right", right, "tries", tries, "hints", hints);
   const int failed = json_object_set(json_object_get(lesson_in(p->root, lesson), "answers"), id, answer);
   if (failed | json_object_set_new(json_object_get(change_of(p, lesson), "answers"), id, answer)) p->has_failed = true;
+}
+
+void lesson_progress_first(LessonProgress *p, const char *lesson, const char *id, const char *answer) {
+  json_t *first = json_pack("{s:s}", id, answer), *change = change_of(p, lesson);
+  if (!first) return; /* it is no text */
+  if (!add_first(lesson_in(p->root, lesson), first) || !add_first(change, first)) p->has_failed = true;
+  json_decref(first);
+}
+
+char *lesson_progress_hand_in(const LessonProgress *p, const char *lesson, const char *student, int *n) {
+  const char *name;
+  json_t *l, *rows = json_array();
+  *n = 0;
+  json_object_foreach(json_object_get(p->root, "lessons"), name, l) {
+    json_t *first = json_object_get(l, "first");
+    if ((lesson && strcmp(lesson, name) != 0) || json_object_size(first) == 0) continue;
+    *n += (int)json_object_size(first);
+    json_array_append_new(rows, json_pack("{s:s, s:s, s:O, s:O}", "student", student, "lesson", name, "seed",
+                                          json_object_get(l, "seed"), "answers", first));
+  }
+  char *text = json_dumps(rows, JSON_INDENT(1));
+  json_decref(rows);
+  return text;
 }
 
 /* ---- Practice */

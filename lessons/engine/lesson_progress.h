@@ -4,7 +4,10 @@
  *
  *     {"tilewalk-lessons": 1, "lessons": {"04-online-softmax": {
  *        "seed": 1, "block": 7, "finished": false,
- *        "answers": {"factor": {"right": true, "tries": 2, "hints": 1}}}}}
+ *        "answers": {"factor": {"right": true, "tries": 2, "hints": 1}},
+ *        "first": {"factor": "0.37"}}}}
+ *
+ * "first" is what was answered first, for a hand-in: beginning again with the same numbers does not take it back.
  *
  * Several programs may keep it at once: each adds what it did to the record as it is then, under a lock
  * (lessons/engine/record.h). A record that is no such JSON is set aside under another name, and said so. One that
@@ -56,6 +59,13 @@ void lesson_progress_begin(LessonProgress *progress, const char *lesson, uint64_
 void lesson_progress_at(LessonProgress *progress, const char *lesson, int64_t block, bool is_finished);
 void lesson_progress_answer(LessonProgress *progress, const char *lesson, const char *id, bool right, int tries,
                             int hints);
+
+/* What was answered, when it is the first answer to that question. */
+void lesson_progress_first(LessonProgress *progress, const char *lesson, const char *id, const char *answer);
+
+/* What a student hands in, as JSON (lessons/engine/lesson_submission.h): the first answers of a lesson, or with NULL of
+ * all; *n is how many. The caller frees it; NULL: no memory. */
+char *lesson_progress_hand_in(const LessonProgress *progress, const char *lesson, const char *student, int *n);
 
 /* A skill of `tilewalk practice` (lessons/engine/practice.h), kept as an answer of the lesson "practice". */
 PracticeSkill lesson_progress_skill(const LessonProgress *progress, const char *id);

@@ -475,6 +475,17 @@ static int place_of(const LessonSession *s, int ask, const char *typed) {
   return place >= 0 && place < s->questions[ask].n_choices ? place : -1;
 }
 
+/* What is handed in of a question: the first answer, or a file that passes. "Nearly" is asked again. */
+static void keep_first(LessonSession *s, int ask, const char *typed, LessonVerdict verdict) {
+  const LessonAsk *a = &s->lesson.asks[ask];
+  const bool stands = verdict == LESSON_NOT_RIGHT || verdict == LESSON_DIAGNOSED;
+  Error error = {0};
+  if (a->is_prediction || s->answers[ask].is_from_before || strlen(typed) >= LESSON_HANDED_IN_BYTES) return;
+  if (verdict != LESSON_RIGHT && (!stands || a->kind == LESSON_WORK)) return;
+  lesson_progress_first(&s->progress, s->lesson.name, a->id, typed);
+  failed(s, lesson_progress_save(&s->progress, &error), &error);
+}
+
 void lesson_session_grade(LessonSession *s, const char *typed) {
   const int ask = lesson_session_ask(s);
   LessonGrade *g = malloc(sizeof *g);
@@ -493,6 +504,7 @@ void lesson_session_grade(LessonSession *s, const char *typed) {
     if (s->lesson.asks[ask].kind == LESSON_NUMBER || s->lesson.asks[ask].is_prediction)
       snprintf(a->typed, sizeof a->typed, "%.*s", LESSON_TYPED_BYTES - 1,
                place >= 0 ? s->questions[ask].choice[place] : typed);
+    keep_first(s, ask, typed, g->verdict);
     a->tries += g->verdict != LESSON_UNREADABLE;
     a->is_resolved =
         g->verdict == LESSON_RIGHT || (s->lesson.asks[ask].is_prediction && g->verdict != LESSON_UNREADABLE);

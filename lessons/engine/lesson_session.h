@@ -14,7 +14,7 @@
 #include "lessons/engine/lesson_progress.h"
 #include "lessons/engine/lesson_task.h"
 
-enum { LESSON_TYPED_BYTES = 200, LESSON_HINT_BYTES = 1000, LESSON_STATE_BYTES = 1024 };
+enum { LESSON_TYPED_BYTES = 200, LESSON_HINT_BYTES = 1000, LESSON_STATE_BYTES = 1024, LESSON_HANDED_IN_BYTES = 4096 };
 
 /* Hints that were given, each in one line. `at`: the version of the session when they were. */
 typedef struct {

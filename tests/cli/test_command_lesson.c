@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <sys/stat.h>
 
+#include "viz/request/assets.h"
 #include "tests/support/guide_lesson.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch.h"
@@ -609,6 +610,60 @@ TEST(a_class_is_a_page) {
   assert_null(strstr(page, "<script"));
 }
 
+/* What is handed in is the first answer, also after the lesson was begun again with the same numbers; with others it is
+ * theirs. "Nearly" and what cannot be read are no answers. */
+TEST(a_hand_in_holds_the_first_answers) {
+  write_file("hand.md", LESSON);
+  type_into("hand.md --seed 1", "a\n2\nsix\n4\n64 MB\n32 MiB\n");
+  type_into("hand.md --restart", "a\n4\n64\n");
+  tilewalk("lesson %1$s/hand.md --submit - --student 'Ada Lovelace'");
+  json_t *expected = json_loads("[{\"student\": \"Ada Lovelace\", \"lesson\": \"hand\", \"seed\": 1, "
+                                "\"answers\": {\"sum\": \"2\", \"bytes\": \"32 MiB\"}}]",
+                                0, NULL);
+  json_t *printed = json_loads(run.out, 0, NULL);
+  assert_true(expected && json_equal(printed, expected));
+  json_decref(printed);
+  json_decref(expected);
+  tilewalk("lesson %1$s/hand.md --submit %1$s --student '=Ada/../Lovelace'");
+  assert_int_equal(run.exit_status, 0);
+  tilewalk("lesson %1$s/hand.md --answers %1$s/-Ada-..-Lovelace.json --scores --csv");
+  has("Lovelace,0,2,");
+  type_into("hand.md --restart --seed 2", "a\n64\nquit\n");
+  tilewalk("lesson %1$s/hand.md --submit - --student Ada");
+  has("\"seed\": 2");
+  assert_null(strstr(run.out, "32 MiB"));
+}
+
+/* The same pages each time, other numbers for others; nothing is left of a lesson that cannot be computed. */
+TEST(a_lesson_is_printed) {
+  static const char *const KINDS[] = {"handout", "slides"};
+  char *bytes[2][3] = {{NULL}};
+  size_t n[2][3];
+  write_file("two.md", LESSON);
+  write_file("bad.md", "# T\n\n- idea: x\n- minutes: 5\n\nIt is {nothing.at.all}.\n");
+  for (int kind = 0; kind < 2; kind++)
+    for (int k = 0; k < 3; k++) {
+      char words[160], path[SCRATCH_BYTES + 16];
+      snprintf(words, sizeof words, "lesson %%1$s/two.md --%s %%1$s/two.pdf --seed %d", KINDS[kind], k < 2 ? 1 : 2);
+      tilewalk(words);
+      assert_int_equal(run.exit_status, 0);
+      snprintf(path, sizeof path, "%s/two.pdf", folder);
+      Error error = {0};
+      assert_int_equal(file_read(path, 1 << 20, &bytes[kind][k], &n[kind][k], &error), STATUS_OK);
+      assert_int_equal(memcmp(bytes[kind][k], "%PDF-", 5), 0);
+    }
+  for (int kind = 0; kind < 2; kind++) {
+    assert_true(n[kind][0] == n[kind][1] && memcmp(bytes[kind][0], bytes[kind][1], n[kind][0]) == 0);
+    assert_true(n[kind][0] != n[kind][2] || memcmp(bytes[kind][0], bytes[kind][2], n[kind][0]) != 0);
+  }
+  for (int k = 0; k < 6; k++) free(bytes[k / 3][k % 3]);
+  tilewalk("lesson %1$s/bad.md --slides %1$s/bad.pdf");
+  assert_int_equal(run.exit_status, 2);
+  char path[SCRATCH_BYTES + 16];
+  snprintf(path, sizeof path, "%s/bad.pdf", folder);
+  assert_int_not_equal(access(path, F_OK), 0);
+}
+
 /* A test of one point a question; the second answer is none, and what nobody answered is 0 of 1. */
 TEST(a_hand_in_is_graded_for_gradescope) {
   write_file("two.md", LESSON);
@@ -689,6 +744,12 @@ TEST(wrong_requests_are_refused) {
       {"lesson --answers x.csv --seed 1 --key 'a long key'", "three ways"},
       {"lesson --answers x.csv --key short", "soon guessed"},
       {"lesson --seeds x", "needs --key"},
+      {"lesson 4 --submit -", "add --student NAME"},
+      {"lesson 4 --submit - --student ' '", "add --student NAME"},
+      {"lesson 20 --submit - --student Ada", "nothing was answered in 20-backward yet"},
+      {"lesson 4 --slides x.png", "ends in .pdf"},
+      {"lesson --handout x.pdf", "name a lesson"},
+      {"lesson 4 --handout x.pdf --student Ada", "with --key"},
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     program_run(&run, ROWS[k][0]);

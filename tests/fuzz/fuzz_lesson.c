@@ -5,7 +5,7 @@
 #include "lessons/engine/lesson_lint.h"
 #include "viz/lesson/lesson_view.h"
 #ifdef TILEWALK_WINDOW
-#include "viz/window/lesson_flow.h"
+#include "viz/paper/lesson_flow.h"
 #include "sim/base/utf8.h"
 #endif
 

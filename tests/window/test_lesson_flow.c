@@ -3,7 +3,7 @@
 #include "tests/support/test.h"
 
 #ifdef TILEWALK_WINDOW
-#include "viz/window/lesson_flow.h"
+#include "viz/paper/lesson_flow.h"
 
 /* fontconfig keeps what it has read until the process ends. */
 const char *__lsan_default_suppressions(void);

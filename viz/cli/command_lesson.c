@@ -15,6 +15,7 @@
 #include "lessons/engine/lesson_progress.h"
 #include "viz/request/request.h"
 #include "viz/export/output.h"
+#include "viz/paper/lesson_paper.h"
 #include "viz/text/markdown.h"
 #include "viz/text/print.h"
 #include "viz/text/table.h"
@@ -31,7 +32,10 @@ typedef enum {
   TASK_QTI,
   TASK_TEACHER,
   TASK_NEW,
-  TASK_SEEDS
+  TASK_SEEDS,
+  TASK_SUBMIT,
+  TASK_HANDOUT,
+  TASK_SLIDES
 } Task;
 
 typedef struct {
@@ -65,7 +69,7 @@ static Status set_task(LessonOptions *o, Task task, Error *error) {
   if (o->task != TASK_WALK)
     return error_set(error, STATUS_BAD_REQUEST,
                      "it does one thing at a time; give one of --list, --lint, --answers, "
-                     "the exports, --teacher, --seeds and --new");
+                     "the exports, --handout, --slides, --submit, --teacher, --seeds and --new");
   o->task = task;
   return STATUS_OK;
 }
@@ -87,11 +91,17 @@ static Status set_answers(void *target, const char *value, Error *error) {
   return status ? status : options_text("the name", value, o->answers, sizeof o->answers, error);
 }
 
-static Status set_qti(void *target, const char *value, Error *error) {
-  LessonOptions *o = target;
-  const Status status = set_task(o, TASK_QTI, error);
-  return status ? status : options_text("the name", value, o->new_name, sizeof o->new_name, error);
-}
+#define SET_NAMED(function, task)                                                                                      \
+  static Status function(void *target, const char *value, Error *error) {                                              \
+    LessonOptions *o = target;                                                                                         \
+    const Status status = set_task(o, task, error);                                                                    \
+    return status ? status : options_text("the name", value, o->new_name, sizeof o->new_name, error);                  \
+  }
+SET_NAMED(set_qti, TASK_QTI)
+SET_NAMED(set_new, TASK_NEW)
+SET_NAMED(set_submit, TASK_SUBMIT)
+SET_NAMED(set_handout, TASK_HANDOUT)
+SET_NAMED(set_slides, TASK_SLIDES)
 
 static Status set_seeds(void *target, const char *value, Error *error) {
   LessonOptions *o = target;
@@ -105,12 +115,6 @@ static Status set_key(void *target, const char *value, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
                      strlen(value), CLASS_KEY_CHARS_MIN);
   return options_text("the name", value, o->key, sizeof o->key, error);
-}
-
-static Status set_new(void *target, const char *value, Error *error) {
-  LessonOptions *o = target;
-  const Status status = set_task(o, TASK_NEW, error);
-  return status ? status : options_text("the name", value, o->new_name, sizeof o->new_name, error);
 }
 
 /* ---- Checking */
@@ -278,17 +282,22 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   Lesson lesson;
   char path[ASSETS_PATH_BYTES];
   const uint64_t seed = o->walk.has_seed ? o->walk.seed : 1;
+  const uint64_t own_seed = *o->key && *o->student ? lesson_student_seed(o->key, o->student) : seed;
   const ExportDraws draws = {.seed = seed, .n_variants = o->variants};
   Status status = lesson_load(o->names[0], &lesson, path, error);
   if (status) return status;
   if (o->task == TASK_TEACHER)
-    status = print_teacher(&lesson, *o->key ? lesson_student_seed(o->key, o->student) : seed, io, error);
+    status = print_teacher(&lesson, own_seed, io, error);
   else if (o->task == TASK_GIFT)
     status = lesson_export_gift(&lesson, &LESSON_LIMITS, draws, io->out, error);
   else if (o->task == TASK_MOODLE)
     status = lesson_export_moodle(&lesson, &LESSON_LIMITS, draws, io->out, error);
   else if (o->task == TASK_QTI)
     status = export_qti(&lesson, o, draws, io, error);
+  else if (o->task == TASK_SUBMIT)
+    status = lesson_submit(lesson.name, o->student, o->new_name, io, error);
+  else if (o->task == TASK_HANDOUT || o->task == TASK_SLIDES)
+    status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->new_name, error);
   else
     status = lesson_needs(&lesson, error);
   if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, o->watches, io, error);
@@ -322,8 +331,12 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
   if (o->shard.parts && (o->task != TASK_ANSWERS || o->by_student || *o->page || *o->gradescope))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--shard deals out the rows of --answers; leave out --scores, --report and --gradescope");
-  if (*o->student && (o->task != TASK_TEACHER || !*o->key))
-    return error_set(error, STATUS_BAD_REQUEST, "--student goes with --teacher and --key");
+  const bool prints_pages = o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
+  if (*o->student && o->task != TASK_SUBMIT && ((o->task != TASK_TEACHER && !prints_pages) || !*o->key))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--student goes with --submit, and with --key in --teacher, --handout and --slides");
+  if (o->task == TASK_SUBMIT && !o->student[strspn(o->student, " ")])
+    return error_set(error, STATUS_BAD_REQUEST, "whose answers are they? add --student NAME");
   if (o->task == TASK_TEACHER && *o->key && !*o->student)
     return error_set(error, STATUS_BAD_REQUEST,
                      "--teacher --key prints the answers of one student; add --student NAME");
@@ -345,7 +358,7 @@ static int run_lesson(void *options, Io *io, Error *error) {
   }
   if (o->task == TASK_ANSWERS) return grade_class(o, io, error);
   const bool exports = o->task == TASK_GIFT || o->task == TASK_MOODLE || o->task == TASK_QTI;
-  const bool needs_name = exports || o->task == TASK_TEACHER;
+  const bool needs_name = exports || o->task == TASK_TEACHER || o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
   Status status;
   if (needs_name && !o->n_names)
     status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
@@ -355,6 +368,8 @@ static int run_lesson(void *options, Io *io, Error *error) {
     status = error_set(error, STATUS_BAD_REQUEST, "--seeds needs --key, from which each student's seed follows");
   else if (o->task == TASK_SEEDS)
     status = lesson_print_seeds(o->answers, o->key, &o->output, io, error);
+  else if (o->task == TASK_SUBMIT && !o->n_names)
+    status = lesson_submit(NULL, o->student, o->new_name, io, error);
   else if (o->task == TASK_LIST || !o->n_names)
     status = lesson_list(&o->output, io, error);
   else
@@ -373,6 +388,12 @@ static const Option LESSON_OPTIONS[] = {
     {.name = "watch",
      OPTION_FLAG(LessonOptions, watches),
      .help = "Judge a program or a kernel each time its file is saved, as at a terminal."},
+    {.name = "submit",
+     .argument = "FILE|FOLDER",
+     .set = set_submit,
+     .help =
+         "Write what --student NAME hands in, as JSON. It holds the first answers of the lesson, or of all that were "
+         "begun, and the number that drew them. In a folder the file has the student's name; - prints it."},
     {0},
 };
 
@@ -415,7 +436,8 @@ static const Option TEACHER_OPTIONS[] = {
     {.name = "student",
      .argument = "NAME",
      OPTION_TEXT(LessonOptions, student, "the name"),
-     .help = "With --teacher and --key: whose answers to print."},
+     .help =
+         "Whose answers --submit hands in. With --key: whose answers --teacher prints, whose numbers --handout has."},
     {.name = "seeds",
      .argument = "FILE",
      .set = set_seeds,
@@ -423,6 +445,15 @@ static const Option TEACHER_OPTIONS[] = {
     {.name = "trust-seeds",
      OPTION_FLAG(LessonOptions, trust_seeds),
      .help = "With --answers: take the seeds that the rows name."},
+    {.name = "handout",
+     .argument = "FILE.pdf",
+     .set = set_handout,
+     .help = "Write the lesson for paper, with room for answers. Pictures that answer a prediction stand at the end. "
+             "Numbers are those of --seed, or of a student."},
+    {.name = "slides",
+     .argument = "FILE.pdf",
+     .set = set_slides,
+     .help = "Write it for a projector, one idea a page. A question stands beside its picture, without its answer."},
     {.name = "export-gift", .set = set_gift, .help = "Print the marked questions in the GIFT format, for Moodle."},
     {.name = "export-moodle", .set = set_moodle, .help = "Print them as Moodle XML."},
     {.name = "export-qti",

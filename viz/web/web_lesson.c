@@ -338,40 +338,14 @@ EXPORT void web_lesson_press(const char *what, int number) {
 /* The player may have moved: whether the page says something else now. */
 EXPORT bool web_lesson_look(void) { return is_open && lesson_session_look(&session); }
 
-/* What is handed in of a question: the try that stands, or a file that passes. "Nearly" is asked again. */
-static bool is_handed_in(const LessonAsk *ask, const LessonAnswer *a) {
-  if (ask->is_prediction || a->is_from_before || !a->has_verdict) return false;
-  const bool stands = a->verdict == LESSON_NOT_RIGHT || a->verdict == LESSON_DIAGNOSED;
-  return a->is_right || (ask->kind != LESSON_WORK && stands);
-}
-
-static void put_letter(const char *before, int place) { put_format(&html, "%s%c", before, 'a' + place); }
-
-static void put_handed_in(const LessonAsk *ask, const LessonAnswer *a, int k) {
-  int place = 0;
-  while (a->tried && !(a->tried & 1u << place)) place++;
-  if (ask->kind == LESSON_CHOICE) put_letter("", a->tried ? place : session.questions[k].right);
-  for (int at = 0; ask->kind == LESSON_ORDER && at < a->n_order; at++) put_letter(at ? " " : "", a->order[at]);
-  const bool is_work = ask->kind == LESSON_WORK && session.written && session.written_for == k;
-  for (const char *p = is_work ? session.written : a->typed; (is_work || ask->kind == LESSON_NUMBER) && *p; p++)
-    put_format(&html, (unsigned char)*p < 32 ? "\\u%04x" : *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-}
-
-/* What was answered in this sitting, as the rows of a hand-in: {"seed": 1, "answers": {"factor": "0.368"}}. A choice is
- * its letter, an order its letters. The page asks after each try, and keeps the first that it is told of a question. */
-EXPORT const char *web_lesson_answers(void) {
+/* What a student hands in of this lesson, as JSON; "" nothing was answered yet. */
+EXPORT const char *web_lesson_hand_in(const char *student) {
+  int n = 0;
   html.n = 0;
-  put_format(&html, "{\"seed\":%llu,\"answers\":{", (unsigned long long)(is_open ? session.run.seed : 0));
-  bool first = true;
-  for (size_t k = 0; is_open && k < session.lesson.n_asks; k++) {
-    const LessonAsk *ask = &session.lesson.asks[k];
-    if (!is_handed_in(ask, &session.answers[k])) continue;
-    put_format(&html, "%s\"%s\":\"", first ? "" : ",", ask->id);
-    first = false;
-    put_handed_in(ask, &session.answers[k], (int)k);
-    put(&html, "\"");
-  }
-  put(&html, "}}");
+  put(&html, "");
+  char *text = is_open ? lesson_progress_hand_in(&session.progress, session.lesson.name, student, &n) : NULL;
+  if (text && n) put(&html, text);
+  free(text);
   return html.text;
 }
 

@@ -24,7 +24,7 @@
 #include "lessons/engine/lesson_file.h"
 #include "lessons/engine/lesson_page.h"
 #include "viz/lesson/lesson_player.h"
-#include "viz/window/lesson_flow.h"
+#include "viz/paper/lesson_flow.h"
 #include "viz/window/lesson_picker.h"
 #include "viz/window/side.h"
 

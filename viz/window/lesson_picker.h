@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "viz/lesson/lesson_library.h"
-#include "viz/window/lesson_flow.h"
+#include "viz/paper/lesson_flow.h"
 
 enum { PICKER_ROWS_MAX = 64, PICKER_TEXT_BYTES = 160 };
 

@@ -49,6 +49,10 @@ typedef struct {
 int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
                       const OutputRequest *output, Io *io, Error *error);
 
+/* Writes what a student hands in: the first answers of a lesson, or with NULL of all that were begun, with the name and
+ * the number that drew them. `to`: a file, a folder, in which the file has the student's name, or - for the output. */
+Status lesson_submit(const char *lesson, const char *student, const char *to, Io *io, Error *error);
+
 /* The seed of a student under the class's key, however the name is spelled: blanks, large letters, composed accents. */
 uint64_t lesson_student_seed(const char *key, const char *student);
 

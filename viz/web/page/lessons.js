@@ -7,7 +7,7 @@ import { newLine } from './editor.js'
 import { compile } from './compile.js'
 
 const $ = id => document.getElementById(id)
-const RECORD = 'lessons.json', ANSWERS = 'answers.json', STUDENT = 'student.json'
+const RECORD = 'lessons.json', STUDENT = 'student.json'
 
 function element(tag, text, more = {}) {
   return Object.assign(document.createElement(tag), { textContent: text, ...more })
@@ -69,14 +69,6 @@ function askStudent(words) {
   return new Promise(done => { dialog.onclose = () => done(dialog.returnValue === 'done') })
 }
 
-// The first answers given in this browser, by lesson, for the hand-in: the record of progress holds none.
-function keepAnswers() {
-  const now = JSON.parse(engine.text('web_lesson_answers')), all = keptObject(ANSWERS, tell)
-  const before = all[name]?.seed === now.seed ? all[name].answers : {}
-  all[name] = { seed: now.seed, answers: { ...now.answers, ...before } }
-  keep(ANSWERS, JSON.stringify(all))
-}
-
 function showPage(focus) {
   const top = $('lesson').scrollTop, height = $('page').scrollHeight
   $('page').innerHTML = engine.text('web_lesson_page')
@@ -84,7 +76,6 @@ function showPage(focus) {
     if (/^https?:/.test(link.getAttribute('href'))) Object.assign(link, { target: '_blank', rel: 'noopener noreferrer' })
   })
   $('page').querySelectorAll('pre, table').forEach(wide => { wide.tabIndex = 0 })
-  keepAnswers()
   if (!focus) return
   if (focus === 'top') { $('lesson').scrollTop = 0; $('title').focus?.(); return }
   $('lesson').scrollTop = $('page').scrollHeight > height && $('page').querySelector('#open') ? top : top
@@ -195,9 +186,9 @@ $('import').addEventListener('change', async () => {
 $('name').addEventListener('click', () => askStudent('Keep'))
 $('hand-in').addEventListener('click', async () => {
   if (!await askStudent('Save the file')) return
-  const { seed, answers } = keptObject(ANSWERS, tell)[name] ?? { seed: 1, answers: {} }
-  const who = student().name, row = { student: who, lesson: name, seed, answers }
-  save(new Blob([JSON.stringify([row], null, 1) + '\n'], { type: 'application/json' }),
+  const who = student().name, text = engine.text('web_lesson_hand_in', who)
+  if (!text) return tell('Nothing was answered yet: there is nothing to hand in.')
+  save(new Blob([text + '\n'], { type: 'application/json' }),
     `${name}-${who.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.json`) // files of a class lie in one folder
 })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))

@@ -1,4 +1,4 @@
-#include "viz/window/lesson_flow.h"
+#include "viz/paper/lesson_flow.h"
 
 #include <math.h>
 #include <stdio.h>

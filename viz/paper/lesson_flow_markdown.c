@@ -1,4 +1,4 @@
-/* Markdown as pieces of a flow, with md4c. Part of viz/window/lesson_flow.h.
+/* Markdown as pieces of a flow, with md4c. Part of viz/paper/lesson_flow.h.
  *
  * The same elements as in a terminal (viz/text/markdown.c): headings, paragraphs, lists, quotes, code, tables, links;
  * and emphasis, which a terminal leaves out. Raw HTML never gets here: the reader of lessons refuses it. */
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/window/lesson_flow.h"
+#include "viz/paper/lesson_flow.h"
 
 enum { SPANS_MAX = 64, DEPTH_MAX = 8, MARK_BYTES = 16 };
 

@@ -4,8 +4,8 @@
  *
  * Pieces are added in reading order. flow_place gives each its box, for a width; nothing overlaps, and nothing is
  * wider than the column. Text is bounded: what is beyond FLOW_TEXT_BYTES is left out, and said so. */
-#ifndef TILEWALK_VIZ_WINDOW_LESSON_FLOW_H
-#define TILEWALK_VIZ_WINDOW_LESSON_FLOW_H
+#ifndef TILEWALK_VIZ_PAPER_LESSON_FLOW_H
+#define TILEWALK_VIZ_PAPER_LESSON_FLOW_H
 
 #include "viz/scene/pen.h"
 #include "viz/text/paragraph.h"
