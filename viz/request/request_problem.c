@@ -181,8 +181,7 @@ static Status choose_shown(const Request *r, StageConfig *config, Error *error) 
     const Status status = simulation_answer(&run, &head, r->algorithms[k], r->by_time ? &config->gpu : NULL, error);
     if (status) return status;
     config->rivals[config->n_rivals++] = r->algorithms[k];
-    const uint64_t end = (uint64_t)schedule_n_steps(run.schedule, &run.plan);
-    const double seconds = r->by_time ? race_clock_s(&run, &config->gpu, end) : 0,
+    const double seconds = r->by_time ? race_clock(&run, &config->gpu).whole_s : 0,
                  length = seconds > 0 ? seconds : (double)run.total_bytes;
     if (length <= most) continue;
     most = length;

@@ -103,6 +103,16 @@ Box box_cut_side(const Pen *pen, Box *box, double part_of_width, double part_of_
 
 static double thickness_of(const Pen *pen, double thickness) { return fmax(1, round(thickness * pen->unit)); }
 
+void pen_add(const Pen *pen, Box box) {
+  if (!pen->hit && box.width > 0 && box.height > 0) cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
+}
+
+void pen_fill_added(const Pen *pen, Colour colour) {
+  if (pen->hit) return;
+  theme_use(pen->cr, colour, 1);
+  cairo_fill(pen->cr);
+}
+
 void pen_fill(const Pen *pen, Box box, Colour colour, double alpha) {
   if (pen->hit || box.width <= 0 || box.height <= 0) return;
   theme_use(pen->cr, colour, alpha);

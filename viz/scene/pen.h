@@ -69,6 +69,9 @@ Box box_cut_bottom(Box *box, double height, double gap);
 Box box_cut_side(const Pen *pen, Box *box, double part_of_width, double part_of_height, double gap);
 
 void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
+/* The same for many boxes of one colour, at a fraction of the time: each is added, then all are filled. */
+void pen_add(const Pen *pen, Box box);
+void pen_fill_added(const Pen *pen, Colour colour);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
 /* A tile on its way or at rest, with its letter where there is room; noted. */

@@ -26,20 +26,18 @@ static double slowest_s(const TimeWork *work, const Gpu *gpu, double bytes, doub
   return most;
 }
 
-static double kernels_s(const Simulation *run, const Gpu *gpu, const TimeWork *work, uint64_t step) {
+static double kernels_s(const RaceClock *c, const Simulation *run, const Gpu *gpu, uint64_t step) {
   const Schedule *s = run->schedule;
   const Plan *plan = &run->plan;
-  Traffic whole, before = {0};
-  bool overflow = false;
+  Traffic before = {0};
   double seconds = 0;
-  schedule_traffic(s, plan, &whole, &overflow);
   for (uint64_t from = 0; from < step;) { /* kernel by kernel */
     const PlaceSteps pass = place_steps(s, plan, from, PLACE_PASS);
     const uint64_t to = pass.end > from && pass.end < step ? pass.end : step;
     Traffic after;
     place_traffic(s, plan, to, &after);
-    seconds += slowest_s(work, gpu, part(bytes_of(&after) - bytes_of(&before), bytes_of(&whole)),
-                         part((double)(after.flops - before.flops), (double)whole.flops));
+    seconds += slowest_s(&c->work, gpu, part(bytes_of(&after) - bytes_of(&before), c->whole_bytes),
+                         part((double)(after.flops - before.flops), (double)c->whole.flops));
     before = after;
     from = to;
   }
@@ -49,24 +47,27 @@ static double kernels_s(const Simulation *run, const Gpu *gpu, const TimeWork *w
 static uint64_t end_of(const Simulation *run) { return (uint64_t)schedule_n_steps(run->schedule, &run->plan); }
 
 /* Where some SM has more to do than its share, all of the run takes so much longer. */
-static double stretch_of(const Simulation *run, const Gpu *gpu, const TimeWork *work) {
-  const double whole = kernels_s(run, gpu, work, end_of(run));
-  return whole > 0 ? fmax(1, timing_bound(work, gpu).bound_s / whole) : 1;
+RaceClock race_clock(const Simulation *run, const Gpu *gpu) {
+  RaceClock c = {.work = simulation_own_work(run, gpu)};
+  bool overflow = false;
+  schedule_traffic(run->schedule, &run->plan, &c.whole, &overflow);
+  c.whole_bytes = bytes_of(&c.whole);
+  const double whole = kernels_s(&c, run, gpu, end_of(run));
+  c.stretch = whole > 0 ? fmax(1, timing_bound(&c.work, gpu).bound_s / whole) : 1;
+  c.whole_s = whole * c.stretch;
+  return c;
 }
 
-double race_clock_s(const Simulation *run, const Gpu *gpu, uint64_t step) {
-  const TimeWork work = simulation_own_work(run, gpu);
-  return kernels_s(run, gpu, &work, step) * stretch_of(run, gpu, &work);
+double race_clock_s(const RaceClock *c, const Simulation *run, const Gpu *gpu, uint64_t step) {
+  return kernels_s(c, run, gpu, step) * c->stretch;
 }
 
-uint64_t race_clock_step(const Simulation *run, const Gpu *gpu, double seconds) {
-  const TimeWork work = simulation_own_work(run, gpu);
-  const double stretch = stretch_of(run, gpu, &work);
+uint64_t race_clock_step(const RaceClock *c, const Simulation *run, const Gpu *gpu, double seconds) {
   uint64_t low = 0, high = end_of(run); /* low is in time; at high it is too late */
-  if (kernels_s(run, gpu, &work, high) * stretch <= seconds) return high;
+  if (c->whole_s <= seconds) return high;
   while (high - low > 1) {
     const uint64_t middle = low + (high - low) / 2;
-    if (kernels_s(run, gpu, &work, middle) * stretch <= seconds)
+    if (kernels_s(c, run, gpu, middle) * c->stretch <= seconds)
       low = middle;
     else
       high = middle;

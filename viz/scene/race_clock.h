@@ -12,10 +12,19 @@
 
 #include "sim/simulate.h"
 
-/* Seconds for the first `step` events; 0: no rate of the machine is known. Never falls with the step. */
-double race_clock_s(const Simulation *run, const Gpu *gpu, uint64_t step);
+/* What is the same at every step of a run. */
+typedef struct {
+  TimeWork work;
+  Traffic whole;
+  double whole_bytes, stretch;
+  double whole_s; /* 0: no rate of the machine is known */
+} RaceClock;
+RaceClock race_clock(const Simulation *run, const Gpu *gpu);
+
+/* Seconds for the first `step` events. Never falls with the step. */
+double race_clock_s(const RaceClock *clock, const Simulation *run, const Gpu *gpu, uint64_t step);
 
 /* The last step that no more than `seconds` are over at. */
-uint64_t race_clock_step(const Simulation *run, const Gpu *gpu, double seconds);
+uint64_t race_clock_step(const RaceClock *clock, const Simulation *run, const Gpu *gpu, double seconds);
 
 #endif

@@ -157,20 +157,34 @@ static void draw_cells(const Pen *pen, const CtaGrid *p, const Fleet *l) {
     if (p->cell_h > 1.15 * small)
       pen_text(pen, TYPE_SMALL, h == 0 ? t->ink : t->ink_soft, h == 0, ANCHOR_START, first.x - p->label_w,
                first.y + first.height / 2 + 0.36 * small, 0, words);
-    for (int64_t s = 0; s < l->n_splits; s++) {
-      const Box c = cell(p, h, s);
-      const bool at_work = now->has_event && !is_combining(now, &now->event) && done < 1;
-      pen_fill(pen, c, t->tile[TILE_COLOUR_WAITING], 1);
-      const Box filled = {c.x, c.y, c.width * done, c.height};
-      pen_fill(pen, filled, t->tile[at_work ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE], 1);
-      if (at_work) {
-        const double edge = fmax(2, round(3 * pen->unit));
-        const Box line = {c.x + fmax(0, filled.width - edge), c.y, edge, c.height};
-        pen_body(pen, BODY_LINE, snapshot_operand(pen->now, 1), line, 1);
-        pen_fill(pen, line, t->ink, 1);
-      }
-    }
   }
+  const bool at_work = now->has_event && !is_combining(now, &now->event) && done < 1;
+  const double edge = fmax(2, round(3 * pen->unit));
+  const struct {
+    double from, to; /* of a cell */
+    Colour colour;
+  } PARTS[] = {{done, 1, t->tile[TILE_COLOUR_WAITING]},
+               {0, done, t->tile[at_work ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE]}};
+  const Box top = cell(p, 0, 0), last = cell(p, l->n_heads - 1, l->n_splits - 1);
+  const double high = last.y + last.height - top.y;
+  for (int k = 0; k < 2; k++) { /* a column of cells is one box: all heads are as far */
+    for (int64_t s = 0; s < l->n_splits; s++) {
+      const Box c = cell(p, 0, s);
+      pen_add(pen, (Box){c.x + c.width * PARTS[k].from, c.y, c.width * (PARTS[k].to - PARTS[k].from), high});
+    }
+    pen_fill_added(pen, PARTS[k].colour);
+  }
+  for (int64_t s = 0; at_work && s < l->n_splits; s++) {
+    const Box c = cell(p, 0, s), line = {c.x + fmax(0, c.width * done - edge), c.y, edge, high};
+    pen_body(pen, BODY_LINE, snapshot_operand(pen->now, 1), line, 1);
+    pen_add(pen, line);
+  }
+  pen_fill_added(pen, t->ink);
+  for (int64_t h = 0; h + 1 < l->n_heads; h++) { /* then the gaps between the heads */
+    const Box above = cell(p, h, 0), below = cell(p, h + 1, 0);
+    pen_add(pen, (Box){top.x, above.y + above.height, last.x + last.width - top.x, below.y - above.y - above.height});
+  }
+  pen_fill_added(pen, t->background);
 }
 
 /* Heads that read the same K and V. */

@@ -147,7 +147,7 @@ static Film film_of(const Pen *pen, double x, double width, double height) {
   const Snapshot *now = pen->now;
   const SnapshotRun *last;
   const double phase = pen->view->phase, part = phase > 0 && phase < 1 ? phase : 1;
-  Film f = {.clock = now->clock_before + (now->clock - now->clock_before) * part, .x = x, .square_bytes = 1};
+  Film f = {.clock = now->clock_before + (now->clock - now->clock_before) * part, .x = floor(x), .square_bytes = 1};
   double most = 0;
   find_ends(now, &f.first, &last);
   for (int k = 0; k < now->n_runs; k++) most = fmax(most, now->runs[k].link.bytes);
@@ -168,14 +168,19 @@ static void draw_squares(const Pen *pen, const Film *f, Box lane, const Snapshot
   const Theme *t = pen->theme;
   const double n = squares_of(f, run), needed = round(run->link.needed_bytes / f->square_bytes),
                there = floor(moved_of(pen->now, f, run) / f->square_bytes + 1e-9);
-  const bool is_all = moved_of(pen->now, f, run) >= run->link.bytes;
-  for (double k = 0; k < n; k++) {
+  const double filled = moved_of(pen->now, f, run) >= run->link.bytes ? n : fmin(n, there),
+               blue = fmin(filled, fmax(1, needed)), line = fmax(1, round(0.8 * pen->unit));
+  for (double k = 0; k < blue; k++) pen_add(pen, square_at(f, lane, k));
+  pen_fill_added(pen, t->tile[TILE_COLOUR_DONE]);
+  for (double k = blue; k < filled; k++) pen_add(pen, square_at(f, lane, k));
+  pen_fill_added(pen, t->waste);
+  for (double k = filled; k < n && shows_all; k++) pen_add(pen, square_at(f, lane, k));
+  pen_fill_added(pen, t->axis);
+  for (double k = filled; k < n && shows_all; k++) {
     const Box box = square_at(f, lane, k);
-    if (k < there || is_all)
-      pen_fill(pen, box, k < fmax(1, needed) ? t->tile[TILE_COLOUR_DONE] : t->waste, 1);
-    else if (shows_all)
-      pen_frame(pen, box, t->axis, 0.8);
+    pen_add(pen, (Box){box.x + line, box.y + line, box.width - 2 * line, box.height - 2 * line});
   }
+  pen_fill_added(pen, t->background);
 }
 
 /* The next squares, on their way from the chip; each flight takes as long as four squares take the link. */
@@ -213,14 +218,12 @@ static void draw_chip(const Pen *pen, Box box, const SnapshotRun *run, bool done
              box.y + box.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), box.width, "SRAM");
     return;
   }
+  const int working = run->link.n_ctas < n ? (int)run->link.n_ctas : n;
   for (int k = 0; k < n; k++) {
-    const bool works = k < run->link.n_ctas;
-    pen_fill(pen, (Box){box.x + (k % CHIP_COLUMNS) * cell, box.y + (k / CHIP_COLUMNS) * cell, cell - 1, cell - 1},
-             t->tile[!works ? TILE_COLOUR_WAITING
-                     : done ? TILE_COLOUR_DONE
-                            : TILE_COLOUR_CURRENT],
-             1);
+    pen_add(pen, (Box){box.x + (k % CHIP_COLUMNS) * cell, box.y + (k / CHIP_COLUMNS) * cell, cell - 1, cell - 1});
+    if (k == working - 1) pen_fill_added(pen, t->tile[done ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT]);
   }
+  pen_fill_added(pen, t->tile[TILE_COLOUR_WAITING]);
 }
 
 /* Under the squares: what they are, or once all are done how long it took. */

@@ -82,9 +82,11 @@ static Status simulate_all(Stage *stage, Error *error) {
   Status status = simulate_head(&c->problem, c->schedule, NULL, &stage->launches[0], &stage->run, error);
   for (int k = 0; !status && k < c->n_rivals; k++) {
     status = simulate_head(&c->problem, c->rivals[k], gpu, &stage->launches[k], &stage->rivals[k], error);
-    if (!status) stage->links[k] = link_of(&stage->launches[k], &stage->rivals[k], gpu);
-    stage->rival_steps[k] = status ? 0 : schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
-    if (!status && stage->rival_steps[k] >= (Wide)1 << 62)
+    if (status) break;
+    stage->links[k] = link_of(&stage->launches[k], &stage->rivals[k], gpu);
+    stage->clocks[k] = race_clock(&stage->launches[k], &c->gpu);
+    stage->rival_steps[k] = schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
+    if (stage->rival_steps[k] >= (Wide)1 << 62)
       status = error_set(error, STATUS_TOO_LARGE,
                          "%s takes more than 2^62 steps here; a larger block or a smaller N takes fewer",
                          c->rivals[k]->name);
@@ -201,9 +203,10 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
   now->n_runs = stage->config.n_rivals;
   for (int k = 0; stage->config.by_time && k < now->n_runs; k++) {
     if (stage->rivals[k].schedule != stage_schedule(stage)) continue;
-    now->by_time = race_clock_s(&stage->launches[k], gpu, stage->n_steps) > 0;
-    time_s = race_clock_s(&stage->launches[k], gpu, now->step);
-    now->clock_before = now->has_event ? race_clock_s(&stage->launches[k], gpu, now->step - 1) : 0;
+    const RaceClock *c = &stage->clocks[k];
+    now->by_time = c->whole_s > 0;
+    time_s = race_clock_s(c, &stage->launches[k], gpu, now->step);
+    now->clock_before = now->has_event ? race_clock_s(c, &stage->launches[k], gpu, now->step - 1) : 0;
   }
   now->clock = now->by_time ? time_s : (double)now->total_bytes;
   if (!now->by_time) now->clock_before = now->clock - (now->has_event ? (double)now->event.bytes : 0);
@@ -211,12 +214,12 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
     const Simulation *s = &stage->rivals[k];
     const uint64_t n_steps = (uint64_t)stage->rival_steps[k];
     const uint64_t step = s->schedule == stage_schedule(stage) ? now->step
-                          : now->by_time                       ? race_clock_step(&stage->launches[k], gpu, time_s)
+                          : now->by_time ? race_clock_step(&stage->clocks[k], &stage->launches[k], gpu, time_s)
                                          : place_of_bytes(s->schedule, &s->plan, now->total_bytes);
     fill_run(s, n_steps, step, &now->runs[k]);
     now->runs[k].link = stage->links[k];
     if (!now->by_time) continue;
-    now->runs[k].whole_s = race_clock_s(&stage->launches[k], gpu, n_steps);
+    now->runs[k].whole_s = stage->clocks[k].whole_s;
     now->runs[k].time_s = fmin(time_s, now->runs[k].whole_s);
   }
   double shown = 0;

@@ -26,6 +26,7 @@
 #include "sim/simulate.h"
 #include "sim/numbers/attention.h"
 #include "viz/scene/pipeline.h"
+#include "viz/scene/race_clock.h"
 
 enum {
   SNAPSHOT_RUNS_MAX = 4,   /* algorithms in the race, the shown one among them */
@@ -321,6 +322,7 @@ typedef struct {
   Simulation launches[SNAPSHOT_RUNS_MAX]; /* of rivals, with all heads: how long they take */
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
   SnapshotLink links[SNAPSHOT_RUNS_MAX];
+  RaceClock clocks[SNAPSHOT_RUNS_MAX]; /* of launches, by time */
   Traffic dense;
   bool has_layout;
   Layout layout;
