@@ -67,7 +67,7 @@ typedef struct {
   int64_t n;              /* ranks P; 0: 1 */
   const Problem *problem; /* of all ranks; its kernel, if any, must have been timed for predictions */
   const Gpu *gpu;
-  const Link *link;
+  const GpuLink *link;
   const Serving *serving; /* of offload: the model, with its cache; else NULL */
 } RanksAsked;
 
@@ -76,7 +76,7 @@ typedef struct {
   int64_t n, n_steps, tokens; /* tokens: of a rank's queries */
   Shape shape;                /* of all ranks, completed */
   Gpu gpu;
-  Link link;
+  GpuLink link;
   RankPiece pieces[RANK_PIECE_COUNT];
   Wide q_bytes, k_bytes, v_bytes, o_bytes; /* that a rank holds at the start, and of O at the end */
   Wide carried_bytes;                      /* O, m and l in fp32 between steps; 0: a rank has one kernel */

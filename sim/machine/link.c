@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FIELD(key, kind, member, required, min, max, help)                                                             \
-  { key, kind, offsetof(Link, member), required, min, max, help }
+  { key, kind, offsetof(GpuLink, member), required, min, max, help }
 
 static const KeyfileField FIELDS[] = {
     FIELD("name", KEYFILE_TEXT, name, true, 0, 0, "the name that --link takes"),
@@ -29,15 +29,15 @@ const KeyfileField *link_fields(int *n_fields) {
   return FIELDS;
 }
 
-const KeyfileNote *link_note(const Link *link, const char *key) {
+const KeyfileNote *link_note(const GpuLink *link, const char *key) {
   int f = 0;
   while (strcmp(FIELDS[f].name, key) != 0) f++;
   assert(f < LINK_FIELD_COUNT); /* the keys are those of the table */
   return &link->notes[f];
 }
 
-Status link_parse(const char *buffer, size_t length, const char *display_name, Link *link, Error *error) {
-  Link read;
+Status link_parse(const char *buffer, size_t length, const char *display_name, GpuLink *link, Error *error) {
+  GpuLink read;
   memset(&read, 0, sizeof read);
   const Status status = keyfile_parse(buffer, length, display_name, FIELDS, LINK_FIELD_COUNT, &read, read.notes, error);
   if (status) return status;
@@ -54,11 +54,11 @@ Status link_parse(const char *buffer, size_t length, const char *display_name, L
   return STATUS_OK;
 }
 
-double link_bound_s(const Link *link, double bytes) {
+double link_bound_s(const GpuLink *link, double bytes) {
   return bytes > 0 ? link->latency_s + bytes / link->bytes_per_s : 0;
 }
 
-double link_predicted_s(const Link *link, double bytes) {
+double link_predicted_s(const GpuLink *link, double bytes) {
   if (link->ramp_bytes == 0) return (double)NAN;
   const double ramp = fmin(bytes, (double)link->ramp_bytes);
   return bytes > 0 ? link->start_s + ramp / link->ramp_bytes_per_s + (bytes - ramp) / link->rest_bytes_per_s : 0;

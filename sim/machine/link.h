@@ -28,17 +28,17 @@ typedef struct {
   double call_s;      /* the host's launch of a kernel, besides the kernel */
   int64_t sms;        /* that an exchange takes from kernels beside it */
   KeyfileNote notes[LINK_FIELD_COUNT];
-} Link;
+} GpuLink;
 
 /* Reads a description. *link is unchanged on error. Measured constants are given all or none. */
-Status link_parse(const char *buffer, size_t length, const char *display_name, Link *link, Error *error);
+Status link_parse(const char *buffer, size_t length, const char *display_name, GpuLink *link, Error *error);
 
 /* The table of fields, and the source of one of them. */
 const KeyfileField *link_fields(int *n_fields);
-const KeyfileNote *link_note(const Link *link, const char *key);
+const KeyfileNote *link_note(const GpuLink *link, const char *key);
 
 /* Seconds of a message of so many bytes; 0 bytes: no message. predicted: NAN where nothing was measured. */
-double link_bound_s(const Link *link, double bytes);
-double link_predicted_s(const Link *link, double bytes);
+double link_bound_s(const GpuLink *link, double bytes);
+double link_predicted_s(const GpuLink *link, double bytes);
 
 #endif

@@ -6,7 +6,7 @@
 #include "sim/base/utf8.h"
 
 static void try_link(const uint8_t *data, size_t size) {
-  Link link = {.sms = 7};
+  GpuLink link = {.sms = 7};
   Error error = {0};
   if (link_parse((const char *)data, size, "f", &link, &error)) {
     require(strncmp(error.message, "f:", 2) == 0 && utf8_is_text(error.message, strlen(error.message)));

@@ -8,10 +8,10 @@
 #include "tests/support/open_profile.h"
 #include "tests/support/rand.h"
 
-static Link open_link(const char *name) {
+static GpuLink open_link(const char *name) {
   static char text[KEYFILE_MAX_BYTES];
   char path[64];
-  Link link;
+  GpuLink link;
   Error error = {0};
   snprintf(path, sizeof path, "links/%s", name);
   FILE *file = open_asset(path);
@@ -22,7 +22,7 @@ static Link open_link(const char *name) {
 }
 
 static Gpu gpu;
-static Link nvlink4;
+static GpuLink nvlink4;
 static Profile fa2;
 static Ranks ranks;
 
@@ -200,7 +200,7 @@ TEST(sizes_that_do_not_fit_are_refused) {
 TEST(a_link_is_measured_or_not) {
   static const char HALF[] =
       "name = a\nbandwidth = 1 GB/s # assumed\nlatency = 1 us # assumed\ncall = 1 us # assumed\n";
-  Link link;
+  GpuLink link;
   Error error = {0};
   assert_true(link_parse(HALF, sizeof HALF - 1, "a", &link, &error) != STATUS_OK);
   assert_non_null(strstr(error.message, "a:4: 1 of 7 measured constants"));

@@ -329,7 +329,7 @@ static Status take_model(const char *name, const Gpu *gpu, KvModel *model, Servi
 
 typedef struct {
   Gpu gpu;
-  Link link;
+  GpuLink link;
   Profile kernel;
   KvModel model;
   Serving serving;

@@ -210,7 +210,7 @@ Status description_gpu(const char *name, Gpu *gpu, Error *error) {
   return status;
 }
 
-Status description_link(const char *name, Link *link, Error *error) {
+Status description_link(const char *name, GpuLink *link, Error *error) {
   char *buffer;
   size_t length;
   Status status = read_text(&LINK_KIND, name, KEYFILE_MAX_BYTES, &buffer, &length, error);

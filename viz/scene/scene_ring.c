@@ -52,7 +52,7 @@ static bool make_ring(Ring *g, const Snapshot *now, double phase) {
   Gpu gpu = now->gpu;
   if (gpu.n_sm == 0) gpu_paper(&gpu);
   const Problem problem = {.shape = shape_unpacked(&now->launched), .machine = machine_of_gpu(&gpu)};
-  const Link link = {.bytes_per_s = 1, .name = "any"};
+  const GpuLink link = {.bytes_per_s = 1, .name = "any"};
   const RanksAsked asked = {
       .scheme = now->ring.scheme, .n = now->ring.n ? now->ring.n : 4, .problem = &problem, .gpu = &gpu, .link = &link};
   memset(g, 0, sizeof *g);

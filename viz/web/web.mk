@@ -46,7 +46,7 @@ WEB_ASK_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.
   viz/web/web_ask.c viz/web/web_assets.c viz/web/web_compiler.c viz/web/wasm.c viz/compile/source_cut.c
 WEB_ASK_OBJ := $(WEB_ASK_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/ask/description.o $(BUILD)/wasm/programs.o
 WEB_ASK_ONLY := $(filter-out $(WEB_OBJ) $(WEB_KERNEL_OBJ),$(WEB_ASK_OBJ)) # these want jansson and Lua
-WEB_ASK_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* assets/schema.json assets/serving/* assets/backends/* sim/algorithms/*.walk lessons/course/claims.md lessons/course/questions.md)
+WEB_ASK_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/links/* assets/models/* assets/schema.json assets/serving/* assets/backends/* sim/algorithms/*.walk lessons/course/claims.md lessons/course/questions.md)
 WEB_LIBRARIES := $(patsubst %,$(BUILD)/wasm/lua/%.o,lapi lcode lctype ldebug ldo ldump lfunc lgc llex lmem lobject lopcodes \
   lparser lstate lstring ltable ltm lundump lvm lzio lauxlib lbaselib lstrlib ltablib lmathlib lutf8lib) \
   $(patsubst %,$(BUILD)/wasm/md4c/%.o,md4c md4c-html entity) $(patsubst %,$(BUILD)/wasm/jansson/%.o,dump error hashtable \
