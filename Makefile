@@ -27,12 +27,14 @@ ifneq ($(HARDEN),0)
 HARDENED := $(if $(SAN),,$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)) -fstack-protector-strong
 LDFLAGS += -Wl,-z,relro,-z,now
 endif
+# Of i686, too, a double has 64 bits, not the 80 of x87.
+SSE := $(if $(filter i%86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))),-msse2 -mfpmath=sse)
 PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(PKGS) cmocka 2>/dev/null || pkg-config --cflags $(PKGS))))
 PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
 # One set of objects serves the programs and libtilewalk.so, which shows the names of tilewalk.h alone; it has no sanitizers.
 SHARED := $(if $(SAN),,-fPIC -fvisibility=hidden -fno-semantic-interposition)
-COMPILE = $(CC) $(WARN) $(CFLAGS) $(SHARED) $(HARDENED) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS) -MMD -MP
-COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-c++20-designator,-fno-ipa-icf) $(CFLAGS) $(SHARED) $(HARDENED) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
+COMPILE = $(CC) $(WARN) $(CFLAGS) $(SSE) $(SHARED) $(HARDENED) $(SANITIZE) $(OPENMP) $(DEFINES) -I. $(PKG_CFLAGS) -MMD -MP
+COMPILE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(findstring clang,$(CXX)),-Wno-pass-failed -Wno-c++20-designator,-fno-ipa-icf) $(CFLAGS) $(SSE) $(SHARED) $(HARDENED) $(SANITIZE) -I. $(PKG_CFLAGS) -MMD -MP
 LINK = $(CC) $(CFLAGS) $(SANITIZE) $(OPENMP) $(LDFLAGS) -Wl,--as-needed
 PIE := $(if $(SAN)$(filter 0,$(HARDEN)),,-pie)
 LINK_LIBS = $(PKG_LIBS) $(LIBS) -lstdc++ -lm
@@ -138,9 +140,9 @@ $$(BUILD)/$1%.o: %.$2 $$(BUILD)/flags.stamp
 	$$(call say,$3)$$($4) -c $$< -o $$@
 endef
 $(foreach to,. tests/,$(eval $(call compiled,$(to:.=),c,CC ,COMPILE))$(eval $(call compiled,$(to:.=),cpp,CXX,COMPILE_CXX)))
-$(BUILD)/%.cpu.o: %.cu $(BUILD)/flags.stamp # at -O2 -g templates would be half of the build, and small shapes are run
+$(BUILD)/%.cpu.o: %.cu $(BUILD)/flags.stamp # at -O2 -g templates would be half of the build, and small shapes are run; at -O0 what is dead would be linked
 	@mkdir -p $(@D)
-	$(call say,CXX)$(COMPILE_CXX) $(if $(filter -O2,$(CFLAGS)),-O1 -g1) -DTW_COUNTING -x c++ -c $< -o $@
+	$(call say,CXX)$(COMPILE_CXX) $(if $(filter -O2 -O0,$(CFLAGS)),-O1 -g1) -DTW_COUNTING -x c++ -c $< -o $@
 COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.c) sim/algorithms/sram.c sim/algorithms/program.c sim/algorithms/walk/live.c sim/base/error.c sim/base/nearest.c
 $(BUILD)/compile: $(COMPILER_SRC) $(wildcard sim/algorithms/*.h sim/algorithms/language/*.h)
 	@mkdir -p $(@D)

@@ -36,8 +36,8 @@ static Status refuse(const Rung &rung, const Shape &s, Block b, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s does not take a %dx%d block at d = %lld; leave --block out for its default", rung.name, b.B_r,
                      b.B_c, (long long)s.d);
-  const Wide products = wide(s.N_q) * wide(s.N_k) * wide(s.d) * wide(s.heads) * wide(s.batch);
-  if (products > ((Wide)1 << 31))
+  const double products = 1.0 * s.N_q * s.N_k * s.d * s.heads * s.batch;
+  if (products > 0x1p31)
     return error_set(error, STATUS_TOO_LARGE,
                      "%s over this shape would take minutes on a CPU; choose a smaller N, d or number of heads",
                      rung.name);

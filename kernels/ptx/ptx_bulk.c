@@ -147,10 +147,10 @@ static void combine(const Copy *c, char *to, const char *from, uint64_t bytes) {
   const uint64_t each = ptx_type_bytes[c->type];
   for (uint64_t at = 0; at < bytes; at += each) {
     uint64_t old = 0, value = 0;
-    memcpy(&old, to + at, each);
-    memcpy(&value, from + at, each);
+    memcpy(&old, to + at, (size_t)each);
+    memcpy(&value, from + at, (size_t)each);
     value = atomic_combine(c->type, c->i->bytes, old, value, 0);
-    memcpy(to + at, &value, each);
+    memcpy(to + at, &value, (size_t)each);
   }
 }
 
@@ -158,7 +158,7 @@ static void put(const Copy *c, char *to, const char *from, uint64_t bytes) {
   if (c->type)
     combine(c, to, from, bytes);
   else
-    memcpy(to, from, bytes);
+    memcpy(to, from, (size_t)bytes);
 }
 
 /* Bytes in a row, to or from `shared` of this block or another. */
@@ -169,7 +169,7 @@ static bool copy_row(Copy *c, uint64_t global, char *shared, uint64_t bytes) {
   if (c->mode == BULK_STORES)
     put(c, g, shared, bytes);
   else
-    memcpy(shared, g, bytes);
+    memcpy(shared, g, (size_t)bytes);
   count(c, global, bytes);
   return true;
 }
@@ -199,7 +199,7 @@ static bool copy_box_row(Copy *c, const MapBytes *map, uint64_t global, bool ins
     memset(row, 0, (size_t)(n * each));
     if (map->nans && (map->type == T_F16 || map->type == T_BF16 || map->type == T_F32 || map->type == T_F64))
       memset(row, 0xff, (size_t)(n * each));
-    if (g) memcpy(row + begin * each, g, bytes);
+    if (g) memcpy(row + begin * each, g, (size_t)bytes);
     for (int64_t p = 0; p < n * each; p += 16) memcpy(base + swizzled(shared + (uint64_t)p, map->swizzle), row + p, 16);
   }
   if (g) count(c, at, bytes);
@@ -309,7 +309,7 @@ static bool move(Copy *c, uint64_t bytes) { /* from this block's shared memory t
   if (c->type)
     combine(c, q, p, bytes);
   else
-    memmove(q, p, bytes);
+    memmove(q, p, (size_t)bytes);
   return mbarrier_bytes(c->run, c->b, c->w, c->pc, operand(c, BULK_BARRIER), (int64_t)bytes);
 }
 

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "sim/base/checked.h"
+
 static inline float bits_float(uint32_t bits) {
   float f;
   memcpy(&f, &bits, sizeof f);
@@ -126,9 +128,10 @@ static inline float fma_directed(float a, float b, float c, int way) {
 
 static inline uint32_t mul_high(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
 static inline uint32_t mul_high_signed(int32_t a, int32_t b) { return (uint32_t)((uint64_t)((int64_t)a * b) >> 32); }
-static inline uint64_t mul_high_long(uint64_t a, uint64_t b) { return (uint64_t)((unsigned __int128)a * b >> 64); }
+/* Each factor below zero counts 2^64 too many of the other (Warren, Hacker's Delight, 8-3). */
 static inline uint64_t mul_high_long_signed(int64_t a, int64_t b) {
-  return (uint64_t)((unsigned __int128)((__int128)a * b) >> 64);
+  const uint64_t x = (uint64_t)a, y = (uint64_t)b;
+  return mul_high_long(x, y) - (a < 0 ? y : 0) - (b < 0 ? x : 0);
 }
 
 /* Division as the hardware's: by 0 gives all ones. */

@@ -9,25 +9,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifndef __SIZEOF_INT128__
-#error "Tilewalk counts in 128-bit integers, which this compiler has not for this machine: build it for a 64-bit one"
+/* Bytes, elements or FLOPs, totals. Machines of 32 bits have C23's _BitInt instead of __int128 (gcc 14, clang 16), and
+ * no C++ compiler computes with it there. */
+#ifdef __SIZEOF_INT128__
+typedef __uint128_t Wide;
+#elif defined __cplusplus
+typedef struct {
+  uint32_t words[4];
+} Wide;
+#elif defined __BITINT_MAXWIDTH__ && __BITINT_MAXWIDTH__ >= 128
+__extension__ typedef unsigned _BitInt(128) Wide;
+#else
+#error "Tilewalk counts in 128-bit integers, which this compiler lacks for this machine: gcc 14 and clang 16 have them"
 #endif
-typedef __uint128_t Wide; /* bytes, elements or FLOPs, totals */
 
+#if defined __SIZEOF_INT128__ || !defined __cplusplus
 /* A size that is known not to be negative. */
 static inline Wide wide(int64_t size) { return (Wide)(uint64_t)size; }
 
 static inline Wide checked_add(Wide a, Wide b, bool *overflow) {
-  Wide sum;
-  if (__builtin_add_overflow(a, b, &sum)) *overflow = true;
+  const Wide sum = a + b;
+  if (sum < a) *overflow = true;
   return sum;
 }
 
 static inline Wide checked_mul(Wide a, Wide b, bool *overflow) {
+#ifdef __SIZEOF_INT128__
   Wide product;
   if (__builtin_mul_overflow(a, b, &product)) *overflow = true;
+#else /* on which gcc 14 crashes */
+  const Wide product = a * b;
+  if (a && product / a != b) *overflow = true;
+#endif
   return product;
 }
+
+/* The upper half of a product: a * b / 2^64. */
+static inline uint64_t mul_high_long(uint64_t a, uint64_t b) { return (uint64_t)((Wide)a * b >> 64); }
+#endif
 
 static inline int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 

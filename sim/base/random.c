@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/base/checked.h"
+
 enum { PHILOX_ROUNDS = 10 };
 
 static const double tau = 6.283185307179586476925286766559; /* one full turn */
@@ -43,9 +45,7 @@ int64_t random_between(uint64_t seed, uint64_t stream, uint64_t index, int64_t l
   uint64_t span = (uint64_t)high - (uint64_t)low; /* one less than how many values there are */
   uint64_t bits = random_bits(seed, stream, index);
   if (span == UINT64_MAX) return (int64_t)bits;
-  __extension__ typedef unsigned __int128 Product;
-  uint64_t offset = (uint64_t)((Product)bits * (span + 1) >> 64);
-  return (int64_t)((uint64_t)low + offset);
+  return (int64_t)((uint64_t)low + mul_high_long(bits, span + 1));
 }
 
 double random_normal(uint64_t seed, uint64_t stream, uint64_t index) {

@@ -12,11 +12,6 @@ typedef struct {
   CacheKind kind;
 } Touch;
 
-static inline uint64_t scale_to(uint64_t x, uint64_t n) { /* x / 2^64 * n */
-  __extension__ typedef unsigned __int128 Product;
-  return (uint64_t)(((Product)x * n) >> 64);
-}
-
 static inline uint64_t divide(uint64_t x, uint64_t by, uint64_t shift) {
   return shift < NO_SHIFT ? x >> shift : x / by;
 }
@@ -101,7 +96,7 @@ Status cache_new(CacheState **state, const CacheConfig *config, Error *error) {
 }
 
 void cache_reset(CacheState *state) {
-  memset((char *)state + sizeof *state, 0, state->state_bytes - sizeof *state);
+  memset((char *)state + sizeof *state, 0, (size_t)state->state_bytes - sizeof *state);
   memset(&state->counts, 0, sizeof state->counts);
   state->partial_sectors = 0;
   state->random = state->config.seed;
@@ -124,7 +119,7 @@ static inline void locate(const CacheState *state, uint64_t line, uint64_t *set,
   uint64_t hashed = line;
   if (state->config.index == CACHE_INDEX_XOR) hashed = fold(line, state->config.xor_shift_bits);
   if (state->config.index == CACHE_INDEX_RANDOM)
-    *set = scale_to(mix(line ^ mix(state->config.seed)), sets);
+    *set = mul_high_long(mix(line ^ mix(state->config.seed)), sets);
   else
     *set = state->set_shift < NO_SHIFT ? hashed & (sets - 1) : hashed % sets;
   *set -= state->first_set;
@@ -200,7 +195,7 @@ static void tree_touch(CacheState *state, uint64_t set, uint64_t way) {
 
 static uint64_t pick_victim(CacheState *state, uint64_t set) {
   const uint64_t ways = state->config.ways;
-  if (state->config.policy == CACHE_RANDOM) return scale_to(mix(state->random++), ways);
+  if (state->config.policy == CACHE_RANDOM) return mul_high_long(mix(state->random++), ways);
   const uint64_t tree = *tree_of(state, set);
   uint64_t node = 1;
   while (node < ways) node = 2 * node + (tree >> (node - 1) & 1);
@@ -217,7 +212,7 @@ static uint64_t pick_victim(CacheState *state, uint64_t set) {
 #define NAME(x) x##_64
 #include "sim/cache/cache_sets.h"
 
-#define WORD    Word128
+#define WORD    Wide
 #define NAME(x) x##_128
 #include "sim/cache/cache_sets.h"
 
@@ -386,7 +381,7 @@ static uint64_t word_of(const CacheState *state, uint64_t set, uint64_t position
 }
 
 CacheLine cache_peek(const CacheState *state, uint64_t set, uint64_t position) {
-  const Word128 word = cache_get_word(state, word_of(state, set, position), state->word_bits);
+  const Wide word = cache_get_word(state, word_of(state, set, position), state->word_bits);
   CacheLine line = {0};
   if (!word) return line;
   const uint32_t n = state->sectors_per_line;
@@ -402,8 +397,8 @@ void cache_flush(CacheState *state) {
   for (uint64_t set = 0; set < state->sets; set++)
     for (uint64_t position = 0; position < state->config.ways; position++) {
       const uint64_t i = word_of(state, set, position);
-      const Word128 word = cache_get_word(state, i, state->word_bits);
-      const Word128 dirty = word & (Word128)state->all_sectors << n;
+      const Wide word = cache_get_word(state, i, state->word_bits);
+      const Wide dirty = word & (Wide)state->all_sectors << n;
       state->counts.written_back_sectors += count_bits((uint64_t)(dirty >> n));
       if (dirty) cache_put_word(state, i, state->word_bits, word & ~dirty);
     }
@@ -429,13 +424,13 @@ static void purge_line(CacheState *state, uint64_t set, uint64_t position, uint6
   split_line(state, from, to, &sectors, &whole);
   const uint32_t n = state->sectors_per_line;
   const uint64_t i = word_of(state, set, position);
-  Word128 word = cache_get_word(state, i, state->word_bits);
+  Wide word = cache_get_word(state, i, state->word_bits);
   const uint64_t dirty = line.dirty_sectors & sectors;
   if (!forget) state->counts.written_back_sectors += count_bits(dirty);
   state->partial_sectors -=
       count_bits(dirty & ~(uint64_t)line.valid_sectors); /* partly written ones leave in any case */
-  word &= ~((Word128)dirty << n);
-  if (forget) word &= ~(Word128)(line.valid_sectors & sectors);
+  word &= ~((Wide)dirty << n);
+  if (forget) word &= ~(Wide)(line.valid_sectors & sectors);
   cache_put_word(state, i, state->word_bits, word);
 }
 

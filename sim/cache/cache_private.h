@@ -3,12 +3,12 @@
 #define TILEWALK_SIM_CACHE_CACHE_PRIVATE_H
 
 #include "sim/cache/cache.h"
+#include "sim/base/checked.h"
 #include "sim/base/splitmix.h"
 
 enum { NO_SHIFT = 64 };
 enum { CACHE_SEARCH_MAX_WAYS = 64 }; /* sets of more ways have a table to find a line */
 #define CACHE_NOWHERE UINT64_MAX
-__extension__ typedef unsigned __int128 Word128;
 
 /* Population count by halves (Warren, Hacker's Delight, 5-1): no call where the machine has no
  * instruction. */
@@ -58,21 +58,21 @@ static inline uint64_t cache_place(const CacheState *state, uint64_t front, uint
 uint32_t cache_host_vector_bytes(void);
 
 /* The i-th word of all, where words have `bits` bits. */
-static inline Word128 cache_get_word(const CacheState *state, uint64_t i, uint32_t bits) {
+static inline Wide cache_get_word(const CacheState *state, uint64_t i, uint32_t bits) {
   const void *words = (const char *)state + state->words_offset;
   if (bits == 32) return ((const uint32_t *)words)[i];
   if (bits == 64) return ((const uint64_t *)words)[i];
-  return ((const Word128 *)words)[i];
+  return ((const Wide *)words)[i];
 }
 
-static inline void cache_put_word(CacheState *state, uint64_t i, uint32_t bits, Word128 word) {
+static inline void cache_put_word(CacheState *state, uint64_t i, uint32_t bits, Wide word) {
   void *words = (char *)state + state->words_offset;
   if (bits == 32)
     ((uint32_t *)words)[i] = (uint32_t)word;
   else if (bits == 64)
     ((uint64_t *)words)[i] = (uint64_t)word;
   else
-    ((Word128 *)words)[i] = word;
+    ((Wide *)words)[i] = word;
 }
 
 /* Of an empty cache, all words zero: narrow until an address needs more. */

@@ -36,7 +36,7 @@ static uint64_t NAME(find)(const CacheState *state, uint64_t set, uint64_t tag, 
 /* Makes room at the front: the words of positions 0..last-1 move one back. */
 static void NAME(shift)(const CacheState *state, WORD *words, uint64_t front, uint64_t last) {
   if (state->position_stride == 1)
-    memmove(words + 1, words, last * sizeof(WORD));
+    memmove(words + 1, words, (size_t)last * sizeof(WORD));
   else
     for (uint64_t p = last; p > 0; p--) *NAME(at)(state, words, front, p) = *NAME(at)(state, words, front, p - 1);
 }

@@ -24,9 +24,9 @@ void cache_words_reset(CacheState *state) { set_word_bits(state, state->narrow_b
 /* In place, from the last word to the first: wide word i covers the narrow ones 2i and 2i + 1, or
  * 4i to 4i + 3, all of which have been read by then. */
 static inline void rewrite(CacheState *state, uint32_t from, uint32_t to) {
-  const Word128 base = (Word128)state->tag_base << (2 * state->sectors_per_line);
+  const Wide base = (Wide)state->tag_base << (2 * state->sectors_per_line);
   for (uint64_t i = (state->masks_offset - state->words_offset) * 8 / to; i-- > 0;) {
-    const Word128 word = cache_get_word(state, i, from);
+    const Wide word = cache_get_word(state, i, from);
     cache_put_word(state, i, to, word ? word + base : 0);
   }
 }

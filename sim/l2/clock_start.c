@@ -116,7 +116,7 @@ Status clock_prepare(Clock *p, Error *error) {
   p->hierarchy = malloc(bytes);
   if (!p->hierarchy) return error_set(error, STATUS_NO_MEMORY, "clock: no memory for an L2");
   const Status status = hierarchy_init(p->hierarchy, &c->hierarchy, error);
-  const size_t n = p->hierarchy->n_granules;
+  const size_t n = (size_t)p->hierarchy->n_granules;
   p->ctas = calloc(c->n_ctas, sizeof *p->ctas);
   if (!c->places) p->places = malloc(c->n_ctas * sizeof *p->places);
   if (p->places) placement_deal(NULL, (c->n_ctas + c->ctas_per_sm - 1) / c->ctas_per_sm, 0, p->places, c->n_ctas);

@@ -269,8 +269,8 @@ TEST(the_lesson_of_the_guide_runs) {
   close_bench(b);
 }
 
+GROUP(open_folder, close_folder)
+
 #else
 int main(void) { return 0; }
 #endif
-
-GROUP(open_folder, close_folder)

@@ -148,7 +148,7 @@ void claim_run_open(ClaimRun *r, const Stage *stage, bool is_online) {
   const bool is_masked = strstr(r->schedule->text, "mask ") != NULL; /* or hidden scores count like others */
   r->counts = malloc(area);
   for (size_t at = 0; at < area; at++) r->counts[at] = r->seen[at] || !is_masked;
-  r->labels = calloc(r->n + 1, sizeof *r->labels);
+  r->labels = calloc((size_t)r->n + 1, sizeof *r->labels);
   for (uint64_t k = 0; k < r->n; k++) {
     const ProgramOp *op = &r->schedule->ops[r->events[k].op];
     for (int n = 0; n < op->n_moved && r->events[k].kind != EVENT_SKIP; n++)

@@ -28,13 +28,13 @@ static void slow_use(Slow *slow, uint64_t block) {
     slow->histogram[d]++;
   else
     slow->n++;
-  memmove(slow->blocks + 1, slow->blocks, d * sizeof slow->blocks[0]);
+  memmove(slow->blocks + 1, slow->blocks, (size_t)d * sizeof slow->blocks[0]);
   slow->blocks[0] = block;
 }
 
 static void assert_same(const ReuseState *reuse, const Slow *slow) {
   assert_int_equal(reuse->first_uses, slow->n);
-  assert_memory_equal(reuse_histogram(reuse), slow->histogram, reuse->max_blocks * sizeof(uint64_t));
+  assert_memory_equal(reuse_histogram(reuse), slow->histogram, (size_t)reuse->max_blocks * sizeof(uint64_t));
 }
 
 TEST(one_block_at_a_time_by_hand) {

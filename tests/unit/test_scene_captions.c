@@ -66,8 +66,8 @@ static Run run_of(const Schedule *schedule, const Plan *plan) {
   Run r = {.schedule = schedule, .n = (uint64_t)schedule_n_steps(schedule, plan)};
   Cursor cursor = {0};
   Event e;
-  r.sums = calloc(r.n + 1, sizeof *r.sums);
-  r.inputs = calloc(r.n + 1, sizeof *r.inputs);
+  r.sums = calloc((size_t)r.n + 1, sizeof *r.sums);
+  r.inputs = calloc((size_t)r.n + 1, sizeof *r.inputs);
   assert_true(r.sums && r.inputs);
   for (uint64_t k = 0; schedule_next(schedule, plan, &cursor, &e); k++) {
     const bool is_input = e.kind == EVENT_LOAD && schedule->tensors[e.tensor].role == TENSOR_INPUT;

@@ -87,8 +87,8 @@ static void find_tiles(const Stage *stage, int64_t *tile_of_event, uint64_t *las
 
 static void check_tiles(const Stage *stage) {
   const Plan *plan = &stage->run.plan;
-  int64_t *tile = malloc(stage->n_steps * sizeof *tile);
-  uint8_t *pass = malloc(stage->n_steps);
+  int64_t *tile = malloc((size_t)stage->n_steps * sizeof *tile);
+  uint8_t *pass = malloc((size_t)stage->n_steps);
   uint64_t *last = malloc(LAST_TILES * 3 * sizeof *last);
   for (int k = 0; k < LAST_TILES * 3; k++) last[k] = UINT64_MAX;
   assert_true(tile && pass && last && plan->T_r * plan->T_c <= LAST_TILES);
@@ -136,7 +136,7 @@ TEST(test_back_equals_forward) {
     Tiling tiling;
     random_problem(&r, &shape, &tiling);
     Stage stage = open_stage(SCHEDULES[n % N_SCHEDULES]->name, &shape, &tiling);
-    Snapshot *forward = calloc(stage.n_steps + 1, sizeof *forward);
+    Snapshot *forward = calloc((size_t)stage.n_steps + 1, sizeof *forward);
     Snapshot back;
     assert_non_null(forward);
     for (uint64_t step = 0; step <= stage.n_steps; step++) stage_snapshot(&stage, step, &forward[step]);

@@ -150,8 +150,8 @@ TEST(what_is_too_long_is_cut_and_said_so) {
   free(text);
 }
 
+GROUP(open_canvas, close_canvas)
+
 #else
 int main(void) { return 0; }
 #endif
-
-GROUP(open_canvas, close_canvas)

@@ -511,8 +511,8 @@ TEST(every_allocation_may_fail) {
   free(path);
 }
 
+GROUP(open_folder, close_folder)
+
 #else
 int main(void) { return 0; }
 #endif
-
-GROUP(open_folder, close_folder)

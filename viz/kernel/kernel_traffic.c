@@ -51,7 +51,7 @@ Status kernel_traffic_new(KernelTraffic *t, const Gpu *gpu, uint64_t n_blocks, E
 
 static bool grow(KernelTraffic *t) {
   const uint64_t capacity = t->requests_capacity ? 2 * t->requests_capacity : 1 << 12;
-  SectorReads *old = t->requests, *new = capacity > REQUESTS_MAX ? NULL : calloc(capacity, sizeof *new);
+  SectorReads *old = t->requests, *new = capacity > REQUESTS_MAX ? NULL : calloc((size_t)capacity, sizeof *new);
   if (!new) return false;
   for (uint64_t k = 0; k < t->requests_capacity; k++) {
     if (!old[k].key) continue;
