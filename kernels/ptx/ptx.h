@@ -28,6 +28,7 @@ enum {
   PTX_MAX_SHARED_BYTES =
       227 * 1024, /* one block's, static and dynamic: CUDA C Programming Guide, compute capability 9.0 */
   PTX_MAX_FAULTS = 32,
+  PTX_MAX_WARPS = 1 << 27, /* of a launch: one that only returns takes minutes */
 };
 #define PTX_MAX_MEMORY_BYTES ((int64_t)512 << 20)  /* registers, shared, local and module memory of one run */
 #define PTX_MAX_BRANCHES     ((int64_t)2000000000) /* taken branches of warps: the default budget */

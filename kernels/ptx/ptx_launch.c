@@ -43,6 +43,9 @@ bool launch_shape(Run *run) {
     return run_refuses(run, STATUS_BAD_REQUEST, "a cluster of more than 16 blocks");
   run->block_threads = (int32_t)threads;
   run->warps_per_block = (int32_t)(threads + 31) / 32;
+  if (blocks > PTX_MAX_WARPS / run->warps_per_block)
+    return run_refuses(run, STATUS_TOO_LARGE, "%lld blocks of %d warps; %d warps are the most that are run",
+                       (long long)blocks, run->warps_per_block, PTX_MAX_WARPS);
   run->result->totals.blocks = blocks;
   run->result->totals.threads = blocks * threads;
   if (l->dynamic_shared_bytes < 0 || l->dynamic_shared_bytes > PTX_MAX_SHARED_BYTES)

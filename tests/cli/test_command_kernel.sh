@@ -13,7 +13,7 @@ ptx=tests/support/kernels/recorded/basics.ptx
 expect() {
   wanted=$1 text=$2
   shift 2
-  (ulimit -t 10 && exec "$tilewalk" kernel "$@") >"$work/out" 2>"$work/err" </dev/null
+  (ulimit -t 10 && exec timeout 60 "$tilewalk" kernel "$@") >"$work/out" 2>"$work/err" </dev/null
   status=$?
   if [ $status != "$wanted" ] || ! cat "$work/out" "$work/err" | grep -qF -- "$text"; then
     echo "kernel $*: status $status, not $wanted, or no '$text':"
@@ -58,6 +58,20 @@ expect 2 "--like 'gemm'" "$ptx" --like gemm
 expect 2 'is not a number above 0' "$ptx" --scale none
 printf 'nothing\n' >"$work/bad.ptx"
 expect 2 'bad.ptx:1' "$work/bad.ptx"
+
+# What a file names is a shipped GPU, or a regular file below its own folder: nothing else is opened, and no pipe waited for.
+mkfifo "$work/pipe.cu" "$work/pipe.bin"
+printf '\1\0\0\0' >"$work/one.bin"
+named() { # named COMMENT...: a kernel of one buffer, whose source would be the pipe
+  printf '// tilewalk: %s\n' 'block 32' "$@" >"$work/named.ptx"
+  printf '.version 7.0\n.target sm_80\n.address_size 64\n.file 1 "/x/pipe.cu"\n.visible .entry k(.param .u64 a)\n{\n  ret;\n}\n' >>"$work/named.ptx"
+}
+named 'arg f32[1]:one.bin' 'grid 1' && expect 0 'k: grid 1' "$work/named.ptx"
+named 'arg f32[1]:pipe.bin' 'grid 1' && expect 2 'pipe.bin: it is no regular file' "$work/named.ptx"
+named 'arg f32[1]:/etc/passwd' 'grid 1' && expect 2 "'/etc/passwd' leads out of the folder" "$work/named.ptx"
+named 'gpu /etc/passwd' && expect 2 'named.ptx:2: ' "$work/named.ptx" --arg 'f32[1]:zero'
+named 'grid 2147483647,65535,65535' && expect 2 'blocks of 1 warps; 134217728 warps are the most' "$work/named.ptx" --arg 'f32[1]:zero'
+named 'include ../x' && expect 2 "named.ptx:2: '../x' leads out" "$work/named.ptx"
 
 if command -v clang >/dev/null; then
   cat >"$work/k.cu" <<'END'

@@ -164,7 +164,7 @@ enum { INCLUDES_MAX = 256, INCLUDE_DEPTH = 8 };
 /* A file of the source's folder, cut, beside the copy: what it includes by "NAME" follows, from its own folder. */
 static Status write_cut(const CudaSource *source, const Folder *folder, const char *name, const char *text,
                         size_t length, const char *end, int depth, int *n_left, CudaResult *result, Error *error) {
-  const size_t own = (size_t)(base_name(source->path) - source->path), place = (size_t)(base_name(name) - name);
+  const size_t place = (size_t)(base_name(name) - name);
   char *copy = malloc(length + 1);
   if (!copy) return error_set(error, STATUS_NO_MEMORY, "no memory for a copy of '%.100s'", name);
   memcpy(copy, text, length);
@@ -174,13 +174,12 @@ static Status write_cut(const CudaSource *source, const Folder *folder, const ch
   for (const char *p = copy; status == STATUS_OK && depth < INCLUDE_DEPTH && (p = strstr(p, "include")) != NULL; p++) {
     const char *open = p + 7 + strspn(p + 7, " \t");
     const size_t n = *open == '"' ? strcspn(open + 1, "\"\n") : 0;
-    char header[PATH_BYTES], path[2 * PATH_BYTES], *inner = NULL;
+    char header[PATH_BYTES], *inner = NULL;
     size_t inner_length;
-    if (n == 0 || open[1 + n] != '"' || n + place >= sizeof header || own >= PATH_BYTES) continue;
+    if (n == 0 || open[1 + n] != '"' || n + place >= sizeof header) continue;
     snprintf(header, sizeof header, "%.*s%.*s", (int)place, name, (int)n, open + 1);
-    snprintf(path, sizeof path, "%.*s%s", (int)own, source->path, header);
-    if (strstr(header, "..") || header[0] == '/' || --*n_left < 0 || !file_exists(path)) continue;
-    if (file_read(path, CUDA_SOURCE_MAX, &inner, &inner_length, NULL) == STATUS_OK)
+    if (--*n_left >= 0 &&
+        file_read_beside(source->path, header, CUDA_SOURCE_MAX, &inner, &inner_length, NULL) == STATUS_OK)
       status = write_cut(source, folder, header, inner, inner_length, "", depth + 1, n_left, result, error);
     free(inner);
   }

@@ -251,12 +251,10 @@ static void like_defaults(KernelRequest *r) {
 
 /* The source that a .ptx was made of, where it lies beside it: its lines and the names of its parameters are shown. */
 static void find_source(KernelLaunch *l) {
-  const char *file = ptx_source_file(l->module, 1), *slash = strrchr(l->request->file, '/');
+  const char *file = ptx_source_file(l->module, 1);
   const char *name = file && strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-  char path[4600];
-  if (!name || !(ends_with(name, ".cu") || ends_with(name, ".cuh"))) return;
-  snprintf(path, sizeof path, "%.*s%.400s", slash ? (int)(slash + 1 - l->request->file) : 0, l->request->file, name);
-  if (file_read(path, CUDA_SOURCE_MAX, &l->source, &l->source_length, NULL)) l->source = NULL;
+  if (name && (ends_with(name, ".cu") || ends_with(name, ".cuh")))
+    file_read_beside(l->request->file, name, CUDA_SOURCE_MAX, &l->source, &l->source_length, NULL);
 }
 
 static Status load_module(KernelLaunch *l, Error *error) {

@@ -62,12 +62,14 @@ static Status place_arguments(const KernelLaunch *l, int n, const char *texts[KE
   return STATUS_OK;
 }
 
-static Status fill_buffer(Spec *spec, char **bytes, int64_t *n_bytes, Error *error) {
+static Status fill_buffer(const KernelRequest *r, Spec *spec, char **bytes, int64_t *n_bytes, Error *error) {
   const int32_t width = spec_type_bytes(spec->type);
   *n_bytes = spec->n * width;
   if (spec->fill == SPEC_FILE) {
     size_t length;
-    const Status status = file_read(spec->file, (size_t)SPEC_MAX_BYTES, bytes, &length, error);
+    const Status status = r->own_arguments
+                              ? file_read_beside(r->file, spec->file, (size_t)SPEC_MAX_BYTES, bytes, &length, error)
+                              : file_read(spec->file, (size_t)SPEC_MAX_BYTES, bytes, &length, error);
     if (status) return status;
     if (spec->n == 0) spec->n = (int64_t)length / width, *n_bytes = (int64_t)length;
     if (length > 0 && (int64_t)length >= *n_bytes && length % (size_t)width == 0) return STATUS_OK;
@@ -87,7 +89,7 @@ Status kernel_launch_refill(KernelLaunch *l, Error *error) {
     char *bytes;
     int64_t n_bytes;
     if (!l->specs[a].is_buffer) continue;
-    const Status status = fill_buffer(&l->specs[a], &bytes, &n_bytes, error);
+    const Status status = fill_buffer(l->request, &l->specs[a], &bytes, &n_bytes, error);
     if (status) return status;
     free(l->arguments[a].bytes);
     l->arguments[a].bytes = bytes;
@@ -143,7 +145,7 @@ static Status make_argument(KernelLaunch *l, int a, const char *text, Error *err
   if (l->specs[a].is_buffer) {
     char *bytes;
     int64_t n_bytes;
-    const Status status = fill_buffer(&l->specs[a], &bytes, &n_bytes, error);
+    const Status status = fill_buffer(l->request, &l->specs[a], &bytes, &n_bytes, error);
     if (status) return status;
     l->arguments[a] = (PtxArgument){.kind = PTX_BUFFER,
                                     .bytes = bytes,

@@ -7,6 +7,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
+#include "viz/request/description.h"
 
 /* --- setters --- */
 
@@ -107,6 +108,11 @@ static Status add_word(KernelRequest *r, const char *option, const char *flag, c
   return STATUS_OK;
 }
 static Status add_include(void *t, const char *v, Error *e) { return add_word(t, "include", "-I", v, e); }
+static Status stays_below(const char *v, Error *e) {
+  if (*v != '/' && !strstr(v, "..")) return STATUS_OK;
+  return error_set(e, STATUS_BAD_REQUEST, "'%s' leads out of the folder of the file that names it",
+                   quote(v, strlen(v)).text);
+}
 static Status add_define(void *t, const char *v, Error *e) { return add_word(t, "define", "-D", v, e); }
 
 const Option KERNEL_LAUNCH_OPTIONS[] = {
@@ -135,6 +141,7 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
     {.name = "gpu",
      .argument = "NAME",
      OPTION_TEXT(KernelRequest, gpu, "what --gpu names"),
+     .shipped = description_shipped_gpu,
      .choices = "@gpus",
      .help = "Whose SMs and caches: one of 'tilewalk gpus', or a file. Default h100-sxm."},
     {0},
@@ -204,6 +211,7 @@ const Option KERNEL_CLANG_OPTIONS[] = {
      .letter = 'I',
      .argument = "DIR",
      .set = add_include,
+     .shipped = stays_below,
      .repeats = true,
      .help = "Where clang looks for headers."},
     {.name = "define",
@@ -250,7 +258,7 @@ static Status take_comment(KernelRequest *r, const char *words, size_t n, int li
   else if (option_needs_value(o) && !*value)
     error_set(&own, STATUS_BAD_REQUEST, "a value belongs behind '%s', as behind --%s", o->name ? o->name : text,
               o->name ? o->name : text);
-  else
+  else if (!o->shipped || o->shipped(value, &own) == STATUS_OK)
     option_store(o, r, option_needs_value(o) ? value : "1", &own);
   return own.status ? error_set(error, STATUS_BAD_FILE, "%.120s:%d: %s", r->file, line, own.message) : STATUS_OK;
 }
@@ -305,6 +313,7 @@ Status kernel_request_from_file(KernelRequest *request, const char *text, size_t
     TAKE(has_shared, request->has_shared);
     TAKE(registers, request->registers);
     TAKE(gpu, request->gpu[0]);
+    request->own_arguments = !request->n_arguments;
     TAKE(arguments, request->n_arguments);
     TAKE(n_arguments, request->n_arguments);
     TAKE(out, request->out[0]);

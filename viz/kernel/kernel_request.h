@@ -5,7 +5,8 @@
  *     // tilewalk: arg f32[65536]:normal:1
  *
  * The words are those of the options. Lines before the first `entry` hold for every kernel of the file; what follows
- * one is its own. An option given on the command line is taken instead of the file's; one --arg replaces all of its. */
+ * one is its own. An option given on the command line is taken instead of the file's; one --arg replaces all of its. What a comment
+ * names is a GPU that comes with Tilewalk, or a file below the kernel's folder: a path is for the command line alone. */
 #ifndef TILEWALK_VIZ_KERNEL_KERNEL_REQUEST_H
 #define TILEWALK_VIZ_KERNEL_KERNEL_REQUEST_H
 
@@ -35,6 +36,7 @@ typedef struct {
   bool has_shared, faults, ptx, no_caches, view;
   int64_t shared_bytes, registers, lines; /* lines: of the table; 0: the default */
   int n_arguments;
+  bool own_arguments;                                          /* they are from the file's comments */
   char arguments[KERNEL_ARGUMENTS_MAX][KERNEL_ARGUMENT_BYTES]; /* SPEC or NAME=SPEC */
   char out[64];                                                /* the argument that is the output, by name or number */
   char like[16];                                               /* an algorithm of attention; "": none */

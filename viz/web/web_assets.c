@@ -139,3 +139,11 @@ Status file_read(const char *path, size_t max_bytes, char **buffer, size_t *leng
   *length = entry.length;
   return STATUS_OK;
 }
+
+Status file_read_beside(const char *beside, const char *name, size_t max_bytes, char **buffer, size_t *length,
+                        Error *error) {
+  char path[NAME_MAX_BYTES + 1];
+  const char *slash = strrchr(beside, '/');
+  snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - beside) + 1 : 0, beside, name);
+  return file_read(path, max_bytes, buffer, length, error);
+}
