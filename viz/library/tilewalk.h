@@ -16,8 +16,8 @@
  * form), or with `--csv` CSV, or with `--text` what people read; where a command has no JSON, its text. A scene, a
  * chart or a kernel's picture is asked for with the words "-o" and "-.svg", "-.png" or "-.pdf", and is the answer.
  *
- * FILES. None is written. Read are those that the words name, and Tilewalk's own, which lie in share/tilewalk beside the
- * library's folder, or where the environment's TILEWALK_ASSETS says.
+ * FILES. None is written. Read are those that the words name, and Tilewalk's own, which lie in share/tilewalk beside
+ * the library's folder, or where the environment's TILEWALK_ASSETS says.
  *
  * ERRORS. Values: status 2 and one line. Nothing is printed, no signal is handled, nothing ends the process, and a
  * question that failed leaves nothing behind. When memory runs out, that is the line; without memory for the line the

@@ -91,8 +91,7 @@ class Answer(Mapping):
 
     def _repr_html_(self) -> str:
         if self._words[0] in _CHARTS:  # the same lines, drawn
-            picture = base64.b64encode(Picture(self._words).svg.encode()).decode()
-            return f'<img style="max-width:56em" src="data:image/svg+xml;base64,{picture}">' + self.table()._repr_html_()
+            return Picture(self._words)._repr_html_() + self.table()._repr_html_()
         return f'<pre style="line-height:1.2">{html.escape(str(self))}</pre>'
 
     def table(self) -> Table:
@@ -150,7 +149,11 @@ class Picture:
         self.svg: str = _asked([*words, "-o", "-.svg"])[1].decode()
 
     def _repr_svg_(self) -> str:
-        return self.svg
+        return self.svg[self.svg.index("<svg") :]  # a declaration has no place within a page
+
+    def _repr_html_(self) -> str:  # as a file of its own: what shows notebooks to others strips inline drawings
+        data = base64.b64encode(self.svg.encode()).decode()
+        return f'<img style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
 
     def png(self) -> bytes:
         return _asked([*self._words, "-o", "-.png"])[1]
@@ -260,7 +263,7 @@ def embed(page: str, *, width: int = 900, height: int = 560, **state: Any) -> _E
 
 
 def kernel(source: str | os.PathLike, *, grid: Any = None, block: Any = None, args: Sequence[str] = (), **options: Any):
-    """Runs a kernel and counts its bytes. ``source``: PTX as text, or the path of a .ptx or .cu file. ``grid``, ``block``:
+    """Runs a kernel and counts its bytes. ``source``: PTX or CUDA as text, or the path of a .ptx or .cu file. ``grid``, ``block``:
     numbers or up to three of them. ``args``: one text a parameter, as ``--arg`` takes them ("f32[65536]:normal:1",
     "i32:256"). A Triton kernel's text is ``compiled.asm["ptx"]``."""
     name, text = os.fspath(source), None
@@ -269,7 +272,7 @@ def kernel(source: str | os.PathLike, *, grid: Any = None, block: Any = None, ar
     options = {"grid": grid, "block": block, "args": args, **options}
     with tempfile.TemporaryDirectory() as folder:
         if text is not None:
-            name = os.path.join(folder, "kernel.ptx")
+            name = os.path.join(folder, "kernel.cu" if "__global__" in text else "kernel.ptx")
             with open(name, "w", encoding="utf-8") as file:
                 file.write(text)
         words = [*_words("kernel", (), options), name]
