@@ -4,9 +4,6 @@
 #include "viz/chart/chart_draw.h"
 #include "viz/export/surface.h"
 #include "viz/scene/kernel_scene_draw.h"
-#ifdef TILEWALK_WINDOW
-#include "viz/window/kernel_window.h"
-#endif
 
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
@@ -55,10 +52,4 @@ static Status save_kernel(const KernelScene *scene, const ChartRequest *how, con
 }
 
 extern const struct Command COMMAND_RENDER;
-const Drawing DRAWING = {.chart = save_chart,
-                         .bars = save_bars,
-                         .kernel = save_kernel,
-#ifdef TILEWALK_WINDOW
-                         .kernel_window = kernel_window_run,
-#endif
-                         .render = &COMMAND_RENDER};
+const Drawing DRAWING = {.chart = save_chart, .bars = save_bars, .kernel = save_kernel, .render = &COMMAND_RENDER};

@@ -38,9 +38,9 @@ struct Drawing {
   /* A kernel at work. */
   Status (*kernel)(const KernelScene *scene, const ChartRequest *how, const char *path, FILE *out, const char *state,
                    Error *error);
-  Status (*kernel_window)(const struct KernelWindowOptions *options, Error *error); /* NULL: left out of the build */
+  Status (*kernel_window)(const struct KernelWindowOptions *options, Error *error); /* NULL: there is none */
   const struct Command *render;                                                     /* what draws scenes */
 };
-extern const Drawing DRAWING;
+extern const Drawing DRAWING; /* without a window */
 
 #endif
