@@ -289,10 +289,20 @@ static double shown_cycles(const Pipeline *p, double zoom) {
   return zoom < 1 ? tile * pow(block / tile, zoom) : block * pow(all / block, fmin(zoom, 2) - 1);
 }
 
+/* When the first tile is asked for; before it the CTA sets itself up. */
+static double first_load(const Pipeline *p) {
+  int64_t first = p->n_tensor > 0 ? p->tensor[0].begin : 0;
+  for (int slot = 0; slot < PIPELINE_SLOTS && p->n_tiles[0] > 0; slot++)
+    for (int64_t at = 0; at < first; at += 16)
+      if (pipeline_slot(p, slot, at) != SLOT_EMPTY) first = at;
+  return (double)first;
+}
+
+/* Of a tile nothing is shown before the first load: a run begins with something to see. */
 static Lanes lanes_of(const Pen *pen, const Pipeline *p, Box body, double part, double zoom) {
-  const double at = (double)p->end * part, shown = shown_cycles(p, zoom), /* farther out, less beyond the ends */
-      beyond = zoom < 1 ? shown * (1 - zoom) : 0, from = at - shown / 2,
-               latest = fmax((double)p->end - shown + beyond, 0);
+  const double start = first_load(p) * fmax(0, 1 - zoom), at = start + ((double)p->end - start) * part,
+               shown = shown_cycles(p, zoom), latest = fmax((double)p->end - shown, 0),
+               from = fmin(fmax(at - shown / 2, start), latest);
   double names = pen_text_width(pen, TYPE_SMALL, true, "Tensor cores");
   names = fmax(names, pen_text_width(pen, TYPE_SMALL, true, "Warpgroup A"));
   if (p->n_tiles[0] > 0) names = fmax(names, pen_text_width(pen, TYPE_SMALL, true, "slot 0: dO tile"));
@@ -300,8 +310,8 @@ static Lanes lanes_of(const Pen *pen, const Pipeline *p, Box body, double part, 
   return (Lanes){.pen = pen,
                  .p = p,
                  .at = at,
-                 .from = fmin(fmax(from, -beyond), latest),
-                 .to = fmin(fmax(from, -beyond), latest) + shown,
+                 .from = from,
+                 .to = from + shown,
                  .names = names,
                  .x = body.x + names,
                  .width = body.width - names};
@@ -309,10 +319,10 @@ static Lanes lanes_of(const Pen *pen, const Pipeline *p, Box body, double part, 
 
 static const char *kernel_words(const Pipeline *p, char *words, size_t size) {
   snprintf(words, size,
-           "%s, one SM of %d head%s, N = %d, d = %d%s: clock stamps of an H100. Tensor cores: drawn at peak "
+           "%s, one SM of %d head%s, N = %.12s, d = %d%s: clock stamps of an H100. Tensor cores: drawn at peak "
            "rate%s.",
-           p->kernel->name, p->heads, p->heads > 1 ? "s" : "", p->N, p->d, p->causal ? ", causal" : "",
-           p->kernel->rate < 1 ? " of mma.sync" : "");
+           p->kernel->name, p->heads, p->heads > 1 ? "s" : "", number_count((Wide)p->N).text, p->d,
+           p->causal ? ", causal" : "", p->kernel->rate < 1 ? " of mma.sync" : "");
   return words;
 }
 
@@ -327,8 +337,7 @@ static void draw_beside(const Pen *pen, Box body, double part) {
     Box half = k == 0 ? box_cut_top(&body, (body.height - gap) / 2, gap) : body;
     const Box title = box_cut_top(&half, head, 0);
     Lanes l = lanes_of(pen, pair[k], half, part, 0);
-    l.from = l.at - shown / 2;
-    l.to = l.at + shown / 2;
+    l.to = l.from + shown;
     snprintf(words, sizeof words, "d = %d: %.16s idle", pair[k]->d, number_percent(pair[k]->idle).text);
     pen_text(pen, TYPE_BODY, pen->theme->ink, true, ANCHOR_START, l.x, title.y + 1.3 * pen_size(pen, TYPE_BODY),
              l.width, words);
@@ -346,7 +355,7 @@ static void draw(const Pen *pen) {
   const Snapshot *now = pen->now;
   const Pipeline *p = now->pipeline;
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), phase = pen->view->phase;
-  char words[192];
+  char words[256];
   Narration said;
   tell(now, pen->view->memo, &said);
   Box body = pen_page_told(pen, PIPELINE_SCENE.title, &said);
@@ -364,8 +373,8 @@ static void draw(const Pen *pen) {
     draw_lanes(&l, body);
   }
   if (pen->view->presentation)
-    snprintf(words, sizeof words, "N = %d, d = %d%s: stamps of an H100. Tensor cores at peak rate.", p->N, p->d,
-             p->causal ? ", causal" : "");
+    snprintf(words, sizeof words, "N = %.12s, d = %d%s: stamps of an H100. Tensor cores at peak rate.",
+             number_count((Wide)p->N).text, p->d, p->causal ? ", causal" : "");
   else
     kernel_words(p, words, sizeof words);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, foot.x, foot.y + 1.1 * small, foot.width, words);
