@@ -114,7 +114,8 @@ static void place_matrices(const Pen *pen, Box box, Places *places) {
   const int n_bars = snapshot_values(now, is_bar, bars), n_tiles = snapshot_values(now, is_by_tiles, tiles);
   const double letter = pen_size(pen, TYPE_BODY), gap = (pen->view->presentation ? 4 : 7) * pen->unit;
   double least = (pen->view->presentation ? 1.05 : 1.5) * letter;
-  if ((n_bars + 1) * (least + gap) > 0.75 * box.width) least = 3 * pen->unit; /* no room for all of their names */
+  if ((n_bars + 1) * (least + gap) > 0.75 * box.width)
+    least = fmax(8, 3 * pen->unit); /* no room for all of their names */
   const Box all = box_at(box.x, box.y + 1.4 * letter, box.width, box.height - 1.4 * letter);
   double best = 0, rows = 1;
   for (int k = 0; k < n_bars; k++) rows = fmax(rows, height_of(now, bars[k]));
@@ -141,7 +142,7 @@ static void place_matrices(const Pen *pen, Box box, Places *places) {
   for (int k = 0; k < n_bars; k++) {
     const int t = bars[k];
     const double to_scale = best * width_of(now, t),
-                 width = fmax(is_stats(now, t) ? round(3 * pen->unit) : 8 * pen->unit, to_scale);
+                 width = fmax(is_stats(now, t) ? round(3 * pen->unit) : fmax(8, 8 * pen->unit), to_scale);
     places->widened = places->widened || width > 1.05 * to_scale;
     places->home[t] = box_at(x, all.y, width, fmax(8 * pen->unit, best * height_of(now, t)));
     x += bar_room(pen, t, least, best) + gap;

@@ -131,16 +131,18 @@ static void draw(const Pen *pen) {
   const double u = pen->unit;
   Box body = pen_page(pen, pen->now->schedule->title);
   Ghosts ghosts = find_ghosts(pen->now);
-  Box side = box_cut_side(pen, &body, pen->view->presentation ? 0.4 : 0.34, 0.36, 26 * u);
+  const bool is_beside_card = pen->view->bare && !ghosts.real && !pen->is_tall && body.width < 1.4 * body.height;
+  Box side = {0}; /* beside the card of a story the tiles have all the room */
+  if (!is_beside_card) side = box_cut_side(pen, &body, pen->view->presentation ? 0.4 : 0.34, 0.36, 26 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   box_cut_top(&side, 6 * u, 0);
-  draw_counts(pen, &side);
+  if (!is_beside_card) draw_counts(pen, &side);
   box_cut_top(&side, 8 * u, 0);
   const bool real = ghosts.real;
   const bool has_many = pen->now->grid.T_r >= 40 || pen->now->grid.T_c >= 40;
   if (pen->view->presentation && !pen->view->bare && !real && !has_many)
     side.height = 0; /* what is not there is said once, in numbers */
-  const bool is_close = !real && draw_lens(pen, side);
+  const bool is_close = !real && !is_beside_card && draw_lens(pen, side);
   if (is_close) side.height = 0;
   place_ghosts(pen, side, &ghosts);
   draw_ghosts(pen, side, &ghosts);

@@ -209,6 +209,10 @@ static double draw_typed(const StoryScene *s, const StoryMoment *m, cairo_t *cr,
   return field.y + field.height;
 }
 
+static const char *in_words(const char *choice) {
+  return strcmp(choice, "1 times") == 0 ? "once" : strcmp(choice, "0 times") == 0 ? "never" : choice;
+}
+
 /* One line a choice; the chosen one in a frame of blue, and once it has played the right one filled. */
 static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Box first, double u,
                            const Theme *theme, StoryPlaces *places) {
@@ -229,7 +233,8 @@ static double draw_choices(const StoryScene *s, const StoryMoment *m, cairo_t *c
     theme_use(cr, is_right ? ink : theme->ink_soft, 1);
     letter_draw(cr, &letter, box.x + 20 * u, box.y + box.height / 2 + 10 * u, name);
     theme_use(cr, ink, 1);
-    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + box.height / 2 + 10 * u, box.width - 72 * u, beat->choices[k]);
+    letter_draw_cut(cr, &body, box.x + 60 * u, box.y + box.height / 2 + 10 * u, box.width - 72 * u,
+                    in_words(beat->choices[k]));
     if (places) places->choices[places->n++] = box;
   }
   return first.y + beat->n_choices * (first.height + 8 * u);
