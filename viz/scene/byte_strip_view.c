@@ -102,9 +102,11 @@ static void draw_values(const Pen *pen, Box strip, const ByteStrip *s, double at
   const double u = pen->unit, base = strip.y + 0.95 * pen_size(pen, TYPE_SMALL), gap = 18 * u;
   const Number bytes = number_bytes(pen->now->total_bytes),
                those = s->has_behind ? number_bytes(strip_bytes(&s->behind, part)) : (Number){""};
-  char shown[NUMBER_CHARS + 100], behind[NUMBER_CHARS + 100] = "";
+  const Shape *whole = &pen->now->asked.shape;
+  const char *of = whole->heads > 1 || whole->batch > 1 ? "of a head, " : "";
+  char shown[NUMBER_CHARS + 120], behind[NUMBER_CHARS + 120] = "";
   for (int named = 1; named >= 0; named--) {
-    snprintf(shown, sizeof shown, "%s %s", bytes.text, named ? s->shown.schedule->title : "");
+    snprintf(shown, sizeof shown, "%s %s%s", bytes.text, named ? of : "", named ? s->shown.schedule->title : "");
     if (s->has_behind) snprintf(behind, sizeof behind, "%s %s", those.text, named ? s->behind.schedule->title : "");
     const double first = pen_text_width(pen, TYPE_SMALL, true, shown),
                  second = s->has_behind ? gap + pen_text_width(pen, TYPE_SMALL, true, behind) : 0;

@@ -121,11 +121,11 @@ static void say_load(const SnapshotRun *run, char *words, size_t size) {
 
 /* ---- Lanes ------------------------------------------------------------------------------------------------- */
 
-enum { SQUARE_ROWS = 4, FLYING = 4, CHIP_COLUMNS = 12 };
+enum { LEAST_ROWS = 4, MOST_ROWS = 8, FLYING = 4, CHIP_COLUMNS = 12 };
 
 typedef struct {
   double clock, square_bytes; /* now, between events too */
-  double x, pitch;            /* of all lanes */
+  double x, pitch, rows;      /* of all lanes */
   bool is_over;               /* all are done */
   const SnapshotRun *first;
 } Film;
@@ -152,15 +152,18 @@ static Film film_of(const Pen *pen, double x, double width, double height) {
   find_ends(now, &f.first, &last);
   for (int k = 0; k < now->n_runs; k++) most = fmax(most, now->runs[k].link.bytes);
   const double columns = floor(width / (19 * pen->unit));
-  while (ceil(most / f.square_bytes) > columns * SQUARE_ROWS) f.square_bytes *= 2;
-  const double used = ceil(ceil(most / f.square_bytes) / SQUARE_ROWS);
-  f.pitch = floor(fmin(fmin(width / fmax(1, used), height / SQUARE_ROWS), 38 * pen->unit));
+  while (ceil(most / f.square_bytes) > columns * LEAST_ROWS) f.square_bytes *= 2;
+  for (double rows = LEAST_ROWS; rows <= MOST_ROWS; rows += 2) { /* as many as make squares largest */
+    const double used = ceil(ceil(most / f.square_bytes) / rows),
+                 pitch = floor(fmin(fmin(width / fmax(1, used), height / rows), 38 * pen->unit));
+    if (pitch > f.pitch) f.pitch = pitch, f.rows = rows;
+  }
   f.is_over = is_done(now, &f, last);
   return f;
 }
 
 static Box square_at(const Film *f, Box lane, double index) {
-  const double gap = f->pitch > 8 ? 2 : 1, column = floor(index / SQUARE_ROWS), row = fmod(index, SQUARE_ROWS);
+  const double gap = f->pitch > 8 ? 2 : 1, column = floor(index / f->rows), row = fmod(index, f->rows);
   return (Box){f->x + column * f->pitch, lane.y + row * f->pitch, f->pitch - gap, f->pitch - gap};
 }
 
@@ -198,9 +201,9 @@ static void draw_flight(const Pen *pen, const Film *f, Box lane, double from, co
 }
 
 static void draw_flag(const Pen *pen, const Film *f, Box lane, const SnapshotRun *run) {
-  const double u = pen->unit, columns = ceil(squares_of(f, run) / SQUARE_ROWS), x = f->x + columns * f->pitch + 4 * u,
+  const double u = pen->unit, columns = ceil(squares_of(f, run) / f->rows), x = f->x + columns * f->pitch + 4 * u,
                top = lane.y - 10 * u, cell = 5 * u;
-  pen_fill(pen, box_at(x, top, fmax(2, 2 * u), SQUARE_ROWS * f->pitch + 16 * u), pen->theme->ink, 1);
+  pen_fill(pen, box_at(x, top, fmax(2, 2 * u), f->rows * f->pitch + 16 * u), pen->theme->ink, 1);
   for (int k = 0; k < 6; k++)
     if ((k % 3 + k / 3) % 2 == 0)
       pen_fill(pen, (Box){x + 2 * u + (k % 3) * cell, top + (k / 3) * cell, cell, cell}, pen->theme->ink, 1);
@@ -230,7 +233,7 @@ static void draw_chip(const Pen *pen, Box box, const SnapshotRun *run, bool done
 static void draw_under(const Pen *pen, const Film *f, Box lane, double width, const SnapshotRun *run) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
-  const double u = pen->unit, body = pen_size(pen, TYPE_BODY), y = lane.y + SQUARE_ROWS * f->pitch + 8 * u;
+  const double u = pen->unit, body = pen_size(pen, TYPE_BODY), y = lane.y + f->rows * f->pitch + 8 * u;
   char words[256], load[192];
   if (f->is_over) {
     double most = 0;
@@ -285,7 +288,7 @@ static void draw_lane(const Pen *pen, const Film *f, Box lane, double name_width
   if (!done) draw_flight(pen, f, lane, right - chip - 10 * u, run);
   if (shows_all || done) draw_flag(pen, f, lane, run);
   draw_under(pen, f, lane, width, run);
-  const Box at = {right - chip, lane.y, chip, fmin(chip, SQUARE_ROWS * f->pitch + 30 * u)};
+  const Box at = {right - chip, lane.y, chip, fmin(chip, f->rows * f->pitch + 30 * u)};
   if (!f->is_over || now->n_runs < 2) {
     draw_chip(pen, at, run, done);
     return;
@@ -311,7 +314,7 @@ static void draw(const Pen *pen) {
   const double chip = fmax(96 * u, pen_text_width(pen, TYPE_NUMBER, true, "9.9×") + 8 * u),
                name_width = fmin(0.24 * body.width, 11.5 * pen_size(pen, TYPE_HEAD)),
                width = body.width - name_width - chip - 40 * u,
-               high = fmin(230 * u, body.height / fmax(1, now->n_runs)),
+               high = fmin(300 * u, body.height / fmax(1, now->n_runs)),
                under = 12 * u + 8 * u + 1.3 * pen_size(pen, TYPE_BODY);
   const Film f = film_of(pen, body.x + name_width, width, high - under - 6 * u);
   if (f.pitch < 3 || width < 40 * u) return;

@@ -160,15 +160,17 @@ static void draw_level(const Pen *pen, const Zoom *z, int level, Box at, double 
 
 static void draw_words(const Pen *pen, const Zoom *z, int level, Box box, bool is_on) {
   const Theme *t = pen->theme;
-  const double head = pen_size(pen, TYPE_TITLE), body = pen_size(pen, TYPE_BODY);
+  const double head = pen_size(pen, TYPE_NUMBER), body = pen_size(pen, TYPE_HEAD);
   char words[64];
   count_words(pen->now, z, level, words, sizeof words);
-  pen_text(pen, TYPE_TITLE,
+  const Number bytes = number_bytes(z->bytes[level]);
+  const bool fits = pen_text_width(pen, TYPE_NUMBER, true, bytes.text) <= box.width;
+  pen_text(pen, fits ? TYPE_NUMBER : TYPE_TITLE,
            !is_on                 ? t->ink_soft
            : level == LEVEL_BANKS ? t->waste_text
                                   : t->series_text[INK_BLUE],
-           true, ANCHOR_START, box.x, box.y + head, box.width, number_bytes(z->bytes[level]).text);
-  pen_text(pen, TYPE_BODY, is_on ? t->ink : t->ink_soft, false, ANCHOR_START, box.x, box.y + head + 1.5 * body,
+           true, ANCHOR_START, box.x, box.y + head, box.width, bytes.text);
+  pen_text(pen, TYPE_HEAD, is_on ? t->ink : t->ink_soft, false, ANCHOR_START, box.x, box.y + head + 1.5 * body,
            box.width, words);
 }
 
@@ -177,7 +179,7 @@ static void draw_words(const Pen *pen, const Zoom *z, int level, Box box, bool i
 /* The squares side by side, or on a tall page below each other with their words at the right. */
 static Box square_of(const Pen *pen, Box body, int level) {
   const double u = pen->unit, title = 1.9 * pen_size(pen, TYPE_HEAD),
-               words = pen_size(pen, TYPE_TITLE) + 2.4 * pen_size(pen, TYPE_BODY);
+               words = pen_size(pen, TYPE_NUMBER) + 2.4 * pen_size(pen, TYPE_HEAD);
   if (pen->is_tall) {
     const double pitch = body.height / LEVELS, side = fmin(pitch - title - 10 * u, 0.5 * body.width);
     return box_at(body.x, body.y + pitch * level + title, side, side);
@@ -197,7 +199,7 @@ static void draw_overview(const Pen *pen, const Zoom *z, Box body) {
     pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_START, s.x, s.y - 0.5 * pen_size(pen, TYPE_HEAD), 0, NAMES[level]);
     draw_words(pen, z, level,
                pen->is_tall ? (Box){right, s.y, body.x + body.width - right, s.height}
-                            : (Box){s.x, s.y + s.height + 8 * u, s.width + 36 * u, 80 * u},
+                            : (Box){s.x, s.y + s.height + 8 * u, s.width + 36 * u, 110 * u},
                true);
     if (level == LEVEL_BANKS || pen->is_tall) continue;
     const Box lit = within(s, z->lit[level]), next = square_of(pen, body, level + 1);
