@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pages are short and say the field's words (tests/support/words.sh); what the README prints is what the program prints;
+# Links of pages lead somewhere; pages are short and say the field's words (tests/support/words.sh); what the README prints is what the program prints;
 # doctor names every library that the Makefile links.
 # Not with sanitizers: it runs little or nothing of ours.
 set -u
@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 tilewalk=${TILEWALK:-build/tilewalk}
 fail() { echo "FAIL: $1"; exit 1; }
 tests/support/words.sh --check || fail "words"
+find . -name '*.md' -not -path './build/*' -not -path './tests/fuzz/*' -not -path './.git/*' -print0 | xargs -0 tests/support/links.py || fail "links"
 # A private word of the glossary or of CONTRIBUTING is found in a message and on a page, not in a name or a remark.
 [ "$(tests/support/words.sh --terms | grep -c ' = ')" -ge 10 ] || fail "the glossary names no private words"
 tree=$(mktemp -d)

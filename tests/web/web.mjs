@@ -621,6 +621,30 @@ async function records(world) {
   return 'saved for the terminal, loaded from it; a damaged file refused'
 }
 
+// The course as pages that need no program: all lessons, their questions, and pictures that are there.
+async function read(world) {
+  const dead = spawnSync('bash', ['-c', `tests/support/links.py ${build}/web/*.html`], { encoding: 'utf8' })
+  same(dead.stdout, '', 'links of the pages')
+  const page = await world.browser.page()
+  await page.send('Emulation.setScriptExecutionDisabled', { value: true })
+  const show = async name => { await page.open(addressOf(world.server, name)); await page.until(`document.readyState === 'complete' && document.querySelector('footer, main')`) }
+  await show('lessons.html')
+  const names = await page.value(`[...document.querySelectorAll('#list a')].map(a => a.getAttribute('href'))`)
+  const wanted = execFileSync(`${build}/tilewalk`, ['lesson', '--list', '--json'], { encoding: 'utf8' })
+  same(names.length, JSON.parse(wanted).lessons.length, 'lessons in the list without a script')
+  let figures = 0, questions = 0
+  for (const name of names) {
+    await show(name)
+    const [title, asks, words, broken, n] = await page.value(`(() => { const all = [...document.querySelectorAll('main img')]; all.forEach(i => { i.loading = 'eager' })
+      return Promise.all(all.map(i => i.decode().then(() => 0, () => i.src))).then(broken => [document.querySelector('h1').textContent, document.querySelectorAll('.ask').length,
+        document.querySelector('main').textContent.length, broken.filter(Boolean), all.length]) })()`)
+    check(title && asks >= 2 && words > 2500 && broken.length === 0 && n >= 1, name, { title, asks, words, broken, n })
+    figures += n
+    questions += asks
+  }
+  return `${names.length} lessons without a script, ${questions} questions, ${figures} pictures`
+}
+
 async function course(world) {
   const page = await open(world, '', 'lessons.html')
   const names = await page.until(`JSON.parse(tilewalk.engine.text('web_lesson_list')).map(l => l.name)`)
@@ -881,7 +905,9 @@ async function folder(world) {
   await frames.until(`document.querySelector('iframe').contentWindow.tilewalk`)
   same(await frames.value(`document.querySelector('iframe').contentWindow.tilewalk.state().includes('causal=1')`), true, 'the frame shows its state')
   // It is told what to show by its page, and by no other.
-  await frames.until(`document.getElementById('tell-standard').click(), document.getElementById('told').textContent.startsWith('Step 80 of ')`)
+  await frames.until(`document.readyState === 'complete'`)
+  await frames.value(`document.getElementById('tell-standard').click()`)
+  await frames.until(`document.getElementById('told').textContent.startsWith('Step 80 of ')`)
   await frames.value(`document.getElementById('tell-step').click()`)
   await frames.until(`document.getElementById('told').textContent.startsWith('Step 100 of ')`)
   await frames.value(`window.scrollTo(0, 0)`)
@@ -909,6 +935,45 @@ async function folder(world) {
   same(await alone.value(`[...document.fonts].every(font => font.status === 'loaded')`), true, 'its fonts')
   check(alone.requests.every(url => /^(data|blob|file):/.test(url)) && alone.errors.length === 0, alone.requests, alone.errors)
   return `${frames.requests.length + viewer.requests.length} requests, all in the folder`
+}
+
+// In pages of another origin (another port): what an address does not allow is refused, and what it allows is done; twenty
+// frames start when they are seen; a frame without an origin says what it wants.
+async function embeds(world) {
+  const host = join(scratch, 'host'), of = (line, more = '') => addressOf(world.server, 'embed.html' + more, line).replaceAll('&', '&amp;')
+  mkdirSync(host)
+  const frames = [...Array(20).keys()].map(k => `<iframe src="${of(`N=${64 + 8 * k} d=16 block=8 scene=tiles step=3`)}" width="900" height="560"></iframe>`).join('<p>Words of a lecture.</p>')
+  writeFileSync(join(host, 'index.html'), `<!doctype html><link rel="icon" href="data:,"><body>${frames}</body>`)
+  const { origin, close } = await serve(host)
+  writeFileSync(join(host, 'tell.html'), `<!doctype html><iframe id="no" src="${of('N=64 d=16 block=8 step=3')}" width="900" height="560"></iframe>
+    <iframe id="yes" src="${of('N=64 d=16 block=8 step=3', `?theme=dark&controls=0&origin=${origin}`)}" width="900" height="560"></iframe>
+    <iframe id="box" sandbox="allow-scripts" src="${of('N=64')}" width="900" height="300"></iframe>`)
+  const page = await world.browser.page({ width: 1280, height: 1600 })
+  await page.open(origin + '/tell.html')
+  await page.value(`(window.heard = {}, addEventListener('message', ({ source, data }) => { for (const f of document.querySelectorAll('iframe')) if (f.contentWindow === source) heard[f.id] = data }), 1)`)
+  const tell = async (id, message, is) => {
+    await page.value(`document.getElementById('${id}').contentWindow.postMessage({ tilewalk: 1, ...${JSON.stringify(message)} }, '*')`)
+    return page.until(`heard.${id} && ${is} && heard.${id}`, 10)
+  }
+  await page.until(`document.readyState === 'complete'`)
+  const refused = await tell('no', { type: 'set', state: 'N=128 d=16 block=8' }, `heard.no.type === 'refused'`)
+  same(refused.why, `add origin=${origin} to the frame's address`, 'a page that the address does not name')
+  await tell('yes', { type: 'set', state: 'N=128 d=16 block=8 step=7' }, `heard.yes.state?.includes('N=128') && heard.yes.step === 7`)
+  const { root } = await page.send('DOM.getDocument', { depth: -1, pierce: true }), found = JSON.stringify(root)
+  check(found.includes('This frame is sandboxed, and may not load its own program'), 'a sandboxed frame says why it does not start')
+  await page.close()
+  const many = await world.browser.page({ width: 1000, height: 700 })
+  const began = Date.now()
+  await many.open(origin + '/')
+  await many.value(`(window.heard = new Set(), addEventListener('message', ({ source, data }) => data.type === 'refused' && heard.add(source)), 1)`)
+  const asked = n => many.until(`(document.querySelectorAll('iframe').forEach(f => f.contentWindow.postMessage({ tilewalk: 1, type: 'set', state: '' }, '*')), heard.size >= ${n} && heard.size)`, 8)
+  const first = await asked(1), seen = Date.now() - began
+  await many.value(`(async () => { for (let y = 0; y < document.body.scrollHeight; y += 400) { scrollTo(0, y); await new Promise(r => setTimeout(r, 30)) } })()`)
+  await asked(20)
+  const { metrics } = await many.send('Performance.enable').then(() => many.send('Performance.getMetrics'))
+  close()
+  check(many.errors.length === 0, many.errors)
+  return `another origin refused, one named by origin= heard; ${first} of 20 at first after ${seen} ms, all after ${Date.now() - began} ms, ${(metrics.find(m => m.name === 'JSHeapUsedSize').value / 2 ** 20).toFixed(0)} MiB of the page's heap`
 }
 
 async function offline(world) {
@@ -1175,7 +1240,7 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, drawn, written, records, course, workbench, kernels, questions, folder, offline, accessible, keyboard, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, drawn, written, records, read, course, workbench, kernels, questions, folder, embeds, offline, accessible, keyboard, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

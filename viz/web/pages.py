@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -B
-"""Makes a page: pages.py PAGE OUT NATIVE BUNDLE [ADDRESS].
+"""Makes a page: pages.py PAGE OUT BUILD [ADDRESS].
 
 A page's source begins with lines "key: value" up to an empty one; the rest is its body.
 
@@ -11,7 +11,8 @@ A page's source begins with lines "key: value" up to an empty one; the rest is i
     engine               "no": it loads no program, and may not
 
 @BRAND@, @ROOMS@ and @THEME@ are what every header has; @STANDARD@ and @FUSED@ the machines of front.py; @POSTER@ the first
-picture of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it.
+picture of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it; @LESSONS@
+the list of them (learn.py).
 """
 import base64
 import hashlib
@@ -23,6 +24,7 @@ import sys
 import front
 import poster
 
+PAGES = pathlib.Path(__file__).parent / 'page'
 ROOMS = {'see.html': 'See', 'lessons.html': 'Learn', 'workbench.html': 'Write', 'measure.html': 'Measure'}
 BRAND = ('<svg viewBox="0 0 24 24" aria-hidden="true"><rect width="11" height="11" rx="2" fill="#0072b2"/><rect x="13" width="11" height="11" rx="2" fill="#e69f00"/>'
          '<rect y="13" width="11" height="11" rx="2" fill="#7cbbe6"/><rect x="13" y="13" width="11" height="11" rx="2" fill="#c9cdd3"/></svg><b>Tilewalk</b>')
@@ -36,10 +38,10 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def head(keys, name, folder, address, extra_style):
-    script = (folder / 'early.js').read_text(encoding='utf-8')
+def head(keys, name, address, extra_style):
+    script = (PAGES / 'early.js').read_text(encoding='utf-8')
     sheets = keys.get('styles', 'tilewalk.css rooms.css').split()
-    style = ''.join((folder / sheet).read_text(encoding='utf-8') for sheet in sheets) + extra_style if 'inline' in keys else ''
+    style = ''.join((PAGES / sheet).read_text(encoding='utf-8') for sheet in sheets) + extra_style if 'inline' in keys else ''
     program = '' if keys.get('engine') == 'no' else " 'wasm-unsafe-eval'"
     policy = (f"default-src 'none'; script-src 'self' {digest(script)}{program}; style-src 'self'{' ' + digest(style) if style else ''}; font-src 'self'; "
               "connect-src 'self'; img-src 'self' data: blob:; worker-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'")
@@ -61,8 +63,8 @@ def head(keys, name, folder, address, extra_style):
 
 
 def main():
-    page, out, native, bundle, *rest = sys.argv[1:]
-    page, address = pathlib.Path(page), rest[0].rstrip('/') + '/' if rest and rest[0] else ''
+    page, out, build, *rest = sys.argv[1:]
+    page, build, address = pathlib.Path(page), pathlib.Path(build), rest[0].rstrip('/') + '/' if rest and rest[0] else ''
     above, _, body = page.read_text(encoding='utf-8').partition('\n\n')
     keys = dict(line.split(': ', 1) for line in above.split('\n'))
     room = keys.get('room', page.name)
@@ -72,12 +74,15 @@ def main():
     if '@FUSED@' in body:
         places.update(STANDARD=front.lanes(False), FUSED=front.lanes(True))
     if '@POSTER@' in body:
-        first = re.search(r"^const FIRST = '(.*)'$", (page.parent / 'see.js').read_text(encoding='utf-8'), flags=re.M)[1]
-        places['POSTER'], style, said = poster.posters(native, bundle, first, POSTERS)
+        first = re.search(r"^const FIRST = '(.*)'$", (PAGES / 'see.js').read_text(encoding='utf-8'), flags=re.M)[1]
+        places['POSTER'], style, said = poster.posters(build / 'web_native', build / 'web/assets.bundle', first, POSTERS)
         places.update(WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
+    if '@LESSONS@' in body:
+        listed = build / 'learn/list.txt'
+        places['LESSONS'] = listed.read_text(encoding='utf-8') if listed.exists() else ''
     body = re.sub('@([A-Z]+)@', lambda place: places[place[1]], body)
     kind = f' class="{keys["class"]}"' if 'class' in keys else ''
-    pathlib.Path(out).write_text(f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head(keys, page.name, page.parent, address, style)}\n</head>\n<body{kind}>\n{body.rstrip()}\n</body>\n</html>\n', encoding='utf-8')
+    pathlib.Path(out).write_text(f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head(keys, page.name, address, style)}\n</head>\n<body{kind}>\n{body.rstrip()}\n</body>\n</html>\n', encoding='utf-8')
 
 
 main()

@@ -13,12 +13,12 @@ WEB_LINK := --target=wasm32-wasi -mexec-model=reactor -fuse-ld=lld \
   -Wl,--gc-sections,--strip-all,--stack-first,-z,stack-size=1048576,--export-dynamic,--export=malloc,--export=free
 
 # The viewer without SDL and pango. A new scene, algorithm or part of the viewer comes along by itself.
-WEB_LESSON_ONLY := viz/web/web_lesson.c viz/web/web_record.c viz/web/web_story.c
+WEB_LESSON_ONLY := viz/web/lesson_html.c viz/web/web_lesson.c viz/web/web_record.c viz/web/web_story.c
 WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) $(wildcard viz/chart/*.c viz/scene/*.c) \
   $(filter-out viz/request/assets.c viz/request/program_path.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
   $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c)) \
-  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c viz/web/web_ask.c viz/web/native.c,$(wildcard viz/web/*.c)) lessons/engine/scenes.c
+  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c viz/web/web_ask.c viz/web/native.c viz/web/learn.c,$(wildcard viz/web/*.c)) lessons/engine/scenes.c
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Kernels in a page: the machine for PTX and what reports of it, without what draws. Small, but for its hot loops.
 WEB_PTX := $(patsubst %.c,$(BUILD)/wasm/%.o,$(wildcard kernels/ptx/*.c))
@@ -56,9 +56,11 @@ WEB_COURSE := $(filter-out %/plan.md %/template.md %/claims.md %/questions.md,$(
 WEB_ASSETS := $(wildcard assets/gpus/* assets/kernels/* assets/models/* sim/algorithms/*.walk)
 WEB_LATER := $(wildcard assets/counters/h100/pipeline/*) # for one scene: fetched after the first picture
 WEB_PAGE := $(filter-out viz/web/page/worker.js viz/web/page/early.js,$(wildcard viz/web/page/*))
+WEB_READ := $(patsubst lessons/course/%.md,learn-%,$(wildcard lessons/course/[0-9][0-9]-*.md)) glossary
+WEB_LIST := $(if $(wildcard $(WEB_SOURCES)/done),$(BUILD)/learn/list.txt)
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
 WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB)/pipeline.bundle $(WEB)/kernel.wasm $(WEB)/kernel.bundle $(WEB)/kernels.json \
-  $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle $(WEB)/ask.wasm $(WEB)/ask.bundle) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
+  $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle $(WEB)/ask.wasm $(WEB)/ask.bundle $(WEB_READ:%=$(WEB)/%.html)) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
 
 WEB_MAKERS := $(patsubst %,viz/web/%.py,pages front poster) $(wildcard viz/web/page/*.css) viz/web/page/early.js viz/web/page/see.js
 
@@ -145,9 +147,20 @@ $(WEB)/assets.bundle: $(WEB_ASSETS) $(BUILD)/web.stamp viz/web/bundle.sh
 $(WEB)/pipeline.bundle: $(WEB_LATER) viz/web/bundle.sh
 	@mkdir -p $(@D)
 	@viz/web/bundle.sh $@ $(WEB_LATER)
-$(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB)/assets.bundle
+# The course as pages to read: the lessons' own pages, printed by the native program, and what they show as pictures.
+$(BUILD)/web_learn: $(patsubst %,$(BUILD)/%.o,viz/web/learn viz/web/lesson_html md4c/md4c-html md4c/entity) $(BUILD)/libtilewalk.a
+	$(call say,LD )$(LINK) $^ $(LINK_LIBS) -o $@
+$(BUILD)/md4c/%.o: $(WEB_SOURCES)/done
 	@mkdir -p $(@D)
-	@viz/web/pages.py $< $@ $(BUILD)/web_native $(WEB)/assets.bundle $(WEB_ADDRESS)
+	$(call say,CC )$(CC) -O2 -w -I$(WEB_SOURCES)/md4c/src -c $(WEB_SOURCES)/md4c/src/$*.c -o $@
+$(BUILD)/learn/list.txt: $(BUILD)/web_learn viz/web/learn.py $(wildcard lessons/course/*.md lessons/tasks/*)
+	@mkdir -p $(WEB)
+	$(call say,GEN)TILEWALK_ASSETS=assets viz/web/learn.py $< lessons/course $(WEB) $(@D)
+$(WEB_READ:%=$(WEB)/%.html): $(WEB)/%.html: $(BUILD)/learn/list.txt $(WEB_MAKERS)
+	@viz/web/pages.py $(BUILD)/learn/$*.html $@ $(BUILD) $(WEB_ADDRESS)
+$(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB)/assets.bundle $(WEB_LIST)
+	@mkdir -p $(@D)
+	@viz/web/pages.py $< $@ $(BUILD) $(WEB_ADDRESS)
 $(WEB)/%: viz/web/page/%
 	@mkdir -p $(@D)
 	@cp $< $@

@@ -96,7 +96,10 @@ static Link link;
 EXPORT const char *web_link(const char *line) {
   Error error;
   memset(&link, 0, sizeof link);
-  if (is_possible(line, &error)) return line;
+  if (is_possible(line, &error)) { /* the page frees its own before it reads */
+    snprintf(link.line, sizeof link.line, "%s", line);
+    return link.line;
+  }
   snprintf(link.copy, sizeof link.copy, "%s", line);
   char *rest = link.copy;
   for (char *part; link.n < PARTS_MAX && (part = strsep(&rest, " "));)

@@ -7,12 +7,18 @@ try {
 } catch { /* nothing is kept here */ }
 // The poster is of the problem that See begins with: a link shows its own.
 if (location.hash.includes('=')) early.classList.add('linked')
-// A page opened from a file may load no wasm: browsers forbid it. Says so, and what to do.
+// What keeps a page from starting is said, with what to do.
+function tellEarly(text) {
+  const place = document.getElementById('problem')
+  if (!place) return document.addEventListener('DOMContentLoaded', () => document.getElementById('problem') && tellEarly(text), { once: true })
+  place.hidden = false
+  place.textContent = text
+}
 if (location.protocol === 'file:')
-  document.addEventListener('DOMContentLoaded', () => {
-    const place = document.getElementById('problem')
-    if (!place) return
-    place.hidden = false
-    place.textContent = 'A browser does not let a page that was opened from a file load its program. ' +
-      'Serve this folder instead: run "make web-serve" in Tilewalk, or "python3 -m http.server" in this folder, and open the address it prints.'
-  })
+  tellEarly('A browser does not let a page that was opened from a file load its program. Serve this folder instead: run "make web-serve" in Tilewalk, ' +
+    'or "python3 -m http.server" in this folder, and open the address it prints.')
+else addEventListener('error', ({ target }) => {
+  if (target instanceof HTMLScriptElement) tellEarly(self.origin === 'null'
+    ? 'This frame is sandboxed, and may not load its own program: add allow-same-origin to its sandbox, or have the server of these pages send "Access-Control-Allow-Origin: *".'
+    : `${target.src.split('/').pop()} of this page could not be loaded. Load the page again.`)
+}, true)

@@ -25,6 +25,7 @@ function fail(error) {
 }
 
 $('desk').hidden = false // the canvas has a size then
+$('list').hidden = location.hash.length > 1
 const viewer = await Viewer.open(elementsOf($), {
   program: 'lessons.wasm', bundles: ['assets.bundle', 'pipeline.bundle', 'lessons.bundle'], line: '',
 }).catch(fail)
@@ -38,8 +39,9 @@ function showList() {
     const row = document.createElement('li')
     const done = lesson.finished ? `done, ${lesson.right} of ${lesson.counted} right`
       : lesson.begun ? `begun, ${lesson.right} of ${lesson.counted} right` : `${lesson.minutes} minutes`
-    row.append(element('a', lesson.title, { href: '#' + lesson.name }), element('span', ' ' + done, { className: 'soft' }),
-      element('div', lesson.idea))
+    const words = element('span', ` ${done}; `, { className: 'soft' })
+    words.append(element('a', 'read it', { href: `learn-${lesson.name}.html` }))
+    row.append(element('a', lesson.title, { href: '#' + lesson.name }), words, element('div', lesson.idea))
     return row
   })
   const list = document.createElement('ol')

@@ -17,6 +17,16 @@ function fail(error) {
   throw error
 }
 
+// Of many frames on a page those start that are seen; what they are told before waits.
+const early = [], hear = message => early.push(message)
+if (isEmbedded) {
+  addEventListener('message', hear)
+  await new Promise(seen => new IntersectionObserver((entries, watch) => {
+    if (!entries.some(entry => entry.isIntersecting)) return
+    watch.disconnect()
+    seen()
+  }).observe(document.documentElement))
+}
 const viewer = await Viewer.open(elementsOf($),
   { follows: !isEmbedded, plays: isEmbedded ? asked.get('play') === '1' : true, first: FIRST, isEmbedded, keys }).catch(fail)
 window.tilewalk = viewer // for the console, and for tests
@@ -168,16 +178,20 @@ if (isEmbedded) {
   // by origin=, may change what it shows.
   const allowed = new Set([location.origin, ...asked.getAll('origin')])
   const state = () => ({ tilewalk: 1, type: 'state', state: viewer.state(), step: viewer.words.step, steps: viewer.words.steps, what: viewer.words.what, why: viewer.words.why })
-  addEventListener('message', ({ source, origin, data }) => {
+  const answer = ({ source, origin, data }) => {
     if (source !== parent || !data || data.tilewalk !== 1) return
-    const tell = answer => source.postMessage(answer, origin === 'null' ? '*' : origin)
+    const tell = said => source.postMessage(said, origin === 'null' ? '*' : origin)
     if (!allowed.has(origin)) return tell({ tilewalk: 1, type: 'refused', why: `add origin=${origin} to the frame's address` })
     if (data.type === 'set' && typeof data.state === 'string') viewer.restore(data.state.slice(0, 4000))
     else if (data.type === 'step' && Number.isInteger(data.step)) viewer.restore(viewer.state().replace(/ step=\d+/, '') + ` step=${Math.max(0, Math.min(data.step, viewer.words.steps))}`)
     else if (data.type === 'play') viewer.input('play')
     else if (data.type !== 'state') return tell({ tilewalk: 1, type: 'refused', why: 'there are set, step, play and state' })
-    requestAnimationFrame(() => requestAnimationFrame(() => tell(state())))
-  })
+    viewer.frame(performance.now()) // also where a browser draws no frames of what is off the screen
+    tell(state())
+  }
+  removeEventListener('message', hear)
+  addEventListener('message', answer)
+  early.forEach(answer)
   viewer.changed.push(() => { if (parent !== window) for (const origin of allowed) if (origin !== location.origin || origin === document.referrer.slice(0, origin.length)) parent.postMessage(state(), origin) })
 }
 viewer.moved.forEach(call => call(viewer.words))

@@ -1,0 +1,56 @@
+#!/usr/bin/python3 -B
+"""Prints the course: learn.py WEB_LEARN COURSE PICTURES OUT. For each lesson a page's source (pages.py) learn-NAME.html in OUT,
+its pictures in PICTURES; glossary.html, whose words lessons link; list.txt, the list that Learn begins with.
+"""
+import html
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+program, course, pictures, out = sys.argv[1:]
+out = pathlib.Path(out)
+
+
+def printed(name):
+    with tempfile.TemporaryDirectory() as nothing:
+        text = subprocess.run([program, name, pictures], check=True, capture_output=True, text=True, env={**os.environ, 'XDG_STATE_HOME': nothing}).stdout
+    above, _, body = text.partition('\n\n')
+    keys = dict(line.partition(' ')[::2] for line in above.split('\n'))
+    body = re.sub(r'<a href="(\d\d-[\w-]+)\.md"', r'<a href="learn-\1.html"', body)
+    return keys, body.replace('<a href="glossary.md', '<a href="glossary.html')
+
+
+def page(title, idea, body):
+    return (f'title: {title}\ndescription: {idea}\nscript: top.js\nclass: prose\nroom: lessons.html\nengine: no\n\n'
+            f'<header class="top">\n@BRAND@\n@ROOMS@\n@THEME@\n</header>\n<main>\n{body}</main>\n')
+
+
+def anchored(heading):
+    word = html.unescape(re.sub('<.*?>', '', heading[1]))
+    return f'<h2 id="{re.sub(r"[^a-z0-9 -]", "", word.lower()).strip().replace(" ", "-")}">{heading[1]}</h2>'
+
+
+def main():
+    out.mkdir(parents=True, exist_ok=True)
+    names = sorted(file.stem for file in pathlib.Path(course).glob('[0-9][0-9]-*.md'))
+    lessons = {name: printed(name) for name in names}
+    rows = []
+    for k, (name, (keys, body)) in enumerate(lessons.items()):
+        walk = f'<a class="button main" href="lessons.html#{name}">Walk it: your answers are judged</a>'
+        beside = [f'<a rel="{way}" href="learn-{names[at]}.html">{words} {html.escape(lessons[names[at]][0]["title"])}</a>'
+                  for way, at, words in (('prev', k - 1, 'Before:'), ('next', k + 1, 'Next:')) if 0 <= at < len(names)]
+        (out / f'learn-{name}.html').write_text(page(f'{keys["title"]}: a lesson of Tilewalk', keys['idea'],
+            f'<p class="soft"><a href="lessons.html">All lessons</a>, {k + 1} of {len(names)}; {keys["minutes"]} minutes</p>\n<h1>{html.escape(keys["title"])}</h1>\n'
+            f'<p>{walk}</p>\n{body}<hr>\n<p>{walk}</p>\n<p class="beside">{" ".join(beside)}</p>\n'), encoding='utf-8')
+        rows.append(f'<li><a href="learn-{name}.html">{html.escape(keys["title"])}</a> <span class="soft">{keys["minutes"]} minutes</span>'
+                    f'<div>{html.escape(keys["idea"])}</div></li>')
+    (out / 'list.txt').write_text('<h2>Lessons</h2><ol>' + '\n'.join(rows) + '</ol>', encoding='utf-8')
+    _, glossary = printed('glossary')
+    glossary = re.sub(r'<h2>(.*?)</h2>', anchored, glossary.replace('<h1>Glossary</h1>', '<h1>Glossary</h1>\n<p class="soft"><a href="lessons.html">All lessons</a></p>'))
+    (out / 'glossary.html').write_text(page('Glossary of Tilewalk', 'The words of attention, memory and kernels, a sentence or two each.', glossary), encoding='utf-8')
+
+
+main()

@@ -1,0 +1,37 @@
+/* A page of a lesson (lessons/engine/lesson_page.h) as HTML: for a learner in a browser, and printed, for readers and
+ * searchers without a program.
+ *
+ * All text is escaped, and Markdown may hold no HTML, so that a lesson from anywhere is only text. */
+#ifndef TILEWALK_VIZ_WEB_LESSON_HTML_H
+#define TILEWALK_VIZ_WEB_LESSON_HTML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lessons/engine/lesson_page.h"
+
+typedef struct Html Html;
+struct Html {
+  char *text; /* what was put, ended by a zero; NULL: nothing yet */
+  size_t n, room;
+  LessonSession *session;
+  LessonPage page;
+  /* Of a page that is printed: puts what a block shows. Nothing is there to press then, and answers are folded. */
+  void (*figure)(Html *h, size_t block);
+  void *data;
+};
+
+enum { HTML_ACTS = ACT_MARK + 1 };
+const char *html_act_name(LessonAct act); /* what data-press says of a button: "check" */
+
+/* What does not fit into memory is left out. */
+void html_put(Html *h, const char *text);
+void html_escaped(Html *h, const char *text);
+void html_markdown(Html *h, const char *text);
+__attribute__((format(printf, 2, 3))) void html_format(Html *h, const char *format, ...); /* up to 511 bytes */
+
+/* The page that its session is on, in place of what was put. What comes last is in <section id="open">. */
+void lesson_html_page(Html *h);
+void html_free(Html *h);
+
+#endif
