@@ -4,18 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const NAMES[SCHEME_COUNT] = {"ring", "striped", "zigzag", "ulysses", "tensor", "offload"};
-
-const char *scheme_name(Scheme scheme) { return NAMES[scheme]; }
-
-bool scheme_from_name(const char *name, Scheme *scheme) {
-  for (int s = 0; s < SCHEME_COUNT; s++) {
-    if (strcmp(name, NAMES[s]) != 0) continue;
-    *scheme = (Scheme)s;
-    return true;
-  }
-  return false;
-}
+const char *const SCHEME_NAMES[SCHEME_COUNT + 1] = {"ring", "striped", "zigzag", "ulysses", "tensor", "offload", NULL};
 
 static int kv_element_bytes(const Shape *s) { return dtype_bytes(s->has_kv_dtype ? s->kv_dtype : s->dtype); }
 
@@ -111,7 +100,7 @@ static void hold(Ranks *ranks) {
 
 static Status refuse_sizes(const Ranks *ranks, Error *error) {
   const Shape *s = &ranks->shape;
-  const char *name = scheme_name(ranks->scheme);
+  const char *name = SCHEME_NAMES[ranks->scheme];
   const int64_t parts = ranks->scheme == SCHEME_ZIGZAG ? 2 * ranks->n : ranks->n;
   const bool by_tokens = scheme_is_ring(ranks->scheme) || ranks->scheme == SCHEME_ULYSSES;
   const bool by_heads = ranks->scheme == SCHEME_ULYSSES || ranks->scheme == SCHEME_TENSOR;

@@ -37,8 +37,7 @@ typedef enum {
   SCHEME_COUNT
 } Scheme;
 
-const char *scheme_name(Scheme scheme); /* "ring", ... */
-bool scheme_from_name(const char *name, Scheme *scheme);
+extern const char *const SCHEME_NAMES[SCHEME_COUNT + 1]; /* "ring", ...; ends with NULL */
 static inline bool scheme_is_ring(Scheme scheme) { return scheme <= SCHEME_ZIGZAG; }
 
 enum { RANKS_MAX = 1024 };

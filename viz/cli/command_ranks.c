@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/quote.h"
-#include "sim/base/size.h"
 #include "sim/ranks.h"
 #include "viz/cli/command.h"
 #include "viz/cli/reply.h"
@@ -26,33 +24,6 @@ typedef struct {
   Scheme scheme;
   int64_t n;
 } RanksOptions;
-
-/* ---- Setters ----------------------------------------------------------------------------------------------- */
-
-static Status set_name(char *name, const char *value, Error *error) {
-  if (!*value || strlen(value) >= REQUEST_NAME_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "a name of 1 to %d characters is needed", REQUEST_NAME_BYTES - 1);
-  memcpy(name, value, strlen(value) + 1);
-  return STATUS_OK;
-}
-static Status set_gpu(void *target, const char *value, Error *error) {
-  return set_name(((RanksOptions *)target)->request.gpu, value, error);
-}
-static Status set_kernel(void *target, const char *value, Error *error) {
-  return set_name(((RanksOptions *)target)->request.kernel, value, error);
-}
-static Status set_link(void *target, const char *value, Error *error) {
-  return set_name(((RanksOptions *)target)->link, value, error);
-}
-static Status set_ranks(void *target, const char *value, Error *error) {
-  return size_parse_count(value, &((RanksOptions *)target)->n, error);
-}
-static Status set_scheme(void *target, const char *value, Error *error) {
-  if (scheme_from_name(value, &((RanksOptions *)target)->scheme)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no scheme; there are ring, striped, zigzag, ulysses, tensor and offload",
-                   quote(value, strlen(value)).text);
-}
 
 /* ---- The walk, added up ------------------------------------------------------------------------------------ */
 
@@ -145,8 +116,10 @@ static Status answer(const Ranks *ranks, Document *d, Answer *a, Error *error) {
   return STATUS_OK;
 }
 
+/* A sum of busy times may pass the whole by its last digit. */
 static double idle(const Answer *a, double busy_s, int64_t n_ranks) {
-  return a->total_s > 0 ? 1 - busy_s / ((double)n_ranks * a->total_s) : 0;
+  const double part = a->total_s > 0 ? 1 - busy_s / ((double)n_ranks * a->total_s) : 0;
+  return part > 1e-12 ? part : 0;
 }
 
 static const char *kind_name(const Answer *a) {
@@ -252,7 +225,7 @@ static void add_ranks(Document *d, const Answer *a) {
     table_digits(t, ROLE_PLAIN, wide(r));
     sum_cells(t, &a->of[r]);
     table_seconds(t, ROLE_PLAIN, a->of[r].busy_s);
-    table_percent(t, ROLE_PLAIN, fmax(0, idle(a, a->of[r].busy_s, 1)));
+    table_percent(t, ROLE_PLAIN, idle(a, a->of[r].busy_s, 1));
   }
   if (a->ranks->n > ROWS_SHOWN) table_note(t, "%d of %" PRId64 " ranks; --csv has all.", ROWS_SHOWN, a->ranks->n);
 }
@@ -275,7 +248,7 @@ static void add_summary(Document *d, const Answer *a) {
   put_end(d);
   put_real_or_null(d, "hiding_tokens", hiding);
   document_line(d, ROLE_ACCENT, "%s (%s); SMs idle %s of the time; bottleneck: %s.", number_seconds(a->total_s).text,
-                kind_name(a), number_percent(fmax(0, idle(a, a->all.busy_s, k->n))).text,
+                kind_name(a), number_percent(idle(a, a->all.busy_s, k->n)).text,
                 bound == TIME_NONE ? "the link" : time_part_title(bound));
   if (a->clock == CLOCK_PREDICTED)
     document_line(d, ROLE_DIM, "At least %s (bound: peak rates, %s at %s, all overlapped).",
@@ -290,12 +263,12 @@ static void add_head(Document *d, const Ranks *k) {
   const KeyfileNote *note = link_note(&k->link, "bandwidth");
   document_line(d, ROLE_HEADING,
                 "%s, %" PRId64 " rank%s of %s over %s: N = %s, %s head%s a rank, d = %" PRId64 ", %s%s",
-                scheme_name(k->scheme), k->n, k->n == 1 ? "" : "s", k->gpu.name, k->link.name,
+                SCHEME_NAMES[k->scheme], k->n, k->n == 1 ? "" : "s", k->gpu.name, k->link.name,
                 number_count(wide(s->N_k)).text, number_count(wide(s->heads)).text, s->heads == 1 ? "" : "s", s->d,
                 dtype_name(s->dtype), s->causal ? ", causal" : "");
   document_line(d, ROLE_DIM, "%s: %s each way%s%s.", k->link.product, number_si(k->link.bytes_per_s, "B/s").text,
                 note->assumed ? " (assumed)" : "", k->link.ramp_bytes ? "; measured exchanges" : "");
-  put_text(d, "scheme", scheme_name(k->scheme));
+  put_text(d, "scheme", SCHEME_NAMES[k->scheme]);
   put_count(d, "ranks", k->n);
   put_text(d, "gpu", k->gpu.name);
   put_object(d, "link");
@@ -392,22 +365,26 @@ static int run_ranks(void *options, Io *io, Error *error) {
 static const Option RANKS_OPTIONS[] = {
     {.name = "scheme",
      .argument = "NAME",
-     .set = set_scheme,
-     .choices = "ring striped zigzag ulysses tensor offload",
+     OPTION_CHOICE(RanksOptions, scheme, "is no scheme"),
+     .names = SCHEME_NAMES,
      .help = "How the work is shared out. ring: contiguous blocks, K and V travel; striped and zigzag: the same with "
              "other tokens on each rank; ulysses: all-to-all to heads and back; tensor: heads, and an all-reduce of "
              "the output; offload: one GPU, and what does not fit comes over the link. Default ring."},
-    {.name = "ranks", .argument = "P", .set = set_ranks, .help = "GPUs. Default 4."},
+    {.name = "ranks", .argument = "P", OPTION_COUNT(RanksOptions, n), .help = "GPUs. Default 4."},
     {.name = "link",
      .argument = "NAME|FILE",
-     .set = set_link,
+     OPTION_TEXT(RanksOptions, link, "the name of the link"),
      .choices = "@links",
      .help = "Between neighbours, or to what lies behind the GPU: nvlink2, nvlink3, nvlink4, nvlink5, pcie4, pcie5, "
              "ib-edr, ib-hdr, ib-ndr, host-ddr5, nvme4, or a file of your own. Default " DEFAULT_LINK "."},
-    {.name = "gpu", .argument = "NAME|FILE", .set = set_gpu, .choices = "@gpus", .help = "Default " DEFAULT_GPU "."},
+    {.name = "gpu",
+     .argument = "NAME|FILE",
+     OPTION_TEXT(RanksOptions, request.gpu, "the name of the GPU"),
+     .choices = "@gpus",
+     .help = "Default " DEFAULT_GPU "."},
     {.name = "kernel",
      .argument = "NAME|FILE",
-     .set = set_kernel,
+     OPTION_TEXT(RanksOptions, request.kernel, "the name of the kernel"),
      .choices = "@kernels",
      .help = "Predict times by this kernel's costs, where the link was measured (nvlink4)."},
     {0},

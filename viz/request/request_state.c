@@ -87,7 +87,7 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   put_count(text, "prefix", r->pages.prefix, 0);
   put_count(text, "chunk", r->pages.chunk, 0);
   put_count(text, "ranks", r->ring.n, 0);
-  if (r->ring.scheme) put(text, " scheme=%s", scheme_name(r->ring.scheme));
+  if (r->ring.scheme) put(text, " scheme=%s", SCHEME_NAMES[r->ring.scheme]);
   memmove(text, text + 1, strlen(text));
   return text;
 }
