@@ -16,7 +16,7 @@ static Pen pen_on(cairo_t *cr, double width, double height, const Theme *theme) 
                .theme = theme,
                .view = &view,
                .page = box_at(0, 0, width, height),
-               .unit = fmin(height / 720, width / 1110),
+               .unit = height > width ? fmin(height / 1100, width / 460) : fmin(height / 720, width / 1110),
                .is_tall = height > width};
 }
 
@@ -372,6 +372,7 @@ void kernel_scene_draw(const KernelScene *s, cairo_t *cr, double width, double h
   idea(s, words, sizeof words);
   pen_text(&pen, TYPE_TITLE, theme->ink, true, ANCHOR_START, p.head.x, p.head.y + title, p.head.width, words);
   snprintf(words, sizeof words, "%s. %s", s->title, s->where);
+  if (pen_text_width(&pen, TYPE_BODY, false, words) > p.head.width) snprintf(words, sizeof words, "%s", s->title);
   pen_text(&pen, TYPE_BODY, theme->ink_soft, false, ANCHOR_START, p.head.x, p.head.y + title + 1.5 * body, p.head.width,
            words);
   draw_source(&pen, s, p.source);

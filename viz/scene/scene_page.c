@@ -60,7 +60,8 @@ static void draw_footer(const Pen *pen, Box *page) {
 /* At least 1/25 of the height, larger on a projector; on a page that is not wide, as large as its lines allow. */
 static double narration_size(const Pen *pen) {
   const double part = pen->view->presentation ? 22.5 : 24.5, high = pen->page.height / part;
-  return fmin(high, pen->page.width / (pen->view->presentation ? 36.0 : 40.0));
+  const double size = fmin(high, pen->page.width / (pen->view->presentation ? 36.0 : 40.0));
+  return pen->is_tall ? fmax(size, pen_size(pen, TYPE_SMALL)) : size;
 }
 
 static void draw_narration(const Pen *pen, Box box, double size, int n_lines, const Narration *said) {
@@ -111,9 +112,10 @@ Box pen_page_told(const Pen *pen, const char *title, const Narration *said) {
   const double base = head.y + 8 * u + 0.9 * pen_size(pen, TYPE_TITLE);
   snprintf(step, sizeof step, "step %s of ", number_count(now->step).text);
   snprintf(step + strlen(step), sizeof step - strlen(step), "%s", number_count(now->n_steps).text);
+  const TypeSize type = pen_text_width(pen, TYPE_TITLE, true, title) <= right - left ? TYPE_TITLE : TYPE_BODY;
   const double step_width = pen_text_width(pen, TYPE_SMALL, false, step),
-               title_width = pen_text_width(pen, TYPE_TITLE, true, title);
-  pen_text(pen, TYPE_TITLE, t->ink, true, ANCHOR_START, left, base, right - left, title);
+               title_width = pen_text_width(pen, type, true, title);
+  pen_text(pen, type, t->ink, true, ANCHOR_START, left, base, right - left, title);
   const bool has_step = left + title_width + 18 * u + step_width < right;
   if (has_step) pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, right, base, 0, step);
   if (has_step && !pen->view->presentation) {

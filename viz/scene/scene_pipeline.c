@@ -377,6 +377,8 @@ static void draw(const Pen *pen) {
              number_count((Wide)p->N).text, p->d, p->causal ? ", causal" : "");
   else
     kernel_words(p, words, sizeof words);
+  char *dot = strchr(words, '.');
+  if (dot && pen_text_width(pen, TYPE_SMALL, false, words) > foot.width) *dot = '\0';
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, foot.x, foot.y + 1.1 * small, foot.width, words);
 }
 

@@ -230,7 +230,7 @@ static void draw_chip(const Pen *pen, Box box, const SnapshotRun *run, bool done
 }
 
 /* Under the squares: what they are, or once all are done how long it took. */
-static void draw_under(const Pen *pen, const Film *f, Box lane, double width, const SnapshotRun *run) {
+static void draw_under(const Pen *pen, const Film *f, Box lane, double width, double room, const SnapshotRun *run) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
   const double u = pen->unit, body = pen_size(pen, TYPE_BODY), y = lane.y + f->rows * f->pitch + 8 * u;
@@ -253,9 +253,14 @@ static void draw_under(const Pen *pen, const Film *f, Box lane, double width, co
              : run->link.bound == TIME_L2 || run->link.bound == TIME_TERM_PORT ? "L2 sets"
              : run->link.bound == TIME_SRAM                                    ? "SRAM sets"
                                                                                : "the products set");
-  pen_text(pen, TYPE_BODY, lean ? t->series_text[INK_BLUE] : t->waste_text, true, ANCHOR_START, f->x, y + body, width,
-           words);
+  const char *second = strstr(words, "; now "); /* alone where there is no room for both */
+  const char *said = second && pen_text_width(pen, TYPE_BODY, true, words) > room ? second + 2 : words;
+  pen_text(pen, TYPE_BODY, lean ? t->series_text[INK_BLUE] : t->waste_text, true, ANCHOR_START, f->x, y + body, room,
+           said);
 }
+
+/* On a tall page the name lies above its squares. */
+static double name_height(const Pen *pen) { return pen->is_tall ? 1.5 * pen_size(pen, TYPE_TITLE) : 0; }
 
 /* The name, and how far; at the end what it took. */
 static void draw_name(const Pen *pen, const Film *f, Box lane, double width, const SnapshotRun *run) {
@@ -266,14 +271,15 @@ static void draw_name(const Pen *pen, const Film *f, Box lane, double width, con
   const Number amount =
       f->is_over ? clock_number(now, length_of(now, run)) : number_percent(part_at(now, run, f->clock));
   const char *whole_name = run->schedule->title;
+  const double below = pen->is_tall ? 0 : 1.4 * title;
   pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_START, lane.x, lane.y + 0.9 * head, width,
            pen_text_width(pen, TYPE_HEAD, true, whole_name) < width ? whole_name : name_of(run));
   pen_text(pen, TYPE_TITLE,
            f->is_over ? t->ink
            : done     ? t->good
                       : t->waste_text,
-           true, ANCHOR_START, lane.x, lane.y + 0.9 * head + 1.4 * title, width,
-           done && !f->is_over ? "done" : amount.text);
+           true, pen->is_tall ? ANCHOR_END : ANCHOR_START, lane.x + (pen->is_tall ? width : 0),
+           lane.y + 0.9 * head + below, width, done && !f->is_over ? "done" : amount.text);
 }
 
 static void draw_lane(const Pen *pen, const Film *f, Box lane, double name_width, double width, double chip, int k) {
@@ -284,10 +290,11 @@ static void draw_lane(const Pen *pen, const Film *f, Box lane, double name_width
   pen_region(pen, HIT_RUN, 0, -1, -1, k, lane);
   lane.y += 12 * u;
   draw_name(pen, f, lane, name_width - 10 * u, run);
+  if (pen->is_tall) lane.y += name_height(pen);
   draw_squares(pen, f, lane, run, shows_all);
   if (!done) draw_flight(pen, f, lane, right - chip - 10 * u, run);
   if (shows_all || done) draw_flag(pen, f, lane, run);
-  draw_under(pen, f, lane, width, run);
+  draw_under(pen, f, lane, width, right - f->x, run);
   const Box at = {right - chip, lane.y, chip, fmin(chip, f->rows * f->pitch + 30 * u)};
   if (!f->is_over || now->n_runs < 2) {
     draw_chip(pen, at, run, done);
@@ -312,11 +319,11 @@ static void draw(const Pen *pen) {
   Box body = pen_page_told(pen, title, &said);
   const Box foot = box_cut_bottom(&body, 1.4 * small, 2 * u);
   const double chip = fmax(96 * u, pen_text_width(pen, TYPE_NUMBER, true, "9.9×") + 8 * u),
-               name_width = fmin(0.24 * body.width, 11.5 * pen_size(pen, TYPE_HEAD)),
-               width = body.width - name_width - chip - 40 * u,
+               beside = pen->is_tall ? 0 : fmin(0.24 * body.width, 11.5 * pen_size(pen, TYPE_HEAD)),
+               name_width = pen->is_tall ? body.width + 10 * u : beside, width = body.width - beside - chip - 40 * u,
                high = fmin(300 * u, body.height / fmax(1, now->n_runs)),
-               under = 12 * u + 8 * u + 1.3 * pen_size(pen, TYPE_BODY);
-  const Film f = film_of(pen, body.x + name_width, width, high - under - 6 * u);
+               under = 12 * u + 8 * u + 1.3 * pen_size(pen, TYPE_BODY) + name_height(pen);
+  const Film f = film_of(pen, body.x + beside, width, high - under - 6 * u);
   if (f.pitch < 3 || width < 40 * u) return;
   for (int k = 0; k < now->n_runs; k++) draw_lane(pen, &f, box_cut_top(&body, high, 0), name_width, width, chip, k);
   snprintf(words, sizeof words, "One square: %s %s.%s", number_bytes((Wide)f.square_bytes).text,
@@ -324,7 +331,11 @@ static void draw(const Pen *pen) {
            pen->view->bare ? "" : " Blue must move, orange need not.");
   const Number clock = clock_number(now, f.clock);
   const double room = foot.width - pen_text_width(pen, TYPE_HEAD, true, clock.text) - 16 * u;
-  if (pen_text_width(pen, TYPE_SMALL, false, words) > room) *strchr(words, '.') = '\0';
+  static const char *const ENDS[] = {".", ",", " through", " of one"}; /* the last clauses are left out first */
+  for (int k = 0; k < 4 && pen_text_width(pen, TYPE_SMALL, false, words) > room; k++) {
+    char *end = strstr(words, ENDS[k]);
+    if (end) *end = '\0';
+  }
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, foot.x, foot.y + small, room, words);
   if (now->n_runs > 1 && !pen->view->bare)
     pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_END, foot.x + foot.width, foot.y + small, 0, clock.text);

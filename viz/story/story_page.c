@@ -137,7 +137,8 @@ static const double CAMERA_PART = 0.12; /* of a beat, in which the camera moves;
 static double eased(double x) { return x <= 0 ? 0 : x >= 1 ? 1 : x * x * (3 - 2 * x); }
 
 static void draw_scene(const StoryScene *s, double part, cairo_t *cr, Box box, const Theme *theme) {
-  const double *camera = s->told->beats[s->beat].camera, go = eased(part / CAMERA_PART);
+  const double *camera = s->told->beats[s->beat].camera,
+               go = box.height > box.width ? 0 : eased(part / CAMERA_PART); /* it is laid for a wide picture */
   const double scale = 1 + go * (1000 / camera[2] - 1);
   const double width = floor(box.width * scale), height = floor(box.height * scale);
   cairo_save(cr);
@@ -274,7 +275,8 @@ static void draw_card(const StoryScene *s, const StoryMoment *m, cairo_t *cr, Bo
 
 void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, double width, double height,
                      const Theme *theme, StoryPlaces *places) {
-  const double u = fmin(width / 1280, height / 720);
+  const bool is_tall = height > width;
+  const double u = is_tall ? fmin(width / 680, height / 1180) : fmin(width / 1280, height / 720);
   if (places) places->n = 0;
   const StoryBeat *beat = &s->told->beats[s->beat];
   Lettering caption = {.family = theme->sans, .size = 32 * u, .bold = true};
@@ -282,9 +284,14 @@ void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, dou
   theme_use(cr, theme->background, 1);
   cairo_paint(cr);
   draw_head(s, m->part, cr, width, u, theme);
-  const double bottom = height - 110 * u;
+  const double lines = is_tall ? 3 : 1, bottom = height - (70 + 40 * lines) * u; /* of the caption */
   Box box = {floor(40 * u), floor(84 * u), floor(width - 80 * u), floor(bottom - 84 * u)};
-  if (m->asking) {
+  if (is_tall) box.x = 0, box.width = floor(width); /* scenes need what there is */
+  if (m->asking && is_tall) {                       /* on a tall page the card lies under the scene */
+    const double card = fmin(480 * u, 0.55 * box.height);
+    draw_card(s, m, cr, (Box){40 * u, box.y + box.height - card, width - 80 * u, card}, u, theme, places);
+    box.height = floor(box.height - card - 20 * u);
+  } else if (m->asking) {
     const double card = fmin(520 * u, 0.45 * box.width);
     draw_card(s, m, cr, (Box){box.x + box.width - card, box.y + 12 * u, card, box.height - 24 * u}, u, theme, places);
     box.width = floor(box.width - card - 30 * u);
@@ -292,9 +299,12 @@ void story_page_draw(const StoryScene *s, const StoryMoment *m, cairo_t *cr, dou
   draw_scene(s, m->part, cr, box, theme);
   theme_use(cr, theme->ink, 1);
   const double long_by = letter_measure(cr, &caption, beat->caption).width / (width - 80 * u);
-  if (long_by > 1) caption.size /= long_by;
-  letter_draw_cut(cr, &caption, 40 * u, height - 66 * u, width - 80 * u, beat->caption);
-  if (!m->help) return;
+  if (!is_tall && long_by > 1) caption.size /= long_by;
+  if (is_tall)
+    letter_draw_wrapped(cr, &caption, 40 * u, bottom + 36 * u, width - 80 * u, 1.25, 3, beat->caption);
+  else
+    letter_draw_cut(cr, &caption, 40 * u, height - 66 * u, width - 80 * u, beat->caption);
+  if (!m->help || letter_measure(cr, &small, m->help).width > width - 80 * u) return;
   theme_use(cr, theme->ink_soft, 1);
   letter_draw_cut(cr, &small, 40 * u, height - 26 * u, width - 80 * u, m->help);
 }
