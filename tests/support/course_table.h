@@ -440,7 +440,7 @@ static const Wrong WRONG[] = {
     {8, "asked", "3 MiB", "each matrix once"},
     {8, "hits", "3 MiB", "does serve"},
     {8, "busy", "132", "not enough CTAs"},
-    {8, "fits", "30 heads", "held twice"},
+    {8, "fits", "120 heads", "held twice"},
     {8, "waves", "12", "left over"},
     {8, "small", "24 MiB", "each matrix once"},
     {8, "small", "208 MiB", "Q is missing"},
