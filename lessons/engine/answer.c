@@ -158,7 +158,7 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   const char *const text = *p;
   const size_t length = number_length(text);
   if (length == 0 || !strpbrk(text, "0123456789"))
-    return error_set(error, STATUS_BAD_REQUEST, "no number stands at '%s'", quote(text, strlen(text)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "no number stands at '%s'", quote_text(text).text);
   char sign;
   if (find_decimal_sign(a, text, length, &sign, error)) return STATUS_BAD_REQUEST;
   char digits[2 * ANSWER_TEXT_BYTES];
@@ -276,11 +276,11 @@ static Status refuse_words(const char *text, Error *error) {
   for (size_t k = 0; k < sizeof NUMBER_WORDS / sizeof *NUMBER_WORDS; k++)
     if (strncmp(lower, NUMBER_WORDS[k], strlen(NUMBER_WORDS[k])) == 0)
       return error_set(error, STATUS_BAD_REQUEST, "'%s' may be right, but write it in digits, such as 64, 1/2 or 2x",
-                       quote(text, strlen(text)).text);
+                       quote_text(text).text);
   if (strncmp(lower, "inf", 3) == 0 || strncmp(lower, "nan", 3) == 0)
     return error_set(error, STATUS_BAD_REQUEST, "the answer is a finite number; write it in digits");
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number; write one such as 64, 64 MiB, 50%% or 1/2",
-                   quote(text, strlen(text)).text);
+                   quote_text(text).text);
 }
 
 /* "1.5 million", "2 thousand bytes", "4K": a factor between number and unit. */
@@ -310,7 +310,7 @@ static Status check_rest(const char *p, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "that is a sum or a range; write a single number");
   if (*p == '^' || *p == '*' || *p == '/' || *p == '=' || *p == '(' || *p == '<' || *p == '>')
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is not understood here; work it out and write a single number",
-                     quote(p, strlen(p)).text);
+                     quote_text(p).text);
   if (ascii_is_digit((unsigned char)*p) || *p == '.' || *p == ',' || *p == ';')
     return error_set(error, STATUS_BAD_REQUEST, "two numbers stand there; write one (1.5 or 3/2, not 1 1/2)");
   return STATUS_OK;

@@ -26,7 +26,7 @@ Status answer_tolerance(const char *text, AnswerTolerance *tolerance, Error *err
     return error_set(error, STATUS_BAD_REQUEST,
                      "'%s' is no tolerance; write exact, a part such as 1%%, or an amount such as "
                      "0.01",
-                     quote(text, strlen(text)).text);
+                     quote_text(text).text);
   tolerance->kind = percent ? TOLERANCE_PART : TOLERANCE_OFF;
   tolerance->amount = percent ? amount.number / 100 : amount.number;
   return STATUS_OK;
@@ -55,9 +55,9 @@ static Status check_units(const AnswerKey *key, const Answer *answer, Error *err
   if (wanted->dimension == given->dimension && !word) return STATUS_OK;
   if (!*wanted->name)
     return error_set(error, STATUS_BAD_REQUEST, "the answer is a plain number, without a unit; '%s' is too much",
-                     quote(given->name, strlen(given->name)).text);
+                     quote_text(given->name).text);
   return error_set(error, STATUS_BAD_REQUEST, "the question is about %s, and you wrote %s", wanted->name,
-                   quote(given->name, strlen(given->name)).text);
+                   quote_text(given->name).text);
 }
 
 /* ---- Judging */

@@ -28,7 +28,7 @@ static const ArgumentField *find(lua_State *lua, const Reading *r, const char *n
     if (!nearest.best || nearest.distance > 0) nearest_offer(&nearest, r->fields[f].name);
     if (same_but_for_case(r->fields[f].name, name)) nearest.best = r->fields[f].name, nearest.distance = 0;
   }
-  const Quote shown = quote(name, strlen(name));
+  const Quote shown = quote_text(name);
   if (nearest.best) sandbox_fail(lua, "%s takes no '%s'; did you mean '%s'?", r->function, shown.text, nearest.best);
   sandbox_fail(lua, "%s takes no '%s'", r->function, shown.text);
   return r->fields; /* never: sandbox_fail does not come back */

@@ -42,13 +42,13 @@ static Status refuse_at(const char *file, int line, Error *error, const char *fo
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  const Quote name = quote(file, strlen(file));
+  const Quote name = quote_text(file);
   return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", name.text, line, message);
 }
 #define REFUSE(r, ...) refuse_at((r)->file, (r)->line, (r)->error, __VA_ARGS__)
 
 static Status no_memory(const char *file, Error *error) {
-  return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", quote(file, strlen(file)).text);
+  return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", quote_text(file).text);
 }
 
 static Status check_bytes(Reader *r, Line line) {
@@ -270,7 +270,7 @@ Status claims_read(Claims *claims, const char *buffer, size_t length, const char
   Reader r = {.claims = claims, .file = file, .error = error};
   if (length > CLAIMS_FILE_BYTES)
     return error_set(error, STATUS_BAD_FILE, "%s:1: the file is %zu bytes long; at most %d are read",
-                     quote(file, strlen(file)).text, length, CLAIMS_FILE_BYTES);
+                     quote_text(file).text, length, CLAIMS_FILE_BYTES);
   Status status = pool_add(&claims->pool, file, strlen(file), &r.file_offset) ? STATUS_OK : no_memory(file, error);
   if (!status) status = read_lines(&r, buffer, length);
   if (status) claims->n_entries = n_entries, claims->n_parts = n_parts;
@@ -293,7 +293,7 @@ size_t claims_find(const Claims *claims, const char *id, Error *error) {
     if (strcmp(known, id) == 0) return k;
     nearest_offer(&nearest, known);
   }
-  const Quote shown = quote(id, strlen(id));
+  const Quote shown = quote_text(id);
   if (nearest.best)
     error_set(error, STATUS_BAD_REQUEST, "there is no claim '%s'; did you mean '%s'?", shown.text, nearest.best);
   else

@@ -351,7 +351,7 @@ static Status read_body(LessonReader *r) {
 
 static void set_names(Lesson *l, const char *file) {
   const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
-  const Quote shown = quote(base, strlen(base));
+  const Quote shown = quote_text(base);
   snprintf(l->file, sizeof l->file, "%s", shown.text);
   snprintf(l->name, sizeof l->name, "%s", shown.text);
   const size_t length = strlen(l->name);

@@ -124,7 +124,7 @@ static Status no_question(const Class *c, const char *id, Error *error) {
   Nearest nearest = {.word = id};
   for (size_t k = 0; k < c->lesson->n_asks; k++) nearest_offer(&nearest, c->lesson->asks[k].id);
   return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' has no question '%s'%s%s%s", c->lesson->name,
-                   quote(id, strlen(id)).text, nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
+                   quote_text(id).text, nearest.best ? "; did you mean '" : "", nearest.best ? nearest.best : "",
                    nearest.best ? "'?" : "");
 }
 
@@ -286,7 +286,7 @@ static Status mark_unknown(Class *c, Error *error) {
     Nearest nearest = {.word = name};
     char why[4 * CLASS_NAME_BYTES];
     for (size_t n = 0; n < c->rules->roster->n; n++) nearest_offer(&nearest, c->rules->roster->names[n]);
-    snprintf(why, sizeof why, "'%s' is not on the roster%s%.200s%s", quote(name, strlen(name)).text,
+    snprintf(why, sizeof why, "'%s' is not on the roster%s%.200s%s", quote_text(name).text,
              nearest.best ? "; is it '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
     status = no_mark(c, k, "unknown", why, error);
   }

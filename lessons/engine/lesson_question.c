@@ -66,8 +66,7 @@ static Status compute_choice(LessonRun *run, LessonQuestion *q, Error *error) {
   const char *key = v.kind == EXPRESSION_TEXT ? v.text : v.flag ? "yes" : "no";
   q->right = place_of(run, q, key, strlen(key));
   if (q->right < 0)
-    return REFUSE(ask->answer, "the answer of '%s' is '%s', and no option has that key", ask->id,
-                  quote(key, strlen(key)).text);
+    return REFUSE(ask->answer, "the answer of '%s' is '%s', and no option has that key", ask->id, quote_text(key).text);
   snprintf(q->answer, sizeof q->answer, "%s", q->choice[q->right]);
   return STATUS_OK;
 }
@@ -96,7 +95,7 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
   if (v.kind == EXPRESSION_TEXT) {
     if (!order_of_keys(run, q, v.text, order))
       return REFUSE(ask->answer, "the answer of '%s' must name the key of every item once; it is '%s'", ask->id,
-                    quote(v.text, strlen(v.text)).text);
+                    quote_text(v.text).text);
     for (int k = 0; k < q->n_choices; k++) q->rank[order[k]] = k;
   } else if (v.kind == EXPRESSION_LIST && v.n == q->n_choices) {
     for (int p = 0; p < q->n_choices; p++) q->rank[p] = v.numbers[q->written[p]];
@@ -219,12 +218,12 @@ static Status compute_wrong(LessonRun *run, LessonQuestion *q, int k, Error *err
   if (ask->kind == LESSON_NUMBER) return wrong_number(run, q, text, wrong, error);
   if (ask->kind == LESSON_CHOICE) {
     wrong->choice = place_of(run, q, key, strlen(key));
-    if (wrong->choice < 0) return REFUSE(text, "'%s' is the key of no option", quote(key, strlen(key)).text);
+    if (wrong->choice < 0) return REFUSE(text, "'%s' is the key of no option", quote_text(key).text);
     wrong->is_known = wrong->choice != q->right;
     return STATUS_OK;
   }
   if (!order_of_keys(run, q, key, wrong->order))
-    return REFUSE(text, "'%s' does not name the key of every item once", quote(key, strlen(key)).text);
+    return REFUSE(text, "'%s' does not name the key of every item once", quote_text(key).text);
   wrong->is_known = !in_order(q, wrong->order);
   return STATUS_OK;
 }

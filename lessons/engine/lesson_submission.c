@@ -196,7 +196,7 @@ static void read_seed(Reader *r, uint64_t *seed) {
   const char *text = r->clean;
   const size_t digits = strspn(text, "0123456789");
   if (digits == 0 || text[digits] || digits > 18)
-    error_set(&r->problem, STATUS_BAD_FILE, "the seed '%s' is no whole number", quote(text, strlen(text)).text);
+    error_set(&r->problem, STATUS_BAD_FILE, "the seed '%s' is no whole number", quote_text(text).text);
   else
     *seed = strtoull(text, NULL, 10);
 }
@@ -296,7 +296,7 @@ static Status read_json(Reader *r) {
   size_t k;
   if (!root)
     return error_set(r->error, STATUS_BAD_FILE, "%s:%d: this is not JSON: %s", r->file, why.line > 0 ? why.line : 1,
-                     quote(why.text, strlen(why.text)).text);
+                     quote_text(why.text).text);
   Status status = STATUS_OK;
   r->line = 0;
   if (!json_is_array(root)) status = read_object(r, root);
@@ -338,7 +338,7 @@ static Status read_all(Reader *r, const char *buffer, size_t length, char *text)
 Status submission_add(Submission *submission, const char *buffer, size_t length, const char *file, Error *error) {
   const size_t n_rows = submission->n_rows;
   Error own = {0};
-  const Quote name = quote(file, strlen(file));
+  const Quote name = quote_text(file);
   Reader *r = calloc(1, sizeof *r);
   char *text = malloc(length <= SUBMISSION_FILE_BYTES ? length + 1 : 1);
   Status status = STATUS_NO_MEMORY;
@@ -360,7 +360,7 @@ Status submission_add(Submission *submission, const char *buffer, size_t length,
 
 Status submission_add_problem(Submission *submission, const char *file, const char *why, Error *error) {
   SubmissionRow row = {.seed = NO_SEED};
-  const Quote name = quote(file, strlen(file));
+  const Quote name = quote_text(file);
   if (submission->n_rows == SUBMISSION_ROWS_MAX)
     return error_set(error, STATUS_TOO_LARGE, "more than %d answers", SUBMISSION_ROWS_MAX);
   if (!pool_add(&submission->pool, name.text, strlen(name.text), &row.file) ||

@@ -20,8 +20,7 @@ const Gpu *machine_push_gpu(lua_State *lua, const char *function, const char *na
   if (strcmp(name, "paper") == 0)
     gpu_paper(gpu);
   else if (!limits->load_gpu)
-    sandbox_fail(lua, "%s: there is no GPU '%s' here; only 'paper' is built in", function,
-                 quote(name, strlen(name)).text);
+    sandbox_fail(lua, "%s: there is no GPU '%s' here; only 'paper' is built in", function, quote_text(name).text);
   else if (limits->load_gpu(limits->context, name, gpu, &error))
     sandbox_refuse(lua, function, &error);
   return gpu;
@@ -83,7 +82,7 @@ static CacheRequest read_cache(lua_State *lua, const char *function) {
   if (!r.cache.latent && !r.cache.d) r.cache.d = 128;
   if (!kvcache_dtype_from_name(r.dtype, &r.cache.dtype))
     sandbox_fail(lua, "%s: '%s' is no data type of a cache; there are fp16, bf16, fp32, fp8, int8 and int4", function,
-                 quote(r.dtype, strlen(r.dtype)).text);
+                 quote_text(r.dtype).text);
   Error error = {0};
   if (kvcache_complete(&r.cache, &error)) sandbox_refuse(lua, function, &error);
   return r;

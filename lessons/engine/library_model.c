@@ -52,7 +52,7 @@ static const Schedule *find_schedule(lua_State *lua, const char *function, const
   for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
   shipped_names(SHIPPED_ALL, ", ", all, sizeof all);
   sandbox_fail(lua, "%s: there is no algorithm '%s'%s%s%s; there are %s and more (tilewalk algorithms)", function,
-               quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+               quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
                nearest.best ? "'?)" : "", all);
   return NULL;
 }
@@ -68,7 +68,7 @@ static Problem read_problem(lua_State *lua, const char *function, const Schedule
   if (p.shape.d == 0) p.shape.d = DEFAULT_D;
   if (!dtype_from_name(r.dtype, &p.shape.dtype))
     sandbox_fail(lua, "%s: '%s' is no data type; there are fp32, fp16, bf16 and fp8", function,
-                 quote(r.dtype, strlen(r.dtype)).text);
+                 quote_text(r.dtype).text);
   if (r.block && (r.tiling.B_r || r.tiling.B_c))
     sandbox_fail(lua, "%s: block sets both sides of a tile; give it or block_q and block_k", function);
   if (r.block) p.tiling.B_r = p.tiling.B_c = r.block;
@@ -81,7 +81,7 @@ static Problem read_problem(lua_State *lua, const char *function, const Schedule
   if (r.sram_bytes) p.machine.sram_bytes = r.sram_bytes;
   p.in_step = strcmp(r.pace, "step") == 0;
   if (!p.in_step && strcmp(r.pace, "time") != 0)
-    sandbox_fail(lua, "%s: '%s' is no pace; there are time and step", function, quote(r.pace, strlen(r.pace)).text);
+    sandbox_fail(lua, "%s: '%s' is no pace; there are time and step", function, quote_text(r.pace).text);
   char names[128];
   *schedule = find_schedule(lua, function, r.algorithm);
   if (r.tiling.n_splits && !(*schedule)->splits)

@@ -60,8 +60,7 @@ static WarpAccess read_access(lua_State *lua) {
                       "and addresses");
   WarpTile tile = {(uint64_t)r.base, (uint64_t)r.row_bytes, (uint64_t)r.pad_bytes, WARP_SWIZZLE_NONE};
   if (!warp_swizzle_from_name(r.swizzle, &tile.swizzle))
-    sandbox_fail(lua, "warp: '%s' is no swizzle; there are none, 32B, 64B and 128B",
-                 quote(r.swizzle, strlen(r.swizzle)).text);
+    sandbox_fail(lua, "warp: '%s' is no swizzle; there are none, 32B, 64B and 128B", quote_text(r.swizzle).text);
   const uint32_t bytes = (uint32_t)r.element_bytes;
   WarpAccess access = has_list        ? listed(lua, bytes)
                       : r.stride >= 0 ? warp_strided((uint64_t)r.base, r.stride, bytes)

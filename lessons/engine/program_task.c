@@ -24,8 +24,7 @@ __attribute__((format(printf, 2, 3))) static Status fail(const Reader *r, const 
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  return error_set(r->error, STATUS_BAD_FILE, "%s:%d: %s", quote(r->task->file, strlen(r->task->file)).text, r->line,
-                   what);
+  return error_set(r->error, STATUS_BAD_FILE, "%s:%d: %s", quote_text(r->task->file).text, r->line, what);
 }
 
 /* Adds a line to the program at hand, without its indentation. */
@@ -95,7 +94,7 @@ static Status take(Reader *r, const char *key, const char *value) {
   r->program = NULL;
   if (strcmp(key, "start") == 0) return begin_program(r, t->start, &t->start_line, value);
   if (strcmp(key, "reference") == 0) return begin_program(r, t->reference, &t->reference_line, value);
-  if (!*value) return fail(r, "'%s' without a value", quote(key, strlen(key)).text);
+  if (!*value) return fail(r, "'%s' without a value", quote_text(key).text);
   if (strcmp(key, "task") == 0) return take_text(r, t->title, sizeof t->title, value);
   if (strcmp(key, "teaches") == 0) return take_text(r, t->teaches, sizeof t->teaches, value);
   if (strcmp(key, "ask") == 0) return take_text(r, t->ask, sizeof t->ask, value);
@@ -117,7 +116,7 @@ static Status take(Reader *r, const char *key, const char *value) {
       r,
       "'%s' is no line of a task; there are task, teaches, ask, entry, state, bytes, sectors, conflicts, kernels, "
       "sram, hint, start, reference, mutant, and says behind a mutant",
-      quote(key, strlen(key)).text);
+      quote_text(key).text);
 }
 
 static Status complete(Reader *r) {
@@ -147,7 +146,7 @@ static Status take_whole_line(Reader *r, char *line) {
 }
 
 ProgramTask *program_task_read(const char *text, size_t length, const char *file, Error *error) {
-  const Quote name = quote(file, strlen(file));
+  const Quote name = quote_text(file);
   if (length > PROGRAM_TASK_BYTES_MAX || memchr(text, '\0', length)) {
     error_set(error, STATUS_BAD_FILE, "%s:1: a task is text of at most %d KiB", name.text,
               PROGRAM_TASK_BYTES_MAX / 1024);
@@ -188,7 +187,7 @@ Status program_task_mutant(const ProgramTask *task, int k, char *text, Error *er
   size_t used = 0;
   *text = '\0';
   if (!strstr(rest, m->find))
-    return error_set(error, STATUS_BAD_FILE, "'%s' is nowhere in the reference", quote(m->find, strlen(m->find)).text);
+    return error_set(error, STATUS_BAD_FILE, "'%s' is nowhere in the reference", quote_text(m->find).text);
   for (; (at = strstr(rest, m->find)); rest = at + strlen(m->find)) {
     const size_t before = (size_t)(at - rest);
     if (used + before + strlen(m->replace) + 1 > PROGRAM_TASK_PROGRAM_BYTES) break;

@@ -19,9 +19,8 @@ static Status read_scene(const char *value, LessonShow *show, Error *error) {
     return STATUS_OK;
   }
   for (int k = 0; k < SCENE_COUNT; k++) nearest_offer(&nearest, SCENE_NAMES[k]);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'%s%s%s; there are %s",
-                   quote(value, strlen(value)).text, nearest.best ? " (did you mean '" : "",
-                   nearest.best ? nearest.best : "", nearest.best ? "'?)" : "",
+  return error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'%s%s%s; there are %s", quote_text(value).text,
+                   nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?)" : "",
                    word_list_text(SCENE_NAMES, "and", all, sizeof all));
 }
 
@@ -42,7 +41,7 @@ static Status read_steps(const char *value, LessonShow *show, Error *error) {
   show->has_steps = good;
   if (good) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' are no steps; write steps=0-40, the first not behind the last",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static Status read_scores(const char *value, LessonShow *show, Error *error) {
@@ -86,14 +85,14 @@ static Status read_warp_key(const char *key, const char *value, WarpKeys *keys, 
     const char *p = value;
     *is_known = keys->is_given = true;
     if (read_whole(&p, NUMBERS[k].number) && !*p && *NUMBERS[k].number <= WARP_LARGEST) return STATUS_OK;
-    return error_set(error, STATUS_BAD_REQUEST, "%s=%s is no whole number from 0 to %d", key,
-                     quote(value, strlen(value)).text, WARP_LARGEST);
+    return error_set(error, STATUS_BAD_REQUEST, "%s=%s is no whole number from 0 to %d", key, quote_text(value).text,
+                     WARP_LARGEST);
   }
   if (strcmp(key, "swizzle") != 0) return STATUS_OK;
   *is_known = keys->is_given = true;
   if (warp_swizzle_from_name(value, &keys->swizzle)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no swizzle; there are none, 32B, 64B and 128B",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static Status warp_of(const WarpKeys *keys, LessonShow *show, Error *error) {
@@ -125,7 +124,7 @@ static Status read_key(const char *key, const char *value, LessonShow *show, War
   return error_set(error, STATUS_BAD_REQUEST,
                    "there is no key '%s' in a show; there are scene, steps, scores and block, and "
                    "for a warp stride, bytes, column, row_bytes, pad_bytes and swizzle",
-                   quote(key, strlen(key)).text);
+                   quote_text(key).text);
 }
 
 Status lesson_show_parse(const char *text, LessonShow *show, Error *error) {

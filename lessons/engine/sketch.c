@@ -19,7 +19,7 @@ Status sketch_tiles(const char *text, Sketch *s, Error *error) {
   const bool has_x = *end == 'x';
   const long columns = has_x ? strtol(end + 1, &end, 10) : 0;
   if (!has_x || *end || rows < 1 || columns < 1 || rows > SKETCH_SIDE_MAX || columns > SKETCH_SIDE_MAX)
-    return REFUSE("'%s' is no grid; write 'tiles: 4 x 8', rows and columns, up to %d", quote(text, strlen(text)).text,
+    return REFUSE("'%s' is no grid; write 'tiles: 4 x 8', rows and columns, up to %d", quote_text(text).text,
                   SKETCH_SIDE_MAX);
   s->rows = (int)rows;
   s->columns = (int)columns;

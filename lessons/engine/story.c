@@ -26,7 +26,7 @@ __attribute__((format(printf, 4, 5))) static Status fail(const Story *s, int lin
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote(s->file, strlen(s->file)).text, line, what);
+  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote_text(s->file).text, line, what);
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -130,8 +130,7 @@ Story *story_read(const char *text, size_t length, const char *file, Error *erro
   Story *s = length <= STORY_BYTES_MAX ? calloc(1, sizeof *s + length + 1) : NULL;
   if (!s) {
     error_set(error, length > STORY_BYTES_MAX ? STATUS_TOO_LARGE : STATUS_NO_MEMORY,
-              length > STORY_BYTES_MAX ? "%s: a story has at most 64 KiB" : "%s: no memory",
-              quote(file, strlen(file)).text);
+              length > STORY_BYTES_MAX ? "%s: a story has at most 64 KiB" : "%s: no memory", quote_text(file).text);
     return NULL;
   }
   snprintf(s->file, sizeof s->file, "%s", file);
@@ -223,7 +222,7 @@ static Status tell_answer(const Teller *t, const StoryBeatText *from, StoryBeat 
   snprintf(name, sizeof name, "%.*s", (int)unit.length, text_of(t->story, unit));
   beat->key.low = beat->key.high = value.numbers[0];
   if (answer_unit(name, &beat->key.unit, NULL))
-    return fail(t->story, unit.line, t->error, "'%s' is no unit", quote(name, strlen(name)).text);
+    return fail(t->story, unit.line, t->error, "'%s' is no unit", quote_text(name).text);
   answer_text(&beat->key, value.numbers[0], beat->answer, sizeof beat->answer);
   return STATUS_OK;
 }

@@ -90,7 +90,7 @@ static Status read_numbers(const char *p, Claimed *c, Error *error) {
   }
   if (status) return status;
   if (c->n == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number that can be read", quote(begin, strlen(begin)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number that can be read", quote_text(begin).text);
   snprintf(c->text, sizeof c->text, "%.*s", (int)(p - begin), begin);
   return read_unit(skip_blanks(p), c, error);
 }

@@ -48,6 +48,9 @@ static inline Wide checked_mul(Wide a, Wide b, bool *overflow) {
 static inline uint64_t mul_high_long(uint64_t a, uint64_t b) { return (uint64_t)((Wide)a * b >> 64); }
 #endif
 
+static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
 static inline int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 #endif

@@ -33,7 +33,7 @@ Status keyfile_refuse(const char *display_name, int line, Error *error, const ch
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  const Quote name = quote(display_name, strlen(display_name));
+  const Quote name = quote_text(display_name);
   if (line == 0) return error_set(error, STATUS_BAD_FILE, "%s: %s", name.text, message);
   return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", name.text, line, message);
 }

@@ -40,4 +40,7 @@ static inline Quote quote(const char *text, size_t length) {
   return q;
 }
 
+/* The same of a whole string. */
+static inline Quote quote_text(const char *text) { return quote(text, strlen(text)); }
+
 #endif

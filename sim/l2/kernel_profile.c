@@ -204,7 +204,7 @@ typedef struct {
 /* "there is no order 'x'; there are a, b and c", with a guess where one is near. */
 static Status refuse_word(const Check *c, const char *key, const char *word, const char *(*name)(int), int n) {
   char all[160] = "";
-  const Quote typed = quote(word, strlen(word));
+  const Quote typed = quote_text(word);
   Nearest nearest = {.word = typed.text};
   for (int i = 0; i < n; i++) {
     nearest_offer(&nearest, name(i));
@@ -327,7 +327,7 @@ static Status read_spills(const Check *c, int d) {
       else if (!read_spill(t->spill_text[b], &t->spills[b]))
         return keyfile_refuse(c->display_name, c->p->notes[field].line, c->error,
                               "%s = %s says no bytes; write 3072 t + 11264; 1: 13312; reload 100 (t: tiles of a CTA)",
-                              FIELDS[field].name, quote(t->spill_text[b], strlen(t->spill_text[b])).text);
+                              FIELDS[field].name, quote_text(t->spill_text[b]).text);
     }
   }
   return STATUS_OK;
@@ -351,7 +351,7 @@ static Status read_every(const Check *c) {
   }
   if (*at || sides[0] < 1 || sides[1] < 1 || sides[0] > 65536 || sides[1] > 65536)
     return REFUSE(c, "tile", "tile = %s is no pair of rows and keys; write tile = 128 x 64 (B_r x B_c)",
-                  quote(p->tile_text, strlen(p->tile_text)).text);
+                  quote_text(p->tile_text).text);
   p->every.block_q = sides[0];
   p->every.block_k = sides[1];
   for (int d = 0; d < PROFILE_TILES; d++)

@@ -1,8 +1,6 @@
 /* Walking a stream: one step a call. */
 #include "sim/l2/stream.h"
-
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+#include "sim/base/checked.h"
 
 static int64_t merged_on(const Stream *s, Dim dim) { return dim == s->merged ? s->merge : 1; }
 static int64_t rounds_of(const Stream *s, Dim dim) { return dim == DIM_J ? s->rounds : 1; }

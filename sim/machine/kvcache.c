@@ -1,4 +1,5 @@
 #include "sim/machine/kvcache.h"
+#include "sim/base/checked.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,8 +25,6 @@ bool kvcache_dtype_from_name(const char *name, KvDtype *dtype) {
 }
 
 enum { KVCACHE_INDEX_BYTES = 4 };
-
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* --- Checks --- */
 

@@ -118,7 +118,7 @@ static Status check(const KvModel *m, const char *display_name, Error *error) {
                   (long long)m->parameters);
   if (!kvcache_dtype_from_name(m->dtype, &dtype))
     return REFUSE("dtype", "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
-                  quote(m->dtype, strlen(m->dtype)).text);
+                  quote_text(m->dtype).text);
   return STATUS_OK;
 }
 

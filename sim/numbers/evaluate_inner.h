@@ -4,9 +4,8 @@
 
 #include "sim/algorithms/walk/walk.h"
 #include "sim/numbers/evaluate.h"
+#include "sim/base/checked.h"
 
-static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t width(Span span) { return span.end > span.begin ? span.end - span.begin : 0; }
 static inline const ProgramName *name_of(const Evaluator *v, int name) { return &v->schedule->names[name]; }
 

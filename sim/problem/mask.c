@@ -1,7 +1,5 @@
 #include "sim/problem/mask.h"
-
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+#include "sim/base/checked.h"
 
 Mask mask_of_shape(const Shape *shape) { return (Mask){.band = band_of_shape(shape), .pattern = shape->pattern}; }
 

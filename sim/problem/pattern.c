@@ -25,7 +25,7 @@ static Pattern *blocks_new(const char *name, int64_t block, PatternMatrix matrix
     error_set(error, STATUS_TOO_LARGE,
               "the mask '%s' would have %" PRId64 " x %" PRId64 " blocks; at most %" PRId64
               " are kept: a larger block or fewer tokens",
-              quote(name, strlen(name)).text, rows, cols, PATTERN_CELLS_MAX);
+              quote_text(name).text, rows, cols, PATTERN_CELLS_MAX);
     return NULL;
   }
   Pattern *p = pattern_alloc(name, PATTERN_BLOCKS, matrix, (rows + 1) * (cols + 1), error);
@@ -56,7 +56,7 @@ static Pattern *no_mask(const char *name, Error *error) {
   error_set(error, STATUS_BAD_REQUEST,
             "'%s' is no mask; there are " PATTERN_NAMES
             ", documents:FILE, and files of # and . (with a / or a dot in their name)",
-            quote(name, strlen(name)).text);
+            quote_text(name).text);
   return NULL;
 }
 
@@ -145,14 +145,14 @@ Pattern *pattern_documents(const char *text, size_t length, const char *name, Pa
               matrix.N_k > UINT32_MAX
                   ? "%s: documents have at most 2^32 - 1 tokens in all"
                   : "%s: lengths of documents are whole numbers of tokens, apart by commas or blanks",
-              quote(name, strlen(name)).text);
+              quote_text(name).text);
     return NULL;
   }
   if (n > 1 && sum != matrix.N_k) {
     error_set(error, STATUS_BAD_REQUEST,
               "%s: %" PRId64 " documents have %" PRId64 " tokens, and there are %" PRId64 " keys; -N %" PRId64
               " would be right",
-              quote(name, strlen(name)).text, n, sum, matrix.N_k, sum);
+              quote_text(name).text, n, sum, matrix.N_k, sum);
     return NULL;
   }
   if (n == 1) n = ceil_div(matrix.N_k, only);
@@ -198,7 +198,7 @@ Pattern *pattern_named(const char *name, PatternMatrix matrix, Error *error) {
 /* ---- Files of blocks --------------------------------------------------------------------------------------- */
 
 static Pattern *fail_at(Error *error, const char *file, int line, const char *what) {
-  error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote(file, strlen(file)).text, line, what);
+  error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote_text(file).text, line, what);
   return NULL;
 }
 

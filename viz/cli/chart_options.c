@@ -18,7 +18,7 @@ static Status set_size(void *target, const char *value, Error *error) {
       w > 16384 || h > 16384)
     return error_set(error, STATUS_BAD_REQUEST,
                      "'%s' is no size; give WIDTHxHEIGHT in pixels up to 16384, such as 1920x1080",
-                     quote(value, strlen(value)).text);
+                     quote_text(value).text);
   c->width = (int)w;
   c->height = (int)h;
   c->given = true;
@@ -28,8 +28,7 @@ static Status set_size(void *target, const char *value, Error *error) {
 static Status set_theme(void *target, const char *value, Error *error) {
   ChartRequest *c = target;
   if (strcmp(value, "light") != 0 && strcmp(value, "dark") != 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no theme; there are light and dark",
-                     quote(value, strlen(value)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no theme; there are light and dark", quote_text(value).text);
   snprintf(c->theme, sizeof c->theme, "%s", value);
   c->given = true;
   return STATUS_OK;

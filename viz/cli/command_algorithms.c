@@ -52,8 +52,8 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
   Nearest nearest = {.word = name};
   for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
   return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; `tilewalk algorithms` lists them",
-                   quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
-                   nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+                   quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+                   nearest.best ? "'?)" : "");
 }
 
 static void list(FILE *out) {

@@ -40,7 +40,7 @@ static Status add_article(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   if (!ascii_is_alpha((unsigned char)value[0]) || value[1])
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no article; articles are letters, such as A",
-                     quote(value, strlen(value)).text);
+                     quote_text(value).text);
   o->articles[ascii_upper((unsigned char)value[0]) - 'A'] = true;
   return STATUS_OK;
 }
@@ -82,7 +82,7 @@ static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) 
   (void)context;
   if (strchr(name, '/')) /* a file of claims names machines that come with Tilewalk, and reads no files */
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
-                     quote(name, strlen(name)).text);
+                     quote_text(name).text);
   return description_gpu(name, gpu, error);
 }
 
@@ -162,7 +162,7 @@ static Status choose_word(const Claims *claims, const char *word, bool *chosen, 
     any = any || found;
   }
   if (any) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "no claim or question has '%s' in it", quote(word, strlen(word)).text);
+  return error_set(error, STATUS_BAD_REQUEST, "no claim or question has '%s' in it", quote_text(word).text);
 }
 
 static Status choose(const CheckOptions *o, const Claims *claims, bool *chosen, Error *error) {

@@ -202,7 +202,7 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Refinements without
   judge_close(judge);
   if (status == STATUS_OK && n_added == 0)
     status = error_set(error, STATUS_BAD_REQUEST, "no kernel in the file has '%s' in its name",
-                       quote(o->kernel_name, strlen(o->kernel_name)).text);
+                       quote_text(o->kernel_name).text);
   return status;
 }
 
@@ -277,7 +277,7 @@ static Status add_cpu(Crosscheck *c, CrosscheckOptions *o, Error *error) {
   if (c->n_items || o->shard.parts) return STATUS_OK;
   if (refused.status) return error_set(error, refused.status, "%s", refused.message);
   return error_set(error, STATUS_BAD_REQUEST, "no kernel of the ladder has '%s' in its name",
-                   quote(o->kernel_name, strlen(o->kernel_name)).text);
+                   quote_text(o->kernel_name).text);
 }
 
 /* --- the command --- */

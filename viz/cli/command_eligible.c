@@ -33,7 +33,7 @@ static Status set_dropout(void *target, const char *value, Error *error) {
   const double p = strtod(value, &end);
   if (end == value || *end || !(p >= 0 && p < 1))
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no probability; give one from 0 to less than 1, such as 0.1",
-                     quote(value, strlen(value)).text);
+                     quote_text(value).text);
   ((EligibleOptions *)target)->dropout = p;
   return STATUS_OK;
 }
@@ -44,7 +44,7 @@ static Status set_cudnn(void *target, const char *value, Error *error) {
   int n = 0, all = 0;
   if (sscanf(value, "%2u.%2u%n.%2u%n", &major, &minor, &n, &patch, &all) < 2 || value[all ? all : n])
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no version of cuDNN; give one such as 9.15.1",
-                     quote(value, strlen(value)).text);
+                     quote_text(value).text);
   ((EligibleOptions *)target)->cudnn = 10000 * (int64_t)major + 100 * (int64_t)minor + (int64_t)patch;
   return STATUS_OK;
 }

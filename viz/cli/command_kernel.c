@@ -123,7 +123,7 @@ static Status check_like(const KernelRequest *r, Error *error) {
   if (!r->like[0] || schedule_find(r->like)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
                    "--like '%s': a kernel can be like an algorithm of attention, say --like fa2",
-                   quote(r->like, strlen(r->like)).text);
+                   quote_text(r->like).text);
 }
 
 /* Counts of blocks alone are the same however the blocks are dealt out. */

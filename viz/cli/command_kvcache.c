@@ -42,7 +42,7 @@ static Status set_dtype(void *target, const char *value, Error *error) {
   if (kvcache_dtype_from_name(value, &o->request.cache.dtype)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
                    "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static Status set_lengths(void *target, const char *value, Error *error) {

@@ -163,8 +163,7 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
   const size_t n = strlen(name);
   snprintf(target, sizeof target, "%s%s", name, n > 3 && strcmp(name + n - 3, ".md") == 0 ? "" : ".md");
   if (stat(target, &there) == 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is",
-                     quote(target, strlen(target)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is there already; it was left as it is", quote_text(target).text);
   Status status = assets_find(path, sizeof path, "lessons/course/template.md", error);
   if (!status) status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, error);
   if (!status) status = file_write_begin(&file, target, error);
@@ -270,7 +269,7 @@ static Status export_qti(const Lesson *lesson, const LessonOptions *o, ExportDra
   Folder folder = {.folder = o->new_name};
   if (mkdir(o->new_name, 0777) != 0)
     return error_set(error, STATUS_BAD_REQUEST, "'%s' cannot be made: it is there already, or its folder is not",
-                     quote(o->new_name, strlen(o->new_name)).text);
+                     quote_text(o->new_name).text);
   const Status status = lesson_export_qti(lesson, &LESSON_LIMITS, draws, write_into, &folder, error);
   if (!status)
     fprintf(io->out, "%d items and imsmanifest.xml; 'cd FOLDER && zip -r ../package.zip .' makes the package.\n",

@@ -319,7 +319,7 @@ static Status choose(Practice *p, Error *error) {
     const int ask = lesson_find_ask(&p->lesson, o->names[k]);
     if (ask < 0)
       return error_set(error, STATUS_BAD_REQUEST, "there is no skill '%s'; 'tilewalk practice --list' has them",
-                       quote(o->names[k], strlen(o->names[k])).text);
+                       quote_text(o->names[k]).text);
     bool known = false;
     for (int c = 0; c < p->n_chosen; c++) known = known || p->chosen[c] == ask;
     if (!known) p->chosen[p->n_chosen++] = ask;

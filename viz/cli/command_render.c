@@ -58,7 +58,7 @@ static Status set_frames(void *target, const char *value, Error *error) {
     return error_set(
         error, STATUS_BAD_REQUEST,
         "'%s' is no range of steps; give FIRST:LAST or FIRST:LAST:STRIDE, such as 0:140:2; LAST may be left out",
-        quote(value, strlen(value)).text);
+        quote_text(value).text);
   o->first = first;
   o->last = last;
   o->stride = stride;

@@ -63,7 +63,7 @@ static Status set_cache(void *target, const char *value, Error *error) {
     const size_t length = strcspn(p, ",");
     if (field == CACHE_FIELDS || length >= sizeof one)
       return error_set(error, STATUS_BAD_REQUEST, "'%s' is no cache; write SIZE,WAYS,LINE,SECTOR, such as 2M,16,128,32",
-                       quote(value, strlen(value)).text);
+                       quote_text(value).text);
     memcpy(one, p, length);
     one[length] = '\0';
     const Status status = set_cache_field(target, field, one, error);
@@ -92,14 +92,13 @@ static Status set_format(void *target, const char *value, Error *error) {
     }
   return error_set(error, STATUS_BAD_REQUEST,
                    "'%s' is no format of traces; there are auto, din, xdin, lackey, csv, pin, words and hash",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static Status set_path(void *target, const char *value, Error *error) {
   ReplayOptions *o = target;
   if (*o->path)
-    return error_set(error, STATUS_BAD_REQUEST, "one trace at a time: '%s' is a second one",
-                     quote(value, strlen(value)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "one trace at a time: '%s' is a second one", quote_text(value).text);
   if (!*value || strlen(value) >= PATH_BYTES)
     return error_set(error, STATUS_BAD_REQUEST, "the name of the trace is %s", *value ? "too long" : "empty");
   strcpy(o->path, value);

@@ -32,7 +32,7 @@ static Status set_type(const char *value, KvDtype *dtype, bool *given, Error *er
   *given = true;
   if (kvcache_dtype_from_name(value, dtype)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16, fp8, int8 and int4",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 static Status set_kv_dtype(void *target, const char *value, Error *error) {
   ServeOptions *o = target;
@@ -58,7 +58,7 @@ static Status set_evict(void *target, const char *value, Error *error) {
   return error_set(error, STATUS_BAD_REQUEST,
                    "'%s' is no way to drop tokens; give streaming:SINKS+RECENT or h2o:HEAVY+RECENT, such as "
                    "streaming:4+2044",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 /* ---- From options to a request ----------------------------------------------------------------------------- */

@@ -60,7 +60,7 @@ static Status list_stories(Io *io, Error *error) {
   for (int k = 0; k < names.n && !status; k++) {
     Story *story = story_open(names.names[k], error);
     if (!story) return error->status;
-    fprintf(io->out, "%-16s %s\n", names.names[k], quote(story->title, strlen(story->title)).text);
+    fprintf(io->out, "%-16s %s\n", names.names[k], quote_text(story->title).text);
     story_free(story);
   }
   return status;

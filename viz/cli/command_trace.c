@@ -40,7 +40,7 @@ static Status set_format(void *target, const char *value, Error *error) {
     o->format = TRACE_DIN;
   else
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv, din and chrome",
-                     quote(value, strlen(value)).text);
+                     quote_text(value).text);
   return STATUS_OK;
 }
 

@@ -28,7 +28,7 @@ typedef struct {
 static Status set_swizzle(void *target, const char *value, Error *error) {
   if (warp_swizzle_from_name(value, &((WarpOptions *)target)->swizzle)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no swizzle; there are none, 32B, 64B and 128B",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 /* One address a lane, in bytes; an empty one switches the lane off. */

@@ -250,7 +250,7 @@ static Status set_shell(void *target, const char *value, Error *error) {
       return STATUS_OK;
     }
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no shell that is known; there are bash, zsh and fish",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static int run_completion(void *options, Io *io, Error *error) {

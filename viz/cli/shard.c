@@ -17,7 +17,7 @@ static Status set_shard(void *target, const char *value, Error *error) {
       !options_count("I", part, 1, s->parts, &s->part, &inner))
     return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no part of a whole; give I/N with I from 1 to N, such as 3/8",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 #define SHARD(text)                                                                                                    \

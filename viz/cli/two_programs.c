@@ -92,7 +92,7 @@ static int unknown_command(const Command *const *commands, const char *name, Err
   Nearest nearest = {.word = name};
   for (const Command *const *c = commands; *c; c++)
     if ((*c)->name[0] != '_') nearest_offer(&nearest, (*c)->name);
-  const Quote shown = quote(name, strlen(name));
+  const Quote shown = quote_text(name);
   if (nearest.best)
     error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
   else
@@ -189,7 +189,7 @@ static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error
       style->colour = false;
     else if (strcmp(when, "auto") != 0)
       return error_set(error, STATUS_BAD_REQUEST, "--color=%s: there are always, never and auto",
-                       quote(when, strlen(when)).text);
+                       quote_text(when).text);
   }
   *argc = n;
   return STATUS_OK;
@@ -217,7 +217,7 @@ int program_main(const Command *const *commands, const Drawing *drawing, int arg
   }
   if (exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED)
     fprintf(stderr, "tilewalk%s%s: %s\n", argc > 1 && argv[1][0] != '-' ? " " : "",
-            argc > 1 && argv[1][0] != '-' ? quote(argv[1], strlen(argv[1])).text : "",
+            argc > 1 && argv[1][0] != '-' ? quote_text(argv[1]).text : "",
             error.message[0] ? error.message : "the request failed");
   if (exit_status == EXIT_INTERRUPTED) {
     fflush(NULL);

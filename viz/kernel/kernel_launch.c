@@ -128,7 +128,7 @@ static Status find_entry(KernelLaunch *l, Error *error) {
                      "'%.60s' is a template; give its arguments: --entry '%.60s<64, ...>' (the file launches %.90s)",
                      r->entry, r->entry, launched);
   return error_set(error, STATUS_BAD_REQUEST, "%.100s has no kernel '%.60s'; it has %s", r->file,
-                   quote(r->entry, strlen(r->entry)).text, names);
+                   quote_text(r->entry).text, names);
 }
 
 static uint64_t hash(const void *bytes, int64_t n) {
@@ -151,10 +151,10 @@ static Status find_out(KernelLaunch *l, Error *error) {
   }
   if (*out && l->out < 0)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--out '%s' is no argument of '%.60s'; give its name or its number, from 0",
-                     quote(out, strlen(out)).text, l->name);
+                     "--out '%s' is no argument of '%.60s'; give its name or its number, from 0", quote_text(out).text,
+                     l->name);
   if (l->out >= 0 && !l->specs[l->out].is_buffer)
-    return error_set(error, STATUS_BAD_REQUEST, "--out '%s' is a number, not a buffer", quote(out, strlen(out)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "--out '%s' is a number, not a buffer", quote_text(out).text);
   return STATUS_OK;
 }
 

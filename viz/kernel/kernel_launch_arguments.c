@@ -50,12 +50,12 @@ static Status place_arguments(const KernelLaunch *l, int n, const char *texts[KE
       while (!equals && p < n && texts[p]) p++;
       if (equals && p < 0)
         return error_set(error, STATUS_BAD_REQUEST, "--arg '%.60s': '%.40s' has no parameter of that name",
-                         quote(text, strlen(text)).text, l->name);
+                         quote_text(text).text, l->name);
       if (p >= n)
         return error_set(error, STATUS_BAD_REQUEST, "'%.60s' takes %d arguments, and more are given", l->name, n);
       if (texts[p])
         return error_set(error, STATUS_BAD_REQUEST, "--arg '%.60s': that parameter is given twice",
-                         quote(text, strlen(text)).text);
+                         quote_text(text).text);
       texts[p] = equals ? equals + 1 : text;
       if (!equals) next = p + 1;
     }

@@ -35,7 +35,7 @@ static Status dimensions(const char *option, const char *value, int32_t to[3], E
     p++;
   }
   return error_set(error, STATUS_BAD_REQUEST, "--%s '%s' is not X, X,Y or X,Y,Z, each at least 1; say --%s 32,8",
-                   option, quote(value, strlen(value)).text, option);
+                   option, quote_text(value).text, option);
 }
 
 static Status set_grid(void *t, const char *v, Error *e) {
@@ -58,7 +58,7 @@ static Status add_argument(void *t, const char *v, Error *e) {
 static Status count(const char *option, const char *v, int64_t *to, Error *e) {
   Error own = {0};
   if (size_parse_count(v, to, &own) == STATUS_OK && *to <= 1 << 24) return STATUS_OK;
-  return error_set(e, STATUS_BAD_REQUEST, "%s '%s' is not a count from 1 to 16M", option, quote(v, strlen(v)).text);
+  return error_set(e, STATUS_BAD_REQUEST, "%s '%s' is not a count from 1 to 16M", option, quote_text(v).text);
 }
 static Status set_N(void *t, const char *v, Error *e) { return count("-N", v, &((KernelRequest *)t)->N, e); }
 static Status set_d(void *t, const char *v, Error *e) { return count("-d", v, &((KernelRequest *)t)->d, e); }

@@ -77,8 +77,8 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
   return error_set(error, STATUS_BAD_REQUEST,
                    "there is no lesson '%s'%s%s%s; 'tilewalk lesson' lists them, and a file of "
                    "your own ends in .md",
-                   quote(name, strlen(name)).text, nearest.best ? " (did you mean '" : "",
-                   nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
+                   quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
+                   nearest.best ? "'?)" : "");
 }
 
 /* The path of a lesson that comes with Tilewalk. */
@@ -113,7 +113,7 @@ static Status read_lesson(const char *path, Lesson *lesson, Error *error) {
   if (status == STATUS_TOO_LARGE) {
     const char *slash = strrchr(path, '/');
     return error_set(error, STATUS_BAD_FILE, "%s:1: the file is longer than %d KiB, which no lesson needs",
-                     quote(slash ? slash + 1 : path, strlen(slash ? slash + 1 : path)).text, LESSON_FILE_BYTES / 1024);
+                     quote_text(slash ? slash + 1 : path).text, LESSON_FILE_BYTES / 1024);
   }
   if (status) return error_set(error, status, "%s", inner.message);
   status = lesson_from_buffer(lesson, buffer, length, path, error);
@@ -180,7 +180,7 @@ Status lesson_glossary(const char *anchor, char *heading, size_t heading_size, c
   if (!status) status = file_read(path, (size_t)1 << 20, &buffer, &bytes, error);
   const char *at = status ? NULL : lesson_find_anchor(buffer, anchor);
   if (!status && !at)
-    status = error_set(error, STATUS_BAD_REQUEST, "the glossary has no entry '%s'", quote(anchor, strlen(anchor)).text);
+    status = error_set(error, STATUS_BAD_REQUEST, "the glossary has no entry '%s'", quote_text(anchor).text);
   if (!status) {
     const char *name = at + strspn(at, "# "), *body = name + strcspn(name, "\n");
     const char *end = strstr(body, "\n#");

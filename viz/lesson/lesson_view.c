@@ -75,7 +75,7 @@ static Status open_screen(LessonScreen *s, const char *state, const char *change
   lesson_one_algorithm(r);
   if (!status) status = lesson_change(r, change, error);
   if (!status && *r->scene && !scene_from_name(r->scene, &scene))
-    status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote(r->scene, strlen(r->scene)).text);
+    status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote_text(r->scene).text);
   if (!status) status = request_algorithms(r, REQUEST_ONE, error);
   lesson_one_algorithm(r);
   if (!status) status = make_stage(r, &s->stage, error);

@@ -52,9 +52,9 @@ static Status no_command(const char *name, Error *error) {
   Nearest nearest = {.word = name};
   for (size_t k = 0; command_at(k); k++) nearest_offer(&nearest, command_at(k)->name);
   char meant[160];
-  return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s' in the library%s%s%s",
-                   quote(name, strlen(name)).text, nearest.best ? "; did you mean " : "",
-                   nearest_list(&nearest, meant, sizeof meant), nearest.best ? "?" : "");
+  return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s' in the library%s%s%s", quote_text(name).text,
+                   nearest.best ? "; did you mean " : "", nearest_list(&nearest, meant, sizeof meant),
+                   nearest.best ? "?" : "");
 }
 
 static bool has_option(const Command *command, const char *name) {

@@ -58,7 +58,7 @@ typedef struct {
 static Status refuse(const Cursor *c, const char *format, const char *what, size_t n) {
   char message[200];
   snprintf(message, sizeof message, format, quote(what, n).text);
-  return error_set(c->error, STATUS_BAD_REQUEST, "%s:%d: %s", quote(c->file, strlen(c->file)).text, c->line, message);
+  return error_set(c->error, STATUS_BAD_REQUEST, "%s:%d: %s", quote_text(c->file).text, c->line, message);
 }
 
 static bool is_blank(char ch) { return ch == ' ' || ch == '\t' || ch == '\r'; }

@@ -51,7 +51,7 @@ static const Kind LINK_KIND = {"links", "link", "'tilewalk ranks --help' lists t
 static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' lists the known ones"};
 
 static Status refuse(const Kind *kind, const char *name, Error *error) {
-  const Quote q = quote(name, strlen(name));
+  const Quote q = quote_text(name);
   DescriptionNames *known = malloc(sizeof *known);
   Nearest nearest = {.word = q.text};
   Status status = known ? description_names(kind->folder, known, error) : STATUS_OK;
@@ -157,7 +157,7 @@ static Status shipped(const Kind *kind, const char *name, Error *error) {
   if (is_name(name) && find_named(kind, name, path) == STATUS_OK) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
                    "'%s' is no %s that comes with Tilewalk; files of one's own are named on the command line alone",
-                   quote(name, strlen(name)).text, kind->what);
+                   quote_text(name).text, kind->what);
 }
 
 Status description_shipped_gpu(const char *name, Error *error) {

@@ -92,7 +92,7 @@ static Status read_dtype(Config *c, KvModel *m) {
   }
   if (*own && strcmp(own, "auto")) {
     name = own;
-    config_remark(c, "the cache is kept in %s, as the file says of its quantization", quote(own, strlen(own)).text);
+    config_remark(c, "the cache is kept in %s, as the file says of its quantization", quote_text(own).text);
   }
   if (!strncmp(name, "torch.", 6)) name += 6;
   static const struct {
@@ -109,8 +109,7 @@ static Status read_dtype(Config *c, KvModel *m) {
     set_text(m->dtype, sizeof m->dtype, "fp8");
     return STATUS_OK;
   }
-  return REFUSE(c, "'torch_dtype' is '%s'; there are bfloat16, float16, float32 and float8",
-                quote(name, strlen(name)).text);
+  return REFUSE(c, "'torch_dtype' is '%s'; there are bfloat16, float16, float32 and float8", quote_text(name).text);
 }
 
 static Status read_extras(Config *c) {
@@ -224,7 +223,7 @@ static Status make(Config *c, KvModel *m) {
   name_after(c->keys.file, name);
   set_text(m->name, sizeof m->name, name);
   const char *type = config_text(&c->keys, "model_type");
-  set_text(m->product, sizeof m->product, *type ? quote(type, strlen(type)).text : name);
+  set_text(m->product, sizeof m->product, *type ? quote_text(type).text : name);
   use_known(c);
   if (!why) config_unused(&c->keys, m->unused, sizeof m->unused);
   return STATUS_OK;

@@ -53,8 +53,7 @@ json_t *config_load(const char *text, size_t length, const char *file, Error *er
   json_t *root = json_loadb(copy, n, 0, &why);
   free(copy);
   if (!root)
-    error_set(error, STATUS_BAD_FILE, "%.80s: line %d: no JSON: %.120s", file, why.line,
-              quote(why.text, strlen(why.text)).text);
+    error_set(error, STATUS_BAD_FILE, "%.80s: line %d: no JSON: %.120s", file, why.line, quote_text(why.text).text);
   return root;
 }
 
@@ -86,7 +85,7 @@ static Status find_other(ConfigKeys *k) {
     if (!json_is_object(value) || !has_layers(value) || config_word_in(key, NOT_TEXT)) continue;
     if (first)
       return config_refuse(k, "'%s' and '%s' both describe layers; give the one that is meant as a file of its own",
-                           quote(first, strlen(first)).text, quote(key, strlen(key)).text);
+                           quote_text(first).text, quote_text(key).text);
     first = key;
     k->text = value;
     config_use(k, key);
@@ -187,7 +186,7 @@ Status config_number(const ConfigKeys *k, const char *name, const json_t *value,
     *count = (int64_t)json_real_value(value);
     return STATUS_OK;
   }
-  return config_refuse(k, "'%s' is not a whole number from 1 to %" PRId64, quote(name, strlen(name)).text, most);
+  return config_refuse(k, "'%s' is not a whole number from 1 to %" PRId64, quote_text(name).text, most);
 }
 
 Status config_count(const ConfigKeys *k, const char *const *names, int64_t most, int64_t *count) {
@@ -330,7 +329,7 @@ static int add_unused(const ConfigKeys *k, const json_t *object, char *to, size_
   json_object_foreach((json_t *)object, key, value) {
     if (json_object_get(k->used, key) || says_nothing(key, value) || is_elsewhere(key)) continue;
     const size_t at = strlen(to);
-    const Quote q = quote(key, strlen(key));
+    const Quote q = quote_text(key);
     if (at + strlen(q.text) + 8 < size)
       snprintf(to + at, size - at, "%s%s", n ? ", " : "", q.text);
     else if (at + 6 < size && (at < 3 || strcmp(to + at - 3, "...")))

@@ -84,7 +84,7 @@ static Status read_words(Config *c, const Windows *w, const char *key, const jso
       return REFUSE(c,
                     "'%s'[%zu] is '%s', a kind of layer that is not known; there are full, sliding, chunked, cross and "
                     "linear attention, mamba, conv and recurrent",
-                    key, (size_t)i % n, word ? quote(word, strlen(word)).text : "no word");
+                    key, (size_t)i % n, word ? quote_text(word).text : "no word");
   }
   return STATUS_OK;
 }
@@ -244,8 +244,7 @@ static Status read_unknown(Config *c, const Windows *w, bool *found) {
       continue;
     if (status) return status;
     config_use(&c->keys, key);
-    config_remark(c, "the kinds of layers are read from '%s', a key of no family that is known",
-                  quote(key, strlen(key)).text);
+    config_remark(c, "the kinds of layers are read from '%s', a key of no family that is known", quote_text(key).text);
     *found = true;
   }
   return STATUS_OK;

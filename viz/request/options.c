@@ -127,7 +127,7 @@ static Status parse_long(OptionParser *parser, const char *text, int *i, int arg
     if (equals && o->argument) return store(parser, &found, equals + 1, error);
     if (equals)
       return error_set(error, STATUS_BAD_REQUEST, "--%s takes no value, but '%s' was given", o->name,
-                       quote(equals + 1, strlen(equals + 1)).text);
+                       quote_text(equals + 1).text);
     return store(parser, &found, "1", error);
   }
   if (equals) return store(parser, &found, equals + 1, error);
@@ -142,12 +142,11 @@ static Status parse_short(OptionParser *parser, const char *text, int *i, int ar
   if (!find(parser, NULL, 0, text[0], false, &found) && other && find(parser, NULL, 0, other, false, &found))
     return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%c'; did you mean '-%c'?", text[0], other);
   if (!find(parser, NULL, 0, text[0], false, &found))
-    return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%s'; --help lists them",
-                     quote(text, strlen(text)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "there is no option '-%s'; --help lists them", quote_text(text).text);
   if (!option_needs_value(found.option)) {
     if (text[1])
       return error_set(error, STATUS_BAD_REQUEST, "-%c takes no value, but '%s' was given", text[0],
-                       quote(text + 1, strlen(text + 1)).text);
+                       quote_text(text + 1).text);
     return store(parser, &found, "1", error);
   }
   if (text[1]) return store(parser, &found, text + 1, error);
@@ -203,9 +202,9 @@ Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *e
     else if (parser->set_positional)
       status = parser->set_positional(parser->target, a, error);
     else
-      status = error_set(error, STATUS_BAD_REQUEST,
-                         "'%s' is no option, and this command takes nothing else; --help shows its use",
-                         quote(a, strlen(a)).text);
+      status =
+          error_set(error, STATUS_BAD_REQUEST,
+                    "'%s' is no option, and this command takes nothing else; --help shows its use", quote_text(a).text);
     if (status) return status;
   }
   return STATUS_OK;
@@ -257,8 +256,7 @@ Status options_text(const char *name, const char *value, char *out, size_t size,
 static Status store_flag(const char *name, const char *value, bool *out, Error *error) {
   const bool on = strcmp(value, "1") == 0, off = strcmp(value, "0") == 0;
   if (!on && !off)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name,
-                     quote(value, strlen(value)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name, quote_text(value).text);
   *out = on;
   return STATUS_OK;
 }
@@ -301,7 +299,7 @@ Status options_name(const char *const *names, const char *is, const char *value,
   char all[OPTION_TEXT_BYTES];
   *index = word_list_find(names, value);
   if (*index >= 0) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' %s; there are %s", quote(value, strlen(value)).text, is,
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' %s; there are %s", quote_text(value).text, is,
                    word_list_text(names, "and", all, sizeof all));
 }
 

@@ -43,7 +43,7 @@ Status own_program_read(const char *path, const Schedule **schedule, Error *erro
   char *text;
   size_t length;
   if (strlen(path) >= PATH_BYTES)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is too long for a path", quote(path, strlen(path)).text);
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is too long for a path", quote_text(path).text);
   Status status = file_read(path, PROGRAM_TEXT_BYTES - 1, &text, &length, error);
   if (status) return status;
   Program *program = malloc(sizeof *program);
@@ -52,7 +52,7 @@ Status own_program_read(const char *path, const Schedule **schedule, Error *erro
   free(text);
   if (!status && schedule_find(program->name))
     status = error_set(error, STATUS_BAD_FILE, "%s: the name '%s' is that of a shipped algorithm; choose another",
-                       quote(path, strlen(path)).text, program->name);
+                       quote_text(path).text, program->name);
   if (!status) status = keep(path, program, schedule, error);
   free(program);
   return status;

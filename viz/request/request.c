@@ -17,7 +17,7 @@ static Status set_mask(void *target, const char *value, Error *error) {
   Request *r = target;
   if (!*value || strlen(value) >= sizeof r->mask)
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no mask; there are " PATTERN_NAMES " and files",
-                     quote(value, strlen(value)).text);
+                     quote_text(value).text);
   strcpy(r->mask, value);
   return STATUS_OK;
 }
@@ -29,7 +29,7 @@ static Status set_causal(void *target, const char *value, Error *error) {
   if (!top_left && strcmp(value, "bottom-right") != 0 && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
     return error_set(error, STATUS_BAD_REQUEST,
                      "'%s' is no corner; a causal mask is aligned to bottom-right (the default) or top-left",
-                     quote(value, strlen(value)).text);
+                     quote_text(value).text);
   shape->causal = strcmp(value, "0") != 0;
   shape->top_left = top_left;
   return STATUS_OK;
@@ -67,7 +67,7 @@ static Status set_kv_dtype(void *target, const char *value, Error *error) {
   shape->has_kv_dtype = dtype_from_name(value, &shape->kv_dtype);
   if (shape->has_kv_dtype) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16 and fp8",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static Status set_mla(void *target, const char *value, Error *error) {
@@ -76,14 +76,14 @@ static Status set_mla(void *target, const char *value, Error *error) {
   r->is_expanded = strcmp(value, "expanded") == 0;
   if (r->is_absorbed || r->is_expanded || strcmp(value, "auto") == 0) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no form of MLA; there are auto, absorbed and expanded",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static Status set_dtype(void *target, const char *value, Error *error) {
   ((Request *)target)->has_dtype = true;
   if (dtype_from_name(value, &((Request *)target)->shape.dtype)) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16 and fp8",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static Status set_block(void *target, const char *value, Error *error) {
@@ -111,7 +111,7 @@ static Status set_order(void *target, const char *value, Error *error) {
       error, STATUS_BAD_REQUEST,
       "'%s' is no order of CTAs; there are query-batch-head, query-head-batch, head-query-batch and head-batch-query "
       "(the first runs fastest)",
-      quote(value, strlen(value)).text);
+      quote_text(value).text);
 }
 
 static Status set_walk(void *target, const char *value, Error *error) {
@@ -119,7 +119,7 @@ static Status set_walk(void *target, const char *value, Error *error) {
   r->has_walk = launch_walk_from_name(value, &r->walk);
   if (r->has_walk) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "'%s' is no walk over K and V; there are forward and reversed",
-                   quote(value, strlen(value)).text);
+                   quote_text(value).text);
 }
 
 static Status set_without(void *target, const char *value, Error *error) {
@@ -136,7 +136,7 @@ static Status set_pace(void *target, const char *value, Error *error) {
   return error_set(
       error, STATUS_BAD_REQUEST,
       "'%s' is no pace; give time, step, or skew:N for N tiles (up to 1048576) between the first CTA and the last",
-      quote(value, strlen(value)).text);
+      quote_text(value).text);
 }
 
 static Status set_scene(void *target, const char *value, Error *error) {
@@ -174,8 +174,7 @@ static Status set_step(void *target, const char *value, Error *error) {
   const size_t length = (size_t)(point - value), digits = strspn(point + 1, "0123456789");
   if (length == 0 || length >= sizeof whole || digits < 1 || digits > 3 || point[1 + digits])
     return error_set(error, STATUS_BAD_REQUEST,
-                     "'%s' is no step; give a number such as 122, or 122.25 to be between two",
-                     quote(value, strlen(value)).text);
+                     "'%s' is no step; give a number such as 122, or 122.25 to be between two", quote_text(value).text);
   memcpy(whole, value, length);
   whole[length] = '\0';
   int thousandths = 0;
@@ -190,7 +189,7 @@ static const char *const CLOCKS[] = {"bytes", "time", NULL};
 
 static Status no_file(const char *value, const char *what, Error *error) {
   return error_set(error, STATUS_BAD_REQUEST, "'%s' names a file; %s of one's own are named on the command line alone",
-                   quote(value, strlen(value)).text, what);
+                   quote_text(value).text, what);
 }
 
 static Status shipped_algorithms(const char *value, Error *error) {

@@ -128,10 +128,10 @@ static Status kernel_algorithm(Request *r, Error *error) {
       return error_set(error, STATUS_BAD_REQUEST,
                        "--kernel %s is described for %s; a form of it that splits the keys, if there is one, is not "
                        "described, so leave out --kernel or --algorithm %s",
-                       quote(r->kernel, strlen(r->kernel)).text, kernel->schedule->name, r->algorithms[k]->name);
+                       quote_text(r->kernel).text, kernel->schedule->name, r->algorithms[k]->name);
   return error_set(error, STATUS_BAD_REQUEST,
                    "--kernel %s follows %s, which --algorithm does not name; leave one of them out",
-                   quote(r->kernel, strlen(r->kernel)).text, kernel->schedule->name);
+                   quote_text(r->kernel).text, kernel->schedule->name);
 }
 
 Status request_algorithms(Request *r, RequestDefault which, Error *error) {

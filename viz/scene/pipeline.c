@@ -86,7 +86,7 @@ const PipelineKernel *pipeline_kernel(const char *name) {
 /* ---- Reading --------------------------------------------------------------------------------------------- */
 
 static Status refuse(const char *name, int line, const char *what, Error *error) {
-  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote(name, strlen(name)).text, line, what);
+  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote_text(name).text, line, what);
 }
 
 static Status take_line(Pipeline *p, const char *line, const char *name, int number, Error *error) {
@@ -275,8 +275,7 @@ Pipeline *pipeline_read(const char *text, size_t length, const char *name, Error
   Pipeline *p = length <= PIPELINE_BYTES_MAX ? calloc(1, sizeof *p) : NULL;
   if (!p) {
     error_set(error, length > PIPELINE_BYTES_MAX ? STATUS_TOO_LARGE : STATUS_NO_MEMORY,
-              length > PIPELINE_BYTES_MAX ? "%s: more than 1 MiB of stamps" : "%s: no memory",
-              quote(name, strlen(name)).text);
+              length > PIPELINE_BYTES_MAX ? "%s: more than 1 MiB of stamps" : "%s: no memory", quote_text(name).text);
     return NULL;
   }
   memset(p->stamps, 0xff, sizeof p->stamps);

@@ -19,7 +19,7 @@ Story *story_open(const char *name, Error *error) {
       error_set(error, STATUS_BAD_REQUEST,
                 "there is no story '%s'; `tilewalk story --list` has them, and a file has a "
                 "/ or a dot in its name",
-                quote(name, strlen(name)).text);
+                quote_text(name).text);
       return NULL;
     }
   }

@@ -26,8 +26,7 @@ static Status open_beat(StoryScene *s, Error *error) {
   const StoryBeat *beat = &s->told->beats[s->beat];
   Status status = read_state(&s->request, beat->state, error);
   if (!status && !scene_from_name(beat->scene, &s->scene))
-    status =
-        error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote(beat->scene, strlen(beat->scene)).text);
+    status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote_text(beat->scene).text);
   if (!status) status = request_stage(&s->request, false, 0, &s->stage, error);
   if (!status) status = moment_step(&s->stage, beat->from, &s->from, error);
   if (!status) status = moment_step(&s->stage, beat->to, &s->to, error);
@@ -41,8 +40,8 @@ Status story_scene_open(StoryScene *s, const Story *story, const StoryTold *told
   *s = (StoryScene){.told = told, .beat = beat};
   const Status status = open_beat(s, &own);
   if (status)
-    return error_set(error, status, "%s:%d: the beat '%s': %s", quote(story->file, strlen(story->file)).text,
-                     told->beats[beat].line, told->beats[beat].name, own.message);
+    return error_set(error, status, "%s:%d: the beat '%s': %s", quote_text(story->file).text, told->beats[beat].line,
+                     told->beats[beat].name, own.message);
   s->view = (SceneView){.bare = true, .presentation = true, .memo = memo_new()};
   if (*s->request.chart) chart_kind_from_name(s->request.chart, &s->view.chart);
   story_scene_show(s, 0);
@@ -122,7 +121,7 @@ Status story_scene_check(StoryScene *s, const Story *story, Error *error) {
     for (int k = 0; k < regions->n; k++) is_there |= is_part(&s->now, &regions->regions[k], name);
     if (!is_there)
       status = error_set(error, STATUS_BAD_FILE, "%s:%d: the beat '%s' lights '%.40s', which its scene has not",
-                         quote(story->file, strlen(story->file)).text, beat->line, beat->name, name);
+                         quote_text(story->file).text, beat->line, beat->name, name);
   }
   cairo_surface_destroy(measures);
   free(regions);

@@ -148,7 +148,7 @@ static Status read_line(Reader *r, size_t begin, size_t length) {
 static Status check_text(Reader *r, const char *text, size_t length) {
   if (length >= PROGRAM_TEXT_BYTES)
     return error_set(r->error, STATUS_BAD_FILE, "%s: a program has at most %d bytes; this one has %zu",
-                     quote(r->file, strlen(r->file)).text, PROGRAM_TEXT_BYTES - 1, length);
+                     quote_text(r->file).text, PROGRAM_TEXT_BYTES - 1, length);
   for (size_t k = 0; k < length; k++) {
     r->number += text[k] == '\n';
     if (text[k] == '\t') return reader_fail(r, "a tab; indent with spaces");

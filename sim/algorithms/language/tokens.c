@@ -13,7 +13,7 @@ Status reader_fail(Reader *r, const char *format, ...) {
   va_start(list, format);
   vsnprintf(what, sizeof what, format, list);
   va_end(list);
-  return error_set(r->error, STATUS_BAD_FILE, "%s:%d: %s", quote(r->file, strlen(r->file)).text, r->number, what);
+  return error_set(r->error, STATUS_BAD_FILE, "%s:%d: %s", quote_text(r->file).text, r->number, what);
 }
 
 Status reader_fail_near(Reader *r, unsigned places, const char *what, const char *right) {

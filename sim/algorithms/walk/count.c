@@ -1,10 +1,8 @@
 /* Counting without walking: every statement is executed for a region of blocks, and regions are counted by the mask. */
 #include "sim/algorithms/walk/count.h"
+#include "sim/base/checked.h"
 
 #include <string.h>
-
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static Span overlap(Span a, Span b) { return (Span){max64(a.begin, b.begin), min64(a.end, b.end)}; }
 static Wide length(Span s) { return s.end > s.begin ? wide(s.end - s.begin) : 0; }

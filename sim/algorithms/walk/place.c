@@ -1,10 +1,9 @@
 #include "sim/algorithms/walk/place.h"
+#include "sim/base/checked.h"
 
 #include <string.h>
 
 #include "sim/algorithms/walk/count.h"
-
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- Totals up to a step ---------------------------------------------------------------------------------- */
 

@@ -1,10 +1,8 @@
 /* Walking a program: one event a call. */
 #include "sim/algorithms/schedule.h"
+#include "sim/base/checked.h"
 
 #include "sim/algorithms/walk/walk.h"
-
-static inline int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 Span walk_range(const Plan *plan, const ProgramOp *loop, int64_t split) {
   switch (loop->dim) {

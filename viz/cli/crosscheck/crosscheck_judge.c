@@ -258,7 +258,7 @@ static Status add_recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error
     return error_set(error, STATUS_BAD_FILE,
                      "line %" PRId64
                      ": there is no kernel '%s' in the ladder or in assets/kernels; describe it with --kernel FILE",
-                     row->line, quote(row->kernel, strlen(row->kernel)).text);
+                     row->line, quote_text(row->kernel).text);
   if (status) return error_set(error, status, "%s", why.message);
   return judge_add_described(c, j, row, &row->shape, &row->tiling, error);
 }

@@ -127,7 +127,7 @@ static Status count(const char *kernels, const Request *r, CounterTable *table, 
   if (status == STATUS_OK && exit_status == NOT_FOUND)
     status = error_set(error, STATUS_BAD_REQUEST,
                        "there is no program '%s'; `make kernels` builds tilewalk-kernels where nvcc is, or use --cpu",
-                       quote(kernels, strlen(kernels)).text);
+                       quote_text(kernels).text);
   else if (status == STATUS_OK && exit_status > 1)
     status = failed("tilewalk-kernels", text, length, error);
   else if (status == STATUS_OK)

@@ -88,7 +88,7 @@ static Status check_link(void *context, const char *target, size_t length, Error
   if (anchor) *anchor++ = '\0';
   if (strchr(link, ':') || link[0] == '/')
     return error_set(error, STATUS_BAD_REQUEST, "the link '%s' is neither a web address nor a file beside the lesson",
-                     quote(link, strlen(link)).text);
+                     quote_text(link).text);
   const char *slash = strrchr(c->path, '/'), *own = slash ? slash + 1 : c->path;
   char *buffer = NULL;
   size_t bytes = 0;
@@ -102,12 +102,12 @@ static Status check_link(void *context, const char *target, size_t length, Error
   if (status)
     return error_set(error, STATUS_BAD_REQUEST,
                      "the link '%s' leads nowhere: there is no such file in the lesson's folder",
-                     quote(link, strlen(link)).text);
+                     quote_text(link).text);
   const bool found = !anchor || lesson_find_anchor(buffer, anchor);
   free(buffer);
   if (found) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST, "the link '%s#%s' leads nowhere: no heading has that name",
-                   quote(link, strlen(link)).text, quote(anchor, strlen(anchor)).text);
+                   quote_text(link).text, quote_text(anchor).text);
 }
 
 static Status picture(void *context, const char *state, const LessonShow *show, char **text) {

@@ -41,7 +41,7 @@ static Status fill(Row *row, int line, Error *error) {
     error_set(error, status, "%s:%d: %s", PATH, line, why.message);
   else if (!f || end == row->cells[3])
     status = error_set(error, STATUS_BAD_REQUEST, "%s:%d: %s '%s'", PATH, line, f ? "no number" : "serve has no figure",
-                       quote(row->cells[f ? 3 : 2], strlen(row->cells[f ? 3 : 2])).text);
+                       quote_text(row->cells[f ? 3 : 2]).text);
   else
     row->figure = *f, row->ours = f->value;
   free(figures);
