@@ -10,16 +10,7 @@
 #include "sim/machine/timing.h"
 
 enum { PERCENT_OF_PEAK = 50 }; /* of the products' peak rate, where the kernel is not known: assumed */
-enum {
-  STEPS_PER_HEAD = 75000,
-  HEADS_WALKED = 5,
-  HEADS_OF_MANY = 4,
-  HEADS_WHOLE = 16,
-  HEADS_MOST = 256,
-  STEPS_MOST = 8000000,
-  GRANULES_MOST = 4000000
-};
-enum { LONG_KEYS = 65536 /* rows of up to this many keys are not walked too coarsely */ };
+
 enum {
   TIMES_MOST = 256,
   TIMES_LONGEST = 2 /* as many walks as take the steps of this many of the longest heads, */,
@@ -37,7 +28,6 @@ enum { USUAL_DRAW = 3 * 1000003 };
 enum { DRAW_COUNTER = 1 << 20, DRAW_SIDES, DRAW_GPCS }; /* of when CTAs start; below them: a TPC's */
 enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it takes the square of their number */ };
 
-#define FAR_MORE       1.5   /* times l2_bytes; no launch that was recorded comes to more than 1.2 */
 #define START_CYCLES   140.0 /* where the kernel's are not known: as those of fa2_async, assumed */
 #define PUT_BACK_BYTES 5e6   /* a profiler's, at most (is_put_back) */
 
@@ -45,48 +35,13 @@ enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it
  * of a GPC (assets/counters/h200/waves/first.csv, tests/model/test_waves.c); and how much longer an atomic takes to the
  * other side, one way (h200/placement: 190 cycles there and back). */
 #define STARTS_SIDES_NS 69.0
-#define STARTS_GPCS_NS  22.0
-#define STARTS_TPCS_NS  27.0
-#define COUNTER_FAR_NS  48.0
+
+#define STARTS_GPCS_NS 22.0
+#define STARTS_TPCS_NS 27.0
+#define COUNTER_FAR_NS 48.0
+
 #define CLOCKS_APART                                                                                                   \
   2.9 /* times as far as placement.h says, where all SMs have one CTA: 0.39 %, one standard deviation */
-
-/* What a step computes, in cycles: of a CTA that has its SM to itself, and so much for each of those that share it.
- * Without any: 0. */
-typedef struct {
-  double alone, share;
-} Work;
-
-/* A place for a CTA on an SM. */
-typedef struct {
-  StreamSlot stream;
-  Work owed;       /* where CTAs ask ahead: on what it asked for last */
-  int64_t *active; /* slots of its SM that owe work */
-  bool ended;      /* its last step was the last of a piece */
-} Slot;
-
-typedef struct {
-  Stream stream;
-  const Launch *launch;
-  const L2RunConfig *config;
-  Slot *slots;
-  Place *places;   /* of each slot */
-  int64_t *active; /* slots that owe work, by SM */
-  int64_t next_piece[PROGRAM_KERNELS_MAX];
-  double cycles_per_flop, cycles_per_exp, slower,
-      alone_slower; /* slower: than the peak rate of products; alone: a CTA that has an SM to itself, 0: not known */
-  double *row_end_cycles; /* of the configuration, in the first walk */
-  /* Of waiting that the kernel's rate has in it: where it asks for a tile only when it needs it. */
-  double hidden_cycles;
-  double latency_cycles;            /* that a tile takes a CTA that waits besides */
-  bool replaces_at_once, forgets_q; /* left out: the handover, the renewal of Q */
-  double steps, stop_steps;         /* taken; the number after which nothing new is begun */
-  struct {
-    int64_t piece;
-    double steps; /* before which this was counted; 0: not reached */
-    ClockResult counted;
-  } half, end; /* of the way: half of the pieces have been begun, and all */
-} Run;
 
 L2RunConfig l2_run_config(const Gpu *gpu, Dtype dtype) {
   L2RunConfig c = {.l2_bytes = gpu->l2_bytes,
@@ -181,97 +136,6 @@ static bool next_step(void *context, const Clock *clock, uint32_t at, ClockStep 
   next->work_cycles =
       r->launch->config.waits ? fmax(work_cycles(work, 1) - r->hidden_cycles, 0) : work_on_owed(taker, work);
   return true;
-}
-
-/* ---- How much is walked --------------------------------------------------------------------------- */
-
-static int64_t n_blocks(const Launch *l, const Plan *plan) {
-  return l->config.whole_head ? 1 : l->config.of_columns ? plan->T_c : plan->T_r;
-}
-
-static Status check(const Launch *l, const Plan *plan, const L2RunConfig *c, Error *error) {
-  if (c->l2_partitions != 1 && c->l2_partitions != 2)
-    return error_set(error, STATUS_BAD_REQUEST, "an L2 of %lld partitions is not modelled; give 1 or 2",
-                     (long long)c->l2_partitions);
-  if (c->skew_turns < 0 || c->skew_turns > 1 << 20)
-    return error_set(error, STATUS_BAD_REQUEST, "a skew of %lld turns is not possible; give 0 to %d",
-                     (long long)c->skew_turns, 1 << 20);
-  if ((l->n_splits != 1 && l->n_splits != plan->tiling.n_splits) || l->config.block_q != plan->tiling.B_r ||
-      l->config.block_k != plan->tiling.B_c || l->n_row_blocks != n_blocks(l, plan) || l->heads != plan->shape.heads ||
-      l->batch != plan->shape.batch)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the launch and the plan must be of one problem, with equal blocks and splits");
-  return STATUS_OK;
-}
-
-static Status refuse_large(double steps, Error *error) {
-  return error_set(error, STATUS_TOO_LARGE,
-                   "%.3g tile reads take too long to walk through L2; a shorter sequence or larger blocks do not",
-                   steps);
-}
-
-/* Heads to walk: as many as come to `budget`, but at least two and the first waves; where kernels follow each other,
- * enough that L2 holds little of what goes between them. */
-static int64_t heads_to_walk(const Stream *s, double budget, const Launch *l, double l2_bytes) {
-  const int64_t n_heads = s->n_heads, pieces = s->kernels[0].n_pieces / n_heads;
-  if (s->combines) return n_heads;
-  double heads = fmax(budget / fmax(s->steps_per_head, 1), 2);
-  if (s->n_kernels == 1)
-    heads = fmax(heads, ceil(4 * (double)l->n_slots / (double)pieces));
-  else
-    heads = fmax(2, ceil(4 * l2_bytes / s->between_bytes));
-  return heads < (double)n_heads ? (int64_t)heads : n_heads;
-}
-
-/* Heads that are to be walked, however coarsely. Of fa2 all, where they are not many: the first CTAs of the next head
- * run on what a wave leaves free last, more of them with every head, so that the heads before do not tell of those
- * after. */
-static double whole_heads(const Run *r, int64_t n_heads) {
-  const bool all = r->stream.combines || r->launch->config.whole_head;
-  if (all) return fmin((double)n_heads, HEADS_MOST);
-  return r->stream.n_kernels == 1 && n_heads <= HEADS_WHOLE ? (double)n_heads : 1;
-}
-
-/* How many heads' steps are taken: they are spread over all heads where all are walked, over not many of fa2 not too
- * thin unless rows are very long; of many heads, and of long rows, fewer, for time. */
-static double heads_worth(int64_t n_heads, int64_t N_k) {
-  const double n = (double)n_heads;
-  return n <= HEADS_WHOLE && N_k <= LONG_KEYS ? fmax(n / 2, fmin(n, HEADS_WALKED)) : fmin(n, HEADS_OF_MANY);
-}
-
-/* At most, or about: two fifths where K and V of a head are far more than L2 holds, since nearly all that a step asks
- * for is then new, and takes more than twice the time to walk. */
-static double steps_of_head(const Run *r, const Plan *p) {
-  if (r->config->max_steps) return (double)r->config->max_steps;
-  const double keys_and_values = (double)p->shape.N_k * plan_key_bytes(p);
-  return keys_and_values > FAR_MORE * (double)r->config->l2_bytes ? 0.4 * STEPS_PER_HEAD : STEPS_PER_HEAD;
-}
-
-/* Merges rounds, then tiles, until a head takes few enough steps, and chooses the heads. */
-static Status choose(Run *r, const Schedule *schedule, const Plan *plan, Error *error) {
-  const double max = steps_of_head(r, plan);
-  const int64_t widest = plan->T_r > plan->T_c ? plan->T_r : plan->T_c;
-  int64_t merge = 1, n_heads = 0;
-  for (;; merge *= 2) {
-    if (!stream_make(&r->stream, schedule, plan, r->launch, merge, 0))
-      return error_set(error, STATUS_BAD_REQUEST, "%s is not walked through L2", schedule->name);
-    n_heads = r->stream.all_heads;
-    const double together = fmax(whole_heads(r, n_heads) / heads_worth(n_heads, plan->shape.N_k), 1);
-    if (r->stream.steps_per_head * r->stream.accesses_per_step * together <= max || r->stream.merge >= widest ||
-        schedule->diagonal)
-      break;
-  }
-  const double budget = max / r->stream.accesses_per_step * heads_worth(n_heads, plan->shape.N_k);
-  const int64_t heads = heads_to_walk(&r->stream, budget, r->launch, (double)r->config->l2_bytes);
-  const double steps = r->stream.steps_per_head * (double)heads;
-  stream_make(&r->stream, schedule, plan, r->launch, merge, heads);
-  r->stop_steps = r->stream.n_kernels == 1 ? 2 * budget + 1000 : INFINITY;
-  double granules = 0;
-  for (int k = 0; k < STREAM_KIND_COUNT; k++) granules += (double)r->stream.kinds[k].n;
-  if ((r->stream.n_kernels > 1 && steps > STEPS_MOST) || granules > GRANULES_MOST) return refuse_large(steps, error);
-  r->half.piece = heads / 2 * (r->stream.kernels[0].n_pieces / heads);
-  r->end.piece = r->stream.kernels[0].n_pieces;
-  return STATUS_OK;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------------ */
@@ -452,7 +316,7 @@ static void go_on(const Run *r, L2Run *t, double all_steps) {
  * time. Where a second kernel combines, half as often: its beginning takes as long as the steps of a short launch. */
 static int times_to_walk(const Run *r) {
   if (r->config->in_step || (r->stream.n_kernels > 1 && !r->stream.combines) || r->launch->config.whole_head) return 1;
-  const double times = TIMES_LONGEST * steps_of_head(r, r->stream.plan) /
+  const double times = TIMES_LONGEST * l2_steps_of_head(r, r->stream.plan) /
                        (r->stream.steps_per_head * (double)r->stream.n_heads * r->stream.n_kernels);
   const int least = r->stream.n_heads > 1 && r->stream.n_kernels == 1 ? TIMES_HEADS : 1;
   const int even = times < TIMES_MOST ? (int)times / 2 * 2 : TIMES_MOST;
@@ -550,7 +414,7 @@ static Status walk_all(const Run *r, L2Run *mean, Error *error) {
 
 Status l2_run(L2Run *result, const Schedule *schedule, const Launch *launch, const Plan *plan,
               const L2RunConfig *config, Error *error) {
-  Status status = check(launch, plan, config, error);
+  Status status = l2_check(launch, plan, config, error);
   if (status) return status;
   const int64_t percent = launch->config.percent_of_peak ? launch->config.percent_of_peak : PERCENT_OF_PEAK;
   Run r = {.launch = launch,
@@ -562,9 +426,9 @@ Status l2_run(L2Run *result, const Schedule *schedule, const Launch *launch, con
     r.alone_slower = 1000 / (double)launch->config.alone_permille;
   if (config->flops_per_cycle > 0) r.cycles_per_flop = 1 / config->flops_per_cycle;
   if (config->exps_per_cycle > 0) r.cycles_per_exp = 1 / config->exps_per_cycle;
-  status = choose(&r, schedule, plan, error);
+  status = l2_choose_walk(&r, schedule, plan, error);
   if (status) return status;
-  if (launch->n_slots > CLOCK_CTAS_MAX) return refuse_large((double)launch->n_slots, error);
+  if (launch->n_slots > CLOCK_CTAS_MAX) return l2_refuse_large((double)launch->n_slots, error);
   if (!left_out(&r, REFINEMENT_LATENCY)) r.latency_cycles = (double)(r.stream.merge * launch->config.latency_cycles);
   if (launch->config.waits) r.hidden_cycles = hidden_cycles(&r);
   L2Run mean;

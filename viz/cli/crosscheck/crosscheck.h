@@ -113,6 +113,9 @@ Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, 
 Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups,
                         Error *error);
 
+/* Runs a rung on this computer's processor, and adds its output and the bytes it counts. */
+Status crosscheck_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, const Tiling *tiling, Error *error);
+
 /* The predictions' part of crosscheck_fill. */
 Status crosscheck_fill_predictions(Document *document, const Crosscheck *crosscheck, const char *gpu, Error *error);
 
