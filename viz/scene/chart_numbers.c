@@ -198,6 +198,18 @@ RooflinePoint chart_roofline_now(const RooflineNumbers *r, const Snapshot *now) 
   return point_after(r, &now->traffic, &now->whole, &now->gpu);
 }
 
+RooflinePoint chart_roofline_before(const RooflineNumbers *r, const Snapshot *now) {
+  const Event *e = &now->event;
+  Traffic before = now->traffic;
+  if (!now->has_event) return chart_roofline_now(r, now);
+  before.flops -= e->flops;
+  if (e->bytes) {
+    Wide *moved = event_goes_out(e->kind) ? &before.write[e->tensor] : &before.read[e->tensor];
+    *moved -= e->bytes < *moved ? e->bytes : *moved; /* m and l go under one name */
+  }
+  return before.flops > 0 ? point_after(r, &before, &now->whole, &now->gpu) : chart_roofline_now(r, now);
+}
+
 /* ---- All of them ----------------------------------------------------------------------------------------- */
 
 void chart_numbers_make(ChartNumbers *c, const Snapshot *now) {

@@ -96,5 +96,6 @@ double chart_missed_at(const MissCurve *curve, double capacity_bytes);
 /* Where the run is in the roofline after the snapshot's events: bytes of all levels so far are taken in proportion to
  * those of the head that is shown across the SRAM boundary, and so are its products. */
 RooflinePoint chart_roofline_now(const RooflineNumbers *roofline, const Snapshot *snapshot);
+RooflinePoint chart_roofline_before(const RooflineNumbers *roofline, const Snapshot *now); /* the present event */
 
 #endif

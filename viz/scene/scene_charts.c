@@ -91,13 +91,16 @@ static void name_roofline(const Pen *pen, const ChartNumbers *c, const ChartPlan
                     plane->height));
 }
 
+/* Between the moment before the present event and the one after it. */
 static void draw_dots(const Pen *pen, const ChartNumbers *c, const StillPlaces *places, RooflinePoint here) {
   const Snapshot *now = pen->now;
-  if (now->total_bytes > 0) {
-    dot_on(pen, &places->by_N, (double)c->N, (double)now->total_bytes);
-    dot_on(pen, &places->by_B, (double)now->grid.B_r, (double)now->total_bytes);
-  }
-  dot_on(pen, &places->roofline, here.flops_per_byte, here.flops_per_s);
+  const double left = 1 - pen_happened(pen),
+               bytes = (double)now->total_bytes - (now->has_event ? left * (double)now->event.bytes : 0);
+  const RooflinePoint before = left > 0 ? chart_roofline_before(&c->roofline, now) : here;
+  dot_on(pen, &places->by_N, (double)c->N, bytes);
+  dot_on(pen, &places->by_B, (double)now->grid.B_r, bytes);
+  dot_on(pen, &places->roofline, here.flops_per_byte + left * (before.flops_per_byte - here.flops_per_byte),
+         here.flops_per_s + left * (before.flops_per_s - here.flops_per_s));
 }
 
 /* ---- In words -------------------------------------------------------------------------------------------- */

@@ -103,7 +103,9 @@ void draw_code(const Pen *pen, Box box) {
     char text[CODE_LINE_BYTES];
     snprintf(text, sizeof text, "%.*s", rows[k].length, code_line(schedule, rows[k].line).text + rows[k].begin);
     if (present) {
-      pen_fill(pen, box_at(row.x - 8 * u, row.y, row.width + 16 * u, row.height),
+      const Box all = box_at(row.x - 8 * u, row.y, row.width + 16 * u, row.height);
+      pen_fill(pen, all, theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.2), 1); /* and how far it is */
+      pen_fill(pen, (Box){all.x, all.y, all.width * pen_happened(pen), all.height},
                theme_mix(t->panel, t->tile[TILE_COLOUR_CURRENT], 0.35), 1);
       pen_fill(pen, box_at(row.x - 8 * u, row.y, 4 * u, row.height), t->tile[TILE_COLOUR_CURRENT], 1);
     }
