@@ -1,12 +1,14 @@
 /* Attention on several GPUs: pairs token by token, bytes by hand, and times beside two H200s.
  *
  *     RANKS_TABLE=1 build/tests/test_ranks     prints model and measurement row by row (sim/RANKS.md) */
+#include <time.h>
+
 #include "tests/support/test.h"
 #include "sim/ranks.h"
 #include "tests/support/open_asset.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
-#include "tests/support/rand.h"
+#include "tests/support/sanitized.h"
 
 static GpuLink open_link(const char *name) {
   static char text[KEYFILE_MAX_BYTES];
@@ -168,6 +170,21 @@ TEST(striped_attentions_bound) {
     const double ratio = (double)most[0] / (double)most[1], by_hand = (2.0 * (double)n - 1) / (double)n;
     assert_true(fabs(ratio - by_hand) < 1e-3 && ratio > before && ratio < 2);
     before = ratio;
+  }
+}
+
+/* 64 ranks of 1M tokens in less than 0.1 s, each ring; a link's bytes are those of 63 steps. */
+TEST(sixty_four_ranks_at_once) {
+  const Shape shape = {.N_q = 1 << 20, .d = 128, .heads = 32, .kv_heads = 8, .causal = true};
+  for (int scheme = SCHEME_RING; scheme <= SCHEME_ZIGZAG; scheme++) {
+    Fold f = {0};
+    const clock_t before = clock();
+    make((Scheme)scheme, 64, &shape, &fa2);
+    ranks_walk(&ranks, CLOCK_PREDICTED, fold, &f);
+    const double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
+    assert_int_equal((int64_t)f.sent, (int64_t)64 * 63 * 16384 * 8 * 128 * 2 * 2);
+    assert_true(f.pairs == (Wide)32 * (1 << 20) * ((1 << 20) + 1) / 2);
+    if (seconds > 0.1 * ONE_OF) fail_msg("%s: %.3f s", SCHEME_NAMES[scheme], seconds);
   }
 }
 
