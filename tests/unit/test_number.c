@@ -155,6 +155,7 @@ TEST(test_seconds) {
   assert_string_equal(number_seconds(12.5e-6).text, "12.5 us");
   assert_string_equal(number_seconds(1.25e-3).text, "1.25 ms");
   assert_string_equal(number_seconds(3.5).text, "3.5 s");
+  assert_string_equal(number_seconds(6.713e20).text, "6.713e+20 s"); /* not e+2 */
   assert_string_equal(number_seconds(999.99e-3).text, "1 s");
   assert_string_equal(number_seconds(999.999e-6).text, "1 ms");
   assert_string_equal(number_seconds(999.97).text, "1,000 s");

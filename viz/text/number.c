@@ -200,9 +200,9 @@ Number number_exact_double(double value) {
   return plain(text);
 }
 
-/* Drops the zeros at the end of a fraction: "1.500" becomes "1.5", "2.0" becomes "2". */
+/* Drops the zeros at the end of a fraction: "1.500" becomes "1.5", "2.0" becomes "2". Those of an exponent stay. */
 static void trim_zeros(Number *number) {
-  if (!strchr(number->text, '.')) return;
+  if (!strchr(number->text, '.') || strchr(number->text, 'e')) return;
   size_t length = strlen(number->text);
   while (number->text[length - 1] == '0') length--;
   if (number->text[length - 1] == '.') length--;
