@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { Browser, serve } from './browser.mjs'
+import { Firefox } from './firefox.mjs'
 
 const [build, chromium, ...only] = process.argv.slice(2)
 const PREFIX = '/some folder/of any name/' // nothing may depend on where the folder lies
@@ -993,6 +994,44 @@ async function offline(world) {
   return 'opened again without a server'
 }
 
+// ---- Firefox, where it is
+
+// Each page with a scene draws; what it draws is C's list, number for number; the page in one file opens from a file; a
+// lesson's question is answered. Without Firefox a word, and nothing counted.
+async function firefox(world) {
+  const program = process.env.FIREFOX ?? ['firefox-esr', 'firefox'].find(name => spawnSync('which', [name]).status === 0)
+  if (!program) return 'no Firefox (Debian: firefox-esr): left out'
+  const browser = await Firefox.start(program)
+  try {
+    const line = PROBLEMS[1], output = execFileSync(`${build}/web_native`, [`${build}/web/assets.bundle`, 1280, 720], { input: line + '\n', maxBuffer: 1 << 26, encoding: 'utf8' })
+    await browser.open(addressOf(world.server, 'see.html', line))
+    await browser.until(`window.tilewalk?.hasPicture`)
+    const list = await browser.value(`(() => { const { engine } = tilewalk
+      engine.call('web_plain_measures', 1)
+      engine.call('web_picture', 1280, 720, true)
+      const at = engine.calls.web_print(), text = engine.read(at)
+      engine.calls.free(at)
+      return text })()`)
+    comparePrimitives(list, output.slice(output.indexOf('\n') + 1, output.indexOf('\nwords\n') + 1), line)
+    await browser.value(`document.getElementById('next').click()`)
+    check((await browser.value('tilewalk.state()')).endsWith('step=42'), 'Next in Firefox')
+    for (const name of PAGES.filter(name => HAS_SCENE.test(name) && !name.startsWith('see'))) {
+      await browser.open(addressOf(world.server, name))
+      await browser.until('Boolean(window.tilewalk)', 60).catch(async error => check(false, name, error.message, await browser.value('document.body.innerText.slice(0, 300)')))
+      same(await browser.value(`[...document.querySelectorAll('#problem:not([hidden])')].map(e => e.textContent).join()`), '', name)
+    }
+    await browser.open(addressOf(world.server, 'lessons.html', LESSON))
+    await browser.until(`document.querySelector('#page .foot')`)
+    for (let k = 0; k < 20 && !await browser.value(`Boolean(document.getElementById('answer'))`); k++) await browser.value(`document.querySelector('.foot [data-press="next"]').click()`)
+    await browser.value(`(() => { const a = document.getElementById('answer'); a.value = '9'; a.dispatchEvent(new Event('input', { bubbles: true })); document.querySelector('form.answer button').click() })()`)
+    check((await browser.value(`document.getElementById('page').innerText`)).includes('You added the scores'), 'a diagnosis in Firefox')
+    await browser.open(`file://${join(process.cwd(), build, 'tilewalk.html')}#N=64&d=16&block=8&scene=tiles&step=3`)
+    await browser.until('window.tilewalk?.hasPicture')
+    check((await browser.value('tilewalk.state()')).includes('scene=tiles step=3'), 'the page in one file')
+    return `${list.split('\n').length} primitives equal, ${PAGES.filter(name => HAS_SCENE.test(name)).length} pages, one file from file://`
+  } finally { await browser.close() }
+}
+
 // ---- access
 
 // Everything that can be focused has a name, and text stands out from its ground (WCAG 2.1, 1.4.3).
@@ -1240,7 +1279,7 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, drawn, written, records, read, course, workbench, kernels, questions, folder, embeds, offline, accessible, keyboard, speed, anything }
+const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, drawn, written, records, read, course, workbench, kernels, questions, folder, embeds, offline, firefox, accessible, keyboard, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)
