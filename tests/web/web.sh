@@ -1,6 +1,7 @@
 #!/bin/sh
-# Tests the folder BUILD/web in a real Chromium, and in Firefox where that is: `tests/web/web.sh BUILD [NAME...]` (or `make test-web`). NAME: only tests
-# whose names hold it. `--bench`: how fast they are, against their limits. Without Chromium or Node it says so and counts nothing.
+# Tests the folder BUILD/web in a real Chromium, and in Firefox where that is: `tests/web/web.sh BUILD [NAME...]` (or
+# `make test-web`). NAME: only tests whose names hold it. `--bench`: how fast they are, against their limits. Without
+# Chromium or Node it says so and counts nothing.
 set -eu
 build=$1
 shift

@@ -230,10 +230,10 @@ void hierarchy_draw_sram(const Pen *pen, Box box, bool is_large, Places *places)
     const int t = slots[k];
     if (now->slots[t].in_registers && !is_parted) {
       const Box line = box_cut_top(&body, label, 0);
-      const double width = pen_text_width(pen, TYPE_SMALL, false, "in registers") + 8 * u;
-      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, line.x, line.y + 0.95 * small, 0,
-               "in registers");
-      pen_fill(pen, box_at(line.x + width, line.y + 0.6 * small, line.width - width, fmax(1, round(u))),
+      const char *words = pen_fitting(pen, line.width, "in registers", "");
+      const double width = *words ? pen_text_width(pen, TYPE_SMALL, false, words) + 8 * u : 0;
+      pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, line.x, line.y + 0.95 * small, 0, words);
+      pen_fill(pen, box_at(line.x + width, line.y + 0.6 * small, fmax(0, line.width - width), fmax(1, round(u))),
                pen->theme->axis, 1);
       is_parted = true;
     }

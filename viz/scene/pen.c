@@ -307,13 +307,26 @@ void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_
 
 /* ---- Page and panels ------------------------------------------------------------------------------------- */
 
+void pen_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number, const char *rest) {
+  const double small = pen_size(pen, TYPE_SMALL), size = pen_size(pen, type), high = 1.5 * small + 1.25 * size;
+  if (box->height < high) box->height = 0;
+  if (box->height <= 0) return;
+  const Box row = box_cut_top(box, high, 9 * pen->unit);
+  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, row.width, label);
+  pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, row.width, number);
+  const double x = row.x + pen_text_width(pen, type, true, number) + 10 * pen->unit;
+  if (x + pen_text_width(pen, TYPE_SMALL, false, rest) <= row.x + row.width)
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size, 0, rest);
+}
+
 Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark) {
   const double u = pen->unit, base = box.y + 12 * u + pen_size(pen, TYPE_HEAD);
   pen_part(pen, heading, box);
   pen_fill(pen, box, pen->theme->panel, 1);
-  pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_START, box.x + 14 * u, base, 0, heading);
+  const double wide = pen_text_width(pen, TYPE_HEAD, true, heading), used = wide + 40 * u;
+  if (wide + 14 * u <= box.width)
+    pen_text(pen, TYPE_HEAD, pen->theme->ink, true, ANCHOR_START, box.x + 14 * u, base, 0, heading);
   if (remark) {
-    const double used = pen_text_width(pen, TYPE_HEAD, true, heading) + 40 * u;
     pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_END, box.x + box.width - 14 * u, base,
              fmax(1, box.width - used), remark);
   }

@@ -85,6 +85,9 @@ void pen_hatch_path(const Pen *pen, Box box, Colour ground,
                     Colour colour); /* the present path, all of it within the box */
 void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double y1, double x2, double y2);
 
+/* A label above, a number below with what is said of it; takes its room off the box. What has no room is left out. */
+void pen_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number, const char *rest);
+
 /* A panel: its ground, a heading, and what is left within. */
 Box pen_panel(const Pen *pen, Box box, const char *heading, const char *remark);
 

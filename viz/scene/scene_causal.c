@@ -23,7 +23,9 @@ static void draw_pair(const Pen *pen, Box box, const Pair *pair, Wide whole_with
   pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_START, row.x, row.y + 1.05 * head, 0, pair->what);
   const double spared = part_of(pair->without - pair->with_mask, pair->without);
   snprintf(words, sizeof words, "%s spared so far", number_percent(spared).text);
-  pen_text(pen, TYPE_BODY, t->ink, false, ANCHOR_END, row.x + row.width, row.y + 1.05 * head, 0, words);
+  if (pen_text_width(pen, TYPE_HEAD, true, pair->what) + pen_text_width(pen, TYPE_BODY, false, words) + head <
+      row.width)
+    pen_text(pen, TYPE_BODY, t->ink, false, ANCHOR_END, row.x + row.width, row.y + 1.05 * head, 0, words);
   for (int k = 0; k < 2; k++) {
     Box line = box_cut_top(&box, fmin(46 * u, box.height / 2 - 4 * u), 6 * u);
     const double base = line.y + line.height / 2 + 0.36 * small;

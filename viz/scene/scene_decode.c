@@ -306,18 +306,6 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
 
 /* ---- What it is for ---------------------------------------------------------------------------------------- */
 
-static void draw_number(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number,
-                        const char *rest) {
-  const double small = pen_size(pen, TYPE_SMALL), size = pen_size(pen, type);
-  const Box row = box_cut_top(box, 1.5 * small + 1.25 * size, 8 * pen->unit);
-  if (row.height > box->height + row.height) return;
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, row.width, label);
-  pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, row.width, number);
-  const double x = row.x + pen_text_width(pen, type, true, number) + 10 * pen->unit;
-  if (x + pen_text_width(pen, TYPE_SMALL, false, rest) <= row.x + row.width)
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size, 0, rest);
-}
-
 /* SMs that have work in the first wave, with one CTA each. */
 static Wide busy(Wide ctas, Wide sms) { return ctas < sms ? ctas : sms; }
 
@@ -328,7 +316,9 @@ static void draw_sms(const Pen *pen, Box *box, const char *label, Wide n_busy, W
   char text[3 * NUMBER_CHARS];
   snprintf(text, sizeof text, "%s of ", number_count(n_busy).text);
   snprintf(text + strlen(text), sizeof text - strlen(text), "%s SMs", number_count(sms).text);
-  pen_text(pen, TYPE_SMALL, t->ink, is_on, ANCHOR_START, words.x, words.y + 1.1 * small, 0, label);
+  if (pen_text_width(pen, TYPE_SMALL, is_on, label) + pen_text_width(pen, TYPE_SMALL, is_on, text) + small <
+      words.width)
+    pen_text(pen, TYPE_SMALL, t->ink, is_on, ANCHOR_START, words.x, words.y + 1.1 * small, 0, label);
   pen_text(pen, TYPE_SMALL, t->ink, is_on, ANCHOR_END, words.x + words.width, words.y + 1.1 * small, 0, text);
   pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
   pen_fill(pen, box_at(bar.x, bar.y, bar.width * part_of(n_busy, sms), bar.height),
@@ -350,7 +340,7 @@ static void draw_reasons(const Pen *pen, Box box, const Fleet *l) {
   const Wide sms = now->gpu.n_sm > 0 ? wide(now->gpu.n_sm) : 0;
   char number[NUMBER_CHARS], rest[2 * NUMBER_CHARS + 32];
   snprintf(number, sizeof number, "%s", number_count(l->ctas).text);
-  draw_number(pen, &box, TYPE_NUMBER, "run at the same time", number, l->ctas == 1 ? "CTA" : "CTAs");
+  pen_count(pen, &box, TYPE_NUMBER, "run at the same time", number, l->ctas == 1 ? "CTA" : "CTAs");
   if (sms > 0) {
     draw_sms(pen, &box, "not split", busy(l->ctas_unsplit, sms), sms, l->splits < 2);
     if (l->splits > 1) draw_sms(pen, &box, "split", busy(l->ctas, sms), sms, true);
@@ -358,14 +348,14 @@ static void draw_reasons(const Pen *pen, Box box, const Fleet *l) {
   if (l->splits > 1) {
     snprintf(number, sizeof number, "%s", number_bytes(parts_bytes(now)).text);
     snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
-    draw_number(pen, &box, TYPE_TITLE, "parts out and back, a head", number, rest);
+    pen_count(pen, &box, TYPE_TITLE, "parts out and back, a head", number, rest);
   }
   if (l->packed > 1) {
     snprintf(number, sizeof number, "%" PRId64 " heads", l->packed);
-    draw_number(pen, &box, TYPE_TITLE, "packed as rows of a tile", number, "K, V read once");
+    pen_count(pen, &box, TYPE_TITLE, "packed as rows of a tile", number, "K, V read once");
   } else if (l->group > 1) {
     snprintf(number, sizeof number, "%" PRId64 " heads", l->group);
-    draw_number(pen, &box, TYPE_TITLE, "read the same K and V", number, "each for itself");
+    pen_count(pen, &box, TYPE_TITLE, "read the same K and V", number, "each for itself");
   }
 }
 

@@ -7,18 +7,6 @@
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
-/* A label above, a number below; returns nothing but takes its room off the box. */
-static void draw_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number,
-                       const char *rest) {
-  const double small = pen_size(pen, TYPE_SMALL), size = pen_size(pen, type);
-  const Box row = box_cut_top(box, 1.5 * small + 1.25 * size, 9 * pen->unit);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + 1.1 * small, row.width, label);
-  pen_text(pen, type, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.35 * small + size, row.width, number);
-  const double x = row.x + pen_text_width(pen, type, true, number) + 10 * pen->unit;
-  if (x + pen_text_width(pen, TYPE_SMALL, false, rest) <= row.x + row.width)
-    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x, row.y + 1.35 * small + size, 0, rest);
-}
-
 static Wide tiles_worked(const Snapshot *now) {
   return now->traffic.tiles[TILE_FULL] + now->traffic.tiles[TILE_PARTIAL];
 }
@@ -30,14 +18,14 @@ static void draw_counts(const Pen *pen, Box *box) {
   char number[NUMBER_CHARS], rest[NUMBER_CHARS + 32];
   snprintf(number, sizeof number, "%s", number_bytes(now->total_bytes).text);
   snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
-  draw_count(pen, box, TYPE_NUMBER, "moved between HBM and SRAM", number, rest);
+  pen_count(pen, box, TYPE_NUMBER, "moved between HBM and SRAM", number, rest);
   snprintf(number, sizeof number, "%s", number_count(tiles_worked(now)).text);
   snprintf(rest, sizeof rest, "of %s tiles", number_count(all).text);
-  draw_count(pen, box, TYPE_TITLE, "computed", number, rest);
+  pen_count(pen, box, TYPE_TITLE, "computed", number, rest);
   if (masked && now->grid.skips) {
     snprintf(number, sizeof number, "%s", number_count(now->traffic.tiles[TILE_SKIPPED]).text);
     snprintf(rest, sizeof rest, "spared %s", number_bytes(now->spared_bytes).text);
-    draw_count(pen, box, TYPE_TITLE, "skipped by the mask", number, rest);
+    pen_count(pen, box, TYPE_TITLE, "skipped by the mask", number, rest);
   }
 }
 
@@ -68,8 +56,9 @@ static void draw_ghost(const Pen *pen, Box box, int tensor) {
                title = pen_size(pen, TYPE_TITLE), low = 0.94 * side, edge = there * side;
   const bool is_on_fill = there >= 1 || edge > low - title;
   const double base = is_on_fill ? fmin(low, edge - 0.2 * title) : low;
-  pen_text(pen, TYPE_TITLE, is_on_fill ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE,
-           square.x + side / 2, square.y + base, 0, pen_name(pen, tensor));
+  if (side > 1.1 * title)
+    pen_text(pen, TYPE_TITLE, is_on_fill ? theme_on(t->tile[TILE_COLOUR_DONE]) : t->ink_soft, true, ANCHOR_MIDDLE,
+             square.x + side / 2, square.y + base, 0, pen_name(pen, tensor));
   snprintf(text, sizeof text, "%s", real ? number_bytes(now->traffic.write[tensor]).text : "not stored");
   if (pen_text_width(pen, TYPE_SMALL, false, text) <= fmax(side, words.width))
     pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, words.x, words.y + 1.3 * small, 0, text);
