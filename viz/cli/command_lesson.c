@@ -245,38 +245,6 @@ static Status print_teacher(const Lesson *lesson, uint64_t seed, Io *io, Error *
   return status;
 }
 
-/* ---- A package of QTI */
-
-typedef struct {
-  const char *folder;
-  int n_files;
-} Folder;
-
-static Status write_into(void *context, const char *name, const char *text, size_t length, Error *error) {
-  Folder *folder = context;
-  char path[NAME_BYTES + 160];
-  FileWrite file;
-  snprintf(path, sizeof path, "%s/%s", folder->folder, name);
-  const Status status = file_write_begin(&file, path, error);
-  if (status) return status;
-  fwrite(text, 1, length, file.stream);
-  folder->n_files++;
-  return file_write_commit(&file, error);
-}
-
-/* Into a folder that is not there yet; the manifest comes last, so that a package with one is whole. */
-static Status export_qti(const Lesson *lesson, const LessonOptions *o, ExportDraws draws, Io *io, Error *error) {
-  Folder folder = {.folder = o->new_name};
-  if (mkdir(o->new_name, 0777) != 0)
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' cannot be made: it is there already, or its folder is not",
-                     quote_text(o->new_name).text);
-  const Status status = lesson_export_qti(lesson, &LESSON_LIMITS, draws, write_into, &folder, error);
-  if (!status)
-    fprintf(io->out, "%d items and imsmanifest.xml; 'cd FOLDER && zip -r ../package.zip .' makes the package.\n",
-            folder.n_files - 1);
-  return status;
-}
-
 static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   Lesson lesson;
   char path[ASSETS_PATH_BYTES];
@@ -292,7 +260,7 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   else if (o->task == TASK_MOODLE)
     status = lesson_export_moodle(&lesson, &LESSON_LIMITS, draws, io->out, error);
   else if (o->task == TASK_QTI)
-    status = export_qti(&lesson, o, draws, io, error);
+    status = lesson_write_qti(&lesson, o->new_name, draws, io, error);
   else if (o->task == TASK_SUBMIT)
     status = lesson_submit(lesson.name, o->student, o->new_name, io, error);
   else if (o->task == TASK_HANDOUT || o->task == TASK_SLIDES)

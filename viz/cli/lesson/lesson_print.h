@@ -3,6 +3,7 @@
 #define TILEWALK_VIZ_CLI_LESSON_LESSON_PRINT_H
 
 #include "lessons/engine/lesson_class.h"
+#include "lessons/engine/lesson_export.h"
 #include "lessons/engine/lesson_lint.h"
 #include "viz/cli/shard.h"
 #include "viz/cli/io.h"
@@ -32,6 +33,9 @@ Status lesson_print_show(const char *state, const LessonShow *show, bool plays, 
 Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error);
 
 /* ---- Other ways out */
+
+/* Writes a package of QTI into a folder that is not there yet. */
+Status lesson_write_qti(const Lesson *lesson, const char *path, ExportDraws draws, Io *io, Error *error);
 
 /* The lessons, and how far one is in each. */
 Status lesson_list(const OutputRequest *output, Io *io, Error *error);
