@@ -12,8 +12,8 @@
  *     offload    one GPU; what does not fit its memory comes layer by layer from behind a link (FlexGen, 2303.06865)
  *
  * A step is a kernel beside an exchange; of ulysses and tensor it is one or the other. Rank r's step t + 1 begins when
- * its kernel is done, what it sends has been sent, and what it is to receive is here; a neighbour can only exchange with
- * it when both are at step t. So who idles follows. Two clocks: `bound`, each kernel's least time and the link's data
+ * its kernel is done, what it sends has been sent, and what it is to receive is here; neighbours exchange when both are
+ * at step t. So who idles follows. Two clocks: `bound`, each kernel's least time and the link's data
  * sheet, both overlapped; `predicted`, a timed kernel and a measured link: the host issues the exchange, then the
  * kernel, and the exchange takes SMs from it.
  *
