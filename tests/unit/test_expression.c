@@ -420,6 +420,8 @@ TEST(wrong_expressions_say_what_and_where) {
       {"softmax{scores={1, 'x'}}", "item 2 of scores", 10},
       {"softmax{scores={1, 2}, values={{1}}}", "1 rows of values for 2 scores", 10},
       {"softmax{scores={1, 2}, values={{1}, {1, 2}}}", "row 2 of values", 10},
+      {"softmax{scores={1, 2}, values={1, 2}}", "values must be a list of rows", 10},
+      {"softmax{scores={1, 2}, values={{}, {}}}", "a row of values needs 1 to 4096 numbers", 10},
       {"softmax{scores={1}, precision='fp12'}", "fp12", 10},
       {"softmax{scores={1}}.reference.O", "the reference has no 'O'", 10},
       {"attention{inputs='zeros'}", "'normal' or 'outliers'", 10},
@@ -546,6 +548,23 @@ TEST(a_scope_has_one_budget) {
   assert_in_range(n, 5, 30);
   assert_non_null(strstr(error.message, "expression:1: "));
   expression_scope_close(scope);
+}
+
+/* softmax takes 20 steps for each number of its values: 40 rows of 120 fit in 100,000, 42 do not. */
+TEST(values_are_paid_for) {
+  for (int n = 40; n <= 42; n += 2) {
+    ExpressionScope *scope;
+    ExpressionValue value;
+    char text[200];
+    snprintf(text, sizeof text,
+             "local row, x, v = {}, {}, {} for i = 1, 120 do row[i] = 1 end for i = 1, %d do x[i] = 1 v[i] = row end "
+             "return softmax{scores=x, values=v}.l",
+             n);
+    assert_int_equal(expression_scope_open(&scope, &(ExpressionLimits){.max_steps = 100000}, NULL), STATUS_OK);
+    assert_int_equal(expression_scope_eval(scope, text, strlen(text), 1, &value, NULL),
+                     n == 40 ? STATUS_OK : STATUS_TOO_LARGE);
+    expression_scope_close(scope);
+  }
 }
 
 /* After an error the scope still answers. */

@@ -162,6 +162,33 @@ TEST(the_busiest_sm_binds_small_grids) {
   expect_near(any.timing.least_s, 32 * piece / 132); /* smaller tiles fill all SMs */
 }
 
+/* N = 300 in row blocks of 128 and tiles of 64 columns, the last of 44 rows, by hand. Causal: 128 x 128, 128 x 256 and
+ * 44 x 300 pairs; in a window of 64: 128 x 128, 128 x (256 - 64) and 44 x (300 - 192); in documents of 100 and 200:
+ * 128 x 128, 128 x (256 - 64) and 44 x (300 - 64). One SM has three of the shortest, two of two at least so long, or the
+ * longest; of two SMs one has two of the three. */
+TEST(the_last_row_block_is_as_long_as_it_is) {
+  static const struct {
+    int64_t window, n_sm;
+    double pairs;
+    const char *documents;
+  } CASES[] = {{.n_sm = 1, .pairs = 3 * 44 * 300},
+               {.n_sm = 2, .pairs = 128 * 256},
+               {.n_sm = 1, .pairs = 2 * 128 * 128, .window = 64},
+               {.n_sm = 2, .pairs = 128 * 192, .window = 64},
+               {.n_sm = 1, .pairs = 2 * 128 * 128, .documents = "100,200"},
+               {.n_sm = 2, .pairs = 128 * 192, .documents = "100,200"}};
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    const char *text = CASES[k].documents;
+    Pattern *pattern = text ? pattern_documents(text, strlen(text), "t", (PatternMatrix){300, 300, false}, NULL) : NULL;
+    Gpu gpu = load("h200");
+    gpu.n_sm = CASES[k].n_sm;
+    const Shape shape = {.N_q = 300, .d = 64, .causal = true, .window = CASES[k].window, .pattern = pattern};
+    const Simulation s = timed("fa2", shape, (Tiling){.B_r = 128, .B_c = 64}, &gpu);
+    expect_near(simulation_work(&s, &gpu).busiest_flops, CASES[k].pairs * 4 * 64);
+    free(pattern);
+  }
+}
+
 /* 8 query heads over one KV head: their rows can share a tile, so K and V count once. */
 TEST(shared_keys_count_once) {
   const Gpu h100 = load("h100-sxm");
