@@ -167,7 +167,7 @@ $(BUILD)/libtilewalk.so: $(BUILD)/viz/library/library_ask.o $(BUILD)/libtilewalk
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
 	$(link)
 $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
-	$(link) -fsanitize=fuzzer
+	$(link) -fsanitize=fuzzer -fsanitize-link-c++-runtime # commands run C++
 $(BUILD)/tests/bench_scan_fit: $(BUILD)/tests/bench_scan_fit.o $(BUILD)/tests/support.a $(BUILD)/libtilewalk.a
 	$(link) -lcmocka
 $(foreach kind,bench picture,$(eval $(BUILD)/tests/$(kind)_%: $(BUILD)/tests/$(kind)_%.o $(BUILD)/libtilewalk.a; $$(link)))
