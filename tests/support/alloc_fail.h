@@ -23,11 +23,11 @@
 /* Does one piece of work from start to end and releases all of it, whether it worked or not. */
 typedef Status AllocFailRun(void *context, Error *error);
 
-/* Calls run(context, ...) with its 1st, 2nd, 3rd, ... allocation failing, until a call needs fewer. Fails the
+/* Calls run(context, ...) once undisturbed, then with its allocations failing in turn. Fails the
  * running cmocka test when a call with a failed allocation does not return STATUS_NO_MEMORY with a one-line
  * message, when any call leaves a block behind, or when the last, undisturbed one does not return STATUS_OK.
- * From the 500th it goes on in steps of a hundredth: all of thousands would take minutes.
- * Returns how many allocations a whole run makes; assert a lower bound on it, so that the test cannot
+ * Of thousands those fail that are enough for each call on the way (alloc_fail.c): of a loop's the first two and the
+ * last. Returns how many allocations a whole run makes; assert a lower bound on it, so that the test cannot
  * silently lose its subject. */
 size_t alloc_fail_each(AllocFailRun *run, void *context);
 
