@@ -87,6 +87,10 @@ $(error Some needed packages are missing; `make setup` names and installs them)
 endif
 
 # run and test install what is missing first, so the real work happens in a second make that sees it.
+# Several of them (`make -j2 run test`) follow each other: side by side each would compile the same files.
+ifneq ($(filter run test test-model web test-web,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
 again = @+$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 run:
 	@.ci/setup run
