@@ -10,6 +10,7 @@ writes the same into FOLDER with clang 19 or later, without CUDA's toolkit, for 
 NAME.ptx.gz has one member of gzip for each kernel of NAME.cu, a module of its own; index.tsv says where each lies, of
 which sources (their SHA-256, less blanks) and by which nvcc.
 """
+import concurrent.futures
 import glob
 import hashlib
 import os
@@ -44,16 +45,15 @@ def packed(text):
 
 
 def modules(compiler, source, folder):
-    """The kernels of a source: (mangled name, text of a module that has it alone)."""
-    ptx = os.path.join(folder, "kernels.ptx")
+    """The kernels of a source: [(mangled name, text of a module that has it alone)]."""
+    ptx = os.path.join(folder, os.path.basename(source) + ".ptx")
     words = ["-ptx", "-arch=sm_90a"] if compiler.endswith("nvcc") else CLANG
     subprocess.run([compiler, *words, "-DTW_COUNTING", "-O3", "-std=c++17", "-I.", source, "-o", ptx], check=True)
     text = re.sub(r"[ \t]*//[^\n]*", "", open(ptx).read())
     text = re.sub(r"\n\s*\n+", "\n", re.sub(r"[ \t]+", " ", text))
     text = re.sub(r"_INTERNAL_[0-9a-f]{8}_", "_INTERNAL_00000000_", text)  # nvcc's hash of the file, comments and all
     head, *entries = re.split(r"(?=^\.visible \.entry )", text, flags=re.M)
-    for entry in entries:
-        yield re.match(r"\.visible \.entry (\w+)", entry).group(1), head + entry
+    return [(re.match(r"\.visible \.entry (\w+)", entry).group(1), head + entry) for entry in entries]
 
 
 def main():
@@ -62,11 +62,12 @@ def main():
     folder_out = sys.argv[3] if by_clang else "assets/ladder"
     digest = hashlib.sha256(b"".join(b"".join(open(f, "rb").read().split()) for f in SOURCES + HEADERS)).hexdigest()
     files, rows = {}, []
-    with tempfile.TemporaryDirectory() as folder:
-        for source in SOURCES:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as cores:
+        made = cores.map(lambda source: modules(compiler, source, folder), SOURCES)
+        for source, kernels in zip(SOURCES, made):
             name = os.path.basename(source)[:-3] + ".ptx.gz"
             files[name] = b""
-            for mangled, text in modules(compiler, source, folder):
+            for mangled, text in kernels:
                 member = packed(text)
                 rows.append((mangled, name, len(files[name]), len(member)))
                 files[name] += member
