@@ -1,4 +1,4 @@
-# The PTX machine: -O3, no contraction (a product and a sum round twice unless the kernel says fma), and its hot loops once
+# The PTX machine: -O3 where the rest is at -O2, no contraction (a product and a sum round twice unless the kernel says fma), and its hot loops once
 # for any processor and, on x86, once more for AVX2; which one runs is decided there.
 
 PTX_HOT := ptx_warp ptx_mma ptx_wgmma
@@ -6,7 +6,7 @@ ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 OBJ += $(PTX_HOT:%=$(BUILD)/kernels/ptx/%.avx2.o)
 PTX_FLAGS := -DPTX_HAS_AVX2
 endif
-PTX_FLAGS += $(if $(findstring clang,$(CC)),-Wno-pass-failed) $(if $(SAN),,-O3) -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math
+PTX_FLAGS += $(if $(findstring clang,$(CC)),-Wno-pass-failed) $(if $(SAN),,$(if $(filter -O2,$(CFLAGS)),-O3)) -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/kernels/ptx/%.o: COMPILE += $(PTX_FLAGS)
 $(BUILD)/kernels/ptx/%.avx2.o: kernels/ptx/%.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
