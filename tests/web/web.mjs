@@ -1279,8 +1279,8 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, drawn, written, records, read, course, workbench, kernels, questions, folder, embeds, offline, firefox, accessible, keyboard, speed, anything }
-// Two at a time, a browser each, for most of a test is waiting; what is timed comes last and alone.
+const TESTS = { keyboard, questions, workbench, primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, drawn, written, records, read, course, kernels, folder, embeds, offline, firefox, accessible, speed, anything }
+// Two at a time, a browser each, for most of a test is waiting; the longest first, what is timed last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)
 let passed = 0, failed = 0
