@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "tests/support/program.h"
+#include "tests/support/sanitized.h"
 #include "viz/compile/cuda_compile.h"
 
 #define FOLDER "tests/support/kernels/recorded/"
@@ -95,13 +96,15 @@ static int check_output(const json_t *row, const json_t *json, const char *exten
 /* What the caches make of it is predicted. */
 static double off(double is, double should) { return fabs(is - should) / should; }
 
+/* Of PTX all launches; of clang's with sanitizers one in three, as it is the same machine that runs them. */
 static void check_all(const char *extension, bool only_basics, int wanted) {
   json_t *file = json_load_file(FOLDER "launches.json", 0, NULL);
   const json_t *row;
   size_t i;
-  int n = 0, wrong = 0, far_l1 = 0, far_hbm = 0, far_l2 = 0, outside = 0, hbm_outside = 0;
+  int n = 0, turn = 0, wrong = 0, far_l1 = 0, far_hbm = 0, far_l2 = 0, outside = 0, hbm_outside = 0;
   json_array_foreach(json_object_get(file, "launches"), i, row) {
     if (only_basics && strcmp(json_string_value(json_object_get(row, "file")), "basics") != 0) continue;
+    if (only_basics && turn++ % ONE_OF) continue;
     json_t *json = launched(row, extension);
     wrong += check_counters(row, json, extension) + check_output(row, json, extension);
     const json_t *l2 = json_object_get(json, "l2");
@@ -122,8 +125,8 @@ static void check_all(const char *extension, bool only_basics, int wanted) {
   json_decref(file);
   assert_int_equal(n, wanted);
   assert_int_equal(wrong, 0);
-  assert_in_range(far_l1, 0, n / 10); /* attention_rows loads what it stored shortly before: no rule is known */
-  assert_in_range(far_hbm, 0, 2);     /* transpose_naive, whose partial stores are filled, and attention_rows */
+  assert_in_range(far_l1, 0, 1);  /* attention_rows loads what it stored shortly before: no rule is known */
+  assert_in_range(far_hbm, 0, 2); /* transpose_naive, whose partial stores are filled, and attention_rows */
   assert_int_equal(hbm_outside, 0);
   assert_in_range(far_l2, 0, 4);  /* attention_rows; two strided copies and matmul_tiled run less, or more, in step */
   assert_in_range(outside, 0, 1); /* attention_rows */
@@ -134,7 +137,7 @@ TEST(by_nvcc_and_triton) { check_all("ptx", false, 18); }
 TEST(by_clang) {
   char found[CLANG_NAME_BYTES];
   if (!clang_find(found)) skip();
-  check_all("cu", true, 15);
+  check_all("cu", true, 15 / ONE_OF);
 }
 
 /* What a probe of stores and loads asked of L2, beside an H100's count: a store of whole sectors leaves them in L1, one

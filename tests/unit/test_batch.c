@@ -6,6 +6,7 @@
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
 #include "tests/support/rand.h"
+#include "tests/support/sanitized.h"
 
 static Lengths *lengths_of(const char *text) {
   Error error = {0};
@@ -44,7 +45,7 @@ TEST(lengths_are_read) {
 /* Every event of every sequence, one by one. */
 TEST(packed_is_the_sum_of_its_walks) {
   Rand r = {7};
-  for (int n = 0; n < 200; n++) {
+  for (int n = 0; n < 200 / ONE_OF; n++) {
     const Schedule *s = schedule_find((const char *[]){"fa2", "fa1", "standard", "fa2-split"}[n % 4]);
     const Problem problem = {.shape = {.heads = rand_in(&r, 1, 3),
                                        .N_q = rand_in(&r, 0, 1) * rand_in(&r, 1, 9),
@@ -204,6 +205,7 @@ TEST(builds_spill_as_counted) {
     at = strchr(at, ',') + 1;
     if (*at != ',') sscanf(at, "%15[^,]", right);
     at = strchr(at, ',') + 1;
+    if (n_rows++ % ONE_OF) continue;
     assert_int_equal(sscanf(at, "%*f,%*f,%lf,%lf,%*f,%lf", &counted_read, &counted_written, &ctas), 3);
     Problem p = {.shape = {.heads = heads, .d = d, .causal = causal, .varlen = packed},
                  .tiling = {.n_splits = 1},
@@ -233,12 +235,11 @@ TEST(builds_spill_as_counted) {
     worst_read = fmax(worst_read, by_read);
     worst_written = fmax(worst_written, by_written);
     n_exact += written == counted_written;
-    n_rows++;
     free(q);
     free(k);
   }
   fclose(f);
   print_message("%d launches, %d stored to the byte, %d read within 0.07 %%; worst %.3f and %.3f %%\n", n_rows, n_exact,
                 n_near, 100 * worst_written, 100 * worst_read);
-  assert_true(n_rows == 205 && n_exact >= 187 && n_near >= 180);
+  assert_true(n_rows == 205 && (ONE_OF > 1 || (n_exact >= 187 && n_near >= 180)));
 }

@@ -106,6 +106,11 @@ static void run_cases(const char *name) {
   int n = 0;
   for (const Case &c : CASES) {
     if (!takes_d(rung, c.d)) continue;
+    const int turn = n + n / 3; /* of a third, each type and each kind of check still comes */
+    if (turn % ONE_OF) {
+      n++;
+      continue;
+    }
     Dtype dtype = types[n++ % (rung.takes_fp32 ? 3 : 2)];
     const Shape s = shape_of(c, dtype);
     Block block = rung.blocks[0];
