@@ -1,5 +1,6 @@
 #!/bin/sh
 # One command in two programs (viz/cli/two_programs.h): the small one loads nothing to draw with, and answers as the full one.
+# Not with sanitizers: test_course_commands asks as much of them; there is no static program then.
 set -u
 BUILD=${BUILD:-build}
 scratch=$(mktemp -d)
