@@ -10,8 +10,11 @@ for command in $("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
   whole=$("$tilewalk" "$command" --help) || fail "$command --help"
   [ "$(echo "$short" | wc -l)" -lt "$(echo "$whole" | wc -l)" ] || fail "$command -h is no shorter than --help"
   [ "$(echo "$short" | wc -l)" -le 50 ] || fail "$command -h is longer than a screen"
-  [ -z "$(printf '%s\n' "$whole" | sed -n '/^Examples/q; /^  tilewalk/d; 2,$p' | awk 'length > 80')" ] || fail "$command --help is wider than 80 columns"
+  for columns in 60 80; do
+    [ -z "$(COLUMNS=$columns "$tilewalk" "$command" --help | sed '/^Examples/,$d' | awk -v c=$columns 'length > c')" ] || fail "$command --help is wider than $columns columns"
+  done
 done
+[ -z "$(COLUMNS=60 "$tilewalk" --help | awk 'length > 60')" ] || fail "--help is wider than 60 columns"
 "$tilewalk" help options | grep -q -- '--algorithm LIST' || fail "help options lacks the shared options"
 last=$("$tilewalk" sim --help | sed '/^Examples/,$d' | grep '^[A-Z].*' | tail -n 1)
 case $last in *'for experts') ;; *) fail "the options for experts do not come last, but '$last'" ;; esac
@@ -39,7 +42,7 @@ says 'kvcache --model 405b' "did you mean 'llama-3.1-405b'?"
 
 # The widest tables stay tables.
 "$tilewalk" sim --algorithm all | grep -q '^  total  *132 MiB  *101.0 MiB  *66 MiB  *80.09 MiB$' || fail "sim --algorithm all is no table at 80 columns"
-for words in 'sim --algorithm all' 'sim --algorithm all --gpu h200 --heads 16'; do
+for words in 'sim --algorithm all' 'sim --algorithm all --gpu h200 --heads 16' 'kvcache --list'; do
   # shellcheck disable=SC2086
   [ "$("$tilewalk" $words | LC_ALL=C.UTF-8 wc -L)" -le 80 ] || fail "'$words' is wider than 80 columns"
 done
@@ -50,6 +53,18 @@ for words in 'sim' 'sweep --values 64,128' 'advise' 'roofline' 'softmax --scores
   # shellcheck disable=SC2086
   "$tilewalk" $words --json | head -n 2 | tr -d '\n' | grep -q '^{  "tilewalk": 1,' || fail "'$words --json' does not say its version"
 done
+
+# "-" is standard input, also where a file is read twice.
+from() { # from FILE WORDS: the answer of the file and of the pipe are one
+  # shellcheck disable=SC2002,SC2086  # a pipe is what is tried
+  [ "$(cat "$1" | "$tilewalk" ${2%@*}-${2#*@})" = "$("$tilewalk" ${2%@*}"$1"${2#*@})" ] || fail "'$2' differs from standard input"
+}
+from assets/gpus/h200 'sweep --gpu @ --metric hbm --to 1K --csv'
+from assets/kernels/fa2_async 'sim --gpu h200 --kernel=@ --csv'
+from assets/models/llama-3-8b 'sim --model @ --csv'
+from tests/cli/no_rescale.walk 'sim --algorithm @ --csv'
+[ "$(printf 100,200 | "$tilewalk" sim --lengths - --csv)" = "$("$tilewalk" sim --lengths 100,200 --csv)" ] || fail "--lengths - is not standard input"
+"$tilewalk" --version | sed -n 2p | grep -q '^with ' || fail "--version does not say its parts"
 
 # A closed pipe is silent.
 for words in 'sim' 'gpus' 'check' '--help' 'algorithms'; do

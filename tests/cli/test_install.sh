@@ -36,11 +36,16 @@ zsh=$usr/share/zsh/site-functions/_tilewalk
 commands=$("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 [ "$(echo "$commands" | wc -l)" -ge 3 ] || fail "--help lists too few commands"
 for command in $commands; do
-  grep -q "^\.SS tilewalk $command\$" "$page" || fail "the manual page lacks $command"
+  grep -q "^\.BR tilewalk.-$command (1)\$" "$page" || fail "the manual page lacks $command"
+  own=$usr/share/man/man1/tilewalk-$command.1
+  if command -v groff >/dev/null; then
+    warnings=$(groff -man -ww -Tutf8 "$own" 2>&1 >/dev/null)
+    [ -z "$warnings" ] || fail "the page of $command: $warnings"
+  fi
   options=$("$tilewalk" "$command" --help | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p')
   for option in $options; do
     escaped=$(echo "$option" | sed 's/-/\\\\-/g')
-    grep -q "$escaped" "$page" || fail "the manual page lacks $option"
+    grep -q "$escaped" "$own" || fail "the page of $command lacks $option"
     sed -n "/^  $command)/,/^    ;;/p" "$bash" | grep -q -- "$option" || fail "bash completion lacks $command $option"
     sed -n "/^  $command)/,/^    ;;/p" "$zsh" | grep -q -- "$option" || fail "zsh completion lacks $command $option"
     grep -q -- "from $command'.* -l ${option#--} " "$fish" || fail "fish completion lacks $command $option"

@@ -39,23 +39,10 @@ static void print_option(const Option *o, bool whole, Io *io) {
   spell(o, spelled, sizeof spelled);
   const bool own_line = strlen(spelled) > OPTION_COLUMN - 4;
   fprintf(io->out, "  %-*s", own_line ? 0 : OPTION_COLUMN - 2, spelled);
-  if (own_line) fputc('\n', io->out);
-  const size_t width = io->style.width > OPTION_COLUMN + 20 ? (size_t)io->style.width - OPTION_COLUMN : 50;
+  if (own_line) fprintf(io->out, "\n%*s", OPTION_COLUMN, "");
   char help[OPTION_TEXT_BYTES];
-  const char *p = option_help(o, help), *const end = p + (whole ? strlen(p) : first_sentence(p));
-  bool first = !own_line;
-  while (p < end) {
-    size_t take = (size_t)(end - p);
-    if (take > width) { /* broken at a space */
-      take = width;
-      while (take > 0 && p[take] != ' ') take--;
-      if (take == 0) take = width;
-    }
-    fprintf(io->out, "%*s%.*s\n", first ? 0 : OPTION_COLUMN, "", (int)take, p);
-    first = false;
-    p += take;
-    while (p < end && *p == ' ') p++;
-  }
+  const char *text = option_help(o, help);
+  text_hanging(io->out, &io->style, OPTION_COLUMN, text, whole ? strlen(text) : first_sentence(text));
 }
 
 static void heading(Io *io, const char *text) {
@@ -94,9 +81,23 @@ static void print_shared_names(const Command *command, Io *io) {
   fputc('\n', io->out);
 }
 
+static void print_head(const Command *command, Io *io) {
+  char line[400];
+  snprintf(line, sizeof line, "tilewalk %s: %s", command->name, command->summary);
+  text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, line);
+  fputc('\n', io->out);
+}
+
+static void print_usage(const Command *command, Io *io) {
+  char line[400];
+  snprintf(line, sizeof line, "tilewalk %s %s", command->name, command->usage);
+  text_paragraph(io->out, &io->style, ROLE_PLAIN, 2, line);
+  fputc('\n', io->out);
+}
+
 void command_short_help(const Command *command, Io *io) {
-  fprintf(io->out, "tilewalk %s: %s\n\n  tilewalk %s %s\n\n", command->name, command->summary, command->name,
-          command->usage);
+  print_head(command, io);
+  print_usage(command, io);
   for (const OptionSet *set = command->sets; set && set->options; set++) {
     if (is_shared(set)) continue;
     print_set(set, false, NULL, io);
@@ -110,9 +111,9 @@ void command_short_help(const Command *command, Io *io) {
 
 void command_help(const Command *command, Io *io) {
   bool any_shared = false;
-  fprintf(io->out, "tilewalk %s: %s\n\n", command->name, command->summary);
-  text_print(io->out, &io->style, ROLE_HEADING, "Usage");
-  fprintf(io->out, "\n  tilewalk %s %s\n\n", command->name, command->usage);
+  print_head(command, io);
+  heading(io, "Usage");
+  print_usage(command, io);
   if (command->description) {
     text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, command->description);
     fputc('\n', io->out);
@@ -124,7 +125,11 @@ void command_help(const Command *command, Io *io) {
       any_shared = any_shared || is_shared(set);
     }
   }
-  if (any_shared) fputs("'tilewalk help options' says more about the options that commands share.\n\n", io->out);
+  if (any_shared) {
+    text_paragraph(io->out, &io->style, ROLE_PLAIN, 0,
+                   "'tilewalk help options' says more about the options that commands share.");
+    fputc('\n', io->out);
+  }
   text_print(io->out, &io->style, ROLE_HEADING, "Examples");
   fprintf(io->out, "\n%s", command->examples);
 }
@@ -153,7 +158,10 @@ int command_run(const Command *command, int argc, char *const *argv, Io *io, Err
     return EXIT_BAD_REQUEST;
   }
   if (command->defaults) command->defaults(options);
-  OptionParser parser = {.sets = command->sets, .target = options, .set_positional = command->set_positional};
+  OptionParser parser = {.sets = command->sets,
+                         .target = options,
+                         .set_positional = command->set_positional,
+                         .takes_files = strstr(command->usage, "FILE") != NULL};
   int exit_status = EXIT_BAD_REQUEST;
   if (options_parse(&parser, argc, argv, error) == STATUS_OK) {
     if (parser.want_help || parser.want_short_help) {

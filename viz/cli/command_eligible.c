@@ -310,7 +310,7 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_ELIGIBLE = {
     .name = "eligible",
-    .summary = "Which attention kernel a library runs, and why not another",
+    .summary = "which attention kernel a library runs, and why not another",
     .usage = "[--library NAME] [OPTION...]",
     .description = "Judges a call of attention by a library's own rules, as data with file and version "
                    "(assets/backends): which kernel runs, what keeps each other from it, and what each moves across "

@@ -255,7 +255,7 @@ const Command COMMAND_KERNELS = {
                 "  # the format, with all keys\n"
                 "  tilewalk kernels --format\n\n"
                 "  # your own in one line, and what it moves\n"
-                "  printf 'tile = 128 x 64\\n' | tilewalk kernels /dev/stdin\n",
+                "  printf 'tile = 128 x 64\\n' | tilewalk kernels -\n",
     .options_bytes = sizeof(KernelsOptions),
     .sets = SETS,
     .choices = "@kernels",

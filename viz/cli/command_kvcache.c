@@ -320,7 +320,7 @@ const Command COMMAND_KVCACHE = {
                 "  tilewalk kvcache --model llama-2-70b -N 100000\n\n"
                 "  # any model of the Hugging Face Hub, from its config.json\n"
                 "  printf '{\"num_hidden_layers\": 2, \"num_attention_heads\": 8, \"hidden_size\": 512}' | tilewalk "
-                "kvcache --model /dev/stdin -N 32K\n\n"
+                "kvcache --model - -N 32K\n\n"
                 "  # does it fit an H100, and how long does one token take to read it?\n"
                 "  tilewalk kvcache --model llama-3.1-70b --batch 4 -N 32K --gpu h100-sxm\n\n"
                 "  # serving: what 60 GiB of each of four GPUs hold, at 8,192 tokens a sequence\n"

@@ -399,7 +399,7 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_RANKS = {
     .name = "ranks",
-    .summary = "Attention on several GPUs: ring, Ulysses, tensor parallelism, offload",
+    .summary = "attention on several GPUs: ring, Ulysses, tensor parallelism, offload",
     .usage = "[--scheme NAME] [--ranks P] [--link NAME] [OPTION...]",
     .description = "Walks attention on several GPUs step by step: what each rank holds, which block of keys it has, "
                    "what crosses its SRAM and its link, and who waits for whom. Bytes and pairs are counted; times are "

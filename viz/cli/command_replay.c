@@ -231,7 +231,7 @@ static Status replay_all(Reader *r, Io *io, Error *error) {
 
 static Status open_trace(const char *path, Reader *r, Error *error) {
   struct stat info;
-  const bool is_stdin = strcmp(path, "-") == 0;
+  const bool is_stdin = strcmp(path, "/dev/stdin") == 0;
   r->name = quote(is_stdin ? "standard input" : path, is_stdin ? 14 : strlen(path));
   r->file = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
   if (r->file < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot open '%s': %s", r->name.text, strerror(errno));

@@ -255,7 +255,7 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_SERVE = {
     .name = "serve",
-    .summary = "A model on GPUs: what fits, time to first token, time a token",
+    .summary = "a model on GPUs: what fits, time to first token, time a token",
     .usage = "[--model NAME] [--gpu NAME] [--tp COUNT] [OPTION...]",
     .description = "Computes what a model keeps on each GPU, and the least time of a prompt and of a step of decode: "
                    "weights and matrices as bytes and FLOPs over the machine's rates, attention as `tilewalk sim` says "

@@ -25,6 +25,11 @@ static void algorithms(FILE *out) {
   fputs("all\n", out);
 }
 
+static void commands(FILE *out) {
+  for (const Command *const *c = COMMANDS; *c; c++)
+    if ((*c)->name[0] != '_') fprintf(out, "%s\n", (*c)->name);
+}
+
 static Status lessons(FILE *out, Error *error) {
   LessonFiles *files = NULL;
   if (lesson_files(&files, error)) return error->status;
@@ -62,6 +67,8 @@ static int run_names(void *options, Io *io, Error *error) {
   Status status = STATUS_OK;
   if (strcmp(o->kind, "algorithms") == 0)
     algorithms(io->out);
+  else if (strcmp(o->kind, "commands") == 0)
+    commands(io->out);
   else if (strcmp(o->kind, "lessons") == 0)
     status = lessons(io->out, error);
   else if (strcmp(o->kind, "tasks") == 0)
@@ -72,8 +79,9 @@ static int run_names(void *options, Io *io, Error *error) {
            strcmp(o->kind, "models") == 0)
     status = descriptions(o->kind, io->out, error);
   else
-    status = error_set(error, STATUS_BAD_REQUEST,
-                       "there are names of algorithms, claims, gpus, kernels, lessons, models and tasks; give one");
+    status = error_set(
+        error, STATUS_BAD_REQUEST,
+        "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models and tasks; give one");
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 

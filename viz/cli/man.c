@@ -1,9 +1,8 @@
-/* tilewalk _man: the manual page, written from the tables that the commands themselves use.
- *
- * A group of options that several commands share is described once, under OPTIONS; a command then names it. */
+/* tilewalk _man [COMMAND]: the manual pages, written from the tables that the commands themselves use. */
 #include <stdbool.h>
 #include <string.h>
 
+#include "sim/base/quote.h"
 #include "viz/cli/command.h"
 #include "viz/cli/two_programs.h"
 
@@ -49,80 +48,52 @@ static void put_option(FILE *out, const Option *o) {
   fputc('\n', out);
 }
 
-static void put_options(FILE *out, const Option *options) {
-  for (const Option *o = options; option_is_row(o); o++)
-    if (o->help && !o->state_only) put_option(out, o);
+static void put_header(FILE *out, const char *name, const char *summary) {
+  fputs(".TH TILEWALK", out);
+  for (const char *p = name; *p; p++) fputc(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p, out);
+  fprintf(out, " 1 \"\" \"Tilewalk " TILEWALK_VERSION "\" \"User Commands\"\n.ad l\n.SH NAME\ntilewalk%s \\- ", name);
+  put(out, summary);
+  fputs("\n.SH SYNOPSIS\n", out);
 }
 
-static bool command_has(const Command *command, const Option *options) {
-  for (const OptionSet *set = command->sets; set && set->options; set++)
-    if (set->options == options) return true;
-  return false;
-}
-
-/* How many commands offer this group, and whether `command` is the first of them. */
-static int count_users(const Option *options, const Command *command, bool *is_first) {
-  int n = 0;
-  for (const Command *const *c = COMMANDS; *c; c++) {
-    if (!command_has(*c, options)) continue;
-    if (n++ == 0) *is_first = *c == command;
-  }
-  return n;
-}
-
+/* The page of one command: all that its --help says. */
 static void put_command(FILE *out, const Command *command) {
-  bool is_first = false, names_groups = false;
-  fprintf(out, ".SS tilewalk %s\n", command->name);
+  char name[80];
+  snprintf(name, sizeof name, "-%s", command->name);
+  put_header(out, name, command->summary);
   fprintf(out, "\\fBtilewalk %s\\fR ", command->name);
   put(out, command->usage);
-  fputs("\n.PP\n", out);
+  fputs("\n.SH DESCRIPTION\n", out);
   put(out, command->description ? command->description : command->summary);
-  fputc('\n', out);
-  for (const OptionSet *set = command->sets; set && set->options; set++)
-    if (count_users(set->options, command, &is_first) == 1) put_options(out, set->options);
+  fputs("\n.SH OPTIONS\n", out);
   for (const OptionSet *set = command->sets; set && set->options; set++) {
-    if (count_users(set->options, command, &is_first) == 1) continue;
-    fputs(names_groups ? ", " : ".PP\nIt takes the options under ", out);
-    put(out, set->heading);
-    names_groups = true;
+    if (set->heading) fprintf(out, ".SS %s\n", set->heading);
+    for (const Option *o = set->options; option_is_row(o); o++)
+      if (o->help && !o->state_only) put_option(out, o);
   }
-  if (names_groups) fputs(".\n", out);
-  if (!command->examples) return;
-  fputs(".PP\n.EX\n", out);
-  put(out, command->examples);
-  fputs(".EE\n", out);
+  if (command->examples) {
+    fputs(".SH EXAMPLES\n.EX\n", out);
+    put(out, command->examples);
+    fputs(".EE\n", out);
+  }
+  fputs(".SH SEE ALSO\n.BR tilewalk (1)\n", out);
 }
 
-static void put_shared_options(FILE *out) {
-  fputs(".SH OPTIONS\nShared by several commands. A size takes K, M and G (binary), KiB, MB, and so on.\n", out);
-  for (const Command *const *c = COMMANDS; *c; c++) {
-    for (const OptionSet *set = (*c)->sets; set && set->options; set++) {
-      bool is_first = false;
-      if (count_users(set->options, *c, &is_first) == 1 || !is_first) continue;
-      fputs(".SS ", out);
-      put(out, set->heading);
-      fputc('\n', out);
-      put_options(out, set->options);
-    }
-  }
-}
-
-static int run_man(void *options, Io *io, Error *error) {
-  (void)options;
-  (void)error;
-  FILE *const out = io->out;
-  fputs(".TH TILEWALK 1 \"\" \"Tilewalk " TILEWALK_VERSION "\" \"User Commands\"\n.ad l\n"
-        ".SH NAME\ntilewalk \\- walk through attention tile by tile and see where every byte goes\n"
-        ".SH SYNOPSIS\n\\fBtilewalk\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n"
+static void put_program(FILE *out) {
+  put_header(out, "", "walk through attention tile by tile and see where every byte goes");
+  fputs("\\fBtilewalk\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n"
         "\\fBtilewalk\\fR \\fICOMMAND\\fR \\fB\\-\\-help\\fR\n"
         ".SH DESCRIPTION\n",
         out);
   put(out, "Simulates how attention moves data between HBM, L2 and SRAM, in the standard and in the tiled algorithms, "
            "counts every byte, and shows, teaches and checks it. Start with 'tilewalk tour'.\n");
-  fputs(".SH COMMANDS\n", out);
-  for (const Command *const *c = COMMANDS; *c; c++)
-    if ((*c)->name[0] != '_') put_command(out, *c);
-  put_shared_options(out);
+  fputs(".SH COMMANDS\nEach has a page of its own.\n", out);
+  for (const Command *const *c = COMMANDS; *c; c++) {
+    if ((*c)->name[0] == '_') continue;
+    fprintf(out, ".TP\n.BR tilewalk\\-%s (1)\n", (*c)->name);
+    put(out, (*c)->summary);
+    fputc('\n', out);
+  }
   fputs(
       ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\na comparison that was asked for did not hold\n"
       ".TP\n2\nthe request was wrong; one line on standard error says what, why, and what would be right\n"
@@ -137,14 +108,38 @@ static int run_man(void *options, Io *io, Error *error) {
       ".TP\n\\fBTILEWALK_ASSETS\\fR\nthe folder of data files to use instead of the installed one; lessons stand "
       "beside it\n",
       out);
+}
+
+typedef struct {
+  const Command *command; /* NULL: the program */
+} ManOptions;
+
+static Status set_command(void *target, const char *value, Error *error) {
+  for (const Command *const *c = COMMANDS; *c; c++)
+    if (strcmp((*c)->name, value) == 0) {
+      ((ManOptions *)target)->command = *c;
+      return STATUS_OK;
+    }
+  return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'", quote(value, strlen(value)).text);
+}
+
+static int run_man(void *options, Io *io, Error *error) {
+  const ManOptions *o = options;
+  (void)error;
+  if (o->command)
+    put_command(io->out, o->command);
+  else
+    put_program(io->out);
   return EXIT_DONE;
 }
 
 const Command COMMAND_MAN = {
     .name = "_man",
-    .summary = "the manual page, in troff",
-    .usage = "",
-    .examples = "  tilewalk _man | man -l -\n",
+    .summary = "a manual page, in troff",
+    .usage = "[COMMAND]",
+    .examples = "  tilewalk _man sim | man -l -\n",
+    .options_bytes = sizeof(ManOptions),
     .sets = (const OptionSet[]){{0}},
+    .set_positional = set_command,
     .run = run_man,
 };

@@ -17,6 +17,29 @@
 
 enum { ARGUMENTS_MAX = 512 };
 
+/* What this build has of what can be left out; `tilewalk doctor` says what the computer has. */
+#ifdef TILEWALK_WINDOW
+#define WINDOW "viewer, "
+#else
+#define WINDOW "no viewer, "
+#endif
+#ifdef TILEWALK_WEBP
+#define WEBP "WebP, "
+#else
+#define WEBP "no WebP, "
+#endif
+#ifdef TILEWALK_GIF
+#define GIF "GIF, "
+#else
+#define GIF "no GIF, "
+#endif
+#ifdef _OPENMP
+#define THREADS "OpenMP"
+#else
+#define THREADS "no OpenMP"
+#endif
+#define PARTS "with " WINDOW WEBP GIF THREADS
+
 /* Whether no file is drawn; argv: after the command's name. */
 static bool only_prints(int argc, char *const *argv) {
   for (int i = 0; i < argc; i++)
@@ -47,13 +70,15 @@ static Status become_full(char *const *argv, Error *error) {
 
 static void print_overview(const Command *const *commands, Io *io) {
   text_print(io->out, &io->style, ROLE_HEADING, "tilewalk");
-  fputs(": walk through attention tile by tile and see where every byte goes\n\n", io->out);
+  fputs(": walk through attention tile by tile\nand see where every byte goes\n\n", io->out);
   for (const Command *const *c = commands; *c; c++) {
     if ((*c)->name[0] == '_') continue;
     text_print(io->out, &io->style, ROLE_ACCENT, "  %-12s", (*c)->name);
-    fprintf(io->out, "%s\n", (*c)->summary);
+    text_hanging(io->out, &io->style, 14, (*c)->summary, strlen((*c)->summary));
   }
-  fputs("\nStart with 'tilewalk tour'. Every command takes -h, --help and --color=always|never|auto.\n", io->out);
+  fputc('\n', io->out);
+  text_paragraph(io->out, &io->style, ROLE_PLAIN, 0,
+                 "Start with 'tilewalk tour'. Every command takes -h, --help and --color=always|never|auto.");
 }
 
 static const Command *find_command(const Command *const *commands, const char *name) {
@@ -114,7 +139,7 @@ static int dispatch(const Command *const *commands, int argc, char **argv, Io *i
     return EXIT_DONE;
   }
   if (strcmp(first, "--version") == 0) {
-    fputs("tilewalk " TILEWALK_VERSION "\n", io->out);
+    fputs("tilewalk " TILEWALK_VERSION "\n" PARTS "\n", io->out);
     return EXIT_DONE;
   }
   const bool help = strcmp(first, "help") == 0;
@@ -195,6 +220,32 @@ static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error
   return STATUS_OK;
 }
 
+/* A file that is named "-" may be read more than once, and a pipe cannot: its bytes go into a file that has no name.
+ * replay reads its trace once, however long. */
+static Status keep_input(int argc, char **argv, Error *error) {
+  enum { INPUT_BYTES_MAX = 256 << 20 };
+  char buffer[1 << 16];
+  bool is_asked = false;
+  for (int k = 2; k < argc; k++) { /* - or --gpu=- */
+    const size_t n = strlen(argv[k]);
+    is_asked = is_asked || strcmp(argv[k], "-") == 0 || (n > 2 && strcmp(argv[k] + n - 2, "=-") == 0);
+  }
+  if (!is_asked || strcmp(argv[1], "replay") == 0 || isatty(STDIN_FILENO) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+    return STATUS_OK;
+  FILE *file = tmpfile();
+  size_t total = 0, n;
+  while (file && total <= INPUT_BYTES_MAX && (n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
+    total += fwrite(buffer, 1, n, file);
+  const bool is_kept = file && total <= INPUT_BYTES_MAX && !ferror(stdin) && fflush(file) == 0 &&
+                       dup2(fileno(file), STDIN_FILENO) >= 0 && lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
+  if (file) fclose(file);
+  clearerr(stdin);
+  return is_kept ? STATUS_OK
+                 : error_set(error, STATUS_BAD_REQUEST,
+                             "standard input could not be kept: a folder for temporary files is full or missing, or it "
+                             "has more than 256 MiB");
+}
+
 int program_main(const Command *const *commands, const Drawing *drawing, int argc, char **argv) {
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, seen below */
@@ -206,6 +257,7 @@ int program_main(const Command *const *commands, const Drawing *drawing, int arg
   TextStyle style = text_style_for(stdout);
   int exit_status = take_colour(&argc, argv, &style, &error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   Io io = {.out = stdout, .err = stderr, .style = style, .program = argv[0], .argv = argv, .drawing = drawing};
+  if (!exit_status && keep_input(argc, argv, &error)) exit_status = EXIT_BAD_REQUEST;
   if (!exit_status) exit_status = dispatch(commands, argc, argv, &io, &error);
   errno = 0;
   const bool stopped = exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED;

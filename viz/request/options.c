@@ -97,6 +97,11 @@ static Status unknown(const OptionParser *parser, const char *kind, const char *
                    quote(name, length).text);
 }
 
+/* What stands where a file could be named: "-" is standard input. */
+static const char *input_name(const char *value) { return strcmp(value, "-") == 0 ? "/dev/stdin" : value; }
+
+static bool may_name_input(const Option *o) { return o->argument && (o->shipped || strstr(o->argument, "|FILE")); }
+
 /* Stores a value once, and puts the option's name before what its setter complains about. */
 static Status store(OptionParser *parser, const Found *found, const char *value, Error *error) {
   const Option *o = found->option;
@@ -110,6 +115,7 @@ static Status store(OptionParser *parser, const Found *found, const char *value,
   if (parser->seen[found->index] && !o->repeats)
     return error_set(error, STATUS_BAD_REQUEST, "%s is given twice; give it once", name);
   parser->seen[found->index] = 1;
+  if (!parser->from_file && may_name_input(o)) value = input_name(value);
   Error inner = {0};
   Status status = parser->from_file && o->shipped ? o->shipped(value, &inner) : STATUS_OK;
   if (!status) status = option_store(o, found->target, value, &inner);
@@ -200,7 +206,7 @@ Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *e
     else if (!only_positional && a[0] == '-' && a[1])
       status = parse_short(parser, a + 1, &i, argc, argv, error);
     else if (parser->set_positional)
-      status = parser->set_positional(parser->target, a, error);
+      status = parser->set_positional(parser->target, parser->takes_files ? input_name(a) : a, error);
     else
       status =
           error_set(error, STATUS_BAD_REQUEST,

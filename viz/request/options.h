@@ -65,7 +65,8 @@ typedef struct {
   const OptionSet *sets; /* ends with a row of zeros */
   void *target;          /* the command's options struct, already holding its defaults */
   Status (*set_positional)(void *target, const char *value, Error *error); /* NULL: none are taken */
-  bool want_help, want_short_help;                                         /* out: --help, -h was there */
+  bool takes_files;                /* what stands alone may be a file: "-" is standard input */
+  bool want_help, want_short_help; /* out: --help, -h was there */
   bool from_file; /* the state is read from a file, perhaps a stranger's: it opens only what comes with Tilewalk */
   unsigned char seen[OPTIONS_MAX];
 } OptionParser;

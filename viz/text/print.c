@@ -43,3 +43,18 @@ void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent
     fputc('\n', out);
   } while (*text);
 }
+
+void text_hanging(FILE *out, const TextStyle *style, int column, const char *text, size_t n) {
+  const size_t width = style->width > column + 20 ? (size_t)(style->width - column) : 50;
+  for (const char *p = text, *const end = text + n; p < end;) {
+    size_t take = (size_t)(end - p);
+    if (take > width) { /* broken at a space */
+      take = width;
+      while (take > 0 && p[take] != ' ') take--;
+      if (take == 0) take = width;
+    }
+    fprintf(out, "%*s%.*s\n", p == text ? 0 : column, "", (int)take, p);
+    p += take;
+    while (p < end && *p == ' ') p++;
+  }
+}

@@ -13,4 +13,7 @@ void text_print(FILE *out, const TextStyle *style, TextRole role, const char *fo
  * and ended by a newline. Newlines in `text` start a new line. */
 void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent, const char *text);
 
+/* n bytes of plain ASCII beside what stands on the line up to `column`, the lines that follow below its beginning. */
+void text_hanging(FILE *out, const TextStyle *style, int column, const char *text, size_t n);
+
 #endif

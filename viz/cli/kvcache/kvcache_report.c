@@ -327,7 +327,7 @@ static void add_models(Document *d, const KvModel *models, int n) {
                                         {.heading = "KV heads", .right = true},
                                         {.heading = "d", .right = true},
                                         {.heading = "window", .right = true},
-                                        {.heading = "context", .right = true},
+                                        {.heading = "tokens", .csv = "context", .right = true},
                                         {.heading = "one token", .csv = "token_bytes", .right = true},
                                         {.heading = "all", .csv = "bytes", .right = true}};
   Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
@@ -343,14 +343,15 @@ static void add_models(Document *d, const KvModel *models, int n) {
       table_count(t, ROLE_PLAIN, wide(cache.kv_heads));
     table_count(t, ROLE_PLAIN, wide(cache.latent ? cache.latent : cache.d));
     if (cache.window)
-      table_count(t, ROLE_PLAIN, wide(cache.window));
+      table_tokens(t, ROLE_PLAIN, wide(cache.window));
     else
       table_empty(t, true);
-    table_count(t, ROLE_PLAIN, wide(models[m].max_tokens));
+    table_tokens(t, ROLE_PLAIN, wide(models[m].max_tokens));
     table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(&cache));
     table_bytes(t, ROLE_PLAIN, kvcache_seek(&cache, models[m].max_tokens).bytes);
   }
-  table_note(t, "'all' is the cache at the full context. The sources are in assets/models.");
+  table_note(t,
+             "'tokens' are the model's longest context, and 'all' the cache there. The sources are in assets/models.");
 }
 
 Status kvcache_list(Document *d, Error *error) {
