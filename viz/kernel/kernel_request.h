@@ -5,8 +5,9 @@
  *     // tilewalk: arg f32[65536]:normal:1
  *
  * The words are those of the options. Lines before the first `entry` hold for every kernel of the file; what follows
- * one is its own. An option given on the command line is taken instead of the file's; one --arg replaces all of its. What a comment
- * names is a GPU that comes with Tilewalk, or a file below the kernel's folder: a path is for the command line alone. */
+ * one is its own. An option given on the command line is taken instead of the file's; one --arg replaces all of its.
+ * What a comment names is a GPU that comes with Tilewalk, or a file below the kernel's folder: a path is for the
+ * command line alone. */
 #ifndef TILEWALK_VIZ_KERNEL_KERNEL_REQUEST_H
 #define TILEWALK_VIZ_KERNEL_KERNEL_REQUEST_H
 
