@@ -266,6 +266,8 @@ static Status add_answer(Reader *r, SubmissionRow row, const char *id, const jso
   Status status = add_text(r, id, strlen(id), &row.id);
   if (!status && !row.id) error_set(&r->problem, STATUS_BAD_FILE, "the id of the question is missing");
   if (!status && text) status = add_text(r, text, strlen(text), &row.answer);
+  if (!status && row.answer && strchr(text, '\n') && !pool_add(&r->s->pool, text, strlen(text), &row.program))
+    status = no_memory(r);
   return status ? status : add_row(r, row);
 }
 

@@ -24,6 +24,7 @@ enum { SUBMISSION_FILE_BYTES = 8 << 20, SUBMISSION_ROWS_MAX = 100000, SUBMISSION
 /* Texts are clean UTF-8 in one line: control characters and marks of direction became '?'. */
 typedef struct {
   size_t student, lesson, id, answer; /* in the pool; 0: not given */
+  size_t program;                     /* the answer with its lines, where it has several; 0: it has one */
   size_t problem;                     /* why the row cannot be graded; 0: it can */
   size_t file;                        /* the name of its file */
   uint64_t seed;                      /* UINT64_MAX: not given */
