@@ -130,7 +130,8 @@ static Status no_question(const Class *c, const char *id, Error *error) {
 
 /* c->question and c->grade, from the lesson at hand. */
 static Status judge(Class *c, const SubmissionRow *row, uint64_t seed, Error *error) {
-  const char *id = pool_text(&c->s->pool, row->id), *answer = pool_text(&c->s->pool, row->program ? row->program : row->answer);
+  const char *id = pool_text(&c->s->pool, row->id),
+             *answer = pool_text(&c->s->pool, row->program ? row->program : row->answer);
   const int ask = lesson_find_ask(c->lesson, id);
   if (ask < 0) return no_question(c, id, error);
   Status status = open_run(c, seed, error);

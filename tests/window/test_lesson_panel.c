@@ -189,12 +189,19 @@ TEST(a_program_is_written_in_a_file) {
   for (int n = 0; n < 3; n++) send(b, (SideEvent){.kind = SIDE_LOOK});
   key(b, SIDE_KEY_RETURN); /* the start as it is */
   READS(b, "✗ Not yet.  O is wrong");
-  FILE *file = fopen("forgotten-rescale.walk", "w");
+  FILE *file = fopen("wanted.walk", "w");
   assert_non_null(file);
   fprintf(file, "%s# saved\n", q->work.reference);
   fclose(file);
-  for (int n = 0; n < 3; n++) send(b, (SideEvent){.kind = SIDE_LOOK});
+  setenv("VISUAL", "cp wanted.walk", 1); /* an editor that saves */
+  assert_true(text(b, "e"));
+  assert_string_equal(b->player.message, "cp wanted.walk ./forgotten-rescale.walk");
+  for (int n = 0; n < 300 && !says(b, "✓ Right.  Both."); n++) {
+    send(b, (SideEvent){.kind = SIDE_LOOK});
+    usleep(10000);
+  }
   READS(b, "✓ Right.  Both.");
+  unsetenv("VISUAL");
   close_bench(b);
   b = bench(path, &FRESH);
   click(b, WIDGET_CHECK);

@@ -139,7 +139,7 @@ answered guess false 1 0
 keys Return
 # By mouse: the wrong choice, then the right one. They lie where the layout of 1280 x 720 puts them: looked for from the top.
 tries=0
-until tr -d '\n' <"$record" | grep -q '"sides"'; do
+until tr -d '\n' <"$record" | grep -q '"sides": {'; do
   tries=$((tries + 1))
   [ $tries -lt 90 ] || fail "the choices are not found by mouse"
   xdotool mousemove 1100 $((540 - tries % 30 * 9)) click 1

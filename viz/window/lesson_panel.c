@@ -1,8 +1,12 @@
+#define _GNU_SOURCE /* environ */
 #include "viz/window/lesson_panel.h"
 
 #include <math.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/base/ascii.h"
 
@@ -359,6 +363,18 @@ static bool look_anew(LessonPanel *p) {
   return look_at_file(p) || has_moved;
 }
 
+/* Opens the file in the editor that the environment names, else in what the desktop has for it. A shell starts
+ * it and ends at once, so that nobody waits for it. */
+static void edit_file(const LessonPanel *p, Player *player) {
+  const char *visual = getenv("VISUAL"), *terminal = getenv("EDITOR");
+  const char *editor = visual && *visual ? visual : terminal && *terminal ? terminal : "xdg-open";
+  char *const words[] = {"sh", "-c", "$1 \"$2\" &", "sh", (char *)editor, (char *)p->file.path, NULL};
+  pid_t shell;
+  const bool has_failed = posix_spawn(&shell, "/bin/sh", NULL, NULL, words, environ) != 0;
+  if (!has_failed) waitpid(shell, NULL, 0);
+  player_say(player, has_failed, "%s %s", editor, p->file.path);
+}
+
 static void press(LessonPanel *p, Player *player, int widget) {
   LessonSession *s = &p->session;
   if (p->is_picking || widget >= WIDGET_LESSON) {
@@ -371,6 +387,7 @@ static void press(LessonPanel *p, Player *player, int widget) {
   }
   switch (widget) {
   case WIDGET_FIELD: p->focus = WIDGET_FIELD; return;
+  case WIDGET_EDIT: edit_file(p, player); return;
   case WIDGET_CHECK:
     if (take_file(p) || lesson_session_ask(s) < 0 || s->lesson.asks[lesson_session_ask(s)].kind != LESSON_WORK)
       lesson_session_press(s, ACT_CHECK, 0);
@@ -447,6 +464,8 @@ static bool on_text(LessonPanel *p, Player *player, const char *text) {
   }
   if (place >= 0)
     press(p, player, place);
+  else if (strcmp(text, "e") == 0 && p->focus != WIDGET_NONE && flow_widget(&p->flow, WIDGET_EDIT))
+    press(p, player, WIDGET_EDIT);
   else if (strcmp(text, ".") == 0)
     press(p, player, WIDGET_NEXT);
   else if (strcmp(text, ",") == 0)

@@ -37,6 +37,7 @@ enum {
   WIDGET_NEXT,
   WIDGET_BACK,
   WIDGET_LIST,          /* the list of lessons */
+  WIDGET_EDIT,          /* opens the file of a question in an editor */
   WIDGET_SKETCH = 200,  /* + cell */
   WIDGET_PLAY = 1000,   /* + block */
   WIDGET_LESSON = 10000 /* + row of the list */

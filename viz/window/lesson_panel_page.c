@@ -47,6 +47,7 @@ static void put_file(LessonPanel *p, const LessonPart *part) {
   snprintf(words, sizeof words, "`%s` %s. Write in it with your editor: each time you save, it is judged here.",
            p->file.path, p->file.was_there ? "was there already" : "was written");
   flow_boxed(&p->flow, FLOW_ACCENT, "Your file", words);
+  flow_button(&p->flow, WIDGET_EDIT, "Edit it (e)");
 }
 
 static void put_button(LessonPanel *p, const LessonPart *part, const char *text) {
