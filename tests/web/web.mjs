@@ -208,6 +208,19 @@ async function pointer(world) {
   await page.mouse('mouseWheel', picture.left + 100, picture.top + 100, { deltaX: 0, deltaY: 300 })
   await settle(page)
   same(await stateOf(page), before, 'the wheel steps nothing')
+  // A drag over tiles of the mask hides them, Backspace shows them again.
+  await page.value(`location.hash = 'N=64 d=16 block=8 scene=causal step=0'`)
+  await page.until(`location.hash.includes('scene=causal') && tilewalk.state().includes('scene=causal')`)
+  const on = (x, y) => [picture.left + x * picture.width, picture.top + y * picture.height]
+  await page.mouse('mouseMoved', ...on(0.2, 0.5))
+  await page.mouse('mousePressed', ...on(0.2, 0.5))
+  await page.mouse('mouseMoved', ...on(0.3, 0.6), { button: 'left', buttons: 1 })
+  await page.mouse('mouseReleased', ...on(0.3, 0.6))
+  check(/ mask=painted:8:[0-9a-f]{16} /.test(await stateOf(page)), 'painted:', await stateOf(page))
+  await page.press('Backspace')
+  check(!(await stateOf(page)).includes('mask='), 'taken back:', await stateOf(page))
+  await page.value(`location.hash = ${JSON.stringify(before)}`)
+  await page.until(`tilewalk.state() === ${JSON.stringify(before)}`)
   // Back undoes a scene, a problem and a panel, not steps.
   const button = async selector => page.click(...await page.value(`(({ left, top, width, height }) => [left + width / 2, top + height / 2])(document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect())`))
   await button('[data-scene="charts"]')
