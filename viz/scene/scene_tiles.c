@@ -14,11 +14,17 @@ static Wide tiles_worked(const Snapshot *now) {
 static void draw_counts(const Pen *pen, Box *box) {
   const Snapshot *now = pen->now;
   const Wide all = wide(now->grid.T_r) * wide(now->grid.T_c);
-  const bool masked = now->problem.shape.causal || now->problem.shape.window;
+  const Shape *s = &now->problem.shape;
+  const bool masked = s->causal || s->window || s->sided || s->pattern;
   char number[NUMBER_CHARS], rest[NUMBER_CHARS + 32];
   snprintf(number, sizeof number, "%s", number_bytes(now->total_bytes).text);
   snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
   pen_count(pen, box, TYPE_NUMBER, "moved between HBM and SRAM", number, rest);
+  if (now->whole.added > 0) { /* what a walk by columns pays for dQ */
+    snprintf(number, sizeof number, "%s", number_bytes(now->traffic.added).text);
+    snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole.added).text);
+    pen_count(pen, box, TYPE_TITLE, "of them added to sums in HBM", number, rest);
+  }
   snprintf(number, sizeof number, "%s", number_count(tiles_worked(now)).text);
   snprintf(rest, sizeof rest, "of %s tiles", number_count(all).text);
   pen_count(pen, box, TYPE_TITLE, "computed", number, rest);
