@@ -14,7 +14,8 @@
 #include "sim/base/error.h"
 #include "viz/scene/kernel_scene.h"
 
-/* The scene at a step (-1: the last) with a line of the source chosen (0: the dearest) and a swizzle (0: none). NULL: *error says why. */
+/* The scene at a step (-1: the last) with a line of the source chosen (0: the dearest) and a swizzle (0: none). NULL:
+ * *error says why. */
 typedef const KernelScene *KernelShow(void *context, int64_t step, int32_t line, int64_t swizzle, Error *error);
 
 typedef struct KernelWindowOptions {
