@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes, elements or FLOPs, totals. Machines of 32 bits have C23's _BitInt instead of __int128 (gcc 14, clang 16), and
- * no C++ compiler computes with it there. */
+/* Bytes, elements or FLOPs, totals. Machines of 32 bits have C23's _BitInt instead of __int128, of clang 16 or later:
+ * gcc 14.2 crashes on it, and divides wrongly. No C++ compiler computes with it there. */
 #ifdef __SIZEOF_INT128__
 typedef __uint128_t Wide;
 #elif defined __cplusplus
 typedef struct {
   uint32_t words[4];
 } Wide;
-#elif defined __BITINT_MAXWIDTH__ && __BITINT_MAXWIDTH__ >= 128
+#elif defined __clang__ && defined __BITINT_MAXWIDTH__ && __BITINT_MAXWIDTH__ >= 128
 __extension__ typedef unsigned _BitInt(128) Wide;
 #else
-#error "Tilewalk counts in 128-bit integers, which this compiler lacks for this machine: gcc 14 and clang 16 have them"
+#error "Tilewalk counts in 128-bit integers, which this compiler lacks for this machine: clang 16 has them"
 #endif
 
 #if defined __SIZEOF_INT128__ || !defined __cplusplus
@@ -37,7 +37,7 @@ static inline Wide checked_mul(Wide a, Wide b, bool *overflow) {
 #ifdef __SIZEOF_INT128__
   Wide product;
   if (__builtin_mul_overflow(a, b, &product)) *overflow = true;
-#else /* on which gcc 14 crashes */
+#else
   const Wide product = a * b;
   if (a && product / a != b) *overflow = true;
 #endif
