@@ -1,4 +1,4 @@
-/* Attention on several GPUs: pairs token by token, bytes by hand, and times beside two H200s.
+/* Attention on several GPUs: pairs token by token, bytes by hand, and times beside H200s.
  *
  *     RANKS_TABLE=1 build/tests/test_ranks     prints model and measurement row by row (sim/RANKS.md) */
 #include <time.h>
@@ -225,10 +225,10 @@ TEST(a_link_is_measured_or_not) {
   assert_true(isnan(link_predicted_s(&link, 1)) && fabs(link_bound_s(&link, 50e9) - 1.000001) < 1e-12);
 }
 
-/* ---- Two H200s --------------------------------------------------------------------------------------------- */
+/* ---- H200s ------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  int64_t N, heads, d, kv_bytes;
+  int64_t P, N, heads, d, kv_bytes;
   int causal, rank;
   double ms[3]; /* a block, an exchange, the ring */
 } Row;
@@ -240,8 +240,9 @@ static void at_ranks_end(void *data, int64_t t, int64_t r, const RankStep *step,
 
 /* A block as it was timed alone, an exchange alone, the ring. */
 static void model(const Row *row, double ms[3]) {
-  double ends[2] = {0};
-  make(SCHEME_RING, 2, &(Shape){.N_q = 2 * row->N, .d = row->d, .heads = row->heads, .causal = row->causal != 0}, &fa2);
+  double ends[4] = {0};
+  const Shape shape = {.N_q = row->P * row->N, .d = row->d, .heads = row->heads, .causal = row->causal != 0};
+  make(SCHEME_RING, row->P, &shape, &fa2);
   assert_int_equal((int64_t)(ranks.k_bytes + ranks.v_bytes), row->kv_bytes);
   ranks_walk(&ranks, CLOCK_PREDICTED, at_ranks_end, ends);
   ms[0] = 1e3 * (nvlink4.call_s + ranks.pieces[row->causal ? RANK_PIECE_CAUSAL : RANK_PIECE_FULL].predicted_s);
@@ -249,41 +250,78 @@ static void model(const Row *row, double ms[3]) {
   ms[2] = 1e3 * ends[row->rank];
 }
 
-static int rows_of(Row *rows, int most) {
-  char line[256];
+/* The rows of assets/counters/h200/ring/NAME; two ranks where a file has no column of them. */
+static int rows_of(const char *name, bool has_ranks, Row *rows, int most) {
+  char line[256], path[64];
   int n = 0;
-  FILE *file = open_asset("counters/h200/ring/first.csv");
+  snprintf(path, sizeof path, "counters/h200/ring/%s", name);
+  FILE *file = open_asset(path);
   while (n < most && fgets(line, sizeof line, file)) {
     Row *r = &rows[n];
-    n += sscanf(line, "%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%d,%d,%lf,%lf,%lf,%*f,%" SCNd64, &r->N, &r->heads, &r->d,
-                &r->causal, &r->rank, &r->ms[0], &r->ms[1], &r->ms[2], &r->kv_bytes) == 9;
+    int at = 0;
+    r->P = 2;
+    if (has_ranks && sscanf(line, "%" SCNd64 ",%n", &r->P, &at) != 1) continue;
+    if (sscanf(line + at, "%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%d,%d,%lf,%lf,%lf", &r->N, &r->heads, &r->d, &r->causal,
+               &r->rank, &r->ms[0], &r->ms[1], &r->ms[2]) == 8) {
+      r->kv_bytes = strtoll(strrchr(line, ',') + 1, NULL, 10);
+      n++;
+    }
   }
   fclose(file);
   return n;
 }
 
-TEST(two_h200s_within_a_tenth) {
+/* Of so many rows of P ranks, how many figures are beyond a tenth; sim/RANKS.md says which and why. */
+typedef struct {
+  const char *name;
+  bool has_ranks;
+  int64_t P;
+  int rows, missed[3];
+} Recorded;
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+TEST(h200s_beside_the_model) {
   static const char *const NAMES[] = {"block", "exchange", "ring"};
-  static const int MISSED[] = {1, 3, 4}; /* sim/RANKS.md says which and why */
-  Row rows[32];
-  int misses[3] = {0};
-  const int n = rows_of(rows, 32);
-  assert_int_equal(n, 20);
-  for (int k = 0; k < n; k++) {
-    double ms[3];
-    model(&rows[k], ms);
-    if (getenv("RANKS_TABLE"))
-      printf("| %" PRId64 " | %" PRId64 " x %" PRId64 " | %s | %d ", rows[k].N, rows[k].heads, rows[k].d,
-             rows[k].causal ? "yes" : "no", rows[k].rank);
-    for (int f = 0; f < 3; f++) {
-      const double off = ms[f] / rows[k].ms[f] - 1;
-      misses[f] += fabs(off) > 0.1;
+  static const Recorded RECORDED[] = {{"first.csv", false, 2, 20, {1, 3, 4}},
+                                      {"again.csv", true, 2, 20, {1, 16, 6}},
+                                      {"fresh.csv", true, 2, 28, {7, 14, 6}},
+                                      {"fresh.csv", true, 4, 56, {13, 47, 12}}};
+  static Row rows[128];
+  for (size_t i = 0; i < sizeof RECORDED / sizeof *RECORDED; i++) {
+    const Recorded *r = &RECORDED[i];
+    const int n = rows_of(r->name, r->has_ranks, rows, 128);
+    double off[3][128];
+    int at = 0, misses[3] = {0};
+    for (int k = 0; k < n; k++) {
+      double ms[3];
+      if (rows[k].P != r->P) continue;
+      model(&rows[k], ms);
       if (getenv("RANKS_TABLE"))
-        printf("| %.4g | %.4g | %s%+.1f%s ", ms[f], rows[k].ms[f], fabs(off) > 0.1 ? "**" : "", 100 * off,
-               fabs(off) > 0.1 ? "**" : "");
+        printf("| %" PRId64 " | %" PRId64 " | %" PRId64 " x %" PRId64 " | %s | %d ", rows[k].P, rows[k].N,
+               rows[k].heads, rows[k].d, rows[k].causal ? "yes" : "no", rows[k].rank);
+      for (int f = 0; f < 3; f++) {
+        const double percent = 100 * (ms[f] / rows[k].ms[f] - 1);
+        const char *bold = fabs(percent) > 10 ? "**" : "";
+        misses[f] += fabs(percent) > 10;
+        off[f][at] = fabs(percent);
+        if (getenv("RANKS_TABLE")) printf("| %.4g | %.4g | %s%+.1f%s ", ms[f], rows[k].ms[f], bold, percent, bold);
+      }
+      if (getenv("RANKS_TABLE")) puts("|");
+      at++;
     }
-    if (getenv("RANKS_TABLE")) puts("|");
+    assert_int_equal(at, r->rows);
+    for (int f = 0; f < 3; f++) {
+      qsort(off[f], (size_t)at, sizeof off[f][0], by_size);
+      if (getenv("RANKS_TABLE"))
+        printf("%s, %" PRId64 " ranks, %s: median %.1f, worst %.1f, %d of %d within 10 %%\n", r->name, r->P, NAMES[f],
+               off[f][at / 2], off[f][at - 1], at - misses[f], at);
+      if (!getenv("RANKS_TABLE") && misses[f] > r->missed[f])
+        fail_msg("%s, %" PRId64 " ranks, %s: %d of %d beyond 10 %%, %d are known", r->name, r->P, NAMES[f], misses[f],
+                 at, r->missed[f]);
+    }
   }
-  for (int f = 0; f < 3; f++)
-    if (misses[f] > MISSED[f]) fail_msg("%s: %d of %d beyond 10 %%, %d are known", NAMES[f], misses[f], n, MISSED[f]);
 }
