@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memcpy(text, data, size);
   text[size] = '\0';
   if (equation_is_false(text, found)) {
-    require(strlen(found) < sizeof found && strchr(found, '=') && strstr(text, "="));
+    require(*found && strlen(found) < sizeof found && strchr(text, '=')); /* a long one is cut */
     char again[EQUATION_BYTES] = "";
     require(equation_is_false(text, again) && strcmp(found, again) == 0);
   }
