@@ -21,8 +21,6 @@ static TileKind slow_tile(const Shape *s, int64_t r0, int64_t r1, int64_t c0, in
   return n == 0 ? TILE_SKIPPED : n == (r1 - r0) * (c1 - c0) ? TILE_FULL : TILE_PARTIAL;
 }
 
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Every count of band_count for every n, and the longest row, against counting tile by tile. */
 static void check_band(const Shape *s, const Band *b, int64_t B_r, int64_t B_c, bool transposed) {
   BandCount want = {0};
