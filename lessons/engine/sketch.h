@@ -56,8 +56,8 @@ void sketch_picture(const Sketch *sketch, const SketchDrawing *drawn, const Sket
 void sketch_row_label(const Sketch *sketch, int row, char text[SKETCH_LABEL_BYTES]);
 void sketch_column_label(const Sketch *sketch, int column, char text[SKETCH_LABEL_BYTES]);
 
-/* Whether all tiles are as computed, or each height fills as many rows or lies within a tenth; if not, `message` says how
- * far off. */
+/* Whether all tiles are as computed, or each height fills as many rows or lies within a tenth; if not, `message` says
+ * how far off. */
 bool sketch_is_right(const Sketch *sketch, const SketchDrawing *drawn, const SketchDrawing *right, char *message,
                      size_t size);
 

@@ -1,5 +1,5 @@
-/* What the files of l2_run share: l2_run.c walks, l2_run_choose.c says how much of a launch, and l2_run_exact.c corrects
- * by what is known exactly what a walk cannot count. */
+/* What the files of l2_run share: l2_run.c walks, l2_run_choose.c says how much of a launch, and l2_run_exact.c
+ * corrects by what is known exactly what a walk cannot count. */
 #ifndef TILEWALK_SIM_L2_L2_RUN_PARTS_H
 #define TILEWALK_SIM_L2_L2_RUN_PARTS_H
 

@@ -32,8 +32,8 @@ static struct {
   uintptr_t live[LIVE_MAX];
 } watch;
 
-/* Of a run's allocations those that shall fail. Where a run returns to (a call's place in the code) is on the way out of
- * several failures: of the first two that pass there, and of the last. */
+/* Of a run's allocations those that shall fail. Where a run returns to (a call's place in the code) is on the way out
+ * of several failures: of the first two that pass there, and of the last. */
 enum { PLACES_MAX = 4096, TIMES = 2 };
 static struct {
   int listing;

@@ -164,8 +164,8 @@ TEST(the_busiest_sm_binds_small_grids) {
 
 /* N = 300 in row blocks of 128 and tiles of 64 columns, the last of 44 rows, by hand. Causal: 128 x 128, 128 x 256 and
  * 44 x 300 pairs; in a window of 64: 128 x 128, 128 x (256 - 64) and 44 x (300 - 192); in documents of 100 and 200:
- * 128 x 128, 128 x (256 - 64) and 44 x (300 - 64). One SM has three of the shortest, two of two at least so long, or the
- * longest; of two SMs one has two of the three. */
+ * 128 x 128, 128 x (256 - 64) and 44 x (300 - 64). One SM has three of the shortest, two of two at least so long, or
+ * the longest; of two SMs one has two of the three. */
 TEST(the_last_row_block_is_as_long_as_it_is) {
   static const struct {
     int64_t window, n_sm;

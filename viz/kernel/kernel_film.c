@@ -172,8 +172,8 @@ static void step_on(FilmRun *r, const PtxSeen *seen) {
     r->shown_block = r->block, r->shown_barrier = r->barriers - r->first_barrier;
 }
 
-/* The request with the addresses of another layout of shared memory: units of 16 bytes XORed by the number of their row,
- * 3 bits of it, as TMA does with rows of 128 bytes (sim/machine/warp.h). It takes its own swizzle off, too. */
+/* The request with the addresses of another layout of shared memory: units of 16 bytes XORed by the number of their
+ * row, 3 bits of it, as TMA does with rows of 128 bytes (sim/machine/warp.h). It takes its own swizzle off, too. */
 static PtxSeen laid_out(const PtxSeen *seen, uint64_t row_bytes, uint64_t address[LANES]) {
   PtxSeen other = *seen;
   for (int l = 0; l < LANES; l++) address[l] = seen->address[l] ^ seen->address[l] / row_bytes % 8 * 16;

@@ -1,8 +1,9 @@
-/* A lesson printed for a page that needs no program: web_learn LESSON FOLDER; or the glossary: web_learn glossary FOLDER.
+/* A lesson printed for a page that needs no program: web_learn LESSON FOLDER; or the glossary: web_learn glossary
+ * FOLDER.
  *
- * Prints "title ...", "idea ...", "minutes 12", an empty line, and the pages as HTML (lesson_html.h), as a learner leaves
- * them who skips every question; draws what is shown there into FOLDER/learn-LESSON-BLOCK.svg. XDG_STATE_HOME is an
- * empty folder: a lesson that was begun would go on. */
+ * Prints "title ...", "idea ...", "minutes 12", an empty line, and the pages as HTML (lesson_html.h), as a learner
+ * leaves them who skips every question; draws what is shown there into FOLDER/learn-LESSON-BLOCK.svg. XDG_STATE_HOME
+ * is an empty folder: a lesson that was begun would go on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
