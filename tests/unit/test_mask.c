@@ -221,8 +221,7 @@ TEST(a_million_tokens) {
   free(pattern);
 }
 
-/* A name is painted of cells and read back; the last row and column of blocks are cut, a digit has cells beyond them.
- * */
+/* A name is painted of cells and read back; the last row and column are cut, a digit has cells beyond them. */
 TEST(painted_masks) {
   enum { N_q = 37, N_k = 43, B = 4, ROWS = 10, COLS = 11 };
   static bool cells[PATTERN_PAINTED_SIDE][PATTERN_PAINTED_SIDE];
