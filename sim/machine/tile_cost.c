@@ -93,7 +93,9 @@ TileCost tile_cost(const Gpu *gpu, const Shape *shape, int64_t B_r, int64_t B_c)
   const double keys_bytes = (double)keys * (double)(shape->d + shape->d_v) * (double)element_bytes;
   const double sram = gpu_sram_bytes_per_s(gpu) > 0 ? readers * keys_bytes * sms / gpu_sram_bytes_per_s(gpu) : 0,
                l2 = gpu->l2_bytes_per_s > 0 ? keys_bytes * sms / gpu->l2_bytes_per_s : 0;
-  const double full = fmax(products + (wgmma ? WGMMA_SOFTMAX : MMA_SOFTMAX) * softmax + besides, fmax(sram, l2));
+  const double of_softmax = (wgmma ? WGMMA_SOFTMAX : MMA_SOFTMAX) * softmax;
+  const double computes = products + of_softmax + besides, full = fmax(computes, fmax(sram, l2));
+  c.binds = full > computes ? sram > l2 ? TIME_SRAM : TIME_L2 : products > of_softmax ? TIME_MATH : TIME_EXP;
   const double quadrants = fmax(1, 4 / (double)(c.threads / WARP)); /* an SM has four, and a warp is in one of them */
   const bool overlaps = wgmma && rows >= 2 * WGMMA_ROWS;
   c.law = (TimeLaw){.start_ns = 5000,
@@ -110,7 +112,9 @@ TileCost tile_cost_backward(const Gpu *gpu, const Shape *shape, int64_t B_r, int
   const int64_t element_bytes = dtype_bytes(shape->dtype), d = shape->d, d_v = shape->d_v;
   const int64_t rows = rounded_up(B_r, MMA_ROWS), keys = rounded_up(B_c, MMA_ROWS),
                 V_bytes = element_bytes * keys * d_v;
-  TileCost c = {.instruction = has_tensor(gpu, shape->dtype) ? "mma.sync" : "FMA", .threads = WARP * WARPS_MOST};
+  TileCost c = {.instruction = has_tensor(gpu, shape->dtype) ? "mma.sync" : "FMA",
+                .threads = WARP * WARPS_MOST,
+                .binds = TIME_NONE};
   c.shared_bytes = element_bytes * (rows * (d + d_v) + keys * d + 2 * rows * keys) + V_bytes;
   c.registers_per_thread = (keys * (d + d_v) + 2 * rows * keys) / c.threads + OVERHEAD_REGISTERS;
   if (c.shared_bytes > gpu->shared_bytes_per_cta) {

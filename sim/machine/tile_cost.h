@@ -22,6 +22,7 @@ typedef struct {
   const char *instruction; /* "wgmma", "mma.sync", "FMA" */
   int64_t threads, registers_per_thread, shared_bytes;
   TimeLaw law;
+  TimePart binds; /* what takes longest of such a tile: TIME_MATH, TIME_EXP; TIME_L2, TIME_SRAM where its loads do */
   const char *misfit; /* why such a tile is no kernel; NULL: it may be one */
 } TileCost;
 

@@ -1,7 +1,12 @@
 /* The measured pipeline (assets/counters/h100/pipeline/): phases, products at peak rate, idle time and the ring,
- * against sums made from the files by other means, and files that are none. */
+ * against sums made from the files by other means, and files that are none; the period of a tile as modelled.
+ *
+ *     PERIOD_TABLE=1 build/tests/test_pipeline     prints model and stamps row by row (sim/machine/TIMES.md) */
 #include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
+#include "sim/machine/tile_cost.h"
+#include "tests/support/open_gpu.h"
+#include "tests/support/open_profile.h"
 #include "viz/request/pipeline_file.h"
 
 static Pipeline *recorded(int64_t d, int64_t heads, bool causal) {
@@ -157,6 +162,85 @@ TEST(test_two_cards_agree) {
     if (strcmp(first[k].id, "next") == 0 && first[k].run == 1 && (first[k].d == 128 || !first[k].causal))
       compare_kept(&first[k]);
   }
+}
+
+/* ---- The period of a tile, beside the model's ---- */
+
+#define TENSOR_CLOCKS_PER_NS 1.830 /* under products: data sheet; 1.760 to 1.864 recorded (h100/clocks) */
+
+/* Cycles from a tile to the next of one CTA: `from_rates` by what such a tile costs an SM (sim/machine/tile_cost.h,
+ * which knows none of these kernels), `from_times` by what was fitted to the times of the kernel's own launches. */
+typedef struct {
+  double from_rates, from_times;
+  TimePart binds;
+  int64_t B_r, B_c, ctas_per_sm;
+} Period;
+
+static Period modelled_period(const char *kernel, Shape shape) {
+  Gpu gpu = open_gpu("h100-sxm");
+  const Profile profile = open_profile(kernel);
+  LaunchConfig launch;
+  Occupancy occupancy;
+  Error error = {0};
+  if (shape_complete(&shape, &error) || profile_config(&profile, &shape, &launch, &error) ||
+      launch_occupancy(&occupancy, &launch, &gpu, &error))
+    fail_msg("%s", error.message);
+  if (strcmp(kernel, "fa2_async") == 0) strcpy(gpu.compute_capability, "8.0"); /* mma.sync, on an H100's units */
+  const TileCost cost = tile_cost(&gpu, &shape, launch.block_q, launch.block_k);
+  const double cycles_per_ns = (double)occupancy.ctas_per_sm * TENSOR_CLOCKS_PER_NS;
+  return (Period){.from_rates = (double)cost.law.tile_ns * cycles_per_ns,
+                  .from_times = (double)launch.time.tile_ns * cycles_per_ns,
+                  .binds = cost.binds,
+                  .B_r = launch.block_q,
+                  .B_c = launch.block_k,
+                  .ctas_per_sm = occupancy.ctas_per_sm};
+}
+
+/* The median of all CTAs: the mean of two runs on each of two cards. */
+static double median_of_all(const char *kernel, const Shape *s) {
+  static const char *const CARDS[] = {"first", "second"};
+  static Moments spans[SPANS];
+  double sum = 0;
+  int count = 0;
+  for (int card = 0; card < 2; card++) {
+    const int n = read_spans(CARDS[card], spans);
+    for (int k = 0; k < n; k++)
+      if (strcmp(spans[k].id, "next") == 0 && strcmp(spans[k].kernel, kernel) == 0 && spans[k].d == s->d &&
+          spans[k].causal == s->causal)
+        sum += spans[k].median, count++;
+  }
+  assert_int_equal(count, 4);
+  return sum / count;
+}
+
+/* Rungs 7 and 9 by rates within 10 %. Rung 8 waits for each product before it goes on, which a tile of tile_cost does
+ * not: below, and within 16. What binds: the units' parts of the time, as stamped and at peak rate. */
+TEST(test_period_of_a_tile) {
+  static const struct {
+    const char *kernel;
+    double least, most; /* percent */
+  } KERNELS[] = {{"fa2_async", -10, 10}, {"fa2_wgmma", -16, -10}, {"fa3_overlap", -10, 10}};
+  for (size_t k = 0; k < sizeof KERNELS / sizeof *KERNELS; k++)
+    for (int of = 0; of < 3; of++) {
+      Error error = {0};
+      const char *kernel = KERNELS[k].kernel;
+      const Shape shape = {
+          .batch = 1, .heads = 16, .N_q = 4096, .N_k = 4096, .d = of == 2 ? 64 : 128, .causal = of == 1};
+      Pipeline *p = pipeline_for(kernel, shipped_default(), &shape, &error);
+      if (!p) fail_msg("%s", error.message);
+      const Period m = modelled_period(kernel, shape);
+      const double all = median_of_all(kernel, &shape), off = 100 * (m.from_rates / all - 1), tensor = 1 - p->idle,
+                   exponentials = (double)(m.ctas_per_sm * m.B_r * m.B_c) / 16 / (double)p->median_tile;
+      if (getenv("PERIOD_TABLE"))
+        printf("| `%s` | %d%s | %d x %d | %d | %.0f | %.0f | %+.1f | %s | %.0f | %.0f | %.0f | %+.1f |\n", kernel,
+               (int)shape.d, shape.causal ? ", causal" : "", (int)m.B_r, (int)m.B_c, (int)p->median_tile, all,
+               m.from_rates, off, time_part_title(m.binds), 100 * tensor, 100 * exponentials, m.from_times,
+               100 * (m.from_times / all - 1));
+      if (off < KERNELS[k].least || off > KERNELS[k].most) fail_msg("%s, d %d: %+.1f %%", kernel, (int)shape.d, off);
+      assert_true(m.binds == TIME_MATH ? exponentials < 0.7 * tensor
+                                       : m.binds == TIME_EXP && exponentials > 0.9 * tensor);
+      free(p);
+    }
 }
 
 TEST(test_what_is_no_record) {
