@@ -9,8 +9,9 @@
 #include "tests/support/implied.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
+#include "tests/support/recorded_rows.h"
 
-enum { COLUMNS_MAX = 64, RUNS_MAX = 64 };
+enum { RUNS_MAX = 64 };
 
 typedef struct {
   char kernel[32];
@@ -22,51 +23,6 @@ typedef struct {
 static Run runs[RUNS_MAX];
 static size_t n_runs;
 static Gpu h100;
-
-static int cut(char *line, char *fields[COLUMNS_MAX]) {
-  int n = 0;
-  line[strcspn(line, "\r\n")] = '\0';
-  for (char *at = line; at && n < COLUMNS_MAX;) {
-    fields[n++] = at;
-    at = strchr(at, ',');
-    if (at) *at++ = '\0';
-  }
-  return n;
-}
-
-typedef struct {
-  char head[4096], line[4096];
-  char *heads[COLUMNS_MAX], *cells[COLUMNS_MAX];
-  int n;
-} Row;
-
-static const char *cell(const Row *row, const char *name) {
-  for (int c = 0; c < row->n; c++)
-    if (strcmp(row->heads[c], name) == 0) return row->cells[c];
-  return "";
-}
-
-static int64_t whole(const Row *row, const char *name) { return atoll(cell(row, name)); }
-
-static void each_row(const char *experiment, void (*take)(const Row *row)) {
-  static Row row;
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/h100/%s/first.csv", assets ? assets : "assets", experiment);
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  row.n = 0;
-  while (fgets(row.line, sizeof row.line, file)) {
-    if (*row.line == '#') continue;
-    if (row.n == 0) {
-      memcpy(row.head, row.line, sizeof row.head);
-      row.n = cut(row.head, row.heads);
-    } else if (cut(row.line, row.cells) == row.n) {
-      take(&row);
-    }
-  }
-  fclose(file);
-}
 
 static void add(const Run *run) {
   assert_true(n_runs < RUNS_MAX);
@@ -84,53 +40,53 @@ static const char *described(const char *name) {
   return NULL;
 }
 
-static void take_timed(const Row *row) {
-  const char *kernel = described(cell(row, "kernel"));
+static void take_timed(const RecordedRows *row) {
+  const char *kernel = described(recorded_cell(row, "kernel"));
   if (!kernel) return; /* the copy */
-  Run run = {.batch = whole(row, "batch"),
-             .heads = whole(row, "heads"),
-             .kv_heads = whole(row, "kv_heads"),
-             .N_k = whole(row, "seq_k"),
-             .d = whole(row, "head_dim"),
-             .splits = whole(row, "splits"),
-             .us = atof(cell(row, "us"))};
+  Run run = {.batch = recorded_whole(row, "batch"),
+             .heads = recorded_whole(row, "heads"),
+             .kv_heads = recorded_whole(row, "kv_heads"),
+             .N_k = recorded_whole(row, "seq_k"),
+             .d = recorded_whole(row, "head_dim"),
+             .splits = atoll(recorded_cell(row, "splits")), /* left empty: its own choice */
+             .us = recorded_number(row, "us")};
   snprintf(run.kernel, sizeof run.kernel, "%s", kernel);
   add(&run);
 }
 
 /* The launches of a run stand below each other. */
-static void take_launch(const Row *row) {
+static void take_launch(const RecordedRows *row) {
   static char last[16];
-  const char *kernel = described(cell(row, "backend"));
-  if (!kernel || whole(row, "NQ") != 1) return;
-  const double us = atof(cell(row, "time_ns")) / 1000, bytes = atof(cell(row, "boundary_read_bytes"));
-  if (strcmp(last, cell(row, "run")) == 0) {
+  const char *kernel = described(recorded_cell(row, "backend"));
+  if (!kernel || recorded_whole(row, "NQ") != 1) return;
+  const double us = recorded_number(row, "time_ns") / 1000, bytes = recorded_number(row, "boundary_read_bytes");
+  if (strcmp(last, recorded_cell(row, "run")) == 0) {
     runs[n_runs - 1].us += us;
     return;
   }
-  snprintf(last, sizeof last, "%s", cell(row, "run"));
-  Run run = {.batch = whole(row, "B"),
-             .heads = whole(row, "H"),
-             .kv_heads = whole(row, "KV"),
-             .N_k = whole(row, "NK"),
-             .d = whole(row, "d"),
+  snprintf(last, sizeof last, "%s", recorded_cell(row, "run"));
+  Run run = {.batch = recorded_whole(row, "B"),
+             .heads = recorded_whole(row, "H"),
+             .kv_heads = recorded_whole(row, "KV"),
+             .N_k = recorded_whole(row, "NK"),
+             .d = recorded_whole(row, "d"),
              .us = us,
              .first_kernel_bytes = bytes};
   snprintf(run.kernel, sizeof run.kernel, "%s", kernel);
   add(&run);
 }
 
-static void take_counted(const Row *row) {
-  if (strcmp(cell(row, "rung"), "fa2_decode") != 0 || whole(row, "seq_q") != 1) return;
-  Run run = {.batch = whole(row, "batch"),
-             .heads = whole(row, "heads"),
-             .kv_heads = whole(row, "kv_heads"),
-             .N_k = whole(row, "seq_k"),
-             .d = whole(row, "head_dim"),
-             .splits = whole(row, "splits"),
+static void take_counted(const RecordedRows *row) {
+  if (!recorded_is(row, "rung", "fa2_decode") || recorded_whole(row, "seq_q") != 1) return;
+  Run run = {.batch = recorded_whole(row, "batch"),
+             .heads = recorded_whole(row, "heads"),
+             .kv_heads = recorded_whole(row, "kv_heads"),
+             .N_k = recorded_whole(row, "seq_k"),
+             .d = recorded_whole(row, "head_dim"),
+             .splits = recorded_whole(row, "splits"),
              .splits_given = true,
-             .us = atof(cell(row, "gpu__time_duration.sum")) / 1000,
-             .boundary_bytes = atof(cell(row, "l1tex__m_xbar2l1tex_read_bytes.sum"))};
+             .us = recorded_number(row, "gpu__time_duration.sum") / 1000,
+             .boundary_bytes = recorded_number(row, "l1tex__m_xbar2l1tex_read_bytes.sum")};
   strcpy(run.kernel, "fa2_decode");
   add(&run);
 }
@@ -138,9 +94,10 @@ static void take_counted(const Row *row) {
 static int setup(void **state) {
   (void)state;
   h100 = open_gpu("h100-sxm");
-  each_row("decode-time", take_timed);
-  each_row("decode", take_launch);
-  each_row("more", take_counted);
+  static RecordedRows rows;
+  for (recorded_open(&rows, "h100/decode-time/first"); recorded_next(&rows);) take_timed(&rows);
+  for (recorded_open(&rows, "h100/decode/first"); recorded_next(&rows);) take_launch(&rows);
+  for (recorded_open(&rows, "h100/more/first"); recorded_next(&rows);) take_counted(&rows);
   return 0;
 }
 

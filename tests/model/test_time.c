@@ -9,9 +9,10 @@
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
+#include "tests/support/recorded_rows.h"
 #include "tests/support/sanitized.h"
 
-enum { COLUMNS_MAX = 64, RUNS_MAX = 26000, KERNELS = 13, ERRORS_MAX = 4096 };
+enum { RUNS_MAX = 26000, KERNELS = 13 };
 
 typedef struct {
   char gpu[16], rung[64], kernel[160], dtype[8];
@@ -26,23 +27,6 @@ static size_t n_runs;
 
 /* ---- Reading ---- */
 
-static int split_line(char *line, char *field[COLUMNS_MAX]) {
-  int n = 0;
-  line[strcspn(line, "\r\n")] = '\0';
-  for (char *p = line; p && n < COLUMNS_MAX; n++) {
-    field[n] = p;
-    p = strchr(p, ',');
-    if (p) *p++ = '\0';
-  }
-  return n;
-}
-
-static const char *cell(char *const heads[], char *const row[], int n_heads, int n_row, const char *name) {
-  for (int c = 0; c < n_heads && c < n_row; c++)
-    if (strcmp(heads[c], name) == 0) return row[c];
-  return "";
-}
-
 static const char *either(const char *a, const char *b) { return *a ? a : b; }
 
 static void add_run(const Run *run) {
@@ -54,8 +38,8 @@ static void add_run(const Run *run) {
 /* h100/decode/ and h100/backward/ are launches of one row each. Rows of attention in the three layouts there are:
  * counters (gpu__time_duration.sum, ns), event timings (warm_us, cold_us), launches of decode and backward (time_ns).
  */
-static void read_row(char *const h[], char *const r[], int nh, int nr, const char *gpu) {
-#define CELL(name) cell(h, r, nh, nr, name)
+static void read_row(const RecordedRows *row, const char *gpu) {
+#define CELL(name) recorded_cell(row, name)
   Run run = {
       .batch = atoll(either(CELL("batch"), either(CELL("B"), "1"))),
       .heads = atoll(either(CELL("heads"), CELL("H"))),
@@ -73,7 +57,8 @@ static void read_row(char *const h[], char *const r[], int nh, int nr, const cha
   snprintf(run.rung, sizeof run.rung, "%s", either(CELL("rung"), either(CELL("backend"), CELL("kernel"))));
   snprintf(run.kernel, sizeof run.kernel, "%s", CELL("kernel"));
   snprintf(run.dtype, sizeof run.dtype, "%s", either(CELL("dtype"), "fp16"));
-  if (!run.N_q || !run.d || !run.heads) return;
+  if (!run.N_q || !run.d || !run.heads || *CELL("mask") || *CELL("left"))
+    return; /* test_recorded_launches.c has masks */
   if (*CELL("gpu__time_duration.sum")) {
     run.seconds = atof(CELL("gpu__time_duration.sum")) * 1e-9;
     add_run(&run);
@@ -99,21 +84,8 @@ static void read_row(char *const h[], char *const r[], int nh, int nr, const cha
 }
 
 static void read_file(const char *path, const char *gpu) {
-  static char line[1 << 14], head[1 << 14];
-  char *h[COLUMNS_MAX], *r[COLUMNS_MAX];
-  int nh = 0;
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  while (fgets(line, sizeof line, file)) {
-    if (*line == '#') continue;
-    if (nh == 0) {
-      memcpy(head, line, sizeof line);
-      nh = split_line(head, h);
-    } else {
-      read_row(h, r, nh, split_line(line, r), gpu);
-    }
-  }
-  fclose(file);
+  static RecordedRows rows;
+  for (recorded_open(&rows, path); recorded_next(&rows);) read_row(&rows, gpu);
 }
 
 static void read_folder(const char *path, const char *gpu) {
@@ -251,28 +223,6 @@ TEST(no_recorded_time_is_below_the_bound) {
 
 /* ---- Predictions ---- */
 
-typedef struct {
-  double errors[ERRORS_MAX];
-  size_t n;
-} Errors;
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double part(Errors *e, double share) {
-  if (e->n == 0) return 0;
-  qsort(e->errors, e->n, sizeof *e->errors, by_size);
-  const size_t at = (size_t)(share * (double)e->n);
-  return e->errors[at < e->n ? at : e->n - 1];
-}
-
-static void add_error(Errors *e, double error) {
-  assert_true(e->n < ERRORS_MAX);
-  e->errors[e->n++] = error;
-}
-
 static bool same_run(const Run *a, const Run *b) {
   return strcmp(a->gpu, b->gpu) == 0 && strcmp(a->rung, b->rung) == 0 && strcmp(a->kernel, b->kernel) == 0 &&
          strcmp(a->dtype, b->dtype) == 0 &&
@@ -314,9 +264,9 @@ static void predict_all(bool every) {
                     "%s: %.1f us, %.1f recorded, bound %.1f\n",
                     run->gpu, profile->name, run->batch, run->heads, run->N_q, run->d, run->causal ? ", causal" : "",
                     s.timing.predicted_s * 1e6, run->seconds * 1e6, s.timing.run.bound_s * 1e6);
-    add_error(&of[kernel][s.timing.regime], off);
-    add_error(&of_kernel[kernel], off);
-    add_error(&all, off);
+    errors_add(&of[kernel][s.timing.regime], s.timing.predicted_s, run->seconds);
+    errors_add(&of_kernel[kernel], s.timing.predicted_s, run->seconds);
+    errors_add(&all, s.timing.predicted_s, run->seconds);
   }
 }
 
@@ -326,8 +276,8 @@ static void print_row(const char *kernel, const char *regime, Errors *e, const T
     snprintf(printed, sizeof printed, "%.1f / %.1f (%" PRId64 ")", (double)said->median_permille / 10,
              (double)said->nine_permille / 10, said->n_runs);
   if (e->n)
-    print_message("| %s | %s | %zu | %.1f | %.1f | %.1f | %s |\n", kernel, regime, e->n, 100 * part(e, 0.5),
-                  100 * part(e, 0.9), 100 * part(e, 1), printed);
+    print_message("| %s | %s | %d | %.1f | %.1f | %.1f | %s |\n", kernel, regime, e->n, 100 * errors_part(e, 0.5),
+                  100 * errors_part(e, 0.9), 100 * errors_part(e, 1), printed);
 }
 
 /* Median within 4 % and nine of ten within 10 % for each kernel (13 % for the three of standard attention); and no
@@ -346,12 +296,13 @@ TEST(predicted_times_are_as_near_as_is_said) {
       const TimeError *held = &said.time_errors[r];
       if (every) print_row(DESCRIBED[k], time_regime_phrase((TimeRegime)r), e, held);
       if (every && held->n_runs >= 10 && e->n >= 10)
-        assert_true(part(e, 0.5) <= 1.5e-3 * (double)held->median_permille + 0.002 &&
-                    part(e, 0.9) <= 1.5e-3 * (double)held->nine_permille + 0.002);
+        assert_true(errors_part(e, 0.5) <= 1.5e-3 * (double)held->median_permille + 0.002 &&
+                    errors_part(e, 0.9) <= 1.5e-3 * (double)held->nine_permille + 0.002);
     }
     if (every) print_row(DESCRIBED[k], "all", &of_kernel[k], NULL);
     if (of_kernel[k].n >= 8)
-      assert_true(part(&of_kernel[k], 0.5) <= 0.04 && part(&of_kernel[k], 0.9) <= (said.schedule->skips ? 0.10 : 0.13));
+      assert_true(errors_part(&of_kernel[k], 0.5) <= 0.04 &&
+                  errors_part(&of_kernel[k], 0.9) <= (said.schedule->skips ? 0.10 : 0.13));
   }
   if (every) print_row("all", "all", &all, NULL);
   assert_true(all.n >= 50);
@@ -376,12 +327,12 @@ TEST(other_cards_are_as_near_as_is_said) {
     assert_int_equal(s.timing.kind, TIME_EXTRAPOLATED);
     assert_int_equal(s.timing.regime, REGIME_CARD);
     assert_int_equal(s.timing.error.n_runs, said->n_runs);
-    add_error(&off, fabs(s.timing.predicted_s / runs[k].seconds - 1));
+    errors_add(&off, s.timing.predicted_s, runs[k].seconds);
   }
   n_runs = first;
   assert_int_equal(off.n, said->n_runs);
-  assert_int_equal((int64_t)(1000 * part(&off, 0.5) + 0.5), said->median_permille);
-  assert_int_equal((int64_t)(1000 * part(&off, 0.9) + 0.5), said->nine_permille);
+  assert_int_equal((int64_t)(1000 * errors_part(&off, 0.5) + 0.5), said->median_permille);
+  assert_int_equal((int64_t)(1000 * errors_part(&off, 0.9) + 0.5), said->nine_permille);
 }
 
 GROUP(setup, NULL)
