@@ -59,6 +59,9 @@ void schedule_traffic_before(const Schedule *schedule, const Plan *plan, const C
 /* The fold of all events of one head. */
 void schedule_traffic(const Schedule *schedule, const Plan *plan, Traffic *traffic, bool *overflow);
 
+/* What of these bytes one line moves, by its index (Event.line). */
+Wide schedule_line_bytes(const Schedule *schedule, const Plan *plan, int line);
+
 /* What a line in a loop over tiles costs for each pair of query and key, added up over all lines that happen. Products
  * of other sides are not among them. */
 typedef struct {

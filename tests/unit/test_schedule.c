@@ -23,13 +23,16 @@ static Plan random_plan(Rand *r) {
   return plan;
 }
 
-static Traffic fold_events(const Schedule *s, const Plan *plan) {
+/* `of_line`: bytes of each line, added up. */
+static Traffic fold_events(const Schedule *s, const Plan *plan, Wide of_line[PROGRAM_LINES_MAX]) {
   Traffic t = {0};
+  memset(of_line, 0, PROGRAM_LINES_MAX * sizeof *of_line);
   Cursor c = {0};
   Event e;
   while (schedule_next(s, plan, &c, &e)) {
     assert_int_equal(e.step, t.steps);
     traffic_add(&t, s, &e);
+    of_line[e.line] += e.bytes;
   }
   assert_false(schedule_next(s, plan, &c, &e)); /* the end stays the end */
   return t;
@@ -41,13 +44,16 @@ TEST(events_equal_closed_forms) {
     Rand r = {11 + (uint64_t)k};
     for (int n = 0; n < N_RANDOM_SHAPES; n++) {
       const Plan plan = random_plan(&r);
-      const Traffic folded = fold_events(SCHEDULES[k], &plan);
+      Wide of_line[PROGRAM_LINES_MAX];
+      const Traffic folded = fold_events(SCHEDULES[k], &plan, of_line);
       Traffic closed = {0};
       bool overflow = false;
       schedule_traffic(SCHEDULES[k], &plan, &closed, &overflow);
       assert_false(overflow);
       assert_true(traffic_equal(&folded, &closed));
       assert_true(folded.steps == schedule_n_steps(SCHEDULES[k], &plan));
+      for (int line = 0; line < SCHEDULES[k]->n_lines; line++)
+        assert_true(of_line[line] == schedule_line_bytes(SCHEDULES[k], &plan, line));
     }
   }
 }

@@ -745,12 +745,20 @@ async function workbench(world) {
   await verdict('O is right')
   check((await stateOf(page)).startsWith('algorithm=mine.walk N=64'), await stateOf(page))
   const before = await text(), first = await moves()
+  // Beside each line what it moves: 8 tiles of Q and O of 256 bytes, and the 36 of 64 tiles that the mask lets be seen.
+  const beside = () => page.value(`[...document.querySelectorAll('#moves span')].map((e, k) => e.textContent.trim() && (document.getElementById('program').value.split('\\n')[k].trim() + ': ' + e.textContent.trim())).filter(Boolean).join(', ')`)
+  same(await beside(), 'load Q_i: 2 KiB, load K_j: 9 KiB, load V_j: 9 KiB, store O_i: 2 KiB', 'bytes of each line')
+  // A word that is meant is put in by the button.
+  await page.value(`(() => { const e = document.getElementById('program'); e.value = e.value.replace('load K_j', 'laod K_j'); e.dispatchEvent(new Event('input')) })()`)
+  await page.until(`!document.getElementById('fix').hidden && (document.getElementById('fix').click(), 1)`)
+  await verdict('O is right')
+  same(await text(), before, 'the word that was meant')
   await page.value(`(() => { const e = document.getElementById('program'); e.focus(); e.selectionStart = e.selectionEnd = e.value.indexOf('load V_j') + 8 })()`)
   await page.press('Backspace')
   await verdict('Line ')
   const [why, line, off, state] = await page.value(`(() => {
     const bad = document.querySelector('#numbers .bad').getBoundingClientRect(), note = document.getElementById('fault').getBoundingClientRect()
-    return [document.getElementById('fault').textContent, document.querySelector('#numbers .bad').textContent, Math.abs(note.top - bad.top), tilewalk.state()] })()`)
+    return [document.querySelector('#fault span').textContent, document.querySelector('#numbers .bad').textContent, Math.abs(note.top - bad.top), tilewalk.state()] })()`)
   same(Number(line), before.slice(0, before.indexOf('load V_j')).split('\n').length, 'the marked line')
   check(off < 20, `the message stands ${off} pixels from its line`)
   check((await native()).stderr.includes(`mine.walk:${line}: ${why}`), 'another message than the terminal\'s:', why, (await native()).stderr)

@@ -165,9 +165,11 @@ EXPORT const char *web_said(void) {
   return j.text;
 }
 
-/* {"lines": [{"indent", "text"}...], "at"}: the program, and the line that the step carries out; -1: none. */
+/* {"lines": [{"indent", "text", "number", "bytes"?, "percent"?}...], "at"}: the program, what each line moves of a
+ * whole run of a head, and the line that the step carries out; -1: none. */
 EXPORT const char *web_code(void) {
   const Snapshot *now = &web_player()->now;
+  const Simulation *run = &web_player()->stage.run;
   Json j = json_new();
   json_open(&j, "{");
   json_key(&j, "lines");
@@ -177,6 +179,10 @@ EXPORT const char *web_code(void) {
     json_open(&j, "{");
     json_whole(&j, "indent", line.indent);
     json_string(&j, "text", line.text);
+    json_whole(&j, "number", line.number);
+    const Wide bytes = code_line_bytes(run->schedule, &run->plan, k);
+    if (bytes) json_string(&j, "bytes", number_bytes(bytes).text);
+    if (bytes) json_whole(&j, "percent", (int64_t)(100 * (double)bytes / (double)now->whole_bytes + 0.5));
     json_raw(&j, "}");
   }
   json_raw(&j, "]");

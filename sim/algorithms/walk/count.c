@@ -319,6 +319,18 @@ void schedule_traffic(const Schedule *s, const Plan *plan, Traffic *t, bool *ove
   add_range(s, plan, 0, s->n_ops, &all, t, overflow);
 }
 
+Wide schedule_line_bytes(const Schedule *s, const Plan *plan, int line) {
+  const CountRanges all = count_all(plan);
+  Wide sum = 0;
+  for (int k = 0; k < s->n_ops; k++) {
+    CountForm form;
+    if (s->ops[k].line != line) continue;
+    count_form(s, plan, k, k + 1, COUNT_BYTES, &form);
+    sum += count_by_form(s, plan, &form, &all);
+  }
+  return sum;
+}
+
 Wide schedule_n_steps(const Schedule *s, const Plan *plan) {
   const CountRanges all = count_all(plan);
   return count_steps(s, plan, 0, s->n_ops, &all);

@@ -1,7 +1,7 @@
 // The workbench: a program that one writes, the checker's message beside its line, and its picture at once.
 
 import { Viewer, commandOf, packedIn, save } from './viewer.js'
-import { lineWith } from './panels.js'
+import { element, lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
 import { drive, elementsOf } from './drive.js'
 import { newLine } from './editor.js'
@@ -58,6 +58,32 @@ function measure() {
   mark()
 }
 
+// What each line moves of a whole run, at the editor's right edge; returns the line that moves the most, in words.
+function showMoves() {
+  const moving = JSON.parse(engine.text('web_code')).lines.filter(line => line.bytes), most = Math.max(...moving.map(line => line.percent))
+  const rows = $('program').value.split('\n').map(() => element('span', { textContent: '\n' }))
+  for (const { number, bytes, percent } of moving) {
+    const bar = element('i', { className: percent === most ? 'most' : '' })
+    bar.style.width = `${Math.max(1, 0.4 * percent)}px`
+    Object.assign(rows[number - 1], { className: 'moves' }).replaceChildren(bytes, bar, '\n')
+  }
+  $('moves').replaceChildren(...rows)
+  const { number, bytes } = moving.find(line => line.percent === most) ?? {}
+  return number ? `Line ${number} moves the most, ${bytes}.` : ''
+}
+
+// A word that C offers instead of another of that line: [the line, with it].
+function mended() {
+  const [, typed, meant] = wrong?.why.match(/'(\S+)'.*did you mean '(\S+)'\?/) ?? []
+  const line = $('program').value.split('\n')[wrong?.line - 1] ?? '', at = typed ? line.search(new RegExp(`(?<![\\w'])${typed.replace(/\W/g, '\\$&')}(?![\\w'])`)) : -1
+  return at < 0 ? null : { at, typed, meant }
+}
+function fix() {
+  const { at, typed, meant } = mended(), begin = $('program').value.split('\n').slice(0, wrong.line - 1).reduce((n, line) => n + line.length + 1, at)
+  $('program').focus()
+  put(meant, begin, begin + typed.length)
+}
+
 // The message stands beside its line, over the picture, which is that of the last program without a fault.
 function mark() {
   const line = wrong ? Math.min(Math.max(wrong.line, 1), $('numbers').childElementCount) : 0
@@ -65,9 +91,11 @@ function mark() {
   $('program').setAttribute('aria-invalid', Boolean(wrong))
   $('fault').hidden = $('stripe').hidden = !wrong
   $('stage').classList.toggle('stale', Boolean(wrong))
+  $('moves').classList.toggle('stale', Boolean(wrong))
   $('verdict').classList.toggle('bad', Boolean(wrong))
   if (!wrong) return
-  $('fault').textContent = wrong.why
+  $('fault').firstElementChild.textContent = wrong.why
+  $('fix').hidden = !mended()
   const number = $('numbers').children[line - 1], bench = $('bench').getBoundingClientRect(), view = $('editor').getBoundingClientRect()
   $('stripe').style.top = number.offsetTop + 'px'
   $('stripe').style.height = number.offsetHeight + 'px'
@@ -94,7 +122,7 @@ async function check(line = viewer.state()) {
     viewer.wake()
     const lines = text.split('\n').filter(part => part.replace(/#.*/, '').trim()).length
     const numbers = engine.text('web_program_numbers')
-    $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${engine.call('web_steps')} steps here. ${numbers}`
+    $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${engine.call('web_steps')} steps here. ${showMoves()} ${numbers}`
     $('verdict').classList.toggle('doubt', / is wrong:/.test(numbers))
   } else $('verdict').textContent = `Line ${wrong.line}: ${wrong.why}`
   keep(DRAFT, JSON.stringify({ text, packed: viewer.packed }))
@@ -149,7 +177,7 @@ function offer() {
     return li
   }))
   const lines = before.split('\n')
-  $('offers').style.top = 8 + 20 * lines.length + 'px'
+  $('offers').style.top = $('paint').offsetTop + 8 + lines.length * $('numbers').firstElementChild.offsetHeight + 'px'
   $('offers').style.left = `calc(${lines.at(-1).length - there}ch + 10px)`
   $('offers').hidden = false
   choose(0)
@@ -186,6 +214,7 @@ for (const name of engine.text('web_program_names').split('\n').filter(Boolean))
 $('sample').selectedIndex = 0
 $('sample').addEventListener('change', () => { show(sample($('sample').value)); check() })
 $('rival').addEventListener('change', () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'race' : 'main', step: '' })))
+$('fix').addEventListener('click', fix)
 $('program').addEventListener('input', edited)
 $('program').addEventListener('keydown', offerKey)
 $('program').addEventListener('keydown', event => newLine(event, edited))
