@@ -184,6 +184,13 @@ async function keys(world) {
   await page.send('Page.reload')
   await page.until('window.tilewalk')
   same(await page.value(`document.documentElement.dataset.theme + tilewalk.engine.call('web_is_dark')`), 'dark1', 'it is kept')
+  // Who wants no motion has none, whatever the theme: a step is there at once.
+  const moves = () => page.value(`(tilewalk.engine.call('web_is_playing') && tilewalk.input('play'), tilewalk.input('start'), tilewalk.input('next'), tilewalk.engine.call('web_is_moving'))`)
+  same(await moves(), 1, 'a step moves')
+  await page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-reduced-motion', value: 'reduce' }] })
+  await page.until(`tilewalk.input('next'), tilewalk.engine.call('web_is_moving') === 0`)
+  await page.type('t')
+  same(await page.value('document.documentElement.dataset.theme') + await moves(), 'light0', 'nothing moves in the other theme')
   check(page.errors.length === 0, page.errors)
   return 'steps, scenes, five panels, a field, the theme'
 }
@@ -631,6 +638,16 @@ async function records(world) {
   await load(broken)
   await page.until(`!document.getElementById('problem').hidden && document.getElementById('problem').textContent.includes('no record of progress')`)
   check((await page.value(`document.getElementById('list').innerText`)).includes('done, 1 of'), 'a damaged file changes nothing')
+  // What was handed in is graded, as the terminal grades it.
+  await load(join(folder, LESSON + '-Ada-b-.json'))
+  same(await page.until(`document.querySelector('#list h2').textContent.includes('-Ada') && [...document.querySelectorAll('#list td, #list th[scope="row"]')].slice(0, 5).map(e => e.textContent).join('|')`),
+    `Ada "<b>"|${LESSON}|first-sum|9|${JSON.parse(shell('lesson', '--answers', join(folder, LESSON + '-Ada-b-.json'), '--json')).answers[0].verdict}`, 'graded here')
+  check((await page.value(`document.querySelector('#list h2').textContent`)).endsWith('0 of 1 right'), 'counted', await page.value(`document.querySelector('#list h2').textContent`))
+  // What the browser kept may be damaged: it is said, and set aside.
+  const damaged = await page.value(`(() => { const key = Object.keys(localStorage).find(key => key.endsWith('lessons.json')); localStorage[key] = '{"tilewalk-les'; return key })()`)
+  await page.send('Page.reload')
+  await page.until(`window.tilewalk && document.getElementById('problem').innerText.includes('damaged; it was set aside')`)
+  same(await page.value(`localStorage[${JSON.stringify(damaged + '.damaged')}] + document.querySelectorAll('#list li').length`), '{"tilewalk-les' + JSON.parse(shell('lesson', '--list', '--json')).lessons.length, 'set aside')
   check(page.errors.length === 0, page.errors)
   return 'saved for the terminal, loaded from it; a damaged file refused'
 }
@@ -915,6 +932,10 @@ async function questions(world) {
   await page.until(`document.querySelector('#note span').textContent.includes('-N') || document.querySelector('#note span').textContent.includes('seq')`)
   await drop('mine.walk', 'algorithm mine\n')
   await page.until(`location.pathname.endsWith('workbench.html') && window.tilewalk?.takeProgram && document.getElementById('program').value === 'algorithm mine\\n'`)
+  await page.open(addressOf(world.server, 'measure.html')) // what was handed in goes to the lessons, and is graded there
+  await page.until('window.tilewalk?.takeFile')
+  await drop('handed.csv', `student,lesson,id,answer\nAda,${LESSON},first-sum,1.321\n`)
+  await page.until(`location.pathname.endsWith('lessons.html') && document.querySelector('#list h2')?.textContent === 'handed.csv: 1 of 1 right'`)
   check(page.errors.length === 0, page.errors)
   return `${asked.length} questions, ${3 * asked.length} answers equal`
 }
@@ -988,10 +1009,12 @@ async function embeds(world) {
   const began = Date.now()
   await many.open(origin + '/')
   await many.value(`(window.heard = new Set(), addEventListener('message', ({ source, data }) => data.type === 'refused' && heard.add(source)), 1)`)
-  const asked = n => many.until(`(document.querySelectorAll('iframe').forEach(f => f.contentWindow.postMessage({ tilewalk: 1, type: 'set', state: '' }, '*')), heard.size >= ${n} && heard.size)`, 8)
+  const asked = n => many.until(`(document.querySelectorAll('iframe').forEach(f => f.contentWindow.postMessage({ tilewalk: 1, type: 'set', state: '' }, '*')), heard.size >= ${n} && heard.size)`)
   const first = await asked(1), seen = Date.now() - began
-  await many.value(`(async () => { for (let y = 0; y < document.body.scrollHeight; y += 400) { scrollTo(0, y); await new Promise(r => setTimeout(r, 30)) } })()`)
-  await asked(20)
+  for (let n = first; n < 20;) { // each frame starts when it is seen
+    await many.value(`[...document.querySelectorAll('iframe')].find(f => !heard.has(f.contentWindow)).scrollIntoView()`)
+    n = await asked(n + 1)
+  }
   const { metrics } = await many.send('Performance.enable').then(() => many.send('Performance.getMetrics'))
   close()
   check(many.errors.length === 0, many.errors)

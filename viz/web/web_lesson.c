@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/lesson_class.h"
 #include "lessons/engine/lesson_file.h"
 #include "viz/lesson/lesson_library.h"
 #include "viz/lesson/lesson_player.h"
@@ -84,10 +85,48 @@ EXPORT const char *web_lesson_hand_in(const char *student) {
 
 /* ---- Lists ----------------------------------------------------------------------------------------------- */
 
+/* A key of an object and its text, after a comma where it is not the first. */
 static void put_json(Html *h, const char *key, const char *text) {
-  html_format(h, "\"%s\":\"", key);
+  html_format(h, "%s\"%s\":\"", h->text[h->n - 1] == '{' ? "" : ",", key);
   for (; *text; text++) html_format(h, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
   html_put(h, "\"");
+}
+
+static Status load_by_name(void *context, const char *name, Lesson *lesson, Error *error) {
+  (void)context;
+  return lesson_load_named(name, lesson, error);
+}
+
+static Status put_row(void *data, const ClassRow *row, Error *error) {
+  Html *h = data;
+  (void)error;
+  html_put(h, h->n > 1 ? ",{" : "{");
+  put_json(h, "student", row->student);
+  put_json(h, "lesson", row->lesson);
+  put_json(h, "id", row->id);
+  put_json(h, "answer", row->answer);
+  put_json(h, "verdict", row->verdict);
+  put_json(h, "remark", row->remark);
+  html_format(h, ",\"seed\":%llu,\"counts\":%s,\"right\":%s}", (unsigned long long)row->seed,
+              row->counts ? "true" : "false", row->is_right ? "true" : "false");
+  return STATUS_OK;
+}
+
+/* What was handed in (lessons/engine/lesson_submission.h), graded with the seeds that it names: [{"student", "lesson",
+ * "id", "answer", "verdict", "remark", "seed", "counts", "right"}...], or "" and web_lesson_error. */
+EXPORT const char *web_lesson_grade(const char *text, const char *file) {
+  const ClassRules rules = {.load = load_by_name, .limits = &LESSON_LIMITS, .seed = 1, .trust_seeds = true};
+  Submission submission = {0};
+  ClassSum sum;
+  lesson_error = (Error){0};
+  html.n = 0;
+  html_put(&html, "[");
+  Status status = submission_add(&submission, text, strlen(text), file, &lesson_error);
+  if (!status) status = lesson_class_grade(&submission, &rules, put_row, &html, &sum, &lesson_error);
+  submission_free(&submission);
+  if (status) return "";
+  html_put(&html, "]");
+  return html.text;
 }
 
 /* [{"name", "title", "idea", "minutes", "right", "counted", "begun", "finished"}...] */
@@ -104,9 +143,7 @@ EXPORT const char *web_lesson_list(void) {
     const LessonStanding s = has_progress ? lesson_progress_of(&progress, lesson.name) : (LessonStanding){0};
     html_put(&html, html.n > 1 ? ",{" : "{");
     put_json(&html, "name", lesson.name);
-    html_put(&html, ",");
     put_json(&html, "title", lesson_text(&lesson, lesson.title));
-    html_put(&html, ",");
     put_json(&html, "idea", lesson_text(&lesson, lesson.idea));
     html_format(&html, ",\"minutes\":%d,\"right\":%d,\"counted\":%d,\"begun\":%s,\"finished\":%s}", lesson.minutes,
                 s.n_right, lesson_n_counted(&lesson), s.has_begun ? "true" : "false", s.is_finished ? "true" : "false");

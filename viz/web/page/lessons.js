@@ -2,12 +2,13 @@
 
 import { Viewer, save } from './viewer.js'
 import { keep, kept, keptObject } from './kept.js'
+import { table } from './panels.js'
 import { drive, elementsOf } from './drive.js'
 import { newLine } from './editor.js'
 import { compile } from './compile.js'
 
 const $ = id => document.getElementById(id)
-const RECORD = 'lessons.json', STUDENT = 'student.json'
+const RECORD = 'lessons.json', STUDENT = 'student.json', DROPPED = 'dropped.json'
 
 function element(tag, text, more = {}) {
   return Object.assign(document.createElement(tag), { textContent: text, ...more })
@@ -31,6 +32,7 @@ const viewer = await Viewer.open(elementsOf($), {
 }).catch(fail)
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
+engine.warns = line => tell(line.replace(/^[\w. ]+: /, '')) // of the record that this browser keeps
 drive(viewer, $)
 let name = ''
 
@@ -47,6 +49,18 @@ function showList() {
   const list = document.createElement('ol')
   list.append(...rows)
   $('list').replaceChildren(element('h2', 'Lessons'), list)
+}
+
+// Answers that were handed in, graded in place of the list. The numbers are those that the file names.
+function showGrades(file, text) {
+  const graded = engine.text('web_lesson_grade', text, file)
+  if (!graded) return tell(engine.text('web_lesson_error'))
+  const rows = JSON.parse(graded), n = what => rows.filter(row => row[what]).length
+  const seeds = [...new Set(rows.map(row => row.seed))], words = seeds.length === 1 ? `numbers of seed ${seeds[0]}` : 'the numbers of each row'
+  $('list').prepend(element('h2', `${file}: ${n('right')} of ${n('counts')} right`),
+    element('p', `Graded with ${words}, as the file has it; predictions do not count. A class, a key or a roster: tilewalk lesson --answers.`, { className: 'soft' }),
+    table({ title: 'What was handed in', columns: 'student|lesson|question|answer|verdict|remark', rows: rows.map(row => [row.student, row.lesson, row.id, row.answer, row.verdict, row.remark]) }))
+  $('list').scrollTop = 0
 }
 
 // Who learns here: a name, and the number that draws this student's own numbers ('' none).
@@ -174,17 +188,36 @@ $('page').addEventListener('keydown', event => { if (event.target.matches('texta
 $('again').addEventListener('click', () => open(name, true))
 $('export').addEventListener('click', () =>
   save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json'))
-$('import').addEventListener('change', async () => {
-  const text = (await $('import').files[0]?.text() ?? '').slice(0, 4 << 20)
+
+// A file is progress, which is loaded, or answers that were handed in, which are graded.
+const FILE_MOST = 4 << 20
+function take(file, text) {
+  let value
+  try { value = JSON.parse(text) } catch { /* CSV, or nothing */ }
+  $('problem').hidden = true
+  if (location.hash.length > 1) { history.pushState(null, '', location.pathname); open('') }
+  if (value?.['tilewalk-lessons'] !== 1) {
+    showList()
+    const isHanded = value ? [value].flat()[0]?.answers : /^[^\n]*\bstudent\b.*\banswer\b/.test(text)
+    if (isHanded) return showGrades(file, text)
+    return tell('That file is no record of progress, and nothing that was handed in. Progress is what "Save progress" wrote, or ~/.local/state/tilewalk/lessons.json.')
+  }
   const before = kept(RECORD)
-  let sound = false
-  try { sound = JSON.parse(text)['tilewalk-lessons'] === 1 } catch { /* said below */ }
-  $('problem').hidden = sound
-  if (sound && keep(RECORD, text)) showList()
-  else $('problem').textContent = 'That file is no record of progress: it is what "Save progress" wrote, or ~/.local/state/tilewalk/lessons.json.'
-  if (sound && kept(RECORD) !== text) keep(RECORD, before ?? '') // set aside by C: it was damaged after all
+  if (keep(RECORD, text)) showList()
+  if (kept(RECORD) === text) return
+  keep(RECORD, before ?? '') // set aside by C: it was damaged after all
+  showList()
+}
+async function takeFile(file) {
+  if (file?.size > FILE_MOST) tell(`${file.name} has ${file.size.toLocaleString('en')} bytes; at most ${FILE_MOST.toLocaleString('en')} are read.`)
+  else if (file) take(file.name, await file.text())
+}
+$('import').addEventListener('change', async () => {
+  await takeFile($('import').files[0])
   $('import').value = ''
 })
+document.addEventListener('dragover', event => event.preventDefault())
+document.addEventListener('drop', event => { event.preventDefault(); takeFile(event.dataTransfer.files[0]) })
 $('name').addEventListener('click', () => askStudent('Keep'))
 $('hand-in').addEventListener('click', async () => {
   if (!await askStudent('Save the file')) return
@@ -195,3 +228,6 @@ $('hand-in').addEventListener('click', async () => {
 })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
+const dropped = keptObject(DROPPED, tell) // on Measure
+keep(DROPPED, '')
+if (dropped.text) take(dropped.name, dropped.text)

@@ -169,7 +169,10 @@ async function takeFile(file) {
   }
   let parsed = null
   try { parsed = JSON.parse(text) } catch { /* no JSON */ }
-  if (parsed && (parsed['tilewalk-lessons'] || Array.isArray(parsed) && parsed[0]?.answers)) return tell(`${name} belongs to the lessons: "Load progress" there takes progress; a hand-in is graded by tilewalk lesson --answers ${name}.`)
+  if (parsed?.['tilewalk-lessons'] || [parsed].flat()[0]?.answers || /^[^\n]*\bstudent\b.*\banswer\b/.test(text)) {
+    keep('dropped.json', JSON.stringify({ name, text }))
+    return location.assign('lessons.html')
+  }
   if (parsed && typeof parsed === 'object') {
     files = [{ name, text }]
     return go(`kvcache --model ${quoted(name)} -N 8192`)
@@ -178,7 +181,7 @@ async function takeFile(file) {
     files = [{ name, text }]
     return go(`crosscheck --ncu ${quoted(name)}`)
   }
-  tell(`${name} is none of what is read here: config.json, .walk, ncu's .csv, .ptx, .cu`)
+  tell(`${name} is none of what is read here: config.json, .walk, ncu's .csv, .ptx, .cu, what a student hands in`)
 }
 function go(line) {
   if (location.hash.slice(1) === encodeURI(line)) return follow()
