@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/random.h"
+
+#define LOG2_E 1.4426950408889634
+
 static Precision accumulator_of(const SoftmaxConfig *config) { return precision_accumulator(config->precision); }
 
 SoftmaxState softmax_start(const SoftmaxConfig *config) {
@@ -19,7 +23,9 @@ double softmax_capped(Precision precision, double score, double cap) {
 }
 
 double softmax_new_max(const SoftmaxConfig *config, double m, double block_max) {
-  return config->without_max ? 0 : fmax(m, block_max);
+  if (config->without_max) return 0;
+  const double grows = (block_max - m) * (config->powers_of_two ? 1 : LOG2_E);
+  return grows > 0 && grows <= config->rescale_above ? m : fmax(m, block_max);
 }
 
 double softmax_exponential(const SoftmaxConfig *config, double score, double m) {
@@ -90,6 +96,28 @@ SoftmaxStep softmax_step(const SoftmaxConfig *config, SoftmaxState *state, const
 
 void softmax_finish(const SoftmaxConfig *config, const SoftmaxState *state, double *O, int64_t d) {
   for (int64_t c = 0; c < d; c++) O[c] = precision_round(config->precision, softmax_divide(config, O[c], state->l));
+}
+
+void softmax_count_rescales(const SoftmaxConfig *config, int64_t rows, int64_t n, int64_t block, double spread,
+                            uint64_t seed, int64_t *rows_at, int64_t *warps_at) {
+  enum { WARP = 32 };
+  for (int64_t first = 0, at = 0; first < n; first += block, at++) rows_at[at] = warps_at[at] = 0;
+  for (int64_t warp = 0; warp < rows; warp += WARP) {
+    double m[WARP];
+    for (int lane = 0; lane < WARP; lane++) m[lane] = softmax_start(config).m;
+    for (int64_t first = 0, at = 0; first < n; first += block, at++) {
+      const int64_t before = rows_at[at];
+      for (int64_t row = warp; row < rows && row < warp + WARP; row++) {
+        double block_max = -INFINITY;
+        for (int64_t k = first; k < n && k < first + block; k++)
+          block_max = fmax(block_max, spread * random_normal(seed, 0, (uint64_t)(row * n + k)));
+        const double m_old = m[row - warp];
+        m[row - warp] = softmax_new_max(config, m_old, block_max);
+        rows_at[at] += first > 0 && m[row - warp] > m_old;
+      }
+      warps_at[at] += rows_at[at] > before;
+    }
+  }
 }
 
 void softmax_reference(const double *scores, int64_t n, const double *values, int64_t d, double *weights, double *O) {

@@ -31,9 +31,12 @@ typedef struct {
   bool without_max;    /* m stays 0, so e^x overflows: fp32 above x = 88.72, an fp16 P above 11.09 */
   bool powers_of_two;  /* 2^x in place of e^x: whole scores and values then make every step exact in
                            fp64, which is how tests show that rescaling changes nothing */
-  bool has_sink;  /* a score that belongs to no key, learned for each head (gpt-oss, FlashAttention-3's s_aux): it */
-  double sink;    /* takes part in m and l, and has no value; weights then add up to less than 1 */
-  double softcap; /* of attention's scores: see softmax_capped; 0: none. softmax_step takes scores as they are */
+  bool has_sink; /* a score that belongs to no key, learned for each head (gpt-oss, FlashAttention-3's s_aux): it */
+  double sink;   /* takes part in m and l, and has no value; weights then add up to less than 1 */
+  double rescale_above; /* m stays where the new maximum is up to 2^this times as large in the exponentials: then P
+                           is up to 2^this, and nothing is rescaled (FlashAttention-4, flash_attn/cute/softmax.py: 8);
+                           0: m is always the largest score */
+  double softcap;       /* of attention's scores: see softmax_capped; 0: none. softmax_step takes scores as they are */
 } SoftmaxConfig;
 
 typedef struct {
@@ -72,6 +75,13 @@ double softmax_new_max(const SoftmaxConfig *config, double m, double block_max);
 double softmax_factor(const SoftmaxConfig *config, double m_old, double m_new);
 double softmax_exponential(const SoftmaxConfig *config, double score, double m);
 double softmax_divide(const SoftmaxConfig *config, double O, double l); /* not yet stored */
+
+/* Of `rows` rows of n scores, normal with mean 0 and standard deviation `spread`: how many rescale at each block, the
+ * first left out, and in how many warps of 32 of them at least one does (the correction warps of FlashAttention-4 vote:
+ * all lanes rescale or none). Both have room for ceil(n / block) numbers. Score k of row r is element r n + k of a
+ * stream of `seed` (sim/base/random.h). */
+void softmax_count_rescales(const SoftmaxConfig *config, int64_t rows, int64_t n, int64_t block, double spread,
+                            uint64_t seed, int64_t *rows_at, int64_t *warps_at);
 
 /* Softmax of the whole row at once, in fp64, from the definition: `weights` (n numbers that add up to 1)
  * and O = weights x values, each unless NULL. All masked: zeros. */

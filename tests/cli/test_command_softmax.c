@@ -70,3 +70,36 @@ TEST(stored_weights_are_rescaled) {
   assert_true(json_real_value(at(json, "weights", 1)) <= 1);
   json_decref(json);
 }
+
+static int64_t sum_of(json_t *counts) {
+  int64_t sum = 0;
+  for (size_t k = 0; k < json_array_size(counts); k++) sum += json_integer_value(json_array_get(counts, k));
+  return sum;
+}
+
+/* 128 rows of 32 blocks: H_32 - 1 = 3.0585 rescales a row, 391.5 in all with a standard deviation of 17.6.
+ * FlashAttention-4's eight powers of two are 5.5 standard deviations of such scores: no block is that far above the
+ * first one's maximum. */
+TEST(rows_that_rescale) {
+  json_t *json = run_json("softmax --normal 4096 --block 128 --rescale-above 8 --json"),
+         *rescales = json_object_get(json, "rescales");
+  const int64_t rows = sum_of(json_object_get(rescales, "rows_at"));
+  assert_true(rows > 391.5 - 3 * 17.6 && rows < 391.5 + 3 * 17.6);
+  assert_int_equal(sum_of(json_object_get(rescales, "lagging_rows_at")), 0);
+  program_run(&run, "softmax --normal 4096 --block 128 --rescale-above 8");
+  assert_non_null(strstr(run.out, "m may lag         0 of 3968, and in 0 of 124 warps"));
+  json_decref(json);
+}
+
+/* 2^(4 / ln 2) = e^4 = 54.6 stays below 2^8, so the second block adds e^4 under the first one's m. */
+TEST(an_m_that_lags) {
+  json_t *json = run_json("softmax --scores 1,5 --block 1 --rescale-above 8 --json"), *second = at(json, "blocks", 1);
+  assert_true(json_number_value(json_object_get(second, "m")) == 1);
+  assert_true(fabs(json_real_value(json_object_get(second, "l")) - (1 + exp(4))) < 1e-5);
+  assert_true(fabs(json_real_value(at(json, "weights", 1)) - exp(4) / (1 + exp(4))) < 1e-6);
+  json_decref(json);
+  program_run(&run, "softmax --scores 1,5 --rescale-above 0");
+  assert_int_equal(run.exit_status, 2);
+  program_run(&run, "softmax --normal 8 --scores 1,5");
+  assert_int_equal(run.exit_status, 2);
+}

@@ -41,6 +41,7 @@ static const char *const LEARNED[] = {
     "roofline --gpu h200 -N 4K",
     "roofline --gpu v100 --dtype bf16",
     "softmax --example",
+    "softmax --normal 64 --block 16 --rescale-above 8",
     "softmax --scores 1,2,80000 --precision fp16 --no-max",
     "kvcache",
     "kvcache -N 100 --append 3",

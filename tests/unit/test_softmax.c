@@ -429,3 +429,86 @@ TEST(a_cap_bends_scores) {
   assert_true(softmax_capped(PRECISION_FP64, -INFINITY, 50) == -INFINITY);
   assert_true(fabs(softmax_capped(PRECISION_FP64, 0.01, 50) - 0.01) < 1e-9);
 }
+
+/* ---- an m that lags ---- */
+
+/* Whole scores and powers of two: every step is exact, so O / l has the same bits whether m lags or not. */
+TEST(an_m_that_lags_changes_no_bit_where_all_is_exact) {
+  double scores[MAX_N], values[MAX_N * 2], largest = 0;
+  for (int k = 0; k < MAX_N; k++) {
+    scores[k] = (double)random_between(3, 0, (uint64_t)k, -8, 8);
+    for (int c = 0; c < 2; c++) values[2 * k + c] = (double)random_between(3, 1, (uint64_t)(2 * k + c), -9, 9);
+  }
+  double O[2][2] = {{0}}, l[2];
+  int n_lagged = 0;
+  for (int lags = 0; lags < 2; lags++) {
+    const SoftmaxConfig config = {.powers_of_two = true, .rescale_above = lags ? 4 : 0};
+    SoftmaxState row = softmax_start(&config);
+    for (int first = 0; first < MAX_N; first += 5) {
+      double weights[5];
+      const SoftmaxStep step =
+          softmax_step(&config, &row, scores + first, 5, values + (ptrdiff_t)2 * first, 2, weights, O[lags]);
+      n_lagged += step.m_new < fmax(step.m_old, step.block_max);
+      for (int k = 0; k < 5; k++) largest = fmax(largest, weights[k]);
+    }
+    l[lags] = row.l;
+  }
+  assert_true(n_lagged > 0 && largest > 1 && largest <= 16);
+  assert_true(l[0] < l[1]);
+  for (int c = 0; c < 2; c++) assert_true(O[0][c] / l[0] == O[1][c] / l[1]);
+}
+
+/* By the definition, a row after another, with all of its scores at once: e^(max - m) against 2^8. */
+TEST(rescales_are_counted_as_a_slow_loop_counts_them) {
+  enum { ROWS = 70, N = 45, BLOCK = 4, BLOCKS = 12 };
+  const double spread = 6;
+  int64_t rows_at[BLOCKS], warps_at[BLOCKS];
+  softmax_count_rescales(&(SoftmaxConfig){.rescale_above = 8}, ROWS, N, BLOCK, spread, 5, rows_at, warps_at);
+  bool grows[ROWS][BLOCKS] = {{false}};
+  int all = 0;
+  for (int r = 0; r < ROWS; r++) {
+    double m = 0;
+    for (int k = 0; k < N; k += BLOCK) {
+      double most = spread * random_normal(5, 0, (uint64_t)(r * N + k));
+      for (int c = k + 1; c < k + BLOCK && c < N; c++)
+        most = fmax(most, spread * random_normal(5, 0, (uint64_t)(r * N + c)));
+      if (k > 0 && exp(most - m) > 256) grows[r][k / BLOCK] = true;
+      if (k == 0 || grows[r][k / BLOCK]) m = most;
+    }
+  }
+  for (int at = 0; at < BLOCKS; at++) {
+    bool warps[3] = {false};
+    int rows = 0;
+    for (int r = 0; r < ROWS; r++) rows += grows[r][at], warps[r / 32] |= grows[r][at];
+    assert_int_equal(rows_at[at], rows);
+    assert_int_equal(warps_at[at], warps[0] + warps[1] + warps[2]);
+    all += rows;
+  }
+  assert_true(all > 30);
+}
+
+/* Of scores that are drawn alike, block j holds the largest so far with probability 1/j, independently (Renyi 1962): a
+ * row rescales H_T - 1 times, and some row of 32 with probability 1 - (1 - 1/j)^32. Means within four standard
+ * deviations. */
+TEST(without_a_lag_rescales_are_records) {
+  enum { ROWS = 2048, WARPS = ROWS / 32, T = 64 };
+  int64_t rows_at[T], warps_at[T], rows = 0, warps = 0;
+  for (int block = 1; block <= 3; block += 2) {
+    double of_rows = 0, of_warps = 0, rows_variance = 0, warps_variance = 0;
+    softmax_count_rescales(&(SoftmaxConfig){0}, ROWS, (int64_t)T * block, block, 1, 9, rows_at, warps_at);
+    rows = warps = 0;
+    for (int j = 2; j <= T; j++) {
+      const double p = 1.0 / j, any = 1 - pow(1 - p, 32);
+      rows += rows_at[j - 1], warps += warps_at[j - 1];
+      of_rows += ROWS * p, of_warps += WARPS * any;
+      rows_variance += ROWS * p * (1 - p), warps_variance += WARPS * any * (1 - any);
+    }
+    assert_int_equal(rows_at[0] + warps_at[0], 0);
+    assert_true(near((double)rows, of_rows, 4 * sqrt(rows_variance)));
+    assert_true(near((double)warps, of_warps, 4 * sqrt(warps_variance)));
+  }
+  assert_true(rows > 3 * ROWS); /* H_64 - 1 = 3.74 */
+  softmax_count_rescales(&(SoftmaxConfig){.rescale_above = 8}, ROWS, T, 1, 1, 9, rows_at, warps_at);
+  for (int j = 1; j < T; j++) rows -= rows_at[j];
+  assert_true(rows > 3 * ROWS);
+}

@@ -8,6 +8,7 @@
 #include "sim/numbers/accuracy.h"
 #include "sim/numbers/precision.h"
 #include "sim/base/quote.h"
+#include "sim/base/random.h"
 #include "sim/base/size.h"
 #include "sim/numbers/softmax.h"
 #include "viz/cli/reply.h"
@@ -17,14 +18,16 @@
 #include "viz/text/number.h"
 #include "viz/text/print.h"
 
-enum { SCORES_MAX = 4096, EXAMPLE_N = 8, EXAMPLE_D = 4 };
+enum { SCORES_MAX = 4096, EXAMPLE_N = 8, EXAMPLE_D = 4, NORMAL_ROWS = 128, NORMAL_SEED = 1 };
 
 typedef struct {
   OutputRequest output;
   double scores[SCORES_MAX];
   int64_t n, block;
   bool example, without_max, has_sink;
-  double sink, softcap; /* softcap 0: none */
+  double sink, softcap;   /* softcap 0: none */
+  double rescale_above;   /* 0: m is the largest score */
+  int64_t normal, spread; /* so many normal scores in each of NORMAL_ROWS rows, of which the first is walked */
   Precision precision;
 } SoftmaxOptions;
 
@@ -64,6 +67,23 @@ static Status set_softcap(void *target, const char *value, Error *error) {
   return score_parse_cap(value, &((SoftmaxOptions *)target)->softcap, error);
 }
 
+static Status set_rescale_above(void *target, const char *value, Error *error) {
+  SoftmaxOptions *o = target;
+  const Status status = score_parse(value, strlen(value), &o->rescale_above, error);
+  if (status || (o->rescale_above > 0 && o->rescale_above <= 64)) return status;
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "m may lag by more than 0 powers of two, and at most 64; %s is not; FlashAttention-4 has 8",
+                   quote_text(value).text);
+}
+
+static SoftmaxConfig config_of(const SoftmaxOptions *o) {
+  return (SoftmaxConfig){.precision = o->precision,
+                         .without_max = o->without_max,
+                         .has_sink = o->has_sink,
+                         .sink = o->sink,
+                         .rescale_above = o->rescale_above};
+}
+
 /* The whole walk: what each block did, and the result beside the reference. */
 typedef struct {
   SoftmaxStep steps[SCORES_MAX];
@@ -74,6 +94,8 @@ typedef struct {
   double O[EXAMPLE_D], O_reference[EXAMPLE_D], reference[SCORES_MAX];
   int64_t n_infinite, n_nan, n_saturated; /* weights; exponentials stored as the largest number of the format */
   Accuracy accuracy;                      /* of the weights: of the whole computation */
+  /* With normal scores, by block: of all rows, and of their warps; [0] where m is the largest score, [1] as asked. */
+  int64_t rows_at[2][SCORES_MAX], warps_at[2][SCORES_MAX];
 } Walk;
 
 /* In one pass. A sink is one score more, of a key whose value is zero. */
@@ -87,8 +109,7 @@ static void reference(const SoftmaxOptions *o, const double *values, int64_t d, 
 }
 
 static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
-  const SoftmaxConfig config = {
-      .precision = o->precision, .without_max = o->without_max, .has_sink = o->has_sink, .sink = o->sink};
+  const SoftmaxConfig config = config_of(o);
   const Precision accumulator = precision_accumulator(o->precision);
   const double *const values = o->example ? &EXAMPLE_V[0][0] : NULL;
   const int64_t d = o->example ? EXAMPLE_D : 0;
@@ -110,6 +131,12 @@ static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
     w->n_nan += isnan(w->weights[k]) != 0;
   }
   if (values) softmax_finish(&config, &state, w->O, d);
+  for (int lags = 0; lags < 2 && o->normal; lags++) {
+    SoftmaxConfig of = config;
+    if (!lags) of.rescale_above = 0;
+    softmax_count_rescales(&of, NORMAL_ROWS, o->normal, o->block, (double)o->spread, NORMAL_SEED, w->rows_at[lags],
+                           w->warps_at[lags]);
+  }
   reference(o, values, d, w);
   accuracy_add(&w->accuracy, o->precision, w->weights, w->reference, o->n);
 }
@@ -153,6 +180,9 @@ static void print_step(const SoftmaxOptions *o, const Walk *w, int64_t k, Io *io
     fputs("  factor  1   (nothing is ever rescaled)\n", out);
   else if (!isfinite(s->m_old))
     fputs("  factor  none: there is nothing to rescale yet\n", out);
+  else if (s->m_new == s->m_old && s->block_max > s->m_old)
+    fprintf(out, "  factor  1   (m lags: exponentials up to 2^%.2f, and no rescale up to 2^%g)\n",
+            (s->block_max - s->m_old) / log(2), o->rescale_above);
   else if (s->m_new == s->m_old)
     fprintf(out, "  factor  1   (the maximum stays %g)\n", s->m_new);
   else
@@ -206,6 +236,28 @@ static void print_result(const SoftmaxOptions *o, const Walk *w, Io *io) {
             precision_format(o->precision)->name);
 }
 
+static int64_t sum(const int64_t *values, int64_t n) {
+  int64_t all = 0;
+  for (int64_t k = 0; k < n; k++) all += values[k];
+  return all;
+}
+
+static void print_rescales(const SoftmaxOptions *o, const Walk *w, Io *io) {
+  const int64_t tiles = w->n_steps - 1;
+  double expected = 0;
+  for (int64_t j = 2; j <= w->n_steps; j++) expected += 1 / (double)j;
+  text_print(io->out, &io->style, ROLE_HEADING, "\nRescales");
+  fprintf(io->out, " in the %" PRId64 " blocks after the first, of %d rows with standard deviation %" PRId64 "\n",
+          tiles, NORMAL_ROWS, o->spread);
+  for (int lags = 0; lags < (o->rescale_above > 0 ? 2 : 1); lags++)
+    fprintf(io->out,
+            "  %-17s %" PRId64 " of %" PRId64 ", and in %" PRId64 " of %" PRId64 " warps of 32 rows one or more\n",
+            lags ? "m may lag" : "m is the largest", sum(w->rows_at[lags], w->n_steps), tiles * NORMAL_ROWS,
+            sum(w->warps_at[lags], w->n_steps), tiles * NORMAL_ROWS / 32);
+  fprintf(io->out, "  expected          %.3f a row where m is the largest: 1/2 + ... + 1/%" PRId64 "\n", expected,
+          w->n_steps);
+}
+
 /* JSON has no infinity and no NaN: they are the strings "inf", "-inf" and "nan". */
 static void put_number(Document *d, const char *key, double value) {
   if (isfinite(value))
@@ -239,6 +291,25 @@ static void put_block(Document *d, const SoftmaxOptions *o, const Walk *w, int64
   put_end(d);
 }
 
+static void put_counts(Document *d, const char *key, const int64_t *values, int64_t n) {
+  put_array(d, key);
+  for (int64_t k = 0; k < n; k++) put_count(d, NULL, values[k]);
+  put_end(d);
+}
+
+/* By block. */
+static void put_rescales(Document *d, const SoftmaxOptions *o, const Walk *w) {
+  static const char *const KEYS[2][2] = {{"rows_at", "warps_at"}, {"lagging_rows_at", "lagging_warps_at"}};
+  put_object(d, "rescales");
+  put_count(d, "rows", NORMAL_ROWS);
+  put_real(d, "rescale_above", o->rescale_above);
+  for (int lags = 0; lags < 2; lags++) {
+    put_counts(d, KEYS[lags][0], w->rows_at[lags], w->n_steps);
+    put_counts(d, KEYS[lags][1], w->warps_at[lags], w->n_steps);
+  }
+  put_end(d);
+}
+
 static void put_walk(Document *d, const SoftmaxOptions *o, const Walk *w) {
   put_text(d, "precision", precision_format(o->precision)->name);
   put_flag(d, "subtracts_max", !o->without_max);
@@ -253,6 +324,10 @@ static void put_walk(Document *d, const SoftmaxOptions *o, const Walk *w) {
   put_count(d, "n_infinite", w->n_infinite);
   put_count(d, "n_nan", w->n_nan);
   put_count(d, "n_saturated", w->n_saturated);
+  if (o->normal)
+    put_rescales(d, o, w);
+  else
+    put_null(d, "rescales");
 }
 
 /* A line for each block. */
@@ -271,6 +346,17 @@ static void add_blocks(Document *d, const Walk *w) {
 
 static Status complete(SoftmaxOptions *o, Error *error) {
   if (output_request_check(&o->output, error)) return error->status;
+  if (o->normal && (o->example || o->n || o->has_sink || o->softcap > 0 || o->without_max))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--normal draws its own scores and counts rescales: leave --scores, --example, --sink, --softcap "
+                     "and --no-max out");
+  if (o->spread && !o->normal)
+    return error_set(error, STATUS_BAD_REQUEST, "--spread is that of --normal's scores; give --normal 4096 too");
+  if (o->rescale_above > 0 && o->without_max)
+    return error_set(error, STATUS_BAD_REQUEST, "--no-max has no m that may lag; leave --rescale-above out");
+  if (o->normal && !o->spread) o->spread = 1;
+  for (o->n = o->normal ? 0 : o->n; o->n < o->normal; o->n++)
+    o->scores[o->n] = (double)o->spread * random_normal(NORMAL_SEED, 0, (uint64_t)o->n);
   if (o->example && o->n)
     return error_set(error, STATUS_BAD_REQUEST,
                      "--example has its own scores, and --scores gives others; give one of them");
@@ -296,6 +382,7 @@ static void print_text(const SoftmaxOptions *o, const Walk *w, Io *io) {
             w->steps[0].l_old);
   for (int64_t k = 0; k < w->n_steps; k++) print_step(o, w, k, io);
   print_result(o, w, io);
+  if (o->normal) print_rescales(o, w, io);
 }
 
 static int run_softmax(void *options, Io *io, Error *error) {
@@ -340,6 +427,18 @@ static const Option SOFTMAX_OPTIONS[] = {
      .argument = "C",
      .set = set_softcap,
      .help = "Scores become C tanh(score / C) first (Gemma 2 has 50)."},
+    {.name = "rescale-above",
+     .argument = "POWER",
+     .set = set_rescale_above,
+     .help = "m stays, and nothing is rescaled, until an exponential would exceed 2^POWER (FlashAttention-4 has 8)."},
+    {.name = "normal",
+     .argument = "COUNT",
+     OPTION_NUMBER(SoftmaxOptions, normal, "the number of scores", 2, SCORES_MAX),
+     .help = "So many normal scores, of mean 0; and how many of 128 such rows rescale at each block."},
+    {.name = "spread",
+     .argument = "SD",
+     OPTION_NUMBER(SoftmaxOptions, spread, "the standard deviation", 1, 1000),
+     .help = "Standard deviation of --normal's scores. Default 1."},
     {.name = "example",
      OPTION_FLAG(SoftmaxOptions, example),
      .help = "The worked example: one query, eight keys and values in two blocks."},
@@ -355,7 +454,7 @@ static const OptionSet SETS[] = {
 const Command COMMAND_SOFTMAX = {
     .name = "softmax",
     .summary = "online softmax on given scores, block by block",
-    .usage = "--scores LIST | --example [OPTION...]",
+    .usage = "--scores LIST | --normal COUNT | --example [OPTION...]",
     .description =
         "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor that rescales "
         "what was summed before, and the running sum l; at the end the result beside softmax in one pass. A weight is "
@@ -367,6 +466,8 @@ const Command COMMAND_SOFTMAX = {
                 "  tilewalk softmax --example\n\n"
                 "  # gpt-oss: a sink takes a part of the weight\n"
                 "  tilewalk softmax --scores 3,1,2,4 --sink 4\n\n"
+                "  # conditional rescale, as FlashAttention-4 has it\n"
+                "  tilewalk softmax --normal 4096 --block 128 --rescale-above 8\n\n"
                 "  # what happens without subtracting the maximum\n"
                 "  tilewalk softmax --scores 80,85,90,100 --block 2 --no-max\n",
     .options_bytes = sizeof(SoftmaxOptions),
