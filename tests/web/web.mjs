@@ -1002,6 +1002,11 @@ async function embeds(world) {
   const refused = await tell('no', { type: 'set', state: 'N=128 d=16 block=8' }, `heard.no.type === 'refused'`)
   same(refused.why, `add origin=${origin} to the frame's address`, 'a page that the address does not name')
   await tell('yes', { type: 'set', state: 'N=128 d=16 block=8 step=7' }, `heard.yes.state?.includes('N=128') && heard.yes.step === 7`)
+  const place = await page.value(`(({ left, top }) => ({ left, top }))(document.getElementById('yes').getBoundingClientRect())`)
+  await page.click(place.left + 450, place.top + 300) // into the frame; Escape gives the keyboard back
+  await page.until(`document.activeElement.id === 'yes'`)
+  await page.press('Escape')
+  await page.until(`document.activeElement === document.body`)
   const { root } = await page.send('DOM.getDocument', { depth: -1, pierce: true }), found = JSON.stringify(root)
   check(found.includes('This frame is sandboxed, and may not load its own program'), 'a sandboxed frame says why it does not start')
   await page.close()

@@ -125,7 +125,7 @@ function closeTop() {
     showMenu(false)
     $('unit').focus()
   } else if (open) toggle('')
-  else if (isEmbedded) document.activeElement?.blur() // the keyboard is the host's again
+  else if (isEmbedded) parent.focus() // the keyboard is the host's again
   else return false
   return true
 }
@@ -174,8 +174,7 @@ viewer.changed.push(() => {
 if (isEmbedded) {
   document.body.classList.toggle('bare', asked.get('controls') === '0')
   addEventListener('hashchange', () => viewer.follow())
-  // Any page may ask for the state of a frame that it holds; only its own origin, or the one that the address allows
-  // by origin=, may change what it shows.
+  // Only pages of its own origin are heard, and those that the address allows by origin=.
   const allowed = new Set([location.origin, ...asked.getAll('origin')])
   const state = () => ({ tilewalk: 1, type: 'state', state: viewer.state(), step: viewer.words.step, steps: viewer.words.steps, what: viewer.words.what, why: viewer.words.why })
   const answer = ({ source, origin, data }) => {
