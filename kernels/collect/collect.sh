@@ -8,6 +8,7 @@
 #   beside     rungs 7 to 9 beside cuDNN, launch by launch in random order in one process    -> GPU/beside
 #   hopper     what rungs 8 and 9 read and write by hardware counters, beside the model     -> GPU/hopper
 #   decode-time, backward-time  rungs 10 and 11 beside PyTorch's kernels, launch by launch in one process -> GPU/decode-time, GPU/backward-time
+#   ring       ring attention on the GPUs of one host: a block, an exchange, the ring        -> GPU/ring
 #   regimes    rungs 8, 9 and 11 beside PyTorch's kernels, at shapes of many regimes         -> GPU/regimes
 #   packed-times, flex-times  FlashAttention-2 over sequences of unequal lengths and windows; FlexAttention by its mask -> GPU/packed-times, GPU/flex-times
 #   ncu        hardware counters over a grid of shapes                                       -> GPU/kernels
@@ -137,6 +138,9 @@ decode-time | backward-time)
 regimes)
   library=${LIBRARY:-build/libladder.so}
   { provenance "kernels/collect/collect.sh regimes"; python3 kernels/collect/collect_regimes.py forward "$library"; python3 kernels/collect/collect_regimes.py backward "$library" | grep -v '^batch,'; } | tee "$(file_of regimes)"
+  ;;
+ring)
+  { provenance "kernels/collect/collect.sh ring"; python3 kernels/collect/collect_ring.py 2 4; } | tee "$(file_of ring)"
   ;;
 packed-times | flex-times)
   { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_regimes.py "${stage%-times}"; } | tee "$(file_of "$stage")"

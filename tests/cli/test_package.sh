@@ -16,7 +16,7 @@ make --no-print-directory BUILD="$work/build" dist >"$work/log" 2>&1 || { cat "$
 archive=$(find "$work/build" -name 'tilewalk-*.tar.gz')
 version=$(basename "$archive" .tar.gz)
 version=${version#tilewalk-}
-said=$("$BUILD/tilewalk" --version)
+said=$("$BUILD/tilewalk" --version | head -n 1)
 [ "${said%%-g*}" = "tilewalk ${version%%-g*}" ] || fail "the program says '$said', the archive is of $version"
 tar -C "$work" -xzf "$archive" || fail "the archive"
 tree=$work/tilewalk-$version
