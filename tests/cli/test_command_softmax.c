@@ -103,3 +103,19 @@ TEST(an_m_that_lags) {
   program_run(&run, "softmax --normal 8 --scores 1,5");
   assert_int_equal(run.exit_status, 2);
 }
+
+/* One draw, as the unit test's; and the table takes no other option. */
+TEST(errors_of_fp8_stand_beside_the_printed_ones) {
+  json_t *json = run_json("softmax --errors 512 --json");
+  assert_int_equal(json_array_size(json_object_get(json, "errors")), 6);
+  json_t *fa3 = at(json, "errors", 3);
+  assert_string_equal(json_string_value(json_object_get(fa3, "name")), "fp8, FlashAttention-3");
+  assert_true(json_real_value(json_object_get(fa3, "printed_rmse")) == 9.1e-3);
+  const double rmse = json_real_value(json_object_get(fa3, "rmse"));
+  assert_true(rmse > 2e-3 && rmse < json_real_value(json_object_get(at(json, "errors", 5), "rmse")));
+  json_decref(json);
+  program_run(&run, "softmax --errors 512 --block 4");
+  assert_int_equal(run.exit_status, 2);
+  program_run(&run, "softmax --example --seeds 2");
+  assert_int_equal(run.exit_status, 2);
+}

@@ -42,6 +42,7 @@ static const char *const LEARNED[] = {
     "roofline --gpu v100 --dtype bf16",
     "softmax --example",
     "softmax --normal 64 --block 16 --rescale-above 8",
+    "softmax --errors 64",
     "softmax --scores 1,2,80000 --precision fp16 --no-max",
     "kvcache",
     "kvcache -N 100 --append 3",

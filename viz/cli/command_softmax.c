@@ -14,6 +14,7 @@
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/cli/score_options.h"
+#include "viz/cli/softmax_errors.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
@@ -24,6 +25,7 @@ typedef struct {
   OutputRequest output;
   double scores[SCORES_MAX];
   int64_t n, block;
+  int64_t errors_N, seeds; /* errors_N 0: no table of errors */
   bool example, without_max, has_sink;
   double sink, softcap;   /* softcap 0: none */
   double rescale_above;   /* 0: m is the largest score */
@@ -346,6 +348,11 @@ static void add_blocks(Document *d, const Walk *w) {
 
 static Status complete(SoftmaxOptions *o, Error *error) {
   if (output_request_check(&o->output, error)) return error->status;
+  if (o->errors_N && (o->example || o->n || o->normal || o->spread || o->rescale_above > 0 || o->block ||
+                      o->without_max || o->has_sink || o->softcap > 0 || o->precision != PRECISION_FP32))
+    return error_set(error, STATUS_BAD_REQUEST, "--errors draws and stores its own inputs; give it --seeds alone");
+  if (o->errors_N) return STATUS_OK;
+  if (o->seeds != 1) return error_set(error, STATUS_BAD_REQUEST, "--seeds is of --errors; give --errors 8K too");
   if (o->normal && (o->example || o->n || o->has_sink || o->softcap > 0 || o->without_max))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--normal draws its own scores and counts rescales: leave --scores, --example, --sink, --softcap "
@@ -388,6 +395,11 @@ static void print_text(const SoftmaxOptions *o, const Walk *w, Io *io) {
 static int run_softmax(void *options, Io *io, Error *error) {
   SoftmaxOptions *o = options;
   if (complete(o, error)) return EXIT_BAD_REQUEST;
+  if (o->errors_N) {
+    Document d = reply_new(&o->output);
+    return reply_print(&d, softmax_add_errors(&d, o->errors_N, o->seeds, error), io, error) ? EXIT_BAD_REQUEST
+                                                                                            : EXIT_DONE;
+  }
   Walk *w = calloc(1, sizeof *w);
   if (!w) {
     error_set(error, STATUS_NO_MEMORY, "no memory for %" PRId64 " scores", o->n);
@@ -403,7 +415,10 @@ static int run_softmax(void *options, Io *io, Error *error) {
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 
-static void defaults(void *options) { ((SoftmaxOptions *)options)->precision = PRECISION_FP32; }
+static void defaults(void *options) {
+  ((SoftmaxOptions *)options)->precision = PRECISION_FP32;
+  ((SoftmaxOptions *)options)->seeds = 1;
+}
 
 static const Option SOFTMAX_OPTIONS[] = {
     {.name = "scores",
@@ -442,6 +457,16 @@ static const Option SOFTMAX_OPTIONS[] = {
     {.name = "example",
      OPTION_FLAG(SoftmaxOptions, example),
      .help = "The worked example: one query, eight keys and values in two blocks."},
+    {.name = "errors",
+     .argument = "N",
+     OPTION_COUNT(SoftmaxOptions, errors_N),
+     .help =
+         "Of attention over N keys, inputs with outliers: how far O is from fp64 in FP16 and FP8, with one scale or "
+         "one a block, rotated (incoherent processing) or not, beside FlashAttention-3's table 3."},
+    {.name = "seeds",
+     .argument = "COUNT",
+     OPTION_NUMBER(SoftmaxOptions, seeds, "the count", 1, 64),
+     .help = "For --errors: how many draws of Q, K and V. Default 1."},
     {0},
 };
 
@@ -454,7 +479,7 @@ static const OptionSet SETS[] = {
 const Command COMMAND_SOFTMAX = {
     .name = "softmax",
     .summary = "online softmax on given scores, block by block",
-    .usage = "--scores LIST | --normal COUNT | --example [OPTION...]",
+    .usage = "--scores LIST | --normal COUNT | --example | --errors N [OPTION...]",
     .description =
         "Takes one row of scores block by block and shows, for each block, the new maximum m, the factor that rescales "
         "what was summed before, and the running sum l; at the end the result beside softmax in one pass. A weight is "
@@ -469,7 +494,9 @@ const Command COMMAND_SOFTMAX = {
                 "  # conditional rescale, as FlashAttention-4 has it\n"
                 "  tilewalk softmax --normal 4096 --block 128 --rescale-above 8\n\n"
                 "  # what happens without subtracting the maximum\n"
-                "  tilewalk softmax --scores 80,85,90,100 --block 2 --no-max\n",
+                "  tilewalk softmax --scores 80,85,90,100 --block 2 --no-max\n\n"
+                "  # what FP8 costs, what scales of blocks and a rotation give back\n"
+                "  tilewalk softmax --errors 4K --seeds 2\n",
     .options_bytes = sizeof(SoftmaxOptions),
     .sets = SETS,
     .defaults = defaults,
