@@ -137,7 +137,10 @@ void run_tables_time_notes(Table *t, const Simulation *runs, int n) {
                dtype_name(run->timing.computes_in));
   table_note(t,
              "Time: the bytes, products and exponentials above at peak rates, all of it overlapping, from cold caches. "
-             "No run is faster: with what L2 could hold%s.",
-             run->tiles_given ? "" : ", and any tiles, as none are given");
+             "No run is faster: with what L2 could hold%s.%s",
+             run->tiles_given ? "" : ", and any tiles, as none are given",
+             run->timing.floor.bound == TIME_EXP
+                 ? " Exponentials bind: a kernel that computes some as polynomials (FlashAttention-4) may be."
+                 : "");
   for (int k = 0; k < n; k++) kind_note(t, &runs[k]);
 }
