@@ -95,9 +95,9 @@ static int setup(void **state) {
   (void)state;
   h100 = open_gpu("h100-sxm");
   static RecordedRows rows;
-  for (recorded_open(&rows, "h100/decode-time/first"); recorded_next(&rows);) take_timed(&rows);
-  for (recorded_open(&rows, "h100/decode/first"); recorded_next(&rows);) take_launch(&rows);
-  for (recorded_open(&rows, "h100/more/first"); recorded_next(&rows);) take_counted(&rows);
+  for (recorded_open(&rows, "counters/h100/decode-time/first.csv"); recorded_next(&rows);) take_timed(&rows);
+  for (recorded_open(&rows, "counters/h100/decode/first.csv"); recorded_next(&rows);) take_launch(&rows);
+  for (recorded_open(&rows, "counters/h100/more/first.csv"); recorded_next(&rows);) take_counted(&rows);
   return 0;
 }
 

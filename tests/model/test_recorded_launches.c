@@ -288,7 +288,7 @@ TEST(launches_are_as_recorded) {
   for (int from = 0, to; from < N_TABLE; from = to) {
     char name[64];
     for (to = from + 1; to < N_TABLE && strcmp(TABLE[to].file, TABLE[from].file) == 0;) to++;
-    snprintf(name, sizeof name, "h100/%s/first", TABLE[from].file);
+    snprintf(name, sizeof name, "counters/h100/%s/first.csv", TABLE[from].file);
     for (recorded_open(&rows, name); recorded_next(&rows);) compare(&rows, from, to, every);
   }
   for (int r = 0; r < N_TABLE; r++) judge(r, every);

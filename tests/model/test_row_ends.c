@@ -4,6 +4,7 @@
  * d = 64 rows end up to four times as far from their neighbours as the model says; with d = 128, of which HBM reads are
  * predicted 10 to 25 % too high, as far. TILEWALK_TABLE=1 prints how far off the model is. */
 #include "tests/support/test.h"
+#include "tests/support/recorded_rows.h"
 #include "tests/support/simulate_kernel.h"
 
 enum { LAUNCHES = 3, HEADS = 4, ROWS_MOST = 1024, BESIDE = 8 /* rows to either side, with which one is compared */ };
@@ -16,20 +17,21 @@ typedef struct {
 } Rows;
 
 static void read_stored(Rows *r) {
-  static char line[1 << 14];
-  FILE *file = open_asset("counters/h200/stores-causal/first.csv");
-  char name[32];
-  int d, N, heads, causal, rows, head, at, n = 0;
-  while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%n", name, &d, &N, &heads, &causal, &rows, &head, &at) != 7) continue;
-    if (strcmp(name, r->kernel) != 0 || d != r->d || N != r->N) continue;
-    assert_true(heads == HEADS && causal == 1 && n < LAUNCHES * HEADS && head == n % HEADS && N / rows <= ROWS_MOST);
-    char *times = line + at;
-    r->n_rows = N / rows;
-    for (int i = 0; i < r->n_rows; i++) r->stored[n / HEADS][head][i] = strtod(times, &times);
+  static RecordedRows rows;
+  int n = 0;
+  for (recorded_open(&rows, "counters/h200/stores-causal/first.csv"); recorded_next(&rows);) {
+    if (!recorded_is(&rows, "kernel", r->kernel) || recorded_whole(&rows, "d") != r->d ||
+        recorded_whole(&rows, "N") != r->N)
+      continue;
+    const int64_t head = recorded_whole(&rows, "head");
+    r->n_rows = r->N / (int)recorded_whole(&rows, "rows");
+    assert_true(recorded_is(&rows, "causal", "1") && recorded_whole(&rows, "heads") == HEADS);
+    assert_true(n < LAUNCHES * HEADS && head == n % HEADS && r->n_rows <= ROWS_MOST);
+    const char *times = recorded_cell(&rows, "stored_us");
+    char *end;
+    for (int i = 0; i < r->n_rows; i++, times = end) r->stored[n / HEADS][head][i] = strtod(times, &end);
     n++;
   }
-  fclose(file);
   assert_int_equal(n, LAUNCHES * HEADS);
 }
 

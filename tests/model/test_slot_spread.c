@@ -5,6 +5,7 @@
  * its CTAs start and end (h200/pace); of fa2_tensor, which waits, from the ends; of the others, from the stores. */
 #include "tests/support/test.h"
 #include "tests/support/open_profile.h"
+#include "tests/support/recorded_rows.h"
 #include "tests/support/two_in_waves.h"
 
 enum { SLOTS_MOST = 8, CTAS_MOST = 64, SMS = 132 };
@@ -31,11 +32,6 @@ static double spread(const Slots *s) {
   double sum = 0;
   for (int i = 0; i < s->n; i++) sum += (s->values[i] - mean(s)) * (s->values[i] - mean(s));
   return sqrt(sum / s->n);
-}
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* Of the CTAs that began together on an SM, how far their ends lie apart, against how long the next ones take. */
@@ -80,20 +76,18 @@ static double ended_permille(const char *kernel, int d, int ctas_per_sm) {
 /* When the row blocks of a launch were stored, in the order of its CTAs, in us; how many they are. */
 enum { STORES_MOST = 8192 };
 static int read_stores(const char *kernel, int wanted_d, int wanted_N, int wanted_heads, double stored[STORES_MOST]) {
-  static char line[1 << 14];
-  FILE *file = open_asset("counters/h200/stores/first.csv");
-  char name[32];
-  int d, N, heads, causal, rows, head, at, n = 0;
-  while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%n", name, &d, &N, &heads, &causal, &rows, &head, &at) != 7) continue;
-    if (strcmp(name, kernel) != 0 || d != wanted_d || N != wanted_N || heads != wanted_heads) continue;
-    char *times = line + at;
-    for (int i = 0; i < N / rows; i++) {
+  static RecordedRows rows;
+  int n = 0;
+  for (recorded_open(&rows, "counters/h200/stores/first.csv"); recorded_next(&rows);) {
+    if (!recorded_is(&rows, "kernel", kernel) || recorded_whole(&rows, "d") != wanted_d ||
+        recorded_whole(&rows, "N") != wanted_N || recorded_whole(&rows, "heads") != wanted_heads)
+      continue;
+    const char *times = recorded_cell(&rows, "stored_us");
+    for (char *end; *times; times = end) {
       assert_true(n < STORES_MOST);
-      stored[n++] = strtod(times, &times);
+      stored[n++] = strtod(times, &end);
     }
   }
-  fclose(file);
   assert_true(n > 0);
   return n;
 }
@@ -284,19 +278,17 @@ TEST(those_that_wait_get_apart_as_recorded) {
  * a tile. */
 static int read_behind(int wanted_d, int wanted_N, int wanted_heads, double behind[TWO_WAVES_MOST],
                        double *tile_cycles) {
-  FILE *file = open_asset("counters/h200/pace/first.csv");
-  char line[256];
-  int d, N, heads, wave, slot, ctas, n = 0;
-  double cycles, sd, start, after, after_sd, cycles_behind;
-  while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas,
-               &cycles, &sd, &start, &after, &after_sd, &cycles_behind) != 12)
+  static RecordedRows rows;
+  int n = 0;
+  for (recorded_open(&rows, "counters/h200/pace/first.csv"); recorded_next(&rows);) {
+    const int64_t wave = recorded_whole(&rows, "wave"), slot = recorded_whole(&rows, "slot");
+    if (!recorded_is(&rows, "rung", "fa2_async") || recorded_whole(&rows, "d") != wanted_d ||
+        recorded_whole(&rows, "N") != wanted_N || recorded_whole(&rows, "heads") != wanted_heads ||
+        recorded_whole(&rows, "ctas") < 100 || wave >= TWO_WAVES_MOST)
       continue;
-    if (d != wanted_d || N != wanted_N || heads != wanted_heads || ctas < 100 || wave >= TWO_WAVES_MOST) continue;
-    if (slot == 0 && wave == 0) *tile_cycles = cycles;
-    if (slot == 1) behind[n++] = cycles_behind;
+    if (slot == 0 && wave == 0) *tile_cycles = recorded_number(&rows, "cycles_per_tile_mean");
+    if (slot == 1) behind[n++] = recorded_number(&rows, "behind_cycles_mean");
   }
-  fclose(file);
   return n;
 }
 
@@ -347,18 +339,17 @@ TEST(who_is_replaced_is_the_youngest) {
  * tile further apart in the next wave, some of them; one that has the SM to itself then does it in the time of the
  * launches with one CTA to an SM. */
 TEST(the_next_cta_takes_its_place_later) {
-  FILE *file = open_asset("counters/h200/pace/first.csv");
-  char line[256];
-  int d, N, heads, wave, slot, ctas, n = 0, n_alone = 0, n_missed = 0;
-  double cycles, sd, start, after, after_sd, sum_after = 0, sum_sd = 0, alone = 0, missed = 0;
-  while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf,%lf,%lf,%lf", &d, &N, &heads, &wave, &slot, &ctas, &cycles,
-               &sd, &start, &after, &after_sd) != 11)
-      continue;
-    if (wave > 0 && ctas >= 100) sum_after += after, sum_sd += after_sd, n++;
-    if (d == 128 && N * heads <= 128 * 128) alone += cycles, n_alone++;
+  static RecordedRows rows;
+  int n = 0, n_alone = 0, n_missed = 0;
+  double sum_after = 0, sum_sd = 0, alone = 0, missed = 0;
+  for (recorded_open(&rows, "counters/h200/pace/first.csv"); recorded_next(&rows);) {
+    if (!recorded_is(&rows, "rung", "fa2_async")) continue;
+    if (recorded_whole(&rows, "wave") > 0 && recorded_whole(&rows, "ctas") >= 100)
+      sum_after += recorded_number(&rows, "after_cycles_mean"), sum_sd += recorded_number(&rows, "after_cycles_sd"),
+          n++;
+    if (recorded_is(&rows, "d", "128") && recorded_whole(&rows, "N") * recorded_whole(&rows, "heads") <= 128 * 128)
+      alone += recorded_number(&rows, "cycles_per_tile_mean"), n_alone++;
   }
-  fclose(file);
   static const int LAUNCHES[][2] = {{16384, 4}, {65536, 1}, {4096, 16}, {8192, 16}};
   for (int i = 0; i < 4; i++) {
     double behind[TWO_WAVES_MOST], tile_cycles;

@@ -4,6 +4,7 @@
  * TILEWALK_TABLE=1 prints each. */
 #include "tests/support/test.h"
 #include "sim/l2/clock.h"
+#include "tests/support/recorded_rows.h"
 #include "tests/support/recorded_steps.h"
 #include "tests/support/simulate_kernel.h"
 
@@ -61,11 +62,6 @@ TEST(one_alone_goes_as_fast_beside_pairs) {
     assert_true(fabs(alone / all_alone - 1) < 0.02);
     assert_true(pair / alone > 1.35 && pair / alone < 1.55);
   }
-}
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* The middle of CTAs 0 ... 13 of 5120 queries, 3 heads, causal. What they ask for others of their head had before,

@@ -3,6 +3,7 @@
  * (assets/counters/h200/pace/first.csv, and for launches whose tiles all come from HBM, h200/steps). */
 #include "tests/support/test.h"
 #include "sim/l2/clock.h"
+#include "tests/support/recorded_rows.h"
 #include "tests/support/simulate_kernel.h"
 
 enum { LAUNCHES_MOST = 8, WAVES_MOST = 16 };
@@ -24,38 +25,36 @@ static double all_waves_cycles(const Launched *l) {
 
 /* Rows of a launch follow each other, wave by wave. */
 static int read_launches(const char *kernel, int wanted_d, Launched launches[LAUNCHES_MOST]) {
-  FILE *file = open_asset("counters/h200/pace/first.csv");
-  char line[256], rung[32];
-  int n = 0, d, N, heads, wave, slot, ctas;
-  double cycles;
-  while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "%31[^,],%d,%d,%d,%d,%d,%d,%lf", rung, &d, &N, &heads, &wave, &slot, &ctas, &cycles) != 8)
-      continue;
-    if (strcmp(rung, kernel) != 0 || d != wanted_d) continue;
+  static RecordedRows rows;
+  int n = 0;
+  for (recorded_open(&rows, "counters/h200/pace/first.csv"); recorded_next(&rows);) {
+    if (!recorded_is(&rows, "rung", kernel) || recorded_whole(&rows, "d") != wanted_d) continue;
+    const int64_t wave = recorded_whole(&rows, "wave"), slot = recorded_whole(&rows, "slot");
+    const double ctas = recorded_number(&rows, "ctas");
     assert_true((n > 0 || wave + slot == 0) && wave >= 0 && wave < WAVES_MOST);
     if (wave + slot == 0) {
       assert_true(n < LAUNCHES_MOST);
-      launches[n++] = (Launched){.N = N, .heads = heads};
+      launches[n++] = (Launched){.N = (int)recorded_whole(&rows, "N"), .heads = (int)recorded_whole(&rows, "heads")};
     }
-    launches[n - 1].waves[wave].cycles += cycles * ctas;
+    launches[n - 1].waves[wave].cycles += recorded_number(&rows, "cycles_per_tile_mean") * ctas;
     launches[n - 1].waves[wave].ctas += ctas;
   }
-  fclose(file);
   return n;
 }
 
 /* With L2 emptied before, one CTA to an SM: from its ask for tile 1 to that for tile 48, the mean of all CTAs. */
 static double asked_cycles(int wanted_d) {
   enum { FIRST = 1, LAST = 48 };
-  FILE *file = open_asset("counters/h200/steps/first.csv");
-  char line[512];
+  static RecordedRows rows;
   double sum = 0;
-  int n = 0, d, first, last;
-  while (fgets(line, sizeof line, file))
-    if (sscanf(line, "fa2_tensor,%d,4096,1,0,%*d,%*d,64,%*d,%d,%*d,%*d,%*d,%*d,%*d,%*d,%d", &d, &first, &last) == 3 &&
-        d == wanted_d)
-      sum += (double)(last - first) / (LAST - FIRST), n++;
-  fclose(file);
+  int n = 0;
+  for (recorded_open(&rows, "counters/h200/steps/first.csv"); recorded_next(&rows);) {
+    if (!recorded_is(&rows, "rung", "fa2_tensor") || recorded_whole(&rows, "d") != wanted_d) continue;
+    if (!recorded_is(&rows, "N", "4096") || !recorded_is(&rows, "heads", "1") || !recorded_is(&rows, "causal", "0") ||
+        !recorded_is(&rows, "tiles", "64"))
+      continue;
+    sum += (recorded_number(&rows, "ask_48") - recorded_number(&rows, "ask_1")) / (LAST - FIRST), n++;
+  }
   assert_int_equal(n, 64);
   return sum / n;
 }
@@ -103,23 +102,20 @@ TEST(those_that_share_an_sm_take_longer) {
  * wave are from each other after so many tiles, by their root. Where two share an SM, d = 128 alone: with 64 one is
  * ahead of the other for good (test_slot_spread.c). */
 static double spread_of_a_tile(int d, int slots, int *n_rows, double *least, double *most) {
-  FILE *file = open_asset("counters/h200/pace/first.csv");
-  char line[256];
+  static RecordedRows rows;
   double squares = 0;
-  int row_d, N, heads, wave, slot, ctas;
-  double cycles, sd;
   *n_rows = 0, *least = INFINITY, *most = 0;
-  while (fgets(line, sizeof line, file)) {
-    if (sscanf(line, "fa2_async,%d,%d,%d,%d,%d,%d,%lf,%lf", &row_d, &N, &heads, &wave, &slot, &ctas, &cycles, &sd) != 8)
-      continue;
-    const bool alone = N * heads <= 128 * 128; /* a row block of 128 to each of 128 SMs, or fewer */
-    if (row_d != d || wave > 0 || alone != (slots == 1) || sd > 0.002 * cycles)
+  for (recorded_open(&rows, "counters/h200/pace/first.csv"); recorded_next(&rows);) {
+    const double N = recorded_number(&rows, "N"), sd = recorded_number(&rows, "cycles_per_tile_sd");
+    const bool alone = N * recorded_number(&rows, "heads") <= 128 * 128; /* a row block to each of 128 SMs, or fewer */
+    if (!recorded_is(&rows, "rung", "fa2_async") || recorded_whole(&rows, "d") != d ||
+        recorded_whole(&rows, "wave") > 0 || alone != (slots == 1) ||
+        sd > 0.002 * recorded_number(&rows, "cycles_per_tile_mean"))
       continue; /* more: of which some had their SM to themselves */
     const double of_tile = sd * sqrt(N / (d == 64 ? 128.0 : 64.0));
     squares += of_tile * of_tile, ++*n_rows;
     *least = fmin(*least, of_tile), *most = fmax(*most, of_tile);
   }
-  fclose(file);
   return sqrt(squares / *n_rows);
 }
 

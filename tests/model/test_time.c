@@ -88,14 +88,18 @@ static void read_file(const char *path, const char *gpu) {
   for (recorded_open(&rows, path); recorded_next(&rows);) read_row(&rows, gpu);
 }
 
-static void read_folder(const char *path, const char *gpu) {
+/* A folder of assets/. */
+static void read_folder(const char *name, const char *gpu) {
+  char path[1024];
+  const char *assets = getenv("TILEWALK_ASSETS");
+  snprintf(path, sizeof path, "%s/%s", assets ? assets : "assets", name);
   DIR *folder = opendir(path);
   assert_non_null(folder);
   for (const struct dirent *entry; (entry = readdir(folder));) {
     char inner[1024];
     const size_t length = strlen(entry->d_name);
     if (entry->d_name[0] == '.') continue;
-    snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+    snprintf(inner, sizeof inner, "%s/%s", name, entry->d_name);
     if (length > 4 && strcmp(entry->d_name + length - 4, ".csv") == 0)
       read_file(inner, gpu);
     else if (!strchr(entry->d_name, '.') && strncmp(entry->d_name, "backward-", 9) != 0 && /* the same, elsewhere */
@@ -107,13 +111,8 @@ static void read_folder(const char *path, const char *gpu) {
 
 static int setup(void **state) {
   (void)state;
-  const char *assets = getenv("TILEWALK_ASSETS");
-  static const char *const GPUS[][2] = {{"h200", "h200"}, {"h100", "h100-sxm"}};
-  for (int g = 0; g < 2; g++) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/counters/%s", assets ? assets : "assets", GPUS[g][0]);
-    read_folder(path, GPUS[g][1]);
-  }
+  read_folder("counters/h200", "h200");
+  read_folder("counters/h100", "h100-sxm");
   return 0;
 }
 
@@ -311,13 +310,10 @@ TEST(predicted_times_are_as_near_as_is_said) {
 /* Nothing was fitted to what others print of other cards: what is said of it is exact. */
 TEST(other_cards_are_as_near_as_is_said) {
   static Errors off;
-  const char *assets = getenv("TILEWALK_ASSETS");
-  char path[512];
   const Profile profile = open_profile("fa2-sm90");
   const TimeError *said = &profile.time_errors[REGIME_CARD];
-  snprintf(path, sizeof path, "%s/counters/print/cards/first.csv", assets ? assets : "assets");
   const size_t first = n_runs;
-  read_file(path, "");
+  read_file("counters/print/cards/first.csv", "");
   for (size_t k = first; k < n_runs; k++) {
     const Gpu *gpu = gpu_of(&runs[k]);
     Problem p = problem_of(&runs[k], gpu);

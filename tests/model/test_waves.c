@@ -8,6 +8,7 @@
 #include "tests/support/gpcs.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
+#include "tests/support/recorded_rows.h"
 
 enum {
   LAUNCHES = 20,
@@ -119,11 +120,6 @@ static double predicted(const Recorded *r, const Gpu *gpu, uint32_t first_gpc) {
   L2Counters counters;
   if (predict_counters(&counters, &problem, profile.schedule, gpu, &error)) fail_msg("%s", error.message);
   return counters.fabric_bytes;
-}
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* Under a mask the rows of a head that read its last tiles are few, and in launch order next to each other: whether

@@ -4,27 +4,16 @@
  * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
+#include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
+#include "tests/support/recorded_rows.h"
 
 enum { ROWS_MAX = 512, TIMES_MAX = 33 };
 typedef enum { HBM, FABRIC, SECTORS, HIT_RATE, QUANTITIES } Quantity;
 static const char *const NAMES[QUANTITIES] = {"HBM read", "fabric", "sectors reaching L2", "hit rate"};
 
-static char text[1 << 20];
 static Gpu gpu;
 static const Placement *placement; /* of its SMs; NULL: as most */
-
-static size_t read_asset(const char *name) {
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/%s", assets ? assets : "assets", name);
-  FILE *file = fopen(path, "rb");
-  if (!file) fail_msg("cannot open %s", path);
-  const size_t length = fread(text, 1, sizeof text - 1, file);
-  fclose(file);
-  text[length] = '\0';
-  return length;
-}
 
 typedef struct {
   char rung[32];
@@ -33,11 +22,6 @@ typedef struct {
   int times; /* that it was counted */
   double counted[QUANTITIES][TIMES_MAX];
 } Row;
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 static Row *row_of(Row *rows, int *n, const Row *row) {
   for (int i = 0; i < *n; i++)
@@ -49,26 +33,36 @@ static Row *row_of(Row *rows, int *n, const Row *row) {
   return &rows[(*n)++];
 }
 
+static Shape shape_of(const RecordedRows *row) {
+  return (Shape){.batch = recorded_whole(row, "batch"),
+                 .heads = recorded_whole(row, "heads"),
+                 .kv_heads = recorded_whole(row, "kv_heads"),
+                 .N_q = recorded_whole(row, "seq_q"),
+                 .N_k = recorded_whole(row, "seq_k"),
+                 .d = recorded_whole(row, "head_dim"),
+                 .causal = recorded_is(row, "causal", "1")};
+}
+
+static Tiling tiling_of(const RecordedRows *row) {
+  return (Tiling){.B_r = recorded_whole(row, "block_q"), .B_c = recorded_whole(row, "block_k")};
+}
+
 static int read_rows(Row *rows, const char *name) {
+  static RecordedRows table;
   int n = 0;
-  read_asset(name);
-  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+  for (recorded_open(&table, name); recorded_next(&table);) {
+    if (!recorded_is(&table, "dtype", "fp16") || recorded_whole(&table, "seq_q") < 4096) continue;
     Row row;
-    long long batch, heads, kv_heads, N_q, N_k, d, causal, B_r, B_c;
-    double read, write, l2_read, l2_write, fabric, hbm_read, hbm_write, read_hit, read_miss, hit, miss;
     memset(&row, 0, sizeof row);
-    if (sscanf(line,
-               "%31[^,],fp16,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf",
-               row.rung, &batch, &heads, &kv_heads, &N_q, &N_k, &d, &causal, &B_r, &B_c, &read, &write, &l2_read,
-               &l2_write, &fabric, &hbm_read, &hbm_write, &read_hit, &read_miss, &hit, &miss) != 21 ||
-        N_q < 4096)
-      continue;
-    row.shape.batch = batch, row.shape.heads = heads, row.shape.kv_heads = kv_heads, row.shape.N_q = N_q,
-    row.shape.N_k = N_k;
-    row.shape.d = d, row.shape.causal = causal;
-    row.tiling.B_r = B_r, row.tiling.B_c = B_c;
+    snprintf(row.rung, sizeof row.rung, "%s", recorded_cell(&table, "rung"));
+    row.shape = shape_of(&table), row.tiling = tiling_of(&table);
     Row *to = row_of(rows, &n, &row);
-    const double counted[QUANTITIES] = {hbm_read, 32 * fabric, 32 * l2_read, hit / (hit + miss)};
+    const double hit = recorded_number(&table, "lts__t_sectors_srcunit_tex_lookup_hit.sum"),
+                 miss = recorded_number(&table, "lts__t_sectors_srcunit_tex_lookup_miss.sum");
+    const double counted[QUANTITIES] = {recorded_number(&table, "dram__bytes_read.sum"),
+                                        32 * recorded_number(&table, "lts__t_sectors_srcunit_ltcfabric.sum"),
+                                        32 * recorded_number(&table, "lts__t_sectors_srcunit_tex_op_read.sum"),
+                                        hit / (hit + miss)};
     assert_true(to->times < TIMES_MAX);
     for (int q = 0; q < QUANTITIES; q++) to->counted[q][to->times] = counted[q];
     to->times++;
@@ -146,19 +140,11 @@ static void print_columns(const char *title, Column columns[2][QUANTITIES]) {
                     100 * columns[causal][q].errors[columns[causal][q].n * 9 / 10], 100 * worst(&columns[causal][q]));
 }
 
-static void read_gpu(const char *name) {
-  char path[64];
-  Error error = {0};
-  snprintf(path, sizeof path, "gpus/%s", name);
-  const size_t length = read_asset(path);
-  if (gpu_parse(text, length, name, &gpu, &error)) fail_msg("%s", error.message);
-}
-
 TEST(our_kernels_are_predicted) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
   const char *table = getenv("TILEWALK_TABLE");
-  read_gpu("h200");
+  gpu = open_gpu("h200");
   const int n = read_rows(rows, "counters/h200/l2/first.csv");
   if (table && *table == '2') {
     for (int part = 0; part < N_REFINEMENTS; part++) {
@@ -201,7 +187,7 @@ TEST(another_layout_is_predicted) {
   static Column untold[2][QUANTITIES], told[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
   const char *table = getenv("TILEWALK_TABLE");
-  read_gpu("h200");
+  gpu = open_gpu("h200");
   const int n = read_rows(rows, "counters/h200/l2/other.csv");
   for (int i = 0; i < 2; i++) {
     placement = NULL;
@@ -229,7 +215,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
   static Column columns[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
   const char *table = getenv("TILEWALK_TABLE");
-  read_gpu(gpu_name);
+  gpu = open_gpu(gpu_name);
   const int n = read_rows(rows, counters);
   assert_int_equal(n, 56);
   for (int i = 0; i < 2; i++) {
@@ -267,7 +253,7 @@ TEST(another_gpu_is_predicted) {
   placement = NULL;
   shapes_are_predicted_on("h100-sxm", "counters/h100/fresh/first.csv", 0.06, 0.05, 0.016);
   shapes_are_predicted_on("h100-sxm", "counters/h100/later/first.csv", 0.04, 0.12, 0.02);
-  read_gpu("h200");
+  gpu = open_gpu("h200");
 }
 
 /* Kernels with other streams: standard attention in three kernels, between which the profiler flushes L2 (S and P come
@@ -275,40 +261,32 @@ TEST(another_gpu_is_predicted) {
  * that each kernel reads from HBM besides are taken off (three times for three kernels). */
 TEST(other_streams_are_predicted) {
   static const double CODE_BYTES = 45000;
-  static char table[1 << 18];
+  static RecordedRows rows;
   Error error = {0};
   int n[2] = {0};
   double sum_hbm[2] = {0};
-  read_gpu("h200");
-  read_asset("counters/h200/kernels/first.csv");
-  memcpy(table, text, sizeof table);
-  for (char *line = strtok(table, "\n"), *next; line; line = next) {
-    char rung[32];
-    long long batch, heads, kv_heads, N_q, N_k, d, causal, B_r, B_c;
-    double read, write, l2_read, l2_write, fabric, hbm_read;
-    next = strtok(NULL, "\n");
-    if (sscanf(line, "%31[^,],fp16,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lf,%lf,%lf,%lf,%lf", rung, &batch,
-               &heads, &kv_heads, &N_q, &N_k, &d, &causal, &B_r, &B_c, &read, &write, &l2_read, &l2_write, &fabric,
-               &hbm_read) != 16)
-      continue;
-    const bool standard = strcmp(rung, "standard_tiled") == 0;
-    if (!standard && strcmp(rung, "fa1") != 0) continue;
-    Problem problem = {
-        .shape =
-            {.batch = batch, .heads = heads, .kv_heads = kv_heads, .N_q = N_q, .N_k = N_k, .d = d, .causal = causal},
-        .tiling = {.B_r = B_r, .B_c = B_c},
-        .machine = {.sram_bytes = gpu.shared_bytes_per_cta}};
+  gpu = open_gpu("h200");
+  for (recorded_open(&rows, "counters/h200/kernels/first.csv"); recorded_next(&rows);) {
+    const bool standard = recorded_is(&rows, "rung", "standard_tiled");
+    if (!recorded_is(&rows, "dtype", "fp16") || (!standard && !recorded_is(&rows, "rung", "fa1"))) continue;
+    const char *rung = recorded_cell(&rows, "rung");
     const Profile profile = open_profile(rung);
+    Problem problem = {
+        .shape = shape_of(&rows), .tiling = tiling_of(&rows), .machine = {.sram_bytes = gpu.shared_bytes_per_cta}};
     if (profile_config(&profile, &problem.shape, &problem.launch, &error)) fail_msg("%s", error.message);
     L2Counters p;
     if (predict_counters(&p, &problem, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
+    const double hbm_read = recorded_number(&rows, "dram__bytes_read.sum"),
+                 fabric = recorded_number(&rows, "lts__t_sectors_srcunit_ltcfabric.sum"),
+                 l2_read = recorded_number(&rows, "lts__t_sectors_srcunit_tex_op_read.sum");
     const double hbm = p.hbm_read_bytes / (hbm_read - CODE_BYTES * (standard ? 3 : 1)) - 1,
                  over = p.fabric_bytes / (32 * fabric) - 1;
     if (getenv("TILEWALK_TABLE"))
       print_message("%s N %d d %d heads %d: HBM read %.2f %.2f MB (%+.1f %%), fabric %.2f %.2f MB (%+.1f %%), sectors "
                     "%.2f %.2f MB\n",
-                    rung, (int)N_q, (int)d, (int)heads, p.hbm_read_bytes * 1e-6, hbm_read * 1e-6, 100 * hbm,
-                    p.fabric_bytes * 1e-6, fabric * 32e-6, 100 * over, p.l2_read_bytes * 1e-6, l2_read * 32e-6);
+                    rung, (int)problem.shape.N_q, (int)problem.shape.d, (int)problem.shape.heads,
+                    p.hbm_read_bytes * 1e-6, hbm_read * 1e-6, 100 * hbm, p.fabric_bytes * 1e-6, fabric * 32e-6,
+                    100 * over, p.l2_read_bytes * 1e-6, l2_read * 32e-6);
     assert_true(fabs(hbm) < 0.2 && fabs(over) < (standard ? 0.12 : 0.04));
     sum_hbm[standard] += fabs(hbm);
     n[standard]++;

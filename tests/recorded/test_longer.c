@@ -6,6 +6,7 @@
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
+#include "tests/support/recorded_rows.h"
 
 enum { SHAPES = 12 /* of a kernel, with a mask or without */ };
 
@@ -45,11 +46,6 @@ static double predict(const char *kernel, const Shape *shape) {
   p.tiling = (Tiling){.B_r = p.launch.block_q, .B_c = p.launch.block_k, .lse = profile.lse};
   if (predict_counters(&counters, &p, profile.schedule, &gpu, &error)) fail_msg("%s", error.message);
   return counters.hbm_read_bytes;
-}
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* Other people's under a mask: where they just do not fit any more, chance decides, and the model is wrong by up to as

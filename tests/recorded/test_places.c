@@ -9,6 +9,7 @@
 #include "tests/support/open_counter_table.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/open_profile.h"
+#include "tests/support/recorded_rows.h"
 
 enum { SHAPES = 108, PLACES = 6, TURNS = 12, KERNELS = 3, GPCS = PLACEMENT_GPCS_MAX };
 static const char *const KERNEL_NAMES[KERNELS] = {"fa2-sm90", "mem-efficient-sm90", "cudnn-sm90"};
@@ -104,15 +105,10 @@ static Card *cards(void) {
   return all;
 }
 
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 typedef struct {
-  double errors[N_CARDS * SHAPES];
-  int n, beyond;
-} Errors;
+  Errors hbm;
+  int beyond; /* 10 % */
+} OfKernel;
 
 /* The error of half of the shapes is to be within, of the worst, and how many may be beyond 10 %: those of kernels that
  * run short rows first under a mask, with d = 128, which fill L2 to the brim (sim/l2/l2_run.h). */
@@ -127,9 +123,9 @@ static int kernel_of(const Mean *m) {
   return kernel;
 }
 
-static void note(Errors *e, const char *what, const Mean *m) {
+static void note(OfKernel *e, const char *what, const Mean *m) {
   const double error = m->predicted / m->counted - 1;
-  e->errors[e->n++] = fabs(error);
+  errors_add(&e->hbm, m->predicted, m->counted);
   e->beyond += fabs(error) > 0.1;
   if (getenv("TILEWALK_TABLE"))
     print_message("%s %-18s N %5d heads %2d d %3d %-6s HBM read %8.1f MB, counted %8.1f (%.1f to %.1f): %+5.1f %%\n",
@@ -138,20 +134,20 @@ static void note(Errors *e, const char *what, const Mean *m) {
                   m->most * 1e-6, 100 * error);
 }
 
-static void check(Errors *e, const char *what, Holds holds) {
-  qsort(e->errors, (size_t)e->n, sizeof *e->errors, by_size);
+static void check(OfKernel *e, const char *what, Holds holds) {
+  const double middle = errors_part(&e->hbm, 0.5), worst = errors_part(&e->hbm, 1);
   if (getenv("TILEWALK_TABLE"))
-    print_message("%s: %d shapes, median %.2f %%, worst %.1f %%, %d beyond 10 %%\n", what, e->n,
-                  100 * e->errors[e->n / 2], 100 * e->errors[e->n - 1], e->beyond);
-  assert_true(e->errors[e->n / 2] < holds.middle && e->errors[e->n - 1] < holds.worst && e->beyond <= holds.beyond);
+    print_message("%s: %d shapes, median %.2f %%, worst %.1f %%, %d beyond 10 %%\n", what, e->hbm.n, 100 * middle,
+                  100 * worst, e->beyond);
+  assert_true(middle < holds.middle && worst < holds.worst && e->beyond <= holds.beyond);
 }
 
-static void check_all(Errors all[KERNELS][2], const int n[KERNELS], const Holds holds[KERNELS][2]) {
+static void check_all(OfKernel all[KERNELS][2], const int n[KERNELS], const Holds holds[KERNELS][2]) {
   for (int kernel = 0; kernel < KERNELS; kernel++)
     for (int causal = 0; causal < 2; causal++) {
       char what[64];
       snprintf(what, sizeof what, "%s %s", KERNEL_NAMES[kernel], causal ? "causal" : "full");
-      assert_int_equal(all[kernel][causal].n, n[kernel]);
+      assert_int_equal(all[kernel][causal].hbm.n, n[kernel]);
       check(&all[kernel][causal], what, holds[kernel][causal]);
     }
 }
@@ -159,7 +155,7 @@ static void check_all(Errors all[KERNELS][2], const int n[KERNELS], const Holds 
 /* Of each of the four cards on which all three kernels were called. */
 TEST(the_mean_of_places_is_predicted) {
   enum { ALL_KERNELS = 4 /* cards on which all were called */, EACH = SHAPES / KERNELS / 2 };
-  static Errors errors[KERNELS][2];
+  static OfKernel errors[KERNELS][2];
   for (int card = 0; card < ALL_KERNELS; card++) {
     const Card *c = &cards()[card];
     char what[24];
@@ -178,7 +174,7 @@ TEST(the_mean_of_places_is_predicted) {
 TEST(the_mean_of_cards_is_predicted) {
   enum { EACH = SHAPES / KERNELS / 2 };
   static Card all;
-  static Errors errors[KERNELS][2];
+  static OfKernel errors[KERNELS][2];
   for (int card = 0; card < N_CARDS; card++)
     for (int i = 0; i < cards()[card].n; i++) {
       const Mean *one = &cards()[card].means[i];
@@ -199,7 +195,7 @@ TEST(the_mean_of_cards_is_predicted) {
 }
 
 /* n launches of each shape, of which there are so many, as other launches of it are predicted. */
-static void note_turns(Errors errors[KERNELS][2], const char *name, int n_shapes) {
+static void note_turns(OfKernel errors[KERNELS][2], const char *name, int n_shapes) {
   static Card turned;
   read_card(&turned, name, TURNS);
   assert_int_equal(turned.n, n_shapes);
@@ -214,7 +210,7 @@ static void note_turns(Errors errors[KERNELS][2], const char *name, int n_shapes
  * L2 to the brim more is read so, and the model is nearer. On two cards, on the second FlashAttention-2 alone. */
 TEST(launches_of_one_pass_are_predicted) {
   enum { EACH = SHAPES / KERNELS / 2 };
-  static Errors errors[KERNELS][2];
+  static OfKernel errors[KERNELS][2];
   note_turns(errors, "counters/h200/others-turns/first.csv", SHAPES);
   note_turns(errors, "counters/h200/others-turns/second.csv", SHAPES / KERNELS);
   check_all(errors, (int[]){2 * EACH, EACH, EACH},
@@ -223,49 +219,30 @@ TEST(launches_of_one_pass_are_predicted) {
                                 {{0.01, 0.06, 0}, {0.002, 0.05, 0}}});
 }
 
-/* By how much of their mean the SM with the most cycles and the one with the fewest differ, of a row; *cycles: the
- * mean. */
-static bool read_clocks(char *line, const int columns[3], double *cycles, double *apart) {
-  double value[3] = {0};
-  int column = 0;
-  for (char *field = strtok(line, ","); field; field = strtok(NULL, ","), column++)
-    for (int i = 0; i < 3; i++)
-      if (column == columns[i]) value[i] = strtod(field, NULL);
-  *cycles = value[0];
-  *apart = (value[1] - value[2]) / value[0];
-  return value[0] > 0 && value[1] >= value[2];
-}
-
-static int column_of(const char *header, const char *name) {
-  const char *at = strstr(header, name);
-  int column = 0;
-  if (!at) fail_msg("no column %s", name);
-  for (const char *c = header; c < at; c++) column += *c == ',';
-  return column;
-}
-
-/* Where a table's header has the cycles of SMs. */
-static void find_clocks(const char *header, int columns[3]) {
-  static const char *const NAMES[] = {"sm__cycles_elapsed.avg", "sm__cycles_elapsed.max", "sm__cycles_elapsed.min"};
-  for (int i = 0; i < 3; i++) columns[i] = column_of(header, NAMES[i]);
+/* By how much of their mean the SM with the most cycles and the one with the fewest differ, of a row. */
+static double clocks_apart(const RecordedRows *row) {
+  const double mean = recorded_number(row, "sm__cycles_elapsed.avg"),
+               most = recorded_number(row, "sm__cycles_elapsed.max"),
+               least = recorded_number(row, "sm__cycles_elapsed.min");
+  assert_true(mean > 0 && most >= least);
+  return (most - least) / mean;
 }
 
 /* How fast the GPCs of a card run under cuDNN, d = 128, four heads, against their mean, parts per million; two SMs of
  * each were watched. */
 static void read_gpcs(const char *name, double ppm[GPCS]) {
-  char line[256];
+  static RecordedRows rows;
   double mean = 0;
   int n = 0;
-  FILE *file = open_asset(name);
   memset(ppm, 0, GPCS * sizeof *ppm);
-  while (fgets(line, sizeof line, file)) {
-    int sm;
-    double rate;
-    if (sscanf(line, "cudnn-sm90,128,65536,4,%d,%lf", &sm, &rate) != 2) continue;
-    ppm[sm / 2 % GPCS] += rate / 2;
+  for (recorded_open(&rows, name); recorded_next(&rows);) {
+    if (!recorded_is(&rows, "kernel", "cudnn-sm90") || !recorded_is(&rows, "d", "128") ||
+        !recorded_is(&rows, "N", "65536") || !recorded_is(&rows, "heads", "4"))
+      continue;
+    const double rate = recorded_number(&rows, "cycles_per_ns");
+    ppm[recorded_whole(&rows, "smid") / 2 % GPCS] += rate / 2;
     mean += (rate - mean) / ++n;
   }
-  fclose(file);
   assert_int_equal(n, 2 * GPCS);
   for (int g = 0; g < GPCS; g++) ppm[g] = 1e6 * (ppm[g] / mean - 1);
 }
@@ -292,21 +269,16 @@ TEST(clocks_are_as_far_apart_as_described) {
                                       "counters/h200/cudnn-places/first.csv", "counters/h200/cudnn-places/second.csv",
                                       "counters/h200/cudnn-places/third.csv"};
   enum { FILES_COUNT = sizeof FILES / sizeof *FILES, EACH = SHAPES / KERNELS / 2 * PLACES /* of each d */ };
-  static char line[4096];
-  double sums[2] = {0}, cycles, apart;
+  static RecordedRows rows;
+  double sums[2] = {0};
   int n[2] = {0};
-  for (int f = 0; f < FILES_COUNT; f++) {
-    int columns[3] = {0}, d;
-    FILE *file = open_asset(FILES[f]);
-    while (fgets(line, sizeof line, file)) {
-      if (strncmp(line, "rung,", 5) == 0) find_clocks(line, columns);
-      if (sscanf(line, "cudnn-sm90,%*[^,],%*d,%*d,%*d,%*d,%*d,%d", &d) != 1) continue;
-      assert_true(read_clocks(line, columns, &cycles, &apart));
-      sums[d == 128] += apart;
-      n[d == 128]++;
+  for (int f = 0; f < FILES_COUNT; f++)
+    for (recorded_open(&rows, FILES[f]); recorded_next(&rows);) {
+      if (!recorded_is(&rows, "rung", "cudnn-sm90")) continue;
+      const bool wide = recorded_is(&rows, "head_dim", "128");
+      sums[wide] += clocks_apart(&rows);
+      n[wide]++;
     }
-    fclose(file);
-  }
   const Profile profile = open_profile("cudnn-sm90");
   for (int i = 0; i < 2; i++) {
     assert_int_equal(n[i], FILES_COUNT * EACH);
@@ -316,7 +288,7 @@ TEST(clocks_are_as_far_apart_as_described) {
 
 /* Told how fast its GPCs are, the model knows what cuDNN reads on a card where that is a fifth more than on others. */
 TEST(told_its_clocks_a_card_is_predicted) {
-  static Errors errors;
+  static OfKernel errors;
   const Gpu gpu = open_gpu("h200");
   Placement told = PLACEMENT_H200;
   double ppm[GPCS];
@@ -335,24 +307,19 @@ TEST(told_its_clocks_a_card_is_predicted) {
  * as far apart as is said within a fifth; launches of one length differ by a factor of two and more. */
 TEST(clocks_settle) {
   enum { SHAPES_EACH = 18, LAUNCHES = 2 * SHAPES_EACH };
-  static char line[4096];
+  static RecordedRows rows;
   static double sums[LAUNCHES], cycles_of[LAUNCHES], errors[LAUNCHES];
-  int columns[3] = {0}, n = 0;
-  FILE *file = open_asset(CARDS[0].file);
-  while (fgets(line, sizeof line, file)) {
-    if (strncmp(line, "rung,", 5) == 0) find_clocks(line, columns);
-    if (!columns[0] || line[0] == ',' || strncmp(line, "rung,", 5) == 0 || strncmp(line, "cudnn", 5) == 0) continue;
-    int causal;
-    if (sscanf(line, "%*[^,],%*[^,],%*d,%*d,%*d,%*d,%*d,%*d,%d", &causal) != 1 || causal) continue;
-    double cycles, apart;
-    assert_true(read_clocks(line, columns, &cycles, &apart));
+  int n = 0;
+  for (recorded_open(&rows, CARDS[0].file); recorded_next(&rows);) {
+    if (!*recorded_cell(&rows, "rung") || recorded_is(&rows, "rung", "cudnn-sm90") ||
+        !recorded_is(&rows, "causal", "0"))
+      continue;
     const int at = n / (SHAPES_EACH * PLACES) * SHAPES_EACH +
                    n % SHAPES_EACH; /* shape after shape, six times; then the next kernel */
-    sums[at] += apart / PLACES;
-    cycles_of[at] = cycles;
+    sums[at] += clocks_apart(&rows) / PLACES;
+    cycles_of[at] = recorded_number(&rows, "sm__cycles_elapsed.avg");
     n++;
   }
-  fclose(file);
   assert_int_equal(n, LAUNCHES * PLACES);
   const double said = (PLACEMENT_CLOCKS_PPM[6] - PLACEMENT_CLOCKS_PPM[7]) * 1e-6;
   for (int i = 0; i < LAUNCHES; i++) errors[i] = fabs(log(placement_clocks_apart(cycles_of[i]) * said / sums[i]));

@@ -4,7 +4,8 @@
 #include "sim/machine/gpu.h"
 #include "sim/l2/l2_run.h"
 #include "sim/cache/reuse.h"
-#include "tests/support/open_asset.h"
+#include "tests/support/open_gpu.h"
+#include "tests/support/recorded_rows.h"
 #include "tests/support/scan_predicted.h"
 
 enum { ROWS_MAX = SCAN_ROWS_MAX };
@@ -31,9 +32,8 @@ static const char *const NAMES[FAMILIES] = {"one piece", "2 to 8 pieces", "scatt
                                             "far",       "strided",       "turns",     "placed"};
 
 typedef struct {
-  double hbm[ROWS_MAX], fabric[ROWS_MAX];
-  int n;
-} Errors;
+  Errors hbm, fabric;
+} OfFamily;
 
 /* One scan with V at several places: sums over them. */
 typedef struct {
@@ -45,7 +45,7 @@ typedef struct {
 typedef struct {
   ScanCounted rows[ROWS_MAX], elsewhere[ROWS_MAX]; /* of most cards' layout; of another's, where V was moved */
   int n, n_elsewhere, n_seen;
-  Errors errors[FAMILIES];
+  OfFamily errors[FAMILIES];
   Placed placed[ROWS_MAX];
   int n_placed;
   bool print;
@@ -96,11 +96,11 @@ static void add_place(Table *t, const ScanList *scan, const char *place) {
 
 /* The means over the places. */
 static void compare_placed(Table *t) {
-  Errors *e = &t->errors[PLACED];
+  OfFamily *e = &t->errors[PLACED];
   for (int i = 0; i < t->n_placed; i++) {
     const Placed *p = &t->placed[i];
     assert_int_equal(p->n, 6);
-    e->hbm[e->n++] = fabs(p->predicted / p->counted - 1);
+    errors_add(&e->hbm, p->predicted, p->counted);
     if (t->print)
       print_message("%-64s at six places: HBM read %7.2f %7.2f MB (%+6.1f %%)\n", p->name, p->predicted / p->n * 1e-6,
                     p->counted / p->n * 1e-6, 100 * (p->predicted / p->counted - 1));
@@ -122,9 +122,9 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
   const ClockResult r = predict_mean(scan, family == PIECE || family == HOT_ROWS || family == TURNS ? 4 : 1);
   const double fabric = r.bytes.fabric_bytes + LAUNCH_BYTES;
   assert_true(fabs(r.bytes.read_bytes / row->boundary - 1) < 0.01);
-  Errors *e = &t->errors[family];
-  e->hbm[e->n] = fabs(r.bytes.hbm_read_bytes / row->hbm_read - 1);
-  e->fabric[e->n++] = fabs(fabric / row->fabric - 1);
+  OfFamily *e = &t->errors[family];
+  errors_add(&e->hbm, r.bytes.hbm_read_bytes, row->hbm_read);
+  errors_add(&e->fabric, fabric, row->fabric);
   if (t->print)
     print_message("%-64s HBM read %7.2f %7.2f MB (%+6.1f %%) fabric %7.2f %7.2f MB (%+6.1f %%)\n", scan->name,
                   r.bytes.hbm_read_bytes * 1e-6, row->hbm_read * 1e-6,
@@ -132,13 +132,6 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
                   100 * (fabric / row->fabric - 1));
   return STATUS_OK;
 }
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double middle(const double *errors, int n) { return errors[n / 2]; }
 
 /* Median and worst error of HBM reads. Each scan was counted at one place, and where the pieces of a working set fall
  * in the sets of L2 is luck: two of one size, at other addresses, differ by a quarter; `turns` of 16 MiB read 108 MB
@@ -163,19 +156,17 @@ TEST(scans_are_predicted) {
   assert_int_equal(t.n_seen - 6 * t.n_placed, t.n);
   compare_placed(&t);
   for (int f = 0; f < FAMILIES; f++) {
-    Errors *e = &t.errors[f];
-    assert_true(e->n > 0);
-    qsort(e->hbm, (size_t)e->n, sizeof *e->hbm, by_size);
-    qsort(e->fabric, (size_t)e->n, sizeof *e->fabric, by_size);
+    OfFamily *e = &t.errors[f];
+    assert_true(e->hbm.n > 0);
     if (t.print)
       print_message(
           "%-14s %3d scans   HBM read: median %4.1f %%, worst %4.1f %%   fabric: median %4.1f %%, worst %4.1f %%\n",
-          NAMES[f], e->n, 100 * middle(e->hbm, e->n), 100 * e->hbm[e->n - 1], 100 * middle(e->fabric, e->n),
-          100 * e->fabric[e->n - 1]);
+          NAMES[f], e->hbm.n, 100 * errors_part(&e->hbm, 0.5), 100 * errors_part(&e->hbm, 1),
+          100 * errors_part(&e->fabric, 0.5), 100 * errors_part(&e->fabric, 1));
   }
   for (int f = 0; f < FAMILIES; f++) {
-    const Errors *e = &t.errors[f];
-    assert_true(middle(e->hbm, e->n) < HOLDS[f].middle && e->hbm[e->n - 1] < HOLDS[f].worst);
+    OfFamily *e = &t.errors[f];
+    assert_true(errors_part(&e->hbm, 0.5) < HOLDS[f].middle && errors_part(&e->hbm, 1) < HOLDS[f].worst);
   }
 }
 
@@ -252,17 +243,11 @@ TEST(sets_overflow_before_a_side_is_full) {
 /* `few N`: N CTAs read 4 MiB, of which half comes across to each side that reads; the rest is what descriptions of GPUs
  * say. */
 TEST(launches_move_something_across_whatever_they_read) {
-  static const char *const GPUS[][2] = {{"gpus/h200", "counters/h200/scan/first.csv"},
-                                        {"gpus/h100-sxm", "counters/h100/scan/first.csv"}};
-  static char text[1 << 16];
+  static const char *const GPUS[][2] = {{"h200", "counters/h200/scan/first.csv"},
+                                        {"h100-sxm", "counters/h100/scan/first.csv"}};
   static ScanCounted rows[ROWS_MAX];
   for (int i = 0; i < 2; i++) {
-    Gpu gpu;
-    Error error = {0};
-    FILE *file = open_asset(GPUS[i][0]);
-    const size_t length = fread(text, 1, sizeof text, file);
-    fclose(file);
-    if (gpu_parse(text, length, "a GPU", &gpu, &error)) fail_msg("%s", error.message);
+    const Gpu gpu = open_gpu(GPUS[i][0]);
     int n_few = 0;
     for (int r = 0, n = scans_counted(rows, GPUS[i][1]), ctas; r < n; r++) {
       if (sscanf(rows[r].name, "few %d", &ctas) != 1) continue;

@@ -2,7 +2,8 @@
  * it is not as it should be.
  *
  *     RecordedRows rows;
- *     for (recorded_open(&rows, "h100/spills/first"); recorded_next(&rows);) heads = recorded_whole(&rows, "heads");
+ *     for (recorded_open(&rows, "counters/h100/spills/first.csv"); recorded_next(&rows);)
+ *       heads = recorded_whole(&rows, "heads");
  *
  * Lines that begin with # are not rows. A line that begins as the heading did is a heading of its own. In a column
  * "config" each word NAME=VALUE is a column too, and its first word is one called "kind". */
@@ -22,7 +23,7 @@ typedef struct {
   int n_names, n_cells; /* of the heading; of this row, with the words of its config */
 } RecordedRows;
 
-/* name: as "h100/spills/first", of assets/counters; with a suffix, a path. */
+/* name: of an asset, as "counters/h100/spills/first.csv". */
 void recorded_open(RecordedRows *rows, const char *name);
 
 /* Goes to the next row; false: there is none, and the file is closed. */
@@ -36,6 +37,9 @@ bool recorded_is(const RecordedRows *rows, const char *column, const char *text)
 /* A cell as a number; fails the test where it is none. */
 double recorded_number(const RecordedRows *rows, const char *column);
 int64_t recorded_whole(const RecordedRows *rows, const char *column);
+
+/* For qsort, of doubles: the smallest first. */
+int by_size(const void *a, const void *b);
 
 /* How far predictions are from what was recorded. */
 enum { ERRORS_MAX = 4096 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/support/open_asset.h"
+#include "tests/support/recorded_rows.h"
 
 /* Of a granule so many parts come and go by themselves: with one, CTAs that find half of their granules would wait half
  * as often, and on a card they wait for what is missing of each. Chosen by h200/l2-scan: with 2, 4 and 8 the errors
@@ -77,19 +77,15 @@ ClockResult scan_predicted(const ScanList *scan, HierarchyConfig l2, uint64_t se
 }
 
 int scans_counted(ScanCounted *rows, const char *name) {
-  char line[512];
-  FILE *file = open_asset(name);
+  static RecordedRows table;
   int n = 0;
-  double l2_read, l2_write, sectors;
-  while (n < SCAN_ROWS_MAX && fgets(line, sizeof line, file)) {
-    ScanCounted *row = &rows[n];
-    if (sscanf(line, "%79[^,],%lf,%lf,%lf,%lf,%lf,", row->name, &row->boundary, &l2_read, &l2_write, &sectors,
-               &row->hbm_read) != 6)
-      continue;
-    row->fabric = 32 * sectors;
-    n++;
+  for (recorded_open(&table, name); recorded_next(&table); n++) {
+    assert_true(n < SCAN_ROWS_MAX);
+    rows[n] = (ScanCounted){.boundary = recorded_number(&table, "boundary_read_bytes"),
+                            .fabric = 32 * recorded_number(&table, "fabric_sectors"),
+                            .hbm_read = recorded_number(&table, "hbm_read_bytes")};
+    snprintf(rows[n].name, sizeof rows[n].name, "%s", recorded_cell(&table, "name"));
   }
-  fclose(file);
   return n;
 }
 

@@ -28,7 +28,7 @@ TEST(split_keys_and_their_combine) {
   static RecordedRows rows;
   double recorded = 0, counted = 0;
   int n = 0;
-  for (recorded_open(&rows, "h100/serve/first"); recorded_next(&rows);) {
+  for (recorded_open(&rows, "counters/h100/serve/first.csv"); recorded_next(&rows);) {
     const char *kernel = recorded_cell(&rows, "kernel");
     if (!strstr(kernel, "splitkv")) continue;
     recorded += recorded_number(&rows, "boundary_read_bytes");
@@ -53,7 +53,7 @@ TEST(split_keys_and_their_combine) {
 TEST(batches_of_decodes) {
   static RecordedRows rows;
   int n = 0;
-  for (recorded_open(&rows, "h100/serve/first"); recorded_next(&rows);) {
+  for (recorded_open(&rows, "counters/h100/serve/first.csv"); recorded_next(&rows);) {
     if (!recorded_is(&rows, "kind", "decodebatch")) continue;
     const char *text = recorded_is(&rows, "lens", "onelong") ? "65536,256x63" : "2048x64";
     Error error = {0};
