@@ -1,0 +1,55 @@
+/* CTAs that read granule after granule, for tests of sim/l2/clock.h. */
+#ifndef TILEWALK_TESTS_SUPPORT_CLOCK_WALK_H
+#define TILEWALK_TESTS_SUPPORT_CLOCK_WALK_H
+
+#include "tests/support/test.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/scan_table.h"
+#include "tests/support/two_in_waves.h"
+
+/* All CTAs read the same granules, one after the other. */
+typedef struct {
+  uint64_t n;
+  double work_cycles;
+  uint64_t at[32]; /* of each CTA */
+} Walk;
+
+static inline bool walk(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
+  Walk *w = context;
+  *next = (ClockStep){.n_reads = 1, .reads = {w->at[cta]}, .work_cycles = w->work_cycles};
+  return w->at[cta]++ < w->n;
+}
+
+static inline ClockResult run(const ClockConfig *config, ClockProgram *program, void *context) {
+  ClockResult result;
+  Error error = {0};
+  if (clock_run(config, program, context, &result, &error) != STATUS_OK) fail_msg("%s", error.message);
+  return result;
+}
+
+static inline ClockConfig steady(uint64_t n_granules, uint32_t n_ctas) {
+  return (ClockConfig){.hierarchy = {.kinds = {{n_granules, 16384}}},
+                       .n_ctas = n_ctas,
+                       .cta_wait_spread = -1,
+                       .cta_work_spread = -1,
+                       .request_spread = -1,
+                       .jitter_cycles = -1,
+                       .code_fetch_cycles = -1,
+                       .side_start_cycles = -1};
+}
+
+/* Work alone. */
+typedef struct {
+  uint32_t n, at[2];
+  double work_cycles;
+} Steps;
+
+static inline bool work_alone(void *context, const Clock *clock, uint32_t cta, ClockStep *next) {
+  (void)clock;
+  Steps *s = context;
+  next->work_cycles = s->work_cycles;
+  return s->at[cta]++ < s->n;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* A launch on a GPU that is given, through l2_run.h, for tests. */
+#ifndef TILEWALK_TESTS_SUPPORT_L2_RUN_CASE_H
+#define TILEWALK_TESTS_SUPPORT_L2_RUN_CASE_H
+
+#include "tests/support/test.h"
+#include "sim/l2/l2_run.h"
+#include "sim/l2/stream.h"
+
+static const Gpu SMALL = {.name = "small", .n_sm = 6, .warp_size = 32};
+
+typedef struct {
+  const Schedule *schedule;
+  Plan plan;
+  Launch launch;
+} Case;
+
+static inline Case make_for(const char *schedule, Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) {
+  Case c = {.schedule = schedule_find(schedule)};
+  Error error = {0};
+  config.block_q = tiling.B_r;
+  config.block_k = tiling.B_c;
+  config.n_splits = tiling.n_splits;
+  config.whole_head = strcmp(schedule, "fa1") == 0;
+  if (plan_make(&c.plan, &shape, &tiling, &error) || launch_make(&c.launch, &shape, &config, gpu, &error))
+    fail_msg("%s", error.message);
+  return c;
+}
+
+static inline Case make(Shape shape, Tiling tiling, LaunchConfig config, const Gpu *gpu) {
+  return make_for("fa2", shape, tiling, config, gpu);
+}
+
+static inline L2Run run(const Case *c, L2RunConfig config) {
+  L2Run result;
+  Error error = {0};
+  if (l2_run(&result, c->schedule, &c->launch, &c->plan, &config, &error)) fail_msg("%s", error.message);
+  return result;
+}
+
+static inline bool differs(double a, double b) { return fabs(a - b) > 1e-9 * (1 + fabs(b)); }
+
+#endif

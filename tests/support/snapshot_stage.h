@@ -1,0 +1,32 @@
+/* A stage of a schedule, for tests of snapshots. */
+#ifndef TILEWALK_TESTS_SUPPORT_SNAPSHOT_STAGE_H
+#define TILEWALK_TESTS_SUPPORT_SNAPSHOT_STAGE_H
+
+#include "tests/support/test.h"
+#include "tests/support/rand.h"
+#include "viz/scene/snapshot.h"
+#include "sim/numbers/attention.h"
+#include "tests/support/alloc_fail.h"
+#include "tests/support/attention_run.h"
+#include "viz/request/request.h"
+
+static inline Stage open_stage(const char *algorithm, const Shape *shape, const Tiling *tiling) {
+  Stage stage;
+  Error error = {0};
+  const StageConfig config = {.problem = {.shape = *shape, .tiling = *tiling, .machine = machine_paper()},
+                              .schedule = schedule_find(algorithm),
+                              .seed = 7};
+  if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
+  return stage;
+}
+
+static inline void random_problem(Rand *r, Shape *shape, Tiling *tiling) {
+  *shape =
+      (Shape){.N_q = rand_in(r, 1, 24), .N_k = rand_in(r, 1, 24), .d = rand_in(r, 1, 9), .causal = rand_in(r, 0, 1)};
+  if (rand_in(r, 0, 2) == 0) shape->window = rand_in(r, 1, 12);
+  shape->dtype = (Dtype)rand_in(r, 0, DTYPE_COUNT - 1);
+  *tiling =
+      (Tiling){.B_r = rand_in(r, 1, 7), .B_c = rand_in(r, 1, 7), .n_splits = rand_in(r, 1, 3), .lse = rand_in(r, 0, 1)};
+}
+
+#endif

@@ -1,0 +1,259 @@
+/* Scenes as pages: sizes of type, words that do not run into each other at any size of page, and what files hold. */
+#include "tests/support/test.h"
+#include "tests/support/sanitized.h"
+#include "tests/support/scene_cases.h"
+
+/* ---- Text -------------------------------------------------------------------------------------------------- */
+
+/* A name longer than any GPU has, and rates of a real one. */
+static Gpu long_named_gpu(void) {
+  Gpu gpu;
+  gpu_paper(&gpu);
+  snprintf(gpu.name, sizeof gpu.name, "a-machine-with-a-name-that-goes-on-and-on");
+  snprintf(gpu.product, sizeof gpu.product,
+           "A machine with a name that goes on and on, and an edition after it, 141 GB SXM");
+  gpu.l2_bytes = 60 << 20;
+  gpu.l2_partitions = 2;
+  gpu.l2_bytes_per_s = 5.5e12;
+  return gpu;
+}
+
+/* No text is smaller than 1/50 of the height, and in presentation mode than 1/32. */
+TEST(test_smallest_text) {
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}};
+  for (int c = 0; c < N_CASES; c++) {
+    Stage stage = open_case(&CASES[c]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps / 3, &now);
+    for (int k = 0; k < 2; k++)
+      for (int scene = 0; scene < SCENE_COUNT; scene++)
+        for (int presentation = 0; presentation < 2; presentation++) {
+          const SceneView view = {.presentation = presentation, .footer = "N=64"};
+          Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1]);
+          assert_true(all->n > 5);
+          for (int n = 0; n < all->n; n++)
+            if (all->pieces[n].size < SIZES[k][1] / (presentation ? 32.0 : 50.0) - 1e-9)
+              fail_msg("%s at %d x %d: '%s' is %.1f units high", scene_name((SceneKind)scene), SIZES[k][0], SIZES[k][1],
+                       all->pieces[n].text, all->pieces[n].size);
+          free(all);
+        }
+    stage_free(&stage);
+  }
+}
+
+static void check_layout(const Pieces *all, const char *scene, const Case *c, uint64_t step, int width, int height) {
+  for (int a = 0; a < all->n; a++) {
+    const Piece *p = &all->pieces[a];
+    if (p->x0 < 0 || p->y0 < 0 || p->x1 > width || p->y1 > height)
+      fail_msg("%s of %s N %d, step %d: '%s' leaves the page", scene, c->algorithm, (int)c->shape.N_q, (int)step,
+               p->text);
+    for (int b = 0; b < a; b++) {
+      const Piece *q = &all->pieces[b];
+      if (p->x0 < q->x1 && q->x0 < p->x1 && p->y0 < q->y1 && q->y0 < p->y1)
+        fail_msg("%s of %s N %d, step %d at %d x %d: '%s' runs into '%s'", scene, c->algorithm, (int)c->shape.N_q,
+                 (int)step, width, height, p->text, q->text);
+    }
+  }
+}
+
+static void check_uncut(const Pieces *all, SceneKind scene, const Case *c, uint64_t step) {
+  for (int a = 0; a < all->n; a++) {
+    const char *text = all->pieces[a].text;
+    const size_t n = strlen(text);
+    if (n > 3 && strcmp(text + n - 3, "…") == 0)
+      fail_msg("%s of %s N %d, step %d: '%s' has no room", scene_name(scene), c->algorithm, (int)c->shape.N_q,
+               (int)step, text);
+  }
+}
+
+/* No word leaves the page, is cut short or runs into another, at many steps of many runs, with small type and large. */
+TEST(test_words_keep_apart) {
+  enum { N_STEPS = 11 };
+  for (int c = 0; c < N_CASES; c++) {
+    Stage stage = open_case(&CASES[c]);
+    for (uint64_t k = 0; k <= N_STEPS; k += ONE_OF) {
+      Snapshot now;
+      const uint64_t step = k * stage.n_steps / N_STEPS;
+      stage_snapshot(&stage, step, &now);
+      for (int scene = 0; scene < SCENE_COUNT; scene++) {
+        const SceneView view = {.presentation = k % 2 == 1, .footer = "N=64"};
+        Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 1280, 720);
+        check_layout(all, scene_name((SceneKind)scene), &CASES[c], step, 1280, 720);
+        check_uncut(all, (SceneKind)scene, &CASES[c], step);
+        free(all);
+      }
+    }
+    stage_free(&stage);
+  }
+}
+
+/* The same on a page that is higher than wide, beside a lesson, and on a small one, where no text is below 9.5 pixels.
+ */
+TEST(test_words_keep_apart_on_other_pages) {
+  static const int SIZES[][2] = {{600, 960}, {1080, 1920}, {826, 627}, {640, 360}, {400, 300}};
+  static const int WHICH[] = {0, 1, 2, 3, 8};
+  for (size_t c = 0; c < sizeof WHICH / sizeof *WHICH; c++) {
+    Stage stage = open_case(&CASES[WHICH[c]]);
+    for (uint64_t k = 0; k <= 3; k++) {
+      Snapshot now;
+      stage_snapshot(&stage, k * stage.n_steps / 3, &now);
+      for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++)
+        for (int scene = 0; scene < SCENE_COUNT; scene++) {
+          if (scene == SCENE_CHARTS || scene == SCENE_TIMELINE) continue; /* their own test */
+          const SceneView view = {0};
+          Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[z][0], SIZES[z][1]);
+          check_layout(all, scene_name((SceneKind)scene), &CASES[WHICH[c]], now.step, SIZES[z][0], SIZES[z][1]);
+          for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= 9.5 - 1e-9);
+          free(all);
+        }
+    }
+    stage_free(&stage);
+  }
+}
+
+/* Smaller than that it says so, whatever the scene. */
+TEST(test_too_small_is_said) {
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  const SceneView view = {0};
+  stage_snapshot(&stage, 100, &now);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) {
+    Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 320, 200);
+    assert_int_equal(all->n, 1);
+    assert_string_equal(all->pieces[0].text, "Too small: at least 360 × 240");
+    assert_true(all->pieces[0].x0 >= 0 && all->pieces[0].x1 <= 320);
+    free(all);
+  }
+  stage_free(&stage);
+}
+
+/* The same for every chart, alone and together, for small N and large, masks and windows, other heads, at every size.
+ */
+TEST(test_charts_keep_words_apart) {
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
+  static const Case MORE[] = {
+      {"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
+      {"fa2",
+       {.N_q = 4096, .d = 128, .heads = 32, .kv_heads = 8, .batch = 4, .window = 512, .causal = true},
+       {.B_r = 128, .B_c = 64},
+       false},
+      {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}, false},
+      {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}, false}};
+  enum { N_MORE = sizeof MORE / sizeof *MORE };
+  for (int c = 0; c < N_CASES + N_MORE; c += ONE_OF) {
+    const Case *now_case = c < N_CASES ? &CASES[c] : &MORE[c - N_CASES];
+    Stage stage = open_case(now_case);
+    if (c % 2 == 0) stage.config.gpu = long_named_gpu();
+    for (uint64_t k = 0; k <= 4; k++) {
+      Snapshot now;
+      const uint64_t step = k * stage.n_steps / 4;
+      stage_snapshot(&stage, step, &now);
+      for (int scene = SCENE_CHARTS; scene <= SCENE_TIMELINE; scene++)
+        for (int chart = 0; chart < (scene == SCENE_CHARTS ? CHART_KIND_COUNT : 1); chart++) {
+          const int *size = SIZES[(k + (uint64_t)chart) % 3];
+          const SceneView view = {.presentation = k % 2 == 1, .chart = (ChartKind)chart, .footer = "N=64"};
+          Pieces *all = draw_pieces((SceneKind)scene, &now, &view, size[0], size[1]);
+          check_layout(all, chart_kind_name((ChartKind)chart), now_case, step, size[0], size[1]);
+          if (c % 2 == 1) check_uncut(all, (SceneKind)scene, now_case, step);
+          for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= size[1] / 50.0 - 1e-9);
+          free(all);
+        }
+    }
+    stage_free(&stage);
+  }
+}
+
+/* What was kept from frames before changes nothing: the same pixels with a memo as without one, at steps to and fro,
+ * when the request, the size or the theme changes. */
+TEST(test_memo_changes_nothing) {
+  SceneMemo *with = memo_new();
+  assert_non_null(with);
+  for (int round = 0; round < 24; round++) {
+    Stage stage = open_case(&CASES[round / 4 % 3]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps * (uint64_t)(round * 7 % 11) / 11, &now);
+    const int width = round / 8 % 2 ? 640 : 900, height = round / 8 % 2 ? 360 : 500;
+    const SceneKind scene = round % 2 ? SCENE_TIMELINE : SCENE_CHARTS;
+    cairo_surface_t *surfaces[2];
+    for (int k = 0; k < 2; k++) {
+      const SceneView view = {.memo = k ? with : NULL, .chart = (ChartKind)(round / 12 ? round % CHART_KIND_COUNT : 0)};
+      surfaces[k] = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+      cairo_t *cr = cairo_create(surfaces[k]);
+      scene_draw(scene, &now, &view, cr, width, height, round % 3 ? &theme_light : &theme_dark);
+      cairo_destroy(cr);
+      cairo_surface_flush(surfaces[k]);
+    }
+    const size_t bytes = (size_t)cairo_image_surface_get_stride(surfaces[0]) * (size_t)height;
+    if (memcmp(cairo_image_surface_get_data(surfaces[0]), cairo_image_surface_get_data(surfaces[1]), bytes) != 0)
+      fail_msg("%s, round %d: the memo changed the picture", scene_name(scene), round);
+    cairo_surface_destroy(surfaces[0]);
+    cairo_surface_destroy(surfaces[1]);
+    stage_free(&stage);
+  }
+  memo_free(with);
+}
+
+/* ---- Files and odd sizes -------------------------------------------------------------------------------------- */
+
+typedef struct {
+  SceneKind scene;
+  const Snapshot *now;
+} Drawing;
+
+static void draw(cairo_t *cr, double width, double height, const void *data) {
+  const Drawing *d = data;
+  const SceneView view = {.footer = "state"};
+  scene_draw(d->scene, d->now, &view, cr, width, height, &theme_light);
+}
+
+static bool contains(const unsigned char *bytes, size_t n, const char *what) {
+  const size_t length = strlen(what);
+  for (size_t k = 0; k + length <= n; k++)
+    if (memcmp(bytes + k, what, length) == 0) return true;
+  return false;
+}
+
+/* SVG holds its words as text, PDF holds fonts. */
+TEST(test_text_stays_text) {
+  Stage stage = open_case(&CASES[0]);
+  Snapshot now;
+  stage_snapshot(&stage, 122, &now);
+  for (int scene = 0; scene < SCENE_COUNT; scene++) {
+    const Drawing d = {(SceneKind)scene, &now};
+    unsigned char *bytes;
+    size_t n;
+    assert_int_equal(surface_bytes(SURFACE_SVG, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
+    assert_true(contains(bytes, n, "<text"));
+    assert_true(contains(bytes, n, "FlashAttention-2"));
+    assert_true(n < 400000);
+    free(bytes);
+    assert_int_equal(surface_bytes(SURFACE_PDF, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
+    assert_true(contains(bytes, n, "/Type /Font"));
+    free(bytes);
+  }
+  stage_free(&stage);
+}
+
+/* Any size draws: a thumbnail, a strip, a tower. */
+TEST(test_odd_sizes) {
+  static const int SIZES[][2] = {{16, 16}, {320, 180}, {2000, 60}, {60, 2000}, {1, 1}};
+  for (int c = 0; c < N_CASES; c += 3) { /* a small run, parts, a tiny run, a large one through L2 */
+    Stage stage = open_case(&CASES[c]);
+    Snapshot now;
+    stage_snapshot(&stage, stage.n_steps / 2, &now);
+    for (int k = 0; k < 5; k++)
+      for (int scene = 0; scene < SCENE_COUNT; scene++) {
+        cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, SIZES[k][0], SIZES[k][1]);
+        cairo_t *cr = cairo_create(surface);
+        const SceneView view = {.footer = "state"};
+        scene_draw((SceneKind)scene, &now, &view, cr, SIZES[k][0], SIZES[k][1], &theme_dark);
+        assert_int_equal(cairo_status(cr), CAIRO_STATUS_SUCCESS);
+        hit_at((SceneKind)scene, &now, &view, SIZES[k][0], SIZES[k][1], 5, 5);
+        cairo_destroy(cr);
+        cairo_surface_destroy(surface);
+      }
+    stage_free(&stage);
+  }
+}
+
+GROUP(NULL, let_go)
