@@ -1,5 +1,20 @@
 // A text area in which programs are written.
 
+// Under the text area, whose own letters are clear, the same text in colours: `words` is the language's, as C lists them.
+export function colours(words) {
+  const kinds = new Map(words.split('\n').filter(Boolean).map(line => line.split(' ').reverse()))
+  const colour = part => {
+    const kind = part[0] === '#' ? 'words' : kinds.get(part)
+    return kind ? Object.assign(document.createElement('span'), { className: kind, textContent: part }) : part
+  }
+  const paint = line => {
+    const [first] = line.match(/^[a-z]+/) ?? ['']
+    if (kinds.get(first) === 'prose') return [colour(first), line.slice(first.length)]
+    return (line.match(/#.*|[A-Za-z][A-Za-z0-9]*'*(_[A-Za-z]+)?|[^A-Za-z#]+/g) ?? []).map(colour)
+  }
+  return text => text.split('\n').flatMap(line => [...paint(line), '\n'])
+}
+
 // Return keeps the indentation, and goes one level in after a line that opens a block.
 export function newLine(event, edited) {
   if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.isComposing) return

@@ -4,7 +4,7 @@ import { Viewer, save } from './viewer.js'
 import { keep, kept, keptObject } from './kept.js'
 import { table } from './panels.js'
 import { drive, elementsOf } from './drive.js'
-import { newLine } from './editor.js'
+import { colours, newLine } from './editor.js'
 import { compile } from './compile.js'
 
 const $ = id => document.getElementById(id)
@@ -85,6 +85,22 @@ function askStudent(words) {
   return new Promise(done => { dialog.onclose = () => done(dialog.returnValue === 'done') })
 }
 
+// A program's text stands over the same text in colours, which scrolls with it. CUDA has other words.
+const coloured = colours(engine.text('web_words'))
+function paint() {
+  const field = $('page').querySelector('textarea.program')
+  if (!field || /\.cu$/.test(field.getAttribute('aria-label'))) return
+  if (!$('paint')) {
+    const paper = element('div', '', { className: 'paper' })
+    field.before(paper)
+    paper.append(element('pre', '', { id: 'paint', ariaHidden: 'true' }), field)
+    field.wrap = 'off'
+    field.addEventListener('scroll', () => $('paint').scrollTo(field.scrollLeft, field.scrollTop))
+  }
+  $('paint').replaceChildren(...coloured(field.value))
+  $('paint').scrollTo(field.scrollLeft, field.scrollTop)
+}
+
 function showPage(focus) {
   const top = $('lesson').scrollTop, height = $('page').scrollHeight
   $('page').innerHTML = engine.text('web_lesson_page')
@@ -92,6 +108,7 @@ function showPage(focus) {
     if (/^https?:/.test(link.getAttribute('href'))) Object.assign(link, { target: '_blank', rel: 'noopener noreferrer' })
   })
   $('page').querySelectorAll('pre, table').forEach(wide => { wide.tabIndex = 0 })
+  paint()
   if (!focus) return
   if (focus === 'top') { $('lesson').scrollTop = 0; $('title').focus?.(); return }
   $('lesson').scrollTop = $('page').scrollHeight > height && $('page').querySelector('#open') ? top : top
@@ -182,7 +199,7 @@ $('page').addEventListener('click', event => {
   } else if (link && !/^https?:/.test(target)) event.preventDefault()
 })
 $('page').addEventListener('submit', event => { event.preventDefault(); press('check') })
-const typed = () => engine.call('web_lesson_type', $('answer').value)
+const typed = () => { engine.call('web_lesson_type', $('answer').value); paint() }
 $('page').addEventListener('input', typed)
 $('page').addEventListener('keydown', event => { if (event.target.matches('textarea')) newLine(event, typed) })
 $('again').addEventListener('click', () => open(name, true))

@@ -4,7 +4,7 @@ import { Viewer, commandOf, packedIn, save } from './viewer.js'
 import { element, lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
 import { drive, elementsOf } from './drive.js'
-import { newLine } from './editor.js'
+import { colours, newLine } from './editor.js'
 
 const $ = id => document.getElementById(id)
 const DRAFT = 'draft.json', QUIET_MS = 150, TEXT_MOST = 6143
@@ -34,18 +34,7 @@ function show(text) {
   measure()
 }
 
-// Under the text area, whose own letters are clear, the same text in colours: the words of the language, as C lists them.
-const KIND = new Map(engine.text('web_words').split('\n').filter(Boolean).map(line => line.split(' ').reverse()))
-
-function colour(part) {
-  const kind = part[0] === '#' ? 'words' : KIND.get(part)
-  return kind ? Object.assign(document.createElement('span'), { className: kind, textContent: part }) : part
-}
-function paint(line) {
-  const [first] = line.match(/^[a-z]+/) ?? ['']
-  if (KIND.get(first) === 'prose') return [colour(first), line.slice(first.length)]
-  return (line.match(/#.*|[A-Za-z][A-Za-z0-9]*'*(_[A-Za-z]+)?|[^A-Za-z#]+/g) ?? []).map(colour)
-}
+const coloured = colours(engine.text('web_words'))
 
 // The text area is as large as its text, and what is around it scrolls: then lines have places.
 function measure() {
@@ -54,7 +43,7 @@ function measure() {
   $('program').cols = Math.max(40, ...lines.map(line => line.length + 2))
   if ($('numbers').childElementCount !== lines.length)
     $('numbers').replaceChildren(...lines.map((line, k) => Object.assign(document.createElement('span'), { textContent: k + 1 })))
-  $('paint').replaceChildren(...lines.flatMap(line => [...paint(line), '\n']))
+  $('paint').replaceChildren(...coloured($('program').value))
   mark()
 }
 
