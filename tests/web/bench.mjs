@@ -68,7 +68,7 @@ const server = await serve(join(build, 'web'), '/')
 const browser = await Browser.start(chromium)
 async function open(line, size = { width: 1920, height: 1080 }) {
   const page = await browser.page(size)
-  await page.open(server.origin + '/#' + line.replaceAll(' ', '&'))
+  await page.open(server.origin + '/see.html#' + line.replaceAll(' ', '&'))
   await page.until('window.tilewalk')
   await page.value('tilewalk.canvas.focus()')
   return page
@@ -79,24 +79,35 @@ console.log('  milliseconds                        median   worst    wall  of th
 const firsts = []
 for (let k = 0; k < 5; k++) {
   const page = await browser.page({ width: 1920, height: 1080 })
-  await page.open(server.origin + '/')
+  await page.open(server.origin + '/see.html')
   await page.until(`performance.getEntriesByName('first-picture').length`)
   firsts.push(await page.value(`performance.getEntriesByName('first-picture')[0].startTime`))
   await page.close()
 }
 row('first picture, cold (wall)', firsts, LIMITS.first)
 
-// Another N, there and back, by the key for it.
+// A parameter, there and back, by a key that sets it.
+const KEY = 'F2', SETTINGS = { N: 2, 'B_r': 5, SRAM: 7 }
+async function change(name, line, parameter, values, limit) {
+  const page = await open(line)
+  await page.value(`(() => { let k = 0; addEventListener('keydown', ({ key }) => { if (key === '${KEY}') tilewalk.set(${SETTINGS[parameter]}, ${JSON.stringify(values)}[k++ % 2]) }) })()`)
+  const before = await page.value('tilewalk.state()')
+  await page.press(KEY)
+  await page.until(`tilewalk.state() !== ${JSON.stringify(before)}`)
+  await page.press(KEY) // warm
+  await pause(300)
+  const taken = changes(await traced(page, async () => {
+    for (let k = 0; k < ROUNDS; k++) { await page.press(KEY); await pause(limit === LIMITS.charts ? 160 : 80) }
+  }))
+  row(name, taken.map(t => t.work), limit, taken.map(t => t.wall))
+  await page.close()
+}
 for (const [name, problem] of [['', SMALL], [', N = 4,096 on H200', LARGE]])
-  for (const scene of name ? ['main', 'tiles', 'hierarchy', 'softmax', 'charts'] : SCENES) {
-    const page = await open(`${problem} scene=${scene}`)
-    for (const key of ['n', 'N']) { await page.type(key); await pause(60) } // warm
-    const taken = changes(await traced(page, async () => {
-      for (let k = 0; k < ROUNDS; k++) { await page.type(k % 2 ? 'N' : 'n'); await pause(scene === 'charts' ? 160 : 80) }
-    }))
-    row(`another N, ${scene}${name}`, taken.map(t => t.work), scene === 'charts' ? LIMITS.charts : LIMITS.change, taken.map(t => t.wall))
-    await page.close()
-  }
+  for (const scene of name ? ['main', 'tiles', 'hierarchy', 'softmax', 'charts'] : SCENES)
+    await change(`another N, ${scene}${name}`, `${problem} scene=${scene}`, 'N', name ? ['8192', '4096'] : ['128', '64'], scene === 'charts' ? LIMITS.charts : LIMITS.change)
+for (const gpu of ['paper', 'h200'])
+  for (const [parameter, values] of [['N', ['32768', '65536']], ['B_r', ['128', '64']], ['SRAM', ['96K', '192K']]])
+    await change(`charts of 64K, ${gpu}, another ${parameter}`, `N=65536 d=128 causal=1 block=64 gpu=${gpu} scene=charts`, parameter, values, LIMITS.charts)
 
 // L2 in the Worker, from the change to its figures.
 for (const [N, other] of [[4096, 8192], [65536, 32768]]) {
@@ -114,7 +125,7 @@ for (const [N, other] of [[4096, 8192], [65536, 32768]]) {
 
 // Motion: what a frame costs, and how many come.
 for (const scene of ['main', 'tiles', 'hierarchy', 'softmax', 'race', 'charts']) {
-  const page = await open(`${SMALL} scene=${scene}`)
+  const page = await open(`${SMALL} scene=${scene} step=0`) // a link without a step plays by itself
   const events = await traced(page, async () => {
     await page.type(' ')
     await pause(2500)
