@@ -262,13 +262,6 @@ async function touch(world) {
   check((await stateOf(page)).includes('gpu=h200'), 'the list of GPUs:', await stateOf(page))
   const low = await page.value(`[...document.querySelectorAll('button, select, input:not([type=range])')].filter(e => e.offsetHeight && e.offsetHeight < 38).map(e => e.outerHTML.slice(0, 60)).join()`)
   same(low, '', 'controls too low for a finger')
-  for (const name of PAGES) {
-    const other = await world.browser.page({ width: 390, height: 844, scale: 3, mobile: true })
-    await other.open(addressOf(world.server, name))
-    await other.until(HAS_SCENE.test(name) ? 'window.tilewalk' : `document.readyState === 'complete'`)
-    check(await other.value('document.documentElement.scrollWidth <= 390'), `${name}: the page is wider than the phone`)
-    await other.close()
-  }
   return 'a tap steps, a list chooses'
 }
 
@@ -1130,15 +1123,19 @@ async function keyboard(world) {
       .filter(e => !e.disabled && e.tabIndex >= 0 && e.getClientRects().length && !e.closest('dialog:not([open])'))), wanted.size)`)
     await settle(page)
     const total = await page.value('wanted.size')
-    for (let k = 0; k < 2 * total + 60 && await page.value('wanted.size'); k++) {
+    for (let k = 0, left = total; k < 2 * total + 60 && left; k++) {
       await page.press('Tab')
-      const unseen = await page.value(`(() => { const e = document.activeElement; wanted.delete(e)
+      const [unseen, n] = await page.value(`(() => { const e = document.activeElement; wanted.delete(e)
         const outline = n => n && getComputedStyle(n).outlineStyle !== 'none'
-        return e === document.body || e.tagName === 'IFRAME' || outline(e) || outline(e.closest('label')) ? '' : e.outerHTML.slice(0, 90) })()`)
+        return [e === document.body || e.tagName === 'IFRAME' || outline(e) || outline(e.closest('label')) ? '' : e.outerHTML.slice(0, 90), wanted.size] })()`)
       check(!unseen, `${name}: nobody sees that this has the focus:`, unseen)
+      left = n
     }
     same(await page.value(`[...wanted].map(e => e.outerHTML.slice(0, 80)).join()`), '', `${name}: not reached by Tab`)
     reached += total
+    await page.size(390, 844, 3, true)
+    await settle(page)
+    check(await page.value('document.documentElement.scrollWidth <= 390'), `${name}: the page is wider than a phone`)
     await page.close()
   }
   const page = await open(world, 'N=64 d=16 causal=1 block=8 step=0')
