@@ -7,8 +7,9 @@
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------- */
 
-static bool is_colour(const unsigned char *pixels, int stride, double x, double y, Colour colour) {
-  const unsigned char *p = pixels + (int)y * stride + 4 * (int)x;
+static bool has_colour_at(cairo_surface_t *surface, double x, double y, Colour colour) {
+  const unsigned char *p =
+      cairo_image_surface_get_data(surface) + (int)y * cairo_image_surface_get_stride(surface) + 4 * (int)x;
   return p[0] == colour.blue && p[1] == colour.green && p[2] == colour.red;
 }
 
@@ -38,10 +39,16 @@ static void check_tile_colours(const Case *c, uint64_t step, SceneKind scene) {
   scene_draw(scene, &now, &view, cr, W, H, &theme_dark);
   cairo_surface_flush(surface);
   bool seen[64 * 64] = {false};
-  int n_seen = 0;
+  int n_seen = 0, n_blocks = 0;
   for (int y = 0; y < H; y += 18)
     for (int x = 0; x < W; x += 18) {
       const SceneHit hit = hit_at(scene, &now, &view, W, H, x, y);
+      const bool is_block = hit.kind == HIT_TENSOR && (hit.i >= 0 || hit.j >= 0) &&
+                            now.schedule->tensors[hit.tensor].role == TENSOR_INPUT; /* of Q, K, V, at an edge */
+      if (is_block && !has_colour_at(surface, hit.x + hit.width / 2, hit.y + 2, theme_dark.tile[TILE_COLOUR_HELD]) &&
+          !has_colour_at(surface, hit.x + hit.width / 2, hit.y + 2, theme_dark.tile[TILE_COLOUR_CURRENT]))
+        fail_msg("%s: a block of tensor %d is neither grey nor amber", c->algorithm, hit.tensor);
+      n_blocks += is_block;
       if (hit.kind != HIT_TILE || seen[hit.i * now.grid.T_c + hit.j]) continue;
       seen[hit.i * now.grid.T_c + hit.j] = true;
       n_seen++;
@@ -53,14 +60,17 @@ static void check_tile_colours(const Case *c, uint64_t step, SceneKind scene) {
       const Colour want = tile.progress == TILE_CURRENT ? at_work
                           : tile.progress == TILE_DONE
                               ? colours[tile.kind == TILE_PARTIAL ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE]
-                              : theme_mix(colours[TILE_COLOUR_WAITING], colours[TILE_COLOUR_DONE],
-                                          now.grid.n_laps > 1 ? 0.22 * tile.laps : 0);
-      if (tile.kind == TILE_SKIPPED) continue; /* hatched */
-      if (!is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface),
-                     floor(hit.x + 0.3 * hit.width), hit.y + hit.height - 4, want))
+                              : colours[tile.laps > 0 ? TILE_COLOUR_HELD : TILE_COLOUR_EMPTY]; /* all store S */
+      if (tile.kind == TILE_SKIPPED) continue;                                                 /* hatched */
+      if (tile.progress == TILE_WAITING && tile.laps == 0 && /* outlined, or beside a line that two share */
+          !has_colour_at(surface, hit.x, hit.y + hit.height - 4, colours[TILE_COLOUR_HELD]) &&
+          !has_colour_at(surface, hit.x - 1, hit.y + hit.height - 4, colours[TILE_COLOUR_HELD]))
+        fail_msg("%s: tile %d, %d is empty and has no outline", c->algorithm, (int)hit.i, (int)hit.j);
+      if (!has_colour_at(surface, hit.x + 0.3 * hit.width, hit.y + hit.height - 4, want))
         fail_msg("%s: tile %d, %d is drawn in another colour than its state has", c->algorithm, (int)hit.i, (int)hit.j);
     }
   assert_int_equal(n_seen, now.grid.T_r * now.grid.T_c);
+  assert_true(n_blocks > 0);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
   stage_free(&stage);
@@ -118,16 +128,14 @@ TEST(test_large_grid_is_a_fair_mix) {
   cairo_t *cr = cairo_create(surface);
   scene_draw(SCENE_TILES, &now, &view, cr, W, H, &theme_light);
   cairo_surface_flush(surface);
-  int done = 0, waiting = 0;
+  int done = 0, empty = 0;
   for (int y = 0; y < H; y++) {
     const SceneHit hit = hit_at(SCENE_TILES, &now, &view, W, H, 300, y);
     if (hit.kind != HIT_TILE) continue;
-    done += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 300, y,
-                      theme_light.tile[TILE_COLOUR_DONE]);
-    waiting += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 300, y,
-                         theme_light.tile[TILE_COLOUR_WAITING]);
+    done += has_colour_at(surface, 300, y, theme_light.tile[TILE_COLOUR_DONE]);
+    empty += has_colour_at(surface, 300, y, theme_light.tile[TILE_COLOUR_EMPTY]);
   }
-  if (done < 200 || abs(done - waiting) > 4) fail_msg("%d done, %d waiting", done, waiting);
+  if (done < 200 || abs(done - empty) > 4) fail_msg("%d done, %d empty", done, empty);
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
   stage_free(&stage);
@@ -260,8 +268,7 @@ TEST(test_O_fills_column_by_column) {
     cairo_surface_flush(surface);
     int n = 0;
     for (int y = 100; y < 640; y++) /* along the right edge of the strip */
-      n += is_colour(cairo_image_surface_get_data(surface), cairo_image_surface_get_stride(surface), 650, y,
-                     theme_light.tile[TILE_COLOUR_DONE]);
+      n += has_colour_at(surface, 650, y, theme_light.tile[TILE_COLOUR_DONE]);
     const double rows = n / 50.0;                       /* a tile less its gap */
     if (fabs(rows - (double)(j < 7 ? j + 1 : 7)) > 0.3) /* the last one is on chip */
       fail_msg("column %d: %.2f rows of O are whole", (int)j, rows);

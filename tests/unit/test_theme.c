@@ -155,30 +155,16 @@ TEST(test_series_stay_apart) {
     expect_apart(themes[t], &themes[t]->series[INK_NEUTRAL], N_INKS - INK_NEUTRAL, 15, "inks");
 }
 
-/* Waiting and skipped tiles are told apart by hatching, so only their fills may be close. */
+/* Empty tiles are outlined and skipped ones hatched, so their fills alone may be the same. The grey of outlines and of
+ * what holds data stands off both grounds, or held and empty would look alike. */
 TEST(test_tile_states_stay_apart) {
   for (int t = 0; t < 2; t++) {
     const Colour *tile = themes[t]->tile;
-    const Colour with_waiting[] = {tile[TILE_COLOUR_WAITING], tile[TILE_COLOUR_CURRENT], tile[TILE_COLOUR_DONE],
-                                   tile[TILE_COLOUR_PARTIAL]};
-    const Colour with_skipped[] = {tile[TILE_COLOUR_SKIPPED], tile[TILE_COLOUR_CURRENT], tile[TILE_COLOUR_DONE],
-                                   tile[TILE_COLOUR_PARTIAL]};
-    expect_apart(themes[t], with_waiting, 4, 20, "tiles");
-    expect_apart(themes[t], with_skipped, 4, 20, "tiles");
-  }
-}
-
-/* A block that is at work and one that is only there: their fills, the empty strip, and words on a panel that dims its
- * fills. */
-TEST(test_dimmed_stays_apart) {
-  for (int t = 0; t < 2; t++) {
-    const Theme *theme = themes[t];
-    const Colour blocks[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_CURRENT],
-                             theme_dimmed(theme, theme->tile[TILE_COLOUR_CURRENT]), theme->tile[TILE_COLOUR_DONE]};
-    expect_apart(theme, blocks, 4, 15, "blocks");
-    const Colour levels[] = {theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_DONE],
-                             theme_dimmed(theme, theme->tile[TILE_COLOUR_DONE])};
-    expect_apart(theme, levels, 3, 15, "levels");
+    assert_memory_equal(&tile[TILE_COLOUR_EMPTY], &themes[t]->background, sizeof *tile);
+    assert_memory_equal(&tile[TILE_COLOUR_SKIPPED], &themes[t]->background, sizeof *tile);
+    expect_apart(themes[t], tile, TILE_COLOUR_SKIPPED, 20, "tiles");
+    expect_contrast(themes[t], "held against empty", tile[TILE_COLOUR_HELD], tile[TILE_COLOUR_EMPTY], 3);
+    expect_contrast(themes[t], "an outline on a panel", tile[TILE_COLOUR_HELD], themes[t]->panel, 3);
   }
 }
 
@@ -256,7 +242,8 @@ TEST(test_palette_file) {
       ROLE("green_text", series_text[INK_GREEN]),
       ROLE("purple_text", series_text[INK_PURPLE]),
       ROLE("brown_text", series_text[INK_BROWN]),
-      ROLE("tile_waiting", tile[TILE_COLOUR_WAITING]),
+      ROLE("tile_waiting", tile[TILE_COLOUR_EMPTY]),
+      ROLE("tile_held", tile[TILE_COLOUR_HELD]),
       ROLE("tile_current", tile[TILE_COLOUR_CURRENT]),
       ROLE("tile_done", tile[TILE_COLOUR_DONE]),
       ROLE("tile_partial", tile[TILE_COLOUR_PARTIAL]),

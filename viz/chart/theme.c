@@ -41,7 +41,8 @@ const Theme theme_light = {
                     [INK_BROWN] = RGB(0x6a5533)},
     .waste = RGB(0xd55e00),
     .waste_text = RGB(0xa84900),
-    .tile = {[TILE_COLOUR_WAITING] = RGB(0xe2e5e9),
+    .tile = {[TILE_COLOUR_EMPTY] = RGB(0xffffff),
+             [TILE_COLOUR_HELD] = RGB(0x878c94),
              [TILE_COLOUR_CURRENT] = RGB(0xe69f00),
              [TILE_COLOUR_DONE] = RGB(0x0072b2),
              [TILE_COLOUR_PARTIAL] = RGB(0x7cbbe3),
@@ -78,7 +79,8 @@ const Theme theme_dark = {
                     [INK_BROWN] = RGB(0xad9c55)},
     .waste = RGB(0xe8791f),
     .waste_text = RGB(0xf0934a),
-    .tile = {[TILE_COLOUR_WAITING] = RGB(0x333942),
+    .tile = {[TILE_COLOUR_EMPTY] = RGB(0x14171c),
+             [TILE_COLOUR_HELD] = RGB(0x6d747e),
              [TILE_COLOUR_CURRENT] = RGB(0xf5b83d),
              [TILE_COLOUR_DONE] = RGB(0x1a6eb2),
              [TILE_COLOUR_PARTIAL] = RGB(0xa6d2ee),
@@ -123,5 +125,3 @@ static uint8_t mix(uint8_t from, uint8_t to, double part) { return (uint8_t)lrou
 Colour theme_mix(Colour from, Colour to, double part) {
   return (Colour){mix(from.red, to.red, part), mix(from.green, to.green, part), mix(from.blue, to.blue, part)};
 }
-
-Colour theme_dimmed(const Theme *theme, Colour colour) { return theme_mix(theme->panel, colour, 0.45); }

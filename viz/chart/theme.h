@@ -21,13 +21,15 @@ typedef struct {
   uint8_t red, green, blue; /* sRGB */
 } Colour;
 
-/* What a tile of the score matrix is doing. */
+/* What a tile is doing, of scores or of any tensor, in memory or on chip: one language, also of the pages. What need
+ * not move is `waste`. */
 typedef enum {
-  TILE_COLOUR_WAITING,
-  TILE_COLOUR_CURRENT,
-  TILE_COLOUR_DONE,
-  TILE_COLOUR_PARTIAL,
-  TILE_COLOUR_SKIPPED,
+  TILE_COLOUR_EMPTY,   /* outlined, in the colour of what holds data */
+  TILE_COLOUR_HELD,    /* grey: holds data */
+  TILE_COLOUR_CURRENT, /* amber: at work */
+  TILE_COLOUR_DONE,    /* blue: done */
+  TILE_COLOUR_PARTIAL, /* light blue: done, and partly masked */
+  TILE_COLOUR_SKIPPED, /* hatched: never loaded */
   N_TILE_COLOURS
 } TileColour;
 
@@ -58,9 +60,6 @@ Colour theme_on(Colour fill);
 
 /* Makes a colour the cairo source, `alpha` from 0 to 1. */
 void theme_use(cairo_t *cr, Colour colour, double alpha);
-
-/* The fill of something that is not talked about now, on `panel`. */
-Colour theme_dimmed(const Theme *theme, Colour colour);
 
 /* A colour between two, part 0 is the first. Mixed in sRGB, for fades. */
 Colour theme_mix(Colour from, Colour to, double part);

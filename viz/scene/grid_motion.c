@@ -137,7 +137,7 @@ static void draw_blocks(const Grid *v) {
     const double part = !moves ? 0 : e->kind == EVENT_LOAD ? 1 - pen_happened(pen) : pen_happened(pen);
     const bool is_made = !moves && !is_same_block(s, old); /* by this event, on chip: it comes softly */
     pen_body(pen, BODY_HOME, t, home, 1);
-    pen_tile(pen, t, box_between(dock, home, part), pen_lit(pen, orange, moves || pen_talks_of(pen, t)),
+    pen_tile(pen, t, box_between(dock, home, part), pen->theme->tile[pen_on_chip(pen, moves || pen_talks_of(pen, t))],
              is_made ? 1 - fading(pen) : 1);
   }
 }

@@ -75,17 +75,11 @@ static int runs_of_row(const SnapshotGrid *g, int64_t i, TileRun *runs) {
   return n;
 }
 
-/* Waiting; the darker, the more passes have been over the tile. */
-static Colour lap_colour(const Theme *theme, const SnapshotGrid *g) {
-  return g->n_laps > 1 ? theme_mix(theme->tile[TILE_COLOUR_WAITING], theme->tile[TILE_COLOUR_DONE], 0.22 * g->lap)
-                       : theme->tile[TILE_COLOUR_WAITING];
-}
-
-static Colour colour_of(const Grid *v, int look) {
-  const Colour *tile = v->pen->theme->tile;
-  if (look & LOOK_SKIPPED) return tile[TILE_COLOUR_SKIPPED];
-  if (look & LOOK_DONE) return tile[look & LOOK_PARTIAL ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE];
-  return lap_colour(v->pen->theme, v->g);
+/* A tile that waits for its next pass holds data where a pass before has stored it. */
+static TileColour state_of(const Grid *v, int look) {
+  if (look & LOOK_SKIPPED) return TILE_COLOUR_SKIPPED;
+  if (look & LOOK_DONE) return look & LOOK_PARTIAL ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE;
+  return v->g->lap > 0 && v->keeps_scores ? TILE_COLOUR_HELD : TILE_COLOUR_EMPTY;
 }
 
 /* ---- A grid whose tiles can be told apart ------------------------------------------------------------------ */
@@ -98,9 +92,29 @@ static void draw_rows(const Grid *v) {
       if (runs[k].look & LOOK_SKIPPED) continue;
       const Box first = grid_tile(v, i, runs[k].begin), last = grid_tile(v, i, runs[k].end - 1);
       pen_fill(v->pen, box_at(first.x, first.y, last.x + last.width - first.x, first.height),
-               colour_of(v, runs[k].look), 1);
+               v->pen->theme->tile[state_of(v, runs[k].look)], 1);
     }
   }
+}
+
+/* Each empty tile has its outline; where there is no room for two lines between tiles they share one. */
+static void draw_empty(const Grid *v) {
+  TileRun runs[RUNS_MAX];
+  if (!grid_is_lined(v, fmin(v->cell_x, v->cell_y))) return;
+  const double line = fmax(1, round(v->pen->unit));
+  const bool shared = v->gap < 2;
+  for (int64_t i = 0; i < v->g->T_r; i++) {
+    const int n = runs_of_row(v->g, i, runs);
+    for (int k = 0; k < n; k++)
+      for (int64_t j = runs[k].begin; j < runs[k].end && state_of(v, runs[k].look) == TILE_COLOUR_EMPTY; j++) {
+        const Box tile = grid_tile(v, i, j);
+        if (shared)
+          pen_add_ring(v->pen, (Box){tile.x - 1, tile.y - 1, tile.width + 1, tile.height + 1}, tile);
+        else
+          pen_add_empty(v->pen, tile, line);
+      }
+  }
+  pen_outline_added(v->pen);
 }
 
 /* Lines in the ground's colour between the tiles: T_r + T_c rectangles, not T_r x T_c. */
@@ -208,7 +222,10 @@ static void draw_masked(const Grid *v) {
           path_of_hidden(v, tile, i, j);
         else
           grid_path_of_masked(v, tile, i, j);
-        theme_use(v->pen->cr, t->background, 0.62);
+        if (state_of(v, runs[k].look) == TILE_COLOUR_EMPTY)
+          theme_use(v->pen->cr, t->grid, 1);
+        else
+          theme_use(v->pen->cr, t->background, 0.62);
         cairo_fill(v->pen->cr);
         cairo_restore(v->pen->cr);
       }
@@ -246,7 +263,7 @@ static void mix_line(const Grid *v, int y, int height, Mix *line, int width) {
     const int n = runs_of_row(v->g, i < v->g->T_r ? i : v->g->T_r - 1, runs);
     for (int r = 0; r < n; r++) {
       const double scale = (double)width / (double)v->g->T_c, weight = 1 / (double)n_taken;
-      const Colour colour = colour_of(v, runs[r].look);
+      const Colour colour = v->pen->theme->tile[state_of(v, runs[r].look)];
       mix_edge(line, fmin((double)runs[r].begin * scale, width), colour, weight);
       mix_edge(line, fmin((double)runs[r].end * scale, width), colour, -weight);
     }
@@ -289,6 +306,7 @@ void grid_draw_tiles(const Grid *v) {
     draw_rows(v);
     draw_gaps(v);
     draw_masked(v);
+    draw_empty(v);
   }
   draw_skipped(v);
 }
@@ -298,53 +316,32 @@ void grid_draw_tiles(const Grid *v) {
 double legend_height(const Pen *pen) { return 1.9 * pen_size(pen, TYPE_SMALL); }
 
 void draw_legend(const Pen *pen, Box box) {
-  static const struct {
-    TileColour colour;
-    const char *text;
-  } ITEMS[] = {{TILE_COLOUR_WAITING, "waiting"},
-               {TILE_COLOUR_CURRENT, "at work"},
-               {TILE_COLOUR_DONE, "done"},
-               {TILE_COLOUR_PARTIAL, "partial"},
-               {TILE_COLOUR_SKIPPED, "skipped"}};
-  const Theme *t = pen->theme;
-  const SnapshotGrid *g = &pen->now->grid;
+  static const char *const WORDS[N_TILE_COLOURS] = {
+      [TILE_COLOUR_EMPTY] = "empty", [TILE_COLOUR_HELD] = "holds data", [TILE_COLOUR_CURRENT] = "at work",
+      [TILE_COLOUR_DONE] = "done",   [TILE_COLOUR_PARTIAL] = "partial", [TILE_COLOUR_SKIPPED] = "never loaded"};
   const Shape *s = &pen->now->problem.shape;
   const bool masked = s->causal || s->window || s->sided || s->pattern;
   const double side = round(0.95 * pen_size(pen, TYPE_SMALL)), base = box.y + 1.35 * pen_size(pen, TYPE_SMALL);
-  const double gap = 14 * pen->unit;
-  double x = box.x, widths[5], needed = -gap;
-  bool shown[5];
-  for (int k = 0; k < 5; k++) {
-    shown[k] =
-        (masked || ITEMS[k].colour < TILE_COLOUR_PARTIAL) && (g->skips || ITEMS[k].colour != TILE_COLOUR_SKIPPED);
-    const bool again =
-        ITEMS[k].colour == TILE_COLOUR_WAITING && g->n_laps > 1 && g->lap > 0; /* waits for its next pass */
-    widths[k] =
-        side + 6 * pen->unit + pen_text_width(pen, TYPE_SMALL, false, again ? "waiting for this pass" : ITEMS[k].text);
-    if (shown[k]) needed += widths[k] + gap;
+  double x = box.x, widths[N_TILE_COLOURS], needed = 0;
+  bool shown[N_TILE_COLOURS];
+  int n = 0;
+  for (int k = 0; k < N_TILE_COLOURS; k++) {
+    shown[k] = (masked || k < TILE_COLOUR_PARTIAL) && (pen->now->grid.skips || k != TILE_COLOUR_SKIPPED);
+    widths[k] = side + 6 * pen->unit + pen_text_width(pen, TYPE_SMALL, false, WORDS[k]);
+    if (shown[k]) needed += widths[k], n++;
   }
-  for (int k = 0; k < 4 && needed > box.width;
+  const double wide = 14 * pen->unit, gap = needed + (n - 1) * wide > box.width ? wide / 2 : wide;
+  needed += (n - 1) * gap;
+  for (int k = 0; k < TILE_COLOUR_SKIPPED && needed > box.width;
        k++) { /* what is skipped stays the longest: it looks like nothing else */
     if (shown[k]) needed -= widths[k] + gap;
     shown[k] = false;
   }
   if (needed > box.width) return;
-  for (int k = 0; k < 5; k++) {
+  for (int k = 0; k < N_TILE_COLOURS; k++) {
     if (!shown[k]) continue;
-    const bool again = ITEMS[k].colour == TILE_COLOUR_WAITING && g->n_laps > 1 && g->lap > 0;
-    const char *text = again ? "waiting for this pass" : ITEMS[k].text;
-    const double width = widths[k];
-    const Box swatch = box_at(x, base - 0.82 * side, side, side);
-    pen_fill(pen, swatch, again ? lap_colour(t, g) : t->tile[ITEMS[k].colour], 1);
-    if (ITEMS[k].colour == TILE_COLOUR_SKIPPED && !pen->hit) {
-      cairo_save(pen->cr);
-      cairo_rectangle(pen->cr, swatch.x, swatch.y, swatch.width, swatch.height);
-      cairo_clip(pen->cr);
-      pen_hatch(pen, swatch, theme_mix(t->background, t->axis, 0.75));
-      cairo_restore(pen->cr);
-      pen_frame(pen, swatch, t->axis, 1);
-    }
-    pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, x + side + 6 * pen->unit, base, 0, text);
-    x += width + gap;
+    pen_state(pen, box_at(x, base - 0.82 * side, side, side), (TileColour)k);
+    pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, x + side + 6 * pen->unit, base, 0, WORDS[k]);
+    x += widths[k] + gap;
   }
 }

@@ -12,7 +12,7 @@
 static double whole_cell(double size) { return size >= 1 ? floor(size) : size; }
 
 static Grid place_grid(const Pen *pen, Box box) {
-  Grid v = {.pen = pen, .g = &pen->now->grid};
+  Grid v = {.pen = pen, .g = &pen->now->grid, .keeps_scores = snapshot_keeps_scores(pen->now)};
   const double u = pen->unit, rows = (double)v.g->T_r, cols = (double)v.g->T_c;
   const double B_r = (double)v.g->B_r, B_c = (double)v.g->B_c;
   const double scale = min2(box.width / (cols * B_c), box.height / (rows * B_r)); /* units a row or column of scores */
@@ -93,7 +93,8 @@ static void draw_written(const Pen *pen, Box block, double part) {
            t->tile[part < 1 ? TILE_COLOUR_PARTIAL : TILE_COLOUR_DONE], 1);
 }
 
-/* One strip of blocks. Blocks in SRAM are in the colour of what is at work. */
+/* One strip of blocks: inputs hold data, results are empty until they are written. Of an input a block in SRAM is at
+ * work. */
 static void draw_strip(const Grid *v, int tensor) {
   const Pen *pen = v->pen;
   const Theme *t = pen->theme;
@@ -101,7 +102,8 @@ static void draw_strip(const Grid *v, int tensor) {
   const bool upright = is_upright(v, tensor), input = is_input(v, tensor);
   const int64_t n = upright ? v->g->T_r : v->g->T_c;
   const double cell = upright ? v->cell_y : v->cell_x;
-  pen_fill(pen, strip, t->tile[TILE_COLOUR_WAITING], 1);
+  const bool lined = !input && grid_is_lined(v, cell);
+  if (!lined) pen_state(pen, strip, input ? TILE_COLOUR_HELD : TILE_COLOUR_EMPTY);
   const double side = fmax(cell, round(3 * pen->unit));
   const bool small = cell < 3 * pen->unit;
   for (int64_t k = 0; k < n; k++) {
@@ -109,8 +111,9 @@ static void draw_strip(const Grid *v, int tensor) {
     const Box block = upright ? box_at(strip.x, at, strip.width, small ? side : cell - v->gap)
                               : box_at(at, strip.y, small ? side : cell - v->gap, strip.height);
     const int64_t i = upright ? k : -1, j = upright ? -1 : k;
+    if (lined) pen_state(pen, block, TILE_COLOUR_EMPTY);
     if (!input && !in_sram(v, tensor, k)) draw_written(pen, block, part_written(pen->now, tensor, upright, k));
-    if (!small && v->gap >= 1 && k + 1 < n)
+    if (!small && !lined && v->gap >= 1 && k + 1 < n)
       pen_fill(pen,
                upright ? box_at(strip.x, at + cell - v->gap, strip.width, v->gap)
                        : box_at(at + cell - v->gap, strip.y, v->gap, strip.height),
@@ -118,8 +121,7 @@ static void draw_strip(const Grid *v, int tensor) {
     if (!small || pen->hit == NULL) {
       const SceneHit *hover = &pen->view->hover;
       const bool linked = hover->kind == HIT_TILE && (upright ? hover->i == k : hover->j == k);
-      if (in_sram(v, tensor, k) && input) /* a copy of it is on chip */
-        pen_fill(pen, block, theme_mix(t->tile[TILE_COLOUR_WAITING], t->tile[TILE_COLOUR_CURRENT], 0.45), 1);
+      if (in_sram(v, tensor, k) && input) pen_state(pen, block, TILE_COLOUR_CURRENT);
       if (linked) pen_frame(pen, block, t->ink, 2);
     }
     if (!small) pen_region(pen, HIT_TENSOR, tensor, i, j, 0, block);
@@ -216,8 +218,9 @@ Box draw_grid(const Pen *pen, Box box, const Box *tiles) {
   for (int t = 0; tiles && t < pen->now->schedule->n_values; t++) v.strips[t] = tiles[t];
   draw_edges(&v, strip, gap);
   grid_draw_tiles(&v);
-  pen_frame(pen, box_at(v.box.x - 1, v.box.y - 1, v.box.width + 2 - v.gap, v.box.height + 2 - v.gap),
-            theme_mix(pen->theme->background, pen->theme->axis, 0.6), 1);
+  if (v.gap < 2)
+    pen_frame(pen, box_at(v.box.x - 1, v.box.y - 1, v.box.width + 2 - v.gap, v.box.height + 2 - v.gap),
+              pen->theme->tile[TILE_COLOUR_HELD], 1);
   grid_draw_moving(&v);
   point_at_tiles(&v);
   return box_at(v.box.x, v.box.y, v.box.width, v.box.height + below);

@@ -16,6 +16,7 @@ typedef struct {
   int n_left, n_top;     /* inputs among them */
   double cell_x, cell_y; /* size of a tile; whole when one or more */
   double gap;            /* between tiles */
+  bool keeps_scores;     /* a matrix by tiles is stored between passes */
 } Grid;
 
 static inline double min2(double a, double b) { return a < b ? a : b; }
@@ -34,7 +35,10 @@ static inline bool is_input(const Grid *v, int tensor) { return value_of(v, tens
 /* Position of a strip among those on its side of the tiles, from the tiles outwards. */
 int grid_rank(const Grid *grid, int tensor);
 
-/* All tiles as they stand: waiting, done, skipped, masked. */
+/* Whether tiles of that size are outlined one by one while they are empty. */
+static inline bool grid_is_lined(const Grid *v, double cell) { return v->gap >= 1 && cell >= 9 * v->pen->unit; }
+
+/* All tiles as they stand: empty, done, skipped, masked. */
 void grid_draw_tiles(const Grid *grid);
 
 /* The part of a partial tile that a band covers: appended to the present path. */

@@ -83,20 +83,18 @@ static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
     pen_dashed(pen, bar, t->axis, 1);
     return;
   }
-  const Colour lies =
-      is_input(now, tensor) ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55) : t->tile[TILE_COLOUR_DONE];
   const Event *e = &now->event;
   double there = presence(now, tensor);
   if (is_subject && event_goes_out(e->kind) && now->whole.write[tensor] > 0) /* it is there when it has arrived */
     there -= (1 - pen_happened(pen)) * (double)e->bytes / (double)now->whole.write[tensor];
-  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
-  pen_fill(pen, box_at(bar.x, bar.y, bar.width, bar.height * fmax(0, there)), pen_lit(pen, lies, is_subject), 1);
+  pen_state(pen, bar, TILE_COLOUR_EMPTY);
+  pen_fill(pen, box_at(bar.x, bar.y, bar.width, bar.height * fmax(0, there)),
+           t->tile[is_input(now, tensor) ? TILE_COLOUR_HELD : TILE_COLOUR_DONE], 1);
   mark_hovered(pen, places, tensor);
   if (!is_subject) return;
   const Box block = hierarchy_block(pen, places, tensor, e->row0, e->row1, e->col0, e->col1);
   pen_body(pen, BODY_HOME, tensor, block, 1);
-  pen_fill(pen, box_at(block.x, block.y, block.width, block.height),
-           theme_mix(t->tile[TILE_COLOUR_WAITING], t->tile[TILE_COLOUR_CURRENT], 0.6), 1);
+  pen_state(pen, box_at(block.x, block.y, block.width, block.height), TILE_COLOUR_CURRENT);
 }
 
 /* The room of a bar, with its name over it. */

@@ -30,18 +30,18 @@ static bool is_hovered(const Pen *pen, const SnapshotSlot *s) {
 }
 
 /* What lies in a place on chip, as far as the present event has got with it. */
-static void fill_slot(const Pen *pen, Box bar, const SnapshotSlot *s, bool is_subject) {
+static void fill_slot(const Pen *pen, Box bar, const SnapshotSlot *s) {
   const Theme *t = pen->theme;
   const Snapshot *now = pen->now;
   const SnapshotSlot *old = &now->before.slots[s - now->slots];
   const int kind = now->event.kind;
-  const Colour orange = t->tile[TILE_COLOUR_CURRENT], still = theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.55);
+  const Colour orange = t->tile[TILE_COLOUR_CURRENT];
   const double part = fmin(1, s->slot_bytes ? (double)s->held_bytes / (double)s->slot_bytes : 0),
                happened = pen_happened(pen), phase = pen->view->phase, fading = phase > 0 && phase < 1 ? 1 - phase : 0;
   const bool is_other =
       old->is_filled && (!s->is_filled || old->tensor != s->tensor || old->i != s->i || old->j != s->j);
   const bool had_left = event_goes_out(now->before.event.kind) && now->before.event.tensor == old->tensor;
-  if (is_other && !had_left) pen_fill(pen, bar, still, fading);
+  if (is_other && !had_left) pen_fill(pen, bar, t->tile[TILE_COLOUR_HELD], fading);
   if (!s->is_filled) return;
   const Box held = box_at(bar.x, bar.y, bar.width * part, bar.height);
   const bool is_moved = s->is_touched && event_moves(kind) && now->event.tensor == s->tensor;
@@ -50,7 +50,7 @@ static void fill_slot(const Pen *pen, Box bar, const SnapshotSlot *s, bool is_su
              orange, 1);
     return;
   }
-  const Colour colour = pen_lit(pen, s->is_touched ? orange : still, is_subject);
+  const Colour colour = t->tile[pen_on_chip(pen, s->is_touched)];
   if (s->is_touched && kind == EVENT_PRODUCT && is_by_tiles(now, s->tensor)) {
     pen_fill(pen, box_at(held.x, held.y, held.width * happened, held.height), colour, 1);
     return;
@@ -104,8 +104,8 @@ static void draw_slot(const Pen *pen, Box row, const SnapshotSlot *s, uint64_t l
   const double pad = fmax(2, 0.2 * row.height);
   const Box bar = box_at(row.x, row.y + pad, fmax(3 * u, row.width * (double)s->slot_bytes / (double)largest),
                          row.height - 2 * pad);
-  pen_frame(pen, bar, t->axis, 1.2); /* outlined is empty, grey holds data */
-  fill_slot(pen, bar, s, is_subject);
+  pen_state(pen, bar, TILE_COLOUR_EMPTY);
+  fill_slot(pen, bar, s);
   places->slot[slot] = bar;
   if (is_hovered(pen, s)) pen_frame(pen, bar, t->ink, 2);
   slot_words(pen->now, s, words, sizeof words);
@@ -151,19 +151,21 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
       (double)(now->sram_bytes > now->sram_capacity_bytes ? now->sram_bytes : now->sram_capacity_bytes);
   const Box bar = box_at(box.x, box.y + 4 * u, box.width, is_large ? 1.35 * small : 12 * u);
   const double capacity = bar.width * (double)now->sram_capacity_bytes / scale;
-  pen_fill(pen, box_at(bar.x, bar.y, capacity, bar.height), t->tile[TILE_COLOUR_WAITING], 1);
+  pen_state(pen, box_at(bar.x, bar.y, capacity, bar.height), TILE_COLOUR_EMPTY);
   uint64_t before = 0;
   for (int k = 0; k < n_slots; k++) {
     const SnapshotSlot *s = &now->slots[slots[k]];
     const double left = floor(bar.width * (double)before / scale),
                  right = floor(bar.width * (double)(before += s->sram_bytes) / scale);
-    const Colour fill = !now->fits                              ? t->bad
-                        : s->is_touched && !pen->view->undimmed ? t->tile[TILE_COLOUR_CURRENT]
-                                                                : t->tile[TILE_COLOUR_DONE];
+    const TileColour state = !s->is_filled                           ? TILE_COLOUR_EMPTY
+                             : s->is_touched && !pen->view->undimmed ? TILE_COLOUR_CURRENT
+                                                                     : TILE_COLOUR_HELD;
+    const Colour fill = now->fits ? t->tile[state] : t->bad;
     const Box part =
         box_at(bar.x + left, bar.y, fmax(k == 0 ? 2 : 0, right - left - (right - left > 6 ? fmax(1, round(u)) : 0)),
                bar.height);
-    pen_fill(pen, part, fill, 1);
+    pen_state(pen, part, state);
+    if (!now->fits) pen_fill(pen, part, fill, 1);
     const char *letter = pen_name_without(pen, slots[k], " ", name);
     const double room = pen_text_width(pen, TYPE_SMALL, true, letter) + 4 * u;
     const bool is_crossed = fabs(part.x + part.width / 2 - bar.x - capacity) < room / 2 + 2 * u; /* by the mark */

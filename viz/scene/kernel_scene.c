@@ -217,7 +217,7 @@ static void draw_banks(const Pen *pen, const KernelSceneRequest *r, Box in) {
   for (int bank = 0; bank < WORDS; bank++) {
     const Box at = box_at(in.x + w * bank, bottom, side, side);
     if (deepest[bank])
-      pen_fill(pen, at, deepest[bank] > 1 ? t->series[INK_ORANGE] : t->tile[TILE_COLOUR_DONE], 1);
+      pen_fill(pen, at, deepest[bank] > 1 ? t->waste : t->tile[TILE_COLOUR_DONE], 1);
     else
       pen_frame(pen, at, t->axis, 1);
   }

@@ -53,8 +53,8 @@ bool pen_talks_of(const Pen *pen, int tensor) {
 
 static bool dims(const Pen *pen) { return pen->now->has_event && !pen->view->undimmed; }
 
-Colour pen_lit(const Pen *pen, Colour colour, bool is_subject) {
-  return is_subject || !dims(pen) ? colour : theme_dimmed(pen->theme, colour);
+TileColour pen_on_chip(const Pen *pen, bool is_subject) {
+  return is_subject || !dims(pen) ? TILE_COLOUR_CURRENT : TILE_COLOUR_HELD;
 }
 
 Colour pen_ink(const Pen *pen, bool is_subject) {
@@ -133,6 +133,42 @@ static void frame(const Pen *pen, Box box, Colour colour, double thickness, bool
 
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, false); }
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness) { frame(pen, box, colour, thickness, true); }
+
+void pen_add_ring(const Pen *pen, Box outer, Box inner) {
+  pen_add(pen, outer);
+  if (pen->hit || inner.width <= 0 || inner.height <= 0) return;
+  const double right = inner.x + inner.width, bottom = inner.y + inner.height;
+  cairo_move_to(pen->cr, inner.x, inner.y); /* the other way round: a hole */
+  cairo_line_to(pen->cr, inner.x, bottom);
+  cairo_line_to(pen->cr, right, bottom);
+  cairo_line_to(pen->cr, right, inner.y);
+  cairo_close_path(pen->cr);
+}
+
+void pen_add_empty(const Pen *pen, Box box, double line) {
+  pen_add_ring(pen, box, (Box){box.x + line, box.y + line, box.width - 2 * line, box.height - 2 * line});
+}
+
+void pen_outline_added(const Pen *pen) { pen_fill_added(pen, pen->theme->tile[TILE_COLOUR_HELD]); }
+
+void pen_state(const Pen *pen, Box box, TileColour state) {
+  const Theme *t = pen->theme;
+  if (pen->hit || box.width <= 0 || box.height <= 0) return;
+  pen_fill(pen, box, t->tile[state], 1);
+  if (state == TILE_COLOUR_SKIPPED) {
+    cairo_save(pen->cr);
+    cairo_rectangle(pen->cr, box.x, box.y, box.width, box.height);
+    cairo_clip(pen->cr);
+    pen_hatch(pen, box, theme_mix(t->background, t->axis, 0.75));
+    cairo_restore(pen->cr);
+  }
+  if (state == TILE_COLOUR_SKIPPED || state == TILE_COLOUR_EMPTY) pen_frame(pen, box, t->tile[TILE_COLOUR_HELD], 1);
+}
+
+void pen_meter(const Pen *pen, Box bar, double part, Colour fill) {
+  pen_state(pen, bar, TILE_COLOUR_EMPTY);
+  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part, bar.height), fill, 1);
+}
 
 const char *pen_name(const Pen *pen, int tensor) { return pen->now->schedule->tensors[tensor].title; }
 

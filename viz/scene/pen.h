@@ -36,12 +36,12 @@ double pen_size(const Pen *pen, TypeSize type);
  */
 double pen_happened(const Pen *pen);
 
-/* What the present event is about is drawn as it is, the rest dimmed: fills fade, words go from ink to soft ink, which
+/* What the present event is about is amber and in ink; what only lies on chip is grey, and words go to soft ink, which
  * still reads well. */
 bool pen_moves(const Pen *pen, int tensor); /* the event loads or stores the tensor */
 bool pen_talks_of(const Pen *pen,
                   int tensor); /* the event reads, changes or moves it on chip, or the pointer is over it */
-Colour pen_lit(const Pen *pen, Colour colour, bool is_subject);
+TileColour pen_on_chip(const Pen *pen, bool is_subject); /* TILE_COLOUR_CURRENT or _HELD */
 Colour pen_ink(const Pen *pen, bool is_subject);
 
 /* A tensor's name as it is shown: "Q"; of statistics all of their names, "m, l". */
@@ -72,6 +72,14 @@ void pen_fill(const Pen *pen, Box box, Colour colour, double alpha);
 /* The same for many boxes of one colour, at a fraction of the time: each is added, then all are filled. */
 void pen_add(const Pen *pen, Box box);
 void pen_fill_added(const Pen *pen, Colour colour);
+/* A tile in a state, by the language of TileColour: outlined, filled or hatched. */
+void pen_state(const Pen *pen, Box box, TileColour state);
+/* The same of many empty ones: each is added, `line` thick within its box or between two boxes, then all are outlined. */
+void pen_add_ring(const Pen *pen, Box outer, Box inner);
+void pen_add_empty(const Pen *pen, Box box, double line);
+void pen_outline_added(const Pen *pen);
+/* A bar that fills: the rest of it is empty. */
+void pen_meter(const Pen *pen, Box bar, double part, Colour fill);
 void pen_frame(const Pen *pen, Box box, Colour colour, double thickness); /* inside the box, in units */
 void pen_dashed(const Pen *pen, Box box, Colour colour, double thickness);
 /* A tile on its way or at rest, with its letter where there is room; noted. */

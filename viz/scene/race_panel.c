@@ -71,8 +71,7 @@ void draw_race(const Pen *pen, Box box, bool is_large) {
       pen_text(pen, TYPE_SMALL, ink, false, ANCHOR_START, last.x, base, last.width, line);
     }
     const Box bar = box_at(row.x, row.y + 0.22 * height, row.width, 0.56 * height);
-    pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
-    pen_fill(pen, box_at(bar.x, bar.y, bar.width * done, bar.height), shown ? t->tile[TILE_COLOUR_DONE] : t->axis, 1);
+    pen_meter(pen, bar, done, shown ? t->tile[TILE_COLOUR_DONE] : t->axis);
     pen_region(pen, HIT_RUN, 0, -1, -1, k, whole);
   }
 }

@@ -207,17 +207,21 @@ static void put_address(char *text, size_t size, const Snapshot *now, int tensor
 static bool is_by_tiles(const Snapshot *now, int tensor) { return snapshot_lies(now, tensor) == LIES_BY_TILES; }
 
 static void tile_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
-  static const char *const PROGRESS[] = {"waiting", "at work", "done"};
+  static const char *const PROGRESS[] = {"empty", "at work", "done"};
   const SnapshotGrid *g = &now->grid;
   const TileState tile = snapshot_tile(g, hit->i, hit->j);
   const int64_t row0 = hit->i * g->B_r, row1 = last_of(hit->i, g->B_r, g->N_q), col0 = hit->j * g->B_c,
                 col1 = last_of(hit->j, g->B_c, g->N_k);
   const Wide bytes = wide(row1 - row0 + 1) * wide(col1 - col0 + 1) * wide(g->element_bytes);
-  const bool skipped = tile.kind == TILE_SKIPPED; /* never done: there is nothing to do */
+  const bool skipped = tile.kind == TILE_SKIPPED, /* never done: there is nothing to do */
+      holds = tile.progress == TILE_WAITING && tile.laps > 0 && snapshot_keeps_scores(now);
   int tiles[VALUES_MAX];
   const int n_tiles = snapshot_values(now, is_by_tiles, tiles);
   put(text, size, "%s[%" PRId64 ",%" PRId64 "]: %s%s%s\n", n_tiles ? name_of(now, tiles[0]) : "tile ", hit->i, hit->j,
-      tile_kind_name(tile.kind), skipped ? "" : ", ", skipped ? "" : PROGRESS[tile.progress]);
+      tile_kind_name(tile.kind), skipped ? "" : ", ",
+      skipped ? ""
+      : holds ? "holds data"
+              : PROGRESS[tile.progress]);
   put(text, size, "rows %" PRId64 " to %" PRId64 ", keys %" PRId64 " to %" PRId64 "\n%s", row0, row1, col0, col1,
       number_bytes(bytes).text);
   if (n_tiles) put_address(text, size, now, tiles[0], row0, col0);

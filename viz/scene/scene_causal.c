@@ -33,10 +33,8 @@ static void draw_pair(const Pen *pen, Box box, const Pair *pair, Wide whole_with
     box_cut_left(&line, 8.2 * small, 0);
     const Box number = box_cut_right(&line, 8.4 * small, 10 * u);
     const Wide so_far = k ? pair->with_mask : pair->without, all = k ? whole_with : pair->all;
-    pen_fill(pen, box_at(line.x, line.y, line.width * part_of(all, pair->all), line.height),
-             t->tile[TILE_COLOUR_WAITING], 1);
-    pen_fill(pen, box_at(line.x, line.y, line.width * part_of(so_far, pair->all), line.height),
-             k ? t->tile[TILE_COLOUR_DONE] : t->axis, 1);
+    pen_meter(pen, box_at(line.x, line.y, line.width * part_of(all, pair->all), line.height), part_of(so_far, all),
+              k ? t->tile[TILE_COLOUR_DONE] : t->axis);
     pen_text(pen, TYPE_BODY, t->ink, k == 1, ANCHOR_END, number.x + number.width, base, number.width + 10 * u,
              pair->words[k]);
   }

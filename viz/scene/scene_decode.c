@@ -163,7 +163,7 @@ static void draw_cells(const Pen *pen, const CtaGrid *p, const Fleet *l) {
   const struct {
     double from, to; /* of a cell */
     Colour colour;
-  } PARTS[] = {{done, 1, t->tile[TILE_COLOUR_WAITING]},
+  } PARTS[] = {{done, 1, t->tile[TILE_COLOUR_HELD]},
                {0, done, t->tile[at_work ? TILE_COLOUR_CURRENT : TILE_COLOUR_DONE]}};
   const Box top = cell(p, 0, 0), last = cell(p, l->n_heads - 1, l->n_splits - 1);
   const double high = last.y + last.height - top.y;
@@ -276,7 +276,7 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
   const char *name = now->schedule->tensors[output].text;
   char parts[24];
   snprintf(parts, sizeof parts, "%s, L", name);
-  pen_fill(pen, O, t->tile[TILE_COLOUR_WAITING], 1);
+  pen_state(pen, O, TILE_COLOUR_EMPTY);
   for (int64_t s = 0; s < l->n_splits; s++) {
     const Box c = cell(p, 0, s), leaf = box_at(c.x + (c.width - leaf_w) / 2, box.y, leaf_w, high);
     const double there = combines || is_over ? 1 : moving(pen, part_stored, s),
@@ -288,7 +288,7 @@ static void draw_combine(const Pen *pen, Box box, const CtaGrid *p, const Fleet 
              O.y);
     pen_dashed(pen, leaf, t->axis, 1.4);
     pen_body(pen, BODY_HOME, output, leaf, 1);
-    const Colour lies = taken > 0 ? theme_mix(t->background, colour, 0.3) : colour; /* in HBM it stays */
+    const Colour lies = taken > 0 ? t->tile[TILE_COLOUR_HELD] : colour; /* in HBM it stays */
     if (there >= 1) pen_fill(pen, leaf, lies, 1);
     if (leaf_w > 2.4 * body)
       pen_text(pen, TYPE_BODY, there >= 1 ? theme_on(lies) : t->ink_soft, false, ANCHOR_MIDDLE, leaf.x + leaf.width / 2,
@@ -320,9 +320,7 @@ static void draw_sms(const Pen *pen, Box *box, const char *label, Wide n_busy, W
       words.width)
     pen_text(pen, TYPE_SMALL, t->ink, is_on, ANCHOR_START, words.x, words.y + 1.1 * small, 0, label);
   pen_text(pen, TYPE_SMALL, t->ink, is_on, ANCHOR_END, words.x + words.width, words.y + 1.1 * small, 0, text);
-  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
-  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part_of(n_busy, sms), bar.height),
-           is_on ? t->tile[TILE_COLOUR_DONE] : t->axis, 1);
+  pen_meter(pen, bar, part_of(n_busy, sms), is_on ? t->tile[TILE_COLOUR_DONE] : t->axis);
 }
 
 /* What goes out of one head's parts and comes back, beside O itself. */

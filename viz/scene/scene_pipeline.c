@@ -118,7 +118,7 @@ static Colour phase_colour(const Pen *pen, const PipelineSpan *s) {
   case PHASE_PRODUCTS: return group_colour(pen, s->group);
   case PHASE_SOFTMAX: return t->tile[TILE_COLOUR_CURRENT];
   case PHASE_ROUND: return theme_mix(t->background, t->tile[TILE_COLOUR_CURRENT], 0.4);
-  default: return t->tile[TILE_COLOUR_WAITING];
+  default: return t->grid;
   }
 }
 
@@ -162,14 +162,14 @@ static void draw_group(const Lanes *l, Box lane, int group) {
   }
 }
 
-/* A slot over time: outlined is empty, light blue on its way, grey there. */
+/* A slot over time: outlined is empty, pale amber on its way, grey holds data. */
 static void draw_slot(const Lanes *l, Box lane, int slot) {
   const Pen *pen = l->pen;
   const Theme *t = pen->theme;
   char name[24];
   snprintf(name, sizeof name, "slot %d: %s", slot, l->p->kernel->slots[slot % 2]);
   draw_name(l, lane, name);
-  pen_frame(pen, (Box){l->x, lane.y, l->width, lane.height}, t->axis, 0.8);
+  pen_state(pen, (Box){l->x, lane.y, l->width, lane.height}, TILE_COLOUR_EMPTY);
   const int steps = (int)fmin(l->width / 2, 600);
   PipelineSlot before = SLOT_EMPTY;
   double since = l->from;
@@ -180,7 +180,7 @@ static void draw_slot(const Lanes *l, Box lane, int slot) {
     if (before != SLOT_EMPTY)
       draw_piece(l, lane, since, at,
                  before == SLOT_LOADING ? theme_mix(t->background, t->tile[TILE_COLOUR_CURRENT], 0.75)
-                                        : theme_mix(t->background, t->axis, 0.6),
+                                        : t->tile[TILE_COLOUR_HELD],
                  before == SLOT_LOADING ? "on its way" : "there", false);
     before = is;
     since = at;
@@ -193,7 +193,7 @@ static void draw_whole(const Lanes *l, Box lane) {
   const Pipeline *p = l->p;
   const double scale = l->width / (double)(p->end > 0 ? p->end : 1);
   draw_name(l, lane, "Whole CTA");
-  pen_fill(pen, (Box){l->x, lane.y, l->width, lane.height}, pen->theme->tile[TILE_COLOUR_WAITING], 1);
+  pen_fill(pen, (Box){l->x, lane.y, l->width, lane.height}, pen->theme->grid, 1);
   for (int k = 0; k < p->n_tensor; k++) {
     const PipelineSpan *s = &p->tensor[k];
     pen_fill(
@@ -214,7 +214,7 @@ static void draw_sum(const Lanes *l, Box lane) {
   if (!p->block_cycles) return;
   const double whole = (double)p->block_cycles, seam = whole - (double)p->block_products - (double)p->block_idle;
   const double parts[3] = {(double)p->block_products / whole, (double)p->block_idle / whole, seam / whole};
-  const Colour colours[3] = {t->tile[TILE_COLOUR_DONE], t->tile[TILE_COLOUR_WAITING], t->waste_text};
+  const Colour colours[3] = {t->tile[TILE_COLOUR_DONE], t->grid, t->waste_text};
   static const char *const NAMES[3] = {"products", "idle between tiles", "seam"};
   double x = l->x;
   draw_name(l, lane, "Row block");

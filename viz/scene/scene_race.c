@@ -177,13 +177,8 @@ static void draw_squares(const Pen *pen, const Film *f, Box lane, const Snapshot
   pen_fill_added(pen, t->tile[TILE_COLOUR_DONE]);
   for (double k = blue; k < filled; k++) pen_add(pen, square_at(f, lane, k));
   pen_fill_added(pen, t->waste);
-  for (double k = filled; k < n && shows_all; k++) pen_add(pen, square_at(f, lane, k));
-  pen_fill_added(pen, t->axis);
-  for (double k = filled; k < n && shows_all; k++) {
-    const Box box = square_at(f, lane, k);
-    pen_add(pen, (Box){box.x + line, box.y + line, box.width - 2 * line, box.height - 2 * line});
-  }
-  pen_fill_added(pen, t->background);
+  for (double k = filled; k < n && shows_all; k++) pen_add_empty(pen, square_at(f, lane, k), line);
+  pen_outline_added(pen);
 }
 
 /* The next squares, on their way from the chip; each flight takes as long as four squares take the link. */
@@ -223,10 +218,14 @@ static void draw_chip(const Pen *pen, Box box, const SnapshotRun *run, bool done
   }
   const int working = run->link.n_ctas < n ? (int)run->link.n_ctas : n;
   for (int k = 0; k < n; k++) {
-    pen_add(pen, (Box){box.x + (k % CHIP_COLUMNS) * cell, box.y + (k / CHIP_COLUMNS) * cell, cell - 1, cell - 1});
+    const Box sm = {box.x + (k % CHIP_COLUMNS) * cell, box.y + (k / CHIP_COLUMNS) * cell, cell - 1, cell - 1};
+    if (k < working)
+      pen_add(pen, sm);
+    else
+      pen_add_empty(pen, sm, 1);
     if (k == working - 1) pen_fill_added(pen, t->tile[done ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT]);
   }
-  pen_fill_added(pen, t->tile[TILE_COLOUR_WAITING]);
+  pen_outline_added(pen);
 }
 
 /* Under the squares: what they are, or once all are done how long it took. */
@@ -328,7 +327,7 @@ static void draw(const Pen *pen) {
   for (int k = 0; k < now->n_runs; k++) draw_lane(pen, &f, box_cut_top(&body, high, 0), name_width, width, chip, k);
   snprintf(words, sizeof words, "One square: %s %s.%s", number_bytes((Wide)f.square_bytes).text,
            now->by_time ? "through HBM, at its peak rate" : "of one head between HBM and SRAM",
-           pen->view->bare ? "" : " Blue must move, orange need not.");
+           pen->view->bare ? "" : " Blue must move, vermillion need not move.");
   const Number clock = clock_number(now, f.clock);
   const double room = foot.width - pen_text_width(pen, TYPE_HEAD, true, clock.text) - 16 * u;
   static const char *const ENDS[] = {".", ",", " through", " of one"}; /* the last clauses are left out first */

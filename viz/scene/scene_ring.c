@@ -155,11 +155,10 @@ static void draw_rank(const Pen *pen, const Circle *c, const Ring *g, int64_t r)
   const bool is_over = g->t >= n, has_work = !is_over && pairs_of(g, g->t, r) > 0;
   const Box box = at_rank(c, n, (double)r, false);
   const double part = has_work ? done_part(g, r) : is_over;
-  const Colour ground = t->tile[TILE_COLOUR_WAITING];
   const bool idles = !is_over && (!has_work || part >= 1);
   char text[32];
   pen_body(pen, BODY_HOME, (int)r, box, 1);
-  pen_fill(pen, box, ground, 1);
+  pen_state(pen, box, TILE_COLOUR_EMPTY);
   pen_fill(pen, (Box){box.x, box.y, round(box.width * part), box.height}, t->tile[TILE_COLOUR_DONE], 1);
   if (idles && !has_work) pen_hatch(pen, box, theme_mix(t->background, t->axis, 0.75));
   pen_frame(pen, box, idles ? t->axis : t->ink, idles ? 1 : 2);
@@ -246,8 +245,8 @@ static void draw_tokens(const Pen *pen, Box box, const Ring *g) {
     char text[24];
     const int64_t r = part_owner(k, part);
     const double x = round(box.x + cell * (double)part), end = round(box.x + cell * (double)(part + 1));
-    const Colour fill = theme_mix(t->tile[TILE_COLOUR_WAITING], t->tile[TILE_COLOUR_CURRENT],
-                                  k->n > 1 ? 0.3 * (double)r / (double)(k->n - 1) : 0);
+    const Colour fill =
+        theme_mix(t->tile[TILE_COLOUR_HELD], t->background, k->n > 1 ? 0.6 * (double)r / (double)(k->n - 1) : 0);
     const Box one = {x, box.y + 1.5 * small, end - x - (cell > 6 ? 1 : 0), 1.6 * small};
     pen_fill(pen, one, fill, 1);
     snprintf(text, sizeof text, "%" PRId64, r);
@@ -259,7 +258,8 @@ static void draw_block(const Pen *pen, Box box, const Ring *g, int64_t t, int64_
   const Theme *theme = pen->theme;
   const RankStep step = ranks_step(&g->ranks, t, r);
   const Wide pairs = g->ranks.pieces[step.piece].pairs;
-  const Colour fill = theme->tile[t < g->t ? TILE_COLOUR_DONE : t == g->t ? TILE_COLOUR_CURRENT : TILE_COLOUR_WAITING];
+  const TileColour state = t < g->t ? TILE_COLOUR_DONE : t == g->t ? TILE_COLOUR_CURRENT : TILE_COLOUR_EMPTY;
+  const Colour fill = theme->tile[state];
   const Wide whole =
       wide(g->ranks.tokens) * wide(g->ranks.tokens) * wide(g->ranks.shape.batch) * wide(g->ranks.shape.heads);
   char text[24];
@@ -267,12 +267,12 @@ static void draw_block(const Pen *pen, Box box, const Ring *g, int64_t t, int64_
     pen_hatch(pen, box, theme_mix(theme->background, theme->axis, 0.75));
   } else {
     const double high = fmax(1, round(box.height * fmin(1, part_of(pairs, whole))));
-    pen_fill(pen, (Box){box.x, box.y + box.height - high, box.width, high}, fill, 1);
+    pen_state(pen, (Box){box.x, box.y + box.height - high, box.width, high}, state);
     snprintf(text, sizeof text, "%" PRId64, step.keys_of);
     if (high >= 1.2 * pen_size(pen, TYPE_SMALL))
       label(pen, (Box){box.x, box.y + box.height - high, box.width, high}, fill, text);
   }
-  if (box.width > 8) pen_frame(pen, box, t == g->t ? theme->ink : theme->grid, t == g->t ? 2 : 1);
+  if (box.width > 8) pen_frame(pen, box, t == g->t ? theme->ink : theme->tile[TILE_COLOUR_HELD], t == g->t ? 2 : 1);
 }
 
 static void draw_blocks(const Pen *pen, Box box, const Ring *g) {

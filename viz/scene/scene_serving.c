@@ -215,8 +215,8 @@ static void fill_tokens(const Pen *pen, const PageGrid *g, double y, double high
 static void draw_tokens(const Pen *pen, const PageGrid *g, const Served *s, const ServedRow *r, double y, double high,
                         int64_t begin, int64_t end) {
   const Theme *t = pen->theme;
-  const Colour waiting = t->tile[TILE_COLOUR_WAITING], done = t->tile[TILE_COLOUR_DONE];
-  if (r->is_there) fill_tokens(pen, g, y, high, most(begin, r->first), end, waiting);
+  const Colour held = t->tile[TILE_COLOUR_HELD], done = t->tile[TILE_COLOUR_DONE];
+  if (r->is_there) fill_tokens(pen, g, y, high, most(begin, r->first), end, held);
   fill_tokens(pen, g, y, high, most(begin, r->first), least(end, r->to), done);
   fill_tokens(pen, g, y, high, most(begin, r->tail), least(end, r->tail_end), done);
   fill_tokens(pen, g, y, high, most(begin, r->at), least(end, r->to_at), t->tile[TILE_COLOUR_CURRENT]);

@@ -49,7 +49,7 @@ static void draw_ghost(const Pen *pen, Box box, int tensor) {
   const Box square = box_at(box.x, box.y, side, side);
   char text[NUMBER_CHARS + 32];
   if (real) {
-    pen_fill(pen, square, t->tile[TILE_COLOUR_WAITING], 1);
+    pen_state(pen, square, TILE_COLOUR_EMPTY);
     pen_fill(pen,
              box_at(square.x, square.y, square.width,
                     square.height * part_of(now->traffic.write[tensor], now->whole.write[tensor])),

@@ -96,8 +96,7 @@ static void draw_lanes_of(const Pen *pen, Box box, const WarpWork *w) {
       const double x0 = row.x + row.width * (double)word / 32, x1 = row.x + row.width * (double)(word + 1) / 32;
       const bool asked = byte >= start && byte < end;
       const uint64_t lane = asked ? (byte - start) / w->chunk : 0;
-      pen_fill(pen, box_at(x0, row.y, x1 - x0 - 1, row.height), asked ? shade(t, lane) : t->tile[TILE_COLOUR_WAITING],
-               1);
+      pen_fill(pen, box_at(x0, row.y, x1 - x0 - 1, row.height), asked ? shade(t, lane) : t->grid, 1);
     }
     for (int sector = 0; sector < 4; sector++)
       pen_frame(pen, box_at(row.x + row.width * sector / 4, row.y - 1, row.width / 4 - 2, row.height + 2), t->ink, 1.4);
@@ -122,7 +121,7 @@ static void draw_banks(const Pen *pen, Box box, const char *heading, const WarpT
     for (uint64_t b = 0; b < WARP_BANKS; b++) {
       const bool here = b >= bank && b < bank + n;
       const Box at = box_at(in.x + cell * (double)b, in.y + height * (double)row, cell - 1, height - 2);
-      pen_fill(pen, at, !here ? t->background : cost->ways > 1 ? t->series[INK_ORANGE] : t->tile[TILE_COLOUR_DONE], 1);
+      pen_fill(pen, at, !here ? t->background : cost->ways > 1 ? t->waste : t->tile[TILE_COLOUR_DONE], 1);
     }
   }
   pen_edge(pen, snapshot_keys(pen->now), in, false, pen_happened(pen), pen_passing(pen));

@@ -120,7 +120,7 @@ static Box within(Box square, Box part) {
 
 /* Lines between `across` by `down` cells. */
 static void draw_lines(const Pen *pen, Box box, double across, double down, double alpha) {
-  const Colour colour = theme_mix(pen->theme->tile[TILE_COLOUR_PARTIAL], pen->theme->background, alpha);
+  const Colour colour = theme_mix(pen->theme->tile[TILE_COLOUR_HELD], pen->theme->background, alpha);
   for (int k = 1; k < across; k++) {
     const double x = box.x + box.width * k / across;
     pen_line(pen, colour, 1, x, box.y, x, box.y + box.height);
@@ -137,7 +137,8 @@ static void draw_level(const Pen *pen, const Zoom *z, int level, Box at, double 
   Box ground = at;
   if (level == LEVEL_HEAD) {
     const Box lit = z->lit[LEVEL_HEAD];
-    pen_fill(pen, within(at, (Box){0, STRIP + 0.02, 1, 0.98 - STRIP}), t->tile[TILE_COLOUR_WAITING], alpha);
+    pen_fill(pen, within(at, (Box){0, STRIP + 0.02, 1, 0.98 - STRIP}), t->tile[TILE_COLOUR_EMPTY], alpha);
+    if (alpha >= 1) pen_state(pen, within(at, (Box){0, STRIP + 0.02, 1, 0.98 - STRIP}), TILE_COLOUR_EMPTY);
     pen_fill(pen, within(at, (Box){lit.x, STRIP + 0.02, lit.width, 0.98 - STRIP}), t->tile[TILE_COLOUR_CURRENT],
              0.35 * alpha);
     ground = within(at, (Box){0, 0, 1, STRIP});
@@ -150,7 +151,7 @@ static void draw_level(const Pen *pen, const Zoom *z, int level, Box at, double 
                                    {NUMBERS_ACROSS, fmin(64, ceil((double)pen->now->grid.d / NUMBERS_ACROSS))},
                                    {z->lanes_across, z->lanes_down},
                                    {WARP_BANKS, 1}};
-  pen_fill(pen, ground, t->tile[TILE_COLOUR_PARTIAL], alpha);
+  pen_fill(pen, ground, t->tile[TILE_COLOUR_HELD], alpha);
   if (level != LEVEL_TILE) pen_fill(pen, lit, t->tile[TILE_COLOUR_CURRENT], alpha);
   draw_lines(pen, ground, cells[level][0], cells[level][1], alpha);
   if (level == LEVEL_TILE) pen_fill(pen, lit, t->tile[TILE_COLOUR_CURRENT], alpha); /* a key is less than a line */

@@ -369,6 +369,9 @@ void stage_row_after(const Stage *stage, const Event *event, Snapshot *now);
 /* How a value lies beside the tiles of scores. */
 typedef enum { LIES_APART = 0, LIES_BY_ROWS, LIES_BY_KEYS, LIES_BY_TILES } SnapshotLies;
 SnapshotLies snapshot_lies(const Snapshot *snapshot, int tensor);
+/* Whether a pass before the present event's stores a matrix by tiles: then a tile that waits for its next pass holds
+ * data. */
+bool snapshot_keeps_scores(const Snapshot *snapshot);
 
 /* Its bytes in HBM, of one head. */
 Wide snapshot_tensor_bytes(const Snapshot *snapshot, int tensor);

@@ -134,6 +134,16 @@ int snapshot_output(const Snapshot *now) {
   return 0;
 }
 
+bool snapshot_keeps_scores(const Snapshot *now) {
+  const Schedule *s = now->schedule;
+  for (int op = 0; op < s->n_ops; op++)
+    for (int k = 0; s->ops[op].kind == OP_EVENT && event_goes_out(s->ops[op].event) && k < s->ops[op].n_moved; k++)
+      if (s->ops[op].pass < now->event.pass &&
+          snapshot_lies(now, s->names[s->ops[op].moved[k]].tensor) == LIES_BY_TILES)
+        return true;
+  return false;
+}
+
 int snapshot_keys(const Snapshot *now) {
   for (int t = 0; t < now->schedule->n_tensors; t++)
     if (now->schedule->tensors[t].role == TENSOR_INPUT && snapshot_lies(now, t) == LIES_BY_KEYS) return t;

@@ -153,8 +153,7 @@ static void draw_scores(const RowPlot *p) {
     const Box column = column_of(p, p->scores, col);
     const double score = score_at(p, col);
     if (isnan(score)) { /* still to come */
-      pen_fill(pen, box_at(column.x, zero - 2 * pen->unit, column.width, 4 * pen->unit), t->tile[TILE_COLOUR_WAITING],
-               1);
+      pen_fill(pen, box_at(column.x, zero - 2 * pen->unit, column.width, 4 * pen->unit), t->grid, 1);
       continue;
     }
     const bool is_now = is_of_tile(p, col);
@@ -272,7 +271,7 @@ static void draw_traffic(const RowPlot *p) {
     const SnapshotSlot *s = NULL;
     for (int m = 0; m < now->schedule->n_values; m++)
       if (now->slots[m].is_filled && now->slots[m].tensor == t) s = &now->slots[m];
-    pen_fill(pen, lane, pen->theme->tile[TILE_COLOUR_WAITING], 0.6);
+    pen_fill(pen, lane, pen->theme->grid, 0.6);
     if (lane.height > 0.8 * pen_size(pen, TYPE_SMALL))
       pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, true, ANCHOR_START, lane.x + lane.width + 8 * pen->unit,
                lane.y + lane.height / 2 + 0.36 * pen_size(pen, TYPE_SMALL), 0, pen_name(pen, t));
@@ -281,8 +280,8 @@ static void draw_traffic(const RowPlot *p) {
               away = {lane.x + lane.width - dock.width / 2, lane.y, dock.width, lane.height};
     const bool comes = e->kind == EVENT_LOAD && (int)e->tensor == t;
     pen_body(pen, BODY_HOME, t, away, 1);
-    pen_tile(pen, t, comes ? box_between(away, dock, happened_part) : dock, pen_lit(pen, orange, pen_talks_of(pen, t)),
-             1);
+    pen_tile(pen, t, comes ? box_between(away, dock, happened_part) : dock,
+             pen->theme->tile[pen_on_chip(pen, pen_talks_of(pen, t))], 1);
   }
   if (!moves || e->tensor == snapshot_operand(now, 1) || e->tensor == snapshot_operand(now, 2) || pen_passing(pen) <= 0)
     return;

@@ -123,9 +123,7 @@ static void draw_clock(const Pen *pen, const SpeakerPage *page, Box box) {
   snprintf(words + strlen(words), sizeof words - strlen(words), "%s", number_count(page->now->n_steps).text);
   pen_text(pen, TYPE_BODY, t->ink, false, ANCHOR_START, box.x, y, box.width, words);
   const Box bar = box_at(box.x, y + 0.6 * body, box.width, 6 * pen->unit);
-  pen_fill(pen, bar, t->tile[TILE_COLOUR_WAITING], 1);
-  pen_fill(pen, box_at(bar.x, bar.y, bar.width * part_of(page->now->step, page->now->n_steps), bar.height),
-           t->tile[TILE_COLOUR_DONE], 1);
+  pen_meter(pen, bar, part_of(page->now->step, page->now->n_steps), t->tile[TILE_COLOUR_DONE]);
 }
 
 void speaker_draw(const SpeakerPage *page, cairo_t *cr, double width, double height, const Theme *theme) {

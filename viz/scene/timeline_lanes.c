@@ -97,10 +97,10 @@ static void draw_bar(const Pen *pen, Box box, const TimelineBar *b, int past) {
   const Theme *t = pen->theme;
   char words[64], letters[16];
   const Schedule *s = pen->now->schedule;
-  const Colour fill = past < 0   ? theme_mix(t->tile[TILE_COLOUR_WAITING], t->axis, 0.3)
+  const Colour fill = past < 0   ? theme_mix(t->grid, t->axis, 0.3)
                       : past > 1 ? t->tile[TILE_COLOUR_CURRENT]
                       : past     ? t->tile[TILE_COLOUR_DONE]
-                                 : t->tile[TILE_COLOUR_WAITING];
+                                 : t->grid;
   const double room = box.width - 6 * pen->unit;
   const bool framed = event_goes_out(b->kind) && past <= 1;
   if (framed) {
@@ -210,7 +210,7 @@ void draw_lanes(const Pen *pen, Box box, const Timeline *t, const TimelineMoment
   Box in = pen->view->presentation
                ? pen_panel(pen, box, "The present CTA", NULL)
                : pen_panel(pen, box, "CTAs of one head",
-                           "each from its own start; the present event is orange, stores are frames");
+                           "each from its own start; the present event is amber, stores are frames");
   const int n = choose_ctas(pen, t, m, ctas);
   box_cut_bottom(&in, 1.6 * small, 0);
   const double gap = 9 * u, height = fmin((in.height - gap * (n - 1)) / n, 210 * u);

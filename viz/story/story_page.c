@@ -175,7 +175,7 @@ static void draw_head(const StoryScene *s, double part, cairo_t *cr, double widt
   const double gap = 8 * u, each = (width - 80 * u + gap) / told->n;
   for (int k = 0; k < told->n; k++) {
     const double x = 40 * u + k * each, filled = k < s->beat ? 1 : k > s->beat ? 0 : part;
-    theme_use(cr, theme->tile[TILE_COLOUR_WAITING], 1);
+    theme_use(cr, theme->grid, 1);
     cairo_rectangle(cr, x, 62 * u, each - gap, 8 * u);
     cairo_fill(cr);
     theme_use(cr, theme->tile[k < s->beat ? TILE_COLOUR_DONE : TILE_COLOUR_CURRENT], 1);

@@ -53,7 +53,7 @@ def look(name, tile, is_fused, stored, at):
     if at == (name, tile):
         return 'a'
     if name in 'SP':
-        return 'n' if is_fused else 'w' if tile < stored[name] else 'v'
+        return 'n' if is_fused else 'w' if tile < stored[name] else 'e'
     if name == 'O':
         return 'b' if tile < stored['O'] else 'e'
     return 'd'

@@ -55,7 +55,7 @@ function paintLane({ lane, events, ends, total, all }, moved, seconds) {
   for (const { tiles, slots, fly } of all) {
     for (const [name, shape] of tiles) {
       const k = Number(name.slice(1)), kind = name[0]
-      const look = name === now ? 'a' : kind === 'O' ? k < stored.O ? 'b' : 'e' : 'SP'.includes(kind) ? k < stored[kind] ? 'w' : 'v' : 'd'
+      const look = name === now ? 'a' : kind === 'O' ? k < stored.O ? 'b' : 'e' : 'SP'.includes(kind) ? k < stored[kind] ? 'w' : 'e' : 'd'
       if (shape.getAttribute('class') !== look) shape.setAttribute('class', look)
     }
     for (const [name, shape] of slots) {
