@@ -1,0 +1,224 @@
+/* The player's request: what is typed, stepped and chosen, states that come back, files that are written and opened. */
+#define _DEFAULT_SOURCE /* mkstemps */
+#include "tests/support/test.h"
+
+#ifdef TILEWALK_WINDOW
+#include "tests/support/player_open.h"
+#include "tests/support/scratch.h"
+
+/* An impossible choice changes nothing but the message; one that does not fit SRAM is shown, with the block that would.
+ */
+TEST(test_impossible_choices) {
+  Player *p = open_player();
+  char before[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
+  player_state(p, before);
+  player_input(p, INPUT_ENTRY);
+  player_type(p, "block=0");
+  player_accept(p);
+  assert_true(p->open == OPEN_ENTRY && p->is_warning);
+  assert_non_null(strstr(p->message, "block"));
+  assert_string_equal(player_state(p, after), before);
+  player_erase(p);
+  player_type(p, "16 d=32");
+  player_accept(p);
+  assert_int_equal(p->open, OPEN_NOTHING);
+  assert_int_equal(p->now.grid.B_r, 16);
+  assert_int_equal(p->now.grid.d, 32);
+  assert_true(player_restore(p, "N=4096 d=128 block=1024 scene=tiles step=3"));
+  assert_false(p->now.fits);
+  assert_int_equal(p->now.step, 3);
+  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_BLOCK));
+  assert_non_null(strstr(p->message, "the largest block that fits is"));
+  player_input(p, INPUT_EVENT_NEXT); /* still usable */
+  assert_false(player_restore(p, "colour=red"));
+  close_player(p);
+}
+
+TEST(test_a_state_comes_back) {
+  Player *p = open_player();
+  char line[REQUEST_STATE_BYTES], again[REQUEST_STATE_BYTES];
+  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_ALGORITHM));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_N));
+  player_input(p, (PlayerInput)(INPUT_LESS + PARAMETER_D));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_BLOCK));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_DTYPE));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_WITHOUT_MAX));
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CAUSAL));
+  player_scrub(p, 0.5);
+  player_state(p, line);
+  const uint64_t step = p->now.step;
+  assert_string_equal(p->request.algorithms[0]->name, "fa1");
+  assert_int_equal(p->now.grid.N_q, 128);
+  player_input(p, INPUT_START);
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_CAUSAL));
+  player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_WITHOUT_MAX));
+  assert_false(p->now.row.without_max);
+  assert_true(player_restore(p, line));
+  assert_true(p->without_max && p->now.row.without_max);
+  assert_string_equal(player_state(p, again), line);
+  assert_int_equal(p->now.step, step);
+  assert_int_equal(p->scene, SCENE_CAUSAL);
+  close_player(p);
+}
+
+/* The softmax has rows beside each other, and is the only scene that waits for them. */
+TEST(test_rows_where_they_are_shown) {
+  Player *p = open_player();
+  player_seek(p, 5);
+  assert_int_equal(p->now.n_rows, 0);
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_SOFTMAX));
+  assert_true(p->now.n_rows == SNAPSHOT_ROWS && p->now.step == 5);
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_MAIN));
+  assert_int_equal(p->now.n_rows, 0);
+  close_player(p);
+}
+
+/* Every parameter is stepped, typed and chosen; what cannot be says why and leaves things as they were. */
+TEST(test_parameters) {
+  Player *p = open_player();
+  char line[REQUEST_STATE_BYTES], value[PARAMETER_VALUE_BYTES];
+  static const struct {
+    Parameter which;
+    const char *typed, *shown, *in_state;
+  } TYPED[] = {{PARAMETER_N, "1K", "1K", " N=1024 "},
+               {PARAMETER_D, "32", "32", " d=32 "},
+               {PARAMETER_BLOCK, "16", "", " block=16 "},
+               {PARAMETER_BLOCK_Q, "32", "32", " block-q=32 block-k=16 "},
+               {PARAMETER_BLOCK_K, "64", "64", " block-q=32 block-k=64 "},
+               {PARAMETER_SRAM, "96 KiB", "96 KiB", " sram=98304 "},
+               {PARAMETER_HEADS, "32/8", "32/8", " heads=32 kv-heads=8 "},
+               {PARAMETER_HEADS, "4", "4", " heads=4 "},
+               {PARAMETER_DTYPE, "fp32", "fp32", " dtype=fp32 "},
+               {PARAMETER_ALGORITHM, "fa1", "fa1", "algorithm=fa1 "},
+               {PARAMETER_GPU, "h200", "h200", " gpu=h200 "}};
+  for (size_t k = 0; k < sizeof TYPED / sizeof *TYPED; k++) {
+    if (!parameter_set(p, TYPED[k].which, TYPED[k].typed)) fail_msg("%s: %s", TYPED[k].typed, p->message);
+    assert_string_equal(parameter_value(p, TYPED[k].which, value), TYPED[k].shown);
+    if (!strstr(player_state(p, line), TYPED[k].in_state)) fail_msg("no '%s' in '%s'", TYPED[k].in_state, line);
+  }
+  assert_null(strstr(line, "sram=")); /* the GPU brought its own */
+  static const struct {
+    Parameter which;
+    const char *typed, *why;
+  } REFUSED[] = {{PARAMETER_N, "0", "N"},           {PARAMETER_N, "many", "many"},
+                 {PARAMETER_BLOCK_Q, "-3", "-3"},   {PARAMETER_SRAM, "lots", "lots"},
+                 {PARAMETER_HEADS, "7/3", "heads"}, {PARAMETER_GPU, "abacus", "abacus"},
+                 {PARAMETER_DTYPE, "int4", "int4"}, {PARAMETER_PRESET, "none", "no such"}};
+  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+    assert_false(parameter_set(p, REFUSED[k].which, REFUSED[k].typed));
+    assert_true(p->is_warning);
+    if (!strstr(p->message, REFUSED[k].why))
+      fail_msg("'%s' does not say why '%s' is not possible", p->message, REFUSED[k].typed);
+    char after[REQUEST_STATE_BYTES];
+    assert_string_equal(player_state(p, after), line);
+  }
+  close_player(p);
+}
+
+/* A step on and a step back is the same problem again, for every parameter; of a list each line can be had. */
+TEST(test_steps_and_lists) {
+  Player *p = open_player();
+  char before[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
+  for (int k = PARAMETER_ALGORITHM; k < PARAMETER_COUNT; k++) {
+    assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 heads=2 block=8 sram=65536 gpu=h200"));
+    player_state(p, before);
+    player_input(p, (PlayerInput)(INPUT_MORE + k));
+    player_state(p, after);
+    if (k != PARAMETER_WITHOUT_MAX) assert_string_not_equal(after, before);
+    if (k == PARAMETER_GPU) continue; /* which forgets the SRAM that was given */
+    player_input(p, (PlayerInput)(INPUT_LESS + k));
+    assert_string_equal(player_state(p, after), before);
+  }
+  static const Parameter LISTS[] = {PARAMETER_PRESET, PARAMETER_ALGORITHM, PARAMETER_GPU, PARAMETER_DTYPE};
+  for (size_t k = 0; k < sizeof LISTS / sizeof *LISTS; k++) {
+    player_input(p, (PlayerInput)(INPUT_EDIT + LISTS[k]));
+    assert_int_equal(p->open, OPEN_LIST);
+    const int n = p->n_choices;
+    assert_true(n >= 4 && p->chosen >= 0 && p->chosen < n);
+    for (int choice = 0; choice < n; choice++) {
+      char value[PARAMETER_VALUE_BYTES];
+      player_input(p, (PlayerInput)(INPUT_EDIT + LISTS[k]));
+      const Choice wanted = p->choices[choice];
+      player_input(p, (PlayerInput)(INPUT_CHOOSE + choice));
+      assert_int_equal(p->open, OPEN_NOTHING);
+      if (LISTS[k] == PARAMETER_ALGORITHM &&
+          strncmp(wanted.name, "linear", 6) == 0) /* which wants --causal, and says so */
+        assert_non_null(strstr(p->message, "--causal"));
+      else
+        assert_string_equal(parameter_value(p, LISTS[k], value), wanted.name);
+    }
+  }
+  close_player(p);
+}
+
+/* The list of formats: arrows and Return, or the letter of a line; the window is told what to do. */
+TEST(test_export_list) {
+  Player *p = open_player();
+  player_input(p, INPUT_EXPORT);
+  assert_int_equal(p->open, OPEN_LIST);
+  assert_int_equal(player_accept(p), INPUT_EXPORT_PNG);
+  player_input(p, INPUT_EXPORT);
+  player_move(p, -1);
+  assert_int_equal(player_accept(p), INPUT_EXPORT_SERIES);
+  player_input(p, INPUT_EXPORT);
+  assert_int_equal(player_type(p, "w"), INPUT_EXPORT_WEBP);
+  player_input(p, INPUT_EXPORT);
+  assert_int_equal(player_type(p, "m"), INPUT_EXPORT_MP4);
+  assert_int_equal(p->open, OPEN_NOTHING);
+  player_input(p, INPUT_EXPORT);
+  player_cancel(p);
+  assert_int_equal(player_accept(p), INPUT_NONE);
+  close_player(p);
+}
+
+/* A file that is dropped on the window, by its name; what cannot be opened leaves all as it was. */
+TEST(test_open_file) {
+  static const char CONFIG[] = "{\"model_type\": \"llama\", \"num_attention_heads\": 8, \"num_key_value_heads\": 2, "
+                               "\"hidden_size\": 512, \"num_hidden_layers\": 2, \"max_position_embeddings\": 512}";
+  Player *p = open_player();
+  char path[SCRATCH_BYTES], before[REQUEST_STATE_BYTES], after[REQUEST_STATE_BYTES];
+  assert_true(player_open_file(p, "tests/cli/no_rescale.walk"));
+  assert_string_equal(p->message, "Opened no_rescale.walk");
+  assert_non_null(strstr(player_state(p, after), "no_rescale.walk"));
+  assert_int_equal(p->request.shape.N_q, 64); /* the sizes stay */
+  assert_true(player_open_file(p, "assets/kernels/fa2-sm90"));
+  assert_non_null(strstr(player_state(p, after), "kernel="));
+  assert_true(scratch_file(path, ".json"));
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(CONFIG, file);
+  fclose(file);
+  assert_true(player_open_file(p, path));
+  assert_int_equal(p->request.shape.heads, 8);
+  assert_int_equal(p->request.shape.d, 64);
+  player_state(p, before);
+  static const char *const BAD[] = {"Makefile", "nowhere/x.walk", "nowhere/config.json", "assets"};
+  for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {
+    assert_false(player_open_file(p, BAD[k]));
+    assert_true(p->is_warning && strncmp(p->message, "Not possible: ", 14) == 0);
+    assert_null(strchr(p->message, '\n'));
+    assert_string_equal(player_state(p, after), before);
+  }
+  unlink(path);
+  close_player(p);
+}
+
+/* Tab goes through all parameters and out again. */
+TEST(test_focus) {
+  Player *p = open_player();
+  for (int k = 0; k < PARAMETER_COUNT; k++) {
+    player_input(p, INPUT_FOCUS_NEXT);
+    assert_int_equal(p->focus, k);
+  }
+  player_input(p, INPUT_FOCUS_NEXT);
+  assert_int_equal(p->focus, -1);
+  player_input(p, INPUT_FOCUS_BACK);
+  assert_int_equal(p->focus, PARAMETER_COUNT - 1);
+  player_cancel(p);
+  assert_int_equal(p->focus, -1);
+  close_player(p);
+}
+
+#else
+int main(void) { return 77; } /* a build without SDL2 has no player */
+#endif
