@@ -2,6 +2,7 @@
 #include "tests/support/test.h"
 #include "kernels/counters/compare.h"
 #include "tests/support/open_counter_table.h"
+#include "tests/support/open_counter_table.h"
 
 static const Comparison *find(const Comparison *c, int n, Counter counter) {
   for (int i = 0; i < n; i++)
@@ -115,14 +116,7 @@ TEST(test_models) {
 
 /* What an H200 did: every quantity that must be equal is, in every recorded run. */
 TEST(test_recorded_counters) {
-  FILE *file = fopen("assets/counters/h200/kernels/first.csv", "rb");
-  assert_non_null(file);
-  static char text[1 << 20];
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  CounterTable table;
-  Error error = {0};
-  if (counter_table_from_buffer(&table, text, length, &error)) fail_msg("%s", error.message);
+  CounterTable table = open_counter_table("counters/h200/kernels/first.csv");
   assert_true(table.n_rows >= 200);
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
@@ -141,14 +135,7 @@ TEST(test_recorded_counters) {
  * number of 4 bytes, whose store takes a whole sector of 32; and entries of the page table come through L1, in sectors.
  */
 static void expect_recorded(const char *path, size_t n_rows) {
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  static char text[1 << 18];
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  CounterTable table;
-  Error error = {0};
-  if (counter_table_from_buffer(&table, text, length, &error)) fail_msg("%s", error.message);
+  CounterTable table = open_counter_table(path);
   assert_int_equal(table.n_rows, n_rows);
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
@@ -202,6 +189,6 @@ TEST(test_laws_of_the_upper_rungs) {
 }
 
 TEST(test_recorded_decode_and_backward) {
-  expect_recorded("assets/counters/h100/more/first.csv", 60);
-  expect_recorded("assets/counters/h100/hopper-more/first.csv", 20);
+  expect_recorded("counters/h100/more/first.csv", 60);
+  expect_recorded("counters/h100/hopper-more/first.csv", 20);
 }

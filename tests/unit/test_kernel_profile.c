@@ -5,6 +5,8 @@
 
 #include "tests/support/test.h"
 #include "sim/l2/kernel_profile.h"
+#include "tests/support/open_gpu.h"
+#include "tests/support/recorded_rows.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -28,20 +30,13 @@ static const char *const NAMES[] = {"fa2-sm90",
                                     "fa3_backward",
                                     "flex-sm90"};
 
-static size_t read_asset(const char *folder, const char *name, char *text) {
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/%s/%s", assets ? assets : "assets", folder, name);
-  FILE *file = fopen(path, "rb");
-  if (!file) fail_msg("cannot open %s", path);
-  const size_t length = fread(text, 1, KEYFILE_MAX_BYTES, file);
-  fclose(file);
-  return length;
-}
-
 static Profile load(const char *name) {
   static char text[KEYFILE_MAX_BYTES];
-  const size_t length = read_asset("kernels", name, text);
+  char path[128];
+  snprintf(path, sizeof path, "kernels/%s", name);
+  FILE *file = open_asset(path);
+  const size_t length = fread(text, 1, sizeof text, file);
+  fclose(file);
   Profile p;
   Error error = {0};
   int n_fields;
@@ -52,17 +47,8 @@ static Profile load(const char *name) {
   return p;
 }
 
-static Gpu h200(void) {
-  static char text[KEYFILE_MAX_BYTES];
-  const size_t length = read_asset("gpus", "h200", text);
-  Gpu gpu;
-  Error error = {0};
-  if (gpu_parse(text, length, "h200", &gpu, &error)) fail_msg("%s", error.message);
-  return gpu;
-}
-
 TEST(every_file_is_read_and_runs_on_an_h200) {
-  const Gpu gpu = h200();
+  const Gpu gpu = open_gpu("h200");
   for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
     const Profile p = load(NAMES[i]);
     assert_string_equal(p.name, NAMES[i]);
@@ -90,7 +76,7 @@ TEST(every_file_is_read_and_runs_on_an_h200) {
 
 static Launch launched(const char *name, int64_t d, bool causal) {
   const Profile p = load(name);
-  const Gpu gpu = h200();
+  const Gpu gpu = open_gpu("h200");
   const Shape shape = {.heads = 2048 / d, .N_q = 16384, .d = d, .causal = causal};
   LaunchConfig config;
   Launch l;
@@ -243,70 +229,43 @@ TEST(numbers_have_sources) {
   assert_false(profile_note(&cudnn, "d64_block_q")->assumed);
 }
 
-/* The fields of a CSV line, cut in place. */
-static int cut(char *line, char *fields[], int most) {
-  int n = 0;
-  for (char *at = line; at && n < most; n++) {
-    fields[n] = at;
-    at = strchr(at, ',');
-    if (at) *at++ = '\0';
-  }
-  fields[n - 1][strcspn(fields[n - 1], "\n")] = '\0';
-  return n;
-}
-
-static int column(char *const fields[], int n, const char *name) {
-  for (int i = 0; i < n; i++)
-    if (strcmp(fields[i], name) == 0) return i;
-  fail_msg("no column %s", name);
-  return 0;
-}
-
 /* Other people's kernels as ncu saw them launched: tiles, CTAs, threads, registers and shared memory of every recorded
  * run. */
 TEST(launched_as_recorded) {
-  enum { COLUMNS_MAX = 64 };
-  static const char *const NUMBERS[] = {"batch",   "heads",  "seq_q",   "head_dim",  "causal",      "block_q",
-                                        "block_k", "splits", "threads", "registers", "shared_bytes"};
-  enum { BATCH, HEADS, SEQ, DIM, CAUSAL, BLOCK_Q, BLOCK_K, SPLITS, THREADS, REGISTERS, SHARED, N_NUMBERS };
-  char path[512], line[4096], *fields[COLUMNS_MAX];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/counters/h200/others/first.csv", assets ? assets : "assets");
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  int at[N_NUMBERS], grid = -1, n_rows = 0;
-  const Gpu gpu = h200();
-  while (fgets(line, sizeof line, file)) {
-    if (*line == '#' || *line == ',') continue;
-    const int n = cut(line, fields, COLUMNS_MAX);
-    if (grid < 0) {
-      for (int i = 0; i < N_NUMBERS; i++) at[i] = column(fields, n, NUMBERS[i]);
-      grid = column(fields, n, "grid");
-      continue;
-    }
-    int64_t v[N_NUMBERS];
-    for (int i = 0; i < N_NUMBERS; i++) v[i] = strtoll(fields[at[i]], NULL, 10);
-    const Profile p = load(fields[0]);
-    Shape shape = {.batch = v[BATCH], .heads = v[HEADS], .N_q = v[SEQ], .d = v[DIM], .causal = v[CAUSAL]};
+  static RecordedRows row;
+  int n_rows = 0;
+  const Gpu gpu = open_gpu("h200");
+  for (recorded_open(&row, "counters/h200/others/first.csv"); recorded_next(&row);) {
+    const char *kernel = recorded_cell(&row, "rung");
+    if (!*kernel) continue; /* the units */
+    const int64_t N = recorded_whole(&row, "seq_q"), d = recorded_whole(&row, "head_dim"),
+                  splits = recorded_whole(&row, "splits");
+    const Profile p = load(kernel);
+    Shape shape = {.batch = recorded_whole(&row, "batch"),
+                   .heads = recorded_whole(&row, "heads"),
+                   .N_q = N,
+                   .d = d,
+                   .causal = recorded_is(&row, "causal", "1")};
     assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
-    if (profile_splits(&p, &shape, gpu.n_sm) != v[SPLITS]) /* what a request is answered with is what ran */
-      fail_msg("%s, N = %d, d = %d: %d splits, not %d", fields[0], (int)v[SEQ], (int)v[DIM],
-               (int)profile_splits(&p, &shape, gpu.n_sm), (int)v[SPLITS]);
-    if (v[SPLITS] > 1) continue; /* another kernel: see the note in assets/kernels/fa2-sm90 */
+    if (profile_splits(&p, &shape, gpu.n_sm) != splits) /* what a request is answered with is what ran */
+      fail_msg("%s, N = %d, d = %d: %d splits, not %d", kernel, (int)N, (int)d,
+               (int)profile_splits(&p, &shape, gpu.n_sm), (int)splits);
+    if (splits > 1) continue; /* another kernel: see the note in assets/kernels/fa2-sm90 */
     LaunchConfig c;
     Launch l;
     Error error = {0};
     if (profile_config(&p, &shape, &c, &error) || launch_make(&l, &shape, &c, &gpu, &error))
       fail_msg("%s", error.message);
     int64_t blocks = 1;
-    for (char *size = fields[grid], *end; *size; size = end) blocks *= strtoll(size, &end, 10);
-    if (c.block_q != v[BLOCK_Q] || c.block_k != v[BLOCK_K] || c.threads != v[THREADS] ||
-        c.registers_per_thread != v[REGISTERS] || c.shared_bytes != v[SHARED] || l.n_ctas != blocks)
-      fail_msg("%s, N = %d, d = %d: %lld CTAs, not %lld", fields[0], (int)v[SEQ], (int)v[DIM], (long long)l.n_ctas,
+    const char *size = recorded_cell(&row, "grid");
+    for (char *end; *size; size = end) blocks *= strtoll(size, &end, 10);
+    if (c.block_q != recorded_whole(&row, "block_q") || c.block_k != recorded_whole(&row, "block_k") ||
+        c.threads != recorded_whole(&row, "threads") || c.registers_per_thread != recorded_whole(&row, "registers") ||
+        c.shared_bytes != recorded_whole(&row, "shared_bytes") || l.n_ctas != blocks)
+      fail_msg("%s, N = %d, d = %d: %lld CTAs, not %lld", kernel, (int)N, (int)d, (long long)l.n_ctas,
                (long long)blocks);
     n_rows++;
   }
-  fclose(file);
   assert_true(n_rows >= 250);
 }
 

@@ -6,26 +6,10 @@
 #include "sim/l2/kernel_profile.h"
 #include "sim/algorithms/schedule.h"
 #include "sim/simulate.h"
+#include "tests/support/open_counter_table.h"
+#include "tests/support/open_gpu.h"
+#include "tests/support/open_profile.h"
 #include "tests/support/rand.h"
-
-static size_t read_asset(const char *path, char *text, size_t size) {
-  char whole[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(whole, sizeof whole, "%s/%s", assets ? assets : "assets", path);
-  FILE *file = fopen(whole, "rb");
-  if (!file) fail_msg("cannot open %s", whole);
-  const size_t length = fread(text, 1, size, file);
-  fclose(file);
-  return length;
-}
-
-static Gpu h200(void) {
-  static char text[KEYFILE_MAX_BYTES];
-  Gpu gpu;
-  Error error = {0};
-  if (gpu_parse(text, read_asset("gpus/h200", text, sizeof text), "h200", &gpu, &error)) fail_msg("%s", error.message);
-  return gpu;
-}
 
 TEST(a_slow_walk_agrees) {
   const Gpu gpu = {.name = "small", .n_sm = 3, .warp_size = 32};
@@ -89,36 +73,19 @@ TEST(a_slow_walk_agrees) {
   }
 }
 
-static Profile load(const char *name) {
-  static char text[KEYFILE_MAX_BYTES];
-  char path[128];
-  Profile p;
-  Error error = {0};
-  snprintf(path, sizeof path, "kernels/%.60s", name);
-  if (profile_parse(text, read_asset(path, text, sizeof text), name, &p, &error)) fail_msg("%s", error.message);
-  return p;
-}
-
-static CounterTable others(void) {
-  static char text[1 << 20];
-  CounterTable table;
-  Error error = {0};
-  if (counter_table_from_buffer(&table, text, read_asset("counters/h200/others/first.csv", text, sizeof text), &error))
-    fail_msg("%s", error.message);
-  return table;
-}
+static CounterTable others(void) { return open_counter_table("counters/h200/others/first.csv"); }
 
 /* Every recorded run of a kernel that is described. Written: to the byte. Read: to the byte where nothing spills; else
  * up to 0.05 % more, spilled registers that fell out of L1. */
 TEST(other_peoples_kernels_to_the_byte) {
   Error error = {0};
-  const Gpu gpu = h200();
+  const Gpu gpu = open_gpu("h200");
   CounterTable table = others();
   size_t n = 0;
   for (size_t i = 0; i < table.n_rows; i++) {
     const CounterRow *row = &table.rows[i];
     if (row->tiling.n_splits > 1) continue;
-    const Profile p = load(row->kernel);
+    const Profile p = open_profile(row->kernel);
     LaunchConfig config;
     Launch launch;
     Plan plan;
@@ -147,8 +114,8 @@ TEST(other_peoples_kernels_to_the_byte) {
 
 /* 264 CTAs of 3,072 B, stored for every tile; a grid of 32 CTAs holds no more than 32. */
 TEST(room_for_spills) {
-  const Gpu gpu = h200();
-  const Profile p = load("fa2-sm90");
+  const Gpu gpu = open_gpu("h200");
+  const Profile p = open_profile("fa2-sm90");
   for (int64_t N = 4096; N <= 65536; N *= 16) {
     const Shape shape = {.N_q = N, .d = 64};
     LaunchConfig config;
@@ -167,7 +134,7 @@ TEST(room_for_spills) {
  * same run, move what they move without it. */
 TEST(other_algorithms_have_nothing_of_the_kind) {
   Error error = {0};
-  const Gpu gpu = h200();
+  const Gpu gpu = open_gpu("h200");
   const LaunchConfig facts = {.reloads_q = true,
                               .clips_k = true,
                               .spills = {.tile_bytes = 3072, .block_bytes = 1024},
@@ -199,9 +166,9 @@ TEST(other_algorithms_have_nothing_of_the_kind) {
  * modelled: a little less is predicted.) */
 TEST(spilled_blocks_reach_hbm) {
   Error error = {0};
-  const Gpu gpu = h200();
+  const Gpu gpu = open_gpu("h200");
   CounterTable table = others();
-  const Profile p = load("fa2-sm90");
+  const Profile p = open_profile("fa2-sm90");
   const Schedule *fa2 = schedule_find("fa2");
   int n = 0;
   for (size_t i = 0; i < table.n_rows; i++) {

@@ -3,21 +3,7 @@
 #include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "sim/machine/timing.h"
-
-static Gpu load(const char *name) {
-  static char text[KEYFILE_MAX_BYTES];
-  char path[512];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  snprintf(path, sizeof path, "%s/gpus/%s", assets ? assets : "assets", name);
-  FILE *file = fopen(path, "rb");
-  if (!file) fail_msg("cannot open %s", path);
-  const size_t length = fread(text, 1, sizeof text, file);
-  fclose(file);
-  Gpu gpu;
-  Error error = {0};
-  if (gpu_parse(text, length, name, &gpu, &error)) fail_msg("%s", error.message);
-  return gpu;
-}
+#include "tests/support/open_gpu.h"
 
 static void expect_near(double got, double expected) {
   if (!(fabs(got - expected) <= 1e-12 * fabs(expected))) fail_msg("%.17g, expected %.17g", got, expected);
@@ -70,7 +56,7 @@ TEST(parts_by_hand) {
 
 /* At the ridge, moving and computing take equally long: the definition. */
 TEST(the_ridge_is_where_both_bind) {
-  const Gpu gpu = load("h100-sxm");
+  const Gpu gpu = open_gpu("h100-sxm");
   const double ridge = timing_ridge(&gpu, TIME_HBM, DTYPE_BF16);
   assert_true(ridge > 295 && ridge < 296); /* 989.4 TFLOP/s / 3.35 TB/s = 295.3 */
   const TimeWork work = {.hbm_bytes = 1e12, .flops = 1e12 * ridge, .dtype = DTYPE_BF16};
@@ -80,7 +66,7 @@ TEST(the_ridge_is_where_both_bind) {
 
 /* A part without a rate is left out, not zero and not infinite; with no part at all nothing binds. */
 TEST(unknown_rates_are_left_out) {
-  const Gpu v100 = load("v100"), paper = load("paper"), nothing = {0};
+  const Gpu v100 = open_gpu("v100"), paper = open_gpu("paper"), nothing = {0};
   Gpu bare = v100;
   bare.fp32_flops_per_s = 0;
   const TimeWork work = {
@@ -100,12 +86,12 @@ TEST(unknown_rates_are_left_out) {
 
 /* fp32 products run on the vector units, others on tensor cores where there are some. */
 TEST(products_run_where_they_are_exact) {
-  const Gpu h100 = load("h100-sxm"), paper = load("paper");
+  const Gpu h100 = open_gpu("h100-sxm"), paper = open_gpu("paper");
   expect_near(timing_rate(&h100, TIME_MATH, DTYPE_FP32), 66.9e12);
   expect_near(timing_rate(&h100, TIME_MATH, DTYPE_FP16), 989.4e12);
   expect_near(timing_rate(&paper, TIME_MATH, DTYPE_BF16), 312e12);
   /* an A100 has no fp8: stored so, computed in fp16; a V100 no bf16, whose range only fp32 has */
-  const Gpu v100 = load("v100");
+  const Gpu v100 = open_gpu("v100");
   assert_int_equal(gpu_computes_in(&paper, DTYPE_FP8), DTYPE_FP16);
   expect_near(timing_rate(&paper, TIME_MATH, DTYPE_FP8), 312e12);
   assert_int_equal(gpu_computes_in(&v100, DTYPE_BF16), DTYPE_FP32);
@@ -115,7 +101,7 @@ TEST(products_run_where_they_are_exact) {
 
 /* The classic case on the papers' machine, from the formulas: 132 MiB and 66 MiB over 1555 GB/s. */
 TEST(the_papers_machine_is_bound_by_hbm) {
-  const Gpu paper = load("paper");
+  const Gpu paper = open_gpu("paper");
   const Shape shape = {.N_q = 4096, .d = 128};
   const Tiling tiling = {.B_r = 128, .B_c = 128};
   const Simulation standard = timed("standard", shape, tiling, &paper), fa2 = timed("fa2", shape, tiling, &paper);
@@ -133,7 +119,7 @@ TEST(the_papers_machine_is_bound_by_hbm) {
 /* Behind an L2 of 60 MiB: Q, K, V once (3 MiB a head); O may stay, and S and P, 32 MiB each. With four heads they are
  * 128 MiB each: 68 MiB of each go out and come back. L2 serves a quarter of what crosses, or each byte once. */
 TEST(l2_keeps_what_fits) {
-  const Gpu h200 = load("h200"), none = {0};
+  const Gpu h200 = open_gpu("h200"), none = {0};
   const Tiling tiling = {.B_r = 128, .B_c = 128};
   const double MiB = 1048576;
   const Simulation one = timed("standard", (Shape){.N_q = 4096, .d = 128}, tiling, &h200);
@@ -149,7 +135,7 @@ TEST(l2_keeps_what_fits) {
 /* N = 4096 in row blocks of 128: 32 CTAs on 132 SMs, so each works alone for 4 x 128 x 4096 x 128 FLOPs at 1/132 of the
  * peak. 133 of them: one SM has two. Under a mask the longest row block decides. */
 TEST(the_busiest_sm_binds_small_grids) {
-  const Gpu h200 = load("h200");
+  const Gpu h200 = open_gpu("h200");
   const Tiling tiling = {.B_r = 128, .B_c = 128};
   const double piece = 4.0 * 128 * 4096 * 128 / (h200.fp16_tensor_flops_per_s / 132);
   const Simulation one = timed("fa2", (Shape){.N_q = 4096, .d = 128}, tiling, &h200);
@@ -180,7 +166,7 @@ TEST(the_last_row_block_is_as_long_as_it_is) {
   for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
     const char *text = CASES[k].documents;
     Pattern *pattern = text ? pattern_documents(text, strlen(text), "t", (PatternMatrix){300, 300, false}, NULL) : NULL;
-    Gpu gpu = load("h200");
+    Gpu gpu = open_gpu("h200");
     gpu.n_sm = CASES[k].n_sm;
     const Shape shape = {.N_q = 300, .d = 64, .causal = true, .window = CASES[k].window, .pattern = pattern};
     const Simulation s = timed("fa2", shape, (Tiling){.B_r = 128, .B_c = 64}, &gpu);
@@ -191,7 +177,7 @@ TEST(the_last_row_block_is_as_long_as_it_is) {
 
 /* 8 query heads over one KV head: their rows can share a tile, so K and V count once. */
 TEST(shared_keys_count_once) {
-  const Gpu h100 = load("h100-sxm");
+  const Gpu h100 = open_gpu("h100-sxm");
   const Simulation s = timed("fa2", (Shape){.N_q = 1, .N_k = 32768, .d = 128, .heads = 32, .kv_heads = 8},
                              (Tiling){.B_r = 64, .B_c = 64}, &h100);
   const double bytes = 8 * 2 * 32768.0 * 128 * 2 + 32 * 128 * 2;
@@ -211,7 +197,7 @@ TEST(unlike_times_have_no_ratio) {
 
 /* More work, or a slower machine, never takes less time; and a larger L2 never more. */
 TEST(the_bound_is_monotone) {
-  Gpu gpu = load("a100-80gb");
+  Gpu gpu = open_gpu("a100-80gb");
   double before = 0;
   for (int64_t N = 256; N <= 65536; N *= 2) {
     const Simulation s = timed("standard", (Shape){.N_q = N, .d = 64}, (Tiling){.B_r = 64, .B_c = 64}, &gpu);
