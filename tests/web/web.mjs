@@ -542,7 +542,7 @@ async function written(world) {
   const done = []
   for (const [name, task, find, put, says] of [
     ['05-loop-order', 'load-once', null, null, null],
-    ['11-inside-the-sm', 'map', 'setp.ge.s32', 'setp.gt.s32', 'One thread too many works']]) {
+    ['11-inside-the-sm', 'map', 'setp.ge.s32', 'setp.gt.s32', 'A thread works that has no element']]) {
     const page = await open(world, name, 'lessons.html')
     for (let k = 0; k < 80 && !await page.value(`document.querySelector('#answer.program')?.getAttribute('aria-label')?.startsWith('${task}.')`); k++)
       await click(page, '.foot [data-press="next"]')
@@ -765,7 +765,7 @@ async function workbench(world) {
   same(await text(), before, 'the word that was meant')
   await page.value(`(() => { const e = document.getElementById('program'); e.focus(); e.selectionStart = e.selectionEnd = e.value.indexOf('load V_j') + 8 })()`)
   await page.press('Backspace')
-  await verdict('Line ')
+  await verdict('Line 14: ')
   const [why, line, off, state] = await page.value(`(() => {
     const bad = document.querySelector('#numbers .bad').getBoundingClientRect(), note = document.getElementById('fault').getBoundingClientRect()
     return [document.querySelector('#fault span').textContent, document.querySelector('#numbers .bad').textContent, Math.abs(note.top - bad.top), tilewalk.state()] })()`)
