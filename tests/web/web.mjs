@@ -909,7 +909,7 @@ async function questions(world) {
       else if (line !== 'zork') check(native.stderr.includes(answers[k].remark.split(';')[0]), line, answers[k].remark, native.stderr)
     })
   }
-  for (const name of ['sweep', 'sim', 'check', 'kvcache']) { // each form as it is first shown
+  for (const name of ['sweep', 'sim', 'check', 'serve', 'kvcache']) { // each form as it is first shown
     await page.value(`location.hash = '${name}'`)
     await page.until(`tilewalk.line.startsWith('${name}') && !document.getElementById('answer').hidden && document.getElementById('words').textContent.length > 100`, 60)
   }

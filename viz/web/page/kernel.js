@@ -164,17 +164,23 @@ function point(line) {
   area.scrollTop = Math.max(0, at - 4) * area.scrollHeight / lines.length
 }
 
+const sectorsOf = line => Object.values(line.global).reduce((n, c) => n + c.sectors, 0)
 function linesTable(lines) {
-  const shown = lines.filter(line => costOf(line) > 0).slice(0, LINES_SHOWN)
+  const shown = lines.filter(line => costOf(line) > 0).slice(0, LINES_SHOWN), most = Math.max(...shown.map(sectorsOf))
+  const barred = sectors => {
+    const bar = element('i')
+    bar.style.width = `${Math.max(1, 60 * sectors / most)}px`
+    return element('span', {}, bytes(sectors * SECTOR_BYTES), bar)
+  }
   return table('Source lines, the dearest first', ['line', 'source', 'bytes', 'sectors / request', 'used', 'wavefronts', 'conflicts', 'lanes'],
     shown.map(line => {
-      const parts = Object.values(line.global), sectors = parts.reduce((n, c) => n + c.sectors, 0), requests = parts.reduce((n, c) => n + c.requests, 0)
+      const parts = Object.values(line.global), sectors = sectorsOf(line), requests = parts.reduce((n, c) => n + c.requests, 0)
       const wavefronts = line.shared.load.wavefronts + line.shared.store.wavefronts, conflicts = line.shared.load.conflicts + line.shared.store.conflicts
       const used = sectors && line.asked_bytes ? Math.min(1, line.asked_bytes / (sectors * SECTOR_BYTES)) : 1
       const main = !line.file || line.file.split('/').pop() === source.name || !source.name
       return { act: () => point(line), bad: [...(sectors > 16.5 * requests ? [3] : []), ...(used < 0.5 ? [4] : []), ...(conflicts * 4 > wavefronts ? [6] : [])],
         cells: [line.file ? main ? `${line.line}` : `${line.file.split('/').pop()}:${line.line}` : `PTX ${line.line}`, element('code', { textContent: line.text, title: line.text }),
-          sectors ? bytes(sectors * SECTOR_BYTES) : '', requests ? number(sectors / requests) : '', sectors && line.asked_bytes ? `${Math.round(100 * used)} %` : '',
+          sectors ? barred(sectors) : '', requests ? number(sectors / requests) : '', sectors && line.asked_bytes ? `${Math.round(100 * used)} %` : '',
           wavefronts ? number(wavefronts) : '', wavefronts ? number(conflicts) : '',
           line.warps ? `${Math.round(100 * line.lanes / (32 * line.warps))} %` : ''] }
     }))

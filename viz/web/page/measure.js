@@ -14,6 +14,7 @@ const SHAPE = [['-N', 'Tokens N', '4096'], ['-d', 'Head size d', '128'], ['--hea
 const GPU = ['--gpu', 'GPU', 'h200', 'gpus']
 const QUESTIONS = {
   kvcache: { title: 'KV cache', says: 'What a model keeps for the tokens it has seen.', fields: [['--model', 'Model', 'llama-3-8b', 'models'], ['-N', 'Tokens', '8192'], ['--batch', 'Sequences', '']] },
+  serve: { title: 'Serving', says: 'A model on GPUs: what fits, and the least time to a first token and of each next one.', fields: [['--model', 'Model', 'llama-3.1-70b', 'models'], ['--gpu', 'GPU', 'h100-sxm', 'gpus'], ['--tp', 'GPUs', '8'], ['--batch', 'Sequences', '32'], ['-N', 'Tokens of each', '32768']] },
   advise: { title: 'Which tile', says: 'Kernels and tiles for a problem, the fastest first, and what limits them.', fields: [...SHAPE, GPU] },
   sweep: { title: 'Sweep', says: 'Bytes or time over one parameter.', fields: [['--over', 'Over', 'block', ['block', 'N', 'keys', 'block-q', 'block-k', 'sram', 'l2', 'skew', 'heads', 'head-dim', 'gpu']], ...SHAPE, ['--gpu', 'GPU', '', 'gpus']] },
   roofline: { title: 'Roofline', says: 'How fast a GPU lets each algorithm be, and what stops it.', fields: [...SHAPE, GPU] },

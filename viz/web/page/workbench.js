@@ -51,14 +51,14 @@ function measure() {
 function showMoves() {
   const moving = JSON.parse(engine.text('web_code')).lines.filter(line => line.bytes), most = Math.max(...moving.map(line => line.percent))
   const rows = $('program').value.split('\n').map(() => element('span', { textContent: '\n' }))
-  for (const { number, bytes, percent } of moving) {
-    const bar = element('i', { className: percent === most ? 'most' : '' })
+  for (const { number, bytes, percent } of moving.filter(line => line.number <= rows.length)) {
+    const bar = element('i')
     bar.style.width = `${Math.max(1, 0.4 * percent)}px`
-    Object.assign(rows[number - 1], { className: 'moves' }).replaceChildren(bytes, bar, '\n')
+    Object.assign(rows[number - 1], { className: percent === most ? 'moves most' : 'moves' }).replaceChildren(bytes, bar, '\n')
   }
   $('moves').replaceChildren(...rows)
   const { number, bytes } = moving.find(line => line.percent === most) ?? {}
-  return number ? `Line ${number} moves the most, ${bytes}.` : ''
+  return number ? `Most is moved by line ${number}: ${bytes}.` : ''
 }
 
 // A word that C offers instead of another of that line: [the line, with it].
@@ -107,11 +107,11 @@ async function check(line = viewer.state()) {
   const at = why.match(/^mine\.walk:(\d+): (.*)$/s)
   wrong = why ? { line: Number(at?.[1] ?? 1), why: at?.[2] ?? why } : null
   if (!wrong) {
-    engine.call('web_open', lineWith(line, { algorithm: algorithms() }))
+    const isShown = engine.call('web_open', lineWith(line, { algorithm: algorithms() }))
     viewer.wake()
     const lines = text.split('\n').filter(part => part.replace(/#.*/, '').trim()).length
     const numbers = engine.text('web_program_numbers')
-    $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${engine.call('web_steps')} steps here. ${showMoves()} ${numbers}`
+    $('verdict').textContent = `Nothing wrong in its form: ${lines} lines, ${engine.call('web_steps')} steps here. ${isShown ? showMoves() : ($('moves').replaceChildren(), '')} ${numbers}`
     $('verdict').classList.toggle('doubt', / is wrong:/.test(numbers))
   } else $('verdict').textContent = `Line ${wrong.line}: ${wrong.why}`
   keep(DRAFT, JSON.stringify({ text, packed: viewer.packed }))
