@@ -4,7 +4,8 @@
 
 #include "viz/window/viewer_parts.h"
 
-#define DRAG_UNITS 24.0 /* dragged so far, a parameter takes its next value */
+#define DRAG_UNITS  24.0 /* dragged so far, a parameter takes its next value */
+#define PINCH_SHARE 0.1  /* of the window between two fingers, the next level */
 
 /* ---- The panel beside the scene -------------------------------------------------------------------------- */
 
@@ -244,6 +245,19 @@ void viewer_release(Viewer *v, int button) {
   if (is_click && at && at->click == v->drag_click) viewer_act(v, v->drag_click);
 }
 
+/* A level, and not around. */
+static void zoom_by(Viewer *v, int turns) {
+  if (turns < 0 || v->player->request.zoom < scene_zooms(v->player->scene))
+    viewer_act(v, turns > 0 ? INPUT_ZOOM_IN : INPUT_ZOOM_OUT);
+}
+
+void viewer_pinch(Viewer *v, double spread) {
+  v->pinch = spread == 0 ? 0 : v->pinch + spread;
+  if (fabs(v->pinch) < PINCH_SHARE) return;
+  if (v->player->open == OPEN_NOTHING && scene_zooms(v->player->scene) > 0) zoom_by(v, v->pinch > 0 ? 1 : -1);
+  v->pinch = 0;
+}
+
 void viewer_wheel(Viewer *v, int turns) {
   const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   if (v->player->open == OPEN_LIST) {
@@ -255,9 +269,8 @@ void viewer_wheel(Viewer *v, int turns) {
     viewer_side_takes(v, (SideEvent){.kind = SIDE_WHEEL, .turns = turns});
     return;
   }
-  if (!at && scene_zooms(v->player->scene) > 0) { /* a level a turn, and not around */
-    const int zoom = v->player->request.zoom;
-    if (turns < 0 || zoom < scene_zooms(v->player->scene)) viewer_act(v, turns > 0 ? INPUT_ZOOM_IN : INPUT_ZOOM_OUT);
+  if (!at && scene_zooms(v->player->scene) > 0) {
+    zoom_by(v, turns);
     return;
   }
   for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--) {
