@@ -334,11 +334,8 @@ TEST(other_cards_are_as_near_as_is_said) {
 /* FlashAttention-4 as printed, beside the bound of the same tiles. With d = 64 exponentials bind, and it computes some
  * as polynomials: so it may pass that bound, as one point does. Nothing but the bound is said of such a kernel. */
 TEST(flash_attention_4_beside_the_bound) {
-  const char *assets = getenv("TILEWALK_ASSETS");
-  char path[512];
-  snprintf(path, sizeof path, "%s/counters/print/fa4/first.csv", assets ? assets : "assets");
   const size_t first = n_runs;
-  read_file(path, "");
+  read_file("counters/print/fa4/first.csv", "");
   int n_near = 0, n_passed = 0;
   for (size_t k = first; k < n_runs; k++) {
     const Run *run = &runs[k];
