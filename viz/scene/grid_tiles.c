@@ -108,8 +108,9 @@ static void draw_empty(const Grid *v) {
     for (int k = 0; k < n; k++)
       for (int64_t j = runs[k].begin; j < runs[k].end && state_of(v, runs[k].look) == TILE_COLOUR_EMPTY; j++) {
         const Box tile = grid_tile(v, i, j);
+        const int right = j == v->g->T_c - 1, below = i == v->g->T_r - 1; /* a cut tile ends before the frame */
         if (shared)
-          pen_add_ring(v->pen, (Box){tile.x - 1, tile.y - 1, tile.width + 1, tile.height + 1}, tile);
+          pen_add_ring(v->pen, (Box){tile.x - 1, tile.y - 1, tile.width + 1 + right, tile.height + 1 + below}, tile);
         else
           pen_add_empty(v->pen, tile, line);
       }
