@@ -74,7 +74,7 @@ void pen_add(const Pen *pen, Box box);
 void pen_fill_added(const Pen *pen, Colour colour);
 /* A tile in a state, by the language of TileColour: outlined, filled or hatched. */
 void pen_state(const Pen *pen, Box box, TileColour state);
-/* The same of many empty ones: each is added, `line` thick within its box or between two boxes, then all are outlined. */
+/* The same of many empty ones: each is added, `line` thick within its box or between two, then all are outlined. */
 void pen_add_ring(const Pen *pen, Box outer, Box inner);
 void pen_add_empty(const Pen *pen, Box box, double line);
 void pen_outline_added(const Pen *pen);
