@@ -227,7 +227,7 @@ static Status read_shape(const Parser *p, CounterRow *row, Error *error) {
     if (status) return status;
   }
   char name[8] = "";
-  if (dtype.length < sizeof name) memcpy(name, dtype.at, dtype.length);
+  if (dtype.at && dtype.length < sizeof name) memcpy(name, dtype.at, dtype.length);
   if (!dtype_from_name(name, &row->shape.dtype))
     return ncu_fail(p, error, "the dtype is none of fp16, bf16, fp32, fp8");
   if (!ncu_field_is(causal, "0") && !ncu_field_is(causal, "1")) return ncu_fail(p, error, "causal is neither 0 nor 1");

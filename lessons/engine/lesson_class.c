@@ -308,9 +308,9 @@ static bool is_asked(const Class *c, size_t row) {
 
 /* Passes over the students who have none of the rows that are asked for. */
 static Status skip_others(Class *c, Error *error) {
-  const size_t n = c->s->n_rows;
-  Place *places = c->rules->end ? malloc((n + 1) * sizeof *places) : NULL;
   if (!c->rules->end) return STATUS_OK;
+  const size_t n = c->s->n_rows;
+  Place *places = malloc((n + 1) * sizeof *places);
   if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
   for (size_t k = 0; k < n; k++) places[k] = (Place){c, k};
   qsort(places, n, sizeof *places, by_who);

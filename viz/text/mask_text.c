@@ -17,7 +17,7 @@ const char *mask_text(const Shape *s, char *text, size_t size) {
     snprintf(pattern, sizeof pattern, ", painted in blocks of %" PRId64, s->pattern->block);
   else if (s->pattern)
     snprintf(pattern, sizeof pattern, ", %.150s", s->pattern->name);
-  char all[MASK_TEXT_BYTES];
+  char all[sizeof causal + sizeof window + sizeof pattern];
   snprintf(all, sizeof all, "%s%s%s", causal, window, pattern);
   snprintf(text, size, "%s", *all ? all + 2 : "");
   return text;
