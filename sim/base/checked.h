@@ -28,8 +28,13 @@ __extension__ typedef unsigned _BitInt(128) Wide;
 static inline Wide wide(int64_t size) { return (Wide)(uint64_t)size; }
 
 static inline Wide checked_add(Wide a, Wide b, bool *overflow) {
+#ifdef __SIZEOF_INT128__ /* the builtins cost least: a tenth of all events */
+  Wide sum;
+  if (__builtin_add_overflow(a, b, &sum)) *overflow = true;
+#else
   const Wide sum = a + b;
   if (sum < a) *overflow = true;
+#endif
   return sum;
 }
 
