@@ -258,7 +258,8 @@ static void add_summary(Document *d, const Answer *a) {
                   k->link.name, number_count((Wide)ceil(hiding)).text, number_count(wide(k->tokens)).text);
 }
 
-static void add_head(Document *d, const Ranks *k) {
+static void add_head(Document *d, const Answer *a) {
+  const Ranks *k = a->ranks;
   const Shape *s = &k->shape;
   const KeyfileNote *note = link_note(&k->link, "bandwidth");
   document_line(d, ROLE_HEADING,
@@ -267,7 +268,7 @@ static void add_head(Document *d, const Ranks *k) {
                 number_count(wide(s->N_k)).text, number_count(wide(s->heads)).text, s->heads == 1 ? "" : "s", s->d,
                 dtype_name(s->dtype), s->causal ? ", causal" : "");
   document_line(d, ROLE_DIM, "%s: %s each way%s%s.", k->link.product, number_si(k->link.bytes_per_s, "B/s").text,
-                note->assumed ? " (assumed)" : "", k->link.ramp_bytes ? "; measured exchanges" : "");
+                note->assumed ? " (assumed)" : "", a->clock == CLOCK_PREDICTED ? "; measured exchanges" : "");
   put_text(d, "scheme", SCHEME_NAMES[k->scheme]);
   put_count(d, "ranks", k->n);
   put_text(d, "gpu", k->gpu.name);
@@ -336,7 +337,7 @@ static Status resolve(const RanksOptions *o, Work *w, Error *error) {
 }
 
 static void fill(Document *d, const Answer *a) {
-  add_head(d, a->ranks);
+  add_head(d, a);
   document_gap(d);
   add_held(d, a->ranks);
   document_gap(d);
