@@ -7,7 +7,7 @@ the row is. An exchange sends K and V (one buffer) to the next rank and receives
 a batch. The ring runs P blocks; before each but the last it issues the exchange for the next one; under a causal mask a rank leaves out
 the blocks after its own. Blocks' outputs are not merged. Milliseconds between two CUDA events, after a barrier, median of REPEATS.
 """
-import os, socket, statistics, subprocess, sys
+import os, socket, statistics, sys
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
@@ -78,12 +78,7 @@ def rank_main(rank, P, port):
 
 
 def main():
-    names = {torch.cuda.get_device_name(k) for k in range(torch.cuda.device_count())}
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "-i", "0"], capture_output=True, text=True)
-    print(f"# gpu: {torch.cuda.device_count()} x {', '.join(sorted(names))}")
-    print(f"# driver: {driver.stdout.strip()}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}, NCCL {'.'.join(map(str, torch.cuda.nccl.version()))}")
-    print(f"# date: {subprocess.run(['date', '+%F'], capture_output=True, text=True).stdout.strip()}")
-    print(f"# command: {' '.join(sys.argv)}; medians of {REPEATS}; milliseconds")
+    print(f"# {torch.cuda.device_count()} GPUs, PyTorch {torch.__version__}, NCCL {'.'.join(map(str, torch.cuda.nccl.version()))}; medians of {REPEATS}, milliseconds")
     print("ranks,N_per_rank,heads,d,causal,rank,block_ms,exchange_ms,ring_ms,kv_bytes", flush=True)
     for P in [int(p) for p in sys.argv[1:]] or [2]:
         with socket.socket() as s:
