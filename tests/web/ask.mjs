@@ -1,12 +1,26 @@
-// Asks each line of its input of a page's ask.wasm and prints as tests/cli/library_client.c does: node ask.mjs FOLDER
+// Asks each line of its input of a page's ask.wasm, one of a kernel of its kernel.wasm, and prints as
+// tests/cli/library_client.c does: node ask.mjs FOLDER
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 const folder = resolve(process.argv[2])
 const { load } = await import(`${folder}/engine.js`)
-const engine = await load(new WebAssembly.Module(readFileSync(`${folder}/ask.wasm`)), [readFileSync(`${folder}/ask.bundle`)],
-  { measure: () => 0, act: () => {} })
-for (const line of readFileSync(0, 'utf8').split('\n').slice(0, -1)) {
+const open = (name, page) =>
+  load(new WebAssembly.Module(readFileSync(`${folder}/${name}.wasm`)), [readFileSync(`${folder}/${name}.bundle`)], page)
+const engine = await open('ask', { measure: () => 0, act: () => {} }), kernels = await open('kernel', {})
+
+function ask(line) {
   const status = engine.call('web_ask', line)
-  process.stdout.write(`${status}\n${status === 2 ? engine.text('web_remark') + '\n' : engine.text('web_answer')}`)
+  return [status, status === 2 ? engine.text('web_remark') + '\n' : engine.text('web_answer')]
 }
+// `kernel FILE --entry E ...`: its options are a file's comments here. The page's own keys are left out.
+function askKernel(line) {
+  const [, file, options] = line.match(/^kernel (\S+) --(.*)$/), words = options.split(' --')
+  const launch = words.filter(word => word !== 'faults').map(word => `// tilewalk: ${word}\n`).join('')
+  const { error, lane_instructions, printed, banks, ...answer } = JSON.parse(kernels.text('kernel_run', file.split('/').at(-1),
+    readFileSync(file, 'utf8'), '', '', launch, words.includes('faults') ? 1 : 0))
+  if (error) return [2, error + '\n']
+  return [answer.faults?.length ? 1 : 0, JSON.stringify({ tilewalk: 1, ...answer }, null, 2) + '\n']
+}
+for (const line of readFileSync(0, 'utf8').split('\n').slice(0, -1))
+  process.stdout.write((line.startsWith('kernel ') ? askKernel : ask)(line).join('\n'))
