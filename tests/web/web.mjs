@@ -1275,9 +1275,9 @@ async function kernels(world) {
       document.getElementById('caches').checked = ${!checks.faults}
       await tilewalk.run()
     })()`)
-    const answer = await page.value('tilewalk.answer'), { lane_instructions: lanes, printed, ...counted } = answer
+    const answer = await page.value('tilewalk.answer'), { lane_instructions: lanes, printed, banks, ...counted } = answer
     check(!answer.error, sample, answer.error ?? '')
-    return { lanes, counted }
+    return { lanes, counted, banks }
   }
   const beside = async (sample, counted) => {
     const ptx = join(scratch, 'kernel.ptx'), [text, source, command] = await page.value(`[document.getElementById('ptx').value, tilewalk.examples[${JSON.stringify(sample)}].source, tilewalk.command()]`)
@@ -1296,7 +1296,14 @@ async function kernels(world) {
   const tiled = await ask('transpose.cu', 'transpose_tiled')
   same(tiled.counted.shared.load.conflicts, 31 * 2048, 'conflicts of the tile')
   await beside('transpose.cu', tiled.counted)
-  same((await ask('transpose.cu', 'transpose_padded')).counted.shared.load.conflicts, 0, 'conflicts with padding')
+  // By hand: a column of 32 rows of 128 bytes lies in one bank. XORed by 3 bits of the row, in 8, with 4 words each.
+  const words = ({ words_of_bank: words }) => words.filter(Boolean).join()
+  same([tiled.banks.length, words(tiled.banks[0].as_is), words(tiled.banks[0].swizzled)].join(' '), `1 32 ${Array(8).fill(4)}`, 'words of banks')
+  same(await page.value(`document.querySelectorAll('#banks rect.void').length`), 31, 'banks without work, drawn')
+  await page.value(`document.querySelector('#banks input').click()`)
+  same(await page.value(`document.querySelector('#banks b').textContent`), 'Line 24 reads: 4 passes, where 1 would do', 'with a swizzle')
+  const padded = await ask('transpose.cu', 'transpose_padded')
+  same(padded.counted.shared.load.conflicts + padded.banks.length, 0, 'conflicts with padding')
   same(await page.value(`document.querySelectorAll('#tables table').length`), 2, 'tables')
   check((await page.value(`document.querySelector('#tables tbody td code').textContent`)).length > 5, 'the text of the dearest line')
   await page.value(`document.querySelector('#tables td button').click()`)

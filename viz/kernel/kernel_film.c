@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/kernel/kernel_banks.h"
 #include "viz/kernel/kernel_lines.h"
 
 enum { SECTOR = 32, LANES = 32, STEPS_MAX = 1 << 20 };
@@ -172,35 +173,10 @@ static void step_on(FilmRun *r, const PtxSeen *seen) {
     r->shown_block = r->block, r->shown_barrier = r->barriers - r->first_barrier;
 }
 
-/* The request with the addresses of another layout of shared memory: units of 16 bytes XORed by the number of their
- * row, 3 bits of it, as TMA does with rows of 128 bytes (sim/machine/warp.h). It takes its own swizzle off, too. */
-static PtxSeen laid_out(const PtxSeen *seen, uint64_t row_bytes, uint64_t address[LANES]) {
-  PtxSeen other = *seen;
-  for (int l = 0; l < LANES; l++) address[l] = seen->address[l] ^ seen->address[l] / row_bytes % 8 * 16;
-  other.address = address;
-  other.wavefronts = ptx_wavefronts(seen, address, &other.conflicts);
-  return other;
-}
-
-static void take_request(KernelFilm *f, const PtxSeen *seen, const PtxSeen *shown) {
+static void take_request(KernelFilm *f, const PtxSeen *seen, const KernelSceneRequest *shown) {
   KernelSceneRequest *q = &f->scene.request;
   const uint32_t cost = seen->sectors + 4 * seen->wavefronts, known = q->sectors + 4 * q->plain_wavefronts;
-  if (q->is_there && cost <= known) return;
-  *q = (KernelSceneRequest){.is_there = true,
-                            .shared = seen->shared,
-                            .store = seen->store,
-                            .bytes = seen->bytes,
-                            .lanes_at_once = seen->matrices    ? 8
-                                             : seen->bytes > 4 ? 128 / seen->bytes
-                                                               : LANES,
-                            .warp = seen->warp,
-                            .block = seen->block,
-                            .mask = seen->mask,
-                            .sectors = seen->sectors,
-                            .wavefronts = shown->wavefronts,
-                            .conflicts = shown->conflicts,
-                            .plain_wavefronts = seen->wavefronts};
-  memcpy(q->address, shown->address, sizeof q->address);
+  if (!q->is_there || cost > known) *q = *shown;
 }
 
 static void witness(void *context, const PtxSeen *seen) {
@@ -211,8 +187,7 @@ static void witness(void *context, const PtxSeen *seen) {
   r->sectors += seen->sectors, r->wavefronts += seen->wavefronts, r->conflicts += seen->conflicts;
   if (r->trace || (r->wanted >= 0 && r->step > r->wanted)) return;
   const int32_t number = line_of(f, seen->pc);
-  uint64_t address[LANES];
-  const PtxSeen shown = seen->shared && r->row_bytes ? laid_out(seen, r->row_bytes, address) : *seen;
+  const KernelSceneRequest shown = kernel_request_seen(seen, seen->shared ? r->row_bytes : 0);
   f->scene.plain_conflicts += seen->conflicts;
   if (number > 0) {
     KernelSceneLine *line = &f->lines[number - 1];

@@ -172,22 +172,6 @@ static void draw_sectors(const Pen *pen, const KernelSceneRequest *r, Box in) {
   }
 }
 
-/* What the lanes that go together ask of each bank: the most different words of one. */
-static void count_words(const KernelSceneRequest *r, int deepest[WORDS]) {
-  for (int first = 0; first < LANES; first += r->lanes_at_once) {
-    uint64_t words[WORDS][SHOWN_ROWS];
-    int n[WORDS] = {0};
-    for (int l = first; l < first + r->lanes_at_once; l++)
-      for (uint64_t at = r->address[l] / 4; r->mask >> l & 1 && at <= (r->address[l] + (uint64_t)r->bytes - 1) / 4;
-           at++) {
-        int *m = &n[at % WORDS];
-        *m = add_once(words[at % WORDS], *m < SHOWN_ROWS ? *m : SHOWN_ROWS, SHOWN_ROWS, at);
-      }
-    for (int bank = 0; bank < WORDS; bank++)
-      if (n[bank] > deepest[bank]) deepest[bank] = n[bank];
-  }
-}
-
 /* Lanes above, banks below, a strand from each lane to its banks; orange where a bank has more than one word to give to
  * lanes that go together. */
 static void draw_banks(const Pen *pen, const KernelSceneRequest *r, Box in) {
@@ -195,7 +179,7 @@ static void draw_banks(const Pen *pen, const KernelSceneRequest *r, Box in) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL), w = in.width / WORDS, side = w - 2;
   int deepest[WORDS] = {0}, most = 1, worst = 0, idle = 0;
   char words[64];
-  count_words(r, deepest);
+  kernel_scene_banks(r, deepest);
   for (int bank = 0; bank < WORDS; bank++) {
     if (deepest[bank] > most) most = deepest[bank], worst = bank;
     idle += deepest[bank] == 0;

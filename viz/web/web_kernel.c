@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/kernel/kernel_report.h"
+#include "viz/kernel/kernel_banks.h"
 #include "viz/web/web_assets.h"
 #include "viz/web/web_page.h"
 
@@ -186,6 +186,7 @@ static void keep_printed(void *context, const char *text, size_t n) {
 
 static Status run(KernelLaunch *l, KernelRequest *request, const char *launch, Error *error) {
   KernelReport report;
+  KernelBanks banks = {0};
   char name[sizeof request->file];
   memcpy(name, request->file, sizeof name);
   strcpy(request->file, "launch");
@@ -194,12 +195,16 @@ static Status run(KernelLaunch *l, KernelRequest *request, const char *launch, E
   if (status == STATUS_OK) status = kernel_launch_prepare(l, request, error);
   if (status) return status;
   l->launch.print = keep_printed;
+  status = kernel_banks_watch(&banks, l, error);
+  if (status) return status;
   status = kernel_report_make(&report, l, error);
   const ReportSink k = fresh_json();
   open_object(&json, NULL);
   if (status == STATUS_OK) status = kernel_report_put(&report, &k, error);
   put_whole(&json, "lane_instructions", report.result.totals.lanes);
   put_text(&json, "printed", printed.text);
+  if (status == STATUS_OK) kernel_banks_put(&banks, &k);
+  kernel_banks_free(&banks);
   kernel_report_free(&report);
   return status;
 }

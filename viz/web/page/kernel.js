@@ -165,7 +165,7 @@ function point(line) {
 }
 
 const sectorsOf = line => Object.values(line.global).reduce((n, c) => n + c.sectors, 0)
-function linesTable(lines) {
+function linesTable(lines, bankOf) {
   const shown = lines.filter(line => costOf(line) > 0).slice(0, LINES_SHOWN), most = Math.max(...shown.map(sectorsOf))
   const barred = sectors => {
     const bar = element('i')
@@ -178,12 +178,47 @@ function linesTable(lines) {
       const wavefronts = line.shared.load.wavefronts + line.shared.store.wavefronts, conflicts = line.shared.load.conflicts + line.shared.store.conflicts
       const used = sectors && line.asked_bytes ? Math.min(1, line.asked_bytes / (sectors * SECTOR_BYTES)) : 1
       const main = !line.file || line.file.split('/').pop() === source.name || !source.name
-      return { act: () => point(line), bad: [...(sectors > 16.5 * requests ? [3] : []), ...(used < 0.5 ? [4] : []), ...(conflicts * 4 > wavefronts ? [6] : [])],
+      const act = () => {
+        point(line)
+        if (bankOf(line)) $('banks').replaceWith(banksFigure(bankOf(line)))
+      }
+      return { act, bad: [...(sectors > 16.5 * requests ? [3] : []), ...(used < 0.5 ? [4] : []), ...(conflicts * 4 > wavefronts ? [6] : [])],
         cells: [line.file ? main ? `${line.line}` : `${line.file.split('/').pop()}:${line.line}` : `PTX ${line.line}`, element('code', { textContent: line.text, title: line.text }),
           sectors ? barred(sectors) : '', requests ? number(sectors / requests) : '', sectors && line.asked_bytes ? `${Math.round(100 * used)} %` : '',
           wavefronts ? number(wavefronts) : '', wavefronts ? number(conflicts) : '',
           line.warps ? `${Math.round(100 * line.lanes / (32 * line.warps))} %` : ''] }
     }))
+}
+
+// Lanes above, banks below, a strand from each lane to its first bank: the request of a line that conflicts the most.
+function banksFigure(chosen, swizzled = false) {
+  const { bank_of_lane: bankOf, words_of_bank: words, wavefronts, conflicts } = swizzled ? chosen.swizzled : chosen.as_is
+  const width = Math.max(288, Math.min(840, $('tables').clientWidth - 24)), cell = width / 32, side = cell - 2, drop = 54 + side
+  const svg = (tag, values) => {
+    const made = document.createElementNS('http://www.w3.org/2000/svg', tag)
+    Object.entries(values).forEach(([key, value]) => made.setAttribute(key, value))
+    return made
+  }
+  const square = (k, y, kind) => svg('rect', { x: cell * k + 1, y: y + 1, width: side, height: side, rx: 2, class: kind })
+  const span = Math.ceil(chosen.bytes / 4), idle = words.filter(n => !n).length, most = Math.max(...words)
+  const strand = (bank, lane) => {
+    const from = cell * (lane + 0.5), to = cell * (bank - 1 + span / 2)
+    return svg('path', { d: `M${from} ${cell}C${from} ${cell + 30} ${to} ${drop - 30} ${to} ${drop}`, class: words[bank - 1] > 1 ? 'waste' : 'done' })
+  }
+  const figure = svg('svg', { width, height: drop + cell, role: 'img', 'aria-label': `32 lanes, 32 banks: ${idle} banks idle, at most ${most} words of one bank at once` })
+  figure.append(...bankOf.flatMap((bank, lane) => bank ? [strand(bank, lane)] : []),
+    ...bankOf.map((bank, lane) => square(lane, 0, bank ? Math.floor(lane / chosen.lanes_at_once) % 2 ? 'part' : 'done' : 'void')),
+    ...words.map((n, bank) => square(bank, drop, n > 1 ? 'waste' : n ? 'done' : 'void')))
+  const where = chosen.file ? `Line ${chosen.line}` : `PTX line ${chosen.line}`
+  const made = element('figure', { id: 'banks' }, element('figcaption', {}, element('b', { textContent:
+    `${where} ${chosen.store ? 'stores' : 'reads'}: ${number(wavefronts)} passes${conflicts ? `, where ${number(wavefronts - conflicts)} would do` : ': no conflict'}` }),
+    ` Lanes of warp ${chosen.warp}, block ${chosen.block}; banks below.`), figure,
+    element('p', {}, element('b', { className: most > 1 ? 'bad' : '', textContent: `${most} ${most > 1 ? 'words' : 'word'} of a bank at once` }), ` ${idle} banks idle`))
+  if (chosen.swizzled) {
+    const turn = event => made.replaceWith(banksFigure(chosen, event.target.checked))
+    made.append(element('label', {}, element('input', { type: 'checkbox', checked: swizzled, onchange: turn }), ` XOR swizzle, rows of ${chosen.swizzle_row_bytes} B`))
+  }
+  return made
 }
 
 function sentences(a) {
@@ -200,6 +235,8 @@ function sentences(a) {
 }
 
 function report(a, seconds) {
+  const bankOf = line => a.banks.find(bank => bank.line === line.line && bank.file === line.file)
+  const banks = a.lines.map(bankOf).filter(Boolean), worst = banks.find(bank => banks.every(other => other.as_is.conflicts <= bank.as_is.conflicts))
   const judged = a.output?.agrees
   const wrong = judged === false ? ` It is not attention: ${number(a.output.wrong)} elements are wrong; the first, ${a.output.first_wrong.element}, is ${number(a.output.first_wrong.is)} and should be ${number(a.output.first_wrong.should)}; last written by ${a.output.first_wrong.by}.` : ''
   const right = judged ? ' It is attention: O is right against fp64.' : ''
@@ -207,7 +244,7 @@ function report(a, seconds) {
   $('verdict').className = a.faults.length || wrong ? 'bad' : ''
   $('verdict').textContent = `${a.kernel}: ${sizes(a.grid)} blocks of ${sizes(a.block)} threads, ${number(a.lane_instructions)} lane instructions in ${seconds.toFixed(2)} s.${right}${wrong}${found}`
   $('tables').replaceChildren(...a.faults.map(fault => element('p', { className: 'box bad' }, element('b', { textContent: fault.kind }), `: ${fault.message}${fault.count > 1 ? ` (${number(fault.count)} times)` : ''}`)),
-    memories(a), ...sentences(a), linesTable(a.lines), ...(a.printed ? [element('pre', { textContent: a.printed })] : []))
+    memories(a), ...(worst ? [banksFigure(worst)] : []), ...sentences(a), linesTable(a.lines, bankOf), ...(a.printed ? [element('pre', { textContent: a.printed })] : []))
 }
 
 async function run() {
