@@ -253,7 +253,13 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
   case 13: {
     const double g = D("g");             /* d = 64 and blocks of 64: Q and O, and K and V for each block */
     DRAW("grows", "66, 260, 582, 1032"); /* T (2 + 2 T) / 32 */
-    CHOOSE("judge-formula", "yes");
+    CHOOSE("judge-sp", "wrong");         /* 2 x 2048^2 x 2 bytes are 16 MiB, and no gain is promised */
+    CHOOSE("judge-gain", "exaggerated"); /* 520 over 260 MiB, where 4 is printed */
+    CHOOSE("judge-s", "holds");          /* 2^31 bytes */
+    CHOOSE("judge-linear", "wrong");     /* 66 over 17 MiB, where 2 is said */
+    CHOOSE("judge-formula", "wrong");    /* 8 x 64 B + 2 B B + 8 B is 96 KiB at B = 127 */
+    CHOOSE("judge-tflops", "wrong");     /* 0.72 x 312 is 225 */
+    CHOOSE("judge-backward", "wrong");   /* 1 and 1 are 2 */
     IS("sp", 2 * D("n") * D("n") * 2);
     CHOOSE("guess", "same");
     IS("ratio", D("M") * 256 + tiled_reads(D("M"), 64, 128));
@@ -456,7 +462,7 @@ static const Wrong WRONG[] = {
     {9, "s-32k", "4 GiB", "S and P together"},
     {9, "inputs", "512 MiB", "N alone"},
     {9, "kept", "128 KiB", "m alone"},
-    {9, "training", "32,768", "L's have 4"},
+    {9, "training", "32,768", "L's take 4"},
     {9, "training", "65,536", "The other way round: L's numbers are the wider ones."},
     {9, "longest", "141,421", "room for S alone"},
 
@@ -472,7 +478,7 @@ static const Wrong WRONG[] = {
     {10, "pages", "1 page", "how many blocks"},
     {10, "chunks", "256", "cannot look at those that come after it"},
     {10, "chunks", "120", "loads its own"},
-    {10, "chunks", "16", "the first chunk's are loaded"},
+    {10, "chunks", "16", "the first chunk's K and V"},
 
     {11, "near", "128", "Eight numbers"},
     {11, "overfetch", "64 KiB", "whole lines"},
@@ -507,7 +513,7 @@ static const Wrong WRONG[] = {
     {14, "loads", "2.097 MB", "That is one load of K."},
     {14, "loads", "268.4 MB", "K and V"},
     {14, "small", "128 MiB", "blocks of 128"},
-    {14, "small", "8 GiB", "squared it"},
+    {14, "small", "8 GiB", "squared the factor"},
     {14, "half", "8", "article's half"},
     {14, "half", "6", "skipped"},
     {14, "batch", "4 MiB", "reads its own"},
