@@ -1,4 +1,8 @@
 /* A stranger's .cu to PTX by clang alone, and the half of it that is cut away. Needs clang; the cutter does not. */
+#define _DEFAULT_SOURCE
+#include <sys/stat.h>
+
+#include "tests/support/scratch.h"
 #include "tests/support/test.h"
 #include "viz/compile/cuda_compile.h"
 #include "viz/kernel/kernel_signature.h"
@@ -190,5 +194,70 @@ TEST(mistakes_have_a_line) {
     assert_int_equal(compile(CASES[i].source, CASES[i].template_name, &result, &error), STATUS_BAD_FILE);
     if (strncmp(error.message, CASES[i].message, strlen(CASES[i].message)) != 0) fail_msg("%s", error.message);
     free(result.ptx);
+  }
+}
+
+static void write_text(const char *folder, const char *name, const char *text) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  fputs(text, f);
+  assert_int_equal(fclose(f), 0);
+}
+
+/* A stranger's file reads what lies below its folder, below -I, and the system's headers; nothing of it is printed. */
+TEST(reads_stay_below) {
+  if (no_clang()) skip();
+  static const struct {
+    const char *first_lines;
+    bool allows, alone;
+    const char *said; /* NULL: it compiles, as "TWO" is from lib/two.h */
+  } CASES[] = {
+      {"#include \"lib/two.h\"\n", false, false, NULL},
+      {"#include <cstdint>\n#include \"two.h\"\n", true, false, NULL},
+      {"#include \"../kernel/lib/two.h\"\n", false, false, NULL},
+      {"#include \"lib/two.h\"\n", false, true, ":2: use of undeclared identifier 'TWO'"},
+      {"\n#include \"/etc/passwd\"\n", false, false, ":2: it includes /etc/passwd, which does not lie below"},
+      {"#include </etc/passwd>\n", false, true, ":1: it includes /etc/passwd, which"},
+      {"#include <../../etc/passwd>\n", false, false, ":1: it includes /etc/passwd, which"},
+      {"#define F \"/etc/passwd\"\n#\\\ninclude F\n", false, false, ":1: it includes /etc/passwd, which"},
+      {"#include \"lib/link.h\"\n", false, false, ": it includes /etc/passwd, which"},
+      {"#include \"/no/such.h\"\n", false, false, ":1: it includes /no/such.h, which"},
+      {"#include \"../two.h\"\n", false, false, ":1: it includes "},
+  };
+  char folder[SCRATCH_BYTES], path[128], below[128];
+  assert_true(scratch_folder(folder));
+  snprintf(path, sizeof path, "%s/kernel", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  snprintf(below, sizeof below, "-I%s/kernel/lib", folder);
+  assert_int_equal(mkdir(below + 2, 0700), 0);
+  write_text(folder, "two.h", "#define TWO 2\n");
+  write_text(path, "lib/two.h", "#define TWO 2\n");
+  snprintf(path, sizeof path, "%s/kernel/lib/link.h", folder);
+  assert_int_equal(symlink("/etc/passwd", path), 0);
+  snprintf(path, sizeof path, "%s/kernel/k.cu", folder);
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    char text[300];
+    const char *const words[] = {below};
+    snprintf(text, sizeof text, "%s__global__ void k(float *p) { p[0] = TWO; }\n", CASES[i].first_lines);
+    CudaResult result;
+    Error error = {0};
+    const CudaSource source = {.path = path,
+                               .text = text,
+                               .length = strlen(text),
+                               .words = words,
+                               .n_words = CASES[i].allows,
+                               .alone = CASES[i].alone};
+    const Status status = cuda_compile(&source, &result, &error);
+    if (!CASES[i].said != !status) fail_msg("%s: %s", text, error.message);
+    if (status && (!strstr(error.message, CASES[i].said) || strstr(error.message, "root")))
+      fail_msg("%s: %s", text, error.message);
+    free(result.ptx);
+  }
+  static const char *const MADE[] = {"kernel/lib/link.h", "kernel/lib/two.h", "kernel/lib", "kernel", "two.h", ""};
+  for (size_t i = 0; i < sizeof MADE / sizeof *MADE; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, MADE[i]);
+    assert_int_equal(remove(path), 0);
   }
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "viz/compile/source_cut.h"
 #include "viz/request/assets.h"
 
-enum { PATH_BYTES = 1024, CLANG_OLDEST = 14, CLANG_NEWEST = 30, TRIES_MAX = 24 };
+enum { PATH_BYTES = 1024, CLANG_OLDEST = 14, CLANG_NEWEST = 30, PREPROCESS_S = 5 };
 #define STUBS "missing/" /* empty headers, in the folder */
 #define MARK                                                                                                           \
   "tw_the_entry" /* a device variable whose value is the instantiated kernel: its line in PTX has the name \
@@ -45,7 +46,7 @@ typedef struct {
 
 static Status folder_new(Folder *folder, Error *error) {
   const char *tmp = getenv("TMPDIR");
-  if (!tmp || !*tmp || strlen(tmp) > PATH_BYTES / 2) tmp = "/tmp";
+  if (!tmp || *tmp != '/' || strlen(tmp) > PATH_BYTES / 2) tmp = "/tmp";
   snprintf(folder->path, sizeof folder->path, "%s/tilewalk.XXXXXX", tmp);
   if (mkdtemp(folder->path)) return STATUS_OK;
   const int reason = errno;
@@ -89,16 +90,6 @@ static const char *base_name(const char *path) {
 }
 
 /* --- what clang says --- */
-
-/* The name in "fatal error: 'torch/extension.h' file not found": false if it is none that may be made up. */
-static bool missing_header(const char *said, char name[128]) {
-  const char *end = strstr(said, "' file not found"), *begin = end;
-  while (begin && begin > said && begin[-1] != '\'') begin--;
-  if (!end || begin == said || end - begin >= 128 || begin == end) return false;
-  memcpy(name, begin, (size_t)(end - begin));
-  name[end - begin] = '\0';
-  return name[0] != '/' && !strstr(name, "..") && !strpbrk(name, "\\\n");
-}
 
 /* "FILE:LINE: WHAT" from the first error; messages of the copy go by the source's own path. */
 static Status refuse(const CudaSource *source, const Folder *folder, const char *said, const CudaResult *result,
@@ -165,13 +156,14 @@ enum { INCLUDES_MAX = 256, INCLUDE_DEPTH = 8 };
 static Status write_cut(const CudaSource *source, const Folder *folder, const char *name, const char *text,
                         size_t length, const char *end, int depth, int *n_left, CudaResult *result, Error *error) {
   const size_t place = (size_t)(base_name(name) - name);
+  const int most_depth = source->alone ? 0 : INCLUDE_DEPTH;
   char *copy = malloc(length + 1);
   if (!copy) return error_set(error, STATUS_NO_MEMORY, "no memory for a copy of '%.100s'", name);
   memcpy(copy, text, length);
   copy[length] = '\0';
   if (source_cut(copy, length) > 0) result->is_cut = true;
   Status status = folder_write(folder, name, copy, length, end, error);
-  for (const char *p = copy; status == STATUS_OK && depth < INCLUDE_DEPTH && (p = strstr(p, "include")) != NULL; p++) {
+  for (const char *p = copy; status == STATUS_OK && depth < most_depth && (p = strstr(p, "include")) != NULL; p++) {
     const char *open = p + 7 + strspn(p + 7, " \t");
     const size_t n = *open == '"' ? strcspn(open + 1, "\"\n") : 0;
     char header[PATH_BYTES], *inner = NULL;
@@ -197,11 +189,11 @@ static Status write_source(const CudaSource *source, const Folder *folder, const
   return folder_write(folder, name, source->text, source->length, end, error);
 }
 
-/* One run of clang over the copy. */
+/* One run of clang over the copy: to PTX, or no further than what it reads (-M), by absolute paths. */
 static Status run_clang(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
-                        ChildResult *child, Error *error) {
-  char header[ASSETS_PATH_BYTES], cuda_folder[ASSETS_PATH_BYTES], copy[2 * PATH_BYTES], own_folder[PATH_BYTES],
-      stubs[PATH_BYTES + 16];
+                        bool only_reads, ChildResult *child, Error *error) {
+  char header[ASSETS_PATH_BYTES], cuda_folder[ASSETS_PATH_BYTES], copy[2 * PATH_BYTES], own_folder[PATH_MAX + 1],
+      stubs[PATH_BYTES + 16], absolute[PATH_MAX], folders[CUDA_WORDS_MAX][PATH_MAX + 2];
   snprintf(stubs, sizeof stubs, "%s/" STUBS, folder->path);
   if (assets_find(header, sizeof header, "kernels/cuda/tw_cuda.h", error)) return STATUS_BAD_REQUEST;
   snprintf(cuda_folder, sizeof cuda_folder, "%.*s", (int)(base_name(header) - header), header);
@@ -209,6 +201,7 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
   const size_t n = (size_t)(base_name(source->path) - source->path);
   snprintf(own_folder, sizeof own_folder, "%.*s", n ? (int)(n < PATH_BYTES - 1 ? n : PATH_BYTES - 1) : 2,
            n ? source->path : "./");
+  if (source->alone) snprintf(own_folder, sizeof own_folder, "%s", stubs);
   const char *argv[64 + CUDA_WORDS_MAX] = {clang,
                                            "-x",
                                            "cuda",
@@ -242,22 +235,33 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
                                            "-fno-caret-diagnostics",
                                            "-fno-color-diagnostics",
                                            "-ferror-limit=1",
-                                           "-S",
                                            "-o",
                                            "-"};
+  static const char *const READS[] = {"-M", "-MG", "-Xclang", "-v"}; /* -v: the folders that are searched */
   int k = 0;
   while (argv[k]) k++;
-  for (int w = 0; w < source->n_words && w < CUDA_WORDS_MAX; w++) argv[k++] = source->words[w];
+  if (only_reads)
+    for (size_t w = 0; w < sizeof READS / sizeof *READS; w++) argv[k++] = READS[w];
+  else
+    argv[k++] = "-S";
+  if (only_reads && realpath(own_folder, absolute)) snprintf(own_folder, sizeof own_folder, "%s", absolute);
+  for (int w = 0; w < source->n_words && w < CUDA_WORDS_MAX; w++) {
+    argv[k++] = source->words[w];
+    if (!only_reads || strncmp(source->words[w], "-I", 2) != 0 || !realpath(source->words[w] + 2, absolute)) continue;
+    snprintf(folders[w], sizeof folders[w], "-I%s", absolute);
+    argv[k - 1] = folders[w];
+  }
   argv[k++] = copy;
-  const ChildLimits limits = {.cpu_seconds = source->cpu_seconds ? source->cpu_seconds : 30,
-                              .wall_seconds = source->cpu_seconds ? 2 * source->cpu_seconds : 60,
+  const int cpu_seconds = only_reads ? PREPROCESS_S : source->cpu_seconds ? source->cpu_seconds : 30;
+  const ChildLimits limits = {.cpu_seconds = cpu_seconds,
+                              .wall_seconds = 2 * cpu_seconds,
                               .memory_bytes = (size_t)4 << 30,
                               .out_bytes = CUDA_PTX_MAX,
                               .err_bytes = 65536};
   if (child_run(argv, &limits, child, error)) return STATUS_BAD_REQUEST;
   if (child->timed_out || child->exit_status > 128)
-    return error_set(error, STATUS_TOO_LARGE, "%.100s: clang was stopped after %d s of CPU or 4 GiB", source->path,
-                     (int)limits.cpu_seconds);
+    return error_set(error, STATUS_TOO_LARGE, "%.100s: clang was stopped after %d s of CPU, %d s in all or 4 GiB",
+                     source->path, cpu_seconds, 2 * cpu_seconds);
   if (child->out_cut) return error_set(error, STATUS_TOO_LARGE, "%.100s: its PTX is larger than 64 MiB", source->path);
   return STATUS_OK;
 }
@@ -273,37 +277,103 @@ static void take_entry(CudaResult *result) {
   while (*line && *line != '\n') *line++ = ' ';
 }
 
-/* Compiles until no header is missing. */
+/* --- what clang may read: files below the folders that it searches --- */
+
+/* Whether a path, links followed, lies below a folder that clang says it searches (-v), or below the copy's own. */
+static bool may_read(const char *path, const char *said, const Folder *folder) {
+  char real[PATH_MAX], below[PATH_MAX], searched[PATH_BYTES];
+  if (!realpath(path, real)) return false;
+  const char *line = strstr(said, " search starts here:\n");
+  snprintf(searched, sizeof searched, "%s", folder->path);
+  for (;;) {
+    const size_t n = realpath(searched, below) ? strlen(below) : 0;
+    if (n && strncmp(real, below, n) == 0 && (real[n] == '/' || below[n - 1] == '/')) return true;
+    do line = line ? strchr(line, '\n') : NULL;
+    while (line && (++line, *line == '#'));
+    if (!line || *line != ' ') return false;
+    snprintf(searched, sizeof searched, "%.*s", (int)strcspn(line + 1, "\n"), line + 1);
+  }
+}
+
+/* The next name of a Makefile's rule, without what make wants before a blank, a # or a $; NULL: no more. */
+static char *next_name(char **at) {
+  char *p = *at;
+  while (*p == ' ' || *p == '\n' || (*p == '\\' && p[1] == '\n')) p++;
+  char *const name = p, *to = p;
+  while (*p && *p != ' ' && *p != '\n') {
+    if ((*p == '\\' && (p[1] == ' ' || p[1] == '#')) || (*p == '$' && p[1] == '$')) p++;
+    *to++ = *p++;
+  }
+  *at = p + (*p != '\0');
+  *to = '\0';
+  return to > name ? name : NULL;
+}
+
+/* The first line of the text that includes a file of that name; 0: none, as when a macro or another file names it. */
+static int line_including(const CudaSource *source, const char *path) {
+  const char *end = source->text + source->length;
+  int number = 1;
+  for (const char *line = source->text; line < end; number++) {
+    const char *stop = memchr(line, '\n', (size_t)(end - line));
+    char text[PATH_BYTES];
+    if (!stop) stop = end;
+    snprintf(text, sizeof text, "%.*s", (int)(stop - line < PATH_BYTES ? stop - line : PATH_BYTES - 1), line);
+    if (strchr(text, '#') && strstr(text, base_name(path))) return number;
+    line = stop + 1;
+  }
+  return 0;
+}
+
+static Status refuse_path(const CudaSource *source, const char *path, Error *error) {
+  const int line = line_including(source, path);
+  char where[16] = "", real[PATH_MAX];
+  if (realpath(path, real)) path = real;
+  if (line) snprintf(where, sizeof where, ":%d", line);
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "%.120s%s: it includes %.130s, which does not lie below %s; --include DIR allows a folder",
+                   source->path, where, quote(path, strlen(path)).text,
+                   source->alone ? "a folder of headers" : "its folder");
+}
+
+/* What clang would read is judged before it compiles. A header that is not here is left empty, with a note. */
+static Status judge_reads(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
+                          CudaResult *result, Error *error) {
+  ChildResult child;
+  Status status = run_clang(source, folder, clang, name, true, &child, error);
+  char *at = status ? NULL : strstr(child.out, ": "), *path;
+  if (at)
+    at += 2;
+  else if (!status)
+    status = refuse(source, folder, child.err, result, error);
+  while (at && status == STATUS_OK && (path = next_name(&at)) != NULL) {
+    char stub[160];
+    if (*path == '/') {
+      if (!may_read(path, child.err, folder)) status = refuse_path(source, path, error);
+    } else if (strlen(path) < 128 && !strstr(path, "..") && !strchr(path, '\\')) {
+      snprintf(stub, sizeof stub, STUBS "%s", path);
+      status = folder_write(folder, stub, "", 0, "", error);
+      note(result, "a header is not here, and was left empty: ", path);
+    }
+  }
+  child_result_free(&child);
+  return status;
+}
+
 static Status compile_once(const CudaSource *source, const Folder *folder, const char *clang, bool cut,
                            CudaResult *result, Error *error) {
   const char *name = base_name(source->path);
+  ChildResult child = {0};
   if (!*name) name = "kernel.cu";
   Status status = write_source(source, folder, name, cut, result, error);
-  for (int tries = 0; status == STATUS_OK; tries++) {
-    ChildResult child;
-    char header[128];
-    status = run_clang(source, folder, clang, name, &child, error);
-    if (status == STATUS_OK && child.exit_status != 0) {
-      const bool missing = missing_header(child.err, header) && tries < TRIES_MAX;
-      if (missing) {
-        char stub[160];
-        snprintf(stub, sizeof stub, STUBS "%s", header);
-        status = folder_write(folder, stub, "", 0, "", error);
-        note(result, "a header is not here, and was left empty: ", header);
-      } else {
-        status = refuse(source, folder, child.err, result, error);
-      }
-      child_result_free(&child);
-      continue;
-    }
-    if (status == STATUS_OK) {
-      result->ptx = child.out, result->length = child.n_out;
-      child.out = NULL;
-      take_entry(result);
-    }
-    child_result_free(&child);
-    break;
+  if (!status) status = judge_reads(source, folder, clang, name, result, error);
+  if (!status) status = run_clang(source, folder, clang, name, false, &child, error);
+  if (!status && child.exit_status != 0) status = refuse(source, folder, child.err, result, error);
+  if (!status) {
+    result->ptx = child.out, result->length = child.n_out;
+    child.out = NULL;
+    take_entry(result);
   }
+  child_result_free(&child);
   return status;
 }
 

@@ -19,6 +19,7 @@ typedef struct {
   const char *template_name; /* "sgemm<64, 64>": a kernel to instantiate; NULL: none */
   const char *const *words;  /* further arguments for clang: -I, -D */
   int n_words;
+  bool alone;      /* nothing beside it is read, such as for an answer or a hand-in */
   int cpu_seconds; /* clang may take so long; 0: 30 */
 } CudaSource;
 
