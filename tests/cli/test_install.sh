@@ -16,9 +16,9 @@ rm -f "$root.log"
 unset TILEWALK_ASSETS
 usr=$root/usr tilewalk=$root/usr/bin/tilewalk
 
-find assets lessons kernels/cuda -type f \( -path 'kernels/*' -o ! -name '*.[ch]' \) ! -path 'assets/pictures/*' ! -path 'assets/package/*' 2>/dev/null | while read -r file; do
-  cmp "$file" "$usr/share/tilewalk/$file" || exit 1
-done || fail "a data file is not installed"
+find assets lessons kernels/cuda -type f \( -path 'kernels/*' -o ! -name '*.[ch]' \) ! -path 'assets/pictures/*' ! -path 'assets/package/*' -print0 |
+  xargs -0 sha256sum >"$scratch/sums"
+(cd "$usr/share/tilewalk" && sha256sum --quiet -c "$scratch/sums") || fail "a data file is not installed"
 [ "$(ls "$usr/bin")" = tilewalk ] || fail "more than one command is installed"
 (cd / && "$tilewalk" sim -N 64 -d 16 --block 8 --json >/dev/null) || fail "the installed program does not run"
 (cd / && "$tilewalk" lesson --list >/dev/null) || fail "the installed full program does not find its data"
@@ -33,6 +33,10 @@ page=$usr/share/man/man1/tilewalk.1
 fish=$usr/share/fish/vendor_completions.d/tilewalk.fish
 bash=$usr/share/bash-completion/completions/tilewalk
 zsh=$usr/share/zsh/site-functions/_tilewalk
+offers() { # offers NAME <TEXT: each option of the command stands in the text
+  lacking=$(grep -oE -- '--[a-z-]+' | sort -u | comm -23 "$scratch/options" -)
+  [ -z "$lacking" ] || fail "$1 lacks $lacking"
+}
 commands=$("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 [ "$(echo "$commands" | wc -l)" -ge 3 ] || fail "--help lists too few commands"
 for command in $commands; do
@@ -42,14 +46,11 @@ for command in $commands; do
     warnings=$(groff -man -ww -Tutf8 "$own" 2>&1 >/dev/null)
     [ -z "$warnings" ] || fail "the page of $command: $warnings"
   fi
-  options=$("$tilewalk" "$command" --help | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p')
-  for option in $options; do
-    escaped=$(echo "$option" | sed 's/-/\\\\-/g')
-    grep -q "$escaped" "$own" || fail "the page of $command lacks $option"
-    sed -n "/^  $command)/,/^    ;;/p" "$bash" | grep -q -- "$option" || fail "bash completion lacks $command $option"
-    sed -n "/^  $command)/,/^    ;;/p" "$zsh" | grep -q -- "$option" || fail "zsh completion lacks $command $option"
-    grep -q -- "from $command'.* -l ${option#--} " "$fish" || fail "fish completion lacks $command $option"
-  done
+  "$tilewalk" "$command" --help | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p' | sort -u >"$scratch/options"
+  sed 's/\\-/-/g' "$own" | offers "the page of $command"
+  sed -n "/^  $command)/,/^    ;;/p" "$bash" | offers "bash completion of $command"
+  sed -n "/^  $command)/,/^    ;;/p" "$zsh" | offers "zsh completion of $command"
+  sed -n "s/.*from $command'.* -l \([a-z-]*\).*/--\1/p" "$fish" | offers "fish completion of $command"
 done
 if command -v groff >/dev/null; then
   warnings=$(groff -man -ww -Tutf8 "$page" 2>&1 >/dev/null)
