@@ -532,6 +532,8 @@ static void choose(LessonSession *s, int place) {
   }
   if (s->lesson.asks[ask].kind != LESSON_ORDER) return;
   changed(s);
+  if (a->is_stale) a->n_order = 0; /* the order was graded: another begins */
+  a->is_stale = false;
   int at = 0;
   while (at < a->n_order && a->order[at] != place) at++;
   if (at < a->n_order)
