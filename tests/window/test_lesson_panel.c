@@ -120,11 +120,10 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   /* by letters, and Return: after the last letter it checks, and before does not */
   int order[ANSWER_CHOICES_MAX];
   right_order(&s->questions[3], order);
-  for (int k = 0; k < 3; k++) key(b, SIDE_KEY_BACKSPACE);
-  for (int k = 0; k < 3; k++) {
-    assert_int_equal(s->answers[3].n_order, k);
-    assert_int_equal(s->answers[3].tries, 1);
+  for (int k = 0; k < 3; k++) { /* what was graded is replaced */
     text(b, (const char[]){(char)('a' + order[k]), '\0'});
+    assert_int_equal(s->answers[3].n_order, k + 1);
+    assert_int_equal(s->answers[3].tries, 1);
   }
   key(b, SIDE_KEY_RETURN);
   assert_int_equal(s->answers[3].tries, 2);
@@ -193,6 +192,14 @@ TEST(a_program_is_written_in_a_file) {
   assert_non_null(file);
   fprintf(file, "%s# saved\n", q->work.reference);
   fclose(file);
+  key(b, SIDE_KEY_ESCAPE); /* and e edits still: the page says so */
+  setenv("TERMINAL", "nosuch", 1);
+  for (int k = 0; k < 2; k++) { /* no such editor; one that wants a terminal, and there is none */
+    setenv("VISUAL", k ? "nano -w" : "nosuch", 1);
+    assert_true(text(b, "e"));
+    assert_non_null(strstr(b->player.message, "cannot be started: set VISUAL to an editor, or open "));
+  }
+  unsetenv("TERMINAL");
   setenv("VISUAL", "cp wanted.walk", 1); /* an editor that saves */
   assert_true(text(b, "e"));
   assert_string_equal(b->player.message, "cp wanted.walk ./forgotten-rescale.walk");

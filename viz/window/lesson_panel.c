@@ -14,6 +14,14 @@
 #define FOOT         56.0
 #define SCROLL_UNITS 60.0 /* of a turn of the wheel */
 
+/* $1 with the file $2. It fails where there is no such editor, or no terminal for it. */
+static const char EDIT[] = "set -- $1 \"$2\"\n"
+                           "case ${1##*/} in\n"
+                           "vi|vim|nvim|nano|pico|micro|hx|helix|kak|joe|mcedit|ne|ed)\n"
+                           "  set -- ${TERMINAL:-x-terminal-emulator} -e \"$@\" ;;\n"
+                           "esac\n"
+                           "command -v \"$1\" >/dev/null && { \"$@\" & }\n";
+
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
 Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOptions *options, FILE *warnings,
@@ -56,7 +64,9 @@ static void after_change(LessonPanel *p) {
   } else if (moved) {
     p->focus = WIDGET_NONE;
   }
-  lesson_panel_make(p); /* how wide it is to be depends on it */
+  lesson_panel_make(p);                                             /* how wide it is to be depends on it */
+  for (size_t k = 0; p->focus == WIDGET_NEXT && k < p->flow.n; k++) /* at the end Return opens the next lesson */
+    if (p->flow.pieces[k].widget >= WIDGET_LESSON) p->focus = p->flow.pieces[k].widget;
 }
 
 /* ---- The list of lessons --------------------------------------------------------------------------------- */
@@ -363,16 +373,20 @@ static bool look_anew(LessonPanel *p) {
   return look_at_file(p) || has_moved;
 }
 
-/* Opens the file in the editor that the environment names, else in what the desktop has for it. A shell starts
- * it and ends at once, so that nobody waits for it. */
+/* Opens the file in the editor that the environment names, one that runs in a terminal in a window of its own; else in
+ * what the desktop has for it. A shell starts it and ends at once, so that nobody waits for it. */
 static void edit_file(const LessonPanel *p, Player *player) {
   const char *visual = getenv("VISUAL"), *terminal = getenv("EDITOR");
   const char *editor = visual && *visual ? visual : terminal && *terminal ? terminal : "xdg-open";
-  char *const words[] = {"sh", "-c", "$1 \"$2\" &", "sh", (char *)editor, (char *)p->file.path, NULL};
+  char *const words[] = {"sh", "-c", (char *)EDIT, "sh", (char *)editor, (char *)p->file.path, NULL};
   pid_t shell;
-  const bool has_failed = posix_spawn(&shell, "/bin/sh", NULL, NULL, words, environ) != 0;
-  if (!has_failed) waitpid(shell, NULL, 0);
-  player_say(player, has_failed, "%s %s", editor, p->file.path);
+  int status = 1;
+  if (posix_spawn(&shell, "/bin/sh", NULL, NULL, words, environ) == 0) waitpid(shell, &status, 0);
+  if (status)
+    player_say(player, true, "'%s' cannot be started: set VISUAL to an editor, or open %s yourself", editor,
+               p->file.path);
+  else
+    player_say(player, false, "%s %s", editor, p->file.path);
 }
 
 static void press(LessonPanel *p, Player *player, int widget) {
@@ -464,7 +478,7 @@ static bool on_text(LessonPanel *p, Player *player, const char *text) {
   }
   if (place >= 0)
     press(p, player, place);
-  else if (strcmp(text, "e") == 0 && p->focus != WIDGET_NONE && flow_widget(&p->flow, WIDGET_EDIT))
+  else if (strcmp(text, "e") == 0 && flow_widget(&p->flow, WIDGET_EDIT)) /* wherever the focus is, as the page says */
     press(p, player, WIDGET_EDIT);
   else if (strcmp(text, ".") == 0)
     press(p, player, WIDGET_NEXT);

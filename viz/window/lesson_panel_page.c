@@ -65,7 +65,7 @@ static void put_field(Flow *f, const LessonPart *part, const char *unit, const c
 static void put_answered(Flow *f, const LessonPart *part, const char *words, const char *typed) {
   char all[LESSON_OPTION_BYTES + 64];
   snprintf(all, sizeof all, "%s: %s", words, typed);
-  if ((part->ask == LESSON_NUMBER || part->ask == LESSON_SKETCH) && *typed) flow_text(f, FLOW_SOFT, all);
+  if (part->ask == LESSON_NUMBER && *typed) flow_text(f, FLOW_SOFT, all); /* a sketch is seen */
 }
 
 static void put_sketch(LessonPanel *p, const LessonPart *part, const char *words, const char *cells) {
@@ -98,15 +98,14 @@ static void put_figure(LessonPanel *p, const LessonPart *part) {
 }
 
 static void put_end(LessonPanel *p, const char *right) {
-  char words[96], label[PICKER_TEXT_BYTES + 16];
-  snprintf(words, sizeof words, "The lesson is done: %s right.", right);
-  flow_boxed(&p->flow, FLOW_GOOD, words, "Predictions are not counted.")->gap = 20;
+  char words[96], text[PICKER_TEXT_BYTES + 64] = "Predictions are not counted.";
   if (p->picker.n == 0) lesson_picker_read(&p->picker, p->options.needs, p->warnings);
   const int next = lesson_picker_next(&p->picker, lesson_picker_find(&p->picker, p->session.lesson.name) + 1);
-  if (next >= 0) {
-    snprintf(label, sizeof label, "%s ▶", p->picker.rows[next].title);
-    flow_button(&p->flow, WIDGET_LESSON + next, label)->look = FLOW_MAIN;
-  }
+  snprintf(words, sizeof words, "The lesson is done: %s right.", right);
+  if (next >= 0)
+    snprintf(text, sizeof text, "Predictions are not counted. The next lesson: %s.", p->picker.rows[next].title);
+  flow_boxed(&p->flow, FLOW_GOOD, words, text)->gap = 20;
+  if (next >= 0) flow_button(&p->flow, WIDGET_LESSON + next, "Next lesson ▶")->look = FLOW_MAIN;
   flow_button(&p->flow, WIDGET_LIST, "All lessons");
 }
 
