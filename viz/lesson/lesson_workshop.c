@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/lesson/kernel_judge.h"
@@ -153,6 +154,8 @@ static Status judge_work(const char *name, const char *own, const char *text, si
                                   : judged.verdict == TASK_UNREADABLE ? WORK_UNREADABLE
                                                                       : WORK_FAILS};
   snprintf(j->why, sizeof j->why, "%s", judged.why);
+  const bool is_word = ascii_is_lower((unsigned char)j->why[0]) && ascii_is_lower((unsigned char)j->why[1]);
+  if (j->verdict == WORK_FAILS && is_word) j->why[0] = (char)ascii_upper(j->why[0]); /* l and m are names */
   snprintf(j->says, sizeof j->says, "%s", judged.says);
   return STATUS_OK;
 }
