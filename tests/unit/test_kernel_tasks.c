@@ -373,7 +373,15 @@ static const char *const SLIPS[][2] = {
 /* Made mutants that pass, and should. */
 static const char *const EQUIVALENT[] = {
     "if (i <= n - 1)", /* i < n, of whole numbers */
-    "if (lane == 1)",  /* after the exchange each lane has the sum, the same to the bit: a + b is b + a */
+    "i <= n - 1 ?",
+    "x <= n - 1 &&",
+    "blockIdx.x * 2 * 128 +",
+    "k < 31; k += 8",               /* 24 is the last either way */
+    "k <= n; k += 16",              /* a tile more, of zeros */
+    "if (lane == 1)",               /* after the exchange each lane has the sum, the same to the bit: a + b is b + a */
+    "if (t == 1)\n    sum[",        /* the last barrier is passed: any thread may store */
+    "float m = -INFINITY, l = 1;",  /* e^-inf times it is 0 */
+    "float s = 1;\n      for (int", /* softmax does not see what is added to all scores */
 };
 static const char *const REWRITINGS[][2] = {
     {"blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x + blockDim.x * blockIdx.x"},

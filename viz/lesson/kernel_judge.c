@@ -145,7 +145,8 @@ static void fail(TaskJudgement *j, TaskVerdict verdict, int state, int line, con
 static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const Run *is, const Run *should, int64_t at,
                         TaskJudgement *j) {
   const Spec *spec = &s->specs[s->out];
-  char why[300], by[80] = "nobody wrote it";
+  const double x = spec_element(spec->type, is->bytes[s->out], at);
+  char why[300], value[32] = "no number", by[80] = "nobody wrote it";
   Run again;
   Error own = {0};
   const Status status = run(kernel, s, false, at, &again, &own);
@@ -153,8 +154,9 @@ static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const
     snprintf(by, sizeof by, "line %d wrote it, thread %d of block %lld", line_of(kernel, again.result.watch_pc),
              again.result.watch_thread, (long long)again.result.watch_block);
   fail(j, TASK_WRONG, j->state, status ? 0 : line_of(kernel, again.result.watch_pc), "");
-  snprintf(why, sizeof why, "element %lld of the output is %.6g, and should be %.6g; %s", (long long)at,
-           spec_element(spec->type, is->bytes[s->out], at), spec_element(spec->type, should->bytes[s->out], at), by);
+  if (!isnan(x)) snprintf(value, sizeof value, "%.6g", x);
+  snprintf(why, sizeof why, "element %lld of the output is %s, and should be %.6g; %s", (long long)at, value,
+           spec_element(spec->type, should->bytes[s->out], at), by);
   snprintf(j->why, sizeof j->why, "%s", why);
   run_free(&again);
   return status == STATUS_NO_MEMORY ? error_set(g->error, status, "%s", own.message) : STATUS_OK;
