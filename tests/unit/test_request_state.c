@@ -24,6 +24,7 @@ TEST(a_state_comes_back) {
       "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.5",
       "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.125",
       "algorithm=fa2 N=64 d=16 block=8 scene=main",
+      "algorithm=fa2 N=1 d=16 block=8 scene=serving lengths=100+200+64",
   };
   for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
     Request r;
@@ -32,6 +33,11 @@ TEST(a_state_comes_back) {
     if (read_line(&r, LINES[k], &error)) fail_msg("%s: %s", LINES[k], error.message);
     assert_string_equal(request_state(&r, text), LINES[k]);
   }
+  Request served; /* one query of each: the default of N is for those alone that name no lengths */
+  Error error;
+  char text[REQUEST_STATE_BYTES];
+  assert_int_equal(read_line(&served, "algorithm=fa2 d=16 scene=serving lengths=100+200", &error), STATUS_OK);
+  assert_string_equal(request_state(&served, text), "algorithm=fa2 N=1 d=16 scene=serving lengths=100+200");
 }
 
 TEST(a_step_is_whole_or_thousandths) {

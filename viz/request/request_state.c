@@ -32,7 +32,7 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   text[0] = '\0';
   for (int k = 0; k < r->n_algorithms; k++)
     put(text, "%s%s", k ? "," : " algorithm=", own_program_word(r->algorithms[k]));
-  put(text, " N=%" PRId64, r->shape.N_q ? r->shape.N_q : REQUEST_DEFAULT_N);
+  put(text, " N=%" PRId64, r->shape.N_q ? r->shape.N_q : r->pages.n ? 1 : REQUEST_DEFAULT_N);
   put_count(text, "seq-len-k", r->shape.N_k, 0);
   if (r->shape.d || !*r->model) put(text, " d=%" PRId64, r->shape.d ? r->shape.d : REQUEST_DEFAULT_D);
   put_count(text, "head-dim-v", r->shape.d_v, 0);

@@ -10,6 +10,7 @@
 #include "viz/cli/lesson/keys.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/request/request.h"
+#include "viz/scene/scene.h"
 #include "viz/cli/run_tables.h"
 #include "viz/chart/bars.h"
 #include "viz/text/number.h"
@@ -24,6 +25,7 @@ enum {
   BLOCK_DEFAULT = 4,
   WALK_MAX = 100000,
   TILE_MS = 100,
+  WORDS_BYTES = 4096,
   GRID_LINES = 8 /* of a grid beside its rows */
 };
 
@@ -228,6 +230,32 @@ static Status print_warp(const LessonShow *show, Io *io, Error *error) {
   return status;
 }
 
+/* ---- In words */
+
+typedef struct {
+  Stage stage;
+  Snapshot now;
+  char text[WORDS_BYTES];
+} Words;
+
+/* Of a scene without a picture in text: what the window says of it in the last step: a line. */
+static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error) {
+  Words *w = calloc(1, sizeof *w);
+  if (!w) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
+  const Status status = request_stage(&s->request, false, 0, &w->stage, error);
+  if (!status) {
+    stage_snapshot(&w->stage, w->stage.n_steps - (w->stage.n_steps > 0), &w->now);
+    scene_describe(show->scene, &w->now, NULL, w->text, sizeof w->text);
+    char *end = strrchr(w->text, '\n');
+    if (end) *end = '\0';
+    const char *last = strrchr(w->text, '\n');
+    text_paragraph(io->out, &io->style, ROLE_PLAIN, 2, last ? last + 1 : w->text);
+  }
+  stage_free(&w->stage);
+  free(w);
+  return status;
+}
+
 /* ---- A scene */
 
 static bool has_grid(const LessonShow *show) { return show->scene == SCENE_TILES || show->scene == SCENE_CAUSAL; }
@@ -250,6 +278,8 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
   }
   if (!status && (show->scene == SCENE_HIERARCHY || show->scene == SCENE_CHARTS)) status = print_traffic(s, io, error);
   if (!status && show->scene == SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
+  if (!status && (show->scene == SCENE_SERVING || show->scene == SCENE_DECODE))
+    status = print_words(s, show, io, error);
   return status;
 }
 
