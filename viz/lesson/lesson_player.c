@@ -38,8 +38,7 @@ static void set(void *data, const char *state, SceneKind scene) {
     player_say(player, true, "Not possible: %s", error.message);
   } else {
     lesson_one_algorithm(&r);
-    player_restore(player, request_state(&r, line));
-    player->message[0] = '\0';
+    if (player_restore(player, request_state(&r, line))) player->message[0] = '\0';
   }
   set_scene(player, scene);
 }

@@ -238,13 +238,15 @@ typedef struct {
   char text[WORDS_BYTES];
 } Words;
 
-/* Of a scene without a picture in text: what the window says of it in the last step: a line. */
+/* Of a scene without a picture in text: a line, what the window says of it in the last step; of decode
+ * halfway, when all parts are read. */
 static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error) {
   Words *w = calloc(1, sizeof *w);
   if (!w) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
   const Status status = request_stage(&s->request, false, 0, &w->stage, error);
   if (!status) {
-    stage_snapshot(&w->stage, w->stage.n_steps - (w->stage.n_steps > 0), &w->now);
+    const uint64_t n = w->stage.n_steps;
+    stage_snapshot(&w->stage, show->scene == SCENE_DECODE ? n / 2 : n - (n > 0), &w->now);
     scene_describe(show->scene, &w->now, NULL, w->text, sizeof w->text);
     char *end = strrchr(w->text, '\n');
     if (end) *end = '\0';
