@@ -499,7 +499,7 @@ static const Wrong WRONG[] = {
     {12, "peak", "5.35%", "rung 6"},
 
     {13, "sp", "32 MiB", "the printed slip"},
-    {13, "ratio", "130 MiB", "printed table"},
+    {13, "ratio", "258 MiB", "printed table"},
     {13, "holds", "4 GiB", "S and P together"},
     {13, "growth", "258 MiB", "traffic does not"},
     {13, "formula", "64", "That is half of it, like the printed result. Compute the"},

@@ -37,6 +37,7 @@ typedef struct {
   char state[LESSON_STATE_BYTES];
   SceneKind scene;
   LessonQuestion question;
+  LessonText heading; /* of a section without words of its own: it goes with what comes next */
   char text[LESSON_PROSE_BYTES];
   Error error;
   /* while drawing */
@@ -115,6 +116,14 @@ static const char *fill(Paper *p, LessonText text) {
   return p->text;
 }
 
+/* A flow that begins with the heading that waits. */
+static Flow begin_flow(Paper *p) {
+  Flow flow = {0};
+  if (p->heading.offset) flow_markdown(&flow, fill(p, p->heading));
+  p->heading = (LessonText){0};
+  return flow;
+}
+
 /* ---- Pictures ---------------------------------------------------------------------------------------------- */
 
 /* What the viewer shows now, as wide as that, its upper left corner there. */
@@ -187,10 +196,10 @@ static void put_room(Paper *p, Flow *flow, const LessonAsk *ask) {
 static void put_ask(Paper *p, const LessonBlock *b) {
   const LessonAsk *ask = &p->lesson->asks[b->ask];
   const bool has_picture = p->is_slides && *p->state && ask->kind != LESSON_WORK;
-  Flow flow = {0};
   char heading[64];
   lesson_run_refill(&p->run);
   if (lesson_run_question(&p->run, b->ask, &p->question, &p->error)) return;
+  Flow flow = begin_flow(p);
   if (p->is_slides) end_page(p);
   snprintf(heading, sizeof heading, "%s %d", ask->is_prediction ? "Prediction" : "Question", b->ask + 1);
   flow_heading(&flow, p->is_slides ? 1.3 : 1, heading);
@@ -201,18 +210,22 @@ static void put_ask(Paper *p, const LessonBlock *b) {
     p->viewer.set(p->viewer.data, p->state, p->scene);
     draw_picture(p, p->room.x + half + p->em, p->room.y + 2 * p->em, half - p->em);
   }
-  put_text(p, &flow, has_picture ? 0.5 * p->room.width : p->room.width);
+  const double width = has_picture ? 0.5 * p->room.width : p->room.width;
+  flow_place(&flow, p->cr, &theme_light, width, 1, p->em);
+  if (flow.height > p->room.y + p->room.height - p->y && flow.height < p->room.height) end_page(p); /* not parted */
+  put_text(p, &flow, width);
   flow_free(&flow);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------- */
 
 static void put_prose(Paper *p, LessonText text) {
-  Flow flow = {0};
+  Flow flow = begin_flow(p);
   if (p->is_slides) end_page(p);
   flow_markdown(&flow, fill(p, text));
-  const bool is_heading = flow.n == 1 && flow.pieces[0].bold; /* no slide of its own */
-  if (!failed(p) && !(p->is_slides && is_heading)) put_text(p, &flow, p->room.width);
+  const bool is_heading = flow.n == 1 && flow.pieces[0].bold;
+  if (is_heading) p->heading = text;
+  if (!failed(p) && !is_heading) put_text(p, &flow, p->room.width);
   flow_free(&flow);
 }
 
@@ -232,7 +245,7 @@ static void put_title(Paper *p) {
 }
 
 static void put_block(Paper *p, const LessonBlock *b) {
-  Flow flow = {0};
+  Flow flow;
   switch (b->kind) {
   case LESSON_PROSE: put_prose(p, b->text); break;
   case LESSON_STATE:
@@ -246,6 +259,7 @@ static void put_block(Paper *p, const LessonBlock *b) {
   case LESSON_ASK: put_ask(p, b); break;
   case LESSON_TASK:
     if (p->is_slides) end_page(p);
+    flow = begin_flow(p);
     flow_heading(&flow, p->is_slides ? 1.3 : 1, "Try it");
     flow_markdown(&flow, fill(p, b->text));
     put_text(p, &flow, p->room.width);
