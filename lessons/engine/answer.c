@@ -279,7 +279,7 @@ static Status refuse_words(const char *text, Error *error) {
                        quote_text(text).text);
   if (strncmp(lower, "inf", 3) == 0 || strncmp(lower, "nan", 3) == 0)
     return error_set(error, STATUS_BAD_REQUEST, "the answer is a finite number; write it in digits");
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no number; write one such as 64, 64 MiB, 50%% or 1/2",
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is not a number; write one such as 64, 64 MiB, 50%% or 1/2",
                    quote_text(text).text);
 }
 

@@ -61,7 +61,11 @@ static void add_plain(char *text, size_t size, const char *markdown) {
       if (!*p) break;
       continue;
     }
-    if (*p == '*' || *p == '`' || *p == '#') continue;
+    if (*p == '*' || *p == '`') continue;
+    if (*p == '#') {
+      p += strspn(p, "# ") - 1;
+      continue;
+    }
     text[used++] = *p;
   }
   text[used] = '\0';

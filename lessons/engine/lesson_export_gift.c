@@ -4,18 +4,24 @@
 
 #include "lessons/engine/lesson_export_inner.h"
 
-/* Its special characters take a backslash; a run of blanks is one. "->" would make a pair of what
- * stands on its sides. */
+/* Its special characters take a backslash; a run of blanks is one, and an empty line a new line. "->" would make a pair
+ * of what stands on its sides. */
 static void put_gift(FILE *out, const char *text) {
   for (; *text; text++) {
-    if ((*text == ' ' || *text == '\n') && (text[1] == ' ' || text[1] == '\n')) continue;
+    const size_t blanks = strspn(text, " \n");
+    if (blanks) {
+      const char *line = memchr(text, '\n', blanks);
+      fputs(line && memchr(line + 1, '\n', blanks - (size_t)(line + 1 - text)) ? "\\n" : " ", out);
+      text += blanks - 1;
+      continue;
+    }
     if (text[0] == '-' && text[1] == '>') {
       fputs("\xe2\x86\x92", out);
       text++;
       continue;
     }
     if (strchr("~=#{}:\\", *text)) fputc('\\', out);
-    fputc(*text == '\n' ? ' ' : *text, out);
+    fputc(*text, out);
   }
 }
 

@@ -165,7 +165,7 @@ static const char HEAD[] =
     "table { border-collapse: collapse; width: 100%; margin-bottom: 2rem }\n"
     "th, td { padding: .3rem .6rem; border-bottom: 1px solid #8886; text-align: left; vertical-align: top;"
     " overflow-wrap: anywhere }\n"
-    "th { overflow-wrap: normal }\n"
+    "th { overflow-wrap: normal }\ntd:first-child:not(.n) { min-width: 8rem }\n"
     ".n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }\n</style>\n</head>\n<body>\n"
     "<h1>A class</h1>\n";
 
@@ -269,14 +269,16 @@ Status class_report_write_html(const ClassReport *report, const ClassScore *scor
   GString *page = g_string_new(HEAD);
   put(page, "<p>%d of %d answers right at the first try. Predictions do not count.</p>\n", sum->n_right,
       sum->n_counted);
-  put_students(page, scores, n_scores);
-  put_questions(page, &report->questions);
+  put_questions(page, &report->questions); /* what to talk about comes first; students, perhaps hundreds, last */
   put_misconceptions(page, &report->misconceptions);
   if (report->unmarked->len)
-    put(page, "<h2>Without a mark</h2>\n<table>\n<tr><th>File</th><th class=\"n\">Line</th><th>Student</th>"
-              "<th>Why</th></tr>\n");
-  g_string_append(page, report->unmarked->str);
-  g_string_append(page, report->unmarked->len ? "</table>\n</body>\n</html>" : "</body>\n</html>");
+    g_string_append_printf(
+        page,
+        "<h2>Without a mark</h2>\n<table>\n<tr><th>File</th><th class=\"n\">Line</th><th>Student</th>"
+        "<th>Why</th></tr>\n%s</table>\n",
+        report->unmarked->str);
+  put_students(page, scores, n_scores);
+  g_string_append(page, "</body>\n</html>");
   const Status status = write_text(path, page->str, page->len, error);
   g_string_free(page, TRUE);
   return status;
