@@ -26,10 +26,10 @@ static void look_closer(const Snapshot *now, int64_t i0, int64_t j0, Snapshot *l
   g->mask = mask_part(&g->mask, i0 * g->B_r, j0 * g->B_c, g->N_q, g->N_k);
   shift(&g->i, i0);
   shift(&g->j, j0);
-  const int64_t first = g->column_by_column ? j0 : i0, along = g->column_by_column ? i0 : j0,
-                length = g->column_by_column ? g->T_r : g->T_c;
-  g->n_done = g->line < first ? 0 : clamped(g->n_done - along, 0, length);
-  g->line = g->line < first ? 0 : g->line - first;
+  const int64_t along = g->column_by_column ? i0 : j0;
+  g->line -= g->column_by_column ? j0 : i0;
+  g->i0 = i0;
+  g->j0 = j0;
   shift(&lens->event.i, i0);
   shift(&lens->event.j, j0);
   shift(&lens->before.i, i0);

@@ -183,15 +183,18 @@ static void draw_strike(const Grid *v, const SnapshotSkips *k, int64_t line, dou
   const Box a = by_column ? grid_tile(v, k->first, line) : grid_tile(v, line, k->first),
             b = by_column ? grid_tile(v, last, line) : grid_tile(v, line, last);
   const double thick = fmax(2, round(4 * pen->unit));
-  Box strike;
-  if (by_column)
-    strike = box_at(a.x + a.width / 2 - thick / 2, a.y, thick, b.y + part * v->cell_y - a.y);
-  else
-    strike = box_at(a.x, a.y + a.height / 2 - thick / 2, b.x + part * v->cell_x - a.x, thick);
+  const double cell = by_column ? v->cell_y : v->cell_x, from = k->goes_back ? (1 - part) * cell : 0,
+               to = (by_column ? b.y - a.y : b.x - a.x) + (k->goes_back ? cell : part * cell),
+               at = k->goes_back ? from : to, end = 2.2 * thick;
+  Box strike, head;
+  if (by_column) {
+    strike = box_at(a.x + a.width / 2 - thick / 2, a.y + from, thick, to - from);
+    head = box_at(strike.x + thick / 2 - end / 2, a.y + at - end / 2, end, end);
+  } else {
+    strike = box_at(a.x + from, a.y + a.height / 2 - thick / 2, to - from, thick);
+    head = box_at(a.x + at - end / 2, strike.y + thick / 2 - end / 2, end, end);
+  }
   pen_fill(pen, strike, t->tile[TILE_COLOUR_CURRENT], alpha);
-  const double end = 2.2 * thick;
-  const Box head = by_column ? box_at(strike.x + thick / 2 - end / 2, strike.y + strike.height - end / 2, end, end)
-                             : box_at(strike.x + strike.width - end / 2, strike.y + thick / 2 - end / 2, end, end);
   pen_body(pen, BODY_LINE, now_scores(v), head, alpha);
   pen_fill(pen, head, t->tile[TILE_COLOUR_CURRENT], alpha);
   if (alpha == 1) pen_frame(pen, head, t->ink, 1.2);

@@ -14,17 +14,6 @@ typedef struct {
   int look;
 } TileRun;
 
-/* Tiles of row i that are done in this lap. */
-static Span done_in_row(const SnapshotGrid *g, int64_t i) {
-  if (g->lap >= g->n_laps) return (Span){0, g->T_c};
-  if (g->column_by_column) {
-    const int64_t along = g->reversed ? g->T_r - 1 - i : i;
-    return (Span){0, g->line + (along < g->n_done)};
-  }
-  if (i != g->line) return (Span){0, i < g->line ? g->T_c : 0};
-  return g->reversed ? (Span){g->T_c - g->n_done, g->T_c} : (Span){0, g->n_done};
-}
-
 static int add_run(TileRun *runs, int n, int64_t begin, int64_t end, int look) {
   if (n > 0 && (runs[n - 1].look == look || n == RUNS_MAX)) { /* then they are narrower than a pixel */
     runs[n - 1].end = end;
@@ -38,23 +27,29 @@ static int look_of(TileKind kind) {
   return kind == TILE_SKIPPED ? LOOK_SKIPPED : kind == TILE_PARTIAL ? LOOK_PARTIAL : 0;
 }
 
+static bool is_done(const Span done[2], int64_t j) {
+  return (j >= done[0].begin && j < done[0].end) || (j >= done[1].begin && j < done[1].end);
+}
+
 /* Of a mask that is no band: tile by tile. */
-static int runs_of_pattern(const SnapshotGrid *g, int64_t i, Span done, TileRun *runs) {
+static int runs_of_pattern(const SnapshotGrid *g, int64_t i, const Span done[2], TileRun *runs) {
   int n = 0;
   for (int64_t j = 0; j < g->T_c; j++) {
-    const int look = (j >= done.begin && j < done.end ? LOOK_DONE : 0) | look_of(snapshot_tile(g, i, j).kind);
+    const int look = (is_done(done, j) ? LOOK_DONE : 0) | look_of(snapshot_tile(g, i, j).kind);
     n = add_run(runs, n, j, j + 1, look);
   }
   return n;
 }
 
 static int runs_of_row(const SnapshotGrid *g, int64_t i, TileRun *runs) {
-  const Span done = done_in_row(g, i);
+  Span done[2];
+  snapshot_done_in_row(g, i, done);
   if (g->mask.pattern || g->diagonal) return runs_of_pattern(g, i, done, runs);
   const BandRow band = band_row(&g->mask.band, g->B_r, g->B_c, i);
   const Span computed = g->skips ? band.computed : (Span){0, g->T_c};
-  enum { CUTS = 8 };
-  int64_t cuts[CUTS] = {0, computed.begin, band.full.begin, band.full.end, computed.end, done.begin, done.end, g->T_c};
+  enum { CUTS = 10 };
+  int64_t cuts[CUTS] = {0,           computed.begin, band.full.begin, band.full.end, computed.end, done[0].begin,
+                        done[0].end, done[1].begin,  done[1].end,     g->T_c};
   int n = 0;
   for (int a = 1; a < CUTS; a++) /* insertion sort */
     for (int b = a; b > 0 && cuts[b] < cuts[b - 1]; b--) {
@@ -65,7 +60,7 @@ static int runs_of_row(const SnapshotGrid *g, int64_t i, TileRun *runs) {
   for (int k = 0; k + 1 < CUTS; k++) {
     const int64_t begin = cuts[k], end = cuts[k + 1];
     if (end <= begin || begin < 0 || end > g->T_c) continue;
-    int look = begin >= done.begin && begin < done.end ? LOOK_DONE : 0;
+    int look = is_done(done, begin) ? LOOK_DONE : 0;
     if (begin < computed.begin || begin >= computed.end)
       look |= LOOK_SKIPPED;
     else if (begin < band.full.begin || begin >= band.full.end)

@@ -73,18 +73,39 @@ static int last_pass(const Schedule *s, int tensor) {
   return pass;
 }
 
+/* Whether a loop over blocks, of a pass that has no tiles, is through with this one. */
+static bool is_behind(const Snapshot *now, bool upright, int64_t block) {
+  const ProgramOp *ops = now->schedule->ops;
+  const int64_t at = upright ? now->event.i : now->event.j;
+  int loop = ops[now->event.op].parent;
+  while (loop >= 0 && ops[loop].dim != (upright ? DIM_I : DIM_J)) loop = ops[loop].parent;
+  return loop >= 0 && ops[loop].backwards ? block > at : block < at;
+}
+
+static bool is_column_over(const SnapshotGrid *g, int64_t j) {
+  const int64_t last = g->order.rows_reversed ? 0 : g->order.T_r - 1;
+  return place_tiles_before(&g->order, last, g->j0 + j) < g->n_over;
+}
+
+static int64_t shared(Span a, Span b) {
+  const int64_t begin = max64(a.begin, b.begin), end = min64(a.end, b.end);
+  return max64(end - begin, 0);
+}
+
 /* How much of a block of a result is in HBM for good: all of it in lines of tiles that are finished. Where the walk
  * goes across it, it comes and goes, and holds the tiles so far. */
 static double part_written(const Snapshot *now, int tensor, bool upright, int64_t block) {
   const SnapshotGrid *g = &now->grid;
   if (now->traffic.write[tensor] == now->whole.write[tensor]) return 1; /* by a pass before this one, too */
   if (!now->has_event || now->event.pass < last_pass(now->schedule, tensor)) return 0;
-  if (g->lap >= g->n_laps) return block < (upright ? now->event.i : now->event.j); /* without tiles */
-  if (upright != g->column_by_column) return block < g->line;
-  if (!upright) return 0;
-  const Span all = {0, g->T_c}, tiles = g->skips ? band_row(&g->mask.band, g->B_r, g->B_c, block).computed : all;
-  const int64_t along = g->reversed ? g->T_r - 1 - block : block, n = g->line + (along < g->n_done);
-  return tiles.end > tiles.begin ? fmin(1, fmax(0, (double)(n - tiles.begin) / (double)(tiles.end - tiles.begin))) : 0;
+  if (g->lap >= g->n_laps) return is_behind(now, upright, block); /* without tiles */
+  if (!upright) return g->column_by_column && block != g->line && is_column_over(g, block);
+  Span done[2];
+  snapshot_done_in_row(g, block, done);
+  const Span tiles = g->skips ? band_row(&g->mask.band, g->B_r, g->B_c, block).computed : (Span){0, g->T_c};
+  const int64_t n = shared(done[0], tiles) + shared(done[1], tiles);
+  if (!g->column_by_column) return block != g->line && shared(done[0], (Span){0, g->T_c}) == g->T_c;
+  return tiles.end > tiles.begin ? (double)n / (double)(tiles.end - tiles.begin) : 0;
 }
 
 static void draw_written(const Pen *pen, Box block, double part) {

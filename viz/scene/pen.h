@@ -157,6 +157,4 @@ typedef struct Scene {
 SCENES(SCENE_OBJECT)
 #undef SCENE_OBJECT
 
-static inline double part_of(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
-
 #endif

@@ -84,12 +84,14 @@ static void draw_strike(const Pen *pen, const Places *places) {
                           !is_stats(now, t) && is_spared(now, t);
     if (!is_meant || home.width <= 0) continue;
     const double n = g->column_by_column ? (double)g->T_r : (double)g->T_c, each = home.height / n;
-    const double y = home.y + each * (double)now->skips.first,
+    const double waiting = 1 - pen_happened(pen); /* part of the present one */
+    const bool back = now->skips.goes_back;
+    const double y = home.y + each * ((double)now->skips.first + (back ? waiting : 0)),
                  end = fmin(home.y + home.height,
-                            home.y + each * ((double)(now->skips.first + now->skips.n - 1) + pen_happened(pen)));
+                            home.y + each * ((double)(now->skips.first + now->skips.n) - (back ? 0 : waiting)));
     const Box line = box_at(home.x + home.width / 2 - thick / 2, y, thick, fmax(1, end - y));
     pen_fill(pen, line, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
-    const Box head = box_at(line.x - thick, end - 1.5 * thick, 3 * thick, 3 * thick);
+    const Box head = box_at(line.x - thick, (back ? y : end) - 1.5 * thick, 3 * thick, 3 * thick);
     pen_body(pen, BODY_LINE, t, head, 1);
     pen_fill(pen, head, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
     pen_frame(pen, head, pen->theme->ink, 1);

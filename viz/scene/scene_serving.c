@@ -88,11 +88,14 @@ static int64_t block_end(const Snapshot *now, int64_t i, const ServedRow *r) {
   return least(r->keys, ceil_div((i + 1) * g->B_r + g->N_k - g->N_q, g->B_c) * g->B_c);
 }
 
-/* Keys that the walk has come to, of a row whose first row block is `first_block`. */
-static void read_some(const Snapshot *now, int64_t first_block, ServedRow *r) {
+/* Keys that the walk has come to, of a row that has row blocks [blocks.begin, blocks.end). */
+static void read_some(const Snapshot *now, Span blocks, ServedRow *r) {
   const SnapshotGrid *g = &now->grid;
   const Event *e = &now->event;
-  const int64_t before = e->i > first_block ? block_end(now, e->i - 1, r) : r->first, end = block_end(now, e->i, r);
+  const int64_t end = block_end(now, e->i, r);
+  int64_t before = r->first;
+  if (g->order.rows_reversed && e->i < blocks.end - 1) before = block_end(now, blocks.end - 1, r);
+  if (!g->order.rows_reversed && e->i > blocks.begin) before = block_end(now, e->i - 1, r);
   r->to = e->j < 0 && e->kind != EVENT_LOAD ? end : before;
   if (e->j < 0) return; /* before the row block's tiles, or after them */
   const int64_t later = g->reversed ? g->T_c - ceil_div(r->keys, g->B_c) : 0; /* each sequence begins at its own end */
@@ -108,17 +111,20 @@ static ServedRow row_now(const Snapshot *now, const Served *s, int64_t k) {
   ServedRow r = row_of(now, s, k);
   const bool is_over = now->step == now->n_steps || (now->has_event && now->event.pass > 0);
   const bool by_keys = s->chunks && now->grid.column_by_column; /* each key goes past all chunks before the next */
-  r.is_there = !s->chunks || by_keys || k <= s->present || is_over;
+  const bool back = now->grid.order.rows_reversed;              /* from the last chunk to the first: all are there */
+  r.is_there = !s->chunks || by_keys || k <= s->present || is_over || back;
   if (by_keys && !is_over && now->has_event) {
     r.to = least(r.keys, (most(now->event.j, 0) + 1) * now->grid.B_c);
     return r;
   }
-  if (is_over || (s->chunks && k < s->present)) {
+  if (is_over || (s->chunks && now->has_event && (back ? k > s->present : k < s->present))) {
     read_all(&r);
     return r;
   }
-  if (!now->has_event || k > s->present) return r;
-  read_some(now, s->chunks ? ceil_div(k * s->chunk, now->grid.B_r) : 0, &r);
+  if (!now->has_event || (s->chunks && k != s->present)) return r;
+  const int64_t B_r = now->grid.B_r;
+  const Span chunk = {ceil_div(k * s->chunk, B_r), least(ceil_div((k + 1) * s->chunk, B_r), now->grid.T_r)};
+  read_some(now, s->chunks ? chunk : (Span){0, now->grid.T_r}, &r);
   return r;
 }
 

@@ -159,8 +159,7 @@ static Wide sum_of(const Traffic *t) {
 }
 
 static Wide tiles_done(const SnapshotGrid *g) {
-  const Wide length = wide(g->column_by_column ? g->T_r : g->T_c), all = wide(g->T_r) * wide(g->T_c);
-  return g->lap >= g->n_laps ? all * wide(g->n_laps) : all * wide(g->lap) + wide(g->line) * length + wide(g->n_done);
+  return wide(g->lap) * wide(g->T_r) * wide(g->T_c) + (g->lap < g->n_laps ? g->n_over : 0);
 }
 
 static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotRun *run) {
@@ -189,13 +188,13 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
   run->n_steps = (uint64_t)n_steps;
   run->moved_bytes = sum_of(&run->traffic);
   run->total_bytes = s->total_bytes;
-  run->tiles_done = tiles_done(&grid);
-  run->tiles_total = wide(grid.T_r) * wide(grid.T_c) * wide(grid.n_laps);
+  run->tiles_done = tiles_done(&grid) - run->traffic.tiles[TILE_SKIPPED];
+  run->tiles_total = wide(grid.T_r) * wide(grid.T_c) * wide(grid.n_laps) - s->traffic.tiles[TILE_SKIPPED];
   run->is_finished = step == (uint64_t)n_steps;
   run->fits = s->fits;
 }
 
-static double part_done(const SnapshotRun *run) { return (double)run->tiles_done / (double)run->tiles_total; }
+static double part_done(const SnapshotRun *run) { return part_of(run->tiles_done, run->tiles_total); }
 
 static void fill_runs(const Stage *stage, Snapshot *now) {
   const Gpu *gpu = &stage->config.gpu;
@@ -292,7 +291,7 @@ static void fill_place(const Stage *stage, Snapshot *now) {
   if (now->step == 0) g->at_work = false;
   if (now->step == now->n_steps && g->at_work) { /* the last event ends the last tile */
     g->at_work = false;
-    g->n_done = g->column_by_column ? g->T_r : g->T_c;
+    g->n_over = wide(g->T_r) * wide(g->T_c);
   }
   if (!g->at_work) g->i = g->j = -1;
   snapshot_fill_slots(stage, now);
@@ -307,14 +306,17 @@ static void fill_skips(const Stage *stage, Snapshot *now) {
   Event event;
   if (!now->has_event || now->event.kind != EVENT_SKIP) return;
   const bool by_column = now->grid.column_by_column;
+  const TileOrder *order = &now->grid.order;
   const int64_t along = by_column ? now->event.i : now->event.j;
-  uint64_t n = (uint64_t)along + 1;
+  k->goes_back = by_column ? order->rows_reversed : order->columns_reversed;
+  uint64_t n = (uint64_t)(k->goes_back ? (by_column ? plan->T_r : plan->T_c) - along : along + 1);
   if (!by_column) {
     const Span computed = band_row(&plan->band, plan->tiling.B_r, plan->tiling.B_c, now->event.i).computed;
-    if (along >= computed.end) n = (uint64_t)(along - computed.end) + 1;
+    if (k->goes_back && along < computed.begin) n = (uint64_t)(computed.begin - along);
+    if (!k->goes_back && along >= computed.end) n = (uint64_t)(along - computed.end) + 1;
   }
   if (n > now->step) n = now->step;
-  if (by_column || plan->tiling.n_splits > 1) { /* not all of a line need follow each other: count them */
+  if (by_column || plan->tiling.n_splits > 1 || plan->mask.pattern) { /* not all of a line need follow each other */
     if (n > MOST_COUNTED) n = MOST_COUNTED;
     schedule_seek(stage_schedule(stage), plan, &cursor, now->step - n);
     n = 0;
@@ -322,7 +324,7 @@ static void fill_skips(const Stage *stage, Snapshot *now) {
       n = event.kind == EVENT_SKIP && (by_column ? event.j == now->event.j : event.i == now->event.i) ? n + 1 : 0;
   }
   k->n = (int64_t)n;
-  k->first = along - k->n + 1;
+  k->first = k->goes_back ? along : along - k->n + 1;
 }
 
 /* The moment before the present event. */
@@ -464,18 +466,14 @@ static Wide order_at(const Stage *stage, uint64_t step, SnapshotGrid *g) {
                          schedule_next(stage_schedule(stage), stage_plan(stage), &cursor, &event);
   snapshot_fill_grid(stage_schedule(stage), stage_plan(stage), has_event ? &event : NULL, false, g);
   if (!has_event) g->at_work = false;
-  const Wide length = wide(g->column_by_column ? g->T_r : g->T_c), all = wide(g->T_r) * wide(g->T_c);
-  const int64_t along = g->at_work ? (g->column_by_column ? g->i : g->j) + 1 : g->n_done; /* 1: the first is at work */
-  return wide(g->lap) * all * 2 + (wide(g->line) * length + wide(along)) * 2 + (g->at_work ? 0 : 1);
+  return tiles_done(g) * 2 + (g->at_work ? 2 : 1); /* 2: the first is at work */
 }
 
 uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_t j) {
   SnapshotGrid g;
   order_at(stage, from, &g);
   const int64_t lap = g.lap < g.n_laps ? g.lap : g.n_laps - 1;
-  const Wide length = wide(g.column_by_column ? g.T_r : g.T_c), all = wide(g.T_r) * wide(g.T_c),
-             wanted = wide(lap) * all * 2 +
-                      (wide(g.column_by_column ? j : i) * length + wide((g.column_by_column ? i : j) + 1)) * 2;
+  const Wide wanted = (wide(lap) * wide(g.T_r) * wide(g.T_c) + place_tiles_before(&g.order, i, j) + 1) * 2;
   uint64_t low = 1, high = stage->n_steps;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;

@@ -22,6 +22,7 @@
 
 #include "sim/machine/gpu.h"
 #include "sim/algorithms/layout.h"
+#include "sim/algorithms/walk/place.h"
 #include "sim/ranks.h"
 #include "sim/simulate.h"
 #include "sim/numbers/attention.h"
@@ -104,13 +105,16 @@ typedef struct {
   int64_t N_q, N_k, d, B_r, B_c, T_r, T_c;
   int64_t element_bytes;
   bool column_by_column; /* fa1 takes the tiles of a column first */
-  bool reversed;         /* the inner loop goes from the last tile to the first */
+  bool reversed;         /* the loop over columns goes from the last to the first */
   bool skips;            /* masked tiles are left out */
   bool diagonal;         /* the walk goes along it: row block i with column block i alone */
   bool at_work;          /* the present event belongs to tile (i, j) */
   int n_laps, lap;       /* standard goes over the grid three times; laps complete so far */
   int64_t i, j;          /* the present tile, or -1 */
-  int64_t line, n_done;  /* row (or column) of tiles the walk is in, and tiles of it that are done in this lap */
+  int64_t line;          /* row (or column) of tiles the walk is in */
+  TileOrder order;       /* of the tiles of this lap, of which the first n_over are done */
+  Wide n_over;
+  int64_t i0, j0; /* where this part of the grid lies in that of `order`: 0 but under a lens */
 } SnapshotGrid;
 
 /* A value's place in SRAM, in the present kernel: of all that takes it, and of columns that nobody has declared one for
@@ -165,8 +169,8 @@ typedef struct {
   Traffic traffic;               /* fold of its events [0, step) */
   Wide moved_bytes;              /* read and written so far */
   Wide total_bytes;              /* when it will be done */
-  Wide tiles_done;               /* score tiles that are finished, once for each lap; skipped ones count */
-  Wide tiles_total;              /* tiles x laps */
+  Wide tiles_done;               /* score tiles that are computed, once for each lap */
+  Wide tiles_total;              /* those of the whole run */
   double time_s, whole_s;        /* so far and in all, on the clock of time (viz/scene/race_clock.h); else 0 */
   SnapshotLink link;
   double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the
@@ -240,9 +244,10 @@ typedef struct {
 
 /* Skipped tiles in a row, the present one the last: they are struck out in one gesture. */
 typedef struct {
-  int64_t n;     /* 0: the present event is no skip */
-  int64_t first; /* the first of them, along the row (or column) */
-  Wide bytes;    /* loads that they spare */
+  int64_t n;      /* 0: the present event is no skip */
+  int64_t first;  /* the least of them, along the row (or column) */
+  bool goes_back; /* it is the present one: the walk goes from the last to the first */
+  Wide bytes;     /* loads that they spare */
 } SnapshotSkips;
 
 /* The moment before the present event: where the things that move in a picture come from. */
@@ -398,8 +403,13 @@ int snapshot_output(const Snapshot *snapshot);
 /* The first value of that kind that the event makes or reads; -1: none. */
 int snapshot_subject(const Snapshot *snapshot, const Event *event, SnapshotLies lies, bool made);
 
+/* A part of a count; of none: 0. */
+static inline double part_of(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
+
 /* Tile (i, j) of the grid. */
 TileState snapshot_tile(const SnapshotGrid *grid, int64_t i, int64_t j);
+/* Columns of tiles of row i that are done in this lap: those of splits that are over, and those of the present one. */
+void snapshot_done_in_row(const SnapshotGrid *grid, int64_t i, Span done[2]);
 
 /* Whether a block of Q, K or V that an event loads was loaded before in this run: by the row (or column) of tiles
  * before this one. */

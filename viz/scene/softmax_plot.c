@@ -302,11 +302,14 @@ static void draw_row_work(const RowPlot *p) {
   const double passing = pen_passing(pen), part = pen_happened(pen);
   if (e->kind == EVENT_SKIP && now->skips.n > 0 && !now->grid.column_by_column) {
     const double thick = fmax(2, round(4 * pen->unit));
-    const Box first = tile_columns(p, p->K, now->skips.first), last = tile_columns(p, p->K, e->j);
-    const Box strike =
-        box_at(first.x, p->K.y + p->K.height / 2 - thick / 2, last.x + part * last.width - first.x, thick);
+    const bool back = now->skips.goes_back;
+    const Box first = tile_columns(p, p->K, now->skips.first),
+              last = tile_columns(p, p->K, now->skips.first + now->skips.n - 1);
+    const double from = first.x + (back ? (1 - part) * first.width : 0),
+                 to = last.x + (back ? last.width : part * last.width);
+    const Box strike = box_at(from, p->K.y + p->K.height / 2 - thick / 2, to - from, thick);
     pen_fill(pen, strike, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
-    const Box head = box_at(strike.x + strike.width - thick, strike.y - thick, 3 * thick, 3 * thick);
+    const Box head = box_at((back ? from : to) - thick, strike.y - thick, 3 * thick, 3 * thick);
     pen_fill(pen, head, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
     pen_body(pen, BODY_LINE, snapshot_operand(now, 1), head, 1);
   }

@@ -158,7 +158,7 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
     put(text, size, "%s in the same %s: step %s", r->schedule->name, s->by_time ? "time" : "bytes",
         number_count(r->step).text);
     put(text, size, " of %s, ", number_count(r->n_steps).text);
-    put(text, size, "%s of its work. ", number_percent((double)r->tiles_done / (double)r->tiles_total).text);
+    put(text, size, "%s of its work. ", number_percent(part_of(r->tiles_done, r->tiles_total)).text);
     if (r->has_event)
       put(text, size, "Now: %s. ", snapshot_sentence(r->schedule, &r->event, sentence, sizeof sentence));
     const SnapshotRun *own = r;

@@ -223,7 +223,8 @@ int64_t place_cta_of(const Schedule *s, const Plan *plan, const Event *e) {
   int64_t n = 0;
   for (int k = 0; k < n_loops; k++) {
     const Span range = walk_range(plan, &s->ops[loops[k]], 0);
-    n = n * (range.end - range.begin) + index[s->ops[loops[k]].dim];
+    const int64_t size = range.end - range.begin, at = index[s->ops[loops[k]].dim];
+    n = n * size + (schedule_backwards(plan, &s->ops[loops[k]]) ? size - 1 - at : at);
   }
   return n;
 }
@@ -238,6 +239,55 @@ static int tile_loop_of(const Schedule *s, int pass) {
   return last;
 }
 
+/* The loop of dimension `dim` around loop `op`, or that one itself; -1: none. */
+static int loop_around(const Schedule *s, int op, Dim dim) {
+  while (op >= 0 && s->ops[op].dim != dim) op = s->ops[op].parent;
+  return op;
+}
+
+static bool goes_back(const Schedule *s, const Plan *plan, int loop) {
+  return loop >= 0 && schedule_backwards(plan, &s->ops[loop]);
+}
+
+static TileOrder order_of(const Schedule *s, const Plan *plan, int tiles) {
+  const int rows = loop_around(s, tiles, DIM_I), columns = loop_around(s, tiles, DIM_J),
+            splits = columns >= 0 && s->ops[columns].in_split ? loop_around(s, columns, DIM_S) : -1;
+  return (TileOrder){
+      .T_r = plan->T_r,
+      .T_c = plan->T_c,
+      .tiles_per_split = splits >= 0 ? max64(plan->tiles_per_split, 1) : plan->T_c,
+      .column_by_column = s->ops[tiles].dim == DIM_I && !s->ops[tiles].diagonal,
+      .splits_outer = splits >= 0 && loop_around(s, splits, DIM_I) < 0,
+      .rows_reversed = goes_back(s, plan, rows),
+      .columns_reversed = goes_back(s, plan, columns),
+      .splits_reversed = goes_back(s, plan, splits),
+  };
+}
+
+Wide place_tiles_before(const TileOrder *o, int64_t i, int64_t j) {
+  const int64_t begin = j / o->tiles_per_split * o->tiles_per_split, end = min64(begin + o->tiles_per_split, o->T_c);
+  const int64_t columns = o->splits_reversed ? o->T_c - end : begin; /* of the splits before this one */
+  const int64_t row = o->rows_reversed ? o->T_r - 1 - i : i, column = o->columns_reversed ? end - 1 - j : j - begin;
+  if (o->column_by_column) return wide(columns + column) * wide(o->T_r) + wide(row);
+  if (o->splits_outer) return wide(columns) * wide(o->T_r) + wide(row) * wide(end - begin) + wide(column);
+  return wide(row) * wide(o->T_c) + wide(columns + column);
+}
+
+/* Tiles before those that an event outside the loop over tiles stands at: before them, or (`is_behind`) with them. */
+static Wide tiles_before_event(const TileOrder *o, const Event *e, bool has_split, bool is_behind) {
+  const int64_t n_splits = ceil_div(o->T_c, o->tiles_per_split); /* that have tiles */
+  const int64_t outer = is_behind != o->splits_reversed ? n_splits - 1 : 0;
+  const bool is_empty = has_split && e->split >= n_splits; /* it comes after all others, or before them */
+  const int64_t split = has_split ? min64(e->split, n_splits - 1) : outer;
+  Span rows = {0, o->T_r}, columns = {split * o->tiles_per_split, min64((split + 1) * o->tiles_per_split, o->T_c)};
+  if (e->i >= 0) rows = (Span){e->i, e->i + 1};
+  if (o->column_by_column && e->j >= 0) columns = (Span){e->j, e->j + 1};
+  if (is_empty) is_behind = !o->splits_reversed;
+  const int64_t i = is_behind != o->rows_reversed ? rows.end - 1 : rows.begin,
+                j = is_behind != o->columns_reversed ? columns.end - 1 : columns.begin;
+  return place_tiles_before(o, i, j) + is_behind;
+}
+
 PlaceInGrid place_in_grid(const Schedule *s, const Plan *plan, const Event *e, bool is_over) {
   PlaceInGrid g = {.i = -1, .j = -1};
   const int pass = is_over ? s->n_passes : e ? e->pass : 0;
@@ -246,26 +296,24 @@ PlaceInGrid place_in_grid(const Schedule *s, const Plan *plan, const Event *e, b
     if (loop < 0) continue;
     g.n_laps++;
     g.lap += p < pass;
-    if (p <= pass || g.n_laps == 1) g.column_by_column = s->ops[loop].dim == DIM_I;
+    if (p <= pass || g.n_laps == 1) g.order = order_of(s, plan, loop);
   }
+  if (g.n_laps == 0) g.order = (TileOrder){.T_r = plan->T_r, .T_c = plan->T_c, .tiles_per_split = plan->T_c};
   const int tiles = is_over || !e ? -1 : tile_loop_of(s, pass);
   if (tiles < 0) return g;
-  const ProgramOp *loop = &s->ops[tiles];
-  g.reversed = schedule_backwards(plan, loop);
-  g.at_work = (s->ops[e->op].loops & (IN_I | IN_J)) == (IN_I | IN_J);
-  const int64_t length = g.column_by_column ? plan->T_r : plan->T_c;
-  g.line = max64(g.column_by_column ? e->j : e->i, 0);
-  if (g.at_work) {
+  const bool has_tile = (s->ops[e->op].loops & (IN_I | IN_J)) == (IN_I | IN_J);
+  Event beside = *e;
+  g.at_work = has_tile;
+  g.line = max64(g.order.column_by_column ? e->j : e->i, 0);
+  if (has_tile) {
     g.i = e->i;
     g.j = e->j;
-    const int64_t along = g.column_by_column ? e->i : e->j;
-    if (e->op > tiles) g.n_done = g.reversed ? length - 1 - along : along; /* else it only looks */
-  } else if (e->op > loop->end) {
-    g.n_done = length;
+    *(g.order.column_by_column ? &beside.i : &beside.j) = -1;
   }
-  if (s->ops[tiles].in_split && !g.at_work) {
-    const Span columns = walk_range(plan, loop, e->split);
-    g.n_done = e->op > loop->end ? columns.end : columns.begin;
-  }
+  if (has_tile && e->op > tiles && !s->diagonal)
+    g.n_over = place_tiles_before(&g.order, e->i, e->j);
+  else /* behind them; else before them, or it only looks */
+    g.n_over = tiles_before_event(&g.order, &beside, g.order.tiles_per_split < plan->T_c && s->ops[e->op].loops & IN_S,
+                                  !has_tile && e->op > s->ops[tiles].end && !s->diagonal);
   return g;
 }

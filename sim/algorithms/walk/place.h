@@ -42,15 +42,27 @@ PlaceSteps place_cta(const Schedule *schedule, const Plan *plan, int pass, int64
 /* Which of these an event belongs to. */
 int64_t place_cta_of(const Schedule *schedule, const Plan *plan, const Event *event);
 
+/* The order in which a pass takes the tiles of the T_r x T_c grid. */
+typedef struct {
+  int64_t T_r, T_c;
+  int64_t tiles_per_split;                               /* columns of tiles of a split; T_c: there is one */
+  bool column_by_column;                                 /* the loop over columns is the outer one */
+  bool splits_outer;                                     /* the loop over splits is around that over rows */
+  bool rows_reversed, columns_reversed, splits_reversed; /* those loops go from the last to the first */
+} TileOrder;
+
+/* How many tiles come before tile (i, j). */
+Wide place_tiles_before(const TileOrder *order, int64_t i, int64_t j);
+
 /* Passes over the grid of tiles, and how far they are. */
 typedef struct {
-  int n_laps;            /* passes that go over the tiles */
-  int lap;               /* those that are over */
-  bool column_by_column; /* the loop over columns is the outer one */
-  bool at_work;          /* the event belongs to tile (i, j) */
+  int n_laps;   /* passes that go over the tiles */
+  int lap;      /* those that are over */
+  bool at_work; /* the event belongs to tile (i, j) */
   int64_t i, j;
-  int64_t line, n_done; /* row (column) of tiles that the walk is in, and tiles of it that it is through with */
-  bool reversed;        /* the inner loop goes from the last to the first */
+  int64_t line;    /* row (column) of tiles that the walk is in */
+  TileOrder order; /* of this lap */
+  Wide n_over;     /* tiles of this lap that the walk is through with: the first of the order */
 } PlaceInGrid;
 
 /* Where event *event stands; NULL: before the first. `is_over`: it is the last, and done. */
