@@ -158,7 +158,7 @@ static Status read_number(Answer *a, const char **p, Number *number, Error *erro
   const char *const text = *p;
   const size_t length = number_length(text);
   if (length == 0 || !strpbrk(text, "0123456789"))
-    return error_set(error, STATUS_BAD_REQUEST, "no number stands at '%s'", quote_text(text).text);
+    return error_set(error, STATUS_BAD_REQUEST, "there is no number at '%s'", quote_text(text).text);
   char sign;
   if (find_decimal_sign(a, text, length, &sign, error)) return STATUS_BAD_REQUEST;
   char digits[2 * ANSWER_TEXT_BYTES];

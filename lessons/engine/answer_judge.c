@@ -34,13 +34,22 @@ Status answer_tolerance(const char *text, AnswerTolerance *tolerance, Error *err
 
 /* ---- Units that go together */
 
+/* How many letters of a word for several things name one of them: loads, 4; launches, 6. */
+static size_t singular(const char *word, size_t length) {
+  static const char *const ENDINGS[] = {"ches", "shes", "sses", "xes"};
+  for (size_t k = 0; k < sizeof ENDINGS / sizeof *ENDINGS; k++) {
+    const size_t n = strlen(ENDINGS[k]);
+    if (length > n && memcmp(word + length - n, ENDINGS[k], n) == 0) return length - 2;
+  }
+  return length > 1 && word[length - 1] == 's' && word[length - 2] != 's' ? length - 1 : length;
+}
+
+/* "1 launch" and "12 Launches in all" are both of launches. */
 static bool same_thing(const char *a, const char *b) {
-  size_t n = 0;
-  while (a[n] && ascii_lower((unsigned char)a[n]) == ascii_lower((unsigned char)b[n])) n++;
-  const char *rest_a = a + n, *rest_b = b + n;
-  const bool ended_a = !*rest_a || strcmp(rest_a, "s") == 0 || *rest_a == ' ',
-             ended_b = !*rest_b || strcmp(rest_b, "s") == 0 || *rest_b == ' ';
-  return n >= 1 && ended_a && ended_b;
+  const size_t n = singular(a, strcspn(a, " ")), m = singular(b, strcspn(b, " "));
+  size_t k = 0;
+  while (k < n && k < m && ascii_lower((unsigned char)a[k]) == ascii_lower((unsigned char)b[k])) k++;
+  return n >= 1 && k == n && k == m;
 }
 
 static Status check_units(const AnswerKey *key, const Answer *answer, Error *error) {
@@ -113,16 +122,6 @@ Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *v
   if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - middle) <= NEAR_PART * fabs(middle)) v = ANSWER_NEAR;
   *verdict = v;
   return STATUS_OK;
-}
-
-/* How many letters of a word for several things name one of them: loads, 4; launches, 6. */
-static size_t singular(const char *word, size_t length) {
-  static const char *const ENDINGS[] = {"ches", "shes", "sses", "xes"};
-  for (size_t k = 0; k < sizeof ENDINGS / sizeof *ENDINGS; k++) {
-    const size_t n = strlen(ENDINGS[k]);
-    if (length > n && strcmp(word + length - n, ENDINGS[k]) == 0) return length - 2;
-  }
-  return length > 1 && word[length - 1] == 's' ? length - 1 : length;
 }
 
 void answer_text(const AnswerKey *key, double value, char *text, size_t size) {

@@ -123,6 +123,14 @@ static const char *begin_of(const char *text, const char *end) {
   return p;
 }
 
+/* "= 64 blocks", "= 4 for each": a word, and no unit such as us or MiB, which would scale the number. */
+static bool is_word(const char *p) {
+  enum { SHORTEST = 3 };
+  int n = 0;
+  while (ascii_is_lower((unsigned char)p[n])) n++;
+  return n >= SHORTEST && !ascii_is_alnum((unsigned char)p[n]);
+}
+
 bool equation_is_false(const char *text, char found[EQUATION_BYTES]) {
   for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
     const char *left = begin_of(text, equals), *right = equals + 1, *const end = text + strlen(text);
@@ -135,7 +143,7 @@ bool equation_is_false(const char *text, char found[EQUATION_BYTES]) {
     double slack;
     const double printed = number(&right, end, &slack);
     const char *after = right + strspn(right, " ");
-    const bool ends = !*after || strchr(".,:;)", *after) || *after == '=';
+    const bool ends = !*after || strchr(".,:;)=", *after) || is_word(after);
     if (!ends || fabs(value - printed) <= slack * (1 + 1e-6) + 1e-9 * fabs(value)) continue;
     snprintf(found, EQUATION_BYTES, "%.*s", (int)(right - left < EQUATION_BYTES ? right - left : EQUATION_BYTES - 1),
              left);

@@ -3,8 +3,8 @@
  *     1 / 0.82 = 1.21       false: 1.2195
  *     63 / 128 = 49.2 %     true, as far as its digits go
  *
- * Read are numbers (1,024  0.82  49.2 %), + - x * / ^ ( ), e, and a number in front of a parenthesis. What has words or
- * units around its "=" is left alone. */
+ * Read are numbers (1,024  0.82  49.2 %), + - x * / ^ ( ), e, and a number in front of a parenthesis. What has words on
+ * its left, or a unit on its right, is left alone. */
 #ifndef TILEWALK_LESSONS_ENGINE_EQUATION_H
 #define TILEWALK_LESSONS_ENGINE_EQUATION_H
 

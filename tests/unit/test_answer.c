@@ -125,9 +125,9 @@ static const struct {
     {"sixty-four", "in digits"},
     {"half", "in digits"},
     {"twice", "in digits"},
-    {"a lot", "no number"},
-    {"?", "no number"},
-    {"MiB", "no number"},
+    {"a lot", "not a number"},
+    {"?", "not a number"},
+    {"MiB", "not a number"},
     {"infinity", "finite"},
     {"nan", "finite"},
     {"1e999", "exponent"},
@@ -317,8 +317,13 @@ TEST(computed_answers_are_written_in_their_unit) {
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     const AnswerKey key = key_of(ROWS[k].value, ROWS[k].unit, NULL);
     char text[64];
+    Answer typed;
+    AnswerVerdict verdict;
     answer_text(&key, ROWS[k].value, text, sizeof text);
     assert_string_equal(text, ROWS[k].text);
+    assert_int_equal(answer_parse(text, strlen(text), &typed, NULL), STATUS_OK); /* what is printed is accepted */
+    assert_int_equal(answer_judge(&key, &typed, &verdict, NULL), STATUS_OK);
+    assert_int_equal(verdict, ANSWER_RIGHT);
   }
 }
 

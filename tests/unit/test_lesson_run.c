@@ -155,7 +155,7 @@ TEST(numbers_are_graded_and_diagnosed) {
       {"32,000", LESSON_NEARLY, -1, "thousands"}, /* meant as 32.000 that would be right */
       {"77", LESSON_NOT_RIGHT, -1, ""},
       {"77,125", LESSON_NOT_RIGHT, -1, "thousands"},
-      {"many", LESSON_UNREADABLE, -1, "no number"},
+      {"many", LESSON_UNREADABLE, -1, "not a number"},
       {"32 tiles", LESSON_UNREADABLE, -1, "you wrote"},
       {"", LESSON_UNREADABLE, -1, "write a number"},
   };
@@ -427,8 +427,10 @@ static const struct {
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
           "explain: the [bottleneck](glossary.md#bottleneck).\n```\n",
      "has a link"},
-    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 us.\n```\n",
      NULL},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
+     "'1 / 0.82 = 1.21', and that"},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21.\n```\n",
      "'1 / 0.82 = 1.21', and that"},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
