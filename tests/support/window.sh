@@ -93,8 +93,8 @@ take_window() {
   wait_until 'the focus' take_focus
   # SDL takes the focus 0.2 s after X gives it, and then looks which keys are down; it tells nobody. Keys come after that.
   answers
-  since=$(date +%s%N)
-  until [ $(($(date +%s%N) - since)) -gt 300000000 ]; do answers; done
+  sleep 0.3
+  answers
 }
 # xdotool fails when any window goes away while it looks, so it is asked again.
 find_window() {

@@ -57,10 +57,9 @@ state 'algorithm=fa2-split'
 keys A bracketright n
 state 'algorithm=fa2 N=128 d=16 block=16'
 
+line() { keys colon; xdotool type --delay 20 "$1"; keys Return; }
 # An impossible block explains itself, and the line stays to be put right.
-keys colon
-xdotool type --delay 20 'block=0'
-keys Return
+line 'block=0'
 for _ in 1 2 3 4 5 6 7; do keys BackSpace; done
 xdotool type --delay 20 'block=32 causal=1 step=5'
 keys Return
@@ -117,9 +116,14 @@ keys e Return v e p
 wait_for "$box/out" 'saved .*pdf'
 [ "$(find "$box/home" -name 'tilewalk-tiles-[0-9]*' | wc -l)" = 3 ] || fail "not three files"
 is_saving() { find "$box/home" -path '*.tilewalk-frames-*/*' | grep -q .; }
-# The run as well, which can be stopped and then leaves nothing.
+# A short run as well; a long one can be stopped and then leaves nothing.
+line 'N=16 step=1'
 keys e g
 wait_for "$box/out" '^saved tilewalk-tiles-run.gif'
+keys e m # by ffmpeg, which sees every frame, else the reason
+wait_for "$box/out" '^saved tilewalk-tiles-run.mp4'
+[ "$(($(head -n 1 "$box/home/tilewalk-tiles-run.mp4") % (1280 * 720 * 4)))" = 0 ] || fail "not whole frames for ffmpeg"
+line 'N=64'
 keys e s
 wait_until 'a run that is being saved' is_saving
 keys Home Right # the window goes on meanwhile
@@ -127,9 +131,6 @@ state 'scene=tiles step=1$'
 is_saving || fail "the window waited for the run"
 keys Escape
 wait_for "$box/out" '^not saved tilewalk-tiles-run-'
-keys e m # by ffmpeg, which sees every frame, else the reason
-wait_for "$box/out" '^saved tilewalk-tiles-run.mp4'
-[ "$(($(head -n 1 "$box/home/tilewalk-tiles-run.mp4") % (1280 * 720 * 4)))" = 0 ] || fail "not whole frames for ffmpeg"
 [ -z "$(find "$box/home" -name '.tilewalk*' -o -name '*.partial*')" ] || fail "a half-written file is left"
 grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the state"
 keys d
@@ -162,7 +163,7 @@ viewer=''
 
 # A disk that is full while saving (files may grow to 2 KiB here): said in a line, nothing is left, and it goes on.
 : >"$box/out"
-(cd "$box/home" && rm -f tilewalk-* && trap '' XFSZ && ulimit -f 4 && exec timeout 300 "$view" view --scene tiles --size 1280x720) 2>"$box/err" | cat >"$box/out" &
+(cd "$box/home" && rm -f tilewalk-* && trap '' XFSZ && ulimit -f 4 && exec timeout 300 "$view" view -N 16 -d 16 --block 8 --scene tiles --size 1280x720) 2>"$box/err" | cat >"$box/out" &
 viewer=$!
 take_window
 keys e Return v e w
@@ -178,15 +179,15 @@ viewer=''
 if complains; then fail "it complained"; fi
 
 # A state restores exactly what it says.
-line='algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33'
-start --state "$line"
-state "^$line\$"
+whole='algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33'
+start --state "$whole"
+state "^$whole\$"
 if command -v xrandr >/dev/null; then # a monitor is unplugged, and plugged in again
   xrandr --output screen --off >/dev/null 2>&1
   keys Right f f
   xrandr --output screen --auto >/dev/null 2>&1
   keys Left
-  state "^$line\$"
+  state "^$whole\$"
 fi
 keys Escape
 answers # Escape does not quit without asking
