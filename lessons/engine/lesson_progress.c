@@ -1,7 +1,10 @@
 #include "lessons/engine/lesson_progress.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sim/base/utf8.h"
 
 enum { FILE_BYTES = 4 << 20, VERSION = 1 };
 
@@ -62,7 +65,10 @@ static Status look(const LessonProgress *p, Found *found, json_t **root, Error *
 }
 
 static void warn(LessonProgress *p, const char *message) {
-  if (!p->has_warned) fprintf(p->warnings, "tilewalk lesson: what you do is not kept: %s\n", message);
+  char shown[RECORD_PATH_BYTES + 100];
+  snprintf(shown, sizeof shown, "%s", message);
+  utf8_clean(shown);
+  if (!p->has_warned) fprintf(p->warnings, "tilewalk lesson: what you do is not kept: %s\n", shown); /* clean: above */
   p->has_warned = true;
 }
 
@@ -75,13 +81,15 @@ static Status set_aside(LessonProgress *p, const RecordLock *lock, Error *error)
   const Status status = look(p, &found, &root, &why, error);
   json_decref(root);
   if (status || found != FOUND_DAMAGE) return status;
-  if (record_set_aside(lock, other, &why) == STATUS_OK)
-    fprintf(p->warnings,
+  if (record_set_aside(lock, other, &why) == STATUS_OK) {
+    utf8_clean(other);
+    fprintf(p->warnings, /* clean: above */
             "tilewalk lesson: the record of your progress is damaged; it was set aside as '%s', "
             "and a new one begins\n",
             other);
-  else
+  } else {
     warn(p, why.message);
+  }
   return STATUS_OK;
 }
 

@@ -54,5 +54,9 @@ clean trace --algorithm "$name.walk" -N 64 -d 16 --block 16
 clean softmax --scores "$name"
 clean view --state "$name=1"
 clean "$name" there
+clean tour -o "$name.tour"
+printf '__global__ void k() { printf("\\033[31mred\\n"); asm volatile("// \\033[31m"); }\n' >"$name.cu" # what a kernel prints, and what clang makes of it
+clean kernel "$name.cu" --grid 1 --block 1
+clean kernel "$name.cu" --ptx
 clean sim "--$name"
 echo "$n requests"

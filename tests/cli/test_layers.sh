@@ -52,6 +52,13 @@ planted sim/l2/whole.h '#include "sim/l2/whole_part.h"\n'   # a header without a
 planted sim/l2/whole_part.h '#include "sim/l2/whole.h"\n'
 planted viz/scene/said.c 'extern const char *const said;\nconst char *const said = "take quick, or --algorithm quick";\n' # a sentence
 planted sim/algorithms/language/implied.c 'extern const char *const implied;\nconst char *const implied = "Q";\n'         # the lines that are implied
+planted viz/cli/clean.c '#include <stdio.h>
+void clean(FILE *o, char *n);
+void clean(FILE *o, char *n) {
+  fprintf(o, "%s %d", *n ? "a" : "b", 1);
+  fputs("a", o);
+  fputs(n, o); /* clean: a test */
+}\n'
 check || { cat "$tree/out"; exit 1; }
 
 fresh
@@ -103,6 +110,15 @@ planted viz/scene/pen.h '#ifndef TILEWALK_VIZ_TEXT_PEN_H\n#define TILEWALK_VIZ_T
 planted viz/scene/taken.c 'extern const char *const taken;\nconst char *const taken = "quick";\n' 'viz/scene/taken.c:2 names an algorithm'
 planted sim/l2/tensor.c 'enum { TENSOR_Q, TENSOR_K };\n' 'sim/l2/tensor.c:1 asks for a tensor by its letter'
 planted viz/scene/letter.c 'extern const char *const letter;\nconst char *const letter = "O";\n' 'viz/scene/letter.c:2 asks for a tensor by its letter'
+planted viz/cli/raw.c '#include <stdio.h>
+void raw(FILE *o, char *n);
+void raw(FILE *o, char *n) {
+  fprintf(o, "a %-8s",
+          n);
+  if (*n) fputs(n, o);
+  fwrite(n, 1, 1, o);
+}\n'
+for line in 4 6 7; do echo "viz/cli/raw.c:$line: a string goes to a stream as it is" >>"$tree/wanted"; done
 if check; then echo "nothing is refused"; exit 1; fi
 while read -r wanted; do
   grep -qF "$wanted" "$tree/out" || { echo "refused without naming '$wanted':"; cat "$tree/out"; exit 1; }

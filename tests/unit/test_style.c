@@ -145,6 +145,23 @@ TEST(test_print) {
 }
 
 /* Verdicts have a mark besides their colour. */
+/* Of any origin: letters, newlines and tabs stay, whatever the length; an escape, a turn of direction, a broken byte and
+ * a NUL do not. */
+TEST(test_say) {
+  static char large[9000];
+  memset(large, 'a', sizeof large - 1);
+  Capture capture;
+  capture_open(&capture);
+  text_say(capture.out, "%s\t%s\n", "M\xc3\xbcller", "\033[31m\xe2\x80\xae\xff");
+  text_put_n(capture.out, "a\0b\n", 4);
+  text_say(capture.out, "%s", large);
+  const char *text = capture_text(&capture);
+  static const char FIRST[] = "M\xc3\xbcller\t?[31m??\na?b\n";
+  assert_memory_equal(text, FIRST, sizeof FIRST - 1);
+  assert_string_equal(text + sizeof FIRST - 1, large);
+  capture_close(&capture);
+}
+
 TEST(test_marks) {
   assert_string_equal(text_role_mark(&ascii, ROLE_GOOD), "+");
   assert_string_equal(text_role_mark(&ascii, ROLE_WARN), "!");

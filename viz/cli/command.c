@@ -38,8 +38,8 @@ static void print_option(const Option *o, bool whole, Io *io) {
   char spelled[80];
   spell(o, spelled, sizeof spelled);
   const bool own_line = strlen(spelled) > OPTION_COLUMN - 4;
-  fprintf(io->out, "  %-*s", own_line ? 0 : OPTION_COLUMN - 2, spelled);
-  if (own_line) fprintf(io->out, "\n%*s", OPTION_COLUMN, "");
+  text_say(io->out, "  %-*s", own_line ? 0 : OPTION_COLUMN - 2, spelled);
+  if (own_line) text_say(io->out, "\n%*s", OPTION_COLUMN, "");
   char help[OPTION_TEXT_BYTES];
   const char *text = option_help(o, help);
   text_hanging(io->out, &io->style, OPTION_COLUMN, text, whole ? strlen(text) : first_sentence(text));
@@ -105,8 +105,8 @@ void command_short_help(const Command *command, Io *io) {
   }
   print_shared_names(command, io);
   const char *end = strstr(command->examples, "\n\n"); /* of the first example */
-  fprintf(io->out, "%.*s", end ? (int)(end - command->examples) + 1 : (int)strlen(command->examples),
-          command->examples);
+  text_say(io->out, "%.*s", end ? (int)(end - command->examples) + 1 : (int)strlen(command->examples),
+           command->examples);
 }
 
 void command_help(const Command *command, Io *io) {
@@ -131,7 +131,7 @@ void command_help(const Command *command, Io *io) {
     fputc('\n', io->out);
   }
   text_print(io->out, &io->style, ROLE_HEADING, "Examples");
-  fprintf(io->out, "\n%s", command->examples);
+  text_say(io->out, "\n%s", command->examples);
 }
 
 void command_shared_help(Io *io) {

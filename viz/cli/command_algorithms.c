@@ -13,6 +13,7 @@
 #include "viz/cli/program_answer.h"
 #include "viz/cli/score_options.h"
 #include "viz/request/own_programs.h"
+#include "viz/text/print.h"
 
 typedef struct {
   char name[512];
@@ -58,7 +59,7 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
 
 static void list(FILE *out) {
   for (int k = 0; k < N_PROGRAMS; k++)
-    fprintf(out, "%-18s %s\n%-18s %s\n", SCHEDULES[k]->name, SCHEDULES[k]->title, "", SCHEDULES[k]->summary);
+    text_say(out, "%-18s %s\n%-18s %s\n", SCHEDULES[k]->name, SCHEDULES[k]->title, "", SCHEDULES[k]->summary);
   fputs("\n`tilewalk algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
 }
 
@@ -94,7 +95,7 @@ static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const Pr
 static void print_mend(const ProgramMend *mend, FILE *out) {
   char said[PROGRAM_MEND_BYTES];
   program_mend_say(mend, said, sizeof said);
-  fprintf(out, "%s\n", said);
+  text_say(out, "%s\n", said);
 }
 
 /* The text, and a word on its numbers beside it: the text may go to a file. */
@@ -107,8 +108,8 @@ static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *i
   if (o->json) {
     if (print_verdict(schedule, &verdict, &mend, &o->softmax, io, error)) return EXIT_BAD_REQUEST;
   } else {
-    fputs(schedule->text, io->out);
-    if (tries) fprintf(io->err, "%s\n", verdict.text);
+    text_put(io->out, schedule->text);
+    if (tries) text_say(io->err, "%s\n", verdict.text);
     if (!verdict.is_right && verdict.is_tried) print_mend(&mend, io->err);
   }
   return verdict.is_right ? EXIT_DONE : EXIT_DIFFERS;

@@ -12,6 +12,7 @@
 #include "viz/cli/shard.h"
 #include "viz/export/output.h"
 #include "viz/kernel/kernel_film.h"
+#include "viz/text/print.h"
 #include "viz/text/progress.h"
 #include "viz/window/kernel_window.h"
 
@@ -31,7 +32,7 @@ static Status set_file(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static void print_text(void *context, const char *text, size_t n) { fwrite(text, 1, n, context); }
+static void print_text(void *context, const char *text, size_t n) { text_put_n(context, text, n); }
 
 static Status print_report(const KernelReport *r, const KernelCommand *c, bool *bad, Io *io, Error *error) {
   *bad = kernel_report_is_bad(r);
@@ -159,8 +160,7 @@ static int run_kernel(void *options, Io *io, Error *error) {
   request->compile = cuda_compile;
   if (kernel_launch_prepare(launch, request, error) == STATUS_OK && check_like(request, error) == STATUS_OK) {
     if (request->ptx)
-      exit_status =
-          fwrite(launch->ptx, 1, launch->ptx_length, io->out) == launch->ptx_length ? EXIT_DONE : EXIT_BAD_REQUEST;
+      text_put_n(io->out, launch->ptx, launch->ptx_length), exit_status = EXIT_DONE;
     else if (request->view)
       exit_status = view(launch, c, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
     else if (c->output.output[0])

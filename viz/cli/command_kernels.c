@@ -9,6 +9,7 @@
 #include "viz/request/description.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
+#include "viz/text/print.h"
 
 enum { KERNELS_MAX = 64 };
 
@@ -221,7 +222,7 @@ static int run_kernels(void *options, Io *io, Error *error) {
   if (!status && !o->format) status = load(o, kernels, &n, error);
   Document d = o->format ? document_new(DOCUMENT_TEXT) : reply_new(&o->output);
   if (!status) fill(&d, o, kernels, n);
-  if (!status && o->format) fputs(FORMAT_HEAD, io->out);
+  if (!status && o->format) text_put(io->out, FORMAT_HEAD);
   status = reply_print(&d, status, io, error);
   free(kernels);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;

@@ -125,7 +125,7 @@ static Status lint_one(const char *name, Io *io, int *n_findings, Error *error) 
   Error inner = {0};
   const Status status = lesson_load(name, &lesson, path, &inner);
   if (status == STATUS_BAD_FILE) { /* a finding like others */
-    fprintf(io->out, "%s\n", inner.message);
+    text_say(io->out, "%s\n", inner.message);
     ++*n_findings;
     return STATUS_OK;
   }
@@ -168,16 +168,16 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
   if (!status) status = file_read(path, LESSON_FILE_BYTES, &buffer, &length, error);
   if (!status) status = file_write_begin(&file, target, error);
   if (!status) {
-    fwrite(buffer, 1, length, file.stream);
+    fwrite(buffer, 1, length, file.stream); /* clean: shipped */
     status = file_write_commit(&file, error);
   }
   free(buffer);
   utf8_clean(target); /* on the screen alone: the file has the name that was asked for */
   if (!status)
-    fprintf(io->out,
-            "%s is a small lesson to change. Check it with 'tilewalk lesson --lint %s', walk it "
-            "with 'tilewalk lesson %s'.\n",
-            target, target, target);
+    text_say(io->out,
+             "%s is a small lesson to change. Check it with 'tilewalk lesson --lint %s', walk it "
+             "with 'tilewalk lesson %s'.\n",
+             target, target, target);
   return status;
 }
 

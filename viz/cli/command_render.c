@@ -18,6 +18,7 @@
 #include "viz/scene/scene.h"
 #include "viz/scene/speaker.h"
 #include "viz/text/number.h"
+#include "viz/text/print.h"
 #include "viz/text/progress.h"
 
 typedef struct {
@@ -246,7 +247,7 @@ static int run_render(void *options, Io *io, Error *error) {
   if (!status && o->describe) {
     char text[DESCRIPTION_BYTES];
     show_moment(r, (uint64_t)o->request.step, 0);
-    fputs(scene_describe(r->scene, &r->now, r->view.memo, text, sizeof text), io->out);
+    text_put(io->out, scene_describe(r->scene, &r->now, r->view.memo, text, sizeof text));
   }
   stage_free(&r->stage);
   memo_free(r->view.memo);

@@ -233,9 +233,9 @@ static void print_result(const SoftmaxOptions *o, const Walk *w, Io *io) {
                " exponentials are stored as %s, the largest %s: the weights do not add up to 1\n",
                w->n_saturated, o->n, overflow_text(o->precision).text, precision_format(o->precision)->name);
   if (!w->n_infinite && !w->n_nan)
-    fprintf(out, "  error      RMSE %s, at most %s ulps of %s (P as stored, sums in fp32)\n",
-            number_double(accuracy_rmse(&w->accuracy), 3).text, number_double(w->accuracy.largest_ulps, 3).text,
-            precision_format(o->precision)->name);
+    text_say(out, "  error      RMSE %s, at most %s ulps of %s (P as stored, sums in fp32)\n",
+             number_double(accuracy_rmse(&w->accuracy), 3).text, number_double(w->accuracy.largest_ulps, 3).text,
+             precision_format(o->precision)->name);
 }
 
 static int64_t sum(const int64_t *values, int64_t n) {

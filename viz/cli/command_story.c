@@ -60,7 +60,7 @@ static Status list_stories(Io *io, Error *error) {
   for (int k = 0; k < names.n && !status; k++) {
     Story *story = story_open(names.names[k], error);
     if (!story) return error->status;
-    fprintf(io->out, "%-16s %s\n", names.names[k], quote_text(story->title).text);
+    text_say(io->out, "%-16s %s\n", names.names[k], quote_text(story->title).text);
     story_free(story);
   }
   return status;
@@ -95,12 +95,12 @@ static Status lint(const Story *story, Io *io, Error *error) {
 
 static void print_beat(const StoryTold *told, int b, bool answered, Io *io) {
   const StoryBeat *beat = &told->beats[b];
-  if (!answered) fprintf(io->out, "%s%d of %d  %s\n", b ? "\n" : "", b + 1, told->n, beat->caption);
-  if (beat->asks && !answered) fprintf(io->out, "        %s\n", beat->ask);
+  if (!answered) text_say(io->out, "%s%d of %d  %s\n", b ? "\n" : "", b + 1, told->n, beat->caption);
+  if (beat->asks && !answered) text_say(io->out, "        %s\n", beat->ask);
   for (int k = 0; k < beat->n_choices && !answered; k++)
-    fprintf(io->out, "        %c  %s\n", 'a' + k, beat->choices[k]);
+    text_say(io->out, "        %c  %s\n", 'a' + k, beat->choices[k]);
   if (beat->asks && answered)
-    fprintf(io->out, "        %s.%s%s\n", beat->answer, *beat->because ? " " : "", beat->because);
+    text_say(io->out, "        %s.%s%s\n", beat->answer, *beat->because ? " " : "", beat->because);
 }
 
 /* Reads a prediction and says whether it is right. */
@@ -125,14 +125,14 @@ static bool ask(const StoryBeat *beat, Io *io) {
     length = strlen(line);
   }
   if (answer_parse(line, length, &answer, &why) || answer_judge(&beat->key, &answer, &verdict, &why))
-    fprintf(io->out, "        %s\n", why.message);
+    text_say(io->out, "        %s\n", why.message);
   else
-    fprintf(io->out, "        %s ", SAID[verdict]);
+    text_say(io->out, "        %s ", SAID[verdict]);
   return true;
 }
 
 static Status tell(const StoryTold *told, bool asks, Io *io) {
-  fprintf(io->out, "%s  (N = %" PRId64 ")\n\n", told->title, told->N);
+  text_say(io->out, "%s  (N = %" PRId64 ")\n\n", told->title, told->N);
   for (int b = 0; b < told->n; b++) {
     print_beat(told, b, false, io);
     if (asks && told->beats[b].asks && !ask(&told->beats[b], io)) return STATUS_OK;

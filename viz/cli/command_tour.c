@@ -148,7 +148,7 @@ static void rescale(Io *io) {
       fprintf(io->out, "l = %.4f\n", s.l_new);
     else {
       text_print(io->out, &io->style, ROLE_ACCENT, "factor e^(%g - %g) = %.4f", s.m_old, s.m_new, s.factor);
-      fprintf(io->out, "\n  %23s l = %.4f x %.4f + %.4f = %.4f\n", "", s.l_old, s.factor, s.block_sum, s.l_new);
+      text_say(io->out, "\n  %23s l = %.4f x %.4f + %.4f = %.4f\n", "", s.l_old, s.factor, s.block_sum, s.l_new);
     }
   }
 }
@@ -177,7 +177,7 @@ static Status draw(const char *folder, const char *name, const char *axis_name, 
                                            request_state(&request, state), error);
   chart_free(&chart);
   sweep_free(&sweep);
-  if (!status) fprintf(io->out, "  %s\n", path);
+  if (!status) text_say(io->out, "  %s\n", path);
   return status;
 }
 
@@ -200,7 +200,7 @@ static Status draw_scene(const char *folder, Io *io, Error *error) {
   snprintf(path, sizeof path, "%s/tile-by-tile.png", folder);
   char *const arguments[] = {"--state", "N=64 d=16 block=8 causal=1 scene=main step=120", "-o", path};
   if (command_run(io->drawing->render, 4, arguments, io, error) == EXIT_BAD_REQUEST) return error->status;
-  fprintf(io->out, "  %s\n", path);
+  text_say(io->out, "  %s\n", path);
   return STATUS_OK;
 }
 
@@ -382,7 +382,7 @@ static void what_next(Io *io) {
     const int width = 31; /* of the longest */
     text_print(io->out, &io->style, ROLE_ACCENT, "  %s %-*s", strchr(io->program, '/') ? io->program : "tilewalk",
                width, NEXT[k][0]);
-    fprintf(io->out, "%s\n", NEXT[k][1]);
+    text_say(io->out, "%s\n", NEXT[k][1]);
   }
 }
 

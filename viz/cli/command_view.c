@@ -13,6 +13,7 @@
 #include "viz/story/story_file.h"
 #ifdef TILEWALK_WINDOW
 #include "viz/cli/lesson/lesson_print.h"
+#include "viz/text/print.h"
 #include "viz/window/lesson_panel.h"
 #include "viz/window/settings.h"
 #include "viz/window/window.h"
@@ -38,7 +39,7 @@ static Status set_story(void *target, const char *value, Error *error) {
 #ifdef TILEWALK_WINDOW
 /* One line, on the screen as well: who starts the viewer from a menu sees no terminal. */
 static void warn(Io *io, Player *player, const Error *warning) {
-  fprintf(io->err, "tilewalk view: %s\n", warning->message);
+  text_say(io->err, "tilewalk view: %s\n", warning->message);
   player_say(player, true, "%s", warning->message);
 }
 
@@ -73,7 +74,7 @@ static void close_settings(const Settings *began, const Player *p, const WindowO
   Error warning = {0};
   const Settings ended = settings_of(p, how);
   if (settings_update(began, &ended, &warning))
-    fprintf(io->err, "tilewalk view: the window's settings are not kept: %s\n", warning.message);
+    text_say(io->err, "tilewalk view: the window's settings are not kept: %s\n", warning.message);
 }
 
 static StoryPlayer *open_story(const char *name, Error *error) {
@@ -119,7 +120,7 @@ static Status run_with_lessons(const ViewOptions *o, Player *player, WindowOptio
 /* What SDL and X11 hold cannot be freed without a display, so nothing is: the program ends here. */
 static void on_lost_display(const char *state) {
   fflush(NULL);
-  fprintf(stderr, "tilewalk view: the display went away; to go on where it was: tilewalk view --state '%s'\n", state);
+  text_say(stderr, "tilewalk view: the display went away; to go on where it was: tilewalk view --state '%s'\n", state);
   fflush(NULL);
   _exit(EXIT_BAD_REQUEST);
 }

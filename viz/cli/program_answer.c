@@ -29,7 +29,7 @@ static Status list_tasks(bool json, Io *io, Error *error) {
       put_text(&d, "teaches", task->teaches);
       put_end(&d);
     } else {
-      fprintf(io->out, "%-20s %s\n%-20s %s\n", tasks.names[k], task->title, "", task->teaches);
+      text_say(io->out, "%-20s %s\n%-20s %s\n", tasks.names[k], task->title, "", task->teaches);
     }
     free(task);
   }
@@ -47,8 +47,8 @@ static Status list_tasks(bool json, Io *io, Error *error) {
 static void print_start(const ProgramTask *t, Io *io) {
   char text[WORK_TEXT_BYTES];
   task_start(t, text, sizeof text);
-  for (int k = 0; k < t->n_hints; k++) fprintf(io->err, "Hint: %s\n", t->hints[k]);
-  fputs(text, io->out);
+  for (int k = 0; k < t->n_hints; k++) text_say(io->err, "Hint: %s\n", t->hints[k]);
+  text_put(io->out, text);
 }
 
 static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool json, Io *io, Error *error) {
@@ -71,7 +71,7 @@ static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool
   const bool passed = j->verdict == TASK_SOLVED;
   text_print(io->out, &io->style, passed ? ROLE_GOOD : ROLE_BAD, "%s %s",
              text_role_mark(&io->style, passed ? ROLE_GOOD : ROLE_BAD), passed ? "It passes." : "Not yet:");
-  if (!passed) fprintf(io->out, " %s%s", j->why, j->why[0] && j->why[strlen(j->why) - 1] == '.' ? "" : ".");
+  if (!passed) text_say(io->out, " %s%s", j->why, j->why[0] && j->why[strlen(j->why) - 1] == '.' ? "" : ".");
   fputc('\n', io->out);
   if (*j->says) text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, j->says);
   return STATUS_OK;

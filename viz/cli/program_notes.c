@@ -2,6 +2,7 @@
 
 #include "sim/numbers/program_check.h"
 #include "viz/request/own_programs.h"
+#include "viz/text/print.h"
 
 void program_notes(const Schedule *const *schedules, int n, Io *io) {
   for (int k = 0; k < n; k++) {
@@ -9,6 +10,6 @@ void program_notes(const Schedule *const *schedules, int n, Io *io) {
     for (int before = 0; before < k; before++) is_new = is_new && schedules[before] != schedules[k];
     if (!is_new) continue;
     const ProgramVerdict verdict = program_verdict(schedules[k], NULL);
-    if (!verdict.is_right) fprintf(io->err, "%s: %s\n", own_program_word(schedules[k]), verdict.text);
+    if (!verdict.is_right) text_say(io->err, "%s: %s\n", own_program_word(schedules[k]), verdict.text);
   }
 }

@@ -235,7 +235,7 @@ static Status keep_input(int argc, char **argv, Error *error) {
   FILE *file = tmpfile();
   size_t total = 0, n;
   while (file && total <= INPUT_BYTES_MAX && (n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
-    total += fwrite(buffer, 1, n, file);
+    total += fwrite(buffer, 1, n, file); /* clean: read again, not shown */
   const bool is_kept = file && total <= INPUT_BYTES_MAX && !ferror(stdin) && fflush(file) == 0 &&
                        dup2(fileno(file), STDIN_FILENO) >= 0 && lseek(STDIN_FILENO, 0, SEEK_SET) == 0;
   if (file) fclose(file);
@@ -268,9 +268,9 @@ int program_main(const Command *const *commands, const Drawing *drawing, int arg
     exit_status = EXIT_BAD_REQUEST;
   }
   if (exit_status == EXIT_BAD_REQUEST || exit_status == EXIT_INTERRUPTED)
-    fprintf(stderr, "tilewalk%s%s: %s\n", argc > 1 && argv[1][0] != '-' ? " " : "",
-            argc > 1 && argv[1][0] != '-' ? quote_text(argv[1]).text : "",
-            error.message[0] ? error.message : "the request failed");
+    text_say(stderr, "tilewalk%s%s: %s\n", argc > 1 && argv[1][0] != '-' ? " " : "",
+             argc > 1 && argv[1][0] != '-' ? quote_text(argv[1]).text : "",
+             error.message[0] ? error.message : "the request failed");
   if (exit_status == EXIT_INTERRUPTED) {
     fflush(NULL);
     end_by(SIGINT);

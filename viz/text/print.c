@@ -1,6 +1,7 @@
 #include "viz/text/print.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "viz/text/glyphs.h"
@@ -26,6 +27,33 @@ void text_print(FILE *out, const TextStyle *style, TextRole role, const char *fo
   fputs(text_role_begin(style, role), out);
   write_lines(out, style, shown);
   fputs(text_role_end(style, role), out);
+}
+
+void text_put_n(FILE *out, const char *text, size_t n) {
+  static const TextStyle PLAIN = {.utf8 = true};
+  for (const char *end = text + n, *p = text; p < end;) {
+    const char *const from = p;
+    while (p < end && *p && *p != '\n' && *p != '\t') p++;
+    text_write_n(out, &PLAIN, from, (size_t)(p - from));
+    if (p < end) fputc(*p ? *p : '?', out);
+    p++;
+  }
+}
+
+void text_put(FILE *out, const char *text) { text_put_n(out, text, strlen(text)); }
+
+void text_say(FILE *out, const char *format, ...) {
+  char shown[4096], *text = shown;
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  const int length = vsnprintf(shown, sizeof shown, format, arguments);
+  if (length >= (int)sizeof shown && (text = malloc((size_t)length + 1)) != NULL)
+    vsnprintf(text, (size_t)length + 1, format, again);
+  text_put(out, text ? text : shown); /* without memory its beginning */
+  if (text != shown) free(text);
+  va_end(again);
+  va_end(arguments);
 }
 
 void text_paragraph(FILE *out, const TextStyle *style, TextRole role, int indent, const char *text) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/base/ascii.h"
+#include "viz/text/print.h"
 
 #define MARGIN       18.0
 #define FOOT         56.0
@@ -656,14 +657,14 @@ void lesson_panel_words(LessonPanel *p, FILE *out) {
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *piece = &f->pieces[k];
     for (int c = 0; piece->kind == PIECE_TABLE && c < piece->n_columns * piece->n_rows; c++)
-      fprintf(out, "%s%s", text_store_get(&f->store, f->cells[piece->first_cell + (size_t)c].text),
-              (c + 1) % piece->n_columns ? " | " : "\n");
+      text_say(out, "%s%s", text_store_get(&f->store, f->cells[piece->first_cell + (size_t)c].text),
+               (c + 1) % piece->n_columns ? " | " : "\n");
     if (piece->kind == PIECE_TABLE) continue;
     if (piece->widget >= 0)
       fprintf(out, "[%s] ",
               piece->kind == PIECE_FIELD    ? "answer"
               : piece->kind == PIECE_OPTION ? text_store_get(&f->store, piece->mark)
                                             : "press");
-    fprintf(out, "%s\n", text_store_get(&f->store, piece->text));
+    text_say(out, "%s\n", text_store_get(&f->store, piece->text));
   }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "viz/text/print.h"
 #include "viz/window/viewer_story.h"
 #include "viz/window/window_parts.h"
 
@@ -123,8 +124,8 @@ static double print_times(Window *w, const char *what, Times *t, double plain) {
   qsort(t->wall, t->n, sizeof *t->wall, by_size);
   qsort(t->cpu, t->n, sizeof *t->cpu, by_size);
   const size_t p99 = t->n * 99 / 100;
-  fprintf(w->out, "%s: median %.2f ms, 99th percentile %.2f ms; CPU %.2f and %.2f ms", what, t->wall[t->n / 2] * 1e3,
-          t->wall[p99] * 1e3, t->cpu[t->n / 2] * 1e3, t->cpu[p99] * 1e3);
+  text_say(w->out, "%s: median %.2f ms, 99th percentile %.2f ms; CPU %.2f and %.2f ms", what, t->wall[t->n / 2] * 1e3,
+           t->wall[p99] * 1e3, t->cpu[t->n / 2] * 1e3, t->cpu[p99] * 1e3);
   if (plain > 0) fprintf(w->out, "; %.1f x clearing and uploading", t->wall[t->n / 2] / plain);
   fputc('\n', w->out);
   return t->wall[t->n / 2];
@@ -165,8 +166,8 @@ static Status measure(Window *w, const WindowOptions *options, Error *error) {
     status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu times", n);
   } else {
     window_draw_frame(w);
-    fprintf(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", n, w->viewer.width,
-            w->viewer.height, window_renderer_name(w), (window_clock_s() - options->started_s) * 1e3);
+    text_say(w->out, "%zu frames of %d x %d, %s renderer\n  start to the first frame: %.0f ms\n", n, w->viewer.width,
+             w->viewer.height, window_renderer_name(w), (window_clock_s() - options->started_s) * 1e3);
     time_frames(w, FRAME_PLAIN, &t, n_others);
     const double plain = print_times(w, "  clearing and uploading alone", &t, 0);
     time_frames(w, FRAME_NEXT, &t, n);

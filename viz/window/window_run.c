@@ -15,6 +15,7 @@
 
 #include "viz/compile/child_run.h"
 #include "viz/export/animation.h"
+#include "viz/text/print.h"
 
 enum {
   RUN_STEPS = 400,  /* a longer run is seen in strides */
@@ -176,7 +177,7 @@ static void take_end(Window *w, const News *news) {
     player_say(p, false, "Stopped: nothing was saved");
   else
     player_say(p, true, "Not saved: %s", news->is_end ? news->problem : "what drew it was ended from outside");
-  fprintf(w->out, "not saved %s\n", s->name);
+  text_say(w->out, "not saved %s\n", s->name);
   fflush(w->out);
 }
 

@@ -1,6 +1,7 @@
 /* What only a window can do: the clipboard, files, full screen. */
 #define _POSIX_C_SOURCE 200809L /* lstat */
 #include "viz/window/viewer_story.h"
+#include "viz/text/print.h"
 #include "viz/window/window_parts.h"
 
 #include <inttypes.h>
@@ -36,7 +37,7 @@ void window_free_name(const Player *p, const char *what, const char *suffix, cha
 
 void window_say_saved(Window *w, const char *name, const char *more) {
   player_say(w->viewer.player, false, "Saved as %s%s", name, more);
-  fprintf(w->out, "saved %s\n", name);
+  text_say(w->out, "saved %s\n", name);
   fflush(w->out);
 }
 
@@ -76,7 +77,7 @@ static void copy_state(Window *w) {
   char state[REQUEST_STATE_BYTES];
   SDL_SetClipboardText(player_state(w->viewer.player, state));
   player_say(w->viewer.player, false, "Copied: %s", state);
-  fprintf(w->out, "%s\n", state);
+  text_say(w->out, "%s\n", state);
   fflush(w->out);
 }
 
@@ -91,7 +92,7 @@ static void paste_state(Window *w) {
 
 static void describe(Window *w) {
   char text[DESCRIPTION_BYTES];
-  fputs(scene_describe(w->viewer.player->scene, &w->viewer.player->now, w->viewer.memo, text, sizeof text), w->out);
+  text_put(w->out, scene_describe(w->viewer.player->scene, &w->viewer.player->now, w->viewer.memo, text, sizeof text));
   fflush(w->out);
   player_say(w->viewer.player, false, "The step in words is printed where the viewer was started");
 }

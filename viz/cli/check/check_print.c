@@ -71,11 +71,11 @@ static void count(const Claims *claims, const bool *chosen, bool questions, int 
 }
 
 static void print_count_line(Io *io, const int n[VERDICT_COUNT], int total, const char *what) {
-  fprintf(io->out, "%d %s%s: ", total, what, total == 1 ? "" : "s");
+  text_say(io->out, "%d %s%s: ", total, what, total == 1 ? "" : "s");
   const char *separator = "";
   for (int v = 0; v < VERDICT_COUNT; v++) {
     if (!n[v]) continue;
-    fputs(separator, io->out);
+    text_put(io->out, separator);
     text_print(io->out, &io->style, LOOK[v].role, "%d %s", n[v], LOOK[v].count);
     separator = ", ";
   }

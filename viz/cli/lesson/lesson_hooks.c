@@ -9,6 +9,7 @@
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_view.h"
 #include "viz/request/request.h"
+#include "viz/text/print.h"
 
 /* ---- Needs */
 
@@ -127,7 +128,7 @@ static Status picture(void *context, const char *state, const LessonShow *show, 
 static void print_finding(void *context, const char *message) {
   LessonLintContext *c = context;
   c->n_printed++;
-  fprintf(c->io->out, "%s\n", message);
+  text_say(c->io->out, "%s\n", message);
 }
 
 LessonHooks lesson_hooks(LessonLintContext *context) {

@@ -91,12 +91,12 @@ static void print_grid(const Simulation *run, const LessonShow *show, Io *io) {
   bool overflow = false; /* cannot happen within so few events */
   if (!g) return;
   walk_grid(run, show, g);
-  fprintf(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered as they are computed\n\n%9s", run->schedule->title,
-          run->plan.tiling.B_r, run->plan.tiling.B_c, "");
+  text_say(io->out, "%s: tiles of %" PRId64 " x %" PRId64 ", numbered as they are computed\n\n%9s",
+           run->schedule->title, run->plan.tiling.B_r, run->plan.tiling.B_c, "");
   for (int64_t j = 0; j < g->T_c; j++) {
     char label[32];
     snprintf(label, sizeof label, "K%" PRId64, j);
-    fprintf(io->out, "%7s", label);
+    text_say(io->out, "%7s", label);
   }
   fputc('\n', io->out);
   for (int64_t i = 0; i < g->T_r; i++) {
@@ -129,9 +129,9 @@ static const char *shown_name(const Schedule *s, int tensor) {
 }
 
 static void print_event(const Schedule *s, const Event *e, Io *io) {
-  fprintf(io->out, "  %6" PRIu64 "  %-12s", e->step, event_kind_name((EventKind)e->kind));
+  text_say(io->out, "  %6" PRIu64 "  %-12s", e->step, event_kind_name((EventKind)e->kind));
   const bool moves = e->bytes > 0;
-  fprintf(io->out, "%-6s", moves ? shown_name(s, e->tensor) : "");
+  text_say(io->out, "%-6s", moves ? shown_name(s, e->tensor) : "");
   if (e->i >= 0) fprintf(io->out, " i=%-4" PRId64, e->i);
   if (e->j >= 0) fprintf(io->out, " j=%-4" PRId64, e->j);
   if (moves) fprintf(io->out, "  %s", number_bytes(wide((int64_t)e->bytes)).text);
@@ -143,7 +143,7 @@ static void print_events(const Simulation *run, const LessonShow *show, Io *io) 
   const int64_t first = show->has_steps ? show->first : 0;
   Cursor cursor = {0};
   Event e;
-  fprintf(io->out, "%s, event by event\n", run->schedule->title);
+  text_say(io->out, "%s, event by event\n", run->schedule->title);
   if (!schedule_seek(run->schedule, &run->plan, &cursor, (uint64_t)first)) return;
   int64_t shown = 0;
   while (shown < EVENTS_SHOWN && schedule_next(run->schedule, &run->plan, &cursor, &e)) {
@@ -313,7 +313,7 @@ static Status print_frame(Scene *s, const LessonShow *show, Io *io, int *n_lines
   if (!status && *n_lines) fprintf(io->out, "\033[%dA\033[J", *n_lines);
   *n_lines = 0;
   for (const char *p = text; !status && *p; p++) *n_lines += *p == '\n';
-  if (!status) fputs(text, io->out);
+  if (!status) fputs(text, io->out); /* clean: print.c wrote it */
   fflush(io->out);
   free(text);
   return status;

@@ -8,6 +8,7 @@
 #include "sim/base/utf8.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/export/output.h"
+#include "viz/text/print.h"
 
 /* "Ada Lovelace" in a folder becomes Ada-Lovelace.json. */
 static Status hand_in_path(const char *to, const char *student, char *path, size_t size, Error *error) {
@@ -35,13 +36,13 @@ Status lesson_submit(const char *lesson, const char *student, const char *to, Io
     status = error_set(error, STATUS_BAD_REQUEST, "nothing was answered%s%s yet: there is nothing to hand in",
                        lesson ? " in " : "", lesson ? lesson : "");
   if (!status && strcmp(to, "-") == 0)
-    fprintf(io->out, "%s\n", text);
+    text_say(io->out, "%s\n", text);
   else if (!status && !(status = hand_in_path(to, student, path, sizeof path, error)) &&
            !(status = file_write_begin(&file, path, error))) {
-    fprintf(file.stream, "%s\n", text);
+    text_say(file.stream, "%s\n", text);
     status = file_write_commit(&file, error);
     utf8_clean(path);
-    if (!status) fprintf(io->out, "%d answers of %s are in %s.\n", n, student, path);
+    if (!status) text_say(io->out, "%d answers of %s are in %s.\n", n, student, path);
   }
   free(text);
   return status;

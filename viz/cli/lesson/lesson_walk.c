@@ -124,16 +124,16 @@ static void print_cells(Walk *w, const Sketch *sketch, const char *cells) {
   char label[SKETCH_LABEL_BYTES];
   for (int row = 0; row < sketch->rows; row++, cells++) {
     sketch_row_label(sketch, row, label);
-    fprintf(w->io->out, "  %7s ", label);
+    text_say(w->io->out, "  %7s ", label);
     for (int k = 0; k < sketch->columns; k++, cells++)
       text_print(w->io->out, &w->io->style, *cells == '.' ? ROLE_DIM : ROLES[(unsigned char)*cells], "%*c", width,
                  *cells);
     fputc('\n', w->io->out);
   }
-  fprintf(w->io->out, "  %7s ", sketch->unit.name);
+  text_say(w->io->out, "  %7s ", sketch->unit.name);
   for (int k = 0; k < sketch->columns; k++) {
     sketch_column_label(sketch, k, label);
-    fprintf(w->io->out, "%*s", width, label);
+    text_say(w->io->out, "%*s", width, label);
   }
   fputc('\n', w->io->out);
 }
@@ -199,7 +199,7 @@ static void print_reveal(Walk *w, const LessonPart *part, TextRole role, const c
 
 static void print_to_do(Walk *w) {
   say(w, ROLE_DIM, "In a window, where y copies what you have reached:");
-  fprintf(w->io->out, "    tilewalk view --state '%s'\n", w->state);
+  text_say(w->io->out, "    tilewalk view --state '%s'\n", w->state);
   say(w, ROLE_DIM, "Or here: type what you would change, such as block=64 N=8192 step=40, or hint, or skip.");
 }
 
@@ -351,7 +351,7 @@ static Status answer_file(Walk *w, Error *error) {
     text_print(w->io->out, &w->io->style, ROLE_HEADING, "> ");
     fflush(w->io->out);
     if (w->is_watching && wait_for_save(w)) {
-      fprintf(w->io->out, "%s was saved\n", w->file.path);
+      text_say(w->io->out, "%s was saved\n", w->file.path);
       status = judge_file(w, w->file.path, error);
       continue;
     }
