@@ -189,9 +189,10 @@ static double attended(const Inputs *in, int64_t i) {
 
 static double merged(const Inputs *in, int64_t i) {
   const int64_t rows = whole(in, 0), splits = whole(in, 1), row = i / 64;
-  double l = 0, o = 0;
-  for (int64_t s = 0; s < splits; s++) { /* e^m is small enough to stand */
-    const double f = exp(at(in, 2, s * rows + row));
+  double l = 0, o = 0, m = -INFINITY;
+  for (int64_t s = 0; s < splits; s++) m = fmax(m, at(in, 2, s * rows + row));
+  for (int64_t s = 0; s < splits; s++) {
+    const double f = exp(at(in, 2, s * rows + row) - m);
     l += f * at(in, 3, s * rows + row), o += f * at(in, 4, (s * rows + row) * 64 + i % 64);
   }
   return o / l;
@@ -376,11 +377,14 @@ static const char *const EQUIVALENT[] = {
     "i <= n - 1 ?",
     "x <= n - 1 &&",
     "blockIdx.x * 2 * 128 +",
-    "k < 31; k += 8",               /* 24 is the last either way */
-    "k <= n; k += 16",              /* a tile more, of zeros */
-    "if (lane == 1)",               /* after the exchange each lane has the sum, the same to the bit: a + b is b + a */
-    "if (t == 1)\n    sum[",        /* the last barrier is passed: any thread may store */
-    "float m = -INFINITY, l = 1;",  /* e^-inf times it is 0 */
+    "k < 31; k += 8",        /* 24 is the last either way */
+    "k <= n; k += 16",       /* a tile more, of zeros */
+    "if (lane == 1)",        /* after the exchange each lane has the sum, the same to the bit: a + b is b + a */
+    "if (t == 1)\n    sum[", /* the last barrier is passed: any thread may store */
+    "m = -INFINITY, l = 1;", /* e^-inf times it is 0 */
+    "o[c] = 1;",
+    "j <= n - 1;",
+    "c <= 32;",                     /* clang knows that there is no o[32]: it makes the same */
     "float s = 1;\n      for (int", /* softmax does not see what is added to all scores */
 };
 static const char *const REWRITINGS[][2] = {
