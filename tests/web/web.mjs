@@ -542,7 +542,7 @@ async function written(world) {
   const done = []
   for (const [name, task, find, put, says] of [
     ['05-loop-order', 'load-once', null, null, null],
-    ['11-inside-the-sm', 'map', 'setp.ge.s32', 'setp.gt.s32', 'A thread works that has no element']]) {
+    ['11-inside-the-sm', 'map', 'setp.ge.s32', 'setp.gt.s32', 'A thread without an element works']]) {
     const page = await open(world, name, 'lessons.html')
     for (let k = 0; k < 80 && !await page.value(`document.querySelector('#answer.program')?.getAttribute('aria-label')?.startsWith('${task}.')`); k++)
       await click(page, '.foot [data-press="next"]')

@@ -105,7 +105,7 @@ Status task_judge(const char *name, const ProgramTask *task, const char *text, s
 
 /* Adds a paragraph as comments. */
 static size_t add_comment(const char *mark, const char *text, char *out, size_t used, size_t size) {
-  enum { WIDTH = 100 };
+  enum { WIDTH = 52 }; /* of an editor beside a lesson */
   while (*text && used < size) {
     size_t take = strlen(text);
     if (take > WIDTH)

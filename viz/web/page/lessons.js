@@ -101,20 +101,32 @@ function paint() {
   $('paint').scrollTo(field.scrollLeft, field.scrollTop)
 }
 
+// At the end the foot leads on.
+function putNext() {
+  const lessons = JSON.parse(engine.text('web_lesson_list')), next = lessons[lessons.findIndex(lesson => lesson.name === name) + 1]
+  const isOver = lessons.find(lesson => lesson.name === name)?.finished && !$('page').querySelector('.foot [data-press="next"]')
+  if (isOver && next) $('page').querySelector('.foot').append(element('a', `Next lesson: ${next.title}`, { href: '#' + next.name, className: 'button main' }))
+}
+
 function showPage(focus) {
-  const top = $('lesson').scrollTop, height = $('page').scrollHeight
+  const top = $('lesson').scrollTop
   $('page').innerHTML = engine.text('web_lesson_page')
   $('page').querySelectorAll('a[href]').forEach(link => {
     if (/^https?:/.test(link.getAttribute('href'))) Object.assign(link, { target: '_blank', rel: 'noopener noreferrer' })
   })
   $('page').querySelectorAll('pre, table').forEach(wide => { wide.tabIndex = 0 })
   paint()
+  putNext()
   if (!focus) return
   if (focus === 'top') { $('lesson').scrollTop = 0; $('title').focus?.(); return }
-  $('lesson').scrollTop = $('page').scrollHeight > height && $('page').querySelector('#open') ? top : top
-  const place = $('page').querySelector('#open input, #open button:not(:disabled), .foot .main')
+  $('lesson').scrollTop = top
+  const isAnswered = !$('page').querySelector('#open :is(input, textarea, .choice:not(:disabled), [data-press="hint"], [data-press="check"])')
+  const place = $('page').querySelector(isAnswered ? '.foot .main' : '#open :is(input, button:not(:disabled))')
   place?.focus({ preventScroll: true })
-  $('page').querySelector('#open')?.scrollIntoView({ block: 'nearest' })
+  // What was said, and what leads on; but a question that was just asked from its first line.
+  const open = $('page').querySelector('#open')
+  $('page').querySelector('.foot')?.scrollIntoView({ block: 'nearest' })
+  if (open && !open.querySelector('.box')) open.scrollIntoView({ block: open.offsetHeight > $('lesson').clientHeight ? 'start' : 'nearest' })
 }
 
 // A kernel is judged as PTX; without a compiler the judge says what is wanted.
