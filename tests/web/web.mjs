@@ -412,6 +412,13 @@ async function exports(world) {
   const command = await page.value(`import('./viewer.js').then(m => m.commandOf(tilewalk.state()))`)
   const line = command.match(/--state '(.*)'$/)[1]
   execFileSync(`${build}/tilewalk`, ['render', '--describe', '--state', line])
+  // Where frames are taken out of a text, as Moodle's HTML Purifier does, their content stays: a link to the same state.
+  const [frame, link] = await page.value(`import('./panels.js').then(m => {
+    const text = m.embedCode(tilewalk, 'A "tile" & more'), frame = new DOMParser().parseFromString(text, 'text/html').querySelector('iframe')
+    return [frame, new DOMParser().parseFromString(frame.textContent, 'text/html').querySelector('a')].map(one => [one.src ?? one.href, one.title || one.textContent].join(' '))
+  })`)
+  same(link, frame.replace('embed.html', 'see.html'), 'the link inside the embed code')
+  check(frame.includes('&causal=1') && frame.endsWith(' A "tile" & more'), frame)
   return `PNG ${size}, SVG with ${texts.length} texts, ${command}`
 }
 

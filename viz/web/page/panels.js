@@ -106,9 +106,10 @@ function numbers(viewer, page) {
     element('div', { className: 'stack' }, button('Save these as CSV', () => page.save(new Blob([csvOf(tables)], { type: 'text/csv' }), viewer.fileName('.csv'))))]
 }
 
+// The link inside is what is left where frames are taken out of a text.
 export function embedCode(viewer, title) {
-  const address = new URL('embed.html', location.href).href + viewer.hash()
-  return `<iframe src="${address.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}" width="900" height="560" style="border:0;max-width:100%" loading="lazy" title="${title.replaceAll('"', '&quot;')}"></iframe>`
+  const quoted = text => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;'), address = name => quoted(new URL(name, location.href).href + viewer.hash())
+  return `<iframe src="${address('embed.html')}" width="900" height="560" style="border:0;max-width:100%" loading="lazy" title="${quoted(title)}"><a href="${address('see.html')}">${quoted(title)}</a></iframe>`
 }
 
 function share(viewer, page) {
