@@ -41,12 +41,27 @@ TEST(test_anchors) {
   cairo_destroy(cr);
 }
 
+/* What has clauses is cut where one ends, without dots, while one fits. */
+TEST(test_cut_between_clauses) {
+  static const char TEXT[] = "N = 1,024, causal: each from its start; the rest is left out",
+                    *const SHOWN[] = {"N = 1,024, causal: each from its start", "N = 1,024, causal", "N = 1,024",
+                                      "N = 1,0…"};
+  cairo_t *cr = begin(600, 100);
+  const Lettering lettering = {.size = 16};
+  for (int k = 0; k < 4; k++) {
+    drawn.n = 0;
+    letter_draw_cut(cr, &lettering, 0, 20, letter_measure(cr, &lettering, SHOWN[k]).width + 1, TEXT);
+    assert_string_equal(drawn.items[0].text, SHOWN[k]);
+  }
+  cairo_destroy(cr);
+}
+
 /* The longest start that fits: adding one more character would be too wide. */
 TEST(test_cut) {
   cairo_t *cr = begin(400, 100);
   Lettering lettering = {.size = 16};
   const char *text = "Gr\xc3\xb6\xc3\x9f"
-                     "e, \xce\xa9(N) and more words than there is room for";
+                     "e \xce\xa9(N) and more words than there is room for";
   for (double width = 40; width < 300; width += 7) {
     drawn.n = 0;
     double used = letter_draw_cut(cr, &lettering, 0, 20, width, text);

@@ -518,7 +518,7 @@ TEST(a_forgotten_rescale_is_seen) {
       cairo_destroy(cr);
       for (int k = 0; k < drawn->n; k++) {
         n_wrong += strncmp(drawn->items[k].text, "O is wrong: ", 12) == 0;
-        n_right += strncmp(drawn->items[k].text, "O is within ", 12) == 0;
+        n_right += strncmp(drawn->items[k].text, "O is right: within ", 19) == 0;
       }
     }
     free(drawn);

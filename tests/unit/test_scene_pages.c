@@ -87,7 +87,7 @@ TEST(test_words_keep_apart) {
   }
 }
 
-/* The same on a page that is higher than wide, beside a lesson, and on a small one, where no text is below 9.5 pixels.
+/* The same on a page that is higher than wide, beside a lesson, and on a small one, where no text is below 12 pixels.
  */
 TEST(test_words_keep_apart_on_other_pages) {
   static const int SIZES[][2] = {{600, 960}, {1080, 1920}, {826, 627}, {640, 360}, {400, 300}};
@@ -103,7 +103,7 @@ TEST(test_words_keep_apart_on_other_pages) {
           const SceneView view = {0};
           Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[z][0], SIZES[z][1]);
           check_layout(all, scene_name((SceneKind)scene), &CASES[WHICH[c]], now.step, SIZES[z][0], SIZES[z][1]);
-          for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= 9.5 - 1e-9);
+          for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= 12 - 1e-9);
           free(all);
         }
     }

@@ -194,7 +194,7 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
 void hierarchy_draw_sram(const Pen *pen, Box box, bool is_large, Places *places) {
   const Snapshot *now = pen->now;
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
-  Box body = pen_panel(pen, box, "SRAM", is_large ? "and registers" : NULL);
+  Box body = pen_panel(pen, box, "SRAM", is_large ? pen_fitting(pen, box.width / 2, "and registers", "") : NULL);
   uint64_t largest = 1;
   int slots[VALUES_MAX];
   const int n = snapshot_values(now, is_place, slots);

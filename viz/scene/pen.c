@@ -296,6 +296,11 @@ double pen_mono_width(const Pen *pen, TypeSize type, const char *text) {
   return letter_measure(pen->cr, &lettering, text).width;
 }
 
+TypeSize pen_fitting_type(const Pen *pen, TypeSize most, bool bold, double width, const char *text) {
+  while (most > TYPE_SMALL && pen_text_width(pen, most, bold, text) > width) most--;
+  return most;
+}
+
 const char *pen_fitting(const Pen *pen, double width, const char *words, const char *shorter) {
   if (pen_text_width(pen, TYPE_SMALL, false, words) <= width) return words;
   return pen_text_width(pen, TYPE_SMALL, false, shorter) <= width ? shorter : "";
@@ -344,6 +349,7 @@ void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_
 /* ---- Page and panels ------------------------------------------------------------------------------------- */
 
 void pen_count(const Pen *pen, Box *box, TypeSize type, const char *label, const char *number, const char *rest) {
+  type = pen_fitting_type(pen, type, true, box->width, number);
   const double small = pen_size(pen, TYPE_SMALL), size = pen_size(pen, type), high = 1.5 * small + 1.25 * size;
   if (box->height < high) box->height = 0;
   if (box->height <= 0) return;

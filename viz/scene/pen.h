@@ -106,6 +106,8 @@ void pen_mono(const Pen *pen, TypeSize type, Colour colour, bool bold, Anchor an
               const char *text);
 double pen_text_width(const Pen *pen, TypeSize type, bool bold, const char *text);
 double pen_mono_width(const Pen *pen, TypeSize type, const char *text);
+/* The largest type, `most` or smaller, in which a text fits; TYPE_SMALL where none does. */
+TypeSize pen_fitting_type(const Pen *pen, TypeSize most, bool bold, double width, const char *text);
 /* The first of two that has room as small text; "": neither. */
 const char *pen_fitting(const Pen *pen, double width, const char *words, const char *shorter);
 int pen_paragraph(const Pen *pen, TypeSize type, Colour colour, Box box, const char *text); /* returns lines drawn */

@@ -50,13 +50,11 @@ static double unit_of(const SceneView *view, double width, double height) {
 
 /* Text below this many pixels is not read. A page where the usual layout would have such text takes the one of
  * presentation mode, in which one idea has all the room. */
-#define LEAST_TEXT_PIXELS   9.5
-#define LEAST_FRAMED_PIXELS 12.0
+#define LEAST_TEXT_PIXELS 12.0
 enum { LEAST_WIDTH = 360, LEAST_HEIGHT = 240 }; /* below, not even that is read */
 
-static double least_text(const SceneView *view) { return view->framed ? LEAST_FRAMED_PIXELS : LEAST_TEXT_PIXELS; }
 static bool is_small(const SceneView *view, double width, double height) {
-  return 14.6 * unit_of(view, width, height) < least_text(view);
+  return 14.6 * unit_of(view, width, height) < LEAST_TEXT_PIXELS;
 }
 
 void scene_narrate(SceneKind scene, const Snapshot *now, SceneMemo *memo, Narration *said) {
@@ -90,8 +88,9 @@ static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, doub
                .now = now,
                .view = view,
                .page = box_at(0, 0, width, height),
-               .unit = is_small(view, width, height) ? fmax(unit_of(view, width, height), least_text(view) / 25)
-                                                     : unit_of(view, width, height),
+               .unit = is_small(view, width, height)
+                           ? fmax((view->framed ? 1 : 0.8) * unit_of(view, width, height), LEAST_TEXT_PIXELS / 24)
+                           : unit_of(view, width, height),
                .is_tall = is_tall(width, height)};
 }
 

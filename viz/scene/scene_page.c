@@ -57,11 +57,12 @@ static void draw_footer(const Pen *pen, Box *page) {
   page->height = strip.y - 2 * u - page->y;
 }
 
-/* At least 1/25 of the height, larger on a projector; on a page that is not wide, as large as its lines allow. */
+/* At least 1/25 of the height, larger on a projector; on a page that is not wide, as large as its lines allow, and
+ * never under 12 pixels. */
 static double narration_size(const Pen *pen) {
   const double part = pen->view->presentation ? 22.5 : 24.5, high = pen->page.height / part;
   const double size = fmin(high, pen->page.width / (pen->view->presentation ? 36.0 : 40.0));
-  return pen->is_tall ? fmax(size, pen_size(pen, TYPE_SMALL)) : size;
+  return fmax(size, pen->is_tall ? pen_size(pen, TYPE_SMALL) : 12);
 }
 
 static void draw_narration(const Pen *pen, Box box, double size, int n_lines, const Narration *said) {

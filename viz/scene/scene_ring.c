@@ -305,7 +305,8 @@ static void draw_figure(const Pen *pen, Box *box, const char *words, const char 
   const Box row = box_cut_top(box, high, 4 * pen->unit);
   pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, row.x, row.y + small, 0,
            pen_fitting(pen, row.width, words, shorter));
-  pen_text(pen, TYPE_TITLE, pen->theme->ink, true, ANCHOR_START, row.x, row.y + 1.25 * small + size, row.width, number);
+  pen_text(pen, pen_fitting_type(pen, TYPE_TITLE, true, row.width, number), pen->theme->ink, true, ANCHOR_START, row.x,
+           row.y + 1.25 * small + size, row.width, number);
 }
 
 static void draw_figures(const Pen *pen, Box box, const Ring *g) {

@@ -94,7 +94,7 @@ static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size)
       return false;
     }
     if (is_large)
-      snprintf(text, size, "%s is within %s ulps of %s of the fp64 answer", O.text, ulps, dtype);
+      snprintf(text, size, "%s is right: within %s ulps of %s of the fp64 answer", O.text, ulps, dtype);
     else
       snprintf(text, size, "%s within %s %s ulps of fp64", O.text, ulps, dtype);
     if (is_large && now->problem.shape.dtype != DTYPE_FP32)
@@ -109,7 +109,7 @@ static bool verdict(const Snapshot *now, bool is_large, char *text, size_t size)
   else if (has_overflowed(r))
     snprintf(text, size, "%s is not a number any more: e^score overflowed %s", O.text, dtype);
   else if (is_large && r->is_judged)
-    snprintf(text, size, "When the row is finished, %s is held against the fp64 answer here", O.text);
+    snprintf(text, size, "%s is held against the fp64 answer here, when the row is finished", O.text);
   return *text == '\0' || (r->phase != ROW_FINISHED && r->n_overflowed == 0 && !has_overflowed(r));
 }
 

@@ -165,14 +165,14 @@ static void draw_words(const Pen *pen, const Zoom *z, int level, Box box, bool i
   char words[64];
   count_words(pen->now, z, level, words, sizeof words);
   const Number bytes = number_bytes(z->bytes[level]);
-  const bool fits = pen_text_width(pen, TYPE_NUMBER, true, bytes.text) <= box.width;
-  pen_text(pen, fits ? TYPE_NUMBER : TYPE_TITLE,
+  pen_text(pen, pen_fitting_type(pen, TYPE_NUMBER, true, box.width, bytes.text),
            !is_on                 ? t->ink_soft
            : level == LEVEL_BANKS ? t->waste_text
                                   : t->series_text[INK_BLUE],
            true, ANCHOR_START, box.x, box.y + head, box.width, bytes.text);
-  pen_text(pen, TYPE_HEAD, is_on ? t->ink : t->ink_soft, false, ANCHOR_START, box.x, box.y + head + 1.5 * body,
-           box.width, words);
+  if (pen_text_width(pen, TYPE_SMALL, false, words) > box.width) return;
+  pen_text(pen, pen_fitting_type(pen, TYPE_HEAD, false, box.width, words), is_on ? t->ink : t->ink_soft, false,
+           ANCHOR_START, box.x, box.y + head + 1.5 * body, 0, words);
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------- */

@@ -104,8 +104,9 @@ void softmax_draw_formulas(const Pen *pen, Box box, bool is_large) {
       pen_fill(pen, box_at(row.x - 8 * pen->unit, row.y + 0.14 * height, 4 * pen->unit, 0.72 * height),
                t->tile[TILE_COLOUR_CURRENT], 1);
     pen_text(pen, type, known ? t->ink : t->ink_soft, true, ANCHOR_START, row.x, base, 0, lines[k].name);
-    pen_text(pen, type, known ? t->ink : t->ink_soft, now, ANCHOR_START, row.x + name, base, row.width - name,
-             known ? lines[k].formula : "…");
+    const char *formula = known ? lines[k].formula : "…";
+    pen_text(pen, pen_fitting_type(pen, type, now, row.width - name, formula), known ? t->ink : t->ink_soft, now,
+             ANCHOR_START, row.x + name, base, row.width - name, formula);
   }
 }
 

@@ -23,9 +23,22 @@ static void write_cut(char *shown, const char *text, size_t characters) {
   strcpy(shown + bytes, "\xe2\x80\xa6");
 }
 
-/* The longest start of `text` that fits with an ellipsis, found by halving; in a new string. */
+/* The longest start that fits and ends where a clause does: what it says is whole. False: there is none. */
+static bool write_clauses(char *shown, cairo_t *cr, const Lettering *lettering, double width, const char *text) {
+  for (size_t end = strlen(text); end-- > 1;) {
+    if (text[end + 1] != ' ' || !strchr(",;:.", text[end])) continue;
+    memcpy(shown, text, end);
+    shown[end] = '\0';
+    if (letter_measure(cr, lettering, shown).width <= width) return true;
+  }
+  return false;
+}
+
+/* The start of `text` that fits: whole clauses, else as much as fits with an ellipsis, found by halving; in a new
+ * string. */
 static char *cut_text(cairo_t *cr, const Lettering *lettering, double width, const char *text) {
   char *shown = malloc(strlen(text) + 4);
+  if (shown && write_clauses(shown, cr, lettering, width, text)) return shown;
   size_t low = 0, high = 0;
   for (const char *p = text; *p; p++) high += begins_character(*p);
   while (shown && low < high) {

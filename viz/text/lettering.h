@@ -33,7 +33,7 @@ LetterBox letter_measure(cairo_t *cr, const Lettering *lettering, const char *te
  */
 LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y, const char *text);
 
-/* Draws one line cut with an ellipsis to at most `width`. Returns the width drawn. */
+/* Draws one line cut to at most `width`: to whole clauses, else with an ellipsis. Returns the width drawn. */
 double letter_draw_cut(cairo_t *cr, const Lettering *lettering, double x, double y, double width, const char *text);
 
 /* Draws a paragraph broken at spaces to `width`, the first base line at y, lines `line_height`

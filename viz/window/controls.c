@@ -12,8 +12,8 @@
 #define FOLDED_UNITS       41.0  /* one */
 #define ROW_UNITS          31.0
 #define SMALL_WINDOW_UNITS 150.0 /* below this height there is no room for a bar */
-#define SMALL_UNIT         0.6   /* below it, letters of three rows cannot be read: one row, of what is needed most */
-#define ROW_UNIT           0.8   /* of that row */
+#define LETTERS            13.5
+#define LEAST_UNIT         (12 / LETTERS) /* no letters under 12 pixels: below it one row, of what is needed most */
 
 static const Theme *theme_of(const Player *p) { return p->dark ? &theme_dark : &theme_light; }
 
@@ -138,7 +138,7 @@ static Lettering lettering_of(const Controls *c, const Theme *t, double size) {
 }
 
 static double width_of(const Controls *c, const Theme *t, cairo_t *cr, const Control *item) {
-  const Lettering lettering = lettering_of(c, t, 13.5);
+  const Lettering lettering = lettering_of(c, t, LETTERS);
   const double margin = item->kind == CONTROL_ARROW                               ? 11
                         : item->kind == CONTROL_VALUE && item->more != INPUT_NONE ? 6
                                                                                   : 11;
@@ -216,7 +216,13 @@ static void lay_tabs(Controls *c, const Player *p, cairo_t *cr) {
   add_tabs(c, p);
   const int middle = c->n;
   add_tools(c, p);
-  const double left = lay(c, t, cr, first, middle, x, y, 1, gap), right = lay(c, t, cr, middle, c->n, x, y, 1, gap);
+  double left = lay(c, t, cr, first, middle, x, y, 1, gap);
+  const double right = lay(c, t, cr, middle, c->n, x, y, 1, gap);
+  if (left + right > room - 12 * u) { /* names alone: the page of keys has their keys */
+    for (int k = first; k < middle; k++)
+      memmove(c->items[k].label, c->items[k].label + 2, strlen(c->items[k].label) - 1);
+    left = lay(c, t, cr, first, middle, x, y, 1, gap);
+  }
   const double shrink = fmin(1, (room - 12 * u) / (left + right));
   lay(c, t, cr, first, middle, x, y, shrink, gap);
   lay(c, t, cr, middle, c->n, x + room - (right - gap) * shrink, y, shrink, gap);
@@ -239,7 +245,6 @@ static void lay_choices(Controls *c, const Player *p) {
 }
 
 static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, double height) {
-  if (c->is_small && is_folded(c, p)) c->bar_unit = ROW_UNIT;
   const double bar = ceil((is_folded(c, p) ? FOLDED_UNITS : BAR_UNITS) * c->bar_unit);
   const SceneView view = {.presentation = p->presentation};
   const Box strip = scene_strip(&view, c->scene.width, c->scene.height);
@@ -255,8 +260,9 @@ static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, dou
 void controls_layout(Controls *c, const Player *p, cairo_t *cr, double width, double height, double side,
                      bool wants_bar) {
   memset(c, 0, sizeof *c);
-  c->unit = c->bar_unit = fmin(width / 1280, height / 720);
-  c->is_small = c->unit < SMALL_UNIT;
+  c->unit = fmin(width / 1280, height / 720);
+  c->bar_unit = fmax(c->unit, LEAST_UNIT);
+  c->is_small = c->unit < LEAST_UNIT;
   c->scene = box_at(0, 0, width - side, height);
   if (side > 0) c->side = box_at(width - side, 0, side, height);
   if (height >= SMALL_WINDOW_UNITS && width >= SMALL_WINDOW_UNITS && (!p->presentation || wants_bar))
@@ -284,7 +290,7 @@ double controls_scrub_part(const Controls *c, double x) {
 
 static void draw_control(const Controls *c, const Pen *pen, const Control *item, bool is_pointed) {
   const Theme *t = pen->theme;
-  const Lettering lettering = lettering_of(c, t, 13.5);
+  const Lettering lettering = lettering_of(c, t, LETTERS);
   const Colour ground = item->is_on ? t->tile[TILE_COLOUR_DONE] : t->background;
   pen_fill(pen, item->box, ground, 1);
   pen_frame(pen, item->box, is_pointed ? t->ink : t->grid, is_pointed ? 2 : 1);
