@@ -10,7 +10,7 @@
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
-static const char *const KEYS[CLAIM_TEXT_COUNT] = {"article", "says",         "why",    "note",
+static const char *const KEYS[CLAIM_TEXT_COUNT] = {"article", "says",         "why",    "note",    "rounds",
                                                    "asks",    "article says", "answer", "evidence"};
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */

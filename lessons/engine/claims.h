@@ -40,7 +40,8 @@ typedef enum {
   CLAIM_ARTICLE = 0, /* "A, memory access table" */
   CLAIM_SAYS,
   CLAIM_WHY,
-  CLAIM_NOTE, /* shown whatever the verdict is */
+  CLAIM_NOTE,   /* shown whatever the verdict is */
+  CLAIM_ROUNDS, /* how the printed numbers were rounded: within a thousandth they then round, counted or not */
   CLAIM_ASKS,
   CLAIM_ARTICLE_SAYS,
   CLAIM_ANSWER,

@@ -1,8 +1,11 @@
 /* From claimed value and code to verdict and texts. Part of lessons/engine/claims.h. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lessons/engine/claims.h"
+
+#define ROUNDED_WITHIN 0.001 /* of an entry that says how its numbers were rounded */
 
 /* A claimed value as a name that texts can use: in base units, as the computed one is. */
 static ExpressionValue claimed_value(const Claimed *c) {
@@ -26,6 +29,16 @@ static ExpressionValue claimed_value(const Claimed *c) {
   return v;
 }
 
+/* Whether every printed number is that near the computed one. */
+static bool is_within(const ClaimPart *part, double share) {
+  bool within = part->claimed.kind == CLAIMED_NUMBERS && part->claimed.n == part->value.n;
+  for (int k = 0; k < part->claimed.n && within; k++) {
+    const double computed = verdict_in_unit(&part->claimed, &part->value, k);
+    within = fabs(part->claimed.numbers[k] - computed) <= share * fabs(computed);
+  }
+  return within;
+}
+
 static Status compute_part(const Claims *claims, const ClaimEntry *entry, ClaimPart *part, ExpressionScope *scope,
                            Error *error) {
   const char *code = pool_text(&claims->pool, part->code);
@@ -36,6 +49,8 @@ static Status compute_part(const Claims *claims, const ClaimEntry *entry, ClaimP
   if (status)
     return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", pool_text(&claims->pool, entry->file), part->claimed_line,
                      inner.message);
+  if (entry->text[CLAIM_ROUNDS] && part->judgement.verdict == VERDICT_WRONG && is_within(part, ROUNDED_WITHIN))
+    part->judgement.verdict = VERDICT_ROUNDS;
   return STATUS_OK;
 }
 
@@ -126,7 +141,10 @@ void claims_why(const Claims *claims, const ClaimEntry *entry, char *text, size_
   text[0] = '\0';
   const ClaimPart *part = claims_part(claims, entry, 0);
   const bool has_why = entry->text[CLAIM_WHY] != 0;
-  if (entry->verdict == VERDICT_ROUNDS || (entry->verdict != VERDICT_HOLDS && !has_why)) put_rule(part, text, size);
+  if (entry->text[CLAIM_ROUNDS] && entry->verdict == VERDICT_ROUNDS)
+    put_sentence(text, size, claims_filled(claims, entry, CLAIM_ROUNDS));
+  else if (entry->verdict == VERDICT_ROUNDS || (entry->verdict != VERDICT_HOLDS && !has_why))
+    put_rule(part, text, size);
   if (entry->verdict != VERDICT_HOLDS) put_sentence(text, size, claims_filled(claims, entry, CLAIM_WHY));
   put_sentence(text, size, claims_filled(claims, entry, CLAIM_NOTE));
 }

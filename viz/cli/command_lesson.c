@@ -264,7 +264,7 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   else if (o->task == TASK_SUBMIT)
     status = lesson_submit(lesson.name, o->student, o->new_name, io, error);
   else if (o->task == TASK_HANDOUT || o->task == TASK_SLIDES)
-    status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->new_name, error);
+    status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->student, o->new_name, error);
   else
     status = lesson_needs(&lesson, error);
   if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, o->watches, io, error);
@@ -420,7 +420,7 @@ static const Option TEACHER_OPTIONS[] = {
     {.name = "slides",
      .argument = "FILE.pdf",
      .set = set_slides,
-     .help = "Write it for a projector, one idea a page. A question stands beside its picture, without its answer."},
+     .help = "Write it for a projector, one idea a page: a question, and after a prediction its picture."},
     {.name = "export-gift", .set = set_gift, .help = "Print the marked questions in the GIFT format, for Moodle."},
     {.name = "export-moodle", .set = set_moodle, .help = "Print them as Moodle XML."},
     {.name = "export-qti",

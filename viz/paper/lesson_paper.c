@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/class_key.h"
+#include "sim/base/quote.h"
 #include "viz/export/output.h"
 #include "viz/export/surface.h"
 #include "viz/lesson/lesson_library.h"
@@ -25,19 +27,21 @@
 #define FOOT          20.0
 #define HEADING_EMS   8.0  /* below a heading that ends a text */
 #define SMALLEST      0.62 /* of the body's size: what does not fit a slide then goes on on the next */
+#define QUESTION      1.25 /* of the body's size, on a slide */
+#define SHORT         0.4  /* of a slide: prose that is no longer shares it with what comes next */
 
 typedef struct {
   const Lesson *lesson;
   bool is_slides;
+  const char *student; /* "": nobody's in particular */
   LessonRun run;
   Player player;
   LessonPlayer beside;
   LessonViewer viewer;
   SceneMemo *memo;
   char state[LESSON_STATE_BYTES];
-  SceneKind scene;
   LessonQuestion question;
-  LessonText heading; /* of a section without words of its own: it goes with what comes next */
+  LessonText waiting; /* a heading without words of its own, or short prose of a slide: goes with what comes next */
   char text[LESSON_PROSE_BYTES];
   Error error;
   /* while drawing */
@@ -116,11 +120,11 @@ static const char *fill(Paper *p, LessonText text) {
   return p->text;
 }
 
-/* A flow that begins with the heading that waits. */
+/* A flow that begins with the text that waits. */
 static Flow begin_flow(Paper *p) {
   Flow flow = {0};
-  if (p->heading.offset) flow_markdown(&flow, fill(p, p->heading));
-  p->heading = (LessonText){0};
+  if (p->waiting.offset) flow_markdown(&flow, fill(p, p->waiting));
+  p->waiting = (LessonText){0};
   return flow;
 }
 
@@ -187,6 +191,7 @@ static void put_room(Paper *p, Flow *flow, const LessonAsk *ask) {
   for (int k = 0; k < p->question.n_choices; k++)
     flow_option(flow, -1, (const char[]){(char)('a' + k), '\0'}, p->question.choice[k]);
   if (ask->kind == LESSON_SKETCH) put_sketch(flow, &ask->sketch);
+  if (ask->kind == LESSON_WORK) flow_code(flow, p->question.work.start);
   if (p->is_slides) return;
   snprintf(words, sizeof words,
            ask->kind == LESSON_ORDER ? "In order: ________________________" : "________________ %s", ask->unit.name);
@@ -195,7 +200,6 @@ static void put_room(Paper *p, Flow *flow, const LessonAsk *ask) {
 
 static void put_ask(Paper *p, const LessonBlock *b) {
   const LessonAsk *ask = &p->lesson->asks[b->ask];
-  const bool has_picture = p->is_slides && *p->state && ask->kind != LESSON_WORK;
   char heading[64];
   lesson_run_refill(&p->run);
   if (lesson_run_question(&p->run, b->ask, &p->question, &p->error)) return;
@@ -205,37 +209,48 @@ static void put_ask(Paper *p, const LessonBlock *b) {
   flow_heading(&flow, p->is_slides ? 1.3 : 1, heading);
   flow_text(&flow, FLOW_PLAIN, p->question.prompt)->gap = 4;
   put_room(p, &flow, ask);
-  if (has_picture) {
-    const double half = 0.5 * p->room.width;
-    p->viewer.set(p->viewer.data, p->state, p->scene);
-    draw_picture(p, p->room.x + half + p->em, p->room.y + 2 * p->em, half - p->em);
-  }
-  const double width = has_picture ? 0.5 * p->room.width : p->room.width;
-  flow_place(&flow, p->cr, &theme_light, width, 1, p->em);
+  const double em = p->em;
+  p->em *= p->is_slides ? QUESTION : 1;
+  flow_place(&flow, p->cr, &theme_light, p->room.width, 1, p->em);
   if (flow.height > p->room.y + p->room.height - p->y && flow.height < p->room.height) end_page(p); /* not parted */
-  put_text(p, &flow, width);
+  put_text(p, &flow, p->room.width);
+  p->em = em;
   flow_free(&flow);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------- */
 
 static void put_prose(Paper *p, LessonText text) {
+  const bool is_first = p->waiting.offset == 0;
   Flow flow = begin_flow(p);
   if (p->is_slides) end_page(p);
   flow_markdown(&flow, fill(p, text));
-  const bool is_heading = flow.n == 1 && flow.pieces[0].bold;
-  if (is_heading) p->heading = text;
-  if (!failed(p) && !is_heading) put_text(p, &flow, p->room.width);
+  flow_place(&flow, p->cr, &theme_light, p->room.width, 1, p->em);
+  const bool is_heading = flow.n == 1 && flow.pieces[0].bold,
+             is_short = p->is_slides && flow.height < SHORT * p->room.height;
+  if (is_first && (is_heading || is_short))
+    p->waiting = text;
+  else if (!failed(p))
+    put_text(p, &flow, p->room.width);
+  flow_free(&flow);
+}
+
+/* What waits for nothing more. */
+static void put_waiting(Paper *p) {
+  Flow flow = begin_flow(p);
+  if (flow.n && p->is_slides) end_page(p);
+  if (flow.n) put_text(p, &flow, p->room.width);
   flow_free(&flow);
 }
 
 static void put_title(Paper *p) {
   Flow flow = {0};
-  char words[96];
+  char words[CLASS_NAME_BYTES + 64];
   flow_heading(&flow, p->is_slides ? 2 : 1.7, lesson_text(p->lesson, p->lesson->title));
   flow_text(&flow, FLOW_SOFT, lesson_text(p->lesson, p->lesson->idea));
   if (!p->is_slides) {
-    snprintf(words, sizeof words, "Name: ______________________________    Numbers: %" PRIu64, p->run.seed);
+    snprintf(words, sizeof words, "Name: %s    Numbers: %" PRIu64,
+             *p->student ? p->student : "______________________________", p->run.seed);
     flow_text(&flow, FLOW_PLAIN, words)->gap = 14;
   }
   p->y += p->is_slides ? 0.28 * p->room.height : 0;
@@ -251,10 +266,11 @@ static void put_block(Paper *p, const LessonBlock *b) {
   case LESSON_STATE:
     lesson_run_refill(&p->run);
     lesson_run_state(&p->run, b, p->state, sizeof p->state, &p->error);
-    p->scene = SCENE_COUNT;
     break;
   case LESSON_SHOW:
-    if (p->is_slides) put_show(p, b);
+    if (!p->is_slides) break;
+    put_waiting(p);
+    put_show(p, b);
     break;
   case LESSON_ASK: put_ask(p, b); break;
   case LESSON_TASK:
@@ -303,6 +319,7 @@ static void draw(cairo_t *cr, double width, double height, const void *data) {
   p->em = p->is_slides ? 21 : 10.5;
   put_title(p);
   for (size_t k = 0; k < p->lesson->n_blocks && !failed(p); k++) put_block(p, &p->lesson->blocks[k]);
+  put_waiting(p);
   if (!p->is_slides) put_pictures(p);
   end_page(p);
 }
@@ -324,16 +341,20 @@ static Status write_pages(Paper *p, const char *path, Error *error) {
   return status;
 }
 
-Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *path, Error *error) {
+Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
+                         Error *error) {
   const Request request = {0};
-  SurfaceFormat format;
+  const size_t length = strlen(path);
   Paper *p = calloc(1, sizeof *p);
   if (!p) return error_set(error, STATUS_NO_MEMORY, "no memory for the pages of a lesson");
   p->lesson = lesson;
   p->is_slides = is_slides;
-  Status status = surface_format(path, &format, error);
-  if (!status && format != SURFACE_PDF)
-    status = error_set(error, STATUS_BAD_REQUEST, "a handout and slides have pages: name a file that ends in .pdf");
+  p->student = student;
+  Status status = STATUS_OK;
+  if (length < 5 || strcmp(path + length - 4, ".pdf") != 0)
+    status =
+        error_set(error, STATUS_BAD_REQUEST, "a handout and slides have pages: name a file that ends in .pdf, not '%s'",
+                  quote_text(path).text);
   if (!status) status = lesson_rehearse(lesson, seed, error);
   const bool has_player = !status;
   if (!status) status = player_open(&p->player, &request, false, error);

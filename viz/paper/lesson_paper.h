@@ -1,7 +1,7 @@
 /* A lesson as PDF: a handout to write on, or slides.
  *
  *     handout   A4: text, pictures, questions with room for the answer, as they come
- *     slides    16:9, one idea a page: a heading's text; a question beside the picture that is looked at; a picture
+ *     slides    16:9, one idea a page: a question with what leads to it; after a prediction its picture
  *
  * No answer stands in either, nor hints: a picture comes after the question that it answers. The same lesson and seed
  * give the same bytes. */
@@ -10,7 +10,9 @@
 
 #include "lessons/engine/lesson_run.h"
 
-/* STATUS_BAD_REQUEST: a path that is no .pdf or cannot be written. STATUS_BAD_FILE: the lesson's expressions. */
-Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *path, Error *error);
+/* `student`: whose handout it is, "" for nobody's in particular. STATUS_BAD_REQUEST: a path that is no .pdf or cannot be
+ * written. STATUS_BAD_FILE: the lesson's expressions. */
+Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
+                         Error *error);
 
 #endif

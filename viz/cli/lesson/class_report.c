@@ -269,16 +269,17 @@ Status class_report_write_html(const ClassReport *report, const ClassScore *scor
   GString *page = g_string_new(HEAD);
   put(page, "<p>%d of %d answers right at the first try. Predictions do not count.</p>\n", sum->n_right,
       sum->n_counted);
-  put_questions(page, &report->questions); /* what to talk about comes first; students, perhaps hundreds, last */
+  put_questions(page, &report->questions); /* what to talk about comes first */
   put_misconceptions(page, &report->misconceptions);
+  g_string_append(page, "<details>\n<summary>Students, by name</summary>\n"); /* folded: the page is shown to a class */
+  put_students(page, scores, n_scores);
   if (report->unmarked->len)
     g_string_append_printf(
         page,
         "<h2>Without a mark</h2>\n<table>\n<tr><th>File</th><th class=\"n\">Line</th><th>Student</th>"
         "<th>Why</th></tr>\n%s</table>\n",
         report->unmarked->str);
-  put_students(page, scores, n_scores);
-  g_string_append(page, "</body>\n</html>");
+  g_string_append(page, "</details>\n</body>\n</html>");
   const Status status = write_text(path, page->str, page->len, error);
   g_string_free(page, TRUE);
   return status;
