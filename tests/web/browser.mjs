@@ -11,9 +11,9 @@ import { gzipSync } from 'node:zlib'
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm',
   '.svg': 'image/svg+xml', '.json': 'application/json', '.woff2': 'font/woff2', '.ttf': 'font/ttf' }
 
-// Serves a folder below `prefix` on 127.0.0.1; `requests` lists what was asked for.
+// Serves a folder below `prefix` on 127.0.0.1; `requests` lists what was asked for. A file is packed once.
 export async function serve(folder, prefix = '/', port = 0) {
-  const requests = []
+  const requests = [], packed = new Map()
   const server = createServer((request, answer) => {
     const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname)
     requests.push(path)
@@ -21,11 +21,11 @@ export async function serve(folder, prefix = '/', port = 0) {
     try {
       if (!path.startsWith(prefix) || name.startsWith('..')) throw new Error('outside')
       const file = join(folder, name.endsWith('/') ? name + 'index.html' : name)
-      if (!statSync(file).isFile()) throw new Error('no file')
-      const bytes = readFileSync(file)
+      const { mtimeMs } = statSync(file), key = `${file} ${mtimeMs}` // of a folder the reading fails
+      if (!packed.has(key)) packed.set(key, gzipSync(readFileSync(file), { level: 6 }))
       answer.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
         'Content-Encoding': 'gzip', 'Cache-Control': 'no-store' })
-      answer.end(gzipSync(bytes, { level: 6 }))
+      answer.end(packed.get(key))
     } catch {
       answer.writeHead(404)
       answer.end('no such file')
