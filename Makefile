@@ -52,7 +52,7 @@ ON_CPU := $(RUNGS:%.cu=$(BUILD)/%.cpu.o) $(patsubst %.cpp,$(BUILD)/%.o,$(filter-
 LIB := $(OBJ) $(ON_CPU)
 # The shipped algorithms, in the order in which they are listed: program text, compiled to tables of C at build time.
 # Those before -- are what `all` and comparisons are over.
-PROGRAMS := standard fa1 fa2 fa2-split -- flash-d two-pass fa3 lazy softcap bias alibi sink dropout sigmoid mla linear linear-chunks
+PROGRAMS := standard fa1 fa2 fa2-split -- flash-d two-pass fa3 lazy softcap bias alibi sink dropout sigmoid mla linear linear-chunks ring-attention
 PROGRAMS := $(patsubst %,sim/algorithms/%.walk,$(PROGRAMS) standard-backward fa1-backward fa2-backward fa2-backward-twice)
 # One command in two programs: viz/cli/two_programs.h. The small one is static where libraries and linker allow it: half
 # of its start would be the loading of three, and a static PIE that relocates itself takes a tenth longer to start.

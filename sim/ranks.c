@@ -1,5 +1,7 @@
 #include "sim/ranks.h"
 
+#include "sim/algorithms/rank_program.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -19,62 +21,114 @@ double ranks_hiding_tokens(const Shape *s, const Gpu *gpu, double link_bytes_per
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------ */
 
-static Shape piece_shape(const Ranks *ranks, RankPieceKind kind) {
+/* A ring's share of the work of rank r with the keys of rank k. */
+static RankPart part_of(const Ranks *ranks, int64_t r, int64_t k) {
+  return rank_part((RankLayout)ranks->scheme, ranks->shape.causal, ranks->tokens, r, k);
+}
+
+static RankPieceKind kind_of(const Ranks *ranks, const RankPart *part) {
+  const int64_t rows = part->rows.end - part->rows.begin, keys = part->keys.end - part->keys.begin;
+  if (rows == 0) return RANK_PIECE_NONE;
+  if (part->causal) return rows == ranks->tokens ? RANK_PIECE_CAUSAL : RANK_PIECE_STRICT;
+  return rows < ranks->tokens ? RANK_PIECE_ROWS : keys < ranks->tokens ? RANK_PIECE_KEYS : RANK_PIECE_FULL;
+}
+
+static Shape part_shape(const Ranks *ranks, const RankPart *part) {
   Shape s = ranks->shape;
-  if (!scheme_is_ring(ranks->scheme)) return s; /* its share of heads is there already */
-  s.N_q = kind == RANK_PIECE_ROWS ? ranks->tokens / 2 : ranks->tokens;
-  s.N_k = kind == RANK_PIECE_KEYS ? ranks->tokens / 2 : ranks->tokens;
-  s.causal = kind == RANK_PIECE_CAUSAL || kind == RANK_PIECE_STRICT;
+  s.N_q = part->rows.end - part->rows.begin;
+  s.N_k = part->keys.end - part->keys.begin;
+  s.causal = part->causal;
   return s;
 }
 
-/* A kernel's time asks for its launch, not for what its CTAs find in L2. Without the diagonal there are as many tiles,
- * and a pair a query less. */
-static Status make_piece(Ranks *ranks, RankPieceKind kind, const Problem *problem, Error *error) {
+/* A kernel's time asks for its launch, not for what its CTAs find in L2. */
+static Status make_piece(Ranks *ranks, RankPiece *piece, const Shape *shape, const Schedule *program,
+                         const Problem *problem, Error *error) {
   Problem part = *problem;
   Simulation run;
-  part.shape = piece_shape(ranks, kind);
+  part.shape = *shape;
   Status status = shape_complete(&part.shape, error);
-  if (!status) status = simulate(&run, &part, planner_algorithm(&part), error);
+  if (!status) status = simulate(&run, &part, program ? program : planner_algorithm(&part), error);
   if (status) return status;
   const LaunchConfig config = simulation_launch(&run);
   run.has_launch = part.kernel && !launch_make(&run.launch, &run.plan.shape, &config, &ranks->gpu, NULL);
   simulation_time(&run, &ranks->gpu);
   const Shape *s = &part.shape;
-  const Wide heads = wide(s->batch) * wide(s->heads);
   const Mask mask = mask_of_shape(s);
-  ranks->pieces[kind] =
-      (RankPiece){.pairs = heads * (mask_pairs(&mask) - (kind == RANK_PIECE_STRICT ? wide(s->N_q) : 0)),
-                  .read_bytes = run.read_bytes,
-                  .write_bytes = run.write_bytes,
-                  .bound_s = run.timing.least_s,
-                  .predicted_s = run.timing.predicted_s,
-                  .binds = run.timing.floor.bound,
-                  .kind = run.timing.kind};
+  *piece = (RankPiece){.pairs = wide(s->batch) * wide(s->heads) * mask_pairs(&mask),
+                       .read_bytes = run.read_bytes,
+                       .write_bytes = run.write_bytes,
+                       .bound_s = run.timing.least_s,
+                       .predicted_s = run.timing.predicted_s,
+                       .binds = run.timing.floor.bound,
+                       .kind = run.timing.kind};
+  for (int k = 0; program && k < program->n_tensors; k++)
+    if (program->tensors[k].role == TENSOR_BETWEEN) piece->carried_bytes += run.traffic.read[k] + run.traffic.write[k];
+  if (program) piece->traffic = run.traffic;
   return STATUS_OK;
 }
 
-/* What rank r does with the keys of rank k. */
-static RankPieceKind ring_piece(const Ranks *ranks, int64_t r, int64_t k) {
-  if (!ranks->shape.causal) return RANK_PIECE_FULL;
-  switch (ranks->scheme) {
-  case SCHEME_STRIPED: return k <= r ? RANK_PIECE_CAUSAL : RANK_PIECE_STRICT;
-  case SCHEME_ZIGZAG: return k == r ? RANK_PIECE_CAUSAL : k < r ? RANK_PIECE_KEYS : RANK_PIECE_ROWS;
-  default: return k == r ? RANK_PIECE_CAUSAL : k < r ? RANK_PIECE_FULL : RANK_PIECE_NONE;
-  }
+/* Of the first two ranks, every kind that there is. */
+static Status make_ring_pieces(Ranks *ranks, const Schedule *program, const Problem *problem, Error *error) {
+  bool made[RANK_PIECE_COUNT] = {true};
+  Status status = STATUS_OK;
+  for (int64_t r = 0; r < ranks->n && r < 2; r++)
+    for (int64_t k = 0; k < ranks->n && k < 3 && !status; k++) {
+      const RankPart part = part_of(ranks, r, k);
+      const RankPieceKind kind = kind_of(ranks, &part);
+      const Shape shape = part_shape(ranks, &part);
+      if (made[kind]) continue;
+      made[kind] = true;
+      status = make_piece(ranks, &ranks->pieces[kind], &shape, program, problem, error);
+    }
+  return status;
 }
 
-static Status make_pieces(Ranks *ranks, const Problem *problem, Error *error) {
-  bool needed[RANK_PIECE_COUNT] = {false};
-  Status status = STATUS_OK;
-  if (scheme_is_ring(ranks->scheme))
-    for (int64_t r = 0; r < ranks->n && r < 2; r++) /* of the first two ranks, every kind that there is */
-      for (int64_t k = 0; k < ranks->n && k < 3; k++) needed[ring_piece(ranks, r, k)] = true;
-  else
-    needed[RANK_PIECE_FULL] = true;
-  for (int kind = RANK_PIECE_FULL; kind < RANK_PIECE_COUNT && !status; kind++)
-    if (needed[kind]) status = make_piece(ranks, (RankPieceKind)kind, problem, error);
+/* By stage; before and after the steps a rank has its own keys, whatever the mask. */
+static Status make_program_pieces(Ranks *ranks, const Problem *problem, Error *error) {
+  Schedule only;
+  Shape own = ranks->shape;
+  own.N_q = own.N_k = ranks->tokens;
+  own.causal = false;
+  RankPiece *const around[] = {[STAGE_BEFORE] = &ranks->before, [STAGE_AFTER] = &ranks->after};
+  rank_kernels_alone(ranks->program, rank_stage_kernels(ranks->program, STAGE_STEPS), &only);
+  Status status = make_ring_pieces(ranks, &only, problem, error);
+  for (RankStage stage = STAGE_BEFORE; stage <= STAGE_AFTER && !status; stage += STAGE_AFTER - STAGE_BEFORE) {
+    const unsigned kernels = rank_stage_kernels(ranks->program, stage);
+    if (!kernels) continue;
+    rank_kernels_alone(ranks->program, kernels, &only);
+    status = make_piece(ranks, around[stage], &own, &only, problem, error);
+  }
   return status;
+}
+
+/* What a program's rank sends, and keeps between steps. */
+static Status hold_program(Ranks *ranks, Error *error) {
+  const Schedule *p = ranks->program;
+  const Shape *s = &ranks->shape;
+  Shape own = *s;
+  Plan plan;
+  bool overflow = false;
+  own.N_q = own.N_k = ranks->tokens;
+  const Status status = plan_make(&plan, &own, &(Tiling){.B_r = 1, .B_c = 1, .n_splits = 1}, error);
+  if (status) return status;
+  ranks->carried_bytes = wide(s->batch) * wide(s->heads) * schedule_intermediate_bytes(p, &plan, &overflow);
+  ranks->second_bytes = 0;
+  for (int k = 0; k < p->ranks.n_lines; k++)
+    for (int n = 0; n < p->n_names && p->ranks.lines[k].kind == RANK_SEND; n++) {
+      const ProgramName *name = &p->names[n];
+      if (!(p->ranks.lines[k].names & name_bit(n))) continue;
+      const int element = name->is_fp32 ? STATS_BYTES : plan_element(&plan, p->tensors[name->tensor].operand);
+      const Wide bytes = wide(s->batch) * wide(name->is_input ? s->kv_heads : s->heads) * wide(element) *
+                         wide(schedule_side_whole(p, &plan, name->rows)) *
+                         wide(schedule_side_whole(p, &plan, name->cols));
+      ranks->second_bytes += bytes;
+      ranks->sent_bytes[0][name->tensor] += bytes;
+      if (!p->ranks.lines[k].not_last) ranks->sent_bytes[1][name->tensor] += bytes;
+    }
+  for (int last = 0; last < 2; last++)
+    for (int k = 0; k < p->n_tensors; k++) ranks->exchange_bytes[last] += ranks->sent_bytes[last][k];
+  return STATUS_OK;
 }
 
 /* ---- Who holds what ---------------------------------------------------------------------------------------- */
@@ -90,7 +144,7 @@ static void hold(Ranks *ranks) {
   ranks->v_bytes = s->v_in_k ? 0 : keys * wide(s->d_v) * wide(kv_element_bytes(s));
   if (scheme_is_ring(ranks->scheme) && ranks->n > 1) {
     ranks->carried_bytes = rows * wide(4 * s->d_v + 8);
-    ranks->second_bytes = ranks->k_bytes + ranks->v_bytes;
+    ranks->second_bytes = ranks->exchange_bytes[0] = ranks->k_bytes + ranks->v_bytes;
   }
   if (ranks->scheme == SCHEME_ULYSSES) /* heads of all tokens beside tokens of all heads */
     ranks->second_bytes = ranks->q_bytes + ranks->k_bytes + ranks->v_bytes + ranks->o_bytes;
@@ -150,6 +204,7 @@ static Status make_offload(Ranks *ranks, const RanksAsked *asked, Error *error) 
 Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
   *ranks = (Ranks){.scheme = asked->scheme,
                    .n = asked->n ? asked->n : 1,
+                   .program = asked->program,
                    .shape = asked->problem->shape,
                    .gpu = *asked->gpu,
                    .link = *asked->link};
@@ -161,13 +216,19 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
   if (status) return status;
   Shape *s = &ranks->shape;
   ranks->tokens = s->N_q;
+  if (ranks->program) ranks->scheme = (Scheme)ranks->program->ranks.layout;
   if (asked->scheme == SCHEME_OFFLOAD) return make_offload(ranks, asked, error);
   if (asked->scheme == SCHEME_TENSOR) s->heads /= ranks->n, s->kv_heads /= ranks->n;
   if (asked->scheme != SCHEME_TENSOR) ranks->tokens = s->N_q / ranks->n;
   hold(ranks);
   if (asked->scheme == SCHEME_ULYSSES) s->heads /= ranks->n, s->kv_heads /= ranks->n;
   ranks->n_steps = scheme_is_ring(asked->scheme) ? ranks->n : asked->scheme == SCHEME_ULYSSES ? 3 : 2 * ranks->n - 1;
-  return make_pieces(ranks, asked->problem, error);
+  if (!scheme_is_ring(ranks->scheme))
+    return make_piece(ranks, &ranks->pieces[RANK_PIECE_FULL], s, NULL, asked->problem, error);
+  if (!ranks->program) return make_ring_pieces(ranks, NULL, asked->problem, error);
+  memset(ranks->exchange_bytes, 0, sizeof ranks->exchange_bytes);
+  if (ranks->n > 1) status = hold_program(ranks, error);
+  return status ? status : make_program_pieces(ranks, asked->problem, error);
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------------------- */
@@ -175,38 +236,72 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
 static RankStep ring_step(const Ranks *ranks, int64_t t, int64_t r) {
   const int64_t k = (r - t + ranks->n) % ranks->n;
   const bool is_last = t + 1 == ranks->n;
-  RankStep s = {.keys_of = k, .piece = ring_piece(ranks, r, k)};
-  s.sent_bytes = s.received_bytes = is_last ? 0 : ranks->k_bytes + ranks->v_bytes;
+  const RankPart part = part_of(ranks, r, k);
+  RankStep s = {.keys_of = k, .piece = kind_of(ranks, &part)};
+  const RankPiece *p = &ranks->pieces[s.piece];
+  s.sent_bytes = s.received_bytes = ranks->exchange_bytes[is_last];
+  s.hbm_bytes = p->read_bytes + p->write_bytes;
+  if (ranks->program) {
+    const Wide around = (t == 0 ? ranks->before.read_bytes + ranks->before.write_bytes : 0) +
+                        (is_last ? ranks->after.read_bytes + ranks->after.write_bytes : 0);
+    s.hbm_bytes += around;
+    s.carried_bytes =
+        p->carried_bytes + (t == 0 ? ranks->before.carried_bytes : 0) + (is_last ? ranks->after.carried_bytes : 0);
+    return s;
+  }
   if (s.piece == RANK_PIECE_NONE) return s;
   const bool is_more = ranks->scheme == SCHEME_RING && ranks->shape.causal ? t < r : !is_last;
   s.carried_bytes = (t > 0 ? ranks->carried_bytes : 0) + (is_more ? ranks->carried_bytes : 0);
+  s.hbm_bytes += s.carried_bytes;
   return s;
 }
 
 /* All-to-all: of what a rank has, one part stays. */
 static Wide to_others(const Ranks *ranks, Wide bytes) { return bytes / wide(ranks->n) * wide(ranks->n - 1); }
 
-RankStep ranks_step(const Ranks *ranks, int64_t t, int64_t r) {
+static RankStep other_step(const Ranks *ranks, int64_t t) {
   RankStep s = {.keys_of = -1};
-  switch (ranks->scheme) {
-  case SCHEME_ULYSSES:
+  if (ranks->scheme == SCHEME_ULYSSES) {
     if (t == 1) s.piece = RANK_PIECE_FULL;
     if (t == 0) s.sent_bytes = to_others(ranks, ranks->q_bytes + ranks->k_bytes + ranks->v_bytes);
     if (t == 2) s.sent_bytes = to_others(ranks, ranks->o_bytes);
     s.received_bytes = s.sent_bytes;
-    return s;
-  case SCHEME_TENSOR: /* rows of as many elements as all heads have, once around to add and once to share */
+  } else if (ranks->scheme == SCHEME_TENSOR) {
+    /* rows of as many elements as all heads have, once around to add and once to share; o_bytes: of heads / P, a P-th
+     * of the rows' bytes */
     if (t == 0) s.piece = RANK_PIECE_FULL;
-    if (t > 0) s.sent_bytes = s.received_bytes = ranks->o_bytes; /* o_bytes: of heads / P, a P-th of the rows' bytes */
-    return s;
-  case SCHEME_OFFLOAD:
+    if (t > 0) s.sent_bytes = s.received_bytes = ranks->o_bytes;
+  } else {
     if (t > 0) s.piece = RANK_PIECE_FULL;
     if (t + 1 < ranks->n_steps)
       s.received_bytes =
           (Wide)(ranks->away * (double)(ranks->weights_bytes + ranks->cache_bytes) / (double)(ranks->n_steps - 1));
-    return s;
-  default: return ring_step(ranks, t, r);
   }
+  s.hbm_bytes = ranks->pieces[s.piece].read_bytes + ranks->pieces[s.piece].write_bytes;
+  return s;
+}
+
+RankStep ranks_step(const Ranks *ranks, int64_t t, int64_t r) {
+  return scheme_is_ring(ranks->scheme) ? ring_step(ranks, t, r) : other_step(ranks, t);
+}
+
+static void add_traffic(RankTensor tensors[TENSORS_MAX], const Traffic *t, Wide times) {
+  for (int k = 0; k < TENSORS_MAX; k++) {
+    tensors[k].read += times * t->read[k];
+    tensors[k].write += times * t->write[k];
+  }
+}
+
+void ranks_tensors(const Ranks *ranks, RankTensor tensors[TENSORS_MAX]) {
+  const Wide n = wide(ranks->n);
+  memset(tensors, 0, TENSORS_MAX * sizeof *tensors);
+  for (int64_t r = 0; r < ranks->n; r++)
+    for (int64_t t = 0; t < ranks->n; t++)
+      add_traffic(tensors, &ranks->pieces[ring_step(ranks, t, r).piece].traffic, 1);
+  add_traffic(tensors, &ranks->before.traffic, n);
+  add_traffic(tensors, &ranks->after.traffic, n);
+  for (int k = 0; k < TENSORS_MAX; k++)
+    tensors[k].sent = n * ((n - 1) * ranks->sent_bytes[0][k] + ranks->sent_bytes[1][k]);
 }
 
 /* ---- When -------------------------------------------------------------------------------------------------- */

@@ -18,8 +18,9 @@
  * kernel, and the exchange takes SMs from it.
  *
  * Bytes and pairs are counted by the walk. Ring attention is Liu et al., arXiv 2310.01889. Modelled besides: O, m and l
- * in fp32 between a rank's steps, as HBM traffic; not in times. Not modelled: backward passes, several hops, links that
- * others share. */
+ * in fp32 between a rank's steps, as HBM traffic; not in times. A program with `ranks` (sim/algorithms/LANGUAGE.md)
+ * says itself who has which tokens, which kernels run and what is sent: then all bytes are those of its lines. Not
+ * modelled: backward passes, several hops, links that others share. */
 #ifndef TILEWALK_SIM_RANKS_H
 #define TILEWALK_SIM_RANKS_H
 
@@ -47,7 +48,7 @@ typedef enum {
   RANK_PIECE_NONE = 0, /* nothing: all is masked, or the step only exchanges */
   RANK_PIECE_FULL,
   RANK_PIECE_CAUSAL,
-  RANK_PIECE_STRICT, /* causal without the diagonal: striped, keys of a later rank */
+  RANK_PIECE_STRICT, /* causal without the diagonal: striped, keys of a later rank; all but a row and a key */
   RANK_PIECE_KEYS,   /* zigzag: all queries on the first half of the keys */
   RANK_PIECE_ROWS,   /* zigzag: the second half of the queries on all keys */
   RANK_PIECE_COUNT
@@ -56,6 +57,8 @@ typedef enum {
 typedef struct {
   Wide pairs;                   /* (query, key), all heads of the rank */
   Wide read_bytes, write_bytes; /* across the SRAM boundary */
+  Wide carried_bytes;           /* of a program: of these, what it keeps in HBM from one step to the next */
+  Traffic traffic;              /* of a program: all of it by tensor */
   double bound_s, predicted_s;  /* NAN: no kernel that was timed */
   TimePart binds;
   TimeKind kind; /* of predicted_s */
@@ -67,7 +70,8 @@ typedef struct {
   const Problem *problem; /* of all ranks; its kernel, if any, must have been timed for predictions */
   const Gpu *gpu;
   const GpuLink *link;
-  const Serving *serving; /* of offload: the model, with its cache; else NULL */
+  const Serving *serving;  /* of offload: the model, with its cache; else NULL */
+  const Schedule *program; /* that says what ranks do, and so the scheme; NULL: the scheme does */
 } RanksAsked;
 
 typedef struct {
@@ -80,8 +84,12 @@ typedef struct {
   Wide q_bytes, k_bytes, v_bytes, o_bytes; /* that a rank holds at the start, and of O at the end */
   Wide carried_bytes;                      /* O, m and l in fp32 between steps; 0: a rank has one kernel */
   Wide second_bytes;                       /* the second place for what is received */
-  Wide weights_bytes, cache_bytes;         /* of offload: all of it, wherever it lies */
-  double away;                             /* of offload: the part that does not fit the GPU */
+  Wide exchange_bytes[2];                  /* of a ring: that a rank sends in a step, and in the last one */
+  const Schedule *program;                 /* as asked for */
+  RankPiece before, after;                 /* of a program: kernels before and after the steps; no pairs, no times */
+  Wide sent_bytes[2][TENSORS_MAX]; /* that a rank sends in a step, and in the last one: of a program by tensor */
+  Wide weights_bytes, cache_bytes; /* of offload: all of it, wherever it lies */
+  double away;                     /* of offload: the part that does not fit the GPU */
 } Ranks;
 
 /* Fills in *ranks. Errors: sizes that P does not divide, masks that the scheme does not know. */
@@ -92,9 +100,16 @@ typedef struct {
   int64_t keys_of; /* of a ring: the rank whose keys it has; else -1 */
   RankPieceKind piece;
   Wide sent_bytes, received_bytes;
-  Wide carried_bytes; /* of O, m and l, read and written */
+  Wide hbm_bytes;     /* across the rank's SRAM boundary, read and written */
+  Wide carried_bytes; /* of these, O, m and l between steps */
 } RankStep;
 RankStep ranks_step(const Ranks *ranks, int64_t t, int64_t r);
+
+/* All ranks and steps of a program, by tensor: across SRAM boundaries, and sent over links. */
+typedef struct {
+  Wide read, write, sent;
+} RankTensor;
+void ranks_tensors(const Ranks *ranks, RankTensor tensors[TENSORS_MAX]);
 
 /* When: seconds from the start of step 0. The rank waits from the later of kernel and exchange to the next step; its
  * SMs idle from kernel_end_s to the next kernel. */

@@ -39,6 +39,7 @@ enum {
   PROGRAM_STAGES_MAX = 8,    /* copies of a block in flight */
   PROGRAM_CLUSTER_MAX = 8,   /* CTAs of a cluster on any GPU that has them: CUDA programming guide, 12, clusters */
   PROGRAM_CONSUMERS_MAX = 4, /* warpgroups that share a CTA's tile */
+  PROGRAM_RANK_LINES_MAX = 24,
 };
 
 /* What loops run over, and what subscripts mean: row blocks, column blocks, splits, query heads of a KV head. */
@@ -243,6 +244,24 @@ static inline int launch_copies(const ProgramLaunch *l, int name) {
   return l->ahead == name + 1 ? 2 : l->stages[name] ? l->stages[name] : 1;
 }
 
+/* `ranks`: what several GPUs do with the kernels, which are a program of one GPU without it. Zeros: nothing is said. */
+typedef enum { LAYOUT_CONTIGUOUS = 0, LAYOUT_STRIPED, LAYOUT_ZIGZAG, LAYOUT_COUNT } RankLayout;
+typedef enum { RANK_RUN = 0, RANK_SEND, RANK_RECEIVE } RankLineKind;
+typedef struct {
+  uint8_t kind;   /* RankLineKind */
+  uint8_t kernel; /* that is run */
+  uint8_t line;   /* index of a line of the text */
+  bool in_steps;  /* inside the loop over steps */
+  bool not_last;  /* in all of them but the last */
+  uint64_t names; /* that are sent to rank g+1, or received from g-1: a bit each */
+} ProgramRankLine;
+typedef struct {
+  bool is_said;
+  uint8_t layout; /* RankLayout: which tokens a rank has */
+  uint8_t n_lines;
+  ProgramRankLine lines[PROGRAM_RANK_LINES_MAX];
+} ProgramRanks;
+
 typedef struct {
   uint16_t begin, length; /* in text, without indentation and comment */
   uint8_t indent;         /* in levels */
@@ -277,6 +296,7 @@ typedef struct {
   int16_t n_nodes;
   ProgramKernel kernels[PROGRAM_KERNELS_MAX];
   ProgramLaunch launches[PROGRAM_KERNELS_MAX];
+  ProgramRanks ranks;
   ProgramOp ops[PROGRAM_OPS_MAX];
   ProgramName names[PROGRAM_NAMES_MAX];
   ProgramAssign assigns[PROGRAM_ASSIGNS_MAX];

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/numbers/attention.h"
+#include "sim/numbers/rank_numbers.h"
 
 /* Small, and ragged on both sides. */
 typedef struct {
@@ -14,6 +14,7 @@ typedef struct {
   bool causal, top_left;
   int window, n_splits;
   bool lse, peaks;
+  int n_ranks; /* of programs that say what ranks do, alone; 0: one GPU */
 } Trial;
 
 static const Trial TRIALS[] = {
@@ -46,6 +47,8 @@ static const Trial TRIALS[] = {
      .n_splits = 2,
      .lse = true,
      .peaks = true},
+    {.mask = "on 2 ranks", .N_q = 20, .N_k = 20, .B_r = 4, .B_c = 3, .lse = true, .n_ranks = 2},
+    {.mask = "on 3 ranks with a causal mask", .N_q = 30, .N_k = 30, .B_r = 4, .B_c = 3, .causal = true, .n_ranks = 3},
 };
 
 enum { N_TRIALS = sizeof TRIALS / sizeof *TRIALS, TRIED_D = 6, TRIED_D_V = 5, GROUP = 3 };
@@ -246,9 +249,10 @@ static Status try_one(const Schedule *s, const Trial *t, const SoftmaxConfig *so
                       Error *error) {
   Attention *a;
   Cursor cursor = {0};
+  if (t->n_ranks && !s->ranks.is_said) return STATUS_OK;
   Status status = start(s, t, softmax, &a, error);
   if (status) return status;
-  status = attention_walk(a, s, &cursor, UINT64_MAX, error);
+  status = t->n_ranks ? rank_numbers(a, t->n_ranks, error) : attention_walk(a, s, &cursor, UINT64_MAX, error);
   if (!status) status = judge(a, tolerance(softmax->precision), v, wrong, error);
   free(a);
   return status;
@@ -286,7 +290,7 @@ ProgramVerdict program_verdict(const Schedule *s, const SoftmaxConfig *extras) {
     v.is_tried = true;
     if (wrong < 0) continue;
     v.is_right = false;
-    v.line = find_line(s, &TRIALS[k], softmax, s->declarations[wrong].name, v.row);
+    if (!TRIALS[k].n_ranks) v.line = find_line(s, &TRIALS[k], softmax, s->declarations[wrong].name, v.row);
     say_wrong(&v, TRIALS[k].mask, with);
     return v;
   }
@@ -296,9 +300,9 @@ ProgramVerdict program_verdict(const Schedule *s, const SoftmaxConfig *extras) {
     snprintf(v.text, sizeof v.text, "%s %s not judged: what it must be is no number anywhere.", outputs,
              n_outputs == 1 ? "is" : "are");
   else
-    snprintf(v.text, sizeof v.text, "%s %s right: in %s, with and without a causal mask%s, %s off by %.0e at most.",
+    snprintf(v.text, sizeof v.text, "%s %s right: in %s, with and without a causal mask%s%s, %s off by %.0e at most.",
              outputs, n_outputs == 1 ? "is" : "are", precision_format(softmax->precision)->name, with,
-             n_outputs == 1 ? "it is" : "they are", v.error);
+             s->ranks.is_said ? ", on 1, 2 and 3 ranks" : "", n_outputs == 1 ? "it is" : "they are", v.error);
   v.is_right = v.n_judged > 0 || v.n_unjudged == 0;
   const size_t used = strlen(v.text);
   if (v.n_judged && v.n_unjudged)
@@ -339,7 +343,7 @@ static bool same_after(const Attention *a, const Attention *b) {
 bool program_same_outputs(const Schedule *first, const Schedule *second) {
   static const SoftmaxConfig NONE;
   bool same = true;
-  for (int k = 0; k < N_TRIALS && same; k++) {
+  for (int k = 0; k < N_TRIALS && same && !TRIALS[k].n_ranks; k++) {
     Attention *a = NULL, *b = NULL;
     Cursor at = {0}, bt = {0};
     same = !start(first, &TRIALS[k], &NONE, &a, NULL) && !start(second, &TRIALS[k], &NONE, &b, NULL) &&

@@ -73,6 +73,7 @@ static const char *const LEARNED[] = {
     "serve --model llama-3-8b --tp 2 --evict h2o:64+64",
     "serve --printed",
     "ranks --causal",
+    "ranks --algorithm ring-attention --ranks 2",
     "ranks --ranks 2 --scheme tensor --heads 4 -N 1K --gpu h200 --kernel fa2-sm90",
     "ranks --ranks 2 -N 2K --gpu h200 --kernel fa2-sm90",
     "ranks --scheme offload --model opt-175b --gpu t4 --link pcie4 -N 1 --seq-len-k 544 --batch 512",

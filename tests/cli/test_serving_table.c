@@ -110,6 +110,10 @@ static const Row ROWS[] = {
      "FLOP/s over B/s, by hand"},
     {"A: Ring Attention, bytes over all links", "ranks --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal",
      "boundaries.link_bytes", "B", "7 steps of 8 blocks of K and V, by hand (tests/unit/test_ranks.c)"},
+    {"The same, counted line by line of a program",
+     "ranks --algorithm ring-attention --ranks 8 -N 128K --heads 32 --kv-heads 8 "
+     "--causal",
+     "boundaries.link_bytes", "B", "2 N / G d (G - 1) elements a rank and KV head (the same test)"},
     {"The same: who idles under a causal mask", "ranks --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal", "time.idle",
      "", "pairs of all ranks over 8 x the longest, all pairs of tokens (the same test); two H200s in sim/RANKS.md"},
     {"The same with striped tokens", "ranks --scheme striped --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal",

@@ -13,7 +13,8 @@ static bool is_listed(const char *word, size_t n) {
 static char source[1 << 18];
 
 static void read_sources(void) {
-  static const char *const FILES[] = {"declare", "launch_lines", "loops", "names", "read", "statements", "values"};
+  static const char *const FILES[] = {"declare",    "launch_lines", "loops",      "names",
+                                      "rank_lines", "read",         "statements", "values"};
   size_t length = 0;
   for (size_t k = 0; k < sizeof FILES / sizeof *FILES; k++) {
     char path[96];
@@ -38,7 +39,7 @@ TEST(the_reader_takes_no_other_words) {
       at += strlen(ASKS[k]);
       const size_t length = strcspn(at, "\"");
       const bool is_word = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
-      if (!is_word || (length == 1 && strchr("ijsh", *at))) continue;
+      if (!is_word || (length == 1 && strchr("ijshtgG", *at))) continue;
       n++;
       if (!is_listed(at, length)) fail_msg("the reader takes '%.*s', which is not among the words", (int)length, at);
     }
@@ -58,7 +59,7 @@ TEST(what_goes_on_from_there) {
     const char *before, *after, *offered;
     size_t begun;
   } CASES[] = {
-      {"", "", "algorithm title summary source default size input output tensor kernel launch", 0},
+      {"", "", "algorithm title summary source default size input output tensor kernel launch ranks", 0},
       {"s", "", "summary source size", 1},
       {"title s", "", "", 1},
       {"title", "", "", 5}, /* all of it is there */
@@ -77,6 +78,9 @@ TEST(what_goes_on_from_there) {
       {"launch forward\n  ", "", "stages consumers registers threads share forward i Q_i S'", 0},
       {"launch forward\n  stages 2 of Q", "", "Q_i", 1},
       {"launch forward\n  share Q_i b", "", "by beside", 1},
+      {"ranks\n  for every rank g, st", "", "step striped", 2},
+      {"ranks\n  for every rank g\n    s", "", "send", 1},
+      {"ranks\n  for every rank g\n    run f", "", "from forward", 1},
       {"default c", "", "compared", 1},
   };
   for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {

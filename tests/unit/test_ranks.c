@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include "tests/support/test.h"
+#include "sim/algorithms/language/read.h"
+#include "sim/numbers/program_check.h"
 #include "sim/ranks.h"
 #include "tests/support/open_asset.h"
 #include "tests/support/open_gpu.h"
@@ -114,6 +116,188 @@ TEST(bytes_by_hand) {
     assert_int_equal((int64_t)f.pairs, 8 * 1024 * 1025 / 2);
     assert_true(total == f.last_s && f.busy_s <= 4 * total);
   }
+}
+
+/* ---- Programs ---------------------------------------------------------------------------------------------- */
+
+/* The shipped ring with one part of its text replaced. */
+static Status read_ring(Program *p, const char *from, const char *to, Error *error) {
+  char text[2 * PROGRAM_TEXT_BYTES];
+  const char *ring = schedule_find("ring-attention")->text, *at = strstr(ring, from);
+  assert_non_null(at);
+  snprintf(text, sizeof text, "%.*s%s%s", (int)(at - ring), ring, to, at + strlen(from));
+  return program_read(p, text, strlen(text), "mine.walk", error);
+}
+
+static void make_program(const Program *p, int64_t n, const Shape *shape) {
+  const Problem problem = {
+      .shape = *shape, .machine = machine_of_gpu(&gpu), .tiling = {.B_r = 4, .B_c = 4, .n_splits = 1}};
+  const RanksAsked asked = {.n = n, .problem = &problem, .gpu = &gpu, .link = &nvlink4, .program = p};
+  Error error = {0};
+  if (ranks_make(&ranks, &asked, &error)) fail_msg("%s", error.message);
+}
+
+/* What a program sends and computes in each step is what its scheme does, and 2 N / G d (G - 1) elements a rank by
+ * hand. A is written once before the steps, read and written in each that has pairs, read once after them; its tokens
+ * are those that see keys then. */
+TEST(a_program_sends_what_its_scheme_does) {
+  static Program p;
+  static const char *const LAYOUTS[] = {"contiguous", "striped", "zigzag"};
+  enum { A_RANK = 8, D = 16, HEADS = 4, KV_HEADS = 2, BATCH = 3 };
+  for (int scheme = SCHEME_RING; scheme <= SCHEME_ZIGZAG; scheme++)
+    for (int64_t n = 1; n <= 5; n++)
+      for (int causal = 0; causal < 2; causal++) {
+        const Shape shape = {
+            .N_q = A_RANK * n, .d = D, .heads = HEADS, .kv_heads = KV_HEADS, .batch = BATCH, .causal = causal};
+        RankStep steps[5][5];
+        int64_t pairs[5][5], rows = 0, A = 0;
+        make((Scheme)scheme, n, &shape, NULL);
+        for (int64_t t = 0; t < n; t++)
+          for (int64_t r = 0; r < n; r++) {
+            steps[t][r] = ranks_step(&ranks, t, r);
+            pairs[t][r] = (int64_t)ranks.pieces[steps[t][r].piece].pairs;
+            for (int64_t q = 0; q < A_RANK * n; q++) { /* rows of r that see a key of r - t */
+              bool sees = false;
+              for (int64_t k = 0; k < A_RANK * n && owner((Scheme)scheme, q, A_RANK * n, n) == r; k++)
+                sees |= owner((Scheme)scheme, k, A_RANK * n, n) == (r - t + n) % n && (!causal || k <= q);
+              rows += sees;
+            }
+          }
+        assert_int_equal(read_ring(&p, "contiguous", LAYOUTS[scheme], NULL), STATUS_OK);
+        make_program(&p, n, &shape);
+        for (int64_t t = 0; t < n; t++)
+          for (int64_t r = 0; r < n; r++) {
+            const RankStep step = ranks_step(&ranks, t, r);
+            assert_int_equal((int64_t)step.sent_bytes, (int64_t)steps[t][r].sent_bytes);
+            assert_int_equal((int64_t)step.received_bytes, (int64_t)steps[t][r].received_bytes);
+            assert_int_equal((int64_t)ranks.pieces[step.piece].pairs, pairs[t][r]);
+            assert_int_equal(step.keys_of, steps[t][r].keys_of);
+          }
+        RankTensor tensors[TENSORS_MAX];
+        ranks_tensors(&ranks, tensors);
+        for (int k = 0; k < p.n_tensors; k++) {
+          const bool travels = !strcmp(p.tensors[k].text, "K") || !strcmp(p.tensors[k].text, "V");
+          const int64_t sent = travels ? n * (n - 1) * A_RANK * D * 2 * KV_HEADS * BATCH : 0;
+          assert_int_equal((int64_t)tensors[k].sent, sent);
+          if (!strcmp(p.tensors[k].text, "A")) A = (int64_t)(tensors[k].read + tensors[k].write);
+        }
+        assert_int_equal(A, 2 * (n * A_RANK + rows) * D * 4 * HEADS * BATCH);
+        Wide hbm = 0, all = 0;
+        for (int k = 0; k < p.n_tensors; k++) all += tensors[k].read + tensors[k].write;
+        for (int64_t t = 0; t < n; t++)
+          for (int64_t r = 0; r < n; r++) hbm += ranks_step(&ranks, t, r).hbm_bytes;
+        assert_true(hbm == all);
+      }
+}
+
+/* Exchanged in every step, blocks come home in the last one: G instead of G - 1. */
+TEST(a_last_exchange_is_counted) {
+  static Program p;
+  const Shape shape = {.N_q = 64, .d = 16, .heads = 2};
+  RankTensor tensors[TENSORS_MAX];
+  const char *const EXCHANGE = "      send K_j, V_j to g+1 when t < G-1\n      run part\n      receive K_j, V_j from "
+                               "g-1 when t < G-1\n";
+  assert_int_equal(
+      read_ring(&p, EXCHANGE, "      send K_j, V_j to g+1\n      run part\n      receive K_j, V_j from g-1\n", NULL),
+      STATUS_OK);
+  assert_true(program_verdict(&p, NULL).is_right);
+  make_program(&p, 4, &shape);
+  ranks_tensors(&ranks, tensors);
+  Wide sent = 0;
+  for (int k = 0; k < p.n_tensors; k++) sent += tensors[k].sent;
+  assert_int_equal((int64_t)sent, 4 * 4 * 2 * 16 * 16 * 2 * 2);
+}
+
+/* O of each rank against the formula; and programs that are well formed and wrong. */
+TEST(numbers_of_all_ranks_are_judged) {
+  static const struct {
+    const char *from, *to, *what;
+  } CASES[] = {
+      {"contiguous", "contiguous", "on 1, 2 and 3 ranks"},
+      {"contiguous", "striped", "on 1, 2 and 3 ranks"},
+      {"contiguous", "zigzag", "on 1, 2 and 3 ranks"},
+      {"      send K_j, V_j to g+1 when t < G-1\n      run part\n      receive K_j, V_j from",
+       "      send K_j to g+1 when t < G-1\n      run part\n      receive K_j from", "O is wrong: on 2 ranks, row "},
+      {"      run part\n      receive K_j, V_j from g-1 when t < G-1\n",
+       "      receive K_j, V_j from g-1 when t < G-1\n      run part\n", "O is wrong: on 2 ranks, row "},
+  };
+  static Program p;
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    assert_int_equal(read_ring(&p, CASES[k].from, CASES[k].to, NULL), STATUS_OK);
+    const ProgramVerdict v = program_verdict(&p, NULL);
+    assert_int_equal(v.is_right, k < 3);
+    if (!strstr(v.text, CASES[k].what)) fail_msg("%s", v.text);
+  }
+}
+
+TEST(what_ranks_cannot_do_is_refused) {
+  static const char SEND[] = "      send K_j, V_j to g+1 when t < G-1\n", RUN[] = "      run part\n",
+                    RECEIVE[] = "      receive K_j, V_j from g-1 when t < G-1\n";
+  static const struct {
+    const char *from, *to, *what;
+  } CASES[] = {
+      {SEND, "",
+       "36: 'K_j' is received before any rank has sent it in this step, so all wait for ever; put 'send K_j to g+1' "
+       "above this line"},
+      {RECEIVE, "", "35: 'K_j' is sent, and no line receives it; 'receive K_j from g-1' below this line"},
+      {SEND, "      send K_j, V_j to g+1\n",
+       "37: 'K_j' is sent in the last step and not received; both lines end alike, 'when t < G-1' or without"},
+      {SEND, "      send Q_i to g+1\n", "35: 'Q_i' is no column block; rows stay with their rank, and columns travel"},
+      {SEND, "      send S to g+1\n", "35: 'S' is no block that a kernel loads or stores; what travels lies in HBM"},
+      {SEND, "      send K_j, K_j to g+1\n", "35: 'K_j' is named twice"},
+      {SEND, "      send K_j to g-1\n", "35: '-' stands where '+' should: 'send K_j, V_j to g+1'"},
+      {RUN, "", "37: kernels are run as they stand above, each once; the next is 'part'"},
+      {RUN, "      run part\n      run part\n",
+       "37: kernels are run as they stand above, each once; the next is 'finish'"},
+      {"    run finish", "", "36: ranks never run kernel 'finish'; 'run finish'"},
+      {RUN, "      rum part\n", "36: 'rum' begins no line of what ranks do; did you mean 'run'?"},
+      {RUN, "      run parts\n", "36: after 'run' comes the name of a kernel above, such as 'begin'"},
+      {RUN, "     run part\n", "36: the line is indented by 5, but its block by 6"},
+      {"    run begin\n", "    send K_j to g+1\n", "33: 'send K_j, V_j to g+1' stands inside 'for each step t'"},
+      {"contiguous", "random", "32: 'for every rank g, contiguous'; striped and zigzag share the tokens out otherwise"},
+      {"    run finish", "    run finish\nkernel late\n",
+       "39: kernels come before the first 'ranks'; put this one "
+       "above it"},
+      {"    run finish", "    run finish\nranks\n", "39: what ranks do is said twice"},
+      {"    for each step t\n", "    for each step t\n      for each step t\n", "35: steps are not inside other steps"},
+      {"tensor A_i fp32\n", "ranks\n", "6: 'ranks' comes after the kernels that ranks run"},
+  };
+  static Program p;
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    Error error = {0};
+    char must[ERROR_MESSAGE_BYTES];
+    assert_int_equal(read_ring(&p, CASES[k].from, CASES[k].to, &error), STATUS_BAD_FILE);
+    snprintf(must, sizeof must, "mine.walk:%s", CASES[k].what);
+    assert_string_equal(error.message, must);
+  }
+}
+
+/* What a kernel stores while it is on its way. */
+TEST(a_race_with_the_link_is_refused) {
+  static const char TEXT[] = "algorithm mine\n"
+                             "input K_j: B_c x d\n"
+                             "output W_j = K + K\n"
+                             "kernel first\n"
+                             "  for every column block j\n"
+                             "    load K_j\n"
+                             "    store W_j = K_j\n"
+                             "kernel second\n"
+                             "  for every column block j\n"
+                             "    load K_j, W_j\n"
+                             "    store W_j = W_j + K_j\n"
+                             "ranks\n"
+                             "  for every rank g\n"
+                             "    run first\n"
+                             "    for each step t\n"
+                             "      send W_j to g+1\n"
+                             "      run second\n"
+                             "      receive W_j from g-1\n";
+  static Program p;
+  Error error = {0};
+  assert_int_equal(program_read(&p, TEXT, sizeof TEXT - 1, "mine.walk", &error), STATUS_BAD_FILE);
+  assert_string_equal(error.message,
+                      "mine.walk:17: a race: kernel 'second' stores 'W_j' while line 16 sends it; send it "
+                      "below this line, or run the kernel below line 18");
 }
 
 /* ---- Figures of papers ------------------------------------------------------------------------------------- */

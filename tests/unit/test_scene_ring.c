@@ -7,13 +7,14 @@
 
 enum { W = 1280, H = 720, N = 24, D = 16, ELEMENT = 2 };
 
-static Stage open_ring(Scheme scheme, int64_t n, bool causal) {
+/* Of a scheme, or of the program that says what ranks do. */
+static Stage open_ring(const char *algorithm, Scheme scheme, int64_t n, bool causal) {
   Stage stage;
   Error error = {0};
   StageConfig config = {.problem = {.shape = {.N_q = N, .d = D, .heads = 2, .causal = causal},
                                     .tiling = {.B_r = 8, .B_c = 8},
                                     .machine = machine_paper()},
-                        .schedule = schedule_find("fa2"),
+                        .schedule = schedule_find(algorithm),
                         .ring = {.n = n, .scheme = scheme}};
   gpu_paper(&config.gpu);
   if (stage_make(&stage, &config, &error)) fail_msg("%s", error.message);
@@ -71,8 +72,8 @@ static int64_t pairs_of(Scheme scheme, int64_t n, bool causal, int64_t r, int64_
 
 /* In beat t the keys of rank k lie at rank k + t; after most of it they are nearest to the next one; bytes are those
  * of the beats that are over: P blocks of K and V each, of both heads, and none of the last beat. */
-static void every_step(Scheme scheme, int64_t n, bool causal) {
-  const Stage stage = open_ring(scheme, n, causal);
+static void every_step(const char *algorithm, Scheme scheme, int64_t n, bool causal) {
+  const Stage stage = open_ring(algorithm, scheme, n, causal);
   int64_t idle_ranks[8] = {0};
   for (int64_t t = 0; t < n; t++)
     for (int64_t r = 0; r < n; r++) idle_ranks[t] += pairs_of(scheme, n, causal, r, (r - t + n) % n) == 0;
@@ -106,10 +107,11 @@ static void every_step(Scheme scheme, int64_t n, bool causal) {
 }
 
 TEST(what_is_drawn_is_counted) {
-  every_step(SCHEME_RING, 4, true);
-  every_step(SCHEME_STRIPED, 3, true);
-  every_step(SCHEME_ZIGZAG, 4, true);
-  every_step(SCHEME_RING, 6, false);
+  every_step("fa2", SCHEME_RING, 4, true);
+  every_step("fa2", SCHEME_STRIPED, 3, true);
+  every_step("fa2", SCHEME_ZIGZAG, 4, true);
+  every_step("fa2", SCHEME_RING, 6, false);
+  every_step("ring-attention", SCHEME_RING, 3, true);
 }
 
 /* The share that ranks idle: 1 - pairs over ranks x the longest of each beat. */
@@ -117,7 +119,7 @@ TEST(idle_is_that_of_the_pairs) {
   static const Scheme SCHEMES[] = {SCHEME_RING, SCHEME_STRIPED, SCHEME_ZIGZAG};
   for (size_t k = 0; k < 3; k++) {
     const int64_t n = 4;
-    const Stage stage = open_ring(SCHEMES[k], n, true);
+    const Stage stage = open_ring("fa2", SCHEMES[k], n, true);
     Snapshot now;
     Narration said;
     int64_t all = 0, beats = 0;

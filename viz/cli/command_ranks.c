@@ -11,6 +11,7 @@
 #include "viz/cli/reply.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
+#include "viz/request/request_parts.h"
 #include "viz/text/number.h"
 
 #define DEFAULT_GPU  "h100-sxm"
@@ -48,7 +49,7 @@ static void add(Sum *sum, const RankPiece *p, const RankStep *step, const RankTi
   const double end_s = fmax(x->kernel_end_s, x->exchange_end_s);
   sum->pairs += p->pairs;
   if (p->pairs > sum->most_pairs) sum->most_pairs = p->pairs;
-  sum->sram_bytes += p->read_bytes + p->write_bytes;
+  sum->sram_bytes += step->hbm_bytes - step->carried_bytes;
   sum->carried_bytes += step->carried_bytes;
   sum->sent_bytes += step->sent_bytes;
   sum->received_bytes += step->received_bytes;
@@ -73,7 +74,7 @@ static void add_csv(Table *t, int64_t at, int64_t r, const RankPiece *p, const R
     table_empty(t, false);
   table_text(t, ROLE_PLAIN, piece_name(step->piece));
   table_count(t, ROLE_PLAIN, p->pairs);
-  table_bytes(t, ROLE_PLAIN, p->read_bytes + p->write_bytes);
+  table_bytes(t, ROLE_PLAIN, step->hbm_bytes - step->carried_bytes);
   table_bytes(t, ROLE_PLAIN, step->carried_bytes);
   table_bytes(t, ROLE_PLAIN, step->sent_bytes);
   table_bytes(t, ROLE_PLAIN, step->received_bytes);
@@ -211,6 +212,25 @@ static void add_steps(Document *d, const Answer *a) {
     table_note(t, "%d of %" PRId64 " steps; --csv has all, rank by rank.", ROWS_SHOWN, a->ranks->n_steps);
 }
 
+/* Of a program, both boundaries by tensor. */
+static void add_tensors(Document *d, const Ranks *k) {
+  static const TableColumn COLUMNS[] = {{.heading = "tensor", .key = "tensor"},
+                                        {.heading = "HBM read", .right = true, .key = "read_bytes"},
+                                        {.heading = "HBM written", .right = true, .key = "write_bytes"},
+                                        {.heading = "links", .right = true, .key = "link_bytes"}};
+  RankTensor tensors[TENSORS_MAX];
+  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "by_tensor", COLUMNS, 4);
+  table_title(t, "Tensors, all ranks and steps together: %s", k->program->title);
+  ranks_tensors(k, tensors);
+  for (int n = 0; n < k->program->n_tensors; n++) {
+    if (!k->program->tensors[n].is_moved) continue;
+    table_text(t, ROLE_PLAIN, k->program->tensors[n].title);
+    table_bytes(t, ROLE_PLAIN, tensors[n].read);
+    table_bytes(t, ROLE_PLAIN, tensors[n].write);
+    table_bytes(t, ROLE_ACCENT, tensors[n].sent);
+  }
+}
+
 static void add_ranks(Document *d, const Answer *a) {
   static const TableColumn COLUMNS[] = {{.heading = "rank", .right = true, .key = "rank"},
                                         {.heading = "pairs", .right = true, .key = "pairs"},
@@ -270,6 +290,7 @@ static void add_head(Document *d, const Answer *a) {
   document_line(d, ROLE_DIM, "%s: %s each way%s%s.", k->link.product, number_si(k->link.bytes_per_s, "B/s").text,
                 note->assumed ? " (assumed)" : "", a->clock == CLOCK_PREDICTED ? "; measured exchanges" : "");
   put_text(d, "scheme", SCHEME_NAMES[k->scheme]);
+  if (k->program) put_text(d, "algorithm", k->program->name);
   put_count(d, "ranks", k->n);
   put_text(d, "gpu", k->gpu.name);
   put_object(d, "link");
@@ -311,11 +332,35 @@ typedef struct {
   Ranks ranks;
 } Work;
 
+/* The program that says what ranks do; NULL: none is named, the scheme does. */
+static Status take_program(const RanksOptions *o, const Schedule **program, Error *error) {
+  *program = o->request.n_algorithms ? o->request.algorithms[0] : NULL;
+  if (!*program) return STATUS_OK;
+  const char *name = (*program)->name;
+  if (o->request.n_algorithms > 1) return error_set(error, STATUS_BAD_REQUEST, "ranks run one algorithm; name one");
+  if (!(*program)->ranks.is_said)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s does not say what ranks do; a program with 'ranks' does, such as ring-attention, or leave out "
+                     "--algorithm and name a --scheme",
+                     name);
+  if ((*program)->declares)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s declares its own tensors; ranks are counted of programs of Q, K, V and O alone", name);
+  if (o->scheme != SCHEME_RING || *o->request.kernel)
+    return error_set(error, STATUS_BAD_REQUEST, "%s says itself %s; leave out --%s", name,
+                     *o->request.kernel ? "what its kernels do" : "who has which tokens",
+                     *o->request.kernel ? "kernel" : "scheme");
+  return STATUS_OK;
+}
+
 static Status resolve(const RanksOptions *o, Work *w, Error *error) {
   Request request = o->request;
+  const Schedule *program;
   const bool offload = o->scheme == SCHEME_OFFLOAD;
   if (!*request.gpu) snprintf(request.gpu, sizeof request.gpu, "%s", DEFAULT_GPU);
-  Status status = description_gpu(request.gpu, &w->gpu, error);
+  Status status = take_program(o, &program, error);
+  request.n_algorithms = 0;
+  if (!status) status = description_gpu(request.gpu, &w->gpu, error);
   if (!status && timing_rate(&w->gpu, TIME_MATH, DTYPE_FP16) <= 0)
     status = error_set(
         error, STATUS_BAD_REQUEST,
@@ -332,7 +377,8 @@ static Status resolve(const RanksOptions *o, Work *w, Error *error) {
                             .problem = &w->problem,
                             .gpu = &w->gpu,
                             .link = &w->link,
-                            .serving = offload ? &w->serving : NULL};
+                            .serving = offload ? &w->serving : NULL,
+                            .program = program};
   return ranks_make(&w->ranks, &asked, error);
 }
 
@@ -343,6 +389,10 @@ static void fill(Document *d, const Answer *a) {
   document_gap(d);
   add_steps(d, a);
   document_gap(d);
+  if (a->ranks->program) {
+    add_tensors(d, a->ranks);
+    document_gap(d);
+  }
   if (a->ranks->n > 1) add_ranks(d, a);
   document_gap(d);
   add_summary(d, a);
@@ -371,6 +421,13 @@ static const Option RANKS_OPTIONS[] = {
      .help = "How the work is shared out. ring: contiguous blocks, K and V travel; striped and zigzag: the same with "
              "other tokens on each rank; ulysses: all-to-all to heads and back; tensor: heads, and an all-reduce of "
              "the output; offload: one GPU, and what does not fit comes over the link. Default ring."},
+    {.name = "algorithm",
+     .argument = "NAME|FILE",
+     .set = set_algorithm,
+     .choices = "@algorithms",
+     .help = "A program that says what ranks do, in place of a scheme: ring-attention, or one of your own (tilewalk "
+             "algorithms ring-attention prints it). Bytes are those of its lines, across SRAM and links, tensor by "
+             "tensor."},
     {.name = "ranks", .argument = "P", OPTION_COUNT(RanksOptions, n), .help = "GPUs. Default 4."},
     {.name = "link",
      .argument = "NAME|FILE",
@@ -410,6 +467,8 @@ const Command COMMAND_RANKS = {
                 "  tilewalk ranks --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal\n\n"
                 "  # the same with striped tokens; over InfiniBand\n"
                 "  tilewalk ranks --scheme striped --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal --link ib-ndr\n\n"
+                "  # the same as a page of program text, both boundaries tensor by tensor\n"
+                "  tilewalk ranks --algorithm ring-attention --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal\n\n"
                 "  # two H200s, predicted\n"
                 "  tilewalk ranks --ranks 2 -N 32K --heads 16 --gpu h200 --kernel fa2-sm90\n\n"
                 "  # FlexGen: OPT-175B on a T4, 512 sequences\n"

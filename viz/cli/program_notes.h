@@ -6,8 +6,8 @@
 #include "sim/algorithms/schedule.h"
 #include "viz/cli/io.h"
 
-/* One line on io->err for each program of one's own whose outputs are not what they must be
- * (sim/numbers/program_check.h): "mine.walk: O is wrong: ...". Right ones and shipped ones are silent. */
+/* One line on io->err for each program with `ranks`, whose figures are of one GPU; and one for each program of one's
+ * own whose outputs are not what they must be (sim/numbers/program_check.h): "mine.walk: O is wrong: ...". */
 void program_notes(const Schedule *const *schedules, int n, Io *io);
 
 #endif

@@ -53,8 +53,13 @@ static bool make_ring(Ring *g, const Snapshot *now, double phase) {
   if (gpu.n_sm == 0) gpu_paper(&gpu);
   const Problem problem = {.shape = shape_unpacked(&now->launched), .machine = machine_of_gpu(&gpu)};
   const GpuLink link = {.bytes_per_s = 1, .name = "any"};
-  const RanksAsked asked = {
-      .scheme = now->ring.scheme, .n = now->ring.n ? now->ring.n : 4, .problem = &problem, .gpu = &gpu, .link = &link};
+  const bool is_said = now->ring.scheme == SCHEME_RING && now->schedule->ranks.is_said && !now->schedule->declares;
+  const RanksAsked asked = {.scheme = now->ring.scheme,
+                            .n = now->ring.n ? now->ring.n : 4,
+                            .problem = &problem,
+                            .gpu = &gpu,
+                            .link = &link,
+                            .program = is_said ? now->schedule : NULL};
   memset(g, 0, sizeof *g);
   if (ranks_make(&g->ranks, &asked, &g->error)) return false;
   const double happened = (double)now->step - (phase > 0 && phase < 1 ? 1 - phase : 0),

@@ -138,6 +138,26 @@ static void print_launch(const Program *p, const ProgramLaunch *l) {
   printf("}},\n");
 }
 
+/* What several GPUs do. */
+static void print_ranks(const ProgramRanks *ranks) {
+  printf(".ranks={");
+  FIELD(ranks, is_said);
+  FIELD(ranks, layout);
+  FIELD(ranks, n_lines);
+  printf(".lines={\n");
+  for (int k = 0; k < ranks->n_lines; k++) {
+    const ProgramRankLine *line = &ranks->lines[k];
+    printf("{.names=%lluu,", (unsigned long long)line->names);
+    FIELD(line, kind);
+    FIELD(line, kernel);
+    FIELD(line, line);
+    FIELD(line, in_steps);
+    FIELD(line, not_last);
+    printf("},\n");
+  }
+  printf("}},\n");
+}
+
 static void print_program(const Program *p, int index) {
   printf("static const Program PROGRAM_%d = {\n", index);
   print_text("name", p->name);
@@ -179,7 +199,9 @@ static void print_program(const Program *p, int index) {
            p->kernels[k].when, p->kernels[k].n_every);
   printf("},.launches={\n");
   for (int k = 0; k < p->n_kernels; k++) print_launch(p, &p->launches[k]);
-  printf("},.ops={\n");
+  printf("},\n");
+  if (p->ranks.is_said) print_ranks(&p->ranks);
+  printf(".ops={\n");
   for (int k = 0; k < p->n_ops; k++) print_op(&p->ops[k]);
   printf("},.names={\n");
   for (int k = 0; k < p->n_names; k++) print_name(&p->names[k]);

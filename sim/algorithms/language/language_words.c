@@ -16,7 +16,8 @@ const LanguageWord LANGUAGE_WORDS[] = {
     {"tensor", WORDS_HEADER, false},
     {"kernel", WORDS_HEADER, false},
     {"launch", WORDS_HEADER, false},
-    {"for", WORDS_LINE, true},
+    {"ranks", WORDS_HEADER, false},
+    {"for", WORDS_LINE | WORDS_RANKS, true},
     {"load", WORDS_LINE, true},
     {"store", WORDS_LINE, true},
     {"add", WORDS_LINE, true},
@@ -26,10 +27,20 @@ const LanguageWord LANGUAGE_WORDS[] = {
     {"registers", WORDS_LAUNCH, false},
     {"threads", WORDS_LAUNCH, false},
     {"share", WORDS_LAUNCH, false},
+    {"run", WORDS_RANKS, false},
+    {"send", WORDS_RANKS, false},
+    {"receive", WORDS_RANKS, false},
+    {"rank", WORDS_OF_RANKS, false},
+    {"step", WORDS_OF_RANKS, false},
+    {"contiguous", WORDS_OF_RANKS, false},
+    {"striped", WORDS_OF_RANKS, false},
+    {"zigzag", WORDS_OF_RANKS, false},
+    {"to", WORDS_OF_RANKS, false},
+    {"from", WORDS_OF_RANKS, false},
     {"by", WORDS_OF_LAUNCH, false},
     {"beside", WORDS_OF_LAUNCH, false},
-    {"every", WORDS_LOOP, false},
-    {"each", WORDS_LOOP, false},
+    {"every", WORDS_LOOP | WORDS_OF_RANKS, false},
+    {"each", WORDS_LOOP | WORDS_OF_RANKS, false},
     {"row", WORDS_LOOP | WORDS_VALUE, true},
     {"column", WORDS_LOOP, false},
     {"block", WORDS_LOOP, false},
@@ -43,7 +54,7 @@ const LanguageWord LANGUAGE_WORDS[] = {
     {"first", WORDS_LOOP | WORDS_VALUE, true},
     {"of", WORDS_LOOP | WORDS_VALUE | WORDS_OF_LAUNCH, true},
     {"once", WORDS_MOVE, true},
-    {"when", WORDS_CONDITION, true},
+    {"when", WORDS_CONDITION | WORDS_OF_RANKS, true},
     {"and", WORDS_CONDITION, true},
     {"lse", WORDS_CONDITION, true},
     {"splits", WORDS_CONDITION, true},
@@ -108,10 +119,10 @@ static size_t start_of_line(const char *text, size_t at) {
   return at;
 }
 
-/* Whether the lines at `at` are those of a launch. */
-static bool is_in_launch(const char *text, size_t at) {
+/* Whether the lines at `at` are those of a launch, or of ranks. */
+static bool is_in(const char *section, const char *text, size_t at) {
   for (size_t begin = start_of_line(text, at);; begin = start_of_line(text, begin - 1)) {
-    if (is_letter(text[begin])) return begins_with(text + begin, "launch");
+    if (is_letter(text[begin])) return begins_with(text + begin, section);
     if (begin == 0) return false;
   }
 }
@@ -121,13 +132,15 @@ static unsigned places_at(const char *text, size_t begin, size_t at) {
   size_t first = begin;
   while (first < at && text[first] == ' ') first++;
   const char *line = text + first;
-  if (first == at) return first == begin ? WORDS_HEADER : is_in_launch(text, begin) ? WORDS_LAUNCH : WORDS_LINE;
-  if (first > begin && is_in_launch(text, begin)) return WORDS_OF_LAUNCH;
+  if (first == begin && first == at) return WORDS_HEADER;
+  if (first > begin && is_in("launch", text, begin)) return first == at ? WORDS_LAUNCH : WORDS_OF_LAUNCH;
+  if (first > begin && is_in("ranks", text, begin)) return first == at ? WORDS_RANKS : WORDS_OF_RANKS;
+  if (first == at) return WORDS_LINE;
   if (begins_with(line, "for")) return WORDS_LOOP;
   if (begins_with(line, "default")) return WORDS_DECLARE;
   if (begins_with(line, "input") || begins_with(line, "output") || begins_with(line, "tensor"))
     return WORDS_SIDE | WORDS_DECLARE | (memchr(line, '=', (size_t)(text + at - line)) ? WORDS_FORMULA : 0);
-  if (begins_with(line, "launch")) return 0;
+  if (begins_with(line, "launch") || begins_with(line, "ranks")) return 0;
   if (begins_with(line, "kernel")) return WORDS_CONDITION;
   if (begins_with(line, "load")) return WORDS_MOVE | WORDS_CONDITION;
   const bool has_value = memchr(line, '=', (size_t)(text + at - line)) != NULL;

@@ -21,6 +21,8 @@ enum {
   WORDS_DECLARE = 512,    /* in declarations and `default` */
   WORDS_PROSE = 1024,     /* begins a line of which the rest is anything */
   WORDS_OF_LAUNCH = 2048, /* inside a line of a launch */
+  WORDS_RANKS = 4096,     /* begins a line of `ranks` */
+  WORDS_OF_RANKS = 8192,  /* inside one */
 };
 
 typedef struct {

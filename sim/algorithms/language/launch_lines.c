@@ -23,6 +23,8 @@ Status launch_read(Reader *r) {
     if (!reader_take(r, p->kernels[k].name)) continue;
     if (p->launches[k].is_said) return reader_fail(r, "there are two launches of '%s'", p->kernels[k].name);
     r->launch = &p->launches[k];
+    r->in_ranks = false;
+    r->n_rank_loops = 0;
     r->launch->is_said = true;
     r->launched = k;
     r->kernel_body = -1;

@@ -51,7 +51,8 @@ static Status read_kernel(Reader *r) {
   Status status = reader_close_loops(r, 0);
   if (status) return status;
   if (!p->name[0]) return reader_fail(r, "the program begins with 'algorithm NAME'");
-  if (r->launch) return reader_fail(r, "kernels come before the first 'launch'; put this one above it");
+  if (r->launch || r->in_ranks)
+    return reader_fail(r, "kernels come before the first '%s'; put this one above it", r->launch ? "launch" : "ranks");
   if (p->n_kernels == 0 && (status = declarations_imply(r))) return status;
   if (p->n_kernels == PROGRAM_KERNELS_MAX)
     return reader_fail(r, "the program has more than %d kernels", PROGRAM_KERNELS_MAX);
@@ -80,6 +81,7 @@ static Status read_header(Reader *r, bool *is_header) {
   if (reader_take(r, "tensor")) return declaration_read(r, TENSOR_BETWEEN);
   if (reader_take(r, "kernel")) return read_kernel(r);
   if (reader_take(r, "launch")) return launch_read(r);
+  if (reader_take(r, "ranks")) return ranks_read(r);
   *is_header = false;
   return STATUS_OK;
 }
@@ -91,7 +93,12 @@ static Status enter_block(Reader *r, int indent) {
   if (r->p->n_kernels == 0)
     return reader_fail_near(r, WORDS_HEADER, "'%s' begins no line of a header",
                             "before the first loop comes 'kernel NAME'");
-  if (indent == 0) return reader_fail(r, "the lines of a %s are indented", r->launch ? "launch" : "kernel");
+  if (indent == 0)
+    return reader_fail(r, "the lines of %s are indented",
+                       r->in_ranks ? "'ranks'"
+                       : r->launch ? "a launch"
+                                   : "a kernel");
+  if (r->in_ranks) return STATUS_OK;
   Status status = reader_close_loops(r, indent);
   if (status) return status;
   int *body = r->n_open ? &r->open[r->n_open - 1].body : &r->kernel_body;
@@ -107,6 +114,7 @@ static Status enter_block(Reader *r, int indent) {
 static Status read_statement(Reader *r, int indent) {
   Status status = enter_block(r, indent);
   if (status) return status;
+  if (r->in_ranks) return ranks_read_line(r, indent);
   if (r->launch) return launch_read_line(r);
   if (reader_take(r, "for")) return loop_read(r, indent);
   const bool moves = reader_is(r, "load") || reader_is(r, "store") || reader_is(r, "add") || reader_is(r, "mask");
@@ -141,7 +149,7 @@ static Status read_line(Reader *r, size_t begin, size_t length) {
   if (!status && indent == 0) status = read_header(r, &is_header);
   if (!status && !is_header) status = read_statement(r, (int)indent);
   const bool opens = r->n_words > 0 && strcmp(r->words[0].text, "for") == 0;
-  p->lines[p->n_lines - 1].indent = (uint8_t)(is_header ? 0 : r->n_open + 1 - opens);
+  p->lines[p->n_lines - 1].indent = (uint8_t)(is_header ? 0 : r->n_open + r->n_rank_loops + 1 - opens);
   return status;
 }
 
@@ -186,6 +194,8 @@ static void begin_reading(Reader *r, const char *text, size_t length, bool learn
   r->kernel_body = -1;
   r->in_formula = false;
   r->launch = NULL;
+  r->in_ranks = false;
+  r->n_rank_loops = 0;
   r->learns = learns;
   memset(r->definitions, 0, sizeof r->definitions);
   memset(r->read_in, 0, sizeof r->read_in);
@@ -246,6 +256,7 @@ static Status read_program(Program *program, const char *text, size_t length, co
   }
   if (!status) status = program_complete(&r);
   if (!status && !may_race) status = races_check(&r);
+  if (!status) status = ranks_check(&r);
   if (!status) *program = p;
   return status;
 }

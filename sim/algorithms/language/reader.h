@@ -5,7 +5,7 @@
  *     loops.c       loops and conditions
  *     statements.c  loads, stores, masks, arithmetic
  *     values.c      expressions
- *     launch_lines.c  launch: how a CTA goes about it
+ *     launch_lines.c  launch: how a CTA goes about it; rank_lines.c: ranks: what several GPUs do
  *     names.c       names; tokens.c: what a line is cut into; language_words.c: the words there are
  *     complete.c    what follows from the whole; races.c: what two CTAs do to one block */
 #ifndef TILEWALK_SIM_ALGORITHMS_LANGUAGE_READER_H
@@ -65,6 +65,8 @@ typedef struct {
   bool in_formula;                                         /* of a declaration */
   ProgramLaunch *launch;                                   /* whose lines these are; NULL: of a kernel */
   int launched;                                            /* the kernel that it is of */
+  bool in_ranks;                                           /* lines are those of `ranks` */
+  int n_rank_loops, rank_for[2], rank_body[3];             /* loops around them; their indentation, and that of lines */
 
   /* Shapes are found by reading the text until nothing new is learnt; then it is read once more, for good. */
   bool learns;
@@ -136,6 +138,11 @@ Status declaration_read(Reader *r, TensorRole role);
 Status size_read(Reader *r);
 Status launch_read(Reader *r);
 Status launch_read_line(Reader *r);
+
+/* A line `ranks`, and the lines of it; then whether what is sent is received, and kernels are run as they stand. */
+Status ranks_read(Reader *r);
+Status ranks_read_line(Reader *r, int indent);
+Status ranks_check(Reader *r);
 
 /* Before the first kernel: Q, K, V and O, unless the program declares inputs and outputs itself. */
 Status declarations_imply(Reader *r);
