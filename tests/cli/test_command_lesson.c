@@ -395,6 +395,7 @@ TEST(wrong_requests_are_refused) {
       {"lesson 4 --submit - --student ' '", "add --student NAME"},
       {"lesson 20 --submit - --student Ada", "nothing was answered in 20-backward yet"},
       {"lesson 4 --slides x.png", "ends in .pdf"},
+      {"lesson 4 --teacher --json", "go with --list"},
       {"lesson --handout x.pdf", "name a lesson"},
       {"lesson 4 --handout x.pdf --student Ada", "with --key"},
   };

@@ -298,6 +298,9 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
   if (o->shard.parts && (o->task != TASK_ANSWERS || o->by_student || *o->page || *o->gradescope))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--shard deals out the rows of --answers; leave out --scores, --report and --gradescope");
+  const bool prints_rows = o->task == TASK_LIST || o->task == TASK_ANSWERS || o->task == TASK_SEEDS || !o->n_names;
+  if ((o->output.json || o->output.csv) && !prints_rows)
+    return error_set(error, STATUS_BAD_REQUEST, "--json and --csv go with --list, --answers and --seeds");
   const bool prints_pages = o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
   if (*o->student && o->task != TASK_SUBMIT && ((o->task != TASK_TEACHER && !prints_pages) || !*o->key))
     return error_set(error, STATUS_BAD_REQUEST,

@@ -10,8 +10,8 @@
 
 #include "lessons/engine/lesson_run.h"
 
-/* `student`: whose handout it is, "" for nobody's in particular. STATUS_BAD_REQUEST: a path that is no .pdf or cannot be
- * written. STATUS_BAD_FILE: the lesson's expressions. */
+/* `student`: whose handout it is, "" for nobody's in particular. STATUS_BAD_REQUEST: a path that is no .pdf or cannot
+ * be written. STATUS_BAD_FILE: the lesson's expressions. */
 Status lesson_paper_save(const Lesson *lesson, bool is_slides, uint64_t seed, const char *student, const char *path,
                          Error *error);
 
