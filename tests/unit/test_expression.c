@@ -157,6 +157,7 @@ TEST(attention_computes_one_head) {
                    "a.n_not_finite == 0"));
   assert_true(flag("attention{N=40, d=8, dtype='fp16'}.rmse > attention{N=40, d=8, dtype='fp32'}.rmse"));
   assert_true(flag("attention{N=20, d=4, precision='fp64', algorithm='standard'}.rmse < 1e-14"));
+  assert_true(flag("attention{N=20, d=4, softcap=3}.rmse < 0.01 and attention{N=20, d=4, sink=-1}.rmse < 0.01"));
 }
 
 TEST(machines_caches_and_warps_answer) {

@@ -154,8 +154,9 @@ TEST(a_narrow_V_has_its_own_tile) {
   LaunchConfig config;
   Error error = {0};
   Shape shape = {.N_q = 4096, .d = 192, .d_v = 128};
-  for (int causal = 0; causal < 2; causal++) {
-    shape.causal = causal;
+  for (int k = 0; k < 4; k++) {
+    shape.causal = k % 2;
+    shape.d = k < 2 ? 129 : 192; /* those above 128 */
     assert_int_equal(profile_config(&fa3, &shape, &config, &error), STATUS_OK);
     assert_true(config.block_q == 128 && config.block_k == 128 && config.threads == 384);
     assert_int_equal(config.shared_bytes, 2 * (128 * 192 + 2 * 128 * (192 + 128)));
@@ -163,9 +164,13 @@ TEST(a_narrow_V_has_its_own_tile) {
   shape.d_v = 192;
   assert_int_equal(profile_config(&fa3, &shape, &config, &error), STATUS_OK);
   assert_int_equal(config.block_k, 112);
-  shape = (Shape){.N_q = 4096, .d = 256, .d_v = 128};
-  assert_int_equal(profile_config(&fa3, &shape, &config, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "and for d = 192 with V of 128"));
+  static const Shape NONE[] = {
+      {.d = 256, .d_v = 128}, {.d = 193, .d_v = 128}, {.d = 128, .d_v = 64}, {.d = 192, .d_v = 129}};
+  for (size_t k = 0; k < sizeof NONE / sizeof NONE[0]; k++) {
+    error = (Error){0};
+    assert_int_equal(profile_config(&fa3, &NONE[k], &config, &error), STATUS_BAD_REQUEST);
+    assert_non_null(strstr(error.message, "and for d = 192 with V of 128"));
+  }
   shape = (Shape){.N_q = 4096, .d = 192, .d_v = 128};
   error = (Error){0};
   assert_int_equal(profile_config(&fa2, &shape, &config, &error), STATUS_BAD_REQUEST);
@@ -353,6 +358,8 @@ TEST(wrong_files_say_where_and_why) {
       {"tile = 128\n", "f:1: tile = 128 is no pair of rows and keys"},
       {"tile = 128 x 0\n", "f:1: tile = 128 x 0 is no pair"},
       {"tile = wide\n", "f:1: tile = wide is no pair"},
+      {"tile = 64 x 65537\n", "f:1: tile = 64 x 65537 is no pair"},
+      {"tile = 65537 x 64\n", "f:1: tile = 65537 x 64 is no pair"},
       {"threads = 128\n", "f:1: threads is said of every tile, but there is none"},
       {"tile = 128 x 64\nwalk = sideways\n", "f:2: there is no walk 'sideways'"},
   };

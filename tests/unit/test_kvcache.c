@@ -153,7 +153,7 @@ static void slow_state(const KvCache *c, int64_t n, KvState *want) {
       held++;
       page_used[token / c->page_tokens] = true;
       for (int64_t row = 0; row < (c->latent ? 1 : 2 * c->kv_heads); row++) {
-        const int64_t elements = c->latent ? c->latent : c->d;
+        const int64_t elements = c->latent ? c->latent : c->d_v && row >= c->kv_heads ? c->d_v : c->d;
         int64_t bits = 0, scales = 0;
         for (int64_t e = 0; e < elements; e++) {
           bits += kvcache_dtype_bits(c->dtype);
@@ -195,6 +195,7 @@ TEST(growth_three_ways) {
     else
       c.kv_heads = rand_in(&random, 1, 3), c.d = rand_in(&random, 1, 20);
     if (rand_in(&random, 0, 1)) c.group = rand_in(&random, 1, c.latent ? c.latent : c.d);
+    if (!c.latent && rand_in(&random, 0, 1)) c.d_v = rand_in(&random, 1, 20);
     if (rand_in(&random, 0, 1)) c.window = rand_in(&random, 1, 50), c.window_layers = rand_in(&random, 0, c.layers);
     c = complete(c);
     KvState s = {0};

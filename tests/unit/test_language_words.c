@@ -2,6 +2,7 @@
  * text; what a mistyped word is near to. */
 #include "tests/support/test.h"
 #include "sim/algorithms/language/language_words.h"
+#include "sim/base/word_list.h"
 #include "sim/algorithms/language/read.h"
 
 static bool is_listed(const char *word, size_t n) {
@@ -124,4 +125,14 @@ TEST(mistyped_words_have_a_guess) {
   }
   assert_null(words_nearest("S", WORDS_LINE));
   assert_null(words_nearest("", WORDS_LINE));
+}
+
+/* Of any closed list. */
+TEST(lists_of_words) {
+  static const char *const WORDS[] = {"one", "two", "three", NULL};
+  char text[32];
+  assert_int_equal(word_list_find(WORDS, "three"), 2);
+  assert_int_equal(word_list_find(WORDS, "four"), -1);
+  assert_string_equal(word_list_text(WORDS, "and", text, sizeof text), "one, two and three");
+  assert_string_equal(word_list_text(WORDS, NULL, text, sizeof text), "one two three");
 }

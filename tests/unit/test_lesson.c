@@ -140,6 +140,7 @@ static const struct {
     {"# T\n- idea: x\n", 1, "minutes"},
     {"# T\n- idea: x\n- minutes: soon\n", 3, "whole number"},
     {"# T\n- idea: x\n- minutes: 61\n", 3, "whole number"},
+    {"# T\n- idea: x\n- minutes: 600\n", 3, "whole number"},
     {"# T\n- idea: x\n- minuets: 5\n", 3, "did you mean 'minutes'"},
     {"# T\n- idea: x\n- idea: y\n", 3, "twice"},
     {"# T\n- idea x\n", 2, "key: value"},

@@ -431,6 +431,13 @@ static const struct {
      NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
      "'1 / 0.82 = 1.21', and that"},
+    /* 20 parentheses in each other are read; more are no equation */
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
+          "explain: So ((((((((((((((((((((1)))))))))))))))))))) + 2 = 4.\n```\n",
+     "that is not so"},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
+          "explain: So (((((((((((((((((((((1))))))))))))))))))))) + 2 = 4.\n```\n",
+     NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21.\n```\n",
      "'1 / 0.82 = 1.21', and that"},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"

@@ -1,5 +1,7 @@
 /* Masks against their definition, pair by pair: bands, sides, top left, blocks, documents, sinks, prefixes, files. */
 #include "tests/support/test.h"
+#include "sim/numbers/reference.h"
+#include "sim/problem/plan.h"
 #include "sim/problem/mask.h"
 #include "tests/support/rand.h"
 
@@ -96,7 +98,8 @@ TEST(masks_are_their_pairs) {
       const Span reach = mask_columns(&m, i);
       for (int64_t j = 0; j < s.N_k; j++) {
         const bool is = allowed(&s, &text, i, j);
-        if (mask_allows(&m, i, j) != is) fail_msg("%s: pair %d, %d", text.name, (int)i, (int)j);
+        if (mask_allows(&m, i, j) != is || reference_sees(&s, i, j) != is)
+          fail_msg("%s: pair %d, %d", text.name, (int)i, (int)j);
         if (i >= i0 && j >= j0) assert_int_equal(mask_allows(&part, i - i0, j - j0), is);
         assert_true(!is || (j >= reach.begin && j < reach.end));
         in_all += is;
@@ -153,9 +156,12 @@ TEST(counts_are_sums_over_tiles) {
     }
     for (int j = 0; j < MAX_N; j++) cols_seen += col_has[j];
     int64_t longest_row = 0, longest_col = 0;
+    Plan plan;
+    assert_int_equal(plan_make(&plan, &s, &(Tiling){.B_r = B_r, .B_c = B_c}, NULL), STATUS_OK);
     for (int64_t i = 0; i < T_r; i++) {
       const MaskTiles row = {B_r, B_c, {i, i + 1}, {0, T_c}};
       const int64_t tiles = (int64_t)mask_count(&m, &row).computed;
+      assert_int_equal(plan_row_tiles(&plan, i).computed, tiles);
       if (tiles > longest_row) longest_row = tiles;
     }
     for (int64_t j = 0; j < T_c; j++) {

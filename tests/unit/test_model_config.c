@@ -30,6 +30,10 @@ static const struct {
     {"Qwen2: used from a layer on",
      "{" BASE ",\"use_sliding_window\":true,\"sliding_window\":100,\"max_window_layers\":2}",
      "2 x 8 x 64 + 2 x 8 x 64 window 100; 41369600"},
+    {"Qwen2: used, which its class does not by itself",
+     "{\"model_type\":\"qwen2\"," BASE ",\"num_key_value_heads\":8,\"use_sliding_window\":true,\"sliding_window\":100,"
+     "\"max_window_layers\":2}",
+     "2 x 8 x 64 + 2 x 8 x 64 window 100; 41369600"},
     {"Mistral: a window in all", "{" BASE ",\"sliding_window\":4096}", "4 x 8 x 64 window 4096; 33554432"},
     /* Gemma 3: every sixth of 34 layers sees all: 5; (5 x 10,000 + 29 x 1,024) x 4,096 B */
     {"Gemma 3, nested",

@@ -213,6 +213,17 @@ static double median_of_all(const char *kernel, const Shape *s) {
   return sum / count;
 }
 
+/* Two warpgroups of 64 rows and one that copies; Q, and two stages of K and V, two bytes an element. */
+TEST(test_tile_by_wgmma) {
+  const Gpu gpu = open_gpu("h100-sxm");
+  Shape shape = {.N_q = 4096, .d = 64, .d_v = 32};
+  assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+  const TileCost cost = tile_cost(&gpu, &shape, 128, 96);
+  assert_string_equal(cost.instruction, "wgmma");
+  assert_int_equal(cost.threads, 3 * 128);
+  assert_int_equal(cost.shared_bytes, 2 * (128 * 64 + 2 * 96 * (64 + 32)));
+}
+
 /* Rungs 7 and 9 by rates within 10 %. Rung 8 waits for each product before it goes on, which a tile of tile_cost does
  * not: below, and within 16. What binds: the units' parts of the time, as stamped and at peak rate. */
 TEST(test_period_of_a_tile) {

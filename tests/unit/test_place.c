@@ -24,6 +24,10 @@ static void assert_all_prefixes(const Schedule *s, const Shape *shape, const Til
     assert_int_equal(schedule_next(s, &plan, &sought, &again), more);
     if (!more) break;
     assert_memory_equal(&again, &event, sizeof event);
+    const int64_t n = place_cta_of(s, &plan, &event); /* by the loops' indices; a CTA's steps by dividing n */
+    const PlaceSteps cta = place_cta(s, &plan, event.pass, n);
+    if (n >= place_n_ctas(s, &plan, event.pass) || step < cta.begin || step >= cta.end)
+      fail_msg("%s: step %d is not of CTA %d", s->name, (int)step, (int)n);
     traffic_add(&folded, s, &event);
   }
 }

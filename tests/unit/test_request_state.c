@@ -25,6 +25,7 @@ TEST(a_state_comes_back) {
       "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.125",
       "algorithm=fa2 N=64 d=16 block=8 scene=main",
       "algorithm=fa2 N=1 d=16 block=8 scene=serving lengths=100+200+64",
+      "algorithm=fa2-split N=64 d=16 block=8 splits=2 lse=1 sram=65536 scene=main",
   };
   for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
     Request r;

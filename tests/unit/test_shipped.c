@@ -7,6 +7,7 @@
 
 #include "sim/algorithms/language/read.h"
 #include "sim/algorithms/schedule.h"
+#include "sim/algorithms/shipped.h"
 #include "sim/numbers/program_check.h"
 #include "tests/support/rand.h"
 
@@ -20,7 +21,10 @@ TEST(all_are_right) {
 
 /* A source, a line of what it teaches, one page. */
 TEST(each_is_a_page_with_its_source) {
+  char names[512];
   assert_int_equal(N_PROGRAMS, 22);
+  assert_string_equal(shipped_names(SHIPPED_ALL, " and ", names, sizeof names), "standard, fa1, fa2 and fa2-split");
+  assert_string_equal(shipped_names(SHIPPED_SPLITS, " and ", names, sizeof names), "fa2-split");
   for (int k = 0; k < N_PROGRAMS; k++) {
     const Schedule *s = SCHEDULES[k];
     if (!*s->source || !*s->summary || s->n_lines > 39) fail_msg("%s: %d lines", s->name, s->n_lines);

@@ -121,6 +121,33 @@ TEST(a_window_needs_the_keys_in_it_alone) {
   assert_true(simulation_work(&s, &gpu).l2_bytes == (2 * 128 + 2) * 256);
 }
 
+/* 256 causal queries in rows of 64, keys in tiles of 128, one SM: it has k rows at least as long as the k-th longest.
+ * In whole tiles rows have 256, 256, 128, 128 keys: 2 x 256 is most. Cut at the mask, 256, 192, 128, 64: 2 x 192. */
+TEST(the_busiest_sm) {
+  static const Shape SHAPES[] = {{.N_q = 256, .d = 64, .causal = true},
+                                 {.N_q = 256, .d = 64, .sided = true, .left = -1, .right = 0}};
+  const Gpu gpu = {.l2_bytes = 1 << 20, .n_sm = 1};
+  for (int k = 0; k < 4; k++) {
+    Simulation s = run("fa2", SHAPES[k / 2], (Tiling){.B_r = 64, .B_c = 128});
+    s.config.clips_k = k % 2;
+    const double keys = k % 2 ? 2 * 192 : 2 * 256;
+    assert_true(simulation_work(&s, &gpu).busiest_flops == 64 * keys * 4 * 64); /* two products of d = 64 */
+  }
+}
+
+TEST(the_side_of_a_window_that_is_wrong_is_named) {
+  static const struct {
+    int64_t left, right;
+    const char *says;
+  } CASES[] = {{-2, 7, " is -2 keys"}, {3, -5, " is -5 keys"}, {-1, -3, " is -3 keys"}};
+  for (size_t k = 0; k < sizeof CASES / sizeof CASES[0]; k++) {
+    Shape shape = {.N_q = 64, .d = 64, .sided = true, .left = CASES[k].left, .right = CASES[k].right};
+    Error error = {0};
+    assert_int_equal(shape_complete(&shape, &error), STATUS_BAD_REQUEST);
+    assert_non_null(strstr(error.message, CASES[k].says));
+  }
+}
+
 TEST(totals_beyond_128_bits_are_refused) {
   const Problem problem = {
       .shape = {.N_q = SHAPE_MAX_N, .d = SHAPE_MAX_D, .heads = SHAPE_MAX_HEADS, .batch = SHAPE_MAX_BATCH},
