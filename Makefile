@@ -194,7 +194,7 @@ help:
 #: make bench      speed, as figures and ratios       make coverage  lines and branches that the tests run
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
-#: make mutate     changes that no test notices   (MUTATE_SECONDS=60; tests/support/mutate.py)
+#: make mutate     changes of the program that tests must notice (tests/support/mutate.py)
 #: make pictures   scenes and the gallery            make accuracy  the tables of predicted and measured in sim/l2/MODEL.md
 #: make ablations  what each part of the model of L2 buys     make schema    assets/schema.json, of the JSON that commands print
 #: make build/libtilewalk.so   the library (viz/library/tilewalk.h)      make wheel   the Python package over it
