@@ -193,11 +193,14 @@ TEST(a_refusal_names_the_path_and_the_reason) {
   assert_refused("nowhere/x.png", "cannot write nowhere/x.png: there is no such folder");
   assert_refused("file/x.png", "cannot write file/x.png: Not a directory");
   assert_int_equal(count_entries(), 2);
-  if (geteuid() == 0) return; /* root may write anywhere */
-  assert_int_equal(chmod("file", 0400), 0);
+  assert_int_equal(chmod("file", 0444), 0);
+  assert_int_equal(chmod("folder", 0555), 0);
+  assert_int_equal(chmod(".", 0777), 0);
+  const uid_t user = geteuid();
+  if (user == 0) assert_int_equal(setresuid(65534, 65534, 0), 0); /* root may write anywhere */
   assert_refused("file", "cannot write file: Permission denied");
-  assert_int_equal(chmod("folder", 0500), 0);
   assert_refused("folder/x", "cannot write folder/x: Permission denied");
+  assert_int_equal(setresuid(user, user, user), 0);
 }
 
 /* Once with bytes that fit the stream's buffer (the flush fails), once with more (a write fails before). */
