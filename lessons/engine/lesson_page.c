@@ -230,10 +230,11 @@ void lesson_page_make(LessonPage *page, LessonSession *s) {
     put_block(&w);
   }
   if (s->error.status || !lesson_session_is_finished(s) || end != s->lesson.n_blocks) return;
-  char words[64];
-  snprintf(words, sizeof words, "%d of %d", lesson_progress_of(&s->progress, s->lesson.name).n_right,
-           lesson_n_counted(&s->lesson));
-  PUT(&w, words, "", .kind = PART_END, .tone = TONE_GOOD);
+  char words[64], first[64] = "";
+  const LessonStanding standing = lesson_progress_of(&s->progress, s->lesson.name);
+  snprintf(words, sizeof words, "%d of %d", standing.n_right, lesson_n_counted(&s->lesson));
+  if (standing.n_right) snprintf(first, sizeof first, "At the first try, without a hint: %d.", standing.n_first);
+  PUT(&w, words, first, .kind = PART_END, .tone = TONE_GOOD);
 }
 
 void lesson_page_free(LessonPage *page) {

@@ -232,7 +232,10 @@ LessonStanding lesson_progress_of(const LessonProgress *p, const char *lesson) {
   json_t *answer;
   json_object_foreach(json_object_get(l, "answers"), id, answer) {
     s.n_asked++;
-    s.n_right += json_is_true(json_object_get(answer, "right"));
+    const bool is_right = json_is_true(json_object_get(answer, "right"));
+    s.n_right += is_right;
+    s.n_first += is_right && json_integer_value(json_object_get(answer, "tries")) == 1 &&
+                 json_integer_value(json_object_get(answer, "hints")) == 0;
   }
   return s;
 }

@@ -46,7 +46,8 @@ typedef struct {
   bool has_begun, is_finished;
   uint64_t seed;
   int64_t block;        /* the first that is still to come */
-  int n_right, n_asked; /* answers kept */
+  int n_right, n_asked; /* answers kept, */
+  int n_first;          /* and those that were right at the first try, without a hint */
 } LessonStanding;
 
 LessonStanding lesson_progress_of(const LessonProgress *progress, const char *lesson);

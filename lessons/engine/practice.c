@@ -16,6 +16,7 @@ static bool is_before(const PracticeSkill *a, const PracticeSkill *b, int64_t to
   const bool a_due = a->due_day <= today, b_due = b->due_day <= today;
   if (a_due != b_due) return a_due;
   if (a_due && a->box != b->box) return a->box < b->box;
+  if (a_due && (a->n_asked > 0) != (b->n_asked > 0)) return a->n_asked > 0; /* not known, before not seen */
   return a->due_day < b->due_day;
 }
 

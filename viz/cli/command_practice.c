@@ -40,6 +40,7 @@ typedef struct {
   int chosen[LESSON_ASKS_MAX], n_chosen; /* the skills that are practised */
   int64_t today;
   bool is_terminal, stopped;
+  int tries; /* at the open question */
   char *line;
   size_t line_bytes;
 } Practice;
@@ -135,6 +136,7 @@ static Status show_answer(Practice *p, Error *error) {
 /* Reads lines until the question is answered, given up, or the input ends. */
 static Status answer(Practice *p, PracticeResult *result, Error *error) {
   int tries = 0, hints = 0;
+  p->tries = 0;
   Status status = STATUS_OK;
   *result = PRACTICE_NOT_RIGHT;
   while (!status) {
@@ -164,6 +166,7 @@ static Status answer(Practice *p, PracticeResult *result, Error *error) {
       continue;
     }
     tries += g->verdict != LESSON_NEARLY;
+    p->tries = tries;
     say_verdict(p, g->verdict == LESSON_NEARLY ? ROLE_WARN : ROLE_BAD,
                 g->verdict == LESSON_NEARLY ? "Nearly." : "Not yet.", g->message);
     if (tries == 2) say(p, ROLE_DIM, "('hint' for a hint, 'skip' for the answer)");
@@ -216,7 +219,7 @@ static Status practise(Practice *p, Error *error) {
     print_question(p, n + 1, p->o->count);
     status = answer(p, &result, error);
     fputc('\n', p->io->out);
-    if (status || p->stopped) break; /* what was not answered was not practised */
+    if (status || (p->stopped && !p->tries)) break; /* what was not answered was not practised */
     n++;
     n_right += result == PRACTICE_RIGHT;
     recent[1] = recent[0];

@@ -250,7 +250,7 @@ static void put_part(Html *h, const LessonPart *part) {
     break;
   case PART_END:
     html_format(h, "<div class=\"box good\" role=\"status\"><strong>The lesson is done: %s right.</strong> ", words);
-    html_put(h, "Predictions are not counted.</div>\n");
+    html_format(h, "%s Predictions are not counted.</div>\n", text);
     break;
   case PART_TITLE: break; /* above the page */
   }
@@ -279,10 +279,12 @@ static void put_parts(Html *h) {
 
 static void put_foot(Html *h, size_t end) {
   const bool is_over = lesson_session_is_finished(h->session) && end == h->session->lesson.n_blocks;
+  const bool is_open = lesson_session_ask(h->session) >= 0 || lesson_session_task(h->session) >= 0;
   if (h->session->error.status) put_box(h, "bad", "The lesson cannot go on.", h->session->error.message, true);
   html_put(h, "<p class=\"foot\">");
   if (lesson_session_can_go_back(h->session)) put_button(h, ACT_BACK, 0, "Back", false);
-  if (!is_over && !h->session->error.status) put_button(h, ACT_NEXT, 0, lesson_session_next_label(h->session), true);
+  if (!is_over && !h->session->error.status)
+    put_button(h, ACT_NEXT, 0, lesson_session_next_label(h->session), !is_open);
   html_format(h, " <span class=\"soft\">Page %d of %d</span></p>\n", lesson_session_page_number(h->session),
               h->session->n_pages);
 }

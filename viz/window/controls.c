@@ -66,6 +66,12 @@ static int keep_needed_most(Controls *c, int first) {
 
 static void add_right(Controls *c, const Player *p) {
   char speed[NUMBER_CHARS + 4];
+  add(c, INPUT_COPY, INPUT_PASTE, "copy", "copy the one-line state (y); right button: take one (Ctrl + V)");
+  add(c, INPUT_EXPORT, INPUT_EXPORT_SVG, "save",
+      "save the screen or the run, in a format of a list (e); right button: an SVG (v)");
+  add(c, INPUT_DESCRIBE, INPUT_MOTION, "words", "print this step in words (d); right button: reduced motion (r)");
+  add(c, INPUT_THEME, INPUT_CLOCK, p->dark ? "light" : "dark",
+      "theme (t); right button: play a step a beat, or by the model's time (k)");
   add(c, INPUT_MAX_NEXT, INPUT_MAX_BACK, "max", "to the next new maximum (m); right button: the one before");
   add(c, INPUT_SKIP_NEXT, INPUT_SKIP_BACK, "skip", "to the next skipped tile (s); right button: the one before");
   add(c, INPUT_STORE_NEXT, INPUT_STORE_BACK, "write", "to the next write-back (w); right button: the one before");
@@ -115,12 +121,6 @@ static void add_tabs(Controls *c, const Player *p) {
 }
 
 static void add_tools(Controls *c, const Player *p) {
-  add(c, INPUT_COPY, INPUT_PASTE, "copy", "copy the one-line state (y); right button: take one (Ctrl + V)");
-  add(c, INPUT_EXPORT, INPUT_EXPORT_SVG, "save",
-      "save the screen or the run, in a format of a list (e); right button: an SVG (v)");
-  add(c, INPUT_DESCRIBE, INPUT_MOTION, "words", "print this step in words (d); right button: reduced motion (r)");
-  add(c, INPUT_THEME, INPUT_CLOCK, p->dark ? "light" : "dark",
-      "theme (t); right button: play a step a beat, or by the model's time (k)");
   add(c, INPUT_PRESENTATION, INPUT_FULLSCREEN, "present", "presentation (p); right button: full screen (f)");
   add(c, INPUT_SIDE, INPUT_EXPORT_PDF, "lesson",
       "lessons beside the scene, or the list of them (l); right button: save a PDF (P)")

@@ -97,13 +97,13 @@ static void put_figure(LessonPanel *p, const LessonPart *part) {
   }
 }
 
-static void put_end(LessonPanel *p, const char *right) {
-  char words[96], text[PICKER_TEXT_BYTES + 64] = "Predictions are not counted.";
+static void put_end(LessonPanel *p, const char *right, const char *first) {
+  char words[96], text[PICKER_TEXT_BYTES + 160];
   if (p->picker.n == 0) lesson_picker_read(&p->picker, p->options.needs, p->warnings);
   const int next = lesson_picker_next(&p->picker, lesson_picker_find(&p->picker, p->session.lesson.name) + 1);
   snprintf(words, sizeof words, "The lesson is done: %s right.", right);
-  if (next >= 0)
-    snprintf(text, sizeof text, "Predictions are not counted. The next lesson: %s.", p->picker.rows[next].title);
+  snprintf(text, sizeof text, "%s Predictions are not counted.%s%s%s", first, next >= 0 ? " The next lesson: " : "",
+           next >= 0 ? p->picker.rows[next].title : "", next >= 0 ? "." : "");
   flow_boxed(&p->flow, FLOW_GOOD, words, text)->gap = 20;
   if (next >= 0) flow_button(&p->flow, WIDGET_LESSON + next, "Next lesson ▶")->look = FLOW_MAIN;
   flow_button(&p->flow, WIDGET_LIST, "All lessons");
@@ -139,7 +139,7 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
                "in the viewer beside this page. Return there takes a change such as d=32. It is checked as you go.");
     break;
   case PART_BUTTON: put_button(p, part, text); break;
-  case PART_END: put_end(p, words); break;
+  case PART_END: put_end(p, words, text); break;
   }
 }
 

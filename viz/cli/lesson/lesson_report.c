@@ -10,6 +10,7 @@
 #include "viz/cli/lesson/class_report.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/lesson/lesson_print.h"
+#include "viz/text/print.h"
 
 typedef struct {
   Table *students, *answers;
@@ -215,7 +216,23 @@ static void names_free(Names *names) {
   free(names->names);
 }
 
-static Status names_read(Names *names, const char *path, Error *error) {
+/* Names that are one student, and so have one number: said, the first ten. */
+static void warn_of_twins(const Names *names, const char *path, Io *io) {
+  GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  int n = 0;
+  for (size_t k = 0; k < names->n; k++) {
+    char who[CLASS_NAME_BYTES];
+    fold_name(names->names[k], who);
+    const char *before = g_hash_table_lookup(seen, who);
+    if (before && n++ < 10)
+      text_say(io->err, "tilewalk: %s: '%s' and '%s' are one student: capitals and blanks tell nobody apart\n", path,
+               before, names->names[k]);
+    if (!before) g_hash_table_insert(seen, g_strdup(who), (void *)names->names[k]);
+  }
+  g_hash_table_destroy(seen);
+}
+
+static Status names_read(Names *names, const char *path, Io *io, Error *error) {
   enum { FILE_BYTES = 1 << 20 };
   size_t length = 0;
   Status status = file_read(path, FILE_BYTES, &names->text, &length, error);
@@ -232,6 +249,7 @@ static Status names_read(Names *names, const char *path, Error *error) {
   }
   if (!status && names->n == 0)
     status = error_set(error, STATUS_BAD_FILE, "%.200s:1: no name is in the file; it has one a line", path);
+  if (!status) warn_of_twins(names, path, io);
   return status;
 }
 
@@ -284,7 +302,7 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
                    .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                    .files = class_report_new()};
   Status status = lesson ? lesson_load(lesson, &named, lesson_path, error) : STATUS_OK;
-  if (!status && *class->roster) status = names_read(&names, class->roster, error);
+  if (!status && *class->roster) status = names_read(&names, class->roster, io, error);
   const ClassRoster roster = {names.names, names.n};
   if (!status) status = take_roster(&report, &roster, error);
   own.roster = *class->roster ? &roster : NULL;
@@ -316,7 +334,7 @@ uint64_t lesson_student_seed(const char *key, const char *student) {
 
 Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error) {
   Names names = {0};
-  Status status = names_read(&names, path, error);
+  Status status = names_read(&names, path, io, error);
   static const TableColumn COLUMNS[] = {{.heading = "student", .key = "student"},
                                         {.heading = "seed", .key = "seed", .right = true}};
   Document d = reply_new(output);

@@ -203,10 +203,11 @@ static void print_to_do(Walk *w) {
   say(w, ROLE_DIM, "Or here: type what you would change, such as block=64 N=8192 step=40, or hint, or skip.");
 }
 
-static void print_end(Walk *w, const char *right) {
-  char words[128];
+static void print_end(Walk *w, const char *right, const char *first) {
+  char words[128], more[160];
   snprintf(words, sizeof words, "The lesson is done: %s right, not counting predictions.", right);
-  verdict(w, ROLE_GOOD, words, "'tilewalk lesson' lists the others.");
+  snprintf(more, sizeof more, "%s%s'tilewalk lesson' lists the others.", first, *first ? " " : "");
+  verdict(w, ROLE_GOOD, words, more);
 }
 
 static Status print_part(Walk *w, const LessonPart *part, Error *error) {
@@ -234,7 +235,7 @@ static Status print_part(Walk *w, const LessonPart *part, Error *error) {
   case PART_ANSWER: verdict(w, role, words, text); break;
   case PART_REVEAL: print_reveal(w, part, role, words, text); break;
   case PART_TO_DO: print_to_do(w); break;
-  case PART_END: print_end(w, words); break;
+  case PART_END: print_end(w, words, text); break;
   case PART_HEADING:
   case PART_HINT:
     text_print(w->io->out, &w->io->style, role, part->kind == PART_HINT ? "  %s" : "%s",

@@ -118,7 +118,11 @@ function showPage(focus) {
   paint()
   putNext()
   if (!focus) return
-  if (focus === 'top') { $('lesson').scrollTop = 0; $('title').focus?.(); return }
+  if (focus === 'top') { // a question takes the keyboard; on a phone that would open it
+    $('lesson').scrollTop = 0
+    if (matchMedia('(pointer: fine)').matches) $('page').querySelector('#open input')?.focus({ preventScroll: true })
+    return
+  }
   $('lesson').scrollTop = top
   const isAnswered = !$('page').querySelector('#open :is(input, textarea, .choice:not(:disabled), [data-press="hint"], [data-press="check"])')
   const place = $('page').querySelector(isAnswered ? '.foot .main' : '#open :is(input, button:not(:disabled))')
@@ -196,6 +200,7 @@ viewer.frame = now => {
 for (const kind of ['pointerdown', 'pointerover', 'click']) $('page').addEventListener(kind, mark)
 $('page').addEventListener('click', event => {
   const button = event.target.closest('[data-press]')
+  if (button) $('problem').hidden = true
   if (button?.dataset.press === 'check' && $('answer')) answer()
   else if (button && button.dataset.press !== 'mark') press(button.dataset.press, button.dataset.number)
   const link = event.target.closest('a[href]')
@@ -210,7 +215,7 @@ $('page').addEventListener('click', event => {
     location.hash = file.replace(/\.md$/, '')
   } else if (link && !/^https?:/.test(target)) event.preventDefault()
 })
-$('page').addEventListener('submit', event => { event.preventDefault(); press('check') })
+$('page').addEventListener('submit', event => { event.preventDefault(); $('problem').hidden = true; press('check') })
 const typed = () => { engine.call('web_lesson_type', $('answer').value); paint() }
 $('page').addEventListener('input', typed)
 $('page').addEventListener('keydown', event => { if (event.target.matches('textarea')) newLine(event, typed) })
@@ -250,10 +255,12 @@ document.addEventListener('drop', event => { event.preventDefault(); takeFile(ev
 $('name').addEventListener('click', () => askStudent('Keep'))
 $('hand-in').addEventListener('click', async () => {
   if (!await askStudent('Save the file')) return
+  $('problem').hidden = true
   const who = student().name, text = engine.text('web_lesson_hand_in', who)
   if (!text) return tell('Nothing was answered yet: there is nothing to hand in.')
-  save(new Blob([text + '\n'], { type: 'application/json' }),
-    `${name}-${who.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.json`) // files of a class lie in one folder
+  const file = `${name}-${who.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60)}.json` // files of a class lie in one folder
+  save(new Blob([text + '\n'], { type: 'application/json' }), file)
+  tell(`Saved as ${file}: hand in that file.`)
 })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
