@@ -55,6 +55,11 @@ void snapshot_fill_slots(const Stage *stage, Snapshot *snapshot);
 void snapshot_fill_grid(const Schedule *schedule, const Plan *plan, const Event *event, bool is_over,
                         SnapshotGrid *grid);
 
+/* Tiles that the walk is done with. */
+static inline Wide snapshot_tiles_done(const SnapshotGrid *g) {
+  return wide(g->lap) * wide(g->T_r) * wide(g->T_c) + (g->lap < g->n_laps ? g->n_over : 0);
+}
+
 static inline const Schedule *stage_schedule(const Stage *stage) { return stage->run.schedule; }
 static inline const Plan *stage_plan(const Stage *stage) { return &stage->run.plan; }
 
