@@ -11,7 +11,6 @@
 #include "kernels/lib/cuda_calls.h"
 #include "kernels/lib/harness.h"
 #include "kernels/lib/verify_backward.h"
-
 #include "sim/base/splitmix.h"
 
 extern const Rung EAGER_CUBLAS;
@@ -348,10 +347,9 @@ static void run_once(const Rung &rung, const Shape &s, const Result &r, uint64_t
 }
 
 /* Shapes for --verify and --count without -N: ragged, causal with N_q < N_k and N_q > N_k, GQA, MQA, batches, tiny. */
-struct GridShape {
+static const struct GridShape {
   int batch, heads, kv_heads, N_q, N_k, d;
-};
-static const GridShape GRID[] = {
+} GRID[] = {
     {1, 1, 1, 1, 1, 64},     {1, 1, 1, 1, 333, 128},     {1, 1, 1, 7, 5, 64},       {1, 2, 1, 63, 65, 128},
     {1, 1, 1, 64, 64, 64},   {1, 2, 2, 127, 129, 64},    {2, 4, 2, 128, 128, 128},  {1, 1, 1, 200, 3, 64},
     {2, 6, 2, 255, 257, 64}, {1, 8, 1, 300, 300, 128},   {1, 3, 3, 512, 1024, 64},  {1, 2, 1, 1000, 500, 128},
@@ -368,8 +366,7 @@ static std::vector<Shape> grid_shapes(const Request &request, const Rung &rung) 
         if (request.has_dtype ? dtype != request.shape.dtype : dtype == DTYPE_FP32 && n % 4) continue;
         Shape s = {};
         s.batch = g.batch, s.heads = g.heads, s.kv_heads = g.kv_heads;
-        s.N_q = g.N_q, s.N_k = g.N_k, s.d = g.d;
-        s.dtype = dtype, s.causal = causal;
+        s.N_q = g.N_q, s.N_k = g.N_k, s.d = g.d, s.dtype = dtype, s.causal = causal;
         if (rung.trains && s.N_q > 2048) continue; /* the reference of gradients takes N_q N_k d steps */
         if (dtype != DTYPE_FP32 || rung.takes_fp32) shapes.push_back(s);
       }

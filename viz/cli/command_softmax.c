@@ -43,14 +43,13 @@ static const double EXAMPLE_V[EXAMPLE_N][EXAMPLE_D] = {{2, 1, 0, 3}, {1, 0, 1, 2
 static Status set_scores(void *target, const char *value, Error *error) {
   SoftmaxOptions *o = target;
   o->n = 0;
-  for (const char *p = value;;) {
+  for (const char *p = value;; p++) {
     const size_t length = strcspn(p, ",");
     if (o->n == SCORES_MAX) return error_set(error, STATUS_TOO_LARGE, "more than %d scores", SCORES_MAX);
     const Status status = score_parse(p, length, &o->scores[o->n], error);
     if (status) return status;
     o->n++;
-    if (!p[length]) return STATUS_OK;
-    p += length + 1;
+    if (!*(p += length)) return STATUS_OK;
   }
 }
 
@@ -78,14 +77,6 @@ static Status set_rescale_above(void *target, const char *value, Error *error) {
                    quote_text(value).text);
 }
 
-static SoftmaxConfig config_of(const SoftmaxOptions *o) {
-  return (SoftmaxConfig){.precision = o->precision,
-                         .without_max = o->without_max,
-                         .has_sink = o->has_sink,
-                         .sink = o->sink,
-                         .rescale_above = o->rescale_above};
-}
-
 /* The whole walk: what each block did, and the result beside the reference. */
 typedef struct {
   SoftmaxStep steps[SCORES_MAX];
@@ -111,7 +102,11 @@ static void reference(const SoftmaxOptions *o, const double *values, int64_t d, 
 }
 
 static void walk_softmax(const SoftmaxOptions *o, Walk *w) {
-  const SoftmaxConfig config = config_of(o);
+  const SoftmaxConfig config = {.precision = o->precision,
+                                .without_max = o->without_max,
+                                .has_sink = o->has_sink,
+                                .sink = o->sink,
+                                .rescale_above = o->rescale_above};
   const Precision accumulator = precision_accumulator(o->precision);
   const double *const values = o->example ? &EXAMPLE_V[0][0] : NULL;
   const int64_t d = o->example ? EXAMPLE_D : 0;
@@ -155,8 +150,10 @@ static Number shown(double value) {
   return number;
 }
 
+/* Sixteen of them at most. */
 static void print_vector(FILE *out, const double *values, int64_t n) {
-  for (int64_t k = 0; k < n; k++) fprintf(out, "%s%s", k ? ", " : "", shown(values[k]).text);
+  for (int64_t k = 0; k < n && k < 16; k++) fprintf(out, "%s%s", k ? ", " : "", shown(values[k]).text);
+  if (n > 16) fputs(", ...", out);
 }
 
 static void print_block_scores(const SoftmaxOptions *o, const SoftmaxStep *s, FILE *out) {
@@ -207,23 +204,20 @@ static void print_step(const SoftmaxOptions *o, const Walk *w, int64_t k, Io *io
   fputc('\n', out);
 }
 
+static void print_beside(FILE *out, const char *name, const double *values, const double *in_one_pass, int64_t n) {
+  text_put(out, name);
+  print_vector(out, values, n);
+  fputs("\n  one pass   ", out);
+  print_vector(out, in_one_pass, n);
+  fputs("   (fp64)\n", out);
+}
+
 static void print_result(const SoftmaxOptions *o, const Walk *w, Io *io) {
   FILE *const out = io->out;
   text_print(out, &io->style, ROLE_HEADING, "Result");
   fputs("\n", out);
-  const int64_t n_shown = o->n < 16 ? o->n : 16;
-  fputs("  weights    ", out);
-  print_vector(out, w->weights, n_shown);
-  fprintf(out, "%s\n  one pass   ", n_shown < o->n ? ", ..." : "");
-  print_vector(out, w->reference, n_shown);
-  fprintf(out, "%s   (fp64)\n", n_shown < o->n ? ", ..." : "");
-  if (o->example) {
-    fputs("  O          ", out);
-    print_vector(out, w->O, EXAMPLE_D);
-    fputs("\n  one pass   ", out);
-    print_vector(out, w->O_reference, EXAMPLE_D);
-    fputs("   (fp64)\n", out);
-  }
+  print_beside(out, "  weights    ", w->weights, w->reference, o->n);
+  if (o->example) print_beside(out, "  O          ", w->O, w->O_reference, EXAMPLE_D);
   if (w->n_infinite || w->n_nan)
     text_print(out, &io->style, ROLE_BAD, "  %" PRId64 " of %" PRId64 " weights are infinite, %" PRId64 " are NaN%s\n",
                w->n_infinite, o->n, w->n_nan, o->without_max ? ": this is what subtracting the maximum prevents" : "");
