@@ -157,7 +157,7 @@ static void put_reveal(Writer *w, int ask) {
   const char *first = a->is_right || a->verdict == LESSON_DIAGNOSED ? a->said : "",
              *then = a->is_right ? "" : a->explained;
   snprintf(words, sizeof words, "%s %s",
-           a->is_right ? "As you predicted:" : "It is:", w->session->questions[ask].answer);
+           a->is_right ? "As you predicted:" : "The answer:", w->session->questions[ask].answer);
   if (w->session->lesson.asks[ask].kind == LESSON_SKETCH && !w->session->lesson.asks[ask].sketch.has_heights)
     snprintf(words, sizeof words, a->is_right ? "As you predicted." : "It is so:");
   snprintf(said, sizeof said, "%s%s%s", first, *first && *then ? "\n" : "", then);

@@ -24,7 +24,7 @@ typedef enum {
   PART_PREDICTED, /* the same of a prediction, before its show */
   PART_VERDICT,   /* words: "Right.", text: more about it */
   PART_ANSWER,    /* the same: words "The answer is 64 MiB", without a full stop */
-  PART_REVEAL,    /* the same after a show, words "It is: 64 MiB" */
+  PART_REVEAL,    /* the same after a show, words "The answer: 64 MiB" */
   PART_HINT,      /* words: "Hint 1 of 2.", text */
   PART_FIGURE,    /* the show of its block */
   PART_TO_DO,     /* a task waits */

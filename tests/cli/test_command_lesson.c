@@ -19,7 +19,7 @@ TEST(a_lesson_is_walked_with_right_and_wrong_answers) {
   has("6 full, 4 masked in part (/), 6 skipped"); /* 4 x 4 tiles: 4 on the diagonal, 6 below, 6
                                                      above */
   has("You predicted: It is smaller.");
-  has("It is: It is larger.");
+  has("The answer: It is larger.");
   has("Not yet.");
   has("Hint 1 of 2.");
   has("Hint 2 of 2.");
@@ -312,7 +312,7 @@ TEST(the_lesson_of_the_guide_runs) {
   has("1 lesson, 2 findings"); /* as the guide says */
   type_into("guide.md --seed 1", "Q\n1\n32\n8\n16\n");
   has("You predicted: Q");
-  has("It is: K");
+  has("The answer: K");
   has("That would be so if all of Q fitted");
   has("Right.");
   has("The lesson is done: 1 of 1 right");

@@ -255,7 +255,7 @@ TEST(the_lesson_of_the_guide_runs) {
   Bench *b = bench(write_lesson("guide.md", guide_lesson()), &FRESH);
   text(b, "a"); /* Q: a wrong prediction */
   play_to_the_end(b);
-  READS(b, "It is: K");
+  READS(b, "The answer: K");
   key(b, SIDE_KEY_RETURN);
   text(b, "1");
   key(b, SIDE_KEY_RETURN);

@@ -90,7 +90,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   for (size_t k = 0, n = 0; k < b->panel.flow.n; k++) /* what was predicted stays marked */
     if (b->panel.flow.pieces[k].kind == PIECE_OPTION)
       assert_int_equal(b->panel.flow.pieces[k].look == FLOW_MAIN, n++ == 1);
-  assert_false(says(b, "It is: It is larger."));
+  assert_false(says(b, "The answer: It is larger."));
   assert_true(player->is_playing);
   assert_int_equal(player->scene, SCENE_CAUSAL);
   assert_int_equal(player->now.step, 2);
@@ -98,7 +98,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   assert_false(player->is_playing);
   assert_int_equal(player->now.step, 21);
   READS(b, "Look here.");
-  READS(b, "It is: It is larger.  So it is.");
+  READS(b, "The answer: It is larger.  So it is.");
   click(b, WIDGET_PLAY + (int)s->at); /* again */
   assert_true(player->is_playing);
   play_to_the_end(b);
@@ -273,7 +273,7 @@ TEST(what_is_skipped_is_shown) {
   assert_true(b->player.is_playing);
   click(b, WIDGET_NEXT); /* to its end */
   assert_int_equal(b->player.now.step, 21);
-  READS(b, "It is: It is larger.  So it is.");
+  READS(b, "The answer: It is larger.  So it is.");
   while (lesson_session_task(s) < 0) click(b, WIDGET_NEXT);
   click(b, WIDGET_NEXT);
   READS(b, "Such as: step=9.  It is masked.");
