@@ -5,6 +5,7 @@
 #include "tests/support/capture.h"
 #include "tests/support/rand.h"
 #include "viz/text/glyphs.h"
+#include "viz/text/number.h"
 #include "viz/text/table.h"
 
 static const TextStyle ascii = {.width = 80};
@@ -226,6 +227,28 @@ TEST(test_random_tables_fit) {
       line += length + 1;
     }
     capture_close(&capture);
+    table_free(&table);
+  }
+}
+
+/* For CSV alone no other text is kept; of numbers, one like that above it is its text. */
+TEST(csv_alone_says_the_same) {
+  static const double NUMBERS[] = {0.1, 0.1, 0.30000000000000004, 0.3, 0, -0.0, NAN, NAN, 1e300, 0.1};
+  static const TableColumn COLUMNS[] = {{.heading = "name"}, {.heading = "s"}, {.heading = "part"}};
+  char expected[512] = "name,s,part\n";
+  for (int is_exact = 0; is_exact < 2; is_exact++) {
+    Table table = table_new(COLUMNS, 3);
+    table.is_exact = is_exact;
+    for (size_t k = 0; k < sizeof NUMBERS / sizeof *NUMBERS; k++) {
+      table_text(&table, ROLE_PLAIN, k % 2 ? "a, b" : "a \"b\"");
+      table_seconds(&table, ROLE_PLAIN, NUMBERS[k]);
+      table_percent(&table, ROLE_PLAIN, NUMBERS[k / 2]);
+      if (is_exact) continue;
+      const size_t at = strlen(expected);
+      snprintf(expected + at, sizeof expected - at, "%s,%s,%s\n", k % 2 ? "\"a, b\"" : "\"a \"\"b\"\"\"",
+               number_exact_double(NUMBERS[k]).text, number_exact_double(NUMBERS[k / 2]).text);
+    }
+    expect_csv(&table, expected);
     table_free(&table);
   }
 }

@@ -144,6 +144,7 @@ Table *document_table(Document *d, unsigned forms, const char *key, const TableC
   if (!part) return &d->spare;
   part->table = table_new(columns, n_columns);
   part->table.is_muted = !(forms & d->form) || (d->form == DOCUMENT_JSON && !key);
+  part->table.is_exact = d->form == DOCUMENT_CSV;
   if (part->table.is_muted || d->form != DOCUMENT_JSON) return &part->table;
   json_t *const rows = json_array();
   put_json(d, key, rows);

@@ -84,13 +84,34 @@ static void add_line(Table *table, ItemKind kind, size_t text) {
 /* Whether cells and lines are kept as text. */
 static bool keeps_text(const Table *table) { return !table->rows && !table->is_muted; }
 
-/* A cell of two texts, and in JSON a value, which is made only where it is asked for. */
+/* A cell of two texts, and in JSON a value: each is made only where it is asked for. */
 #define CELL(table, role, shown, exact, value)                                                                         \
   do {                                                                                                                 \
     if ((table)->rows)                                                                                                 \
       put_json(table, value);                                                                                          \
     else if (!(table)->is_muted)                                                                                       \
-      add_texts(table, role, shown, exact);                                                                            \
+      add_texts(table, role, (table)->is_exact ? "" : (shown), exact);                                                 \
+  } while (0)
+
+/* The exact text of a number, which may be that of the cell above. */
+static void add_exact(Table *table, TextRole role, double value) {
+  const int column = table->next_column;
+  size_t *above = &table->columns[column].above;
+  double *above_value = &table->columns[column].above_value;
+  if (!*above || memcmp(above_value, &value, sizeof value) != 0) {
+    *above = text_store_add(&table->text, number_exact_double(value).text);
+    *above_value = value;
+  }
+  add_cell(table, role, 0, *above);
+}
+
+/* The same of a real number. */
+#define REAL_CELL(table, role, shown, value)                                                                           \
+  do {                                                                                                                 \
+    if (keeps_text(table) && (table)->is_exact)                                                                        \
+      add_exact(table, role, value);                                                                                   \
+    else                                                                                                               \
+      CELL(table, role, shown, number_exact_double(value).text, json_real(value));                                     \
   } while (0)
 
 static void add_texts(Table *table, TextRole role, const char *shown, const char *exact) {
@@ -140,25 +161,21 @@ void table_flops(Table *table, TextRole role, Wide flops) {
   CELL(table, role, number_flops(flops).text, number_digits(flops).text, table_json_whole(flops));
 }
 
-void table_ratio(Table *table, TextRole role, double ratio) {
-  CELL(table, role, number_ratio(ratio).text, number_exact_double(ratio).text, json_real(ratio));
-}
+void table_ratio(Table *table, TextRole role, double ratio) { REAL_CELL(table, role, number_ratio(ratio).text, ratio); }
 
 void table_percent(Table *table, TextRole role, double fraction) {
-  CELL(table, role, number_percent(fraction).text, number_exact_double(fraction).text, json_real(fraction));
+  REAL_CELL(table, role, number_percent(fraction).text, fraction);
 }
 
 void table_seconds(Table *table, TextRole role, double seconds) {
-  CELL(table, role, number_seconds(seconds).text, number_exact_double(seconds).text, json_real(seconds));
+  REAL_CELL(table, role, number_seconds(seconds).text, seconds);
 }
 
 void table_double(Table *table, TextRole role, double value, int digits) {
-  CELL(table, role, number_double(value, digits).text, number_exact_double(value).text, json_real(value));
+  REAL_CELL(table, role, number_double(value, digits).text, value);
 }
 
-void table_real(Table *table, TextRole role, double value, const char *shown) {
-  CELL(table, role, shown, number_exact_double(value).text, json_real(value));
-}
+void table_real(Table *table, TextRole role, double value, const char *shown) { REAL_CELL(table, role, shown, value); }
 
 void table_empty(Table *table, bool dash) { CELL(table, ROLE_DIM, dash ? "-" : "", "", json_null()); }
 
@@ -211,7 +228,16 @@ json_t *table_json_whole(Wide value) {
 }
 
 static void put_field(FILE *out, const char *text) {
-  bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+  bool quoted = false, plain = true;
+  for (const char *p = text; *p; p++) {
+    const unsigned char c = (unsigned char)*p;
+    quoted |= c == ',' || c == '"' || c == '\r' || c == '\n';
+    plain &= c >= 0x20 && c != 0x7f;
+  }
+  if (!quoted && plain) {
+    fputs(text, out);
+    return;
+  }
   if (quoted) fputc('"', out);
   for (; *text; text++) {
     unsigned char c = (unsigned char)*text;

@@ -48,6 +48,8 @@ typedef struct {
   int n_columns;
   struct {
     size_t heading, unit, csv, key; /* offsets in text */
+    size_t above;                   /* for CSV alone: of the last real number, which long tables repeat; 0: none yet */
+    double above_value;             /* which it is of */
     bool right, is_shown;
     TableShrink shrink;
   } columns[TABLE_COLUMNS_MAX];
@@ -58,6 +60,7 @@ typedef struct {
   json_t *rows,
       *row;       /* for JSON alone: the array that cells go to, and its last row; both belong to the array's owner */
   bool is_muted;  /* takes cells and keeps none */
+  bool is_exact;  /* for CSV alone: keeps no text for people */
   bool continues; /* in CSV rows alone, without a heading: other rows of the same table stand before them */
 } Table;
 
