@@ -103,10 +103,14 @@ static void draw_values(const Pen *pen, Box strip, const ByteStrip *s, double at
   const Number bytes = number_bytes(pen->now->total_bytes),
                those = s->has_behind ? number_bytes(strip_bytes(&s->behind, part)) : (Number){""};
   const Shape *whole = &pen->now->asked.shape;
-  const char *of = whole->heads > 1 || whole->batch > 1 ? "of a head, " : "";
+  const char *kept = pen->view->strip_of, *of = kept ? kept : whole->heads > 1 || whole->batch > 1 ? " of a head" : "";
   char shown[NUMBER_CHARS + 120], behind[NUMBER_CHARS + 120] = "";
   for (int named = 1; named >= 0; named--) {
-    snprintf(shown, sizeof shown, "%s %s%s", bytes.text, named ? of : "", named ? s->shown.schedule->title : "");
+    snprintf(shown, sizeof shown, "%s%s%s%s", bytes.text, named || kept ? of : "",
+             !named ? ""
+             : *of  ? ", "
+                    : " ",
+             named ? s->shown.schedule->title : "");
     if (s->has_behind) snprintf(behind, sizeof behind, "%s %s", those.text, named ? s->behind.schedule->title : "");
     const double first = pen_text_width(pen, TYPE_SMALL, true, shown),
                  second = s->has_behind ? gap + pen_text_width(pen, TYPE_SMALL, true, behind) : 0;

@@ -89,6 +89,7 @@ typedef struct {
   SceneHit hover;        /* kind HIT_NONE: nothing is pointed at */
   const char *title;     /* at the top, where the algorithm's stands; NULL: that one */
   const uint8_t *marks;  /* SCENE_MARKS of them, along the bytes over time; NULL: none */
+  const char *strip_of;  /* what the bytes over time are of, where the scene shows more: " of one GPU"; NULL */
   const char *footer;    /* one line at the bottom, such as the state; NULL: none */
 } SceneView;
 
