@@ -178,4 +178,4 @@ WEB_NATIVE := $(patsubst %,$(BUILD)/viz/web/%.o,native web web_words drawing web
 $(BUILD)/web_native: $(WEB_NATIVE) $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $^ $(filter-out -lcairo -lpango%,$(LINK_LIBS)) -o $@
 
--include $(WEB_OBJ:.o=.d) $(WEB_KERNEL_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_ASK_OBJ:.o=.d) $(WEB_NATIVE:.o=.d)
+-include $(WEB_OBJ:.o=.d) $(WEB_KERNEL_OBJ:.o=.d) $(WEB_LESSON_OBJ:.o=.d) $(WEB_ASK_OBJ:.o=.d) $(WEB_NATIVE:.o=.d) $(BUILD)/viz/web/learn.d $(BUILD)/viz/web/lesson_html.d
