@@ -990,6 +990,7 @@ async function embeds(world) {
   const { origin, close } = await serve(host)
   writeFileSync(join(host, 'tell.html'), `<!doctype html><iframe id="no" src="${of('N=64 d=16 block=8 step=3')}" width="900" height="560"></iframe>
     <iframe id="yes" src="${of('N=64 d=16 block=8 step=3', `?theme=dark&controls=0&origin=${origin}`)}" width="900" height="560"></iframe>
+    <iframe id="plays" src="${of('N=64 d=16 block=8 step=0', `?play=1&origin=${origin}`)}" width="900" height="120"></iframe>
     <iframe id="box" sandbox="allow-scripts" src="${of('N=64')}" width="900" height="300"></iframe>`)
   const page = await world.browser.page({ width: 1280, height: 1600 })
   await page.open(origin + '/tell.html')
@@ -1002,6 +1003,8 @@ async function embeds(world) {
   const refused = await tell('no', { type: 'set', state: 'N=128 d=16 block=8' }, `heard.no.type === 'refused'`)
   same(refused.why, `add origin=${origin} to the frame's address`, 'a page that the address does not name')
   await tell('yes', { type: 'set', state: 'N=128 d=16 block=8 step=7' }, `heard.yes.state?.includes('N=128') && heard.yes.step === 7`)
+  // What is to play does so from the step that its link names.
+  await page.until(`(document.getElementById('plays').contentWindow.postMessage({ tilewalk: 1, type: 'state' }, '*'), heard.plays?.step > 2)`)
   const place = await page.value(`(({ left, top }) => ({ left, top }))(document.getElementById('yes').getBoundingClientRect())`)
   await page.click(place.left + 450, place.top + 300) // into the frame; Escape gives the keyboard back
   await page.until(`document.activeElement.id === 'yes'`)

@@ -125,17 +125,18 @@ export class Viewer {
     engine.call('web_frame_scene', this.framed)
     engine.call('web_look', options.dark ?? isDark(), isStill.matches)
     if (!taken) this.tell(engine.text('web_error'), true)
-    if (options.plays && !/\bstep=/.test(line)) this.begun(line)
+    if (options.plays && (options.isEmbedded || !/\bstep=/.test(line))) this.begun(line)
     this.before = this.hash()
     this.base = baseOf(this.before)
     this.listen()
     this.resize()
     this.frame(performance.now())
   }
-  // A link without a step plays; where nothing may move it stands. Without a link it goes on from the poster's step.
+  // A link without a step plays, and an embed that is to; where nothing may move it stands. Without a link it goes on
+  // from the poster's step.
   begun(line) {
     if (!isStill.matches) this.input('play')
-    else if (line) this.engine.call('web_scrub', STILL_PART)
+    else if (line && !/\bstep=/.test(line)) this.engine.call('web_scrub', STILL_PART)
   }
   // What is wrong in a link is named and left out.
   openLink(line) {
