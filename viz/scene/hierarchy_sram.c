@@ -179,8 +179,9 @@ static void draw_capacity(const Pen *pen, Box box, bool is_large) {
     capacity_words(pen, false, words, sizeof words);
   if (pen_text_width(pen, TYPE_SMALL, !now->fits, words) > box.width) /* the room asked for alone */
     snprintf(words, sizeof words, "%s", number_bytes(now->sram_bytes).text);
-  pen_text(pen, TYPE_SMALL, now->fits ? t->ink_soft : t->bad, !now->fits, ANCHOR_START, box.x,
-           bar.y + bar.height + 6 * u + small, box.width, words);
+  if (pen_text_width(pen, TYPE_SMALL, !now->fits, words) <= box.width)
+    pen_text(pen, TYPE_SMALL, now->fits ? t->ink_soft : t->bad, !now->fits, ANCHOR_START, box.x,
+             bar.y + bar.height + 6 * u + small, 0, words);
   if (!is_large || pen->view->presentation) return;
   snprintf(words, sizeof words, "registers, in fp32: %s", number_bytes(now->register_bytes).text);
   if (now->register_capacity_bytes)

@@ -19,7 +19,7 @@ const QUESTIONS = {
   sweep: { title: 'Sweep', says: 'Bytes or time over one parameter.', fields: [['--over', 'Over', 'block', ['block', 'N', 'keys', 'block-q', 'block-k', 'sram', 'l2', 'skew', 'heads', 'head-dim', 'gpu']], ...SHAPE, ['--gpu', 'GPU', '', 'gpus']] },
   roofline: { title: 'Roofline', says: 'How fast a GPU lets each algorithm be, and what stops it.', fields: [...SHAPE, GPU] },
   sim: { title: 'One run', says: 'Every byte of one problem, algorithm by algorithm.', fields: [['--algorithm', 'Algorithms', '', 'algorithms'], ...SHAPE, ['--block', 'Block', ''], ['--gpu', 'GPU', '', 'gpus']] },
-  check: { title: 'Claims', says: 'What articles say, judged by computing it.', fields: [['--only', 'One claim', 'P-fa1-traffic']] },
+  check: { title: 'Claims', says: 'What articles say, judged by computing it.', fields: [['--only', 'One claim', 'P-fa1-traffic', 'check']] },
   crosscheck: { title: 'Counters', says: 'The model beside what ncu counted: open its CSV.', fields: [['--ncu', 'ncu’s CSV', '']] },
 }
 const names = Object.keys(QUESTIONS)
@@ -80,7 +80,7 @@ function showForm(line) {
     }
     return element('label', { className: 'field' }, label, input)
   })
-  const more = element('input', { type: 'text', id: 'more', value: rest.join(' '), autocomplete: 'off', spellcheck: false, placeholder: '--dtype fp8 --window 1024' })
+  const more = element('input', { type: 'text', id: 'more', value: rest.join(' '), autocomplete: 'off', spellcheck: false, placeholder: ['serve', 'check', 'crosscheck'].includes(question) ? '' : '--dtype fp8 --window 1024' })
   $('form').replaceChildren(element('p', { textContent: says }), element('div', { className: 'fields' }, ...inputs, element('label', { className: 'field more' }, 'More, as the command has it', more)),
     element('div', { className: 'buttons' }, element('button', { className: 'main', textContent: 'Compute' })))
   return lineOfForm()
