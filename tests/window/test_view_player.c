@@ -332,7 +332,7 @@ static void test_controls(void **state) {
     bool reached[INPUT_COUNT] = {false};
     controls_layout(c, p, cr, SIZES[s][0], SIZES[s][1], SIZES[s][2], false);
     const bool is_small = SIZES[s][0] < 768 || SIZES[s][1] < 432;
-    assert_int_equal(c->bar.height < 0.1 * SIZES[s][1] || c->bar.height < 34,
+    assert_int_equal(c->bar.height < 0.1 * SIZES[s][1] || c->bar.height < 38,
                      is_small); /* folded: large letters, fewer */
     if (is_small) {             /* "more" has the rest */
       assert_true(c->n <= 10 && c->items[8].click == INPUT_FOLD);
