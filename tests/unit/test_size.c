@@ -1,7 +1,9 @@
 /* Sizes as people type them. The expected numbers are worked by hand; random ones are checked
  * against schoolbook long multiplication on text. */
 #include "tests/support/test.h"
+#include "sim/base/checked.h"
 #include "sim/base/size.h"
+#include "sim/base/wide.h"
 #include "tests/support/rand.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -10,6 +12,29 @@ typedef struct {
   const char *text;
   int64_t want;
 } Good;
+
+/* The halves that machines of 32 bits convert by, beside the compiler's own 128 bits: all lengths, ties and their
+ * neighbours. */
+TEST(halves_convert_as_the_builtin_does) {
+  Rand r = {7};
+  assert_true(wide_to_double((WideHalves){0, 1}) == 0x1p64);
+  assert_true(wide_to_double((WideHalves){UINT64_MAX, UINT64_MAX}) == 0x1p128);
+  assert_true(wide_to_double((WideHalves){1u << 11, 1}) == 0x1p64);                     /* a tie goes to the even one */
+  assert_true(wide_to_double((WideHalves){(1u << 11) + 1, 1}) == 0x1.0000000000001p64); /* and a little more does not */
+  assert_true(wide_of_double(0x1.8p64).high == 1 && wide_of_double(0x1.8p64).low == (uint64_t)1 << 63);
+  assert_true(wide_of_double(0x1p128).low == UINT64_MAX && wide_of_double(-1).low == 0);
+  for (int k = 0; k < 20000; k++) {
+    const int length = 1 + k % 128;
+    Wide value = ((Wide)rand_next(&r) << 64 | rand_next(&r)) >> (128 - length);
+    if (k % 3 == 0 && length > 60) value = value >> (length - 54) << (length - 54); /* a tie, or none */
+    if (k % 9 == 0) value += (Wide)(uint64_t)(k % 2);
+    const double real = (double)value;
+    const WideHalves back = wide_of_double(real), halves = {(uint64_t)value, (uint64_t)(value >> 64)};
+    if (wide_to_double(halves) != real) fail_msg("%d: %a is not %a", k, wide_to_double(halves), real);
+    if (real < 0x1p128) assert_true(((Wide)back.high << 64 | back.low) == (Wide)real);
+    assert_true(wide_of_double(real / 0x1p40).low == (uint64_t)((Wide)(real / 0x1p40)));
+  }
+}
 
 /* Each unit, each spelling, fractions that come out whole. */
 TEST(sizes_are_read) {
