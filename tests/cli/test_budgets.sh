@@ -2,27 +2,11 @@
 # Programs (.walk) and kernel descriptions of others end in time and within memory: each command here has 5 s of CPU and,
 # without sanitizers, 512 MiB. Loops of 2^40 steps are counted, not walked; what is nested or long past all use is refused.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-tilewalk=${TILEWALK:-build/tilewalk}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../support/expect.sh"
 memory=524288
 (ulimit -v $memory && "$tilewalk" --version >/dev/null 2>&1) || memory=unlimited # sanitizers map terabytes
-
-# expect STATUS TEXT COMMAND...: the exit status, and TEXT somewhere in what it printed; a refusal is one line.
-expect() {
-  wanted=$1 text=$2
-  shift 2
-  (ulimit -t 5 -v $memory && exec "$tilewalk" "$@") >"$work/out" 2>"$work/err" </dev/null
-  status=$?
-  if [ $status != "$wanted" ] || ! cat "$work/out" "$work/err" | grep -q -- "$text"; then
-    echo "$*: status $status, not $wanted, or no '$text':"
-    head -c 500 "$work/out" "$work/err"
-    failed=1
-  fi
-  [ $status != 2 ] || [ "$(wc -l <"$work/err")" = 1 ] || { echo "$*: a refusal is one line"; failed=1; }
-}
+run() { (ulimit -t 5 -v $memory && exec "$tilewalk" "$@"); }
 # repeat N TEXT: TEXT so many times over.
 repeat() { awk -v n="$1" -v t="$2" 'BEGIN { for (; n > 0; n--) printf "%s", t; exit }'; }
 # program NAME SCORES: fa2 under another name, its scores computed as given.

@@ -1,27 +1,12 @@
 #!/bin/bash
 # tilewalk kernel as people use it: launches by options and by comments, names, templates, attention judged, refusals.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-tilewalk=${TILEWALK:-build/tilewalk}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../support/expect.sh"
 export COLUMNS=120
 ptx=tests/support/kernels/recorded/basics.ptx
-
-# expect STATUS TEXT COMMAND...: the exit status, and TEXT in what is said; a refusal is one line and prints nothing else.
-expect() {
-  wanted=$1 text=$2
-  shift 2
-  (ulimit -t 10 && exec timeout 60 "$tilewalk" kernel "$@") >"$work/out" 2>"$work/err" </dev/null
-  status=$?
-  if [ $status != "$wanted" ] || ! cat "$work/out" "$work/err" | grep -qF -- "$text"; then
-    echo "kernel $*: status $status, not $wanted, or no '$text':"
-    head -c 1500 "$work/out" "$work/err"
-    failed=1
-  fi
-  [ $status != 2 ] || { [ "$(wc -l <"$work/err")" = 1 ] && [ ! -s "$work/out" ]; } || { echo "kernel $*: a refusal is one line"; failed=1; }
-}
+run() { (ulimit -t 10 && exec timeout 60 "$tilewalk" kernel "$@"); }
+how=-qF
 
 saxpy=(--entry saxpy --grid 4 --block 256)
 filled=(--arg i32:1024 --arg f32:2 --arg 'f32[1024]:normal:1' --arg 'f32[1024]:zero')

@@ -1,29 +1,10 @@
 #!/bin/sh
 # `tilewalk kernels`, and kernels of one's own: in a line, in three, from a counter file, and refused with their line.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-tilewalk=${TILEWALK:-build/tilewalk}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-# expect STATUS TEXT COMMAND...: exit status, and TEXT in what is printed, whose line breaks are blanks.
-expect() {
-  wanted=$1 text=$2
-  shift 2
-  "$tilewalk" "$@" >"$work/out" 2>"$work/err" </dev/null
-  status=$?
-  cat "$work/out" "$work/err" | tr -s ' \n' ' ' >"$work/all"
-  if [ $status != "$wanted" ] || ! grep -q -- "$text" "$work/all"; then
-    echo "$*: status $status, not $wanted, or no '$text':"
-    cat "$work/out" "$work/err"
-    failed=1
-  fi
-  if [ "$wanted" = 2 ] && { [ -s "$work/out" ] || [ "$(wc -l <"$work/err")" != 1 ]; }; then
-    echo "$*: a refusal is one line on stderr and nothing on stdout"
-    failed=1
-  fi
-}
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../support/expect.sh"
+run() { "$tilewalk" "$@"; }
+wraps=1
 
 expect 0 'fa2-sm90 128 128 x 64 128 255 64 KiB reversed' kernels
 expect 0 'fa2-sm90 192 128 x 64 256 255 96 KiB reversed' kernels

@@ -2,28 +2,9 @@
 # `tilewalk crosscheck` from outside: what it says, and its exit status. 0: all that must be equal is; 1: something is
 # not; 2: the request was wrong, with one line on stderr. A script stands in for tilewalk-kernels, as no GPU is needed.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-tilewalk=${TILEWALK:-build/tilewalk}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-# expect STATUS TEXT ARGUMENT...: exit status, and TEXT somewhere in what it printed.
-expect() {
-  wanted=$1 text=$2
-  shift 2
-  "$tilewalk" crosscheck "$@" >"$work/out" 2>"$work/err" </dev/null
-  status=$?
-  if [ $status != "$wanted" ] || ! grep -q -- "$text" "$work/out" "$work/err"; then
-    echo "crosscheck $*: status $status, not $wanted, or no '$text':"
-    cat "$work/out" "$work/err"
-    failed=1
-  fi
-  if [ "$wanted" = 2 ] && { [ -s "$work/out" ] || [ "$(wc -l <"$work/err")" != 1 ]; }; then
-    echo "crosscheck $*: a refusal is one line on stderr and nothing on stdout"
-    failed=1
-  fi
-}
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../support/expect.sh"
+run() { "$tilewalk" crosscheck "$@"; }
 
 expect 0 'read across the boundary' --recorded --kernel-name standard # all of them: test_accuracy_table.sh
 expect 0 '^read, rungs 8 to 11, H100 *28 *28 *0.000% *0.000%  holds$' --recorded --kernel-name fa3_overlap

@@ -2,25 +2,10 @@
 # Counter files as other people export them, through `tilewalk crosscheck --ncu`: what is taken from the file, what is
 # added up, which card is meant, and the first cause that is named. Values are worked by hand in the comments.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-tilewalk=${TILEWALK:-build/tilewalk}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-# expect STATUS TEXT FILE OPTION...: exit status, and TEXT in what is printed, whose line breaks are blanks.
-expect() {
-  wanted=$1 text=$2 file=$3
-  shift 3
-  "$tilewalk" crosscheck --ncu "$file" "$@" >"$work/out" 2>"$work/err" </dev/null
-  status=$?
-  cat "$work/out" "$work/err" | tr -s ' \n' ' ' >"$work/all"
-  if [ $status != "$wanted" ] || ! grep -q -- "$text" "$work/all"; then
-    echo "crosscheck --ncu $file $*: status $status, not $wanted, or no '$text':"
-    cat "$work/out" "$work/err"
-    failed=1
-  fi
-}
+# shellcheck source=tests/support/expect.sh
+. "$(dirname "$0")/../support/expect.sh"
+run() { "$tilewalk" crosscheck --ncu "$@"; }
+wraps=1
 
 head='"ID","Process ID","Kernel Name","Block Size","Grid Size","CC",'
 hbm='"dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum"'
