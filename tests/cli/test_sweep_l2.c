@@ -70,7 +70,8 @@ TEST(skew_is_a_pace) {
 }
 
 /* Nothing given but what to vary: a problem where it matters, named in the title without the swept key, as chart and
- * table. */
+ * table. What does not fit begins where it does by hand: fa2 of fp16 keeps 2 d (2 B_r + 2 B_c) + 2 B_r B_c + 8 B_r
+ * bytes. */
 TEST(defaults_that_show_something) {
   static const struct {
     const char *request, *title;
@@ -82,6 +83,11 @@ TEST(defaults_that_show_something) {
       {"sweep --over N --values 1K,2K --algorithm fa2", "sequence length N, tokens; algorithm=fa2 d=128\n"},
       {"sweep --over block --values 16,32 --block 64 --algorithm fa2", "rows; algorithm=fa2 N=4096 d=128\n"},
       {"sweep --over head-dim --values 16,32 --algorithm fa2", "head dimension d; algorithm=fa2 N=4096\n"},
+      {"sweep --over block --sram 100K", "x from 86 to 512: does not fit"},
+      {"sweep --over block=85,86 --sram 100K", "x from 86 to 86: does not fit"},
+      {"sweep --over block-q --block-k 16 --sram 100K", "x from 171 to 512: does not fit"},
+      {"sweep --over head-dim --block 64 --sram 100K", "x from 184 to 512: does not fit"},
+      {"sweep --over sram --block 128", "x from 16 KiB to 161.0 KiB: does not fit"},
   };
   setenv("COLUMNS", "160", 1);
   for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
@@ -91,6 +97,10 @@ TEST(defaults_that_show_something) {
     assert_non_null(strstr(run.out, ", read and written\n")); /* the chart */
   }
   unsetenv("COLUMNS");
+  program_run(&run, "sweep --over block=85,86 --algorithm fa2 --sram 100K --csv");
+  assert_non_null(strstr(run.out, ",fa2_fits\n85,"));
+  assert_non_null(strstr(run.out, ",true\n86,"));
+  assert_non_null(strstr(run.out, ",false\n"));
   program_run(&run, "sweep --over l2 --values 32M,256M --csv");
   char *line = strchr(run.out, '\n') + 1;
   const double small = strtod(strchr(line, ',') + 1, NULL);

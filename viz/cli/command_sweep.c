@@ -176,15 +176,21 @@ static void add_row(Table *t, const Sweep *s, int point) {
   }
   table_real(t, ROLE_DIM, p->lower_bound_bytes, number_bytes((Wide)p->lower_bound_bytes).text);
   table_text(t, ROLE_DIM, sweep_time_is(p, s->n_algorithms, kinds, sizeof kinds));
+  for (int k = 0; k < s->n_algorithms; k++) table_flag(t, ROLE_PLAIN, p->runs[k].fits, "", "");
 }
 
 static void add_notes(Table *t, const Sweep *s) {
   bool any_misfit = false;
+  const Machine *const m = &s->first.machine;
   for (int i = 0; i < s->n_points; i++)
     for (int k = 0; k < s->n_algorithms; k++) any_misfit = any_misfit || !s->points[i].runs[k].fits;
+  const bool on_paper = !s->axis->is_gpu && !m->l2_bytes;
   if (any_misfit)
-    table_note(t, "* The machine has no room for these tiles at once: not even with S and O in registers, where it is "
-                  "a real GPU.");
+    table_note(t, "* %s has no room for these tiles at once%s.", on_paper ? "SRAM" : "The machine",
+               on_paper ? "" : ": not even with S and O in registers, where it is a real GPU");
+  if (any_misfit && strcmp(sweep_axis_name(s->axis), "block") == 0)
+    table_note(t, "Tiles need not be square: tilewalk advise --gpu %s%s%s ranks those of other shapes.", m->name,
+               on_paper ? " --sram " : "", on_paper ? number_digits(wide(m->sram_bytes)).text : "");
   if (s->metric == SWEEP_BOUNDARY)
     table_note(t,
                "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
@@ -198,7 +204,8 @@ static void add_notes(Table *t, const Sweep *s) {
 
 /* The table, without rows. In JSON columns have keys alone, so that it is opened before the series are known. */
 static Table *open_table(Document *d, const Sweep *s, const Request *request) {
-  TableColumn columns[2 * REQUEST_ALGORITHMS_MAX + 2] = {
+  char fits[REQUEST_ALGORITHMS_MAX][KEYFILE_TEXT_BYTES];
+  TableColumn columns[3 * REQUEST_ALGORITHMS_MAX + 2] = {
       {.heading = sweep_axis_name(s->axis), .key = "value", .right = !s->axis->is_gpu}};
   int n = 1;
   for (int k = 0; k < s->n_algorithms; k++) columns[n++] = (TableColumn){.heading = s->series[k], .right = true};
@@ -209,6 +216,10 @@ static Table *open_table(Document *d, const Sweep *s, const Request *request) {
                                .key = "lower_bound_bytes",
                                .right = true};
   columns[n++] = s->metric == SWEEP_TIME ? (TableColumn){.heading = "time is"} : (TableColumn){.heading = NULL};
+  for (int k = 0; k < s->n_algorithms; k++) {
+    snprintf(fits[k], sizeof *fits, "%s_fits", s->series[k] ? s->series[k] : "");
+    columns[n++] = (TableColumn){.csv = fits[k]};
+  }
   char state[REQUEST_STATE_BYTES];
   put_text(d, "over", sweep_axis_name(s->axis));
   Table *t = document_table(d, DOCUMENT_ALL, "points", columns, n);

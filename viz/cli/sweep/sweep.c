@@ -209,10 +209,56 @@ static SweepRun keep(SweepMetric metric, const Simulation *run) {
   return (SweepRun){.schedule = run->schedule,
                     .total_bytes = run->total_bytes,
                     .shown = shown(metric, run),
-                    .max_block = run->max_block,
                     .kind = run->timing.kind,
                     .terms = run->timing.run.terms,
                     .fits = run->fits};
+}
+
+static const Schedule *schedule_of(const Request *request, int k, const Problem *problem) {
+  return request->follows_kernel ? planner_algorithm(problem) : request->algorithms[k];
+}
+
+/* Whether every algorithm's tiles have room at this value, as sim says it. */
+static bool fits_at(const Sweep *sweep, const Problem *problem, const Request *request, int64_t value) {
+  Simulation run;
+  for (int k = 0; k < sweep->n_algorithms; k++) {
+    Problem p = problem_at(sweep, problem, request->algorithms[k], value);
+    p.shape.pattern = NULL; /* a mask changes no tile's size */
+    if (simulate(&run, &p, schedule_of(request, k, &p), NULL) || !run.fits) return false;
+  }
+  return true;
+}
+
+static bool all_fit(const Sweep *s, int point) {
+  for (int k = 0; k < s->n_algorithms; k++)
+    if (!s->points[point].runs[k].fits) return false;
+  return true;
+}
+
+/* The last value without room on the way from `misfit` to `fit`, to the row or the byte. */
+static int64_t border(const Sweep *s, const Problem *problem, const Request *request, int64_t misfit, int64_t fit) {
+  while (fit - misfit > 1 || misfit - fit > 1) {
+    const int64_t middle = fit + (misfit - fit) / 2;
+    if (fits_at(s, problem, request, middle))
+      fit = middle;
+    else
+      misfit = middle;
+  }
+  return misfit;
+}
+
+/* Larger blocks, more SRAM, ...: what has no room lies at one end of the axis. */
+static void find_misfits(Sweep *s, const Problem *problem, const Request *request) {
+  int before = 0, after = s->n_points; /* points that fit lie between */
+  while (before < s->n_points && !all_fit(s, before)) before++;
+  while (after > before && !all_fit(s, after - 1)) after--;
+  if (s->axis->is_gpu || (before == 0 && after == s->n_points)) return;
+  const SweepPoint *const p = s->points;
+  s->misfit_from = p[0].value, s->misfit_to = p[s->n_points - 1].value;
+  if (after < s->n_points)
+    s->misfit_from = border(s, problem, request, p[after].value, p[after - 1].value);
+  else if (before < s->n_points)
+    s->misfit_to = border(s, problem, request, p[before - 1].value, p[before].value);
 }
 
 static Status run_point(Sweep *sweep, SweepPoint *point, Simulation *runs, const Problem *problem,
@@ -220,7 +266,7 @@ static Status run_point(Sweep *sweep, SweepPoint *point, Simulation *runs, const
   for (int k = 0; k < sweep->n_algorithms; k++) {
     const Schedule *const named = request->algorithms[k];
     Problem p = sweep->axis->is_gpu ? *problem : problem_at(sweep, problem, named, point->value);
-    const Schedule *const schedule = request->follows_kernel ? planner_algorithm(&p) : named;
+    const Schedule *const schedule = schedule_of(request, k, &p);
     Status status = STATUS_OK;
     if (*request->mask) status = own_mask(request->mask, &p.shape, &p.shape.pattern, error);
     if (!status && sweep->metric == SWEEP_BOUNDARY) status = simulate(&runs[k], &p, schedule, error);
@@ -295,6 +341,7 @@ Status sweep_run(Sweep *sweep, const Problem *problem, const Request *request, c
     status = error_set(error, STATUS_NO_MEMORY, "no memory for %zu points", n);
   if (!status) status = run_points(sweep, problem, request, gpu, c, error);
   if (!status) name_series(sweep, problem, request, c);
+  if (!status) find_misfits(sweep, problem, request);
   free(gpu);
   if (status) sweep_free(sweep);
   return status;

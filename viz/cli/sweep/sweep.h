@@ -33,9 +33,8 @@ typedef struct {
 /* What is kept of a run. */
 typedef struct {
   const Schedule *schedule;
-  Wide total_bytes;  /* across the SRAM boundary */
-  double shown;      /* bytes, or seconds */
-  int64_t max_block; /* rows of the largest square block that fits */
+  Wide total_bytes; /* across the SRAM boundary */
+  double shown;     /* bytes, or seconds */
   TimeKind kind;
   uint32_t terms; /* of a bound: those of one set alone are compared */
   bool fits;
@@ -66,6 +65,7 @@ typedef struct {
   int n_algorithms, n_points;
   SweepPoint *points;
   Simulation first;                           /* of the first point */
+  int64_t misfit_from, misfit_to;             /* values at an end of the axis without room for some tile; 0: none */
   char (*machines)[KEYFILE_TEXT_BYTES];       /* one a point where GPUs are swept */
   const char *series[REQUEST_ALGORITHMS_MAX]; /* the algorithm; or the kernel, where it follows several */
 } Sweep;

@@ -6,28 +6,6 @@
 
 #include "viz/cli/run_tables.h"
 
-static bool all_fit(const Sweep *s, int point) {
-  for (int k = 0; k < s->n_algorithms; k++)
-    if (!s->points[point].runs[k].fits) return false;
-  return true;
-}
-
-/* Shades the end of the axis where some algorithm's tiles do not fit. For square blocks the border is known to the row;
- * for other axes it lies between two points, and the later one is taken. */
-static void shade_misfits(Chart *chart, const Sweep *s) {
-  int first = s->n_points;
-  while (first > 0 && !all_fit(s, first - 1)) first--;
-  if (first == s->n_points || s->n_points < 2) return;
-  double from = (double)s->points[first].value;
-  if (strcmp(sweep_axis_name(s->axis), "block") == 0) {
-    for (int k = 0; k < s->n_algorithms; k++) {
-      const double border = (double)s->points[first].runs[k].max_block;
-      if (border >= (double)s->points[0].value && border < from) from = border;
-    }
-  }
-  chart_shade(chart, from, (double)s->points[s->n_points - 1].value, "does not fit in SRAM");
-}
-
 Chart sweep_chart(const Sweep *s, const Request *request) {
   char state[REQUEST_STATE_BYTES], problem[512], title[128];
   run_tables_problem(&s->first, problem, sizeof problem);
@@ -48,14 +26,14 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
     chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);
     for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].runs[k].shown);
   }
-  if (s->metric == SWEEP_TIME) {
-    shade_misfits(&chart, s);
-    return chart;
+  if (s->metric != SWEEP_TIME) {
+    chart_series(&chart, s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound (order)", INK_PURPLE,
+                 SERIES_REFERENCE);
+    for (int i = 0; i < s->n_points; i++)
+      chart_point(&chart, (double)s->points[i].value, s->points[i].lower_bound_bytes);
   }
-  chart_series(&chart, s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound (order)", INK_PURPLE,
-               SERIES_REFERENCE);
-  for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].lower_bound_bytes);
-  shade_misfits(&chart, s);
+  if (s->misfit_to && s->n_points > 1)
+    chart_shade(&chart, (double)s->misfit_from, (double)s->misfit_to, "does not fit in SRAM");
   return chart;
 }
 
