@@ -102,6 +102,17 @@ TEST(a_tile_that_is_asked_for_is_tried) {
   assert_true(run.exit_status == 2 && strstr(run.err, "256 x 128") && strstr(run.err, "do not fit an SM"));
 }
 
+/* The papers' two levels have no instructions. By hand: 160 x 16 keeps 2 x 128 x (2 x 160 + 2 x 16) + 2 x 160 x 16 + 8 x
+ * 160 = 96,512 B, 176 x 16 too much; 26 passes over K and V of 2 MiB, Q and O of 1 MiB. */
+TEST(on_paper_bytes_decide) {
+  program_run(&run, "advise --gpu paper --sram 100K --csv");
+  assert_non_null(strstr(run.out, "time_is\n160 x 16,,,,,56623104,,"));
+  program_run(&run, "advise --gpu paper --sram 100K");
+  assert_true(strstr(run.out, "69 tiles have no room in 100 KiB of SRAM") && !strstr(run.out, "mma.sync"));
+  program_run(&run, "advise --gpu paper --block 512");
+  assert_true(run.exit_status == 2 && strstr(run.err, "no room in SRAM"));
+}
+
 /* Each GPU as by itself. */
 TEST(gpus_side_by_side_are_each_alone) {
   json_t *both = ask("sim --gpu a100-80gb,h200 -N 1K --algorithm fa2 --json"),

@@ -27,7 +27,9 @@ static const int64_t ROWS[] = {16, 32, 64, 128, 192, 256}, KEYS[] = {16, 32, 64,
 enum {
   N_ROWS = sizeof ROWS / sizeof *ROWS,
   N_KEYS = sizeof KEYS / sizeof *KEYS,
-  TILES_MAX = N_ROWS * N_KEYS,
+  PAPER_STEP = 16, /* rows: where no instruction asks for a power of two, every multiple is tried */
+  PAPER_ROWS = 16,
+  TILES_MAX = PAPER_ROWS * N_KEYS,
   KERNELS_MAX = 32,
   TRIED_MAX = 2 * TILES_MAX + KERNELS_MAX,
   SPLIT_ROWS = 128, /* of packed queries: with more, row blocks fill the SMs */
@@ -69,10 +71,12 @@ static bool try_tile(Tried *t, const Problem *problem, const Schedule *schedule,
   if (simulation_answer(&t->run, problem, schedule, gpu, error) || !t->run.fits) return false;
   const Plan *plan = &t->run.plan;
   const bool owns_keys = schedule_owns_columns(schedule);
-  t->cost = (owns_keys ? tile_cost_backward : tile_cost)(gpu, &plan->shape, plan->tiling.B_r, plan->tiling.B_c);
-  t->kind = gpu->l2_bytes > 0 && t->run.schedule->skips && !owns_keys ? TIME_EXTRAPOLATED : TIME_BOUND;
+  t->kind = TIME_BOUND;
   t->seconds = t->run.timing.run.bound_s;
-  if (owns_keys && gpu->l2_bytes > 0) return !t->cost.misfit && launch_tile(t, gpu);
+  if (gpu->l2_bytes == 0) return true; /* the papers' two levels: no registers, no instructions */
+  t->cost = (owns_keys ? tile_cost_backward : tile_cost)(gpu, &plan->shape, plan->tiling.B_r, plan->tiling.B_c);
+  t->kind = t->run.schedule->skips && !owns_keys ? TIME_EXTRAPOLATED : TIME_BOUND;
+  if (owns_keys) return !t->cost.misfit && launch_tile(t, gpu);
   if (t->kind == TIME_BOUND) return true;
   if (t->cost.misfit || !launch_tile(t, gpu)) return false;
   const double bytes_per_s = gpu_hbm_bytes_per_s(gpu), starts = (double)(t->run.schedule->n_passes - 1);
@@ -112,11 +116,13 @@ static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *
                         Error *error) {
   const Shape packed = problem->pack == PACK_OFF ? problem->shape : shape_packed(&problem->shape);
   const Tiling asked = problem->tiling; /* a side that is given is the only one that is tried, of whatever size */
-  for (int i = 0; i < (asked.B_r ? 1 : N_ROWS); i++) {
+  const bool on_paper = gpu->l2_bytes == 0;
+  for (int i = 0; i < (asked.B_r ? 1 : on_paper ? PAPER_ROWS : N_ROWS); i++) {
+    const int64_t rows = on_paper ? (int64_t)PAPER_STEP * (i + 1) : ROWS[i];
     for (int j = 0; j < (asked.B_c ? 1 : N_KEYS); j++) {
       Problem p = *problem;
-      if ((!asked.B_r && is_larger(ROWS[i], packed.N_q)) || (!asked.B_c && is_larger(KEYS[j], packed.N_k))) continue;
-      if (!asked.B_r) p.tiling.B_r = ROWS[i];
+      if ((!asked.B_r && is_larger(rows, packed.N_q)) || (!asked.B_c && is_larger(KEYS[j], packed.N_k))) continue;
+      if (!asked.B_r) p.tiling.B_r = rows;
       if (!asked.B_c) p.tiling.B_c = KEYS[j];
       Tried *tried = &advice->tried[advice->n];
       Error inner = {0};
@@ -125,7 +131,9 @@ static Status try_tiles(Advice *advice, const Problem *problem, const Schedule *
       } else if (inner.status && inner.status != STATUS_BAD_REQUEST) {
         return error_set(error, inner.status, "%s", inner.message);
       } else {
-        advice->why = tried->cost.misfit ? tried->cost.misfit : "its tiles do not fit an SM";
+        advice->why = tried->cost.misfit ? tried->cost.misfit
+                      : on_paper         ? "it has no room in SRAM"
+                                         : "its tiles do not fit an SM";
         advice->n_misfits++;
       }
     }
@@ -185,7 +193,8 @@ static void reason_of(const Tried *t, char *text, size_t size) {
   else if (t->kernel)
     snprintf(text, size, "%s is first: it exists, and its costs are those of the cards that were timed", name);
   else if (t->kind == TIME_BOUND)
-    snprintf(text, size, "%s is first by its bound: a kernel of this sort is not modelled", name);
+    snprintf(text, size, "%s is first by its bound%s", name,
+             t->cost.instruction ? ": a kernel of this sort is not modelled" : "");
   else
     snprintf(text, size, "%s is first: an SM finishes a tile every %s, of which %s take most", name,
              number_seconds((double)t->cost.law.tile_ns * 1e-9).text, time_part_title(t->cost.binds));
@@ -196,9 +205,11 @@ static void reason_of(const Tried *t, char *text, size_t size) {
   else if (t->run.has_launch && l->n_waves > 1)
     snprintf(text + used, size - used, ", and the last of %" PRId64 " waves is %s full.", l->n_waves,
              number_percent(l->tail_fill).text);
-  else
+  else if (l->occupancy.ctas_per_sm > 0)
     snprintf(text + used, size - used, ", and one wave of CTAs fills %s of the slots.",
-             number_percent(t->run.has_launch ? l->tail_fill : 1).text);
+             number_percent(l->tail_fill).text);
+  else
+    snprintf(text + used, size - used, "; the bottleneck is %s.", time_part_title(timing->run.bound));
 }
 
 /* For people what fits 80 columns; the last wave, and a kind of time that is every row's, are for programs. */
@@ -249,6 +260,14 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
   reason_of(&a->tried[0], reason, sizeof reason);
   table_note(t, "%s", reason);
   if (shown < a->n) table_note(t, "%d more run and take longer; --csv and --json have all.", a->n - shown);
+  if (gpu->l2_bytes == 0) {
+    if (a->n_misfits)
+      table_note(t, "%d tiles have no room in %s of SRAM.", a->n_misfits,
+                 number_bytes(wide(a->tried[0].run.machine.sram_bytes)).text);
+    table_note(t, "On paper there are SRAM and HBM alone: a time is that of the run's bytes or products at peak rates, "
+                  "whichever takes longest. Registers and instructions limit tiles on a real GPU.");
+    return;
+  }
   if (a->n_misfits)
     table_note(t, "%d tiles are no kernel here: what they keep does not fit an SM's registers or shared memory.",
                a->n_misfits);
@@ -349,9 +368,11 @@ const Command COMMAND_ADVISE = {
         "instructions, registers and shared memory cost; of few queries the keys are split, too. Each row has the CTAs "
         "that an SM holds and what limits them, the waves and how full the last one is, what crosses the SRAM "
         "boundary, what HBM moves behind L2, and the time. --algorithm leaves the tiles of one algorithm alone, "
-        "--block-q or --block-k fixes one side.",
+        "--block-q or --block-k fixes one side. On paper, SRAM and HBM alone, bytes decide and rows go up by 16.",
     .examples = "  # a causal prefill on an H100\n"
                 "  tilewalk advise --gpu h100-sxm -N 4K --heads 16 --causal\n\n"
+                "  # which tile moves the fewest bytes in 100 KiB of SRAM\n"
+                "  tilewalk advise --gpu paper --sram 100K\n\n"
                 "  # decode with grouped heads on a small card, the keys split\n"
                 "  tilewalk advise --gpu rtx4090 -N 1 --seq-len-k 32K --heads 32 --kv-heads 8 --algorithm fa2-split\n",
     .options_bytes = sizeof(AdviseOptions),
