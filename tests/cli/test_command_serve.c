@@ -55,6 +55,19 @@ TEST(one_answer) {
   json_decref(kv);
 }
 
+/* By hand: weights of 141.1 GB and a cache of 8 x 131,072 x 327,680 B = 343.6 GB are 6.06 GPUs of 80 GB, and 64 heads
+ * divide over 8. What does not fit has no times. */
+TEST(gpus_that_it_takes) {
+  for (int n = 1; n <= 8; n *= 8) {
+    char line[96];
+    snprintf(line, sizeof line, "serve --gpu a100 --batch 8 -N 128K --tp %d --json", n);
+    json_t *json = json_of(line);
+    assert_true(value(json, "memory", "least_gpus") == 8);
+    assert_true((json_object_get(json, "token") != NULL) == (n == 8));
+    json_decref(json);
+  }
+}
+
 /* 4,100 tokens in pages of 16: 257 pages, the last holds 4; a prefix of 1,000 shares 62 whole pages. */
 TEST(pages_and_prefix) {
   json_t *json = json_of("serve --model llama-3-8b --batch 10 -N 4100 --prefix 1000 --json");

@@ -257,7 +257,8 @@ const Command COMMAND_SERVE = {
     .name = "serve",
     .summary = "a model on GPUs: what fits, time to first token, time a token",
     .usage = "[--model NAME] [--gpu NAME] [--tp COUNT] [OPTION...]",
-    .description = "Computes what a model keeps on each GPU, and the least time of a prompt and of a step of decode: "
+    .description = "Computes what a model keeps on each GPU, how many GPUs it takes, and the least time of a prompt "
+                   "and of a step of decode: "
                    "weights and matrices as bytes and FLOPs over the machine's rates, attention as `tilewalk sim` says "
                    "it, all-reduces over the link. Each figure says what it is (counted, a bound, predicted, assumed) "
                    "and what it comes from.",

@@ -47,8 +47,8 @@ typedef struct {
 } Stored;
 
 /* Whole pages of the prefix are kept once: vLLM's and SGLang's caches of prefixes share no part of a page. */
-static Stored store(const ServeRequest *r) {
-  const KvCache *c = &r->serving.cache;
+static Stored store(const ServeRequest *r, const Serving *serving) {
+  const KvCache *c = &serving->cache;
   const int64_t shared_tokens = r->prefix / c->page_tokens * c->page_tokens;
   const Lengths *all = r->lengths;
   Stored s = {0};
@@ -60,34 +60,61 @@ static Stored store(const ServeRequest *r) {
   return s;
 }
 
-static double fixed_bytes(const ServeRequest *r) {
+static double fixed_bytes(const ServeRequest *r, const Serving *serving) {
   double sum = 0;
   for (int i = 0; i < r->model.n_fixed; i++) sum += (double)r->model.fixed[i].layers * (double)r->model.fixed[i].bytes;
-  return sum / (double)r->serving.n_gpus;
+  return sum / (double)serving->n_gpus;
 }
 
 /* Scores that H2O sums up for each kept token and KV head, in fp32 (assumed). */
-static double score_bytes(const ServeRequest *r) {
+static double score_bytes(const ServeRequest *r, const Serving *serving) {
   KvGroup groups[KVCACHE_GROUPS_MAX];
-  const int n = kvcache_groups(&r->serving.cache, groups);
+  const int n = kvcache_groups(&serving->cache, groups);
   double rows = 0, kept = 0;
   for (int g = 0; g < n; g++) rows += (double)groups[g].layers * (double)(groups[g].latent ? 1 : groups[g].kv_heads);
   for (int64_t k = 0; k < r->lengths->n; k++) kept += (double)evict_kept(&r->evict, r->lengths->lengths[k]);
   return r->evict.kind == EVICT_H2O ? 4 * rows * kept : 0;
 }
 
-static void add_memory(const ServeRequest *r, Figures *f) {
+/* What lies in the memory of one GPU. */
+typedef struct {
+  Stored kept;
+  double weights, scores, fixed, all;
+} Taken;
+
+static Taken take_memory(const ServeRequest *r, const Serving *s) {
+  Taken t = {.kept = store(r, s),
+             .weights = serving_weights_bytes(s),
+             .scores = score_bytes(r, s),
+             .fixed = fixed_bytes(r, s) * (double)r->lengths->n};
+  t.all =
+      t.weights + (double)(t.kept.page_bytes - t.kept.shared_bytes) + t.scores + t.fixed + (double)t.kept.table_bytes;
+  return t;
+}
+
+/* The fewest GPUs that hold it, of numbers that heads divide over; 0: even a GPU for each head is too few. */
+static int64_t least_gpus(const ServeRequest *r) {
+  for (int64_t n = 1; n <= r->model.heads; n++) {
+    Serving s = r->serving;
+    s.n_gpus = n, s.cache = r->whole;
+    if (r->model.heads % n || kvcache_share(&s.cache, n, NULL)) continue;
+    if (take_memory(r, &s).all <= (double)r->gpu.hbm_bytes) return n;
+  }
+  return 0;
+}
+
+/* Returns whether it fits. */
+static bool add_memory(const ServeRequest *r, Figures *f) {
   static const char S[] = "memory";
   const Serving *s = &r->serving;
-  const Stored kept = store(r);
+  const Taken taken = take_memory(r, s);
+  const Stored kept = taken.kept;
   const int64_t longest = r->lengths->lengths[r->lengths->n - 1], held = evict_kept(&r->evict, longest);
-  const double weights = serving_weights_bytes(s), scores = score_bytes(r),
-               fixed = fixed_bytes(r) * (double)r->lengths->n, pages = (double)(kept.page_bytes - kept.shared_bytes),
-               hbm = (double)r->gpu.hbm_bytes;
-  const double all = weights + pages + scores + fixed + (double)kept.table_bytes;
-  const double one = (double)kvcache_seek(&s->cache, held).page_bytes + fixed_bytes(r);
+  const double hbm = (double)r->gpu.hbm_bytes, left = hbm - taken.all;
+  const double one = (double)kvcache_seek(&s->cache, held).page_bytes + fixed_bytes(r, s);
+  const int64_t least = least_gpus(r);
   ADD(FIGURE_BYTES, hbm, S, "hbm_bytes", "memory of each GPU", COUNTED, "%s's description", r->gpu.name);
-  ADD(FIGURE_BYTES, weights, S, "weights_bytes", "weights", COUNTED, "%s parameters of %.3g B, over %lld GPU%s",
+  ADD(FIGURE_BYTES, taken.weights, S, "weights_bytes", "weights", COUNTED, "%s parameters of %.3g B, over %lld GPU%s",
       number_count(wide(r->model.parameters)).text, s->weight_bytes, (long long)s->n_gpus, s->n_gpus > 1 ? "s" : "");
   ADD(FIGURE_BYTES, (double)kvcache_bytes_per_token(&s->cache), S, "token_bytes", "cache of one token", COUNTED,
       "kvcache: all layers, %s", kvcache_dtype_name(s->cache.dtype));
@@ -104,15 +131,18 @@ static void add_memory(const ServeRequest *r, Figures *f) {
     ADD(FIGURE_COUNT, (double)held, S, "kept_tokens", "tokens that stay", COUNTED, "of %s, %s: %lld and the last %lld",
         number_count(wide(longest)).text, evict_name(r->evict.kind), (long long)r->evict.first,
         (long long)r->evict.last);
-  if (scores > 0)
-    ADD(FIGURE_BYTES, scores, S, "score_bytes", "sums of scores", ASSUMED, "fp32 a kept token and KV head");
-  if (fixed > 0) ADD(FIGURE_BYTES, fixed, S, "fixed_bytes", "states", COUNTED, "kvcache: whatever the length");
-  ADD(FIGURE_BYTES, hbm - all, S, "left_bytes", hbm >= all ? "left" : "lacking", COUNTED,
-      "for activations; %.1f %% is taken", 100 * all / hbm);
-  ADD(FIGURE_COUNT, fmax(0, floor((hbm - weights) / one)), S, "sequences_that_fit", "sequences that fit", COUNTED,
+  if (taken.scores > 0)
+    ADD(FIGURE_BYTES, taken.scores, S, "score_bytes", "sums of scores", ASSUMED, "fp32 a kept token and KV head");
+  if (taken.fixed > 0)
+    ADD(FIGURE_BYTES, taken.fixed, S, "fixed_bytes", "states", COUNTED, "kvcache: whatever the length");
+  ADD(FIGURE_BYTES, fabs(left), S, "left_bytes", left >= 0 ? "left" : "lacking", COUNTED, "%s%.1f %% is taken",
+      left >= 0 ? "for activations; " : "it does not fit: ", 100 * taken.all / hbm);
+  ADD(FIGURE_COUNT, fmax(0, floor((hbm - taken.weights) / one)), S, "sequences_that_fit", "sequences that fit", COUNTED,
       "of the longest's size, beside the weights");
-  f->list[f->n - 2].value = fabs(hbm - all);
-  f->list[f->n - 2].word = hbm >= all ? "fits" : "does not fit";
+  ADD(FIGURE_COUNT, (double)least, S, "least_gpus", "fits from --tp", COUNTED,
+      least ? "the fewest GPUs that heads divide over" : "none: too few at one for each of %lld heads",
+      (long long)r->model.heads);
+  return left >= 0;
 }
 
 /* ---- Times ------------------------------------------------------------------------------------------------- */
@@ -267,7 +297,7 @@ static Status add_token(const ServeRequest *r, Figures *f, Error *error) {
     free(parts);
     return status;
   }
-  const double scores_s = 2 * score_bytes(r) / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16);
+  const double scores_s = 2 * score_bytes(r, &r->serving) / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16);
   add_step(r, &step, S, f);
   if (r->prefix)
     ADD(FIGURE_BYTES, (double)kvcache_seek(&r->serving.cache, r->prefix).bytes * (double)(r->lengths->n - 1), S,
@@ -287,9 +317,12 @@ static Status add_token(const ServeRequest *r, Figures *f, Error *error) {
 
 Status serve_figures(const ServeRequest *r, Figures *f, Error *error) {
   f->n = 0;
-  add_memory(r, f);
-  const Status status = add_prompt(r, f, error);
-  return status ? status : add_token(r, f, error);
+  const bool fits = add_memory(r, f);
+  const int n = f->n;
+  Status status = add_prompt(r, f, error);
+  if (!status) status = add_token(r, f, error);
+  if (!fits) f->n = n; /* what does not run has no times */
+  return status;
 }
 
 const Figure *serve_figure(const Figures *f, const char *path) {

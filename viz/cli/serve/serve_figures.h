@@ -48,7 +48,7 @@ typedef struct {
   int n;
 } Figures;
 
-/* Computes all of them. Errors: as those of sim/serving.h. */
+/* Computes all of them; times only where weights and caches fit. Errors: as those of sim/serving.h. */
 Status serve_figures(const ServeRequest *request, Figures *figures, Error *error);
 
 /* A figure by "section.key"; NULL: there is none. */
