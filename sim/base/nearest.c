@@ -13,6 +13,33 @@ static size_t min3(size_t a, size_t b, size_t c) {
 
 static char low(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
+static int sort_of(char c) { return c >= '0' && c <= '9' ? 2 : low(c) >= 'a' && low(c) <= 'z'; }
+
+/* The next run of letters or of digits at or after *at, which moves behind it. Returns its length; 0: no more. */
+static size_t next_run(const char *text, size_t *at) {
+  while (text[*at] && !sort_of(text[*at])) ++*at;
+  size_t n = 0;
+  while (text[*at + n] && sort_of(text[*at + n]) == sort_of(text[*at])) n++;
+  *at += n;
+  return n;
+}
+
+/* Whether the words and numbers of *word, two or more, are whole ones of the candidate, in the same order. */
+static bool has_runs(const char *word, const char *candidate) {
+  size_t at = 0, in = 0, n, m, n_runs = 0;
+  while ((n = next_run(word, &at)) > 0) {
+    bool same = false;
+    while (!same && (m = next_run(candidate, &in)) > 0) {
+      size_t k = 0;
+      while (m == n && k < n && low(word[at - n + k]) == low(candidate[in - m + k])) k++;
+      same = k == n;
+    }
+    if (!same) return false;
+    n_runs++;
+  }
+  return n_runs > 1;
+}
+
 static bool is_part(const char *word, size_t n, const char *candidate, size_t m) {
   for (size_t from = 0; from + n <= m; from++) {
     size_t k = 0;
@@ -45,7 +72,7 @@ static size_t edits(const char *a, size_t n, const char *b, size_t m) {
 void nearest_offer(Nearest *nearest, const char *candidate) {
   const size_t n = strlen(nearest->word), m = strlen(candidate);
   if (n > LONGEST || m > LONGEST) return;
-  if (n > 1 && is_part(nearest->word, n, candidate, m)) {
+  if (n > 1 && (is_part(nearest->word, n, candidate, m) || has_runs(nearest->word, candidate))) {
     if (nearest->n_parts < NEAREST_PARTS_MAX) nearest->parts[nearest->n_parts] = candidate;
     if (nearest->n_parts++ == 0) nearest->best = candidate;
     nearest->distance = 0;

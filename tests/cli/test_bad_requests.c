@@ -107,6 +107,11 @@ static const BadRequest REQUESTS[] = {
     {"sim --state 'scene=movie'", "is no scene"},
     /* totals beyond 128 bits */
     {"sim -N 1T -d 64K --heads 1M --batch 1M", "128 bits"},
+    /* names */
+    {"kvcache --model llama-3-70b", "did you mean 'llama-3.1-70b'?"},
+    {"kvcache --model llama-70b", "did you mean 'llama-2-70b' or 'llama-3.1-70b'?"},
+    {"sim --gpu h100x", "did you mean 'h100'?"},
+
     /* sweeps */
     {"sweep --over colour", "cannot be swept"},
     {"sweep --values 8,4", "rising order"},

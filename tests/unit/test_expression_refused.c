@@ -191,7 +191,7 @@ TEST(wrong_expressions_say_what_and_where) {
       {"sim{splits=4}", "only fa2-split", 10},
       {"sim{algorithm='fa1', lse=true}", "lse has no effect", 10},
       {"sim{heads=6, kv_heads=4}", "must divide", 10},
-      {"sim{gpu='a100'}", "there is no GPU 'a100'", 10},
+      {"sim{gpu='a10x'}", "there is no GPU 'a10x'", 10},
       {"sim{N=64}.trafic", "did you mean 'traffic'?", 10},
       {"sim{N=64}.traffic.read.k", "the result has no 'k'", 10},
       {"softmax{}", "scores must be a list", 10},

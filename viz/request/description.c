@@ -50,12 +50,17 @@ static const Kind BACKEND_KIND = {"backends", "library", "assets/backends has th
 static const Kind LINK_KIND = {"links", "link", "'tilewalk ranks --help' lists the known ones"};
 static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' lists the known ones"};
 
+/* What people call a card whose file has a longer name. */
+static const char *const CALLED[][2] = {{"a100", "a100-80gb"}, {"h100", "h100-sxm"}};
+
 static Status refuse(const Kind *kind, const char *name, Error *error) {
   const Quote q = quote_text(name);
   DescriptionNames *known = malloc(sizeof *known);
   Nearest nearest = {.word = q.text};
   Status status = known ? description_names(kind->folder, known, error) : STATUS_OK;
   for (int i = 0; known && !status && i < known->n; i++) nearest_offer(&nearest, known->names[i]);
+  for (size_t k = 0; kind == &GPU_KIND && k < sizeof CALLED / sizeof *CALLED; k++)
+    nearest_offer(&nearest, CALLED[k][0]);
   char meant[4 * DESCRIPTION_NAME_BYTES + 32];
   if (status) { /* no data files at all: that is said instead */
   } else if (nearest.best)
@@ -68,9 +73,6 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
   free(known);
   return status;
 }
-
-/* What people call a card whose file has a longer name. */
-static const char *const CALLED[][2] = {{"h100", "h100-sxm"}};
 
 static bool same_name(const char *a, const char *b) {
   for (; *a && *b; a++, b++)
