@@ -26,7 +26,7 @@ says() {
   line=$("$tilewalk" $1 2>&1 >/dev/null) && fail "'$1' is not refused"
   case $line in *"$2"*) ;; *) fail "'$1' is answered by: $line" ;; esac
 }
-says 'sim --gpu a100' "did you mean 'a100-40gb' or 'a100-80gb'?"
+says 'sim --gpu a100x' "did you mean 'a100'?"
 says 'sim --gpu 4090' "did you mean 'rtx4090'?"
 says 'sim --gpu H2O' "did you mean 'h20'?"
 says 'sim --gpu rtx50' "did you mean 'rtx5070', 'rtx5070ti', 'rtx5080' or 'rtx5090'?"
