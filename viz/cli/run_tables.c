@@ -108,7 +108,9 @@ static void tensor_row(Table *t, const char *verb, const char *name, const Simul
 
 static void traffic_rows(Table *t, const Simulation *runs, int n) {
   const TensorNames all = value_names(runs, n, false);
-  table_group(t, "Traffic across the SRAM boundary");
+  bool any_l2 = false;
+  for (int k = 0; k < n; k++) any_l2 = any_l2 || runs[k].has_l2;
+  table_group(t, "Traffic across the SRAM boundary%s", any_l2 ? ": the papers' HBM accesses" : "");
   for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "read", all.names[tensor], runs, n, false);
   for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "write", all.names[tensor], runs, n, true);
   bytes_row(t, "  all reads", ROLE_PLAIN, runs, n, total_of, 0);
@@ -341,7 +343,7 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
         r->machine.name);
   }
   if (!any) return;
-  table_group(t, "L2 of %s, all CTAs at once", run_tables_machine(runs, n));
+  table_group(t, "L2 of %s, all CTAs at once: what HBM itself delivers", run_tables_machine(runs, n));
   read_and_written_rows(t, runs, n);
   for (int which = 0; which < 2; which++) {
     table_text(t, ROLE_PLAIN, which ? "  hit rate (ncu)" : "  served by L2");

@@ -16,7 +16,7 @@
  * row that is computed: {kept} keys it sees here, {hid} it does not, {seen} with those before, {left} after; its values
  * {old} {best} {new} {factor} {was} {sum} {div} by name {Old} {Best} {New} {Sum} {Div}; {Total} the block that is added
  * to or divided, {tile} of {tiles}, {added}; {skip} of {skips}, {unread} {unwritten}; {flops} {bad} {dtype};
- * {inputs} {steps} {total} {whole} of the run. */
+ * {inputs} {steps} {total} {whole} of the run; {across}: what, of two levels or three. */
 
 enum { STATEMENT_WORDS = 12 };
 
@@ -43,8 +43,8 @@ typedef struct {
 // clang-format off
 static const Sentence SENTENCES[] = {
     {LINE_SHAPES, "start", {NEED_START}, "Nothing has moved yet: {inputs} are in HBM.",
-     "This run moves {whole} between HBM and SRAM."},
-    {LINE_SHAPES, "end", {NEED_END}, "All {steps} steps are done.", "{total} crossed between HBM and SRAM in all."},
+     "This run moves {whole} {across}."},
+    {LINE_SHAPES, "end", {NEED_END}, "All {steps} steps are done.", "{total} moved {across} in all."},
 
     {LINE_LOAD, "load from another kernel", {NEED_STORED_BY_KERNEL}, COMES,
      "Kernel {writer} stored it; load {load} of {loads}."},
@@ -372,6 +372,8 @@ static void put_words(const Asked *a, char *text, size_t size) {
   if (is(a, "dtype")) snprintf(text, size, "%s", dtype_name(a->now->problem.shape.dtype));
   if (is(a, "steps")) snprintf(text, size, "%s", number_count(a->now->n_steps).text);
   if (is(a, "inputs")) put_inputs(s, text, size);
+  if (is(a, "across"))
+    snprintf(text, size, a->now->gpu.l2_bytes > 0 ? "across the SRAM boundary" : "between HBM and SRAM");
 }
 
 static void expand(const Snapshot *now, const Facts *facts, const char *from, char *to, size_t size) {

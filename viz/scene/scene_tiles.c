@@ -19,7 +19,8 @@ static void draw_counts(const Pen *pen, Box *box) {
   char number[NUMBER_CHARS], rest[NUMBER_CHARS + 32];
   snprintf(number, sizeof number, "%s", number_bytes(now->total_bytes).text);
   snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
-  pen_count(pen, box, TYPE_NUMBER, pen_fitting(pen, box->width, "moved between HBM and SRAM", "moved"), number, rest);
+  const char *const moved = now->gpu.l2_bytes > 0 ? "moved across the SRAM boundary" : "moved between HBM and SRAM";
+  pen_count(pen, box, TYPE_NUMBER, pen_fitting(pen, box->width, moved, "moved"), number, rest);
   if (now->whole.added > 0) { /* what a walk by columns pays for dQ */
     snprintf(number, sizeof number, "%s", number_bytes(now->traffic.added).text);
     snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole.added).text);
