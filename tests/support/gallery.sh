@@ -13,7 +13,7 @@ export TILEWALK_ASSETS=assets
 if [ "${1:-}" != --check ] && [ -n "${BUILD:-}" ]; then
   "$BUILD/tests/picture_scenes" $folder/scenes.png
   "$BUILD/tests/picture_lesson" $folder/lesson.png
-  "$tilewalk" render --scene main --frames 98:138 --sub-frames 5 --frame-ms 70 --size 1120x630 -o $folder/moving.webp
+  "$tilewalk" render --scene main --frames 105:135 --sub-frames 3 --frame-ms 110 --size 1056x594 -o $folder/moving.webp
 fi
 
 # picture NAME 'WHAT IT SHOWS' WORDS...: one entry.
