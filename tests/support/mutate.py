@@ -132,8 +132,8 @@ def mutants_of(path):
         if code is None or not code.startswith(" ") or lines.count(lines[n]) > 1:  # inside functions
             continue
         for name, pattern, new in OPERATORS:
-            if name == "number" and path.startswith("viz/"):  # most are pixels
-                continue
+            if name == "number" and path.startswith("viz/") or name == "less" and "for (" in code:
+                continue  # most are pixels; what lies behind an array differs from run to run
             for match in re.finditer(pattern, code):
                 made = match.expand(new) if isinstance(new, str) else new(match)
                 for put in made if isinstance(made, list) else [made]:

@@ -162,6 +162,7 @@ TEST(attention_computes_one_head) {
 
 TEST(machines_caches_and_warps_answer) {
   assert_true(number("gpu'paper'.sram") == 196608);
+  assert_string_equal(eval("gpu'paper'.name .. ' ' .. gpu'paper'.compute_capability").text, "paper 8.0");
   assert_true(number("kvcache{layers=80, kv_heads=8, d=128, tokens=100000}.bytes") == 32768000000.0);
   assert_true(number("kvcache{tokens=17, page_tokens=16}.pages") == 2);
   assert_true(flag("local g = grow{tokens=17, page_tokens=16} return #g == 17 and g[17].new_page "

@@ -357,6 +357,7 @@ TEST(bad_models_are_refused) {
   } CASES[] = {
       {MODEL, "m.model: no 'dtype'"},
       {MODEL "dtype = fp12\n", "m.model:7: 'fp12' is no data type of a cache"},
+      {MODEL "dtype = fp16\nmla_latent = 512 # assumed\nmla_rope = 524289 # assumed\n", "m.model:9: mla_rope"},
       {MODEL "dtype = fp16\nmla_rope = 64 # assumed\n", "m.model:8: mla_rope is given but mla_latent is not"},
       {MODEL "dtype = fp16\nwindow_layers = 2 # assumed\n", "m.model:8: window_layers is given but window is not"},
       {MODEL "dtype = fp16\nwindow = 9 # assumed\nwindow_layers = 5 # assumed\n",

@@ -402,6 +402,8 @@ static const struct {
      "word for word"},
     {GOOD "```show\nscene=tile\n```\n", "did you mean 'tiles'"},
     {GOOD "```show\nscene=tiles steps=9-2\n```\n", "are no steps"},
+    {GOOD "```show\nscene=tiles steps=0-1000000000000000\n```\n", "are no steps"},
+    {GOOD "```show\nscene=tiles steps=0-100000000000000\n```\n", NULL},
     {GOOD "```show\nsteps=1-2\n```\n", "names no scene"},
     {GOOD "```show\nscene=tiles scores=1,2\n```\n", "belong to scene=softmax"},
     {GOOD "```show\nscene=warp column=0 row_bytes=128 pad_bytes=4 swizzle=none\n```\n", NULL},
@@ -431,6 +433,8 @@ static const struct {
      NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
      "'1 / 0.82 = 1.21', and that"},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 10 - 3 = 8.\n```\n",
+     "'10 - 3 = 8', and that"},
     /* 20 parentheses in each other are read; more are no equation */
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
           "explain: So ((((((((((((((((((((1)))))))))))))))))))) + 2 = 4.\n```\n",

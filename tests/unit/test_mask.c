@@ -297,3 +297,13 @@ TEST(files_of_blocks) {
     assert_null(pattern_named(NAMES[k], (PatternMatrix){64, 64, false}, NULL));
   assert_null(pattern_named("strided:4:1", (PatternMatrix){1 << 20, 1 << 20, false}, &error)); /* too many blocks */
 }
+
+/* A pattern is of a matrix, and goes with no other. */
+TEST(a_mask_of_another_matrix_is_refused) {
+  Pattern *pattern = pattern_named("strided:2:4", (PatternMatrix){64, 32, false}, NULL);
+  for (int k = 0; k < 3; k++) {
+    Shape shape = {.N_q = k == 1 ? 60 : 64, .N_k = k == 2 ? 30 : 32, .d = 8, .pattern = pattern};
+    assert_int_equal(shape_complete(&shape, NULL), k ? STATUS_BAD_REQUEST : STATUS_OK);
+  }
+  free(pattern);
+}

@@ -1,6 +1,7 @@
 /* The traffic of a prefix in closed form, against adding up events one by one. */
 #include "tests/support/rand.h"
 #include "sim/algorithms/walk/place.h"
+#include "tests/support/implied.h"
 
 #include "tests/support/test.h"
 
@@ -73,6 +74,21 @@ TEST(test_large) {
     place_traffic(SCHEDULES[k], &plan, UINT64_MAX / 2, &prefix); /* beyond the end is the end */
     assert_true(traffic_equal(&whole, &prefix));
   }
+}
+
+/* Any count that differs makes them differ. */
+TEST(test_traffic_that_differs) {
+  Traffic a, b;
+  for (size_t k = 0; k < sizeof a.tiles / sizeof a.tiles[0]; k++) {
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    assert_true(traffic_equal(&a, &b));
+    b.tiles[k] = 1;
+    assert_false(traffic_equal(&a, &b));
+  }
+  memset(&b, 0, sizeof b);
+  b.read[IMPLIED_O] = 1;
+  assert_false(traffic_equal(&a, &b));
 }
 
 /* The last step at or below so many bytes, against a walk. */

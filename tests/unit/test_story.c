@@ -39,6 +39,7 @@ TEST(what_is_no_story_is_refused) {
       {"holds N == 8 * B", "holds N", "tale.txt:12: 'holds' is neither true nor false"},
       {"holds N == 8 * B\n", "", "tale.txt:5: the beat 'one' has no line 'holds'"},
       {"caption Rows", "caption a b c d e f g h i j k l m Rows", "tale.txt:11: a caption has at most 14 words"},
+      {"beat one", "beat abcdefghijklmnopqrstuvwxyz-of-32", "tale.txt:5: the name of a beat is too long"},
       {"unit blocks", "unit Mb", "tale.txt:15: 'Mb' is no unit"},
       {"lit Q[0]", "light Q[0]", "tale.txt:10: 'light' is no line of a beat"},
       {"because Eight.", "because Eight.\nbecause 8.", "tale.txt:17: a second 'because'"},
