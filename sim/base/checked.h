@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes, elements or FLOPs, totals. Machines of 32 bits have C23's _BitInt instead of __int128, of clang 16 or later with
- * what its library lacks in wide.h: gcc 14.2 crashes on it, and divides wrongly. No C++ compiler computes with it there. */
+/* Bytes, elements or FLOPs, totals. Machines of 32 bits have C23's _BitInt instead of __int128, of clang 16 or later,
+ * with what its library lacks in wide.h: gcc 14.2 crashes on it, and divides wrongly. No C++ compiler has it there. */
 #ifdef __SIZEOF_INT128__
 typedef __uint128_t Wide;
 #elif defined __cplusplus

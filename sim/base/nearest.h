@@ -7,8 +7,8 @@
 enum { NEAREST_PARTS_MAX = 4 };
 
 /* A search over candidates: start with {.word = typed}, offer each known word, then read `best`. Capital and small
- * letters are the same. A word that is a part of a candidate ("4090" of "rtx4090"), or whose words and numbers are in it
- * ("llama-3-70b" in "llama-3.1-70b"), is nearer than any mistyped one. */
+ * letters are the same. A word that is a part of a candidate ("4090" of "rtx4090"), or whose words and numbers are in
+ * it ("llama-3-70b" in "llama-3.1-70b"), is nearer than any mistyped one. */
 typedef struct {
   const char *word;
   const char *best;                     /* NULL: nothing is near enough (more than a third of the letters differ) */

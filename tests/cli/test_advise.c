@@ -102,8 +102,8 @@ TEST(a_tile_that_is_asked_for_is_tried) {
   assert_true(run.exit_status == 2 && strstr(run.err, "256 x 128") && strstr(run.err, "do not fit an SM"));
 }
 
-/* The papers' two levels have no instructions. By hand: 160 x 16 keeps 2 x 128 x (2 x 160 + 2 x 16) + 2 x 160 x 16 + 8 x
- * 160 = 96,512 B, 176 x 16 too much; 26 passes over K and V of 2 MiB, Q and O of 1 MiB. */
+/* The papers' two levels have no instructions. By hand: 160 x 16 keeps 2 x 128 x (2 x 160 + 2 x 16) + 2 x 160 x 16 +
+ * 8 x 160 = 96,512 B, 176 x 16 too much; 26 passes over K and V of 2 MiB, Q and O of 1 MiB. */
 TEST(on_paper_bytes_decide) {
   program_run(&run, "advise --gpu paper --sram 100K --csv");
   assert_non_null(strstr(run.out, "time_is\n160 x 16,,,,,56623104,,"));

@@ -2,6 +2,7 @@
 # For scripts that ask the program and look at what it says, sourced at their beginning: a folder $work that goes away, the
 # program $tilewalk, and expect. Each defines run, which asks, and ends with `exit $failed`.
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck disable=SC2034  # run is the script's
 tilewalk=${TILEWALK:-build/tilewalk}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -1,5 +1,6 @@
-/* Loaded before libcmocka by inverted.py: TEST_INVERT=k turns round the k-th place of an assertion that each test reaches,
- * 0 none; TEST_INVERT_ALONE=NAME runs that test alone. TEST_INVERT_LOG gets a line for each test that begins, each place it reaches and each test that passes. */
+/* Loaded before libcmocka by inverted.py: TEST_INVERT=k turns round the k-th place of an assertion that each test
+ * reaches, 0 none; TEST_INVERT_ALONE=NAME runs that test alone. TEST_INVERT_LOG gets a line for each test that begins,
+ * each place it reaches and each test that passes. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "tests/support/test.h"
 

@@ -145,8 +145,8 @@ TEST(test_print) {
 }
 
 /* Verdicts have a mark besides their colour. */
-/* Of any origin: letters, newlines and tabs stay, whatever the length; an escape, a turn of direction, a broken byte and
- * a NUL do not. */
+/* Of any origin: letters, newlines and tabs stay, whatever the length; an escape, a turn of direction, a broken byte
+ * and a NUL do not. */
 TEST(test_say) {
   static char large[9000];
   memset(large, 'a', sizeof large - 1);
