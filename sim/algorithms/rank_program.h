@@ -3,7 +3,7 @@
  *
  *     contiguous   0000 1111 2222 3333       keys of earlier ranks whole, of its own half, of later ones nothing
  *     striped      0123 0123 0123 0123       half of every block; of later ranks without the diagonal
- *     zigzag       00 11 22 33 33 22 11 00   earlier ranks: the first half of the keys; later ones: the last of the rows */
+ *     zigzag       00 11 22 33 33 22 11 00   earlier ranks: the first half of the keys; later: the last of the rows */
 #ifndef TILEWALK_SIM_ALGORITHMS_RANK_PROGRAM_H
 #define TILEWALK_SIM_ALGORITHMS_RANK_PROGRAM_H
 

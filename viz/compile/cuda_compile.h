@@ -3,7 +3,8 @@
  * The text is compiled from a copy in a folder of its own, beside empty files for headers that are not here (each with
  * a note); lines keep their numbers. What clang would read (-M) is judged before: it may read below the folders that it
  * searches, which are its own, the source's and those of -I, links followed; all else is refused. First as it is;
- * when that fails, with the host's half cut away (source_cut.h). clang runs without a shell, for at most 30 s of CPU and 60 s in all, in 4 GiB; the folder is removed. */
+ * when that fails, with the host's half cut away (source_cut.h). clang runs without a shell, for at
+ * most 30 s of CPU and 60 s in all, in 4 GiB; the folder is removed. */
 #ifndef TILEWALK_VIZ_COMPILE_CUDA_COMPILE_H
 #define TILEWALK_VIZ_COMPILE_CUDA_COMPILE_H
 
