@@ -52,6 +52,8 @@ named() { # named COMMENT...: a kernel of one buffer, whose source would be the 
   printf '.version 7.0\n.target sm_80\n.address_size 64\n.file 1 "/x/pipe.cu"\n.visible .entry k(.param .u64 a)\n{\n  ret;\n}\n' >>"$work/named.ptx"
 }
 named 'arg f32[1]:one.bin' 'grid 1' && expect 0 'k: grid 1' "$work/named.ptx"
+named 'grid 3 arg f32[1]:zero entry k' && expect 0 'k: grid 3' "$work/named.ptx" --entry k
+named 'grid 3 blocks 2' && expect 2 "named.ptx:2: --grid '3 blocks 2'" "$work/named.ptx"
 named 'arg f32[1]:pipe.bin' 'grid 1' && expect 2 'pipe.bin: it is no regular file' "$work/named.ptx"
 named 'arg f32[1]:/etc/passwd' 'grid 1' && expect 2 "'/etc/passwd' leads out of the folder" "$work/named.ptx"
 named 'gpu /etc/passwd' && expect 2 'named.ptx:2: ' "$work/named.ptx" --arg 'f32[1]:zero'

@@ -197,7 +197,7 @@ const Command COMMAND_KERNEL = {
         "is compiled by clang 14 or later, without the CUDA toolkit; PTX is that of nvcc, clang or Triton "
         "(compiled.asm[\"ptx\"]). "
         "Lines need -lineinfo there.\n\n"
-        "A launch is given by options, or by comments of the file with the same words: // tilewalk: grid 2,4. "
+        "A launch is given by options, or by comments of the file with the same words: // tilewalk: grid 2,4 block 64. "
         "What an argument holds: normal:SEED is 4 u - 2 and int:SEED is 1000 u rounded down, with u = "
         "(splitmix64(index + SEED x "
         "1000003) >> 40) / 2^24; zero, none (never written), iota, inf, -inf, nan, a number, or a file's bytes. A "

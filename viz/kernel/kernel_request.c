@@ -235,7 +235,41 @@ static const Option *find_option(const char *word, size_t n) {
   return NULL;
 }
 
-/* One comment's words after "tilewalk:". */
+/* How much of the text is a value: its first word, and what follows up to the name of an option. */
+static size_t value_length(const char *text, size_t n) {
+  size_t length = 0;
+  for (size_t at = 0; at < n;) {
+    size_t end = at;
+    while (end < n && !ascii_is_space(text[end])) end++;
+    if (length > 0 && find_option(text + at, end - at)) return length;
+    length = end;
+    for (at = end; at < n && ascii_is_space(text[at]);) at++;
+  }
+  return length;
+}
+
+/* One option with its value, of *rest, which moves behind it. */
+static Status take_option(KernelRequest *r, char **rest, Error *error) {
+  char *const text = *rest;
+  const size_t word = strcspn(text, " \t");
+  const Option *o = find_option(text, word);
+  char *value = text + word + strspn(text + word, " \t");
+  if (!o)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "'%s' is none of entry, grid, block, shared, arg, out, like, N, d, batch, heads, causal, scale",
+                     quote(text, word).text);
+  const bool needs_value = option_needs_value(o);
+  char *const end = value + (needs_value ? value_length(value, strlen(value)) : 0);
+  *rest = end + strspn(end, " \t");
+  if (needs_value) *end = '\0';
+  if (needs_value && !*value)
+    return error_set(error, STATUS_BAD_REQUEST, "a value belongs behind '%.*s', as behind --%s", (int)word, text,
+                     o->name ? o->name : text);
+  if (o->shipped && o->shipped(value, error)) return error->status;
+  return option_store(o, r, needs_value ? value : "1", error);
+}
+
+/* The options of one comment, after "tilewalk:". */
 static Status take_comment(KernelRequest *r, const char *words, size_t n, int line, Error *error) {
   char text[KERNEL_ARGUMENT_BYTES + 32];
   Error own = {0};
@@ -248,18 +282,9 @@ static Status take_comment(KernelRequest *r, const char *words, size_t n, int li
                      (int)sizeof text);
   memcpy(text, words, n);
   text[n] = '\0';
-  const size_t word = strcspn(text, " \t");
-  const Option *o = find_option(text, word);
-  const char *value = text + word + strspn(text + word, " \t");
-  if (!o)
-    error_set(&own, STATUS_BAD_REQUEST,
-              "'%s' is none of entry, grid, block, shared, arg, out, like, N, d, batch, heads, causal, scale",
-              quote(text, word).text);
-  else if (option_needs_value(o) && !*value)
-    error_set(&own, STATUS_BAD_REQUEST, "a value belongs behind '%s', as behind --%s", o->name ? o->name : text,
-              o->name ? o->name : text);
-  else if (!o->shipped || o->shipped(value, &own) == STATUS_OK)
-    option_store(o, r, option_needs_value(o) ? value : "1", &own);
+  char *rest = text;
+  do take_option(r, &rest, &own);
+  while (!own.status && *rest);
   return own.status ? error_set(error, STATUS_BAD_FILE, "%.120s:%d: %s", r->file, line, own.message) : STATUS_OK;
 }
 
@@ -269,8 +294,8 @@ static bool names_entry(const char *words, size_t n, const char *wanted) {
   if (n < 6 || memcmp(words, "entry", 5) != 0 || !ascii_is_space(words[5])) return false;
   words += 6, n -= 6;
   while (n > 0 && ascii_is_space(*words)) words++, n--;
-  while (n > 0 && ascii_is_space(words[n - 1])) n--;
   if (!*wanted) return true;
+  n = value_length(words, n);
   return strlen(wanted) == n && memcmp(words, wanted, n) == 0;
 }
 
