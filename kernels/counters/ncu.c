@@ -210,6 +210,7 @@ static void ignore_columns(Parser *p) {
 }
 
 static void recognise(Parser *p) {
+  if (p->text.line_number == 1) p->is_remarked = begins(p, "#");
   for (int k = 0; k < N_FOREIGN && !p->foreign_line; k++) {
     if (!ncu_text_has(&p->text, FOREIGN[k].mark)) continue;
     p->foreign = k;
@@ -282,6 +283,10 @@ static Status no_table(const Parser *p, Error *error) {
                      "line %" PRId64 ": this is what ncu prints for people; run it again with --csv --page raw, or "
                      "`ncu --import FILE.ncu-rep --csv --page raw`",
                      p->text_page);
+  if (p->is_remarked)
+    return error_set(error, STATUS_BAD_FILE,
+                     "line 1: a recording of Tilewalk's own, as # says, but without counters of ncu; "
+                     "assets/counters/INDEX.md says which ones crosscheck takes and what reads the others");
   return ncu_fail(p, error,
                   "no header with a counter that is known here before the end of the file; make it with `ncu --csv "
                   "--page raw --print-units base --metrics l1tex__m_xbar2l1tex_read_bytes.sum,...`");

@@ -84,6 +84,7 @@ typedef struct {
   char said[160];         /* the first of it, printable */
   bool no_permission, none_profiled;
   int64_t foreign_line; /* of another profiler; 0: none */
+  bool is_remarked;     /* it begins with #, as recordings of our own do */
   int foreign;          /* in FOREIGN */
 } Parser;
 

@@ -150,6 +150,8 @@ expect 0 'No counter of bytes is in the file' "$work/time.csv" -N 4096
 
 # Through a pipe, and a report that is no CSV.
 "$tilewalk" crosscheck --ncu - <"$work/causal.csv" >"$work/out" 2>&1 || { echo "--ncu - fails"; cat "$work/out"; failed=1; }
+expect 2 "line 1: a recording of Tilewalk's own" assets/counters/h100/decode/first.csv
+expect 2 "line 1: a recording of Tilewalk's own" assets/counters/h100/pipeline/fa2_async_16_4096_128_0.csv
 printf 'NVR\001\000' >"$work/report.ncu-rep"
 expect 2 'ncu --import FILE.ncu-rep --csv --page raw' "$work/report.ncu-rep"
 "$tilewalk" crosscheck --help | tr -s ' \n' ' ' | grep -q 'ncu --cache-control all .*dram__bytes_read.sum' || { echo "--help does not name the command"; failed=1; }
