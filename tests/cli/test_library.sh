@@ -112,6 +112,9 @@ for name in tilewalk.__all__:
     assert re.search(rf"^ *(def {name}\(|class {name}\b|{name}: _Command)", source, re.M), f"no type for {name}"
 assert tilewalk.chart("sweep", to=1024).svg.count("<svg") == 1 and "image/svg" in tilewalk.sweep(to=1024)._repr_html_()
 assert 'src="e.html#N=64&amp;causal=1"' in tilewalk.embed("e.html", N=64, causal=True)._repr_html_()
+try: tilewalk.render(output="m.webp")
+except tilewalk.Error as error: assert ".save('x.png')" in str(error)
+else: assert False
 assert tilewalk.render(scene="main", step=4).svg.startswith("<?xml") and tilewalk.render(N=64).png()[1:4] == b"PNG"
 ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
 assert tilewalk.kernel(ptx, grid=2, block=32)["entry"] == "k"

@@ -145,6 +145,8 @@ class Picture:
     """A scene or a chart: ``svg`` is its text, ``png()`` its pixels; a notebook shows it."""
 
     def __init__(self, words: Sequence[str]):
+        if any(word == "-o" or word.startswith("--output") for word in words):
+            raise Error("leave out output=; a picture is written by its save(): render(...).save('x.png')")
         self._words = list(words)
         self.svg: str = _asked([*words, "-o", "-.svg"])[1].decode()
 
