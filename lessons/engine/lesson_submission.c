@@ -147,7 +147,7 @@ static void read_field(Reader *r, bool *last) {
     }
     while (r->p < r->end && *r->p == ' ') r->p++;
     if (!ends_field(r)) {
-      error_set(&r->problem, STATUS_BAD_FILE, "behind a closing quotation mark must stand the end of the field");
+      error_set(&r->problem, STATUS_BAD_FILE, "a field ends at its closing quotation mark: a comma belongs behind it");
       skip_line(r);
     }
   } else if (!read_plain(r, &length)) {

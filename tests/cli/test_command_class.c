@@ -142,6 +142,8 @@ TEST(a_folder_is_a_class) {
   has("M\xC3\xBCller,0,0,2 in conflict with another file\n");
   has("Zo\xC3\xAB,0,0,has handed in nothing\n");
   has(",0,0,answers without a name\n");
+  assert_non_null(strstr(run.err, "lesson: bob.json:1: this is not JSON"));
+  assert_non_null(strstr(run.err, "pipe.csv: it is no regular file"));
   tilewalk("lesson %1$s/two.md --answers %1$s/in --roster %1$s/roster --csv");
   has("bob.json:1: this is not JSON");
   has("pipe.csv: it is no regular file");

@@ -288,7 +288,7 @@ TEST(a_broken_row_hurts_no_other) {
       {"A,two,bytes,1,2,3", "6 fields under 5 columns"},
       {"A,two,,1,", "the id of the question is missing"},
       {"A,two,bytes,\"1,", "a quotation mark is never closed"},
-      {"A,two,bytes,\"1\"2,", "behind a closing quotation mark"},
+      {"A,two,bytes,\"1\"2,", "a field ends at its closing quotation mark"},
       {"A,two,bytes,1,x", "the seed 'x' is no whole number"},
       {"A,two,bytes,1,-1", "the seed '-1' is no whole number"},
       {"A,two,bytes,1,9999999999999999999", "is no whole number"},

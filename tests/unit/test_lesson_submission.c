@@ -61,7 +61,7 @@ TEST(test_wrong_rows_hurt_no_other) {
   read_text(text);
   assert_int_equal(s.n_rows, 8);
   is_row(0, "", "b", "2", 2);
-  is_problem(1, "behind a closing quotation mark");
+  is_problem(1, "a field ends at its closing quotation mark");
   is_row(2, "", "d", "4", 4);
   assert_int_equal(s.rows[3].problem, 0); /* 4095 bytes fit */
   assert_int_equal(strlen(text_of(s.rows[3].answer)), SUBMISSION_FIELD_BYTES - 1);

@@ -18,6 +18,7 @@ typedef struct {
   size_t n_scores, capacity;
   GHashTable *by_name; /* who: 1 + the index of the score */
   ClassReport *files;
+  FILE *err; /* what could not be graded is named there, too */
 } Report;
 
 /* A cell that a stranger wrote. Spreadsheets run what begins with = + - or @ as a formula, also from CSV: an
@@ -94,6 +95,10 @@ static Status take_row(void *data, const ClassRow *row, Error *error) {
   const TextRole role = row->is_right ? ROLE_GOOD : row->counts || row->is_error ? ROLE_BAD : ROLE_PLAIN;
   if (count_row(report, row)) return error_set(error, STATUS_NO_MEMORY, "no memory for the grades");
   class_report_take(report->files, row);
+  if (row->is_error && strncmp(row->remark, row->file, strlen(row->file)) == 0) /* it names the place */
+    text_say(report->err, "tilewalk lesson: %s\n", row->remark);
+  else if (row->is_error)
+    text_say(report->err, "tilewalk lesson: %s:%lld: %s\n", row->file, (long long)row->line, row->remark);
   table_text(t, ROLE_PLAIN, row->file);
   table_count(t, ROLE_PLAIN, wide(row->line));
   add_stranger(t, ROLE_PLAIN, row->student);
@@ -300,7 +305,8 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
   Report report = {.students = document_table(&d, tables[0], "students", STUDENTS, 4),
                    .answers = document_table(&d, tables[1], "answers", ANSWERS, 10),
                    .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-                   .files = class_report_new()};
+                   .files = class_report_new(),
+                   .err = io->err};
   Status status = lesson ? lesson_load(lesson, &named, lesson_path, error) : STATUS_OK;
   if (!status && *class->roster) status = names_read(&names, class->roster, io, error);
   const ClassRoster roster = {names.names, names.n};
