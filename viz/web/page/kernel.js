@@ -84,6 +84,8 @@ let entries = []
 async function show(file, ptx) {
   name = file
   $('ptx').value = ptx
+  $('source').hidden = !source.text
+  $('source').replaceChildren(...source.text.split('\n').map(text => element('span', { textContent: text + '\n' })))
   $('text-name').textContent = source.name ? `PTX of ${source.name}` : `PTX: ${file}`
   await list()
 }
@@ -153,6 +155,13 @@ function memories({ global, shared, local }) {
 const costOf = line => (line.global.load.sectors + line.global.store.sectors + line.global.reduce.sectors + line.local.sectors) / 4 +
   line.shared.load.wavefronts + line.shared.store.wavefronts
 
+// The same in the .cu beside it: marked, and scrolled to.
+function pointInSource({ line, file }) {
+  const shown = $('source'), isHere = source.text && file.split('/').pop() === source.name
+  Array.from(shown.children).forEach((one, k) => one.classList.toggle('at', isHere && k === line - 1))
+  if (isHere) shown.scrollTop = Math.max(0, line - 4) * shown.scrollHeight / shown.children.length
+}
+
 // Shows the line in the text: of the source where it is at hand, else of the PTX.
 function point(line) {
   const area = $('ptx'), lines = area.value.split('\n')
@@ -162,6 +171,7 @@ function point(line) {
   area.focus()
   area.setSelectionRange(begin, begin + lines[at].length)
   area.scrollTop = Math.max(0, at - 4) * area.scrollHeight / lines.length
+  pointInSource(line)
 }
 
 const sectorsOf = line => Object.values(line.global).reduce((n, c) => n + c.sectors, 0)
