@@ -152,6 +152,17 @@ static Status fill_beats(Render *r, Error *error) {
   return STATUS_OK;
 }
 
+/* Who mails it or puts it on a page should know. */
+static void say_if_large(const char *path, uint64_t n_frames, Io *io) {
+  FILE *file = fopen(path, "rb");
+  const long n_bytes = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
+  if (file) fclose(file);
+  if (n_bytes > 5000000)
+    text_say(io->err,
+             "tilewalk render: %s: %s, %llu frames; a larger stride (--frames 0::4) or a smaller --size is less\n",
+             path, number_bytes_decimal(wide(n_bytes)).text, (unsigned long long)n_frames);
+}
+
 static Status save_animation(Render *r, Io *io, Error *error) {
   const RenderOptions *o = r->options;
   const uint64_t end = r->stage.n_steps;
@@ -181,6 +192,7 @@ static Status save_animation(Render *r, Io *io, Error *error) {
                                .data = r};
   const Status status = animation_save(o->output.output, &animation, error);
   progress_end(&r->progress);
+  if (!status) say_if_large(o->output.output, n_frames, io);
   return status;
 }
 
