@@ -200,6 +200,22 @@ TEST(mistakes_have_a_line) {
   }
 }
 
+/* A macro that is four of the one before, fifteen times over, is stopped: the answer to a task has a second of CPU. */
+TEST(a_macro_bomb_is_stopped) {
+  if (no_clang()) skip();
+  char text[1024] = "#define A0 1+\n";
+  for (int k = 1; k < 16; k++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "#define A%d A%d A%d A%d A%d\n", k, k - 1, k - 1, k - 1,
+             k - 1);
+  strcat(text, "__global__ void k(int *p) { p[0] = A15 0; }\n");
+  CudaResult result;
+  Error error = {0};
+  const CudaSource source = {.path = "k.cu", .text = text, .length = strlen(text), .alone = true};
+  assert_int_equal(cuda_compile(&source, &result, &error), STATUS_TOO_LARGE);
+  if (!strstr(error.message, "clang was stopped after 1 s of CPU")) fail_msg("%s", error.message);
+  free(result.ptx);
+}
+
 static void write_text(const char *folder, const char *name, const char *text) {
   char path[128];
   snprintf(path, sizeof path, "%s/%s", folder, name);

@@ -16,7 +16,7 @@
 #include "viz/compile/source_cut.h"
 #include "viz/request/assets.h"
 
-enum { PATH_BYTES = 1024, CLANG_OLDEST = 14, CLANG_NEWEST = 30, PREPROCESS_S = 5 };
+enum { PATH_BYTES = 1024, CLANG_OLDEST = 14, CLANG_NEWEST = 30, PREPROCESS_S = 5, PREPROCESS_ALONE_S = 1 };
 #define STUBS "missing/" /* empty headers, in the folder */
 #define MARK                                                                                                           \
   "tw_the_entry" /* a device variable whose value is the instantiated kernel: its line in PTX has the name \
@@ -252,7 +252,10 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
     argv[k - 1] = folders[w];
   }
   argv[k++] = copy;
-  const int cpu_seconds = only_reads ? PREPROCESS_S : source->cpu_seconds ? source->cpu_seconds : 30;
+  const int cpu_seconds = only_reads && source->alone ? PREPROCESS_ALONE_S
+                          : only_reads                ? PREPROCESS_S
+                          : source->cpu_seconds       ? source->cpu_seconds
+                                                      : 30;
   const ChildLimits limits = {.cpu_seconds = cpu_seconds,
                               .wall_seconds = 2 * cpu_seconds,
                               .memory_bytes = (size_t)4 << 30,
