@@ -86,6 +86,7 @@ keys Right
 state 'step=3$'
 keys K
 wait_until 'the page to go' has_no_page
+xdotool windowfocus "$scene_window" # no window manager gives it back what the page had
 keys K
 wait_until 'the page again' has_page
 ends 'after an export'
