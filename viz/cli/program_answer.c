@@ -18,18 +18,23 @@ static Status list_tasks(bool json, Io *io, Error *error) {
   Document d = document_new(json ? DOCUMENT_JSON : DOCUMENT_TEXT);
   Status status = task_names(&tasks, error);
   put_array(&d, "tasks");
-  for (int k = 0; k < tasks.n && !status; k++) {
-    ProgramTask *task = task_open(tasks.names[k], error);
+  for (int k = 0; k < 2 * tasks.n && !status; k++) { /* programs first, then kernels */
+    const bool kernels = k >= tasks.n;
+    const char *name = tasks.names[k % tasks.n];
+    ProgramTask *task = task_open(name, error);
+    if (k % tasks.n == 0 && !json) fputs(kernels ? "\nCUDA kernels (.cu)\n" : "Programs (.walk)\n", io->out);
     if (!task) {
       status = error->status;
+    } else if (kernels != (task->entry[0] != '\0')) { /* listed with the others */
     } else if (json) {
       put_object(&d, NULL);
-      put_text(&d, "task", tasks.names[k]);
+      put_text(&d, "task", name);
+      put_text(&d, "language", kernels ? "cuda" : "walk");
       put_text(&d, "title", task->title);
       put_text(&d, "teaches", task->teaches);
       put_end(&d);
     } else {
-      text_say(io->out, "%-20s %s\n%-20s %s\n", tasks.names[k], task->title, "", task->teaches);
+      text_say(io->out, "  %-18s %s\n%-20s %s\n", name, task->title, "", task->teaches);
     }
     free(task);
   }
@@ -38,7 +43,7 @@ static Status list_tasks(bool json, Io *io, Error *error) {
   document_free(&d);
   if (!status)
     fputs("\n`tilewalk algorithms --judge TASK >mine.walk` begins one; then `tilewalk algorithms ./mine.walk "
-          "--judge TASK`.\n",
+          "--judge TASK`.\nA kernel goes into a file that ends in .cu.\n",
           io->out);
   return status;
 }
