@@ -15,7 +15,7 @@ enum {
   INSTRUCTIONS_MAX = 20000, /* of an answer, in PTX; references have some hundreds */
   WORK_TIMES = 30,          /* as many instructions as the reference runs, at most */
   OTHER_SEED = 7919,
-  COMPILE_S = 3, /* of CPU; a reference takes a tenth to two */
+  COMPILE_S = 3,                /* of CPU; a reference takes a tenth to two */
   WARP_INSTRUCTIONS = 20000000, /* of a run that does not end: a quarter of a second */
 };
 #define TOLERANCE 1e-4 /* of the largest magnitude of the output: sums come in another order */
