@@ -15,5 +15,5 @@ export OMP_TOOL_LIBRARIES="$archer" OMP_NUM_THREADS=4 TILEWALK_ASSETS="$PWD/asse
 export TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1 exitcode=66"
 for test in $tests; do "$build/tests/$test" || exit 1; done
 "$TILEWALK" sim --gpu h200 -N 2K -d 64 --heads 8 --block 64 --json >/dev/null || exit 1
-"$TILEWALK" crosscheck --recorded --gpu h200 --json >/dev/null
-[ $? != 66 ]
+"$TILEWALK" crosscheck --recorded --gpu h200 --shard "${SHARD:-7/60}" --csv >"$build/rows" # all rows take half an hour
+[ $? -le 1 ] && [ "$(wc -l <"$build/rows")" -gt 1 ] # 66: a race; 1: a recorded run is not the model's
