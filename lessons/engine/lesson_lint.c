@@ -336,10 +336,10 @@ static bool holds_answer(const LessonQuestion *q, const char *text) {
 /* A number that is predicted stands in its picture, or below it. */
 static void check_picture(Pass *p, const LessonBlock *b, const LessonShow *show) {
   Lint *l = p->lint;
-  const LessonAsk *ask = &l->lesson->asks[p->question->ask];
   char *picture = NULL;
   if (!p->awaits_picture || !l->hooks->picture) return;
   p->awaits_picture = false;
+  const LessonAsk *ask = &l->lesson->asks[p->question->ask];
   if (ask->kind != LESSON_NUMBER) return;
   const Status status = l->hooks->picture(l->hooks->context, p->state, show, &picture);
   if (status == STATUS_NO_MEMORY) l->no_memory = true;

@@ -204,7 +204,9 @@ static Status read_line(DinParser *parser, const char *p, const char *end, DinRe
   *is_record = false;
   p = skip_mark(p, end);
   if (!parser->detected && may_be_hash(parser) && din_is_hash(p, end)) parser->detected = DIN_FORMAT_HASH;
-  if (parser->detected != DIN_FORMAT_HASH && is_noise(p, end)) return STATUS_OK;
+  const char *first = din_skip_blanks(p, end);
+  const bool is_access = parser->detected == DIN_FORMAT_HASH && first < end && *first == '#';
+  if (!is_access && is_noise(p, end)) return STATUS_OK;
   if (!parser->detected) detect_from(parser, p, end);
   switch (parser->detected) {
   case DIN_FORMAT_LACKEY: return din_read_lackey(parser, p, end, record, is_record, error);
