@@ -43,6 +43,16 @@ static void listen(Parser *p) {
   p->said[n] = '\0';
 }
 
+/* The card in the head of a recording of ours: its rows have no name of one. */
+static void read_card(Parser *p) {
+  static const char HEAD[] = "# gpu: ";
+  size_t n = 0;
+  if (*p->card || !begins(p, HEAD)) return;
+  for (size_t k = strlen(HEAD); k < p->text.length && n + 1 < sizeof p->card; k++)
+    p->card[n++] = p->text.line[k] >= 32 && p->text.line[k] < 127 ? p->text.line[k] : '?';
+  p->card[n] = '\0';
+}
+
 static bool is_skipped(const Parser *p) {
   size_t blanks = 0;
   while (blanks < p->text.length && (p->text.line[blanks] == ' ' || p->text.line[blanks] == '\t')) blanks++;
@@ -229,6 +239,7 @@ static Status walk(Parser *p, Error *error) {
     if (status) return status;
     if (!got) return STATUS_OK;
     if (p->surveys) listen(p);
+    if (p->surveys && !in_table) read_card(p);
     if (p->surveys && !in_table) recognise(p);
     if (is_skipped(p)) continue;
     if (!in_table || !begins_a_row(p) || begins(p, "rung")) {
@@ -309,6 +320,8 @@ static Status walk_twice(Parser *p, Error *error) {
   if (status == STATUS_OK) status = walk(p, error);
   if (status == STATUS_OK && p->said_line) note_said(p);
   if (status == STATUS_OK) status = ncu_rows_finish(&p->rows, p->table, error);
+  for (size_t k = 0; status == STATUS_OK && k < p->table->n_rows; k++)
+    if (!*p->table->rows[k].device) memcpy(p->table->rows[k].device, p->card, sizeof p->card);
   if (status == STATUS_OK && p->table->n_rows == 0)
     status = ncu_fail(p, error,
                       "no row of counters follows the header; the program launched no kernel, or the file is cut "

@@ -83,9 +83,10 @@ typedef struct {
   int64_t said_line;      /* where ncu says what went wrong; 0: nowhere */
   char said[160];         /* the first of it, printable */
   bool no_permission, none_profiled;
-  int64_t foreign_line; /* of another profiler; 0: none */
-  bool is_remarked;     /* it begins with #, as recordings of our own do */
-  int foreign;          /* in FOREIGN */
+  int64_t foreign_line;        /* of another profiler; 0: none */
+  bool is_remarked;            /* it begins with #, as recordings of our own do */
+  char card[NCU_DEVICE_BYTES]; /* as `# gpu: NAME` says it, of rows that do not */
+  int foreign;                 /* in FOREIGN */
 } Parser;
 
 /* "line N: WHY". */

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     OptionParser second = {.sets = SETS, .target = &again};
     const size_t room = sizeof state - 1;
     if (strlen(state) < room && !strpbrk(options.request.gpu, " \t\r\n\v\f") &&
-        !strpbrk(options.request.kernel, " \t\r\n\v\f")) {
+        !strpbrk(options.request.mask, " \t\r\n\v\f") && !strpbrk(options.request.kernel, " \t\r\n\v\f")) {
       Error refused = {0};
       if (options_parse_state(&second, state, &refused) == STATUS_OK) {
         char twice[REQUEST_STATE_BYTES];
