@@ -30,6 +30,10 @@ expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --block 64
 head -c 700 "$work/one.csv" >"$work/cut.csv"
 expect 2 'line ' --ncu "$work/cut.csv" -N 1024 -d 64 --block 128
 
+# A recording of our own says in its head which card it is of.
+head -n 40 assets/counters/h100/fresh/first.csv >"$work/h100.csv"
+expect 0 'GPU by the file: h100-sxm' --ncu "$work/h100.csv"
+
 # Other people's kernels: recorded ones are known by name; a file of ncu's own is told with --kernel.
 awk -F, '/^#/ || NR < 12 || $6 <= 4096' assets/counters/h200/others/first.csv >"$work/few.csv"
 awk -F, '/^#/ || /^,/ || $1 == "rung" || (/^mem-eff/ && $6 == 512 && $4 == 1)' "$work/few.csv" >"$work/short.csv"

@@ -264,8 +264,10 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
     if (a->n_misfits)
       table_note(t, "%d tiles have no room in %s of SRAM.", a->n_misfits,
                  number_bytes(wide(a->tried[0].run.machine.sram_bytes)).text);
-    table_note(t, "On paper there are SRAM and HBM alone: a time is that of the run's bytes or products at peak rates, "
-                  "whichever takes longest. Registers and instructions limit tiles on a real GPU.");
+    table_note(t,
+               "On paper there are SRAM and HBM alone: a time is that of the run's bytes or products at peak rates, "
+               "whichever takes longest. Sides in steps of 16 are tried, as tensor cores take them; `sim --block-q 171 "
+               "--block-k 8` asks for others.");
     return;
   }
   if (a->n_misfits)
