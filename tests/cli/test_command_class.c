@@ -139,7 +139,7 @@ TEST(a_folder_is_a_class) {
   write_file("roster", "M\xC3\xBCller\nBob\nZo\xC3\xAB\n");
   tilewalk("lesson %1$s/two.md --answers %1$s/in --roster %1$s/roster --scores --csv");
   assert_int_equal(run.exit_status, 1);
-  has("M\xC3\xBCller,0,0,2 in conflict with another file\n");
+  has("M\xC3\xBCller,0,0,\"2 in conflict with another file, 0 of 2 questions counted\"\n");
   has("Zo\xC3\xAB,0,0,has handed in nothing\n");
   has(",0,0,answers without a name\n");
   assert_non_null(strstr(run.err, "lesson: bob.json:1: this is not JSON"));
@@ -151,8 +151,8 @@ TEST(a_folder_is_a_class) {
   assert_null(strstr(run.out, "root:"));
 }
 
-/* Six answers, counted by hand: of sum (4 is right) one, and N two times; of bytes one of two. Names and files are
- * hostile. */
+/* Seven answers, counted by hand: of sum (4 is right) one, and N two times; of bytes two of three. Cid left sum out:
+ * half of what was asked. Names and files are hostile. */
 TEST(a_class_is_a_page) {
   char path[SCRATCH_BYTES + 32], text[512];
   static char page[8192];
@@ -160,7 +160,8 @@ TEST(a_class_is_a_page) {
   assert_int_equal(system(text), 0);
   write_file("two.md", LESSON);
   write_file("page/ada.csv", "student,id,answer\nAda,sum,4\nAda,bytes,64\nAda,guess,a\n");
-  write_file("page/<b>.csv", "student,id,answer\n<script>\"'&,sum, 2\nBob,sum,2 \nBob,bytes,</td>\nBob,bytes,64\n");
+  write_file("page/<b>.csv",
+             "student,id,answer\n<script>\"'&,sum, 2\nBob,sum,2 \nBob,bytes,</td>\nBob,bytes,64\nCid,bytes,64\n");
   write_file("page/c.json", "{");
   tilewalk("lesson %1$s/two.md --answers %1$s/page --report %1$s/class.html --scores");
   assert_int_equal(run.exit_status, 1); /* c.json */
@@ -170,11 +171,13 @@ TEST(a_class_is_a_page) {
   assert_in_range(fread(page, 1, sizeof page - 1, file), 1000, sizeof page - 2);
   fclose(file);
   static const char *const HAS[] = {
-      "<p>2 of 5 answers right at the first try.",
+      "<p>3 of 6 answers right at the first try.",
+      "<td>Cid</td><td class=\"n\">1</td><td class=\"n\">1</td><td class=\"n\">50 %</td>"
+      "<td>1 of 2 questions counted</td>",
       "<td>Ada</td><td class=\"n\">2</td><td class=\"n\">2</td><td class=\"n\">100 %</td>",
       "<td>&lt;script&gt;&quot;&apos;&amp;</td><td class=\"n\">0</td><td class=\"n\">1</td><td class=\"n\">0 %</td>",
       "<td>sum</td><td class=\"n\">3</td><td class=\"n\">1</td><td class=\"n\">33 %</td><td>2 (2 of 2 wrong)</td>",
-      "<td>bytes</td><td class=\"n\">2</td><td class=\"n\">1</td><td class=\"n\">50 %</td>"
+      "<td>bytes</td><td class=\"n\">3</td><td class=\"n\">2</td><td class=\"n\">67 %</td>"
       "<td>&lt;/td&gt; (1 of 1 wrong)</td>",
       "<td class=\"n\">2</td><td>two</td><td>sum</td><td>You forgot one.</td>",
       "<td>c.json</td><td class=\"n\"></td>",

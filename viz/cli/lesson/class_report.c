@@ -96,6 +96,9 @@ const char *class_score_remark(const ClassScore *s, char text[CLASS_REMARK_BYTES
   if (s->n_errors)
     snprintf(text + strlen(text), CLASS_REMARK_BYTES - strlen(text), "%s%d could not be graded", *text ? ", " : "",
              s->n_errors);
+  if (s->n_counted < s->n_asked)
+    snprintf(text + strlen(text), CLASS_REMARK_BYTES - strlen(text), "%s%d of %d questions counted", *text ? ", " : "",
+             s->n_counted, s->n_asked);
   return text;
 }
 
@@ -154,6 +157,12 @@ void class_report_take(ClassReport *report, const ClassRow *row) {
   if (!row->is_right) take_wrong(report, question, row);
 }
 
+int class_report_n_asked(const ClassReport *report, const Lesson *lesson) {
+  const int answered = report->questions.items ? (int)report->questions.items->len : 0,
+            marked = lesson ? lesson_n_counted(lesson) : 0;
+  return answered > marked ? answered : marked;
+}
+
 /* ---- The page */
 
 static const char HEAD[] =
@@ -188,12 +197,12 @@ static void put_share(GString *page, int n, int of) {
 
 static void put_students(GString *page, const ClassScore *scores, size_t n_scores) {
   g_string_append(page, "<h2>Students</h2>\n<table>\n<tr><th>Student</th><th class=\"n\">Right at the first try</th>"
-                        "<th class=\"n\">Answered</th><th class=\"n\">Share</th><th>Remark</th></tr>\n");
+                        "<th class=\"n\">Answered</th><th class=\"n\">Share of those asked</th><th>Remark</th></tr>\n");
   for (size_t k = 0; k < n_scores; k++) {
     const ClassScore *s = &scores[k];
     char remark[CLASS_REMARK_BYTES];
     put(page, "<tr><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", s->name, s->n_right, s->n_counted);
-    put_share(page, s->n_right, s->n_counted);
+    put_share(page, s->n_right, s->n_rows ? s->n_asked : 0);
     put(page, "<td>%s</td></tr>\n", class_score_remark(s, remark));
   }
   g_string_append(page, "</table>\n");

@@ -11,10 +11,11 @@
 typedef struct {
   char name[CLASS_NAME_BYTES], who[CLASS_NAME_BYTES]; /* as first written, and as compared */
   int n_rows, n_right, n_counted, n_errors, n_conflicts;
+  int n_asked; /* class_report_n_asked */
   bool is_unknown;
 } ClassScore;
 
-enum { CLASS_REMARK_BYTES = 80 };
+enum { CLASS_REMARK_BYTES = 128 };
 
 /* What a teacher should know of a student, made in `text` or constant. */
 const char *class_score_remark(const ClassScore *score, char text[CLASS_REMARK_BYTES]);
@@ -26,6 +27,10 @@ void class_report_free(ClassReport *report);
 
 /* Takes a graded row. */
 void class_report_take(ClassReport *report, const ClassRow *row);
+
+/* Questions that a student is asked: all that are marked of `lesson` (NULL: none is named), or all that anybody of the
+ * class answered, whichever is more. To leave one out makes no share larger. */
+int class_report_n_asked(const ClassReport *report, const Lesson *lesson);
 
 /* One page: students with the score of their first tries, questions, misconceptions, and rows without a mark. */
 Status class_report_write_html(const ClassReport *report, const ClassScore *scores, size_t n_scores,

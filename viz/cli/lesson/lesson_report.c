@@ -75,10 +75,12 @@ static Status count_row(Report *report, const ClassRow *row) {
   return STATUS_OK;
 }
 
-static void add_scores(const Report *report) {
+static void add_scores(const Report *report, const Lesson *lesson) {
   Table *t = report->students;
+  const int n_asked = class_report_n_asked(report->files, lesson);
   for (size_t k = 0; k < report->n_scores; k++) {
-    const ClassScore *s = &report->score[k];
+    ClassScore *s = &report->score[k];
+    s->n_asked = n_asked;
     char text[CLASS_REMARK_BYTES];
     add_stranger(t, ROLE_PLAIN, s->name);
     table_digits(t, ROLE_ACCENT, wide(s->n_right));
@@ -204,7 +206,7 @@ static Status grade(const char *path, const Shard *shard, ClassRules *rules, Rep
   if (!status && (!shard->parts || rules->first < rules->end))
     status = lesson_class_grade(&submission, rules, take_row, report, sum, error);
   submission_free(&submission);
-  if (!status) add_scores(report);
+  if (!status) add_scores(report, rules->lesson);
   return status;
 }
 
