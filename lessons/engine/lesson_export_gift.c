@@ -8,7 +8,7 @@
  * of what stands on its sides. */
 static void put_gift(FILE *out, const char *text) {
   for (; *text; text++) {
-    const size_t blanks = strspn(text, " \n");
+    const size_t blanks = strspn(text, " \n\r");
     if (blanks) {
       const char *line = memchr(text, '\n', blanks);
       fputs(line && memchr(line + 1, '\n', blanks - (size_t)(line + 1 - text)) ? "\\n" : " ", out);
