@@ -88,7 +88,10 @@ static void draw_matrix(const Pen *pen, const Places *places, int tensor) {
   if (is_subject && event_goes_out(e->kind) && now->whole.write[tensor] > 0) /* it is there when it has arrived */
     there -= (1 - pen_happened(pen)) * (double)e->bytes / (double)now->whole.write[tensor];
   pen_state(pen, bar, TILE_COLOUR_EMPTY);
-  pen_fill(pen, box_at(bar.x, bar.y, bar.width, bar.height * fmax(0, there)),
+  const double height = bar.height * fmax(0, there);
+  const bool from_end =
+      snapshot_lies(now, tensor) == LIES_BY_ROWS ? now->grid.order.rows_reversed : now->grid.order.columns_reversed;
+  pen_fill(pen, box_at(bar.x, from_end ? bar.y + bar.height - height : bar.y, bar.width, height),
            t->tile[is_input(now, tensor) ? TILE_COLOUR_HELD : TILE_COLOUR_DONE], 1);
   mark_hovered(pen, places, tensor);
   if (!is_subject) return;

@@ -208,7 +208,7 @@ PlaceSteps place_cta(const Schedule *s, const Plan *plan, int pass, int64_t n) {
     const ProgramOp *loop = &s->ops[loops[k]];
     const Span range = walk_range(plan, loop, 0);
     const int64_t size = range.end - range.begin;
-    c.at[loop->dim] = n % size;
+    c.at[loop->dim] = schedule_backwards(plan, loop) ? size - 1 - n % size : n % size;
     if (loop->dim == DIM_S) c.split = n % size;
     if (loop->dim == DIM_H) c.head = n % size;
     n = n / size;
@@ -223,8 +223,7 @@ int64_t place_cta_of(const Schedule *s, const Plan *plan, const Event *e) {
   int64_t n = 0;
   for (int k = 0; k < n_loops; k++) {
     const Span range = walk_range(plan, &s->ops[loops[k]], 0);
-    const int64_t size = range.end - range.begin, at = index[s->ops[loops[k]].dim];
-    n = n * size + (schedule_backwards(plan, &s->ops[loops[k]]) ? size - 1 - at : at);
+    n = n * (range.end - range.begin) + index[s->ops[loops[k]].dim];
   }
   return n;
 }
