@@ -5,7 +5,8 @@
 # cores (some wait for windows), or TEST_JOBS; each must therefore keep to files of its own.
 # A cmocka program counts as many tests as it holds; a script or a fuzz replay counts as one, by its exit
 # status (77: skipped). Output is kept in BUILD/tests/NAME.log (of runs side by side, the last one's) and shown when
-# something fails. What took longest the last time begins first; scripts, where nothing is known. The last line is `N passed, N failed` (and how many were skipped); the exit status is 0 when none failed.
+# something fails, at the end. What took longest the last time begins first; scripts, where nothing is known. The last lines
+# are how many were skipped, the names of what failed and `N passed, N failed`; the exit status is 0 when none failed.
 set -u
 
 # count WORD: the sum of cmocka's `[  WORD  ] N test(s)` lines in the log.
@@ -31,8 +32,7 @@ run_one() {
   elif [ $status != 0 ] && [ "$f" = 0 ]; then f=1; fi # all passed, then it died (a leak, a time-out)
   verdict=ok
   [ "$s" = 0 ] || verdict="ok, $s skipped"
-  [ "$f" = 0 ] || verdict="$f FAILED (status $status), $BUILD/tests/$name.log:
-$(grep -v '\[ *\(RUN\|OK\) *\]' "$log" | tail -n 60)"
+  [ "$f" = 0 ] || verdict="$f FAILED (status $status), $BUILD/tests/$name.log"
   took=$((($(date +%s%N) - began) / 1000000))
   echo $took >"$BUILD/tests/$name.ms"
   printf '  %-28s %4d tests %6d ms %6s s CPU  %s\n' "$name" $((p + f + s)) $took "$cpu" "$verdict"
@@ -60,11 +60,17 @@ for program in "$@"; do
   read -r ms 2>/dev/null <"$BUILD/tests/$(basename "$program").ms" || case $program in *.sh) ms=10000 ;; *) ms=1000 ;; esac
   printf '%s\t%s\0' "$ms" "$program"
 done | sort -rnz | cut -zf2- | xargs -0 -n 1 -P "${TEST_JOBS:-$(($(nproc) + 1))}" tests/support/run.sh --one
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 names=
 for program in "$@"; do # one without sums was killed
-  read -r p f s 2>/dev/null <"$RUN/$(basename "$program").sum" || p=0 f=1 s=0
+  name=$(basename "$program")
+  read -r p f s 2>/dev/null <"$RUN/$name.sum" || p=0 f=1 s=0
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  [ "$f" != 0 ] || continue
+  names="$names $name"
+  printf '\n%s:\n' "$name"
+  grep -v '\[ *\(RUN\|OK\) *\]' "$BUILD/tests/$name.log" | tail -n 60
 done
 [ $skipped = 0 ] || echo "$skipped skipped"
+[ -z "$names" ] || echo "failed:$names"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]
