@@ -10,16 +10,7 @@
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 
-enum {
-  LEARNERS = 12,
-  ANSWERS_MIN = 10,
-  ASKS_MIN = 3,
-  MINUTES_MIN = 5,
-  MINUTES_MAX = 15,
-  FINDINGS_MAX = 60,
-  STATE_BYTES = 1024,
-  TOKEN_BYTES = 64
-};
+enum { ASKS_MIN = 3, MINUTES_MIN = 5, MINUTES_MAX = 15, FINDINGS_MAX = 60, STATE_BYTES = 1024 };
 
 void lint_report(Lint *l, int line, const char *format, ...) {
   char text[ERROR_MESSAGE_BYTES], message[ERROR_MESSAGE_BYTES + 128];
@@ -33,7 +24,7 @@ void lint_report(Lint *l, int line, const char *format, ...) {
 }
 
 /* An error that carries file and line already; one finding for all variants that meet it. */
-static void report_error(Lint *l, const Error *error) {
+void lint_error(Lint *l, const Error *error) {
   if (error->status == STATUS_NO_MEMORY)
     l->no_memory = true;
   else if (++l->n_findings <= FINDINGS_MAX)
@@ -116,85 +107,10 @@ static void check_links(Lint *l) {
     if (b->kind != LESSON_PROSE && b->kind != LESSON_TASK && b->kind != LESSON_TEACHER) continue;
     const char *text = lesson_text(l->lesson, b->text);
     Error error = {0};
-    if (lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &error))
-      report_error(l, &error);
+    if (lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &error)) lint_error(l, &error);
   }
   if (!l->has_glossary)
     lint_report(l, l->lesson->title.line, "no term is linked to the glossary; write [tile](glossary.md#tile)");
-}
-
-/* ---- Answers given away */
-
-static bool is_allowed(const Lint *l, const LessonAsk *ask, const char *token) {
-  for (int k = 0; k < ask->n_allow; k++)
-    if (strcmp(lesson_text(l->lesson, ask->allow[k]), token) == 0) return true;
-  return false;
-}
-
-/* Whether the number at *p, with the word behind it or without, would be graded right. Moves on
- * past it. */
-static bool is_answer(const Lint *l, const LessonQuestion *q, const char **p, char token[TOKEN_BYTES]) {
-  const LessonAsk *ask = &l->lesson->asks[q->ask];
-  size_t n = strspn(*p, "0123456789.,");
-  while (n && ((*p)[n - 1] == '.' || (*p)[n - 1] == ',')) n--;
-  const char *word = *p + n;
-  *p += n ? n : 1;
-  if (n < 2 || n >= 24) return false; /* single digits stand everywhere */
-  while (*word == ' ') word++;
-  const size_t unit = strcspn(word, " .,;:!?()*|\n");
-  const bool is_whole = quantity_is_whole(q->key.low / q->key.unit.factor);
-  for (int with_unit = 1; with_unit >= 0; with_unit--) {
-    Answer typed;
-    AnswerVerdict verdict;
-    if (with_unit && (unit == 0 || unit > 12)) continue;
-    if (!with_unit && is_whole && unit > 0 && ascii_is_alpha((unsigned char)*word) &&
-        q->key.unit.dimension == ANSWER_PLAIN)
-      continue;
-    snprintf(token, TOKEN_BYTES, "%.*s%s%.*s", (int)n, *p - n, with_unit ? " " : "", with_unit ? (int)unit : 0, word);
-    if (answer_parse(token, strlen(token), &typed, NULL) || answer_judge(&q->key, &typed, &verdict, NULL)) continue;
-    if (verdict == ANSWER_RIGHT) {
-      snprintf(token, TOKEN_BYTES, "%.*s", (int)n, *p - n);
-      return !is_allowed(l, ask, token);
-    }
-    if (with_unit && typed.unit.dimension != ANSWER_PLAIN) return false; /* a unit of its own was judged */
-  }
-  return false;
-}
-
-static bool holds_text(const char *text, const char *part) {
-  const size_t n = strlen(part);
-  for (const char *p = text; n >= 8 && *p; p++) {
-    size_t k = 0;
-    while (k < n && ascii_lower((unsigned char)p[k]) == ascii_lower((unsigned char)part[k])) k++;
-    if (k == n) return true;
-  }
-  return false;
-}
-
-static void check_given_away(Lint *l, const LessonQuestion *q, const char *text, const char *where, int line) {
-  const LessonAsk *ask = &l->lesson->asks[q->ask];
-  if (ask->kind == LESSON_ORDER || ask->kind == LESSON_WORK || ask->kind == LESSON_SKETCH) return;
-  if (ask->kind == LESSON_CHOICE) {
-    if (strcmp(where, "hint") == 0 && holds_text(text, q->answer))
-      lint_report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
-    return;
-  }
-  char token[TOKEN_BYTES];
-  for (const char *p = text; *p;) {
-    const bool begins = ascii_is_digit((unsigned char)*p) &&
-                        (p == text || (!ascii_is_alnum((unsigned char)p[-1]) && !strchr("._^-/", p[-1])));
-    if (!begins) {
-      p++;
-      continue;
-    }
-    if (is_answer(l, q, &p, token)) {
-      lint_report(l, line,
-                  "the %s of '%s' gives the answer away: %s; if it stands there for another reason, add "
-                  "'allow: %s'",
-                  where, ask->id, token, token);
-      return;
-    }
-  }
 }
 
 /* ---- One variant of the draws, from top to bottom */
@@ -213,7 +129,7 @@ typedef struct {
 static bool fill(Pass *p, LessonText text) {
   Error error = {0};
   if (lesson_run_fill(&p->run, text, p->text, sizeof p->text, &error) == STATUS_OK) return true;
-  report_error(p->lint, &error);
+  lint_error(p->lint, &error);
   return false;
 }
 
@@ -257,7 +173,7 @@ static void check_ask(Pass *p, int index) {
   LessonQuestion *q = p->question;
   Error error = {0};
   if (lesson_run_question(&p->run, index, q, &error)) {
-    report_error(l, &error);
+    lint_error(l, &error);
     return;
   }
   if (p->is_first) lint_ask_words(l, ask);
@@ -265,11 +181,11 @@ static void check_ask(Pass *p, int index) {
   check_tolerance(p, q);
   lint_equations(l, q->prompt, ask->prompt.line);
   p->awaits_picture = ask->is_prediction;
-  check_given_away(l, q, p->prose, "prose before the question", ask->line);
-  check_given_away(l, q, q->prompt, "prompt", ask->prompt.line);
+  lint_given_away(l, q, p->prose, "prose before the question", ask->line);
+  lint_given_away(l, q, q->prompt, "prompt", ask->prompt.line);
   for (int k = 0; k < ask->n_hints; k++)
     if (fill(p, ask->hint[k])) {
-      check_given_away(l, q, p->text, "hint", ask->hint[k].line);
+      lint_given_away(l, q, p->text, "hint", ask->hint[k].line);
       lint_equations(l, p->text, ask->hint[k].line);
     }
   /* what is said after an answer must be computable too: grade the right one, and each wrong one */
@@ -292,7 +208,7 @@ static void check_ask(Pass *p, int index) {
       for (int c = 0; c < q->n_choices; c++)
         snprintf(typed + 2 * c, sizeof typed - 2 * (size_t)c, "%c ", 'a' + q->wrong[k].order[c]);
     if (lesson_run_grade(&p->run, q, typed, grade, &error))
-      report_error(l, &error);
+      lint_error(l, &error);
     else if (k < 0 && grade->verdict != LESSON_RIGHT)
       lint_report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s", ask->id, typed,
                   grade->message);
@@ -308,31 +224,6 @@ static void check_ask(Pass *p, int index) {
   free(grade);
 }
 
-/* Whether a number that stands in the text would be graded right. */
-static bool holds_answer(const LessonQuestion *q, const char *text) {
-  for (const char *p = text; *p;) {
-    const size_t n = strspn(p, "0123456789.,");
-    if (!n || !ascii_is_digit((unsigned char)*p)) {
-      p += n ? n : 1;
-      continue;
-    }
-    const char *word = p + n + strspn(p + n, " ");
-    const size_t unit = strcspn(word, " .,;:!?()|\n");
-    for (int with_unit = 1; with_unit >= 0; with_unit--) {
-      char token[TOKEN_BYTES];
-      Answer typed;
-      AnswerVerdict verdict;
-      if (n > 24 || unit > 12) break;
-      snprintf(token, sizeof token, "%.*s%s%.*s", (int)n, p, with_unit ? " " : "", with_unit ? (int)unit : 0, word);
-      if (answer_parse(token, strlen(token), &typed, NULL) == STATUS_OK &&
-          answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict <= ANSWER_ROUGH)
-        return true;
-    }
-    p += n;
-  }
-  return false;
-}
-
 /* A number that is predicted stands in its picture, or below it. */
 static void check_picture(Pass *p, const LessonBlock *b, const LessonShow *show) {
   Lint *l = p->lint;
@@ -343,8 +234,8 @@ static void check_picture(Pass *p, const LessonBlock *b, const LessonShow *show)
   if (ask->kind != LESSON_NUMBER) return;
   const Status status = l->hooks->picture(l->hooks->context, p->state, show, &picture);
   if (status == STATUS_NO_MEMORY) l->no_memory = true;
-  if (!status && !holds_answer(p->question, picture) &&
-      !(b->caption.offset && fill(p, b->caption) && holds_answer(p->question, p->text)))
+  if (!status && !lint_holds_answer(p->question, picture) &&
+      !(b->caption.offset && fill(p, b->caption) && lint_holds_answer(p->question, p->text)))
     lint_report(l, b->text.line, "the picture does not hold what '%s' predicts, %s, and neither does its caption",
                 ask->id, p->question->answer);
   free(picture);
@@ -382,7 +273,7 @@ static bool is_done_at(Pass *p, const LessonTask *task, const char *change, int 
     return true;
   }
   if (l.is_broken)
-    report_error(p->lint, &why);
+    lint_error(p->lint, &why);
   else
     report_refusal(p->lint, line, &why);
   return false;
@@ -408,7 +299,7 @@ static void check_task(Pass *p, const LessonTask *task) {
   if (!task->until.offset) return;
   if (!task->n_hints) lint_report(l, task->line, "the task has no hint");
   if (lesson_task_solution(&p->run, task, change, sizeof change, &error)) {
-    report_error(l, &error);
+    lint_error(l, &error);
     return;
   }
   if (!l->hooks->look_at || !is_done_at(p, task, "", task->line, &at_start) ||
@@ -441,13 +332,13 @@ static void check_block(Pass *p, const LessonBlock *b) {
   case LESSON_TEACHER: fill(p, b->text); return;
   case LESSON_STATE:
     if (lesson_run_state(&p->run, b, p->state, sizeof p->state, &error))
-      report_error(l, &error);
+      lint_error(l, &error);
     else
       check_state(p, b, NULL);
     return;
   case LESSON_SHOW:
     if (lesson_run_show(&p->run, b, &show, &error))
-      report_error(l, &error);
+      lint_error(l, &error);
     else
       check_state(p, b, &show);
     if (!error.status) check_picture(p, b, &show);
@@ -484,7 +375,7 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
                 .prose = prose,
                 .question = question};
     if (lesson_run_start_variant(&p->run, l->lesson, limits, variant, &error)) {
-      report_error(l, &error);
+      lint_error(l, &error);
     } else {
       for (size_t k = 0; k < l->lesson->n_blocks && !l->no_memory; k++) check_block(p, &l->lesson->blocks[k]);
       lesson_run_end(&p->run);
@@ -493,50 +384,6 @@ static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) 
   free(question);
   free(prose);
   free(p);
-}
-
-/* ---- Numbers of one's own */
-
-/* How many of these are different. */
-static int n_different(const double *values, int n) {
-  int different = 0;
-  for (int k = 0; k < n; k++) {
-    bool is_new = true;
-    for (int other = 0; other < k && is_new; other++) is_new = values[other] != values[k];
-    different += is_new;
-  }
-  return different;
-}
-
-/* Whether learners have answers of their own to every marked question, or the lesson says why they have not: with 50
- * values to draw from, at least ten of twelve learners' answers differ. */
-static void check_own_numbers(Lint *l, const ExpressionLimits *limits) {
-  const Lesson *lesson = l->lesson;
-  double answers[LESSON_ASKS_MAX][LEARNERS] = {{0}};
-  LessonQuestion *q = malloc(sizeof *q);
-  Error error = {0};
-  l->no_memory = !q;
-  for (int k = 0; k < LEARNERS && q && !error.status; k++) {
-    LessonRun run;
-    if (lesson_run_start(&run, lesson, limits, LESSON_PAGE_SEED + 1 + (uint64_t)k, &error)) break;
-    for (size_t a = 0; a < lesson->n_asks && !error.status; a++)
-      if (!lesson->asks[a].is_prediction && lesson_run_question(&run, (int)a, q, &error) == STATUS_OK)
-        answers[a][k] =
-            lesson->asks[a].kind == LESSON_WORK ? (double)(lesson_run_stream(q->own, "", "") >> 11) : q->key.low;
-    lesson_run_end(&run);
-  }
-  if (error.status) report_error(l, &error);
-  for (size_t a = 0; a < lesson->n_asks && q && !error.status; a++) {
-    const LessonAsk *ask = &lesson->asks[a];
-    const int n = n_different(answers[a], LEARNERS);
-    if (!ask->is_prediction && !ask->fixed.offset && n < ANSWERS_MIN)
-      lint_report(
-          l, ask->line,
-          "%d learners have %d answer%s to '%s'; draw from 50 values or more ('draw: N from 1024 to 8192 by 64'), or "
-          "say why not with 'fixed: ...'",
-          LEARNERS, n, n == 1 ? "" : "s", ask->id);
-  }
-  free(q);
 }
 
 /* Findings that do not depend on the draws come once; the variants stop at the first that has
@@ -549,7 +396,7 @@ Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const L
   check_links(&l);
   const int before = l.n_findings, n = lesson_variants(lesson);
   for (int k = 0; k < n && l.n_findings == before && !l.no_memory; k++) check_variant(&l, limits, k);
-  if (l.n_findings == before && !l.no_memory) check_own_numbers(&l, limits);
+  if (l.n_findings == before && !l.no_memory) lint_sheets(&l, limits);
   *n_findings = l.n_findings;
   if (l.no_memory) return error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file);
   return STATUS_OK;

@@ -293,6 +293,16 @@ TEST(findings_have_file_and_line) {
   assert_non_null(strstr(run.err, "worse.md:5: "));
 }
 
+/* Two programs on one sheet, each of which begins with what the other lacks. */
+TEST(programs_that_answer_each_other_are_found) {
+  tilewalk("--version >/dev/null; cd lessons/course; cp glossary.md %1$s/; { sed '/^```teacher/,$d' 16-*.md; sed -n "
+           "'/^```ask write-causal-skip/,/^```$/p' 07-*.md; sed -n '/^```teacher/,$p' 16-*.md; } >%1$s/two.md");
+  tilewalk("lesson --lint %s/two.md");
+  has("what 'write-causal-skip' asks for stands in the program that 'write-diagonal' begins with");
+  has("what 'write-diagonal' asks for stands in the program that 'write-causal-skip' begins with");
+  has("1 lesson, 2 findings");
+}
+
 TEST(a_new_lesson_is_clean_and_runs) {
   tilewalk("--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); cp lessons/course/glossary.md "
            "%1$s/; cd %1$s && $p lesson --new mine && $p lesson --lint mine.md && $p lesson --new mine");

@@ -274,15 +274,11 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     CHOOSE("judge-loads", "wrong");
     IS("loads", D("A") / 128 * D("A") * 256);
     CHOOSE("judge-launches", "wrong");
-    IS("small", D("B") / D("b") * D("B") * 256);
     CHOOSE("judge-half", "exaggerated");
-    IS("half", D("T") * D("T") - skipped_tiles(D("T")));
     CHOOSE("judge-batch", "wrong");
     IS("batch", D("R") * D("keys") * 512);
     CHOOSE("judge-again", "holds");
-    IS("again", 4 * D("C") * D("C") * 128);
     CHOOSE("judge-cache", "exaggerated");
-    IS("cache", D("n") * 512);
     break;
   case 15: {
     const double f = D("share") / 100;
@@ -482,19 +478,19 @@ static const Wrong WRONG[] = {
 
     {11, "near", "128", "Eight numbers"},
     {11, "overfetch", "64 KiB", "whole lines"},
-    {11, "padded", "1056", "in words"},
-    {11, "swizzle", "64", "How many rows share each"},
+    {11, "padded", "1089", "in words"},
+    {11, "swizzle", "72", "How many rows share each"},
     {11, "tensor", "32", "sparse"},
     {11, "near", "4", "several sectors"},
     {11, "stride", "6", "counted lines"},
-    {11, "padded", "64", "Follow the rows"},
-    {11, "swizzle", "8", "only 8 places"},
+    {11, "padded", "66", "Follow the rows"},
+    {11, "swizzle", "9", "only 8 places"},
 
     {12, "rung-2", "64 MiB", "rows of both"},
     {12, "rung-4", "256 MiB", "Q is missing"},
     {12, "mma", "1048576", "two products"},
     {12, "counter", "mma", "products are the same"},
-    {12, "rung-7", "129 MiB", "blocks of 64"},
+    {12, "rung-7", "2052 MiB", "blocks of 64"},
     {12, "rung-9", "65 MiB", "counter is missing"},
     {12, "peak", "5.35%", "rung 6"},
 
@@ -510,18 +506,10 @@ static const Wrong WRONG[] = {
     {13, "formula", "90.5", "4 bytes"},
     {13, "tflops", "433.3", "divided"},
 
-    {14, "loads", "2.097 MB", "That is one load of K."},
-    {14, "loads", "268.4 MB", "K and V"},
-    {14, "small", "128 MiB", "blocks of 128"},
-    {14, "small", "8 GiB", "squared the factor"},
-    {14, "half", "8", "article's half"},
-    {14, "half", "6", "skipped"},
+    {14, "loads", "8.389 MB", "That is one load of K."},
+    {14, "loads", "4295 MB", "K and V"},
     {14, "batch", "4 MiB", "reads its own"},
-    {14, "batch", "64 MiB", "Both are read"},
-    {14, "again", "68.72 GFLOP", "computed once"},
-    {14, "again", "17.18 GFLOP", "two products"},
-    {14, "cache", "64 KiB", "at a time"},
-    {14, "cache", "32 MiB", "Both are read"},
+    {14, "batch", "320 MiB", "Both are read"},
 
     {15, "eligible", "55", "head width"},
     {15, "room", "4 GiB", "S alone"},

@@ -346,6 +346,8 @@ static int lint(const char *text) {
 #define GOOD_PREDICTION                                                                                                \
   "```ask guess\nkind: predict\nprompt: p\nanswer: abs(12)\nhint: h h h\n```\n```show\nscene=tiles\n```\n"
 #define GOOD_ASK(id) "```ask " id "\nfixed: f\nprompt: p\nanswer: abs(12)\nhint: h h h\nexplain: e\n```\n"
+#define SAME_ASK(id, more)                                                                                             \
+  "```ask " id "\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h\nexplain: e\n" more "```\n"
 #define GOOD_TEACHER "```teacher\nNote.\n```\n"
 #define GOOD         GOOD_HEAD GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two") GOOD_TEACHER
 
@@ -451,6 +453,11 @@ static const struct {
           "hint: h h h\nexplain: e\n```\n"
           "```ask four\nfixed: f\nprompt: p\nanswer: abs(37)\nunit: tiles\nhint: h h h\nexplain: e\n```\n",
      "of 'four' gives the answer away: 37"},
+    /* an answer that an earlier question, or a caption, has printed with its unit */
+    {GOOD SAME_ASK("three", "") SAME_ASK("four", ""), "the answer to 'four' is printed before it: 37"},
+    {GOOD SAME_ASK("three", "") SAME_ASK("four", "allow: 37\n"), NULL},
+    {GOOD "```show\nscene=tiles\nAll 37 tiles.\n```\n" SAME_ASK("three", ""), "the answer to 'three' is printed"},
+    {GOOD "```show\nscene=tiles\nAll 37 rows.\n```\n" SAME_ASK("three", ""), NULL},
     {GOOD "```ask three\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: e\n```\n",
      "12 learners have 1 answer to 'three'"},
     {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
