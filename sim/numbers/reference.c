@@ -303,12 +303,19 @@ static bool apply(const Reference *r, const ProgramNode *n, int result, double *
   return is_ready;
 }
 
+static bool has_heads(const Schedule *s, int node) {
+  if (node < 0) return false;
+  const ProgramNode *n = &s->nodes[node];
+  if (n->kind == NODE_NAME) return s->names[n->name].subscripts & IN_H;
+  return has_heads(s, n->a) || has_heads(s, n->b);
+}
+
 bool reference_matrix(const Evaluator *v, const ProgramDeclaration *d, int64_t head, double *out) {
   const ProgramName *name = &v->schedule->names[d->name];
   const ProgramNode *n = &v->schedule->nodes[d->formula - 1];
   Reference r = {v, head};
   const int64_t rows = side_of(&r, name->rows), cols = side_of(&r, name->cols);
-  const bool adds = v->schedule->over_heads && !(name->subscripts & IN_H);
+  const bool adds = !(name->subscripts & IN_H) && has_heads(v->schedule, d->formula - 1);
   const int64_t end = adds ? schedule_group(v->plan) : head + 1;
   memset(out, 0, (size_t)(rows * cols) * sizeof *out);
   for (r.head = adds ? 0 : head; r.head < end; r.head++) {
@@ -318,7 +325,7 @@ bool reference_matrix(const Evaluator *v, const ProgramDeclaration *d, int64_t h
     }
     const Matrix m = value_of(&r, d->formula - 1);
     for (int64_t i = 0; m.p && i < rows; i++)
-      for (int64_t k = 0; k < cols; k++) out[i * cols + k] = at(&m, i, k);
+      for (int64_t k = 0; k < cols; k++) out[i * cols + k] += at(&m, i, k);
     drop(m);
     if (!m.p) return false;
   }

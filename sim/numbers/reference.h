@@ -8,9 +8,9 @@
  * not from the bands and ranges that the schedules use. */
 bool reference_sees(const Shape *shape, int64_t query, int64_t key);
 
-/* The matrix of a declaration's formula, for one query head of the group; of a tensor that has no subscript h in a
- * program over heads, the sum over them. out: rows x columns of the whole matrix, as the name's sides say. Inputs are
- * read from the evaluator's HBM. Takes O(N_q N_k) time, and the memory of the formula's values; false: no memory. */
+/* The matrix of a declaration's formula, for one query head of the group; of a tensor without subscript h, made of some
+ * that have it, the sum over heads. out: rows x columns of the whole matrix, as the name's sides say. Inputs are read
+ * from the evaluator's HBM. Takes O(N_q N_k) time, and the memory of the formula's values; false: no memory. */
 bool reference_matrix(const Evaluator *evaluator, const ProgramDeclaration *declaration, int64_t head, double *out);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef TILEWALK_TESTS_SUPPORT_OWN_PROGRAMS_H
 #define TILEWALK_TESTS_SUPPORT_OWN_PROGRAMS_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,18 @@ static const char OWN_FORGETFUL[] = OWN_HEAD("forgetful") "    for each column b
 static const char OWN_TOO_EARLY[] =
     OWN_HEAD("early") "    for each column block j of i\n" OWN_TILE
                       "      P = e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n      load V_j\n" OWN_END;
+
+/* The text with every `from` replaced; to be freed. */
+static inline char *own_text(const char *text, const char *from, const char *to) {
+  char *out = NULL;
+  size_t length;
+  FILE *f = open_memstream(&out, &length);
+  for (const char *at; (at = strstr(text, from)); text = at + strlen(from))
+    fprintf(f, "%.*s%s", (int)(at - text), text, to);
+  fputs(text, f);
+  fclose(f);
+  return out;
+}
 
 static inline Program *own_program(const char *text) {
   Program *p = malloc(sizeof *p);

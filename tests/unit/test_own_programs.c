@@ -459,9 +459,17 @@ TEST(right_ones_are_told) {
   char verdict[PROGRAM_CHECK_BYTES];
   for (int k = 0; k < N_SCHEDULES; k++)
     if (!program_check(SCHEDULES[k], NULL, verdict)) fail_msg("%s: %s", SCHEDULES[k]->name, verdict);
-  Program *p = own_program(OWN_REVERSED);
-  if (!program_check(p, NULL, verdict)) fail_msg("%s", verdict);
-  free(p);
+  /* One Q for all heads: O is attention once, not once a head. G without h, of a Q with it: the sum over the heads. */
+  char *one = own_text(OWN_GROUPED, "_hi", "_i"),
+       *by_formula = own_text(one, "attention(Q, K, V)", "softmax(mask(Q K^T / sqrt(d))) V");
+  char *sum = own_text(OWN_COLUMNS, "G_j: B_c x d", "G_j = mask(Q K^T / sqrt(d), 0)^T Q");
+  const char *const own[] = {OWN_REVERSED, OWN_GROUPED, one, by_formula, sum};
+  for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
+    Program *p = own_program(own[k]);
+    if (!program_check(p, NULL, verdict)) fail_msg("%s: %s", p->name, verdict);
+    free(p);
+  }
+  free(one), free(by_formula), free(sum);
 }
 
 /* A page without a maximum has no m where a sink would begin: it is refused. What has a place is tried, and a cap has

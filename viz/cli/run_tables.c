@@ -156,8 +156,14 @@ static void load_rows(Table *t, const Simulation *runs, int n) {
 
 static void tile_rows(Table *t, const Simulation *runs, int n) {
   bool packed = false;
-  for (int k = 0; k < n; k++) packed = packed || runs[k].plan.shape.group > 1;
-  table_group(t, packed ? "Tiles of one KV head (packed), or of one head" : "Tiles of one head");
+  int n_together = 0;
+  for (int k = 0; k < n; k++) {
+    packed = packed || runs[k].plan.shape.group > 1;
+    n_together += runs[k].plan.shape.group > 1 || (runs[k].schedule->over_heads && schedule_group(&runs[k].plan) > 1);
+  }
+  table_group(t, n_together == 0   ? "Tiles of one head"
+                 : n_together == n ? "Tiles of one KV head, all its heads"
+                                   : "Tiles of one KV head, where its heads share CTAs, or of one head");
   table_text(t, ROLE_PLAIN, "  B_r x B_c");
   for (int k = 0; k < n; k++)
     table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, runs[k].plan.tiling.B_r, runs[k].plan.tiling.B_c);
