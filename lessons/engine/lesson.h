@@ -86,6 +86,8 @@ typedef struct {
   LessonText allow[LESSON_ALLOW_MAX];
   int n_allow;
   LessonText fixed; /* why all learners have the same answer */
+  LessonText skill; /* of practice.md that is not known when the first answer is wrong */
+  LessonText title; /* of a skill, in a few words */
   LessonDraw draw[LESSON_DRAWS_MAX];
   int n_draws;
 } LessonAsk;

@@ -75,6 +75,9 @@ static void check_parts(Lint *l) {
       lint_report(l, ask->line, "nothing is shown after the prediction '%s'; put a show before the next question",
                   ask->id);
     if (!ask->n_hints && ask->kind != LESSON_WORK) lint_report(l, ask->line, "the question '%s' has no hint", ask->id);
+    const char *skill = lesson_text(lesson, ask->skill);
+    if (ask->skill.offset && l->hooks->is_skill && !l->hooks->is_skill(l->hooks->context, skill))
+      lint_report(l, ask->skill.line, "there is no skill '%s'; 'tilewalk practice --list' has them", skill);
     if (!ask->explain.offset && !ask->is_prediction)
       lint_report(l, ask->line, "the question '%s' has no explain", ask->id);
   }

@@ -216,6 +216,22 @@ static void put_block(Writer *w) {
   }
 }
 
+/* Adds the skills of the lesson that are not known: `tilewalk practice` asks them first. */
+static void put_weak(const LessonSession *s, char *text, size_t size) {
+  size_t used = strlen(text), n = 0;
+  for (size_t a = 0; a < s->lesson.n_asks; a++) {
+    const char *skill = lesson_text(&s->lesson, s->lesson.asks[a].skill);
+    const PracticeSkill known = lesson_progress_skill(&s->progress, skill);
+    bool is_said = !s->lesson.asks[a].skill.offset || known.box > 0 || known.n_asked == 0;
+    for (size_t b = 0; b < a; b++)
+      is_said = is_said || strcmp(lesson_text(&s->lesson, s->lesson.asks[b].skill), skill) == 0;
+    if (is_said || used + LESSON_NAME_BYTES + 32 > size) continue;
+    const char *before = n++ ? ", " : used ? " To practise: " : "To practise: ";
+    used += (size_t)snprintf(text + used, size - used, "%s%s", before, skill);
+  }
+  if (n) snprintf(text + used, size - used, ".");
+}
+
 void lesson_page_make(LessonPage *page, LessonSession *s) {
   Writer w = {.page = page, .session = s, .block = s->page};
   const size_t end = lesson_session_page_end(s);
@@ -230,10 +246,11 @@ void lesson_page_make(LessonPage *page, LessonSession *s) {
     put_block(&w);
   }
   if (s->error.status || !lesson_session_is_finished(s) || end != s->lesson.n_blocks) return;
-  char words[64], first[64] = "";
+  char words[64], first[LESSON_STATE_BYTES] = "";
   const LessonStanding standing = lesson_progress_of(&s->progress, s->lesson.name);
   snprintf(words, sizeof words, "%d of %d", standing.n_right, lesson_n_counted(&s->lesson));
   if (standing.n_right) snprintf(first, sizeof first, "At the first try, without a hint: %d.", standing.n_first);
+  put_weak(s, first, sizeof first);
   PUT(&w, words, first, .kind = PART_END, .tone = TONE_GOOD);
 }
 

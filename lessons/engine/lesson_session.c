@@ -1,17 +1,14 @@
-#include "lessons/engine/lesson_session.h"
+#include "lessons/engine/lesson_session_inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/ascii.h"
+void session_changed(LessonSession *s) { s->version++; }
 
-static void changed(LessonSession *s) { s->version++; }
-
-/* Keeps the first error; returns whether there was one. */
-static bool failed(LessonSession *s, Status status, const Error *error) {
+bool session_failed(LessonSession *s, Status status, const Error *error) {
   if (!status) return false;
   if (!s->error.status) s->error = *error;
-  changed(s);
+  session_changed(s);
   return true;
 }
 
@@ -19,7 +16,8 @@ const char *lesson_session_fill(LessonSession *s, LessonText text, char *filled,
   Error error = {0};
   filled[0] = '\0';
   lesson_run_refill(&s->run);
-  if (text.offset && !s->error.status && failed(s, lesson_run_fill(&s->run, text, filled, size, &error), &error))
+  if (text.offset && !s->error.status &&
+      session_failed(s, lesson_run_fill(&s->run, text, filled, size, &error), &error))
     filled[0] = '\0';
   return filled;
 }
@@ -62,15 +60,23 @@ static void keep(LessonSession *s) {
   if (block < s->reached) return;
   s->reached = block;
   lesson_progress_at(&s->progress, s->lesson.name, (int64_t)block, block == s->lesson.n_blocks);
-  failed(s, lesson_progress_save(&s->progress, &error), &error);
+  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
 }
 
-static void keep_answer(LessonSession *s, int ask) {
+void session_keep_answer(LessonSession *s, int ask) {
   const LessonAnswer *a = &s->answers[ask];
   Error error = {0};
   lesson_progress_answer(&s->progress, s->lesson.name, s->lesson.asks[ask].id,
                          a->is_right && !s->lesson.asks[ask].is_prediction, a->tries, a->hints.n);
-  failed(s, lesson_progress_save(&s->progress, &error), &error);
+  session_failed(s, lesson_progress_save(&s->progress, &error), &error);
+}
+
+void session_missed(LessonSession *s, int ask) {
+  const LessonAsk *a = &s->lesson.asks[ask];
+  if (!a->skill.offset || s->answers[ask].tries || s->answers[ask].is_from_before) return;
+  const char *skill = lesson_text(&s->lesson, a->skill);
+  const PracticeSkill known = lesson_progress_skill(&s->progress, skill);
+  lesson_progress_practised(&s->progress, skill, practice_answered(known, PRACTICE_NOT_RIGHT, 0));
 }
 
 /* ---- The viewer ------------------------------------------------------------------------------------------ */
@@ -85,11 +91,11 @@ static bool state_before(LessonSession *s, size_t block, char state[LESSON_STATE
     const LessonBlock *b = &s->lesson.blocks[k];
     LessonShow show;
     if (b->kind == LESSON_STATE) {
-      if (failed(s, lesson_run_state(&s->run, b, state, LESSON_STATE_BYTES, &error), &error)) return false;
+      if (session_failed(s, lesson_run_state(&s->run, b, state, LESSON_STATE_BYTES, &error), &error)) return false;
       *scene = SCENE_COUNT;
     }
     if (b->kind != LESSON_SHOW) continue;
-    if (failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return false;
+    if (session_failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return false;
     *scene = show.scene;
   }
   return true;
@@ -110,9 +116,9 @@ static void play(LessonSession *s, size_t block) {
   Error error = {0};
   if (!b || b->kind != LESSON_SHOW || s->error.status) return;
   lesson_run_refill(&s->run);
-  if (failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return;
+  if (session_failed(s, lesson_run_show(&s->run, b, &show, &error), &error)) return;
   set_viewer(s, block);
-  changed(s);
+  session_changed(s);
   s->plays = block;
   s->plays_to = s->viewer.play ? s->viewer.play(s->viewer.data, &show) : 0;
 }
@@ -120,16 +126,15 @@ static void play(LessonSession *s, size_t block) {
 static void stop(LessonSession *s) {
   if (s->viewer.stop) s->viewer.stop(s->viewer.data, s->plays_to);
   s->plays = LESSON_NO_BLOCK;
-  changed(s);
+  session_changed(s);
 }
 
 /* ---- Going on -------------------------------------------------------------------------------------------- */
 
-/* Computes a question: when it is asked, and again before its texts are filled in, which know its drawn numbers. */
-static bool open_ask(LessonSession *s, int ask) {
+bool session_open_ask(LessonSession *s, int ask) {
   Error error = {0};
   lesson_run_refill(&s->run);
-  if (failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &error), &error)) return false;
+  if (session_failed(s, lesson_run_question(&s->run, ask, &s->questions[ask], &error), &error)) return false;
   s->answers[ask].is_asked = true;
   return true;
 }
@@ -164,7 +169,7 @@ static bool walk_on(LessonSession *s) {
 static void advance(LessonSession *s) {
   const bool has_state = walk_on(s);
   const LessonBlock *b = lesson_session_block(s);
-  changed(s);
+  session_changed(s);
   lesson_run_refill(&s->run);
   if (b && b->kind == LESSON_SHOW)
     play(s, s->at);
@@ -172,12 +177,12 @@ static void advance(LessonSession *s) {
     open_task(s);
   else if (has_state)
     set_viewer(s, s->at);
-  if (b && b->kind == LESSON_ASK) open_ask(s, b->ask);
+  if (b && b->kind == LESSON_ASK) session_open_ask(s, b->ask);
 }
 
 /* What was begun anew is kept only when something was done: to look at a lesson that is finished does not take that
  * back. */
-static void pass(LessonSession *s) {
+void session_pass(LessonSession *s) {
   s->plays = LESSON_NO_BLOCK;
   s->at++;
   advance(s);
@@ -187,8 +192,9 @@ static void pass(LessonSession *s) {
 static void explain(LessonSession *s, int ask) {
   Error error = {0};
   LessonAnswer *a = &s->answers[ask];
-  if (open_ask(s, ask))
-    failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error), &error);
+  if (session_open_ask(s, ask))
+    session_failed(s, lesson_run_explain(&s->run, &s->questions[ask], a->explained, sizeof a->explained, &error),
+                   &error);
 }
 
 static void end_show(LessonSession *s) {
@@ -198,7 +204,7 @@ static void end_show(LessonSession *s) {
   if (ask < 0) return;
   s->answers[ask].shown_at = s->version;
   if (!s->answers[ask].is_right) explain(s, ask);
-  keep_answer(s, ask);
+  session_keep_answer(s, ask);
 }
 
 /* ---- Starting -------------------------------------------------------------------------------------------- */
@@ -217,6 +223,8 @@ Status lesson_session_open(LessonSession *s, Lesson *lesson, const ExpressionLim
   s->lesson = *lesson;
   memset(lesson, 0, sizeof *lesson);
   Status status = o->needs ? o->needs(&s->lesson, error) : STATUS_OK;
+  if (!status && s->lesson.is_practice)
+    status = error_set(error, STATUS_BAD_REQUEST, "these are skills and no lesson; 'tilewalk practice' asks them");
   if (!status && !allocate(s)) status = error_set(error, STATUS_NO_MEMORY, "no memory for the lesson");
   if (!status) status = lesson_progress_open(&s->progress, warnings, error);
   if (status) return status;
@@ -251,7 +259,7 @@ static void take_up(LessonSession *s) {
     const LessonBlock *b = &s->lesson.blocks[k];
     s->is_shown[k] = b->kind == LESSON_SHOW;
     if (b->kind == LESSON_TASK) s->deeds[b->task].is_done = true;
-    if (b->kind != LESSON_ASK || !open_ask(s, b->ask)) continue;
+    if (b->kind != LESSON_ASK || !session_open_ask(s, b->ask)) continue;
     LessonAnswer *a = &s->answers[b->ask];
     a->is_resolved = a->is_from_before = true;
     a->is_right = lesson_progress_is_right(&s->progress, s->lesson.name, s->lesson.asks[b->ask].id);
@@ -315,19 +323,20 @@ const char *lesson_session_next_label(const LessonSession *s) {
 
 static void skip_ask(LessonSession *s, int ask) {
   LessonAnswer *a = &s->answers[ask];
+  session_missed(s, ask);
   a->is_resolved = a->is_skipped = true;
-  changed(s);
+  session_changed(s);
   a->resolved_at = s->version;
   if (s->lesson.asks[ask].is_prediction) {
     a->typed[0] = '\0';
-    pass(s);
+    session_pass(s);
     return;
   }
   explain(s, ask);
-  keep_answer(s, ask);
+  session_keep_answer(s, ask);
 }
 
-static void to_one_line(char *text) {
+void session_to_one_line(char *text) {
   for (; *text; text++)
     if (*text == '\n') *text = ' ';
 }
@@ -336,8 +345,8 @@ static void task_done(LessonSession *s, int task) {
   LessonDeed *d = &s->deeds[task];
   d->is_done = true;
   lesson_session_fill(s, s->lesson.tasks[task].explain, d->explained, sizeof d->explained);
-  to_one_line(d->explained);
-  changed(s);
+  session_to_one_line(d->explained);
+  session_changed(s);
   d->done_at = s->version;
 }
 
@@ -349,7 +358,8 @@ static void skip_task(LessonSession *s, int task) {
   SceneKind scene;
   d->is_skipped = true;
   if (!state_before(s, s->at, state, &scene)) return;
-  if (failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error), &error))
+  if (session_failed(s, lesson_task_solution(&s->run, &s->lesson.tasks[task], d->solution, sizeof d->solution, &error),
+                     &error))
     return;
   if (s->viewer.solve) s->viewer.solve(s->viewer.data, state, d->solution);
   task_done(s, task);
@@ -358,7 +368,7 @@ static void skip_task(LessonSession *s, int task) {
 void lesson_session_next(LessonSession *s) {
   const int ask = lesson_session_ask(s), task = lesson_session_task(s);
   if (s->error.status) return;
-  changed(s);
+  session_changed(s);
   if (lesson_session_is_review(s)) {
     s->page = page_after(s, s->page);
     set_viewer(s, s->page == s->current ? s->at : page_after(s, s->page));
@@ -373,7 +383,7 @@ void lesson_session_next(LessonSession *s) {
   else if (is_open_here(s) && s->plays == s->at)
     end_show(s);
   else if (is_open_here(s))
-    pass(s);
+    session_pass(s);
   else if (s->at < s->lesson.n_blocks) {
     s->page = s->current = s->at;
     advance(s);
@@ -387,204 +397,19 @@ static void go_back(LessonSession *s) {
   if (!lesson_session_can_go_back(s)) return;
   s->page = page_of(s, s->page - 1);
   set_viewer(s, page_after(s, s->page));
-  changed(s);
+  session_changed(s);
 }
 
-/* ---- Answering ------------------------------------------------------------------------------------------- */
-
-bool lesson_session_is_typed(const LessonSession *s, int ask) {
-  return ask >= 0 && (s->lesson.asks[ask].kind == LESSON_NUMBER || s->lesson.asks[ask].kind == LESSON_SKETCH);
-}
-
-void lesson_session_type(LessonSession *s, const char *text) {
-  const int ask = lesson_session_ask(s);
-  if (!lesson_session_is_typed(s, ask)) return;
-  char *typed = s->answers[ask].typed;
-  size_t used = s->answers[ask].is_stale ? 0 : strlen(typed);
-  s->answers[ask].is_stale = false;
-  for (; *text && used + 1 < LESSON_TYPED_BYTES; text++)
-    if ((unsigned char)*text >= 32 && *text != 127) typed[used++] = *text;
-  while (used > 0 && *text && ((unsigned char)typed[used - 1] & 0x80)) used--; /* no half of a character */
-  typed[used] = '\0';
-  changed(s);
-}
-
-void lesson_session_erase(LessonSession *s) {
-  const int ask = lesson_session_ask(s);
-  if (ask < 0) return;
-  LessonAnswer *a = &s->answers[ask];
-  if (a->n_order > 0) a->n_order--;
-  a->is_stale = false;
-  size_t n = strlen(a->typed);
-  while (n > 0 && ((unsigned char)a->typed[n - 1] & 0xC0) == 0x80) n--;
-  a->typed[n ? n - 1 : 0] = '\0';
-  changed(s);
-}
-
-void lesson_session_write(LessonSession *s, const char *text) {
-  const int ask = lesson_session_ask(s);
-  char *own = ask >= 0 ? malloc(strlen(text) + 1) : NULL;
-  if (!own) return;
-  free(s->written);
-  s->written = strcpy(own, text);
-  s->written_for = ask;
-}
-
-/* Of what is open: where hints go, and all that there are: the lesson's, or those of a task that asks for a file. */
-static LessonHints *hints_of(const LessonSession *s, const LessonText **hint, const LessonWork **work, int *n) {
-  const int ask = lesson_session_ask(s), task = lesson_session_task(s);
-  *n = 0;
-  if (ask < 0 && task < 0) return NULL;
-  *work = ask >= 0 && s->lesson.asks[ask].kind == LESSON_WORK ? &s->questions[ask].work : NULL;
-  *hint = ask >= 0 ? s->lesson.asks[ask].hint : s->lesson.tasks[task].hint;
-  *n = *work ? (*work)->n_hints : ask >= 0 ? s->lesson.asks[ask].n_hints : s->lesson.tasks[task].n_hints;
-  return ask >= 0 ? &s->answers[ask].hints : &s->deeds[task].hints;
-}
-
-int lesson_session_hints_left(const LessonSession *s) {
-  const LessonText *hint;
-  const LessonWork *work;
-  int n;
-  const LessonHints *given = hints_of(s, &hint, &work, &n);
-  return given ? n - given->n : 0;
-}
-
-bool lesson_session_hint(LessonSession *s) {
-  char text[LESSON_MESSAGE_BYTES];
-  const LessonText *hint = NULL;
-  const LessonWork *work = NULL;
-  int n;
-  LessonHints *given = hints_of(s, &hint, &work, &n);
-  if (!given || given->n >= n || (lesson_session_ask(s) >= 0 && !open_ask(s, lesson_session_ask(s)))) return false;
-  if (work)
-    snprintf(text, sizeof text, "%s", work->hint[given->n]);
-  else
-    lesson_session_fill(s, hint[given->n], text, sizeof text);
-  if (s->error.status) return false;
-  to_one_line(text);
-  snprintf(given->text[given->n], LESSON_HINT_BYTES, "%.*s", LESSON_HINT_BYTES - 1, text);
-  changed(s);
-  given->at[given->n++] = s->version;
-  return true;
-}
-
-/* The place of a choice that is named by its letter; -1. */
-static int place_of(const LessonSession *s, int ask, const char *typed) {
-  if (s->lesson.asks[ask].kind != LESSON_CHOICE || !*typed || typed[1]) return -1;
-  const int place = ascii_lower((unsigned char)*typed) - 'a';
-  return place >= 0 && place < s->questions[ask].n_choices ? place : -1;
-}
-
-/* What is handed in of a question: the first answer, or a file that passes. "Nearly" is asked again. */
-static void keep_first(LessonSession *s, int ask, const char *typed, LessonVerdict verdict) {
-  const LessonAsk *a = &s->lesson.asks[ask];
-  const bool stands = verdict == LESSON_NOT_RIGHT || verdict == LESSON_DIAGNOSED;
-  Error error = {0};
-  if (a->is_prediction || s->answers[ask].is_from_before || strlen(typed) >= LESSON_HANDED_IN_BYTES) return;
-  if (verdict != LESSON_RIGHT && (!stands || a->kind == LESSON_WORK)) return;
-  lesson_progress_first(&s->progress, s->lesson.name, a->id, typed);
-  failed(s, lesson_progress_save(&s->progress, &error), &error);
-}
-
-void lesson_session_grade(LessonSession *s, const char *typed) {
-  const int ask = lesson_session_ask(s);
-  LessonGrade *g = malloc(sizeof *g);
-  Error error = {0};
-  changed(s);
-  if (!g) failed(s, error_set(&error, STATUS_NO_MEMORY, "no memory to grade an answer"), &error);
-  const bool is_graded = g && ask >= 0 && open_ask(s, ask) &&
-                         !failed(s, lesson_run_grade(&s->run, &s->questions[ask], typed, g, &error), &error);
-  if (is_graded) {
-    const int place = place_of(s, ask, typed);
-    LessonAnswer *a = &s->answers[ask];
-    a->has_verdict = a->is_stale = true;
-    a->verdict = g->verdict;
-    a->said_at = s->version;
-    snprintf(a->said, sizeof a->said, "%s", g->message);
-    if (s->lesson.asks[ask].kind == LESSON_NUMBER || s->lesson.asks[ask].is_prediction)
-      snprintf(a->typed, sizeof a->typed, "%.*s", LESSON_TYPED_BYTES - 1,
-               place >= 0 ? s->questions[ask].choice[place] : typed);
-    keep_first(s, ask, typed, g->verdict);
-    a->tries += g->verdict != LESSON_UNREADABLE;
-    a->is_resolved =
-        g->verdict == LESSON_RIGHT || (s->lesson.asks[ask].is_prediction && g->verdict != LESSON_UNREADABLE);
-    a->is_right = g->verdict == LESSON_RIGHT;
-    a->resolved_at = s->version;
-    if (a->is_resolved && s->lesson.asks[ask].is_prediction)
-      pass(s);
-    else if (a->is_resolved)
-      keep_answer(s, ask);
-    else if (place >= 0)
-      a->tried |= 1u << place;
-    if (a->verdict == LESSON_NOT_RIGHT && !a->is_resolved && s->lesson.asks[ask].kind != LESSON_WORK)
-      lesson_session_hint(s); /* a file is judged at every save: there hints are asked for */
-  }
-  free(g);
-}
-
-static void choose(LessonSession *s, int place) {
-  const int ask = lesson_session_ask(s);
-  if (ask < 0 || place < 0 || place >= s->questions[ask].n_choices) return;
-  LessonAnswer *a = &s->answers[ask];
-  if (s->lesson.asks[ask].kind == LESSON_CHOICE) {
-    if (!(a->tried & 1u << place)) lesson_session_grade(s, (const char[]){(char)('a' + place), '\0'});
-    return;
-  }
-  if (s->lesson.asks[ask].kind != LESSON_ORDER) return;
-  changed(s);
-  if (a->is_stale) a->n_order = 0; /* the order was graded: another begins */
-  a->is_stale = false;
-  int at = 0;
-  while (at < a->n_order && a->order[at] != place) at++;
-  if (at < a->n_order)
-    a->n_order = at; /* taken back, with what came after it */
-  else
-    a->order[a->n_order++] = place;
-}
-
-/* A cell of a sketch. What cannot be read is begun anew. */
-static void mark(LessonSession *s, int cell) {
-  const int ask = lesson_session_ask(s);
-  if (ask < 0 || s->lesson.asks[ask].kind != LESSON_SKETCH) return;
-  const Sketch *sketch = &s->lesson.asks[ask].sketch;
-  LessonAnswer *a = &s->answers[ask];
-  SketchDrawing drawing;
-  if (sketch_read(sketch, a->typed, &drawing, NULL)) drawing = (SketchDrawing){0};
-  sketch_press(sketch, &drawing, cell);
-  sketch_write(sketch, &drawing, a->typed);
-  a->is_stale = false;
-  changed(s);
-}
-
-static void check(LessonSession *s) {
-  const int ask = lesson_session_ask(s);
-  if (ask < 0) return;
-  const LessonAnswer *a = &s->answers[ask];
-  char typed[LESSON_TYPED_BYTES] = "";
-  if (s->lesson.asks[ask].kind == LESSON_WORK) {
-    if (s->written && s->written_for == ask) lesson_session_grade(s, s->written);
-    return;
-  }
-  if (s->lesson.asks[ask].kind == LESSON_ORDER) {
-    if (a->n_order < s->questions[ask].n_choices) return;
-    for (int k = 0; k < a->n_order; k++)
-      snprintf(typed + 2 * k, sizeof typed - 2 * (size_t)k, "%c ", 'a' + a->order[k]);
-  } else if (lesson_session_is_typed(s, ask)) {
-    const char *from = a->typed;
-    while (ascii_is_space((unsigned char)*from)) from++;
-    snprintf(typed, sizeof typed, "%s", from);
-  }
-  if (*typed) lesson_session_grade(s, typed);
-}
+/* ---- What can be pressed ---------------------------------------------------------------------------------- */
 
 void lesson_session_press(LessonSession *s, LessonAct act, int number) {
   switch (act) {
-  case ACT_CHOOSE: choose(s, number); break;
-  case ACT_CHECK: check(s); break;
+  case ACT_CHOOSE: session_choose(s, number); break;
+  case ACT_CHECK: session_check(s); break;
   case ACT_HINT: lesson_session_hint(s); break;
   case ACT_NEXT: lesson_session_next(s); break;
   case ACT_BACK: go_back(s); break;
-  case ACT_MARK: mark(s, number); break;
+  case ACT_MARK: session_mark(s, number); break;
   case ACT_PLAY:
     if (number >= 0) play(s, (size_t)number);
     break;
@@ -599,7 +424,7 @@ bool lesson_session_try(LessonSession *s, const LessonView *view) {
   Error error = {0};
   bool done = false;
   if (task < 0) return false;
-  if (!failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], view, &done, &error), &error) && done)
+  if (!session_failed(s, lesson_task_check(&s->run, &s->lesson.tasks[task], view, &done, &error), &error) && done)
     task_done(s, task);
   return done;
 }

@@ -366,10 +366,18 @@ TEST(skills_are_practised_and_kept) {
   has("Hint 1 of 2.");
   has("The answer is ");
   has("1 of 2 right at the first try");
+  has("\nwaves: 0 of 1 right; lesson 8 teaches it\n");
+  assert_null(strstr(run.out, "\nridge: "));
   tilewalk("practice ridge waves --list --csv");
-  has("ridge,1,1,1,1\nwaves,0,1,0,0\n");
+  has("ridge,ridge of a GPU,1,1,1,1,1\nwaves,waves of CTAs,8,0,1,0,0\n");
   tilewalk("practice ridge waves --seed 5 --count 1 --json");
   has("\"skill\": \"waves\""); /* the weaker */
+  write_file("typed", "5\n6\nquit\n");
+  tilewalk("lesson 1 <%s/typed");
+  tilewalk("practice ridge --list --csv"); /* two wrong answers to one question of a lesson count once */
+  has("ridge,ridge of a GPU,1,0,2,1,0\n");
+  tilewalk("lesson practice");
+  assert_int_equal(run.exit_status, 2);
   snprintf(path, sizeof path, "%s/tilewalk", folder);
   assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
   write_file("tilewalk/lessons.json",
@@ -377,8 +385,8 @@ TEST(skills_are_practised_and_kept) {
              "\"answers\": {\"ridge\": {\"box\": -99999999999, \"due\": 9223372036854775807, "
              "\"tries\": true}, \"waves\": 7}}}}");
   tilewalk("practice ridge waves --list --csv");
-  has("ridge,0,0,0,");
-  has("waves,0,0,0,0");
+  has("ridge,ridge of a GPU,1,0,0,0,");
+  has("waves,waves of CTAs,8,0,0,0,0");
   tilewalk("lesson --lint lessons/course/practice.md");
   has("1 lesson, 0 findings");
   tilewalk("practice ridg");

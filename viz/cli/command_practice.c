@@ -37,6 +37,7 @@ typedef struct {
   LessonQuestion question;
   LessonGrade grade;
   PracticeSkill skills[LESSON_ASKS_MAX];
+  int lessons[LESSON_ASKS_MAX];          /* the number of the first lesson that asks for a skill; 0: none */
   int chosen[LESSON_ASKS_MAX], n_chosen; /* the skills that are practised */
   int64_t today;
   bool is_terminal, stopped;
@@ -204,8 +205,21 @@ static int next_skill(const Practice *p, const int recent[PRACTICE_APART]) {
   return p->chosen[practice_next(own, p->n_chosen, p->today, places)];
 }
 
+/* What was not known this time, and where it is taught. */
+static void print_weak(Practice *p, const bool is_weak[LESSON_ASKS_MAX]) {
+  for (size_t k = 0; k < p->lesson.n_asks; k++) {
+    const PracticeSkill *s = &p->skills[k];
+    if (!is_weak[k]) continue;
+    text_print(p->io->out, &p->io->style, ROLE_WARN, "%s: %lld of %lld right", p->lesson.asks[k].id,
+               (long long)s->n_right, (long long)s->n_asked);
+    if (p->lessons[k]) text_print(p->io->out, &p->io->style, ROLE_PLAIN, "; lesson %d teaches it", p->lessons[k]);
+    fputc('\n', p->io->out);
+  }
+}
+
 static Status practise(Practice *p, Error *error) {
   int recent[PRACTICE_APART] = {-1, -1}, n_right = 0, n = 0;
+  bool is_weak[LESSON_ASKS_MAX] = {false};
   Status status = STATUS_OK;
   text_paragraph(
       p->io->out, &p->io->style, ROLE_DIM, 0,
@@ -222,6 +236,7 @@ static Status practise(Practice *p, Error *error) {
     if (status || (p->stopped && !p->tries)) break; /* what was not answered was not practised */
     n++;
     n_right += result == PRACTICE_RIGHT;
+    is_weak[ask] = is_weak[ask] || result != PRACTICE_RIGHT;
     recent[1] = recent[0];
     recent[0] = ask;
     p->skills[ask] = practice_answered(p->skills[ask], result, p->today);
@@ -231,6 +246,7 @@ static Status practise(Practice *p, Error *error) {
   if (!status)
     text_print(p->io->out, &p->io->style, ROLE_HEADING, "%d of %d right at the first try, without a hint.\n", n_right,
                n);
+  if (!status) print_weak(p, is_weak);
   return status;
 }
 
@@ -295,6 +311,8 @@ static Status print_paper(Practice *p, Error *error) {
 
 static Status print_list(Practice *p, Error *error) {
   static const TableColumn COLUMNS[] = {{.heading = "skill", .key = "skill"},
+                                        {.heading = "title", .key = "title"},
+                                        {.heading = "lesson", .key = "lesson", .right = true},
                                         {.heading = "strength", .key = "box", .right = true},
                                         {.heading = "asked", .key = "asked", .right = true},
                                         {.heading = "right", .key = "right", .right = true},
@@ -306,6 +324,8 @@ static Status print_list(Practice *p, Error *error) {
     const PracticeSkill *s = &p->skills[p->chosen[k]];
     const int64_t days = s->due_day > p->today ? s->due_day - p->today : 0;
     table_text(t, ROLE_ACCENT, p->lesson.asks[p->chosen[k]].id);
+    table_text(t, ROLE_PLAIN, lesson_text(&p->lesson, p->lesson.asks[p->chosen[k]].title));
+    table_count(t, ROLE_PLAIN, wide(p->lessons[p->chosen[k]]));
     table_count(t, ROLE_PLAIN, wide(s->box));
     table_count(t, ROLE_PLAIN, wide(s->n_asked));
     table_count(t, ROLE_PLAIN, wide(s->n_right));
@@ -345,11 +365,29 @@ static Status check(const PracticeOptions *o, Error *error) {
   return STATUS_OK;
 }
 
+/* Which lesson asks for each skill first. */
+static Status find_lessons(Practice *p, Error *error) {
+  LessonFiles *files = NULL;
+  Status status = lesson_files(&files, error);
+  for (int k = 0; !status && k < files->n; k++) {
+    Lesson lesson;
+    status = lesson_load_named(files->names[k], &lesson, error);
+    for (size_t a = 0; a < lesson.n_asks; a++) {
+      const int skill = lesson_find_ask(&p->lesson, lesson_text(&lesson, lesson.asks[a].skill));
+      if (skill >= 0 && !p->lessons[skill]) p->lessons[skill] = atoi(files->names[k]);
+    }
+    lesson_free(&lesson);
+  }
+  free(files);
+  return status;
+}
+
 static Status run(Practice *p, Error *error) {
   char path[ASSETS_PATH_BYTES];
   Status status = lesson_load("practice", &p->lesson, path, error);
   if (!status) status = lesson_progress_open(&p->progress, p->io->err, error);
   if (!status) status = choose(p, error);
+  if (!status && !p->o->is_exam) status = find_lessons(p, error);
   if (!status) status = lesson_run_start(&p->run, &p->lesson, &LESSON_LIMITS, LESSON_PAGE_SEED, error);
   if (status) return status;
   if (p->o->lists) return print_list(p, error);
@@ -404,7 +442,7 @@ static const Option PRACTICE_OPTIONS[] = {
      .help = "How many questions. Default 10; in an exam all skills."},
     {.name = "list",
      OPTION_FLAG(PracticeOptions, lists),
-     .help = "List the skills: how strong each is (0 to 5), and when it is asked again."},
+     .help = "List the skills: which lesson teaches each, how strong it is (0 to 5), and when it is asked again."},
     {.name = "seed",
      .argument = "SEED",
      OPTION_NUMBER(PracticeOptions, seed, "the seed", 0, INT64_MAX),
@@ -441,8 +479,9 @@ const Command COMMAND_PRACTICE = {
     .usage = "[SKILL...] [OPTION...]",
     .description = "Asks a question of each skill of the course, with numbers of its own, and computes the answer. The "
                    "weakest skill comes first; what you know comes again after 1, 2, 4, 8 and 16 days, what you did "
-                   "not know at once. How strong each skill is is kept with your progress in lessons. --json prints "
-                   "questions instead of asking them.",
+                   "not know at once. So does a skill whose question in a lesson was answered wrong at first. How "
+                   "strong each skill is is kept with your progress in lessons. --json prints questions instead of "
+                   "asking them.",
     .examples = "  # ten questions\n"
                 "  tilewalk practice\n\n"
                 "  # two skills alone\n"

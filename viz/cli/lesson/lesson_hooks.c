@@ -53,6 +53,15 @@ static bool is_known_need(void *context, const char *name) {
   return is_command(name) || is_function(name);
 }
 
+static bool is_skill(void *context, const char *name) {
+  Lesson practice;
+  (void)context;
+  const bool is_one =
+      lesson_load_named("practice", &practice, NULL) == STATUS_OK && lesson_find_ask(&practice, name) >= 0;
+  lesson_free(&practice);
+  return is_one;
+}
+
 typedef struct {
   Request request;
 } StateOptions;
@@ -137,6 +146,7 @@ LessonHooks lesson_hooks(LessonLintContext *context) {
                        .check_link = check_link,
                        .picture = picture,
                        .is_known_need = is_known_need,
+                       .is_skill = is_skill,
                        .look_at = lesson_look,
                        .finding = print_finding};
 }
