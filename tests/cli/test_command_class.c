@@ -253,6 +253,35 @@ TEST(a_lesson_is_printed) {
   assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* A handout a student: the file that is written for one alone; what is wrong is refused with nothing written. */
+TEST(a_class_gets_its_handouts) {
+  static const char *const REFUSED[][2] = {
+      {"--handout %1$s/out", "add --key KEY"},
+      {"--handout %1$s/out --key 'a long key' --student Ada", "leave out --student"},
+      {"--handout %1$s/out.pdf --key 'a long key'", "is the name of one file"},
+      {"--handout %1$s/names --key 'a long key'", "cannot be made"},
+      {"--handout %1$s/out --key 'a long key'", "'Ada Lovelace' and 'Ada-Lovelace' would have one file"},
+      {"--slides %1$s/out --key 'a long key'", "--roster goes with"},
+  };
+  char words[256], path[SCRATCH_BYTES + 16];
+  snprintf(path, sizeof path, "%s/out", folder);
+  write_file("two.md", LESSON);
+  write_file("names", "Ada Lovelace\nBob\nAda-Lovelace\n");
+  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+    snprintf(words, sizeof words, "lesson %%1$s/two.md --roster %%1$s/names %s", REFUSED[k][0]);
+    tilewalk(words);
+    assert_int_equal(run.exit_status, 2);
+    if (!strstr(run.err, REFUSED[k][1])) fail_msg("row %zu: %s", k, run.err);
+    assert_int_not_equal(access(path, F_OK), 0);
+  }
+  write_file("names", "Ada Lovelace\n\nBob\n");
+  tilewalk("lesson %1$s/two.md --handout %1$s/out --roster %1$s/names --key 'a long key'");
+  has("2 handouts, a student each, in ");
+  tilewalk("lesson %1$s/two.md --handout %1$s/one.pdf --key 'a long key' --student 'Ada Lovelace' && "
+           "cmp %1$s/one.pdf %1$s/out/Ada-Lovelace.pdf && ! cmp -s %1$s/one.pdf %1$s/out/Bob.pdf");
+  assert_int_equal(run.exit_status, 0);
+}
+
 /* A test of one point a question; the second answer is none, and what nobody answered is 0 of 1. */
 TEST(a_hand_in_is_graded_for_gradescope) {
   write_file("two.md", LESSON);

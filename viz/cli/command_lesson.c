@@ -263,6 +263,8 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
     status = lesson_write_qti(&lesson, o->new_name, draws, io, error);
   else if (o->task == TASK_SUBMIT)
     status = lesson_submit(lesson.name, o->student, o->new_name, io, error);
+  else if (*o->roster)
+    status = lesson_handouts(&lesson, o->roster, o->key, o->new_name, io, error);
   else if (o->task == TASK_HANDOUT || o->task == TASK_SLIDES)
     status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->student, o->new_name, error);
   else
@@ -293,8 +295,19 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
 static Status check_teaching(const LessonOptions *o, Error *error) {
   if (o->variants && o->task != TASK_GIFT && o->task != TASK_MOODLE && o->task != TASK_QTI)
     return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-gift, --export-moodle and --export-qti");
-  if ((*o->roster || *o->page || *o->gradescope || o->by_student) && o->task != TASK_ANSWERS)
-    return error_set(error, STATUS_BAD_REQUEST, "--roster, --scores, --report and --gradescope go with --answers");
+  if ((*o->page || *o->gradescope || o->by_student) && o->task != TASK_ANSWERS)
+    return error_set(error, STATUS_BAD_REQUEST, "--scores, --report and --gradescope go with --answers");
+  if (*o->roster && o->task != TASK_ANSWERS && o->task != TASK_HANDOUT)
+    return error_set(error, STATUS_BAD_REQUEST, "--roster goes with --answers and --handout");
+  const size_t length = strlen(o->new_name);
+  if (*o->roster && o->task == TASK_HANDOUT && length > 4 && strcmp(o->new_name + length - 4, ".pdf") == 0)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "with --roster a handout a student is written into a folder; '%s' is the name of one file",
+                     quote_text(o->new_name).text);
+  if (*o->roster && o->task == TASK_HANDOUT && (!*o->key || *o->student || o->walk.has_seed))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "each handout of --roster has a student's own name and numbers: add --key KEY, and leave out "
+                     "--student and --seed");
   if (o->shard.parts && (o->task != TASK_ANSWERS || o->by_student || *o->page || *o->gradescope))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--shard deals out the rows of --answers; leave out --scores, --report and --gradescope");
@@ -389,7 +402,8 @@ static const Option TEACHER_OPTIONS[] = {
      .argument = "FILE",
      OPTION_TEXT(LessonOptions, roster, "the name"),
      .help = "With --answers: who is in the class, a name a line. Others are shown and not counted; who handed in "
-             "nothing is shown, too. Blanks, large letters and composed accents make no other name."},
+             "nothing is shown, too. Blanks, large letters and composed accents make no other name. With --handout: "
+             "whom to write one for."},
     {.name = "scores",
      OPTION_FLAG(LessonOptions, by_student),
      .help = "With --answers: print a row a student instead of one an answer."},
@@ -416,10 +430,10 @@ static const Option TEACHER_OPTIONS[] = {
      OPTION_FLAG(LessonOptions, trust_seeds),
      .help = "With --answers: take the seeds that the rows name."},
     {.name = "handout",
-     .argument = "FILE.pdf",
+     .argument = "FILE.pdf|FOLDER",
      .set = set_handout,
      .help = "Write the lesson for paper, with room for answers. Pictures that answer a prediction stand at the end. "
-             "Numbers are those of --seed, or of a student."},
+             "Numbers are those of --seed, or of a student. With --roster and --key: one a student, into a folder."},
     {.name = "slides",
      .argument = "FILE.pdf",
      .set = set_slides,

@@ -57,6 +57,12 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
  * the number that drew them. `to`: a file, a folder, in which the file has the student's name, or - for the output. */
 Status lesson_submit(const char *lesson, const char *student, const char *to, Io *io, Error *error);
 
+/* Writes a handout a student into a folder, which is made if it is not there, with the name and the numbers that `key`
+ * gives: "Ada Lovelace" of the `roster` gets Ada-Lovelace.pdf. Two names with one file are refused, before any is
+ * written. */
+Status lesson_handouts(const Lesson *lesson, const char *roster, const char *key, const char *folder, Io *io,
+                       Error *error);
+
 /* The seed of a student under the class's key, however the name is spelled: blanks, large letters, composed accents. */
 uint64_t lesson_student_seed(const char *key, const char *student);
 

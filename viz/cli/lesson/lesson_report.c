@@ -7,6 +7,7 @@
 
 #include "lessons/engine/class_key.h"
 #include "sim/base/utf8.h"
+#include "viz/cli/lesson/class_names.h"
 #include "viz/cli/lesson/class_report.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/lesson/lesson_print.h"
@@ -39,17 +40,9 @@ static void add_stranger(Table *t, TextRole role, const char *text) {
 
 /* ---- One row a student */
 
-/* A letter may be written in two ways, as one sign or as two (Unicode 15, annex 15), and large or small. */
-static void fold_name(const char *name, char folded[CLASS_NAME_BYTES]) {
-  char *small = g_utf8_casefold(name, -1), *composed = g_utf8_normalize(small, -1, G_NORMALIZE_NFC);
-  class_fold(composed ? composed : name, folded);
-  g_free(small);
-  g_free(composed);
-}
-
 static ClassScore *find_score(Report *report, const char *name) {
   char who[CLASS_NAME_BYTES];
-  fold_name(name, who);
+  class_fold_name(name, who);
   const size_t known = (size_t)g_hash_table_lookup(report->by_name, who);
   if (known) return &report->score[known - 1];
   if (!pool_grow_array((void **)&report->score, &report->capacity, report->n_scores + 1, sizeof *report->score))
@@ -210,55 +203,7 @@ static Status grade(const char *path, const Shard *shard, ClassRules *rules, Rep
   return status;
 }
 
-/* ---- A roster: a name a line */
-
-typedef struct {
-  char *text;
-  const char **names;
-  size_t n, capacity;
-} Names;
-
-static void names_free(Names *names) {
-  free(names->text);
-  free(names->names);
-}
-
-/* Names that are one student, and so have one number: said, the first ten. */
-static void warn_of_twins(const Names *names, const char *path, Io *io) {
-  GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  int n = 0;
-  for (size_t k = 0; k < names->n; k++) {
-    char who[CLASS_NAME_BYTES];
-    fold_name(names->names[k], who);
-    const char *before = g_hash_table_lookup(seen, who);
-    if (before && n++ < 10)
-      text_say(io->err, "tilewalk: %s: '%s' and '%s' are one student: capitals and blanks tell nobody apart\n", path,
-               before, names->names[k]);
-    if (!before) g_hash_table_insert(seen, g_strdup(who), (void *)names->names[k]);
-  }
-  g_hash_table_destroy(seen);
-}
-
-static Status names_read(Names *names, const char *path, Io *io, Error *error) {
-  enum { FILE_BYTES = 1 << 20 };
-  size_t length = 0;
-  Status status = file_read(path, FILE_BYTES, &names->text, &length, error);
-  for (char *line = names->text, *next; !status && line && *line; line = next) {
-    next = line + strcspn(line, "\n");
-    if (*next) *next++ = '\0';
-    line[strcspn(line, "\r")] = '\0';
-    line += strspn(line, " \t");
-    if (!*line) continue;
-    utf8_clean(line);
-    if (!pool_grow_array((void **)&names->names, &names->capacity, names->n + 1, sizeof *names->names))
-      return error_set(error, STATUS_NO_MEMORY, "no memory for %zu names", names->n + 1);
-    names->names[names->n++] = line;
-  }
-  if (!status && names->n == 0)
-    status = error_set(error, STATUS_BAD_FILE, "%.200s:1: no name is in the file; it has one a line", path);
-  if (!status) warn_of_twins(names, path, io);
-  return status;
-}
+/* ---- Grading a class */
 
 static Status take_roster(Report *report, const ClassRoster *roster, Error *error) {
   for (size_t k = 0; k < roster->n; k++)
@@ -281,7 +226,7 @@ static Status write_files(const Report *report, const LessonClass *class, const 
 int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassRules *rules,
                       const OutputRequest *output, Io *io, Error *error) {
   Lesson named = {0};
-  Names names = {0};
+  ClassNames names = {0};
   char lesson_path[ASSETS_PATH_BYTES];
   ClassRules own = *rules;
   ClassSum sum = {0};
@@ -310,11 +255,11 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
                    .files = class_report_new(),
                    .err = io->err};
   Status status = lesson ? lesson_load(lesson, &named, lesson_path, error) : STATUS_OK;
-  if (!status && *class->roster) status = names_read(&names, class->roster, io, error);
+  if (!status && *class->roster) status = class_names_read(&names, class->roster, io, error);
   const ClassRoster roster = {names.names, names.n};
   if (!status) status = take_roster(&report, &roster, error);
   own.roster = *class->roster ? &roster : NULL;
-  own.fold = fold_name;
+  own.fold = class_fold_name;
   own.lesson = lesson ? &named : NULL;
   own.load = load_by_name;
   own.limits = &LESSON_LIMITS;
@@ -327,22 +272,16 @@ int lesson_grade_file(const LessonClass *class, const char *lesson, const ClassR
   free(report.score);
   class_report_free(report.files);
   g_hash_table_destroy(report.by_name);
-  names_free(&names);
+  class_names_free(&names);
   lesson_free(&named);
   return status ? EXIT_BAD_REQUEST : sum.n_errors ? EXIT_DIFFERS : EXIT_DONE;
 }
 
 /* ---- Seeds of a class */
 
-uint64_t lesson_student_seed(const char *key, const char *student) {
-  char who[CLASS_NAME_BYTES];
-  fold_name(student, who);
-  return class_seed(key, who);
-}
-
 Status lesson_print_seeds(const char *path, const char *key, const OutputRequest *output, Io *io, Error *error) {
-  Names names = {0};
-  Status status = names_read(&names, path, io, error);
+  ClassNames names = {0};
+  Status status = class_names_read(&names, path, io, error);
   static const TableColumn COLUMNS[] = {{.heading = "student", .key = "student"},
                                         {.heading = "seed", .key = "seed", .right = true}};
   Document d = reply_new(output);
@@ -352,6 +291,6 @@ Status lesson_print_seeds(const char *path, const char *key, const OutputRequest
     add_stranger(t, ROLE_PLAIN, names.names[k]);
     table_digits(t, ROLE_ACCENT, lesson_student_seed(key, names.names[k]));
   }
-  names_free(&names);
+  class_names_free(&names);
   return reply_print(&d, status, io, error);
 }
