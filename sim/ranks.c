@@ -210,6 +210,10 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
                    .link = *asked->link};
   Status status = shape_complete(&ranks->shape, error);
   if (status) return status;
+  if (asked->program && asked->program->declares)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%s declares its own tensors; ranks are counted of programs of Q, K, V and O alone",
+                     asked->program->name);
   if (ranks->n < 1 || ranks->n > RANKS_MAX)
     return error_set(error, STATUS_BAD_REQUEST, "%" PRId64 " ranks; there are 1 to %d", ranks->n, RANKS_MAX);
   status = refuse_sizes(ranks, error);
@@ -285,23 +289,50 @@ RankStep ranks_step(const Ranks *ranks, int64_t t, int64_t r) {
   return scheme_is_ring(ranks->scheme) ? ring_step(ranks, t, r) : other_step(ranks, t);
 }
 
-static void add_traffic(RankTensor tensors[TENSORS_MAX], const Traffic *t, Wide times) {
+static void add_traffic(RankTensor tensors[TENSORS_MAX], const Traffic *t, int64_t times) {
   for (int k = 0; k < TENSORS_MAX; k++) {
-    tensors[k].read += times * t->read[k];
-    tensors[k].write += times * t->write[k];
+    tensors[k].read += wide(times) * t->read[k];
+    tensors[k].write += wide(times) * t->write[k];
   }
 }
 
 void ranks_tensors(const Ranks *ranks, RankTensor tensors[TENSORS_MAX]) {
-  const Wide n = wide(ranks->n);
+  const int64_t n = ranks->n;
+  int64_t times[RANK_PIECE_COUNT] = {0};
   memset(tensors, 0, TENSORS_MAX * sizeof *tensors);
-  for (int64_t r = 0; r < ranks->n; r++)
-    for (int64_t t = 0; t < ranks->n; t++)
-      add_traffic(tensors, &ranks->pieces[ring_step(ranks, t, r).piece].traffic, 1);
+  for (int64_t r = 0; r < n; r++)
+    for (int64_t t = 0; t < n; t++) times[ring_step(ranks, t, r).piece]++;
+  for (int kind = 0; kind < RANK_PIECE_COUNT; kind++) add_traffic(tensors, &ranks->pieces[kind].traffic, times[kind]);
   add_traffic(tensors, &ranks->before.traffic, n);
   add_traffic(tensors, &ranks->after.traffic, n);
   for (int k = 0; k < TENSORS_MAX; k++)
-    tensors[k].sent = n * ((n - 1) * ranks->sent_bytes[0][k] + ranks->sent_bytes[1][k]);
+    tensors[k].sent = wide(n) * (wide(n - 1) * ranks->sent_bytes[0][k] + ranks->sent_bytes[1][k]);
+}
+
+Status ranks_links(Simulation *run, const Problem *problem, int64_t n, const GpuLink *link, const Gpu *gpu,
+                   Error *error) {
+  Ranks ranks;
+  Gpu paper;
+  RankTensor tensors[TENSORS_MAX];
+  run->links = (RankLinks){0};
+  if (!run->schedule->ranks.is_said) return STATUS_OK;
+  if (!gpu || gpu->n_sm == 0) gpu_paper(&paper), gpu = &paper;
+  const RanksAsked asked = {.n = n, .problem = problem, .gpu = gpu, .link = link, .program = run->schedule};
+  const Status status = ranks_make(&ranks, &asked, error);
+  if (status) return status;
+  RankLinks *l = &run->links;
+  l->n = ranks.n;
+  memcpy(l->link, link->name, sizeof l->link);
+  ranks_tensors(&ranks, tensors);
+  for (int k = 0; k < run->schedule->n_tensors; k++) {
+    l->sent[k] = tensors[k].sent;
+    l->sent_bytes += tensors[k].sent;
+    l->boundary_bytes += tensors[k].read + tensors[k].write;
+  }
+  l->rank_bytes = l->sent_bytes / wide(ranks.n);
+  for (int64_t t = 0; t < ranks.n; t++)
+    l->bound_s += link_bound_s(link, (double)ranks.exchange_bytes[t + 1 == ranks.n]);
+  return STATUS_OK;
 }
 
 /* ---- When -------------------------------------------------------------------------------------------------- */

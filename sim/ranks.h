@@ -111,6 +111,11 @@ typedef struct {
 } RankTensor;
 void ranks_tensors(const Ranks *ranks, RankTensor tensors[TENSORS_MAX]);
 
+/* Fills in run->links: the program of the run on n GPUs, with the same problem. gpu NULL: the papers'. Of a program
+ * without ranks nothing. Errors: as ranks_make. */
+Status ranks_links(Simulation *run, const Problem *problem, int64_t n, const GpuLink *link, const Gpu *gpu,
+                   Error *error);
+
 /* When: seconds from the start of step 0. The rank waits from the later of kernel and exchange to the next step; its
  * SMs idle from kernel_end_s to the next kernel. */
 typedef struct {

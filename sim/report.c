@@ -164,6 +164,22 @@ static void real_or_null(const ReportSink *k, const char *key, double value) {
     k->real(k->context, key, value);
 }
 
+/* The second boundary of a program with `ranks`; null where they cannot share the problem out. */
+static void report_links(const ReportSink *k, const Simulation *run) {
+  const RankLinks *l = &run->links;
+  if (*l->why) k->null(k->context, "links");
+  if (!l->n) return;
+  k->open_object(k->context, "links");
+  k->whole(k->context, "ranks", wide(l->n));
+  k->text(k->context, "link", l->link);
+  report_tensors(k, "sent", run->schedule, l->sent);
+  k->whole(k->context, "sent_bytes", l->sent_bytes);
+  k->whole(k->context, "rank_bytes", l->rank_bytes);
+  k->whole(k->context, "boundary_bytes", l->boundary_bytes);
+  k->real(k->context, "bound_s", l->bound_s);
+  k->close(k->context);
+}
+
 /* A part whose rate is not known is null. */
 static void report_bound(const ReportSink *k, const TimeBound *b) {
   static const char *const KEYS[TIME_PART_COUNT] = {"hbm_s", "l2_s", "sram_s", "math_s", "exp_s"};
@@ -242,6 +258,7 @@ void report_run(const ReportSink *k, const char *key, const Simulation *run) {
   k->whole(k->context, "flops", run->traffic.flops);
   k->real(k->context, "intensity_flops_per_byte", run->intensity_flops_per_byte);
   report_time(k, run);
+  report_links(k, run);
   k->close(k->context);
 }
 

@@ -23,6 +23,17 @@ typedef enum {
   HELD_COUNT
 } Held;
 
+/* Of a program with `ranks`: what crosses the links between n GPUs that run it (sim/ranks.h, ranks_links). */
+typedef struct {
+  int64_t n;                     /* ranks; 0: the program has none, or they cannot share out such a problem */
+  char why[ERROR_MESSAGE_BYTES]; /* they cannot; "": they can, or there are none */
+  char link[KEYFILE_TEXT_BYTES];
+  Wide sent[TENSORS_MAX], sent_bytes,
+      rank_bytes;      /* of all ranks; of one: that it sends, and as much that it receives */
+  Wide boundary_bytes; /* across the SRAM boundaries of all ranks */
+  double bound_s;      /* of one link alone, at its data sheet's rate */
+} RankLinks;
+
 typedef struct {
   const Schedule *schedule;
   Plan plan; /* of packed heads where they are: its shape counts rows (shape_unpacked gives it as asked for) */
@@ -50,6 +61,8 @@ typedef struct {
   Launch launch;
   L2Run l2;            /* what the kernel moves besides its schedule is in its reads, writes and fabric */
   Overheads overheads; /* that alone */
+
+  RankLinks links; /* where ranks_links was called */
 
   bool timed; /* simulation_time was called; else *timing means nothing */
   Timing timing;

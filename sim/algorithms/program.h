@@ -246,6 +246,7 @@ static inline int launch_copies(const ProgramLaunch *l, int name) {
 
 /* `ranks`: what several GPUs do with the kernels, which are a program of one GPU without it. Zeros: nothing is said. */
 typedef enum { LAYOUT_CONTIGUOUS = 0, LAYOUT_STRIPED, LAYOUT_ZIGZAG, LAYOUT_COUNT } RankLayout;
+extern const char *const RANK_LAYOUT_NAMES[LAYOUT_COUNT]; /* as a program spells them */
 typedef enum { RANK_RUN = 0, RANK_SEND, RANK_RECEIVE } RankLineKind;
 typedef struct {
   uint8_t kind;   /* RankLineKind */

@@ -1,5 +1,6 @@
 /* Commands that speak of the same thing say the same, to the last digit: sim, roofline, sweep and kvcache. */
 #include <jansson.h>
+#include <math.h>
 
 #include "tests/support/test.h"
 #include "tests/support/program.h"
@@ -45,6 +46,37 @@ TEST(sim_roofline_and_sweep_agree) {
     const double swept = strtod(strchr(strchr(run.out, '\n'), ',') + 1, NULL);
     if (swept != seconds) fail_msg("%s: %.17g, sim has %.17g", command, swept, predicted);
   }
+}
+
+/* What crosses links: K and V of each of 8 ranks, 7 times, by hand; 7 messages one after the other at 50 GB/s. */
+#define RING "--algorithm ring-attention -N 2048 --heads 4 --ranks 8 --link ib-ndr --causal"
+TEST(sim_sweep_and_ranks_agree_about_links) {
+  const double rank = 7 * (2 * 256 * 128 * 2 * 4), bound_s = 7 * (1e-6 + rank / 7 / 50e9);
+  char csv[64];
+  snprintf(csv, sizeof csv, ",8,ib-ndr,%.0f,%.0f,", 8 * rank, rank);
+  assert_true(first("sim " RING " --json", "sent_bytes") == 8 * rank);
+  assert_true(first("sim " RING " --json", "rank_bytes") == rank);
+  const char *links = strstr(run.out, "\"boundary_bytes\"");
+  assert_true(links && fabs(strtod(strstr(links, "bound_s") + 9, NULL) - bound_s) < 1e-12);
+  const double all = strtod(links + 18, NULL);
+  program_run(&run, "sim " RING " --csv");
+  assert_non_null(strstr(run.out, csv));
+  program_run(&run, "ranks " RING " --json");
+  const char *sums = strstr(run.out, "\"boundaries\"");
+  assert_true(sums && strtod(strstr(sums, "hbm_bytes") + 12, NULL) == all);
+  assert_true(strtod(strstr(sums, "link_bytes") + 13, NULL) == 8 * rank);
+  program_run(&run, "sweep " RING " --values 2048 --metric links --csv");
+  assert_true(strtod(strchr(strchr(run.out, '\n'), ',') + 1, NULL) == 8 * rank);
+}
+
+/* Sizes that four ranks do not share out: a word, unless ranks are asked for. */
+TEST(links_that_cannot_be_counted_are_said) {
+  program_run(&run, "sim --algorithm ring-attention -N 1026");
+  assert_true(run.exit_status == 0 && strstr(run.out, "Links are not counted") && !strstr(run.out, "send K"));
+  program_run(&run, "sim --algorithm ring-attention -N 1026 --ranks 4");
+  assert_true(run.exit_status == 2 && strstr(run.err, "give -N 1028"));
+  program_run(&run, "sim --algorithm fa2 -N 1024 --ranks 4");
+  assert_true(run.exit_status == 2 && strstr(run.err, "no program here says what ranks do"));
 }
 
 /* What `source` is in a lesson. */

@@ -70,6 +70,33 @@ static void put_line(Document *d, const char *key, int line) {
     put_null(d, key);
 }
 
+/* What ranks of it send to each other, a tensor after the other; n-th of them, NULL at the end. */
+static const char *sent_tensor(const Schedule *s, int nth) {
+  for (int k = 0; k < s->ranks.n_lines; k++)
+    for (int n = 0; n < s->n_names && s->ranks.lines[k].kind == RANK_SEND; n++)
+      if (s->ranks.lines[k].names & name_bit(n) && nth-- == 0) return s->tensors[s->names[n].tensor].title;
+  return NULL;
+}
+
+/* Bytes are of sizes, which `algorithms` does not take. */
+static void print_links(const Schedule *s, FILE *out) {
+  if (!s->ranks.is_said) return;
+  text_put(out, "Over links:");
+  for (int n = 0; sent_tensor(s, n); n++) text_say(out, "%s %s", n ? "," : "", sent_tensor(s, n));
+  text_say(out, "%s; how many bytes: tilewalk sim --algorithm %s --ranks P\n", sent_tensor(s, 0) ? "" : " nothing",
+           own_program_word(s));
+}
+
+static void put_links(Document *d, const Schedule *s) {
+  if (!s->ranks.is_said) return;
+  put_object(d, "ranks");
+  put_text(d, "tokens", RANK_LAYOUT_NAMES[s->ranks.layout]);
+  put_array(d, "sent");
+  for (int n = 0; sent_tensor(s, n); n++) put_text(d, NULL, sent_tensor(s, n));
+  put_end(d);
+  put_end(d);
+}
+
 /* "line" is where the wrong row goes out; "first_line" the first after which a value is off, by the mend. */
 static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const ProgramMend *mend,
                             const SoftmaxConfig *softmax, Io *io, Error *error) {
@@ -89,6 +116,7 @@ static Status print_verdict(const Schedule *s, const ProgramVerdict *v, const Pr
   put_line(&d, "first_line", mend->line);
   put_text(&d, "mend", said);
   put_text(&d, "verdict", v->text);
+  put_links(&d, s);
   return reply_print(&d, STATUS_OK, io, error);
 }
 
@@ -111,6 +139,7 @@ static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *i
     text_put(io->out, schedule->text);
     if (tries) text_say(io->err, "%s\n", verdict.text);
     if (!verdict.is_right && verdict.is_tried) print_mend(&mend, io->err);
+    print_links(schedule, io->err);
   }
   return verdict.is_right ? EXIT_DONE : EXIT_DIFFERS;
 }

@@ -6,24 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/ranks.h"
 #include "viz/cli/command.h"
+#include "viz/cli/rank_options.h"
 #include "viz/cli/reply.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
 #include "viz/request/request_parts.h"
 #include "viz/text/number.h"
 
-#define DEFAULT_GPU  "h100-sxm"
-#define DEFAULT_LINK "nvlink4"
-enum { DEFAULT_RANKS = 4, ROWS_SHOWN = 16 };
+#define DEFAULT_GPU "h100-sxm"
+enum { ROWS_SHOWN = 16 };
 
 typedef struct {
   Request request;
   OutputRequest output;
-  char link[REQUEST_NAME_BYTES];
+  RankOptions ranks;
   Scheme scheme;
-  int64_t n;
 } RanksOptions;
 
 /* ---- The walk, added up ------------------------------------------------------------------------------------ */
@@ -343,9 +341,6 @@ static Status take_program(const RanksOptions *o, const Schedule **program, Erro
                      "%s does not say what ranks do; a program with 'ranks' does, such as ring-attention, or leave out "
                      "--algorithm and name a --scheme",
                      name);
-  if ((*program)->declares)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%s declares its own tensors; ranks are counted of programs of Q, K, V and O alone", name);
   if (o->scheme != SCHEME_RING || *o->request.kernel)
     return error_set(error, STATUS_BAD_REQUEST, "%s says itself %s; leave out --%s", name,
                      *o->request.kernel ? "what its kernels do" : "who has which tokens",
@@ -366,14 +361,14 @@ static Status resolve(const RanksOptions *o, Work *w, Error *error) {
         error, STATUS_BAD_REQUEST,
         "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk gpus)", w->gpu.name);
   if (!status && offload) status = take_model(request.model, &w->gpu, &w->model, &w->serving, error);
-  if (!status) status = description_link(*o->link ? o->link : DEFAULT_LINK, &w->link, error);
+  if (!status) status = rank_options_link(&o->ranks, &w->link, error);
   if (!status) status = request_take_model(&request, NULL, error);
   if (!status) status = request_problem(&request, &w->problem, &w->gpu, error);
   if (status) return status;
   const RanksAsked asked = {.scheme = o->scheme,
-                            .n = offload ? 1
-                                 : o->n  ? o->n
-                                         : DEFAULT_RANKS,
+                            .n = offload      ? 1
+                                 : o->ranks.n ? o->ranks.n
+                                              : RANKS_DEFAULT,
                             .problem = &w->problem,
                             .gpu = &w->gpu,
                             .link = &w->link,
@@ -428,13 +423,6 @@ static const Option RANKS_OPTIONS[] = {
      .help = "A program that says what ranks do, in place of a scheme: ring-attention, or one of your own (tilewalk "
              "algorithms ring-attention prints it). Bytes are those of its lines, across SRAM and links, tensor by "
              "tensor."},
-    {.name = "ranks", .argument = "P", OPTION_COUNT(RanksOptions, n), .help = "GPUs. Default 4."},
-    {.name = "link",
-     .argument = "NAME|FILE",
-     OPTION_TEXT(RanksOptions, link, "the name of the link"),
-     .choices = "@links",
-     .help = "Between neighbours, or to what lies behind the GPU: nvlink2, nvlink3, nvlink4, nvlink5, pcie4, pcie5, "
-             "ib-edr, ib-hdr, ib-ndr, host-ddr5, nvme4, or a file of your own. Default " DEFAULT_LINK "."},
     {.name = "gpu",
      .argument = "NAME|FILE",
      OPTION_TEXT(RanksOptions, request.gpu, "the name of the GPU"),
@@ -450,6 +438,7 @@ static const Option RANKS_OPTIONS[] = {
 
 static const OptionSet SETS[] = {
     {"Ranks", RANKS_OPTIONS, 0},
+    {"Ranks and links", RANK_OPTIONS, offsetof(RanksOptions, ranks)},
     {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(RanksOptions, request)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(RanksOptions, output)},
     {0},

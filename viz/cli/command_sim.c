@@ -11,6 +11,7 @@
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
 #include "viz/cli/program_notes.h"
+#include "viz/cli/rank_options.h"
 #include "viz/cli/run_tables.h"
 
 enum { RUNS_MAX = RUN_TABLES_MAX };
@@ -19,6 +20,7 @@ typedef struct {
   Request request;
   OutputRequest output;
   char lengths[REQUEST_NAME_BYTES]; /* --lengths */
+  RankOptions ranks;
 } SimOptions;
 
 /* Of several machines a document each, under "machines". */
@@ -39,14 +41,15 @@ static void put_runs(Document *d, const Simulation *runs, int n) {
 }
 
 /* The runs on one GPU, added to those there are. */
-static Status run_on(const Request *asked, const char *name, Simulation *runs, int *n, Error *error) {
-  Request r = *asked;
+static Status run_on(const SimOptions *o, const char *name, Simulation *runs, int *n, Error *error) {
+  Request r = o->request;
   Problem problem;
   Gpu gpu;
   snprintf(r.gpu, sizeof r.gpu, "%s", name);
   Status status = request_algorithms(&r, REQUEST_COMPARED, error);
   if (!status) status = request_problem(&r, &problem, &gpu, error);
   if (!status) status = request_has_effect(&r, &gpu, error);
+  if (!status) status = rank_options_check(&o->ranks, r.algorithms, r.n_algorithms, error);
   for (int k = 0; !status && k < r.n_algorithms; k++) {
     if (*n == RUNS_MAX)
       return error_set(error, STATUS_BAD_REQUEST, "more than %d runs side by side; name fewer GPUs or algorithms",
@@ -54,20 +57,21 @@ static Status run_on(const Request *asked, const char *name, Simulation *runs, i
     Simulation *run = &runs[(*n)++];
     /* without a GPU a question about SRAM and HBM alone */
     status = simulation_answer(run, &problem, r.algorithms[k], *r.gpu ? &gpu : NULL, error);
+    if (!status) status = rank_options_links(&o->ranks, &r, &problem, &gpu, run, error);
   }
   return status;
 }
 
 /* --gpu A,B: one after the other. */
-static Status run_on_all(const Request *r, Simulation *runs, int *n, Error *error) {
+static Status run_on_all(const SimOptions *o, Simulation *runs, int *n, Error *error) {
   char names[REQUEST_NAME_BYTES];
-  snprintf(names, sizeof names, "%s", r->gpu);
+  snprintf(names, sizeof names, "%s", o->request.gpu);
   for (char *name = names;;) {
     char *comma = strchr(name, ',');
     if (comma) *comma = '\0';
     if ((comma || name != names) && !*name)
       return error_set(error, STATUS_BAD_REQUEST, "--gpu has an empty name; give GPUs as h100-sxm,h200");
-    const Status status = run_on(r, name, runs, n, error);
+    const Status status = run_on(o, name, runs, n, error);
     if (status || !comma) return status;
     name = comma + 1;
   }
@@ -81,11 +85,16 @@ static int run_sim(void *options, Io *io, Error *error) {
   if (!status && *o->lengths) {
     Document d = reply_new(&o->output);
     free(runs);
-    status = batch_table(&o->request, o->lengths, &d, error);
+    if (o->ranks.n || *o->ranks.link)
+      status = error_set(error, STATUS_BAD_REQUEST,
+                         "--%s cannot stand beside --lengths: a batch runs on one GPU; leave one of them out",
+                         o->ranks.n ? "ranks" : "link");
+    if (!status) status = batch_table(&o->request, o->lengths, &d, error);
+    if (!status) program_notes(o->request.algorithms, o->request.n_algorithms, io);
     return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   }
   if (!status && !runs) status = error_set(error, STATUS_NO_MEMORY, "no memory for %d runs", RUNS_MAX);
-  if (!status) status = run_on_all(&o->request, runs, &n, error);
+  if (!status) status = run_on_all(o, runs, &n, error);
   if (status) {
     free(runs);
     return EXIT_BAD_REQUEST;
@@ -123,6 +132,7 @@ static const Option LENGTH_OPTIONS[] = {
 static const OptionSet SETS[] = {
     REQUEST_OPTION_SETS(SimOptions, request),
     {"Batch", LENGTH_OPTIONS, 0},
+    {"Programs with ranks", RANK_OPTIONS, offsetof(SimOptions, ranks)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SimOptions, output)},
     {0},
 };
@@ -148,6 +158,8 @@ const Command COMMAND_SIM = {
                 "  tilewalk sim --gpu h200 --kernel fa2-sm90 -N 32K --heads 16\n\n"
                 "  # a batch of unequal lengths: what padding costs\n"
                 "  tilewalk sim --lengths 3001,777,5123,99 --heads 16 --causal --algorithm fa2\n\n"
+                "  # a program of several GPUs: what crosses their links, too\n"
+                "  tilewalk sim --algorithm ring-attention --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal\n\n"
                 "  # two GPUs side by side\n"
                 "  tilewalk sim --gpu a100-80gb,h200 -N 16K --heads 16 --algorithm fa2\n\n"
                 "  # for programs\n"

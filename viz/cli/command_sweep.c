@@ -23,6 +23,7 @@ typedef struct {
   const SweepAxis *axis;
   int metric; /* one more than a SweepMetric; 0: not given */
   Shard shard;
+  RankOptions ranks;
   char values[1024], from[64], to[64], step[64]; /* read once the axis is known */
   ChartRequest chart;
 } SweepOptions;
@@ -195,6 +196,9 @@ static void add_notes(Table *t, const Sweep *s) {
     table_note(t,
                "The lower bound is every byte once, or pairs x d^2 / M elements a head, if that is more: M elements of "
                "SRAM, the pairs that the mask leaves; an order of magnitude, constant 1.");
+  if (s->metric == SWEEP_LINKS)
+    table_note(t, "Between %" PRId64 " GPUs, each with its part; of them all, each sends as much as it receives.",
+               s->first.links.n);
   if (s->metric == SWEEP_TIME)
     table_note(
         t,
@@ -211,7 +215,9 @@ static Table *open_table(Document *d, const Sweep *s, const Request *request) {
   for (int k = 0; k < s->n_algorithms; k++) columns[n++] = (TableColumn){.heading = s->series[k], .right = true};
   for (int k = 1; k < s->n_algorithms; k++)
     columns[n++] = (TableColumn){.heading = s->series[k], .unit = "times less", .csv = "-", .right = true};
-  columns[n++] = (TableColumn){.heading = s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound",
+  columns[n++] = (TableColumn){.heading = s->metric == SWEEP_LINKS      ? NULL
+                                          : s->metric != SWEEP_BOUNDARY ? "every byte once"
+                                                                        : "lower bound",
                                .csv = "lower_bound_bytes",
                                .key = "lower_bound_bytes",
                                .right = true};
@@ -288,9 +294,9 @@ static Status choose_metric(const SweepOptions *o, SweepMetric *metric, Error *e
             : o->axis->is_gpu    ? SWEEP_TIME
             : o->axis->behind_l2 ? SWEEP_HBM
                                  : SWEEP_BOUNDARY;
-  if (!o->axis->behind_l2 || *metric != SWEEP_BOUNDARY) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "--metric boundary does not depend on %s; give l2, hbm or time",
-                   sweep_axis_name(o->axis));
+  if (!o->axis->behind_l2 || sweep_asks_gpu(*metric)) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "--metric %s does not depend on %s; give l2, hbm or time",
+                   SWEEP_METRIC_NAMES[*metric], sweep_axis_name(o->axis));
 }
 
 static Status draw(const Sweep *sweep, const SweepOptions *o, Io *io, Error *error) {
@@ -328,9 +334,10 @@ static Status check_options(const SweepOptions *o, Error *error) {
 static Status sweep_and_show(SweepOptions *o, SweepValue *values, Io *io, Error *error) {
   Problem problem = {0};
   Sweep sweep = {0};
-  SweepConfig config = {.axis = o->axis, .values = values, .take = take_point};
+  SweepConfig config = {.axis = o->axis, .values = values, .take = take_point, .ranks = &o->ranks};
   Status status = sweep_values(o, &problem, values, &config.n, error);
   if (!status) status = choose_metric(o, &config.metric, error);
+  if (!status) status = rank_options_check(&o->ranks, o->request.algorithms, o->request.n_algorithms, error);
   if (status) return status;
   shard_slice(&o->shard, config.n, &config.first, &config.end);
   const bool draws = *o->output.output, prints = !draws || o->output.json || o->output.csv; /* else a picture is all */
@@ -372,7 +379,8 @@ static const Option SWEEP_OPTIONS[] = {
      .set = set_metric,
      .names = SWEEP_METRIC_NAMES,
      .help = "What to show: boundary (bytes across the SRAM boundary, the papers' HBM accesses), l2, hbm (both "
-             "behind L2) or time. Default boundary; over l2 and skew hbm, over gpu time."},
+             "behind L2), links (bytes that all ranks of a program with 'ranks' send) or time. Default boundary; over "
+             "l2 and skew hbm, over gpu time."},
     {.name = "values",
      .argument = "LIST",
      OPTION_TEXT(SweepOptions, values, "the value"),
@@ -391,6 +399,7 @@ static const Option SWEEP_OPTIONS[] = {
 
 static const OptionSet SETS[] = {
     {"Sweep", SWEEP_OPTIONS, 0},
+    {"Programs with ranks", RANK_OPTIONS, offsetof(SweepOptions, ranks)},
     REQUEST_OPTION_SETS(SweepOptions, request),
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SweepOptions, output)},
     {"Parts", SHARD_OPTIONS, offsetof(SweepOptions, shard)},

@@ -9,7 +9,9 @@ void program_notes(const Schedule *const *schedules, int n, Io *io) {
     bool is_new = true;
     for (int before = 0; before < k; before++) is_new = is_new && schedules[before] != schedules[k];
     if (is_new && schedules[k]->ranks.is_said)
-      text_say(io->err, "%s: figures are of one GPU; what ranks move and send: tilewalk ranks --algorithm %s\n",
+      text_say(io->err,
+               "%s: figures are of one GPU, but for those of links (sim, sweep --metric links); step by step: tilewalk "
+               "ranks --algorithm %s\n",
                schedules[k]->name, own_program_word(schedules[k]));
     if (!is_new || !schedules[k]->is_own) continue;
     const ProgramVerdict verdict = program_verdict(schedules[k], NULL);

@@ -366,6 +366,52 @@ static void l2_rows(Table *t, const Simulation *runs, int n) {
   if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
 }
 
+static Wide links_of(const Simulation *run, int which) {
+  const RankLinks *l = &run->links;
+  return which == 0 ? l->sent_bytes : which == 1 ? l->rank_bytes : l->boundary_bytes;
+}
+
+/* The second boundary: between the GPUs that run a program with `ranks`. */
+static void link_rows(Table *t, const Simulation *runs, int n) {
+  const TensorNames all = value_names(runs, n, false);
+  bool any = false;
+  for (int k = 0; k < n; k++) any = any || runs[k].links.n;
+  for (int k = 0; k < n; k++)
+    if (*runs[k].links.why) table_note(t, "Links are not counted: %s.", runs[k].links.why);
+  if (!any) return;
+  table_group(t, "Links between GPUs, each with its part");
+  for (int row = 0; row < 2; row++) {
+    table_text(t, ROLE_PLAIN, row ? "  over" : "  ranks");
+    for (int k = 0; k < n; k++)
+      if (!runs[k].links.n)
+        table_empty(t, true);
+      else if (row)
+        table_text(t, ROLE_PLAIN, runs[k].links.link);
+      else
+        table_count(t, ROLE_PLAIN, wide(runs[k].links.n));
+  }
+  for (int name = 0; name < all.n; name++) {
+    char label[32];
+    Wide bytes[TABLE_COLUMNS_MAX] = {0};
+    snprintf(label, sizeof label, "  send %s", all.names[name]);
+    for (int k = 0; k < n; k++) {
+      const int tensor = tensor_named(runs[k].schedule, all.names[name]);
+      if (tensor >= 0 && tensor < runs[k].schedule->n_tensors) bytes[k] = runs[k].links.sent[tensor];
+    }
+    values_row(t, label, ROLE_PLAIN, bytes, n);
+  }
+  bytes_row(t, "  all ranks", ROLE_ACCENT, runs, n, links_of, 0);
+  bytes_row(t, "  a rank", ROLE_PLAIN, runs, n, links_of, 1);
+  table_text(t, ROLE_PLAIN, "  a link, at least");
+  for (int k = 0; k < n; k++)
+    if (runs[k].links.n)
+      table_seconds(t, ROLE_PLAIN, runs[k].links.bound_s);
+    else
+      table_empty(t, true);
+  bytes_row(t, "  SRAM boundary, all ranks", ROLE_PLAIN, runs, n, links_of, 2);
+  table_note(t, "Links: bytes are counted; the time is a bound (data sheet). All other rows are of one GPU.");
+}
+
 /* What a program loads `once` is counted so above; what its CTAs ask for is counted at L2. */
 static void again_note(Table *t, const Simulation *runs, int n) {
   if (largest_of(runs, n, 5) > 0)
@@ -436,6 +482,7 @@ static void add_comparison(Document *d, const Simulation *runs, int n) {
   storage_and_arithmetic_rows(t, runs, n);
   l2_rows(t, runs, n);
   run_tables_time(t, runs, n);
+  link_rows(t, runs, n);
   again_note(t, runs, n);
   spill_note(t, runs, n);
   fit_notes(t, runs, n);

@@ -44,6 +44,11 @@ static const struct {
     {"predicted_s", "time.predicted_s"},
     {"seconds", "time.seconds"},
     {"time_is", "time.kind"},
+    {"ranks", "links.ranks"},
+    {"link", "links.link"},
+    {"link_bytes", "links.sent_bytes"},
+    {"link_rank_bytes", "links.rank_bytes"},
+    {"link_bound_s", "links.bound_s"},
 };
 
 enum { N_CSV_COLUMNS = sizeof CSV_COLUMNS / sizeof *CSV_COLUMNS, CSV_VALUE_BYTES = 64 };

@@ -13,6 +13,8 @@
 #include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/reader.h"
 
+const char *const RANK_LAYOUT_NAMES[LAYOUT_COUNT] = {"contiguous", "striped", "zigzag"};
+
 Status ranks_read(Reader *r) {
   const Status status = reader_close_loops(r, 0);
   if (status) return status;
@@ -42,14 +44,13 @@ static Status open_loop(Reader *r, int indent, const char *what) {
 
 static Status read_ranks_loop(Reader *r, int indent) {
   static const char USAGE[] = "'for every rank g, contiguous'; striped and zigzag share the tokens out otherwise";
-  static const char *const LAYOUTS[LAYOUT_COUNT] = {"contiguous", "striped", "zigzag"};
   static const char *const WORDS[] = {"for", "every", "rank", "g"};
   Status status = STATUS_OK;
   for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS && !status; k++) status = reader_expect(r, WORDS[k], USAGE);
   if (status || reader_at_end(r)) return status ? status : open_loop(r, indent, "ranks");
   if ((status = reader_expect(r, ",", USAGE))) return status;
   for (int k = 0; k < LAYOUT_COUNT; k++)
-    if (reader_take(r, LAYOUTS[k])) {
+    if (reader_take(r, RANK_LAYOUT_NAMES[k])) {
       r->p->ranks.layout = (uint8_t)k;
       return open_loop(r, indent, "ranks");
     }

@@ -152,21 +152,24 @@ static Problem problem_at(const Sweep *sweep, const Problem *problem, const Sche
   return p;
 }
 
-const char *const SWEEP_METRIC_NAMES[SWEEP_METRICS + 1] = {"boundary", "l2", "hbm", "time", NULL};
+const char *const SWEEP_METRIC_NAMES[SWEEP_METRICS + 1] = {"boundary", "l2", "hbm", "links", "time", NULL};
 static const char *const METRIC_TITLES[SWEEP_METRICS] = {"Traffic across the SRAM boundary", "Traffic with L2",
-                                                         "Traffic with HBM", "Time"};
+                                                         "Traffic with HBM", "Traffic over links", "Time"};
 
-static const char *const METRIC_LABELS[SWEEP_METRICS] = {"bytes across the SRAM boundary, read and written",
-                                                         "bytes between SMs and L2, read and written",
-                                                         "bytes between L2 and HBM, read and written", "seconds"};
+static const char *const METRIC_LABELS[SWEEP_METRICS] = {
+    "bytes across the SRAM boundary, read and written", "bytes between SMs and L2, read and written",
+    "bytes between L2 and HBM, read and written", "bytes that all ranks send", "seconds"};
 
 const char *sweep_metric_title(SweepMetric metric) { return METRIC_TITLES[metric]; }
 const char *sweep_metric_label(SweepMetric metric) { return METRIC_LABELS[metric]; }
+
+bool sweep_asks_gpu(SweepMetric metric) { return metric != SWEEP_BOUNDARY && metric != SWEEP_LINKS; }
 
 static double shown(SweepMetric metric, const Simulation *run) {
   switch (metric) {
   case SWEEP_L2: return run->l2.l2_read_bytes + run->l2.write_bytes;
   case SWEEP_HBM: return run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run);
+  case SWEEP_LINKS: return (double)run->links.sent_bytes;
   case SWEEP_TIME: return run->timing.seconds;
   default: return (double)run->total_bytes;
   }
@@ -174,7 +177,7 @@ static double shown(SweepMetric metric, const Simulation *run) {
 
 /* Without L2 there is a time, but nothing behind L2 to show. */
 static Status check_l2(const Gpu *gpu, SweepMetric metric, Error *error) {
-  if (metric == SWEEP_BOUNDARY || (metric == SWEEP_TIME && gpu->n_sm > 0)) return STATUS_OK;
+  if (!sweep_asks_gpu(metric) || (metric == SWEEP_TIME && gpu->n_sm > 0)) return STATUS_OK;
   if (gpu->l2_bytes > 0 && gpu->l2_partitions <= 2) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
                    "%s has no L2 of one or two partitions to look behind; take a GPU that has, such as --gpu h200",
@@ -262,21 +265,29 @@ static void find_misfits(Sweep *s, const Problem *problem, const Request *reques
 }
 
 static Status run_point(Sweep *sweep, SweepPoint *point, Simulation *runs, const Problem *problem,
-                        const Request *request, Gpu *gpu, Error *error) {
+                        const Request *request, const RankOptions *ranks, Gpu *gpu, Error *error) {
   for (int k = 0; k < sweep->n_algorithms; k++) {
     const Schedule *const named = request->algorithms[k];
     Problem p = sweep->axis->is_gpu ? *problem : problem_at(sweep, problem, named, point->value);
     const Schedule *const schedule = schedule_of(request, k, &p);
     Status status = STATUS_OK;
     if (*request->mask) status = own_mask(request->mask, &p.shape, &p.shape.pattern, error);
-    if (!status && sweep->metric == SWEEP_BOUNDARY) status = simulate(&runs[k], &p, schedule, error);
-    if (!status && sweep->metric != SWEEP_BOUNDARY)
-      status = behind_l2(&runs[k], &p, schedule, sweep->metric, gpu, error);
+    if (!status)
+      status = sweep_asks_gpu(sweep->metric) ? behind_l2(&runs[k], &p, schedule, sweep->metric, gpu, error)
+                                             : simulate(&runs[k], &p, schedule, error);
+    if (!status && ranks) status = rank_options_links(ranks, request, &p, gpu, &runs[k], error);
+    if (!status && sweep->metric == SWEEP_LINKS && !runs[k].links.n)
+      status = *runs[k].links.why
+                   ? error_set(error, STATUS_BAD_REQUEST, "%s", runs[k].links.why)
+                   : error_set(error, STATUS_BAD_REQUEST,
+                               "%s does not say what ranks do; name a program with 'ranks' (tilewalk algorithms)",
+                               schedule->name);
     if (status) return status;
     point->runs[k] = keep(sweep->metric, &runs[k]);
   }
   const Simulation *first = &runs[0];
-  point->lower_bound_bytes = sweep->metric != SWEEP_BOUNDARY
+  point->lower_bound_bytes = sweep->metric == SWEEP_LINKS ? 0 /* one GPU needs none */
+                             : sweep_asks_gpu(sweep->metric)
                                  ? simulation_needed_bytes(&first->plan.shape) + lse_bytes(&first->plan)
                                  : lower_bound_bytes(&first->plan.shape, first->machine.sram_bytes);
   for (int k = 0; k < sweep->n_algorithms; k++) /* of the last 64 masks alone the blocks are kept */
@@ -303,7 +314,7 @@ static Status run_points(Sweep *sweep, const Problem *problem, const Request *re
     if (!status && gpus) status = check_l2(gpu, sweep->metric, &inner);
     if (gpus) sweep->n_algorithms = r.n_algorithms;
     sweep->points[i].value = at->value;
-    if (!status) status = run_point(sweep, &sweep->points[i], runs, &p, &r, gpu, &inner);
+    if (!status) status = run_point(sweep, &sweep->points[i], runs, &p, &r, c->ranks, gpu, &inner);
     if (!status && i == 0) sweep->first = runs[0];
     if (!status && gpus) snprintf(sweep->machines[i], sizeof *sweep->machines, "%s", runs[0].machine.name);
     if (!status && c->take) status = c->take(c->context, sweep, i, runs, &inner);

@@ -2,7 +2,7 @@
 #ifndef TILEWALK_VIZ_CLI_SWEEP_SWEEP_H
 #define TILEWALK_VIZ_CLI_SWEEP_SWEEP_H
 
-#include "sim/simulate.h"
+#include "viz/cli/rank_options.h"
 #include "viz/request/request.h"
 #include "viz/chart/value.h"
 
@@ -51,13 +51,17 @@ typedef enum {
   SWEEP_BOUNDARY = 0, /* bytes across the SRAM boundary: the papers' HBM accesses */
   SWEEP_L2,           /* bytes that reach L2 past the coalescers, and those written to it */
   SWEEP_HBM,          /* bytes read from HBM and written to it, behind L2 */
+  SWEEP_LINKS,        /* sent over links by all ranks of programs with `ranks` */
   SWEEP_TIME,         /* of the kind that there is: predicted, extrapolated, or a bound of the run */
   SWEEP_METRICS
 } SweepMetric;
 
-extern const char *const SWEEP_METRIC_NAMES[SWEEP_METRICS + 1]; /* "boundary", "l2", "hbm", "time"; ends with NULL */
-const char *sweep_metric_title(SweepMetric metric);             /* "Traffic across the SRAM boundary", ... */
+extern const char
+    *const SWEEP_METRIC_NAMES[SWEEP_METRICS + 1];   /* "boundary", "l2", "hbm", "links", "time"; ends with NULL */
+const char *sweep_metric_title(SweepMetric metric); /* "Traffic across the SRAM boundary", ... */
 const char *sweep_metric_label(SweepMetric metric); /* of an axis: "bytes between L2 and HBM, read and written", ... */
+
+bool sweep_asks_gpu(SweepMetric metric); /* of L2, HBM or time; else what the program alone says */
 
 typedef struct {
   const SweepAxis *axis;
@@ -86,7 +90,8 @@ typedef struct {
   SweepMetric metric;
   const SweepValue *values;
   size_t n, first, end;
-  SweepTake *take; /* NULL: nobody is told */
+  const RankOptions *ranks; /* of programs with `ranks` */
+  SweepTake *take;          /* NULL: nobody is told */
   void *context;
 } SweepConfig;
 

@@ -26,7 +26,7 @@ Chart sweep_chart(const Sweep *s, const Request *request) {
     chart_series(&chart, schedule->name, algorithm_ink(schedule), SERIES_LINE);
     for (int i = 0; i < s->n_points; i++) chart_point(&chart, (double)s->points[i].value, s->points[i].runs[k].shown);
   }
-  if (s->metric != SWEEP_TIME) {
+  if (s->metric != SWEEP_TIME && s->metric != SWEEP_LINKS) {
     chart_series(&chart, s->metric != SWEEP_BOUNDARY ? "every byte once" : "lower bound (order)", INK_PURPLE,
                  SERIES_REFERENCE);
     for (int i = 0; i < s->n_points; i++)
