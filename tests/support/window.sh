@@ -21,16 +21,17 @@ complains() {
 }
 
 # A build without the window says in one line what to install; the rest cannot be tested then.
-if SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 1 2>&1 | grep -q libsdl2-dev; then echo "no window in this build"; exit 77; fi
+if SDL_VIDEODRIVER=dummy timeout 300 "$view" view --frames 1 2>&1 | grep -q libsdl2-dev; then echo "no window in this build"; exit 77; fi
 
 # The display's number is this process's own: with numbers that Xvfb finds, a server that ends takes the socket of the next.
-# Without -noreset it starts anew when its last client goes, and refuses who comes meanwhile.
+# Without -noreset it starts anew when its last client goes, and refuses who comes meanwhile; without -r a key repeats that
+# a slow machine holds down for long.
 start_display() {
   for tool in Xvfb xdotool; do command -v $tool >/dev/null || { echo "no $tool"; exit 77; }; done
   mkfifo "$box/number"
-  Xvfb ":$((100 + $$))" -displayfd 3 -noreset -screen 0 1400x900x24 3>"$box/number" >"$box/xvfb.log" 2>&1 &
+  Xvfb ":$((100 + $$))" -displayfd 3 -noreset -r -screen 0 1400x900x24 3>"$box/number" >"$box/xvfb.log" 2>&1 &
   server=$!
-  DISPLAY=:$(timeout 60 head -n 1 "$box/number")
+  DISPLAY=:$(timeout 300 head -n 1 "$box/number")
   [ "$DISPLAY" = ":$((100 + $$))" ] || fail "Xvfb does not start: $(cat "$box/xvfb.log")"
   export DISPLAY SDL_RENDER_DRIVER=software
   wait_until 'the display' xdotool getmouselocation
@@ -41,7 +42,7 @@ start_display() {
 
 # wait_until WHAT COMMAND...: until the command succeeds.
 wait_until() {
-  waited_for=$1 deadline=$(($(date +%s) + 60))
+  waited_for=$1 deadline=$(($(date +%s) + 200))
   shift
   until "$@" >/dev/null 2>&1; do
     [ "$(date +%s)" -lt $deadline ] || fail "waited in vain for $waited_for"
@@ -67,7 +68,7 @@ drawn() { answers && answers; }
 
 # state PATTERN: the state, as y prints it, matches now or soon.
 state() {
-  deadline_of_state=$(($(date +%s) + 30))
+  deadline_of_state=$(($(date +%s) + 200))
   while :; do
     lines=$(wc -l <"$box/out")
     keys y
@@ -90,18 +91,33 @@ stands() {
 take_window() {
   wait_until 'the window' find_window
   xdotool windowmove "$window" 0 0
+  give_keys "$window"
+}
+# give_keys WINDOW: it has the keyboard. SDL takes the focus 0.2 s after it hears of it, then looks which keys are down, and tells
+# nobody; a Ctrl that it then sees released too early makes no answer, so it is asked again.
+give_keys() {
+  focused=$1
   wait_until 'the focus' take_focus
-  # SDL takes the focus 0.2 s after X gives it, and then looks which keys are down; it tells nobody. Keys come after that.
   answers
   sleep 0.3
+  wait_until 'an answer with the focus' answers_soon
   answers
+}
+answers_soon() {
+  lines=$(wc -l <"$box/out")
+  keys ctrl+c
+  soon=$(($(date +%s) + 30))
+  until has_answered; do
+    [ "$(date +%s)" -lt $soon ] || return 1
+    sleep 0.05
+  done
 }
 # xdotool fails when any window goes away while it looks, so it is asked again.
 find_window() {
   window=$(xdotool search --onlyvisible --class tilewalk | head -n 1)
   [ -n "$window" ]
 }
-take_focus() { xdotool windowfocus "$window" && [ "$(xdotool getwindowfocus)" = "$window" ]; }
+take_focus() { xdotool windowfocus "$focused" && [ "$(xdotool getwindowfocus)" = "$focused" ]; }
 
 # resize WIDTH HEIGHT: the window, and the viewer has seen it.
 resize() {
@@ -121,7 +137,7 @@ start_plain_in() {
   folder=$1
   shift
   : >"$box/out"
-  (cd "$folder" && exec timeout 300 "$view" view "$@") >"$box/out" 2>"$box/err" &
+  (cd "$folder" && exec timeout 550 "$view" view "$@") >"$box/out" 2>"$box/err" &
   viewer=$!
   take_window
 }

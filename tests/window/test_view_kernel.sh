@@ -8,7 +8,7 @@ export TILEWALK_ASSETS="${TILEWALK_ASSETS:-$PWD/assets}"
 ptx=tests/support/kernels/recorded/basics.ptx
 matmul() { exec "$view" "$@" --entry matmul_tiled --grid 4,4 --block 16,16 --arg i32:64 --arg 'f32[4096]:normal:1' --arg 'f32[4096]:normal:2' --arg 'f32[4096]:zero'; }
 status=0
-SDL_VIDEODRIVER=none timeout 20 "$view" kernel $ptx --view --entry saxpy --grid 1 --block 32 --arg i32:1 --arg f32:1 --arg 'f32[1]:zero' --arg 'f32[1]:zero' >"$box/out" 2>"$box/err" || status=$?
+SDL_VIDEODRIVER=none timeout 300 "$view" kernel $ptx --view --entry saxpy --grid 1 --block 32 --arg i32:1 --arg f32:1 --arg 'f32[1]:zero' --arg 'f32[1]:zero' >"$box/out" 2>"$box/err" || status=$?
 [ $status = 2 ] || fail "status $status without a display"
 grep -q 'no display for a window' "$box/err" || fail 'without a display'
 start_display

@@ -10,7 +10,7 @@ export TILEWALK_ASSETS="${TILEWALK_ASSETS:-$PWD/assets}" XDG_STATE_HOME="$box/st
 # A lesson that is missing or hostile: one line, status 2, and no window is tried for.
 refused() { # refused LESSON PATTERN
   status=0
-  SDL_VIDEODRIVER=dummy timeout 20 "$view" view --lesson "$1" >"$box/out" 2>"$box/err" || status=$?
+  SDL_VIDEODRIVER=dummy timeout 300 "$view" view --lesson "$1" >"$box/out" 2>"$box/err" || status=$?
   [ $status = 2 ] || fail "status $status for $1"
   [ "$(sed '/^====/,$d' "$box/err" | grep -c .)" = 1 ] || fail "not one line for $1"
   grep -q -- "$2" "$box/err" || fail "$1: not '$2'"
@@ -30,7 +30,7 @@ refused "$box/empty.md" 'empty.md:7: '
 
 # The dummy driver draws every lesson's first page.
 for lesson in 01 04 08 11 15; do
-  SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 2 --lesson ${lesson#0} --size 640x360 --theme dark >"$box/out" 2>"$box/err" || fail "the dummy driver, lesson $lesson"
+  SDL_VIDEODRIVER=dummy timeout 300 "$view" view --frames 2 --lesson ${lesson#0} --size 640x360 --theme dark >"$box/out" 2>"$box/err" || fail "the dummy driver, lesson $lesson"
 done
 rm -rf "$box/state"
 

@@ -72,7 +72,7 @@ xdotool click 1
 state 'scene=tiles'
 keys F
 # The speaker's page is a second window. It follows, its keys are the viewer's, and it goes away alone.
-windows() { xdotool search --class . | sort; }
+windows() { xdotool search --onlyvisible --class . | sort; }
 has_page() { [ "$(windows | wc -l)" = 2 ]; }
 has_no_page() { [ "$(windows | wc -l)" = 1 ]; }
 has_no_page || fail "more windows than one"
@@ -81,12 +81,12 @@ keys K
 wait_until "the speaker's page" has_page
 keys Home Right Right
 state 'step=2$'
-xdotool windowfocus "$(windows | grep -v "$scene_window")"
+give_keys "$(windows | grep -v "$scene_window")"
 keys Right
 state 'step=3$'
 keys K
 wait_until 'the page to go' has_no_page
-xdotool windowfocus "$scene_window" # no window manager gives it back what the page had
+give_keys "$scene_window" # no window manager gives it back what the page had
 keys K
 wait_until 'the page again' has_page
 ends 'after an export'

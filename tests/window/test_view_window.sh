@@ -9,13 +9,13 @@ fail() { echo "FAIL: $1"; cat "$box"/out* "$box"/err* 2>/dev/null; exit 1; }
 
 # The dummy driver draws, in every scene, theme and at the least size.
 for scene in main tiles hierarchy softmax causal charts timeline code; do
-  SDL_VIDEODRIVER=dummy timeout 60 "$view" view --frames 3 --scene $scene --theme dark --size 320x180 >"$box/out" 2>"$box/err" || fail "the dummy driver, $scene"
+  SDL_VIDEODRIVER=dummy timeout 300 "$view" view --frames 3 --scene $scene --theme dark --size 320x180 >"$box/out" 2>"$box/err" || fail "the dummy driver, $scene"
   grep -q '^3 frames of 320 x 180, software' "$box/out" && grep -q 'frame while playing: median' "$box/out" || fail "no frames of $scene"
 done
 
 # No display: one line, status 2.
 status=0
-env -u DISPLAY -u WAYLAND_DISPLAY -u XDG_RUNTIME_DIR -u SDL_VIDEODRIVER timeout 20 "$view" view >"$box/out" 2>"$box/err" || status=$?
+env -u DISPLAY -u WAYLAND_DISPLAY -u XDG_RUNTIME_DIR -u SDL_VIDEODRIVER timeout 300 "$view" view >"$box/out" 2>"$box/err" || status=$?
 [ $status = 2 ] || fail "status $status without a display"
 [ "$(wc -l <"$box/err")" = 1 ] || grep -q LeakSanitizer "$box/err" || fail "not one line without a display"
 grep -q 'no display for a window' "$box/err" || fail "does not say that there is no display"
@@ -163,7 +163,7 @@ viewer=''
 
 # A disk that is full while saving (files may grow to 2 KiB here): said in a line, nothing is left, and it goes on.
 : >"$box/out"
-(cd "$box/home" && rm -f tilewalk-* && trap '' XFSZ && ulimit -f 4 && exec timeout 300 "$view" view -N 16 -d 16 --block 8 --scene tiles --size 1280x720) 2>"$box/err" | cat >"$box/out" &
+(cd "$box/home" && rm -f tilewalk-* && trap '' XFSZ && ulimit -f 4 && exec timeout 550 "$view" view -N 16 -d 16 --block 8 --scene tiles --size 1280x720) 2>"$box/err" | cat >"$box/out" &
 viewer=$!
 take_window
 keys e Return v e w
@@ -197,7 +197,7 @@ if complains; then fail "it complained"; fi
 viewer=''
 
 # The other way to the screen, through a texture; where there is no OpenGL it falls back.
-SDL_RENDER_DRIVER=opengl timeout 60 "$view" view --frames 3 --size 640x360 --scene tiles >"$box/out" 2>"$box/err" || fail "a texture"
+SDL_RENDER_DRIVER=opengl timeout 300 "$view" view --frames 3 --size 640x360 --scene tiles >"$box/out" 2>"$box/err" || fail "a texture"
 grep -q '^3 frames of 640 x 360, .* renderer' "$box/out" || fail "no frames through a texture"
 
 # A window that another program destroys is a window closed, whether it plays or sleeps.

@@ -36,9 +36,9 @@ typedef struct {
 } X11Error;
 enum { X11_BAD_WINDOW = 3, X11_BAD_DRAWABLE = 9 };
 
-/* X11's own handler ends the program. A request may meet a window that another program has destroyed, or that we have:
- * SDL wakes itself over a second connection, which the first may overtake. That is a window closed; what else X11
- * refuses can be done without. */
+/* X11's own handler ends the program. A request may meet a window that another program has destroyed, or that we have
+ * at the end: SDL wakes itself over a second connection, which the first may overtake. That is a window closed; what
+ * else X11 refuses can be done without. */
 static int on_x11_error(void *display, X11Error *error) {
   (void)display;
   if (window_is_gone || (error->error_code != X11_BAD_WINDOW && error->error_code != X11_BAD_DRAWABLE)) return 0;
@@ -81,10 +81,10 @@ static void run_loop(Window *w) {
     const bool moves = viewer_is_moving(&w->viewer), waits = side && side->waits && side->waits(side->data);
     const int spent_ms = (int)((window_clock_s() - last) * 1000),
               rest_ms = spent_ms < FRAME_MS ? FRAME_MS - spent_ms : 0;
-    bool has_event = w->viewer.is_dirty && !moves         ? SDL_PollEvent(&event)
-                     : moves                              ? SDL_WaitEventTimeout(&event, rest_ms)
-                     : w->notes || waits || w->saving.pid ? SDL_WaitEventTimeout(&event, NOTES_MS)
-                                                          : SDL_WaitEvent(&event);
+    bool has_event = w->viewer.is_dirty && !moves                         ? SDL_PollEvent(&event)
+                     : moves                                              ? SDL_WaitEventTimeout(&event, rest_ms)
+                     : window_notes_are_open(w) || waits || w->saving.pid ? SDL_WaitEventTimeout(&event, NOTES_MS)
+                                                                          : SDL_WaitEvent(&event);
     for (; has_event; has_event = !w->viewer.has_ended && SDL_PollEvent(&event)) window_on_event(w, &event);
     if (moves) {
       const double now = window_clock_s();

@@ -7,24 +7,25 @@ enum { NOTES_WIDTH = 1120, NOTES_HEIGHT = 630 };
 
 static long long clock_of(const Window *w) { return (long long)(window_clock_s() - w->notes_since_s); }
 
-static void close_notes(Window *w) {
-  SDL_DestroyWindow(w->notes);
-  w->notes = NULL;
-}
+bool window_notes_are_open(const Window *w) { return w->notes && SDL_GetWindowFlags(w->notes) & SDL_WINDOW_SHOWN; }
 
+/* Closed, it is hidden: SDL may still wake itself by an event to a window that had the keys, and X11 refuses one to a
+ * window that is destroyed. */
 void window_toggle_notes(Window *w) {
-  if (w->notes) {
-    close_notes(w);
+  if (window_notes_are_open(w)) {
+    SDL_HideWindow(w->notes);
     return;
   }
-  w->notes = SDL_CreateWindow("Tilewalk: speaker's page", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, NOTES_WIDTH,
-                              NOTES_HEIGHT, SDL_WINDOW_RESIZABLE);
+  if (!w->notes)
+    w->notes = SDL_CreateWindow("Tilewalk: speaker's page", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
+                                NOTES_WIDTH, NOTES_HEIGHT, SDL_WINDOW_RESIZABLE | SDL_WINDOW_HIDDEN);
   if (!w->notes) {
     player_say(w->viewer.player, true, "No second window: %s", SDL_GetError());
     return;
   }
   w->notes_since_s = window_clock_s();
   SDL_SetWindowMinimumSize(w->notes, VIEWER_LEAST_WIDTH, VIEWER_LEAST_HEIGHT);
+  SDL_ShowWindow(w->notes);
   SDL_RaiseWindow(w->window); /* keys stay where they were */
 }
 
@@ -45,7 +46,7 @@ static void draw_page(Window *w, cairo_surface_t *surface) {
 }
 
 void window_draw_notes(Window *w) {
-  SDL_Surface *shown = w->notes ? SDL_GetWindowSurface(w->notes) : NULL;
+  SDL_Surface *shown = window_notes_are_open(w) ? SDL_GetWindowSurface(w->notes) : NULL;
   if (!shown || shown->w < 1 || shown->h < 1) return;
   w->notes_drawn_s = clock_of(w);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, shown->w, shown->h);
@@ -61,7 +62,7 @@ void window_draw_notes(Window *w) {
   cairo_surface_destroy(surface);
 }
 
-bool window_notes_are_due(const Window *w) { return w->notes && clock_of(w) != w->notes_drawn_s; }
+bool window_notes_are_due(const Window *w) { return window_notes_are_open(w) && clock_of(w) != w->notes_drawn_s; }
 
 /* Which window an event is of; 0: of none. */
 static Uint32 window_of(const SDL_Event *event) {
@@ -78,10 +79,9 @@ static Uint32 window_of(const SDL_Event *event) {
 bool window_notes_take(Window *w, const SDL_Event *event) {
   const Uint32 of = window_of(event);
   if (of == 0 || !w->window || of == SDL_GetWindowID(w->window)) return false;
-  if (!w->notes || of != SDL_GetWindowID(w->notes)) return true; /* of a page that is closed by now */
-  if (event->type != SDL_WINDOWEVENT) return true;
+  if (event->type != SDL_WINDOWEVENT || !window_notes_are_open(w)) return true;
   if (event->window.event == SDL_WINDOWEVENT_CLOSE)
-    close_notes(w);
+    window_toggle_notes(w);
   else
     w->viewer.is_dirty = true;
   return true;

@@ -31,7 +31,7 @@ typedef struct {
   cairo_surface_t *surface;
   cairo_t *cr;
   double scale;      /* pixels of a unit of the mouse's position */
-  SDL_Window *notes; /* the speaker's page; NULL: closed */
+  SDL_Window *notes; /* the speaker's page; NULL: not opened yet */
   double notes_since_s;
   long long notes_drawn_s; /* what its clock shows */
   RunSave saving;
@@ -48,6 +48,7 @@ const char *window_renderer_name(const Window *w);
 
 /* window_notes.c: the speaker's page. */
 void window_toggle_notes(Window *w);
+bool window_notes_are_open(const Window *w);
 void window_draw_notes(Window *w);
 bool window_notes_are_due(const Window *w); /* its clock goes on */
 /* Whether an event was the page's alone. */
