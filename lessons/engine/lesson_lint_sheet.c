@@ -130,14 +130,22 @@ static void add_printed(Sheets *s, const char *text) {
   snprintf(s->printed + used, LESSON_PROSE_BYTES - used, "%s\n", text);
 }
 
-/* A line of `text` that none of `others` is. */
-static bool has_line_beside(const char *text, const char *const *others, int n_others) {
-  for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p != '\0') {
-    const size_t length = strcspn(p, "\n");
-    bool is_there = length == 0;
-    for (int k = 0; k < n_others; k++)
-      for (const char *at = others[k]; !is_there && *at; at += strcspn(at, "\n"), at += *at != '\0')
-        is_there = strcspn(at, "\n") == length && memcmp(at, p, length) == 0;
+/* The next line behind *rest, without its indentation; NULL at the end. */
+static const char *next_line(const char **rest, size_t *length) {
+  const char *line = *rest + strspn(*rest, " \n");
+  *length = strcspn(line, "\n");
+  *rest = line + *length;
+  return *length ? line : NULL;
+}
+
+/* Whether `text` has a line that none of the two others has. */
+static bool has_line_beside(const char *text, const char *a, const char *b) {
+  size_t length, other;
+  for (const char *line; (line = next_line(&text, &length)) != NULL;) {
+    bool is_there = false;
+    for (int k = 0; k < 2; k++)
+      for (const char *rest = k ? b : a, *at; !is_there && (at = next_line(&rest, &other)) != NULL;)
+        is_there = other == length && memcmp(at, line, length) == 0;
     if (!is_there) return true;
   }
   return false;
@@ -151,7 +159,7 @@ static Status check_programs(Sheets *s, int a, Error *error) {
   for (int b = 0; b < (int)lesson->n_asks && !status; b++) {
     if (b == a || lesson->asks[b].kind != LESSON_WORK) continue;
     status = lesson_run_question(&s->run, b, s->other, error);
-    if (!status && !has_line_beside(work->reference, (const char *const[]){work->start, s->other->work.start}, 2))
+    if (!status && !has_line_beside(work->reference, work->start, s->other->work.start))
       lint_report(s->lint, lesson->asks[a].line, "what '%s' asks for stands in the program that '%s' begins with",
                   lesson->asks[a].id, lesson->asks[b].id);
   }

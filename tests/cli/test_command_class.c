@@ -214,7 +214,7 @@ TEST(a_hand_in_holds_the_first_answers) {
 /* A program is handed in with its lines, and graded. */
 TEST(a_program_is_handed_in) {
   write_file("p.json",
-             "[{\"student\": \"Ada\", \"lesson\": \"05-loop-order\", \"answers\": {\"write-load-once\": "
+             "[{\"student\": \"Ada\", \"lesson\": \"06-block-size\", \"answers\": {\"write-load-once\": "
              "\"algorithm mine\\nkernel forward\\n  for every row block i\\n    load Q_i\\n    O_i, l_i = 0; m_i = "
              "-inf\\n    for each column block j of i\\n      load K_j, V_j\\n      S = Q_i K_j^T / sqrt(d)\\n      "
              "mask S\\n      m' = max(m_i, row max of S)\\n      l_i, O_i *= e^(m_i - m')\\n      P = e^(S - m'); "

@@ -155,8 +155,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     CHOOSE("steps", "maximum factor rescale add");
     IS("own-sum", own);
     IS("weight", 1 / own);
-    CHOOSE("few", "some");
-    CHOOSE("bits", rescaling_keeps_bits() ? "yes" : "no");
+    CHOOSE("few", rescaling_keeps_bits() ? "none" : "some");
     break;
   }
   case 5:
@@ -171,7 +170,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     break;
   case 6:
     IS("columns", 1);
-    CHOOSE("tall", "same");
+    CHOOSE("fewest", "tall");
     DRAW("halve", "1028, 516, 348, 260"); /* 2 (2 + 2 T), of 256, 128, 86 and 64 blocks */
     IS("loads", D("T"));
     IS("launches", D("L"));
@@ -400,7 +399,6 @@ static const Wrong WRONG[] = {
     {4, "first-sum", "9", "added the scores"},
     {4, "first-sum", "0.320", "One term is missing"},
     {4, "factor", "0.6", "divided the maxima"},
-    {4, "bits", "yes", "rounded"},
     {4, "first-sum", "72.1", "Subtract the"},
     {4, "factor", "7.39", "sign"},
     {4, "factor", "0.368", "from 4 to 5"},
@@ -412,7 +410,7 @@ static const Wrong WRONG[] = {
     {5, "k-loads", "4096", "how many tiles"},
     {5, "q-loads", "128 MiB", "That is K"},
     {5, "o-reads", "0", "unfinished, again and again"},
-    {5, "o-reads", "63", "begins as zeros"},
+    {5, "o-reads", "319", "begins as zeros"},
     {5, "ratio", "26.02 MiB", "all that FlashAttention-1"},
     {5, "parallel", "fa1", "take turns"},
     {5, "k-loads", "8192", "once for every query"},
@@ -423,10 +421,10 @@ static const Wrong WRONG[] = {
     {6, "launches", "8,388,608 launches", "One kernel walks"},
     {6, "large", "322 KiB", "grows on both sides"},
     {6, "large", "644 KiB", "Only the tile of S"},
-    {6, "shape", "260 MiB", "Q is read once"},
+    {6, "shape", "4112 MiB", "Q is read once"},
     {6, "loads", "8,192", "once for every query"},
     {6, "launches", "96", "standard attention"},
-    {6, "shape", "1028 MiB", "does not change"},
+    {6, "shape", "16400 MiB", "does not change"},
 
     {7, "partial", "496", "nothing in them is needed"}, /* 32 x 31 / 2 */
     {7, "rule", "first", "This is what an article prints. It holds below the"},

@@ -548,7 +548,7 @@ async function drawn(world) {
 async function written(world) {
   const done = []
   for (const [name, task, find, put, says] of [
-    ['05-loop-order', 'load-once', null, null, null],
+    ['06-block-size', 'load-once', null, null, null],
     ['11-inside-the-sm', 'map', 'setp.ge.s32', 'setp.gt.s32', 'A thread without an element works']]) {
     const page = await open(world, name, 'lessons.html')
     for (let k = 0; k < 80 && !await page.value(`document.querySelector('#answer.program')?.getAttribute('aria-label')?.startsWith('${task}.')`); k++)
@@ -620,6 +620,7 @@ async function records(world) {
   const saved = await file('lessons.json')
   writeFileSync(join(home, 'tilewalk/lessons.json'), saved)
   check(/04-online-softmax.*1 of/.test(shell('lesson', '--list')), 'the terminal reads the progress:', shell('lesson', '--list'))
+  check(/^online-sum,[^,]*,4,0,1,0,0$/m.test(shell('practice', '--list', '--csv')), 'what was wrong here is practised there:', shell('practice', '--list', '--csv'))
   // Finished there, loaded here.
   const finished = JSON.parse(saved)
   finished.lessons[LESSON].finished = true

@@ -132,7 +132,8 @@ static Flow begin_flow(Paper *p) {
 
 /* What the viewer shows now, as wide as that, its upper left corner there. */
 static void draw_picture(Paper *p, double x, double y, double width) {
-  const SceneView view = {.memo = p->memo, .presentation = p->is_slides};
+  /* charts are all there: which of them was predicted, nothing says */
+  const SceneView view = {.memo = p->memo, .presentation = p->is_slides && p->player.scene != SCENE_CHARTS};
   cairo_save(p->cr);
   cairo_translate(p->cr, x, y);
   cairo_scale(p->cr, width / SCREEN_WIDTH, width / SCREEN_WIDTH);
@@ -185,13 +186,20 @@ static void put_sketch(Flow *flow, const Sketch *sketch) {
   }
 }
 
+/* A program behind the lines that say again what is asked. */
+static const char *behind_remarks(const char *program) {
+  const char *p = program;
+  while (*p == '#' || strncmp(p, "//", 2) == 0) p += strcspn(p, "\n"), p += *p == '\n';
+  return p;
+}
+
 /* Where the answer goes. */
 static void put_room(Paper *p, Flow *flow, const LessonAsk *ask) {
   char words[ANSWER_UNIT_BYTES + 64];
   for (int k = 0; k < p->question.n_choices; k++)
     flow_option(flow, -1, (const char[]){(char)('a' + k), '\0'}, p->question.choice[k]);
   if (ask->kind == LESSON_SKETCH) put_sketch(flow, &ask->sketch);
-  if (ask->kind == LESSON_WORK) flow_code(flow, p->question.work.start);
+  if (ask->kind == LESSON_WORK) flow_code(flow, behind_remarks(p->question.work.start));
   if (p->is_slides) return;
   snprintf(words, sizeof words,
            ask->kind == LESSON_ORDER ? "In order: ________________________" : "________________ %s", ask->unit.name);
@@ -291,7 +299,7 @@ static void put_pictures(Paper *p) {
   int prediction = -1;
   end_page(p);
   flow_heading(&flow, 1.2, "What you predicted");
-  flow_text(&flow, FLOW_SOFT, "Turn to these pictures when you have written your predictions down.");
+  flow_text(&flow, FLOW_SOFT, "Turn to these pictures when you have written down your answers: they hold some.");
   put_flow(p, &flow, p->room.width);
   for (size_t k = 0; k < p->lesson->n_blocks && !failed(p); k++) {
     const LessonBlock *b = &p->lesson->blocks[k];
