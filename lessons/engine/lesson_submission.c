@@ -9,7 +9,7 @@
 #include "sim/base/quote.h"
 #include "sim/base/utf8.h"
 
-enum { COLUMNS_MAX = 32, CLEAN_BYTES = 3 * SUBMISSION_FIELD_BYTES };
+enum { COLUMNS_MAX = 32, CLEAN_BYTES = 3 * SUBMISSION_FIELD_BYTES, DEPTH_MAX = 8 };
 #define NO_SEED UINT64_MAX
 
 typedef struct {
@@ -20,7 +20,9 @@ typedef struct {
   int line;
   Error *error;     /* ends the reading */
   Error problem;    /* ends the row */
-  size_t file_name; /* in the pool */
+  Error damage;     /* of JSON: what follows its rows is lost */
+  size_t file_name; /* in the pool, as is the last student of JSON: */
+  size_t student;
   char raw[SUBMISSION_FIELD_BYTES], clean[CLEAN_BYTES];
 } Reader;
 
@@ -278,6 +280,8 @@ static Status read_object(Reader *r, json_t *object) {
   Status status = add_member(r, object, "student", &common.student);
   if (!status) status = add_member(r, object, "lesson", &common.lesson);
   if (status) return status;
+  r->student = common.student;
+  if (!answers && r->damage.status) return STATUS_OK; /* they were cut off */
   if (seed && (!json_is_integer(seed) || json_integer_value(seed) < 0))
     error_set(&r->problem, STATUS_BAD_FILE, "'seed' must be a whole number, 0 or more");
   else if (seed)
@@ -292,19 +296,60 @@ static Status read_object(Reader *r, json_t *object) {
   return STATUS_OK;
 }
 
-static Status read_json(Reader *r) {
+/* What is whole of text[0..length), which no JSON begins with: all up to the last value that a comma or bracket follows
+ * or its quotation mark ends, and the brackets that are open there, put behind it. NULL: nothing is whole. */
+static json_t *load_whole_part(char *text, size_t length) {
+  char open[DEPTH_MAX], left[DEPTH_MAX], before = '\0';
+  size_t depth = 0, n_left = 0, whole = 0;
+  for (size_t k = 0; k < length; k++) {
+    const char c = text[k];
+    bool ends = false;
+    if (c == '"') {
+      while (++k < length && text[k] != '"') k += text[k] == '\\';
+      ends = k < length && before == ':';
+    } else if (c == '{' || c == '[') {
+      if (depth == DEPTH_MAX) break;
+      open[depth++] = c == '{' ? '}' : ']';
+    } else if (c == '}' || c == ']') {
+      if (depth == 0 || open[--depth] != c || before == ',') break;
+      ends = true;
+    }
+    if (ends || c == ',') {
+      whole = ends ? k + 1 : k;
+      n_left = depth;
+      memcpy(left, open, depth);
+    }
+    if (!ascii_is_space(c)) before = c;
+  }
+  while (n_left) text[whole++] = left[--n_left];
+  return json_loadb(text, whole, JSON_REJECT_DUPLICATES, NULL);
+}
+
+/* The last row of a damaged file; one of which nothing is whole is refused. */
+static Status add_damage(Reader *r, size_t n_kept) {
+  if (!n_kept && !r->student) return error_set(r->error, STATUS_BAD_FILE, "%s", r->damage.message);
+  error_set(&r->problem, STATUS_BAD_FILE, "%s; %zu answer%s before it %s kept, and what follows is lost",
+            r->damage.message, n_kept, n_kept == 1 ? "" : "s", n_kept == 1 ? "is" : "are");
+  return add_row(r, (SubmissionRow){.seed = NO_SEED, .line = r->line, .student = r->student});
+}
+
+static Status read_json(Reader *r, char *text) {
   json_error_t why;
-  json_t *root = json_loadb(r->p, (size_t)(r->end - r->p), JSON_REJECT_DUPLICATES, &why), *entry;
+  json_t *root = json_loadb(text, (size_t)(r->end - text), JSON_REJECT_DUPLICATES, &why), *entry;
   size_t k;
-  if (!root)
-    return error_set(r->error, STATUS_BAD_FILE, "%s:%d: this is not JSON: %s", r->file, why.line > 0 ? why.line : 1,
-                     quote_text(why.text).text);
+  const size_t n_rows = r->s->n_rows;
   Status status = STATUS_OK;
+  if (!root) {
+    error_set(&r->damage, STATUS_BAD_FILE, "%s:%d: this is not JSON: %s", r->file, why.line > 0 ? why.line : 1,
+              quote_text(why.text).text);
+    root = load_whole_part(text, (size_t)why.position);
+  }
   r->line = 0;
-  if (!json_is_array(root)) status = read_object(r, root);
+  if (root && !json_is_array(root)) status = read_object(r, root);
   json_array_foreach(root, k, entry) {
     if (!status) status = read_object(r, entry);
   }
+  if (!status && r->damage.status) status = add_damage(r, r->s->n_rows - n_rows);
   json_decref(root);
   return status;
 }
@@ -334,7 +379,7 @@ static Status read_all(Reader *r, const char *buffer, size_t length, char *text)
   const char *first = r->p;
   while (first < r->end && ascii_is_space(*first)) first++;
   if (first == r->end) return error_set(r->error, STATUS_BAD_FILE, "%s:1: the file is empty", r->file);
-  return *first == '[' || *first == '{' ? read_json(r) : read_csv(r);
+  return *first == '[' || *first == '{' ? read_json(r, text) : read_csv(r);
 }
 
 Status submission_add(Submission *submission, const char *buffer, size_t length, const char *file, Error *error) {
@@ -342,7 +387,7 @@ Status submission_add(Submission *submission, const char *buffer, size_t length,
   Error own = {0};
   const Quote name = quote_text(file);
   Reader *r = calloc(1, sizeof *r);
-  char *text = malloc(length <= SUBMISSION_FILE_BYTES ? length + 1 : 1);
+  char *text = malloc(length <= SUBMISSION_FILE_BYTES ? length + DEPTH_MAX : 1);
   Status status = STATUS_NO_MEMORY;
   if (r && text && pool_add(&submission->pool, name.text, strlen(name.text), &r->file_name)) {
     r->s = submission;

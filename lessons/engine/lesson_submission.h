@@ -8,7 +8,8 @@
  *
  * Columns of CSV are parted by commas, semicolons or tabs, whichever the heading has; bytes that are no UTF-8 are read
  * as Windows-1252, which Latin-1 is a part of. Files come from anybody: bounded in size and time. What is wrong with
- * one row is noted in that row and hurts no other; only a file of which nothing can be read is refused. A heading must
+ * one row is noted in that row and hurts no other; of JSON that was cut off the whole answers are kept, and a row says
+ * so; only a file of which nothing can be read is refused. A heading must
  * name a column 'student': an answer of nobody cannot be marked. */
 #ifndef TILEWALK_LESSONS_ENGINE_LESSON_SUBMISSION_H
 #define TILEWALK_LESSONS_ENGINE_LESSON_SUBMISSION_H

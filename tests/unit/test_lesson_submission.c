@@ -84,6 +84,31 @@ TEST(test_seeds_and_empty_lines) {
   submission_free(&s);
 }
 
+/* A hand-in cut off at any byte: the answers that had ended are kept, and the last row says what was lost. */
+TEST(test_a_cut_file_keeps_its_whole_answers) {
+  static const char TEXT[] = "[{\"student\": \"A\", \"answers\": {\"a\": \"1\", \"b\": \"2,}\", \"c\": \"\\\"]\"}},"
+                             " {\"student\": \"B\", \"answers\": {\"d\": 4, \"e\": \"5\"}}]";
+  static const char *const ENDS[] = {"\"1\"", "\"2,}\"", "\\\"]\"", "4,", "\"5\""};
+  for (size_t length = sizeof TEXT - 2; length > 0; length--) {
+    size_t n = 0, n_kept = 0;
+    error = (Error){0};
+    for (size_t k = 0; k < 5; k++) n += (size_t)(strstr(TEXT, ENDS[k]) - TEXT) + strlen(ENDS[k]) <= length;
+    if (submission_add(&s, TEXT, length, "f.json", &error)) {
+      assert_true(n == 0 && strncmp(error.message, "f.json:1: this is not JSON", 26) == 0);
+    } else {
+      for (size_t k = 0; k < s.n_rows; k++) n_kept += !s.rows[k].problem;
+      if (n_kept != n || s.n_rows != n + 1) fail_msg("%zu of %zu kept of %.*s", n_kept, n, (int)length, TEXT);
+      is_problem(n, "what follows is lost");
+      assert_string_equal(text_of(s.rows[n].student), (size_t)(strstr(TEXT, "\"B\"") - TEXT) + 3 <= length ? "B" : "A");
+    }
+    submission_free(&s);
+  }
+  read_text("{\"student\": \"A\", \"answers\": {\"a\": 1,}}"); /* a comma too many */
+  is_row(0, "A", "a", "1", 1);
+  is_problem(1, "1 answer before it is kept");
+  submission_free(&s);
+}
+
 /* A byte order mark, and bytes that are no UTF-8 and so Windows-1252: 0x80 is the euro sign, 0xE9 an e with an acute.
  */
 TEST(test_encodings) {
