@@ -62,5 +62,6 @@ uint64_t class_seed(const char *key, const char *student) {
   const uint64_t halves[2] = {siphash(NONE, key, strlen(key)), siphash(ONE, key, strlen(key))};
   for (size_t k = 0; k < sizeof bytes; k++) bytes[k] = (unsigned char)(halves[k / 8] >> (8 * (k % 8)));
   class_fold(student, name);
-  return 1 + siphash(bytes, name, strlen(name)) % 999999999;
+  const uint64_t seed = 1 + siphash(bytes, name, strlen(name)) % 999999999;
+  return seed < CLASS_SEED_MIN ? 999999999 + seed : seed;
 }

@@ -17,7 +17,9 @@ uint64_t siphash(const unsigned char key[16], const void *bytes, size_t length);
 enum { CLASS_NAME_BYTES = 256 };
 void class_fold(const char *name, char folded[CLASS_NAME_BYTES]);
 
-/* A number of 1 to 999,999,999, which a person can type. The same for all spellings that class_fold makes equal. */
+/* A number of CLASS_SEED_MIN to 1,000,009,998, which a person can type. The same for all spellings that class_fold
+ * makes equal. Smaller numbers are nobody's: what prints answers without a key takes no others. */
+enum { CLASS_SEED_MIN = 10000 };
 uint64_t class_seed(const char *key, const char *student);
 
 #endif

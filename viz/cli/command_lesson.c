@@ -20,7 +20,7 @@
 #include "viz/text/print.h"
 #include "viz/text/table.h"
 
-enum { NAMES_MAX = 256, NAME_BYTES = 1024 };
+enum { NAMES_MAX = 256, NAME_BYTES = 1024, EXPORT_SEED_MAX = CLASS_SEED_MIN - EXPORT_VARIANTS_MAX };
 
 typedef enum {
   TASK_WALK = 0,
@@ -291,9 +291,11 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
   return lesson_grade_file(&class, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
 }
 
+static bool is_export(Task task) { return task == TASK_GIFT || task == TASK_MOODLE || task == TASK_QTI; }
+
 /* What belongs to another task is refused, and so is what would print any student's answers for a typed number. */
 static Status check_teaching(const LessonOptions *o, Error *error) {
-  if (o->variants && o->task != TASK_GIFT && o->task != TASK_MOODLE && o->task != TASK_QTI)
+  if (o->variants && !is_export(o->task))
     return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-gift, --export-moodle and --export-qti");
   if ((*o->page || *o->gradescope || o->by_student) && o->task != TASK_ANSWERS)
     return error_set(error, STATUS_BAD_REQUEST, "--scores, --report and --gradescope go with --answers");
@@ -327,6 +329,11 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST,
                      "--teacher prints the answers of a student with the class's --key and --student NAME, and without "
                      "them those of seed 1; not those of a seed");
+  if (is_export(o->task) && (*o->key || (o->walk.has_seed && o->walk.seed > EXPORT_SEED_MAX)))
+    return error_set(
+        error, STATUS_BAD_REQUEST,
+        "an export holds the answers: its numbers are those of --seed 1 to %d, which no student of a key has",
+        EXPORT_SEED_MAX);
   return STATUS_OK;
 }
 
@@ -340,8 +347,8 @@ static int run_lesson(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (o->task == TASK_ANSWERS) return grade_class(o, io, error);
-  const bool exports = o->task == TASK_GIFT || o->task == TASK_MOODLE || o->task == TASK_QTI;
-  const bool needs_name = exports || o->task == TASK_TEACHER || o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
+  const bool needs_name =
+      is_export(o->task) || o->task == TASK_TEACHER || o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
   Status status;
   if (needs_name && !o->n_names)
     status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
