@@ -141,6 +141,8 @@ static Status judge(Class *c, const SubmissionRow *row, uint64_t seed, Error *er
   return status ? status : lesson_run_grade(&c->run, &c->question, answer, &c->grade, error);
 }
 
+static bool is_empty(const SubmissionRow *row) { return !row->answer && !row->program; }
+
 /* The seed that a row is graded with. */
 static uint64_t seed_of(const Class *c, const SubmissionRow *row) {
   const ClassRules *rules = c->rules;
@@ -173,6 +175,10 @@ static Status grade_row(Class *c, size_t k, Error *error) {
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", why.message);
   if (status) return refuse(c, result, why.message, error);
   const bool predicts = c->lesson->asks[c->question.ask].is_prediction, right = c->grade.verdict == LESSON_RIGHT;
+  if (is_empty(row)) {
+    result->verdict = predicts ? "predicted" : "unanswered";
+    return note(c, "left empty", &result->remark, error);
+  }
   result->counts = !predicts;
   result->is_right = right && !predicts;
   result->verdict =
@@ -205,9 +211,10 @@ static Status no_mark(Class *c, size_t row, const char *verdict, const char *why
   return note(c, why, &result->remark, error);
 }
 
-/* The first of these rows of one question that another file answers otherwise; n: none does. */
+/* The first of these rows of one question that another file answers otherwise; n: none does, or it is a prediction. */
 static size_t find_conflict(const Class *c, const Place *places, size_t n) {
   const SubmissionRow *first = &c->s->rows[places[0].row];
+  if (!c->results[places[0].row].counts) return n;
   for (size_t k = 1; k < n; k++) {
     const SubmissionRow *row = &c->s->rows[places[k].row];
     if (row->file != first->file &&
@@ -242,7 +249,8 @@ static Status mark_again(Class *c, Error *error) {
   if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
   size_t n = 0, next;
   for (size_t k = 0; k < c->s->n_rows; k++)
-    if (!c->results[k].is_error && !c->results[k].is_skipped && c->results[k].is_known && c->s->rows[k].student)
+    if (!c->results[k].is_error && !c->results[k].is_skipped && c->results[k].is_known && c->s->rows[k].student &&
+        !is_empty(&c->s->rows[k]))
       places[n++] = (Place){c, k};
   qsort(places, n, sizeof *places, by_question_and_row);
   Status status = STATUS_OK;
@@ -351,6 +359,7 @@ static Status hand_over(const Class *c, Status (*take)(void *, const ClassRow *,
     sum->n_errors += r->is_error;
     sum->n_conflicts += strcmp(r->verdict, "conflict") == 0;
     sum->n_unknown += strcmp(r->verdict, "unknown") == 0;
+    sum->n_unanswered += strcmp(r->verdict, "unanswered") == 0;
     status = take(data, &graded, error);
   }
   return status;

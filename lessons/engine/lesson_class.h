@@ -33,8 +33,9 @@ typedef struct {
   size_t first, end;         /* the rows that are asked for; end = 0: all. The others decide what counts of them */
 } ClassRules;
 
-/* One row as graded. `verdict` is a name of LessonVerdict, or "predicted", "again" (answered before), "conflict"
- * (another file answers otherwise), "unknown" (not on the roster) or "error". */
+/* One row as graded. `verdict` is a name of LessonVerdict, or "predicted", "unanswered" (left empty: as if the row were
+ * not there), "again" (answered before), "conflict" (another file answers otherwise), "unknown" (not on the roster) or
+ * "error". */
 typedef struct {
   const char *file, *student, *lesson, *id, *answer, *verdict, *remark;
   uint64_t seed;
@@ -43,7 +44,7 @@ typedef struct {
 } ClassRow;
 
 typedef struct {
-  int n_right, n_counted, n_errors, n_conflicts, n_unknown;
+  int n_right, n_counted, n_errors, n_conflicts, n_unknown, n_unanswered;
 } ClassSum;
 
 /* Grades the rows and gives each to `take`, in the order of the file. STATUS_NO_MEMORY, or what `take` returns. */

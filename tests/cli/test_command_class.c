@@ -141,8 +141,10 @@ TEST(a_folder_is_a_class) {
   assert_int_equal(run.exit_status, 1);
   has("M\xC3\xBCller,0,0,\"2 in conflict with another file, 0 of 2 questions counted\"\n");
   has("Zo\xC3\xAB,0,0,has handed in nothing\n");
+  has("Bob,0,1,\"1 could not be graded, 1 of 2 questions counted\"\n");
   has(",0,0,answers without a name\n");
-  assert_non_null(strstr(run.err, "lesson: bob.json:1: this is not JSON"));
+  assert_non_null(
+      strstr(run.err, "lesson: bob.json:1: this is not JSON: ']' expected near end of file; 1 answer before"));
   assert_non_null(strstr(run.err, "pipe.csv: it is no regular file"));
   tilewalk("lesson %1$s/two.md --answers %1$s/in --roster %1$s/roster --csv");
   has("bob.json:1: this is not JSON");
@@ -163,6 +165,8 @@ TEST(a_class_is_a_page) {
   write_file("page/<b>.csv",
              "student,id,answer\n<script>\"'&,sum, 2\nBob,sum,2 \nBob,bytes,</td>\nBob,bytes,64\nCid,bytes,64\n");
   write_file("page/c.json", "{");
+  write_file("page/d.csv", "student,id,answer\nDan,sum,\nDan,bytes,64\n");
+  write_file("page/e.json", "{\"student\": \"Dan\", \"answers\": {\"bytes\": \"63\", \"sum\": \"4");
   tilewalk("lesson %1$s/two.md --answers %1$s/page --report %1$s/class.html --scores");
   assert_int_equal(run.exit_status, 1); /* c.json */
   snprintf(path, sizeof path, "%s/class.html", folder);
@@ -171,16 +175,20 @@ TEST(a_class_is_a_page) {
   assert_in_range(fread(page, 1, sizeof page - 1, file), 1000, sizeof page - 2);
   fclose(file);
   static const char *const HAS[] = {
-      "<p>3 of 6 answers right at the first try.",
+      "<p>3 of 6 answers right at the first try. Predictions do not count, nor do 2 in conflict, 0 not on the "
+      "roster and 2 that could not be graded. Left empty: 1.</p>",
       "<td>Cid</td><td class=\"n\">1</td><td class=\"n\">1</td><td class=\"n\">50 %</td>"
       "<td>1 of 2 questions counted</td>",
       "<td>Ada</td><td class=\"n\">2</td><td class=\"n\">2</td><td class=\"n\">100 %</td>",
       "<td>&lt;script&gt;&quot;&apos;&amp;</td><td class=\"n\">0</td><td class=\"n\">1</td><td class=\"n\">0 %</td>",
-      "<td>sum</td><td class=\"n\">3</td><td class=\"n\">1</td><td class=\"n\">33 %</td><td>2 (2 of 2 wrong)</td>",
-      "<td>bytes</td><td class=\"n\">3</td><td class=\"n\">2</td><td class=\"n\">67 %</td>"
+      "<td>sum</td><td class=\"n\">3</td><td class=\"n\">1</td><td class=\"n\">33 %</td><td class=\"n\">0</td>"
+      "<td>2 (2 of 2 wrong)</td>",
+      "<td>bytes</td><td class=\"n\">3</td><td class=\"n\">2</td><td class=\"n\">67 %</td><td class=\"n\">2</td>"
       "<td>&lt;/td&gt; (1 of 1 wrong)</td>",
       "<td class=\"n\">2</td><td>two</td><td>sum</td><td>You forgot one.</td>",
       "<td>c.json</td><td class=\"n\"></td>",
+      "<td>Dan</td><td class=\"n\">0</td><td class=\"n\">0</td><td class=\"n\">0 %</td>"
+      "<td>2 in conflict with another file, 1 could not be graded, 0 of 2 questions counted</td>",
   };
   for (size_t k = 0; k < sizeof HAS / sizeof *HAS; k++)
     if (!strstr(page, HAS[k])) fail_msg("'%s' is not in:\n%s", HAS[k], page);
@@ -317,6 +325,15 @@ TEST(answers_of_a_student_need_the_key) {
   tilewalk("lesson %1$s/two.md --teacher --key 'a long key' --student 'ada LOVELACE'");
   assert_int_equal(run.exit_status, 0);
   has("for seed 265346656"); /* as tests/unit/test_lesson_class.c has it */
+  static const char *const REFUSED[] = {"--export-gift --seed 265346656", "--export-moodle --seed 9001",
+                                        "--export-qti %1$s/q --seed 0 --key 'a long key'"};
+  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
+    char words[160];
+    snprintf(words, sizeof words, "lesson %%1$s/two.md %s", REFUSED[k]);
+    tilewalk(words);
+    assert_int_equal(run.exit_status, 2);
+    assert_non_null(strstr(run.err, "an export holds the answers"));
+  }
 }
 
 TEST(broken_submissions_are_refused) {

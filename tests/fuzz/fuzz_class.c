@@ -26,6 +26,7 @@ static Status take(void *data, const ClassRow *row, Error *error) {
   sum->n_errors += row->is_error;
   sum->n_counted += row->counts;
   sum->n_right += row->is_right;
+  sum->n_unanswered += strcmp(row->verdict, "unanswered") == 0;
   return STATUS_OK;
 }
 

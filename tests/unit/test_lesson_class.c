@@ -206,7 +206,7 @@ TEST(siphash_is_that_of_the_paper) {
 
 TEST(a_seed_follows_from_key_and_name) {
   const uint64_t seed = class_seed("a long key", "Ada Lovelace");
-  assert_true(seed >= 1 && seed <= 999999999);
+  assert_true(seed >= CLASS_SEED_MIN && seed <= 999999999);
   assert_true(seed == class_seed("a long key", "  Ada \t Lovelace "));
   assert_true(seed == class_seed("a long key", "ada LOVELACE"));
   assert_true(seed != class_seed("a long kez", "Ada Lovelace"));
@@ -251,6 +251,29 @@ TEST(files_that_differ_are_conflicts) {
     assert_int_equal(sum.n_right, 1);
     submission_free(&s);
   }
+}
+
+/* What is left empty is no answer: it is not counted, the answer after it is the first, no file conflicts with it. */
+TEST(an_empty_answer_is_none) {
+  Submission s = {0};
+  const ClassRules rules = {.load = load, .seed = 1};
+  add_file(&s, "a.csv",
+           "student,lesson,id,answer\nAda,two,bytes,\nAda,two,guess,\nAda,two,byts,\nBob,two,bytes,lots\n");
+  add_file(&s, "b.csv", "student,lesson,id,answer\nAda,two,bytes,64\nAda,two,guess,a\n");
+  add_file(&s, "c.csv", "student,lesson,id,answer\nAda,two,guess,b\n");
+  n_rows = 0;
+  assert_int_equal(lesson_class_grade(&s, &rules, keep, NULL, &sum, &error), STATUS_OK);
+  submission_free(&s);
+  is(0, "unanswered", "left empty");
+  is(1, "predicted", "left empty");
+  is(2, "error", "no question 'byts'");
+  is(3, "unreadable", "'lots' is not a number");
+  is(4, "right", "");
+  is(5, "predicted", "");
+  is(6, "again", "the first answer counts"); /* predictions earn nothing, so they do not conflict */
+  assert_int_equal(sum.n_counted, 2);
+  assert_int_equal(sum.n_unanswered, 1);
+  assert_int_equal(sum.n_conflicts, 0);
 }
 
 TEST(who_is_not_on_the_roster_is_shown) {

@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
   char *lesson, *id, *text;
-  int n, n_right;
+  int n, n_right, n_conflicts;
   Counter wrong; /* of a question: its wrong answers */
 } Counted;
 
@@ -53,7 +53,7 @@ static char *key_of(const char *lesson, const char *id, const char *text) {
 }
 
 /* The one with this key, which is taken over; `text` is the first's. */
-static Counted *count(Counter *counter, char *key, const ClassRow *row, const char *text) {
+static Counted *find(Counter *counter, char *key, const ClassRow *row, const char *text) {
   Counted *c = g_hash_table_lookup(counter->by_key, key);
   if (!c) {
     c = g_new0(Counted, 1);
@@ -64,7 +64,6 @@ static Counted *count(Counter *counter, char *key, const ClassRow *row, const ch
     g_ptr_array_add(counter->items, c);
   }
   g_free(key);
-  c->n++;
   return c;
 }
 
@@ -121,11 +120,11 @@ static char *without_figures(const char *text) {
 static void take_wrong(ClassReport *report, Counted *question, const ClassRow *row) {
   char *answer = g_strstrip(g_strdup(row->answer)), *small = g_utf8_casefold(answer, -1);
   if (!question->wrong.items) question->wrong = counter_new();
-  count(&question->wrong, small, row, answer);
+  find(&question->wrong, small, row, answer)->n++;
   g_free(answer);
   if (strcmp(row->verdict, lesson_verdict_name(LESSON_DIAGNOSED)) != 0) return;
   char *words = without_figures(row->remark);
-  count(&report->misconceptions, key_of(row->lesson, row->id, words), row, row->remark);
+  find(&report->misconceptions, key_of(row->lesson, row->id, words), row, row->remark)->n++;
   g_free(words);
 }
 
@@ -140,7 +139,8 @@ static void add_test(ClassReport *report, const char *lesson, const char *id, bo
 }
 
 void class_report_take(ClassReport *report, const ClassRow *row) {
-  const bool is_lost = row->is_error || strcmp(row->verdict, "conflict") == 0 || strcmp(row->verdict, "unknown") == 0;
+  const bool is_conflict = strcmp(row->verdict, "conflict") == 0,
+             is_lost = row->is_error || is_conflict || strcmp(row->verdict, "unknown") == 0;
   if (is_lost) {
     char line[16] = ""; /* none: the whole file could not be read */
     if (row->line > 0) snprintf(line, sizeof line, "%d", row->line);
@@ -149,10 +149,13 @@ void class_report_take(ClassReport *report, const ClassRow *row) {
     g_string_append(report->unmarked, cells);
     g_free(cells);
   }
-  if (!row->counts && !is_lost) return;
-  add_test(report, row->lesson, *row->id ? row->id : row->file, row->counts, row->is_right, row->remark);
+  if (row->counts || is_lost)
+    add_test(report, row->lesson, *row->id ? row->id : row->file, row->counts, row->is_right, row->remark);
+  if (!row->counts && !is_conflict && strcmp(row->verdict, "unanswered") != 0) return;
+  Counted *question = find(&report->questions, key_of(row->lesson, row->id, ""), row, "");
+  question->n_conflicts += is_conflict;
   if (!row->counts) return;
-  Counted *question = count(&report->questions, key_of(row->lesson, row->id, ""), row, "");
+  question->n++;
   question->n_right += row->is_right;
   if (!row->is_right) take_wrong(report, question, row);
 }
@@ -231,7 +234,7 @@ static void put_most_frequent(GString *page, const Counter *wrong, int n_wrong) 
   const Counted *most = g_ptr_array_index(items, 0);
   const bool is_long = g_utf8_strlen(most->text, -1) > LETTERS;
   char *text = g_utf8_substring(most->text, 0, is_long ? LETTERS : g_utf8_strlen(most->text, -1));
-  put(page, "<td>%s%s (%d of %d wrong)</td></tr>\n", *text ? text : "nothing", is_long ? "..." : "", most->n, n_wrong);
+  put(page, "<td>%s%s (%d of %d wrong)</td></tr>\n", text, is_long ? "..." : "", most->n, n_wrong);
   g_free(text);
   g_ptr_array_free(items, TRUE);
 }
@@ -239,12 +242,13 @@ static void put_most_frequent(GString *page, const Counter *wrong, int n_wrong) 
 static void put_questions(GString *page, const Counter *questions) {
   g_string_append(page, "<h2>Questions</h2>\n<table>\n<tr><th>Lesson</th><th>Question</th><th class=\"n\">Answered</th>"
                         "<th class=\"n\">Right at the first try</th><th class=\"n\">Share</th>"
-                        "<th>Most frequent wrong answer</th></tr>\n");
+                        "<th class=\"n\">In conflict</th><th>Most frequent wrong answer</th></tr>\n");
   for (guint k = 0; k < questions->items->len; k++) {
     const Counted *q = g_ptr_array_index(questions->items, k);
     put(page, "<tr><td>%s</td><td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td>", q->lesson, q->id, q->n,
         q->n_right);
     put_share(page, q->n_right, q->n);
+    put(page, "<td class=\"n\">%d</td>", q->n_conflicts);
     put_most_frequent(page, &q->wrong, q->n - q->n_right);
   }
   g_string_append(page, "</table>\n");
@@ -276,8 +280,10 @@ static Status write_text(const char *path, const char *text, size_t length, Erro
 Status class_report_write_html(const ClassReport *report, const ClassScore *scores, size_t n_scores,
                                const ClassSum *sum, const char *path, Error *error) {
   GString *page = g_string_new(HEAD);
-  put(page, "<p>%d of %d answers right at the first try. Predictions do not count.</p>\n", sum->n_right,
-      sum->n_counted);
+  put(page,
+      "<p>%d of %d answers right at the first try. Predictions do not count, nor do %d in conflict, %d not on the "
+      "roster and %d that could not be graded. Left empty: %d.</p>\n",
+      sum->n_right, sum->n_counted, sum->n_conflicts, sum->n_unknown, sum->n_errors, sum->n_unanswered);
   put_questions(page, &report->questions); /* what to talk about comes first */
   put_misconceptions(page, &report->misconceptions);
   g_string_append(page, "<details>\n<summary>Students, by name</summary>\n"); /* folded: the page is shown to a class */
@@ -296,8 +302,12 @@ Status class_report_write_html(const ClassReport *report, const ClassScore *scor
 
 /* ---- Gradescope */
 
-/* What the lesson asks and nobody answered. */
+/* What is asked and nobody answered. */
 static void add_unanswered(ClassReport *report, const Lesson *lesson) {
+  for (guint k = 0; k < report->questions.items->len; k++) {
+    const Counted *q = g_ptr_array_index(report->questions.items, k);
+    add_test(report, q->lesson, q->id, false, false, "Not answered.");
+  }
   for (size_t k = 0; lesson && k < lesson->n_asks; k++)
     if (!lesson->asks[k].is_prediction)
       add_test(report, lesson->name, lesson->asks[k].id, false, false, "Not answered.");

@@ -111,6 +111,9 @@ static void put_sums(Document *d, const ClassSum *sum) {
   put_count(d, "right", sum->n_right);
   put_count(d, "counted", sum->n_counted);
   put_count(d, "errors", sum->n_errors);
+  put_count(d, "conflicts", sum->n_conflicts);
+  put_count(d, "unknown", sum->n_unknown);
+  put_count(d, "unanswered", sum->n_unanswered);
 }
 
 static void add_sums(Document *d, const ClassSum *sum) {
@@ -119,6 +122,7 @@ static void add_sums(Document *d, const ClassSum *sum) {
   if (sum->n_errors)
     document_line(d, ROLE_PLAIN, "%d row%s could not be graded.", sum->n_errors, sum->n_errors == 1 ? "" : "s");
   if (sum->n_conflicts) document_line(d, ROLE_PLAIN, "%d answers are in conflict: two files differ.", sum->n_conflicts);
+  if (sum->n_unanswered) document_line(d, ROLE_PLAIN, "Left empty: %d.", sum->n_unanswered);
   if (sum->n_unknown)
     document_line(d, ROLE_PLAIN, "%d row%s of names that are not on the roster.", sum->n_unknown,
                   sum->n_unknown == 1 ? " is" : "s are");
