@@ -11,6 +11,9 @@ fail() { echo "FAIL: $*"; bad=1; }
 names=$("$TILEWALK" story --list | cut -d' ' -f1)
 [ "$(wc -w <<<"$names")" -ge 4 ] || fail "fewer than four stories"
 for name in $names; do "$TILEWALK" story "$name" --lint >"$work/out" 2>&1 || fail "$(cat "$work/out")"; done
+for file in story:lessons/stories/why-fast.txt lesson:lessons/course/template.md; do # what another command prints is read as a file is
+  "$TILEWALK" "${file%%:*}" --lint <(cat "${file#*:}") >"$work/out" 2>&1 || fail "from a pipe: $(cat "$work/out")"
+done
 "$TILEWALK" story </dev/null | grep -q '3.778x' || fail "the first story does not say 3.778x"
 sed 's/^holds    fa2.loads_per_block.Q == 1$/holds    fa2.loads_per_block.Q == 2/' lessons/stories/why-fast.txt >"$work/false.txt"
 "$TILEWALK" story "$work/false.txt" >/dev/null 2>"$work/err"

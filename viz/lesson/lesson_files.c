@@ -99,7 +99,7 @@ static Status find_named(const char *name, char path[ASSETS_PATH_BYTES], Error *
 
 static Status find_path(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
   const size_t length = strlen(name);
-  const bool is_file = (length > 3 && strcmp(name + length - 3, ".md") == 0) || strcmp(name, "/dev/stdin") == 0;
+  const bool is_file = (length > 3 && strcmp(name + length - 3, ".md") == 0) || strncmp(name, "/dev/", 5) == 0;
   if (!is_file) return find_named(name, path, error);
   if (length >= ASSETS_PATH_BYTES) return error_set(error, STATUS_BAD_REQUEST, "the path of the lesson is too long");
   memcpy(path, name, length + 1);
