@@ -101,7 +101,11 @@ bool launch_named(const char *type_name, dim3 grid, dim3 block, size_t shared_by
   PtxModule *m = nullptr;
   PtxKernel *k = nullptr;
   PtxResult result = {};
-  Status status = ladder_text(device.folder, name.c_str(), &text, &n_text, &error);
+  Status status = STATUS_OK;
+  if (sizeof(void *) < 8) /* Attention is not the struct that its kernels were compiled for */
+    status =
+        error_set(&error, STATUS_BAD_REQUEST, "a GPU's pointers have 8 bytes; only a program of 64 bits runs this");
+  if (!status) status = ladder_text(device.folder, name.c_str(), &text, &n_text, &error);
   const std::unique_ptr<char, void (*)(void *)> text_owner(text, free);
   const size_t first_site = device.sites.size();
   if (!status) note_sites(name, text);

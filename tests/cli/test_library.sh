@@ -100,7 +100,7 @@ assert [row["n"] for row in rows] == ["1024", "2048"]
 with concurrent.futures.ThreadPoolExecutor(3) as pool:
     for words, options in (
         (["sweep"], dict(over="N", from_=128, to=2432, step=128)),
-        (["crosscheck"], dict(cpu=True, N=64, kernel_name="fa1")),
+        (["crosscheck"], dict(recorded=True, kernel_name="standard")),
         (["kernel", basics], floats),
     ):
         dealt, whole = (tilewalk.table(*words, executor=e, shards=3, **options) for e in (pool, None))

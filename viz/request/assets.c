@@ -118,7 +118,7 @@ static Status read_open_file(int file, const char *path, size_t max_bytes, char 
 }
 
 static Status read_path(const char *path, int flags, size_t max_bytes, char **buffer, size_t *length, Error *error) {
-  assert(max_bytes < SIZE_MAX / 4);
+  assert(max_bytes < SIZE_MAX / 2);
   *buffer = NULL;
   *length = 0;
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
