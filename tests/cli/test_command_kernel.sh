@@ -5,7 +5,7 @@ set -u
 . "$(dirname "$0")/../support/expect.sh"
 export COLUMNS=120
 ptx=tests/support/kernels/recorded/basics.ptx
-run() { (ulimit -t 10 && exec timeout 60 "$tilewalk" kernel "$@"); }
+run() { (ulimit -t 10 && exec timeout 300 "$tilewalk" kernel "$@"); }
 how=-qF
 
 saxpy=(--entry saxpy --grid 4 --block 256)

@@ -143,10 +143,11 @@ TEST(a_program_answers_a_question) {
   has("One that passes: Put the rescale where it belongs");
   has("l_i, O_i *= e^(m_i - m')");
   tilewalk(
-      "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); a=$(realpath assets); cd %1$s && (for k in "
-      "1 2 3 4 5 6 7 8 9; do sleep 0.3; [ -f forgotten-rescale.walk ] && break; done; cp wrong.walk "
-      "forgotten-rescale.walk; sleep 1.2; cp right.walk forgotten-rescale.walk; sleep 2) | TILEWALK_ASSETS=$a timeout "
-      "20 $p lesson write.md --restart --watch");
+      "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); a=$(realpath assets); cd %1$s; : >said; "
+      "after() { for k in $(seq 2000); do ! grep -q \"$1\" said || break; sleep 0.1; done; }; "
+      "{ after 'Your file'; cp wrong.walk new; mv new forgotten-rescale.walk; after 'is not rescaled'; "
+      "cp right.walk new; mv new forgotten-rescale.walk; after 'The lesson is done'; } | TILEWALK_ASSETS=$a timeout "
+      "500 $p lesson write.md --restart --watch >said; status=$?; cat said; exit $status");
   assert_int_equal(run.exit_status, 0);
   has("Your file: ./forgotten-rescale.walk.");
   has("forgotten-rescale.walk was saved");

@@ -25,7 +25,7 @@ printf '.##\n' >"$name.mask"
 printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >"$name.ptx"
 n=0
 clean() {
-  timeout 20 "$tilewalk" "$@" >out 2>err </dev/null
+  timeout 300 "$tilewalk" "$@" >out 2>err </dev/null
   status=$?
   [ "$status" -le 2 ] || fail "'$1 $2' ended with $status"
   [ -s out ] || [ -s err ] || [ -e "$name.svg" ] || fail "'$1 $2' said nothing"

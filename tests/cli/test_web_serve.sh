@@ -9,15 +9,15 @@ trap 'kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 failed=0
 head -c 100000 /dev/zero >"$work/x.wasm"
 export TILEWALK_NO_BROWSER=1
-timeout 60 viz/web/serve.py "$work" "$tilewalk" 0 >"$work/said" &
+timeout 550 viz/web/serve.py "$work" "$tilewalk" 0 >"$work/said" &
 server=$!
-for _ in $(seq 50); do grep -q http "$work/said" && break; sleep 0.1; done
+for _ in $(seq 2000); do grep -q http "$work/said" && break; sleep 0.1; done
 address=$(grep -o 'http://[0-9.:]*/' "$work/said")
 # expect STATUS TEXT ARGUMENTS...: of curl
 expect() {
   wanted=$1 text=$2
   shift 2
-  got=$(curl -s -o "$work/out" -w '%{http_code} %{size_download}' --max-time 30 "$@")
+  got=$(curl -s -o "$work/out" -w '%{http_code} %{size_download}' --max-time 300 "$@")
   if [ "${got%% *}" != "$wanted" ] || ! grep -qaF -- "$text" "$work/out"; then echo "serve $*: $got, not $wanted, or no '$text':"; head -c 300 "$work/out"; failed=1; fi
 }
 expect 200 '' "${address}x.wasm" -H 'Accept-Encoding: gzip'

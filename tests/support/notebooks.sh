@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 export TILEWALK_LIBRARY=$PWD/$1/libtilewalk.so TILEWALK_ASSETS=$PWD/assets PYTHONPATH=$PWD/viz/python
 export PYTHONWARNINGS=ignore PYDEVD_DISABLE_FILE_VALIDATION=1
 notebooks=(lessons/notebooks/*.ipynb)
-timeout 120 /usr/bin/jupyter-nbconvert --log-level WARN --to html --execute --output-dir "$work" "${notebooks[@]}" 2>"$work/said" ||
+timeout 600 /usr/bin/jupyter-nbconvert --log-level WARN --to html --execute --output-dir "$work" "${notebooks[@]}" 2>"$work/said" ||
   { tail -n 30 "$work/said"; exit 1; }
 for notebook in "${notebooks[@]}"; do
   page=$work/$(basename "$notebook" .ipynb).html

@@ -256,15 +256,16 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
                           : only_reads                ? PREPROCESS_S
                           : source->cpu_seconds       ? source->cpu_seconds
                                                       : 30;
+  const int wall_seconds = 20 + 10 * cpu_seconds; /* whoever is one of many on a machine gets a part of it */
   const ChildLimits limits = {.cpu_seconds = cpu_seconds,
-                              .wall_seconds = 2 * cpu_seconds,
+                              .wall_seconds = wall_seconds,
                               .memory_bytes = (size_t)4 << 30,
                               .out_bytes = CUDA_PTX_MAX,
                               .err_bytes = 65536};
   if (child_run(argv, &limits, child, error)) return STATUS_BAD_REQUEST;
   if (child->timed_out || child->exit_status > 128)
     return error_set(error, STATUS_TOO_LARGE, "%.100s: clang was stopped after %d s of CPU, %d s in all or 4 GiB",
-                     source->path, cpu_seconds, 2 * cpu_seconds);
+                     source->path, cpu_seconds, wall_seconds);
   if (child->out_cut) return error_set(error, STATUS_TOO_LARGE, "%.100s: its PTX is larger than 64 MiB", source->path);
   return STATUS_OK;
 }

@@ -65,7 +65,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, name)
             file.write_bytes(self.rfile.read(length))
-            done = subprocess.run([self.server.tilewalk, 'kernel', str(file), '--ptx'], capture_output=True, timeout=120, check=False)
+            done = subprocess.run([self.server.tilewalk, 'kernel', str(file), '--ptx'], capture_output=True, timeout=400, check=False)
         if done.returncode:
             said = done.stderr.decode(errors='replace').removeprefix('tilewalk kernel: ').replace(str(folder) + '/', '')
             return self.answer(422, said.encode())
