@@ -4,7 +4,7 @@
 set -u
 fail() { echo "FAIL: $1"; exit 1; }
 command -v python3 >/dev/null || { echo "no python3: not tried"; exit 0; }
-p=${BUILD:-build}/tilewalk box=$(mktemp -d) || exit 1
+p=${TILEWALK:-${BUILD:-build}/tilewalk} box=$(mktemp -d) || exit 1
 trap 'rm -rf "$box"' EXIT
 for lesson in 02-standard-attention 04-online-softmax 10-kv-cache; do
   "$p" lesson $lesson --export-moodle --variants 2 --seed 5 >"$box/m.xml" || fail "moodle $lesson"
@@ -34,6 +34,8 @@ for q in ET.parse(f'{box}/m.xml').getroot():
     prompt = q.find('questiontext/text').text
     body = ' '.join(''.join(item.find(f'{Q}itemBody').itertext()).split())
     assert ' '.join(prompt.split()) in body, (name, body)
+    told = {v.find(f'{Q}baseValue').text for v in item.iter(f'{Q}setOutcomeValue') if v.get('identifier') == 'FEEDBACK'}
+    assert told == {f.get('identifier') for f in item.iter(f'{Q}modalFeedback')}, (name, told)
     if q.get('type') == 'numerical':
         right = [a.find('text').text for a in q.findall('answer') if a.get('fraction') == '100']
         assert right == correct, name

@@ -272,7 +272,8 @@ class Mutator:
             self.link.replace(os.environ["WRAP"], ""), self.build, objects, self.build, self.libs, out)
 
     def of_program(self, test):
-        return test.endswith(".sh") or 'support/program.h"' in open(test, encoding="utf-8").read()
+        runs = r'support/(program|lesson_folder)\.h"|\bTILEWALK[":}]'
+        return test.endswith(".sh") or bool(re.search(runs, open(test, encoding="utf-8").read()))
 
     def ask(self, test, objects, folder, seconds):
         """A test's exit status and time with these objects first in folder's program and its own; 0 when it does not link."""
