@@ -38,7 +38,7 @@ static bool is_answer(const Lint *l, const LessonQuestion *q, bool wants_unit, c
   for (int with_unit = 1; with_unit >= wants_unit; with_unit--) {
     Answer typed;
     AnswerVerdict verdict;
-    if (with_unit && (unit == 0 || unit > 12)) continue;
+    if (with_unit && unit == 0) continue;
     if (!with_unit && is_whole && unit > 0 && ascii_is_alpha((unsigned char)*word) &&
         q->key.unit.dimension == ANSWER_PLAIN)
       continue;

@@ -180,7 +180,7 @@ static int fill(int file, const RecordLock *lock, const void *bytes, size_t leng
 Status record_write(const RecordLock *lock, const void *bytes, size_t length, Error *error) {
   char name[RECORD_PATH_BYTES];
   beside(lock->path, ".new", name);
-  if (unlink(name) != 0 && errno != ENOENT) return refuse(error, "cannot write", name, errno); /* of a crash */
+  unlink(name); /* what a crash left; if it stays, it is in the way now */
   const int file = open_again(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (file < 0) return refuse(error, "cannot write", name, errno);
   int reason = fill(file, lock, bytes, length);

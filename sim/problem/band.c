@@ -120,7 +120,6 @@ static int64_t edge_reaches(const Edge *e, int64_t x, int64_t n) {
 
 /* Sum over i in [i0, i1) of floor((x(i) + round) / m); round = m - 1 makes it a ceiling. */
 static Wide edge_sum(const Edge *e, int64_t i0, int64_t i1, int64_t m, int64_t round) {
-  if (i1 <= i0) return 0;
   const int64_t start = clamp64(edge_reaches(e, 0, i1), i0, i1);
   const int64_t stop = clamp64(edge_reaches(e, e->limit, i1), start, i1);
   const Wide flat = wide(i1 - stop) * wide((e->limit + round) / m);

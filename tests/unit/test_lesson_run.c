@@ -154,6 +154,7 @@ TEST(numbers_are_graded_and_diagnosed) {
       {"31", LESSON_NOT_RIGHT, -1, "Close"},
       {"32,000", LESSON_NEARLY, -1, "thousands"}, /* meant as 32.000 that would be right */
       {"77", LESSON_NOT_RIGHT, -1, ""},
+      {"8", LESSON_DIAGNOSED, -1, "That is a quarter."},
       {"77,125", LESSON_NOT_RIGHT, -1, "thousands"},
       {"many", LESSON_UNREADABLE, -1, "not a number"},
       {"32 tiles", LESSON_UNREADABLE, -1, "you wrote"},
@@ -382,7 +383,7 @@ static const struct {
      "the hint of 'three' gives the answer away: 12"},
     {GOOD "```ask three\nprompt: Is it 12?\nanswer: abs(12)\nhint: h h h\nexplain: e\n```\n",
      "the prompt of 'three' gives"},
-    {GOOD "\nThere are 12 of them.\n\n```ask three\nprompt: p\nanswer: abs(12)\nunit: of\nhint: "
+    {GOOD "\nThere are 12 multiplications.\n\n```ask three\nprompt: p\nanswer: abs(12)\nunit: multiplications\nhint: "
           "h h h\nexplain: e\n```\n",
      "prose before"},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(12)\nallow: 12\nhint: It is 12.\nexplain: e\n```\n", NULL},
@@ -435,7 +436,7 @@ static const struct {
      NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
      "'1 / 0.82 = 1.21', and that"},
-    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 10 - 3 = 8.\n```\n",
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So:10 - 3 = 8.\n```\n",
      "'10 - 3 = 8', and that"},
     /* 20 parentheses in each other are read; more are no equation */
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
