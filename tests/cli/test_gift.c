@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
   GiftKind kind;
-  char title[100], format[20], stem[TEXT_BYTES], general[TEXT_BYTES];
+  char category[200], title[100], format[20], stem[TEXT_BYTES], general[TEXT_BYTES];
   GiftAnswer answers[ANSWERS_MAX];
   int n;
 } GiftQuestion;
@@ -168,17 +168,21 @@ static bool read_question(Gift *g, GiftQuestion *q) {
 /* Returns the questions; -1: *error says what is wrong. */
 static int read_gift(const char *text, GiftQuestion *questions, char error[200]) {
   Gift g = {.p = text};
+  const char *category = "";
   int n = 0;
   while (*g.p) {
     if (*g.p == '\n')
       g.p++;
     else if (begins(&g, "//"))
       g.p += strcspn(g.p, "\n");
-    else if (eat(&g, "$CATEGORY:")) {
+    else if (eat(&g, "$CATEGORY: ")) {
+      category = g.p;
       g.p += strcspn(g.p, "\n");
       if (!begins(&g, "\n\n")) refuse(&g, "no blank line after the category");
     } else if (n == QUESTIONS_MAX || !read_question(&g, &questions[n++]))
       break;
+    else
+      snprintf(questions[n - 1].category, 200, "%.*s", (int)strcspn(category, "\n"), category);
   }
   snprintf(error, 200, "%s", g.error);
   return *g.error ? -1 : n;
@@ -324,6 +328,8 @@ static int compare(const char *name, uint64_t seed) {
     assert_true(next < n);
     const GiftQuestion *q = &questions[next++];
     if (lesson_run_question(&run, k, own, &error)) fail_msg("%s", error.message);
+    snprintf(words, sizeof words, "Tilewalk/%s/%s", lesson.name, ask->id);
+    assert_string_equal(q->category, words);
     assert_string_equal(q->title, ask->id);
     assert_string_equal(q->format, "[plain]");
     snprintf(words, sizeof words, "%s%s%s%s", own->prompt, *ask->unit.name ? " (in " : "", ask->unit.name,
@@ -368,7 +374,7 @@ TEST(special_characters_come_back) {
       "~one -> 1\noption: two | #{{}: \\n\n"
       "answer: 'one'\nhint: h\nwrong: two -> ####{{= \\\nexplain: } ~ = # \\\\ end\n```\n"
       "```ask b\nprompt: [plain] // x\nanswer: 1e-9\nunit: s\nhint: h\nwrong: 2e12 -> =x:y\nexplain: e\n```\n"
-      "```ask c\nprompt: two\nitem: one | First.\nitem: two | Second.\nanswer: 'two one'\nhint: h\nexplain: e\n```\n"
+      "```ask c\nprompt: two\nitem: one | First.\nitem: two | Second.\nanswer: {2, 1}\nhint: h\nexplain: e\n```\n"
       "```ask d\nprompt: range\nanswer: {low=-2.5, high=3e15}\nhint: h\nexplain: e\n```\n";
   static GiftQuestion questions[QUESTIONS_MAX];
   Lesson lesson;
@@ -389,8 +395,13 @@ TEST(special_characters_come_back) {
   assert_true(fabs(questions[1].answers[0].value - 1e-9) < 1e-18);
   assert_string_equal(questions[1].answers[1].feedback, "=x:y");
   assert_int_equal(questions[2].kind, GIFT_CHOICE); /* two items are no pairs for Moodle */
-  assert_true(strstr(questions[2].answers[0].text, questions[2].answers[0].right ? "Second." : "First.") != NULL);
+  for (int p = 0; p < 2; p++)
+    assert_true(strstr(questions[2].answers[p].text, questions[2].answers[p].right ? "Second." : "First.") != NULL);
   assert_true(questions[3].answers[0].value - questions[3].answers[0].tolerance <= -2.5 + 1e5);
+  const ExpressionLimits none = {.max_memory_bytes = 1};
+  FILE *out = fopen("/dev/null", "w");
+  assert_int_not_equal(lesson_export_gift(&lesson, &none, (ExportDraws){1, 0}, out, &error), STATUS_OK);
+  fclose(out);
   free(text);
   lesson_free(&lesson);
 }

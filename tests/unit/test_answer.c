@@ -86,6 +86,8 @@ static const Spelling SPELLINGS[] = {
     {"2 billion bytes", 2e9, NULL},
     {"32 loads", 32, NULL},
     {"32 blocks of queries", 32, NULL},
+    {"64 lb", 64, NULL},      /* words: neither bits */
+    {"64 Mibytes", 64, NULL}, /* nor 2^20 of anything */
     {"3.35 TB/s", 3.35e12, NULL},
     {"989 TFLOP/s", 989e12, NULL},
     {"989 TFLOPS", 989e12, NULL},
@@ -198,6 +200,7 @@ static const struct {
     {67108864, "MB", NULL, "64 MiB", ANSWER_RIGHT},
     {67108864, "MB", NULL, "67.1 MiB", ANSWER_OTHER_UNIT},
     {67108864, "MB", NULL, "7e7 bytes", ANSWER_ROUGH}, /* one digit */
+    {67108864, "B", NULL, "6.7 x 10^7", ANSWER_RIGHT}, /* 6.65 to 6.75 */
     {67108864, "MB", "exact", "67.1", ANSWER_NEAR},
     {67108864, "MB", "exact", "67.108864", ANSWER_RIGHT},
     /* e^-1 = 0.36788 */
@@ -241,6 +244,7 @@ static const struct {
     {32, "loads", NULL, "32.0", ANSWER_RIGHT},
     {32, "loads", NULL, "31", ANSWER_WRONG},
     {32, "loads", NULL, "3e1", ANSWER_WRONG},
+    {3010000000.5, "loads", NULL, "3.0e9", ANSWER_WRONG}, /* a count, but for what a double leaves */
     {1024, "", NULL, "1.0e3", ANSWER_WRONG},
     {1024, "", NULL, "1K", ANSWER_RIGHT},
     {1024, "", NULL, "1,024", ANSWER_RIGHT},

@@ -97,6 +97,7 @@ TEST(options_have_the_names_of_the_command_line) {
                    "block=8, window=8, causal=true}.tiles.skipped"));
   assert_true(number("sim{N=64, lse=true}.traffic.write.stats") == 256); /* 64 rows x 4 B */
   assert_true(flag("sim{N=64, gpu='paper'}.sram.capacity_bytes == 192 * KiB"));
+  assert_true(flag("sim{N=64, d=64, pace='step'}.flops == 4 * 64 * 64 * 64"));
 }
 
 /* N = 2^31 and 128 heads: the bytes do not fit 64 bits, and must not wrap. 4 N^2 x 2 B x 128 and

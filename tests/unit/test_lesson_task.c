@@ -1,11 +1,14 @@
 /* Conditions of tasks: every field of `view` against what follows from the papers' rules by hand, and
  * that a hostile condition is an error with its line, soon, and does not take from the lesson's budget. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#define _DEFAULT_SOURCE /* clock_gettime, mkdtemp */
 #include "tests/support/test.h"
 
+#include <fcntl.h>
 #include <time.h>
 
+#include "lessons/engine/lesson_file.h"
 #include "tests/support/alloc_fail.h"
+#include "tests/support/scratch.h"
 #include "viz/lesson/lesson_view.h"
 
 #define STATE "algorithm=fa2 N=64 d=16 block=8 causal=1 scene=tiles"
@@ -148,6 +151,28 @@ TEST(checks_do_not_use_the_lesson_up) {
   lesson_screen_free(screen);
   free(screen);
   lesson_free(&lesson);
+}
+
+/* A file of the learner's: begun once, and saved when it has changed and then stands still for a look. */
+TEST(a_file_is_begun_once_and_watched) {
+  char folder[SCRATCH_BYTES];
+  const int here = open(".", O_RDONLY);
+  LessonFile file, none;
+  Error error = {0};
+  assert_true(scratch_folder(folder) && chdir(folder) == 0);
+  assert_int_equal(lesson_file_begin(&file, "a", "one", &error), STATUS_OK);
+  assert_false(file.was_there || lesson_file_changed(&file));
+  FILE *out = fopen("a", "a");
+  fputs(" two", out);
+  fclose(out);
+  for (int look = 0; look < 3; look++) assert_int_equal(lesson_file_changed(&file), look == 1);
+  assert_int_equal(lesson_file_begin(&file, "a", "one", &error), STATUS_OK);
+  char *text = lesson_file_read("a", &error);
+  assert_true(file.was_there && strcmp(text, "one two") == 0);
+  free(text);
+  assert_int_equal(lesson_file_begin(&none, "nowhere/b", "one", &error), STATUS_BAD_REQUEST);
+  assert_false(none.was_there || *none.path || lesson_file_changed(&none));
+  assert_true(unlink("a") == 0 && fchdir(here) == 0 && rmdir(folder) == 0 && close(here) == 0);
 }
 
 static Status check_once(void *context, Error *error) {

@@ -144,6 +144,7 @@ TEST(broken_tasks_are_refused) {
       {"mutant a\n", "t:1: a mutant is"},
       {"mutant a => b\nmutant c => d\n", "t:2: the mutant before has no line 'says'"},
       {"bytes 3\n", "t:1: bytes are '100%'"},
+      {"bytes 10000%\nbytes 1\n", "t:2: "},
       {"says a\n", "t:1: 'says' is no line"},
       {"start x\n", "t:1: the program follows"},
       {"kernels none\n", "t:1: "},
@@ -155,5 +156,16 @@ TEST(broken_tasks_are_refused) {
     ProgramTask *task = program_task_read(ROWS[k][0], strlen(ROWS[k][0]), "t", &error);
     if (task || strncmp(error.message, ROWS[k][1], strlen(ROWS[k][1])) != 0)
       fail_msg("%s: %s", ROWS[k][0], error.message);
+  }
+  for (int over = 0; over < 2; over++) { /* with the zero at its end a program may fill its room */
+    char text[2 * PROGRAM_TASK_PROGRAM_BYTES];
+    int used = sprintf(text, "start\n");
+    for (int left = PROGRAM_TASK_PROGRAM_BYTES - 1 + over, n; left > 0; left -= n) {
+      n = left < 100 ? left : 100;
+      used += sprintf(text + used, "    %0*d\n", n - 1, 0);
+    }
+    Error error = {0};
+    assert_null(program_task_read(text, (size_t)used, "t", &error));
+    assert_int_equal(strstr(error.message, ": a program has at most") != NULL, over);
   }
 }

@@ -68,6 +68,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   READS(b, "Hint 1 of 2.  First ");
   click(b, WIDGET_HINT);
   READS(b, "Hint 2 of 2.  Second.");
+  assert_null(flow_widget(&b->panel.flow, WIDGET_HINT)); /* there is no third */
   key(b, SIDE_KEY_BACKSPACE);
   text(b, "lots");
   key(b, SIDE_KEY_RETURN);
