@@ -134,6 +134,27 @@ TEST(time_comes_with_a_gpu) {
   json_decref(d);
 }
 
+/* The runs that assets/kernels/fa2-sm90 counts: of split keys held out, of windows fitted; of so few tokens none. */
+TEST(a_time_says_which_runs_it_was_compared_with) {
+  static const struct {
+    const char *options, *regime;
+    int held_out, fitted;
+  } CASES[] = {{"-N 4096", "split", 44, 0},
+               {"-N 8192 --heads 16 --batch 4 --causal --window 1024", "window", 0, 40},
+               {"-N 64", NULL, 0, 0}};
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    char options[128];
+    snprintf(options, sizeof options, "%s --gpu h200 --kernel fa2-sm90", CASES[k].options);
+    json_t *d = sim(options);
+    const char *regime = json_string_value(at(d, "runs.0.time.error.regime"));
+    assert_true(CASES[k].regime ? regime && strcmp(regime, CASES[k].regime) == 0 : !regime);
+    assert_int_equal(number(d, "runs.0.time.error.held_out_runs"), CASES[k].held_out);
+    assert_int_equal(number(d, "runs.0.time.error.fitted_runs"), CASES[k].fitted);
+    assert_int_equal(json_is_null(at(d, "runs.0.time.error.median")), !CASES[k].regime);
+    json_decref(d);
+  }
+}
+
 /* Requested, L2 and HBM are three figures. 4 heads of N = 4096, d = 128 fit an H200's L2: Q, K, V are read from HBM
  * once, 12 MiB, and O goes back, 4 MiB, with a log-sum-exp for every row. Two-level traffic is what it was. */
 TEST(l2_comes_with_a_gpu) {

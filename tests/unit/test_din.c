@@ -150,6 +150,17 @@ TEST(a_mistake_is_named_with_its_line) {
   }
 }
 
+/* What follows an address of din may have been meant as a size where it is one number, and nothing else. */
+TEST(comments_that_could_be_sizes_are_counted) {
+  static const char TEXT[] = "0 10 80\n0 10\n0 10 read\n0 10 4 bytes\n0 10 8 # eight\n";
+  DinParser parser = {0};
+  DinRecord records[MOST];
+  size_t n, used;
+  assert_int_equal(din_parse(&parser, TEXT, sizeof TEXT - 1, true, records, MOST, &n, &used, NULL), STATUS_OK);
+  assert_int_equal(n, 5);
+  assert_int_equal(parser.n_numbers, 2);
+}
+
 TEST(an_endless_line_is_refused_early) {
   char text[DIN_LINE_BYTES_MAX + 2];
   memset(text, ' ', sizeof text);

@@ -4,7 +4,9 @@
 #include <dirent.h>
 
 #include "tests/support/test.h"
+#include "sim/algorithms/shipped.h"
 #include "sim/l2/kernel_profile.h"
+#include "sim/planner.h"
 #include "tests/support/open_gpu.h"
 #include "tests/support/recorded_rows.h"
 
@@ -217,6 +219,19 @@ TEST(decode_splits_as_its_source_says) {
   assert_int_equal(profile_splits(&p, &shape, 132), 16);
   assert_true(packing_packs(PACKING_ALWAYS, 64, 4, 16, true, false));
   assert_false(packing_packs(PACKING_ALWAYS, 1, 1, 16, false, true)); /* there is nothing to pack */
+}
+
+/* Keys are split where the kernel would, but not where tiles are asked for, which are another kernel's. */
+TEST(a_kernel_becomes_its_split_one) {
+  const Profile p = load("fa3-sm90");
+  Problem problem = {.shape = {.N_q = 1, .N_k = 32768, .d = 128}, .machine = {.n_SM = 132}, .kernel = &p};
+  assert_ptr_equal(planner_algorithm(&problem), shipped_splitting());
+  problem.tiling.B_r = 64;
+  assert_ptr_equal(planner_algorithm(&problem), p.schedule);
+  LaunchConfig c = {0};
+  assert_int_equal(shape_complete(&problem.shape, NULL), STATUS_OK);
+  profile_become_split(&p, &problem.shape, 7, &c);
+  assert_int_equal(c.n_splits, 7);
 }
 
 TEST(numbers_have_sources) {

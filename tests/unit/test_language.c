@@ -67,6 +67,9 @@ static const struct {
      "mine.walk:3: 'K' is no input declared above; a formula is over inputs"},
     {"algorithm mine\ninput Q_i: B_r x d\noutput O_i = attention(Q, Q, Q)\n",
      "mine.walk:3: attention takes B_r x d, B_c x d, B_c x d_v; these are B_r x d, B_r x d, B_r x d"},
+    {HEAD "  for every row block i\n    load Q_i\n    for each column block j of i\n      load K_j\n"
+          "      S = Q_i K_j^T\n      mask S = -S\n",
+     "mine.walk:8: what a mask leaves is one number"},
     {"algorithm mine\nsize d = 3\n", "mine.walk:2: 'size c = 16' names a side"},
     {"algorithm mine\ninput Q_i: B_r x d\noutput O_i\nkernel k\n  for every row block i\n    load Q_i\n",
      "mine.walk:7: the program never stores O_i, an output; 'store O_i'"},
@@ -74,7 +77,7 @@ static const struct {
 
 /* A size of one's own, a state of d x c in HBM, a formula of one's own: by hand, N = 6 in blocks of 2 and 3, d = 4. */
 static const char STATES[] =
-    "algorithm states\nsize c = 5\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput W_j: B_c x c\n"
+    "algorithm states\nsize e = 7\nsize c = 5\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput W_j: B_c x c\n"
     "output O_i = Q (K^T W)\nkernel make\n  H = 0\n  for each column block j\n    load K_j, W_j\n"
     "    H += K_j^T W_j\n    store H\nkernel use\n  for every row block i\n    load Q_i\n"
     "    load H\n    store O_i = Q_i H\n";
@@ -105,6 +108,22 @@ TEST(refused_with_file_and_line) {
     if (strncmp(error.message, REOWN_FUSED[k].says, strlen(REOWN_FUSED[k].says)) != 0)
       fail_msg("%d: '%s' where '%s' should be", (int)k, error.message, REOWN_FUSED[k].says);
     assert_int_equal(p.n_ops, 77); /* nothing half-written */
+  }
+}
+
+/* 15 inputs, an output and 8 that are stored on the way are as many tensors as there may be. */
+TEST(tensors_are_counted) {
+  for (int n = 8; n <= 9; n++) {
+    char text[1024];
+    int used = sprintf(text, "algorithm mine\n");
+    for (int k = 0; k < 15; k++) used += sprintf(text + used, "input %c_i: B_r x d\n", 'A' + k);
+    used += sprintf(text + used, "output Z_i = A + B\nkernel k\n  for every row block i\n    load A_i, B_i\n");
+    for (int k = 0; k < n; k++) used += sprintf(text + used, "    store %c_i = A_i\n", 'P' + k);
+    used += sprintf(text + used, "    store Z_i = A_i + B_i\n");
+    Program p;
+    Error error = {0};
+    assert_int_equal(program_read(&p, text, (size_t)used, "mine.walk", &error), n == 8 ? STATUS_OK : STATUS_BAD_FILE);
+    if (n == 9 && !strstr(error.message, "more than 24 tensors")) fail_msg("%s", error.message);
   }
 }
 

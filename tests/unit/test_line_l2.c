@@ -149,4 +149,7 @@ TEST(an_unknown_l2) {
   error = (Error){0};
   assert_int_equal(line_l2_new(&l2, &odd, &error), STATUS_BAD_REQUEST);
   assert_non_null(strstr(error.message, "64"));
+  const Gpu usual = {.name = "usual", .l2_bytes = 1 << 20, .l2_line_bytes = 128, .l2_ways = 16};
+  assert_int_equal(line_l2_new(&l2, &usual, &error), STATUS_OK);
+  line_l2_free(l2);
 }

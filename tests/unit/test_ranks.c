@@ -121,6 +121,30 @@ TEST(bytes_by_hand) {
   }
 }
 
+/* A rank that exchanges waits for the ranks beside it, or for all of them where each sends to each. */
+static void waits(void *data, int64_t t, int64_t r, const RankStep *step, const RankTimes *x) {
+  static double ends[2][8]; /* of the step before, and of this one */
+  const double *before = ends[(t + 1) % 2];
+  int *n_late = data;
+  (void)step;
+  ends[t % 2][r] = fmax(x->kernel_end_s, x->exchange_end_s);
+  if (x->exchange_s <= 0 || t == 0) return;
+  double latest = before[r];
+  for (int64_t other = 0; other < ranks.n; other++)
+    if (ranks.scheme == SCHEME_ULYSSES || (other - r + ranks.n + 1) % ranks.n <= 2)
+      latest = fmax(latest, before[other]);
+  *n_late += latest > before[r];
+  assert_true(fabs(x->exchange_end_s - latest - x->exchange_s) < 1e-12);
+}
+
+TEST(ranks_wait_for_those_that_they_exchange_with) {
+  const Shape shape = {.N_q = 1 << 18, .d = 128, .heads = 32, .kv_heads = 8, .causal = true};
+  int n_late = 0;
+  make(SCHEME_RING, 8, &shape, NULL);
+  ranks_walk(&ranks, CLOCK_BOUND, waits, &n_late);
+  assert_true(n_late > 0); /* the first ranks see few keys, and wait for the others */
+}
+
 /* ---- Programs ---------------------------------------------------------------------------------------------- */
 
 /* The shipped ring with one part of its text replaced. */
@@ -408,6 +432,7 @@ TEST(a_link_is_measured_or_not) {
   Error error = {0};
   assert_true(link_parse(HALF, sizeof HALF - 1, "a", &link, &error) != STATUS_OK);
   assert_non_null(strstr(error.message, "a:4: 1 of 7 measured constants"));
+  assert_int_equal(link_parse("nosuch = 1\n", 11, "a", &link, &error), STATUS_BAD_FILE);
   link = open_link("ib-ndr");
   assert_true(isnan(link_predicted_s(&link, 1)) && fabs(link_bound_s(&link, 50e9) - 1.000001) < 1e-12);
 }

@@ -54,6 +54,18 @@ TEST(a_described_kernel_holds_its_tiles_to_the_last_byte) {
   }
 }
 
+/* Q, K and V lie in SRAM, 96 KiB; S and O in fp32, 64 KiB each, and 8 B of every row in registers, to the last byte. */
+TEST(registers_hold_accumulators_and_statistics) {
+  Machine m = machine_paper();
+  Shape shape = {.N_q = 4096, .d = 128};
+  assert_int_equal(shape_complete(&shape, NULL), STATUS_OK);
+  m.sram_bytes = 96 * KiB;
+  m.register_bytes = 2 * 64 * KiB + 128 * 8;
+  assert_int_equal(simulation_held(&m, schedule_find("fa2"), 128, 128, &shape), HELD_REGISTERS);
+  m.register_bytes--;
+  assert_int_equal(simulation_held(&m, schedule_find("fa2"), 128, 128, &shape), HELD_NOWHERE);
+}
+
 TEST(the_default_block_is_the_largest_power_of_two_that_fits) {
   assert_int_equal(run("fa2", (Shape){.N_q = 4096, .d = 128}, (Tiling){0}).plan.tiling.B_r, 128);
   /* d = 256: 2 B^2 + 2056 B <= 196,608 holds to B = 88 */
@@ -132,6 +144,9 @@ TEST(the_busiest_sm) {
     s.config.clips_k = k % 2;
     const double keys = k % 2 ? 2 * 192 : 2 * 256;
     assert_true(simulation_work(&s, &gpu).busiest_flops == 64 * keys * 4 * 64); /* two products of d = 64 */
+    const Simulation split = run("fa2-split", SHAPES[k / 2], (Tiling){.B_r = 64, .B_c = 128, .n_splits = 1});
+    const Gpu many = {.l2_bytes = 1 << 20, .n_sm = 1024}; /* a mask may leave a CTA nothing: each has its share */
+    assert_true(simulation_own_work(&split, &many).busiest_flops == (double)split.traffic.flops / 1024);
   }
 }
 
