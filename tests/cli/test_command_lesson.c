@@ -4,7 +4,12 @@
 #include "tests/support/test.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/support/lesson_folder.h"
 
@@ -207,6 +212,75 @@ TEST(lint_looks_for_what_is_predicted) {
     else
       assert_null(strstr(run.out, "predicts"));
   }
+}
+
+/* ---- At a terminal */
+
+enum { TERMINAL_BYTES = 1 << 16, TERMINAL_WAIT_MS = 60000 };
+
+/* A learner at a terminal types `first`, and "quit" once `then` is on the screen. Returns what was on it in `said`. */
+static void sit_at_a_terminal(const char *lesson, const char *first, const char *then, char said[TERMINAL_BYTES]) {
+  const struct winsize size = {.ws_row = 50, .ws_col = 100};
+  const char *named = getenv("TILEWALK");
+  char path[SCRATCH_BYTES + 32];
+  int terminal;
+  bool has_quit = false;
+  size_t n = 0;
+  snprintf(path, sizeof path, "%s/%s", folder, lesson);
+  const pid_t child = forkpty(&terminal, NULL, NULL, &size);
+  assert_true(child >= 0);
+  if (child == 0) {
+    setenv("TERM", "xterm", 1);
+    setenv("NO_COLOR", "1", 1);
+    execl(named ? named : "build/tilewalk", "tilewalk", "lesson", path, "--restart", (char *)NULL);
+    _exit(127);
+  }
+  assert_int_equal(write(terminal, first, strlen(first)), strlen(first));
+  for (struct pollfd screen = {.fd = terminal, .events = POLLIN};;) {
+    if (poll(&screen, 1, TERMINAL_WAIT_MS) == 0) fail_msg("nothing comes after:\n%s", said + (n > 800 ? n - 800 : 0));
+    const ssize_t got = read(terminal, said + n, TERMINAL_BYTES - 1 - n);
+    if (got <= 0) break; /* it ended */
+    said[n += (size_t)got] = '\0';
+    if (has_quit || !strstr(said, then)) continue;
+    assert_int_equal(write(terminal, "quit\n", 5), 5);
+    has_quit = true;
+  }
+  close(terminal);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  assert_true(has_quit);
+}
+
+/* A curve, and a bar, grow over what was predicted, a frame a cell: of 8 rows the curve fills 4 and 8, and all of both
+ * columns was drawn; the bar fills 8, and 4 were. A key that is there ends it after the first frame. What stands in the
+ * end is the same. */
+TEST(predicted_curves_and_bars_are_played) {
+  static const struct {
+    const char *columns, *answer, *typed;
+    int n_frames;
+    const char *top_row; /* of the picture that stays: what was drawn and is not so, what is so and was not drawn */
+  } ROWS[] = {
+      {"1K, 2K", "{MiB, 2 * MiB}", "2, 2\n", 16, "2       -      #"},
+      {"1K", "{2 * MiB}", "1\n", 8, "2       +"},
+      {"1K, 2K", "{MiB, 2 * MiB}", "2, 2\nx", 1, "2       -      #"},
+  };
+  char *said = malloc(TERMINAL_BYTES), text[512];
+  assert_non_null(said);
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    snprintf(text, sizeof text,
+             "# Draw\n\n- idea: x\n- minutes: 5\n\nHello.\n\n```ask curve\nkind: sketch\nprompt: p\ncolumns: %s\n"
+             "top: 2\nunit: MiB\nanswer: %s\nhint: h\nexplain: So it is.\n```\n\n```state\nN=8 d=4 block=2\n```\n\n"
+             "```show\nscene=hierarchy\n```\n\n## More\n\nText.\n",
+             ROWS[k].columns, ROWS[k].answer);
+    write_file("draw.md", text);
+    said[0] = '\0';
+    sit_at_a_terminal("draw.md", ROWS[k].typed, "[Enter] ", said);
+    int n = 0;
+    const char *last = said;
+    for (const char *p = said; (p = strstr(p, "\033[9A\033[J")) != NULL; p++) n++, last = p;
+    if (n != ROWS[k].n_frames) fail_msg("row %zu: %d frames:\n%s", k, n, said);
+    if (!strstr(last, ROWS[k].top_row)) fail_msg("row %zu ends with:\n%s", k, last);
+  }
+  free(said);
 }
 
 /* ---- Checking and writing */
