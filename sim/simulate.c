@@ -190,6 +190,12 @@ static void forget_extra(LaunchConfig *c) {
 
 #define DRAWS_APART 1000003u /* one launch is walked with many seeds in a row */
 
+void simulation_order_ctas(const Simulation *s, int kernel, LaunchConfig *c) {
+  if (s->kernel) return;
+  if (schedule_ctas_go_back(s->schedule, &s->plan, kernel, c->of_columns ? DIM_J : DIM_I)) c->rows = ROWS_DESCENDING;
+  c->splits_descending = schedule_ctas_go_back(s->schedule, &s->plan, kernel, DIM_S);
+}
+
 LaunchConfig simulation_launch(const Simulation *s) {
   LaunchConfig c = s->config;
   c.block_q = s->plan.tiling.B_r;
@@ -198,6 +204,7 @@ LaunchConfig simulation_launch(const Simulation *s) {
   c.whole_head = s->schedule->whole_head;
   c.of_columns = schedule_owns_columns(s->schedule);
   if (c.of_columns || c.whole_head) c.group_heads = 0;
+  simulation_order_ctas(s, schedule_main_kernel(s->schedule), &c);
   if (c.whole_head || !s->schedule->skips) forget_extra(&c);
   if (!c.threads && !c.shared_bytes && !c.ctas_per_sm && s->fits) {
     const ProgramLaunch *said = &s->schedule->launches[s->sram.kernel];

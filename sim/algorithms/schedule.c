@@ -84,6 +84,13 @@ int schedule_main_kernel(const Schedule *s) {
   return main;
 }
 
+bool schedule_ctas_go_back(const Schedule *s, const Plan *plan, int kernel, Dim dim) {
+  for (int op = s->kernels[kernel].first_op; op < s->kernels[kernel].end_op; op++)
+    if (s->ops[op].kind == OP_LOOP && s->ops[op].every && s->ops[op].dim == dim)
+      return schedule_backwards(plan, &s->ops[op]);
+  return false;
+}
+
 bool schedule_owns_columns(const Schedule *s) {
   const ProgramKernel *k = &s->kernels[schedule_main_kernel(s)];
   bool rows = false, columns = false;

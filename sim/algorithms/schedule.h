@@ -84,6 +84,9 @@ static inline bool schedule_backwards(const Plan *plan, const ProgramOp *loop) {
   return loop->backwards || (loop->either_way && plan->tiling.reversed);
 }
 
+/* Whether the CTAs of a kernel begin with the last block of a dimension: their loop over it goes back. */
+bool schedule_ctas_go_back(const Schedule *schedule, const Plan *plan, int kernel, Dim dim);
+
 /* Whether the program can be walked under a plan: the diagonal needs B_r = B_c and N_q = N_k, `first d_v of K` no more
  * than there is. Errors: STATUS_BAD_REQUEST, one line. */
 Status schedule_takes(const Schedule *schedule, const Plan *plan, Error *error);

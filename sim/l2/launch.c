@@ -227,8 +227,9 @@ Status launch_make(Launch *launch, const Shape *shape, const LaunchConfig *confi
                    : config->of_columns ? ceil_div(s.N_k, config->block_k)
                                         : ceil_div(s.N_q, config->block_q);
   l.n_splits = config->n_splits ? config->n_splits : 1;
-  l.descending = config->rows == ROWS_DESCENDING || (config->rows == ROWS_LONGEST_FIRST && s.causal);
-  const Wide n = wide(l.batch) * wide(l.heads) * wide(l.n_row_blocks); /* below 2^80 */
+  l.descending = config->rows == ROWS_DESCENDING || (config->rows == ROWS_LONGEST_FIRST && s.causal &&
+                                                     !config->of_columns); /* the first columns: seen by all */
+  const Wide n = wide(l.batch) * wide(l.heads) * wide(l.n_row_blocks);     /* below 2^80 */
   if (n > ((Wide)1 << 62) / wide(l.n_splits))
     return error_set(error, STATUS_TOO_LARGE,
                      "this grid has more than 2^62 CTAs; a shorter sequence or larger blocks have fewer");
@@ -262,15 +263,25 @@ static int64_t group_size(const Launch *l, int64_t first) {
   return left < all ? left : all;
 }
 
+/* Blocks of a head in their order: row blocks, each with its splits. */
+static LaunchPiece piece_of_block(const Launch *l, int64_t batch, int64_t head, int64_t block) {
+  const int64_t row = block / l->n_splits, split = block % l->n_splits;
+  return (LaunchPiece){.batch = batch,
+                       .head = head,
+                       .row_block = l->descending ? l->n_row_blocks - 1 - row : row,
+                       .split = l->config.splits_descending ? l->n_splits - 1 - split : split};
+}
+
+static int64_t number_of_block(const Launch *l, LaunchPiece p) {
+  const int64_t row = l->descending ? l->n_row_blocks - 1 - p.row_block : p.row_block;
+  return row * l->n_splits + (l->config.splits_descending ? l->n_splits - 1 - p.split : p.split);
+}
+
 static LaunchPiece piece_of_group(const Launch *l, int64_t n) {
   const int64_t blocks = l->n_row_blocks * l->n_splits,
                 first = n / (l->config.group_heads * blocks) * l->config.group_heads;
   const int64_t rest = n - first * blocks, heads = group_size(l, first), head = first + rest % heads;
-  const int64_t row = rest / heads / l->n_splits;
-  return (LaunchPiece){.batch = head / l->heads,
-                       .head = head % l->heads,
-                       .row_block = l->descending ? l->n_row_blocks - 1 - row : row,
-                       .split = rest / heads % l->n_splits};
+  return piece_of_block(l, head / l->heads, head % l->heads, rest / heads);
 }
 
 static int64_t number_in_group(const Launch *l, int64_t head, int64_t block) {
@@ -286,17 +297,12 @@ LaunchPiece launch_piece(const Launch *l, int64_t n) {
     digit[which] = n % digit_size(l, which);
     n /= digit_size(l, which);
   }
-  const int64_t row = digit[DIGIT_QUERY] / l->n_splits;
-  return (LaunchPiece){.batch = digit[DIGIT_BATCH],
-                       .head = digit[DIGIT_HEAD],
-                       .row_block = l->descending ? l->n_row_blocks - 1 - row : row,
-                       .split = digit[DIGIT_QUERY] % l->n_splits};
+  return piece_of_block(l, digit[DIGIT_BATCH], digit[DIGIT_HEAD], digit[DIGIT_QUERY]);
 }
 
 int64_t launch_number(const Launch *l, LaunchPiece p) {
-  const int64_t row = l->descending ? l->n_row_blocks - 1 - p.row_block : p.row_block;
   const int64_t digit[DIGIT_COUNT] = {
-      [DIGIT_QUERY] = row * l->n_splits + p.split, [DIGIT_BATCH] = p.batch, [DIGIT_HEAD] = p.head};
+      [DIGIT_QUERY] = number_of_block(l, p), [DIGIT_BATCH] = p.batch, [DIGIT_HEAD] = p.head};
   if (l->config.group_heads) return number_in_group(l, p.batch * l->heads + p.head, digit[DIGIT_QUERY]);
   int64_t n = 0;
   for (int k = DIGIT_COUNT - 1; k >= 0; k--) {

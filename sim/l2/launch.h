@@ -115,6 +115,7 @@ typedef struct {
   LaunchOrder order;
   LaunchRows rows;
   LaunchWalk walk;
+  bool splits_descending; /* of a row block the last split first; of programs that say so */
   bool persistent;
   bool whole_head;          /* one CTA does all row blocks of a head, as in FlashAttention-1's order */
   int64_t group_heads;      /* heads of batch and heads in groups of this size, in a group the first row blocks of all

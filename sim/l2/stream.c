@@ -96,8 +96,9 @@ static void begin_by_loops(const Stream *s, const StreamKernel *kernel, StreamSl
   slot->part = piece % kernel->parts;
   piece /= kernel->parts;
   for (int k = kernel->n_dims - 1; k >= 0; k--) {
-    slot->at[kernel->dims[k]] = piece % s->n[kernel->dims[k]];
-    piece /= s->n[kernel->dims[k]];
+    const Dim dim = kernel->dims[k];
+    slot->at[dim] = kernel->back[dim] ? s->n[dim] - 1 - piece % s->n[dim] : piece % s->n[dim];
+    piece /= s->n[dim];
   }
   set_head(s, slot, 0, piece); /* counted through all batches */
 }

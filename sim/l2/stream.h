@@ -103,6 +103,7 @@ typedef struct {
   int64_t parts;                   /* of d_v, a CTA each */
   int64_t n_pieces;                /* of the heads that are launched */
   int64_t cluster;                 /* CTAs that share loads; 0: each asks for itself */
+  bool back[DIM_COUNT];            /* along these dimensions CTAs begin with the last block */
   Dim cluster_dim;                 /* along which they follow each other */
   NameSet shared;                  /* what they share */
 } StreamKernel;

@@ -195,6 +195,8 @@ static int compile(Stream *s, const StreamBlocks *b, int kernel, int at) {
   k->parts = k->by_launch ? 1 : parts_of(s, b, kernel, k);
   k->first_op = (uint8_t)at;
   k->of_program = (uint8_t)kernel;
+  for (int n = 0; n < k->n_dims; n++)
+    k->back[k->dims[n]] = schedule_ctas_go_back(schedule, s->plan, kernel, (Dim)k->dims[n]);
   find_cluster(s, schedule, kernel, k);
   int8_t place[PROGRAM_OPS_MAX]; /* of a loop */
   memset(place, -1, sizeof place);

@@ -1,7 +1,9 @@
 /* Launches: occupancy against NVIDIA's published rules by hand, the order of CTAs against nested loops, waves and
  * tails. */
+#define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
-#include "sim/l2/launch.h"
+#include "sim/simulate.h"
+#include "tests/support/own_programs.h"
 #include "tests/support/rand.h"
 
 /* An SM of compute capability 9.0, from the CUDA C++ Programming Guide. */
@@ -99,8 +101,9 @@ static Launch make(Shape shape, LaunchConfig config) {
 }
 
 /* The four orders as the loops that they are named after, the first name innermost. */
-static void expect_piece(const Launch *l, int64_t n, int64_t batch, int64_t head, int64_t row, int64_t split) {
+static void expect_piece(const Launch *l, int64_t n, int64_t batch, int64_t head, int64_t row, int64_t nth_split) {
   const LaunchPiece p = launch_piece(l, n);
+  const int64_t split = l->config.splits_descending ? l->n_splits - 1 - nth_split : nth_split;
   const int64_t block = l->descending ? l->n_row_blocks - 1 - row : row;
   if (p.batch != batch || p.head != head || p.row_block != block || p.split != split)
     fail_msg("order %s, piece %lld", launch_order_name(l->config.order), (long long)n);
@@ -115,6 +118,7 @@ TEST(orders_are_nested_loops) {
                                  .rows = (LaunchRows)rand_in(&r, 0, ROWS_COUNT - 1),
                                  .block_q = rand_in(&r, 1, 128),
                                  .block_k = 64,
+                                 .splits_descending = round / ORDER_COUNT % 2,
                                  .n_splits = S,
                                  .threads = 128};
     const bool causal = rand_in(&r, 0, 1);
@@ -149,6 +153,45 @@ TEST(orders_are_nested_loops) {
             for (int64_t h = 0; h < H; h++) expect_piece(&l, n++, b, h, i, s);
     }
     assert_int_equal(n, l.n_pieces);
+  }
+}
+
+/* Blocks that HBM is read for, of 4 row blocks under a causal mask on 2 SMs in step, L2 with room for two blocks. CTA i
+ * takes blocks 0 to i of K and of V; the second SM finds those of the first if no Q comes between them:
+ *
+ *     first to last   SM 0: 0  0 1 2         never the same block at once but at 0, with Q: 4 + 2 * 10
+ *                     SM 1: 0 1  0 1 2 3
+ *     last first      SM 0: 0 1 2 3  0       blocks 1 and 2 at once: 4 less
+ *                     SM 1: 0 1 2  0 1       */
+TEST(a_program_says_which_ctas_begin) {
+  static const char *const LOOPS[] = {"for every row block i", "for every row block i, last first"};
+  static const int64_t BLOCKS[] = {4 + 2 * 10, 4 + 2 * 10 - 4};
+  static Program program;
+  static Simulation run;
+  Error error = {0};
+  const Gpu gpu = {.name = "two",
+                   .n_sm = 2,
+                   .l2_bytes = 64 << 10,
+                   .l2_partitions = 1,
+                   .l2_ways = 16,
+                   .l2_line_bytes = 128,
+                   .l2_sector_bytes = 32};
+  Problem problem = {.shape = {.N_q = 512, .d = 128, .causal = true},
+                     .tiling = {.B_r = 128, .B_c = 128},
+                     .machine = machine_of_gpu(&gpu),
+                     .in_step = true};
+  for (int back = 0; back < 2; back++) {
+    char text[sizeof OWN_SPARSE + 64];
+    const char *rest = strstr(OWN_SPARSE, LOOPS[0]) + strlen(LOOPS[0]);
+    const int n = snprintf(text, sizeof text, "%.*s%s%s", (int)(rest - OWN_SPARSE - (ptrdiff_t)strlen(LOOPS[0])),
+                           OWN_SPARSE, LOOPS[back], rest);
+    if (program_read(&program, text, (size_t)n, "own", &error)) fail_msg("%s", error.message);
+    assert_int_equal(simulate(&run, &problem, &program, &error), STATUS_OK);
+    assert_int_equal(simulation_l2(&run, &problem, &gpu, &error), STATUS_OK);
+    assert_true(run.has_l2);
+    assert_int_equal(run.launch.descending, back);
+    if ((int64_t)(run.l2.hbm_read_bytes / 32768 + 0.5) != BLOCKS[back])
+      fail_msg("%s: %g blocks, not %d", LOOPS[back], run.l2.hbm_read_bytes / 32768, (int)BLOCKS[back]);
   }
 }
 

@@ -438,10 +438,15 @@ static void find_rates(Timeline *t, const Snapshot *now) {
   snprintf(t->why_steps, sizeof t->why_steps, "%.60s has %s, so time is counted in steps", gpu->name, missing);
 }
 
-static LaunchConfig config_of(const Simulation *run, bool whole_head, int64_t n_splits) {
+static LaunchConfig config_of(const Simulation *run, int pass) {
+  const Schedule *s = run->schedule;
   LaunchConfig c = simulation_launch(run);
-  c.whole_head = whole_head;
-  c.n_splits = n_splits;
+  int first = 0;
+  while (first + 1 < s->n_ops && s->ops[first].pass < pass) first++;
+  c.rows = run->config.rows;
+  simulation_order_ctas(run, s->ops[first].kernel, &c);
+  c.whole_head = s->whole_head;
+  c.n_splits = s->splits && pass == 0 ? run->plan.tiling.n_splits : 1;
   return c;
 }
 
@@ -451,7 +456,7 @@ static Status add_kernels(Timeline *t, const Snapshot *now, const Simulation *ru
   for (int pass = 0; pass < (s->whole_head ? 1 : s->n_passes) && t->n_kernels < TIMELINE_KERNELS; pass++) {
     TimelineKernel *k = &t->kernels[t->n_kernels];
     if (place_n_ctas(s, &run->plan, pass) == 0) continue;
-    LaunchConfig config = config_of(run, s->whole_head, s->splits && pass == 0 ? run->plan.tiling.n_splits : 1);
+    LaunchConfig config = config_of(run, pass);
     Status status = launch_make(&k->launch, &now->launched, &config, &now->gpu, NULL);
     if (status) { /* it asks for more than the machine has: shown all the same */
       t->is_assumed = true;

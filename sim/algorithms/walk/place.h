@@ -35,8 +35,9 @@ typedef struct {
 } PlaceSteps;
 PlaceSteps place_steps(const Schedule *schedule, const Plan *plan, uint64_t step, PlaceKind kind);
 
-/* The steps of what CTA n does in a pass. CTAs are numbered by their blocks, outer loops first, as a launch does it,
- * whichever way the loops go. Of a pass without CTAs, or a program that does a head in one, all of the pass. */
+/* The steps of what CTA n does in a pass. CTAs are numbered by their blocks, outer loops first, whichever way
+ * the loops go; in which order they begin is the launch's (sim/l2/launch.h). Of a pass without CTAs, or a program that
+ * does a head in one, all of the pass. */
 int64_t place_n_ctas(const Schedule *schedule, const Plan *plan, int pass);
 PlaceSteps place_cta(const Schedule *schedule, const Plan *plan, int pass, int64_t n);
 /* Which of these an event belongs to. */
