@@ -311,14 +311,14 @@ void grid_draw_tiles(const Grid *v) {
 
 double legend_height(const Pen *pen) { return 1.9 * pen_size(pen, TYPE_SMALL); }
 
-void draw_legend(const Pen *pen, Box box) {
+void draw_legend(const Pen *pen, double x, double y, double width) {
   static const char *const WORDS[N_TILE_COLOURS] = {
       [TILE_COLOUR_EMPTY] = "empty", [TILE_COLOUR_HELD] = "holds data", [TILE_COLOUR_CURRENT] = "at work",
       [TILE_COLOUR_DONE] = "done",   [TILE_COLOUR_PARTIAL] = "partial", [TILE_COLOUR_SKIPPED] = "never loaded"};
   const Shape *s = &pen->now->problem.shape;
   const bool masked = s->causal || s->window || s->sided || s->pattern;
-  const double side = round(0.95 * pen_size(pen, TYPE_SMALL)), base = box.y + 1.35 * pen_size(pen, TYPE_SMALL);
-  double x = box.x, widths[N_TILE_COLOURS], needed = 0;
+  const double side = round(0.95 * pen_size(pen, TYPE_SMALL)), base = y + 1.35 * pen_size(pen, TYPE_SMALL);
+  double widths[N_TILE_COLOURS], needed = 0;
   bool shown[N_TILE_COLOURS];
   int n = 0;
   for (int k = 0; k < N_TILE_COLOURS; k++) {
@@ -326,14 +326,14 @@ void draw_legend(const Pen *pen, Box box) {
     widths[k] = side + 6 * pen->unit + pen_text_width(pen, TYPE_SMALL, false, WORDS[k]);
     if (shown[k]) needed += widths[k], n++;
   }
-  const double wide = 14 * pen->unit, gap = needed + (n - 1) * wide > box.width ? wide / 2 : wide;
+  const double wide = 14 * pen->unit, gap = needed + (n - 1) * wide > width ? wide / 2 : wide;
   needed += (n - 1) * gap;
-  for (int k = 0; k < TILE_COLOUR_SKIPPED && needed > box.width;
+  for (int k = 0; k < TILE_COLOUR_SKIPPED && needed > width;
        k++) { /* what is skipped stays the longest: it looks like nothing else */
     if (shown[k]) needed -= widths[k] + gap;
     shown[k] = false;
   }
-  if (needed > box.width) return;
+  if (needed > width) return;
   for (int k = 0; k < N_TILE_COLOURS; k++) {
     if (!shown[k]) continue;
     pen_state(pen, box_at(x, base - 0.82 * side, side, side), (TileColour)k);

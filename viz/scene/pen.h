@@ -130,7 +130,7 @@ Box draw_grid(const Pen *pen, Box box, const Box *tiles);
 /* Tiles around the present one as a grid of their own, where the whole has too many to tell apart; false: it has not.
  */
 bool draw_lens(const Pen *pen, Box box);
-void draw_legend(const Pen *pen, Box box); /* what the tiles' looks mean */
+void draw_legend(const Pen *pen, double x, double y, double width); /* what the tiles' looks mean */
 double legend_height(const Pen *pen);
 void draw_hierarchy(const Pen *pen, Box box, bool is_large);
 void draw_race(const Pen *pen, Box box, bool is_large);

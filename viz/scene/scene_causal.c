@@ -81,8 +81,7 @@ static void draw(const Pen *pen) {
   Box side = box_cut_side(pen, &body, 0.46, 0.36, 20 * u);
   Box legend = box_cut_bottom(&body, legend_height(pen), 4 * u);
   const Box tiles = draw_grid(pen, body, NULL);
-  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
-                          legend.height));
+  draw_legend(pen, tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x);
   box_cut_top(&side, 4 * u, 0);
   if (!masked)
     pen_paragraph(

@@ -40,7 +40,7 @@ static void draw(const Pen *pen) {
   const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * u);
   const Box legend = box_cut_bottom(&left, legend_height(pen), 0);
   const Box tiles = draw_grid(pen, left, NULL);
-  draw_legend(pen, box_at(legend.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.width, legend.height));
+  draw_legend(pen, legend.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.width);
   draw_moved(pen, count);
   draw_race(pen, race, false);
   const Box upper = box_cut_top(&body, 0.42 * body.height, 14 * u);

@@ -169,12 +169,6 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
   run->schedule = s->schedule;
   run->has_event = step > 0 && schedule_seek(s->schedule, &s->plan, &cursor, step - 1) &&
                    schedule_next(s->schedule, &s->plan, &cursor, &run->event);
-  for (int t = 0; t < s->schedule->n_tensors; t++) {
-    const ProgramTensor *tensor = &s->schedule->tensors[t];
-    if (tensor->role == TENSOR_INPUT || tensor->rows != SIDE_ROWS || tensor->cols != SIDE_COLS) continue;
-    run->stored_bytes += s->traffic.write[t];
-    run->stored_so_far += run->traffic.write[t];
-  }
   run->lap = grid.lap;
   run->n_laps = grid.n_laps;
   run->T_r = grid.T_r;

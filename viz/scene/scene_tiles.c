@@ -143,8 +143,7 @@ static void draw(const Pen *pen) {
   place_ghosts(pen, side, &ghosts);
   draw_ghosts(pen, side, &ghosts);
   const Box tiles = draw_grid(pen, body, real ? ghosts.boxes : NULL);
-  draw_legend(pen, box_at(tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x,
-                          legend.height));
+  draw_legend(pen, tiles.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.x + legend.width - tiles.x);
 }
 
 const Scene TILES_SCENE = {.title = "The score matrix, tile by tile", .key = '2', .draw = draw};

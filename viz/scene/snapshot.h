@@ -162,9 +162,7 @@ typedef struct {
   Tiling tiling;            /* completed: each algorithm may have its own default */
   uint64_t step, n_steps;
   bool has_event;
-  Event event;       /* the last that has happened to it */
-  Wide stored_bytes; /* matrices by tiles that the whole run writes to HBM */
-  Wide stored_so_far;
+  Event event;                   /* the last that has happened to it */
   int64_t lap, n_laps, T_r, T_c; /* of its tiles, as in SnapshotGrid */
   Traffic traffic;               /* fold of its events [0, step) */
   Wide moved_bytes;              /* read and written so far */
