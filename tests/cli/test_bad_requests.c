@@ -73,6 +73,9 @@ static const BadRequest REQUESTS[] = {
     {"sim --seq-len-k 0", "--seq-len-k"},
     {"sim --window 0", "--window"},
     {"sim --window -3", "--window"},
+    {"render --lengths 100,200 -N 5 -o serving.svg", "with one query each; leave out -N"},
+    {"render --lengths 100,200 --batch 2 -o serving.svg", "with one query each; leave out -N"},
+    {"kernel $(printf %04096d 0)", "the file's name is too long"},
     {"sim --dtype fp12", "there are fp32, fp16, bf16 and fp8"},
     {"sim --dtype ''", "is no data type"},
     /* algorithms and tiles */

@@ -39,7 +39,10 @@ TEST(the_overview_fits_and_is_complete) {
   assert_non_null(strstr(run.out, "60 MiB"));   /* L2 of h200 */
   assert_non_null(strstr(run.out, "4.8 TB/s")); /* its bandwidth */
   assert_null(strstr(run.out, "\033"));         /* piped: no colour */
-  size_t columns = 0;                           /* characters, not bytes */
+  int rules = 0;                                /* below the headings, and before what nobody sells */
+  for (const char *c = run.out; (c = strchr(c, '\n')); c++) rules += c[1] == '-' || strncmp(c + 1, "\u2500", 3) == 0;
+  assert_int_equal(rules, 2);
+  size_t columns = 0; /* characters, not bytes */
   for (const char *c = run.out; *c; c++) {
     if (*c == '\n')
       columns = 0;

@@ -92,6 +92,12 @@ END
   printf 'int main() { return 0; }\n' >"$work/m.cu"
   expect 2 'holds no kernel' "$work/m.cu"
 
+  # Lanes that were active, of all: from the lines' own counts.
+  printf '__global__ void partly(float *x) { if (threadIdx.x < 8) for (int k = 0; k < 8; k++) x[k] = sqrtf(x[k]); }\n' >"$work/d.cu"
+  launch=(--grid 1 --block 32 --arg 'f32[32]:1')
+  active=$("$tilewalk" kernel "$work/d.cu" "${launch[@]}" --json | awk -F '[:,]' '/"warps"/ { w += $2 } /"lanes"/ { l += $2 } END { printf "%.1f%%", 100 * l / (32 * w) }')
+  expect 0 "split a warp; $active of lanes were active" "$work/d.cu" "${launch[@]}"
+
   # Tensor maps by the driver's header; the host's table of functions, which clang takes for the kernel's too.
   cat >"$work/map.cu" <<'END'
 #include <cuda.h>

@@ -106,6 +106,8 @@ TEST(a_small_trace_by_hand) {
   assert_int_equal(whole(json, "sector_misses"), 8);
   assert_int_equal(whole(json, "read_sectors"), 7);
   assert_int_equal(whole(json, "written_back_sectors"), 2);
+  assert_int_equal(whole(json, "written_back_bytes"), 2 * 32);
+  assert_int_equal(whole(json, "fetched_bytes"), 6 * 32);
   const double hit_rate = json_real_value(json_object_get(json, "hit_rate"));
   assert_true(hit_rate == 3.0 / 9); /* as ncu counts: the fetch, and both stores */
   json_decref(json);

@@ -112,6 +112,7 @@ TEST(errors_of_fp8_stand_beside_the_printed_ones) {
   assert_string_equal(json_string_value(json_object_get(fa3, "name")), "fp8, FlashAttention-3");
   assert_true(json_real_value(json_object_get(fa3, "printed_rmse")) == 9.1e-3);
   const double rmse = json_real_value(json_object_get(fa3, "rmse"));
+  assert_true(fabs(json_real_value(json_object_get(fa3, "off")) - (rmse - 9.1e-3) / 9.1e-3) < 1e-12);
   assert_true(rmse > 2e-3 && rmse < json_real_value(json_object_get(at(json, "errors", 5), "rmse")));
   json_decref(json);
   program_run(&run, "softmax --errors 512 --block 4");

@@ -3,6 +3,8 @@
 set -u
 tilewalk=${TILEWALK:-build/tilewalk}
 export COLUMNS=80
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
 fail() { echo "FAIL: $1"; exit 1; }
 
 for command in $("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
@@ -13,6 +15,16 @@ for command in $("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
   for columns in 60 80; do
     [ -z "$(COLUMNS=$columns "$tilewalk" "$command" --help | sed '/^Examples/,$d' | awk -v c=$columns 'length > c')" ] || fail "$command --help is wider than $columns columns"
   done
+done
+"$tilewalk" kernel --help | grep -q '^      --ptx  *Print the PTX' || fail "kernel --help does not say what --ptx prints"
+"$tilewalk" completion fish >"$box/fish" || fail "completion fish"
+grep -q "'Tell it at this N, one of the story\\\\'s sizes'" "$box/fish" || fail "fish gets no quote within quotes"
+grep -q "\\\\[^'\\\\]" "$box/fish" && fail "fish gets letters that need no backslash with one"
+# Of each program that computes something else, once and by its name.
+sed '1,2s/no-rescale/other/' tests/cli/no_rescale.walk >"$box/other.walk"
+wrong=$("$tilewalk" sim --algorithm "tests/cli/no_rescale.walk,$box/other.walk,fa2" -N 64 2>&1 >/dev/null)
+for name in tests/cli/no_rescale.walk "$box/other.walk"; do
+  [ "$(echo "$wrong" | grep -c "^$name: O is wrong")" = 1 ] || fail "sim says of $name: $wrong"
 done
 [ -z "$(COLUMNS=60 "$tilewalk" --help | awk 'length > 60')" ] || fail "--help is wider than 60 columns"
 "$tilewalk" help options | grep -q -- '--algorithm LIST' || fail "help options lacks the shared options"

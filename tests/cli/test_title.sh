@@ -22,6 +22,9 @@ done
 grep -q 'length &lt;N&gt;' "$work/label.svg" || fail "--x-label draws no label"
 grep -q 'bytes &amp; more' "$work/label.svg" || fail "--y-label draws no label"
 grep -q 'sequence length N, tokens' "$work/label.svg" && fail "the axis has two labels"
+# Two points or more lie on an axis of doublings.
+"$tilewalk" sweep --values 64,4096 -d 16 --block 8 -o "$work/two.svg" || fail "a sweep of two points"
+for n in 64 128 256 512 1K 2K 4K; do grep -q ">$n</text>" "$work/two.svg" || fail "the axis of two points lacks $n"; done
 "$tilewalk" sweep --over gpu=h100-sxm,h200 --y-label K -o "$work/bars.svg" 2>/dev/null
 [ $? = 2 ] || fail "bars have no axis to label"
 "$tilewalk" sweep --over gpu=h100-sxm,h200 -N 1K --title 'Mine' -o "$work/bars.svg" || fail "bars with a title"

@@ -36,4 +36,14 @@ done || exit 1
 for library in cairo pango jansson Lua md4c libwebp giflib SDL2 OpenMP; do
   grep -q "^$library " "$out" || fail "doctor does not name $library"
 done
+# What is on PATH and can be run is here, and wants nothing; a file that cannot be run is not.
+mkdir "$tree/bin"
+: >"$tree/bin/nvidia-smi"
+printf '#!/bin/sh\n' >"$tree/bin/clang-14"
+chmod +x "$tree/bin/clang-14"
+PATH=$tree/bin "$tilewalk" doctor --json | tr -s '\n ' ' ' >"$out"
+for check in "clang-14\", \"present\": true, \"required\": false, \"found\": \"$tree/bin/clang-14\", \"used_for\": \"make web: the viewer as web pages\", \"remedy\": null" \
+  'nvidia-smi", "present": false, "required": false, "found": "", "used_for": "running the CUDA kernels", "remedy": "an NVIDIA GPU and its driver"'; do
+  grep -qF "{ \"what\": \"$check }" "$out" || fail "doctor --json does not say $check"
+done
 echo "plain words"

@@ -14,6 +14,13 @@ static cairo_t *begin(int width, int height) {
   return cr;
 }
 
+/* Of a surface that is none: said. */
+TEST(test_no_tap_without_a_surface) {
+  cairo_surface_t *none = cairo_image_surface_create(CAIRO_FORMAT_A8, -1, 1);
+  assert_false(letter_set_tap(none, drawn_text_tap, &drawn));
+  cairo_surface_destroy(none);
+}
+
 /* Twice the size is twice the width, to a thousandth: no rounding to pixels, whatever the surface's
  * scale. */
 TEST(test_layout_scales) {

@@ -4,8 +4,21 @@
 #include "sim/problem/plan.h"
 #include "sim/problem/mask.h"
 #include "tests/support/rand.h"
+#include "viz/request/own_masks.h"
 
 enum { MAX_N = 40, N_DOCUMENTS = 5 };
+
+/* A mask is kept for its matrix alone: anchored at the other corner it is another. */
+TEST(masks_are_kept_apart) {
+  const Pattern *one, *other, *again;
+  Shape shape = {.N_q = 8, .N_k = 16};
+  assert_int_equal(own_mask("strided:4", &shape, &one, NULL), STATUS_OK);
+  shape.top_left = true;
+  assert_int_equal(own_mask("strided:4", &shape, &other, NULL), STATUS_OK);
+  assert_true(other->matrix.top_left && !one->matrix.top_left);
+  assert_int_equal(own_mask("strided:4", &shape, &again, NULL), STATUS_OK);
+  assert_ptr_equal(again, other);
+}
 
 /* Written out: what the options say of query i and key j. */
 static bool in_band(const Shape *s, int64_t p, int64_t j) {

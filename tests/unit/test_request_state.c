@@ -24,6 +24,8 @@ TEST(a_state_comes_back) {
       "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.5",
       "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.125",
       "algorithm=fa2 N=64 d=16 block=8 scene=main",
+      "algorithm=fa2 N=64 d=16 window=-1,16 block=8 scene=main",
+      "algorithm=fa2 N=64 d=16 window=16,0 block=8 scene=main",
       "algorithm=fa2 N=1 d=16 block=8 scene=serving lengths=100+200+64",
       "algorithm=fa2-split N=64 d=16 block=8 splits=2 lse=1 sram=65536 scene=main",
   };
@@ -39,6 +41,8 @@ TEST(a_state_comes_back) {
   char text[REQUEST_STATE_BYTES];
   assert_int_equal(read_line(&served, "algorithm=fa2 d=16 scene=serving lengths=100+200", &error), STATUS_OK);
   assert_string_equal(request_state(&served, text), "algorithm=fa2 N=1 d=16 scene=serving lengths=100+200");
+  assert_int_equal(read_line(&served, "algorithm=all N=64 d=16", &error), STATUS_OK);
+  assert_string_equal(request_state(&served, text), "algorithm=standard,fa1,fa2,fa2-split N=64 d=16");
 }
 
 TEST(a_step_is_whole_or_thousandths) {

@@ -3,6 +3,7 @@
  * are false. */
 #include "sim/base/random.h"
 #include "sim/numbers/precision.h"
+#include "tests/support/drawing.h"
 #include "tests/support/test.h"
 #include "viz/request/request.h"
 #include "viz/scene/scene.h"
@@ -84,8 +85,8 @@ static void run_end(Run *r) {
 
 static double whole(const Run *r) { return r->sums[r->n]; }
 
-static Stage open_state(const char *state) {
-  Request request = {0};
+static Stage open_l2(const char *state, bool l2_later) {
+  Request request = {.l2_later = l2_later};
   Error error = {0};
   Stage stage = {0};
   const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
@@ -97,6 +98,48 @@ static Stage open_state(const char *state) {
   if (options_parse_state(&parser, state, &error) || request_stage(&request, false, 0, &stage, &error))
     fail_msg("%s: %s", state, error.message);
   return stage;
+}
+
+static Stage open_state(const char *state) { return open_l2(state, false); }
+
+/* ---- What is drawn ------------------------------------------------------------------------------------------- */
+
+/* All words of a scene, as they are drawn at 1920 x 1080, with a blank between two. */
+static const char *drawn_words(SceneKind scene, const Snapshot *now) {
+  static DrawnTexts drawn;
+  static char words[600 * 160];
+  drawn.n = 0;
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1920, 1080);
+  assert_true(letter_set_tap(surface, drawn_text_tap, &drawn));
+  cairo_t *cr = cairo_create(surface);
+  cairo_surface_destroy(surface);
+  scene_draw(scene, now, &(SceneView){0}, cr, 1920, 1080, &theme_light);
+  cairo_destroy(cr);
+  size_t used = 0;
+  for (int k = 0; k < drawn.n; k++)
+    used += (size_t)snprintf(words + used, sizeof words - used, "%s ", drawn.items[k].text);
+  return words;
+}
+
+/* The heat of the block sizes has both ends. */
+TEST(heat_has_two_ends) {
+  Stage stage = open_state("algorithm=fa2 N=64 d=16 block=8");
+  Snapshot now;
+  stage_snapshot(&stage, 9, &now);
+  const char *to = strstr(drawn_words(SCENE_CHARTS, &now), "iB to ");
+  assert_non_null(to);
+  assert_true(strtod(to + 6, NULL) > 0);
+  stage_free(&stage);
+}
+
+/* L2 that comes later is awaited, and is not known until then. */
+TEST(l2_is_awaited) {
+  for (int later = 0; later < 2; later++) {
+    Stage stage = open_l2("algorithm=fa2 N=256 d=64 block=64 gpu=h200", later);
+    assert_int_equal(stage.l2.is_awaited, later);
+    assert_int_equal(stage.l2.is_known, !later);
+    stage_free(&stage);
+  }
 }
 
 /* ---- The race, on its clock of bytes --------------------------------------------------------------------------- */

@@ -133,6 +133,19 @@ TEST(test_paragraph) {
   capture_close(&capture);
 }
 
+/* Beside a column of 20, 25 columns are left: a sentence of 25 fills its line, one of 29 is broken at a space. */
+TEST(test_hanging) {
+  static const TextStyle narrow = {.width = 45};
+  static const char TEXT[] = "loads one tile after next. It";
+  Capture capture;
+  capture_open(&capture);
+  text_hanging(capture.out, &narrow, 20, TEXT, 25);
+  text_hanging(capture.out, &narrow, 20, TEXT, 29);
+  assert_string_equal(capture_text(&capture), "loads one tile after next\n"
+                                              "loads one tile after\n                    next. It\n");
+  capture_close(&capture);
+}
+
 /* Colour surrounds the text; ASCII replaces what it must, newlines stay. */
 TEST(test_print) {
   Capture capture;

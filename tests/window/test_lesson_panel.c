@@ -223,6 +223,23 @@ TEST(a_program_is_written_in_a_file) {
 /* Skipping shows the answer, as in the terminal. */
 /* Without a lesson the list opens when it is asked for; digits, arrows and the mouse choose; what was done is seen in
  * it, and the lesson that is open is gone back to. */
+TEST(what_is_done_or_cannot_run_is_passed_over) {
+  LessonPicker *picker = calloc(1, sizeof *picker);
+  picker->n = 4;
+  picker->rows[0].can_run = picker->rows[0].is_finished = picker->rows[2].can_run = true;
+  picker->rows[3].can_run = picker->rows[3].is_finished = true;
+  assert_int_equal(lesson_picker_next(picker, -1), 2);
+  assert_int_equal(lesson_picker_next(picker, 2), 2);
+  assert_int_equal(lesson_picker_next(picker, 3), -1);
+  free(picker);
+}
+
+TEST(only_a_show_of_a_warp_has_lines) {
+  char text[WARP_LINES_BYTES] = "?";
+  lesson_warp_lines(&(LessonShow){.scene = SCENE_TILES}, text, sizeof text);
+  assert_string_equal(text, "");
+}
+
 TEST(a_lesson_is_picked_from_the_list) {
   Bench *b = bench(NULL, &(LessonSessionOptions){0});
   const LessonPanel *p = &b->panel;
@@ -406,6 +423,10 @@ TEST(a_sketch_is_drawn_with_the_mouse) {
   double x, y;
   click(b, WIDGET_NEXT);
   assert_int_equal(s->lesson.asks[lesson_session_ask(s)].kind, LESSON_SKETCH);
+  const FlowPiece *sketch = flow_widget(&b->panel.flow, WIDGET_SKETCH);
+  for (size_t k = 0; k < 8; k++) /* of four rows, then of four columns */
+    assert_string_equal(text_store_get(&b->panel.flow.store, b->panel.flow.cells[sketch->first_cell + k].text),
+                        ((const char *[]){"0", "1", "2", "3"})[k % 4]);
   cell_at(b, 1, &x, &y);
   send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});
   send(b, (SideEvent){.kind = SIDE_PRESS, .x = x, .y = y, .button = 1});

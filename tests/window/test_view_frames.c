@@ -129,12 +129,37 @@ TEST(test_paints_a_mask) {
   assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 window=16 mask=sink:4 scene=causal"));
   assert_false(player_paint(p, 5, 2));
   assert_non_null(strstr(p->message, "sink:4 shows keys beside the band"));
+  assert_true(player_restore(p, "algorithm=fa2 N=8 seq-len-k=1024 d=16 block=8 scene=causal")); /* wide, not high */
+  assert_false(player_paint(p, 0, 2));
+  assert_non_null(strstr(p->message, "would make 1 x 128"));
   cairo_destroy(cr);
   cairo_surface_destroy(surface);
   viewer_close(&v);
   player_free(p);
   free(p);
   free(all);
+}
+
+/* Tab takes what is typed and goes on to the next parameter, with Shift back. */
+TEST(test_tab_takes_what_is_typed) {
+  Player *p = calloc(1, sizeof *p);
+  const Request request = {0};
+  Viewer v;
+  assert_int_equal(player_open(p, &request, false, NULL), STATUS_OK);
+  assert_true(viewer_open(&v, p, NULL, (ViewerHost){.act = no_act}));
+  assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 scene=tiles"));
+  player_input(p, (PlayerInput)(INPUT_EDIT + PARAMETER_N));
+  viewer_text(&v, "128");
+  viewer_key(&v, SIDE_KEY_TAB, false, false);
+  assert_int_equal(p->open, OPEN_NOTHING);
+  assert_int_equal(p->now.grid.N_q, 128);
+  assert_int_equal(p->focus, PARAMETER_D);
+  player_input(p, (PlayerInput)(INPUT_EDIT + PARAMETER_D));
+  viewer_key(&v, SIDE_KEY_TAB, true, false);
+  assert_int_equal(p->focus, PARAMETER_N);
+  viewer_close(&v);
+  player_free(p);
+  free(p);
 }
 
 /* Two fingers: a level a tenth of the window, in and out; none beyond the ends, nor in a scene without levels. */
