@@ -17,9 +17,9 @@ if [ "$(getconf LONG_BIT)" = 32 ]; then
 else
   # shellcheck disable=SC2086 # words
   expect 0 'bytes counted, read' --cpu $shape
-  expect 0 'fa2_scalar' --cpu -N 20 -d 24 --causal # the tensor rungs do not take d = 24 and are left out
+  expect 0 'fa2_scalar' --cpu -N 20 -d 24 --causal --details # the tensor rungs do not take d = 24 and are left out
 fi
-expect 0 'fa2_async' --ncu tests/fuzz/corpus/ncu/recorded.csv
+expect 0 'fa2_async' --ncu tests/fuzz/corpus/ncu/recorded.csv --details
 expect 2 'one source at a time' --cpu --live
 expect 2 'takes d = 64 or 128' --cpu -N 20 -d 24 --kernel-name fa2_tensor
 expect 2 'no kernel of the ladder' --cpu --kernel-name nonsense
@@ -30,9 +30,12 @@ expect 2 'nosuch.csv' --ncu "$work/nosuch.csv"
 # The first kernel in the file is N = 1024, d = 64, not causal, in 128 x 128 tiles; told otherwise, the model differs.
 sed '7,$d' tests/fuzz/corpus/ncu/raw.csv >"$work/one.csv"
 expect 0 'exact' --ncu "$work/one.csv" -N 1024 -d 64 --block 128
-expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --block 64
+expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --block 64 --details
 head -c 700 "$work/one.csv" >"$work/cut.csv"
 expect 2 'line ' --ncu "$work/cut.csv" -N 1024 -d 64 --block 128
+# Without --details the summary stands alone.
+expect 1 '0 of 1 hold' --ncu "$work/one.csv" -N 1024 -d 64 --block 64
+grep -q 'DIFFERS' "$work/out" && { echo 'rows without --details'; failed=1; }
 
 # A recording of our own says in its head which card it is of.
 head -n 40 assets/counters/h100/fresh/first.csv >"$work/h100.csv"
@@ -46,19 +49,19 @@ expect 0 'fa2-sm90, causal' --ncu "$work/few.csv" --kernel-name fa2-sm90
 awk '/^#/ || /^,/ || /^rung/ || !n++' "$work/short.csv" >"$work/shortest.csv"
 expect 0 'partitions' --ncu "$work/shortest.csv" --ablations
 awk -F, '/^#/ || /^rung/ || /^,/ || ($1 == "fa2-sm90" && $12 > 1 && $6 == 4096 && $8 == 64 && !$9)' "$work/few.csv" >"$work/split.csv"
-expect 0 'written, keys split *5,324,800 *5,324,800 *0.000%  exact' --ncu "$work/split.csv" # 4,800,512 of O and its parts, and 4 x 64 x 4 tiles of 512 spilled
+expect 0 'written, keys split *5,324,800 *5,324,800 *0.000%  exact' --ncu "$work/split.csv" --details # 4,800,512 of O and its parts, and 4 x 64 x 4 tiles of 512 spilled
 # shellcheck disable=SC2016 # Markdown's backquotes
 expect 0 '| shorter ones |' --ncu "$work/short.csv" --markdown
 expect 0 'HBM reads' --ncu "$work/one.csv" -N 1024 -d 64 --kernel fa2_async
-expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --kernel mem-efficient-sm90
+expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --kernel mem-efficient-sm90 --details
 expect 2 'nosuch' --ncu "$work/one.csv" -N 1024 -d 64 --kernel nosuch
 expect 2 'nosuch' --gpu nosuch
 expect 2 'leave it out' --sram 64K
 expect 2 'leave out --cpu' --cpu --ablations
 expect 2 'did you mean coalescer' --without coalscer
 expect 2 'leave out --json' --markdown --json
-expect 0 'within' --ncu tests/fuzz/corpus/ncu/pytorch.csv --kernel fa2-sm90 -N 16K -d 64
-expect 1 'DIFFERS' --ncu tests/fuzz/corpus/ncu/pytorch.csv -N 16K -d 64 --block 128 # it writes spilled registers, which no schedule has
+expect 0 'within' --ncu tests/fuzz/corpus/ncu/pytorch.csv --kernel fa2-sm90 -N 16K -d 64 --details
+expect 1 'DIFFERS' --ncu tests/fuzz/corpus/ncu/pytorch.csv -N 16K -d 64 --block 128 --details # it writes spilled registers, which no schedule has
 expect 2 'smaller shape' --ncu "$work/one.csv" -N 2G --heads 1M --kernel mem-efficient-sm90
 sed 's/^fa2_async/stranger/' tests/fuzz/corpus/ncu/recorded.csv >"$work/stranger.csv"
 expect 2 "there is no kernel 'stranger'" --ncu "$work/stranger.csv"
@@ -92,7 +95,7 @@ if ! PATH=/usr/bin:/bin command -v ncu >/dev/null; then
   fake 294912
   no_ncu 0 'no ncu here' --live --kernels "$work/kernels" -N 256 -d 64
   fake 294913
-  no_ncu 1 'DIFFERS' --live --kernels "$work/kernels" -N 256 -d 64
+  no_ncu 1 'DIFFERS' --live --kernels "$work/kernels" -N 256 -d 64 --details
 fi
 printf '#!/bin/sh\necho "tilewalk-kernels: no CUDA GPU here" >&2\nexit 2\n' >"$work/kernels"
 expect 2 'no CUDA GPU here' --live --kernels "$work/kernels"

@@ -4,7 +4,7 @@
 set -u
 # shellcheck source=tests/support/expect.sh
 . "$(dirname "$0")/../support/expect.sh"
-run() { "$tilewalk" crosscheck --ncu "$@"; }
+run() { "$tilewalk" crosscheck --details --ncu "$@"; }
 wraps=1
 
 head='"ID","Process ID","Kernel Name","Block Size","Grid Size","CC",'

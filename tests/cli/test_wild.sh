@@ -53,7 +53,7 @@ row='"0","1","python3","h","void fmha_fwd_loop_kernel<int>(Params)","t","1","7"'
   echo "$row,\"Command line profiler metrics\",\"dram__bytes.sum\",\"byte\",\"295,808\","
   echo "$row,\"Occupancy\",\"\",\"\",\"\",\"\",\"Warning\",\"limited\""
 } >short.csv
-answers 0 'read from HBM and written 294,912 to [0-9,]* 295,808' crosscheck --ncu short.csv --gpu a100-40gb -N 32 -d 64 --batch 2 --heads 12 --algorithm fa2 --block-q 16 --block-k 128
+answers 0 'read from HBM and written 294,912 to [0-9,]* 295,808' crosscheck --details --ncu short.csv --gpu a100-40gb -N 32 -d 64 --batch 2 --heads 12 --algorithm fa2 --block-q 16 --block-k 128
 printf '==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission.\n' >log.txt
 answers 2 'no permission for the GPU.s counters.*NVreg_RestrictProfilingToAdminUsers=0' crosscheck --ncu log.txt -N 1024
 
@@ -79,7 +79,7 @@ counters() { # BOUNDARY HBM TIME
 }
 counters 68786585600 368800000 79300000 >screen.csv
 counters 34426847232 301000000 44000000 >after.csv
-answers 0 'exact.*reads that go with time, 1.9 GB/s over 79.3 ms: a screen of 3840 x 2160 at 60 Hz' crosscheck --ncu screen.csv --kernel fused16.kernel --gpu rtx5090 -N 4096 -d 64 --batch 8 --heads 16
+answers 0 'exact.*reads that go with time, 1.9 GB/s over 79.3 ms: a screen of 3840 x 2160 at 60 Hz' crosscheck --details --ncu screen.csv --kernel fused16.kernel --gpu rtx5090 -N 4096 -d 64 --batch 8 --heads 16
 answers 0 'read across the boundary 68,786,585,600 34,426,847,232 0.500x' crosscheck --ncu screen.csv --beside after.csv
 
 # trace LINES PATTERN STATUS

@@ -360,13 +360,12 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
   }
   if (status == STATUS_OK) status = collect(&found, o, io, title, sizeof title, error);
   if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, io, error);
-  const bool few = *o->ncu || o->cpu || o->live;
   const char *gpu = *found.gpu ? found.gpu : *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
   if (status == STATUS_OK && o->markdown) {
     status = print_markdown(&found, o, io, error);
   } else if (status == STATUS_OK) {
     Document d = reply_new(&o->output);
-    status = crosscheck_fill(&d, &found, title, gpu, few || o->details, error);
+    status = crosscheck_fill(&d, &found, title, gpu, o->details, error);
     if (o->shard.part > 1) document_continues(&d);
     status = reply_print(&d, status, io, error);
   }

@@ -297,7 +297,7 @@ static void add_summary_row(Table *t, const Summary *s) {
 }
 
 /* errors: room for all items. */
-static void add_summary(Document *d, const Crosscheck *c, const char *title, double *errors) {
+static void add_summary(Document *d, const Crosscheck *c, const char *title, bool details, double *errors) {
   static const TableColumn COLUMNS[] = {{.heading = "quantity", .key = "quantity", .shrink = TABLE_WRAP},
                                         {.heading = "runs", .key = "runs", .right = true},
                                         {.heading = "exact", .key = "exact", .right = true},
@@ -315,8 +315,8 @@ static void add_summary(Document *d, const Crosscheck *c, const char *title, dou
   }
   table_note(t,
              "%zu kernel run%s. Exact: equal to the model to the last byte or instruction. Where the model is a range, "
-             "an error is the distance from its near end.",
-             c->n_runs, c->n_runs == 1 ? "" : "s");
+             "an error is the distance from its near end.%s",
+             c->n_runs, c->n_runs == 1 ? "" : "s", details ? "" : " --details shows what was measured in each.");
 }
 
 static void add_why(Document *d, const Crosscheck *c) {
@@ -389,7 +389,7 @@ Status crosscheck_fill(Document *d, const Crosscheck *c, const char *title, cons
   put_text(d, "source", title);
   put_whole(d, "runs", c->n_runs);
   put_flag(d, "holds", !c->is_bad);
-  add_summary(d, c, title, errors);
+  add_summary(d, c, title, details, errors);
   free(errors);
   const Status status = d->form == DOCUMENT_CSV ? STATUS_OK : crosscheck_fill_predictions(d, c, gpu, error);
   if (status) return status;

@@ -20,7 +20,7 @@ const QUESTIONS = {
   roofline: { title: 'Roofline', says: 'How fast a GPU lets each algorithm be, and what stops it.', fields: [...SHAPE, GPU] },
   sim: { title: 'One run', says: 'Every byte of one problem, algorithm by algorithm.', fields: [['--algorithm', 'Algorithms', '', 'algorithms'], ...SHAPE, ['--block', 'Block', ''], ['--gpu', 'GPU', '', 'gpus']] },
   check: { title: 'Claims', says: 'What articles say, judged by computing it.', fields: [['--only', 'One claim', 'P-fa1-traffic', 'check']] },
-  crosscheck: { title: 'Counters', says: 'The model beside what ncu counted: open its CSV.', fields: [['--ncu', 'ncu’s CSV', '']] },
+  crosscheck: { title: 'Counters', says: 'The model beside what ncu counted: open its CSV.', fields: [['--ncu', 'ncu’s CSV', ''], ['--details', 'Each launch', true]] },
 }
 const names = Object.keys(QUESTIONS)
 let question = 'kvcache', files = [], worker = null, asked = 0, answered = 0, saved = null
@@ -180,7 +180,7 @@ async function takeFile(file) {
   }
   if (/^(==PROF==|"?ID"?,|#|rung,)/m.test(text.slice(0, 20000)) || /\.csv$/i.test(name)) {
     files = [{ name, text }]
-    return go(`crosscheck --ncu ${quoted(name)}`)
+    return go(`crosscheck --ncu ${quoted(name)} --details`)
   }
   tell(`${name} is none of what is read here: config.json, .walk, ncu's .csv, .ptx, .cu, what a student hands in`)
 }
