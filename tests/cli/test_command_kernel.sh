@@ -125,6 +125,12 @@ END
   expect 1 "last written by line $(grep -n '/\*store\*/' "$work/student.cu" | cut -d: -f1), thread" "$work/student.cu" "${student[@]}"
   expect 2 'give its size: --shared BYTES' tests/support/kernels/student.cu "${student[@]:0:13}"
   expect 2 'not given: Bc' tests/support/kernels/student.cu --like fa2 --grid 2 --block 64 --shared 24K
+
+  # A picture of it: code has its room, a cut line says so, and a count is whole.
+  "$tilewalk" kernel viz/web/kernels/transpose.cu --entry transpose_plain -o "$work/scene.svg" || failed=1
+  for text in '>73,728<' 'transpose_plain(int N[^<]*…<' '>  int column = blockIdx.x \* 32 + threadIdx.x;<'; do
+    grep -q -- "$text" "$work/scene.svg" || { echo "scene of a .cu: no '$text'"; failed=1; }
+  done
 fi
 
 # The scene and the trace: what they add up to is what is counted.

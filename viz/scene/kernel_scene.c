@@ -41,7 +41,8 @@ static SourcePlace source_place(const Pen *pen, const KernelScene *s, Box in) {
 
 static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0; }
 
-/* "63,488", "8.13 M": a count that fits beside a bar. */
+/* "63,488", "8.13 M": a count that fits beside a bar; no wider than WIDEST_COUNT. */
+static const char WIDEST_COUNT[] = "000,000";
 static Number short_count(uint64_t n) {
   Number text = number_count(n);
   if (n >= 1000000)
@@ -61,8 +62,23 @@ static void draw_count(const Pen *pen, Box at, uint64_t count, uint64_t most, do
 }
 
 typedef struct {
+  Pen code;                      /* smaller than the page's where lines are long, but never below what is read */
   double gutter, column, number; /* widths: of line numbers, of a column of bars, of a number in it */
 } SourceColumns;
+
+/* Lines of code have their room first; bars are as wide as that leaves, within bounds. */
+static SourceColumns source_columns(const Pen *pen, const KernelScene *s, SourcePlace p) {
+  SourceColumns c = {.code = *pen,
+                     .gutter = pen_mono_width(pen, TYPE_SMALL, "0000"),
+                     .number = pen_text_width(pen, TYPE_SMALL, true, WIDEST_COUNT)};
+  const double u = pen->unit, width = p.body.width - c.gutter - 20 * u;
+  const double least = fmax(c.number + 38 * u, pen_text_width(pen, TYPE_SMALL, false, "bank conflicts") + 8 * u);
+  double longest = 1;
+  for (int k = 0; k < p.n; k++) longest = fmax(longest, pen_mono_width(pen, TYPE_SMALL, s->lines[p.first + k].text));
+  c.column = fmax(least, fmin((width - longest) / 2, 0.19 * p.body.width));
+  c.code.unit = fmin(u, fmax(fmax(1, 0.75 * u), u * (width - 2 * c.column) / longest));
+  return c;
+}
 
 static void draw_line(const Pen *pen, const KernelScene *s, const KernelSceneLine *l, Box row, SourceColumns c,
                       bool is_chosen) {
@@ -76,7 +92,7 @@ static void draw_line(const Pen *pen, const KernelScene *s, const KernelSceneLin
   const bool works = l->sectors || l->wavefronts;
   snprintf(text, sizeof text, "%d", l->number);
   pen_mono(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_END, row.x + c.gutter, base, c.gutter, text);
-  pen_mono(pen, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
+  pen_mono(&c.code, TYPE_SMALL, works || is_chosen ? t->ink : t->ink_soft, is_chosen, ANCHOR_START,
            row.x + c.gutter + 10 * u, base, row.width - c.gutter - 2 * c.column - 20 * u, l->text);
   const Box right = box_at(row.x + row.width - c.column, row.y, c.column, row.height),
             left = box_at(right.x - c.column, row.y, c.column, row.height);
@@ -93,13 +109,12 @@ static void draw_source(const Pen *pen, const KernelScene *s, Box box) {
   const Theme *t = pen->theme;
   const Box in = pen_panel(pen, box, "Source", NULL);
   const double base = in.y + pen_size(pen, TYPE_SMALL);
-  const SourceColumns c = {pen_mono_width(pen, TYPE_SMALL, "0000"), 0.19 * in.width,
-                           pen_text_width(pen, TYPE_SMALL, true, "00.00 M")};
+  const SourcePlace p = source_place(pen, s, source_body(pen, in));
+  const SourceColumns c = source_columns(pen, s, p);
   pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x + in.width - 2 * c.column, base, c.column,
            "sectors");
   pen_text(pen, TYPE_SMALL, t->ink_soft, false, ANCHOR_START, in.x + in.width - c.column, base, c.column,
            "bank conflicts");
-  const SourcePlace p = source_place(pen, s, source_body(pen, in));
   for (int k = 0; k < p.n; k++)
     draw_line(pen, s, &s->lines[p.first + k], box_at(p.body.x, p.body.y + p.row * k, in.width, p.row), c,
               p.first + k == s->chosen);

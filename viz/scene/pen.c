@@ -268,7 +268,11 @@ void pen_line(const Pen *pen, Colour colour, double thickness, double x1, double
 static void text_in(const Pen *pen, const char *family, TypeSize type, Colour colour, bool bold, Anchor anchor,
                     double x, double y, double width, const char *text) {
   if (pen->hit || !*text) return;
-  const Lettering lettering = {.family = family, .size = pen_size(pen, type), .bold = bold, .anchor = anchor};
+  const Lettering lettering = {.family = family,
+                               .size = pen_size(pen, type),
+                               .bold = bold,
+                               .anchor = anchor,
+                               .is_code = family == pen->theme->mono};
   theme_use(pen->cr, colour, 1);
   if (width > 0)
     letter_draw_cut(pen->cr, &lettering, x, y, width, text);

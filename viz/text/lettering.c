@@ -38,7 +38,7 @@ static bool write_clauses(char *shown, cairo_t *cr, const Lettering *lettering, 
  * string. */
 static char *cut_text(cairo_t *cr, const Lettering *lettering, double width, const char *text) {
   char *shown = malloc(strlen(text) + 4);
-  if (shown && write_clauses(shown, cr, lettering, width, text)) return shown;
+  if (shown && !lettering->is_code && write_clauses(shown, cr, lettering, width, text)) return shown;
   size_t low = 0, high = 0;
   for (const char *p = text; *p; p++) high += begins_character(*p);
   while (shown && low < high) {

@@ -18,6 +18,7 @@ typedef struct {
   const char *family; /* as fontconfig knows it, commas between choices; NULL: "sans-serif" */
   double size;        /* of the em, in user units */
   bool bold, italic;
+  bool is_code;  /* cut anywhere, with an ellipsis: the start of a line of code is no clause */
   Anchor anchor; /* which point of the line x is */
 } Lettering;
 
@@ -33,7 +34,8 @@ LetterBox letter_measure(cairo_t *cr, const Lettering *lettering, const char *te
  */
 LetterBox letter_draw(cairo_t *cr, const Lettering *lettering, double x, double y, const char *text);
 
-/* Draws one line cut to at most `width`: to whole clauses, else with an ellipsis. Returns the width drawn. */
+/* Draws one line cut to at most `width`: to whole clauses; else, or of code, with an ellipsis. Returns the width
+ * drawn. */
 double letter_draw_cut(cairo_t *cr, const Lettering *lettering, double x, double y, double width, const char *text);
 
 /* Draws a paragraph broken at spaces to `width`, the first base line at y, lines `line_height`
