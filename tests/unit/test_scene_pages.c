@@ -118,10 +118,10 @@ TEST(test_too_small_is_said) {
   const SceneView view = {0};
   stage_snapshot(&stage, 100, &now);
   for (int scene = 0; scene < SCENE_COUNT; scene++) {
-    Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 320, 200);
+    Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 310, 200);
     assert_int_equal(all->n, 1);
-    assert_string_equal(all->pieces[0].text, "Too small: at least 360 × 240");
-    assert_true(all->pieces[0].x0 >= 0 && all->pieces[0].x1 <= 320);
+    assert_string_equal(all->pieces[0].text, "Too small: at least 320 × 240");
+    assert_true(all->pieces[0].x0 >= 0 && all->pieces[0].x1 <= 310);
     free(all);
   }
   stage_free(&stage);

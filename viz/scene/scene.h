@@ -4,7 +4,7 @@
  *
  * A scene fills the rectangle from (0, 0) to (width, height), background included. All measures grow with one unit,
  * the smaller of width / 1110 and height / 720; a page that is higher than wide has a layout of its own. A page whose
- * text would be below 12 pixels shows what presentation mode shows, and below 360 x 240 it says so. Tiles lie on
+ * text would be below 12 pixels shows what presentation mode shows, and below 320 x 240 it says so. Tiles lie on
  * whole user units, so draw with a matrix whose scale and shift are whole numbers of pixels.
  * In presentation mode no text is smaller than 1/50 of the height, and secondary text is left out. */
 #ifndef TILEWALK_VIZ_SCENE_SCENE_H

@@ -35,10 +35,9 @@ static void draw_travel(const Pen *pen, const Places *places) {
     const SnapshotSlot *s = &now->slots[k];
     if (!s->is_touched || s->tensor != e->tensor || places->slot[k].width <= 0) continue;
     const Box end = is_load ? places->slot[k] : home;
-    if (pen_passing(pen) > 0)
-      draw_chip(pen, places, e->tensor, is_load, from_l2);
-    else
-      pen_tile(pen, e->tensor, end, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
+    if (pen_passing(pen) > 0) draw_chip(pen, places, e->tensor, is_load, from_l2);
+    if (!is_load && places->home[e->tensor].width <= 0) continue; /* HBM is left out */
+    if (pen_passing(pen) <= 0) pen_tile(pen, e->tensor, end, pen->theme->tile[TILE_COLOUR_CURRENT], 1);
     pen_body(pen, BODY_HOME, e->tensor, end, 1);
   }
 }
@@ -116,11 +115,13 @@ void draw_hierarchy(const Pen *pen, Box box, bool is_large) {
   const double gap = 14 * pen->unit, whole = box.width;
   Places places = {0};
   if (pen->now->l2.capacity_bytes == 0) {
-    const double link = fmax(0.12 * whole, 6.4 * pen_size(pen, TYPE_SMALL));
-    hierarchy_draw_hbm(pen, box_cut_left(&box, (is_large ? 0.56 : 0.6) * (whole - link - 2 * gap), gap), is_large,
-                       &places);
-    hierarchy_draw_sram(pen, box_cut_right(&box, (is_large ? 0.44 : 0.4) * (whole - link - 2 * gap), gap), is_large,
-                        &places);
+    const double least = 6.4 * pen_size(pen, TYPE_SMALL), link = fmax(0.12 * whole, least);
+    double sram = (is_large ? 0.44 : 0.4) * (whole - link - 2 * gap);
+    if (is_large || sram >= least)
+      hierarchy_draw_hbm(pen, box_cut_left(&box, whole - link - 2 * gap - sram, gap), is_large, &places);
+    else
+      sram = whole - link - gap; /* too narrow for both: what is at work stays, HBM is left out */
+    hierarchy_draw_sram(pen, box_cut_right(&box, sram, gap), is_large, &places);
     hierarchy_draw_link(pen, box, &places);
     draw_motion(pen, &places);
     return;
