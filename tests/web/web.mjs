@@ -260,6 +260,14 @@ async function touch(world) {
   await tap('#chip')
   await page.value(`(() => { const field = document.querySelector('[data-parameter="8"]'); field.value = 'h200'; field.dispatchEvent(new Event('change')) })()`)
   check((await stateOf(page)).includes('gpu=h200'), 'the list of GPUs:', await stateOf(page))
+  // The rooms of the head are behind one button here, and the theme.
+  await tap('#rooms')
+  same(await page.value(`[...document.querySelectorAll('#panel a')].map(a => a.textContent + (a.ariaCurrent ?? '')).join()`), 'Seepage,Learn,Write,Measure', 'rooms')
+  same(await page.value(`(document.querySelector('#panel .stack button').click(), document.documentElement.dataset.theme)`), 'dark', 'the theme')
+  await tap('#panel a[href="workbench.html"]')
+  await page.until(`location.pathname.endsWith('/workbench.html') && window.tilewalk`)
+  await page.value('history.back()')
+  await page.until(`location.pathname.endsWith('/see.html') && window.tilewalk`)
   const low = await page.value(`[...document.querySelectorAll('button, select, input:not([type=range])')].filter(e => e.offsetHeight && e.offsetHeight < 38).map(e => e.outerHTML.slice(0, 60)).join()`)
   same(low, '', 'controls too low for a finger')
   return 'a tap steps, a list chooses'
@@ -275,7 +283,7 @@ async function layout(world) {
     shares.push((100 * share).toFixed(1))
     await page.close()
   }
-  const sizes = [[390, 340], [390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
+  const sizes = [[326, 380], [390, 340], [390, 541], [600, 640], [834, 398], [1024, 463], [1246, 463], [1808, 841]]
   if (process.env.SIZES) for (const w of [480, 700, 768, 900, 1100, 1366, 1600, 2400]) for (const h of [398, 541, 900]) sizes.push([w, h])
   const page = await open(world, 'N=1024 d=64 block=128 step=0')
   await page.value('tilewalk.whole')
@@ -419,6 +427,19 @@ async function exports(world) {
   })`)
   same(link, frame.replace('embed.html', 'see.html'), 'the link inside the embed code')
   check(frame.includes('&causal=1') && frame.endsWith(' A "tile" & more'), frame)
+  // Copied as it stands, and, by the choice beside it, as it plays; the link inside is the same.
+  const codes = await page.value(`(() => {
+    const copied = [], { copy } = tilewalk, copyEmbed = () => document.getElementById('copy-embed').click()
+    tilewalk.copy = text => copied.push(text)
+    document.getElementById('share').click()
+    copyEmbed()
+    document.getElementById('embed-plays').click()
+    copyEmbed()
+    tilewalk.copy = copy
+    return copied
+  })()`)
+  same(codes[1].replace('embed.html?play=1#', 'embed.html#'), codes[0], 'the code of an embed that plays')
+  check(codes[1] !== codes[0] && /src="[^"]*embed\.html#/.test(codes[0]), codes)
   return `PNG ${size}, SVG with ${texts.length} texts, ${command}`
 }
 
@@ -1129,7 +1150,7 @@ async function keyboard(world) {
   for (const name of [...PAGES, 'lessons.html#' + LESSON]) {
     const page = await world.browser.page()
     await page.open(addressOf(world.server, name))
-    await page.until(HAS_SCENE.test(name) ? 'window.tilewalk' : `document.readyState === 'complete'`)
+    await page.until(HAS_SCENE.test(name) ? 'window.tilewalk && tilewalk.ready !== false' : `document.readyState === 'complete'`)
     await page.value(`(document.querySelectorAll('details').forEach(d => { d.open = true }), window.wanted = new Set([...document.querySelectorAll('a[href], button, input, select, textarea, summary, canvas')]
       .filter(e => !e.disabled && e.tabIndex >= 0 && e.getClientRects().length && !e.closest('dialog:not([open])'))), wanted.size)`)
     await settle(page)

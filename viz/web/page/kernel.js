@@ -309,14 +309,14 @@ async function example(file) {
   source = { name: '', text: '' }
   await take(file, examples[file].source).catch(say)
 }
-$('sample').addEventListener('change', event => example(event.target.value))
+$('sample').addEventListener('change', event => example(event.target.value).then(run))
 document.addEventListener('dragover', event => event.preventDefault())
 document.addEventListener('drop', event => {
   event.preventDefault()
   if (event.dataTransfer.files.length) takeFiles(event.dataTransfer.files)
 })
 
-window.tilewalk = { answer: null, take, run, command, example, get examples() { return examples } }
+window.tilewalk = { ready: false, answer: null, take, run, command, example, get examples() { return examples } }
 examples = await fetch(new URL('kernels.json', import.meta.url)).then(answer => answer.json())
 $('sample').append(...Object.entries(examples).map(([file, { title }]) => new Option(`${file}: ${title}`, file)))
 const last = keptObject(DRAFT, text => { $('problem').hidden = false; $('problem').textContent = text })
@@ -328,4 +328,5 @@ if (last.ptx) {
 } else {
   await example(Object.keys(examples)[0])
 }
+if (!last.ptx) await run()
 window.tilewalk.ready = true

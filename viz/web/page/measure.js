@@ -81,7 +81,7 @@ function showForm(line) {
     return element('label', { className: 'field' }, label, input)
   })
   const more = element('input', { type: 'text', id: 'more', value: rest.join(' '), autocomplete: 'off', spellcheck: false, placeholder: ['serve', 'check', 'crosscheck'].includes(question) ? '' : '--dtype fp8 --window 1024' })
-  $('form').replaceChildren(element('p', { textContent: says }), element('div', { className: 'fields' }, ...inputs, element('label', { className: 'field more' }, 'More, as the command has it', more)),
+  $('form').replaceChildren(element('p', { textContent: says }), element('div', { className: 'fields' }, ...inputs, element('label', { className: 'field more' }, 'More options', more)),
     element('div', { className: 'buttons' }, element('button', { className: 'main', textContent: 'Compute' })))
   return lineOfForm()
 }

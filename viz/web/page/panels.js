@@ -107,17 +107,19 @@ function numbers(viewer, page) {
 }
 
 // The link inside is what is left where frames are taken out of a text.
-export function embedCode(viewer, title) {
+export function embedCode(viewer, title, plays = false) {
   const quoted = text => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;'), address = name => quoted(new URL(name, location.href).href + viewer.hash())
-  return `<iframe src="${address('embed.html')}" width="900" height="560" style="border:0;max-width:100%" loading="lazy" title="${quoted(title)}"><a href="${address('see.html')}">${quoted(title)}</a></iframe>`
+  return `<iframe src="${address(plays ? 'embed.html?play=1' : 'embed.html')}" width="900" height="560" style="border:0;max-width:100%" loading="lazy" title="${quoted(title)}"><a href="${address('see.html')}">${quoted(title)}</a></iframe>`
 }
 
 function share(viewer, page) {
   const link = () => location.href.split('#')[0] + viewer.hash()
+  const plays = element('input', { type: 'checkbox', id: 'embed-plays' })
   const shown = element('textarea', { rows: 3, readOnly: true, value: link(), ariaLabel: 'The link to this step' })
   return [shown, element('div', { className: 'stack' },
     button('Copy link', () => viewer.copy(link()), { id: 'copy-link' }),
-    button('Copy embed code', () => viewer.copy(embedCode(viewer, `${viewer.words.title}, step by step`)), { id: 'copy-embed' }),
+    button('Copy embed code', () => viewer.copy(embedCode(viewer, `${viewer.words.title}, step by step`, plays.checked)), { id: 'copy-embed' }),
+    element('label', { className: 'switch soft' }, plays, 'The embed plays by itself; else it stands at this step'),
     button('Copy as command', () => viewer.copy(commandOf(viewer.state())), { id: 'copy-command' }),
     button('Copy the state line', () => viewer.copy(viewer.state()), { id: 'copy-state' }),
     button('Save as PNG', () => viewer.savePng(), { id: 'save-png' }),
@@ -142,7 +144,14 @@ function more(viewer, page) {
     button(scene.title, () => viewer.input(scene.input), { ariaPressed: String(Boolean(scene.on)), data: { scene: scene.name } })))]
 }
 
+// Where the head has no room for the rooms.
+function rooms() {
+  const theme = document.getElementById('theme')
+  return [element('div', { className: 'stack' }, ...[...document.querySelectorAll('.top nav a')].map(link => link.cloneNode(true)), button(theme.title.replace(/ \(.*/, ''), () => theme.click()))]
+}
+
 export const PANELS = {
+  rooms: { title: 'Rooms', make: rooms },
   problem: { title: 'Problem', make: problem, key: 'p', follows: 'state' },
   code: { title: 'Code', make: code, key: 'c', follows: 'step' },
   numbers: { title: 'Numbers', make: numbers, key: 'n', follows: 'step' },

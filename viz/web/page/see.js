@@ -35,6 +35,7 @@ const { engine } = viewer
 // ---- panels: one at a time; opening one is a place to come back from
 
 const page = { save, rail: rail.map(tab => tab.dataset.scene), isOpen: '' }
+const from = { rooms: 'rooms', chip: 'problem', share: 'share', code: 'code', numbers: 'numbers', help: 'help', more: 'more' } // buttons
 let open = '', opener = null
 
 function fill() {
@@ -50,8 +51,7 @@ function show(name) {
   if (name && !open) opener = document.activeElement
   open = name
   $('panel').hidden = !name
-  const buttons = { problem: 'chip', share: 'share', code: 'code', numbers: 'numbers', help: 'help', more: 'more' }
-  for (const [panel, id] of Object.entries(buttons)) $(id)?.setAttribute('aria-expanded', String(panel === name))
+  for (const [id, panel] of Object.entries(from)) $(id)?.setAttribute('aria-expanded', String(panel === name))
   if (name) fill()
   else {
     opener?.focus?.({ preventScroll: true })
@@ -67,7 +67,6 @@ function toggle(name) {
 addEventListener('popstate', ({ state }) => {
   if ((state?.panel ?? '') !== open) show(state?.panel ?? '')
 })
-const from = { chip: 'problem', share: 'share', code: 'code', numbers: 'numbers', help: 'help', more: 'more' }
 for (const [id, name] of Object.entries(from)) $(id)?.addEventListener('click', () => toggle(name))
 
 // ---- what Back and Next go by, and how fast
