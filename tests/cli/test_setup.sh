@@ -91,4 +91,12 @@ called apt-get
 machine 0; equip jansson; tool apt-get "case \"\$*\" in *gif*) exit 100 ;; esac; echo \"\$@\" >>'$box/calls'"; rm "$box/bin/cc"; run 0 run
 called 'libjansson-dev'
 says 'going on without the optional parts'
-echo "12 machines set up"
+
+# An archive that lacks one optional package installs none of a list: the others are had one by one.
+machine 0; equip libwebp; rm -f "$box/tree/build/setup-skipped"; tool cc '! grep gif_lib'
+tool apt-get "case \"\$*\" in *gif*) echo E: Unable to locate package libgif-dev; exit 100 ;; *install*) echo \"\$@\" >>'$box/calls' ;; esac"; run 0 test
+called ' libwebp-dev$'
+says 'could not install all of: libwebp-dev libgif-dev'
+: >"$box/calls"; run 0 test
+[ ! -s "$box/calls" ] || fail "it tried again"
+echo "13 machines set up"
