@@ -27,6 +27,9 @@ struct StageRow {
   double numbers[];
 };
 
+/* Notes what the operation at `at`, just done, has changed of a row. */
+void snapshot_row_see(const Stage *stage, struct StageRow *row, const Evaluator *evaluator, int at);
+
 SnapshotRoles snapshot_roles(const Schedule *schedule);
 
 /* K and V of the stage, and room for a row. */
@@ -62,5 +65,11 @@ static inline Wide snapshot_tiles_done(const SnapshotGrid *g) {
 
 static inline const Schedule *stage_schedule(const Stage *stage) { return stage->run.schedule; }
 static inline const Plan *stage_plan(const Stage *stage) { return &stage->run.plan; }
+
+/* Columns of O that are followed. */
+static inline int64_t n_O(const Stage *stage) {
+  const int64_t d_v = stage_plan(stage)->shape.d_v;
+  return d_v < SNAPSHOT_O ? d_v : SNAPSHOT_O;
+}
 
 #endif

@@ -1,248 +1,11 @@
-#include "viz/scene/timeline.h"
+#include "viz/scene/timeline_clock.h"
 
-#include "sim/algorithms/walk/live.h"
 #include "sim/algorithms/walk/place.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- One CTA's clock ------------------------------------------------------------------------------------- */
-
-/* An event as it is issued: its copies of the places in SRAM, and when what it needs is there. */
-typedef struct {
-  Event e;
-  uint32_t copy[PROGRAM_NAMES_MAX];   /* by the name whose place it is: counted from 1 */
-  double from[PROGRAM_CONSUMERS_MAX]; /* what it needs is there, but for */
-  NameSet waits;                      /* values that events before it make and that are held */
-  bool has_exps;                      /* its exponentials are still to be taken */
-} Turn;
-
-/* When each unit is free again, when each value is there, and when its place in SRAM is free again. Columns, a value a
- * row, take part in neither. Held are the products of a step, and what needs them, until a product of the next step
- * that the launch has beside them has been issued. */
-typedef struct {
-  double port, products, softmax;
-  double ready[PROGRAM_CONSUMERS_MAX][PROGRAM_NAMES_MAX]; /* to each consumer, of its share */
-  double open[PROGRAM_NAMES_MAX][PROGRAM_STAGES_MAX];     /* by the name whose place it is, each of its copies */
-  uint32_t n_copies[PROGRAM_NAMES_MAX];                   /* of that place, loaded or made ahead so far */
-  Turn held[TIMELINE_HELD_MAX];
-  int n_held;
-  double last; /* end of everything so far */
-} Clock;
-
-static double later(double a, double b) { return a > b ? a : b; }
-
-static const Schedule *schedule_of(const Timeline *t) { return t->schedule; }
-
-static TimelineBar bar_of(const Event *e, TimelineLane lane, double start, double length) {
-  return (TimelineBar){lane, start, start + length, e->step, e->kind, e->tensor, e->op, e->i, e->j};
-}
-
-static bool has(NameSet names, int name) { return names >> name & 1; }
-
-static int place_of(const Timeline *t, const Event *e, int name) {
-  const int place = sram_place(t->schedule, t->schedule->ops[e->op].kernel, name);
-  return place < 0 ? name : place;
-}
-
-static const ProgramLaunch *launch_of(const Timeline *t, const Event *e) {
-  return &t->launches[t->schedule->ops[e->op].kernel];
-}
-
-static int consumers_of(const Timeline *t, const Event *e) {
-  const int n = launch_of(t, e)->consumers;
-  return n > 1 ? n : 1;
-}
-
-/* A consumer's part of an event's work: its rows of the tile, or its columns; of a ragged one the last have less. */
-static double share_of(const Timeline *t, const Event *e, int consumer) {
-  const bool rows = launch_of(t, e)->shared_dim == DIM_I;
-  const int64_t first = rows ? e->row0 : e->col0, end = rows ? e->row1 : e->col1,
-                part = ceil_div(rows ? t->plan.tiling.B_r : t->plan.tiling.B_c, consumers_of(t, e));
-  if (end <= first) return 1.0 / consumers_of(t, e);
-  const int64_t from = first + consumer * part, to = from + part < end ? from + part : end;
-  return to > from ? (double)(to - from) / (double)(end - first) : 0;
-}
-
-/* When the copy of a place that an event uses is free. */
-static double *copy_of(const Timeline *t, Clock *c, const Turn *turn, int place) {
-  const uint32_t n = (uint32_t)launch_copies(launch_of(t, &turn->e), place), copy = turn->copy[place];
-  return &c->open[place][(copy ? copy - 1 : 0) % n];
-}
-
-/* When the last of these values is there for a consumer. */
-static double all_ready(const Timeline *t, const Clock *c, NameSet names, int consumer) {
-  double time = 0;
-  for (int name = 0; name < t->schedule->n_names; name++)
-    if (has(names, name)) time = later(time, c->ready[consumer][name]);
-  return time;
-}
-
-static void make_ready(const Timeline *t, Clock *c, NameSet names, int consumer, double time) {
-  for (int name = 0; name < t->schedule->n_names; name++)
-    if (has(names, name)) c->ready[consumer][name] = time;
-}
-
-static NameSet tiles_among(const Timeline *t, NameSet names) {
-  for (int name = 0; name < t->schedule->n_names; name++)
-    if (!sides_are_tile(t->schedule->names[name].rows, t->schedule->names[name].cols)) names &= ~name_bit(name);
-  return names;
-}
-
-/* What was loaded, and tiles, make room when an operation has used them. */
-static void leave_places(const Timeline *t, Clock *c, const Turn *turn, double time) {
-  for (int name = 0; name < t->schedule->n_names; name++) {
-    const ProgramName *n = &t->schedule->names[name];
-    if (has(t->reads[turn->e.op], name) && (n->is_loaded || sides_are_tile(n->rows, n->cols)))
-      *copy_of(t, c, turn, place_of(t, &turn->e, name)) = time;
-  }
-}
-
-/* A load that CTAs of a cluster share takes each its part of L2's rate. */
-static double move_seconds(const Timeline *t, const Event *e) {
-  const ProgramLaunch *l = launch_of(t, e);
-  const bool shares = e->kind == EVENT_LOAD && l->cluster > 1 && has(l->shared, t->schedule->ops[e->op].name);
-  return (double)e->bytes / (shares ? l->cluster : 1) / t->bytes_per_s;
-}
-
-static TimelineBar move_tile(const Timeline *t, Clock *c, const Turn *turn) {
-  const Event *e = &turn->e;
-  const bool in = e->kind == EVENT_LOAD;
-  const int name = t->schedule->ops[e->op].name, place = place_of(t, e, name), n = consumers_of(t, e);
-  double from = in ? *copy_of(t, c, turn, place) : 0;
-  for (int k = 0; k < n && !in; k++) from = later(from, later(turn->from[k], all_ready(t, c, turn->waits, k)));
-  const TimelineBar bar = bar_of(e, LANE_LOAD, later(c->port, from), move_seconds(t, e));
-  c->port = bar.end;
-  for (int k = 0; k < n && in; k++) c->ready[k][name] = bar.end;
-  if (!in) *copy_of(t, c, turn, place) = bar.end;
-  return bar;
-}
-
-/* Without a product on the line it makes what the line sets; else the tiles that the product takes. */
-static TimelineBar take_exponentials(const Timeline *t, Clock *c, const Turn *turn, int consumer, double share) {
-  const Event *e = &turn->e;
-  const NameSet made = e->flops > 0 ? tiles_among(t, t->sets[e->op]) : t->sets[e->op],
-                read = e->flops > 0 ? tiles_among(t, t->reads[e->op]) : t->reads[e->op];
-  const double scores = (double)(e->row1 - e->row0) * (double)(e->col1 - e->col0) * t->schedule->ops[e->op].n_exps;
-  const TimelineBar bar =
-      bar_of(e, LANE_SOFTMAX, later(c->softmax, all_ready(t, c, read, consumer)), scores * share / t->exps_per_s);
-  c->softmax = bar.end;
-  make_ready(t, c, made, consumer, bar.end);
-  if (!e->flops) leave_places(t, c, turn, bar.end);
-  return bar;
-}
-
-static TimelineBar multiply(const Timeline *t, Clock *c, const Turn *turn, int consumer, double share) {
-  const Event *e = &turn->e;
-  const bool has_exps = t->schedule->ops[e->op].n_exps > 0;
-  const NameSet tiles = tiles_among(t, t->sets[e->op]);
-  double from = later(c->products, later(turn->from[consumer], all_ready(t, c, turn->waits, consumer)));
-  for (int name = 0; name < t->schedule->n_names && !has_exps; name++)
-    if (has(tiles, name)) from = later(from, *copy_of(t, c, turn, place_of(t, e, name)));
-  const TimelineBar bar = bar_of(e, LANE_PRODUCT, from, (double)e->flops * share / t->flops_per_s);
-  c->products = bar.end;
-  leave_places(t, c, turn, bar.end);
-  make_ready(t, c, has_exps ? t->sets[e->op] & ~tiles : t->sets[e->op], consumer, bar.end);
-  return bar;
-}
-
-static TimelineLane lane_of(const Event *e) {
-  if (event_moves(e->kind)) return LANE_LOAD;
-  return e->flops > 0 || e->kind == EVENT_ACCUMULATE ? LANE_PRODUCT : LANE_SOFTMAX;
-}
-
-/* Exponentials of each consumer, products of each, and what moves. */
-static int run_turn(const Timeline *t, Clock *c, Turn *turn, bool exps, bool others, TimelineBar *bars) {
-  const Event *e = &turn->e;
-  const NameSet tiles = tiles_among(t, t->sets[e->op]);
-  int n = 0;
-  for (int k = 0; k < consumers_of(t, e) && exps && t->schedule->ops[e->op].n_exps > 0; k++) {
-    const double share = share_of(t, e, k);
-    if (share <= 0) continue;
-    bars[n++] = take_exponentials(t, c, turn, k, share);
-    if (e->flops > 0) turn->from[k] = later(turn->from[k], all_ready(t, c, tiles, k)); /* the product takes them */
-  }
-  for (int k = 0; k < consumers_of(t, e) && others && e->flops > 0; k++) {
-    const double share = share_of(t, e, k);
-    if (share > 0) bars[n++] = multiply(t, c, turn, k, share);
-  }
-  if (event_moves(e->kind) && others) bars[n++] = move_tile(t, c, turn);
-  for (int k = 0; k < n; k++) c->last = later(c->last, bars[k].end);
-  return n;
-}
-
-static int release(const Timeline *t, Clock *c, TimelineBar *bars) {
-  int n = 0;
-  for (int k = 0; k < c->n_held; k++) n += run_turn(t, c, &c->held[k], c->held[k].has_exps, true, bars + n);
-  c->n_held = 0;
-  return n;
-}
-
-/* An event is issued: it has the copies that it loads, or makes ahead, and those of its step. */
-static void issue(const Timeline *t, Clock *c, const Event *e, Turn *turn) {
-  const ProgramLaunch *l = launch_of(t, e);
-  const NameSet needs = t->reads[e->op] | (event_goes_out(e->kind) ? name_bit(t->schedule->ops[e->op].name) : 0);
-  turn->e = *e;
-  turn->waits = 0;
-  turn->has_exps = t->schedule->ops[e->op].n_exps > 0;
-  if (e->kind == EVENT_LOAD) c->n_copies[place_of(t, e, t->schedule->ops[e->op].name)]++;
-  if (l->ahead && e->op == l->ahead_op) c->n_copies[place_of(t, e, l->ahead - 1)]++;
-  memcpy(turn->copy, c->n_copies, sizeof turn->copy);
-  for (int k = 0; k < c->n_held; k++) turn->waits |= t->sets[c->held[k].e.op] & needs;
-  for (int k = 0; k < consumers_of(t, e); k++) turn->from[k] = all_ready(t, c, needs & ~turn->waits, k);
-}
-
-/* Whether a load comes into a copy that a held event still uses. */
-static bool takes_held_place(const Timeline *t, const Clock *c, const Turn *turn) {
-  const int place = place_of(t, &turn->e, t->schedule->ops[turn->e.op].name);
-  const uint32_t n = (uint32_t)launch_copies(launch_of(t, &turn->e), place);
-  for (int k = 0; k < c->n_held; k++)
-    for (int name = 0; name < t->schedule->n_names; name++)
-      if (has(t->reads[c->held[k].e.op], name) && place_of(t, &turn->e, name) == place &&
-          c->held[k].copy[place] % n == turn->copy[place] % n)
-        return true;
-  return false;
-}
-
-/* Takes one event; returns its bars, and those of what was held. What takes no time has none. */
-static int clock_event(const Timeline *t, Clock *c, const Event *e, TimelineBar bars[TIMELINE_EVENT_BARS]) {
-  const ProgramLaunch *l = launch_of(t, e);
-  Turn turn;
-  int n = 0;
-  if (e->kind == EVENT_SKIP) return 0;
-  if (t->in_steps) {
-    bars[n] = bar_of(e, lane_of(e), c->last, 1);
-    c->last = bars[n].end;
-    return 1;
-  }
-  const int loop = l->ahead ? t->schedule->ops[l->ahead_op].parent : -1;
-  const bool inside = loop >= 0 && e->op > loop && e->op < t->schedule->ops[loop].end;
-  if (c->n_held > 0 && (!inside || c->n_held == TIMELINE_HELD_MAX)) n += release(t, c, bars);
-  issue(t, c, e, &turn);
-  const bool is_beside = inside && e->op >= l->beside_op && e->flops > 0,
-             waits = turn.waits || (c->n_held > 0 && e->kind == EVENT_LOAD && takes_held_place(t, c, &turn));
-  if (!waits) n += run_turn(t, c, &turn, true, !is_beside, bars + n);
-  if (waits || is_beside) {
-    turn.has_exps &= waits;
-    c->held[c->n_held++] = turn;
-  }
-  if (inside && e->op == l->ahead_op) n += release(t, c, bars + n);
-  return n;
-}
-
-/* Columns are left out: they are there with the tiles that they belong to. */
-static void find_values(Timeline *t) {
-  const Schedule *s = t->schedule;
-  NameSet columns = 0;
-  for (int name = 0; name < s->n_names; name++)
-    if (sides_are_column(s->names[name].rows, s->names[name].cols)) columns |= name_bit(name);
-  for (int op = 0; op < s->n_ops; op++) {
-    t->reads[op] = live_reads(s, op) & ~columns;
-    t->sets[op] = live_sets(s, op) & ~columns;
-  }
-}
 
 /* ---- CTAs of a head -------------------------------------------------------------------------------------- */
 
@@ -252,19 +15,19 @@ typedef struct {
 } StepRange;
 
 static StepRange range_of(const Timeline *t, const TimelineKernel *k, int64_t outer) {
-  const PlaceSteps steps = place_cta(schedule_of(t), &t->plan, k->pass, outer);
+  const PlaceSteps steps = place_cta(t->schedule, &t->plan, k->pass, outer);
   return (StepRange){steps.begin, steps.end - steps.begin};
 }
 
 int64_t timeline_ctas_of_head(const Timeline *t, int kernel) {
   const TimelineKernel *k = &t->kernels[kernel];
-  return place_n_ctas(schedule_of(t), &t->plan, k->pass);
+  return place_n_ctas(t->schedule, &t->plan, k->pass);
 }
 
 /* A CTA's events, one after another, on its clock. */
 typedef struct {
   StepRange range;
-  Clock clock;
+  TimelineClock clock;
   Cursor cursor;
   Event e;
   uint64_t n; /* taken so far */
@@ -273,22 +36,22 @@ typedef struct {
 static bool walk_begin(const Timeline *t, const TimelineKernel *k, int64_t outer, Walk *w) {
   memset(w, 0, sizeof *w);
   w->range = range_of(t, k, outer);
-  return schedule_seek(schedule_of(t), &t->plan, &w->cursor, w->range.first);
+  return schedule_seek(t->schedule, &t->plan, &w->cursor, w->range.first);
 }
 
 /* Takes the next event; returns how many bars there are, of its own and of those that it released. -1: there is none,
  * and nothing is held. */
 static int walk_next(const Timeline *t, Walk *w, TimelineBar bars[TIMELINE_EVENT_BARS]) {
-  if (w->n < w->range.n && schedule_next(schedule_of(t), &t->plan, &w->cursor, &w->e)) {
+  if (w->n < w->range.n && schedule_next(t->schedule, &t->plan, &w->cursor, &w->e)) {
     w->n++;
-    return clock_event(t, &w->clock, &w->e, bars);
+    return timeline_clock_event(t, &w->clock, &w->e, bars);
   }
-  return w->clock.n_held ? release(t, &w->clock, bars) : -1;
+  return w->clock.n_held ? timeline_clock_release(t, &w->clock, bars) : -1;
 }
 
 /* Events of a CTA that are skips, of which a long one has many at its end. */
 static double skips_in(const Timeline *t, const TimelineKernel *k, int64_t outer) {
-  const Schedule *s = schedule_of(t);
+  const Schedule *s = t->schedule;
   const StepRange range = range_of(t, k, outer);
   Traffic before, after;
   if (!s->skips) return 0;
@@ -404,7 +167,7 @@ static void deal_out(Timeline *t, int kernel, Free *heap) {
     heap[0].at = piece->end;
     sink(heap, n_slots);
     t->busy += length;
-    k->end = later(k->end, piece->end);
+    k->end = fmax(k->end, piece->end);
   }
   t->end = k->end;
 }
@@ -501,7 +264,7 @@ static void stretch_clocks(Timeline *t, const SnapshotL2 *said) {
   if (t->in_steps || !(end > 0)) return;
   t->least_s = said->least_s;
   t->predicted_s = said->predicted_s;
-  t->whole_s = t->predicted_s > 0 ? t->predicted_s : later(end, t->least_s);
+  t->whole_s = t->predicted_s > 0 ? t->predicted_s : fmax(end, t->least_s);
   const double stretch = t->stretch = t->whole_s / end;
   t->bytes_per_s /= stretch, t->flops_per_s /= stretch, t->exps_per_s /= stretch;
   for (int n = 0; n < t->n_kernels; n++) {
@@ -518,7 +281,7 @@ void timeline_make(Timeline *t, const Snapshot *now) {
   Error error = {0};
   memset(t, 0, sizeof *t);
   t->schedule = now->schedule;
-  find_values(t);
+  timeline_clock_values(t);
   find_rates(t, now);
   Status status = simulate(&run, &now->problem, now->schedule, &error);
   if (!status) t->plan = run.plan;
@@ -586,7 +349,7 @@ TimelineMoment timeline_now(const Timeline *t, const Snapshot *now) {
   if (!t->is_known) return m;
   while (m.kernel + 1 < t->n_kernels && t->kernels[m.kernel + 1].pass <= e->pass) m.kernel++;
   const TimelineKernel *k = &t->kernels[m.kernel];
-  m.outer = k->whole_head ? 0 : place_cta_of(schedule_of(t), &t->plan, e);
+  m.outer = k->whole_head ? 0 : place_cta_of(t->schedule, &t->plan, e);
   const int64_t number = timeline_number(t, m.kernel, m.outer);
   m.piece = launch_piece(&k->launch, number);
   if (now->step > 0) m.time = time_at(t, m.kernel, m.outer, now->step - 1);
