@@ -49,6 +49,8 @@ picture roofline 'The roofline of an H200' roofline --gpu h200 -N 16K --heads 16
 picture gpus 'One run on several GPUs, with the least time each can take' sweep --over gpu=a100-80gb,h100-sxm,h200 -N 16K --heads 16 --title 'At least this long'
 picture decode 'Decode: one query against a long cache, heads packed as rows' render --scene decode -N 1 --seq-len-k 8K --heads 32 --kv-heads 8 --algorithm fa2-split --gpu h200 --step 100
 picture warp 'One access of a warp' render --scene warp --step 40
+picture serving 'Four sequences of a service: their pages, a shared prefix once' render --scene serving --lengths 1000,257,640,64 --prefix 48 --step 40
+picture zoom 'One key, from its head down to its bank' render --scene zoom -N 1024 -d 128 --block 64 --step 100
 picture timeline 'CTAs over time' render --scene timeline --state "algorithm=fa2 $small" --step 200
 
 if [ "${1:-}" = --check ]; then

@@ -165,7 +165,9 @@ static void draw_words(const Pen *pen, const Zoom *z, int level, Box box, bool i
   char words[64];
   count_words(pen->now, z, level, words, sizeof words);
   const Number bytes = number_bytes(z->bytes[level]);
-  pen_text(pen, pen_fitting_type(pen, TYPE_NUMBER, true, box.width, bytes.text),
+  TypeSize type = TYPE_NUMBER; /* one for all levels */
+  for (int k = 0; k < LEVELS; k++) type = pen_fitting_type(pen, type, true, box.width, number_bytes(z->bytes[k]).text);
+  pen_text(pen, type,
            !is_on                 ? t->ink_soft
            : level == LEVEL_BANKS ? t->waste_text
                                   : t->series_text[INK_BLUE],
