@@ -112,7 +112,7 @@ class Page {
     if (exceptionDetails) throw new Error(`${expression.slice(0, 120)}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)
     return result.value
   }
-  async until(expression, seconds = 20) {
+  async until(expression, seconds = 120) {
     for (const end = Date.now() + seconds * 1000; Date.now() < end; await new Promise(r => setTimeout(r, 25))) {
       const value = await this.value(expression).catch(() => false)
       if (value) return value

@@ -20,7 +20,7 @@ export class Firefox {
       { stdio: 'ignore', env: { ...process.env, HOME: home, MOZ_DISABLE_CONTENT_SANDBOX: '1' } })
     const browser = Object.assign(new Firefox(), { child, home, next: 1, waiting: new Map(), rest: Buffer.alloc(0) })
     let port = 0
-    for (let k = 0; k < 600 && !port && child.exitCode === null; k++) {
+    for (let k = 0; k < 4000 && !port && child.exitCode === null; k++) {
       await pause(50)
       try { port = Number(readFileSync(join(home, 'MarionetteActivePort'), 'utf8')) } catch { /* not yet */ }
     }
@@ -57,7 +57,7 @@ export class Firefox {
     if (value.error) throw new Error(`${expression.slice(0, 120)}: ${value.error}`)
     return value.value
   }
-  async until(expression, seconds = 30) {
+  async until(expression, seconds = 120) {
     for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(50)) {
       const value = await this.value(expression).catch(() => false)
       if (value) return value
