@@ -146,7 +146,7 @@ typedef struct {
 } ProgramAssign;
 
 /* Conditions of a line or a kernel: all that are named must hold. */
-enum { WHEN_LSE = 1, WHEN_SPLIT = 2 /* splits > 1 */, WHEN_WHOLE = 4 /* splits = 1 */ };
+enum { WHEN_LSE = 1, WHEN_SPLIT = 2 /* splits > 1 */, WHEN_WHOLE = 4 /* splits = 1 */, WHEN_ANY = 7 };
 
 typedef enum {
   OP_LOOP = 0, /* enters */

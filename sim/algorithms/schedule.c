@@ -1,5 +1,6 @@
 #include "sim/algorithms/schedule.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What articles call it. */
@@ -82,6 +83,28 @@ int schedule_main_kernel(const Schedule *s) {
     if (n > most) most = n, main = k;
   }
   return main;
+}
+
+static NameSet moved_names(const Schedule *s, unsigned when) {
+  NameSet names = 0;
+  for (int op = 0; op < s->n_ops; op++)
+    for (int k = 0; k < s->ops[op].n_moved && !(s->ops[op].when & ~when); k++) names |= name_bit(s->ops[op].moved[k]);
+  return names;
+}
+
+const char *schedule_moved_title(const Schedule *s, unsigned when, int tensor, const char *between, char *text,
+                                 size_t size) {
+  const NameSet moved = moved_names(s, when);
+  *text = '\0';
+  for (int n = 0; n < s->n_names && s->tensors[tensor].is_stats; n++) {
+    char letters[sizeof s->names[n].text];
+    if (s->names[n].tensor != tensor || !(moved & name_bit(n))) continue;
+    snprintf(letters, sizeof letters, "%.*s", (int)strcspn(s->names[n].text, "_'"), s->names[n].text);
+    if (!strstr(text, letters))
+      snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? between : "", letters);
+  }
+  if (!*text) snprintf(text, size, "%s", s->tensors[tensor].title);
+  return text;
 }
 
 bool schedule_ctas_go_back(const Schedule *s, const Plan *plan, int kernel, Dim dim) {

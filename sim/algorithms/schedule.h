@@ -84,6 +84,11 @@ static inline bool schedule_backwards(const Plan *plan, const ProgramOp *loop) {
   return loop->backwards || (loop->either_way && plan->tiling.reversed);
 }
 
+/* What a tensor is called where it crosses the SRAM boundary: its title, but of statistics those that move under the
+ * conditions `when`: "L", where m and l stay on chip. Returns text. */
+const char *schedule_moved_title(const Schedule *schedule, unsigned when, int tensor, const char *between, char *text,
+                                 size_t size);
+
 /* Whether the CTAs of a kernel begin with the last block of a dimension: their loop over it goes back. */
 bool schedule_ctas_go_back(const Schedule *schedule, const Plan *plan, int kernel, Dim dim);
 

@@ -218,6 +218,28 @@ TEST(a_program_sends_what_its_scheme_does) {
 }
 
 /* Exchanged in every step, blocks come home in the last one: G instead of G - 1. */
+/* Ring attention with other names: columns that go to HBM and back have theirs, m' and an unmoved L have none there. */
+TEST(columns_are_called_as_the_program_does) {
+  static const char *const NEW[][2] = {
+      {"ring-attention", "ring-by-others"}, {"m_i", "b_i"}, {"m'", "n'"}, {"l_i", "z_i"}, {"L_i", "E_i"}};
+  static Program program;
+  char text[PROGRAM_TEXT_BYTES], title[64];
+  const Schedule *ring = schedule_find("ring-attention");
+  Error error = {0};
+  snprintf(text, sizeof text, "%s", ring->text);
+  for (size_t k = 0; k < sizeof NEW / sizeof *NEW; k++)
+    for (char *at = text; (at = strstr(at, NEW[k][0]));) memcpy(at, NEW[k][1], strlen(NEW[k][1]));
+  if (program_read(&program, text, strlen(text), "own", &error)) fail_msg("%s", error.message);
+  for (int t = 0; t < ring->n_tensors; t++) {
+    const bool is_columns = ring->tensors[t].is_stats;
+    assert_string_equal(schedule_moved_title(ring, WHEN_WHOLE, t, ", ", title, sizeof title),
+                        is_columns ? "m, l" : ring->tensors[t].title);
+    assert_string_equal(schedule_moved_title(&program, WHEN_WHOLE, t, ", ", title, sizeof title),
+                        is_columns ? "b, z" : ring->tensors[t].title);
+    if (is_columns) assert_string_equal(program.tensors[t].title, "b, z");
+  }
+}
+
 TEST(a_last_exchange_is_counted) {
   static Program p;
   const Shape shape = {.N_q = 64, .d = 16, .heads = 2};

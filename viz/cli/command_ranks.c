@@ -222,7 +222,8 @@ static void add_tensors(Document *d, const Ranks *k) {
   ranks_tensors(k, tensors);
   for (int n = 0; n < k->program->n_tensors; n++) {
     if (!k->program->tensors[n].is_moved) continue;
-    table_text(t, ROLE_PLAIN, k->program->tensors[n].title);
+    char title[64];
+    table_text(t, ROLE_PLAIN, schedule_moved_title(k->program, WHEN_WHOLE, n, ", ", title, sizeof title));
     table_bytes(t, ROLE_PLAIN, tensors[n].read);
     table_bytes(t, ROLE_PLAIN, tensors[n].write);
     table_bytes(t, ROLE_ACCENT, tensors[n].sent);

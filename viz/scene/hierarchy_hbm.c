@@ -200,20 +200,8 @@ static void draw_moved_bytes(const Pen *pen, Box numbers, double base, int t, bo
   }
 }
 
-/* Of statistics those that come and go: "L", where m and l stay on chip. */
 static const char *name_in_hbm(const Pen *pen, int tensor, const char *between, char *text, size_t size) {
-  const Schedule *s = pen->now->schedule;
-  *text = '\0';
-  for (int n = 0; n < s->n_names && s->tensors[tensor].is_stats; n++) {
-    const ProgramName *name = &s->names[n];
-    const int letters = (int)strcspn(name->text, "_'");
-    char letter[sizeof name->text];
-    if (name->tensor != tensor || !(name->is_loaded || name->is_stored)) continue;
-    snprintf(letter, sizeof letter, "%.*s", letters, name->text);
-    if (!strstr(text, letter)) snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? between : "", letter);
-  }
-  if (!*text) snprintf(text, size, "%s", pen_name(pen, tensor));
-  return text;
+  return schedule_moved_title(pen->now->schedule, WHEN_ANY, tensor, between, text, size);
 }
 
 /* Names over matrices: in a row, or where they are narrow in two, every other one higher. */

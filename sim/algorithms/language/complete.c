@@ -178,6 +178,7 @@ Status program_complete(Reader *r) {
   if (p->n_ops == PROGRAM_OPS_MAX) return reader_fail(r, "the program has more than %d steps", PROGRAM_OPS_MAX);
   if (program_tensors(r)) return STATUS_BAD_FILE;
   sram_find_places(p);
+  program_name_statistics(p);
   p->ops[p->n_ops++] = (ProgramOp){.kind = OP_STOP, .parent = -1, .end = -1, .needs = -1};
   return STATUS_OK;
 }

@@ -161,5 +161,6 @@ Status races_check(Reader *r);
 
 /* The table of tensors, once every name and line is known. */
 Status program_tensors(Reader *r);
+void program_name_statistics(Program *p); /* once places are known */
 
 #endif

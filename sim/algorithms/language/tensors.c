@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/algorithms/language/reader.h"
+#include "sim/algorithms/sram.h"
 
 /* The name without subscripts and prime. */
 static void letters_of(const char *text, char *letters) {
@@ -55,10 +56,17 @@ static bool is_any(const Program *p, const ProgramName *n) {
 /* What statistics are called where there is room for their names. */
 _Static_assert(PROGRAM_NAMES_MAX + 7 <= VALUES_MAX && VALUES_MAX <= 64, "a row a name, and a bit a row");
 
-static void name_statistics(const Program *p, ProgramTensor *t) {
+/* Whether it has a place of its own in a kernel's SRAM: not in registers, nor where another was. */
+static bool has_place(const Program *p, int name) {
+  for (int k = 0; k < p->n_kernels; k++)
+    if (sram_place(p, k, name) == name) return true;
+  return false;
+}
+
+static void list_statistics(const Program *p, ProgramTensor *t) {
   char letters[sizeof p->names[0].text];
   for (int n = 0; n < p->n_names; n++) {
-    if (!is_statistic(&p->names[n])) continue;
+    if (!is_statistic(&p->names[n]) || !has_place(p, n)) continue;
     letters_of(p->names[n].text, letters);
     const size_t used = strlen(t->title);
     if (strstr(t->title, letters) || used + 2 + strlen(letters) >= sizeof t->title) continue;
@@ -83,10 +91,16 @@ static void add_statistics(Program *p, bool implied) {
   ProgramTensor *t = &p->tensors[row_of(p, "stats")];
   *t = (ProgramTensor){.text = "stats", .rows = SIDE_ROWS, .cols = SIDE_ONE, .is_fp32 = true, .is_stats = true};
   t->is_listed = implied;
-  if (implied && are_m_and_l(p))
-    strcpy(t->title, "m, l");
-  else
-    name_statistics(p, t);
+}
+
+void program_name_statistics(Program *p) {
+  for (int k = 0; k < p->n_values; k++) {
+    ProgramTensor *t = &p->tensors[k];
+    if (t->is_stats && t->is_listed && are_m_and_l(p))
+      strcpy(t->title, "m, l");
+    else if (t->is_stats)
+      list_statistics(p, t);
+  }
 }
 
 /* A program that declares nothing has the papers' tensors, moved or not; SRAM lists them, but P, which takes the place
