@@ -27,8 +27,8 @@ ifneq ($(HARDEN),0)
 HARDENED := $(if $(SAN),,$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)) -fstack-protector-strong
 LDFLAGS += -Wl,-z,relro,-z,now
 endif
-# Of i686, too, a double has 64 bits, not the 80 of x87.
-SSE := $(if $(filter i%86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))),-msse2 -mfpmath=sse)
+# Of i686, too, a double has 64 bits, not the 80 of x87, and so have sizes of files and limits.
+SSE := $(if $(filter i%86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))),-msse2 -mfpmath=sse -D_FILE_OFFSET_BITS=64)
 PKG_CFLAGS := $(if $(READY),$(subst -I,-isystem ,$(shell pkg-config --cflags $(PKGS) cmocka 2>/dev/null || pkg-config --cflags $(PKGS))))
 PKG_LIBS := $(if $(READY),$(shell pkg-config --libs $(PKGS)))
 # One set of objects serves the programs and libtilewalk.so, which shows the names of tilewalk.h alone; it has no sanitizers.

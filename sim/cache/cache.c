@@ -1,6 +1,7 @@
 #include "sim/cache/cache.h"
 #include "sim/cache/cache_private.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,9 +78,9 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   return STATUS_OK;
 }
 
-size_t cache_state_bytes(const CacheConfig *config) {
+uint64_t cache_state_bytes(const CacheConfig *config) {
   CacheState state;
-  return plan(config, &state, NULL) == STATUS_OK ? (size_t)state.state_bytes : 0;
+  return plan(config, &state, NULL) == STATUS_OK ? state.state_bytes : 0;
 }
 
 Status cache_new(CacheState **state, const CacheConfig *config, Error *error) {
@@ -87,9 +88,9 @@ Status cache_new(CacheState **state, const CacheConfig *config, Error *error) {
   *state = NULL;
   const Status status = plan(config, &planned, error);
   if (status != STATUS_OK) return status;
-  const size_t bytes = (size_t)align_up(planned.state_bytes);
-  *state = aligned_alloc(64, bytes);
-  if (!*state) return error_set(error, STATUS_NO_MEMORY, "no memory for the cache (%zu bytes)", bytes);
+  const uint64_t bytes = align_up(planned.state_bytes);
+  if (bytes < PTRDIFF_MAX) *state = aligned_alloc(64, (size_t)bytes);
+  if (!*state) return error_set(error, STATUS_NO_MEMORY, "no memory for the cache (%" PRIu64 " bytes)", bytes);
   **state = planned;
   cache_reset(*state);
   return STATUS_OK;

@@ -154,7 +154,7 @@ Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Er
 uint32_t cache_most_parts(const CacheConfig *config);
 
 /* Bytes of memory that a cache of this config needs; 0 where cache_config_resolve refuses it. */
-size_t cache_state_bytes(const CacheConfig *config);
+uint64_t cache_state_bytes(const CacheConfig *config);
 
 /* Makes an empty cache in memory of its own, which begins where vectors are fastest; free() it.
  * STATUS_NO_MEMORY; *state is NULL where it fails. */

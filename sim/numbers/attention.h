@@ -23,7 +23,7 @@
 #include "sim/numbers/evaluate.h"
 
 /* More than this is refused: to see numbers, a smaller N will do. */
-#define ATTENTION_MAX_BYTES ((Wide)1 << 34)
+#define ATTENTION_MAX_BYTES ((Wide)1 << (sizeof(void *) < 8 ? 30 : 34))
 
 typedef struct {
   SoftmaxConfig softmax; /* precision, and the switch that leaves the maximum out */

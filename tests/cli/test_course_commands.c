@@ -153,6 +153,7 @@ TEST(test_every_command_runs) {
     for (int earlier = 0; earlier < k && is_new; earlier++) is_new = strcmp(commands[earlier].text, c->text) != 0;
     const bool is_window = strncmp(c->text, "tilewalk view", 13) == 0;
     if (!is_new || (is_window && !has_window)) continue;
+    if (sizeof(void *) < 8 && strstr(c->text, "--cpu")) continue; /* it refuses there */
     const int status = run(c->text, less_of(c->text));
     if (status != (strstr(c->text, "./mine.walk --judge") != NULL)) tell(c, status); /* a start is not yet right */
   }

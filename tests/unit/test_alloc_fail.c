@@ -14,7 +14,7 @@ static Status no_memory(Error *error) {
 static Status tidy(void *context, Error *error) {
   (void)context;
   Status status = no_memory(NULL);
-  char *a = malloc(64);
+  char *volatile a = malloc(64);
   char *b = a ? calloc(4, 16) : NULL;
   char *grown = b ? realloc(b, 128) : NULL;
   if (grown) {
@@ -35,7 +35,7 @@ static Status leaks_on_failure(void *context, Error *error) {
   (void)context;
   kept = malloc(64);
   if (!kept) return no_memory(error);
-  void *second = malloc(64);
+  void *volatile second = malloc(64);
   if (!second) return no_memory(error); /* kept stays */
   free(second);
   free(kept);

@@ -300,7 +300,7 @@ TEST(fetches_are_at_least_compulsory_and_at_most_requested) {
 TEST(a_copy_goes_on_as_the_original_does) {
   for (int policy = CACHE_LRU; policy <= CACHE_RANDOM; policy++) {
     const CacheConfig config = {.size_bytes = 32 * KIB, .policy = (CachePolicy)policy};
-    const size_t bytes = cache_state_bytes(&config);
+    const size_t bytes = (size_t)cache_state_bytes(&config);
     CacheState *cache = make_cache(&config), *bookmark = malloc(bytes);
     Rand r = {9};
     for (int i = 0; i < 3000; i++) {

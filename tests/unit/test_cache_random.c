@@ -284,7 +284,7 @@ TEST(both_ends_of_the_addresses_count_like_the_slow_cache) {
     assert_int_equal(cache_config_resolve(&asked, &slow->config, NULL), STATUS_OK);
     slow->sets = asked.size_bytes / asked.line_bytes / asked.ways;
     CacheState *cache = make_cache(&asked), *bookmark = make_cache(&asked);
-    const size_t state_bytes = cache_state_bytes(&asked);
+    const size_t state_bytes = (size_t)cache_state_bytes(&asked);
     const bool whole_lines = rand_in(&r, 0, 1), first_high = rand_in(&r, 0, 1);
     uint64_t from_end = 0, bytes = 1;
     CacheKind kind;

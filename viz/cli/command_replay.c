@@ -24,7 +24,7 @@
 #include "viz/text/progress.h"
 
 enum { PIECE_BYTES = 1 << 21, PIPE_BYTES = 1 << 20, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };
-#define STATE_BYTES_MAX ((size_t)2 << 30)
+#define STATE_BYTES_MAX ((uint64_t)2 << 30)
 
 typedef struct {
   OutputRequest output;
@@ -344,7 +344,7 @@ static Status choose_cache(ReplayOptions *o, Error *error) {
   c->no_byte_masks = c->line_bytes > 65536;
   const Status status = cache_config_resolve(c, &(CacheConfig){0}, error);
   if (status != STATUS_OK) return status;
-  const size_t bytes = cache_state_bytes(c);
+  const uint64_t bytes = cache_state_bytes(c);
   if (bytes > STATE_BYTES_MAX)
     return error_set(error, STATUS_TOO_LARGE, "a cache of %s would take %s to simulate; at most %s are used",
                      number_bytes(c->size_bytes).text, number_bytes(bytes).text, number_bytes(STATE_BYTES_MAX).text);

@@ -21,7 +21,7 @@ static double now_seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void limit(int what, size_t value) {
+static void limit(int what, uint64_t value) {
   const struct rlimit r = {.rlim_cur = (rlim_t)value, .rlim_max = (rlim_t)value};
   setrlimit(what, &r);
 }
@@ -32,7 +32,7 @@ static void become(const char *const *argv, const ChildLimits *limits, const int
   setpgid(0, 0);
   if (null < 0 || dup2(null, 0) < 0 || dup2(out[1], 1) < 0 || dup2(err[1], 2) < 0) _exit(EXIT_NOT_STARTED);
   close(out[0]), close(err[0]), close(out[1]), close(err[1]), close(null);
-  limit(RLIMIT_CPU, (size_t)limits->cpu_seconds);
+  limit(RLIMIT_CPU, (uint64_t)limits->cpu_seconds);
   limit(RLIMIT_AS, limits->memory_bytes);
   limit(RLIMIT_CORE, 0);
   execv(argv[0], (char *const *)argv);

@@ -3,13 +3,15 @@
 #define TILEWALK_VIZ_COMPILE_CHILD_RUN_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "sim/base/error.h"
 
 typedef struct {
   int cpu_seconds, wall_seconds;
-  size_t memory_bytes, out_bytes, err_bytes; /* out, err: more of it is dropped; the program runs on */
+  uint64_t memory_bytes;
+  size_t out_bytes, err_bytes; /* out, err: more of it is dropped; the program runs on */
 } ChildLimits;
 
 typedef struct {

@@ -259,7 +259,7 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
   const int wall_seconds = 20 + 10 * cpu_seconds; /* whoever is one of many on a machine gets a part of it */
   const ChildLimits limits = {.cpu_seconds = cpu_seconds,
                               .wall_seconds = wall_seconds,
-                              .memory_bytes = (size_t)4 << 30,
+                              .memory_bytes = (uint64_t)4 << 30,
                               .out_bytes = CUDA_PTX_MAX,
                               .err_bytes = 65536};
   if (child_run(argv, &limits, child, error)) return STATUS_BAD_REQUEST;
