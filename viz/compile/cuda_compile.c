@@ -342,7 +342,7 @@ static Status refuse_path(const CudaSource *source, const char *path, Error *err
 /* What clang would read is judged before it compiles. A header that is not here is left empty, with a note. */
 static Status judge_reads(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
                           CudaResult *result, Error *error) {
-  ChildResult child;
+  ChildResult child = {0};
   Status status = run_clang(source, folder, clang, name, true, &child, error);
   char *at = status ? NULL : strstr(child.out, ": "), *path;
   if (at)
