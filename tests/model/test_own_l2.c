@@ -1,5 +1,6 @@
 /* What programs of one's own leave for HBM, against obvious code: each CTA's tiles written out by hand, CTAs that take
  * turns, and a list of what L2 holds, last used first. */
+#define _POSIX_C_SOURCE 200809L
 #include "tests/support/test.h"
 #include "sim/l2/clock.h"
 #include "sim/l2/l2_run.h"
