@@ -186,6 +186,7 @@ static void report_bound(const ReportSink *k, const TimeBound *b) {
   for (int part = 0; part < TIME_PART_COUNT; part++) real_or_null(k, KEYS[part], b->part_s[part]);
   k->real(k->context, "busiest_sm_s", b->busiest_s);
   k->real(k->context, "l2_port_s", b->port_s);
+  k->real(k->context, "kernels_s", b->kernels_s);
   k->text(k->context, "bound", time_part_name(b->bound));
   k->real(k->context, "bound_s", b->bound_s);
 }

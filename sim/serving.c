@@ -82,6 +82,7 @@ static void add_run(ServingStep *sum, const Simulation *run, double layers, doub
   }
   all->busiest_s += layers * floor->busiest_s;
   all->port_s += layers * floor->port_s;
+  all->kernels_s += layers * floor->kernels_s;
   all->bound_s += layers * floor->bound_s;
   sum->attention_flops += layers * (double)run->traffic.flops;
   sum->boundary_read_bytes += wide((int64_t)layers) * run->read_bytes;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/walk/place.h"
 #include "sim/simulate.h"
 
 enum { COALESCED = 4, ROWS_MAX = 4096 };
@@ -14,15 +15,22 @@ double simulation_exps(const Simulation *s, double flops) {
   return pair.flops > 0 ? flops / pair.flops * pair.exps : 0;
 }
 
+/* S, P: rows x columns that lie in HBM between two kernels. */
+static bool is_by_tiles(const Simulation *s, int tensor) {
+  const ProgramTensor *v = &s->schedule->tensors[tensor];
+  return v->role == TENSOR_BETWEEN && v->rows == SIDE_ROWS && v->cols == SIDE_COLS && s->traffic.write[tensor] > 0;
+}
+
+static double n_intermediates(const Simulation *s) {
+  int n = 0;
+  for (int t = 0; t < s->schedule->n_tensors; t++) n += is_by_tiles(s, t);
+  return n > 1 ? n : 1;
+}
+
 /* Between two kernels L2 keeps at most its own size of each intermediate; the rest is written to HBM and read back. */
 static double intermediates_beyond_l2(const Simulation *s, double l2_bytes) {
-  int n_by_tiles = 0;
-  for (int t = 0; t < s->schedule->n_tensors; t++) {
-    const ProgramTensor *v = &s->schedule->tensors[t];
-    n_by_tiles += v->role == TENSOR_BETWEEN && v->rows == SIDE_ROWS && v->cols == SIDE_COLS && s->traffic.write[t] > 0;
-  }
-  const double n_tensors = n_by_tiles > 1 ? n_by_tiles : 1, one = (double)s->intermediates_bytes / n_tensors;
-  return one > l2_bytes ? 2 * n_tensors * (one - l2_bytes) : 0;
+  const double n = n_intermediates(s), one = (double)s->intermediates_bytes / n;
+  return one > l2_bytes ? 2 * n * (one - l2_bytes) : 0;
 }
 
 static int descending(const void *a, const void *b) {
@@ -129,6 +137,91 @@ static double most_ctas(const Simulation *s) {
   return heads_of(s) * (double)s->plan.shape.N_q * (double)s->plan.tiling.n_splits;
 }
 
+/* ---- Kernels, one after another ----------------------------------------------------------------------------- */
+
+static bool is_masked(const Plan *p) { return p->shape.causal || p->shape.window || p->shape.sided || p->mask.pattern; }
+
+/* CTAs of a pass, of one head: all, or those of whole blocks alone. */
+static double ctas_of(const Simulation *s, int pass, bool whole) {
+  const Plan *p = &s->plan;
+  const int64_t T_r = p->shape.N_q / p->tiling.B_r, T_c = p->shape.N_k / p->tiling.B_c;
+  const int64_t n_of[DIM_COUNT] = {[DIM_I] = whole && T_r ? T_r : p->T_r,
+                                   [DIM_J] = whole && T_c ? T_c : p->T_c,
+                                   [DIM_S] = p->tiling.n_splits,
+                                   [DIM_H] = schedule_group(p)};
+  double n = 1;
+  for (int op = 0; op < s->schedule->n_ops; op++) {
+    const ProgramOp *o = &s->schedule->ops[op];
+    if (o->kind == OP_LOOP && o->pass == pass && o->every) n *= (double)n_of[o->dim];
+  }
+  return n;
+}
+
+/* FLOPs of the SM that has most in a pass, times the SMs. Without a mask CTAs are alike, but for those of the last blocks;
+ * of n, some SM has ceil(n / n_sm). */
+static double pass_flops(const Simulation *s, int pass, double flops, const Gpu *gpu) {
+  const double heads = (double)schedule_heads(s->schedule, &s->plan.shape), n_sm = (double)gpu->n_sm;
+  if (n_sm == 0 || gpu->l2_bytes == 0 || is_masked(&s->plan) || s->plan.tiling.n_splits > 1) return flops;
+  const double a_cta = flops / (heads * ctas_of(s, pass, false));
+  return fmax(flops, n_sm * a_cta * ceil(heads * ctas_of(s, pass, true) / n_sm));
+}
+
+/* Bytes of HBM in a pass, at least. Without L2, all that cross the SRAM boundary; with it, of each intermediate what it
+ * cannot keep. */
+static double pass_hbm_bytes(const Simulation *s, const Traffic *pass, double l2_bytes) {
+  bool overflow = false;
+  if (l2_bytes == 0) return (double)(traffic_read_bytes(pass, &overflow) + traffic_write_bytes(pass, &overflow));
+  const double one = (double)s->intermediates_bytes / n_intermediates(s);
+  double bytes = 0;
+  for (int t = 0; t < s->schedule->n_tensors; t++)
+    if (is_by_tiles(s, t))
+      bytes +=
+          fmax(0, fmin((double)pass->read[t], one) - l2_bytes) + fmax(0, fmin((double)pass->write[t], one) - l2_bytes);
+  return bytes;
+}
+
+static void take_rate(double *seconds, double amount, double rate) {
+  if (rate > 0) *seconds = fmax(*seconds, amount / rate);
+}
+
+/* The longest part of each pass, one after another, as a kernel begins when the last has ended; 0: there is one. As it is
+ * launched, or in any tiles, with `flops` in all. Exponentials are left out. */
+static double kernels_s(const Simulation *s, const Gpu *gpu, double flops, bool as_launched) {
+  const Schedule *p = s->schedule;
+  const Wide heads = schedule_heads(p, &s->plan.shape);
+  const Dtype dtype = s->plan.shape.dtype;
+  const bool same_flops = as_launched || flops == (double)s->traffic.flops;
+  Traffic before = {0};
+  double seconds = 0;
+  if (p->n_passes < 2 || p->whole_head || schedule_n_steps(p, &s->plan) >= (Wide)1 << 62) return 0;
+  const uint64_t end = (uint64_t)schedule_n_steps(p, &s->plan);
+  for (uint64_t step = 0; step < end;) {
+    Traffic after, pass;
+    Cursor cursor = {0};
+    Event event;
+    bool overflow = false;
+    double longest = 0;
+    if (!schedule_seek(p, &s->plan, &cursor, step) || !schedule_next(p, &s->plan, &cursor, &event)) break;
+    step = place_steps(p, &s->plan, step, PLACE_PASS).end;
+    place_traffic(p, &s->plan, step, &after);
+    pass = traffic_since(&before, &after);
+    traffic_scale(&pass, heads, &overflow);
+    const double share = same_flops ? 1 : flops / (double)s->traffic.flops, products = (double)pass.flops * share;
+    take_rate(&longest, as_launched ? pass_flops(s, event.pass, products, gpu) : products,
+              timing_rate(gpu, TIME_MATH, dtype));
+    take_rate(&longest, pass_hbm_bytes(s, &pass, (double)gpu->l2_bytes), timing_rate(gpu, TIME_HBM, dtype));
+    if (as_launched) {
+      const double read = (double)traffic_read_bytes(&pass, &overflow),
+                   written = (double)traffic_write_bytes(&pass, &overflow);
+      take_rate(&longest, read + written, timing_rate(gpu, TIME_L2, dtype));
+      take_rate(&longest, 2 * read + written, timing_rate(gpu, TIME_SRAM, dtype));
+    }
+    seconds += longest;
+    before = after;
+  }
+  return seconds;
+}
+
 TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
   const double read = (double)s->read_bytes, written = (double)s->write_bytes, l2 = (double)gpu->l2_bytes;
   const double out = (double)s->outputs_bytes;
@@ -145,6 +238,7 @@ TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
   work.exps = simulation_exps(s, work.flops);
   if (l2 > 0) work.hbm_bytes = fmin(work.hbm_bytes, in + fmax(0, out - l2) + intermediates_beyond_l2(s, l2));
   if (l2 > 0) work.port_bytes = (in + out) / fmin((double)gpu->n_sm, most_ctas(s));
+  work.kernels_s = any_tiles && l2 == 0 ? 0 : kernels_s(s, gpu, work.flops, false);
   return work;
 }
 
@@ -183,6 +277,7 @@ TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
                    .n_launches = s->schedule->n_passes,
                    .dtype = s->plan.shape.dtype};
   work.exps = simulation_exps(s, work.flops);
+  work.kernels_s = kernels_s(s, gpu, work.flops, true);
   if (s->has_l2)
     work.hbm_bytes = s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s);
   else if (gpu->l2_bytes > 0)

@@ -19,6 +19,16 @@ bool traffic_equal(const Traffic *a, const Traffic *b) {
   return a->added == b->added && a->flops == b->flops && a->steps == b->steps;
 }
 
+Traffic traffic_since(const Traffic *before, const Traffic *now) {
+  Traffic t = {
+      .flops = now->flops - before->flops, .added = now->added - before->added, .steps = now->steps - before->steps};
+  for (int k = 0; k < TENSORS_MAX; k++) {
+    t.read[k] = now->read[k] - before->read[k];
+    t.write[k] = now->write[k] - before->write[k];
+  }
+  return t;
+}
+
 void traffic_scale(Traffic *t, Wide n_heads, bool *overflow) {
   for (int k = 0; k < TENSORS_MAX; k++) {
     t->read[k] = checked_mul(t->read[k], n_heads, overflow);

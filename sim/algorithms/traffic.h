@@ -28,6 +28,9 @@ void traffic_add(Traffic *traffic, const Program *program, const Event *event);
 
 bool traffic_equal(const Traffic *a, const Traffic *b);
 
+/* What has come since *before: bytes, FLOPs and steps. */
+Traffic traffic_since(const Traffic *before, const Traffic *now);
+
 /* Multiplies bytes, FLOPs and steps by the number of heads; tiles stay per head. */
 void traffic_scale(Traffic *traffic, Wide n_heads, bool *overflow);
 

@@ -74,12 +74,16 @@ TimeBound timing_bound(const TimeWork *work, const Gpu *gpu) {
   if (gpu->l2_bytes > 0 && gpu->clock_hz > 0) b.port_s = work->port_bytes / (PORT_BYTES_PER_CLOCK * gpu->clock_hz);
   take_term(&b, TIME_TERM_BUSIEST, b.busiest_s);
   take_term(&b, TIME_TERM_PORT, b.port_s);
+  b.kernels_s = work->kernels_s;
+  b.bound_s = fmax(b.bound_s, b.kernels_s); /* a term that a run of one kernel has too: its parts */
   return b;
 }
 
 bool timing_comparable(const Timing *a, const Timing *b) {
   if (a->kind != b->kind || !(a->seconds > 0) || !(b->seconds > 0)) return false;
-  return a->kind != TIME_BOUND || a->run.terms == b->run.terms;
+  if (a->kind != TIME_BOUND) return true;
+  const bool first = a->seconds < b->seconds, with_gaps = a->seconds + a->launch_s < b->seconds + b->launch_s;
+  return a->run.terms == b->run.terms && (first == with_gaps || a->seconds == b->seconds);
 }
 
 double timing_ridge(const Gpu *gpu, TimePart level, Dtype dtype) {

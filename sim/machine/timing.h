@@ -54,7 +54,8 @@ typedef struct {
   double exps;
   double busiest_flops; /* of them, those of the SM that has most; 0: as few as a fair share */
   double port_bytes;    /* through the port to L2 of the SM that has most; 0: not known */
-  int n_launches;       /* kernels, one after the other */
+  double kernels_s;     /* kernels one after the other, each as long as its longest part; 0: there is one */
+  int n_launches;
   Dtype dtype;
 } TimeWork;
 
@@ -96,7 +97,7 @@ typedef struct {
   int64_t n_runs, median_permille, nine_permille;
 } TimeError;
 
-enum { TIME_TERM_BUSIEST = TIME_PART_COUNT, TIME_TERM_PORT, TIME_TERM_COUNT };
+enum { TIME_TERM_BUSIEST = TIME_PART_COUNT, TIME_TERM_PORT, TIME_TERM_KERNELS, TIME_TERM_COUNT };
 
 typedef struct {
   double part_s[TIME_PART_COUNT]; /* NAN: the machine's rate is not known, or it has no such level */
@@ -104,6 +105,7 @@ typedef struct {
   double busy_s;                  /* its time */
   double busiest_s;               /* the products of the busiest SM; 0: not known */
   double port_s;                  /* the bytes of an SM through its port to L2, at least; 0: not known */
+  double kernels_s;               /* kernels one after the other; 0: there is one */
   double bound_s;                 /* the longest of all of these */
   uint32_t terms;                 /* which of them are known: a bit each, parts first */
 } TimeBound;
@@ -122,7 +124,8 @@ typedef struct {
   const char *why;    /* why it is extrapolated, or no time is predicted; NULL: predicted */
 } Timing;
 
-/* Whether a ratio of their seconds means anything: of one kind, and bounds of the same terms. */
+/* Whether a ratio of their seconds means anything: of one kind; bounds of the same terms, which the gaps between their
+ * launches would not turn round. */
 bool timing_comparable(const Timing *a, const Timing *b);
 
 /* The kernel's costs. What a kernel's CTAs cost (sim/l2/makespan.h), fitted to recorded times. Zeros: not timed. */

@@ -185,6 +185,27 @@ TEST(shared_keys_count_once) {
 }
 
 /* Times are compared within a kind, and bounds where they have the same terms. */
+/* Three kernels, of which none begins before the last has ended: 64 CTAs of a tile, the softmax's bytes through L2, 32 CTAs
+ * of two tiles. FlashAttention-2 is one kernel. The order of the two is that of the bounds alone: three launches have
+ * two gaps of 3 us more. */
+TEST(kernels_follow_one_another) {
+  const Gpu gpu = open_gpu("a100-80gb");
+  const Shape shape = {.N_q = 256, .d = 128, .heads = 16};
+  const Tiling tiling = {.B_r = 128, .B_c = 128};
+  const double tile_s = 2.0 * 128 * 128 * 128 / (312e12 / 108),
+               softmax_s = 2.0 * 16 * 256 * 256 * 2 / gpu.l2_bytes_per_s;
+  const Simulation three = timed("standard", shape, tiling, &gpu), one = timed("fa2", shape, tiling, &gpu);
+  expect_near(three.timing.run.kernels_s, 3 * tile_s + softmax_s);
+  expect_near(three.timing.run.bound_s, 3 * tile_s + softmax_s);
+  expect_near(one.timing.run.bound_s, 4 * tile_s);
+  assert_true(one.timing.run.kernels_s == 0);
+  Timing alike = three.timing;
+  alike.run.terms = one.timing.run.terms;
+  assert_false(timing_comparable(&alike, &one.timing));
+  alike.launch_s = one.timing.launch_s;
+  assert_true(timing_comparable(&alike, &one.timing));
+}
+
 TEST(unlike_times_have_no_ratio) {
   const Timing bound = {.kind = TIME_BOUND, .seconds = 1, .run = {.terms = 7}},
                more = {.seconds = 1, .run = {.terms = 15}};

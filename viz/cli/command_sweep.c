@@ -203,7 +203,7 @@ static void add_notes(Table *t, const Sweep *s) {
     table_note(
         t,
         "Predicted where --kernel names a kernel that was timed; else a bound: this run's bytes and products at peak "
-        "rates. Times of unlike kinds have no ratio.");
+        "rates. Times of unlike kinds have no ratio, nor bounds that the gaps between launches could turn round.");
 }
 
 /* The table, without rows. In JSON columns have keys alone, so that it is opened before the series are known. */

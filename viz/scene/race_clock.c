@@ -53,7 +53,7 @@ RaceClock race_clock(const Simulation *run, const Gpu *gpu) {
   schedule_traffic(run->schedule, &run->plan, &c.whole, &overflow);
   c.whole_bytes = bytes_of(&c.whole);
   const double whole = kernels_s(&c, run, gpu, end_of(run));
-  c.stretch = whole > 0 ? fmax(1, timing_bound(&c.work, gpu).bound_s / whole) : 1;
+  c.stretch = whole > 0 ? (run->timed ? run->timing.run.bound_s : timing_bound(&c.work, gpu).bound_s) / whole : 1;
   c.whole_s = whole * c.stretch;
   return c;
 }

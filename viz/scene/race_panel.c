@@ -32,6 +32,8 @@ static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large
              now->by_time ? number_seconds(run->whole_s).text : number_bytes(run->total_bytes).text);
   else if (!run->fits)
     snprintf(words[2], sizeof words[2], "SRAM too small");
+  else if (now->by_time && !snapshot_order_holds(now, run, own))
+    snprintf(words[2], sizeof words[2], "%s without gaps", number_seconds(run->whole_s).text);
   else if (now->by_time)
     snprintf(words[2], sizeof words[2], "%s the time%s", number_ratio(run->whole_s / own->whole_s).text, in_all);
   else

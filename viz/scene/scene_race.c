@@ -90,7 +90,11 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
                ratio = now->by_time ? number_ratio(last->whole_s / first->whole_s)
                                     : number_ratio_of(last->total_bytes, first->total_bytes);
   say_why(now, first, last, said);
-  if (last->is_finished)
+  if (last->is_finished && !snapshot_order_holds(now, first, last)) {
+    snprintf(said->what, sizeof said->what, "All are done; which is the fastest these times do not say.");
+    snprintf(said->why, sizeof said->why, "The gaps between launches are left out, and %s has more of them.",
+             name_of(first));
+  } else if (last->is_finished)
     snprintf(said->what, sizeof said->what, "All are done: %s %s %.*s as %s as %s.", name_of(last),
              now->by_time ? "took" : "moved", N(ratio), now->by_time ? "long" : "much", name_of(first));
   else if (first->is_finished)
@@ -300,6 +304,7 @@ static void draw_lane(const Pen *pen, const Film *f, Box lane, double name_width
     return;
   }
   const bool is_first = run == f->first;
+  if (!snapshot_order_holds(now, run, f->first)) return;
   const double ratio = length_of(now, run) / length_of(now, f->first);
   char words[NUMBER_CHARS];
   snprintf(words, sizeof words, ratio < 9.95 ? "%.1f×" : "%.0f×", ratio);

@@ -35,6 +35,7 @@ static double most_ctas(const Simulation *launch) {
 /* What the time of a bound is of: the term that is as long as all of it. */
 static int binding(const TimeBound *b) {
   if (b->bound == TIME_NONE || b->busy_s >= b->bound_s) return (int)b->bound;
+  if (b->kernels_s >= b->bound_s) return TIME_TERM_KERNELS;
   return b->busiest_s >= b->port_s ? TIME_TERM_BUSIEST : TIME_TERM_PORT;
 }
 
@@ -62,6 +63,7 @@ static SnapshotLink link_of(const Simulation *launch, const Simulation *head, co
   link.needed_bytes = (double)launch->inputs_bytes + (double)launch->outputs_bytes;
   link.bytes_per_s = timing_rate(gpu, TIME_HBM, work.dtype);
   link.n_ctas = most_ctas(launch);
+  link.gaps_s = work.n_launches * gpu->launch_overhead_s;
   link.bound = binding(&bound);
   return link;
 }
@@ -185,6 +187,11 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
 }
 
 static double part_done(const SnapshotRun *run) { return part_of(run->tiles_done, run->tiles_total); }
+
+bool snapshot_order_holds(const Snapshot *now, const SnapshotRun *a, const SnapshotRun *b) {
+  const double gaps = a->link.gaps_s - b->link.gaps_s, time = a->whole_s - b->whole_s;
+  return !now->by_time || time == 0 || (time < 0) == (time + gaps < 0);
+}
 
 static void fill_runs(const Stage *stage, Snapshot *now) {
   const Gpu *gpu = &stage->config.gpu;

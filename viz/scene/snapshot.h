@@ -151,9 +151,10 @@ typedef struct {
   double bytes, needed_bytes; /* needed: inputs and outputs once */
   double bytes_per_s;         /* of the link; 0: on a clock of bytes */
   double n_ctas;              /* of the pass that has most; 0: on a clock of bytes */
+  double gaps_s;              /* between launches, which no time has */
   uint32_t tiles,
       again; /* by index of Program.tensors: matrices by tiles that move; others that do so more than once */
-  int bound; /* TimePart, TIME_TERM_BUSIEST or TIME_TERM_PORT: what the time is of; TIME_NONE */
+  int bound; /* TimePart, TIME_TERM_BUSIEST, ...: what the time is of; TIME_NONE */
 } SnapshotLink;
 
 /* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
@@ -436,6 +437,9 @@ uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_
 
 /* How many steps from `step` on are seen in one beat: one, but skips in a row are one gesture. At most 4096. */
 uint64_t stage_beat(const Stage *stage, uint64_t step);
+
+/* Whether the gaps between launches, which are left out, could not turn round which of two runs is faster. */
+bool snapshot_order_holds(const Snapshot *now, const SnapshotRun *a, const SnapshotRun *b);
 
 /* An event as the program's line says it, or shorter; and a description of the whole step in a few lines. Returns text.
  */

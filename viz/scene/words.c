@@ -158,14 +158,18 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
     put(text, size, "%s in the same %s: step %s", r->schedule->name, s->by_time ? "time" : "bytes",
         number_count(r->step).text);
     put(text, size, " of %s, ", number_count(r->n_steps).text);
-    put(text, size, "%s of its work. ", number_percent(part_of(r->tiles_done, r->tiles_total)).text);
+    put(text, size, "%s of its tiles. ", number_percent(part_of(r->tiles_done, r->tiles_total)).text);
     if (r->has_event)
       put(text, size, "Now: %s. ", snapshot_sentence(r->schedule, &r->event, sentence, sizeof sentence));
     const SnapshotRun *own = r;
     for (int n = 0; n < s->n_runs; n++)
       if (s->runs[n].schedule == schedule) own = &s->runs[n];
-    put(text, size, "It needs %s in all, ",
+    put(text, size, s->by_time ? "It needs at least %s in all, " : "It needs %s in all, ",
         s->by_time ? number_seconds(r->whole_s).text : number_bytes(r->total_bytes).text);
+    if (!snapshot_order_holds(s, r, own)) {
+      put(text, size, "without the gaps between launches: with them it is slower or faster than %s.\n", schedule->name);
+      continue;
+    }
     put(text, size, "%s of what %s needs.\n",
         s->by_time ? number_ratio(r->whole_s / own->whole_s).text
                    : number_ratio_of(r->total_bytes, s->whole_bytes).text,

@@ -213,6 +213,7 @@ static SweepRun keep(SweepMetric metric, const Simulation *run) {
                     .total_bytes = run->total_bytes,
                     .shown = shown(metric, run),
                     .kind = run->timing.kind,
+                    .gaps_s = run->timing.launch_s,
                     .terms = run->timing.run.terms,
                     .fits = run->fits};
 }
@@ -369,8 +370,8 @@ const char *sweep_time_is(const SweepPoint *point, int n_algorithms, char *text,
 
 bool sweep_ratio(const Sweep *sweep, const SweepPoint *point, int k, double *ratio) {
   const SweepRun *first = &point->runs[0], *run = &point->runs[k];
-  const Timing a = {.kind = first->kind, .seconds = first->shown, .run.terms = first->terms},
-               b = {.kind = run->kind, .seconds = run->shown, .run.terms = run->terms};
+  const Timing a = {.kind = first->kind, .seconds = first->shown, .launch_s = first->gaps_s, .run.terms = first->terms},
+               b = {.kind = run->kind, .seconds = run->shown, .launch_s = run->gaps_s, .run.terms = run->terms};
   if (sweep->metric == SWEEP_TIME && !timing_comparable(&a, &b)) return false;
   *ratio = first->shown / run->shown;
   return true;

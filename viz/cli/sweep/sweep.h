@@ -36,6 +36,7 @@ typedef struct {
   Wide total_bytes; /* across the SRAM boundary */
   double shown;     /* bytes, or seconds */
   TimeKind kind;
+  double gaps_s;  /* between launches, which the time has not */
   uint32_t terms; /* of a bound: those of one set alone are compared */
   bool fits;
 } SweepRun;
