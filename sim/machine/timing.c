@@ -79,6 +79,18 @@ TimeBound timing_bound(const TimeWork *work, const Gpu *gpu) {
   return b;
 }
 
+int timing_term(const TimeBound *b) {
+  if (b->bound == TIME_NONE || b->busy_s >= b->bound_s) return (int)b->bound;
+  if (b->kernels_s >= b->bound_s) return TIME_TERM_KERNELS;
+  if (fmax(b->busiest_s, b->port_s) < b->busy_s) return (int)b->bound; /* what no run is under is longer still */
+  return b->busiest_s >= b->port_s ? TIME_TERM_BUSIEST : TIME_TERM_PORT;
+}
+
+const char *timing_term_title(int term) {
+  if (term < TIME_PART_COUNT) return time_part_title((TimePart)term);
+  return term == TIME_TERM_BUSIEST ? "busiest SM" : term == TIME_TERM_PORT ? "SM port" : "kernels";
+}
+
 bool timing_comparable(const Timing *a, const Timing *b) {
   if (a->kind != b->kind || !(a->seconds > 0) || !(b->seconds > 0)) return false;
   if (a->kind != TIME_BOUND) return true;

@@ -124,6 +124,10 @@ typedef struct {
   const char *why;    /* why it is extrapolated, or no time is predicted; NULL: predicted */
 } Timing;
 
+/* The term that a bound is of, where there is one: a TimePart or TIME_TERM_... And its name: "HBM", "busiest SM". */
+int timing_term(const TimeBound *bound);
+const char *timing_term_title(int term);
+
 /* Whether a ratio of their seconds means anything: of one kind; bounds of the same terms, which the gaps between their
  * launches would not turn round. */
 bool timing_comparable(const Timing *a, const Timing *b);

@@ -43,6 +43,10 @@ static double attainable(const Roofline *r, int run) {
   return simulation_roof(&r->runs[run], &r->gpu, TIME_HBM).flops_per_s;
 }
 
+static const char *bottleneck(const Timing *t) {
+  return t->run.bound_s > 0 ? timing_term_title(timing_term(&t->run)) : time_part_title(TIME_NONE);
+}
+
 static double roof(const Roofline *r, TimePart level, double flops_per_byte) {
   const double from_memory = flops_per_byte * timing_rate(&r->gpu, level, r->dtype);
   return r->peak_flops_per_s > 0 ? fmin(from_memory, r->peak_flops_per_s) : from_memory;
@@ -103,8 +107,7 @@ static void add_roof(Chart *chart, const Roofline *r, TimePart level, double low
 static void add_runs(Chart *chart, const Roofline *r) {
   for (int k = 0; k < r->n_runs; k++) {
     char name[96];
-    snprintf(name, sizeof name, "%s, bound by %s", r->request->algorithms[k]->name,
-             time_part_title(r->runs[k].timing.run.bound));
+    snprintf(name, sizeof name, "%s, bound by %s", r->request->algorithms[k]->name, bottleneck(&r->runs[k].timing));
     chart_series(chart, name, algorithm_ink(r->request->algorithms[k]), r->n_levels > 1 ? SERIES_LINE : SERIES_POINTS);
     for (int l = r->n_levels - 1; l >= 0; l--) chart_point(chart, intensity(r, k, r->levels[l]), attainable(r, k));
   }
@@ -148,8 +151,8 @@ static const TableColumn COLUMNS[] = {
     {.heading = "of the peak", .csv = "of_peak", .right = true},
     {.heading = "bottleneck", .csv = "bound"},
     {.key = "bound"},
-    {.key = "bound_s"},
-    {.heading = "least time", .csv = "least_s", .key = "least_s", .right = true},
+    {.heading = "at least", .csv = "bound_s", .key = "bound_s", .right = true},
+    {.csv = "least_s", .key = "least_s", .right = true},
     {.heading = "predicted", .csv = "predicted_s", .key = "predicted_s", .right = true},
     {.heading = "time is", .csv = "time_is", .key = "kind"},
     {.key = "seconds"}};
@@ -168,7 +171,7 @@ static void add_rows(Table *t, const Roofline *r) {
       table_percent(t, ROLE_PLAIN, attainable(r, k) / r->peak_flops_per_s);
     else
       table_empty(t, true);
-    table_text(t, ROLE_PLAIN, time_part_title(timing->run.bound));
+    table_text(t, ROLE_PLAIN, bottleneck(timing));
     table_text(t, ROLE_PLAIN, time_part_name(timing->run.bound));
     table_seconds(t, ROLE_PLAIN, timing->run.bound_s);
     table_seconds(t, ROLE_PLAIN, timing->least_s);

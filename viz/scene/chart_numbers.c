@@ -190,6 +190,7 @@ static void fill_roofline(RooflineNumbers *r, const Snapshot *now, const Simulat
     r->work = simulation_own_work(&launch, gpu);
     r->end_hbm = simulation_roof(&launch, gpu, TIME_HBM);
     r->bound = launch.timing.run.bound;
+    r->term = timing_term(&launch.timing.run);
   }
   span_path(r, now, run);
 }

@@ -68,6 +68,7 @@ typedef struct {
   RooflinePoint end_hbm;                 /* of the algorithm shown, by bytes of HBM; same as its end without L2 */
   TimeWork work;                         /* of its whole launch */
   TimePart bound;                        /* of the algorithm shown */
+  int term;                              /* timing_term of it */
   double low_flops_per_byte,
       high_flops_per_byte; /* between which the moving point and all ends lie; 0: nothing is computed */
 } RooflineNumbers;

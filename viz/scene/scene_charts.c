@@ -151,7 +151,7 @@ static void intensity_lines(Line *lines, int *n, const ChartNumbers *c, Roofline
   put_line(lines, n, "in the end");
   append(lines, *n, number_si(r->ends[c->shown].flops_per_s, "FLOP/s").text);
   put_line(lines, n, "bottleneck");
-  append(lines, *n, time_part_title(r->bound));
+  append(lines, *n, timing_term_title(r->term));
   if (!*roofline_missing(r)) return;
   append(lines, *n, "; not known: ");
   append(lines, *n, roofline_missing(r));
@@ -293,11 +293,10 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
     snprintf(said->what + used, sizeof said->what - used, " in all.");
   const Number has = number_double(intensity, 3), needs = number_double(ridge, 3);
   if (ridge > 0)
-    snprintf(said->why, sizeof said->why, "%.24s FLOPs a byte: %s %.24s %s the bottleneck.", has.text,
-             intensity < ridge ? "below" : "above", needs.text,
-             intensity >= ridge ? "the products are"
-             : has_l2           ? "L2 is"
-                                : "HBM is");
+    snprintf(said->why, sizeof said->why,
+             intensity < ridge ? "%.24s FLOPs a byte: below %.24s %s takes longer than the products."
+                               : "%.24s FLOPs a byte: above %.24s the products take longer than %s.",
+             has.text, needs.text, has_l2 ? "L2" : "HBM");
   else
     snprintf(said->why, sizeof said->why, "%.24s FLOPs for each byte.", has.text);
 }

@@ -52,6 +52,8 @@ static void put_outputs(const Schedule *s, char *text, size_t size) {
       snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "", s->tensors[t].text);
 }
 
+static const char *its(const SnapshotRun *run) { return run->link.bound < TIME_PART_COUNT ? "" : "its "; }
+
 /* Why the first is the first. */
 static void say_why(const Snapshot *now, const SnapshotRun *first, const SnapshotRun *last, Narration *said) {
   const Number least = bytes_number(first->link.bytes), most = bytes_number(last->link.bytes);
@@ -69,10 +71,8 @@ static void say_why(const Snapshot *now, const SnapshotRun *first, const Snapsho
   else if (last->link.bound == TIME_HBM && last->link.bytes > first->link.bytes)
     snprintf(why, sizeof said->why, "%.*s through HBM against %.*s, for the same %s.", N(most), N(least), outputs);
   else
-    snprintf(why, sizeof said->why, "%s waits for %s, %s for %s.", name_of(last),
-             last->link.bound < TIME_PART_COUNT ? time_part_title((TimePart)last->link.bound) : "its busiest SM",
-             name_of(first),
-             first->link.bound < TIME_PART_COUNT ? time_part_title((TimePart)first->link.bound) : "its busiest SM");
+    snprintf(why, sizeof said->why, "%s waits for %s%s, %s for %s%s.", name_of(last), its(last),
+             timing_term_title(last->link.bound), name_of(first), its(first), timing_term_title(first->link.bound));
 }
 
 static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {

@@ -32,13 +32,6 @@ static double most_ctas(const Simulation *launch) {
   return (double)most * (double)s->batch * (double)s->kv_heads;
 }
 
-/* What the time of a bound is of: the term that is as long as all of it. */
-static int binding(const TimeBound *b) {
-  if (b->bound == TIME_NONE || b->busy_s >= b->bound_s) return (int)b->bound;
-  if (b->kernels_s >= b->bound_s) return TIME_TERM_KERNELS;
-  return b->busiest_s >= b->port_s ? TIME_TERM_BUSIEST : TIME_TERM_PORT;
-}
-
 static Wide side_of(const Shape *s, uint8_t side) {
   return wide(side == SIDE_ROWS ? s->N_q : side == SIDE_COLS ? s->N_k : side == SIDE_ONE ? 1 : s->d);
 }
@@ -64,7 +57,7 @@ static SnapshotLink link_of(const Simulation *launch, const Simulation *head, co
   link.bytes_per_s = timing_rate(gpu, TIME_HBM, work.dtype);
   link.n_ctas = most_ctas(launch);
   link.gaps_s = work.n_launches * gpu->launch_overhead_s;
-  link.bound = binding(&bound);
+  link.bound = timing_term(&bound);
   return link;
 }
 
