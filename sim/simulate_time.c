@@ -157,8 +157,8 @@ static double ctas_of(const Simulation *s, int pass, bool whole) {
   return n;
 }
 
-/* FLOPs of the SM that has most in a pass, times the SMs. Without a mask CTAs are alike, but for those of the last blocks;
- * of n, some SM has ceil(n / n_sm). */
+/* FLOPs of the SM that has most in a pass, times the SMs. Without a mask CTAs are alike, but for those of the last
+ * blocks; of n, some SM has ceil(n / n_sm). */
 static double pass_flops(const Simulation *s, int pass, double flops, const Gpu *gpu) {
   const double heads = (double)schedule_heads(s->schedule, &s->plan.shape), n_sm = (double)gpu->n_sm;
   if (n_sm == 0 || gpu->l2_bytes == 0 || is_masked(&s->plan) || s->plan.tiling.n_splits > 1) return flops;
@@ -184,8 +184,8 @@ static void take_rate(double *seconds, double amount, double rate) {
   if (rate > 0) *seconds = fmax(*seconds, amount / rate);
 }
 
-/* The longest part of each pass, one after another, as a kernel begins when the last has ended; 0: there is one. As it is
- * launched, or in any tiles, with `flops` in all. Exponentials are left out. */
+/* The longest part of each pass, one after another, as a kernel begins when the last has ended; 0: there is one. As it
+ * is launched, or in any tiles, with `flops` in all. Exponentials are left out. */
 static double kernels_s(const Simulation *s, const Gpu *gpu, double flops, bool as_launched) {
   const Schedule *p = s->schedule;
   const Wide heads = schedule_heads(p, &s->plan.shape);

@@ -185,9 +185,9 @@ TEST(shared_keys_count_once) {
 }
 
 /* Times are compared within a kind, and bounds where they have the same terms. */
-/* Three kernels, of which none begins before the last has ended: 64 CTAs of a tile, the softmax's bytes through L2, 32 CTAs
- * of two tiles. FlashAttention-2 is one kernel. The order of the two is that of the bounds alone: three launches have
- * two gaps of 3 us more. */
+/* Three kernels, of which none begins before the last has ended: 64 CTAs of a tile, the softmax's bytes through L2, 32
+ * CTAs of two tiles. FlashAttention-2 is one kernel. The order of the two is that of the bounds alone: three launches
+ * have two gaps of 3 us more. */
 TEST(kernels_follow_one_another) {
   const Gpu gpu = open_gpu("a100-80gb");
   const Shape shape = {.N_q = 256, .d = 128, .heads = 16};
