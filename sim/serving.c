@@ -28,8 +28,8 @@ static Dtype shape_dtype(KvDtype dtype) {
 static void latent_heads(const Serving *s, const KvGroup *g, bool decodes, Shape *shape) {
   const KvModel *m = s->model;
   shape->kv_heads = decodes ? 1 : shape->heads;
-  shape->d = decodes ? g->latent : m->d + m->mla_rope;
-  shape->d_v = decodes ? m->mla_latent : m->d_v ? m->d_v : m->d;
+  shape->d = decodes ? g->latent : kvmodel_key_dim(m);
+  shape->d_v = decodes ? m->mla_latent : kvmodel_value_dim(m);
   shape->v_in_k = decodes;
 }
 

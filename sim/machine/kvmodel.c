@@ -152,6 +152,9 @@ Status kvmodel_parse(const char *buffer, size_t length, const char *display_name
   return STATUS_OK;
 }
 
+int64_t kvmodel_key_dim(const KvModel *m) { return m->d + m->mla_rope; }
+int64_t kvmodel_value_dim(const KvModel *m) { return m->d_v ? m->d_v : m->d; }
+
 KvCache kvmodel_cache(const KvModel *m) {
   KvCache cache = {.layers = m->layers,
                    .window = m->window + m->chunk,

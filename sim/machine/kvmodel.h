@@ -37,9 +37,9 @@ typedef struct {
   char limits[KEYFILE_TEXT_BYTES]; /* what is left out; "" when nothing is */
   int64_t year;
   int64_t layers;
-  int64_t heads;    /* query heads */
-  int64_t kv_heads; /* K and V heads; what they would be without MLA, where there is MLA */
-  int64_t d;
+  int64_t heads;      /* query heads */
+  int64_t kv_heads;   /* K and V heads; what they would be without MLA, where there is MLA */
+  int64_t d;          /* with MLA, without mla_rope */
   int64_t d_v;        /* of V where it differs; 0: d */
   int64_t mla_latent; /* elements of the compressed K and V of a token; 0: no MLA */
   int64_t mla_rope;   /* elements of the decoupled key that carries the position */
@@ -74,6 +74,10 @@ Status kvmodel_parse(const char *buffer, size_t length, const char *display_name
 
 /* The table of fields: keys, kinds, offsets into KvModel, one line of help each. */
 const KeyfileField *kvmodel_fields(int *n_fields);
+
+/* Elements of a row of K and of V of one head as attention multiplies them: with MLA, expanded. */
+int64_t kvmodel_key_dim(const KvModel *model);
+int64_t kvmodel_value_dim(const KvModel *model);
 
 /* The model's cache in its own data type, without scales, in pages of the default
  * size; completed. */

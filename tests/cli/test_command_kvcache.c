@@ -79,10 +79,10 @@ TEST(mla) {
   json_t *json = run_json("kvcache --model deepseek-v3 -N 1000 --json");
   assert_int_equal(whole(json, "bytes"), 70272000);
   assert_int_equal(whole(json, "cache.latent"), 576);
-  assert_true(ratio_of(json, "MHA") == 2.0 * 128 * 128 / 576);
+  assert_true(ratio_of(json, "MHA") == 128.0 * (128 + 64 + 128) / 576);
   json_decref(json);
   json = run_json("kvcache --model deepseek-v3 --kv-heads 128 -N 1000 --json"); /* plain K and V on request */
-  assert_int_equal(whole(json, "bytes"), 1000LL * 61 * 2 * 128 * 128 * 2);
+  assert_int_equal(whole(json, "bytes"), 1000LL * 61 * 128 * (192 + 128) * 2);
   json_decref(json);
 }
 

@@ -69,7 +69,7 @@ static const struct {
     /* the last of four layers keeps 512 + 64 elements of 2 B */
     {"Kimi: full layers counted from 1",
      "{" BASE ",\"kv_lora_rank\":512,\"qk_rope_head_dim\":64,\"linear_attn_config\":{\"full_attn_layers\":[4]}}",
-     "1 x latent 576; 11520000; remark"},
+     "1 x latent 576 of 64; 11520000; remark"},
     {"RecurrentGemma: types that repeat",
      "{" BASE ",\"attention_window_size\":2048,\"block_types\":[\"recurrent\",\"recurrent\",\"attention\"]}",
      "1 x 8 x 64 window 2048; 4194304; remark"},
@@ -96,7 +96,11 @@ static const struct {
      "{\"num_hidden_layers\":61,\"num_attention_heads\":128,\"num_key_value_heads\":128,\"hidden_size\":7168,"
      "\"kv_lora_rank\":512,\"qk_nope_head_dim\":128,\"qk_rope_head_dim\":64,\"v_head_dim\":128,"
      "\"torch_dtype\":\"bfloat16\"}",
-     "61 x latent 576; 702720000"},
+     "61 x latent 576 of 128; 702720000"},
+    {"MLA: 'head_dim' is not that of K, V has its own",
+     "{" BASE ",\"kv_lora_rank\":512,\"qk_nope_head_dim\":192,\"qk_rope_head_dim\":64,\"v_head_dim\":128,"
+     "\"head_dim\":64}",
+     "4 x latent 576 of 192/128; 46080000"},
     {"Falcon: one head",
      "{\"n_layer\":32,\"n_head\":71,\"hidden_size\":4544,\"multi_query\":true,\"torch_dtype\":\"bfloat16\"}",
      "32 x 1 x 64; 81920000"},
@@ -187,7 +191,7 @@ static const struct {
      "{\"model_type\":\"longcat_flash\",\"num_layers\":28,\"num_attention_heads\":64,\"kv_lora_rank\":512,"
      "\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":128,\"v_head_dim\":128,\"hidden_size\":6144,\"torch_dtype\":"
      "\"bfloat16\"}",
-     "56 x latent 576; 645120000"},
+     "56 x latent 576 of 128; 645120000"},
     /* (4,096 x 128 + (4,096 + 2 x 128) x 4) x 2 B x 48 */
     {"Mamba 2: no attention",
      "{\"model_type\":\"mamba2\",\"num_hidden_layers\":48,\"hidden_size\":2048,\"state_size\":128,\"num_heads\":64,"
@@ -328,7 +332,8 @@ static void describe(const KvModel *model, char *to, size_t size) {
   for (int g = 0; g < n; g++) {
     PUT("%s%lld x ", g ? " + " : "", (long long)groups[g].layers);
     if (groups[g].latent)
-      PUT("latent %lld", (long long)groups[g].latent);
+      PUT(model->d_v ? "latent %lld of %lld/%lld" : "latent %lld of %lld", (long long)groups[g].latent,
+          (long long)model->d, (long long)model->d_v);
     else
       PUT("%lld x %lld", (long long)groups[g].kv_heads, (long long)groups[g].d);
     if (groups[g].d_v) PUT("/%lld", (long long)groups[g].d_v);

@@ -71,9 +71,12 @@ static void override(KvOptions *o, const KvCache *model) {
   if (!c->layers) c->layers = model->layers;
   memcpy(c->more, model->more, sizeof c->more);
   c->n_more = model->n_more;
-  if (!c->kv_heads) c->kv_heads = model->latent && plain ? o->request.model.kv_heads : model->kv_heads;
-  if (!c->d) c->d_v = model->latent ? 0 : model->d_v;
-  if (!c->d) c->d = model->latent && plain ? o->request.model.d : model->d;
+  const bool expands = model->latent && plain;
+  if (!c->kv_heads) c->kv_heads = expands ? o->request.model.kv_heads : model->kv_heads;
+  if (!c->d) {
+    c->d_v = expands ? kvmodel_value_dim(&o->request.model) : model->d_v;
+    c->d = expands ? kvmodel_key_dim(&o->request.model) : model->d;
+  }
   if (!plain) c->latent = model->latent;
   if (!c->window && !c->window_layers) c->window_layers = model->window_layers;
   if (!c->window) {

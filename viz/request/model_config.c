@@ -184,8 +184,6 @@ static void use_known(Config *c) {
 static Status read_cache(Config *c, KvModel *m) {
   Status status = config_read_layers(c);
   if (status) return status;
-  if (c->latent)
-    for (int64_t i = 0; i < c->layers; i++) c->layer[i].d_v = 0;
   status = group(c, m);
   if (status) return status;
   m->heads = c->heads;

@@ -137,18 +137,23 @@ Status config_read_sizes(Config *c) {
   return status;
 }
 
+/* With MLA d is the part without position (KvModel), whatever 'head_dim' says: in some files it is the rotary part. */
 static Status read_head_size(Config *c, int64_t *d, int64_t *d_v) {
   ConfigKeys *k = &c->keys;
-  Status status = config_count(
-      k, KEYS("head_dim", "kv_channels", "attention_head_dim", "d_kv", "d_head", "head_size", "attention_head_size"),
-      KVCACHE_MAX_D, d);
-  if (status == STATUS_OK) status = config_count(k, KEYS("v_head_dim"), KVCACHE_MAX_D, d_v);
-  if (status) return status;
   int64_t nope = 0, rope = 0, width = 0;
-  if (!*d && (status = config_count(k, KEYS("qk_nope_head_dim"), KVCACHE_MAX_D, &nope)) == STATUS_OK && nope) {
+  Status status = config_count(k, KEYS("qk_nope_head_dim"), KVCACHE_MAX_D, &nope);
+  if (status == STATUS_OK && nope && c->latent)
+    *d = nope;
+  else if (status == STATUS_OK)
+    status = config_count(
+        k, KEYS("head_dim", "kv_channels", "attention_head_dim", "d_kv", "d_head", "head_size", "attention_head_size"),
+        KVCACHE_MAX_D, d);
+  if (status == STATUS_OK) status = config_count(k, KEYS("v_head_dim"), KVCACHE_MAX_D, d_v);
+  if (status == STATUS_OK && nope && !*d) {
     status = config_count(k, KEYS("qk_rope_head_dim"), KVCACHE_MAX_D, &rope);
     *d = nope + rope;
   }
+  if (status) return status;
   if (status == STATUS_OK && !*d) status = config_count(k, KEYS("attention_hidden_size"), KVCACHE_MAX_D * 64, &width);
   if (status == STATUS_OK && !*d && !width && config_is_type(c, "zamba")) width = 2 * c->hidden;
   if (!*d) *d = config_class_default(c, "head_dim");

@@ -26,8 +26,8 @@ static void take_latent(Request *r, const KvModel *m) {
     return;
   }
   take(&s->kv_heads, m->kv_heads);
-  take(&s->d, m->d + m->mla_rope);
-  take(&s->d_v, m->d_v ? m->d_v : m->d);
+  take(&s->d, kvmodel_key_dim(m));
+  take(&s->d_v, kvmodel_value_dim(m));
 }
 
 static void take_heads(Request *r, const KvModel *m, const KvGroup *g) {

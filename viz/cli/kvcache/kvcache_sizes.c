@@ -114,7 +114,7 @@ int kv_sizes_alternatives(const KvRequest *r, Alternative list[ALTERNATIVES_MAX]
   if (!kvcache_layers(asked)) return 0;
   if (r->has_model) { /* one K and V head for each query head */
     c = with_kv_heads(c, r->model.heads / r->n_gpus);
-    c.latent = 0, c.d = asked->latent ? r->model.d : asked->d;
+    if (asked->latent) c.latent = 0, c.d = kvmodel_key_dim(&r->model), c.d_v = kvmodel_value_dim(&r->model);
     if (c.group > c.d) c.group = c.scale_bytes = 0;
     offer(list, &n, "a K and V head for each query head (MHA)", c, asked);
   }
