@@ -92,6 +92,17 @@ static void add_run(ServingStep *sum, const Simulation *run, double layers, doub
   if (run->timing.kind == TIME_EXTRAPOLATED) sum->kind = TIME_EXTRAPOLATED;
 }
 
+/* A floor is the least of what any algorithm needs: few heads leave SMs without work unless keys are split. */
+static Status lower_floor(Simulation *run, Problem *problem, const Gpu *gpu, Error *error) {
+  Simulation split;
+  problem->kernel = NULL;
+  const Status status = simulate(&split, problem, shipped_splitting(), error);
+  if (status) return status;
+  simulation_time(&split, gpu);
+  if (split.timing.floor.bound_s < run->timing.floor.bound_s) run->timing.floor = split.timing.floor;
+  return STATUS_OK;
+}
+
 static Status add_part(const Serving *s, const KvGroup *g, const ServingPart *part, ServingStep *step, bool *is_exact,
                        Error *error) {
   const bool predicts = step->has_prediction;
@@ -106,6 +117,8 @@ static Status add_part(const Serving *s, const KvGroup *g, const ServingPart *pa
   if (!status && predicts) status = simulation_l2(&run, &problem, s->gpu, error);
   if (status) return status;
   simulation_time(&run, s->gpu);
+  status = lower_floor(&run, &problem, s->gpu, error);
+  if (status) return status;
   add_run(step, &run, (double)g->layers, extra, s->gpu);
   if (extra != 0) *is_exact = false;
   step->kv_bytes +=

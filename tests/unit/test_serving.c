@@ -187,6 +187,16 @@ TEST(evicted_tokens) {
   assert_int_equal(evict_kept(&none, 1000000), 1000000);
 }
 
+/* Heads that are too few for the SMs, rows of 256: split keys are read at HBM's rate, K, V and Q; unsplit, 8 SMs would
+ * take more than half as long again. */
+TEST(few_heads_are_split) {
+  Serving s = serving_of("gemma-2-9b", 1);
+  s.cache.window = s.cache.window_layers = 0;
+  const ServingPart part = {.queries = 1, .keys = 32768, .count = 1};
+  const double bytes = 42.0 * (32768 * 8 * (256 + 256) * 2 + 16 * 256 * 2);
+  assert_true(fabs(step_of(&s, &part, 1, 1).attention.bound_s * 3.35e12 / bytes - 1) < 1e-9);
+}
+
 /* Latents: 576 elements a token in decode; K and V of every head in a prompt, 192 and 128 elements. */
 TEST(latents) {
   const Serving s = serving_of("deepseek-v3", 1);
