@@ -45,6 +45,7 @@ static const KeyfileField FIELDS[] = {
     TEXT(dtype, true, "data type of the cache: fp32, fp16, bf16, fp8, int8 or int4"),
     BYTES("states", state_bytes, "of a sequence beside K and V, in all layers"),
     BYTES("weights", weights_bytes, "of the whole model, as it is published"),
+    TEXT(weights_dtype, false, "data type of most of them, as published, where it has fewer than 16 bits"),
     COUNT("parameters", parameters, false, KVMODEL_MAX_PARAMETERS, "weights, tables of words included"),
     COUNT("active_parameters", active_parameters, false, KVMODEL_MAX_PARAMETERS, "of them, that one token uses"),
     COUNT("hidden", hidden, false, KVCACHE_MAX_D, "elements of a row of activations"),
@@ -116,6 +117,9 @@ static Status check(const KvModel *m, const char *display_name, Error *error) {
   if (m->parameters && (double)m->hidden * (double)m->vocab > (double)m->parameters)
     return REFUSE("parameters", "parameters (%lld) are fewer than hidden x vocab, one table of words",
                   (long long)m->parameters);
+  if (*m->weights_dtype && !kvcache_dtype_from_name(m->weights_dtype, &dtype))
+    return REFUSE("weights_dtype", "'%s' is no data type; there are fp32, fp16, bf16, fp8, int8 and int4",
+                  quote_text(m->weights_dtype).text);
   if (!kvcache_dtype_from_name(m->dtype, &dtype))
     return REFUSE("dtype", "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
                   quote_text(m->dtype).text);

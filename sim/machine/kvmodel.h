@@ -15,7 +15,7 @@
 #include "sim/base/keyfile.h"
 #include "sim/machine/kvcache.h"
 
-enum { KVMODEL_GROUPS = 3, KVMODEL_FIELD_COUNT = 26 + 6 * KVMODEL_GROUPS };
+enum { KVMODEL_GROUPS = 3, KVMODEL_FIELD_COUNT = 27 + 6 * KVMODEL_GROUPS };
 enum { KVMODEL_FIXED_MAX = 4, KVMODEL_REMARKS_MAX = 8, KVMODEL_REMARK_BYTES = 256 };
 
 /* What a sequence keeps beside K and V of its tokens, whatever its length: the state of a Mamba layer, K and V of an
@@ -51,9 +51,11 @@ typedef struct {
   int n_more;
   KvFixed fixed[KVMODEL_FIXED_MAX];
   int n_fixed;
-  int64_t state_bytes;   /* of a description: all that is fixed, in all layers */
-  int64_t weights_bytes; /* of the whole model, as it is published; 0: not given */
-  char no_cache[96];     /* why there is no cache at all; "": there is one */
+  int64_t state_bytes;                    /* of a description: all that is fixed, in all layers */
+  int64_t weights_bytes;                  /* of the whole model, as it is published; 0: not given */
+  char weights_dtype[KEYFILE_TEXT_BYTES]; /* as published; "": of 16 bits */
+  char no_cache[96];                      /* why there is no cache at all; "": there is one */
+  char no_weights[96];                    /* of a config.json: why it has no parameters; "": it has */
   /* From a config.json: what a reader should know, and keys that may matter and were not used. */
   char remarks[KVMODEL_REMARKS_MAX][KVMODEL_REMARK_BYTES];
   int n_remarks;

@@ -75,6 +75,8 @@ TEST(pages_and_prefix) {
   assert_true(value(json, "memory", "page_bytes") == 10.0 * 257 * 16 * 131072);
   assert_true(value(json, "memory", "table_bytes") == 10.0 * 257 * 4);
   assert_true(value(json, "memory", "shared_bytes") == 9.0 * 62 * 16 * 131072);
+  assert_true(value(json, "memory", "sequences_that_fit") ==
+              floor((80e9 - value(json, "memory", "weights_bytes") - 62 * 16 * 131072.0) / (195 * 16 * 131072.0)));
   assert_true(value(json, "token", "kv_bytes") == (10.0 * 3100 + 1000) * 131072);
   assert_true(value(json, "token", "prefix_saved_bytes") == 9.0 * 1000 * 131072);
   const json_t *pages = json_object_get(json_object_get(json, "memory"), "page_bytes");
@@ -112,18 +114,24 @@ TEST(chunked_prefill) {
 TEST(parameters_of_a_config) {
   static const struct {
     const char *json;
-    double parameters;
+    double bytes; /* of the weights */
+    bool is_fp8;
   } CONFIGS[] = {
       {"{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, \"num_attention_heads\": 64, "
        "\"num_key_value_heads\": 8, \"vocab_size\": 128256, \"intermediate_size\": 28672}",
-       70553706496.0 - 80 * 2 * 8192 - 8192},
+       2 * (70553706496.0 - 80 * 2 * 8192 - 8192), false},
+      {"{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, \"num_attention_heads\": 64, "
+       "\"num_key_value_heads\": 8, \"vocab_size\": 128256, \"intermediate_size\": 28672, "
+       "\"quantization_config\": {\"quant_method\": \"fp8\"}}",
+       70553706496.0 - 80 * 2 * 8192 - 8192, true},
       {"{\"model_type\": \"deepseek_v3\", \"hidden_size\": 7168, \"num_hidden_layers\": 61, \"num_attention_heads\": "
        "128, "
        "\"vocab_size\": 129280, \"q_lora_rank\": 1536, \"kv_lora_rank\": 512, \"qk_rope_head_dim\": 64, "
        "\"qk_nope_head_dim\": 128, \"v_head_dim\": 128, \"intermediate_size\": 18432, \"moe_intermediate_size\": 2048, "
        "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_experts_per_tok\": 8, \"first_k_dense_replace\": 3}",
-       2.0 * 7168 * 129280 + 3.0 * 3 * 7168 * 18432 + 58.0 * (257.0 * 3 * 7168 * 2048 + 7168 * 256) +
-           61.0 * (7168 * 1536 + 1536 * 128 * 192 + 7168 * 576 + 512.0 * 128 * 256 + 128 * 128 * 7168.0)},
+       2 * (2.0 * 7168 * 129280 + 3.0 * 3 * 7168 * 18432 + 58.0 * (257.0 * 3 * 7168 * 2048 + 7168 * 256) +
+            61.0 * (7168 * 1536 + 1536 * 128 * 192 + 7168 * 576 + 512.0 * 128 * 256 + 128 * 128 * 7168.0)),
+       false},
   };
   for (size_t k = 0; k < sizeof CONFIGS / sizeof *CONFIGS; k++) {
     char path[] = "/tmp/tilewalk-config-XXXXXX", line[256];
@@ -133,7 +141,13 @@ TEST(parameters_of_a_config) {
     close(file);
     snprintf(line, sizeof line, "serve --model %s --gpu h200 --json", path);
     json_t *json = json_of(line);
-    assert_true(value(json, "memory", "weights_bytes") == 2 * CONFIGS[k].parameters);
+    assert_true(value(json, "memory", "weights_bytes") == CONFIGS[k].bytes);
+    if (CONFIGS[k].is_fp8) { /* as if asked for */
+      snprintf(line, sizeof line, "serve --model %s --gpu h200 --weights-dtype fp8 --json", path);
+      json_t *asked = json_of(line);
+      assert_true(json_equal(json, asked));
+      json_decref(asked);
+    }
     json_decref(json);
     unlink(path);
   }

@@ -71,11 +71,10 @@ static Status resolve_model(const ServeOptions *o, ServeRequest *r, Error *error
     return error_set(error, STATUS_BAD_REQUEST, "%.80s has no cache to serve from: %.90s", m->name,
                      *m->no_cache ? m->no_cache : "it has no attention heads");
   if (!m->parameters || !m->hidden || !m->vocab)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "%.80s: 'parameters', 'hidden' and 'vocab' are not all given (in a config.json: 'vocab_size'), so its "
-        "matrices are not known; add them to a copy of the file",
-        m->name);
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%.80s: %s, so its matrices are not known; give a description (as in assets/models) with "
+                     "'parameters', 'hidden' and 'vocab'",
+                     m->name, *m->no_weights ? m->no_weights : "'parameters', 'hidden' and 'vocab' are not all given");
   r->whole = kvmodel_cache(m);
   if (o->has_kv_dtype) r->whole.dtype = o->kv_dtype;
   r->whole.group = o->group;
@@ -87,10 +86,12 @@ static Status resolve_model(const ServeOptions *o, ServeRequest *r, Error *error
 static void resolve_weights(const ServeOptions *o, ServeRequest *r) {
   Serving *s = &r->serving;
   const KvModel *m = &r->model;
-  s->weight_bytes = o->has_weights_dtype ? kvcache_dtype_bits(o->weights_dtype) / 8.0
-                    : m->weights_bytes   ? (double)m->weights_bytes / (double)m->parameters
-                                         : 2;
-  s->products = o->has_weights_dtype && o->weights_dtype == KV_FP8 ? DTYPE_FP8 : DTYPE_BF16;
+  KvDtype dtype = KV_BF16;
+  kvcache_dtype_from_name(m->weights_dtype, &dtype);
+  if (o->has_weights_dtype) dtype = o->weights_dtype;
+  s->weight_bytes = m->weights_bytes && !o->has_weights_dtype ? (double)m->weights_bytes / (double)m->parameters
+                                                              : kvcache_dtype_bits(dtype) / 8.0;
+  s->products = dtype == KV_FP8 ? DTYPE_FP8 : DTYPE_BF16;
   if (gpu_flops_per_s(&r->gpu, s->products, true) <= 0) s->products = DTYPE_FP16;
 }
 

@@ -3,6 +3,8 @@
  * needed is not there, or layers have states in place of attention, there are no parameters. */
 #include "viz/request/model_config_parts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A whole number of at least 1 under one of the names; 0: none. */
@@ -59,15 +61,42 @@ static Mlps mlps_of(const Config *c, KvModel *m) {
                 (double)plain * dense + mixed * (shared + (double)chosen * one)};
 }
 
+/* Of which the file says that they are quantized: floats of 8 bits, or whole numbers (GPTQ, AWQ). */
+static const char *dtype_of(const Config *c) {
+  const json_t *q = config_get(&c->keys, "quantization_config"),
+               *weights = json_object_get(json_object_get(json_object_get(q, "config_groups"), "group_0"), "weights"),
+               *bits = json_object_get(weights ? weights : q, weights ? "num_bits" : "bits");
+  const char *method = json_string_value(json_object_get(q, "quant_method")),
+             *algorithm = json_string_value(json_object_get(q, "quant_algo")),
+             *type = json_string_value(json_object_get(weights, "type"));
+  const int64_t n = json_is_integer(bits) ? (int64_t)json_integer_value(bits) : 0;
+  if ((method && strstr(method, "fp8")) || (algorithm && strncmp(algorithm, "FP8", 3) == 0)) return "fp8";
+  if (n == 8) return type && strcmp(type, "float") == 0 ? "fp8" : "int8";
+  return n == 4 ? "int4" : "";
+}
+
 void config_read_weights(Config *c) {
   KvModel *m = c->model;
   const int64_t vocab = size_of(c, KEYS("vocab_size", "padded_vocab_size", "n_vocab"));
   double attention = 0;
-  if (!c->hidden || !vocab || !c->heads) return;
+  int64_t others = 0;
   for (int64_t i = 0; i < c->layers; i++) {
-    if (c->layer[i].kind != LAYER_FULL && c->layer[i].kind != LAYER_WINDOW && c->layer[i].kind != LAYER_CHUNK) return;
-    attention += attention_of(c, &c->layer[i]);
+    const LayerKind kind = c->layer[i].kind;
+    if (kind == LAYER_FULL || kind == LAYER_WINDOW || kind == LAYER_CHUNK)
+      attention += attention_of(c, &c->layer[i]);
+    else
+      others++;
   }
+  if (others)
+    snprintf(m->no_weights, sizeof m->no_weights,
+             "%" PRId64 " of %" PRId64 " layers keep no K and V of their own (a state, or another's)", others,
+             c->layers);
+  else if (!c->hidden || !vocab || !c->heads)
+    snprintf(m->no_weights, sizeof m->no_weights, "%s is not given",
+             !c->hidden ? "'hidden_size'"
+             : !vocab   ? "'vocab_size'"
+                        : "'num_attention_heads'");
+  if (*m->no_weights) return;
   const bool is_gemma = config_is_type(c, "gemma") || config_is_type(c, "gpt2"); /* tied by their class */
   const bool tied =
       config_true(&c->keys, "tie_word_embeddings") || (is_gemma && !config_false(&c->keys, "tie_word_embeddings"));
@@ -75,6 +104,7 @@ void config_read_weights(Config *c) {
   const double tables = (double)c->hidden * (double)vocab * (tied ? 1 : 2);
   if (tables + attention + mlps.all > 1e15) return;
   m->hidden = c->hidden, m->vocab = vocab, m->embedding_tables = tied ? 1 : 2;
+  snprintf(m->weights_dtype, sizeof m->weights_dtype, "%s", dtype_of(c));
   m->parameters = (int64_t)(tables + attention + mlps.all);
   m->active_parameters = m->experts ? (int64_t)(tables + attention + mlps.used) : 0;
 }

@@ -43,20 +43,23 @@ static Figure *add(Figures *f, const char *section, const char *key, const char 
 /* Of the sequences' caches on one GPU. */
 typedef struct {
   Wide used_bytes, page_bytes, table_bytes, shared_bytes;
-  int64_t fullest;
+  Wide tokens;
 } Stored;
 
 /* Whole pages of the prefix are kept once: vLLM's and SGLang's caches of prefixes share no part of a page. */
+static int64_t shared_tokens(const ServeRequest *r) { return r->prefix / r->whole.page_tokens * r->whole.page_tokens; }
+
 static Stored store(const ServeRequest *r, const Serving *serving) {
   const KvCache *c = &serving->cache;
-  const int64_t shared_tokens = r->prefix / c->page_tokens * c->page_tokens;
   const Lengths *all = r->lengths;
   Stored s = {0};
   for (int64_t k = 0; k < all->n; k++) {
-    const KvState one = kvcache_seek(c, evict_kept(&r->evict, all->lengths[k]));
+    const int64_t kept = evict_kept(&r->evict, all->lengths[k]);
+    const KvState one = kvcache_seek(c, kept);
+    s.tokens += wide(kept);
     s.used_bytes += one.bytes, s.page_bytes += one.page_bytes, s.table_bytes += one.table_bytes;
   }
-  s.shared_bytes = kvcache_seek(c, shared_tokens).page_bytes * wide(all->n - 1);
+  s.shared_bytes = kvcache_seek(c, shared_tokens(r)).page_bytes * wide(all->n - 1);
   return s;
 }
 
@@ -111,7 +114,8 @@ static bool add_memory(const ServeRequest *r, Figures *f) {
   const Stored kept = taken.kept;
   const int64_t longest = r->lengths->lengths[r->lengths->n - 1], held = evict_kept(&r->evict, longest);
   const double hbm = (double)r->gpu.hbm_bytes, left = hbm - taken.all;
-  const double one = (double)kvcache_seek(&s->cache, held).page_bytes + fixed_bytes(r, s);
+  const double shared = (double)kvcache_seek(&s->cache, shared_tokens(r)).page_bytes,
+               one = (double)kvcache_seek(&s->cache, held).page_bytes + fixed_bytes(r, s) - shared;
   const int64_t least = least_gpus(r);
   ADD(FIGURE_BYTES, hbm, S, "hbm_bytes", "memory of each GPU", COUNTED, "%s's description", r->gpu.name);
   ADD(FIGURE_BYTES, taken.weights, S, "weights_bytes", "weights", COUNTED, "%s parameters of %.3g B, over %lld GPU%s",
@@ -119,7 +123,7 @@ static bool add_memory(const ServeRequest *r, Figures *f) {
   ADD(FIGURE_BYTES, (double)kvcache_bytes_per_token(&s->cache), S, "token_bytes", "cache of one token", COUNTED,
       "kvcache: all layers, %s", kvcache_dtype_name(s->cache.dtype));
   ADD(FIGURE_BYTES, (double)kept.used_bytes, S, "kv_bytes", "KV cache", COUNTED, "kvcache: %s tokens",
-      number_count(lengths_sum(r->lengths)).text);
+      number_count(kept.tokens).text);
   ADD(FIGURE_BYTES, (double)kept.page_bytes, S, "page_bytes", "the same in pages", COUNTED,
       "pages of %lld tokens; the longest's last page holds %lld", (long long)s->cache.page_tokens,
       (long long)kvcache_seek(&s->cache, held).last_page_tokens);
@@ -137,11 +141,10 @@ static bool add_memory(const ServeRequest *r, Figures *f) {
     ADD(FIGURE_BYTES, taken.fixed, S, "fixed_bytes", "states", COUNTED, "kvcache: whatever the length");
   ADD(FIGURE_BYTES, fabs(left), S, "left_bytes", left >= 0 ? "left" : "lacking", COUNTED, "%s%.1f %% is taken",
       left >= 0 ? "for activations; " : "it does not fit: ", 100 * taken.all / hbm);
-  ADD(FIGURE_COUNT, fmax(0, floor((hbm - taken.weights) / one)), S, "sequences_that_fit", "sequences that fit", COUNTED,
-      "of the longest's size, beside the weights");
-  ADD(FIGURE_COUNT, (double)least, S, "least_gpus", "fits from --tp", COUNTED,
-      least ? "the fewest GPUs that heads divide over" : "none: too few at one for each of %lld heads",
-      (long long)r->model.heads);
+  ADD(FIGURE_COUNT, fmax(0, floor((hbm - taken.weights - shared) / one)), S, "sequences_that_fit", "sequences that fit",
+      COUNTED, "of the longest's size, beside the weights%s", shared > 0 ? " and one prefix" : "");
+  ADD(FIGURE_COUNT, (double)least, S, "least_gpus", least ? "fits from --tp" : "numbers of GPUs that fit", COUNTED,
+      least ? "the fewest GPUs that heads divide over" : "up to one for each of %lld heads", (long long)r->model.heads);
   return left >= 0;
 }
 

@@ -48,8 +48,11 @@ static void table_of(Table *t, const ServeRequest *r, const Figures *f) {
   if (!serve_figure(f, "token.time_s"))
     table_note(t, "No times: weights and caches do not fit these GPUs.");
   else
-    table_note(t, "A bound: no run is faster. Matrices, attention and all-reduces come one after the other; what is "
-                  "left out (norms, activations, launches) makes real runs slower.");
+    table_note(t,
+               "%s Matrices, attention and all-reduces come one after the other; what is left out (norms, "
+               "activations, launches) makes real runs slower.",
+               r->model.experts ? "Assumed: tokens choose experts at random; the fewer they choose, the faster a run."
+                                : "A bound: no run is faster.");
   if (all->lengths[all->n - 1] > r->model.max_tokens)
     table_note(t, "This model was made for at most %s tokens.", number_count(wide(r->model.max_tokens)).text);
   if (*r->model.limits) table_note(t, "Note: %s.", r->model.limits);
