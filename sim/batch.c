@@ -100,6 +100,8 @@ typedef struct {
   int64_t *sorted;
   Plan *plans; /* of each length, ascending */
   int n_plans;
+  double exps;
+  double least_s; /* of packed sequences: no less than the longest alone, nor than the products of the busiest SM */
 } Batch;
 
 enum { PLANS_MAX = 4096, CLASSES_MAX = 6, ROW_STEP = 128 };
@@ -253,15 +255,30 @@ static double makespan_of(const Batch *b, const Simulation *longest, const Launc
   return makespan;
 }
 
+/* `count` sequences of a length, without the others: these are at least so long. */
+static void raise_least(Batch *b, const Simulation *one, int64_t count, bool is_longest) {
+  const Problem at_least = problem_of_length(b->problem, one->plan.shape.N_k, count),
+                alone = problem_of_length(b->problem, one->plan.shape.N_k, 1);
+  Simulation s;
+  if (!simulate(&s, &at_least, one->schedule, NULL)) {
+    simulation_time(&s, b->gpu);
+    b->least_s = fmax(b->least_s, s.timing.run.busiest_s);
+  }
+  if (is_longest && !simulation_answer(&s, &alone, one->schedule, b->gpu, NULL) && s.timed)
+    b->least_s = fmax(b->least_s, s.timing.run.bound_s);
+}
+
 static double bound_of(const BatchRun *run, const Batch *b) {
   const double crossed = (double)run->read_bytes + (double)run->write_bytes,
                hbm = run->has_l2 ? run->hbm_read_bytes + run->hbm_write_bytes : crossed;
   const TimeWork work = {.hbm_bytes = hbm,
                          .l2_bytes = b->gpu->l2_bytes > 0 ? crossed : 0,
+                         .sram_bytes = 2 * (double)run->read_bytes + (double)run->write_bytes,
                          .flops = (double)run->traffic.flops,
+                         .exps = b->exps,
                          .n_launches = run->schedule->n_passes,
                          .dtype = b->problem->shape.dtype};
-  return timing_bound(&work, b->gpu).bound_s;
+  return fmax(timing_bound(&work, b->gpu).bound_s, b->least_s);
 }
 
 static void time_packed(BatchRun *run, const Batch *b, const Simulation *longest, const Launch *launch) {
@@ -322,6 +339,8 @@ static Status run_packed(BatchRun *run, Batch *b, Error *error) {
     for (end = k + 1; end < n && b->sorted[end] == b->sorted[k];) end++;
     const Status status = add_length(run, b, b->sorted[k], end - k, &one, error);
     if (status) return status;
+    b->exps += simulation_exps(&one, (double)one.traffic.flops);
+    if (b->gpu) raise_least(b, &one, n - k, end == n);
     if (b->plans) b->plans[b->n_plans++] = one.plan;
   }
   /* `one` is of the longest now, the grid's */

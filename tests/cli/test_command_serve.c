@@ -210,6 +210,7 @@ TEST(refused) {
       {"serve --lengths 8,9 --batch 2", "--lengths gives the length"},
       {"serve --kv-dtype fp7", "no data type"},
       {"serve --prompt 1M --chunk 1", "more than 16384 chunks"},
+      {"serve --model tests/fuzz/corpus/model_config/types.json", "1 of 4 layers keep no K and V"},
       {"serve --json --csv", "--json"},
   };
   for (size_t k = 0; k < sizeof BAD / sizeof *BAD; k++) {

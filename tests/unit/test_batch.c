@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/batch.h"
+#include "tests/support/open_gpu.h"
 #include "tests/support/rand.h"
 #include "tests/support/sanitized.h"
 
@@ -88,6 +89,37 @@ TEST(packed_is_the_sum_of_its_walks) {
       assert_true(run.traffic.tiles[TILE_FULL] + run.traffic.tiles[TILE_PARTIAL] == tiles);
       assert_true(layout == BATCH_PACKED || run.idle == 0);
     }
+    free(l);
+  }
+}
+
+/* Packed as padded, the busiest SM of an H100 binds (64 B a clock of 1.98 GHz through its port to L2):
+ * of one query, 4 heads packed, the CTA that reads all 3,001 keys, with its rows of Q and O;
+ * of 17 prompts and a short one, 8 x 8 x 17 CTAs of 128 x 1,024 on 132 SMs: one has 9. */
+TEST(the_busiest_sm_binds) {
+  const Gpu gpu = open_gpu("h100-sxm");
+  const double port = 64 * 1.98e9, products = 989.4e12 / 132;
+  const struct {
+    const char *lengths;
+    Shape shape;
+    Tiling tiling;
+    double seconds;
+  } CASES[] = {
+      {"3001,777,512x2",
+       {.heads = 8, .kv_heads = 2, .N_q = 1, .d = 128},
+       {0},
+       (3001.0 * (128 + 128) * 2 + 4 * (128 + 128) * 2) / port},
+      {"1024x17,128", {.heads = 8, .d = 128}, {.B_r = 128, .B_c = 128}, 9 * 128.0 * 1024 * 4 * 128 / products},
+  };
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    const Problem problem = {.shape = CASES[k].shape, .tiling = CASES[k].tiling, .machine = machine_of_gpu(&gpu)};
+    Lengths *l = lengths_of(CASES[k].lengths);
+    BatchRun run;
+    Error error = {0};
+    if (batch_run(&run, &problem, l, BATCH_PACKED, schedule_find("fa2"), &gpu, &error)) fail_msg("%s", error.message);
+    assert_true(run.timed && run.kind == TIME_BOUND);
+    if (!(fabs(run.seconds / CASES[k].seconds - 1) < 1e-3))
+      fail_msg("%s: %g us, not %g", CASES[k].lengths, run.seconds * 1e6, CASES[k].seconds * 1e6);
     free(l);
   }
 }
