@@ -180,20 +180,35 @@ static Status refuse_sizes(const Ranks *ranks, Error *error) {
   return STATUS_OK;
 }
 
+/* Of a layer, the mean of all kinds. */
+static Wide offload_pairs(const Serving *serving, const ServingPart *part) {
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(&serving->cache, groups);
+  Wide sum = 0;
+  for (int g = 0; g < n; g++) {
+    Shape shape;
+    if (!serving_shape(serving, &groups[g], part, &shape)) continue;
+    const Mask mask = mask_of_shape(&shape);
+    sum += wide(groups[g].layers) * wide(shape.batch) * wide(shape.heads) * mask_pairs(&mask);
+  }
+  return sum / wide(kvcache_layers(&serving->cache));
+}
+
 static Status make_offload(Ranks *ranks, const RanksAsked *asked, Error *error) {
   const Serving *serving = asked->serving;
   const ServingPart part = {.queries = ranks->shape.N_q, .keys = ranks->shape.N_k, .count = ranks->shape.batch};
   ServingStep step;
   const Status status = serving_step(serving, &part, 1, (double)part.count, &step, error);
   if (status) return status;
-  const double layers = (double)serving->model->layers;
+  const double layers = (double)kvcache_layers(&serving->cache);
   ranks->weights_bytes = (Wide)serving_weights_bytes(serving);
   ranks->cache_bytes = kvcache_seek(&serving->cache, part.keys).bytes * wide(part.count);
   const double all = (double)(ranks->weights_bytes + ranks->cache_bytes), room = (double)ranks->gpu.hbm_bytes;
   ranks->away = all > room ? 1 - room / all : 0;
-  ranks->n_steps = serving->model->layers + 1;
+  ranks->n_steps = kvcache_layers(&serving->cache) + 1;
   ranks->pieces[RANK_PIECE_FULL] =
-      (RankPiece){.read_bytes = (Wide)((step.weight_bytes + (double)step.kv_bytes) / layers),
+      (RankPiece){.pairs = offload_pairs(serving, &part),
+                  .read_bytes = (Wide)((step.weight_bytes + (double)step.kv_bytes) / layers),
                   .bound_s = (step.matrix_s + step.attention.bound_s) / layers,
                   .predicted_s = (double)NAN,
                   .binds = step.matrix_s > step.attention.bound_s ? step.flop_s > step.weight_s ? TIME_MATH : TIME_HBM

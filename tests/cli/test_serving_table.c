@@ -123,6 +123,9 @@ static const Row ROWS[] = {
     {"A: offloading, what lies behind the link",
      "ranks --scheme offload --model opt-175b --gpu t4 --link pcie4 -N 1 --seq-len-k 544 --batch 512",
      "holds.away_bytes", "B", "weights and cache (FlexGen: 1.2 TB) less the memory"},
+    {"The same: pairs of queries and keys in a layer",
+     "ranks --scheme offload --model opt-175b --gpu t4 --link pcie4 -N 1 --seq-len-k 544 --batch 512", "steps.1.pairs",
+     "pairs", "512 x 96 x 544, by hand"},
     /* FP8. */
     {"FlashAttention-3 in FP8: bytes", "sim -N 16K -d 256 --heads 8 --dtype fp8 --kernel fa3-sm90 --gpu h100-sxm",
      "runs.0.traffic.total_bytes", "B", "8 N d (1 + 2) for Q and O, 8 x 128 x 2 N d for K and V, by hand"},
