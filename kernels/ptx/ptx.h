@@ -209,7 +209,9 @@ const char *ptx_request_kind_name(PtxRequestKind kind); /* "global load", ... */
 
 typedef struct {
   PtxCounts by_kind[PTX_N_REQUEST_KINDS];
-  uint64_t executed, lanes, divergent_branches, branches, barriers;
+  uint64_t executed, lanes, barriers;
+  uint64_t branches, divergent_branches; /* conditional ones that warps ran; of them, those that split the warp */
+  uint64_t taken_branches;
   uint64_t bulk_read_bytes, bulk_write_bytes;
   /* The first cache; 0 when launch.l1 was off. Predicted. */
   uint64_t l1_load_sectors, l1_hit_sectors, l1_sectors_from_l2;
@@ -228,6 +230,8 @@ typedef struct {
       *kind; /* "uninitialised", "out of bounds", "barrier", "race", "relies on lockstep", "in flight", "fence" */
   int32_t pc, other_pc; /* -1: none */
   uint64_t count;       /* how often this pair of places was met */
+  int32_t about;        /* the machine's own: of one line, different buffers and kinds of access */
+  bool explained;       /* an uninitialised read: whoever writes there races with it, and that is told */
 } PtxFault;
 
 typedef struct {

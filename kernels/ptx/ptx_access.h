@@ -52,6 +52,8 @@ typedef struct {
   StepState state;
 } StepResult;
 /* One instruction that the hot loop has not: m are its active lanes, mask the fragment's. */
+/* The lane that lane `l` shuffles from; -1: it keeps its own. R: the warp's registers. */
+int32_t shuffle_source(const Ins *i, const char *R, int l);
 StepResult warp_step(Run *run, Block *block, Warp *w, int32_t pc, uint32_t m, uint32_t mask);
 StepResult matrix_move(Run *run, Block *block, Warp *w, int32_t pc,
                        bool is_load); /* ldmatrix, stmatrix (ptx_matrix.c) */

@@ -10,6 +10,8 @@
 #include "kernels/ptx/ptx_lower.h"
 #include "kernels/ptx/ptx_ops.h"
 
+enum { USER_DISTANCE = 4096 }; /* instructions looked at for the user of what is loaded */
+
 /* ---- operands ---- */
 
 static void add(Operands *o, bool is_write, int32_t place) {
@@ -389,7 +391,30 @@ static bool make_merged(PtxKernel *k) {
   return ok;
 }
 
+/* clang writes what it moves up to a barrier without a place of its own, so that it has the barrier's: such a load gets
+ * the place of whoever uses what it loads. */
+static void place_loads(PtxKernel *k) {
+  Operands o;
+  int32_t barrier = -1; /* its place */
+  for (int32_t pc = 0; pc < k->n_code; pc++) {
+    Ins *i = &k->code[pc];
+    if (i->op == O_BAR_SYNC) barrier = i->loc;
+    if (i->op != O_LD || i->loc != barrier) continue;
+    const int32_t loaded = k->lists[i->ext];
+    for (int32_t user = pc + 1; user < k->n_code && user < pc + USER_DISTANCE && i->loc == barrier; user++) {
+      ins_operands(k, &k->code[user], &o);
+      for (int32_t r = 0; r < o.n_reads; r++)
+        if (o.reads[r] == loaded && k->locations[k->code[user].loc].line) i->loc = k->code[user].loc;
+      for (int32_t w = 0; w < o.n_writes; w++)
+        if (o.writes[w] == loaded) user = k->n_code;
+    }
+  }
+}
+
 Status kernel_lower(PtxKernel *k, Error *error) {
-  if (kernel_order(k) && mark_spins(k) && drop_results(k) && make_merged(k)) return STATUS_OK;
+  if (kernel_order(k) && mark_spins(k) && drop_results(k)) {
+    place_loads(k);
+    if (make_merged(k)) return STATUS_OK;
+  }
   return error_set(error, STATUS_NO_MEMORY, "%s: no memory for a kernel", k->module->name);
 }

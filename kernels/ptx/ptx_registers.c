@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/ptx/ptx_access.h"
 #include "kernels/ptx/ptx_lower.h"
 #include "kernels/ptx/ptx_ops.h"
 #include "kernels/ptx/ptx_shadow_private.h"
 
-#define MAX_BITS ((int64_t)1 << 28) /* of all blocks of a kernel, for liveness */
+#define WITHOUT_VALUE "a register that nobody wrote, a variable without a value"
+#define MAX_BITS      ((int64_t)1 << 28) /* of all blocks of a kernel, for liveness */
 
 typedef struct {
   uint32_t lanes; /* that have a value */
@@ -181,6 +183,8 @@ bool ptx_registers_new(const PtxKernel *k, PtxRegisters **registers) {
   bool ok = r && (r->index = malloc((size_t)l.n_ids * sizeof *r->index)) && find_alive(&l);
   for (int32_t id = 0; ok && id < l.n_ids; id++) r->index[id] = l.n_blocks && is_in(l.in, id) ? 0 : -1;
   for (int32_t s = 0; ok && s < k->n_slots; s++) r->index[id_of(k, k->slots[s].offset)] = -1; /* constants */
+  for (int32_t pc = 0; ok && l.n_blocks && pc < k->n_code; pc++)
+    if (k->code[pc].op == O_SHFL) r->index[id_of(k, k->code[pc].d)] = 0;
   if (ok) watch_results(r, k);
   for (int32_t id = 0; ok && id < l.n_ids; id++)
     if (r->index[id] >= 0) r->index[id] = r->n_watched++;
@@ -216,15 +220,31 @@ void ptx_registers_begin(PtxRegisters *r, int64_t warp) {
 
 /* ---- as it runs ---- */
 
+/* Lanes whose shuffle takes from a lane that is not there. */
+static uint32_t lost(Run *run, const Warp *w, const Ins *i, uint32_t m) {
+  uint32_t lanes = 0;
+  for (uint32_t k = i->op == O_SHFL ? m : 0; k; k &= k - 1) {
+    const int l = __builtin_ctz(k);
+    const int32_t source = shuffle_source(i, run->arena + w->file, l);
+    if (source >= 0 && !(m >> source & 1)) lanes |= 1u << l;
+  }
+  return lanes;
+}
+
 static void say(Run *run, const Block *b, const Warp *w, int32_t pc, uint32_t lanes, int32_t from) {
   PtxShadow *s = run->shadow;
-  PtxFault *fault = shadow_fault(s, "uninitialised", pc, from == pc ? -1 : from);
-  char where[40] = "";
-  if (fault && from != pc) snprintf(where, sizeof where, "; it was read first at line %d", shadow_line(s, from));
-  if (fault)
-    snprintf(fault->message, sizeof fault->message,
-             "line %d: %s of %s uses a register that nobody wrote, a variable without a value%s", shadow_line(s, pc),
-             shadow_thread(s, 32 * w->index + __builtin_ctz(lanes)).text, shadow_block_name(s, b->index).text, where);
+  PtxFault *fault = shadow_fault(s, "uninitialised", pc, from == pc ? -1 : from, -1);
+  char what[120];
+  if (!fault) return;
+  if (run->kernel->code[from].op == O_SHFL)
+    snprintf(what, sizeof what, "what the shuffle of line %d takes from a lane that is not there",
+             shadow_line(s, from));
+  else if (from != pc)
+    snprintf(what, sizeof what, "%s; it was read first at line %d", WITHOUT_VALUE, shadow_line(s, from));
+  else
+    snprintf(what, sizeof what, WITHOUT_VALUE);
+  snprintf(fault->message, sizeof fault->message, "line %d: %s of %s uses %s", shadow_line(s, pc),
+           shadow_thread(s, 32 * w->index + __builtin_ctz(lanes)).text, shadow_block_name(s, b->index).text, what);
 }
 
 void ptx_registers_check(Run *run, const Block *b, const Warp *w, int32_t pc, uint32_t mask, uint32_t m) {
@@ -245,6 +265,7 @@ void ptx_registers_check(Run *run, const Block *b, const Warp *w, int32_t pc, ui
     if (!is_guard && hands_on(i)) missing |= lacks;
   }
   if (used) say(run, b, w, pc, used, from);
+  missing |= lost(run, w, i, m);
   for (int32_t n = 0; n < o.n_writes; n++) {
     const int32_t x = r->index[id_of(k, o.writes[n])];
     if (x < 0) continue;

@@ -1,11 +1,12 @@
 /* Registers that are read before anything wrote them, with launch.faults on. Inside kernels/ptx only.
  *
  *     liveness over the kernel  ->  registers alive at its entry: the only ones that may lack a value
- *                                   (none, in most kernels: then nothing of this runs)
+ *                                   (none, in most kernels without shuffles: then nothing of this runs)
  *     and what is made of them  ->  O_WATCHED in a copy of the code, a mask of lanes with a value for each warp
  *
  * As valgrind does, arithmetic hands a missing value on; who stores it, loads or stores at it, or branches by it is a
- * fault. What goes from lane to lane (shuffles, votes, matrices) counts as a value. */
+ * fault. What goes from lane to lane (shuffles, votes, matrices) counts as a value, unless a shuffle takes it from a
+ * lane that is not there. */
 #ifndef TILEWALK_KERNELS_PTX_PTX_REGISTERS_H
 #define TILEWALK_KERNELS_PTX_PTX_REGISTERS_H
 

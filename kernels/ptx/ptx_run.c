@@ -195,12 +195,14 @@ static void sum_up(Run *run) {
   PtxTotals *t = &run->result->totals;
   for (int32_t pc = 0; pc < run->kernel->n_code; pc++) {
     PtxCounts *c = &run->result->counts[pc], *k = &t->by_kind[run->result->kinds[pc]];
+    const Ins *i = &run->kernel->code[pc];
+    if (i->op == O_BRA && i->guard >= 0) t->branches += c->executed;
     if (run->code[pc].micro) c->executed = c->lanes = 0;
     t->executed += c->executed, t->lanes += c->lanes;
     k->executed += c->executed, k->lanes += c->lanes, k->requests += c->requests;
     k->sectors += c->sectors, k->wavefronts += c->wavefronts, k->conflicts += c->conflicts;
   }
-  t->branches = (uint64_t)(run->branches - run->branches_left);
+  t->taken_branches = (uint64_t)(run->branches - run->branches_left);
   t->divergent_branches = (uint64_t)run->divergent;
   t->barriers = run->barriers;
   t->memory_bytes = run->arena_bytes + (int64_t)run->kernel->n_sites * (int64_t)sizeof(Site);

@@ -42,11 +42,11 @@ ShadowName shadow_block_name(const PtxShadow *s, int64_t block) {
   return name;
 }
 
-PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other_pc) {
+PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other_pc, int32_t about) {
   const int32_t line = shadow_line(s, pc), other = shadow_line(s, other_pc);
   for (int32_t f = 0; f < s->n_faults; f++) {
     PtxFault *known = &s->faults[f];
-    if (strcmp(known->kind, kind) == 0 && shadow_line(s, known->pc) == line &&
+    if (strcmp(known->kind, kind) == 0 && known->about == about && shadow_line(s, known->pc) == line &&
         shadow_line(s, known->other_pc) == other) {
       known->count++;
       return NULL;
@@ -54,7 +54,7 @@ PtxFault *shadow_fault(PtxShadow *s, const char *kind, int32_t pc, int32_t other
   }
   if (s->n_faults == PTX_MAX_FAULTS) return NULL;
   PtxFault *fault = &s->faults[s->n_faults++];
-  *fault = (PtxFault){.kind = kind, .pc = pc, .other_pc = other_pc, .count = 1};
+  *fault = (PtxFault){.kind = kind, .pc = pc, .other_pc = other_pc, .count = 1, .about = about};
   return fault;
 }
 
@@ -253,7 +253,7 @@ void ptx_shadow_barrier(PtxShadow *s, int64_t block, int32_t id, const uint32_t 
 static int first_bit(uint32_t mask) { return __builtin_ctz(mask); }
 
 static void ended_without(PtxShadow *s, int32_t pc, int32_t thread) {
-  PtxFault *fault = shadow_fault(s, "barrier", pc, -1);
+  PtxFault *fault = shadow_fault(s, "barrier", pc, -1, 0);
   if (fault)
     snprintf(fault->message, sizeof fault->message,
              "line %d: %s ended without this barrier, at which others of its warp wait", shadow_line(s, pc),
@@ -268,7 +268,7 @@ void ptx_shadow_arrive(PtxShadow *s, int64_t block, int32_t id, int32_t pc, int3
   if (b->first[id].pc < 0) {
     b->first[id].pc = pc, b->first[id].thread = thread;
   } else if (id == 0 && shadow_line(s, b->first[id].pc) != shadow_line(s, pc)) {
-    PtxFault *fault = shadow_fault(s, "barrier", pc, b->first[id].pc);
+    PtxFault *fault = shadow_fault(s, "barrier", pc, b->first[id].pc, 0);
     if (fault)
       snprintf(fault->message, sizeof fault->message,
                "line %d: threads of one block meet at different barriers: %s here, %s at line %d", shadow_line(s, pc),
@@ -336,5 +336,5 @@ void ptx_shadow_report(const PtxShadow *s, PtxResult *result) {
   result->n_faults = 0;
   for (int k = 0; k < 7; k++)
     for (int32_t f = 0; f < s->n_faults; f++)
-      if (rank(s->faults[f].kind) == k) result->faults[result->n_faults++] = s->faults[f];
+      if (rank(s->faults[f].kind) == k && !s->faults[f].explained) result->faults[result->n_faults++] = s->faults[f];
 }

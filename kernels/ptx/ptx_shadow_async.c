@@ -101,7 +101,7 @@ void shadow_ends(PtxShadow *s, ShadowBlock *b, int32_t warp, uint32_t mask) {
   for (int64_t k = 0; k < b->n_copies; k++) {
     const ShadowCopy *c = &b->copies[k];
     if (!c->reads || c->thread / 32 != warp || !(mask >> c->thread % 32 & 1)) continue;
-    PtxFault *fault = shadow_fault(s, "in flight", c->pc, -1);
+    PtxFault *fault = shadow_fault(s, "in flight", c->pc, -1, 0);
     if (fault)
       snprintf(fault->message, sizeof fault->message, "line %d: %s ends while this %s still reads shared memory (%s)",
                shadow_line(s, c->pc), shadow_thread(s, c->thread).text, c->async == PTX_ASYNC_WGMMA ? "wgmma" : "copy",
@@ -110,7 +110,7 @@ void shadow_ends(PtxShadow *s, ShadowBlock *b, int32_t warp, uint32_t mask) {
   if (b->n_exited < s->n_threads || b->registers_pc < 0) return;
   int32_t sum = 0;
   for (int32_t w = 0; w < s->n_warps; w++) sum += 32 * b->registers[w];
-  PtxFault *fault = sum > SHADOW_REGISTERS ? shadow_fault(s, "barrier", b->registers_pc, -1) : NULL;
+  PtxFault *fault = sum > SHADOW_REGISTERS ? shadow_fault(s, "barrier", b->registers_pc, -1, 0) : NULL;
   if (fault)
     snprintf(fault->message, sizeof fault->message,
              "line %d: setmaxnreg waits for registers that nobody gives: the block's warps ask for %d of %d",
@@ -126,7 +126,7 @@ static void made_unseen(PtxShadow *s, const ShadowBlock *b, const ShadowSignal *
   const bool unordered = m->thread / 32 != thread / 32 && b->clocks[thread / 32][m->thread / 32] < m->clock;
   const bool unfenced = by_copy && b->fences[m->thread] <= signal->when && b->fences[thread] <= signal->when;
   if (!unordered && !unfenced) return;
-  PtxFault *fault = shadow_fault(s, unordered ? "race" : "fence", pc, m->pc1 - 1);
+  PtxFault *fault = shadow_fault(s, unordered ? "race" : "fence", pc, m->pc1 - 1, 0);
   if (!fault) return;
   snprintf(fault->message, sizeof fault->message,
            "line %d: %s %s the mbarrier at byte %llu, which %s made at line %d with %s", shadow_line(s, pc),

@@ -17,6 +17,11 @@ typedef struct {
   uint8_t sync; /* atomic or volatile: no race with others of its kind */
 } Touch;
 
+/* The buffer, as faults of one line are told apart by it. */
+static int32_t about(const Touch *t) {
+  return t->a->space == PTX_SPACE_SHARED ? 0 : 1 + (int32_t)(t->region - t->s->regions);
+}
+
 static const char *verb(const Touch *t) {
   switch (t->a->kind) {
   case PTX_STORE: return "writes";
@@ -55,12 +60,14 @@ static const ShadowRegion *nearest(const PtxShadow *s, uint64_t address, int64_t
 
 static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
   static const char *const DOES[] = {"loads", "stores", "updates", "copies", "copies"};
-  PtxFault *fault = shadow_fault(s, "out of bounds", a->pc, -1);
-  if (!fault) return;
   char name[70] = "shared memory";
   int64_t past = (int64_t)(a->address[lane] - (uint64_t)s->shared_bytes);
-  if (a->space == PTX_SPACE_GLOBAL) {
-    const ShadowRegion *r = nearest(s, a->address[lane], &past);
+  const bool is_global = a->space == PTX_SPACE_GLOBAL;
+  const ShadowRegion *r = is_global ? nearest(s, a->address[lane], &past) : NULL;
+  const int32_t where_to = !is_global ? 0 : r ? 1 + (int32_t)(r - s->regions) : -1;
+  PtxFault *fault = shadow_fault(s, "out of bounds", a->pc, -1, 8 * where_to + (int32_t)a->kind);
+  if (!fault) return;
+  if (is_global) {
     if (!r)
       name[0] = '\0';
     else if (r->name)
@@ -83,7 +90,7 @@ static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
 }
 
 static void read_only(const Touch *t) {
-  PtxFault *fault = shadow_fault(t->s, "out of bounds", t->a->pc, -1);
+  PtxFault *fault = shadow_fault(t->s, "out of bounds", t->a->pc, -1, -2 - about(t));
   char where[90];
   place(t, where, sizeof where);
   if (fault)
@@ -108,7 +115,7 @@ static Order order_of(const Touch *t, const ShadowMark *m) {
 static void race(const Touch *t, const ShadowMark *m, bool it_wrote, Order order) {
   const PtxShadow *s = t->s;
   const int32_t other = m->pc1 - 1;
-  PtxFault *fault = shadow_fault(t->s, order == LOCKSTEP ? "relies on lockstep" : "race", t->a->pc, other);
+  PtxFault *fault = shadow_fault(t->s, order == LOCKSTEP ? "relies on lockstep" : "race", t->a->pc, other, about(t));
   char where[90];
   if (!fault) return;
   place(t, where, sizeof where);
@@ -151,7 +158,7 @@ static inline ShadowMark mark(const Touch *t) {
 /* --- one granule --- */
 
 static void in_flight(const Touch *t, const ShadowMark *writer) {
-  PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, writer->pc1 - 1);
+  PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, writer->pc1 - 1, about(t));
   char where[90];
   place(t, where, sizeof where);
   if (fault)
@@ -164,7 +171,7 @@ static void in_flight(const Touch *t, const ShadowMark *writer) {
 static void still_read(const Touch *t, int64_t cell) {
   const ShadowCopy *reader = shadow_reader(t->b, cell);
   if (!reader) return;
-  PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, reader->pc);
+  PtxFault *fault = shadow_fault(t->s, "in flight", t->a->pc, reader->pc, about(t));
   char where[90];
   place(t, where, sizeof where);
   if (fault)
@@ -179,7 +186,7 @@ static void check_fence(const Touch *t, const ShadowCell *cell) {
   const ShadowMark *w = &cell->writer;
   if (!w->pc1 || w->flags & CELL_COPIED || t->b->fences[w->thread] > cell->when || t->b->fences[t->thread] > cell->when)
     return;
-  PtxFault *fault = shadow_fault(t->s, "fence", t->a->pc, w->pc1 - 1);
+  PtxFault *fault = shadow_fault(t->s, "fence", t->a->pc, w->pc1 - 1, about(t));
   char where[90];
   place(t, where, sizeof where);
   if (fault)
@@ -190,7 +197,7 @@ static void check_fence(const Touch *t, const ShadowCell *cell) {
 }
 
 static void uninitialised(const Touch *t) {
-  PtxFault *fault = shadow_fault(t->s, "uninitialised", t->a->pc, -1);
+  PtxFault *fault = shadow_fault(t->s, "uninitialised", t->a->pc, -1, about(t));
   char where[90];
   place(t, where, sizeof where);
   if (fault)
@@ -222,6 +229,17 @@ static bool same_as_earlier_lane(const Touch *t) {
   return false;
 }
 
+/* Who read what only now is written, out of order: the race says it all. */
+static void explain(const Touch *t, const ShadowMark *reader) {
+  if (!reader->pc1 || order_of(t, reader) == ORDERED) return;
+  for (int32_t f = 0; f < t->s->n_faults; f++) {
+    PtxFault *fault = &t->s->faults[f];
+    if (strcmp(fault->kind, "uninitialised") == 0 && fault->about == about(t) &&
+        shadow_line(t->s, fault->pc) == shadow_line(t->s, reader->pc1 - 1))
+      fault->explained = true;
+  }
+}
+
 static void touch_write(const Touch *t, ShadowCell *cell, const unsigned char *value, int32_t n) {
   const uint8_t flags = cell->writer.flags;
   const unsigned char *memory = t->a->space == PTX_SPACE_SHARED ? t->a->memory : t->region->memory;
@@ -236,6 +254,7 @@ static void touch_write(const Touch *t, ShadowCell *cell, const unsigned char *v
   check_order(t, writer, true);
   check_order(t, &cell->reader, false);
   check_order(t, &cell->other, false);
+  if (flags & CELL_UNWRITTEN) explain(t, &cell->reader), explain(t, &cell->other);
   cell->writer = now;
   cell->writer.flags = 0;
   cell->when = t->b->now;

@@ -63,25 +63,27 @@ static bool together(Warp *w, int32_t pc, uint32_t m, const char *R, int32_t mem
   return warp_together(w, pc, m, wanted);
 }
 
+int32_t shuffle_source(const Ins *i, const char *R, int l) {
+  const uint32_t lane = (uint32_t)l, by = word(R, i->b, l) & 31, c = word(R, i->c, l), segment = c >> 8 & 31,
+                 clamp = c & 31;
+  const int32_t most = (int32_t)((lane & segment) | (clamp & ~segment)), least = (int32_t)(lane & segment);
+  const int32_t j = i->mode == 0   ? l - (int32_t)by
+                    : i->mode == 1 ? l + (int32_t)by
+                    : i->mode == 2 ? (int32_t)(lane ^ by)
+                                   : least | (int32_t)(by & ~segment & 31);
+  return (i->mode == 0 ? j >= most : j <= most) ? j : -1;
+}
+
 static void shuffle(const Ins *i, char *R, uint32_t *P, uint32_t m) {
-  uint32_t from[LANES], found = 0;
+  uint32_t from[LANES], found = 0, to[LANES];
   memcpy(from, R + i->a, sizeof from);
   for (uint32_t k = m; k; k &= k - 1) {
     const int l = __builtin_ctz(k);
-    const uint32_t lane = (uint32_t)l, by = word(R, i->b, l) & 31, c = word(R, i->c, l), segment = c >> 8 & 31,
-                   clamp = c & 31;
-    const int32_t most = (int32_t)((lane & segment) | (clamp & ~segment)), least = (int32_t)(lane & segment);
-    int32_t j = i->mode == 0   ? l - (int32_t)by
-                : i->mode == 1 ? l + (int32_t)by
-                : i->mode == 2 ? (int32_t)(lane ^ by)
-                               : least | (int32_t)(by & ~segment & 31);
-    const bool ok = i->mode == 0 ? j >= most : j <= most;
-    if (ok)
-      found |= 1u << l;
-    else
-      j = l;
-    set_word(R, i->d, l, from[j & 31]);
+    const int32_t j = shuffle_source(i, R, l);
+    if (j >= 0) found |= 1u << l;
+    to[l] = from[j < 0 ? l : j];
   }
+  for (uint32_t k = m; k; k &= k - 1) set_word(R, i->d, __builtin_ctz(k), to[__builtin_ctz(k)]);
   if (i->ext >= 0) set_predicate(&P[i->ext], m, found);
 }
 

@@ -33,6 +33,24 @@ static Status find_writer(KernelReport *r, Error *error) {
   return status;
 }
 
+/* Faults are looked for in a run of its own: of code in which no loads are merged, as each keeps its line. Where the
+ * plain run broke off, the counts are this one's. */
+static Status find_faults(KernelReport *r, PtxLaunch launch, Error *error) {
+  PtxResult result = {0};
+  launch.faults = true;
+  Status status = kernel_launch_refill(r->launch, error);
+  if (status == STATUS_OK) status = ptx_run(r->launch->kernel, &launch, &result, error);
+  if (status == STATUS_OK && r->is_broken) {
+    ptx_result_free(&r->result);
+    r->result = result;
+    return STATUS_OK;
+  }
+  memcpy(r->result.faults, result.faults, sizeof result.faults);
+  r->result.n_faults = result.n_faults;
+  ptx_result_free(&result);
+  return status;
+}
+
 Status kernel_report_make(KernelReport *r, KernelLaunch *l, Error *error) {
   const int32_t *g = l->launch.grid;
   PtxLaunch launch = l->launch;
@@ -42,7 +60,10 @@ Status kernel_report_make(KernelReport *r, KernelLaunch *l, Error *error) {
       r->has_caches ? kernel_traffic_new(&r->traffic, &l->gpu, (uint64_t)g[0] * (uint64_t)g[1] * (uint64_t)g[2], error)
                     : STATUS_OK;
   launch.sink = kernel_traffic_take, launch.sink_context = &r->traffic;
+  if (launch.faults) launch.print = NULL, launch.faults = false;
   if (status == STATUS_OK) status = ptx_run(l->kernel, &launch, &r->result, error);
+  r->is_broken = l->launch.faults && status;
+  if (l->launch.faults) status = find_faults(r, l->launch, error);
   if (status) return status;
   if (r->has_caches) kernel_traffic_finish(&r->traffic);
   kernel_output_find(l);
@@ -147,7 +168,7 @@ static void put_counts(const KernelReport *r, const ReportSink *k) {
   whole(k, "read_bytes", t->bulk_read_bytes), whole(k, "write_bytes", t->bulk_write_bytes);
   k->close(k->context);
   k->open_object(k->context, "branches");
-  whole(k, "taken", t->branches), whole(k, "divergent", t->divergent_branches);
+  whole(k, "executed", t->branches), whole(k, "taken", t->taken_branches), whole(k, "divergent", t->divergent_branches);
   k->close(k->context);
 }
 

@@ -11,6 +11,7 @@ typedef struct {
   KernelLaunch *launch; /* the caller's */
   PtxResult result;
   bool has_caches; /* else they were left out */
+  bool is_broken;  /* --faults: without leaving out what is wrong it does not run to its end */
   KernelTraffic traffic;
   bool is_judged; /* --like */
   OutputVerdict verdict;

@@ -103,16 +103,21 @@ static void print_traffic(const KernelReport *r, Io *io) {
              : "");
   const KernelTraffic *m = &r->traffic;
   const LineL2Counts *c = &m->counts;
+  const Number least = bytes_of(m->read_least_sectors), most_read = bytes_of(m->read_most_sectors);
+  const bool one = strcmp(least.text, most_read.text) == 0;
   if (c->reads)
-    line(io, ROLE_PLAIN, "L2 of %s (predicted): %s read, of which %s hit; between %s and %s, as requests coincide.",
-         r->launch->gpu.name, bytes_of(m->read_sectors).text, number_percent((double)c->hits / (double)c->reads).text,
-         bytes_of(m->read_least_sectors).text, bytes_of(m->read_most_sectors).text);
+    line(io, ROLE_PLAIN, "L2 of %s (predicted): %s read, of which %s hit%s%s%s%s%s.", r->launch->gpu.name,
+         bytes_of(m->read_sectors).text, number_percent((double)c->hits / (double)c->reads).text,
+         one ? "" : "; between ", one ? "" : least.text, one ? "" : " and ", one ? "" : most_read.text,
+         one ? "" : ", as requests coincide");
   char most[160] = "";
   if (c->partly_written)
     snprintf(most, sizeof most, ", or up to %s where sectors stored in part are filled first",
              bytes_of(c->hbm_reads + c->partly_written).text);
-  line(io, ROLE_PLAIN, "HBM (predicted): %s read%s; %s written, and up to %s more later, which L2 still holds.",
-       number_bytes((Wide)kernel_hbm_read_bytes(r)).text, most, bytes_of(c->hbm_writes).text, bytes_of(c->dirty).text);
+  const Number read = number_bytes((Wide)kernel_hbm_read_bytes(r)),
+               own = number_bytes((Wide)(kernel_hbm_read_bytes(r) - c->hbm_reads * SECTOR_BYTES));
+  line(io, ROLE_PLAIN, "HBM (predicted): %s read, of it %s of code and parameters%s; %s written, %s more still in L2.",
+       read.text, own.text, most, bytes_of(c->hbm_writes).text, bytes_of(c->dirty).text);
 }
 
 static void print_divergence(const KernelReport *r, const KernelLine *lines, int n, Io *io) {
@@ -151,6 +156,8 @@ static void print_output(const KernelReport *r, Io *io) {
 
 static void print_faults(const KernelReport *r, Io *io) {
   if (!r->launch->request->faults) return;
+  if (r->is_broken)
+    line(io, ROLE_DIM, "Counts are of a run that leaves out accesses out of bounds and merges no loads, as ptxas may.");
   for (int32_t f = 0; f < r->result.n_faults; f++) {
     const PtxFault *fault = &r->result.faults[f];
     line(io, ROLE_BAD, "%s: %s%s%s%s", fault->kind, fault->message, fault->count > 1 ? " (" : "",
@@ -244,7 +251,9 @@ static void print_advice(const KernelReport *r, const KernelLine *lines, int n, 
            name, number_double(wavefronts / (wavefronts - conflicts), 3).text);
       return;
     }
-    if (l->asked_bytes && moved > 2 * (double)l->asked_bytes) {
+    const double requests = (double)(l->load.requests + l->store.requests + l->reduce.requests),
+                 neighbours = (double)(l->load.sectors + l->store.sectors + l->reduce.sectors) / requests;
+    if (l->asked_bytes && neighbours >= 2 && moved > 2 * (double)l->asked_bytes) {
       line(io, ROLE_WARN,
            "Line %s moves %s bytes for each that its lanes ask for: let neighbouring lanes touch neighbouring words.",
            name, number_double(moved / (double)l->asked_bytes, 3).text);

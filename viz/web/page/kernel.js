@@ -239,7 +239,7 @@ function sentences(a) {
   if (a.hbm) list('predicted', `HBM: ${bytes(a.hbm.read_bytes)} read; ${bytes(a.hbm.write_bytes)} written, and up to ${bytes(a.hbm.write_bytes_high - a.hbm.write_bytes)} more later, which L2 still holds.`)
   if (a.occupancy) list('bound', `Occupancy: ${a.occupancy.blocks_low === a.occupancy.blocks_high ? a.occupancy.blocks_low : `${a.occupancy.blocks_low} to ${a.occupancy.blocks_high}`} blocks an SM, as registers allow; then ${a.occupancy.binds} bounds it.`)
   if (a.bulk.read_bytes || a.bulk.write_bytes) list('counted', `Bulk copies: ${bytes(a.bulk.read_bytes)} read, ${bytes(a.bulk.write_bytes)} written.`)
-  if (a.branches.divergent) list('counted', `${number(a.branches.divergent)} of ${number(a.branches.taken)} branches split a warp.`)
+  if (a.branches.divergent) list('counted', `${number(a.branches.divergent)} of ${number(a.branches.executed)} branches split a warp.`)
   if (a.output) list('computed', `Output ${a.output.argument}: sum ${number(a.output.sum)}, largest magnitude ${number(a.output.max)}.`)
   return said
 }
