@@ -109,6 +109,66 @@ __global__ void first(const __grid_constant__ CUtensorMap map, float *x) { x[thr
 END
   expect 0 'sum 32.0000' "$work/map.cu" --grid 1 --block 32 --arg 'map:f16[64x64]:64x64:128:zero' --arg 'f32[32]:zero'
 
+  # Each fault has its own kind and buffer: x[1000] (threads 999 and 1000) and x[1001] are read, y[1000] is written. Of
+  # 32 warps one is split.
+  cat >"$work/faults.cu" <<'END'
+// tilewalk: entry past
+// tilewalk: grid 4 block 256 arg i32:1000 arg f32[1000]:normal:1 arg f32[1000]:zero
+__global__ void past(int n, const float *x, float *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n) y[i] = x[i + 1] - x[i];
+}
+// tilewalk: entry halves
+// tilewalk: grid 1 block 32 arg f32[32]:normal:1 arg f32[32]:zero
+__global__ void halves(const float *x, float *y) {
+  float v = x[threadIdx.x];
+  if (threadIdx.x < 16) v = __shfl_sync(~0u, v, threadIdx.x + 16);
+  y[threadIdx.x] = v;
+}
+// tilewalk: entry one
+// tilewalk: grid 1 block 16 arg f32[32]:normal:1 arg f32[32]:zero
+__global__ void one(const float *x, float *y) {
+  float v = x[threadIdx.x];
+  for (int o = 8; o; o >>= 1) v += __shfl_down_sync(~0u, v, o);
+  if (threadIdx.x == 0) y[0] = v;
+}
+// tilewalk: entry unsynced
+// tilewalk: grid 1 block 64 arg f32[64]:normal:1 arg f32[64]:zero
+__global__ void unsynced(const float *x, float *y) {
+  __shared__ float s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  y[threadIdx.x] = s[63 - threadIdx.x];
+}
+// tilewalk: entry rows
+// tilewalk: grid 1 block 32 arg f32[1024]:normal:1 arg f32[32]:zero
+__global__ void rows(const float *x, float *y) {
+  __shared__ float q[32][32];
+  for (int r = 0; r < 32; r++) q[r][threadIdx.x] = x[32 * r + threadIdx.x];
+  __syncthreads();
+  float s = 0;
+  for (int c = 0; c < 32; c++) s += q[31 - threadIdx.x][c];
+  y[threadIdx.x] = s;
+}
+template <int B> __global__ void scale(float *y) { y[threadIdx.x] *= B; }
+template __global__ void scale<128>(float *);
+template __global__ void scale<64>(float *);
+END
+  faulty=("$work/faults.cu" --faults --entry)
+  expect 1 'bytes past the end of x (3 times)' "${faulty[@]}" past
+  expect 1 'thread 232 of block 3 stores 4 bytes, 0 bytes past the end of y' "${faulty[@]}" past
+  expect 1 'Divergence: 1 of 32 branches' "${faulty[@]}" past
+  expect 1 'line 12: thread 0 of block 0 uses what the shuffle of line 11 takes from a lane that is not there' "${faulty[@]}" halves
+  expect 0 'No faults found.' "${faulty[@]}" one # lanes 8 to 15 take what is not there; lane 0, which alone is stored, does not
+  expect 1 'race: line 25: ' "${faulty[@]}" unsynced
+  "$tilewalk" kernel "${faulty[@]}" unsynced | grep -q uninitialised && { echo 'a race is told as an uninitialised read too'; failed=1; }
+  # 8 reads of 16 bytes by lanes 128 bytes apart: 32 wavefronts each, where 4 would do; with and without --faults.
+  expect 0 'shared load          8        -          -      -         256        224' "${faulty[@]}" rows
+  expect 0 'shared load          8        -          -      -         256        224' "$work/faults.cu" --entry rows
+  expect 0 '35,,,,256,224,' "${faulty[@]}" rows --csv
+  grep -v tilewalk "$work/faults.cu" >"$work/many.cu"
+  expect 2 "say which: --entry past, halves, one, unsynced, rows, 'scale<128>', 'scale<64>'" "$work/many.cu"
+  expect 2 'mma.h is not here (-I DIR says where)' <(printf '#include <mma.h>\nusing namespace nvcuda;\n')
+
   # The GPU whose caches and SMs are modelled.
   expect 0 'L2 of h100-sxm (predicted)' "$work/k.cu"
   expect 0 'L2 of a100-80gb (predicted)' "$work/k.cu" --gpu a100-80gb
@@ -120,6 +180,12 @@ END
   # Attention by the names of its arguments, against fp64; a mistake is found with its line.
   student=(--like fa2 --causal -N 128 -d 32 --arg Bc=i32:32 --grid 2 --block 64 --shared 24K)
   expect 0 'It is attention' tests/support/kernels/student.cu "${student[@]}"
+  printf '%s\n' '__global__ void f(const float *Q, const float *K, const float *V, float *O, float *S, int N, int d, float scale) {' \
+    '  int i = threadIdx.x; float m = -1e30f, l = 0;' \
+    '  for (int j = 0; j < N; j++) { float s = 0; for (int c = 0; c < d; c++) s += Q[i * d + c] * K[j * d + c]; m = fmaxf(m, S[i * N + j] = s * scale); }' \
+    '  for (int j = 0; j < N; j++) l += S[i * N + j] = expf(S[i * N + j] - m);' \
+    '  for (int c = 0; c < d; c++) { float o = 0; for (int j = 0; j < N; j++) o += S[i * N + j] * V[j * d + c]; O[i * d + c] = o / l; }' '}' >"$work/naive.cu"
+  expect 0 'It is attention' "$work/naive.cu" --like standard -N 64 -d 8 --grid 1 --block 64 --arg 'S=f32[4096]:none' --faults # S is larger than O
   sed 's/l = l \* f + p/l = l + p/' tests/support/kernels/student.cu >"$work/student.cu"
   expect 1 'The first is O[head 0][row ' "$work/student.cu" "${student[@]}"
   expect 1 "last written by line $(grep -n '/\*store\*/' "$work/student.cu" | cut -d: -f1), thread" "$work/student.cu" "${student[@]}"

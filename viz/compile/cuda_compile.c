@@ -92,6 +92,20 @@ static const char *base_name(const char *path) {
 /* --- what clang says --- */
 
 /* "FILE:LINE: WHAT" from the first error; messages of the copy go by the source's own path. */
+#define LEFT_EMPTY "a header is not here, and was left empty: "
+
+/* "; mma.h and 2 more headers are not here (-I DIR says where)" */
+static void hint_at_headers(const CudaResult *result, char *to, size_t size) {
+  const char *first = NULL;
+  int n = 0;
+  to[0] = '\0';
+  for (int k = 0; k < result->n_notes; k++)
+    if (strncmp(result->notes[k], LEFT_EMPTY, sizeof LEFT_EMPTY - 1) == 0 && n++ == 0)
+      first = result->notes[k] + sizeof LEFT_EMPTY - 1;
+  if (n == 1) snprintf(to, size, "; %.80s is not here (-I DIR says where)", first);
+  if (n > 1) snprintf(to, size, "; %.80s and %d more headers are not here (-I DIR says where)", first, n - 1);
+}
+
 static Status refuse(const CudaSource *source, const Folder *folder, const char *said, const CudaResult *result,
                      Error *error) {
   const char *at = strstr(said, "error: ");
@@ -109,7 +123,8 @@ static Status refuse(const CudaSource *source, const Folder *folder, const char 
   if (own) file = where + n + 1;
   const char *colon = strchr(file, ':');
   const long number = colon ? strtol(colon + 1, NULL, 10) : 0;
-  const char *hint = result->n_notes ? "; some headers are not here (-I DIR says where)" : "";
+  char hint[160];
+  hint_at_headers(result, hint, sizeof hint);
   const size_t length = colon ? (size_t)(colon - file) : 0;
   const char *name = base_name(source->path);
   if (own && strlen(name) == length && memcmp(file, name, length) == 0)
@@ -356,7 +371,7 @@ static Status judge_reads(const CudaSource *source, const Folder *folder, const 
     } else if (strlen(path) < 128 && !strstr(path, "..") && !strchr(path, '\\')) {
       snprintf(stub, sizeof stub, STUBS "%s", path);
       status = folder_write(folder, stub, "", 0, "", error);
-      note(result, "a header is not here, and was left empty: ", path);
+      note(result, LEFT_EMPTY, path);
     }
   }
   child_result_free(&child);

@@ -48,13 +48,41 @@ static Status compile(KernelLaunch *l, Error *error) {
   return status;
 }
 
+/* What --entry takes: of kernels of one plain name, "'scale<128>'" where its arguments are whole numbers (clang makes
+ * such an instance), else the mangled name. */
+static void name_entry(const KernelLaunch *l, int e, char *to, size_t size) {
+  const char *mangled = ptx_entry_name(l->module, e);
+  char plain[128], other[128];
+  int same = 0;
+  signature_plain_name(mangled, plain, sizeof plain);
+  for (int k = 0; k < ptx_n_entries(l->module); k++) {
+    signature_plain_name(ptx_entry_name(l->module, k), other, sizeof other);
+    same += strcmp(plain, other) == 0;
+  }
+  snprintf(to, size, "%s", same > 1 ? mangled : plain);
+  const char *at = strstr(mangled, plain) + strlen(plain);
+  if (same < 2 || !l->by_clang || *at != 'I') return;
+  char arguments[100] = "";
+  size_t n = 0;
+  for (at++; *at == 'L' && at[1] && n + 24 < sizeof arguments;) { /* L, a type, digits, E */
+    const bool is_negative = at[2] == 'n';
+    const char *digits = at + 2 + is_negative;
+    const size_t length = strspn(digits, "0123456789");
+    if (!length || length > 20 || digits[length] != 'E') return;
+    n += (size_t)snprintf(arguments + n, sizeof arguments - n, "%s%s%.*s", n ? ", " : "", is_negative ? "-" : "",
+                          (int)length, digits);
+    at = digits + length + 1;
+  }
+  if (*at == 'E') snprintf(to, size, "'%s<%s>'", plain, arguments);
+}
+
 /* "saxpy, histogram, ..." */
-static void list_entries(const PtxModule *module, char *to, size_t size) {
+static void list_entries(const KernelLaunch *l, char *to, size_t size) {
   size_t n = 0;
   to[0] = '\0';
-  for (int e = 0; e < ptx_n_entries(module); e++) {
-    char plain[128];
-    signature_plain_name(ptx_entry_name(module, e), plain, sizeof plain);
+  for (int e = 0; e < ptx_n_entries(l->module); e++) {
+    char plain[160];
+    name_entry(l, e, plain, sizeof plain);
     if (n + strlen(plain) + 8 > size) {
       snprintf(to + n, size - n, ", ...");
       return;
@@ -94,7 +122,7 @@ static Status find_entry(KernelLaunch *l, Error *error) {
   const KernelRequest *r = l->request;
   const int n = ptx_n_entries(l->module);
   char names[200], launched[128];
-  list_entries(l->module, names, sizeof names);
+  list_entries(l, names, sizeof names);
   if (strchr(r->entry, '<') && l->by_clang) {
     l->entry = ptx_find_entry(l->module, l->name);
     if (l->entry >= 0) return STATUS_OK;
@@ -160,7 +188,8 @@ static Status find_out(KernelLaunch *l, Error *error) {
 
 void kernel_output_find(KernelLaunch *l) {
   int64_t largest = 0;
-  for (int a = 0; a < l->n && !l->request->out[0]; a++) {
+  if (!l->request->out[0]) l->out = l->request->like[0] ? kernel_like_output(l) : -1;
+  for (int a = 0, given = l->out >= 0; a < l->n && !given; a++) {
     const PtxArgument *argument = &l->arguments[a];
     if (!l->specs[a].is_buffer || argument->n_bytes < largest ||
         hash(argument->bytes, argument->n_bytes) == l->before[a])

@@ -57,6 +57,8 @@ typedef struct {
 } OutputVerdict;
 Status kernel_output_judge(const KernelLaunch *launch, OutputVerdict *verdict, Error *error);
 
+int kernel_like_output(const KernelLaunch *launch); /* the argument named O; -1: none */
+
 /* The names of attention's arguments: "Q", "seq_len", "scale". NULL in *text when the word is none of them. */
 Status kernel_like_spec(const KernelRequest *request, const char *word, const char *type,
                         char text[KERNEL_ARGUMENT_BYTES], bool *known);

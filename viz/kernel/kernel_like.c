@@ -111,6 +111,8 @@ static int find_name(const KernelLaunch *l, Name name) {
   return -1;
 }
 
+int kernel_like_output(const KernelLaunch *l) { return find_name(l, NAME_O); }
+
 /* One row of attention in fp64: scores, softmax, the weighted sum of V. */
 static void row(const KernelRequest *r, const double *q, const double *K, const double *V, int64_t i, double scale,
                 double *p, double *o) {
