@@ -67,6 +67,7 @@ typedef struct {
   int64_t embedding_tables;           /* 1: the input's table is the output's matrix; 0 or 2: they are apart */
   int64_t experts, experts_per_token; /* of a layer, that are chosen from (shared ones left out); 0: no mixture */
   int64_t max_tokens;                 /* the context length that the model was made for */
+  bool max_tokens_assumed;            /* its config.json gives none */
   char dtype[KEYFILE_TEXT_BYTES];
   KeyfileNote notes[KVMODEL_FIELD_COUNT]; /* in the order of kvmodel_fields */
 } KvModel;

@@ -124,6 +124,12 @@ TEST(appending_token_by_token) {
 }
 
 /* 1 GiB of 80 GB; reading it at 3.35 TB/s takes 320.5 us. */
+TEST(a_context_length_that_no_one_gives) {
+  program_run(&run, "kvcache --model tests/fuzz/corpus/model_config/types.json -N 8K");
+  assert_non_null(strstr(run.out, "no context length: 4,096 tokens are assumed"));
+  assert_null(strstr(run.out, "was made for"));
+}
+
 TEST(on_a_gpu) {
   json_t *json = run_json("kvcache --model llama-3-8b --gpu h100-sxm --json");
   const json_t *gpu = json_object_get(json, "gpu");

@@ -216,6 +216,7 @@ static Status make(Config *c, KvModel *m) {
   if (status) return status;
   if (!why) config_read_weights(c);
   if (!m->max_tokens) m->max_tokens = config_class_default(c, "max_position_embeddings");
+  m->max_tokens_assumed = !m->max_tokens;
   if (!m->max_tokens) m->max_tokens = 4096;
   char name[64];
   name_after(c->keys.file, name);

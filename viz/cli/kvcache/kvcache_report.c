@@ -221,7 +221,7 @@ static void add_sizes(Document *d, const KvRequest *r, const KvSizes *k, double 
   if (r->budget_bytes) budget_rows(t, r);
   if (r->has_gpu) gpu_rows(t, r, k->paged.used_bytes, step_s);
   if (r->has_model && !r->n_lengths && r->tokens > r->model.max_tokens)
-    table_note(t, "This model was made for at most %s tokens.", number_count(wide(r->model.max_tokens)).text);
+    table_note(t, KVCACHE_BEYOND(&r->model), number_count(wide(r->model.max_tokens)).text);
   if (r->has_model) model_notes(t, &r->model);
   if (r->n_gpus > 1)
     table_note(t, "On each of %" PRId64 " GPUs: heads are shared out%s.", r->n_gpus,

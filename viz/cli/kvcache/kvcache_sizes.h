@@ -78,4 +78,9 @@ static inline double kv_sizes_share(Wide part, Wide whole) { return whole ? (dou
 void kv_sizes_put(Document *document, const KvRequest *request, const KvSizes *sizes, double step_s);
 void kv_sizes_put_models(Document *document, const KvModel *models, int n_models);
 
+/* What is said of more tokens than the model was made for; takes the number. */
+#define KVCACHE_BEYOND(m)                                                                                              \
+  (m)->max_tokens_assumed ? "The model's file gives no context length: %s tokens are assumed."                         \
+                          : "This model was made for at most %s tokens."
+
 #endif

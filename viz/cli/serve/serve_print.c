@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/cli/kvcache/kvcache_sizes.h"
 #include "viz/cli/serve/serve_figures.h"
 #include "viz/text/number.h"
 
@@ -54,7 +55,7 @@ static void table_of(Table *t, const ServeRequest *r, const Figures *f) {
                r->model.experts ? "Assumed: tokens choose experts at random; the fewer they choose, the faster a run."
                                 : "A bound: no run is faster.");
   if (all->lengths[all->n - 1] > r->model.max_tokens)
-    table_note(t, "This model was made for at most %s tokens.", number_count(wide(r->model.max_tokens)).text);
+    table_note(t, KVCACHE_BEYOND(&r->model), number_count(wide(r->model.max_tokens)).text);
   if (*r->model.limits) table_note(t, "Note: %s.", r->model.limits);
 }
 
