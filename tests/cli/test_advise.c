@@ -113,6 +113,14 @@ TEST(on_paper_bytes_decide) {
   assert_true(run.exit_status == 2 && strstr(run.err, "no room in SRAM"));
 }
 
+/* The costs of a tile are those of two products and an exponential a pair: of three products there is a bound alone. */
+TEST(other_tiles_have_bounds) {
+  program_run(&run, "advise --algorithm two-pass --gpu h100 --heads 8 -N 4K");
+  assert_int_equal(run.exit_status, 0);
+  assert_non_null(strstr(run.out, "All times are of one kind: bound."));
+  assert_null(strstr(run.out, "as cuDNN and FlashAttention-2 do"));
+}
+
 /* Each GPU as by itself. */
 TEST(gpus_side_by_side_are_each_alone) {
   json_t *both = ask("sim --gpu a100-80gb,h200 -N 1K --algorithm fa2 --json"),

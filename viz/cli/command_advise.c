@@ -66,6 +66,12 @@ static bool launch_tile(Tried *t, const Gpu *gpu) {
   return !launch_make(&t->launch, &t->run.plan.shape, &c, gpu, NULL);
 }
 
+/* Whether a CTA's tile is what TileCost is of: two products and an exponential for each pair of query and key, once. */
+static bool has_cost(const Simulation *run) {
+  const PairCost pair = schedule_pair_cost(run->schedule, &run->plan);
+  return run->schedule->skips && pair.is_all && pair.exps == 1 && pair.flops == simulation_pair_flops(&run->plan.shape);
+}
+
 /* False: it does not run, or says why in *error. */
 static bool try_tile(Tried *t, const Problem *problem, const Schedule *schedule, const Gpu *gpu, Error *error) {
   if (simulation_answer(&t->run, problem, schedule, gpu, error) || !t->run.fits) return false;
@@ -75,7 +81,7 @@ static bool try_tile(Tried *t, const Problem *problem, const Schedule *schedule,
   t->seconds = t->run.timing.run.bound_s;
   if (gpu->l2_bytes == 0) return true; /* the papers' two levels: no registers, no instructions */
   t->cost = (owns_keys ? tile_cost_backward : tile_cost)(gpu, &plan->shape, plan->tiling.B_r, plan->tiling.B_c);
-  t->kind = t->run.schedule->skips && !owns_keys ? TIME_EXTRAPOLATED : TIME_BOUND;
+  t->kind = has_cost(&t->run) && !owns_keys ? TIME_EXTRAPOLATED : TIME_BOUND;
   if (owns_keys) return !t->cost.misfit && launch_tile(t, gpu);
   if (t->kind == TIME_BOUND) return true;
   if (t->cost.misfit || !launch_tile(t, gpu)) return false;
@@ -209,7 +215,7 @@ static void reason_of(const Tried *t, char *text, size_t size) {
     snprintf(text + used, size - used, ", and one wave of CTAs fills %s of the slots.",
              number_percent(l->tail_fill).text);
   else
-    snprintf(text + used, size - used, "; the bottleneck is %s.", timing_term_title(timing_term(&timing->run)));
+    snprintf(text + used, size - used, "; what binds: %s.", timing_term_title(timing_term(&timing->run)));
 }
 
 /* For people what fits 80 columns; the last wave, and a kind of time that is every row's, are for programs. */
@@ -249,8 +255,11 @@ static void add_row(Table *t, const Tried *tried, bool names_kind) {
 
 static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
   const int shown = d->form == DOCUMENT_CSV || a->n < SHOWN ? a->n : SHOWN;
-  bool mixed = false;
-  for (int k = 1; k < shown; k++) mixed |= a->tried[k].kind != a->tried[0].kind;
+  bool mixed = false, any_cost = false;
+  for (int k = 0; k < shown; k++) {
+    mixed |= a->tried[k].kind != a->tried[0].kind;
+    any_cost |= a->tried[k].kind != TIME_BOUND;
+  }
   Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   char problem[512], reason[320];
   run_tables_problem(&a->tried[0].run, problem, sizeof problem);
@@ -259,7 +268,10 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
   if (!mixed) table_note(t, "All times are of one kind: %s.", time_kind_name(a->tried[0].kind));
   reason_of(&a->tried[0], reason, sizeof reason);
   table_note(t, "%s", reason);
-  if (shown < a->n) table_note(t, "%d more run and take longer; --csv and --json have all.", a->n - shown);
+  int equal = 0;
+  for (int k = 1; k < a->n; k++) equal += a->tried[k].seconds == a->tried[0].seconds;
+  if (equal) table_note(t, "%d more are as fast; of equals those of the fewest bytes stand first.", equal);
+  if (shown < a->n) table_note(t, "%d more run, none of them faster; --csv and --json have all.", a->n - shown);
   if (gpu->l2_bytes == 0) {
     if (a->n_misfits)
       table_note(t, "%d tiles have no room in %s of SRAM.", a->n_misfits,
@@ -278,6 +290,7 @@ static void fill_table(Document *d, const Advice *a, const Gpu *gpu) {
         t, "Registers and shared memory are what FlashAttention-2's sort of kernel takes at least, without stages.");
     return;
   }
+  if (!any_cost) return;
   table_note(
       t,
       "A tile takes what its matrix instructions, softmax and loads take on %s, as cuDNN and FlashAttention-2 do "
