@@ -88,6 +88,34 @@ static double busiest_flops(const Simulation *s, const Gpu *gpu) {
   return s->schedule->n_passes == 1 && s->schedule->skips ? busiest_rows_flops(s, heads_of(s), n_sm) : 0;
 }
 
+static bool is_masked(const Plan *p) { return p->shape.causal || p->shape.window || p->shape.sided || p->mask.pattern; }
+
+/* CTAs of a pass, of one head: all, or those of whole blocks alone. */
+static double ctas_of(const Simulation *s, int pass, bool whole) {
+  const Plan *p = &s->plan;
+  const int64_t T_r = p->shape.N_q / p->tiling.B_r, T_c = p->shape.N_k / p->tiling.B_c,
+                n_splits = p->tiling.n_splits > 1 ? p->shape.N_k / (p->tiles_per_split * p->tiling.B_c) : 0;
+  const int64_t n_of[DIM_COUNT] = {[DIM_I] = whole && T_r ? T_r : p->T_r,
+                                   [DIM_J] = whole && T_c ? T_c : p->T_c,
+                                   [DIM_S] = whole && n_splits ? n_splits : p->tiling.n_splits,
+                                   [DIM_H] = schedule_group(p)};
+  double n = 1;
+  for (int op = 0; op < s->schedule->n_ops; op++) {
+    const ProgramOp *o = &s->schedule->ops[op];
+    if (o->kind == OP_LOOP && o->pass == pass && o->every) n *= (double)n_of[o->dim];
+  }
+  return n;
+}
+
+/* FLOPs of the SM that has most in a pass, times the SMs. Without a mask CTAs are alike, but for those of the last
+ * blocks; of n, some SM has ceil(n / n_sm). */
+static double pass_flops(const Simulation *s, int pass, double flops, const Gpu *gpu) {
+  const double heads = (double)schedule_heads(s->schedule, &s->plan.shape), n_sm = (double)gpu->n_sm;
+  if (n_sm == 0 || gpu->l2_bytes == 0 || is_masked(&s->plan)) return flops;
+  const double a_cta = flops / (heads * ctas_of(s, pass, false));
+  return fmax(flops, n_sm * a_cta * ceil(heads * ctas_of(s, pass, true) / n_sm));
+}
+
 /* Tiles of one product, a CTA each, and row blocks of the other. */
 static double busiest_products_flops(const Simulation *s, double n_sm) {
   const Plan *p = &s->plan;
@@ -103,8 +131,7 @@ static double busiest_split_flops(const Simulation *s) {
   const bool of_columns = s->config.of_columns;
   const double rows = fmin((double)(of_columns ? p->shape.N_q : p->tiling.B_r), (double)p->shape.N_q),
                keys = fmin((double)(of_columns ? 1 : p->tiles_per_split) * (double)p->tiling.B_c, (double)p->shape.N_k);
-  const bool is_masked = p->shape.causal || p->shape.window || p->shape.sided || p->mask.pattern;
-  return is_masked ? 0 : rows * keys * simulation_pair_flops(&p->shape);
+  return is_masked(p) ? 0 : rows * keys * simulation_pair_flops(&p->shape);
 }
 
 /* Of the run as it is launched. */
@@ -113,7 +140,8 @@ static double own_busiest_flops(const Simulation *s, const Gpu *gpu) {
   if (n_sm == 0 || gpu->l2_bytes == 0) return 0;
   if (s->schedule->whole_head) return busiest_head_flops(s, n_sm);
   if (!s->schedule->skips) return busiest_products_flops(s, n_sm);
-  if (s->schedule->n_passes == 1) return fmax(share, busiest_rows_flops(s, heads_of(s), n_sm));
+  if (s->schedule->n_passes == 1)
+    return fmax(pass_flops(s, 0, (double)s->traffic.flops, gpu) / n_sm, busiest_rows_flops(s, heads_of(s), n_sm));
   return fmax(share, busiest_split_flops(s));
 }
 
@@ -139,33 +167,6 @@ static double most_ctas(const Simulation *s) {
 
 /* ---- Kernels, one after another ----------------------------------------------------------------------------- */
 
-static bool is_masked(const Plan *p) { return p->shape.causal || p->shape.window || p->shape.sided || p->mask.pattern; }
-
-/* CTAs of a pass, of one head: all, or those of whole blocks alone. */
-static double ctas_of(const Simulation *s, int pass, bool whole) {
-  const Plan *p = &s->plan;
-  const int64_t T_r = p->shape.N_q / p->tiling.B_r, T_c = p->shape.N_k / p->tiling.B_c;
-  const int64_t n_of[DIM_COUNT] = {[DIM_I] = whole && T_r ? T_r : p->T_r,
-                                   [DIM_J] = whole && T_c ? T_c : p->T_c,
-                                   [DIM_S] = p->tiling.n_splits,
-                                   [DIM_H] = schedule_group(p)};
-  double n = 1;
-  for (int op = 0; op < s->schedule->n_ops; op++) {
-    const ProgramOp *o = &s->schedule->ops[op];
-    if (o->kind == OP_LOOP && o->pass == pass && o->every) n *= (double)n_of[o->dim];
-  }
-  return n;
-}
-
-/* FLOPs of the SM that has most in a pass, times the SMs. Without a mask CTAs are alike, but for those of the last
- * blocks; of n, some SM has ceil(n / n_sm). */
-static double pass_flops(const Simulation *s, int pass, double flops, const Gpu *gpu) {
-  const double heads = (double)schedule_heads(s->schedule, &s->plan.shape), n_sm = (double)gpu->n_sm;
-  if (n_sm == 0 || gpu->l2_bytes == 0 || is_masked(&s->plan) || s->plan.tiling.n_splits > 1) return flops;
-  const double a_cta = flops / (heads * ctas_of(s, pass, false));
-  return fmax(flops, n_sm * a_cta * ceil(heads * ctas_of(s, pass, true) / n_sm));
-}
-
 /* Bytes of HBM in a pass, at least. Without L2, all that cross the SRAM boundary; with it, of each intermediate what it
  * cannot keep. */
 static double pass_hbm_bytes(const Simulation *s, const Traffic *pass, double l2_bytes) {
@@ -184,18 +185,16 @@ static void take_rate(double *seconds, double amount, double rate) {
   if (rate > 0) *seconds = fmax(*seconds, amount / rate);
 }
 
-/* The longest part of each pass, one after another, as a kernel begins when the last has ended; 0: there is one. As it
- * is launched, or in any tiles, with `flops` in all. Exponentials are left out. */
-static double kernels_s(const Simulation *s, const Gpu *gpu, double flops, bool as_launched) {
+/* Where there are several passes, one after another, as a kernel begins when the last has ended: the longest part of
+ * each, as it is launched, or in any tiles; and what the busiest SM of each multiplies. Exponentials are left out. */
+static void take_kernels(const Simulation *s, const Gpu *gpu, bool as_launched, TimeWork *work) {
   const Schedule *p = s->schedule;
-  const Wide heads = schedule_heads(p, &s->plan.shape);
-  const Dtype dtype = s->plan.shape.dtype;
-  const bool same_flops = as_launched || flops == (double)s->traffic.flops;
+  const Wide heads = schedule_heads(p, &s->plan.shape), n_steps = schedule_n_steps(p, &s->plan);
+  const double share = s->traffic.flops > 0 ? work->flops / (double)s->traffic.flops : 0;
   Traffic before = {0};
-  double seconds = 0;
-  if (p->n_passes < 2 || p->whole_head || schedule_n_steps(p, &s->plan) >= (Wide)1 << 62) return 0;
-  const uint64_t end = (uint64_t)schedule_n_steps(p, &s->plan);
-  for (uint64_t step = 0; step < end;) {
+  double busiest = 0;
+  if (p->n_passes < 2 || p->whole_head || n_steps >= (Wide)1 << 62) return;
+  for (uint64_t step = 0; step < (uint64_t)n_steps;) {
     Traffic after, pass;
     Cursor cursor = {0};
     Event event;
@@ -205,21 +204,20 @@ static double kernels_s(const Simulation *s, const Gpu *gpu, double flops, bool 
     step = place_steps(p, &s->plan, step, PLACE_PASS).end;
     place_traffic(p, &s->plan, step, &after);
     pass = traffic_since(&before, &after);
-    traffic_scale(&pass, heads, &overflow);
-    const double share = same_flops ? 1 : flops / (double)s->traffic.flops, products = (double)pass.flops * share;
-    take_rate(&longest, as_launched ? pass_flops(s, event.pass, products, gpu) : products,
-              timing_rate(gpu, TIME_MATH, dtype));
-    take_rate(&longest, pass_hbm_bytes(s, &pass, (double)gpu->l2_bytes), timing_rate(gpu, TIME_HBM, dtype));
-    if (as_launched) {
-      const double read = (double)traffic_read_bytes(&pass, &overflow),
-                   written = (double)traffic_write_bytes(&pass, &overflow);
-      take_rate(&longest, read + written, timing_rate(gpu, TIME_L2, dtype));
-      take_rate(&longest, 2 * read + written, timing_rate(gpu, TIME_SRAM, dtype));
-    }
-    seconds += longest;
     before = after;
+    traffic_scale(&pass, heads, &overflow);
+    const double read = (double)traffic_read_bytes(&pass, &overflow),
+                 written = (double)traffic_write_bytes(&pass, &overflow), all = share * (double)pass.flops,
+                 products = as_launched ? pass_flops(s, event.pass, all, gpu) : all;
+    take_rate(&longest, products, timing_rate(gpu, TIME_MATH, work->dtype));
+    take_rate(&longest, pass_hbm_bytes(s, &pass, (double)gpu->l2_bytes), timing_rate(gpu, TIME_HBM, work->dtype));
+    take_rate(&longest, as_launched ? read + written : 0, timing_rate(gpu, TIME_L2, work->dtype));
+    take_rate(&longest, as_launched ? 2 * read + written : 0, timing_rate(gpu, TIME_SRAM, work->dtype));
+    work->kernels_s += longest;
+    busiest += products;
   }
-  return seconds;
+  if (as_launched && gpu->n_sm > 0 && gpu->l2_bytes > 0)
+    work->busiest_flops = fmax(work->busiest_flops, busiest / (double)gpu->n_sm);
 }
 
 TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
@@ -238,7 +236,7 @@ TimeWork simulation_work(const Simulation *s, const Gpu *gpu) {
   work.exps = simulation_exps(s, work.flops);
   if (l2 > 0) work.hbm_bytes = fmin(work.hbm_bytes, in + fmax(0, out - l2) + intermediates_beyond_l2(s, l2));
   if (l2 > 0) work.port_bytes = (in + out) / fmin((double)gpu->n_sm, most_ctas(s));
-  work.kernels_s = any_tiles && l2 == 0 ? 0 : kernels_s(s, gpu, work.flops, false);
+  if (!any_tiles || l2 > 0) take_kernels(s, gpu, false, &work);
   return work;
 }
 
@@ -277,7 +275,7 @@ TimeWork simulation_own_work(const Simulation *s, const Gpu *gpu) {
                    .n_launches = s->schedule->n_passes,
                    .dtype = s->plan.shape.dtype};
   work.exps = simulation_exps(s, work.flops);
-  work.kernels_s = kernels_s(s, gpu, work.flops, true);
+  take_kernels(s, gpu, true, &work);
   if (s->has_l2)
     work.hbm_bytes = s->l2.hbm_read_bytes + simulation_hbm_write_bytes(s);
   else if (gpu->l2_bytes > 0)

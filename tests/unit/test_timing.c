@@ -184,6 +184,25 @@ TEST(shared_keys_count_once) {
   expect_near(s.timing.least_s, bytes / 3.35e12);
 }
 
+/* 160 CTAs of 32 tiles on 132 SMs: one has two. Parts of the keys are CTAs of their own, 320 of 16 tiles: one has three.
+ * Two passes multiply once and twice a tile. */
+TEST(the_busiest_sm_of_each_kernel) {
+  static const struct {
+    const char *algorithm;
+    int64_t n_splits;
+    double products; /* of 128 x 128 x 128 */
+  } CASES[] = {
+      {"fa2", 1, 2 * 32 * 2}, {"fa2-split", 1, 2 * 32 * 2}, {"fa2-split", 2, 3 * 16 * 2}, {"two-pass", 1, 2 * 32 * 3}};
+  const Gpu gpu = open_gpu("h100-sxm");
+  const double product_s = 2.0 * 128 * 128 * 128 / (timing_rate(&gpu, TIME_MATH, DTYPE_FP16) / 132);
+  for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+    const Simulation s = timed(CASES[k].algorithm, (Shape){.N_q = 4096, .d = 128, .heads = 5},
+                               (Tiling){.B_r = 128, .B_c = 128, .n_splits = CASES[k].n_splits}, &gpu);
+    expect_near(s.timing.run.busiest_s, CASES[k].products * product_s);
+    assert_true(s.timing.run.bound_s >= s.timing.run.busiest_s);
+  }
+}
+
 /* Times are compared within a kind, and bounds where they have the same terms. */
 /* Three kernels, of which none begins before the last has ended: 64 CTAs of a tile, the softmax's bytes through L2, 32
  * CTAs of two tiles. FlashAttention-2 is one kernel. The order of the two is that of the bounds alone: three launches
