@@ -100,6 +100,8 @@ double simulation_exps(const Simulation *simulation, double flops);
  *           for one line can become one on their way (sim/l2/l2_run.h).
  *     SRAM  what comes in is written once and read out once; what goes out may leave from registers.
  *     exp   one for each score that is computed (those of rescaling, one a row and tile, are left out).
+ *     kernels   one begins when the last has ended, so each is as long as its own longest part. Gaps between launches
+ *               are left out: they can be hidden.
  *     busiest SM   row blocks cannot be halved: with n of them at least so long on n_sm SMs, one SM has
  *                  ceil(n / n_sm).
  *

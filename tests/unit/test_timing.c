@@ -184,8 +184,8 @@ TEST(shared_keys_count_once) {
   expect_near(s.timing.least_s, bytes / 3.35e12);
 }
 
-/* 160 CTAs of 32 tiles on 132 SMs: one has two. Parts of the keys are CTAs of their own, 320 of 16 tiles: one has three.
- * Two passes multiply once and twice a tile. */
+/* 160 CTAs of 32 tiles on 132 SMs: one has two. Parts of the keys are CTAs of their own, 320 of 16 tiles: one has
+ * three. Two passes multiply once and twice a tile. */
 TEST(the_busiest_sm_of_each_kernel) {
   static const struct {
     const char *algorithm;

@@ -4,9 +4,8 @@
  *
  * Modelled: the bound of sim/machine/timing.h at each step: what is furthest behind binds, at peak rates. The amounts
  * of a whole run are those of simulation_own_work, and a part of them has happened with the same part of the bytes, or
- * of the FLOPs. At the end of a program of one kernel it is `bound_s` of `tilewalk sim`. Where one SM has more to do
- * than its share, every step takes so much longer. Not modelled: latency, gaps between kernels; exponentials go with
- * the products. */
+ * of the FLOPs. At the end it is `bound_s` of `tilewalk sim`: where one SM has more to do than its share, every step
+ * takes so much longer. Not modelled: latency, gaps between kernels; exponentials go with the products. */
 #ifndef TILEWALK_VIZ_SCENE_RACE_CLOCK_H
 #define TILEWALK_VIZ_SCENE_RACE_CLOCK_H
 
