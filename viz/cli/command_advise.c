@@ -215,7 +215,7 @@ static void reason_of(const Tried *t, char *text, size_t size) {
     snprintf(text + used, size - used, ", and one wave of CTAs fills %s of the slots.",
              number_percent(l->tail_fill).text);
   else
-    snprintf(text + used, size - used, "; what binds: %s.", timing_term_title(timing_term(&timing->run)));
+    snprintf(text + used, size - used, "; the bottleneck: %s.", timing_term_title(timing_term(&timing->run)));
 }
 
 /* For people what fits 80 columns; the last wave, and a kind of time that is every row's, are for programs. */
