@@ -304,7 +304,8 @@ static void draw_lane(const Pen *pen, const Film *f, Box lane, double name_width
     return;
   }
   const bool is_first = run == f->first;
-  if (!snapshot_order_holds(now, run, f->first)) return;
+  for (int other = 0; other < now->n_runs; other++)
+    if (!snapshot_order_holds(now, &now->runs[other], f->first) && (is_first || other == k)) return;
   const double ratio = length_of(now, run) / length_of(now, f->first);
   char words[NUMBER_CHARS];
   snprintf(words, sizeof words, ratio < 9.95 ? "%.1f×" : "%.0f×", ratio);
