@@ -331,7 +331,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     IS("ctas", D("R") * D("H") * D("s"));
     IS("keys", 128 * pieces((int)pieces((int)D("n"), 128), (int)D("parts")));
     CHOOSE("more-bytes", "same");
-    IS("parts", D("q") * D("heads") * D("parts") * 520); /* 130 words */
+    IS("parts", D("q") * D("heads") * D("parts") * 516); /* 128 words of O, and L */
     IS("join", D("l1") * exp(D("m1") - m) + D("l2") * exp(D("m2") - m));
     CHOOSE("enough", "no");
     IS("waves", pieces((int)(D("R2") * 8 * D("s2")), 132));
