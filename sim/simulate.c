@@ -88,15 +88,6 @@ static Tiling complete_splits(const Problem *problem, const Shape *shape, Tiling
   return t;
 }
 
-/* Whether a block of the name goes out to HBM under this plan. */
-static bool is_stored(const Schedule *s, const Plan *plan, int name) {
-  for (int op = 0; op < s->n_ops; op++)
-    for (int k = 0; k < s->ops[op].n_moved; k++)
-      if (s->ops[op].event == EVENT_STORE && s->ops[op].moved[k] == name && !(s->ops[op].when & ~schedule_when(plan)))
-        return true;
-  return false;
-}
-
 /* The matrices of one name, of all heads. Inputs of keys exist once per KV head. */
 static Wide stored_bytes(const Simulation *s, const ProgramName *n, bool *overflow) {
   const Plan *plan = &s->plan;
@@ -129,7 +120,7 @@ static void add_storage(Simulation *s, bool *overflow) {
   for (int k = 0; k < schedule->n_names; k++) {
     const ProgramName *n = &schedule->names[k];
     Wide *sum = n->is_input ? &s->inputs_bytes : &s->outputs_bytes;
-    if (n->is_input || (n->is_output && is_stored(schedule, &s->plan, k)))
+    if (n->is_input ? n->is_loaded : n->is_output && schedule_stores(schedule, &s->plan, k))
       *sum = checked_add(*sum, stored_bytes(s, n, overflow), overflow);
   }
   if (s->plan.tiling.lse && !schedule->declares)

@@ -57,14 +57,20 @@ PairCost schedule_pair_cost(const Schedule *s, const Plan *plan) {
   return cost;
 }
 
+bool schedule_stores(const Schedule *s, const Plan *plan, int name) {
+  for (int op = 0; op < s->n_ops; op++)
+    for (int k = 0; k < s->ops[op].n_moved; k++)
+      if (event_goes_out(s->ops[op].event) && s->ops[op].moved[k] == name && !(s->ops[op].when & ~schedule_when(plan)))
+        return true;
+  return false;
+}
+
 /* Values of a block's row that lie in HBM between a store and a load. */
 Wide schedule_intermediate_bytes(const Schedule *s, const Plan *plan, bool *overflow) {
   Wide sum = 0;
   for (int k = 0; k < s->n_names; k++) {
     const ProgramName *n = &s->names[k];
-    if (!n->is_stored || !n->is_loaded || n->is_output) continue;
-    const bool splits = n->subscripts & IN_S;
-    if (splits && plan->tiling.n_splits == 1) continue;
+    if (!n->is_loaded || n->is_output || !schedule_stores(s, plan, k)) continue;
     Wide bytes = n->is_fp32 ? STATS_BYTES : wide(plan->element_bytes);
     bytes = checked_mul(bytes, wide(schedule_side_whole(s, plan, n->rows)), overflow);
     bytes = checked_mul(bytes, wide(schedule_side_whole(s, plan, n->cols)), overflow);

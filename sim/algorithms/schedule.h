@@ -75,6 +75,9 @@ typedef struct {
 } LoadsPerBlock;
 LoadsPerBlock schedule_loads(const Schedule *schedule, const Plan *plan);
 
+/* Whether a block of the name goes out to HBM under the plan. */
+bool schedule_stores(const Schedule *schedule, const Plan *plan, int name);
+
 /* Storage in HBM besides inputs and outputs, per head: what the program stores and loads again, but for the blocks of
  * an output. */
 Wide schedule_intermediate_bytes(const Schedule *schedule, const Plan *plan, bool *overflow);

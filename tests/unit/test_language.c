@@ -127,6 +127,33 @@ TEST(tensors_are_counted) {
   }
 }
 
+/* What lies in HBM between kernels, N = 48, d = 8: U in fp32 and a, of each part, stored without splits too; fa2-split
+ * stores no part then. */
+TEST(parts_lie_in_hbm_where_they_are_stored) {
+  Program *p = own_program("algorithm parts\ntensor U_is: B_r x d_v fp32\nkernel part\n  for every split s\n"
+                           "    for every row block i\n      load Q_i\n      a_i, U_is = 0\n"
+                           "      for each column block j of i in s\n        load K_j, V_j\n        P = e^(Q_i K_j^T)\n"
+                           "        a_i += row sum of P; U_is += P V_j\n      store U_is\n      store a_is = a_i\n"
+                           "kernel join\n  for every row block i\n    n, O_i = 0\n    for each split s\n"
+                           "      load a_is, U_is\n      n += a_is; O_i += U_is\n    store O_i = O_i / n\n");
+  const struct {
+    const Schedule *schedule;
+    int64_t n_splits;
+    Wide bytes;
+  } ROWS[] = {{p, 1, 48 * 8 * 4 + 48 * 4},
+              {p, 3, 3 * (48 * 8 * 4 + 48 * 4)},
+              {schedule_find("fa2-split"), 1, 0},
+              {schedule_find("fa2-split"), 3, 3 * (48 * 8 * 4 + 48 * 4)}};
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    Plan plan;
+    bool overflow = false;
+    const Tiling tiling = {.B_r = 16, .B_c = 8, .n_splits = ROWS[k].n_splits};
+    assert_int_equal(plan_make(&plan, &(Shape){.N_q = 48, .d = 8}, &tiling, NULL), STATUS_OK);
+    assert_true(schedule_intermediate_bytes(ROWS[k].schedule, &plan, &overflow) == ROWS[k].bytes);
+  }
+  free(p);
+}
+
 /* N = 48, d = 8, fp16, tiles of 16 x 8: Q, K, V and O cross once, S is written once and read twice. */
 TEST(a_program_of_ones_own_moves_what_it_says) {
   Program *p = own_program(OWN_FUSED);

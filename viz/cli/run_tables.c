@@ -292,7 +292,13 @@ static void read_and_written_rows(Table *t, const Simulation *runs, int n) {
   if (largest_of(runs, n, 5) > 0 || largest_of(runs, n, 6) > 0)
     bytes_row(t, "    all reads, as above", ROLE_PLAIN, runs, n, l2_of, 9);
   if (largest_of(runs, n, 5) > 0) bytes_row(t, "    and re-reads", ROLE_PLAIN, runs, n, l2_of, 5);
-  if (largest_of(runs, n, 6) > 0) bytes_row(t, "    less masked columns", ROLE_PLAIN, runs, n, l2_of, 6);
+  const Shape *s = &runs[0].plan.shape;
+  const bool masked = s->causal || s->window || s->sided || s->pattern;
+  const char *less = masked ? "    less masked columns" : "    less shared in clusters";
+  for (int k = 0; k < n * PROGRAM_KERNELS_MAX; k++) /* of a cluster one CTA asks for all */
+    if (masked && runs[k / PROGRAM_KERNELS_MAX].schedule->launches[k % PROGRAM_KERNELS_MAX].shared)
+      less = "    less masked, shared";
+  if (largest_of(runs, n, 6) > 0) bytes_row(t, less, ROLE_PLAIN, runs, n, l2_of, 6);
   bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
   if (largest_of(runs, n, 7) > 0) bytes_row(t, "    of it, spills", ROLE_PLAIN, runs, n, l2_of, 7);
   if (largest_of(runs, n, 8) > 0) bytes_row(t, "    of it, work pulled", ROLE_PLAIN, runs, n, l2_of, 8);
