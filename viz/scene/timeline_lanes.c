@@ -228,4 +228,13 @@ void draw_lanes(const Pen *pen, Box box, const Timeline *t, const TimelineMoment
     bottom = plane.y + plane.height;
   }
   draw_time_axis(pen, box_at(in.x, in.y, in.width, bottom - in.y + 4 * u), t, at.from, at.to);
+  double longest = 0;
+  for (int k = 0; k < n; k++) longest = fmax(longest, timeline_duration(t, m->kernel, ctas[k]));
+  if (at.to - at.from >= longest) return;
+  char words[64] = "a part of ";
+  time_words(t, longest, words + strlen(words), sizeof words - strlen(words));
+  const double room = in.x - names.x - 2 * small;
+  const bool fits = pen_text_width(pen, TYPE_SMALL, true, words) <= room;
+  pen_text(pen, TYPE_SMALL, pen->theme->ink, true, ANCHOR_START, names.x, bottom + 4 * u + 1.3 * small, room,
+           fits ? words : words + strlen("a part "));
 }
