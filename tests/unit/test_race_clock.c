@@ -22,6 +22,18 @@ static Stage open_race(const char *first, const char *second, Shape shape, int64
   return stage;
 }
 
+static Status open_state(const char *state, Stage *stage, Error *error) {
+  Request request = {0};
+  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
+                            {"", REQUEST_TILING_OPTIONS, 0},
+                            {"", REQUEST_MACHINE_OPTIONS, 0},
+                            {"", REQUEST_SCENE_OPTIONS, 0},
+                            {0}};
+  OptionParser parser = {.sets = sets, .target = &request};
+  const Status status = options_parse_state(&parser, state, error);
+  return status ? status : request_stage(&request, false, 0, stage, error);
+}
+
 static Gpu paper(void) {
   Gpu gpu;
   gpu_paper(&gpu);
@@ -119,25 +131,73 @@ TEST(test_words) {
   }
 }
 
+/* Bytes of as many heads, by hand: N = 64, d = 16, fp16, tiles of 16 (512 B), causal. fa2 reads Q, and K and V for
+ * 1 + 2 + 3 + 4 tiles, and writes O: 4 + 20 + 4 blocks are 14 KiB a head. fa2-split packs both heads: 8 row blocks in 4
+ * parts of a tile; the 20 parts that are seen load Q, K and V, and all 32 write O and L in fp32, 1,088 B, and read
+ * them: 30 + 34 + 34 + 4 = 102 KiB. A sink makes another O. */
+TEST(test_unequal_heads) {
+  static const struct {
+    const char *state, *why, *describes; /* once it is done */
+    int64_t heads;
+  } ROWS[] = {{"algorithm=fa2-split,fa2 N=64 d=16 block=16 splits=4 heads=4 kv-heads=2 causal=1",
+               "102 KiB against 28 KiB for the same O of 2 heads.",
+               "It needs 28 KiB in all for 2 heads, 0.275x of what", 2},
+              {"algorithm=fa2-split,fa2 N=64 d=16 block=16 heads=4 kv-heads=2 causal=1 pack-gqa=off", NULL,
+               "It needs 14 KiB in all, ", 1},
+              {"algorithm=sink,fa2 N=64 d=16 block=16 causal=1", "Their outputs differ, so their bytes have no ratio.",
+               "It needs 14 KiB in all; its outputs are others than those of sink.", 1}};
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    Error error = {0};
+    Stage stage;
+    Snapshot now;
+    Narration said;
+    char text[8192];
+    if (open_state(ROWS[k].state, &stage, &error)) fail_msg("%s: %s", ROWS[k].state, error.message);
+    stage_snapshot(&stage, stage.n_steps, &now);
+    scene_narrate(SCENE_RACE, &now, NULL, &said);
+    assert_int_equal(now.race_heads, ROWS[k].heads);
+    if (k == 2) /* Q, K, V and z in fp32: M is a part of the formula, which no line loads */
+      assert_true(stage.run.inputs_bytes == 3 * 2048 + 64 * 4);
+    if (ROWS[k].why) assert_string_equal(said.why, ROWS[k].why);
+    snapshot_describe(&now, text, sizeof text);
+    if (!strstr(text, ROWS[k].describes)) fail_msg("%s: %s", ROWS[k].state, text);
+    stage_free(&stage);
+  }
+}
+
+/* The row's statistics by the program's own names, and none where it has none. */
+TEST(test_row_statistics) {
+  static const struct {
+    const char *state;
+    int step;
+    const char *has, *lacks;
+  } ROWS[] = {{"algorithm=fa2 N=64 d=16 block=8", 20, "\nRow 4, tile 3: m ", "inf"},
+              {"algorithm=two-pass N=64 d=16 block=8", 20, "\nRow 4, tile 4: l 11.328, m 1.2883", "inf"},
+              {"algorithm=two-pass N=64 d=16 block=8", 300, "tile 6: L ", ", m "},
+              {"algorithm=sigmoid N=64 d=16 block=8", 20, "Score tiles", "\nRow "}};
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    Error error = {0};
+    Stage stage;
+    Snapshot now;
+    char text[8192];
+    if (open_state(ROWS[k].state, &stage, &error)) fail_msg("%s: %s", ROWS[k].state, error.message);
+    stage_snapshot(&stage, (uint64_t)ROWS[k].step, &now);
+    snapshot_describe(&now, text, sizeof text);
+    if (!strstr(text, ROWS[k].has) || strstr(text, ROWS[k].lacks)) fail_msg("%s: %s", ROWS[k].state, text);
+    stage_free(&stage);
+  }
+}
+
 /* The film on a full H100, by hand: 128 heads, N = 4,096, d = 128. fa2's products are 4 N^2 d FLOPs a head and take
  * 1.11 ms at 989 TFLOP/s, a little more on the busiest of 132 SMs; standard's three kernels move S and P, each 2 N^2
  * bytes a head, four times, and Q, K, V, O at least once: 17.7 GB or more, at 3.35 TB/s. */
 TEST(test_a_full_gpu) {
   Error error = {0};
-  Request request = {0};
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {"", REQUEST_SCENE_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = &request};
   Stage stage;
   Snapshot now;
   Narration said;
-  if (options_parse_state(&parser,
-                          "algorithm=standard,fa1,fa2 N=4096 d=128 batch=4 heads=32 block=128 gpu=h100-sxm clock=time",
-                          &error) ||
-      request_stage(&request, false, 0, &stage, &error))
+  if (open_state("algorithm=standard,fa1,fa2 N=4096 d=128 batch=4 heads=32 block=128 gpu=h100-sxm clock=time", &stage,
+                 &error))
     fail_msg("%s", error.message);
   stage_snapshot(&stage, stage.n_steps, &now);
   const double N = 4096, d = 128, heads = 128, Q_bytes = heads * 2 * N * d, S_bytes = heads * 2 * N * N;

@@ -1,5 +1,6 @@
 #include "viz/scene/byte_strip_view.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -103,7 +104,10 @@ static void draw_values(const Pen *pen, Box strip, const ByteStrip *s, double at
   const Number bytes = number_bytes(pen->now->total_bytes),
                those = s->has_behind ? number_bytes(strip_bytes(&s->behind, part)) : (Number){""};
   const Shape *whole = &pen->now->asked.shape;
-  const char *kept = pen->view->strip_of, *of = kept ? kept : whole->heads > 1 || whole->batch > 1 ? " of a head" : "";
+  const int64_t packed = pen->now->problem.shape.group;
+  char heads[48] = " of a head";
+  if (packed > 1) snprintf(heads, sizeof heads, " of %" PRId64 " heads", packed);
+  const char *kept = pen->view->strip_of, *of = kept ? kept : whole->heads > 1 || whole->batch > 1 ? heads : "";
   char shown[NUMBER_CHARS + 120], behind[NUMBER_CHARS + 120] = "";
   for (int named = 1; named >= 0; named--) {
     snprintf(shown, sizeof shown, "%s%s%s%s", bytes.text, named || kept ? of : "",

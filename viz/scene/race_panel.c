@@ -17,27 +17,27 @@ static void run_words(const Snapshot *now, const SnapshotRun *run, bool is_large
   const double done = part_of(run->tiles_done, run->tiles_total);
   words[1][0] = '\0';
   snprintf(words[0], sizeof words[0], "%s of tiles", number_percent(done).text);
-  if (is_large && !shown && run->running_ratio >= 1)
+  if (is_large && !shown && run->is_alike && run->running_ratio >= 1)
     snprintf(words[1], sizeof words[1], "%.*s is %s as far", NAME_CHARS,
              strlen(now->schedule->name) > NAME_CHARS ? "this" : now->schedule->name,
              number_ratio(run->running_ratio).text);
-  else if (is_large && !shown && run->running_ratio > 0)
+  else if (is_large && !shown && run->is_alike && run->running_ratio > 0)
     snprintf(words[1], sizeof words[1], "is %s as far", number_ratio(1 / run->running_ratio).text);
   const char *in_all = is_large ? " in all" : "";
-  const SnapshotRun *own = run;
-  for (int k = 0; k < now->n_runs; k++)
-    if (now->runs[k].schedule == now->schedule) own = &now->runs[k];
+  const SnapshotRun *own = snapshot_own_run(now);
   if (shown)
     snprintf(words[2], sizeof words[2], "%s in all",
-             now->by_time ? number_seconds(run->whole_s).text : number_bytes(run->total_bytes).text);
+             now->by_time ? number_seconds(run->whole_s).text : number_bytes(now->whole_bytes).text);
   else if (!run->fits)
     snprintf(words[2], sizeof words[2], "SRAM too small");
+  else if (!run->is_alike)
+    snprintf(words[2], sizeof words[2], "other outputs");
   else if (now->by_time && !snapshot_order_holds(now, run, own))
     snprintf(words[2], sizeof words[2], "%s without gaps", number_seconds(run->whole_s).text);
   else if (now->by_time)
     snprintf(words[2], sizeof words[2], "%s the time%s", number_ratio(run->whole_s / own->whole_s).text, in_all);
   else
-    snprintf(words[2], sizeof words[2], "%s the bytes%s", number_ratio_of(run->total_bytes, now->whole_bytes).text,
+    snprintf(words[2], sizeof words[2], "%s the bytes%s", number_ratio_of(run->total_bytes, own->total_bytes).text,
              in_all);
 }
 

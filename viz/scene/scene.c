@@ -306,6 +306,8 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
     snprintf(text, size, "%s: %s moved of ", now->runs[hit->index].schedule->title,
              number_bytes(now->runs[hit->index].moved_bytes).text);
     snprintf(text + strlen(text), size - strlen(text), "%s", number_bytes(now->runs[hit->index].total_bytes).text);
+    if (now->race_heads > 1)
+      snprintf(text + strlen(text), size - strlen(text), " for %" PRId64 " heads", now->race_heads);
     break;
   case HIT_LINE: snprintf(text, size, "%s", code_line(now->schedule, hit->index).text); break;
   case HIT_L2: l2_tooltip(now, text, size); break;

@@ -274,21 +274,14 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
                bytes = now->l2.is_known ? asked / heads : (double)now->whole_bytes; /* with what a kernel spills */
   const double ridge = timing_ridge(&now->gpu, has_l2 ? TIME_L2 : TIME_HBM, now->problem.shape.dtype),
                intensity = bytes > 0 ? (double)now->whole.flops / bytes : 0;
-  const SnapshotRun *other = NULL;
-  double most = 1;
-  for (int k = 0; k < now->n_runs; k++) {
-    const double ratio = part_of(now->runs[k].total_bytes, now->whole_bytes), off = ratio < 1 ? 1 / ratio : ratio;
-    if (now->runs[k].schedule == now->schedule || !(off > most)) continue;
-    other = &now->runs[k];
-    most = off;
-  }
+  const SnapshotRun *other = snapshot_most_unlike(now);
   memset(said, 0, sizeof *said);
   snprintf(said->what, sizeof said->what, "%.24s moves %.40s", now->schedule->name,
            number_bytes(now->whole_bytes).text);
   const size_t used = strlen(said->what);
   if (other)
     snprintf(said->what + used, sizeof said->what - used, "; %.24s moves %.24s as much.", other->schedule->name,
-             number_ratio_of(other->total_bytes, now->whole_bytes).text);
+             number_ratio_of(other->total_bytes, snapshot_own_run(now)->total_bytes).text);
   else
     snprintf(said->what + used, sizeof said->what - used, " in all.");
   const Number has = number_double(intensity, 3), needs = number_double(ridge, 3);

@@ -323,7 +323,7 @@ static void draw_sms(const Pen *pen, Box *box, const char *label, Wide n_busy, W
   pen_meter(pen, bar, part_of(n_busy, sms), is_on ? t->tile[TILE_COLOUR_DONE] : t->axis);
 }
 
-/* What goes out of one head's parts and comes back, beside O itself. */
+/* What goes out of the parts of the walked head, or heads, and comes back, beside O itself. */
 static Wide parts_bytes(const Snapshot *now) {
   const SnapshotGrid *g = &now->grid;
   const Wide O = wide(g->N_q) * wide(now->problem.shape.d_v) * wide(g->element_bytes);
@@ -346,7 +346,9 @@ static void draw_reasons(const Pen *pen, Box box, const Fleet *l) {
   if (l->splits > 1) {
     snprintf(number, sizeof number, "%s", number_bytes(parts_bytes(now)).text);
     snprintf(rest, sizeof rest, "of %s", number_bytes(now->whole_bytes).text);
-    pen_count(pen, &box, TYPE_TITLE, "parts out and back, a head", number, rest);
+    char label[48] = "parts out and back, a head";
+    if (l->packed > 1) snprintf(label, sizeof label, "parts out and back, %" PRId64 " heads", l->packed);
+    pen_count(pen, &box, TYPE_TITLE, label, number, rest);
   }
   if (l->packed > 1) {
     snprintf(number, sizeof number, "%" PRId64 " heads", l->packed);

@@ -158,17 +158,10 @@ static void draw_headline(const Pen *pen, Box box) {
     pen_text(pen, TYPE_HEAD, t->ink_soft, false, ANCHOR_START, x, base, 0, words);
     end += pen_text_width(pen, TYPE_HEAD, false, words) + 14 * pen->unit;
   }
-  int other = -1; /* the run that differs most */
-  double most = 1;
-  for (int k = 0; k < now->n_runs; k++) {
-    const double ratio = part_of(now->runs[k].total_bytes, now->whole_bytes), off = ratio < 1 ? 1 / ratio : ratio;
-    if (now->runs[k].schedule == now->schedule || !(off > most)) continue;
-    other = k;
-    most = off;
-  }
-  if (other < 0) return;
-  snprintf(words, sizeof words, "%s moves %s as much", now->runs[other].schedule->name,
-           number_ratio_of(now->runs[other].total_bytes, now->whole_bytes).text);
+  const SnapshotRun *other = snapshot_most_unlike(now);
+  if (!other) return;
+  snprintf(words, sizeof words, "%s moves %s as much", other->schedule->name,
+           number_ratio_of(other->total_bytes, snapshot_own_run(now)->total_bytes).text);
   if (end + pen_text_width(pen, TYPE_HEAD, true, words) <= box.x + box.width)
     pen_text(pen, TYPE_HEAD, t->ink, true, ANCHOR_END, box.x + box.width, base, 0, words);
 }

@@ -45,11 +45,20 @@ static Number bytes_number(double bytes) { return number_bytes((Wide)bytes); }
 #define N(number) (int)sizeof number.text / 4, number.text /* no number is as long as its room */
 
 /* "O", "dQ, dK, dV": what all of them make. */
-static void put_outputs(const Schedule *s, char *text, size_t size) {
+static void put_outputs(const Snapshot *now, const Schedule *s, char *text, size_t size) {
   *text = '\0';
   for (int t = 0; t < s->n_tensors; t++)
     if (s->tensors[t].role == TENSOR_OUTPUT && !s->tensors[t].is_stats)
       snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "", s->tensors[t].text);
+  if (!now->by_time && now->race_heads > 1)
+    snprintf(text + strlen(text), size - strlen(text), " of %" PRId64 " heads", now->race_heads);
+}
+
+/* Whether all of them make the same. */
+static bool are_alike(const Snapshot *now) {
+  bool alike = true;
+  for (int k = 0; k < now->n_runs; k++) alike = alike && now->runs[k].is_alike;
+  return alike;
 }
 
 static const char *its(const SnapshotRun *run) { return run->link.bound < TIME_PART_COUNT ? "" : "its "; }
@@ -58,8 +67,11 @@ static const char *its(const SnapshotRun *run) { return run->link.bound < TIME_P
 static void say_why(const Snapshot *now, const SnapshotRun *first, const SnapshotRun *last, Narration *said) {
   const Number least = bytes_number(first->link.bytes), most = bytes_number(last->link.bytes);
   char *why = said->why, outputs[64];
-  put_outputs(first->schedule, outputs, sizeof outputs);
-  if (length_of(now, last) < 1.005 * length_of(now, first))
+  put_outputs(now, first->schedule, outputs, sizeof outputs);
+  if (!are_alike(now))
+    snprintf(why, sizeof said->why, "Their outputs differ, so their %s have no ratio.",
+             now->by_time ? "times" : "bytes");
+  else if (length_of(now, last) < 1.005 * length_of(now, first))
     snprintf(why, sizeof said->why, "They take the same time: %s.",
              last->link.bound == TIME_MATH || last->link.bound == TIME_TERM_BUSIEST ? "the products are as many"
                                                                                     : "the bytes are as many");
@@ -90,7 +102,9 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
                ratio = now->by_time ? number_ratio(last->whole_s / first->whole_s)
                                     : number_ratio_of(last->total_bytes, first->total_bytes);
   say_why(now, first, last, said);
-  if (last->is_finished && !snapshot_order_holds(now, first, last)) {
+  if (last->is_finished && !are_alike(now)) {
+    snprintf(said->what, sizeof said->what, "All are done: %s last, at %.*s.", name_of(last), N(so_far));
+  } else if (last->is_finished && !snapshot_order_holds(now, first, last)) {
     snprintf(said->what, sizeof said->what, "All are done; which is the fastest these times do not say.");
     snprintf(said->why, sizeof said->why, "The gaps between launches are left out, and %s has more of them.",
              name_of(first));
@@ -299,7 +313,7 @@ static void draw_lane(const Pen *pen, const Film *f, Box lane, double name_width
   if (shows_all || done) draw_flag(pen, f, lane, run);
   draw_under(pen, f, lane, width, right - f->x, run);
   const Box at = {right - chip, lane.y, chip, fmin(chip, f->rows * f->pitch + 30 * u)};
-  if (!f->is_over || now->n_runs < 2) {
+  if (!f->is_over || now->n_runs < 2 || !are_alike(now)) {
     draw_chip(pen, at, run, done);
     return;
   }
@@ -331,12 +345,16 @@ static void draw(const Pen *pen) {
   const Film f = film_of(pen, body.x + beside, width, high - under - 6 * u);
   if (f.pitch < 3 || width < 40 * u) return;
   for (int k = 0; k < now->n_runs; k++) draw_lane(pen, &f, box_cut_top(&body, high, 0), name_width, width, chip, k);
-  snprintf(words, sizeof words, "One square: %s %s.%s", number_bytes((Wide)f.square_bytes).text,
-           now->by_time ? "through HBM, at its peak rate" : "of one head between HBM and SRAM",
+  char of[64] = "through HBM, at its peak rate";
+  if (!now->by_time && now->race_heads > 1)
+    snprintf(of, sizeof of, "of %" PRId64 " heads between HBM and SRAM", now->race_heads);
+  else if (!now->by_time)
+    snprintf(of, sizeof of, "of one head between HBM and SRAM");
+  snprintf(words, sizeof words, "One square: %s %s.%s", number_bytes((Wide)f.square_bytes).text, of,
            pen->view->bare ? "" : " Blue must move, vermillion need not move.");
   const Number clock = clock_number(now, f.clock);
   const double room = foot.width - pen_text_width(pen, TYPE_HEAD, true, clock.text) - 16 * u;
-  static const char *const ENDS[] = {".", ",", " through", " of one"}; /* the last clauses are left out first */
+  static const char *const ENDS[] = {".", ",", " through", " of "}; /* the last clauses are left out first */
   for (int k = 0; k < 4 && pen_text_width(pen, TYPE_SMALL, false, words) > room; k++) {
     char *end = strstr(words, ENDS[k]);
     if (end) *end = '\0';

@@ -36,14 +36,24 @@ static Wide side_of(const Shape *s, uint8_t side) {
   return wide(side == SIDE_ROWS ? s->N_q : side == SIDE_COLS ? s->N_k : side == SIDE_ONE ? 1 : s->d);
 }
 
-static SnapshotLink link_of(const Simulation *launch, const Simulation *head, const Gpu *gpu) {
-  const Shape *s = &head->plan.shape;
-  SnapshotLink link = {.bytes = (double)head->total_bytes,
-                       .needed_bytes = (double)head->inputs_bytes + (double)head->outputs_bytes,
+/* Query heads of a walk: one, or all of a KV head. */
+static int64_t heads_of(const Simulation *head) {
+  const int64_t packed = head->plan.shape.group;
+  return packed > 1 ? packed : schedule_group(&head->plan);
+}
+
+/* Of `n` walks beside each other, which read the same K and V. */
+static SnapshotLink link_of(const Simulation *launch, const Simulation *head, int64_t n, const Gpu *gpu) {
+  const Shape *s = &head->plan.shape, *all = &launch->plan.shape;
+  const double needed = (double)launch->inputs_bytes + (double)launch->outputs_bytes;
+  SnapshotLink link = {.bytes = (double)head->total_bytes * (double)n,
+                       .needed_bytes = n > 1 ? needed / (double)(all->batch * all->kv_heads)
+                                             : (double)head->inputs_bytes + (double)head->outputs_bytes,
                        .bound = TIME_NONE};
   for (int k = 0; k < head->schedule->n_tensors; k++) {
     const ProgramTensor *t = &head->schedule->tensors[k];
-    const Wide moved = head->traffic.read[k] + head->traffic.write[k],
+    const bool is_shared = t->role == TENSOR_INPUT && t->rows == SIDE_COLS;
+    const Wide moved = (head->traffic.read[k] + head->traffic.write[k]) * (is_shared ? wide(n) : 1),
                once = side_of(s, t->rows) * side_of(s, t->cols) * wide(dtype_bytes(s->dtype));
     const bool by_tiles = sides_are_tile(t->rows, t->cols);
     if (by_tiles && moved > 0) link.tiles |= (uint32_t)1 << k;
@@ -53,7 +63,7 @@ static SnapshotLink link_of(const Simulation *launch, const Simulation *head, co
   const TimeWork work = simulation_own_work(launch, gpu);
   const TimeBound bound = timing_bound(&work, gpu);
   link.bytes = work.hbm_bytes;
-  link.needed_bytes = (double)launch->inputs_bytes + (double)launch->outputs_bytes;
+  link.needed_bytes = needed;
   link.bytes_per_s = timing_rate(gpu, TIME_HBM, work.dtype);
   link.n_ctas = most_ctas(launch);
   link.gaps_s = work.n_launches * gpu->launch_overhead_s;
@@ -78,7 +88,6 @@ static Status simulate_all(Stage *stage, Error *error) {
   for (int k = 0; !status && k < c->n_rivals; k++) {
     status = simulate_head(&c->problem, c->rivals[k], gpu, &stage->launches[k], &stage->rivals[k], error);
     if (status) break;
-    stage->links[k] = link_of(&stage->launches[k], &stage->rivals[k], gpu);
     stage->clocks[k] = race_clock(&stage->launches[k], &c->gpu);
     stage->rival_steps[k] = schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
     if (stage->rival_steps[k] >= (Wide)1 << 62)
@@ -86,6 +95,12 @@ static Status simulate_all(Stage *stage, Error *error) {
                          "%s takes more than 2^62 steps here; a larger block or a smaller N takes fewer",
                          c->rivals[k]->name);
   }
+  stage->race_heads = 1;
+  for (int k = 0; !status && k < c->n_rivals; k++)
+    if (heads_of(&stage->rivals[k]) > stage->race_heads) stage->race_heads = heads_of(&stage->rivals[k]);
+  for (int k = 0; !status && k < c->n_rivals; k++)
+    stage->links[k] =
+        link_of(&stage->launches[k], &stage->rivals[k], stage->race_heads / heads_of(&stage->rivals[k]), gpu);
   return status;
 }
 
@@ -153,7 +168,8 @@ static Wide sum_of(const Traffic *t) {
   return traffic_read_bytes(t, &overflow) + traffic_write_bytes(t, &overflow);
 }
 
-static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotRun *run) {
+/* The run after `step` events of its walk, and of `n` beside each other. */
+static void fill_run(const Simulation *s, Wide n, Wide n_steps, uint64_t step, SnapshotRun *run) {
   SnapshotGrid grid;
   Cursor cursor;
   Event next;
@@ -171,8 +187,8 @@ static void fill_run(const Simulation *s, Wide n_steps, uint64_t step, SnapshotR
   run->tiling = s->plan.tiling;
   run->step = step;
   run->n_steps = (uint64_t)n_steps;
-  run->moved_bytes = sum_of(&run->traffic);
-  run->total_bytes = s->total_bytes;
+  run->moved_bytes = n * sum_of(&run->traffic);
+  run->total_bytes = n * s->total_bytes;
   run->tiles_done = snapshot_tiles_done(&grid) - run->traffic.tiles[TILE_SKIPPED];
   run->tiles_total = wide(grid.T_r) * wide(grid.T_c) * wide(grid.n_laps) - s->traffic.tiles[TILE_SKIPPED];
   run->is_finished = step == (uint64_t)n_steps;
@@ -197,25 +213,45 @@ static void fill_runs(const Stage *stage, Snapshot *now) {
     time_s = race_clock_s(c, &stage->launches[k], gpu, now->step);
     now->clock_before = now->has_event ? race_clock_s(c, &stage->launches[k], gpu, now->step - 1) : 0;
   }
-  now->clock = now->by_time ? time_s : (double)now->total_bytes;
-  if (!now->by_time) now->clock_before = now->clock - (now->has_event ? (double)now->event.bytes : 0);
+  now->race_heads = stage->race_heads;
+  const Wide own = wide(now->race_heads / heads_of(&stage->run)), clock_bytes = own * now->total_bytes;
+  now->clock = now->by_time ? time_s : (double)clock_bytes;
+  if (!now->by_time) now->clock_before = now->clock - (now->has_event ? (double)(own * now->event.bytes) : 0);
   for (int k = 0; k < now->n_runs; k++) {
     const Simulation *s = &stage->rivals[k];
     const uint64_t n_steps = (uint64_t)stage->rival_steps[k];
+    const Wide n = wide(now->race_heads / heads_of(s));
     const uint64_t step = s->schedule == stage_schedule(stage) ? now->step
                           : now->by_time ? race_clock_step(&stage->clocks[k], &stage->launches[k], gpu, time_s)
-                                         : place_of_bytes(s->schedule, &s->plan, now->total_bytes);
-    fill_run(s, n_steps, step, &now->runs[k]);
+                                         : place_of_bytes(s->schedule, &s->plan, clock_bytes / n);
+    fill_run(s, n, n_steps, step, &now->runs[k]);
+    now->runs[k].is_alike = programs_are_alike(s->schedule, now->schedule);
     now->runs[k].link = stage->links[k];
     if (!now->by_time) continue;
     now->runs[k].whole_s = stage->clocks[k].whole_s;
     now->runs[k].time_s = fmin(time_s, now->runs[k].whole_s);
   }
-  double shown = 0;
-  for (int k = 0; k < now->n_runs; k++)
-    if (now->runs[k].schedule == now->schedule) shown = part_done(&now->runs[k]);
+  const double shown = part_done(snapshot_own_run(now));
   for (int k = 0; k < now->n_runs; k++)
     now->runs[k].running_ratio = now->runs[k].tiles_done > 0 ? shown / part_done(&now->runs[k]) : NAN;
+}
+
+const SnapshotRun *snapshot_own_run(const Snapshot *now) {
+  int k = 0;
+  while (k + 1 < now->n_runs && now->runs[k].schedule != now->schedule) k++;
+  return &now->runs[k];
+}
+
+const SnapshotRun *snapshot_most_unlike(const Snapshot *now) {
+  const SnapshotRun *own = snapshot_own_run(now), *other = NULL;
+  double most = 1;
+  for (int k = 0; k < now->n_runs; k++) {
+    const double ratio = part_of(now->runs[k].total_bytes, own->total_bytes), off = ratio < 1 ? 1 / ratio : ratio;
+    if (!now->runs[k].is_alike || !(off > most)) continue;
+    other = &now->runs[k];
+    most = off;
+  }
+  return other;
 }
 
 /* What the same walk without a mask would have moved up to the same place, less what it has moved. */

@@ -166,7 +166,7 @@ typedef struct {
   Event event;                   /* the last that has happened to it */
   int64_t lap, n_laps, T_r, T_c; /* of its tiles, as in SnapshotGrid */
   Traffic traffic;               /* fold of its events [0, step) */
-  Wide moved_bytes;              /* read and written so far */
+  Wide moved_bytes;              /* read and written so far, by race_heads */
   Wide total_bytes;              /* when it will be done */
   Wide tiles_done;               /* score tiles that are computed, once for each lap */
   Wide tiles_total;              /* those of the whole run */
@@ -175,6 +175,7 @@ typedef struct {
   double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the
                            start */
   bool is_finished, fits;
+  bool is_alike; /* its outputs must be those of the shown one: only then have they a ratio */
 } SnapshotRun;
 
 /* How far the shown row is with the present tile. */
@@ -304,6 +305,7 @@ typedef struct {
   SnapshotL2 l2;
   Problem asked; /* the whole of it, all heads, as it was asked */
   int n_runs;
+  int64_t race_heads; /* query heads that the bytes of each run are of: all of a KV head where one packs them; else 1 */
   double clock, clock_before; /* of the race: seconds or bytes, now and before the present event */
   bool by_time;               /* the runs are where they are after the same time; else after the same bytes */
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
@@ -325,6 +327,7 @@ typedef struct {
   Simulation rivals[SNAPSHOT_RUNS_MAX];
   Simulation launches[SNAPSHOT_RUNS_MAX]; /* of rivals, with all heads: how long they take */
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
+  int64_t race_heads; /* as in Snapshot */
   SnapshotLink links[SNAPSHOT_RUNS_MAX];
   RaceClock clocks[SNAPSHOT_RUNS_MAX]; /* of launches, by time */
   Traffic dense;
@@ -401,6 +404,10 @@ int snapshot_output(const Snapshot *snapshot);
 
 /* The first value of that kind that the event makes or reads; -1: none. */
 int snapshot_subject(const Snapshot *snapshot, const Event *event, SnapshotLies lies, bool made);
+
+/* The shown one among the runs; and of those alike the one whose bytes differ most from it, NULL: none does. */
+const SnapshotRun *snapshot_own_run(const Snapshot *snapshot);
+const SnapshotRun *snapshot_most_unlike(const Snapshot *snapshot);
 
 /* A part of a count; of none: 0. */
 static inline double part_of(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }

@@ -111,20 +111,43 @@ static void put_tiles(char *text, size_t size, const Snapshot *s) {
   put(text, size, ".\n");
 }
 
+/* m, l and the factor of an online softmax; of another program its columns, by name, that a later line reads. */
+static void put_statistics(char *text, size_t size, const Snapshot *s) {
+  const SnapshotRow *r = &s->row;
+  const Schedule *schedule = s->schedule;
+  const char *before = " ";
+  for (int n = 0; n < schedule->n_names && !s->roles.is_softmax; n++) {
+    const ProgramName *name = &schedule->names[n];
+    if (name->rows != SIDE_ROWS || name->cols != SIDE_ONE || !(s->live >> n & 1) || isnan(r->values[n].now)) continue;
+    put(text, size, "%s%.*s %s", before, (int)strcspn(name->text, "_"), name->text,
+        number_double(r->values[n].now, 5).text);
+    before = ", ";
+  }
+  if (!s->roles.is_softmax) return;
+  put(text, size, " m %s, l %s", number_double(r->m, 5).text, number_double(r->l, 5).text);
+  if (r->phase >= ROW_RESCALED) put(text, size, ", factor %s", number_double(r->factor, 5).text);
+}
+
 static void put_row(char *text, size_t size, const Snapshot *s) {
   const SnapshotRow *r = &s->row;
+  const size_t start = strlen(text);
   if (!r->is_computed || r->row < 0 || r->tile < 0) return;
-  put(text, size, "Row %" PRId64 ", tile %" PRId64 ": m %s", r->row, r->tile, number_double(r->m, 5).text);
-  put(text, size, ", l %s", number_double(r->l, 5).text);
-  if (r->phase >= ROW_RESCALED) put(text, size, ", factor %s", number_double(r->factor, 5).text);
-  if (r->n_overflowed > 0) put(text, size, "; %" PRId64 " exponentials overflow", r->n_overflowed);
+  put(text, size, "Row %" PRId64 ", tile %" PRId64 ":", r->row, r->tile);
+  const size_t values = strlen(text);
+  put_statistics(text, size, s);
+  const char *before = strlen(text) > values ? ";" : "";
+  if (r->n_overflowed > 0) put(text, size, "%s %" PRId64 " exponentials overflow", before, r->n_overflowed);
+  before = strlen(text) > values ? ";" : "";
   if (r->phase == ROW_FINISHED && !isfinite(r->error_ulps))
-    put(text, size, "; O is not a number");
+    put(text, size, "%s O is not a number", before);
   else if (r->phase == ROW_FINISHED) {
-    put(text, size, "; O is off the fp64 answer by %s ulps at most", number_double(r->error_ulps, 2).text);
+    put(text, size, "%s O is off the fp64 answer by %s ulps at most", before, number_double(r->error_ulps, 2).text);
     put(text, size, ", in fp32, before it is stored, by %s", number_double(r->error_fp32_ulps, 2).text);
   }
-  put(text, size, ".\n");
+  if (strlen(text) == values) /* nothing to say of it */
+    text[start] = '\0';
+  else
+    put(text, size, ".\n");
 }
 
 const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
@@ -161,18 +184,22 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
     put(text, size, "%s of its tiles. ", number_percent(part_of(r->tiles_done, r->tiles_total)).text);
     if (r->has_event)
       put(text, size, "Now: %s. ", snapshot_sentence(r->schedule, &r->event, sentence, sizeof sentence));
-    const SnapshotRun *own = r;
-    for (int n = 0; n < s->n_runs; n++)
-      if (s->runs[n].schedule == schedule) own = &s->runs[n];
-    put(text, size, s->by_time ? "It needs at least %s in all, " : "It needs %s in all, ",
+    const SnapshotRun *own = snapshot_own_run(s);
+    put(text, size, s->by_time ? "It needs at least %s in all" : "It needs %s in all",
         s->by_time ? number_seconds(r->whole_s).text : number_bytes(r->total_bytes).text);
-    if (!snapshot_order_holds(s, r, own)) {
-      put(text, size, "without the gaps between launches: with them it is slower or faster than %s.\n", schedule->name);
+    if (!s->by_time && s->race_heads > 1) put(text, size, " for %" PRId64 " heads", s->race_heads);
+    if (!r->is_alike) {
+      put(text, size, "; its outputs are others than those of %s.\n", schedule->name);
       continue;
     }
-    put(text, size, "%s of what %s needs.\n",
+    if (!snapshot_order_holds(s, r, own)) {
+      put(text, size, ", without the gaps between launches: with them it is slower or faster than %s.\n",
+          schedule->name);
+      continue;
+    }
+    put(text, size, ", %s of what %s needs.\n",
         s->by_time ? number_ratio(r->whole_s / own->whole_s).text
-                   : number_ratio_of(r->total_bytes, s->whole_bytes).text,
+                   : number_ratio_of(r->total_bytes, own->total_bytes).text,
         schedule->name);
   }
   return text;
