@@ -74,7 +74,7 @@ inside() {
     mount -t devpts -o newinstance,ptmxmode=0666 devpts "$tree/dev/pts"
     mount -t tmpfs -o mode=1777 shm "$tree/dev/shm"
     ln -s pts/ptmx "$tree/dev/ptmx"; ln -s /proc/self/fd "$tree/dev/fd"
-    ln -s fd/1 "$tree/dev/stdout"; ln -s fd/2 "$tree/dev/stderr"
+    ln -s fd/0 "$tree/dev/stdin"; ln -s fd/1 "$tree/dev/stdout"; ln -s fd/2 "$tree/dev/stderr"
     exec chroot "$tree" /usr/bin/env -i TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
       su -s /bin/sh "$user" -c "cd /srv/tilewalk || exit 1; $command"
   ' sh "$tree" "$1" "$2" </dev/null
