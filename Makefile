@@ -162,14 +162,15 @@ $(BUILD)/libtilewalk.a: $(LIB) $(BUILD)/members.stamp
 $(BUILD)/tests/support.a: $(SUPPORT)
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $^
 
+# Programs are put in place whole: what runs one meanwhile never meets half of it.
 link = $(call say,LD )$(LINK) $(PIE) $^ $(LINK_LIBS) -o $@
 $(BUILD)/tilewalk: $(BUILD)/viz/cli/main_small.o $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) $(STATIC) $^ $(SMALL_LIBS) -o $@
+	$(call say,LD )$(LINK) $(STATIC) $^ $(SMALL_LIBS) -o $@.new && mv -f $@.new $@
 	$(if $(NOTICE),@printf '%s\n' $(NOTICE))
 $(BUILD)/tilewalk-full: $(BUILD)/viz/cli/main.o $(BUILD)/libtilewalk.a
-	$(link)
+	$(link).new && mv -f $@.new $@
 $(BUILD)/libtilewalk.so: $(BUILD)/viz/library/library_ask.o $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) -shared -Wl,--version-script,viz/library/tilewalk.map -Wl,-soname,$(SONAME) $^ $(LINK_LIBS) -o $@
+	$(call say,LD )$(LINK) -shared -Wl,--version-script,viz/library/tilewalk.map -Wl,-soname,$(SONAME) $^ $(LINK_LIBS) -o $@.new && mv -f $@.new $@
 $(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
 	$(link) $(QUICK)
 $(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
