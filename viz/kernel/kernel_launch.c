@@ -73,7 +73,7 @@ static void name_entry(const KernelLaunch *l, int e, char *to, size_t size) {
                           (int)length, digits);
     at = digits + length + 1;
   }
-  if (*at == 'E') snprintf(to, size, "'%s<%s>'", plain, arguments);
+  if (*at == 'E' && snprintf(to, size, "'%s<%s>'", plain, arguments) >= (int)size) snprintf(to, size, "%s", mangled);
 }
 
 /* "saxpy, histogram, ..." */

@@ -108,7 +108,7 @@ static void draw_values(const Pen *pen, Box strip, const ByteStrip *s, double at
   char heads[48] = " of a head";
   if (packed > 1) snprintf(heads, sizeof heads, " of %" PRId64 " heads", packed);
   const char *kept = pen->view->strip_of, *of = kept ? kept : whole->heads > 1 || whole->batch > 1 ? heads : "";
-  char shown[NUMBER_CHARS + 120], behind[NUMBER_CHARS + 120] = "";
+  char shown[NUMBER_CHARS + 264], behind[NUMBER_CHARS + 120] = "";
   for (int named = 1; named >= 0; named--) {
     snprintf(shown, sizeof shown, "%s%s%s%s", bytes.text, named || kept ? of : "",
              !named ? ""
