@@ -23,9 +23,9 @@ tree=$work/tilewalk-$version
 # shellcheck disable=SC2016  # make's
 say='say-version: ; @echo $(VERSION)'
 [ "$(cat "$tree/.version")" = "$version" ] || fail "the archive does not know its version"
-[ "$(make -s -C "$tree" --eval "$say" say-version)" = "$version" ] || fail "without git the version is another"
+[ "$(make -s -C "$tree" BUILD="$work/build" --eval "$say" say-version)" = "$version" ] || fail "without git the version is another"
 rm "$tree/.version"
-[ "$(make -s -C "$tree" --eval "$say" say-version)" = "$(sed -n 's/^## //p' "$tree/.github/CHANGELOG.md" | head -n 1)" ] || fail "the changelog does not give the version"
+[ "$(make -s -C "$tree" BUILD="$work/build" --eval "$say" say-version)" = "$(sed -n 's/^## //p' "$tree/.github/CHANGELOG.md" | head -n 1)" ] || fail "the changelog does not give the version"
 [ "$(git ls-files | wc -l)" = "$(find "$tree" -type f -o -type l | wc -l)" ] || fail "the archive lacks files"
 
 # On a GPU server without cairo and the rest: what the kernels need is made, and nothing asks for more.
