@@ -176,7 +176,7 @@ async function keys(world) {
   check((await page.until(`!document.getElementById('note').hidden && document.getElementById('note').innerText`)).includes("no GPU 'none'"), 'a wrong GPU is refused')
   await page.value(`(document.getElementById('note-close').click(), tilewalk.canvas.focus())`)
   await page.press(' ', { text: ' ' })
-  await page.until(`Number(tilewalk.state().match(/step=(\\d+)/)?.[1]) > 3`, 10)
+  await page.until(`Number(tilewalk.state().match(/step=(\\d+)/)?.[1]) > 3`)
   await page.press(' ', { text: ' ' })
   same(await page.value(`tilewalk.engine.call('web_is_playing')`), 0, 'paused')
   await page.type('t')
@@ -237,9 +237,9 @@ async function pointer(world) {
   await page.until(`!location.hash.includes('causal=1')`)
   for (const [what, is] of [['causal', `location.hash.includes('causal=1')`], ['the panel', `document.getElementById('panel').hidden`], ['charts', `!location.hash.includes('scene=charts')`]]) {
     await page.value('history.back()')
-    await page.until(is + ' && 1', 5).catch(() => check(false, 'Back did not undo', what))
+    await page.until(is + ' && 1').catch(() => check(false, 'Back did not undo', what))
   }
-  await page.until(`tilewalk.state() === ${JSON.stringify(before)}`, 5).catch(async () => same(await stateOf(page), before, 'after Back'))
+  await page.until(`tilewalk.state() === ${JSON.stringify(before)}`).catch(async () => same(await stateOf(page), before, 'after Back'))
   check(page.errors.length === 0, page.errors)
   return `step ${step}; Back undid a problem, a panel and a scene`
 }
@@ -978,7 +978,7 @@ async function folder(world) {
   await frames.value(`window.scrollTo(0, 0)`)
   const { left: x, top: y } = await frames.value(`(({ left, top }) => ({ left, top }))(document.getElementById('frame').getBoundingClientRect())`)
   await frames.mouse('mouseWheel', x + 300, y + 200, { deltaX: 0, deltaY: 600 })
-  await frames.until(`Math.round(scrollY) === Math.min(600, document.documentElement.scrollHeight - innerHeight)`, 5)
+  await frames.until(`Math.round(scrollY) === Math.min(600, document.documentElement.scrollHeight - innerHeight)`)
   same(await frames.value(`document.getElementById('frame').contentWindow.tilewalk.words.step`), 100, 'the wheel steps nothing')
   const viewer = await open(world)
   const outside = [...frames.requests, ...viewer.requests].filter(url => !/^(data|blob):/.test(url) && !url.startsWith(addressOf(world.server, '')))
@@ -1019,7 +1019,7 @@ async function embeds(world) {
   await page.value(`(window.heard = {}, addEventListener('message', ({ source, data }) => { for (const f of document.querySelectorAll('iframe')) if (f.contentWindow === source) heard[f.id] = data }), 1)`)
   const tell = async (id, message, is) => {
     await page.value(`document.getElementById('${id}').contentWindow.postMessage({ tilewalk: 1, ...${JSON.stringify(message)} }, '*')`)
-    return page.until(`heard.${id} && ${is} && heard.${id}`, 10)
+    return page.until(`heard.${id} && ${is} && heard.${id}`)
   }
   await page.until(`document.readyState === 'complete'`)
   const refused = await tell('no', { type: 'set', state: 'N=128 d=16 block=8' }, `heard.no.type === 'refused'`)
@@ -1042,7 +1042,7 @@ async function embeds(world) {
   const asked = n => many.until(`(document.querySelectorAll('iframe').forEach(f => f.contentWindow.postMessage({ tilewalk: 1, type: 'set', state: '' }, '*')), heard.size >= ${n} && heard.size)`)
   const first = await asked(1), seen = Date.now() - began
   for (let n = first; n < 20;) { // each frame starts when it is seen
-    await many.value(`[...document.querySelectorAll('iframe')].find(f => !heard.has(f.contentWindow)).scrollIntoView()`)
+    await many.value(`[...document.querySelectorAll('iframe')].find(f => !heard.has(f.contentWindow))?.scrollIntoView()`)
     n = await asked(n + 1)
   }
   const { metrics } = await many.send('Performance.enable').then(() => many.send('Performance.getMetrics'))
