@@ -1392,4 +1392,4 @@ if (timed.length) await lane(timed)
 server.close()
 rmSync(scratch, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed ? 1 : 0
+process.exit(failed ? 1 : 0) // a server that a failed test has left open would wait for ever
