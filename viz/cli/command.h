@@ -9,7 +9,7 @@
 
 #include "sim/base/error.h"
 #include "viz/cli/io.h"
-#include "viz/request/options.h"
+#include "sim/question/option.h"
 
 typedef struct Command {
   const char *name;

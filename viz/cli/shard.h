@@ -5,7 +5,7 @@
 #ifndef TILEWALK_VIZ_CLI_SHARD_H
 #define TILEWALK_VIZ_CLI_SHARD_H
 
-#include "viz/request/options.h"
+#include "sim/question/option.h"
 #include "viz/request/request.h"
 
 typedef struct {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "viz/kernel/cuda_source.h"
-#include "viz/request/options.h"
+#include "sim/question/option.h"
 
 enum {
   KERNEL_GPU_BYTES = 256,

@@ -7,7 +7,7 @@
 
 #include "sim/machine/gpu.h"
 #include "sim/simulate.h"
-#include "viz/request/options.h"
+#include "sim/question/option.h"
 #include "viz/scene/snapshot.h"
 
 enum { REQUEST_ALGORITHMS_MAX = 8, REQUEST_NAME_BYTES = 256, REQUEST_STATE_BYTES = 3072 };

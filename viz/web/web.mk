@@ -25,7 +25,7 @@ WEB_PTX := $(patsubst %.c,$(BUILD)/wasm/%.o,$(wildcard kernels/ptx/*.c))
 WEB_PTX_HOT := $(PTX_HOT:%=$(BUILD)/wasm/kernels/ptx/%.o) $(BUILD)/wasm/kernels/ptx/ptx_site.o
 WEB_PTX_FLAGS := -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-pass-failed
 WEB_KERNEL_OBJ := $(WEB_PTX) $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out viz/kernel/kernel_film.c,$(wildcard viz/kernel/*.c)) \
-  viz/scene/kernel_scene_banks.c viz/web/web_kernel.c viz/web/web_assets.c viz/web/wasm.c viz/request/description.c viz/request/options.c \
+  viz/scene/kernel_scene_banks.c viz/web/web_kernel.c viz/web/web_assets.c viz/web/wasm.c viz/request/description.c sim/question/option.c \
   $(wildcard sim/base/*.c sim/machine/*.c sim/cache/*.c) $(patsubst %,sim/%.c,l2/launch l2/line_l2 l2/placement numbers/precision))
 # What judges kernels that answer tasks.
 WEB_JUDGE_PTX := $(WEB_PTX) $(patsubst %,$(BUILD)/wasm/viz/kernel/%.o,kernel_request kernel_signature)

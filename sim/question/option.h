@@ -6,8 +6,8 @@
  * A table row says how an option is spelled, what it takes, what it means, and which function stores it. Help,
  * the man page and shell completion are printed from the same rows. An option may be given once: twice is a
  * contradiction and an error, unless the row says `repeats`. */
-#ifndef TILEWALK_VIZ_REQUEST_OPTIONS_H
-#define TILEWALK_VIZ_REQUEST_OPTIONS_H
+#ifndef TILEWALK_SIM_QUESTION_OPTION_H
+#define TILEWALK_SIM_QUESTION_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

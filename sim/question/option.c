@@ -1,4 +1,4 @@
-#include "viz/request/options.h"
+#include "sim/question/option.h"
 
 #include <stdio.h>
 #include <string.h>
