@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lessons/engine/scenes.h"
+#include "sim/question/scenes.h"
 #include "sim/base/error.h"
 #include "sim/machine/warp.h"
 

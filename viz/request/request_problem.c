@@ -14,7 +14,7 @@
 #include "viz/request/own_kernels.h"
 #include "viz/request/own_masks.h"
 #include "viz/request/pipeline_file.h"
-#include "lessons/engine/scenes.h"
+#include "sim/question/scenes.h"
 #include "viz/scene/race_clock.h"
 #include "viz/text/number.h"
 

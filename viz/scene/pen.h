@@ -141,7 +141,7 @@ void draw_log(const Pen *pen, Box box);
 
 /* ---- The scenes ---- */
 
-/* A scene, NAME_SCENE in viz/scene/scene_NAME.c (lessons/engine/scenes.h lists them). What is not given is not
+/* A scene, NAME_SCENE in viz/scene/scene_NAME.c (sim/question/scenes.h lists them). What is not given is not
  * there. */
 typedef struct Scene {
   const char *title;

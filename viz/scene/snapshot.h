@@ -23,7 +23,7 @@
 #include "sim/machine/gpu.h"
 #include "sim/algorithms/layout.h"
 #include "sim/algorithms/walk/place.h"
-#include "sim/ranks.h"
+#include "sim/question/question.h"
 #include "sim/simulate.h"
 #include "sim/numbers/attention.h"
 #include "viz/scene/pipeline.h"
@@ -52,22 +52,6 @@ enum {
 /* Scores of normal inputs have a standard deviation of 1, so that hardly any e^S is beyond fp16's 65,504; with Q six
  * times as large, as in layers whose logits have grown, the largest of 64 are near 14, and e^14 = 1.2 million is. */
 enum { STAGE_LARGE_Q = 6 };
-
-/* What the scene `serving` adds to the problem: sequences that decode, or a prompt in chunks, with a cache in pages. */
-enum { SERVED_SEQUENCES_MAX = 16 };
-typedef struct {
-  int64_t n, lengths[SERVED_SEQUENCES_MAX]; /* tokens of each sequence; n 0: as the problem's batch */
-  int64_t page;                             /* tokens; 0: kvcache's default */
-  int64_t prefix;                           /* tokens that all of them begin with */
-  int64_t chunk;                            /* tokens of a prompt at a time; 0: a row block */
-} ServedPages;
-
-/* What the scene `ring` adds: ranks that share the tokens. */
-enum { RING_RANKS_MAX = 64 };
-typedef struct {
-  int64_t n; /* 0: 4 */
-  Scheme scheme;
-} RingRanks;
 
 typedef struct {
   Problem problem;

@@ -2,7 +2,6 @@
 #ifndef TILEWALK_VIZ_SCENE_VIEW_H
 #define TILEWALK_VIZ_SCENE_VIEW_H
 
-#include "lessons/engine/scenes.h"
 #include "viz/scene/snapshot.h"
 
 /* What a point of a scene belongs to. The same answer lights up the same thing everywhere. */
@@ -23,17 +22,6 @@ typedef struct {
   int index;                  /* of the run or the line */
   double x, y, width, height; /* its rectangle */
 } SceneHit;
-
-/* Which of the charts fills the page. */
-typedef enum {
-  CHART_ALL = 0,
-  CHART_TRAFFIC, /* against N, and against the block size */
-  CHART_MISSES,  /* the miss-ratio curve */
-  CHART_ROOFLINE,
-  CHART_BLOCKS, /* every B_r by every B_c */
-  CHART_KIND_COUNT
-} ChartKind;
-static const char *const CHART_NAMES[] = {"all", "traffic", "misses", "roofline", "blocks", NULL};
 
 /* What moves in a picture, noted as it is drawn: for tests, which measure how far things go between pictures. */
 typedef enum {

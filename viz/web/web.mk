@@ -18,7 +18,7 @@ WEB_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c si
   $(filter-out viz/request/assets.c viz/request/program_path.c $(wildcard viz/request/model_config*.c) viz/request/kernel_from_counters.c,$(wildcard viz/request/*.c)) \
   $(patsubst %,viz/text/%.c,glyphs lettering mask_text number store) \
   $(wildcard viz/player/*.c) $(filter-out viz/window/window% viz/window/lesson_% viz/window/settings.c viz/window/viewer_story.c viz/window/kernel_%,$(wildcard viz/window/*.c)) \
-  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c viz/web/web_ask.c viz/web/native.c viz/web/learn.c,$(wildcard viz/web/*.c)) lessons/engine/scenes.c
+  $(filter-out $(WEB_LESSON_ONLY) viz/web/web_kernel.c viz/web/web_ask.c viz/web/native.c viz/web/learn.c,$(wildcard viz/web/*.c))
 WEB_OBJ := $(WEB_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/programs.o
 # Kernels in a page: the machine for PTX and what reports of it, without what draws. Small, but for its hot loops.
 WEB_PTX := $(patsubst %.c,$(BUILD)/wasm/%.o,$(wildcard kernels/ptx/*.c))
@@ -34,7 +34,7 @@ WEB_JUDGE_PTX := $(WEB_PTX) $(patsubst %,$(BUILD)/wasm/viz/kernel/%.o,kernel_req
 WEB_SOURCES := $(BUILD)/sources
 WEB_GET := viz/web/sources.sh $(WEB_SOURCES) || echo 'No sources of Lua, md4c and jansson: the lessons in a browser are left out.'
 WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) viz/window/viewer_story.c $(filter-out %/lesson_compiler.c,$(wildcard viz/lesson/*.c)) $(wildcard viz/story/*.c) \
-  viz/text/warp_picture.c $(filter-out %/record.c %/lesson_file.c %/scenes.c,$(wildcard lessons/engine/*.c)))
+  viz/text/warp_picture.c $(filter-out %/record.c %/lesson_file.c,$(wildcard lessons/engine/*.c)))
 # Questions in a page: libtilewalk, with the commands that start no other program.
 WEB_ASK_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) \
   $(wildcard kernels/counters/*.c viz/chart/*.c viz/document/*.c viz/library/*.c viz/scene/*.c) \

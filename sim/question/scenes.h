@@ -1,7 +1,7 @@
 /* The scenes, in the order of their keys. Each is a file viz/scene/scene_NAME.c, which says in const Scene NAME_SCENE
  * how it is drawn and what it tells; help, completion, menus and lessons take the rest from this list. */
-#ifndef TILEWALK_LESSONS_ENGINE_SCENES_H
-#define TILEWALK_LESSONS_ENGINE_SCENES_H
+#ifndef TILEWALK_SIM_QUESTION_SCENES_H
+#define TILEWALK_SIM_QUESTION_SCENES_H
 
 #define SCENES(SCENE)                                                                                                  \
   SCENE(MAIN, "main") /* tiles, hierarchy, softmax and code together */                                                \
@@ -27,5 +27,16 @@ typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;
 enum { SCENE_ZOOMS_MAX = 5 }; /* levels below the first that a scene may have */
 
 extern const char *const SCENE_NAMES[SCENE_COUNT + 1]; /* "main", ...; ends with NULL */
+
+/* Which of the charts fills the page. */
+typedef enum {
+  CHART_ALL = 0,
+  CHART_TRAFFIC, /* against N, and against the block size */
+  CHART_MISSES,  /* the miss-ratio curve */
+  CHART_ROOFLINE,
+  CHART_BLOCKS, /* every B_r by every B_c */
+  CHART_KIND_COUNT
+} ChartKind;
+extern const char *const CHART_NAMES[CHART_KIND_COUNT + 1];
 
 #endif
