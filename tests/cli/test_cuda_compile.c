@@ -244,6 +244,9 @@ TEST(reads_stay_below) {
       {"#include \"lib/link.h\"\n", false, false, ": it includes /etc/passwd, which"},
       {"#include \"/no/such.h\"\n", false, false, ":1: it includes /no/such.h, which"},
       {"#include \"../two.h\"\n", false, false, ":1: it includes "},
+#define GHOST "#include \"ghost.h\"\n#if __has_include(\"ghost.h\")\n#include \"/etc/passwd\"\n#endif\n"
+      {GHOST, false, false, ":3: it includes /etc/passwd, which"},
+      {GHOST, false, true, ":3: it includes /etc/passwd, which"},
   };
   char folder[SCRATCH_BYTES], path[128], below[128];
   assert_true(scratch_folder(folder));

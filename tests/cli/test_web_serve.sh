@@ -23,12 +23,15 @@ expect() {
 expect 200 '' "${address}x.wasm" -H 'Accept-Encoding: gzip'
 [ "${got#* }" -lt 1000 ] || { echo "serve: not packed: $got"; failed=1; }
 expect 404 '' "${address}nothing"
+expect 404 'no file' "${address}a%00b"
+expect 403 'this machine alone' "${address}ptx" --data-binary @viz/web/kernels/sum.cu
 expect 403 'this machine alone' "$address" -H 'Host: example.org'
 expect 403 'this machine alone' "${address}ptx" -H 'Origin: http://example.org' --data-binary @viz/web/kernels/sum.cu
-expect 413 'at most 4 MiB' "${address}ptx" -X POST
+own=(-H "Origin: ${address%/}")
+expect 413 'at most 4 MiB' "${address}ptx" "${own[@]}" -X POST
 if command -v clang >/dev/null; then
-  expect 200 '.entry sum(' "${address}ptx" -H 'X-Name: sum.cu' --data-binary @viz/web/kernels/sum.cu
-  expect 422 "mine.cu:1: use of undeclared identifier 'y'" "${address}ptx" -H 'X-Name: ../mine.cu' --data-binary '__global__ void k(float *x) { y = 1; }'
+  expect 200 '.entry sum(' "${address}ptx" "${own[@]}" -H 'X-Name: sum.cu' --data-binary @viz/web/kernels/sum.cu
+  expect 422 "mine.cu:1: use of undeclared identifier 'y'" "${address}ptx" "${own[@]}" -H 'X-Name: ../mine.cu' --data-binary '__global__ void k(float *x) { y = 1; }'
 fi
 port=${address##*:}
 viz/web/serve.py "$work" "$tilewalk" "${port%/}" 2>&1 | grep -q 'take another: make web-serve PORT=' || { echo "serve: a port that is taken"; failed=1; }

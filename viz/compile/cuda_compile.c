@@ -16,8 +16,16 @@
 #include "viz/compile/source_cut.h"
 #include "viz/request/assets.h"
 
-enum { PATH_BYTES = 1024, CLANG_OLDEST = 14, CLANG_NEWEST = 30, PREPROCESS_S = 5, PREPROCESS_ALONE_S = 1 };
+enum {
+  PATH_BYTES = 1024,
+  CLANG_OLDEST = 14,
+  CLANG_NEWEST = 30,
+  ROUNDS_MAX = 8,
+  PREPROCESS_S = 5,
+  PREPROCESS_ALONE_S = 1
+};
 #define STUBS "missing/" /* empty headers, in the folder */
+#define READS "reads.d"  /* what the compile itself read, as a rule of make */
 #define MARK                                                                                                           \
   "tw_the_entry" /* a device variable whose value is the instantiated kernel: its line in PTX has the name \
                               */
@@ -208,8 +216,10 @@ static Status write_source(const CudaSource *source, const Folder *folder, const
 static Status run_clang(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
                         bool only_reads, ChildResult *child, Error *error) {
   char header[ASSETS_PATH_BYTES], cuda_folder[ASSETS_PATH_BYTES], copy[2 * PATH_BYTES], own_folder[PATH_MAX + 1],
-      stubs[PATH_BYTES + 16], absolute[PATH_MAX], folders[CUDA_WORDS_MAX][PATH_MAX + 2];
+      stubs[PATH_BYTES + 16], reads[PATH_BYTES + 16], clang_home[PATH_MAX], absolute[PATH_MAX],
+      folders[CUDA_WORDS_MAX][PATH_MAX + 2];
   snprintf(stubs, sizeof stubs, "%s/" STUBS, folder->path);
+  snprintf(reads, sizeof reads, "%s/" READS, folder->path);
   if (assets_find(header, sizeof header, "kernels/cuda/tw_cuda.h", error)) return STATUS_BAD_REQUEST;
   snprintf(cuda_folder, sizeof cuda_folder, "%.*s", (int)(base_name(header) - header), header);
   snprintf(copy, sizeof copy, "%s/%s", folder->path, name);
@@ -252,13 +262,11 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
                                            "-ferror-limit=1",
                                            "-o",
                                            "-"};
-  static const char *const READS[] = {"-M", "-MG", "-Xclang", "-v"}; /* -v: the folders that are searched */
+  const char *const judged[] = {"-M", "-MG", "-Xclang", "-v"}; /* -v: the folders that are searched */
+  const char *const compiled[] = {"-S", "-MD", "-MF", reads};
   int k = 0;
   while (argv[k]) k++;
-  if (only_reads)
-    for (size_t w = 0; w < sizeof READS / sizeof *READS; w++) argv[k++] = READS[w];
-  else
-    argv[k++] = "-S";
+  for (size_t w = 0; w < sizeof judged / sizeof *judged; w++) argv[k++] = only_reads ? judged[w] : compiled[w];
   if (only_reads && realpath(own_folder, absolute)) snprintf(own_folder, sizeof own_folder, "%s", absolute);
   for (int w = 0; w < source->n_words && w < CUDA_WORDS_MAX; w++) {
     argv[k++] = source->words[w];
@@ -272,7 +280,13 @@ static Status run_clang(const CudaSource *source, const Folder *folder, const ch
                           : source->cpu_seconds       ? source->cpu_seconds
                                                       : 30;
   const int wall_seconds = 20 + 10 * cpu_seconds; /* whoever is one of many on a machine gets a part of it */
-  const ChildLimits limits = {.cpu_seconds = cpu_seconds,
+  /* Of a hand-in: the compiler, the libraries it is linked with and the headers of the system; never a home. */
+  const char *const open_to[] = {folder->path, cuda_folder,        "/usr",     "/lib",
+                                 "/lib64",     "/etc/ld.so.cache", clang_home, NULL};
+  if (!realpath(clang, clang_home)) snprintf(clang_home, sizeof clang_home, "%s", clang);
+  for (int up = 0; up < 2; up++) *strrchr(clang_home, '/') = '\0'; /* PREFIX of PREFIX/bin/clang */
+  const ChildLimits limits = {.folders = source->alone ? open_to : NULL,
+                              .cpu_seconds = cpu_seconds,
                               .wall_seconds = wall_seconds,
                               .memory_bytes = (uint64_t)4 << 30,
                               .out_bytes = CUDA_PTX_MAX,
@@ -354,44 +368,72 @@ static Status refuse_path(const CudaSource *source, const char *path, Error *err
                    source->alone ? "a folder of headers" : "its folder");
 }
 
-/* What clang would read is judged before it compiles. A header that is not here is left empty, with a note. */
-static Status judge_reads(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
-                          CudaResult *result, Error *error) {
-  ChildResult child = {0};
-  Status status = run_clang(source, folder, clang, name, true, &child, error);
-  char *at = status ? NULL : strstr(child.out, ": "), *path;
-  if (at)
-    at += 2;
-  else if (!status)
-    status = refuse(source, folder, child.err, result, error);
+/* Judges one list of what clang reads, a rule of make. A header that is not here is left empty, with a note. */
+static Status judge_list(const CudaSource *source, const Folder *folder, const char *searched, char *rule,
+                         int *n_missing, CudaResult *result, Error *error) {
+  Status status = STATUS_OK;
+  char *at = strstr(rule, ": "), *path;
+  if (at) at += 2;
   while (at && status == STATUS_OK && (path = next_name(&at)) != NULL) {
     char stub[160];
-    if (*path == '/') {
-      if (!may_read(path, child.err, folder)) status = refuse_path(source, path, error);
+    if (*path == '/' || access(path, F_OK) == 0) {
+      if (!may_read(path, searched, folder)) status = refuse_path(source, path, error);
     } else if (strlen(path) < 128 && !strstr(path, "..") && !strchr(path, '\\')) {
       snprintf(stub, sizeof stub, STUBS "%s", path);
       status = folder_write(folder, stub, "", 0, "", error);
       note(result, LEFT_EMPTY, path);
+      ++*n_missing;
     }
   }
-  child_result_free(&child);
+  return status;
+}
+
+/* What clang would read is judged before it compiles, until no header is missing: one that was just left empty may open
+ * others (__has_include). `searched` then has what clang says of its folders, for the caller to free. */
+static Status judge_reads(const CudaSource *source, const Folder *folder, const char *clang, const char *name,
+                          ChildResult *searched, CudaResult *result, Error *error) {
+  for (int round = 0; round < ROUNDS_MAX; round++) {
+    int n_missing = 0;
+    child_result_free(searched);
+    Status status = run_clang(source, folder, clang, name, true, searched, error);
+    if (!status && !strstr(searched->out, ": ")) status = refuse(source, folder, searched->err, result, error);
+    if (!status) status = judge_list(source, folder, searched->err, searched->out, &n_missing, result, error);
+    if (status || n_missing == 0) return status;
+  }
+  return error_set(error, STATUS_BAD_REQUEST, "%.200s: each header that is left empty asks for another, %d times",
+                   source->path, ROUNDS_MAX);
+}
+
+/* What the compile did read, by its own list: the same as was judged, or nothing of it is kept. */
+static Status judge_compiled(const CudaSource *source, const Folder *folder, const char *searched, CudaResult *result,
+                             Error *error) {
+  char beside[PATH_BYTES + 1], *rule;
+  size_t length;
+  int n_missing = 0;
+  snprintf(beside, sizeof beside, "%s/", folder->path);
+  Status status = file_read_beside(beside, READS, CUDA_PTX_MAX, &rule, &length, error);
+  if (!status) status = judge_list(source, folder, searched, rule, &n_missing, result, error);
+  if (!status && n_missing) status = error_set(error, STATUS_BAD_REQUEST, "%.200s: its headers changed", source->path);
+  free(rule);
   return status;
 }
 
 static Status compile_once(const CudaSource *source, const Folder *folder, const char *clang, bool cut,
                            CudaResult *result, Error *error) {
   const char *name = base_name(source->path);
-  ChildResult child = {0};
+  ChildResult child = {0}, searched = {0};
   if (!*name) name = "kernel.cu";
   Status status = write_source(source, folder, name, cut, result, error);
-  if (!status) status = judge_reads(source, folder, clang, name, result, error);
+  if (!status) status = judge_reads(source, folder, clang, name, &searched, result, error);
   if (!status) status = run_clang(source, folder, clang, name, false, &child, error);
   if (!status && child.exit_status != 0) status = refuse(source, folder, child.err, result, error);
+  if (!status) status = judge_compiled(source, folder, searched.err, result, error);
   if (!status) {
     result->ptx = child.out, result->length = child.n_out;
     child.out = NULL;
     take_entry(result);
   }
+  child_result_free(&searched);
   child_result_free(&child);
   return status;
 }

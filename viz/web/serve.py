@@ -28,8 +28,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     def is_own(self):
         """Asked by this machine's own pages: another site's may neither compile nor read, nor a name that leads here."""
         own = {f'{host}:{self.server.server_port}' for host in ('127.0.0.1', 'localhost')}
-        origin = self.headers.get('Origin')
-        return self.headers.get('Host') in own and (origin is None or origin.removeprefix('http://') in own)
+        origin = self.headers.get('Origin') # a page names it with each POST
+        return self.headers.get('Host') in own and (origin.removeprefix('http://') in own if origin else self.command != 'POST')
 
     def answer(self, status, text, kind='text/plain; charset=utf-8', packed=False):
         body = gzip.compress(text, 6) if packed else text
@@ -47,6 +47,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         if not self.is_own():
             return self.answer(403, b'for pages of this machine alone\n')
         path = self.translate_path(self.path)
+        if '\0' in path:
+            return self.answer(404, b'no file has such a name\n')
         if path.endswith(PACKED) and os.path.isfile(path) and 'gzip' in self.headers.get('Accept-Encoding', ''):
             return self.answer(200, pathlib.Path(path).read_bytes(), self.guess_type(path), True)
         return super().do_GET()
