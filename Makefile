@@ -79,11 +79,11 @@ WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wr
 SYSTEM_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's|^ \* wrapped: \(.*\) \*/$$|\1|p' tests/unit/test_record.c))
 $(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
 
-.PHONY: all run test test-model check check-model bench pictures accuracy schema ablations layers coverage mutate fuzz setup clean help
+.PHONY: all run test test-model check check-model bench pictures accuracy schema ablations layers rooms coverage mutate fuzz setup clean help
 .SECONDARY:
 all: $(PROGRAM)
 
-WITHOUT_PACKAGES := run test test-model setup clean help web kernels dist %.so
+WITHOUT_PACKAGES := run test test-model setup clean help rooms web kernels dist %.so
 ifneq ($(if $(READY),,$(filter-out $(WITHOUT_PACKAGES),$(or $(MAKECMDGOALS),all))),)
 $(error Some needed packages are missing; `make setup` names and installs them)
 endif
@@ -119,6 +119,8 @@ schema: $(BUILD)/tests/test_schema
 	@SCHEMA=write TILEWALK_ASSETS=assets $<
 ablations: $(PROGRAM)
 	@BUILD=$(BUILD) tests/support/accuracy_table.sh ablations
+rooms:
+	@tests/support/rooms.py
 layers: $(OBJ)
 	@tests/support/layers.sh . $(BUILD)
 fuzz: # needs clang; the same targets replay their corpus with any compiler in `make test`
@@ -195,6 +197,7 @@ help:
 #: make bench      speed, as figures and ratios       make coverage  lines and branches that the tests run
 #: make layers     no room uses what it must not      make fuzz      FUZZ_SECONDS=60 for each parser
 #: make kernels    the CUDA kernels (needs nvcc)      make clean
+#: make rooms      the size of each room, and the most that it may have (.ci/rooms)
 #: make mutate     changes of the program that tests must notice (tests/support/mutate.py)
 #: make pictures   scenes and the gallery            make accuracy  the tables of predicted and measured in sim/l2/MODEL.md
 #: make ablations  what each part of the model of L2 buys     make schema    assets/schema.json, of the JSON that commands print
