@@ -73,7 +73,7 @@ SCRIPTS := $(if $(SAN),$(shell grep -L '^. Not with sanitizers' $(SCRIPTS)),$(SC
 MODEL_TESTS := $(call binaries,tests/recorded/test_*.c) $(wildcard tests/recorded/test_*.sh)
 # Two print every recorded scan beside its prediction, for minutes: they go with `make build/tests/bench_scan_fit` alone.
 BENCHES := $(filter-out %/bench_hierarchy %/bench_scan_fit,$(call binaries,tests/*/bench_*.c))
-SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(filter-out %/sim_alone.c %/inverted.c,$(wildcard tests/support/*.c))))
+SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(filter-out %/sim_alone.c,$(wildcard tests/support/*.c))))
 # Allocations go through tests/support/alloc_fail.c; the calls of a save through the test that has them fail.
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc
 SYSTEM_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's|^ \* wrapped: \(.*\) \*/$$|\1|p' tests/unit/test_record.c))
