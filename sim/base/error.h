@@ -11,6 +11,7 @@ typedef enum {
   STATUS_BAD_REQUEST, /* the request contradicts itself or lies outside what is modelled */
   STATUS_TOO_LARGE,   /* a size does not fit the arithmetic, or would need unbounded work */
   STATUS_NO_MEMORY,   /* an allocation failed; nothing was changed */
+  STATUS_INTERRUPTED, /* whoever asked said stop; nothing half-made is kept */
   STATUS_BAD_FILE,    /* an outside file breaks its format; the message has a line number */
 } Status;
 

@@ -169,6 +169,7 @@ int command_run(const Command *command, int argc, char *const *argv, Io *io, Err
       exit_status = EXIT_DONE;
     } else {
       exit_status = command->run(options, io, error);
+      if (exit_status == EXIT_BAD_REQUEST && error->status == STATUS_INTERRUPTED) exit_status = EXIT_INTERRUPTED;
     }
   }
   free(options);

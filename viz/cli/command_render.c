@@ -1,7 +1,6 @@
 /* tilewalk render: any scene at any step to a file, or a run of steps as an animation, without a display. */
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,13 +86,8 @@ typedef struct {
   Beat *beats;
   uint64_t n_beats;
   Progress progress;
+  const volatile sig_atomic_t *interrupted;
 } Render;
-
-static volatile sig_atomic_t interrupted; /* set by the signal handler alone */
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
-}
 
 static void show_moment(Render *r, uint64_t step, double fraction) {
   Request shown = r->options->request;
@@ -129,7 +123,7 @@ static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame,
 static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
   Render *r = data;
   progress_update(&r->progress, frame, n_frames, progress_clock_s());
-  return !interrupted;
+  return !*r->interrupted;
 }
 
 /* The beats from the first step to the last: of `stride` steps, or with a stride of 1 all skips in a row together. */
@@ -176,8 +170,7 @@ static Status save_animation(Render *r, Io *io, Error *error) {
   const uint64_t n_frames = (r->n_beats - 1) * r->each + 1;
   const TextStyle style = text_style_for(io->err);
   r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "render", progress_clock_s());
-  interrupted = 0;
-  signal(SIGINT, on_interrupt);
+  r->interrupted = io_catch_interrupt(io);
   show_moment(r, r->first, 0);
   const int beat_ms = r->each > 1 ? 360 : 125; /* a step is to be seen happening, or to pass */
   const int frame_ms = beat_ms / (int)r->each < 20 ? 20 : beat_ms / (int)r->each;
@@ -265,7 +258,6 @@ static int run_render(void *options, Io *io, Error *error) {
   memo_free(r->view.memo);
   free(r->beats);
   free(r);
-  if (status && interrupted) return EXIT_INTERRUPTED;
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 

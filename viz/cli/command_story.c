@@ -1,7 +1,6 @@
 /* tilewalk story: somebody leads you through a run, and asks first. As text, as a picture of a beat, as a film. */
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,13 +153,8 @@ typedef struct {
   double rate;
   Error *error;
   Progress progress;
+  const volatile sig_atomic_t *interrupted;
 } Film;
-
-static volatile sig_atomic_t interrupted;
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
-}
 
 static Status show_beat(Film *f, int beat) {
   if (f->open == beat) return STATUS_OK;
@@ -195,7 +189,7 @@ static void draw_frame(cairo_t *cr, double width, double height, uint64_t frame,
 static bool go_on(uint64_t frame, uint64_t n_frames, void *data) {
   Film *f = data;
   progress_update(&f->progress, frame, n_frames, progress_clock_s());
-  return !interrupted && !f->error->status;
+  return !*f->interrupted && !f->error->status;
 }
 
 static Status save_film(Film *f, const StoryOptions *o, Io *io, Error *error) {
@@ -203,8 +197,7 @@ static Status save_film(Film *f, const StoryOptions *o, Io *io, Error *error) {
   for (int b = 0; b < f->told->n; b++)
     f->starts[b + 1] = f->starts[b] + f->told->beats[b].seconds + (f->told->beats[b].asks ? 2 * ASK_SECONDS : 0);
   f->progress = progress_new(io->err, &style, text_is_terminal(io->err), "story", progress_clock_s());
-  interrupted = 0;
-  signal(SIGINT, on_interrupt);
+  f->interrupted = io_catch_interrupt(io);
   const Animation film = {.width = o->picture.width ? o->picture.width : 1280,
                           .height = o->picture.height ? o->picture.height : 720,
                           .n_frames = (uint64_t)ceil(f->starts[f->told->n] * f->rate),
@@ -271,7 +264,6 @@ static int run_story(void *options, Io *io, Error *error) {
     status = tell(told, text_is_terminal(io->out) && text_is_terminal(stdin), io);
   free(told);
   story_free(story);
-  if (status && interrupted) return EXIT_INTERRUPTED;
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
 

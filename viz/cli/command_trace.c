@@ -1,7 +1,6 @@
 /* tilewalk trace: the event stream, written out. */
 #define _POSIX_C_SOURCE 200809L /* sigaction */
 #include <inttypes.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,7 @@ typedef struct {
   TraceFormat format;
   int64_t from, limit; /* limit 0: to the end */
   bool pipeline;
+  const volatile sig_atomic_t *interrupted;
 } TraceOptions;
 
 static Status set_format(void *target, const char *value, Error *error) {
@@ -42,12 +42,6 @@ static Status set_format(void *target, const char *value, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no trace format; there are csv, din and chrome",
                      quote_text(value).text);
   return STATUS_OK;
-}
-
-static volatile sig_atomic_t interrupted; /* set by the signal handler alone */
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
 }
 
 static void csv_line(FILE *out, const Schedule *s, const Event *e) {
@@ -73,8 +67,8 @@ static Status write_events(const TraceOptions *o, const Schedule *schedule, cons
   if (o->format == TRACE_CHROME) chrome_trace_begin(&chrome, out, schedule, plan, index);
   if (o->format == TRACE_DIN && din_trace_begin(&din, out, schedule, plan, error)) return error->status;
   for (int64_t n = 0; (o->limit == 0 || n < o->limit) && schedule_next(schedule, plan, &cursor, &event); n++) {
-    if (interrupted)
-      return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRId64 " events; %s", n,
+    if (*o->interrupted)
+      return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRId64 " events; %s", n,
                        *o->output.output ? "nothing was kept" : "the output ends there");
     if (ferror(out)) return STATUS_OK; /* reported where the file is closed */
     if (o->format == TRACE_CSV)
@@ -134,11 +128,6 @@ static Status write_trace(const TraceOptions *o, const Problem *problem, FILE *o
   return STATUS_OK;
 }
 
-static int exit_status_of(Status status) {
-  if (status == STATUS_OK) return EXIT_DONE;
-  return interrupted ? EXIT_INTERRUPTED : EXIT_BAD_REQUEST;
-}
-
 static int run_trace(void *options, Io *io, Error *error) {
   TraceOptions *o = options;
   Problem problem;
@@ -154,17 +143,13 @@ static int run_trace(void *options, Io *io, Error *error) {
     return EXIT_BAD_REQUEST;
   }
   if (!o->pipeline) program_notes(o->request.algorithms, o->request.n_algorithms, io);
-  const struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: a stuck write returns */
-  interrupted = 0;
-  sigaction(SIGINT, &action, NULL);
-  static char buffer[1 << 16]; /* a pipe would get 4 KiB at a time */
-  if (!text_is_terminal(io->out)) setvbuf(io->out, buffer, _IOFBF, sizeof buffer);
-  if (!*o->output.output) return exit_status_of(write_trace(o, &problem, io->out, io, error));
+  o->interrupted = io_catch_interrupt(io);
+  if (!*o->output.output) return write_trace(o, &problem, io->out, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
   FileWrite file;
   if (file_write_begin(&file, o->output.output, error)) return EXIT_BAD_REQUEST;
   if (write_trace(o, &problem, file.stream, io, error)) {
     file_write_abort(&file);
-    return exit_status_of(error->status);
+    return EXIT_BAD_REQUEST;
   }
   return file_write_commit(&file, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
 }

@@ -2,6 +2,7 @@
 #ifndef TILEWALK_VIZ_CLI_IO_H
 #define TILEWALK_VIZ_CLI_IO_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "viz/text/style.h"
@@ -17,6 +18,14 @@ typedef struct {
   const char *program;    /* argv[0], for finding data files */
   char *const *argv;      /* all of the command line */
   const Drawing *drawing; /* how charts become files; NULL in the program that only prints, which is never asked */
+  /* SIGINT sets a flag from here on, in place of ending the program. NULL in a library: signals are its host's. */
+  const volatile sig_atomic_t *(*catch_interrupt)(void);
 } Io;
+
+/* The flag that SIGINT sets: for work that leaves nothing half-written, and ends with EXIT_INTERRUPTED. */
+static inline const volatile sig_atomic_t *io_catch_interrupt(const Io *io) {
+  static const volatile sig_atomic_t never = 0;
+  return io->catch_interrupt ? io->catch_interrupt() : &never;
+}
 
 #endif

@@ -246,6 +246,17 @@ static Status keep_input(int argc, char **argv, Error *error) {
                              "has more than 256 MiB");
 }
 
+static volatile sig_atomic_t interrupted; /* set by the signal handler alone */
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+static const volatile sig_atomic_t *catch_interrupt(void) {
+  const struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: a stuck read or write returns */
+  sigaction(SIGINT, &action, NULL);
+  return &interrupted;
+}
+
 int program_main(const Command *const *commands, const Drawing *drawing, int argc, char **argv) {
   setlocale(LC_CTYPE, "");
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, seen below */
@@ -256,7 +267,15 @@ int program_main(const Command *const *commands, const Drawing *drawing, int arg
   Error error = {0};
   TextStyle style = text_style_for(stdout);
   int exit_status = take_colour(&argc, argv, &style, &error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  Io io = {.out = stdout, .err = stderr, .style = style, .program = argv[0], .argv = argv, .drawing = drawing};
+  Io io = {.out = stdout,
+           .err = stderr,
+           .style = style,
+           .program = argv[0],
+           .argv = argv,
+           .drawing = drawing,
+           .catch_interrupt = catch_interrupt};
+  static char buffer[1 << 16]; /* a pipe would get 4 KiB at a time */
+  if (!text_is_terminal(stdout)) setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   if (!exit_status && keep_input(argc, argv, &error)) exit_status = EXIT_BAD_REQUEST;
   if (!exit_status) exit_status = dispatch(commands, argc, argv, &io, &error);
   errno = 0;

@@ -67,7 +67,7 @@ static Status frame_path(const char *path, uint64_t frame, char *out, size_t siz
 /* ---- A frame --------------------------------------------------------------------------------------------- */
 
 static Status refuse_interrupted(uint64_t frame, uint64_t n_frames, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST, "interrupted after %" PRIu64 " of %" PRIu64 " frames; nothing was kept",
+  return error_set(error, STATUS_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " frames; nothing was kept",
                    frame, n_frames);
 }
 

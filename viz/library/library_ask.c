@@ -126,6 +126,8 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
               n_words);
     return EXIT_BAD_REQUEST;
   }
+  for (size_t k = 0; k < n_words; k++)
+    if (!words || !words[k]) return error_set(&a->error, STATUS_BAD_REQUEST, "word %zu is NULL", k), EXIT_BAD_REQUEST;
   const Command *command = find_command(words[0]);
   if (!command) return no_command(words[0], &a->error), EXIT_BAD_REQUEST;
   if (check_words(command, n_words - 1, words + 1, &a->error)) return EXIT_BAD_REQUEST;
@@ -185,7 +187,8 @@ static TilewalkAnswer *refuse(const char *why) {
 }
 
 PUBLIC TilewalkAnswer *tilewalk_ask_line(const char *line) {
-  const size_t length = strlen(line);
+  const size_t length = line ? strlen(line) : 0;
+  if (!line) return refuse("the question is NULL");
   if (length > LINE_BYTES_MAX) return refuse("a question has at most a mebibyte");
   char *text = malloc(length + 2); /* behind the last word the next one is looked for */
   const char **words = malloc((length / 2 + 2) * sizeof *words), *why = NULL;
