@@ -13,7 +13,7 @@ enum { VALUE_BYTES = 512 };
 static Status read_scene(const char *value, LessonShow *show, Error *error) {
   Nearest nearest = {.word = value};
   char all[256];
-  const int found = word_list_find(SCENE_NAMES, value);
+  const int found = scene_find(value);
   if (found >= 0) {
     show->scene = (SceneKind)found;
     return STATUS_OK;

@@ -9,7 +9,6 @@
   SCENE(HIERARCHY, "hierarchy")                                                                                        \
   SCENE(SOFTMAX, "softmax")                                                                                            \
   SCENE(CAUSAL, "causal")                                                                                              \
-  SCENE(CHARTS, "charts")                                                                                              \
   SCENE(TIMELINE, "timeline")                                                                                          \
   SCENE(CODE, "code")         /* and the log */                                                                        \
   SCENE(RACE, "race")         /* several algorithms, whole, beside each other */                                       \
@@ -28,15 +27,7 @@ enum { SCENE_ZOOMS_MAX = 5 }; /* levels below the first that a scene may have */
 
 extern const char *const SCENE_NAMES[SCENE_COUNT + 1]; /* "main", ...; ends with NULL */
 
-/* Which of the charts fills the page. */
-typedef enum {
-  CHART_ALL = 0,
-  CHART_TRAFFIC, /* against N, and against the block size */
-  CHART_MISSES,  /* the miss-ratio curve */
-  CHART_ROOFLINE,
-  CHART_BLOCKS, /* every B_r by every B_c */
-  CHART_KIND_COUNT
-} ChartKind;
-extern const char *const CHART_NAMES[CHART_KIND_COUNT + 1];
+/* The scene of a name, or of what a scene was called before: a SceneKind, or -1. */
+int scene_find(const char *name);
 
 #endif

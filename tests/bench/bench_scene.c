@@ -104,18 +104,14 @@ static Stage open_stage(const char *what, const char *algorithm, Shape shape, in
   return stage;
 }
 
-/* What charts and timeline work out once for a request, before the first frame that shows them. */
+/* What the timeline works out once for a request, before the first frame that shows it. */
 static void work_out(const char *what, const Stage *stage) {
-  static ChartNumbers numbers;
   Snapshot now;
   Timeline timeline;
   stage_snapshot(stage, 0, &now);
   const double start = cpu_ms();
-  chart_numbers_make(&numbers, &now);
-  const double middle = cpu_ms();
   timeline_make(&timeline, &now);
-  printf("  %-28s once for a request: charts %.2f ms, timeline %.2f ms of CPU\n", what, middle - start,
-         cpu_ms() - middle);
+  printf("  %-28s once for a request: timeline %.2f ms of CPU\n", what, cpu_ms() - start);
   timeline_free(&timeline);
 }
 
@@ -136,7 +132,6 @@ int main(void) {
       play(RUNS[k].what, &stage, SCENE_TILES, (Pace)pace, 1920, 1080);
     }
     if (k == 2) {
-      play(RUNS[k].what, &stage, SCENE_CHARTS, MOTION, 3840, 2160);
       play(RUNS[k].what, &stage, SCENE_TIMELINE, MOTION, 3840, 2160);
       work_out(RUNS[k].what, &stage);
     }

@@ -55,9 +55,9 @@ static uint32_t big_endian(const unsigned char *p) {
 
 /* Every scene becomes a PNG of the size asked for that carries its state. */
 TEST(test_scenes) {
-  static const char *const SCENES[] = {"main", "tiles", "hierarchy", "softmax", "causal",   "charts", "timeline",
+  static const char *const SCENES[] = {"main", "tiles", "hierarchy", "softmax", "causal", "timeline",
                                        "code", "race",  "warp",      "decode",  "pipeline", "zoom"};
-  for (int k = 0; k < 11; k++) {
+  for (int k = 0; k < 10; k++) {
     char options[128];
     size_t n;
     snprintf(options, sizeof options, "--scene %s --step 40 --size 640x360 %s", SCENES[k],
@@ -99,13 +99,8 @@ TEST(test_describe) {
   assert_non_null(strstr(run.out, "In SRAM: "));
 }
 
-/* What charts and timeline show is described too. */
-TEST(test_describe_charts) {
-  /* fa2, N = 64, d = 16, B = 8, causal: 36 of 64 tiles, 4 x 8 x 8 x 16 FLOPs each, for 22 KiB: 147,456 / 22,528 */
-  program_run(&run, "render --scene charts --step 276 --describe");
-  assert_int_equal(run.exit_status, 0);
-  assert_non_null(strstr(run.out, "FLOPs a byte: 6.545, at the end 6.545"));
-  assert_non_null(strstr(run.out, "best block: 64 × 64, moves 0.364x")); /* 8 KiB of 22 */
+/* What the timeline shows is described too. */
+TEST(test_describe_timeline) {
   /* longest first: the fifth row block is the fourth of eight CTAs, whose 5 tiles take 5 x 6 steps, one for the mask
    * and three at the ends */
   program_run(&run, "render --scene timeline --step 131 --describe");
@@ -113,9 +108,6 @@ TEST(test_describe_charts) {
   assert_non_null(strstr(run.out, "8 CTAs on 108 SMs"));
   assert_non_null(strstr(run.out, "Shown is CTA 4"));
   assert_non_null(strstr(run.out, "it takes 34 steps"));
-  program_run(&run, "render --scene charts --chart pie --describe");
-  assert_int_equal(run.exit_status, 2);
-  assert_non_null(strstr(run.err, "there are all, traffic, misses, roofline and blocks"));
 }
 
 /* A sequence has one file a frame, and nothing else. */

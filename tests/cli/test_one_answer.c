@@ -1,5 +1,5 @@
 /* One question asked in every way there is has one answer, to the last digit: sim alone, sim in a list of GPUs and of
- * algorithms, as CSV, sweeps over whatever is in it, roofline, the scenes of the timeline and of the charts, the viewer
+ * algorithms, as CSV, sweeps over whatever is in it, roofline, the scene of the timeline, the viewer
  * as a page opens it (L2 worked out by a Worker), advise. TILEWALK_REQUESTS asks so many random questions; without it
  * there are 12. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
@@ -11,7 +11,6 @@
 #include "tests/support/sanitized.h"
 #include "viz/player/player.h"
 #include "viz/request/request.h"
-#include "viz/scene/chart_numbers.h"
 #include "viz/scene/timeline.h"
 
 typedef struct {
@@ -22,7 +21,6 @@ typedef struct {
 static ProgramRun run;
 static Stage stage;
 static Snapshot now;
-static ChartNumbers numbers;
 static Timeline timeline;
 
 static Asked random_question(Rand *r) {
@@ -214,7 +212,7 @@ static void page_agrees(const Asked *a, const Request *asked, json_t *alone) {
   player_free(&page);
 }
 
-/* The charts and the timeline of the viewer, which show one head of the launch. */
+/* The timeline of the viewer, which shows one head of the launch. */
 static void scenes_agree(const Asked *a, json_t *alone) {
   json_t *time = json_object_get(alone, "time"), *launch = json_object_get(alone, "launch");
   Request request = {0};
@@ -233,11 +231,6 @@ static void scenes_agree(const Asked *a, json_t *alone) {
   page_agrees(a, &request, alone);
   if (request_stage(&request, false, 0, &stage, &error)) fail_msg("%s: %s", line, error.message);
   stage_snapshot(&stage, stage.n_steps, &now);
-  chart_numbers_make(&numbers, &now);
-  const double flops = json_number_value(json_object_get(alone, "flops"));
-  const double bound_s = json_number_value(json_object_get(time, "bound_s"));
-  assert_true(numbers.shown >= 0);
-  assert_true(numbers.roofline.ends[numbers.shown].flops_per_s == flops / bound_s);
   timeline_make(&timeline, &now);
   if (!timeline.in_steps) {
     expect_number(a, "timeline, least", json_object_get(time, "least_s"), timeline.least_s);

@@ -176,7 +176,7 @@ static void check_uncovered(const Page *page, const char *where) {
   }
 }
 
-/* Every scene, every chart, light and dark, small type and large, at some steps of some runs. */
+/* Every scene, light and dark, small type and large, at some steps of some runs. */
 TEST(test_every_page) {
   for (int c = 0; c < N_CASES; c++) {
     Stage stage = open_case(&CASES[c]);
@@ -187,8 +187,7 @@ TEST(test_every_page) {
         for (int mode = 0; mode < 4; mode++) {
           const Theme *theme = mode % 2 ? &theme_dark : &theme_light;
           const SceneView view = {.presentation = mode / 2 == 1,
-                                  .footer = "N=64 d=16",
-                                  .chart = (ChartKind)((c + mode + (int)k) % CHART_KIND_COUNT)};
+                                  .footer = "N=64 d=16"};
           char where[160];
           snprintf(where, sizeof where, "%s of %s N %d, step %d, %s%s", scene_name((SceneKind)scene),
                    CASES[c].algorithm, (int)CASES[c].shape.N_q, (int)now.step, theme->name,

@@ -51,9 +51,6 @@ TEST(test_scenes_tell_their_idea) {
   Snapshot now;
   Narration said;
   stage_snapshot(&stage, 123, &now);
-  scene_narrate(SCENE_CHARTS, &now, NULL, &said);
-  assert_string_equal(said.what, "fa2 moves 22 KiB; standard moves 1.82x as much.");
-  assert_string_equal(said.why, "6.55 FLOPs a byte: below 201 HBM takes longer than the products.");
   scene_narrate(SCENE_TIMELINE, &now, NULL, &said);
   assert_string_equal(said.what, "CTA 5 of 8 is at 25 of its 34 steps.");
   assert_non_null(strstr(said.why, "the GPU waits for the longest"));

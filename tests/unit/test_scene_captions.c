@@ -1,4 +1,4 @@
-/* What race, decode, serving, charts, pipeline, timeline and warp say, proved at every step by sums over the events and
+/* What race, decode, serving, pipeline, timeline and warp say, proved at every step by sums over the events and
  * by the files: sentences are taken apart, and each number in them is worked out here anew. Words that match no pattern
  * are false. */
 #include "sim/base/random.h"
@@ -101,36 +101,6 @@ static Stage open_l2(const char *state, bool l2_later) {
 }
 
 static Stage open_state(const char *state) { return open_l2(state, false); }
-
-/* ---- What is drawn ------------------------------------------------------------------------------------------- */
-
-/* All words of a scene, as they are drawn at 1920 x 1080, with a blank between two. */
-static const char *drawn_words(SceneKind scene, const Snapshot *now) {
-  static DrawnTexts drawn;
-  static char words[600 * 160];
-  drawn.n = 0;
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1920, 1080);
-  assert_true(letter_set_tap(surface, drawn_text_tap, &drawn));
-  cairo_t *cr = cairo_create(surface);
-  cairo_surface_destroy(surface);
-  scene_draw(scene, now, &(SceneView){0}, cr, 1920, 1080, &theme_light);
-  cairo_destroy(cr);
-  size_t used = 0;
-  for (int k = 0; k < drawn.n; k++)
-    used += (size_t)snprintf(words + used, sizeof words - used, "%s ", drawn.items[k].text);
-  return words;
-}
-
-/* The heat of the block sizes has both ends. */
-TEST(heat_has_two_ends) {
-  Stage stage = open_state("algorithm=fa2 N=64 d=16 block=8");
-  Snapshot now;
-  stage_snapshot(&stage, 9, &now);
-  const char *to = strstr(drawn_words(SCENE_CHARTS, &now), "iB to ");
-  assert_non_null(to);
-  assert_true(strtod(to + 6, NULL) > 0);
-  stage_free(&stage);
-}
 
 /* L2 that comes later is awaited, and is not known until then. */
 TEST(l2_is_awaited) {
@@ -331,41 +301,6 @@ TEST(test_serving) {
 }
 
 /* ---- Charts ------------------------------------------------------------------------------------------------ */
-
-TEST(test_charts) {
-  static const char *const STATES[] = {"algorithm=fa2 N=64 d=16 block=8", "algorithm=standard N=256 d=32 block=32",
-                                       "algorithm=fa1 N=128 d=16 block=16 causal=1"};
-  for (size_t k = 0; k < sizeof STATES / sizeof *STATES; k++) {
-    Stage stage = open_state(STATES[k]);
-    Snapshot now;
-    Narration said;
-    char w[WORDS][WORD_BYTES];
-    Run own = run_of(stage.run.schedule, &stage.run.plan);
-    double flops = 0, off = 1;
-    Cursor cursor = {0};
-    Event e;
-    while (schedule_next(stage.run.schedule, &stage.run.plan, &cursor, &e)) flops += (double)e.flops;
-    stage_snapshot(&stage, 0, &now);
-    scene_narrate(SCENE_CHARTS, &now, NULL, &said);
-    if (!match("* moves *; * moves * as much.", said.what, w)) fail_msg("%s", said.what);
-    assert_string_equal(w[0], own.schedule->name);
-    for (int r = 0; r < stage.config.n_rivals; r++) {
-      Run other = run_of(stage.rivals[r].schedule, &stage.rivals[r].plan);
-      const double ratio = whole(&other) / whole(&own);
-      off = fmax(off, fmax(ratio, 1 / ratio));
-      if (strcmp(other.schedule->name, w[2]) == 0 && !near(w[3], ratio)) fail_msg("%s: %s", STATES[k], said.what);
-      run_end(&other);
-    }
-    if (!near(w[1], whole(&own))) fail_msg("%s: %s", STATES[k], said.what);
-    const double ratio = strtod(w[3], NULL); /* the furthest off of all */
-    assert_true(fabs(fmax(ratio, 1 / ratio) / off - 1) < 0.01);
-    if (!match("* FLOPs a byte: below * HBM takes longer than the products.", said.why, w)) fail_msg("%s", said.why);
-    assert_true(fabs(strtod(w[0], NULL) / (flops / whole(&own)) - 1) < 0.005);
-    assert_true(fabs(strtod(w[1], NULL) / (312e12 / 1555e9) - 1) < 0.005 && flops / whole(&own) < 312e12 / 1555e9);
-    run_end(&own);
-    stage_free(&stage);
-  }
-}
 
 /* The weights of split parts as they are combined: sums of the softmax of the row over each part's keys, from the same
  * generator's numbers. */

@@ -99,7 +99,7 @@ TEST(test_words_keep_apart_on_other_pages) {
       stage_snapshot(&stage, k * stage.n_steps / 3, &now);
       for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++)
         for (int scene = 0; scene < SCENE_COUNT; scene++) {
-          if (scene == SCENE_CHARTS || scene == SCENE_TIMELINE) continue; /* their own test */
+          if (scene == SCENE_TIMELINE) continue; /* its own test */
           const SceneView view = {0};
           Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[z][0], SIZES[z][1]);
           check_layout(all, scene_name((SceneKind)scene), &CASES[WHICH[c]], now.step, SIZES[z][0], SIZES[z][1]);
@@ -127,9 +127,9 @@ TEST(test_too_small_is_said) {
   stage_free(&stage);
 }
 
-/* The same for every chart, alone and together, for small N and large, masks and windows, other heads, at every size.
+/* The same for the timeline, for small N and large, masks and windows, other heads, at every size.
  */
-TEST(test_charts_keep_words_apart) {
+TEST(test_timeline_keeps_words_apart) {
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
   static const Case MORE[] = {
       {"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
@@ -148,16 +148,13 @@ TEST(test_charts_keep_words_apart) {
       Snapshot now;
       const uint64_t step = k * stage.n_steps / 4;
       stage_snapshot(&stage, step, &now);
-      for (int scene = SCENE_CHARTS; scene <= SCENE_TIMELINE; scene++)
-        for (int chart = 0; chart < (scene == SCENE_CHARTS ? CHART_KIND_COUNT : 1); chart++) {
-          const int *size = SIZES[(k + (uint64_t)chart) % 3];
-          const SceneView view = {.presentation = k % 2 == 1, .chart = (ChartKind)chart, .footer = "N=64"};
-          Pieces *all = draw_pieces((SceneKind)scene, &now, &view, size[0], size[1]);
-          check_layout(all, chart_kind_name((ChartKind)chart), now_case, step, size[0], size[1]);
-          if (c % 2 == 1) check_uncut(all, (SceneKind)scene, now_case, step);
-          for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= size[1] / 50.0 - 1e-9);
-          free(all);
-        }
+      const int *size = SIZES[k % 3];
+      const SceneView view = {.presentation = k % 2 == 1, .footer = "N=64"};
+      Pieces *all = draw_pieces(SCENE_TIMELINE, &now, &view, size[0], size[1]);
+      check_layout(all, scene_name(SCENE_TIMELINE), now_case, step, size[0], size[1]);
+      if (c % 2 == 1) check_uncut(all, SCENE_TIMELINE, now_case, step);
+      for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= size[1] / 50.0 - 1e-9);
+      free(all);
     }
     stage_free(&stage);
   }
@@ -173,10 +170,10 @@ TEST(test_memo_changes_nothing) {
     Snapshot now;
     stage_snapshot(&stage, stage.n_steps * (uint64_t)(round * 7 % 11) / 11, &now);
     const int width = round / 8 % 2 ? 640 : 900, height = round / 8 % 2 ? 360 : 500;
-    const SceneKind scene = round % 2 ? SCENE_TIMELINE : SCENE_CHARTS;
+    const SceneKind scene = round % 2 ? SCENE_TIMELINE : SCENE_RACE;
     cairo_surface_t *surfaces[2];
     for (int k = 0; k < 2; k++) {
-      const SceneView view = {.memo = k ? with : NULL, .chart = (ChartKind)(round / 12 ? round % CHART_KIND_COUNT : 0)};
+      const SceneView view = {.memo = k ? with : NULL};
       surfaces[k] = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
       cairo_t *cr = cairo_create(surfaces[k]);
       scene_draw(scene, &now, &view, cr, width, height, round % 3 ? &theme_light : &theme_dark);

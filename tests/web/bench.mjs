@@ -9,10 +9,10 @@ import { Browser, serve } from './browser.mjs'
 
 const [build, chromium] = process.argv.slice(2)
 const ROUNDS = Number(process.env.ROUNDS ?? 12)
-const LIMITS = { change: 16, charts: 60, first: 1000, l2: 150, frame: 1000 / 60 }
+const LIMITS = { change: 16, first: 1000, l2: 150, frame: 1000 / 60 }
 const CATEGORIES = ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'blink.user_timing', 'v8.execute', 'toplevel']
 const SMALL = 'N=64 d=16 causal=1 block=8', LARGE = 'N=4096 d=128 heads=32 kv-heads=8 causal=1 block=128 gpu=h200 step=1000'
-const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'charts', 'timeline', 'code', 'race', 'warp']
+const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code', 'race', 'warp']
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
 
 // ---- traces
@@ -97,17 +97,14 @@ async function change(name, line, parameter, values, limit) {
   await page.press(KEY) // warm
   await pause(300)
   const taken = changes(await traced(page, async () => {
-    for (let k = 0; k < ROUNDS; k++) { await page.press(KEY); await pause(limit === LIMITS.charts ? 160 : 80) }
+    for (let k = 0; k < ROUNDS; k++) { await page.press(KEY); await pause(80) }
   }))
   row(name, taken.map(t => t.work), limit, taken.map(t => t.wall))
   await page.close()
 }
 for (const [name, problem] of [['', SMALL], [', N = 4,096 on H200', LARGE]])
-  for (const scene of name ? ['main', 'tiles', 'hierarchy', 'softmax', 'charts'] : SCENES)
-    await change(`another N, ${scene}${name}`, `${problem} scene=${scene}`, 'N', name ? ['8192', '4096'] : ['128', '64'], scene === 'charts' ? LIMITS.charts : LIMITS.change)
-for (const gpu of ['paper', 'h200'])
-  for (const [parameter, values] of [['N', ['32768', '65536']], ['B_r', ['128', '64']], ['SRAM', ['96K', '192K']]])
-    await change(`charts of 64K, ${gpu}, another ${parameter}`, `N=65536 d=128 causal=1 block=64 gpu=${gpu} scene=charts`, parameter, values, LIMITS.charts)
+  for (const scene of name ? ['main', 'tiles', 'hierarchy', 'softmax'] : SCENES)
+    await change(`another N, ${scene}${name}`, `${problem} scene=${scene}`, 'N', name ? ['8192', '4096'] : ['128', '64'], LIMITS.change)
 
 // L2 in the Worker, from the change to its figures.
 for (const [N, other] of [[4096, 8192], [65536, 32768]]) {
@@ -124,7 +121,7 @@ for (const [N, other] of [[4096, 8192], [65536, 32768]]) {
 }
 
 // Motion: what a frame costs, and how many come.
-for (const scene of ['main', 'tiles', 'hierarchy', 'softmax', 'race', 'charts']) {
+for (const scene of ['main', 'tiles', 'hierarchy', 'softmax', 'race']) {
   const page = await open(`${SMALL} scene=${scene} step=0`) // a link without a step plays by itself
   const events = await traced(page, async () => {
     await page.type(' ')

@@ -81,7 +81,7 @@ static void no_act(void *data, PlayerInput input) {
 }
 
 static void point_at_tile(Viewer *v, SceneRegions *all, int64_t i, int64_t j) {
-  const SceneView view = {.chart = player_chart(v->player), .memo = v->memo};
+  const SceneView view = {.memo = v->memo};
   memset(all, 0, sizeof *all);
   scene_regions(v->player->scene, &v->player->now, &view, v->measures, v->controls.scene.width,
                 v->controls.scene.height, all);
@@ -281,7 +281,7 @@ static void check_texts(const Viewer *v, const Texts *all) {
 
 /* What is drawn of a whole tensor, block by block. */
 static void check_tensors(const Viewer *v, SceneRegions *all) {
-  const SceneView view = {.presentation = v->player->presentation, .chart = player_chart(v->player), .memo = v->memo};
+  const SceneView view = {.presentation = v->player->presentation, .memo = v->memo};
   const Player *p = v->player;
   memset(all, 0, sizeof *all);
   scene_regions(p->scene, &p->now, &view, v->measures, v->controls.scene.width, v->controls.scene.height, all);

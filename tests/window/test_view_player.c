@@ -224,27 +224,6 @@ static void test_speed_by_length(void **state) {
   close_player(p);
 }
 
-/* The charts asked for again are shown one by one, and the state says which. */
-static void test_charts_in_turn(void **state) {
-  (void)state;
-  Player *p = open_player();
-  char line[REQUEST_STATE_BYTES];
-  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
-  assert_int_equal(player_chart(p), CHART_ALL);
-  assert_null(strstr(player_state(p, line), "chart="));
-  for (int k = 1; k < CHART_KIND_COUNT; k++) {
-    player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
-    assert_int_equal(player_chart(p), k);
-  }
-  assert_non_null(strstr(player_state(p, line), " chart=blocks"));
-  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CHARTS));
-  assert_int_equal(player_chart(p), CHART_ALL);
-  assert_true(player_restore(p, line));
-  assert_int_equal(player_chart(p), CHART_BLOCKS);
-  assert_false(player_restore(p, "N=64 chart=pie"));
-  close_player(p);
-}
-
 /* A line that names another scene at the same step shows that scene's snapshot: softmax has rows beside the large one.
  */
 static void test_line_to_another_scene_shows_what_it_needs(void **state) {
@@ -469,7 +448,6 @@ int main(int n_arguments, char **arguments) {
       cmocka_unit_test(test_two_clocks),
       cmocka_unit_test(test_goes_to_tiles),
       cmocka_unit_test(test_speed_by_length),
-      cmocka_unit_test(test_charts_in_turn),
       cmocka_unit_test(test_line_to_another_scene_shows_what_it_needs),
       cmocka_unit_test(test_back_is_the_way_one_came),
       cmocka_unit_test(test_jumps),

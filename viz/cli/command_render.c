@@ -236,7 +236,6 @@ static Status prepare(RenderOptions *o, Render *r, Error *error) {
                         .memo = memo_new()};
   if (o->request.n_algorithms > 1) r->scene = SCENE_RACE; /* several are to be seen beside each other */
   if (*o->request.scene) scene_from_name(o->request.scene, &r->scene);
-  if (*o->request.chart) chart_kind_from_name(o->request.chart, &r->view.chart);
   return request_stage(&o->request, o->request.without_max, 0, &r->stage, error);
 }
 
@@ -308,8 +307,8 @@ const Command COMMAND_RENDER = {
                 "  tilewalk render --step 100 -o main.png\n\n"
                 "  # the score matrix for a slide, with text that stays text\n"
                 "  tilewalk render --scene tiles --step 130 --presentation --title 'Tile by tile' -o tiles.svg\n\n"
-                "  # the roofline of an H200 with the run on it, half way\n"
-                "  tilewalk render --scene charts --chart roofline -N 4096 --gpu h200 --step 3000 -o roofline.png\n\n"
+                "  # the CTAs of an H200 in time, wave by wave\n"
+                "  tilewalk render --scene timeline --causal --heads 16 --gpu h200 -o timeline.png\n\n"
                 "  # the run as an animation\n"
                 "  tilewalk render --scene hierarchy --frames 0:288:2 -o run.webp\n\n"
                 "  # ten steps slowly: the tiles travel\n"

@@ -132,8 +132,7 @@ static Flow begin_flow(Paper *p) {
 
 /* What the viewer shows now, as wide as that, its upper left corner there. */
 static void draw_picture(Paper *p, double x, double y, double width) {
-  /* charts are all there: which of them was predicted, nothing says */
-  const SceneView view = {.memo = p->memo, .presentation = p->is_slides && p->player.scene != SCENE_CHARTS};
+  const SceneView view = {.memo = p->memo, .presentation = p->is_slides};
   cairo_save(p->cr);
   cairo_translate(p->cr, x, y);
   cairo_scale(p->cr, width / SCREEN_WIDTH, width / SCREEN_WIDTH);

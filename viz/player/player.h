@@ -177,7 +177,6 @@ bool player_open_file(Player *player, const char *path);
 /* Takes a whole one-line state, scene and step included. */
 bool player_restore(Player *player, const char *line);
 
-ChartKind player_chart(const Player *player); /* which of the charts, in the charts scene */
 
 /* The one-line state of what is shown. Returns text. */
 const char *player_state(const Player *player, char text[REQUEST_STATE_BYTES]);

@@ -44,12 +44,7 @@ static void place_input(Player *p, PlayerInput input) {
     jump(p, STRIDE_STORE, EVENT_STORE, "write-back", direction);
 }
 
-/* Asked for again, the charts show the next of them alone, and after the last all of them. */
 static void choose_scene(Player *p, SceneKind scene) {
-  if (scene == SCENE_CHARTS && p->scene == SCENE_CHARTS) {
-    const ChartKind next = (ChartKind)((player_chart(p) + 1) % CHART_KIND_COUNT);
-    snprintf(p->request.chart, sizeof p->request.chart, "%s", next == CHART_ALL ? "" : chart_kind_name(next));
-  }
   if (scene != p->scene) p->zoom = p->request.zoom = 0;
   p->scene = scene;
   const double moved_s = p->moved_s;
@@ -204,8 +199,7 @@ const KeyHelp KEY_HELP[] = {
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
     {"1 to 9, 0, z, Z, Q, E",
-     "scenes: all, tiles, hierarchy, softmax, causal, charts, timeline, code, race, warp, decode, pipeline, zoom, "
-     "serving (6: the next chart)"},
+     "scenes: all, tiles, hierarchy, softmax, causal, timeline, code, race, warp, decode, pipeline, zoom, serving"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
     {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},

@@ -7,12 +7,6 @@
 #include "viz/player/player_parts.h"
 #include "viz/text/number.h"
 
-ChartKind player_chart(const Player *p) {
-  ChartKind chart = CHART_ALL;
-  chart_kind_from_name(p->request.chart, &chart);
-  return chart;
-}
-
 const char *player_state(const Player *p, char text[REQUEST_STATE_BYTES]) {
   return player_state_at(p, p->now.step, text);
 }

@@ -94,18 +94,15 @@ static Status set_pace(void *target, const char *value, Error *error) {
 
 static Status set_scene(void *target, const char *value, Error *error) {
   Request *r = target;
-  int k;
-  const Status status = options_name(SCENE_NAMES, "is no scene", value, &k, error);
-  if (!status) snprintf(r->scene, sizeof r->scene, "%s", value);
+  int k = scene_find(value);
+  const Status status = k < 0 ? options_name(SCENE_NAMES, "is no scene", value, &k, error) : STATUS_OK;
+  if (!status) snprintf(r->scene, sizeof r->scene, "%s", SCENE_NAMES[k]);
   return status;
 }
 
-static Status set_chart(void *target, const char *value, Error *error) {
-  Request *r = target;
-  int k;
-  const Status status = options_name(CHART_NAMES, "is no chart", value, &k, error);
-  if (!status) snprintf(r->chart, sizeof r->chart, "%s", k ? value : ""); /* all, the default, the state leaves out */
-  return status;
+static Status set_nothing(void *target, const char *value, Error *error) {
+  (void)target, (void)value, (void)error;
+  return STATUS_OK;
 }
 
 static Status set_whole(const char *value, int64_t *out, Error *error) {
@@ -307,7 +304,7 @@ const Option REQUEST_MACHINE_OPTIONS[] = {
      .state_only = true,
      .help = "Seed of random inputs."},
     {.name = "scene", .argument = "SCENE", .set = set_scene, .state_only = true, .help = "Which scene to show."},
-    {.name = "chart", .argument = "CHART", .set = set_chart, .state_only = true, .help = "Which of the charts."},
+    {.name = "chart", .argument = "CHART", .set = set_nothing, .state_only = true, .help = "Of older state lines: 'sweep' draws charts."},
     {.name = "step", .argument = "STEP", .set = set_step, .state_only = true, .help = "At which step."},
     {.name = "row",
      .argument = "ROW",
@@ -384,11 +381,6 @@ const Option REQUEST_EXPERT_OPTIONS[] = {
 
 const Option REQUEST_SCENE_OPTIONS[] = {
     {.name = "scene", .argument = "SCENE", .set = set_scene, .names = SCENE_NAMES, .help = "{}. Default main."},
-    {.name = "chart",
-     .argument = "CHART",
-     .set = set_chart,
-     .names = CHART_NAMES,
-     .help = "Which chart: {}. Default all."},
     {.name = "step",
      .argument = "STEP",
      .set = set_step,

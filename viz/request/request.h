@@ -38,8 +38,7 @@ typedef struct {
   bool
       follows_kernel; /* the one algorithm is what the kernel follows at these sizes; at others it may follow another */
   int64_t seed;
-  char scene[32]; /* state only: which scene, which chart of it, which step */
-  char chart[16]; /* "": all */
+  char scene[32]; /* state only: which scene, which step */
   int64_t step;
   int step_thousandths; /* of the way to the next step: pictures are drawn between steps too */
   int64_t row;          /* of a row block, whose softmax is shown, from 1; 0: the middle one */

@@ -72,7 +72,6 @@ const char *request_state(const Request *r, char text[REQUEST_STATE_BYTES]) {
   if (r->has_walk) put(text, " walk=%s", launch_walk_name(r->walk));
   put_count(text, "seed", r->seed, 0);
   if (*r->scene) put(text, " scene=%s", r->scene);
-  if (*r->chart) put(text, " chart=%s", r->chart);
   if (r->step_thousandths)
     put_between(text, r);
   else

@@ -60,11 +60,11 @@ static void draw_run(const Pen *pen, Box plot, const ByteStrip *s, const StripRu
   }
 }
 
-static void draw_still(const Pen *pen, Box strip, const void *what, StillPlaces *places) {
+static void draw_still(const Pen *pen, Box strip, const void *what, Box *plane) {
   const ByteStrip *s = what;
   const Box plot = plot_of(pen, strip);
   const StripRun *top = s->has_behind ? &s->behind : &s->shown;
-  (void)places;
+  (void)plane;
   pen_fill(pen, strip, pen->theme->background, 1);
   pen_fill(pen, plot, pen->theme->panel, 1);
   if (s->has_behind) draw_run(pen, plot, s, &s->behind);
@@ -133,14 +133,14 @@ void draw_byte_strip(const Pen *pen) {
   const Snapshot *now = pen->now;
   const Box strip = pen_strip(pen), plot = plot_of(pen, strip);
   const double u = pen->unit, phase = pen->view->phase;
-  StillPlaces places;
+  Box plane;
   ByteStrip room;
   pen_part(pen, "bytes over time", strip);
   if (pen->hit || strip.height <= 0) return;
   const ByteStrip *s = memo_strip(pen->view->memo, now, &room);
   const double step = (double)now->step - (phase > 0 && phase < 1 && now->step > 0 ? 1 - phase : 0);
   const double part = now->n_steps ? step / (double)now->n_steps : 0, at = plot.x + plot.width * part;
-  memo_draw_still(pen, strip, MEMO_STRIP, draw_still, s, &places);
+  memo_draw_still(pen, strip, MEMO_STRIP, draw_still, s, &plane);
   pen_fill(pen, (Box){at, plot.y, plot.x + plot.width - at, plot.height}, t->background, 0.55);
   draw_marks(pen, plot);
   pen_fill(pen, (Box){at - 1.5 * u, strip.y, 3 * u, strip.height}, t->ink, 1);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/scene/chart_panels.h"
+#include "viz/scene/pen.h"
 #include "viz/text/number.h"
 
 enum { LANES = 32, WORDS = 32, LINE_BYTES = 128, SHOWN_LINES = 12, SHOWN_ROWS = 32 };
@@ -295,7 +295,7 @@ static void draw_heat(const Pen *pen, const KernelSceneTensor *tensor, Box box) 
       const double x0 = floor(box.x + fit_x * x), x1 = floor(box.x + fit_x * (x + 1)), y0 = floor(box.y + fit_y * y),
                    y1 = floor(box.y + fit_y * (y + 1));
       const float value = cells[y * tensor->columns + x];
-      pen_fill(pen, box_at(x0, y0, x1 - x0, y1 - y0), value > 0 ? map_heat(t, value / most) : t->background, 1);
+      pen_fill(pen, box_at(x0, y0, x1 - x0, y1 - y0), value > 0 ? theme_heat(t, value / most) : t->background, 1);
     }
   pen_frame(pen, box_at(box.x, box.y, fit_x * tensor->columns, fit_y * tensor->rows), t->axis, 1);
   if (most > 1)

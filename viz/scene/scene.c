@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/word_list.h"
 #include "viz/scene/byte_strip_view.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/pen.h"
@@ -21,16 +20,8 @@ int scene_zooms(SceneKind scene) { return OBJECTS[scene]->zooms; }
 char scene_key(SceneKind scene) { return OBJECTS[scene]->key; }
 
 bool scene_from_name(const char *name, SceneKind *scene) {
-  const int found = word_list_find(SCENE_NAMES, name);
+  const int found = scene_find(name);
   if (found >= 0) *scene = (SceneKind)found;
-  return found >= 0;
-}
-
-const char *chart_kind_name(ChartKind chart) { return CHART_NAMES[chart]; }
-
-bool chart_kind_from_name(const char *name, ChartKind *chart) {
-  const int found = word_list_find(CHART_NAMES, name);
-  if (found >= 0) *chart = (ChartKind)found;
   return found >= 0;
 }
 
@@ -94,13 +85,10 @@ static Pen pen_for(const Snapshot *now, const SceneView *view, cairo_t *cr, doub
                .is_tall = is_tall(width, height)};
 }
 
-/* On a projector one chart is shown at a time. */
-static SceneView shown_view(SceneKind scene, const SceneView *view, double width, double height) {
+static SceneView shown_view(const SceneView *view, double width, double height) {
   SceneView shown = *view;
   shown.presentation = view->presentation || is_small(view, width, height);
   shown.bare = view->bare || view->framed;
-  if (scene == SCENE_CHARTS && (shown.presentation || is_tall(width, height)) && view->chart == CHART_ALL)
-    shown.chart = CHART_TRAFFIC;
   return shown;
 }
 
@@ -124,7 +112,7 @@ static void say_too_small(const Pen *pen) {
 void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_t *cr, double width, double height,
                 const Theme *theme) {
   if (!(width >= 1 && height >= 1)) return; /* no pixel, no picture */
-  const SceneView shown = shown_view(scene, view, width, height);
+  const SceneView shown = shown_view(view, width, height);
   const Pen pen = pen_for(now, &shown, cr, width, height, theme);
   if (width < LEAST_WIDTH || height < LEAST_HEIGHT)
     say_too_small(&pen);
@@ -135,7 +123,7 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
 Box scene_strip(const SceneView *view, double width, double height) {
   static const Snapshot nothing;
   if (!(width >= LEAST_WIDTH && height >= LEAST_HEIGHT)) return (Box){0};
-  const SceneView shown = shown_view(SCENE_TILES, view, width, height);
+  const SceneView shown = shown_view(view, width, height);
   const Pen pen = pen_for(&nothing, &shown, NULL, width, height, &theme_light);
   return pen_strip(&pen);
 }
@@ -145,7 +133,7 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneVie
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};
   if (!(width >= LEAST_WIDTH && height >= LEAST_HEIGHT)) return hit;
   cairo_t *cr = cairo_create(measures);
-  const SceneView shown = shown_view(scene, view, width, height);
+  const SceneView shown = shown_view(view, width, height);
   Pen pen = pen_for(now, &shown, cr, width, height, &theme_light);
   pen.hit = &hit;
   pen.hit_x = x;

@@ -22,20 +22,18 @@ typedef struct {
   Box body;
   double unit;
   DrawStill *draw;
-  ChartKind chart;
   bool presentation;
 } PictureKey;
 
 struct SceneMemo {
-  bool has_key, has_charts, has_timeline, has_strip;
+  bool has_key, has_timeline, has_strip;
   MemoKey key, sought;
-  ChartNumbers charts;
   Timeline timeline;
   ByteStrip strip;
   struct {
     cairo_surface_t *surface;
     PictureKey key;
-    StillPlaces places;
+    Box plane;
   } pictures[MEMO_PICTURE_COUNT];
 };
 
@@ -49,7 +47,7 @@ static void drop_picture(SceneMemo *memo, MemoPicture which) {
 static void forget(SceneMemo *memo) {
   for (int k = 0; k < MEMO_PICTURE_COUNT; k++) drop_picture(memo, (MemoPicture)k);
   if (memo->has_timeline) timeline_free(&memo->timeline);
-  memo->has_charts = memo->has_timeline = memo->has_strip = false;
+  memo->has_timeline = memo->has_strip = false;
 }
 
 void memo_free(SceneMemo *memo) {
@@ -79,14 +77,6 @@ static void turn_to(SceneMemo *memo, const Snapshot *now) {
   forget(memo);
   memcpy(&memo->key, &memo->sought, sizeof memo->key);
   memo->has_key = true;
-}
-
-const ChartNumbers *memo_charts(SceneMemo *memo, const Snapshot *now, ChartNumbers *room) {
-  if (memo) turn_to(memo, now);
-  if (memo && memo->has_charts) return &memo->charts;
-  chart_numbers_make(memo ? &memo->charts : room, now);
-  if (memo) memo->has_charts = true;
-  return memo ? &memo->charts : room;
 }
 
 const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *room) {
@@ -119,7 +109,7 @@ static bool can_copy(cairo_t *cr) {
 }
 
 static bool is_same(const PictureKey *a, const PictureKey *b) {
-  return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw && a->chart == b->chart &&
+  return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw &&
          a->presentation == b->presentation && a->body.x == b->body.x && a->body.y == b->body.y &&
          a->body.width == b->body.width && a->body.height == b->body.height;
 }
@@ -131,28 +121,26 @@ static void draw_picture(const Pen *pen, MemoPicture which, const PictureKey *ke
   cairo_surface_t *to = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)key->body.width, (int)key->body.height);
   memo->pictures[which].surface = to;
   memo->pictures[which].key = *key;
-  memo->pictures[which].places = (StillPlaces){0};
+  memo->pictures[which].plane = (Box){0};
   on.cr = cairo_create(to);
   theme_use(on.cr, pen->theme->background, 1);
   cairo_paint(on.cr);
   cairo_translate(on.cr, -key->body.x, -key->body.y); /* hatches are laid from the page's corner on */
-  key->draw(&on, key->body, what, &memo->pictures[which].places);
+  key->draw(&on, key->body, what, &memo->pictures[which].plane);
   cairo_destroy(on.cr);
   cairo_surface_flush(to);
 }
 
-void memo_draw_still(const Pen *pen, Box body, MemoPicture which, DrawStill *draw, const void *what,
-                     StillPlaces *places) {
+void memo_draw_still(const Pen *pen, Box body, MemoPicture which, DrawStill *draw, const void *what, Box *plane) {
   SceneMemo *memo = pen->view->memo;
   const PictureKey key = {.theme = pen->theme,
                           .body = body,
                           .unit = pen->unit,
                           .draw = draw,
-                          .chart = pen->view->chart,
                           .presentation = pen->view->presentation};
-  *places = (StillPlaces){0};
+  *plane = (Box){0};
   if (!memo || body.width < 1 || body.height < 1 || !can_copy(pen->cr)) {
-    draw(pen, body, what, places);
+    draw(pen, body, what, plane);
     return;
   }
   if (!memo->pictures[which].surface || !is_same(&memo->pictures[which].key, &key))
@@ -160,5 +148,5 @@ void memo_draw_still(const Pen *pen, Box body, MemoPicture which, DrawStill *dra
   cairo_set_source_surface(pen->cr, memo->pictures[which].surface, body.x, body.y);
   cairo_rectangle(pen->cr, body.x, body.y, body.width, body.height);
   cairo_fill(pen->cr);
-  *places = memo->pictures[which].places;
+  *plane = memo->pictures[which].plane;
 }

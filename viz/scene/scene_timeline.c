@@ -136,7 +136,7 @@ static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
 static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
   const double u = pen->unit, small = pen_size(pen, TYPE_SMALL);
   char words[1024];
-  StillPlaces places;
+  Box plane;
   if (pen->view->presentation) { /* one idea a screen: the present CTA */
     const TimelineMoment m = timeline_now(t, pen->now);
     draw_lanes(pen, body, t, &m);
@@ -148,8 +148,8 @@ static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
   const Box lanes = box_cut_top(&body, 0.56 * body.height, 10 * u);
   const TimelineMoment moment = timeline_now(t, pen->now);
   draw_lanes(pen, lanes, t, &moment);
-  memo_draw_still(pen, body, MEMO_SCENE, draw_waves, t, &places);
-  if (pen->now->step > 0) draw_wave_mark(pen, places.waves, t, &moment);
+  memo_draw_still(pen, body, MEMO_SCENE, draw_waves, t, &plane);
+  if (pen->now->step > 0) draw_wave_mark(pen, plane, t, &moment);
 }
 
 static void draw(const Pen *pen) {

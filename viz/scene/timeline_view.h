@@ -2,14 +2,15 @@
 #ifndef TILEWALK_VIZ_SCENE_TIMELINE_VIEW_H
 #define TILEWALK_VIZ_SCENE_TIMELINE_VIEW_H
 
-#include "viz/scene/chart_panels.h"
+#include "viz/chart/ticks.h"
+#include "viz/scene/pen.h"
 #include "viz/scene/timeline.h"
 
 /* Some CTAs of the head side by side, lane by lane. */
 void draw_lanes(const Pen *pen, Box box, const Timeline *timeline, const TimelineMoment *moment);
 
-/* All CTAs on the slots of the machine; a DrawStill. Its plane goes to places->waves. */
-void draw_waves(const Pen *pen, Box box, const void *timeline, StillPlaces *places);
+/* All CTAs on the slots of the machine; a DrawStill. */
+void draw_waves(const Pen *pen, Box box, const void *timeline, Box *plane);
 
 /* "1,024 CTAs on 132 SMs × 1 slots: 8 waves, the last 75.8% full; slots busy 96.2% of the time". Returns text. */
 const char *wave_numbers(const Timeline *timeline, char *text, size_t size);

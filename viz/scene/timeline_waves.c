@@ -206,7 +206,7 @@ static void draw_kernel_names(const Pen *pen, const Waves *w, const Timeline *t,
   }
 }
 
-void draw_waves(const Pen *pen, Box box, const void *timeline, StillPlaces *places) {
+void draw_waves(const Pen *pen, Box box, const void *timeline, Box *plane) {
   const Timeline *t = timeline;
   const double small = pen_size(pen, TYPE_SMALL);
   char words[512];
@@ -231,7 +231,7 @@ void draw_waves(const Pen *pen, Box box, const void *timeline, StillPlaces *plac
              w.plane.y + w.plane.height + 1.15 * small, w.plane.width, words);
   }
   draw_time_axis(pen, box_at(in.x, in.y, in.width, in.height), t, 0, t->end);
-  places->waves = w.plane;
+  *plane = w.plane;
 }
 
 void draw_wave_mark(const Pen *pen, Box plane, const Timeline *t, const TimelineMoment *m) {

@@ -64,7 +64,6 @@ enum { MARK_SKIP = 1, MARK_STORE = 2, MARK_PASS = 4, MARK_MAX = 8 /* m of the sh
 /* How a scene is to look, beside the snapshot. Zero is the default. */
 typedef struct {
   bool presentation;
-  ChartKind chart; /* of the charts scene */
   SceneMemo *memo; /* what was worked out for the frames before; NULL: anew each time. Never changes what is drawn */
   double phase;    /* how far the present event is: above 0, it has just begun, up to 1, it has happened. 0 (default): a
                       still picture, which shows what has happened, as 1 does. Only shapes move with it; numbers are

@@ -43,7 +43,6 @@ Status story_scene_open(StoryScene *s, const Story *story, const StoryTold *told
     return error_set(error, status, "%s:%d: the beat '%s': %s", quote_text(story->file).text, told->beats[beat].line,
                      told->beats[beat].name, own.message);
   s->view = (SceneView){.bare = true, .presentation = true, .memo = memo_new()};
-  if (*s->request.chart) chart_kind_from_name(s->request.chart, &s->view.chart);
   story_scene_show(s, 0);
   return STATUS_OK;
 }

@@ -28,7 +28,7 @@ typedef struct {
 
 static void draw(cairo_t *cr, double width, double height, const void *data) {
   const Printer *p = data;
-  const SceneView view = {.framed = true, .memo = p->memo, .chart = player_chart(&p->player)};
+  const SceneView view = {.framed = true, .memo = p->memo};
   scene_draw(p->player.scene, &p->player.now, &view, cr, width, height, &theme_light);
 }
 

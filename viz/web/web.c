@@ -159,7 +159,7 @@ EXPORT const SnapshotL2 *web_l2(void) { return &player.stage.l2; }
 EXPORT size_t web_l2_bytes(void) { return sizeof(SnapshotL2); }
 EXPORT void web_l2_give(const SnapshotL2 *l2) {
   player_give_l2(&player, l2);
-  web_forget_drawn(); /* charts have L2's numbers in them */
+  web_forget_drawn();
   viewer.is_dirty = true;
 }
 
@@ -184,7 +184,6 @@ EXPORT bool web_picture(int width, int height, bool is_whole) {
   char state[REQUEST_STATE_BYTES];
   const SceneView view = {.presentation = player.presentation,
                           .framed = viewer.is_framed && !is_whole,
-                          .chart = player_chart(&player),
                           .footer = is_whole ? player_state(&player, state) : NULL};
   cairo_surface_destroy(surface);
   surface = drawing_new(width, height);

@@ -329,81 +329,12 @@ static void put_row(Json *j, const SnapshotRow *row) {
   end_table(j);
 }
 
-static void put_sweep(Json *j, const ChartNumbers *c, const char *title, const char *of, const SweepNumbers *points,
-                      int n) {
-  char columns[256];
-  snprintf(columns, sizeof columns, "%s", of);
-  for (int r = 0; r < c->n_runs; r++)
-    snprintf(columns + strlen(columns), sizeof columns - strlen(columns), "|%s", c->schedules[r]->title);
-  table(j, title, columns);
-  for (int k = 0; k < n; k++) {
-    json_open(j, "[");
-    cell(j, "%s", number_count(wide(points[k].value)).text);
-    for (int r = 0; r < c->n_runs; r++) cell_bytes(j, points[k].bytes[r]);
-    json_raw(j, "]");
-  }
-  end_table(j);
-}
-
-static void put_misses(Json *j, const MissCurve *m) {
-  if (!m->is_known || m->n == 0) return;
-  table(j, "Bytes that miss a cache", "capacity|missed");
-  for (int k = 0; k < 16; k++) { /* spread over the curve */
-    const int at = m->n > 1 ? (int)((int64_t)k * (m->n - 1) / 15) : 0;
-    if (k > 0 && at == (int)((int64_t)(k - 1) * (m->n - 1) / 15)) continue;
-    json_open(j, "[");
-    cell_bytes(j, m->capacity_bytes[at]);
-    cell_bytes(j, m->missed_bytes[at]);
-    json_raw(j, "]");
-  }
-  end_table(j);
-}
-
-static void put_map(Json *j, const BlockMap *map) {
-  table(j, "Traffic by block sizes", "B_r|B_c|moved|fits SRAM");
-  for (int q = 0; q < map->n_q; q++)
-    for (int k = 0; k < map->n_k; k++) {
-      json_open(j, "[");
-      cell(j, "%" PRId64, map->q[q]);
-      cell(j, "%" PRId64, map->k[k]);
-      cell_bytes(j, map->bytes[q][k]);
-      cell(j, "%s", map->fits[q][k] ? "yes" : "no");
-      json_raw(j, "]");
-    }
-  end_table(j);
-}
-
-static void put_roofline(Json *j, const ChartNumbers *c) {
-  const RooflineNumbers *r = &c->roofline;
-  if (!(r->level_bytes_per_s > 0)) return;
-  table(j, "Roofline, of the whole launch", "algorithm|FLOPs a byte|TFLOP/s at best");
-  for (int k = 0; k < c->n_runs; k++) {
-    json_open(j, "[");
-    cell(j, "%s", c->schedules[k]->title);
-    cell_number(j, r->ends[k].flops_per_byte);
-    cell_number(j, r->ends[k].flops_per_s / 1e12);
-    json_raw(j, "]");
-  }
-  end_table(j);
-}
-
-static void put_charts(Json *j, const Snapshot *now) {
-  static ChartNumbers room;
-  const ChartNumbers *c = memo_charts(web_memo(), now, &room);
-  put_sweep(j, c, "Traffic by N", c->of_keys ? "keys" : "N", c->by_N, c->n_N);
-  put_sweep(j, c, "Traffic by block size", "B_r = B_c", c->by_B, c->n_B);
-  put_misses(j, &c->misses);
-  put_roofline(j, c);
-  put_map(j, &c->map);
-}
-
 /* [{"title", "columns": "a|b", "rows": [["1", "2"]...]}...]: what the scene shows, as data. */
 EXPORT const char *web_numbers(void) {
   const Player *p = web_player();
   const Snapshot *now = &p->now;
   Json j = json_new();
   json_open(&j, "[");
-  if (p->scene == SCENE_CHARTS) put_charts(&j, now);
   if (p->scene == SCENE_RACE) put_runs(&j, now);
   if (p->scene == SCENE_SOFTMAX) put_row(&j, &now->row);
   put_traffic(&j, now);

@@ -65,7 +65,6 @@ static void draw_scene(Viewer *v, cairo_t *cr) {
   const Box at = v->controls.scene;
   const SceneView view = {.presentation = p->presentation,
                           .framed = v->is_framed,
-                          .chart = player_chart(p),
                           .memo = v->memo,
                           .phase = player_phase(p),
                           .hover = v->hover,
@@ -141,7 +140,7 @@ static bool is_same_hit(const SceneHit *a, const SceneHit *b) {
 void viewer_find_hover(Viewer *v) {
   const Player *p = v->player;
   const SceneView view = {
-      .presentation = p->presentation, .framed = v->is_framed, .chart = player_chart(p), .memo = v->memo};
+      .presentation = p->presentation, .framed = v->is_framed, .memo = v->memo};
   const Box scene = v->controls.scene;
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};

@@ -35,7 +35,7 @@ static void draw_page(Window *w, cairo_surface_t *surface) {
   const SpeakerPage page = {.stage = &p->stage,
                             .scene = p->scene,
                             .now = &p->now,
-                            .view = {.presentation = p->presentation, .chart = player_chart(p)},
+                            .view = {.presentation = p->presentation},
                             .elapsed_s = (double)w->notes_drawn_s,
                             .state = player_state(p, state)};
   cairo_t *cr = cairo_create(surface);

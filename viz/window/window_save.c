@@ -47,7 +47,6 @@ void window_draw_picture(cairo_t *cr, double width, double height, const void *d
   const WindowPicture *picture = data;
   const Player *p = picture->player;
   const SceneView view = {.presentation = p->presentation,
-                          .chart = player_chart(p),
                           .memo = picture->memo,
                           .phase = picture->phase,
                           .footer = picture->state};
