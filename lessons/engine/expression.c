@@ -150,7 +150,7 @@ static void read_scalar(lua_State *lua, int index, ExpressionValue *value) {
   }
 }
 
-static void read_value(lua_State *lua, int index, ExpressionValue *value) {
+void expression_read_value(lua_State *lua, int index, ExpressionValue *value) {
   if (lua_istable(lua, index))
     read_table(lua, index, value);
   else
@@ -195,7 +195,7 @@ static int run_source(lua_State *lua) {
   if (lua_status == LUA_ERRSYNTAX && has_return(job->source, job->length)) lua_status = compile(lua, job, false);
   if (lua_status != LUA_OK) return lua_error(lua);
   lua_call(lua, 0, 1);
-  read_value(lua, lua_gettop(lua), &job->value);
+  expression_read_value(lua, lua_gettop(lua), &job->value);
   return 0;
 }
 

@@ -70,4 +70,8 @@ Status expression_scope_set(ExpressionScope *scope, const char *name, const Expr
 Status expression_scope_fill(ExpressionScope *scope, const char *text, size_t length, int line, char *filled,
                              size_t size, Error *error);
 
+/* Inside a function of the library: the value at this place of Lua's stack, or a Lua error. */
+struct lua_State;
+void expression_read_value(struct lua_State *lua, int index, ExpressionValue *value);
+
 #endif

@@ -77,6 +77,6 @@ extern const luaL_Reg LIBRARY_MODEL[];   /* sim, tiles, events, lower_bound */
 extern const luaL_Reg LIBRARY_NUMBERS[]; /* softmax, attention, normal, uniform */
 extern const luaL_Reg LIBRARY_MACHINE[]; /* gpu, kvcache, grow, blocks */
 extern const luaL_Reg LIBRARY_WARP[];    /* warp */
-extern const luaL_Reg LIBRARY_TEXT[];    /* binary, decimal, fixed, percent, size, series, order */
+extern const luaL_Reg LIBRARY_TEXT[];    /* binary, decimal, fixed, percent, size, series, order, verdict */
 
 #endif

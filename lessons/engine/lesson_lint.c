@@ -10,7 +10,7 @@
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 
-enum { ASKS_MIN = 3, MINUTES_MIN = 5, MINUTES_MAX = 15, FINDINGS_MAX = 60, STATE_BYTES = 1024 };
+enum { ASKS_MIN = 3, MINUTES_MIN = 5, MINUTES_MAX = 45, FINDINGS_MAX = 60, STATE_BYTES = 1024 };
 
 void lint_report(Lint *l, int line, const char *format, ...) {
   char text[ERROR_MESSAGE_BYTES], message[ERROR_MESSAGE_BYTES + 128];

@@ -1,11 +1,12 @@
 /* Functions for texts, and for experiments over sizes: size, binary, decimal, fixed, percent,
- * order, series. */
+ * order, series, verdict. */
 #include <math.h>
 #include <stdio.h>
 
 #include "lessons/engine/expression.h"
-#include "lessons/engine/quantity.h"
 #include "lessons/engine/expression_sandbox.h"
+#include "lessons/engine/quantity.h"
+#include "lessons/engine/verdict.h"
 #include "sim/base/size.h"
 
 static double number_argument(lua_State *lua, const char *function, int index) {
@@ -129,6 +130,22 @@ static int text_order(lua_State *lua) {
   return 1;
 }
 
-const luaL_Reg LIBRARY_TEXT[] = {
-    {"binary", text_binary}, {"decimal", text_decimal}, {"fixed", text_fixed}, {"percent", text_percent},
-    {"size", text_size},     {"series", text_series},   {"order", text_order}, {NULL, NULL}};
+/* verdict("134 MB", 134217728): what `tilewalk check` says of what is printed. */
+static int text_verdict(lua_State *lua) {
+  Claimed claimed;
+  ExpressionValue value = {0};
+  Judgement judgement;
+  Error error = {0};
+  if (lua_type(lua, 1) != LUA_TSTRING)
+    sandbox_fail(lua, "verdict takes what is printed, in quotes, and a value: verdict(\"134 MB\", 134217728)");
+  expression_read_value(lua, 2, &value);
+  Status status = claimed_parse(lua_tostring(lua, 1), &claimed, &error);
+  if (!status) status = verdict_judge(&claimed, &value, &judgement, &error);
+  if (status) sandbox_refuse(lua, "verdict", &error);
+  lua_pushstring(lua, verdict_name(judgement.verdict));
+  return 1;
+}
+
+const luaL_Reg LIBRARY_TEXT[] = {{"binary", text_binary},   {"decimal", text_decimal}, {"fixed", text_fixed},
+                                 {"percent", text_percent}, {"size", text_size},       {"series", text_series},
+                                 {"order", text_order},     {"verdict", text_verdict}, {NULL, NULL}};

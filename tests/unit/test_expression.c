@@ -37,6 +37,10 @@ TEST(a_source_is_an_expression_or_statements) {
   assert_true(number("function f(x) return 2 * x end\nreturn f(4)") == 8);
   assert_true(number("max(1, 7, 3)") == 7);
   assert_string_equal(eval("order(function(N) return 5 * N end, {8, 16})").text, "N");
+  assert_string_equal(eval("verdict('134 MB', 134217728)").text, "holds");
+  assert_string_equal(eval("verdict('132 MB', 138412032)").text, "rounds"); /* MiB */
+  assert_string_equal(eval("verdict('0.5', series(function(T) return (T - 1) / 2 / T end, {1, 1024}))").text, "limit");
+  assert_string_equal(eval("verdict('true', false)").text, "wrong");
 }
 
 /* ---- The simulator's functions ----------------------------------------------------------------------------------- */
