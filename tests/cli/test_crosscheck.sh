@@ -33,9 +33,11 @@ expect 0 'exact' --ncu "$work/one.csv" -N 1024 -d 64 --block 128
 expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --block 64 --details
 head -c 700 "$work/one.csv" >"$work/cut.csv"
 expect 2 'line ' --ncu "$work/cut.csv" -N 1024 -d 64 --block 128
-# Without --details the summary stands alone.
-expect 1 '0 of 1 hold' --ncu "$work/one.csv" -N 1024 -d 64 --block 64
-grep -q 'DIFFERS' "$work/out" && { echo 'rows without --details'; failed=1; }
+# Few runs are shown one by one; many by quantity, unless --details asks.
+expect 1 '4,325,376  2,228,224    -48.485%  DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --block 64 # 128 KiB of Q, 16 x 256 KiB of K and V
+expect 0 '^read across the boundary  *[0-9]* ' --ncu assets/counters/h200/kernels/first.csv --kernel-name fa1
+grep -q '^fa1  N 1024 d 64' "$work/out" && { echo 'runs without --details'; failed=1; }
+expect 0 '^fa1  N 1024 d 64' --ncu assets/counters/h200/kernels/first.csv --kernel-name fa1 --details
 
 # A recording of our own says in its head which card it is of.
 head -n 40 assets/counters/h100/fresh/first.csv >"$work/h100.csv"
@@ -45,9 +47,8 @@ expect 0 'GPU by the file: h100-sxm' --ncu "$work/h100.csv"
 awk -F, '/^#/ || NR < 12 || $6 <= 4096' assets/counters/h200/others/first.csv >"$work/few.csv"
 awk -F, '/^#/ || /^,/ || $1 == "rung" || (/^mem-eff/ && $6 == 512 && $4 == 1)' "$work/few.csv" >"$work/short.csv"
 expect 0 'HBM reads' --ncu "$work/short.csv" --details
-expect 0 'fa2-sm90, causal' --ncu "$work/few.csv" --kernel-name fa2-sm90
-awk '/^#/ || /^,/ || /^rung/ || !n++' "$work/short.csv" >"$work/shortest.csv"
-expect 0 'partitions' --ncu "$work/shortest.csv" --ablations
+# shellcheck disable=SC2016 # Markdown's backquotes
+expect 0 '`fa2-sm90`, causal' --ncu "$work/few.csv" --kernel-name fa2-sm90 --markdown
 awk -F, '/^#/ || /^rung/ || /^,/ || ($1 == "fa2-sm90" && $12 > 1 && $6 == 4096 && $8 == 64 && !$9)' "$work/few.csv" >"$work/split.csv"
 expect 0 'written, keys split *5,324,800 *5,324,800 *0.000%  exact' --ncu "$work/split.csv" --details # 4,800,512 of O and its parts, and 4 x 64 x 4 tiles of 512 spilled
 # shellcheck disable=SC2016 # Markdown's backquotes
@@ -57,7 +58,6 @@ expect 1 'DIFFERS' --ncu "$work/one.csv" -N 1024 -d 64 --kernel mem-efficient-sm
 expect 2 'nosuch' --ncu "$work/one.csv" -N 1024 -d 64 --kernel nosuch
 expect 2 'nosuch' --gpu nosuch
 expect 2 'leave it out' --sram 64K
-expect 2 'leave out --cpu' --cpu --ablations
 expect 2 'did you mean coalescer' --without coalscer
 expect 2 'leave out --json' --markdown --json
 expect 0 'within' --ncu tests/fuzz/corpus/ncu/pytorch.csv --kernel fa2-sm90 -N 16K -d 64 --details

@@ -7,6 +7,7 @@ static void record(Crosscheck *c, const char *kernel, int64_t N, PredictedQuanti
   CrosscheckItem item = {.shape = {.batch = 1, .heads = 1, .kv_heads = 1, .N_q = N, .N_k = N, .d = 64},
                          .tiling = {.B_r = 128, .B_c = 128},
                          .is_prediction = true,
+                         .quantity = PREDICTED_NAMES[quantity].name,
                          .predicted = quantity,
                          .measured = measured};
   Error error = {0};
@@ -29,7 +30,7 @@ TEST(all_recordings_of_a_run_count) {
   }
   CrosscheckGroup spread;
   assert_int_equal(crosscheck_spread(&c, &spread, &error), STATUS_OK);
-  const PredictionSummary *hbm = &spread.quantities[PREDICT_HBM_READ], *fabric = &spread.quantities[PREDICT_FABRIC];
+  const CrosscheckSummary *hbm = &spread.quantities[PREDICT_HBM_READ], *fabric = &spread.quantities[PREDICT_FABRIC];
   assert_int_equal(hbm->n, 33);
   assert_true(fabs(hbm->median - 8.0 / 17) < 1e-12 && fabs(hbm->worst - 16.0 / 17) < 1e-12);
   assert_true(fabric->n == 33 && fabric->worst == 0);
@@ -72,12 +73,12 @@ TEST(means_of_recordings) {
   size_t n;
   assert_int_equal(crosscheck_means(&c, &means, &groups, &n, &error), STATUS_OK);
   assert_int_equal(n, 4); /* two kernels, as they came, all, shorter ones */
-  const PredictionSummary *tensor = groups[0].quantities, *async = groups[1].quantities, *all = groups[2].quantities,
+  const CrosscheckSummary *tensor = groups[0].quantities, *async = groups[1].quantities, *all = groups[2].quantities,
                           *shorter = groups[3].quantities;
   assert_string_equal(groups[0].kernel, "fa2_tensor");
   assert_true(tensor[PREDICT_HBM_READ].n == 1 && fabs(tensor[PREDICT_HBM_READ].worst - 0.05) < 1e-12 &&
-              tensor[PREDICT_HBM_READ].n_within == 1);
-  assert_true(async[PREDICT_HBM_READ].n == 2 && async[PREDICT_HBM_READ].n_within == 0);
+              tensor[PREDICT_HBM_READ].n_holding == 1);
+  assert_true(async[PREDICT_HBM_READ].n == 2 && async[PREDICT_HBM_READ].n_holding == 0);
   assert_true(fabs(async[PREDICT_HBM_READ].worst - 0.25) < 1e-12 &&
               fabs(async[PREDICT_HBM_READ].where->error + 0.25) < 1e-12);
   assert_true(async[PREDICT_HIT_RATE].n == 1 && fabs(async[PREDICT_HIT_RATE].worst - 0.01) < 1e-12 &&

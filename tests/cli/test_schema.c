@@ -85,8 +85,6 @@ static const char *const LEARNED[] = {
     "eligible --library transformers -N 1 --seq-len-k 2K --softcap",
     "crosscheck --cpu -N 8 -d 64 --kernel-name fa2",
     "crosscheck --ncu assets/counters/h200/kernels/first.csv --kernel-name fa1",
-    "crosscheck --ncu assets/counters/h200/kernels/first.csv --beside assets/counters/h200/kernels/first.csv "
-    "--kernel-name fa1",
     "kernel tests/support/kernels/recorded/basics.ptx --entry saxpy --grid 4 --block 256 --arg i32:1024 --arg f32:2 "
     "--arg f32[1024]:normal:1 --arg f32[1024]:zero",
     "kernel tests/support/kernels/recorded/basics.ptx --entry saxpy --grid 4 --block 256 --arg i32:1024 --arg f32:2 "
@@ -123,7 +121,7 @@ static const char *const CHECKED[] = {
 /* Objects whose keys are names, not words of the format. */
 static bool is_map(const char *key) {
   static const char *const MAPS[] = {"items",  "read",   "write",  "loads_per_block", "numbers",
-                                     "memory", "decode", "prompt", "ablations"};
+                                     "memory", "decode", "prompt"};
   for (size_t k = 0; k < sizeof MAPS / sizeof *MAPS; k++)
     if (strcmp(key, MAPS[k]) == 0) return true;
   return false;

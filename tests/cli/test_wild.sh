@@ -78,9 +78,7 @@ counters() { # BOUNDARY HBM TIME
   echo "$launch,\"l1tex__m_xbar2l1tex_read_bytes.sum\",\"byte\",\"$1\""
 }
 counters 68786585600 368800000 79300000 >screen.csv
-counters 34426847232 301000000 44000000 >after.csv
 answers 0 'exact.*reads that go with time, 1.9 GB/s over 79.3 ms: a screen of 3840 x 2160 at 60 Hz' crosscheck --details --ncu screen.csv --kernel fused16.kernel --gpu rtx5090 -N 4096 -d 64 --batch 8 --heads 16
-answers 0 'read across the boundary 68,786,585,600 34,426,847,232 0.500x' crosscheck --ncu screen.csv --beside after.csv
 
 # trace LINES PATTERN STATUS
 trace() {

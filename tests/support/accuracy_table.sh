@@ -1,6 +1,6 @@
 #!/bin/sh
-# The tables of sim/l2/MODEL.md and the two of the README that `tilewalk crosscheck` prints. `accuracy_table.sh write` brings those of predicted and
-# measured up to date, `accuracy_table.sh ablations` those of the model's parts (`seldom`: the second of them alone), `accuracy_table.sh` alone says whether the first are.
+# The tables of sim/l2/MODEL.md and that of the README. `accuracy_table.sh write` brings those of predicted and measured up to date,
+# `accuracy_table.sh ablations` those of the model's parts (`seldom`: the second of them alone), `accuracy_table.sh` alone says whether the first are.
 # ACCURACY names a folder that keeps what the program printed.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -40,28 +40,59 @@ seldom() {
   done
 }
 
+# Of two recordings at six places each: 4 heads, d = 128, and the counters that are predicted.
+few() {
+  for folder in l2-places others-places; do
+    grep -v '^#' "$TILEWALK_ASSETS/counters/h200/$folder/first.csv" | awk -F, -v first=$folder '
+      NR == 1 { n = split("rung dtype batch heads kv_heads seq_q seq_k head_dim causal block_q block_k dram__bytes_read.sum lts__t_sectors_srcunit_ltcfabric.sum" \
+          " lts__t_sectors_srcunit_tex_op_read.sum lts__t_sectors_srcunit_tex_lookup_hit.sum lts__t_sectors_srcunit_tex_lookup_miss.sum", want, " ")
+        for (c = 1; c <= NF; c++) at[$c] = c }
+      (NR > 2 && $at["heads"] == 4 && $at["head_dim"] == 128) || (NR <= 2 && first == "l2-places") { for (k = 1; k <= n; k++) printf "%s%s", $at[want[k]], k < n ? "," : "\n" }'
+  done
+}
+# The table of parts, with the figures of today: the line of means over all shapes, without each.
+parts() {
+  few >"$work/few.csv"
+  sed -n '/^<!-- refinements: begin/,/^<!-- refinements: end/p' sim/l2/MODEL.md | grep '^|' | while IFS= read -r line; do
+    name=$(echo "$line" | sed -n 's/^| `\([a-z0-9-]*\)`.*/\1/p')
+    case $line in "| without"* | "| ---"*) echo "$line" && continue ;; esac
+    "$tilewalk" crosscheck --markdown --ncu "$work/few.csv" ${name:+--without "$name"} | sed -n '/kernel: means/,$ s/^| all | [0-9]* |//p' |
+      awk -F'|' -v line="$line" '{ split(line, was, "|"); for (c = 2; c <= 5; c++) printf "|%s", was[c]; print "|" $0 }'
+  done
+}
+
 if [ "${1:-}" = ablations ] || [ "${1:-}" = seldom ]; then
-  [ "$1" = seldom ] || [ -s "$kept/parts" ] || "$tilewalk" crosscheck --markdown --ablations >"$kept/parts"
+  cp sim/l2/MODEL.md "$work/MODEL.md"
+  if [ "$1" = ablations ]; then
+    parts >"$work/parts"
+    between refinements "$work/parts" sim/l2/MODEL.md >"$work/MODEL.md"
+  fi
   seldom >"$work/seldom"
-  [ ! -s "$kept/parts" ] || between refinements "$kept/parts" sim/l2/MODEL.md >"$work/MODEL.md"
-  [ -s "$work/MODEL.md" ] || cp sim/l2/MODEL.md "$work/MODEL.md"
   between seldom "$work/seldom" "$work/MODEL.md" >"$work/written"
   cat "$work/written" >sim/l2/MODEL.md
   exit
 fi
-[ -s "$kept/tables" ] || "$tilewalk" crosscheck --markdown >"$kept/tables"
-grep -v '^l2' "$TILEWALK_ASSETS/gpus/h200" >"$work/h200" # the laws hold on any L2; to predict one takes long
-[ -s "$kept/laws" ] || "$tilewalk" crosscheck --gpu "$work/h200" | sed '/^$/,$d' >"$kept/laws"
+
+# The least time of `sim` beside medians of what was timed with nothing profiling: measured over bound, all and N = 16384 alone.
+bounds() {
+  printf '\n| kernel | runs | measured over the bound, median (range) | N = 16384 alone |\n| --- | ---: | ---: | ---: |\n'
+  for kernel in pytorch_cudnn:cudnn-sm90 pytorch_fa2:fa2-sm90 pytorch_mem_efficient:mem-efficient-sm90 fa2_async:fa2_async fa2_tensor:fa2_tensor; do
+    grep "^${kernel%:*}," "$TILEWALK_ASSETS/counters/h200/time/first.csv" | while IFS=, read -r _ dtype batch heads N d causal _ _ warm _; do
+      bound=$("$tilewalk" sim --json --gpu h200 --kernel "${kernel#*:}" --dtype "$dtype" --batch "$batch" --heads "$heads" -N "$N" -d "$d" --causal="$causal" | sed -n 's/.*"least_s": \([^,]*\),.*/\1/p')
+      echo "$N $warm $bound"
+    done | awk '{ print $1, $2 * 1e-6 / $3 }' | sort -n -k2 | awk -v kernel="${kernel#*:}" '
+      function range(r, n) { return sprintf("%.1f (%.1f to %.1f)", r[int(n / 2) + 1], r[1], r[n]) }
+      { all[++n] = $2 } $1 == 16384 { long[++m] = $2 }
+      END { printf "| `%s` | %d | %s | %s |\n", kernel, n, range(all, n), range(long, m) }'
+  done
+}
+[ -s "$kept/tables" ] || { "$tilewalk" crosscheck --markdown && bounds; } >"$kept/tables"
 # shellcheck disable=SC2016 # Markdown's backquotes
 awk '/^\| kernel: means/ { print; getline; print; inside = 1; next }
   inside && (/^$/ || /outside/) { exit }
   inside && /^\| (all|`(fa2_async|fa2_tensor|[a-z0-9-]*-sm90)`)/' "$kept/tables" >"$work/means"
 between accuracy "$kept/tables" sim/l2/MODEL.md >"$work/MODEL.md"
-awk -v laws="$kept/laws" '
-  /^\$ tilewalk crosscheck$/ { print; while ((getline line < laws) > 0) print line; sample = 1 }
-  sample && /^\.\.\.$/ { sample = 0 }
-  !sample { print }' README.md >"$work/sampled"
-between accuracy "$work/means" "$work/sampled" >"$work/README.md"
+between accuracy "$work/means" README.md >"$work/README.md"
 if [ "${1:-}" = write ]; then
   cat "$work/README.md" >README.md
   cat "$work/MODEL.md" >sim/l2/MODEL.md

@@ -162,8 +162,7 @@ def lesson(rng):
 
 
 def crosscheck(rng):
-    return rng.choice([["--cpu", "-N", str(rng.randint(1, 90)), "-d", "64", "--kernel-name", "fa2"], ["--ncu", "assets/counters/h200/kernels/first.csv", "--kernel-name", "fa1"],
-                       ["--ncu", "assets/counters/h200/kernels/first.csv", "--beside", "assets/counters/h200/kernels/first.csv", "--kernel-name", "fa1"]])
+    return rng.choice([["--cpu", "-N", str(rng.randint(1, 90)), "-d", "64", "--kernel-name", "fa2"], ["--ncu", "assets/counters/h200/kernels/first.csv", "--kernel-name", "fa1"]])
 
 
 OFTEN = dict(sim=30, sweep=20, kvcache=10, roofline=10, advise=8, gpus=3, kernels=2, warp=6, softmax=5, replay=2, algorithms=2, check=2, doctor=0.1, lesson=0.3, crosscheck=0.5, trace=3, serve=4)

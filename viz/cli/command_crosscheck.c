@@ -9,7 +9,6 @@
 #include "viz/cli/command.h"
 #include "viz/request/assets.h"
 #include "viz/cli/counter_file.h"
-#include "viz/cli/crosscheck/crosscheck_beside.h"
 #include "viz/cli/crosscheck/crosscheck_judge.h"
 #include "viz/cli/crosscheck/crosscheck_live.h"
 #include "viz/cli/shard.h"
@@ -17,50 +16,47 @@
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 128, DRAWS_MOST = 1000 };
 static const struct {
-  const char *path;
+  const char *path;           /* in assets/counters */
   const Placement *placement; /* of the card, as its file says; NULL: as most, or not known */
-  bool once;                  /* each counter in one pass of ncu */
-  bool ablated;               /* long shapes at six places each: for --ablations, to spare time */
-} RECORDED_FILES[] = {{"assets/counters/h200/kernels/first.csv", NULL, false, false},
-                      {"assets/counters/h200/l2/first.csv", NULL, false, false},
-                      {"assets/counters/h200/l2/other.csv", &PLACEMENT_H200_OTHER, false, false},
-                      {"assets/counters/h200/l2-places/first.csv", &PLACEMENT_H200, false, true},
-                      {"assets/counters/h200/l2-one-pass/first.csv", NULL, true, false},
-                      {"assets/counters/h200/fresh/first.csv", NULL, false, false},
-                      {"assets/counters/h200/fresh/other.csv", &PLACEMENT_H200_OTHER, false, false},
-                      {"assets/counters/h200/fresh/third.csv", &PLACEMENT_H200_THIRD, false, false},
-                      {"assets/counters/h200/later/first.csv", NULL, false, false},
-                      {"assets/counters/h200/later/other.csv", &PLACEMENT_H200_OTHER, false, false},
-                      {"assets/counters/h200/later/third.csv", &PLACEMENT_H200_THIRD, false, false},
-                      {"assets/counters/h200/others/first.csv", NULL, false, false},
-                      {"assets/counters/h200/others-short/first.csv", &PLACEMENT_H200, false, false},
-                      {"assets/counters/h200/others-places/first.csv", &PLACEMENT_H200, false, true},
-                      {"assets/counters/h200/others-places/second.csv", &PLACEMENT_H200, false, false},
-                      {"assets/counters/h200/others-places/third.csv", &PLACEMENT_H200, false, false},
-                      {"assets/counters/h200/others-places/fourth.csv", &PLACEMENT_H200_FOURTH, false, false},
-                      {"assets/counters/h200/others-turns/first.csv", NULL, true, false},
-                      {"assets/counters/h200/others-one-pass/first.csv", NULL, true, false},
-                      {"assets/counters/h200/others-turns/second.csv", NULL, true, false},
-                      {"assets/counters/h200/others-one-pass/second.csv", NULL, true, false},
-                      {"assets/counters/h200/others-one-pass/third.csv", NULL, true, false},
-                      {"assets/counters/h200/cudnn-places/first.csv", &PLACEMENT_H200, false, false},
-                      {"assets/counters/h200/cudnn-places/second.csv", &PLACEMENT_H200, false, false},
-                      {"assets/counters/h200/cudnn-places/third.csv", &PLACEMENT_H200, false, false}};
+} RECORDED_FILES[] = {{"h200/kernels/first", NULL},
+                      {"h200/l2/first", NULL},
+                      {"h200/l2/other", &PLACEMENT_H200_OTHER},
+                      {"h200/l2-places/first", NULL},
+                      {"h200/l2-one-pass/first", NULL},
+                      {"h200/fresh/first", NULL},
+                      {"h200/fresh/other", &PLACEMENT_H200_OTHER},
+                      {"h200/fresh/third", &PLACEMENT_H200_THIRD},
+                      {"h200/later/first", NULL},
+                      {"h200/later/other", &PLACEMENT_H200_OTHER},
+                      {"h200/later/third", &PLACEMENT_H200_THIRD},
+                      {"h200/others/first", NULL},
+                      {"h200/others-short/first", NULL},
+                      {"h200/others-places/first", NULL},
+                      {"h200/others-places/second", NULL},
+                      {"h200/others-places/third", NULL},
+                      {"h200/others-places/fourth", &PLACEMENT_H200_FOURTH},
+                      {"h200/others-turns/first", NULL},
+                      {"h200/others-one-pass/first", NULL},
+                      {"h200/others-turns/second", NULL},
+                      {"h200/others-one-pass/second", NULL},
+                      {"h200/others-one-pass/third", NULL},
+                      {"h200/cudnn-places/first", NULL},
+                      {"h200/cudnn-places/second", NULL},
+                      {"h200/cudnn-places/third", NULL},
+                      /* rungs 8 to 11: what crossed the boundary; the model of L2 is not held against them */
+                      {"h100/hopper/first", NULL},
+                      {"h100/more/first", NULL},
+                      {"h100/hopper-more/first", NULL}};
 enum { N_RECORDED = sizeof RECORDED_FILES / sizeof *RECORDED_FILES };
-
-/* Rungs 8 to 11, on an H100: what crossed the boundary. The model of L2 is not held against them. */
-static const char *const H100_FILES[] = {"assets/counters/h100/hopper/first.csv", "assets/counters/h100/more/first.csv",
-                                         "assets/counters/h100/hopper-more/first.csv"};
-enum { N_H100_FILES = sizeof H100_FILES / sizeof *H100_FILES };
 
 typedef struct {
   Request request;
   OutputRequest output;
   Shard shard;
   size_t n_points; /* that --shard deals out: launches of the files, or kernels and shapes */
-  bool recorded, cpu, live, details, ablations, markdown;
+  bool recorded, cpu, live, details, markdown;
   long long draws; /* 0: the usual one */
-  char ncu[PATH_BYTES], beside[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
+  char ncu[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
 } CrosscheckOptions;
 
 /* --- counters from files --- */
@@ -112,14 +108,6 @@ static Status judge_runs(Crosscheck *c, Judge *j, const CrosscheckOptions *o, co
   return status;
 }
 
-/* Those for --ablations, which predicts each of them once for every part of the model. */
-static size_t keep_few(LaunchRun *runs, size_t n_runs) {
-  size_t n = 0;
-  for (size_t i = 0; i < n_runs; i++)
-    if (runs[i].sum.shape.heads == 4 && runs[i].sum.shape.d == 128) runs[n++] = runs[i];
-  return n;
-}
-
 /* c: NULL to count its launches alone. */
 static Status add_file(Crosscheck *c, Judge *j, const char *path, const CrosscheckOptions *o, Io *io, size_t *n_added,
                        Error *error) {
@@ -128,7 +116,6 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, const Crossche
   size_t n_runs = 0, twice = *n_added;
   Status status = counter_file_read(path, &table, io, error);
   if (status == STATUS_OK) status = launch_runs(&table, o->kernel_name, &runs, &n_runs, error);
-  if (status == STATUS_OK && o->ablations && !*o->ncu) n_runs = keep_few(runs, n_runs);
   if (status == STATUS_OK && !c) *n_added += n_runs;
   if (status == STATUS_OK && c && *o->ncu) {
     note_reading(c, &table);
@@ -146,13 +133,10 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, const Crossche
 }
 
 /* What an H100 counted at the boundary in one of its files; c: NULL to count its rows alone. */
-static Status add_h100_file(Crosscheck *c, const char *asset, const CrosscheckOptions *o, size_t *n_added,
+static Status add_h100_file(Crosscheck *c, const char *path, const CrosscheckOptions *o, size_t *n_added,
                             Error *error) {
-  char path[ASSETS_PATH_BYTES];
-  CounterTable table = {0};
-  Status status = assets_find(path, sizeof path, asset, error);
-  if (status == STATUS_OK) status = counter_file_read(path, &table, NULL, error);
-  if (c) c->on_h100 = true;
+  CounterTable table;
+  Status status = counter_file_read(path, &table, NULL, error);
   for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
     CounterRow row = table.rows[i];
     const KernelModel *model = kernel_model_find(row.kernel);
@@ -162,37 +146,41 @@ static Status add_h100_file(Crosscheck *c, const char *asset, const CrosscheckOp
     if (!is_added) continue;
     for (int k = 0; k < COUNTER_COUNT; k++)
       row.known[k] = row.known[k] && (k == COUNTER_BOUNDARY_READ || k == COUNTER_BOUNDARY_WRITE);
+    c->on_h100 = true;
     status = crosscheck_add_row(c, &row, model, &row.shape, &row.tiling, error);
+    c->on_h100 = false;
   }
-  if (c) c->on_h100 = false;
   counter_table_free(&table);
   return status;
 }
 
+/* c: NULL to count alone. */
 static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions *o, Io *io, Progress *progress,
                             size_t *n_added, Error *error) {
   Status status = STATUS_OK;
   if (*o->ncu) return add_file(c, judge, o->ncu, o, io, n_added, error);
   for (size_t i = 0; i < N_RECORDED && status == STATUS_OK; i++) {
-    char path[ASSETS_PATH_BYTES];
-    if (o->ablations && !RECORDED_FILES[i].ablated) continue;
-    status = assets_find(path, sizeof path, RECORDED_FILES[i].path, error);
-    if (c) judge_card(judge, RECORDED_FILES[i].placement, RECORDED_FILES[i].once);
-    if (status == STATUS_OK) status = add_file(c, judge, path, o, NULL, n_added, error);
+    char path[ASSETS_PATH_BYTES], asset[NAME_BYTES];
+    const char *name = RECORDED_FILES[i].path;
+    const bool on_h100 = !strncmp(name, "h100", 4);
+    if (on_h100 && o->markdown) continue;
+    snprintf(asset, sizeof asset, "assets/counters/%s.csv", name);
+    status = assets_find(path, sizeof path, asset, error);
+    if (c) judge_card(judge, RECORDED_FILES[i].placement, strstr(name, "-one-pass/") || strstr(name, "-turns/"));
+    if (status == STATUS_OK && on_h100) status = add_h100_file(c, path, o, n_added, error);
+    if (status == STATUS_OK && !on_h100) status = add_file(c, judge, path, o, NULL, n_added, error);
     if (c) progress_update(progress, i + 1, N_RECORDED, progress_clock_s());
   }
-  for (size_t i = 0; i < N_H100_FILES && !o->ablations && !o->markdown && status == STATUS_OK; i++)
-    status = add_h100_file(c, H100_FILES[i], o, n_added, error);
   return status;
 }
 
 /* The files of counters that were asked for, or those that come with Tilewalk. */
-static Status add_files(Crosscheck *c, CrosscheckOptions *o, Refinements without, Io *io, Error *error) {
+static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
   const TextStyle style = text_style_for(io->err);
   Progress progress = progress_new(io->err, &style, text_is_terminal(io->err), "files predicted", progress_clock_s());
   Judge *judge;
   size_t n_added = 0;
-  Status status = judge_open(&judge, &o->request, without, error);
+  Status status = judge_open(&judge, &o->request, error);
   if (status == STATUS_OK) judge_draws(judge, (uint32_t)o->draws);
   if (status == STATUS_OK && o->shard.parts)
     status = add_all_files(NULL, judge, o, NULL, &progress, &o->n_points, error);
@@ -252,7 +240,7 @@ static Status add_live(Crosscheck *c, CrosscheckOptions *o, Io *io, bool *with_n
   if (shape_complete(&r.shape, error)) return STATUS_BAD_REQUEST;
   Judge *judge = NULL;
   Status status =
-      *r.gpu ? judge_open(&judge, &o->request, 0, error) : STATUS_OK; /* a GPU that is not named is not predicted */
+      *r.gpu ? judge_open(&judge, &o->request, error) : STATUS_OK; /* a GPU that is not named is not predicted */
   if (status == STATUS_OK) status = crosscheck_live(c, judge, &r, o->kernels, io->program, with_ncu, error);
   judge_close(judge);
   return status;
@@ -262,7 +250,7 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
   bool with_ncu = false;
   if (*o->ncu) {
     snprintf(title, title_bytes, "counters in %.120s", o->ncu);
-    return add_files(c, o, 0, io, error);
+    return add_files(c, o, io, error);
   }
   if (o->cpu) {
     snprintf(title, title_bytes, "the ladder of kernels on this computer's processor");
@@ -275,71 +263,23 @@ static Status collect(Crosscheck *c, CrosscheckOptions *o, Io *io, char *title, 
     return status;
   }
   snprintf(title, title_bytes, "hardware counters recorded on an NVIDIA H200, and of rungs 8 to 11 on an H100");
-  return add_files(c, o, 0, io, error);
-}
-
-/* The same runs again, with one part of the model after another left out: the means of recordings, where there are
- * several. */
-static Status add_ablations(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *error) {
-  Status status = STATUS_OK;
-  for (int w = 0; w <= N_REFINEMENTS && status == STATUS_OK; w++) {
-    Crosscheck again = {0}, means = {0};
-    CrosscheckGroup *groups = NULL;
-    size_t n = 0;
-    status = add_files(&again, o, w ? refinement_bit((Refinement)(w - 1)) : 0, io, error);
-    if (status == STATUS_OK) status = crosscheck_means(&again, &means, &groups, &n, error);
-    if (status == STATUS_OK && n) {
-      c->ablations[w] = groups[n - 2];
-      for (int q = 0; q < PREDICT_COUNT; q++) c->ablations[w].quantities[q].where = NULL; /* of `means` */
-    }
-    free(groups);
-    crosscheck_free(&means);
-    crosscheck_free(&again);
-  }
-  c->has_ablations = true;
-  return status;
-}
-
-/* How long launches take was recorded with Tilewalk's own counters, not with a user's file. */
-static Status print_markdown(const Crosscheck *c, const CrosscheckOptions *o, Io *io, Error *error) {
-  Judge *judge = NULL;
-  Status status = STATUS_OK;
-  if (o->ablations) {
-    crosscheck_print_ablations(c, io->out);
-    return status;
-  }
-  status = crosscheck_print_markdown(c, io->out, error);
-  if (*o->ncu) return status;
-  if (status == STATUS_OK) status = judge_open(&judge, &o->request, 0, error);
-  if (status == STATUS_OK) status = crosscheck_print_time(judge, io->out, error);
-  judge_close(judge);
-  return status;
+  return add_files(c, o, io, error);
 }
 
 static Status check_options(const CrosscheckOptions *o, Error *error) {
+  const char *here = o->cpu ? "cpu" : o->live ? "live" : NULL;
   if (shard_check(&o->shard, &o->output, error)) return error->status;
-  if (o->shard.parts && (o->live || o->ablations || *o->beside))
+  if (o->shard.parts && o->live)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "--shard deals out recorded launches, those of --ncu FILE, and --cpu; leave out --%s",
-                     o->live        ? "live"
-                     : o->ablations ? "ablations"
-                                    : "beside");
-  const int n_sources = o->recorded + o->cpu + o->live + (*o->ncu != '\0');
-  if (n_sources > 1)
+                     "--shard deals out recorded launches, those of --ncu FILE, and --cpu; leave out --live");
+  if (o->recorded + o->cpu + o->live + (*o->ncu != '\0') > 1)
     return error_set(error, STATUS_BAD_REQUEST, "one source at a time: --recorded, --cpu, --live or --ncu FILE");
-  if (*o->beside && (!*o->ncu || o->markdown || o->ablations || o->details))
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "--beside lays a second file beside that of --ncu FILE, and takes --kernel-name, --json and --csv");
   if (o->request.sram_bytes)
     return error_set(error, STATUS_BAD_REQUEST,
                      "--sram decides what fits, which a kernel that ran has shown; leave it out");
-  if ((o->cpu || o->live) && (o->ablations || o->markdown))
+  if (here && (o->markdown || o->draws))
     return error_set(error, STATUS_BAD_REQUEST, "--%s is about recorded counters; leave out --%s",
-                     o->ablations ? "ablations" : "markdown", o->cpu ? "cpu" : "live");
-  if ((o->cpu || o->live) && o->draws)
-    return error_set(error, STATUS_BAD_REQUEST, "--draws is about recorded counters; leave out --%s",
-                     o->cpu ? "cpu" : "live");
+                     o->draws ? "draws" : "markdown", here);
   if (o->markdown && (o->output.json || o->output.csv || o->details))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--markdown is a form of its own; leave out --json, --csv and --details");
@@ -348,21 +288,14 @@ static Status check_options(const CrosscheckOptions *o, Error *error) {
 
 static int run_crosscheck(void *options, Io *io, Error *error) {
   CrosscheckOptions *o = options;
-  Crosscheck found = {0};
+  Crosscheck found = {.explains = *o->ncu || o->cpu || o->live};
   char title[200] = "";
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  found.explains = *o->ncu || o->cpu || o->live;
   Status status = check_options(o, error);
-  if (status == STATUS_OK && *o->beside) {
-    Document d = reply_new(&o->output);
-    status = crosscheck_beside(&d, o->ncu, o->beside, o->kernel_name, io, error);
-    return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  }
   if (status == STATUS_OK) status = collect(&found, o, io, title, sizeof title, error);
-  if (status == STATUS_OK && o->ablations) status = add_ablations(&found, o, io, error);
   const char *gpu = *found.gpu ? found.gpu : *o->request.gpu ? o->request.gpu : JUDGE_DEFAULT_GPU;
   if (status == STATUS_OK && o->markdown) {
-    status = print_markdown(&found, o, io, error);
+    status = crosscheck_print_markdown(&found, io->out, error);
   } else if (status == STATUS_OK) {
     Document d = reply_new(&o->output);
     status = crosscheck_fill(&d, &found, title, gpu, o->details, error);
@@ -371,7 +304,8 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
   }
   const bool is_bad = found.is_bad;
   crosscheck_free(&found);
-  return status != STATUS_OK ? EXIT_BAD_REQUEST : is_bad ? EXIT_DIFFERS : EXIT_DONE;
+  if (status) return EXIT_BAD_REQUEST;
+  return is_bad ? EXIT_DIFFERS : EXIT_DONE;
 }
 
 static const Option SOURCE_OPTIONS[] = {
@@ -388,11 +322,6 @@ static const Option SOURCE_OPTIONS[] = {
      .argument = "FILE",
      OPTION_TEXT(CrosscheckOptions, ncu, "the name of the counter file"),
      .help = "A CSV of ncu's, raw page or details, of any kernel, shell, locale or version; - is standard input."},
-    {.name = "beside",
-     .argument = "FILE",
-     OPTION_TEXT(CrosscheckOptions, beside, "the name of the second file"),
-     .help = "A second file, side by side with that of --ncu: before a change and after it, or two cards; counters "
-             "that both have, and their ratio. No shape is needed."},
     {.name = "kernel-name",
      .argument = "TEXT",
      OPTION_TEXT(CrosscheckOptions, kernel_name, "the kernel name"),
@@ -401,13 +330,7 @@ static const Option SOURCE_OPTIONS[] = {
      .argument = "PATH",
      OPTION_TEXT(CrosscheckOptions, kernels, "the path of tilewalk-kernels"),
      .help = "The program tilewalk-kernels, for --live."},
-    {.name = "details",
-     OPTION_FLAG(CrosscheckOptions, details),
-     .help = "Every kernel and shape too, not only the summary."},
-    {.name = "ablations",
-     OPTION_FLAG(CrosscheckOptions, ablations),
-     .help = "Predict again without each part of the model of L2; of recordings that come with Tilewalk, the long "
-             "shapes at six places."},
+    {.name = "details", OPTION_FLAG(CrosscheckOptions, details), .help = "Each kernel and shape, however many."},
     {.name = "draws",
      .argument = "N",
      OPTION_NUMBER(CrosscheckOptions, draws, "draws", 1, DRAWS_MOST),
@@ -460,9 +383,7 @@ const Command COMMAND_CROSSCHECK = {
                 "gpu__time_duration.sum ./PROGRAM >mine.csv\n"
                 "  tilewalk crosscheck --ncu mine.csv\n\n"
                 "  # every recorded run of one kernel\n"
-                "  tilewalk crosscheck --kernel-name fa2_async --details\n\n"
-                "  # what the parts of the model explain\n"
-                "  tilewalk crosscheck --kernel-name fa2-sm90 --ablations\n",
+                "  tilewalk crosscheck --kernel-name fa2_async --details\n",
     .options_bytes = sizeof(CrosscheckOptions),
     .sets = SETS,
     .run = run_crosscheck,

@@ -1,3 +1,4 @@
+/* What was compared: a table for people, and every item for programs. */
 #include "viz/cli/crosscheck/crosscheck.h"
 
 #include <inttypes.h>
@@ -42,38 +43,18 @@ bool crosscheck_says_nothing(const CrosscheckItem *i) {
   return i->is_range && !i->is_prediction && i->holds && i->high > 10 * i->low;
 }
 
-static Status keep_why(Crosscheck *c, const CrosscheckWhy *why, Error *error) {
+Status crosscheck_add_causes(Crosscheck *c, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                             const Cause *causes, int n_causes, Error *error) {
   if (!c->why) c->why = calloc(CROSSCHECK_WHY_MAX, sizeof *c->why);
   if (!c->why) return error_set(error, STATUS_NO_MEMORY, "no memory for the causes");
-  if (c->n_why < CROSSCHECK_WHY_MAX) c->why[c->n_why++] = *why;
+  const bool has_some = c->n_why && c->why[c->n_why - 1].n_run == c->n_runs;
+  if (!n_causes || (!has_some && c->n_why == CROSSCHECK_WHY_MAX)) return STATUS_OK;
+  CrosscheckWhy *why = &c->why[has_some ? c->n_why - 1 : c->n_why++];
+  why->n_run = c->n_runs;
+  snprintf(why->kernel, sizeof why->kernel, "%.*s", (int)sizeof why->kernel - 1, row->kernel);
+  crosscheck_shape_text(shape, tiling, why->run, sizeof why->run);
+  for (int i = 0; i < n_causes && why->n_causes < CAUSES_MAX; i++) why->causes[why->n_causes++] = causes[i];
   return STATUS_OK;
-}
-
-Status crosscheck_add_cause(Crosscheck *c, const CounterRow *row, const Shape *shape, const Tiling *tiling,
-                            const Cause *cause, Error *error) {
-  CrosscheckWhy why = {.shape = *shape, .tiling = *tiling, .causes = {*cause}, .n_causes = 1};
-  snprintf(why.kernel, sizeof why.kernel, "%.*s", (int)sizeof why.kernel - 1, row->kernel);
-  for (size_t n = 0; n < c->n_why; n++) {
-    CrosscheckWhy *w = &c->why[n];
-    if (strcmp(w->kernel, why.kernel) || memcmp(&w->shape, shape, sizeof *shape)) continue;
-    if (w->n_causes < CAUSES_MAX) w->causes[w->n_causes++] = *cause;
-    return STATUS_OK;
-  }
-  return keep_why(c, &why, error);
-}
-
-/* Looks for causes where a count is not as the model says. */
-static Status explain(Crosscheck *c, const CounterRow *row, const KernelModel *model, const Shape *shape,
-                      const Tiling *tiling, bool holds, Error *error) {
-  CrosscheckWhy why = {.shape = *shape, .tiling = *tiling};
-  snprintf(why.kernel, sizeof why.kernel, "%.*s", (int)sizeof why.kernel - 1, row->kernel);
-  const Status status = counter_explain(row, model, shape, tiling, &c->context, why.causes, &why.n_causes, error);
-  if (status) return status;
-  if (why.n_causes == 0) {
-    if (!holds) c->n_unexplained++;
-    return STATUS_OK;
-  }
-  return keep_why(c, &why, error);
 }
 
 /* A kernel that splits the keys has lines of its own: it is described only in part. So have the upper rungs, which were
@@ -114,9 +95,10 @@ Status crosscheck_add_row(Crosscheck *c, const CounterRow *row, const KernelMode
   c->n_runs++;
   /* Where HBM alone was counted a range says little: what lies above once is explained too. */
   const bool hbm_alone = row->known[COUNTER_HBM_READ] && !row->known[COUNTER_BOUNDARY_READ];
-  if (status == STATUS_OK && c->explains && (!all_hold || hbm_alone))
-    status = explain(c, row, model, shape, tiling, all_hold, error);
-  return status;
+  if (status || !c->explains || (all_hold && !hbm_alone)) return status;
+  Cause causes[CAUSES_MAX];
+  status = counter_explain(row, model, shape, tiling, &c->context, causes, &n, error);
+  return status ? status : crosscheck_add_causes(c, row, shape, tiling, causes, n, error);
 }
 
 Status crosscheck_add_predictions(Crosscheck *c, const CounterRow *row, const Shape *shape, const Tiling *tiling,
@@ -174,50 +156,27 @@ static Number exact_text(const CrosscheckItem *i, double value) {
   return is_real ? number_exact_double(value) : number_digits((Wide)(value + 0.5));
 }
 
-void crosscheck_shape_text(const CrosscheckItem *i, char *text, size_t size) {
+void crosscheck_shape_text(const Shape *s, const Tiling *t, char *text, size_t size) {
   char heads[32] = "", keys[32] = "", batch[32] = "";
-  if (i->shape.batch > 1) snprintf(batch, sizeof batch, "batch %" PRId64 " ", i->shape.batch);
-  if (i->shape.heads > 1)
-    snprintf(heads, sizeof heads, "heads %" PRId64 "/%" PRId64 " ", i->shape.heads, i->shape.kv_heads);
-  if (i->shape.N_k != i->shape.N_q) snprintf(keys, sizeof keys, "/%" PRId64, i->shape.N_k);
-  snprintf(text, size, "N %" PRId64 "%s d %" PRId64 " %s%s%s%s %" PRId64 "x%" PRId64, i->shape.N_q, keys, i->shape.d,
-           batch, heads, dtype_name(i->shape.dtype), i->shape.causal ? " causal" : "", i->tiling.B_r, i->tiling.B_c);
+  if (s->batch > 1) snprintf(batch, sizeof batch, "batch %" PRId64 " ", s->batch);
+  if (s->heads > 1) snprintf(heads, sizeof heads, "heads %" PRId64 "/%" PRId64 " ", s->heads, s->kv_heads);
+  if (s->N_k != s->N_q) snprintf(keys, sizeof keys, "/%" PRId64, s->N_k);
+  snprintf(text, size, "N %" PRId64 "%s d %" PRId64 " %s%s%s%s %" PRId64 "x%" PRId64, s->N_q, keys, s->d, batch, heads,
+           dtype_name(s->dtype), s->causal ? " causal" : "", t->B_r, t->B_c);
 }
 
-/* For programs: every line complete in itself. */
-static void add_lines(Document *d, const Crosscheck *c) {
-  static const TableColumn COLUMNS[] = {{.csv = "kernel"},    {.csv = "shape"},      {.csv = "quantity"},
-                                        {.csv = "model_low"}, {.csv = "model_high"}, {.csv = "measured"},
-                                        {.csv = "error"},     {.csv = "verdict"}};
-  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
-  for (size_t n = 0; n < c->n_items; n++) {
-    const CrosscheckItem *i = &c->items[n];
-    char shape[160];
-    crosscheck_shape_text(i, shape, sizeof shape);
-    table_text(t, ROLE_PLAIN, i->kernel);
-    table_text(t, ROLE_PLAIN, shape);
-    table_text(t, ROLE_PLAIN, i->quantity);
-    table_text(t, ROLE_PLAIN, exact_text(i, i->low).text);
-    table_text(t, ROLE_PLAIN, exact_text(i, i->high).text);
-    table_text(t, ROLE_PLAIN, exact_text(i, i->measured).text);
-    table_format(t, ROLE_PLAIN, "%.6g", i->error);
-    table_text(t, ROLE_PLAIN, verdict_of(i));
-  }
-}
-
-/* For people: a heading for each kernel and shape, its quantities under it. */
-static void add_details(Document *d, const Crosscheck *c) {
+/* For people: predicted, counted, difference, verdict, under a heading for each kernel and shape. */
+static Table *add_items(Document *d, const Crosscheck *c) {
   static const TableColumn COLUMNS[] = {{.heading = "quantity", .shrink = TABLE_WRAP},
-                                        {.heading = "model", .right = true, .shrink = TABLE_WRAP},
-                                        {.heading = "measured", .right = true},
-                                        {.heading = "error", .right = true},
+                                        {.heading = "predicted", .right = true, .shrink = TABLE_WRAP},
+                                        {.heading = "counted", .right = true},
+                                        {.heading = "difference", .right = true},
                                         {.heading = "verdict", .shrink = TABLE_WRAP}};
   Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   char before[256] = "";
-  for (size_t n = 0; n < c->n_items; n++) {
-    const CrosscheckItem *i = &c->items[n];
+  for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {
     char shape[160], heading[256];
-    crosscheck_shape_text(i, shape, sizeof shape);
+    crosscheck_shape_text(&i->shape, &i->tiling, shape, sizeof shape);
     snprintf(heading, sizeof heading, "%s  %s", i->kernel, shape);
     if (strcmp(heading, before)) table_group(t, "%s", heading);
     memcpy(before, heading, sizeof before);
@@ -230,131 +189,124 @@ static void add_details(Document *d, const Crosscheck *c) {
       table_format(t, ROLE_PLAIN, "%.3f%%", fabs(i->error) < 5e-6 ? 0 : i->error * 100); /* no "-0.000" */
     table_text(t, role_of(i), verdict_of(i));
   }
-  document_gap(d);
+  return t;
 }
 
-/* One quantity over all runs. */
-typedef struct {
-  const char *quantity;
-  bool must_hold, is_range;
-  size_t n, n_exact, n_holding;
-  double median, worst;
-  const CrosscheckItem *where; /* the worst */
-} Summary;
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static bool is_first(const Crosscheck *c, size_t n) {
-  if (c->items[n].is_prediction || crosscheck_says_nothing(&c->items[n])) return false;
-  for (size_t i = 0; i < n; i++)
-    if (!c->items[i].is_prediction && !crosscheck_says_nothing(&c->items[i]) &&
-        !strcmp(c->items[i].quantity, c->items[n].quantity))
-      return false;
-  return true;
-}
-
-static Summary summarise(const Crosscheck *c, const char *quantity, double *errors) {
-  Summary s = {.quantity = quantity};
-  for (size_t n = 0; n < c->n_items; n++) {
-    const CrosscheckItem *i = &c->items[n];
-    if (i->is_prediction || crosscheck_says_nothing(i) || strcmp(i->quantity, quantity)) continue;
-    errors[s.n++] = fabs(i->error);
-    s.n_exact += i->error == 0 && i->low == i->high;
-    s.n_holding += i->holds;
-    s.must_hold |= i->must_hold;
-    s.is_range |= i->is_range;
-    if (!s.where || fabs(i->error) > s.worst) {
-      s.worst = fabs(i->error);
-      s.where = i;
-    }
-  }
-  qsort(errors, s.n, sizeof *errors, by_value);
-  s.median = errors[s.n / 2];
-  return s;
-}
-
-static void percent_cell(Table *t, double value) {
-  char shown[32];
-  snprintf(shown, sizeof shown, "%.3f%%", value * 100);
-  table_real(t, ROLE_PLAIN, value, shown);
-}
-
-static void add_summary_row(Table *t, const Summary *s) {
+static void add_summary(Table *t, const CrosscheckSummary *s, bool is_time) {
+  if (!s->n) return;
   table_text(t, ROLE_PLAIN, s->quantity);
   table_count(t, ROLE_PLAIN, s->n);
   table_count(t, ROLE_PLAIN, s->n_exact);
-  table_count(t, ROLE_PLAIN, s->n_holding);
-  percent_cell(t, s->median);
-  percent_cell(t, s->worst);
-  table_flag(t, ROLE_PLAIN, s->must_hold, "", "");
+  if (is_time) {
+    table_format(t, ROLE_PLAIN, "%.1f x", 1 + s->median);
+    table_format(t, ROLE_PLAIN, "%.1f x", 1 + s->worst);
+  } else {
+    table_format(t, ROLE_PLAIN, "%.3f%%", 100 * s->median);
+    table_format(t, ROLE_PLAIN, "%.3f%%", 100 * s->worst);
+  }
   if (s->n_holding == s->n)
-    table_text(t, ROLE_GOOD, s->is_range ? (s->n_exact ? "exact or in range" : "in range") : "holds");
+    table_text(t, ROLE_GOOD,
+               is_time       ? "bound"
+               : s->is_range ? (s->n_exact ? "exact or in range" : "in range")
+                             : "holds");
   else
     table_format(t, s->must_hold ? ROLE_BAD : ROLE_WARN, "%zu of %zu hold", s->n_holding, s->n);
 }
 
-/* errors: room for all items. */
-static void add_summary(Document *d, const Crosscheck *c, const char *title, bool details, double *errors) {
-  static const TableColumn COLUMNS[] = {{.heading = "quantity", .key = "quantity", .shrink = TABLE_WRAP},
-                                        {.heading = "runs", .key = "runs", .right = true},
-                                        {.heading = "exact", .key = "exact", .right = true},
-                                        {.key = "holding"},
-                                        {.heading = "median error", .key = "median_error", .right = true},
-                                        {.heading = "worst error", .key = "worst_error", .right = true},
-                                        {.key = "must_hold"},
-                                        {.heading = "verdict", .shrink = TABLE_WRAP}};
-  Table *t = document_table(d, DOCUMENT_TEXT | DOCUMENT_JSON, "summary", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
-  table_title(t, "%s", title);
-  for (size_t n = 0; n < c->n_items; n++) {
-    if (!is_first(c, n)) continue;
-    const Summary s = summarise(c, c->items[n].quantity, errors);
-    add_summary_row(t, &s);
-  }
-  table_note(t,
-             "%zu kernel run%s. Exact: equal to the model to the last byte or instruction. Where the model is a range, "
-             "an error is the distance from its near end.%s",
-             c->n_runs, c->n_runs == 1 ? "" : "s", details ? "" : " --details shows what was measured in each.");
+static void add_group(Table *t, const char *heading, const CrosscheckGroup *g) {
+  if (!g->n) return;
+  table_group(t, heading, CROSSCHECK_LONG_N);
+  for (int q = 0; q < PREDICT_COUNT; q++) add_summary(t, &g->quantities[q], q == PREDICT_TIME);
 }
 
-static void add_why(Document *d, const Crosscheck *c) {
-  static const TableColumn COLUMNS[] = {{.heading = "why", .right = true},
-                                        {.heading = "likely cause, and what it would give", .shrink = TABLE_WRAP}};
-  if (c->n_why == 0) return;
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
-  for (size_t n = 0; n < c->n_why; n++) {
-    const CrosscheckWhy *w = &c->why[n];
-    const CrosscheckItem item = {.shape = w->shape, .tiling = w->tiling};
-    char shape[160];
-    crosscheck_shape_text(&item, shape, sizeof shape);
-    table_group(t, "%s  %s", w->kernel, shape);
-    for (int i = 0; i < w->n_causes; i++) {
-      table_format(t, ROLE_PLAIN, "%d", i + 1);
-      table_text(t, i ? ROLE_DIM : ROLE_ACCENT, w->causes[i].text);
-    }
+/* The laws by quantity; where `t` is NULL, for JSON. errors: room for all items. */
+static void add_laws(Document *d, const Crosscheck *c, Table *t, double *errors) {
+  const char *done[COMPARISONS_MAX * 4];
+  int n_done = 0;
+  for (const CrosscheckItem *i = c->items; i < c->items + c->n_items; i++) {
+    bool known = i->is_prediction || crosscheck_says_nothing(i) || n_done == COMPARISONS_MAX * 4;
+    for (int k = 0; k < n_done && !known; k++) known = !strcmp(done[k], i->quantity);
+    if (known) continue;
+    CrosscheckSummary s = {.quantity = done[n_done++] = i->quantity};
+    crosscheck_summarise(c, NULL, &s, errors);
+    if (t)
+      add_summary(t, &s, false);
+    else
+      put_json(d, NULL,
+               json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:b}", "quantity", s.quantity, "runs", (json_int_t)s.n,
+                         "exact", (json_int_t)s.n_exact, "holding", (json_int_t)s.n_holding, "median_error", s.median,
+                         "worst_error", s.worst, "must_hold", (int)s.must_hold));
   }
-  table_note(t, "Each cause is computed alone; the first fits best with the least taken for granted.");
-  document_gap(d);
+}
+
+/* For people, of many runs: a line for each quantity. */
+static Status add_quantities(Document *d, const Crosscheck *c, double *errors, Table **table, Error *error) {
+  static const TableColumn COLUMNS[] = {
+      {.heading = "quantity", .shrink = TABLE_WRAP}, {.heading = "runs", .right = true},
+      {.heading = "exact", .right = true},           {.heading = "median error", .right = true},
+      {.heading = "worst error", .right = true},     {.heading = "verdict", .shrink = TABLE_WRAP}};
+  CrosscheckGroup *groups, *of_means = NULL;
+  Crosscheck means = {0};
+  size_t n, n_means = 0;
+  Status status = crosscheck_groups(c, &groups, &n, error);
+  if (status == STATUS_OK) status = crosscheck_means(c, &means, &of_means, &n_means, error);
+  Table *t = *table = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  add_laws(d, c, t, errors);
+  if (n) add_group(t, "Predicted behind L2, N from %d on", &groups[n - 2]);
+  if (n) add_group(t, "Predicted behind L2, N below %d", &groups[n - 1]);
+  if (n_means) add_group(t, "Means of a shape's recordings, N from %d on", &of_means[n_means - 2]);
+  table_note(t,
+             "%zu kernel runs. Exact: equal to the last byte or instruction. Of a range, an error is from its "
+             "near end. A prediction holds within %.0f %% (HBM reads, L2 sectors), %.0f %% (fabric), %.0f point (hit "
+             "rate); one that does not is no failure. --details shows each run, --markdown each kernel.",
+             c->n_runs, 100 * PREDICTED_NAMES[PREDICT_HBM_READ].band, 100 * PREDICTED_NAMES[PREDICT_FABRIC].band,
+             100 * PREDICTED_NAMES[PREDICT_HIT_RATE].band);
+  free(groups);
+  free(of_means);
+  crosscheck_free(&means);
+  return status;
+}
+
+static void add_title_and_causes(Table *t, const Crosscheck *c, const char *title) {
+  table_title(t, "%s", title);
+  for (const CrosscheckWhy *w = c->why; w < c->why + c->n_why; w++) {
+    table_note(t, "Likely causes: %s  %s", w->kernel, w->run);
+    for (int i = 0; i < w->n_causes; i++) table_note(t, "%d %s", i + 1, w->causes[i].text);
+  }
+}
+
+/* For programs: every line complete in itself. */
+static void add_lines(Document *d, const Crosscheck *c) {
+  static const TableColumn COLUMNS[] = {{.csv = "kernel"},    {.csv = "shape"},      {.csv = "quantity"},
+                                        {.csv = "model_low"}, {.csv = "model_high"}, {.csv = "measured"},
+                                        {.csv = "error"},     {.csv = "verdict"}};
+  Table *t = document_table(d, DOCUMENT_CSV, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  for (size_t n = 0; n < c->n_items; n++) {
+    const CrosscheckItem *i = &c->items[n];
+    char shape[160];
+    crosscheck_shape_text(&i->shape, &i->tiling, shape, sizeof shape);
+    table_text(t, ROLE_PLAIN, i->kernel);
+    table_text(t, ROLE_PLAIN, shape);
+    table_text(t, ROLE_PLAIN, i->quantity);
+    table_text(t, ROLE_PLAIN, exact_text(i, i->low).text);
+    table_text(t, ROLE_PLAIN, exact_text(i, i->high).text);
+    table_text(t, ROLE_PLAIN, exact_text(i, i->measured).text);
+    table_format(t, ROLE_PLAIN, "%.6g", i->error);
+    table_text(t, ROLE_PLAIN, verdict_of(i));
+  }
 }
 
 static void put_why(Document *d, const Crosscheck *c) {
-  if (d->form != DOCUMENT_JSON) return;
   put_array(d, "why");
-  for (size_t n = 0; n < c->n_why; n++) {
-    const CrosscheckWhy *w = &c->why[n];
-    const CrosscheckItem item = {.shape = w->shape, .tiling = w->tiling};
-    char shape[160];
-    crosscheck_shape_text(&item, shape, sizeof shape);
+  for (const CrosscheckWhy *w = c->why; w < c->why + c->n_why; w++) {
     put_object(d, NULL);
     put_text(d, "kernel", w->kernel);
-    put_text(d, "run", shape);
+    put_text(d, "run", w->run);
     put_array(d, "causes");
-    for (int i = 0; i < w->n_causes; i++)
+    for (const Cause *i = w->causes; i < w->causes + w->n_causes; i++)
       put_json(d, NULL,
-               json_pack("{s:s, s:s, s:f, s:f, s:f}", "cause", cause_name(w->causes[i].kind), "text", w->causes[i].text,
-                         "read_bytes", w->causes[i].read, "write_bytes", w->causes[i].write, "off", w->causes[i].off));
+               json_pack("{s:s, s:s, s:f, s:f, s:f}", "cause", cause_name(i->kind), "text", i->text, "read_bytes",
+                         i->read, "write_bytes", i->write, "off", i->off));
     put_end(d);
     put_end(d);
   }
@@ -377,29 +329,41 @@ static json_t *item_json(const CrosscheckItem *i) {
       i->error, "must_hold", (int)i->must_hold, "verdict", verdict_of(i));
 }
 
-/* For people what the file said comes first, then why counts differ. */
 Status crosscheck_fill(Document *d, const Crosscheck *c, const char *title, const char *gpu, bool details,
                        Error *error) {
+  enum { RUNS_SHOWN = 8 };
+  Status status = STATUS_OK;
+  if (d->form == DOCUMENT_CSV) {
+    add_lines(d, c);
+    return status;
+  }
   double *errors = malloc((c->n_items + 1) * sizeof *errors);
   if (!errors) return error_set(error, STATUS_NO_MEMORY, "no memory for the summary");
-  for (int i = 0; i < c->n_notes; i++) document_line(d, ROLE_PLAIN, "%s", c->notes[i]);
-  if (c->n_notes) document_gap(d);
-  if (details) add_details(d, c);
-  add_why(d, c);
-  put_text(d, "source", title);
-  put_whole(d, "runs", c->n_runs);
-  put_flag(d, "holds", !c->is_bad);
-  add_summary(d, c, title, details, errors);
+  if (d->form == DOCUMENT_JSON) {
+    put_text(d, "source", title);
+    put_whole(d, "runs", c->n_runs);
+    put_flag(d, "holds", !c->is_bad);
+    put_array(d, "summary");
+    add_laws(d, c, NULL, errors);
+    put_end(d);
+    status = crosscheck_put_predictions(d, c, gpu, error);
+    put_array(d, "comparisons");
+    for (size_t n = 0; n < c->n_items; n++) put_json(d, NULL, item_json(&c->items[n]));
+    put_end(d);
+    put_why(d, c);
+    put_array(d, "notes");
+    for (int i = 0; i < c->n_notes; i++) put_text(d, NULL, c->notes[i]);
+    put_end(d);
+  } else {
+    Table *t;
+    for (int i = 0; i < c->n_notes; i++) document_line(d, ROLE_PLAIN, "%s", c->notes[i]);
+    if (c->n_notes) document_gap(d);
+    if (details || c->n_runs <= RUNS_SHOWN)
+      t = add_items(d, c);
+    else
+      status = add_quantities(d, c, errors, &t, error);
+    add_title_and_causes(t, c, title);
+  }
   free(errors);
-  const Status status = d->form == DOCUMENT_CSV ? STATUS_OK : crosscheck_fill_predictions(d, c, gpu, error);
-  if (status) return status;
-  put_array(d, "comparisons");
-  for (size_t n = 0; n < c->n_items && d->form == DOCUMENT_JSON; n++) put_json(d, NULL, item_json(&c->items[n]));
-  put_end(d);
-  put_why(d, c);
-  put_array(d, "notes");
-  for (int i = 0; i < c->n_notes; i++) put_text(d, NULL, c->notes[i]);
-  put_end(d);
-  add_lines(d, c);
-  return STATUS_OK;
+  return status;
 }

@@ -1,6 +1,9 @@
-/* What `tilewalk crosscheck` found: one line per kernel, shape and quantity, and how they are printed. Laws (what must
- * be equal, what must lie in a range: kernels/counters/compare.h) come first, then predictions with a band
- * (kernels/counters/predict.h). */
+/* What `tilewalk crosscheck` found: one item per kernel, shape and quantity. Laws (what must be equal, what must lie in
+ * a range: kernels/counters/compare.h) come first, then predictions with a band (kernels/counters/predict.h).
+ *
+ *     items  ->  one table for people: a line for each, or for each quantity where runs are many
+ *            ->  the likeliest causes of what differs, under it
+ *            ->  CSV and JSON, item by item; tables of sim/l2/MODEL.md */
 #ifndef TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_H
 #define TILEWALK_VIZ_CLI_CROSSCHECK_CROSSCHECK_H
 
@@ -25,29 +28,28 @@ typedef struct {
   PredictedQuantity predicted;
 } CrosscheckItem;
 
-/* The median and the worst error of a predicted quantity over some runs. */
+/* One quantity over some runs; errors are absolute but for the signed one. */
 typedef struct {
-  size_t n, n_within;
-  double median, worst; /* of the absolute errors */
-  double median_signed;
+  const char *quantity;
+  size_t n, n_exact, n_holding;
+  double median, worst, median_signed;
   const CrosscheckItem *where; /* the worst */
-} PredictionSummary;
+  bool must_hold, is_range;
+} CrosscheckSummary;
 
-/* Over the runs of one kernel with one mask (kernel NULL: of all) that have min_N queries or more and fewer than max_N.
- */
+/* The predictions of one kernel with one mask (kernel NULL: of all) for min_N queries or more and fewer than max_N. */
 typedef struct {
   const char *kernel;
   bool causal;
   int64_t min_N, max_N;
   size_t n;
-  PredictionSummary quantities[PREDICT_COUNT];
+  CrosscheckSummary quantities[PREDICT_COUNT];
 } CrosscheckGroup;
 
 /* Why the counts of one run differ. */
 typedef struct {
-  char kernel[64];
-  Shape shape;
-  Tiling tiling;
+  size_t n_run; /* which one */
+  char kernel[64], run[160];
   Cause causes[CAUSES_MAX];
   int n_causes;
 } CrosscheckWhy;
@@ -60,15 +62,13 @@ typedef struct {
   bool explains;          /* look for causes where something differs */
   ExplainContext context; /* of the row that comes next */
   CrosscheckWhy *why;     /* CROSSCHECK_WHY_MAX at most */
-  size_t n_why, n_unexplained;
+  size_t n_why;
   char notes[CROSSCHECK_NOTES_MAX][320]; /* what the file said, and what contradicts the options */
   int n_notes;
   char gpu[64]; /* whose description was chosen by the file; "": as asked */
   size_t n_runs;
   bool on_h100; /* the rows that come next: rungs 8 to 11, whose boundary has lines of its own */
   bool is_bad;  /* a quantity that must be exact is not */
-  bool has_ablations;
-  CrosscheckGroup ablations[1 + N_REFINEMENTS]; /* all runs; then without each refinement (sim/l2/refinements.h) */
 } Crosscheck;
 
 void crosscheck_free(Crosscheck *crosscheck);
@@ -84,21 +84,27 @@ bool crosscheck_says_nothing(const CrosscheckItem *item);
 Status crosscheck_add_row(Crosscheck *crosscheck, const CounterRow *row, const KernelModel *model, const Shape *shape,
                           const Tiling *tiling, Error *error);
 
-/* One more cause for a row, whatever its laws say. */
-Status crosscheck_add_cause(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape, const Tiling *tiling,
-                            const Cause *cause, Error *error);
+/* Causes for the last row, behind those that it has; no more than CAUSES_MAX are kept. */
+Status crosscheck_add_causes(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                             const Cause *causes, int n_causes, Error *error);
 
 /* Lays a prediction beside a row of counters and adds what both know. */
 Status crosscheck_add_predictions(Crosscheck *crosscheck, const CounterRow *row, const Shape *shape,
                                   const Tiling *tiling, const Prediction *prediction, Error *error);
 
 /* "N 4096 d 64 heads 4/4 fp16 causal 128x128" */
-void crosscheck_shape_text(const CrosscheckItem *item, char *text, size_t size);
+void crosscheck_shape_text(const Shape *shape, const Tiling *tiling, char *text, size_t size);
 
-/* Fills the document with the runs (for people if `details`) and a row per quantity, then one per kernel and mask for
- * the predictions. `title`: where the measurements are from; `gpu`: whose description the predictions use. */
+/* Fills the document; for people, with a line for each item of each run (`details`, or few runs) or for each quantity.
+ * `title`: where the measurements are from; `gpu`: whose description the predictions use. */
 Status crosscheck_fill(Document *document, const Crosscheck *crosscheck, const char *title, const char *gpu,
                        bool details, Error *error);
+
+/* ---- crosscheck_predictions.c: predictions over all runs ---- */
+
+/* Of the laws that go by summary->quantity, or of its predictions in a group. errors: room for all items. */
+void crosscheck_summarise(const Crosscheck *crosscheck, const CrosscheckGroup *group, CrosscheckSummary *summary,
+                          double *errors);
 
 /* Groups in the order of their first runs, by kernel, without a mask and with one; runs from CROSSCHECK_LONG_N on
  * alone. The last two are of all of those, and of all that are shorter. *groups is for free(). */
@@ -113,16 +119,13 @@ Status crosscheck_spread(const Crosscheck *crosscheck, CrosscheckGroup *spread, 
 Status crosscheck_means(const Crosscheck *crosscheck, Crosscheck *means, CrosscheckGroup **groups, size_t *n_groups,
                         Error *error);
 
+/* The predictions' part of crosscheck_fill for JSON, and as Markdown. */
+Status crosscheck_put_predictions(Document *document, const Crosscheck *crosscheck, const char *gpu, Error *error);
+Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
+
+/* ---- crosscheck_cpu.c ---- */
+
 /* Runs a rung on this computer's processor, and adds its output and the bytes it counts. */
 Status crosscheck_cpu_run(Crosscheck *c, const char *rung, const Shape *shape, const Tiling *tiling, Error *error);
-
-/* The predictions' part of crosscheck_fill. */
-Status crosscheck_fill_predictions(Document *document, const Crosscheck *crosscheck, const char *gpu, Error *error);
-
-/* The table of refinements (sim/l2/refinements.h) with what the predictions lose without each, as Markdown. */
-void crosscheck_print_ablations(const Crosscheck *crosscheck, FILE *out);
-
-/* The predictions' part as Markdown. */
-Status crosscheck_print_markdown(const Crosscheck *crosscheck, FILE *out, Error *error);
 
 #endif

@@ -11,12 +11,11 @@
 
 #define WRITES_LITTLE_BYTES 1e7 /* twice what sim/l2/l2_run.c takes for little, as elements have two bytes or four */
 
-Status judge_open(Judge **judge, const Request *r, Refinements without, Error *error) {
+Status judge_open(Judge **judge, const Request *r, Error *error) {
   Judge *j = calloc(1, sizeof *j);
   *judge = j;
   if (!j) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
   j->request = r;
-  j->without = without | r->without;
   return description_gpu(*r->gpu ? r->gpu : JUDGE_DEFAULT_GPU, &j->gpu, error);
 }
 
@@ -57,7 +56,7 @@ static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape
                         .tiling = *tiling,
                         .launch = *launch,
                         .gpu = &j->gpu,
-                        .without = j->without,
+                        .without = j->request->without,
                         .in_step = j->request->in_step,
                         .skew_turns = j->request->skew_turns,
                         .placement = j->placement,
@@ -170,7 +169,7 @@ Status judge_add_described(Crosscheck *c, Judge *j, const CounterRow *row, const
   Cause cause;
   if (status == STATUS_OK && c->explains && prediction.known[PREDICT_HBM_READ] &&
       counter_explain_background(row, prediction.value[PREDICT_HBM_READ], &cause))
-    status = crosscheck_add_cause(c, row, shape, &tiles, &cause, error);
+    status = crosscheck_add_causes(c, row, shape, &tiles, &cause, 1, error);
   return status ? status : crosscheck_add_predictions(c, row, shape, &tiles, &prediction, error);
 }
 
@@ -267,19 +266,4 @@ Status judge_row(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
   if (row->has_shape) return add_recorded(c, j, row, error);
   const LaunchRun alone = {.sum = *row, .facts = launch_facts(row), .n_parts = 1, .n_runs = 1};
   return judge_run(c, j, &alone, error);
-}
-
-Status judge_time(Judge *j, const char *kernel, const Shape *shape, double *seconds, Error *error) {
-  Shape complete = *shape;
-  LaunchConfig launch = {0};
-  Prediction p;
-  Status status = judge_find_profile(j, kernel, error);
-  if (status == STATUS_OK) status = shape_complete(&complete, error);
-  if (status == STATUS_OK) status = launch_of(j, &complete, &launch, error);
-  if (status) return status;
-  const Tiling tiling = {.B_r = launch.block_q, .B_c = launch.block_k, .lse = j->profile.lse};
-  const PredictedRun run = run_of(j, j->profile.schedule, &complete, &tiling, &launch);
-  status = predict(&p, &run, error);
-  if (status == STATUS_OK) *seconds = p.value[PREDICT_TIME];
-  return status;
 }

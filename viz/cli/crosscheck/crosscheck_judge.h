@@ -16,7 +16,7 @@ typedef struct Judge Judge;
 
 /* Predictions are for the request's GPU, with its order, walk, pace and CTAs per SM where it names them. *request must
  * outlive the judge. */
-Status judge_open(Judge **judge, const Request *request, Refinements without, Error *error);
+Status judge_open(Judge **judge, const Request *request, Error *error);
 void judge_close(Judge *judge); /* NULL is fine */
 
 /* How the card is laid out that the rows to come were counted on; NULL, and before: as most. And whether each counter
@@ -46,11 +46,5 @@ void judge_collect(Judge *judge, bool only_collects);
 
 /* The same for a row known to be a rung's; judge NULL: no predictions. */
 Status judge_rung(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, const KernelModel *model, Error *error);
-
-/* The least time that a described kernel could take for a shape, in seconds (sim/machine/timing.h). */
-Status judge_time(Judge *judge, const char *kernel, const Shape *shape, double *seconds, Error *error);
-
-/* A Markdown table: measured times (assets/counters/h200/time/first.csv) over that bound. In crosscheck_time.c. */
-Status crosscheck_print_time(Judge *judge, FILE *out, Error *error);
 
 #endif

@@ -23,7 +23,6 @@ struct Judge {
   size_t n_jobs, capacity;
   bool only_collects;
   bool blind; /* the file's card is not described: no predictions */
-  Refinements without;
   const Placement *placement;
   bool once;
   uint32_t draws;
