@@ -76,6 +76,7 @@ Status ptx_kernel_new(const PtxModule *module, int entry, PtxKernel **kernel, Er
 void ptx_kernel_free(PtxKernel *kernel);
 bool ptx_kernel_dynamic_shared(const PtxKernel *kernel); /* it names `.extern .shared`: a launch gives its bytes */
 int64_t ptx_kernel_static_shared(const PtxKernel *kernel);
+int64_t ptx_kernel_local(const PtxKernel *kernel); /* bytes of a thread */
 
 /* One instruction of a kernel, for tables. `text` is a name of what it does ("ld.global.f32"). */
 typedef struct {

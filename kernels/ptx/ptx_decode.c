@@ -467,6 +467,7 @@ void ptx_kernel_free(PtxKernel *k) {
 
 bool ptx_kernel_dynamic_shared(const PtxKernel *k) { return k->dynamic_shared; }
 int64_t ptx_kernel_static_shared(const PtxKernel *k) { return k->static_shared; }
+int64_t ptx_kernel_local(const PtxKernel *k) { return k->local_bytes; }
 
 int ptx_n_instructions(const PtxKernel *k) { return k->n_code; }
 

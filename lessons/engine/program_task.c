@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/event.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 #include "sim/base/utf8.h"
@@ -14,6 +15,7 @@ enum { INDENT = 4 };
 typedef struct {
   ProgramTask *task;
   char *program; /* the one whose indented lines follow; NULL: none */
+  char *says;    /* the sentence of the last demand or mutant; NULL: none yet */
   int line;
   Error *error;
 } Reader;
@@ -58,7 +60,7 @@ static Status take_line(const Reader *r, char (*lines)[PROGRAM_TASK_LINE_BYTES],
   return take_text(r, lines[(*n)++], PROGRAM_TASK_LINE_BYTES, value);
 }
 
-static Status take_mutant(const Reader *r, const char *value) {
+static Status take_mutant(Reader *r, const char *value) {
   static const char ARROW[] = " => ";
   ProgramTask *t = r->task;
   const char *arrow = strstr(value, ARROW);
@@ -66,6 +68,7 @@ static Status take_mutant(const Reader *r, const char *value) {
   if (t->n_mutants && !*t->mutants[t->n_mutants - 1].says) return fail(r, "the mutant before has no line 'says'");
   ProgramMutant *m = &t->mutants[t->n_mutants++];
   m->line = r->line;
+  r->says = m->says;
   if (!arrow || arrow == value) return fail(r, "a mutant is 'TEXT => OTHER TEXT'; nothing => leaves the text out");
   snprintf(m->find, sizeof m->find, "%.*s", (int)(arrow - value), value);
   snprintf(m->replace, sizeof m->replace, "%s", arrow + strlen(ARROW));
@@ -73,58 +76,137 @@ static Status take_mutant(const Reader *r, const char *value) {
   return STATUS_OK;
 }
 
-static Status take_share(const Reader *r, const char *what, const char *value, double *to) {
-  char *end;
-  const double share = strtod(value, &end);
-  if (strcmp(value, "any") == 0) return STATUS_OK;
-  if (strcmp(end, "%") != 0 || !(share >= 1 && share <= 10000))
-    return fail(r, "%s are '100%%' of the reference's, or 'any'", what);
-  *to = share / 100;
+/* ---- Demands */
+
+static const char *const LEFTS[DEMAND_COUNT] = {"load ",   "store ", NULL,        "columns",   "longest", "bytes",
+                                                "kernels", "sram",   "sectors",   "conflicts", "shared",  "local"};
+static const char *const UNITS[DEMAND_UNIT_COUNT] = {NULL,         "%",           "tiles",
+                                                     "row blocks", "column blocks", "split tiles"};
+
+/* What a run does; false: no such thing. */
+static bool take_left(ProgramDemand *d) {
+  for (int k = 0; k < EVENT_KIND_COUNT; k++)
+    if (strcmp(d->left, event_kind_name((EventKind)k)) == 0 && k != EVENT_LOAD && k != EVENT_STORE)
+      return d->kind = DEMAND_EVENT, d->event = (uint8_t)k, true;
+  for (int k = 0; k < DEMAND_COUNT; k++) {
+    const size_t n = LEFTS[k] ? strlen(LEFTS[k]) : 0;
+    const bool takes_name = k == DEMAND_LOAD || k == DEMAND_STORE;
+    if (!n || strncmp(d->left, LEFTS[k], n) != 0 || takes_name != (d->left[n] != '\0')) continue;
+    d->kind = (uint8_t)k;
+    d->of = (uint8_t)(takes_name ? n : 0);
+    return true;
+  }
+  return false;
+}
+
+static bool take_right(ProgramDemand *d, const char *text) {
+  char *rest;
+  int64_t size;
+  d->amount = strtod(text, &rest);
+  if (rest == text) d->amount = 1;
+  rest += strspn(rest, " ");
+  for (int k = 1; k < DEMAND_UNIT_COUNT; k++)
+    if (strcmp(rest, UNITS[k]) == 0) d->unit = (uint8_t)k;
+  if (d->unit == DEMAND_OF_REFERENCE) d->amount /= 100;
+  if (d->unit) return d->amount >= 0 && d->amount <= 1e6;
+  if (size_parse(text, &size, NULL)) return false;
+  d->amount = (double)size;
+  return true;
+}
+
+/* LEFT <= RIGHT, or LEFT = RIGHT. */
+static Status take_demand(Reader *r, const char *value) {
+  ProgramTask *t = r->task;
+  const char *equals = strchr(value, '=');
+  if (t->n_demands == PROGRAM_TASK_DEMANDS_MAX) return fail(r, "more than %d demands", PROGRAM_TASK_DEMANDS_MAX);
+  ProgramDemand *d = &t->demands[t->n_demands++];
+  *d = (ProgramDemand){.line = r->line};
+  r->says = d->says;
+  const char *end = equals;
+  d->exactly = equals && equals > value && equals[-1] != '<';
+  if (equals && !d->exactly) end--;
+  while (equals && end > value && end[-1] == ' ') end--;
+  const size_t n = equals ? (size_t)(end - value) : 0;
+  if (n == 0 || n >= sizeof d->left || !equals[1])
+    return fail(r, "a demand is 'LEFT <= RIGHT' or 'LEFT = RIGHT', such as load K <= tiles");
+  memcpy(d->left, value, n);
+  if (!take_left(d))
+    return fail(r, "'%s' is nothing that a run does; there are load X, store X, a kind of event, columns, longest, "
+                   "bytes, kernels, sram; of CUDA sectors, conflicts, shared, local",
+                quote_text(d->left).text);
+  if (!take_right(d, equals + 1 + strspn(equals + 1, " ")))
+    return fail(r, "'%s' is no amount; there are 3, 96K, 100%%, and tiles, row blocks, column blocks, split tiles",
+                quote_text(equals + 1 + strspn(equals + 1, " ")).text);
   return STATUS_OK;
 }
 
-static Status take_size(const Reader *r, const char *value, bool bytes, int64_t *out) {
-  Error own = {0};
-  const Status status = bytes ? size_parse(value, out, &own) : size_parse_count(value, out, &own);
-  return status ? fail(r, "%s", own.message) : STATUS_OK;
+/* ---- Lines */
+
+static Status take_state(const Reader *r, const char *key, const char *value) {
+  ProgramTask *t = r->task;
+  if (t->n_states < PROGRAM_TASK_STATES_MAX) {
+    t->state_lines[t->n_states] = r->line;
+    t->is_hidden[t->n_states] = *key == 'h';
+  }
+  return take_line(r, t->states, &t->n_states, PROGRAM_TASK_STATES_MAX, value);
+}
+
+static Status take_declaration(const Reader *r, const char *key, const char *value) {
+  char *to = r->task->declarations;
+  const size_t used = strlen(to), size = sizeof r->task->declarations;
+  const int n = snprintf(to + used, size - used, "%-9s %s\n", key, value);
+  return (size_t)n < size - used ? STATUS_OK : fail(r, "more than %zu bytes of declarations", size - 1);
 }
 
 static Status take(Reader *r, const char *key, const char *value) {
   ProgramTask *t = r->task;
+  const struct {
+    const char *key;
+    char *text;
+    size_t size;
+  } TEXTS[] = {{"task", t->title, sizeof t->title},
+               {"teaches", t->teaches, sizeof t->teaches},
+               {"ask", t->ask, sizeof t->ask},
+               {"entry", t->entry, sizeof t->entry},
+               {"says", r->says, PROGRAM_TASK_LINE_BYTES}};
   r->program = NULL;
   if (strcmp(key, "start") == 0) return begin_program(r, t->start, &t->start_line, value);
   if (strcmp(key, "reference") == 0) return begin_program(r, t->reference, &t->reference_line, value);
   if (!*value) return fail(r, "'%s' without a value", quote_text(key).text);
-  if (strcmp(key, "task") == 0) return take_text(r, t->title, sizeof t->title, value);
-  if (strcmp(key, "teaches") == 0) return take_text(r, t->teaches, sizeof t->teaches, value);
-  if (strcmp(key, "ask") == 0) return take_text(r, t->ask, sizeof t->ask, value);
-  if (strcmp(key, "state") == 0) {
-    if (t->n_states < PROGRAM_TASK_STATES_MAX) t->state_lines[t->n_states] = r->line;
-    return take_line(r, t->states, &t->n_states, PROGRAM_TASK_STATES_MAX, value);
-  }
+  for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; k++)
+    if (TEXTS[k].text && strcmp(key, TEXTS[k].key) == 0) return take_text(r, TEXTS[k].text, TEXTS[k].size, value);
+  if (strcmp(key, "state") == 0 || strcmp(key, "hidden") == 0) return take_state(r, key, value);
+  if (strcmp(key, "input") == 0 || strcmp(key, "output") == 0) return take_declaration(r, key, value);
   if (strcmp(key, "hint") == 0) return take_line(r, t->hints, &t->n_hints, PROGRAM_TASK_HINTS_MAX, value);
-  if (strcmp(key, "bytes") == 0) return take_share(r, key, value, &t->bytes);
-  if (strcmp(key, "sectors") == 0) return take_share(r, key, value, &t->sectors);
-  if (strcmp(key, "conflicts") == 0) return take_share(r, key, value, &t->conflicts);
-  if (strcmp(key, "entry") == 0) return take_text(r, t->entry, sizeof t->entry, value);
-  if (strcmp(key, "kernels") == 0) return take_size(r, value, false, &t->kernels);
-  if (strcmp(key, "sram") == 0) return take_size(r, value, true, &t->sram_bytes);
+  if (strcmp(key, "demand") == 0) return take_demand(r, value);
   if (strcmp(key, "mutant") == 0) return take_mutant(r, value);
-  if (strcmp(key, "says") == 0 && t->n_mutants)
-    return take_text(r, t->mutants[t->n_mutants - 1].says, PROGRAM_TASK_LINE_BYTES, value);
-  return fail(
-      r,
-      "'%s' is no line of a task; there are task, teaches, ask, entry, state, bytes, sectors, conflicts, kernels, "
-      "sram, hint, start, reference, mutant, and says behind a mutant",
-      quote_text(key).text);
+  return fail(r,
+              "'%s' is no line of a task; there are task, teaches, ask, entry, input, output, state, hidden, demand, "
+              "hint, start, reference, mutant, and says behind a demand or a mutant",
+              quote_text(key).text);
+}
+
+/* Puts the declarations behind a program's first line. */
+static Status declare(const Reader *r, char *program) {
+  const size_t n = strlen(r->task->declarations), at = strcspn(program, "\n") + 1, used = strlen(program);
+  if (n + used + 1 > PROGRAM_TASK_PROGRAM_BYTES) return fail(r, "a program is too long with the task's declarations");
+  if (n) memmove(program + at + n, program + at, used - at + 1);
+  memcpy(program + at, r->task->declarations, n);
+  return STATUS_OK;
+}
+
+const char *program_task_state(const ProgramTask *t, int state) {
+  return t->is_hidden[state] ? "a size that is not shown" : t->states[state];
 }
 
 static Status complete(Reader *r) {
-  const ProgramTask *t = r->task;
+  ProgramTask *t = r->task;
   char text[PROGRAM_TASK_PROGRAM_BYTES];
   r->line = 1;
   if (!*t->title || !*t->ask || !*t->teaches || !*t->start || !*t->reference || !t->n_states)
     return fail(r, "a task has lines task, teaches, ask, state, start and reference");
+  if (t->is_hidden[0]) return fail(r, "the first state is shown");
+  if (declare(r, t->start) || declare(r, t->reference)) return r->error->status;
   for (int k = 0; k < t->n_mutants; k++) {
     r->line = t->mutants[k].line;
     if (!*t->mutants[k].says) return fail(r, "the mutant has no line 'says'");

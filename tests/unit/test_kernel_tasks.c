@@ -115,7 +115,7 @@ TEST(references_pass_and_mutants_are_told_what_they_are) {
       char *answer = recorded_answer(TASKS[t], task, k);
       const TaskJudgement j = judge(TASKS[t], task, answer);
       free(answer);
-      if (k == 0 && j.verdict) fail_msg("%s: the reference is %s: %s", TASKS[t], task_verdict_name(j.verdict), j.why);
+      if (k == 0 && j.verdict) fail_msg("%s: the reference is %s: %s", TASKS[t], task_verdict_name(task, &j), j.why);
       if (k == 0) continue;
       if (!j.verdict)
         fail_msg("%s: mutant '%s' => '%s' passes", TASKS[t], task->mutants[k - 1].find, task->mutants[k - 1].replace);
@@ -305,7 +305,7 @@ TEST(kernels_that_play_with_the_grader_end_with_a_word) {
     const double began = seconds();
     const TaskJudgement j = judge("map", task, ROWS[k].text);
     if (!j.verdict || !*j.why || !strstr(j.why, ROWS[k].says))
-      fail_msg("row %zu is %s: %s", k, task_verdict_name(j.verdict), j.why);
+      fail_msg("row %zu is %s: %s", k, task_verdict_name(task, &j), j.why);
     if (seconds() - began > LIMIT_S) fail_msg("row %zu took %.1f s", k, seconds() - began);
   }
   free(huge);
@@ -470,7 +470,7 @@ TEST(made_mutants_are_refused_and_rewritings_pass) {
     for (size_t w = 0; w < sizeof REWRITINGS / sizeof *REWRITINGS; w++) {
       if (!replace_one(task->reference, REWRITINGS[w][0], REWRITINGS[w][1], 0, text, sizeof text)) continue;
       const TaskJudgement j = judge(TASKS[t], task, text);
-      if (j.verdict) fail_msg("%s, '%s' is %s: %s", TASKS[t], REWRITINGS[w][1], task_verdict_name(j.verdict), j.why);
+      if (j.verdict) fail_msg("%s, '%s' is %s: %s", TASKS[t], REWRITINGS[w][1], task_verdict_name(task, &j), j.why);
       rewritten++;
     }
     free(made);

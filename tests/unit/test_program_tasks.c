@@ -9,7 +9,7 @@
 
 static const char *const TASKS[] = {"causal-skip", "combine",    "diagonal",   "forgotten-rescale",
                                     "load-once",   "loop-order", "no-maximum", "one-pass",
-                                    "positions",   "state",      "tile-it",    "two-outputs"};
+                                    "positions",   "row-maximum", "state",      "tile-it",    "two-outputs"};
 enum { N_TASKS = sizeof TASKS / sizeof *TASKS };
 
 static ProgramTask *task_of(const char *name) {
@@ -32,7 +32,7 @@ TEST(references_pass_and_starts_do_not) {
     TaskJudgement j = judge(task, task->reference);
     if (j.verdict != TASK_SOLVED) fail_msg("%s: %s", TASKS[k], j.why);
     j = judge(task, task->start);
-    if (j.verdict < TASK_WRONG) fail_msg("%s: its start is %s: %s", TASKS[k], task_verdict_name(j.verdict), j.why);
+    if (j.verdict < TASK_WRONG) fail_msg("%s: its start is %s: %s", TASKS[k], task_verdict_name(task, &j), j.why);
     free(task);
   }
 }
@@ -113,7 +113,7 @@ TEST(a_grader_is_not_fooled) {
       {"algorithm mine\n",
        "algorithm mine\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput V_j: B_c x d_v\noutput O_i = softmax(Q K^T) V\n",
        "not those of the task"},
-      {"column block j of i", "column block j", "can be skipped"},
+      {"column block j of i", "column block j", "bytes: 288 KiB now; right 176 KiB; bar 176 KiB"},
       {"load Q_i", "load Q_i once", "'once' counts a load once"},
   };
   ProgramTask *task = task_of("one-pass");
@@ -123,7 +123,7 @@ TEST(a_grader_is_not_fooled) {
     assert_true(mutate_replace(text, FOOLS[k][0], FOOLS[k][1], 0));
     const TaskJudgement j = judge(task, text);
     if (j.verdict == TASK_SOLVED || !strstr(j.why, FOOLS[k][2]))
-      fail_msg("%s: %s: %s", FOOLS[k][1], task_verdict_name(j.verdict), j.why);
+      fail_msg("%s: %s: %s", FOOLS[k][1], task_verdict_name(task, &j), j.why);
   }
   char *huge = malloc(1 << 20);
   assert_non_null(huge);
@@ -143,11 +143,14 @@ TEST(broken_tasks_are_refused) {
       {"task a\n    x\n", "t:2: an indented line belongs to no program"},
       {"mutant a\n", "t:1: a mutant is"},
       {"mutant a => b\nmutant c => d\n", "t:2: the mutant before has no line 'says'"},
-      {"bytes 3\n", "t:1: bytes are '100%'"},
-      {"bytes 10000%\nbytes 1\n", "t:2: "},
+      {"bytes 3\n", "t:1: 'bytes' is no line of a task"},
+      {"demand load K\n", "t:1: a demand is 'LEFT <= RIGHT'"},
+      {"demand load <= 3\n", "t:1: 'load' is nothing that a run does"},
+      {"demand load K <= 3 blocks\n", "t:1: '3 blocks' is no amount"},
+      {"demand kernels <= -1\n", "t:1: '-1' is no amount"},
+      {"task a\nteaches b\nask c\nhidden N=64\nstart\n    s\nreference\n    r\n", "t:1: the first state is shown"},
       {"says a\n", "t:1: 'says' is no line"},
       {"start x\n", "t:1: the program follows"},
-      {"kernels none\n", "t:1: "},
       {"task a\nteaches b\nask c\nstate N=64\nstart\n    s\nreference\n    r\nmutant x => y\nsays z\n",
        "t:9: 'x' is nowhere in the reference"},
   };

@@ -49,11 +49,13 @@ static Status list_tasks(bool json, Io *io, Error *error) {
 }
 
 /* What is asked, and the start: one text that is a program. */
-static void print_start(const ProgramTask *t, Io *io) {
+static Status print_start(const char *name, const ProgramTask *t, Io *io, Error *error) {
   char text[WORK_TEXT_BYTES];
-  task_start(t, text, sizeof text);
+  const Status status = task_start(name, t, text, sizeof text, error);
+  if (status) return status;
   for (int k = 0; k < t->n_hints; k++) text_say(io->err, "Hint: %s\n", t->hints[k]);
   text_put(io->out, text);
+  return STATUS_OK;
 }
 
 static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool json, Io *io, Error *error) {
@@ -61,14 +63,14 @@ static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool
     Document d = document_new(DOCUMENT_JSON);
     put_text(&d, "task", t->title);
     put_flag(&d, "passed", j->verdict == TASK_SOLVED);
-    put_text(&d, "verdict", task_verdict_name(j->verdict));
+    put_text(&d, "verdict", task_verdict_name(t, j));
     put_text(&d, "why", j->why);
     put_text(&d, "diagnosis", *j->says ? j->says : NULL);
     if (j->line)
       put_count(&d, "line", j->line);
     else
       put_null(&d, "line");
-    put_text(&d, "state", j->state >= 0 ? t->states[j->state] : NULL);
+    put_text(&d, "state", j->state >= 0 ? program_task_state(t, j->state) : NULL);
     put_real(&d, "bytes", j->bytes);
     put_real(&d, "reference_bytes", j->reference_bytes);
     return reply_print(&d, STATUS_OK, io, error);
@@ -107,8 +109,8 @@ int task_run(const TaskRequest *r, Io *io, Error *error) {
     status = judge(task, r, io, error);
   else if (r->json)
     status = (error_set(error, STATUS_BAD_REQUEST, "--json is a judgement; name a program"), EXIT_BAD_REQUEST);
-  else
-    print_start(task, io);
+  else if (print_start(r->task, task, io, error))
+    status = EXIT_BAD_REQUEST;
   free(task);
   return status;
 }

@@ -9,6 +9,7 @@
 #include "sim/base/ascii.h"
 #include "viz/kernel/kernel_request.h"
 #include "viz/kernel/kernel_signature.h"
+#include "viz/lesson/program_demand.h"
 #include "viz/text/number.h"
 
 enum {
@@ -112,6 +113,19 @@ static uint64_t conflicts_of(const PtxTotals *t) {
          t->by_kind[PTX_SHARED_ATOMIC].conflicts;
 }
 
+/* What a run shows of each demand. */
+static void measure(const ProgramTask *t, const PtxKernel *kernel, const Run *r, DemandFigures *figures) {
+  for (int k = 0; k < t->n_demands; k++) {
+    const DemandKind kind = t->demands[k].kind;
+    figures->of[k] = 0;
+    if (kind == DEMAND_SECTORS) figures->of[k] = (double)sectors_of(&r->result.totals);
+    if (kind == DEMAND_CONFLICTS) figures->of[k] = (double)conflicts_of(&r->result.totals);
+    if (kind == DEMAND_SHARED)
+      figures->of[k] = (double)(ptx_kernel_static_shared(kernel) + r->launch.dynamic_shared_bytes);
+    if (kind == DEMAND_LOCAL) figures->of[k] = (double)ptx_kernel_local(kernel);
+  }
+}
+
 /* The first element that differs from what it should be; -1: none. */
 static int64_t first_wrong(const State *s, const Run *is, const Run *should) {
   const Spec *spec = &s->specs[s->out];
@@ -163,33 +177,39 @@ static Status say_wrong(Judge *g, const PtxKernel *kernel, const State *s, const
 }
 
 /* The dearest line of global or of shared memory, in words. */
-static void say_dearest(const PtxKernel *kernel, const PtxResult *result, bool shared, TaskJudgement *j, uint64_t is,
-                        uint64_t enough) {
+static void say_dearest(const PtxKernel *kernel, const PtxResult *result, bool shared, TaskJudgement *j) {
   enum { LINES = 256 };
   PtxLine *lines = calloc(LINES, sizeof *lines);
   const int n = lines ? ptx_lines(kernel, result, 1, lines, LINES) : 0;
   uint64_t most = 0, requests = 1;
-  int line = 0;
   for (int k = 0; k < n && k < LINES; k++) {
     const PtxLine *l = &lines[k];
     const PtxCounts *pair[] = {shared ? &l->shared_load : &l->global_load,
                                shared ? &l->shared_store : &l->global_store};
     for (int p = 0; p < 2; p++) {
       const uint64_t cost = shared ? pair[p]->conflicts : pair[p]->sectors;
-      if (pair[p]->requests && cost > most) most = cost, requests = pair[p]->requests, line = l->line;
+      if (pair[p]->requests && cost > most) most = cost, requests = pair[p]->requests, j->line = l->line;
     }
   }
   free(lines);
-  j->line = line;
-  if (shared)
-    snprintf(j->why, sizeof j->why, "%s bank conflicts, and %s are enough; %s of them at line %d: %.3g a request",
-             number_count(is).text, number_count(enough).text, number_count(most).text, line,
-             (double)most / (double)requests);
-  else
-    snprintf(j->why, sizeof j->why,
-             "%s sectors of global memory, and %s are enough; %s of them at line %d: %.3g a request",
-             number_count(is).text, number_count(enough).text, number_count(most).text, line,
-             (double)most / (double)requests);
+  const size_t used = strlen(j->why);
+  snprintf(j->why + used, sizeof j->why - used, "; %s of them at line %d: %.3g a request", number_count(most).text,
+           j->line, (double)most / (double)requests);
+}
+
+/* The first demand that a run does not meet. */
+static void check_demands(const ProgramTask *t, const PtxKernel *kernel, const Run *is, const DemandFigures *must,
+                          TaskJudgement *j) {
+  DemandFigures own;
+  measure(t, kernel, is, &own);
+  for (int k = 0; k < t->n_demands && !j->verdict; k++) {
+    const ProgramDemand *d = &t->demands[k];
+    const double bar = demand_bar(d, NULL, must->of[k]);
+    if (demand_holds(d, own.of[k], bar)) continue;
+    task_fails_demand(t, k, j->state, own.of[k], must->of[k], bar, j);
+    if (d->kind == DEMAND_SECTORS || d->kind == DEMAND_CONFLICTS)
+      say_dearest(kernel, &is->result, d->kind == DEMAND_CONFLICTS, j);
+  }
 }
 
 /* The first condition that fails on a state. */
@@ -224,18 +244,12 @@ static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudg
     status = STATUS_OK;
   }
   const int64_t wrong = status || j->verdict ? -1 : first_wrong(s, &is, &should);
-  const uint64_t sectors = sectors_of(&is.result.totals), conflicts = conflicts_of(&is.result.totals);
-  const uint64_t most_sectors = (uint64_t)(g->task->sectors * (double)sectors_of(&should.result.totals) + 0.5),
-                 most_conflicts = (uint64_t)(g->task->conflicts * (double)conflicts_of(&should.result.totals) + 0.5);
-  if (wrong >= 0) {
+  DemandFigures must;
+  measure(g->task, g->reference, &should, &must);
+  if (wrong >= 0)
     status = say_wrong(g, kernel, s, &is, &should, wrong, j);
-  } else if (!status && !j->verdict && g->task->sectors > 0 && sectors > most_sectors) {
-    j->verdict = TASK_MANY_SECTORS;
-    say_dearest(kernel, &is.result, false, j, sectors, most_sectors);
-  } else if (!status && !j->verdict && g->task->conflicts > 0 && conflicts > most_conflicts) {
-    j->verdict = TASK_MANY_CONFLICTS;
-    say_dearest(kernel, &is.result, true, j, conflicts, most_conflicts);
-  }
+  else if (!status && !j->verdict)
+    check_demands(g->task, kernel, &is, &must, j);
   if (status == STATUS_NO_MEMORY) error_set(g->error, status, "no memory to judge a kernel");
   run_free(&should);
   run_free(&is);
@@ -273,10 +287,8 @@ static bool fails_alike(Judge *g, const PtxKernel *mutant, const TaskJudgement *
   const Status ours = run(g->own, s, false, -1, &a, NULL), theirs = run(mutant, s, false, -1, &b, NULL);
   const bool ran = !ours && !theirs;
   bool alike = !ran && ours == theirs;
-  if (ran && j->verdict == TASK_MANY_SECTORS)
-    alike = sectors_of(&a.result.totals) == sectors_of(&b.result.totals);
-  else if (ran && j->verdict == TASK_MANY_CONFLICTS)
-    alike = conflicts_of(&a.result.totals) == conflicts_of(&b.result.totals);
+  if (ran && j->verdict == TASK_DEMAND)
+    alike = other->demand == j->demand && other->figure == j->figure;
   else if (ran)
     alike = first_wrong(s, &a, &b) < 0;
   run_free(&a);
@@ -350,18 +362,29 @@ static Status open_own(Judge *g, const char *text, size_t length, const char *fi
 
 static Status open_task(Judge *g, const char *recorded) {
   const ProgramTask *t = g->task;
-  TaskJudgement reference;
   g->states = calloc((size_t)t->n_states + 1, sizeof *g->states);
   if (!g->states) return error_set(g->error, STATUS_NO_MEMORY, "no memory to judge a kernel");
   Status status = ptx_module_load(recorded, strlen(recorded), t->file, &g->recorded, g->error);
   if (!status) status = open_recorded(g, 0, &g->reference, g->error);
   for (int k = 0; k < t->n_states && !status; k++) status = read_state(t, k, 0, &g->states[k], g->error);
   if (!status) status = read_state(t, 0, OTHER_SEED, &g->states[t->n_states], g->error);
-  if (!status) status = check_all(g, g->reference, &reference);
-  if (!status && reference.verdict)
-    status =
-        error_set(g->error, STATUS_BAD_FILE, "%s:%d: the reference: %s", t->file, t->reference_line, reference.why);
   return status;
+}
+
+static Status check_reference(Judge *g) {
+  const ProgramTask *t = g->task;
+  TaskJudgement j;
+  const Status status = check_all(g, g->reference, &j);
+  if (status || !j.verdict) return status;
+  return error_set(g->error, STATUS_BAD_FILE, "%s:%d: the reference: %s", t->file, t->reference_line, j.why);
+}
+
+static void close_task(Judge *g) {
+  ptx_kernel_free(g->own);
+  ptx_kernel_free(g->reference);
+  ptx_module_free(g->own_module);
+  ptx_module_free(g->recorded);
+  free(g->states);
 }
 
 Status kernel_judge(const ProgramTask *task, const char *recorded, const char *text, size_t length, const char *file,
@@ -370,17 +393,32 @@ Status kernel_judge(const ProgramTask *task, const char *recorded, const char *t
   Judge g = {.task = task, .j = j, .error = &own};
   *j = (TaskJudgement){.mutant = -1, .state = -1};
   Status status = open_task(&g, recorded);
+  if (!status) status = check_reference(&g);
   if (!status) status = open_own(&g, text, length, file);
   if (!status && !j->verdict) {
     status = check_all(&g, g.own, j);
     if (!status && j->verdict) status = diagnose(&g);
   }
-  ptx_kernel_free(g.own);
-  ptx_kernel_free(g.reference);
-  ptx_module_free(g.own_module);
-  ptx_module_free(g.recorded);
-  free(g.states);
+  close_task(&g);
   return status ? error_set(error, status, "%s", own.message) : STATUS_OK;
+}
+
+/* The start is recorded behind the mutants. */
+Status kernel_bars(const ProgramTask *t, const char *recorded, char text[TASK_BARS_BYTES], Error *error) {
+  Judge g = {.task = t, .error = error};
+  Run runs[2] = {0};
+  DemandFigures figures[2];
+  Status status = open_task(&g, recorded);
+  if (!status) status = open_recorded(&g, t->n_mutants + 1, &g.own, error);
+  for (int k = 0; k < 2 && !status; k++) {
+    const PtxKernel *kernel = k ? g.reference : g.own;
+    status = run(kernel, &g.states[0], false, -1, &runs[k], error);
+    if (!status) measure(t, kernel, &runs[k], &figures[k]);
+  }
+  if (!status) demand_say_all(t, NULL, &figures[0], &figures[1], text, TASK_BARS_BYTES);
+  for (int k = 0; k < 2; k++) run_free(&runs[k]);
+  close_task(&g);
+  return status;
 }
 
 /* ---- What is recorded ------------------------------------------------------------------------------------- */
@@ -407,5 +445,6 @@ Status kernel_task_source(const ProgramTask *t, char *text, Error *error) {
     status = program_task_mutant(t, k, program, error);
     if (!status) used = add_variant(t, k + 1, program, text, used);
   }
+  if (!status) add_variant(t, t->n_mutants + 1, t->start, text, used);
   return status;
 }

@@ -13,13 +13,16 @@
 #include "viz/kernel/cuda_source.h"
 #include "viz/lesson/program_judge.h"
 
-enum { KERNEL_TASK_SOURCE_BYTES = (PROGRAM_TASK_MUTANTS_MAX + 1) * (PROGRAM_TASK_PROGRAM_BYTES + 64) };
+enum { KERNEL_TASK_SOURCE_BYTES = (PROGRAM_TASK_MUTANTS_MAX + 2) * (PROGRAM_TASK_PROGRAM_BYTES + 64) };
 
 /* What compiles a .cu here; NULL: nothing. */
 extern CudaCompile *const LESSON_COMPILER;
 
-/* Reference and mutants as one source of CUDA, into text[KERNEL_TASK_SOURCE_BYTES]. */
+/* Reference, mutants and start as one source of CUDA, into text[KERNEL_TASK_SOURCE_BYTES]. */
 Status kernel_task_source(const ProgramTask *task, char *text, Error *error);
+
+/* As program_bars. */
+Status kernel_bars(const ProgramTask *task, const char *recorded, char text[TASK_BARS_BYTES], Error *error);
 
 /* Judges text[0..length), called `file`. `recorded` is the PTX of kernel_task_source. Errors are the task's alone. At
  * most a second or so. */

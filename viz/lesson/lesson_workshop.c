@@ -101,6 +101,16 @@ Status task_judge(const char *name, const ProgramTask *task, const char *text, s
   return status;
 }
 
+/* As program_bars. */
+static Status task_bars(const char *name, const ProgramTask *task, char text[TASK_BARS_BYTES], Error *error) {
+  if (!*task->entry) return program_bars(task, text, error);
+  char *recorded = recorded_ptx(name, task, error);
+  if (!recorded) return error->status;
+  const Status status = kernel_bars(task, recorded, text, error);
+  free(recorded);
+  return status;
+}
+
 /* ---- Files that answer ------------------------------------------------------------------------------------ */
 
 /* Adds a paragraph as comments. */
@@ -117,11 +127,16 @@ static size_t add_comment(const char *mark, const char *text, char *out, size_t 
   return used;
 }
 
-void task_start(const ProgramTask *t, char *text, size_t size) {
+Status task_start(const char *name, const ProgramTask *t, char *text, size_t size, Error *error) {
   const char *mark = *t->entry ? "//" : "#";
+  char bars[TASK_BARS_BYTES], *rest = bars;
+  const Status status = task_bars(name, t, bars, error);
+  if (status) return status;
   size_t used = add_comment(mark, t->title, text, 0, size);
   used = add_comment(mark, t->ask, text, used, size);
+  for (char *bar; (bar = strtok_r(rest, "\n", &rest));) used = add_comment(mark, bar, text, used, size);
   if (used < size) snprintf(text + used, size - used, "%s", t->start);
+  return STATUS_OK;
 }
 
 static Status open_work(const char *name, LessonWork *w, Error *error) {
@@ -133,10 +148,10 @@ static Status open_work(const char *name, LessonWork *w, Error *error) {
   snprintf(w->file, sizeof w->file, "%.48s.%s", name, *task->entry ? "cu" : "walk");
   w->n_hints = task->n_hints;
   for (int k = 0; k < task->n_hints; k++) snprintf(w->hint[k], sizeof w->hint[k], "%s", task->hints[k]);
-  task_start(task, w->start, sizeof w->start);
+  const Status status = task_start(name, task, w->start, sizeof w->start, error);
   snprintf(w->reference, sizeof w->reference, "%s", task->reference);
   free(task);
-  return STATUS_OK;
+  return status;
 }
 
 /* With the learner's own state behind the task's. */

@@ -23,8 +23,8 @@ ProgramTask *task_open(const char *name, Error *error);
 Status task_judge(const char *name, const ProgramTask *task, const char *text, size_t length, const char *file,
                   TaskJudgement *judgement, Error *error);
 
-/* What a task asks, and the start, as one text that is a program: comments, then the start. */
-void task_start(const ProgramTask *task, char *text, size_t size);
+/* What a task asks, what its start does, what is right and what the bar is, and the start: one text that is a program. */
+Status task_start(const char *name, const ProgramTask *task, char *text, size_t size, Error *error);
 
 /* Names alone, never paths: a lesson may come from anybody. */
 extern const LessonWorkshop LESSON_WORKSHOP;

@@ -8,11 +8,14 @@
 #include "sim/numbers/program_check.h"
 #include "sim/simulate.h"
 #include "viz/request/request.h"
-#include "viz/text/number.h"
+#include "viz/lesson/program_demand.h"
 
-static const char *const NAMES[TASK_VERDICT_COUNT] = {"solved", "unreadable", "other", "wrong", "bytes",   "tiles",
-                                                      "sram",   "kernels",    "fault", "work",  "sectors", "conflicts"};
-const char *task_verdict_name(TaskVerdict verdict) { return NAMES[verdict]; }
+const char *task_verdict_name(const ProgramTask *t, const TaskJudgement *j) {
+  static const char *const NAMES[] = {"solved", "unreadable", "other", "wrong", "fault", "work"};
+  static const char *const WORDS[] = {"load",    "store", "events",  "columns",   "longest", "bytes",
+                                      "kernels", "sram",  "sectors", "conflicts", "shared",  "local"};
+  return j->verdict == TASK_DEMAND ? WORDS[t->demands[j->demand].kind] : NAMES[j->verdict];
+}
 
 typedef struct {
   const ProgramTask *task;
@@ -74,55 +77,51 @@ static bool is_right(const Program *p, ProgramVerdict *verdict) {
   return true;
 }
 
-/* ---- Bytes, tiles, SRAM ----------------------------------------------------------------------------------- */
+/* ---- Demands ---------------------------------------------------------------------------------------------- */
 
-static Status simulate_at(const Judge *g, int state, const Program *p, Simulation *run, Error *error) {
+/* Runs a program in a state, and measures it. */
+static Status measure(const ProgramTask *t, int state, const Program *p, Simulation *run, DemandFigures *figures,
+                      Error *error) {
   const OptionSet sets[] = {
       {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
   Request request = {0};
   OptionParser parser = {.sets = sets, .target = &request, .from_file = true};
   Problem problem;
   Error own = {0};
-  Status status = options_parse_state(&parser, g->task->states[state], &own);
+  Status status = options_parse_state(&parser, t->states[state], &own);
   if (!status) status = request_problem(&request, &problem, NULL, &own);
   if (!status) status = simulate(run, &problem, p, &own);
+  if (!status) status = demand_measure(t, run, figures, &own);
   if (!status) return STATUS_OK;
-  return error_set(error, status, "%s:%d: %s", g->task->file, g->task->state_lines[state], own.message);
+  return error_set(error, status, "%s:%d: %s", t->file, t->state_lines[state], own.message);
 }
 
-/* The first condition that the run does not keep; TASK_SOLVED: none. */
-static TaskVerdict compare(const ProgramTask *t, const Simulation *own, const Simulation *must, const char *state,
-                           char *why, size_t size) {
-  const Wide skipped = own->traffic.tiles[TILE_SKIPPED], skippable = must->traffic.tiles[TILE_SKIPPED];
-  const Wide most = (Wide)(t->bytes * (double)must->total_bytes + 0.5);
-  if (skipped < skippable) {
-    snprintf(why, size, "at '%s' it skips %s tiles of a head, and %s can be skipped", state, number_count(skipped).text,
-             number_count(skippable).text);
-    return TASK_MANY_TILES;
-  }
-  if (t->bytes > 0 && own->total_bytes > most) {
-    snprintf(why, size, "at '%s' it moves %s, and %s are enough", state, number_bytes(own->total_bytes).text,
-             number_bytes(most).text);
-    return TASK_MANY_BYTES;
-  }
-  if (t->sram_bytes && own->sram.bytes > (Wide)t->sram_bytes) {
-    snprintf(why, size, "at '%s' its tiles take %s of SRAM, and there are %s", state,
-             number_bytes(own->sram.bytes).text, number_bytes((Wide)t->sram_bytes).text);
-    return TASK_MUCH_SRAM;
-  }
-  return TASK_SOLVED;
+void task_fails_demand(const ProgramTask *t, int demand, int state, double figure, double right, double bar,
+                       TaskJudgement *j) {
+  char figures[256];
+  j->verdict = TASK_DEMAND;
+  j->demand = demand;
+  j->figure = figure;
+  demand_say(&t->demands[demand], figure, right, bar, figures, sizeof figures);
+  snprintf(j->why, sizeof j->why, "%s (at %.200s)", figures, program_task_state(t, state));
+  snprintf(j->says, sizeof j->says, "%s", t->demands[demand].says);
 }
 
 static Status check_state(Judge *g, int state, const Program *p, TaskJudgement *j) {
+  const ProgramTask *t = g->task;
   Simulation *runs = calloc(2, sizeof *runs);
-  if (!runs) return error_set(g->error, STATUS_NO_MEMORY, "no memory to judge a program");
+  DemandFigures own, must;
   Error why = {0};
-  const Status status = simulate_at(g, state, &g->reference, &runs[1], g->error);
-  if (!status && simulate_at(g, state, p, &runs[0], &why)) {
+  if (!runs) return error_set(g->error, STATUS_NO_MEMORY, "no memory to judge a program");
+  const Status status = measure(t, state, &g->reference, &runs[1], &must, g->error);
+  if (!status && measure(t, state, p, &runs[0], &own, &why)) {
     j->verdict = TASK_OTHER;
     snprintf(j->why, sizeof j->why, "it cannot be run: %.300s", why.message);
-  } else if (!status) {
-    j->verdict = compare(g->task, &runs[0], &runs[1], g->task->states[state], j->why, sizeof j->why);
+  }
+  for (int k = 0; k < t->n_demands && !status && j->verdict == TASK_SOLVED; k++) {
+    const double bar = demand_bar(&t->demands[k], &runs[1].plan, must.of[k]);
+    if (!demand_holds(&t->demands[k], own.of[k], bar))
+      task_fails_demand(t, k, state, own.of[k], must.of[k], bar, j);
   }
   if (!status && state == 0) j->bytes = (double)runs[0].total_bytes, j->reference_bytes = (double)runs[1].total_bytes;
   if (j->verdict != TASK_SOLVED) j->state = state;
@@ -152,12 +151,6 @@ static Status judge(Judge *g, const Program *p, TaskJudgement *j) {
     snprintf(j->why, sizeof j->why, "%.*s", (int)sizeof j->why - 1, verdict.text);
     return STATUS_OK;
   }
-  if (g->task->kernels && p->n_kernels > g->task->kernels) {
-    j->verdict = TASK_MANY_KERNELS;
-    snprintf(j->why, sizeof j->why, "it has %d kernels, and %d %s enough", p->n_kernels, (int)g->task->kernels,
-             g->task->kernels == 1 ? "is" : "are");
-    return STATUS_OK;
-  }
   Status status = STATUS_OK;
   for (int k = 0; k < g->task->n_states && !status && j->verdict == TASK_SOLVED; k++) status = check_state(g, k, p, j);
   return status;
@@ -179,7 +172,9 @@ static Status diagnose(Judge *g) {
     }
     const Status status = judge(g, &g->mutant, &other);
     if (status) return status;
-    if (other.verdict == j->verdict && other.state == j->state && other.bytes == j->bytes) j->mutant = k;
+    if (other.verdict == j->verdict && other.state == j->state && other.demand == j->demand &&
+        other.figure == j->figure)
+      j->mutant = k;
   }
   if (j->mutant >= 0) snprintf(j->says, sizeof j->says, "%s", g->task->mutants[j->mutant].says);
   return STATUS_OK;
@@ -215,4 +210,20 @@ Status program_judge(const ProgramTask *task, const char *text, size_t length, c
   }
   free(g);
   return status ? error_set(error, status, "%s", own.message) : STATUS_OK;
+}
+
+Status program_bars(const ProgramTask *t, char text[TASK_BARS_BYTES], Error *error) {
+  Simulation *runs = calloc(2, sizeof *runs);
+  Program *p = malloc(sizeof *p);
+  DemandFigures figures[2];
+  Status status = runs && p ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for a task");
+  for (int k = 0; k < 2 && !status; k++) {
+    const char *program = k ? t->reference : t->start;
+    status = program_read(p, program, strlen(program), t->file, error);
+    if (!status) status = measure(t, 0, p, &runs[k], &figures[k], error);
+  }
+  if (!status) demand_say_all(t, &runs[1].plan, &figures[0], &figures[1], text, TASK_BARS_BYTES);
+  free(runs);
+  free(p);
+  return status;
 }

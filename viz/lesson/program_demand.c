@@ -1,0 +1,131 @@
+#include "viz/lesson/program_demand.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/text/number.h"
+
+enum { EVENTS_MAX = 1000000 };
+
+/* Of a block's name, the letters: K of K_j. */
+static bool is_called(const Program *p, int name, const char *of) {
+  const ProgramName *n = &p->names[name];
+  const size_t length = strcspn(n->text, "_");
+  if (strcmp(of, "all") == 0) return true;
+  if (strcmp(of, "scores") == 0) return sides_are_tile(n->rows, n->cols);
+  return length == strlen(of) && strncmp(n->text, of, length) == 0;
+}
+
+/* Blocks that an event moves and a demand is about. */
+static int moves(const Program *p, const Event *e, const char *of) {
+  const ProgramOp *op = &p->ops[e->op];
+  int n = 0;
+  for (int k = 0; k < op->n_moved; k++) n += is_called(p, op->moved[k], of);
+  return n;
+}
+
+/* Numbers of a row that lines outside the loop over keys write, and lines inside read or write. */
+static int waiting_columns(const Program *p) {
+  NameSet outside[PROGRAM_KERNELS_MAX] = {0}, inside[PROGRAM_KERNELS_MAX] = {0};
+  int most = 0;
+  for (int o = 0; o < p->n_ops; o++) {
+    const ProgramOp *op = &p->ops[o];
+    const bool in_keys = op->loops & IN_J;
+    NameSet *touched = in_keys ? &inside[op->kernel] : &outside[op->kernel];
+    if (op->kind != OP_EVENT && op->kind != OP_SET) continue;
+    for (int k = 0; k < op->n_moved; k++)
+      if (in_keys || op->event == EVENT_LOAD) *touched |= name_bit(op->moved[k]);
+    for (int k = op->first_assign; k < op->first_assign + op->n_assigns; k++)
+      *touched |= name_bit(p->assigns[k].name) | (in_keys ? node_names(p, p->assigns[k].value) : 0);
+  }
+  for (int k = 0; k < p->n_kernels; k++) {
+    int n = 0;
+    for (int name = 0; name < p->n_names; name++)
+      n += (outside[k] & inside[k] & name_bit(name)) && p->names[name].rows == SIDE_ROWS &&
+           p->names[name].cols == SIDE_ONE;
+    if (n > most) most = n;
+  }
+  return most;
+}
+
+/* The CTA that an event is of: the places in its kernel's `every` loops. */
+typedef struct {
+  int64_t kernel, at[DIM_COUNT];
+} Cta;
+
+static Cta cta_of(const Program *p, const Event *e) {
+  const ProgramOp *op = &p->ops[e->op];
+  const int64_t at[DIM_COUNT] = {e->i, e->j, e->split, e->head};
+  Cta cta = {.kernel = op->kernel, .at = {-1, -1, -1, -1}};
+  for (int loop = op->parent; loop >= 0; loop = p->ops[loop].parent)
+    if (p->ops[loop].every) cta.at[p->ops[loop].dim] = at[p->ops[loop].dim];
+  return cta;
+}
+
+Status demand_measure(const ProgramTask *t, const Simulation *run, DemandFigures *figures, Error *error) {
+  const Program *p = run->schedule;
+  Cursor cursor = {0};
+  Event e;
+  Cta before = {.kernel = -1};
+  double walked = 0, longest = 0;
+  if (schedule_n_steps(p, &run->plan) > EVENTS_MAX)
+    return error_set(error, STATUS_TOO_LARGE, "a run of more than a million events");
+  memset(figures, 0, sizeof *figures);
+  while (schedule_next(p, &run->plan, &cursor, &e)) {
+    const Cta cta = cta_of(p, &e);
+    if (memcmp(&cta, &before, sizeof cta) != 0) before = cta, walked = 0;
+    walked += p->ops[e.op].counts_tile && e.kind != EVENT_SKIP;
+    if (walked > longest) longest = walked;
+    for (int k = 0; k < t->n_demands; k++) {
+      const ProgramDemand *d = &t->demands[k];
+      if (d->kind == DEMAND_EVENT) figures->of[k] += e.kind == d->event;
+      if (d->kind == DEMAND_LOAD && e.kind == EVENT_LOAD) figures->of[k] += moves(p, &e, d->left + d->of);
+      if (d->kind == DEMAND_STORE && event_goes_out(e.kind)) figures->of[k] += moves(p, &e, d->left + d->of);
+    }
+  }
+  for (int k = 0; k < t->n_demands; k++) {
+    const DemandKind kind = t->demands[k].kind;
+    if (kind == DEMAND_COLUMNS) figures->of[k] = waiting_columns(p);
+    if (kind == DEMAND_LONGEST) figures->of[k] = longest;
+    if (kind == DEMAND_BYTES) figures->of[k] = (double)run->total_bytes;
+    if (kind == DEMAND_KERNELS) figures->of[k] = p->n_kernels;
+    if (kind == DEMAND_SRAM) figures->of[k] = (double)run->sram.bytes;
+  }
+  return STATUS_OK;
+}
+
+double demand_bar(const ProgramDemand *d, const Plan *plan, double reference) {
+  double unit = 1;
+  if (d->unit == DEMAND_OF_REFERENCE) return (double)(uint64_t)(d->amount * reference + 0.5);
+  if (!plan) return d->amount;
+  if (d->unit == DEMAND_ROW_BLOCKS) unit = (double)plan->T_r;
+  if (d->unit == DEMAND_COLUMN_BLOCKS) unit = (double)plan->T_c;
+  if (d->unit == DEMAND_SPLIT_TILES) unit = (double)plan->tiles_per_split;
+  if (d->unit == DEMAND_TILES) {
+    unit = 0;
+    for (int64_t i = 0; i < plan->T_r; i++) unit += (double)plan_row_tiles(plan, i).computed;
+  }
+  return d->amount * unit;
+}
+
+void demand_say(const ProgramDemand *d, double now, double right, double bar, char *text, size_t size) {
+  const bool bytes =
+      d->kind == DEMAND_BYTES || d->kind == DEMAND_SRAM || d->kind == DEMAND_SHARED || d->kind == DEMAND_LOCAL;
+  const double figures[] = {now, right, bar};
+  char said[3][NUMBER_CHARS];
+  for (int k = 0; k < 3; k++)
+    snprintf(said[k], sizeof said[k], "%s",
+             bytes ? number_bytes((Wide)figures[k]).text : number_count((Wide)figures[k]).text);
+  snprintf(text, size, "%s: %s now; right %s; bar %s", d->left, said[0], said[1], said[2]);
+}
+
+void demand_say_all(const ProgramTask *t, const Plan *plan, const DemandFigures *now, const DemandFigures *right,
+                    char *text, size_t size) {
+  *text = '\0';
+  for (int k = 0; k < t->n_demands && strlen(text) + 2 < size; k++) {
+    const size_t used = strlen(text) + (k > 0);
+    if (k) strcat(text, "\n");
+    demand_say(&t->demands[k], now->of[k], right->of[k], demand_bar(&t->demands[k], plan, right->of[k]), text + used,
+               size - used);
+  }
+}
