@@ -1,0 +1,512 @@
+/* The default test: tables of commands, tests/commands/NAME.txt, with what each must answer. README.md says how to write one.
+ *
+ *     $ kvcache --model llama-2-70b -N 1000      a command: its figures, its words, or its refusal follow
+ *     bytes = 2*80*8*128*2 * 1000
+ *
+ * `build/tests/test_commands [NAME or FILE...]` runs these tables, or all. A table is a process; as many run at once as there
+ * are cores. Within a table each command runs once, directly (no shell), and what it printed is kept. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <glob.h>
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/scratch.h"
+
+enum { WORDS = 128, LETS = 64, CPU_SECONDS = 60 };
+
+/* ---- A run of the program, kept ---- */
+
+typedef struct Run {
+  struct Run *next;
+  char *key; /* the command's line and its stdin */
+  char *out, *err;
+  int status; /* 128 + signal */
+  json_t *json;
+} Run;
+
+static Run *runs;
+static const char *table;
+static int line, passed, failures;
+static char folder[SCRATCH_BYTES]; /* TMP/ in a table */
+
+static void failed(const char *format, ...) {
+  va_list a;
+  va_start(a, format);
+  char *text;
+  if (vasprintf(&text, format, a) < 0) abort();
+  va_end(a);
+  printf("%s:%d: %.600s\n", table, line, text);
+  free(text);
+  failures++;
+}
+
+/* A line that means nothing ends its table: what follows could hang on it. */
+#define bad_line(...) (failed("bad line: " __VA_ARGS__), finish())
+static void finish(void) {
+  char *remove;
+  printf("[  PASSED  ] %d test(s).\n[  FAILED  ] %d test(s).\n", passed, failures);
+  if (asprintf(&remove, "rm -rf %s", folder) < 0 || system(remove)) failures++;
+  fflush(stdout);
+  _exit(failures > 0);
+}
+
+static char *replaced(const char *text, const char *what, const char *with) {
+  char *out;
+  size_t n;
+  FILE *f = open_memstream(&out, &n);
+  for (const char *at; (at = strstr(text, what)); text = at + strlen(what)) fprintf(f, "%.*s%s", (int)(at - text), text, with);
+  fputs(text, f);
+  fclose(f);
+  return out;
+}
+
+/* The file's text, in which the folder is TMP again. */
+static char *text_of(FILE *f) {
+  char *text = NULL;
+  size_t room = 0;
+  rewind(f);
+  if (getdelim(&text, &room, '\0', f) < 0) *(text = realloc(text, 1)) = 0;
+  fclose(f);
+  char *out = replaced(text, folder, "TMP");
+  free(text);
+  return out;
+}
+
+/* Splits a command into words at blanks. 'one word' and "one word" are taken as they are; quotes may touch. */
+static int words_of(char *text, char *words[]) {
+  int n = 0;
+  char *to = text;
+  for (char *at = text; *at;) {
+    while (*at == ' ') at++;
+    if (!*at) break;
+    if (n == WORDS - 1) bad_line("more than %d words", n);
+    for (words[n++] = to; *at && *at != ' ';)
+      if (*at == '\'' || *at == '"') {
+        const char *end = strchr(at + 1, *at);
+        if (!end) bad_line("a quote is not closed");
+        for (at++; at < end;) *to++ = *at++;
+        at++;
+      } else *to++ = *at++;
+    if (*at) at++;
+    *to++ = 0;
+  }
+  words[n] = NULL;
+  return n;
+}
+
+/* CSV as JSON: rows[K].COLUMN, numbers as numbers, empty cells as null. */
+static json_t *rows_of(const char *csv) {
+  json_t *head = json_array(), *rows = json_array(), *row = NULL;
+  char *cell = malloc(strlen(csv) + 1), *end;
+  for (size_t k = 0; *csv; k++) {
+    char *to = cell;
+    for (bool quoted = false; *csv && (quoted || (*csv != ',' && *csv != '\n')); csv++)
+      if (*csv == '"' && quoted && csv[1] == '"') *to++ = *csv++;
+      else if (*csv == '"') quoted = !quoted;
+      else *to++ = *csv;
+    *to = 0;
+    const double number = strtod(cell, &end);
+    json_t *value = !*cell ? json_null() : *end ? json_string(cell) : json_real(number);
+    if (!row) json_array_append_new(head, value);
+    else json_object_set_new(row, json_string_value(json_array_get(head, k)), value);
+    if (*csv == '\n' && csv[1]) json_array_append_new(rows, row = json_object()), k = SIZE_MAX;
+    if (*csv) csv++;
+  }
+  free(cell);
+  return json_pack("{s:o, s:o}", "columns", head, "rows", rows);
+}
+
+static void child(char **words, FILE *in, FILE *out, FILE *err) {
+  const struct rlimit limit = {CPU_SECONDS, CPU_SECONDS};
+  setrlimit(RLIMIT_CPU, &limit);
+  dup2(fileno(in), 0), dup2(fileno(out), 1), dup2(fileno(err), 2);
+  for (char *is; *words && isupper((unsigned char)**words) && (is = strchr(*words, '=')); words++)
+    *is = 0, setenv(*words, is + 1, 1);
+  if (!*words) _exit(127);
+  if (!strcmp(*words, "cat") || !strcmp(*words, "ls")) execvp(*words, words);
+  *--words = getenv("TILEWALK");
+  execv(*words, words);
+  _exit(127);
+}
+
+/* CSV, or a file: no --json is added. */
+static bool is_data(const char *command) { return strstr(command, "--csv") || !strncmp(command, "cat ", 4); }
+
+/* The command's run; `figures`: with --json, unless it prints CSV or is told so already. */
+static Run *ask(const char *command, const char *input, bool figures) {
+  const bool csv = is_data(command);
+  char *key, *words[WORDS + 1];
+  if (asprintf(&key, "%s%s\n%s", command, figures && !csv ? " --json" : "", input) < 0) abort();
+  Run *r = runs;
+  while (r && strcmp(r->key, key)) r = r->next;
+  if (!r) {
+    r = calloc(1, sizeof *r);
+    *r = (Run){.next = runs, .key = key};
+    runs = r;
+    char *typed = strndup(key, strcspn(key, "\n")), *text = replaced(typed, "TMP/", folder);
+    free(text), text = replaced(typed, "TMP", folder);
+    words_of(text, words + 1);
+    FILE *in = tmpfile(), *out = tmpfile(), *err = tmpfile();
+    if (!in || !out || !err) bad_line("no temporary file");
+    fputs(input, in), rewind(in), fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) child(words + 1, in, out, err);
+    int status;
+    if (pid < 0 || waitpid(pid, &status, 0) < 0) bad_line("cannot be run: %s", strerror(errno));
+    r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    r->out = text_of(out), r->err = text_of(err);
+    fclose(in), free(text), free(typed);
+  } else free(key);
+  if (figures && !r->json) r->json = csv && *r->out != '{' ? rows_of(r->out) : json_loads(r->out, JSON_DECODE_ANY, NULL);
+  return r;
+}
+
+/* ---- Paths ---- */
+
+static const json_t *one_of; /* the last value seen */
+static double sum, least, most;
+static int seen;
+
+/* Sees each value at the path; returns where it ends. a.b, a["b c"], a[2], a[-1], a[*], a[2:5], a[name=TEXT], a[name*TEXT]: the
+ * first whose name is TEXT, or has it. */
+static const char *see(const json_t *v, const char *path) {
+  while (*path == '.' || *path == '[' || isalnum((unsigned char)*path) || *path == '_') {
+    char key[256];
+    const char *close = strchr(path, ']');
+    size_t n = *path == '[' ? 0 : strspn(path += *path == '.', "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    if (n) {
+      snprintf(key, sizeof key, "%.*s", (int)n, path);
+      v = json_object_get(v, key), path += n;
+      continue;
+    }
+    if (!close || *path != '[') bad_line("a path ends at '%s'", path);
+    snprintf(key, sizeof key, "%.*s", (int)(close - path - 1), path + 1);
+    path = close + 1, n = strcspn(key, "=*");
+    const bool has = key[n] == '*';
+    if (!strcmp(key, "*") || strchr(key, ':')) {
+      const size_t all = json_array_size(v), from = strtoul(key, NULL, 10), to = strchr(key, ':') ? strtoul(strchr(key, ':') + 1, NULL, 10) : 0;
+      const char *end = NULL;
+      for (size_t k = from; k < (to && to < all ? to : all); k++) end = see(json_array_get(v, k), path);
+      return end ? end : see(NULL, path);
+    }
+    if (*key == '"') key[strlen(key) - 1] = 0, v = json_object_get(v, key + 1);
+    else if (key[n]) {
+      const json_t *list = v;
+      key[n] = 0, v = NULL;
+      for (size_t k = 0; !v && k < json_array_size(list); k++) {
+        const char *text = json_string_value(json_object_get(json_array_get(list, k), key));
+        if (text && (has ? strstr(text, key + n + 1) != NULL : !strcmp(text, key + n + 1))) v = json_array_get(list, k);
+      }
+    } else {
+      const long k = strtol(key, NULL, 10);
+      v = json_array_get(v, (size_t)(k < 0 ? (long)json_array_size(v) + k : k));
+    }
+  }
+  const double x = json_is_number(v) ? json_number_value(v) : NAN;
+  one_of = v, sum += x, least = seen && !(x < least) ? least : x, most = seen && !(x > most) ? most : x, seen++;
+  return path;
+}
+
+static const json_t *look(const json_t *json, const char **path) {
+  seen = 0, sum = 0;
+  *path = see(json, *path);
+  return one_of;
+}
+
+/* ---- Expressions ---- */
+
+static const char *at;
+static const json_t *answer; /* whose paths they are */
+static struct { char name[32]; double value; } lets[LETS];
+static int n_lets;
+static double expression(void);
+
+static void blanks(void) { at += strspn(at, " "); }
+static bool take(const char *text) {
+  blanks();
+  if (strncmp(at, text, strlen(text))) return false;
+  at += strlen(text);
+  return true;
+}
+static void need(const char *text) {
+  if (!take(text)) bad_line("'%s' is missing before '%s'", text, at);
+}
+
+/* {COMMAND : EXPRESSION}: of another answer. */
+static double elsewhere(void) {
+  const char *colon = strstr(at, " : ");
+  if (!colon) bad_line("{COMMAND : PATH} is meant");
+  char *command = strndup(at, (size_t)(colon - at));
+  const json_t *mine = answer;
+  const Run *r = ask(command, "", true);
+  if (r->status) failed("%s: exit status %d: %s", command, r->status, r->err);
+  answer = r->json, at = colon + 3;
+  const double v = expression();
+  answer = mine, free(command);
+  need("}");
+  return v;
+}
+
+static double function(const char *name) {
+  static const struct { const char *name; double (*f)(double); } F[] = {
+      {"exp", exp}, {"sqrt", sqrt}, {"log2", log2}, {"log", log}, {"floor", floor}, {"ceil", ceil}, {"abs", fabs}};
+  static const struct { const char *name; double *is; } OVER[] = {{"sum", &sum}, {"least", &least}, {"most", &most}};
+  for (size_t k = 0; k < sizeof OVER / sizeof *OVER; k++)
+    if (!strcmp(name, OVER[k].name)) {
+      blanks();
+      look(answer, &at), need(")");
+      return *OVER[k].is;
+    }
+  const double x = expression();
+  double y = NAN;
+  if (!strcmp(name, "min")) need(","), y = fmin(x, expression());
+  else if (!strcmp(name, "max")) need(","), y = fmax(x, expression());
+  else {
+    size_t k = 0;
+    while (k < sizeof F / sizeof *F && strcmp(name, F[k].name)) k++;
+    if (k == sizeof F / sizeof *F) bad_line("there is no function %s", name);
+    y = F[k].f(x);
+  }
+  need(")");
+  return y;
+}
+
+static double factor(void) {
+  char name[32], *end;
+  if (take("-")) return -factor();
+  if (take("(")) { const double v = expression(); need(")"); return v; }
+  if (take("{")) return elsewhere();
+  if (take("#")) {
+    const json_t *v = look(answer, &at);
+    if (!json_is_array(v) && !json_is_object(v)) failed("no list or object is there to count");
+    return (double)(json_is_array(v) ? json_array_size(v) : json_object_size(v));
+  }
+  if (isalpha((unsigned char)*at) || *at == '[') {
+    const size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    snprintf(name, sizeof name, "%.*s", (int)n, at);
+    if (at[n] == '(') { at += n + 1; return function(name); }
+    if (isupper((unsigned char)*at)) {
+      for (int k = n_lets; k-- > 0;) if (!strcmp(name, lets[k].name)) { at += n; return lets[k].value; }
+      bad_line("nothing is named %s", name);
+    }
+    const json_t *v = look(answer, &at);
+    if (seen > 1) bad_line("[*] and [2:5] stand in sum(), least() or most()");
+    return json_is_number(v) ? json_number_value(v) : NAN;
+  }
+  const double v = strtod(at, &end);
+  if (end == at) bad_line("no number, name or path: '%s'", at);
+  at = end;
+  return v;
+}
+static double term(void) {
+  double v = factor();
+  for (;;)
+    if (take("*")) v *= factor();
+    else if (take("/")) v /= factor();
+    else return v;
+}
+static double expression(void) {
+  double v = term();
+  for (;;)
+    if (take("+")) v += term();
+    else if (take("-")) v -= term();
+    else return v;
+}
+
+/* ---- Rows ---- */
+
+/* PATH = "TEXT", PATH has "TEXT", PATH = true, false, null, absent. False: the right side is none of these. */
+static bool check_word(const char *row) {
+  const char *path = row;
+  if (!islower((unsigned char)*row) && *row != '[') return false;
+  for (const char *c = row; isalnum((unsigned char)*c) || *c == '_'; c++)
+    if (c[1] == '(') return false;
+  const json_t *v = look(answer, &path);
+  at = path;
+  const bool not = take("!="), has = !not && take("has "), is = not || has || take("=");
+  blanks();
+  if (!is) return false;
+  bool right;
+  if (*at == '"') {
+    char *end = strrchr(at, '"');
+    if (end == at || end[1]) bad_line("a quote is not closed");
+    char *text = strndup(at + 1, (size_t)(end - at - 1));
+    const char *got = json_string_value(v);
+    right = got && (has ? strstr(got, text) != NULL : (strcmp(got, text) == 0) != not);
+    free(text);
+  } else if (!strcmp(at, "true")) right = not ? json_is_false(v) : json_is_true(v);
+  else if (!strcmp(at, "false")) right = json_is_false(v);
+  else if (!strcmp(at, "null")) right = v && json_is_null(v) != not;
+  else if (!strcmp(at, "absent")) right = !v != not;
+  else return false;
+  if (right) return true;
+  char *got = v ? json_dumps(v, JSON_ENCODE_ANY) : NULL;
+  failed("%s: it is %s", row, got ? got : "absent");
+  free(got);
+  return true;
+}
+
+/* EXPRESSION = EXPRESSION [~ PART], or < > <= >= !=. Whole numbers are equal exactly, others to twelve digits. */
+static void check_figure(const char *row) {
+  if (check_word(row)) return;
+  at = row;
+  const double is = expression();
+  static const char *const OPS[] = {"<=", ">=", "!=", "<", ">", "="};
+  size_t op = 0;
+  while (op < 6 && !take(OPS[op])) op++;
+  if (op == 6) bad_line("= < > <= >= or != is missing: '%s'", row);
+  const double wanted = expression();
+  const double part = take("~") ? expression() : wanted == floor(wanted) ? 0 : 1e-12;
+  blanks();
+  if (*at) bad_line("what is '%s'?", at);
+  if (isnan(is) || isnan(wanted)) { failed("%s: there is no such number", row); return; }
+  const bool equal = is == wanted || fabs(is - wanted) <= part * fabs(wanted);
+  const bool right[] = {is <= wanted, is >= wanted, !equal, is < wanted, is > wanted, equal};
+  if (!right[op]) failed("%s: it is %.17g, not %.17g", row, is, wanted);
+}
+
+typedef struct {
+  char *command, *input;
+  int status, rows; /* the exit status that is right; checks so far */
+} Block;
+
+static void check(Block *b, const char *row) {
+  b->rows++;
+  const int before = failures;
+  if (!strncmp(row, "! ", 2)) {
+    const Run *r = ask(b->command, b->input, false);
+    const char *end = strchr(r->err, '\n');
+    if (r->status != 2 || *r->out || !end || end[1] || !strstr(r->err, row + 2))
+      failed("no refusal of one line with '%s': exit status %d, %s%s", row + 2, r->status, r->out, r->err);
+  } else {
+    static const char *const FORMS[] = {"| ", "!| ", "= | ", "2| "};
+    size_t k = 0;
+    while (k < 4 && strncmp(row, FORMS[k], strlen(FORMS[k]))) k++;
+    const Run *r = ask(b->command, b->input, k == 4);
+    if (r->status != b->status) failed("%s: exit status %d, not %d: %s", b->command, r->status, b->status, r->err);
+    else if (k == 4) {
+      if (!(answer = r->json)) failed("no JSON: %s", r->out);
+      else check_figure(row);
+    } else {
+      char *text = replaced(row + strlen(FORMS[k]), "\\n", "\n");
+      const char *in = k == 3 ? r->err : r->out, *found = strstr(in, text);
+      if (k == 2 ? found != in : !found != (k == 1)) failed("%s: not so: %s", row, in);
+      free(text);
+    }
+  }
+  passed += failures == before;
+}
+
+/* A command of which nothing is asked must still end well. */
+static void end_block(Block *b) {
+  if (b->command && !b->rows) {
+    const Run *r = ask(b->command, b->input, false);
+    if (r->status != b->status) failed("%s: exit status %d, not %d: %s", b->command, r->status, b->status, r->err);
+    else passed++;
+  }
+  free(b->command), free(b->input);
+  *b = (Block){.input = strdup("")};
+}
+
+static void run_table(const char *path) {
+  FILE *f = fopen(table = path, "r"), *into = NULL;
+  char *row = NULL;
+  size_t room = 0;
+  Block b = {.input = strdup("")};
+  if (!scratch_folder(folder) || !f) bad_line("cannot be read");
+  setenv("HOME", folder, 1);
+  for (line = 1; getline(&row, &room, f) >= 0; line++) {
+    char *note = *row == '<' ? NULL : strstr(row, "  # ");
+    if (note) *note = 0;
+    for (size_t n = strlen(row); n && strchr("\n ", row[n - 1]); n--) row[n - 1] = 0;
+    if (!*row || !strncmp(row, "# ", 2)) continue;
+    if (!strncmp(row, "< ", 2) || !strcmp(row, "<")) {
+      const char *text = row[1] ? row + 2 : "";
+      if (into) fprintf(into, "%s\n", text);
+      else {
+        char *more;
+        if (!b.command || b.rows || asprintf(&more, "%s%s\n", b.input, text) < 0) bad_line("stdin follows the command");
+        free(b.input), b.input = more;
+      }
+      continue;
+    }
+    if (into) fclose(into), into = NULL;
+    if (!strncmp(row, "$ ", 2)) end_block(&b), b.command = strdup(row + 2);
+    else if (!strncmp(row, "@ TMP/", 6)) {
+      char *name = replaced(row + 2, "TMP", folder);
+      end_block(&b);
+      into = fopen(name, "w");
+      if (!into) bad_line("%s cannot be written", name);
+      free(name);
+    } else if (!strncmp(row, "let ", 4)) {
+      char *is = strchr(row, '=');
+      if (n_lets == LETS || !is || !isupper((unsigned char)row[4])) bad_line("let Name = EXPRESSION");
+      at = is + 1, answer = NULL;
+      lets[n_lets].value = expression();
+      snprintf(lets[n_lets++].name, sizeof lets->name, "%.*s", (int)strcspn(row + 4, " ="), row + 4);
+    } else if (!b.command) bad_line("no command stands before '%s'", row);
+    else if (!strncmp(row, "exit ", 5)) b.status = atoi(row + 5);
+    else check(&b, row);
+  }
+  if (into) fclose(into);
+  end_block(&b);
+  finish();
+}
+
+/* ---- Tables side by side ---- */
+
+static int wait_for_one(FILE *const *outs, const pid_t *pids, size_t n) {
+  int status;
+  const pid_t pid = wait(&status);
+  for (size_t k = 0; k < n; k++)
+    if (pids[k] == pid) {
+      char buffer[4096];
+      rewind(outs[k]);
+      for (size_t got; (got = fread(buffer, 1, sizeof buffer, outs[k])) > 0;) fwrite(buffer, 1, got, stdout);
+      fclose(outs[k]);
+    }
+  return status != 0;
+}
+
+int main(int argc, char **argv) {
+  glob_t tables = {0};
+  for (int k = 1; k < argc; k++) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, strchr(argv[k], '/') ? "%s" : "tests/commands/%s.txt", argv[k]);
+    glob(path, GLOB_NOCHECK | (k > 1 ? GLOB_APPEND : 0), NULL, &tables);
+  }
+  if (argc == 1 && glob("tests/commands/*.txt", 0, NULL, &tables)) return 2;
+  char *program = realpath(getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk", NULL);
+  if (!program) return perror("tilewalk"), 2;
+  setenv("TILEWALK", program, 1), setenv("TILEWALK_ASSETS", "assets", 0), setenv("LC_ALL", "C.UTF-8", 1);
+  setenv("OMP_NUM_THREADS", "1", 0);
+  static const char *const UNSET[] = {"COLUMNS", "NO_COLOR", "TILEWALK_STATE", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"};
+  for (size_t k = 0; k < sizeof UNSET / sizeof *UNSET; k++) unsetenv(UNSET[k]);
+  const char *jobs = getenv("TEST_JOBS");
+  const long at_once = jobs ? atol(jobs) : sysconf(_SC_NPROCESSORS_ONLN);
+  pid_t *pids = calloc(tables.gl_pathc, sizeof *pids);
+  FILE **outs = calloc(tables.gl_pathc, sizeof *outs);
+  int bad = 0;
+  for (size_t k = 0; k < tables.gl_pathc; k++) {
+    if ((long)k >= at_once) bad |= wait_for_one(outs, pids, k);
+    outs[k] = tmpfile();
+    fflush(stdout);
+    if (!outs[k] || (pids[k] = fork()) < 0) return perror("fork"), 2;
+    if (pids[k] == 0) dup2(fileno(outs[k]), 1), run_table(tables.gl_pathv[k]);
+  }
+  for (size_t k = 0; k < tables.gl_pathc && (long)k < at_once; k++) bad |= wait_for_one(outs, pids, tables.gl_pathc);
+  return bad;
+}
