@@ -9,7 +9,7 @@ WARN := -std=c11 -Wall -Wextra -Wshadow -Wconversion
 
 comma := ,
 has = $(shell pkg-config --exists $1 2>/dev/null && echo yes)
-PKGS := cairo pangocairo jansson lua5.4 md4c
+PKGS := cairo pangocairo jansson lua5.4 md4c zlib
 READY := $(call has,$(PKGS))
 
 # Optional parts: $(call part,PACKAGES,DEFINE,NOTICE): one define, its packages, and one line when they are missing.
@@ -181,7 +181,7 @@ $(BUILD)/tests/bench_scan_fit: $(BUILD)/tests/bench_scan_fit.o $(BUILD)/tests/su
 	$(link) -lcmocka
 $(foreach kind,bench picture,$(eval $(BUILD)/tests/$(kind)_%: $(BUILD)/tests/$(kind)_%.o $(BUILD)/libtilewalk.a; $$(link)))
 $(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/libtilewalk.a
-	$(call say,LD )$(LINK) $(QUICK) $^ -lcmocka -lstdc++ -lm -o $@
+	$(call say,LD )$(LINK) $(QUICK) $^ -lcmocka -lstdc++ -lz -lm -o $@
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
 	$(call say,LD )$(LINK) $(QUICK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 

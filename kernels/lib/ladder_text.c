@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/base/gunzip.h"
+#include <zlib.h>
 
 enum { LINE_BYTES = 1024, MOST_TEXT = 8 << 20, MOST_MEMBER = 4 << 20 };
 
@@ -38,6 +37,26 @@ static Status find(const char *folder, const char *kernel, Place *place, Error *
                    "%s has no kernel '%.200s'; kernels/collect/record_ladder.py records them", folder, kernel);
 }
 
+/* Unpacks the gzip member at the beginning of `bytes`, whose checksum must hold. */
+static Status gunzip(unsigned char *bytes, long n_bytes, const char *name, char **text, size_t *n_text, Error *error) {
+  char *out = malloc(MOST_TEXT + 2); /* zlib ends a text only where there is room for a byte more */
+  z_stream z = {.next_in = bytes, .avail_in = (uInt)n_bytes, .next_out = (Bytef *)out, .avail_out = MOST_TEXT + 1};
+  if (!out || inflateInit2(&z, 16 + MAX_WBITS)) {
+    free(out);
+    return error_set(error, STATUS_NO_MEMORY, "%s: no memory to unpack it", name);
+  }
+  const bool is_whole = inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out <= MOST_TEXT;
+  inflateEnd(&z);
+  if (!is_whole) {
+    free(out);
+    return error_set(error, STATUS_BAD_FILE, "%s: damaged, or more than %d bytes", name, MOST_TEXT);
+  }
+  out[z.total_out] = 0;
+  char *fits = realloc(out, z.total_out + 1);
+  *text = fits ? fits : out, *n_text = z.total_out;
+  return STATUS_OK;
+}
+
 Status ladder_text(const char *folder, const char *kernel, char **text, size_t *n_bytes, Error *error) {
   Place place;
   *text = NULL, *n_bytes = 0;
@@ -50,7 +69,7 @@ Status ladder_text(const char *folder, const char *kernel, char **text, size_t *
       packed && !fseek(f, place.from, SEEK_SET) && fread(packed, 1, (size_t)place.bytes, f) == (size_t)place.bytes;
   fclose(f);
   if (is_read)
-    status = gunzip(packed, (size_t)place.bytes, MOST_TEXT, place.file, text, n_bytes, error);
+    status = gunzip(packed, place.bytes, place.file, text, n_bytes, error);
   else if (packed)
     status = error_set(error, STATUS_BAD_FILE, "%s/%s: shorter than its index says", folder, place.file);
   else

@@ -52,7 +52,7 @@ says '^Setting up: a C compiler, pkg-config, drawing \(cairo, pango\)'
 says '^Installing with apt-get: gcc libc6-dev pkg-config libcairo2-dev'
 [ "$(wc -l <"$box/out")" = 2 ] || fail "more than two lines"
 called ' update$'
-called ' install -y --no-install-recommends gcc libc6-dev pkg-config libcairo2-dev libpango1.0-dev .* liblua5.4-dev libmd4c-dev$'
+called ' install -y --no-install-recommends gcc libc6-dev pkg-config libcairo2-dev libpango1.0-dev .* liblua5.4-dev libmd4c-dev zlib1g-dev$'
 called ' install -y --no-install-recommends libwebp-dev libgif-dev$'
 if grep -q cmocka "$box/calls"; then fail "make run asked for the test library"; fi
 machine 0; run 0 test

@@ -33,7 +33,7 @@ sed -n '/^\$ tilewalk sim -N 4096/,/^```/p' README.md | sed '1d; $d; /^\.\.\.$/d
   grep -qxF -- "$line" "$out" || { echo "FAIL: the README prints: $line"; exit 1; }
 done || exit 1
 "$tilewalk" doctor >"$out"
-for library in cairo pango jansson Lua md4c libwebp giflib SDL2 OpenMP; do
+for library in cairo pango jansson Lua md4c zlib libwebp giflib SDL2 OpenMP; do
   grep -q "^$library " "$out" || fail "doctor does not name $library"
 done
 # What is on PATH and can be run is here, and wants nothing; a file that cannot be run is not.

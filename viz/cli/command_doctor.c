@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 #ifdef TILEWALK_GIF
 #include <gif_lib.h>
 #endif
@@ -149,6 +150,7 @@ static int collect(Check *checks) {
   checks[n++] = library("Lua", "answers of lessons, claims",
                         LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE, NULL);
   checks[n++] = library("md4c", "Markdown of lessons", "0.4 or later", NULL);
+  checks[n++] = library("zlib", "the ladder's recorded kernels", zlibVersion(), NULL);
   checks[n++] = webp();
   checks[n++] = gif();
   checks[n++] = sdl();
