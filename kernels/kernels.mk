@@ -20,7 +20,7 @@ $(eval $(call kernel_build,plain,))
 $(foreach b,counted marked timed ended stamped,$(eval $(call kernel_build,$b,-DTW_$(shell echo $b | sed 's/counted/COUNTING/' | tr a-z A-Z))))
 
 # The model and what checks a result, of the same objects as in the library: no drawing, no JSON, no Lua.
-MODEL_OBJ := $(filter $(BUILD)/sim/% $(BUILD)/kernels/counters/% $(BUILD)/programs.o,$(OBJ)) $(filter %/verify.o %/verify_backward.o,$(ON_CPU))
+MODEL_OBJ := $(filter $(BUILD)/sim/% $(BUILD)/kernels/counters/% $(BUILD)/kernels/probes/% $(BUILD)/programs.o,$(OBJ)) $(filter %/verify.o %/verify_backward.o,$(ON_CPU))
 $(BUILD)/libmodel.a: $(MODEL_OBJ) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(MODEL_OBJ)
 GPU_ONLY := kernels/lib/harness.cu $(wildcard kernels/ladder/*_cublas.cu) $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))

@@ -29,7 +29,7 @@
 #   others-longer  one head and four of more than 64K tokens, counted in the same way        -> GPU/others-longer
 #   bandwidth  reading speed against buffer size                                             -> GPU/bandwidth
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU/placement
-#   scan       hardware counters of lists of reads and stores (counters/scan_lists.h)        -> GPU/scan
+#   scan       hardware counters of lists of reads and stores (probes/scan_lists.h)        -> GPU/scan
 #   scan-places  the same with all that is read and stored at eight places in turn           -> GPU/scan-places
 #   sets       which lines share a set of L2                                                 -> GPU/sets
 #   replacement  what a set keeps of lines that are read in turn                             -> GPU/replacement

@@ -220,10 +220,10 @@ PROBES = [
     "where it counts; [assets/counters/INDEX.md](../assets/counters/INDEX.md) lists every recording, how it was taken and who reads it.", ""] + table(
     ["probe", "asks"], [
         ["`--placement`", "on which side of L2 each SM is, and on which SM each CTA of a launch runs"],
-        ["`--scan`, `--scan-places`", "what L2 keeps: launches whose every read and store is in a list (`kernels/counters/scan_lists.h`), at one place or eight"],
+        ["`--scan`, `--scan-places`", "what L2 keeps: launches whose every read and store is in a list (`kernels/probes/scan_lists.h`), at one place or eight"],
         ["`--sets`, `--replacement`", "which lines share a set of L2, and what a set keeps"],
         ["`--spills`", "how much room in L2 spilled registers take"],
-        ["`--coalescer`", "who shares a coalescer, how many requests become one, and for how long (`kernels/counters/spread.h`)"],
+        ["`--coalescer`", "who shares a coalescer, how many requests become one, and for how long (`kernels/probes/spread.h`)"],
         ["`--pace`, `--clocks`", "how evenly CTAs go, in cycles a tile, and how fast the clock of each GPC is; a build whose CTAs note their start and end"],
         ["`--steps`, `--steps-shared`", "when each CTA asks for its tiles; a build that notes each request"],
         ["`--ends`", "how evenly the CTAs of an SM share it; a build that notes nothing but the end"],

@@ -13,7 +13,7 @@
  *     pair A B                        SMs A and B at once
  *     apart A B warm|cold D           SM B, a number of cycles after SM A
  *     spread CTAS BYTES warm|cold W   every SM, CTAS on each, each with an offset of its own in [0, W)
- *                                     (kernels/counters/spread.h)
+ *                                     (kernels/probes/spread.h)
  *
  * Warm: before the clocks are set, two SMs on different sides of L2 read all data, which L2 then has; cold: the data
  * are in HBM, if the profiler empties L2 before each launch. A step takes 16 KiB, or as many bytes as said; no two
@@ -27,7 +27,7 @@
 #include "kernels/lib/ptx_inline.cuh"
 
 extern "C" {
-#include "kernels/counters/spread.h"
+#include "kernels/probes/spread.h"
 }
 
 #include <algorithm>

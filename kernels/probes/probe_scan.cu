@@ -1,4 +1,4 @@
-/* Runs the scans of kernels/counters/scan_lists.h, one launch each, for a profiler that counts what L2 and HBM move.
+/* Runs the scans of kernels/probes/scan_lists.h, one launch each, for a profiler that counts what L2 and HBM move.
  *
  *     128 threads    one granule: 8 rounds of 16 bytes a thread, into shared memory past L1 (cp.async.cg), or stored
  *                    then a barrier, work_cycles of spinning, a barrier, and the next granule
@@ -9,7 +9,7 @@
 #include "kernels/lib/ptx_inline.cuh"
 
 extern "C" {
-#include "kernels/counters/scan_lists.h"
+#include "kernels/probes/scan_lists.h"
 }
 
 namespace {
@@ -66,7 +66,7 @@ struct Study {
   unsigned char *pool;
 };
 
-Status run_scan(void *context, const ScanList *scan, Error *) {
+void run_scan(void *context, const ScanList *scan) {
   const Study *study = (const Study *)context;
   const size_t ops_bytes = scan->n_ops * sizeof *scan->ops,
                parts_bytes = scan->n_ctas * SCAN_PARTS * sizeof *scan->parts;
@@ -81,22 +81,18 @@ Status run_scan(void *context, const ScanList *scan, Error *) {
   GPU(cudaDeviceSynchronize());
   printf("%s,%s\n", study->name, scan->name);
   fflush(stdout); /* a profiler writes between the lines */
-  return STATUS_OK;
 }
 
-using Each = Status (*)(Status (*)(void *, const ScanList *, Error *), void *, Error *);
-
-void run_all(const char *name, Each each) {
+void run_all(const char *name, void (*each)(ScanVisit *visit, void *context)) {
   ampere_or_later("--scan");
   const size_t pool_bytes = (size_t)SCAN_POOL_GRANULES * SCAN_GRANULE_BYTES;
   GpuBuffer pool;
   pool.take(pool_bytes, "the pool of the scans");
   GPU(cudaMemset(pool.data, 1, pool_bytes));
   GPU(cudaFuncSetAttribute(scan_granules, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
-  Error error = {};
   Study study = {name, (unsigned char *)pool.data};
   printf("%s,name\n", name);
-  if (each(run_scan, &study, &error)) refuse("%s", error.message);
+  each(run_scan, &study);
 }
 
 } // namespace

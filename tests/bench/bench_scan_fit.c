@@ -58,23 +58,19 @@ static void add(Fit *f, const ScanList *scan, const char *place, const ScanCount
   }
 }
 
-static Status add_scan(void *context, const ScanList *scan, Error *error) {
-  (void)error;
+static void add_scan(void *context, const ScanList *scan) {
   Fit *f = context;
   const char *place = strstr(scan->name, " v ");
   if (strncmp(scan->name, "few", 3) == 0 || strncmp(scan->name, "stores", 6) == 0)
-    return STATUS_OK; /* of coalescing and of stores */
+    return; /* of coalescing and of stores */
   add(f, scan, place,
       place ? scan_counted(f->elsewhere, f->n_elsewhere, scan->name) : scan_counted(f->here, f->n_here, scan->name),
       place ? &PLACEMENT_H200_FOURTH : &PLACEMENT_H200);
-  return STATUS_OK;
 }
 
-static Status add_place(void *context, const ScanList *scan, Error *error) {
-  (void)error;
+static void add_place(void *context, const ScanList *scan) {
   Fit *f = context;
   add(f, scan, strstr(scan->name, " place "), scan_counted(f->here, f->n_here, scan->name), &PLACEMENT_H200);
-  return STATUS_OK;
 }
 
 static double error_of(const Fit *f) {
@@ -87,15 +83,14 @@ static double error_of(const Fit *f) {
 static void fit(double room_mib, double lines) {
   static Fit lists, places;
   const HierarchyConfig l2 = {.side_capacity_bytes = room_mib * MIB, .side_ways = lines};
-  Error error = {0};
   lists.l2 = places.l2 = l2;
   lists.n = places.n = 0;
   lists.n_drawn = places.n_drawn = 0;
   lists.n_here = scans_counted(lists.here, "counters/h200/scan/first.csv");
   lists.n_elsewhere = scans_counted(lists.elsewhere, "counters/h200/scan/fourth.csv");
   places.n_here = scans_counted(places.here, "counters/h200/scan-places/first.csv");
-  if (scan_lists_each(add_scan, &lists, &error) || scan_lists_each_place(add_place, &places, &error))
-    fail_msg("%s", error.message);
+  scan_lists_each(add_scan, &lists);
+  scan_lists_each_place(add_place, &places);
   const double a = error_of(&lists), b = error_of(&places), both = sqrt((a * a + b * b) / 2);
   printf("%6g MiB, %2g lines to a set: %d lists %5.2f %%, %d means of places %5.2f %%, together %5.2f %%\n", room_mib,
          lines, lists.n, 100 * a, places.n, 100 * b, 100 * both);

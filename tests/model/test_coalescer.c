@@ -3,7 +3,7 @@
  * SMs that share one are those of a GPC, which the order of a launch tells (h200/placement, h100/placement);
  * they also share a clock (h200/clocks, h100/clocks). */
 #include "tests/support/test.h"
-#include "kernels/counters/spread.h"
+#include "kernels/probes/spread.h"
 #include "sim/l2/clock.h"
 #include "tests/support/gpcs.h"
 

@@ -69,18 +69,16 @@ static Family family_of(const char *name) {
 }
 
 /* Each place is one in the model too, drawn. */
-static Status predict(void *context, const ScanList *scan, Error *error) {
-  (void)error;
+static void predict(void *context, const ScanList *scan) {
   Table *t = context;
   const uint64_t place = (uint64_t)atoi(strstr(scan->name, " place ") + 7);
   assert_true(fabs(scan_counted(t->rows, t->n_rows, scan->name)->boundary) > 0);
-  if (place > DRAWS) return STATUS_OK;
+  if (place > DRAWS) return;
   const ClockResult r = scan_predicted(scan, (HierarchyConfig){.seed = place, .side_capacity_bytes = t->side_bytes},
                                        place, &PLACEMENT_H200);
   Scan *s = scan_of(t, scan->name);
   s->predicted += r.bytes.hbm_read_bytes / DRAWS;
   s->predicted_fabric += r.bytes.fabric_bytes / DRAWS;
-  return STATUS_OK;
 }
 
 /* Of a family: the mean error of its scans, with its sign, and the worst without. */
@@ -89,10 +87,9 @@ typedef struct {
 } Holds;
 
 static void compare(Table *t, const Holds holds[FAMILIES]) {
-  Error error = {0};
   double sums[FAMILIES] = {0}, worst[FAMILIES] = {0};
   int n[FAMILIES] = {0};
-  if (scan_lists_each_place(predict, t, &error)) fail_msg("%s", error.message);
+  scan_lists_each_place(predict, t);
   for (int i = 0; i < t->n; i++) {
     const Scan *s = &t->scans[i];
     const Family family = family_of(s->name);

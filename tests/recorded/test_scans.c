@@ -1,5 +1,5 @@
 /* The scans of assets/counters/h200/scan/first.csv, which an H200 ran and its counters counted, predicted from the same
- * lists (kernels/counters/scan_lists.h): what L2 keeps, apart from attention. Those that were counted at eight places
+ * lists (kernels/probes/scan_lists.h): what L2 keeps, apart from attention. Those that were counted at eight places
  * besides (pieces, scattered, rows, turns) are test_scan_places.c's. TILEWALK_TABLE=1 prints every row. */
 #include "tests/support/test.h"
 #include "sim/machine/gpu.h"
@@ -39,14 +39,13 @@ static int family_of(const char *name) {
   return f;
 }
 
-static Status visit(void *context, const ScanList *scan, Error *error) {
-  (void)error;
+static void visit(void *context, const ScanList *scan) {
   Table *t = context;
-  if (strstr(scan->name, " v ")) return STATUS_OK; /* V at other places, on another card */
+  if (strstr(scan->name, " v ")) return; /* V at other places, on another card */
   t->n_seen++;
   const ScanCounted *row = scan_counted(t->rows, t->n, scan->name);
   const int f = family_of(scan->name);
-  if (f == FAMILIES) return STATUS_OK;
+  if (f == FAMILIES) return;
   const ClockResult r = scan_predicted(scan, (HierarchyConfig){.seed = 1}, 1, &PLACEMENT_H200);
   const double fabric = r.bytes.fabric_bytes + LAUNCH_BYTES;
   assert_true(fabs(r.bytes.read_bytes / row->boundary - 1) < 0.01);
@@ -57,15 +56,13 @@ static Status visit(void *context, const ScanList *scan, Error *error) {
                   r.bytes.hbm_read_bytes * 1e-6, row->hbm_read * 1e-6,
                   100 * (r.bytes.hbm_read_bytes / row->hbm_read - 1), fabric * 1e-6, row->fabric * 1e-6,
                   100 * (fabric / row->fabric - 1));
-  return STATUS_OK;
 }
 
 TEST(scans_are_predicted) {
   static Table t;
-  Error error = {0};
   t.print = getenv("TILEWALK_TABLE") != NULL;
   t.n = scans_counted(t.rows, "counters/h200/scan/first.csv");
-  if (scan_lists_each(visit, &t, &error)) fail_msg("%s", error.message);
+  scan_lists_each(visit, &t);
   assert_int_equal(t.n_seen, t.n);
   for (int f = 0; f < FAMILIES; f++) {
     if (t.print)
@@ -129,11 +126,9 @@ TEST(granules_apart_fill_sets_unevenly) {
   assert_true(lost[2] > 0.1 && lost[4] > 1.5 * lost[2] && lost[16] > 1.2 * lost[4] && lost[16] < 0.4);
 }
 
-static Status use_granules(void *context, const ScanList *scan, Error *error) {
-  (void)error;
-  if (strcmp(scan->name, "turns 256 heads 4 mib 16")) return STATUS_OK;
+static void use_granules(void *context, const ScanList *scan) {
+  if (strcmp(scan->name, "turns 256 heads 4 mib 16")) return;
   for (uint32_t i = 0; i < scan->n_ops; i++) assert_int_equal(reuse_use_range(context, scan->ops[i], 1), STATUS_OK);
-  return STATUS_OK;
 }
 
 /* Turns of which an LRU of 26 of the 30 MiB would keep everything: 64 MiB would be read. */
@@ -142,7 +137,7 @@ TEST(sets_overflow_before_a_side_is_full) {
   ReuseState *reuse = malloc(reuse_state_bytes(all));
   assert_non_null(reuse);
   assert_int_equal(reuse_init(reuse, all, NULL), STATUS_OK);
-  assert_int_equal(scan_lists_each(use_granules, reuse, NULL), STATUS_OK);
+  scan_lists_each(use_granules, reuse);
   assert_int_equal(reuse_misses(reuse, 26 * granules_of_mib), all);
   assert_true(read_mib("turns 256 heads 4 mib 16") > 1.5 * 64);
   free(reuse);

@@ -1,8 +1,8 @@
-/* What the model of L2 says of a scan (kernels/counters/scan_lists.h), from the same list that a GPU ran. */
+/* What the model of L2 says of a scan (kernels/probes/scan_lists.h), from the same list that a GPU ran. */
 #ifndef TILEWALK_TESTS_SUPPORT_SCAN_PREDICTED_H
 #define TILEWALK_TESTS_SUPPORT_SCAN_PREDICTED_H
 
-#include "kernels/counters/scan_lists.h"
+#include "kernels/probes/scan_lists.h"
 #include "sim/l2/clock.h"
 #include "sim/l2/placement.h"
 

@@ -1,10 +1,10 @@
-#include "kernels/counters/scan_lists.h"
+/* Makes the lists, one after the other, in one Builder: operations first, then each CTA's stretches of them. */
+#include "kernels/probes/scan_lists.h"
 
 #include "sim/base/splitmix.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MIB = 64 /* granules */, MAX_OPS = 1 << 20, MAX_CTAS = 2048 };
@@ -14,9 +14,8 @@ enum { OWN_AT = 256 * MIB, V_AT = 300 * MIB, Q_AT = 602 * MIB, O_AT = 904 * MIB,
 
 /* One scan under construction, and its visitor. */
 typedef struct {
-  Status (*visit)(void *context, const ScanList *scan, Error *error);
+  ScanVisit *visit;
   void *context;
-  Error *error;
   ScanList list;
   uint32_t ops[MAX_OPS];
   ScanPart parts[MAX_CTAS * SCAN_PARTS];
@@ -60,20 +59,20 @@ static void read_all(Builder *b, uint32_t times) {
   for (uint32_t k = 0; k < times; k++) set_part_of_all(b, k, (ScanPart){0, b->list.n_ops});
 }
 
-static Status finish(Builder *b) { return b->visit(b->context, &b->list, b->error); }
+static void finish(Builder *b) { b->visit(b->context, &b->list); }
 
 /* Of a scan that has its name. V elsewhere than usual is said, and a place. */
-static Status finish_placed(Builder *b) {
+static void finish_placed(Builder *b) {
   const size_t length = strlen(b->list.name);
   if (b->place)
     snprintf(b->list.name + length, sizeof b->list.name - length, " place %u", b->place);
   else if (b->v_at != V_AT)
     snprintf(b->list.name + length, sizeof b->list.name - length, " v %u", b->v_at / MIB);
-  return finish(b);
+  finish(b);
 }
 
 /* Each piece at a random multiple of 2 MiB in its own share of the pool. */
-static Status pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed) {
+static void pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed) {
   const uint32_t page = 2 * MIB, share = SCAN_POOL_GRANULES / n_pieces, piece = mib * MIB / n_pieces;
   uint64_t random = 1000 * seed + n_pieces;
   begin(b, SCAN_SLOTS, 0);
@@ -84,11 +83,11 @@ static Status pieces(Builder *b, uint32_t n_pieces, uint32_t mib, uint32_t seed)
   read_all(b, 2);
   snprintf(b->list.name, sizeof b->list.name, b->place ? "pieces %u mib %u" : "pieces %u mib %u seed %u", n_pieces, mib,
            seed);
-  return finish_placed(b);
+  finish_placed(b);
 }
 
 /* Pieces of `piece` granules, each at a multiple of its size. */
-static Status scattered(Builder *b, uint32_t piece, uint32_t mib) {
+static void scattered(Builder *b, uint32_t piece, uint32_t mib) {
   uint64_t random = 7 + mib + 1000 * b->place;
   begin(b, SCAN_SLOTS, 0);
   memset(b->taken, 0, sizeof b->taken);
@@ -100,10 +99,10 @@ static Status scattered(Builder *b, uint32_t piece, uint32_t mib) {
   }
   read_all(b, 2);
   snprintf(b->list.name, sizeof b->list.name, "scattered kib %u mib %u", piece * (SCAN_GRANULE_BYTES / 1024), mib);
-  return finish_placed(b);
+  finish_placed(b);
 }
 
-static Status between(Builder *b, bool store, uint32_t mib, uint32_t own) {
+static void between(Builder *b, bool store, uint32_t mib, uint32_t own) {
   begin(b, SCAN_SLOTS, 0);
   for (uint32_t i = 0; i < mib * MIB; i++) add(b, i);
   const ScanPart a = {0, b->list.n_ops};
@@ -111,10 +110,13 @@ static Status between(Builder *b, bool store, uint32_t mib, uint32_t own) {
   set_part_of_all(b, 1, add_own(b, own, OWN_AT | (store ? SCAN_STORES : 0)));
   set_part_of_all(b, 2, a);
   snprintf(b->list.name, sizeof b->list.name, "between %s a %u own %u", store ? "write" : "read", mib, own);
-  return finish(b);
+  finish(b);
 }
 
 typedef enum { HOT_NONE, HOT_READ /* the CTA's first granule of Q */, HOT_STORE /* a granule of the CTA's slot */ } Hot;
+
+/* Besides: with V at several places, so far from K; and at places where all of it lies elsewhere. */
+typedef enum { AT_V = 1, AT_PLACES = 2, AT_V_AND_PLACES = 3 } Again;
 
 /* K and V of a head are mib / 2 MiB each; a CTA is one row of one head. */
 typedef struct {
@@ -124,50 +126,51 @@ typedef struct {
   uint32_t own;   /* granules of Q read before the walk, and of O stored after it */
   Hot hot;        /* after each granule of K and V */
   uint32_t work_cycles;
+  Again again;
 } Rows;
 
 static const Rows ROWS[] = {
-    {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000},
-    {32, 1024, 2, 1, 0, 1, HOT_NONE, 3000},
-    {32, 1024, 2, 1, 0, 1, HOT_READ, 3000},
-    {32, 1024, 2, 1, 0, 1, HOT_READ, 1000},
-    {28, 896, 2, 1, 0, 1, HOT_NONE, 3000},
-    {28, 896, 2, 1, 0, 1, HOT_READ, 3000},
-    {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},
-    {16, 256, 4, 1, 1, 2, HOT_NONE, 3000},
-    {16, 256, 4, 1, 1, 2, HOT_STORE, 3000},
-    {16, 256, 4, 1, 1, 2, HOT_READ, 3000},
-    {16, 256, 4, 1, 1, 2, HOT_STORE, 500},
-    {8, 128, 8, 1, 1, 2, HOT_NONE, 3000},
-    {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},
-    {32, 512, 2, 1, 1, 2, HOT_NONE, 1000},
-    {32, 512, 2, 1, 1, 2, HOT_STORE, 1000},
-    {16, 256, 4, 0, 0, 2, HOT_NONE, 3000},
-    {8, 128, 8, 0, 0, 2, HOT_NONE, 3000},
-    {32, 512, 2, 0, 0, 2, HOT_NONE, 1000},
-    {16, 512, 2, 0, 0, 1, HOT_NONE, 1000},
-    {16, 256, 4, 0, 1, 0, HOT_NONE, 4000},
-    {16, 256, 4, 0, 1, 2, HOT_NONE, 4000},
-    {16, 256, 4, 1, 0, 2, HOT_NONE, 4000},
-    {8, 128, 8, 1, 1, 0, HOT_NONE, 4000},
-    {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},
-    {32, 512, 2, 1, 0, 0, HOT_NONE, 1000},
-    {32, 512, 2, 1, 0, 0, HOT_NONE, 4000},
-    {24, 384, 2, 1, 1, 0, HOT_NONE, 1000},
-    {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},
-    {28, 448, 2, 1, 0, 0, HOT_NONE, 1000},
+    {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000, AT_PLACES},
+    {32, 1024, 2, 1, 0, 1, HOT_NONE, 3000, 0},
+    {32, 1024, 2, 1, 0, 1, HOT_READ, 3000, AT_V_AND_PLACES},
+    {32, 1024, 2, 1, 0, 1, HOT_READ, 1000, 0},
+    {28, 896, 2, 1, 0, 1, HOT_NONE, 3000, 0},
+    {28, 896, 2, 1, 0, 1, HOT_READ, 3000, 0},
+    {16, 256, 4, 1, 1, 0, HOT_NONE, 3000, AT_V_AND_PLACES},
+    {16, 256, 4, 1, 1, 2, HOT_NONE, 3000, 0},
+    {16, 256, 4, 1, 1, 2, HOT_STORE, 3000, AT_V_AND_PLACES},
+    {16, 256, 4, 1, 1, 2, HOT_READ, 3000, AT_PLACES},
+    {16, 256, 4, 1, 1, 2, HOT_STORE, 500, 0},
+    {8, 128, 8, 1, 1, 2, HOT_NONE, 3000, 0},
+    {8, 128, 8, 1, 1, 2, HOT_STORE, 3000, AT_V_AND_PLACES},
+    {32, 512, 2, 1, 1, 2, HOT_NONE, 1000, 0},
+    {32, 512, 2, 1, 1, 2, HOT_STORE, 1000, AT_V_AND_PLACES},
+    {16, 256, 4, 0, 0, 2, HOT_NONE, 3000, 0},
+    {8, 128, 8, 0, 0, 2, HOT_NONE, 3000, 0},
+    {32, 512, 2, 0, 0, 2, HOT_NONE, 1000, AT_PLACES},
+    {16, 512, 2, 0, 0, 1, HOT_NONE, 1000, AT_PLACES},
+    {16, 256, 4, 0, 1, 0, HOT_NONE, 4000, 0},
+    {16, 256, 4, 0, 1, 2, HOT_NONE, 4000, AT_PLACES},
+    {16, 256, 4, 1, 0, 2, HOT_NONE, 4000, 0},
+    {8, 128, 8, 1, 1, 0, HOT_NONE, 4000, 0},
+    {32, 512, 2, 1, 1, 0, HOT_NONE, 1000, AT_PLACES},
+    {32, 512, 2, 1, 0, 0, HOT_NONE, 1000, 0},
+    {32, 512, 2, 1, 0, 0, HOT_NONE, 4000, 0},
+    {24, 384, 2, 1, 1, 0, HOT_NONE, 1000, 0},
+    {24, 384, 2, 1, 0, 0, HOT_NONE, 1000, AT_PLACES},
+    {28, 448, 2, 1, 0, 0, HOT_NONE, 1000, 0},
     /* recorded when all numbers of the model had been chosen */
-    {32, 768, 2, 1, 1, 2, HOT_STORE, 2000},
-    {24, 384, 3, 1, 1, 2, HOT_STORE, 2000},
-    {24, 384, 3, 1, 1, 2, HOT_READ, 2000},
-    {20, 320, 4, 1, 1, 2, HOT_STORE, 1000},
-    {32, 512, 2, 1, 0, 1, HOT_READ, 2000},
-    {24, 512, 3, 1, 0, 1, HOT_READ, 2000},
-    {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
-    {32, 512, 2, 0, 0, 2, HOT_STORE, 1000},
+    {32, 768, 2, 1, 1, 2, HOT_STORE, 2000, 0},
+    {24, 384, 3, 1, 1, 2, HOT_STORE, 2000, AT_V_AND_PLACES},
+    {24, 384, 3, 1, 1, 2, HOT_READ, 2000, AT_V_AND_PLACES},
+    {20, 320, 4, 1, 1, 2, HOT_STORE, 1000, AT_V},
+    {32, 512, 2, 1, 0, 1, HOT_READ, 2000, AT_PLACES},
+    {24, 512, 3, 1, 0, 1, HOT_READ, 2000, AT_V},
+    {28, 448, 3, 1, 0, 1, HOT_STORE, 1000, AT_V_AND_PLACES},
+    {32, 512, 2, 0, 0, 2, HOT_STORE, 1000, 0},
 };
 
-static Status rows(Builder *b, const Rows *r) {
+static void rows(Builder *b, const Rows *r) {
   const uint32_t n_keys = r->mib * MIB / 2, per_key = r->hot ? 3 : 2;
   begin(b, r->rows * r->heads, r->work_cycles);
   for (uint32_t h = 0; h < r->heads; h++)
@@ -191,19 +194,19 @@ static Status rows(Builder *b, const Rows *r) {
            : r->hot == HOT_STORE ? "write"
                                  : "none",
            r->work_cycles);
-  return finish_placed(b);
+  finish_placed(b);
 }
 
-static Status stores(Builder *b, uint32_t own, uint32_t times) {
+static void stores(Builder *b, uint32_t own, uint32_t times) {
   begin(b, SCAN_SLOTS, 0);
   const ScanPart part = add_own(b, own, SCAN_STORES);
   for (uint32_t k = 0; k < times; k++) set_part_of_all(b, k, part);
   snprintf(b->list.name, sizeof b->list.name, "stores own %u times %u", own, times);
-  return finish(b);
+  finish(b);
 }
 
 /* One buffer twice, and after each granule of it a granule of the CTA's own. */
-static Status hot(Builder *b, Hot kind, uint32_t mib) {
+static void hot(Builder *b, Hot kind, uint32_t mib) {
   begin(b, SCAN_SLOTS, 0);
   for (uint32_t i = 0; i < mib * MIB; i++) {
     add(b, i);
@@ -216,16 +219,16 @@ static Status hot(Builder *b, Hot kind, uint32_t mib) {
            : kind == HOT_STORE ? "write"
                                : "none",
            mib);
-  return finish(b);
+  finish(b);
 }
 
 /* A number of CTAs alone on the machine, all reading the same 4 MiB. */
-static Status few(Builder *b, uint32_t n_ctas) {
+static void few(Builder *b, uint32_t n_ctas) {
   begin(b, n_ctas, 0);
   for (uint32_t i = 0; i < 4 * MIB; i++) add(b, i);
   read_all(b, 1);
   snprintf(b->list.name, sizeof b->list.name, "few %u", n_ctas);
-  return finish(b);
+  finish(b);
 }
 
 static void add_stretch(Builder *b, uint32_t at, uint32_t mib) {
@@ -241,28 +244,28 @@ static void read_again(Builder *b, uint32_t n_ctas, uint32_t before_mib, uint32_
   read_all(b, 1);
 }
 
-static Status renewed(Builder *b, uint32_t after_mib) {
+static void renewed(Builder *b, uint32_t after_mib) {
   read_again(b, SCAN_SLOTS, 16, after_mib);
   snprintf(b->list.name, sizeof b->list.name, "renewed a 8 b 16 c %u", after_mib);
-  return finish(b);
+  finish(b);
 }
 
-static Status far(Builder *b, uint32_t between_mib) {
+static void far(Builder *b, uint32_t between_mib) {
   read_again(b, 1, between_mib, between_mib);
   snprintf(b->list.name, sizeof b->list.name, "far a 8 between %u", between_mib);
-  return finish(b);
+  finish(b);
 }
 
-static Status strided(Builder *b, uint32_t stride, uint32_t mib) {
+static void strided(Builder *b, uint32_t stride, uint32_t mib) {
   begin(b, SCAN_SLOTS, 0);
   for (uint32_t i = 0; i < mib * MIB; i++) add(b, i * stride);
   read_all(b, 3);
   snprintf(b->list.name, sizeof b->list.name, "strided one of %u mib %u", stride, mib);
-  return finish(b);
+  finish(b);
 }
 
 /* Rows from the last key to the first, the shortest first, without what is a CTA's own. */
-static Status turns(Builder *b, uint32_t mib, uint32_t n_rows, uint32_t heads) {
+static void turns(Builder *b, uint32_t mib, uint32_t n_rows, uint32_t heads) {
   const uint32_t n_keys = mib * MIB / 2, n = n_rows * heads;
   uint32_t row[SCAN_SLOTS], left[SCAN_SLOTS] = {0}, next = 0;
   begin(b, 1, 0);
@@ -282,63 +285,54 @@ static Status turns(Builder *b, uint32_t mib, uint32_t n_rows, uint32_t heads) {
   }
   read_all(b, 1);
   snprintf(b->list.name, sizeof b->list.name, "turns %u heads %u mib %u", n_rows, heads, mib);
-  return finish_placed(b);
+  finish_placed(b);
 }
 
-static Status each_buffer(Builder *b) {
-  Status status = STATUS_OK;
+static Builder *open(ScanVisit *visit, void *context) {
+  static Builder b;
+  b.visit = visit;
+  b.context = context;
+  b.k_at = 0, b.v_at = V_AT, b.q_at = Q_AT, b.o_at = O_AT, b.hot_at = HOT_AT;
+  b.place = 0;
+  return &b;
+}
+
+/* Rows that come again so, and turns. */
+static void each_walk(Builder *b, Again again) {
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+    if (!again || ROWS[i].again & again) rows(b, &ROWS[i]);
+  if (!again) return;
+  turns(b, 16, 256, 4);
+  turns(b, 24, 384, 3);
+}
+
+void scan_lists_each(ScanVisit *visit, void *context) {
+  static const uint32_t V_MIB[] = {74, 130, 212, 366, 438, 530}; /* any even numbers */
+  Builder *b = open(visit, context);
   for (uint32_t n = 1; n <= 8; n *= 2)
     for (uint32_t mib = 20; mib <= 34; mib += 2)
-      for (uint32_t seed = 1; seed <= (n == 1 ? 1 : 3) && !status; seed++) status = pieces(b, n, mib, seed);
+      for (uint32_t seed = 1; seed <= (n == 1 ? 1 : 3); seed++) pieces(b, n, mib, seed);
   for (uint32_t piece = 128; piece >= 1; piece = piece > 16 ? 16 : piece / 16)
-    for (uint32_t mib = 20; mib <= 36 && !status; mib += 4) status = scattered(b, piece, mib);
-  return status;
-}
-
-static Status each_other(Builder *b) {
-  Status status = STATUS_OK;
+    for (uint32_t mib = 20; mib <= 36; mib += 4) scattered(b, piece, mib);
   for (int store = 0; store < 2; store++)
     for (uint32_t mib = 16; mib <= 24; mib += 4)
-      for (uint32_t own = 1; own <= 6 && !status; own++) status = between(b, store, mib, own);
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS && !status; i++) status = rows(b, &ROWS[i]);
+      for (uint32_t own = 1; own <= 6; own++) between(b, store, mib, own);
+  each_walk(b, 0);
   for (uint32_t own = 2; own <= 16; own *= 2)
-    for (uint32_t times = 1; times <= 2 && !status; times++) status = stores(b, own, times);
-  for (uint32_t n = 1; n <= 128 && !status; n *= 2) status = few(b, n);
+    for (uint32_t times = 1; times <= 2; times++) stores(b, own, times);
+  for (uint32_t n = 1; n <= 128; n *= 2) few(b, n);
   for (Hot kind = HOT_NONE; kind <= HOT_STORE; kind++)
-    for (uint32_t mib = 16; mib <= 32 && !status; mib += 2) status = hot(b, kind, mib);
-  return status;
-}
-
-/* What L2 keeps of what, and where. */
-static Status each_rule(Builder *b) {
-  Status status = STATUS_OK;
-  for (uint32_t c = 4; c <= 28 && !status; c += 3) status = renewed(b, c);
-  for (uint32_t between = 28; between <= 44 && !status; between += 8) status = far(b, between);
+    for (uint32_t mib = 16; mib <= 32; mib += 2) hot(b, kind, mib);
+  for (uint32_t c = 4; c <= 28; c += 3) renewed(b, c);
+  for (uint32_t between = 28; between <= 44; between += 8) far(b, between);
   for (uint32_t stride = 1; stride <= 16; stride = stride == 4 ? 16 : 2 * stride)
-    for (uint32_t mib = 16; mib <= 28 && !status; mib += 4) status = strided(b, stride, mib);
-  if (!status) status = turns(b, 16, 256, 4);
-  if (!status) status = turns(b, 24, 384, 3);
-  return status;
-}
-
-/* What fills L2 to the brim, each with V at several places, so far from K (MiB): any even numbers. */
-static Status each_place(Builder *b) {
-  static const uint32_t PLACES[] = {74, 130, 212, 366, 438, 530};
-  static const Rows PLACED[] = {
-      {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 3000},
-      {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},  {32, 512, 2, 1, 1, 2, HOT_STORE, 1000},
-      {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {20, 320, 4, 1, 1, 2, HOT_STORE, 1000},
-      {32, 1024, 2, 1, 0, 1, HOT_READ, 3000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},
-      {24, 512, 3, 1, 0, 1, HOT_READ, 2000},  {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
-  };
-  Status status = STATUS_OK;
-  for (size_t place = 0; place < sizeof PLACES / sizeof *PLACES; place++) {
-    b->v_at = PLACES[place] * MIB;
-    for (size_t i = 0; i < sizeof PLACED / sizeof *PLACED && !status; i++) status = rows(b, &PLACED[i]);
-    if (!status) status = turns(b, 16, 256, 4);
-    if (!status) status = turns(b, 24, 384, 3);
+    for (uint32_t mib = 16; mib <= 28; mib += 4) strided(b, stride, mib);
+  turns(b, 16, 256, 4);
+  turns(b, 24, 384, 3);
+  for (size_t place = 0; place < sizeof V_MIB / sizeof *V_MIB; place++) {
+    b->v_at = V_MIB[place] * MIB;
+    each_walk(b, AT_V);
   }
-  return status;
 }
 
 /* Each tensor at a random multiple of 2 MiB in its own share of the pool. */
@@ -351,65 +345,14 @@ static void go_to_place(Builder *b, uint32_t place) {
     *at[t] = t * SHARE + next_random(&random) % ((SHARE - LARGEST) / (2 * MIB)) * (2 * MIB);
 }
 
-static Status each_at_place(Builder *b) {
-  static const Rows PLACED[] = {
-      {32, 1024, 2, 1, 0, 0, HOT_NONE, 3000}, {32, 1024, 2, 1, 0, 1, HOT_READ, 3000},
-      {16, 256, 4, 1, 1, 0, HOT_NONE, 3000},  {16, 256, 4, 1, 1, 2, HOT_STORE, 3000},
-      {16, 256, 4, 1, 1, 2, HOT_READ, 3000},  {8, 128, 8, 1, 1, 2, HOT_STORE, 3000},
-      {32, 512, 2, 1, 1, 2, HOT_STORE, 1000}, {32, 512, 2, 0, 0, 2, HOT_NONE, 1000},
-      {16, 512, 2, 0, 0, 1, HOT_NONE, 1000},  {16, 256, 4, 0, 1, 2, HOT_NONE, 4000},
-      {32, 512, 2, 1, 1, 0, HOT_NONE, 1000},  {24, 384, 2, 1, 0, 0, HOT_NONE, 1000},
-      {24, 384, 3, 1, 1, 2, HOT_STORE, 2000}, {24, 384, 3, 1, 1, 2, HOT_READ, 2000},
-      {32, 512, 2, 1, 0, 1, HOT_READ, 2000},  {28, 448, 3, 1, 0, 1, HOT_STORE, 1000},
-  };
-  Status status = STATUS_OK;
-  for (size_t i = 0; i < sizeof PLACED / sizeof *PLACED && !status; i++) status = rows(b, &PLACED[i]);
-  if (!status) status = turns(b, 16, 256, 4);
-  if (!status) status = turns(b, 24, 384, 3);
-  for (uint32_t n = 1; n <= 8; n *= 2)
-    for (uint32_t mib = 26; mib <= 32 && !status; mib += 2) status = pieces(b, n, mib, 10 + b->place);
-  for (uint32_t piece = 256; piece >= 1; piece /= 4)
-    for (uint32_t mib = 24; mib <= 28 && !status; mib += 4) status = scattered(b, piece, mib);
-  return status;
-}
-
-static Status each_everywhere(Builder *b) {
-  Status status = STATUS_OK;
-  for (uint32_t place = 1; place <= SCAN_PLACES && !status; place++) {
+void scan_lists_each_place(ScanVisit *visit, void *context) {
+  Builder *b = open(visit, context);
+  for (uint32_t place = 1; place <= SCAN_PLACES; place++) {
     go_to_place(b, place);
-    status = each_at_place(b);
+    each_walk(b, AT_PLACES);
+    for (uint32_t n = 1; n <= 8; n *= 2)
+      for (uint32_t mib = 26; mib <= 32; mib += 2) pieces(b, n, mib, 10 + place);
+    for (uint32_t piece = 256; piece >= 1; piece /= 4)
+      for (uint32_t mib = 24; mib <= 28; mib += 4) scattered(b, piece, mib);
   }
-  return status;
-}
-
-static Status each_as_usual(Builder *b) {
-  Status status = each_buffer(b);
-  if (!status) status = each_other(b);
-  if (!status) status = each_rule(b);
-  if (!status) status = each_place(b);
-  return status;
-}
-
-static Status build(Status (*each)(Builder *b), Status (*visit)(void *context, const ScanList *scan, Error *error),
-                    void *context, Error *error) {
-  Builder *b = malloc(sizeof *b);
-  if (!b) return error_set(error, STATUS_NO_MEMORY, "no memory for the lists of the scans");
-  b->visit = visit;
-  b->context = context;
-  b->error = error;
-  b->k_at = 0, b->v_at = V_AT, b->q_at = Q_AT, b->o_at = O_AT, b->hot_at = HOT_AT;
-  b->place = 0;
-  const Status status = each(b);
-  free(b);
-  return status;
-}
-
-Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context,
-                       Error *error) {
-  return build(each_as_usual, visit, context, error);
-}
-
-Status scan_lists_each_place(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context,
-                             Error *error) {
-  return build(each_everywhere, visit, context, error);
 }

@@ -32,13 +32,11 @@
  *
  * kernels/probes/probe_scan.cu runs them on a GPU. Not in the lists: how CTAs are placed on SMs, and how far they drift
  * apart. */
-#ifndef TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
-#define TILEWALK_KERNELS_COUNTERS_SCAN_LISTS_H
+#ifndef TILEWALK_KERNELS_PROBES_SCAN_LISTS_H
+#define TILEWALK_KERNELS_PROBES_SCAN_LISTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "sim/base/error.h"
 
 #ifdef __CUDACC__
 #define SCAN_FUNCTION static inline __host__ __device__
@@ -79,12 +77,11 @@ SCAN_FUNCTION uint32_t scan_op_granule(uint32_t op, uint32_t cta) {
   return (op & SCAN_GRANULE) + (op & SCAN_PLUS_SLOT ? cta % SCAN_SLOTS : op & SCAN_PLUS_CTA ? cta : 0);
 }
 
-/* Calls visit with each scan, always the same ones in the same order; the list lives until visit returns. Stops at the
- * first status that is not STATUS_OK and returns it. Errors: visit's own, STATUS_NO_MEMORY. */
-Status scan_lists_each(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context, Error *error);
+/* Calls visit with each scan, always the same ones in the same order; the list lives until visit returns. */
+typedef void ScanVisit(void *context, const ScanList *scan);
+void scan_lists_each(ScanVisit *visit, void *context);
 
 /* The same for the lists at eight places; names end with the place, 1 to SCAN_PLACES. */
-Status scan_lists_each_place(Status (*visit)(void *context, const ScanList *scan, Error *error), void *context,
-                             Error *error);
+void scan_lists_each_place(ScanVisit *visit, void *context);
 
 #endif

@@ -4,8 +4,8 @@
  *     offset = W x r / 2^32, rounded down; r the upper half of splitmix64's number for seed 2 SM + SLOT
  *
  * SLOT is 0 or 1, in the order in which the CTAs came to the SM. On a GPU and on the CPU alike. */
-#ifndef TILEWALK_KERNELS_COUNTERS_SPREAD_H
-#define TILEWALK_KERNELS_COUNTERS_SPREAD_H
+#ifndef TILEWALK_KERNELS_PROBES_SPREAD_H
+#define TILEWALK_KERNELS_PROBES_SPREAD_H
 
 #include "sim/base/splitmix.h"
 
