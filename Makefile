@@ -79,7 +79,7 @@ WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wr
 SYSTEM_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's|^ \* wrapped: \(.*\) \*/$$|\1|p' tests/unit/test_record.c))
 $(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
 
-.PHONY: all run test test-model check check-model bench pictures accuracy schema ablations layers rooms coverage mutate fuzz setup clean help
+.PHONY: all run test test-model check check-model bench pictures accuracy ablations layers rooms coverage mutate fuzz setup clean help
 .SECONDARY:
 all: $(PROGRAM)
 
@@ -115,8 +115,6 @@ pictures: $(PROGRAM) $(BUILD)/tests/picture_scenes $(BUILD)/tests/picture_lesson
 	TILEWALK=$(BUILD)/tilewalk BUILD=$(BUILD) tests/support/gallery.sh
 accuracy: $(PROGRAM)
 	@BUILD=$(BUILD) tests/support/accuracy_table.sh write
-schema: $(BUILD)/tests/test_schema
-	@SCHEMA=write TILEWALK_ASSETS=assets $<
 ablations: $(PROGRAM)
 	@BUILD=$(BUILD) tests/support/accuracy_table.sh ablations
 rooms:
@@ -200,7 +198,7 @@ help:
 #: make rooms      the size of each room, and the most that it may have (.ci/rooms)
 #: make mutate     changes of the program that tests must notice (tests/support/mutate.py)
 #: make pictures   scenes and the gallery            make accuracy  the tables of predicted and measured in sim/l2/MODEL.md
-#: make ablations  what each part of the model of L2 buys     make schema    assets/schema.json, of the JSON that commands print
+#: make ablations  what each part of the model of L2 buys
 #: make build/libtilewalk.so   the library (viz/library/tilewalk.h)      make wheel   the Python package over it
 #: make web        the viewer as a folder of web pages      make web-serve  shows it      make test-web  in Chromium      make bench-web  times it
 #: make install    PREFIX=/usr/local DESTDIR=         make uninstall

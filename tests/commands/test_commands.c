@@ -3,7 +3,7 @@
  *     $ kvcache --model llama-2-70b -N 1000      a command: its figures, its words, or its refusal follow
  *     bytes = 2*80*8*128*2 * 1000
  *
- * `build/tests/test_commands [NAME or FILE...]` runs these tables, or all. A table is a process; as many run at once as there
+ * `build/tests/test_commands [NAME or FILE...]` runs these tables, or all, and what sim/SERVING.md quotes. A table is a process; as many run at once as there
  * are cores. Within a table each command runs once, directly (no shell), and what it printed is kept. */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -25,7 +25,7 @@
 
 #include "tests/support/scratch.h"
 
-enum { WORDS = 128, LETS = 64, CPU_SECONDS = 60 };
+enum { WORDS = 128, LETS = 64, LOOPS = 4, CPU_SECONDS = 60 };
 
 /* ---- A run of the program, kept ---- */
 
@@ -142,6 +142,35 @@ static void child(char **words, FILE *in, FILE *out, FILE *err) {
   _exit(127);
 }
 
+/* ---- Each answer has the form of assets/schema.json: keys that it knows, of its types, and those that it requires ---- */
+
+static json_t *forms;
+
+static bool has_type(const json_t *types, const json_t *v) {
+  static const char *const NAMES[] = {"object", "array", "string", "integer", "number", "boolean", "boolean", "null"};
+  const char *type = json_string_value(types), *is = NAMES[json_typeof(v)];
+  bool has = type && (!strcmp(type, is) || (json_is_integer(v) && !strcmp(type, "number")));
+  for (size_t k = 0; k < json_array_size(types); k++) has |= has_type(json_array_get(types, k), v);
+  return has;
+}
+
+/* What is wrong with a value, "" if nothing is. */
+static const char *wrong_form(const json_t *form, const json_t *v, const char *name) {
+  static char wrong[256];
+  const json_t *either = json_object_get(form, "anyOf"), *of_all = json_object_get(form, "additionalProperties"), *keys = json_object_get(form, "required");
+  const char *key, *shared = json_string_value(json_object_get(form, "$ref")), *bad = "";
+  json_t *one;
+  if (shared) return wrong_form(json_object_get(forms, shared + strlen("#/$defs/")), v, name);
+  for (size_t k = 0; k < json_array_size(either); k++)
+    if (!*(bad = wrong_form(json_array_get(either, k), v, name))) return "";
+  if (!either && !has_type(json_object_get(form, "type"), v)) return snprintf(wrong, sizeof wrong, "%s is unknown, or of another type", name), wrong;
+  for (size_t k = 0; k < json_array_size(v) && !*bad; k++) bad = wrong_form(json_object_get(form, "items"), json_array_get(v, k), name);
+  for (size_t k = 0; json_is_object(v) && k < json_array_size(keys); k++)
+    if (!json_object_get(v, key = json_string_value(json_array_get(keys, k)))) return snprintf(wrong, sizeof wrong, "%s lacks %s", name, key), wrong;
+  json_object_foreach((json_t *)v, key, one) if (!*bad && !either) bad = wrong_form(of_all ? of_all : json_object_get(json_object_get(form, "properties"), key), one, key);
+  return bad;
+}
+
 /* CSV, or a file: no --json is added. */
 static bool is_data(const char *command) { return strstr(command, "--csv") || !strncmp(command, "cat ", 4); }
 
@@ -170,7 +199,14 @@ static Run *ask(const char *command, const char *input, bool figures) {
     r->out = text_of(out), r->err = text_of(err);
     fclose(in), free(text), free(typed);
   } else free(key);
-  if (figures && !r->json) r->json = csv && *r->out != '{' ? rows_of(r->out) : json_loads(r->out, JSON_DECODE_ANY, NULL);
+  if (figures && !r->json) {
+    r->json = csv && *r->out != '{' ? rows_of(r->out) : json_loads(r->out, JSON_DECODE_ANY, NULL);
+    char *name = strndup(command, strcspn(command, " "));
+    const json_t *form = csv ? NULL : json_object_get(forms, name);
+    const char *bad = form && r->json && r->status <= 1 ? wrong_form(form, r->json, name) : "";
+    if (*bad) failed("%s --json: %s: not as assets/schema.json says", command, bad);
+    free(name);
+  }
   return r;
 }
 
@@ -180,7 +216,7 @@ static const json_t *one_of; /* the last value seen */
 static double sum, least, most;
 static int seen;
 
-/* Sees each value at the path; returns where it ends. a.b, a["b c"], a[2], a[-1], a[*], a[2:5], a[name=TEXT], a[name*TEXT]: the
+/* Sees each value at the path; returns where it ends. a.b, a["b c"], a.2, a[-1], a[*], a[2:5], a[name=TEXT], a[name*TEXT]: the
  * first whose name is TEXT, or has it. */
 static const char *see(const json_t *v, const char *path) {
   while (*path == '.' || *path == '[' || isalnum((unsigned char)*path) || *path == '_') {
@@ -189,7 +225,7 @@ static const char *see(const json_t *v, const char *path) {
     size_t n = *path == '[' ? 0 : strspn(path += *path == '.', "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     if (n) {
       snprintf(key, sizeof key, "%.*s", (int)n, path);
-      v = json_object_get(v, key), path += n;
+      v = json_is_array(v) ? json_array_get(v, strtoul(key, NULL, 10)) : json_object_get(v, key), path += n;
       continue;
     }
     if (!close || *path != '[') bad_line("a path ends at '%s'", path);
@@ -328,7 +364,8 @@ static double expression(void) {
 
 /* ---- Rows ---- */
 
-/* PATH = "TEXT", PATH has "TEXT", PATH = true, false, null, absent. False: the right side is none of these. */
+/* PATH = "TEXT", PATH has "TEXT" (a list: one of it), PATH = true, false, null, absent, {COMMAND : PATH} of any kind.
+ * False: the right side is none of these. */
 static bool check_word(const char *row) {
   const char *path = row;
   if (!islower((unsigned char)*row) && *row != '[') return false;
@@ -344,9 +381,15 @@ static bool check_word(const char *row) {
     char *end = strrchr(at, '"');
     if (end == at || end[1]) bad_line("a quote is not closed");
     char *text = strndup(at + 1, (size_t)(end - at - 1));
-    const char *got = json_string_value(v);
-    right = got && (has ? strstr(got, text) != NULL : (strcmp(got, text) == 0) != not);
+    right = false;
+    for (size_t k = 0, n = json_is_array(v) ? json_array_size(v) : 1; k < n; k++) {
+      const char *got = json_string_value(json_is_array(v) ? json_array_get(v, k) : v);
+      right |= got && (has ? strstr(got, text) != NULL : (strcmp(got, text) == 0) != not);
+    }
     free(text);
+  } else if (*at == '{' && v && !json_is_number(v)) {
+    at++, elsewhere();
+    right = json_equal(v, one_of) != not;
   } else if (!strcmp(at, "true")) right = not ? json_is_false(v) : json_is_true(v);
   else if (!strcmp(at, "false")) right = json_is_false(v);
   else if (!strcmp(at, "null")) right = v && json_is_null(v) != not;
@@ -390,7 +433,7 @@ static void check(Block *b, const char *row) {
     const Run *r = ask(b->command, b->input, false);
     const char *end = strchr(r->err, '\n');
     if (r->status != 2 || *r->out || !end || end[1] || !strstr(r->err, row + 2))
-      failed("no refusal of one line with '%s': exit status %d, %s%s", row + 2, r->status, r->out, r->err);
+      failed("%s: no refusal of one line with '%s': exit status %d, %s%s", b->command, row + 2, r->status, r->out, r->err);
   } else {
     static const char *const FORMS[] = {"| ", "!| ", "= | ", "2| "};
     size_t k = 0;
@@ -410,59 +453,97 @@ static void check(Block *b, const char *row) {
   passed += failures == before;
 }
 
-/* A command of which nothing is asked must still end well. */
-static void end_block(Block *b) {
-  if (b->command && !b->rows) {
-    const Run *r = ask(b->command, b->input, false);
-    if (r->status != b->status) failed("%s: exit status %d, not %d: %s", b->command, r->status, b->status, r->err);
-    else passed++;
+/* A line of a statement in sim/SERVING.md: ... `COMMAND`: `PATH` | FIGURE UNIT | ... */
+static void check_statement(char *row) {
+  char *command = strchr(row, '`'), *path = strstr(row, "`: `"), figure[64];
+  if (!path) return;
+  *path = 0;
+  const Run *r = ask(command + 1, "", true);
+  const char *end = path + 4;
+  const json_t *v = look(r->json, &end);
+  if (json_is_string(v)) snprintf(figure, sizeof figure, "%s ", json_string_value(v));
+  else if (json_is_integer(v)) snprintf(figure, sizeof figure, "%lld ", json_integer_value(v));
+  else snprintf(figure, sizeof figure, "%.6g ", json_number_value(v));
+  if (v && !strncmp(end, "` | ", 4) && !strncmp(end + 4, figure, strlen(figure))) passed++;
+  else failed("%s says %s", path + 4, figure);
+}
+
+static char **rows;
+static int first_row, end_row;
+static struct { char name[16], value[256]; const char *values; } loops[LOOPS];
+static int n_loops;
+
+/* Checks the block, once for each value of each loop before it: for NAME in A | B | C; $NAME stands for it. */
+static void run_block(int loop) {
+  if (loop < n_loops) {
+    for (const char *values = loops[loop].values; values;) {
+      const char *end = strstr(values, " | ");
+      snprintf(loops[loop].value, sizeof loops->value, "%.*s", (int)(end ? end - values : (long)strlen(values)), values);
+      run_block(loop + 1);
+      values = end ? end + 3 : NULL;
+    }
+    return;
   }
-  free(b->command), free(b->input);
-  *b = (Block){.input = strdup("")};
+  Block b = {.input = strdup("")};
+  for (line = first_row + 1; line <= end_row; line++) {
+    char *row = strdup(rows[line - 1]), *more;
+    for (int k = 0; k < n_loops; k++) {
+      char *with = replaced(row, loops[k].name, loops[k].value);
+      free(row), row = with;
+    }
+    if (!strncmp(row, "$ ", 2)) b.command = strdup(row + 2);
+    else if (!strncmp(row, "< ", 2)) {
+      if (b.rows || asprintf(&more, "%s%s\n", b.input, row + 2) < 0) bad_line("stdin follows the command");
+      free(b.input), b.input = more;
+    } else if (!strncmp(row, "exit ", 5)) b.status = atoi(row + 5);
+    else if (*row) check(&b, row);
+    free(row);
+  }
+  line = first_row + 1;
+  if (!b.rows) check(&b, "| "); /* it must still end well */
+  free(b.command), free(b.input);
 }
 
 static void run_table(const char *path) {
-  FILE *f = fopen(table = path, "r"), *into = NULL;
-  char *row = NULL;
+  FILE *f = fopen(table = path, "r");
   size_t room = 0;
-  Block b = {.input = strdup("")};
+  int n = 0;
   if (!scratch_folder(folder) || !f) bad_line("cannot be read");
   setenv("HOME", folder, 1);
-  for (line = 1; getline(&row, &room, f) >= 0; line++) {
+  for (char *row = NULL; getline(&row, &room, f) >= 0; row = NULL, room = 0, n++) {
     char *note = *row == '<' ? NULL : strstr(row, "  # ");
-    if (note) *note = 0;
-    for (size_t n = strlen(row); n && strchr("\n ", row[n - 1]); n--) row[n - 1] = 0;
-    if (!*row || !strncmp(row, "# ", 2)) continue;
-    if (!strncmp(row, "< ", 2) || !strcmp(row, "<")) {
-      const char *text = row[1] ? row + 2 : "";
-      if (into) fprintf(into, "%s\n", text);
-      else {
-        char *more;
-        if (!b.command || b.rows || asprintf(&more, "%s%s\n", b.input, text) < 0) bad_line("stdin follows the command");
-        free(b.input), b.input = more;
-      }
-      continue;
-    }
-    if (into) fclose(into), into = NULL;
-    if (!strncmp(row, "$ ", 2)) end_block(&b), b.command = strdup(row + 2);
-    else if (!strncmp(row, "@ TMP/", 6)) {
+    if (note || !strncmp(row, "# ", 2)) *(note ? note : row) = 0;
+    for (size_t k = strlen(row); k && strchr("\n ", row[k - 1]) && strcmp(row, "< "); k--) row[k - 1] = 0;
+    rows = realloc(rows, ((size_t)n + 1) * sizeof *rows);
+    rows[n] = row;
+  }
+  const bool document = strstr(path, ".md") != NULL;
+  for (int k = 0; k < n; k = end_row) {
+    char *row = rows[k], *is = strchr(row, '=');
+    line = end_row = k + 1;
+    if (document) check_statement(row);
+    else if (!strncmp(row, "$ ", 2)) {
+      for (first_row = k; end_row < n && !strchr("$@", *rows[end_row]) && strncmp(rows[end_row], "for ", 4) && strncmp(rows[end_row], "let ", 4);) end_row++;
+      run_block(0);
+      n_loops = 0;
+    } else if (!strncmp(row, "for ", 4)) {
+      const char *in = strstr(row, " in ");
+      if (n_loops == LOOPS || !in) bad_line("for NAME in A | B | C");
+      snprintf(loops[n_loops].name, sizeof loops->name, "$%.*s", (int)(in - row - 4), row + 4);
+      loops[n_loops++].values = in + 4;
+    } else if (!strncmp(row, "@ TMP/", 6)) {
       char *name = replaced(row + 2, "TMP", folder);
-      end_block(&b);
-      into = fopen(name, "w");
+      FILE *into = fopen(name, "w");
       if (!into) bad_line("%s cannot be written", name);
-      free(name);
+      for (; end_row < n && *rows[end_row] == '<'; end_row++) fprintf(into, "%s\n", rows[end_row] + (rows[end_row][1] ? 2 : 1));
+      fclose(into), free(name);
     } else if (!strncmp(row, "let ", 4)) {
-      char *is = strchr(row, '=');
       if (n_lets == LETS || !is || !isupper((unsigned char)row[4])) bad_line("let Name = EXPRESSION");
       at = is + 1, answer = NULL;
       lets[n_lets].value = expression();
       snprintf(lets[n_lets++].name, sizeof lets->name, "%.*s", (int)strcspn(row + 4, " ="), row + 4);
-    } else if (!b.command) bad_line("no command stands before '%s'", row);
-    else if (!strncmp(row, "exit ", 5)) b.status = atoi(row + 5);
-    else check(&b, row);
+    } else if (*row) bad_line("no command stands before '%s'", row);
   }
-  if (into) fclose(into);
-  end_block(&b);
   finish();
 }
 
@@ -488,7 +569,8 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, strchr(argv[k], '/') ? "%s" : "tests/commands/%s.txt", argv[k]);
     glob(path, GLOB_NOCHECK | (k > 1 ? GLOB_APPEND : 0), NULL, &tables);
   }
-  if (argc == 1 && glob("tests/commands/*.txt", 0, NULL, &tables)) return 2;
+  if (argc == 1 && (glob("sim/SERVING.md", 0, NULL, &tables) || glob("tests/commands/*.txt", GLOB_APPEND, NULL, &tables))) return 2;
+  forms = json_object_get(json_load_file("assets/schema.json", 0, NULL), "$defs");
   char *program = realpath(getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk", NULL);
   if (!program) return perror("tilewalk"), 2;
   setenv("TILEWALK", program, 1), setenv("TILEWALK_ASSETS", "assets", 0), setenv("LC_ALL", "C.UTF-8", 1);
