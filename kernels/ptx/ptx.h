@@ -30,8 +30,8 @@ enum {
   PTX_MAX_FAULTS = 32,
   PTX_MAX_WARPS = 1 << 27, /* of a launch: one that only returns takes minutes */
 };
-#define PTX_MAX_MEMORY_BYTES ((int64_t)512 << 20)  /* registers, shared, local and module memory of one run */
-#define PTX_MAX_BRANCHES     ((int64_t)2000000000) /* taken branches of warps: the default budget */
+#define PTX_MAX_MEMORY_BYTES ((int64_t)512 << 20) /* registers, shared, local and module memory of one run */
+#define PTX_MAX_LANES        ((int64_t)40000000000) /* instructions of lanes, the default budget: a minute or two of a core */
 
 /* ---- modules and kernels ---- */
 
@@ -160,7 +160,7 @@ typedef struct {
   int64_t dynamic_shared_bytes;
   const PtxArgument *arguments; /* in the order of the parameters, hidden ones anywhere */
   int32_t n_arguments;
-  int64_t max_branches;     /* 0: PTX_MAX_BRANCHES */
+  int64_t max_lanes;        /* 0: PTX_MAX_LANES */
   int64_t max_memory_bytes; /* 0: PTX_MAX_MEMORY_BYTES */
   bool faults;              /* look for faults (ptx_shadow.h); two to five times slower, no loads are merged */
   bool l1;                  /* model the first cache; blocks of one SM run interleaved */

@@ -399,7 +399,7 @@ struct Run {
   Block *blocks;
   int32_t n_places, warps_per_block; /* blocks that are alive at once */
   int32_t grid[3], block[3], cluster[3], block_threads;
-  int64_t branches_left, branches, divergent;
+  int64_t lanes_left, lanes, taken, divergent; /* lanes: the budget, in instructions of lanes; taken: branches */
   uint64_t clock, watch;
   int64_t printed_bytes;
   uint64_t barriers;
@@ -426,6 +426,15 @@ WarpState ptx_warp_run_avx2(Run *run, Block *block, Warp *warp);
 
 /* Notes a message that begins with the place: "line 12 (kernel.cu:56): ...". */
 WarpState run_fails(Run *run, int32_t pc, Status status, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The budget is in instructions of lanes. Between two jumps a lane runs every instruction, so a jump from pc to target
+ * costs pc + 1 - target of each lane (a jump ahead gives back), and its exit pc + 1: the sum is what it ran. */
+WarpState run_is_spent(Run *run, int32_t pc);
+static inline bool run_jumps(Run *run, int32_t pc, int32_t target, uint32_t lanes) {
+  run->taken++;
+  run->lanes_left -= (int64_t)(pc + 1 - target) * __builtin_popcount(lanes);
+  return run->lanes_left >= 0 || run_is_spent(run, pc) != WARP_ERROR;
+}
 
 bool run_refuses(Run *run, Status status, const char *format, ...) __attribute__((format(printf, 3, 4))); /* false */
 

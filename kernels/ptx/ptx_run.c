@@ -13,6 +13,11 @@
 
 enum { IDLE_PASSES = 20000 };
 
+WarpState run_is_spent(Run *run, int32_t pc) {
+  return run_fails(run, pc, STATUS_TOO_LARGE, "%lld instructions of lanes ran: the budget is spent",
+                   (long long)run->lanes);
+}
+
 WarpState run_fails(Run *run, int32_t pc, Status status, const char *format, ...) {
   char text[ERROR_MESSAGE_BYTES];
   const PtxInstruction i = ptx_instruction(run->kernel, pc);
@@ -202,7 +207,7 @@ static void sum_up(Run *run) {
     k->executed += c->executed, k->lanes += c->lanes, k->requests += c->requests;
     k->sectors += c->sectors, k->wavefronts += c->wavefronts, k->conflicts += c->conflicts;
   }
-  t->taken_branches = (uint64_t)(run->branches - run->branches_left);
+  t->taken_branches = (uint64_t)run->taken;
   t->divergent_branches = (uint64_t)run->divergent;
   t->barriers = run->barriers;
   t->memory_bytes = run->arena_bytes + (int64_t)run->kernel->n_sites * (int64_t)sizeof(Site);
@@ -221,7 +226,7 @@ static bool prepare(Run *run, Dealer *d) {
     return run_refuses(run, STATUS_NO_MEMORY, "no memory for the launch");
   run->result->n_instructions = k->n_code;
   first_kinds(run);
-  run->branches = run->branches_left = l->max_branches > 0 ? l->max_branches : PTX_MAX_BRANCHES;
+  run->lanes = run->lanes_left = l->max_lanes > 0 ? l->max_lanes : PTX_MAX_LANES;
   run->watch = l->watch;
   run->is_seen = l->witness != NULL;
   run->n_sm = l->sm.n_sm > 0 ? l->sm.n_sm : 132;

@@ -347,10 +347,6 @@ static StepResult load_parameters(Run *run, Warp *w, int32_t pc, uint32_t m) {
 static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
   const Ins *i = &run->code[pc];
   const char *R = run->arena + w->file;
-  if (--run->branches_left < 0) {
-    run_fails(run, pc, STATUS_TOO_LARGE, "%lld branches were taken: the budget is spent", (long long)run->branches);
-    return ERROR;
-  }
   for (uint32_t left = m; left;) {
     const uint32_t index = word(R, i->a, __builtin_ctz(left));
     uint32_t same = 0;
@@ -360,7 +356,9 @@ static StepResult branch_indexed(Run *run, Warp *w, int32_t pc, uint32_t m, uint
       run_fails(run, pc, STATUS_BAD_REQUEST, "index %u of a list of %lld labels", index, (long long)i->imm);
       return ERROR;
     }
-    w->run[w->n_run++] = (Fragment){run->kernel->lists[i->ext + (int32_t)index], same, 0};
+    const int32_t target = run->kernel->lists[i->ext + (int32_t)index];
+    if (!run_jumps(run, pc, target, same)) return ERROR;
+    w->run[w->n_run++] = (Fragment){target, same, 0};
     left &= ~same;
   }
   if (mask & ~m) w->run[w->n_run++] = (Fragment){pc + 1, mask & ~m, 0};

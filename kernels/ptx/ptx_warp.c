@@ -343,13 +343,12 @@ pick:
       i = &run->code[pc];
       goto watched;
     case O_BRA:
+      if (!run_jumps(run, pc, i->target, m)) {
+        put_back(w, pc, mask);
+        return WARP_ERROR;
+      }
       if (m == mask) {
         if (i->target <= pc) {
-          if (--run->branches_left < 0) {
-            put_back(w, pc, mask);
-            return run_fails(run, pc, STATUS_TOO_LARGE, "%lld branches were taken: the budget is spent",
-                             (long long)run->branches);
-          }
           if (i->mode & MODE_SPINS && ++w->turns > SPIN_TURNS) {
             put_back(w, i->target, mask);
             w->turns = 0;
@@ -366,18 +365,9 @@ pick:
             put_back(w, i->target, mask);
             goto pick;
           }
-        } else if (--run->branches_left < 0) {
-          put_back(w, pc, mask);
-          return run_fails(run, pc, STATUS_TOO_LARGE, "%lld branches were taken: the budget is spent",
-                           (long long)run->branches);
         }
         pc = i->target;
         continue;
-      }
-      if (--run->branches_left < 0) {
-        put_back(w, pc, mask);
-        return run_fails(run, pc, STATUS_TOO_LARGE, "%lld branches were taken: the budget is spent",
-                         (long long)run->branches);
       }
       run->divergent++;
       put_back(w, i->target, m);
@@ -385,6 +375,7 @@ pick:
       if (i->mode & MODE_SPINS && ++w->turns > SPIN_TURNS) w->turns = 0, w->spinning = true;
       goto pick;
     case O_EXIT:
+      run->lanes_left -= (int64_t)(pc + 1) * __builtin_popcount(m);
       warp_exit(run, block, w, m);
       put_back(w, pc + 1, mask & ~m);
       goto pick;

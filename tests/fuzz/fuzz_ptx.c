@@ -42,7 +42,7 @@ static void run(const PtxModule *m, int entry, const PtxKernel *kernel, size_t s
                             .dynamic_shared_bytes = 1024,
                             .arguments = arguments,
                             .n_arguments = n,
-                            .max_branches = 2000,
+                            .max_lanes = 1 << 19,
                             .max_memory_bytes = 16 << 20,
                             .l1 = seed % 3 == 0,
                             .faults = seed % 3 == 1,

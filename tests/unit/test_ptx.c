@@ -22,7 +22,7 @@ static PtxTotals run(const char *text, int threads, uint32_t out[N], Status want
   if (!status) status = ptx_kernel_new(module, 0, &kernel, error);
   if (!status) {
     const PtxArgument argument = {.kind = PTX_BUFFER, .bytes = out, .n_bytes = N * 4, .name = "out"};
-    const PtxLaunch launch = {.block = {threads}, .arguments = &argument, .n_arguments = 1, .max_branches = 100000};
+    const PtxLaunch launch = {.block = {threads}, .arguments = &argument, .n_arguments = 1, .max_lanes = 1 << 25};
     status = ptx_run(kernel, &launch, &result, error);
   }
   if (status != wanted) fail_msg("status %d: %s", status, error->message);
@@ -139,7 +139,7 @@ TEST(test_spinning) {
       32, out, STATUS_OK, &error);
   assert_int_equal(out[1], 32);
   run(BODY("again: bra again;"), 32, out, STATUS_TOO_LARGE, &error);
-  assert_non_null(strstr(error.message, "t.ptx:8: 100000 branches were taken: the budget is spent"));
+  assert_non_null(strstr(error.message, "t.ptx:8: 33554432 instructions of lanes ran: the budget is spent"));
   run(BODY("setp.ne.s32 %p0, %r0, 3; @%p0 bar.sync 0, 64; ret;"), 32, out, STATUS_BAD_REQUEST, &error);
   assert_non_null(strstr(error.message, "waits at a barrier for a thread that never comes"));
 }

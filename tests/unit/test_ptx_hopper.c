@@ -55,7 +55,7 @@ static Status run(const Launch *l, Memory *m) {
                             .dynamic_shared_bytes = SHARED,
                             .arguments = arguments,
                             .n_arguments = 3,
-                            .max_branches = 100000,
+                            .max_lanes = 1 << 25,
                             .faults = l->faults};
   Status status = STATUS_OK;
   if (l->map) {

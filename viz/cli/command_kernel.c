@@ -135,7 +135,7 @@ static Status check_shard(KernelCommand *c, Error *error) {
     return error_set(
         error, STATUS_BAD_REQUEST,
         "--shard counts the bytes of lines; --faults, --like, --ncu, --view, --ptx and -o want the whole launch");
-  r->no_caches = true;
+  r->no_caches = r->no_faults = true;
   return shard_check(&c->shard, &c->output, error);
 }
 
@@ -158,6 +158,7 @@ static int run_kernel(void *options, Io *io, Error *error) {
   }
   int exit_status = EXIT_BAD_REQUEST;
   request->compile = cuda_compile;
+  if (request->ncu[0]) request->no_faults = true; /* unless --faults asks */
   if (kernel_launch_prepare(launch, request, error) == STATUS_OK && check_like(request, error) == STATUS_OK) {
     if (request->ptx)
       text_put_n(io->out, launch->ptx, launch->ptx_length), exit_status = EXIT_DONE;
@@ -203,12 +204,12 @@ const Command COMMAND_KERNEL = {
         "1000003) >> 40) / 2^24; zero, none (never written), iota, inf, -inf, nan, a number, or a file's bytes. A "
         "tensor "
         "map brings its tensor: map:f16[1024x64]:64x64:128:normal:1, sizes, box, swizzle in bytes, what fills it.\n\n"
-        "The exit status is 1 when --faults finds any, when --like finds O wrong, or when a count is not --ncu's.",
+        "The exit status is 1 when a fault is found, when --like finds O wrong, or when a count is not --ncu's.",
     .examples = "  # the bytes of each line, the worst first\n"
                 "  tilewalk kernel transpose.cu --grid 32,32 --block 32,8 --arg i32:1024 \\\n"
                 "      --arg f32[1M]:normal:1 --arg f32[1M]:zero\n\n"
                 "  # the launch stands in comments of the file; what is wrong with the kernel?\n"
-                "  tilewalk kernel mine.cu --faults\n\n"
+                "  tilewalk kernel mine.cu\n\n"
                 "  # a picture: lines, lanes, how often each part of a tensor is read; the steps for ui.perfetto.dev\n"
                 "  tilewalk kernel mine.cu -o mine.png --line 12 --step 40\n"
                 "  tilewalk kernel mine.cu -o mine.json\n\n"

@@ -263,7 +263,7 @@ static Status make_launch(KernelLaunch *l, Error *error) {
   const KernelRequest *r = l->request;
   PtxLaunch *launch = &l->launch;
   launch->arguments = l->arguments, launch->n_arguments = l->n;
-  launch->faults = r->faults, launch->l1 = !r->no_caches && !r->faults;
+  launch->faults = r->faults || !r->no_faults, launch->l1 = !r->no_caches, launch->max_lanes = r->limit;
   const Status status = make_machine(l, error);
   if (status) return status;
   for (int a = 0; a < l->n; a++)

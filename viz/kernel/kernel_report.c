@@ -37,7 +37,7 @@ static Status find_writer(KernelReport *r, Error *error) {
  * plain run broke off, the counts are this one's. */
 static Status find_faults(KernelReport *r, PtxLaunch launch, Error *error) {
   PtxResult result = {0};
-  launch.faults = true;
+  launch.faults = true, launch.l1 = false;
   Status status = kernel_launch_refill(r->launch, error);
   if (status == STATUS_OK) status = ptx_run(r->launch->kernel, &launch, &result, error);
   if (status == STATUS_OK && r->is_broken) {
@@ -61,9 +61,11 @@ Status kernel_report_make(KernelReport *r, KernelLaunch *l, Error *error) {
                     : STATUS_OK;
   launch.sink = kernel_traffic_take, launch.sink_context = &r->traffic;
   if (launch.faults) launch.print = NULL, launch.faults = false;
-  if (status == STATUS_OK) status = ptx_run(l->kernel, &launch, &r->result, error);
-  r->is_broken = l->launch.faults && status;
-  if (l->launch.faults) status = find_faults(r, l->launch, error);
+  if (status) return status;
+  status = ptx_run(l->kernel, &launch, &r->result, error);
+  r->is_broken = l->launch.faults && status == STATUS_BAD_REQUEST;
+  if (r->is_broken) r->has_caches = false;
+  if (l->launch.faults && (!status || r->is_broken)) status = find_faults(r, l->launch, error);
   if (status) return status;
   if (r->has_caches) kernel_traffic_finish(&r->traffic);
   kernel_output_find(l);
@@ -80,6 +82,37 @@ void kernel_report_free(KernelReport *r) {
 
 bool kernel_report_is_bad(const KernelReport *r) {
   return r->result.n_faults > 0 || (r->is_judged && r->verdict.wrong >= 0);
+}
+
+void kernel_report_verdict(const KernelReport *r, const KernelLine *lines, int n, char text[KERNEL_VERDICT_BYTES]) {
+  const OutputVerdict *v = &r->verdict;
+  const PtxFault *fault = r->result.faults;
+  uint64_t all = 0, most = 0;
+  int worst = 0, used = 0;
+  for (int k = 0; k < n; k++) {
+    const uint64_t sectors = lines[k].load.sectors + lines[k].store.sectors + lines[k].reduce.sectors;
+    all += sectors;
+    if (sectors > most) most = sectors, worst = k;
+  }
+  text[0] = '\0';
+  if (r->result.n_faults > 0) {
+    snprintf(text, KERNEL_VERDICT_BYTES, fault->count > 1 ? "%s: %s (%llu times)" : "%s: %s", fault->kind,
+             fault->message, (unsigned long long)fault->count);
+    return;
+  }
+  if (r->launch->launch.faults) used = snprintf(text, KERNEL_VERDICT_BYTES, "No fault in this run. ");
+  if (r->is_judged && v->wrong >= 0) {
+    snprintf(text + used, KERNEL_VERDICT_BYTES - (size_t)used,
+             "It is not attention: %lld of %lld elements of O are wrong; the first was last written by %s.",
+             (long long)v->n_wrong, (long long)v->n, r->wrong_by);
+    return;
+  }
+  if (r->is_judged) used += snprintf(text + used, KERNEL_VERDICT_BYTES - (size_t)used, "It is attention. ");
+  if (!most) return;
+  char name[64];
+  kernel_line_name(r->launch, &lines[worst], name, sizeof name);
+  snprintf(text + used, KERNEL_VERDICT_BYTES - (size_t)used, "Line %s moves %.0f %% of the bytes.", name,
+           100 * (double)most / (double)all);
 }
 
 /* ---- figures ---- */
@@ -273,6 +306,9 @@ Status kernel_report_put(const KernelReport *r, const ReportSink *k, Error *erro
   int n;
   KernelLine *lines = kernel_lines(r->launch, &r->result, &n);
   if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
+  char verdict[KERNEL_VERDICT_BYTES];
+  kernel_report_verdict(r, lines, n, verdict);
+  k->text(k->context, "verdict", verdict);
   put_launch(r, k);
   put_counts(r, k);
   if (r->has_caches) put_caches(r, k);

@@ -5,13 +5,14 @@
 #include "sim/l2/launch.h"
 #include "sim/report.h"
 #include "viz/kernel/kernel_launch.h"
+#include "viz/kernel/kernel_lines.h"
 #include "viz/kernel/kernel_traffic.h"
 
 typedef struct {
   KernelLaunch *launch; /* the caller's */
   PtxResult result;
   bool has_caches; /* else they were left out */
-  bool is_broken;  /* --faults: without leaving out what is wrong it does not run to its end */
+  bool is_broken;  /* without leaving out what is wrong it does not run to its end; then without caches */
   KernelTraffic traffic;
   bool is_judged; /* --like */
   OutputVerdict verdict;
@@ -25,6 +26,10 @@ void kernel_report_free(KernelReport *report);
 
 /* A fault was found, or O is not attention. */
 bool kernel_report_is_bad(const KernelReport *report);
+
+/* The one sentence: the fault, or what is wrong with O, or that there is none; and which line moves most. */
+enum { KERNEL_VERDICT_BYTES = ERROR_MESSAGE_BYTES + 200 };
+void kernel_report_verdict(const KernelReport *report, const KernelLine *lines, int n, char text[KERNEL_VERDICT_BYTES]);
 
 /* Counts of two kinds of requests. */
 PtxCounts kernel_counts(const PtxTotals *totals, PtxRequestKind a, PtxRequestKind b);

@@ -143,7 +143,7 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
      OPTION_TEXT(KernelRequest, gpu, "what --gpu names"),
      .shipped = description_shipped_gpu,
      .choices = "@gpus",
-     .help = "Whose SMs and caches: one of 'tilewalk gpus', or a file. Default h100-sxm."},
+     .help = "Whose SMs and caches: see 'tilewalk gpus'. Default h100-sxm."},
     {0},
 };
 
@@ -168,9 +168,15 @@ const Option KERNEL_LIKE_OPTIONS[] = {
 };
 
 const Option KERNEL_SHOW_OPTIONS[] = {
-    {.name = "faults",
-     OPTION_FLAG(KernelRequest, faults),
-     .help = "Look for faults: reads of what nobody wrote, accesses out of bounds, missing barriers, races."},
+    {.name = "faults", OPTION_FLAG(KernelRequest, faults), .help = "Look for faults with --ncu, too."},
+    {.name = "no-faults",
+     OPTION_FLAG(KernelRequest, no_faults),
+     .help =
+         "Look for no faults: several times faster. Faults are reads of what nobody wrote, accesses out of bounds, missing barriers, races."},
+    {.name = "limit",
+     .argument = "COUNT",
+     OPTION_NUMBER(KernelRequest, limit, "instructions of lanes", 1, INT64_MAX),
+     .help = "Stop after so many instructions of lanes. Default 40 billion, a minute or two."},
     {.name = "lines",
      .argument = "COUNT",
      OPTION_NUMBER(KernelRequest, lines, "lines", 1, 10000),
@@ -193,7 +199,7 @@ const Option KERNEL_SHOW_OPTIONS[] = {
     {.name = "line",
      .argument = "LINE",
      OPTION_NUMBER(KernelRequest, line, "line", 1, 1 << 30),
-     .help = "Of the picture: the line whose lanes are shown. Default: the dearest."},
+     .help = "The picture's line, of whose lanes it is. Default: the dearest."},
     {.name = "swizzle",
      .argument = "BYTES",
      .set = set_swizzle,

@@ -34,7 +34,8 @@ typedef struct {
   int32_t grid[3], block[3];
   char ncu[4096];             /* "": not beside counters */
   char gpu[KERNEL_GPU_BYTES]; /* "": h100-sxm */
-  bool has_shared, faults, ptx, no_caches, view;
+  bool has_shared, faults, no_faults, ptx, no_caches, view;
+  int64_t limit;                          /* instructions of lanes; 0: the default */
   int64_t shared_bytes, registers, lines; /* lines: of the table; 0: the default */
   int n_arguments;
   bool own_arguments;                                          /* they are from the file's comments */

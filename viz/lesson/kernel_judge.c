@@ -91,7 +91,7 @@ static Status run(const PtxKernel *kernel, const State *s, bool faults, int64_t 
   r->launch = (PtxLaunch){.dynamic_shared_bytes = s->request.shared_bytes,
                           .arguments = r->arguments,
                           .n_arguments = s->request.n_arguments,
-                          .max_branches = WARP_INSTRUCTIONS / (ptx_n_instructions(kernel) + 1),
+                          .max_lanes = 32 * WARP_INSTRUCTIONS,
                           .max_memory_bytes = (int64_t)64 << 20,
                           .faults = faults};
   memcpy(r->launch.grid, s->request.grid, sizeof r->launch.grid);

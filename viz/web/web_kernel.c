@@ -221,7 +221,7 @@ EXPORT const char *kernel_run(const char *name, const char *ptx, const char *sou
     error_set(&error, STATUS_NO_MEMORY, "no memory for the launch");
   else {
     strcpy(request->file, name);
-    request->faults = flags & FAULTS, request->no_caches = flags & NO_CACHES;
+    request->no_faults = !(flags & FAULTS), request->no_caches = flags & NO_CACHES;
     run(l, request, launch, &error);
     kernel_launch_free(l);
   }

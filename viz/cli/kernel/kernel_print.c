@@ -155,15 +155,13 @@ static void print_output(const KernelReport *r, Io *io) {
 }
 
 static void print_faults(const KernelReport *r, Io *io) {
-  if (!r->launch->request->faults) return;
   if (r->is_broken)
     line(io, ROLE_DIM, "Counts are of a run that leaves out accesses out of bounds and merges no loads, as ptxas may.");
-  for (int32_t f = 0; f < r->result.n_faults; f++) {
+  for (int32_t f = 1; f < r->result.n_faults; f++) { /* the first is the verdict */
     const PtxFault *fault = &r->result.faults[f];
     line(io, ROLE_BAD, "%s: %s%s%s%s", fault->kind, fault->message, fault->count > 1 ? " (" : "",
          fault->count > 1 ? number_count(fault->count).text : "", fault->count > 1 ? " times)" : "");
   }
-  if (!r->result.n_faults) line(io, ROLE_GOOD, "No faults found.");
 }
 
 /* --- the table of lines --- */
@@ -268,6 +266,10 @@ Status kernel_print(const KernelReport *r, bool csv, Io *io, Error *error) {
   if (!lines) return error_set(error, STATUS_NO_MEMORY, "no memory for the table of lines");
   Status status = STATUS_OK;
   if (!csv) {
+    char verdict[KERNEL_VERDICT_BYTES];
+    kernel_report_verdict(r, lines, n, verdict);
+    line(io, kernel_report_is_bad(r) ? ROLE_BAD : ROLE_GOOD, "%s", verdict);
+    fputc('\n', io->out);
     status = print_memories(r, io, error);
     fputc('\n', io->out);
     print_occupancy(r, io);

@@ -247,12 +247,8 @@ function sentences(a) {
 function report(a, seconds) {
   const bankOf = line => a.banks.find(bank => bank.line === line.line && bank.file === line.file)
   const banks = a.lines.map(bankOf).filter(Boolean), worst = banks.find(bank => banks.every(other => other.as_is.conflicts <= bank.as_is.conflicts))
-  const judged = a.output?.agrees
-  const wrong = judged === false ? ` It is not attention: ${number(a.output.wrong)} elements are wrong; the first, ${a.output.first_wrong.element}, is ${number(a.output.first_wrong.is)} and should be ${number(a.output.first_wrong.should)}; last written by ${a.output.first_wrong.by}.` : ''
-  const right = judged ? ' It is attention: O is right against fp64.' : ''
-  const found = !$('faults').checked ? '' : a.faults.length ? ` ${a.faults.length} ${a.faults.length === 1 ? 'fault' : 'faults'} found.` : ' No faults found.'
-  $('verdict').className = a.faults.length || wrong ? 'bad' : ''
-  $('verdict').textContent = `${a.kernel}: ${sizes(a.grid)} blocks of ${sizes(a.block)} threads, ${number(a.lane_instructions)} lane instructions in ${seconds.toFixed(2)} s.${right}${wrong}${found}`
+  $('verdict').className = a.faults.length || a.output?.agrees === false ? 'bad' : ''
+  $('verdict').textContent = `${a.verdict} ${a.kernel}: ${sizes(a.grid)} blocks of ${sizes(a.block)} threads, ${number(a.lane_instructions)} lane instructions in ${seconds.toFixed(2)} s.`
   $('tables').replaceChildren(...a.faults.map(fault => element('p', { className: 'box bad' }, element('b', { textContent: fault.kind }), `: ${fault.message}${fault.count > 1 ? ` (${number(fault.count)} times)` : ''}`)),
     memories(a), ...(worst ? [banksFigure(worst)] : []), ...sentences(a), linesTable(a.lines, bankOf), ...(a.printed ? [element('pre', { textContent: a.printed })] : []))
 }
@@ -289,7 +285,7 @@ function command() {
     return [(word.length > 1 ? '--' : '-') + word, ...(rest.length ? [quoted(rest.join(' '))] : [])].join(' ')
   })
   return ['tilewalk kernel', quoted(source.name || name), '--entry', quoted(entries.find(one => one.entry === $('entry').value)?.name ?? ''), ...words,
-    ...($('faults').checked ? ['--faults'] : []), ...($('caches').checked ? [] : ['--no-caches'])].join(' ')
+    ...($('faults').checked ? [] : ['--no-faults']), ...($('caches').checked ? [] : ['--no-caches'])].join(' ')
 }
 
 let edited = 0
