@@ -66,8 +66,8 @@ STATIC = $(if $(SAN),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(OPEN
 vpath %.c $(wildcard tests/*)
 vpath %.cpp $(wildcard tests/*)
 binaries = $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(wildcard $1)))
-TESTS := $(call binaries,$(filter-out tests/recorded/%,$(wildcard tests/*/test_*.c))) $(BUILD)/tests/test_kernels \
-  $(patsubst $(BUILD)/tests/fuzz_%,$(BUILD)/tests/replay_%,$(filter-out %/fuzz_driver,$(call binaries,tests/fuzz/fuzz_*.c)))
+TESTS := $(call binaries,$(filter-out tests/recorded/%,$(wildcard tests/*/test_*.c))) $(BUILD)/tests/test_kernels
+FUZZ := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/fuzz/fuzz*.c)))
 SCRIPTS := $(filter-out tests/recorded/%,$(wildcard tests/*/test_*.sh))
 SCRIPTS := $(if $(SAN),$(shell grep -L '^. Not with sanitizers' $(SCRIPTS)),$(SCRIPTS))
 MODEL_TESTS := $(call binaries,tests/recorded/test_*.c) $(wildcard tests/recorded/test_*.sh)
@@ -171,9 +171,8 @@ $(BUILD)/tilewalk-full: $(BUILD)/viz/cli/main.o $(BUILD)/libtilewalk.a
 	$(link).new && mv -f $@.new $@
 $(BUILD)/libtilewalk.so: $(BUILD)/viz/library/library_ask.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) -shared -Wl,--version-script,viz/library/tilewalk.map -Wl,-soname,$(SONAME) $^ $(LINK_LIBS) -o $@.new && mv -f $@.new $@
-$(BUILD)/tests/replay_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/tests/fuzz_driver.o $(BUILD)/libtilewalk.a
-	$(link) $(QUICK)
-$(BUILD)/tests/libfuzzer_%: $(BUILD)/tests/fuzz_%.o $(BUILD)/libtilewalk.a
+$(BUILD)/tests/test_fuzz: $(FUZZ)
+$(BUILD)/tests/libfuzzer: $(FUZZ) $(BUILD)/libtilewalk.a
 	$(link) -fsanitize=fuzzer -fsanitize-link-c++-runtime # commands run C++
 $(BUILD)/tests/bench_scan_fit: $(BUILD)/tests/bench_scan_fit.o $(BUILD)/tests/support.a $(BUILD)/libtilewalk.a
 	$(link) -lcmocka
@@ -181,7 +180,7 @@ $(foreach kind,bench picture,$(eval $(BUILD)/tests/$(kind)_%: $(BUILD)/tests/$(k
 $(BUILD)/tests/test_kernels: $(BUILD)/tests/test_kernels.o $(BUILD)/libtilewalk.a
 	$(call say,LD )$(LINK) $(QUICK) $^ -lcmocka -lstdc++ -lz -lm -o $@
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
-	$(call say,LD )$(LINK) $(QUICK) $(WRAP) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
+	$(call say,LD )$(LINK) $(QUICK) $(WRAP) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 
 include kernels/kernels.mk viz/web/web.mk assets/package/package.mk
 -include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/tests/*.d $(BUILD)/viz/cli/main*.d $(OBJ:.o=.d))

@@ -3,7 +3,7 @@
 #
 # A line has the wall's time, and the CPU's, which other things that run do not lengthen. One more at once than there are
 # cores (some wait for windows), or TEST_JOBS; each must therefore keep to files of its own.
-# A cmocka program counts as many tests as it holds; a script or a fuzz replay counts as one, by its exit
+# A cmocka program counts as many tests as it holds; a script counts as one, by its exit
 # status (77: skipped). Output is kept in BUILD/tests/NAME.log (of runs side by side, the last one's) and shown when
 # something fails, at the end. What took longest the last time begins first; scripts, where nothing is known. The last lines
 # are how many were skipped, the names of what failed and `N passed, N failed`; the exit status is 0 when none failed.
@@ -20,14 +20,13 @@ run_one() {
   case $name in
   test_lesson_walk) # strict checks measure a long text to its end at each search in it: half of this test's time
     ASAN_OPTIONS=detect_leaks=1 timeout "${TEST_SECONDS:-600}" "$1" ;;
-  replay_*) timeout "${TEST_SECONDS:-600}" "$1" "tests/fuzz/corpus/${name#replay_}" ;;
   *) timeout "${TEST_SECONDS:-600}" "$1" ;;
   esac >"$log" 2>&1 </dev/null
   status=$?
   times >"$RUN/$name.times" # not in a pipe, where it would be another shell's
   cpu=$(awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/); printf "%.1f", 60 * (u[1] + s[1]) + u[2] + s[2] }' "$RUN/$name.times")
   p=$(count PASSED) f=$(count FAILED) s=$(count SKIPPED)
-  if [ $((p + f + s)) = 0 ]; then # no cmocka summary: a script, a replay, or an early death
+  if [ $((p + f + s)) = 0 ]; then # no cmocka summary: a script, or an early death
     case $status in 0) p=1 ;; 77) s=1 ;; *) f=1 ;; esac
   elif [ $status != 0 ] && [ "$f" = 0 ]; then f=1; fi # all passed, then it died (a leak, a time-out)
   verdict=ok
