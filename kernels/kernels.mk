@@ -27,7 +27,7 @@ GPU_ONLY := kernels/lib/harness.cu $(wildcard kernels/ladder/*_cublas.cu) $(filt
 GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(patsubst %,$(BUILD)/kernels/ladder/%.stamped.o,fa2_async fa2_wgmma fa3_overlap fa3_backward) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(BUILD)/libmodel.a
 	$(call say,LD )$(LINK_CU) $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl $(if $(OPENMP),-lgomp) -o $@
-# The rungs for programs in other languages (kernels/collect/collect_beside.py, collect_more.py).
+# The rungs for programs in other languages (kernels/collect/times.py).
 $(BUILD)/libladder.so: $(patsubst %.cu,$(BUILD)/%.plain.o,$(RUNGS) kernels/lib/ladder.cu kernels/lib/ladder_more.cu)
 	$(call say,LD )$(LINK_CU) -shared $^ -o $@
 $(BUILD)/libwatch.so: kernels/probes/probe_watch.cu kernels/lib/cuda_calls.h

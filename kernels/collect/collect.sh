@@ -122,28 +122,11 @@ sanitize)
   echo "$(grep -c ': exit 0,' "$(file_of sanitize txt)") of $(wc -l <"$work/summary") runs clean"
   [ ! -s "$work/details" ] || { head -60 "$work/details"; exit 1; }
   ;;
-time)
-  { provenance "kernels/collect/collect.sh time"; PROGRAM=$program python3 kernels/collect/collect_time.py; } | tee "$(file_of time)"
-  ;;
-beside)
-  # shellcheck disable=SC2046  # names of libraries hold no spaces
-  { provenance "kernels/collect/collect.sh beside"; python3 kernels/collect/collect_beside.py $(for r in fa2_async fa2_wgmma fa3_overlap; do echo "$r=$(dirname "$program")/libladder.so:$r"; done); } | tee "$(file_of beside)"
-  ;;
-decode-time | backward-time)
-  library=${LIBRARY:-build/libladder.so} what=${stage%-time}
-  [ "$what" = decode ] && names=fa2_decode || names="fa2_backward fa2_backward_twice fa3_backward"
-  # shellcheck disable=SC2046  # names of libraries hold no spaces
-  { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_more.py "$what" $(for r in $names; do echo "$r=$library:$r"; done); } | tee "$(file_of "$stage")"
-  ;;
-regimes)
-  library=${LIBRARY:-build/libladder.so}
-  { provenance "kernels/collect/collect.sh regimes"; python3 kernels/collect/collect_regimes.py forward "$library"; python3 kernels/collect/collect_regimes.py backward "$library" | grep -v '^batch,'; } | tee "$(file_of regimes)"
+time | beside | regimes | decode-time | backward-time | packed-times | flex-times)
+  { provenance "kernels/collect/collect.sh $stage"; PROGRAM=$program LIBRARY=${LIBRARY:-$(dirname "$program")/libladder.so} python3 kernels/collect/times.py "${stage%-time*}"; } | tee "$(file_of "$stage")"
   ;;
 ring)
   { provenance "kernels/collect/collect.sh ring"; python3 kernels/collect/collect_ring.py 2 4; } | tee "$(file_of ring)"
-  ;;
-packed-times | flex-times)
-  { provenance "kernels/collect/collect.sh $stage"; python3 kernels/collect/collect_regimes.py "${stage%-times}"; } | tee "$(file_of "$stage")"
   ;;
 ncu | more | hopper | hopper-more | l2 | fresh | later | l2-places | longer)
   [ "$stage" = ncu ] && grid=ladder name=kernels || grid=$stage name=$stage

@@ -15,18 +15,18 @@ The result of merge has ncu's own layout: names, units, then rows; kernels/count
 """
 import csv, os, random, sys
 
-METRICS = [
+COMMON = [
     "l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum",
     "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum",
     "lts__t_sectors_srcunit_ltcfabric.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+]
+HOPPER_METRICS = COMMON + ["gpu__time_duration.sum"]
+METRICS = COMMON + [
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
     "sm__inst_executed_pipe_tensor_op_hmma.sum", "gpu__time_duration.sum",
 ]
 # What judges a model of L2; what a GPU does not have is left out.
-L2_METRICS = [
-    "l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum",
-    "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum",
-    "lts__t_sectors_srcunit_ltcfabric.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+L2_METRICS = COMMON + [
     "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum", "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum",
     "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lts__t_sectors_srcunit_tex_lookup_miss.sum",
     "lts__t_sectors_lookup_hit.sum", "lts__t_sectors_lookup_miss.sum",
@@ -41,14 +41,10 @@ NAMED_COLUMNS = {
     "lookup_hits": "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lookup_misses": "lts__t_sectors_srcunit_tex_lookup_miss.sum",
     "time_ns": "gpu__time_duration.sum",
 }
-NAMED_STAGES = {"scan": NAMED_COLUMNS, "scan-places": NAMED_COLUMNS, "coalescer": NAMED_COLUMNS,
-                "spills": {c: NAMED_COLUMNS[c] for c in ("l2_write_sectors", "fabric_sectors", "hbm_read_bytes", "hbm_write_bytes")},
-                "steps": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},  # these in one pass
-                "steps-shared": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},
-                "ends": {c: NAMED_COLUMNS[c] for c in ("boundary_read_bytes", "l2_read_sectors", "hbm_read_bytes")},
-                "waves": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")},
-                "begins": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes")},
-                "begins-replayed": {c: NAMED_COLUMNS[c] for c in ("fabric_sectors", "hbm_read_bytes", "lookup_hits", "lookup_misses")}}
+READS, FABRIC = "boundary_read_bytes l2_read_sectors hbm_read_bytes", "fabric_sectors hbm_read_bytes"  # each in one pass
+NAMED_STAGES = {stage: {c: NAMED_COLUMNS[c] for c in columns.split()} if columns else NAMED_COLUMNS for stage, columns in {
+    "scan": "", "scan-places": "", "coalescer": "", "spills": "l2_write_sectors fabric_sectors hbm_read_bytes hbm_write_bytes",
+    "steps": READS, "steps-shared": READS, "ends": READS, "waves": FABRIC, "begins": FABRIC, "begins-replayed": FABRIC + " lookup_hits lookup_misses"}.items()}
 SHORT_REPEATS = 3  # of launches up to 8K, whose counters differ most from one time to the next
 KERNELS_PER_RUN = {"standard_naive": 3, "standard_tiled": 3, "fa2_backward": 3, "fa2_backward_twice": 3, "fa3_backward": 3}
 SHAPE = ["rung", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "causal", "block_q", "block_k"]
@@ -117,21 +113,27 @@ def hopper():
             yield from runs(rung, [4 * K], [d], [16], [block], kv_heads=4)
 
 
+# rung, sizes, d, heads, blocks; masks, KV heads
+LADDER = [
+    ("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST),
+    ("fa2_async", [4 * K, 16 * K], [64, 128], [4], [(64, 64), (128, 32)]),
+    ("fa2_async", [4 * K, 16 * K], [64], [4], [(128, 64)]),
+    ("fa2_async", [4 * K, 16 * K], [128], [4], [(128, 128)]),
+    ("fa2_async", [8 * K], [128], [16], [(128, 64)], (0, 1), 4),
+    ("fa2_tensor", [K, 4 * K, 16 * K, 64 * K], [64, 128], [1, 4], [(64, 64)]),
+    ("fa2_tensor", [4 * K, 8 * K], [64, 128], [16], [(128, 64), (64, 32)]),
+    *[row for rung in ("fa2_scalar", "fa2_causal") for row in ((rung, [K, 4 * K], [64, 128], [1, 4], [(32, 32)]),
+                                                               (rung, [2 * K], [64], [2], [(16, 16), (64, 64), (64, 16), (16, 64)]))],
+    ("fa1", [K, 2 * K, 4 * K], [64, 128], [1, 4], [(32, 32)], (0,)),
+    ("fa1", [2 * K], [64], [2], [(16, 16), (64, 64), (64, 16)], (0,)),
+    ("standard_tiled", [K, 4 * K], [64, 128], [1, 4], [(64, 64)], (0,)),
+    ("standard_naive", [K, 2 * K, 4 * K], [64, 128], [1], [(1, 1)], (0,)),
+]
+
+
 def ladder():
-    yield from runs("fa2_async", [K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K], [64, 128], [1, 4, 16], BEST)
-    yield from runs("fa2_async", [4 * K, 16 * K], [64, 128], [4], [(64, 64), (128, 32)])
-    yield from runs("fa2_async", [4 * K, 16 * K], [64], [4], [(128, 64)])
-    yield from runs("fa2_async", [4 * K, 16 * K], [128], [4], [(128, 128)])
-    yield from runs("fa2_async", [8 * K], [128], [16], [(128, 64)], kv_heads=4)
-    yield from runs("fa2_tensor", [K, 4 * K, 16 * K, 64 * K], [64, 128], [1, 4], [(64, 64)])
-    yield from runs("fa2_tensor", [4 * K, 8 * K], [64, 128], [16], [(128, 64), (64, 32)])
-    for rung in ("fa2_scalar", "fa2_causal"):
-        yield from runs(rung, [K, 4 * K], [64, 128], [1, 4], [(32, 32)])
-        yield from runs(rung, [2 * K], [64], [2], [(16, 16), (64, 64), (64, 16), (16, 64)])
-    yield from runs("fa1", [K, 2 * K, 4 * K], [64, 128], [1, 4], [(32, 32)], causals=(0,))
-    yield from runs("fa1", [2 * K], [64], [2], [(16, 16), (64, 64), (64, 16)], causals=(0,))
-    yield from runs("standard_tiled", [K, 4 * K], [64, 128], [1, 4], [(64, 64)], causals=(0,))
-    yield from runs("standard_naive", [K, 2 * K, 4 * K], [64, 128], [1], [(1, 1)], causals=(0,))
+    for row in LADDER:
+        yield from runs(*row)
 
 
 def backward_runs(rung, blocks):
@@ -177,7 +179,6 @@ def in_order(grid):
     return all_runs
 
 
-HOPPER_METRICS = [m for m in METRICS if "hmma" not in m and "conflicts" not in m]
 GRIDS = {"ladder": (ladder, METRICS), "hopper": (hopper, HOPPER_METRICS), "l2": (l2, L2_METRICS), "fresh": (fresh, L2_METRICS), "later": (later, L2_METRICS),
          "l2-places": (places, L2_METRICS), "longer": (longer, L2_METRICS), "more": (more, METRICS), "hopper-more": (hopper_more, HOPPER_METRICS)}
 

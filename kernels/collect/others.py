@@ -19,10 +19,10 @@
 `kernels/collect/collect.sh others`, `places` and the like do all of it. The rows have the layout that kernels/counters/ncu.h reads; columns it does not know
 (the kernel's own name, its grid, registers and shared memory) are for people and for the tests.
 """
-import csv, glob, itertools, os, random, re, sys
+import glob, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from collect_ncu import SHAPE, available
+from collect_ncu import SHAPE, available, number, read_ncu
 
 # name: PyTorch's backend; a pattern of its functions; B_r and B_c in the name of such a function; what to multiply B_r by (cuDNN's
 # name has the rows of one of two consumer warpgroups: its grids are those of 128 rows).
@@ -58,77 +58,35 @@ def grid():
             yield "bf16", 1, 16, 32 * K, d, causal
 
 
-def repeats():
-    """The long ones twice more, so that the spread of the counters themselves is seen."""
-    for _ in range(2):
-        for dtype, batch, heads, n, d, causal in grid():
-            if dtype == "fp16" and n >= 16 * K:
-                yield dtype, batch, heads, n, d, causal
-
-
-SHORT_REPEATS = 4
-
-
-def short():
-    """Up to 8K, in another order each time: where a launch begins, and with it what crosses the fabric, depends on what ran before it."""
-    shapes = [shape for shape in grid() if shape[3] <= 8 * K]
-    for time in range(SHORT_REPEATS):
+def in_turns(shapes, times):
+    """In another order each time: where a launch begins, and with it what crosses the fabric, depends on what ran before it."""
+    for time in range(times):
         yield from random.Random(time + 1).sample(shapes, len(shapes))
 
 
-PLACES = 6
 PAGE = 2 << 20  # of a GPU's memory
 PAGES_BETWEEN = 64  # at most, before each of Q, K and V
-
-
-def places():
-    """What fits L2 just about depends on where tensors lie."""
-    for _ in range(PLACES):
-        for dtype, batch, heads, n, d, causal in grid():
-            if dtype == "fp16" and n >= 16 * K:
-                yield dtype, batch, heads, n, d, causal
-
-
-TURNS = 12
 TURN_CTAS = 64  # at most, of a kernel before
-
-
-def turns():
-    """With which GPC a launch begins depends on what ran before, and with it how far apart rows of a mask's short end read K and V. One pass of ncu
-    each: what it puts back between passes decides that, too."""
-    shapes = [shape for shape in grid() if shape[3] >= 16 * K]
-    for time in range(TURNS):
-        yield from random.Random(time + 1).sample(shapes, len(shapes))
-
-
-def one_pass():
-    """Every shape in turns, for the counters that ncu takes in one pass: where a launch is run again for others, L2 merges more of its reads."""
-    shapes = list(grid())
-    for time in range(TURNS):
-        yield from random.Random(time + 1).sample(shapes, len(shapes))
-
-
 ROW_BLOCKS = [*range(1, 11), *range(12, 41, 2), 44, 48, 56, 64, 80, 96, 112, 128, 132]
-ROW_KEYS = 4 * K
 ROWS = {"cudnn-sm90": 128, "mem-efficient-sm90": 64}  # of a row block
-ROW_REPEATS = 3
 
 
-def rows(kernel):
+def rows_of(kernel):
     """One CTA after the other: whom it joins at its GPC's coalescer, by how many more sectors reach L2 than without it."""
-    shapes = [("fp16", 1, 1, (n * ROWS[kernel], n * ROWS[kernel] if causal else ROW_KEYS), d, causal) for n in ROW_BLOCKS for d in (64, 128) for causal in (0, 1)]
-    for time in range(ROW_REPEATS):
-        yield from random.Random(time + 1).sample(shapes, len(shapes))
+    return [("fp16", 1, 1, (n * ROWS[kernel], n * ROWS[kernel] if causal else 4 * K), d, causal) for n in ROW_BLOCKS for d in (64, 128) for causal in (0, 1)]
 
 
-LONGER = [80 * K, 96 * K, 128 * K]
-
-
-def longer():
-    """Beyond what the model was made for."""
-    shapes = [("fp16", 1, heads, n, d, causal) for n in LONGER for heads in (1, 4) for d in (64, 128) for causal in (0, 1)]
-    for time in range(ROW_REPEATS):
-        yield from random.Random(time + 1).sample(shapes, len(shapes))
+ALL = list(grid())
+LONG = [shape for shape in ALL if shape[0] == "fp16" and shape[3] >= 16 * K]
+LONGER = [("fp16", 1, heads, n, d, causal) for n in (80 * K, 96 * K, 128 * K) for heads in (1, 4) for d in (64, 128) for causal in (0, 1)]
+CALLS = {  # shapes of a kernel; tensors elsewhere each time, a kernel of a random number of CTAs before, spilled registers elsewhere now and then
+    "run": (lambda kernel: ALL * (not os.environ.get("ONLY_REPEATS")) + 2 * LONG, False, False, False),
+    "short": (lambda kernel: in_turns([shape for shape in ALL if shape[3] <= 8 * K], 4), False, False, False),
+    "places": (lambda kernel: 6 * LONG, True, False, False),
+    "turns": (lambda kernel: in_turns([shape for shape in ALL if shape[3] >= 16 * K], 12), True, True, True),
+    "one-pass": (lambda kernel: in_turns(ALL, 12), True, True, False),
+    "rows": (lambda kernel: in_turns(rows_of(kernel), 3), True, True, False),
+    "longer": (lambda kernel: in_turns(LONGER, 3), True, True, False)}
 
 
 def move_local_memory(chance):
@@ -141,7 +99,7 @@ def move_local_memory(chance):
         sys.exit("others.py: the driver refuses another stack size")
 
 
-def run(kernel, path, shapes, apart, turned=False, spilled_elsewhere=False):
+def run(kernel, path, shapes, apart, turned, spilled_elsewhere):
     """apart: memory that nobody uses lies before each tensor, a random number of pages; turned: a kernel of a random number of CTAs runs before;
     spilled_elsewhere: spilled registers lie elsewhere now and then."""
     import torch
@@ -258,26 +216,21 @@ def gpcs(library):
         torch.cuda.empty_cache()
 
 
-def read_ncu(path):
-    lines = [line for line in open(path, newline="") if line.startswith('"')]
-    rows = list(csv.reader(lines))
-    return [dict(zip(rows[0], row)) for row in rows[2:]], dict(zip(rows[0], rows[1]))
-
-
-def whole(text):
-    return int(float(text.replace(",", "")))
+def read_rows(path):
+    names, units, rows = read_ncu(path)
+    return [dict(zip(names, row)) for row in rows], dict(zip(names, units))
 
 
 def counters(rows, metrics):
-    return [str(sum(whole(row[m]) for row in rows)) for m in metrics]
+    return [str(sum(number(row[m]) for row in rows)) for m in metrics]
 
 
 def merge(pairs):
     metrics = units = None
     for kernel, calls, path in pairs:
-        rows, row_units = read_ncu(path)
+        rows, row_units = read_rows(path)
         for again in sorted(glob.glob(path.removesuffix(".csv") + ".again*.csv")):
-            more, more_units = read_ncu(again)
+            more, more_units = read_rows(again)
             if [row["Kernel Name"] for row in more] != [row["Kernel Name"] for row in rows]:
                 sys.exit(f"others.py: {again} has other kernels than {path}")
             rows, row_units = [m | row for m, row in zip(more, rows)], more_units | row_units
@@ -298,42 +251,27 @@ def merge(pairs):
             if not tile:
                 sys.exit(f"others.py: the call {call.strip()} of {kernel} ran '{name}', whose tile is not in its name")
             first, b_r, b_c = mine[0], str(int(tile[1]) * KERNELS[kernel][3]), tile[2]
-            shared = whole(first["launch__shared_mem_per_block_dynamic"]) + whole(first["launch__shared_mem_per_block_static"])
+            shared = number(first["launch__shared_mem_per_block_dynamic"]) + number(first["launch__shared_mem_per_block_static"])
             blocks = re.findall(r"\d+", first["Grid Size"])
             splits = blocks[1] if len(mine) == 2 else "1"  # FlashAttention-2: grid (row blocks, splits, batch x heads)
             function = re.sub(r"^void |.*::|[<(].*", "", name.split("<")[0].split("(")[0])
-            launch = [splits, function, " ".join(blocks), str(whole(first["launch__block_size"])), str(whole(first["launch__registers_per_thread"])), str(shared)]
+            launch = [splits, function, " ".join(blocks), str(number(first["launch__block_size"])), str(number(first["launch__registers_per_thread"])), str(shared)]
             print(",".join([kernel, *call.strip().split(","), b_r, b_c, *launch, *counters(mine, metrics)]))
         if at != len(rows):
             sys.exit(f"others.py: {len(rows)} kernels of {kernel} profiled, {at} expected")
 
 
-if sys.argv[1:2] == ["run"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
-    run(sys.argv[2], sys.argv[3], itertools.chain([] if os.environ.get("ONLY_REPEATS") else grid(), repeats()), False)
-elif sys.argv[1:2] == ["short"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
-    run(sys.argv[2], sys.argv[3], short(), False)
-elif sys.argv[1:2] == ["places"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
-    run(sys.argv[2], sys.argv[3], places(), True)
-elif sys.argv[1:2] == ["turns"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
-    run(sys.argv[2], sys.argv[3], turns(), True, True, True)
-elif sys.argv[1:2] == ["one-pass"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
-    run(sys.argv[2], sys.argv[3], one_pass(), True, True)
-elif sys.argv[1:2] == ["rows"] and len(sys.argv) == 4 and sys.argv[2] in ROWS:
-    run(sys.argv[2], sys.argv[3], rows(sys.argv[2]), True, True)
-elif sys.argv[1:2] == ["longer"] and len(sys.argv) == 4 and sys.argv[2] in KERNELS:
-    run(sys.argv[2], sys.argv[3], longer(), True, True)
-elif sys.argv[1:2] == ["merge"] and len(sys.argv) > 2:
-    merge([(k, os.path.join(sys.argv[2], k + ".calls"), os.path.join(sys.argv[2], k + ".csv")) for k in KERNELS
-           if os.path.exists(os.path.join(sys.argv[2], k + ".calls"))])
-elif sys.argv[1:2] == ["stores"] and len(sys.argv) == 3:
-    stores(sys.argv[2], STORED)
-elif sys.argv[1:2] == ["stores-causal"] and len(sys.argv) == 3:
-    stores(sys.argv[2], STORED_CAUSAL)
-elif sys.argv[1:2] == ["gpcs"] and len(sys.argv) == 3:
-    gpcs(sys.argv[2])
-elif sys.argv[1:] == ["kernels"]:
-    print("\n".join(KERNELS))
-elif sys.argv[1:2] == ["pattern"] and sys.argv[2:] and sys.argv[2] in KERNELS:
-    print(KERNELS[sys.argv[2]][1])
+def merge_folder(folder):
+    merge([(k, f"{folder}/{k}.calls", f"{folder}/{k}.csv") for k in KERNELS if os.path.exists(f"{folder}/{k}.calls")])
+
+
+VERBS = {"kernels": lambda: print("\n".join(KERNELS)), "pattern": lambda kernel: print(KERNELS[kernel][1]), "merge": merge_folder,
+         "stores": lambda library: stores(library, STORED), "stores-causal": lambda library: stores(library, STORED_CAUSAL), "gpcs": gpcs}
+verb, *words = sys.argv[1:] or [""]
+if verb in CALLS and len(words) == 2 and words[0] in (ROWS if verb == "rows" else KERNELS):
+    shapes, *how = CALLS[verb]
+    run(*words, shapes(words[0]), *how)
+elif verb in VERBS and len(words) == VERBS[verb].__code__.co_argcount and (verb != "pattern" or words[0] in KERNELS):
+    VERBS[verb](*words)
 else:
     sys.exit(__doc__)

@@ -1,4 +1,4 @@
-/* The ladder as a library, for programs that time it beside others in one process (kernels/collect/collect_beside.py).
+/* The ladder as a library, for programs that time it beside others in one process (kernels/collect/times.py).
  */
 #include "kernels/lib/rung.h"
 

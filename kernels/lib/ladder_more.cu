@@ -1,5 +1,5 @@
 /* Decode and the backward pass as a library, for programs that time them beside others in one process
- * (kernels/collect/collect_more.py). Tensors are dense, [batch][head][row][d], in GPU memory, fp16 or (bf16) bf16;
+ * (kernels/collect/times.py). Tensors are dense, [batch][head][row][d], in GPU memory, fp16 or (bf16) bf16;
  * kernels are started on the default stream. Both return 0, or 1: no such rung, or it did not start. */
 #include "kernels/lib/rung.h"
 
