@@ -2,7 +2,7 @@
  *
  *     $XDG_STATE_HOME/tilewalk/lessons.json, or ~/.local/state/tilewalk/lessons.json
  *
- *     {"tilewalk-lessons": 1, "lessons": {"04-online-softmax": {
+ *     {"tilewalk-lessons": 1, "lessons": {"02-one-row": {
  *        "seed": 1, "block": 7, "finished": false,
  *        "answers": {"factor": {"right": true, "tries": 2, "hints": 1}},
  *        "first": {"factor": "0.37"}}}}

@@ -1,9 +1,9 @@
 /* What a class hands in: answers to questions of lessons, as CSV or JSON.
  *
  *     student,lesson,id,answer,seed            CSV: a heading line names the columns; id and answer
- *     Ada,04-online-softmax,factor,0.368,1     are needed, the others have defaults
+ *     Ada,02-one-row,factor,0.368,1     are needed, the others have defaults
  *
- *     [{"student": "Ada", "lesson": "04-online-softmax", "seed": 1,      JSON: one such object, or
+ *     [{"student": "Ada", "lesson": "02-one-row", "seed": 1,      JSON: one such object, or
  *       "answers": {"factor": "0.368"}}]                                a list of them
  *
  * Columns of CSV are parted by commas, semicolons or tabs, whichever the heading has; bytes that are no UTF-8 are read

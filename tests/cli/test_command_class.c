@@ -85,8 +85,8 @@ TEST(a_submission_names_no_files) {
   assert_int_equal(system(text), 0);
   snprintf(text, sizeof text,
            "student,lesson,id,answer\nEve,%1$s/two.md,bytes,64\nEve,%1$s/pipe.md,bytes,64\nEve,../lessons/course/"
-           "03-tiles.md,"
-           "count,42\nAda,03-tiles,nothing,42\nAda,two,bytes,64\n",
+           "03-the-loop.md,"
+           "count,42\nAda,03-the-loop,nothing,42\nAda,two,bytes,64\n",
            folder);
   write_file("class.csv", text);
   tilewalk("lesson %1$s/two.md --answers %1$s/class.csv --json");
@@ -222,11 +222,11 @@ TEST(a_hand_in_holds_the_first_answers) {
 /* A program is handed in with its lines, and graded. */
 TEST(a_program_is_handed_in) {
   write_file("p.json",
-             "[{\"student\": \"Ada\", \"lesson\": \"06-block-size\", \"answers\": {\"write-load-once\": "
-             "\"algorithm mine\\nkernel forward\\n  for every row block i\\n    load Q_i\\n    O_i, l_i = 0; m_i = "
-             "-inf\\n    for each column block j of i\\n      load K_j, V_j\\n      S = Q_i K_j^T / sqrt(d)\\n      "
-             "mask S\\n      m' = max(m_i, row max of S)\\n      l_i, O_i *= e^(m_i - m')\\n      P = e^(S - m'); "
-             "l_i += row sum of P; O_i += P V_j; m_i = m'\\n    store O_i = O_i / l_i\\n\"}}]");
+             "[{\"student\": \"Ada\", \"lesson\": \"02-one-row\", \"answers\": {\"write-row-maximum\": "
+             "\"algorithm mine\\ninput     Q_i: B_r x d\\ninput     K_j: B_c x d\\noutput    m_i = row max of mask(Q "
+             "K^T / sqrt(d))\\nkernel forward\\n  for every row block i\\n    load Q_i\\n    m_i = -inf\\n    for each "
+             "column block j of i\\n      load K_j\\n      S = Q_i K_j^T / sqrt(d)\\n      mask S\\n      m_i = "
+             "max(m_i, row max of S)\\n    store m_i\\n\"}}]");
   tilewalk("lesson --answers %1$s/p.json --scores --csv");
   has("Ada,1,1,");
 }

@@ -370,8 +370,10 @@ TEST(findings_have_file_and_line) {
 
 /* Two programs on one sheet, each of which begins with what the other lacks. */
 TEST(programs_that_answer_each_other_are_found) {
-  tilewalk("--version >/dev/null; cd lessons/course; cp glossary.md %1$s/; { sed '/^```teacher/,$d' 16-*.md; sed -n "
-           "'/^```ask write-causal-skip/,/^```$/p' 07-*.md; sed -n '/^```teacher/,$p' 16-*.md; } >%1$s/two.md");
+  tilewalk("--version >/dev/null; cd lessons/course; cp glossary.md %1$s/; { sed '/^```teacher/,$d' template.md; for k in "
+           "diagonal causal-skip; do printf '```ask write-%%s\nkind: program\nanswer: %%s\ndraw: rows from 208 to 1024 by "
+           "16\nstate: N={rows} d=32 block=32 causal=1\nexplain: Done.\n```\n\n' $k $k; done; sed -n "
+           "'/^```teacher/,$p' template.md; } >%1$s/two.md");
   tilewalk("lesson --lint %s/two.md");
   has("what 'write-causal-skip' asks for stands in the program that 'write-diagonal' begins with");
   has("what 'write-diagonal' asks for stands in the program that 'write-causal-skip' begins with");
@@ -441,16 +443,16 @@ TEST(skills_are_practised_and_kept) {
   has("Hint 1 of 2.");
   has("The answer is ");
   has("1 of 2 right at the first try");
-  has("\nwaves: 0 of 1 right; lesson 8 teaches it\n");
+  has("\nwaves: 0 of 1 right; lesson 5 teaches it\n");
   assert_null(strstr(run.out, "\nridge: "));
   tilewalk("practice ridge waves --list --csv");
-  has("ridge,ridge of a GPU,1,1,1,1,1\nwaves,waves of CTAs,8,0,1,0,0\n");
+  has("ridge,ridge of a GPU,1,1,1,1,1\nwaves,waves of CTAs,5,0,1,0,0\n");
   tilewalk("practice ridge waves --seed 5 --count 1 --json");
   has("\"skill\": \"waves\""); /* the weaker */
   write_file("typed", "5\n6\nquit\n");
-  tilewalk("lesson 1 <%s/typed");
-  tilewalk("practice ridge --list --csv"); /* two wrong answers to one question of a lesson count once */
-  has("ridge,ridge of a GPU,1,0,2,1,0\n");
+  tilewalk("lesson 5 <%s/typed");
+  tilewalk("practice tiled-bytes --list --csv"); /* two wrong answers to one question of a lesson count once */
+  has("tiled-bytes,bytes of tiled passes,3,0,1,0,0\n");
   tilewalk("lesson practice");
   assert_int_equal(run.exit_status, 2);
   snprintf(path, sizeof path, "%s/tilewalk", folder);
@@ -461,7 +463,7 @@ TEST(skills_are_practised_and_kept) {
              "\"tries\": true}, \"waves\": 7}}}}");
   tilewalk("practice ridge waves --list --csv");
   has("ridge,ridge of a GPU,1,0,0,0,");
-  has("waves,waves of CTAs,8,0,0,0,0");
+  has("waves,waves of CTAs,5,0,0,0,0");
   tilewalk("lesson --lint lessons/course/practice.md");
   has("1 lesson, 0 findings");
   tilewalk("practice ridg");
@@ -472,7 +474,8 @@ TEST(skills_are_practised_and_kept) {
 TEST(wrong_requests_are_refused) {
   static const char *const ROWS[][2] = {
       {"lesson 99", "there is no lesson '99'"},
-      {"lesson online-softmix", "did you mean 'online-softmax'"},
+      {"lesson one-roe", "did you mean 'one-row'"},
+      {"lesson 04-online-softmax", "there are 01-bytes, 02-one-row, 03-the-loop,"},
       {"lesson 1 2", "one lesson at a time"},
       {"lesson --export-gift", "name a lesson"},
       {"lesson --list --lint", "one thing at a time"},
@@ -486,7 +489,7 @@ TEST(wrong_requests_are_refused) {
       {"lesson --seeds x", "needs --key"},
       {"lesson 4 --submit -", "add --student NAME"},
       {"lesson 4 --submit - --student ' '", "add --student NAME"},
-      {"lesson 20 --submit - --student Ada", "nothing was answered in 20-backward yet"},
+      {"lesson 8 --submit - --student Ada", "nothing was answered in 08-backward yet"},
       {"lesson 4 --slides x.png", "ends in .pdf"},
       {"lesson 4 --teacher --json", "go with --list"},
       {"lesson --handout x.pdf", "name a lesson"},

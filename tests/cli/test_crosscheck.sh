@@ -9,7 +9,7 @@ run() { "$tilewalk" crosscheck "$@"; }
 expect 0 'read across the boundary' --recorded --kernel-name standard # all of them: test_accuracy_table.sh
 expect 0 '^read, rungs 8 to 11, H100 *28 *28 *0.000% *0.000%  holds$' --recorded --kernel-name fa3_overlap
 expect 0 '^written, rungs 8 to 11, H100 *20 *20 *0.000% *0.000%  holds$' --recorded --kernel-name fa3_backward
-expect 0 'tensor instructions' --ncu tests/fuzz/corpus/ncu/recorded.csv --details # recorded ones: lesson 12's command
+expect 0 'tensor instructions' --ncu tests/fuzz/corpus/ncu/recorded.csv --details
 expect 0 '"holds": true' --json --kernel-name fa1
 case $tilewalk in */san/*) shape='-N 128 -d 64' ;; *) shape= ;; esac # five shapes take ten seconds with sanitizers
 if [ "$(getconf LONG_BIT)" = 32 ]; then

@@ -31,7 +31,7 @@ same counters 4 crosscheck --ncu assets/counters/h200/kernels/first.csv --kernel
 # Two files answer for one student: neither counts, in whichever part the rows are.
 mkdir "$work/class"
 for k in 1 2 3; do
-  printf 'student,lesson,id,answer\nAnn,why-memory,ridge,%d\nBo %d,why-memory,ridge,2\nann,why-memory,wider,a\n' $k $k
+  printf 'student,lesson,id,answer\nAnn,bytes,ridge,%d\nBo %d,bytes,ridge,2\nann,bytes,limits,a\n' $k $k
 done >"$work/all"
 for k in 1 2 3; do sed -n "$((4 * k - 3)),$((4 * k))p" "$work/all" >"$work/class/$k.csv"; done
 for parts in 2 5 20; do same class $parts lesson --answers "$work/class"; done

@@ -248,12 +248,12 @@ TEST(a_lesson_is_picked_from_the_list) {
   assert_true(send(b, (SideEvent){.kind = SIDE_TOGGLE}));
   assert_true(b->box.width > 0);
   READS(b, "Lessons\n");
-  READS(b, "[1] Why memory");
-  assert_int_equal(p->picker.n, 20);
+  READS(b, "[1] Bytes");
+  assert_int_equal(p->picker.n, 9);
   assert_int_equal(p->focus, WIDGET_LESSON); /* the first that is not done */
   assert_true(text(b, "1"));
   assert_true(text(b, "4"));
-  assert_int_equal(p->focus, WIDGET_LESSON + 13); /* 14 */
+  assert_int_equal(p->focus, WIDGET_LESSON + 3); /* there is no 14 */
   assert_true(text(b, "3"));
   assert_int_equal(p->focus, WIDGET_LESSON + 2);
   assert_true(key(b, SIDE_KEY_DOWN));
@@ -261,18 +261,18 @@ TEST(a_lesson_is_picked_from_the_list) {
   assert_false(text(b, "q")); /* the viewer's */
   assert_true(key(b, SIDE_KEY_UP));
   assert_true(key(b, SIDE_KEY_RETURN));
-  assert_string_equal(p->session.lesson.name, "03-tiles");
+  assert_string_equal(p->session.lesson.name, "03-the-loop");
   assert_false(p->is_picking);
   click(b, WIDGET_NEXT);
   const size_t at = p->session.at;
   click(b, WIDGET_LIST);
-  READS(b, "[3] Tiles · begun");
+  READS(b, "[3] The whole loop · begun");
   assert_int_equal(p->focus, WIDGET_LESSON + 2);
   assert_true(key(b, SIDE_KEY_ESCAPE)); /* back to the lesson, where it was */
   assert_int_equal(p->session.at, at);
   click(b, WIDGET_LIST);
   click(b, WIDGET_LESSON); /* another, by mouse */
-  assert_string_equal(p->session.lesson.name, "01-why-memory");
+  assert_string_equal(p->session.lesson.name, "01-bytes");
   send(b, (SideEvent){.kind = SIDE_TOGGLE});
   assert_true(p->is_hidden);
   send(b, (SideEvent){.kind = SIDE_TOGGLE}); /* the lesson again, not the list */
@@ -394,7 +394,11 @@ TEST(keys_are_left_to_the_viewer) {
  * m = 5, the factor e^-1, l = 1.3205 e^-1 + 1 + e^-2 + 2 e^-4. */
 TEST(given_scores_are_worked_in_the_scene) {
   const double first = 1 + 2 * exp(-2) + exp(-3), both = first * exp(-1) + 1 + exp(-2) + 2 * exp(-4);
-  Bench *b = bench("online-softmax", &FRESH);
+  Bench *b = bench(write_lesson("scores.md",
+                                "# Scores\n\n- idea: x\n- minutes: 5\n\nA row.\n\n```state\nalgorithm=fa2 N=64 d=16 "
+                                "block=8 scene=softmax\n```\n\n```show\nscene=softmax "
+                                "scores=1,2,4,2,5,1,3,1 block=4\n```\n"),
+                   &FRESH);
   const SnapshotRow *row = &b->player.now.row;
   while (b->panel.session.plays == LESSON_NO_BLOCK && !lesson_session_is_finished(&b->panel.session))
     click(b, WIDGET_NEXT);
@@ -418,7 +422,14 @@ TEST(given_scores_are_worked_in_the_scene) {
 
 /* A sketch is drawn by dragging, and by typing; what was drawn stands beside what is so once the show is through. */
 TEST(a_sketch_is_drawn_with_the_mouse) {
-  Bench *b = bench("causal", &FRESH);
+  Bench *b =
+      bench(write_lesson(
+                "sketch.md",
+                "# Sketch\n\n- idea: x\n- minutes: 5\n\nA grid.\n\n## Tiles\n\n```state\nalgorithm=fa2 N=8 d=4 block=2 "
+                "causal=1 scene=causal\n```\n\n```ask guess\nkind: sketch\nprompt: p\n"
+                "tiles: 4 x 4\nanswer: '.###..##...#....'\nhint: h\n```\n\n"
+                "```show\nscene=causal\n```\n"),
+            &FRESH);
   LessonSession *s = &b->panel.session;
   double x, y;
   click(b, WIDGET_NEXT);
@@ -453,18 +464,18 @@ TEST(a_sketch_is_drawn_with_the_mouse) {
 
 /* Links of the glossary show their entry. */
 TEST(a_term_is_explained_when_it_is_pressed) {
-  Bench *b = bench("tiles", &FRESH);
+  Bench *b = bench("bytes", &FRESH);
   const FlowLink *link = NULL;
   for (size_t k = 0; k < b->panel.flow.n_links && !link; k++)
-    if (strstr(text_store_get(&b->panel.flow.store, b->panel.flow.links[k].target), "#sram"))
+    if (strstr(text_store_get(&b->panel.flow.store, b->panel.flow.links[k].target), "#attention"))
       link = &b->panel.flow.links[k];
   assert_non_null(link);
   const Box box = b->panel.flow.pieces[link->piece].box;
   for (double y = 4; y < box.height && !*b->panel.note; y += 6) /* wherever the words were wrapped to */
-    for (double x = 4; x < box.width && strcmp(b->panel.note_of, "SRAM") != 0; x += 6)
+    for (double x = 4; x < box.width && strcmp(b->panel.note_of, "attention") != 0; x += 6)
       click_at(b, b->panel.view.x + box.x + x, b->panel.view.y + 18 - b->panel.scroll + box.y + y);
-  assert_string_equal(b->panel.note_of, "SRAM");
-  assert_non_null(strstr(b->panel.note, "memory"));
+  assert_string_equal(b->panel.note_of, "attention");
+  assert_non_null(strstr(b->panel.note, "query"));
   key(b, SIDE_KEY_ESCAPE);
   assert_string_equal(b->panel.note, "");
   close_bench(b);
@@ -520,7 +531,7 @@ TEST(text_is_legible_at_every_size) {
 }
 
 TEST(long_pages_scroll) {
-  Bench *b = bench("online-softmax", &FRESH);
+  Bench *b = bench("one-row", &FRESH);
   while (b->panel.most_scroll <= 0 && !lesson_session_is_finished(&b->panel.session)) click(b, WIDGET_NEXT);
   assert_true(b->panel.most_scroll > 0);
   send(b, (SideEvent){.kind = SIDE_WHEEL, .turns = 100});

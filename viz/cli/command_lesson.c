@@ -490,7 +490,7 @@ const Command COMMAND_LESSON = {
     .examples = "  # what there is, and how far you are\n"
                 "  tilewalk lesson\n\n"
                 "  # begin, or go on\n"
-                "  tilewalk lesson online-softmax\n\n"
+                "  tilewalk lesson one-row\n\n"
                 "  # write a lesson\n"
                 "  tilewalk lesson --new my-lesson && tilewalk lesson --lint my-lesson.md\n\n"
                 "  # a class\n"

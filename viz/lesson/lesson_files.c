@@ -63,7 +63,8 @@ Status lesson_files(LessonFiles **files, Error *error) {
 /* The full name of a lesson that comes with Tilewalk. */
 static Status find_name(const char *name, const char **found, const LessonFiles *files, Error *error) {
   Nearest nearest = {.word = name};
-  char number[16];
+  char number[16], all[160];
+  size_t used = 0;
   snprintf(number, sizeof number, "%02d-",
            ascii_is_digit((unsigned char)name[0]) && strlen(name) <= 2 ? atoi(name) : -1);
   for (int k = 0; k < files->n; k++) {
@@ -73,12 +74,12 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
       return STATUS_OK;
     nearest_offer(&nearest, full);
     nearest_offer(&nearest, full + 3);
+    if (used < sizeof all) used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", full);
   }
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "there is no lesson '%s'%s%s%s; 'tilewalk lesson' lists them, and a file of "
-                   "your own ends in .md",
+  return error_set(error, STATUS_BAD_REQUEST, "there is no lesson '%s'%s%s%s; %s%s, and a file of your own ends in .md",
                    quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                   nearest.best ? "'?)" : "");
+                   nearest.best ? "'?)" : "", used < sizeof all ? "there are " : "'tilewalk lesson' lists them",
+                   used < sizeof all ? all : "");
 }
 
 /* The path of a lesson that comes with Tilewalk. */

@@ -12,13 +12,13 @@ enum { LESSON_FILES_MAX = 10000 };
 
 typedef struct {
   int n;
-  char names[][LESSON_NAME_BYTES * 2]; /* "04-online-softmax", in order */
+  char names[][LESSON_NAME_BYTES * 2]; /* "02-one-row", in order */
 } LessonFiles;
 
 /* The lessons that come with Tilewalk: the files lessons/course/NN-*.md, for the caller to free. NULL on error. */
 Status lesson_files(LessonFiles **files, Error *error);
 
-/* Reads a lesson by number ("4"), by name ("online-softmax", "04-online-softmax"; "practice": the skills), or by the
+/* Reads a lesson by number ("2"), by name ("one-row", "02-one-row"; "practice": the skills), or by the
  * path of a file that ends in ".md". `path` receives where it is. */
 Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error);
 

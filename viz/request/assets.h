@@ -1,6 +1,6 @@
 /* Finding and reading the data files that come with Tilewalk: GPU descriptions, recorded counters, lessons.
  *
- * Data is named by its path in the source tree, "assets/gpus.json" or "lessons/01-why.md", and looked for in
+ * Data is named by its path in the source tree, "assets/gpus.json" or "lessons/course/01-bytes.md", and looked for in
  *
  *   1. $TILEWALK_ASSETS/..          when set: names an `assets` folder; lessons/ stands beside it
  *   2. BIN/../share/tilewalk        installed: BIN is the folder of the running program, or of libtilewalk.so
