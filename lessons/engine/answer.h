@@ -6,9 +6,7 @@
  * A decimal comma is read as one, and said so. What cannot be read is refused with a reason that
  * helps: words for numbers, two numbers, megabits, a sum.
  *
- * Right means: the computed value, rounded to the digits that were given, is the answer, and at
- * least two digits were given (or all that there are); or it lies within the tolerance. A whole
- * number of things must be exact. */
+ * Whether it is right: answer_judge.c has the rule. */
 #ifndef TILEWALK_LESSONS_ENGINE_ANSWER_H
 #define TILEWALK_LESSONS_ENGINE_ANSWER_H
 
@@ -82,6 +80,23 @@ typedef enum {
 /* Compares. STATUS_BAD_REQUEST, with a message for the learner, when the units do not go together.
  */
 Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict, Error *error);
+
+/* Known mistakes, in base units; NaN: none. */
+enum { ANSWER_MISTAKES_MAX = 16 };
+typedef struct {
+  double value[ANSWER_MISTAKES_MAX];
+  int n;
+} AnswerMistakes;
+
+typedef struct {
+  Answer typed;
+  AnswerVerdict verdict;
+  int mistake; /* -1: none */
+} AnswerGrade;
+
+/* Reads and judges, against known mistakes and what the explanation prints. */
+Status answer_grade(const AnswerKey *key, const AnswerMistakes *mistakes, const char *explains, const char *text,
+                    AnswerGrade *grade, Error *error);
 
 /* The value of an answer in base units, as the key's unit completes it. */
 double answer_value(const AnswerKey *key, const Answer *answer);

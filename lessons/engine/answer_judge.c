@@ -1,4 +1,10 @@
-/* Whether an answer is right; choices and orders. Part of lessons/engine/answer.h. */
+/* Whether an answer is right; choices and orders. Part of lessons/engine/answer.h. The rule for numbers:
+ *
+ *     1. The answer in three digits is right, but where `exact` is stated; in two where no tolerance is. Fewer than
+ *        10,000 things are counted exactly, more of them in three digits.
+ *     2. A comma is a decimal sign where only that is right.
+ *     3. A number that the explanation prints, and that is the answer in its own digits, is right.
+ *     4. A known mistake wins when it is nearer than the answer; of several, the nearest. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +15,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 
-enum { DIGITS_ENOUGH = 2 };
+enum { DIGITS_SHORT = 2, DIGITS_ENOUGH = 3, DIGITS_MOST = 15, COUNTED_BELOW = 10000 };
 #define NEAR_PART 0.05
 
 /* ---- Tolerance */
@@ -60,7 +66,7 @@ static Status check_units(const AnswerKey *key, const Answer *answer, Error *err
   const bool word = wanted->dimension == ANSWER_PLAIN && given->dimension == ANSWER_PLAIN;
   const bool times =
       wanted->dimension == ANSWER_PLAIN && given->dimension == ANSWER_SHARE && (given->factor == 1 || !*wanted->name);
-  if (rates || times || (word && same_thing(wanted->name, given->name))) return STATUS_OK;
+  if (rates || times || (word && (!*wanted->name || same_thing(wanted->name, given->name)))) return STATUS_OK;
   if (wanted->dimension == given->dimension && !word) return STATUS_OK;
   if (!*wanted->name)
     return error_set(error, STATUS_BAD_REQUEST, "the answer is a plain number, without a unit; '%s' is too much",
@@ -82,10 +88,11 @@ double answer_value(const AnswerKey *key, const Answer *answer) { return answer-
 
 static bool is_equal(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)); }
 
-/* Things are counted: no rounding, unless the question allows it. */
-static bool is_counted(const AnswerKey *key) {
+/* Few things are counted one by one: no rounding, unless the question allows it. */
+static bool is_plain_count(const AnswerKey *key) {
   return key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) && key->low == key->high;
 }
+static bool is_counted(const AnswerKey *key) { return is_plain_count(key) && fabs(key->low) < COUNTED_BELOW; }
 
 static bool within_tolerance(const AnswerKey *key, double value) {
   const AnswerTolerance *t = &key->tolerance;
@@ -95,16 +102,38 @@ static bool within_tolerance(const AnswerKey *key, double value) {
   return (value >= low && value <= high) || is_equal(value, low) || is_equal(value, high);
 }
 
-/* With the factor by which the typed number is taken to base units. A tolerance that is stated binds: a number that
- * only rounds to the right one is not enough then. */
+/* Whether a number is a value rounded to so many digits, either way where it lies half-way. */
+static bool is_rounded(double number, double value, int digits) {
+  if (value == 0 || !isfinite(value)) return false;
+  const double place = pow(10, floor(log10(fabs(value)) + 1e-12) - digits + 1);
+  return quantity_is_whole(number / place) && fabs(number - value) <= 0.5 * place * (1 + 1e-9);
+}
+
+/* In how many digits the number is the value; 0: in none. As many as were typed, or three, where 2.1 is 2.10. */
+static int digits_right(const AnswerKey *key, const Answer *answer, double factor) {
+  const double number = answer->number, low = key->low / factor, high = key->high / factor;
+  if (answer->slack == 0) return 0; /* worked out, not rounded */
+  for (int n = answer->digits < DIGITS_MOST ? answer->digits : DIGITS_MOST; n >= DIGITS_ENOUGH; n--)
+    if (is_rounded(number, low, n) || is_rounded(number, high, n)) return n;
+  for (int n = DIGITS_ENOUGH; n > 0; n--)
+    if ((n <= answer->digits || n == DIGITS_ENOUGH) && (is_rounded(number, low, n) || is_rounded(number, high, n)))
+      return n;
+  return 0;
+}
+
+/* With the factor by which the typed number is taken to base units. */
 static AnswerVerdict judge(const AnswerKey *key, const Answer *answer, double factor) {
-  const double value = answer->number * factor;
-  if (within_tolerance(key, value)) return ANSWER_RIGHT;
-  const bool may_round = key->tolerance.kind != TOLERANCE_EXACT && !is_counted(key) && answer->slack > 0;
-  const double slack = answer->slack * factor * (1 + 1e-9);
-  if (may_round && value >= key->low - slack && value <= key->high + slack)
-    return answer->digits >= DIGITS_ENOUGH && key->tolerance.kind == TOLERANCE_DIGITS ? ANSWER_RIGHT : ANSWER_ROUGH;
-  return ANSWER_WRONG;
+  if (within_tolerance(key, answer->number * factor)) return ANSWER_RIGHT;
+  if (key->tolerance.kind == TOLERANCE_EXACT || is_counted(key)) return ANSWER_WRONG;
+  const int n = digits_right(key, answer, factor);
+  const bool is_short = key->tolerance.kind == TOLERANCE_DIGITS && !is_plain_count(key);
+  return n >= (is_short ? DIGITS_SHORT : DIGITS_ENOUGH) ? ANSWER_RIGHT : n ? ANSWER_ROUGH : ANSWER_WRONG;
+}
+
+/* 0.4375 for 43.75 % */
+static bool is_bare_share(const AnswerKey *key, const Answer *answer) {
+  return !*answer->unit.name && key->unit.dimension == ANSWER_SHARE && key->unit.factor != 1 &&
+         fabs(answer->number) <= 1 && judge(key, answer, 1) == ANSWER_RIGHT;
 }
 
 Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *verdict, Error *error) {
@@ -112,15 +141,88 @@ Status answer_judge(const AnswerKey *key, const Answer *answer, AnswerVerdict *v
   if (status) return status;
   const double factor = factor_of(key, answer), value = answer->number * factor;
   AnswerVerdict v = judge(key, answer, factor);
-  const bool bare_share = v != ANSWER_RIGHT && !*answer->unit.name && key->unit.dimension == ANSWER_SHARE &&
-                          key->unit.factor != 1 && fabs(answer->number) <= 1;
-  if (bare_share && judge(key, answer, 1) == ANSWER_RIGHT) v = ANSWER_RIGHT; /* 0.4375 for 43.75 % */
+  if (v != ANSWER_RIGHT && is_bare_share(key, answer)) v = ANSWER_RIGHT;
   const AnswerUnit *unit = *answer->unit.name ? &answer->unit : &key->unit;
   if (v == ANSWER_WRONG && unit->sister != 0 && *answer->unit.name && judge(key, answer, unit->sister) == ANSWER_RIGHT)
     v = ANSWER_OTHER_UNIT;
   const double middle = 0.5 * (key->low + key->high);
   if (v == ANSWER_WRONG && !is_counted(key) && fabs(value - middle) <= NEAR_PART * fabs(middle)) v = ANSWER_NEAR;
   *verdict = v;
+  return STATUS_OK;
+}
+
+/* ---- Against known mistakes, and what the explanation prints */
+
+static double distance(const AnswerKey *key, const Answer *answer) {
+  const double value = answer->number * (is_bare_share(key, answer) ? 1 : factor_of(key, answer));
+  return value < key->low ? key->low - value : value > key->high ? value - key->high : 0;
+}
+
+/* The nearest known mistake that this is, within the tolerance or rounded; -1. */
+static int find_mistake(const AnswerKey *key, const AnswerMistakes *mistakes, const Answer *answer, double *nearest) {
+  int found = -1;
+  for (int k = 0; k < mistakes->n; k++) {
+    AnswerKey wrong = *key;
+    AnswerVerdict verdict, rounded = ANSWER_WRONG;
+    wrong.low = wrong.high = mistakes->value[k];
+    if (!isfinite(wrong.low) || answer_judge(&wrong, answer, &verdict, NULL)) continue;
+    if (wrong.tolerance.kind != TOLERANCE_EXACT) {
+      wrong.tolerance.kind = TOLERANCE_DIGITS;
+      answer_judge(&wrong, answer, &rounded, NULL);
+    }
+    const double off = distance(&wrong, answer);
+    if ((verdict == ANSWER_RIGHT || rounded == ANSWER_RIGHT) && (found < 0 || off < *nearest)) found = k, *nearest = off;
+  }
+  return found;
+}
+
+/* Whether a text prints this number, and it is the answer in the digits printed. */
+static bool is_printed(const AnswerKey *key, const Answer *answer, const char *text) {
+  const double factor = factor_of(key, answer);
+  for (const char *p = text; *p;) {
+    const bool begins = ascii_is_digit((unsigned char)*p) && (p == text || !strchr("^._,", p[-1]));
+    size_t length = begins ? strspn(p, "0123456789.,") : 1;
+    while (begins && !ascii_is_digit((unsigned char)p[length - 1])) length--;
+    Answer printed;
+    if (begins && !answer_parse(p, length, &printed, NULL) && is_equal(printed.number, answer->number) &&
+        printed.digits >= DIGITS_SHORT && !is_counted(key) &&
+        (is_rounded(printed.number, key->low / factor, printed.digits) ||
+         is_rounded(printed.number, key->high / factor, printed.digits)))
+      return true;
+    p += length;
+  }
+  return false;
+}
+
+/* Judges one way to read a text. */
+static Status grade(const AnswerKey *key, const AnswerMistakes *mistakes, const char *explains, const char *text,
+                    AnswerGrade *g, Error *error) {
+  double nearest = 0;
+  *g = (AnswerGrade){.mistake = -1};
+  Status status = answer_parse(text, strlen(text), &g->typed, error);
+  if (!status) status = answer_judge(key, &g->typed, &g->verdict, error);
+  if (status) return status;
+  if (g->verdict != ANSWER_RIGHT && is_printed(key, &g->typed, explains)) g->verdict = ANSWER_RIGHT;
+  g->mistake = find_mistake(key, mistakes, &g->typed, &nearest);
+  if (g->verdict == ANSWER_RIGHT && nearest >= distance(key, &g->typed)) g->mistake = -1;
+  if (g->mistake >= 0) g->verdict = ANSWER_WRONG;
+  return STATUS_OK;
+}
+
+Status answer_grade(const AnswerKey *key, const AnswerMistakes *mistakes, const char *explains, const char *text,
+                    AnswerGrade *g, Error *error) {
+  char other[ANSWER_TEXT_BYTES];
+  AnswerGrade decimal;
+  const Status status = grade(key, mistakes, explains, text, g, error);
+  const char *comma = strchr(text, ',');
+  if (status || g->verdict == ANSWER_RIGHT || g->mistake >= 0) return status;
+  if (!comma || strchr(comma + 1, ',') || strchr(text, '.') || strlen(text) >= sizeof other) return status;
+  snprintf(other, sizeof other, "%s", text);
+  other[comma - text] = '.';
+  if (grade(key, mistakes, explains, other, &decimal, NULL) || decimal.verdict != ANSWER_RIGHT) return status;
+  *g = decimal;
+  snprintf(g->typed.note, sizeof g->typed.note, "The comma in %s was read as the decimal sign; Tilewalk writes a point.",
+           quote_text(text).text);
   return STATUS_OK;
 }
 

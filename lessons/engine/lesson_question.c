@@ -267,66 +267,43 @@ static void unreadable(LessonGrade *grade, const Error *why) {
   snprintf(grade->message, sizeof grade->message, "%s", why->message);
 }
 
-static bool is_that(AnswerKey key, double value, const Answer *typed) {
-  AnswerVerdict verdict;
-  key.low = key.high = value;
-  return answer_judge(&key, typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT;
+/* One of the question's texts, which may name its answer. */
+static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled, size_t size, Error *error) {
+  filled[0] = '\0';
+  if (!text.offset) return STATUS_OK;
+  const Status status = name_answer(run, q, error);
+  return status ? status : lesson_run_line(run, text, filled, size, error);
 }
 
-/* The known wrong answer that this is, within the tolerance or rounded; -1. */
-static int known_wrong(const LessonQuestion *q, const LessonAsk *ask, const Answer *typed) {
-  AnswerKey rounded = q->key;
-  if (rounded.tolerance.kind != TOLERANCE_EXACT) rounded.tolerance.kind = TOLERANCE_DIGITS;
-  for (int k = 0; k < ask->n_wrong; k++)
-    if (q->wrong[k].is_known &&
-        (is_that(q->key, q->wrong[k].value, typed) || is_that(rounded, q->wrong[k].value, typed)))
-      return k;
-  return -1;
-}
-
-/* "1,320" is a thousand and more; but was 1.320 meant, and would that be right? */
-static bool right_with_decimal_comma(const LessonQuestion *q, const char *text) {
-  char other[ANSWER_TEXT_BYTES];
-  const char *comma = strchr(text, ',');
-  Answer typed;
-  AnswerVerdict verdict;
-  if (!comma || strchr(comma + 1, ',') || strchr(text, '.') || strlen(text) >= sizeof other) return false;
-  snprintf(other, sizeof other, "%s", text);
-  other[comma - text] = '.';
-  return answer_parse(other, strlen(other), &typed, NULL) == STATUS_OK &&
-         answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT;
-}
-
-static void grade_number(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade) {
+static Status grade_number(LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade,
+                           Error *error) {
   const LessonAsk *ask = ask_of(run, q);
-  Answer typed;
-  AnswerVerdict verdict;
+  AnswerMistakes mistakes = {.n = ask->n_wrong};
+  AnswerGrade g;
   Error why = {0};
-  if (answer_parse(text, strlen(text), &typed, &why) || answer_judge(&q->key, &typed, &verdict, &why)) {
-    unreadable(grade, &why);
-    return;
-  }
-  *grade = (LessonGrade){.verdict = LESSON_NOT_RIGHT, .wrong = -1};
-  const int known = verdict == ANSWER_RIGHT ? -1 : known_wrong(q, ask, &typed);
+  char explains[LESSON_MESSAGE_BYTES], slip[ANSWER_NOTE_BYTES];
+  const Status status = say(run, q, ask->explain, explains, sizeof explains, error);
+  if (status) return status;
+  for (int k = 0; k < ask->n_wrong; k++) mistakes.value[k] = q->wrong[k].is_known ? q->wrong[k].value : NAN;
+  if (answer_grade(&q->key, &mistakes, explains, text, &g, &why)) return unreadable(grade, &why), STATUS_OK;
+  *grade = (LessonGrade){.verdict = LESSON_NOT_RIGHT, .wrong = g.mistake};
   const char *said = "";
-  char slip[ANSWER_NOTE_BYTES];
-  if (verdict == ANSWER_RIGHT)
+  if (g.verdict == ANSWER_RIGHT)
     grade->verdict = LESSON_RIGHT;
-  else if (known >= 0)
-    grade->verdict = LESSON_DIAGNOSED, grade->wrong = known;
-  else if (right_with_decimal_comma(q, text))
-    grade->verdict = LESSON_NEARLY;
-  else if (verdict == ANSWER_ROUGH)
+  else if (g.mistake >= 0)
+    grade->verdict = LESSON_DIAGNOSED;
+  else if (g.verdict == ANSWER_ROUGH)
     grade->verdict = LESSON_NEARLY, said = "Right as far as it goes. Give one digit more.";
-  else if (verdict == ANSWER_OTHER_UNIT)
+  else if (g.verdict == ANSWER_OTHER_UNIT)
     grade->verdict = LESSON_NEARLY, said = "The number is right in the other unit: MB and GB count "
                                            "in thousands, MiB and GiB in steps of 1,024.";
-  else if (answer_slip(&q->key, &typed, slip))
+  else if (answer_slip(&q->key, &g.typed, slip))
     grade->verdict = LESSON_DIAGNOSED, said = slip;
-  else if (verdict == ANSWER_NEAR)
+  else if (g.verdict == ANSWER_NEAR)
     said = "Close, within five percent.";
-  const bool noted = *typed.note && (grade->verdict != LESSON_RIGHT || !typed.note_if_wrong);
-  snprintf(grade->message, sizeof grade->message, "%s%s%s", said, *said && noted ? " " : "", noted ? typed.note : "");
+  const char *note = grade->verdict != LESSON_RIGHT || !g.typed.note_if_wrong ? g.typed.note : "";
+  snprintf(grade->message, sizeof grade->message, "%s%s%s", said, *said && *note ? " " : "", note);
+  return STATUS_OK;
 }
 
 static void grade_choice(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade) {
@@ -381,36 +358,28 @@ static Status grade_work(const LessonRun *run, const LessonQuestion *q, const ch
   return STATUS_OK;
 }
 
-/* One of the question's texts, which may name its answer. */
-static Status say(LessonRun *run, const LessonQuestion *q, LessonText text, char *filled, size_t size, Error *error) {
-  filled[0] = '\0';
-  if (!text.offset) return STATUS_OK;
-  const Status status = name_answer(run, q, error);
-  return status ? status : lesson_run_line(run, text, filled, size, error);
-}
-
 Status lesson_run_explain(LessonRun *run, const LessonQuestion *q, char *text, size_t size, Error *error) {
   return say(run, q, ask_of(run, q)->explain, text, size, error);
 }
 
 Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typed, LessonGrade *grade, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
-  if (ask->kind == LESSON_WORK) {
-    const Status status = grade_work(run, q, typed, grade, error);
-    if (status) return status;
-  } else if (ask->kind == LESSON_NUMBER) {
-    grade_number(run, q, typed, grade);
-  } else if (ask->kind == LESSON_SKETCH) {
+  Status status = STATUS_OK;
+  if (ask->kind == LESSON_WORK)
+    status = grade_work(run, q, typed, grade, error);
+  else if (ask->kind == LESSON_NUMBER)
+    status = grade_number(run, q, typed, grade, error);
+  else if (ask->kind == LESSON_SKETCH)
     grade_sketch(run, q, typed, grade);
-  } else {
+  else
     grade_choice(run, q, typed, grade);
-  }
+  if (status) return status;
   LessonText said = {0};
   if (grade->verdict == LESSON_RIGHT) said = ask->explain;
   if (grade->verdict == LESSON_DIAGNOSED && grade->wrong >= 0) said = ask->wrong[grade->wrong].text;
   char *filled = malloc(LESSON_MESSAGE_BYTES);
   if (!filled) return error_set(error, STATUS_NO_MEMORY, "no memory for a text of %s", run->lesson->file);
-  const Status status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);
+  status = say(run, q, said, filled, LESSON_MESSAGE_BYTES, error);
   const size_t used = strlen(grade->message);
   if (!status)
     snprintf(grade->message + used, sizeof grade->message - used, "%s%s", used && *filled ? " " : "", filled);

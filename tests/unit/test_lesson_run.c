@@ -152,7 +152,7 @@ TEST(numbers_are_graded_and_diagnosed) {
       {"32 MB", LESSON_NEARLY, -1, "other unit"},
       {"3e1", LESSON_NEARLY, -1, "one digit more"},
       {"31", LESSON_NOT_RIGHT, -1, "Close"},
-      {"32,000", LESSON_NEARLY, -1, "thousands"}, /* meant as 32.000 that would be right */
+      {"32,000", LESSON_RIGHT, -1, "read as the decimal sign"}, /* as thousands it would be wrong */
       {"77", LESSON_NOT_RIGHT, -1, ""},
       {"8", LESSON_DIAGNOSED, -1, "That is a quarter."},
       {"77,125", LESSON_NOT_RIGHT, -1, "thousands"},
@@ -461,9 +461,9 @@ static const struct {
     {GOOD "```show\nscene=tiles\nAll 37 rows.\n```\n" SAME_ASK("three", ""), NULL},
     {GOOD "```ask three\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: e\n```\n",
      "12 learners have 1 answer to 'three'"},
-    {"# T\n- idea: x\n- minutes: 30\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
+    {"# T\n- idea: x\n- minutes: 50\n\n[t](glossary.md)\n\n" GOOD_PREDICTION GOOD_ASK("one") GOOD_ASK("two")
          GOOD_TEACHER,
-     "30 minutes"},
+     "50 minutes"},
     {GOOD "```ask three\nprompt: p {n}\nanswer: n\nhint: h h h\nexplain: e\ndraw: n from 101 to 180\nallow: 101\n```\n",
      "prompt"},
     {GOOD "```ask three\nprompt: p {n}\nanswer: 2 * n\nhint: h h h\nexplain: e\ndraw: n from 101 to 180\n```\n", NULL},

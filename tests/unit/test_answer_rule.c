@@ -1,0 +1,138 @@
+/* The rule for numbers (lessons/engine/answer_judge.c) over all lessons, practice, and twelve seeds: no right answer is
+ * refused, and every known mistake is named. */
+#include "tests/support/test.h"
+#include "lessons/engine/lesson_run.h"
+#include "lessons/engine/quantity.h"
+#include "sim/base/ascii.h"
+#include "viz/lesson/lesson_library.h"
+
+#include <math.h>
+
+enum { SEEDS = 12, TEXT_BYTES = 128 };
+
+typedef struct {
+  LessonRun run;
+  LessonQuestion q;
+  LessonGrade g;
+  uint64_t seed;
+  int right, refused, mistakes, unnamed;
+} Walk;
+
+static void type(Walk *w, const char *typed) {
+  Error error = {0};
+  if (lesson_run_grade(&w->run, &w->q, typed, &w->g, &error)) fail_msg("%s", error.message);
+}
+
+/* Whether the mistake that was named is nearer to what was typed than the answer: then it wins. */
+static bool is_nearer_mistake(const Walk *w, const char *typed) {
+  char text[TEXT_BYTES], *comma;
+  strcpy(text, typed);
+  if ((comma = strchr(text, ','))) *comma = '.';
+  const double value = strtod(text, NULL) * w->q.key.unit.factor;
+  return w->g.verdict == LESSON_DIAGNOSED && w->g.wrong >= 0 &&
+         fabs(value - w->q.wrong[w->g.wrong].value) < fabs(value - w->q.key.low);
+}
+
+static void expect_right(Walk *w, const char *typed) {
+  type(w, typed);
+  if (is_nearer_mistake(w, typed)) return;
+  w->right++;
+  if (w->g.verdict == LESSON_RIGHT) return;
+  w->refused++;
+  print_error("%s, %s, seed %d: '%s' for %s is %s: %s\n", w->run.lesson->name, w->run.lesson->asks[w->q.ask].id,
+              (int)w->seed, typed, w->q.answer, lesson_verdict_name(w->g.verdict), w->g.message);
+}
+
+/* The same digits rounded, with their unit, without it, and with a decimal comma. */
+static void expect_rounded(Walk *w, double value, int digits) {
+  const AnswerUnit *unit = &w->q.key.unit;
+  char typed[TEXT_BYTES], *point;
+  snprintf(typed, sizeof typed, digits == 2 ? "%#.*g %s" : "%.*g %s", digits, value / unit->factor, unit->name);
+  expect_right(w, typed);
+  snprintf(typed, sizeof typed, digits == 2 ? "%#.*g" : "%.*g", digits, value / unit->factor);
+  expect_right(w, typed);
+  if (!(point = strchr(typed, '.')) || !point[1] || strchr(typed, 'e')) return;
+  *point = ',';
+  expect_right(w, typed);
+}
+
+/* Whether `number` is `value` in its own digits, two or more: by printing, not by the rule's arithmetic. */
+static bool is_in_own_digits(const char *number, double value) {
+  char rounded[TEXT_BYTES];
+  const char *point = strchr(number, '.');
+  int digits = 0;
+  for (const char *p = number; *p; p++) digits += ascii_is_digit((unsigned char)*p) && (digits || *p != '0');
+  snprintf(rounded, sizeof rounded, "%.*f", point ? (int)strlen(point + 1) : 0, value);
+  return digits >= 2 && strcmp(number, rounded) == 0;
+}
+
+static void expect_printed(Walk *w, const char *text, double value) {
+  for (const char *p = text; *p;) {
+    char number[TEXT_BYTES];
+    const bool begins = ascii_is_digit((unsigned char)*p) && (p == text || !strchr("^._,", p[-1]));
+    size_t n = begins ? strspn(p, "0123456789.") : 1;
+    while (begins && p[n - 1] == '.') n--;
+    snprintf(number, sizeof number, "%.*s", (int)n, p);
+    if (begins && p[n] != ',' && is_in_own_digits(number, value)) expect_right(w, number);
+    p += n;
+  }
+}
+
+static void walk_question(Walk *w) {
+  const LessonAsk *ask = &w->run.lesson->asks[w->q.ask];
+  const AnswerKey *key = &w->q.key;
+  const bool is_whole = key->unit.dimension == ANSWER_PLAIN && quantity_is_whole(key->low) && key->low == key->high;
+  const bool is_counted = is_whole && fabs(key->low) < 10000;
+  char text[LESSON_MESSAGE_BYTES], typed[TEXT_BYTES];
+  Error error = {0};
+  if (key->low == key->high) expect_right(w, w->q.answer);
+  expect_rounded(w, key->low, 15);
+  if (!is_counted && key->tolerance.kind != TOLERANCE_EXACT) {
+    expect_rounded(w, key->low, 3);
+    if (key->tolerance.kind == TOLERANCE_DIGITS && !is_whole) expect_rounded(w, key->low, 2);
+  }
+  if (lesson_run_explain(&w->run, &w->q, text, sizeof text, &error)) fail_msg("%s", error.message);
+  if (!is_counted) expect_printed(w, text, key->low / key->unit.factor);
+  for (int k = 0; k < ask->n_wrong; k++) {
+    if (!w->q.wrong[k].is_known) continue;
+    snprintf(typed, sizeof typed, "%.15g %s", w->q.wrong[k].value / key->unit.factor, key->unit.name);
+    type(w, typed);
+    w->mistakes++;
+    const bool named = w->g.verdict == LESSON_DIAGNOSED && w->g.wrong >= 0 &&
+                       fabs(w->q.wrong[w->g.wrong].value - w->q.wrong[k].value) <= 1e-9 * fabs(w->q.wrong[k].value);
+    if (named) continue;
+    w->unnamed++;
+    print_error("%s, %s, seed %d: the mistake '%s' is %s\n", w->run.lesson->name, ask->id, (int)w->seed, typed,
+                lesson_verdict_name(w->g.verdict));
+  }
+}
+
+TEST(right_answers_are_right_and_mistakes_are_named) {
+  LessonFiles *files;
+  Error error = {0};
+  Walk *w = calloc(1, sizeof *w);
+  assert_non_null(w);
+  assert_int_equal(lesson_files(&files, &error), STATUS_OK);
+  for (int f = 0; f <= files->n; f++) {
+    Lesson lesson;
+    char path[ASSETS_PATH_BYTES];
+    if (lesson_load(f < files->n ? files->names[f] : "practice", &lesson, path, &error)) fail_msg("%s", error.message);
+    for (w->seed = 1; w->seed <= SEEDS; w->seed++) {
+      if (lesson_run_start(&w->run, &lesson, &LESSON_LIMITS, w->seed, &error)) fail_msg("%s", error.message);
+      for (size_t a = 0; a < lesson.n_asks; a++) {
+        if (lesson.asks[a].kind != LESSON_NUMBER) continue;
+        if (lesson_run_question(&w->run, (int)a, &w->q, &error)) fail_msg("%s", error.message);
+        walk_question(w);
+      }
+      lesson_run_end(&w->run);
+    }
+    lesson_free(&lesson);
+  }
+  print_message("%d right answers, %d refused; %d known mistakes, %d not named\n", w->right, w->refused, w->mistakes,
+                w->unnamed);
+  assert_true(w->right > 4000 && w->mistakes > 3000);
+  assert_int_equal(w->refused, 0);
+  assert_int_equal(w->unnamed, 0);
+  free(files);
+  free(w);
+}
