@@ -274,7 +274,7 @@ typedef struct {
   char title[PROGRAM_TITLE_BYTES];     /* as shown in headings */
   char summary[PROGRAM_SUMMARY_BYTES]; /* one line */
   char source[PROGRAM_TITLE_BYTES];    /* the paper it follows */
-  bool is_own;                         /* read from a file of the user's */
+  const char *path;                    /* of the user's file that it was read from; NULL: it is shipped */
   bool is_default, is_compared;        /* `default`: taken where none is named, alone or side by side */
   int n_passes;                        /* outermost loops: passes over the data */
   bool skips;                          /* leaves masked tiles out (else it computes and masks them) */

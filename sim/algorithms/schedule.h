@@ -26,6 +26,8 @@ extern const Schedule *const SCHEDULES[];
 /* The first N_SCHEDULES are attention's forward pass in the papers' forms, which `all` and comparisons are over. */
 extern const int N_SCHEDULES, N_PROGRAMS;
 
+/* What a state line calls an algorithm: its name, or the path it was read from. */
+static inline const char *schedule_word(const Schedule *s) { return s->path ? s->path : s->name; }
 const Schedule *schedule_find(const char *name); /* "naive" is standard. NULL: no such algorithm */
 
 /* Where a walk stands: before operation `op`. Zero is the first event. */

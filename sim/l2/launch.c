@@ -9,19 +9,19 @@ enum {
   SM_PARTITIONS = 4
 }; /* cuda_occupancy.h, compute capability 7.0 to 10.0 */
 
-static const char *const ORDER_NAMES[ORDER_COUNT] = {"query-batch-head", "query-head-batch", "head-query-batch",
-                                                     "head-batch-query"};
+const char *const LAUNCH_ORDER_NAMES[ORDER_COUNT + 1] = {"query-batch-head", "query-head-batch", "head-query-batch",
+                                                         "head-batch-query", NULL};
 static const char *const ROWS_NAMES[ROWS_COUNT] = {"ascending", "descending", "longest-first"};
-static const char *const WALK_NAMES[WALK_COUNT] = {"forward", "reversed"};
+const char *const LAUNCH_WALK_NAMES[WALK_COUNT + 1] = {"forward", "reversed", NULL};
 static const char *const LIMIT_NAMES[LIMIT_COUNT + 1] = {"shared memory", "registers",  "threads",
                                                          "CTAs per SM",   "the kernel", "nothing known"};
 
 static const char *const SPLITTING_NAMES[SPLITTING_COUNT] = {"never", "fill", "power-of-two", "fewest", "hopper"};
 static const char *const PACKING_NAMES[PACKING_COUNT] = {"usual", "never", "one-query", "fill", "always"};
 
-const char *launch_order_name(LaunchOrder order) { return ORDER_NAMES[order]; }
+const char *launch_order_name(LaunchOrder order) { return LAUNCH_ORDER_NAMES[order]; }
 const char *launch_rows_name(LaunchRows rows) { return ROWS_NAMES[rows]; }
-const char *launch_walk_name(LaunchWalk walk) { return WALK_NAMES[walk]; }
+const char *launch_walk_name(LaunchWalk walk) { return LAUNCH_WALK_NAMES[walk]; }
 const char *occupancy_limit_name(OccupancyLimit limit) { return LIMIT_NAMES[limit]; }
 
 static int find_name(const char *const *names, int n, const char *name) {
@@ -31,7 +31,7 @@ static int find_name(const char *const *names, int n, const char *name) {
 }
 
 bool launch_order_from_name(const char *name, LaunchOrder *order) {
-  const int i = find_name(ORDER_NAMES, ORDER_COUNT, name);
+  const int i = find_name(LAUNCH_ORDER_NAMES, ORDER_COUNT, name);
   if (i >= 0) *order = (LaunchOrder)i;
   return i >= 0;
 }
@@ -43,7 +43,7 @@ bool launch_rows_from_name(const char *name, LaunchRows *rows) {
 }
 
 bool launch_walk_from_name(const char *name, LaunchWalk *walk) {
-  const int i = find_name(WALK_NAMES, WALK_COUNT, name);
+  const int i = find_name(LAUNCH_WALK_NAMES, WALK_COUNT, name);
   if (i >= 0) *walk = (LaunchWalk)i;
   return i >= 0;
 }

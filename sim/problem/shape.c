@@ -1,28 +1,22 @@
 #include "sim/problem/shape.h"
 
+#include "sim/base/word_list.h"
 #include "sim/problem/pattern.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
-static const struct {
-  const char *name;
-  int bytes;
-} DTYPES[DTYPE_COUNT] = {
-    [DTYPE_FP16] = {"fp16", 2}, [DTYPE_BF16] = {"bf16", 2}, [DTYPE_FP32] = {"fp32", 4}, [DTYPE_FP8] = {"fp8", 1}};
+const char *const DTYPE_NAMES[DTYPE_COUNT + 1] = {"fp16", "bf16", "fp32", "fp8", NULL};
+static const int BYTES[DTYPE_COUNT] = {2, 2, 4, 1};
 
-int dtype_bytes(Dtype dtype) { return DTYPES[dtype].bytes; }
-const char *dtype_name(Dtype dtype) { return DTYPES[dtype].name; }
+int dtype_bytes(Dtype dtype) { return BYTES[dtype]; }
+const char *dtype_name(Dtype dtype) { return DTYPE_NAMES[dtype]; }
 
 bool dtype_from_name(const char *name, Dtype *dtype) {
-  for (int i = 0; i < DTYPE_COUNT; i++) {
-    if (strcmp(name, DTYPES[i].name) == 0) {
-      *dtype = (Dtype)i;
-      return true;
-    }
-  }
-  return false;
+  const int found = word_list_find(DTYPE_NAMES, name);
+  if (found >= 0) *dtype = (Dtype)found;
+  return found >= 0;
 }
 
 static Status check_range(const char *what, int64_t value, int64_t max, Error *error) {

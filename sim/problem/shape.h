@@ -20,6 +20,7 @@ int dtype_bytes(Dtype dtype);
 /* Of an element of what is computed from that type: of fp8 O is bf16 (Dao-AILab/flash-attention,
  * hopper/flash_api.cpp). */
 static inline int dtype_out_bytes(Dtype dtype) { return dtype == DTYPE_FP8 ? 2 : dtype_bytes(dtype); }
+extern const char *const DTYPE_NAMES[DTYPE_COUNT + 1]; /* end with NULL */
 const char *dtype_name(Dtype dtype);                  /* "fp16", ... */
 bool dtype_from_name(const char *name, Dtype *dtype); /* false: no such type */
 

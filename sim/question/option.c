@@ -1,5 +1,6 @@
 #include "sim/question/option.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,31 @@
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
 
-enum { STATE_CHARS_MAX = 4096, VALUE_CHARS_MAX = 4096 };
+enum { STATE_CHARS_MAX = 4096 };
+
+/* The rows of all sets in turn; of a state then the keys of the row for --state, too. Begin with {.set = sets}. */
+typedef struct {
+  const OptionSet *set;
+  const Option *row, *keys;
+  size_t offset, keys_offset, index;
+} Rows;
+
+static bool next_row(Rows *r, bool in_state) {
+  if (r->row)
+    r->row++, r->index++;
+  else
+    r->row = r->set->options, r->offset = r->set->offset;
+  while (!r->row || !option_is_row(r->row)) {
+    if (r->set->options && (++r->set)->options)
+      r->row = r->set->options, r->offset = r->set->offset;
+    else if (in_state && r->keys)
+      r->row = r->keys, r->offset = r->keys_offset, r->keys = NULL;
+    else
+      return false;
+  }
+  if (r->row->keys) r->keys = r->row->keys, r->keys_offset = r->offset;
+  return true;
+}
 
 /* An option found in the tables: its row, its target and its place in `seen`. */
 typedef struct {
@@ -21,15 +46,13 @@ typedef struct {
 /* Finds a row by long name (letter == 0) or by letter. */
 static bool find(const OptionParser *parser, const char *name, size_t length, char letter, bool in_state,
                  Found *found) {
-  size_t index = 0;
-  for (const OptionSet *set = parser->sets; set->options; set++) {
-    for (const Option *o = set->options; option_is_row(o); o++, index++) {
-      if (o->state_only && !in_state) continue;
-      const bool by_name = !letter && o->name && strlen(o->name) == length && memcmp(o->name, name, length) == 0;
-      if (!by_name && !(letter && o->letter == letter)) continue;
-      *found = (Found){o, (char *)parser->target + set->offset, index};
-      return true;
-    }
+  for (Rows r = {.set = parser->sets}; next_row(&r, in_state);) {
+    const Option *o = r.row;
+    if (!in_state && !o->help && !o->to.kind) continue;
+    const bool by_name = !letter && o->name && strlen(o->name) == length && memcmp(o->name, name, length) == 0;
+    if (!by_name && !(letter && o->letter == letter)) continue;
+    *found = (Found){o, (char *)parser->target + r.offset, r.index};
+    return true;
   }
   return false;
 }
@@ -85,9 +108,8 @@ static Status unknown(const OptionParser *parser, const char *kind, const char *
   snprintf(typed, sizeof typed, "%.*s", (int)(length < 63 ? length : 63), name);
   const bool is_option = kind[0] == 'o'; /* on the command line */
   Nearest nearest = {.word = typed};
-  for (const OptionSet *set = parser->sets; set->options; set++)
-    for (const Option *o = set->options; option_is_row(o); o++)
-      if (o->name && !(is_option && o->state_only)) nearest_offer(&nearest, o->name);
+  for (Rows r = {.set = parser->sets}; next_row(&r, !is_option);)
+    if (r.row->name) nearest_offer(&nearest, r.row->name);
   const char *dashes = is_option ? "--" : "", *called = called_elsewhere(parser, typed);
   if (called) nearest.best = called;
   if (nearest.best)
@@ -97,10 +119,84 @@ static Status unknown(const OptionParser *parser, const char *kind, const char *
                    quote(name, length).text);
 }
 
+Status options_name(const char *const *names, const char *is, const char *value, int *index, Error *error) {
+  char all[OPTION_TEXT_BYTES];
+  *index = word_list_find(names, value);
+  if (*index >= 0) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' %s; there are %s", quote_text(value).text, is,
+                   word_list_text(names, "and", all, sizeof all));
+}
+
+Status options_count(const char *name, const char *value, long long low, long long high, long long *out, Error *error) {
+  int64_t parsed = 0;
+  if (strcmp(value, "0") != 0) {
+    const Status status = size_parse_count(value, &parsed, error);
+    if (status) return status;
+  }
+  if (parsed < low || parsed > high)
+    return error_set(error, STATUS_BAD_REQUEST, "%s is %lld; it must be between %lld and %lld", name, (long long)parsed,
+                     low, high);
+  *out = parsed;
+  return STATUS_OK;
+}
+
+Status options_text(const char *name, const char *value, char *out, size_t size, Error *error) {
+  const size_t length = strlen(value);
+  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "%s is empty", name);
+  if (length >= size) return error_set(error, STATUS_BAD_REQUEST, "%s has more than %zu characters", name, size - 1);
+  memcpy(out, value, length + 1);
+  return STATUS_OK;
+}
+
+static Status store_flag(const char *name, const char *value, bool *out, Error *error) {
+  const bool on = strcmp(value, "1") == 0, off = strcmp(value, "0") == 0;
+  if (!on && !off)
+    return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name, quote_text(value).text);
+  *out = on;
+  return STATUS_OK;
+}
+
+static Status store_number(const OptionStore *to, const char *value, void *out, Error *error) {
+  long long number;
+  if (options_count(to->what, value, to->low, to->high, &number, error)) return error->status;
+  if (to->bytes == sizeof(int))
+    *(int *)out = (int)number;
+  else
+    *(int64_t *)out = number;
+  return STATUS_OK;
+}
+
+static Status store_choice(const Option *o, const char *value, void *out, Error *error) {
+  int index;
+  if (options_name(o->names, o->to.what, value, &index, error)) return error->status;
+  if (o->to.bytes == sizeof(bool))
+    *(bool *)out = index != 0;
+  else
+    *(int *)out = index;
+  return STATUS_OK;
+}
+
+Status option_store(const Option *o, void *target, const char *value, Error *error) {
+  void *const out = (char *)target + o->to.at;
+  if (o->given) *((bool *)target + o->given) = true;
+  if (o->set) return o->set(target, value, error);
+  switch (o->to.kind) {
+  case STORE_FLAG: return store_flag(o->name, value, out, error);
+  case STORE_COUNT: return size_parse_count(value, out, error);
+  case STORE_SIZE:
+    if (size_parse(value, out, error)) return error->status;
+    return o->to.what && !*(int64_t *)out ? error_set(error, STATUS_BAD_REQUEST, "%s", o->to.what) : STATUS_OK;
+  case STORE_NUMBER: return store_number(&o->to, value, out, error);
+  case STORE_TEXT: return options_text(o->to.what, value, out, o->to.bytes, error);
+  case STORE_CHOICE: return store_choice(o, value, out, error);
+  default: return STATUS_OK; /* a state is read ahead of all else */
+  }
+}
+
 /* What stands where a file could be named: "-" is standard input. */
 static const char *input_name(const char *value) { return strcmp(value, "-") == 0 ? "/dev/stdin" : value; }
 
-static bool may_name_input(const Option *o) { return o->argument && (o->shipped || strstr(o->argument, "|FILE")); }
+static bool may_name_input(const Option *o) { return o->argument && (o->thing || strstr(o->argument, "|FILE")); }
 
 /* Stores a value once, and puts the option's name before what its setter complains about. */
 static Status store(OptionParser *parser, const Found *found, const char *value, Error *error) {
@@ -110,15 +206,16 @@ static Status store(OptionParser *parser, const Found *found, const char *value,
     snprintf(name, sizeof name, "--%s", o->name);
   else
     snprintf(name, sizeof name, "-%c", o->letter);
-  if (strlen(value) > VALUE_CHARS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "%s: the value has more than %d characters", name, VALUE_CHARS_MAX);
+  if (strlen(value) > OPTION_VALUE_CHARS_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "%s: the value has more than %d characters", name, OPTION_VALUE_CHARS_MAX);
   if (parser->seen[found->index] && !o->repeats)
     return error_set(error, STATUS_BAD_REQUEST, "%s is given twice; give it once", name);
   parser->seen[found->index] = 1;
   if (!parser->from_file && may_name_input(o)) value = input_name(value);
   Error inner = {0};
-  Status status = parser->from_file && o->shipped ? o->shipped(value, &inner) : STATUS_OK;
-  if (!status) status = option_store(o, found->target, value, &inner);
+  Status status = parser->from_file && o->thing ? parser->files->shipped(o->thing, value, &inner) : STATUS_OK;
+  if (!status && o->set_found) status = o->set_found(found->target, value, parser->files, &inner);
+  if (!status && !o->set_found) status = option_store(o, found->target, value, &inner);
   if (status) return error_set(error, status, "%s: %s", name, inner.message);
   return STATUS_OK;
 }
@@ -159,13 +256,6 @@ static Status parse_short(OptionParser *parser, const char *text, int *i, int ar
   if (*i + 1 >= argc)
     return error_set(error, STATUS_BAD_REQUEST, "-%c needs a value: -%c %s", text[0], text[0], found.option->argument);
   return store(parser, &found, argv[++*i], error);
-}
-
-Status options_set_state(void *target, const char *value, Error *error) {
-  (void)target;
-  (void)value;
-  (void)error;
-  return STATUS_OK;
 }
 
 /* Reads the value of --state, if there is one, ahead of everything else. */
@@ -238,77 +328,6 @@ Status options_parse_state(OptionParser *parser, const char *line, Error *error)
   }
 }
 
-Status options_count(const char *name, const char *value, long long low, long long high, long long *out, Error *error) {
-  int64_t parsed = 0;
-  if (strcmp(value, "0") != 0) {
-    const Status status = size_parse_count(value, &parsed, error);
-    if (status) return status;
-  }
-  if (parsed < low || parsed > high)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is %lld; it must be between %lld and %lld", name, (long long)parsed,
-                     low, high);
-  *out = parsed;
-  return STATUS_OK;
-}
-
-Status options_text(const char *name, const char *value, char *out, size_t size, Error *error) {
-  const size_t length = strlen(value);
-  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "%s is empty", name);
-  if (length >= size) return error_set(error, STATUS_BAD_REQUEST, "%s has more than %zu characters", name, size - 1);
-  memcpy(out, value, length + 1);
-  return STATUS_OK;
-}
-
-static Status store_flag(const char *name, const char *value, bool *out, Error *error) {
-  const bool on = strcmp(value, "1") == 0, off = strcmp(value, "0") == 0;
-  if (!on && !off)
-    return error_set(error, STATUS_BAD_REQUEST, "%s is '%s'; it must be 0 or 1", name, quote_text(value).text);
-  *out = on;
-  return STATUS_OK;
-}
-
-static Status store_number(const OptionStore *to, const char *value, void *out, Error *error) {
-  long long number;
-  if (options_count(to->what, value, to->low, to->high, &number, error)) return error->status;
-  if (to->bytes == sizeof(int))
-    *(int *)out = (int)number;
-  else
-    *(int64_t *)out = number;
-  return STATUS_OK;
-}
-
-static Status store_choice(const Option *o, const char *value, void *out, Error *error) {
-  int index;
-  if (options_name(o->names, o->to.what, value, &index, error)) return error->status;
-  if (o->to.bytes == sizeof(bool))
-    *(bool *)out = index != 0;
-  else
-    *(int *)out = index;
-  return STATUS_OK;
-}
-
-Status option_store(const Option *o, void *target, const char *value, Error *error) {
-  void *const out = (char *)target + o->to.at;
-  if (o->given) *((bool *)target + o->given) = true;
-  switch (o->to.kind) {
-  case STORE_FLAG: return store_flag(o->name, value, out, error);
-  case STORE_COUNT: return size_parse_count(value, out, error);
-  case STORE_SIZE: return size_parse(value, out, error);
-  case STORE_NUMBER: return store_number(&o->to, value, out, error);
-  case STORE_TEXT: return options_text(o->to.what, value, out, o->to.bytes, error);
-  case STORE_CHOICE: return store_choice(o, value, out, error);
-  default: return o->set(target, value, error);
-  }
-}
-
-Status options_name(const char *const *names, const char *is, const char *value, int *index, Error *error) {
-  char all[OPTION_TEXT_BYTES];
-  *index = word_list_find(names, value);
-  if (*index >= 0) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' %s; there are %s", quote_text(value).text, is,
-                   word_list_text(names, "and", all, sizeof all));
-}
-
 const char *option_choices(const Option *o, char text[OPTION_TEXT_BYTES]) {
   if (o->names) return word_list_text(o->names, NULL, text, OPTION_TEXT_BYTES);
   snprintf(text, OPTION_TEXT_BYTES, "%s", o->choices ? o->choices : "");
@@ -321,5 +340,33 @@ const char *option_help(const Option *o, char text[OPTION_TEXT_BYTES]) {
   if (!place) return o->help;
   if (o->names) word_list_text(o->names, "or", all, sizeof all);
   snprintf(text, OPTION_TEXT_BYTES, "%.*s%s%s", (int)(place - o->help), o->help, all, place + 2);
+  return text;
+}
+
+/* What a row holds, as text; false: its default. */
+static bool value_of(const Option *o, const void *target, char *text, size_t size) {
+  const void *at = (const char *)target + o->to.at;
+  if (o->get) return o->get(target, text, size);
+  if (o->to.kind == STORE_TEXT) return snprintf(text, size, "%s", (const char *)at) > 0;
+  int64_t number = 0;
+  memcpy(&number, at, o->to.bytes); /* a bool, int or int64_t that is not below 0; machines here are little-endian */
+  if (o->to.kind == STORE_CHOICE)
+    snprintf(text, size, "%s", o->names[number]);
+  else
+    snprintf(text, size, "%" PRId64, number);
+  return number || (o->given && *((const bool *)target + o->given));
+}
+
+const char *options_state(const OptionSet *sets, const void *target, char *text, size_t size) {
+  size_t n = 0;
+  text[0] = '\0';
+  for (int rest = 0; rest < 2; rest++)
+    for (Rows r = {.set = sets}; next_row(&r, true);) {
+      char value[OPTION_VALUE_CHARS_MAX], letter[2] = {r.row->letter};
+      if ((r.row->set_found == NULL) != rest || !r.row->help || r.row->keys || n >= size ||
+          !value_of(r.row, (const char *)target + r.offset, value, sizeof value))
+        continue;
+      n += (size_t)snprintf(text + n, size - n, "%s%s=%s", n ? " " : "", *letter ? letter : r.row->name, value);
+    }
   return text;
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sim/base/error.h"
+#include "sim/question/question_files.h"
 
 /* Where the value of an option goes that needs no setter of its own; the macros below fill it in. */
 typedef struct {
@@ -22,22 +22,25 @@ typedef struct {
   long long low, high;
 } OptionStore;
 
-typedef struct {
+typedef struct Option {
   const char *name;     /* long name without dashes; NULL: only a letter */
   char letter;          /* 0: only a long name */
   const char *argument; /* placeholder for what it takes ("COUNT"); NULL: a switch; "[=WHICH]": a switch that may be
                            given a value behind '=' */
-  const char *help;     /* NULL: an alias that help leaves out */
+  const char *help;     /* NULL: an alias that help leaves out; where nothing is stored, a key of older state lines */
   OptionStore to;
-  Status (*set)(void *target, const char *value, Error *error); /* in place of `to`; a switch gets "1" or "0" */
+  Status (*set)(void *target, const char *value, Error *error); /* in place of `to`, which still reads it
+                                                                   back; a switch gets "1" or "0" */
+  Status (*set_found)(void *target, const char *value, const QuestionFiles *files, Error *error); /* one that reads */
+  bool (*get)(const void *target, char *text, size_t size); /* the value as text, where `to` cannot say it; false: it is
+                                                               the default, which a line leaves out */
   size_t given;                                                 /* offset of a bool that is set with it; 0: none */
   bool repeats;
-  bool state_only;          /* a key of the one-line state, not an option */
+  const struct Option *keys; /* of the row for --state: keys of its line that need be no options of the command */
   const char *choices;      /* values that completion offers, with spaces between; "@KIND": what `tilewalk _names KIND`
                           prints. NULL: none */
   const char *const *names; /* or these, which end with NULL; where help says {}, it lists them. NULL: none */
-  Status (*shipped)(const char *value, Error *error); /* the value may name a file of the user's own: refuses all names
-                          but those of what comes with Tilewalk. NULL: it opens no file */
+  Thing thing; /* the value may name a file of the user's own; THING_NONE: it opens no file */
 } Option;
 
 #define OPTION_INTO(store, type, member, ...)                                                                          \
@@ -59,11 +62,13 @@ typedef struct {
   size_t offset;         /* of the target within the command's options struct */
 } OptionSet;
 
+enum { OPTION_VALUE_CHARS_MAX = 4096 };
 enum { OPTIONS_MAX = 96 }; /* rows in all sets of one command */
 
 typedef struct {
   const OptionSet *sets; /* ends with a row of zeros */
   void *target;          /* the command's options struct, already holding its defaults */
+  const QuestionFiles *files;
   Status (*set_positional)(void *target, const char *value, Error *error); /* NULL: none are taken */
   bool takes_files;                /* what stands alone may be a file: "-" is standard input */
   bool want_help, want_short_help; /* out: --help, -h was there */
@@ -79,11 +84,11 @@ const char *option_help(const Option *option, char text[OPTION_TEXT_BYTES]);
 /* Whether this is a row, not the end of a table. */
 static inline bool option_is_row(const Option *option) { return option->name || option->letter; }
 
-/* Stores a value as the row says. */
-Status option_store(const Option *option, void *target, const char *value, Error *error);
-
 /* Whether a value must follow. */
 static inline bool option_needs_value(const Option *option) { return option->argument && option->argument[0] != '['; }
+
+/* Stores a value as the row says; of a row that reads files, not. */
+Status option_store(const Option *option, void *target, const char *value, Error *error);
 
 /* Parses argv[0..argc). Stops at the first error, or at --help or -h. */
 Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *error);
@@ -91,9 +96,8 @@ Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *e
 /* Parses a one-line state: space-separated key=value. Used by --state, and by files that carry a state. */
 Status options_parse_state(OptionParser *parser, const char *line, Error *error);
 
-/* The setter of the row for --state itself: options_parse reads the state before all other options, so that
- * an option given beside it wins wherever it stands. */
-Status options_set_state(void *target, const char *value, Error *error);
+/* The same line again: "algorithm=fa2 N=64 ...", programs first, defaults left out. Returns text. */
+const char *options_state(const OptionSet *sets, const void *target, char *text, size_t size);
 
 /* What rows do, for setters that do more; `name` is how messages call the option. */
 Status options_count(const char *name, const char *value, long long low, long long high, long long *out, Error *error);

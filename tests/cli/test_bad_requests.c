@@ -76,7 +76,7 @@ static const BadRequest REQUESTS[] = {
     {"render --lengths 100,200 -N 5 -o serving.svg", "with one query each; leave out -N"},
     {"render --lengths 100,200 --batch 2 -o serving.svg", "with one query each; leave out -N"},
     {"kernel $(printf %04096d 0)", "the file's name is too long"},
-    {"sim --dtype fp12", "there are fp32, fp16, bf16 and fp8"},
+    {"sim --dtype fp12", "there are fp16, bf16, fp32 and fp8"},
     {"sim --dtype ''", "is no data type"},
     /* algorithms and tiles */
     {"sim --algorithm fa9", "there are standard, fa1, fa2, fa2-split"},

@@ -192,11 +192,7 @@ static void page_agrees(const Asked *a, const Request *asked, json_t *alone) {
   Error error = {0};
   request.l2_later = true;
   if (player_open(&page, &request, false, &error)) fail_msg("the page: %s", error.message);
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},   {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0}, {"", REQUEST_EXPERT_OPTIONS, 0},
-                            {"", REQUEST_SCENE_OPTIONS, 0},   {0}};
-  OptionParser parser = {.sets = sets, .target = &again};
-  if (options_parse_state(&parser, player_state(&page, line), &error)) fail_msg("%s: %s", line, error.message);
+  if (request_read(&again, player_state(&page, line), false, &error)) fail_msg("%s: %s", line, error.message);
   if (player_open(&worker, &again, false, &error)) fail_msg("the Worker: %s", error.message);
   player_give_l2(&page, &worker.stage.l2);
   const SnapshotL2 *l2 = &page.stage.l2;
@@ -216,18 +212,12 @@ static void page_agrees(const Asked *a, const Request *asked, json_t *alone) {
 static void scenes_agree(const Asked *a, json_t *alone) {
   json_t *time = json_object_get(alone, "time"), *launch = json_object_get(alone, "launch");
   Request request = {0};
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {"", REQUEST_EXPERT_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = &request};
   Error error = {0};
   char line[256];
   snprintf(line, sizeof line, "%s=%s N=%" PRId64 " heads=%" PRId64 " d=%" PRId64 " gpu=%s%s",
            *a->kernel ? "kernel" : "algorithm", *a->kernel ? a->kernel : a->algorithm, a->N, a->heads, a->d, a->gpu,
            *a->mask ? " causal=1" : "");
-  if (options_parse_state(&parser, line, &error)) fail_msg("%s: %s", line, error.message);
+  if (request_read(&request, line, false, &error)) fail_msg("%s: %s", line, error.message);
   page_agrees(a, &request, alone);
   if (request_stage(&request, false, 0, &stage, &error)) fail_msg("%s: %s", line, error.message);
   stage_snapshot(&stage, stage.n_steps, &now);

@@ -47,7 +47,8 @@ FUZZ(command, TEXT, "") {
   void *options = calloc(1, c->options_bytes + 1);
   require(options != NULL);
   if (c->defaults) c->defaults(options);
-  OptionParser parser = {.sets = c->sets, .target = options, .set_positional = c->set_positional};
+  OptionParser parser = request_parser(c->sets, options);
+  parser.set_positional = c->set_positional;
   Error error = {0};
   if (options_parse(&parser, n, words, &error)) require_line(&error, "");
   free(options);
@@ -137,7 +138,7 @@ typedef struct {
   Request request;
 } Options;
 
-static const OptionSet SETS[] = {REQUEST_OPTION_SETS(Options, request), {0}};
+static const OptionSet SETS[] = {QUESTION_OPTION_SETS(Options, request), {0}};
 
 /* A request that was read can be answered or is refused in words, and never takes long. */
 static void answer_request(const Request *request) {
@@ -161,16 +162,16 @@ FUZZ(request, TEXT, "viz/request/request") {
   if (strchr(text, '/') && (strstr(text, "algorithm") || strstr(text, "mask"))) return; /* a program, or a pattern */
   Options options = {0}, again = {0};
   Error error = {0};
-  OptionParser parser = {.sets = SETS, .target = &options}, second = {.sets = SETS, .target = &again};
+  OptionParser parser = request_parser(SETS, &options), second = request_parser(SETS, &again);
   if (typed ? options_parse(&parser, split(text, " ", words, 64), words, &error)
             : options_parse_state(&parser, text, &error))
     return require_line(&error, "");
   if (parser.want_help) return;
   const Request *r = &options.request;
-  request_state(r, state);
+  question_state(r, state);
   if (strlen(state) < sizeof state - 1 && !has_blank(r->gpu) && !has_blank(r->mask) && !has_blank(r->kernel)) {
     require(options_parse_state(&second, state, NULL) == STATUS_OK);
-    require(strcmp(request_state(&again.request, twice), state) == 0);
+    require(strcmp(question_state(&again.request, twice), state) == 0);
   }
   answer_request(r);
 }

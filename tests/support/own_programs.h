@@ -138,7 +138,7 @@ static inline Program *own_program(const char *text) {
   Error error = {0};
   assert_non_null(p);
   if (program_read(p, text, strlen(text), "mine.walk", &error)) fail_msg("%s", error.message);
-  p->is_own = true;
+  p->path = "own.walk";
   return p;
 }
 

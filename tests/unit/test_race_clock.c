@@ -24,13 +24,7 @@ static Stage open_race(const char *first, const char *second, Shape shape, int64
 
 static Status open_state(const char *state, Stage *stage, Error *error) {
   Request request = {0};
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {"", REQUEST_SCENE_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = &request};
-  const Status status = options_parse_state(&parser, state, error);
+  const Status status = request_read(&request, state, false, error);
   return status ? status : request_stage(&request, false, 0, stage, error);
 }
 

@@ -4,22 +4,16 @@
 #include "viz/request/request.h"
 
 static Status read_line(Request *r, const char *line, Error *error) {
-  const OptionSet sets[] = {{"", REQUEST_SCENE_OPTIONS, 0},
-                            {"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = r};
   *r = (Request){0};
   *error = (Error){0};
-  return options_parse_state(&parser, line, error);
+  return request_read(r, line, false, error);
 }
 
 /* These lines are in the order that a state has, so each is its own state. */
 TEST(a_state_comes_back) {
   static const char *const LINES[] = {
       "algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles step=40",
-      "algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33",
+      "algorithm=fa1 N=48 d=8 block-q=8 block-k=16 scene=softmax step=33 seed=3",
       "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.25",
       "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.5",
       "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.125",
@@ -34,15 +28,15 @@ TEST(a_state_comes_back) {
     Error error;
     char text[REQUEST_STATE_BYTES];
     if (read_line(&r, LINES[k], &error)) fail_msg("%s: %s", LINES[k], error.message);
-    assert_string_equal(request_state(&r, text), LINES[k]);
+    assert_string_equal(question_state(&r, text), LINES[k]);
   }
   Request served; /* one query of each: the default of N is for those alone that name no lengths */
   Error error;
   char text[REQUEST_STATE_BYTES];
   assert_int_equal(read_line(&served, "algorithm=fa2 d=16 scene=serving lengths=100+200", &error), STATUS_OK);
-  assert_string_equal(request_state(&served, text), "algorithm=fa2 N=1 d=16 scene=serving lengths=100+200");
+  assert_string_equal(question_state(&served, text), "algorithm=fa2 N=1 d=16 scene=serving lengths=100+200");
   assert_int_equal(read_line(&served, "algorithm=all N=64 d=16", &error), STATUS_OK);
-  assert_string_equal(request_state(&served, text), "algorithm=standard,fa1,fa2,fa2-split N=64 d=16");
+  assert_string_equal(question_state(&served, text), "algorithm=standard,fa1,fa2,fa2-split N=64 d=16");
 }
 
 TEST(a_step_is_whole_or_thousandths) {

@@ -89,13 +89,7 @@ static Stage open_l2(const char *state, bool l2_later) {
   Request request = {.l2_later = l2_later};
   Error error = {0};
   Stage stage = {0};
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {"", REQUEST_EXPERT_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = &request};
-  if (options_parse_state(&parser, state, &error) || request_stage(&request, false, 0, &stage, &error))
+  if (request_read(&request, state, false, &error) || request_stage(&request, false, 0, &stage, &error))
     fail_msg("%s: %s", state, error.message);
   return stage;
 }

@@ -21,14 +21,8 @@ static TimelineBar bars[BARS_MAX];
 
 static void open_state(const char *line) {
   Request request = {0};
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {"", REQUEST_EXPERT_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = &request};
   Error error = {0};
-  if (options_parse_state(&parser, line, &error) || request_stage(&request, false, 0, &stage, &error))
+  if (request_read(&request, line, false, &error) || request_stage(&request, false, 0, &stage, &error))
     fail_msg("%s", error.message);
   stage_snapshot(&stage, 0, &now);
   timeline_make(&timeline, &now);

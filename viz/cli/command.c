@@ -10,11 +10,9 @@ enum { OPTION_COLUMN = 30 };
 
 /* The options of a request are those that many commands share. */
 static bool is_shared(const OptionSet *set) {
-  return set->options == REQUEST_SHAPE_OPTIONS || set->options == REQUEST_TILING_OPTIONS ||
-         set->options == REQUEST_MACHINE_OPTIONS || set->options == REQUEST_EXPERT_OPTIONS;
+  return set->options == QUESTION_SHAPE_OPTIONS || set->options == QUESTION_TILING_OPTIONS ||
+         set->options == QUESTION_MACHINE_OPTIONS || set->options == QUESTION_EXPERT_OPTIONS;
 }
-
-static bool is_shown(const Option *o) { return o->help && !o->state_only; }
 
 static void spell(const Option *o, char *out, size_t size) {
   const char *const argument = o->argument ? o->argument : "", *const space = option_needs_value(o) ? " " : "";
@@ -54,7 +52,7 @@ static void heading(Io *io, const char *text) {
 static void print_set(const OptionSet *set, bool whole, const char *title, Io *io) {
   if (title) heading(io, title);
   for (const Option *o = set->options; option_is_row(o); o++)
-    if (is_shown(o)) print_option(o, whole, io);
+    if (o->help) print_option(o, whole, io);
   if (title) fputc('\n', io->out);
 }
 
@@ -63,10 +61,10 @@ static void print_shared_names(const Command *command, Io *io) {
   char names[2048] = "Also: ";
   bool any = false;
   for (const OptionSet *set = command->sets; set && set->options; set++) {
-    if (!is_shared(set) || set->options == REQUEST_EXPERT_OPTIONS) continue;
+    if (!is_shared(set) || set->options == QUESTION_EXPERT_OPTIONS) continue;
     for (const Option *o = set->options; option_is_row(o); o++) {
       const size_t n = strlen(names);
-      if (!is_shown(o)) continue;
+      if (!o->help) continue;
       if (o->letter)
         snprintf(names + n, sizeof names - n, "%s-%c", any ? ", " : "", o->letter);
       else
@@ -120,7 +118,7 @@ void command_help(const Command *command, Io *io) {
   }
   for (int last = 0; last < 2; last++) { /* those for experts come last */
     for (const OptionSet *set = command->sets; set && set->options; set++) {
-      if ((set->options == REQUEST_EXPERT_OPTIONS) != last) continue;
+      if ((set->options == QUESTION_EXPERT_OPTIONS) != last) continue;
       print_set(set, !is_shared(set), set->heading, io);
       any_shared = any_shared || is_shared(set);
     }
@@ -135,19 +133,13 @@ void command_help(const Command *command, Io *io) {
 }
 
 void command_shared_help(Io *io) {
-  static const OptionSet SETS[] = {
-      {"Shape", REQUEST_SHAPE_OPTIONS, 0},
-      {"Algorithm and tiles", REQUEST_TILING_OPTIONS, 0},
-      {"Machine", REQUEST_MACHINE_OPTIONS, 0},
-      {"Launch and L2, for experts", REQUEST_EXPERT_OPTIONS, 0},
-  };
   text_paragraph(io->out, &io->style, ROLE_PLAIN, 0,
                  "Options that many commands share. A size takes K, M and G (binary), KiB, MB and so on.");
-  for (size_t k = 0; k < sizeof SETS / sizeof *SETS; k++) {
+  for (const OptionSet *set = QUESTION_SETS; set->options; set++) {
     fputc('\n', io->out);
-    heading(io, SETS[k].heading);
-    for (const Option *o = SETS[k].options; option_is_row(o); o++)
-      if (is_shown(o)) print_option(o, true, io);
+    heading(io, set->heading);
+    for (const Option *o = set->options; option_is_row(o); o++)
+      if (o->help) print_option(o, true, io);
   }
 }
 
@@ -158,10 +150,9 @@ int command_run(const Command *command, int argc, char *const *argv, Io *io, Err
     return EXIT_BAD_REQUEST;
   }
   if (command->defaults) command->defaults(options);
-  OptionParser parser = {.sets = command->sets,
-                         .target = options,
-                         .set_positional = command->set_positional,
-                         .takes_files = strstr(command->usage, "FILE") != NULL};
+  OptionParser parser = request_parser(command->sets, options);
+  parser.set_positional = command->set_positional;
+  parser.takes_files = strstr(command->usage, "FILE") != NULL;
   int exit_status = EXIT_BAD_REQUEST;
   if (options_parse(&parser, argc, argv, error) == STATUS_OK) {
     if (parser.want_help || parser.want_short_help) {

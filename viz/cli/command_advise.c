@@ -347,7 +347,7 @@ static int run_advise(void *options, Io *io, Error *error) {
   if (!*o->request.gpu) strcpy(o->request.gpu, "h200");
   const bool is_named = o->request.n_algorithms > 0;
   if (request_algorithms(&o->request, REQUEST_ONE, error) || output_request_check(&o->output, error) ||
-      request_problem(&o->request, &problem, &gpu, error) || request_has_effect(&o->request, &gpu, error))
+      request_problem(&o->request, &problem, &gpu, error) || question_has_effect(&o->request, &gpu, error))
     return EXIT_BAD_REQUEST;
   if (o->request.n_algorithms > 1) {
     error_set(error, STATUS_BAD_REQUEST, "advice is for one algorithm; name one with --algorithm");
@@ -368,7 +368,7 @@ static int run_advise(void *options, Io *io, Error *error) {
 }
 
 static const OptionSet SETS[] = {
-    REQUEST_OPTION_SETS(AdviseOptions, request),
+    QUESTION_OPTION_SETS(AdviseOptions, request),
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(AdviseOptions, output)},
     {0},
 };

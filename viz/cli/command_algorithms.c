@@ -13,6 +13,7 @@
 #include "viz/cli/program_answer.h"
 #include "viz/cli/score_options.h"
 #include "viz/request/own_programs.h"
+#include "viz/request/request.h"
 #include "viz/text/print.h"
 
 typedef struct {
@@ -47,7 +48,7 @@ static Status set_precision(void *target, const char *value, Error *error) {
 }
 
 static Status find(const char *name, const Schedule **schedule, Error *error) {
-  if (own_program_is_path(name, strlen(name))) return own_program_read(name, schedule, error);
+  if (question_is_path(name)) return own_program_read(name, schedule, error);
   *schedule = schedule_find(name);
   if (*schedule) return STATUS_OK;
   Nearest nearest = {.word = name};
@@ -84,7 +85,7 @@ static void print_links(const Schedule *s, FILE *out) {
   text_put(out, "Over links:");
   for (int n = 0; sent_tensor(s, n); n++) text_say(out, "%s %s", n ? "," : "", sent_tensor(s, n));
   text_say(out, "%s; how many bytes: tilewalk sim --algorithm %s --ranks P\n", sent_tensor(s, 0) ? "" : " nothing",
-           own_program_word(s));
+           schedule_word(s));
 }
 
 static void put_links(Document *d, const Schedule *s) {
@@ -128,7 +129,7 @@ static void print_mend(const ProgramMend *mend, FILE *out) {
 
 /* The text, and a word on its numbers beside it: the text may go to a file. */
 static int print_one(const AlgorithmsOptions *o, const Schedule *schedule, Io *io, Error *error) {
-  const bool tries = schedule->is_own || o->is_tried || o->json;
+  const bool tries = schedule->path || o->is_tried || o->json;
   ProgramVerdict verdict = {.is_right = true};
   ProgramMend mend = {0};
   if (tries) verdict = program_verdict(schedule, &o->softmax);

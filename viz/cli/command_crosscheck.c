@@ -344,10 +344,10 @@ static const Option SOURCE_OPTIONS[] = {
 
 static const OptionSet SETS[] = {
     {"Measurements", SOURCE_OPTIONS, 0},
-    {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(CrosscheckOptions, request)},
-    {"Algorithm and tiles", REQUEST_TILING_OPTIONS, offsetof(CrosscheckOptions, request)},
-    {"Machine", REQUEST_MACHINE_OPTIONS, offsetof(CrosscheckOptions, request)},
-    {"Launch and L2, for experts", REQUEST_EXPERT_OPTIONS, offsetof(CrosscheckOptions, request)},
+    {"Shape", QUESTION_SHAPE_OPTIONS, offsetof(CrosscheckOptions, request)},
+    {"Algorithm and tiles", QUESTION_TILING_OPTIONS, offsetof(CrosscheckOptions, request)},
+    {"Machine", QUESTION_MACHINE_OPTIONS, offsetof(CrosscheckOptions, request)},
+    {"Launch and L2, for experts", QUESTION_EXPERT_OPTIONS, offsetof(CrosscheckOptions, request)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(CrosscheckOptions, output)},
     {"Parts", SHARD_OPTIONS, offsetof(CrosscheckOptions, shard)},
     {0},

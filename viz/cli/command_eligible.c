@@ -303,7 +303,7 @@ static const Option CALL_OPTIONS[] = {
 
 static const OptionSet SETS[] = {
     {"The call", CALL_OPTIONS, 0},
-    {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(EligibleOptions, request)},
+    {"Shape", QUESTION_SHAPE_OPTIONS, offsetof(EligibleOptions, request)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(EligibleOptions, output)},
     {0},
 };

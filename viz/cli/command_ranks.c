@@ -11,7 +11,7 @@
 #include "viz/cli/reply.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
-#include "viz/request/request_parts.h"
+#include "viz/request/request.h"
 #include "viz/text/number.h"
 
 #define DEFAULT_GPU "h100-sxm"
@@ -421,7 +421,7 @@ static const Option RANKS_OPTIONS[] = {
              "the output; offload: one GPU, and what does not fit comes over the link. Default ring."},
     {.name = "algorithm",
      .argument = "NAME|FILE",
-     .set = set_algorithm,
+     .set_found = question_set_algorithm,
      .choices = "@algorithms",
      .help = "A program that says what ranks do, in place of a scheme: ring-attention, or one of your own (tilewalk "
              "algorithms ring-attention prints it). Bytes are those of its lines, across SRAM and links, tensor by "
@@ -442,7 +442,7 @@ static const Option RANKS_OPTIONS[] = {
 static const OptionSet SETS[] = {
     {"Ranks", RANKS_OPTIONS, 0},
     {"Ranks and links", RANK_OPTIONS, offsetof(RanksOptions, ranks)},
-    {"Shape", REQUEST_SHAPE_OPTIONS, offsetof(RanksOptions, request)},
+    {"Shape", QUESTION_SHAPE_OPTIONS, offsetof(RanksOptions, request)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(RanksOptions, output)},
     {0},
 };

@@ -97,7 +97,7 @@ static void show_moment(Render *r, uint64_t step, double fraction) {
   shown.step = (int64_t)(step < r->stage.n_steps ? step : r->stage.n_steps);
   shown.step_thousandths = (int)lround(1000 * fraction);
   snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(r->scene));
-  request_state(&shown, r->footer);
+  question_state(&shown, r->footer);
 }
 
 static void draw_still(cairo_t *cr, double width, double height, const void *data) {
@@ -226,7 +226,7 @@ static Status check_options(const RenderOptions *o, Error *error) {
 }
 
 static Status prepare(RenderOptions *o, Render *r, Error *error) {
-  request_choose_small(&o->request);
+  question_choose_small(&o->request);
   if (check_options(o, error)) return error->status;
   r->options = o;
   r->theme = *o->picture.theme ? theme_named(o->picture.theme) : &theme_light;
@@ -285,11 +285,11 @@ static const Option RENDER_OPTIONS[] = {
 };
 
 static const OptionSet SETS[] = {
-    {"Scene", REQUEST_SCENE_OPTIONS, offsetof(RenderOptions, request)},
+    {"Scene", QUESTION_SCENE_OPTIONS, offsetof(RenderOptions, request)},
     {"Rendering", RENDER_OPTIONS, 0},
     {"Output", OUTPUT_FILE_OPTIONS, offsetof(RenderOptions, output)},
     {"Picture", PICTURE_OPTIONS, offsetof(RenderOptions, picture)},
-    REQUEST_OPTION_SETS(RenderOptions, request),
+    QUESTION_OPTION_SETS(RenderOptions, request),
     {0},
 };
 

@@ -56,7 +56,7 @@ static Status compute(Roofline *r, Request *request, Error *error) {
   Problem problem;
   Status status = request_algorithms(request, REQUEST_COMPARED, error);
   if (!status) status = request_problem(request, &problem, &r->gpu, error);
-  if (!status) status = request_has_effect(request, &r->gpu, error);
+  if (!status) status = question_has_effect(request, &r->gpu, error);
   if (status) return status;
   r->request = request;
   r->dtype = problem.shape.dtype;
@@ -124,7 +124,7 @@ static Chart make_chart(const Roofline *r) {
   Chart chart = chart_new(&(ChartConfig){
       .title = title,
       .subtitle = subtitle,
-      .footer = request_state(r->request, state),
+      .footer = question_state(r->request, state),
       .x = {.title = "FLOPs for each byte moved", .kind = VALUE_NUMBER, .log = true, .low = low, .high = high},
       .y = {.title = "FLOP/s at best", .kind = VALUE_FLOP_RATE, .log = true}});
   add_runs(&chart, r);
@@ -247,7 +247,7 @@ static Status show(const Roofline *r, const RooflineOptions *o, Io *io, Error *e
     Document picture = document_new(DOCUMENT_PICTURE);
     fill(&picture, r);
     const Status status = reply_draw(&picture, &o->chart, o->output.output, "Tilewalk: roofline",
-                                     request_state(r->request, state), io, error);
+                                     question_state(r->request, state), io, error);
     if (status || !(o->output.json || o->output.csv)) return status; /* the picture is all */
   }
   Document d = reply_new(&o->output);
@@ -272,7 +272,7 @@ static int run_roofline(void *options, Io *io, Error *error) {
 }
 
 static const OptionSet SETS[] = {
-    REQUEST_OPTION_SETS(RooflineOptions, request),
+    QUESTION_OPTION_SETS(RooflineOptions, request),
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(RooflineOptions, output)},
     {"Chart", OUTPUT_FILE_OPTIONS, offsetof(RooflineOptions, output)},
     {"Picture", CHART_OPTIONS, offsetof(RooflineOptions, chart)},

@@ -279,7 +279,7 @@ const Command COMMAND_SERVE = {
 
 Status serve_of_line(const char *line, Figures *figures, Error *error) {
   ServeOptions o = {0};
-  OptionParser parser = {.sets = SETS, .target = &o};
+  OptionParser parser = request_parser(SETS, &o);
   ServeRequest *r = calloc(1, sizeof *r);
   if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a request");
   Status status = options_parse_state(&parser, line, error);

@@ -48,7 +48,7 @@ static Status run_on(const SimOptions *o, const char *name, Simulation *runs, in
   snprintf(r.gpu, sizeof r.gpu, "%s", name);
   Status status = request_algorithms(&r, REQUEST_COMPARED, error);
   if (!status) status = request_problem(&r, &problem, &gpu, error);
-  if (!status) status = request_has_effect(&r, &gpu, error);
+  if (!status) status = question_has_effect(&r, &gpu, error);
   if (!status) status = rank_options_check(&o->ranks, r.algorithms, r.n_algorithms, error);
   for (int k = 0; !status && k < r.n_algorithms; k++) {
     if (*n == RUNS_MAX)
@@ -130,7 +130,7 @@ static const Option LENGTH_OPTIONS[] = {
 };
 
 static const OptionSet SETS[] = {
-    REQUEST_OPTION_SETS(SimOptions, request),
+    QUESTION_OPTION_SETS(SimOptions, request),
     {"Batch", LENGTH_OPTIONS, 0},
     {"Programs with ranks", RANK_OPTIONS, offsetof(SimOptions, ranks)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SimOptions, output)},

@@ -304,7 +304,7 @@ static Status draw(const Sweep *sweep, const SweepOptions *o, Io *io, Error *err
   Document picture = document_new(DOCUMENT_PICTURE);
   add_chart(&picture, sweep, &o->request, o->chart.title);
   return reply_draw(&picture, &o->chart, o->output.output, sweep->axis->is_gpu ? "Tilewalk: GPUs" : "Tilewalk: traffic",
-                    request_state(&o->request, state), io, error);
+                    question_state(&o->request, state), io, error);
 }
 
 /* For people, or CSV. */
@@ -400,7 +400,7 @@ static const Option SWEEP_OPTIONS[] = {
 static const OptionSet SETS[] = {
     {"Sweep", SWEEP_OPTIONS, 0},
     {"Programs with ranks", RANK_OPTIONS, offsetof(SweepOptions, ranks)},
-    REQUEST_OPTION_SETS(SweepOptions, request),
+    QUESTION_OPTION_SETS(SweepOptions, request),
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SweepOptions, output)},
     {"Parts", SHARD_OPTIONS, offsetof(SweepOptions, shard)},
     {"Chart", OUTPUT_FILE_OPTIONS, offsetof(SweepOptions, output)},

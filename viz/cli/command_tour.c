@@ -174,7 +174,7 @@ static Status draw(const char *folder, const char *name, const char *axis_name, 
   snprintf(path, sizeof path, "%s/%s", folder, name);
   Chart chart = sweep_chart(&sweep, &request);
   const Status status = io->drawing->chart(&chart, &(ChartRequest){0}, path, io->out, "Tilewalk: traffic",
-                                           request_state(&request, state), error);
+                                           question_state(&request, state), error);
   chart_free(&chart);
   sweep_free(&sweep);
   if (!status) text_say(io->out, "  %s\n", path);

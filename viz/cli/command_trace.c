@@ -179,7 +179,7 @@ static const Option TRACE_OPTIONS[] = {
 };
 
 static const OptionSet SETS[] = {
-    REQUEST_OPTION_SETS(TraceOptions, request),
+    QUESTION_OPTION_SETS(TraceOptions, request),
     {"Trace", TRACE_OPTIONS, 0},
     {"Output", OUTPUT_FILE_OPTIONS, offsetof(TraceOptions, output)},
     {0},

@@ -188,11 +188,11 @@ static const Option WINDOW_OPTIONS[] = {
 };
 
 static const OptionSet SETS[] = {
-    {"Scene", REQUEST_SCENE_OPTIONS, offsetof(ViewOptions, request)},
+    {"Scene", QUESTION_SCENE_OPTIONS, offsetof(ViewOptions, request)},
     {"Lesson", LESSON_OPTIONS, 0},
     {"Window", WINDOW_OPTIONS, 0},
     {"Picture", SIZE_OPTIONS, offsetof(ViewOptions, picture)},
-    REQUEST_OPTION_SETS(ViewOptions, request),
+    QUESTION_OPTION_SETS(ViewOptions, request),
     {0},
 };
 

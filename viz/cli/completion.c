@@ -9,7 +9,7 @@
 #include "sim/base/quote.h"
 #include "viz/cli/command.h"
 
-static bool is_offered(const Option *o) { return o->help && !o->state_only; }
+static bool is_offered(const Option *o) { return o->help; }
 static bool takes(const Option *o, const char *what) { return o->argument && strstr(o->argument, what); }
 static bool takes_files(const Command *command) { return command->set_positional && strstr(command->usage, "FILE"); }
 
@@ -51,7 +51,7 @@ static void put_bash_command(FILE *out, const Command *command) {
   fputs("\n    case $prev in\n", out);
   for (const OptionSet *set = command->sets; set && set->options; set++) {
     for (const Option *o = set->options; option_is_row(o); o++) {
-      if (o->state_only || !option_needs_value(o)) continue;
+      if (!option_needs_value(o)) continue;
       fputs("    ", out);
       put_spellings(out, o, " | ");
       fprintf(out, ") value=1 files=%d list=%d choices=\"", takes(o, "FILE"), takes(o, "LIST"));

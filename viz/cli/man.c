@@ -69,7 +69,7 @@ static void put_command(FILE *out, const Command *command) {
   for (const OptionSet *set = command->sets; set && set->options; set++) {
     if (set->heading) fprintf(out, ".SS %s\n", set->heading);
     for (const Option *o = set->options; option_is_row(o); o++)
-      if (o->help && !o->state_only) put_option(out, o);
+      if (o->help) put_option(out, o);
   }
   if (command->examples) {
     fputs(".SH EXAMPLES\n.EX\n", out);

@@ -1,7 +1,6 @@
 #include "viz/cli/program_notes.h"
 
 #include "sim/numbers/program_check.h"
-#include "viz/request/own_programs.h"
 #include "viz/text/print.h"
 
 void program_notes(const Schedule *const *schedules, int n, Io *io) {
@@ -12,9 +11,9 @@ void program_notes(const Schedule *const *schedules, int n, Io *io) {
       text_say(io->err,
                "%s: figures are of one GPU, but for those of links (sim, sweep --metric links); step by step: tilewalk "
                "ranks --algorithm %s\n",
-               schedules[k]->name, own_program_word(schedules[k]));
-    if (!is_new || !schedules[k]->is_own) continue;
+               schedules[k]->name, schedule_word(schedules[k]));
+    if (!is_new || !schedules[k]->path) continue;
     const ProgramVerdict verdict = program_verdict(schedules[k], NULL);
-    if (!verdict.is_right) text_say(io->err, "%s: %s\n", own_program_word(schedules[k]), verdict.text);
+    if (!verdict.is_right) text_say(io->err, "%s: %s\n", schedule_word(schedules[k]), verdict.text);
   }
 }

@@ -108,11 +108,6 @@ static Status add_word(KernelRequest *r, const char *option, const char *flag, c
   return STATUS_OK;
 }
 static Status add_include(void *t, const char *v, Error *e) { return add_word(t, "include", "-I", v, e); }
-static Status stays_below(const char *v, Error *e) {
-  if (*v != '/' && !strstr(v, "..")) return STATUS_OK;
-  return error_set(e, STATUS_BAD_REQUEST, "'%s' leads out of the folder of the file that names it",
-                   quote(v, strlen(v)).text);
-}
 static Status add_define(void *t, const char *v, Error *e) { return add_word(t, "define", "-D", v, e); }
 
 const Option KERNEL_LAUNCH_OPTIONS[] = {
@@ -141,7 +136,7 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
     {.name = "gpu",
      .argument = "NAME",
      OPTION_TEXT(KernelRequest, gpu, "what --gpu names"),
-     .shipped = description_shipped_gpu,
+     .thing = THING_GPU,
      .choices = "@gpus",
      .help = "Whose SMs and caches: see 'tilewalk gpus'. Default h100-sxm."},
     {0},
@@ -217,7 +212,7 @@ const Option KERNEL_CLANG_OPTIONS[] = {
      .letter = 'I',
      .argument = "DIR",
      .set = add_include,
-     .shipped = stays_below,
+     .thing = THING_FOLDER,
      .repeats = true,
      .help = "Where clang looks for headers."},
     {.name = "define",
@@ -271,7 +266,7 @@ static Status take_option(KernelRequest *r, char **rest, Error *error) {
   if (needs_value && !*value)
     return error_set(error, STATUS_BAD_REQUEST, "a value belongs behind '%.*s', as behind --%s", (int)word, text,
                      o->name ? o->name : text);
-  if (o->shipped && o->shipped(value, error)) return error->status;
+  if (o->thing && description_shipped(o->thing, value, error)) return error->status;
   return option_store(o, r, needs_value ? value : "1", error);
 }
 

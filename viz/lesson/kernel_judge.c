@@ -10,6 +10,7 @@
 #include "viz/kernel/kernel_request.h"
 #include "viz/kernel/kernel_signature.h"
 #include "viz/lesson/program_demand.h"
+#include "viz/request/request.h"
 #include "viz/text/number.h"
 
 enum {
@@ -48,9 +49,10 @@ typedef struct {
 
 static Status read_state(const ProgramTask *task, int state, uint64_t shift, State *s, Error *error) {
   const OptionSet sets[] = {{"", KERNEL_LAUNCH_OPTIONS, 0}, {0}};
-  OptionParser parser = {.sets = sets, .target = &s->request, .from_file = true};
+  OptionParser parser = request_parser(sets, &s->request);
   Error own = {0};
   memset(s, 0, sizeof *s);
+  parser.from_file = true;
   Status status = options_parse_state(&parser, task->states[state], &own);
   for (int a = 0; a < s->request.n_arguments && !status; a++) {
     status = spec_parse(s->request.arguments[a], &s->specs[a], &own);

@@ -138,7 +138,7 @@ Status lesson_load_named(const char *name, Lesson *lesson, Error *error) {
 
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
   (void)context;
-  const Status status = description_shipped_gpu(name, error);
+  const Status status = description_shipped(THING_GPU, name, error);
   return status ? status : description_gpu(name, gpu, error);
 }
 

@@ -38,7 +38,7 @@ static void set(void *data, const char *state, SceneKind scene) {
     player_say(player, true, "Not possible: %s", error.message);
   } else {
     lesson_one_algorithm(&r);
-    if (player_restore(player, request_state(&r, line))) player->message[0] = '\0';
+    if (player_restore(player, question_state(&r, line))) player->message[0] = '\0';
   }
   set_scene(player, scene);
 }
@@ -98,7 +98,7 @@ static void solve(void *data, const char *state, const char *solution) {
   if (lesson_change(&r, state, NULL)) return;
   lesson_one_algorithm(&r);
   if (lesson_change(&r, solution, NULL) == STATUS_OK)
-    player_restore(((LessonPlayer *)data)->player, request_state(&r, line));
+    player_restore(((LessonPlayer *)data)->player, question_state(&r, line));
 }
 
 static bool look(void *data, LessonView *view) {

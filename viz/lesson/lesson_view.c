@@ -35,19 +35,9 @@ void lesson_one_algorithm(Request *r) {
   r->n_algorithms = 1;
 }
 
-static Status parse(Request *request, const char *line, Error *error) {
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {"", REQUEST_EXPERT_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = request, .from_file = true};
-  return options_parse_state(&parser, line, error);
-}
-
 Status lesson_change(Request *request, const char *change, Error *error) {
   Request r = *request;
-  const Status status = parse(&r, change, error);
+  const Status status = request_read(&r, change, true, error);
   if (status) return status;
   const bool new_sides = r.tiling.B_r != request->tiling.B_r || r.tiling.B_c != request->tiling.B_c;
   if (r.block != request->block && !new_sides) r.tiling.B_r = r.tiling.B_c = 0;
@@ -71,7 +61,7 @@ static Status make_stage(const Request *r, Stage *stage, Error *error) {
 static Status open_screen(LessonScreen *s, const char *state, const char *change, Error *error) {
   Request *r = &s->request;
   SceneKind scene = SCENE_MAIN;
-  Status status = parse(r, state, error);
+  Status status = request_read(r, state, true, error);
   lesson_one_algorithm(r);
   if (!status) status = lesson_change(r, change, error);
   if (!status && *r->scene && !scene_from_name(r->scene, &scene))

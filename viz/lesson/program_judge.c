@@ -82,13 +82,10 @@ static bool is_right(const Program *p, ProgramVerdict *verdict) {
 /* Runs a program in a state, and measures it. */
 static Status measure(const ProgramTask *t, int state, const Program *p, Simulation *run, DemandFigures *figures,
                       Error *error) {
-  const OptionSet sets[] = {
-      {"", REQUEST_SHAPE_OPTIONS, 0}, {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0}, {0}};
   Request request = {0};
-  OptionParser parser = {.sets = sets, .target = &request, .from_file = true};
   Problem problem;
   Error own = {0};
-  Status status = options_parse_state(&parser, t->states[state], &own);
+  Status status = request_read(&request, t->states[state], true, &own);
   if (!status) status = request_problem(&request, &problem, NULL, &own);
   if (!status) status = simulate(run, &problem, p, &own);
   if (!status) status = demand_measure(t, run, figures, &own);

@@ -130,7 +130,7 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   p->speed = DEFAULT_SPEED;
   p->focus = p->edited = -1;
   p->without_max = p->request.without_max = without_max;
-  request_choose_small(&p->request);
+  question_choose_small(&p->request);
   if (request->n_algorithms > 1) p->scene = SCENE_RACE;
   if (*request->scene) scene_from_name(request->scene, &p->scene);
   if (request_stage(&p->request, without_max, 0, &p->stage, error)) return error->status;

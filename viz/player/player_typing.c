@@ -15,17 +15,12 @@ const char *player_state_at(const Player *p, uint64_t step, char text[REQUEST_ST
   Request shown = p->request;
   shown.step = (int64_t)step;
   snprintf(shown.scene, sizeof shown.scene, "%s", scene_name(p->scene));
-  return request_state(&shown, text);
+  return question_state(&shown, text);
 }
 
 /* `line` or, where it is NULL, one option as the command line spells it. */
 static bool parse(Player *p, Request *r, const char *line, char *option) {
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {"", REQUEST_EXPERT_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = r};
+  OptionParser parser = request_parser(QUESTION_SETS, r);
   Error error = {0};
   if (!(line ? options_parse_state(&parser, line, &error) : options_parse(&parser, 1, &option, &error))) return true;
   player_say(p, true, "Not possible: %s", error.message);

@@ -154,21 +154,29 @@ static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PA
   return status;
 }
 
-static Status shipped(const Kind *kind, const char *name, Error *error) {
+static Status no_file(const char *value, const char *what, Error *error) {
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' names a file; %s of one's own are named on the command line alone",
+                   quote_text(value).text, what);
+}
+
+Status description_shipped(Thing thing, const char *name, Error *error) {
+  static const Kind *const KINDS[] = {
+      [THING_GPU] = &GPU_KIND, [THING_KERNEL] = &KERNEL_KIND, [THING_MODEL] = &MODEL_KIND};
   char path[ASSETS_PATH_BYTES];
+  if (thing == THING_FOLDER)
+    return *name != '/' && !strstr(name, "..")
+               ? STATUS_OK
+               : error_set(error, STATUS_BAD_REQUEST, "'%s' leads out of the folder of the file that names it",
+                           quote_text(name).text);
+  if (thing == THING_PROGRAM) return question_is_path(name) ? no_file(name, "programs", error) : STATUS_OK;
+  if (thing == THING_MASK) return strpbrk(name, "/.") ? no_file(name, "masks", error) : STATUS_OK;
+  const Kind *kind = KINDS[thing];
+  if (thing == THING_GPU && (!*name || strcmp(name, "paper") == 0)) return STATUS_OK;
   if (is_name(name) && find_named(kind, name, path) == STATUS_OK) return STATUS_OK;
   return error_set(error, STATUS_BAD_REQUEST,
                    "'%s' is no %s that comes with Tilewalk; files of one's own are named on the command line alone",
                    quote_text(name).text, kind->what);
 }
-
-Status description_shipped_gpu(const char *name, Error *error) {
-  return !*name || strcmp(name, "paper") == 0 ? STATUS_OK : shipped(&GPU_KIND, name, error);
-}
-
-Status description_shipped_kernel(const char *name, Error *error) { return shipped(&KERNEL_KIND, name, error); }
-
-Status description_shipped_model(const char *name, Error *error) { return shipped(&MODEL_KIND, name, error); }
 
 /* Reads the text of a description. The caller frees *buffer. */
 static Status read_text(const Kind *kind, const char *name, size_t most, char **buffer, size_t *length, Error *error) {

@@ -5,10 +5,8 @@
 #ifndef TILEWALK_VIZ_REQUEST_DESCRIPTION_H
 #define TILEWALK_VIZ_REQUEST_DESCRIPTION_H
 
-#include "sim/machine/gpu.h"
-#include "sim/machine/kvmodel.h"
 #include "sim/machine/link.h"
-#include "sim/l2/kernel_profile.h"
+#include "sim/question/question_files.h"
 
 enum { DESCRIPTION_NAMES_MAX = 128, DESCRIPTION_NAME_BYTES = 64 };
 
@@ -34,8 +32,6 @@ Status description_model(const char *name, KvModel *model, Error *error);
 
 /* For a name that is read from a file, a lesson or a story: refuses all but those of the descriptions that come with
  * Tilewalk. A path is for the command line alone. */
-Status description_shipped_gpu(const char *name, Error *error);
-Status description_shipped_kernel(const char *name, Error *error);
-Status description_shipped_model(const char *name, Error *error);
+Status description_shipped(Thing thing, const char *name, Error *error);
 
 #endif

@@ -29,11 +29,9 @@ static bool is_same(const Pattern *p, const char *name, PatternMatrix m) {
          strcmp(p->name, name) == 0;
 }
 
-bool own_mask_is_file(const char *name) { return strchr(name, '/') || strchr(name, '.'); }
-
 Status own_mask(const char *name, const Shape *shape, const Pattern **pattern, Error *error) {
   const PatternMatrix matrix = {shape->N_q, shape->N_k, shape->top_left};
-  const bool is_file = own_mask_is_file(name);
+  const bool is_file = strpbrk(name, "/.") != NULL;
   for (int k = 0; k < KEPT && !is_file; k++) {
     if (!is_same(kept[k], name, matrix)) continue;
     *pattern = kept[k];

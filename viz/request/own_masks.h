@@ -14,7 +14,4 @@ enum { OWN_MASK_BYTES = 256 };
  * it any more. Errors: no such mask or file, a file of another size (with its line), too many blocks. */
 Status own_mask(const char *name, const Shape *shape, const Pattern **pattern, Error *error);
 
-/* Whether the mask is read from a file: documents:./lengths.txt, ./blocks.txt. */
-bool own_mask_is_file(const char *name);
-
 #endif

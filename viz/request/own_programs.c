@@ -16,12 +16,6 @@ static struct {
 } * own[OWN_PROGRAMS_MAX];
 static int n_own;
 
-bool own_program_is_path(const char *name, size_t length) {
-  static const char SUFFIX[] = ".walk";
-  const size_t n = sizeof SUFFIX - 1;
-  return memchr(name, '/', length) || (length > n && memcmp(name + length - n, SUFFIX, n) == 0);
-}
-
 static Status keep(const char *path, const Program *program, const Schedule **schedule, Error *error) {
   for (int k = 0; k < n_own; k++) {
     if (strcmp(own[k]->path, path) != 0 || strcmp(own[k]->program.text, program->text) != 0) continue;
@@ -34,7 +28,7 @@ static Status keep(const char *path, const Program *program, const Schedule **sc
   if (!own[n_own]) return error_set(error, STATUS_NO_MEMORY, "no memory for a program");
   strcpy(own[n_own]->path, path);
   own[n_own]->program = *program;
-  own[n_own]->program.is_own = true;
+  own[n_own]->program.path = own[n_own]->path;
   *schedule = &own[n_own++]->program;
   return STATUS_OK;
 }
@@ -69,10 +63,4 @@ void own_programs_forget_but(const Schedule *const *used, int n) {
       free(own[k]);
   }
   n_own = left;
-}
-
-const char *own_program_word(const Schedule *schedule) {
-  for (int k = 0; k < n_own; k++)
-    if (&own[k]->program == schedule) return own[k]->path;
-  return schedule->name;
 }

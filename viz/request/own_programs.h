@@ -7,9 +7,6 @@
 
 enum { OWN_PROGRAMS_MAX = 8 };
 
-/* Whether a word after --algorithm names a file: it has a / in it or ends in .walk. */
-bool own_program_is_path(const char *name, size_t length);
-
 /* Reads a program; it lives until the process ends, and the same path gives the same one as long as the file has not
  * changed. Errors: no such file, too long, what the language refuses (with file and line), more than OWN_PROGRAMS_MAX.
  */
@@ -18,8 +15,5 @@ Status own_program_read(const char *path, const Schedule **schedule, Error *erro
 /* Forgets all programs but those named, and frees them: nothing else may point to them any more. For a front end in
  * which programs are edited, and would fill the places one by one. */
 void own_programs_forget_but(const Schedule *const *used, int n);
-
-/* What a state line calls an algorithm: its name, or the path it was read from. */
-const char *own_program_word(const Schedule *schedule);
 
 #endif

@@ -12,19 +12,9 @@
 
 /* ---- A beat ------------------------------------------------------------------------------------------------ */
 
-static Status read_state(Request *r, const char *state, Error *error) {
-  const OptionSet sets[] = {{"", REQUEST_SHAPE_OPTIONS, 0},
-                            {"", REQUEST_TILING_OPTIONS, 0},
-                            {"", REQUEST_MACHINE_OPTIONS, 0},
-                            {"", REQUEST_EXPERT_OPTIONS, 0},
-                            {0}};
-  OptionParser parser = {.sets = sets, .target = r, .from_file = true};
-  return options_parse_state(&parser, state, error);
-}
-
 static Status open_beat(StoryScene *s, Error *error) {
   const StoryBeat *beat = &s->told->beats[s->beat];
-  Status status = read_state(&s->request, beat->state, error);
+  Status status = request_read(&s->request, beat->state, true, error);
   if (!status && !scene_from_name(beat->scene, &s->scene))
     status = error_set(error, STATUS_BAD_REQUEST, "there is no scene '%s'", quote_text(beat->scene).text);
   if (!status) status = request_stage(&s->request, false, 0, &s->stage, error);

@@ -77,13 +77,8 @@ static double measure_in_page(void *data, double size, int style, const char *te
 EXPORT bool web_assets(char *bytes, size_t length) { return web_assets_take(bytes, length); }
 
 Status web_parse(const char *line, Request *request, Error *error) {
-  const OptionSet sets[] = {
-      {"", REQUEST_SHAPE_OPTIONS, 0},  {"", REQUEST_TILING_OPTIONS, 0}, {"", REQUEST_MACHINE_OPTIONS, 0},
-      {"", REQUEST_EXPERT_OPTIONS, 0}, {"", REQUEST_SCENE_OPTIONS, 0},  {0},
-  };
-  OptionParser parser = {.sets = sets, .target = request};
   *request = (Request){0};
-  return options_parse_state(&parser, line, error);
+  return request_read(request, line, false, error);
 }
 
 static Status open_first(const char *line, Error *error) {
@@ -105,8 +100,8 @@ static bool open_again(const char *line) {
     player_say(&player, true, "%s", last_error.message);
     return false;
   }
-  request_choose_small(&request);
-  return player_restore(&player, request_state(&request, whole));
+  question_choose_small(&request);
+  return player_restore(&player, question_state(&request, whole));
 }
 
 /* Opens the viewer at a state line; "": the first look. False: web_error or web_message says why, and what was shown

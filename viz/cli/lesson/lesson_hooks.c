@@ -62,22 +62,16 @@ static bool is_skill(void *context, const char *name) {
   return is_one;
 }
 
-typedef struct {
-  Request request;
-} StateOptions;
-
 static Status check_state(void *context, const char *state, const LessonShow *show, Error *error) {
-  static const OptionSet SETS[] = {REQUEST_OPTION_SETS(StateOptions, request), {0}};
   (void)context;
-  StateOptions o = {0};
-  OptionParser parser = {.sets = SETS, .target = &o, .from_file = true};
+  Request request = {0};
   Problem problem;
   Simulation run;
-  Status status = options_parse_state(&parser, state, error);
-  if (!status) status = request_algorithms(&o.request, REQUEST_ONE, error);
-  if (!status) status = request_problem(&o.request, &problem, NULL, error);
-  for (int k = 0; k < o.request.n_algorithms && !status; k++) {
-    status = simulate(&run, &problem, o.request.algorithms[k], error);
+  Status status = request_read(&request, state, true, error);
+  if (!status) status = request_algorithms(&request, REQUEST_ONE, error);
+  if (!status) status = request_problem(&request, &problem, NULL, error);
+  for (int k = 0; k < request.n_algorithms && !status; k++) {
+    status = simulate(&run, &problem, request.algorithms[k], error);
     if (status || !show || !show->has_steps) continue;
     const Wide n = schedule_n_steps(run.schedule, &run.plan);
     if ((Wide)(uint64_t)show->first >= n)

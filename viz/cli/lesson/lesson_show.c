@@ -38,9 +38,7 @@ typedef struct {
 } Scene;
 
 static Status prepare(Scene *s, const char *state, Error *error) {
-  static const OptionSet SETS[] = {REQUEST_OPTION_SETS(Scene, request), {0}};
-  OptionParser parser = {.sets = SETS, .target = s, .from_file = true};
-  Status status = options_parse_state(&parser, state, error);
+  Status status = request_read(&s->request, state, true, error);
   if (!status) status = request_algorithms(&s->request, REQUEST_ONE, error);
   if (!status) status = request_problem(&s->request, &s->problem, &s->gpu, error);
   for (s->n_runs = 0; s->n_runs < s->request.n_algorithms && !status; s->n_runs++)

@@ -125,7 +125,7 @@ void sweep_defaults(const SweepAxis *axis, Request *request) {
 const char *sweep_state(const SweepAxis *axis, const Request *request, char text[REQUEST_STATE_BYTES]) {
   char key[32];
   snprintf(key, sizeof key, "%s=", axis->key ? axis->key : sweep_axis_name(axis));
-  request_state(request, text);
+  question_state(request, text);
   for (char *word = text; *word;) {
     char *next = word + strcspn(word, " ");
     next += *next == ' ';
@@ -205,7 +205,7 @@ static Status on_gpu(Request *request, const char *name, Problem *problem, Gpu *
   snprintf(request->gpu, sizeof request->gpu, "%s", name);
   Status status = request_algorithms(request, REQUEST_COMPARED, error);
   if (!status) status = request_problem(request, problem, gpu, error);
-  return status ? status : request_has_effect(request, gpu, error);
+  return status ? status : question_has_effect(request, gpu, error);
 }
 
 static SweepRun keep(SweepMetric metric, const Simulation *run) {

@@ -1,12 +1,9 @@
 /* --model: the shape of one layer's attention, from the model's file. */
-#include "viz/request/request_parts.h"
+#include "sim/question/question.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "viz/request/description.h"
 
 static void take(int64_t *to, int64_t value) {
   if (!*to) *to = value;
@@ -14,11 +11,11 @@ static void take(int64_t *to, int64_t value) {
 
 /* Absorbed: one KV head of the latent and the position's part, V inside K. Expanded: K and V of every head. Which one
  * is computed follows from the queries: a few against many keys are bound by what is read. */
-static void take_latent(Request *r, const KvModel *m) {
+static void take_latent(Question *r, const KvModel *m) {
   Shape *s = &r->shape;
-  const bool decodes = s->N_k > (s->N_q ? s->N_q : REQUEST_DEFAULT_N);
+  const bool decodes = s->N_k > (s->N_q ? s->N_q : QUESTION_DEFAULT_N);
   take(&s->heads, m->heads);
-  if (r->is_absorbed || (decodes && !r->is_expanded)) {
+  if (r->mla == MLA_ABSORBED || (decodes && r->mla == MLA_AUTO)) {
     take(&s->kv_heads, 1);
     if (!s->d && !s->d_v && !r->has_v_in_k) s->v_in_k = true;
     take(&s->d, m->mla_latent + m->mla_rope);
@@ -30,7 +27,7 @@ static void take_latent(Request *r, const KvModel *m) {
   take(&s->d_v, kvmodel_value_dim(m));
 }
 
-static void take_heads(Request *r, const KvModel *m, const KvGroup *g) {
+static void take_heads(Question *r, const KvModel *m, const KvGroup *g) {
   Shape *s = &r->shape;
   const bool masked = s->window || s->sided || *r->mask;
   take(&s->heads, m->heads);
@@ -41,7 +38,7 @@ static void take_heads(Request *r, const KvModel *m, const KvGroup *g) {
 }
 
 /* Queries come in a type of 16 bits where the cache has fewer. */
-static void take_dtype(Request *r, const KvModel *m) {
+static void take_dtype(Question *r, const KvModel *m) {
   Shape *s = &r->shape;
   Dtype dtype;
   const bool known = dtype_from_name(m->dtype, &dtype);
@@ -60,22 +57,22 @@ static const KvGroup *layers_meant(const KvGroup *groups, int n) {
   return groups;
 }
 
-static void say(const KvModel *m, const KvGroup *g, int n, char note[REQUEST_NOTE_BYTES]) {
+static void say(const KvModel *m, const KvGroup *g, int n, char note[QUESTION_NOTE_BYTES]) {
   note[0] = '\0';
   if (n > 1)
-    snprintf(note, REQUEST_NOTE_BYTES, "%.60s has %d kinds of layers; this is one of the %" PRId64 " that %s.", m->name,
+    snprintf(note, QUESTION_NOTE_BYTES, "%.60s has %d kinds of layers; this is one of the %" PRId64 " that %s.", m->name,
              n, g->layers, g->window ? "have a window" : "see all tokens");
   else if (g->chunked)
-    snprintf(note, REQUEST_NOTE_BYTES,
+    snprintf(note, QUESTION_NOTE_BYTES,
              "%.60s attends in chunks of %" PRId64 " tokens, which is not a window; give --mask.", m->name, g->window);
 }
 
-Status request_take_model(Request *r, char note[REQUEST_NOTE_BYTES], Error *error) {
+Status question_take_model(Question *r, const QuestionFiles *files, char note[QUESTION_NOTE_BYTES], Error *error) {
   if (note) note[0] = '\0';
   if (!*r->model) return STATUS_OK;
   KvModel *m = malloc(sizeof *m);
   if (!m) return error_set(error, STATUS_NO_MEMORY, "no memory for a model");
-  Status status = description_model(r->model, m, error);
+  Status status = files->model(r->model, m, error);
   if (!status && *m->no_cache && !m->heads)
     status =
         error_set(error, STATUS_BAD_REQUEST, "--model %.80s has no attention to look at: %.90s", m->name, m->no_cache);
