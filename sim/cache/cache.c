@@ -32,21 +32,19 @@ static Status plan(const CacheConfig *config, CacheState *state, Error *error) {
   CacheConfig *c = &state->config;
   const Status status = cache_config_resolve(config, c, error);
   if (status != STATUS_OK) return status;
-  state->first_set = cache_sets_before(c, c->part);
-  const uint64_t sets = cache_sets_before(c, c->part + 1) - state->first_set, lines = sets * c->ways;
+  const uint64_t sets = c->size_bytes / c->line_bytes / c->ways, lines = sets * c->ways;
   state->sets = sets;
-  state->cache_sets = cache_sets_of(c);
   state->sectors_per_line = (uint32_t)(c->line_bytes / c->sector_bytes);
   state->all_sectors = ones(state->sectors_per_line);
   state->address_end = c->address_bits < 64 ? (uint64_t)1 << c->address_bits : 0;
   state->line_shift = log2_exact(c->line_bytes);
   state->sector_shift = log2_exact(c->sector_bytes);
-  state->set_shift = log2_exact(state->cache_sets);
+  state->set_shift = log2_exact(state->sets);
   state->tag_is_line =
       c->index == CACHE_INDEX_RANDOM ||
       (c->index == CACHE_INDEX_XOR && (state->set_shift == NO_SHIFT || c->xor_shift_bits < state->set_shift));
   const uint64_t last_line = (state->address_end - 1) / c->line_bytes;
-  const uint64_t last_tag = state->tag_is_line ? last_line : last_line / state->cache_sets;
+  const uint64_t last_tag = state->tag_is_line ? last_line : last_line / state->sets;
   const uint32_t tag_bits = last_tag == UINT64_MAX ? 65 : 64 - (uint32_t)__builtin_clzll(last_tag + 1);
   const bool by_set = c->layout == CACHE_LAYOUT_BY_SET;
   const bool many = by_set && c->ways > CACHE_SEARCH_MAX_WAYS;
@@ -113,17 +111,14 @@ static inline uint64_t fold(uint64_t line, uint32_t bits) {
   return x;
 }
 
-/* *set counts from the first one of this part; where it is not below state->sets, another part has
- * it. */
 static inline void locate(const CacheState *state, uint64_t line, uint64_t *set, uint64_t *tag) {
-  const uint64_t sets = state->cache_sets;
+  const uint64_t sets = state->sets;
   uint64_t hashed = line;
   if (state->config.index == CACHE_INDEX_XOR) hashed = fold(line, state->config.xor_shift_bits);
   if (state->config.index == CACHE_INDEX_RANDOM)
     *set = mul_high_long(mix(line ^ mix(state->config.seed)), sets);
   else
     *set = state->set_shift < NO_SHIFT ? hashed & (sets - 1) : hashed % sets;
-  *set -= state->first_set;
   *tag = (state->tag_is_line ? line : divide(line, sets, state->set_shift)) - state->tag_base;
 }
 
@@ -131,10 +126,9 @@ static inline void locate(const CacheState *state, uint64_t line, uint64_t *set,
 static uint64_t line_of(const CacheState *state, uint64_t set, uint64_t tag) {
   tag += state->tag_base;
   if (state->tag_is_line) return tag;
-  set += state->first_set;
-  if (state->config.index == CACHE_INDEX_MODULO) return tag * state->cache_sets + set;
+  if (state->config.index == CACHE_INDEX_MODULO) return tag * state->sets + set;
   const uint64_t high = tag << state->set_shift;
-  return high | ((set ^ fold(high, state->config.xor_shift_bits)) & (state->cache_sets - 1));
+  return high | ((set ^ fold(high, state->config.xor_shift_bits)) & (state->sets - 1));
 }
 
 /* --- bytes of partly written sectors --- */
@@ -274,9 +268,8 @@ static inline bool access_by_shifts(CacheState *state, uint64_t address, uint64_
   const uint64_t line = address >> state->line_shift, end = address + (bytes - 1);
   if (end >> state->line_shift != line) return false;
   if (kind == CACHE_WRITE && ((address | (end + 1)) & (state->config.sector_bytes - 1))) return false;
-  const uint64_t set = (line & (state->cache_sets - 1)) - state->first_set;
-  state->counts.accesses += !state->config.part;
-  if (set >= state->sets) return true;
+  const uint64_t set = (line & (state->sets - 1));
+  state->counts.accesses++;
   const uint64_t in_line = state->config.line_bytes - 1;
   const uint64_t begin = (address & in_line) >> state->sector_shift, last = (end & in_line) >> state->sector_shift;
   const uint64_t sectors = ((uint64_t)2 << last) - ((uint64_t)1 << begin);
@@ -298,7 +291,7 @@ Status cache_access(CacheState *state, uint64_t address, uint64_t bytes, CacheKi
   const uint64_t line_bytes = state->config.line_bytes, end = address + (bytes - 1);
   const uint64_t last_line = divide(end, line_bytes, state->line_shift);
   uint64_t line = divide(address, line_bytes, state->line_shift), first = address - line * line_bytes;
-  state->counts.accesses += !state->config.part;
+  state->counts.accesses++;
   for (; line < last_line; line++, first = 0) access_line(state, line, first, line_bytes - 1, kind, NULL);
   access_line(state, line, first, end - last_line * line_bytes, kind, NULL);
   return STATUS_OK;
@@ -309,18 +302,9 @@ Status cache_access_line(CacheState *state, uint64_t address, uint64_t bytes, Ca
   const uint64_t line = divide(address, line_bytes, state->line_shift), first = address - line * line_bytes;
   if (bytes > line_bytes - first || !accepts(state, address, bytes)) return STATUS_BAD_REQUEST;
   memset(event, 0, sizeof *event);
-  state->counts.accesses += !state->config.part;
+  state->counts.accesses++;
   access_line(state, line, first, first + bytes - 1, kind, event);
   return STATUS_OK;
-}
-
-/* How many lines from `line` on another part has, as far as can be said at once. */
-static uint64_t lines_elsewhere(const CacheState *state, uint64_t line) {
-  uint64_t set, tag;
-  if (state->config.parts == 1 || state->config.index != CACHE_INDEX_MODULO) return 0;
-  locate(state, line, &set, &tag);
-  if (set < state->sets) return 0;
-  return 0 - set < state->cache_sets ? 0 - set : state->cache_sets - set;
 }
 
 /* How many lines from `line` on cache_run can take at once: they share a tag, lie in neighbouring
@@ -330,7 +314,6 @@ static uint64_t run_length(const CacheState *state, uint64_t line, uint64_t n_li
   const uint64_t lanes = state->config.vector_bytes * 8 / state->word_bits;
   if (n_lines < lanes || state->partial_sectors) return 0;
   locate(state, line, set, tag);
-  if (*set >= state->sets) return 0;
   if (state->config.index == CACHE_INDEX_MODULO) {
     if (*set % lanes) return 0;
     const uint64_t until_wrap = state->sets - *set;
@@ -354,14 +337,9 @@ Status cache_access_range(CacheState *state, uint64_t address, uint64_t bytes, C
            left = last_line - line + 1;
   const uint64_t cut = end - last_line * line_bytes != line_bytes - 1; /* the last line is not whole */
   const bool runs = has_runs(state);
-  if (!state->config.part) state->counts.accesses += left;
+  state->counts.accesses += left;
   for (uint64_t n; left; left -= n, line += n, first = 0) { /* line may wrap when nothing is left */
     uint64_t set, tag;
-    n = lines_elsewhere(state, line);
-    if (n) {
-      if (n > left) n = left;
-      continue;
-    }
     n = runs && !first ? run_length(state, line, left - cut, &set, &tag) : 0;
     if (n) {
       cache_run(state, set, n, tag, kind);
@@ -458,7 +436,7 @@ void cache_purge(CacheState *state, uint64_t address, uint64_t bytes, bool forge
 uint64_t cache_set_of(const CacheState *state, uint64_t address) {
   uint64_t set, tag;
   locate(state, divide(address, state->config.line_bytes, state->line_shift), &set, &tag);
-  return state->first_set + set;
+  return set;
 }
 
 uint64_t cache_hit_sectors(const CacheCounts *counts) {
@@ -468,18 +446,4 @@ uint64_t cache_hit_sectors(const CacheCounts *counts) {
 double cache_hit_rate(const CacheCounts *counts) {
   const uint64_t sectors = counts->read_sectors + counts->write_sectors;
   return sectors ? (double)cache_hit_sectors(counts) / (double)sectors : 1;
-}
-
-CacheCounts cache_counts_add(CacheCounts a, CacheCounts b) {
-  a.accesses += b.accesses;
-  a.lines_touched += b.lines_touched;
-  a.line_misses += b.line_misses;
-  a.read_sectors += b.read_sectors;
-  a.read_sector_misses += b.read_sector_misses;
-  a.write_sectors += b.write_sectors;
-  a.write_sector_absent += b.write_sector_absent;
-  a.evictions += b.evictions;
-  a.dirty_evictions += b.dirty_evictions;
-  a.written_back_sectors += b.written_back_sectors;
-  return a;
 }

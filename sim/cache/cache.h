@@ -76,20 +76,12 @@ typedef struct {
   uint32_t vector_bytes;   /* the widest the host has, of 16, 32 and 64; changes speed, never counts */
   bool no_byte_masks;      /* true: no memory for byte masks; parts of a sector then never add up to a
                               whole */
-  uint32_t parts;          /* 1. More: this state holds only the sets of one part of the cache, */
-  uint32_t part;           /* number `part` from 0; see below */
 } CacheConfig;
-
-/* A cache in parts: its sets split into `parts` runs of neighbours, one state each, for as many
- * threads. Every part is shown every access and takes what falls into its own sets. Sets know
- * nothing of each other, so the counts of all parts, added with cache_counts_add, are those of the
- * whole cache, exactly. cache_most_parts says how many there can be. */
 
 /* What was counted. Laws: line_hits + line_misses = lines touched; for each kind, sectors = hits +
  * misses. */
 typedef struct {
-  uint64_t accesses;             /* calls of cache_access, or records that a range stands for; of a
-                                    cache in parts, part 0 counts them */
+  uint64_t accesses;             /* calls of cache_access, or records that a range stands for */
   uint64_t lines_touched;        /* line look-ups: an access over two lines is two */
   uint64_t line_misses;          /* look-ups, read or write, that did not find their line */
   uint64_t read_sectors;         /* sectors asked for by reads */
@@ -105,7 +97,7 @@ typedef struct {
 typedef struct {
   CacheConfig config; /* resolved: no zeros left */
   CacheCounts counts;
-  uint64_t sets; /* of this state */
+  uint64_t sets;
   uint32_t sectors_per_line;
   uint32_t word_bits; /* 32, 64 or 128: tag, valid and dirty bits of one line, as stored now */
   /* Private from here. */
@@ -113,7 +105,6 @@ typedef struct {
   uint64_t first_accepted, last_accepted; /* addresses whose tags the words hold; first > last in a
                                              cache that has seen none */
   uint64_t tag_base;                      /* words hold tag - tag_base */
-  uint64_t cache_sets, first_set;         /* of all parts together; of those before this one */
   uint64_t all_sectors;                   /* sectors_per_line ones */
   uint64_t address_end;                   /* first address refused; 0: none */
   uint64_t tag_is_line;                   /* 1 where the set cannot be taken out of the tag */
@@ -147,11 +138,6 @@ typedef struct {
 
 /* Fills in the defaults and checks. STATUS_BAD_REQUEST where the sizes contradict each other. */
 Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Error *error);
-
-/* How many parts a cache of this config can be split into: one for every 16 sets, but 1 for the
- * random policy, whose one generator serves all sets in the order of their misses; 0 where
- * cache_config_resolve refuses it. */
-uint32_t cache_most_parts(const CacheConfig *config);
 
 /* Bytes of memory that a cache of this config needs; 0 where cache_config_resolve refuses it. */
 uint64_t cache_state_bytes(const CacheConfig *config);
@@ -187,7 +173,7 @@ void cache_empty(CacheState *state);
  * Bytes of which a sector has only a part stand for all of it. */
 void cache_purge(CacheState *state, uint64_t address, uint64_t bytes, bool forget);
 
-/* The set that holds this address, counted through all parts. */
+/* The set that holds this address. */
 uint64_t cache_set_of(const CacheState *state, uint64_t address);
 
 /* Looks at one line without touching it; set < state->sets and position < state->config.ways. */
@@ -197,8 +183,5 @@ CacheLine cache_peek(const CacheState *state, uint64_t set, uint64_t position);
 uint64_t cache_hit_sectors(const CacheCounts *counts);
 /* In 0..1; 1 for no access at all. */
 double cache_hit_rate(const CacheCounts *counts);
-
-/* The sum, field by field. */
-CacheCounts cache_counts_add(CacheCounts a, CacheCounts b);
 
 #endif

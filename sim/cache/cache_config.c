@@ -1,10 +1,9 @@
-/* What a cache may be: the defaults, the checks, and where the parts of one begin. */
+/* What a cache may be: the defaults and the checks. */
 #include "sim/cache/cache_private.h"
 
 #define CACHE_MAX_LINES ((uint64_t)1 << 31)
 
 enum { MASKS_MAX_LINE_BYTES = 65536, TREE_MAX_WAYS = 64 };
-enum { PART_SETS = 16 }; /* parts begin at multiples of it: the sets of one vector stay together */
 
 static Status check_sizes(const CacheConfig *c, Error *error) {
   if (c->line_bytes % c->sector_bytes || c->line_bytes / c->sector_bytes > CACHE_MAX_SECTORS_PER_LINE)
@@ -30,8 +29,6 @@ static Status check_sizes(const CacheConfig *c, Error *error) {
   return STATUS_OK;
 }
 
-uint64_t cache_sets_of(const CacheConfig *c) { return c->size_bytes / c->line_bytes / c->ways; }
-
 static Status check_choices(const CacheConfig *c, Error *error) {
   if ((unsigned)c->index > CACHE_INDEX_RANDOM || (unsigned)c->policy > CACHE_RANDOM ||
       (unsigned)c->layout > CACHE_LAYOUT_BY_SET)
@@ -43,13 +40,6 @@ static Status check_choices(const CacheConfig *c, Error *error) {
   if (c->policy == CACHE_TREE_PLRU && (log2_exact(c->ways) == NO_SHIFT || c->ways > TREE_MAX_WAYS))
     return error_set(error, STATUS_BAD_REQUEST, "cache: tree-PLRU needs a power of two of ways, at most %d, not %llu",
                      TREE_MAX_WAYS, (unsigned long long)c->ways);
-  if (c->parts > 1 && (c->policy == CACHE_RANDOM || c->parts > cache_sets_of(c) / PART_SETS))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "cache: no %u parts of %llu sets: a part has at least %d, and with the random "
-                     "policy there is one part",
-                     c->parts, (unsigned long long)cache_sets_of(c), PART_SETS);
-  if (c->part >= c->parts)
-    return error_set(error, STATUS_BAD_REQUEST, "cache: part %u of %u parts; they count from 0", c->part, c->parts);
   return STATUS_OK;
 }
 
@@ -61,11 +51,10 @@ Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Er
   if (!c.sector_bytes)
     c.sector_bytes = c.line_bytes % 32 || c.line_bytes / 32 > CACHE_MAX_SECTORS_PER_LINE ? c.line_bytes : 32;
   if (!c.address_bits) c.address_bits = 48;
-  if (!c.parts) c.parts = 1;
   Status status = check_sizes(&c, error);
   if (status == STATUS_OK) status = check_choices(&c, error);
   if (status != STATUS_OK) return status;
-  const uint64_t sets = cache_sets_of(&c);
+  const uint64_t sets = c.size_bytes / c.line_bytes / c.ways;
   if (!c.xor_shift_bits) c.xor_shift_bits = sets > 1 ? log2_up(sets) : 1;
   if (c.layout == CACHE_LAYOUT_AUTO)
     c.layout = c.index == CACHE_INDEX_RANDOM || c.policy != CACHE_LRU || sets < 16 || c.ways > CACHE_SEARCH_MAX_WAYS
@@ -75,16 +64,4 @@ Status cache_config_resolve(const CacheConfig *config, CacheConfig *resolved, Er
   if (!c.vector_bytes || c.vector_bytes > host) c.vector_bytes = host;
   *resolved = c;
   return STATUS_OK;
-}
-
-uint32_t cache_most_parts(const CacheConfig *config) {
-  CacheConfig c = *config;
-  c.parts = c.part = 0;
-  if (cache_config_resolve(&c, &c, NULL) != STATUS_OK) return 0;
-  const uint64_t most = cache_sets_of(&c) / PART_SETS; /* at most 2^31 / 16 */
-  return most < 1 || c.policy == CACHE_RANDOM ? 1 : (uint32_t)most;
-}
-
-uint64_t cache_sets_before(const CacheConfig *c, uint64_t part) {
-  return part == c->parts ? cache_sets_of(c) : cache_sets_of(c) / PART_SETS * part / c->parts * PART_SETS;
 }

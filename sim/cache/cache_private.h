@@ -24,11 +24,6 @@ static inline uint64_t log2_exact(uint64_t x) { return x && !(x & (x - 1)) ? (ui
 
 static inline uint32_t log2_up(uint64_t x) { return x <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(x - 1); }
 
-/* Of a resolved config: the sets of all parts, and those before part `part` (config->parts: all).
- */
-uint64_t cache_sets_of(const CacheConfig *config);
-uint64_t cache_sets_before(const CacheConfig *config, uint64_t part);
-
 /* Where sets are laid out by position and kept by LRU, the places of CACHE_GROUP_SETS neighbouring
  * sets form a ring, and one number says in which place all of them begin. A tile that is new to all
  * of them, or last in all of them, takes the last place, which becomes the first one: nothing

@@ -42,7 +42,7 @@ static void widen(CacheState *state) {
 /* Around `address`, as far as the address space goes. Narrow words do not hold all its tags, so
  * last_tag >= n_tags. */
 static void place_window(CacheState *state, uint64_t address) {
-  const uint64_t tag_bytes = state->config.line_bytes * (state->tag_is_line ? 1 : state->cache_sets);
+  const uint64_t tag_bytes = state->config.line_bytes * (state->tag_is_line ? 1 : state->sets);
   const uint64_t n_tags = ones(state->word_bits - 2 * state->sectors_per_line); /* of tag + 1 > 0 */
   const uint64_t tag = address / tag_bytes, last_tag = (state->address_end - 1) / tag_bytes;
   uint64_t base = tag > n_tags / 2 ? tag - n_tags / 2 : 0;

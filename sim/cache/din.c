@@ -1,8 +1,10 @@
-#include "sim/cache/din_private.h"
+/* A line is cut into fields, and its fields are read as labels and numbers. */
+#include "sim/cache/din.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "sim/base/quote.h"
-
-#include <string.h>
 
 /* The value of a hexadecimal digit, plus one; 0 for any other character. */
 static const unsigned char DIGIT[256] = {
@@ -13,40 +15,77 @@ static const unsigned char DIGIT[256] = {
 static inline unsigned digit(char c) { return DIGIT[(unsigned char)c]; }
 
 static bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* --- any line, with its errors --- */
+/* --- fields --- */
 
-const char *din_skip_blanks(const char *p, const char *end) {
-  while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
-  return p;
+typedef struct {
+  const char *at, *end;
+} Span;
+
+static size_t length(Span s) { return (size_t)(s.end - s.at); }
+
+static Span trim(Span s) {
+  while (s.at < s.end && is_blank(*s.at)) s.at++;
+  while (s.end > s.at && is_blank(s.end[-1])) s.end--;
+  return s;
 }
 
-bool din_ends_field(const char *p, const char *end) {
-  return p == end || *p == ' ' || *p == '\t' || *p == '\r' || *p == '#';
+/* Takes the next field off the line: up to a blank or, with a comma asked for, up to that. */
+static Span take_field(Span *line, char stop) {
+  while (line->at < line->end && is_blank(*line->at)) line->at++;
+  Span field = *line;
+  while (line->at < line->end && *line->at != stop && (stop == ',' || !is_blank(*line->at))) line->at++;
+  field.end = line->at;
+  return field;
 }
 
-/* Digits of a hexadecimal number, after an optional 0x. False where there is none, or more than 64
- * bits of it. */
-bool din_read_hex(const char **p, const char *end, uint64_t *value, bool *prefixed) {
-  *prefixed = end - *p > 2 && (*p)[0] == '0' && ((*p)[1] == 'x' || (*p)[1] == 'X');
-  const char *from = *p + (*prefixed ? 2 : 0), *c = from;
-  for (*value = 0; c < end && digit(*c); c++) {
+/* Hexadecimal digits after an optional 0x, and nothing else, of at most 64 bits. */
+static bool read_hex(Span s, uint64_t *value) {
+  if (length(s) > 2 && s.at[0] == '0' && (s.at[1] | 32) == 'x') s.at += 2;
+  const char *c = s.at;
+  for (*value = 0; c < s.end && digit(*c); c++) {
     if (*value >> 60) return false;
     *value = *value << 4 | (digit(*c) - 1);
   }
-  *p = c;
-  return c > from;
+  return c == s.end && length(s);
+}
+
+static bool read_decimal(Span s, uint64_t *value) {
+  const char *c = s.at;
+  for (*value = 0; c < s.end && *c >= '0' && *c <= '9'; c++) {
+    if (*value > (UINT64_MAX - 9) / 10) return false;
+    *value = 10 * *value + (uint64_t)(*c - '0');
+  }
+  return c == s.end && length(s);
+}
+
+static bool read_number(Span s, uint64_t *value) { /* hexadecimal with 0x, else decimal */
+  const bool prefixed = length(s) > 2 && s.at[0] == '0' && (s.at[1] | 32) == 'x';
+  return prefixed ? read_hex(s, value) : read_decimal(s, value);
 }
 
 /* A power of two from 16 on that was written in decimal, or 0. */
-static uint64_t read_decimal_power(const char *from, const char *end) {
-  uint64_t value = 0;
-  for (; from < end; from++) {
-    if (*from < '0' || *from > '9' || value > DIN_SIZE_MAX) return 0;
-    value = 10 * value + (uint64_t)(*from - '0');
-  }
-  return is_power_of_two(value) && value >= 16 ? value : 0;
+static uint64_t read_decimal_power(Span s) {
+  uint64_t value;
+  return read_decimal(s, &value) && value >= 16 && is_power_of_two(value) ? value : 0;
 }
+
+static bool has_digit(Span s) {
+  while (s.at < s.end && (*s.at < '0' || *s.at > '9')) s.at++;
+  return s.at < s.end;
+}
+
+/* One of `letters`, alone in its field, is the label at its place. */
+static bool read_label(Span field, const char *letters, const DinLabel *labels, DinLabel *label) {
+  const char *at = length(field) == 1 && *field.at ? strchr(letters, *field.at) : NULL;
+  if (at) *label = labels[at - letters];
+  return at != NULL;
+}
+
+/* --- refusals --- */
+
+const char *const DIN_FORMATS[DIN_N_FORMATS] = {"auto", "din", "xdin", "lackey", "csv"};
 
 static const char *const FORMS[DIN_N_FORMATS] = {
     [DIN_FORMAT_AUTO] = "label (0 to 4, or r w i m c v), hexadecimal address, and a size after a letter",
@@ -54,23 +93,33 @@ static const char *const FORMS[DIN_N_FORMATS] = {
     [DIN_FORMAT_XDIN] = "label (r w i m c v, or 0 to 4), hexadecimal address, hexadecimal size, comment",
     [DIN_FORMAT_LACKEY] = "I, L, S or M, hexadecimal address, comma, decimal size",
     [DIN_FORMAT_CSV] = "read or write, address, size, with commas between",
-    [DIN_FORMAT_PIN] = "instruction address, colon, R or W, hexadecimal address, decimal size",
-    [DIN_FORMAT_WORDS] = "load or store, hexadecimal address with 0x, decimal size",
-    [DIN_FORMAT_HASH] = "#, label (0 to 2), hexadecimal address, number",
 };
 
-static const char *const FORMAT_NAMES[DIN_N_FORMATS] = {"auto", "din", "xdin", "lackey", "csv", "pin", "words", "hash"};
-const char *din_format_name(DinFormat format) { return FORMAT_NAMES[format]; }
+/* Formats that are known, and not read. */
+static const struct {
+  const char *name, *looks, *becomes;
+} REFUSED[] = {{"pin", "0x4004d6: R 0x7f3a80", "awk 'NF>2{print $2\",\"$3\",\"$4}' FILE makes it CSV"},
+               {"words", "load 0x7f3a80 4", "awk 'NF>1{print $1\",\"$2\",\"$3}' FILE makes it CSV"},
+               {"hash", "# 0 7f3a80 5", "sed -n 's/^# *\\([0-2] \\)/\\1/p' FILE makes it din"}};
 
-Status din_bad_line(const DinParser *parser, const char *what, const char *from, const char *end, Error *error) {
-  const char *to = from;
-  while (to < end && *to != ' ' && *to != '\t' && *to != '\r' && *to != ',') to++;
+static Status refuse(size_t k, const char *what, Error *error) {
+  return error_set(error, STATUS_BAD_FILE, "%s a %s trace (%s), which is not read; %s", what, REFUSED[k].name,
+                   REFUSED[k].looks, REFUSED[k].becomes);
+}
+
+bool din_is_refused(const char *name, Error *error) {
+  for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++)
+    if (!strcmp(name, REFUSED[k].name)) return refuse(k, "--format names", error);
+  return false;
+}
+
+static Status bad_line(const DinParser *parser, const char *what, Span field, Error *error) {
   return error_set(error, STATUS_BAD_FILE, "trace line %llu: '%s' is no %s; a line reads: %s",
-                   (unsigned long long)parser->line, quote(from, (size_t)(to - from)).text, what,
+                   (unsigned long long)parser->line, quote(field.at, length(field)).text, what,
                    FORMS[parser->format ? parser->format : parser->detected]);
 }
 
-Status din_check_range(const DinParser *parser, const DinRecord *record, uint64_t size, Error *error) {
+static Status check_range(const DinParser *parser, const DinRecord *record, uint64_t size, Error *error) {
   if (size < 1 || size > DIN_SIZE_MAX)
     return error_set(error, STATUS_BAD_FILE, "trace line %llu: a size of %llu bytes; one access moves 1 to %d bytes",
                      (unsigned long long)parser->line, (unsigned long long)size, DIN_SIZE_MAX);
@@ -81,141 +130,247 @@ Status din_check_range(const DinParser *parser, const DinRecord *record, uint64_
   return STATUS_OK;
 }
 
-/* A mark of UTF-8 before the text. */
-static const char *skip_mark(const char *p, const char *end) {
-  return end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? p + 3 : p;
-}
-
-static bool is_noise(const char *p, const char *end) {
-  if (end - p >= 2 && (p[0] == '=' || p[0] == '-') && p[1] == p[0]) return true; /* valgrind's, and rules */
-  p = din_skip_blanks(p, end);
-  return p == end || *p == '#';
-}
-
-uint32_t din_default_size(const DinParser *parser) {
-  return parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
-}
-
 /* --- din and xdin --- */
 
-bool din_read_digit(char c, DinLabel *label) {
+static bool read_digit(Span field, DinLabel *label) {
   static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MISC, DIN_FLUSH};
-  if (c < '0' || c > '4') return false;
-  *label = labels[c - '0'];
-  return true;
+  return read_label(field, "01234", labels, label);
 }
 
-bool din_read_letter(char c, DinLabel *label) {
-  static const char letters[] = "rwimcv";
+static bool read_letter(Span field, DinLabel *label) {
   static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MISC, DIN_COPY_BACK, DIN_INVALIDATE};
-  if (c >= 'A' && c <= 'Z') c = (char)(c + 32);
-  const char *at = c ? strchr(letters, c) : NULL;
-  if (at) *label = labels[at - letters];
-  return at != NULL;
+  return read_label(field, "rwimcv", labels, label) || read_label(field, "RWIMCV", labels, label);
 }
 
-/* The rest of a line of din is one number, and may have been meant as a size. */
-static bool is_one_number(const char *p, const char *end) {
-  uint64_t value;
-  bool prefixed;
-  if (p == end || *p < '0' || *p > '9' || !din_read_hex(&p, end, &value, &prefixed)) return false;
-  p = din_skip_blanks(p, end);
-  return p == end || *p == '#';
-}
-
-static bool has_digit(const char *from, const char *end) {
-  for (; from < end; from++)
-    if (*from >= '0' && *from <= '9') return true;
-  return false;
-}
-
-/* xdin's third field. */
-static Status read_size(const DinParser *parser, const char **at, const char *end, uint64_t *size, Error *error) {
-  const char *from = *at, *p = from;
-  bool prefixed;
-  if (!din_read_hex(&p, end, size, &prefixed) || !din_ends_field(p, end))
-    return din_bad_line(parser, "size", from, end, error);
-  if (!parser->format && !has_digit(from, p))
+static Status read_size(const DinParser *parser, Span field, uint64_t *size, Error *error) {
+  if (!read_hex(field, size)) return bad_line(parser, "size", field, error);
+  if (!parser->format && !has_digit(field))
     return error_set(error, STATUS_BAD_FILE,
                      "trace line %llu: '%s' may be a size or the first word of a comment; say --format xdin if sizes "
                      "are meant, or begin comments with #",
-                     (unsigned long long)parser->line, quote(from, (size_t)(p - from)).text);
-  const uint64_t decimal = prefixed ? 0 : read_decimal_power(from, p);
+                     (unsigned long long)parser->line, quote(field.at, length(field)).text);
+  const uint64_t decimal = read_decimal_power(field);
   if (decimal) *size = decimal;
-  *at = p;
   return STATUS_OK;
 }
 
-static Status read_dinero(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
-                          Error *error) {
-  p = din_skip_blanks(p, end);
-  const bool is_digit = din_read_digit(*p, &record->label),
-             known = is_digit || (parser->format != DIN_FORMAT_DIN && din_read_letter(*p, &record->label));
-  if (!known || !din_ends_field(p + 1, end)) return din_bad_line(parser, "label", p, end, error);
-  const bool sized = parser->format == DIN_FORMAT_XDIN || !is_digit;
-  const char *from = p = din_skip_blanks(p + 1, end);
-  bool prefixed;
-  if (!din_read_hex(&p, end, &record->address, &prefixed) || !din_ends_field(p, end))
-    return din_bad_line(parser, "address", from, end, error);
-  p = din_skip_blanks(p, end);
-  uint64_t size = din_default_size(parser);
-  Status status = STATUS_OK;
-  if (sized && p < end && *p != '#') {
-    status = read_size(parser, &p, end, &size, error);
-  } else if (!sized) {
+static Status read_dinero(DinParser *parser, Span line, DinRecord *record, uint64_t *size, Error *error) {
+  const Span label = take_field(&line, '#'), address = take_field(&line, '#');
+  const bool is_digit = read_digit(label, &record->label);
+  if (!is_digit && (parser->format == DIN_FORMAT_DIN || !read_letter(label, &record->label)))
+    return bad_line(parser, "label", label, error);
+  if (!read_hex(address, &record->address)) return bad_line(parser, "address", address, error);
+  const Span third = take_field(&line, '#');
+  const bool is_sized = parser->format == DIN_FORMAT_XDIN || !is_digit;
+  if (is_sized && length(third) && read_size(parser, third, size, error)) return STATUS_BAD_FILE;
+  if (!is_sized) {
+    uint64_t number;
     record->address &= ~(uint64_t)(DIN_DEFAULT_BYTES - 1);
-    parser->n_numbers += is_one_number(p, end);
+    parser->n_numbers +=
+        length(third) && *third.at <= '9' && read_hex(third, &number) && !length(take_field(&line, '#'));
   }
-  if (status) return status;
-  if (record->label == DIN_FLUSH || (size == 0 && record->label >= DIN_COPY_BACK)) {
+  if (record->label >= DIN_COPY_BACK && (record->label == DIN_FLUSH || *size == 0)) {
     if (record->label != DIN_FLUSH)
       record->label = record->label == DIN_COPY_BACK ? DIN_COPY_BACK_ALL : DIN_INVALIDATE_ALL;
-    record->address = 0;
-    size = 1;
+    record->address = 0, *size = 1;
   }
-  status = din_check_range(parser, record, size, error);
-  record->size_bytes = (uint32_t)size;
-  *is_record = status == STATUS_OK;
-  return status;
+  return STATUS_OK;
 }
 
-static void detect_from(DinParser *parser, const char *p, const char *end) {
-  parser->detected = parser->format ? parser->format : din_format_of(p, end);
-  if (parser->detected == DIN_FORMAT_CSV) din_find_columns(p, end, parser);
+/* --- lackey --- */
+
+static Status read_lackey(DinParser *parser, Span line, DinRecord *record, uint64_t *size, Error *error) {
+  static const DinLabel labels[] = {DIN_READ, DIN_WRITE, DIN_FETCH, DIN_MODIFY};
+  const Span label = take_field(&line, ' '), address = take_field(&line, ',');
+  if (!read_label(label, "LSIM", labels, &record->label)) return bad_line(parser, "label", label, error);
+  if (!read_hex(address, &record->address) || line.at == line.end)
+    return bad_line(parser, "address with a comma behind it", address, error);
+  line.at++;
+  const Span bytes = {line.at, trim(line).end};
+  return read_decimal(bytes, size) ? STATUS_OK : bad_line(parser, "size", bytes, error);
 }
 
-static bool may_be_hash(const DinParser *parser) { return !parser->format || parser->format == DIN_FORMAT_HASH; }
+/* --- csv --- */
 
-void din_detect(DinParser *parser, const char *text, size_t bytes, bool is_last) {
-  for (size_t at = 0; at < bytes && !parser->detected;) {
-    const char *line = text + at, *newline = memchr(line, '\n', bytes - at);
-    if (!newline && !is_last) return;
-    const char *end = newline ? newline : text + bytes;
-    line = skip_mark(line, end);
-    if (end - line <= DIN_LINE_BYTES_MAX && (!is_noise(line, end) || (may_be_hash(parser) && din_is_hash(line, end))))
-      detect_from(parser, line, end);
-    at = (size_t)(end - text) + 1;
+enum { CSV_FIELDS_MAX = 16 };
+
+/* Fields with blanks and quotes taken off. Returns how many. */
+static int cut_fields(Span line, Span *fields) {
+  for (int n = 0;; line.at++) {
+    Span f = trim(take_field(&line, ','));
+    if (length(f) >= 2 && *f.at == '"' && f.end[-1] == '"') f.at++, f.end--;
+    fields[n++] = f;
+    if (n == CSV_FIELDS_MAX || line.at == line.end) return n;
   }
+}
+
+static bool is_word(Span field, const char *words) { /* words: apart by blanks */
+  const size_t n = length(field);
+  for (const char *w = words; n && *w; w += strcspn(w, " "), w += *w == ' ') {
+    size_t i = 0;
+    while (i < n && w[i] && w[i] != ' ' &&
+           (field.at[i] >= 'A' && field.at[i] <= 'Z' ? field.at[i] + 32 : field.at[i]) == w[i])
+      i++;
+    if (i == n && (!w[i] || w[i] == ' ')) return true;
+  }
+  return false;
+}
+
+static bool read_operation(Span field, DinLabel *label) {
+  static const char *const WORDS[] = {[DIN_READ] = "r read load ld l 0",
+                                      [DIN_WRITE] = "w write store st s 1",
+                                      [DIN_FETCH] = "i fetch ifetch instruction 2",
+                                      [DIN_MISC] = "m misc 3",
+                                      [DIN_MODIFY] = "modify rmw"};
+  int k = 0;
+  while (k <= DIN_MODIFY && !is_word(field, WORDS[k])) k++;
+  if (k <= DIN_MODIFY) *label = (DinLabel)k;
+  return k <= DIN_MODIFY;
+}
+
+/* A first line that names the columns. */
+static bool read_columns(const Span *fields, int n, DinParser *parser) {
+  int op = -1, address = -1, size = -1;
+  for (int i = 0; i < n; i++) {
+    if (is_word(fields[i], "op operation kind type rw r/w access label cmd command")) op = i;
+    if (is_word(fields[i], "address addr vaddr paddr")) address = i;
+    if (is_word(fields[i], "size bytes length len size_bytes")) size = i;
+  }
+  if (address < 0) return false;
+  parser->csv_op = (int8_t)op, parser->csv_address = (int8_t)address, parser->csv_size = (int8_t)size;
+  return true;
+}
+
+/* Without a line of names: operation, address, size; address, size; address, operation, size or address, size,
+ * operation. An operation that is a number could be an address: it is one where the address begins with 0x. */
+static void find_columns(Span line, DinParser *parser) {
+  Span fields[CSV_FIELDS_MAX];
+  DinLabel label;
+  uint64_t number;
+  bool is_op[3] = {false}, is_count[3] = {false};
+  const int n = cut_fields(line, fields);
+  parser->csv_op = parser->csv_address = parser->csv_size = -1;
+  if (read_columns(fields, n, parser) || n < 2 || n > 3) return;
+  for (int i = 0; i < n; i++) {
+    is_count[i] = read_number(fields[i], &number);
+    is_op[i] = read_operation(fields[i], &label) && !is_count[i];
+  }
+  const bool label_first =
+      read_operation(fields[0], &label) && is_count[1] && length(fields[1]) > 2 && (fields[1].at[1] | 32) == 'x';
+  const int8_t third = n > 2 ? 2 : -1;
+  if (is_op[0] || label_first)
+    parser->csv_op = 0, parser->csv_address = 1, parser->csv_size = 2;
+  else if (is_count[0] && is_op[1])
+    parser->csv_op = 1, parser->csv_address = 0, parser->csv_size = third;
+  else if (is_count[0] && is_count[1] && (n == 2 || is_op[2]))
+    parser->csv_op = third, parser->csv_address = 0, parser->csv_size = 1;
+}
+
+/* A line of names, the first or a second one, is no record. */
+static Status read_csv(DinParser *parser, Span line, DinRecord *record, uint64_t *size, bool *is_record, Error *error) {
+  Span fields[CSV_FIELDS_MAX];
+  DinParser columns;
+  const int n = cut_fields(line, fields), op = parser->csv_op, address = parser->csv_address, bytes = parser->csv_size;
+  *is_record = !read_columns(fields, n, &columns);
+  if (!*is_record) return STATUS_OK;
+  if (address < 0)
+    return error_set(error, STATUS_BAD_FILE,
+                     "trace line %llu: which of these %d columns is the address is not guessed; put a first line with "
+                     "their names before it, such as op,address,size",
+                     (unsigned long long)parser->line, n);
+  record->label = DIN_READ;
+  if (address >= n || op >= n || (bytes >= n && op != 0)) return bad_line(parser, "line with all columns", line, error);
+  if (op >= 0 && !read_operation(fields[op], &record->label)) return bad_line(parser, "operation", fields[op], error);
+  if (!read_number(fields[address], &record->address))
+    return bad_line(parser, "address (hexadecimal ones begin with 0x)", fields[address], error);
+  if (bytes >= 0 && bytes < n && length(fields[bytes]) && !read_number(fields[bytes], size))
+    return bad_line(parser, "size", fields[bytes], error);
+  return STATUS_OK;
+}
+
+/* --- any line --- */
+
+static bool looks_like_lackey(Span line) {
+  DinParser parser = {0};
+  DinRecord record;
+  uint64_t size;
+  return !read_lackey(&parser, line, &record, &size, NULL) && !check_range(&parser, &record, size, NULL);
+}
+
+/* A label, a blank and an address: then commas, if any, are the comment's. */
+static bool looks_like_dinero(Span line) {
+  DinLabel label;
+  uint64_t address;
+  const Span first = take_field(&line, '#');
+  return (read_digit(first, &label) || read_letter(first, &label)) && read_hex(take_field(&line, '#'), &address);
+}
+
+static Span skip_mark(Span line) { /* of UTF-8 */
+  if (length(line) >= 3 && !memcmp(line.at, "\xef\xbb\xbf", 3)) line.at += 3;
+  return line;
+}
+
+static bool is_noise(Span line) {
+  if (length(line) >= 2 && (line.at[0] == '=' || line.at[0] == '-') && line.at[1] == line.at[0])
+    return true; /* valgrind's, and rules */
+  line = trim(line);
+  return !length(line) || *line.at == '#';
+}
+
+/* "0 7f3a80 5" behind a #. */
+static bool looks_like_hash(Span line) {
+  DinLabel label;
+  uint64_t number;
+  const Span first = take_field(&line, '#'), address = take_field(&line, '#');
+  return read_digit(first, &label) && label <= DIN_FETCH && read_hex(address, &number) &&
+         (!length(trim(line)) || read_decimal(trim(line), &number));
+}
+
+/* Which format the first line that is no noise is in, where none is named. */
+static Status detect(DinParser *parser, Span line, bool is_noise, Error *error) {
+  char what[64];
+  DinLabel label;
+  uint64_t number;
+  Span rest = trim(line);
+  snprintf(what, sizeof what, "trace line %llu: this looks like", (unsigned long long)parser->line);
+  if (is_noise)
+    return length(rest) && *rest.at == '#' && looks_like_hash((Span){rest.at + 1, rest.end}) ? refuse(2, what, error)
+                                                                                             : STATUS_OK;
+  const Span first = take_field(&rest, ':');
+  if (looks_like_lackey(line))
+    parser->detected = DIN_FORMAT_LACKEY;
+  else if (looks_like_dinero(line))
+    parser->detected = *first.at <= '9' ? DIN_FORMAT_DIN : DIN_FORMAT_XDIN;
+  else if (rest.at < rest.end && *rest.at == ':' && read_hex(first, &number))
+    return refuse(0, what, error);
+  else if (length(first) > 1 && read_operation(first, &label))
+    return refuse(1, what, error);
+  else
+    parser->detected = memchr(line.at, ',', length(line)) ? DIN_FORMAT_CSV : DIN_FORMAT_DIN;
+  return STATUS_OK;
 }
 
 /* One line without its newline. *is_record is false for a line that holds none. */
-static Status read_line(DinParser *parser, const char *p, const char *end, DinRecord *record, bool *is_record,
-                        Error *error) {
-  *is_record = false;
-  p = skip_mark(p, end);
-  if (!parser->detected && may_be_hash(parser) && din_is_hash(p, end)) parser->detected = DIN_FORMAT_HASH;
-  const char *first = din_skip_blanks(p, end);
-  const bool is_access = parser->detected == DIN_FORMAT_HASH && first < end && *first == '#';
-  if (!is_access && is_noise(p, end)) return STATUS_OK;
-  if (!parser->detected) detect_from(parser, p, end);
+static Status read_line(DinParser *parser, Span line, DinRecord *record, bool *is_record, Error *error) {
+  line = skip_mark(line);
+  const bool noise = is_noise(line), is_first = !parser->detected && !noise;
+  *is_record = !noise;
+  if (!parser->detected && !parser->format && detect(parser, line, noise, error)) return STATUS_BAD_FILE;
+  if (noise) return STATUS_OK;
+  if (parser->format) parser->detected = parser->format;
+  if (is_first && parser->detected == DIN_FORMAT_CSV) find_columns(line, parser);
+  uint64_t size = parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
+  Status status = STATUS_OK;
   switch (parser->detected) {
-  case DIN_FORMAT_LACKEY: return din_read_lackey(parser, p, end, record, is_record, error);
-  case DIN_FORMAT_CSV: return din_read_csv(parser, p, end, record, is_record, error);
-  case DIN_FORMAT_PIN: return din_read_pin(parser, p, end, record, is_record, error);
-  case DIN_FORMAT_WORDS: return din_read_words(parser, p, end, record, is_record, error);
-  case DIN_FORMAT_HASH: return din_read_hash(parser, p, end, record, is_record, error);
-  default: return read_dinero(parser, p, end, record, is_record, error);
+  case DIN_FORMAT_LACKEY: status = read_lackey(parser, line, record, &size, error); break;
+  case DIN_FORMAT_CSV: status = read_csv(parser, line, record, &size, is_record, error); break;
+  default: status = read_dinero(parser, line, record, &size, error);
   }
+  if (status || !*is_record) return status;
+  record->size_bytes = (uint32_t)size;
+  *is_record = parser->detected != DIN_FORMAT_LACKEY || record->label != DIN_FETCH || parser->fetches;
+  parser->n_fetches_left_out += !*is_record;
+  return check_range(parser, record, size, error);
 }
 
 /* --- the common line, fast --- */
@@ -254,7 +409,7 @@ static inline size_t fast_line(const char *text, uint32_t default_bytes, DinReco
     }
     if (p == from || !size) return 0;
     if (p > from + 1 && !is_power_of_two(size)) { /* may be a power of two in decimal */
-      const uint64_t decimal = read_decimal_power(from, p);
+      const uint64_t decimal = read_decimal_power((Span){from, p});
       if (decimal) size = decimal;
     }
   }
@@ -267,20 +422,14 @@ static inline size_t fast_line(const char *text, uint32_t default_bytes, DinReco
 
 /* --- pieces of text --- */
 
-static Status too_long(const DinParser *parser, Error *error) {
-  return error_set(error, STATUS_BAD_FILE, "trace line %llu: more than %d characters; is this a trace?",
-                   (unsigned long long)parser->line + 1, DIN_LINE_BYTES_MAX);
-}
-
 Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last, DinRecord *records,
                  size_t max_records, size_t *n_records, size_t *used, Error *error) {
   const uint32_t default_bytes = parser->default_bytes ? parser->default_bytes : DIN_DEFAULT_BYTES;
   size_t done = 0, n = 0;
   Status status = STATUS_OK;
-  din_detect(parser, text, bytes, is_last);
-  const bool is_dinero = parser->detected == DIN_FORMAT_DIN || parser->detected == DIN_FORMAT_XDIN;
-  const bool may_be_fast = is_dinero && !parser->format; /* a named format is stricter */
-  while (done < bytes && n < max_records) {
+  while (status == STATUS_OK && done < bytes && n < max_records) {
+    const bool may_be_fast = !parser->format && /* a named format is stricter */
+                             (parser->detected == DIN_FORMAT_DIN || parser->detected == DIN_FORMAT_XDIN);
     const size_t fast =
         may_be_fast && bytes - done >= FAST_BYTES ? fast_line(text + done, default_bytes, &records[n]) : 0;
     if (fast) {
@@ -290,18 +439,16 @@ Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last
       continue;
     }
     const char *line = text + done, *newline = memchr(line, '\n', bytes - done);
-    if (!newline && !is_last) {
-      if (bytes - done > DIN_LINE_BYTES_MAX) status = too_long(parser, error);
-      break;
-    }
     const char *end = newline ? newline : text + bytes;
     if (end - line > DIN_LINE_BYTES_MAX) {
-      status = too_long(parser, error);
+      status = error_set(error, STATUS_BAD_FILE, "trace line %llu: more than %d characters; is this a trace?",
+                         (unsigned long long)parser->line + 1, DIN_LINE_BYTES_MAX);
       break;
     }
+    if (!newline && !is_last) break;
     bool is_record;
     parser->line++;
-    status = read_line(parser, line, end, &records[n], &is_record, error);
+    status = read_line(parser, (Span){line, end}, &records[n], &is_record, error);
     if (status != STATUS_OK) break;
     n += is_record;
     done = (size_t)(end - text) + (newline != NULL);
@@ -331,7 +478,8 @@ size_t din_print(const DinRecord *record, char text[DIN_TEXT_BYTES]) {
   }
   const bool is_all = record->label == DIN_COPY_BACK_ALL || record->label == DIN_INVALIDATE_ALL;
   char *const size = p, *const end = put_hex(p, is_all ? 0 : record->size_bytes);
-  if (read_decimal_power(size, end) || !has_digit(size, end)) { /* would be read as decimal, or as a word */
+  if (read_decimal_power((Span){size, end}) ||
+      !has_digit((Span){size, end})) { /* would be read as decimal, or as a word */
     *p++ = '0', *p++ = 'x';
     p = put_hex(p, record->size_bytes);
   } else {
@@ -342,28 +490,6 @@ size_t din_print(const DinRecord *record, char text[DIN_TEXT_BYTES]) {
 }
 
 /* --- through a cache --- */
-
-static inline bool is_whole_lines(uint64_t line_bytes, const DinRecord *record) {
-  const uint64_t mask = line_bytes - 1;
-  if (!(line_bytes & mask)) return !((record->address | record->size_bytes) & mask);
-  return record->address % line_bytes == 0 && record->size_bytes % line_bytes == 0;
-}
-
-size_t din_join(DinRecord *records, size_t n_records, uint64_t line_bytes) {
-  size_t n = 0;
-  uint64_t end = 0; /* of the last record kept, where the next one may go on; 0: nowhere */
-  for (size_t i = 0; i < n_records; i++) {
-    const DinRecord record = records[i];
-    const bool whole = is_whole_lines(line_bytes, &record) && record.label <= DIN_MISC;
-    if (whole && end && record.address == end && record.label == records[n - 1].label &&
-        records[n - 1].size_bytes <= UINT32_MAX - record.size_bytes)
-      records[n - 1].size_bytes += record.size_bytes;
-    else
-      records[n++] = record;
-    end = whole ? record.address + record.size_bytes : 0;
-  }
-  return n;
-}
 
 /* What is no access: nothing is refused, as an address that the cache cannot hold is not in it. */
 static void purge(CacheState *cache, const DinRecord *r) {
@@ -376,27 +502,49 @@ static void purge(CacheState *cache, const DinRecord *r) {
   }
 }
 
-static Status run_access(CacheState *cache, const DinRecord *r, CacheKind kind, Error *error) {
-  const Status status = is_whole_lines(cache->config.line_bytes, r)
-                            ? cache_access_range(cache, r->address, r->size_bytes, kind)
-                            : cache_access(cache, r->address, r->size_bytes, kind);
+static bool is_whole_lines(uint64_t line_bytes, uint64_t address, uint64_t bytes) {
+  const uint64_t mask = line_bytes - 1;
+  if (!(line_bytes & mask)) return !((address | bytes) & mask);
+  return address % line_bytes == 0 && bytes % line_bytes == 0;
+}
+
+static Status run_access(CacheState *cache, uint64_t address, uint64_t bytes, CacheKind kind, Error *error) {
+  const Status status = is_whole_lines(cache->config.line_bytes, address, bytes)
+                            ? cache_access_range(cache, address, bytes, kind)
+                            : cache_access(cache, address, bytes, kind);
   if (status != STATUS_OK)
     return error_set(error, status, "trace: %llu bytes at address %llx lie beyond the %u address bits of this cache",
-                     (unsigned long long)r->size_bytes, (unsigned long long)r->address, cache->config.address_bits);
+                     (unsigned long long)bytes, (unsigned long long)address, cache->config.address_bits);
   return STATUS_OK;
 }
 
+/* Whole lines of one kind, one after the other, are one run: the cache takes many at a time. */
+static size_t run_from(const DinRecord *r, size_t n, uint64_t line_bytes, uint64_t *bytes) {
+  *bytes = r->size_bytes;
+  if (r->label > DIN_MISC || !is_whole_lines(line_bytes, r->address, *bytes)) return 1;
+  size_t k = 1;
+  for (; k < n && r[k].label == r->label && r[k].address == r->address + *bytes && r[k].address &&
+         r[k].size_bytes % line_bytes == 0;
+       k++)
+    *bytes += r[k].size_bytes;
+  return k;
+}
+
 Status din_replay(CacheState *cache, const DinRecord *records, size_t n_records, Error *error) {
-  for (const DinRecord *r = records; r < records + n_records; r++) {
-    const uint64_t accesses = cache->counts.accesses, n_accesses = r->label == DIN_MODIFY ? 2 : 1;
+  for (size_t i = 0, n; i < n_records; i += n) {
+    const DinRecord *r = &records[i];
+    const uint64_t accesses = cache->counts.accesses;
+    uint64_t bytes;
+    n = run_from(r, n_records - i, cache->config.line_bytes, &bytes);
     if (r->label >= DIN_COPY_BACK) {
       purge(cache, r);
       continue;
     }
-    Status status = run_access(cache, r, r->label == DIN_WRITE ? CACHE_WRITE : CACHE_READ, error);
-    if (status == STATUS_OK && r->label == DIN_MODIFY) status = run_access(cache, r, CACHE_WRITE, error);
+    Status status = run_access(cache, r->address, bytes, r->label == DIN_WRITE ? CACHE_WRITE : CACHE_READ, error);
+    if (status == STATUS_OK && r->label == DIN_MODIFY)
+      status = run_access(cache, r->address, bytes, CACHE_WRITE, error);
     if (status != STATUS_OK) return status;
-    cache->counts.accesses = accesses + (cache->config.part ? 0 : n_accesses); /* records, not lines */
+    cache->counts.accesses = accesses + n + (r->label == DIN_MODIFY); /* records, not lines */
   }
   return STATUS_OK;
 }

@@ -1,4 +1,5 @@
-/* Address traces, from text in pieces. Formats, known by their first line or named:
+/* Address traces, from text in pieces. Formats, known by their first line or
+ * named:
  *
  *     din      0 7f3a00 why              Dinero III and IV "d": label 0 to 4, hexadecimal address; the rest of the
  *                                        line is a comment, never a size. One aligned word of 4 bytes.
@@ -8,12 +9,9 @@
  *                                        address, decimal size
  *     csv      read,0x7f3a80,128         an operation, an address (hexadecimal with 0x, else decimal), a size; a first
  *                                        line with the columns' names gives their order. Columns are not guessed.
- *     pin      0x4004d6: R 0x7f3a80 8    Intel Pin's pinatrace: an instruction's address, R or W, an address; a decimal
- *                                        size and a value may follow
- *     words    store 0x7f3a80 4 c77eaa   an operation in letters, a hexadecimal address, a decimal size; a value may
- *                                        follow
- *     hash     # 0 7f3a80 5              every line begins with #: 0 load, 1 store, 2 fetch, a hexadecimal address;
- *                                        instructions since the last one may follow (CSE 240A)
+ *
+ * Three others are refused by name, with the command that turns them into one of these: pinatrace, words ("load 0x10"),
+ * and lines that all begin with #.
  *
  *     label    din  xdin    does
  *     read     0    r
@@ -67,13 +65,13 @@ typedef enum {
   DIN_FORMAT_XDIN,
   DIN_FORMAT_LACKEY,
   DIN_FORMAT_CSV,
-  DIN_FORMAT_PIN,
-  DIN_FORMAT_WORDS,
-  DIN_FORMAT_HASH,
   DIN_N_FORMATS
 } DinFormat;
 
-const char *din_format_name(DinFormat format); /* "auto", "din", ... */
+extern const char *const DIN_FORMATS[DIN_N_FORMATS]; /* "auto", "din", ... */
+
+/* Refuses, by name, a format that is known and not read: "pin", "words", "hash". False where `name` is none of them. */
+bool din_is_refused(const char *name, Error *error);
 
 typedef struct {
   uint64_t address;
@@ -86,18 +84,13 @@ typedef struct {
   uint32_t default_bytes; /* of a record that names no size; 0: DIN_DEFAULT_BYTES */
   DinFormat format;       /* as named */
   bool fetches;           /* lackey: take instruction fetches too */
-  /* Found out by din_detect. */
+  /* Found out from the first line that is no noise. */
   DinFormat detected;                   /* AUTO: nothing but noise so far */
   int8_t csv_op, csv_address, csv_size; /* columns; -1: none; csv_address -1: not known */
   /* Counted. */
   uint64_t n_fetches_left_out; /* lackey */
-  uint64_t n_numbers;          /* din: comments that are one number, as a size would be; hash: remarks that begin with a
-                                  digit */
+  uint64_t n_numbers;          /* din: comments that are one number, as a size would be */
 } DinParser;
-
-/* Finds out the format from the first line that is no noise, where there is one; din_parse does so itself, but
- * parsers of later pieces must be copies of one that knows. */
-void din_detect(DinParser *parser, const char *text, size_t bytes, bool is_last);
 
 /* Reads whole lines of `text`: up to `max_records` accesses into `records`. *used says how much of
  * the text is done with; what is left (the beginning of a line, or lines that found no room) must
@@ -111,11 +104,7 @@ Status din_parse(DinParser *parser, const char *text, size_t bytes, bool is_last
  * no zero follows. */
 size_t din_print(const DinRecord *record, char text[DIN_TEXT_BYTES]);
 
-/* Joins records of whole lines, one kind and neighbouring addresses into one, in place: the same
- * counts in fewer and longer accesses. Returns how many records are left. */
-size_t din_join(DinRecord *records, size_t n_records, uint64_t line_bytes);
-
-/* Runs records through a cache, or through one part of it. Each counts as one access, however many lines it spans; a
+/* Runs records through a cache. Each counts as one access, however many lines it spans; a
  * modify as two; what is no access as none. STATUS_BAD_REQUEST where an address lies beyond the
  * cache's address_bits; records before it have been run. */
 Status din_replay(CacheState *cache, const DinRecord *records, size_t n_records, Error *error);

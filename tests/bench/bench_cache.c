@@ -15,7 +15,6 @@
 #include "sim/cache/cache.h"
 #include "sim/cache/din.h"
 #include "sim/cache/reuse.h"
-#include "viz/cli/replay/replay_team.h"
 
 enum { TILES = 32, TILE_BYTES = 32768, LINE_BYTES = 128, N_TILE_READS = TILES * (2 * TILES + 2), WAYS = 16 };
 enum { N_RECORDS = N_TILE_READS * (TILE_BYTES / LINE_BYTES) };
@@ -116,39 +115,6 @@ static double time_cache(const Trace *trace, const CacheConfig *config, bool by_
   return best;
 }
 
-/* The same trace through one cache whose sets are shared by `n` threads; each thread goes through
- * it TURNS times, so that starting the threads is not what is measured. */
-enum { TURNS = 10 };
-static double time_parts(const Trace *trace, const CacheConfig *config, uint32_t n, uint64_t *misses) {
-  double best = 1e9;
-  CacheState *parts[REPLAY_THREADS_MAX];
-  for (uint32_t part = 0; part < n; part++) {
-    CacheConfig c = *config;
-    c.parts = n, c.part = part;
-    if (cache_new(&parts[part], &c, NULL) != STATUS_OK) abort();
-  }
-  for (int repeat = 0; repeat < 25; repeat++) {
-    const double began = seconds_now();
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads((int)n)
-#endif
-    for (uint32_t part = 0; part < n; part++)
-      for (int turn = 0; turn < TURNS; turn++) {
-        cache_reset(parts[part]);
-        for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
-          cache_access_range(parts[part], tile->address, TILE_BYTES, tile->kind);
-      }
-    const double seconds = (seconds_now() - began) / TURNS;
-    if (seconds < best) best = seconds;
-  }
-  *misses = 0;
-  for (uint32_t part = 0; part < n; part++) {
-    *misses += parts[part]->counts.line_misses;
-    free(parts[part]);
-  }
-  return best;
-}
-
 static int report(const char *what, double seconds, double plain_seconds, uint64_t misses, uint64_t expected) {
   printf("  %-44s %9.0f million/s   %6.2f x the plain loop\n", what, 1e-6 * N_RECORDS / seconds,
          plain_seconds / seconds);
@@ -182,14 +148,6 @@ static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     const double seconds = time_cache(rows[i].trace, rows[i].config, rows[i].by_record, &misses);
     wrong += report(rows[i].what, seconds, plain, misses, expected);
-  }
-  const uint32_t n_threads = replay_team_threads(&narrow);
-  if (n_threads > 1) {
-    char what[64];
-    const double one = time_parts(trace, &narrow, 1, &misses);
-    const double all = time_parts(trace, &narrow, n_threads, &misses);
-    snprintf(what, sizeof what, "the same, 40 bits, sets on %u cores (%.2f x one)", n_threads, one / all);
-    wrong += report(what, all, plain, misses, expected);
   }
   return wrong;
 }
@@ -246,40 +204,30 @@ static void text_alone(const char *text, size_t length) {
   printf("  Dinero text, %-31s %9.0f million lines/s\n", "read", 1e-6 * N_RECORDS / best);
 }
 
-/* What `tilewalk replay` does with text that is in memory. Returns the best seconds of all. */
-static double time_text(const char *text, size_t length, const CacheConfig *config, uint32_t n_threads,
-                        uint64_t *misses) {
+/* What `tilewalk replay` does with text that is in memory. */
+static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t expected) {
+  enum { RECORDS = 8192 };
+  static DinRecord records[RECORDS];
+  const CacheConfig config = {.size_bytes = mib << 20, .address_bits = 64};
   double best = 1e9;
+  uint64_t misses = 0;
   for (int repeat = 0; repeat < 15; repeat++) {
-    ReplayTeam team;
-    if (replay_team_init(&team, config, n_threads, 0, UINT64_MAX, NULL)) abort();
+    DinParser parser = {0};
+    CacheState *cache;
+    if (cache_new(&cache, &config, NULL)) abort();
     const double began = seconds_now();
-    for (size_t at = 0, used; at < length; at += used)
-      if (replay_team_run(&team, text + at, length - at, true, &used, NULL)) abort();
+    for (size_t at = 0, n, used; at < length; at += used)
+      if (din_parse(&parser, text + at, length - at, true, records, RECORDS, &n, &used, NULL) ||
+          din_replay(cache, records, n, NULL))
+        abort();
     const double seconds = seconds_now() - began;
     if (seconds < best) best = seconds;
-    *misses = replay_team_counts(&team).line_misses;
-    replay_team_free(&team);
+    misses = cache->counts.line_misses;
+    free(cache);
   }
-  return best;
-}
-
-static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t expected) {
-  const CacheConfig config = {.size_bytes = mib << 20, .address_bits = 64};
-  const uint32_t most = replay_team_threads(&config);
-  double one = 0;
-  int wrong = 0;
-  for (uint32_t n = 1; n <= most; n += most > 1 ? most - 1 : 1) {
-    char what[64];
-    uint64_t misses;
-    const double seconds = time_text(text, length, &config, n, &misses);
-    if (n == 1) one = seconds;
-    snprintf(what, sizeof what, "and run through %" PRIu64 " MiB, %u core%s", mib, n, n == 1 ? "" : "s");
-    printf("  Dinero text, %-31s %9.0f million lines/s   %6.2f x one core%s\n", what, 1e-6 * N_RECORDS / seconds,
-           one / seconds, misses == expected ? "" : "  WRONG misses");
-    wrong += misses != expected;
-  }
-  return wrong;
+  printf("  Dinero text, run through %2" PRIu64 " MiB %13s %9.0f million lines/s%s\n", mib, "", 1e-6 * N_RECORDS / best,
+         misses == expected ? "" : "  WRONG misses");
+  return misses != expected;
 }
 
 int main(void) {

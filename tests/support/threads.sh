@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=build/threads
-tests="test_replay_team test_animation"
+tests="test_animation"
 targets="all"
 for test in $tests; do targets="$targets $build/tests/$test"; done
 # shellcheck disable=SC2086  # words

@@ -1,10 +1,9 @@
 /* tilewalk replay: an address trace through the cache model. */
-#define _GNU_SOURCE /* F_SETPIPE_SZ; sigaction, read, poll, fstat */
+#define _POSIX_C_SOURCE 200809L /* read, poll, fstat */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +17,11 @@
 #include "sim/base/size.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
-#include "viz/cli/replay/replay_team.h"
 #include "viz/request/request.h"
 #include "viz/text/number.h"
 #include "viz/text/progress.h"
 
-enum { PIECE_BYTES = 1 << 21, PIPE_BYTES = 1 << 20, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };
+enum { PIECE_BYTES = 1 << 20, PIECE_RECORDS = 1 << 13, PATH_BYTES = 4096, CACHE_FIELDS = 4, WAIT_MS = 100 };
 #define STATE_BYTES_MAX ((uint64_t)2 << 30)
 
 typedef struct {
@@ -86,12 +84,12 @@ static Status set_access_bytes(void *target, const char *value, Error *error) {
 
 static Status set_format(void *target, const char *value, Error *error) {
   for (int f = DIN_FORMAT_AUTO; f < DIN_N_FORMATS; f++)
-    if (!strcmp(value, din_format_name((DinFormat)f))) {
+    if (!strcmp(value, DIN_FORMATS[f])) {
       ((ReplayOptions *)target)->format = (DinFormat)f;
       return STATUS_OK;
     }
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no format of traces; there are auto, din, xdin, lackey, csv, pin, words and hash",
+  if (din_is_refused(value, error)) return error->status;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no format of traces; there are auto, din, xdin, lackey and csv",
                    quote_text(value).text);
 }
 
@@ -107,32 +105,30 @@ static Status set_path(void *target, const char *value, Error *error) {
 
 /* --- reading --- */
 
-static volatile sig_atomic_t interrupted; /* set by the signal handler alone */
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
-}
-
 typedef struct {
   int file;
   Quote name;                       /* for messages */
   uint64_t read_bytes, total_bytes; /* total 0: unknown */
-  char *piece;                      /* PIECE_BYTES */
-  size_t held;                      /* bytes in it */
-  ReplayTeam team;
+  const volatile sig_atomic_t *interrupted;
+  char *piece; /* PIECE_BYTES */
+  size_t held; /* bytes in it */
+  DinParser parser;
+  CacheState *cache;
+  uint64_t left;                 /* records still to run */
+  uint64_t n_stores, n_accesses; /* a modify is a store, and two accesses */
   Progress progress;
 } Reader;
 
 static Status stop(const Reader *r, Error *error) {
-  return error_set(error, STATUS_BAD_REQUEST, "interrupted after line %" PRIu64 "; nothing was printed",
-                   r->team.parser.line);
+  return error_set(error, STATUS_INTERRUPTED, "interrupted after line %" PRIu64 "; nothing was printed",
+                   r->parser.line);
 }
 
 static void show_progress(Reader *r) {
   const double now_s = progress_clock_s();
   if (!progress_is_due(&r->progress, now_s)) return;
   const double seconds = now_s - r->progress.started_s;
-  const double lines_s = (double)r->team.parser.line / seconds;
+  const double lines_s = (double)r->parser.line / seconds;
   char line[512], of[224] = "", left[64] = "";
   if (r->total_bytes) {
     const double done = (double)r->read_bytes / (double)r->total_bytes;
@@ -140,7 +136,7 @@ static void show_progress(Reader *r) {
     if (done > 0) snprintf(left, sizeof left, "  %.0f s left", seconds * (1 - done) / done);
   }
   snprintf(line, sizeof line, "replay  %s%s  %s lines  %.1f million/s%s", number_bytes(r->read_bytes).text, of,
-           number_count(r->team.parser.line).text, 1e-6 * lines_s, left);
+           number_count(r->parser.line).text, 1e-6 * lines_s, left);
   progress_show(&r->progress, line, now_s);
 }
 
@@ -150,7 +146,7 @@ static bool wait_for_text(Reader *r, bool patient) {
   struct pollfd ready = {.fd = r->file, .events = POLLIN};
   for (;;) {
     const int n = poll(&ready, 1, patient ? WAIT_MS : 0);
-    if (n > 0 || interrupted) return true;
+    if (n > 0 || *r->interrupted) return true;
     if (n < 0 && errno != EINTR) return true; /* let read() say what is wrong */
     if (!patient) return false;
     show_progress(r);
@@ -161,7 +157,7 @@ static bool wait_for_text(Reader *r, bool patient) {
  * at the end of the trace. */
 static Status read_more(Reader *r, bool *is_last, Error *error) {
   for (bool patient = true; r->held < PIECE_BYTES && wait_for_text(r, patient); patient = false) {
-    if (interrupted) return stop(r, error);
+    if (*r->interrupted) return stop(r, error);
     const ssize_t got = read(r->file, r->piece + r->held, PIECE_BYTES - r->held);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot read '%s': %s", r->name.text, strerror(errno));
@@ -175,11 +171,20 @@ static Status read_more(Reader *r, bool *is_last, Error *error) {
 
 /* Runs all complete lines of the piece and keeps what is left at its beginning. */
 static Status run_piece(Reader *r, bool is_last, Error *error) {
-  size_t at = 0;
+  DinRecord records[PIECE_RECORDS];
   Status status = STATUS_OK;
-  for (size_t used = 1; status == STATUS_OK && used && at < r->held; at += used) {
-    status = replay_team_run(&r->team, r->piece + at, r->held - at, is_last, &used, error);
-    if (interrupted && status == STATUS_OK) status = stop(r, error);
+  size_t at = 0, used = 1, n;
+  for (; status == STATUS_OK && used && r->left && at < r->held; at += used) {
+    const size_t most = r->left < PIECE_RECORDS ? (size_t)r->left : PIECE_RECORDS;
+    status = din_parse(&r->parser, r->piece + at, r->held - at, is_last, records, most, &n, &used, error);
+    r->left -= n;
+    for (size_t k = 0; k < n; k++) {
+      const DinLabel label = records[k].label;
+      r->n_stores += label == DIN_WRITE || label == DIN_MODIFY;
+      r->n_accesses += label == DIN_MODIFY ? 2 : label < DIN_COPY_BACK;
+    }
+    if (status == STATUS_OK) status = din_replay(r->cache, records, n, error);
+    if (status == STATUS_OK && *r->interrupted) status = stop(r, error);
   }
   memmove(r->piece, r->piece + at, r->held - at);
   r->held -= at;
@@ -201,16 +206,16 @@ static Status check_text(const Reader *r, Error *error) {
   return STATUS_OK;
 }
 
-static Status check_accesses(const ReplayTeam *team, Error *error) {
-  if (team->n_accesses || team->left == 0) return STATUS_OK;
-  if (team->parser.n_fetches_left_out)
+static Status check_accesses(const Reader *r, Error *error) {
+  if (r->n_accesses || r->left == 0) return STATUS_OK;
+  if (r->parser.n_fetches_left_out)
     return error_set(error, STATUS_BAD_FILE,
                      "all %" PRIu64 " accesses of the trace are instruction fetches; --fetches counts them",
-                     team->parser.n_fetches_left_out);
+                     r->parser.n_fetches_left_out);
   return error_set(error, STATUS_BAD_FILE,
                    "the trace holds no access: of %" PRIu64
                    " lines all are blank, comments (what follows a #) or flushes",
-                   team->parser.line);
+                   r->parser.line);
 }
 
 static Status replay_all(Reader *r, Io *io, Error *error) {
@@ -218,7 +223,7 @@ static Status replay_all(Reader *r, Io *io, Error *error) {
   r->progress = progress_new(io->err, &style, text_is_terminal(io->err), "replay", progress_clock_s());
   bool is_last = false, checked = false;
   Status status = STATUS_OK;
-  while (status == STATUS_OK && !is_last && r->team.left) {
+  while (status == STATUS_OK && !is_last && r->left) {
     status = read_more(r, &is_last, error);
     if (status == STATUS_OK && !checked) status = check_text(r, error);
     checked = true;
@@ -226,7 +231,7 @@ static Status replay_all(Reader *r, Io *io, Error *error) {
     show_progress(r);
   }
   progress_end(&r->progress);
-  return status ? status : check_accesses(&r->team, error);
+  return status ? status : check_accesses(r, error);
 }
 
 static Status open_trace(const char *path, Reader *r, Error *error) {
@@ -237,10 +242,6 @@ static Status open_trace(const char *path, Reader *r, Error *error) {
   if (r->file < 0) return error_set(error, STATUS_BAD_REQUEST, "cannot open '%s': %s", r->name.text, strerror(errno));
   if (fstat(r->file, &info) != 0) return STATUS_OK;
   if (S_ISREG(info.st_mode)) r->total_bytes = (uint64_t)info.st_size;
-#ifdef F_SETPIPE_SZ
-  /* More room in the pipe: its writer waits less. Where that is refused nothing changes. */
-  if (S_ISFIFO(info.st_mode)) fcntl(r->file, F_SETPIPE_SZ, PIPE_BYTES);
-#endif
   return STATUS_OK;
 }
 
@@ -263,16 +264,16 @@ static void add_row(Document *d, Table *t, RowFor whom, const char *key, uint64_
   table_text(t, ROLE_DIM, what);
 }
 
-static void add_counts(Document *d, Table *t, const ReplayTeam *team) {
-  const CacheCounts counts = replay_team_counts(team), *const c = &counts;
-  const uint64_t sector_bytes = team->parts[0]->config.sector_bytes;
+static void add_counts(Document *d, Table *t, const Reader *r) {
+  const CacheCounts *c = &r->cache->counts;
+  const uint64_t sector_bytes = r->cache->config.sector_bytes;
   add_row(d, t, ROW_ALL, "accesses", c->accesses, "records of the trace");
   add_row(d, t, ROW_ALL, "line_misses", c->line_misses, "look-ups, reads and stores, that did not find their line");
   add_row(d, t, ROW_ALL, "sector_misses", c->read_sector_misses + c->write_sector_absent,
           "sectors touched that were not there");
   add_row(d, t, ROW_ALL, "writebacks", c->dirty_evictions, "lines pushed out with data to write back");
-  add_row(d, t, ROW_PROGRAMS, "stores", team->n_stores, "records that are stores");
-  add_row(d, t, ROW_PROGRAMS, "fetches_left_out", team->parser.n_fetches_left_out,
+  add_row(d, t, ROW_PROGRAMS, "stores", r->n_stores, "records that are stores");
+  add_row(d, t, ROW_PROGRAMS, "fetches_left_out", r->parser.n_fetches_left_out,
           "instruction fetches of lackey's that are not counted");
   add_row(d, t, ROW_PROGRAMS, "lines_touched", c->lines_touched, "look-ups: a record over two lines is two");
   add_row(d, t, ROW_ALL, "read_sectors", c->read_sectors, "sectors that reads asked for");
@@ -283,22 +284,22 @@ static void add_counts(Document *d, Table *t, const ReplayTeam *team) {
   add_row(d, t, ROW_ALL, "written_back_sectors", c->written_back_sectors, "sectors written back");
   add_row(d, t, ROW_ALL, "fetched_bytes", c->read_sector_misses * sector_bytes, "read from below");
   add_row(d, t, ROW_ALL, "written_back_bytes", c->written_back_sectors * sector_bytes, "written below");
-  const double hit_rate = cache_hit_rate(&counts);
+  const double hit_rate = cache_hit_rate(c);
   put_real(d, "hit_rate", hit_rate);
   table_text(t, ROLE_PLAIN, "hit_rate");
   table_percent(t, ROLE_ACCENT, hit_rate);
   table_text(t, ROLE_DIM, "of all sectors, as ncu counts: a store always hits, since it waits for nothing");
 }
 
-static void put_cache(Document *d, const ReplayTeam *team) {
-  const CacheConfig *c = &team->parts[0]->config;
-  put_text(d, "format", din_format_name(team->parser.detected));
+static void put_cache(Document *d, const Reader *r) {
+  const CacheConfig *c = &r->cache->config;
+  put_text(d, "format", DIN_FORMATS[r->parser.detected]);
   put_object(d, "cache");
   put_whole(d, "size_bytes", c->size_bytes);
   put_whole(d, "ways", c->ways);
   put_whole(d, "line_bytes", c->line_bytes);
   put_whole(d, "sector_bytes", c->sector_bytes);
-  put_whole(d, "sets", team->parts[0]->cache_sets);
+  put_whole(d, "sets", r->cache->sets);
   put_text(d, "index", INDEXES[c->index]);
   put_text(d, "policy", POLICIES[c->policy]);
   put_end(d);
@@ -308,10 +309,7 @@ static void add_notes(Table *table, const DinParser *parser) {
   if (parser->n_fetches_left_out)
     table_note(table, "%s instruction fetches of lackey's are left out; --fetches counts them.",
                number_count(parser->n_fetches_left_out).text);
-  if (parser->n_numbers && parser->detected == DIN_FORMAT_HASH)
-    table_note(table, "%s lines that begin with # and a digit are no access, and were left out.",
-               number_count(parser->n_numbers).text);
-  else if (parser->n_numbers && !parser->format)
+  if (parser->n_numbers && !parser->format)
     table_note(
         table,
         "Read as din: %s lines have a number behind the address, which is a comment there; --format xdin takes it "
@@ -319,17 +317,17 @@ static void add_notes(Table *table, const DinParser *parser) {
         number_count(parser->n_numbers).text);
 }
 
-static void fill(Document *d, const ReplayTeam *team) {
-  const CacheConfig *c = &team->parts[0]->config;
-  const uint64_t sets = team->parts[0]->cache_sets;
+static void fill(Document *d, const Reader *r) {
+  const CacheConfig *c = &r->cache->config;
+  const uint64_t sets = r->cache->sets;
   Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   table_title(
       t, "A cache of %s: %s set%s of %" PRIu64 " ways, lines of %" PRIu64 " B, sectors of %" PRIu64 " B, index %s, %s",
       number_bytes(c->size_bytes).text, number_count(sets).text, sets == 1 ? "" : "s", c->ways, c->line_bytes,
       c->sector_bytes, INDEXES[c->index], POLICIES[c->policy]);
-  put_cache(d, team);
-  add_counts(d, t, team);
-  add_notes(t, &team->parser);
+  put_cache(d, r);
+  add_counts(d, t, r);
+  add_notes(t, &r->parser);
 }
 
 /* --- the command --- */
@@ -351,52 +349,35 @@ static Status choose_cache(ReplayOptions *o, Error *error) {
   return STATUS_OK;
 }
 
-/* All cores, but one less for a pipe: whoever writes it needs one too. */
-static Status make_team(const ReplayOptions *o, Reader *r, Error *error) {
-  const CacheConfig *c = &o->cache;
-  const uint32_t most = cache_most_parts(c), offered = replay_team_threads(c);
-  uint32_t n_threads = !r->total_bytes && offered > 1 ? offered - 1 : offered;
-  if (o->threads) n_threads = (uint32_t)o->threads;
-  if (n_threads > most) n_threads = most;
-  const Status status = replay_team_init(&r->team, c, n_threads, (uint32_t)o->access_bytes,
-                                         o->limit ? (uint64_t)o->limit : UINT64_MAX, error);
-  r->team.parser.format = o->format;
-  r->team.parser.fetches = o->fetches;
-  return status;
-}
-
-static Status replay(ReplayOptions *o, Reader *r, Io *io, Error *error) {
-  struct sigaction action = {.sa_handler = on_interrupt}, before; /* no SA_RESTART: a waiting read returns */
-  interrupted = 0;
-  sigaction(SIGINT, &action, &before);
-  Status status = replay_all(r, io, error);
-  sigaction(SIGINT, &before, NULL);
+static Status replay(const ReplayOptions *o, Reader *r, Io *io, Error *error) {
+  Status status = open_trace(o->path, r, error);
+  if (status == STATUS_OK) status = cache_new(&r->cache, &o->cache, error);
+  r->piece = malloc(PIECE_BYTES);
+  if (status == STATUS_OK && !r->piece) status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
+  if (status == STATUS_OK) status = replay_all(r, io, error);
   if (status != STATUS_OK) return status;
-  for (uint32_t part = 0; o->flush && part < r->team.n_threads; part++) cache_flush(r->team.parts[part]);
+  if (o->flush) cache_flush(r->cache);
   Document d = reply_new(&o->output);
-  fill(&d, &r->team);
+  fill(&d, r);
   return reply_print(&d, STATUS_OK, io, error);
 }
 
 static int run_replay(void *options, Io *io, Error *error) {
   ReplayOptions *o = options;
-  Reader reader = {.file = -1};
   if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   if (!*o->path) {
     error_set(error, STATUS_BAD_REQUEST, "no trace is named; give a file, or - for the standard input");
     return EXIT_BAD_REQUEST;
   }
-  Status status = choose_cache(o, error);
-  if (status == STATUS_OK) status = open_trace(o->path, &reader, error);
-  if (status == STATUS_OK) status = make_team(o, &reader, error);
-  reader.piece = malloc(PIECE_BYTES);
-  if (status == STATUS_OK && !reader.piece) status = error_set(error, STATUS_NO_MEMORY, "no memory to read the trace");
-  if (status == STATUS_OK) status = replay(o, &reader, io, error);
-  if (reader.file > STDIN_FILENO) close(reader.file);
-  free(reader.piece);
-  replay_team_free(&reader.team);
-  if (status == STATUS_OK) return EXIT_DONE;
-  return interrupted ? EXIT_INTERRUPTED : EXIT_BAD_REQUEST;
+  if (choose_cache(o, error)) return EXIT_BAD_REQUEST;
+  Reader r = {.file = -1, .interrupted = io_catch_interrupt(io)};
+  r.left = o->limit ? (uint64_t)o->limit : UINT64_MAX;
+  r.parser = (DinParser){.default_bytes = (uint32_t)o->access_bytes, .format = o->format, .fetches = o->fetches};
+  const Status status = replay(o, &r, io, error);
+  if (r.file > STDIN_FILENO) close(r.file);
+  free(r.piece);
+  free(r.cache);
+  return status == STATUS_OK ? EXIT_DONE : EXIT_BAD_REQUEST;
 }
 
 static const Option CACHE_OPTIONS[] = {
@@ -425,10 +406,9 @@ static const Option CACHE_OPTIONS[] = {
     {.name = "format",
      .argument = "NAME",
      .set = set_format,
-     .choices = "auto din xdin lackey csv pin words hash",
+     .choices = "auto din xdin lackey csv",
      .help = "Of the trace: din (a label and an address; the rest is a comment), xdin (with sizes), lackey "
-             "(valgrind's), csv, pin (pinatrace), words (load and store), hash (every line begins with #). Default "
-             "auto: by the first line."},
+             "(valgrind's) or csv. Default auto: by the first line."},
     {.name = "fetches",
      OPTION_FLAG(ReplayOptions, fetches),
      .help = "Count the instruction fetches of a lackey trace too; else its data alone."},
@@ -439,9 +419,8 @@ static const Option CACHE_OPTIONS[] = {
      .help = "Stop after this many records; what follows is not read. Default: all."},
     {.name = "threads",
      .argument = "COUNT",
-     OPTION_NUMBER(ReplayOptions, threads, "the number of threads", 1, REPLAY_THREADS_MAX),
-     .help = "Threads, which change speed and no count. Default: all cores, one less for a pipe; the random policy "
-             "has one."},
+     OPTION_NUMBER(ReplayOptions, threads, "the number of threads", 1, 64),
+     .help = "Changes nothing: one core reads the trace."},
     {0},
 };
 
@@ -456,17 +435,14 @@ const Command COMMAND_REPLAY = {
     .summary = "an address trace (Dinero, lackey, CSV) through the cache model",
     .usage = "FILE [--cache 2M,16,128,32] [OPTION...]",
     .description =
-        "Reads a trace of addresses, one access a line, in one of seven formats: Dinero's din (label 0 read, 1 "
-        "write, 2 fetch, 3 other, 4 flush; a hexadecimal address; the rest of the line is a comment), its "
-        "extended xdin (r w i m, c copy back, v invalidate; a hexadecimal size too; 16, 32, 64, ... are known "
-        "as decimal), valgrind's lackey, CSV (operation, address, size), Pin's pinatrace, words (load 0x10 4), and "
-        "lines "
-        "that all begin with # (# 0 7fff 10). The first line tells which, or "
-        "--format. Blank lines and what follows a # are skipped, and FILE may be - for the standard input. "
-        "din's addresses are aligned to words of 4 bytes. The cache is sectored and writes back; a store that "
-        "covers a sector fetches nothing. The trace is read piece by piece, on all cores, and may be of any "
-        "length: memory does not grow with it. A terminal shows how far it is; an interrupt stops it and "
-        "prints nothing.",
+        "Reads a trace of addresses, one access a line, in one of four formats: Dinero's din (label 0 read, 1 write, 2 "
+        "fetch, 3 other, 4 flush; a hexadecimal address; the rest of the line is a comment), its extended xdin (r w i "
+        "m, c copy back, v invalidate; a hexadecimal size too; 16, 32, 64, ... are known as decimal), valgrind's "
+        "lackey and CSV (operation, address, size). The first line tells which, or --format. Blank lines and what "
+        "follows a # are skipped, and FILE may be - for the standard input. din's addresses are aligned to words of 4 "
+        "bytes. The cache is sectored and writes back; a store that covers a sector fetches nothing. The trace is read "
+        "piece by piece and may be of any length: memory does not grow with it. A terminal shows how far it is; an "
+        "interrupt stops it and prints nothing.",
     .examples = "  # three accesses typed in: a read, a store beside it, and the read again\n"
                 "  printf 'r 1000 20\\nw 1020 20\\nr 1000 20\\n' | tilewalk replay -\n\n"
                 "  # the L2 of an H200 as 20 ways of 96 x 256 sets\n"
