@@ -57,7 +57,7 @@ typedef struct {
   double score;
 } Cause;
 
-enum { CAUSES_MAX = 6 };
+enum { CAUSES_MAX = 3 };
 
 /* What is known besides of the run. */
 typedef struct {
@@ -73,7 +73,7 @@ typedef struct {
 Status counter_explain(const CounterRow *row, const KernelModel *model, const Shape *shape, const Tiling *tiling,
                        const ExplainContext *context, Cause causes[CAUSES_MAX], int *n_causes, Error *error);
 
-/* HBM is read for more than the kernel needs (expected_read), at about the rate of a screen. In background.c. */
+/* HBM is read for more than the kernel needs (expected_read), at about the rate of a screen. */
 bool counter_explain_background(const CounterRow *row, double expected_read, Cause *cause);
 
 #endif

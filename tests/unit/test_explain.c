@@ -262,7 +262,7 @@ TEST(exact_beats_near) {
   assert_non_null(strstr(text, "O written in fp32: would write 134 MB, 0.0 % off"));
 }
 
-/* Three kernels of an RTX 5090 that drove a screen, as their author counted them (background.c): the rest over the time
+/* Three kernels of an RTX 5090 that drove a screen, as their author counted them (explain.c): the rest over the time
  * is a screen's. Reads that time does not explain are none. */
 TEST(reads_that_go_with_time) {
   static const struct {
