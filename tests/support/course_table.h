@@ -173,7 +173,7 @@ static size_t rights(int lesson, Drawn *drawn, void *run, Right *row) {
     IS("decode-gain", (4 * 8192 * 2 + 2 * 256 + 2 * 8192 * 256) / (2 * 256 + 2 * 8192 * 256.0));
     IS("decode-intensity", 3.35 / D("F")); /* 4 x 128 FLOPs and 512 bytes a key */
     IS("batch-decode", D("R") * keys * 512);
-    IS("ctas", D("R") * D("H") * D("s"));
+    IS("ctas", D("H") * D("s"));
     IS("join", D("l1") * exp(D("m1") - m) + D("l2") * exp(D("m2") - m));
     break;
   }
