@@ -31,7 +31,8 @@ enum {
   PTX_MAX_WARPS = 1 << 27, /* of a launch: one that only returns takes minutes */
 };
 #define PTX_MAX_MEMORY_BYTES ((int64_t)512 << 20) /* registers, shared, local and module memory of one run */
-#define PTX_MAX_LANES        ((int64_t)40000000000) /* instructions of lanes, the default budget: a minute or two of a core */
+#define PTX_MAX_LANES                                                                                                  \
+  ((int64_t)40000000000) /* instructions of lanes, the default budget: a minute of a core, three with faults */
 
 /* ---- modules and kernels ---- */
 
@@ -227,8 +228,8 @@ typedef struct {
 /* A fault, with both places where there are two. Kinds and sentences are ptx_shadow.c's. */
 typedef struct {
   char message[ERROR_MESSAGE_BYTES]; /* "line 56: thread 32 reads sh + 0, which thread 0 wrote at line 54 ..." */
-  const char
-      *kind; /* "uninitialised", "out of bounds", "barrier", "race", "relies on lockstep", "in flight", "fence" */
+  const char *
+      kind; /* "uninitialised", "out of bounds", "barrier", "race", "relies on lockstep", "race of equal values", "outside its mask", "in flight", "fence" */
   int32_t pc, other_pc; /* -1: none */
   uint64_t count;       /* how often this pair of places was met */
   int32_t about;        /* the machine's own: of one line, different buffers and kinds of access */

@@ -240,12 +240,7 @@ bool access_in_order(Run *run, const Block *b, const Warp *w, int32_t pc, const 
                            .one_place = where->shape->kind == SHAPE_BROADCAST,
                            .side_by_side = where->shape->kind == SHAPE_CONTIGUOUS,
                            .first = r->space == SPACE_SHARED ? (uint32_t)where->first : where->first,
-                           .offset = where->shape->offset,
-                           .memory = where->host,
-                           .registers = run->arena + w->file,
-                           .list = run->kernel->lists + i->ext,
-                           .element_bytes = i->bytes,
-                           .wide = i->mode & MODE_LONG};
+                           .offset = where->shape->offset};
   return ptx_shadow_plain(run->shadow, &access);
 }
 

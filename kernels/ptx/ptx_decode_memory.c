@@ -315,6 +315,9 @@ bool decode_warp(Decoder *d, bool *known) {
     if (i.imm < 24 || i.imm > 256 || i.imm % 8) return decode_refuse(d, "takes 24 to 256 registers, a multiple of 8");
     return decode_push(d, i);
   }
+  const bool grid =
+      is(d, "membar") ? !has_part(d, "cta") : is(d, "fence") && (has_part(d, "gpu") || has_part(d, "sys"));
+  if (grid) return decode_push(d, decode_ins(d, O_FENCE_GRID));
   if (among(d->parts[0], silent)) return to_semicolon(d);
   if (is(d, "createpolicy")) {
     Ins i = decode_ins(d, O_MOV64);

@@ -14,7 +14,7 @@
 enum { IDLE_PASSES = 20000 };
 
 WarpState run_is_spent(Run *run, int32_t pc) {
-  return run_fails(run, pc, STATUS_TOO_LARGE, "%lld instructions of lanes ran: the budget is spent",
+  return run_fails(run, pc, STATUS_TOO_LARGE, "%lld instructions of lanes ran: the budget is spent (--limit)",
                    (long long)run->lanes);
 }
 

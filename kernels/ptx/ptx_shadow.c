@@ -1,6 +1,6 @@
 /* Order: which accesses come before which. Barriers join the vector clocks of the warps that meet; a warp's own clock
  * goes up at each. Two accesses of one block are ordered when a chain of barriers leads from one to the other. Blocks
- * are not ordered at all, until one has read what an atomic of another wrote. */
+ * are ordered by fences and what is posted behind them (ShadowSet). */
 #include "kernels/ptx/ptx_shadow_private.h"
 
 #include <inttypes.h>
@@ -116,9 +116,13 @@ void ptx_shadow_range(PtxShadow *s, uint64_t address, int64_t n_bytes, const voi
 }
 
 /* Volatile, acquire and release accesses are meant to meet others. */
-static bool is_sync_word(const char *text) {
-  return text && (strstr(text, ".volatile") || strstr(text, ".acquire") || strstr(text, ".release") ||
-                  strstr(text, ".relaxed"));
+static uint8_t sync_of(const char *text) {
+  if (!text) return SYNC_NONE;
+  const bool releases = (strstr(text, ".release") || strstr(text, ".acq_rel")) && !strstr(text, ".cta");
+  if (!releases && !strstr(text, ".volatile") && !strstr(text, ".acquire") && !strstr(text, ".release") &&
+      !strstr(text, ".relaxed"))
+    return SYNC_NONE;
+  return SYNC_VOLATILE | (releases ? SYNC_RELEASES : 0);
 }
 
 PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int64_t shared_bytes,
@@ -133,10 +137,11 @@ PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int6
     free(s);
     return NULL;
   }
-  for (int pc = 0; pc < ptx_n_instructions(kernel); pc++)
-    s->sync[pc] = is_sync_word(ptx_instruction(kernel, pc).text) ? SYNC_VOLATILE : SYNC_NONE;
+  for (int pc = 0; pc < ptx_n_instructions(kernel); pc++) s->sync[pc] = sync_of(ptx_instruction(kernel, pc).text);
   s->n_threads = 1;
+  s->grid_blocks = 1;
   for (int k = 0; k < 3; k++) s->n_threads *= launch->block[k] > 0 ? launch->block[k] : 1;
+  for (int k = 0; k < 3; k++) s->grid_blocks *= launch->grid[k] > 0 ? launch->grid[k] : 1;
   s->n_warps = (s->n_threads + 31) / 32;
   for (int32_t a = 0; a < launch->n_arguments; a++) {
     const PtxArgument *argument = &launch->arguments[a];
@@ -157,6 +162,8 @@ PtxShadow *ptx_shadow_new(const PtxKernel *kernel, const PtxLaunch *launch, int6
 
 static void block_free(ShadowBlock *b) {
   if (!b) return;
+  free(b->known.words);
+  free(b->given.words);
   free_cells(&b->shared);
   free(b->copies);
   free(b->signals);
@@ -167,6 +174,9 @@ void ptx_shadow_free(PtxShadow *s) {
   if (!s) return;
   for (int32_t k = 0; k < s->n_regions; k++) free_cells(&s->regions[k]);
   for (int32_t k = 0; k < s->n_blocks; k++) block_free(s->blocks[k]);
+  for (int32_t k = 0; s->posts && k < SHADOW_POSTS; k++) free(s->posts[k].set.words);
+  free(s->posts);
+  free(s->fenced);
   free(s->sync);
   free(s->regions);
   free(s->blocks);
@@ -200,7 +210,8 @@ void ptx_shadow_block_begin(PtxShadow *s, int64_t block) {
     return;
   }
   b->block = block;
-  b->synced = false;
+  b->agent = (int32_t)block, b->touched = false;
+  b->known.n = b->given.n = 0;
   b->n_exited = 0, b->n_copies = 0, b->n_signals = 0;
   memset(b->exited, 0, sizeof b->exited);
   memset(b->group, 0, sizeof b->group);
@@ -224,6 +235,84 @@ ShadowBlock *shadow_block(PtxShadow *s, int64_t block) {
       return s->blocks[k];
     }
   return NULL;
+}
+
+/* --- blocks: agents and posts --- */
+
+static bool set_reaches(PtxShadow *s, ShadowSet *set, int32_t n) {
+  if (n > set->capacity) {
+    const int32_t capacity = n < 16 ? 16 : n > SHADOW_AGENTS / 128 ? SHADOW_AGENTS / 64 : 2 * n;
+    uint64_t *more = s->bytes > SHADOW_MAX_BYTES ? NULL : realloc(set->words, (size_t)capacity * sizeof *more);
+    if (!more) {
+      s->trouble = true;
+      return false;
+    }
+    s->bytes += (int64_t)(capacity - set->capacity) * (int64_t)sizeof *more;
+    set->words = more, set->capacity = capacity;
+  }
+  for (; set->n < n; set->n++) set->words[set->n] = 0;
+  return true;
+}
+
+static void set_join(PtxShadow *s, ShadowSet *to, const ShadowSet *from) {
+  if (!set_reaches(s, to, from->n)) return;
+  for (int32_t k = 0; k < from->n; k++) to->words[k] |= from->words[k];
+}
+
+void ptx_shadow_fence_grid(PtxShadow *s, int64_t block) {
+  ShadowBlock *b = shadow_block(s, block);
+  if (!b) return;
+  set_join(s, &b->given, &b->known);
+  if (!b->touched) return;
+  b->touched = false;
+  if (b->agent < SHADOW_AGENTS && set_reaches(s, &b->given, b->agent / 64 + 1))
+    b->given.words[b->agent >> 6] |= (uint64_t)1 << (b->agent & 63);
+  if (s->grid_blocks + s->n_fenced >= SHADOW_AGENTS) return; /* what comes next is taken as given, too */
+  if (s->n_fenced == s->fenced_capacity) {
+    const int32_t capacity = s->fenced_capacity ? 2 * s->fenced_capacity : 64;
+    int32_t *more = realloc(s->fenced, (size_t)capacity * sizeof *more);
+    if (!more) {
+      s->trouble = true;
+      return;
+    }
+    s->fenced = more, s->fenced_capacity = capacity;
+  }
+  b->agent = (int32_t)(s->grid_blocks + s->n_fenced);
+  s->fenced[s->n_fenced++] = (int32_t)block;
+}
+
+/* The post at an address; NULL: there is none, and none is made. */
+static ShadowPost *post_at(PtxShadow *s, uint64_t address, bool make) {
+  if (!s->posts && make) s->posts = calloc(SHADOW_POSTS, sizeof *s->posts);
+  if (!s->posts) return NULL;
+  for (int32_t k = 0; k < 64; k++) {
+    ShadowPost *p = &s->posts[1 + ((address * 0x9e3779b97f4a7c15u >> 40) + (uint64_t)k) % (SHADOW_POSTS - 1)];
+    if (p->address == address) return p;
+    if (p->address) continue;
+    if (!make) return s->posts;
+    p->address = address;
+    return p;
+  }
+  return s->posts; /* what is shared orders more than it should: silence, not a false alarm */
+}
+
+void shadow_read_post(PtxShadow *s, ShadowBlock *b, uint64_t address) {
+  const ShadowPost *post = post_at(s, address, false);
+  if (post) set_join(s, &b->known, &post->set);
+}
+
+void shadow_write_post(PtxShadow *s, ShadowBlock *b, uint64_t address) {
+  ShadowPost *post = b->given.n ? post_at(s, address, true) : NULL;
+  if (post) set_join(s, &post->set, &b->given);
+}
+
+void ptx_shadow_outside_mask(PtxShadow *s, int64_t block, int32_t warp, int lane, int32_t pc) {
+  PtxFault *fault = shadow_fault(s, "outside its mask", pc, -1, 0);
+  if (fault)
+    snprintf(fault->message, sizeof fault->message,
+             "line %d: %.40s of %.48s runs this %.40s, and its mask leaves it out", shadow_line(s, pc),
+             shadow_thread(s, 32 * warp + lane).text, shadow_block_name(s, block).text,
+             ptx_instruction(s->kernel, pc).text);
 }
 
 /* --- orders --- */
@@ -325,16 +414,23 @@ void shadow_acquire(PtxShadow *s, ShadowBlock *b, int32_t warp, uint64_t offset)
 /* --- the report --- */
 
 static int rank(const char *kind) {
-  static const char *const ORDER[] = {"out of bounds", "barrier",           "race", "in flight", "fence",
-                                      "uninitialised", "relies on lockstep"};
+  static const char *const ORDER[] = {"out of bounds",
+                                      "barrier",
+                                      "race",
+                                      "in flight",
+                                      "fence",
+                                      "uninitialised",
+                                      "outside its mask",
+                                      "relies on lockstep",
+                                      "race of equal values"};
   int k = 0;
-  while (k < 6 && strcmp(kind, ORDER[k]) != 0) k++;
+  while (k < 8 && strcmp(kind, ORDER[k]) != 0) k++;
   return k;
 }
 
 void ptx_shadow_report(const PtxShadow *s, PtxResult *result) {
   result->n_faults = 0;
-  for (int k = 0; k < 7; k++)
+  for (int k = 0; k < 9; k++)
     for (int32_t f = 0; f < s->n_faults; f++)
       if (rank(s->faults[f].kind) == k && !s->faults[f].explained) result->faults[result->n_faults++] = s->faults[f];
 }

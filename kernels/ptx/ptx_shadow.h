@@ -46,11 +46,6 @@ typedef struct {
   bool side_by_side;     /* all 32 lanes, each where the one before it ends */
   uint64_t first;        /* the first lane's address: global as ptx_buffer_address has it, else in shared memory */
   const int32_t *offset; /* of each lane from there */
-  const char *memory;    /* what lies at `first` now */
-  const char *registers; /* stores: words of 32 lanes begin at registers + list[element] */
-  const int32_t *list;
-  int32_t element_bytes;
-  bool wide; /* their words have 64 bits */
 } PtxPlain;
 
 /* NULL when there is no memory. `granule_bytes`: the narrowest access of the kernel, 1 to 4. */
@@ -92,6 +87,9 @@ void ptx_shadow_mbarrier(PtxShadow *shadow, PtxMbarrierEvent event, int64_t bloc
                          uint64_t offset);
 /* fence.proxy.async, fence.mbarrier_init: copies and wgmma see what these threads wrote before. */
 void ptx_shadow_fence(PtxShadow *shadow, int64_t block, int32_t warp, uint32_t mask);
+void ptx_shadow_fence_grid(PtxShadow *shadow, int64_t block); /* __threadfence and its kin */
+/* A shuffle, vote or warp barrier of a lane that its mask does not name. */
+void ptx_shadow_outside_mask(PtxShadow *shadow, int64_t block, int32_t warp, int lane, int32_t pc);
 void ptx_shadow_registers(PtxShadow *shadow, int64_t block, int32_t warp, int32_t pc, int32_t n); /* setmaxnreg */
 /* Registers that wgmma holds, in every way through the kernel: read or written too early, or without wgmma.fence.
  * Instructions that never ran (counts) are left out. */

@@ -15,6 +15,7 @@ typedef struct {
   int64_t offset; /* of the granule in the region */
   int32_t thread;
   uint8_t sync; /* atomic or volatile: no race with others of its kind */
+  bool same;    /* it stores what stands there */
 } Touch;
 
 /* The buffer, as faults of one line are told apart by it. */
@@ -84,7 +85,8 @@ static void outside(PtxShadow *s, const PtxAccess *a, int lane) {
   else if (past < 0 && past > -a->bytes)
     snprintf(fault->message, sizeof fault->message, "%s across the end of %s", where, name);
   else if (past < 0)
-    snprintf(fault->message, sizeof fault->message, "%s that begin %" PRId64 " bytes before %s", where, -past, name);
+    snprintf(fault->message, sizeof fault->message, "%s that begin %" PRId64 " bytes before the start of %s", where,
+             -past, name);
   else
     snprintf(fault->message, sizeof fault->message, "%s, %" PRId64 " bytes past the end of %s", where, past, name);
 }
@@ -104,7 +106,8 @@ static void read_only(const Touch *t) {
 typedef enum { ORDERED, LOCKSTEP, UNORDERED, OTHER_BLOCK } Order;
 
 static Order order_of(const Touch *t, const ShadowMark *m) {
-  if (t->a->space == PTX_SPACE_GLOBAL && m->block != (int32_t)t->a->block) return t->b->synced ? ORDERED : OTHER_BLOCK;
+  if (t->a->space == PTX_SPACE_GLOBAL && shadow_block_of(t->s, m->agent) != t->a->block)
+    return shadow_knows(t->b, m->agent) ? ORDERED : OTHER_BLOCK;
   if (m->thread == t->thread && !(m->flags & READ_BY_MANY)) return ORDERED;
   const int32_t mine = t->a->warp, its = m->thread / 32;
   if (t->b->clocks[mine][its] >= m->clock) return ORDERED;
@@ -115,7 +118,8 @@ static Order order_of(const Touch *t, const ShadowMark *m) {
 static void race(const Touch *t, const ShadowMark *m, bool it_wrote, Order order) {
   const PtxShadow *s = t->s;
   const int32_t other = m->pc1 - 1;
-  PtxFault *fault = shadow_fault(t->s, order == LOCKSTEP ? "relies on lockstep" : "race", t->a->pc, other, about(t));
+  const char *kind = t->same ? "race of equal values" : order == LOCKSTEP ? "relies on lockstep" : "race";
+  PtxFault *fault = shadow_fault(t->s, kind, t->a->pc, other, about(t));
   char where[90];
   if (!fault) return;
   place(t, where, sizeof where);
@@ -125,7 +129,7 @@ static void race(const Touch *t, const ShadowMark *m, bool it_wrote, Order order
     snprintf(fault->message, sizeof fault->message,
              "line %d: %.40s %s %s, which %.40s of %.40s %s at line %d; blocks are in no order", line,
              shadow_block_name(s, t->a->block).text, verb(t), where, shadow_thread(s, m->thread).text,
-             shadow_block_name(s, m->block).text, did, other_line);
+             shadow_block_name(s, shadow_block_of(s, m->agent)).text, did, other_line);
   else if (order == LOCKSTEP && other == t->a->pc && it_wrote)
     snprintf(fault->message, sizeof fault->message,
              "line %d: %s and %s of one warp store different values to %s at once", line,
@@ -143,6 +147,7 @@ static void race(const Touch *t, const ShadowMark *m, bool it_wrote, Order order
 static inline void check_order(const Touch *t, const ShadowMark *m, bool it_wrote) {
   if (!m->pc1) return;
   const Order order = order_of(t, m);
+  if (t->same && (order == LOCKSTEP || (it_wrote && m->pc1 - 1 == t->a->pc))) return; /* one line, one value, by many */
   const uint8_t both = m->sync < t->sync ? m->sync : t->sync; /* volatile does not make lanes of a warp wait */
   if (order != ORDERED && !(both == SYNC_ATOMIC || (both && order != LOCKSTEP))) race(t, m, it_wrote, order);
 }
@@ -150,7 +155,7 @@ static inline void check_order(const Touch *t, const ShadowMark *m, bool it_wrot
 static inline ShadowMark mark(const Touch *t) {
   return (ShadowMark){.pc1 = t->a->pc + 1,
                       .clock = t->b->clocks[t->a->warp][t->a->warp] + 1,
-                      .block = (int32_t)t->a->block,
+                      .agent = t->b->agent,
                       .thread = (uint16_t)t->thread,
                       .sync = t->sync};
 }
@@ -240,12 +245,11 @@ static void explain(const Touch *t, const ShadowMark *reader) {
   }
 }
 
-static void touch_write(const Touch *t, ShadowCell *cell, const unsigned char *value, int32_t n) {
+static void touch_write(Touch *t, ShadowCell *cell, const unsigned char *value, int32_t n) {
   const uint8_t flags = cell->writer.flags;
   const unsigned char *memory = t->a->space == PTX_SPACE_SHARED ? t->a->memory : t->region->memory;
-  const bool same = value && memory && !(flags & CELL_UNSURE) && memcmp(value, memory + t->offset, (size_t)n) == 0;
-  if (same && t->sync != SYNC_ATOMIC) return; /* whoever wins, the value is the same */
   const ShadowMark now = mark(t), *writer = &cell->writer;
+  t->same = value && memory && !(flags & CELL_UNSURE) && memcmp(value, memory + t->offset, (size_t)n) == 0;
   if (value && writer->pc1 == now.pc1 && writer->clock == now.clock && writer->thread / 32 == t->a->warp &&
       writer->thread != t->thread && same_as_earlier_lane(t))
     return;
@@ -259,6 +263,7 @@ static void touch_write(const Touch *t, ShadowCell *cell, const unsigned char *v
   cell->writer.flags = 0;
   cell->when = t->b->now;
   cell->reader = (ShadowMark){0}, cell->other = (ShadowMark){0};
+  t->same = false;
 }
 
 /* --- a request --- */
@@ -290,9 +295,6 @@ static void touch_lane(Touch *t, int lane, const ShadowRegion *region, int64_t o
     const unsigned char *value = a->kind == PTX_STORE ? a->value[lane] : NULL;
     t->offset = offset + c * granule;
     if (a->kind != PTX_STORE && a->kind != PTX_COPY_WRITE) {
-      if (t->sync && a->space == PTX_SPACE_GLOBAL && cell->writer.sync && cell->writer.pc1 &&
-          cell->writer.block != (int32_t)a->block)
-        t->b->synced = true;
       touch_read(t, cell);
     }
     if (writes) touch_write(t, cell, value ? value + c * granule : NULL, granule < a->bytes ? granule : a->bytes);
@@ -316,8 +318,12 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
   uint32_t allowed = a->mask;
   if (!t.b || !a->mask) return a->mask;
   const bool is_global = a->space == PTX_SPACE_GLOBAL;
-  t.sync = a->kind == PTX_ATOMIC ? SYNC_ATOMIC : s->sync[a->pc];
-  const bool signals = t.sync && !is_global;
+  t.sync = a->kind == PTX_ATOMIC ? SYNC_ATOMIC : s->sync[a->pc] & SYNC_VOLATILE;
+  const bool signals = t.sync && !is_global, posts = t.sync && is_global;
+  if (posts && s->sync[a->pc] & SYNC_RELEASES) ptx_shadow_fence_grid(s, a->block);
+  if (posts && a->kind != PTX_STORE)
+    for (uint32_t m = a->mask; m; m &= m - 1) shadow_read_post(s, t.b, a->address[__builtin_ctz(m)]);
+  if (is_global) t.b->touched = true;
   if (signals)
     for (uint32_t m = a->mask; m; m &= m - 1) shadow_acquire(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
   const ShadowRegion *region = is_global ? region_of(s, a->address[__builtin_ctz(a->mask)], a->bytes) : &t.b->shared;
@@ -336,6 +342,8 @@ uint32_t ptx_shadow_access(PtxShadow *s, const PtxAccess *a) {
     const int64_t offset = (int64_t)(address - region->address);
     touch_lane(&t, lane, region, offset);
   }
+  if (posts && a->kind != PTX_LOAD)
+    for (uint32_t m = a->mask; m; m &= m - 1) shadow_write_post(s, t.b, a->address[__builtin_ctz(m)]);
   if (signals)
     for (uint32_t m = a->mask; m; m &= m - 1) shadow_release(s, t.b, a->warp, a->address[__builtin_ctz(m)]);
   return allowed;

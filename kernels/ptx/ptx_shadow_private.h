@@ -13,12 +13,30 @@ enum { SHADOW_REGISTERS = 65536 }; /* an SM's: a block that uses setmaxnreg is t
 typedef struct {
   int32_t pc1;
   uint32_t clock;
-  int32_t block; /* global memory */
+  int32_t agent; /* global memory */
   uint16_t thread;
   uint8_t sync, flags; /* SYNC_*, CELL_* */
 } ShadowMark;
 
-enum { SYNC_NONE, SYNC_VOLATILE, SYNC_ATOMIC };
+enum { SYNC_NONE, SYNC_VOLATILE, SYNC_ATOMIC, SYNC_RELEASES = 4 /* by pc: a fence of the grid is in it */ };
+
+/* Blocks are ordered by what they post. An agent is what a block does between two fences of the grid: agent b is block
+ * b up to its first, then come those behind fences. A fence gives the agent away, with all that the block knows of;
+ * an atomic or volatile write posts what is given at its address; one that reads there knows of it.
+ *
+ *     block 3   writes data | fence | atomicAdd(&count)        given {3}   post of count: {3}
+ *     block 7                         atomicAdd(&count), reads data         known {3}: ordered
+ */
+enum { SHADOW_AGENTS = 1 << 20, SHADOW_POSTS = 4096 };
+typedef struct {
+  uint64_t *words; /* a bit an agent */
+  int32_t n, capacity;
+} ShadowSet;
+
+typedef struct {
+  uint64_t address; /* of global memory; 0: free */
+  ShadowSet set;
+} ShadowPost;
 /* CELL_COPIED: not written by a thread's own store; CELL_BULK: but by a copy that an mbarrier waits for. READ_BY_MANY
  * is of a reader's mark: several lanes. */
 enum {
@@ -74,7 +92,9 @@ typedef struct {
 
 typedef struct {
   int64_t block; /* -1: free */
-  bool synced;   /* has read what another block's atomic wrote: taken to be ordered after it */
+  int32_t agent;
+  bool touched; /* global memory, since the last fence */
+  ShadowSet known, given;
   /* Vector clocks: what warp v did up to clocks[w][v] comes before what warp w does now. What w does now has the clock
    * clocks[w][w] + 1: lanes of a warp are ordered by its barriers alone. */
   uint32_t clocks[SHADOW_WARPS][SHADOW_WARPS];
@@ -106,14 +126,29 @@ struct PtxShadow {
   int32_t n_regions;
   ShadowBlock **blocks;
   int32_t n_blocks, last_block;
+  int32_t *fenced, n_fenced, fenced_capacity; /* by agent less the grid's blocks: its block */
+  int64_t grid_blocks;
+  ShadowPost *posts; /* by a hash of the address; all that find no place share the first */
+  int32_t n_posts;
   PtxFault faults[PTX_MAX_FAULTS];
   int32_t n_faults;
 };
 
+static inline int64_t shadow_block_of(const PtxShadow *s, int32_t agent) {
+  return agent < s->grid_blocks ? agent : s->fenced[agent - s->grid_blocks];
+}
+static inline bool shadow_knows(const ShadowBlock *b, int32_t agent) { /* of so many none is told apart any more */
+  if (agent >= SHADOW_AGENTS) return b->known.n > 0;
+  return agent >> 6 < b->known.n && b->known.words[agent >> 6] >> (agent & 63) & 1;
+}
+/* A synchronising access to global memory, before it reads and when it has written. */
+void shadow_read_post(PtxShadow *s, ShadowBlock *b, uint64_t address);
+void shadow_write_post(PtxShadow *s, ShadowBlock *b, uint64_t address);
+
 /* The last reader is kept, and before it one of another warp. */
 static inline void shadow_note_read(ShadowCell *cell, ShadowMark now, int32_t warp) {
   ShadowMark *last = &cell->reader;
-  const bool same_warp = last->thread >> 5 == warp && last->block == now.block && last->pc1;
+  const bool same_warp = last->thread >> 5 == warp && last->agent == now.agent && last->pc1;
   if (same_warp && last->clock == now.clock) {
     if (last->thread != now.thread) last->flags = READ_BY_MANY;
     return;

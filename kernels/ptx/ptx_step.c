@@ -390,6 +390,15 @@ static uint32_t in_space(const Ins *i, const char *R, uint32_t m) {
   return found;
 }
 
+/* Whether the lanes that their masks name are here; a lane that its own mask does not name is told. */
+static bool in_masks(Run *run, const Block *b, Warp *w, int32_t pc, uint32_t m, int32_t mask) {
+  const char *R = run->arena + w->file;
+  for (uint32_t k = run->shadow ? m : 0; k; k &= k - 1)
+    if (!(word(R, mask, __builtin_ctz(k)) >> __builtin_ctz(k) & 1))
+      ptx_shadow_outside_mask(run->shadow, b->index, w->index, __builtin_ctz(k), pc);
+  return together(w, pc, m, R, mask);
+}
+
 StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32_t mask) {
   const Ins *i = &run->code[pc];
   char *R = run->arena + w->file;
@@ -413,26 +422,26 @@ StepResult warp_step(Run *run, Block *b, Warp *w, int32_t pc, uint32_t m, uint32
     if (i->wide && !warp_together(w, pc, m, ~0u)) return PARKED;
     return barrier(run, b, w, pc, m);
   case O_BAR_WARP: {
-    if (!together(w, pc, m, R, i->a)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->a)) return PARKED;
     uint32_t threads[32] = {0};
     threads[w->index] = m;
     if (run->shadow) ptx_shadow_barrier(run->shadow, b->index, -1, threads);
     return NEXT;
   }
   case O_SHFL:
-    if (!together(w, pc, m, R, i->target)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->target)) return PARKED;
     shuffle(i, R, P, m);
     return NEXT;
   case O_VOTE:
-    if (!together(w, pc, m, R, i->b)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->b)) return PARKED;
     vote(i, R, P, m);
     return NEXT;
   case O_MATCH:
-    if (!together(w, pc, m, R, i->b)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->b)) return PARKED;
     match(i, R, P, m);
     return NEXT;
   case O_REDUX:
-    if (!together(w, pc, m, R, i->b)) return PARKED;
+    if (!in_masks(run, b, w, pc, m, i->b)) return PARKED;
     redux(i, R, m);
     return NEXT;
   case O_ELECT:

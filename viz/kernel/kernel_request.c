@@ -171,7 +171,7 @@ const Option KERNEL_SHOW_OPTIONS[] = {
     {.name = "limit",
      .argument = "COUNT",
      OPTION_NUMBER(KernelRequest, limit, "instructions of lanes", 1, INT64_MAX),
-     .help = "Stop after so many instructions of lanes. Default 40 billion, a minute or two."},
+     .help = "Stop after so many instructions of lanes. Default 40 billion: about a minute of a core, three with faults."},
     {.name = "lines",
      .argument = "COUNT",
      OPTION_NUMBER(KernelRequest, lines, "lines", 1, 10000),

@@ -164,6 +164,31 @@ static void print_faults(const KernelReport *r, Io *io) {
   }
 }
 
+/* Whether a load or store of the line ran; a line may have several copies. */
+static bool is_reached(const KernelReport *r, PtxInstruction line) {
+  for (int32_t pc = 0; pc < r->result.n_instructions; pc++) {
+    const PtxInstruction at = ptx_instruction(r->launch->kernel, pc);
+    if (at.line == line.line && at.file == line.file && r->result.kinds[pc] && r->result.counts[pc].executed)
+      return true;
+  }
+  return false;
+}
+
+/* Silence says nothing of loads and stores that no thread reached. */
+static void print_unreached(const KernelReport *r, Io *io) {
+  const int32_t main_file = kernel_main_file(r->launch);
+  int32_t last = 0;
+  char names[200] = "";
+  for (int32_t pc = 0; pc < r->result.n_instructions; pc++) {
+    const PtxInstruction at = ptx_instruction(r->launch->kernel, pc);
+    const size_t used = strlen(names);
+    if (!r->result.kinds[pc] || r->result.counts[pc].executed || at.line == last || at.file != main_file) continue;
+    last = at.line;
+    if (!is_reached(r, at)) snprintf(names + used, sizeof names - used, "%s%d", used ? ", " : "", last);
+  }
+  if (*names) line(io, ROLE_DIM, "No thread reached the loads and stores of line %s: of them nothing is known.", names);
+}
+
 /* --- the table of lines --- */
 
 static void ratio_cell(Table *t, uint64_t a, uint64_t b, double warn) {
@@ -277,6 +302,7 @@ Status kernel_print(const KernelReport *r, bool csv, Io *io, Error *error) {
     print_divergence(r, lines, n, io);
     print_output(r, io);
     print_faults(r, io);
+    if (r->launch->launch.faults) print_unreached(r, io);
     for (int k = 0; k < r->launch->n_notes; k++) line(io, ROLE_DIM, "Note: %s.", r->launch->notes[k]);
     fputc('\n', io->out);
   }
