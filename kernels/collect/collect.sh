@@ -27,7 +27,6 @@
 #   one-pass   the same and the short ones, spilled registers where they were; every counter in one pass of ncu, three launches for a row -> GPU/others-one-pass
 #   rows       one head by the number of its row blocks, counted in the same way; of cuDNN's and the memory-efficient kernel -> GPU/others-rows
 #   others-longer  one head and four of more than 64K tokens, counted in the same way        -> GPU/others-longer
-#   bandwidth  reading speed against buffer size                                             -> GPU/bandwidth
 #   placement  the side of L2 of each SM, and the SM of each CTA of a launch                 -> GPU/placement
 #   scan       hardware counters of lists of reads and stores (probes/scan_lists.h)        -> GPU/scan
 #   scan-places  the same with all that is read and stored at eight places in turn           -> GPU/scan-places
@@ -181,9 +180,6 @@ stores | stores-causal | gpcs)
   provenance "python3 kernels/collect/others.py $stage libwatch.so" >"$work/about"
   python3 kernels/collect/others.py "$stage" "$(dirname "$program")/libwatch.so" >"$work/rows" && cat "$work/about" "$work/rows" >"$(file_of "$name")" || exit 1
   wc -l "$(file_of "$name")"
-  ;;
-bandwidth)
-  { provenance "$program --bandwidth --csv"; $program --bandwidth --csv; } | tee "$(file_of bandwidth)"
   ;;
 placement | sets | replacement | pace | clocks)
   provenance "$program --$stage" >"$work/about"

@@ -76,9 +76,6 @@ struct GpuTimer {
   }
 };
 
-/* Bandwidth of L2 and HBM as a function of the size of what is read (kernels/probes/probe_bandwidth.cu). */
-void bandwidth_sweep(bool csv);
-
 /* The side of L2 of each SM, and the SMs on which the CTAs of a launch run, as CSV (kernels/probes/probe_placement.cu).
  */
 void placement_print();

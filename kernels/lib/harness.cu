@@ -481,10 +481,9 @@ int main(int argc, char **argv) {
   for (const Request &r : requests) check_names(r);
   if (request.list) list_rungs(request);
   const bool runs = request.verify || request.count || request.time || request.once;
-  if (!runs && !request.bandwidth && !request.study) return 0;
+  if (!runs && !request.study) return 0;
   const Gpu gpu = gpu_open();
   if (request.study) RUN_STUDY[request.study - 1]();
-  if (request.bandwidth) bandwidth_sweep(request.format == FORMAT_CSV);
   if (!runs) return 0;
   Run run = {&request, &gpu, true, true};
   for (const Request &r : requests) {

@@ -17,7 +17,6 @@ static const char HELP[] =
     "  --count          bytes that the kernels ask for against the model (without -N: a grid of shapes)\n"
     "  --time           median of many runs, caches warm and cold\n"
     "  --all            all of these\n"
-    "  --bandwidth      reading speed against buffer size: L2 and HBM\n"
     "  --placement      the side of L2 of each SM, and the SM of each CTA of a launch, as CSV\n"
     "  --scan           reads and stores of L2 granules from a list, a launch each, for a profiler\n"
     "  --scan-places    the same with all that is read and stored at several places in turn\n"
@@ -95,7 +94,6 @@ static bool take_flag(Request *r, const char *o) {
   if (!strcmp(o, "--count")) return r->count = true;
   if (!strcmp(o, "--time")) return r->time = true;
   if (!strcmp(o, "--all")) return r->list = r->verify = r->count = r->time = true;
-  if (!strcmp(o, "--bandwidth")) return r->bandwidth = true;
   if (!strcmp(o, "--once")) return r->once = true;
   if (!strcmp(o, "--causal")) return r->shape.causal = true;
   if (!strcmp(o, "--csv")) return r->format = FORMAT_CSV, true;
@@ -175,7 +173,7 @@ static void take_options(Request *r, int argc, char **argv) {
 static void check_study(const Request *r) {
   if (!r->study) return;
   const char *mode = STUDIES[r->study - 1];
-  if (r->list || r->verify || r->count || r->time || r->bandwidth || r->once) usage(mode, "goes with no other mode");
+  if (r->list || r->verify || r->count || r->time || r->once) usage(mode, "goes with no other mode");
   if (r->format != FORMAT_TABLE && r->format != FORMAT_CSV) usage(mode, "prints CSV and nothing else");
   if (r->has_values || r->shape.causal) usage(mode, "chooses its launches itself; it goes with no shape and no rung");
 }
@@ -183,7 +181,7 @@ static void check_study(const Request *r) {
 static void complete(Request *r) {
   check_study(r);
   if (r->study) return;
-  if (!r->list && !r->verify && !r->count && !r->time && !r->bandwidth && !r->once) r->list = true;
+  if (!r->list && !r->verify && !r->count && !r->time && !r->once) r->list = true;
   if (r->apart && !r->once)
     usage("--apart",
           "goes with --once alone: what L2 keeps depends on where tensors lie, and only a profiler sees that");
