@@ -172,7 +172,9 @@ static const char *wrong_form(const json_t *form, const json_t *v, const char *n
 }
 
 /* CSV, or a file: no --json is added. */
-static bool is_data(const char *command) { return strstr(command, "--csv") || !strncmp(command, "cat ", 4); }
+static bool is_data(const char *command) {
+  return strstr(command, "--csv") || !strncmp(command, "cat ", 4) || !strncmp(command, "trace ", 6);
+}
 
 /* The command's run; `figures`: with --json, unless it prints CSV or is told so already. */
 static Run *ask(const char *command, const char *input, bool figures) {
@@ -523,7 +525,7 @@ static void run_table(const char *path) {
     line = end_row = k + 1;
     if (document) check_statement(row);
     else if (!strncmp(row, "$ ", 2)) {
-      for (first_row = k; end_row < n && !strchr("$@", *rows[end_row]) && strncmp(rows[end_row], "for ", 4) && strncmp(rows[end_row], "let ", 4);) end_row++;
+      for (first_row = k; end_row < n && !(*rows[end_row] && strchr("$@", *rows[end_row])) && strncmp(rows[end_row], "for ", 4) && strncmp(rows[end_row], "let ", 4);) end_row++;
       run_block(0);
       n_loops = 0;
     } else if (!strncmp(row, "for ", 4)) {

@@ -171,6 +171,21 @@ TEST(test_export_list) {
   close_player(p);
 }
 
+/* A page opens before its L2 is known, and a Worker works that out from the page's line. Q, K, V of 5 heads fit L2. */
+TEST(test_l2_that_comes_later) {
+  Player *page = open_player(), *worker = open_player();
+  char line[REQUEST_STATE_BYTES];
+  page->request.l2_later = true;
+  assert_true(player_restore(page, "kernel=fa2-sm90 N=1024 heads=5 d=128 gpu=h200"));
+  assert_true(page->stage.l2.is_awaited && !page->stage.l2.is_known);
+  assert_true(player_restore(worker, player_state(page, line)));
+  player_give_l2(page, &worker->stage.l2);
+  assert_true(page->stage.l2.is_known && page->stage.l2.hbm_read_bytes == 3 * 5 * 1024 * 128 * 2);
+  assert_true(page->stage.l2.least_s > 0 && page->stage.l2.least_s == worker->stage.l2.least_s);
+  close_player(page);
+  close_player(worker);
+}
+
 /* A file that is dropped on the window, by its name; what cannot be opened leaves all as it was. */
 TEST(test_open_file) {
   static const char CONFIG[] = "{\"model_type\": \"llama\", \"num_attention_heads\": 8, \"num_key_value_heads\": 2, "
