@@ -53,7 +53,7 @@ static void failed(const char *format, ...) {
   failures++;
 }
 
-/* A line that means nothing ends its table: what follows could hang on it. */
+/* A line that means nothing ends its table: what follows could depend on it. */
 #define bad_line(...) (failed("bad line: " __VA_ARGS__), finish())
 static void finish(void) {
   char *remove;
