@@ -1,6 +1,7 @@
 /* What both programs do: finds the command, runs it, prints the one-line reason when it fails. */
 #define _POSIX_C_SOURCE 200809L /* poll, readlink, execv */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -257,8 +258,17 @@ static const volatile sig_atomic_t *catch_interrupt(void) {
   return &interrupted;
 }
 
+/* Where a stream is closed, the next file that is opened would take its place, and a compiler's words with it. */
+static void keep_streams(void) {
+  int file;
+  while ((file = open("/dev/null", O_RDONLY)) >= 0 && file <= STDERR_FILENO) {
+  }
+  if (file >= 0) close(file);
+}
+
 int program_main(const Command *const *commands, const Drawing *drawing, int argc, char **argv) {
   setlocale(LC_CTYPE, "");
+  keep_streams();
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, seen below */
 #ifdef SIGXFSZ
   signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */

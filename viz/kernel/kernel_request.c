@@ -171,7 +171,8 @@ const Option KERNEL_SHOW_OPTIONS[] = {
     {.name = "limit",
      .argument = "COUNT",
      OPTION_NUMBER(KernelRequest, limit, "instructions of lanes", 1, INT64_MAX),
-     .help = "Stop after so many instructions of lanes. Default 40 billion: about a minute of a core, three with faults."},
+     .help =
+         "Stop after so many instructions of lanes. Default 40 billion: about a minute of a core, three with faults."},
     {.name = "lines",
      .argument = "COUNT",
      OPTION_NUMBER(KernelRequest, lines, "lines", 1, 10000),
@@ -227,6 +228,7 @@ const Option KERNEL_CLANG_OPTIONS[] = {
 /* --- comments of the file --- */
 
 static const Option *find_option(const char *word, size_t n) {
+  while (n > 1 && *word == '-') word++, n--; /* as on a command line */
   const Option *const tables[] = {KERNEL_LAUNCH_OPTIONS, KERNEL_LIKE_OPTIONS, KERNEL_CLANG_OPTIONS};
   for (size_t t = 0; t < 3; t++)
     for (const Option *o = tables[t]; option_is_row(o); o++) {

@@ -189,6 +189,8 @@ def _words(command: str, places: Sequence[Any], options: Mapping[str, Any]) -> l
         option = f"-{name}" if len(name) == 1 else "--" + name.replace("_", "-")
         if value is None or value is False:
             continue
+        if value is True and len(name) == 1:
+            raise TypeError(f"{name}=True: {name} takes a value")
         if option == "--args":  # one a parameter of a kernel, each with commas of its own
             words += [f"--arg={arg}" for arg in value]
         elif value is True:
