@@ -459,11 +459,11 @@ async function story(world) {
   await until('2 of 13.')
   await page.press('ArrowDown'); await page.press('Enter'); await page.press('ArrowRight')
   await until('2 of 13.')
-  await page.value('location.hash = "mask"')
+  await page.value('location.hash = "my-kernel"')
   await until('1 of 5.')
   await page.press('Escape')
   await page.until('location.pathname.endsWith("/see.html") && window.tilewalk')
-  return 'why-fast and mask, with answers'
+  return 'why-fast and my-kernel, with answers'
 }
 
 // ---- lessons

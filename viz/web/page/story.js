@@ -1,4 +1,4 @@
-// A story: somebody leads, and asks first. `story.html#mask` tells another than the usual one.
+// A story: somebody leads, and asks first. `story.html#my-kernel` tells another than the usual one.
 
 import { Viewer } from './viewer.js'
 
