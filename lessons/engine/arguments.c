@@ -1,108 +1,66 @@
 #include "lessons/engine/arguments.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "sim/base/ascii.h"
-#include "sim/base/nearest.h"
 #include "sim/base/quote.h"
-#include "sim/base/size.h"
+#include "sim/base/word_list.h"
 
-typedef struct {
-  const char *function;
-  const ArgumentField *fields;
-  int n_fields;
-  char *record;
-} Reading;
-
-static bool same_but_for_case(const char *a, const char *b) {
-  for (; *a && *b; a++, b++)
-    if (ascii_lower((unsigned char)*a) != ascii_lower((unsigned char)*b)) return false;
-  return *a == *b;
+Status arguments_shipped(Thing thing, const char *value, Error *error) {
+  if (thing == THING_GPU || (thing == THING_PROGRAM && !question_is_path(value))) return STATUS_OK;
+  return error_set(error, STATUS_BAD_REQUEST, "'%s' is of the command line alone; here there are no models, kernels, "
+                                              "masks and files",
+                   quote_text(value).text);
 }
 
-static const ArgumentField *find(lua_State *lua, const Reading *r, const char *name) {
-  Nearest nearest = {.word = name};
-  for (int f = 0; f < r->n_fields; f++) {
-    if (strcmp(r->fields[f].name, name) == 0) return &r->fields[f];
-    if (!nearest.best || nearest.distance > 0) nearest_offer(&nearest, r->fields[f].name);
-    if (same_but_for_case(r->fields[f].name, name)) nearest.best = r->fields[f].name, nearest.distance = 0;
+/* The value on top of the stack as the command line spells it; false: it is left out, as a switch that is off is. */
+static bool spell(lua_State *lua, const char *function, const char *name, char text[ARGUMENT_TEXT_BYTES]) {
+  size_t length;
+  *text = '\0';
+  switch (lua_type(lua, -1)) {
+  case LUA_TBOOLEAN: return lua_toboolean(lua, -1);
+  case LUA_TNUMBER: {
+    const double number = lua_tonumber(lua, -1);
+    const bool is_whole = number == floor(number) && fabs(number) < 9e18;
+    snprintf(text, ARGUMENT_TEXT_BYTES, is_whole ? "%.0f" : "%.14g", number);
+    return true;
   }
-  const Quote shown = quote_text(name);
-  if (nearest.best) sandbox_fail(lua, "%s takes no '%s'; did you mean '%s'?", r->function, shown.text, nearest.best);
-  sandbox_fail(lua, "%s takes no '%s'", r->function, shown.text);
-  return r->fields; /* never: sandbox_fail does not come back */
-}
-
-/* A number or a text like "8K", for kinds that count. The value is on top of the stack. */
-static int64_t read_whole(lua_State *lua, const Reading *r, const ArgumentField *field) {
-  const int64_t least = field->kind == ARGUMENT_COUNT ? 1 : 0;
-  if (lua_type(lua, -1) == LUA_TSTRING && field->kind != ARGUMENT_WHOLE) {
-    int64_t whole = 0;
-    Error error = {0};
-    const char *text = lua_tostring(lua, -1);
-    const Status status =
-        field->kind == ARGUMENT_COUNT ? size_parse_count(text, &whole, &error) : size_parse(text, &whole, &error);
-    if (status) sandbox_fail(lua, "%s: %s: %s", r->function, field->name, error.message);
-    return whole;
+  case LUA_TSTRING: {
+    const char *given = lua_tolstring(lua, -1, &length);
+    if (length >= ARGUMENT_TEXT_BYTES || strlen(given) != length)
+      sandbox_fail(lua, "%s: %s is a text of %zu bytes; at most %d fit, without a zero among them", function, name,
+                   length, ARGUMENT_TEXT_BYTES - 1);
+    memcpy(text, given, length + 1);
+    return true;
   }
-  if (lua_type(lua, -1) != LUA_TNUMBER)
-    sandbox_fail(lua, "%s: %s is a %s; it must be a whole number", r->function, field->name, luaL_typename(lua, -1));
-  const double number = lua_tonumber(lua, -1);
-  if (!(number >= (double)least && number < 9e18) || number != floor(number))
-    sandbox_fail(lua, "%s: %s is %.14g; it must be a whole number, at least %d", r->function, field->name, number,
-                 (int)least);
-  return lua_isinteger(lua, -1) ? lua_tointeger(lua, -1) : (int64_t)number;
-}
-
-static void store(lua_State *lua, const Reading *r, const ArgumentField *field) {
-  char *const member = r->record + field->offset;
-  switch (field->kind) {
-  case ARGUMENT_COUNT:
-  case ARGUMENT_WHOLE:
-  case ARGUMENT_SIZE: {
-    const int64_t whole = read_whole(lua, r, field);
-    memcpy(member, &whole, sizeof whole);
-    return;
-  }
-  case ARGUMENT_FLAG: {
-    if (!lua_isboolean(lua, -1))
-      sandbox_fail(lua, "%s: %s is a %s; it must be true or false", r->function, field->name, luaL_typename(lua, -1));
-    const bool flag = lua_toboolean(lua, -1);
-    memcpy(member, &flag, sizeof flag);
-    return;
-  }
-  case ARGUMENT_TEXT: {
-    if (lua_type(lua, -1) != LUA_TSTRING)
-      sandbox_fail(lua, "%s: %s is a %s; it must be a text in quotes", r->function, field->name,
-                   luaL_typename(lua, -1));
-    size_t length;
-    const char *text = lua_tolstring(lua, -1, &length);
-    if (length >= ARGUMENT_TEXT_BYTES || strlen(text) != length)
-      sandbox_fail(lua, "%s: %s is a text of %zu bytes; at most %d fit, without a zero among them", r->function,
-                   field->name, length, ARGUMENT_TEXT_BYTES - 1);
-    memcpy(member, text, length + 1);
-    return;
-  }
-  case ARGUMENT_ANY: return;
+  default:
+    sandbox_fail(lua, "%s: %s is a %s; it must be a number, a text in quotes, or true or false", function, name,
+                 luaL_typename(lua, -1));
+    return false;
   }
 }
 
-void arguments_read(lua_State *lua, const char *function, const ArgumentField *fields, int n_fields, void *record) {
-  const Reading r = {function, fields, n_fields, record};
-  const ArgumentField *given[ARGUMENT_FIELDS_MAX];
-  int n_given = 0;
+void arguments_read(lua_State *lua, const char *function, const OptionSet *sets, void *target,
+                    const char *const *lists) {
+  static const char *const NOT_HERE[] = {"state", "help", NULL};
+  static const QuestionFiles FILES = {.shipped = arguments_shipped};
+  OptionParser parser = {.sets = sets, .target = target, .files = &FILES, .from_file = true};
   if (lua_gettop(lua) != 1 || !lua_istable(lua, 1))
-    sandbox_fail(lua, "%s takes named arguments in braces, as in %s{%s=...}", function, function, fields[0].name);
+    sandbox_fail(lua, "%s takes named arguments in braces, as in %s{%s=...}", function, function, sets->heading);
   for (lua_pushnil(lua); lua_next(lua, 1); lua_pop(lua, 1)) {
+    char text[ARGUMENT_TEXT_BYTES], name[64], word[sizeof text + sizeof name + 4];
+    Error error = {0};
     if (lua_type(lua, -2) != LUA_TSTRING)
-      sandbox_fail(lua, "%s takes only named arguments, as in %s{%s=...}", function, function, fields[0].name);
-    const ArgumentField *field = find(lua, &r, lua_tostring(lua, -2));
-    for (int g = 0; g < n_given && field->kind != ARGUMENT_ANY; g++)
-      if (given[g]->kind != ARGUMENT_ANY && given[g]->offset == field->offset)
-        sandbox_fail(lua, "%s: %s and %s are two names of one thing; give one", function, given[g]->name, field->name);
-    if (n_given < ARGUMENT_FIELDS_MAX) given[n_given++] = field;
-    store(lua, &r, field);
+      sandbox_fail(lua, "%s takes only named arguments, as in %s{%s=...}", function, function, sets->heading);
+    snprintf(name, sizeof name, "%s", lua_tostring(lua, -2));
+    if (word_list_find(NOT_HERE, name) >= 0) sandbox_fail(lua, "%s takes no '%s'", function, quote_text(name).text);
+    if ((lists && word_list_find(lists, name) >= 0) || !spell(lua, function, quote_text(name).text, text)) continue;
+    for (char *c = name; *c; c++)
+      if (*c == '_') *c = '-';
+    snprintf(word, sizeof word, name[1] ? *text ? "--%s=%s" : "--%s" : "-%s%s", name, text);
+    char *const words[] = {word};
+    if (options_parse(&parser, 1, words, &error)) sandbox_refuse(lua, function, &error);
   }
 }
 

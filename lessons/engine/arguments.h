@@ -1,33 +1,22 @@
-/* Named arguments: sim{N=8192, causal=true} into a struct, by a table of names. Inside lessons/.
+/* Named arguments: sim{N=8192, causal=true} is "-N8192 --causal", read by the rows of options. Inside lessons/.
  *
- * Names are those of the command line, with _ for -. An unknown name is an error that offers the
- * nearest. */
+ * Names are those of the command line, with _ for -; so are rules and refusals. */
 #ifndef TILEWALK_LESSONS_ENGINE_ARGUMENTS_H
 #define TILEWALK_LESSONS_ENGINE_ARGUMENTS_H
 
 #include "lessons/engine/expression_sandbox.h"
+#include "sim/question/question.h"
 
-enum { ARGUMENT_TEXT_BYTES = 128, ARGUMENT_FIELDS_MAX = 48 };
+enum { ARGUMENT_TEXT_BYTES = 128 };
 
-typedef enum {
-  ARGUMENT_COUNT, /* int64_t: 8192 or "8K"; at least 1 */
-  ARGUMENT_WHOLE, /* int64_t: 0 or more */
-  ARGUMENT_SIZE,  /* int64_t: bytes, 196608 or "192K" */
-  ARGUMENT_FLAG,  /* bool */
-  ARGUMENT_TEXT,  /* char[ARGUMENT_TEXT_BYTES] */
-  ARGUMENT_ANY,   /* left to the caller, who reads it by arguments_push; offset unused */
-} ArgumentKind;
+/* Refuses what names a file: lessons have none. */
+Status arguments_shipped(Thing thing, const char *value, Error *error);
 
-typedef struct {
-  const char *name;
-  ArgumentKind kind;
-  size_t offset;
-} ArgumentField;
-
-/* Reads the table that is the only argument of the running function into *record, which holds
- * defaults. `function` is its name for messages. Two names with one offset are spellings of one
- * thing: only one may be given. */
-void arguments_read(lua_State *lua, const char *function, const ArgumentField *fields, int n_fields, void *record);
+/* Reads the table that is the only argument of the running function into *target, which holds defaults. `function` is
+ * its name for messages. `lists`, which ends with NULL, names arguments that the caller reads by arguments_push; NULL:
+ * there are none. */
+void arguments_read(lua_State *lua, const char *function, const OptionSet *sets, void *target,
+                    const char *const *lists);
 
 /* Pushes the argument `name`, nil when it is not given. Returns its Lua type. */
 int arguments_push(lua_State *lua, const char *name);

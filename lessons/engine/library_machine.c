@@ -55,34 +55,30 @@ static int machine_gpu(lua_State *lua) {
 typedef struct {
   KvCache cache;
   int64_t tokens, block;
-  char dtype[ARGUMENT_TEXT_BYTES];
 } CacheRequest;
 
-static const ArgumentField CACHE_FIELDS[] = {
-    {"tokens", ARGUMENT_WHOLE, offsetof(CacheRequest, tokens)},
-    {"layers", ARGUMENT_COUNT, offsetof(CacheRequest, cache.layers)},
-    {"kv_heads", ARGUMENT_COUNT, offsetof(CacheRequest, cache.kv_heads)},
-    {"d", ARGUMENT_COUNT, offsetof(CacheRequest, cache.d)},
-    {"head_dim", ARGUMENT_COUNT, offsetof(CacheRequest, cache.d)},
-    {"latent", ARGUMENT_COUNT, offsetof(CacheRequest, cache.latent)},
-    {"window", ARGUMENT_COUNT, offsetof(CacheRequest, cache.window)},
-    {"window_layers", ARGUMENT_COUNT, offsetof(CacheRequest, cache.window_layers)},
-    {"dtype", ARGUMENT_TEXT, offsetof(CacheRequest, dtype)},
-    {"group", ARGUMENT_COUNT, offsetof(CacheRequest, cache.group)},
-    {"scale_bytes", ARGUMENT_COUNT, offsetof(CacheRequest, cache.scale_bytes)},
-    {"page_tokens", ARGUMENT_COUNT, offsetof(CacheRequest, cache.page_tokens)},
+static const Option CACHE_ROWS[] = {
+    {.name = "tokens", OPTION_NUMBER(CacheRequest, tokens, "tokens", 0, INT64_MAX)},
+    {.name = "layers", OPTION_COUNT(CacheRequest, cache.layers)},
+    {.name = "kv-heads", OPTION_COUNT(CacheRequest, cache.kv_heads)},
+    {.name = "head-dim", .letter = 'd', OPTION_COUNT(CacheRequest, cache.d)},
+    {.name = "latent", OPTION_COUNT(CacheRequest, cache.latent)},
+    {.name = "window", OPTION_COUNT(CacheRequest, cache.window)},
+    {.name = "window-layers", OPTION_COUNT(CacheRequest, cache.window_layers)},
+    {.name = "dtype", OPTION_CHOICE(CacheRequest, cache.dtype, "is no data type of a cache"), .names = KV_DTYPE_NAMES},
+    {.name = "group", OPTION_COUNT(CacheRequest, cache.group)},
+    {.name = "scale-bytes", OPTION_COUNT(CacheRequest, cache.scale_bytes)},
+    {.name = "page-tokens", OPTION_COUNT(CacheRequest, cache.page_tokens)},
+    {0},
 };
 
 /* One layer, one KV head, d = 128, fp16, unless said otherwise. */
 static CacheRequest read_cache(lua_State *lua, const char *function) {
-  CacheRequest r = {.dtype = "fp16"};
-  arguments_read(lua, function, CACHE_FIELDS, sizeof CACHE_FIELDS / sizeof *CACHE_FIELDS, &r);
+  CacheRequest r = {0};
+  arguments_read(lua, function, (const OptionSet[]){{"tokens", CACHE_ROWS, 0}, {0}}, &r, NULL);
   if (!r.cache.layers) r.cache.layers = 1;
   if (!r.cache.latent && !r.cache.kv_heads) r.cache.kv_heads = 1;
   if (!r.cache.latent && !r.cache.d) r.cache.d = 128;
-  if (!kvcache_dtype_from_name(r.dtype, &r.cache.dtype))
-    sandbox_fail(lua, "%s: '%s' is no data type of a cache; there are fp16, bf16, fp32, fp8, int8 and int4", function,
-                 quote_text(r.dtype).text);
   Error error = {0};
   if (kvcache_complete(&r.cache, &error)) sandbox_refuse(lua, function, &error);
   return r;
@@ -133,16 +129,17 @@ static int machine_grow(lua_State *lua) {
   return 1;
 }
 
-static const ArgumentField BLOCK_FIELDS[] = {
-    {"tokens", ARGUMENT_WHOLE, offsetof(CacheRequest, tokens)},
-    {"block", ARGUMENT_COUNT, offsetof(CacheRequest, block)},
+static const Option BLOCK_ROWS[] = {
+    {.name = "tokens", OPTION_NUMBER(CacheRequest, tokens, "tokens", 0, INT64_MAX)},
+    {.name = "block", OPTION_COUNT(CacheRequest, block)},
+    {0},
 };
 
 /* blocks{tokens=257, block=128}: how many blocks it takes to read the rows, and how full the last
  * is. */
 static int machine_blocks(lua_State *lua) {
   CacheRequest r = {.block = 128};
-  arguments_read(lua, "blocks", BLOCK_FIELDS, sizeof BLOCK_FIELDS / sizeof *BLOCK_FIELDS, &r);
+  arguments_read(lua, "blocks", (const OptionSet[]){{"tokens", BLOCK_ROWS, 0}, {0}}, &r, NULL);
   const KvBlocks blocks = kvcache_blocks(r.tokens, r.block);
   lua_createtable(lua, 0, 2);
   sandbox_set_number(lua, "n", (double)blocks.n_blocks);

@@ -1,137 +1,50 @@
 /* Functions over the two-level model: sim, tiles, events, lower_bound. */
-#include <stdio.h>
-#include <string.h>
-
 #include "lessons/engine/arguments.h"
 #include "lessons/engine/machine.h"
-#include "sim/algorithms/shipped.h"
-#include "sim/base/nearest.h"
-#include "sim/base/quote.h"
 #include "sim/simulate.h"
 
-enum { DEFAULT_N = 4096, DEFAULT_D = 128, TILES_MAX = 4096, EVENTS_MAX = 8192 };
+enum { TILES_MAX = 4096, EVENTS_MAX = 8192 };
 
-typedef struct {
-  Shape shape;
-  Tiling tiling;
-  int64_t block, sram_bytes;
-  char algorithm[ARGUMENT_TEXT_BYTES], dtype[ARGUMENT_TEXT_BYTES], gpu[ARGUMENT_TEXT_BYTES], pace[ARGUMENT_TEXT_BYTES];
-} Request;
-
-static const ArgumentField REQUEST_FIELDS[] = {
-    {"N", ARGUMENT_COUNT, offsetof(Request, shape.N_q)},
-    {"seq_len", ARGUMENT_COUNT, offsetof(Request, shape.N_q)},
-    {"seq_len_k", ARGUMENT_COUNT, offsetof(Request, shape.N_k)},
-    {"d", ARGUMENT_COUNT, offsetof(Request, shape.d)},
-    {"head_dim", ARGUMENT_COUNT, offsetof(Request, shape.d)},
-    {"batch", ARGUMENT_COUNT, offsetof(Request, shape.batch)},
-    {"heads", ARGUMENT_COUNT, offsetof(Request, shape.heads)},
-    {"kv_heads", ARGUMENT_COUNT, offsetof(Request, shape.kv_heads)},
-    {"dtype", ARGUMENT_TEXT, offsetof(Request, dtype)},
-    {"causal", ARGUMENT_FLAG, offsetof(Request, shape.causal)},
-    {"window", ARGUMENT_COUNT, offsetof(Request, shape.window)},
-    {"algorithm", ARGUMENT_TEXT, offsetof(Request, algorithm)},
-    {"block", ARGUMENT_COUNT, offsetof(Request, block)},
-    {"block_q", ARGUMENT_COUNT, offsetof(Request, tiling.B_r)},
-    {"br", ARGUMENT_COUNT, offsetof(Request, tiling.B_r)},
-    {"block_k", ARGUMENT_COUNT, offsetof(Request, tiling.B_c)},
-    {"bc", ARGUMENT_COUNT, offsetof(Request, tiling.B_c)},
-    {"splits", ARGUMENT_COUNT, offsetof(Request, tiling.n_splits)},
-    {"lse", ARGUMENT_FLAG, offsetof(Request, tiling.lse)},
-    {"sram", ARGUMENT_SIZE, offsetof(Request, sram_bytes)},
-    {"gpu", ARGUMENT_TEXT, offsetof(Request, gpu)},
-    {"pace", ARGUMENT_TEXT, offsetof(Request, pace)},
-};
-enum { N_REQUEST_FIELDS = sizeof REQUEST_FIELDS / sizeof *REQUEST_FIELDS };
-
-static const Schedule *find_schedule(lua_State *lua, const char *function, const char *name) {
-  const Schedule *found = schedule_find(name);
-  if (found) return found;
-  Nearest nearest = {.word = name};
-  char all[128] = "";
-  for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
-  shipped_names(SHIPPED_ALL, ", ", all, sizeof all);
-  sandbox_fail(lua, "%s: there is no algorithm '%s'%s%s%s; there are %s and more (tilewalk algorithms)", function,
-               quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-               nearest.best ? "'?)" : "", all);
-  return NULL;
-}
-
-/* The same rules as the command line's: --block sets both sides, the machine's SRAM unless another
- * is given. */
-static Problem read_problem(lua_State *lua, const char *function, const Schedule **schedule) {
-  Request r = {.dtype = "fp16", .pace = "time"};
-  snprintf(r.algorithm, sizeof r.algorithm, "%s", shipped_default()->name);
-  arguments_read(lua, function, REQUEST_FIELDS, N_REQUEST_FIELDS, &r);
-  Problem p = {.shape = r.shape, .tiling = r.tiling, .machine = machine_paper()};
-  if (p.shape.N_q == 0) p.shape.N_q = DEFAULT_N;
-  if (p.shape.d == 0) p.shape.d = DEFAULT_D;
-  if (!dtype_from_name(r.dtype, &p.shape.dtype))
-    sandbox_fail(lua, "%s: '%s' is no data type; there are fp32, fp16, bf16 and fp8", function,
-                 quote_text(r.dtype).text);
-  if (r.block && (r.tiling.B_r || r.tiling.B_c))
-    sandbox_fail(lua, "%s: block sets both sides of a tile; give it or block_q and block_k", function);
-  if (r.block) p.tiling.B_r = p.tiling.B_c = r.block;
-  if (*r.gpu) {
-    const Gpu *gpu = machine_push_gpu(lua, function, r.gpu);
-    p.machine = machine_of_gpu(gpu);
-    p.launch = (LaunchConfig){.order = ORDER_QUERY_HEAD_BATCH, .rows = ROWS_LONGEST_FIRST}; /* as without a kernel */
-    lua_pop(lua, 1);
-  }
-  if (r.sram_bytes) p.machine.sram_bytes = r.sram_bytes;
-  p.in_step = strcmp(r.pace, "step") == 0;
-  if (!p.in_step && strcmp(r.pace, "time") != 0)
-    sandbox_fail(lua, "%s: '%s' is no pace; there are time and step", function, quote_text(r.pace).text);
-  char names[128];
-  *schedule = find_schedule(lua, function, r.algorithm);
-  if (r.tiling.n_splits && !(*schedule)->splits)
-    sandbox_fail(lua, "%s: splits has no effect on %s; only %s splits the keys", function, (*schedule)->name,
-                 shipped_names(SHIPPED_SPLITS, " and ", names, sizeof names));
-  if (r.tiling.lse && !(*schedule)->writes_lse)
-    sandbox_fail(lua, "%s: lse has no effect on %s; only %s write it", function, (*schedule)->name,
-                 shipped_names(SHIPPED_WRITES_LSE, " and ", names, sizeof names));
-  return p;
-}
-
-static Simulation answer(lua_State *lua, const char *function, Problem *read) {
-  const Schedule *schedule;
-  const Problem problem = read_problem(lua, function, &schedule);
+/* Answers what the arguments ask, in two levels. *gpu, on the stack: the one named, NULL where there is none. */
+static Simulation answer(lua_State *lua, const char *function, Problem *problem, const Gpu **gpu) {
+  Question q = {0};
+  Gpu paper;
   Simulation s;
-  if (read) *read = problem;
   Error error = {0};
+  arguments_read(lua, function, QUESTION_SETS, &q, NULL);
+  *gpu = *q.gpu ? machine_push_gpu(lua, function, q.gpu) : NULL;
+  if (!*gpu) gpu_paper(&paper);
+  const QuestionFiles files = {.machine = *gpu ? *gpu : &paper};
+  if (question_algorithms(&q, &files, REQUEST_ONE, &error) || question_problem(&q, &files, problem, NULL, &error))
+    sandbox_refuse(lua, function, &error);
+  if (q.n_algorithms > 1) sandbox_fail(lua, "%s answers for one algorithm", function);
   sandbox_charge(lua, 2000);
-  if (simulate(&s, &problem, schedule, &error)) sandbox_refuse(lua, function, &error);
+  if (simulate(&s, problem, q.algorithms[0], &error)) sandbox_refuse(lua, function, &error);
   return s;
 }
 
 /* With a GPU named: what its L2 keeps from HBM, and the time that no run beats. The walk takes 100,000 steps a head or
  * fewer, and six heads' at most (sim/l2/l2_run.h). The caps hold one walk below half a second and 100 MB, measured. */
-static void add_l2(lua_State *lua, Simulation *s, const Problem *problem) {
+static void add_l2(lua_State *lua, Simulation *s, const Problem *problem, const Gpu *gpu) {
   enum { WALK_MAX = 600000, STEPS_PER_READ = 12, CTAS_MAX = 65536, KEY_BLOCKS_MAX = 2048 };
-  const int type = arguments_push(lua, "gpu");
-  if (type == LUA_TSTRING) {
-    const Gpu *gpu = machine_push_gpu(lua, "sim", lua_tostring(lua, -1));
-    const double reads =
-        (double)s->plan.T_r * (double)s->plan.T_c * (double)s->plan.shape.heads * (double)s->plan.shape.batch;
-    Error error = {0};
-    const double ctas = (double)s->plan.T_r * (double)s->plan.shape.heads * (double)s->plan.shape.batch *
-                        (double)(s->plan.tiling.n_splits ? s->plan.tiling.n_splits : 1);
-    if (ctas > CTAS_MAX || s->plan.T_c > KEY_BLOCKS_MAX)
-      sandbox_fail(lua, "sim: with a GPU at most %d CTAs and %d blocks of keys; take larger blocks", CTAS_MAX,
-                   KEY_BLOCKS_MAX);
-    sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
-    if (simulation_answer(s, problem, s->schedule, gpu, &error)) sandbox_refuse(lua, "sim", &error);
-    lua_pop(lua, 1);
-  }
-  lua_pop(lua, 1);
+  const double blocks = (double)s->plan.T_r * (double)s->plan.shape.heads * (double)s->plan.shape.batch,
+               reads = blocks * (double)s->plan.T_c,
+               ctas = blocks * (double)(s->plan.tiling.n_splits ? s->plan.tiling.n_splits : 1);
+  Error error = {0};
+  if (ctas > CTAS_MAX || s->plan.T_c > KEY_BLOCKS_MAX)
+    sandbox_fail(lua, "sim: with a GPU at most %d CTAs and %d blocks of keys; take larger blocks", CTAS_MAX,
+                 KEY_BLOCKS_MAX);
+  sandbox_charge(lua, STEPS_PER_READ * (reads < WALK_MAX ? reads : WALK_MAX));
+  if (simulation_answer(s, problem, s->schedule, gpu, &error)) sandbox_refuse(lua, "sim", &error);
 }
 
 /* sim{...}: one run, with the keys of `sim --json`, and its shape. `passes` is how often the
  * algorithm goes over the problem from start to end: one kernel launch each. */
 static int model_sim(lua_State *lua) {
   Problem problem;
-  Simulation s = answer(lua, "sim", &problem);
-  add_l2(lua, &s, &problem);
+  const Gpu *gpu;
+  Simulation s = answer(lua, "sim", &problem, &gpu);
+  if (gpu) add_l2(lua, &s, &problem, gpu);
   SandboxReport report;
   const ReportSink sink = sandbox_report(&report, lua);
   report_run(&sink, NULL, &s);
@@ -176,7 +89,9 @@ static TileKind push_tile(lua_State *lua, const Plan *plan, int64_t i, int64_t j
 
 /* tiles{...}: the list of all tiles, row by row, and how many there are of each kind. */
 static int model_tiles(lua_State *lua) {
-  const Simulation s = answer(lua, "tiles", NULL);
+  Problem problem;
+  const Gpu *gpu;
+  const Simulation s = answer(lua, "tiles", &problem, &gpu);
   const Plan *plan = &s.plan;
   if (plan->T_r > TILES_MAX || plan->T_c > TILES_MAX || plan->T_r * plan->T_c > TILES_MAX)
     sandbox_fail(lua, "tiles: more than %d tiles; sim counts them at any size, tiles lists small problems", TILES_MAX);
@@ -214,7 +129,9 @@ static void push_event(lua_State *lua, const Schedule *s, const Event *e) {
 
 /* events{...}: what one head does, event by event, for small problems. */
 static int model_events(lua_State *lua) {
-  const Simulation s = answer(lua, "events", NULL);
+  Problem problem;
+  const Gpu *gpu;
+  const Simulation s = answer(lua, "events", &problem, &gpu);
   const Wide n = schedule_n_steps(s.schedule, &s.plan);
   if (n > EVENTS_MAX) sandbox_fail(lua, "events: more than %d events; take a smaller N or larger blocks", EVENTS_MAX);
   sandbox_charge(lua, (double)n * 200);
@@ -230,7 +147,9 @@ static int model_events(lua_State *lua) {
 
 /* lower_bound{...}: bytes that no exact algorithm can go below, in order of magnitude. */
 static int model_lower_bound(lua_State *lua) {
-  const Simulation s = answer(lua, "lower_bound", NULL);
+  Problem problem;
+  const Gpu *gpu;
+  const Simulation s = answer(lua, "lower_bound", &problem, &gpu);
   lua_pushnumber(lua, lower_bound_bytes(&s.plan.shape, s.machine.sram_bytes));
   return 1;
 }

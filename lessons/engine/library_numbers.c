@@ -47,13 +47,12 @@ typedef struct {
   bool no_max, powers_of_two;
 } SoftmaxRequest;
 
-static const ArgumentField SOFTMAX_FIELDS[] = {
-    {"scores", ARGUMENT_ANY, 0},
-    {"values", ARGUMENT_ANY, 0},
-    {"block", ARGUMENT_COUNT, offsetof(SoftmaxRequest, block)},
-    {"precision", ARGUMENT_TEXT, offsetof(SoftmaxRequest, precision)},
-    {"no_max", ARGUMENT_FLAG, offsetof(SoftmaxRequest, no_max)},
-    {"powers_of_two", ARGUMENT_FLAG, offsetof(SoftmaxRequest, powers_of_two)},
+static const Option SOFTMAX_ROWS[] = {
+    {.name = "block", OPTION_COUNT(SoftmaxRequest, block)},
+    {.name = "precision", OPTION_TEXT(SoftmaxRequest, precision, "the precision")},
+    {.name = "no-max", OPTION_FLAG(SoftmaxRequest, no_max)},
+    {.name = "powers-of-two", OPTION_FLAG(SoftmaxRequest, powers_of_two)},
+    {0},
 };
 
 typedef struct {
@@ -95,7 +94,8 @@ static void read_values(lua_State *lua, Row *row) {
 
 static Row read_row(lua_State *lua) {
   SoftmaxRequest r = {.precision = "fp64"};
-  arguments_read(lua, "softmax", SOFTMAX_FIELDS, sizeof SOFTMAX_FIELDS / sizeof *SOFTMAX_FIELDS, &r);
+  static const char *const LISTS[] = {"scores", "values", NULL};
+  arguments_read(lua, "softmax", (const OptionSet[]){{"scores", SOFTMAX_ROWS, 0}, {0}}, &r, LISTS);
   Row row = {.config = {.without_max = r.no_max, .powers_of_two = r.powers_of_two}};
   Error error = {0};
   if (precision_from_name(r.precision, &row.config.precision, &error)) sandbox_refuse(lua, "softmax", &error);
@@ -167,35 +167,27 @@ static int numbers_softmax(lua_State *lua) {
 /* ---- attention --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  Shape shape;
-  Tiling tiling;
-  int64_t block, seed;
-  char dtype[ARGUMENT_TEXT_BYTES], algorithm[ARGUMENT_TEXT_BYTES], precision[ARGUMENT_TEXT_BYTES],
-      inputs[ARGUMENT_TEXT_BYTES];
+  Question question;
+  int64_t seed;
+  char precision[ARGUMENT_TEXT_BYTES];
+  int inputs;
   bool no_max;
 } AttentionRequest;
 
-static const ArgumentField ATTENTION_FIELDS[] = {
-    {"N", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.N_q)},
-    {"seq_len", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.N_q)},
-    {"seq_len_k", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.N_k)},
-    {"d", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.d)},
-    {"head_dim", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.d)},
-    {"causal", ARGUMENT_FLAG, offsetof(AttentionRequest, shape.causal)},
-    {"window", ARGUMENT_COUNT, offsetof(AttentionRequest, shape.window)},
-    {"algorithm", ARGUMENT_TEXT, offsetof(AttentionRequest, algorithm)},
-    {"dtype", ARGUMENT_TEXT, offsetof(AttentionRequest, dtype)},
-    {"precision", ARGUMENT_TEXT, offsetof(AttentionRequest, precision)},
-    {"block", ARGUMENT_COUNT, offsetof(AttentionRequest, block)},
-    {"block_q", ARGUMENT_COUNT, offsetof(AttentionRequest, tiling.B_r)},
-    {"block_k", ARGUMENT_COUNT, offsetof(AttentionRequest, tiling.B_c)},
-    {"splits", ARGUMENT_COUNT, offsetof(AttentionRequest, tiling.n_splits)},
-    {"seed", ARGUMENT_WHOLE, offsetof(AttentionRequest, seed)},
-    {"inputs", ARGUMENT_TEXT, offsetof(AttentionRequest, inputs)},
-    {"no_max", ARGUMENT_FLAG, offsetof(AttentionRequest, no_max)},
-    {"sink", ARGUMENT_ANY, 0},
-    {"softcap", ARGUMENT_ANY, 0},
+static const char *const INPUTS[] = {"normal", "outliers", NULL};
+
+static const Option ATTENTION_ROWS[] = {
+    {.name = "seed", OPTION_NUMBER(AttentionRequest, seed, "the seed", 0, INT64_MAX)},
+    {.name = "precision", OPTION_TEXT(AttentionRequest, precision, "the precision")},
+    {.name = "inputs", OPTION_CHOICE(AttentionRequest, inputs, "are no inputs"), .names = INPUTS},
+    {.name = "no-max", OPTION_FLAG(AttentionRequest, no_max)},
+    {0},
 };
+
+static const OptionSet ATTENTION_SETS[] = {{"N", QUESTION_SHAPE_OPTIONS, offsetof(AttentionRequest, question)},
+                                           {"", QUESTION_TILING_OPTIONS, offsetof(AttentionRequest, question)},
+                                           {"", ATTENTION_ROWS, 0},
+                                           {0}};
 
 /* An argument that is any number; whether it is there. */
 static bool real_argument(lua_State *lua, const char *name, double *number) {
@@ -216,26 +208,25 @@ typedef struct {
 } AttentionRun;
 
 static AttentionRun read_attention(lua_State *lua) {
-  AttentionRequest r = {.shape = {.N_q = 64, .d = 16}, .dtype = "fp16", .inputs = "normal"};
-  snprintf(r.algorithm, sizeof r.algorithm, "%s", shipped_default()->name);
-  arguments_read(lua, "attention", ATTENTION_FIELDS, sizeof ATTENTION_FIELDS / sizeof *ATTENTION_FIELDS, &r);
-  AttentionRun run = {.schedule = schedule_find(r.algorithm), .seed = (uint64_t)r.seed};
+  static const char *const NUMBERS[] = {"sink", "softcap", NULL};
+  AttentionRequest r = {.question = {.shape = {.N_q = 64, .d = 16}}};
+  Question *const q = &r.question;
+  arguments_read(lua, "attention", ATTENTION_SETS, &r, NUMBERS);
+  AttentionRun run = {.schedule = q->n_algorithms ? q->algorithms[0] : shipped_default(), .seed = (uint64_t)r.seed};
   Error error = {0};
-  if (!run.schedule) sandbox_fail(lua, "attention: there is no algorithm '%s'", r.algorithm);
-  if (!dtype_from_name(r.dtype, &r.shape.dtype)) sandbox_fail(lua, "attention: '%s' is no data type", r.dtype);
-  run.config.softmax = (SoftmaxConfig){.precision = attention_precision(r.shape.dtype), .without_max = r.no_max};
+  if (q->n_algorithms > 1 || q->shape.batch > 1 || q->shape.heads > 1)
+    sandbox_fail(lua, "attention: it is of one algorithm and one head");
+  run.config.softmax = (SoftmaxConfig){.precision = attention_precision(q->shape.dtype), .without_max = r.no_max};
   run.config.softmax.has_sink = real_argument(lua, "sink", &run.config.softmax.sink);
   if (real_argument(lua, "softcap", &run.config.softmax.softcap) && run.config.softmax.softcap <= 0)
     sandbox_fail(lua, "attention: softcap is above 0; without a cap leave it out");
   if (*r.precision && precision_from_name(r.precision, &run.config.softmax.precision, &error))
     sandbox_refuse(lua, "attention", &error);
-  run.inputs = strcmp(r.inputs, "outliers") == 0 ? INPUT_OUTLIERS : INPUT_NORMAL;
-  if (run.inputs == INPUT_NORMAL && strcmp(r.inputs, "normal") != 0)
-    sandbox_fail(lua, "attention: inputs are 'normal' or 'outliers'");
-  if (r.block) r.tiling.B_r = r.tiling.B_c = r.block;
-  if (!r.tiling.B_r) r.tiling.B_r = 16;
-  if (!r.tiling.B_c) r.tiling.B_c = 16;
-  if (plan_make(&run.plan, &r.shape, &r.tiling, &error)) sandbox_refuse(lua, "attention", &error);
+  run.inputs = r.inputs ? INPUT_OUTLIERS : INPUT_NORMAL;
+  if (q->block) q->tiling.B_r = q->tiling.B_c = q->block;
+  if (!q->tiling.B_r) q->tiling.B_r = 16;
+  if (!q->tiling.B_c) q->tiling.B_c = 16;
+  if (plan_make(&run.plan, &q->shape, &q->tiling, &error)) sandbox_refuse(lua, "attention", &error);
   return run;
 }
 

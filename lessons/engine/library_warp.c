@@ -2,36 +2,28 @@
 #include <string.h>
 
 #include "lessons/engine/arguments.h"
-#include "sim/base/quote.h"
 #include "sim/machine/warp.h"
+
+enum { LARGEST = 1 << 30 }; /* of all sizes and places here: products stay within 64 bits */
 
 typedef struct {
   int64_t base, stride, element_bytes, row_bytes, pad_bytes, column, row;
   bool is_store;
-  char swizzle[ARGUMENT_TEXT_BYTES];
+  WarpSwizzle swizzle;
 } Request;
 
-static const ArgumentField FIELDS[] = {
-    {"stride", ARGUMENT_WHOLE, offsetof(Request, stride)},       /* bytes from lane to lane */
-    {"base", ARGUMENT_WHOLE, offsetof(Request, base)},           /* of lane 0, or of the tile */
-    {"bytes", ARGUMENT_COUNT, offsetof(Request, element_bytes)}, /* a lane's; 4 */
-    {"store", ARGUMENT_FLAG, offsetof(Request, is_store)},
-    {"addresses", ARGUMENT_ANY, 0},                        /* of all lanes, one by one */
-    {"column", ARGUMENT_WHOLE, offsetof(Request, column)}, /* of a tile: lane n in row n */
-    {"row", ARGUMENT_WHOLE, offsetof(Request, row)},       /* of a tile: lane n in column n */
-    {"row_bytes", ARGUMENT_COUNT, offsetof(Request, row_bytes)},
-    {"pad_bytes", ARGUMENT_WHOLE, offsetof(Request, pad_bytes)},
-    {"swizzle", ARGUMENT_TEXT, offsetof(Request, swizzle)},
+static const Option ROWS[] = {
+    {.name = "stride", OPTION_NUMBER(Request, stride, "stride", 0, LARGEST)},       /* bytes from lane to lane */
+    {.name = "base", OPTION_NUMBER(Request, base, "base", 0, LARGEST)},             /* of lane 0, or of the tile */
+    {.name = "bytes", OPTION_NUMBER(Request, element_bytes, "bytes", 1, LARGEST)},  /* a lane's; 4 */
+    {.name = "store", OPTION_FLAG(Request, is_store)},
+    {.name = "column", OPTION_NUMBER(Request, column, "column", 0, LARGEST)},       /* of a tile: lane n in row n */
+    {.name = "row", OPTION_NUMBER(Request, row, "row", 0, LARGEST)},                /* of a tile: lane n in column n */
+    {.name = "row-bytes", OPTION_NUMBER(Request, row_bytes, "row_bytes", 1, LARGEST)},
+    {.name = "pad-bytes", OPTION_NUMBER(Request, pad_bytes, "pad_bytes", 0, LARGEST)},
+    {.name = "swizzle", OPTION_CHOICE(Request, swizzle, "is no swizzle"), .names = WARP_SWIZZLES},
+    {0},
 };
-
-enum { LARGEST = 1 << 30 }; /* of all sizes and places here: products stay within 64 bits */
-
-static void check_sizes(lua_State *lua, const Request *r) {
-  const int64_t sizes[] = {r->base, r->stride, r->element_bytes, r->row_bytes, r->pad_bytes, r->column, r->row};
-  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-    if (sizes[k] > LARGEST)
-      sandbox_fail(lua, "warp: %lld is more than the %d that is modelled", (long long)sizes[k], LARGEST);
-}
 
 static WarpAccess listed(lua_State *lua, uint32_t element_bytes) {
   WarpAccess access = {.element_bytes = element_bytes};
@@ -51,16 +43,14 @@ static WarpAccess listed(lua_State *lua, uint32_t element_bytes) {
 }
 
 static WarpAccess read_access(lua_State *lua) {
-  Request r = {.stride = -1, .element_bytes = 4, .column = -1, .row = -1, .row_bytes = 128, .swizzle = "none"};
-  arguments_read(lua, "warp", FIELDS, sizeof FIELDS / sizeof *FIELDS, &r);
-  check_sizes(lua, &r);
+  static const char *const LISTS[] = {"addresses", NULL}; /* of all lanes, one by one */
+  Request r = {.stride = -1, .element_bytes = 4, .column = -1, .row = -1, .row_bytes = 128};
+  arguments_read(lua, "warp", (const OptionSet[]){{"stride", ROWS, 0}, {0}}, &r, LISTS);
   const bool has_list = arguments_push(lua, "addresses") != LUA_TNIL;
   if (has_list + (r.stride >= 0) + (r.column >= 0) + (r.row >= 0) != 1)
     sandbox_fail(lua, "warp takes one of stride (bytes from lane to lane), column, row (of a tile) "
                       "and addresses");
-  WarpTile tile = {(uint64_t)r.base, (uint64_t)r.row_bytes, (uint64_t)r.pad_bytes, WARP_SWIZZLE_NONE};
-  if (!warp_swizzle_from_name(r.swizzle, &tile.swizzle))
-    sandbox_fail(lua, "warp: '%s' is no swizzle; there are none, 32B, 64B and 128B", quote_text(r.swizzle).text);
+  const WarpTile tile = {(uint64_t)r.base, (uint64_t)r.row_bytes, (uint64_t)r.pad_bytes, r.swizzle};
   const uint32_t bytes = (uint32_t)r.element_bytes;
   WarpAccess access = has_list        ? listed(lua, bytes)
                       : r.stride >= 0 ? warp_strided((uint64_t)r.base, r.stride, bytes)

@@ -1,27 +1,20 @@
 #include "sim/machine/kvcache.h"
 #include "sim/base/checked.h"
+#include "sim/base/word_list.h"
 
 #include <assert.h>
 #include <string.h>
 
-static const struct {
-  const char *name;
-  int bits;
-} DTYPES[KV_DTYPE_COUNT] = {
-    [KV_FP16] = {"fp16", 16}, [KV_BF16] = {"bf16", 16}, [KV_FP32] = {"fp32", 32},
-    [KV_FP8] = {"fp8", 8},    [KV_INT8] = {"int8", 8},  [KV_INT4] = {"int4", 4},
-};
+const char *const KV_DTYPE_NAMES[KV_DTYPE_COUNT + 1] = {"fp16", "bf16", "fp32", "fp8", "int8", "int4", NULL};
+static const int BITS[KV_DTYPE_COUNT] = {16, 16, 32, 8, 8, 4};
 
-int kvcache_dtype_bits(KvDtype dtype) { return DTYPES[dtype].bits; }
-const char *kvcache_dtype_name(KvDtype dtype) { return DTYPES[dtype].name; }
+int kvcache_dtype_bits(KvDtype dtype) { return BITS[dtype]; }
+const char *kvcache_dtype_name(KvDtype dtype) { return KV_DTYPE_NAMES[dtype]; }
 
 bool kvcache_dtype_from_name(const char *name, KvDtype *dtype) {
-  for (int t = 0; t < KV_DTYPE_COUNT; t++) {
-    if (strcmp(name, DTYPES[t].name) != 0) continue;
-    *dtype = (KvDtype)t;
-    return true;
-  }
-  return false;
+  const int found = word_list_find(KV_DTYPE_NAMES, name);
+  if (found >= 0) *dtype = (KvDtype)found;
+  return found >= 0;
 }
 
 enum { KVCACHE_INDEX_BYTES = 4 };
@@ -115,7 +108,7 @@ int kvcache_groups(const KvCache *c, KvGroup groups[KVCACHE_GROUPS_MAX]) {
   return n;
 }
 
-static int64_t row_bytes(const KvCache *c, int64_t elements) { return ceil_div(elements * DTYPES[c->dtype].bits, 8); }
+static int64_t row_bytes(const KvCache *c, int64_t elements) { return ceil_div(elements * BITS[c->dtype], 8); }
 static int64_t row_scales(const KvCache *c, int64_t elements) {
   return c->group ? ceil_div(elements, c->group) * c->scale_bytes : 0;
 }

@@ -1,6 +1,6 @@
 #include "sim/machine/warp.h"
 
-#include <string.h>
+#include "sim/base/word_list.h"
 
 static bool is_active(const WarpAccess *access, uint32_t lane) { return access->active >> lane & 1; }
 
@@ -145,15 +145,12 @@ WarpShared warp_shared(const WarpAccess *access) {
 
 /* --- names --- */
 
-static const char *const SWIZZLES[] = {"none", "32B", "64B", "128B"};
+const char *const WARP_SWIZZLES[] = {"none", "32B", "64B", "128B", NULL};
 
-const char *warp_swizzle_name(WarpSwizzle swizzle) { return SWIZZLES[swizzle]; }
+const char *warp_swizzle_name(WarpSwizzle swizzle) { return WARP_SWIZZLES[swizzle]; }
 
 bool warp_swizzle_from_name(const char *name, WarpSwizzle *swizzle) {
-  for (int i = 0; i < 4; i++)
-    if (strcmp(name, SWIZZLES[i]) == 0) {
-      *swizzle = (WarpSwizzle)i;
-      return true;
-    }
-  return false;
+  const int found = word_list_find(WARP_SWIZZLES, name);
+  if (found >= 0) *swizzle = (WarpSwizzle)found;
+  return found >= 0;
 }

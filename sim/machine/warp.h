@@ -96,6 +96,7 @@ WarpGlobal warp_global(const WarpAccess *access);
 WarpShared warp_shared(const WarpAccess *access);
 
 /* "none", "32B", "64B", "128B". */
+extern const char *const WARP_SWIZZLES[]; /* "none", ...; ends with NULL */
 const char *warp_swizzle_name(WarpSwizzle swizzle);
 bool warp_swizzle_from_name(const char *name, WarpSwizzle *swizzle);
 

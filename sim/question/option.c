@@ -43,14 +43,17 @@ typedef struct {
   size_t index;
 } Found;
 
+static bool is_word(const char *word, const char *typed, size_t length) {
+  return word && strlen(word) == length && memcmp(word, typed, length) == 0;
+}
+
 /* Finds a row by long name (letter == 0) or by letter. */
 static bool find(const OptionParser *parser, const char *name, size_t length, char letter, bool in_state,
                  Found *found) {
   for (Rows r = {.set = parser->sets}; next_row(&r, in_state);) {
     const Option *o = r.row;
     if (!in_state && !o->help && !o->to.kind) continue;
-    const bool by_name = !letter && o->name && strlen(o->name) == length && memcmp(o->name, name, length) == 0;
-    if (!by_name && !(letter && o->letter == letter)) continue;
+    if (letter ? o->letter != letter : !is_word(o->name, name, length) && !is_word(o->also, name, length)) continue;
     *found = (Found){o, (char *)parser->target + r.offset, r.index};
     return true;
   }
@@ -235,7 +238,8 @@ static Status parse_long(OptionParser *parser, const char *text, int *i, int arg
   }
   if (equals) return store(parser, &found, equals + 1, error);
   if (*i + 1 >= argc)
-    return error_set(error, STATUS_BAD_REQUEST, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
+    return error_set(error, STATUS_BAD_REQUEST, "--%s needs a value: --%s %s", o->name, o->name,
+                     o->argument ? o->argument : "VALUE");
   return store(parser, &found, argv[++*i], error);
 }
 

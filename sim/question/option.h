@@ -24,10 +24,11 @@ typedef struct {
 
 typedef struct Option {
   const char *name;     /* long name without dashes; NULL: only a letter */
+  const char *also;     /* another name, which help leaves out; NULL: none */
   char letter;          /* 0: only a long name */
   const char *argument; /* placeholder for what it takes ("COUNT"); NULL: a switch; "[=WHICH]": a switch that may be
                            given a value behind '=' */
-  const char *help;     /* NULL: an alias that help leaves out; where nothing is stored, a key of older state lines */
+  const char *help;     /* NULL: a key of older state lines, that stores nothing */
   OptionStore to;
   Status (*set)(void *target, const char *value, Error *error); /* in place of `to`, which still reads it
                                                                    back; a switch gets "1" or "0" */
@@ -85,7 +86,9 @@ const char *option_help(const Option *option, char text[OPTION_TEXT_BYTES]);
 static inline bool option_is_row(const Option *option) { return option->name || option->letter; }
 
 /* Whether a value must follow. */
-static inline bool option_needs_value(const Option *option) { return option->argument && option->argument[0] != '['; }
+static inline bool option_needs_value(const Option *option) {
+  return option->argument ? option->argument[0] != '[' : option->to.kind > STORE_FLAG;
+}
 
 /* Stores a value as the row says; of a row that reads files, not. */
 Status option_store(const Option *option, void *target, const char *value, Error *error);

@@ -25,12 +25,6 @@ typedef struct {
 
 /* --- setters --- */
 
-static Status set_swizzle(void *target, const char *value, Error *error) {
-  if (warp_swizzle_from_name(value, &((WarpOptions *)target)->swizzle)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no swizzle; there are none, 32B, 64B and 128B",
-                   quote_text(value).text);
-}
-
 /* One address a lane, in bytes; an empty one switches the lane off. */
 static Status set_addresses(void *target, const char *value, Error *error) {
   WarpAccess *list = &((WarpOptions *)target)->list;
@@ -241,8 +235,8 @@ static const Option LAYOUT_OPTIONS[] = {
      .help = "Elements of padding after each row (shared memory only)."},
     {.name = "swizzle",
      .argument = "MODE",
-     .set = set_swizzle,
-     .choices = "none 32B 64B 128B",
+     OPTION_CHOICE(WarpOptions, swizzle, "is no swizzle"),
+     .names = WARP_SWIZZLES,
      .help = "TMA's XOR swizzle of 16-byte chunks: none, 32B, 64B or 128B (shared memory only)."},
     {0},
 };
