@@ -52,6 +52,7 @@ TEST(mutants_are_told_what_they_are) {
       assert_int_equal(program_task_mutant(task, m, text, NULL), STATUS_OK);
       const TaskJudgement j = judge(task, text);
       if (j.verdict == TASK_SOLVED) fail_msg("%s: mutant '%s' passes", TASKS[k], task->mutants[m].replace);
+      if (j.verdict < TASK_WRONG && *task->declarations) fail_msg("%s: '%s': %s", TASKS[k], task->mutants[m].find, j.why);
       if (j.verdict < TASK_WRONG) continue; /* the language refuses it, and says why */
       if (j.mutant < 0) fail_msg("%s: mutant '%s' gets no word", TASKS[k], task->mutants[m].replace);
       n++;
@@ -135,6 +136,33 @@ TEST(a_grader_is_not_fooled) {
   assert_int_equal(judge(task, huge).verdict, TASK_UNREADABLE);
   assert_int_equal(judge(task, "").verdict, TASK_UNREADABLE);
   free(huge);
+  free(task);
+}
+
+/* The line that is wrong, not the one that stores. Lines count from 1, declarations among them. */
+TEST(the_line_that_is_wrong_is_named) {
+  static const struct {
+    const char *from, *to, *why;
+    int line;
+    const char *says;
+  } ROWS[] = {
+      {"; m_i = m'", "", "; something is missing behind line 17", 17, "m' is never kept"},
+      {"max(m_i, row max of S)", "row max of S", "; line 16 is wrong", 16, "of this block alone"},
+      {"l_i, O_i, U_i *=", "l_i, O_i *=", "; something is missing behind line 16", 16, "U was added up under the old maximum"},
+      {"l_i += row sum of P; ", "", "; something is missing behind line 18", 18, "l is never added up"},
+      {"mask S\n", "S = S\n", "; something is missing behind line 14", 14, "Nothing is masked"},
+  };
+  ProgramTask *task = task_of("two-values");
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    char text[PROGRAM_TEXT_BYTES];
+    TaskJudgement j;
+    strcpy(text, task->reference);
+    assert_true(mutate_replace(text, ROWS[k].from, ROWS[k].to, 0));
+    assert_int_equal(task_judge("two-values", task, text, strlen(text), "mine.walk", &j, NULL), STATUS_OK);
+    if (j.verdict != TASK_WRONG || !strstr(j.why, ROWS[k].why) || (ROWS[k].line && j.line != ROWS[k].line) ||
+        !strstr(j.says, ROWS[k].says))
+      fail_msg("%s: %s, line %d; %s", ROWS[k].from, j.why, j.line, j.says);
+  }
   free(task);
 }
 

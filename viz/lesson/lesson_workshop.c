@@ -93,7 +93,11 @@ static char *recorded_ptx(const char *name, const ProgramTask *task, Error *erro
 
 Status task_judge(const char *name, const ProgramTask *task, const char *text, size_t length, const char *file,
                   TaskJudgement *j, Error *error) {
-  if (!*task->entry) return program_judge(task, text, length, file, j, error);
+  if (!*task->entry) {
+    const Status judged = program_judge(task, text, length, file, j, error);
+    if (!judged && j->verdict == TASK_WRONG) program_blame(task, text, length, j);
+    return judged;
+  }
   char *recorded = recorded_ptx(name, task, error);
   if (!recorded) return error->status;
   const Status status = kernel_judge(task, recorded, text, length, file, j, error);

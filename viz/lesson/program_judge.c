@@ -6,6 +6,7 @@
 
 #include "sim/algorithms/language/read.h"
 #include "sim/numbers/program_check.h"
+#include "sim/numbers/program_mend.h"
 #include "sim/simulate.h"
 #include "viz/request/request.h"
 #include "viz/lesson/program_demand.h"
@@ -68,10 +69,12 @@ static bool counts_once(const Program *p) {
 
 /* ---- Numbers ---------------------------------------------------------------------------------------------- */
 
-static bool is_right(const Program *p, ProgramVerdict *verdict) {
+/* `config`: the last that was tried. */
+static bool is_right(const Program *p, SoftmaxConfig *config, ProgramVerdict *verdict) {
   static const Precision PRECISIONS[] = {PRECISION_FP64, PRECISION_FP16, PRECISION_BF16};
   for (size_t k = 0; k < sizeof PRECISIONS / sizeof *PRECISIONS; k++) {
-    *verdict = program_verdict(p, &(SoftmaxConfig){.precision = PRECISIONS[k]});
+    *config = (SoftmaxConfig){.precision = PRECISIONS[k]};
+    *verdict = program_verdict(p, config);
     if (!verdict->is_right || !verdict->is_tried) return false;
   }
   return true;
@@ -142,7 +145,7 @@ static Status judge(Judge *g, const Program *p, TaskJudgement *j) {
     snprintf(j->why, sizeof j->why, "'once' counts a load once, however often it is made: bytes would mean nothing");
     return STATUS_OK;
   }
-  if (!is_right(p, &verdict)) {
+  if (!is_right(p, &(SoftmaxConfig){0}, &verdict)) {
     j->verdict = TASK_WRONG;
     j->line = verdict.line;
     snprintf(j->why, sizeof j->why, "%.*s", (int)sizeof j->why - 1, verdict.text);
@@ -207,6 +210,31 @@ Status program_judge(const ProgramTask *task, const char *text, size_t length, c
   }
   free(g);
   return status ? error_set(error, status, "%s", own.message) : STATUS_OK;
+}
+
+void program_blame(const ProgramTask *t, const char *text, size_t length, TaskJudgement *j) {
+  static const char *const WORDS[][2] = {{"", ""},
+                                         {"line ", " is wrong"},
+                                         {"something is missing behind line ", ""},
+                                         {"line ", " is too much"},
+                                         {"line ", " comes too early"}};
+  Program *p = malloc(sizeof *p);
+  SoftmaxConfig config;
+  ProgramVerdict verdict;
+  ProgramMend mend = {.kind = MEND_NONE};
+  char *stores = strrchr(j->why, ';'); /* "; line 20 stores it", "; no number since line 20." */
+  if (p && stores && !program_read(p, text, length, "", NULL) && !is_right(p, &config, &verdict))
+    mend = program_mend(p, &config);
+  free(p);
+  const char *known = j->mutant >= 0 ? t->mutants[j->mutant].replace : "", *at = *known ? strstr(text, known) : NULL;
+  if (!mend.kind && at && stores) { /* what a mutant puts in stands there */
+    mend = (ProgramMend){.kind = MEND_REPLACE, .line = 1};
+    while (at > text) mend.line += *--at == '\n';
+  }
+  if (!mend.kind) return;
+  j->line = mend.line;
+  snprintf(stores, sizeof j->why - (size_t)(stores - j->why), "; %s%d%s", WORDS[mend.kind][0], mend.line,
+           WORDS[mend.kind][1]);
 }
 
 Status program_bars(const ProgramTask *t, char text[TASK_BARS_BYTES], Error *error) {

@@ -44,6 +44,10 @@ const char *task_verdict_name(const ProgramTask *task, const TaskJudgement *judg
 void task_fails_demand(const ProgramTask *task, int demand, int state, double figure, double right, double bar,
                        TaskJudgement *judgement);
 
+/* Of a program with wrong outputs, names the line that would have to change in place of the one that stores them,
+ * where one line alone makes it right, or a mutant is known. `text` ends in 0. What it should be is not said. Takes some tenths of a second. */
+void program_blame(const ProgramTask *task, const char *text, size_t length, TaskJudgement *judgement);
+
 /* What each demand is now, in the start; right, in the reference; and its bar, at the first state. A line each. */
 enum { TASK_BARS_BYTES = 1024 };
 Status program_bars(const ProgramTask *task, char text[TASK_BARS_BYTES], Error *error);
