@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "kernels/counters/ncu_inner.h"
 
 #include <inttypes.h>
@@ -315,7 +316,7 @@ static Status walk_twice(Parser *p, Error *error) {
   Status status = walk(p, error);
   if (status == STATUS_OK && p->table->n_reports == 0) return no_table(p, error);
   if (status == STATUS_OK) status = choose_decimal(p, error);
-  if (status == STATUS_OK) status = ncu_text_rewind(&p->text, error);
+  ncu_text_rewind(&p->text);
   p->surveys = false;
   if (status == STATUS_OK) status = walk(p, error);
   if (status == STATUS_OK && p->said_line) note_said(p);
@@ -329,10 +330,10 @@ static Status walk_twice(Parser *p, Error *error) {
   return status;
 }
 
-Status counter_table_read(CounterTable *table, const NcuSource *source, Error *error) {
+Status counter_table_read(CounterTable *table, FILE *file, Error *error) {
   *table = (CounterTable){0};
   Parser p = {.table = table, .layout = calloc(1, sizeof *p.layout)};
-  Status status = p.layout ? ncu_text_open(&p.text, source, error)
+  Status status = p.layout ? ncu_text_open(&p.text, file, error)
                            : error_set(error, STATUS_NO_MEMORY, "no memory to read the counters");
   if (status == STATUS_OK) status = walk_twice(&p, error);
   ncu_text_free(&p.text);
@@ -342,28 +343,13 @@ Status counter_table_read(CounterTable *table, const NcuSource *source, Error *e
   return status;
 }
 
-typedef struct {
-  const char *text;
-  size_t length, at;
-} Buffer;
-
-static size_t read_buffer(void *context, char *to, size_t room) {
-  Buffer *b = context;
-  const size_t n = b->length - b->at < room ? b->length - b->at : room;
-  if (n) memcpy(to, b->text + b->at, n);
-  b->at += n;
-  return n;
-}
-
-static bool rewind_buffer(void *context) {
-  ((Buffer *)context)->at = 0;
-  return true;
-}
-
 Status counter_table_from_buffer(CounterTable *table, const char *text, size_t length, Error *error) {
-  Buffer buffer = {.text = text, .length = length};
-  const NcuSource source = {read_buffer, rewind_buffer, &buffer};
-  return counter_table_read(table, &source, error);
+  *table = (CounterTable){0};
+  FILE *file = fmemopen((void *)(uintptr_t)(length ? text : "\n"), length ? length : 1, "rb");
+  if (!file) return error_set(error, STATUS_NO_MEMORY, "no memory to read the counters");
+  const Status status = counter_table_read(table, file, error);
+  fclose(file);
+  return status;
 }
 
 void counter_table_free(CounterTable *table) {

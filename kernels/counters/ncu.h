@@ -31,8 +31,8 @@
 /* Reads text[0..length). *table is for counter_table_free, and empty on error. */
 Status counter_table_from_buffer(CounterTable *table, const char *text, size_t length, Error *error);
 
-/* The same from a source of bytes, which is read twice. */
-Status counter_table_read(CounterTable *table, const NcuSource *source, Error *error);
+/* The same from a file, which is read twice. */
+Status counter_table_read(CounterTable *table, FILE *file, Error *error);
 void counter_table_free(CounterTable *table);
 
 #endif

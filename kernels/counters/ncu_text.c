@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* getc_unlocked */
 #include "kernels/counters/ncu_text.h"
 
 #include <inttypes.h>
@@ -7,30 +8,6 @@
 #include "sim/base/packed.h"
 
 static Status no_memory(Error *error) { return error_set(error, STATUS_NO_MEMORY, "no memory to read the counters"); }
-
-Status ncu_text_open(NcuText *text, const NcuSource *source, Error *error) {
-  *text = (NcuText){.source = source, .capacity = 1 << 12};
-  text->chunk = malloc(NCU_CHUNK_BYTES);
-  text->line = malloc(text->capacity);
-  text->fields = malloc(NCU_MAX_COLUMNS * sizeof *text->fields);
-  return text->chunk && text->line && text->fields ? STATUS_OK : no_memory(error);
-}
-
-void ncu_text_free(NcuText *text) {
-  free(text->chunk);
-  free(text->line);
-  free(text->fields);
-  *text = (NcuText){0};
-}
-
-Status ncu_text_rewind(NcuText *text, Error *error) {
-  if (!text->source->rewind(text->source->context))
-    return error_set(error, STATUS_BAD_FILE, "the file cannot be read a second time; save it to a disk first");
-  text->at = text->filled = text->length = 0;
-  text->started = text->at_end = false;
-  text->line_number = text->lines_begun = 0;
-  return STATUS_OK;
-}
 
 /* Files that people pass for a CSV, by how they begin. */
 static const struct {
@@ -49,109 +26,81 @@ static const struct {
     {"%PDF", 4, "this is a PDF file; record counters with ncu --csv"},
 };
 
-static Status know_by_magic(const NcuText *text, Error *error) {
-  const Packed packed = packed_of(text->chunk, text->filled);
+static Status know_by_magic(const char *head, size_t n, Error *error) {
+  const Packed packed = packed_of(head, n);
   if (packed.name && strcmp(packed.name, "zip"))
     return error_set(error, STATUS_BAD_FILE, "line 1: this is packed with %s; unpack it: %s FILE >FILE.csv",
                      packed.name, packed.unpack);
   for (size_t i = 0; i < sizeof OTHER_FILES / sizeof *OTHER_FILES; i++)
-    if (text->filled >= OTHER_FILES[i].length && !memcmp(text->chunk, OTHER_FILES[i].magic, OTHER_FILES[i].length))
+    if (n >= OTHER_FILES[i].length && !memcmp(head, OTHER_FILES[i].magic, OTHER_FILES[i].length))
       return error_set(error, STATUS_BAD_FILE, "line 1: %s", OTHER_FILES[i].why);
   return STATUS_OK;
 }
 
 /* Every second byte of the first few is zero: letters in UTF-16 without a mark. which: 0, the first of each two. */
-static bool alternates(const NcuText *text, size_t which) {
-  const size_t n = text->filled < 64 ? text->filled & ~(size_t)1 : 64;
+static bool alternates(const char *head, size_t n, size_t which) {
+  n = n < 64 ? n & ~(size_t)1 : 64;
   for (size_t i = 0; i < n; i += 2)
-    if (text->chunk[i + which] || !text->chunk[i + 1 - which]) return false;
+    if (head[i + which] || !head[i + 1 - which]) return false;
   return n >= 8;
 }
 
-static void fill(NcuText *text) {
-  text->at = 0;
-  text->filled = text->source->read(text->source->context, text->chunk, NCU_CHUNK_BYTES);
-  text->at_end = text->filled == 0;
-}
-
-static Status start(NcuText *text, Error *error) {
-  text->started = true;
-  text->encoding = NCU_UTF8;
-  fill(text);
-  while (text->filled && text->filled < PACKED_BYTES) { /* enough to know it by */
-    const size_t more =
-        text->source->read(text->source->context, text->chunk + text->filled, NCU_CHUNK_BYTES - text->filled);
-    if (!more) break;
-    text->filled += more;
-  }
-  const unsigned char *b = (const unsigned char *)text->chunk;
-  if (text->filled >= 2 && b[0] == 0xff && b[1] == 0xfe) {
+/* UTF-16 is known by its mark or its zeros; a mark of UTF-8 is left out of each line that begins with one. */
+Status ncu_text_open(NcuText *text, FILE *file, Error *error) {
+  char head[PACKED_BYTES];
+  *text = (NcuText){.file = file, .capacity = 1 << 12};
+  text->line = malloc(text->capacity);
+  text->fields = malloc(NCU_MAX_COLUMNS * sizeof *text->fields);
+  if (!text->line || !text->fields) return no_memory(error);
+  const size_t n = fread(head, 1, sizeof head, file);
+  const bool has_mark = n >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2));
+  if (has_mark ? head[0] == '\xff' : alternates(head, n, 1))
     text->encoding = NCU_UTF16_LE;
-    text->at = 2;
-  } else if (text->filled >= 2 && b[0] == 0xfe && b[1] == 0xff) {
+  else if (has_mark || alternates(head, n, 0))
     text->encoding = NCU_UTF16_BE;
-    text->at = 2;
-  } else if (alternates(text, 1)) {
-    text->encoding = NCU_UTF16_LE;
-  } else if (alternates(text, 0)) {
-    text->encoding = NCU_UTF16_BE;
-  }
-  return know_by_magic(text, error);
+  ncu_text_rewind(text);
+  return know_by_magic(head, n, error);
 }
 
-/* The next byte of the file; -1: the end. */
-static int next_byte(NcuText *text) {
-  if (text->at == text->filled && !text->at_end) fill(text);
-  return text->at_end ? -1 : (unsigned char)text->chunk[text->at++];
+void ncu_text_free(NcuText *text) {
+  free(text->line);
+  free(text->fields);
+  *text = (NcuText){0};
 }
 
-static Status reserve(NcuText *text, size_t more, Error *error) {
-  if (text->capacity - text->length >= more) return STATUS_OK;
-  if (text->length + more > NCU_MAX_LINE_BYTES)
+void ncu_text_rewind(NcuText *text) {
+  rewind(text->file);
+  text->line_number = text->lines_begun = 0;
+}
+
+/* Room for one more character and for what joins two lines. */
+static Status reserve(NcuText *text, Error *error) {
+  if (text->length + 8 > NCU_MAX_LINE_BYTES)
     return error_set(error, STATUS_BAD_FILE, "line %" PRId64 ": longer than 4 MiB; this is not a table that ncu wrote",
                      text->line_number);
-  size_t capacity = 2 * text->capacity;
-  while (capacity < text->length + more) capacity *= 2;
-  char *line = realloc(text->line, capacity);
+  char *line = realloc(text->line, 2 * text->capacity);
   if (!line) return no_memory(error);
   text->line = line;
-  text->capacity = capacity;
+  text->capacity *= 2;
   return STATUS_OK;
 }
 
-static void put_utf8(NcuText *text, uint32_t c) {
-  char *to = text->line + text->length;
-  if (c < 0x80) {
-    to[0] = (char)c;
-    text->length += 1;
-  } else if (c < 0x800) {
-    to[0] = (char)(0xc0 | c >> 6);
-    to[1] = (char)(0x80 | (c & 63));
-    text->length += 2;
-  } else if (c < 0x10000) {
-    to[0] = (char)(0xe0 | c >> 12);
-    to[1] = (char)(0x80 | (c >> 6 & 63));
-    to[2] = (char)(0x80 | (c & 63));
-    text->length += 3;
-  } else {
-    to[0] = (char)(0xf0 | c >> 18);
-    to[1] = (char)(0x80 | (c >> 12 & 63));
-    to[2] = (char)(0x80 | (c >> 6 & 63));
-    to[3] = (char)(0x80 | (c & 63));
-    text->length += 4;
-  }
+static char *put_utf8(char *to, uint32_t c) {
+  const int more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+  to[0] = (char)(more ? 0xff00 >> (more + 1) | c >> 6 * more : c);
+  for (int k = 1; k <= more; k++) to[k] = (char)(0x80 | (c >> 6 * (more - k) & 63));
+  return to + more + 1;
 }
 
 /* One unit of UTF-16; -1: the end, also where half of a unit is left. */
 static int next_unit(NcuText *text) {
-  const int first = next_byte(text), second = first < 0 ? -1 : next_byte(text);
+  const int first = getc_unlocked(text->file), second = getc_unlocked(text->file);
   if (second < 0) return -1;
-  return text->encoding == NCU_UTF16_LE ? first | second << 8 : first << 8 | second;
+  return text->encoding == NCU_UTF16_LE ? second << 8 | first : first << 8 | second;
 }
 
-/* The next character: a byte, or what one or two units of UTF-16 stand for. -1: the end. */
-static int32_t next_character(NcuText *text) {
-  if (text->encoding == NCU_UTF8) return next_byte(text);
+/* What one or two units of UTF-16 stand for. -1: the end. */
+static int32_t next_wide(NcuText *text) {
   const int unit = next_unit(text);
   if (unit < 0xd800 || unit > 0xdfff) return unit;
   if (unit > 0xdbff) return '?';
@@ -166,43 +115,30 @@ static Status zero_byte(const NcuText *text, Error *error) {
                    text->line_number);
 }
 
-/* Bytes up to the end of the line, or of the chunk, at once: the usual file is UTF-8. */
-static Status take_bytes(NcuText *text, bool *done, Error *error) {
-  if (text->at == text->filled && !text->at_end) fill(text);
-  *done = text->at_end;
-  if (text->at_end) return STATUS_OK;
-  const char *from = text->chunk + text->at, *end = memchr(from, '\n', text->filled - text->at);
-  const size_t n = end ? (size_t)(end - from) : text->filled - text->at;
-  const Status status = reserve(text, n + 4, error);
-  if (status) return status;
-  if (memchr(from, '\0', n)) return zero_byte(text, error);
-  memcpy(text->line + text->length, from, n);
-  text->length += n;
-  text->at += n + (end != NULL);
-  text->has_end = *done = end != NULL;
-  return STATUS_OK;
-}
-
-static Status take_characters(NcuText *text, bool *done, Error *error) {
-  const int32_t c = next_character(text);
-  *done = c < 0 || c == '\n';
-  text->has_end = c == '\n';
-  if (*done) return STATUS_OK;
-  if (c == 0) return zero_byte(text, error);
-  const Status status = reserve(text, 8, error);
-  if (status == STATUS_OK) put_utf8(text, (uint32_t)c);
-  return status;
-}
-
 /* More characters behind the line as it is. */
 static Status append_line(NcuText *text, bool *got, Error *error) {
   const size_t before = text->length;
-  Status status = text->started ? STATUS_OK : start(text, error);
-  bool done = false;
-  text->has_end = false;
-  while (!done && status == STATUS_OK)
-    status = text->encoding == NCU_UTF8 ? take_bytes(text, &done, error) : take_characters(text, &done, error);
-  *got = status == STATUS_OK && (text->length > before || text->has_end);
+  const bool is_wide = text->encoding != NCU_UTF8;
+  FILE *const file = text->file;
+  char *to = text->line + before, *full = text->line + text->capacity - 8;
+  int32_t c = 0;
+  while ((c = is_wide ? next_wide(text) : getc_unlocked(file)) > 0 && c != '\n') {
+    if (to >= full) {
+      text->length = (size_t)(to - text->line);
+      const Status status = reserve(text, error);
+      if (status) return status;
+      to = text->line + text->length;
+      full = text->line + text->capacity - 8;
+    }
+    if (is_wide)
+      to = put_utf8(to, (uint32_t)c);
+    else
+      *to++ = (char)c;
+  }
+  if (c == 0) return zero_byte(text, error);
+  text->length = (size_t)(to - text->line);
+  text->has_end = c == '\n';
+  *got = text->length > before || text->has_end;
   if (*got) text->lines_begun++;
   if (text->length > before && text->line[text->length - 1] == '\r') text->length--;
   /* Files put together with a mark before each. */
@@ -210,7 +146,7 @@ static Status append_line(NcuText *text, bool *got, Error *error) {
     memmove(text->line + before, text->line + before + 3, text->length - before - 3);
     text->length -= 3;
   }
-  return status;
+  return STATUS_OK;
 }
 
 Status ncu_text_line(NcuText *text, bool *got, Error *error) {
@@ -222,7 +158,7 @@ Status ncu_text_line(NcuText *text, bool *got, Error *error) {
 }
 
 Status ncu_text_join(NcuText *text, bool *got, Error *error) {
-  const Status status = reserve(text, 8, error);
+  const Status status = text->capacity - text->length < 8 ? reserve(text, error) : STATUS_OK;
   if (status) return status;
   text->line[text->length++] = '\n';
   return append_line(text, got, error);

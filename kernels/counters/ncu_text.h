@@ -11,17 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "sim/base/error.h"
 
-enum { NCU_MAX_COLUMNS = 8192, NCU_CHUNK_BYTES = 1 << 16, NCU_MAX_LINE_BYTES = 4 << 20 };
-
-/* Where bytes come from. read: up to `room` bytes; 0 at the end. rewind: back to the first byte. */
-typedef struct {
-  size_t (*read)(void *context, char *to, size_t room);
-  bool (*rewind)(void *context);
-  void *context;
-} NcuSource;
+enum { NCU_MAX_COLUMNS = 8192, NCU_MAX_LINE_BYTES = 4 << 20 };
 
 typedef struct {
   char *at; /* within the line that was read last; no zero follows */
@@ -31,10 +25,7 @@ typedef struct {
 typedef enum { NCU_UTF8 = 0, NCU_UTF16_LE, NCU_UTF16_BE } NcuEncoding;
 
 typedef struct {
-  const NcuSource *source;
-  char *chunk; /* NCU_CHUNK_BYTES as they come */
-  size_t at, filled;
-  bool started, at_end;
+  FILE *file;
   NcuEncoding encoding;
   char *line; /* UTF-8 */
   size_t length, capacity;
@@ -44,15 +35,16 @@ typedef struct {
   NcuField *fields;    /* NCU_MAX_COLUMNS */
 } NcuText;
 
-/* The source must outlive *text. After an error, too, ncu_text_free. */
-Status ncu_text_open(NcuText *text, const NcuSource *source, Error *error);
+/* A file that can be read twice. Errors: one of another kind, known by its first bytes. After an error, too,
+ * ncu_text_free. */
+Status ncu_text_open(NcuText *text, FILE *file, Error *error);
 void ncu_text_free(NcuText *text);
 
 /* Back to the first line. */
-Status ncu_text_rewind(NcuText *text, Error *error);
+void ncu_text_rewind(NcuText *text);
 
 /* The next line, without its end. *got false: there is none. Errors: a line longer than NCU_MAX_LINE_BYTES, a zero
- * byte (a binary file), a file of another kind that is known by its first bytes. */
+ * byte (a binary file). */
 Status ncu_text_line(NcuText *text, bool *got, Error *error);
 
 /* Puts the next line behind this one, with a \n between: a field in quotes goes on there. */

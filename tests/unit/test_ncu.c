@@ -61,7 +61,7 @@ TEST(test_recorded_layout) {
 }
 
 TEST(test_not_a_counter_file) {
-  expect_error("", STATUS_BAD_FILE, "line 0: no header");
+  expect_error("", STATUS_BAD_FILE, "no header");
   expect_error("a,b\nc,d\n", STATUS_BAD_FILE, "line 2: no header");
   expect_error("\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n", STATUS_BAD_FILE,
                "line 1: no row of counters");

@@ -109,12 +109,12 @@ static Status judge_runs(Crosscheck *c, Judge *j, const CrosscheckOptions *o, co
 }
 
 /* c: NULL to count its launches alone. */
-static Status add_file(Crosscheck *c, Judge *j, const char *path, const CrosscheckOptions *o, Io *io, size_t *n_added,
+static Status add_file(Crosscheck *c, Judge *j, const char *path, const CrosscheckOptions *o, size_t *n_added,
                        Error *error) {
   CounterTable table;
   LaunchRun *runs = NULL;
   size_t n_runs = 0, twice = *n_added;
-  Status status = counter_file_read(path, &table, io, error);
+  Status status = counter_file_read(path, &table, error);
   if (status == STATUS_OK) status = launch_runs(&table, o->kernel_name, &runs, &n_runs, error);
   if (status == STATUS_OK && !c) *n_added += n_runs;
   if (status == STATUS_OK && c && *o->ncu) {
@@ -136,7 +136,7 @@ static Status add_file(Crosscheck *c, Judge *j, const char *path, const Crossche
 static Status add_h100_file(Crosscheck *c, const char *path, const CrosscheckOptions *o, size_t *n_added,
                             Error *error) {
   CounterTable table;
-  Status status = counter_file_read(path, &table, NULL, error);
+  Status status = counter_file_read(path, &table, error);
   for (size_t i = 0; i < table.n_rows && status == STATUS_OK; i++) {
     CounterRow row = table.rows[i];
     const KernelModel *model = kernel_model_find(row.kernel);
@@ -155,10 +155,10 @@ static Status add_h100_file(Crosscheck *c, const char *path, const CrosscheckOpt
 }
 
 /* c: NULL to count alone. */
-static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions *o, Io *io, Progress *progress,
+static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions *o, Progress *progress,
                             size_t *n_added, Error *error) {
   Status status = STATUS_OK;
-  if (*o->ncu) return add_file(c, judge, o->ncu, o, io, n_added, error);
+  if (*o->ncu) return add_file(c, judge, o->ncu, o, n_added, error);
   for (size_t i = 0; i < N_RECORDED && status == STATUS_OK; i++) {
     char path[ASSETS_PATH_BYTES], asset[NAME_BYTES];
     const char *name = RECORDED_FILES[i].path;
@@ -168,7 +168,7 @@ static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions
     status = assets_find(path, sizeof path, asset, error);
     if (c) judge_card(judge, RECORDED_FILES[i].placement, strstr(name, "-one-pass/") || strstr(name, "-turns/"));
     if (status == STATUS_OK && on_h100) status = add_h100_file(c, path, o, n_added, error);
-    if (status == STATUS_OK && !on_h100) status = add_file(c, judge, path, o, NULL, n_added, error);
+    if (status == STATUS_OK && !on_h100) status = add_file(c, judge, path, o, n_added, error);
     if (c) progress_update(progress, i + 1, N_RECORDED, progress_clock_s());
   }
   return status;
@@ -182,9 +182,8 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *erro
   size_t n_added = 0;
   Status status = judge_open(&judge, &o->request, error);
   if (status == STATUS_OK) judge_draws(judge, (uint32_t)o->draws);
-  if (status == STATUS_OK && o->shard.parts)
-    status = add_all_files(NULL, judge, o, NULL, &progress, &o->n_points, error);
-  if (status == STATUS_OK) status = add_all_files(c, judge, o, io, &progress, &n_added, error);
+  if (status == STATUS_OK && o->shard.parts) status = add_all_files(NULL, judge, o, &progress, &o->n_points, error);
+  if (status == STATUS_OK) status = add_all_files(c, judge, o, &progress, &n_added, error);
   progress_end(&progress);
   judge_close(judge);
   if (status == STATUS_OK && n_added == 0)

@@ -2,32 +2,11 @@
 #include "viz/cli/counter_file.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "viz/text/progress.h"
-
 #define SPOOL_MAX_BYTES ((uint64_t)8 << 30)
-
-typedef struct {
-  FILE *file;
-  uint64_t done, total; /* bytes; twice the file */
-  Progress progress;
-} Reading;
-
-static size_t read_file(void *context, char *to, size_t room) {
-  Reading *r = context;
-  const size_t n = fread(to, 1, room, r->file);
-  r->done += n;
-  progress_update(&r->progress, r->done, r->total, progress_clock_s());
-  return n;
-}
-
-static bool rewind_file(void *context) {
-  Reading *r = context;
-  return fseek(r->file, 0, SEEK_SET) == 0;
-}
 
 static Status cannot(const char *path, const char *why, Error *error) {
   return error_set(error, STATUS_BAD_REQUEST, "cannot read %.200s: %s", path, why);
@@ -48,11 +27,10 @@ static Status put_aside(const char *path, FILE **file, Error *error) {
     }
   }
   if (from != stdin) fclose(from);
-  rewind(to);
   return STATUS_OK;
 }
 
-Status counter_file_read(const char *path, CounterTable *table, Io *io, Error *error) {
+Status counter_file_read(const char *path, CounterTable *table, Error *error) {
   *table = (CounterTable){0};
   const bool is_stdin = !strcmp(path, "-");
   FILE *file = is_stdin ? stdin : fopen(path, "rb");
@@ -63,27 +41,16 @@ Status counter_file_read(const char *path, CounterTable *table, Io *io, Error *e
     status = cannot(path, "it is a folder", error);
   else if (is_stdin || fseek(file, 0, SEEK_END) != 0)
     status = put_aside(path, &file, error);
-  Reading reading = {.file = file};
-  if (status == STATUS_OK && fseek(file, 0, SEEK_END) == 0) {
-    const long bytes = ftell(file);
-    reading.total = bytes > 0 ? 2 * (uint64_t)bytes : 0;
-    rewind(file);
-  }
-  TextStyle style = {0};
-  if (io) style = text_style_for(io->err);
-  reading.progress = progress_new(io ? io->err : NULL, &style, io && text_is_terminal(io->err), "bytes of counters",
-                                  progress_clock_s());
-  const NcuSource source = {read_file, rewind_file, &reading};
+  rewind(file);
   Error why = {0};
   if (status == STATUS_OK) {
-    status = counter_table_read(table, &source, &why);
+    status = counter_table_read(table, file, &why);
     if (status) error_set(error, status, "%.80s: %s", path, why.message);
     if (status == STATUS_OK && ferror(file)) {
       counter_table_free(table);
       status = cannot(path, "reading failed", error);
     }
   }
-  progress_end(&reading.progress);
   if (file != stdin) fclose(file);
   return status;
 }

@@ -3,10 +3,9 @@
 #define TILEWALK_VIZ_CLI_COUNTER_FILE_H
 
 #include "kernels/counters/ncu.h"
-#include "viz/cli/io.h"
 
-/* path: "-" is standard input. A pipe is put aside into a temporary file, as it is read twice. With io, a progress line
- * on a terminal; NULL: none. Errors name the path. *table is for counter_table_free, and empty on error. */
-Status counter_file_read(const char *path, CounterTable *table, Io *io, Error *error);
+/* path: "-" is standard input. A pipe is put aside into a temporary file, as it is read twice. Errors name the path.
+ * *table is for counter_table_free, and empty on error. */
+Status counter_file_read(const char *path, CounterTable *table, Error *error);
 
 #endif

@@ -30,8 +30,7 @@ enum { COUNTERS_MAX_BYTES = 64 << 20 };
 
 /* ---- What a page has not, or has otherwise ----------------------------------------------------------------- */
 
-Status counter_file_read(const char *path, CounterTable *table, Io *io, Error *error) {
-  (void)io;
+Status counter_file_read(const char *path, CounterTable *table, Error *error) {
   char *text;
   size_t length;
   Error why = {0};

@@ -82,7 +82,7 @@ Status kernel_print_beside(const KernelReport *r, const OutputRequest *output, c
   Here here[HERE_MAX];
   const int n = counters_here(r, here);
   int n_launches = 0, n_shared = 0;
-  Status status = counter_file_read(path, &table, io, error);
+  Status status = counter_file_read(path, &table, error);
   if (status) return status;
   Document d = reply_new(output);
   put_text(&d, "kernel", r->launch->name);
