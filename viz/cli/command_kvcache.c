@@ -23,28 +23,6 @@ typedef struct {
 
 /* --- Setters --- */
 
-static Status set_bytes(const char *what, const char *value, int64_t *bytes, Error *error) {
-  const Status status = size_parse(value, bytes, error);
-  if (status == STATUS_OK && *bytes < 1)
-    return error_set(error, STATUS_BAD_REQUEST, "%s of 0 bytes; give a size such as 60GiB", what);
-  return status;
-}
-static Status set_budget(void *target, const char *value, Error *error) {
-  return set_bytes("a budget", value, &((KvOptions *)target)->request.budget_bytes, error);
-}
-static Status set_weights(void *target, const char *value, Error *error) {
-  return set_bytes("weights", value, &((KvOptions *)target)->request.weights_bytes, error);
-}
-
-static Status set_dtype(void *target, const char *value, Error *error) {
-  KvOptions *o = target;
-  o->dtype_given = true;
-  if (kvcache_dtype_from_name(value, &o->request.cache.dtype)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST,
-                   "'%s' is no data type of a cache; there are fp32, fp16, bf16, fp8, int8 and int4",
-                   quote_text(value).text);
-}
-
 static Status set_lengths(void *target, const char *value, Error *error) {
   KvRequest *r = &((KvOptions *)target)->request;
   r->n_lengths = 0;
@@ -248,9 +226,10 @@ static const Option CACHE_OPTIONS[] = {
      .help = "Sequences of these lengths, separated by commas."},
     {.name = "dtype",
      .argument = "TYPE",
-     .set = set_dtype,
-     .choices = "fp32 fp16 bf16 fp8 int8 int4",
-     .help = "fp32, fp16, bf16, fp8, int8 or int4. Default: the model's."},
+     OPTION_CHOICE(KvOptions, request.cache.dtype, "is no data type of a cache"),
+     .given = offsetof(KvOptions, dtype_given),
+     .names = KV_DTYPE_NAMES,
+     .help = "{}. Default: the model's."},
     {.name = "group",
      .argument = "COUNT",
      OPTION_COUNT(KvOptions, request.cache.group),
@@ -286,7 +265,8 @@ static const Option CACHE_OPTIONS[] = {
 static const Option SERVING_OPTIONS[] = {
     {.name = "budget",
      .argument = "SIZE",
-     .set = set_budget,
+     OPTION_SIZE(KvOptions, request.budget_bytes),
+     .to.what = "a budget of 0 bytes; give a size such as 60GiB",
      .help = "Memory of each GPU for the cache, such as 60GiB: how many tokens and sequences it holds."},
     {.name = "tp",
      .argument = "COUNT",
@@ -294,7 +274,8 @@ static const Option SERVING_OPTIONS[] = {
      .help = "GPUs that share out the heads (tensor parallelism): everything is what each of them keeps."},
     {.name = "weights",
      .argument = "SIZE",
-     .set = set_weights,
+     OPTION_SIZE(KvOptions, request.weights_bytes),
+     .to.what = "weights of 0 bytes; give a size such as 60GiB",
      .help = "Weights of the whole model, beside the cache. Default: the model's, where its file has them."},
     {.name = "in-flight",
      .argument = "TOKENS",

@@ -28,20 +28,6 @@ typedef struct {
 
 /* ---- Setters ----------------------------------------------------------------------------------------------- */
 
-static Status set_type(const char *value, KvDtype *dtype, bool *given, Error *error) {
-  *given = true;
-  if (kvcache_dtype_from_name(value, dtype)) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no data type; there are fp32, fp16, bf16, fp8, int8 and int4",
-                   quote_text(value).text);
-}
-static Status set_kv_dtype(void *target, const char *value, Error *error) {
-  ServeOptions *o = target;
-  return set_type(value, &o->kv_dtype, &o->has_kv_dtype, error);
-}
-static Status set_weights_dtype(void *target, const char *value, Error *error) {
-  ServeOptions *o = target;
-  return set_type(value, &o->weights_dtype, &o->has_weights_dtype, error);
-}
 /* "streaming:4+2044", "h2o:512+512". */
 static Status set_evict(void *target, const char *value, Error *error) {
   Evict *e = &((ServeOptions *)target)->evict;
@@ -176,8 +162,9 @@ static const Option MODEL_OPTIONS[] = {
      .help = "The model, by name or by a description file with its parameters. Default " DEFAULT_MODEL "."},
     {.name = "weights-dtype",
      .argument = "TYPE",
-     .set = set_weights_dtype,
-     .choices = "bf16 fp8 int8 int4",
+     OPTION_CHOICE(ServeOptions, weights_dtype, "is no data type"),
+     .given = offsetof(ServeOptions, has_weights_dtype),
+     .names = KV_DTYPE_NAMES,
      .help = "Type of the weights. Default: as published. fp8 is multiplied in fp8, int8 and int4 in 16 bits."},
     {.name = "gpu",
      .argument = "NAME|FILE",
@@ -228,8 +215,9 @@ static const Option LOAD_OPTIONS[] = {
 static const Option CACHE_OPTIONS[] = {
     {.name = "kv-dtype",
      .argument = "TYPE",
-     .set = set_kv_dtype,
-     .choices = "fp32 fp16 bf16 fp8 int8 int4",
+     OPTION_CHOICE(ServeOptions, kv_dtype, "is no data type"),
+     .given = offsetof(ServeOptions, has_kv_dtype),
+     .names = KV_DTYPE_NAMES,
      .help = "Type of the cache. Default: the model's."},
     {.name = "group",
      .argument = "COUNT",

@@ -44,29 +44,11 @@ static Status set_grid(void *t, const char *v, Error *e) {
 static Status set_block(void *t, const char *v, Error *e) {
   return dimensions("block", v, ((KernelRequest *)t)->block, e);
 }
-static Status set_shared(void *t, const char *v, Error *e) {
-  KernelRequest *r = t;
-  r->has_shared = true;
-  return size_parse(v, &r->shared_bytes, e);
-}
 static Status add_argument(void *t, const char *v, Error *e) {
   KernelRequest *r = t;
   if (r->n_arguments == KERNEL_ARGUMENTS_MAX)
     return error_set(e, STATUS_BAD_REQUEST, "more than %d arguments", KERNEL_ARGUMENTS_MAX);
   return copy("arg", v, r->arguments[r->n_arguments++], KERNEL_ARGUMENT_BYTES, e);
-}
-static Status count(const char *option, const char *v, int64_t *to, Error *e) {
-  Error own = {0};
-  if (size_parse_count(v, to, &own) == STATUS_OK && *to <= 1 << 24) return STATUS_OK;
-  return error_set(e, STATUS_BAD_REQUEST, "%s '%s' is not a count from 1 to 16M", option, quote_text(v).text);
-}
-static Status set_N(void *t, const char *v, Error *e) { return count("-N", v, &((KernelRequest *)t)->N, e); }
-static Status set_d(void *t, const char *v, Error *e) { return count("-d", v, &((KernelRequest *)t)->d, e); }
-static Status set_batch(void *t, const char *v, Error *e) {
-  return count("--batch", v, &((KernelRequest *)t)->batch, e);
-}
-static Status set_heads(void *t, const char *v, Error *e) {
-  return count("--heads", v, &((KernelRequest *)t)->heads, e);
 }
 static Status set_step(void *t, const char *v, Error *e) {
   long long n;
@@ -117,7 +99,7 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
      .help = "The kernel, by its name; a template with its arguments: 'sgemm<64, 64>'. Default: the only one."},
     {.name = "grid", .argument = "X,Y,Z", .set = set_grid, .help = "Blocks of the grid."},
     {.name = "block", .argument = "X,Y,Z", .set = set_block, .help = "Threads of a block."},
-    {.name = "shared", .argument = "SIZE", .set = set_shared, .help = "Dynamic shared memory of a block."},
+    {.name = "shared", .argument = "SIZE", OPTION_SIZE(KernelRequest, shared_bytes), .given = offsetof(KernelRequest, has_shared), .help = "Dynamic shared memory of a block."},
     {.name = "arg",
      .argument = "SPEC",
      .set = add_argument,
@@ -149,10 +131,10 @@ const Option KERNEL_LIKE_OPTIONS[] = {
      .choices = "@algorithms",
      .help = "An algorithm (fa2): the kernel computes attention as it does. Arguments named Q, K, V, O, N, d, scale, "
              "... get their values from the shape, and O is judged against fp64."},
-    {.letter = 'N', .argument = "COUNT", .set = set_N, .help = "Rows of Q, K and V. Default 256."},
-    {.letter = 'd', .argument = "COUNT", .set = set_d, .help = "Columns. Default 64."},
-    {.name = "batch", .argument = "COUNT", .set = set_batch, .help = "Sequences. Default 1."},
-    {.name = "heads", .argument = "COUNT", .set = set_heads, .help = "Heads. Default 1."},
+    {.letter = 'N', .argument = "COUNT", OPTION_NUMBER(KernelRequest, N, "N", 1, 1 << 24), .help = "Rows of Q, K and V. Default 256."},
+    {.letter = 'd', .argument = "COUNT", OPTION_NUMBER(KernelRequest, d, "d", 1, 1 << 24), .help = "Columns. Default 64."},
+    {.name = "batch", .argument = "COUNT", OPTION_NUMBER(KernelRequest, batch, "the batch", 1, 1 << 24), .help = "Sequences. Default 1."},
+    {.name = "heads", .argument = "COUNT", OPTION_NUMBER(KernelRequest, heads, "the number of heads", 1, 1 << 24), .help = "Heads. Default 1."},
     {.name = "causal", OPTION_FLAG(KernelRequest, causal), .help = "Row i sees columns up to i."},
     {.name = "scale", .argument = "NUMBER", .set = set_scale, .help = "Of the scores. Default 1 / sqrt(d)."},
     {.name = "tolerance",
