@@ -25,7 +25,7 @@
 
 #include "tests/support/scratch.h"
 
-enum { WORDS = 128, LETS = 64, LOOPS = 4, CPU_SECONDS = 60 };
+enum { WORDS = 128, LETS = 64, LOOPS = 16, CPU_SECONDS = 60 };
 
 /* ---- A run of the program, kept ---- */
 
@@ -67,7 +67,8 @@ static char *replaced(const char *text, const char *what, const char *with) {
   char *out;
   size_t n;
   FILE *f = open_memstream(&out, &n);
-  for (const char *at; (at = strstr(text, what)); text = at + strlen(what)) fprintf(f, "%.*s%s", (int)(at - text), text, with);
+  for (const char *at; (at = strstr(text, what)); text = at + strlen(what))
+    fprintf(f, "%.*s%s", (int)(at - text), text, with);
   fputs(text, f);
   fclose(f);
   return out;
@@ -99,7 +100,8 @@ static int words_of(char *text, char *words[]) {
         if (!end) bad_line("a quote is not closed");
         for (at++; at < end;) *to++ = *at++;
         at++;
-      } else *to++ = *at++;
+      } else
+        *to++ = *at++;
     if (*at) at++;
     *to++ = 0;
   }
@@ -114,14 +116,19 @@ static json_t *rows_of(const char *csv) {
   for (size_t k = 0; *csv; k++) {
     char *to = cell;
     for (bool quoted = false; *csv && (quoted || (*csv != ',' && *csv != '\n')); csv++)
-      if (*csv == '"' && quoted && csv[1] == '"') *to++ = *csv++;
-      else if (*csv == '"') quoted = !quoted;
-      else *to++ = *csv;
+      if (*csv == '"' && quoted && csv[1] == '"')
+        *to++ = *csv++;
+      else if (*csv == '"')
+        quoted = !quoted;
+      else
+        *to++ = *csv;
     *to = 0;
     const double number = strtod(cell, &end);
     json_t *value = !*cell ? json_null() : *end ? json_string(cell) : json_real(number);
-    if (!row) json_array_append_new(head, value);
-    else json_object_set_new(row, json_string_value(json_array_get(head, k)), value);
+    if (!row)
+      json_array_append_new(head, value);
+    else
+      json_object_set_new(row, json_string_value(json_array_get(head, k)), value);
     if (*csv == '\n' && csv[1]) json_array_append_new(rows, row = json_object()), k = SIZE_MAX;
     if (*csv) csv++;
   }
@@ -157,17 +164,22 @@ static bool has_type(const json_t *types, const json_t *v) {
 /* What is wrong with a value, "" if nothing is. */
 static const char *wrong_form(const json_t *form, const json_t *v, const char *name) {
   static char wrong[256];
-  const json_t *either = json_object_get(form, "anyOf"), *of_all = json_object_get(form, "additionalProperties"), *keys = json_object_get(form, "required");
+  const json_t *either = json_object_get(form, "anyOf"), *of_all = json_object_get(form, "additionalProperties"),
+               *keys = json_object_get(form, "required");
   const char *key, *shared = json_string_value(json_object_get(form, "$ref")), *bad = "";
   json_t *one;
   if (shared) return wrong_form(json_object_get(forms, shared + strlen("#/$defs/")), v, name);
   for (size_t k = 0; k < json_array_size(either); k++)
     if (!*(bad = wrong_form(json_array_get(either, k), v, name))) return "";
-  if (!either && !has_type(json_object_get(form, "type"), v)) return snprintf(wrong, sizeof wrong, "%s is unknown, or of another type", name), wrong;
-  for (size_t k = 0; k < json_array_size(v) && !*bad; k++) bad = wrong_form(json_object_get(form, "items"), json_array_get(v, k), name);
+  if (!either && !has_type(json_object_get(form, "type"), v))
+    return snprintf(wrong, sizeof wrong, "%s is unknown, or of another type", name), wrong;
+  for (size_t k = 0; k < json_array_size(v) && !*bad; k++)
+    bad = wrong_form(json_object_get(form, "items"), json_array_get(v, k), name);
   for (size_t k = 0; json_is_object(v) && k < json_array_size(keys); k++)
-    if (!json_object_get(v, key = json_string_value(json_array_get(keys, k)))) return snprintf(wrong, sizeof wrong, "%s lacks %s", name, key), wrong;
-  json_object_foreach((json_t *)v, key, one) if (!*bad && !either) bad = wrong_form(of_all ? of_all : json_object_get(json_object_get(form, "properties"), key), one, key);
+    if (!json_object_get(v, key = json_string_value(json_array_get(keys, k))))
+      return snprintf(wrong, sizeof wrong, "%s lacks %s", name, key), wrong;
+  json_object_foreach((json_t *)v, key, one) if (!*bad && !either) bad =
+      wrong_form(of_all ? of_all : json_object_get(json_object_get(form, "properties"), key), one, key);
   return bad;
 }
 
@@ -200,7 +212,8 @@ static Run *ask(const char *command, const char *input, bool figures) {
     r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     r->out = text_of(out), r->err = text_of(err);
     fclose(in), free(text), free(typed);
-  } else free(key);
+  } else
+    free(key);
   if (figures && !r->json) {
     r->json = csv && *r->out != '{' ? rows_of(r->out) : json_loads(r->out, JSON_DECODE_ANY, NULL);
     char *name = strndup(command, strcspn(command, " "));
@@ -224,7 +237,9 @@ static const char *see(const json_t *v, const char *path) {
   while (*path == '.' || *path == '[' || isalnum((unsigned char)*path) || *path == '_') {
     char key[256];
     const char *close = strchr(path, ']');
-    size_t n = *path == '[' ? 0 : strspn(path += *path == '.', "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    size_t n = *path == '['
+                   ? 0
+                   : strspn(path += *path == '.', "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     if (n) {
       snprintf(key, sizeof key, "%.*s", (int)n, path);
       v = json_is_array(v) ? json_array_get(v, strtoul(key, NULL, 10)) : json_object_get(v, key), path += n;
@@ -235,12 +250,14 @@ static const char *see(const json_t *v, const char *path) {
     path = close + 1, n = strcspn(key, "=*");
     const bool has = key[n] == '*';
     if (!strcmp(key, "*") || strchr(key, ':')) {
-      const size_t all = json_array_size(v), from = strtoul(key, NULL, 10), to = strchr(key, ':') ? strtoul(strchr(key, ':') + 1, NULL, 10) : 0;
+      const size_t all = json_array_size(v), from = strtoul(key, NULL, 10),
+                   to = strchr(key, ':') ? strtoul(strchr(key, ':') + 1, NULL, 10) : 0;
       const char *end = NULL;
       for (size_t k = from; k < (to && to < all ? to : all); k++) end = see(json_array_get(v, k), path);
       return end ? end : see(NULL, path);
     }
-    if (*key == '"') key[strlen(key) - 1] = 0, v = json_object_get(v, key + 1);
+    if (*key == '"')
+      key[strlen(key) - 1] = 0, v = json_object_get(v, key + 1);
     else if (key[n]) {
       const json_t *list = v;
       key[n] = 0, v = NULL;
@@ -253,8 +270,11 @@ static const char *see(const json_t *v, const char *path) {
       v = json_array_get(v, (size_t)(k < 0 ? (long)json_array_size(v) + k : k));
     }
   }
-  const double x = json_is_number(v) ? json_number_value(v) : NAN;
-  one_of = v, sum += x, least = seen && !(x < least) ? least : x, most = seen && !(x > most) ? most : x, seen++;
+  one_of = v;
+  if (json_is_number(v)) {
+    const double x = json_number_value(v);
+    sum += x, least = seen && x >= least ? least : x, most = seen && x <= most ? most : x, seen++;
+  }
   return path;
 }
 
@@ -268,7 +288,10 @@ static const json_t *look(const json_t *json, const char **path) {
 
 static const char *at;
 static const json_t *answer; /* whose paths they are */
-static struct { char name[32]; double value; } lets[LETS];
+static struct {
+  char name[32];
+  double value;
+} lets[LETS];
 static int n_lets;
 static double expression(void);
 
@@ -299,19 +322,26 @@ static double elsewhere(void) {
 }
 
 static double function(const char *name) {
-  static const struct { const char *name; double (*f)(double); } F[] = {
-      {"exp", exp}, {"sqrt", sqrt}, {"log2", log2}, {"log", log}, {"floor", floor}, {"ceil", ceil}, {"abs", fabs}};
-  static const struct { const char *name; double *is; } OVER[] = {{"sum", &sum}, {"least", &least}, {"most", &most}};
+  static const struct {
+    const char *name;
+    double (*f)(double);
+  } F[] = {{"exp", exp}, {"sqrt", sqrt}, {"log2", log2}, {"log", log}, {"floor", floor}, {"ceil", ceil}, {"abs", fabs}};
+  static const struct {
+    const char *name;
+    double *is;
+  } OVER[] = {{"sum", &sum}, {"least", &least}, {"most", &most}};
   for (size_t k = 0; k < sizeof OVER / sizeof *OVER; k++)
     if (!strcmp(name, OVER[k].name)) {
       blanks();
       look(answer, &at), need(")");
-      return *OVER[k].is;
+      return seen ? *OVER[k].is : NAN;
     }
   const double x = expression();
   double y = NAN;
-  if (!strcmp(name, "min")) need(","), y = fmin(x, expression());
-  else if (!strcmp(name, "max")) need(","), y = fmax(x, expression());
+  if (!strcmp(name, "min"))
+    need(","), y = fmin(x, expression());
+  else if (!strcmp(name, "max"))
+    need(","), y = fmax(x, expression());
   else {
     size_t k = 0;
     while (k < sizeof F / sizeof *F && strcmp(name, F[k].name)) k++;
@@ -325,7 +355,11 @@ static double function(const char *name) {
 static double factor(void) {
   char name[32], *end;
   if (take("-")) return -factor();
-  if (take("(")) { const double v = expression(); need(")"); return v; }
+  if (take("(")) {
+    const double v = expression();
+    need(")");
+    return v;
+  }
   if (take("{")) return elsewhere();
   if (take("#")) {
     const json_t *v = look(answer, &at);
@@ -335,9 +369,16 @@ static double factor(void) {
   if (isalpha((unsigned char)*at) || *at == '[') {
     const size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     snprintf(name, sizeof name, "%.*s", (int)n, at);
-    if (at[n] == '(') { at += n + 1; return function(name); }
+    if (at[n] == '(') {
+      at += n + 1;
+      return function(name);
+    }
     if (isupper((unsigned char)*at)) {
-      for (int k = n_lets; k-- > 0;) if (!strcmp(name, lets[k].name)) { at += n; return lets[k].value; }
+      for (int k = n_lets; k-- > 0;)
+        if (!strcmp(name, lets[k].name)) {
+          at += n;
+          return lets[k].value;
+        }
       bad_line("nothing is named %s", name);
     }
     const json_t *v = look(answer, &at);
@@ -352,16 +393,22 @@ static double factor(void) {
 static double term(void) {
   double v = factor();
   for (;;)
-    if (take("*")) v *= factor();
-    else if (take("/")) v /= factor();
-    else return v;
+    if (take("*"))
+      v *= factor();
+    else if (take("/"))
+      v /= factor();
+    else
+      return v;
 }
 static double expression(void) {
   double v = term();
   for (;;)
-    if (take("+")) v += term();
-    else if (take("-")) v -= term();
-    else return v;
+    if (take("+"))
+      v += term();
+    else if (take("-"))
+      v -= term();
+    else
+      return v;
 }
 
 /* ---- Rows ---- */
@@ -375,7 +422,7 @@ static bool check_word(const char *row) {
     if (c[1] == '(') return false;
   const json_t *v = look(answer, &path);
   at = path;
-  const bool not = take("!="), has = !not && take("has "), is = not || has || take("=");
+  const bool not = take("!="), has = !not &&take("has "), is = not || has || take("=");
   blanks();
   if (!is) return false;
   bool right;
@@ -386,17 +433,22 @@ static bool check_word(const char *row) {
     right = false;
     for (size_t k = 0, n = json_is_array(v) ? json_array_size(v) : 1; k < n; k++) {
       const char *got = json_string_value(json_is_array(v) ? json_array_get(v, k) : v);
-      right |= got && (has ? strstr(got, text) != NULL : (strcmp(got, text) == 0) != not);
+      right |= got && (has ? strstr(got, text) != NULL : (strcmp(got, text) == 0) != not );
     }
     free(text);
   } else if (*at == '{' && v && !json_is_number(v)) {
     at++, elsewhere();
-    right = json_equal(v, one_of) != not;
-  } else if (!strcmp(at, "true")) right = not ? json_is_false(v) : json_is_true(v);
-  else if (!strcmp(at, "false")) right = json_is_false(v);
-  else if (!strcmp(at, "null")) right = v && json_is_null(v) != not;
-  else if (!strcmp(at, "absent")) right = !v != not;
-  else return false;
+    right = json_equal(v, one_of) != not ;
+  } else if (!strcmp(at, "true"))
+    right = not ? json_is_false(v) : json_is_true(v);
+  else if (!strcmp(at, "false"))
+    right = json_is_false(v);
+  else if (!strcmp(at, "null"))
+    right = v && json_is_null(v) != not ;
+  else if (!strcmp(at, "absent"))
+    right = !v != not ;
+  else
+    return false;
   if (right) return true;
   char *got = v ? json_dumps(v, JSON_ENCODE_ANY) : NULL;
   failed("%s: it is %s", row, got ? got : "absent");
@@ -417,9 +469,12 @@ static void check_figure(const char *row) {
   const double part = take("~") ? expression() : wanted == floor(wanted) ? 0 : 1e-12;
   blanks();
   if (*at) bad_line("what is '%s'?", at);
-  if (isnan(is) || isnan(wanted)) { failed("%s: there is no such number", row); return; }
+  if (isnan(is) || isnan(wanted)) {
+    failed("%s: there is no such number", row);
+    return;
+  }
   const bool equal = is == wanted || fabs(is - wanted) <= part * fabs(wanted);
-  const bool right[] = {is <= wanted, is >= wanted, !equal, is < wanted, is > wanted, equal};
+  const bool right[] = {is <= wanted, is >= wanted, !equal, is<wanted, is> wanted, equal};
   if (!right[op]) failed("%s: it is %.17g, not %.17g", row, is, wanted);
 }
 
@@ -435,16 +490,20 @@ static void check(Block *b, const char *row) {
     const Run *r = ask(b->command, b->input, false);
     const char *end = strchr(r->err, '\n');
     if (r->status != 2 || *r->out || !end || end[1] || !strstr(r->err, row + 2))
-      failed("%s: no refusal of one line with '%s': exit status %d, %s%s", b->command, row + 2, r->status, r->out, r->err);
+      failed("%s: no refusal of one line with '%s': exit status %d, %s%s", b->command, row + 2, r->status, r->out,
+             r->err);
   } else {
     static const char *const FORMS[] = {"| ", "!| ", "= | ", "2| "};
     size_t k = 0;
     while (k < 4 && strncmp(row, FORMS[k], strlen(FORMS[k]))) k++;
     const Run *r = ask(b->command, b->input, k == 4);
-    if (r->status != b->status) failed("%s: exit status %d, not %d: %s", b->command, r->status, b->status, r->err);
+    if (r->status != b->status)
+      failed("%s: exit status %d, not %d: %s", b->command, r->status, b->status, r->err);
     else if (k == 4) {
-      if (!(answer = r->json)) failed("no JSON: %s", r->out);
-      else check_figure(row);
+      if (!(answer = r->json))
+        failed("no JSON: %s", r->out);
+      else
+        check_figure(row);
     } else {
       char *text = replaced(row + strlen(FORMS[k]), "\\n", "\n");
       const char *in = k == 3 ? r->err : r->out, *found = strstr(in, text);
@@ -463,24 +522,33 @@ static void check_statement(char *row) {
   const Run *r = ask(command + 1, "", true);
   const char *end = path + 4;
   const json_t *v = look(r->json, &end);
-  if (json_is_string(v)) snprintf(figure, sizeof figure, "%s ", json_string_value(v));
-  else if (json_is_integer(v)) snprintf(figure, sizeof figure, "%lld ", json_integer_value(v));
-  else snprintf(figure, sizeof figure, "%.6g ", json_number_value(v));
-  if (v && !strncmp(end, "` | ", 4) && !strncmp(end + 4, figure, strlen(figure))) passed++;
-  else failed("%s says %s", path + 4, figure);
+  if (json_is_string(v))
+    snprintf(figure, sizeof figure, "%s ", json_string_value(v));
+  else if (json_is_integer(v))
+    snprintf(figure, sizeof figure, "%lld ", json_integer_value(v));
+  else
+    snprintf(figure, sizeof figure, "%.6g ", json_number_value(v));
+  if (v && !strncmp(end, "` | ", 4) && !strncmp(end + 4, figure, strlen(figure)))
+    passed++;
+  else
+    failed("%s says %s", path + 4, figure);
 }
 
 static char **rows;
 static int first_row, end_row;
-static struct { char name[16], value[256]; const char *values; } loops[LOOPS];
-static int n_loops;
+static struct {
+  char name[16], value[256];
+  const char *values;
+} loops[LOOPS];
+static int n_loops, n_set;
 
 /* Checks the block, once for each value of each loop before it: for NAME in A | B | C; $NAME stands for it. */
 static void run_block(int loop) {
   if (loop < n_loops) {
     for (const char *values = loops[loop].values; values;) {
       const char *end = strstr(values, " | ");
-      snprintf(loops[loop].value, sizeof loops->value, "%.*s", (int)(end ? end - values : (long)strlen(values)), values);
+      snprintf(loops[loop].value, sizeof loops->value, "%.*s", (int)(end ? end - values : (long)strlen(values)),
+               values);
       run_block(loop + 1);
       values = end ? end + 3 : NULL;
     }
@@ -493,12 +561,15 @@ static void run_block(int loop) {
       char *with = replaced(row, loops[k].name, loops[k].value);
       free(row), row = with;
     }
-    if (!strncmp(row, "$ ", 2)) b.command = strdup(row + 2);
+    if (!strncmp(row, "$ ", 2))
+      b.command = strdup(row + 2);
     else if (!strncmp(row, "< ", 2)) {
       if (b.rows || asprintf(&more, "%s%s\n", b.input, row + 2) < 0) bad_line("stdin follows the command");
       free(b.input), b.input = more;
-    } else if (!strncmp(row, "exit ", 5)) b.status = atoi(row + 5);
-    else if (*row) check(&b, row);
+    } else if (!strncmp(row, "exit ", 5))
+      b.status = atoi(row + 5);
+    else if (*row)
+      check(&b, row);
     free(row);
   }
   line = first_row + 1;
@@ -523,28 +594,39 @@ static void run_table(const char *path) {
   for (int k = 0; k < n; k = end_row) {
     char *row = rows[k], *is = strchr(row, '=');
     line = end_row = k + 1;
-    if (document) check_statement(row);
-    else if (!strncmp(row, "$ ", 2)) {
-      for (first_row = k; end_row < n && !(*rows[end_row] && strchr("$@", *rows[end_row])) && strncmp(rows[end_row], "for ", 4) && strncmp(rows[end_row], "let ", 4);) end_row++;
+    if (document)
+      check_statement(row);
+    else if (!strncmp(row, "needs ", 6)) { /* without that program the rest is left out */
+      char *look_for;
+      if (asprintf(&look_for, "command -v %s >/dev/null", row + 6) < 0 || system(look_for)) break;
+    } else if (!strncmp(row, "$ ", 2)) {
+      for (first_row = k; end_row < n && !(*rows[end_row] && strchr("$@", *rows[end_row])) &&
+                          strncmp(rows[end_row], "for ", 4) && strncmp(rows[end_row], "let ", 4) &&
+                          strncmp(rows[end_row], "set ", 4);)
+        end_row++;
       run_block(0);
-      n_loops = 0;
-    } else if (!strncmp(row, "for ", 4)) {
-      const char *in = strstr(row, " in ");
-      if (n_loops == LOOPS || !in) bad_line("for NAME in A | B | C");
+      n_loops = n_set;
+    } else if (!strncmp(row, "for ", 4) || !strncmp(row, "set ", 4)) { /* set NAME = TEXT: for all that follows */
+      const bool set = *row == 's';
+      const char *in = strstr(row, set ? " = " : " in ");
+      if (n_loops == LOOPS || !in || (set && n_loops != n_set)) bad_line("for NAME in A | B | C, or set NAME = TEXT");
       snprintf(loops[n_loops].name, sizeof loops->name, "$%.*s", (int)(in - row - 4), row + 4);
-      loops[n_loops++].values = in + 4;
+      loops[n_loops++].values = strchr(in + 1, ' ') + 1;
+      n_set += set;
     } else if (!strncmp(row, "@ TMP/", 6)) {
       char *name = replaced(row + 2, "TMP", folder);
       FILE *into = fopen(name, "w");
       if (!into) bad_line("%s cannot be written", name);
-      for (; end_row < n && *rows[end_row] == '<'; end_row++) fprintf(into, "%s\n", rows[end_row] + (rows[end_row][1] ? 2 : 1));
+      for (; end_row < n && *rows[end_row] == '<'; end_row++)
+        fprintf(into, "%s\n", rows[end_row] + (rows[end_row][1] ? 2 : 1));
       fclose(into), free(name);
     } else if (!strncmp(row, "let ", 4)) {
       if (n_lets == LETS || !is || !isupper((unsigned char)row[4])) bad_line("let Name = EXPRESSION");
       at = is + 1, answer = NULL;
       lets[n_lets].value = expression();
       snprintf(lets[n_lets++].name, sizeof lets->name, "%.*s", (int)strcspn(row + 4, " ="), row + 4);
-    } else if (*row) bad_line("no command stands before '%s'", row);
+    } else if (*row)
+      bad_line("no command stands before '%s'", row);
   }
   finish();
 }
@@ -571,13 +653,16 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, strchr(argv[k], '/') ? "%s" : "tests/commands/%s.txt", argv[k]);
     glob(path, GLOB_NOCHECK | (k > 1 ? GLOB_APPEND : 0), NULL, &tables);
   }
-  if (argc == 1 && (glob("sim/SERVING.md", 0, NULL, &tables) || glob("tests/commands/*.txt", GLOB_APPEND, NULL, &tables))) return 2;
+  if (argc == 1 &&
+      (glob("sim/SERVING.md", 0, NULL, &tables) || glob("tests/commands/*.txt", GLOB_APPEND, NULL, &tables)))
+    return 2;
   forms = json_object_get(json_load_file("assets/schema.json", 0, NULL), "$defs");
   char *program = realpath(getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk", NULL);
   if (!program) return perror("tilewalk"), 2;
   setenv("TILEWALK", program, 1), setenv("TILEWALK_ASSETS", "assets", 0), setenv("LC_ALL", "C.UTF-8", 1);
   setenv("OMP_NUM_THREADS", "1", 0);
-  static const char *const UNSET[] = {"COLUMNS", "NO_COLOR", "TILEWALK_STATE", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"};
+  static const char *const UNSET[] = {"COLUMNS",        "NO_COLOR",      "TILEWALK_STATE",
+                                      "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"};
   for (size_t k = 0; k < sizeof UNSET / sizeof *UNSET; k++) unsetenv(UNSET[k]);
   const char *jobs = getenv("TEST_JOBS");
   const long at_once = jobs ? atol(jobs) : sysconf(_SC_NPROCESSORS_ONLN);
