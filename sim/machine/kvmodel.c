@@ -141,6 +141,14 @@ static void complete_groups(KvModel *m) {
   }
 }
 
+Status kvmodel_check_cache(const KvModel *model, Error *error) {
+  if (!*model->unused) return STATUS_OK;
+  return error_set(error, STATUS_BAD_FILE,
+                   "%.80s has keys that may bear on the cache and are not understood: %.120s; no total is given: write "
+                   "its layers into a description, as in assets/models, or give --layers, --kv-heads and --head-dim",
+                   model->name, model->unused);
+}
+
 Status kvmodel_parse(const char *buffer, size_t length, const char *display_name, KvModel *model, Error *error) {
   KvModel read;
   memset(&read, 0, sizeof read);

@@ -72,6 +72,9 @@ typedef struct {
   KeyfileNote notes[KVMODEL_FIELD_COUNT]; /* in the order of kvmodel_fields */
 } KvModel;
 
+/* Refuses a model of whose cache a key is not understood: no total is given of it. */
+Status kvmodel_check_cache(const KvModel *model, Error *error);
+
 /* Reads a description. *model is unchanged on error. */
 Status kvmodel_parse(const char *buffer, size_t length, const char *display_name, KvModel *model, Error *error);
 

@@ -42,8 +42,6 @@ config 100663296 8192 '{"model_type":"lfm2","hidden_size":2048,"num_hidden_layer
 config 264241152 4096 '{"model_type":"longcat_flash","num_layers":28,"num_attention_heads":64,"kv_lora_rank":512,"qk_rope_head_dim":64,"qk_nope_head_dim":128,"v_head_dim":128,"hidden_size":6144,"torch_dtype":"bfloat16"}'
 config 0 8192 '{"model_type":"mamba2","num_hidden_layers":48,"hidden_size":2048,"state_size":128,"num_heads":32,"head_dim":64}' 'no attention: no cache'
 config 73400320 448 '{"model_type":"whisper","d_model":1280,"encoder_layers":32,"decoder_layers":32,"decoder_attention_heads":20,"num_hidden_layers":32,"max_source_positions":1500,"torch_dtype":"float16","is_encoder_decoder":true}' '"fixed_bytes": 245760000'
-config 1610612736 4096 '{"num_hidden_layers":24,"num_attention_heads":32,"hidden_size":4096,"kv_share_every":2,"torch_dtype":"bfloat16"}' 'not used: kv_share_every'
-answers 2 'not understood: kv_share_every' kvcache --model model.json --strict
 config 0 512 '{"model_type":"bert","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12}' 'an encoder keeps no cache'
 
 # A row of ncu before 2023 has 13 fields under 15 names.

@@ -78,12 +78,7 @@ static Status resolve_model(KvOptions *o, Error *error) {
   const Status status = description_model(*o->model ? o->model : DEFAULT_MODEL, &r->model, error);
   if (status != STATUS_OK) return status;
   r->has_model = true;
-  if (o->strict && *r->model.unused)
-    return error_set(
-        error, STATUS_BAD_REQUEST,
-        "%.80s has keys that may bear on the cache and are not understood: %s; leave out --strict to go on "
-        "without them",
-        r->model.name, r->model.unused);
+  if (n_own < 3 && kvmodel_check_cache(&r->model, error)) return error->status;
   const KvCache cache = kvmodel_cache(&r->model);
   if (*r->model.no_cache && (n_own || c->window || c->window_layers))
     return error_set(error, STATUS_BAD_REQUEST, "%.80s: %s", r->model.name, r->model.no_cache);
@@ -184,7 +179,7 @@ static const Option MODEL_OPTIONS[] = {
          "."},
     {.name = "strict",
      OPTION_FLAG(KvOptions, strict),
-     .help = "Refuse a config.json with keys that may bear on the cache and are not understood."},
+     .help = "Nothing more: keys that may bear on the cache and are not understood are always refused."},
     {.name = "list", OPTION_FLAG(KvOptions, list), .help = "List the known models."},
     {.name = "layers",
      .argument = "COUNT",

@@ -311,7 +311,7 @@ static Status take_model(const char *name, const Gpu *gpu, KvModel *model, Servi
   if (!*name)
     return error_set(error, STATUS_BAD_REQUEST, "offload: weights and cache of a model; name one with --model");
   const Status status = description_model(name, model, error);
-  if (status) return status;
+  if (status || kvmodel_check_cache(model, error)) return error->status;
   if (!model->parameters || !model->hidden || !model->vocab || *model->no_cache)
     return error_set(error, STATUS_BAD_REQUEST,
                      "%.80s: 'parameters', 'hidden' and 'vocab' or the cache are not given; add them to a copy of the "

@@ -53,6 +53,7 @@ static Status resolve_model(const ServeOptions *o, ServeRequest *r, Error *error
   Status status = description_model(*o->model ? o->model : DEFAULT_MODEL, &r->model, error);
   if (status) return status;
   const KvModel *m = &r->model;
+  if (kvmodel_check_cache(m, error)) return error->status;
   if (*m->no_cache || !m->heads)
     return error_set(error, STATUS_BAD_REQUEST, "%.80s has no cache to serve from: %.90s", m->name,
                      *m->no_cache ? m->no_cache : "it has no attention heads");

@@ -10,7 +10,356 @@
 #include "sim/base/quote.h"
 #include "viz/request/model_config_parts.h"
 
-#define REFUSE(c, ...) config_refuse(&(c)->keys, __VA_ARGS__)
+/* --- families --- */
+
+typedef enum { ATTENDS, ENCODES, RECURS } Family;
+
+/* Families by their model_type, which may go on with _ or - ("qwen3_moe"), and what the class of a family has where its
+ * file is silent (transformers, models/NAME/configuration_NAME.py): a model inside another writes only what differs.
+ * The first row that has the type counts. */
+static const struct {
+  Family family;
+  const char *types, *defaults;
+} FAMILIES[] = {
+    {ATTENDS, "llama", "num_hidden_layers=32 num_attention_heads=32 hidden_size=4096"},
+    {ATTENDS, "mistral", "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 hidden_size=4096"},
+    {ATTENDS, "mixtral", "num_key_value_heads=8"},
+    {ATTENDS, "qwen2_moe qwen2_vl qwen2_5_vl", "no_sliding_window=1"},
+    {ATTENDS, "qwen2",
+     "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 hidden_size=4096 no_sliding_window=1"},
+    {ATTENDS, "qwen3_next qwen3_vl qwen3_5 qwen3_omni", ""},
+    {ATTENDS, "qwen3", "no_sliding_window=1 head_dim=128"},
+    {ATTENDS, "phi3", "num_hidden_layers=32 num_attention_heads=32 hidden_size=3072"},
+    {ATTENDS, "gemma",
+     "num_hidden_layers=28 num_attention_heads=16 num_key_value_heads=16 hidden_size=3072 head_dim=256"},
+    {ATTENDS, "gemma2",
+     "num_hidden_layers=26 num_attention_heads=8 num_key_value_heads=4 hidden_size=2304 head_dim=256 "
+     "sliding_window=4096 sliding_window_pattern=2"},
+    {ATTENDS, "gemma3_text",
+     "num_hidden_layers=26 num_attention_heads=8 num_key_value_heads=4 hidden_size=2304 head_dim=256 "
+     "sliding_window=4096 sliding_window_pattern=6 max_position_embeddings=131072"},
+    {ATTENDS, "cohere2", "sliding_window_pattern=4"},
+    {ATTENDS, "llama4_text", "no_rope_layer_interval=4"},
+    {ATTENDS, "gpt2", "num_hidden_layers=12 num_attention_heads=12 hidden_size=768"},
+    {ATTENDS,
+     "codellama llama4 mllama llava llava_next video_llava vipllava pixtral mistral3 ministral voxtral qwen qwen2_audio "
+     "phi phi4mm phimoe phi4flash phi4 gemma3 gemma3n gemma4 paligemma recurrent_gemma vaultgemma t5gemma cohere aya "
+     "gpt_neo gpt_neox gptj gpt_bigcode gpt_oss opt bloom falcon falcon_h1 mpt starcoder2 stablelm stablelm_epoch "
+     "codegen persimmon fuyu olmo olmo2 olmo3 olmoe flex_olmo olmo_hybrid granite granitemoe granitemoehybrid "
+     "granitemoeshared bamba jamba zamba zamba2 nemotron nemotron_h nemotron-nas nemotron_nas deci deepseek "
+     "deepseek_v2 deepseek_v3 deepseek_v32 deepseek_vl deepseek_vl_v2 kimi kimi_k2 kimi_k25 kimi_linear kimi_vl minimax "
+     "minimax_m1 minimax_m2 minimax_text_01 MiniMaxText01 glm glm4 chatglm internlm internlm2 internlm3 internvl "
+     "internvl_chat interns1 baichuan yi Yi aquila dbrx grok-1 arctic xverse exaone exaone4 hunyuan hunyuan_v1 "
+     "ernie4_5 smollm3 smolvlm idefics arcee apertus seed_oss bitnet openelm jetmoe dots1 longcat_flash step3 step3p5 "
+     "step1 step2 mimo mimo_v2 bailing bailing_moe ring ling hymba plamo plamo2 plamo3 lfm2 helium csm diffllama "
+     "minicpm minicpm3 minicpmv minicpmo orion telechat solar afmoe doge btlm jais sarvam_moe youtu trinity modernbert-decoder "
+     "whisper bart mbart t5 mt5 umt5 switch_transformers marian pegasus pegasus_x m2m_100 nllb nllb-moe blenderbot "
+     "blenderbot-small led prophetnet speech_to_text moonshine florence2 trocr biogpt xglm ctrl openai-gpt "
+     "musicgen dia",
+     ""},
+    {ENCODES,
+     "bert roberta xlm-roberta distilbert albert electra deberta camembert modernbert nomic_bert mpnet ernie ernie_m "
+     "layoutlm layoutlmv2 layoutlmv3 longformer big_bird funnel esm ibert mobilebert squeezebert roformer rembert "
+     "megatron-bert vit deit beit swin swinv2 dinov2 dinov3_vit siglip siglip2 clip vivit videomae wav2vec2 hubert "
+     "wavlm data2vec sew unispeech audio-spectrogram-transformer new xlm flaubert nystromformer yoso eurobert fnet "
+     "canine chinese_clip clap luke segformer yolos detr hiera jina_bert neobert markuplm convbert mra",
+     ""},
+    {RECURS,
+     "mamba mamba2 falcon_mamba rwkv rwkv5 rwkv6 rwkv7 xlstm retnet gla hgrn hgrn2 delta_net codestral_mamba "
+     "gated_deltanet linear_attn s4 hyena gsa",
+     ""},
+};
+
+/* "_moe", but not "_v4": another version may keep another cache. */
+static bool goes_on(const char *rest) {
+  return (*rest == '_' || *rest == '-') && !(rest[1] == 'v' && rest[2] >= '0' && rest[2] <= '9');
+}
+
+/* The row of a type: as it is written in one before as what one begins with. -1: in none. */
+static int row_of(const char *type) {
+  char name[CONFIG_NAME_BYTES];
+  for (int whole = 1; whole >= 0; whole--)
+    for (int i = 0; i < (int)(sizeof FAMILIES / sizeof *FAMILIES); i++)
+      for (const char *types = FAMILIES[i].types; config_next(&types, name);) {
+        const size_t n = strlen(name);
+        if (!strncmp(type, name, n) && (whole ? !type[n] : goes_on(type + n))) return i;
+      }
+  return -1;
+}
+
+static int row_of_model(Config *c) { return row_of(config_text(&c->keys, "model_type")); }
+
+static const char *root_type(const Config *c) {
+  const char *type = json_string_value(json_object_get(c->keys.root, "model_type"));
+  return type ? type : "";
+}
+
+static void check_family(Config *c) {
+  const char *type = config_text(&c->keys, "model_type");
+  if (*type && row_of(type) < 0 && row_of(root_type(c)) < 0)
+    REFUSE(c,
+           "'%s' is a family of models that is not known, and its cache is not guessed; write its layers and heads "
+           "into a description, as in assets/models, or give --layers, --kv-heads and --head-dim",
+           quote_text(type).text);
+}
+
+int64_t config_class_default(Config *c, const char *key) {
+  const int row = row_of_model(c);
+  const size_t n = strlen(key);
+  char one[CONFIG_NAME_BYTES];
+  for (const char *pairs = row < 0 ? "" : FAMILIES[row].defaults; config_next(&pairs, one);)
+    if (!strncmp(one, key, n) && one[n] == '=') return strtoll(one + n + 1, NULL, 10);
+  return 0;
+}
+
+bool config_is_type(Config *c, const char *parts) {
+  return config_has_part(config_text(&c->keys, "model_type"), parts);
+}
+
+static bool ends_in(const char *text, const char *ends) {
+  char end[CONFIG_NAME_BYTES];
+  while (config_next(&ends, end)) {
+    const size_t n = strlen(text), m = strlen(end);
+    if (n >= m && !strcmp(text + n - m, end)) return true;
+  }
+  return false;
+}
+
+static bool is_encoder(Config *c) {
+  ConfigKeys *k = &c->keys;
+  const int row = row_of_model(c), root = row_of(root_type(c));
+  const char *architecture = json_string_value(json_array_get(json_object_get(k->root, "architectures"), 0));
+  if (config_true(k, "is_decoder")) return false;
+  return (row >= 0 && FAMILIES[row].family == ENCODES) || (root >= 0 && FAMILIES[root].family == ENCODES) ||
+         json_object_get(k->root, "_class_name") || /* diffusers */
+         config_true(k, "use_bidirectional_attention") || config_false(k, "is_causal") ||
+         (architecture && ends_in(architecture, "ForMaskedLM EncoderModel VisionModel ForImageClassification")) ||
+         (k->text == k->root && config_find(k, "patch_size") && !config_find(k, "vocab_size") &&
+          config_find(k, "image_size img_size"));
+}
+
+/* States alone: the type says so, or a state is described and no head of attention. */
+static bool is_recurrent(Config *c) {
+  ConfigKeys *k = &c->keys;
+  const int row = row_of_model(c);
+  if (k->inner && json_object_size(k->inner) && config_find(k, "layers num_heads")) return false;
+  if (json_array_size(config_find(k, "attn_layer_idx attn_layer_indices layers_block_type layer_types"))) return false;
+  return (row >= 0 && FAMILIES[row].family == RECURS) ||
+         (config_find(k, "state_size ssm_cfg ssm_state_size mamba_d_state") &&
+          !config_find(k, "num_attention_heads n_head n_heads num_query_heads"));
+}
+
+/* --- sizes --- */
+
+/* A size that the file gives, or its class; 0: neither. */
+static int64_t size_or_default(Config *c, const char *key, const char *names, int64_t most) {
+  int64_t size = config_count(&c->keys, names, most);
+  if (size || c->keys.status) return size;
+  size = config_class_default(c, key);
+  if (size && (c->keys.text == c->keys.root || !strcmp(key, "num_hidden_layers")))
+    config_remark(c, "'%s' is not given: %" PRId64 ", as in the class of the model", key, size);
+  return size;
+}
+
+static void read_sizes(Config *c) {
+  ConfigKeys *k = &c->keys;
+  c->layers = config_count(k, "decoder_layers num_decoder_layers", MODEL_CONFIG_LAYERS_MAX);
+  if (c->layers) /* the others are the encoder's: Whisper, BART */
+    config_use(k, "num_hidden_layers"), config_use(k, "num_layers"), config_use(k, "num_attention_heads");
+  else
+    c->layers =
+        size_or_default(c, "num_hidden_layers", "num_hidden_layers n_layer num_layers n_layers num_transformer_layers",
+                        MODEL_CONFIG_LAYERS_MAX);
+  if (config_is_type(c, "longcat_flash")) c->layers *= 2; /* self_attn.0 and self_attn.1 in each layer */
+  if (!c->layers)
+    REFUSE(c, "no number of layers; 'num_hidden_layers' (or n_layer, num_layers) belongs there, at the top or in "
+              "'text_config'");
+  if (c->layers > MODEL_CONFIG_LAYERS_MAX) REFUSE(c, "more than %d layers", MODEL_CONFIG_LAYERS_MAX);
+  c->hidden = size_or_default(c, "hidden_size", "hidden_size n_embd n_embed d_model dim model_dim", KVCACHE_MAX_D * 64);
+  if (c->model->no_cache[0]) return;
+  const json_t *heads = config_find(k, "num_query_heads");
+  if (json_is_array(heads)) /* OpenELM's */
+    c->heads = config_number(k, "num_query_heads", json_array_get(heads, 0), KVCACHE_MAX_HEADS);
+  if (!c->heads) c->heads = config_count(k, "decoder_attention_heads num_decoder_attention_heads", KVCACHE_MAX_HEADS);
+  if (!c->heads)
+    c->heads = size_or_default(c, "num_attention_heads", "num_attention_heads n_head n_heads num_heads num_query_heads",
+                               KVCACHE_MAX_HEADS);
+  if (!c->heads && (c->heads = config_count(k, "num_key_value_heads", KVCACHE_MAX_HEADS)) > 0) /* JetMoE */
+    config_remark(c, "no number of query heads is given: taken to be those of K and V, %" PRId64, c->heads);
+  if (!c->heads) REFUSE(c, "no number of heads; 'num_attention_heads' belongs there");
+}
+
+/* With MLA d is the part without position (KvModel), whatever 'head_dim' says: in some files it is the rotary part. */
+static int64_t read_head_size(Config *c, int64_t rope) {
+  ConfigKeys *k = &c->keys;
+  const int64_t nope = config_count(k, "qk_nope_head_dim", KVCACHE_MAX_D);
+  if (nope && c->latent) return nope;
+  const int64_t d = config_count(k, "head_dim kv_channels attention_head_dim d_kv d_head head_size attention_head_size",
+                                 KVCACHE_MAX_D);
+  if (d || nope) return d ? d : nope + rope;
+  int64_t width = config_count(k, "attention_hidden_size", KVCACHE_MAX_D * 64);
+  if (!width && config_is_type(c, "zamba")) width = 2 * c->hidden;
+  if (config_class_default(c, "head_dim")) return config_class_default(c, "head_dim");
+  if (!width) width = c->hidden;
+  if (!width || !c->heads || width % c->heads) {
+    REFUSE(c, "no size of a head: neither 'head_dim' nor a 'hidden_size' that the %" PRId64 " heads divide", c->heads);
+    return 0;
+  }
+  return width / c->heads;
+}
+
+static int64_t read_kv_heads(Config *c) {
+  ConfigKeys *k = &c->keys;
+  if (config_true(k, "multi_query_attention")) { /* ChatGLM */
+    const int64_t groups = config_count(k, "multi_query_group_num", KVCACHE_MAX_HEADS);
+    return groups ? groups : 1;
+  }
+  /* Falcon: heads of K and V are written, but mean something only for the new decoder. */
+  const json_t *decoder = config_find(k, "new_decoder_architecture"), *one = config_find(k, "multi_query");
+  const bool said_by_flags = !json_is_true(decoder) && (json_is_true(one) || (decoder && json_is_false(one)));
+  const json_t *value =
+      config_find(k, "num_key_value_heads num_kv_heads n_kv_heads n_head_kv kv_n_heads num_heads_kv n_kv_head "
+                     "num_attention_groups num_query_groups n_query_groups num_key_value_heads_per_layer");
+  if (said_by_flags || !strcmp(config_text(k, "attn_type"), "multiquery_attention"))
+    return json_is_false(one) ? c->heads : 1;
+  if (json_is_array(value)) value = json_array_get(value, 0); /* by layer: read_lists */
+  if (value) return config_number(k, k->name, value, KVCACHE_MAX_HEADS);
+  const int64_t usual = config_class_default(c, "num_key_value_heads");
+  if (usual && k->text == k->root)
+    config_remark(c, "'num_key_value_heads' is not given: %" PRId64 ", as in the class of the model", usual);
+  return usual ? usual : c->heads;
+}
+
+/* --- layer by layer --- */
+
+static int64_t *member_of(Layer *l, size_t offset) { return (int64_t *)(void *)((char *)l + offset); }
+
+/* Lists with an entry for each layer; null or 0: no K and V. */
+static void read_lists(Config *c) {
+  const char *names = "num_key_value_heads num_kv_heads num_attention_groups num_key_value_heads_per_layer head_dim";
+  char key[CONFIG_NAME_BYTES];
+  while (config_next(&names, key)) {
+    const json_t *list = config_list(&c->keys, key);
+    const bool is_d = !strcmp(key, "head_dim");
+    if (list && (int64_t)json_array_size(list) != c->layers) {
+      REFUSE(c, "'%s' has %zu entries for %" PRId64 " layers", key, json_array_size(list), c->layers);
+      return;
+    }
+    for (int64_t i = 0; list && i < c->layers; i++) {
+      const json_t *entry = json_array_get(list, (size_t)i);
+      if (json_is_null(entry) || (json_is_integer(entry) && !json_integer_value(entry)))
+        c->layer[i].kind = LAYER_NONE;
+      else
+        *member_of(&c->layer[i], is_d ? offsetof(Layer, d) : offsetof(Layer, kv_heads)) =
+            config_number(&c->keys, key, entry, is_d ? KVCACHE_MAX_D : KVCACHE_MAX_HEADS);
+    }
+  }
+}
+
+/* Other sizes in the layers that see all (Gemma 4), or in those with a window (MiMo); Step 3.5 has them in an object. */
+static void read_by_kind(Config *c) {
+  static const struct {
+    const char *key;
+    LayerKind kind; /* LAYER_NONE: as the object says */
+    size_t member;
+  } SIZES[] = {{"global_head_dim", LAYER_FULL, offsetof(Layer, d)},
+               {"num_global_key_value_heads", LAYER_FULL, offsetof(Layer, kv_heads)},
+               {"swa_head_dim", LAYER_WINDOW, offsetof(Layer, d)},
+               {"swa_v_head_dim", LAYER_WINDOW, offsetof(Layer, d_v)},
+               {"swa_num_key_value_heads", LAYER_WINDOW, offsetof(Layer, kv_heads)},
+               {"num_attention_groups", LAYER_NONE, offsetof(Layer, kv_heads)},
+               {"head_dim", LAYER_NONE, offsetof(Layer, d)}};
+  const json_t *other = config_find(&c->keys, "attention_other_setting");
+  const char *type = json_string_value(json_object_get(other, "attention_type"));
+  for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
+    LayerKind kind = SIZES[s].kind;
+    int64_t size = 0;
+    if (kind != LAYER_NONE) {
+      size = config_count(&c->keys, SIZES[s].key, KVCACHE_MAX_HEADS);
+    } else if (type && json_object_get(other, SIZES[s].key)) {
+      size = config_number(&c->keys, SIZES[s].key, json_object_get(other, SIZES[s].key), KVCACHE_MAX_HEADS);
+      kind = strstr(type, "sliding") ? LAYER_WINDOW : LAYER_FULL;
+    }
+    for (int64_t i = 0; i < c->layers && size; i++)
+      if (c->layer[i].kind == kind) *member_of(&c->layer[i], SIZES[s].member) = size;
+  }
+}
+
+/* Models whose layers were searched for one by one (DeciLM, Nemotron). */
+static void read_block_configs(Config *c) {
+  ConfigKeys *k = &c->keys;
+  const json_t *blocks = config_find(k, "block_configs");
+  if (!json_is_array(blocks)) return;
+  if ((int64_t)json_array_size(blocks) != c->layers)
+    REFUSE(c, "'block_configs' has %zu entries for %" PRId64 " layers", json_array_size(blocks), c->layers);
+  for (int64_t i = 0; i < c->layers && !k->status; i++) {
+    Layer *l = &c->layer[i];
+    const json_t *attention = json_object_get(json_array_get(blocks, (size_t)i), "attention");
+    const json_t *group = json_object_get(attention, "n_heads_in_group"),
+                 *window = json_object_get(attention, "window_length");
+    if (json_is_true(json_object_get(attention, "no_op")) ||
+        json_is_true(json_object_get(attention, "replace_with_linear"))) {
+      l->kind = LAYER_NONE;
+      continue;
+    }
+    if (group && !json_is_null(group)) {
+      const int64_t heads = config_number(k, "n_heads_in_group", group, c->heads);
+      l->kv_heads = heads ? c->heads / heads : 0;
+    }
+    if (json_integer_value(window) > 0) {
+      l->kind = LAYER_WINDOW;
+      l->window = config_number(k, "window_length", window, KVCACHE_MAX_TOKENS);
+    }
+  }
+}
+
+/* Layers that use the K and V of another keep none: the last ones (Gemma 3n), or all but one of a group. */
+static void share(Config *c) {
+  ConfigKeys *k = &c->keys;
+  int64_t last = 0, factor = 0, n = 0;
+  if (json_integer_value(config_find(k, "num_kv_shared_layers")) > 0)
+    last = config_count(k, "num_kv_shared_layers", c->layers);
+  if (config_true(k, "use_cla")) factor = config_count(k, "cla_share_factor", c->layers); /* Hunyuan */
+  for (int64_t i = 0; i < c->layers; i++)
+    if (i >= c->layers - last || (factor > 1 && i % factor)) c->layer[i].kind = LAYER_NONE, n++;
+  const json_t *groups = config_find(k, "kv_reuse_group"); /* Hymba: [[1, 2], [3, 4]] */
+  for (size_t g = 0; g < json_array_size(groups); g++)
+    for (size_t m = 1; m < json_array_size(json_array_get(groups, g)); m++) {
+      const int64_t i = json_integer_value(json_array_get(json_array_get(groups, g), m));
+      if (i < 0 || i >= c->layers) {
+        REFUSE(c, "'kv_reuse_group' names layer %" PRId64, i);
+        return;
+      }
+      c->layer[i].kind = LAYER_NONE, n++;
+    }
+  if (n)
+    config_remark(
+        c, n == 1 ? "%" PRId64 " layer uses the K and V of another" : "%" PRId64 " layers use the K and V of others",
+        n);
+}
+
+static void read_layers(Config *c) {
+  ConfigKeys *k = &c->keys;
+  const int64_t rope = config_count(k, "qk_rope_head_dim", KVCACHE_MAX_D / 2);
+  c->latent = config_count(k, "kv_lora_rank", KVCACHE_MAX_D / 2);
+  if (config_false(k, "use_mla")) c->latent = 0; /* DeepSeek-VL2: written, not used */
+  if (c->latent) c->model->mla_rope = rope, c->latent += rope;
+  Layer each = {.kv_heads = read_kv_heads(c)};
+  if (!json_is_array(config_find(k, "head_dim"))) {
+    each.d = read_head_size(c, rope);
+    each.d_v = config_count(k, "v_head_dim", KVCACHE_MAX_D);
+  }
+  for (int64_t i = 0; i < c->layers; i++) c->layer[i] = each;
+  if (!k->status) config_read_kinds(c);
+  if (config_is_type(c, "falcon_h1 hymba"))
+    for (int64_t i = 0; i < c->layers; i++) c->layer[i].state_too = true;
+  if (!k->status) read_by_kind(c);
+  if (!k->status) read_lists(c);
+  if (!k->status) read_block_configs(c);
+  if (!k->status) share(c);
+}
+
+/* --- into a model --- */
 
 void config_remark(Config *c, const char *format, ...) {
   KvModel *m = c->model;
@@ -30,23 +379,18 @@ static bool same_row(const Layer *a, const Layer *b) {
 static bool keeps(const Layer *l) { return l->kind <= LAYER_CHUNK; } /* K and V of the text */
 
 /* Layers that are alike, counted; the first kind and its windowed twins go into the model's own fields. */
-static Status group(const Config *c, KvModel *m) {
-  const Layer *first = NULL;
-  for (int64_t i = 0; i < c->layers; i++) {
-    const Layer *l = &c->layer[i];
-    if (!keeps(l)) continue;
-    if (!first || (first->kind != LAYER_FULL && l->kind == LAYER_FULL && same_row(first, l))) first = l;
-  }
+static void group(Config *c, KvModel *m) {
+  const Layer *first = NULL, *twin = NULL; /* the windowed kind beside it */
+  for (const Layer *l = c->layer; l < c->layer + c->layers; l++)
+    if (keeps(l) && (!first || (first->kind != LAYER_FULL && l->kind == LAYER_FULL && same_row(first, l)))) first = l;
   if (!first) {
     set_text(m->no_cache, sizeof m->no_cache, "none of the layers keeps K and V: no cache");
-    return STATUS_OK;
+    return;
   }
   m->kv_heads = first->kv_heads;
   m->d = first->d;
   m->d_v = first->d_v == first->d ? 0 : first->d_v;
-  const Layer *twin = NULL; /* the windowed kind beside it */
-  for (int64_t i = 0; i < c->layers; i++) {
-    const Layer *l = &c->layer[i];
+  for (const Layer *l = c->layer; l < c->layer + c->layers; l++) {
     if (!keeps(l)) continue;
     const bool windowed = l->kind != LAYER_FULL;
     if (same_row(l, first) && windowed && !twin) twin = l;
@@ -67,25 +411,32 @@ static Status group(const Config *c, KvModel *m) {
           o->chunked == like.chunked)
         break;
     }
-    if (g == KVCACHE_MORE_MAX) return REFUSE(c, "more than %d kinds of layers", KVCACHE_GROUPS_MAX);
+    if (g == KVCACHE_MORE_MAX) {
+      REFUSE(c, "more than %d kinds of layers", KVCACHE_GROUPS_MAX);
+      return;
+    }
     if (g == m->n_more) m->more[m->n_more++] = like;
     m->more[g].layers++;
   }
   if (twin && twin->kind == LAYER_CHUNK) m->chunk = twin->window;
   if (twin && twin->kind == LAYER_WINDOW) m->window = twin->window;
-  return STATUS_OK;
 }
 
 /* The type of the elements: as the weights are kept, unless the file says how the cache is. */
-static Status read_dtype(Config *c, KvModel *m) {
+static void read_dtype(Config *c, KvModel *m) {
+  static const char *const NAMES[][2] = {{"bf16", "bfloat16 bf16 auto"}, {"fp16", "float16 half fp16"},
+                                         {"fp32", "float32 float fp32"}, {"int8", "int8 INT8"},
+                                         {"int4", "int4 INT4"},          {"fp8", ""}};
   ConfigKeys *k = &c->keys;
-  const json_t *scheme = json_object_get(config_get(k, "quantization_config"), "kv_cache_scheme");
+  const json_t *scheme = json_object_get(config_find(k, "quantization_config"), "kv_cache_scheme");
   const int64_t bits = json_integer_value(json_object_get(scheme, "num_bits"));
-  const char *name = config_text(k, "torch_dtype");
-  const char *own = config_text(k, "kv_cache_dtype");
-  if (!*own) own = config_text(k, "kv_cache_quant_algo");
+  const char *name = config_text(k, "torch_dtype"), *own = config_text(k, "kv_cache_dtype");
   if (!*name) name = config_text(k, "dtype");
-  if (!*name) config_remark(c, "no data type is given: bf16 is assumed");
+  if (!*own) own = config_text(k, "kv_cache_quant_algo");
+  if (!*name) {
+    config_remark(c, "no data type is given: bf16 is assumed");
+    name = "bf16";
+  }
   if (bits == 8 || bits == 4) {
     const char *type = json_string_value(json_object_get(scheme, "type"));
     own = bits == 4 ? "int4" : type && !strcmp(type, "int") ? "int8" : "fp8";
@@ -95,38 +446,25 @@ static Status read_dtype(Config *c, KvModel *m) {
     config_remark(c, "the cache is kept in %s, as the file says of its quantization", quote_text(own).text);
   }
   if (!strncmp(name, "torch.", 6)) name += 6;
-  static const struct {
-    const char *torch, *dtype;
-  } NAMES[] = {{"bfloat16", "bf16"}, {"float16", "fp16"}, {"half", "fp16"}, {"float32", "fp32"}, {"float", "fp32"},
-               {"", "bf16"},         {"auto", "bf16"},    {"int8", "int8"}, {"int4", "int4"},    {"INT8", "int8"},
-               {"bf16", "bf16"},     {"fp16", "fp16"},    {"fp32", "fp32"}, {"INT4", "int4"}};
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-    if (!strcmp(name, NAMES[i].torch)) {
-      set_text(m->dtype, sizeof m->dtype, NAMES[i].dtype);
-      return STATUS_OK;
+    if (config_is_in(name, NAMES[i][1]) ||
+        (!*NAMES[i][1] && (!strncmp(name, "float8", 6) || !strncmp(name, "fp8", 3) || !strncmp(name, "FP8", 3)))) {
+      set_text(m->dtype, sizeof m->dtype, NAMES[i][0]);
+      return;
     }
-  if (!strncmp(name, "float8", 6) || !strncmp(name, "fp8", 3) || !strncmp(name, "FP8", 3)) {
-    set_text(m->dtype, sizeof m->dtype, "fp8");
-    return STATUS_OK;
-  }
-  return REFUSE(c, "'torch_dtype' is '%s'; there are bfloat16, float16, float32 and float8", quote_text(name).text);
+  REFUSE(c, "'torch_dtype' is '%s'; there are bfloat16, float16, float32 and float8", quote_text(name).text);
 }
 
-static Status read_extras(Config *c) {
+static void read_extras(Config *c) {
   ConfigKeys *k = &c->keys;
-  int64_t further = 0, indexer = 0;
-  Status status = config_count(k, KEYS("index_head_dim"), KVCACHE_MAX_D, &indexer);
+  const int64_t indexer = config_count(k, "index_head_dim", KVCACHE_MAX_D);
   if (indexer)
     config_remark(c, "the keys of the indexer are left out: %" PRId64 " elements a token and layer", indexer);
-  const char *name = NULL;
-  const json_t *mtp =
-      config_find(k, KEYS("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers"), &name);
-  if (status == STATUS_OK && json_is_integer(mtp) && json_integer_value(mtp) > 0)
-    status = config_number(k, name, mtp, MODEL_CONFIG_LAYERS_MAX, &further);
+  const json_t *mtp = config_find(k, "num_nextn_predict_layers mtp_num_hidden_layers num_mtp_layers");
+  const int64_t further = json_integer_value(mtp) > 0 ? config_number(k, k->name, mtp, MODEL_CONFIG_LAYERS_MAX) : 0;
   if (further)
     config_remark(c, "%" PRId64 " further layer%s (%s), which predict%s more than one token, %s left out", further,
-                  further == 1 ? "" : "s", name, further == 1 ? "s" : "", further == 1 ? "is" : "are");
-  return status;
+                  further == 1 ? "" : "s", k->name, further == 1 ? "s" : "", further == 1 ? "is" : "are");
 }
 
 /* The last part of a path without its ".json"; what no option could take becomes '-'. */
@@ -139,120 +477,85 @@ static void name_after(const char *file, char *name) {
     if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *p)) *p = '-';
 }
 
-/* Names that are understood wherever they stand, though a rule above may not have asked for them here. */
-static void use_known(Config *c) {
-  static const char *const KNOWN[] = {"use_sliding_window",
-                                      "max_window_layers",
-                                      "sliding_window",
-                                      "sliding_window_pattern",
-                                      "attn_layer_offset",
-                                      "attn_layer_period",
-                                      "full_attention_interval",
-                                      "no_rope_layers",
-                                      "no_rope_layer_interval",
-                                      "multi_query_group_num",
-                                      "new_decoder_architecture",
-                                      "head_dim",
-                                      "num_key_value_heads",
-                                      "linear_attn_config",
-                                      "mamba_d_state",
-                                      "mamba_d_conv",
-                                      "mamba_expand",
-                                      "mamba_dt_rank",
-                                      "layers_block_type",
-                                      "lru_width",
-                                      "conv1d_width",
-                                      "global_attn_every_n_layers",
-                                      "num_global_key_value_heads",
-                                      "global_head_dim",
-                                      "order_of_interleaved_layers",
-                                      "expand",
-                                      "state_size",
-                                      "conv_kernel",
-                                      "kv_lora_rank",
-                                      "max_source_positions",
-                                      "quantization_config",
-                                      "use_mla",
-                                      "v_head_dim",
-                                      "qk_rope_head_dim",
-                                      "qk_nope_head_dim",
-                                      "qk_head_dim",
-                                      NULL};
-  for (const char *const *name = KNOWN; *name; name++) config_use(&c->keys, *name);
-}
-
-static Status read_cache(Config *c, KvModel *m) {
-  Status status = config_read_layers(c);
-  if (status) return status;
-  status = group(c, m);
-  if (status) return status;
+static void read_cache(Config *c, KvModel *m) {
+  read_layers(c);
+  if (!c->keys.status) group(c, m);
   m->heads = c->heads;
   m->mla_latent = c->latent - m->mla_rope;
-  if (c->latent && m->n_more) return REFUSE(c, "layers with MLA and others together are not modelled");
+  if (c->latent && m->n_more) REFUSE(c, "layers with MLA and others together are not modelled");
   if (!c->latent && m->kv_heads > c->heads)
-    return REFUSE(c, "%" PRId64 " K and V heads are more than %" PRId64 " query heads", m->kv_heads, c->heads);
-  if (!m->no_cache[0] && !c->latent && c->heads % m->kv_heads)
-    return REFUSE(c, "%" PRId64 " K and V heads do not divide %" PRId64 " query heads", m->kv_heads, c->heads);
-  return STATUS_OK;
+    REFUSE(c, "%" PRId64 " K and V heads are more than %" PRId64 " query heads", m->kv_heads, c->heads);
+  if (m->kv_heads && !c->latent && c->heads % m->kv_heads)
+    REFUSE(c, "%" PRId64 " K and V heads do not divide %" PRId64 " query heads", m->kv_heads, c->heads);
 }
 
-static Status make(Config *c, KvModel *m) {
+/* Understood wherever they stand, though a rule may not have asked for them. */
+static const char UNDERSTOOD[] =
+    "use_sliding_window max_window_layers sliding_window sliding_window_pattern attn_layer_offset "
+    "attn_layer_period full_attention_interval multi_query_group_num head_dim num_key_value_heads linear_attn_config "
+    "layers_block_type global_attn_every_n_layers num_global_key_value_heads global_head_dim kv_lora_rank "
+    "order_of_interleaved_layers cla_share_factor";
+
+static void make(Config *c, KvModel *m) {
+  ConfigKeys *k = &c->keys;
   c->model = m;
-  Status status = config_find_text(&c->keys);
-  const char *why = status ? NULL : config_keeps_none(c);
+  config_find_text(k);
+  const char *why = is_encoder(c)     ? "an encoder keeps no cache: every token sees all others at once"
+                    : is_recurrent(c) ? "no attention: no cache; the state that is kept does not grow"
+                                      : NULL;
   if (why) set_text(m->no_cache, sizeof m->no_cache, why);
-  if (status == STATUS_OK) status = config_read_sizes(c);
-  if (status == STATUS_OK) status = read_dtype(c, m);
-  if (status == STATUS_OK && !why) status = read_cache(c, m);
-  for (int64_t i = 0; why && i < c->layers; i++) c->layer[i].kind = strstr(why, "state") ? LAYER_STATE : LAYER_NONE;
-  if (status == STATUS_OK) status = config_read_fixed(c);
-  if (status == STATUS_OK) status = read_extras(c);
-  if (status == STATUS_OK)
-    status =
-        config_count(&c->keys,
-                     KEYS("max_target_positions", "max_position_embeddings", "n_positions", "max_seq_len", "seq_length",
-                          "n_ctx", "max_sequence_length", "model_max_length", "max_context_length", "context_length"),
-                     KVCACHE_MAX_TOKENS, &m->max_tokens);
-  if (status) return status;
+  if (!why) check_family(c);
+  if (!k->status) read_sizes(c);
+  if (!k->status) read_dtype(c, m);
+  if (!k->status && !why) read_cache(c, m);
+  for (int64_t i = 0; why && i < c->layers && !k->status; i++)
+    c->layer[i].kind = strstr(why, "state") ? LAYER_STATE : LAYER_NONE;
+  if (!k->status) config_read_fixed(c);
+  read_extras(c);
+  m->max_tokens = config_count(k,
+                               "max_target_positions max_position_embeddings n_positions max_seq_len seq_length n_ctx "
+                               "max_sequence_length model_max_length max_context_length context_length",
+                               KVCACHE_MAX_TOKENS);
+  if (k->status) return;
   if (!why) config_read_weights(c);
   if (!m->max_tokens) m->max_tokens = config_class_default(c, "max_position_embeddings");
   m->max_tokens_assumed = !m->max_tokens;
   if (!m->max_tokens) m->max_tokens = 4096;
-  char name[64];
-  name_after(c->keys.file, name);
+  char name[CONFIG_NAME_BYTES];
+  name_after(k->file, name);
   set_text(m->name, sizeof m->name, name);
-  const char *type = config_text(&c->keys, "model_type");
+  const char *type = config_text(k, "model_type");
   set_text(m->product, sizeof m->product, *type ? quote_text(type).text : name);
-  use_known(c);
-  if (!why) config_unused(&c->keys, m->unused, sizeof m->unused);
-  return STATUS_OK;
+  for (const char *names = UNDERSTOOD; config_next(&names, name);) config_use(k, name);
+  if (!why) config_unused(k, m->unused, sizeof m->unused);
 }
 
+static bool has_mark(const char *text, size_t length) { return length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3); }
+
 bool model_config_is_json(const char *text, size_t length) {
-  size_t at = length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
-  while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) at++;
+  size_t at = has_mark(text, length) ? 3 : 0;
+  while (at < length && strchr(" \t\n\r", text[at]) && text[at]) at++;
   return at < length && (text[at] == '{' || text[at] == '[');
 }
 
 Status model_config_parse(const char *text, size_t length, const char *display_name, KvModel *model, Error *error) {
-  const size_t mark = length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+  const size_t mark = has_mark(text, length) ? 3 : 0;
   Config c = {.keys = {.file = display_name, .error = error}};
   c.keys.root = config_load(text + mark, length - mark, display_name, error);
   if (!c.keys.root) return error && error->status ? error->status : STATUS_BAD_FILE;
-  Status status = STATUS_OK;
   KvModel *read = calloc(1, sizeof *read);
   c.layer = calloc(MODEL_CONFIG_LAYERS_MAX, sizeof *c.layer);
   c.keys.used = json_object();
   if (!read || !c.layer || !c.keys.used)
-    status = error_set(error, STATUS_NO_MEMORY, "no memory to read the model");
+    c.keys.status = error_set(error, STATUS_NO_MEMORY, "no memory to read the model");
   else if (!json_is_object(c.keys.root))
-    status = REFUSE(&c, "line 1: a list, where config.json is an object: {...}");
+    REFUSE(&c, "line 1: a list, where config.json is an object: {...}");
   else
-    status = make(&c, read);
-  if (status == STATUS_OK) *model = *read;
+    make(&c, read);
+  if (!c.keys.status) *model = *read;
   json_decref(c.keys.root);
   json_decref(c.keys.used);
   free(c.layer);
   free(read);
-  return status;
+  return c.keys.status;
 }

@@ -1,14 +1,15 @@
 /* A model from its config.json, as Hugging Face publishes it: what of it decides the KV cache.
  *
- *     model_config_keys.c    where the text model is, its keys by any of their names, and those that were not used
- *     model_config_layers.c  which layers have attention: words, flags, indices, letters, periods, windows
- *     model_config.c         sizes: layers, heads, head sizes, latents; by layer and by kind; what is shared
+ *     model_config_keys.c    where the text model is, its keys by any of their names, and those that were not read
+ *     model_config.c         families; sizes: layers, heads, head sizes, latents, by layer and by kind; what is shared
+ *     model_config_kinds.c   which layers have attention: a rule for each key that says so
  *     model_config_weights.c parameters: attention, MLPs, experts, tables of words
  *     model_config_states.c  what is kept beside K and V: states, K and V of an image or an encoder
  *
- * Every key that may bear on the cache and was not used is named in `unused` of the model. A list or period of layers
- * under a new name is read by what the name is about, and that is said. An encoder, and a model without attention, have
- * a cache of nothing, and `no_cache` says why. */
+ * Nothing is guessed. A family that is not known is refused by its name; a key that may bear on the cache and was not
+ * read is named in `unused` of the model, and whoever would print a total refuses. An encoder, and a model without
+ * attention, have a cache of nothing, and `no_cache` says why.
+ */
 #ifndef TILEWALK_VIZ_REQUEST_MODEL_CONFIG_H
 #define TILEWALK_VIZ_REQUEST_MODEL_CONFIG_H
 

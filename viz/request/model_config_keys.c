@@ -8,13 +8,36 @@
 
 #include "sim/base/quote.h"
 
-Status config_refuse(const ConfigKeys *k, const char *format, ...) {
+void config_refuse(ConfigKeys *k, const char *format, ...) {
   char what[ERROR_MESSAGE_BYTES];
   va_list arguments;
+  if (k->status) return;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  return error_set(k->error, STATUS_BAD_FILE, "%.80s: %.300s", k->file, what);
+  k->status = error_set(k->error, STATUS_BAD_FILE, "%.80s: %.300s", k->file, what);
+}
+
+bool config_next(const char **names, char name[CONFIG_NAME_BYTES]) {
+  *names += strspn(*names, " ");
+  const size_t n = strcspn(*names, " ");
+  snprintf(name, CONFIG_NAME_BYTES, "%.*s", (int)n, *names);
+  *names += n;
+  return n > 0;
+}
+
+bool config_is_in(const char *name, const char *names) {
+  char one[CONFIG_NAME_BYTES];
+  while (config_next(&names, one))
+    if (!strcmp(name, one)) return true;
+  return false;
+}
+
+bool config_has_part(const char *name, const char *parts) {
+  char one[CONFIG_NAME_BYTES];
+  while (config_next(&parts, one))
+    if (strstr(name, one)) return true;
+  return false;
 }
 
 /* --- JSON as Python writes it --- */
@@ -59,62 +82,53 @@ json_t *config_load(const char *text, size_t length, const char *file, Error *er
 
 /* --- where the text model is --- */
 
-bool config_word_in(const char *name, const char *const *parts) {
-  for (; *parts; parts++)
-    if (strstr(name, *parts)) return true;
-  return false;
-}
-
-static const char *const LAYER_NAMES[] = {"num_hidden_layers",  "n_layer", "num_layers", "n_layers", "decoder_layers",
-                                          "num_decoder_layers", NULL};
-
 static bool has_layers(const json_t *object) {
-  for (const char *const *name = LAYER_NAMES; *name; name++)
-    if (json_is_integer(json_object_get(object, *name))) return true;
+  const char *names = "num_hidden_layers n_layer num_layers n_layers decoder_layers num_decoder_layers";
+  char name[CONFIG_NAME_BYTES];
+  while (config_next(&names, name))
+    if (json_is_integer(json_object_get(object, name))) return true;
   return false;
 }
 
-/* An object of the root that describes a model of text, where none has a name that is known. */
-static Status find_other(ConfigKeys *k) {
-  static const char *const NOT_TEXT[] = {"vision", "visual", "vit",    "image", "audio",   "speech",    "video",
-                                         "encod",  "talker", "vocod",  "codec", "quantiz", "diffusion", "rope",
-                                         "depth",  "draft",  "action", "mm_",   "tower",   NULL};
+/* The first of some names under which an object lies. */
+static json_t *find_object(const ConfigKeys *k, const json_t *in, const char *names) {
+  char name[CONFIG_NAME_BYTES];
+  while (config_next(&names, name)) {
+    json_t *value = json_object_get(in, name);
+    if (json_is_object(value)) {
+      config_use(k, name);
+      return value;
+    }
+  }
+  return NULL;
+}
+
+/* The one object of the root that describes layers of text, where none has a name that is known. */
+static void find_other(ConfigKeys *k) {
   const char *key, *first = NULL;
   json_t *value;
   json_object_foreach(k->root, key, value) {
-    if (!json_is_object(value) || !has_layers(value) || config_word_in(key, NOT_TEXT)) continue;
+    if (!json_is_object(value) || !has_layers(value) ||
+        config_has_part(key, "vis vit image audio speech video encod talker codec rope draft action mm_ tower"))
+      continue;
     if (first)
-      return config_refuse(k, "'%s' and '%s' both describe layers; give the one that is meant as a file of its own",
-                           quote_text(first).text, quote_text(key).text);
+      config_refuse(k, "'%s' and '%s' both describe layers; give the one that is meant as a file of its own",
+                    quote_text(first).text, quote_text(key).text);
     first = key;
     k->text = value;
     config_use(k, key);
   }
-  return STATUS_OK;
 }
 
-Status config_find_text(ConfigKeys *k) {
-  static const char *const NESTED[] = {"text_config", "llm_config",        "language_config", "language_model_config",
-                                       "decoder",     "text_model_config", "lm_config",       NULL};
-  static const char *const ATTENTION[] = {"attn_config", "attn_cfg", "attn", "attention", "attention_config", NULL};
-  k->text = k->root;
-  json_t *thinker = json_object_get(k->root, "thinker_config");
-  if (json_is_object(thinker)) k->text = thinker;
-  for (const char *const *name = NESTED; *name; name++) {
-    json_t *value = json_object_get(k->text, *name);
-    if (!json_is_object(value)) continue;
-    k->text = value;
-    break;
-  }
-  Status status = STATUS_OK;
-  if (k->text == k->root && !has_layers(k->root)) status = find_other(k);
-  for (const char *const *name = ATTENTION; *name && !k->inner; name++) {
-    json_t *value = json_object_get(k->text, *name);
-    if (!json_is_object(value)) continue;
-    k->inner = value;
-    config_use(k, *name);
-  }
-  return status;
+void config_find_text(ConfigKeys *k) {
+  json_t *found = find_object(k, k->root, "thinker_config");
+  k->text = found ? found : k->root;
+  found = find_object(k, k->text,
+                      "text_config llm_config language_config language_model_config decoder text_model_config "
+                      "lm_config");
+  if (found) k->text = found;
+  if (k->text == k->root && !has_layers(k->root)) find_other(k);
+  k->inner = find_object(k, k->text, "attn_config attn_cfg attn attention attention_config");
 }
 
 /* --- values --- */
@@ -122,227 +136,108 @@ Status config_find_text(ConfigKeys *k) {
 void config_use(const ConfigKeys *k, const char *name) { json_object_set_new(k->used, name, json_true()); }
 
 /* What the root says of the text model too, where that is an object of its own; a window there is an encoder's. */
-static bool is_of_all(const char *name) {
-  static const char *const OF_ALL[] = {"torch_dtype",
-                                       "dtype",
-                                       "model_type",
-                                       "quantization_config",
-                                       "kv_cache_dtype",
-                                       "kv_cache_quant_algo",
-                                       "is_encoder_decoder",
-                                       "max_source_positions",
-                                       "max_position_embeddings",
-                                       "model_max_length",
-                                       "max_seq_len",
-                                       "max_sequence_length"};
-  for (size_t i = 0; i < sizeof OF_ALL / sizeof *OF_ALL; i++)
-    if (!strcmp(name, OF_ALL[i])) return true;
-  return false;
-}
+static const char OF_ALL[] = "torch_dtype dtype model_type quantization_config kv_cache_dtype kv_cache_quant_algo "
+                             "is_encoder_decoder max_source_positions max_position_embeddings model_max_length "
+                             "max_seq_len max_sequence_length";
 
-json_t *config_find(const ConfigKeys *k, const char *const *names, const char **name) {
+json_t *config_find(ConfigKeys *k, const char *names) {
   const json_t *const in[] = {k->inner, k->text, k->root};
   json_t *found = NULL;
-  for (size_t i = 0; i < sizeof in / sizeof *in && !found; i++)
-    for (const char *const *n = names; *n; n++) {
-      if (in[i] == k->root && k->text != k->root && !is_of_all(*n)) continue;
-      json_t *value = in[i] ? json_object_get(in[i], *n) : NULL;
+  for (size_t i = 0; i < sizeof in / sizeof *in && !found; i++) {
+    const char *at = names;
+    char name[CONFIG_NAME_BYTES];
+    while (in[i] && config_next(&at, name)) {
+      if (in[i] == k->root && k->text != k->root && !config_is_in(name, OF_ALL)) continue;
+      json_t *value = json_object_get(in[i], name);
       if (!value || json_is_null(value)) continue;
-      if (!found && name) *name = *n;
+      if (!found) memcpy(k->name, name, sizeof name);
       if (!found) found = value;
-      if (json_equal(found, value)) config_use(k, *n);
+      if (json_equal(found, value)) config_use(k, name);
     }
+  }
   return found;
 }
 
-json_t *config_get(const ConfigKeys *k, const char *name) { return config_find(k, KEYS(name), NULL); }
-
-json_t *config_list(const ConfigKeys *k, const char *name) {
-  const json_t *const in[] = {k->inner, k->text};
-  for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
-    json_t *value = in[i] ? json_object_get(in[i], name) : NULL;
-    if (!json_is_array(value)) continue;
-    config_use(k, name);
-    return value;
-  }
-  return NULL;
+json_t *config_list(ConfigKeys *k, const char *name) {
+  json_t *value = json_object_get(k->inner, name);
+  if (!json_is_array(value)) value = json_object_get(k->text, name);
+  if (!json_is_array(value)) return NULL;
+  config_use(k, name);
+  return value;
 }
 
-const char *config_text(const ConfigKeys *k, const char *name) {
-  const char *text = json_string_value(config_get(k, name));
+const char *config_text(ConfigKeys *k, const char *names) {
+  const char *text = json_string_value(config_find(k, names));
   return text ? text : "";
 }
 
-bool config_true(const ConfigKeys *k, const char *name) { return json_is_true(config_get(k, name)); }
-bool config_false(const ConfigKeys *k, const char *name) { return json_is_false(config_get(k, name)); }
+bool config_true(ConfigKeys *k, const char *name) { return json_is_true(config_find(k, name)); }
+bool config_false(ConfigKeys *k, const char *name) { return json_is_false(config_find(k, name)); }
 
-Status config_number(const ConfigKeys *k, const char *name, const json_t *value, int64_t most, int64_t *count) {
-  if (json_is_integer(value) && json_integer_value(value) >= 1 && json_integer_value(value) <= most) {
-    *count = json_integer_value(value);
-    return STATUS_OK;
-  }
-  if (json_is_real(value) && json_real_value(value) >= 1 && json_real_value(value) <= (double)most &&
-      json_real_value(value) == (double)(int64_t)json_real_value(value)) {
-    *count = (int64_t)json_real_value(value);
-    return STATUS_OK;
-  }
-  return config_refuse(k, "'%s' is not a whole number from 1 to %" PRId64, quote_text(name).text, most);
+int64_t config_number(ConfigKeys *k, const char *name, const json_t *value, int64_t most) {
+  const double number = json_is_number(value) ? json_number_value(value) : 0;
+  if (k->status == STATUS_OK && number >= 1 && number <= (double)most && number == (double)(int64_t)number)
+    return (int64_t)number;
+  config_refuse(k, "'%s' is not a whole number from 1 to %" PRId64, quote_text(name).text, most);
+  return 0;
 }
 
-Status config_count(const ConfigKeys *k, const char *const *names, int64_t most, int64_t *count) {
-  const char *name = NULL;
-  const json_t *value = config_find(k, names, &name);
-  *count = 0;
-  return value ? config_number(k, name, value, most, count) : STATUS_OK;
+int64_t config_count(ConfigKeys *k, const char *names, int64_t most) {
+  const json_t *value = k->status ? NULL : config_find(k, names);
+  return value ? config_number(k, k->name, value, most) : 0;
 }
 
-/* --- what was not used --- */
+/* --- what was not read --- */
 
-/* Parts of names that say nothing of the cache: weights, experts, positions, tokens, training, generation, images. */
-static const char *const SAYS_ELSE[] = {
-    /* weights and experts */
-    "vocab", "intermediate", "ffn", "mlp", "expert", "moe", "router", "routed", "topk", "top_k", "n_inner", "dense",
-    "tie_", "_bias", "bias_", "use_bias", "bias", "init", "norm", "_eps", "epsilon", "hidden_act", "activation",
-    "act_fn", "glu", "hidden_dim", "dim_ff", "multiple_of", "n_group", "q_lora", "o_lora", "lora_alpha", "lora_r",
-    "shared_expert", "n_shared", "shared_mlp", "shared_inter", "embedding_size", "embed_dim", "emb_", "_emb", "embd_",
-    "_proj", "proj_", "inner_dim", "correction", "residual", "use_qk", "qk_", "gate", "gating", "scoring", "softcap",
-    "soft_cap", "logit", "capping", "clip_", "scal", "multiplier", "mup_", "pre_attn", "laurel", "altup", "hc_",
-    "ngram", "oe_",
-    /* positions */
-    "rope", "rotary", "theta", "position", "alibi", "max_seq", "seq_len", "yarn", "ntk", "mrope", "temperature",
-    "max_length", "n_ctx", "context_len", "max_context", "temp_",
-    /* training and running */
-    "dropout", "pdrop", "_drop", "drop_", "droppath", "loss", "z_coef", "coef", "gradient", "checkpoint", "pretraining",
-    "_implementation", "flash", "sdpa", "fused", "kernel_backend", "use_cache", "dtype", "quant", "fp32", "fp16",
-    "bf16", "fp8", "parallel", "_tp", "tp_", "ep_size", "deterministic", "compile", "is_training", "unsloth", "lr_",
-    "version", "architectures", "auto_map", "_name", "name_", "_path", "model_type", "torch", "commit", "license",
-    "tokenizer", "task", "label", "problem_type", "finetun", "prune", "custom", "return_", "output_", "_class_name",
-    "summary", "classif", "num_classes", "num_labels", "library", "training", "transformers", "optim", "backend",
-    /* tokens and generation */
-    "token", "bos", "eos", "pad_", "_pad", "sep_", "mask", "prefix", "suffix", "begin_", "forced", "suppress", "bad_",
-    "beam", "penalty", "sample", "top_p", "typical", "repetition", "diversity", "generat", "language", "_lang",
-    "prompt", "chat", "template", "remove_invalid", "no_repeat", "min_length", "median_filter", "num_return",
-    /* images, sound */
-    "image", "vision", "visual", "video", "audio", "speech", "patch", "pixel", "mm_", "vit_", "_vit", "tower", "crop",
-    "downsample", "resampler", "projector", "spatial", "feature", "mel_", "_mel", "talker", "encoder", "code_", "tts",
-    "spec_aug", "apply_spec", "timestep", "frame", "interpolation", "minicpm", "slice_", "adaptor", "tile", "speaker",
-    /* parts of states, which have been read or change no size */
-    "time_step", "dt_", "_dt", "residual_in", "rescale_every", "a_log", "hidden_ratio", "chunk_size_feed",
-    "mamba_chunk", "mamba_step", "ssm_in", "ssm_out", "ssm_mult", "block_use", "block_norm", "block_auto", "block_ff",
-    "block_multiple", "block_dim", "block_out", "conv_dim", "mlp_only", "first_k", "num_fp", "num_full_expert",
-    "conv_bias", "use_conv", "use_mem", "mem_rank", "num_mem_blocks", "adapter", "use_shared", "state_dropout",
-    "index_topk", "index_n_heads", "mamba_kernels", "ignore_index", "sparse_step", "d_ff", "relative_att", "ssm_cfg",
-    "dim_model_base", "limited_group", "o_groups", "interpol", "mtp", "nope", NULL};
-
-/* Whole names, where a part would say too much. */
-static const char *const SAYS_ELSE_WHOLE[] = {"is_decoder",
-                                              "cross_attention_hidden_size",
-                                              "use_cross_attention",
-                                              "chunk_size",
-                                              "head_first",
-                                              "fuse_norm",
-                                              "attention_method",
-                                              "attention_type",
-                                              "attn_type",
-                                              "attention_heads_scale",
-                                              "num_key_value_groups",
-                                              "n_shared_heads",
-                                              "factor",
-                                              "max_new",
-                                              "nhead_scale",
-                                              "expand_ratio",
-                                              "hidden_size",
-                                              "text_config",
-                                              "thinker_config",
-                                              "llm_config",
-                                              "language_config",
-                                              "language_model_config",
-                                              "lm_config",
-                                              "text_model_config",
-                                              "decoder",
-                                              "_attn_implementation",
-                                              "input_emb_norm",
-                                              "layerdrop",
-                                              "decoder_layerdrop",
-                                              "attn_temperature_tuning",
-                                              "attn_scale",
-                                              "floor_scale",
-                                              "mamba_rms_norm",
-                                              "mamba_proj_bias",
-                                              "parallel_attn",
-                                              "use_alibi",
-                                              "seed",
-                                              "sparse",
-                                              "use_flash_attn",
-                                              "use_return_dict",
-                                              "hidden_size_per_layer_input",
-                                              "use_mup",
-                                              "use_sliding_window",
-                                              "wd",
-                                              "head_bias",
-                                              "attn_output_gate",
-                                              "skip_concat_post_attention",
-                                              "full_attn_mod",
-                                              "swa_num_attention_heads",
-                                              "use_head_wise_attn_gate",
-                                              "text",
-                                              NULL};
-
-static bool is_whole(const char *name) {
-  for (const char *const *whole = SAYS_ELSE_WHOLE; *whole; whole++)
-    if (!strcmp(name, *whole)) return true;
-  return false;
+/* Of a family that is known, a key that changes the cache is about K and V, or about which layers have them. */
+static bool matters(const char *name) {
+  static const char ABOUT[] = "kv_ _kv key_value cache attn attention window latent reuse sliding memory_tok meta_tok "
+                              "sink compress cross_layer layer_id layer_idx hybrid_ recurrent mamba_layer linear_layer "
+                              "_every every_ share_every";
+  static const char ELSE[] =
+      "use_cache norm bias drop init mlp moe expert scal dtype eps rope proj implem softcap logit temp multip mup clip "
+      "fused flash sdpa kernel gate gating mask act_fn loss backend image vision audio video encoder quant tp_ qk_ alibi "
+      "name class residual adapter concat version patch posit pre_a relative nope cross_attention_hidden rescale dense";
+  static const char WHOLE[] =
+      "attention_method attention_type attn_type attention_heads_scale num_key_value_groups use_cross_attention "
+      "attn_scale parallel_attn use_flash_attn swa_num_attention_heads skip_concat_post_attention full_attn_mod "
+      "attn_output_gate use_head_wise_attn_gate use_sliding_window";
+  static const char SIZES[] = "n_head n_heads num_heads num_layers n_layer n_layers num_transformer_layers d_model "
+                              "head_size layer_group_size layer_types block_types block_configs use_cla";
+  return config_is_in(name, SIZES) ||
+         (config_has_part(name, ABOUT) && !config_has_part(name, ELSE) && !config_is_in(name, WHOLE));
 }
 
 /* Switched off, or nothing: null, false, 0, "", an empty list; a factor of 1. */
 static bool says_nothing(const char *name, const json_t *value) {
-  if (json_is_number(value) && json_number_value(value) == 1 && config_word_in(name, KEYS("ratio", "factor", "scale")))
-    return true;
-  if (json_is_null(value) || json_is_false(value)) return true;
-  if (json_is_array(value)) return json_array_size(value) == 0;
-  if (json_is_object(value)) return json_object_size(value) == 0;
-  if (json_is_string(value)) return *json_string_value(value) == '\0';
-  return json_is_number(value) && json_number_value(value) == 0;
-}
-
-/* A name about attention, K and V or a cache is looked at more closely: fewer parts of it say something else. */
-static bool is_elsewhere(const char *name) {
-  static const char *const OF_CACHE[] = {"kv_",        "_kv",      "key_value", "cache", "attn",
-                                         "attention",  "window",   "latent",    "reuse", "sliding",
-                                         "memory_tok", "meta_tok", "sink",      NULL};
-  static const char *const NOT_OF_IT[] = {
-      "use_cache", "norm",   "bias",   "drop",  "init",     "mlp",     "scal",
-      "dtype",     "eps",    "rope",   "proj",  "implem",   "softcap", "logit",
-      "temp",      "multip", "mup",    "clip",  "fused",    "flash",   "sdpa",
-      "kernel",    "gate",   "gating", "mask",  "act_fn",   "loss",    "backend",
-      "image",     "vision", "audio",  "video", "encoder",  "quant",   "tp_",
-      "qk_",       "alibi",  "name",   "class", "residual", "adapter", "concat",
-      "version",   "patch",  "posit",  "pre_a", "relative", "nope",    "cross_attention_hidden",
-      NULL};
-  if (is_whole(name)) return true;
-  return config_word_in(name, config_word_in(name, OF_CACHE) ? NOT_OF_IT : SAYS_ELSE);
-}
-
-static int add_unused(const ConfigKeys *k, const json_t *object, char *to, size_t size, int n) {
-  const char *key;
-  json_t *value;
-  json_object_foreach((json_t *)object, key, value) {
-    if (json_object_get(k->used, key) || says_nothing(key, value) || is_elsewhere(key)) continue;
-    const size_t at = strlen(to);
-    const Quote q = quote_text(key);
-    if (at + strlen(q.text) + 8 < size)
-      snprintf(to + at, size - at, "%s%s", n ? ", " : "", q.text);
-    else if (at + 6 < size && (at < 3 || strcmp(to + at - 3, "...")))
-      snprintf(to + at, size - at, ", ...");
-    config_use(k, key);
-    n++;
+  switch (json_typeof(value)) {
+  case JSON_ARRAY: return json_array_size(value) == 0;
+  case JSON_OBJECT: return json_object_size(value) == 0;
+  case JSON_STRING: return *json_string_value(value) == '\0';
+  case JSON_TRUE: return false;
+  case JSON_INTEGER:
+  case JSON_REAL:
+    return json_number_value(value) == 0 ||
+           (json_number_value(value) == 1 && config_has_part(name, "ratio factor scale"));
+  default: return true;
   }
-  return n;
 }
 
-int config_unused(const ConfigKeys *k, char *to, size_t size) {
+void config_unused(const ConfigKeys *k, char *to, size_t size) {
+  json_t *const in[] = {k->text, k->inner, k->text == k->root ? NULL : k->root};
   *to = '\0';
-  int n = add_unused(k, k->text, to, size, 0);
-  if (k->inner) n = add_unused(k, k->inner, to, size, n);
-  return k->text == k->root ? n : add_unused(k, k->root, to, size, n);
+  for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(in[i], key, value) {
+      if (json_object_get(k->used, key) || says_nothing(key, value) || !matters(key)) continue;
+      const size_t at = strlen(to);
+      const Quote q = quote_text(key);
+      if (at + strlen(q.text) + 8 < size)
+        snprintf(to + at, size - at, "%s%s", at ? ", " : "", q.text);
+      else if (at + 6 < size && (at < 3 || strcmp(to + at - 3, "...")))
+        snprintf(to + at, size - at, ", ...");
+      config_use(k, key);
+    }
+  }
 }

@@ -3,8 +3,8 @@
 #define TILEWALK_VIZ_REQUEST_MODEL_CONFIG_PARTS_H
 
 #include "sim/machine/kvmodel.h"
-#include "viz/request/model_config_keys.h"
 #include "viz/request/model_config.h"
+#include "viz/request/model_config_keys.h"
 
 typedef enum {
   LAYER_FULL = 0,
@@ -12,7 +12,10 @@ typedef enum {
   LAYER_CHUNK,
   LAYER_STATE, /* a state of fixed size: mamba, linear attention, convolution */
   LAYER_CROSS, /* attends to an image's or an encoder's tokens, which do not grow */
-  LAYER_NONE   /* no K and V of its own */
+  LAYER_NONE,  /* no K and V of its own */
+  /* In rules: with a window where there is one, else... */
+  LAYER_WINDOW_OR_FULL,
+  LAYER_WINDOW_OR_STATE
 } LayerKind;
 
 typedef struct {
@@ -28,27 +31,16 @@ typedef struct {
   Layer *layer; /* MODEL_CONFIG_LAYERS_MAX */
 } Config;
 
+#define REFUSE(c, ...) config_refuse(&(c)->keys, __VA_ARGS__)
+
 /* One more thing that a reader should know. */
 void config_remark(Config *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What the class of the model has where the file is silent; 0: nothing known. */
-int64_t config_class_default(const Config *c, const char *key);
-bool config_is_type(const Config *c, const char *part); /* whether the model's type has that part in it */
+bool config_is_type(Config *c, const char *parts);        /* whether the model's type has one of the parts in it */
+int64_t config_class_default(Config *c, const char *key); /* what its class has where the file is silent; 0: unknown */
 
-/* Layers, heads and hidden size; then K and V heads, d and window, layer by layer. */
-Status config_read_sizes(Config *c);
-Status config_read_layers(Config *c);
-
-/* Sets kind and window of each layer. */
-Status config_read_kinds(Config *c);
-
-/* Adds the states of layers without attention, and what cross attention holds. */
-Status config_read_fixed(Config *c);
-
-/* Fills in parameters, hidden, vocab, experts, where the file says enough. */
-void config_read_weights(Config *c);
-
-/* Whether the model keeps no cache at all, and why; NULL: it keeps one. */
-const char *config_keeps_none(const Config *c);
+void config_read_kinds(Config *c);   /* sets kind and window of each layer */
+void config_read_fixed(Config *c);   /* adds the states of layers without attention, and what cross attention holds */
+void config_read_weights(Config *c); /* fills in parameters, hidden, vocab, experts, where the file says enough */
 
 #endif

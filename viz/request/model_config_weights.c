@@ -8,32 +8,30 @@
 #include <string.h>
 
 /* A whole number of at least 1 under one of the names; 0: none. */
-static int64_t size_of(const Config *c, const char *const *names) {
-  const char *name = NULL;
-  const json_t *value = config_find(&c->keys, names, &name);
+static int64_t size_of(Config *c, const char *names) {
+  const json_t *value = config_find(&c->keys, names);
   const int64_t size = json_is_integer(value) ? (int64_t)json_integer_value(value) : 0;
   return size > 0 && size < (int64_t)1 << 32 ? size : 0;
 }
 
 /* Two matrices where an activation stands alone, three where a gate is beside it. */
-static int matrices_of_mlp(const Config *c) {
-  static const char *const PLAIN[] = {"gpt2",   "gpt_neo", "gptj", "opt",        "bloom",
-                                      "falcon", "phi",     "mpt",  "starcoder2", "bert"};
+static int matrices_of_mlp(Config *c) {
   const char *type = config_text(&c->keys, "model_type");
-  for (size_t k = 0; k < sizeof PLAIN / sizeof *PLAIN; k++)
-    if (strcmp(type, PLAIN[k]) == 0 || (k < 2 && strncmp(type, PLAIN[k], strlen(PLAIN[k])) == 0)) return 2;
-  return 3;
+  return !strncmp(type, "gpt2", 4) || !strncmp(type, "gpt_neo", 7) ||
+                 config_is_in(type, "gptj opt bloom falcon phi mpt starcoder2 bert")
+             ? 2
+             : 3;
 }
 
-static double attention_of(const Config *c, const Layer *l) {
+static double attention_of(Config *c, const Layer *l) {
   const double h = (double)c->hidden, heads = (double)c->heads;
   if (!c->latent) {
     const double d = (double)l->d, d_v = (double)(l->d_v ? l->d_v : l->d), kv = (double)l->kv_heads;
     return h * (heads * d + kv * (d + d_v)) + heads * d_v * h;
   }
-  const double q = (double)size_of(c, KEYS("q_lora_rank")), kv = (double)size_of(c, KEYS("kv_lora_rank")),
-               rope = (double)size_of(c, KEYS("qk_rope_head_dim")), nope = (double)size_of(c, KEYS("qk_nope_head_dim")),
-               v = (double)size_of(c, KEYS("v_head_dim")), of_q = heads * (nope + rope);
+  const double q = (double)size_of(c, "q_lora_rank"), kv = (double)size_of(c, "kv_lora_rank"),
+               rope = (double)size_of(c, "qk_rope_head_dim"), nope = (double)size_of(c, "qk_nope_head_dim"),
+               v = (double)size_of(c, "v_head_dim"), of_q = heads * (nope + rope);
   return (q > 0 ? h * q + q * of_q : h * of_q) + h * (kv + rope) + kv * heads * (nope + v) + heads * v * h;
 }
 
@@ -42,19 +40,18 @@ typedef struct {
   double all, used;
 } Mlps;
 
-static Mlps mlps_of(const Config *c, KvModel *m) {
+static Mlps mlps_of(Config *c, KvModel *m) {
   const double h = (double)c->hidden, n = matrices_of_mlp(c);
-  const int64_t width = size_of(c, KEYS("intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim"));
-  const int64_t experts = size_of(c, KEYS("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts")),
-                chosen =
-                    size_of(c, KEYS("num_experts_per_tok", "experts_per_token", "num_selected_experts", "moe_top_k"));
-  const int64_t narrow = size_of(c, KEYS("moe_intermediate_size", "expert_ffn_hidden_size"));
+  const int64_t width = size_of(c, "intermediate_size n_inner ffn_hidden_size ffn_dim");
+  const int64_t experts = size_of(c, "n_routed_experts num_local_experts num_experts moe_num_experts"),
+                chosen = size_of(c, "num_experts_per_tok experts_per_token num_selected_experts moe_top_k");
+  const int64_t narrow = size_of(c, "moe_intermediate_size expert_ffn_hidden_size");
   const double dense = n * h * (double)(width ? width : 4 * c->hidden);
   if (!experts || !chosen || chosen > experts) return (Mlps){(double)c->layers * dense, (double)c->layers * dense};
-  const int64_t first = size_of(c, KEYS("first_k_dense_replace")), plain = first < c->layers ? first : c->layers;
+  const int64_t first = size_of(c, "first_k_dense_replace"), plain = first < c->layers ? first : c->layers;
   const double one = n * h * (double)(narrow ? narrow : width),
-               shared = one * (double)size_of(c, KEYS("n_shared_experts")) +
-                        n * h * (double)size_of(c, KEYS("shared_expert_intermediate_size")) + h * (double)experts,
+               shared = one * (double)size_of(c, "n_shared_experts") +
+                        n * h * (double)size_of(c, "shared_expert_intermediate_size") + h * (double)experts,
                mixed = (double)(c->layers - plain);
   m->experts = experts, m->experts_per_token = chosen;
   return (Mlps){(double)plain * dense + mixed * (shared + (double)experts * one),
@@ -62,8 +59,8 @@ static Mlps mlps_of(const Config *c, KvModel *m) {
 }
 
 /* Of which the file says that they are quantized: floats of 8 bits, or whole numbers (GPTQ, AWQ). */
-static const char *dtype_of(const Config *c) {
-  const json_t *q = config_get(&c->keys, "quantization_config"),
+static const char *dtype_of(Config *c) {
+  const json_t *q = config_find(&c->keys, "quantization_config"),
                *weights = json_object_get(json_object_get(json_object_get(q, "config_groups"), "group_0"), "weights"),
                *bits = json_object_get(weights ? weights : q, weights ? "num_bits" : "bits");
   const char *method = json_string_value(json_object_get(q, "quant_method")),
@@ -77,7 +74,7 @@ static const char *dtype_of(const Config *c) {
 
 void config_read_weights(Config *c) {
   KvModel *m = c->model;
-  const int64_t vocab = size_of(c, KEYS("vocab_size", "padded_vocab_size", "n_vocab"));
+  const int64_t vocab = size_of(c, "vocab_size padded_vocab_size n_vocab");
   double attention = 0;
   int64_t others = 0;
   for (int64_t i = 0; i < c->layers; i++) {

@@ -63,17 +63,12 @@ static void put_allocation(Document *d, const KvRequest *r, const KvSizes *got) 
   put_end(d);
 }
 
-/* What a reader should know: why there is no cache, what is left out, keys that were not used. */
+/* What a reader should know: why there is no cache, what is left out. */
 static void put_notes(Document *d, const KvModel *m) {
   put_array(d, "notes");
   if (*m->no_cache) put_text(d, NULL, m->no_cache);
   if (*m->limits) put_text(d, NULL, m->limits);
   for (int i = 0; i < m->n_remarks; i++) put_text(d, NULL, m->remarks[i]);
-  if (*m->unused) {
-    char text[KVMODEL_REMARK_BYTES + 64];
-    snprintf(text, sizeof text, KVCACHE_UNUSED, m->unused);
-    put_text(d, NULL, text);
-  }
   put_end(d);
 }
 

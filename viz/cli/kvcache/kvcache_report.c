@@ -205,7 +205,6 @@ static void model_notes(Table *t, const KvModel *m) {
   if (*m->no_cache) table_note(t, "Note: %s.", m->no_cache);
   if (*m->limits) table_note(t, "Note: %s.", m->limits);
   for (int i = 0; i < m->n_remarks; i++) table_note(t, "Note: %s.", m->remarks[i]);
-  if (*m->unused) table_note(t, "Note: " KVCACHE_UNUSED ".", m->unused);
 }
 
 static void add_sizes(Document *d, const KvRequest *r, const KvSizes *k, double step_s) {

@@ -70,8 +70,6 @@ static inline Wide kv_sizes_weights(const KvRequest *r) { return wide(ceil_div(r
  * (sim/serving.h). *seconds is 0 where no model says the query heads. Errors: as sim's. */
 Status kv_sizes_step(const KvRequest *request, double *seconds, Error *error);
 
-#define KVCACHE_UNUSED "keys that may bear on the cache and were not used: %s"
-
 static inline double kv_sizes_share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
 
 /* For JSON: all figures of the request, but for the tables of kvcache_report.c; and those of models. */
