@@ -6,7 +6,7 @@ ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 OBJ += $(PTX_HOT:%=$(BUILD)/kernels/ptx/%.avx2.o)
 PTX_FLAGS := -DPTX_HAS_AVX2
 endif
-PTX_FLAGS += $(if $(findstring clang,$(CC)),-Wno-pass-failed) $(if $(SAN),,$(if $(filter -O2,$(CFLAGS)),-O3)) -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math
+PTX_FLAGS += $(if $(findstring clang,$(CC)),-Wno-pass-failed) $(if $(SAN),,$(if $(filter -O2,$(CFLAGS)),-O3,$(HOT))) -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/kernels/ptx/%.o: COMPILE += $(PTX_FLAGS)
 $(BUILD)/kernels/ptx/%.avx2.o: kernels/ptx/%.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
