@@ -228,8 +228,9 @@ typedef struct {
 /* A fault, with both places where there are two. Kinds and sentences are ptx_shadow.c's. */
 typedef struct {
   char message[ERROR_MESSAGE_BYTES]; /* "line 56: thread 32 reads sh + 0, which thread 0 wrote at line 54 ..." */
-  const char *
-      kind; /* "uninitialised", "out of bounds", "barrier", "race", "relies on lockstep", "race of equal values", "outside its mask", "in flight", "fence" */
+  /* "uninitialised", "out of bounds", "barrier", "race", "relies on lockstep", "race of equal values", "outside its
+   * mask", "in flight", "fence" */
+  const char *kind;
   int32_t pc, other_pc; /* -1: none */
   uint64_t count;       /* how often this pair of places was met */
   int32_t about;        /* the machine's own: of one line, different buffers and kinds of access */

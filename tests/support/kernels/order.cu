@@ -47,7 +47,8 @@ __global__ void flag(const float *x, float *data, volatile unsigned *ready, floa
     __threadfence();
     *ready = 1;
   } else {
-    while (!*ready) {}
+    while (!*ready) {
+    }
     __threadfence();
     out[B] = data[0];
   }
@@ -59,7 +60,8 @@ __global__ void flag_without_fence(const float *x, float *data, volatile unsigne
     data[0] = 42;
     *ready = 1;
   } else {
-    while (!*ready) {}
+    while (!*ready) {
+    }
     __threadfence();
     out[B] = data[0];
   }
@@ -77,16 +79,19 @@ __global__ void written_after_release(const float *x, float *data, unsigned *cou
   }
 }
 
-__global__ void passed_on(const float *x, float *data, unsigned *count, float *out) { /* block 1 passes on what block 0 gave */
+__global__ void passed_on(const float *x, float *data, unsigned *count,
+                          float *out) { /* block 1 passes on what block 0 gave */
   if (T) return;
   if (B == 0) data[0] = 1;
   __threadfence();
   if (B < 2) {
-    while (atomicAdd(&count[0], 0u) != B) {}
+    while (atomicAdd(&count[0], 0u) != B) {
+    }
     __threadfence();
     atomicAdd(&count[B], 1u);
   } else {
-    while (!atomicAdd(&count[1], 0u)) {}
+    while (!atomicAdd(&count[1], 0u)) {
+    }
     out[B] = data[0];
   }
 }
