@@ -52,17 +52,6 @@ row='"0","1","python3","h","void fmha_fwd_loop_kernel<int>(Params)","t","1","7"'
   echo "$row,\"Occupancy\",\"\",\"\",\"\",\"\",\"Warning\",\"limited\""
 } >short.csv
 answers 0 'read from HBM and written 294,912 to [0-9,]* 295,808' crosscheck --details --ncu short.csv --gpu a100-40gb -N 32 -d 64 --batch 2 --heads 12 --algorithm fa2 --block-q 16 --block-k 128
-printf '==PROF== Connected\n==ERROR== ERR_NVGPUCTRPERM - The user does not have permission.\n' >log.txt
-answers 2 'no permission for the GPU.s counters.*NVreg_RestrictProfilingToAdminUsers=0' crosscheck --ncu log.txt -N 1024
-
-# Tables of other profilers are named for what they are.
-printf '==12345== NVPROF is profiling process 12345\n"Type","Time(%%)","Time","Calls","Avg","Min","Max","Name"\n"GPU activities",61.1,120.5,100,1,1,1,"fwd"\n' >nvprof.csv
-answers 2 'nvprof.csv: line 1: this is nvprof.s output' crosscheck --ncu nvprof.csv -N 1024
-printf 'Time (%%),Total Time (ns),Instances,Avg (ns),Name\n61.1,120500000,100,1205000.0,fwd\n' >nsys.csv
-answers 2 'line 1: this is a sum of nsys (cuda_gpu_kern_sum): it has the times of kernels, and no bytes' crosscheck --ncu nsys.csv -N 1024
-printf 'Start (ns),Duration (ns),CorrId,GrdX,Name\n100,1205000,1,32,fwd\n' >trace.csv
-answers 2 'line 1: this is a trace of nsys' crosscheck --ncu trace.csv -N 1024
-
 # A tile of more rows than there are queries is tried all the same, as sim does.
 answers 0 '128 x 128, mma.sync, 7 splits' advise --gpu a100-80gb -N 1 --seq-len-k 8192 --heads 12 -d 128 --block-q 128 --block-k 128 --csv
 

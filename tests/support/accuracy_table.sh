@@ -54,6 +54,7 @@ few() {
 parts() {
   few >"$work/few.csv"
   sed -n '/^<!-- refinements: begin/,/^<!-- refinements: end/p' sim/l2/MODEL.md | grep '^|' | while IFS= read -r line; do
+    # shellcheck disable=SC2016 # Markdown's backquotes
     name=$(echo "$line" | sed -n 's/^| `\([a-z0-9-]*\)`.*/\1/p')
     case $line in "| without"* | "| ---"*) echo "$line" && continue ;; esac
     "$tilewalk" crosscheck --markdown --ncu "$work/few.csv" ${name:+--without "$name"} | sed -n '/kernel: means/,$ s/^| all | [0-9]* |//p' |
