@@ -19,7 +19,6 @@
 
 #include "lessons/engine/answer.h"
 #include "lessons/engine/pool.h"
-#include "lessons/engine/sketch.h"
 
 enum {
   LESSON_FILE_BYTES = 1 << 18,
@@ -63,8 +62,7 @@ typedef enum {
   LESSON_NUMBER = 0,
   LESSON_CHOICE,
   LESSON_ORDER,
-  LESSON_WORK,   /* a file: a program, or a kernel (lessons/engine/lesson_work.h) */
-  LESSON_SKETCH, /* always a prediction */
+  LESSON_WORK, /* a file: a program, or a kernel (lessons/engine/lesson_work.h) */
 } LessonKind;
 
 typedef struct {
@@ -76,7 +74,6 @@ typedef struct {
   LessonText state; /* of a file: the learner's own numbers */
   AnswerUnit unit;
   AnswerTolerance tolerance;
-  Sketch sketch;
   LessonPair choice[ANSWER_CHOICES_MAX]; /* options, or items, as written */
   int n_choices;
   LessonText hint[LESSON_HINTS_MAX];

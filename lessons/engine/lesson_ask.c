@@ -147,14 +147,12 @@ static Status read_kind(LessonReader *r, LessonAsk *ask, Piece value, int line) 
     ask->kind = LESSON_CHOICE;
   else if (piece_is(value, "order"))
     ask->kind = LESSON_ORDER;
-  else if (piece_is(value, "sketch"))
-    ask->kind = LESSON_SKETCH, ask->is_prediction = true;
   else if (piece_is(value, "program") || piece_is(value, "kernel"))
     ask->kind = LESSON_WORK;
   else if (!piece_is(value, "number"))
-    return LESSON_REFUSE(
-        r, line, "'%s' is no kind of question; there are number, choice, order, predict, sketch, program and kernel",
-        quote(value.text, value.length).text);
+    return LESSON_REFUSE(r, line,
+                         "'%s' is no kind of question; there are number, choice, order, predict, program and kernel",
+                         quote(value.text, value.length).text);
   return STATUS_OK;
 }
 
@@ -215,29 +213,10 @@ static Status read_tolerance(LessonReader *r, LessonAsk *ask, Piece value, int l
   return STATUS_OK;
 }
 
-/* "tiles", "columns", "top" of a sketch. */
-static Status read_sketch(LessonReader *r, LessonAsk *ask, Piece key, Piece value, int line) {
-  char text[LESSON_LINE_BYTES];
-  Error inner = {0};
-  Answer top;
-  snprintf(text, sizeof text, "%.*s", (int)(value.length < sizeof text ? value.length : sizeof text - 1), value.text);
-  if (!piece_is(key, "top")) {
-    if (ask->sketch.columns) return LESSON_REFUSE(r, line, "a sketch has tiles or columns, once");
-    if (piece_is(key, "tiles") ? sketch_tiles(text, &ask->sketch, &inner) : sketch_columns(text, &ask->sketch, &inner))
-      return LESSON_REFUSE(r, line, "%s", inner.message);
-  } else if (answer_parse(text, strlen(text), &top, NULL) || *top.unit.name || !(top.number > 0)) {
-    return LESSON_REFUSE(r, line, "'top' is the number, in the unit of '%s', up to which columns reach", ask->id);
-  } else {
-    ask->sketch.top = top.number;
-  }
-  return STATUS_OK;
-}
-
 static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value, int line) {
   LessonAsk *ask = target;
-  static const char *const KEYS[] = {"kind",  "prompt",  "answer",  "unit",  "tolerance", "option", "item",
-                                     "hint",  "wrong",   "explain", "draw",  "allow",     "fixed",  "state",
-                                     "tiles", "columns", "top",     "skill", "title"};
+  static const char *const KEYS[] = {"kind",  "prompt",  "answer", "unit",  "tolerance", "option", "item",  "hint",
+                                     "wrong", "explain", "draw",   "allow", "fixed",     "state",  "skill", "title"};
   if (piece_is(key, "kind")) return read_kind(r, ask, value, line);
   if (piece_is(key, "prompt")) return lesson_once(r, &ask->prompt, "prompt", value, line);
   if (piece_is(key, "answer")) return lesson_once(r, &ask->answer, "answer", value, line);
@@ -248,8 +227,6 @@ static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value
   if (piece_is(key, "title")) return lesson_once(r, &ask->title, "title", value, line);
   if (piece_is(key, "unit")) return read_unit(r, ask, value, line);
   if (piece_is(key, "tolerance")) return read_tolerance(r, ask, value, line);
-  if (piece_is(key, "tiles") || piece_is(key, "columns") || piece_is(key, "top"))
-    return read_sketch(r, ask, key, value, line);
   if (piece_is(key, "option")) return read_choice(r, ask, value, line, LESSON_CHOICE);
   if (piece_is(key, "item")) return read_choice(r, ask, value, line, LESSON_ORDER);
   if (piece_is(key, "wrong")) return read_wrong(r, ask, value, line);
@@ -263,21 +240,6 @@ static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value
     return lesson_add_text(r, value, line, &ask->allow[ask->n_allow++]);
   }
   return lesson_refuse_key(r, key, KEYS, sizeof KEYS / sizeof *KEYS, "a question", line);
-}
-
-static Status complete_sketch(LessonReader *r, LessonAsk *ask) {
-  Sketch *s = &ask->sketch;
-  if (ask->kind != LESSON_SKETCH)
-    return !s->columns && !(s->top > 0)
-               ? STATUS_OK
-               : LESSON_REFUSE(r, ask->line, "only a sketch has tiles, columns and a top, and '%s' is none", ask->id);
-  if (ask->n_choices || ask->n_wrong || ask->tolerance.kind)
-    return LESSON_REFUSE(r, ask->line, "a sketch has no options, wrong answers and tolerance, and '%s' has", ask->id);
-  if (!s->columns || s->has_heights != (s->top > 0) || (!s->has_heights && ask->unit_text.offset))
-    return LESSON_REFUSE(r, ask->line, "the sketch '%s' needs 'tiles: 4 x 4', or 'columns: 1K, 2K' and 'top: 64'",
-                         ask->id);
-  s->unit = ask->unit;
-  return STATUS_OK;
 }
 
 static Status complete_ask(LessonReader *r, LessonAsk *ask) {
@@ -296,7 +258,7 @@ static Status complete_ask(LessonReader *r, LessonAsk *ask) {
   if (ask->kind == LESSON_ORDER && ask->is_prediction)
     return LESSON_REFUSE(r, ask->line, "an order cannot be predicted; give '%s' options, or none for a number",
                          ask->id);
-  if (ask->kind != LESSON_NUMBER && ask->kind != LESSON_SKETCH && (ask->unit_text.offset || ask->tolerance.kind))
+  if (ask->kind != LESSON_NUMBER && (ask->unit_text.offset || ask->tolerance.kind))
     return LESSON_REFUSE(r, ask->line, "only numbers have a unit and a tolerance, and '%s' is none", ask->id);
   for (int k = 0; k < ask->n_choices; k++) {
     const char *key = lesson_text(r->lesson, ask->choice[k].key);
@@ -305,7 +267,7 @@ static Status complete_ask(LessonReader *r, LessonAsk *ask) {
                            "the key '%s' would be taken for the letter of a choice; use a longer word", key);
   }
   if (!ask->unit_text.offset) ask->unit.factor = 1;
-  return complete_sketch(r, ask);
+  return STATUS_OK;
 }
 
 Status lesson_read_ask(LessonReader *r, Piece id, Piece body, int line, LessonBlock *block) {

@@ -78,29 +78,7 @@ static void put_field(Writer *w, const LessonAsk *ask, const LessonQuestion *q, 
         .number = ask->unit.dimension == ANSWER_PLAIN);
 }
 
-/* What is drawn so far, what was predicted, or that beside what is so. */
-static void put_sketch(Writer *w, int index, bool is_compared, unsigned at) {
-  const Sketch *sketch = &w->session->lesson.asks[index].sketch;
-  const LessonAnswer *a = &w->session->answers[index];
-  const SketchDrawing *right = &w->session->questions[index].drawing;
-  const bool open = lesson_session_ask(w->session) == index;
-  SketchDrawing drawn;
-  char picture[SKETCH_PICTURE_BYTES], words[160] = "";
-  if (!sketch->columns) return;
-  const bool is_read = !sketch_read(sketch, a->typed, &drawn, NULL);
-  if (open && sketch->has_heights)
-    snprintf(words, sizeof words, "Draw the height of each column%s%s; or type %d number%s, with commas between.",
-             *sketch->unit.name ? ", in " : "", sketch->unit.name, sketch->columns, sketch->columns == 1 ? "" : "s");
-  else if (open)
-    snprintf(words, sizeof words, "Mark the tiles; or type rows and their columns, such as 0:2 3:0-1, or none.");
-  else if (is_compared && is_read && !a->is_right)
-    snprintf(words, sizeof words, "Filled: as you predicted. +: you left it out. -: it is not so.");
-  sketch_picture(sketch, is_read || !is_compared ? &drawn : right, is_compared ? right : NULL, picture);
-  PUT(w, words, picture, .kind = PART_SKETCH, .number = index, .act = open ? ACT_MARK : ACT_NONE, .at = at);
-}
-
 static void put_open(Writer *w, const LessonAsk *ask, const LessonQuestion *q, const LessonAnswer *a) {
-  put_sketch(w, q->ask, false, 0);
   put_field(w, ask, q, a);
   if (ask->kind != LESSON_CHOICE)
     PUT(w, "", "Check", .kind = PART_BUTTON, .act = ACT_CHECK, .ask = ask->kind,
@@ -116,7 +94,6 @@ static void put_settled(Writer *w, const LessonAsk *ask, const LessonQuestion *q
   if (ask->is_prediction) {
     PUT(w, "You predict", a->is_from_before ? "" : a->typed, .kind = PART_PREDICTED, .ask = ask->kind,
         .at = a->resolved_at);
-    if (*a->typed && !a->shown_at) put_sketch(w, q->ask, false, a->resolved_at);
   } else if (a->is_right && !a->is_from_before) {
     PUT(w, "Your answer", a->typed, .kind = PART_ANSWERED, .ask = ask->kind);
     put_verdict(w, a);
@@ -158,12 +135,9 @@ static void put_reveal(Writer *w, int ask) {
              *then = a->is_right ? "" : a->explained;
   snprintf(words, sizeof words, "%s %s",
            a->is_right ? "As you predicted:" : "The answer:", w->session->questions[ask].answer);
-  if (w->session->lesson.asks[ask].kind == LESSON_SKETCH && !w->session->lesson.asks[ask].sketch.has_heights)
-    snprintf(words, sizeof words, a->is_right ? "As you predicted." : "It is so:");
   snprintf(said, sizeof said, "%s%s%s", first, *first && *then ? "\n" : "", then);
   PUT(w, words, said, .kind = PART_REVEAL, .tone = a->is_right ? TONE_GOOD : TONE_WARN, .number = ask,
       .at = a->shown_at);
-  put_sketch(w, ask, true, a->shown_at);
 }
 
 static void put_show(Writer *w) {

@@ -18,7 +18,6 @@ typedef enum {
   PART_OPTION,  /* words: its letter */
   PART_FIELD,   /* where a number, a letter, an order is typed; words: the unit, of which number: a count; text: what is
                  typed. Of a file: its name, and what is in it */
-  PART_SKETCH,  /* text: the cells (sketch_picture) of question `number`; words: how to draw, or what the cells mean */
   PART_CODE,    /* text: a program that passes */
   PART_ANSWERED,  /* words: "Your answer", text: what it was */
   PART_PREDICTED, /* the same of a prediction, before its show */

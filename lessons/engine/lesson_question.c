@@ -140,34 +140,6 @@ static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
   return ask->state.offset ? fill_own(run, ask->state, q->own, sizeof q->own, error) : STATUS_OK;
 }
 
-/* A list with a number for each column; or of tiles a text, row by row, with '#' for a marked one. */
-static Status compute_sketch(LessonRun *run, LessonQuestion *q, Error *error) {
-  const LessonAsk *ask = ask_of(run, q);
-  const Sketch *s = &ask->sketch;
-  ExpressionValue v;
-  const Status status = eval(run, ask->answer, &v, error);
-  if (status) return status;
-  const int n = s->rows * s->columns;
-  const bool is_bar = s->has_heights && s->columns == 1 && v.kind == EXPRESSION_NUMBER;
-  if (s->has_heights ? !is_bar && (v.kind != EXPRESSION_LIST || v.n != s->columns)
-                     : v.kind != EXPRESSION_TEXT || strlen(v.text) != (size_t)n || v.text[strspn(v.text, ".#")])
-    return REFUSE(ask->answer,
-                  s->has_heights ? "the answer of '%s' must be a list with a number for each of %d columns"
-                                 : "the answer of '%s' must be a text with '#' or '.' for each of %d tiles",
-                  ask->id, s->has_heights ? s->columns : n);
-  for (int k = 0; s->has_heights && k < s->columns; k++) {
-    q->drawing.height[k] = v.numbers[k] / s->unit.factor;
-    if (!(q->drawing.height[k] >= 0 && q->drawing.height[k] <= s->top * (1 + 1e-9)))
-      return REFUSE(ask->answer, "the answer of '%s' does not lie between 0 and its top at column %d", ask->id, k + 1);
-  }
-  for (int k = 0; !s->has_heights && k < n; k++)
-    q->drawing.is_marked[k / s->columns][k % s->columns] = v.text[k] == '#';
-  char text[SKETCH_TEXT_BYTES];
-  sketch_write(s, &q->drawing, text);
-  snprintf(q->answer, sizeof q->answer, "%s%s%s", text, *s->unit.name ? " " : "", s->unit.name);
-  return STATUS_OK;
-}
-
 /* Items are shuffled, by the seed; options, too, so that a letter that was copied tells nothing. */
 static void place_choices(const LessonRun *run, LessonQuestion *q) {
   const LessonAsk *ask = ask_of(run, q);
@@ -254,7 +226,6 @@ Status lesson_run_question(LessonRun *run, int index, LessonQuestion *q, Error *
     status = ask->kind == LESSON_NUMBER   ? compute_number(run, q, error)
              : ask->kind == LESSON_CHOICE ? compute_choice(run, q, error)
              : ask->kind == LESSON_WORK   ? compute_work(run, q, error)
-             : ask->kind == LESSON_SKETCH ? compute_sketch(run, q, error)
                                           : compute_order(run, q, error);
   for (int k = 0; k < ask->n_wrong && !status; k++) status = compute_wrong(run, q, k, error);
   return status;
@@ -330,19 +301,6 @@ static void grade_choice(const LessonRun *run, const LessonQuestion *q, const ch
   }
 }
 
-static void grade_sketch(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade) {
-  const Sketch *s = &ask_of(run, q)->sketch;
-  SketchDrawing drawn;
-  Error why = {0};
-  if (sketch_read(s, text, &drawn, &why)) {
-    unreadable(grade, &why);
-    return;
-  }
-  *grade = (LessonGrade){.wrong = -1};
-  const bool is_right = sketch_is_right(s, &drawn, &q->drawing, grade->message, sizeof grade->message);
-  grade->verdict = is_right ? LESSON_RIGHT : LESSON_DIAGNOSED;
-}
-
 static Status grade_work(const LessonRun *run, const LessonQuestion *q, const char *text, LessonGrade *grade,
                          Error *error) {
   static const LessonVerdict VERDICTS[] = {LESSON_RIGHT, LESSON_NOT_RIGHT, LESSON_UNREADABLE};
@@ -369,8 +327,6 @@ Status lesson_run_grade(LessonRun *run, const LessonQuestion *q, const char *typ
     status = grade_work(run, q, typed, grade, error);
   else if (ask->kind == LESSON_NUMBER)
     status = grade_number(run, q, typed, grade, error);
-  else if (ask->kind == LESSON_SKETCH)
-    grade_sketch(run, q, typed, grade);
   else
     grade_choice(run, q, typed, grade);
   if (status) return status;

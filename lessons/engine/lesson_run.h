@@ -74,7 +74,6 @@ typedef struct {
   int written[ANSWER_CHOICES_MAX]; /* place -> index as written */
   int right;                       /* choice: the place */
   double rank[ANSWER_CHOICES_MAX]; /* order: of each place */
-  SketchDrawing drawing;           /* a sketch: what is right */
   LessonWrong wrong[LESSON_WRONG_MAX];
   char answer[LESSON_OPTION_BYTES]; /* as shown to the learner in the end */
   LessonWork work;                  /* a file: what is asked, */

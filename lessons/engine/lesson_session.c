@@ -409,7 +409,6 @@ void lesson_session_press(LessonSession *s, LessonAct act, int number) {
   case ACT_HINT: lesson_session_hint(s); break;
   case ACT_NEXT: lesson_session_next(s); break;
   case ACT_BACK: go_back(s); break;
-  case ACT_MARK: session_mark(s, number); break;
   case ACT_PLAY:
     if (number >= 0) play(s, (size_t)number);
     break;

@@ -120,25 +120,15 @@ int lesson_session_task(const LessonSession *session);
 /* What is to be done next, in a word or two: "Next", "Skip", "Show answer", "Finish". */
 const char *lesson_session_next_label(const LessonSession *session);
 
-/* What can be pressed on a page, with a number: a place of a choice, the block of a show, a cell. */
-typedef enum {
-  ACT_NONE = 0,
-  ACT_TYPE,
-  ACT_CHOOSE,
-  ACT_CHECK,
-  ACT_HINT,
-  ACT_NEXT,
-  ACT_BACK,
-  ACT_PLAY,
-  ACT_MARK
-} LessonAct;
+/* What can be pressed on a page, with a number: a place of a choice, the block of a show. */
+typedef enum { ACT_NONE = 0, ACT_TYPE, ACT_CHOOSE, ACT_CHECK, ACT_HINT, ACT_NEXT, ACT_BACK, ACT_PLAY } LessonAct;
 void lesson_session_press(LessonSession *session, LessonAct act, int number);
 
 void lesson_session_next(LessonSession *session);
 bool lesson_session_can_go_back(const LessonSession *session);
 
 /* The open question: the field, and grading what was typed, of whatever kind the question is. */
-bool lesson_session_is_typed(const LessonSession *session, int ask); /* a number, a sketch */
+bool lesson_session_is_typed(const LessonSession *session, int ask); /* a number */
 void lesson_session_type(LessonSession *session, const char *text);
 void lesson_session_erase(LessonSession *session);
 void lesson_session_write(LessonSession *session, const char *text); /* a program or a kernel, whole */

@@ -7,7 +7,7 @@
 #include "sim/base/ascii.h"
 
 bool lesson_session_is_typed(const LessonSession *s, int ask) {
-  return ask >= 0 && (s->lesson.asks[ask].kind == LESSON_NUMBER || s->lesson.asks[ask].kind == LESSON_SKETCH);
+  return ask >= 0 && s->lesson.asks[ask].kind == LESSON_NUMBER;
 }
 
 void lesson_session_type(LessonSession *s, const char *text) {
@@ -156,20 +156,6 @@ void session_choose(LessonSession *s, int place) {
     a->n_order = at; /* taken back, with what came after it */
   else
     a->order[a->n_order++] = place;
-}
-
-/* A cell of a sketch. What cannot be read is begun anew. */
-void session_mark(LessonSession *s, int cell) {
-  const int ask = lesson_session_ask(s);
-  if (ask < 0 || s->lesson.asks[ask].kind != LESSON_SKETCH) return;
-  const Sketch *sketch = &s->lesson.asks[ask].sketch;
-  LessonAnswer *a = &s->answers[ask];
-  SketchDrawing drawing;
-  if (sketch_read(sketch, a->typed, &drawing, NULL)) drawing = (SketchDrawing){0};
-  sketch_press(sketch, &drawing, cell);
-  sketch_write(sketch, &drawing, a->typed);
-  a->is_stale = false;
-  session_changed(s);
 }
 
 void session_check(LessonSession *s) {

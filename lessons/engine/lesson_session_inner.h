@@ -23,9 +23,8 @@ void session_missed(LessonSession *s, int ask);
 
 void session_to_one_line(char *text);
 
-/* The open question: a choice or an item of an order, by its place; a cell of a sketch; what was put in. */
+/* The open question: a choice or an item of an order, by its place; what was put in. */
 void session_choose(LessonSession *s, int place);
-void session_mark(LessonSession *s, int cell);
 void session_check(LessonSession *s);
 
 #endif

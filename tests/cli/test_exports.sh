@@ -16,7 +16,7 @@ import xml.etree.ElementTree as ET
 box, lesson = sys.argv[1:]
 source = open(f'lessons/course/{lesson}.md').read()
 asks = {m[1]: m[2] for m in re.finditer(r'```ask (\S+)\n(.*?)```', source, re.S)}
-marked = {k for k, v in asks.items() if not re.search(r'^kind: (predict|sketch|program|kernel)', v, re.M)}
+marked = {k for k, v in asks.items() if not re.search(r'^kind: (predict|program|kernel)', v, re.M)}
 Q = '{http://www.imsglobal.org/xsd/imsqti_v2p1}'
 manifest = ET.parse(f'{box}/q/imsmanifest.xml').getroot()
 files = [r.get('href') for r in manifest.iter('{http://www.imsglobal.org/xsd/imscp_v1p1}resource')]

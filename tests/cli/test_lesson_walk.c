@@ -44,15 +44,6 @@ static void answer(Bench *b, int ask, double value, int choice, const int *order
     lesson_session_write(&b->panel.session, q->work.reference);
     lesson_session_press(&b->panel.session, ACT_CHECK, 0);
     send(b, (SideEvent){.kind = SIDE_LOOK});
-  } else if (s->lesson.asks[ask].kind == LESSON_SKETCH) { /* cell by cell, then Check */
-    const Sketch *sketch = &s->lesson.asks[ask].sketch;
-    for (int cell = sketch->rows * sketch->columns; cell-- > 0;) {
-      const int row = cell / sketch->columns, column = cell % sketch->columns;
-      const double level = q->drawing.height[column] / sketch->top * sketch->rows;
-      if (sketch->has_heights ? sketch->rows - row == (int)lround(fmax(1, level)) : q->drawing.is_marked[row][column])
-        click_cell(b, cell);
-    }
-    click(b, WIDGET_CHECK);
   } else if (s->lesson.asks[ask].kind == LESSON_NUMBER) {
     snprintf(typed, sizeof typed, "%.15g", value / q->key.unit.factor);
     b->panel.focus = WIDGET_FIELD;

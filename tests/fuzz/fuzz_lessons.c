@@ -15,7 +15,6 @@
 #include "lessons/engine/lesson_progress.h"
 #include "lessons/engine/program_task.h"
 #include "lessons/engine/show_line.h"
-#include "lessons/engine/sketch.h"
 #include "lessons/engine/story.h"
 #include "tests/support/scratch.h"
 #include "viz/lesson/lesson_view.h"
@@ -61,32 +60,6 @@ FUZZ(answer_choice, TEXT, "lessons/engine/answer") {
     require_text(&refused, "");
   else
     require(order[0] != order[1] && order[1] != order[2] && order[0] != order[2]);
-}
-
-/* Drawings: what is read is written, and read again as the same. Text also describes a sketch. */
-FUZZ(answer_sketch, TEXT, "lessons/engine/sketch") {
-  Sketch sketch[] = {{.rows = 12, .columns = 12}, {.has_heights = true, .rows = 8, .columns = 3, .top = 64}, {0}, {0}};
-  for (int k = 0; k < 4; k++) {
-    Sketch *s = &sketch[k];
-    SketchDrawing drawn, again;
-    Error error = {0};
-    char written[SKETCH_TEXT_BYTES], picture[SKETCH_PICTURE_BYTES], said[200];
-    Status status = STATUS_OK;
-    s->unit.factor = 1;
-    if (k == 2) status = sketch_tiles(text, s, &error);
-    if (k == 3) {
-      status = sketch_columns(text, s, &error);
-      s->top = 1;
-    }
-    if (status || sketch_read(s, text, &drawn, &error)) {
-      require_text(&error, "");
-      continue;
-    }
-    sketch_write(s, &drawn, written);
-    require(strlen(written) + 1 < sizeof written && !sketch_read(s, written, &again, NULL));
-    require(sketch_is_right(s, &drawn, &drawn, said, sizeof said));
-    sketch_picture(s, &drawn, &again, picture);
-  }
 }
 
 /* Tolerances, what a question shows, hand-ins. */

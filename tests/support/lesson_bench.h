@@ -90,28 +90,6 @@ static inline void click(Bench *b, int widget) {
   click_at(b, at.x + at.width / 2, at.y + at.height / 2);
 }
 
-/* The middle of a cell of the open sketch, as drawn: three ems of labels, then cells of 1.5 ems. */
-static inline void cell_at(const Bench *b, int cell, double *x, double *y) {
-  const LessonPanel *p = &b->panel;
-  const FlowPiece *piece = flow_widget(&p->flow, WIDGET_SKETCH);
-  *x = *y = 0;
-  if (!piece) fail_msg("there is no sketch on the page");
-  for (*y = piece->box.y + 2; *y < piece->box.y + piece->box.height; *y += 10)
-    for (*x = 2; *x < piece->box.width; *x += 10)
-      if (flow_widget_at(&p->flow, *x, *y) == WIDGET_SKETCH + cell) {
-        *x += p->view.x + 4;
-        *y += p->view.y + 18 * p->flow.unit - p->scroll + 4;
-        return;
-      }
-  fail_msg("cell %d is nowhere", cell);
-}
-
-static inline void click_cell(Bench *b, int cell) {
-  double x, y;
-  cell_at(b, cell, &x, &y);
-  click_at(b, x, y);
-}
-
 static inline bool says(Bench *b, const char *words) {
   free(b->words);
   FILE *out = open_memstream(&b->words, &b->n_words);

@@ -226,72 +226,6 @@ TEST(orders_are_shuffled_and_graded) {
   lesson_free(&l);
 }
 
-/* Tiles and heights as typed; the answers are by hand: two tiles of six, and 1, 2, 4 and 8 MiB of up to 8, where a
- * row is 1 MiB. */
-TEST(sketches_are_read_and_judged) {
-  static const struct {
-    int ask;
-    const char *typed;
-    LessonVerdict verdict;
-    const char *says;
-  } ROWS[] = {
-      {0, "0:1-2", LESSON_RIGHT, ""},
-      {0, " 0:1 0:2 ", LESSON_RIGHT, ""},
-      {0, "0:1,2", LESSON_RIGHT, ""},
-      {0, "*:1-2", LESSON_DIAGNOSED, "4 of 6 tiles are right; 0 left out, 2 too many."},
-      {0, "1:0; 0:1", LESSON_DIAGNOSED, "4 of 6 tiles are right; 1 left out, 1 too many."},
-      {0, "none", LESSON_DIAGNOSED, "4 of 6 tiles are right; 2 left out, 0 too many."},
-      {0, "0:*", LESSON_DIAGNOSED, "5 of 6"},
-      {0, "0:3", LESSON_UNREADABLE, "columns 0 to 2"},
-      {0, "2:0", LESSON_UNREADABLE, "Rows are 0 to 1"},
-      {0, "0:2-1", LESSON_UNREADABLE, "Rows"},
-      {0, "0:1,", LESSON_UNREADABLE, "Rows"},
-      {0, "0 1", LESSON_UNREADABLE, "Rows"},
-      {0, "0:99999999999999999999", LESSON_UNREADABLE, "Rows"},
-      {1, "1, 2, 4, 8", LESSON_RIGHT, ""},
-      {1, "1 2 4 8", LESSON_RIGHT, ""},
-      {1, "1024 KiB, 2 MiB, 4, 8 MiB", LESSON_RIGHT, ""},
-      {1, "1.4, 2.4, 3.6, 7.3", LESSON_RIGHT, ""},
-      {1, "1, 2, 4, 7.1", LESSON_DIAGNOSED, "Farthest off at 8K: you drew 7.1, and it is 8 MiB."},
-      {1, "8, 2, 4, 1", LESSON_DIAGNOSED, "Farthest off at 1K: you drew 8, and it is 1 MiB."},
-      {1, "1, 2, 4", LESSON_UNREADABLE, "Write 4 numbers in MiB"},
-      {1, "1, 2, 4, 8, 16", LESSON_UNREADABLE, "Write 4 numbers"},
-      {1, "1, 2, 4, -8", LESSON_UNREADABLE, "Write 4 numbers"},
-      {1, "1, 2, 4, 8 us", LESSON_UNREADABLE, "Write 4 numbers"},
-  };
-  Lesson l = lesson_of(HEADER "```ask x\nkind: sketch\nprompt: p\ntiles: 2 x 3\nanswer: '.##...'\n```\n"
-                              "```ask y\nkind: sketch\nprompt: p\ncolumns: 1K, 2K, 4K, 8K\ntop: 8\nunit: MiB\n"
-                              "answer: {MiB, 2 * MiB, 4 * MiB, 8 * MiB}\n```\n");
-  LessonRun run = run_of(&l, 1);
-  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
-    ask(&run, ROWS[k].ask);
-    assert_int_equal(type(&run, question.answer), LESSON_RIGHT);
-    if (type(&run, ROWS[k].typed) != ROWS[k].verdict || !strstr(grade.message, ROWS[k].says))
-      fail_msg("'%s' is %s: %s", ROWS[k].typed, lesson_verdict_name(grade.verdict), grade.message);
-  }
-  lesson_run_end(&run);
-  lesson_free(&l);
-}
-
-/* Whatever is pressed is written so that it is read as it was drawn, in the bytes that there are. */
-TEST(what_is_pressed_is_what_is_read) {
-  Sketch tiles = {0}, heights = {.top = 64, .unit = {.factor = 1}};
-  assert_int_equal(sketch_tiles("12 x 12", &tiles, NULL), STATUS_OK);
-  assert_int_equal(sketch_columns("a,b, c,d,e,f,g,h,i,j,k,l", &heights, NULL), STATUS_OK);
-  for (int k = 0; k < 200; k++) {
-    const Sketch *s = k % 2 ? &tiles : &heights;
-    SketchDrawing drawn = {0}, read;
-    char text[SKETCH_TEXT_BYTES], picture[SKETCH_PICTURE_BYTES];
-    for (int n = 0; n < k; n++)
-      sketch_press(s, &drawn, (int)random_between((uint64_t)k, 0, (uint64_t)n, -1, s->rows * s->columns));
-    sketch_write(s, &drawn, text);
-    assert_true(strlen(text) + 1 < SKETCH_TEXT_BYTES);
-    if (sketch_read(s, text, &read, NULL) || memcmp(&drawn, &read, sizeof drawn) != 0) fail_msg("'%s'", text);
-    sketch_picture(s, &drawn, &read, picture);
-    assert_true(!strpbrk(picture, "+-") && strlen(picture) == (size_t)s->rows * (size_t)(s->columns + 1));
-  }
-}
-
 TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
   static const struct {
     const char *body, *reason;
@@ -304,12 +238,6 @@ TEST(answers_of_the_wrong_kind_are_errors_with_a_line) {
       {"answer: 1\nwrong: 'x' -> y\n", "t.md:7: a wrong answer must be a number"},
       {"option: ab\noption: cd\nanswer: 'ab'\nwrong: zz -> y\n", "t.md:9: 'zz' is the key of no option"},
       {"answer: sim{N=0}.flops\n", "t.md:6:"},
-      {"kind: sketch\ntiles: 2 x 2\nanswer: '###'\n",
-       "t.md:8: the answer of 'x' must be a text with '#' or '.' for each of 4"},
-      {"kind: sketch\ncolumns: a, b\ntop: 2\nanswer: {1}\n",
-       "t.md:9: the answer of 'x' must be a list with a number for each of 2"},
-      {"kind: sketch\ncolumns: a, b\ntop: 2\nanswer: {1, 3}\n",
-       "t.md:9: the answer of 'x' does not lie between 0 and its top"},
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     char file[512];

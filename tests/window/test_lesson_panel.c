@@ -420,48 +420,6 @@ TEST(given_scores_are_worked_in_the_scene) {
   close_bench(b);
 }
 
-/* A sketch is drawn by dragging, and by typing; what was drawn stands beside what is so once the show is through. */
-TEST(a_sketch_is_drawn_with_the_mouse) {
-  Bench *b =
-      bench(write_lesson(
-                "sketch.md",
-                "# Sketch\n\n- idea: x\n- minutes: 5\n\nA grid.\n\n## Tiles\n\n```state\nalgorithm=fa2 N=8 d=4 block=2 "
-                "causal=1 scene=causal\n```\n\n```ask guess\nkind: sketch\nprompt: p\n"
-                "tiles: 4 x 4\nanswer: '.###..##...#....'\nhint: h\n```\n\n"
-                "```show\nscene=causal\n```\n"),
-            &FRESH);
-  LessonSession *s = &b->panel.session;
-  double x, y;
-  click(b, WIDGET_NEXT);
-  assert_int_equal(s->lesson.asks[lesson_session_ask(s)].kind, LESSON_SKETCH);
-  const FlowPiece *sketch = flow_widget(&b->panel.flow, WIDGET_SKETCH);
-  for (size_t k = 0; k < 8; k++) /* of four rows, then of four columns */
-    assert_string_equal(text_store_get(&b->panel.flow.store, b->panel.flow.cells[sketch->first_cell + k].text),
-                        ((const char *[]){"0", "1", "2", "3"})[k % 4]);
-  cell_at(b, 1, &x, &y);
-  send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});
-  send(b, (SideEvent){.kind = SIDE_PRESS, .x = x, .y = y, .button = 1});
-  for (int cell = 2; cell < 4; cell++) {
-    cell_at(b, cell, &x, &y);
-    send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y});
-    send(b, (SideEvent){.kind = SIDE_MOTION, .x = x + 1, .y = y}); /* the same cell: not taken back */
-  }
-  send(b, (SideEvent){.kind = SIDE_RELEASE, .x = x, .y = y, .button = 1});
-  send(b, (SideEvent){.kind = SIDE_MOTION, .x = x, .y = y + 40});
-  assert_string_equal(s->answers[0].typed, "0:1-3");
-  assert_true(text(b, " 1:2-3"));
-  READS(b, ".###\n..##\n....\n....");
-  click_cell(b, 6); /* takes it back */
-  assert_string_equal(s->answers[0].typed, "0:1-3 1:3");
-  click_cell(b, 4);
-  key(b, SIDE_KEY_RETURN);
-  assert_true(s->plays != LESSON_NO_BLOCK);
-  play_to_the_end(b);
-  READS(b, ".###\n-.+#\n...+\n....");
-  READS(b, "13 of 16 tiles are right; 2 left out, 1 too many.");
-  close_bench(b);
-}
-
 /* Links of the glossary show their entry. */
 TEST(a_term_is_explained_when_it_is_pressed) {
   Bench *b = bench("bytes", &FRESH);

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PADDING          9.0 /* within boxes, in units */
-#define INDENT_EMS       1.5 /* of a level */
-#define SKETCH_ROW_EMS   1.5
-#define SKETCH_LABEL_EMS 3.2
+#define PADDING    9.0 /* within boxes, in units */
+#define INDENT_EMS 1.5 /* of a level */
 
 /* ---- Pieces ---------------------------------------------------------------------------------------------- */
 
@@ -144,22 +142,6 @@ FlowPiece *flow_field(Flow *f, int widget, const char *text) {
   return piece;
 }
 
-FlowPiece *flow_sketch(Flow *f, int widget, int rows, int columns, const char *cells) {
-  FlowPiece *piece = flow_add(f, PIECE_SKETCH, cells);
-  piece->widget = widget;
-  piece->first_cell = f->n_cells;
-  if (piece->kind == PIECE_SKETCH) piece->n_rows = rows, piece->n_columns = columns;
-  return piece;
-}
-
-void flow_label(Flow *f, FlowPiece *sketch, const char *text) {
-  if (sketch == &f->nowhere) return;
-  if (grow_array((void **)&f->cells, &f->cells_capacity, f->n_cells + 1, sizeof *f->cells))
-    f->cells[f->n_cells++] = (FlowCell){.text = text_store_add(&f->store, text)};
-  else
-    f->store.status = STATUS_NO_MEMORY;
-}
-
 /* ---- Places ---------------------------------------------------------------------------------------------- */
 
 static Paragraph paragraph_of(const Flow *f, const FlowPiece *p, const Theme *t) {
@@ -282,7 +264,6 @@ void flow_place(Flow *f, cairo_t *cr, const Theme *t, double width, double unit,
       p->box = box_at(x, y, room, place_text(f, p, cr, t, room - 2 * pad - mark_width(f)) + 2 * pad);
       break;
     case PIECE_FIELD: p->box = box_at(x, y, room, 2.1 * em * u + pad); break;
-    case PIECE_SKETCH: p->box = box_at(x, y, room, (p->n_rows + 1) * SKETCH_ROW_EMS * em * u); break;
     case PIECE_BUTTON: {
       const Paragraph text = paragraph_of(f, p, t);
       const double wanted = fmin(room, ceil(paragraph_measure(cr, &text, 0).width) + 2.6 * pad),
@@ -450,43 +431,6 @@ static void draw_field(const Flow *f, const FlowPiece *p, cairo_t *cr, const The
   }
 }
 
-/* One cell of a sketch, in the box of the whole; labels have three ems at the left, and a row below. */
-static Box sketch_cell(const Flow *f, const FlowPiece *p, Box at, int row, int column) {
-  const double height = SKETCH_ROW_EMS * f->em * f->unit, left = SKETCH_LABEL_EMS * f->em * f->unit,
-               width = fmin(2.6 * height, (at.width - left) / p->n_columns);
-  return box_at(at.x + left + column * width, at.y + row * height, width, height);
-}
-
-static void draw_sketch(const Flow *f, const FlowPiece *p, cairo_t *cr, const Theme *t, Box at, const FlowView *v) {
-  const char *cells = text_store_get(&f->store, p->text);
-  const double gap = fmax(1, 1.5 * f->unit);
-  const Lettering lettering = {.family = t->sans, .size = 0.85 * f->em * f->unit, .anchor = ANCHOR_MIDDLE};
-  for (int k = 0; k < p->n_rows * p->n_columns; k++) {
-    const int row = k / p->n_columns, column = k % p->n_columns;
-    const char state = cells[row * (p->n_columns + 1) + column];
-    const Box b = sketch_cell(f, p, at, row, column);
-    const Box inner = box_at(b.x + gap, b.y + gap, b.width - 2 * gap, b.height - 2 * gap);
-    const bool lit = p->widget >= 0 && v->hover == p->widget + k;
-    if (state == '#') fill(cr, inner, t->tile[TILE_COLOUR_DONE], 1);
-    if (state == '.') fill(cr, inner, t->panel, 1);
-    if (state == '+') fill(cr, inner, t->tile[TILE_COLOUR_PARTIAL], 1);
-    frame(cr, inner, lit ? t->ink : state == '-' ? t->bad : t->grid, (lit || state == '-' ? 2 : 1) * f->unit);
-    theme_use(cr, state == '-' ? t->bad : theme_on(t->tile[TILE_COLOUR_PARTIAL]), 1);
-    if (state == '-' || state == '+')
-      letter_draw(cr, &lettering, b.x + b.width / 2, b.y + b.height / 2 + 0.35 * lettering.size,
-                  state == '-' ? "−" : "+");
-  }
-  for (int k = 0; k < p->n_rows + p->n_columns && p->first_cell + (size_t)k < f->n_cells; k++) {
-    const bool is_row = k < p->n_rows;
-    const Box b = sketch_cell(f, p, at, is_row ? k : p->n_rows, is_row ? 0 : k - p->n_rows);
-    Lettering label = lettering;
-    if (is_row) label.anchor = ANCHOR_END;
-    theme_use(cr, t->ink_soft, 1);
-    letter_draw_cut(cr, &label, is_row ? b.x - 4 * f->unit : b.x + b.width / 2, b.y + b.height / 2 + 0.35 * label.size,
-                    is_row ? b.x - at.x : b.width, text_store_get(&f->store, f->cells[p->first_cell + (size_t)k].text));
-  }
-}
-
 void flow_draw(const Flow *f, cairo_t *cr, const Theme *t, const FlowView *v) {
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *p = &f->pieces[k];
@@ -504,7 +448,6 @@ void flow_draw(const Flow *f, cairo_t *cr, const Theme *t, const FlowView *v) {
     case PIECE_OPTION: draw_option(f, p, cr, t, at, v); break;
     case PIECE_BUTTON: draw_button(f, p, cr, t, at, v); break;
     case PIECE_FIELD: draw_field(f, p, cr, t, at, v); break;
-    case PIECE_SKETCH: draw_sketch(f, p, cr, t, at, v); break;
     }
   }
 }
@@ -523,9 +466,7 @@ int flow_widget_at(const Flow *f, double x, double y) {
   for (size_t k = 0; k < f->n; k++) {
     const FlowPiece *p = &f->pieces[k];
     if (p->widget < 0 || p->look == FLOW_OFF || !holds(p->box, x, y)) continue;
-    if (p->kind != PIECE_SKETCH) return p->widget;
-    for (int cell = 0; cell < p->n_rows * p->n_columns; cell++)
-      if (holds(sketch_cell(f, p, p->box, cell / p->n_columns, cell % p->n_columns), x, y)) return p->widget + cell;
+    return p->widget;
   }
   return -1;
 }

@@ -23,7 +23,6 @@ typedef enum {
   PIECE_OPTION, /* a choice, over the whole width */
   PIECE_BUTTON, /* beside the button before it, where there is room */
   PIECE_FIELD,  /* where an answer is typed */
-  PIECE_SKETCH, /* cells, each pressed on its own: n_rows x n_columns, with labels below and at the left */
 } PieceKind;
 
 /* How an option or a button looks. */
@@ -41,7 +40,7 @@ typedef struct {
   int indent;        /* levels */
   int widget;        /* what a press on it does; -1: nothing */
   int number;        /* of an option in an order, from 1; 0: none */
-  size_t first_cell; /* of a table; of a sketch its labels, of rows and then of columns */
+  size_t first_cell; /* of a table */
   int n_columns, n_rows;
   Box box; /* placed */
 } FlowPiece;
@@ -85,9 +84,6 @@ FlowPiece *flow_rule(Flow *flow);
 FlowPiece *flow_option(Flow *flow, int widget, const char *mark, const char *text);
 FlowPiece *flow_button(Flow *flow, int widget, const char *text);
 FlowPiece *flow_field(Flow *flow, int widget, const char *text);
-/* `cells`: a line a row, '#' filled, '+' filled otherwise, '-' struck out, '.' empty; `widget` is that of the first. */
-FlowPiece *flow_sketch(Flow *flow, int widget, int rows, int columns, const char *cells);
-void flow_label(Flow *flow, FlowPiece *sketch, const char *text); /* the next one */
 void flow_markdown(Flow *flow, const char *text);
 
 /* For flow_markdown and the functions above. */

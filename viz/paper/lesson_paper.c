@@ -171,20 +171,6 @@ static void put_show(Paper *p, const LessonBlock *b) {
 
 /* ---- Questions --------------------------------------------------------------------------------------------- */
 
-static void put_sketch(Flow *flow, const Sketch *sketch) {
-  const SketchDrawing empty = {0};
-  char picture[SKETCH_PICTURE_BYTES], label[SKETCH_LABEL_BYTES];
-  sketch_picture(sketch, &empty, NULL, picture);
-  FlowPiece *piece = flow_sketch(flow, -1, sketch->rows, sketch->columns, picture);
-  for (int k = 0; k < sketch->rows + sketch->columns; k++) {
-    if (k < sketch->rows)
-      sketch_row_label(sketch, k, label);
-    else
-      sketch_column_label(sketch, k - sketch->rows, label);
-    flow_label(flow, piece, label);
-  }
-}
-
 /* A program behind the lines that say again what is asked. */
 static const char *behind_remarks(const char *program) {
   const char *p = program;
@@ -197,7 +183,6 @@ static void put_room(Paper *p, Flow *flow, const LessonAsk *ask) {
   char words[ANSWER_UNIT_BYTES + 64];
   for (int k = 0; k < p->question.n_choices; k++)
     flow_option(flow, -1, (const char[]){(char)('a' + k), '\0'}, p->question.choice[k]);
-  if (ask->kind == LESSON_SKETCH) put_sketch(flow, &ask->sketch);
   if (ask->kind == LESSON_WORK) flow_code(flow, behind_remarks(p->question.work.start));
   if (p->is_slides) return;
   snprintf(words, sizeof words,

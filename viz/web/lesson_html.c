@@ -74,7 +74,7 @@ void html_markdown(Html *h, const char *text) {
 }
 
 /* What can be pressed, by LessonAct. */
-static const char *const ACTS[] = {"", "type", "choose", "check", "hint", "next", "back", "play", "mark"};
+static const char *const ACTS[] = {"", "type", "choose", "check", "hint", "next", "back", "play"};
 _Static_assert(sizeof ACTS / sizeof *ACTS == HTML_ACTS, "a name each");
 
 const char *html_act_name(LessonAct act) { return ACTS[act]; }
@@ -135,7 +135,7 @@ static void put_field(Html *h, const LessonPart *part, const char *unit, const c
     html_escaped(h, typed);
     html_put(h, "</textarea>\n");
   }
-  if (part->ask != LESSON_NUMBER && part->ask != LESSON_SKETCH) return;
+  if (part->ask != LESSON_NUMBER) return;
   html_format(h, "<form class=\"answer\" data-form=\"check\"><label>Your answer%s%s%s ", *unit ? ", in " : "", unit,
               ":");
   html_format(
@@ -146,44 +146,10 @@ static void put_field(Html *h, const LessonPart *part, const char *unit, const c
 }
 
 static void put_answered(Html *h, const LessonPart *part, const char *words, const char *typed) {
-  if ((part->ask != LESSON_NUMBER && part->ask != LESSON_SKETCH) || !*typed) return;
+  if (part->ask != LESSON_NUMBER || !*typed) return;
   html_format(h, "<p class=\"soft\">%s: ", words);
   html_escaped(h, typed);
   html_put(h, "</p>\n");
-}
-
-/* A table of cells; while the question is open each is a button that says where it is, and whether it is drawn. */
-static void put_sketch(Html *h, const LessonPart *part, const char *words, const char *cells) {
-  const Sketch *sketch = &h->session->lesson.asks[part->number].sketch;
-  const bool can_mark = part->act && !h->figure;
-  char row_label[SKETCH_LABEL_BYTES], label[SKETCH_LABEL_BYTES];
-  html_put(h, "<p class=\"soft\">");
-  html_words(h, words);
-  html_put(h, "</p>\n<table class=\"sketch\">\n");
-  for (int row = 0; row < sketch->rows; row++, cells++) {
-    sketch_row_label(sketch, row, row_label);
-    html_format(h, "<tr><th scope=\"row\">%s</th>", row_label);
-    for (int k = 0; k < sketch->columns; k++, cells++) {
-      static const char *const LOOKS[] = {['#'] = "drawn", ['+'] = "left-out", ['-'] = "too-much", ['.'] = "empty"};
-      sketch_column_label(sketch, k, label);
-      html_format(h, "<td class=\"%s\">", LOOKS[(unsigned char)*cells]);
-      if (can_mark)
-        html_format(
-            h, "<button type=\"button\" data-press=\"mark\" data-number=\"%d\" aria-pressed=\"%s\" aria-label=\"%s, ",
-            row * sketch->columns + k, *cells == '#' ? "true" : "false", row_label);
-      if (can_mark) html_escaped(h, label);
-      html_put(h, can_mark ? "\"></button></td>" : *cells == '+' ? "+</td>" : *cells == '-' ? "−</td>" : "</td>");
-    }
-    html_put(h, "</tr>\n");
-  }
-  html_format(h, "<tr><th>%s</th>", sketch->unit.name);
-  for (int k = 0; k < sketch->columns; k++) {
-    sketch_column_label(sketch, k, label);
-    html_put(h, "<th scope=\"col\">");
-    html_escaped(h, label);
-    html_put(h, "</th>");
-  }
-  html_put(h, "</tr>\n</table>\n");
 }
 
 static void put_figure(Html *h, const LessonPart *part) {
@@ -225,7 +191,6 @@ static void put_part(Html *h, const LessonPart *part) {
     break;
   case PART_OPTION: put_option(h, part, words, text); break;
   case PART_FIELD: put_field(h, part, words, text); break;
-  case PART_SKETCH: put_sketch(h, part, words, text); break;
   case PART_CODE: put_code(h, text); break;
   case PART_ANSWERED:
   case PART_PREDICTED: put_answered(h, part, words, text); break;
@@ -244,8 +209,7 @@ static void put_part(Html *h, const LessonPart *part) {
             false);
     break;
   case PART_BUTTON: /* a number's Check is in its form; an order's comes when it is whole */
-    if (!h->figure && (part->act != ACT_CHECK ||
-                       (part->ask != LESSON_NUMBER && part->ask != LESSON_SKETCH && part->look == LOOK_MAIN)))
+    if (!h->figure && (part->act != ACT_CHECK || (part->ask != LESSON_NUMBER && part->look == LOOK_MAIN)))
       put_button(h, part->act, part->number, text, part->look == LOOK_MAIN);
     break;
   case PART_END:

@@ -21,7 +21,7 @@ struct Html {
   void *data;
 };
 
-enum { HTML_ACTS = ACT_MARK + 1 };
+enum { HTML_ACTS = ACT_PLAY + 1 };
 const char *html_act_name(LessonAct act); /* what data-press says of a button: "check" */
 
 /* What does not fit into memory is left out. */

@@ -28,7 +28,7 @@ static const char EDIT[] = "set -- $1 \"$2\"\n"
 Status lesson_panel_open(LessonPanel *p, const char *name, const LessonSessionOptions *options, FILE *warnings,
                          Error *error) {
   memset(p, 0, sizeof *p);
-  p->focus = p->hover = p->pressed = p->drawn = WIDGET_NONE;
+  p->focus = p->hover = p->pressed = WIDGET_NONE;
   p->options = *options;
   p->warnings = warnings;
   p->session.plays = LESSON_NO_BLOCK;
@@ -413,8 +413,6 @@ static void press(LessonPanel *p, Player *player, int widget) {
   default:
     if (widget >= WIDGET_PLAY)
       lesson_session_press(s, ACT_PLAY, widget - WIDGET_PLAY);
-    else if (widget >= WIDGET_SKETCH)
-      lesson_session_press(s, ACT_MARK, widget - WIDGET_SKETCH);
     else if (widget >= 0)
       lesson_session_press(s, ACT_CHOOSE, widget);
     break;
@@ -550,14 +548,10 @@ static int widget_at(const LessonPanel *p, double x, double y) {
   return flow_widget_at(&p->flow, x - p->view.x, y - (p->view.y + MARGIN * p->flow.unit - p->scroll));
 }
 
-static bool is_cell(int widget) { return widget >= WIDGET_SKETCH && widget < WIDGET_PLAY; }
-
-/* While the button is down on a sketch, each cell that the mouse comes to is drawn. */
-static bool on_motion(LessonPanel *p, Player *player, const SideEvent *e) {
+static bool on_motion(LessonPanel *p, const SideEvent *e) {
   const int hover = widget_at(p, e->x, e->y);
   if (hover == p->hover) return false;
   p->hover = hover;
-  if (p->drawn != WIDGET_NONE && is_cell(hover) && hover != p->drawn) press(p, player, p->drawn = hover);
   return true;
 }
 
@@ -577,20 +571,17 @@ static void follow(LessonPanel *p, const Player *player, double x, double y) {
   cairo_surface_destroy(surface);
 }
 
-static void on_press(LessonPanel *p, Player *player, const SideEvent *e) {
+static void on_press(LessonPanel *p, const SideEvent *e) {
   p->pressed = e->button == 1 ? widget_at(p, e->x, e->y) : WIDGET_NONE;
   if (p->pressed == WIDGET_FIELD) p->focus = WIDGET_FIELD;
   p->note[0] = '\0';
   p->press_x = e->x;
   p->press_y = e->y;
-  if (is_cell(p->pressed)) press(p, player, p->drawn = p->pressed);
 }
 
 static void on_release(LessonPanel *p, Player *player, const SideEvent *e) {
   const int widget = p->pressed;
   p->pressed = WIDGET_NONE;
-  p->drawn = WIDGET_NONE;
-  if (is_cell(widget)) return; /* drawn already */
   if (widget != WIDGET_NONE && widget == widget_at(p, e->x, e->y))
     press(p, player, widget);
   else if (widget == WIDGET_NONE && fabs(e->x - p->press_x) + fabs(e->y - p->press_y) < 8 &&
@@ -627,12 +618,12 @@ static bool on_event(void *data, Player *player, const SideEvent *e, Box box) {
     else
       p->is_hidden = !p->is_hidden;
     return true;
-  case SIDE_PRESS: on_press(p, player, e); return true;
-  case SIDE_MOTION: return on_motion(p, player, e);
+  case SIDE_PRESS: on_press(p, e); return true;
+  case SIDE_MOTION: return on_motion(p, e);
   case SIDE_RELEASE: on_release(p, player, e); return true;
   case SIDE_WHEEL: p->scroll -= e->turns * SCROLL_UNITS * fmax(0.5, p->flow.unit); return true;
   case SIDE_LEFT:
-    p->hover = p->pressed = p->drawn = WIDGET_NONE;
+    p->hover = p->pressed = WIDGET_NONE;
     if (e->button) p->focus = WIDGET_NONE;
     return true;
   case SIDE_KEY: return on_key(p, player, e);

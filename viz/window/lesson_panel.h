@@ -38,7 +38,6 @@ enum {
   WIDGET_BACK,
   WIDGET_LIST,          /* the list of lessons */
   WIDGET_EDIT,          /* opens the file of a question in an editor */
-  WIDGET_SKETCH = 200,  /* + cell */
   WIDGET_PLAY = 1000,   /* + block */
   WIDGET_LESSON = 10000 /* + row of the list */
 };
@@ -71,7 +70,6 @@ typedef struct {
   bool has_flow, is_placed;
   bool is_hidden, is_wide; /* wide: a page held lines that want more room; it stays so, that pages do not jump */
   int focus, hover, pressed;
-  int drawn; /* the cell of a sketch that was turned last while the button is down; WIDGET_NONE */
   double scroll, most_scroll;
   size_t seen_page, seen_at;
   size_t open_piece; /* where the open block begins */

@@ -58,29 +58,13 @@ static void put_button(LessonPanel *p, const LessonPart *part, const char *text)
 
 static void put_field(Flow *f, const LessonPart *part, const char *unit, const char *typed) {
   if (part->ask == LESSON_ORDER) flow_text(f, FLOW_SOFT, "Press them in order; press one again to take it back.");
-  if (part->ask == LESSON_NUMBER || part->ask == LESSON_SKETCH)
-    flow_field(f, WIDGET_FIELD, typed)->mark = text_store_add(&f->store, unit);
+  if (part->ask == LESSON_NUMBER) flow_field(f, WIDGET_FIELD, typed)->mark = text_store_add(&f->store, unit);
 }
 
 static void put_answered(Flow *f, const LessonPart *part, const char *words, const char *typed) {
   char all[LESSON_OPTION_BYTES + 64];
   snprintf(all, sizeof all, "%s: %s", words, typed);
-  if (part->ask == LESSON_NUMBER && *typed) flow_text(f, FLOW_SOFT, all); /* a sketch is seen */
-}
-
-static void put_sketch(LessonPanel *p, const LessonPart *part, const char *words, const char *cells) {
-  const Sketch *sketch = &p->session.lesson.asks[part->number].sketch;
-  char label[SKETCH_LABEL_BYTES];
-  if (*words) flow_text(&p->flow, FLOW_SOFT, words);
-  FlowPiece *piece =
-      flow_sketch(&p->flow, part->act ? WIDGET_SKETCH : WIDGET_NONE, sketch->rows, sketch->columns, cells);
-  for (int k = 0; k < sketch->rows + sketch->columns; k++) {
-    if (k < sketch->rows)
-      sketch_row_label(sketch, k, label);
-    else
-      sketch_column_label(sketch, k - sketch->rows, label);
-    flow_label(&p->flow, piece, label);
-  }
+  if (part->ask == LESSON_NUMBER && *typed) flow_text(f, FLOW_SOFT, all);
 }
 
 static void put_figure(LessonPanel *p, const LessonPart *part) {
@@ -126,7 +110,6 @@ static void put_part(LessonPanel *p, const LessonPart *part) {
       put_field(f, part, words, text);
     break;
   case PART_CODE: flow_code(f, text); break;
-  case PART_SKETCH: put_sketch(p, part, words, text); break;
   case PART_ANSWERED:
   case PART_PREDICTED: put_answered(f, part, words, text); break;
   case PART_VERDICT:

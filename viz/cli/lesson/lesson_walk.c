@@ -18,14 +18,7 @@
 #include "viz/text/markdown.h"
 #include "viz/text/print.h"
 
-enum {
-  TRIES_BEFORE_OFFER = 3,
-  LESSON_SEEN_BYTES = 512,
-  LOOK_MS = 200,
-  LOOKS_MAX = 24 * 3600 * 1000 / LOOK_MS,
-  SKETCH_CELL_COLUMNS = 7, /* of the terminal */
-  CELL_MS = 100
-};
+enum { TRIES_BEFORE_OFFER = 3, LESSON_SEEN_BYTES = 512, LOOK_MS = 200, LOOKS_MAX = 24 * 3600 * 1000 / LOOK_MS };
 
 typedef struct {
   LessonSession session;
@@ -110,62 +103,10 @@ static void print_field(Walk *w, const LessonPart *part, const char *unit) {
     say(w, ROLE_DIM, "(all letters in order, such as b a c)");
   else if (part->ask == LESSON_CHOICE)
     say(w, ROLE_DIM, "(a letter)");
-  else if (part->ask == LESSON_SKETCH)
-    return; /* the sketch says it */
   else if (strcmp(unit, "x") == 0)
     say(w, ROLE_DIM, "(how many times, such as 1.5x)");
   else if (*unit)
     text_print(w->io->out, &w->io->style, ROLE_DIM, "  (%s%s)\n", part->number ? "a number of " : "in ", unit);
-}
-
-static void print_cells(Walk *w, const Sketch *sketch, const char *cells) {
-  static const TextRole ROLES[] = {['#'] = ROLE_ACCENT, ['+'] = ROLE_WARN, ['-'] = ROLE_BAD};
-  const int width = sketch->has_heights ? SKETCH_CELL_COLUMNS : 3;
-  char label[SKETCH_LABEL_BYTES];
-  for (int row = 0; row < sketch->rows; row++, cells++) {
-    sketch_row_label(sketch, row, label);
-    text_say(w->io->out, "  %7s ", label);
-    for (int k = 0; k < sketch->columns; k++, cells++)
-      text_print(w->io->out, &w->io->style, *cells == '.' ? ROLE_DIM : ROLES[(unsigned char)*cells], "%*c", width,
-                 *cells);
-    fputc('\n', w->io->out);
-  }
-  text_say(w->io->out, "  %7s ", sketch->unit.name);
-  for (int k = 0; k < sketch->columns; k++) {
-    sketch_column_label(sketch, k, label);
-    text_say(w->io->out, "%*s", width, label);
-  }
-  fputc('\n', w->io->out);
-}
-
-/* A curve over the one that was predicted, cell by cell from the left, each column upwards; any key ends it. */
-static void play_cells(Walk *w, const Sketch *sketch, const char *cells) {
-  char shown[SKETCH_PICTURE_BYTES];
-  Keys keys = keys_begin();
-  snprintf(shown, sizeof shown, "%s", cells);
-  for (char *c = shown; *c; c++) *c = *c == '+' ? '.' : *c == '-' ? '#' : *c; /* as it was predicted */
-  bool goes_on =
-      keys.is_open && keys.rows > sketch->rows + 2 && w->io->style.width > 10 + SKETCH_CELL_COLUMNS * sketch->columns;
-  for (int k = 0; goes_on && k < sketch->columns; k++)
-    for (int row = sketch->rows; goes_on && row-- > 0;) {
-      const int cell = row * (sketch->columns + 1) + k;
-      if (cells[cell] == '.') continue;
-      shown[cell] = cells[cell];
-      print_cells(w, sketch, shown);
-      fflush(w->io->out);
-      goes_on = !keys_pressed(&keys, CELL_MS);
-      fprintf(w->io->out, "\033[%dA\033[J", sketch->rows + 1);
-    }
-  keys_end(&keys);
-}
-
-/* The cells of a sketch, with the labels of rows and columns, and below them what is said. */
-static void print_sketch(Walk *w, const LessonPart *part, const char *words, const char *cells) {
-  const Sketch *sketch = &w->session.lesson.asks[part->number].sketch;
-  if (w->is_terminal && sketch->has_heights && strpbrk(cells, "+-")) play_cells(w, sketch, cells);
-  print_cells(w, sketch, cells);
-  if (*words) say(w, ROLE_DIM, words);
-  if (!part->act) fputc('\n', w->io->out);
 }
 
 static void print_option(Walk *w, const char *letter, const char *text) {
@@ -223,7 +164,6 @@ static Status print_part(Walk *w, const LessonPart *part, Error *error) {
     if (part->ask == LESSON_WORK) return print_file(w, words, text, error);
     print_field(w, part, words);
     break;
-  case PART_SKETCH: print_sketch(w, part, words, text); break;
   case PART_CODE:
     snprintf(w->page.filled, sizeof w->page.filled, "```text\n%s```", text);
     return print_prose(w, w->page.filled, error);

@@ -155,19 +155,6 @@ function press(what, number = 0) {
   viewer.wake()
 }
 
-// A cell of a sketch. By a mouse it is drawn as the button goes down, and so is each that comes while it is down.
-let lastMarked = ''
-function mark(event) {
-  const cell = event.target.closest?.('[data-press="mark"]')
-  const comes = event.type === 'pointerover' // to the same cell, too, when the page is made anew below the mouse
-  if (!cell || (comes && (event.buttons !== 1 || cell.dataset.number === lastMarked)) || (event.type === 'click' && event.detail)) return
-  event.preventDefault()
-  lastMarked = cell.dataset.number
-  engine.call('web_lesson_press', 'mark', Number(cell.dataset.number))
-  showPage('')
-  $('page').querySelector(`[data-press="mark"][data-number="${cell.dataset.number}"]`)?.focus({ preventScroll: true })
-}
-
 function open(wanted, restart = false) {
   $('problem').hidden = true
   name = ''
@@ -197,12 +184,11 @@ viewer.frame = now => {
   if (name && engine.call('web_lesson_look')) showPage(document.activeElement?.id === 'answer' ? '' : 'open')
 }
 
-for (const kind of ['pointerdown', 'pointerover', 'click']) $('page').addEventListener(kind, mark)
 $('page').addEventListener('click', event => {
   const button = event.target.closest('[data-press]')
   if (button) $('problem').hidden = true
   if (button?.dataset.press === 'check' && $('answer')) answer()
-  else if (button && button.dataset.press !== 'mark') press(button.dataset.press, button.dataset.number)
+  else if (button) press(button.dataset.press, button.dataset.number)
   const link = event.target.closest('a[href]')
   const target = link?.getAttribute('href') ?? ''
   const [file, anchor] = target.split('#')
