@@ -313,7 +313,7 @@ static double elsewhere(void) {
   char *command = strndup(at, (size_t)(colon - at));
   const json_t *mine = answer;
   const Run *r = ask(command, "", true);
-  if (r->status) failed("%s: exit status %d: %s", command, r->status, r->err);
+  if (r->status > 1) failed("%s: exit status %d: %s", command, r->status, r->err);
   answer = r->json, at = colon + 3;
   const double v = expression();
   answer = mine, free(command);
@@ -563,9 +563,12 @@ static void run_block(int loop) {
     }
     if (!strncmp(row, "$ ", 2))
       b.command = strdup(row + 2);
-    else if (!strncmp(row, "< ", 2)) {
-      if (b.rows || asprintf(&more, "%s%s\n", b.input, row + 2) < 0) bad_line("stdin follows the command");
-      free(b.input), b.input = more;
+    else if (*row == '<') { /* a line, or << FILE */
+      FILE *file = row[1] == '<' ? fopen(row + 3, "r") : NULL;
+      char *text = file ? text_of(file) : strdup(row + 2);
+      if (b.rows || (row[1] == '<' && !file) || asprintf(&more, "%s%s%s", b.input, text, file ? "" : "\n") < 0)
+        bad_line("stdin follows the command");
+      free(b.input), free(text), b.input = more;
     } else if (!strncmp(row, "exit ", 5))
       b.status = atoi(row + 5);
     else if (*row)
