@@ -153,8 +153,8 @@ COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.
 $(BUILD)/compile: $(COMPILER_SRC) $(wildcard sim/algorithms/*.h sim/algorithms/language/*.h)
 	@mkdir -p $(@D)
 	$(call say,CC )$(CC) $(WARN) -O1 -I. $(COMPILER_SRC) -lm -o $@
-$(BUILD)/programs.c: $(BUILD)/compile $(filter-out %/--.walk,$(PROGRAMS)) Makefile
-	@$(BUILD)/compile $(PROGRAMS:%/--.walk=--) >$@.new && mv $@.new $@
+$(BUILD)/programs.c: $(BUILD)/compile $(filter-out %/--.walk,$(PROGRAMS)) assets/gpus/paper Makefile
+	@{ $(BUILD)/compile $(PROGRAMS:%/--.walk=--) && echo 'const char gpu_paper_text[] =' && sed 's/["\\]/\\&/g; s/.*/"&\\n"/' assets/gpus/paper && echo ';'; } >$@.new && mv $@.new $@
 $(BUILD)/programs.o: $(BUILD)/programs.c $(BUILD)/flags.stamp
 	$(call say,CC )$(COMPILE) -c $< -o $@
 $(BUILD)/libtilewalk.a: $(LIB)

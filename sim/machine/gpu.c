@@ -306,3 +306,12 @@ double gpu_flops_per_s(const Gpu *gpu, Dtype dtype, bool tensor) {
   }
   return 0;
 }
+
+extern const char
+    gpu_paper_text[]; /* assets/gpus/paper, as it stands there; the Makefile puts it beside the programs */
+
+void gpu_paper(Gpu *gpu) {
+  const Status status = gpu_parse(gpu_paper_text, strlen(gpu_paper_text), "paper", gpu, NULL);
+  assert(status == STATUS_OK);
+  (void)status;
+}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
@@ -74,12 +75,6 @@ static Status refuse(const Kind *kind, const char *name, Error *error) {
   return status;
 }
 
-static bool same_name(const char *a, const char *b) {
-  for (; *a && *b; a++, b++)
-    if ((*a | 0x20) != (*b | 0x20) && *a != *b) return false;
-  return *a == *b;
-}
-
 static bool is_shipped(const char *folder, const char *name) {
   char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
   if (!is_name(name)) return false;
@@ -93,23 +88,16 @@ static bool same_model_part(const char *part, size_t n) {
                                       "fp8",      "awq",  "gptq", "17b", "16e", "original", "preview"};
   if (n > 1 && (part[0] | 0x20) == 'v' && part[1] >= '0' && part[1] <= '9') return true;
   if (n >= 4 && strspn(part, "0123456789") >= n) return true;
-  for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
-    size_t k = 0;
-    while (k < n && PARTS[i][k] && (part[k] | 0x20) == PARTS[i][k]) k++;
-    if (k == n && !PARTS[i][n]) return true;
-  }
+  for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+    if (strlen(PARTS[i]) == n && !strncasecmp(part, PARTS[i], n)) return true;
   return false;
 }
 
 /* "Llama-3.1-70B-Instruct" is llama-3.1-70b: the known name, and parts that change nothing. How much of it is known. */
 static size_t same_model(const char *asked, const char *known) {
-  static const char META[] = "meta-";
-  if (strlen(asked) > strlen(META) && strncmp(known, META, strlen(META)) != 0 && (asked[0] | 0x20) == 'm' &&
-      (asked[1] | 0x20) == 'e' && (asked[2] | 0x20) == 't' && (asked[3] | 0x20) == 'a' && asked[4] == '-')
-    asked += strlen(META);
-  size_t n = 0;
-  while (known[n] && ((asked[n] | 0x20) == (known[n] | 0x20) && asked[n])) n++;
-  if (known[n]) return 0;
+  if (!strncasecmp(asked, "meta-", 5) && strncmp(known, "meta-", 5)) asked += 5;
+  const size_t n = strlen(known);
+  if (strncasecmp(asked, known, n)) return 0;
   for (const char *p = asked + n; *p;) {
     if (*p++ != '-') return 0;
     const size_t length = strcspn(p, "-");
@@ -139,14 +127,14 @@ static bool known_model(const char *name, char known_name[DESCRIPTION_NAME_BYTES
 static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PATH_BYTES]) {
   char relative[DESCRIPTION_NAME_BYTES + 32];
   for (size_t k = 0; k < sizeof CALLED / sizeof *CALLED; k++)
-    if (strcmp(kind->folder, "gpus") == 0 && same_name(name, CALLED[k][0])) name = CALLED[k][1];
+    if (strcmp(kind->folder, "gpus") == 0 && !strcasecmp(name, CALLED[k][0])) name = CALLED[k][1];
   snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
   if (assets_find(path, ASSETS_PATH_BYTES, relative, NULL) == STATUS_OK) return STATUS_OK;
   DescriptionNames *known = malloc(sizeof *known);
   Status status = STATUS_BAD_REQUEST;
   if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
     for (int i = 0; status && i < known->n; i++) {
-      if (!same_name(name, known->names[i])) continue;
+      if (strcasecmp(name, known->names[i])) continue;
       snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, known->names[i]);
       status = assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
     }
@@ -191,42 +179,32 @@ static Status read_text(const Kind *kind, const char *name, size_t most, char **
 /* What comes with Tilewalk has a source for every number. */
 static Status check_shipped(const Kind *kind, const char *name, const KeyfileField *fields, int n_fields,
                             const KeyfileNote *notes, Error *error) {
-  char relative[DESCRIPTION_NAME_BYTES + 32], path[ASSETS_PATH_BYTES];
-  if (!is_name(name)) return STATUS_OK;
-  snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
-  if (assets_find(path, sizeof path, relative, NULL)) return STATUS_OK;
+  if (!is_shipped(kind->folder, name)) return STATUS_OK;
   return keyfile_check_sources(name, fields, n_fields, notes, error);
 }
 
-Status description_backend(const char *name, struct Backend *backend, Error *error) {
-  char *buffer;
-  size_t length;
-  Status status = read_text(&BACKEND_KIND, name, BACKEND_FILE_BYTES, &buffer, &length, error);
-  if (status == STATUS_OK) status = backend_parse(buffer, length, name, backend, error);
-  free(buffer);
-  return status;
-}
+#define READ(kind, most, parse, to)                                                                                    \
+  char *buffer;                                                                                                        \
+  size_t length;                                                                                                       \
+  Status status = read_text(kind, name, most, &buffer, &length, error);                                                \
+  if (status == STATUS_OK) status = parse(buffer, length, name, to, error);                                            \
+  free(buffer);                                                                                                        \
+  return status
 
-Status description_gpu(const char *name, Gpu *gpu, Error *error) {
-  if (!*name || strcmp(name, "paper") == 0) {
-    gpu_paper(gpu);
-    return STATUS_OK;
-  }
-  char *buffer;
-  size_t length;
-  Status status = read_text(&GPU_KIND, name, KEYFILE_MAX_BYTES, &buffer, &length, error);
-  if (status == STATUS_OK) status = gpu_parse(buffer, length, name, gpu, error);
-  free(buffer);
-  return status;
+Status description_backend(const char *name, struct Backend *backend, Error *error) {
+  READ(&BACKEND_KIND, BACKEND_FILE_BYTES, backend_parse, backend);
 }
 
 Status description_link(const char *name, GpuLink *link, Error *error) {
-  char *buffer;
-  size_t length;
-  Status status = read_text(&LINK_KIND, name, KEYFILE_MAX_BYTES, &buffer, &length, error);
-  if (status == STATUS_OK) status = link_parse(buffer, length, name, link, error);
-  free(buffer);
-  return status;
+  READ(&LINK_KIND, KEYFILE_MAX_BYTES, link_parse, link);
+}
+
+Status description_gpu(const char *name, Gpu *gpu, Error *error) {
+  if (*name && strcmp(name, "paper")) {
+    READ(&GPU_KIND, KEYFILE_MAX_BYTES, gpu_parse, gpu);
+  }
+  gpu_paper(gpu);
+  return STATUS_OK;
 }
 
 /* A page that draws has the files of its bundle alone: no counters, no config.json. */
@@ -283,15 +261,12 @@ Status description_kernel(const char *name, Profile *profile, Error *error) {
   char *buffer;
   size_t length;
   Status status = read_text(&KERNEL_KIND, name, NCU_MAX_BYTES, &buffer, &length, error);
-  if (status == STATUS_OK && is_counters(buffer, length)) {
-    status = from_counters(buffer, length, name, profile, error);
-    free(buffer);
-    return status;
-  }
-  if (status == STATUS_OK) status = profile_parse(buffer, length, name, profile, error);
+  const bool counted = status == STATUS_OK && is_counters(buffer, length);
+  if (status == STATUS_OK) status = (counted ? from_counters : profile_parse)(buffer, length, name, profile, error);
   int n_fields;
   const KeyfileField *fields = profile_fields(&n_fields);
-  if (status == STATUS_OK) status = check_shipped(&KERNEL_KIND, name, fields, n_fields, profile->notes, error);
+  if (status == STATUS_OK && !counted)
+    status = check_shipped(&KERNEL_KIND, name, fields, n_fields, profile->notes, error);
   free(buffer);
   return status;
 }

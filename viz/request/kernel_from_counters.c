@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "viz/request/kernel_from_counters.h"
 
 #include <inttypes.h>
@@ -12,12 +13,8 @@ bool kernel_is_counters(const char *text, size_t length) {
   /* A description has no such words, and no letters of 16 bits. */
   static const char *const words[] = {"Kernel Name", "\"ID\"", "Metric Name", "==PROF=="};
   if (length >= 2 && ((unsigned char)text[0] == 0xff || (unsigned char)text[0] == 0xfe)) return true;
-  const size_t look = length < 65536 ? length : 65536;
-  for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-    const size_t n = strlen(words[w]);
-    for (size_t i = 0; i + n <= look; i++)
-      if (text[i] == words[w][0] && !memcmp(text + i, words[w], n)) return true;
-  }
+  for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+    if (memmem(text, length < 65536 ? length : 65536, words[w], strlen(words[w]))) return true;
   return false;
 }
 

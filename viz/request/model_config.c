@@ -42,17 +42,20 @@ static const struct {
     {ATTENDS, "llama4_text", "no_rope_layer_interval=4"},
     {ATTENDS, "gpt2", "num_hidden_layers=12 num_attention_heads=12 hidden_size=768"},
     {ATTENDS,
-     "codellama llama4 mllama llava llava_next video_llava vipllava pixtral mistral3 ministral voxtral qwen qwen2_audio "
+     "codellama llama4 mllama llava llava_next video_llava vipllava pixtral mistral3 ministral voxtral qwen "
+     "qwen2_audio "
      "phi phi4mm phimoe phi4flash phi4 gemma3 gemma3n gemma4 paligemma recurrent_gemma vaultgemma t5gemma cohere aya "
      "gpt_neo gpt_neox gptj gpt_bigcode gpt_oss opt bloom falcon falcon_h1 mpt starcoder2 stablelm stablelm_epoch "
      "codegen persimmon fuyu olmo olmo2 olmo3 olmoe flex_olmo olmo_hybrid granite granitemoe granitemoehybrid "
      "granitemoeshared bamba jamba zamba zamba2 nemotron nemotron_h nemotron-nas nemotron_nas deci deepseek "
-     "deepseek_v2 deepseek_v3 deepseek_v32 deepseek_vl deepseek_vl_v2 kimi kimi_k2 kimi_k25 kimi_linear kimi_vl minimax "
+     "deepseek_v2 deepseek_v3 deepseek_v32 deepseek_vl deepseek_vl_v2 kimi kimi_k2 kimi_k25 kimi_linear "
+     "kimi_vl minimax "
      "minimax_m1 minimax_m2 minimax_text_01 MiniMaxText01 glm glm4 chatglm internlm internlm2 internlm3 internvl "
      "internvl_chat interns1 baichuan yi Yi aquila dbrx grok-1 arctic xverse exaone exaone4 hunyuan hunyuan_v1 "
      "ernie4_5 smollm3 smolvlm idefics arcee apertus seed_oss bitnet openelm jetmoe dots1 longcat_flash step3 step3p5 "
      "step1 step2 mimo mimo_v2 bailing bailing_moe ring ling hymba plamo plamo2 plamo3 lfm2 helium csm diffllama "
-     "minicpm minicpm3 minicpmv minicpmo orion telechat solar afmoe doge btlm jais sarvam_moe youtu trinity modernbert-decoder "
+     "minicpm minicpm3 minicpmv minicpmo orion telechat solar afmoe doge btlm jais sarvam_moe youtu trinity "
+     "modernbert-decoder "
      "whisper bart mbart t5 mt5 umt5 switch_transformers marian pegasus pegasus_x m2m_100 nllb nllb-moe blenderbot "
      "blenderbot-small led prophetnet speech_to_text moonshine florence2 trocr biogpt xglm ctrl openai-gpt "
      "musicgen dia",
@@ -256,7 +259,7 @@ static void read_lists(Config *c) {
   }
 }
 
-/* Other sizes in the layers that see all (Gemma 4), or in those with a window (MiMo); Step 3.5 has them in an object. */
+/* Other sizes in the layers that see all (Gemma 4), or in those with a window (MiMo); Step 3.5 has an object. */
 static void read_by_kind(Config *c) {
   static const struct {
     const char *key;

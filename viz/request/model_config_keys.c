@@ -196,8 +196,9 @@ static bool matters(const char *name) {
                               "_every every_ share_every";
   static const char ELSE[] =
       "use_cache norm bias drop init mlp moe expert scal dtype eps rope proj implem softcap logit temp multip mup clip "
-      "fused flash sdpa kernel gate gating mask act_fn loss backend image vision audio video encoder quant tp_ qk_ alibi "
-      "name class residual adapter concat version patch posit pre_a relative nope cross_attention_hidden rescale dense";
+      "fused flash sdpa kernel gate gating mask act_fn loss backend image vision audio video encoder quant tp_ qk_ "
+      "alibi name class residual adapter concat version patch posit pre_a relative nope cross_attention_hidden rescale "
+      "dense";
   static const char WHOLE[] =
       "attention_method attention_type attn_type attention_heads_scale num_key_value_groups use_cross_attention "
       "attn_scale parallel_attn use_flash_attn swa_num_attention_heads skip_concat_post_attention full_attn_mod "

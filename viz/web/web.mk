@@ -26,7 +26,7 @@ WEB_PTX_HOT := $(PTX_HOT:%=$(BUILD)/wasm/kernels/ptx/%.o) $(BUILD)/wasm/kernels/
 WEB_PTX_FLAGS := -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-pass-failed
 WEB_KERNEL_OBJ := $(WEB_PTX) $(patsubst %.c,$(BUILD)/wasm/%.o,$(filter-out viz/kernel/kernel_film.c,$(wildcard viz/kernel/*.c)) \
   viz/scene/kernel_scene_banks.c viz/web/web_kernel.c viz/web/web_assets.c viz/web/wasm.c viz/request/description.c sim/question/option.c \
-  $(wildcard sim/base/*.c sim/machine/*.c sim/cache/*.c) $(patsubst %,sim/%.c,l2/launch l2/line_l2 l2/placement numbers/precision))
+  $(wildcard sim/base/*.c sim/machine/*.c sim/cache/*.c) $(patsubst %,sim/%.c,l2/launch l2/line_l2 l2/placement numbers/precision)) $(BUILD)/wasm/programs.o
 # What judges kernels that answer tasks.
 WEB_JUDGE_PTX := $(WEB_PTX) $(patsubst %,$(BUILD)/wasm/viz/kernel/%.o,kernel_request kernel_signature)
 # Lessons: the libraries from source, for there are no packages of them for wasm. Without the sources the folder has no
