@@ -456,7 +456,12 @@ const Option QUESTION_EXPERT_OPTIONS[] = {
 };
 
 const Option QUESTION_SCENE_OPTIONS[] = {
-    {.name = "scene", .argument = "SCENE", OPTION_TEXT(Question, scene, ""), .set = set_scene, .names = SCENE_NAMES, .help = "{}. Default main."},
+    {.name = "scene",
+     .argument = "SCENE",
+     OPTION_TEXT(Question, scene, ""),
+     .set = set_scene,
+     .names = SCENE_NAMES,
+     .help = "{}. Default main."},
     {.name = "chart", .argument = "CHART"}, /* of older state lines */
     {.name = "step",
      .argument = "STEP",
@@ -474,8 +479,7 @@ const Option QUESTION_SCENE_OPTIONS[] = {
     {.name = "zoom",
      .argument = "LEVEL",
      OPTION_NUMBER(Question, zoom, "how far in", 0, SCENE_ZOOMS_MAX),
-     .help = "How far in: of pipeline 0 is a tile, 1 a row block, 2 the whole CTA, 3 a tile at either d; of zoom 0 is "
-             "all levels, 1 the head, 2 the tile, 3 the row, 4 the warp, 5 the banks. Default 0."},
+     .help = "How far in: of pipeline 0 is a tile, 1 a row block, 2 the whole CTA, 3 a tile at either d. Default 0."},
     {.name = "without-max",
      OPTION_FLAG(Question, without_max),
      .help = "Leave the maximum out, and see what overflows."},
@@ -487,16 +491,21 @@ const Option QUESTION_SCENE_OPTIONS[] = {
      .argument = "CLOCK",
      OPTION_CHOICE(Question, by_time, "is no clock"),
      .names = CLOCKS,
-     .help = "What the race runs on: bytes, or the least time of each algorithm at the GPU's peak rates. Default "
-             "bytes."},
+     .help = "How a run is played: bytes, a beat a step, or time, an event as long as the model says. Default bytes."},
     {.name = "lengths",
      .argument = "LIST",
      .set = set_lengths,
      .get = get_lengths,
      .help = "Sequences in the serving scene, such as 1000,257. They decode at once, 2 to 16 of them; the walk is the "
              "longest one's."},
-    {.name = "page", .argument = "TOKENS", OPTION_NUMBER(Question, pages.page, "a page", 1, KVCACHE_MAX_PAGE), .help = "Tokens of a page in it. Default 16."},
-    {.name = "prefix", .argument = "TOKENS", OPTION_NUMBER(Question, pages.prefix, "the prefix", 1, KVCACHE_MAX_PAGE), .help = "Tokens that its sequences begin with alike."},
+    {.name = "page",
+     .argument = "TOKENS",
+     OPTION_NUMBER(Question, pages.page, "a page", 1, KVCACHE_MAX_PAGE),
+     .help = "Tokens of a page in it. Default 16."},
+    {.name = "prefix",
+     .argument = "TOKENS",
+     OPTION_NUMBER(Question, pages.prefix, "the prefix", 1, KVCACHE_MAX_PAGE),
+     .help = "Tokens that its sequences begin with alike."},
     {.name = "chunk",
      .argument = "TOKENS",
      OPTION_NUMBER(Question, pages.chunk, "a chunk", 1, KVCACHE_MAX_PAGE),

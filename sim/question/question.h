@@ -35,12 +35,12 @@ typedef struct {
 typedef enum { MLA_AUTO = 0, MLA_ABSORBED, MLA_EXPANDED, MLA_COUNT } MlaForm;
 
 typedef struct {
-  Shape shape;                      /* zeros: defaults (N 4096, d 128, fp16, one head) */
-  Tiling tiling;                    /* zeros: defaults */
-  Pack pack;                        /* --pack-gqa */
-  char model[QUESTION_NAME_BYTES];  /* --model, until its numbers have been taken; "": none, or taken */
-  bool has_dtype;                   /* --dtype is given: the model's does not count */
-  bool has_v_in_k;                  /* --v-in-k is given, or --v-in-k=0 */
+  Shape shape;                     /* zeros: defaults (N 4096, d 128, fp16, one head) */
+  Tiling tiling;                   /* zeros: defaults */
+  Pack pack;                       /* --pack-gqa */
+  char model[QUESTION_NAME_BYTES]; /* --model, until its numbers have been taken; "": none, or taken */
+  bool has_dtype;                  /* --dtype is given: the model's does not count */
+  bool has_v_in_k;                 /* --v-in-k is given, or --v-in-k=0 */
   MlaForm mla;
   int64_t block;                    /* --block: both B_r and B_c; 0: not given */
   bool algorithm1_blocks;           /* --block paper */
@@ -70,7 +70,7 @@ typedef struct {
   bool without_max;
   ServedPages pages; /* of the scene `serving` */
   RingRanks ring;    /* of the scene `ring` */
-  bool by_time;      /* the clock of the race, and of playing: the model's time; else bytes, and a beat a step */
+  bool by_time;      /* of playing: the model's time; else a beat a step */
 } Question;
 
 extern const Option QUESTION_SHAPE_OPTIONS[];   /* -N, --seq-len-k, -d, --batch, --heads, ... */

@@ -11,11 +11,10 @@
   SCENE(CAUSAL, "causal")                                                                                              \
   SCENE(TIMELINE, "timeline")                                                                                          \
   SCENE(CODE, "code")         /* and the log */                                                                        \
-  SCENE(RACE, "race")         /* several algorithms, whole, beside each other */                                       \
+  SCENE(PILES, "piles")       /* what several algorithms carry, beside each other */                                   \
   SCENE(WARP, "warp")         /* lanes, sectors and banks of one warp, whatever the state */                           \
   SCENE(DECODE, "decode")     /* heads x splits, and the combine */                                                    \
   SCENE(PIPELINE, "pipeline") /* of one CTA, as measured */                                                            \
-  SCENE(ZOOM, "zoom")         /* from a head down to a bank */                                                         \
   SCENE(SERVING, "serving")   /* pages of a KV cache: decodes of unequal lengths, or a prompt in chunks */             \
   SCENE(RING, "ring")         /* GPUs in a ring: blocks of keys that travel, and who idles */
 

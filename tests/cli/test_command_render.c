@@ -55,8 +55,8 @@ static uint32_t big_endian(const unsigned char *p) {
 
 /* Every scene becomes a PNG of the size asked for that carries its state. */
 TEST(test_scenes) {
-  static const char *const SCENES[] = {"main", "tiles", "hierarchy", "softmax", "causal", "timeline",
-                                       "code", "race",  "warp",      "decode",  "pipeline", "zoom"};
+  static const char *const SCENES[] = {"main", "tiles", "hierarchy", "softmax", "causal",   "timeline",
+                                       "code", "piles", "warp",      "decode",  "pipeline", "ring"};
   for (int k = 0; k < 10; k++) {
     char options[128];
     size_t n;
@@ -124,14 +124,19 @@ TEST(test_sequence) {
   }
 }
 
-/* Several algorithms race: the clock is the bytes of the one that moves most, so at its end all are done. Standard
- * moves 4 N d + 4 N^2 elements of 2 bytes, 40 KiB; FlashAttention-2's 22 KiB are in the tests of its schedule. */
-TEST(test_race) {
-  render("--algorithm fa2,standard --step 580 --describe", "race.png");
+/* The clock of several algorithms is the bytes of the one that moves most, so at its end all are done. Standard moves
+ * 4 N d + 4 N^2 elements of 2 bytes, 40 KiB; FlashAttention-2's 22 KiB are in the tests of its schedule. What scenes
+ * were called before leads to those of today. */
+TEST(test_piles) {
+  render("--algorithm fa2,standard --step 580 --describe", "piles.png");
   assert_int_equal(run.exit_status, 0);
-  assert_non_null(strstr(run.out, "All are done: standard moved 1.82x as much as fa2. 40 KiB against 22 KiB"));
-  render("--algorithm fa2,standard --step 400 --describe", "race.png");
-  assert_non_null(strstr(run.out, "fa2 is done; standard is at"));
+  assert_non_null(strstr(run.out, "fa2 carried 22 KiB, standard carried 40 KiB."));
+  render("--scene race --algorithm fa2,standard --step 400 --describe", "piles.png");
+  assert_non_null(strstr(run.out, "fa2 is at 100%, standard is at"));
+  render("--state 'scene=charts chart=roofline zoom=1' --describe", "piles.png");
+  assert_non_null(strstr(run.out, "vermillion lies between"));
+  render("--scene zoom --describe", "warp.png");
+  assert_non_null(strstr(run.out, "bank"));
 }
 
 #ifdef TILEWALK_WEBP

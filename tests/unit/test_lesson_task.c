@@ -59,7 +59,7 @@ static const char *const TRUE[][2] = {
     {"view.block == 32", "block=32"},
     {"view.heads == 4 and view.batch == 2", "heads=4 batch=2"},
     {"view.scene == 'tiles'", ""},
-    {"view.scene == 'race' and view.step == 3", "scene=charts step=3"},
+    {"view.scene == 'piles' and view.step == 3", "scene=charts step=3"},
     {"view.step == 0 and view.event.kind == 'none' and view.event.i == -1", ""},
     {"view.moved_bytes == 0 and view.tiles_done == 0", ""},
     {"view.event.kind == 'load' and view.event.tensor == 'Q' and view.event.bytes == 256", "step=1"},

@@ -185,7 +185,7 @@ TEST(test_slots_in_a_gap) {
 }
 
 /* A rival is as far as the bytes of the shown one take it: one event more would be too much. */
-TEST(test_race) {
+TEST(test_rivals) {
   Stage stage = open_stage("fa2", &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});
   for (uint64_t step = 0; step <= stage.n_steps; step += 3) {
     Snapshot now;
@@ -202,42 +202,6 @@ TEST(test_race) {
     }
   }
   stage_free(&stage);
-}
-
-/* Tiles of an algorithm without a mask that are finished by its first `step` events, once for each pass over them. */
-static int64_t finished_tiles(const Simulation *s, uint64_t step) {
-  Cursor cursor = {0};
-  Event e;
-  int64_t n = 0;
-  while (cursor.step < step && schedule_next(s->schedule, &s->plan, &cursor, &e)) {
-    if (strcmp(s->schedule->name, "fa1") == 0)
-      n += e.pass == 1 && e.kind == EVENT_STORE && e.tensor == IMPLIED_STATS;
-    else
-      n += e.kind == EVENT_ACCUMULATE || (e.kind == EVENT_STORE && (e.tensor == IMPLIED_S || e.tensor == IMPLIED_P));
-  }
-  return n;
-}
-
-/* The running ratio is how far the shown one is over how far the rival is, counted event by event. */
-TEST(test_running_ratio) {
-  for (int shown = 0; shown < 3; shown++) {
-    Stage stage = open_stage(SCHEDULES[shown]->name, &(Shape){.N_q = 32, .d = 8}, &(Tiling){.B_r = 8, .B_c = 8});
-    for (uint64_t step = 0; step <= stage.n_steps; step++) {
-      Snapshot now;
-      stage_snapshot(&stage, step, &now);
-      for (int k = 0; k < now.n_runs; k++) {
-        const double laps = strcmp(stage.rivals[k].schedule->name, "standard") == 0 ? 3 : 1,
-                     shown_laps = shown == 0 ? 3 : 1;
-        const double mine = (double)finished_tiles(&stage.run, step) / shown_laps,
-                     its = (double)finished_tiles(&stage.rivals[k], now.runs[k].step) / laps;
-        if (its == 0)
-          assert_true(isnan(now.runs[k].running_ratio));
-        else
-          assert_true(fabs(now.runs[k].running_ratio - mine / its) < 1e-12);
-      }
-    }
-    stage_free(&stage);
-  }
 }
 
 static Wide json_bytes(const json_t *parent, const char *object, const char *key) {

@@ -188,6 +188,18 @@ TEST(test_heat) {
     }
 }
 
+/* What bytes are: needed once, again, between, at work. Amber and vermillion are 15 apart: they also differ in place. */
+TEST(test_kinds_of_bytes_stay_apart) {
+  for (int t = 0; t < 2; t++) {
+    const Theme *theme = themes[t];
+    const Colour held = theme->tile[TILE_COLOUR_HELD], at_work = theme->tile[TILE_COLOUR_CURRENT],
+                 blue = theme->series[INK_BLUE];
+    const Colour carried[] = {blue, theme->again, theme->waste, held}, beside[] = {blue, theme->again, at_work, held};
+    expect_apart(theme, carried, 4, 20, "carried bytes");
+    expect_apart(theme, beside, 4, 20, "what is at work");
+  }
+}
+
 TEST(test_verdicts_stay_apart) {
   for (int t = 0; t < 2; t++) {
     const Colour verdicts[] = {themes[t]->good, themes[t]->warn, themes[t]->bad};

@@ -12,7 +12,7 @@ const ROUNDS = Number(process.env.ROUNDS ?? 12)
 const LIMITS = { change: 16, first: 1000, l2: 150, frame: 1000 / 60 }
 const CATEGORIES = ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'blink.user_timing', 'v8.execute', 'toplevel']
 const SMALL = 'N=64 d=16 causal=1 block=8', LARGE = 'N=4096 d=128 heads=32 kv-heads=8 causal=1 block=128 gpu=h200 step=1000'
-const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code', 'race', 'warp']
+const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code', 'piles', 'warp']
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
 
 // ---- traces
@@ -121,7 +121,7 @@ for (const [N, other] of [[4096, 8192], [65536, 32768]]) {
 }
 
 // Motion: what a frame costs, and how many come.
-for (const scene of ['main', 'tiles', 'hierarchy', 'softmax', 'race']) {
+for (const scene of ['main', 'tiles', 'hierarchy', 'softmax', 'piles']) {
   const page = await open(`${SMALL} scene=${scene} step=0`) // a link without a step plays by itself
   const events = await traced(page, async () => {
     await page.type(' ')

@@ -255,8 +255,8 @@ async function touch(world) {
   }
   await tap('#next')
   await page.until(`tilewalk.state().includes('step=1')`)
-  await tap('[data-scene="race"]')
-  await page.until(`tilewalk.state().includes('scene=race')`)
+  await tap('[data-scene="piles"]')
+  await page.until(`tilewalk.state().includes('scene=piles')`)
   await tap('#chip')
   await page.value(`(() => { const field = document.querySelector('[data-parameter="8"]'); field.value = 'h200'; field.dispatchEvent(new Event('change')) })()`)
   check((await stateOf(page)).includes('gpu=h200'), 'the list of GPUs:', await stateOf(page))
@@ -310,7 +310,7 @@ async function layout(world) {
       return found
     }
     let states = 0
-    for (const scene of ${JSON.stringify([...SCENES, 'race', 'warp', 'decode', 'pipeline'])}) {
+    for (const scene of ${JSON.stringify([...SCENES, 'piles', 'warp', 'decode', 'pipeline'])}) {
       engine.call('web_open', 'algorithm=fa2 N=1024 d=64 block=128 step=153 scene=' + scene)
       for (const [w, h] of ${JSON.stringify(sizes)}) {
         engine.call('web_picture', w, h, 0)
@@ -838,7 +838,7 @@ async function workbench(world) {
     check(other.errors.length === 0, other.errors)
   }
   await page.value(`(() => { const e = document.getElementById('rival'); e.value = 'standard'; e.dispatchEvent(new Event('change')) })()`)
-  await page.until(`/algorithm=mine.walk,standard .*scene=race|scene=race.*algorithm=mine.walk,standard/.test(tilewalk.state())`)
+  await page.until(`/algorithm=mine.walk,standard .*scene=piles|scene=piles.*algorithm=mine.walk,standard/.test(tilewalk.state())`)
   const worst = deflateRawSync(Buffer.alloc(50 << 20, ' ')).toString('base64url')
   for (const [bad, says] of [[worst, 'longer than'], [worst.slice(0, 11000), 'more than 6143 bytes'], ['%00***', 'damaged'], ['AAAA', 'damaged'],
     [deflateRawSync('algorithm x\nkernel <b>').toString('base64url'), 'mine.walk:']]) {
@@ -1163,7 +1163,7 @@ async function keyboard(world) {
   check((await stateOf(page)).endsWith('step=2'), 'Right on the place:', await stateOf(page))
   await to('[role="tab"]')
   await page.press('ArrowDown')
-  await page.until(`tilewalk.state().includes('scene=race') && document.activeElement.dataset.scene === 'race'`)
+  await page.until(`tilewalk.state().includes('scene=piles') && document.activeElement.dataset.scene === 'piles'`)
   await to('#chip')
   await enter()
   await to('[data-parameter="2"]')
@@ -1256,7 +1256,7 @@ async function anything(world) {
         else if (!engine.text('web_program', program())) {
           taken++
           engine.call('web_open', 'algorithm=mine.walk' + [',fa2', ',standard', '', ''][random(4)] + ' N=' + (1 + random(200)) + ' block=' + (1 << random(6)) + (random(2) ? ' causal=1' : '') +
-            ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code', 'race', 'warp'][random(10)] + ' step=' + random(500))
+            ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code', 'piles', 'warp'][random(9)] + ' step=' + random(500))
         }
         engine.calls.web_frame(0.05)
         if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, new tilewalk.List(engine), canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); await 0 }

@@ -170,7 +170,7 @@ TEST(test_pinch) {
   assert_int_equal(player_open(p, &request, false, NULL), STATUS_OK);
   assert_true(viewer_open(&v, p, NULL, (ViewerHost){.act = no_act}));
   viewer_resize(&v, 1280, 720);
-  assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 scene=zoom zoom=1"));
+  assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 scene=pipeline zoom=1"));
   const int levels = scene_zooms(p->scene);
   assert_true(levels > 1);
   viewer_pinch(&v, 0.06);

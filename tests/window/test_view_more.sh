@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a classroom does with the window: a race, a click into the lens, a drag while it plays, presentation mode, decode.
+# What a classroom does with the window: piles, a click into the lens, a drag while it plays, presentation mode, decode.
 set -u
 fail() { echo "FAIL: $1"; cat "$box"/out* "$box"/err* 2>/dev/null; exit 1; }
 # shellcheck source=tests/support/window.sh
@@ -15,14 +15,14 @@ ends() {
   if complains; then fail "it complained $1"; fi
 }
 
-# A race: two algorithms open it, it plays, and the end is that of the first.
+# Piles: two algorithms open them, they play, and the end is that of the first.
 start --size 1280x720 --algorithm standard,fa2
-state 'scene=race$'
+state 'scene=piles$'
 keys plus plus plus space
-state 'scene=race step=[1-9]'
+state 'scene=piles step=[1-9]'
 keys End z
 state 'scene=decode step=580$'
-ends 'after a race'
+ends 'after piles'
 
 # A click into the lens goes to that tile, and no further: it stands there.
 start --size 1280x720 --state 'algorithm=fa2 N=8192 d=64 causal=1 block=64 scene=tiles step=20000'
@@ -105,4 +105,4 @@ keys Right Right
 state 'step=2$'
 ends 'after a second start'
 
-echo "race, lens, drag, presentation, decode, export, folding and the speaker's page work in a window"
+echo "piles, lens, drag, presentation, decode, export, folding and the speaker's page work in a window"

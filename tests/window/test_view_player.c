@@ -26,63 +26,6 @@ static void test_starts_paused_at_the_start(void **state) {
   close_player(p);
 }
 
-/* Where m of the shown row rises in the whole snapshot of a step; returns how often. */
-static int wanted_marks(Player *p, uint8_t wanted[SCENE_MARKS]) {
-  Snapshot *now = malloc(sizeof *now);
-  int n = 0;
-  assert_non_null(now);
-  memset(wanted, 0, SCENE_MARKS);
-  for (uint64_t step = 1; step <= p->stage.n_steps; step++) {
-    stage_snapshot(&p->stage, step, now);
-    if (now->event.kind != EVENT_NEW_MAX || !now->row.is_computed || !(now->row.m_new > now->row.m_old)) continue;
-    wanted[step * (SCENE_MARKS - 1) / p->stage.n_steps] = MARK_MAX;
-    n++;
-  }
-  free(now);
-  return n;
-}
-
-/* The scrub bar marks new maxima, and nothing else as one. */
-static void test_marks_of_maxima(void **state) {
-  (void)state;
-  Player *p = open_player();
-  uint8_t wanted[SCENE_MARKS];
-  assert_in_range(wanted_marks(p, wanted), 8, 35); /* each of 8 rows has a first one; 36 tiles are computed */
-  assert_false(p->is_marking);
-  for (int k = 0; k < SCENE_MARKS; k++) assert_int_equal(p->marks[k] & MARK_MAX, wanted[k]);
-  close_player(p);
-}
-
-/* A larger problem is marked tick by tick, and what is shown stays as it was, a kept K and V among it. */
-static void test_marks_come_with_ticks(void **state) {
-  (void)state;
-  Player *p = open_player();
-  uint8_t wanted[SCENE_MARKS], known = 0;
-  assert_true(player_restore(p, "N=1024 d=64 causal=1 block=128"));
-  player_seek(p, p->stage.n_steps - 1); /* K and V of this N are made, and kept */
-  assert_true(player_restore(p, "N=16384 d=64 causal=1 block=128"));
-  assert_false(p->now.row.is_computed); /* by one that computes no row as well */
-  assert_true(player_restore(p, "N=2048 d=64 causal=1 block=128"));
-  assert_true(p->is_marking && player_is_moving(p));
-  for (int k = 0; k < SCENE_MARKS; k++) known |= p->marks[k];
-  assert_true(known & MARK_SKIP && known & MARK_STORE); /* these are there at once */
-  Player *anew = malloc(sizeof *anew);
-  Error error = {0};
-  assert_non_null(anew);
-  assert_int_equal(player_open(anew, &p->request, false, &error), STATUS_OK);
-  player_seek(p, 100);
-  player_seek(anew, 100);
-  int n = 0;
-  for (; p->is_marking; n++) player_tick(p, 0.01);
-  assert_int_equal(n, 8); /* 136 tiles of 8,192 products, 16 of them a tick and before the first */
-  assert_memory_equal(&p->now.row, &anew->now.row, sizeof p->now.row);
-  assert_in_range(wanted_marks(p, wanted), 16, 136);
-  for (int k = 0; k < SCENE_MARKS; k++) assert_int_equal(p->marks[k] & MARK_MAX, wanted[k]);
-  player_free(anew);
-  free(anew);
-  close_player(p);
-}
-
 /* At 2 events a second, 0.5 s are one event; pausing stops the clock; the end pauses. */
 static void test_time_plays(void **state) {
   (void)state;
@@ -439,8 +382,6 @@ int main(int n_arguments, char **arguments) {
     return print_controls(atof(arguments[2]), atof(arguments[3]));
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_starts_paused_at_the_start),
-      cmocka_unit_test(test_marks_of_maxima),
-      cmocka_unit_test(test_marks_come_with_ticks),
       cmocka_unit_test(test_time_plays),
       cmocka_unit_test(test_guided_play),
       cmocka_unit_test(test_escape_asks),

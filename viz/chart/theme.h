@@ -46,6 +46,7 @@ typedef struct {
   Colour series[N_INKS];       /* lines and fills, by Ink; [INK_AUTO] is the neutral one */
   Colour series_text[N_INKS];  /* the same inks where they colour text */
   Colour waste, waste_text;    /* bytes that need not move; in dark told apart from what is at work */
+  Colour again, again_text;    /* bytes that move again: umber, in dark sand */
   Colour tile[N_TILE_COLOURS]; /* fills; text on them: theme_on */
   const char *sans, *mono;     /* font families for lettering.h */
 } Theme;

@@ -26,44 +26,6 @@ void player_say(Player *p, bool is_warning, const char *format, ...) {
 
 /* ---- Problems -------------------------------------------------------------------------------------------- */
 
-static void mark(Player *p, uint64_t step, uint8_t what) {
-  p->marks[(step * (SCENE_MARKS - 1)) / (p->stage.n_steps ? p->stage.n_steps : 1)] |= what;
-}
-
-/* Goes on with the marks of new maxima, for as much work as a frame has room for. */
-static void mark_maxima(Player *p) {
-  const Simulation *run = &p->stage.run;
-  const SnapshotRow shown = p->now.row;
-  int64_t left = PLAYER_MAX_PRODUCTS;
-  Event event;
-  while (left > 0 && (p->is_marking = schedule_next(run->schedule, &run->plan, &p->marking, &event))) {
-    if (event.kind != EVENT_NEW_MAX || event.j < 0) continue;
-    stage_row_after(&p->stage, &event, &p->now);
-    if (p->now.row.is_computed && p->now.row.m_new > p->now.row.m_old) mark(p, p->marking.step, MARK_MAX);
-    left -= (event.col1 - event.col0) * run->plan.shape.d;
-  }
-  p->now.row = shown;
-}
-
-static void mark_events(Player *p) {
-  const Simulation *run = &p->stage.run;
-  Cursor cursor = {0};
-  Event event;
-  int pass = 0;
-  memset(p->marks, 0, sizeof p->marks);
-  p->is_marking = false;
-  if (p->stage.n_steps > PLAYER_MARKED_STEPS || !schedule_seek(run->schedule, &run->plan, &cursor, 0)) return;
-  p->is_marking = p->stage.n_steps <= PLAYER_MAX_STEPS;
-  p->marking = cursor;
-  while (schedule_next(run->schedule, &run->plan, &cursor, &event)) {
-    if (event.kind == EVENT_SKIP) mark(p, cursor.step, MARK_SKIP);
-    if (event.kind == EVENT_STORE) mark(p, cursor.step, MARK_STORE);
-    if (event.pass != pass) mark(p, cursor.step - 1, MARK_PASS);
-    pass = event.pass;
-  }
-  if (p->is_marking) mark_maxima(p);
-}
-
 /* A skip in a row of them takes its part of one beat; on the model's clock an event takes its time in the mean one's.
  */
 static double beats_of(const Player *p) {
@@ -117,7 +79,6 @@ bool player_apply(Player *p, Request *r, bool without_max) {
   p->request = *r;
   p->without_max = without_max;
   p->message[0] = '\0';
-  mark_events(p);
   player_show(p, part >= 1 ? stage.n_steps : (uint64_t)(part * (double)stage.n_steps + 0.5));
   say_what_fits(p);
   return true;
@@ -131,12 +92,11 @@ Status player_open(Player *p, const Request *request, bool without_max, Error *e
   p->focus = p->edited = -1;
   p->without_max = p->request.without_max = without_max;
   question_choose_small(&p->request);
-  if (request->n_algorithms > 1) p->scene = SCENE_RACE;
+  if (request->n_algorithms > 1) p->scene = SCENE_PILES;
   if (*request->scene) scene_from_name(request->scene, &p->scene);
   if (request_stage(&p->request, without_max, 0, &p->stage, error)) return error->status;
   while (p->speed + 1 < N_SPEEDS && (double)p->stage.n_steps / SPEEDS[p->speed] > LONGEST_RUN_S) p->speed++;
   p->request.step = 0;
-  mark_events(p);
   player_show(p, (uint64_t)request->step);
   p->moved_s = PLAYER_MOVE_S;
   say_what_fits(p);
@@ -255,7 +215,6 @@ static bool zoom_tick(Player *p, double seconds) {
 
 bool player_tick(Player *p, double seconds) {
   const bool zooms = zoom_tick(p, fmin(seconds, MAX_TICK_S)), was_moving = player_is_moving(p) || zooms;
-  if (p->is_marking) mark_maxima(p);
   if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
   p->moved_s += seconds;
   if (!p->is_playing) return was_moving;
@@ -286,5 +245,5 @@ double player_phase(const Player *p) {
 
 bool player_is_moving(const Player *p) {
   const double phase = player_phase(p);
-  return p->is_playing || p->is_marking || (phase > 0 && phase < 1) || p->zoom != p->request.zoom;
+  return p->is_playing || (phase > 0 && phase < 1) || p->zoom != p->request.zoom;
 }

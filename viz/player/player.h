@@ -81,8 +81,6 @@ typedef enum {
 } PlayerInput;
 
 enum {
-  PLAYER_MARKED_STEPS = 1 << 17, /* longer runs have no marks: they would be one grey bar */
-  PLAYER_MAX_STEPS = 2048,       /* longer runs have no marks of new maxima, which cost a row each */
   PLAYER_MAX_PRODUCTS = 1 << 17, /* multiply-adds for them at a time; the rest comes with later ticks */
   PLAYER_ENTRY_BYTES = 256,
   PLAYER_STROKES = 8, /* that can be taken back */
@@ -125,11 +123,8 @@ struct Player {
   char entry[PLAYER_ENTRY_BYTES];
   char strokes[PLAYER_STROKES][PATTERN_NAME_BYTES]; /* the mask before each stroke of painting */
   int n_strokes;
-  bool paints_seen;           /* this stroke shows tiles; else it hides them */
-  int64_t paint_i, paint_j;   /* where it is */
-  uint8_t marks[SCENE_MARKS]; /* what happens in that part of the run */
-  bool is_marking;            /* new maxima are not marked beyond this step: */
-  Cursor marking;
+  bool paints_seen;         /* this stroke shows tiles; else it hides them */
+  int64_t paint_i, paint_j; /* where it is */
 };
 
 /* Sets up for a request; without any size in it, a problem small enough to be looked at. The request's scene and step
@@ -176,7 +171,6 @@ bool player_open_file(Player *player, const char *path);
 
 /* Takes a whole one-line state, scene and step included. */
 bool player_restore(Player *player, const char *line);
-
 
 /* The one-line state of what is shown. Returns text. */
 const char *player_state(const Player *player, char text[REQUEST_STATE_BYTES]);

@@ -81,21 +81,13 @@ static PlayerInput escape(Player *p) {
   return INPUT_NONE;
 }
 
-/* Of playing and of the race. Which of the racers is walked, the last to be done, may be another one. */
+/* Of playing. */
 static void set_clock(Player *p) {
-  Request r = p->request;
-  r.by_time = !r.by_time;
-  if (r.n_algorithms > 1) {
-    if (!player_apply(p, &r, p->without_max)) return;
-  } else {
-    p->request.by_time = p->stage.config.by_time = r.by_time;
-    const double moved_s = p->moved_s;
-    player_show(p, p->now.step);
-    p->moved_s = moved_s;
-  }
-  player_say(p, false,
-             r.by_time ? "By the model's time: a load takes as long as its bytes, and the race is one of time"
-                       : "A step a beat; the race is one of bytes");
+  p->request.by_time = !p->request.by_time;
+  const double moved_s = p->moved_s;
+  player_show(p, p->now.step);
+  p->moved_s = moved_s;
+  player_say(p, false, p->request.by_time ? "By the model's time: a load takes as long as its bytes" : "A step a beat");
 }
 
 static void set_zoom(Player *p, int direction) {
@@ -198,15 +190,15 @@ const KeyHelp KEY_HELP[] = {
     {"Home, End", "to the start, to the end"},
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
-    {"1 to 9, 0, z, Z, Q, E",
-     "scenes: all, tiles, hierarchy, softmax, causal, timeline, code, race, warp, decode, pipeline, zoom, serving"},
+    {"1 to 9, 0, z, Z, E",
+     "scenes: all, tiles, hierarchy, softmax, causal, timeline, code, piles, warp, decode, pipeline, serving"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
     {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},
     {"u, i", "SRAM, heads doubled (capital: halved)"},
     {"c, o", "causal or not; softmax without the maximum: it overflows"},
     {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},
-    {"Wheel, Return, Backspace", "in pipeline and zoom: a level in, out; elsewhere the wheel steps"},
+    {"Wheel, Return, Backspace", "in pipeline: a level in, out; elsewhere the wheel steps"},
     {"Press and drag, Backspace", "in causal: paint the mask, tile by tile; take a stroke back (also: right button)"},
     {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
     {"y, Ctrl+V", "copy the one-line state (and print it), take one"},
@@ -214,7 +206,7 @@ const KeyHelp KEY_HELP[] = {
     {"d", "print this step in words"},
     {"t, p, f", "theme, presentation, full screen"},
     {"F, K", "the controls folded to a row, or unfolded; the speaker's page, in a window of its own"},
-    {"r, k", "reduced motion; a step a beat, or the model's time, of the race too"},
+    {"r, k", "reduced motion; a step a beat, or the model's time"},
     {"l; . and ,", "lessons: the list, or the one that is open; on and back in it (Tab: into its answer)"},
     {"?, q", "these keys, quit (Escape: leaves what is open, presentation, then asks)"},
     {NULL, NULL},

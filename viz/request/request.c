@@ -10,7 +10,6 @@
 #include "viz/request/own_masks.h"
 #include "viz/request/own_programs.h"
 #include "viz/request/pipeline_file.h"
-#include "viz/scene/race_clock.h"
 #include "viz/text/number.h"
 
 /* ---- Files ------------------------------------------------------------------------------------------------- */
@@ -47,21 +46,18 @@ const QuestionFiles REQUEST_FILES = {
 
 /* ---- Scenes ------------------------------------------------------------------------------------------------ */
 
-/* The algorithm whose steps are walked. Of several, which race, the one that moves most, or takes longest: when it is
- * done, all are. */
+/* The algorithm whose steps are walked. Of several the one that moves most: when it is done, all are. */
 static Status choose_shown(const Request *r, StageConfig *config, Error *error) {
-  double most = 0;
+  Wide most = 0;
   config->schedule = r->algorithms[0];
   for (int k = 0; k < r->n_algorithms && r->n_algorithms > 1; k++) {
     Simulation run;
     Problem head = config->problem;
-    const Status status = simulation_answer(&run, &head, r->algorithms[k], r->by_time ? &config->gpu : NULL, error);
+    const Status status = simulation_answer(&run, &head, r->algorithms[k], NULL, error);
     if (status) return status;
     config->rivals[config->n_rivals++] = r->algorithms[k];
-    const double seconds = r->by_time ? race_clock(&run, &config->gpu).whole_s : 0,
-                 length = seconds > 0 ? seconds : (double)run.total_bytes;
-    if (length <= most) continue;
-    most = length;
+    if (run.total_bytes <= most) continue;
+    most = run.total_bytes;
     config->schedule = r->algorithms[k];
   }
   return STATUS_OK;
@@ -76,13 +72,12 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .zoom = r->zoom,
                         .pages = r->pages,
                         .ring = r->ring,
-                        .weighs = strcmp(r->scene, SCENE_NAMES[SCENE_DECODE]) == 0,
-                        .by_time = r->by_time};
+                        .weighs = strcmp(r->scene, SCENE_NAMES[SCENE_DECODE]) == 0};
   memset(stage, 0, sizeof *stage);
   Status status = request_algorithms(r, REQUEST_ONE, error);
   if (status) return status;
   if (r->n_algorithms > SNAPSHOT_RUNS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "a race has at most %d algorithms; name fewer with --algorithm",
+    return error_set(error, STATUS_BAD_REQUEST, "a picture has at most %d algorithms; name fewer with --algorithm",
                      SNAPSHOT_RUNS_MAX);
   if ((status = request_problem(r, &config.problem, &config.gpu, error))) return status;
   if ((status = choose_shown(r, &config, error))) return status;

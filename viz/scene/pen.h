@@ -118,6 +118,12 @@ void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_
 /* Says where a part is that has a name and cannot be pointed at: for view->regions. */
 void pen_part(const Pen *pen, const char *name, Box box);
 
+/* The way through the run at the foot of a page, where someone drags it: of a bare one there is none. And
+ * where it lies in what scene_draw draws. */
+Box pen_scrub(const Pen *pen);
+Box scene_scrub(const SceneView *view, double width, double height);
+/* Ground and progress alone; returns what is left. */
+Box pen_page_bare(const Pen *pen);
 /* Ground, heading, what happens and why, and progress of a scene that fills the page; returns what is left. */
 Box pen_page(const Pen *pen, const char *title);
 Box pen_page_told(const Pen *pen, const char *title, const Narration *said); /* another thing is told */
@@ -133,8 +139,6 @@ bool draw_lens(const Pen *pen, Box box);
 void draw_legend(const Pen *pen, double x, double y, double width); /* what the tiles' looks mean */
 double legend_height(const Pen *pen);
 void draw_hierarchy(const Pen *pen, Box box, bool is_large);
-void draw_race(const Pen *pen, Box box, bool is_large);
-double race_height(const Pen *pen);
 void draw_softmax(const Pen *pen, Box box, bool is_large);
 void draw_code(const Pen *pen, Box box);
 void draw_log(const Pen *pen, Box box);

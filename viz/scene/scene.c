@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/scene/byte_strip_view.h"
 #include "viz/scene/code_lines.h"
 #include "viz/scene/pen.h"
 #include "viz/text/number.h"
@@ -28,7 +27,7 @@ bool scene_from_name(const char *name, SceneKind *scene) {
 /* A page narrower than 16:9, such as beside a lesson, is bound by its width a little later: type counts there for more
  * than air. */
 enum { NARROW_UNITS = 1110, HIGH_UNITS = 720, TALL_NARROW_UNITS = 620, TALL_HIGH_UNITS = 900 };
-/* What heading, narration and bytes over time take of that: a framed page has none. */
+/* What heading, narration and the way through the run take of that: a framed page has none. */
 enum { AROUND_UNITS = 175, TALL_AROUND_UNITS = 250 };
 
 static bool is_tall(double width, double height) { return height > 1.1 * width; }
@@ -120,12 +119,12 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
     shown_scene(scene, &shown, width, height)->draw(&pen);
 }
 
-Box scene_strip(const SceneView *view, double width, double height) {
+Box scene_scrub(const SceneView *view, double width, double height) {
   static const Snapshot nothing;
   if (!(width >= LEAST_WIDTH && height >= LEAST_HEIGHT)) return (Box){0};
   const SceneView shown = shown_view(view, width, height);
   const Pen pen = pen_for(&nothing, &shown, NULL, width, height, &theme_light);
-  return pen_strip(&pen);
+  return pen_scrub(&pen);
 }
 
 SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneView *view, cairo_surface_t *measures,

@@ -26,28 +26,29 @@ typedef struct {
 } PictureKey;
 
 struct SceneMemo {
-  bool has_key, has_timeline, has_strip;
+  bool has_key, has_timeline, has_piles;
   MemoKey key, sought;
   Timeline timeline;
-  ByteStrip strip;
+  Piles piles;
   struct {
     cairo_surface_t *surface;
     PictureKey key;
     Box plane;
-  } pictures[MEMO_PICTURE_COUNT];
+  } picture;
 };
 
 SceneMemo *memo_new(void) { return calloc(1, sizeof(SceneMemo)); }
 
-static void drop_picture(SceneMemo *memo, MemoPicture which) {
-  if (memo->pictures[which].surface) cairo_surface_destroy(memo->pictures[which].surface);
-  memo->pictures[which].surface = NULL;
+static void drop_picture(SceneMemo *memo) {
+  if (memo->picture.surface) cairo_surface_destroy(memo->picture.surface);
+  memo->picture.surface = NULL;
 }
 
 static void forget(SceneMemo *memo) {
-  for (int k = 0; k < MEMO_PICTURE_COUNT; k++) drop_picture(memo, (MemoPicture)k);
+  drop_picture(memo);
   if (memo->has_timeline) timeline_free(&memo->timeline);
-  memo->has_timeline = memo->has_strip = false;
+  if (memo->has_piles) piles_free(&memo->piles);
+  memo->has_timeline = memo->has_piles = false;
 }
 
 void memo_free(SceneMemo *memo) {
@@ -87,12 +88,12 @@ const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *ro
   return memo ? &memo->timeline : room;
 }
 
-const ByteStrip *memo_strip(SceneMemo *memo, const Snapshot *now, ByteStrip *room) {
+const Piles *memo_piles(SceneMemo *memo, const Snapshot *now, Piles *room) {
   if (memo) turn_to(memo, now);
-  if (memo && memo->has_strip) return &memo->strip;
-  byte_strip_make(memo ? &memo->strip : room, now);
-  if (memo) memo->has_strip = true;
-  return memo ? &memo->strip : room;
+  if (memo && memo->has_piles) return &memo->piles;
+  piles_make(memo ? &memo->piles : room, now);
+  if (memo) memo->has_piles = true;
+  return memo ? &memo->piles : room;
 }
 
 /* ---- Pictures -------------------------------------------------------------------------------------------- */
@@ -109,44 +110,40 @@ static bool can_copy(cairo_t *cr) {
 }
 
 static bool is_same(const PictureKey *a, const PictureKey *b) {
-  return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw &&
-         a->presentation == b->presentation && a->body.x == b->body.x && a->body.y == b->body.y &&
-         a->body.width == b->body.width && a->body.height == b->body.height;
+  return a->theme == b->theme && a->unit == b->unit && a->draw == b->draw && a->presentation == b->presentation &&
+         a->body.x == b->body.x && a->body.y == b->body.y && a->body.width == b->body.width &&
+         a->body.height == b->body.height;
 }
 
-static void draw_picture(const Pen *pen, MemoPicture which, const PictureKey *key, const void *what) {
+static void draw_picture(const Pen *pen, const PictureKey *key, const void *what) {
   SceneMemo *memo = pen->view->memo;
   Pen on = *pen;
-  drop_picture(memo, which);
+  drop_picture(memo);
   cairo_surface_t *to = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)key->body.width, (int)key->body.height);
-  memo->pictures[which].surface = to;
-  memo->pictures[which].key = *key;
-  memo->pictures[which].plane = (Box){0};
+  memo->picture.surface = to;
+  memo->picture.key = *key;
+  memo->picture.plane = (Box){0};
   on.cr = cairo_create(to);
   theme_use(on.cr, pen->theme->background, 1);
   cairo_paint(on.cr);
   cairo_translate(on.cr, -key->body.x, -key->body.y); /* hatches are laid from the page's corner on */
-  key->draw(&on, key->body, what, &memo->pictures[which].plane);
+  key->draw(&on, key->body, what, &memo->picture.plane);
   cairo_destroy(on.cr);
   cairo_surface_flush(to);
 }
 
-void memo_draw_still(const Pen *pen, Box body, MemoPicture which, DrawStill *draw, const void *what, Box *plane) {
+void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, Box *plane) {
   SceneMemo *memo = pen->view->memo;
-  const PictureKey key = {.theme = pen->theme,
-                          .body = body,
-                          .unit = pen->unit,
-                          .draw = draw,
-                          .presentation = pen->view->presentation};
+  const PictureKey key = {
+      .theme = pen->theme, .body = body, .unit = pen->unit, .draw = draw, .presentation = pen->view->presentation};
   *plane = (Box){0};
   if (!memo || body.width < 1 || body.height < 1 || !can_copy(pen->cr)) {
     draw(pen, body, what, plane);
     return;
   }
-  if (!memo->pictures[which].surface || !is_same(&memo->pictures[which].key, &key))
-    draw_picture(pen, which, &key, what);
-  cairo_set_source_surface(pen->cr, memo->pictures[which].surface, body.x, body.y);
+  if (!memo->picture.surface || !is_same(&memo->picture.key, &key)) draw_picture(pen, &key, what);
+  cairo_set_source_surface(pen->cr, memo->picture.surface, body.x, body.y);
   cairo_rectangle(pen->cr, body.x, body.y, body.width, body.height);
   cairo_fill(pen->cr);
-  *plane = memo->pictures[which].plane;
+  *plane = memo->picture.plane;
 }

@@ -167,23 +167,10 @@ static void draw_headline(const Pen *pen, Box box) {
 }
 
 static void draw(const Pen *pen) {
-  const double u = pen->unit;
   Box body = pen_page(pen, pen->now->schedule->title);
-  const Box head = box_cut_top(&body, 1.35 * pen_size(pen, TYPE_NUMBER), 6 * u);
-  if (pen->view->presentation || pen->is_tall) { /* one idea a screen: the race has a scene of its own */
-    draw_headline(pen, head);
-    draw_hierarchy(pen, body, !pen->is_tall);
-    return;
-  }
-  Box race = box_cut_bottom(&body, race_height(pen) * 1.15 + 2.2 * pen_size(pen, TYPE_SMALL), 12 * u);
+  const Box head = box_cut_top(&body, 1.35 * pen_size(pen, TYPE_NUMBER), 6 * pen->unit);
   draw_headline(pen, head);
-  draw_hierarchy(pen, body, true);
-  const Box label = box_cut_top(&race, 1.9 * pen_size(pen, TYPE_SMALL), 0);
-  pen_text(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, label.x,
-           label.y + 1.2 * pen_size(pen, TYPE_SMALL), label.width,
-           pen->now->by_time ? "The race: how far each algorithm gets in the time so far, at peak rates"
-                             : "The race: how far each algorithm gets with the bytes moved so far");
-  draw_race(pen, race, true);
+  draw_hierarchy(pen, body, !pen->is_tall);
 }
 
 const Scene HIERARCHY_SCENE = {.title = "What crosses between HBM and SRAM", .key = '3', .draw = draw};

@@ -36,13 +36,11 @@ static void draw(const Pen *pen) {
     return;
   }
   Box left = box_cut_left(&body, 0.4 * body.width, 14 * u);
-  const Box race = box_cut_bottom(&left, race_height(pen), 0);
   const Box count = box_cut_bottom(&left, 1.12 * pen_size(pen, TYPE_NUMBER), 6 * u);
   const Box legend = box_cut_bottom(&left, legend_height(pen), 0);
   const Box tiles = draw_grid(pen, left, NULL);
   draw_legend(pen, legend.x, fmin(legend.y, tiles.y + tiles.height + 4 * u), legend.width);
   draw_moved(pen, count);
-  draw_race(pen, race, false);
   const Box upper = box_cut_top(&body, 0.42 * body.height, 14 * u);
   draw_hierarchy(pen, upper, false);
   const Box code = box_cut_right(&body, 0.45 * body.width, 14 * u);

@@ -1,10 +1,10 @@
-/* The page of a scene: heading, what happens and why, and bytes over time at its foot. */
+/* The page of a scene: heading, what happens and why, and the way through the run at its foot. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/scene/byte_strip_view.h"
+#include "viz/scene/pen.h"
 #include "viz/text/mask_text.h"
 #include "viz/text/number.h"
 
@@ -47,14 +47,42 @@ static void problem_words(const Pen *pen, double room, char *text, size_t size) 
   if (strlen(now->gpu.name) < 20) add_part(pen, room, text, size, now->gpu.name);
 }
 
+Box pen_scrub(const Pen *pen) {
+  const double u = pen->unit, height = fmax(6, 10 * u);
+  if (pen->view->bare) return (Box){0};
+  return box_at(pen->page.x + 24 * u, pen->page.y + pen->page.height - height - 6 * u, pen->page.width - 48 * u,
+                height);
+}
+
+/* Takes its room off the page. */
+static void draw_scrub(const Pen *pen, Box *page) {
+  const Snapshot *now = pen->now;
+  const double phase = pen->view->phase,
+               step = (double)now->step - (phase > 0 && phase < 1 && now->step > 0 ? 1 - phase : 0);
+  const Box all = pen_scrub(pen);
+  Box done = all;
+  if (all.height <= 0) return;
+  done.width = floor(now->n_steps ? all.width * step / (double)now->n_steps : 0);
+  pen_part(pen, "the run", all);
+  pen_fill(pen, all, pen->theme->grid, 1);
+  pen_fill(pen, done, pen->theme->axis, 1);
+  page->height = all.y - 2 * pen->unit - page->y;
+}
+
 static void draw_footer(const Pen *pen, Box *page) {
-  const double u = pen->unit;
-  const Box strip = pen_strip(pen);
-  draw_byte_strip(pen);
-  if (pen->view->footer && !pen->view->presentation)
-    pen_mono(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, strip.x, page->y + page->height - 6 * u,
-             strip.width, pen->view->footer);
-  page->height = strip.y - 2 * u - page->y;
+  const double small = pen_size(pen, TYPE_SMALL);
+  draw_scrub(pen, page);
+  if (!pen->view->footer || pen->view->presentation) return;
+  const Box line = box_cut_bottom(page, 1.4 * small, 0);
+  pen_mono(pen, TYPE_SMALL, pen->theme->ink_soft, false, ANCHOR_START, line.x + 24 * pen->unit, line.y + small,
+           line.width - 48 * pen->unit, pen->view->footer);
+}
+
+Box pen_page_bare(const Pen *pen) {
+  Box page = pen->page;
+  pen_fill(pen, page, pen->theme->background, 1);
+  draw_scrub(pen, &page);
+  return page;
 }
 
 /* At least 1/25 of the height, larger on a projector; on a page that is not wide, as large as its lines allow, and

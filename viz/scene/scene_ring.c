@@ -326,12 +326,8 @@ static void draw_figures(const Pen *pen, Box box, const Ring *g) {
 static void draw(const Pen *pen) {
   Ring g;
   Narration said;
-  SceneView view = *pen->view;
-  Pen alone = *pen;
   tell(pen->now, pen->view->memo, &said);
-  view.strip_of = pen->now->asked.shape.heads > 1 ? " of a head on one GPU" : " on one GPU";
-  alone.view = &view;
-  Box body = pen_page_told(&alone, "Ring attention", &said);
+  Box body = pen_page_told(pen, "Ring attention", &said);
   if (!make_ring(&g, pen->now, pen->view->phase)) {
     if (pen->view->framed || pen->view->bare) pen_paragraph(pen, TYPE_BODY, pen->theme->ink, body, g.error.message);
     return;

@@ -5,15 +5,14 @@
 #include "sim/algorithms/shipped.h"
 #include "sim/algorithms/walk/place.h"
 #include "viz/scene/code_lines.h"
-#include "viz/scene/race_clock.h"
 #include "viz/scene/snapshot_parts.h"
 
 /* ---- Setting up ------------------------------------------------------------------------------------------ */
 
 /* One head of the problem under one algorithm. The tiling is chosen with all heads in view, as a launch would. */
-static Status simulate_head(const Problem *problem, const Schedule *schedule, const Gpu *gpu, Simulation *launch,
-                            Simulation *run, Error *error) {
-  const Status status = simulation_answer(launch, problem, schedule, gpu, error);
+static Status simulate_head(const Problem *problem, const Schedule *schedule, Simulation *launch, Simulation *run,
+                            Error *error) {
+  const Status status = simulation_answer(launch, problem, schedule, NULL, error);
   if (status) return status;
   Problem head = *problem;
   head.shape = launch->plan.shape;
@@ -22,53 +21,10 @@ static Status simulate_head(const Problem *problem, const Schedule *schedule, co
   return simulate(run, &head, schedule, error);
 }
 
-static double most_ctas(const Simulation *launch) {
-  const Shape *s = &launch->plan.shape;
-  int64_t most = 0;
-  for (int pass = 0; pass < launch->schedule->n_passes; pass++) {
-    const int64_t n = place_n_ctas(launch->schedule, &launch->plan, pass);
-    if (n > most) most = n;
-  }
-  return (double)most * (double)s->batch * (double)s->kv_heads;
-}
-
-static Wide side_of(const Shape *s, uint8_t side) {
-  return wide(side == SIDE_ROWS ? s->N_q : side == SIDE_COLS ? s->N_k : side == SIDE_ONE ? 1 : s->d);
-}
-
 /* Query heads of a walk: one, or all of a KV head. */
 static int64_t heads_of(const Simulation *head) {
   const int64_t packed = head->plan.shape.group;
   return packed > 1 ? packed : schedule_group(&head->plan);
-}
-
-/* Of `n` walks beside each other, which read the same K and V. */
-static SnapshotLink link_of(const Simulation *launch, const Simulation *head, int64_t n, const Gpu *gpu) {
-  const Shape *s = &head->plan.shape, *all = &launch->plan.shape;
-  const double needed = (double)launch->inputs_bytes + (double)launch->outputs_bytes;
-  SnapshotLink link = {.bytes = (double)head->total_bytes * (double)n,
-                       .needed_bytes = n > 1 ? needed / (double)(all->batch * all->kv_heads)
-                                             : (double)head->inputs_bytes + (double)head->outputs_bytes,
-                       .bound = TIME_NONE};
-  for (int k = 0; k < head->schedule->n_tensors; k++) {
-    const ProgramTensor *t = &head->schedule->tensors[k];
-    const bool is_shared = t->role == TENSOR_INPUT && t->rows == SIDE_COLS;
-    const Wide moved = (head->traffic.read[k] + head->traffic.write[k]) * (is_shared ? wide(n) : 1),
-               once = side_of(s, t->rows) * side_of(s, t->cols) * wide(dtype_bytes(s->dtype));
-    const bool by_tiles = sides_are_tile(t->rows, t->cols);
-    if (by_tiles && moved > 0) link.tiles |= (uint32_t)1 << k;
-    if (!by_tiles && !t->is_stats && 2 * moved > 3 * once) link.again |= (uint32_t)1 << k;
-  }
-  if (!gpu) return link;
-  const TimeWork work = simulation_own_work(launch, gpu);
-  const TimeBound bound = timing_bound(&work, gpu);
-  link.bytes = work.hbm_bytes;
-  link.needed_bytes = needed;
-  link.bytes_per_s = timing_rate(gpu, TIME_HBM, work.dtype);
-  link.n_ctas = most_ctas(launch);
-  link.gaps_s = work.n_launches * gpu->launch_overhead_s;
-  link.bound = timing_term(&bound);
-  return link;
 }
 
 static void complete_rivals(StageConfig *config) {
@@ -83,12 +39,11 @@ static void complete_rivals(StageConfig *config) {
 
 static Status simulate_all(Stage *stage, Error *error) {
   const StageConfig *c = &stage->config;
-  const Gpu *gpu = c->by_time ? &c->gpu : NULL; /* the race's clock alone asks for it */
-  Status status = simulate_head(&c->problem, c->schedule, NULL, &stage->launches[0], &stage->run, error);
+  Simulation launch;
+  Status status = simulate_head(&c->problem, c->schedule, &launch, &stage->run, error);
   for (int k = 0; !status && k < c->n_rivals; k++) {
-    status = simulate_head(&c->problem, c->rivals[k], gpu, &stage->launches[k], &stage->rivals[k], error);
+    status = simulate_head(&c->problem, c->rivals[k], &launch, &stage->rivals[k], error);
     if (status) break;
-    stage->clocks[k] = race_clock(&stage->launches[k], &c->gpu);
     stage->rival_steps[k] = schedule_n_steps(c->rivals[k], &stage->rivals[k].plan);
     if (stage->rival_steps[k] >= (Wide)1 << 62)
       status = error_set(error, STATUS_TOO_LARGE,
@@ -98,9 +53,6 @@ static Status simulate_all(Stage *stage, Error *error) {
   stage->race_heads = 1;
   for (int k = 0; !status && k < c->n_rivals; k++)
     if (heads_of(&stage->rivals[k]) > stage->race_heads) stage->race_heads = heads_of(&stage->rivals[k]);
-  for (int k = 0; !status && k < c->n_rivals; k++)
-    stage->links[k] =
-        link_of(&stage->launches[k], &stage->rivals[k], stage->race_heads / heads_of(&stage->rivals[k]), gpu);
   return status;
 }
 
@@ -178,12 +130,9 @@ static void fill_run(const Simulation *s, Wide n, Wide n_steps, uint64_t step, S
   snapshot_fill_grid(s->schedule, &s->plan, is_over || step == 0 ? NULL : &next, is_over, &grid);
   place_traffic(s->schedule, &s->plan, step, &run->traffic);
   run->schedule = s->schedule;
+  run->plan = &s->plan;
   run->has_event = step > 0 && schedule_seek(s->schedule, &s->plan, &cursor, step - 1) &&
                    schedule_next(s->schedule, &s->plan, &cursor, &run->event);
-  run->lap = grid.lap;
-  run->n_laps = grid.n_laps;
-  run->T_r = grid.T_r;
-  run->T_c = grid.T_c;
   run->tiling = s->plan.tiling;
   run->step = step;
   run->n_steps = (uint64_t)n_steps;
@@ -195,45 +144,22 @@ static void fill_run(const Simulation *s, Wide n, Wide n_steps, uint64_t step, S
   run->fits = s->fits;
 }
 
-static double part_done(const SnapshotRun *run) { return part_of(run->tiles_done, run->tiles_total); }
-
-bool snapshot_order_holds(const Snapshot *now, const SnapshotRun *a, const SnapshotRun *b) {
-  const double gaps = a->link.gaps_s - b->link.gaps_s, time = a->whole_s - b->whole_s;
-  return !now->by_time || time == 0 || (time < 0) == (time + gaps < 0);
-}
-
 static void fill_runs(const Stage *stage, Snapshot *now) {
-  const Gpu *gpu = &stage->config.gpu;
-  double time_s = 0;
   now->n_runs = stage->config.n_rivals;
-  for (int k = 0; stage->config.by_time && k < now->n_runs; k++) {
-    if (stage->rivals[k].schedule != stage_schedule(stage)) continue;
-    const RaceClock *c = &stage->clocks[k];
-    now->by_time = c->whole_s > 0;
-    time_s = race_clock_s(c, &stage->launches[k], gpu, now->step);
-    now->clock_before = now->has_event ? race_clock_s(c, &stage->launches[k], gpu, now->step - 1) : 0;
-  }
   now->race_heads = stage->race_heads;
   const Wide own = wide(now->race_heads / heads_of(&stage->run)), clock_bytes = own * now->total_bytes;
-  now->clock = now->by_time ? time_s : (double)clock_bytes;
-  if (!now->by_time) now->clock_before = now->clock - (now->has_event ? (double)(own * now->event.bytes) : 0);
+  now->clock = (double)clock_bytes;
+  now->clock_before = now->clock - (now->has_event ? (double)(own * now->event.bytes) : 0);
   for (int k = 0; k < now->n_runs; k++) {
     const Simulation *s = &stage->rivals[k];
-    const uint64_t n_steps = (uint64_t)stage->rival_steps[k];
-    const Wide n = wide(now->race_heads / heads_of(s));
-    const uint64_t step = s->schedule == stage_schedule(stage) ? now->step
-                          : now->by_time ? race_clock_step(&stage->clocks[k], &stage->launches[k], gpu, time_s)
-                                         : place_of_bytes(s->schedule, &s->plan, clock_bytes / n);
-    fill_run(s, n, n_steps, step, &now->runs[k]);
-    now->runs[k].is_alike = programs_are_alike(s->schedule, now->schedule);
-    now->runs[k].link = stage->links[k];
-    if (!now->by_time) continue;
-    now->runs[k].whole_s = stage->clocks[k].whole_s;
-    now->runs[k].time_s = fmin(time_s, now->runs[k].whole_s);
+    SnapshotRun *run = &now->runs[k];
+    run->n_beside = now->race_heads / heads_of(s);
+    const Wide n = wide(run->n_beside);
+    const uint64_t step =
+        s->schedule == stage_schedule(stage) ? now->step : place_of_bytes(s->schedule, &s->plan, clock_bytes / n);
+    fill_run(s, n, (uint64_t)stage->rival_steps[k], step, run);
+    run->is_alike = programs_are_alike(s->schedule, now->schedule);
   }
-  const double shown = part_done(snapshot_own_run(now));
-  for (int k = 0; k < now->n_runs; k++)
-    now->runs[k].running_ratio = now->runs[k].tiles_done > 0 ? shown / part_done(&now->runs[k]) : NAN;
 }
 
 const SnapshotRun *snapshot_own_run(const Snapshot *now) {

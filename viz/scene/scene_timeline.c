@@ -148,7 +148,7 @@ static void draw_parts(const Pen *pen, Box body, const Timeline *t) {
   const Box lanes = box_cut_top(&body, 0.56 * body.height, 10 * u);
   const TimelineMoment moment = timeline_now(t, pen->now);
   draw_lanes(pen, lanes, t, &moment);
-  memo_draw_still(pen, body, MEMO_SCENE, draw_waves, t, &plane);
+  memo_draw_still(pen, body, draw_waves, t, &plane);
   if (pen->now->step > 0) draw_wave_mark(pen, plane, t, &moment);
 }
 

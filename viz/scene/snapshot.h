@@ -27,10 +27,9 @@
 #include "sim/simulate.h"
 #include "sim/numbers/attention.h"
 #include "viz/scene/pipeline.h"
-#include "viz/scene/race_clock.h"
 
 enum {
-  SNAPSHOT_RUNS_MAX = 4,   /* algorithms in the race, the shown one among them */
+  SNAPSHOT_RUNS_MAX = 4,   /* algorithms beside each other, the shown one among them */
   SNAPSHOT_LOG_LINES = 12, /* last events in words */
   SNAPSHOT_LOG_BYTES = 192,
   SNAPSHOT_SCORES = 128, /* scores of one row in one tile; of a wider tile the first are kept */
@@ -57,7 +56,7 @@ typedef struct {
   Problem problem;
   Gpu gpu;                                   /* whose rates charts and timeline take; n_sm 0: paper */
   const Schedule *schedule;                  /* the algorithm shown */
-  const Schedule *rivals[SNAPSHOT_RUNS_MAX]; /* the race; the shown one may be among them */
+  const Schedule *rivals[SNAPSHOT_RUNS_MAX]; /* beside it; the shown one may be among them */
   int n_rivals;                              /* 0: standard, fa1, fa2 */
   uint64_t seed;                             /* of Q, K and V */
   int64_t row_in_block;                      /* which row of a row block the softmax shows, from 1; 0: the middle one */
@@ -69,7 +68,6 @@ typedef struct {
   double zoom;      /* how far in, between levels too */
   ServedPages pages;
   RingRanks ring;
-  bool by_time;  /* the race is on a clock of time; else of bytes, and where no rate is known */
   bool weighs;   /* weights of split parts are computed, which takes up to half a second once */
   bool lone_row; /* only the large row is computed, not those beside it */
 } StageConfig;
@@ -129,35 +127,20 @@ typedef struct {
   double least_s, predicted_s; /* of the whole launch, as `tilewalk sim --gpu` says; 0: not known */
 } SnapshotL2;
 
-/* What a run of the race has to carry, in all. On a clock of time: the whole launch through HBM, and its CTAs; else one
- * head between HBM and SRAM. */
-typedef struct {
-  double bytes, needed_bytes; /* needed: inputs and outputs once */
-  double bytes_per_s;         /* of the link; 0: on a clock of bytes */
-  double n_ctas;              /* of the pass that has most; 0: on a clock of bytes */
-  double gaps_s;              /* between launches, which no time has */
-  uint32_t tiles,
-      again; /* by index of Program.tensors: matrices by tiles that move; others that do so more than once */
-  int bound; /* TimePart, TIME_TERM_BUSIEST, ...: what the time is of; TIME_NONE */
-} SnapshotLink;
-
-/* One algorithm in the race: as far as it gets with the bytes that the shown one has moved. */
+/* One of the algorithms beside each other: as far as it gets with the bytes that the shown one has moved. */
 typedef struct {
   const Schedule *schedule; /* not the snapshot's own */
+  const Plan *plan;         /* the stage's */
+  int64_t n_beside;         /* walks beside each other that its bytes are of */
   Tiling tiling;            /* completed: each algorithm may have its own default */
   uint64_t step, n_steps;
   bool has_event;
-  Event event;                   /* the last that has happened to it */
-  int64_t lap, n_laps, T_r, T_c; /* of its tiles, as in SnapshotGrid */
-  Traffic traffic;               /* fold of its events [0, step) */
-  Wide moved_bytes;              /* read and written so far, by race_heads */
-  Wide total_bytes;              /* when it will be done */
-  Wide tiles_done;               /* score tiles that are computed, once for each lap */
-  Wide tiles_total;              /* those of the whole run */
-  double time_s, whole_s;        /* so far and in all, on the clock of time (viz/scene/race_clock.h); else 0 */
-  SnapshotLink link;
-  double running_ratio; /* how many times as far the shown one is with these bytes: part done over part done; NAN at the
-                           start */
+  Event event;      /* the last that has happened to it */
+  Traffic traffic;  /* fold of its events [0, step) */
+  Wide moved_bytes; /* read and written so far, by race_heads */
+  Wide total_bytes; /* when it will be done */
+  Wide tiles_done;  /* score tiles that are computed, once for each lap */
+  Wide tiles_total; /* those of the whole run */
   bool is_finished, fits;
   bool is_alike; /* its outputs must be those of the shown one: only then have they a ratio */
 } SnapshotRun;
@@ -290,8 +273,7 @@ typedef struct {
   Problem asked; /* the whole of it, all heads, as it was asked */
   int n_runs;
   int64_t race_heads; /* query heads that the bytes of each run are of: all of a KV head where one packs them; else 1 */
-  double clock, clock_before; /* of the race: seconds or bytes, now and before the present event */
-  bool by_time;               /* the runs are where they are after the same time; else after the same bytes */
+  double clock, clock_before; /* bytes that all of them have moved, now and before the present event */
   SnapshotRun runs[SNAPSHOT_RUNS_MAX];
   SnapshotBefore before;
   SnapshotSkips skips;
@@ -309,11 +291,8 @@ typedef struct {
   uint64_t live[PROGRAM_OPS_MAX]; /* values still to be read (sim/algorithms/walk/live.h), before each operation */
   Simulation run;                 /* of one head */
   Simulation rivals[SNAPSHOT_RUNS_MAX];
-  Simulation launches[SNAPSHOT_RUNS_MAX]; /* of rivals, with all heads: how long they take */
   Wide rival_steps[SNAPSHOT_RUNS_MAX];
   int64_t race_heads; /* as in Snapshot */
-  SnapshotLink links[SNAPSHOT_RUNS_MAX];
-  RaceClock clocks[SNAPSHOT_RUNS_MAX]; /* of launches, by time */
   Traffic dense;
   bool has_layout;
   Layout layout;
@@ -428,9 +407,6 @@ uint64_t stage_step_of_tile(const Stage *stage, uint64_t from, int64_t i, int64_
 
 /* How many steps from `step` on are seen in one beat: one, but skips in a row are one gesture. At most 4096. */
 uint64_t stage_beat(const Stage *stage, uint64_t step);
-
-/* Whether the gaps between launches, which are left out, could not turn round which of two runs is faster. */
-bool snapshot_order_holds(const Snapshot *now, const SnapshotRun *a, const SnapshotRun *b);
 
 /* An event as the program's line says it, or shorter; and a description of the whole step in a few lines. Returns text.
  */

@@ -10,7 +10,7 @@ typedef enum {
   HIT_TILE,   /* tile (i, j) of the scores */
   HIT_TENSOR, /* block `i` (Q, O, stats) or `j` (K, V) of a tensor along an edge */
   HIT_SLOT,   /* a tensor's place in SRAM */
-  HIT_RUN,    /* a run of the race, by index in snapshot.runs */
+  HIT_RUN,    /* a run, by index in snapshot.runs */
   HIT_LINE,   /* a line of the code */
   HIT_L2,     /* L2, where the machine has one */
 } SceneHitKind;
@@ -71,12 +71,10 @@ typedef struct {
   SceneBodies *bodies;   /* noted here what moves; NULL: nowhere */
   SceneRegions *regions; /* noted here what lies where; NULL: nowhere */
   bool framed;           /* bare, in a page with words and controls of its own: no text is below 12 pixels */
-  bool bare;             /* without heading, narration and bytes over time: someone else tells what happens */
+  bool bare;             /* without heading, narration and the way through the run: someone else tells what happens */
   bool undimmed;         /* nothing is dimmed: for fast playing, where it would flicker */
   SceneHit hover;        /* kind HIT_NONE: nothing is pointed at */
   const char *title;     /* at the top, where the algorithm's stands; NULL: that one */
-  const uint8_t *marks;  /* SCENE_MARKS of them, along the bytes over time; NULL: none */
-  const char *strip_of;  /* what the bytes over time are of, where the scene shows more: " of one GPU"; NULL */
   const char *footer;    /* one line at the bottom, such as the state; NULL: none */
 } SceneView;
 

@@ -178,29 +178,19 @@ const char *snapshot_describe(const Snapshot *s, char *text, size_t size) {
   for (int k = 0; k < s->n_runs; k++) {
     const SnapshotRun *r = &s->runs[k];
     if (r->schedule == s->schedule) continue;
-    put(text, size, "%s in the same %s: step %s", r->schedule->name, s->by_time ? "time" : "bytes",
-        number_count(r->step).text);
+    put(text, size, "%s in the same bytes: step %s", r->schedule->name, number_count(r->step).text);
     put(text, size, " of %s, ", number_count(r->n_steps).text);
     put(text, size, "%s of its tiles. ", number_percent(part_of(r->tiles_done, r->tiles_total)).text);
     if (r->has_event)
       put(text, size, "Now: %s. ", snapshot_sentence(r->schedule, &r->event, sentence, sizeof sentence));
     const SnapshotRun *own = snapshot_own_run(s);
-    put(text, size, s->by_time ? "It needs at least %s in all" : "It needs %s in all",
-        s->by_time ? number_seconds(r->whole_s).text : number_bytes(r->total_bytes).text);
-    if (!s->by_time && s->race_heads > 1) put(text, size, " for %" PRId64 " heads", s->race_heads);
+    put(text, size, "It needs %s in all", number_bytes(r->total_bytes).text);
+    if (s->race_heads > 1) put(text, size, " for %" PRId64 " heads", s->race_heads);
     if (!r->is_alike) {
       put(text, size, "; its outputs are others than those of %s.\n", schedule->name);
       continue;
     }
-    if (!snapshot_order_holds(s, r, own)) {
-      put(text, size, ", without the gaps between launches: with them it is slower or faster than %s.\n",
-          schedule->name);
-      continue;
-    }
-    put(text, size, ", %s of what %s needs.\n",
-        s->by_time ? number_ratio(r->whole_s / own->whole_s).text
-                   : number_ratio_of(r->total_bytes, own->total_bytes).text,
-        schedule->name);
+    put(text, size, ", %s of what %s needs.\n", number_ratio_of(r->total_bytes, own->total_bytes).text, schedule->name);
   }
   return text;
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viz/scene/byte_strip_view.h"
 #include "viz/web/drawing.h"
 #include "viz/web/web_assets.h"
 #include "viz/web/web_inner.h"
@@ -189,28 +188,6 @@ EXPORT bool web_picture(int width, int height, bool is_whole) {
   return !drawing_is_broken(surface);
 }
 
-enum { STRIP_MARGIN = 24, STRIP_HIGH = 70 };
-
-/* Bytes over time alone, of that width and STRIP_HIGH: a surface for web_list. */
-EXPORT const cairo_surface_t *web_strip(int width) {
-  static cairo_surface_t *strip;
-  cairo_surface_destroy(strip);
-  strip = drawing_new(width, STRIP_HIGH);
-  cairo_t *cr = cairo_create(strip);
-  const SceneView view = {.memo = viewer.memo, .marks = player.marks, .phase = player_phase(&player)};
-  const Pen pen = {.cr = cr,
-                   .theme = viewer_theme(&viewer),
-                   .now = &player.now,
-                   .view = &view,
-                   .unit = 1,
-                   .page = box_at(-STRIP_MARGIN, 0, width + 2 * STRIP_MARGIN, STRIP_HIGH)};
-  theme_use(cr, pen.theme->background, 1);
-  cairo_paint(cr);
-  draw_byte_strip(&pen);
-  cairo_destroy(cr);
-  return strip;
-}
-
 /* Of a surface that the frame draws, or of the frame itself: NULL. */
 EXPORT const DrawingList *web_list(const cairo_surface_t *of) {
   shown_list = drawing_list(of ? of : surface);
@@ -305,7 +282,7 @@ EXPORT bool web_is_control(double x, double y) { return controls_at(&viewer.cont
 EXPORT bool web_is_typing(void) { return player.open == OPEN_ENTRY; }
 EXPORT bool web_is_dark(void) { return player.dark; }
 EXPORT bool web_is_presentation(void) { return player.presentation; }
-EXPORT bool web_is_race(void) { return player.scene == SCENE_RACE; }
+EXPORT bool web_is_piles(void) { return player.scene == SCENE_PILES; }
 
 /* ---- The same by names, for what is HTML ----------------------------------------------------------------- */
 
@@ -352,7 +329,7 @@ EXPORT int web_input_named(const char *name) {
                 {"pass-next", INPUT_PASS_NEXT},
                 {"pass-back", INPUT_PASS_BACK},
                 {"clock", INPUT_CLOCK},
-                {"race", (PlayerInput)(INPUT_SCENE + SCENE_RACE)}};
+                {"piles", (PlayerInput)(INPUT_SCENE + SCENE_PILES)}};
   for (size_t k = 0; k < sizeof INPUTS / sizeof *INPUTS; k++)
     if (strcmp(INPUTS[k].name, name) == 0) return (int)INPUTS[k].input;
   return INPUT_NONE;

@@ -289,18 +289,21 @@ static void put_l2(Json *j, const SnapshotL2 *l2) {
   end_table(j);
 }
 
-static void put_runs(Json *j, const Snapshot *now) {
-  table(j, "The race", "algorithm|moved|of the whole run|tiles done");
-  for (int k = 0; k < now->n_runs; k++) {
-    const SnapshotRun *run = &now->runs[k];
+static void put_piles(Json *j, const Snapshot *now) {
+  Piles room = {0};
+  const Piles *all = memo_piles(web_memo(), now, &room);
+  table(j, "What each carries", "algorithm|needed once|again|between|in all");
+  for (int k = 0; k < all->n; k++) {
+    PileMoment at;
+    pile_at(&all->piles[k], now->clock, &at);
     json_open(j, "[");
-    cell(j, "%s", run->schedule->title);
-    cell(j, "%s", number_bytes(run->moved_bytes).text);
-    cell(j, "%s", number_bytes(run->total_bytes).text);
-    cell(j, "%s of %s", number_count(run->tiles_done).text, number_count(run->tiles_total).text);
+    cell(j, "%s", now->runs[k].schedule->title);
+    for (int c = 0; c < PILE_CLASSES; c++) cell_bytes(j, at.bytes[c]);
+    cell(j, "%s", number_bytes(now->runs[k].total_bytes).text);
     json_raw(j, "]");
   }
   end_table(j);
+  piles_free(&room);
 }
 
 static void put_row(Json *j, const SnapshotRow *row) {
@@ -335,7 +338,7 @@ EXPORT const char *web_numbers(void) {
   const Snapshot *now = &p->now;
   Json j = json_new();
   json_open(&j, "[");
-  if (p->scene == SCENE_RACE) put_runs(&j, now);
+  if (p->scene == SCENE_PILES) put_piles(&j, now);
   if (p->scene == SCENE_SOFTMAX) put_row(&j, &now->row);
   put_traffic(&j, now);
   put_work(&j, now);

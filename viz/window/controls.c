@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "viz/scene/byte_strip_view.h"
 #include "viz/text/number.h"
 
 #define BAR_UNITS          115.0 /* three rows */
@@ -177,15 +176,12 @@ static void lay_transport(Controls *c, const Player *p, cairo_t *cr) {
   lay(c, t, cr, middle, last, right - (tail - gap) * shrink, y, shrink, gap);
 }
 
-/* The scene's bytes over time are the scrub bar. */
+/* The way through the run at the foot of the scene. */
 static void lay_scrub(Controls *c, const Player *p) {
   const SceneView view = {.presentation = p->presentation};
-  const Box strip = scene_strip(&view, c->scene.width, c->scene.height);
+  const Box strip = scene_scrub(&view, c->scene.width, c->scene.height);
   if (strip.height <= 0) return;
-  Control *scrub =
-      add(c, INPUT_NONE, INPUT_NONE, "",
-          "drag through the run: bytes of each tensor so far, standard behind; bars above: stores, dots: a "
-          "new maximum, below: skips; across: passes");
+  Control *scrub = add(c, INPUT_NONE, INPUT_NONE, "", "drag through the run");
   scrub->kind = CONTROL_SCRUB;
   scrub->box = strip;
 }
@@ -247,7 +243,7 @@ static void lay_choices(Controls *c, const Player *p) {
 static void lay_bar(Controls *c, const Player *p, cairo_t *cr, double width, double height) {
   const double bar = ceil((is_folded(c, p) ? FOLDED_UNITS : BAR_UNITS) * c->bar_unit);
   const SceneView view = {.presentation = p->presentation};
-  const Box strip = scene_strip(&view, c->scene.width, c->scene.height);
+  const Box strip = scene_scrub(&view, c->scene.width, c->scene.height);
   c->bar = box_at(0, p->presentation && strip.height > 0 ? strip.y - bar : height - bar, width, bar);
   if (c->side.width > 0) c->side.height -= bar;
   if (!p->presentation) c->scene = box_at(0, 0, c->scene.width, height - bar);

@@ -68,7 +68,6 @@ static void draw_scene(Viewer *v, cairo_t *cr) {
                           .memo = v->memo,
                           .phase = player_phase(p),
                           .hover = v->hover,
-                          .marks = p->marks,
                           .undimmed = p->is_playing && player_phase(p) == 0 /* too fast for it */};
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, at.width, at.height);
@@ -139,8 +138,7 @@ static bool is_same_hit(const SceneHit *a, const SceneHit *b) {
 
 void viewer_find_hover(Viewer *v) {
   const Player *p = v->player;
-  const SceneView view = {
-      .presentation = p->presentation, .framed = v->is_framed, .memo = v->memo};
+  const SceneView view = {.presentation = p->presentation, .framed = v->is_framed, .memo = v->memo};
   const Box scene = v->controls.scene;
   const bool over_bar = (v->controls.bar.height > 0 && v->mouse_y >= v->controls.bar.y) || v->mouse_x >= scene.width;
   SceneHit hit = {.kind = HIT_NONE, .i = -1, .j = -1};

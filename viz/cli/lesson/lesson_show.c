@@ -276,7 +276,7 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
     status = document_print(&d, io->out, &io->style, error);
     document_free(&d);
   }
-  if (!status && (show->scene == SCENE_HIERARCHY || show->scene == SCENE_RACE)) status = print_traffic(s, io, error);
+  if (!status && (show->scene == SCENE_HIERARCHY || show->scene == SCENE_PILES)) status = print_traffic(s, io, error);
   if (!status && show->scene == SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
   if (!status && (show->scene == SCENE_SERVING || show->scene == SCENE_DECODE))
     status = print_words(s, show, io, error);

@@ -1,6 +1,6 @@
 // A scene beside a text: what the page has of it, and the four things that drive it.
 
-export const elementsOf = $ => ({ canvas: $('canvas'), strip: $('bytes'), place: $('place'), what: $('what'), why: $('why'), moved: $('moved'), whole: $('whole'), live: $('live'), note: $('note') })
+export const elementsOf = $ => ({ canvas: $('canvas'), place: $('place'), what: $('what'), why: $('why'), moved: $('moved'), whole: $('whole'), live: $('live'), note: $('note') })
 
 const PLAY = 'M8 5v14l11-7z', PAUSE = 'M7 6h2v12H7zM15 6h2v12h-2z'
 

@@ -128,13 +128,13 @@ function share(viewer, page) {
 }
 
 const KEYS = [['Space', 'play, pause'], ['Right, Left', 'one step on, back'], ['Shift + Right, Left', 'one tile on, back'], ['Page Down, Page Up', 'one row of tiles on, back'],
-  ['Home, End', 'to the start, to the end'], ['1 to 6', 'scenes: tiles, race, softmax, timeline, code, banks'], ['p', 'the problem'], ['c', 'the program, line by line'],
+  ['Home, End', 'to the start, to the end'], ['1 to 6', 'scenes: tiles, piles, softmax, timeline, code, banks'], ['p', 'the problem'], ['c', 'the program, line by line'],
   ['n', 'numbers, as tables'], ['s', 'share'], ['f', 'full screen'], ['t', 'light or dark'], ['?', 'this page'], ['Escape', 'closes what is open']]
 function keys() {
   return [element('table', { className: 'data' }, element('caption', { textContent: 'Keys', className: 'unseen' }), element('tbody', {}, ...KEYS.map(([key, does]) =>
     element('tr', {}, element('th', { scope: 'row' }, element('kbd', { textContent: key })), element('td', { textContent: does }))))),
     element('h3', { textContent: 'What the colours mean' }),
-    element('p', { textContent: 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Vermillion: bytes that need not move.' }),
+    element('p', { textContent: 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Sand or umber: bytes that come again. Vermillion: bytes that need not move.' }),
     element('p', {}, 'New here? ', room('story.html', 'The story'), ' takes three minutes; ', room('lessons.html', 'the lessons'), ' ask first.')]
 }
 

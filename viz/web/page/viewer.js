@@ -54,14 +54,14 @@ async function loadFonts() {
   await Promise.all(FONTS.map(font => document.fonts.load(font, 'Aα×')))
 }
 
-const STRIP_HIGH = 70, PICTURE = [1280, 720]
+const PICTURE = [1280, 720]
 const KEYS = { ArrowRight: 'next', ArrowLeft: 'back', PageDown: 'row-next', PageUp: 'row-back', Home: 'start', End: 'end' }
 
 // What Back comes back to: all of a link but its step.
 const baseOf = hash => hash.replace(/^#/, '').split('&').filter(part => !/^(step|seed)=/.test(part)).join('&')
 
 export class Viewer {
-  // `elements`: of the page, what it has of canvas, strip (bytes over time), place (its slider), what, why, moved, whole
+  // `elements`: of the page, what it has of canvas, place (its slider), what, why, moved, whole
   // (the words over the scene), live, note (one line for what went wrong), play. `options`: follows (the permalink),
   // plays (a link without a step), dark, framed (false: C draws all of the canvas), keys, isEmbedded.
   constructor(engine, ruler, elements, options) {
@@ -162,8 +162,6 @@ export class Viewer {
     }
     place(this.canvas, box.width, box.height)
     this.engine.call('web_resize', Math.floor(this.canvas.width / this.scale), Math.floor(this.canvas.height / this.scale))
-    const { strip } = this.elements
-    if (strip) place(strip, strip.parentElement.clientWidth, STRIP_HIGH)
     this.wake()
   }
 
@@ -188,13 +186,9 @@ export class Viewer {
   }
 
   paint() {
-    const { engine, painter, scale } = this, { strip } = this.elements
+    const { engine, painter, scale } = this
     painter.paint(this.context, new List(engine), this.canvas.width, this.canvas.height, scale)
     if (!this.framed) return
-    if (strip) {
-      const surface = engine.call('web_strip', Math.floor(strip.width / scale))
-      painter.paint(strip.getContext('2d'), new List(engine, surface), strip.width, strip.height, scale)
-    }
     this.words = JSON.parse(engine.text('web_said'))
     this.showWords(this.words)
     this.moved.forEach(call => call(this.words))
@@ -336,7 +330,6 @@ export class Viewer {
     }
     const on = (target, name, call) => target.addEventListener(name, event => { call(event); this.wake() })
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement)
-    if (this.elements.strip) new ResizeObserver(() => this.resize()).observe(this.elements.strip.parentElement)
     const look = () => {
       engine.call('web_look', this.options.dark ?? isDark(), isStill.matches)
       this.wake()

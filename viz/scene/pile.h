@@ -1,0 +1,78 @@
+/* What each run has carried, square by square in the order in which it moved, and where it is in its table of scores: a
+ * fold over the events.
+ *
+ *     once       the first load of an input block, the last store or addition of an output block
+ *     again      any other move of an input or output
+ *     between    all else: S, P, m, l, parts of O by split
+ *
+ * A square is a power of two bytes of one class, the same in all piles. It begins with its first byte and its place is
+ * fixed then; squares x unit are the bytes of the class at every step.
+ *
+ *     visits     0: cell (0, 0)   8: cell (0, 1)   ...      a cell of the table holds the tiles of a 16th of each side
+ *     marks      1: Q_0 once      2: K_0 once      ...
+ *
+ * Two walks over the events make both lists; then a moment is a search in them and closed forms. */
+#ifndef TILEWALK_VIZ_SCENE_PILE_H
+#define TILEWALK_VIZ_SCENE_PILE_H
+
+#include "viz/scene/snapshot.h"
+
+typedef enum { PILE_ONCE = 0, PILE_AGAIN, PILE_BETWEEN, PILE_CLASSES } PileClass;
+
+enum { PILE_CELLS = 16, PILE_SQUARES = 160 };
+#define PILE_MOST_STEPS ((uint64_t)1 << 24) /* about a second of walking */
+
+/* Bytes that have been moved once when event `step` is over. */
+typedef struct {
+  uint64_t step;
+  Wide bytes;   /* of all marks up to this one */
+  int8_t cell;  /* of an output, along its side of the table; else -1 */
+  bool by_keys; /* which side */
+} PileMark;
+
+typedef struct {
+  uint64_t step; /* its first event */
+  Wide scores;   /* bytes of scores carried before */
+  uint8_t row, column;
+} PileVisit;
+
+typedef struct {
+  const Schedule *schedule;
+  Plan plan;
+  int64_t n; /* walks beside each other, which read the same keys: the bytes are of all of them */
+  uint64_t n_steps;
+  bool is_known; /* else the walk is too long, or there is no memory: only what is above */
+  PileMark *marks;
+  PileVisit *visits;
+  size_t n_marks, n_visits;
+  int rows, columns;
+  bool is_visited[PILE_CELLS][PILE_CELLS];
+  Wide cell_scores[PILE_CELLS][PILE_CELLS];      /* carried in all */
+  Wide outputs[2][PILE_CELLS];                   /* stored in all: by rows, by keys */
+  Wide whole[PILE_CLASSES], scores;              /* in all */
+  Wide again[TENSORS_MAX], between[TENSORS_MAX]; /* of them, by tensor */
+  int n_squares;
+  uint8_t squares[PILE_SQUARES + PILE_CLASSES]; /* PileClass, in the order in which they begin */
+} Pile;
+
+typedef struct {
+  int n;
+  Wide unit; /* bytes of a square */
+  Pile piles[SNAPSHOT_RUNS_MAX];
+} Piles;
+
+/* Of the snapshot only what does not depend on its step. Free it after use. */
+void piles_make(Piles *piles, const Snapshot *now);
+void piles_free(Piles *piles);
+
+/* A run when all walks together have carried `clock` bytes. */
+typedef struct {
+  double bytes[PILE_CLASSES];
+  double burnt[PILE_CELLS][PILE_CELLS]; /* part of a cell's scores that are carried */
+  double stored[2][PILE_CELLS];         /* part of an output: by rows, by keys */
+  size_t visit;                         /* 1 + the present one in `visits`; 0: none yet */
+  bool is_over;
+} PileMoment;
+void pile_at(const Pile *pile, double clock, PileMoment *moment);
+
+#endif

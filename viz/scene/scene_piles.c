@@ -1,0 +1,336 @@
+/* What each algorithm carries, as a pile, below the table that it walks.
+ *
+ *     Standard                  FlashAttention-2
+ *     [table]                   [table]
+ *     every score goes ...      no score is ever carried
+ *     ▩▩▩▩▩▩▩▩▩▩▩▩▩▩▩▩          ▩▩▩▩  3.8× less
+ *     needed once  scores, ...  K, V again
+ *
+ * All run on one clock of bytes. One size of letters for names, captions and legends of all; what does not fit is said
+ * shorter or left out. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/scene/scene_cache.h"
+#include "viz/scene/table.h"
+#include "viz/text/number.h"
+
+enum { TITLE = PROGRAM_TITLE_BYTES, LEGEND = 128, TRAIL = 5 };
+
+/* "Standard": the heading says attention. */
+static const char *name_of(const Schedule *s, char title[TITLE]) {
+  static const char REST[] = " attention";
+  snprintf(title, TITLE, "%s", s->title);
+  const size_t n = strlen(title), rest = sizeof REST - 1;
+  if (n > rest && strcmp(title + n - rest, REST) == 0) title[n - rest] = '\0';
+  title[0] = (char)toupper((unsigned char)title[0]);
+  return title;
+}
+
+/* ---- In words ------------------------------------------------------------------------------------------------ */
+
+static bool are_alike(const Snapshot *now) {
+  bool alike = true;
+  for (int k = 0; k < now->n_runs; k++) alike = alike && now->runs[k].is_alike;
+  return alike;
+}
+
+/* "3.8× less", against the first. */
+static void compare(const Snapshot *now, int k, char words[NUMBER_CHARS]) {
+  const double ratio = part_of(now->runs[0].total_bytes, now->runs[k].total_bytes);
+  const double more = ratio < 1 ? 1 / ratio : ratio;
+  if (more < 1.05)
+    snprintf(words, NUMBER_CHARS, "as much");
+  else
+    snprintf(words, NUMBER_CHARS, more < 9.95 ? "%.1f× %s" : "%.0f× %s", floor(10 * more + 0.5) / 10,
+             ratio < 1 ? "more" : "less");
+}
+
+static void tell(const Snapshot *now, SceneMemo *memo, Narration *said) {
+  (void)memo;
+  bool is_over = true;
+  memset(said, 0, sizeof *said);
+  for (int k = 0; k < now->n_runs; k++) is_over = is_over && now->runs[k].is_finished;
+  size_t used = 0;
+  if (!is_over)
+    used = (size_t)snprintf(said->what, sizeof said->what, "After %.40s each: ", number_bytes((Wide)now->clock).text);
+  for (int k = 0; k < now->n_runs && used < sizeof said->what; k++) {
+    const SnapshotRun *run = &now->runs[k];
+    const Number amount =
+        is_over ? number_bytes(run->total_bytes) : number_percent(part_of(run->moved_bytes, run->total_bytes));
+    used += (size_t)snprintf(said->what + used, sizeof said->what - used, "%.24s %s %.24s%s", run->schedule->name,
+                             is_over ? "carried" : "is at", amount.text, k + 1 < now->n_runs ? ", " : ".");
+  }
+  if (!are_alike(now))
+    snprintf(said->why, sizeof said->why, "Their outputs differ, so their bytes have no ratio.");
+  else
+    snprintf(said->why, sizeof said->why, "Blue is needed once, sand or umber comes again, vermillion lies between.");
+}
+
+/* What a panel says: a caption, and a legend for each class. */
+typedef struct {
+  char name[TITLE], caption[2][LEGEND]; /* and shorter */
+  char legend[PILE_CLASSES][LEGEND];
+} PanelWords;
+
+static const char *times_words(double times, char text[NUMBER_CHARS]) {
+  static const char *const WORDS[] = {"", "once", "twice", "three times", "four times", "five times", "six times"};
+  const int n = (int)lround(times);
+  if (n > 0 && n < 7)
+    snprintf(text, NUMBER_CHARS, "%s", WORDS[n]);
+  else
+    snprintf(text, NUMBER_CHARS, "%d times", n);
+  return text;
+}
+
+/* Those with a tenth of all bytes, or more. */
+static void list_tensors(const Pile *p, const Wide bytes[TENSORS_MAX], Wide all, const char *end, char *text) {
+  *text = '\0';
+  for (int t = 0; t < p->schedule->n_tensors; t++)
+    if (bytes[t] > 0 && 10 * bytes[t] >= all && strlen(text) + 24 < LEGEND)
+      snprintf(text + strlen(text), LEGEND - strlen(text), "%s%s", *text ? ", " : "", p->schedule->tensors[t].title);
+  if (*text) snprintf(text + strlen(text), LEGEND - strlen(text), "%s", end);
+}
+
+/* Scores of one table, of one walk and as bytes. */
+static double table_bytes(const Pile *p) {
+  double visited = 0;
+  for (int row = 0; row < p->rows; row++)
+    for (int column = 0; column < p->columns; column++) visited += p->is_visited[row][column];
+  return visited / (p->rows * p->columns) * (double)p->plan.shape.N_q * (double)p->plan.shape.N_k *
+         p->plan.element_bytes * (double)p->n;
+}
+
+static void say_panel(const Pile *p, bool is_over, PanelWords *w) {
+  char times[NUMBER_CHARS];
+  memset(w, 0, sizeof *w);
+  name_of(p->schedule, w->name);
+  if (!p->is_known) {
+    snprintf(w->caption[0], LEGEND, "%s steps: too many", number_count((Wide)p->n_steps).text);
+    snprintf(w->caption[1], LEGEND, "too many steps");
+    return;
+  }
+  const char *whole = p->scores > 0 ? "every score goes out and back"
+                      : is_over     ? "no score is ever carried"
+                                    : "a score lives for one moment";
+  const char *shorter = p->scores > 0 ? "scores: out and back" : is_over ? "no score carried" : "scores: for a moment";
+  snprintf(w->caption[0], LEGEND, "%s", whole);
+  snprintf(w->caption[1], LEGEND, "%s", shorter);
+  list_tensors(p, p->again, p->whole[PILE_AGAIN], " again", w->legend[PILE_AGAIN]);
+  if (p->scores > 0)
+    snprintf(w->legend[PILE_BETWEEN], LEGEND, "scores, %s", times_words((double)p->scores / table_bytes(p), times));
+  else
+    list_tensors(p, p->between, p->whole[PILE_BETWEEN], "", w->legend[PILE_BETWEEN]);
+}
+
+/* ---- Where everything is -------------------------------------------------------------------------------------- */
+
+/* Parts of a panel's height: base lines, and edges of the table and of the pile. */
+typedef struct {
+  double name, table, table_end, caption, pile, pile_end, legend;
+} Parts;
+
+typedef struct {
+  const Pen *pen;
+  const Piles *piles;
+  PanelWords words[SNAPSHOT_RUNS_MAX];
+  PileMoment moments[SNAPSHOT_RUNS_MAX];
+  Box panels[SNAPSHOT_RUNS_MAX];
+  Parts parts;
+  double name, letters, number, square; /* sizes */
+  int n, squares_down;
+  int caption; /* 0, shorter, or 2: none */
+  bool is_over;
+} Page;
+
+static Box part_box(const Page *p, int k, double from, double to) {
+  const Box at = p->panels[k];
+  return (Box){at.x, at.y + from * at.height, at.width, (to - from) * at.height};
+}
+
+static double widest(const Page *p, double size, int caption) {
+  double most = 0;
+  for (int k = 0; k < p->n; k++)
+    most =
+        fmax(most, pen_words_width(p->pen, size, true, caption < 0 ? p->words[k].name : p->words[k].caption[caption]));
+  return most;
+}
+
+/* The largest squares of which the longest pile has room. */
+static void size_squares(Page *p) {
+  const Box room = part_box(p, 0, p->parts.pile, p->parts.pile_end);
+  int most = 1;
+  for (int k = 0; k < p->n; k++)
+    if (p->piles->piles[k].n_squares > most) most = p->piles->piles[k].n_squares;
+  p->square = room.height / 3;
+  while (p->square > 2 && floor(room.height / p->square) * floor(room.width / p->square) < most) p->square -= 0.25;
+  p->squares_down = (int)fmax(1, floor(room.height / p->square));
+}
+
+static double legend_width(const Page *p, int k, int of) {
+  const char *words = p->words[k].legend[of];
+  return *words ? pen_words_width(p->pen, p->letters, true, words) + 0.7 * p->letters : 0;
+}
+
+/* What is needed once is said in the first panel that has room for it beside its own, or shorter. */
+static void keep_one_blue(Page *p) {
+  static const char *const WORDS[] = {"needed once", "once"};
+  int at = -1;
+  for (int k = 0; k < p->n; k++) *p->words[k].legend[PILE_ONCE] = '\0';
+  for (int n = 0; n < 2 * p->n && at < 0; n++) {
+    const int k = n % p->n;
+    double all = pen_words_width(p->pen, p->letters, true, WORDS[n / p->n]);
+    for (int c = PILE_ONCE + 1; c < PILE_CLASSES; c++) all += legend_width(p, k, c);
+    if (all <= p->panels[k].width && p->piles->piles[k].is_known)
+      snprintf(p->words[at = k].legend[PILE_ONCE], LEGEND, "%s", WORDS[n / p->n]);
+  }
+}
+
+/* Beside each other, on a tall page below each other. Says where they are. */
+static void lay_panels(Page *p, Box page) {
+  const bool tall = p->pen->is_tall;
+  const double width = page.width, height = page.height;
+  const double margin = (tall ? 0.06 : 0.055) * width, gap = tall ? 0 : (p->n > 2 ? 0.03 : 0.05) * width;
+  const double across = (width - 2 * margin - gap * (p->n - 1)) / p->n;
+  for (int k = 0; k < p->n; k++) {
+    p->panels[k] = tall ? (Box){margin, page.y + height * k / p->n, width - 2 * margin, height / p->n}
+                        : (Box){margin + k * (across + gap), page.y, across, height};
+    pen_region(p->pen, HIT_RUN, 0, -1, -1, k, p->panels[k]);
+  }
+}
+
+static void size_words(Page *p, Box page) {
+  static const Parts WIDE = {.108, .153, .59, .645, .758, .889, .95}, TALL = {.118, .147, .653, .72, .765, .9, .965};
+  const bool tall = p->pen->is_tall;
+  const double width = page.width, height = page.height, least = 12;
+  p->parts = tall ? TALL : WIDE;
+  const double room = p->panels[0].width, most = tall ? 0.16 * height / p->n : height;
+  p->letters = fmax(least, tall ? fmin(0.05 * width, 0.4 * most) : 0.041 * height);
+  p->name = fmax(least, tall ? fmin(0.075 * width, 0.6 * most) : 0.058 * height);
+  p->number = fmax(least, tall ? fmin(0.1 * width, 0.8 * most) : 0.085 * height);
+  p->name = fmax(p->letters, fmin(p->name, p->name * room / widest(p, p->name, -1)));
+  for (p->caption = 0; p->caption < 2 && widest(p, p->letters, p->caption) > room;) p->caption++;
+  size_squares(p);
+  keep_one_blue(p);
+}
+
+/* ---- A panel ----------------------------------------------------------------------------------------------------- */
+
+static Colour class_colour(const Theme *t, int of, bool is_text) {
+  const Colour fills[] = {t->series[INK_BLUE], t->again, t->waste},
+               texts[] = {t->series_text[INK_BLUE], t->again_text, t->waste_text};
+  return (is_text ? texts : fills)[of];
+}
+
+static void draw_scores(const Page *p, int k) {
+  const Pile *pile = &p->piles->piles[k];
+  const PileMoment *m = &p->moments[k];
+  ScoreTable table = {.rows = pile->rows, .columns = pile->columns, .row = -1, .column = -1, .letters = p->letters};
+  table_names(&table, pile->schedule);
+  memcpy(table.burnt, m->burnt, sizeof table.burnt);
+  memcpy(table.stored, m->stored, sizeof table.stored);
+  for (int row = 0; row < pile->rows; row++)
+    for (int column = 0; column < pile->columns; column++) table.is_never[row][column] = !pile->is_visited[row][column];
+  const size_t first = pile->scores > 0 ? m->visit - (m->visit > 0) : m->visit > TRAIL ? m->visit - TRAIL : 0;
+  for (size_t v = first; v < m->visit && !m->is_over; v++) {
+    static const double GLOWS[TRAIL] = {1, 0.55, 0.35, 0.22, 0.12};
+    const PileVisit *at = &pile->visits[v];
+    table.row = at->row, table.column = at->column;
+    table.glow[at->row][at->column] = GLOWS[m->visit - 1 - v];
+  }
+  draw_table(p->pen, part_box(p, k, p->parts.table, p->parts.table_end), &table);
+}
+
+/* Column by column, each from above; returns its right end. */
+static double draw_pile(const Page *p, int k) {
+  const Pile *pile = &p->piles->piles[k];
+  const Box room = part_box(p, k, p->parts.pile, p->parts.pile_end);
+  const double line = fmax(1, round(p->square / 14)), unit = (double)p->piles->unit,
+               top = room.y + room.height - p->squares_down * p->square;
+  double bytes[PILE_CLASSES], right = room.x;
+  memcpy(bytes, p->moments[k].bytes, sizeof bytes);
+  for (int n = 0; n < pile->n_squares; n++) {
+    const int of = pile->squares[n];
+    if (bytes[of] <= 0) break; /* this one and all that begin later are still to come */
+    const double part = fmin(1, bytes[of] / unit), x = floor(room.x + n / p->squares_down * p->square),
+                 y = floor(top + n % p->squares_down * p->square), side = floor(p->square) - line;
+    const double filled = part < 1 ? fmax(1, round(part * side)) : side;
+    if (part < 1)
+      pen_frame(p->pen, (Box){x, y, side, side}, theme_mix(p->pen->theme->background, p->pen->theme->axis, 0.6), 1);
+    pen_fill(p->pen, (Box){x, y + side - filled, side, filled}, class_colour(p->pen->theme, of, false), 1);
+    bytes[of] -= unit;
+    right = x + side;
+  }
+  return right;
+}
+
+static void draw_legend_of(const Page *p, int k) {
+  double x = p->panels[k].x, left = p->panels[k].width + 0.7 * p->letters;
+  for (int c = 0; c < PILE_CLASSES; c++) {
+    const double width = legend_width(p, k, c);
+    if (width > left) continue;
+    pen_words(p->pen, p->letters, class_colour(p->pen->theme, c, true), true, ANCHOR_START, x,
+              p->panels[k].y + p->parts.legend * p->panels[k].height, p->words[k].legend[c]);
+    x += width, left -= width;
+  }
+}
+
+/* Beside the pile; where there is no room, above it, or on a tall page beside the name. */
+static void draw_number(const Page *p, int k, double right) {
+  const Box panel = p->panels[k], pile = part_box(p, k, p->parts.pile, p->parts.pile_end);
+  const double end = panel.x + panel.width;
+  char words[NUMBER_CHARS];
+  compare(p->pen->now, k, words);
+  const double width = pen_words_width(p->pen, p->number, true, words), x = right + 0.4 * p->number;
+  const Colour ink = p->pen->theme->ink;
+  if (x + width <= end)
+    pen_words(p->pen, p->number, ink, true, ANCHOR_START, x, pile.y + pile.height / 2 + 0.36 * p->number, words);
+  else if (p->pen->is_tall)
+    pen_words(p->pen, p->letters, ink, true, ANCHOR_END, end, panel.y + p->parts.name * panel.height, words);
+  else
+    pen_words(p->pen, fmin(p->number, 0.9 * p->number * panel.width / width), ink, true, ANCHOR_END, end,
+              pile.y - 0.25 * p->number, words);
+}
+
+static void draw_page(const Page *p) {
+  const Theme *t = p->pen->theme;
+  for (int k = 0; k < p->n; k++) {
+    const Box panel = p->panels[k];
+    const Pile *pile = &p->piles->piles[k];
+    const char *name = pen_words_width(p->pen, p->name, true, p->words[k].name) <= panel.width ? p->words[k].name
+                                                                                               : pile->schedule->name;
+    pen_words(p->pen, p->name, t->ink, true, ANCHOR_START, panel.x, panel.y + p->parts.name * panel.height, name);
+    if (p->caption < 2)
+      pen_words(p->pen, p->letters, pile->scores > 0 ? t->waste_text : t->warn, true, ANCHOR_START, panel.x,
+                panel.y + p->parts.caption * panel.height, p->words[k].caption[p->caption]);
+    if (!pile->is_known) continue;
+    draw_scores(p, k);
+    const double right = draw_pile(p, k);
+    draw_legend_of(p, k);
+    if (k > 0 && p->is_over && p->pen->now->runs[k].is_alike && p->pen->now->runs[0].is_alike) draw_number(p, k, right);
+  }
+}
+
+static void draw(const Pen *pen) {
+  const Snapshot *now = pen->now;
+  Piles room = {0};
+  Page p = {.pen = pen, .n = now->n_runs, .is_over = true};
+  const Box page = pen_page_bare(pen);
+  lay_panels(&p, page);
+  if (pen->hit) return;
+  p.piles = memo_piles(pen->view->memo, now, &room);
+  const double clock = now->clock_before + pen_happened(pen) * (now->clock - now->clock_before);
+  for (int k = 0; k < p.n; k++) {
+    pile_at(&p.piles->piles[k], clock, &p.moments[k]);
+    p.is_over = p.is_over && p.moments[k].is_over;
+  }
+  for (int k = 0; k < p.n; k++) say_panel(&p.piles->piles[k], p.moments[k].is_over, &p.words[k]);
+  size_words(&p, page);
+  draw_page(&p);
+  piles_free(&room);
+}
+
+const Scene PILES_SCENE = {.title = "What each algorithm carries", .key = '9', .draw = draw, .narrate = tell};
