@@ -305,7 +305,7 @@ static const Wrong WRONG[] = {
     {5, "tile-flops", "0.262144", "one product"},
     {5, "near", "128", "Eight numbers"},
     {5, "near", "4", "How many sectors"},
-    {5, "padded", "66", "Follow a few"},
+    {5, "padded", "72", "Follow a few"},
     {5, "o-words", "16", "summed in fp32"},
     {5, "spill", "20 B", "one thread"},
 
