@@ -83,7 +83,7 @@ void run_scan(void *context, const ScanList *scan) {
   fflush(stdout); /* a profiler writes between the lines */
 }
 
-void run_all(const char *name, void (*each)(ScanVisit *visit, void *context)) {
+void run_all(const char *name, bool (*each)(ScanVisit *visit, void *context)) {
   ampere_or_later("--scan");
   const size_t pool_bytes = (size_t)SCAN_POOL_GRANULES * SCAN_GRANULE_BYTES;
   GpuBuffer pool;
@@ -92,7 +92,7 @@ void run_all(const char *name, void (*each)(ScanVisit *visit, void *context)) {
   GPU(cudaFuncSetAttribute(scan_granules, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
   Study study = {name, (unsigned char *)pool.data};
   printf("%s,name\n", name);
-  each(run_scan, &study);
+  if (!each(run_scan, &study)) refuse("no memory for the lists of the scans");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MIB = 64 /* granules */, MAX_OPS = 1 << 20, MAX_CTAS = 2048 };
@@ -289,12 +290,13 @@ static void turns(Builder *b, uint32_t mib, uint32_t n_rows, uint32_t heads) {
 }
 
 static Builder *open(ScanVisit *visit, void *context) {
-  static Builder b;
-  b.visit = visit;
-  b.context = context;
-  b.k_at = 0, b.v_at = V_AT, b.q_at = Q_AT, b.o_at = O_AT, b.hot_at = HOT_AT;
-  b.place = 0;
-  return &b;
+  Builder *b = malloc(sizeof *b);
+  if (!b) return b;
+  b->visit = visit;
+  b->context = context;
+  b->k_at = 0, b->v_at = V_AT, b->q_at = Q_AT, b->o_at = O_AT, b->hot_at = HOT_AT;
+  b->place = 0;
+  return b;
 }
 
 /* Rows that come again so, and turns. */
@@ -306,9 +308,10 @@ static void each_walk(Builder *b, Again again) {
   turns(b, 24, 384, 3);
 }
 
-void scan_lists_each(ScanVisit *visit, void *context) {
+bool scan_lists_each(ScanVisit *visit, void *context) {
   static const uint32_t V_MIB[] = {74, 130, 212, 366, 438, 530}; /* any even numbers */
   Builder *b = open(visit, context);
+  if (!b) return false;
   for (uint32_t n = 1; n <= 8; n *= 2)
     for (uint32_t mib = 20; mib <= 34; mib += 2)
       for (uint32_t seed = 1; seed <= (n == 1 ? 1 : 3); seed++) pieces(b, n, mib, seed);
@@ -333,6 +336,8 @@ void scan_lists_each(ScanVisit *visit, void *context) {
     b->v_at = V_MIB[place] * MIB;
     each_walk(b, AT_V);
   }
+  free(b);
+  return true;
 }
 
 /* Each tensor at a random multiple of 2 MiB in its own share of the pool. */
@@ -345,8 +350,9 @@ static void go_to_place(Builder *b, uint32_t place) {
     *at[t] = t * SHARE + next_random(&random) % ((SHARE - LARGEST) / (2 * MIB)) * (2 * MIB);
 }
 
-void scan_lists_each_place(ScanVisit *visit, void *context) {
+bool scan_lists_each_place(ScanVisit *visit, void *context) {
   Builder *b = open(visit, context);
+  if (!b) return false;
   for (uint32_t place = 1; place <= SCAN_PLACES; place++) {
     go_to_place(b, place);
     each_walk(b, AT_PLACES);
@@ -355,4 +361,6 @@ void scan_lists_each_place(ScanVisit *visit, void *context) {
     for (uint32_t piece = 256; piece >= 1; piece /= 4)
       for (uint32_t mib = 24; mib <= 28; mib += 4) scattered(b, piece, mib);
   }
+  free(b);
+  return true;
 }

@@ -77,11 +77,12 @@ SCAN_FUNCTION uint32_t scan_op_granule(uint32_t op, uint32_t cta) {
   return (op & SCAN_GRANULE) + (op & SCAN_PLUS_SLOT ? cta % SCAN_SLOTS : op & SCAN_PLUS_CTA ? cta : 0);
 }
 
-/* Calls visit with each scan, always the same ones in the same order; the list lives until visit returns. */
+/* Calls visit with each scan, always the same ones in the same order; the list lives until visit returns.
+ * False: no memory for one. */
 typedef void ScanVisit(void *context, const ScanList *scan);
-void scan_lists_each(ScanVisit *visit, void *context);
+bool scan_lists_each(ScanVisit *visit, void *context);
 
 /* The same for the lists at eight places; names end with the place, 1 to SCAN_PLACES. */
-void scan_lists_each_place(ScanVisit *visit, void *context);
+bool scan_lists_each_place(ScanVisit *visit, void *context);
 
 #endif

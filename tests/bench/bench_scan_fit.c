@@ -89,8 +89,8 @@ static void fit(double room_mib, double lines) {
   lists.n_here = scans_counted(lists.here, "counters/h200/scan/first.csv");
   lists.n_elsewhere = scans_counted(lists.elsewhere, "counters/h200/scan/fourth.csv");
   places.n_here = scans_counted(places.here, "counters/h200/scan-places/first.csv");
-  scan_lists_each(add_scan, &lists);
-  scan_lists_each_place(add_place, &places);
+  assert_true(scan_lists_each(add_scan, &lists));
+  assert_true(scan_lists_each_place(add_place, &places));
   const double a = error_of(&lists), b = error_of(&places), both = sqrt((a * a + b * b) / 2);
   printf("%6g MiB, %2g lines to a set: %d lists %5.2f %%, %d means of places %5.2f %%, together %5.2f %%\n", room_mib,
          lines, lists.n, 100 * a, places.n, 100 * b, 100 * both);

@@ -53,10 +53,10 @@ static void check(void *context, const ScanList *s) {
 TEST(as_many_bytes_as_a_gpu_counted) {
   static Walk here, there;
   read_counted(&here, "counters/h200/scan/fourth.csv");
-  scan_lists_each(check, &here);
+  assert_true(scan_lists_each(check, &here));
   assert_int_equal(here.n_scans, here.n_counted);
   read_counted(&there, "counters/h200/scan-places/first.csv");
-  scan_lists_each_place(check, &there);
+  assert_true(scan_lists_each_place(check, &there));
   assert_int_equal(there.n_scans, there.n_counted);
 }
 
@@ -96,7 +96,7 @@ static void find(void *context, const ScanList *s) {
 
 TEST(orders_by_hand) {
   size_t n_found = 0;
-  scan_lists_each(find, &n_found);
+  assert_true(scan_lists_each(find, &n_found));
   assert_int_equal(n_found, sizeof OPS / sizeof *OPS);
 }
 
@@ -116,7 +116,7 @@ static void find_places(void *context, const ScanList *s) {
 /* 2 MiB are 128 granules; K and V of 32 MiB each do not overlap, and no place is another. */
 TEST(test_places) {
   Places p = {0};
-  scan_lists_each_place(find_places, &p);
+  assert_true(scan_lists_each_place(find_places, &p));
   assert_int_equal(p.n_found, SCAN_PLACES);
   for (int i = 0; i < SCAN_PLACES; i++) {
     assert_true(p.keys[i] % 128 == 0 && p.values[i] % 128 == 0 && p.values[i] >= p.keys[i] + 2048);

@@ -89,7 +89,7 @@ typedef struct {
 static void compare(Table *t, const Holds holds[FAMILIES]) {
   double sums[FAMILIES] = {0}, worst[FAMILIES] = {0};
   int n[FAMILIES] = {0};
-  scan_lists_each_place(predict, t);
+  assert_true(scan_lists_each_place(predict, t));
   for (int i = 0; i < t->n; i++) {
     const Scan *s = &t->scans[i];
     const Family family = family_of(s->name);

@@ -62,7 +62,7 @@ TEST(scans_are_predicted) {
   static Table t;
   t.print = getenv("TILEWALK_TABLE") != NULL;
   t.n = scans_counted(t.rows, "counters/h200/scan/first.csv");
-  scan_lists_each(visit, &t);
+  assert_true(scan_lists_each(visit, &t));
   assert_int_equal(t.n_seen, t.n);
   for (int f = 0; f < FAMILIES; f++) {
     if (t.print)
@@ -137,7 +137,7 @@ TEST(sets_overflow_before_a_side_is_full) {
   ReuseState *reuse = malloc(reuse_state_bytes(all));
   assert_non_null(reuse);
   assert_int_equal(reuse_init(reuse, all, NULL), STATUS_OK);
-  scan_lists_each(use_granules, reuse);
+  assert_true(scan_lists_each(use_granules, reuse));
   assert_int_equal(reuse_misses(reuse, 26 * granules_of_mib), all);
   assert_true(read_mib("turns 256 heads 4 mib 16") > 1.5 * 64);
   free(reuse);
