@@ -2,7 +2,7 @@
  *
  *     ```ask rescale
  *     kind: program
- *     answer: forgotten-rescale             a task of lessons/tasks
+ *     answer: gate             a task of lessons/tasks
  *     draw: N from 320, 448, 576
  *     state: N={N} d=32 block=64 causal=1   the learner's own numbers, beside the task's
  *     ```
@@ -18,7 +18,7 @@ enum { WORK_TEXT_BYTES = 8192, WORK_LINE_BYTES = 512, WORK_HINTS_MAX = 4 };
 
 typedef struct {
   char title[WORK_LINE_BYTES], prompt[5 * WORK_LINE_BYTES];
-  char file[64]; /* what the learner's file is called: "forgotten-rescale.walk" */
+  char file[64]; /* what the learner's file is called: "gate.walk" */
   char hint[WORK_HINTS_MAX][WORK_LINE_BYTES];
   int n_hints;
   char start[WORK_TEXT_BYTES], reference[WORK_TEXT_BYTES];

@@ -116,17 +116,18 @@ TEST(a_task_is_done_by_typing_a_state) {
 }
 
 /* A question that is answered with a file: through a pipe its name is typed; with --watch it is written, and judged at
- * each save. The learner's own numbers are among what is judged: at the task's own 256 rows all of K and V is one block
- * of 256, and loading it before the loop moves as few bytes. */
+ * each save. */
 TEST(a_program_answers_a_question) {
   static const char RIGHT[] =
-      "algorithm mine\nkernel forward\n  for every row block i\n    load Q_i\n    O_i, l_i = 0; m_i = "
+      "algorithm mine\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput V_j: B_c x d_v\ninput G_i: B_r x d_v\n"
+      "output O_i = sigmoid(G) x (softmax(mask(Q K^T / sqrt(d))) V)\n"
+      "kernel forward\n  for every row block i\n    load Q_i\n    O_i, l_i = 0; m_i = "
       "-inf\n    for each column block j of i\n      load K_j, V_j\n      S = Q_i K_j^T / sqrt(d)\n"
       "      mask S\n      m' = max(m_i, row max of S)\n      l_i, O_i *= e^(m_i - m')\n      P = "
-      "e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n    store O_i = O_i / l_i\n";
+      "e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n    load G_i\n    store O_i = (sigmoid G_i) x O_i / l_i\n";
   char wrong[sizeof RIGHT], *at;
   write_file("write.md", "# Write\n\n- idea: Writing.\n- minutes: 5\n\nHello.\n\n```ask mend\nkind: program\n"
-                         "answer: forgotten-rescale\ndraw: N from 320, 448\nstate: N={N} d=32 block=64\n"
+                         "answer: gate\ndraw: N from 320, 448\nstate: N={N} d=32 block=64\n"
                          "explain: Both.\n```\n\nThe end.\n");
   strcpy(wrong, RIGHT);
   at = strstr(wrong, "l_i, O_i *=");
@@ -141,21 +142,21 @@ TEST(a_program_answers_a_question) {
   has("'none.walk' cannot be read: No such file or directory");
   has("is no file of at most 64 KiB");
   has("O was added up under the old maximum and is not rescaled");
-  has("  forgotten-rescale.walk:3: ");
+  has("  gate.walk:3: ");
   has("Right.\n  Both.");
   has("The lesson is done: 1 of 1 right");
   type_into("write.md --restart", "skip\n");
-  has("One that passes: Put the rescale where it belongs");
+  has("One that passes: A gate behind attention");
   has("l_i, O_i *= e^(m_i - m')");
   tilewalk(
       "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); a=$(realpath assets); cd %1$s; : >said; "
       "after() { for k in $(seq 2000); do ! grep -q \"$1\" said || break; sleep 0.1; done; }; "
-      "{ after 'Your file'; cp wrong.walk new; mv new forgotten-rescale.walk; after 'is not rescaled'; "
-      "cp right.walk new; mv new forgotten-rescale.walk; after 'The lesson is done'; } | TILEWALK_ASSETS=$a timeout "
+      "{ after 'Your file'; cp wrong.walk new; mv new gate.walk; after 'is not rescaled'; "
+      "cp right.walk new; mv new gate.walk; after 'The lesson is done'; } | TILEWALK_ASSETS=$a timeout "
       "500 $p lesson write.md --restart --watch >said; status=$?; cat said; exit $status");
   assert_int_equal(run.exit_status, 0);
-  has("Your file: ./forgotten-rescale.walk.");
-  has("forgotten-rescale.walk was saved");
+  has("Your file: ./gate.walk.");
+  has("gate.walk was saved");
   has("O was added up under the old maximum and is not rescaled");
   has("The lesson is done: 1 of 1 right");
 }
@@ -347,16 +348,18 @@ TEST(findings_have_file_and_line) {
   assert_non_null(strstr(run.err, "worse.md:5: "));
 }
 
-/* Two programs on one sheet, each of which begins with what the other lacks. */
+/* Two programs on one sheet, each of which begins with what the other lacks: a task, and the same turned round. */
 TEST(programs_that_answer_each_other_are_found) {
   tilewalk(
-      "--version >/dev/null; cd lessons/course; cp glossary.md %1$s/; { sed '/^```teacher/,$d' template.md; for k in "
-      "diagonal causal-skip; do printf '```ask write-%%s\nkind: program\nanswer: %%s\ndraw: rows from 208 to 1024 by "
-      "16\nstate: N={rows} d=32 block=32 causal=1\nexplain: Done.\n```\n\n' $k $k; done; sed -n "
-      "'/^```teacher/,$p' template.md; } >%1$s/two.md");
-  tilewalk("lesson --lint %s/two.md");
-  has("what 'write-causal-skip' asks for stands in the program that 'write-diagonal' begins with");
-  has("what 'write-diagonal' asks for stands in the program that 'write-causal-skip' begins with");
+      "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); t=%1$s/tree; mkdir -p $t/assets; "
+      "ln -s $(realpath assets)/* $t/assets; cp -r lessons $t; cp lessons/course/glossary.md %1$s/; sed 's/^start$/old/; "
+      "s/^reference$/start/; s/^old$/reference/; /^mutant/,$d; /^demand/d; /^says/d' lessons/tasks/running-sum.task >$t/lessons/tasks/back.task; { sed "
+      "'/^```teacher/,$d' lessons/course/template.md; for k in running-sum back; do printf '```ask write-%%s\nkind: "
+      "program\nanswer: %%s\ndraw: rows from 208 to 1024 by 16\nstate: N={rows} d=32 block=32 causal=1\nexplain: "
+      "Done.\n```\n\n' $k $k; done; sed -n '/^```teacher/,$p' lessons/course/template.md; } >%1$s/two.md; "
+      "TILEWALK_ASSETS=$t/assets $p lesson --lint %1$s/two.md");
+  has("what 'write-back' asks for stands in the program that 'write-running-sum' begins with");
+  has("what 'write-running-sum' asks for stands in the program that 'write-back' begins with");
   has("1 lesson, 2 findings");
 }
 

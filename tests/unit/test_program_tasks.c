@@ -9,10 +9,8 @@
 #include "viz/lesson/lesson_workshop.h"
 #include "viz/lesson/program_judge.h"
 
-static const char *const TASKS[] = {
-    "causal-skip", "combine",  "diagonal",    "forgotten-rescale", "gate",        "keys-outside", "load-once",
-    "loop-order",  "no-maximum", "one-pass",  "parts",             "positions",   "row-maximum",  "running-sum",
-    "state",       "tile-it",  "two-outputs", "two-values",        "whole-loop"};
+static const char *const TASKS[] = {"row-maximum",  "running-sum", "two-values", "whole-loop",
+                                    "keys-outside", "parts",       "gate",       "weights-stay"};
 enum { N_TASKS = sizeof TASKS / sizeof *TASKS };
 
 static ProgramTask *task_of(const char *name) {
@@ -52,8 +50,7 @@ TEST(mutants_are_told_what_they_are) {
       assert_int_equal(program_task_mutant(task, m, text, NULL), STATUS_OK);
       const TaskJudgement j = judge(task, text);
       if (j.verdict == TASK_SOLVED) fail_msg("%s: mutant '%s' passes", TASKS[k], task->mutants[m].replace);
-      if (j.verdict < TASK_WRONG && *task->declarations) fail_msg("%s: '%s': %s", TASKS[k], task->mutants[m].find, j.why);
-      if (j.verdict < TASK_WRONG) continue; /* the language refuses it, and says why */
+      if (j.verdict < TASK_WRONG) fail_msg("%s: '%s': %s", TASKS[k], task->mutants[m].find, j.why);
       if (j.mutant < 0) fail_msg("%s: mutant '%s' gets no word", TASKS[k], task->mutants[m].replace);
       n++;
       own += j.mutant == m;
@@ -113,14 +110,12 @@ TEST(rewritings_pass) {
 /* What would make it easier is no answer: other inputs or outputs, loads that are counted once. */
 TEST(a_grader_is_not_fooled) {
   static const char *const FOOLS[][3] = {
-      {"kernel forward", "output O_i = Q\nkernel forward", "'Q' is no input declared"},
-      {"algorithm mine\n",
-       "algorithm mine\ninput Q_i: B_r x d\ninput K_j: B_c x d\ninput V_j: B_c x d_v\noutput O_i = softmax(Q K^T) V\n",
-       "not those of the task"},
-      {"column block j of i", "column block j", "bytes: 288 KiB now; right 176 KiB; bar 176 KiB"},
+      {"kernel forward", "output U_i = Z\nkernel forward", "'Z' is no input declared"},
+      {"softmax(mask(Q K^T / sqrt(d)))", "softmax(Q K^T / sqrt(d))", "not those of the task"},
+      {"column block j of i", "column block j", "load all: 144 now; right 88; bar 108"},
       {"load Q_i", "load Q_i once", "'once' counts a load once"},
   };
-  ProgramTask *task = task_of("one-pass");
+  ProgramTask *task = task_of("gate");
   for (size_t k = 0; k < sizeof FOOLS / sizeof *FOOLS; k++) {
     char text[PROGRAM_TEXT_BYTES];
     strcpy(text, task->reference);
@@ -148,7 +143,8 @@ TEST(the_line_that_is_wrong_is_named) {
   } ROWS[] = {
       {"; m_i = m'", "", "; something is missing behind line 17", 17, "m' is never kept"},
       {"max(m_i, row max of S)", "row max of S", "; line 16 is wrong", 16, "of this block alone"},
-      {"l_i, O_i, U_i *=", "l_i, O_i *=", "; something is missing behind line 16", 16, "U was added up under the old maximum"},
+      {"l_i, O_i, U_i *=", "l_i, O_i *=", "; something is missing behind line 16", 16,
+       "U was added up under the old maximum"},
       {"l_i += row sum of P; ", "", "; something is missing behind line 18", 18, "l is never added up"},
       {"mask S\n", "S = S\n", "; something is missing behind line 14", 14, "Nothing is masked"},
   };
@@ -167,10 +163,6 @@ TEST(the_line_that_is_wrong_is_named) {
 }
 
 /* ---- Every task against every program there is ---- */
-
-static const char *const WALKED[] = {"row-maximum",  "running-sum", "two-values", "whole-loop",
-                                     "keys-outside", "parts",       "gate"};
-enum { N_WALKED = sizeof WALKED / sizeof *WALKED };
 
 static bool begins_with(const char *line, const char *word) { return strncmp(line, word, strlen(word)) == 0; }
 
@@ -229,18 +221,18 @@ static int distance(const Statements *a, const Statements *b) {
 /* Programs that are shipped, references and starts, as they are and with the task's declarations: the task's own
  * reference passes, and nothing else. */
 TEST(no_other_program_passes) {
-  ProgramTask *tasks[N_WALKED];
+  ProgramTask *tasks[N_TASKS];
   static const char *programs[100], *names[100];
   static char pasted[2 * PROGRAM_TEXT_BYTES];
   static Statements reference, other;
   int n = 0, judged = 0, passed = 0;
   for (int k = 0; k < N_PROGRAMS; k++) names[n] = SCHEDULES[k]->name, programs[n++] = SCHEDULES[k]->text;
-  for (int k = 0; k < N_WALKED; k++) {
-    tasks[k] = task_of(WALKED[k]);
-    names[n] = WALKED[k], programs[n++] = tasks[k]->reference;
+  for (int k = 0; k < N_TASKS; k++) {
+    tasks[k] = task_of(TASKS[k]);
+    names[n] = TASKS[k], programs[n++] = tasks[k]->reference;
     names[n] = "a start", programs[n++] = tasks[k]->start;
   }
-  for (int k = 0; k < N_WALKED; k++) {
+  for (int k = 0; k < N_TASKS; k++) {
     int nearest = INT_MAX;
     take_apart(tasks[k]->reference, &reference);
     for (int p = 0; p < n; p++) {
@@ -248,17 +240,17 @@ TEST(no_other_program_passes) {
       for (int pastes = 0; pastes < 2; pastes++) {
         if (pastes) paste(programs[p], tasks[k]->declarations, pasted);
         const TaskJudgement j = judge(tasks[k], pastes ? pasted : programs[p]);
-        if ((j.verdict == TASK_SOLVED) != own) fail_msg("%s: %s: %s", WALKED[k], names[p], j.why);
+        if ((j.verdict == TASK_SOLVED) != own) fail_msg("%s: %s: %s", TASKS[k], names[p], j.why);
         judged++, passed += own;
       }
       take_apart(programs[p], &other);
       if (p < N_PROGRAMS && distance(&reference, &other) < nearest) nearest = distance(&reference, &other);
     }
-    print_message("%s: the nearest program is %d statements away\n", WALKED[k], nearest);
-    if (nearest < (k == 0 ? 5 : 8)) fail_msg("%s: a shipped program is %d statements away", WALKED[k], nearest);
+    print_message("%s: the nearest program is %d statements away\n", TASKS[k], nearest);
+    if (nearest < (k == 0 ? 5 : 8)) fail_msg("%s: a shipped program is %d statements away", TASKS[k], nearest);
   }
   print_message("%d judged, %d pass\n", judged, passed);
-  for (int k = 0; k < N_WALKED; k++) free(tasks[k]);
+  for (int k = 0; k < N_TASKS; k++) free(tasks[k]);
 }
 
 TEST(broken_tasks_are_refused) {

@@ -173,7 +173,7 @@ TEST(a_program_is_written_in_a_file) {
   assert_non_null(getcwd(there, sizeof there));
   char *path =
            realpath(write_lesson("write.md", "# Write\n\n- idea: Writing.\n- minutes: 5\n\n```ask mend\nkind: program\n"
-                                             "answer: forgotten-rescale\nexplain: Both.\n```\n"),
+                                             "answer: row-maximum\nexplain: Both.\n```\n"),
                     NULL),
        *assets = realpath(getenv("TILEWALK_ASSETS"), NULL);
   setenv("TILEWALK_ASSETS", assets, 1);
@@ -181,14 +181,14 @@ TEST(a_program_is_written_in_a_file) {
   Bench *b = bench(path, &FRESH);
   const LessonQuestion *q = &b->panel.session.questions[0];
   READS(b, "[press] Begin the file");
-  assert_int_not_equal(access("forgotten-rescale.walk", F_OK), 0);
+  assert_int_not_equal(access("row-maximum.walk", F_OK), 0);
   key(b, SIDE_KEY_RETURN);
-  READS(b, "./forgotten-rescale.walk was written.");
+  READS(b, "./row-maximum.walk was written.");
   READS(b, "[press] Check");
   assert_int_equal(b->panel.session.answers[0].tries, 0);
   for (int n = 0; n < 3; n++) send(b, (SideEvent){.kind = SIDE_LOOK});
   key(b, SIDE_KEY_RETURN); /* the start as it is */
-  READS(b, "✗ Not yet.  O is wrong");
+  READS(b, "m is wrong");
   FILE *file = fopen("wanted.walk", "w");
   assert_non_null(file);
   fprintf(file, "%s# saved\n", q->work.reference);
@@ -203,7 +203,7 @@ TEST(a_program_is_written_in_a_file) {
   unsetenv("TERMINAL");
   setenv("VISUAL", "cp wanted.walk", 1); /* an editor that saves */
   assert_true(text(b, "e"));
-  assert_string_equal(b->player.message, "cp wanted.walk ./forgotten-rescale.walk");
+  assert_string_equal(b->player.message, "cp wanted.walk ./row-maximum.walk");
   for (int n = 0; n < 300 && !says(b, "✓ Right.  Both."); n++) {
     send(b, (SideEvent){.kind = SIDE_LOOK});
     usleep(10000);
