@@ -171,7 +171,8 @@ static int find_mistake(const AnswerKey *key, const AnswerMistakes *mistakes, co
       answer_judge(&wrong, answer, &rounded, NULL);
     }
     const double off = distance(&wrong, answer);
-    if ((verdict == ANSWER_RIGHT || rounded == ANSWER_RIGHT) && (found < 0 || off < *nearest)) found = k, *nearest = off;
+    if ((verdict == ANSWER_RIGHT || rounded == ANSWER_RIGHT) && (found < 0 || off < *nearest))
+      found = k, *nearest = off;
   }
   return found;
 }
@@ -221,8 +222,8 @@ Status answer_grade(const AnswerKey *key, const AnswerMistakes *mistakes, const 
   other[comma - text] = '.';
   if (grade(key, mistakes, explains, other, &decimal, NULL) || decimal.verdict != ANSWER_RIGHT) return status;
   *g = decimal;
-  snprintf(g->typed.note, sizeof g->typed.note, "The comma in %s was read as the decimal sign; Tilewalk writes a point.",
-           quote_text(text).text);
+  snprintf(g->typed.note, sizeof g->typed.note,
+           "The comma in %s was read as the decimal sign; Tilewalk writes a point.", quote_text(text).text);
   return STATUS_OK;
 }
 

@@ -61,6 +61,12 @@ static bool show_follows(const Lesson *lesson, size_t block) {
   return false;
 }
 
+/* 0.001, 0.003, 0.01: what is doubled or halved is none, so a tolerance does not slip. */
+static bool is_step(double amount) {
+  const double first = amount / pow(10, floor(log10(amount) + 1e-9));
+  return fabs(first - 1) < 1e-6 || fabs(first - 3) < 1e-6;
+}
+
 static void check_parts(Lint *l) {
   const Lesson *lesson = l->lesson;
   int n_teacher = 0, n_shows = 0, n_predictions = 0;
@@ -75,6 +81,11 @@ static void check_parts(Lint *l) {
       lint_report(l, ask->line, "nothing is shown after the prediction '%s'; put a show before the next question",
                   ask->id);
     if (!ask->n_hints && ask->kind != LESSON_WORK) lint_report(l, ask->line, "the question '%s' has no hint", ask->id);
+    if (ask->tolerance.amount > 0 && !is_step(ask->tolerance.amount))
+      lint_report(l, ask->line,
+                  "the tolerance of '%s' begins with neither 1 nor 3, such as 0.3%%: half and twice as much "
+                  "are no steps",
+                  ask->id);
     const char *skill = lesson_text(lesson, ask->skill);
     if (ask->skill.offset && l->hooks->is_skill && !l->hooks->is_skill(l->hooks->context, skill))
       lint_report(l, ask->skill.line, "there is no skill '%s'; 'tilewalk practice --list' has them", skill);

@@ -78,10 +78,9 @@ static Status take_mutant(Reader *r, const char *value) {
 
 /* ---- Demands */
 
-static const char *const LEFTS[DEMAND_COUNT] = {"load ",   "store ", NULL,        "columns",   "longest", "bytes",
-                                                "kernels", "sram",   "sectors",   "conflicts", "shared",  "local"};
-static const char *const UNITS[DEMAND_UNIT_COUNT] = {NULL,         "%",           "tiles",
-                                                     "row blocks", "column blocks", "split tiles"};
+static const char *const LEFTS[DEMAND_COUNT] = {"load ",   "store ", NULL,      "columns",   "longest", "bytes",
+                                                "kernels", "sram",   "sectors", "conflicts", "shared",  "local"};
+static const char *const UNITS[DEMAND_UNIT_COUNT] = {NULL, "%", "tiles", "row blocks", "column blocks", "split tiles"};
 
 /* What a run does; false: no such thing. */
 static bool take_left(ProgramDemand *d) {
@@ -131,8 +130,9 @@ static Status take_demand(Reader *r, const char *value) {
     return fail(r, "a demand is 'LEFT <= RIGHT' or 'LEFT = RIGHT', such as load K <= tiles");
   memcpy(d->left, value, n);
   if (!take_left(d))
-    return fail(r, "'%s' is nothing that a run does; there are load X, store X, a kind of event, columns, longest, "
-                   "bytes, kernels, sram; of CUDA sectors, conflicts, shared, local",
+    return fail(r,
+                "'%s' is nothing that a run does; there are load X, store X, a kind of event, columns, longest, "
+                "bytes, kernels, sram; of CUDA sectors, conflicts, shared, local",
                 quote_text(d->left).text);
   if (!take_right(d, equals + 1 + strspn(equals + 1, " ")))
     return fail(r, "'%s' is no amount; there are 3, 96K, 100%%, and tiles, row blocks, column blocks, split tiles",

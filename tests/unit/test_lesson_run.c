@@ -307,6 +307,8 @@ static const struct {
     {GOOD "```ask three\nprompt: p\nanswer: abs(12.5)\ntolerance: 5%\nhint: h h h\nwrong: 12.6 -> "
           "d\nexplain: e\n```\n",
      "within the tolerance"},
+    {GOOD "```ask three\nprompt: p\nanswer: abs(12.5)\ntolerance: 0.6%\nhint: h h h\nexplain: e\n```\n",
+     "the tolerance of 'three' begins with neither 1 nor 3"},
     {GOOD "```ask three\nprompt: p\nanswer: abs(12)\nhint: It is 12.\nexplain: e\n```\n",
      "the hint of 'three' gives the answer away: 12"},
     {GOOD "```ask three\nprompt: Is it 12?\nanswer: abs(12)\nhint: h h h\nexplain: e\n```\n",

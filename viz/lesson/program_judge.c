@@ -120,8 +120,7 @@ static Status check_state(Judge *g, int state, const Program *p, TaskJudgement *
   }
   for (int k = 0; k < t->n_demands && !status && j->verdict == TASK_SOLVED; k++) {
     const double bar = demand_bar(&t->demands[k], &runs[1].plan, must.of[k]);
-    if (!demand_holds(&t->demands[k], own.of[k], bar))
-      task_fails_demand(t, k, state, own.of[k], must.of[k], bar, j);
+    if (!demand_holds(&t->demands[k], own.of[k], bar)) task_fails_demand(t, k, state, own.of[k], must.of[k], bar, j);
   }
   if (!status && state == 0) j->bytes = (double)runs[0].total_bytes, j->reference_bytes = (double)runs[1].total_bytes;
   if (j->verdict != TASK_SOLVED) j->state = state;
