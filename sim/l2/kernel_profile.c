@@ -13,8 +13,8 @@
 
 const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 
-#define TEXT(key, member, required, help)                                                                              \
-  { key, KEYFILE_TEXT, offsetof(Profile, member), required, 0, 0, help }
+#define TEXT(key, member, help)                                                                                        \
+  { key, KEYFILE_TEXT, offsetof(Profile, member), false, 0, 0, help }
 
 #define COUNT(key, member, max, help)                                                                                  \
   { key, KEYFILE_COUNT, offsetof(Profile, member), false, 1, max, help }
@@ -22,76 +22,66 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 #define BYTES(key, member, help)                                                                                       \
   { key, KEYFILE_BYTES, offsetof(Profile, member), false, 1, 1e9, help }
 
-/* The rows of one tile. Ranges hold anything a GPU could run, and catch a wrong unit. */
-#define TILE(prefix, d, causal)                                                                                        \
-  COUNT(prefix "block_q", tiles[d][causal].block_q, 65536, "rows of Q in a tile (B_r)"),                               \
-      COUNT(prefix "block_k", tiles[d][causal].block_k, 65536, "rows of K and V in a tile (B_c)"),                     \
-      COUNT(prefix "threads", tiles[d][causal].threads, 65536, "threads of a CTA"),                                    \
-      COUNT(prefix "registers", tiles[d][causal].registers_per_thread, 65536, "registers of a thread"),                \
-      BYTES(prefix "shared", tiles[d][causal].shared_bytes, "shared memory of a CTA"),                                 \
-      COUNT(prefix "ctas_per_sm", tiles[d][causal].ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),  \
-      BYTES(prefix "split_spill_tile", tiles[d][causal].split_spill_tile_bytes,                                        \
-            "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"),           \
-      COUNT(prefix "alone_permille", tiles[d][causal].alone_permille, 1000,                                            \
-            "of the peak rate of products that a CTA reaches that has an SM to itself"),                               \
-      COUNT(prefix "ahead_percent", tiles[d][causal].ahead_percent, 100,                                               \
-            "of a step, before which it asks for what it needs then"),                                                 \
-      COUNT(prefix "slot_spread_permille", tiles[d][causal].slot_spread_permille, 1000,                                \
-            "how unevenly the CTAs of an SM share it"),                                                                \
-      COUNT(prefix "start_cycles", tiles[d][causal].start_cycles, 100000,                                              \
-            "that the first arithmetic of a launch takes longer, on average"),                                         \
-      COUNT(prefix "step_spread_cycles", tiles[d][causal].step_spread_cycles, 100000,                                  \
-            "by which a step varies by itself where SMs are full, one standard deviation"),                            \
-      COUNT(prefix "busy_spread_cycles", tiles[d][causal].busy_spread_cycles, 100000,                                  \
-            "by which a step varies besides where all SMs are at work, one standard deviation"),                       \
-      COUNT(prefix "split_step_spread_cycles", tiles[d][causal].split_step_spread_cycles, 100000,                      \
-            "the same of the kernel that splits the keys"),                                                            \
-      COUNT(prefix "clocks_permille", tiles[d][causal].clocks_permille, 100,                                           \
-            "by which the fastest GPC's clock is ahead of the slowest's"),                                             \
-      COUNT(prefix "time_start_ns", tiles[d][causal].time_start_ns, 1000000, "launch and latency of each kernel"),     \
-      COUNT(prefix "time_tile_ns", tiles[d][causal].time_tile_ns, 1000000,                                             \
-            "from the end of one tile to the next on an SM full of CTAs"),                                             \
-      COUNT(prefix "time_alone_ns", tiles[d][causal].time_alone_ns, 1000000,                                           \
-            "a tile of a CTA that has an SM to itself"),                                                               \
-      COUNT(prefix "time_block_permille", tiles[d][causal].time_block_permille, 100000,                                \
-            "of a tile, what a CTA takes before and after its tiles"),                                                 \
-      COUNT(prefix "time_mask_permille", tiles[d][causal].time_mask_permille, 100000,                                  \
-            "of a tile, what a mask takes a row block besides"),                                                       \
-      COUNT(prefix "time_ragged_permille", tiles[d][causal].time_ragged_permille, 1000,                                \
-            "by which every tile takes longer where the keys are no multiple of 128 and no mask is there"),            \
-      COUNT(prefix "time_power_permille", tiles[d][causal].time_power_permille, 1000,                                  \
-            "by which a long launch takes longer, because the clock falls"),                                           \
-      COUNT(prefix "time_softmax_tile_ns", tiles[d][causal].time_softmax_tile_ns, 1000000,                             \
-            "of three kernels, a tile of the softmax"),                                                                \
-      COUNT(prefix "time_row_ns", tiles[d][causal].time_row_ns, 1000000, "and a row of it besides"),                   \
-      COUNT(prefix "time_varlen_permille", tiles[d][causal].time_varlen_permille, 100000,                              \
-            "what a row block under a mask takes besides where sequences lie behind one another"),                     \
-      COUNT(prefix "time_window_permille", tiles[d][causal].time_window_permille, 100000,                              \
-            "what a row block under a window takes besides, of a tile"),                                               \
-      COUNT(prefix "time_window_tile_permille", tiles[d][causal].time_window_tile_permille, 10000,                     \
-            "by which a tile takes longer under a window"),                                                            \
-      COUNT(prefix "time_mask_tile_permille", tiles[d][causal].time_mask_tile_permille, 10000,                         \
-            "by which a tile takes longer under a mask"),                                                              \
-      COUNT(prefix "time_partial_permille", tiles[d][causal].time_partial_permille, 100000,                            \
-            "by which a tile that the mask crosses takes longer besides"),                                             \
-      COUNT(prefix "time_idle_ns", tiles[d][causal].time_idle_ns, 1000000, "a CTA without work"),                      \
-      COUNT(prefix "time_others_permille", tiles[d][causal].time_others_permille, 100000,                              \
-            "what the kernels before and after take, of their bytes over HBM's bandwidth"),                            \
-      COUNT(prefix "group_heads", tiles[d][causal].group_heads, 65536, "heads whose row blocks are taken in turn"),    \
-      COUNT(prefix "split_block_q", tiles[d][causal].split_block_q, 65536, "B_r of the kernel that splits the keys"),  \
-      COUNT(prefix "split_block_k", tiles[d][causal].split_block_k, 65536, "B_c of the kernel that splits the keys"),  \
-      COUNT(prefix "split_threads", tiles[d][causal].split_threads, 65536, "threads of its CTAs"),                     \
-      COUNT(prefix "split_registers", tiles[d][causal].split_registers, 65536, "registers of its threads"),            \
-      BYTES(prefix "split_shared", tiles[d][causal].split_shared_bytes, "shared memory of its CTAs"),                  \
-      COUNT(prefix "split_time_start_ns", tiles[d][causal].split_time_start_ns, 1000000,                               \
-            "launch and latency of it, and of the kernel that combines, of one query"),                                \
-      COUNT(prefix "split_time_tile_ns", tiles[d][causal].split_time_tile_ns, 1000000,                                 \
-            "from the end of one of its tiles to the next on an SM full of CTAs"),                                     \
-      TEXT(prefix "spill", tiles[d][causal].spill_text[BUILD_EVEN], false,                                             \
+/* A row of one tile's keys; at: (prefix of the key, which tile). Ranges hold anything a GPU could run, and catch a wrong
+ * unit. */
+#define UNPACK(...)                                    __VA_ARGS__
+#define CALL(macro, ...)                               macro(__VA_ARGS__)
+#define COUNT_AT(prefix, tile, key, member, max, help) COUNT(prefix #key, tile.member, max, help)
+#define BYTES_AT(prefix, tile, key, member, help)      BYTES(prefix #key, tile.member, help)
+#define TEXT_AT(prefix, tile, key, member, help)       TEXT(prefix #key, tile.member, help)
+#define NUMBER(at, member, max, help)                  CALL(COUNT_AT, UNPACK at, member, member, max, help)
+
+#define TILE(at)                                                                                                       \
+  NUMBER(at, block_q, 65536, "rows of Q in a tile (B_r)"),                                                             \
+      NUMBER(at, block_k, 65536, "rows of K and V in a tile (B_c)"), NUMBER(at, threads, 65536, "threads of a CTA"),   \
+      CALL(COUNT_AT, UNPACK at, registers, registers_per_thread, 65536, "registers of a thread"),                      \
+      CALL(BYTES_AT, UNPACK at, shared, shared_bytes, "shared memory of a CTA"),                                       \
+      NUMBER(at, ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),                                    \
+      CALL(BYTES_AT, UNPACK at, split_spill_tile, split_spill_tile_bytes,                                              \
+           "registers spilled, without a mask, where a CTA has several tiles of the split keys, for each"),            \
+      NUMBER(at, alone_permille, 1000, "of the peak rate of products that a CTA reaches that has an SM to itself"),    \
+      NUMBER(at, ahead_percent, 100, "of a step, before which it asks for what it needs then"),                        \
+      NUMBER(at, slot_spread_permille, 1000, "how unevenly the CTAs of an SM share it"),                               \
+      NUMBER(at, start_cycles, 100000, "that the first arithmetic of a launch takes longer, on average"),              \
+      NUMBER(at, step_spread_cycles, 100000,                                                                           \
+             "by which a step varies by itself where SMs are full, one standard deviation"),                           \
+      NUMBER(at, busy_spread_cycles, 100000,                                                                           \
+             "by which a step varies besides where all SMs are at work, one standard deviation"),                      \
+      NUMBER(at, split_step_spread_cycles, 100000, "the same of the kernel that splits the keys"),                     \
+      NUMBER(at, clocks_permille, 100, "by which the fastest GPC's clock is ahead of the slowest's"),                  \
+      NUMBER(at, time_start_ns, 1000000, "launch and latency of each kernel"),                                         \
+      NUMBER(at, time_tile_ns, 1000000, "from the end of one tile to the next on an SM full of CTAs"),                 \
+      NUMBER(at, time_alone_ns, 1000000, "a tile of a CTA that has an SM to itself"),                                  \
+      NUMBER(at, time_block_permille, 100000, "of a tile, what a CTA takes before and after its tiles"),               \
+      NUMBER(at, time_mask_permille, 100000, "of a tile, what a mask takes a row block besides"),                      \
+      NUMBER(at, time_ragged_permille, 1000,                                                                           \
+             "by which every tile takes longer where the keys are no multiple of 128 and no mask is there"),           \
+      NUMBER(at, time_power_permille, 1000, "by which a long launch takes longer, because the clock falls"),           \
+      NUMBER(at, time_softmax_tile_ns, 1000000, "of three kernels, a tile of the softmax"),                            \
+      NUMBER(at, time_row_ns, 1000000, "and a row of it besides"),                                                     \
+      NUMBER(at, time_varlen_permille, 100000,                                                                         \
+             "what a row block under a mask takes besides where sequences lie behind one another"),                    \
+      NUMBER(at, time_window_permille, 100000, "what a row block under a window takes besides, of a tile"),            \
+      NUMBER(at, time_window_tile_permille, 10000, "by which a tile takes longer under a window"),                     \
+      NUMBER(at, time_mask_tile_permille, 10000, "by which a tile takes longer under a mask"),                         \
+      NUMBER(at, time_partial_permille, 100000, "by which a tile that the mask crosses takes longer besides"),         \
+      NUMBER(at, time_idle_ns, 1000000, "a CTA without work"),                                                         \
+      NUMBER(at, time_others_permille, 100000,                                                                         \
+             "what the kernels before and after take, of their bytes over HBM's bandwidth"),                           \
+      NUMBER(at, group_heads, 65536, "heads whose row blocks are taken in turn"),                                      \
+      NUMBER(at, split_block_q, 65536, "B_r of the kernel that splits the keys"),                                      \
+      NUMBER(at, split_block_k, 65536, "B_c of the kernel that splits the keys"),                                      \
+      NUMBER(at, split_threads, 65536, "threads of its CTAs"),                                                         \
+      NUMBER(at, split_registers, 65536, "registers of its threads"),                                                  \
+      CALL(BYTES_AT, UNPACK at, split_shared, split_shared_bytes, "shared memory of its CTAs"),                        \
+      NUMBER(at, split_time_start_ns, 1000000,                                                                         \
+             "launch and latency of it, and of the kernel that combines, of one query"),                               \
+      NUMBER(at, split_time_tile_ns, 1000000, "from the end of one of its tiles to the next on an SM full of CTAs"),   \
+      CALL(TEXT_AT, UNPACK at, spill, spill_text[BUILD_EVEN],                                                          \
            "bytes of registers that a CTA of t tiles spills: 3072 t + 11264; 1: 13312; reload 100"),                   \
-      TEXT(prefix "uneven_spill", tiles[d][causal].spill_text[BUILD_UNEVEN], false,                                    \
+      CALL(TEXT_AT, UNPACK at, uneven_spill, spill_text[BUILD_UNEVEN],                                                 \
            "the same where rows or keys are not whole tiles"),                                                         \
-      TEXT(prefix "window_spill", tiles[d][causal].spill_text[BUILD_WINDOW], false, "the same under a window")
+      CALL(TEXT_AT, UNPACK at, window_spill, spill_text[BUILD_WINDOW], "the same under a window")
 
 /* What a regime's runs say of the time (time_regime_is_held_out). */
 #define ERRORS(regime, at)                                                                                             \
@@ -111,38 +101,32 @@ enum {
 }; /* the last: of a tile's keys */
 
 static const KeyfileField FIELDS[] = {
-    TEXT("name", name, false, "the name that --kernel takes"),
-    TEXT("product", product, false, "the full name"),
-    TEXT("algorithm", algorithm, false, "the schedule it follows; fa2 where it is left out"),
-    TEXT("order", order_text, false,
-         "which index runs fastest as CTAs are numbered; query-head-batch where it is left out"),
-    TEXT("rows", rows_text, false, "row blocks: ascending, descending or longest-first"),
-    TEXT("walk", walk_text, false, "over K and V: forward or reversed"),
-    TEXT("persistent", persistent_text, false, "yes: CTAs pull work until none is left"),
-    TEXT("waits", waits_text, false, "yes: asks for a tile when it needs it, and waits"),
-    {"round", KEYFILE_BYTES, offsetof(Profile, round_bytes), false, 1, 1e9,
-     "of K and V, asked for at once by a kernel that waits, before it asks for more"},
-    {"latency_cycles", KEYFILE_COUNT, offsetof(Profile, latency_cycles), false, 1, 1e6,
-     "that a tile takes a CTA that waits besides, in which others of its SM can work"},
-    TEXT("steady", steady_text, false, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
-    {"slip_percent", KEYFILE_COUNT, offsetof(Profile, slip_percent), false, 1, 1000,
-     "of a tile, by which the older of an SM's CTAs gets ahead at once"},
-    TEXT("reloads_q", reloads_q_text, false, "yes: Q is read again for every tile of K and V"),
-    TEXT("clips_k", clips_k_text, false, "yes: columns that no row of a block sees are not read"),
-    TEXT("lse", lse_text, false, "yes: writes the log-sum-exp of every row too"),
-    TEXT("packs", packs_text, false, "query heads of a KV head as rows of one tile: never, one-query, fill or always"),
-    TEXT("splits", splits_text, false, "keys of small grids, by another kernel: never, fill, power-of-two or fewest"),
-    TEXT("launch", launch_text, false,
-         "how its CTAs go about the algorithm's lines: stages 2 of K_j, V_j; consumers 2 of i"),
-    TEXT("beside", beside, false, "the kernel that runs standard attention in the same library"),
-    {"split_ctas_per_sm", KEYFILE_COUNT, offsetof(Profile, split_ctas_per_sm), false, 1, 32,
-     "CTAs of that kernel meant to run on an SM"},
-    {"percent_of_peak", KEYFILE_COUNT, offsetof(Profile, percent_of_peak), false, 1, 100,
-     "of the peak rate of products that it reaches"},
-    TEXT("runs_on", runs_on, false, "the compute capability that it is built for; 8.0+: and all later ones"),
-    TEXT("dtypes", dtypes, false, "types of which there are builds: fp16, bf16"),
-    TEXT("tables", tables_text, false, "yes: reads lists of the blocks that its mask leaves"),
-    TEXT("blocks", blocks_text, false, "no: it has no masks of blocks"),
+    TEXT("name", name, "the name that --kernel takes"),
+    TEXT("product", product, "the full name"),
+    TEXT("algorithm", algorithm, "the schedule it follows; fa2 where it is left out"),
+    TEXT("order", order_text, "which index runs fastest as CTAs are numbered; query-head-batch where it is left out"),
+    TEXT("rows", rows_text, "row blocks: ascending, descending or longest-first"),
+    TEXT("walk", walk_text, "over K and V: forward or reversed"),
+    TEXT("persistent", persistent_text, "yes: CTAs pull work until none is left"),
+    TEXT("waits", waits_text, "yes: asks for a tile when it needs it, and waits"),
+    BYTES("round", round_bytes, "of K and V, asked for at once by a kernel that waits, before it asks for more"),
+    COUNT("latency_cycles", latency_cycles, 1e6,
+          "that a tile takes a CTA that waits besides, in which others of its SM can work"),
+    TEXT("steady", steady_text, "yes: the older of an SM's CTAs gets ahead with every step, not now and then"),
+    COUNT("slip_percent", slip_percent, 1000, "of a tile, by which the older of an SM's CTAs gets ahead at once"),
+    TEXT("reloads_q", reloads_q_text, "yes: Q is read again for every tile of K and V"),
+    TEXT("clips_k", clips_k_text, "yes: columns that no row of a block sees are not read"),
+    TEXT("lse", lse_text, "yes: writes the log-sum-exp of every row too"),
+    TEXT("packs", packs_text, "query heads of a KV head as rows of one tile: never, one-query, fill or always"),
+    TEXT("splits", splits_text, "keys of small grids, by another kernel: never, fill, power-of-two or fewest"),
+    TEXT("launch", launch_text, "how its CTAs go about the algorithm's lines: stages 2 of K_j, V_j; consumers 2 of i"),
+    TEXT("beside", beside, "the kernel that runs standard attention in the same library"),
+    COUNT("split_ctas_per_sm", split_ctas_per_sm, 32, "CTAs of that kernel meant to run on an SM"),
+    COUNT("percent_of_peak", percent_of_peak, 100, "of the peak rate of products that it reaches"),
+    TEXT("runs_on", runs_on, "the compute capability that it is built for; 8.0+: and all later ones"),
+    TEXT("dtypes", dtypes, "types of which there are builds: fp16, bf16"),
+    TEXT("tables", tables_text, "yes: reads lists of the blocks that its mask leaves"),
+    TEXT("blocks", blocks_text, "no: it has no masks of blocks"),
     ERRORS("decode", REGIME_DECODE),
     ERRORS("split", REGIME_SPLIT),
     ERRORS("few", REGIME_FEW),
@@ -155,24 +139,24 @@ static const KeyfileField FIELDS[] = {
     ERRORS("card", REGIME_CARD),
     {"pull", KEYFILE_BYTES, offsetof(Profile, pull_bytes), false, 1, 65536,
      "read, and written, to pull a piece of work"},
-    TEXT("note", note, false, "what this description leaves out"),
-    TEXT("tile", tile_text, false, "rows of Q and of K and V in a tile, for every d: 128 x 64"),
+    TEXT("note", note, "what this description leaves out"),
+    TEXT("tile", tile_text, "rows of Q and of K and V in a tile, for every d: 128 x 64"),
     COUNT("threads", every.threads, 65536, "threads of a CTA"),
     COUNT("registers", every.registers_per_thread, 65536, "registers of a thread"),
-    {"shared", KEYFILE_BYTES, offsetof(Profile, every.shared_bytes), false, 1, 1e9, "shared memory of a CTA"},
+    BYTES("shared", every.shared_bytes, "shared memory of a CTA"),
     COUNT("ctas_per_sm", every.ctas_per_sm, 4096, "CTAs on an SM, where the kernel limits them"),
-    TILE("d64_", 0, 0),
-    TILE("d64_causal_", 0, 1),
-    TILE("d96_", 1, 0),
-    TILE("d96_causal_", 1, 1),
-    TILE("d128_", 2, 0),
-    TILE("d128_causal_", 2, 1),
-    TILE("d192_", 3, 0),
-    TILE("d192_causal_", 3, 1),
-    TILE("d256_", 4, 0),
-    TILE("d256_causal_", 4, 1),
-    TILE("d192_v128_", PROFILE_MLA, 0),
-    TILE("d192_v128_causal_", PROFILE_MLA, 1),
+    TILE(("d64_", tiles[0][0])),
+    TILE(("d64_causal_", tiles[0][1])),
+    TILE(("d96_", tiles[1][0])),
+    TILE(("d96_causal_", tiles[1][1])),
+    TILE(("d128_", tiles[2][0])),
+    TILE(("d128_causal_", tiles[2][1])),
+    TILE(("d192_", tiles[3][0])),
+    TILE(("d192_causal_", tiles[3][1])),
+    TILE(("d256_", tiles[4][0])),
+    TILE(("d256_causal_", tiles[4][1])),
+    TILE(("d192_v128_", tiles[PROFILE_MLA][0])),
+    TILE(("d192_v128_causal_", tiles[PROFILE_MLA][1])),
 };
 
 _Static_assert(sizeof FIELDS / sizeof FIELDS[0] == PROFILE_FIELD_COUNT, "one row for each field");
