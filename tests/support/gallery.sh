@@ -13,7 +13,8 @@ export TILEWALK_ASSETS=assets
 if [ "${1:-}" != --check ] && [ -n "${BUILD:-}" ]; then
   "$BUILD/tests/picture_scenes" $folder/scenes.png
   "$BUILD/tests/picture_lesson" $folder/lesson.png
-  "$tilewalk" render --scene main --frames 105:135 --sub-frames 3 --frame-ms 110 --size 1056x594 -o $folder/moving.webp
+  "$tilewalk" render --algorithm standard,fa2 -N 1K -d 64 --block 128 --frames 0:544:4 --frame-ms 148 --size 1056x594 \
+    -o $folder/moving.webp
 fi
 
 # picture NAME 'WHAT IT SHOWS' WORDS...: one entry.
@@ -50,7 +51,7 @@ picture gpus 'One run on several GPUs, with the least time each can take' sweep 
 picture decode 'Decode: one query against a long cache, heads packed as rows' render --scene decode -N 1 --seq-len-k 8K --heads 32 --kv-heads 8 --algorithm fa2-split --gpu h200 --step 100
 picture warp 'One access of a warp' render --scene warp --step 40
 picture serving 'Four sequences of a service: their pages, a shared prefix once' render --scene serving --lengths 1000,257,640,64 --prefix 48 --step 40
-picture zoom 'One key, from its head down to its bank' render --scene zoom -N 1024 -d 128 --block 64 --step 100
+picture piles 'What standard attention and FlashAttention-2 carry' render --algorithm standard,fa2 -N 1K -d 64 --block 128 --step 544
 picture timeline 'CTAs over time' render --scene timeline --state "algorithm=fa2 $small" --step 200
 
 if [ "${1:-}" = --check ]; then

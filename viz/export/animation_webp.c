@@ -12,7 +12,7 @@
 
 #include "viz/export/animation_parts.h"
 
-enum { PARTS = 8, MOST_DURATION_MS = (1 << 24) - 1 };
+enum { PARTS = 8, MOST_DURATION_MS = (1 << 24) - 1, END_MS = 2000 };
 
 typedef struct {
   int x, y, width, height;
@@ -149,6 +149,10 @@ static Status add_frame(Encoder *e, cairo_surface_t *surface, uint64_t frame, Er
 static Status assemble(Encoder *e, FILE *out, Error *error) {
   const WebPMuxAnimParams loop = {.bgcolor = 0xffffffffu, .loop_count = 0}; /* for ever */
   WebPData data;
+  if (e->n_parts) { /* the end stands a moment before it begins anew */
+    Part *end = &e->parts[e->n_parts - 1];
+    if (end->duration_ms <= MOST_DURATION_MS - END_MS) end->duration_ms += END_MS;
+  }
   const Status status = flush(e, error);
   if (status) return status;
   WebPDataInit(&data);

@@ -8,14 +8,14 @@
  *
  * All run on one clock of bytes. One size of letters for names, captions and legends of all; what does not fit is said
  * shorter or left out. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
 #include "viz/scene/scene_cache.h"
-#include "viz/scene/table.h"
+#include "viz/scene/score_table.h"
 #include "viz/text/number.h"
 
 enum { TITLE = PROGRAM_TITLE_BYTES, LEGEND = 128, TRAIL = 5 };
@@ -26,7 +26,7 @@ static const char *name_of(const Schedule *s, char title[TITLE]) {
   snprintf(title, TITLE, "%s", s->title);
   const size_t n = strlen(title), rest = sizeof REST - 1;
   if (n > rest && strcmp(title + n - rest, REST) == 0) title[n - rest] = '\0';
-  title[0] = (char)toupper((unsigned char)title[0]);
+  title[0] = (char)ascii_upper(title[0]);
   return title;
 }
 

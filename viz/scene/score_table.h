@@ -2,8 +2,8 @@
  *
  *     K, V ▬ ▬ ▬
  *       Q ▮ □ ■ ▨  ▮ O      empty, carried, glowing, or hatched: nobody ever comes there */
-#ifndef TILEWALK_VIZ_SCENE_TABLE_H
-#define TILEWALK_VIZ_SCENE_TABLE_H
+#ifndef TILEWALK_VIZ_SCENE_SCORE_TABLE_H
+#define TILEWALK_VIZ_SCENE_SCORE_TABLE_H
 
 #include "viz/scene/pen.h"
 

@@ -1,4 +1,4 @@
-#include "viz/scene/table.h"
+#include "viz/scene/score_table.h"
 
 #include <math.h>
 #include <stdio.h>
