@@ -5,26 +5,6 @@
 
 #include "lessons/engine/lesson_export_inner.h"
 
-void export_number(FILE *out, double value, int digits) {
-  char text[400];
-  const int whole = value == 0 ? 1 : (int)floor(log10(fabs(value))) + 1;
-  const int decimals = digits - whole;
-  snprintf(text, sizeof text, "%.*f", decimals > 0 ? (decimals < 60 ? decimals : 60) : 0, value);
-  if (strchr(text, '.')) {
-    char *end = text + strlen(text);
-    while (end[-1] == '0') *--end = '\0';
-    if (end[-1] == '.') *--end = '\0';
-  }
-  fputs(strcmp(text, "-0") == 0 ? "0" : text, out);
-}
-
-int export_rank(const LessonQuestion *q, int choice) {
-  int place = 1;
-  for (int other = 0; other < q->n_choices; other++)
-    place += q->rank[other] < q->rank[choice] || (q->rank[other] == q->rank[choice] && other < choice);
-  return place;
-}
-
 /* How far off a value may be, in the question's unit. Others know no digits: half a percent stands for them. */
 static double tolerance_of(const AnswerKey *key, double value) {
   const double typed = fabs(value / key->unit.factor);

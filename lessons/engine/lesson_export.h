@@ -1,4 +1,4 @@
-/* The marked questions of a lesson for other systems: GIFT and XML for Moodle, QTI 2.1 items for others. Predictions
+/* The marked questions of a lesson for other systems: XML for Moodle, QTI 2.1 items for others. Predictions
  * and programs stay behind. Each question comes with the prose of its page in front, so that it stands alone, and once
  * for each of n_variants seeds. */
 #ifndef TILEWALK_LESSONS_ENGINE_LESSON_EXPORT_H
@@ -15,12 +15,8 @@ typedef struct {
   int n_variants; /* seed, seed + 1, ...; 0: one */
 } ExportDraws;
 
-/* docs.moodle.org, "GIFT format"; each question is a category, from which Moodle draws a variant. A failed write is
+/* docs.moodle.org, "Moodle XML format"; each question is a category, from which Moodle draws a variant. A failed write is
  * left for the caller to find. */
-Status lesson_export_gift(const Lesson *lesson, const ExpressionLimits *limits, ExportDraws draws, FILE *out,
-                          Error *error);
-
-/* docs.moodle.org, "Moodle XML format". */
 Status lesson_export_moodle(const Lesson *lesson, const ExpressionLimits *limits, ExportDraws draws, FILE *out,
                             Error *error);
 

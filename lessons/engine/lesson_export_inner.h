@@ -26,10 +26,4 @@ typedef Status ExportWrite(void *context, const ExportItem *item, Error *error);
 Status lesson_export_items(const Lesson *lesson, const ExpressionLimits *limits, ExportDraws draws, ExportWrite *write,
                            void *context, Error *error);
 
-/* The place of a choice of an order, from 1. */
-int export_rank(const LessonQuestion *q, int choice);
-
-/* Up to that many digits, without an exponent. */
-void export_number(FILE *out, double value, int digits);
-
 #endif

@@ -325,7 +325,7 @@ TEST(answers_of_a_student_need_the_key) {
   tilewalk("lesson %1$s/two.md --teacher --key 'a long key' --student 'ada LOVELACE'");
   assert_int_equal(run.exit_status, 0);
   has("for seed 265346656"); /* as tests/unit/test_lesson_class.c has it */
-  static const char *const REFUSED[] = {"--export-gift --seed 265346656", "--export-moodle --seed 9001",
+  static const char *const REFUSED[] = {"--export-moodle --seed 9001",
                                         "--export-qti %1$s/q --seed 0 --key 'a long key'"};
   for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
     char words[160];
@@ -355,13 +355,14 @@ TEST(broken_submissions_are_refused) {
 
 TEST(questions_are_exported_for_moodle) {
   write_file("two.md", LESSON);
-  tilewalk("lesson %s/two.md --export-gift --seed 1");
+  tilewalk("lesson %s/two.md --export-moodle --seed 1");
   assert_int_equal(run.exit_status, 0);
-  has("$CATEGORY: Tilewalk/two");
-  has("How much? (in MiB) {#\n  =64:");
+  has("<category><text>$course$/Tilewalk/two");
+  has("How much? (in MiB)</text>");
+  has("<answer fraction=\"100\"><text>64</text>");
   assert_null(strstr(run.out, "It is larger.")); /* a prediction stays behind */
-  has("#You forgot one.");
-  has("####Done.");
+  has("You forgot one.");
+  has("<generalfeedback format=\"plain_text\"><text>Done.");
 }
 
 GROUP(open_folder, close_folder)

@@ -460,7 +460,7 @@ TEST(wrong_requests_are_refused) {
       {"lesson one-roe", "did you mean 'one-row'"},
       {"lesson 04-online-softmax", "there are 01-bytes, 02-one-row, 03-the-loop,"},
       {"lesson 1 2", "one lesson at a time"},
-      {"lesson --export-gift", "name a lesson"},
+      {"lesson --export-moodle", "name a lesson"},
       {"lesson --list --lint", "one thing at a time"},
       {"lesson none.md", "none.md"},
       {"lesson --answers none.csv", "none.csv"},

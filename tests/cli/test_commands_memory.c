@@ -50,7 +50,7 @@ TEST(every_allocation_may_fail) {
       {"softmax", "--scores 1,2,3,4,5"},
       {"softmax", "--example --csv"},
       {"softmax", "--example --json"},
-      {"lesson", "lessons/course/template.md --export-gift"},
+      {"lesson", "lessons/course/template.md --export-moodle"},
       {"lesson", "lessons/course/template.md --teacher"},
       {"lesson", "--lint lessons/course/template.md"},
       {"gpus", ""},

@@ -43,6 +43,7 @@ for q in ET.parse(f'{box}/m.xml').getroot():
             if a.get('fraction') == '0':
                 assert abs(float(a.find('text').text) - float(right[0])) > float(q.find('answer/tolerance').text), name
                 assert a.find('feedback/text').text
+                rows.writerow(['W', lesson, id, a.find('text').text, 4 + variant])
         answer = right[0]
     elif q.get('type') == 'multichoice':
         texts = [a.find('text').text for a in q.findall('answer')]
@@ -60,9 +61,39 @@ assert found == {(m, v) for m in marked for v in (1, 2)}, (marked, found)
 assert not items
 PYTHON
 done
-{ echo student,lesson,id,answer,seed; cat "$box/rows.csv"; } >"$box/class.csv"
+{ echo student,lesson,id,answer,seed; grep -v ^W, "$box/rows.csv"; } >"$box/class.csv"
+{ echo student,lesson,id,answer,seed; grep ^W, "$box/rows.csv" | awk -F, '{ $1 = "W" NR; print }' OFS=,; } >"$box/wrong.csv"
 "$p" lesson --answers "$box/class.csv" --trust-seeds --csv >"$box/graded.csv" || fail 'not all can be graded'
-n=$(grep -c . "$box/rows.csv") right=$(grep -c ',right,' "$box/graded.csv")
+"$p" lesson --answers "$box/wrong.csv" --trust-seeds --csv >"$box/told.csv"
+n=$(grep -c ^W "$box/wrong.csv") told=$(grep -c ',diagnosed,' "$box/told.csv")
+[ "$n" -ge 30 ] && [ "$told" = "$n" ] || { grep -v ',diagnosed,' "$box/told.csv"; fail "$told of $n wrong answers are diagnosed"; }
+n=$(grep -vc ^W, "$box/rows.csv") right=$(grep -c ',right,' "$box/graded.csv")
 [ "$n" -ge 30 ] || fail "only $n questions"
 [ "$right" = "$n" ] || { grep -v ',right,' "$box/graded.csv"; fail "$right of $n are right"; }
+# what XML takes for something else
+cat >"$box/x.md" <<'LESSON'
+# <T> & "t"
+
+- idea: x
+- minutes: 5
+
+```ask a
+prompt: <b> & "q" ]]> &amp; {{}
+answer: 'one'
+option: one | a < b && c > d
+option: two | </text>
+hint: h
+wrong: two -> <i>&
+explain: "e" </quiz>
+```
+LESSON
+"$p" lesson "$box/x.md" --export-moodle >"$box/x.xml" && python3 - "$box" <<'PYTHON' || fail 'special characters'
+import sys
+import xml.etree.ElementTree as ET
+q = ET.parse(f'{sys.argv[1]}/x.xml').getroot()[1]
+assert q.find('questiontext/text').text == '<b> & "q" ]]> &amp; {}', q.find('questiontext/text').text
+assert [a.find('text').text for a in q.findall('answer')] == ['a < b && c > d', '</text>']
+assert q.findall('answer')[1].find('feedback/text').text == '<i>&'
+assert q.find('generalfeedback/text').text == '"e" </quiz>'
+PYTHON
 echo "$n questions read back and graded"

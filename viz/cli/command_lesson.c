@@ -27,7 +27,6 @@ typedef enum {
   TASK_LIST,
   TASK_LINT,
   TASK_ANSWERS,
-  TASK_GIFT,
   TASK_MOODLE,
   TASK_QTI,
   TASK_TEACHER,
@@ -81,7 +80,6 @@ static Status set_task(LessonOptions *o, Task task, Error *error) {
   }
 SET_TASK(set_list, TASK_LIST)
 SET_TASK(set_lint, TASK_LINT)
-SET_TASK(set_gift, TASK_GIFT)
 SET_TASK(set_moodle, TASK_MOODLE)
 SET_TASK(set_teacher, TASK_TEACHER)
 
@@ -255,8 +253,6 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
   if (status) return status;
   if (o->task == TASK_TEACHER)
     status = print_teacher(&lesson, own_seed, io, error);
-  else if (o->task == TASK_GIFT)
-    status = lesson_export_gift(&lesson, &LESSON_LIMITS, draws, io->out, error);
   else if (o->task == TASK_MOODLE)
     status = lesson_export_moodle(&lesson, &LESSON_LIMITS, draws, io->out, error);
   else if (o->task == TASK_QTI)
@@ -291,12 +287,12 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
   return lesson_grade_file(&class, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
 }
 
-static bool is_export(Task task) { return task == TASK_GIFT || task == TASK_MOODLE || task == TASK_QTI; }
+static bool is_export(Task task) { return task == TASK_MOODLE || task == TASK_QTI; }
 
 /* What belongs to another task is refused, and so is what would print any student's answers for a typed number. */
 static Status check_teaching(const LessonOptions *o, Error *error) {
   if (o->variants && !is_export(o->task))
-    return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-gift, --export-moodle and --export-qti");
+    return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-moodle and --export-qti");
   if ((*o->page || *o->gradescope || o->by_student) && o->task != TASK_ANSWERS)
     return error_set(error, STATUS_BAD_REQUEST, "--scores, --report and --gradescope go with --answers");
   if (*o->roster && o->task != TASK_ANSWERS && o->task != TASK_HANDOUT)
@@ -445,7 +441,6 @@ static const Option TEACHER_OPTIONS[] = {
      .argument = "FILE.pdf",
      .set = set_slides,
      .help = "Write it for a projector, one idea a page: a question, and after a prediction its picture."},
-    {.name = "export-gift", .set = set_gift, .help = "Print the marked questions in the GIFT format, for Moodle."},
     {.name = "export-moodle", .set = set_moodle, .help = "Print them as Moodle XML."},
     {.name = "export-qti",
      .argument = "FOLDER",
