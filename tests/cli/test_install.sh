@@ -30,7 +30,7 @@ if ldd "$usr/lib/tilewalk/tilewalk-full" | grep -q SDL2; then
   (cd / && LSAN_OPTIONS=exitcode=0 SDL_VIDEODRIVER=dummy "$tilewalk" view --frames 1 >/dev/null 2>&1) || fail "the installed window does not open"
 fi
 
-# Everything that --help lists stands in the manual page and in both completions.
+# Everything that --help lists stands in the manual page and in completion.
 page=$usr/share/man/man1/tilewalk.1
 fish=$usr/share/fish/vendor_completions.d/tilewalk.fish
 bash=$usr/share/bash-completion/completions/tilewalk
@@ -50,9 +50,7 @@ for command in $commands; do
   fi
   "$tilewalk" "$command" --help | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p' | sort -u >"$scratch/options"
   sed 's/\\-/-/g' "$own" | offers "the page of $command"
-  sed -n "/^  $command)/,/^    ;;/p" "$bash" | offers "bash completion of $command"
-  sed -n "/^  $command)/,/^    ;;/p" "$zsh" | offers "zsh completion of $command"
-  sed -n "s/.*from $command'.* -l \([a-z-]*\).*/--\1/p" "$fish" | offers "fish completion of $command"
+  "$tilewalk" _complete -- "$command" -- | offers "completion of $command"
 done
 if command -v groff >/dev/null; then
   warnings=$(groff -man -ww -Tutf8 "$page" 2>&1 >/dev/null)

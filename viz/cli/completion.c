@@ -1,267 +1,277 @@
-/* tilewalk completion bash|zsh|fish: shell completion, written from the tables that the commands themselves use.
+/* Shell completion. `tilewalk completion bash|zsh|fish` prints a few lines that ask the program for each word:
  *
- * An option's `choices` are offered where its value stands (several, with commas between, when it takes a LIST),
- * file names where it takes a FILE, and nothing where a number is expected. What begins with '@' is asked of the
- * program then: `tilewalk _names gpus`. */
+ *     tilewalk _complete -- WORD...     lines "candidate TAB what it is" for the last word, which may be empty; the line
+ *                                       ":files" where names of files go there too
+ *     tilewalk _names KIND              the known names of a kind, a line each: what "@KIND" in a table of options means
+ */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "sim/algorithms/schedule.h"
 #include "sim/base/quote.h"
+#include "viz/cli/check/articles.h"
 #include "viz/cli/command.h"
+#include "viz/cli/lesson/lesson_print.h"
+#include "viz/lesson/lesson_workshop.h"
+#include "viz/request/description.h"
 
-static bool is_offered(const Option *o) { return o->help; }
-static bool takes(const Option *o, const char *what) { return o->argument && strstr(o->argument, what); }
-static bool takes_files(const Command *command) { return command->set_positional && strstr(command->usage, "FILE"); }
+/* --- names --- */
 
-static void put_command_names(FILE *out) {
+static Status put_algorithms(const char *kind, FILE *out, Error *error) {
+  (void)kind, (void)error;
+  for (int k = 0; k < N_PROGRAMS; k++) fprintf(out, "%s\n", SCHEDULES[k]->name);
+  fputs("all\n", out);
+  return STATUS_OK;
+}
+
+static Status put_commands(const char *kind, FILE *out, Error *error) {
+  (void)kind, (void)error;
   for (const Command *const *c = COMMANDS; *c; c++)
-    if ((*c)->name[0] != '_') fprintf(out, "%s ", (*c)->name);
+    if ((*c)->name[0] != '_') fprintf(out, "%s\n", (*c)->name);
+  return STATUS_OK;
 }
 
-/* The values, or the call that lists them. */
-static void put_choices(FILE *out, const char *choices) {
-  if (choices && choices[0] == '@')
-    fprintf(out, "$(tilewalk _names %s 2>/dev/null)", choices + 1);
-  else
-    fputs(choices ? choices : "", out);
+static Status put_lessons(const char *kind, FILE *out, Error *error) {
+  LessonFiles *files = NULL;
+  (void)kind;
+  if (lesson_files(&files, error)) return error->status;
+  for (int k = 0; k < files->n; k++) fprintf(out, "%s\n", files->names[k] + 3); /* without its number */
+  free(files);
+  return STATUS_OK;
 }
 
-/* "--seq-len SEPARATOR-N", whichever there are. */
-static void put_spellings(FILE *out, const Option *o, const char *separator) {
-  if (o->name) fprintf(out, "--%s", o->name);
-  if (o->name && o->letter) fputs(separator, out);
-  if (o->letter) fprintf(out, "-%c", o->letter);
+static Status put_claims(const char *kind, FILE *out, Error *error) {
+  Claims all = {0};
+  (void)kind;
+  const Status status = check_read(&all, error);
+  for (size_t k = 0; !status && k < all.n_entries; k++) fprintf(out, "%s\n", claims_id(&all, &all.entries[k]));
+  claims_free(&all);
+  return status;
 }
 
-static void put_bash_command(FILE *out, const Command *command) {
-  fprintf(out, "  %s)\n    options='", command->name);
-  for (const OptionSet *set = command->sets; set && set->options; set++) {
-    for (const Option *o = set->options; option_is_row(o); o++) {
-      if (!is_offered(o)) continue;
-      put_spellings(out, o, " ");
-      fputc(' ', out);
-    }
-  }
-  fprintf(out, "--help'\n    files=%d", takes_files(command));
-  if (command->choices) {
-    fputs(" own=\"", out);
-    put_choices(out, command->choices);
-    fputs("\"", out);
-  }
-  fputs("\n    case $prev in\n", out);
-  for (const OptionSet *set = command->sets; set && set->options; set++) {
-    for (const Option *o = set->options; option_is_row(o); o++) {
-      if (!option_needs_value(o)) continue;
-      fputs("    ", out);
-      put_spellings(out, o, " | ");
-      fprintf(out, ") value=1 files=%d list=%d choices=\"", takes(o, "FILE"), takes(o, "LIST"));
-      char choices[OPTION_TEXT_BYTES];
-      put_choices(out, option_choices(o, choices));
-      fputs("\" ;;\n", out);
-    }
-  }
-  fputs("    esac\n    ;;\n", out);
+static Status put_descriptions(const char *folder, FILE *out, Error *error) {
+  DescriptionNames *names = malloc(sizeof *names);
+  if (!names) return error_set(error, STATUS_NO_MEMORY, "no memory for names");
+  const Status status = description_names(folder, names, error);
+  for (int k = 0; status == STATUS_OK && k < names->n; k++) fprintf(out, "%s\n", names->names[k]);
+  free(names);
+  return status;
 }
 
-static void write_bash(FILE *out) {
-  fputs("# bash completion for tilewalk, written by `tilewalk completion bash`\n"
-        "_tilewalk() {\n"
-        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-        "  local options='' choices='' own='' value=0 files=0 list=0 before=''\n"
-        "  COMPREPLY=()\n"
-        "  if [[ $cur == '=' ]]; then cur=''; elif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
-        "  local commands='",
-        out);
-  put_command_names(out);
-  fputs("'\n"
-        "  if ((COMP_CWORD == 1)); then\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$commands --help --version\" -- \"$cur\")\n"
-        "    return\n"
-        "  fi\n"
-        "  case ${COMP_WORDS[1]} in\n"
-        "  help) options=$commands ;;\n",
-        out);
-  for (const Command *const *c = COMMANDS; *c; c++)
-    if ((*c)->name[0] != '_') put_bash_command(out, *c);
-  fputs("  esac\n"
-        "  if ! ((value)); then choices=$options; [[ $cur == -* ]] || choices=\"$options $own\"; fi\n"
-        "  if ((list)) && [[ $cur == *,* ]]; then before=${cur%,*}, cur=${cur##*,}; fi\n"
-        "  mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$choices\" -- \"$cur\")\n"
-        "  if ((files)) && [[ $cur != -* ]]; then\n"
-        "    compopt -o filenames 2>/dev/null\n"
-        "    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n"
-        "  fi\n"
-        "}\n"
-        "complete -F _tilewalk tilewalk\n",
-        out);
-}
-
-/* A description inside '...[...]' of an _arguments spec: its first sentence, with what would end it escaped. */
-static void put_zsh_text(FILE *out, const char *text) {
-  for (const char *p = text; *p && !(p[0] == '.' && (p[1] == ' ' || !p[1])); p++) {
-    if (*p == '\'')
-      fputs("'\\'", out);
-    else if (strchr("[]:\\", *p))
-      fputc('\\', out);
-    fputc(*p, out);
-  }
-}
-
-static void put_zsh_value(FILE *out, const Option *o) {
-  if (!option_needs_value(o)) return;
-  fputc(':', out);
-  put_zsh_text(out, o->argument);
-  fputc(':', out);
-  char choices[OPTION_TEXT_BYTES];
-  if (!*option_choices(o, choices)) {
-    if (takes(o, "FILE")) fputs("_files", out);
-    return;
-  }
-  const bool list = takes(o, "LIST"), files = takes(o, "FILE"), asked = choices[0] == '@';
-  fputs(list ? "_values -s , value " : files ? "{compadd -- " : asked ? "{compadd -- " : "(", out);
-  put_choices(out, choices);
-  fputs(list ? "" : files ? "; _files}" : asked ? "}" : ")", out);
-}
-
-static void put_zsh_option(FILE *out, const Option *o) {
-  const char *const letter_end = option_needs_value(o) ? "+" : "", *const name_end = option_needs_value(o) ? "=" : "";
-  fputs("      ", out);
-  if (o->repeats)
-    fputs("'*'", out);
-  else if (o->letter && o->name)
-    fprintf(out, "'(-%c --%s)'", o->letter, o->name);
-  if (o->letter && o->name)
-    fprintf(out, "{-%c%s,--%s%s}'[", o->letter, letter_end, o->name, name_end);
-  else if (o->letter)
-    fprintf(out, "'-%c%s[", o->letter, letter_end);
-  else
-    fprintf(out, "'--%s%s[", o->name, name_end);
-  char help[OPTION_TEXT_BYTES];
-  put_zsh_text(out, option_help(o, help));
-  fputc(']', out);
-  put_zsh_value(out, o);
-  fputs("' \\\n", out);
-}
-
-static void write_zsh(FILE *out) {
-  fputs("#compdef tilewalk\n"
-        "# zsh completion for tilewalk, written by `tilewalk completion zsh`\n"
-        "_tilewalk() {\n"
-        "  local -a commands=(\n",
-        out);
-  for (const Command *const *c = COMMANDS; *c; c++) {
-    if ((*c)->name[0] == '_') continue;
-    fprintf(out, "    '%s:", (*c)->name);
-    put_zsh_text(out, (*c)->summary);
-    fputs("'\n", out);
-  }
-  fputs("  )\n"
-        "  if ((CURRENT == 2)); then\n"
-        "    _describe command commands\n"
-        "    return\n"
-        "  fi\n"
-        "  shift words\n"
-        "  ((CURRENT--))\n"
-        "  case $words[1] in\n"
-        "  help) _describe command commands ;;\n",
-        out);
-  for (const Command *const *c = COMMANDS; *c; c++) {
-    if ((*c)->name[0] == '_') continue;
-    fprintf(out, "  %s)\n    _arguments -s \\\n", (*c)->name);
-    for (const OptionSet *set = (*c)->sets; set && set->options; set++)
-      for (const Option *o = set->options; option_is_row(o); o++)
-        if (is_offered(o)) put_zsh_option(out, o);
-    if ((*c)->choices) {
-      fputs("      '*:name:{compadd -- ", out);
-      put_choices(out, (*c)->choices);
-      fputs(takes_files(*c) ? "; _files}' \\\n" : "}' \\\n", out);
-    } else if (takes_files(*c)) {
-      fputs("      '*:file:_files' \\\n", out);
-    }
-    fputs("      '(-h --help)'{-h,--help}'[show the use of this command]'\n    ;;\n", out);
-  }
-  fputs("  esac\n}\n_tilewalk \"$@\"\n", out);
-}
-
-/* A text in single quotes of fish: its first sentence. */
-static void put_fish_text(FILE *out, const char *text) {
-  fputc('\'', out);
-  for (const char *p = text; *p && !(p[0] == '.' && (p[1] == ' ' || !p[1])); p++) {
-    if (*p == '\'' || *p == '\\') fputc('\\', out);
-    fputc(*p, out);
-  }
-  fputc('\'', out);
-}
-
-static void put_fish_choices(FILE *out, const char *choices) {
-  if (choices[0] == '@')
-    fprintf(out, " -a '(tilewalk _names %s 2>/dev/null)'", choices + 1);
-  else
-    fprintf(out, " -a '%s'", choices);
-}
-
-static void put_fish_option(FILE *out, const Command *command, const Option *o) {
-  fprintf(out, "complete -c tilewalk -n '__fish_seen_subcommand_from %s'", command->name);
-  if (o->name) fprintf(out, " -l %s", o->name);
-  if (o->letter) fprintf(out, " -s %c", o->letter);
-  if (o->argument) fputs(takes(o, "FILE") ? " -r -F" : " -x", out);
-  char text[OPTION_TEXT_BYTES];
-  if (o->argument && *option_choices(o, text)) put_fish_choices(out, text);
-  fputs(" -d ", out);
-  put_fish_text(out, option_help(o, text));
-  fputc('\n', out);
-}
-
-static void write_fish(FILE *out) {
-  fputs("# fish completion for tilewalk, written by `tilewalk completion fish`\n"
-        "complete -c tilewalk -f\n",
-        out);
-  for (const Command *const *c = COMMANDS; *c; c++) {
-    if ((*c)->name[0] == '_') continue;
-    fprintf(out, "complete -c tilewalk -n __fish_use_subcommand -a %s -d ", (*c)->name);
-    put_fish_text(out, (*c)->summary);
-    fputc('\n', out);
-    if ((*c)->choices || takes_files(*c)) {
-      fprintf(out, "complete -c tilewalk -n '__fish_seen_subcommand_from %s'%s", (*c)->name,
-              takes_files(*c) ? " -F" : "");
-      if ((*c)->choices) put_fish_choices(out, (*c)->choices);
-      fputc('\n', out);
-    }
-    for (const OptionSet *set = (*c)->sets; set && set->options; set++)
-      for (const Option *o = set->options; option_is_row(o); o++)
-        if (is_offered(o)) put_fish_option(out, *c, o);
-  }
+static Status put_tasks(const char *kind, FILE *out, Error *error) {
+  TaskNames names;
+  (void)kind;
+  const Status status = task_names(&names, error);
+  for (int k = 0; k < names.n && !status; k++) fprintf(out, "%s\n", names.names[k]);
+  return status;
 }
 
 static const struct {
-  const char *name;
-  void (*write)(FILE *out);
-} SHELLS[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
-enum { N_SHELLS = sizeof SHELLS / sizeof *SHELLS };
+  const char *kind;
+  Status (*put)(const char *kind, FILE *out, Error *error);
+} KINDS[] = {{"algorithms", put_algorithms}, {"claims", put_claims},        {"commands", put_commands},
+             {"gpus", put_descriptions},     {"kernels", put_descriptions}, {"lessons", put_lessons},
+             {"links", put_descriptions},    {"models", put_descriptions},  {"tasks", put_tasks}};
+
+static Status put_names(const char *kind, FILE *out, Error *error) {
+  for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
+    if (!strcmp(kind, KINDS[k].kind)) return KINDS[k].put(kind, out, error);
+  return error_set(
+      error, STATUS_BAD_REQUEST,
+      "there are names of algorithms, claims, commands, gpus, kernels, lessons, links, models and tasks; give one");
+}
+
+/* --- candidates for a word --- */
+
+/* A candidate, with what stands before it in the word, and the first sentence of what it is. */
+static void offer(FILE *out, const char *word, size_t before, const char *candidate, size_t n, const char *is) {
+  if (strncmp(candidate, word + before, strlen(word + before)) != 0 || strlen(word + before) > n) return;
+  const char *end = is;
+  while (*end && !(end[0] == '.' && (end[1] == ' ' || !end[1]))) end++;
+  fprintf(out, "%.*s%.*s\t%.*s\n", (int)before, word, (int)n, candidate, (int)(end - is), is);
+}
+
+/* Choices with spaces or line ends between, or those of "@KIND". */
+static void offer_choices(FILE *out, const char *word, size_t before, const char *choices) {
+  char *names = NULL;
+  size_t bytes;
+  if (choices[0] == '@') {
+    FILE *memory = open_memstream(&names, &bytes);
+    if (!memory) return;
+    (void)put_names(choices + 1, memory, NULL);
+    fclose(memory);
+    choices = names;
+  }
+  for (const char *p = choices; *p; p += strspn(p, " \n")) {
+    const size_t n = strcspn(p, " \n");
+    offer(out, word, before, p, n, "");
+    p += n;
+  }
+  free(names);
+}
+
+static const Option *find_option(const Command *command, const char *word, size_t n) {
+  for (const OptionSet *set = command->sets; set && set->options; set++)
+    for (const Option *o = set->options; option_is_row(o); o++)
+      if ((o->name && n == strlen(o->name) + 2 && !strncmp(word, "--", 2) && !strncmp(word + 2, o->name, n - 2)) ||
+          (o->letter && n == 2 && word[0] == '-' && word[1] == o->letter))
+        return o;
+  return NULL;
+}
+
+static void complete_value(FILE *out, const Option *o, const char *word, size_t before) {
+  char choices[OPTION_TEXT_BYTES];
+  const char *comma = strstr(o->argument, "LIST") ? strrchr(word + before, ',') : NULL;
+  offer_choices(out, word, comma ? (size_t)(comma + 1 - word) : before, option_choices(o, choices));
+  if (strstr(o->argument, "FILE")) fputs(":files\n", out);
+}
+
+static void complete_option(FILE *out, const Command *command, const char *word) {
+  char spelling[64], help[OPTION_TEXT_BYTES];
+  for (const OptionSet *set = command->sets; set && set->options; set++)
+    for (const Option *o = set->options; option_is_row(o); o++) {
+      if (!o->help) continue;
+      const char *is = option_help(o, help);
+      snprintf(spelling, sizeof spelling, "--%s", o->name ? o->name : "");
+      if (o->name) offer(out, word, 0, spelling, strlen(spelling), is);
+      snprintf(spelling, sizeof spelling, "-%c", o->letter);
+      if (o->letter) offer(out, word, 0, spelling, 2, is);
+    }
+  offer(out, word, 0, "--help", 6, "show the use of this command");
+}
+
+/* words[0] is the command, words[n - 1] what is typed so far. */
+static void complete(FILE *out, const char *const *words, int n) {
+  const char *word = words[n - 1], *prev = words[n > 1 ? n - 2 : 0], *equals = strchr(word, '=');
+  const Command *command = NULL;
+  for (const Command *const *c = COMMANDS; *c; c++) {
+    if (n == 1 || !strcmp(words[0], "help")) {
+      if ((*c)->name[0] != '_') offer(out, word, 0, (*c)->name, strlen((*c)->name), (*c)->summary);
+    } else if (!strcmp((*c)->name, words[0])) {
+      command = *c;
+    }
+  }
+  if (n == 1) offer_choices(out, word, 0, "--help --version");
+  if (!command || n == 1) return;
+  const Option *own = equals ? find_option(command, word, (size_t)(equals - word)) : NULL,
+               *before = find_option(command, prev, strlen(prev));
+  if (own && own->argument) {
+    complete_value(out, own, word, (size_t)(equals + 1 - word));
+  } else if (before && option_needs_value(before)) {
+    complete_value(out, before, word, 0);
+  } else {
+    if (word[0] == '-' || !*word) complete_option(out, command, word);
+    if (word[0] != '-' && command->choices) offer_choices(out, word, 0, command->choices);
+    if (word[0] != '-' && command->set_positional && strstr(command->usage, "FILE")) fputs(":files\n", out);
+  }
+}
+
+/* --- the commands --- */
 
 typedef struct {
-  int shell; /* 1 + its number; 0: none is named */
-} CompletionOptions;
+  char word[32];
+} WordOptions;
 
-static Status set_shell(void *target, const char *value, Error *error) {
-  for (int k = 0; k < N_SHELLS; k++)
-    if (strcmp(SHELLS[k].name, value) == 0) {
-      ((CompletionOptions *)target)->shell = k + 1;
-      return STATUS_OK;
-    }
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is no shell that is known; there are bash, zsh and fish",
-                   quote_text(value).text);
+static Status set_word(void *target, const char *value, Error *error) {
+  (void)error;
+  snprintf(((WordOptions *)target)->word, sizeof(WordOptions), "%s", value);
+  return STATUS_OK;
 }
 
-static int run_completion(void *options, Io *io, Error *error) {
-  const CompletionOptions *o = options;
-  if (!o->shell) {
-    error_set(error, STATUS_BAD_REQUEST, "for which shell? 'tilewalk completion bash', zsh or fish");
-    return EXIT_BAD_REQUEST;
+static int run_names(void *options, Io *io, Error *error) {
+  return put_names(((WordOptions *)options)->word, io->out, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+/* The words behind "--"; bash has "=" as a word of its own. */
+static int run_complete(void *options, Io *io, Error *error) {
+  enum { MOST = 512 };
+  const char *words[MOST];
+  int n = 0;
+  char *const *p = io->argv;
+  (void)options, (void)error;
+  while (*p && strcmp(*p, "--") != 0) p++;
+  for (p += *p != NULL; *p && n < MOST; p++) {
+    const bool is_equals = strcmp(*p, "=") == 0;
+    if (!is_equals || !p[1]) words[n++] = is_equals ? "" : *p;
   }
-  SHELLS[o->shell - 1].write(io->out);
+  if (n) complete(io->out, words, n);
   return EXIT_DONE;
 }
+
+static const struct {
+  const char *name, *script;
+} SHELLS[] = {
+    {"bash", "# bash completion for tilewalk: the program offers the words\n"
+             "_tilewalk() {\n"
+             "  local line cur=${COMP_WORDS[COMP_CWORD]}\n"
+             "  [[ $cur != '=' ]] || cur=''\n"
+             "  COMPREPLY=()\n"
+             "  while IFS= read -r line; do\n"
+             "    if [[ $line == :files ]]; then\n"
+             "      compopt -o filenames 2>/dev/null\n"
+             "      mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n"
+             "    else\n"
+             "      COMPREPLY+=(\"${line%%$'\\t'*}\")\n"
+             "    fi\n"
+             "  done < <(tilewalk _complete -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+             "}\n"
+             "complete -F _tilewalk tilewalk\n"},
+    {"zsh", "#compdef tilewalk\n"
+            "# zsh completion for tilewalk: the program offers the words\n"
+            "_tilewalk() {\n"
+            "  local line tab=$'\\t'\n"
+            "  local -a offered\n"
+            "  for line in \"${(@f)$(tilewalk _complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\"; do\n"
+            "    if [[ $line == :files ]]; then\n"
+            "      _files\n"
+            "    elif [[ -n $line ]]; then\n"
+            "      offered+=(\"${${line%%$tab*}//:/\\\\:}:${line#*$tab}\")\n"
+            "    fi\n"
+            "  done\n"
+            "  _describe -o tilewalk offered\n"
+            "}\n"
+            "_tilewalk \"$@\"\n"},
+    {"fish", "# fish completion for tilewalk: the program offers the words\n"
+             "function __tilewalk\n"
+             "  set -l words (commandline -opc)\n"
+             "  tilewalk _complete -- $words[2..] (commandline -ct) 2>/dev/null\n"
+             "end\n"
+             "complete -c tilewalk -f -a '(__tilewalk | string match -v :files)'\n"
+             "complete -c tilewalk -n '__tilewalk | string match -q :files' -F\n"},
+};
+
+static int run_completion(void *options, Io *io, Error *error) {
+  const char *word = ((WordOptions *)options)->word;
+  for (size_t k = 0; k < sizeof SHELLS / sizeof *SHELLS; k++)
+    if (!strcmp(SHELLS[k].name, word)) {
+      fputs(SHELLS[k].script, io->out);
+      return EXIT_DONE;
+    }
+  if (*word)
+    error_set(error, STATUS_BAD_REQUEST, "'%s' is no shell that is known; there are bash, zsh and fish",
+              quote_text(word).text);
+  else
+    error_set(error, STATUS_BAD_REQUEST, "for which shell? 'tilewalk completion bash', zsh or fish");
+  return EXIT_BAD_REQUEST;
+}
+
+#define WORDS .options_bytes = sizeof(WordOptions), .sets = (const OptionSet[]){{0}}, .set_positional = set_word
+
+const Command COMMAND_NAMES = {.name = "_names",
+                               .summary = "the known names of a kind",
+                               .usage = "KIND",
+                               .examples = "  tilewalk _names gpus\n",
+                               WORDS,
+                               .run = run_names};
+
+const Command COMMAND_COMPLETE = {.name = "_complete",
+                                  .summary = "what a word may go on with",
+                                  .usage = "-- WORD...",
+                                  .examples = "  tilewalk _complete -- sim --gpu h2\n",
+                                  WORDS,
+                                  .run = run_complete};
 
 const Command COMMAND_COMPLETION = {
     .name = "completion",
@@ -276,9 +286,7 @@ const Command COMMAND_COMPLETION = {
                 "  tilewalk completion zsh >~/.zfunc/_tilewalk\n\n"
                 "  # fish\n"
                 "  tilewalk completion fish | source\n",
-    .options_bytes = sizeof(CompletionOptions),
-    .sets = (const OptionSet[]){{0}},
+    WORDS,
     .choices = "bash zsh fish",
-    .set_positional = set_shell,
     .run = run_completion,
 };

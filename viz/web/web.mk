@@ -42,7 +42,7 @@ WEB_ASK_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.
   $(filter-out %/record.c %/lesson_file.c,$(wildcard lessons/engine/*.c)) $(patsubst %,viz/lesson/%.c,program_judge kernel_judge lesson_workshop) \
   $(filter-out %/crosscheck_live.c,$(wildcard $(patsubst %,viz/cli/%/*.c,check crosscheck kvcache serve sweep))) \
   $(filter-out $(patsubst %,viz/cli/command_%.c,doctor kernel lesson practice render replay story tour trace view) \
-  $(patsubst %,viz/cli/%.c,chart_file commands commands_print completion completion_names counter_file main main_small man two_programs),$(wildcard viz/cli/*.c)) \
+  $(patsubst %,viz/cli/%.c,chart_file commands commands_print completion counter_file main main_small man two_programs),$(wildcard viz/cli/*.c)) \
   viz/web/web_ask.c viz/web/web_assets.c viz/web/web_compiler.c viz/web/wasm.c viz/compile/source_cut.c
 WEB_ASK_OBJ := $(WEB_ASK_SRC:%.c=$(BUILD)/wasm/%.o) $(BUILD)/wasm/ask/description.o $(BUILD)/wasm/programs.o
 WEB_ASK_ONLY := $(filter-out $(WEB_OBJ) $(WEB_KERNEL_OBJ),$(WEB_ASK_OBJ)) # these want jansson and Lua
