@@ -166,7 +166,8 @@ static Status add_all_files(Crosscheck *c, Judge *judge, const CrosscheckOptions
     if (on_h100 && o->markdown) continue;
     snprintf(asset, sizeof asset, "assets/counters/%s.csv", name);
     status = assets_find(path, sizeof path, asset, error);
-    if (c) judge_card(judge, RECORDED_FILES[i].placement, strstr(name, "-one-pass/") || strstr(name, "-turns/"));
+    judge->placement = RECORDED_FILES[i].placement;
+    judge->once = strstr(name, "-one-pass/") || strstr(name, "-turns/");
     if (status == STATUS_OK && on_h100) status = add_h100_file(c, path, o, n_added, error);
     if (status == STATUS_OK && !on_h100) status = add_file(c, judge, path, o, n_added, error);
     if (c) progress_update(progress, i + 1, N_RECORDED, progress_clock_s());
@@ -181,7 +182,7 @@ static Status add_files(Crosscheck *c, CrosscheckOptions *o, Io *io, Error *erro
   Judge *judge;
   size_t n_added = 0;
   Status status = judge_open(&judge, &o->request, error);
-  if (status == STATUS_OK) judge_draws(judge, (uint32_t)o->draws);
+  if (status == STATUS_OK) judge->draws = (uint32_t)o->draws;
   if (status == STATUS_OK && o->shard.parts) status = add_all_files(NULL, judge, o, &progress, &o->n_points, error);
   if (status == STATUS_OK) status = add_all_files(c, judge, o, &progress, &n_added, error);
   progress_end(&progress);

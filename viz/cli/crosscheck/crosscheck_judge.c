@@ -1,4 +1,4 @@
-#include "viz/cli/crosscheck/crosscheck_judge_inner.h"
+#include "viz/cli/crosscheck/crosscheck_judge.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -64,9 +64,9 @@ static PredictedRun run_of(const Judge *j, const Schedule *schedule, const Shape
                         .draws = j->draws};
 }
 
-static Job *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
+static JudgeJob *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
   for (size_t i = 0; i < j->n_jobs; i++) {
-    Job *job = &j->jobs[i];
+    JudgeJob *job = &j->jobs[i];
     if (!strcmp(job->kernel, kernel) && !memcmp(&job->run.shape, &run->shape, sizeof run->shape) &&
         job->run.tiling.B_r == run->tiling.B_r && job->run.tiling.B_c == run->tiling.B_c &&
         job->run.tiling.n_splits == run->tiling.n_splits && job->run.placement == run->placement &&
@@ -76,28 +76,28 @@ static Job *find_job(Judge *j, const char *kernel, const PredictedRun *run) {
   return NULL;
 }
 
-static Status add_job(Judge *j, const char *kernel, const PredictedRun *run, Job **job, Error *error) {
+static Status add_job(Judge *j, const char *kernel, const PredictedRun *run, JudgeJob **job, Error *error) {
   if (j->n_jobs == j->capacity) {
     const size_t more = j->capacity ? 2 * j->capacity : 64;
-    Job *jobs = realloc(j->jobs, more * sizeof *jobs);
+    JudgeJob *jobs = realloc(j->jobs, more * sizeof *jobs);
     if (!jobs) return error_set(error, STATUS_NO_MEMORY, "no memory for predictions");
     j->jobs = jobs;
     j->capacity = more;
   }
   *job = &j->jobs[j->n_jobs++];
-  **job = (Job){.run = *run};
-  snprintf((*job)->kernel, NAME_BYTES, "%.*s", NAME_BYTES - 1, kernel);
+  **job = (JudgeJob){.run = *run};
+  snprintf((*job)->kernel, JUDGE_NAME_BYTES, "%.*s", JUDGE_NAME_BYTES - 1, kernel);
   return STATUS_OK;
 }
 
-static void do_job(Job *job) {
+static void do_job(JudgeJob *job) {
   predict(&job->prediction, &job->run, &job->error);
   job->done = true;
 }
 
 /* The prediction of a run; while the judge only collects, none. */
 static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, Prediction *prediction, Error *error) {
-  Job *job = find_job(j, kernel, run);
+  JudgeJob *job = find_job(j, kernel, run);
   *prediction = (Prediction){0};
   if (!job) {
     const Status status = add_job(j, kernel, run, &job, error);
@@ -109,13 +109,6 @@ static Status predicted(Judge *j, const char *kernel, const PredictedRun *run, P
   *prediction = job->prediction;
   return STATUS_OK;
 }
-
-void judge_card(Judge *j, const Placement *placement, bool once) {
-  j->placement = placement == &PLACEMENT_H200 ? NULL : placement; /* as one that is not known is taken to be */
-  j->once = once;
-}
-
-void judge_draws(Judge *j, uint32_t draws) { j->draws = draws; }
 
 void judge_collect(Judge *j, bool only_collects) {
   j->only_collects = only_collects;
@@ -246,7 +239,7 @@ Status judge_rung(Crosscheck *c, Judge *j, const CounterRow *row, const KernelMo
   return status ? status : crosscheck_add_predictions(c, row, &row->shape, &row->tiling, &prediction, error);
 }
 
-static Status add_recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
+Status judge_recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
   const Request *r = j->request;
   const KernelModel *model = kernel_model_find(row->kernel);
   if (model) return judge_rung(c, j, row, model, error);
@@ -260,10 +253,4 @@ static Status add_recorded(Crosscheck *c, Judge *j, const CounterRow *row, Error
                      row->line, quote_text(row->kernel).text);
   if (status) return error_set(error, status, "%s", why.message);
   return judge_add_described(c, j, row, &row->shape, &row->tiling, error);
-}
-
-Status judge_row(Crosscheck *c, Judge *j, const CounterRow *row, Error *error) {
-  if (row->has_shape) return add_recorded(c, j, row, error);
-  const LaunchRun alone = {.sum = *row, .facts = launch_facts(row), .n_parts = 1, .n_runs = 1};
-  return judge_run(c, j, &alone, error);
 }

@@ -12,24 +12,39 @@
 
 #define JUDGE_DEFAULT_GPU "h200" /* where the counters that come with Tilewalk are from */
 
-typedef struct Judge Judge;
+enum { JUDGE_NAME_BYTES = 128 };
+
+/* A recorded run and its repeats are predicted once. */
+typedef struct {
+  char kernel[JUDGE_NAME_BYTES];
+  PredictedRun run;
+  bool done;
+  Prediction prediction;
+  Error error;
+} JudgeJob;
+
+typedef struct {
+  const Request *request;
+  Gpu gpu;
+  Profile profile; /* the last one that was loaded */
+  JudgeJob *jobs;
+  size_t n_jobs, capacity;
+  bool only_collects;
+  bool blind;                 /* the file's card is not described: no predictions */
+  const Placement *placement; /* of the card that the rows to come were counted on; NULL: as most */
+  bool once;                  /* each counter of them in one pass of the profiler */
+  uint32_t draws;             /* predictions are means of that many random draws; 0: the usual draw alone */
+} Judge;
 
 /* Predictions are for the request's GPU, with its order, walk, pace and CTAs per SM where it names them. *request must
  * outlive the judge. */
 Status judge_open(Judge **judge, const Request *request, Error *error);
 void judge_close(Judge *judge); /* NULL is fine */
 
-/* How the card is laid out that the rows to come were counted on; NULL, and before: as most. And whether each counter
- * was in one pass of the profiler; before: not. */
-void judge_card(Judge *judge, const Placement *placement, bool once);
+/* Adds what the models say of a row with a shape. Errors: nothing describes the kernel, a shape is not possible. */
+Status judge_recorded(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
 
-/* Predictions are means of that many random draws; 0, and before: the usual draw alone. */
-void judge_draws(Judge *judge, uint32_t draws);
-
-/* Adds what the models say of a row. Errors: nothing describes the kernel, a shape is missing or not possible. */
-Status judge_row(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
-
-/* The same for a run of someone else's kernels: what the file says of shape, tile, type and kernel is taken where the
+/* The same for any run; of someone else's kernels, what the file says of shape, tile, type and kernel is taken where the
  * request does not say it, and a contradiction is noted. */
 Status judge_run(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run, Error *error);
 
@@ -46,5 +61,12 @@ void judge_collect(Judge *judge, bool only_collects);
 
 /* The same for a row known to be a rung's; judge NULL: no predictions. */
 Status judge_rung(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, const KernelModel *model, Error *error);
+
+/* The kernel's description, by name; kept until another is asked for. */
+Status judge_find_profile(Judge *judge, const char *name, Error *error);
+
+/* Adds a row with the predictions of the kernel that judge_find_profile found. */
+Status judge_add_described(Crosscheck *c, Judge *judge, const CounterRow *row, const Shape *shape, const Tiling *tiling,
+                           Error *error);
 
 #endif

@@ -6,7 +6,9 @@
 
 #include "sim/algorithms/shipped.h"
 #include "sim/base/quote.h"
-#include "viz/cli/crosscheck/crosscheck_judge_inner.h"
+#include "viz/cli/crosscheck/crosscheck_judge.h"
+
+enum { UNKNOWN_BLOCK = 64 };
 
 /* What the file says goes where the request says nothing. */
 static void take_from_file(Crosscheck *c, Request *r, const LaunchFacts *f) {
@@ -41,6 +43,12 @@ static void take_from_file(Crosscheck *c, Request *r, const LaunchFacts *f) {
   crosscheck_note(c, "Taken from the kernel's name and grid:%s.", taken);
 }
 
+static void warn_causal(Crosscheck *c, const LaunchFacts *f, const Shape *shape) {
+  if (f->says_causal && f->causal != shape->causal && shape->N_q > 1)
+    crosscheck_note(c, f->causal ? "Warning: the kernel's name says causal; add --causal."
+                                 : "Warning: the kernel's name says that it is not causal; leave out --causal.");
+}
+
 /* Options that the file contradicts. */
 static void warn(Crosscheck *c, const Judge *j, const Request *r, const LaunchRun *run, const Shape *shape,
                  const Tiling *tiling) {
@@ -53,9 +61,7 @@ static void warn(Crosscheck *c, const Judge *j, const Request *r, const LaunchRu
                     "Warning: the kernel's name has tiles of %" PRId64 " x %" PRId64 ", but %" PRId64 " x %" PRId64
                     " are asked for.",
                     f->block_q, f->block_k, tiling->B_r, tiling->B_c);
-  if (f->says_causal && f->causal != shape->causal && shape->N_q > 1)
-    crosscheck_note(c, f->causal ? "Warning: the kernel's name says causal; add --causal."
-                                 : "Warning: the kernel's name says that it is not causal; leave out --causal.");
+  warn_causal(c, f, shape);
   if (f->shape.N_q && tiling->B_r && f->block_q == tiling->B_r && shape->N_q > 1 &&
       ceil_div(shape->N_q, tiling->B_r) != row->grid[0])
     crosscheck_note(c,
@@ -114,7 +120,7 @@ static const char *algorithm_of(const Request *r, const LaunchFacts *f) {
 
 Status judge_run(Crosscheck *c, Judge *j, const LaunchRun *run, Error *error) {
   const CounterRow *row = &run->sum;
-  if (row->has_shape) return judge_row(c, j, row, error);
+  if (row->has_shape) return judge_recorded(c, j, row, error);
   Request *r = malloc(sizeof *r);
   if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a run");
   *r = *j->request;
@@ -229,9 +235,7 @@ Status judge_backward(Crosscheck *c, Judge *j, const LaunchRun *run, Error *erro
     return STATUS_OK;
   }
   crosscheck_note(c, "One backward pass, added up: %s%s; judged by the formulas of fa2_backward.", run->parts, read);
-  if (f->says_causal && f->causal != shape.causal)
-    crosscheck_note(c, f->causal ? "Warning: the kernel's name says causal; add --causal."
-                                 : "Warning: the kernel's name says that it is not causal; leave out --causal.");
+  warn_causal(c, f, &shape);
   if (!shape.d) shape.d = f->d;
   const Tiling tiling = {.B_r = f->block_q, .B_c = f->block_k};
   KernelModel model = *kernel_model_find("fa2_backward");
