@@ -8,27 +8,6 @@
 #include "viz/request/assets.h"
 #include "tests/support/lesson_folder.h"
 
-static int n_times(const char *text, const char *part) {
-  int n = 0;
-  for (const char *p = text; (p = strstr(p, part)) != NULL; p += strlen(part)) n++;
-  return n;
-}
-
-/* What the key prints for a student is right for that student, and for hardly another. */
-TEST(an_exam_is_graded_with_its_key) {
-  tilewalk("practice --exam --key 'a long key' --student Ada --solutions --csv");
-  write_file("ada.csv", run.out);
-  for (char *at = run.out; (at = strstr(at, "Ada,")) != NULL;) memcpy(at, "Bob", 3);
-  write_file("bob.csv", run.out);
-  tilewalk("lesson --answers %1$s/ada.csv --key 'a long key' --csv");
-  assert_int_equal(n_times(run.out, ",right,"), 15);
-  tilewalk("lesson --answers %1$s/bob.csv --key 'a long key' --csv");
-  assert_in_range(n_times(run.out, ",right,"), 0, 1);
-  tilewalk("practice --exam --solutions --seed 7");
-  assert_int_equal(run.exit_status, 2);
-  assert_non_null(strstr(run.err, "need the class's --key"));
-}
-
 static const char CLASS[] = "student,lesson,id,answer,seed\n"
                             "Ada,two,sum,4,1\n"
                             "Cid,two,sum,6,1\n"

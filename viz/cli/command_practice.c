@@ -1,5 +1,5 @@
-/* tilewalk practice: fifteen skills with new numbers each time, the weakest first; and exams. The skills are the
- * questions of lessons/course/practice.md. */
+/* tilewalk practice: fifteen skills with new numbers each time, the weakest first. The skills are the questions of
+ * lessons/course/practice.md. */
 #define _POSIX_C_SOURCE 200809L /* getline */
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,16 +15,15 @@
 #include "viz/cli/reply.h"
 #include "viz/text/print.h"
 
-enum { COUNT_DEFAULT = 10, COUNT_MOST = 1000, KEY_BYTES = 256, DAY_S = 86400 };
+enum { COUNT_DEFAULT = 10, COUNT_MOST = 1000, DAY_S = 86400 };
 
 typedef struct {
   uint64_t seed;
   int count; /* 0: the default */
-  bool has_seed, lists, is_exam, has_solutions;
+  bool has_seed, lists, has_solutions;
   bool is_chosen[LESSON_ASKS_MAX]; /* skills that were named, */
   int n_named;                     /* and how many names there were */
   char names[LESSON_ASKS_MAX][LESSON_NAME_BYTES];
-  char key[KEY_BYTES], student[KEY_BYTES];
   OutputRequest output;
 } PracticeOptions;
 
@@ -175,14 +174,13 @@ static Status answer(Practice *p, PracticeResult *result, Error *error) {
   return status;
 }
 
-/* The numbers of question k: those of the seed, the student's own in an exam. */
+/* The numbers of question k. */
 static uint64_t seed_of(const Practice *p, int k) {
   const PracticeOptions *o = p->o;
-  if (*o->key) return lesson_student_seed(o->key, o->student);
   unsigned char place[16] = {0};
   for (int b = 0; b < 8; b++)
     place[b] = (unsigned char)(o->seed >> (8 * b)), place[8 + b] = (unsigned char)(k >> (4 * b));
-  return o->is_exam ? o->seed : 2 + siphash(place, "practice", 8) % 999999997;
+  return 2 + siphash(place, "practice", 8) % 999999997;
 }
 
 static Status make_question(Practice *p, int k, int ask, Error *error) {
@@ -262,7 +260,6 @@ static void print_on_paper(Practice *p, int number, int count) {
 static void add_question(Practice *p, Table *t, int number) {
   char words[64];
   unit_words(&p->lesson.asks[p->question.ask], words);
-  table_text(t, ROLE_PLAIN, p->o->student);
   table_text(t, ROLE_PLAIN, p->lesson.name);
   table_count(t, ROLE_PLAIN, wide(number));
   table_text(t, ROLE_PLAIN, p->lesson.asks[p->question.ask].id);
@@ -271,30 +268,24 @@ static void add_question(Practice *p, Table *t, int number) {
   table_text(t, ROLE_PLAIN, p->o->has_solutions ? p->question.answer : "");
 }
 
-/* The questions, each with its answer when that is asked for; as CSV a sheet to fill in and hand in. In an exam every
- * skill comes once, in the file's order. */
+/* The questions, each with its answer when that is asked for; as CSV a sheet to fill in. */
 static Status print_paper(Practice *p, Error *error) {
-  static const TableColumn COLUMNS[] = {{.csv = "student"},
-                                        {.csv = "lesson"},
+  static const TableColumn COLUMNS[] = {{.csv = "lesson"},
                                         {.csv = "number", .key = "number"},
                                         {.csv = "id", .key = "skill"},
                                         {.csv = "prompt", .key = "prompt"},
                                         {.csv = "unit", .key = "unit"},
                                         {.csv = "answer", .key = "answer"}};
-  const PracticeOptions *o = p->o;
-  const int n = o->is_exam && o->count > p->n_chosen ? p->n_chosen : o->count;
+  const int n = p->o->count;
   int recent[PRACTICE_APART] = {-1, -1};
-  Document d = reply_new(&o->output);
+  Document d = reply_new(&p->o->output);
   put_count(&d, "tilewalk-practice", 1);
-  put_text(&d, "student", *o->student ? o->student : NULL);
   put_whole(&d, "seed", seed_of(p, 0));
   Table *t = document_table(&d, DOCUMENT_ALL, "questions", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   const bool on_paper = d.form == DOCUMENT_TEXT;
-  if (on_paper && o->is_exam)
-    text_print(p->io->out, &p->io->style, ROLE_HEADING, "Exam%s%s\n\n", *o->student ? ": " : "", o->student);
   Status status = STATUS_OK;
   for (int k = 0; k < n && !status; k++) {
-    const int ask = o->is_exam ? p->chosen[k] : next_skill(p, recent);
+    const int ask = next_skill(p, recent);
     status = make_question(p, k, ask, error);
     recent[1] = recent[0];
     recent[0] = ask;
@@ -303,9 +294,6 @@ static Status print_paper(Practice *p, Error *error) {
   }
   if (!on_paper) return reply_print(&d, status, p->io, error);
   document_free(&d);
-  if (!status && o->is_exam)
-    fputs("Hand in a CSV file with the columns student,lesson,id,answer: the lesson is practice, the id the skill.\n",
-          p->io->out);
   return status;
 }
 
@@ -353,18 +341,6 @@ static Status choose(Practice *p, Error *error) {
   return STATUS_OK;
 }
 
-static Status check(const PracticeOptions *o, Error *error) {
-  if (!*o->key != !*o->student)
-    return error_set(error, STATUS_BAD_REQUEST, "--key and --student go together: the student's own numbers");
-  if (*o->key && !o->is_exam) return error_set(error, STATUS_BAD_REQUEST, "--key and --student go with --exam");
-  if (*o->key && o->has_seed)
-    return error_set(error, STATUS_BAD_REQUEST, "--key and --seed are two ways to say whose numbers; give one");
-  if (o->is_exam && o->has_solutions && !*o->key)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "the solutions of an exam need the class's --key and --student NAME; a seed anybody could type");
-  return STATUS_OK;
-}
-
 /* Which lesson asks for each skill first. */
 static Status find_lessons(Practice *p, Error *error) {
   LessonFiles *files = NULL;
@@ -387,25 +363,25 @@ static Status run(Practice *p, Error *error) {
   Status status = lesson_load("practice", &p->lesson, path, error);
   if (!status) status = lesson_progress_open(&p->progress, p->io->err, error);
   if (!status) status = choose(p, error);
-  if (!status && !p->o->is_exam) status = find_lessons(p, error);
+  if (!status) status = find_lessons(p, error);
   if (!status) status = lesson_run_start(&p->run, &p->lesson, &LESSON_LIMITS, LESSON_PAGE_SEED, error);
   if (status) return status;
   if (p->o->lists) return print_list(p, error);
-  if (p->o->is_exam || p->o->has_solutions || p->o->output.json || p->o->output.csv) return print_paper(p, error);
+  if (p->o->has_solutions || p->o->output.json || p->o->output.csv) return print_paper(p, error);
   return practise(p, error);
 }
 
 static int run_practice(void *options, Io *io, Error *error) {
   PracticeOptions *o = options;
-  if (output_request_check(&o->output, error) || check(o, error)) return EXIT_BAD_REQUEST;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
   const time_t now = time(NULL);
-  if (!o->has_seed) o->seed = o->is_exam ? LESSON_PAGE_SEED : (uint64_t)now;
+  if (!o->has_seed) o->seed = (uint64_t)now;
   Practice *p = calloc(1, sizeof *p);
   if (!p) {
     error_set(error, STATUS_NO_MEMORY, "no memory to practise");
     return EXIT_BAD_REQUEST;
   }
-  if (!o->count) o->count = o->is_exam ? LESSON_ASKS_MAX : COUNT_DEFAULT;
+  if (!o->count) o->count = COUNT_DEFAULT;
   *p = (Practice){.o = o, .io = io, .today = (int64_t)now / DAY_S};
   p->is_terminal = text_is_terminal(stdin) && text_is_terminal(io->out);
   const Status status = run(p, error);
@@ -428,18 +404,11 @@ static Status add_skill(void *target, const char *value, Error *error) {
   return STATUS_OK;
 }
 
-static Status set_key(void *target, const char *value, Error *error) {
-  if (strlen(value) < CLASS_KEY_CHARS_MIN)
-    return error_set(error, STATUS_BAD_REQUEST, "a key of %zu characters is soon guessed; take %d or more",
-                     strlen(value), CLASS_KEY_CHARS_MIN);
-  return options_text("the key", value, ((PracticeOptions *)target)->key, KEY_BYTES, error);
-}
-
 static const Option PRACTICE_OPTIONS[] = {
     {.name = "count",
      .argument = "N",
      OPTION_NUMBER(PracticeOptions, count, "the count", 1, COUNT_MOST),
-     .help = "How many questions. Default 10; in an exam all skills."},
+     .help = "How many questions. Default 10."},
     {.name = "list",
      OPTION_FLAG(PracticeOptions, lists),
      .help = "List the skills: which lesson teaches each, how strong it is (0 to 5), and when it is asked again."},
@@ -450,25 +419,12 @@ static const Option PRACTICE_OPTIONS[] = {
      .help = "The same numbers again. Default: new ones each time."},
     {.name = "solutions",
      OPTION_FLAG(PracticeOptions, has_solutions),
-     .help = "Print the questions with their answers, and ask nothing. In an exam it needs --key."},
-    {0},
-};
-
-static const Option EXAM_OPTIONS[] = {
-    {.name = "exam",
-     OPTION_FLAG(PracticeOptions, is_exam),
-     .help = "Print a paper: each skill once, without hints. 'tilewalk lesson --answers' grades it."},
-    {.name = "key",
-     .argument = "KEY",
-     .set = set_key,
-     .help = "The student's own numbers, from the class's key. Keep it secret."},
-    {.name = "student", .argument = "NAME", OPTION_TEXT(PracticeOptions, student, "the name"), .help = "Whose paper."},
+     .help = "Print the questions with their answers, and ask nothing."},
     {0},
 };
 
 static const OptionSet SETS[] = {
     {"Practice", PRACTICE_OPTIONS, 0},
-    {"Exams", EXAM_OPTIONS, 0},
     {"Output of papers and lists", OUTPUT_FORMAT_OPTIONS, offsetof(PracticeOptions, output)},
     {0},
 };
@@ -485,10 +441,7 @@ const Command COMMAND_PRACTICE = {
     .examples = "  # ten questions\n"
                 "  tilewalk practice\n\n"
                 "  # two skills alone\n"
-                "  tilewalk practice ridge waves --count 4\n\n"
-                "  # an exam for a student, and its answers\n"
-                "  tilewalk practice --exam --key 'our secret' --student Ada\n"
-                "  tilewalk practice --exam --key 'our secret' --student Ada --solutions\n",
+                "  tilewalk practice ridge waves --count 4\n",
     .options_bytes = sizeof(PracticeOptions),
     .sets = SETS,
     .set_positional = add_skill,
