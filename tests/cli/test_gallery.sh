@@ -1,6 +1,6 @@
 #!/bin/sh
 # The gallery's page lists the commands of its script, its pictures are there, and the commands still draw.
-# Not with sanitizers: test_command_render and test_scene draw the same.
+# Not with sanitizers: test_render.sh and test_scene draw the same.
 set -eu
 cd "$(dirname "$0")/../.."
 tests/support/gallery.sh --check

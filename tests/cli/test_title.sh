@@ -1,7 +1,7 @@
 #!/bin/sh
 # A picture for a slide: --title and labels of the axes stand in it in place of its own, escaped; without a picture they
 # are refused. The y axis says which bytes are shown.
-# Not with sanitizers: test_command_render and test_chart draw the same.
+# Not with sanitizers: test_render.sh and test_chart draw the same.
 set -u
 tilewalk=${TILEWALK:-build/tilewalk}
 work=$(mktemp -d)

@@ -52,8 +52,7 @@ row='"0","1","python3","h","void fmha_fwd_loop_kernel<int>(Params)","t","1","7"'
   echo "$row,\"Occupancy\",\"\",\"\",\"\",\"\",\"Warning\",\"limited\""
 } >short.csv
 answers 0 'read from HBM and written 294,912 to [0-9,]* 295,808' crosscheck --details --ncu short.csv --gpu a100-40gb -N 32 -d 64 --batch 2 --heads 12 --algorithm fa2 --block-q 16 --block-k 128
-# A tile of more rows than there are queries is tried all the same, as sim does.
-answers 0 '128 x 128, mma.sync, 7 splits' advise --gpu a100-80gb -N 1 --seq-len-k 8192 --heads 12 -d 128 --block-q 128 --block-k 128 --csv
+
 
 # A kernel of 79.3 ms whose boundary is exact; HBM was read for 149 MB more than it needs: 1.9 GB/s, as a screen is.
 printf 'name = fused16\ntile = 8 x 32\nthreads = 256\nregisters = 56\nshared = 9216 B\n' >fused16.kernel
@@ -87,17 +86,4 @@ for after in 1 4 16; do # seconds: a slow machine has not read two lines in one
   [ $stopped != 130 ] || [ -s out ] || ! grep -q 'interrupted after line 2; nothing was printed' err || break
   [ $after != 16 ] || { echo "replay is not stopped: status $stopped"; cat out err; failed=1; }
 done
-
-# Questions: the latent of MLA once; CTAs that are few; one CTA's port; kernels that split.
-answers 0 'read from HBM 9.141 MiB' sim -N 1 --seq-len-k 8192 --heads 128 --kv-heads 1 -d 576 --head-dim-v 512 --gpu h100-sxm --algorithm fa2
-answers 0 'these, at least 1.487 ms' sim --gpu a100-40gb -N 4096 --heads 12 -d 64 --algorithm fa1,fa2
-answers 0 'these, at least 2.101 us' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --algorithm fa2-split --splits 1
-answers 2 'a form of it that splits the keys, if there is one, is not described' sim -N 1 --seq-len-k 512 --heads 8 -d 128 --gpu h100-sxm --kernel mem-efficient-sm90 --algorithm fa2-split
-answers 0 '"splits": 1, "packed_heads": 8' sim -N 1 --seq-len-k 512 --heads 8 --kv-heads 1 -d 128 --gpu h100-sxm --kernel fa3-sm90 --algorithm fa2-split --json
-answers 0 '3 of 5 queries see no key' sim -N 5 --seq-len-k 2 -d 16 --block 1 --causal --algorithm fa2
-mi355x='sim --gpu mi355x -N 65536 --heads 64 -d 128 --dtype bf16 --block-q 256 --block-k 64 --algorithm fa2 --order'
-# shellcheck disable=SC2086 # options
-answers 0 'hit rate 0%' $mi355x head-query-batch
-# shellcheck disable=SC2086
-answers 0 'hit rate 96.7%' $mi355x query-head-batch
 exit $failed

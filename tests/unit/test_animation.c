@@ -1,4 +1,4 @@
-/* Animations: whole files or none, whatever goes wrong. Formats are checked by tests/cli/test_command_render.c. */
+/* Animations: whole files or none, whatever goes wrong. Formats are checked by tests/cli/test_render.sh. */
 #define _POSIX_C_SOURCE 200809L
 #include "viz/export/animation.h"
 
