@@ -58,7 +58,7 @@ TEST(a_buffer_in_one_piece_fits_or_does_not) {
   } counted[] = {{24, 1.001}, {26, 1.006}, {28, 1.046}, {30, 1.328}, {32, 1.703}, {36, 1.998}};
   for (int i = 0; i < 6; i++) {
     const double off = readings_of(counted[i].mib) - counted[i].readings;
-    if (getenv("TILEWALK_TABLE")) print_message("%d MiB: %+.3f\n", (int)counted[i].mib, off);
+    if (test_depth() > 1) print_message("%d MiB: %+.3f\n", (int)counted[i].mib, off);
     assert_true(fabs(off) < 0.08);
   }
 }
@@ -147,8 +147,8 @@ static double lost_of(uint64_t stride) {
  * place; of one piece of 26 and 28 MiB at eight others 0.6 and 4.6 %, h200/scan-places). */
 TEST(what_rows_leave_fills_sets_unevenly) {
   const double all = lost_of(1), half = lost_of(2);
-  if (getenv("TILEWALK_TABLE")) print_message("%.3f, %.3f\n", all, half);
-  assert_true(all < 0.046 && half > 0.13 && half < 0.4);
+  assert_below(all, 0.001);                           /* none today */
+  assert_below(fabs(half - (0.13 + 0.40) / 2), 0.06); /* between 24 and 28 MiB: 0.052, and a seventh */
 }
 
 /* A far request that finds a line renews it. By hand: side 0 reads A, other things until its copy of A is gone, A, and

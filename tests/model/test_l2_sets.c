@@ -234,7 +234,7 @@ static double variance_drawn(const Tiles *tiles, uint32_t n, double mib) {
 
 /* By how much sets differ in how much of a piece each has: a third to a half of a tile squared, from pieces of 2 MiB to
  * those of 40 (were each set's share drawn anew it would be as many tiles squared as there are; did each have one of
- * every 3.66 MiB, a third). TILEWALK_TABLE=1 prints them. */
+ * every 3.66 MiB, a third). TILEWALK_DEPTH=2 prints them. */
 TEST(sets_differ_as_those_that_are_drawn) {
   enum { GRANULE_BYTES = 16384, SETS_MOST = 256, LENGTHS = 20 };
   static const double lengths_mib[LENGTHS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 40};
@@ -253,7 +253,7 @@ TEST(sets_differ_as_those_that_are_drawn) {
   double off = 0;
   for (int i = 0; i < LENGTHS; i++) {
     const double found = variance_found(lengths_mib[i]), drawn = variance_drawn(tiles, h->n_sets, lengths_mib[i]);
-    if (getenv("TILEWALK_TABLE")) print_message("%4g MiB: %.3f, drawn %.3f\n", lengths_mib[i], found, drawn);
+    if (test_depth() > 1) print_message("%4g MiB: %.3f, drawn %.3f\n", lengths_mib[i], found, drawn);
     assert_true(fabs(drawn - found) < 0.08);
     off += fabs(drawn - found) / LENGTHS;
   }

@@ -1,7 +1,7 @@
 /* What crosses between the sides of L2 in launches of our own kernels that were counted in one pass
  * (assets/counters/h200/l2-one-pass/first.csv): one head, no mask, so that no chance is in it. Where a profiler runs a
  * launch again and again it puts back in between what the launch stored, and the first store of each line then moves a
- * little more (HIERARCHY_COLD_STORE); in one pass it does not. TILEWALK_TABLE=1 prints every shape. */
+ * little more (HIERARCHY_COLD_STORE); in one pass it does not. TILEWALK_DEPTH=2 prints every shape. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/open_counter_table.h"
@@ -58,7 +58,7 @@ TEST(stores_are_not_cold) {
   for (int i = 0; i < n; i++) {
     const Mean *m = &means[i];
     const double error = predict(m, true) / m->fabric_bytes - 1, again = predict(m, false) / m->fabric_bytes - 1;
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("%-10s d %3d N %5d: %.3f MB, predicted %+.2f %%, as if run again %+.2f %%\n", m->kernel,
                     (int)m->shape.d, (int)m->shape.N_q, m->fabric_bytes * 1e-6, 100 * error, 100 * again);
     assert_true(fabs(error) < 0.01 && again > error + 0.01);

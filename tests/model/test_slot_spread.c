@@ -69,7 +69,7 @@ static double ended_permille(const char *kernel, int d, int ctas_per_sm) {
   fclose(file);
   assert_true(n_launches == 2 && n_full > SMS);
   const double permille = 1000 * sqrt(squares / (n_launches * SMS)) / (lasts / n_full);
-  if (getenv("TILEWALK_TABLE")) print_message("%s, d = %d: %.1f permille\n", kernel, d, permille);
+  if (test_depth() > 1) print_message("%s, d = %d: %.1f permille\n", kernel, d, permille);
   return permille;
 }
 
@@ -123,8 +123,7 @@ static double stored_permille(const char *kernel, int d, int layers, int N, int 
   durations(stored, n, slots, slots, 2 * slots, next);
   for (int layer = 0; layer < layers; layer++) of_layers.values[layer] = median_of(stored + layer * SMS, SMS);
   const double permille = 1000 * spread(&of_layers) / mean_of(next, slots);
-  if (getenv("TILEWALK_TABLE"))
-    print_message("%s, d = %d, N = %d, %d heads: %.1f permille\n", kernel, d, N, heads, permille);
+  if (test_depth() > 1) print_message("%s, d = %d, N = %d, %d heads: %.1f permille\n", kernel, d, N, heads, permille);
   return permille;
 }
 
@@ -176,7 +175,7 @@ TEST(one_gets_ahead_by_whole_tiles) {
   fclose(file);
   assert_true(n_of[0] == 2 * SMS && n_of[1] == 2 * SMS);
   const double tiles = sum[0] / n_of[0], variance = squares[0] / n_of[0] - tiles * tiles, lag = sum[1] / n_of[1];
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message("fa2_async, d = 64: %.1f tiles ahead, variance %.2f of that, %d of %d whole; d = 128: %.0f cycles\n",
                   tiles, variance / tiles, whole, 2 * SMS, lag);
   assert_true(whole > 0.75 * 2 * SMS); /* of 2 SMS drawn evenly, 0.3 */
@@ -265,7 +264,7 @@ TEST(those_that_wait_get_apart_as_recorded) {
       sum += (last - first) / tile_cycles, squares += pow((last - first) / tile_cycles, 2);
     }
     const Behind modelled = behind_of(sum, squares, SEEDS);
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message(
           "fa2_tensor, d = %d: the last of three is %.2f tiles behind the first (%.2f), %.2f recorded (%.2f)\n", d,
           modelled.tiles, modelled.spread, recorded.tiles, recorded.spread);
@@ -327,7 +326,7 @@ TEST(who_is_replaced_is_the_youngest) {
     for (int wave = 0; wave < LAUNCHES[i].waves; wave += 7) {
       const double recorded = behind[wave] / (tile_cycles * tiles),
                    modelled = modelled_behind((uint32_t)tiles, (uint32_t)n, (uint32_t)wave);
-      if (getenv("TILEWALK_TABLE"))
+      if (test_depth() > 1)
         print_message("N %d, %d heads, wave %2d: %.3f of a CTA apart, %.3f recorded\n", LAUNCHES[i].N,
                       LAUNCHES[i].heads, wave, modelled, recorded);
       assert_true(fabs(modelled - recorded) < 0.04);
@@ -356,7 +355,7 @@ TEST(the_next_cta_takes_its_place_later) {
     const int waves = read_behind(128, LAUNCHES[i][0], LAUNCHES[i][1], behind, &tile_cycles);
     for (int w = 1; w < waves && w < 3; w++) missed += (behind[w] - behind[w - 1]) / (alone / n_alone), n_missed++;
   }
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message(
         "the next CTA starts %.0f cycles later (%.0f), of those that begin together %.2f miss a turn (%d waves)\n",
         sum_after / n, sum_sd / n, missed / n_missed, n_missed);
@@ -460,12 +459,13 @@ TEST(one_slips_by_whole_tiles) {
       const double middle = behind[n_pairs / 2] / tile_us,
                    differ = (behind[n_pairs * 84 / 100] - behind[n_pairs * 16 / 100]) / 2 / tile_us;
       const Behind modelled = modelled_slips(&profile, d, tiles);
-      if (getenv("TILEWALK_TABLE"))
+      if (test_depth() > 1)
         print_message("fa2-sm90, d = %d, N = %d, %2d heads: the second of two is %.1f tiles behind the first (%.1f), "
                       "%.1f recorded (%.1f)\n",
                       d, N, heads, modelled.tiles, modelled.spread, middle, differ);
-      assert_true(n_pairs >= SMS - 1 && fabs(modelled.tiles / middle - 1) < 0.22 &&
-                  fabs(modelled.spread / differ - 1) < 0.22);
+      assert_true(n_pairs >= SMS - 1);
+      assert_below(fabs(modelled.tiles / middle - 1), 0.2); /* 0.187 and 0.197 today, and a fifteenth */
+      assert_below(fabs(modelled.spread / differ - 1), 0.21);
     }
 }
 
@@ -500,13 +500,13 @@ TEST(one_gets_ahead_steadily) {
                  recorded = (slower - faster) / (slower + faster);
     const double a = r.ends[0][wave] - r.ends[0][wave - 1], b = r.ends[1][wave] - r.ends[1][wave - 1],
                  modelled = fabs(a - b) / (a + b);
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("wave %d: half of the CTAs %.4f slower than all, %.4f recorded\n", wave, modelled, recorded);
     assert_true(fabs(modelled - recorded) < 0.012);
   }
   double *second = stored + SMS;
   qsort(second, SMS, sizeof *second, by_size);
   const double differ = (second[SMS * 84 / 100] - second[SMS * 16 / 100]) / 2 / tile_us;
-  if (getenv("TILEWALK_TABLE")) print_message("SMs differ by %.2f tiles after %d\n", differ, TILES);
+  if (test_depth() > 1) print_message("SMs differ by %.2f tiles after %d\n", differ, TILES);
   assert_true(differ < 1);
 }

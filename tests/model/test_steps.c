@@ -1,5 +1,5 @@
 /* When CTAs asked for tiles of K and V on an H200, and what reached L2 of that (assets/counters/h200/steps/first.csv):
- * the rule of sim/l2/clock.h, followed from the recorded times, gives what was counted. TILEWALK_TABLE=1 prints every
+ * the rule of sim/l2/clock.h, followed from the recorded times, gives what was counted. TILEWALK_DEPTH=2 prints every
  * launch. */
 #include "tests/support/test.h"
 #include "sim/l2/clock.h"
@@ -72,7 +72,7 @@ TEST(requests_are_joined_as_their_times_say) {
   for (int i = 0; i < LAUNCHES; i++) {
     const Recorded *l = &launches[i];
     const double counted = l->l2_sectors * SECTOR_BYTES / l->boundary_bytes, joined = joined_share(l);
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       printf("%-10s d = %3d  N = %5d  %d heads  %-6s  counted %.3f  joined %.3f\n", l->rung, l->d, l->N, l->heads,
              l->causal ? "causal" : "full", counted, joined);
     const double error = joined - counted;
@@ -118,7 +118,7 @@ TEST(one_side_has_the_first_tile_before_the_other) {
       apart += pow(firsts[1] - firsts[0], 2), n_apart++;
     }
   }
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     printf("sides apart by %.0f in %d launches and heads, GPCs of one by %.0f in %d\n", sqrt(apart / n_apart), n_apart,
            sqrt(within / n_within), n_within);
   assert_int_equal(n_apart, 20);
@@ -163,7 +163,7 @@ TEST(a_step_of_one_that_waits_varies_by_as_much) {
     for (int ask = FIRST_ASK; !strcmp(launches[i].rung, "fa2_tensor") && ask + 1 < N_ASKS; ask++)
       add_steps(&launches[i], ask, &variances, &n);
   const double own = sqrt(variances / n / 2);
-  if (getenv("TILEWALK_TABLE")) printf("a step of fa2_tensor varies by %.1f cycles: %d groups\n", own, n);
+  if (test_depth() > 1) printf("a step of fa2_tensor varies by %.1f cycles: %d groups\n", own, n);
   assert_true(n > 80 && fabs(own / CLOCK_JITTER_CYCLES - 1) < 0.15);
 }
 
@@ -214,14 +214,13 @@ TEST(CTAs_of_a_GPC_part_at_the_first_tile_but_those_of_a_TPC_do_not) {
     double squares = 0;
     int pairs = 0;
     tpc_at_tile_1(l, &squares, &pairs);
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       printf("%-10s d = %3d  N = %5d  %d heads  %-6s  spread of a GPC %3.0f, of %2d TPCs %3.0f (rms)\n", l->rung, l->d,
              l->N, l->heads, l->causal ? "causal" : "full", spread, pairs, pairs ? sqrt(squares / pairs) : 0);
     assert_true(spread > 60 && spread < 180);
     squares_of_all += squares, pairs_of_all += pairs;
   }
-  if (getenv("TILEWALK_TABLE"))
-    printf("%d TPCs in all %.0f (rms)\n", pairs_of_all, sqrt(squares_of_all / pairs_of_all));
+  if (test_depth() > 1) printf("%d TPCs in all %.0f (rms)\n", pairs_of_all, sqrt(squares_of_all / pairs_of_all));
   assert_true(pairs_of_all > 100 && sqrt(squares_of_all / pairs_of_all) < 30);
 }
 
@@ -258,7 +257,7 @@ TEST(the_same_tpcs_have_their_code_late) {
   for (int tpc = 0; tpc < tpcs; tpc++) {
     const double full = late[0][tpc] - mean[0], masked = late[1][tpc] - mean[1];
     both += full * masked, one[0] += full * full, one[1] += masked * masked;
-    if (getenv("TILEWALK_TABLE")) printf("TPC %d of a GPC: %+4.0f cycles full, %+4.0f causal\n", tpc, full, masked);
+    if (test_depth() > 1) printf("TPC %d of a GPC: %+4.0f cycles full, %+4.0f causal\n", tpc, full, masked);
   }
   assert_true(both / sqrt(one[0] * one[1]) > 0.9);
 }
@@ -302,7 +301,7 @@ TEST(GPCs_are_slow_in_the_same_order) {
       both += faster * ppm, here += faster * faster, there += ppm * ppm;
     }
   }
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     printf("GPCs' speeds and those of a long launch: correlation %.2f\n", both / sqrt(here * there));
   assert_true(both / sqrt(here * there) > 0.6);
 }
@@ -324,7 +323,7 @@ TEST(GPCs_drift_apart_the_more_the_busier) {
   }
   double spread[3];
   for (int at = 0; at < 3; at++) spread[at] = sqrt(squares[at] / n[at]);
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     printf("GPCs apart by %.2f, %.2f and %.2f %%\n", 100 * spread[0], 100 * spread[1], 100 * spread[2]);
   assert_true(spread[0] > 0.0008 && spread[0] < 0.0016);
   assert_true(spread[1] > 0.0012 && spread[1] < 0.0022);

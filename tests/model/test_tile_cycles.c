@@ -69,7 +69,7 @@ static double predicted_cycles(const Launched *l, int d) {
 TEST(a_tile_takes_as_long_as_on_an_h200) {
   for (int d = 64; d <= 128; d *= 2) {
     const double predicted = predicted_cycles(&(Launched){.N = 4096, .heads = 1}, d), counted = asked_cycles(d);
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       printf("d %3d, N  4096, one head: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", d, predicted, counted,
              100 * (predicted / counted - 1));
     assert_true(fabs(predicted / counted - 1) < 0.07);
@@ -90,7 +90,7 @@ TEST(those_that_share_an_sm_take_longer) {
     const Launched *l = &launches[i];
     if (l->N == 4096) continue;
     const double predicted = predicted_cycles(l, 128), counted = all_waves_cycles(l);
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       printf("d 128, N %5d, %d heads, all waves: a tile %.0f cycles, %.0f counted (%+.1f %%)\n", l->N, l->heads,
              predicted, counted, 100 * (predicted / counted - 1));
     const double longer = l->heads == 4 ? counted + wave_cycles(l, 1) - wave_cycles(l, 2) : counted;
@@ -127,7 +127,7 @@ TEST(tiles_vary_by_as_much) {
   const double alone_64 = spread_of_a_tile(64, 1, &n[0], &least[0], &most[0]);
   const double alone_128 = spread_of_a_tile(128, 1, &n[1], &least[1], &most[1]);
   const double shared = spread_of_a_tile(128, 2, &n[2], &least[2], &most[2]);
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     printf(
         "a tile of fa2_async varies by %.0f and %.0f cycles alone (%d and %d rows), %.0f to %.0f with another (%d)\n",
         alone_64, alone_128, n[0], n[1], least[2], most[2], n[2]);

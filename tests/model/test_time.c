@@ -1,7 +1,7 @@
 /* Time against every recorded run in assets/counters: none is faster than least_s; and predicted_s of described
  * kernels, by kernel and regime, against runs that were timed by events (h100/times/, h100/regimes/, h100/beside/,
  * h100/print/, h200/time/), forward and backward. With
- * TILEWALK_TABLE=1 all of those are predicted and the table of sim/machine/TIMES.md is printed; else one in four, which
+ * TILEWALK_DEPTH=2 all of those are predicted and the table of sim/machine/TIMES.md is printed; else one in four, which
  * takes seconds. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
@@ -282,7 +282,7 @@ static void print_row(const char *kernel, const char *regime, Errors *e, const T
 /* Median within 4 % and nine of ten within 10 % for each kernel (13 % for the three of standard attention); and no
  * regime is worse than its description says by more than half. */
 TEST(predicted_times_are_as_near_as_is_said) {
-  const bool every = getenv("TILEWALK_TABLE") != NULL;
+  const bool every = test_depth() > 1;
   predict_all(every);
   if (every)
     print_message(
@@ -342,7 +342,7 @@ TEST(flash_attention_4_beside_the_bound) {
     Simulation s;
     assert_true(bound_of(&s, run));
     const double ratio = run->seconds / s.timing.least_s;
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       printf("| %d | %d | %s | %.3f | %.3f | %s |\n", (int)run->d, (int)run->N_q, run->causal ? "yes" : "no",
              run->seconds * 1e3, s.timing.least_s * 1e3, time_part_title(s.timing.floor.bound));
     assert_int_equal(s.timing.floor.bound, run->d == 64 ? TIME_EXP : TIME_MATH);

@@ -1,6 +1,5 @@
-/* Random requests over all GPUs, data types, masks, kernels: whatever is asked, the figures hold together. With
- * TILEWALK_REQUESTS=100000 so many; else 20000, of which one in 400 is walked through L2: that takes longest.
- * TILEWALK_L2_EVERY=20: one in twenty. */
+/* Random requests over all GPUs, data types, masks, kernels: whatever is asked, the figures hold together. 20000 times
+ * TILEWALK_DEPTH, of which one in 400 is walked through L2: that takes longest. */
 #include "tests/support/test.h"
 #include "sim/simulate.h"
 #include "tests/support/open_gpu.h"
@@ -99,10 +98,8 @@ static bool random_problem(Rand *r, Problem *p, const Schedule **schedule, const
 TEST(any_request_holds_together) {
   static Gpu gpus[N_GPUS];
   static Profile profiles[N_KERNELS];
-  const char *asked = getenv("TILEWALK_REQUESTS");
-  const long n = asked ? atol(asked) : 20000;
-  const char *through = getenv("TILEWALK_L2_EVERY");
-  const long every = through && atol(through) > 0 ? atol(through) : 400;
+  enum { EVERY = 400 };
+  const long n = 20000L * test_depth();
   Rand rand = {20260101};
   long n_run = 0, n_l2 = 0, n_predicted = 0;
   for (int g = 0; g < N_GPUS; g++) gpus[g] = open_gpu(GPUS[g]);
@@ -115,7 +112,7 @@ TEST(any_request_holds_together) {
     Error error = {0};
     if (!random_problem(&rand, &p, &schedule, gpu, profiles)) continue;
     if (simulate(&s, &p, schedule, &error)) continue;           /* a tile that is not possible, say, and why */
-    if (k % every == 0 && simulation_l2(&s, &p, gpu, &error)) { /* a CTA that does not fit the machine, and why */
+    if (k % EVERY == 0 && simulation_l2(&s, &p, gpu, &error)) { /* a CTA that does not fit the machine, and why */
       assert_true(*error.message);
       continue;
     }

@@ -2,7 +2,7 @@
  * several waves (assets/counters/h200/waves/first.csv) and of one (h200/begins; h200/begins-replayed with so many
  * counters that each was run again and again). A launch begins with the GPC after that of the last CTA before it, and
  * the model, told which that is, moves as many bytes; not told, as many as launches that begin with each GPC in turn do
- * in the mean. TILEWALK_TABLE=1 prints every launch. */
+ * in the mean. TILEWALK_DEPTH=2 prints every launch. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/gpcs.h"
@@ -132,7 +132,7 @@ TEST(told_where_it_begins_the_model_moves_as_much) {
     const Recorded *r = &launches[i];
     const double as_it_began = predicted(r, &gpu, (uint32_t)r->first_gpc + 1) / r->fabric_bytes - 1;
     const double as_the_first = predicted(r, &gpu, 1) / r->fabric_bytes - 1;
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("%-10s d %3d N %5d heads %d %-6s begins with GPC %d: fabric %.2f MB, told %+.1f %%, as if with the "
                     "first %+.1f %%\n",
                     r->rung, r->d, r->N, r->heads, r->causal ? "causal" : "full", r->first_gpc, r->fabric_bytes * 1e-6,
@@ -142,7 +142,7 @@ TEST(told_where_it_begins_the_model_moves_as_much) {
   }
   qsort(told, (size_t)n, sizeof *told, by_size);
   qsort(by_first, (size_t)n, sizeof *by_first, by_size);
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message("causal, median and worst: told %.1f, %.1f %%; as if with the first %.1f, %.1f %%\n",
                   100 * told[n / 2], 100 * told[n - 1], 100 * by_first[n / 2], 100 * by_first[n - 1]);
   assert_int_equal(n, 12);
@@ -185,7 +185,7 @@ TEST(how_far_apart_they_start) {
     }
     sides += pow(mean_of(&of_side[1]) - mean_of(&of_side[0]), 2) / LAUNCHES;
   }
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message("CTAs start apart, ns: sides %.0f, GPCs %.0f, TPCs %.0f\n", sqrt(sides), sqrt(variance_of(&gpcs)),
                   sqrt(tpcs));
   assert_true(fabs(sqrt(sides) / 69 - 1) < 0.02 && fabs(sqrt(variance_of(&gpcs)) / 22 - 1) < 0.03 &&
@@ -212,13 +212,13 @@ TEST(one_wave_moves_what_its_first_gpc_says) {
       sum += of[i].fabric_bytes / BEGINS_OF_SHAPE;
     }
     const double mean = told / PLACEMENT_GPCS_MAX / sum - 1;
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("%-10s d %3d N %5d heads %d %-6s: mean over GPCs %.2f MB, the model's %+.1f %%\n", of->rung, of->d,
                     of->N, of->heads, of->causal ? "causal" : "full", sum * 1e-6, 100 * mean);
     assert_true(fabs(mean) < 0.012);
   }
   qsort(errors, BEGINS, sizeof *errors, by_size);
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message("told: median %.2f %%, worst %.2f %%\n", 100 * errors[BEGINS / 2], 100 * errors[BEGINS - 1]);
   assert_true(errors[BEGINS / 2] < 0.004 && errors[BEGINS - 1] < 0.02);
 }

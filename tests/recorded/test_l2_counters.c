@@ -1,7 +1,7 @@
 /* The L2 of l2_run.h against the counters of an H200: kernels of Tilewalk, N = 4K to 64K, d = 64 and 128, 1 to 16
  * heads, full and causal, each counted eleven times on eight cards, up to 8K three times as often
  * (assets/counters/h200/l2/first.csv): their mean is compared with the model's, which is that of its draws.
- * TILEWALK_TABLE=1 prints every row, =2 also what each part of the model does. */
+ * TILEWALK_DEPTH=2 prints every row, and what each part of the model does. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/open_gpu.h"
@@ -143,10 +143,10 @@ static void print_columns(const char *title, Column columns[2][QUANTITIES]) {
 TEST(our_kernels_are_predicted) {
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
-  const char *table = getenv("TILEWALK_TABLE");
+  const bool table = test_depth() > 1;
   gpu = open_gpu("h200");
   const int n = read_rows(rows, "counters/h200/l2/first.csv");
-  if (table && *table == '2') {
+  if (table) {
     for (int part = 0; part < N_REFINEMENTS; part++) {
       compare("fa2_async", rows, n, refinement_bit((Refinement)part), false, columns, false);
       print_columns(REFINEMENTS[part].name, columns);
@@ -186,7 +186,7 @@ TEST(another_layout_is_predicted) {
   static Row rows[ROWS_MAX];
   static Column untold[2][QUANTITIES], told[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
-  const char *table = getenv("TILEWALK_TABLE");
+  const bool table = test_depth() > 1;
   gpu = open_gpu("h200");
   const int n = read_rows(rows, "counters/h200/l2/other.csv");
   for (int i = 0; i < 2; i++) {
@@ -214,7 +214,7 @@ static void shapes_are_predicted_on(const char *gpu_name, const char *counters, 
   static Row rows[ROWS_MAX];
   static Column columns[2][QUANTITIES];
   static const char *const RUNGS[] = {"fa2_async", "fa2_tensor"};
-  const char *table = getenv("TILEWALK_TABLE");
+  const bool table = test_depth() > 1;
   gpu = open_gpu(gpu_name);
   const int n = read_rows(rows, counters);
   assert_int_equal(n, 56);
@@ -281,7 +281,7 @@ TEST(other_streams_are_predicted) {
                  l2_read = recorded_number(&rows, "lts__t_sectors_srcunit_tex_op_read.sum");
     const double hbm = p.hbm_read_bytes / (hbm_read - CODE_BYTES * (standard ? 3 : 1)) - 1,
                  over = p.fabric_bytes / (32 * fabric) - 1;
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("%s N %d d %d heads %d: HBM read %.2f %.2f MB (%+.1f %%), fabric %.2f %.2f MB (%+.1f %%), sectors "
                     "%.2f %.2f MB\n",
                     rung, (int)problem.shape.N_q, (int)problem.shape.d, (int)problem.shape.heads,

@@ -1,6 +1,6 @@
 /* Launches of 80K to 128K tokens, one head and four (assets/counters/h200/longer/first.csv, h200/others-longer): longer
  * than those that the model was made for, and without a say in it. There K and V of one head alone fill L2, or do not
- * fit. TILEWALK_TABLE=1 prints every shape. */
+ * fit. TILEWALK_DEPTH=2 prints every shape. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/open_counter_table.h"
@@ -76,14 +76,14 @@ TEST(hbm_reads_are_predicted) {
       const Mean *m = &means[i];
       const double error = predict(HOLDS[k].kernel, &m->shape) / m->hbm_read_bytes - 1;
       errors[i] = fabs(error);
-      if (getenv("TILEWALK_TABLE"))
+      if (test_depth() > 1)
         print_message("%-18s d %3d N %6d heads %d %-6s HBM read %8.1f MB, predicted %+5.1f %%\n", HOLDS[k].kernel,
                       (int)m->shape.d, (int)m->shape.N_q, (int)m->shape.heads, HOLDS[k].causal ? "causal" : "full",
                       1e-6 * m->hbm_read_bytes, 100 * error);
     }
     qsort(errors, SHAPES, sizeof *errors, by_size);
     const double median = (errors[SHAPES / 2 - 1] + errors[SHAPES / 2]) / 2, worst = errors[SHAPES - 1];
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("%s %s: median %.1f %%, worst %.1f\n", HOLDS[k].kernel, HOLDS[k].causal ? "causal" : "full",
                     100 * median, 100 * worst);
     assert_true(median < HOLDS[k].median && worst < HOLDS[k].worst);

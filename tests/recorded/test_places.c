@@ -2,7 +2,7 @@
  * h200/cudnn-places): where tensors lie is luck, and so is which card it is, so what is predicted is the mean.
  * Seven cards; the sides of each card's SMs were asked, and of one how fast its GPCs are under cuDNN (h200/gpcs).
  * And on two cards twelve times, one pass of the profiler each (h200/others-turns, h200/others-turns/second.csv).
- * TILEWALK_TABLE=1 prints every shape. */
+ * TILEWALK_DEPTH=2 prints every shape. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "sim/l2/clock.h"
@@ -127,7 +127,7 @@ static void note(OfKernel *e, const char *what, const Mean *m) {
   const double error = m->predicted / m->counted - 1;
   errors_add(&e->hbm, m->predicted, m->counted);
   e->beyond += fabs(error) > 0.1;
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message("%s %-18s N %5d heads %2d d %3d %-6s HBM read %8.1f MB, counted %8.1f (%.1f to %.1f): %+5.1f %%\n",
                   what, m->kernel, (int)m->shape.N_q, (int)m->shape.heads, (int)m->shape.d,
                   m->shape.causal ? "causal" : "full", m->predicted * 1e-6, m->counted * 1e-6, m->least * 1e-6,
@@ -136,7 +136,7 @@ static void note(OfKernel *e, const char *what, const Mean *m) {
 
 static void check(OfKernel *e, const char *what, Holds holds) {
   const double middle = errors_part(&e->hbm, 0.5), worst = errors_part(&e->hbm, 1);
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message("%s: %d shapes, median %.2f %%, worst %.1f %%, %d beyond 10 %%\n", what, e->hbm.n, 100 * middle,
                   100 * worst, e->beyond);
   assert_true(middle < holds.middle && worst < holds.worst && e->beyond <= holds.beyond);
@@ -324,8 +324,9 @@ TEST(clocks_settle) {
   const double said = (PLACEMENT_CLOCKS_PPM[6] - PLACEMENT_CLOCKS_PPM[7]) * 1e-6;
   for (int i = 0; i < LAUNCHES; i++) errors[i] = fabs(log(placement_clocks_apart(cycles_of[i]) * said / sums[i]));
   qsort(errors, LAUNCHES, sizeof *errors, by_size);
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message("clocks apart: factor %.2f in the median, %.2f at worst\n", exp(errors[LAUNCHES / 2]),
                   exp(errors[LAUNCHES - 1]));
-  assert_true(errors[LAUNCHES / 2] < log(1.2) && errors[LAUNCHES - 1] < log(2.6));
+  assert_below(errors[LAUNCHES / 2], log(1.16)); /* 1.13 today, 2.52 at worst: a model of one number for all cards */
+  assert_below(errors[LAUNCHES - 1], log(2.57));
 }

@@ -1,6 +1,6 @@
 /* Scans at eight places each (assets/counters/h200/scan-places/first.csv, h100/scan-places): what L2 keeps of a working
  * set depends on where its pieces lie, so what is predicted is the mean of places.
- * TILEWALK_TABLE=1 prints every scan. */
+ * TILEWALK_DEPTH=2 prints every scan. */
 #include "tests/support/test.h"
 #include "sim/l2/l2_run.h"
 #include "tests/support/scan_predicted.h"
@@ -96,13 +96,13 @@ static void compare(Table *t, const Holds holds[FAMILIES]) {
     const double mean = s->sum / SCAN_PLACES, off = s->predicted / mean - 1;
     sums[family] += off, n[family]++;
     worst[family] = fmax(worst[family], fabs(off));
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("%-66s HBM read %7.2f, counted %7.2f MB (%7.2f to %7.2f): %+5.1f %%, fabric %+5.1f %%\n", s->name,
                     s->predicted * 1e-6, mean * 1e-6, s->least * 1e-6, s->most * 1e-6, 100 * off,
                     100 * (s->predicted_fabric * SCAN_PLACES / s->fabric - 1));
   }
   for (int f = 0; f < FAMILIES; f++) {
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("%-14s %2d scans: mean error %+5.1f %%, worst %4.1f %%\n", NAMES[f], n[f], 100 * sums[f] / n[f],
                     100 * worst[f]);
   }

@@ -1,6 +1,6 @@
 /* The scans of assets/counters/h200/scan/first.csv, which an H200 ran and its counters counted, predicted from the same
  * lists (kernels/probes/scan_lists.h): what L2 keeps, apart from attention. Those that were counted at eight places
- * besides (pieces, scattered, rows, turns) are test_scan_places.c's. TILEWALK_TABLE=1 prints every row. */
+ * besides (pieces, scattered, rows, turns) are test_scan_places.c's. TILEWALK_DEPTH=2 prints every row. */
 #include "tests/support/test.h"
 #include "sim/machine/gpu.h"
 #include "sim/l2/l2_run.h"
@@ -60,7 +60,7 @@ static void visit(void *context, const ScanList *scan) {
 
 TEST(scans_are_predicted) {
   static Table t;
-  t.print = getenv("TILEWALK_TABLE") != NULL;
+  t.print = test_depth() > 1;
   t.n = scans_counted(t.rows, "counters/h200/scan/first.csv");
   assert_true(scan_lists_each(visit, &t));
   assert_int_equal(t.n_seen, t.n);

@@ -2,7 +2,7 @@
  * (assets/counters/h200/others-one-pass/first.csv): with it, what reaches L2 past the coalescers in them is nearer than
  * with half or twice as much. Launches of 4K to 16K tokens, which were not asked, are then nearer too than without it.
  * Of cuDNN's without a mask it was taken from launches of one head by the number of their row blocks, against 4K keys
- * (h200/others-rows): there a GPC gets one CTA after the other, and is full in the end. TILEWALK_TABLE=1 prints
+ * (h200/others-rows): there a GPC gets one CTA after the other, and is full in the end. TILEWALK_DEPTH=2 prints
  * every shape. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
@@ -87,14 +87,14 @@ static Far how_far(const Profile *profile, int d, int causal /* -1: either */, i
     far.sectors += sectors * sectors;
     far.hit_rate += points * points;
     far.n++;
-    if (getenv("TILEWALK_TABLE"))
+    if (test_depth() > 1)
       print_message("%s: N %5d heads %2d %-6s sectors %+5.1f %%, hit rate %+5.1f points\n", what, (int)m->shape.N_q,
                     (int)m->shape.heads, m->shape.causal ? "causal" : "full", 100 * expm1(sectors), points);
   }
   assert_true(far.n > 0);
   far.sectors = sqrt(far.sectors / far.n);
   far.hit_rate = sqrt(far.hit_rate / far.n);
-  if (getenv("TILEWALK_TABLE"))
+  if (test_depth() > 1)
     print_message("%s: %d shapes, sectors %.3f, hit rate %.2f points\n", what, far.n, far.sectors, far.hit_rate);
   return far;
 }

@@ -25,6 +25,16 @@ void test_each(CMFixtureFunction set_up, CMFixtureFunction tear_down) {
   }
 }
 
+int test_depth(void) {
+  const char *asked = getenv("TILEWALK_DEPTH");
+  return asked && atoi(asked) > 0 ? atoi(asked) : 1;
+}
+
+void test_below(double measured, double bound, const char *what, const char *file, int line) {
+  print_message("%s: %.4g, below %.4g\n", what, measured, bound);
+  if (!(measured < bound)) _fail(file, line);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   return _cmocka_run_group_tests("tests", listed.tests, listed.n, listed.set_up, listed.tear_down);

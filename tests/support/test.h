@@ -34,4 +34,11 @@ void test_list(const char *name, CMUnitTestFunction test);
 void test_group(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 void test_each(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
+/* TILEWALK_DEPTH: how many times as deep as in `make test`; from 2 on, what was measured is printed, too. */
+int test_depth(void);
+
+/* Prints what was measured and its bound: today's value and a margin, which stands beside it. */
+#define assert_below(measured, bound) test_below(measured, bound, #measured, __FILE__, __LINE__)
+void test_below(double measured, double bound, const char *what, const char *file, int line);
+
 #endif

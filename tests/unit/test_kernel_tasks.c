@@ -2,7 +2,7 @@
  * them, rewritings let pass, and kernels that play with the grader ended with a word.
  *
  *     RECORD=1            compiles reference and mutants of each task to lessons/tasks/NAME.ptx (clang)
- *     TILEWALK_MUTANTS=N  N made mutants of each reference, and all rewritings, as CUDA (clang) */
+ *     TILEWALK_DEPTH=N  all mutants, N - 1 made ones of each reference, and all rewritings, as CUDA (clang) */
 #include "tests/support/test.h"
 #include "tests/support/sanitized.h"
 #include <time.h>
@@ -107,7 +107,7 @@ static char *recorded_answer(const char *name, const ProgramTask *task, int k) {
 }
 
 TEST(references_pass_and_mutants_are_told_what_they_are) {
-  const int step = getenv("TILEWALK_MUTANTS") ? 1 : 4 * ONE_OF; /* all of them by hand */
+  const int step = test_depth() > 1 ? 1 : 4 * ONE_OF; /* all of them by hand */
   int n = 0, own = 0;
   for (int t = 0; t < N_TASKS; t++) {
     ProgramTask *task = task_of(TASKS[t]);
@@ -432,7 +432,7 @@ static bool replace_one(const char *text, const char *find, const char *replace,
 }
 
 TEST(made_mutants_are_refused_and_rewritings_pass) {
-  const int each = getenv("TILEWALK_MUTANTS") ? atoi(getenv("TILEWALK_MUTANTS")) : 0;
+  const int each = test_depth() - 1;
   char clang[CLANG_NAME_BYTES], text[PROGRAM_TASK_PROGRAM_BYTES];
   int all = 0, refused = 0, unreadable = 0, told = 0, equivalent = 0, rewritten = 0;
   uint64_t seed = 53;

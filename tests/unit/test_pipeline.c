@@ -1,7 +1,7 @@
 /* The measured pipeline (assets/counters/h100/pipeline/): phases, products at peak rate, idle time and the ring,
  * against sums made from the files by other means, and files that are none; the period of a tile as modelled.
  *
- *     PERIOD_TABLE=1 build/tests/test_pipeline     prints model and stamps row by row (sim/machine/TIMES.md) */
+ *     TILEWALK_DEPTH=2 build/tests/test_pipeline     prints model and stamps row by row (sim/machine/TIMES.md) */
 #include "tests/support/test.h"
 #include "sim/algorithms/shipped.h"
 #include "sim/machine/tile_cost.h"
@@ -140,7 +140,7 @@ static void compare_kept(const Moments *next) {
   assert_string_equal(p->kernel->name, next->kernel);
   if ((double)p->median_tile < next->tenth * (1 - slack) || (double)p->median_tile > next->nine_tenths * (1 + slack))
     fail_msg("%s d %d causal %d: a tile takes %d cycles", next->kernel, next->d, next->causal, (int)p->median_tile);
-  assert_true(p->idle > 0.2 && p->idle < 0.7);
+  assert_true(p->idle > 0.34 && p->idle < 0.58); /* as recorded: 0.350 to 0.565 */
   free(p);
 }
 
@@ -242,7 +242,7 @@ TEST(test_period_of_a_tile) {
       const Period m = modelled_period(kernel, shape);
       const double all = median_of_all(kernel, &shape), off = 100 * (m.from_rates / all - 1), tensor = 1 - p->idle,
                    exponentials = (double)(m.ctas_per_sm * m.B_r * m.B_c) / 16 / (double)p->median_tile;
-      if (getenv("PERIOD_TABLE"))
+      if (test_depth() > 1)
         printf("| `%s` | %d%s | %d x %d | %d | %.0f | %.0f | %+.1f | %s | %.0f | %.0f | %.0f | %+.1f |\n", kernel,
                (int)shape.d, shape.causal ? ", causal" : "", (int)m.B_r, (int)m.B_c, (int)p->median_tile, all,
                m.from_rates, off, time_part_title(m.binds), 100 * tensor, 100 * exponentials, m.from_times,

@@ -62,9 +62,8 @@ TEST(mutants_are_told_what_they_are) {
   free(p);
 }
 
-/* TILEWALK_MUTANTS=200: so many of each. */
 TEST(made_mutants_do_not_pass) {
-  const int each = getenv("TILEWALK_MUTANTS") ? atoi(getenv("TILEWALK_MUTANTS")) : 6;
+  const int each = 6 * test_depth();
   Rand r = {53};
   Program *p = malloc(sizeof *p);
   int all = 0, refused = 0, told = 0;

@@ -1,6 +1,6 @@
 /* Attention on several GPUs: pairs token by token, bytes by hand, and times beside H200s.
  *
- *     RANKS_TABLE=1 build/tests/test_ranks     prints model and measurement row by row (sim/RANKS.md) */
+ *     TILEWALK_DEPTH=2 build/tests/test_ranks     prints model and measurement row by row (sim/RANKS.md) */
 #include <time.h>
 
 #include "tests/support/test.h"
@@ -534,7 +534,7 @@ TEST(h200s_beside_the_model) {
       double ms[3];
       if (rows[k].P != r->P) continue;
       model(&rows[k], ms);
-      if (getenv("RANKS_TABLE"))
+      if (test_depth() > 1)
         printf("| %" PRId64 " | %" PRId64 " | %" PRId64 " x %" PRId64 " | %s | %d ", rows[k].P, rows[k].N,
                rows[k].heads, rows[k].d, rows[k].causal ? "yes" : "no", rows[k].rank);
       for (int f = 0; f < 3; f++) {
@@ -542,18 +542,18 @@ TEST(h200s_beside_the_model) {
         const char *bold = fabs(percent) > 10 ? "**" : "";
         misses[f] += fabs(percent) > 10;
         off[f][at] = fabs(percent);
-        if (getenv("RANKS_TABLE")) printf("| %.4g | %.4g | %s%+.1f%s ", ms[f], rows[k].ms[f], bold, percent, bold);
+        if (test_depth() > 1) printf("| %.4g | %.4g | %s%+.1f%s ", ms[f], rows[k].ms[f], bold, percent, bold);
       }
-      if (getenv("RANKS_TABLE")) puts("|");
+      if (test_depth() > 1) puts("|");
       at++;
     }
     assert_int_equal(at, r->rows);
     for (int f = 0; f < 3; f++) {
       qsort(off[f], (size_t)at, sizeof off[f][0], by_size);
-      if (getenv("RANKS_TABLE"))
+      if (test_depth() > 1)
         printf("%s, %" PRId64 " ranks, %s: median %.1f, worst %.1f, %d of %d within 10 %%\n", r->name, r->P, NAMES[f],
                off[f][at / 2], off[f][at - 1], at - misses[f], at);
-      if (!getenv("RANKS_TABLE") && misses[f] > r->missed[f])
+      if (misses[f] > r->missed[f])
         fail_msg("%s, %" PRId64 " ranks, %s: %d of %d beyond 10 %%, %d are known", r->name, r->P, NAMES[f], misses[f],
                  at, r->missed[f]);
     }

@@ -15,7 +15,7 @@ enum { TEXT = PROGRAM_TEXT_BYTES };
 /* ---- Mutants ------------------------------------------------------------------------------------------------ */
 
 TEST(mutants_are_refused_or_wrong) {
-  const int each = getenv("TILEWALK_MUTANTS") ? atoi(getenv("TILEWALK_MUTANTS")) : 40;
+  const int each = 40 * test_depth();
   Rand r = {2026};
   Program *p = malloc(sizeof *p);
   int all = 0, caught = 0;
@@ -75,7 +75,7 @@ static int line_where_they_differ(const char *a, const char *b) {
 
 /* What a mend says is done to the text, read and judged; and most often it names the line that was changed. */
 TEST(mends_are_right) {
-  const int each = getenv("TILEWALK_MENDS") ? atoi(getenv("TILEWALK_MENDS")) : 1;
+  const int each = test_depth();
   Rand r = {475};
   Program *p = malloc(sizeof *p);
   int wrong = 0, mended = 0, same_line = 0;
