@@ -2,6 +2,7 @@
 #include "tests/support/test.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/scene_cases.h"
+#include "viz/request/request.h"
 
 /* ---- Text -------------------------------------------------------------------------------------------------- */
 
@@ -80,6 +81,46 @@ TEST(test_words_keep_apart) {
         Pieces *all = draw_pieces((SceneKind)scene, &now, &view, 1280, 720);
         check_layout(all, scene_name((SceneKind)scene), &CASES[c], step, 1280, 720);
         check_uncut(all, (SceneKind)scene, &CASES[c], step);
+        free(all);
+      }
+    }
+    stage_free(&stage);
+  }
+}
+
+/* Piles: no word is smaller than 4 % of the height, of a tall page of the width, and a page has at most thirty for two
+ * algorithms. */
+TEST(test_words_of_piles) {
+  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}, {390, 844}, {640, 432}};
+  static const char *const STATES[] = {
+      "algorithm=fa2 N=1024 d=64 block=128 causal=1", "algorithm=standard,fa2 N=1024 d=64 block=128",
+      "algorithm=standard,fa2 N=128 d=128 block=32", "algorithm=standard,fa1,fa2 N=100 d=64 block=16",
+      "algorithm=standard-backward,fa2-backward N=256 d=64 block=64"};
+  for (size_t c = 0; c < sizeof STATES / sizeof *STATES; c++) {
+    Request request = {0};
+    Stage stage;
+    Error error = {0};
+    if (request_read(&request, STATES[c], false, &error) || request_stage(&request, false, 0, &stage, &error))
+      fail_msg("%s: %s", STATES[c], error.message);
+    for (uint64_t k = 0; k <= 4; k++) {
+      Snapshot now;
+      stage_snapshot(&stage, k * stage.n_steps / 4, &now);
+      for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++) {
+        const int width = SIZES[z][0], height = SIZES[z][1];
+        Pieces *all = draw_pieces(SCENE_PILES, &now, &(SceneView){0}, width, height);
+        const double least = fmin(width, height) * (width < height ? 0.04 : 0.039); /* less the scrub bar */
+        int words = 0;
+        check_layout(all, STATES[c], &CASES[0], now.step, width, height);
+        check_uncut(all, SCENE_PILES, &CASES[0], now.step);
+        for (int n = 0; n < all->n; n++) {
+          if (all->pieces[n].size < least) fail_msg("%d x %d: '%s' is small", width, height, all->pieces[n].text);
+          for (const char *at = all->pieces[n].text; *at; at += *at == ' ') { /* a tensor's name is none */
+            const size_t length = strcspn(at, " ");
+            words += length > 2;
+            at += length;
+          }
+        }
+        if (words > (now.n_runs > 2 ? 48 : 30)) fail_msg("%s, %d x %d: %d words", STATES[c], width, height, words);
         free(all);
       }
     }

@@ -159,14 +159,20 @@ static double widest(const Page *p, double size, int caption) {
   return most;
 }
 
-/* The largest squares of which the longest pile has room. */
+/* Whether all piles have room; on a tall page with their number beside them. */
+static bool fit(const Page *p, Box room) {
+  const double number = p->pen->is_tall ? pen_words_width(p->pen, p->number, true, "9.9× more") + 0.4 * p->number : 0;
+  for (int k = 0; k < p->n; k++) {
+    const double width = room.width - (k > 0 ? number : 0);
+    if (floor(room.height / p->square) * floor(width / p->square) < p->piles->piles[k].n_squares) return false;
+  }
+  return true;
+}
+
 static void size_squares(Page *p) {
   const Box room = part_box(p, 0, p->parts.pile, p->parts.pile_end);
-  int most = 1;
-  for (int k = 0; k < p->n; k++)
-    if (p->piles->piles[k].n_squares > most) most = p->piles->piles[k].n_squares;
   p->square = room.height / 3;
-  while (p->square > 2 && floor(room.height / p->square) * floor(room.width / p->square) < most) p->square -= 0.25;
+  while (p->square > 2 && !fit(p, room)) p->square -= 0.25;
   p->squares_down = (int)fmax(1, floor(room.height / p->square));
 }
 
@@ -278,7 +284,7 @@ static void draw_legend_of(const Page *p, int k) {
   }
 }
 
-/* Beside the pile; where there is no room, above it, or on a tall page beside the name. */
+/* Beside the pile, or where there is no room above it. */
 static void draw_number(const Page *p, int k, double right) {
   const Box panel = p->panels[k], pile = part_box(p, k, p->parts.pile, p->parts.pile_end);
   const double end = panel.x + panel.width;
@@ -288,8 +294,6 @@ static void draw_number(const Page *p, int k, double right) {
   const Colour ink = p->pen->theme->ink;
   if (x + width <= end)
     pen_words(p->pen, p->number, ink, true, ANCHOR_START, x, pile.y + pile.height / 2 + 0.36 * p->number, words);
-  else if (p->pen->is_tall)
-    pen_words(p->pen, p->letters, ink, true, ANCHOR_END, end, panel.y + p->parts.name * panel.height, words);
   else
     pen_words(p->pen, fmin(p->number, 0.9 * p->number * panel.width / width), ink, true, ANCHOR_END, end,
               pile.y - 0.25 * p->number, words);

@@ -39,7 +39,7 @@ WEB_LESSON_OBJ := $(patsubst %.c,$(BUILD)/wasm/%.o,$(WEB_LESSON_ONLY) viz/window
 WEB_ASK_SRC := $(filter-out sim/algorithms/compile/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c)) \
   $(wildcard kernels/counters/*.c viz/chart/*.c viz/document/*.c viz/library/*.c viz/scene/*.c) \
   $(filter-out viz/text/paragraph.c viz/text/lettering_pango.c,$(wildcard viz/text/*.c)) $(filter-out viz/request/assets.c viz/request/description.c,$(wildcard viz/request/*.c)) \
-  $(filter-out %/record.c %/lesson_file.c,$(wildcard lessons/engine/*.c)) $(patsubst %,viz/lesson/%.c,program_judge kernel_judge lesson_workshop) \
+  $(filter-out %/record.c %/lesson_file.c,$(wildcard lessons/engine/*.c)) $(patsubst %,viz/lesson/%.c,program_demand program_judge kernel_judge lesson_workshop) \
   $(filter-out %/crosscheck_live.c,$(wildcard $(patsubst %,viz/cli/%/*.c,check crosscheck kvcache serve sweep))) \
   $(filter-out $(patsubst %,viz/cli/command_%.c,doctor kernel lesson practice render replay story tour trace view) \
   $(patsubst %,viz/cli/%.c,chart_file commands commands_print completion counter_file main main_small man two_programs),$(wildcard viz/cli/*.c)) \
