@@ -9,10 +9,12 @@ trap 'kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 failed=0
 head -c 100000 /dev/zero >"$work/x.wasm"
 export TILEWALK_NO_BROWSER=1
+mkfifo "$work/said"
 timeout 550 viz/web/serve.py "$work" "$tilewalk" 0 >"$work/said" &
 server=$!
-for _ in $(seq 2000); do grep -q http "$work/said" && break; sleep 0.1; done
-address=$(grep -o 'http://[0-9.:]*/' "$work/said")
+exec 3<"$work/said"
+said=
+until address=$(echo "$said" | grep -o 'http://[0-9.:]*/'); do read -r said <&3 || { echo "serve: died"; exit 1; }; done
 # expect STATUS TEXT ARGUMENTS...: of curl
 expect() {
   wanted=$1 text=$2

@@ -7,6 +7,7 @@
 #include "viz/export/surface.h"
 #include "viz/export/svg_text.h"
 
+#include <time.h>
 #include <unistd.h>
 
 static const SurfaceMetadata metadata = {"Traffic & more", "algorithm=fa2 N=64 note=<\xc3\xa4>"};
@@ -260,11 +261,17 @@ TEST(test_pdf) {
 
 /* ---- all ---- */
 
+/* The clock that cairo asks for a date: a second is gone each time. */
+__attribute__((visibility("default"))) time_t time(time_t *at) {
+  static time_t now = 1700000000;
+  if (at) *at = now;
+  return now++;
+}
+
 TEST(test_same_bytes_every_time) {
   for (int format = 0; format < 3; format++) {
     File first = make((SurfaceFormat)format, 300, 150);
     cairo_surface_destroy(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1)); /* moves cairo's counters on */
-    if (format == SURFACE_PDF) sleep(1);                                      /* and the clock */
     File second = make((SurfaceFormat)format, 300, 150);
     assert_int_equal(first.n, second.n);
     assert_memory_equal(first.bytes, second.bytes, first.n);
