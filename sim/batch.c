@@ -38,7 +38,8 @@ Lengths *lengths_read(const char *text, size_t n_bytes, const char *name, Error 
     if (pass == 1) all->n = 0;
     int line = 1;
     for (size_t at = 0; at < n_bytes;) {
-      if (is_between(text[at])) {
+      const bool is_empty = at > 0 && text[at] == ',' && text[at - 1] == ','; /* between two commas */
+      if (is_between(text[at]) && !is_empty) {
         line += text[at++] == '\n';
         continue;
       }

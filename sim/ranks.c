@@ -131,6 +131,12 @@ static Status hold_program(Ranks *ranks, Error *error) {
   return STATUS_OK;
 }
 
+/* Where there are fewer KV heads than ranks, several have a copy of one. */
+static void share_heads(Ranks *ranks) {
+  ranks->shape.heads /= ranks->n;
+  ranks->shape.kv_heads = ranks->shape.kv_heads * ranks->kv_copies / ranks->n;
+}
+
 /* ---- Who holds what ---------------------------------------------------------------------------------------- */
 
 static void hold(Ranks *ranks) {
@@ -147,7 +153,7 @@ static void hold(Ranks *ranks) {
     ranks->second_bytes = ranks->exchange_bytes[0] = ranks->k_bytes + ranks->v_bytes;
   }
   if (ranks->scheme == SCHEME_ULYSSES) /* heads of all tokens beside tokens of all heads */
-    ranks->second_bytes = ranks->q_bytes + ranks->k_bytes + ranks->v_bytes + ranks->o_bytes;
+    ranks->second_bytes = ranks->q_bytes + wide(ranks->kv_copies) * (ranks->k_bytes + ranks->v_bytes) + ranks->o_bytes;
 }
 
 /* ---- Sizes that go together -------------------------------------------------------------------------------- */
@@ -167,10 +173,10 @@ static Status refuse_sizes(const Ranks *ranks, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s: %" PRId64 " tokens are not %" PRId64 " equal parts; give -N %" PRId64, name, s->N_q, parts,
                      ceil_div(s->N_q, parts) * parts);
-  if (by_heads && (s->heads % ranks->n || s->kv_heads % ranks->n))
+  if (by_heads && (s->heads % ranks->n || (s->kv_heads % ranks->n && ranks->n % s->kv_heads)))
     return error_set(error, STATUS_BAD_REQUEST,
                      "%s: %" PRId64 " query heads and %" PRId64 " KV heads are not shared out evenly among %" PRId64
-                     " ranks; a divisor of both is right",
+                     " ranks; a divisor of the query heads that divides the KV heads, or is divided by them, is right",
                      name, s->heads, s->kv_heads, ranks->n);
   if (scheme_is_ring(ranks->scheme) && (s->window || s->sided || s->pattern || s->top_left))
     return error_set(error, STATUS_BAD_REQUEST,
@@ -237,10 +243,11 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
   ranks->tokens = s->N_q;
   if (ranks->program) ranks->scheme = (Scheme)ranks->program->ranks.layout;
   if (asked->scheme == SCHEME_OFFLOAD) return make_offload(ranks, asked, error);
-  if (asked->scheme == SCHEME_TENSOR) s->heads /= ranks->n, s->kv_heads /= ranks->n;
+  ranks->kv_copies = s->kv_heads < ranks->n ? ranks->n / s->kv_heads : 1;
+  if (asked->scheme == SCHEME_TENSOR) share_heads(ranks);
   if (asked->scheme != SCHEME_TENSOR) ranks->tokens = s->N_q / ranks->n;
   hold(ranks);
-  if (asked->scheme == SCHEME_ULYSSES) s->heads /= ranks->n, s->kv_heads /= ranks->n;
+  if (asked->scheme == SCHEME_ULYSSES) share_heads(ranks);
   ranks->n_steps = scheme_is_ring(asked->scheme) ? ranks->n : asked->scheme == SCHEME_ULYSSES ? 3 : 2 * ranks->n - 1;
   if (!scheme_is_ring(ranks->scheme))
     return make_piece(ranks, &ranks->pieces[RANK_PIECE_FULL], s, NULL, asked->problem, error);
@@ -282,7 +289,8 @@ static RankStep other_step(const Ranks *ranks, int64_t t) {
   RankStep s = {.keys_of = -1};
   if (ranks->scheme == SCHEME_ULYSSES) {
     if (t == 1) s.piece = RANK_PIECE_FULL;
-    if (t == 0) s.sent_bytes = to_others(ranks, ranks->q_bytes + ranks->k_bytes + ranks->v_bytes);
+    if (t == 0)
+      s.sent_bytes = to_others(ranks, ranks->q_bytes + wide(ranks->kv_copies) * (ranks->k_bytes + ranks->v_bytes));
     if (t == 2) s.sent_bytes = to_others(ranks, ranks->o_bytes);
     s.received_bytes = s.sent_bytes;
   } else if (ranks->scheme == SCHEME_TENSOR) {

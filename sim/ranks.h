@@ -81,6 +81,7 @@ typedef struct {
   Gpu gpu;
   GpuLink link;
   RankPiece pieces[RANK_PIECE_COUNT];
+  int64_t kv_copies; /* of each KV head, where there are fewer than ranks that share out heads; else 1 */
   Wide q_bytes, k_bytes, v_bytes, o_bytes; /* that a rank holds at the start, and of O at the end */
   Wide carried_bytes;                      /* O, m and l in fp32 between steps; 0: a rank has one kernel */
   Wide second_bytes;                       /* the second place for what is received */

@@ -90,16 +90,16 @@ double decimal_value(Decimal decimal) {
   return decimal.exponent10 < 0 ? value / power : value * power;
 }
 
-/* digits x 10^exponent10 x factor, as a whole number of at most 2^63 - 1. */
-static Status scale(Decimal decimal, int64_t factor, int64_t *value) {
+/* digits x 10^exponent10 x factor, as a whole number of at most 2^63 - 1; `rounds` to the nearest, as 5.38 GiB is. */
+static Status scale(Decimal decimal, int64_t factor, bool rounds, int64_t *value) {
   bool overflow = false;
   Wide product = checked_mul(decimal.digits, (Wide)factor, &overflow);
   for (int e = decimal.exponent10; e > 0 && product != 0 && !overflow; e--)
     product = checked_mul(product, 10, &overflow);
   if (overflow) return STATUS_TOO_LARGE;
   for (int e = decimal.exponent10; e < 0; e++) {
-    if (product % 10 != 0) return STATUS_BAD_REQUEST;
-    product /= 10;
+    if (product % 10 != 0 && !rounds) return STATUS_BAD_REQUEST;
+    product = (product + (e == -1 ? 5 : 0)) / 10;
   }
   if (product > INT64_MAX) return STATUS_TOO_LARGE;
   *value = (int64_t)product;
@@ -165,7 +165,7 @@ static Status parse(const char *text, bool counting, int64_t *value, Error *erro
     return error_set(error, STATUS_BAD_REQUEST,
                      "'%s': a small b may mean bits; write B for bytes, as in 64 KiB or 141 GB", q.text);
   int64_t whole = 0;
-  const Status status = scale(decimal, unit->factor, &whole);
+  const Status status = scale(decimal, unit->factor, !counting && unit->factor > 1, &whole);
   if (status == STATUS_TOO_LARGE)
     return error_set(error, status, "'%s' is too large: a %s is at most 2^63 - 1, about 9.2e18", q.text, what);
   if (status != STATUS_OK)

@@ -8,10 +8,11 @@
 #include <string.h>
 
 const char *const DTYPE_NAMES[DTYPE_COUNT + 1] = {"fp16", "bf16", "fp32", "fp8", NULL};
-static const int BYTES[DTYPE_COUNT] = {2, 2, 4, 1};
+const char *const KV_NAMES[DTYPE_COUNT + 2] = {"fp16", "bf16", "fp32", "fp8", "int8", NULL};
+static const int BYTES[DTYPE_COUNT + 1] = {2, 2, 4, 1, 1};
 
 int dtype_bytes(Dtype dtype) { return BYTES[dtype]; }
-const char *dtype_name(Dtype dtype) { return DTYPE_NAMES[dtype]; }
+const char *dtype_name(Dtype dtype) { return KV_NAMES[dtype]; }
 
 bool dtype_from_name(const char *name, Dtype *dtype) {
   const int found = word_list_find(DTYPE_NAMES, name);

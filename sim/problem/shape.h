@@ -15,14 +15,15 @@
 
 /* Element types of Q, K, V, S, P and O. Statistics (m, l) are always fp32. */
 typedef enum { DTYPE_FP16 = 0, DTYPE_BF16, DTYPE_FP32, DTYPE_FP8, DTYPE_COUNT } Dtype;
+#define DTYPE_INT8 DTYPE_COUNT /* of K and V in memory alone */
 
 int dtype_bytes(Dtype dtype);
 /* Of an element of what is computed from that type: of fp8 O is bf16 (Dao-AILab/flash-attention,
  * hopper/flash_api.cpp). */
 static inline int dtype_out_bytes(Dtype dtype) { return dtype == DTYPE_FP8 ? 2 : dtype_bytes(dtype); }
-extern const char *const DTYPE_NAMES[DTYPE_COUNT + 1]; /* end with NULL */
-const char *dtype_name(Dtype dtype);                  /* "fp16", ... */
-bool dtype_from_name(const char *name, Dtype *dtype); /* false: no such type */
+extern const char *const DTYPE_NAMES[DTYPE_COUNT + 1], *const KV_NAMES[DTYPE_COUNT + 2]; /* end with NULL */
+const char *dtype_name(Dtype dtype);                                                     /* "fp16", ... */
+bool dtype_from_name(const char *name, Dtype *dtype);                                    /* false: no such type */
 
 /* Largest sizes accepted. They keep every index in int64_t and every count of bytes of one tile in
  * uint64_t; totals are counted in 128 bits (sim/base/checked.h). */

@@ -210,7 +210,8 @@ static Status store(OptionParser *parser, const Found *found, const char *value,
   else
     snprintf(name, sizeof name, "-%c", o->letter);
   if (strlen(value) > OPTION_VALUE_CHARS_MAX)
-    return error_set(error, STATUS_BAD_REQUEST, "%s: the value has more than %d characters", name, OPTION_VALUE_CHARS_MAX);
+    return error_set(error, STATUS_BAD_REQUEST, "%s: the value has more than %d characters", name,
+                     OPTION_VALUE_CHARS_MAX);
   if (parser->seen[found->index] && !o->repeats)
     return error_set(error, STATUS_BAD_REQUEST, "%s is given twice; give it once", name);
   parser->seen[found->index] = 1;
@@ -351,7 +352,12 @@ const char *option_help(const Option *o, char text[OPTION_TEXT_BYTES]) {
 static bool value_of(const Option *o, const void *target, char *text, size_t size) {
   const void *at = (const char *)target + o->to.at;
   if (o->get) return o->get(target, text, size);
-  if (o->to.kind == STORE_TEXT) return snprintf(text, size, "%s", (const char *)at) > 0;
+  if (o->to.kind == STORE_TEXT) {
+    snprintf(text, size, "%s", (const char *)at);
+    for (char *c = text; *c; c++) /* a line has no blanks, and names read alike with either */
+      if (*c == ' ') *c = '-';
+    return *text;
+  }
   int64_t number = 0;
   memcpy(&number, at, o->to.bytes); /* a bool, int or int64_t that is not below 0; machines here are little-endian */
   if (o->to.kind == STORE_CHOICE)

@@ -317,8 +317,8 @@ const Option QUESTION_SHAPE_OPTIONS[] = {
      .argument = "TYPE",
      OPTION_CHOICE(Question, shape.kv_dtype, "is no data type"),
      .given = offsetof(Question, shape.has_kv_dtype),
-     .names = DTYPE_NAMES,
-     .help = "Data type of K and V in memory, where it is another one: a cache of fp8 under queries of bf16. "
+     .names = KV_NAMES,
+     .help = "Data type of K and V in memory, where it is another one: a cache of fp8 or int8 under queries of bf16. "
              "Default: --dtype."},
     {.name = "dtype",
      .argument = "TYPE",

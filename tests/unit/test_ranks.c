@@ -433,7 +433,7 @@ TEST(sizes_that_do_not_fit_are_refused) {
       {SCHEME_RING, 3, {.N_q = 64, .d = 16}, "give -N 66"},
       {SCHEME_ZIGZAG, 4, {.N_q = 68, .d = 16}, "give -N 72"},
       {SCHEME_RING, 2, {.N_q = 1, .N_k = 64, .d = 16}, "--scheme tensor"},
-      {SCHEME_TENSOR, 4, {.N_q = 64, .d = 16, .heads = 8, .kv_heads = 2}, "a divisor of both"},
+      {SCHEME_TENSOR, 4, {.N_q = 64, .d = 16, .heads = 12, .kv_heads = 3}, "divides the KV heads"},
       {SCHEME_STRIPED, 2, {.N_q = 64, .d = 16, .causal = true, .window = 8}, "not modelled between ranks"},
       {SCHEME_RING, RANKS_MAX + 1, {.N_q = 64, .d = 16}, "1 to 1024"},
   };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "sim/base/size.h"
+#include "sim/batch.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/description.h"
@@ -26,18 +26,14 @@ typedef struct {
 static Status set_lengths(void *target, const char *value, Error *error) {
   KvRequest *r = &((KvOptions *)target)->request;
   r->n_lengths = 0;
-  for (const char *p = value;;) {
-    char one[64];
-    const size_t length = strcspn(p, ",");
-    snprintf(one, sizeof one, "%.*s", (int)(length < 63 ? length : 63), p);
-    if (r->n_lengths == KV_REQUEST_LENGTHS_MAX)
-      return error_set(error, STATUS_TOO_LARGE, "more than %d sequences", KV_REQUEST_LENGTHS_MAX);
-    const Status status = size_parse_count(one, &r->lengths[r->n_lengths], error);
-    if (status != STATUS_OK) return status;
-    r->n_lengths++;
-    if (!p[length]) return STATUS_OK;
-    p += length + 1;
-  }
+  Lengths *l = lengths_read(value, strlen(value), "the list", error);
+  if (!l) return error->status;
+  const Status status = l->n > KV_REQUEST_LENGTHS_MAX
+                            ? error_set(error, STATUS_TOO_LARGE, "more than %d sequences", KV_REQUEST_LENGTHS_MAX)
+                            : STATUS_OK;
+  for (; !status && r->n_lengths < l->n; r->n_lengths++) r->lengths[r->n_lengths] = l->lengths[r->n_lengths];
+  free(l);
+  return status;
 }
 
 /* --- From options to a cache --- */
@@ -218,7 +214,7 @@ static const Option CACHE_OPTIONS[] = {
     {.name = "lengths",
      .argument = "LIST",
      .set = set_lengths,
-     .help = "Sequences of these lengths, separated by commas."},
+     .help = "Sequences of these lengths: 512,1K, or 512x8 for eight of them."},
     {.name = "dtype",
      .argument = "TYPE",
      OPTION_CHOICE(KvOptions, request.cache.dtype, "is no data type of a cache"),

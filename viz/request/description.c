@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 #include "viz/request/assets.h"
@@ -16,7 +17,7 @@
 /* Whether it could be the name of one of our files; no '/' and no leading '.' means no way out of
  * the folder. */
 static bool is_name(const char *text) {
-  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  static const char ALLOWED[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. ";
   const size_t length = strlen(text);
   return length > 0 && length < DESCRIPTION_NAME_BYTES && text[0] != '.' && !strstr(text, "..") &&
          strspn(text, ALLOWED) == length;
@@ -52,7 +53,29 @@ static const Kind LINK_KIND = {"links", "link", "'tilewalk ranks --help' lists t
 static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' lists the known ones"};
 
 /* What people call a card whose file has a longer name. */
-static const char *const CALLED[][2] = {{"a100", "a100-80gb"}, {"h100", "h100-sxm"}};
+static const char *const CALLED[][2] = {{"a100", "a100-80gb"},           {"h100", "h100-sxm"},
+                                        {"a100-sxm4-80gb", "a100-80gb"}, {"a100-sxm4-40gb", "a100-40gb"},
+                                        {"h100-80gb-hbm3", "h100-sxm"},  {"h100-sxm5", "h100-sxm"},
+                                        {"rtx-a6000", "a6000"}};
+
+/* Whether two names are one but for case and what stands between words: "RTX 4090" is rtx4090. */
+static bool same_name(const char *a, const char *b) {
+  static const char BETWEEN[] = " -_";
+  for (;; a++, b++) {
+    a += strspn(a, BETWEEN);
+    b += strspn(b, BETWEEN);
+    if (ascii_lower((unsigned char)*a) != ascii_lower((unsigned char)*b)) return false;
+    if (!*a) return true;
+  }
+}
+
+/* The name of a card without its maker's words, which nvidia-smi prints. */
+static const char *card_of(const char *name) {
+  static const char *const MAKERS[] = {"NVIDIA ", "GeForce ", "Tesla ", "AMD ", "Instinct "};
+  for (size_t k = 0; k < sizeof MAKERS / sizeof *MAKERS; k++)
+    if (!strncasecmp(name, MAKERS[k], strlen(MAKERS[k]))) name += strlen(MAKERS[k]);
+  return name;
+}
 
 static Status refuse(const Kind *kind, const char *name, Error *error) {
   const Quote q = quote_text(name);
@@ -123,18 +146,19 @@ static bool known_model(const char *name, char known_name[DESCRIPTION_NAME_BYTES
   return best > 0;
 }
 
-/* The path of the file of that name, whatever its letters' case. */
+/* The path of the file of that name, however it is spelled. */
 static Status find_named(const Kind *kind, const char *name, char path[ASSETS_PATH_BYTES]) {
   char relative[DESCRIPTION_NAME_BYTES + 32];
-  for (size_t k = 0; k < sizeof CALLED / sizeof *CALLED; k++)
-    if (strcmp(kind->folder, "gpus") == 0 && !strcasecmp(name, CALLED[k][0])) name = CALLED[k][1];
+  if (kind == &GPU_KIND) name = card_of(name);
+  for (size_t k = 0; kind == &GPU_KIND && k < sizeof CALLED / sizeof *CALLED; k++)
+    if (same_name(name, CALLED[k][0])) name = CALLED[k][1];
   snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, name);
   if (assets_find(path, ASSETS_PATH_BYTES, relative, NULL) == STATUS_OK) return STATUS_OK;
   DescriptionNames *known = malloc(sizeof *known);
   Status status = STATUS_BAD_REQUEST;
   if (known && description_names(kind->folder, known, NULL) == STATUS_OK)
     for (int i = 0; status && i < known->n; i++) {
-      if (strcasecmp(name, known->names[i])) continue;
+      if (!same_name(name, known->names[i])) continue;
       snprintf(relative, sizeof relative, "assets/%s/%s", kind->folder, known->names[i]);
       status = assets_find(path, ASSETS_PATH_BYTES, relative, NULL);
     }

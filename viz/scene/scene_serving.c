@@ -41,6 +41,7 @@ static KvDtype cache_dtype(const Shape *s) {
   case DTYPE_FP32: return KV_FP32;
   case DTYPE_BF16: return KV_BF16;
   case DTYPE_FP8: return KV_FP8;
+  case DTYPE_INT8: return KV_INT8;
   default: return KV_FP16;
   }
 }
