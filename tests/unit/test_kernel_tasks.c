@@ -312,6 +312,58 @@ TEST(kernels_that_play_with_the_grader_end_with_a_word) {
   free(task);
 }
 
+/* Replaces the `which`th of `find` behind the kernel's head; false: there are fewer. */
+static bool replace_one(const char *text, const char *find, const char *replace, int which, char *to, size_t size) {
+  const char *p = strchr(text, '{');
+  for (p = strstr(p, find); p && which; which--) p = strstr(p + 1, find);
+  const char *line = p;
+  while (line && line > text && line[-1] != '\n') line--;
+  if (!p || strstr(line, "__shared__ ") == line + strspn(line, " ")) return false;
+  snprintf(to, size, "%.*s%s%s", (int)(p - text), text, replace, p + strlen(find));
+  return true;
+}
+
+/* ---- Kernels that meet the sectors by other means (clang) ---- */
+
+#define SOFTMAX "extern \"C\" __global__ void row_softmax(int n, float scale, const float *S, float *P) {\n"
+#define ROW                                                                                                            \
+  "const int t = threadIdx.x; const float *row = S + blockIdx.x * n; float *out = P + blockIdx.x * n;\n"               \
+  "float m = -INFINITY, l = 0;\n"
+
+TEST(cheats_are_refused) {
+  static const char *const ROWS[][2] = {
+      {SOFTMAX
+       "__shared__ float kept[4200];\n" ROW
+       "for (int j = t; j < n; j += blockDim.x) kept[j] = row[j] * scale;\n__syncthreads();\n"
+       "for (int j = 0; j < n; j++) m = fmaxf(m, kept[j]);\nfor (int j = 0; j < n; j++) l += expf(kept[j] - m);\n"
+       "for (int j = t; j < n; j += blockDim.x) out[j] = expf(kept[j] - m) / l;\n}\n",
+       "shared: "},
+      {SOFTMAX
+       "__shared__ float part[128]; float kept[64];\n" ROW
+       "for (int j = t, k = 0; j < n; j += blockDim.x) kept[k++] = row[j] * scale, m = fmaxf(m, kept[k - 1]);\n"
+       "part[t] = m;\n__syncthreads();\nfor (int k = 0; k < blockDim.x; k++) m = fmaxf(m, part[k]);\n"
+       "__syncthreads();\nfor (int j = t, k = 0; j < n; j += blockDim.x) l += expf(kept[k++] - m);\npart[t] = l;\n"
+       "__syncthreads();\nl = 0;\nfor (int k = 0; k < blockDim.x; k++) l += part[k];\n"
+       "for (int j = t, k = 0; j < n; j += blockDim.x) out[j] = expf(kept[k++] - m) / l;\n}\n",
+       "local: "},
+      {SOFTMAX ROW "if (t > 0) return;\nfor (int j = 0; j < n; j++) { const float now = fmaxf(m, row[j] * scale);\n"
+                   "l = l * expf(m - now) + expf(row[j] * scale - now); m = now; }\n"
+                   "for (int j = 0; j < n; j++) out[j] = expf(row[j] * scale - m) / l;\n}\n",
+       "sectors: "},
+  };
+  ProgramTask *task = task_of("online");
+  char clang[CLANG_NAME_BYTES], text[PROGRAM_TASK_PROGRAM_BYTES];
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS && clang_find(clang); k++) {
+    const TaskJudgement j = judge("online", task, ROWS[k][0]);
+    if (j.verdict != TASK_DEMAND || !strstr(j.why, ROWS[k][1])) fail_msg("cheat %zu: %s", k, j.why);
+  }
+  if (clang_find(clang)) { /* made for the rows that are shown */
+    assert_true(replace_one(task->reference, "j < n", "j < 300", 0, text, sizeof text));
+    assert_int_not_equal(judge("online", task, text).verdict, TASK_SOLVED);
+  }
+  free(task);
+}
+
 /* ---- Made mutants, and rewritings, as CUDA ---- */
 
 static const char *const SLIPS[][2] = {
@@ -419,17 +471,6 @@ static const char *const REWRITINGS[][2] = {
     {"k += 16", "k = k + 16"},
     {"half = 128", "half = 256 / 2"},
 };
-
-/* Replaces the `which`th of `find` behind the kernel's head; false: there are fewer. */
-static bool replace_one(const char *text, const char *find, const char *replace, int which, char *to, size_t size) {
-  const char *p = strchr(text, '{');
-  for (p = strstr(p, find); p && which; which--) p = strstr(p + 1, find);
-  const char *line = p;
-  while (line && line > text && line[-1] != '\n') line--;
-  if (!p || strstr(line, "__shared__ ") == line + strspn(line, " ")) return false;
-  snprintf(to, size, "%.*s%s%s", (int)(p - text), text, replace, p + strlen(find));
-  return true;
-}
 
 TEST(made_mutants_are_refused_and_rewritings_pass) {
   const int each = test_depth() - 1;
