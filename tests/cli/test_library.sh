@@ -1,12 +1,11 @@
 #!/bin/sh
 # The library and the Python package over it answer as the program does, to the byte; nothing but tilewalk.h's names is
-# seen of it, and a copy of it finds its data. QUESTIONS=1000 asks more; PAGES=build/web asks the pages' modules too.
+# seen of it, and a copy of it finds its data. EVERY=1 asks all; PAGES=build/web asks the pages' modules too.
 # Not with sanitizers: the library is loaded by programs that have none.
 set -u
 BUILD=${BUILD:-build}
 library=$(realpath "$BUILD/libtilewalk.so")
 tilewalk=$(realpath "${TILEWALK:-$BUILD/tilewalk}")
-questions=${QUESTIONS:-16}
 root=$PWD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,33 +16,10 @@ for name in $(nm -D --defined-only "$library" | awk '{print $3}'); do
 done
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -I. tests/cli/library_client.c "$library" -o "$work/client" || fail "a client does not compile"
 
-# Random questions: sizes, masks, kernels and GPUs, and some that are refused.
-awk -v n="$questions" 'BEGIN {
-  srand(7)
-  n_commands = split("sim sweep roofline advise kvcache serve kernel gpus", command, " ")
-  split("llama-3-8b qwen3-8b deepseek-v3 mixtral-8x7b nothere", model, " ")
-  split("h100-sxm h200 a100-80gb paper rtx4090 v100 nothere", gpu, " ")
-  split("standard fa1 fa2 fa2-split standard,fa2 mla linear fa2-backward fa3", algorithm, " ")
-  for (k = 0; k < n; k++) {
-    c = command[1 + int(rand() * n_commands)]
-    if (c == "advise" && rand() < 0.8) c = "sim" # a second each
-    line = c
-    if (c == "gpus") line = "gpus " gpu[1 + int(rand() * 7)]
-    else if (c == "kvcache") line = "kvcache --model " model[1 + int(rand() * 5)] " --context " int(1 + rand() * 100000)
-    else if (c == "serve") line = "serve --model " model[1 + int(rand() * 5)] " --gpu " gpu[1 + int(rand() * 7)] " --batch " int(1 + rand() * 64) " --context " int(1 + rand() * 50000)
-    else if (c == "kernel") line = "kernel tests/support/kernels/recorded/basics.ptx --entry saxpy --block " 32 * int(1 + rand() * 8) " --grid " int(1 + rand() * 9) " --arg i32:" int(rand() * 1200) " --arg f32:2 --arg f32[1024]:normal:" int(rand() * 9) " --arg f32[1024]:zero" (rand() < 0.3 ? " --faults" : "")
-    else {
-      if (c != "sweep" && rand() < 0.8) line = line " -N " int(1 + rand() * 2000)
-      if (rand() < 0.5) line = line " --gpu " gpu[1 + int(rand() * 7)]
-      if (c != "advise" && rand() < 0.7) line = line " --algorithm " algorithm[1 + int(rand() * 9)]
-      if (rand() < 0.4) line = line " --causal"
-      if (rand() < 0.3) line = line " --heads " int(1 + rand() * 16)
-      if (rand() < 0.1) line = line " --window \"" int(rand() * 300) "\""
-      if (rand() < 0.05) line = line " --nosuch 1"
-    }
-    print line
-  }
-}' >"$work/questions"
+# One in EVERY questions of the tables of commands, those that are refused too.
+sed -n 's/  # .*//; s/^\$ //p' tests/commands/*.txt | grep -E '^(sim|sweep|roofline|advise|kvcache|serve|kernel|gpus) ' |
+  grep -vE '\$|TMP|--csv|--json|--help|--color| -o|=-$| -$| -h$' | awk -v every="${EVERY:-25}" 'NR % every == 0' >"$work/questions"
+questions=$(wc -l <"$work/questions")
 mkdir -p "$work/here" && ln -s "$library" "$work/here/libtilewalk.so.1"
 LD_LIBRARY_PATH=$work/here "$work/client" <"$work/questions" >"$work/answers" || fail "the client ends with $?"
 while read -r line; do
