@@ -43,18 +43,6 @@ Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, 
   return canvas;
 }
 
-Canvas canvas_inset(cairo_t *cr, double width, double height, const Theme *theme, double unit, Colour ground) {
-  return (Canvas){.cr = cr,
-                  .theme = theme,
-                  .width = width,
-                  .height = height,
-                  .unit = unit,
-                  .margin = 2 * unit,
-                  .ground = ground,
-                  .top = 2 * unit,
-                  .bottom = height};
-}
-
 void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle, const char *footer) {
   cairo_t *cr = canvas->cr;
   theme_use(cr, canvas->theme->background, 1);

@@ -21,7 +21,7 @@ typedef struct {
   double width, height;
   double unit; /* of all measures: the smaller of width / 1280 and height / 720 */
   double margin;
-  Colour ground;      /* what words are laid on: the background, or an inset's own */
+  Colour ground;      /* what words are laid on: the background */
   double top, bottom; /* what titles and footer leave free, margins included */
 } Canvas;
 
@@ -29,9 +29,6 @@ typedef struct {
  * something is drawn. */
 Canvas canvas_new(cairo_t *cr, double width, double height, const Theme *theme, const char *title, const char *subtitle,
                   const char *footer);
-
-/* The same for an inset: no titles, narrow margins, its own unit and ground. */
-Canvas canvas_inset(cairo_t *cr, double width, double height, const Theme *theme, double unit, Colour ground);
 
 /* Fills the background and draws titles and footer. */
 void canvas_frame(const Canvas *canvas, const char *title, const char *subtitle, const char *footer);

@@ -70,10 +70,11 @@ static Ticks fitting_ticks(const Canvas *canvas, const ChartPlane *plane) {
   return ticks_on(&plane->x_scale, 2);
 }
 
-static ChartLayout lay_out_on(const Chart *chart, Canvas on) {
-  ChartLayout layout = {.chart = chart, .canvas = on};
+static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
+  ChartLayout layout = {.chart = chart,
+                        .canvas = canvas_new(cr, width, height, theme, chart_text(chart, chart->title),
+                                             chart_text(chart, chart->subtitle), chart_text(chart, chart->footer))};
   Canvas *canvas = &layout.canvas;
-  double width = on.width;
   ChartPlane *plane = &layout.plane;
   double u = canvas->unit;
   plane->x_scale = chart_x_scale(chart, 0.02);
@@ -98,11 +99,6 @@ static ChartLayout lay_out_on(const Chart *chart, Canvas on) {
     layout.x_ticks = fitting_ticks(canvas, plane);
   }
   return layout;
-}
-
-static ChartLayout lay_out(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme) {
-  return lay_out_on(chart, canvas_new(cr, width, height, theme, chart_text(chart, chart->title),
-                                      chart_text(chart, chart->subtitle), chart_text(chart, chart->footer)));
 }
 
 ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double height) {
@@ -317,13 +313,4 @@ void chart_draw(const Chart *chart, cairo_t *cr, double width, double height, co
                chart_text(chart, chart->footer));
   draw_plane(&layout);
   cairo_restore(cr);
-}
-
-ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme,
-                            double unit, Colour ground) {
-  ChartLayout layout = lay_out_on(chart, canvas_inset(cr, width, height, theme, unit, ground));
-  cairo_save(cr);
-  draw_plane(&layout);
-  cairo_restore(cr);
-  return layout.plane;
 }

@@ -27,11 +27,4 @@ typedef struct {
 
 ChartPlane chart_plane(const Chart *chart, cairo_t *cr, double width, double height);
 
-/* A chart as one part of a larger drawing: in the same rectangle, but with `unit` in place of
- * 1/720 of the height, on a ground of its own, with narrow margins and without titles and footer;
- * an axis has a title if it was given one. Its smallest text is 17 units high. Returns the plane.
- */
-ChartPlane chart_draw_inset(const Chart *chart, cairo_t *cr, double width, double height, const Theme *theme,
-                            double unit, Colour ground);
-
 #endif
