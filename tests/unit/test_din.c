@@ -243,20 +243,6 @@ TEST(a_named_format_is_kept_to) {
   }
 }
 
-/* Lackey's fetches are left out, and counted, unless they are asked for. */
-TEST(fetches_of_lackey) {
-  const char *text = "I  04000a0,3\n L 10,1\nI  04000a3,2\n";
-  for (int fetches = 0; fetches < 2; fetches++) {
-    DinParser parser = {.fetches = fetches};
-    DinRecord records[MOST];
-    size_t n, used;
-    assert_int_equal(din_parse(&parser, text, strlen(text), true, records, MOST, &n, &used, NULL), STATUS_OK);
-    assert_int_equal(n, fetches ? 3 : 1);
-    assert_int_equal(parser.n_fetches_left_out, fetches ? 0 : 2);
-    assert_int_equal(records[0].label, fetches ? DIN_FETCH : DIN_READ);
-  }
-}
-
 /* One line of 32 bytes in two sectors of 16, and what leaves it: by hand. */
 TEST(flush_copy_back_and_invalidate) {
   const struct {

@@ -63,6 +63,11 @@ static const struct {
      "\"full_attention\"]}",
      "1 x 8 x 64; 20480000; remark"},
     {"an interval of full attention", "{" BASE ",\"full_attention_interval\":4}", "1 x 8 x 64; 20480000; remark"},
+    /* 3 states: 32 heads x 128 x 128 + (2 x 16 x 128 + 32 x 128) x 4, of 2 B */
+    {"Qwen3-Next: gated delta nets",
+     "{" BASE ",\"full_attention_interval\":4,\"linear_num_key_heads\":16,\"linear_key_head_dim\":128,"
+     "\"linear_num_value_heads\":32,\"linear_value_head_dim\":128,\"linear_conv_kernel_dim\":4}",
+     "1 x 8 x 64; 20480000; a state of linear attention 3342336"},
     {"Jamba: a period and an offset", "{" BASE ",\"attn_layer_period\":2,\"attn_layer_offset\":1}",
      "2 x 8 x 64; 40960000; remark"},
     {"MiniMax: a list of ones", "{" BASE ",\"attn_type_list\":[0,0,0,1]}", "1 x 8 x 64; 20480000; remark"},
@@ -323,6 +328,8 @@ static const struct {
     {"a family that is not known", "{\"model_type\":\"brand_new\"," BASE "}", "! 'brand_new' is a family of models"},
     {"a family's next version", "{\"model_type\":\"deepseek_v4\"," BASE "}", "! 'deepseek_v4' is a family"},
     {"another model of a family", "{\"model_type\":\"llama_bidirectional_next\"," BASE "}", "4 x 8 x 64; 81920000"},
+    {"what a class has is not another's", "{\"model_type\":\"llama_bidirectional_next\",\"hidden_size\":512}",
+     "! no number of layers"},
     {"a ratio of each layer", "{" BASE ",\"compress_ratios\":[0,0,4,128]}",
      "4 x 8 x 64; 81920000; unused compress_ratios"},
     {"a type of the future",

@@ -28,7 +28,7 @@ static const struct {
     {ATTENDS, "qwen2",
      "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 hidden_size=4096 no_sliding_window=1"},
     {ATTENDS, "qwen3_next qwen3_vl qwen3_5 qwen3_omni", ""},
-    {ATTENDS, "qwen3", "no_sliding_window=1 head_dim=128"},
+    {ATTENDS, "qwen3 qwen3_moe", "no_sliding_window=1 head_dim=128"},
     {ATTENDS, "phi3", "num_hidden_layers=32 num_attention_heads=32 hidden_size=3072"},
     {ATTENDS, "gemma",
      "num_hidden_layers=28 num_attention_heads=16 num_key_value_heads=16 hidden_size=3072 head_dim=256"},
@@ -107,10 +107,12 @@ static void check_family(Config *c) {
 }
 
 int64_t config_class_default(Config *c, const char *key) {
-  const int row = row_of_model(c);
+  const char *type = config_text(&c->keys, "model_type");
+  const int row = row_of(type);
   const size_t n = strlen(key);
   char one[CONFIG_NAME_BYTES];
-  for (const char *pairs = row < 0 ? "" : FAMILIES[row].defaults; config_next(&pairs, one);)
+  if (row < 0 || !config_is_in(type, FAMILIES[row].types)) return 0; /* another model of the family: not known */
+  for (const char *pairs = FAMILIES[row].defaults; config_next(&pairs, one);)
     if (!strncmp(one, key, n) && one[n] == '=') return strtoll(one + n + 1, NULL, 10);
   return 0;
 }
@@ -375,54 +377,47 @@ void config_remark(Config *c, const char *format, ...) {
 
 static void set_text(char *to, size_t size, const char *text) { snprintf(to, size, "%.*s", (int)size - 1, text); }
 
-static bool same_row(const Layer *a, const Layer *b) {
-  return a->kv_heads == b->kv_heads && a->d == b->d && (a->d_v ? a->d_v : a->d) == (b->d_v ? b->d_v : b->d);
+static bool same_row(const KvGroup *a, const KvGroup *b) {
+  return a->kv_heads == b->kv_heads && a->d == b->d && a->d_v == b->d_v;
 }
 
-static bool keeps(const Layer *l) { return l->kind <= LAYER_CHUNK; } /* K and V of the text */
-
-/* Layers that are alike, counted; the first kind and its windowed twins go into the model's own fields. */
+/* Layers that are alike, counted; the first kind that sees all and its windowed twin go into the model's own fields. */
 static void group(Config *c, KvModel *m) {
-  const Layer *first = NULL, *twin = NULL; /* the windowed kind beside it */
-  for (const Layer *l = c->layer; l < c->layer + c->layers; l++)
-    if (keeps(l) && (!first || (first->kind != LAYER_FULL && l->kind == LAYER_FULL && same_row(first, l)))) first = l;
-  if (!first) {
-    set_text(m->no_cache, sizeof m->no_cache, "none of the layers keeps K and V: no cache");
-    return;
-  }
-  m->kv_heads = first->kv_heads;
-  m->d = first->d;
-  m->d_v = first->d_v == first->d ? 0 : first->d_v;
+  KvGroup all[KVCACHE_GROUPS_MAX + 1];
+  int n = 0, first = 0, twin = -1, g;
   for (const Layer *l = c->layer; l < c->layer + c->layers; l++) {
-    if (!keeps(l)) continue;
-    const bool windowed = l->kind != LAYER_FULL;
-    if (same_row(l, first) && windowed && !twin) twin = l;
-    if (same_row(l, first) && (!windowed || (l->kind == twin->kind && l->window == twin->window))) {
-      m->layers++;
-      m->window_layers += windowed;
-      continue;
-    }
+    if (l->kind > LAYER_CHUNK) continue; /* no K and V of the text */
     const KvGroup like = {.kv_heads = l->kv_heads,
                           .d = l->d,
                           .d_v = l->d_v == l->d ? 0 : l->d_v,
-                          .window = windowed ? l->window : 0,
+                          .window = l->kind == LAYER_FULL ? 0 : l->window,
                           .chunked = l->kind == LAYER_CHUNK};
-    int g = 0;
-    for (; g < m->n_more; g++) {
-      const KvGroup *o = &m->more[g];
-      if (o->kv_heads == like.kv_heads && o->d == like.d && o->d_v == like.d_v && o->window == like.window &&
-          o->chunked == like.chunked)
-        break;
-    }
-    if (g == KVCACHE_MORE_MAX) {
+    for (g = 0; g < n; g++)
+      if (same_row(&all[g], &like) && all[g].window == like.window && all[g].chunked == like.chunked) break;
+    if (g == n && n <= KVCACHE_GROUPS_MAX) all[n++] = like;
+    if (g < n) all[g].layers++;
+  }
+  if (!n) {
+    set_text(m->no_cache, sizeof m->no_cache, "none of the layers keeps K and V: no cache");
+    return;
+  }
+  for (g = n - 1; g > 0 && all[0].window; g--)
+    if (!all[g].window && same_row(&all[g], &all[0])) first = g;
+  for (g = n - 1; g >= 0; g--)
+    if (all[g].window && same_row(&all[g], &all[first])) twin = g;
+  const KvGroup *f = &all[first], *t = twin < 0 ? NULL : &all[twin];
+  m->kv_heads = f->kv_heads, m->d = f->d, m->d_v = f->d_v;
+  m->layers = f->layers + (t && t != f ? t->layers : 0);
+  m->window_layers = t ? t->layers : 0;
+  if (t) *(t->chunked ? &m->chunk : &m->window) = t->window;
+  for (g = 0; g < n; g++) {
+    if (g == first || g == twin) continue;
+    if (m->n_more == KVCACHE_MORE_MAX) {
       REFUSE(c, "more than %d kinds of layers", KVCACHE_GROUPS_MAX);
       return;
     }
-    if (g == m->n_more) m->more[m->n_more++] = like;
-    m->more[g].layers++;
+    m->more[m->n_more++] = all[g];
   }
-  if (twin && twin->kind == LAYER_CHUNK) m->chunk = twin->window;
-  if (twin && twin->kind == LAYER_WINDOW) m->window = twin->window;
 }
 
 /* The type of the elements: as the weights are kept, unless the file says how the cache is. */
