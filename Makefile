@@ -149,10 +149,9 @@ $$(BUILD)/$1: $2 $$(BUILD)/flags.stamp
 endef
 $(foreach o,%.o tests/%.o,$(eval $(call compiled,$o,%.c,CC ,$$(COMPILE)))$(eval $(call compiled,$o,%.cpp,CXX,$$(COMPILE_CXX))))
 $(eval $(call compiled,%.cpu.o,%.cu,CXX,$$(COMPILE_CXX) $(if $(filter -O2 -O0,$(CFLAGS)),-O1 -g1) -DTW_COUNTING -x c++))
-COMPILER_SRC := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.c) sim/algorithms/sram.c sim/algorithms/program.c sim/algorithms/walk/live.c sim/base/error.c sim/base/nearest.c
-$(BUILD)/compile: $(COMPILER_SRC) $(wildcard sim/algorithms/*.h sim/algorithms/language/*.h)
-	@mkdir -p $(@D)
-	$(call say,CC )$(CC) $(WARN) -O1 -I. $(COMPILER_SRC) -lm -o $@
+COMPILER := $(wildcard sim/algorithms/compile/*.c sim/algorithms/language/*.c) $(patsubst %,sim/%.c,$(patsubst %,algorithms/%,sram program walk/live) base/error base/nearest)
+$(BUILD)/compile: $(COMPILER:%.c=$(BUILD)/%.o)
+	$(call say,LD )$(LINK) $^ -lm -o $@
 $(BUILD)/programs.c: $(BUILD)/compile $(filter-out %/--.walk,$(PROGRAMS)) assets/gpus/paper Makefile
 	@{ $(BUILD)/compile $(PROGRAMS:%/--.walk=--) && echo 'const char gpu_paper_text[] =' && sed 's/["\\]/\\&/g; s/.*/"&\\n"/' assets/gpus/paper && echo ';'; } >$@.new && mv $@.new $@
 $(BUILD)/programs.o: $(BUILD)/programs.c $(BUILD)/flags.stamp
@@ -179,7 +178,7 @@ $(foreach kind,bench picture,$(eval $(BUILD)/tests/$(kind)_%: $(BUILD)/tests/$(k
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtilewalk.a $(BUILD)/tests/support.a
 	$(call say,LD )$(LINK) $(QUICK) $(WRAP) $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LINK_LIBS) -lcmocka -o $@
 include kernels/kernels.mk viz/web/web.mk assets/package/package.mk
--include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/tests/*.d $(BUILD)/viz/cli/main*.d $(OBJ:.o=.d))
+-include $(wildcard $(BUILD)/kernels/*/*.d $(BUILD)/tests/*.d $(BUILD)/viz/cli/main*.d $(BUILD)/sim/algorithms/compile/*.d $(OBJ:.o=.d))
 help:
 	@sed -n 's/^#: //p' Makefile
 #: make run     install what is missing, build, take the tour     make test  ... run the tests     make setup  install alone
