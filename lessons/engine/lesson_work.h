@@ -17,7 +17,7 @@
 enum { WORK_TEXT_BYTES = 8192, WORK_LINE_BYTES = 512, WORK_HINTS_MAX = 4 };
 
 typedef struct {
-  char title[WORK_LINE_BYTES], prompt[5 * WORK_LINE_BYTES];
+  char title[WORK_LINE_BYTES], prompt[7 * WORK_LINE_BYTES];
   char file[64]; /* what the learner's file is called: "gate.walk" */
   char hint[WORK_HINTS_MAX][WORK_LINE_BYTES];
   int n_hints;

@@ -148,11 +148,13 @@ static Status open_work(const char *name, LessonWork *w, Error *error) {
   ProgramTask *task = is_path(name) ? NULL : task_open(name, error);
   if (!task) return is_path(name) ? no_such(name, error) : error->status;
   snprintf(w->title, sizeof w->title, "%s", task->title);
-  snprintf(w->prompt, sizeof w->prompt, "%s", task->ask);
   snprintf(w->file, sizeof w->file, "%.48s.%s", name, *task->entry ? "cu" : "walk");
   w->n_hints = task->n_hints;
   for (int k = 0; k < task->n_hints; k++) snprintf(w->hint[k], sizeof w->hint[k], "%s", task->hints[k]);
-  const Status status = task_start(name, task, w->start, sizeof w->start, error);
+  char bars[TASK_BARS_BYTES];
+  Status status = task_start(name, task, w->start, sizeof w->start, error);
+  if (!status) status = task_bars(name, task, bars, error);
+  if (!status) snprintf(w->prompt, sizeof w->prompt, "%s\n\n%s", task->ask, bars);
   snprintf(w->reference, sizeof w->reference, "%s", task->reference);
   free(task);
   return status;
