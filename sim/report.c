@@ -187,7 +187,7 @@ static void report_bound(const ReportSink *k, const TimeBound *b) {
   k->real(k->context, "busiest_sm_s", b->busiest_s);
   k->real(k->context, "l2_port_s", b->port_s);
   k->real(k->context, "kernels_s", b->kernels_s);
-  k->text(k->context, "bound", time_part_name(b->bound));
+  k->text(k->context, "bound", timing_term_key(timing_term(b)));
   k->real(k->context, "bound_s", b->bound_s);
 }
 

@@ -2,8 +2,14 @@
 
 #include <math.h>
 
-static const char *const NAMES[TIME_PART_COUNT + 1] = {"hbm", "l2", "sram", "math", "exp", "none"};
-static const char *const TITLES[TIME_PART_COUNT + 1] = {"HBM", "L2", "SRAM", "products", "exponentials", "nothing"};
+static const char *const TERMS[TIME_TERM_COUNT][2] = {{"hbm", "HBM"},
+                                                      {"l2", "L2"},
+                                                      {"sram", "SRAM"},
+                                                      {"math", "products"},
+                                                      {"exp", "exponentials"},
+                                                      [TIME_TERM_BUSIEST] = {"busiest-sm", "busiest SM"},
+                                                      [TIME_TERM_PORT] = {"l2-port", "SM port"},
+                                                      [TIME_TERM_KERNELS] = {"kernels", "kernels"}};
 
 static const char *const KINDS[TIME_KIND_COUNT] = {"bound", "extrapolated", "predicted"};
 static const char *const REGIMES[REGIME_COUNT][2] = {
@@ -27,8 +33,8 @@ bool time_regime_is_held_out(TimeRegime regime) {
 
 const char *time_regime_phrase(TimeRegime regime) { return REGIMES[regime][1]; }
 
-const char *time_part_name(TimePart part) { return NAMES[part]; }
-const char *time_part_title(TimePart part) { return TITLES[part]; }
+const char *timing_term_key(int term) { return term == TIME_NONE ? "none" : TERMS[term][0]; }
+const char *timing_term_title(int term) { return term == TIME_NONE ? "nothing" : TERMS[term][1]; }
 
 static double products_rate(const Gpu *gpu, Dtype stored) {
   const Dtype dtype = gpu_computes_in(gpu, stored);
@@ -43,7 +49,7 @@ double timing_rate(const Gpu *gpu, TimePart part, Dtype dtype) {
   case TIME_SRAM: return gpu_sram_bytes_per_s(gpu);
   case TIME_MATH: return products_rate(gpu, dtype);
   case TIME_EXP: return gpu_exp_per_s(gpu);
-  case TIME_PART_COUNT: break;
+  default: break;
   }
   return 0;
 }
@@ -84,11 +90,6 @@ int timing_term(const TimeBound *b) {
   if (b->kernels_s >= b->bound_s) return TIME_TERM_KERNELS;
   if (fmax(b->busiest_s, b->port_s) < b->busy_s) return (int)b->bound; /* what no run is under is longer still */
   return b->busiest_s >= b->port_s ? TIME_TERM_BUSIEST : TIME_TERM_PORT;
-}
-
-const char *timing_term_title(int term) {
-  if (term < TIME_PART_COUNT) return time_part_title((TimePart)term);
-  return term == TIME_TERM_BUSIEST ? "busiest SM" : term == TIME_TERM_PORT ? "SM port" : "kernels";
 }
 
 bool timing_comparable(const Timing *a, const Timing *b) {

@@ -39,11 +39,8 @@ typedef enum {
   TIME_MATH,
   TIME_EXP,
   TIME_PART_COUNT,
-  TIME_NONE = TIME_PART_COUNT, /* no rate is known, or there is nothing to do */
+  TIME_NONE = -1, /* no rate is known, or there is nothing to do */
 } TimePart;
-
-const char *time_part_name(TimePart part);  /* "hbm", "l2", "sram", "math", "exp", "none" */
-const char *time_part_title(TimePart part); /* "HBM", "L2", "SRAM", "products", "exponentials" */
 
 /* What a run has to do, over all heads. Doubles, because totals may exceed 64 bits. */
 typedef struct {
@@ -124,8 +121,9 @@ typedef struct {
   const char *why;    /* why it is extrapolated, or no time is predicted; NULL: predicted */
 } Timing;
 
-/* The term that a bound is of, where there is one: a TimePart or TIME_TERM_... And its name: "HBM", "busiest SM". */
+/* The term that a bound is of: a TimePart, TIME_TERM_... or TIME_NONE. Its key, "l2-port", and its name, "busiest SM". */
 int timing_term(const TimeBound *bound);
+const char *timing_term_key(int term);
 const char *timing_term_title(int term);
 
 /* Whether a ratio of their seconds means anything: of one kind; bounds of the same terms, which the gaps between their

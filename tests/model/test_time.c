@@ -344,7 +344,7 @@ TEST(flash_attention_4_beside_the_bound) {
     const double ratio = run->seconds / s.timing.least_s;
     if (test_depth() > 1)
       printf("| %d | %d | %s | %.3f | %.3f | %s |\n", (int)run->d, (int)run->N_q, run->causal ? "yes" : "no",
-             run->seconds * 1e3, s.timing.least_s * 1e3, time_part_title(s.timing.floor.bound));
+             run->seconds * 1e3, s.timing.least_s * 1e3, timing_term_title(s.timing.floor.bound));
     assert_int_equal(s.timing.floor.bound, run->d == 64 ? TIME_EXP : TIME_MATH);
     n_near += fabs(ratio - 1) < 0.1, n_passed += ratio < 1;
     assert_true(ratio > (run->d == 64 ? 0.97 : 1));

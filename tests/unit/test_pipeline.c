@@ -245,7 +245,7 @@ TEST(test_period_of_a_tile) {
       if (test_depth() > 1)
         printf("| `%s` | %d%s | %d x %d | %d | %.0f | %.0f | %+.1f | %s | %.0f | %.0f | %.0f | %+.1f |\n", kernel,
                (int)shape.d, shape.causal ? ", causal" : "", (int)m.B_r, (int)m.B_c, (int)p->median_tile, all,
-               m.from_rates, off, time_part_title(m.binds), 100 * tensor, 100 * exponentials, m.from_times,
+               m.from_rates, off, timing_term_title(m.binds), 100 * tensor, 100 * exponentials, m.from_times,
                100 * (m.from_times / all - 1));
       if (off < KERNELS[k].least || off > KERNELS[k].most) fail_msg("%s, d %d: %+.1f %%", kernel, (int)shape.d, off);
       assert_true(m.binds == TIME_MATH ? exponentials < 0.7 * tensor

@@ -81,7 +81,7 @@ TEST(unknown_rates_are_left_out) {
   t = timing_bound(&work, &nothing);
   assert_int_equal(t.bound, TIME_NONE);
   assert_true(t.busy_s == 0);
-  assert_string_equal(time_part_name(t.bound), "none");
+  assert_string_equal(timing_term_key(t.bound), "none");
 }
 
 /* fp32 products run on the vector units, others on tensor cores where there are some. */

@@ -203,7 +203,7 @@ static void reason_of(const Tried *t, char *text, size_t size) {
              t->cost.instruction ? ": a kernel of this sort is not modelled" : "");
   else
     snprintf(text, size, "%s is first: an SM finishes a tile every %s, of which %s take most", name,
-             number_seconds((double)t->cost.law.tile_ns * 1e-9).text, time_part_title(t->cost.binds));
+             number_seconds((double)t->cost.law.tile_ns * 1e-9).text, timing_term_title(t->cost.binds));
   const size_t used = strlen(text);
   if (memory)
     snprintf(text + used, size - used, "; HBM's bytes alone take %s.",

@@ -263,12 +263,12 @@ static void add_summary(Document *d, const Answer *a) {
   put_real_or_null(d, "predicted_s", a->predicted_s);
   put_text(d, "kind", kind_name(a));
   put_real(d, "idle", idle(a, a->all.busy_s, k->n));
-  put_text(d, "binds", bound == TIME_NONE ? "link" : time_part_name(bound));
+  put_text(d, "binds", bound == TIME_NONE ? "link" : timing_term_key(bound));
   put_end(d);
   put_real_or_null(d, "hiding_tokens", hiding);
   document_line(d, ROLE_ACCENT, "%s (%s); SMs idle %s of the time; bottleneck: %s.", number_seconds(a->total_s).text,
                 kind_name(a), number_percent(idle(a, a->all.busy_s, k->n)).text,
-                bound == TIME_NONE ? "the link" : time_part_title(bound));
+                bound == TIME_NONE ? "the link" : timing_term_title(bound));
   if (a->clock == CLOCK_PREDICTED)
     document_line(d, ROLE_DIM, "At least %s (bound: peak rates, %s at %s, all overlapped).",
                   number_seconds(a->bound_s).text, k->link.name, number_si(k->link.bytes_per_s, "B/s").text);

@@ -43,9 +43,7 @@ static double attainable(const Roofline *r, int run) {
   return simulation_roof(&r->runs[run], &r->gpu, TIME_HBM).flops_per_s;
 }
 
-static const char *bottleneck(const Timing *t) {
-  return t->run.bound_s > 0 ? timing_term_title(timing_term(&t->run)) : time_part_title(TIME_NONE);
-}
+static const char *bottleneck(const Timing *t) { return timing_term_title(timing_term(&t->run)); }
 
 static double roof(const Roofline *r, TimePart level, double flops_per_byte) {
   const double from_memory = flops_per_byte * timing_rate(&r->gpu, level, r->dtype);
@@ -94,7 +92,7 @@ static void span(const Roofline *r, double *low, double *high) {
 
 static void add_roof(Chart *chart, const Roofline *r, TimePart level, double low, double high) {
   char name[160];
-  snprintf(name, sizeof name, "%s, %s", time_part_title(level),
+  snprintf(name, sizeof name, "%s, %s", timing_term_title(level),
            number_si(timing_rate(&r->gpu, level, r->dtype), "B/s").text);
   chart_series(chart, name, level == TIME_HBM ? INK_PURPLE : INK_BROWN, SERIES_REFERENCE);
   chart_point(chart, low, roof(r, level, low));
@@ -172,7 +170,7 @@ static void add_rows(Table *t, const Roofline *r) {
     else
       table_empty(t, true);
     table_text(t, ROLE_PLAIN, bottleneck(timing));
-    table_text(t, ROLE_PLAIN, time_part_name(timing->run.bound));
+    table_text(t, ROLE_PLAIN, timing_term_key(timing_term(&timing->run)));
     table_seconds(t, ROLE_PLAIN, timing->run.bound_s);
     table_seconds(t, ROLE_PLAIN, timing->least_s);
     if (isnan(timing->predicted_s))
@@ -189,7 +187,7 @@ static void add_notes(Table *t, const Roofline *r) {
     const double ridge = timing_ridge(&r->gpu, r->levels[l], r->dtype);
     if (ridge > 0)
       table_note(t, "Below %s FLOPs for each byte from %s, %s at %s binds; above, the %s products at %s.",
-                 number_double(ridge, 4).text, time_part_title(r->levels[l]), time_part_title(r->levels[l]),
+                 number_double(ridge, 4).text, timing_term_title(r->levels[l]), timing_term_title(r->levels[l]),
                  number_si(timing_rate(&r->gpu, r->levels[l], r->dtype), "B/s").text, dtype_name(r->dtype),
                  number_si(r->peak_flops_per_s, "FLOP/s").text);
   }
@@ -211,7 +209,7 @@ static double known(double rate) { return rate > 0 ? rate : (double)NAN; }
 
 static void put_level(Document *d, const Roofline *r, TimePart level) {
   put_object(d, NULL);
-  put_text(d, "level", time_part_name(level));
+  put_text(d, "level", timing_term_key(level));
   put_real(d, "bytes_per_s", timing_rate(&r->gpu, level, r->dtype));
   put_real_or_null(d, "ridge_flops_per_byte", known(timing_ridge(&r->gpu, level, r->dtype)));
   put_end(d);

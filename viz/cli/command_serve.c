@@ -103,6 +103,12 @@ static Status resolve_machine(const ServeOptions *o, ServeRequest *r, Error *err
   return status;
 }
 
+static int shorter(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Sorted: a service does not ask in which order they were typed. */
 static Status resolve_lengths(const ServeOptions *o, ServeRequest *r, Error *error) {
   if (*o->lengths && (o->batch || o->context))
     return error_set(error, STATUS_BAD_REQUEST,
@@ -110,7 +116,9 @@ static Status resolve_lengths(const ServeOptions *o, ServeRequest *r, Error *err
   char text[96];
   snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, o->context ? o->context : 4096, o->batch ? o->batch : 1);
   r->lengths = *o->lengths ? batch_lengths(o->lengths, error) : lengths_read(text, strlen(text), "--batch", error);
-  return r->lengths ? STATUS_OK : error->status;
+  if (!r->lengths) return error->status;
+  qsort(r->lengths->lengths, (size_t)r->lengths->n, sizeof *r->lengths->lengths, shorter);
+  return STATUS_OK;
 }
 
 static Status resolve_load(const ServeOptions *o, ServeRequest *r, Error *error) {

@@ -66,12 +66,10 @@ Status eligible_cost(const Problem *asked, const CallFacts *facts, const char *p
   if (status) return status;
   simulation_time(&run, gpu);
   const double rate = timing_rate(gpu, TIME_HBM, p.shape.dtype), extra = (double)(mask_once + repeated + repeated_read);
-  TimeBound floor = run.timing.floor;
-  if (rate > 0) floor.part_s[TIME_HBM] += extra / rate;
   cost->known = true;
   cost->boundary_bytes = run.total_bytes + mask_read + repeated + repeated_read;
   cost->memory_bytes = run.intermediates_bytes + mask_once + repeated;
-  for (int part = 0; part < TIME_PART_COUNT; part++)
-    if (floor.part_s[part] > cost->bound_s) cost->bound_s = floor.part_s[part];
+  cost->bound_s = run.timing.least_s;
+  if (rate > 0) cost->bound_s = fmax(cost->bound_s, run.timing.floor.part_s[TIME_HBM] + extra / rate);
   return STATUS_OK;
 }

@@ -105,7 +105,7 @@ void run_tables_time(Table *t, const Simulation *runs, int n) {
   for (int term = 0; term < TIME_TERM_COUNT; term++) {
     char label[48];
     snprintf(label, sizeof label, "  %s",
-             term < TIME_PART_COUNT      ? time_part_title((TimePart)term)
+             term < TIME_PART_COUNT      ? timing_term_title(term)
              : term == TIME_TERM_BUSIEST ? "products, busiest SM"
              : term == TIME_TERM_PORT    ? "L2 port, busiest SM"
                                          : "kernels, one by one");
@@ -156,7 +156,7 @@ void run_tables_time_notes(Table *t, const Simulation *runs, int n) {
   for (int part = 0; part < TIME_PART_COUNT; part++)
     if (isnan(run->timing.run.part_s[part]) && (part != TIME_L2 || run->machine.l2_bytes))
       snprintf(unknown + strlen(unknown), sizeof unknown - strlen(unknown), "%s%s", *unknown ? ", " : "",
-               time_part_title((TimePart)part));
+               timing_term_title(part));
   if (*unknown)
     table_note(t, "Left out of the time, because the rate is not known for %s: %s.", run->machine.name, unknown);
   if (run->timing.computes_in != run->plan.shape.dtype)

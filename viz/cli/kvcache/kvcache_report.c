@@ -168,12 +168,13 @@ static void weights_rows(Table *t, const KvRequest *r) {
   table_format(t, ROLE_DIM, "beside it%s; --weights says otherwise", r->n_gpus > 1 ? ", on each GPU" : "");
 }
 
-static void gpu_rows(Table *t, const KvRequest *r, Wide cache_bytes, double step_s) {
-  const Wide memory_bytes = wide(r->gpu.hbm_bytes), used_bytes = cache_bytes + kv_sizes_fixed(r),
-             all = used_bytes + kv_sizes_weights(r);
-  const bool fits = all <= memory_bytes;
+/* Caches are kept in whole pages, with their tables. */
+static void gpu_rows(Table *t, const KvRequest *r, const KvPaged *p, double step_s) {
+  const Wide memory_bytes = wide(r->gpu.hbm_bytes), used_bytes = p->used_bytes + kv_sizes_fixed(r),
+             all = used_bytes + kv_sizes_weights(r), kept = all - p->used_bytes + p->paged_bytes + p->table_bytes;
+  const bool fits = kept <= memory_bytes;
   const char *how = used_bytes > memory_bytes ? ": does not fit, even without weights"
-                    : !fits                   ? ": does not fit"
+                    : !fits                   ? ": does not fit, in pages and their tables"
                     : r->weights_bytes        ? ""
                                               : "; weights come on top";
   table_format(t, ROLE_PLAIN, "share of %s's memory", r->gpu.name);
@@ -218,7 +219,7 @@ static void add_sizes(Document *d, const KvRequest *r, const KvSizes *k, double 
   if (kvcache_layers(&r->cache)) allocation_rows(t, r, k);
   weights_rows(t, r);
   if (r->budget_bytes) budget_rows(t, r);
-  if (r->has_gpu) gpu_rows(t, r, k->paged.used_bytes, step_s);
+  if (r->has_gpu) gpu_rows(t, r, &k->paged, step_s);
   if (r->has_model && !r->n_lengths && r->tokens > r->model.max_tokens)
     table_note(t, KVCACHE_BEYOND(&r->model), number_count(wide(r->model.max_tokens)).text);
   if (r->has_model) model_notes(t, &r->model);

@@ -206,7 +206,7 @@ static void add_step(const ServeRequest *r, const ServingStep *s, const char *se
                                : number_si(timing_rate(&r->gpu, TIME_MATH, r->serving.products), "FLOP/s").text);
   ADD(FIGURE_BYTES, (double)s->kv_bytes, section, "kv_bytes", "K and V read", COUNTED, "kvcache: what queries see");
   ADD(FIGURE_SECONDS, s->attention.bound_s, section, "attention_s", "attention", BOUND, "sim's floor: %s, all layers",
-      s->attention.bound == TIME_NONE ? "nothing" : time_part_title(s->attention.bound));
+      s->attention.bound == TIME_NONE ? "nothing" : timing_term_title(s->attention.bound));
   add_prediction(r, s, section, f);
   if (r->serving.n_gpus == 1) return;
   ADD(FIGURE_BYTES, s->sent_bytes, section, "sent_bytes", "sent by each GPU",

@@ -167,7 +167,7 @@ bool sweep_asks_gpu(SweepMetric metric) { return metric != SWEEP_BOUNDARY && met
 
 static double shown(SweepMetric metric, const Simulation *run) {
   switch (metric) {
-  case SWEEP_L2: return run->l2.l2_read_bytes + run->l2.write_bytes;
+  case SWEEP_L2: return run->l2.read_bytes + run->l2.write_bytes;
   case SWEEP_HBM: return run->l2.hbm_read_bytes + simulation_hbm_write_bytes(run);
   case SWEEP_LINKS: return (double)run->links.sent_bytes;
   case SWEEP_TIME: return run->timing.seconds;
