@@ -545,7 +545,8 @@ Status counter_explain(const CounterRow *row, const KernelModel *model, const Sh
     x.read = measure(row, COUNTER_HBM_READ, COUNTER_HBM_READ);
     x.write = measure(row, COUNTER_HBM_WRITE, COUNTER_HBM_WRITE);
     x.base = moves_at_hbm(&x, is_unfused(model));
-    /* Writes may stay in L2, and what lay dirty in it before leaves: fewer than O, or little more, are no difference. */
+    /* Writes may stay in L2, and what lay dirty in it before leaves: fewer than O, or little more, are no
+     * difference. */
     x.write.known &= x.write.value >= x.base.write + HBM_WRITES_LITTLE;
   } else if (moves_of(model, false, s, &x.plan.tiling, &x.base)) {
     x.base.read += (double)model->extra_read_bytes;

@@ -44,8 +44,8 @@ void judge_close(Judge *judge); /* NULL is fine */
 /* Adds what the models say of a row with a shape. Errors: nothing describes the kernel, a shape is not possible. */
 Status judge_recorded(Crosscheck *crosscheck, Judge *judge, const CounterRow *row, Error *error);
 
-/* The same for any run; of someone else's kernels, what the file says of shape, tile, type and kernel is taken where the
- * request does not say it, and a contradiction is noted. */
+/* The same for any run; of someone else's kernels, what the file says of shape, tile, type and kernel is taken where
+ * the request does not say it, and a contradiction is noted. */
 Status judge_run(Crosscheck *crosscheck, Judge *judge, const LaunchRun *run, Error *error);
 
 /* The same for a backward pass: FlashAttention-2's by the formulas of fa2_backward, others with a note that says why
