@@ -1,5 +1,5 @@
-/* Fuzz target of program text: its events add up to what is counted and are found at any step, its numbers can be tried,
- * and its CTAs come to their end and ask for blocks that there are: for as many bytes as are counted. */
+/* Fuzz target of program text: its events add up to what is counted and are found at any step, its numbers can be
+ * tried, and its CTAs come to their end and ask for blocks that there are: for as many bytes as are counted. */
 #include "tests/fuzz/fuzz.h"
 #include "sim/algorithms/language/language_words.h"
 #include "sim/algorithms/language/read.h"

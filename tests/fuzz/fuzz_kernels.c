@@ -101,8 +101,8 @@ static void require_json(const char *text) {
   json_decref(answer);
 }
 
-/* The page of kernels: whatever PTX and launch it hands over, what comes back is JSON. The launch is what lies before the
- * first zero byte; where nothing lies behind it, it is one of a small kernel. */
+/* The page of kernels: whatever PTX and launch it hands over, what comes back is JSON. The launch is what lies before
+ * the first zero byte; where nothing lies behind it, it is one of a small kernel. */
 FUZZ(web_kernel, TEXT, "") {
   static const char SMALL[] =
       ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 "

@@ -1,5 +1,5 @@
-/* Fuzz targets of lessons: their files, what learners type, what classes hand in, and what is kept of it. Code in files is
- * run on a small budget, so that many inputs are tried and each ends. */
+/* Fuzz targets of lessons: their files, what learners type, what classes hand in, and what is kept of it. Code in files
+ * is run on a small budget, so that many inputs are tried and each ends. */
 #define _DEFAULT_SOURCE /* mkdtemp, setenv, open_memstream */
 #include <math.h>
 #include <sys/stat.h>
@@ -283,8 +283,8 @@ FUZZ(program_task, BYTES, "lessons/engine/program_task") {
   free(task);
 }
 
-/* The record of progress: any bytes in its place are read, left alone or set aside; what is done then is kept, unless it
- * was said that it is not; and bytes that were set aside are still there. */
+/* The record of progress: any bytes in its place are read, left alone or set aside; what is done then is kept, unless
+ * it was said that it is not; and bytes that were set aside are still there. */
 static char home[SCRATCH_BYTES], record[SCRATCH_BYTES + 40], aside[SCRATCH_BYTES + 60];
 
 static void remove_record(void) {
@@ -346,7 +346,7 @@ FUZZ(progress, BYTES, "lessons/engine/lesson_progress lessons/engine/record") {
 /* A source without any of these cannot write what looks like an address but by showing one. */
 static bool may_write_hex(const char *source) { return strpbrk(source, "x%\\") || strstr(source, "char"); }
 
-/* Expressions have a value within its bounds; and so with a text that holds them in braces. No value shows an address. */
+/* Expressions have a value within its bounds, and so has a text with them in braces. No value shows an address. */
 FUZZ(sandbox, TEXT, "lessons/engine/expression") {
   static char filled[4096];
   ExpressionScope *scope;

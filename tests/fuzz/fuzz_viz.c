@@ -35,8 +35,8 @@ static int split(char *text, const char *at, char **words, int most) {
   return n;
 }
 
-/* What is typed behind a command. The first byte says which; words are apart by newlines. Nothing is run, and no file is
- * opened. */
+/* What is typed behind a command. The first byte says which; words are apart by newlines. Nothing is run, no file
+ * is opened. */
 FUZZ(command, TEXT, "") {
   char *words[64];
   int n_commands = 0;

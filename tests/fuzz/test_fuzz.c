@@ -1,5 +1,5 @@
-/* Each fuzz target without a fuzzer, so that `make test` keeps it alive with any compiler: a few general seeds, what lies
- * in its corpus and, of each of these, a fixed number of mutations that depend on nothing but the input, so that a
+/* Each fuzz target without a fuzzer, so that `make test` keeps it alive with any compiler: a few general seeds, what
+ * lies in its corpus and, of each of these, a fixed number of mutations that depend on nothing but the input, so that a
  * failure repeats. `build/tests/test_fuzz gpu` replays one; `make fuzz` is the real search. */
 #include <glob.h>
 #include "tests/support/test.h"
