@@ -151,7 +151,7 @@ static void child(char **words, FILE *in, FILE *out, FILE *err) {
 
 /* ---- Each answer has the form of assets/schema.json: keys that it knows, of its types, and those that it requires ---- */
 
-static json_t *forms;
+static json_t *schema, *forms; /* its $defs */
 
 static bool has_type(const json_t *types, const json_t *v) {
   static const char *const NAMES[] = {"object", "array", "string", "integer", "number", "boolean", "boolean", "null"};
@@ -650,7 +650,10 @@ static int wait_for_one(FILE *const *outs, const pid_t *pids, size_t n) {
 }
 
 int main(int argc, char **argv) {
-  glob_t tables = {0};
+  static glob_t tables;
+  static pid_t *pids;
+  static FILE **outs;
+  static char *program;
   for (int k = 1; k < argc; k++) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, strchr(argv[k], '/') ? "%s" : "tests/commands/%s.txt", argv[k]);
@@ -659,8 +662,9 @@ int main(int argc, char **argv) {
   if (argc == 1 &&
       (glob("sim/SERVING.md", 0, NULL, &tables) || glob("tests/commands/*.txt", GLOB_APPEND, NULL, &tables)))
     return 2;
-  forms = json_object_get(json_load_file("assets/schema.json", 0, NULL), "$defs");
-  char *program = realpath(getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk", NULL);
+  schema = json_load_file("assets/schema.json", 0, NULL);
+  forms = json_object_get(schema, "$defs");
+  program = realpath(getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk", NULL);
   if (!program) return perror("tilewalk"), 2;
   setenv("TILEWALK", program, 1), setenv("TILEWALK_ASSETS", "assets", 0), setenv("LC_ALL", "C.UTF-8", 1);
   setenv("OMP_NUM_THREADS", "1", 0);
@@ -669,8 +673,8 @@ int main(int argc, char **argv) {
   for (size_t k = 0; k < sizeof UNSET / sizeof *UNSET; k++) unsetenv(UNSET[k]);
   const char *jobs = getenv("TEST_JOBS");
   const long at_once = jobs ? atol(jobs) : sysconf(_SC_NPROCESSORS_ONLN);
-  pid_t *pids = calloc(tables.gl_pathc, sizeof *pids);
-  FILE **outs = calloc(tables.gl_pathc, sizeof *outs);
+  pids = calloc(tables.gl_pathc, sizeof *pids);
+  outs = calloc(tables.gl_pathc, sizeof *outs);
   int bad = 0;
   for (size_t k = 0; k < tables.gl_pathc; k++) {
     if ((long)k >= at_once) bad |= wait_for_one(outs, pids, k);
