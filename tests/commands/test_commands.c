@@ -1,10 +1,12 @@
-/* The default test: tables of commands, tests/commands/NAME.txt, with what each must answer. README.md says how to write one.
+/* The default test: tables of commands, tests/commands/NAME.txt, with what each must answer. README.md says how to
+ * write one.
  *
  *     $ kvcache --model llama-2-70b -N 1000      a command: its figures, its words, or its refusal follow
  *     bytes = 2*80*8*128*2 * 1000
  *
- * `build/tests/test_commands [NAME or FILE...]` runs these tables, or all, and what sim/SERVING.md quotes. A table is a process; as many run at once as there
- * are cores. Within a table each command runs once, directly (no shell), and what it printed is kept. */
+ * `build/tests/test_commands [NAME or FILE...]` runs these tables, or all, and what sim/SERVING.md quotes. A table is a
+ * process; as many run at once as there are cores. Within a table each command runs once, directly (no shell), and what
+ * it printed is kept. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -149,7 +151,7 @@ static void child(char **words, FILE *in, FILE *out, FILE *err) {
   _exit(127);
 }
 
-/* ---- Each answer has the form of assets/schema.json: keys that it knows, of its types, and those that it requires ---- */
+/* ---- Each answer has the form of assets/schema.json: keys that it knows, of its types, and those it requires ---- */
 
 static json_t *schema, *forms; /* its $defs */
 
@@ -231,8 +233,8 @@ static const json_t *one_of; /* the last value seen */
 static double sum, least, most;
 static int seen;
 
-/* Sees each value at the path; returns where it ends. a.b, a["b c"], a.2, a[-1], a[*], a[2:5], a[name=TEXT], a[name*TEXT]: the
- * first whose name is TEXT, or has it. */
+/* Sees each value at the path; returns where it ends. a.b, a["b c"], a.2, a[-1], a[*], a[2:5], a[name=TEXT],
+ * a[name*TEXT]: the first whose name is TEXT, or has it. */
 static const char *see(const json_t *v, const char *path) {
   while (*path == '.' || *path == '[' || isalnum((unsigned char)*path) || *path == '_') {
     char key[256];
