@@ -179,7 +179,7 @@ viewer=''
 if complains; then fail "it complained"; fi
 
 # A state restores exactly what it says.
-whole='algorithm=fa1 N=48 d=8 block-q=8 block-k=16 seed=3 scene=softmax step=33'
+whole='algorithm=fa1 N=48 d=8 block-q=8 block-k=16 scene=softmax step=33 seed=3'
 start --state "$whole"
 state "^$whole\$"
 if command -v xrandr >/dev/null; then # a monitor is unplugged, and plugged in again
