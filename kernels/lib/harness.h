@@ -18,7 +18,7 @@ extern const char *const STUDIES[N_STUDIES]; /* their options */
 
 struct Request {
   bool list, verify, count, time, once; /* once: one launch per rung and nothing else, for profilers */
-  int study;                                       /* of STUDIES, from 1; 0: none. Each stands alone */
+  int study;                            /* of STUDIES, from 1; 0: none. Each stands alone */
   Format format;
   std::vector<std::string> rungs; /* empty: all */
   Shape shape;

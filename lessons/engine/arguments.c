@@ -9,8 +9,9 @@
 
 Status arguments_shipped(Thing thing, const char *value, Error *error) {
   if (thing == THING_GPU || (thing == THING_PROGRAM && !question_is_path(value))) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "'%s' is of the command line alone; here there are no models, kernels, "
-                                              "masks and files",
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "'%s' is of the command line alone; here there are no models, kernels, "
+                   "masks and files",
                    quote_text(value).text);
 }
 

@@ -15,8 +15,8 @@ typedef struct {
   int n_variants; /* seed, seed + 1, ...; 0: one */
 } ExportDraws;
 
-/* docs.moodle.org, "Moodle XML format"; each question is a category, from which Moodle draws a variant. A failed write is
- * left for the caller to find. */
+/* docs.moodle.org, "Moodle XML format"; each question is a category, from which Moodle draws a variant. A failed write
+ * is left for the caller to find. */
 Status lesson_export_moodle(const Lesson *lesson, const ExpressionLimits *limits, ExportDraws draws, FILE *out,
                             Error *error);
 

@@ -225,7 +225,8 @@ static Status write_qti(void *context, const ExportItem *item, Error *error) {
   qti_processing(item, out);
   put(out, "</assessmentItem>\n");
   put(package->manifest,
-      "    <resource identifier=\"%s\" type=\"imsqti_item_xmlv2p1\" href=\"%s.xml\"><file href=\"%s.xml\"/></resource>\n",
+      "    <resource identifier=\"%s\" type=\"imsqti_item_xmlv2p1\" href=\"%s.xml\">"
+      "<file href=\"%s.xml\"/></resource>\n",
       name, name, name);
   strcat(name, ".xml");
   Status status = fclose(out) == 0 ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for a question");

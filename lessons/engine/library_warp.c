@@ -13,12 +13,12 @@ typedef struct {
 } Request;
 
 static const Option ROWS[] = {
-    {.name = "stride", OPTION_NUMBER(Request, stride, "stride", 0, LARGEST)},       /* bytes from lane to lane */
-    {.name = "base", OPTION_NUMBER(Request, base, "base", 0, LARGEST)},             /* of lane 0, or of the tile */
-    {.name = "bytes", OPTION_NUMBER(Request, element_bytes, "bytes", 1, LARGEST)},  /* a lane's; 4 */
+    {.name = "stride", OPTION_NUMBER(Request, stride, "stride", 0, LARGEST)},      /* bytes from lane to lane */
+    {.name = "base", OPTION_NUMBER(Request, base, "base", 0, LARGEST)},            /* of lane 0, or of the tile */
+    {.name = "bytes", OPTION_NUMBER(Request, element_bytes, "bytes", 1, LARGEST)}, /* a lane's; 4 */
     {.name = "store", OPTION_FLAG(Request, is_store)},
-    {.name = "column", OPTION_NUMBER(Request, column, "column", 0, LARGEST)},       /* of a tile: lane n in row n */
-    {.name = "row", OPTION_NUMBER(Request, row, "row", 0, LARGEST)},                /* of a tile: lane n in column n */
+    {.name = "column", OPTION_NUMBER(Request, column, "column", 0, LARGEST)}, /* of a tile: lane n in row n */
+    {.name = "row", OPTION_NUMBER(Request, row, "row", 0, LARGEST)},          /* of a tile: lane n in column n */
     {.name = "row-bytes", OPTION_NUMBER(Request, row_bytes, "row_bytes", 1, LARGEST)},
     {.name = "pad-bytes", OPTION_NUMBER(Request, pad_bytes, "pad_bytes", 0, LARGEST)},
     {.name = "swizzle", OPTION_CHOICE(Request, swizzle, "is no swizzle"), .names = WARP_SWIZZLES},

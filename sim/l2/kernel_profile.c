@@ -22,8 +22,8 @@ const int64_t PROFILE_D[PROFILE_D_COUNT] = {64, 96, 128, 192, 256};
 #define BYTES(key, member, help)                                                                                       \
   { key, KEYFILE_BYTES, offsetof(Profile, member), false, 1, 1e9, help }
 
-/* A row of one tile's keys; at: (prefix of the key, which tile). Ranges hold anything a GPU could run, and catch a wrong
- * unit. */
+/* A row of one tile's keys; at: (prefix of the key, which tile). Ranges hold anything a GPU could run, and catch a
+ * wrong unit. */
 #define UNPACK(...)                                    __VA_ARGS__
 #define CALL(macro, ...)                               macro(__VA_ARGS__)
 #define COUNT_AT(prefix, tile, key, member, max, help) COUNT(prefix #key, tile.member, max, help)

@@ -37,7 +37,8 @@ typedef enum {
 
 typedef enum { WALK_FORWARD = 0, WALK_REVERSED, WALK_COUNT } LaunchWalk; /* over K and V: first to last, or back */
 
-extern const char *const LAUNCH_ORDER_NAMES[ORDER_COUNT + 1], *const LAUNCH_WALK_NAMES[WALK_COUNT + 1]; /* end with NULL */
+extern const char *const LAUNCH_ORDER_NAMES[ORDER_COUNT + 1],
+    *const LAUNCH_WALK_NAMES[WALK_COUNT + 1];                      /* NULL ends them */
 const char *launch_order_name(LaunchOrder order);                  /* "query-batch-head", ... */
 const char *launch_rows_name(LaunchRows rows);                     /* "ascending", "descending", "longest-first" */
 const char *launch_walk_name(LaunchWalk walk);                     /* "forward", "reversed" */

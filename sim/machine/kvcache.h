@@ -34,7 +34,7 @@ typedef enum { KV_FP16 = 0, KV_BF16, KV_FP32, KV_FP8, KV_INT8, KV_INT4, KV_DTYPE
 
 int kvcache_dtype_bits(KvDtype dtype);
 const char *kvcache_dtype_name(KvDtype dtype);                  /* "fp16", "int4", ... */
-extern const char *const KV_DTYPE_NAMES[KV_DTYPE_COUNT + 1]; /* end with NULL */
+extern const char *const KV_DTYPE_NAMES[KV_DTYPE_COUNT + 1];    /* end with NULL */
 bool kvcache_dtype_from_name(const char *name, KvDtype *dtype); /* false: no such type */
 
 /* Largest values accepted; all totals below then fit 128 bits. */

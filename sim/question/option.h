@@ -35,13 +35,13 @@ typedef struct Option {
   Status (*set_found)(void *target, const char *value, const QuestionFiles *files, Error *error); /* one that reads */
   bool (*get)(const void *target, char *text, size_t size); /* the value as text, where `to` cannot say it; false: it is
                                                                the default, which a line leaves out */
-  size_t given;                                                 /* offset of a bool that is set with it; 0: none */
+  size_t given;                                             /* offset of a bool that is set with it; 0: none */
   bool repeats;
   const struct Option *keys; /* of the row for --state: keys of its line that need be no options of the command */
-  const char *choices;      /* values that completion offers, with spaces between; "@KIND": what `tilewalk _names KIND`
+  const char *choices;       /* values that completion offers, with spaces between; "@KIND": what `tilewalk _names KIND`
                           prints. NULL: none */
-  const char *const *names; /* or these, which end with NULL; where help says {}, it lists them. NULL: none */
-  Thing thing; /* the value may name a file of the user's own; THING_NONE: it opens no file */
+  const char *const *names;  /* or these, which end with NULL; where help says {}, it lists them. NULL: none */
+  Thing thing;               /* the value may name a file of the user's own; THING_NONE: it opens no file */
 } Option;
 
 #define OPTION_INTO(store, type, member, ...)                                                                          \

@@ -60,8 +60,8 @@ static const KvGroup *layers_meant(const KvGroup *groups, int n) {
 static void say(const KvModel *m, const KvGroup *g, int n, char note[QUESTION_NOTE_BYTES]) {
   note[0] = '\0';
   if (n > 1)
-    snprintf(note, QUESTION_NOTE_BYTES, "%.60s has %d kinds of layers; this is one of the %" PRId64 " that %s.", m->name,
-             n, g->layers, g->window ? "have a window" : "see all tokens");
+    snprintf(note, QUESTION_NOTE_BYTES, "%.60s has %d kinds of layers; this is one of the %" PRId64 " that %s.",
+             m->name, n, g->layers, g->window ? "have a window" : "see all tokens");
   else if (g->chunked)
     snprintf(note, QUESTION_NOTE_BYTES,
              "%.60s attends in chunks of %" PRId64 " tokens, which is not a window; give --mask.", m->name, g->window);

@@ -1,4 +1,5 @@
-/* From a question to the problem and its algorithms: what was asked for is completed, and refused where it cannot be. */
+/* From a question to the problem and its algorithms: what was asked for is completed, and refused where it cannot be.
+ * */
 #include "sim/question/question.h"
 
 #include <inttypes.h>
@@ -107,8 +108,8 @@ static Status kernel_algorithm(Question *r, const QuestionFiles *files, Error *e
   if (r->n_algorithms == 0) {
     Problem p;
     r->follows_kernel = true;
-    r->algorithms[r->n_algorithms++] =
-        question_problem(r, files, &p, NULL, NULL) ? kernel->schedule : planner_algorithm(&p); /* why not is said later */
+    const bool is_refused = question_problem(r, files, &p, NULL, NULL) != STATUS_OK; /* why is said later */
+    r->algorithms[r->n_algorithms++] = is_refused ? kernel->schedule : planner_algorithm(&p);
     return STATUS_OK;
   }
   const Problem p = {.kernel = kernel};

@@ -124,7 +124,8 @@ TEST(a_program_answers_a_question) {
       "kernel forward\n  for every row block i\n    load Q_i\n    O_i, l_i = 0; m_i = "
       "-inf\n    for each column block j of i\n      load K_j, V_j\n      S = Q_i K_j^T / sqrt(d)\n"
       "      mask S\n      m' = max(m_i, row max of S)\n      l_i, O_i *= e^(m_i - m')\n      P = "
-      "e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n    load G_i\n    store O_i = (sigmoid G_i) x O_i / l_i\n";
+      "e^(S - m'); l_i += row sum of P; O_i += P V_j; m_i = m'\n    load G_i\n"
+      "    store O_i = (sigmoid G_i) x O_i / l_i\n";
   char wrong[sizeof RIGHT], *at;
   write_file("write.md", "# Write\n\n- idea: Writing.\n- minutes: 5\n\nHello.\n\n```ask mend\nkind: program\n"
                          "answer: gate\ndraw: N from 320, 448\nstate: N={N} d=32 block=64\n"
@@ -352,8 +353,10 @@ TEST(findings_have_file_and_line) {
 TEST(programs_that_answer_each_other_are_found) {
   tilewalk(
       "--version >/dev/null; p=$(realpath \"${TILEWALK:-build/tilewalk}\"); t=%1$s/tree; mkdir -p $t/assets; "
-      "ln -s $(realpath assets)/* $t/assets; cp -r lessons $t; cp lessons/course/glossary.md %1$s/; sed 's/^start$/old/; "
-      "s/^reference$/start/; s/^old$/reference/; /^mutant/,$d; /^demand/d; /^says/d' lessons/tasks/running-sum.task >$t/lessons/tasks/back.task; { sed "
+      "ln -s $(realpath assets)/* $t/assets; cp -r lessons $t; cp lessons/course/glossary.md %1$s/; "
+      "sed 's/^start$/old/; "
+      "s/^reference$/start/; s/^old$/reference/; /^mutant/,$d; /^demand/d; /^says/d' lessons/tasks/running-sum.task >"
+      "$t/lessons/tasks/back.task; { sed "
       "'/^```teacher/,$d' lessons/course/template.md; for k in running-sum back; do printf '```ask write-%%s\nkind: "
       "program\nanswer: %%s\ndraw: rows from 208 to 1024 by 16\nstate: N={rows} d=32 block=32 causal=1\nexplain: "
       "Done.\n```\n\n' $k $k; done; sed -n '/^```teacher/,$p' lessons/course/template.md; } >%1$s/two.md; "

@@ -140,7 +140,7 @@ raw=$(awk '
     grep -vE '^(lessons/engine/lesson_export|viz/kernel/kernel_film|viz/compile/|viz/cli/(completion|man|counter_file|trace/|command_trace|crosscheck/|lesson/(class_report|lesson_qti)))') /dev/null)
 
 # The browser's own objects (viz/web) are no part of the programs: some define what cairo and libc have.
-sed -n '/^viz\/web\//d; s/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do
+sed -n '/^viz\/web\//d; /^sim\/algorithms\/compile\/main/d; s/\.c$/.o/p' "$BUILD/layers.files" | while read -r object; do
   if [ -f "$BUILD/$object" ]; then echo "$object"; fi
 done >"$BUILD/layers.objects"
 if [ -f "$BUILD/programs.o" ]; then echo programs.o >>"$BUILD/layers.objects"; fi

@@ -244,9 +244,9 @@ static const struct {
     {32, "loads", NULL, "32.0", ANSWER_RIGHT},
     {32, "loads", NULL, "31", ANSWER_WRONG},
     {32, "loads", NULL, "3e1", ANSWER_WRONG},
-    {3010000000.5, "loads", NULL, "3.0e9", ANSWER_ROUGH}, /* a count, but for what a double leaves */
+    {3010000000.5, "loads", NULL, "3.0e9", ANSWER_ROUGH},   /* a count, but for what a double leaves */
     {1048576, "loads", NULL, "1.05 million", ANSWER_RIGHT}, /* many: three digits */
-    {9216, "loads", NULL, "9220", ANSWER_WRONG},             /* few: exactly */
+    {9216, "loads", NULL, "9220", ANSWER_WRONG},            /* few: exactly */
     {9216, "", NULL, "9216 loads", ANSWER_RIGHT},
     {1024, "", NULL, "1.0e3", ANSWER_WRONG},
     {1024, "", NULL, "1K", ANSWER_RIGHT},

@@ -1,8 +1,10 @@
 /* Shell completion. `tilewalk completion bash|zsh|fish` prints a few lines that ask the program for each word:
  *
- *     tilewalk _complete -- WORD...     lines "candidate TAB what it is" for the last word, which may be empty; the line
+ *     tilewalk _complete -- WORD...     lines "candidate TAB what it is" for the last word, which may be empty; the
+ * line
  *                                       ":files" where names of files go there too
- *     tilewalk _names KIND              the known names of a kind, a line each: what "@KIND" in a table of options means
+ *     tilewalk _names KIND              the known names of a kind, a line each: what "@KIND" in a table of options
+ * means
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <stdbool.h>

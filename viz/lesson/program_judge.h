@@ -45,7 +45,8 @@ void task_fails_demand(const ProgramTask *task, int demand, int state, double fi
                        TaskJudgement *judgement);
 
 /* Of a program with wrong outputs, names the line that would have to change in place of the one that stores them,
- * where one line alone makes it right, or a mutant is known. `text` ends in 0. What it should be is not said. Takes some tenths of a second. */
+ * where one line alone makes it right, or a mutant is known. `text` ends in 0. What it should be is not said. Takes
+ * some tenths of a second. */
 void program_blame(const ProgramTask *task, const char *text, size_t length, TaskJudgement *judgement);
 
 /* What each demand is now, in the start; right, in the reference; and its bar, at the first state. A line each. */

@@ -46,10 +46,8 @@ void window_say_saved(Window *w, const char *name, const char *more) {
 void window_draw_picture(cairo_t *cr, double width, double height, const void *data) {
   const WindowPicture *picture = data;
   const Player *p = picture->player;
-  const SceneView view = {.presentation = p->presentation,
-                          .memo = picture->memo,
-                          .phase = picture->phase,
-                          .footer = picture->state};
+  const SceneView view = {
+      .presentation = p->presentation, .memo = picture->memo, .phase = picture->phase, .footer = picture->state};
   scene_draw(p->scene, picture->now, &view, cr, width, height, theme_of(p));
 }
 
