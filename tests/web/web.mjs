@@ -555,9 +555,10 @@ async function written(world) {
       await click(page, '.foot [data-press="next"]')
     const text = readFileSync(`lessons/tasks/${task}.task`, 'utf8')
     const cuda = /^entry /m.test(text), entry = cuda && text.match(/^entry +(\S+)/m)[1]
+    const declared = [...text.matchAll(/^(input|output) +(.*\n)/gm)].map(([, word, rest]) => `${word} ${rest}`).join('')
     const reference = cuda // a page has no compiler: PTX, of which the first entry is the reference
       ? readFileSync(`lessons/tasks/${task}.ptx`, 'utf8').split(/^\.visible/m).slice(0, 2).join('.visible').replaceAll(entry + '_0', entry)
-      : text.match(/^reference\n((?: .*\n|\n)+)/m)[1].replace(/^ {4}/gm, '')
+      : text.match(/^reference\n((?: .*\n|\n)+)/m)[1].replace(/^ {4}/gm, '').replace(/^algorithm .*\n/, first => first + declared)
     const judged = async value => {
       if (value !== undefined) await page.value(`(() => { const a = document.getElementById('answer'); a.value = ${JSON.stringify(value)}; a.dispatchEvent(new Event('input', { bubbles: true })) })()`)
       await click(page, '#open [data-press="check"]')
@@ -1180,9 +1181,9 @@ async function keyboard(world) {
   for (let k = 0; k < 30 && !await lessons.value(`document.activeElement?.id === 'answer'`); k++)
     if (await lessons.value(`document.activeElement?.matches('.foot .main')`)) { await lessons.press('Enter', { text: '\r' }); await settle(lessons) }
     else await lessons.press('Tab')
-  await lessons.send('Input.insertText', { text: '9' })
+  await lessons.send('Input.insertText', { text: '1.75' }) // 0.05 + 0.5 + 1 + 0.2
   await lessons.press('Enter', { text: '\r' })
-  check((await lessons.until(`document.querySelector('#page .box.bad, #page .box.warn')?.innerText`)).includes('You added the scores'), 'a diagnosis by keyboard:', await html(lessons))
+  check((await lessons.until(`document.querySelector('#page .box.bad, #page .box.warn')?.innerText`)).includes('You added all four'), 'a diagnosis by keyboard:', await html(lessons))
   return `${reached} things reached by Tab; a problem, a place and an answer by keys`
 }
 

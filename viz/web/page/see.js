@@ -130,7 +130,7 @@ function closeTop() {
 }
 function keys(key) {
   if (key === 'Escape') return closeTop()
-  if (/^[1-7]$/.test(key) && rail.length) return rail[key - 1].click(), true
+  if (/^[1-9]$/.test(key) && rail[key - 1]) return rail[key - 1].click(), true
   if (key === 't' && !isEmbedded) return turnTheme(), true
   if (key === 'f') return viewer.fullscreen(), true
   const name = Object.keys(PANELS).find(panel => PANELS[panel].key === key && (!isEmbedded || panel === 'code'))
