@@ -75,6 +75,7 @@ trace '0,r,4096,64,0,1000\n1,w,8192,64,0,2000\n' 'which of these 6 columns is th
 trace '\0037\0213\0010\n' 'packed with gzip; unpack it: gunzip -c FILE | tilewalk replay -' 2
 
 # A trace of 60 MB in 64 MB of address space (with sanitizers nothing starts in that), and one that is stopped.
+# shellcheck disable=SC3045  # dash has it
 little() { (ulimit -v 65536 && "$tilewalk" "$@"); }
 if little --version >out 2>&1; then
   yes '0 1000 80 # sixty characters a line, of which most are comment ' | head -n 1000000 | little replay - --cache 64K --json >out 2>&1
