@@ -143,6 +143,16 @@ static int64_t first_wrong(const State *s, const Run *is, const Run *should) {
   return -1;
 }
 
+/* A buffer beside the output that is not as the reference leaves it; -1: none. */
+static int first_destroyed(const State *s, const Run *is, const Run *should) {
+  for (int a = 0; a < s->request.n_arguments; a++) {
+    const Spec *spec = &s->specs[a];
+    if (a != s->out && memcmp(is->bytes[a], should->bytes[a], (size_t)(spec->n * spec_type_bytes(spec->type))) != 0)
+      return a;
+  }
+  return -1;
+}
+
 /* ---- What is wrong with it -------------------------------------------------------------------------------- */
 
 static int line_of(const PtxKernel *kernel, int pc) {
@@ -246,6 +256,8 @@ static Status check_state(Judge *g, const PtxKernel *kernel, int state, TaskJudg
     status = STATUS_OK;
   }
   const int64_t wrong = status || j->verdict ? -1 : first_wrong(s, &is, &should);
+  const int destroyed = status || j->verdict || wrong >= 0 ? -1 : first_destroyed(s, &is, &should);
+  if (destroyed >= 0) fail(j, TASK_OTHER, j->state, 0, "it changes an input, which the next kernel may read");
   DemandFigures must;
   measure(g->task, g->reference, &should, &must);
   if (wrong >= 0)
