@@ -15,6 +15,7 @@ typedef struct {
   uint64_t seed;
   bool counts, is_right, is_error, is_known; /* is_known: on the roster, or there is none */
   bool is_skipped;                           /* neither asked for nor needed */
+  bool is_foreign;                           /* in a file that is named for another student */
 } Result;
 
 typedef struct {
@@ -249,8 +250,8 @@ static Status mark_again(Class *c, Error *error) {
   if (!places) return error_set(error, STATUS_NO_MEMORY, "no memory to grade a class");
   size_t n = 0, next;
   for (size_t k = 0; k < c->s->n_rows; k++)
-    if (!c->results[k].is_error && !c->results[k].is_skipped && c->results[k].is_known && c->s->rows[k].student &&
-        !is_empty(&c->s->rows[k]))
+    if (!c->results[k].is_error && !c->results[k].is_skipped && !c->results[k].is_foreign && c->results[k].is_known &&
+        c->s->rows[k].student && !is_empty(&c->s->rows[k]))
       places[n++] = (Place){c, k};
   qsort(places, n, sizeof *places, by_question_and_row);
   Status status = STATUS_OK;
@@ -284,6 +285,30 @@ static Status take_names(Class *c, Error *error) {
     status = note(c, who, &c->results[k].who, error);
   }
   free(known);
+  return status;
+}
+
+/* A file whose name is a student's, of whom it has a row, speaks for that student alone. Rows of a file lie together. */
+static Status mark_foreign(Class *c, Error *error) {
+  void (*const fold)(const char *, char *) = c->rules->fold ? c->rules->fold : class_fold;
+  Status status = STATUS_OK;
+  for (size_t k = 0, next; k < c->s->n_rows && !status; k = next) {
+    const char *file = pool_text(&c->s->pool, c->s->rows[k].file), *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    char stem[CLASS_NAME_BYTES], why[CLASS_NAME_BYTES + 80];
+    Folded owner;
+    bool is_owned = false;
+    snprintf(stem, sizeof stem, "%.*s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base);
+    fold(stem, owner);
+    for (next = k; next < c->s->n_rows && c->s->rows[next].file == c->s->rows[k].file; next++)
+      is_owned = is_owned || strcmp(pool_text(&c->pool, c->results[next].who), owner) == 0;
+    snprintf(why, sizeof why, "'%s' is named for one student, and speaks for no other", quote_text(base).text);
+    for (size_t i = k; i < next && is_owned && *owner && !status; i++) {
+      if (c->results[i].is_error || strcmp(pool_text(&c->pool, c->results[i].who), owner) == 0) continue;
+      c->results[i].is_foreign = true;
+      status = no_mark(c, i, "ignored", why, error);
+    }
+  }
   return status;
 }
 
@@ -381,6 +406,7 @@ Status lesson_class_grade(const Submission *submission, const ClassRules *rules,
   if (!status) status = skip_others(c, error);
   for (size_t k = 0; k < submission->n_rows && !status; k++)
     if (!c->results[c->order[k]].is_skipped) status = grade_row(c, c->order[k], error);
+  if (!status) status = mark_foreign(c, error);
   if (!status) status = mark_again(c, error);
   if (!status) status = mark_unknown(c, error);
   if (!status) status = hand_over(c, take, data, sum, error);

@@ -34,7 +34,8 @@ typedef struct {
 } ClassRules;
 
 /* One row as graded. `verdict` is a name of LessonVerdict, or "predicted", "unanswered" (left empty: as if the row were
- * not there), "again" (answered before), "conflict" (another file answers otherwise), "unknown" (not on the roster) or
+ * not there), "again" (answered before), "conflict" (another file answers otherwise), "unknown" (not on the roster),
+ * "ignored" (in a file that is named for another student) or
  * "error". */
 typedef struct {
   const char *file, *student, *lesson, *id, *answer, *verdict, *remark;
