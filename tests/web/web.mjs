@@ -215,7 +215,8 @@ async function pointer(world) {
   await page.mouse('mouseWheel', picture.left + 100, picture.top + 100, { deltaX: 0, deltaY: 300 })
   await settle(page)
   same(await stateOf(page), before, 'the wheel steps nothing')
-  // A drag over tiles of the mask hides them, Backspace shows them again.
+  // A drag over tiles of the mask hides them, Backspace shows them again. The address is written a little later than the state.
+  await page.until(`location.hash.includes(tilewalk.state().match(/step=\\d+/)[0])`)
   await page.value(`location.hash = 'N=64 d=16 block=8 scene=causal step=0'`)
   await page.until(`location.hash.includes('scene=causal') && tilewalk.state().includes('scene=causal')`)
   const on = (x, y) => [picture.left + x * picture.width, picture.top + y * picture.height]
