@@ -153,7 +153,7 @@ static void child(char **words, FILE *in, FILE *out, FILE *err) {
 
 /* ---- Each answer has the form of assets/schema.json: keys that it knows, of its types, and those it requires ---- */
 
-static json_t *schema, *forms; /* its $defs */
+static json_t *forms; /* its $defs */
 
 static bool has_type(const json_t *types, const json_t *v) {
   static const char *const NAMES[] = {"object", "array", "string", "integer", "number", "boolean", "boolean", "null"};
@@ -655,7 +655,6 @@ int main(int argc, char **argv) {
   static glob_t tables;
   static pid_t *pids;
   static FILE **outs;
-  static char *program;
   for (int k = 1; k < argc; k++) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, strchr(argv[k], '/') ? "%s" : "tests/commands/%s.txt", argv[k]);
@@ -664,11 +663,13 @@ int main(int argc, char **argv) {
   if (argc == 1 &&
       (glob("sim/SERVING.md", 0, NULL, &tables) || glob("tests/commands/*.txt", GLOB_APPEND, NULL, &tables)))
     return 2;
-  schema = json_load_file("assets/schema.json", 0, NULL);
-  forms = json_object_get(schema, "$defs");
-  program = realpath(getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk", NULL);
+  json_t *schema = json_load_file("assets/schema.json", 0, NULL);
+  forms = json_incref(json_object_get(schema, "$defs"));
+  json_decref(schema);
+  char *program = realpath(getenv("TILEWALK") ? getenv("TILEWALK") : "build/tilewalk", NULL);
   if (!program) return perror("tilewalk"), 2;
   setenv("TILEWALK", program, 1), setenv("TILEWALK_ASSETS", "assets", 0), setenv("LC_ALL", "C.UTF-8", 1);
+  free(program);
   setenv("OMP_NUM_THREADS", "1", 0);
   static const char *const UNSET[] = {"COLUMNS",        "NO_COLOR",      "TILEWALK_STATE",
                                       "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"};
