@@ -23,7 +23,7 @@ $(foreach b,counted marked timed ended stamped,$(eval $(call kernel_build,$b,-DT
 MODEL_OBJ := $(filter $(BUILD)/sim/% $(BUILD)/kernels/counters/% $(BUILD)/kernels/probes/% $(BUILD)/programs.o,$(OBJ)) $(filter %/verify.o %/verify_backward.o,$(ON_CPU))
 $(BUILD)/libmodel.a: $(MODEL_OBJ) $(BUILD)/members.stamp
 	$(call say,AR )rm -f $@ && $(AR) rcs $@ $(MODEL_OBJ)
-GPU_ONLY := kernels/lib/harness.cu $(wildcard kernels/ladder/*_cublas.cu) $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
+GPU_ONLY := kernels/lib/harness.cu kernels/lib/fill.cu $(wildcard kernels/ladder/*_cublas.cu) $(filter-out %/probe_watch.cu,$(wildcard kernels/probes/*.cu))
 GPU_RUNGS := $(foreach b,marked timed ended,$(patsubst %,$(BUILD)/kernels/ladder/%.$b.o,fa2_tensor fa2_async)) $(patsubst %,$(BUILD)/kernels/ladder/%.stamped.o,fa2_async fa2_wgmma fa3_overlap fa3_backward) $(foreach b,plain counted,$(RUNGS:%.cu=$(BUILD)/%.$b.o))
 $(BUILD)/tilewalk-kernels: $(GPU_RUNGS) $(GPU_ONLY:%.cu=$(BUILD)/%.plain.o) $(BUILD)/kernels/lib/harness_request.o $(BUILD)/libmodel.a
 	$(call say,LD )$(LINK_CU) $(addprefix -Xcompiler ,$(SANITIZE)) $^ -ldl $(if $(OPENMP),-lgomp) -o $@
