@@ -247,7 +247,7 @@ static Status read_minutes(LessonReader *r, Piece value) {
 
 static Status read_header_key(LessonReader *r, Piece key, Piece value) {
   Lesson *l = r->lesson;
-  static const char *const KEYS[] = {"idea", "minutes", "needs", "draw", "kind"};
+  static const char *const KEYS[] = {"idea", "minutes", "needs", "draw"};
   const bool twice = (piece_is(key, "idea") && l->idea.offset) || (piece_is(key, "minutes") && l->minutes);
   if (twice) return LESSON_REFUSE(r, r->line, "'%s' is given twice", quote(key.text, key.length).text);
   if (piece_is(key, "needs")) return read_needs(r, value);
@@ -255,19 +255,11 @@ static Status read_header_key(LessonReader *r, Piece key, Piece value) {
   if (piece_is(key, "idea")) return lesson_add_text(r, value, r->line, &l->idea);
   if (piece_is(key, "minutes")) return read_minutes(r, value);
   if (piece_is(key, "draw")) return lesson_read_draw(r, value, r->line, l->draw, &l->n_draws);
-  if (piece_is(key, "kind") && piece_is(value, "practice")) {
-    l->is_practice = true;
-    return STATUS_OK;
-  }
-  if (piece_is(key, "kind"))
-    return LESSON_REFUSE(r, r->line, "'%s' is no kind of lesson; leave the line out, or write 'kind: practice'",
-                         quote(value.text, value.length).text);
   char typed[32];
   snprintf(typed, sizeof typed, "%.*s", (int)(key.length < 31 ? key.length : 31), key.text);
   Nearest nearest = {.word = typed};
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++) nearest_offer(&nearest, KEYS[k]);
-  return LESSON_REFUSE(r, r->line,
-                       "there is no key '%s' in a header%s%s%s; there are idea, minutes, needs, draw and kind",
+  return LESSON_REFUSE(r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes, needs and draw",
                        quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "",
                        nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }

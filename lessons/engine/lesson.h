@@ -83,8 +83,6 @@ typedef struct {
   LessonText allow[LESSON_ALLOW_MAX];
   int n_allow;
   LessonText fixed; /* why all learners have the same answer */
-  LessonText skill; /* of practice.md that is not known when the first answer is wrong */
-  LessonText title; /* of a skill, in a few words */
   LessonDraw draw[LESSON_DRAWS_MAX];
   int n_draws;
 } LessonAsk;
@@ -123,7 +121,6 @@ typedef struct {
   char name[LESSON_NAME_BYTES * 2]; /* the file name without ".md" */
   LessonText title, idea;
   int minutes;
-  bool is_practice; /* skills to be asked in any order, and no course: nothing is shown */
   LessonText needs[LESSON_NEEDS_MAX];
   int n_needs;
   LessonDraw draw[LESSON_DRAWS_MAX];

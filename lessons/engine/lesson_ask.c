@@ -215,16 +215,14 @@ static Status read_tolerance(LessonReader *r, LessonAsk *ask, Piece value, int l
 
 static Status read_ask_key(LessonReader *r, void *target, Piece key, Piece value, int line) {
   LessonAsk *ask = target;
-  static const char *const KEYS[] = {"kind",  "prompt",  "answer", "unit",  "tolerance", "option", "item",  "hint",
-                                     "wrong", "explain", "draw",   "allow", "fixed",     "state",  "skill", "title"};
+  static const char *const KEYS[] = {"kind", "prompt", "answer",  "unit", "tolerance", "option", "item",
+                                     "hint", "wrong",  "explain", "draw", "allow",     "fixed",  "state"};
   if (piece_is(key, "kind")) return read_kind(r, ask, value, line);
   if (piece_is(key, "prompt")) return lesson_once(r, &ask->prompt, "prompt", value, line);
   if (piece_is(key, "answer")) return lesson_once(r, &ask->answer, "answer", value, line);
   if (piece_is(key, "state")) return lesson_once(r, &ask->state, "state", value, line);
   if (piece_is(key, "explain")) return lesson_once(r, &ask->explain, "explain", value, line);
   if (piece_is(key, "fixed")) return lesson_once(r, &ask->fixed, "fixed", value, line);
-  if (piece_is(key, "skill")) return lesson_once(r, &ask->skill, "skill", value, line);
-  if (piece_is(key, "title")) return lesson_once(r, &ask->title, "title", value, line);
   if (piece_is(key, "unit")) return read_unit(r, ask, value, line);
   if (piece_is(key, "tolerance")) return read_tolerance(r, ask, value, line);
   if (piece_is(key, "option")) return read_choice(r, ask, value, line, LESSON_CHOICE);
@@ -250,8 +248,6 @@ static Status complete_ask(LessonReader *r, LessonAsk *ask) {
     return LESSON_REFUSE(r, ask->state.line, "only programs and kernels have a state, and '%s' is none", ask->id);
   if (!is_work && !ask->prompt.offset) return LESSON_REFUSE(r, ask->line, "the question '%s' has no prompt", ask->id);
   if (!ask->answer.offset) return LESSON_REFUSE(r, ask->line, "the question '%s' has no answer", ask->id);
-  if (ask->skill.offset && (is_work || ask->is_prediction))
-    return LESSON_REFUSE(r, ask->skill.line, "only marked questions have a skill, and '%s' is none", ask->id);
   if ((ask->kind == LESSON_CHOICE || ask->kind == LESSON_ORDER) && ask->n_choices < 2)
     return LESSON_REFUSE(r, ask->line, "the question '%s' needs two %s or more", ask->id,
                          ask->kind == LESSON_ORDER ? "items" : "options");

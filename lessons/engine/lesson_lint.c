@@ -86,16 +86,12 @@ static void check_parts(Lint *l) {
                   "the tolerance of '%s' begins with neither 1 nor 3, such as 0.3%%: half and twice as much "
                   "are no steps",
                   ask->id);
-    const char *skill = lesson_text(lesson, ask->skill);
-    if (ask->skill.offset && l->hooks->is_skill && !l->hooks->is_skill(l->hooks->context, skill))
-      lint_report(l, ask->skill.line, "there is no skill '%s'; 'tilewalk practice --list' has them", skill);
     if (!ask->explain.offset && !ask->is_prediction)
       lint_report(l, ask->line, "the question '%s' has no explain", ask->id);
   }
   const int line = lesson->title.line;
   if (lesson->n_asks < ASKS_MIN)
     lint_report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks, ASKS_MIN);
-  if (lesson->is_practice) return;
   if (!n_predictions)
     lint_report(l, line,
                 "nothing is predicted before it is shown; add a question of kind predict, and a show "

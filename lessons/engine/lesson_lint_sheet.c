@@ -228,7 +228,7 @@ static void report_sheets(const Sheets *s) {
           "%d learners have %d answer%s to '%s'; draw from 50 values or more ('draw: N from 1024 to 8192 by 64'), or "
           "say why not with 'fixed: ...'",
           LEARNERS, n, n == 1 ? "" : "s", ask->id);
-    if (s->n_repeats[a] > REPEATS_MAX && !lesson->is_practice)
+    if (s->n_repeats[a] > REPEATS_MAX)
       lint_report(s->lint, ask->line,
                   "the answer to '%s' is printed before it: %s; draw other numbers, or add 'allow: %s'", ask->id,
                   s->repeat[a], s->repeat[a]);

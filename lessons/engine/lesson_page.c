@@ -190,16 +190,14 @@ static void put_block(Writer *w) {
   }
 }
 
-/* Adds the skills of the lesson that are not known: `tilewalk practice` asks them first. */
+/* Adds the questions of the lesson that are not known: `tilewalk practice` asks them first. */
 static void put_weak(const LessonSession *s, char *text, size_t size) {
+  char skill[PRACTICE_NAME_BYTES];
   size_t used = strlen(text), n = 0;
   for (size_t a = 0; a < s->lesson.n_asks; a++) {
-    const char *skill = lesson_text(&s->lesson, s->lesson.asks[a].skill);
+    if (!lesson_skill(&s->lesson, (int)a, skill)) continue;
     const PracticeSkill known = lesson_progress_skill(&s->progress, skill);
-    bool is_said = !s->lesson.asks[a].skill.offset || known.box > 0 || known.n_asked == 0;
-    for (size_t b = 0; b < a; b++)
-      is_said = is_said || strcmp(lesson_text(&s->lesson, s->lesson.asks[b].skill), skill) == 0;
-    if (is_said || used + LESSON_NAME_BYTES + 32 > size) continue;
+    if (known.box > 0 || known.n_asked == 0 || used + sizeof skill + 32 > size) continue;
     const char *before = n++ ? ", " : used ? " To practise: " : "To practise: ";
     used += (size_t)snprintf(text + used, size - used, "%s%s", before, skill);
   }

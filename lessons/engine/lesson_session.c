@@ -72,9 +72,8 @@ void session_keep_answer(LessonSession *s, int ask) {
 }
 
 void session_missed(LessonSession *s, int ask) {
-  const LessonAsk *a = &s->lesson.asks[ask];
-  if (!a->skill.offset || s->answers[ask].tries || s->answers[ask].is_from_before) return;
-  const char *skill = lesson_text(&s->lesson, a->skill);
+  char skill[PRACTICE_NAME_BYTES];
+  if (!lesson_skill(&s->lesson, ask, skill) || s->answers[ask].tries || s->answers[ask].is_from_before) return;
   const PracticeSkill known = lesson_progress_skill(&s->progress, skill);
   lesson_progress_practised(&s->progress, skill, practice_answered(known, PRACTICE_NOT_RIGHT, 0));
 }
@@ -223,8 +222,6 @@ Status lesson_session_open(LessonSession *s, Lesson *lesson, const ExpressionLim
   s->lesson = *lesson;
   memset(lesson, 0, sizeof *lesson);
   Status status = o->needs ? o->needs(&s->lesson, error) : STATUS_OK;
-  if (!status && s->lesson.is_practice)
-    status = error_set(error, STATUS_BAD_REQUEST, "these are skills and no lesson; 'tilewalk practice' asks them");
   if (!status && !allocate(s)) status = error_set(error, STATUS_NO_MEMORY, "no memory for the lesson");
   if (!status) status = lesson_progress_open(&s->progress, warnings, error);
   if (status) return status;

@@ -18,7 +18,7 @@ void session_pass(LessonSession *s);
 /* Adds the answer as it stands to the record. */
 void session_keep_answer(LessonSession *s, int ask);
 
-/* The first answer was wrong, or the right one is asked for: its skill, if it has one, is to be practised. */
+/* The first answer was wrong, or the right one is asked for: it is to be practised. */
 void session_missed(LessonSession *s, int ask);
 
 void session_to_one_line(char *text);

@@ -1,6 +1,30 @@
 #include "lessons/engine/practice.h"
 
-#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/base/ascii.h"
+
+bool lesson_skill(const Lesson *l, int ask, char name[PRACTICE_NAME_BYTES]) {
+  const LessonAsk *a = &l->asks[ask];
+  const bool is_numbered =
+      ascii_is_digit((unsigned char)l->name[0]) && ascii_is_digit((unsigned char)l->name[1]) && l->name[2] == '-';
+  if (!is_numbered || a->is_prediction || a->kind == LESSON_WORK || a->fixed.offset) return false;
+  snprintf(name, PRACTICE_NAME_BYTES, "%d/%s", atoi(l->name), a->id);
+  return true;
+}
+
+void lesson_leave(Lesson *l, int ask) {
+  size_t n = 0;
+  for (size_t k = 0; k < l->n_blocks; k++) {
+    const LessonBlock b = l->blocks[k];
+    if (b.kind == LESSON_SETUP || (b.kind == LESSON_ASK && b.ask == ask)) l->blocks[n++] = b, l->blocks[n - 1].ask = 0;
+  }
+  l->asks[0] = l->asks[ask];
+  l->n_blocks = n;
+  l->n_asks = 1;
+  l->n_tasks = 0;
+}
 
 PracticeSkill practice_answered(PracticeSkill s, PracticeResult result, int64_t today) {
   static const int DAYS[PRACTICE_BOXES] = {0, 1, 2, 4, 8, 16};

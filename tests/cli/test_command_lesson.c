@@ -414,49 +414,6 @@ TEST(teachers_get_their_page_and_the_answers) {
   has("one, two, three"); /* however they are shuffled */
 }
 
-/* ---- Practice */
-
-/* Two skills, one right at once and one given up: what is kept, listed, and asked next; then a record that a stranger
- * wrote. */
-TEST(skills_are_practised_and_kept) {
-  char path[SCRATCH_BYTES + 40], right[64], *at;
-  tilewalk("practice ridge waves --seed 5 --count 2 --json --solutions");
-  assert_non_null(at = strstr(run.out, "\"answer\": \""));
-  snprintf(right, sizeof right, "%.*s\nnonsense\nhint\nskip\n", (int)strcspn(at + 11, "\""), at + 11);
-  write_file("typed", right);
-  tilewalk("practice ridge waves --seed 5 --count 2 <%s/typed");
-  has("Right.");
-  has("Hint 1 of 2.");
-  has("The answer is ");
-  has("1 of 2 right at the first try");
-  has("\nwaves: 0 of 1 right; lesson 5 teaches it\n");
-  assert_null(strstr(run.out, "\nridge: "));
-  tilewalk("practice ridge waves --list --csv");
-  has("ridge,ridge of a GPU,1,1,1,1,1\nwaves,waves of CTAs,5,0,1,0,0\n");
-  tilewalk("practice ridge waves --seed 5 --count 1 --json");
-  has("\"skill\": \"waves\""); /* the weaker */
-  write_file("typed", "5\n6\nquit\n");
-  tilewalk("lesson 5 <%s/typed");
-  tilewalk("practice tiled-bytes --list --csv"); /* two wrong answers to one question of a lesson count once */
-  has("tiled-bytes,bytes of tiled passes,3,0,1,0,0\n");
-  tilewalk("lesson practice");
-  assert_int_equal(run.exit_status, 2);
-  snprintf(path, sizeof path, "%s/tilewalk", folder);
-  assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
-  write_file("tilewalk/lessons.json",
-             "{\"tilewalk-lessons\": 1, \"lessons\": {\"practice\": {\"seed\": 1, \"block\": 0, \"finished\": false, "
-             "\"answers\": {\"ridge\": {\"box\": -99999999999, \"due\": 9223372036854775807, "
-             "\"tries\": true}, \"waves\": 7}}}}");
-  tilewalk("practice ridge waves --list --csv");
-  has("ridge,ridge of a GPU,1,0,0,0,");
-  has("waves,waves of CTAs,5,0,0,0,0");
-  tilewalk("lesson --lint lessons/course/practice.md");
-  has("1 lesson, 0 findings");
-  tilewalk("practice ridg");
-  assert_int_equal(run.exit_status, 2);
-  assert_non_null(strstr(run.err, "there is no skill 'ridg'"));
-}
-
 TEST(wrong_requests_are_refused) {
   static const char *const ROWS[][2] = {
       {"lesson 99", "there is no lesson '99'"},

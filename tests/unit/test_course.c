@@ -366,29 +366,6 @@ TEST(test_recorded_figures_are_the_recorded_ones) {
   }
 }
 
-/* ---- Skills */
-
-/* The first lesson that asks for a skill is the one that its explanation names. */
-TEST(test_skills_are_taught_where_they_say) {
-  Lesson practice;
-  Error error = {0};
-  size_t length;
-  char *text = read_file("lessons/course/practice.md", &length);
-  assert_int_equal(lesson_from_buffer(&practice, text, length, "practice.md", &error), STATUS_OK);
-  for (size_t k = 0; k < practice.n_asks; k++) {
-    int first = 0;
-    for (int l = LESSONS; l > 0; l--)
-      for (size_t a = 0; a < lessons[l - 1].n_asks; a++)
-        if (strcmp(lesson_text(&lessons[l - 1], lessons[l - 1].asks[a].skill), practice.asks[k].id) == 0) first = l;
-    char words[32];
-    snprintf(words, sizeof words, "Lesson %d.", first);
-    if (!strstr(lesson_text(&practice, practice.asks[k].explain), words) || !practice.asks[k].title.offset)
-      fail_msg("'%s': first asked for by lesson %d", practice.asks[k].id, first);
-  }
-  lesson_free(&practice);
-  free(text);
-}
-
 /* ---- The article's answers, and lesson 6 */
 
 /* By hand: 1 (148, not 185), 2 (64 x 2 MiB of K are as much as S), 3 (no launches), 8 (a batch of requests shares no

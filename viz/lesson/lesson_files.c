@@ -86,7 +86,6 @@ static Status find_name(const char *name, const char **found, const LessonFiles 
 static Status find_named(const char *name, char path[ASSETS_PATH_BYTES], Error *error) {
   LessonFiles *files = NULL;
   const char *found = NULL;
-  if (strcmp(name, "practice") == 0) return assets_find(path, ASSETS_PATH_BYTES, "lessons/course/practice.md", error);
   char relative[LESSON_NAME_BYTES * 2 + 24];
   Status status = lesson_files(&files, error);
   if (!status) status = find_name(name, &found, files, error);

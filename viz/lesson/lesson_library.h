@@ -18,7 +18,7 @@ typedef struct {
 /* The lessons that come with Tilewalk: the files lessons/course/NN-*.md, for the caller to free. NULL on error. */
 Status lesson_files(LessonFiles **files, Error *error);
 
-/* Reads a lesson by number ("2"), by name ("one-row", "02-one-row"; "practice": the skills), or by the
+/* Reads a lesson by number ("2"), by name ("one-row", "02-one-row"), or by the
  * path of a file that ends in ".md". `path` receives where it is. */
 Status lesson_load(const char *name, Lesson *lesson, char path[ASSETS_PATH_BYTES], Error *error);
 

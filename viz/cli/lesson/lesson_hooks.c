@@ -53,15 +53,6 @@ static bool is_known_need(void *context, const char *name) {
   return is_command(name) || is_function(name);
 }
 
-static bool is_skill(void *context, const char *name) {
-  Lesson practice;
-  (void)context;
-  const bool is_one =
-      lesson_load_named("practice", &practice, NULL) == STATUS_OK && lesson_find_ask(&practice, name) >= 0;
-  lesson_free(&practice);
-  return is_one;
-}
-
 static Status check_state(void *context, const char *state, const LessonShow *show, Error *error) {
   (void)context;
   Request request = {0};
@@ -140,7 +131,6 @@ LessonHooks lesson_hooks(LessonLintContext *context) {
                        .check_link = check_link,
                        .picture = picture,
                        .is_known_need = is_known_need,
-                       .is_skill = is_skill,
                        .look_at = lesson_look,
                        .finding = print_finding};
 }

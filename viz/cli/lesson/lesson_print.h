@@ -32,6 +32,13 @@ Status lesson_print_show(const char *state, const LessonShow *show, bool plays, 
  * sits at a terminal. */
 Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error);
 
+/* Asks the one question of a lesson (lesson_leave), which it takes over, and keeps nothing. */
+typedef struct {
+  bool is_right, has_stopped;
+  int tries, hints;
+} LessonLeft;
+Status lesson_walk_question(Lesson *lesson, uint64_t seed, const char *heading, LessonLeft *left, Io *io, Error *error);
+
 /* ---- Other ways out */
 
 /* Writes a package of QTI into a folder that is not there yet. */

@@ -29,6 +29,7 @@ typedef struct {
   bool is_terminal, stopped; /* stopped: the learner left, or the input ended */
   bool is_watching;          /* a file that answers is judged at every save */
   LessonFile file;           /* of the open question */
+  const char *heading;       /* of a question that is asked alone; NULL: a lesson is walked */
   char state[LESSON_STATE_BYTES];
   char *line;
   size_t line_bytes;
@@ -145,6 +146,7 @@ static void print_to_do(Walk *w) {
 }
 
 static void print_end(Walk *w, const char *right, const char *first) {
+  if (w->heading) return;
   char words[128], more[160];
   snprintf(words, sizeof words, "The lesson is done: %s right, not counting predictions.", right);
   snprintf(more, sizeof more, "%s%s'tilewalk lesson' lists the others.", first, *first ? " " : "");
@@ -179,7 +181,9 @@ static Status print_part(Walk *w, const LessonPart *part, Error *error) {
   case PART_HEADING:
   case PART_HINT:
     text_print(w->io->out, &w->io->style, role, part->kind == PART_HINT ? "  %s" : "%s",
-               part->kind == PART_HINT ? words : text);
+               part->kind == PART_HINT ? words
+               : w->heading            ? w->heading
+                                       : text);
     fputc('\n', w->io->out);
     if (part->kind == PART_HINT) say(w, ROLE_PLAIN, text);
     break;
@@ -369,7 +373,7 @@ static Status recall(Walk *w, Error *error) {
 static Status walk(Walk *w, Error *error) {
   LessonSession *s = &w->session;
   const LessonViewer viewer = {.data = w, .set = set_state};
-  print_title(w);
+  if (!w->heading) print_title(w);
   w->next_block = s->at;
   Status status = s->at > 0 ? recall(w, error) : STATUS_OK;
   if (!status) lesson_session_start(s, &viewer);
@@ -385,23 +389,41 @@ static Status walk(Walk *w, Error *error) {
     lesson_session_next(s);
     status = print_new(w, error);
   }
-  if (!status && w->stopped && *s->progress.path && !s->progress.has_warned)
+  if (!status && w->stopped && !w->heading && *s->progress.path && !s->progress.has_warned)
     say(w, ROLE_DIM, "Stopped. The same command goes on from here.");
   return status;
 }
 
-Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error) {
+/* With a heading nothing is kept, and *left is the answer to the first question. */
+static Status open_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, const char *heading,
+                        LessonLeft *left, Io *io, Error *error) {
   Walk *w = calloc(1, sizeof *w);
   if (!w) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
   w->io = io;
+  w->heading = heading;
   w->is_terminal = text_is_terminal(stdin) && text_is_terminal(io->out);
   w->is_watching = watches || w->is_terminal;
   if (w->is_watching) setvbuf(stdin, NULL, _IONBF, 0); /* what was read ahead could not be waited for */
   Status status = lesson_session_open(&w->session, lesson, &LESSON_LIMITS, options, io->err, error);
+  if (heading) w->session.progress.path[0] = '\0';
   if (!status) status = walk(w, error);
+  if (!status && left) {
+    const LessonAnswer *a = &w->session.answers[0];
+    *left = (LessonLeft){a->is_right, w->stopped, a->tries, a->hints.n};
+  }
   lesson_session_close(&w->session);
   lesson_page_free(&w->page);
   free(w->line);
   free(w);
   return status;
+}
+
+Status lesson_walk(Lesson *lesson, const LessonSessionOptions *options, bool watches, Io *io, Error *error) {
+  return open_walk(lesson, options, watches, NULL, NULL, io, error);
+}
+
+Status lesson_walk_question(Lesson *lesson, uint64_t seed, const char *heading, LessonLeft *left, Io *io,
+                            Error *error) {
+  const LessonSessionOptions options = {.seed = seed, .has_seed = true, .restart = true};
+  return open_walk(lesson, &options, false, heading, left, io, error);
 }
