@@ -14,7 +14,8 @@
 #include "viz/lesson/lesson_workshop.h"
 #include "viz/request/assets.h"
 
-static const char *const TASKS[] = {"online", "attention"};
+static const char *const TASKS[] = {"map",     "block-sum", "row-sums", "transpose", "padding",
+                                    "softmax", "online",    "multiply", "attention", "merge"};
 enum { N_TASKS = sizeof TASKS / sizeof *TASKS, PTX_BYTES = 4 << 20 };
 
 static ProgramTask *task_of(const char *name) {
@@ -106,7 +107,7 @@ static char *recorded_answer(const char *name, const ProgramTask *task, int k) {
 }
 
 TEST(references_pass_and_mutants_are_told_what_they_are) {
-  const int step = test_depth() > 1 ? 1 : 2 * ONE_OF; /* all of them by hand */
+  const int step = test_depth() > 1 ? 1 : 4 * ONE_OF; /* all of them by hand */
   int n = 0, own = 0;
   for (int t = 0; t < N_TASKS; t++) {
     ProgramTask *task = task_of(TASKS[t]);
@@ -125,7 +126,7 @@ TEST(references_pass_and_mutants_are_told_what_they_are) {
     free(task);
   }
   print_message("%d mutants get a word, %d their own\n", n, own);
-  assert_true(n >= 12 / step && 10 * own >= 8 * n);
+  assert_true(n >= 60 / step && 10 * own >= 8 * n);
 }
 
 /* ---- References against plain loops in fp64 ---- */
@@ -140,12 +141,38 @@ typedef struct {
 static double at(const Inputs *in, int a, int64_t i) { return spec_element(in->spec[a].type, in->bytes[a], i); }
 static int64_t whole(const Inputs *in, int a) { return ((const int32_t *)in->bytes[a])[0]; }
 
+static double scale_add(const Inputs *in, int64_t i) { return at(in, 1, 0) * at(in, 2, i) + at(in, 3, i); }
+
+static double block_sum(const Inputs *in, int64_t b) {
+  double s = 0;
+  for (int64_t i = 256 * b; i < 256 * b + 256 && i < whole(in, 0); i++) s += at(in, 1, i);
+  return s;
+}
+
+static double row_sums(const Inputs *in, int64_t row) {
+  double s = 0;
+  for (int64_t c = 0; c < whole(in, 1); c++) s += at(in, 2, row * whole(in, 1) + c);
+  return s;
+}
+
+static double transposed(const Inputs *in, int64_t i) {
+  const int64_t n = whole(in, 0);
+  return at(in, 1, i % n * n + i / n);
+}
+
 static double softmax(const Inputs *in, int64_t i) {
   const int64_t n = whole(in, 0), row = i / n;
   double m = -INFINITY, l = 0;
   for (int64_t j = 0; j < n; j++) m = fmax(m, at(in, 1, 0) * at(in, 2, row * n + j));
   for (int64_t j = 0; j < n; j++) l += exp(at(in, 1, 0) * at(in, 2, row * n + j) - m);
   return exp(at(in, 1, 0) * at(in, 2, i) - m) / l;
+}
+
+static double product(const Inputs *in, int64_t i) {
+  const int64_t n = whole(in, 0);
+  double s = 0;
+  for (int64_t k = 0; k < n; k++) s += at(in, 1, i / n * n + k) * at(in, 2, k * n + i % n);
+  return s;
 }
 
 static double attended(const Inputs *in, int64_t i) {
@@ -157,6 +184,17 @@ static double attended(const Inputs *in, int64_t i) {
     m = fmax(m, s[j]);
   }
   for (int64_t j = 0; j < N; j++) l += exp(s[j] - m), o += exp(s[j] - m) * at(in, 4, j * 32 + c);
+  return o / l;
+}
+
+static double merged(const Inputs *in, int64_t i) {
+  const int64_t rows = whole(in, 0), splits = whole(in, 1), row = i / 64;
+  double l = 0, o = 0, m = -INFINITY;
+  for (int64_t s = 0; s < splits; s++) m = fmax(m, at(in, 2, s * rows + row));
+  for (int64_t s = 0; s < splits; s++) {
+    const double f = exp(at(in, 2, s * rows + row) - m);
+    l += f * at(in, 3, s * rows + row), o += f * at(in, 4, (s * rows + row) * 64 + i % 64);
+  }
   return o / l;
 }
 
@@ -207,7 +245,8 @@ static void check_reference(const char *name, const ProgramTask *task, int state
 }
 
 TEST(references_compute_what_plain_loops_do) {
-  double (*const EXPECTED[N_TASKS])(const Inputs *, int64_t) = {softmax, attended};
+  double (*const EXPECTED[N_TASKS])(const Inputs *, int64_t) = {scale_add, block_sum, row_sums, transposed, transposed,
+                                                                softmax,   softmax,   product,  attended,   merged};
   for (int t = 0; t < N_TASKS; t++) {
     ProgramTask *task = task_of(TASKS[t]);
     for (int k = 0; k < task->n_states; k++) check_reference(TASKS[t], task, k, EXPECTED[t]);
@@ -225,7 +264,7 @@ static double seconds(void) {
 
 #define HEAD                                                                                                           \
   ".version 7.2\n.target sm_80\n.address_size 64\n"                                                                    \
-  ".visible .entry row_softmax(.param .u32 a, .param .f32 b, .param .u64 c, .param .u64 d)\n{\n"                       \
+  ".visible .entry scale_add(.param .u32 a, .param .f32 b, .param .u64 c, .param .u64 d)\n{\n"                         \
   ".reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .pred %p<3>;\n"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -252,19 +291,19 @@ TEST(kernels_that_play_with_the_grader_end_with_a_word) {
        ""}, /* a constant */
       {HEAD "ld.param.u64 %rd1, [d];\nadd.s64 %rd1, %rd1, 1048576;\nld.global.f32 %f1, [%rd1];\n"
             "st.global.f32 [%rd1], %f1;\nret;\n}\n",
-       "past the end of P"}, /* looks for the answers */
+       "past the end of y"}, /* looks for the answers */
       {HEAD "ret;\n}\n", "should be"},
-      {".version 7.2\n.target sm_80\n.address_size 64\n.visible .entry row_softmax(.param .u64 a)\n{\nret;\n}\n",
+      {".version 7.2\n.target sm_80\n.address_size 64\n.visible .entry scale_add(.param .u64 a)\n{\nret;\n}\n",
        "its parameters are not those"},
       {".version 7.2\n.target sm_80\n.address_size 64\n.visible .entry other()\n{\nret;\n}\n",
-       "has no kernel 'row_softmax'"},
+       "has no kernel 'scale_add'"},
       {"\x7f\x45LF.version", ""},
       {"", ""},
   };
-  ProgramTask *task = task_of("online");
+  ProgramTask *task = task_of("map");
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     const double began = seconds();
-    const TaskJudgement j = judge("online", task, ROWS[k].text);
+    const TaskJudgement j = judge("map", task, ROWS[k].text);
     if (!j.verdict || !*j.why || !strstr(j.why, ROWS[k].says))
       fail_msg("row %zu is %s: %s", k, task_verdict_name(task, &j), j.why);
     if (seconds() - began > LIMIT_S) fail_msg("row %zu took %.1f s", k, seconds() - began);
@@ -338,30 +377,51 @@ static const char *const SLIPS[][2] = {
     {"threadIdx.x", "threadIdx.y"},
     {"threadIdx.x", "0"},
     {"blockIdx.x", "0"},
+    {"blockIdx.y", "blockIdx.x"},
     {"32", "16"},
     {"32", "31"},
+    {"16", "8"},
+    {"256", "128"},
     {"128", "64"},
     {" = 0", " = 1"},
     {"fmaxf", "fminf"},
+    {" && ", " || "},
     {" += ", " = "},
     {"__syncthreads();", ""},
     {"expf(", "("},
+    {"tx", "ty"},
+    {"ty", "tx"},
+    {"column", "row"},
     {"[t]", "[0]"},
+    {" ? ", " ? 2 * "},
     {"[k]", "[0]"},
     {"-INFINITY", "0"},
+    {" == 0", " == 1"},
     {" = m;", " = 0;"},
+    {"[i]", "[i + 1]"},
     {" s ", " t "},
+    {"lane", "row"},
     {"j0 + r", "r"},
     {" n ", " 32 "},
+    {"half", "256"},
+    {" / 2", " / 4"},
+    {"k + ", ""},
     {" * scale", ""},
+    {"x[i]", "y[i]"},
+    {"y[i]", "x[i]"},
+    {" + y[i]", ""},
     {"blockDim.x", "gridDim.x"},
     {"blockDim.x", "32"},
     {"blockIdx.x", "1"},
     {" < n", " < n / 2"},
     {" < n", " < n - 1"},
     {" < ", " == "},
+    {"[i]", "[i / 2]"},
+    {" = a", " = -a"},
     {" * ", " / "},
     {" * ", " * 2 * "},
+    {"[i]", "[0]"},
+    {"(i < ", "(1 + i < "},
 };
 /* Made mutants that pass, and should. */
 static const char *const EQUIVALENT[] = {
@@ -380,19 +440,36 @@ static const char *const EQUIVALENT[] = {
     "float s = 1;\n      for (int", /* softmax does not see what is added to all scores */
 };
 static const char *const REWRITINGS[][2] = {
+    {"blockIdx.x * blockDim.x + threadIdx.x", "threadIdx.x + blockDim.x * blockIdx.x"},
+    {"a * x[i] + y[i]", "fmaf(a, x[i], y[i])"},
+    {"(i < n)", "(!(i >= n))"},
+    {"half /= 2", "half >>= 1"},
+    {"half > 0", "half >= 1"},
     {"const int ", "int "},
     {"float s = 0;", "float s = 0.0f;"},
     {"__syncthreads();", "__syncthreads(); __syncthreads();"},
     {"32", "(31 + 1)"},
+    {"c += 32", "c = c + 32"},
+    {"part[t] += part[t + half]", "part[t] = part[t] + part[t + half]"},
     {" / l", " * (1 / l)"},
     {"128", "(2 * 64)"},
     {"m = now;", "m = fmaxf(m, now);"},
+    {"k < 32", "k <= 31"},
+    {"e < 16", "e != 16"},
     {"threadIdx.x", "(int)threadIdx.x"},
     {" / sum", " * (1.f / sum)"},
     {"    ", "  /* a comment */  "},
+    {"row * d + c", "c + d * row"},
     {"float ", "float /* fp32 */ "},
+    {"x < n && y + k < n", "y + k < n && x < n"},
     {"o[c] * f + p * v[r][c]", "p * v[r][c] + f * o[c]"},
     {"l * f + p", "p + f * l"},
+    {"(row + k) * n + column", "column + n * (k + row)"},
+    {"s = 0; s < splits; s++", "s = splits - 1; s >= 0; s--"},
+    {"== 0", "< 1"},
+    {"sum += a[ty][e] * b[e][tx]", "sum = fmaf(a[ty][e], b[e][tx], sum)"},
+    {"k += 16", "k = k + 16"},
+    {"half = 128", "half = 256 / 2"},
 };
 
 TEST(made_mutants_are_refused_and_rewritings_pass) {
@@ -443,5 +520,5 @@ TEST(made_mutants_are_refused_and_rewritings_pass) {
   print_message("%d of %d made mutants are refused (%d by clang), %d more are equivalent, %d get a sentence\n", refused,
                 all, unreadable, equivalent, told);
   print_message("%d rewritings pass\n", rewritten);
-  assert_true(100 * refused >= 95 * all && rewritten >= 15);
+  assert_true(100 * refused >= 95 * all && rewritten >= 50);
 }
