@@ -84,7 +84,7 @@ WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wr
 SYSTEM_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,$(shell sed -n 's|^ \* wrapped: \(.*\) \*/$$|\1|p' tests/unit/test_record.c))
 $(BUILD)/tests/test_record: WRAP += $(SYSTEM_WRAP)
 
-.PHONY: all run test test-model check check-model bench pictures accuracy ablations layers rooms mutate fuzz setup clean help
+.PHONY: all run test test-model check check-model bench pictures accuracy ablations layers rooms prove-red fuzz setup clean help
 .SECONDARY:
 all: $(PROGRAM)
 
@@ -126,8 +126,8 @@ layers: $(OBJ)
 	@tests/support/layers.sh . $(BUILD)
 fuzz: # needs clang; the same targets replay their corpus with any compiler in `make test`
 	@tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
-mutate: $(PROGRAM) $(call binaries,tests/*/test_*.c) # changes the program here and there, and asks its tests
-	@COMPILE='$(COMPILE)' LINK='$(LINK) $(QUICK) $(WRAP)' WRAP='$(WRAP)' SYSTEM_WRAP='$(SYSTEM_WRAP)' LIBS='$(LINK_LIBS)' MUTATE_SECONDS=$(MUTATE_SECONDS) tests/support/mutate.py $(BUILD) $(MUTATE)
+prove-red: # each formula wrong in turn: the tests must notice
+	@tests/support/prove_red.py $(BUILD) $(RED)
 clean:
 	rm -rf $(BUILD)
 
@@ -185,7 +185,7 @@ help:
 #: make         build     make clean     make install  PREFIX=/usr/local DESTDIR=     make uninstall     make bench  speed
 #: make kernels the CUDA kernels (needs nvcc)     make test-model  predictions of L2 against recorded counters: minutes
 #: make layers  no room uses what it must not     make rooms  how large each room is and may be (.ci/rooms)
-#: make fuzz    FUZZ_SECONDS=60 for each parser   make mutate  changes of the program that tests must notice
+#: make fuzz    FUZZ_SECONDS=60 for each parser   make prove-red  formulas made wrong, which tests must notice
 #: make pictures  the gallery   make accuracy, make ablations  the tables of sim/l2/MODEL.md
 #: make web     the viewer as web pages   make web-serve  shows it   make test-web  in Chromium   make bench-web  times it
 #: make dist    the source as an archive   make deb  the Debian package   make wheel  for Python   make build/libtilewalk.so
