@@ -1,5 +1,5 @@
-/* tilewalk serve: a model on GPUs, what it keeps, reads and computes, and how long prompt and token take at least. */
-#include <inttypes.h>
+/* tilewalk kvcache and serve: how large a model's KV cache is and how it grows; what fits the GPUs that serve the model,
+ * and how long prompt and token take at least. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,30 +7,14 @@
 
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
-#include "viz/cli/serve/batch_table.h"
 #include "viz/cli/command.h"
 #include "viz/cli/reply.h"
-#include "viz/cli/serve/serve_figures.h"
 #include "viz/cli/serve/serve_printed.h"
-#include "viz/request/description.h"
-
-#define DEFAULT_MODEL "llama-3.1-70b"
-#define DEFAULT_GPU   "h100-sxm"
-
-typedef struct {
-  OutputRequest output;
-  char model[REQUEST_NAME_BYTES], gpu[REQUEST_NAME_BYTES], kernel[REQUEST_NAME_BYTES], lengths[4096];
-  int64_t n_gpus, batch, context, prompt, chunk, prefix, page, group;
-  bool has_kv_dtype, has_weights_dtype, printed;
-  KvDtype kv_dtype, weights_dtype;
-  Evict evict;
-} ServeOptions;
-
-/* ---- Setters ----------------------------------------------------------------------------------------------- */
+#include "viz/cli/serve/service.h"
 
 /* "streaming:4+2044", "h2o:512+512". */
 static Status set_evict(void *target, const char *value, Error *error) {
-  Evict *e = &((ServeOptions *)target)->evict;
+  Evict *e = &((Service *)target)->evict;
   char first[32], last[32];
   for (int kind = EVICT_NONE + 1; kind < EVICT_COUNT; kind++) {
     const size_t n = strlen(evict_name((EvictKind)kind));
@@ -47,209 +31,233 @@ static Status set_evict(void *target, const char *value, Error *error) {
                    quote_text(value).text);
 }
 
-/* ---- From options to a request ----------------------------------------------------------------------------- */
-
-static Status resolve_model(const ServeOptions *o, ServeRequest *r, Error *error) {
-  Status status = description_model(*o->model ? o->model : DEFAULT_MODEL, &r->model, error);
-  if (status) return status;
-  const KvModel *m = &r->model;
-  if (kvmodel_check_cache(m, error)) return error->status;
-  if (*m->no_cache || !m->heads)
-    return error_set(error, STATUS_BAD_REQUEST, "%.80s has no cache to serve from: %.90s", m->name,
-                     *m->no_cache ? m->no_cache : "it has no attention heads");
-  if (!m->parameters || !m->hidden || !m->vocab)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "%.80s: %s, so its matrices are not known; give a description (as in assets/models) with "
-                     "'parameters', 'hidden' and 'vocab'",
-                     m->name, *m->no_weights ? m->no_weights : "'parameters', 'hidden' and 'vocab' are not all given");
-  r->whole = kvmodel_cache(m);
-  if (o->has_kv_dtype) r->whole.dtype = o->kv_dtype;
-  r->whole.group = o->group;
-  r->whole.page_tokens = o->page;
-  return kvcache_complete(&r->whole, error);
-}
-
-/* Bytes of a weight as published, or of the type asked for; products in 8 bits only of fp8. */
-static void resolve_weights(const ServeOptions *o, ServeRequest *r) {
-  Serving *s = &r->serving;
-  const KvModel *m = &r->model;
-  KvDtype dtype = KV_BF16;
-  kvcache_dtype_from_name(m->weights_dtype, &dtype);
-  if (o->has_weights_dtype) dtype = o->weights_dtype;
-  s->weight_bytes = m->weights_bytes && !o->has_weights_dtype ? (double)m->weights_bytes / (double)m->parameters
-                                                              : kvcache_dtype_bits(dtype) / 8.0;
-  s->products = dtype == KV_FP8 ? DTYPE_FP8 : DTYPE_BF16;
-  if (gpu_flops_per_s(&r->gpu, s->products, true) <= 0) s->products = DTYPE_FP16;
-}
-
-static Status resolve_machine(const ServeOptions *o, ServeRequest *r, Error *error) {
-  Serving *s = &r->serving;
-  Status status = description_gpu(*o->gpu ? o->gpu : DEFAULT_GPU, &r->gpu, error);
-  s->n_gpus = o->n_gpus ? o->n_gpus : 1;
-  if (!status && (s->n_gpus < 1 || s->n_gpus > KVCACHE_MAX_HEADS || r->model.heads % s->n_gpus))
-    status =
-        error_set(error, STATUS_BAD_REQUEST,
-                  "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which do not divide evenly over those GPUs",
-                  s->n_gpus, r->model.name, r->model.heads);
-  if (!status && *o->kernel) status = description_kernel(o->kernel, &r->kernel, error);
-  r->has_kernel = *o->kernel != '\0';
-  s->cache = r->whole;
-  if (!status) status = kvcache_share(&s->cache, s->n_gpus, error);
-  if (!status && timing_rate(&r->gpu, TIME_MATH, DTYPE_FP16) <= 0)
-    status = error_set(
-        error, STATUS_BAD_REQUEST,
-        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk gpus)", r->gpu.name);
-  if (!status) resolve_weights(o, r);
-  return status;
-}
-
-static int shorter(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
-/* Sorted: a service does not ask in which order they were typed. */
-static Status resolve_lengths(const ServeOptions *o, ServeRequest *r, Error *error) {
-  if (*o->lengths && (o->batch || o->context))
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--lengths gives the length of each sequence; leave out --context and --batch");
-  char text[96];
-  snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, o->context ? o->context : 4096, o->batch ? o->batch : 1);
-  r->lengths = *o->lengths ? batch_lengths(o->lengths, error) : lengths_read(text, strlen(text), "--batch", error);
-  if (!r->lengths) return error->status;
-  qsort(r->lengths->lengths, (size_t)r->lengths->n, sizeof *r->lengths->lengths, shorter);
-  return STATUS_OK;
-}
-
-static Status resolve_load(const ServeOptions *o, ServeRequest *r, Error *error) {
-  const Status status = resolve_lengths(o, r, error);
-  if (status) return status;
-  const int64_t shortest = r->lengths->shortest, longest = r->lengths->longest;
-  r->prompt = o->prompt ? o->prompt : longest;
-  r->chunk = o->chunk;
-  r->prefix = o->prefix;
-  r->evict = o->evict;
-  if (r->prefix && r->evict.kind)
-    return error_set(error, STATUS_BAD_REQUEST, "--prefix and --evict: what is dropped is no longer shared; give one");
-  if (r->prefix >= shortest || r->prefix >= r->prompt)
-    return error_set(error, STATUS_BAD_REQUEST,
-                     "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
-                     r->prefix, shortest < r->prompt ? shortest : r->prompt);
-  if (r->prompt > SHAPE_MAX_N) return error_set(error, STATUS_TOO_LARGE, "--prompt is at most %" PRId64, SHAPE_MAX_N);
-  return STATUS_OK;
-}
-
-static Status resolve(const ServeOptions *o, ServeRequest *r, Error *error) {
-  Status status = resolve_model(o, r, error);
-  if (!status) status = resolve_machine(o, r, error);
-  if (!status) status = resolve_load(o, r, error);
-  if (!status) serve_point(r);
-  return status;
-}
-
-static int run_serve(void *options, Io *io, Error *error) {
-  const ServeOptions *o = options;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  Document d = reply_new(&o->output);
-  if (o->printed) return reply_print(&d, serve_printed(&d, error), io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
-  Figures figures;
-  ServeRequest *r = calloc(1, sizeof *r);
-  Status status = r ? resolve(o, r, error) : error_set(error, STATUS_NO_MEMORY, "no memory for a request");
-  if (!status) status = serve_figures(r, &figures, error);
-  if (!status) serve_fill(&d, r, &figures);
-  status = reply_print(&d, status, io, error);
-  if (r) free(r->lengths);
-  free(r);
-  return status ? EXIT_BAD_REQUEST : EXIT_DONE;
-}
-
-static const Option MODEL_OPTIONS[] = {
+static const Option SERVED_OPTIONS[] = {
     {.name = "model",
      .argument = "NAME|FILE",
-     OPTION_TEXT(ServeOptions, model, "the name of the model"),
+     OPTION_TEXT(Service, model_name, "the name"),
      .choices = "@models",
-     .help = "The model, by name or by a description file with its parameters. Default " DEFAULT_MODEL "."},
-    {.name = "weights-dtype",
-     .argument = "TYPE",
-     OPTION_CHOICE(ServeOptions, weights_dtype, "is no data type"),
-     .given = offsetof(ServeOptions, has_weights_dtype),
-     .names = KV_DTYPE_NAMES,
-     .help = "Type of the weights. Default: as published. fp8 is multiplied in fp8, int8 and int4 in 16 bits."},
+     .help = "The model: a name from `kvcache --list`, a config.json of Hugging Face, or a description file. Default "
+             "llama-3.1-70b; of kvcache llama-2-70b."},
     {.name = "gpu",
      .argument = "NAME|FILE",
-     OPTION_TEXT(ServeOptions, gpu, "the name of the GPU"),
+     OPTION_TEXT(Service, gpu_name, "the name"),
      .choices = "@gpus",
-     .help = "Default " DEFAULT_GPU "."},
+     .help = "Serve: default h100-sxm. Kvcache: also say what part of its memory the cache takes, and how long reading "
+             "it once takes."},
     {.name = "tp",
      .argument = "COUNT",
-     OPTION_COUNT(ServeOptions, n_gpus),
-     .help = "GPUs that share out heads and weights. Default 1."},
-    {.name = "kernel",
-     .argument = "NAME|FILE",
-     OPTION_TEXT(ServeOptions, kernel, "the name of the kernel"),
-     .choices = "@kernels",
-     .help = "Also predict the time of attention by this kernel's costs."},
+     OPTION_COUNT(Service, n_gpus),
+     .help = "GPUs that share out heads and weights (tensor parallelism): figures are of each. Default 1."},
+    {.name = "seq-len",
+     .also = "context",
+     .letter = 'N',
+     .argument = "N",
+     OPTION_COUNT(Service, tokens),
+     .help = "Tokens that each sequence has. Default 4096; of kvcache the model's context length."},
+    {.name = "batch",
+     .argument = "COUNT",
+     OPTION_COUNT(Service, batch),
+     .help = "Sequences of that length. Default 1."},
+    {.name = "lengths",
+     .argument = "LIST|FILE",
+     OPTION_TEXT(Service, lengths, "the list of lengths"),
+     .help = "Instead: the length of each, such as 3001,777,512x8, or a file of them."},
+    {.name = "dtype",
+     .also = "kv-dtype",
+     .argument = "TYPE",
+     OPTION_CHOICE(Service, whole.dtype, "is no data type of a cache"),
+     .given = offsetof(Service, has_dtype),
+     .names = KV_DTYPE_NAMES,
+     .help = "Type of the cache: {}. Default: the model's."},
+    {.name = "group",
+     .argument = "COUNT",
+     OPTION_COUNT(Service, whole.group),
+     .help = "Elements of a row that share a scale (quantised caches). Default: no scales."},
+    {.name = "scale-bytes",
+     .argument = "COUNT",
+     OPTION_COUNT(Service, whole.scale_bytes),
+     .help = "Bytes of one scale: 2 is fp16, 4 with a zero point. Default 2."},
+    {.name = "page",
+     .argument = "TOKENS",
+     OPTION_COUNT(Service, whole.page_tokens),
+     .help = "Page size of paged allocation. Default 16."},
     {0},
 };
 
-static const Option LOAD_OPTIONS[] = {
-    {.name = "batch",
+/* ---- Kvcache ----------------------------------------------------------------------------------------------- */
+
+static const Option LAYER_OPTIONS[] = {
+    {.name = "strict",
+     OPTION_FLAG(Service, is_strict),
+     .help = "Nothing more: keys that may bear on the cache and are not understood are always refused."},
+    {.name = "list", OPTION_FLAG(Service, lists), .help = "List the known models."},
+    {.name = "layers",
      .argument = "COUNT",
-     OPTION_COUNT(ServeOptions, batch),
-     .help = "Sequences that decode at once. Default 1."},
-    {.name = "context",
-     .letter = 'N',
+     OPTION_COUNT(Service, whole.layers),
+     .help = "Layers with attention, in place of the model's."},
+    {.name = "kv-heads",
+     .argument = "COUNT",
+     OPTION_COUNT(Service, whole.kv_heads),
+     .help = "K and V heads, in place of the model's."},
+    {.name = "head-dim",
+     .letter = 'd',
+     .argument = "D",
+     OPTION_COUNT(Service, whole.d),
+     .help = "Head dimension, in place of the model's."},
+    {.name = "window",
+     .argument = "W",
+     OPTION_COUNT(Service, whole.window),
+     .help = "Tokens that a layer with a sliding window keeps."},
+    {.name = "window-layers",
+     .argument = "COUNT",
+     OPTION_COUNT(Service, whole.window_layers),
+     .help = "How many layers have the window. Default: the model's, or all."},
+    {0},
+};
+
+static const Option MEMORY_OPTIONS[] = {
+    {.name = "max-tokens",
      .argument = "N",
-     OPTION_COUNT(ServeOptions, context),
-     .help = "Tokens that each of them has. Default 4096."},
-    {.name = "lengths",
-     .argument = "LIST|FILE",
-     OPTION_TEXT(ServeOptions, lengths, "the list of lengths"),
-     .help = "Instead: the length of each, such as 3001,777,512x8, or a file of them."},
+     OPTION_COUNT(Service, max_tokens),
+     .help = "What contiguous allocation reserves for each sequence. Default: the context length."},
+    {.name = "block",
+     .argument = "B",
+     OPTION_COUNT(Service, block),
+     .help = "Rows that attention reads at once. Default 128."},
+    {.name = "append",
+     .argument = "COUNT",
+     OPTION_COUNT(Service, n_steps),
+     .help = "Append so many more tokens and show each step."},
+    {.name = "budget",
+     .argument = "SIZE",
+     OPTION_SIZE(Service, budget_bytes),
+     .to.what = "a budget of 0 bytes; give a size such as 60GiB",
+     .help = "Memory of each GPU for the cache, such as 60GiB: how many tokens and sequences it holds."},
+    {.name = "weights",
+     .argument = "SIZE",
+     OPTION_SIZE(Service, weights_bytes),
+     .to.what = "weights of 0 bytes; give a size such as 60GiB",
+     .help = "Weights of the whole model, beside the cache. Default: the model's, where its file has them."},
+    {.name = "in-flight",
+     .argument = "TOKENS",
+     OPTION_COUNT(Service, in_flight),
+     .help = "Tokens of a sequence in one batch: while a prompt is read in pieces, a window keeps that many more, "
+             "less one. Default 1."},
+    {0},
+};
+
+static const OptionSet KVCACHE_SETS[] = {
+    {"Model and sequences", SERVED_OPTIONS, 0},
+    {"Layers", LAYER_OPTIONS, 0},
+    {"Memory", MEMORY_OPTIONS, 0},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(Service, output)},
+    {0},
+};
+
+static int run_kvcache(void *options, Io *io, Error *error) {
+  Service *s = options;
+  Status status = output_request_check(&s->output, error);
+  if (!status && !s->lists) status = service_complete(s, false, error);
+  Document d = reply_new(&s->output);
+  if (!status) status = s->lists ? kvcache_list(&d, error) : kvcache_figures(s, &d, error);
+  service_free(s);
+  return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
+
+const Command COMMAND_KVCACHE = {
+    .name = "kvcache",
+    .summary = "KV cache of a model: size, growth, pages",
+    .usage = "[--model NAME] [-N TOKENS] [OPTION...]",
+    .description = "Computes what a model keeps for the tokens it has seen: 2 x layers x KV heads x d x bytes per "
+                   "element, for every token; what other data types and head counts would make of it; and what "
+                   "allocation in pages saves against reserving the longest sequence for each.",
+    .examples = "  # Llama 2 70B at 100,000 tokens\n"
+                "  tilewalk kvcache --model llama-2-70b -N 100000\n\n"
+                "  # any model of the Hugging Face Hub, from its config.json\n"
+                "  printf '{\"num_hidden_layers\": 2, \"num_attention_heads\": 8, \"hidden_size\": 512}' | tilewalk "
+                "kvcache --model - -N 32K\n\n"
+                "  # does it fit an H100, and how long does one token take to read it?\n"
+                "  tilewalk kvcache --model llama-3.1-70b --batch 4 -N 32K --gpu h100-sxm\n\n"
+                "  # serving: what 60 GiB of each of four GPUs hold, at 8,192 tokens a sequence\n"
+                "  tilewalk kvcache --model llama-3.1-70b --tp 4 --budget 60GiB -N 8K --gpu h100-sxm\n\n"
+                "  # 4-bit values with one fp16 scale for 64 of them\n"
+                "  tilewalk kvcache --model llama-3-8b --dtype int4 --group 64\n\n"
+                "  # token by token across a page boundary, with a sliding window of 8\n"
+                "  tilewalk kvcache --layers 1 --kv-heads 1 -d 4 --window 8 --page 4 -N 14 --append 6\n\n"
+                "  # four users, paged against contiguous\n"
+                "  tilewalk kvcache --lengths 100,2000,317,4000 --page 16\n",
+    .options_bytes = sizeof(Service),
+    .sets = KVCACHE_SETS,
+    .run = run_kvcache,
+};
+
+/* ---- Serve ------------------------------------------------------------------------------------------------- */
+
+static const Option LOAD_OPTIONS[] = {
+    {.name = "weights-dtype",
+     .argument = "TYPE",
+     OPTION_CHOICE(Service, weights_dtype, "is no data type"),
+     .given = offsetof(Service, has_weights_dtype),
+     .names = KV_DTYPE_NAMES,
+     .help = "Type of the weights. Default: as published. fp8 is multiplied in fp8, int8 and int4 in 16 bits."},
+    {.name = "kernel",
+     .argument = "NAME|FILE",
+     OPTION_TEXT(Service, kernel_name, "the name of the kernel"),
+     .choices = "@kernels",
+     .help = "Also predict the time of attention by this kernel's costs."},
     {.name = "prompt",
      .argument = "N",
-     OPTION_COUNT(ServeOptions, prompt),
+     OPTION_COUNT(Service, prompt),
      .help = "Tokens of a new prompt. Default: the longest."},
     {.name = "chunk",
      .argument = "N",
-     OPTION_COUNT(ServeOptions, chunk),
+     OPTION_COUNT(Service, chunk),
      .help = "The prompt comes in chunks of so many tokens."},
     {.name = "prefix",
      .argument = "N",
-     OPTION_COUNT(ServeOptions, prefix),
+     OPTION_COUNT(Service, prefix),
      .help = "Tokens that all sequences begin with: kept once, read once, and known to the prompt."},
-    {0},
-};
-
-static const Option CACHE_OPTIONS[] = {
-    {.name = "kv-dtype",
-     .argument = "TYPE",
-     OPTION_CHOICE(ServeOptions, kv_dtype, "is no data type"),
-     .given = offsetof(ServeOptions, has_kv_dtype),
-     .names = KV_DTYPE_NAMES,
-     .help = "Type of the cache. Default: the model's."},
-    {.name = "group",
-     .argument = "COUNT",
-     OPTION_COUNT(ServeOptions, group),
-     .help = "Elements of a row that share an fp16 scale. Default: no scales."},
-    {.name = "page", .argument = "TOKENS", OPTION_COUNT(ServeOptions, page), .help = "Tokens of a page. Default 16."},
     {.name = "evict",
      .argument = "HOW",
      .set = set_evict,
      .help = "Tokens that stay: streaming:SINKS+RECENT (StreamingLLM) or h2o:HEAVY+RECENT."},
     {.name = "printed",
-     OPTION_FLAG(ServeOptions, printed),
+     OPTION_FLAG(Service, is_printed),
      .help = "Instead: figures that papers and projects print, beside what is computed for them."},
     {0},
 };
 
-static const OptionSet SETS[] = {
-    {"Model and machine", MODEL_OPTIONS, 0},
+static const OptionSet SERVE_SETS[] = {
+    {"Model and sequences", SERVED_OPTIONS, 0},
     {"Load", LOAD_OPTIONS, 0},
-    {"Cache", CACHE_OPTIONS, 0},
-    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(ServeOptions, output)},
+    {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(Service, output)},
     {0},
 };
+
+static Status answer(Service *s, Document *d, Error *error) {
+  Status status = service_complete(s, true, error);
+  if (!status) status = serve_figures(s, d, error);
+  service_free(s);
+  return status;
+}
+
+Status serve_of_line(const char *line, Document *d, Error *error) {
+  Service *s = calloc(1, sizeof *s);
+  if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for a request");
+  OptionParser parser = request_parser(SERVE_SETS, s);
+  Status status = options_parse_state(&parser, line, error);
+  if (!status) status = answer(s, d, error);
+  free(s);
+  return status;
+}
+
+static int run_serve(void *options, Io *io, Error *error) {
+  Service *s = options;
+  Status status = output_request_check(&s->output, error);
+  Document d = reply_new(&s->output);
+  if (!status) status = s->is_printed ? serve_printed(&d, error) : answer(s, &d, error);
+  return reply_print(&d, status, io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+}
 
 const Command COMMAND_SERVE = {
     .name = "serve",
@@ -267,22 +275,7 @@ const Command COMMAND_SERVE = {
                 "  # a cache of 4 bits, a scale for 64 elements; or 4 sinks and the last 2,044 tokens\n"
                 "  tilewalk serve --model llama-3-8b --batch 64 -N 16K --kv-dtype int4 --group 64\n"
                 "  tilewalk serve --model llama-3-8b --batch 64 -N 16K --evict streaming:4+2044\n",
-    .options_bytes = sizeof(ServeOptions),
-    .sets = SETS,
+    .options_bytes = sizeof(Service),
+    .sets = SERVE_SETS,
     .run = run_serve,
 };
-
-/* ---- Figures in print -------------------------------------------------------------------------------------- */
-
-Status serve_of_line(const char *line, Figures *figures, Error *error) {
-  ServeOptions o = {0};
-  OptionParser parser = request_parser(SETS, &o);
-  ServeRequest *r = calloc(1, sizeof *r);
-  if (!r) return error_set(error, STATUS_NO_MEMORY, "no memory for a request");
-  Status status = options_parse_state(&parser, line, error);
-  if (!status) status = resolve(&o, r, error);
-  if (!status) status = serve_figures(r, figures, error);
-  free(r->lengths);
-  free(r);
-  return status;
-}

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "viz/chart/plot.h"
 #include "viz/text/print.h"
@@ -68,6 +69,19 @@ static void open_container(Document *d, const char *key, json_t *container) {
   else
     d->open[d->depth++] = container;
   json_decref(container);
+}
+
+void put_at(Document *d, const char *path, json_t *value) {
+  const int depth = d->depth;
+  for (const char *dot; d->depth && (dot = strchr(path, '.')); path = dot + 1) {
+    char part[64];
+    snprintf(part, sizeof part, "%.*s", (int)(dot - path), path);
+    json_t *const there = json_object_get(d->open[d->depth - 1], part);
+    open_container(d, part, there ? json_incref(there) : json_object());
+    if (d->status) break;
+  }
+  put_json(d, path, value);
+  d->depth = depth;
 }
 
 static bool is_json(const Document *d) { return d->form == DOCUMENT_JSON && !d->status; }

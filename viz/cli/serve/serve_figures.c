@@ -1,338 +1,265 @@
-#include "viz/cli/serve/serve_figures.h"
-
+/* What `tilewalk serve` says: memory of each GPU, a prompt, a step of decode; each with its kind and its reason. */
+#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "viz/cli/serve/service.h"
 #include "viz/text/number.h"
-
-void serve_point(ServeRequest *r) {
-  r->serving.model = &r->model;
-  r->serving.gpu = &r->gpu;
-  r->serving.kernel = r->has_kernel ? &r->kernel : NULL;
-}
 
 static const char COUNTED[] = "counted", BOUND[] = "bound", ASSUMED[] = "assumed";
 
-/* The one that is filled in next; the caller gives its value. */
-static Figure *add(Figures *f, const char *section, const char *key, const char *label, const char *kind,
-                   const char *format, ...) __attribute__((format(printf, 6, 7)));
-static Figure *add(Figures *f, const char *section, const char *key, const char *label, const char *kind,
-                   const char *format, ...) {
-  Figure *one = &f->list[f->n < FIGURES_MAX ? f->n++ : FIGURES_MAX - 1];
-  va_list arguments;
-  *one = (Figure){.section = section, .key = key, .label = label, .kind = kind};
-  va_start(arguments, format);
-  vsnprintf(one->from, sizeof one->from, format, arguments);
-  va_end(arguments);
-  return one;
-}
-
-#define ADD(what, amount, section, key, label, kind, ...)                                                              \
-  do {                                                                                                                 \
-    Figure *added = add(f, section, key, label, kind, __VA_ARGS__);                                                    \
-    added->form = what;                                                                                                \
-    added->value = amount;                                                                                             \
-  } while (0)
+static const char *times_are(const Service *s) { return s->model.experts ? ASSUMED : BOUND; }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------ */
 
-/* Of the sequences' caches on one GPU. */
+/* What lies in the memory of one GPU of so many. */
 typedef struct {
-  Wide used_bytes, page_bytes, table_bytes, shared_bytes;
-  Wide tokens;
-} Stored;
-
-/* Whole pages of the prefix are kept once: vLLM's and SGLang's caches of prefixes share no part of a page. */
-static int64_t shared_tokens(const ServeRequest *r) { return r->prefix / r->whole.page_tokens * r->whole.page_tokens; }
-
-static Stored store(const ServeRequest *r, const Serving *serving) {
-  const KvCache *c = &serving->cache;
-  const Lengths *all = r->lengths;
-  Stored s = {0};
-  for (int64_t k = 0; k < all->n; k++) {
-    const int64_t kept = evict_kept(&r->evict, all->lengths[k]);
-    const KvState one = kvcache_seek(c, kept);
-    s.tokens += wide(kept);
-    s.used_bytes += one.bytes, s.page_bytes += one.page_bytes, s.table_bytes += one.table_bytes;
-  }
-  s.shared_bytes = kvcache_seek(c, shared_tokens(r)).page_bytes * wide(all->n - 1);
-  return s;
-}
-
-static double fixed_bytes(const ServeRequest *r, const Serving *serving) {
-  double sum = 0;
-  for (int i = 0; i < r->model.n_fixed; i++) sum += (double)r->model.fixed[i].layers * (double)r->model.fixed[i].bytes;
-  return sum / (double)serving->n_gpus;
-}
-
-/* Scores that H2O sums up for each kept token and KV head, in fp32 (assumed). */
-static double score_bytes(const ServeRequest *r, const Serving *serving) {
-  KvGroup groups[KVCACHE_GROUPS_MAX];
-  const int n = kvcache_groups(&serving->cache, groups);
-  double rows = 0, kept = 0;
-  for (int g = 0; g < n; g++) rows += (double)groups[g].layers * (double)(groups[g].latent ? 1 : groups[g].kv_heads);
-  for (int64_t k = 0; k < r->lengths->n; k++) kept += (double)evict_kept(&r->evict, r->lengths->lengths[k]);
-  return r->evict.kind == EVICT_H2O ? 4 * rows * kept : 0;
-}
-
-/* What lies in the memory of one GPU. */
-typedef struct {
-  Stored kept;
+  Kept kept;
   double weights, scores, fixed, all;
 } Taken;
 
-static Taken take_memory(const ServeRequest *r, const Serving *s) {
-  Taken t = {.kept = store(r, s),
-             .weights = serving_weights_bytes(s),
-             .scores = score_bytes(r, s),
-             .fixed = fixed_bytes(r, s) * (double)r->lengths->n};
-  t.all =
-      t.weights + (double)(t.kept.page_bytes - t.kept.shared_bytes) + t.scores + t.fixed + (double)t.kept.table_bytes;
+/* Whole pages of a prefix are kept once: vLLM's and SGLang's caches share no part of a page. */
+static Wide saved_bytes(const Service *s, const Kept *kept) { return kept->prefix_bytes * wide(s->n - 1); }
+
+static Taken take_memory(const Service *s, const Serving *serving) {
+  Taken t = {.kept = service_kept(s, &serving->cache),
+             .weights = serving_weights_bytes(serving),
+             .fixed = (double)service_fixed_bytes(s, serving->n_gpus) * (double)s->n};
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(&serving->cache, groups);
+  for (int g = 0; s->evict.kind == EVICT_H2O && g < n; g++) /* H2O's sums for each kept token and KV head, in fp32 */
+    t.scores +=
+        4 * (double)groups[g].layers * (double)(groups[g].latent ? 1 : groups[g].kv_heads) * (double)t.kept.tokens;
+  t.all = t.weights + (double)(t.kept.page_bytes - saved_bytes(s, &t.kept)) + t.scores + t.fixed +
+          (double)t.kept.table_bytes;
   return t;
 }
 
 /* The fewest GPUs that hold it, of numbers that heads divide over; 0: even a GPU for each head is too few. */
-static int64_t least_gpus(const ServeRequest *r) {
-  for (int64_t n = 1; n <= r->model.heads; n++) {
-    Serving s = r->serving;
-    s.n_gpus = n, s.cache = r->whole;
-    if (r->model.heads % n || kvcache_share(&s.cache, n, NULL)) continue;
-    if (take_memory(r, &s).all <= (double)r->gpu.hbm_bytes) return n;
+static int64_t least_gpus(const Service *s) {
+  for (int64_t n = 1; n <= s->model.heads; n++) {
+    Serving each = s->serving;
+    each.n_gpus = n, each.cache = s->whole;
+    if (s->model.heads % n || kvcache_share(&each.cache, n, NULL)) continue;
+    if (take_memory(s, &each).all <= (double)s->gpu.hbm_bytes) return n;
   }
   return 0;
 }
 
 /* Returns whether it fits. */
-static bool add_memory(const ServeRequest *r, Figures *f) {
-  static const char S[] = "memory";
-  const Serving *s = &r->serving;
-  const Taken taken = take_memory(r, s);
-  const Stored kept = taken.kept;
-  const int64_t longest = r->lengths->lengths[r->lengths->n - 1], held = evict_kept(&r->evict, longest);
-  const double hbm = (double)r->gpu.hbm_bytes, left = hbm - taken.all;
-  const double shared = (double)kvcache_seek(&s->cache, shared_tokens(r)).page_bytes,
-               one = (double)kvcache_seek(&s->cache, held).page_bytes + fixed_bytes(r, s) - shared;
-  const int64_t least = least_gpus(r);
-  ADD(FIGURE_BYTES, hbm, S, "hbm_bytes", "memory of each GPU", COUNTED, "%s's description", r->gpu.name);
-  ADD(FIGURE_BYTES, taken.weights, S, "weights_bytes", "weights", COUNTED, "%s parameters of %.3g B, over %lld GPU%s",
-      number_count(wide(r->model.parameters)).text, s->weight_bytes, (long long)s->n_gpus, s->n_gpus > 1 ? "s" : "");
-  ADD(FIGURE_BYTES, (double)kvcache_bytes_per_token(&s->cache), S, "token_bytes", "cache of one token", COUNTED,
-      "kvcache: all layers, %s", kvcache_dtype_name(s->cache.dtype));
-  ADD(FIGURE_BYTES, (double)kept.used_bytes, S, "kv_bytes", "KV cache", COUNTED, "kvcache: %s tokens",
-      number_count(kept.tokens).text);
-  ADD(FIGURE_BYTES, (double)kept.page_bytes, S, "page_bytes", "the same in pages", COUNTED,
-      "pages of %lld tokens; the longest's last page holds %lld", (long long)s->cache.page_tokens,
-      (long long)kvcache_seek(&s->cache, held).last_page_tokens);
-  ADD(FIGURE_BYTES, (double)kept.table_bytes, S, "table_bytes", "tables of pages", COUNTED, "4 B a page (vLLM: int32)");
-  if (r->prefix)
-    ADD(FIGURE_BYTES, (double)kept.shared_bytes, S, "shared_bytes", "saved by the prefix", COUNTED,
-        "its whole pages, kept once and not %s times", number_count(wide(r->lengths->n)).text);
-  if (r->evict.kind)
-    ADD(FIGURE_COUNT, (double)held, S, "kept_tokens", "tokens that stay", COUNTED, "of %s, %s: %lld and the last %lld",
-        number_count(wide(longest)).text, evict_name(r->evict.kind), (long long)r->evict.first,
-        (long long)r->evict.last);
-  if (taken.scores > 0)
-    ADD(FIGURE_BYTES, taken.scores, S, "score_bytes", "sums of scores", ASSUMED, "fp32 a kept token and KV head");
-  if (taken.fixed > 0)
-    ADD(FIGURE_BYTES, taken.fixed, S, "fixed_bytes", "states", COUNTED, "kvcache: whatever the length");
-  ADD(FIGURE_BYTES, fabs(left), S, "left_bytes", left >= 0 ? "left" : "lacking", COUNTED, "%s%.1f %% is taken",
-      left >= 0 ? "for activations; " : "it does not fit: ", 100 * taken.all / hbm);
-  ADD(FIGURE_COUNT, fmax(0, floor((hbm - taken.weights - shared) / one)), S, "sequences_that_fit", "sequences that fit",
-      COUNTED, "of the longest's size, beside the weights%s", shared > 0 ? " and one prefix" : "");
-  ADD(FIGURE_COUNT, (double)least, S, "least_gpus", least ? "fits from --tp" : "numbers of GPUs that fit", COUNTED,
-      least ? "the fewest GPUs that heads divide over" : "up to one for each of %lld heads", (long long)r->model.heads);
+static bool memory_figures(const Service *s, Figures *f) {
+  const Serving *serving = &s->serving;
+  const Taken t = take_memory(s, serving);
+  const int64_t held = evict_kept(&s->evict, s->longest), least = least_gpus(s);
+  const KvState longest = kvcache_seek(&serving->cache, held);
+  const double hbm = (double)s->gpu.hbm_bytes, left = hbm - t.all;
+  const double shared = (double)t.kept.prefix_bytes;
+  const double one = (double)longest.page_bytes + t.fixed / (double)s->n - shared;
+  figures_section(f, "memory", "Memory of each GPU");
+  figure(f, "hbm_bytes", IN_BYTES(hbm), COUNTED, "memory of each GPU", "%s's description", s->gpu.name);
+  figure(f, "weights_bytes", IN_BYTES(t.weights), COUNTED, "weights", "%s parameters of %.3g B, over %lld GPU%s",
+         number_count(wide(s->model.parameters)).text, serving->weight_bytes, (long long)s->n_gpus,
+         s->n_gpus > 1 ? "s" : "");
+  figure(f, "token_bytes", IN_BYTES(kvcache_bytes_per_token(&serving->cache)), COUNTED, "cache of one token",
+         "kvcache: all layers, %s", kvcache_dtype_name(serving->cache.dtype));
+  figure(f, "kv_bytes", IN_BYTES(t.kept.used_bytes), COUNTED, "KV cache", "kvcache: %s tokens",
+         number_count(t.kept.tokens).text);
+  figure(f, "page_bytes", IN_BYTES(t.kept.page_bytes), COUNTED, "the same in pages",
+         "pages of %lld tokens; the longest's last page holds %lld", (long long)serving->cache.page_tokens,
+         (long long)longest.last_page_tokens);
+  figure(f, "table_bytes", IN_BYTES(t.kept.table_bytes), COUNTED, "tables of pages", "4 B a page (vLLM: int32)");
+  if (s->prefix)
+    figure(f, "shared_bytes", IN_BYTES(saved_bytes(s, &t.kept)), COUNTED, "saved by the prefix",
+           "its whole pages, kept once and not %s times", number_count(wide(s->n)).text);
+  if (s->evict.kind)
+    figure(f, "kept_tokens", IN_COUNT(held), COUNTED, "tokens that stay", "of %s, %s: %lld and the last %lld",
+           number_count(wide(s->longest)).text, evict_name(s->evict.kind), (long long)s->evict.first,
+           (long long)s->evict.last);
+  if (t.scores > 0)
+    figure(f, "score_bytes", IN_BYTES(t.scores), ASSUMED, "sums of scores", "fp32 a kept token and KV head");
+  if (t.fixed > 0) figure(f, "fixed_bytes", IN_BYTES(t.fixed), COUNTED, "states", "kvcache: whatever the length");
+  figure(f, "left_bytes", IN_BYTES(fabs(left)), COUNTED, left >= 0 ? "left" : "lacking", "%s%.1f %% is taken",
+         left >= 0 ? "for activations; " : "it does not fit: ", 100 * t.all / hbm);
+  figure(f, "sequences_that_fit", IN_COUNT(fmax(0, floor((hbm - t.weights - shared) / one))), COUNTED,
+         "sequences that fit", "of the longest's size, beside the weights%s", shared > 0 ? " and one prefix" : "");
+  figure(f, "least_gpus", IN_COUNT(least), COUNTED, least ? "fits from --tp" : "numbers of GPUs that fit",
+         least ? "the fewest GPUs that heads divide over" : "up to one for each of %lld heads",
+         (long long)s->model.heads);
   return left >= 0;
 }
 
 /* ---- Times ------------------------------------------------------------------------------------------------- */
 
-static void add_prediction(const ServeRequest *r, const ServingStep *step, const char *section, Figures *f) {
-  if (!r->has_kernel || !step->has_prediction) return;
-  ADD(FIGURE_SECONDS, step->predicted_s, section, "attention_predicted_s", "attention, predicted",
-      time_kind_name(step->kind), "by %s's costs; sim says how far off they are", r->kernel.name);
-  ADD(FIGURE_BYTES, (double)step->boundary_read_bytes, section, "boundary_read_bytes", "reads by its tiles", COUNTED,
-      "across the SRAM boundary, all layers");
-}
-
 /* The longest of what comes one after the other. */
 static const char *binds(const ServingStep *s) {
+  static const char *const ATTENTION[TIME_PART_COUNT] = {
+      [TIME_HBM] = "attention: HBM", [TIME_MATH] = "attention: products", [TIME_EXP] = "attention: exponentials"};
   const double sent = isnan(s->sent_s) ? 0 : s->sent_s;
+  const int bound = (int)s->attention.bound;
   if (sent >= s->matrix_s && sent >= s->attention.bound_s) return "link";
-  if (s->attention.bound_s > s->matrix_s) {
-    switch (s->attention.bound) {
-    case TIME_HBM: return "attention: HBM";
-    case TIME_MATH: return "attention: products";
-    case TIME_EXP: return "attention: exponentials";
-    default: return "attention: SRAM or L2";
-    }
-  }
+  if (s->attention.bound_s > s->matrix_s)
+    return bound >= 0 && bound < TIME_PART_COUNT && ATTENTION[bound] ? ATTENTION[bound] : "attention: SRAM or L2";
   return s->weight_s >= s->flop_s ? "weights: HBM" : "matrices: products";
 }
 
-/* Whether a figure of the card's description names no source. */
-static bool is_assumed(const Gpu *gpu, const char *name) {
-  int n;
-  const KeyfileField *fields = gpu_fields(&n);
-  for (int f = 0; f < n; f++)
-    if (strcmp(fields[f].name, name) == 0) return gpu->notes[f].assumed;
-  return false;
-}
-
-/* The kind of what follows from a number of the model's description, which may say that it was assumed. */
-static const char *kind_by(const KvModel *m, size_t member, const char *kind) {
-  int n;
-  const KeyfileField *fields = kvmodel_fields(&n);
+/* The kind of what follows from a member of a description, which may say that it was assumed. */
+static const char *kind_by(const KeyfileField *fields, int n, const KeyfileNote *notes, size_t member,
+                           const char *kind) {
   for (int k = 0; k < n; k++)
-    if (fields[k].offset == member && m->notes[k].assumed) return ASSUMED;
+    if (fields[k].offset == member && notes[k].assumed) return ASSUMED;
   return kind;
 }
 
-static void add_step(const ServeRequest *r, const ServingStep *s, const char *section, Figures *f) {
-  const char *how = r->model.experts ? ASSUMED : kind_by(&r->model, offsetof(KvModel, vocab), COUNTED);
-  if (r->model.experts)
-    ADD(FIGURE_BYTES, s->weight_bytes, section, "weight_bytes", "weights read", how,
-        "%.1f of %lld experts a layer, where routing is uniform", s->experts, (long long)r->model.experts);
-  else
-    ADD(FIGURE_BYTES, s->weight_bytes, section, "weight_bytes", "weights read", how,
-        "all but the input's table of words, once a pass");
-  ADD(FIGURE_FLOPS, s->flops, section, "flops", "FLOPs of the matrices", how, "2 a weight and token");
-  ADD(FIGURE_SECONDS, s->matrix_s, section, "matrix_s", "matrices", r->model.experts ? ASSUMED : BOUND, "%s at %s",
-      s->weight_s >= s->flop_s ? "HBM" : "products",
-      s->weight_s >= s->flop_s ? number_si(timing_rate(&r->gpu, TIME_HBM, r->serving.products), "B/s").text
-                               : number_si(timing_rate(&r->gpu, TIME_MATH, r->serving.products), "FLOP/s").text);
-  ADD(FIGURE_BYTES, (double)s->kv_bytes, section, "kv_bytes", "K and V read", COUNTED, "kvcache: what queries see");
-  ADD(FIGURE_SECONDS, s->attention.bound_s, section, "attention_s", "attention", BOUND, "sim's floor: %s, all layers",
-      s->attention.bound == TIME_NONE ? "nothing" : timing_term_title(s->attention.bound));
-  add_prediction(r, s, section, f);
-  if (r->serving.n_gpus == 1) return;
-  ADD(FIGURE_BYTES, s->sent_bytes, section, "sent_bytes", "sent by each GPU",
-      kind_by(&r->model, offsetof(KvModel, hidden), COUNTED), "two all-reduces a layer, rows of %lld x 2 B",
-      (long long)r->model.hidden);
-  if (!isnan(s->sent_s))
-    ADD(FIGURE_SECONDS, s->sent_s, section, "sent_s", "all-reduces", BOUND, "half of the link's %s%s",
-        number_si(r->gpu.link_bytes_per_s, "B/s").text, is_assumed(&r->gpu, "link") ? ", assumed" : "");
+static void step_figures(const Service *s, const ServingStep *step, const Figures *f) {
+  const KvModel *m = &s->model;
+  int n_model, n_gpu;
+  const KeyfileField *of_model = kvmodel_fields(&n_model), *of_gpu = gpu_fields(&n_gpu);
+  const char *how = m->experts ? ASSUMED : kind_by(of_model, n_model, m->notes, offsetof(KvModel, vocab), COUNTED);
+  const bool by_bytes = step->weight_s >= step->flop_s;
+  const double rate = timing_rate(&s->gpu, by_bytes ? TIME_HBM : TIME_MATH, s->serving.products);
+  char weights[96] = "all but the input's table of words, once a pass";
+  if (m->experts)
+    snprintf(weights, sizeof weights, "%.1f of %lld experts a layer, where routing is uniform", step->experts,
+             (long long)m->experts);
+  figure(f, "weight_bytes", IN_BYTES(step->weight_bytes), how, "weights read", "%s", weights);
+  figure(f, "flops", IN_FLOPS(step->flops), how, "FLOPs of the matrices", "2 a weight and token");
+  figure(f, "matrix_s", IN_SECONDS(step->matrix_s), times_are(s), "matrices", "%s at %s", by_bytes ? "HBM" : "products",
+         number_si(rate, by_bytes ? "B/s" : "FLOP/s").text);
+  figure(f, "kv_bytes", IN_BYTES(step->kv_bytes), COUNTED, "K and V read", "kvcache: what queries see");
+  figure(f, "attention_s", IN_SECONDS(step->attention.bound_s), BOUND, "attention", "sim's floor: %s, all layers",
+         step->attention.bound == TIME_NONE ? "nothing" : timing_term_title(step->attention.bound));
+  if (s->has_kernel && step->has_prediction) {
+    figure(f, "attention_predicted_s", IN_SECONDS(step->predicted_s), time_kind_name(step->kind),
+           "attention, predicted", "by %s's costs; sim says how far off they are", s->kernel.name);
+    figure(f, "boundary_read_bytes", IN_BYTES(step->boundary_read_bytes), COUNTED, "reads by its tiles",
+           "across the SRAM boundary, all layers");
+  }
+  if (s->n_gpus == 1) return;
+  figure(f, "sent_bytes", IN_BYTES(step->sent_bytes),
+         kind_by(of_model, n_model, m->notes, offsetof(KvModel, hidden), COUNTED), "sent by each GPU",
+         "two all-reduces a layer, rows of %lld x 2 B", (long long)m->hidden);
+  if (isnan(step->sent_s)) return;
+  const char *link = kind_by(of_gpu, n_gpu, s->gpu.notes, offsetof(Gpu, link_bytes_per_s), "");
+  figure(f, "sent_s", IN_SECONDS(step->sent_s), BOUND, "all-reduces", "half of the link's %s%s%s",
+         number_si(s->gpu.link_bytes_per_s, "B/s").text, *link ? ", " : "", link);
 }
 
-static void add_word(Figures *f, const char *section, const char *key, const char *label, const char *word,
-                     const char *from) {
-  Figure *one = add(f, section, key, label, "", "%s", from);
-  one->form = FIGURE_WORD;
-  one->word = word;
+static void time_figure(const Service *s, const Figures *f, double seconds, const char *label, const char *why) {
+  FigureValue time = IN_SECONDS(seconds);
+  time.role = ROLE_ACCENT;
+  figure(f, "time_s", time, times_are(s), label, "%s", why);
 }
 
 /* Chunks' extra cost as two papers count it: loads of chunks' K and V, each chunk's own included (Sarathi, arXiv
  * 2308.16369) or those of earlier chunks alone (Sarathi-Serve, arXiv 2403.02310); and all chunks' time over that of the
  * whole prompt. */
-static Status add_chunks(const ServeRequest *r, const ServingStep *chunked, int64_t n_chunks, Figures *f,
-                         Error *error) {
-  static const char S[] = "prompt";
+static Status chunk_figures(const Service *s, const ServingStep *chunked, int64_t n_chunks, const Figures *f,
+                            Error *error) {
   ServingStep whole;
-  const Status status = serving_prompt(&r->serving, r->prompt, r->prefix, 0, &whole, NULL, error);
+  const Status status = serving_prompt(&s->serving, s->prompt, s->prefix, 0, &whole, NULL, error);
   if (status) return status;
   const double n = (double)n_chunks;
-  ADD(FIGURE_COUNT, n, S, "chunks", "chunks", COUNTED, "of %s tokens", number_count(wide(r->chunk)).text);
-  ADD(FIGURE_COUNT, n * (n + 1) / 2, S, "chunk_loads", "loads of chunks' K and V", COUNTED,
-      "n (n + 1) / 2, its own included; the first's %lld times (Sarathi)", (long long)n_chunks);
-  ADD(FIGURE_COUNT, n * (n - 1) / 2, S, "chunk_reloads", "of them, of earlier ones", COUNTED,
-      "n (n - 1) / 2, as Sarathi-Serve counts");
-  ADD(FIGURE_RATIO, (double)chunked->kv_bytes / (double)whole.kv_bytes, S, "kv_ratio", "K and V against one pass",
-      COUNTED, "bytes over bytes");
-  ADD(FIGURE_RATIO, chunked->bound_s / whole.bound_s, S, "time_ratio", "time against one pass", BOUND,
-      "bound over bound");
+  figure(f, "chunks", IN_COUNT(n), COUNTED, "chunks", "of %s tokens", number_count(wide(s->chunk)).text);
+  figure(f, "chunk_loads", IN_COUNT(n * (n + 1) / 2), COUNTED, "loads of chunks' K and V",
+         "n (n + 1) / 2, its own included; the first's %lld times (Sarathi)", (long long)n_chunks);
+  figure(f, "chunk_reloads", IN_COUNT(n * (n - 1) / 2), COUNTED, "of them, of earlier ones",
+         "n (n - 1) / 2, as Sarathi-Serve counts");
+  figure(f, "kv_ratio", IN_RATIO((double)chunked->kv_bytes / (double)whole.kv_bytes), COUNTED,
+         "K and V against one pass", "bytes over bytes");
+  figure(f, "time_ratio", IN_RATIO(chunked->bound_s / whole.bound_s), BOUND, "time against one pass",
+         "bound over bound");
   return STATUS_OK;
 }
 
-static Status add_prompt(const ServeRequest *r, Figures *f, Error *error) {
-  static const char S[] = "prompt";
+static Status prompt_figures(const Service *s, Figures *f, Error *error) {
   ServingStep step;
   int64_t n_chunks;
-  Status status = serving_prompt(&r->serving, r->prompt, r->prefix, r->chunk, &step, &n_chunks, error);
+  char why[160];
+  figures_section(f, "prompt", "A prompt: time to first token");
+  Status status = serving_prompt(&s->serving, s->prompt, s->prefix, s->chunk, &step, &n_chunks, error);
   if (status) return status;
-  add_step(r, &step, S, f);
-  if (r->chunk) status = add_chunks(r, &step, n_chunks, f, error);
-  ADD(FIGURE_SECONDS, step.bound_s, S, "time_s", "time to first token", r->model.experts ? ASSUMED : BOUND,
-      "one prompt of %s tokens%s, alone", number_count(wide(r->prompt)).text, r->prefix ? ", prefix cached" : "");
-  add_word(f, S, "binds", "bottleneck", binds(&step), "the longest of the above");
+  step_figures(s, &step, f);
+  if (s->chunk) status = chunk_figures(s, &step, n_chunks, f, error);
+  snprintf(why, sizeof why, "one prompt of %s tokens%s, alone", number_count(wide(s->prompt)).text,
+           s->prefix ? ", prefix cached" : "");
+  time_figure(s, f, step.bound_s, "time to first token", why);
+  figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   return status;
 }
 
-/* Decodes that a chunk of a prompt rides with (Sarathi's batches): the prompt's last chunk, which sees most. */
-static Status add_chunk_beside(const ServeRequest *r, ServingPart *parts, int64_t n, Figures *f, Error *error) {
+/* A step of every sequence; the prefix apart, once for all of them. */
+static Status token_figures(const Service *s, Figures *f, Error *error) {
   ServingStep step;
-  const int64_t queries = r->chunk < r->prompt - r->prefix ? r->chunk : r->prompt - r->prefix;
-  parts[n] = (ServingPart){.queries = queries, .keys = r->prompt, .count = 1};
-  const Status status = serving_step(&r->serving, parts, n + 1, (double)r->lengths->n + 1, &step, error);
-  if (!status)
-    ADD(FIGURE_SECONDS, step.bound_s, "token", "with_chunk_s", "the same with a chunk",
-        r->model.experts ? ASSUMED : BOUND, "the prompt's last %s tokens in the same step",
-        number_count(wide(queries)).text);
-  return status;
-}
-
-/* Sequences of like length together; the prefix apart, once for all of them. */
-static ServingPart *parts_of(const ServeRequest *r, int64_t *n) {
-  const Lengths *all = r->lengths;
-  ServingPart *parts = malloc(((size_t)all->n + 2) * sizeof *parts); /* a prefix, and a chunk */
-  *n = 0;
-  for (int64_t k = 0, end; parts && k < all->n; k = end) {
-    for (end = k + 1; end < all->n && all->lengths[end] == all->lengths[k];) end++;
-    const int64_t keys = evict_kept(&r->evict, all->lengths[k]) - r->prefix;
-    parts[(*n)++] = (ServingPart){.queries = 1, .keys = keys, .count = end - k};
-  }
-  if (parts && r->prefix)
-    parts[(*n)++] = (ServingPart){
-        .queries = all->n, .keys = r->prefix, .count = 1, .is_prefix = true, .after = all->lengths[0] - r->prefix};
-  return parts;
-}
-
-static Status add_token(const ServeRequest *r, Figures *f, Error *error) {
-  static const char S[] = "token";
-  ServingStep step;
-  int64_t n;
-  ServingPart *parts = parts_of(r, &n);
-  if (!parts) return error_set(error, STATUS_NO_MEMORY, "no memory for %lld sequences", (long long)r->lengths->n);
-  Status status = serving_step(&r->serving, parts, n, (double)r->lengths->n, &step, error);
+  int64_t n = 0;
+  char why[160];
+  ServingPart *parts = malloc(((size_t)s->n_runs + 2) * sizeof *parts); /* a prefix, and a chunk */
+  if (!parts) return error_set(error, STATUS_NO_MEMORY, "no memory for %lld sequences", (long long)s->n);
+  for (; n < s->n_runs; n++)
+    parts[n] = (ServingPart){
+        .queries = 1, .keys = evict_kept(&s->evict, s->runs[n].tokens) - s->prefix, .count = s->runs[n].count};
+  if (s->prefix)
+    parts[n++] = (ServingPart){
+        .queries = s->n, .keys = s->prefix, .count = 1, .is_prefix = true, .after = s->runs[0].tokens - s->prefix};
+  figures_section(f, "token", "A step of decode: time a token");
+  Status status = serving_step(&s->serving, parts, n, (double)s->n, &step, error);
   if (status) {
     free(parts);
     return status;
   }
-  const double scores_s = 2 * score_bytes(r, &r->serving) / timing_rate(&r->gpu, TIME_HBM, DTYPE_FP16);
-  add_step(r, &step, S, f);
-  if (r->prefix)
-    ADD(FIGURE_BYTES, (double)kvcache_seek(&r->serving.cache, r->prefix).bytes * (double)(r->lengths->n - 1), S,
-        "prefix_saved_bytes", "reads saved by the prefix", COUNTED,
-        "it is read once for all queries (Hydragen, arXiv 2402.05099)");
+  const double hbm = timing_rate(&s->gpu, TIME_HBM, DTYPE_FP16);
+  const double scores_s = 2 * take_memory(s, &s->serving).scores / hbm, time_s = step.bound_s + scores_s;
+  step_figures(s, &step, f);
+  if (s->prefix)
+    figure(f, "prefix_saved_bytes",
+           IN_BYTES((double)kvcache_seek(&s->serving.cache, s->prefix).bytes * (double)(s->n - 1)), COUNTED,
+           "reads saved by the prefix", "it is read once for all queries (Hydragen, arXiv 2402.05099)");
   if (scores_s > 0)
-    ADD(FIGURE_SECONDS, scores_s, S, "scores_s", "sums of scores", BOUND, "read and written once a step");
-  ADD(FIGURE_SECONDS, step.bound_s + scores_s, S, "time_s", "time a token", r->model.experts ? ASSUMED : BOUND,
-      "%s sequence%s at once", number_count(wide(r->lengths->n)).text, r->lengths->n == 1 ? "" : "s");
-  ADD(FIGURE_RATE, (double)r->lengths->n / (step.bound_s + scores_s), S, "tokens_per_s", "tokens a second, at most",
-      r->model.experts ? ASSUMED : BOUND, "of all sequences");
-  add_word(f, S, "binds", "bottleneck", binds(&step), "the longest of the above");
-  if (r->chunk) status = add_chunk_beside(r, parts, n, f, error);
+    figure(f, "scores_s", IN_SECONDS(scores_s), BOUND, "sums of scores", "read and written once a step");
+  snprintf(why, sizeof why, "%s sequence%s at once", number_count(wide(s->n)).text, s->n == 1 ? "" : "s");
+  time_figure(s, f, time_s, "time a token", why);
+  figure(f, "tokens_per_s", IN_RATE((double)s->n / time_s), times_are(s), "tokens a second, at most",
+         "of all sequences");
+  figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
+  if (s->chunk) { /* decodes that a prompt's last chunk rides with, which sees most (Sarathi's batches) */
+    const int64_t queries = s->chunk < s->prompt - s->prefix ? s->chunk : s->prompt - s->prefix;
+    parts[n] = (ServingPart){.queries = queries, .keys = s->prompt, .count = 1};
+    status = serving_step(&s->serving, parts, n + 1, (double)s->n + 1, &step, error);
+    if (!status)
+      figure(f, "with_chunk_s", IN_SECONDS(step.bound_s), times_are(s), "the same with a chunk",
+             "the prompt's last %s tokens in the same step", number_count(wide(queries)).text);
+  }
   free(parts);
   return status;
 }
 
-Status serve_figures(const ServeRequest *r, Figures *f, Error *error) {
-  f->n = 0;
-  const bool fits = add_memory(r, f);
-  const int n = f->n;
-  Status status = add_prompt(r, f, error);
-  if (!status) status = add_token(r, f, error);
-  if (!fits) f->n = n; /* what does not run has no times */
-  return status;
-}
+/* ---- The answer -------------------------------------------------------------------------------------------- */
 
-const Figure *serve_figure(const Figures *f, const char *path) {
-  char one[96];
-  for (int k = 0; k < f->n; k++) {
-    snprintf(one, sizeof one, "%s.%s", f->list[k].section, f->list[k].key);
-    if (strcmp(one, path) == 0) return &f->list[k];
-  }
-  return NULL;
+Status serve_figures(const Service *s, Document *d, Error *error) {
+  Figures f = figures_new(d, true, "");
+  const int64_t first = s->runs[0].tokens;
+  table_title(f.table, "%s on %lld x %s: %s sequence%s of %s%s%s tokens", s->model.product, (long long)s->n_gpus,
+              s->gpu.name, number_count(wide(s->n)).text, s->n == 1 ? "" : "s", number_count(wide(first)).text,
+              first == s->longest ? "" : " to ", first == s->longest ? "" : number_count(wide(s->longest)).text);
+  put_text(d, "model", s->model.name);
+  put_text(d, "gpu", s->gpu.name);
+  put_count(d, "gpus", s->n_gpus);
+  put_count(d, "sequences", s->n);
+  put_whole(d, "tokens", s->all_tokens);
+  const bool fits = memory_figures(s, &f);
+  f.is_muted = !fits; /* a kernel that does not run there is refused all the same */
+  Status status = prompt_figures(s, &f, error);
+  if (!status) status = token_figures(s, &f, error);
+  if (!fits)
+    table_note(f.table, "No times: weights and caches do not fit these GPUs.");
+  else
+    table_note(f.table,
+               "%s Matrices, attention and all-reduces come one after the other; what is left out (norms, "
+               "activations, launches) makes real runs slower.",
+               s->model.experts ? "Assumed: tokens choose experts at random; the fewer they choose, the faster a run."
+                                : "A bound: no run is faster.");
+  service_note_beyond(s, f.table);
+  if (*s->model.limits) table_note(f.table, "Note: %s.", s->model.limits);
+  return status;
 }

@@ -1,7 +1,5 @@
 #include "viz/cli/serve/serve_printed.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +7,9 @@
 #include "viz/request/assets.h"
 #include "viz/text/number.h"
 
-enum { CELLS = 5, ROWS_MAX = 64, FILE_BYTES_MAX = 1 << 16 };
+enum { CELLS = 5, FILE_BYTES_MAX = 1 << 16 };
+enum { HOW, QUESTION, FIGURE, PRINTED, SOURCE };
 static const char PATH[] = "assets/serving/printed.tsv";
-
-typedef struct {
-  char *cells[CELLS]; /* kind, question, figure, printed, source */
-  double printed, ours;
-  Figure figure;
-} Row;
 
 /* Cuts a line at its tabs, in place. False: not five cells. */
 static bool cut(char *line, char *cells[CELLS]) {
@@ -29,57 +22,50 @@ static bool cut(char *line, char *cells[CELLS]) {
   return line == NULL;
 }
 
-static Status fill(Row *row, int line, Error *error) {
-  Figures *figures = malloc(sizeof *figures);
-  Error why = {0};
-  if (!figures) return error_set(error, STATUS_NO_MEMORY, "no memory for figures");
-  char *end;
-  row->printed = strtod(row->cells[3], &end);
-  Status status = serve_of_line(row->cells[1], figures, &why);
-  const Figure *f = status ? NULL : serve_figure(figures, row->cells[2]);
-  if (status)
-    error_set(error, status, "%s:%d: %s", PATH, line, why.message);
-  else if (!f || end == row->cells[3])
-    status = error_set(error, STATUS_BAD_REQUEST, "%s:%d: %s '%s'", PATH, line, f ? "no number" : "serve has no figure",
-                       quote_text(row->cells[f ? 3 : 2]).text);
-  else
-    row->figure = *f, row->ours = f->value;
-  free(figures);
-  return status;
-}
-
-static Status read_rows(char *text, Row rows[ROWS_MAX], int *n, Error *error) {
-  int line = 0;
-  *n = 0;
-  for (char *p = text, *next; p; p = next) {
-    next = strchr(p, '\n');
-    if (next) *next++ = '\0';
-    line++;
-    if (!*p || *p == '#') continue;
-    if (*n == ROWS_MAX) return error_set(error, STATUS_TOO_LARGE, "%s: more than %d rows", PATH, ROWS_MAX);
-    if (!cut(p, rows[*n].cells))
-      return error_set(error, STATUS_BAD_REQUEST, "%s:%d: a row has %d cells, apart by tabs", PATH, line, CELLS);
-    const Status status = fill(&rows[(*n)++], line, error);
-    if (status) return status;
-  }
-  return STATUS_OK;
-}
-
-static void put(Table *t, const Figure *f, double value) {
-  if (f->form == FIGURE_BYTES)
+/* A number with its unit. */
+static void put(Table *t, const char *unit, double value) {
+  if (!strcmp(unit, "B"))
     table_real(t, ROLE_PLAIN, value, number_bytes_decimal((Wide)value).text);
-  else if (f->form == FIGURE_SECONDS)
+  else if (!strcmp(unit, "s"))
     table_seconds(t, ROLE_PLAIN, value);
-  else if (f->form == FIGURE_FLOPS)
+  else if (!strcmp(unit, "FLOP"))
     table_real(t, ROLE_PLAIN, value, number_flops((Wide)value).text);
   else
     table_double(t, ROLE_PLAIN, value, 4);
 }
 
-/* By how much the printed value is larger. */
-static double error_of(const Row *row) { return row->printed / row->ours - 1; }
+static Status add_row(Table *t, char *cells[CELLS], Error *error) {
+  char *end, *key = strchr(cells[FIGURE], '.');
+  const double printed = strtod(cells[PRINTED], &end);
+  if (end == cells[PRINTED])
+    return error_set(error, STATUS_BAD_REQUEST, "no number '%s'", quote_text(cells[PRINTED]).text);
+  Document answer = document_new(DOCUMENT_JSON);
+  Status status = serve_of_line(cells[QUESTION], &answer, error);
+  double ours = 0;
+  const char *unit = NULL, *kind;
+  if (!status && key) {
+    *key = '\0';
+    json_unpack(answer.open[0], "{s:{s:{s:F,s:s,s:s}}}", cells[FIGURE], key + 1, "value", &ours, "unit", &unit, "kind",
+                &kind);
+    *key = '.';
+  }
+  if (!status && !unit)
+    status = error_set(error, STATUS_BAD_REQUEST, "serve has no figure '%s'", quote_text(cells[FIGURE]).text);
+  if (!status) {
+    table_text(t, ROLE_PLAIN, cells[HOW]);
+    table_text(t, ROLE_DIM, cells[QUESTION]);
+    table_text(t, ROLE_PLAIN, cells[FIGURE]);
+    put(t, unit, printed);
+    put(t, unit, ours);
+    table_text(t, ROLE_DIM, kind);
+    table_real(t, ROLE_ACCENT, printed / ours - 1, number_double(100 * (printed / ours - 1), 3).text);
+    table_text(t, ROLE_DIM, cells[SOURCE]);
+  }
+  document_free(&answer);
+  return status;
+}
 
-static void fill_rows(Document *d, const Row *rows, int n) {
+Status serve_printed(Document *d, Error *error) {
   static const TableColumn COLUMNS[] = {
       {.heading = "printed as", .key = "printed_as"},
       {.heading = "question", .key = "question", .shrink = TABLE_WRAP},
@@ -89,39 +75,24 @@ static void fill_rows(Document *d, const Row *rows, int n) {
       {.heading = "kind", .key = "kind"},
       {.heading = "printed is larger by", .csv = "larger_by", .key = "larger_by", .right = true},
       {.heading = "source", .key = "source", .shrink = TABLE_WRAP}};
+  char path[ASSETS_PATH_BYTES], *text = NULL, *cells[CELLS];
+  size_t n_bytes;
+  Error why = {0};
   Table *t = document_table(d, DOCUMENT_ALL, "printed", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
   table_title(t, "Serving in print, and what serve computes");
-  for (int k = 0; k < n; k++) {
-    const Row *r = &rows[k];
-    table_text(t, ROLE_PLAIN, r->cells[0]);
-    table_text(t, ROLE_DIM, r->cells[1]);
-    table_text(t, ROLE_PLAIN, r->cells[2]);
-    put(t, &r->figure, r->printed);
-    put(t, &r->figure, r->ours);
-    table_text(t, ROLE_DIM, r->figure.kind);
-    table_real(t, ROLE_ACCENT, error_of(r), number_double(100 * error_of(r), 3).text);
-    table_text(t, ROLE_DIM, r->cells[4]);
+  Status status = assets_find(path, sizeof path, PATH, error);
+  if (!status) status = file_read(path, FILE_BYTES_MAX, &text, &n_bytes, error);
+  int line = 1;
+  for (char *p = text, *next; !status && p; p = next, line++) {
+    next = strchr(p, '\n');
+    if (next) *next++ = '\0';
+    if (!*p || *p == '#') continue;
+    status = cut(p, cells) ? add_row(t, cells, &why)
+                           : error_set(&why, STATUS_BAD_REQUEST, "a row has %d cells, apart by tabs", CELLS);
+    if (status) error_set(error, status, "%s:%d: %s", PATH, line, why.message);
   }
   table_note(t, "In percent. What is measured is no better than its bound: a time is larger, tokens a second are fewer "
                 "(negative). What is calculated by the same arithmetic differs by the printed rounding.");
-}
-
-Status serve_printed(Document *d, Error *error) {
-  char *text;
-  size_t n_bytes;
-  int n = 0;
-  Row *rows = calloc(ROWS_MAX, sizeof *rows);
-  if (!rows) return error_set(error, STATUS_NO_MEMORY, "no memory for the table");
-  char path[ASSETS_PATH_BYTES];
-  Status status = assets_find(path, sizeof path, PATH, error);
-  if (!status) status = file_read(path, FILE_BYTES_MAX, &text, &n_bytes, error);
-  if (status) {
-    free(rows);
-    return status;
-  }
-  status = read_rows(text, rows, &n, error);
-  if (!status) fill_rows(d, rows, n);
   free(text);
-  free(rows);
   return status;
 }

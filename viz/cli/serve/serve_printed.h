@@ -10,12 +10,12 @@
 #ifndef TILEWALK_VIZ_CLI_SERVE_SERVE_PRINTED_H
 #define TILEWALK_VIZ_CLI_SERVE_SERVE_PRINTED_H
 
-#include "viz/cli/serve/serve_figures.h"
+#include "viz/document/document.h"
 
 /* Fills in the table. Errors: the file cannot be read, or a row of it, by its line. */
 Status serve_printed(Document *document, Error *error);
 
-/* The figures of a question, as a one-line state. */
-Status serve_of_line(const char *line, Figures *figures, Error *error);
+/* Answers a question that is a one-line state. */
+Status serve_of_line(const char *line, Document *document, Error *error);
 
 #endif

@@ -1,0 +1,438 @@
+/* What `tilewalk kvcache` says: sizes, pages, what a budget holds; other caches, sequences or steps beside it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/machine/timing.h"
+#include "viz/cli/serve/service.h"
+#include "viz/request/description.h"
+#include "viz/text/number.h"
+
+static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
+static double share(Wide part, Wide whole) { return whole ? (double)part / (double)whole : 0; }
+
+/* Bytes of weights on each GPU. */
+static Wide weights_of(const Service *s) { return wide(ceil_div(s->weights_bytes, s->n_gpus)); }
+
+/* ---- The cache itself -------------------------------------------------------------------------------------- */
+
+static void put_cache(Document *d, const KvCache *c) {
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  put_object(d, "cache");
+  put_count(d, "layers", kvcache_layers(c));
+  put_count(d, "kv_heads", c->kv_heads);
+  put_count(d, "head_dim", c->d);
+  put_count(d, "latent", c->latent);
+  put_text(d, "dtype", kvcache_dtype_name(c->dtype));
+  put_count(d, "group", c->group);
+  put_count(d, "scale_bytes", c->scale_bytes);
+  put_count(d, "window", c->window);
+  put_count(d, "window_layers", c->window_layers);
+  put_count(d, "page_tokens", c->page_tokens);
+  put_array(d, "groups");
+  for (int g = 0; g < n; g++) {
+    put_object(d, NULL);
+    put_count(d, "layers", groups[g].layers);
+    put_count(d, "kv_heads", groups[g].kv_heads);
+    put_count(d, "head_dim", groups[g].d);
+    put_count(d, "value_dim", groups[g].d_v ? groups[g].d_v : groups[g].d);
+    put_count(d, "latent", groups[g].latent);
+    put_count(d, "window", groups[g].chunked ? 0 : groups[g].window);
+    put_count(d, "chunk", groups[g].chunked ? groups[g].window : 0);
+    put_count(d, "bytes_per_token_per_layer", kvcache_group_bytes(c, &groups[g]));
+    put_end(d);
+  }
+  put_end(d);
+  put_end(d);
+}
+
+/* "8 KV heads of d = 128", "a latent of 576". */
+static void say_row(const KvGroup *g, char text[96]) {
+  if (g->latent)
+    snprintf(text, 96, "a latent of %" PRId64, g->latent);
+  else if (g->d_v && g->d_v != g->d)
+    snprintf(text, 96, "%" PRId64 " KV head%s of d = %" PRId64 " and %" PRId64, g->kv_heads, plural(g->kv_heads), g->d,
+             g->d_v);
+  else
+    snprintf(text, 96, "%" PRId64 " KV head%s of d = %" PRId64, g->kv_heads, plural(g->kv_heads), g->d);
+}
+
+/* A row for each kind of layers, where there are several. */
+static void group_figures(const Service *s, const Figures *f) {
+  const KvCache *c = &s->serving.cache;
+  KvGroup groups[KVCACHE_GROUPS_MAX];
+  const int n = kvcache_groups(c, groups);
+  for (int g = 0; n > 1 && g < n; g++) {
+    const KvGroup *k = &groups[g];
+    char row[96], keeps[64] = "all tokens", label[96];
+    Wide held = 0;
+    for (int64_t i = 0; i < s->n_runs; i++)
+      held += wide(s->runs[i].count) * wide(kvcache_group_tokens(k, s->runs[i].tokens));
+    say_row(k, row);
+    if (k->window)
+      snprintf(keeps, sizeof keeps, k->chunked ? "chunks of %s" : "a window of %s", number_count(wide(k->window)).text);
+    snprintf(label, sizeof label, "%" PRId64 " layer%s with %s", k->layers, plural(k->layers), keeps);
+    figure(f, NULL, IN_BYTES(wide(k->layers) * wide(kvcache_group_bytes(c, k)) * held), "", label, "%s; %s tokens", row,
+           number_count(held).text);
+  }
+}
+
+static void size_figures(const Service *s, const Kept *kept, const Figures *f) {
+  const KvCache *c = &s->serving.cache;
+  const int64_t scales = kvcache_bytes_per_layer(c) - kvcache_element_bytes_per_layer(c);
+  KvGroup groups[KVCACHE_GROUPS_MAX] = {0};
+  char row[96];
+  kvcache_groups(c, groups);
+  say_row(groups, row);
+  figure(f, "bytes_per_token_per_layer", IN_BYTES(kvcache_bytes_per_layer(c)), "",
+         c->n_more ? NULL : "one token, one layer", "%s, %s%s%s", row, kvcache_dtype_name(c->dtype),
+         scales ? "; scales of " : "", scales ? number_bytes(wide(scales)).text : "");
+  figure(f, "bytes_per_token", IN_BYTES(kvcache_bytes_per_token(c)), "", "one token", "%" PRId64 " layer%s",
+         kvcache_layers(c), plural(kvcache_layers(c)));
+  figure(f, "bytes", IN_BYTES(kept->used_bytes), "", "all tokens", "%s = %s", number_bytes_exact(kept->used_bytes).text,
+         number_bytes_decimal(kept->used_bytes).text);
+}
+
+static void page_figures(const Service *s, const Kept *kept, const Figures *f) {
+  const KvCache *c = &s->serving.cache;
+  const bool any = kvcache_layers(c) > 0;
+  const Wide reserved = wide(s->n) * kvcache_most_bytes(c, s->max_tokens), used = kept->used_bytes;
+  const KvState state = kvcache_seek(c, s->longest);
+  const KvBlocks blocks = kvcache_blocks(state.window_tokens, s->block);
+  figure(f, "paged.pages", IN_COUNT(kept->pages), "", any ? "pages" : NULL,
+         "of %s tokens; the longest's last holds %" PRId64, number_count(wide(c->page_tokens)).text,
+         state.last_page_tokens);
+  figure(f, "paged.window_pages", IN_COUNT(kept->window_pages), "", kept->window_pages ? "pages, windowed" : NULL,
+         "a windowed layer holds %s tokens of the longest", number_count(wide(state.window_tokens)).text);
+  figure(f, "paged.bytes", IN_BYTES(kept->page_bytes), "", any ? "in pages" : NULL, "%s unused",
+         number_percent(share(kept->page_bytes - used, kept->page_bytes)).text);
+  figure_hidden(f, "paged.waste_bytes", kept->page_bytes - used);
+  figure_hidden(f, "paged.table_bytes", kept->table_bytes);
+  figure_hidden(f, "contiguous.max_tokens", wide(s->max_tokens));
+  figure(f, "contiguous.bytes", IN_BYTES(reserved), "", any ? "reserved" : NULL,
+         "contiguous, %s tokens each; %s unused", number_count(wide(s->max_tokens)).text,
+         number_percent(share(reserved - used, reserved)).text);
+  figure_hidden(f, "contiguous.waste_bytes", reserved - used);
+  if (*s->lengths) return;
+  figure_hidden(f, "last_page_tokens", wide(state.last_page_tokens));
+  figure_hidden(f, "window_tokens", wide(state.window_tokens));
+  figure_hidden(f, "blocks.block", wide(s->block));
+  figure(f, "blocks.n_blocks", IN_COUNT(blocks.n_blocks), "", any ? "blocks to read" : NULL,
+         "of %s rows; the last holds %s", number_count(wide(s->block)).text,
+         number_count(wide(blocks.last_tokens)).text);
+  figure_hidden(f, "blocks.last_tokens", wide(blocks.last_tokens));
+}
+
+/* ---- The machine ------------------------------------------------------------------------------------------- */
+
+/* Attention of all layers for one new token of every sequence, at least. 0: no model says the query heads. */
+static Status step_of(const Service *s, double *seconds, Error *error) {
+  ServingStep step;
+  int64_t n = 0;
+  *seconds = 0;
+  if (!s->has_model || !s->has_gpu || !s->model.heads || !kvcache_layers(&s->whole)) return STATUS_OK;
+  ServingPart *parts = malloc((size_t)s->n_runs * sizeof *parts);
+  if (!parts) return error_set(error, STATUS_NO_MEMORY, "no memory for the sequences");
+  for (int64_t k = 0; k < s->n_runs; k++)
+    if (s->runs[k].tokens)
+      parts[n++] = (ServingPart){.queries = 1, .keys = s->runs[k].tokens, .count = s->runs[k].count};
+  const Status status = serving_attention(&s->serving, parts, n, &step, error);
+  free(parts);
+  if (!status) *seconds = step.attention.bound_s;
+  return status;
+}
+
+/* Caches are kept in whole pages, with their tables. */
+static void gpu_figures(const Service *s, const Kept *kept, double step_s, const Figures *f) {
+  if (!s->has_gpu) return;
+  const double rate = timing_rate(&s->gpu, TIME_HBM, DTYPE_FP16);
+  const Wide memory = wide(s->gpu.hbm_bytes), fixed = service_fixed_bytes(s, s->n_gpus) * wide(s->n),
+             used = kept->used_bytes + fixed, all = used + weights_of(s);
+  const bool fits = all - kept->used_bytes + kept->page_bytes + kept->table_bytes <= memory;
+  FigureValue part = IN_SHARE(share(all, memory));
+  if (!fits) part.role = ROLE_BAD;
+  figure(f, "gpu.name", IN_WORD(s->gpu.name), "", NULL, NULL);
+  figure_hidden(f, "gpu.hbm_bytes", wide(s->gpu.hbm_bytes));
+  figure(f, "gpu.share_of_hbm", IN_SHARE(share(kept->used_bytes, memory)), "", NULL, NULL);
+  figure(f, NULL, part, "", "part of its memory", "of %s%s%s", number_bytes_decimal(memory).text,
+         s->weights_bytes ? ", with weights" : "; weights come on top",
+         used > memory ? ": does not fit, even without weights"
+         : fits        ? ""
+                       : ": does not fit, in pages and tables");
+  figure(f, "gpu.read_s", IN_SECONDS((double)kept->used_bytes / rate), "", "reading K and V once",
+         "for each new token of all sequences, at %s", number_si(rate, "B/s").text);
+  if (step_s > 0)
+    figure(f, "gpu.attention_step_s", IN_SECONDS(step_s), "", "attention of one step",
+           "at least: all layers, as sim says of one; Q and O too");
+}
+
+static void fixed_figures(const Service *s, const Figures *f) {
+  Document *d = f->document;
+  const KvModel *m = &s->model;
+  if (!s->has_model) return;
+  put_array(d, "fixed");
+  for (int i = 0; i < m->n_fixed; i++) {
+    const int64_t layers = m->fixed[i].layers, each = ceil_div(m->fixed[i].bytes, s->n_gpus);
+    put_object(d, NULL);
+    put_text(d, "what", m->fixed[i].what);
+    put_count(d, "layers", layers);
+    put_count(d, "bytes_per_layer", each);
+    put_whole(d, "bytes", wide(layers) * wide(each));
+    put_end(d);
+    figure(f, NULL, IN_BYTES(wide(layers) * wide(each)), "", m->fixed[i].what,
+           "%" PRId64 " layer%s, each sequence, whatever its length", layers, plural(layers));
+  }
+  put_end(d);
+  put_whole(d, "fixed_bytes", service_fixed_bytes(s, s->n_gpus) * wide(s->n));
+  put_array(d, "notes");
+  if (*m->no_cache) put_text(d, NULL, m->no_cache);
+  if (*m->limits) put_text(d, NULL, m->limits);
+  for (int i = 0; i < m->n_remarks; i++) put_text(d, NULL, m->remarks[i]);
+  put_end(d);
+}
+
+static void budget_figures(const Service *s, const Figures *f) {
+  if (!s->budget_bytes) return;
+  const KvCache *c = &s->serving.cache;
+  const Wide budget = wide(s->budget_bytes), fixed = service_fixed_bytes(s, s->n_gpus),
+             one = kvcache_seek(c, s->longest).page_bytes + fixed;
+  const int64_t page = c->page_tokens;
+  int64_t low = 0, high = KVCACHE_MAX_TOKENS / page; /* pages of one sequence */
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    if (kvcache_most_bytes(c, middle * page) + fixed <= budget)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  const bool any_length = low == KVCACHE_MAX_TOKENS / page;
+  figure(f, "budget.bytes", IN_BYTES(budget), "", "a budget", "of each GPU, for the cache");
+  figure(f, "budget.tokens", any_length ? (FigureValue){0} : IN_COUNT(low * page), "", "holds tokens, at most",
+         any_length ? "any length: every layer has a window" : "of one sequence, whole pages");
+  if (*s->lengths) return;
+  figure(f, "budget.sequences", IN_COUNT(one ? budget / one : 0), "", "or sequences", "of %s tokens each",
+         number_count(wide(s->longest)).text);
+  figure_hidden(f, "budget.sequence_bytes", one);
+}
+
+/* ---- What stands beside it --------------------------------------------------------------------------------- */
+
+/* The same cache with kv_heads K and V heads in every layer, or without any window. */
+static KvCache with_kv_heads(KvCache c, int64_t kv_heads) {
+  c.kv_heads = kv_heads;
+  for (int g = 0; g < c.n_more; g++) c.more[g].kv_heads = kv_heads;
+  return c;
+}
+static KvCache without_window(KvCache c) {
+  c.window = c.window_layers = 0;
+  c.chunked = false;
+  for (int g = 0; g < c.n_more; g++) c.more[g].window = 0;
+  return c;
+}
+
+static Wide bytes_of(const Service *s, const KvCache *c) { return service_kept(s, c).used_bytes; }
+
+/* A row, but for what is the same as asked for. */
+static void offer(const Service *s, Table *t, const char *name, KvCache c) {
+  const KvCache *asked = &s->serving.cache;
+  if (kvcache_complete(&c, NULL) || (*name && memcmp(&c, asked, sizeof c) == 0)) return;
+  table_text(t, ROLE_PLAIN, *name ? name : "as asked");
+  table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(&c));
+  table_bytes(t, ROLE_PLAIN, bytes_of(s, &c));
+  table_ratio(t, ROLE_ACCENT, share(bytes_of(s, &c), bytes_of(s, asked)));
+}
+
+/* JSON says elsewhere what was asked for. */
+static void add_alternatives(Document *d, const Service *s) {
+  static const TableColumn COLUMNS[] = {{.heading = "instead", .csv = "cache", .key = "name"},
+                                        {.heading = "one token", .csv = "token_bytes", .right = true},
+                                        {.heading = "all", .csv = "bytes", .key = "bytes", .right = true},
+                                        {.heading = "against it", .csv = "ratio", .key = "ratio", .right = true}};
+  const KvCache *asked = &s->serving.cache;
+  KvCache c = *asked;
+  Table *t = document_table(d, DOCUMENT_ALL, "alternatives", COLUMNS, 4);
+  if (!kvcache_layers(asked)) return;
+  if (d->form != DOCUMENT_JSON) offer(s, t, "", c);
+  if (s->has_model) {
+    c = with_kv_heads(c, s->model.heads / s->n_gpus);
+    if (asked->latent) c.latent = 0, c.d = kvmodel_key_dim(&s->model), c.d_v = kvmodel_value_dim(&s->model);
+    if (c.group > c.d) c.group = c.scale_bytes = 0;
+    offer(s, t, "a K and V head for each query head (MHA)", c);
+  }
+  if (!asked->latent) offer(s, t, "one K and V head (MQA)", with_kv_heads(*asked, 1));
+  offer(s, t, "without the window", without_window(*asked));
+  c = *asked, c.group = c.scale_bytes = 0;
+  static const struct {
+    const char *name;
+    KvDtype dtype;
+    int group;
+  } TYPES[] = {{"16 bits an element", KV_FP16, 0},
+               {"8 bits an element", KV_INT8, 0},
+               {"4 bits an element", KV_INT4, 0},
+               {"4 bits, an fp16 scale for 64 elements", KV_INT4, 64}};
+  for (size_t k = 0; k < sizeof TYPES / sizeof *TYPES; k++) {
+    c.dtype = TYPES[k].dtype, c.group = TYPES[k].group;
+    if (kvcache_dtype_bits(c.dtype) == kvcache_dtype_bits(asked->dtype)) c.dtype = asked->dtype;
+    offer(s, t, TYPES[k].name, c);
+  }
+}
+
+static void add_sequences(Document *d, const Service *s) {
+  static const TableColumn COLUMNS[] = {{.heading = "sequence", .right = true},
+                                        {.heading = "tokens", .right = true},
+                                        {.heading = "pages", .right = true},
+                                        {.heading = "last holds", .right = true},
+                                        {.heading = "used", .csv = "used_bytes", .right = true},
+                                        {.heading = "in pages", .csv = "page_bytes", .right = true},
+                                        {.heading = "unused", .csv = "unused_share", .right = true}};
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, 7);
+  int64_t number = 0;
+  for (int64_t k = 0; k < s->n_runs; k++) {
+    const KvState one = kvcache_seek(&s->serving.cache, s->runs[k].tokens);
+    for (int64_t i = 0; i < s->runs[k].count; i++) {
+      table_count(t, ROLE_PLAIN, wide(number++));
+      table_count(t, ROLE_PLAIN, wide(one.tokens));
+      table_count(t, ROLE_PLAIN, wide(one.pages ? one.pages : one.window_pages));
+      table_count(t, ROLE_PLAIN, wide(one.last_page_tokens));
+      table_bytes(t, ROLE_PLAIN, one.bytes);
+      table_bytes(t, ROLE_PLAIN, one.page_bytes);
+      table_percent(t, ROLE_PLAIN, share(one.page_bytes - one.bytes, one.page_bytes));
+    }
+  }
+}
+
+static void add_steps(Document *d, const Service *s) {
+  static const TableColumn COLUMNS[] = {
+      {.heading = "token", .key = "token", .right = true},
+      {.heading = "page", .key = "page", .right = true},
+      {.heading = "slot", .key = "slot", .right = true},
+      {.key = "new_page"},
+      {.key = "window_token_dropped"},
+      {.key = "window_page_freed"},
+      {.heading = "in use", .csv = "bytes", .key = "bytes", .right = true},
+      {.heading = "in pages", .csv = "page_bytes", .key = "page_bytes", .right = true},
+      {.heading = "what happened", .csv = "event", .shrink = TABLE_WRAP}};
+  Table *t = document_table(d, DOCUMENT_ALL, "steps", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  KvState state = kvcache_seek(&s->serving.cache, s->tokens);
+  for (int64_t n = 0; n < s->n_steps; n++) {
+    const KvAppend did = kvcache_append(&s->serving.cache, &state);
+    table_count(t, ROLE_PLAIN, wide(did.token));
+    table_count(t, ROLE_PLAIN, wide(did.page));
+    table_count(t, ROLE_PLAIN, wide(did.slot));
+    table_flag(t, ROLE_PLAIN, did.new_page, "", "");
+    table_flag(t, ROLE_PLAIN, did.window_token_dropped, "", "");
+    table_flag(t, ROLE_PLAIN, did.window_page_freed, "", "");
+    table_bytes(t, ROLE_PLAIN, state.bytes);
+    table_bytes(t, ROLE_PLAIN, state.page_bytes);
+    table_format(
+        t, ROLE_DIM, "%s%s%s%s", did.new_page ? "new page" : "", did.new_page && did.window_token_dropped ? ", " : "",
+        did.window_token_dropped ? "oldest leaves the window" : "", did.window_page_freed ? ", its page freed" : "");
+  }
+}
+
+/* ---- The answer -------------------------------------------------------------------------------------------- */
+
+static void add_notes(const Service *s, Table *t) {
+  const KvModel *m = &s->model;
+  service_note_beyond(s, t);
+  if (s->has_model && *m->no_cache) table_note(t, "Note: %s.", m->no_cache);
+  if (s->has_model && *m->limits) table_note(t, "Note: %s.", m->limits);
+  for (int i = 0; s->has_model && i < m->n_remarks; i++) table_note(t, "Note: %s.", m->remarks[i]);
+  if (s->n_gpus > 1)
+    table_note(t, "On each of %" PRId64 " GPUs: heads are shared out%s.", s->n_gpus,
+               s->whole.latent ? ", but a latent is kept by each" : "");
+}
+
+Status kvcache_figures(const Service *s, Document *d, Error *error) {
+  const Kept kept = service_kept(s, &s->serving.cache);
+  const bool any = kvcache_layers(&s->serving.cache) > 0;
+  double step_s = 0;
+  const Status status = d->form == DOCUMENT_CSV ? STATUS_OK : step_of(s, &step_s, error);
+  if (status) return status;
+  const Figures f = figures_new(d, false, "KV cache");
+  table_title(f.table, "%s: %s%s sequence%s, %s token%s", s->has_model ? s->model.product : "A cache of one's own",
+              any ? "" : "no KV cache; ", number_count(wide(s->n)).text, plural(s->n), number_count(kept.tokens).text,
+              plural((int64_t)kept.tokens));
+  put_text(d, "model", s->has_model ? s->model.name : NULL);
+  put_cache(d, &s->serving.cache);
+  put_count(d, "sequences", s->n);
+  put_whole(d, "tokens", kept.tokens);
+  group_figures(s, &f);
+  size_figures(s, &kept, &f);
+  page_figures(s, &kept, &f);
+  gpu_figures(s, &kept, step_s, &f);
+  fixed_figures(s, &f);
+  put_count(d, "gpus", s->n_gpus);
+  put_count(d, "in_flight_tokens", s->in_flight);
+  figure(&f, "weights_bytes", s->weights_bytes ? IN_BYTES(weights_of(s)) : (FigureValue){0}, "",
+         s->weights_bytes ? "weights" : NULL, "beside it%s; --weights says otherwise",
+         s->n_gpus > 1 ? ", on each GPU" : "");
+  budget_figures(s, &f);
+  add_notes(s, f.table);
+  const bool others = !s->n_steps && !*s->lengths;
+  if (any || !others) document_gap(d);
+  if (d->form == DOCUMENT_JSON || (others && any)) add_alternatives(d, s);
+  if (s->n_steps) add_steps(d, s);
+  if (*s->lengths) add_sequences(d, s);
+  return STATUS_OK;
+}
+
+/* ---- The models -------------------------------------------------------------------------------------------- */
+
+static Table *models_table(Document *d) {
+  static const TableColumn COLUMNS[] = {
+      {.heading = "model", .key = "name"},
+      {.key = "product"},
+      {.heading = "layers", .right = true},
+      {.heading = "heads", .key = "heads", .right = true},
+      {.heading = "KV heads", .right = true},
+      {.heading = "d", .right = true},
+      {.heading = "window", .right = true},
+      {.heading = "tokens", .csv = "context", .key = "max_tokens", .right = true},
+      {.heading = "one token", .csv = "token_bytes", .key = "bytes_per_token", .right = true},
+      {.heading = "all", .csv = "bytes", .right = true}};
+  Table *t = document_table(d, DOCUMENT_ALL, "models", COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  table_title(t, "Known models; --model takes the name");
+  table_note(t,
+             "'tokens' are the model's longest context, and 'all' the cache there. The sources are in assets/models.");
+  return t;
+}
+
+static void add_model(Document *d, Table *t, const KvModel *m) {
+  const KvCache cache = kvmodel_cache(m);
+  table_text(t, ROLE_ACCENT, m->name);
+  table_text(t, ROLE_PLAIN, m->product);
+  table_count(t, ROLE_PLAIN, wide(kvcache_layers(&cache)));
+  table_count(t, ROLE_PLAIN, wide(m->heads));
+  if (cache.latent)
+    table_text(t, ROLE_PLAIN, "MLA");
+  else
+    table_count(t, ROLE_PLAIN, wide(cache.kv_heads));
+  table_count(t, ROLE_PLAIN, wide(cache.latent ? cache.latent : cache.d));
+  if (cache.window)
+    table_tokens(t, ROLE_PLAIN, wide(cache.window));
+  else
+    table_empty(t, true);
+  table_tokens(t, ROLE_PLAIN, wide(m->max_tokens));
+  table_bytes(t, ROLE_PLAIN, kvcache_bytes_per_token(&cache));
+  table_bytes(t, ROLE_PLAIN, kvcache_seek(&cache, m->max_tokens).bytes);
+  put_row(d, t);
+  put_cache(d, &cache);
+  put_end(d);
+}
+
+Status kvcache_list(Document *d, Error *error) {
+  DescriptionNames *known = malloc(sizeof *known);
+  KvModel *m = calloc(1, sizeof *m);
+  Table *t = models_table(d);
+  Status status = known && m ? description_names("models", known, error)
+                             : error_set(error, STATUS_NO_MEMORY, "no memory for the list of models");
+  for (int n = 0; !status && n < known->n; n++) {
+    status = description_model(known->names[n], m, error);
+    if (!status) add_model(d, t, m);
+  }
+  free(m);
+  free(known);
+  return status;
+}

@@ -1,0 +1,247 @@
+#include "viz/cli/serve/service.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/quote.h"
+#include "viz/cli/serve/batch_table.h"
+#include "viz/request/description.h"
+#include "viz/text/number.h"
+
+/* ---- The model --------------------------------------------------------------------------------------------- */
+
+static void take(int64_t *to, int64_t value) {
+  if (!*to) *to = value;
+}
+
+/* What the options give goes before what the model has. */
+static void override(Service *s) {
+  const KvModel *m = &s->model;
+  const KvCache model = kvmodel_cache(m);
+  KvCache *c = &s->whole;
+  const bool plain = c->kv_heads || c->d, expands = model.latent && plain; /* K and V where the model has a latent */
+  take(&c->layers, model.layers);
+  memcpy(c->more, model.more, sizeof c->more);
+  c->n_more = model.n_more;
+  take(&c->kv_heads, expands ? m->kv_heads : model.kv_heads);
+  if (!c->d) c->d_v = expands ? kvmodel_value_dim(m) : model.d_v;
+  take(&c->d, expands ? kvmodel_key_dim(m) : model.d);
+  if (!plain) c->latent = model.latent;
+  if (!c->window && !c->window_layers) c->window_layers = model.window_layers;
+  if (!c->window) c->window = model.window, c->chunked = model.chunked;
+  if (!s->has_dtype) c->dtype = model.dtype;
+}
+
+static Status refuse_model(const Service *s, bool serves, int n_own, Error *error) {
+  const KvModel *m = &s->model;
+  const bool changes = n_own || s->whole.window || s->whole.window_layers;
+  if (n_own < 3 && kvmodel_check_cache(m, error)) return error->status;
+  if (*m->no_cache && changes) return error_set(error, STATUS_BAD_REQUEST, "%.80s: %s", m->name, m->no_cache);
+  if (kvmodel_cache(m).n_more && changes)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%.80s has layers of several kinds, so --layers, --kv-heads, --head-dim and --window do not say "
+                     "which; leave them out, or change a copy of the model's file",
+                     m->name);
+  if (m->heads % s->n_gpus)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--tp %" PRId64 ": %.60s has %" PRId64 " query heads, which do not divide evenly over those GPUs",
+                     s->n_gpus, m->name, m->heads);
+  if (!serves) return STATUS_OK;
+  if (*m->no_cache || !m->heads)
+    return error_set(error, STATUS_BAD_REQUEST, "%.80s has no cache to serve from: %.90s", m->name,
+                     *m->no_cache ? m->no_cache : "it has no attention heads");
+  if (!m->parameters || !m->hidden || !m->vocab)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "%.80s: %s, so its matrices are not known; give a description (as in assets/models) with "
+                     "'parameters', 'hidden' and 'vocab'",
+                     m->name, *m->no_weights ? m->no_weights : "'parameters', 'hidden' and 'vocab' are not all given");
+  return STATUS_OK;
+}
+
+/* What is kept of a window while a batch with more tokens of the sequence is in flight: the last token's window begins
+ * at the first one's. */
+static void widen_windows(KvCache *c, int64_t in_flight) {
+  if (c->window && !c->chunked) c->window += in_flight - 1;
+  for (int g = 0; g < c->n_more; g++)
+    if (c->more[g].window && !c->more[g].chunked) c->more[g].window += in_flight - 1;
+}
+
+static Status complete_model(Service *s, bool serves, Error *error) {
+  KvCache *c = &s->whole;
+  const int n_own = (c->layers != 0) + (c->kv_heads != 0) + (c->d != 0);
+  if (s->in_flight > KVCACHE_MAX_TOKENS / 2 || s->n_gpus > KVCACHE_MAX_HEADS)
+    return error_set(error, STATUS_TOO_LARGE, "--in-flight and --tp are at most %" PRId64 " and %" PRId64,
+                     KVCACHE_MAX_TOKENS / 2, KVCACHE_MAX_HEADS);
+  s->has_model = *s->model_name || !n_own;
+  if (!s->has_model && n_own < 3)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "a cache of your own needs --layers, --kv-heads and --head-dim; or name a --model to start from");
+  if (s->has_model) {
+    const char *usual = serves ? "llama-3.1-70b" : "llama-2-70b";
+    Status status = description_model(*s->model_name ? s->model_name : usual, &s->model, error);
+    if (!status) status = refuse_model(s, serves, n_own, error);
+    if (status) return status;
+    override(s);
+    take(&s->weights_bytes, s->model.weights_bytes);
+  }
+  const Status status = kvcache_complete(c, error);
+  if (!status) widen_windows(c, s->in_flight);
+  s->serving.cache = *c;
+  return status ? status : kvcache_share(&s->serving.cache, s->n_gpus, error);
+}
+
+/* Bytes of a weight as published, or of the type asked for; products in 8 bits only of fp8. */
+static void complete_weights(Service *s) {
+  Serving *serving = &s->serving;
+  const KvModel *m = &s->model;
+  KvDtype dtype = KV_BF16;
+  kvcache_dtype_from_name(m->weights_dtype, &dtype);
+  if (s->has_weights_dtype) dtype = s->weights_dtype;
+  serving->weight_bytes = m->weights_bytes && !s->has_weights_dtype ? (double)m->weights_bytes / (double)m->parameters
+                                                                    : kvcache_dtype_bits(dtype) / 8.0;
+  serving->products = dtype == KV_FP8 ? DTYPE_FP8 : DTYPE_BF16;
+  if (gpu_flops_per_s(&s->gpu, serving->products, true) <= 0) serving->products = DTYPE_FP16;
+}
+
+static Status complete_machine(Service *s, bool serves, Error *error) {
+  s->has_gpu = serves || *s->gpu_name;
+  s->has_kernel = *s->kernel_name != '\0';
+  Status status = STATUS_OK;
+  if (s->has_gpu) status = description_gpu(*s->gpu_name ? s->gpu_name : "h100-sxm", &s->gpu, error);
+  if (!status && s->has_kernel) status = description_kernel(s->kernel_name, &s->kernel, error);
+  if (!status && serves && timing_rate(&s->gpu, TIME_MATH, DTYPE_FP16) <= 0)
+    status = error_set(
+        error, STATUS_BAD_REQUEST,
+        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk gpus)", s->gpu.name);
+  s->serving.model = &s->model;
+  s->serving.gpu = &s->gpu;
+  s->serving.kernel = s->has_kernel ? &s->kernel : NULL;
+  s->serving.n_gpus = s->n_gpus;
+  if (serves) complete_weights(s);
+  return status;
+}
+
+/* ---- The sequences ----------------------------------------------------------------------------------------- */
+
+static int shorter(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Neighbours of one length are one run. Sorted for a service, which does not ask in which order they were typed. */
+static Status runs_of_lengths(Service *s, bool serves, Error *error) {
+  Lengths *all = batch_lengths(s->lengths, error);
+  if (!all) return error->status;
+  if (serves) qsort(all->lengths, (size_t)all->n, sizeof *all->lengths, shorter);
+  s->runs = malloc((size_t)all->n * sizeof *s->runs);
+  for (int64_t k = 0; s->runs && k < all->n; k++) {
+    if (!k || all->lengths[k] != all->lengths[k - 1]) s->runs[s->n_runs++] = (ServedRun){all->lengths[k], 0};
+    s->runs[s->n_runs - 1].count++;
+  }
+  free(all);
+  return s->runs ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for the lengths");
+}
+
+static Status complete_sequences(Service *s, bool serves, Error *error) {
+  const int64_t most = serves ? SHAPE_MAX_N : KVCACHE_MAX_TOKENS - SERVICE_STEPS_MAX;
+  if (*s->lengths && (s->tokens || s->batch))
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--lengths gives the length of each sequence; leave out --seq-len and --batch");
+  if (s->batch > KVCACHE_MAX_BATCH)
+    return error_set(error, STATUS_TOO_LARGE, "--batch is %" PRId64 "; at most %" PRId64, s->batch, KVCACHE_MAX_BATCH);
+  if (*s->lengths) {
+    const Status status = runs_of_lengths(s, serves, error);
+    if (status) return status;
+  } else {
+    take(&s->tokens, s->has_model && !serves ? s->model.max_tokens : 4096);
+    take(&s->batch, 1);
+    s->runs = malloc(sizeof *s->runs);
+    if (!s->runs) return error_set(error, STATUS_NO_MEMORY, "no memory for a sequence");
+    s->runs[s->n_runs++] = (ServedRun){s->tokens, s->batch};
+  }
+  for (int64_t k = 0; k < s->n_runs; k++) {
+    s->n += s->runs[k].count;
+    s->all_tokens += wide(s->runs[k].count) * wide(s->runs[k].tokens);
+    if (s->runs[k].tokens > s->longest) s->longest = s->runs[k].tokens;
+  }
+  if (s->longest > most)
+    return error_set(error, STATUS_TOO_LARGE, "a sequence of %" PRId64 " tokens; at most %" PRId64 " are computed",
+                     s->longest, most);
+  return STATUS_OK;
+}
+
+/* What contiguous allocation reserves, and what is appended. */
+static Status complete_growth(Service *s, Error *error) {
+  if (*s->lengths && s->n_steps)
+    return error_set(error, STATUS_BAD_REQUEST, "--append follows one sequence; leave out --lengths");
+  if (s->n_steps > SERVICE_STEPS_MAX)
+    return error_set(error, STATUS_BAD_REQUEST, "--append is %" PRId64 "; at most %d steps are shown", s->n_steps,
+                     SERVICE_STEPS_MAX);
+  const int64_t grown = s->longest + s->n_steps;
+  take(&s->max_tokens, s->has_model && s->model.max_tokens > grown ? s->model.max_tokens : grown);
+  take(&s->block, 128);
+  if (s->max_tokens < s->longest)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--max-tokens %" PRId64 " is less than a sequence of %" PRId64 " tokens; reserve at least that",
+                     s->max_tokens, s->longest);
+  if (s->max_tokens > KVCACHE_MAX_TOKENS)
+    return error_set(error, STATUS_TOO_LARGE, "--max-tokens is at most %" PRId64, KVCACHE_MAX_TOKENS);
+  return STATUS_OK;
+}
+
+static Status complete_prompt(Service *s, Error *error) {
+  const int64_t shortest = s->runs[0].tokens;
+  take(&s->prompt, s->longest);
+  if (s->prefix && s->evict.kind)
+    return error_set(error, STATUS_BAD_REQUEST, "--prefix and --evict: what is dropped is no longer shared; give one");
+  if (s->prefix >= shortest || s->prefix >= s->prompt)
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "--prefix %" PRId64 ": a sequence of %" PRId64 " tokens must have some of its own behind it",
+                     s->prefix, shortest < s->prompt ? shortest : s->prompt);
+  if (s->prompt > SHAPE_MAX_N) return error_set(error, STATUS_TOO_LARGE, "--prompt is at most %" PRId64, SHAPE_MAX_N);
+  return STATUS_OK;
+}
+
+Status service_complete(Service *s, bool serves, Error *error) {
+  take(&s->n_gpus, 1);
+  take(&s->in_flight, 1);
+  Status status = complete_model(s, serves, error);
+  if (!status) status = complete_machine(s, serves, error);
+  if (!status) status = complete_sequences(s, serves, error);
+  if (!status) status = serves ? complete_prompt(s, error) : complete_growth(s, error);
+  return status;
+}
+
+void service_free(Service *s) { free(s->runs); }
+
+/* ---- What is kept ------------------------------------------------------------------------------------------ */
+
+Kept service_kept(const Service *s, const KvCache *c) {
+  Kept sum = {0};
+  for (int64_t k = 0; k < s->n_runs; k++) {
+    const Wide n = wide(s->runs[k].count);
+    const KvState one = kvcache_seek(c, evict_kept(&s->evict, s->runs[k].tokens));
+    sum.tokens += n * wide(one.tokens), sum.pages += n * wide(one.pages);
+    sum.window_pages += n * wide(one.window_pages), sum.used_bytes += n * one.bytes;
+    sum.page_bytes += n * one.page_bytes, sum.table_bytes += n * one.table_bytes;
+  }
+  sum.prefix_bytes = kvcache_seek(c, s->prefix / c->page_tokens * c->page_tokens).page_bytes;
+  return sum;
+}
+
+Wide service_fixed_bytes(const Service *s, int64_t n_gpus) {
+  Wide sum = 0;
+  for (int i = 0; s->has_model && i < s->model.n_fixed; i++)
+    sum += wide(s->model.fixed[i].layers) * wide(ceil_div(s->model.fixed[i].bytes, n_gpus));
+  return sum;
+}
+
+void service_note_beyond(const Service *s, Table *t) {
+  const KvModel *m = &s->model;
+  if (!s->has_model || s->longest <= m->max_tokens) return;
+  table_note(t,
+             m->max_tokens_assumed ? "The model's file gives no context length: %s tokens are assumed."
+                                   : "This model was made for at most %s tokens.",
+             number_count(wide(m->max_tokens)).text);
+}

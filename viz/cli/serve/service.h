@@ -1,0 +1,68 @@
+/* A model that is served: what `tilewalk kvcache` and `tilewalk serve` are asked, completed. */
+#ifndef TILEWALK_VIZ_CLI_SERVE_SERVICE_H
+#define TILEWALK_VIZ_CLI_SERVE_SERVICE_H
+
+#include "sim/serving.h"
+#include "viz/document/figures.h"
+#include "viz/request/request.h"
+
+enum { SERVICE_STEPS_MAX = 100000 };
+
+/* Sequences of one length. */
+typedef struct {
+  int64_t tokens, count;
+} ServedRun;
+
+typedef struct {
+  OutputRequest output;
+  char model_name[REQUEST_NAME_BYTES], gpu_name[REQUEST_NAME_BYTES], kernel_name[REQUEST_NAME_BYTES], lengths[4096];
+  bool has_dtype, has_weights_dtype, lists, is_strict, is_printed;
+
+  KvCache whole; /* of all GPUs together */
+  KvDtype weights_dtype;
+  int64_t n_gpus; /* that share out the heads (tensor parallelism) */
+  int64_t tokens, batch;
+  int64_t max_tokens; /* reserved for each sequence where allocation is contiguous */
+  int64_t block;
+  int64_t n_steps;       /* appended after `tokens` */
+  int64_t budget_bytes;  /* of each GPU, for the cache; 0: not asked */
+  int64_t weights_bytes; /* of the whole model; 0: not known */
+  int64_t in_flight;     /* tokens of a sequence in one batch, which a window keeps beside its own; 1: decode */
+  int64_t prompt, chunk; /* of a new sequence; chunk 0: all at once */
+  int64_t prefix;        /* tokens that all sequences begin with */
+  Evict evict;
+
+  /* What follows from it. */
+  bool has_model, has_gpu, has_kernel;
+  KvModel model;
+  Gpu gpu;
+  Profile kernel;
+  Serving serving; /* its cache: what each GPU keeps */
+  ServedRun *runs; /* in the order that was given; serve: ascending */
+  int64_t n_runs, n, longest;
+  Wide all_tokens;
+} Service;
+
+/* Completes what was asked. serves: times are asked, too. Free with service_free, also after an error. */
+Status service_complete(Service *service, bool serves, Error *error);
+void service_free(Service *service);
+
+/* All sequences' caches on one GPU. */
+typedef struct {
+  Wide tokens, pages, window_pages, used_bytes, page_bytes, table_bytes;
+  Wide prefix_bytes; /* of a prefix's whole pages, once */
+} Kept;
+Kept service_kept(const Service *service, const KvCache *cache);
+
+/* States and the like, which do not grow, of one sequence on one of so many GPUs. */
+Wide service_fixed_bytes(const Service *service, int64_t n_gpus);
+
+/* The answers. */
+Status kvcache_figures(const Service *service, Document *document, Error *error);
+Status kvcache_list(Document *document, Error *error);
+Status serve_figures(const Service *service, Document *document, Error *error);
+
+/* What is said of more tokens than the model was made for. */
+void service_note_beyond(const Service *service, Table *table);
+
+#endif

@@ -1,0 +1,88 @@
+#include "viz/document/figures.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "viz/text/number.h"
+
+Figures figures_new(Document *d, bool tells_kinds, const char *heading) {
+  const TableColumn shown[] = {{.heading = heading},
+                               {.heading = tells_kinds ? "value" : "size", .right = true},
+                               {.heading = tells_kinds ? "from" : "how", .shrink = TABLE_WRAP}},
+                    kinds[] = {shown[0], shown[1], {.heading = "kind"}, shown[2]};
+  static const TableColumn LINES[] = {{.csv = "section"}, {.csv = "figure"}, {.csv = "value"},
+                                      {.csv = "unit"},    {.csv = "kind"},   {.csv = "from"}};
+  Figures f = {.document = d, .tells_kinds = tells_kinds};
+  if (d->form == DOCUMENT_CSV && tells_kinds)
+    f.table = document_table(d, DOCUMENT_CSV, NULL, LINES, 6);
+  else
+    f.table = document_table(d, DOCUMENT_TEXT, NULL, tells_kinds ? kinds : shown, tells_kinds ? 4 : 3);
+  return f;
+}
+
+void figures_section(Figures *f, const char *section, const char *title) {
+  f->section = section;
+  if (!f->is_muted) table_group(f->table, "%s", title);
+}
+
+static const char *unit_of(FigureUnit unit) {
+  static const char *const UNITS[UNIT_WORD + 1] = {
+      [UNIT_BYTES] = "B", [UNIT_SECONDS] = "s", [UNIT_FLOPS] = "FLOP", [UNIT_RATE] = "tokens/s"};
+  return UNITS[unit] ? UNITS[unit] : "";
+}
+
+static json_t *json_of(const FigureValue *v) {
+  if (v->unit == UNIT_NONE) return json_null();
+  if (v->unit == UNIT_WORD) return json_string(v->word);
+  const bool counts = v->unit == UNIT_COUNT || v->unit == UNIT_BYTES;
+  return counts && v->real == floor(v->real) ? table_json_whole(v->whole) : json_real(v->real);
+}
+
+static void show(Table *t, const FigureValue *v) {
+  switch (v->unit) {
+  case UNIT_NONE: table_empty(t, true); return;
+  case UNIT_BYTES: table_bytes(t, v->role, v->whole); return;
+  case UNIT_SECONDS: table_seconds(t, v->role, v->real); return;
+  case UNIT_FLOPS: table_flops(t, v->role, v->whole); return;
+  case UNIT_COUNT: table_count(t, v->role, v->whole); return;
+  case UNIT_RATE: table_double(t, v->role, v->real, 4); return;
+  case UNIT_RATIO: table_ratio(t, v->role, v->real); return;
+  case UNIT_SHARE: table_percent(t, v->role, v->real); return;
+  case UNIT_WORD: table_text(t, v->role, v->word); return;
+  }
+}
+
+void figure(const Figures *f, const char *path, FigureValue v, const char *kind, const char *label, const char *from,
+            ...) {
+  char why[200], full[96];
+  Document *d = f->document;
+  if (f->is_muted) return;
+  va_list arguments;
+  va_start(arguments, from);
+  vsnprintf(why, sizeof why, from ? from : "", arguments);
+  va_end(arguments);
+  snprintf(full, sizeof full, "%s%s%s", f->section ? f->section : "", f->section ? "." : "", path ? path : "");
+  if (d->form == DOCUMENT_JSON && path && f->tells_kinds)
+    put_at(d, full,
+           json_pack("{s:o,s:s,s:s,s:s}", "value", json_of(&v), "unit", unit_of(v.unit), "kind", kind, "from", why));
+  else if (d->form == DOCUMENT_JSON && path)
+    put_at(d, full, json_of(&v));
+  if (d->form == DOCUMENT_CSV && path && f->tells_kinds) {
+    table_text(f->table, ROLE_PLAIN, f->section);
+    table_text(f->table, ROLE_PLAIN, path);
+    table_text(f->table, ROLE_PLAIN, v.unit == UNIT_WORD ? v.word : number_exact_double(v.real).text);
+    table_text(f->table, ROLE_PLAIN, unit_of(v.unit));
+  } else if (d->form == DOCUMENT_TEXT && label) {
+    table_text(f->table, ROLE_PLAIN, label);
+    show(f->table, &v);
+  } else {
+    return;
+  }
+  if (f->tells_kinds) table_text(f->table, ROLE_DIM, kind);
+  table_text(f->table, ROLE_DIM, why);
+}
+
+void figure_hidden(const Figures *f, const char *path, Wide value) {
+  if (f->document->form == DOCUMENT_JSON) put_at(f->document, path, table_json_whole(value));
+}

@@ -1,0 +1,62 @@
+/* Figures of an answer, each said once; the document writes what its form shows of them.
+ *
+ *     Figures f = figures_new(&d, true);
+ *     figures_section(&f, "memory", "Memory of each GPU");
+ *     figure(&f, "kv_bytes", IN_BYTES(n), "counted", "KV cache", "%s tokens", tokens);
+ *
+ * JSON has the value at memory.kv_bytes, or an object of value, unit, kind and reason where figures tell their kinds;
+ * CSV a line; people a row. Without a label people do not see it; without a path programs do not. */
+#ifndef TILEWALK_VIZ_DOCUMENT_FIGURES_H
+#define TILEWALK_VIZ_DOCUMENT_FIGURES_H
+
+#include "viz/document/document.h"
+
+typedef enum {
+  UNIT_NONE = 0,
+  UNIT_COUNT,
+  UNIT_BYTES,
+  UNIT_SECONDS,
+  UNIT_FLOPS,
+  UNIT_RATE,
+  UNIT_RATIO,
+  UNIT_SHARE,
+  UNIT_WORD
+} FigureUnit;
+
+typedef struct {
+  FigureUnit unit; /* none: null */
+  Wide whole;
+  double real; /* written as the whole number where it is one and counts things */
+  const char *word;
+  TextRole role;
+} FigureValue;
+
+#define IN_COUNT(n)   ((FigureValue){UNIT_COUNT, .whole = (Wide)(n), .real = (double)(n)})
+#define IN_BYTES(n)   ((FigureValue){UNIT_BYTES, .whole = (Wide)(n), .real = (double)(n)})
+#define IN_FLOPS(n)   ((FigureValue){UNIT_FLOPS, .whole = (Wide)(n), .real = (double)(n)})
+#define IN_SECONDS(x) ((FigureValue){UNIT_SECONDS, .real = (x)})
+#define IN_RATE(x)    ((FigureValue){UNIT_RATE, .real = (x)})
+#define IN_RATIO(x)   ((FigureValue){UNIT_RATIO, .real = (x)})
+#define IN_SHARE(x)   ((FigureValue){UNIT_SHARE, .real = (x)})
+#define IN_WORD(text) ((FigureValue){UNIT_WORD, .word = (text)})
+
+typedef struct {
+  Document *document;
+  Table *table;
+  const char *section; /* begins the paths; NULL: none */
+  bool tells_kinds, is_muted;
+} Figures;
+
+/* One table for people: of four columns with kinds, of three without; of CSV with kinds alone. */
+Figures figures_new(Document *document, bool tells_kinds, const char *heading);
+
+/* What follows is below `section`; a heading stands over its rows. */
+void figures_section(Figures *figures, const char *section, const char *title);
+
+void figure(const Figures *figures, const char *path, FigureValue value, const char *kind, const char *label,
+            const char *from, ...) __attribute__((format(printf, 6, 7)));
+
+/* For JSON alone, as it is. */
+void figure_hidden(const Figures *figures, const char *path, Wide value);
+
+#endif
