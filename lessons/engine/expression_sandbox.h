@@ -11,7 +11,7 @@
 
 #include "lessons/engine/expression_limits.h"
 #include "sim/base/checked.h"
-#include "sim/report.h"
+#include "sim/answer/report.h"
 
 struct ExpressionScope {
   ExpressionLimits limits; /* with the defaults filled in */

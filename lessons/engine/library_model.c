@@ -49,7 +49,7 @@ static int model_sim(lua_State *lua) {
   const ReportSink sink = sandbox_report(&report, lua);
   report_run(&sink, NULL, &s);
   report = (SandboxReport){.lua = lua};
-  report_shape(&sink, NULL, &s.plan.shape);
+  report_shape(&sink, NULL, &s);
   lua_setfield(lua, -2, "shape");
   sandbox_set_number(lua, "passes", s.schedule->n_passes);
   return 1;

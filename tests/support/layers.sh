@@ -7,8 +7,8 @@
 #
 #   viz -> lessons -> sim      viz -> kernels -> kernels/counters -> sim
 #
-# Inside sim, each floor uses those that it points to, directly or through others; simulate and report use all, and
-# sim/question, over them, uses those too:
+# Inside sim, each floor uses those that it points to, directly or through others; simulate uses all, and
+# sim/question and sim/answer, over them, use those too:
 #
 #   numbers -> algorithms -> problem -> base      l2 -> algorithms, machine, cache      machine -> problem      cache -> base
 #
@@ -40,7 +40,7 @@ function floor_of(path,  parts) {
   return parts[2]
 }
 function stands_on(from, to) {
-  if (from == "question" || to == "question") return from == "question"
+  if (from ~ /^(question|answer)$/ || to ~ /^(question|answer)$/) return from ~ /^(question|answer)$/
   if (from == "" || to == "" || from == to || to == "base") return to != "" || from == ""
   if (from == "numbers" || from == "algorithms" || from == "machine") return to == "problem" || (from == "numbers" && to == "algorithms")
   return from == "l2" && to ~ /^(problem|algorithms|machine|cache)$/

@@ -13,7 +13,7 @@
 #include "sim/algorithms/shipped.h"
 #include "sim/l2/makespan.h"
 #include "sim/machine/tile_cost.h"
-#include "sim/report.h"
+#include "sim/answer/report.h"
 #include "viz/request/description.h"
 #include "viz/request/own_kernels.h"
 #include "viz/cli/reply.h"
@@ -321,7 +321,7 @@ static void fill_values(Document *d, const Advice *a) {
   if (d->form != DOCUMENT_JSON) return;
   name_of(&a->tried[0], name, sizeof name);
   reason_of(&a->tried[0], reason, sizeof reason);
-  report_shape(&sink, "shape", &a->tried[0].run.plan.shape);
+  report_shape(&sink, "shape", &a->tried[0].run);
   put_text(d, "machine", a->tried[0].run.machine.name);
   put_text(d, "first", name);
   put_text(d, "reason", reason);

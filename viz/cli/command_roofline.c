@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/report.h"
+#include "sim/answer/report.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
 #include "viz/request/request.h"
@@ -223,7 +223,7 @@ static void fill(Document *d, const Roofline *r) {
     document_gap(d);
   }
   const ReportSink sink = document_sink(d);
-  report_shape(&sink, "shape", &r->runs[0].plan.shape);
+  report_shape(&sink, "shape", &r->runs[0]);
   put_text(d, "gpu", r->gpu.name);
   put_real_or_null(d, "peak_flops_per_s", known(r->peak_flops_per_s));
   put_real(d, "exp_ceiling_flops_per_s", r->exp_ceiling_flops_per_s);

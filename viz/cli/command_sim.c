@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/report.h"
+#include "sim/answer/report.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/serve/batch_table.h"
 #include "viz/cli/command.h"

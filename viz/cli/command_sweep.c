@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
-#include "sim/report.h"
+#include "sim/answer/report.h"
 #include "sim/base/size.h"
 #include "viz/cli/reply.h"
 #include "viz/cli/command.h"
@@ -252,7 +252,7 @@ static Status take_point(void *context, const Sweep *s, int point, const Simulat
   add_row(r->points, s, point);
   const ReportSink sink = document_sink(d);
   put_row(d, r->points);
-  report_shape(&sink, "shape", &runs[0].plan.shape);
+  report_shape(&sink, "shape", &runs[0]);
   put_array(d, "runs");
   for (int a = 0; a < s->n_algorithms; a++) report_run(&sink, NULL, &runs[a]);
   put_end(d);

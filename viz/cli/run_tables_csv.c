@@ -1,12 +1,9 @@
-/* Runs as lines of CSV: values picked from the report by their paths. */
-#include <stdio.h>
-#include <string.h>
-
-#include "sim/report.h"
+/* Runs as lines of CSV: figures by their paths. */
+#include "sim/answer/figure.h"
 #include "viz/cli/run_tables_parts.h"
 #include "viz/text/number.h"
 
-/* CSV's columns, and where their values stand in the report of a run. A value that a run has not is empty. */
+/* CSV's columns, and the paths of their values. A value that a run has not is empty. */
 static const struct {
   const char *name, *path;
 } CSV_COLUMNS[] = {
@@ -28,7 +25,7 @@ static const struct {
     {"intermediates_bytes", "storage.intermediates_bytes"},
     {"flops", "flops"},
     {"intensity_flops_per_byte", "intensity_flops_per_byte"},
-    {"machine", "machine"},
+    {"machine", "machine.name"},
     {"hbm_read_bytes", "hbm.read_bytes"},
     {"hbm_write_bytes", "hbm.write_bytes"},
     {"l2_read_bytes", "l2.read_bytes"},
@@ -51,54 +48,23 @@ static const struct {
     {"link_bound_s", "links.bound_s"},
 };
 
-enum { N_CSV_COLUMNS = sizeof CSV_COLUMNS / sizeof *CSV_COLUMNS, CSV_VALUE_BYTES = 64 };
-
-/* A sink that keeps the values of these columns. */
-typedef struct {
-  char path[256], values[N_CSV_COLUMNS][CSV_VALUE_BYTES];
-} Columns;
-
-static void leave(void *context) {
-  Columns *c = context;
-  char *dot = strrchr(c->path, '.');
-  *(dot ? dot : c->path) = '\0';
-}
-
-static void enter(void *context, const char *key) {
-  Columns *c = context;
-  const size_t used = strlen(c->path);
-  snprintf(c->path + used, sizeof c->path - used, "%s%s", used ? "." : "", key ? key : "");
-}
-
-static void take_text(void *context, const char *key, const char *value) {
-  Columns *c = context;
-  enter(c, key);
-  for (int k = 0; k < N_CSV_COLUMNS; k++)
-    if (strcmp(c->path, CSV_COLUMNS[k].path) == 0) snprintf(c->values[k], CSV_VALUE_BYTES, "%s", value);
-  leave(c);
-}
-
-static void take_whole(void *context, const char *key, Wide value) {
-  take_text(context, key, number_digits(value).text);
-}
-
-static void take_real(void *context, const char *key, double value) {
-  take_text(context, key, number_exact_double(value).text);
-}
-
-static void take_flag(void *context, const char *key, bool value) { take_text(context, key, value ? "true" : "false"); }
-static void take_null(void *context, const char *key) { take_text(context, key, ""); }
+enum { N_CSV_COLUMNS = sizeof CSV_COLUMNS / sizeof *CSV_COLUMNS };
 
 void run_tables_lines(Document *d, const Simulation *runs, int n) {
   TableColumn columns[N_CSV_COLUMNS];
   for (int c = 0; c < N_CSV_COLUMNS; c++) columns[c] = (TableColumn){.csv = CSV_COLUMNS[c].name};
   Table *t = document_table(d, DOCUMENT_CSV, NULL, columns, N_CSV_COLUMNS);
-  for (int k = 0; k < n && d->form == DOCUMENT_CSV; k++) {
-    Columns c = {.path = ""};
-    const ReportSink sink = {&c, enter, enter, leave, take_whole, take_real, take_text, take_flag, take_null};
-    report_shape(&sink, "shape", &runs[k].plan.shape);
-    report_run(&sink, NULL, &runs[k]);
-    take_text(&c, "machine", runs[k].machine.name);
-    for (int v = 0; v < N_CSV_COLUMNS; v++) table_text(t, ROLE_PLAIN, c.values[v]);
-  }
+  if (d->form != DOCUMENT_CSV) return;
+  const FigureRow *rows[N_CSV_COLUMNS];
+  for (int c = 0; c < N_CSV_COLUMNS; c++) rows[c] = figure_row(CSV_COLUMNS[c].path);
+  for (int k = 0; k < n; k++)
+    for (int c = 0; c < N_CSV_COLUMNS; c++) {
+      const Figure f = figure_of(&runs[k], rows[c], 0);
+      table_text(t, ROLE_PLAIN,
+                 f.is == IS_WHOLE  ? number_digits(f.whole).text
+                 : f.is == IS_REAL ? number_exact_double(f.real).text
+                 : f.is == IS_TEXT ? f.text
+                 : f.is == IS_FLAG ? (f.flag ? "true" : "false")
+                                   : "");
+    }
 }

@@ -19,7 +19,7 @@
 
 #include <stdio.h>
 
-#include "sim/report.h"
+#include "sim/answer/report.h"
 #include "viz/chart/bars.h"
 #include "viz/chart/chart.h"
 #include "viz/text/table.h"
@@ -83,7 +83,7 @@ void put_json(Document *document, const char *key, json_t *value); /* taken over
 void put_at(Document *document, const char *path, json_t *value);  /* "paged.bytes": makes what it lies in */
 void put_members(Document *document, json_t *object);              /* each by itself; likewise */
 
-/* A sink of sim/report.h that fills the innermost container; of another form, one that does nothing. */
+/* A sink of sim/answer/report.h that fills the innermost container; of another form, one that does nothing. */
 ReportSink document_sink(Document *document);
 
 /* Prints it in its form. STATUS_NO_MEMORY if building it failed, and nothing is printed; write errors stay with the

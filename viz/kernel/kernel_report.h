@@ -3,7 +3,7 @@
 #define TILEWALK_VIZ_KERNEL_KERNEL_REPORT_H
 
 #include "sim/l2/launch.h"
-#include "sim/report.h"
+#include "sim/answer/report.h"
 #include "viz/kernel/kernel_launch.h"
 #include "viz/kernel/kernel_lines.h"
 #include "viz/kernel/kernel_traffic.h"

@@ -25,7 +25,7 @@ static Status fill_l2(Stage *stage, Error *error) {
   l2->asked_read_bytes = whole(launch.l2.read_bytes);
   l2->asked_write_bytes = whole(launch.l2.write_bytes);
   l2->hbm_read_bytes = whole(launch.l2.hbm_read_bytes);
-  l2->hbm_write_bytes = whole(simulation_hbm_write_bytes(&launch)); /* sooner or later: see sim/report.c */
+  l2->hbm_write_bytes = whole(simulation_hbm_write_bytes(&launch)); /* sooner or later: see sim/answer/report.c */
   l2->fabric_bytes = whole(launch.l2.fabric_bytes);
   l2->hit_rate = l2_run_hit_rate(&launch.l2);
   return STATUS_OK;

@@ -1,9 +1,9 @@
-/* Results as named values: the one place that spells the keys of `sim --json`.
+/* The figures of a run as a document: the keys of `sim --json` are the paths of sim/answer/figure.h.
  *
- * A report walks a result and hands every value, with its key, to a sink. The JSON writer and the lessons' answer
+ * A report walks FIGURES and hands every value, with its key, to a sink. The JSON writer and the lessons' answer
  * expressions are sinks, so a lesson asks for exactly what the JSON says: runs, traffic.read.K, ... */
-#ifndef TILEWALK_SIM_REPORT_H
-#define TILEWALK_SIM_REPORT_H
+#ifndef TILEWALK_SIM_ANSWER_REPORT_H
+#define TILEWALK_SIM_ANSWER_REPORT_H
 
 #include "sim/simulate.h"
 
@@ -22,7 +22,7 @@ typedef struct {
 
 /* {"batch", "heads", "kv_heads", "seq_q", "seq_k", "head_dim", "head_dim_v", "dtype", "causal", "window",
  * "window_left", "window_right", "aligned"}, of a packed shape as it was asked for; a side without limit is null */
-void report_shape(const ReportSink *sink, const char *key, const Shape *shape);
+void report_shape(const ReportSink *sink, const char *key, const Simulation *run);
 
 /* One member of "runs". */
 void report_run(const ReportSink *sink, const char *key, const Simulation *run);

@@ -1,0 +1,434 @@
+#include "sim/answer/figure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/algorithms/shipped.h"
+#include "sim/problem/pattern.h"
+
+/* ---- How a figure is read -------------------------------------------------------------------------------------- */
+
+#define READER(name) static void name(const Simulation *run, const FigureRow *row, int member, Figure *f)
+#define UNUSED       (void)row, (void)member
+#define FIELD(type)  (*(const type *)(const void *)((const char *)run + row->at))
+
+static void whole(Figure *f, Wide value) { f->is = IS_WHOLE, f->whole = value; }
+static void text(Figure *f, const char *value) { f->is = value ? IS_TEXT : IS_NULL, f->text = value; }
+static void flag(Figure *f, bool value) { f->is = IS_FLAG, f->flag = value; }
+static void real(Figure *f, double value) { f->is = isnan(value) ? IS_NULL : IS_REAL, f->real = value; }
+
+READER(wide_at) { UNUSED, whole(f, FIELD(Wide)); }
+READER(count_at) { UNUSED, whole(f, wide(FIELD(int64_t))); }
+READER(int_at) { UNUSED, whole(f, wide(FIELD(int))); }
+READER(rounded_at) { UNUSED, whole(f, (Wide)(FIELD(double) + 0.5)); }
+READER(real_at) { UNUSED, real(f, FIELD(double)); }
+READER(flag_at) { UNUSED, flag(f, FIELD(bool)); }
+READER(text_at) { UNUSED, text(f, (const char *)run + row->at); } /* a field of characters */
+
+/* Of the shape as it was asked for, without packed heads. */
+READER(asked_at) {
+  (void)member;
+  const Shape s = shape_unpacked(&run->plan.shape);
+  whole(f, wide(*(const int64_t *)(const void *)((const char *)&s + row->at)));
+}
+
+READER(values_dim) {
+  UNUSED;
+  const Shape *s = &run->plan.shape;
+  whole(f, wide(s->d_v ? s->d_v : s->d));
+}
+
+READER(dtype) { UNUSED, text(f, dtype_name(run->plan.shape.dtype)); }
+READER(kv_dtype) {
+  UNUSED;
+  const Shape *s = &run->plan.shape;
+  text(f, dtype_name(s->has_kv_dtype ? s->kv_dtype : s->dtype));
+}
+
+/* How far a side of the window reaches. */
+static void side(Figure *f, const Shape *s, int64_t sided, int64_t other) {
+  const int64_t reach = s->sided ? sided : s->window > 0 ? other : -1;
+  if (reach < 0)
+    f->is = IS_NULL;
+  else
+    whole(f, wide(reach));
+}
+READER(window_left) {
+  UNUSED;
+  const Shape s = shape_unpacked(&run->plan.shape);
+  side(f, &s, s.left, s.window - 1);
+}
+READER(window_right) {
+  UNUSED;
+  const Shape s = shape_unpacked(&run->plan.shape);
+  side(f, &s, s.causal && s.right != 0 ? 0 : s.right, s.causal ? 0 : s.window - 1);
+}
+
+READER(mask_name) {
+  UNUSED;
+  if (run->plan.shape.pattern) text(f, run->plan.shape.pattern->name);
+}
+READER(aligned) { UNUSED, text(f, run->plan.shape.top_left ? "top-left" : "bottom-right"); }
+READER(algorithm) { UNUSED, text(f, run->schedule->name); }
+
+READER(held) {
+  static const char *const HELD[HELD_COUNT] = {"nowhere", "sram", "registers", "tensor-memory", "kernel"};
+  UNUSED, text(f, HELD[run->held]);
+}
+
+/* Of the tensors of the program, or of values on chip too. */
+static const ProgramTensor *tensor(const Simulation *run, int member, Figure *f) {
+  const ProgramTensor *t = &run->schedule->tensors[member];
+  f->member = t->text;
+  return t;
+}
+READER(place) {
+  if (tensor(run, member, f)->is_listed || run->sram.of[member]) whole(f, (&FIELD(Wide))[member]);
+}
+READER(moved) {
+  tensor(run, member, f);
+  if (member < run->schedule->n_tensors) whole(f, (&FIELD(Wide))[member]);
+}
+READER(block_loads) {
+  (void)row;
+  if (tensor(run, member, f)->role == TENSOR_INPUT && member < run->schedule->n_tensors)
+    whole(f, wide(run->loads.of[member]));
+}
+
+READER(tiles) {
+  UNUSED;
+  whole(f, run->traffic.tiles[TILE_FULL] + run->traffic.tiles[TILE_PARTIAL] + run->traffic.tiles[TILE_SKIPPED]);
+}
+READER(added) {
+  UNUSED;
+  if (run->traffic.added) whole(f, run->traffic.added);
+}
+
+READER(hbm_read) { UNUSED, whole(f, run->has_l2 ? (Wide)(run->l2.hbm_read_bytes + 0.5) : run->read_bytes); }
+READER(hbm_written) {
+  UNUSED, whole(f, run->has_l2 ? (Wide)(simulation_hbm_write_bytes(run) + 0.5) : run->write_bytes);
+}
+READER(hbm_total) {
+  Figure read, written;
+  hbm_read(run, row, member, &read), hbm_written(run, row, member, &written);
+  whole(f, read.whole + written.whole);
+}
+READER(upper_bound) {
+  UNUSED;
+  if (!run->has_l2 && run->timed && run->machine.l2_bytes > 0) flag(f, true);
+}
+
+READER(l2_share) { UNUSED, real(f, simulation_l2_share(run)); }
+READER(l2_rate) { UNUSED, real(f, l2_run_hit_rate(&run->l2)); }
+READER(chiplets_rate) { UNUSED, real(f, chiplets_hit_rate(&run->chiplets)); }
+READER(occupancy) { UNUSED, text(f, occupancy_limit_name(run->launch.occupancy.binds)); }
+
+/* What a kernel moves besides its schedule, so that rows add up to what L2 serves. */
+static double read_besides(const Simulation *run) { return run->l2.read_bytes - (double)run->read_bytes; }
+READER(besides) { UNUSED, real(f, read_besides(run)); }
+READER(written_besides) { UNUSED, real(f, run->l2.write_bytes - (double)run->write_bytes); }
+READER(reread) { UNUSED, real(f, fmax(0, read_besides(run))); }
+READER(unasked) { UNUSED, real(f, fmax(0, -read_besides(run))); }
+READER(spilled) { UNUSED, real(f, run->overheads.write_bytes - run->overheads.atomic_bytes); }
+
+READER(memory) {
+  UNUSED;
+  if (run->machine.hbm_bytes)
+    whole(f, wide(run->machine.hbm_bytes));
+  else
+    f->is = IS_NULL;
+}
+READER(stored) { UNUSED, whole(f, simulation_storage_bytes(run)); }
+READER(runs) {
+  memory(run, row, member, f);
+  if (f->is == IS_WHOLE) flag(f, simulation_storage_bytes(run) <= f->whole);
+}
+READER(blind) { UNUSED, whole(f, wide(simulation_blind_queries(run))); }
+
+/* Of a TimeBound. A part whose rate is not known is null. */
+READER(bound_term) {
+  (void)member;
+  text(f, timing_term_key(timing_term(&FIELD(TimeBound))));
+}
+READER(computes_in) { UNUSED, text(f, dtype_name(run->timing.computes_in)); }
+READER(time_kind) { UNUSED, text(f, time_kind_name(run->timing.kind)); }
+
+static bool has_softmax(const Schedule *s, int node) {
+  if (node < 0) return false;
+  const ProgramNode *n = &s->nodes[node];
+  return n->kind == NODE_SOFTMAX || n->kind == NODE_ATTENTION || has_softmax(s, n->a) || has_softmax(s, n->b);
+}
+
+/* 1 of attention, 2.5 of its gradients, 0 of anything else. */
+static double papers_passes(const Schedule *s) {
+  double most = s->declares ? 0 : 1;
+  for (int k = 0; k < s->n_declarations; k++) {
+    const ProgramDeclaration *d = &s->declarations[k];
+    if (d->role != TENSOR_OUTPUT || !d->formula) continue;
+    const bool is_gradient = s->nodes[d->formula - 1].kind == NODE_GRADIENT;
+    most = fmax(most, is_gradient ? 2.5 : has_softmax(s, d->formula - 1) ? 1 : 0);
+  }
+  return most;
+}
+
+/* FLOPs as the papers count them: 2 d + 2 d_v for each pair of query and key, half of all pairs under a causal mask; of
+ * the backward pass 2.5 times as many (FlashAttention-2, section 4.1). Of other masks, the pairs that may be seen. */
+READER(papers_rate) {
+  UNUSED;
+  const Shape *s = &run->plan.shape;
+  double pairs = (double)s->N_q * (double)s->N_k / (s->causal ? 2 : 1);
+  if (s->pattern || s->window || s->sided) {
+    const Mask mask = mask_of_shape(s);
+    pairs = (double)mask_pairs(&mask);
+  }
+  const double flops =
+      papers_passes(run->schedule) * simulation_pair_flops(s) * (double)s->batch * (double)s->heads * pairs;
+  real(f, flops > 0 && run->timing.seconds > 0 ? flops / run->timing.seconds : (double)NAN);
+}
+
+/* Of a prediction: what it was compared with, or why it is one of none. */
+static bool is_compared(const Timing *t) { return t->kind != TIME_BOUND && t->error.n_runs > 0; }
+READER(regime) {
+  UNUSED;
+  const Timing *t = &run->timing;
+  text(f, t->kind == TIME_PREDICTED || is_compared(t) ? time_regime_name(t->regime) : NULL);
+}
+READER(compared_runs) { /* at: whether those that were held out */
+  (void)member;
+  const Timing *t = &run->timing;
+  whole(f, wide(is_compared(t) && time_regime_is_held_out(t->regime) == (bool)row->at ? t->error.n_runs : 0));
+}
+READER(error_at) {
+  (void)member;
+  real(f, is_compared(&run->timing) ? (double)FIELD(int64_t) / 1000 : (double)NAN);
+}
+READER(why_no_time) { UNUSED, text(f, run->timing.why); }
+
+/* ---- The figures ----------------------------------------------------------------------------------------------- */
+
+#define AT(field) offsetof(Simulation, field)
+#define GROUP(path, need)                                                                                              \
+  { path, FIGURE_GROUP, KIND_LAW, need, NULL, 0, "" }
+#define END                                                                                                            \
+  { "", FIGURE_GROUP, KIND_LAW, NEED_NOTHING, NULL, 0, "" }
+#define ROW(path, unit, kind, need) path, FIGURE_##unit, KIND_##kind, NEED_##need
+
+/* The times of a bound, by its parts. */
+#define BOUND(path, field, whose)                                                                                      \
+  {ROW(path "hbm_s", SECONDS, BOUND, TIME), real_at, AT(field.part_s[TIME_HBM]), whose "bytes at HBM's bandwidth"},    \
+      {ROW(path "l2_s", SECONDS, BOUND, TIME), real_at, AT(field.part_s[TIME_L2]), whose "bytes at L2's bandwidth"},   \
+      {ROW(path "sram_s", SECONDS, BOUND, TIME), real_at, AT(field.part_s[TIME_SRAM]), whose "bytes at SRAM's ports"}, \
+      {ROW(path "math_s", SECONDS, BOUND, TIME), real_at, AT(field.part_s[TIME_MATH]), whose "products"},              \
+      {ROW(path "exp_s", SECONDS, BOUND, TIME), real_at, AT(field.part_s[TIME_EXP]), whose "exponentials"},            \
+      {ROW(path "busiest_sm_s", SECONDS, BOUND, TIME), real_at, AT(field.busiest_s), whose "products, busiest SM"},    \
+      {ROW(path "l2_port_s", SECONDS, BOUND, TIME), real_at, AT(field.port_s), whose "bytes, busiest SM's port"},      \
+      {ROW(path "kernels_s", SECONDS, BOUND, TIME), real_at, AT(field.kernels_s), whose "kernels, one by one"},        \
+      {ROW(path "bound", WORD, BOUND, TIME), bound_term, AT(field), whose "longest part"}, {                           \
+    ROW(path "bound_s", SECONDS, BOUND, TIME), real_at, AT(field.bound_s), whose "time at peak rates"                  \
+  }
+
+const FigureRow FIGURES[] = {
+    GROUP("shape", NEED_NOTHING),
+    {ROW("shape.batch", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, batch), "sequences"},
+    {ROW("shape.heads", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, heads), "query heads"},
+    {ROW("shape.kv_heads", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, kv_heads), "heads of K and V"},
+    {ROW("shape.seq_q", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, N_q), "queries"},
+    {ROW("shape.seq_k", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, N_k), "keys"},
+    {ROW("shape.head_dim", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, d), "elements of a query and a key"},
+    {ROW("shape.head_dim_v", COUNT, ASKED, NOTHING), values_dim, 0, "elements of a value"},
+    {ROW("shape.dtype", WORD, ASKED, NOTHING), dtype, 0, "type of Q, K, V, O"},
+    {ROW("shape.v_in_k", FLAG, ASKED, NOTHING), flag_at, AT(plan.shape.v_in_k), "V is the beginning of K"},
+    {ROW("shape.kv_dtype", WORD, ASKED, NOTHING), kv_dtype, 0, "type of K and V"},
+    {ROW("shape.causal", FLAG, ASKED, NOTHING), flag_at, AT(plan.shape.causal), "a query sees no later key"},
+    {ROW("shape.window", COUNT, ASKED, NOTHING), asked_at, offsetof(Shape, window), "keys that a query sees"},
+    {ROW("shape.window_left", COUNT, ASKED, NOTHING), window_left, 0, "earlier keys that a query sees"},
+    {ROW("shape.window_right", COUNT, ASKED, NOTHING), window_right, 0, "later keys that a query sees"},
+    {ROW("shape.mask", WORD, ASKED, NOTHING), mask_name, 0, "pattern of blocks"},
+    {ROW("shape.aligned", WORD, ASKED, NOTHING), aligned, 0, "corner of the causal mask"},
+    END,
+
+    GROUP("machine", NEED_NOTHING),
+    {ROW("machine.name", WORD, ASKED, NOTHING), text_at, AT(machine.name), "machine"},
+    {ROW("machine.sram_bytes", BYTES, DATASHEET, NOTHING), count_at, AT(machine.sram_bytes), "SRAM of an SM"},
+    {ROW("machine.l2_bytes", BYTES, DATASHEET, NOTHING), count_at, AT(machine.l2_bytes), "L2, all partitions"},
+    END,
+
+    {ROW("algorithm", WORD, ASKED, NOTHING), algorithm, 0, "algorithm"},
+    {ROW("block_q", COUNT, ASKED, NOTHING), count_at, AT(plan.tiling.B_r), "rows of a query block"},
+    {ROW("block_k", COUNT, ASKED, NOTHING), count_at, AT(plan.tiling.B_c), "rows of a key block"},
+    {ROW("splits", COUNT, ASKED, NOTHING), count_at, AT(plan.tiling.n_splits), "parts of the keys"},
+    {ROW("packed_heads", COUNT, ASKED, NOTHING), count_at, AT(plan.shape.group), "heads packed as rows of Q"},
+    GROUP("sram", NEED_NOTHING),
+    {ROW("sram.bytes", BYTES, LAW, NOTHING), wide_at, AT(sram.bytes), "bytes of SRAM that a CTA's tiles take"},
+    {ROW("sram.capacity_bytes", BYTES, DATASHEET, NOTHING), count_at, AT(machine.sram_bytes), "SRAM of an SM"},
+    {ROW("sram.fits", FLAG, LAW, NOTHING), flag_at, AT(fits), "the tiles have room"},
+    {ROW("sram.held", WORD, LAW, NOTHING), held, 0, "where the tiles are held"},
+    {ROW("sram.max_block", COUNT, LAW, NOTHING), count_at, AT(max_block), "largest B_r = B_c with room"},
+    GROUP("sram.items", NEED_NOTHING),
+    {ROW("sram.items.*", BYTES, LAW, NOTHING), place, AT(sram.of), "bytes of SRAM that the tile takes"},
+    END,
+    END,
+    GROUP("tiles", NEED_NOTHING),
+    {ROW("tiles.total", COUNT, LAW, NOTHING), tiles, 0, "tiles of a head"},
+    {ROW("tiles.full", COUNT, LAW, NOTHING), wide_at, AT(traffic.tiles[TILE_FULL]), "tiles without a mask"},
+    {ROW("tiles.partial", COUNT, LAW, NOTHING), wide_at, AT(traffic.tiles[TILE_PARTIAL]), "tiles partly masked"},
+    {ROW("tiles.skipped", COUNT, LAW, NOTHING), wide_at, AT(traffic.tiles[TILE_SKIPPED]), "tiles skipped"},
+    END,
+    GROUP("loads_per_block", NEED_NOTHING),
+    {ROW("loads_per_block.*", COUNT, LAW, NOTHING), block_loads, 0, "loads of a block"},
+    END,
+    GROUP("traffic", NEED_NOTHING),
+    GROUP("traffic.read", NEED_NOTHING),
+    {ROW("traffic.read.*", BYTES, LAW, NOTHING), moved, AT(traffic.read), "bytes read across the SRAM boundary"},
+    END,
+    GROUP("traffic.write", NEED_NOTHING),
+    {ROW("traffic.write.*", BYTES, LAW, NOTHING), moved, AT(traffic.write), "bytes written across the SRAM boundary"},
+    END,
+    {ROW("traffic.added_bytes", BYTES, LAW, NOTHING), added, 0, "bytes added to what lies in HBM"},
+    {ROW("traffic.read_bytes", BYTES, LAW, NOTHING), wide_at, AT(read_bytes), "bytes read across the SRAM boundary"},
+    {ROW("traffic.write_bytes", BYTES, LAW, NOTHING), wide_at, AT(write_bytes),
+     "bytes written across the SRAM boundary"},
+    {ROW("traffic.total_bytes", BYTES, LAW, NOTHING), wide_at, AT(total_bytes),
+     "bytes across the SRAM boundary, read and written"},
+    END,
+    GROUP("hbm", NEED_NOTHING),
+    {ROW("hbm.read_bytes", BYTES, BEHIND_L2, NOTHING), hbm_read, 0, "bytes read from HBM"},
+    {ROW("hbm.write_bytes", BYTES, BEHIND_L2, NOTHING), hbm_written, 0, "bytes written to HBM"},
+    {ROW("hbm.total_bytes", BYTES, BEHIND_L2, NOTHING), hbm_total, 0, "bytes between L2 and HBM, read and written"},
+    END,
+    GROUP("l2", NEED_L2),
+    {ROW("l2.read_bytes", BYTES, WALK, L2), rounded_at, AT(l2.read_bytes), "bytes read from L2"},
+    {ROW("l2.write_bytes", BYTES, WALK, L2), rounded_at, AT(l2.write_bytes), "bytes written to L2"},
+    {ROW("l2.not_hbm_share", SHARE, WALK, L2), l2_share, 0, "of what SMs read, the part that HBM did not serve"},
+    {ROW("l2.hit_rate", SHARE, WALK, L2), l2_rate, 0, "hits of looks into L2, as ncu counts them"},
+    {ROW("l2.fabric_bytes", BYTES, WALK, L2), rounded_at, AT(l2.fabric_bytes), "bytes from the other L2 partition"},
+    END,
+    {ROW("hbm_is_upper_bound", FLAG, LAW, NOTHING), upper_bound, 0, "L2 is not modelled: HBM moves at most this"},
+    GROUP("chiplets", NEED_CHIPLETS),
+    {ROW("chiplets.read_bytes", BYTES, WALK, CHIPLETS), rounded_at, AT(chiplets.read_bytes), "bytes read from L2s"},
+    {ROW("chiplets.missed_bytes", BYTES, WALK, CHIPLETS), rounded_at, AT(chiplets.missed_bytes), "bytes L2s missed"},
+    {ROW("chiplets.hit_rate", SHARE, WALK, CHIPLETS), chiplets_rate, 0, "hits of looks into the L2s"},
+    END,
+    GROUP("launch", NEED_LAUNCH),
+    {ROW("launch.ctas", COUNT, LAW, LAUNCH), count_at, AT(launch.n_ctas), "CTAs"},
+    {ROW("launch.ctas_per_sm", COUNT, LAW, LAUNCH), count_at, AT(launch.occupancy.ctas_per_sm),
+     "CTAs resident on an SM"},
+    {ROW("launch.limited_by", WORD, LAW, LAUNCH), occupancy, 0, "resource that limits the CTAs of an SM"},
+    {ROW("launch.waves", COUNT, LAW, LAUNCH), count_at, AT(launch.n_waves), "waves of CTAs"},
+    {ROW("launch.tail_fill", SHARE, LAW, LAUNCH), real_at, AT(launch.tail_fill),
+     "part of the last wave that is filled"},
+    END,
+    GROUP("overheads", NEED_L2),
+    {ROW("overheads.read_bytes", BYTES, WALK, L2), besides, 0, "bytes read from L2 besides the program's"},
+    {ROW("overheads.write_bytes", BYTES, WALK, L2), written_besides, 0, "bytes written to L2 besides the program's"},
+    {ROW("overheads.reread_bytes", BYTES, WALK, L2), reread, 0, "bytes of blocks that CTAs ask for again"},
+    {ROW("overheads.unasked_bytes", BYTES, WALK, L2), unasked, 0, "bytes of the program that no CTA asks L2 for"},
+    {ROW("overheads.spilled_bytes", BYTES, WALK, L2), spilled, 0, "bytes of spilled registers"},
+    {ROW("overheads.pulled_bytes", BYTES, WALK, L2), real_at, AT(overheads.atomic_bytes),
+     "bytes by which CTAs pull work"},
+    END,
+    GROUP("storage", NEED_NOTHING),
+    {ROW("storage.inputs_bytes", BYTES, LAW, NOTHING), wide_at, AT(inputs_bytes), "bytes of inputs in HBM"},
+    {ROW("storage.outputs_bytes", BYTES, LAW, NOTHING), wide_at, AT(outputs_bytes), "bytes of outputs in HBM"},
+    {ROW("storage.intermediates_bytes", BYTES, LAW, NOTHING), wide_at, AT(intermediates_bytes),
+     "bytes of intermediates in HBM"},
+    {ROW("storage.kept_bytes", BYTES, LAW, NOTHING), stored, 0, "bytes that a run keeps in HBM"},
+    {ROW("storage.capacity_bytes", BYTES, DATASHEET, NOTHING), memory, 0, "HBM of the machine"},
+    {ROW("storage.fits", FLAG, LAW, NOTHING), runs, 0, "HBM has room for what the run keeps"},
+    END,
+    {ROW("queries_without_keys", COUNT, LAW, NOTHING), blind, 0, "queries that see no key"},
+    {ROW("flops", FLOPS, LAW, NOTHING), wide_at, AT(traffic.flops), "FLOPs of products"},
+    {ROW("intensity_flops_per_byte", RATIO, LAW, NOTHING), real_at, AT(intensity_flops_per_byte),
+     "FLOPs for each byte across the SRAM boundary"},
+    GROUP("time", NEED_TIME),
+    BOUND("time.", timing.run, "this run: "),
+    GROUP("time.floor", NEED_TIME),
+    BOUND("time.floor.", timing.floor, "any run: "),
+    END,
+    {ROW("time.computes_in", WORD, DATASHEET, TIME), computes_in, 0, "type of the products"},
+    {ROW("time.least_s", SECONDS, BOUND, TIME), real_at, AT(timing.least_s), "seconds that no run is below"},
+    {ROW("time.predicted_s", SECONDS, TIME, TIME), real_at, AT(timing.predicted_s), "seconds, predicted"},
+    {ROW("time.kind", WORD, TIME, TIME), time_kind, 0, "kind of the time"},
+    {ROW("time.seconds", SECONDS, TIME, TIME), real_at, AT(timing.seconds), "seconds"},
+    {ROW("time.papers_flops_per_s", FLOP_RATE, TIME, TIME), papers_rate, 0, "FLOP/s as the papers count them"},
+    GROUP("time.error", NEED_TIME),
+    {ROW("time.error.regime", WORD, LAW, TIME), regime, 0, "sort of run"},
+    {ROW("time.error.held_out_runs", COUNT, LAW, TIME), compared_runs, true, "recorded runs, kept out of the fit"},
+    {ROW("time.error.fitted_runs", COUNT, LAW, TIME), compared_runs, false, "recorded runs that were fitted"},
+    {ROW("time.error.median", SHARE, LAW, TIME), error_at, AT(timing.error.median_permille), "half are as near"},
+    {ROW("time.error.nine_tenths", SHARE, LAW, TIME), error_at, AT(timing.error.nine_permille), "9 of 10 are as near"},
+    {ROW("time.error.why", WORD, LAW, TIME), why_no_time, 0, "why no time is predicted, or it is extrapolated"},
+    END,
+    END,
+    GROUP("links", NEED_LINKS),
+    {ROW("links.ranks", COUNT, ASKED, LINKS), int_at, AT(links.n), "GPUs"},
+    {ROW("links.link", WORD, ASKED, LINKS), text_at, AT(links.link), "link between neighbours"},
+    GROUP("links.sent", NEED_LINKS),
+    {ROW("links.sent.*", BYTES, LAW, LINKS), moved, AT(links.sent), "bytes that all ranks send"},
+    END,
+    {ROW("links.sent_bytes", BYTES, LAW, LINKS), wide_at, AT(links.sent_bytes), "bytes that all ranks send"},
+    {ROW("links.rank_bytes", BYTES, LAW, LINKS), wide_at, AT(links.rank_bytes), "bytes that a rank sends"},
+    {ROW("links.boundary_bytes", BYTES, LAW, LINKS), wide_at, AT(links.boundary_bytes),
+     "bytes across the SRAM boundaries of all ranks"},
+    {ROW("links.bound_s", SECONDS, BOUND, LINKS), real_at, AT(links.bound_s),
+     "seconds of one link at its data sheet's rate"},
+
+    END,
+    {0},
+};
+
+/* ---- Asking ---------------------------------------------------------------------------------------------------- */
+
+const FigureRow *figure_row(const char *path) {
+  for (const FigureRow *row = FIGURES; row->path; row++)
+    if (strcmp(row->path, path) == 0) return row;
+  return NULL;
+}
+
+int figure_members(const Simulation *run, const FigureRow *row) {
+  return row->path[strlen(row->path) - 1] == '*' ? run->schedule->n_values : 1;
+}
+
+static FigureIs met(const Simulation *run, FigureNeed need) {
+  switch (need) {
+  case NEED_L2: return run->has_l2 ? IS_WHOLE : IS_NULL;
+  case NEED_LAUNCH: return run->has_launch ? IS_WHOLE : IS_NULL;
+  case NEED_CHIPLETS: return run->has_launch && run->has_chiplets ? IS_WHOLE : IS_ABSENT;
+  case NEED_TIME: return run->timed ? IS_WHOLE : IS_NULL;
+  case NEED_LINKS: return run->links.n ? IS_WHOLE : *run->links.why ? IS_NULL : IS_ABSENT;
+  default: return IS_WHOLE;
+  }
+}
+
+Figure figure_of(const Simulation *run, const FigureRow *row, int member) {
+  Figure figure = {.is = met(run, row->needs)};
+  if (row->unit == FIGURE_GROUP) return figure;
+  const bool has = figure.is == IS_WHOLE;
+  figure.is = IS_ABSENT;
+  if (has) row->of(run, row, member, &figure);
+  return figure;
+}
+
+Figure figure_named(const Simulation *run, const FigureRow *row, const char *member) {
+  for (int m = figure_members(run, row) - 1; m >= 0; m--) {
+    const Figure figure = figure_of(run, row, m);
+    if (!member || (figure.member && strcmp(figure.member, member) == 0)) return figure;
+  }
+  return (Figure){0};
+}
+
+double figure_number(const Figure *f) {
+  return f->is == IS_WHOLE ? (double)f->whole : f->is == IS_REAL ? f->real : f->is == IS_FLAG ? f->flag : (double)NAN;
+}
+
+FigureKind figure_kind(const Simulation *run, const FigureRow *row) {
+  static const FigureKind OF_TIME[TIME_KIND_COUNT] = {KIND_BOUND, KIND_EXTRAPOLATED, KIND_PREDICTED};
+  if (row->kind == KIND_TIME) return OF_TIME[run->timing.kind];
+  if (row->kind != KIND_BEHIND_L2) return row->kind;
+  return run->has_l2 ? KIND_WALK : run->timed && run->machine.l2_bytes > 0 ? KIND_BOUND : KIND_LAW;
+}
+
+bool figure_comparable(const Simulation *a, const Simulation *b, const FigureRow *row) {
+  return row->needs == NEED_TIME ? timing_comparable(&a->timing, &b->timing)
+                                 : programs_are_alike(a->schedule, b->schedule);
+}
