@@ -14,8 +14,8 @@ ROOT = $(DESTDIR)$(PREFIX)
 SONAME := libtilewalk.so.1
 SHARE = $(ROOT)/share
 # What the program prints for others: where it goes, and the words that ask for it, with ~ between.
-SAID := man/man1/tilewalk.1:_man bash-completion/completions/tilewalk:completion~bash \
-  zsh/site-functions/_tilewalk:completion~zsh fish/vendor_completions.d/tilewalk.fish:completion~fish
+SAID := man/man1/tilewalk.1:_man bash-completion/completions/tilewalk:--completion~bash \
+  zsh/site-functions/_tilewalk:--completion~zsh fish/vendor_completions.d/tilewalk.fish:--completion~fish
 DESKTOP := $(SHARE)/applications/tilewalk.desktop
 ICON := $(SHARE)/icons/hicolor/scalable/apps/tilewalk.svg
 install: all $(BUILD)/libtilewalk.so

@@ -297,7 +297,7 @@ size_t claims_find(const Claims *claims, const char *id, Error *error) {
   if (nearest.best)
     error_set(error, STATUS_BAD_REQUEST, "there is no claim '%s'; did you mean '%s'?", shown.text, nearest.best);
   else
-    error_set(error, STATUS_BAD_REQUEST, "there is no claim '%s'; 'tilewalk check' lists them", shown.text);
+    error_set(error, STATUS_BAD_REQUEST, "there is no claim '%s'; 'tilewalk lesson claims' lists them", shown.text);
   return claims->n_entries;
 }
 

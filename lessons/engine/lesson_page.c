@@ -190,7 +190,7 @@ static void put_block(Writer *w) {
   }
 }
 
-/* Adds the questions of the lesson that are not known: `tilewalk practice` asks them first. */
+/* Adds the questions of the lesson that are not known: `tilewalk lesson practice` asks them first. */
 static void put_weak(const LessonSession *s, char *text, size_t size) {
   char skill[PRACTICE_NAME_BYTES];
   size_t used = strlen(text), n = 0;

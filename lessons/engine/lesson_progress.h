@@ -68,7 +68,7 @@ void lesson_progress_first(LessonProgress *progress, const char *lesson, const c
  * all; *n is how many. The caller frees it; NULL: no memory. */
 char *lesson_progress_hand_in(const LessonProgress *progress, const char *lesson, const char *student, int *n);
 
-/* A skill of `tilewalk practice` (lessons/engine/practice.h), kept as an answer of the lesson "practice". */
+/* A skill of `tilewalk lesson practice` (lessons/engine/practice.h), kept as an answer of the lesson "practice". */
 PracticeSkill lesson_progress_skill(const LessonProgress *progress, const char *id);
 void lesson_progress_practised(LessonProgress *progress, const char *id, PracticeSkill skill);
 

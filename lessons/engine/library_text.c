@@ -130,7 +130,7 @@ static int text_order(lua_State *lua) {
   return 1;
 }
 
-/* verdict("134 MB", 134217728): what `tilewalk check` says of what is printed. */
+/* verdict("134 MB", 134217728): what `tilewalk lesson claims` says of what is printed. */
 static int text_verdict(lua_State *lua) {
   Claimed claimed;
   ExpressionValue value = {0};

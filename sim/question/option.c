@@ -291,9 +291,9 @@ Status options_parse(OptionParser *parser, int argc, char *const *argv, Error *e
       only_positional = true;
       continue;
     }
-    if (!only_positional && (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0)) {
-      parser->want_help = a[1] == '-';
-      parser->want_short_help = a[1] != '-';
+    const bool is_help = strcmp(a, "-h") == 0 || (strncmp(a, "--help", 6) == 0 && (!a[6] || a[6] == '='));
+    if (!only_positional && is_help) {
+      parser->help = a[1] == '-' && a[6] ? a + 7 : "";
       return STATUS_OK;
     }
     if (!only_positional && strncmp(a, "--", 2) == 0)

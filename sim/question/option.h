@@ -71,9 +71,9 @@ typedef struct {
   void *target;          /* the command's options struct, already holding its defaults */
   const QuestionFiles *files;
   Status (*set_positional)(void *target, const char *value, Error *error); /* NULL: none are taken */
-  bool takes_files;                /* what stands alone may be a file: "-" is standard input */
-  bool want_help, want_short_help; /* out: --help, -h was there */
-  bool from_file; /* the state is read from a file, perhaps a stranger's: it opens only what comes with Tilewalk */
+  bool takes_files; /* what stands alone may be a file: "-" is standard input */
+  const char *help; /* out: --help=TOPIC was there; "" for --help and -h; NULL for neither */
+  bool from_file;   /* the state is read from a file, perhaps a stranger's: it opens only what comes with Tilewalk */
   unsigned char seen[OPTIONS_MAX];
 } OptionParser;
 

@@ -114,7 +114,7 @@ static Status unknown_algorithm(const char *word, const QuestionFiles *files, Er
     return error->status;
   nearest_list(&nearest, meant, sizeof meant);
   return error_set(error, STATUS_BAD_REQUEST,
-                   "there is no algorithm '%s'%s%s%s; there are %s and more (tilewalk algorithms)", shown.text,
+                   "there is no algorithm '%s'%s%s%s; there are %s and more (tilewalk list algorithms)", shown.text,
                    *meant ? " (did you mean " : "", meant, *meant ? "?)" : "", all);
 }
 
@@ -412,8 +412,9 @@ const Option QUESTION_MACHINE_OPTIONS[] = {
      OPTION_TEXT(Question, gpu, "the name of the GPU"),
      .choices = "@gpus",
      .thing = THING_GPU,
-     .help = "The machine: a name from 'tilewalk gpus', or a description file; sim takes several, with commas, and "
-             "shows them side by side. Default: paper."},
+     .help =
+         "The machine: a name from 'tilewalk list gpus', or a description file; sim takes several, with commas, and "
+         "shows them side by side. Default: paper."},
     {.name = "state",
      .argument = "LINE",
      .keys = QUESTION_SCENE_OPTIONS,

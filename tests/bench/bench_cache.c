@@ -204,7 +204,7 @@ static void text_alone(const char *text, size_t length) {
   printf("  Dinero text, %-31s %9.0f million lines/s\n", "read", 1e-6 * N_RECORDS / best);
 }
 
-/* What `tilewalk replay` does with text that is in memory. */
+/* What `tilewalk trace` does with text that is in memory. */
 static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t expected) {
   enum { RECORDS = 8192 };
   static DinRecord records[RECORDS];

@@ -1,4 +1,4 @@
-/* tilewalk check from the command line: what is printed, for whom, and what is refused. */
+/* tilewalk lesson claims from the command line: what is printed, for whom, and what is refused. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 #include <jansson.h>
@@ -94,7 +94,7 @@ TEST(bad_requests_are_refused) {
   } rows[] = {{"check --only A-cyu", "there is no claim 'A-cyu'; did you mean 'A-cyu1'?"},
               {"check --only ''", "no id is given"},
               {"check --only A-cyu1,,D-factor", "there is no claim ''"},
-              {"check --only zzzzzzzz", "'tilewalk check' lists them"},
+              {"check --only zzzzzzzz", "'tilewalk lesson claims' lists them"},
               {"check --article F", "there is no article F; there are A, B, C, D, E and P"},
               {"check --article AB", "'AB' is no article"},
               {"check --article ''", "'' is no article"},

@@ -39,8 +39,8 @@ offers() { # offers NAME <TEXT: each option of the command stands in the text
   lacking=$(grep -oE -- '--[a-z-]+' | sort -u | comm -23 "$scratch/options" -)
   [ -z "$lacking" ] || fail "$1 lacks $lacking"
 }
-commands=$("$tilewalk" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
-[ "$(echo "$commands" | wc -l)" -ge 3 ] || fail "--help lists too few commands"
+commands=$("$tilewalk" _names commands)
+[ "$(echo "$commands" | wc -l)" = 14 ] || fail "--help lists other commands than fourteen"
 for command in $commands; do
   grep -q "^\.BR tilewalk.-$command (1)\$" "$page" || fail "the manual page lacks $command"
   own=$usr/share/man/man1/tilewalk-$command.1
@@ -48,7 +48,7 @@ for command in $commands; do
     warnings=$(groff -man -ww -Tutf8 "$own" 2>&1 >/dev/null)
     [ -z "$warnings" ] || fail "the page of $command: $warnings"
   fi
-  "$tilewalk" "$command" --help | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p' | sort -u >"$scratch/options"
+  "$tilewalk" "$command" --help=all | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\).*/\2/p' | sort -u >"$scratch/options"
   sed 's/\\-/-/g' "$own" | offers "the page of $command"
   "$tilewalk" _complete -- "$command" -- | offers "completion of $command"
 done
@@ -78,9 +78,9 @@ completes 'tilewalk sim --kernel fa3' 'fa3-sm90 fa3_backward fa3_overlap'
 completes 'tilewalk kvcache --model qwen2' 'qwen2.5-7b'
 completes 'tilewalk lesson one-r' 'one-row'
 completes 'tilewalk view --lesson one-r' 'one-row'
-completes 'tilewalk check --only A-sram-1' 'A-sram-128'
-completes 'tilewalk algorithms st' 'standard standard-backward'
-completes 'tilewalk gpus a100-4' 'a100-40gb'
+completes 'tilewalk lesson claims --only A-sram-1' 'A-sram-128'
+completes 'tilewalk list algorithms st' 'standard standard-backward'
+completes 'tilewalk list gpus a100-4' 'a100-40gb'
 completes "tilewalk sim --gpu $PWD/READM" "$PWD/README.md"
 completes 'tilewalk help si' 'sim'
 

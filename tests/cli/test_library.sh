@@ -48,7 +48,7 @@ mkdir -p "$work/lib" "$work/share/tilewalk"
 cp "$library" "$work/lib/libtilewalk.so.1"
 cp -r assets "$work/share/tilewalk/"
 cat >"$work/lines" <<'LINES'
-gpus h200 --csv
+list gpus h200 --csv
 render --scene 'main' --step 4 -o -.svg
 sim -o there.csv
 sim "-N

@@ -72,7 +72,7 @@ trace() {
   answers "$3" "$2" replay trace --cache 1K,1,16,16
 }
 trace '0,r,4096,64,0,1000\n1,w,8192,64,0,2000\n' 'which of these 6 columns is the address is not guessed' 2
-trace '\0037\0213\0010\n' 'packed with gzip; unpack it: gunzip -c FILE | tilewalk replay -' 2
+trace '\0037\0213\0010\n' 'packed with gzip; unpack it: gunzip -c FILE | tilewalk trace -' 2
 
 # A trace of 60 MB in 64 MB of address space (with sanitizers nothing starts in that), and one that is stopped.
 # shellcheck disable=SC3045  # dash has it

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Links of pages lead somewhere; pages are short and say the field's words (tests/support/words.sh); what the README prints is what the program prints;
-# doctor names every library that the Makefile links.
+# --doctor names every library that the Makefile links.
 # Not with sanitizers: it runs little or nothing of ours.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -32,7 +32,7 @@ out=$tree/out
 sed -n '/^\$ tilewalk sim -N 4096/,/^```/p' README.md | sed '1d; $d; /^\.\.\.$/d' | while IFS= read -r line; do
   grep -qxF -- "$line" "$out" || { echo "FAIL: the README prints: $line"; exit 1; }
 done || exit 1
-"$tilewalk" doctor >"$out"
+"$tilewalk" --doctor >"$out"
 for library in cairo pango jansson Lua md4c zlib libwebp giflib SDL2 OpenMP; do
   grep -q "^$library " "$out" || fail "doctor does not name $library"
 done
@@ -41,7 +41,7 @@ mkdir "$tree/bin"
 : >"$tree/bin/nvidia-smi"
 printf '#!/bin/sh\n' >"$tree/bin/clang-14"
 chmod +x "$tree/bin/clang-14"
-PATH=$tree/bin "$tilewalk" doctor --json | tr -s '\n ' ' ' >"$out"
+PATH=$tree/bin "$tilewalk" --doctor --json | tr -s '\n ' ' ' >"$out"
 for check in "clang-14\", \"present\": true, \"required\": false, \"found\": \"$tree/bin/clang-14\", \"used_for\": \"make web: the viewer as web pages\", \"remedy\": null" \
   'nvidia-smi", "present": false, "required": false, "found": "", "used_for": "running the CUDA kernels", "remedy": "an NVIDIA GPU and its driver"'; do
   grep -qF "{ \"what\": \"$check }" "$out" || fail "doctor --json does not say $check"

@@ -163,6 +163,16 @@ static bool has_type(const json_t *types, const json_t *v) {
   return has;
 }
 
+/* The form of a command's answer: of "sim", or of "sim --roofline" where both words are there. */
+static const json_t *form_of(const char *command, const char *name) {
+  const size_t n = strlen(name);
+  const char *key;
+  json_t *form;
+  json_object_foreach(forms, key,
+                      form) if (!strncmp(key, name, n) && key[n] == ' ' && strstr(command, key + n)) return form;
+  return json_object_get(forms, name);
+}
+
 /* What is wrong with a value, "" if nothing is. */
 static const char *wrong_form(const json_t *form, const json_t *v, const char *name) {
   static char wrong[256];
@@ -219,7 +229,7 @@ static Run *ask(const char *command, const char *input, bool figures) {
   if (figures && !r->json) {
     r->json = csv && *r->out != '{' ? rows_of(r->out) : json_loads(r->out, JSON_DECODE_ANY, NULL);
     char *name = strndup(command, strcspn(command, " "));
-    const json_t *form = csv ? NULL : json_object_get(forms, name);
+    const json_t *form = csv ? NULL : form_of(command, name);
     const char *bad = form && r->json && r->status <= 1 ? wrong_form(form, r->json, name) : "";
     if (*bad) failed("%s --json: %s: not as assets/schema.json says", command, bad);
     free(name);
@@ -485,6 +495,17 @@ typedef struct {
   int status, rows; /* the exit status that is right; checks so far */
 } Block;
 
+/* Whether it is a screen: 24 lines of 80 columns at most. */
+static void check_screen(const char *command, const Run *r) {
+  int lines = 0, columns = 0, widest = 0;
+  for (const char *p = r->out; *p; p++) {
+    columns = *p == '\n' ? 0 : columns + ((*p & 0xC0) != 0x80);
+    lines += *p == '\n';
+    widest = columns > widest ? columns : widest;
+  }
+  if (lines > 24 || widest > 80) failed("%s: %d lines of %d columns", command, lines, widest);
+}
+
 static void check(Block *b, const char *row) {
   b->rows++;
   const int before = failures;
@@ -498,8 +519,11 @@ static void check(Block *b, const char *row) {
     static const char *const FORMS[] = {"| ", "!| ", "= | ", "2| "};
     size_t k = 0;
     while (k < 4 && strncmp(row, FORMS[k], strlen(FORMS[k]))) k++;
-    const Run *r = ask(b->command, b->input, k == 4);
-    if (r->status != b->status)
+    const bool screen = !strcmp(row, "screen");
+    const Run *r = ask(b->command, b->input, k == 4 && !screen);
+    if (screen)
+      check_screen(b->command, r);
+    else if (r->status != b->status)
       failed("%s: exit status %d, not %d: %s", b->command, r->status, b->status, r->err);
     else if (k == 4) {
       if (!(answer = r->json))

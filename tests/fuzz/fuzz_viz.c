@@ -166,7 +166,7 @@ FUZZ(request, TEXT, "viz/request/request") {
   if (typed ? options_parse(&parser, split(text, " ", words, 64), words, &error)
             : options_parse_state(&parser, text, &error))
     return require_line(&error, "");
-  if (parser.want_help) return;
+  if (parser.help) return;
   const Request *r = &options.request;
   question_state(r, state);
   if (strlen(state) < sizeof state - 1 && !has_blank(r->gpu) && !has_blank(r->mask) && !has_blank(r->kernel)) {

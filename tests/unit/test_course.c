@@ -407,7 +407,7 @@ TEST(test_thirteen_questions_are_asked) {
   free(readme);
 }
 
-/* What `tilewalk check` says of an entry. */
+/* What `tilewalk lesson claims` says of an entry. */
 static Verdict checked(const char *file, const char *id) {
   static Claims claims;
   size_t length;

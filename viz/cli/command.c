@@ -1,12 +1,14 @@
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "viz/cli/command.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/quote.h"
 #include "viz/request/request.h"
 #include "viz/text/print.h"
 
-enum { OPTION_COLUMN = 30 };
+enum { OPTION_COLUMN = 30, SCREEN_LINES = 24, SCREEN_COLUMNS = 80, OPTIONS_SHOWN = 8, EXAMPLES_MAX = 3 };
 
 /* The options of a request are those that many commands share. */
 static bool is_shared(const OptionSet *set) {
@@ -31,16 +33,88 @@ static size_t first_sentence(const char *text) {
   return n;
 }
 
+/* ---- Which command */
+
+static const Option *find_option(const Command *c, const char *name, size_t length) {
+  for (const OptionSet *set = c->sets; set && set->options; set++)
+    for (const Option *o = set->options; option_is_row(o); o++)
+      if ((o->name && strlen(o->name) == length && !strncmp(o->name, name, length)) ||
+          (o->letter && length == 1 && o->letter == *name))
+        return o;
+  return NULL;
+}
+
+/* The first word that is no option of either and no option's value; 0: none. */
+static int first_file(const Command *c, const Command *plain, int argc, char *const *argv) {
+  for (int k = 1; k < argc; k++) {
+    const char *word = argv[k];
+    if (word[0] != '-' || !word[1]) return k;
+    if (strcmp(word, "--") == 0) return k + 1 < argc ? k + 1 : 0;
+    const bool is_long = word[1] == '-';
+    const size_t n = is_long ? strlen(word + 2) : 1;
+    const Option *o = find_option(c, word + 1 + is_long, n);
+    if (!o && plain) o = find_option(plain, word + 1 + is_long, n);
+    if (o && option_needs_value(o) && (is_long || !word[2])) k++;
+  }
+  return 0;
+}
+
+static bool is_own_option(const Command *c, const char *word) {
+  return strncmp(word, "--", 2) == 0 && find_option(c, word + 2, strlen(word + 2));
+}
+
+/* Where the second word of a command's name stands among the words; 0: it does not. `plain`: what the first word alone
+ * asks for, NULL if it is not known yet. */
+static int second_word(const Command *c, const Command *plain, int argc, char *const *argv) {
+  const char *second = strchr(c->name, ' ') + 1;
+  if (strcmp(second, "FILE") == 0) return first_file(c, plain, argc, argv);
+  const size_t n = strlen(second);
+  for (int k = 1; k < argc && strcmp(argv[k], "--") != 0 && (k == 1 || *second == '-'); k++)
+    if (strncmp(argv[k], second, n) == 0 && (!argv[k][n] || argv[k][n] == '=')) return k;
+  return 0;
+}
+
+static void take_out(int at, int *argc, char **argv) {
+  memmove(argv + at, argv + at + 1, (size_t)(*argc - at) * sizeof *argv);
+  --*argc;
+}
+
+const Command *command_find(const Command *const *commands, int *argc, char **argv, bool *by_old) {
+  const Command *found = NULL;
+  int taken = 0;
+  *by_old = false;
+  for (const Command *const *c = commands; *c && *argc > 0; c++) {
+    const size_t n = strcspn((*c)->name, " ");
+    const char *second = (*c)->name[n] ? (*c)->name + n + 1 : NULL;
+    int at;
+    if ((*c)->old && strcmp((*c)->old, argv[0]) == 0) {
+      found = *c, *by_old = true, taken = 0;
+      break;
+    }
+    if (strncmp((*c)->name, argv[0], n) != 0 || argv[0][n]) continue;
+    if (!second && !found)
+      found = *c;
+    else if (second && (at = second_word(*c, found, *argc, argv)))
+      found = *c, taken = strcmp(argv[at], second) == 0 && !is_own_option(*c, second) ? at : 0;
+  }
+  if (!found) return NULL;
+  if (taken) take_out(taken, argc, argv);
+  take_out(0, argc, argv);
+  return found;
+}
+
+/* ---- Help */
+
 /* An option and what it means in a column of its own: all of it, or only the first sentence. */
-static void print_option(const Option *o, bool whole, Io *io) {
+static void print_option(const Option *o, int column, bool whole, FILE *out, const TextStyle *style) {
   char spelled[80];
   spell(o, spelled, sizeof spelled);
-  const bool own_line = strlen(spelled) > OPTION_COLUMN - 4;
-  text_say(io->out, "  %-*s", own_line ? 0 : OPTION_COLUMN - 2, spelled);
-  if (own_line) text_say(io->out, "\n%*s", OPTION_COLUMN, "");
+  const bool own_line = (int)strlen(spelled) > column - 4;
+  text_say(out, "  %-*s", own_line ? 0 : column - 2, spelled);
+  if (own_line) text_say(out, "\n%*s", column, "");
   char help[OPTION_TEXT_BYTES];
   const char *text = option_help(o, help);
-  text_hanging(io->out, &io->style, OPTION_COLUMN, text, whole ? strlen(text) : first_sentence(text));
+  text_hanging(out, style, column, text, whole ? strlen(text) : first_sentence(text));
 }
 
 static void heading(Io *io, const char *text) {
@@ -49,34 +123,17 @@ static void heading(Io *io, const char *text) {
 }
 
 /* The options of one set under its heading. */
-static void print_set(const OptionSet *set, bool whole, const char *title, Io *io) {
-  if (title) heading(io, title);
+static void print_set(const OptionSet *set, bool whole, Io *io) {
+  if (set->heading) heading(io, set->heading);
   for (const Option *o = set->options; option_is_row(o); o++)
-    if (o->help) print_option(o, whole, io);
-  if (title) fputc('\n', io->out);
+    if (o->help) print_option(o, OPTION_COLUMN, whole, io->out, &io->style);
+  fputc('\n', io->out);
 }
 
-/* "-N, -d, --batch, ...": the shared options by name, without those for experts. */
-static void print_shared_names(const Command *command, Io *io) {
-  char names[2048] = "Also: ";
-  bool any = false;
-  for (const OptionSet *set = command->sets; set && set->options; set++) {
-    if (!is_shared(set) || set->options == QUESTION_EXPERT_OPTIONS) continue;
-    for (const Option *o = set->options; option_is_row(o); o++) {
-      const size_t n = strlen(names);
-      if (!o->help) continue;
-      if (o->letter)
-        snprintf(names + n, sizeof names - n, "%s-%c", any ? ", " : "", o->letter);
-      else
-        snprintf(names + n, sizeof names - n, "%s--%s", any ? ", " : "", o->name);
-      any = true;
-    }
-  }
-  if (!any) return;
-  const size_t n = strlen(names);
-  snprintf(names + n, sizeof names - n, ". 'tilewalk %s --help' explains them.", command->name);
-  text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, names);
-  fputc('\n', io->out);
+/* The name without FILE, which usage has. */
+static int name_width(const Command *command) {
+  const char *file = strstr(command->name, " FILE");
+  return file ? (int)(file - command->name) : (int)strlen(command->name);
 }
 
 static void print_head(const Command *command, Io *io) {
@@ -84,34 +141,81 @@ static void print_head(const Command *command, Io *io) {
   snprintf(line, sizeof line, "tilewalk %s: %s", command->name, command->summary);
   text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, line);
   fputc('\n', io->out);
-}
-
-static void print_usage(const Command *command, Io *io) {
-  char line[400];
-  snprintf(line, sizeof line, "tilewalk %s %s", command->name, command->usage);
+  snprintf(line, sizeof line, "tilewalk %.*s %s", name_width(command), command->name, command->usage);
   text_paragraph(io->out, &io->style, ROLE_PLAIN, 2, line);
   fputc('\n', io->out);
 }
 
-void command_short_help(const Command *command, Io *io) {
-  print_head(command, io);
-  print_usage(command, io);
-  for (const OptionSet *set = command->sets; set && set->options; set++) {
-    if (is_shared(set)) continue;
-    print_set(set, false, NULL, io);
-    if (!set[1].options || is_shared(&set[1])) fputc('\n', io->out);
-  }
-  print_shared_names(command, io);
-  const char *end = strstr(command->examples, "\n\n"); /* of the first example */
-  text_say(io->out, "%.*s", end ? (int)(end - command->examples) + 1 : (int)strlen(command->examples),
-           command->examples);
+static int lines_in(const char *text, size_t n) {
+  int lines = 0;
+  for (size_t k = 0; k < n; k++) lines += text[k] == '\n';
+  return lines;
 }
 
-void command_help(const Command *command, Io *io) {
+/* Prints the option to text of its own, for its lines to be counted. */
+static int add_option(const Option *o, int column, int most, Io *io) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *memory = open_memstream(&text, &n);
+  if (!memory) return 0;
+  print_option(o, column, false, memory, &io->style);
+  fclose(memory);
+  const int lines = text ? lines_in(text, n) : most + 1;
+  if (lines <= most) fputs(text, io->out); /* clean: printed by print_option */
+  free(text);
+  return lines <= most ? lines : 0;
+}
+
+/* The options that --help shows, one after the other; NULL at the end. */
+static const Option *shown_option(const Command *c, int k) {
+  if (!c->first) {
+    for (const OptionSet *set = c->sets; set && set->options; set++)
+      for (const Option *o = set->options; !is_shared(set) && option_is_row(o); o++)
+        if (o->help && k-- == 0) return o;
+    return NULL;
+  }
+  const char *word = c->first;
+  for (; *word && k--; word += *word == ' ') word += strcspn(word, " ");
+  return *word ? find_option(c, word, strcspn(word, " ")) : NULL;
+}
+
+/* Examples have an empty line between; those that fit the width are shown, as many as fit the lines. */
+static int print_examples(const Command *command, int most_lines, Io *io) {
+  int lines = 0, n = 0;
+  for (const char *p = command->examples, *end; *p && n < EXAMPLES_MAX; p = *end ? end + 2 : end) {
+    end = strstr(p, "\n\n");
+    if (!end) end = p + strlen(p);
+    const int own = lines_in(p, (size_t)(end - p)) + (*end != '\0');
+    bool fits = lines + own <= most_lines;
+    for (const char *q = p; q < end; q += strcspn(q, "\n") + 1) fits = fits && strcspn(q, "\n") <= SCREEN_COLUMNS;
+    if (!fits) continue;
+    text_say(io->out, "%.*s%s", (int)(end - p), p, *end ? "\n" : "");
+    lines += own, n++;
+  }
+  return lines;
+}
+
+static void print_screen(const Command *command, Io *io) {
+  int n_options = 0, column = 0, left = SCREEN_LINES - 8 - 2 * EXAMPLES_MAX;
+  char spelled[80];
+  print_head(command, io);
+  for (const OptionSet *set = command->sets; set && set->options; set++)
+    for (const Option *o = set->options; option_is_row(o); o++) n_options += o->help != NULL;
+  const Option *o;
+  for (int k = 0; k < OPTIONS_SHOWN && (o = shown_option(command, k)); k++) {
+    spell(o, spelled, sizeof spelled);
+    const int wide = (int)strlen(spelled) + 4;
+    if (wide <= OPTION_COLUMN && wide > column) column = wide;
+  }
+  for (int k = 0; k < OPTIONS_SHOWN && (o = shown_option(command, k)); k++) left -= add_option(o, column, left, io);
+  if (n_options) fputc('\n', io->out);
+  print_examples(command, left + 2 * EXAMPLES_MAX, io);
+  text_say(io->out, "\n'tilewalk %s --help=all' has all %d options.\n", command->name, n_options);
+}
+
+static void print_all(const Command *command, Io *io) {
   bool any_shared = false;
   print_head(command, io);
-  heading(io, "Usage");
-  print_usage(command, io);
   if (command->description) {
     text_paragraph(io->out, &io->style, ROLE_PLAIN, 0, command->description);
     fputc('\n', io->out);
@@ -119,7 +223,7 @@ void command_help(const Command *command, Io *io) {
   for (int last = 0; last < 2; last++) { /* those for experts come last */
     for (const OptionSet *set = command->sets; set && set->options; set++) {
       if ((set->options == QUESTION_EXPERT_OPTIONS) != last) continue;
-      print_set(set, !is_shared(set), set->heading, io);
+      print_set(set, !is_shared(set), io);
       any_shared = any_shared || is_shared(set);
     }
   }
@@ -128,8 +232,27 @@ void command_help(const Command *command, Io *io) {
                    "'tilewalk help options' says more about the options that commands share.");
     fputc('\n', io->out);
   }
-  text_print(io->out, &io->style, ROLE_HEADING, "Examples");
-  text_say(io->out, "\n%s", command->examples);
+  heading(io, "Examples");
+  text_say(io->out, "%s", command->examples);
+}
+
+/* Whether the heading's first word is the topic, in small letters. */
+static bool is_topic(const OptionSet *set, const char *topic) {
+  size_t n = 0;
+  for (; set->heading && topic[n]; n++)
+    if ((set->heading[n] | 0x20) != topic[n]) return false;
+  return n && (!set->heading[n] || set->heading[n] == ' ');
+}
+
+Status command_help(const Command *command, const char *topic, Io *io, Error *error) {
+  bool any = false;
+  if (!*topic || strcmp(topic, "all") == 0) return (*topic ? print_all : print_screen)(command, io), STATUS_OK;
+  for (const OptionSet *set = command->sets; set && set->options; set++)
+    if (is_topic(set, topic)) print_set(set, true, io), any = true;
+  return any ? STATUS_OK
+             : error_set(error, STATUS_BAD_REQUEST,
+                         "--help=%s: no options of '%s' have that heading; --help=all has all of them",
+                         quote_text(topic).text, command->name);
 }
 
 void command_shared_help(Io *io) {
@@ -139,7 +262,7 @@ void command_shared_help(Io *io) {
     fputc('\n', io->out);
     heading(io, set->heading);
     for (const Option *o = set->options; option_is_row(o); o++)
-      if (o->help) print_option(o, true, io);
+      if (o->help) print_option(o, OPTION_COLUMN, true, io->out, &io->style);
   }
 }
 
@@ -155,9 +278,8 @@ int command_run(const Command *command, int argc, char *const *argv, Io *io, Err
   parser.takes_files = strstr(command->usage, "FILE") != NULL;
   int exit_status = EXIT_BAD_REQUEST;
   if (options_parse(&parser, argc, argv, error) == STATUS_OK) {
-    if (parser.want_help || parser.want_short_help) {
-      (parser.want_help ? command_help : command_short_help)(command, io);
-      exit_status = EXIT_DONE;
+    if (parser.help) {
+      if (!command_help(command, parser.help, io, error)) exit_status = EXIT_DONE;
     } else {
       exit_status = command->run(options, io, error);
       if (exit_status == EXIT_BAD_REQUEST && error->status == STATUS_INTERRUPTED) exit_status = EXIT_INTERRUPTED;

@@ -12,7 +12,10 @@
 #include "sim/question/option.h"
 
 typedef struct Command {
-  const char *name;
+  const char *name;        /* "sim"; "sim --roofline": what sim does with that word; "trace FILE": with a file */
+  const char *old;         /* what it was called, which answers for one more release; NULL: nothing */
+  const char *group;       /* where it stands in the list of commands; NULL: not there */
+  const char *first;       /* options that --help shows, with spaces between; NULL: the command's own, in order */
   const char *summary;     /* one line for the list of commands */
   const char *usage;       /* after "tilewalk NAME ": "[OPTION...]" */
   const char *description; /* a paragraph or more; what is printed, what it means */
@@ -27,10 +30,13 @@ typedef struct Command {
 
 extern const Command *const COMMANDS[]; /* all of them; ends with NULL */
 
-/* Prints `tilewalk NAME --help`, and the shorter `tilewalk NAME -h`: in both, options that many commands share take one
- * line each. */
-void command_help(const Command *command, Io *io);
-void command_short_help(const Command *command, Io *io);
+/* The command that argv[0..*argc) asks for, with its name taken out of the words; NULL: none. `by_old`: by its old
+ * name. */
+const Command *command_find(const Command *const *commands, int *argc, char **argv, bool *by_old);
+
+/* Prints `tilewalk NAME --help=TOPIC`: "" is a screen of eight options and three examples at most, "all" everything, and
+ * another topic the options under the heading of that name. */
+Status command_help(const Command *command, const char *topic, Io *io, Error *error);
 
 /* Prints `tilewalk help options`: the shared options in full, once. */
 void command_shared_help(Io *io);

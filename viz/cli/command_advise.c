@@ -375,7 +375,9 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_ADVISE = {
     .name = "advise",
-    .summary = "which kernel or tile to take on a GPU, with occupancy, waves, bytes and time, best first",
+    .group = "ask",
+    .first = "gpu N d heads causal kernel sram",
+    .summary = "which kernel or tile to take, best first",
     .usage = "[--gpu NAME] [OPTION...]",
     .description =
         "Compares the described kernels that run on the GPU (default h200) and every tile of 16 to 256 rows and keys "

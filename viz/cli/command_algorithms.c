@@ -1,4 +1,4 @@
-/* tilewalk algorithms: what there is, and the program text of one. */
+/* tilewalk list algorithms: what there is, and the program text of one. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
   if (*schedule) return STATUS_OK;
   Nearest nearest = {.word = name};
   for (int k = 0; k < N_PROGRAMS; k++) nearest_offer(&nearest, SCHEDULES[k]->name);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; `tilewalk algorithms` lists them",
+  return error_set(error, STATUS_BAD_REQUEST, "there is no algorithm '%s'%s%s%s; `tilewalk list algorithms` lists them",
                    quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
                    nearest.best ? "'?)" : "");
 }
@@ -61,7 +61,7 @@ static Status find(const char *name, const Schedule **schedule, Error *error) {
 static void list(FILE *out) {
   for (int k = 0; k < N_PROGRAMS; k++)
     text_say(out, "%-18s %s\n%-18s %s\n", SCHEDULES[k]->name, SCHEDULES[k]->title, "", SCHEDULES[k]->summary);
-  fputs("\n`tilewalk algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
+  fputs("\n`tilewalk list algorithms NAME` prints the program of one; --algorithm ./mine.walk takes yours.\n", out);
 }
 
 static void put_line(Document *d, const char *key, int line) {
@@ -201,7 +201,8 @@ static const Option NUMBER_OPTIONS[] = {
 static const OptionSet SETS[] = {{"Numbers", NUMBER_OPTIONS, 0}, {0}};
 
 const Command COMMAND_ALGORITHMS = {
-    .name = "algorithms",
+    .name = "list algorithms",
+    .old = "algorithms",
     .summary = "the algorithms, and the program text of one",
     .usage = "[NAME|FILE.walk] [OPTION...]",
     .description =
@@ -210,18 +211,18 @@ const Command COMMAND_ALGORITHMS = {
         "problems and printed, with a word on whether its outputs are right; the exit status is 1 when one is wrong. "
         "sim/algorithms/LANGUAGE.md says how one is written.",
     .examples = "  # what there is\n"
-                "  tilewalk algorithms\n\n"
+                "  tilewalk list algorithms\n\n"
                 "  # the program of FlashAttention-2\n"
-                "  tilewalk algorithms fa2\n\n"
+                "  tilewalk list algorithms fa2\n\n"
                 "  # does one's own compute attention?\n"
-                "  tilewalk algorithms ./mine.walk\n\n"
+                "  tilewalk list algorithms ./mine.walk\n\n"
                 "  # a task: what is asked and a program to start from, then whether the answer passes\n"
-                "  tilewalk algorithms --judge gate >mine.walk\n"
-                "  tilewalk algorithms ./mine.walk --judge gate\n\n"
+                "  tilewalk list algorithms --judge gate >mine.walk\n"
+                "  tilewalk list algorithms ./mine.walk --judge gate\n\n"
                 "  # and in fp16? where does it go wrong?\n"
-                "  tilewalk algorithms ./mine.walk --precision fp16 --json\n\n"
+                "  tilewalk list algorithms ./mine.walk --precision fp16 --json\n\n"
                 "  # do split keys give a sink its weight once?\n"
-                "  tilewalk algorithms fa2-split --sink 2 --softcap 50\n",
+                "  tilewalk list algorithms fa2-split --sink 2 --softcap 50\n",
     .options_bytes = sizeof(AlgorithmsOptions),
     .sets = SETS,
     .choices = "@algorithms",

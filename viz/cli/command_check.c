@@ -1,4 +1,4 @@
-/* tilewalk check: every claim of the articles and every question, computed. */
+/* tilewalk lesson claims: every claim of the articles and every question, computed. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct {
 static Status add_ids(void *target, const char *value, Error *error) {
   CheckOptions *o = target;
   const size_t used = strlen(o->ids), length = strlen(value);
-  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "no id is given; 'tilewalk check' lists them");
+  if (length == 0) return error_set(error, STATUS_BAD_REQUEST, "no id is given; 'tilewalk lesson claims' lists them");
   if (used + length + 2 > IDS_BYTES)
     return error_set(error, STATUS_BAD_REQUEST, "the ids have more than %d characters", IDS_BYTES - 2);
   if (used) o->ids[used] = ',';
@@ -81,7 +81,7 @@ Status check_read(Claims *claims, Error *error) {
 static Status load_gpu(void *context, const char *name, Gpu *gpu, Error *error) {
   (void)context;
   if (strchr(name, '/')) /* a file of claims names machines that come with Tilewalk, and reads no files */
-    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no name of a GPU; 'tilewalk gpus' lists them",
+    return error_set(error, STATUS_BAD_REQUEST, "'%s' is no name of a GPU; 'tilewalk list gpus' lists them",
                      quote_text(name).text);
   return description_gpu(name, gpu, error);
 }
@@ -239,7 +239,8 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_CHECK = {
-    .name = "check",
+    .name = "lesson claims",
+    .old = "check",
     .summary = "the articles' numbers and questions, each judged by computing it",
     .usage = "[OPTION...]",
     .description =
@@ -250,13 +251,13 @@ const Command COMMAND_CHECK = {
         "and lessons/course/questions.md. The titles of the articles, and where they stand, are at the head of the "
         "first. The exit status is 0 when everything could be computed; a wrong article is no failure.",
     .examples = "  # everything\n"
-                "  tilewalk check\n\n"
+                "  tilewalk lesson claims\n\n"
                 "  # one claim, with the expression that computes it\n"
-                "  tilewalk check --only A-cyu1\n\n"
+                "  tilewalk lesson claims --only A-cyu1\n\n"
                 "  # what is said about decode\n"
-                "  tilewalk check --search decode\n\n"
+                "  tilewalk lesson claims --search decode\n\n"
                 "  # one article, for programs\n"
-                "  tilewalk check --article D --json\n\n"
+                "  tilewalk lesson claims --article D --json\n\n"
                 "  # a claim of your own, in a file such as\n"
                 "  #     ## X-mine\n"
                 "  #\n"
@@ -267,7 +268,7 @@ const Command COMMAND_CHECK = {
                 "  #     ```lua\n"
                 "  #     sim{N=8192, d=128, block=128}.traffic.total_bytes\n"
                 "  #     ```\n"
-                "  tilewalk check --file mine.md\n",
+                "  tilewalk lesson claims --file mine.md\n",
     .options_bytes = sizeof(CheckOptions),
     .sets = SETS,
     .run = run_check,

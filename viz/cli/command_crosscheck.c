@@ -355,7 +355,8 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_CROSSCHECK = {
     .name = "crosscheck",
-    .summary = "the model against counted, recorded or live kernels",
+    .group = "check",
+    .summary = "the model beside a GPU's counters, recorded or yours",
     .usage = "[--recorded | --cpu | --live | --ncu FILE] [OPTION...]",
     .description =
         "Lays the model beside what real kernels did: bytes across the boundary between the SMs and L2 (what the "

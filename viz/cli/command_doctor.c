@@ -1,4 +1,4 @@
-/* tilewalk doctor: what is here, what is missing, what to install. */
+/* tilewalk --doctor: what is here, what is missing, what to install. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <cairo.h>
 #include <jansson.h>
@@ -220,12 +220,13 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_DOCTOR = {
-    .name = "doctor",
+    .name = "--doctor",
+    .old = "doctor",
     .summary = "what is installed, what is missing, what to install",
     .usage = "[--json]",
     .description = "Looks at libraries, fonts, data files and the CUDA tools. Exit status 1 when something that is "
                    "needed is missing; what is only optional does not count.",
-    .examples = "  tilewalk doctor\n",
+    .examples = "  tilewalk --doctor\n",
     .options_bytes = sizeof(DoctorOptions),
     .sets = SETS,
     .run = run_doctor,

@@ -1,4 +1,4 @@
-/* tilewalk eligible: which attention kernel a library runs for a call, why not the others, and what that costs. */
+/* tilewalk advise --library: which attention kernel a library runs for a call, why not the others, and what that costs. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -309,7 +309,8 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_ELIGIBLE = {
-    .name = "eligible",
+    .name = "advise --library",
+    .old = "eligible",
     .summary = "which attention kernel a library runs, and why not another",
     .usage = "[--library NAME] [OPTION...]",
     .description = "Judges a call of attention by a library's own rules, as data with file and version "
@@ -317,11 +318,11 @@ const Command COMMAND_ELIGIBLE = {
                    "the SRAM boundary, keeps in memory besides inputs and output, and takes at least.",
     .examples =
         "  # a mask tensor keeps FlashAttention out\n"
-        "  tilewalk eligible --heads 32 --kv-heads 8 -N 4K --dtype bf16 --bias --gpu a100-80gb\n\n"
+        "  tilewalk advise --library pytorch-sdpa --heads 32 --kv-heads 8 -N 4K --dtype bf16 --bias --gpu a100-80gb\n\n"
         "  # a window in transformers' sdpa\n"
-        "  tilewalk eligible --library transformers --heads 32 --kv-heads 8 -N 8K --causal --window 4K --dtype bf16\n\n"
+        "  tilewalk advise --library transformers --heads 32 --kv-heads 8 -N 8K --causal --window 4K --dtype bf16\n\n"
         "  # does d = 256 train on an RTX 4090?\n"
-        "  tilewalk eligible --heads 16 -d 256 --causal --dtype bf16 --training --gpu rtx4090\n",
+        "  tilewalk advise --library pytorch-sdpa --heads 16 -d 256 --causal --dtype bf16 --training --gpu rtx4090\n",
     .options_bytes = sizeof(EligibleOptions),
     .sets = SETS,
     .run = run_eligible,

@@ -1,4 +1,4 @@
-/* tilewalk gpus: the known GPUs, and where each of their numbers comes from. */
+/* tilewalk list gpus: the known GPUs, and where each of their numbers comes from. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ typedef struct {
 static Status add_name(void *target, const char *value, Error *error) {
   GpusOptions *o = target;
   if (!*value)
-    return error_set(error, STATUS_BAD_REQUEST, "the name of the GPU is empty; 'tilewalk gpus' lists the known ones");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "the name of the GPU is empty; 'tilewalk list gpus' lists the known ones");
   if (strlen(value) >= REQUEST_NAME_BYTES)
     return error_set(error, STATUS_BAD_REQUEST, "the name of the GPU has more than %d characters",
                      REQUEST_NAME_BYTES - 1);
@@ -136,7 +137,7 @@ static void add_overview(Document *d, const Gpu *gpus, int n) {
   int n_numbers = 0, n_assumed = 0;
   count_sources(gpus, n, &n_numbers, &n_assumed);
   table_note(t,
-             "%d numbers in all, each with its source; %d of them are assumed. 'tilewalk gpus "
+             "%d numbers in all, each with its source; %d of them are assumed. 'tilewalk list gpus "
              "NAME' shows them.",
              n_numbers, n_assumed);
 }
@@ -242,20 +243,21 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_GPUS = {
-    .name = "gpus",
+    .name = "list gpus",
+    .old = "gpus",
     .summary = "the known GPUs, and where each of their numbers comes from",
     .usage = "[NAME|FILE...] [OPTION...]",
     .description = "Without a name, lists the machines that --gpu knows. With names or description files, shows every "
                    "number with its source: a document, a measurement, or the word assumed. A description file of your "
                    "own is checked on the way; assets/gpus holds examples to copy.",
     .examples = "  # the machines that --gpu takes\n"
-                "  tilewalk gpus\n\n"
+                "  tilewalk list gpus\n\n"
                 "  # every number of one of them, with its source\n"
-                "  tilewalk gpus h200\n\n"
+                "  tilewalk list gpus h200\n\n"
                 "  # two machines for a program\n"
-                "  tilewalk gpus a100-40gb h100-sxm --json\n\n"
+                "  tilewalk list gpus a100-40gb h100-sxm --json\n\n"
                 "  # which numbers are only assumed\n"
-                "  tilewalk gpus --csv | grep assumed:\n",
+                "  tilewalk list gpus --csv | grep assumed:\n",
     .options_bytes = sizeof(GpusOptions),
     .sets = SETS,
     .choices = "@gpus",

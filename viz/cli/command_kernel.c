@@ -188,7 +188,8 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_KERNEL = {
     .name = "kernel",
-    .summary = "any CUDA kernel, run on the CPU: its bytes by source line",
+    .group = "check",
+    .summary = "runs your CUDA kernel on this CPU: bytes by source line",
     .usage = "FILE.cu|FILE.ptx --grid X,Y,Z --block X,Y,Z --arg SPEC... ...",
     .description =
         "Runs a kernel warp by warp and counts what the hardware counts: requests and sectors of global memory, "

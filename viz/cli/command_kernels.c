@@ -1,4 +1,4 @@
-/* tilewalk kernels: the described kernels, their tiles, and how to describe one's own. */
+/* tilewalk list kernels: the described kernels, their tiles, and how to describe one's own. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -110,8 +110,9 @@ static void add_list(Document *d, const Profile *kernels, int n) {
           table_empty(t, true);
         table_text(t, ROLE_PLAIN, launch_walk_name(p->walk));
       }
-  table_note(t, "A causal line stands only where the mask changes something. 'tilewalk kernels --format' says how to "
-                "describe your own in a few lines; 'tilewalk kernels NAME' shows one with its sources.");
+  table_note(t,
+             "A causal line stands only where the mask changes something. 'tilewalk list kernels --format' says how to "
+             "describe your own in a few lines; 'tilewalk list kernels NAME' shows one with its sources.");
 }
 
 static void field_words(const Profile *p, const KeyfileField *field, char *to, size_t size) {
@@ -242,7 +243,8 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_KERNELS = {
-    .name = "kernels",
+    .name = "list kernels",
+    .old = "kernels",
     .summary = "the described kernels, and how to describe your own",
     .usage = "[NAME|FILE...] [--format] [OPTION...]",
     .description =
@@ -250,13 +252,13 @@ const Command COMMAND_KERNELS = {
         "dimension. With names, description files or a CSV of ncu's, shows every number with its source. A "
         "file of your own is checked on the way; one line, tile = 128 x 64, is enough.",
     .examples = "  # the kernels that --kernel takes\n"
-                "  tilewalk kernels\n\n"
+                "  tilewalk list kernels\n\n"
                 "  # every number of one of them, with its source\n"
-                "  tilewalk kernels fa2-sm90\n\n"
+                "  tilewalk list kernels fa2-sm90\n\n"
                 "  # the format, with all keys\n"
-                "  tilewalk kernels --format\n\n"
+                "  tilewalk list kernels --format\n\n"
                 "  # your own in one line, and what it moves\n"
-                "  printf 'tile = 128 x 64\\n' | tilewalk kernels -\n",
+                "  printf 'tile = 128 x 64\\n' | tilewalk list kernels -\n",
     .options_bytes = sizeof(KernelsOptions),
     .sets = SETS,
     .choices = "@kernels",

@@ -473,7 +473,8 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_LESSON = {
     .name = "lesson",
-    .summary = "lessons: predict a number, play the run, check the answer",
+    .group = "learn",
+    .summary = "six lessons, practice, claims of articles judged",
     .usage = "[NAME|FILE] [OPTION...]",
     .description = "Walks a lesson in the terminal. Each question is answered by typing a number "
                    "as you would write it (64 MiB, 67.1 MB, 50%, 1/2, 2x), or a letter. "

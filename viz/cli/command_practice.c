@@ -1,4 +1,4 @@
-/* tilewalk practice: the questions of the lessons with new numbers each time, the weakest first. */
+/* tilewalk lesson practice: the questions of the lessons with new numbers each time, the weakest first. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static Status find_skills(Practice *p, Error *error) {
   }
   free(files);
   if (status || p->n) return status;
-  return error_set(error, STATUS_BAD_REQUEST, "there is no skill '%s'; 'tilewalk practice --list' has them",
+  return error_set(error, STATUS_BAD_REQUEST, "there is no skill '%s'; 'tilewalk lesson practice --list' has them",
                    quote_text(p->o->n_named ? p->o->names[0] : "").text);
 }
 
@@ -244,7 +244,7 @@ static Status add_skill(void *target, const char *value, Error *error) {
   PracticeOptions *o = target;
   if (!*value || strlen(value) >= PRACTICE_NAME_BYTES || o->n_named == NAMES_MAX)
     return error_set(error, STATUS_BAD_REQUEST,
-                     "that is no skill, or more than there are; 'tilewalk practice --list' has them");
+                     "that is no skill, or more than there are; 'tilewalk lesson practice --list' has them");
   memcpy(o->names[o->n_named++], value, strlen(value) + 1);
   return STATUS_OK;
 }
@@ -275,7 +275,8 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_PRACTICE = {
-    .name = "practice",
+    .name = "lesson practice",
+    .old = "practice",
     .summary = "the questions of the lessons with new numbers, the weakest first",
     .usage = "[SKILL...] [OPTION...]",
     .description = "Asks questions of the lessons again, each with new numbers, and computes the answer. The weakest "
@@ -284,10 +285,10 @@ const Command COMMAND_PRACTICE = {
                    "(2/factor), or a lesson (2) for all of its questions. How strong you are in each is kept with your "
                    "progress in lessons. --json prints questions instead of asking them.",
     .examples = "  # ten questions\n"
-                "  tilewalk practice\n\n"
+                "  tilewalk lesson practice\n\n"
                 "  # two questions alone, then those of one lesson\n"
-                "  tilewalk practice 1/ridge 5/waves --count 4\n"
-                "  tilewalk practice 3\n",
+                "  tilewalk lesson practice 1/ridge 5/waves --count 4\n"
+                "  tilewalk lesson practice 3\n",
     .options_bytes = sizeof(PracticeOptions),
     .sets = SETS,
     .set_positional = add_skill,

@@ -1,4 +1,4 @@
-/* tilewalk ranks: attention on several GPUs: who holds what, what crosses which link when, who idles. */
+/* tilewalk sim --steps: attention on several GPUs: who holds what, what crosses which link when, who idles. */
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -362,7 +362,8 @@ static Status resolve(const RanksOptions *o, Work *w, Error *error) {
   if (!status && timing_rate(&w->gpu, TIME_MATH, DTYPE_FP16) <= 0)
     status = error_set(
         error, STATUS_BAD_REQUEST,
-        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk gpus)", w->gpu.name);
+        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
+        w->gpu.name);
   if (!status && offload) status = take_model(request.model, &w->gpu, &w->model, &w->serving, error);
   if (!status) status = rank_options_link(&o->ranks, &w->link, error);
   if (!status) status = request_take_model(&request, NULL, error);
@@ -448,24 +449,26 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_RANKS = {
-    .name = "ranks",
+    .name = "sim --steps",
+    .old = "ranks",
     .summary = "attention on several GPUs: ring, Ulysses, tensor parallelism, offload",
     .usage = "[--scheme NAME] [--ranks P] [--link NAME] [OPTION...]",
     .description = "Walks attention on several GPUs step by step: what each rank holds, which block of keys it has, "
                    "what crosses its SRAM and its link, and who waits for whom. Bytes and pairs are counted; times are "
                    "bounds (the kernel's least time beside the link's data sheet), or predicted where kernel and link "
                    "were measured. One layer's attention, forward; offload: a whole model, a pass.",
-    .examples = "  # ring attention under a causal mask: rank 0 idles\n"
-                "  tilewalk ranks --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal\n\n"
-                "  # the same with striped tokens; over InfiniBand\n"
-                "  tilewalk ranks --scheme striped --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal --link ib-ndr\n\n"
-                "  # the same as a page of program text, both boundaries tensor by tensor\n"
-                "  tilewalk ranks --algorithm ring-attention --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal\n\n"
-                "  # two H200s, predicted\n"
-                "  tilewalk ranks --ranks 2 -N 32K --heads 16 --gpu h200 --kernel fa2-sm90\n\n"
-                "  # FlexGen: OPT-175B on a T4, 512 sequences\n"
-                "  tilewalk ranks --scheme offload --model opt-175b --gpu t4 --link pcie4 -N 1 --seq-len-k 544 --batch "
-                "512\n",
+    .examples =
+        "  # ring attention under a causal mask: rank 0 idles\n"
+        "  tilewalk sim --steps --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal\n\n"
+        "  # the same with striped tokens; over InfiniBand\n"
+        "  tilewalk sim --steps --scheme striped --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal --link ib-ndr\n\n"
+        "  # the same as a page of program text, both boundaries tensor by tensor\n"
+        "  tilewalk sim --steps --algorithm ring-attention --ranks 8 -N 128K --heads 32 --kv-heads 8 --causal\n\n"
+        "  # two H200s, predicted\n"
+        "  tilewalk sim --steps --ranks 2 -N 32K --heads 16 --gpu h200 --kernel fa2-sm90\n\n"
+        "  # FlexGen: OPT-175B on a T4, 512 sequences\n"
+        "  tilewalk sim --steps --scheme offload --model opt-175b --gpu t4 --link pcie4 -N 1 --seq-len-k 544 --batch "
+        "512\n",
     .options_bytes = sizeof(RanksOptions),
     .sets = SETS,
     .run = run_ranks,

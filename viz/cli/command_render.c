@@ -295,7 +295,9 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_RENDER = {
     .name = "render",
-    .summary = "any scene at any step to a picture, or a run to an animation",
+    .group = "see",
+    .first = "output scene step frames algorithm N d causal",
+    .summary = "a picture of any step, or a film of a run",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...] -o FILE",
     .description =
         "Draws what the viewer shows, without a display. The suffix of FILE decides: .png, .svg and .pdf "

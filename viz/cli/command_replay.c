@@ -1,4 +1,4 @@
-/* tilewalk replay: an address trace through the cache model. */
+/* tilewalk trace: an address trace through the cache model. */
 #define _POSIX_C_SOURCE 200809L /* read, poll, fstat */
 #include <errno.h>
 #include <fcntl.h>
@@ -196,7 +196,7 @@ static Status check_text(const Reader *r, Error *error) {
   const size_t n = r->held < PACKED_BYTES ? r->held : PACKED_BYTES;
   const Packed packed = packed_of(r->piece, n);
   if (packed.name)
-    return error_set(error, STATUS_BAD_FILE, "'%s' is packed with %s; unpack it: %s FILE | tilewalk replay -",
+    return error_set(error, STATUS_BAD_FILE, "'%s' is packed with %s; unpack it: %s FILE | tilewalk trace -",
                      r->name.text, packed.name, packed.unpack);
   if (memchr(r->piece, 0, n))
     return error_set(error, STATUS_BAD_FILE,
@@ -431,7 +431,8 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_REPLAY = {
-    .name = "replay",
+    .name = "trace FILE",
+    .old = "replay",
     .summary = "an address trace (Dinero, lackey, CSV) through the cache model",
     .usage = "FILE [--cache 2M,16,128,32] [OPTION...]",
     .description =
@@ -444,11 +445,11 @@ const Command COMMAND_REPLAY = {
         "piece by piece and may be of any length: memory does not grow with it. A terminal shows how far it is; an "
         "interrupt stops it and prints nothing.",
     .examples = "  # three accesses typed in: a read, a store beside it, and the read again\n"
-                "  printf 'r 1000 20\\nw 1020 20\\nr 1000 20\\n' | tilewalk replay -\n\n"
+                "  printf 'r 1000 20\\nw 1020 20\\nr 1000 20\\n' | tilewalk trace -\n\n"
                 "  # the L2 of an H200 as 20 ways of 96 x 256 sets\n"
-                "  printf 'r 0 1000\\n' | tilewalk replay - --cache 60M,20,128,32 --json\n\n"
+                "  printf 'r 0 1000\\n' | tilewalk trace - --cache 60M,20,128,32 --json\n\n"
                 "  # a tiny cache in which two lines push each other out\n"
-                "  printf '0 0\\n0 200\\n0 0\\n' | tilewalk replay - --cache 512,1\n",
+                "  printf '0 0\\n0 200\\n0 0\\n' | tilewalk trace - --cache 512,1\n",
     .options_bytes = sizeof(ReplayOptions),
     .sets = SETS,
     .set_positional = set_path,

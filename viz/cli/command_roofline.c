@@ -1,4 +1,4 @@
-/* tilewalk roofline: how fast a machine lets each run be, and what stops it, as table, plot, JSON, CSV or chart. */
+/* tilewalk sim --roofline: how fast a machine lets each run be, and what stops it, as table, plot, JSON, CSV or chart. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -278,7 +278,8 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_ROOFLINE = {
-    .name = "roofline",
+    .name = "sim --roofline",
+    .old = "roofline",
     .summary = "how fast a GPU lets each algorithm be, and what stops it",
     .usage = "[--gpu NAME|FILE] [OPTION...] [-o FILE.png|.svg|.pdf]",
     .description = "Draws the roofline of a machine: at few FLOPs for each byte its memory binds, at many its "
@@ -287,11 +288,11 @@ const Command COMMAND_ROOFLINE = {
                    "because most bytes come from L2 and few from HBM. Without -o a plot and a table are printed; with "
                    "-o the chart is drawn and nothing is printed.",
     .examples = "  # the papers' machine: standard attention is bound by memory\n"
-                "  tilewalk roofline -N 4096 -d 128 --block 128\n\n"
+                "  tilewalk sim --roofline -N 4096 -d 128 --block 128\n\n"
                 "  # a GPU with L2, many heads, as a picture\n"
-                "  tilewalk roofline --gpu h200 -N 16K --heads 16 --algorithm standard,fa2 -o roofline.svg\n\n"
+                "  tilewalk sim --roofline --gpu h200 -N 16K --heads 16 --algorithm standard,fa2 -o roofline.svg\n\n"
                 "  # decode: one query over a long cache\n"
-                "  tilewalk roofline --gpu h100-sxm -N 1 --seq-len-k 32K --heads 32 --algorithm fa2-split\n",
+                "  tilewalk sim --roofline --gpu h100-sxm -N 1 --seq-len-k 32K --heads 32 --algorithm fa2-split\n",
     .options_bytes = sizeof(RooflineOptions),
     .sets = SETS,
     .run = run_roofline,

@@ -166,7 +166,8 @@ static int run_kvcache(void *options, Io *io, Error *error) {
 
 const Command COMMAND_KVCACHE = {
     .name = "kvcache",
-    .summary = "KV cache of a model: size, growth, pages",
+    .group = "ask",
+    .summary = "a model's KV cache: its size, and what shrinks it",
     .usage = "[--model NAME] [-N TOKENS] [OPTION...]",
     .description = "Computes what a model keeps for the tokens it has seen: 2 x layers x KV heads x d x bytes per "
                    "element, for every token; what other data types and head counts would make of it; and what "
@@ -261,7 +262,8 @@ static int run_serve(void *options, Io *io, Error *error) {
 
 const Command COMMAND_SERVE = {
     .name = "serve",
-    .summary = "a model on GPUs: what fits, time to first token, time a token",
+    .group = "ask",
+    .summary = "a model on GPUs: what fits, time to the first token",
     .usage = "[--model NAME] [--gpu NAME] [--tp COUNT] [OPTION...]",
     .description = "Computes what a model keeps on each GPU, how many GPUs it takes, and the least time of a prompt "
                    "and of a step of decode: "

@@ -139,7 +139,9 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_SIM = {
     .name = "sim",
-    .summary = "one problem, several algorithms side by side: traffic, tiles, SRAM, FLOPs",
+    .group = "ask",
+    .first = "N d algorithm gpu heads causal block kernel",
+    .summary = "bytes, tiles, SRAM and time of one problem",
     .usage = "[OPTION...]",
     .description =
         "Counts what each algorithm moves between SRAM and the memory behind it (the papers' \"HBM accesses\"), which "

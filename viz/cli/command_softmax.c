@@ -472,6 +472,7 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_SOFTMAX = {
     .name = "softmax",
+    .group = "ask",
     .summary = "online softmax on given scores, block by block",
     .usage = "--scores LIST | --normal COUNT | --example | --errors N [OPTION...]",
     .description =

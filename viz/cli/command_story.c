@@ -1,4 +1,4 @@
-/* tilewalk story: somebody leads you through a run, and asks first. As text, as a picture of a beat, as a film. */
+/* tilewalk tour --story: somebody leads you through a run, and asks first. As text, as a picture of a beat, as a film. */
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -30,7 +30,8 @@ typedef struct {
 static Status set_name(void *target, const char *value, Error *error) {
   StoryOptions *o = target;
   if (*o->name || !*value || strlen(value) >= sizeof o->name)
-    return error_set(error, STATUS_BAD_REQUEST, "name one story, or the file of one; `tilewalk story --list` has them");
+    return error_set(error, STATUS_BAD_REQUEST,
+                     "name one story, or the file of one; `tilewalk tour --story --list` has them");
   strcpy(o->name, value);
   return STATUS_OK;
 }
@@ -307,7 +308,8 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_STORY = {
-    .name = "story",
+    .name = "tour --story",
+    .old = "story",
     .summary = "somebody leads you: why FlashAttention is fast, in thirteen beats",
     .usage = "[NAME|FILE] [OPTION...]",
     .description =
@@ -318,14 +320,14 @@ const Command COMMAND_STORY = {
         "number is computed, and a story of whose captions one does not hold is not told. A story is a page of text; "
         "lessons/README.md says how to write one.",
     .examples = "  # why is FlashAttention fast?\n"
-                "  tilewalk story\n\n"
+                "  tilewalk tour --story\n\n"
                 "  # one beat as a picture, and with its question\n"
-                "  tilewalk story --beat 7 --part 60 -o beat.png\n"
-                "  tilewalk story --beat 7 --ask -o ask.png\n\n"
+                "  tilewalk tour --story --beat 7 --part 60 -o beat.png\n"
+                "  tilewalk tour --story --beat 7 --ask -o ask.png\n\n"
                 "  # the whole of it as a film\n"
-                "  tilewalk story --fps 60 -o why-fast.mp4\n\n"
+                "  tilewalk tour --story --fps 60 -o why-fast.mp4\n\n"
                 "  # does every caption hold, at every size?\n"
-                "  tilewalk story --lint\n",
+                "  tilewalk tour --story --lint\n",
     .options_bytes = sizeof(StoryOptions),
     .sets = SETS,
     .set_positional = set_name,

@@ -410,7 +410,9 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_SWEEP = {
     .name = "sweep",
-    .summary = "traffic or time against N, block size, SRAM, L2, heads or GPUs: chart, table, CSV, JSON",
+    .group = "ask",
+    .first = "over from to values metric algorithm gpu output",
+    .summary = "the same over N, tile size, SRAM or GPUs: chart and table",
     .usage = "[--over WHAT] [OPTION...] [-o FILE.png|.svg|.pdf]",
     .description = "Runs the same problem at many values of one parameter. Without -o it prints a chart and a table; "
                    "with -o it draws the chart and prints nothing. When SRAM is swept and no block is given, every "

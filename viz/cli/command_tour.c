@@ -407,6 +407,7 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_TOUR = {
     .name = "tour",
+    .group = "see",
     .summary = "a first look at all of it, in seconds",
     .usage = "[-o FOLDER]",
     .description =

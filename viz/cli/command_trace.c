@@ -187,7 +187,9 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_TRACE = {
     .name = "trace",
-    .summary = "the event stream of one head, as CSV, addresses, or for Perfetto",
+    .group = "check",
+    .first = "format from limit output algorithm N d block",
+    .summary = "events or addresses of a run; a file of them in a cache",
     .usage = "[OPTION...]",
     .description =
         "Writes what an algorithm does, event by event: load, product, mask, new max, rescale, accumulate, skip, "
@@ -199,7 +201,7 @@ const Command COMMAND_TRACE = {
         "  # three algorithms side by side; open the file at ui.perfetto.dev\n"
         "  tilewalk trace -N 256 -d 64 --block 64 --algorithm standard,fa1,fa2 --format chrome -o trace.json\n\n"
         "  # through a cache of 2 MiB: 16 ways, lines of 128 bytes, sectors of 32\n"
-        "  tilewalk trace -N 4096 -d 128 --block 128 --format din | tilewalk replay - --cache 2M,16,128,32\n\n"
+        "  tilewalk trace -N 4096 -d 128 --block 128 --format din | tilewalk trace - --cache 2M,16,128,32\n\n"
         "  # a Hopper kernel's pipeline as it was measured\n"
         "  tilewalk trace -N 4096 -d 128 --heads 16 --pipeline -o pipeline.json\n\n"
         "  # ten events from the middle of a long walk\n"

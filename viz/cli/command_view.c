@@ -165,7 +165,7 @@ static const Option LESSON_OPTIONS[] = {
     {.name = "story",
      .argument = "[=NAME]",
      .set = set_story,
-     .help = "A story first: why-fast, or another name or file (tilewalk story --list)."},
+     .help = "A story first: why-fast, or another name or file (tilewalk tour --story --list)."},
     {.name = "no-story",
      OPTION_FLAG(ViewOptions, no_story),
      .help = "No story on the first start: without it, a window that is asked for nothing else begins with why-fast, "
@@ -198,7 +198,9 @@ static const OptionSet SETS[] = {
 
 const Command COMMAND_VIEW = {
     .name = "view",
-    .summary = "the viewer: a window in which attention runs tile by tile",
+    .group = "see",
+    .first = "scene story lesson algorithm N d causal",
+    .summary = "a window in which attention runs tile by tile",
     .usage = "[--scene SCENE] [--step STEP] [OPTION...]",
     .description =
         "Starts paused. Space plays; the arrows, Page Up and Page Down step on and back by operation, row "

@@ -1,4 +1,4 @@
-/* tilewalk warp: what one access of one warp costs in global and in shared memory. */
+/* tilewalk kernel --warp: what one access of one warp costs in global and in shared memory. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -257,7 +257,8 @@ static const OptionSet SETS[] = {
 };
 
 const Command COMMAND_WARP = {
-    .name = "warp",
+    .name = "kernel --warp",
+    .old = "warp",
     .summary = "one access of a warp: sectors, bank conflicts, swizzles",
     .usage = "[--stride COUNT] [--pad COUNT] [--swizzle MODE] [OPTION...]",
     .description = "Lane n of 32 moves one element at n x stride. In global memory the cost is the "
@@ -268,16 +269,16 @@ const Command COMMAND_WARP = {
                    "as asked for. Both counts are exactly "
                    "those of the hardware counters (measured on an H200).",
     .examples = "  # neighbouring words: 4 sectors, no conflict\n"
-                "  tilewalk warp\n\n"
+                "  tilewalk kernel --warp\n\n"
                 "  # a column of a 32 x 32 fp32 tile: 8 times the bytes, 32-way conflict\n"
-                "  tilewalk warp --stride 32\n\n"
+                "  tilewalk kernel --warp --stride 32\n\n"
                 "  # the same column with rows padded by one word, and with a swizzle\n"
-                "  tilewalk warp --pad 1\n"
-                "  tilewalk warp --swizzle 128B --lane-bytes 16\n\n"
+                "  tilewalk kernel --warp --pad 1\n"
+                "  tilewalk kernel --warp --swizzle 128B --lane-bytes 16\n\n"
                 "  # which bank serves which lane, cycle by cycle\n"
-                "  tilewalk warp --pad 1 --picture\n\n"
+                "  tilewalk kernel --warp --pad 1 --picture\n\n"
                 "  # four lanes, anywhere\n"
-                "  tilewalk warp --addresses 0,4,128,132\n",
+                "  tilewalk kernel --warp --addresses 0,4,128,132\n",
     .options_bytes = sizeof(WarpOptions),
     .sets = SETS,
     .run = run_warp,

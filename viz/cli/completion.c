@@ -1,4 +1,4 @@
-/* Shell completion. `tilewalk completion bash|zsh|fish` prints a few lines that ask the program for each word:
+/* Shell completion. `tilewalk --completion bash|zsh|fish` prints a few lines that ask the program for each word:
  *
  *     tilewalk _complete -- WORD...     lines "candidate TAB what it is" for the last word, which may be empty; the
  * line
@@ -31,7 +31,7 @@ static Status put_algorithms(const char *kind, FILE *out, Error *error) {
 static Status put_commands(const char *kind, FILE *out, Error *error) {
   (void)kind, (void)error;
   for (const Command *const *c = COMMANDS; *c; c++)
-    if ((*c)->name[0] != '_') fprintf(out, "%s\n", (*c)->name);
+    if ((*c)->group) fprintf(out, "%s\n", (*c)->name);
   return STATUS_OK;
 }
 
@@ -144,18 +144,28 @@ static void complete_option(FILE *out, const Command *command, const char *word)
   offer(out, word, 0, "--help", 6, "show the use of this command");
 }
 
+enum { COMPLETED_MAX = 512 };
+
 /* words[0] is the command, words[n - 1] what is typed so far. */
-static void complete(FILE *out, const char *const *words, int n) {
+static void complete(FILE *out, char **words, int n) {
   const char *word = words[n - 1], *prev = words[n > 1 ? n - 2 : 0], *equals = strchr(word, '=');
   const Command *command = NULL;
   for (const Command *const *c = COMMANDS; *c; c++) {
+    const size_t first = strcspn((*c)->name, " ");
     if (n == 1 || !strcmp(words[0], "help")) {
-      if ((*c)->name[0] != '_') offer(out, word, 0, (*c)->name, strlen((*c)->name), (*c)->summary);
-    } else if (!strcmp((*c)->name, words[0])) {
-      command = *c;
+      if ((*c)->group) offer(out, word, 0, (*c)->name, first, (*c)->summary);
+    } else if (!strncmp((*c)->name, words[0], first) && !words[0][first] && n == 2 && (*c)->name[first] &&
+               strcmp((*c)->name + first, " FILE") != 0) {
+      offer(out, word, 0, (*c)->name + first + 1, strlen((*c)->name) - first - 1, (*c)->summary); /* its second word */
     }
   }
-  if (n == 1) offer_choices(out, word, 0, "--help --version");
+  char *rest[COMPLETED_MAX + 1];
+  int n_rest = n - 1; /* the last word is not whole */
+  bool by_old;
+  memcpy(rest, words, (size_t)n * sizeof *rest);
+  rest[n - 1] = NULL;
+  command = command_find(COMMANDS, &n_rest, rest, &by_old);
+  if (n == 1) offer_choices(out, word, 0, "--help --version --doctor");
   if (!command || n == 1) return;
   const Option *own = equals ? find_option(command, word, (size_t)(equals - word)) : NULL,
                *before = find_option(command, prev, strlen(prev));
@@ -188,15 +198,15 @@ static int run_names(void *options, Io *io, Error *error) {
 
 /* The words behind "--"; bash has "=" as a word of its own. */
 static int run_complete(void *options, Io *io, Error *error) {
-  enum { MOST = 512 };
-  const char *words[MOST];
+  static char nothing[] = "";
+  char *words[COMPLETED_MAX];
   int n = 0;
   char *const *p = io->argv;
   (void)options, (void)error;
   while (*p && strcmp(*p, "--") != 0) p++;
-  for (p += *p != NULL; *p && n < MOST; p++) {
+  for (p += *p != NULL; *p && n < COMPLETED_MAX; p++) {
     const bool is_equals = strcmp(*p, "=") == 0;
-    if (!is_equals || !p[1]) words[n++] = is_equals ? "" : *p;
+    if (!is_equals || !p[1]) words[n++] = is_equals ? nothing : *p;
   }
   if (n) complete(io->out, words, n);
   return EXIT_DONE;
@@ -255,7 +265,7 @@ static int run_completion(void *options, Io *io, Error *error) {
     error_set(error, STATUS_BAD_REQUEST, "'%s' is no shell that is known; there are bash, zsh and fish",
               quote_text(word).text);
   else
-    error_set(error, STATUS_BAD_REQUEST, "for which shell? 'tilewalk completion bash', zsh or fish");
+    error_set(error, STATUS_BAD_REQUEST, "for which shell? 'tilewalk --completion bash', zsh or fish");
   return EXIT_BAD_REQUEST;
 }
 
@@ -276,18 +286,19 @@ const Command COMMAND_COMPLETE = {.name = "_complete",
                                   .run = run_complete};
 
 const Command COMMAND_COMPLETION = {
-    .name = "completion",
+    .name = "--completion",
+    .old = "completion",
     .summary = "completion for bash, zsh or fish",
     .usage = "SHELL",
     .description =
         "Prints what a shell needs to complete commands, options and names. `make install` puts it where shells "
         "look.",
     .examples = "  # bash, in this session; in ~/.bashrc for all\n"
-                "  source <(tilewalk completion bash)\n\n"
+                "  source <(tilewalk --completion bash)\n\n"
                 "  # zsh: a file in a folder of fpath\n"
-                "  tilewalk completion zsh >~/.zfunc/_tilewalk\n\n"
+                "  tilewalk --completion zsh >~/.zfunc/_tilewalk\n\n"
                 "  # fish\n"
-                "  tilewalk completion fish | source\n",
+                "  tilewalk --completion fish | source\n",
     WORDS,
     .choices = "bash zsh fish",
     .run = run_completion,

@@ -1,5 +1,5 @@
 /* Which kernel a library runs for a call, why the others do not, and what each moves, keeps and takes: for
- * `tilewalk eligible`. */
+ * `tilewalk advise --library`. */
 #ifndef TILEWALK_VIZ_CLI_ELIGIBLE_H
 #define TILEWALK_VIZ_CLI_ELIGIBLE_H
 

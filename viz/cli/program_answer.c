@@ -42,7 +42,7 @@ static Status list_tasks(bool json, Io *io, Error *error) {
   if (json) return reply_print(&d, status, io, error);
   document_free(&d);
   if (!status)
-    fputs("\n`tilewalk algorithms --judge TASK >mine.walk` begins one; then `tilewalk algorithms ./mine.walk "
+    fputs("\n`tilewalk list algorithms --judge TASK >mine.walk` begins one; then `tilewalk list algorithms ./mine.walk "
           "--judge TASK`.\nA kernel goes into a file that ends in .cu.\n",
           io->out);
   return status;

@@ -29,7 +29,7 @@ Status rank_options_check(const RankOptions *o, const Schedule *const *schedules
   for (int k = 0; k < n; k++) any = any || schedules[k]->ranks.is_said;
   return any ? STATUS_OK
              : error_set(error, STATUS_BAD_REQUEST,
-                         "--%s: no program here says what ranks do; name one with 'ranks' (tilewalk algorithms)",
+                         "--%s: no program here says what ranks do; name one with 'ranks' (tilewalk list algorithms)",
                          o->n ? "ranks" : "link");
 }
 

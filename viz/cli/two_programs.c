@@ -18,7 +18,7 @@
 
 enum { ARGUMENTS_MAX = 512 };
 
-/* What this build has of what can be left out; `tilewalk doctor` says what the computer has. */
+/* What this build has of what can be left out; `tilewalk --doctor` says what the computer has. */
 #ifdef TILEWALK_WINDOW
 #define WINDOW "viewer, "
 #else
@@ -41,11 +41,12 @@ enum { ARGUMENTS_MAX = 512 };
 #endif
 #define PARTS "with " WINDOW WEBP GIF THREADS
 
-/* Whether no file is drawn; argv: after the command's name. */
+/* Whether no file is drawn, and no command asked for that draws or judges; argv: after the command's name. */
 static bool only_prints(int argc, char *const *argv) {
+  static const char *const FULL[] = {"-o", "--output", "--view", "--story", "--library"};
   for (int i = 0; i < argc; i++)
-    if (strncmp(argv[i], "-o", 2) == 0 || strncmp(argv[i], "--output", 8) == 0 || strcmp(argv[i], "--view") == 0)
-      return false;
+    for (size_t k = 0; k < sizeof FULL / sizeof *FULL; k++)
+      if (strncmp(argv[i], FULL[k], strlen(FULL[k])) == 0) return false;
   return true;
 }
 
@@ -70,41 +71,36 @@ static Status become_full(char *const *argv, Error *error) {
 }
 
 static void print_overview(const Command *const *commands, Io *io) {
+  const char *group = "";
   text_print(io->out, &io->style, ROLE_HEADING, "tilewalk");
-  fputs(": walk through attention tile by tile\nand see where every byte goes\n\n", io->out);
+  fputs(" shows where the bytes of attention go: HBM, L2, SRAM.\n\n", io->out);
   for (const Command *const *c = commands; *c; c++) {
-    if ((*c)->name[0] == '_') continue;
-    text_print(io->out, &io->style, ROLE_ACCENT, "  %-12s", (*c)->name);
-    text_hanging(io->out, &io->style, 14, (*c)->summary, strlen((*c)->summary));
+    if (!(*c)->group) continue;
+    fprintf(io->out, "%-8s", strcmp(group, (*c)->group) ? (*c)->group : "");
+    text_print(io->out, &io->style, ROLE_ACCENT, "%-12s", (*c)->name);
+    text_hanging(io->out, &io->style, 20, (*c)->summary, strlen((*c)->summary));
+    group = (*c)->group;
   }
-  fputc('\n', io->out);
-  text_paragraph(io->out, &io->style, ROLE_PLAIN, 0,
-                 "Start with 'tilewalk tour'. Every command takes -h, --help and --color=always|never|auto.");
-}
-
-static const Command *find_command(const Command *const *commands, const char *name) {
-  for (const Command *const *c = commands; *c; c++)
-    if (strcmp((*c)->name, name) == 0) return *c;
-  return NULL;
+  fputs("\ntilewalk COMMAND --help: its options. tilewalk --doctor: what is missing.\n", io->out);
 }
 
 /* Words that other programs have, and where theirs is done here. */
 static const struct {
   const char *word, *here;
 } ELSEWHERE[] = {
-    {"version", "'tilewalk --version' says which this is, and 'doctor' what it was built with"},
-    {"plot", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
-    {"chart", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
-    {"graph", "charts are drawn by 'sweep' and 'roofline', scenes by 'render'"},
-    {"draw", "scenes are drawn by 'render', charts by 'sweep' and 'roofline'"},
-    {"export", "pictures come from 'render', 'sweep' and 'roofline' with -o FILE, events from 'trace'"},
+    {"version", "'tilewalk --version' says which this is, and '--doctor' what it was built with"},
+    {"plot", "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"},
+    {"chart", "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"},
+    {"graph", "charts are drawn by 'sweep' and 'sim --roofline', scenes by 'render'"},
+    {"draw", "scenes are drawn by 'render', charts by 'sweep' and 'sim --roofline'"},
+    {"export", "pictures come from 'render' and 'sweep' with -o FILE, events from 'trace'"},
     {"compare", "'sim' compares: --algorithm fa1,fa2 or --gpu a100-80gb,h200"},
     {"decode", "decode is 'sim -N 1 --seq-len-k 32K', or 'kvcache --model NAME' for a model"},
     {"ncu", "counters of Nsight Compute go to 'crosscheck --ncu FILE.csv'"},
     {"profile", "counters of Nsight Compute go to 'crosscheck --ncu FILE.csv'"},
     {"tune", "'advise' says which tile to take on a GPU"},
     {"block", "'advise' says which tile to take on a GPU"},
-    {"claim", "'check' judges the articles' claims"},
+    {"claim", "'lesson claims' judges the articles' claims"},
     {"class", "lessons/README.md says how a class works with 'lesson'"},
     {"web", "'make web' builds the pages for a browser, 'make web-serve' shows them"},
     {"embed", "'make web' builds the pages for a browser; they say how to embed a scene"},
@@ -117,7 +113,7 @@ static int unknown_command(const Command *const *commands, const char *name, Err
              EXIT_BAD_REQUEST;
   Nearest nearest = {.word = name};
   for (const Command *const *c = commands; *c; c++)
-    if ((*c)->name[0] != '_') nearest_offer(&nearest, (*c)->name);
+    if ((*c)->group || (*c)->old) nearest_offer(&nearest, (*c)->group ? (*c)->name : (*c)->old);
   const Quote shown = quote_text(name);
   if (nearest.best)
     error_set(error, STATUS_BAD_REQUEST, "there is no command '%s'; did you mean '%s'?", shown.text, nearest.best);
@@ -126,10 +122,21 @@ static int unknown_command(const Command *const *commands, const char *name, Err
   return EXIT_BAD_REQUEST;
 }
 
+/* The command that is asked for, and its words, argv[1..) without its name. */
+static const Command *asked_command(const Command *const *commands, int argc, char **argv, int *n, char **words,
+                                    bool *by_old) {
+  *n = argc - 1;
+  memcpy(words, argv + 1, (size_t)argc * sizeof *words);
+  return command_find(commands, n, words, by_old);
+}
+
 /* Whether this program is the small one and the request is for the full one. */
 static bool is_for_full(const Command *const *commands, int argc, char **argv, const Io *io) {
+  char *words[argc + 1];
+  bool by_old;
+  int n;
   if (io->drawing || (argc > 1 && strcmp(argv[1], "--version") == 0)) return false;
-  return argc < 2 || !find_command(commands, argv[1]) || !only_prints(argc - 2, argv + 2);
+  return !asked_command(commands, argc, argv, &n, words, &by_old) || !only_prints(argc - 2, argv + 2);
 }
 
 static int dispatch(const Command *const *commands, int argc, char **argv, Io *io, Error *error) {
@@ -148,11 +155,19 @@ static int dispatch(const Command *const *commands, int argc, char **argv, Io *i
     command_shared_help(io);
     return EXIT_DONE;
   }
-  const Command *command = find_command(commands, help ? argv[2] : first);
-  if (!command) return unknown_command(commands, help ? argv[2] : first, error);
-  if (!help) return command_run(command, argc - 2, argv + 2, io, error);
-  command_help(command, io);
-  return EXIT_DONE;
+  char *words[argc + 1];
+  bool by_old;
+  int n, status;
+  const Command *command = asked_command(commands, argc - help, argv + help, &n, words, &by_old);
+  if (!command) return unknown_command(commands, argv[1 + help], error);
+  if (help)
+    status = command_help(command, "", io, error) ? EXIT_BAD_REQUEST : EXIT_DONE;
+  else
+    status = command_run(command, n, words, io, error);
+  if (by_old && status != EXIT_BAD_REQUEST)
+    text_say(io->err, "'tilewalk %s' is now 'tilewalk %s'; the old name goes with the next release\n", command->old,
+             command->name);
+  return status;
 }
 
 /* Whether stdout is a pipe that nobody reads any more. */
@@ -222,7 +237,7 @@ static Status take_colour(int *argc, char **argv, TextStyle *style, Error *error
 }
 
 /* A file that is named "-" may be read more than once, and a pipe cannot: its bytes go into a file that has no name.
- * replay reads its trace once, however long. */
+ * `trace` reads one once, however long. */
 static Status keep_input(int argc, char **argv, Error *error) {
   enum { INPUT_BYTES_MAX = 256 << 20 };
   char buffer[1 << 16];
@@ -231,7 +246,8 @@ static Status keep_input(int argc, char **argv, Error *error) {
     const size_t n = strlen(argv[k]);
     is_asked = is_asked || strcmp(argv[k], "-") == 0 || (n > 2 && strcmp(argv[k] + n - 2, "=-") == 0);
   }
-  if (!is_asked || strcmp(argv[1], "replay") == 0 || isatty(STDIN_FILENO) || lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+  if (!is_asked || strcmp(argv[1], "replay") == 0 || strcmp(argv[1], "trace") == 0 || isatty(STDIN_FILENO) ||
+      lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
     return STATUS_OK;
   FILE *file = tmpfile();
   size_t total = 0, n;

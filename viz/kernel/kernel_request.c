@@ -124,7 +124,7 @@ const Option KERNEL_LAUNCH_OPTIONS[] = {
      OPTION_TEXT(KernelRequest, gpu, "what --gpu names"),
      .thing = THING_GPU,
      .choices = "@gpus",
-     .help = "Whose SMs and caches: see 'tilewalk gpus'. Default h100-sxm."},
+     .help = "Whose SMs and caches: see 'tilewalk list gpus'. Default h100-sxm."},
     {0},
 };
 

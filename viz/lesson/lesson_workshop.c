@@ -39,9 +39,9 @@ static Status no_such(const char *name, Error *error) {
   Nearest nearest = {.word = name};
   if (task_names(&tasks, error)) return error->status;
   for (int k = 0; k < tasks.n; k++) nearest_offer(&nearest, tasks.names[k]);
-  return error_set(error, STATUS_BAD_REQUEST, "there is no task '%s'%s%s%s; 'tilewalk algorithms --tasks' lists them",
-                   quote_text(name).text, nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "",
-                   nearest.best ? "'?)" : "");
+  return error_set(error, STATUS_BAD_REQUEST,
+                   "there is no task '%s'%s%s%s; 'tilewalk list algorithms --tasks' lists them", quote_text(name).text,
+                   nearest.best ? " (did you mean '" : "", nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }
 
 /* The path of a task's file, with that ending. */

@@ -42,15 +42,20 @@ static const Command *command_at(size_t k) {
   return k < n ? COMMANDS_PRINT[k] : k - n < sizeof MORE / sizeof *MORE ? MORE[k - n] : NULL;
 }
 
-static const Command *find_command(const char *name) {
-  const Command *c = NULL;
-  for (size_t k = 0; (c = command_at(k)) && strcmp(c->name, name) != 0;) k++;
-  return c;
+static const char *word_for(const Command *c) { return c->old ? c->old : c->name; }
+
+static const Command *find_command(int *argc, char **argv) {
+  const Command *all[NAMES_MAX];
+  size_t n = 0;
+  bool by_old;
+  while (n < NAMES_MAX - 1 && (all[n] = command_at(n))) n++;
+  all[n] = NULL;
+  return command_find(all, argc, argv, &by_old);
 }
 
 static Status no_command(const char *name, Error *error) {
   Nearest nearest = {.word = name};
-  for (size_t k = 0; command_at(k); k++) nearest_offer(&nearest, command_at(k)->name);
+  for (size_t k = 0; command_at(k); k++) nearest_offer(&nearest, word_for(command_at(k)));
   char meant[160];
   return error_set(error, STATUS_BAD_REQUEST, "there is no command '%s' in the library%s%s%s", quote_text(name).text,
                    nearest.best ? "; did you mean " : "", nearest_list(&nearest, meant, sizeof meant),
@@ -128,17 +133,17 @@ static int answer(size_t n_words, const char *const *words, TilewalkAnswer *a) {
   }
   for (size_t k = 0; k < n_words; k++)
     if (!words || !words[k]) return error_set(&a->error, STATUS_BAD_REQUEST, "word %zu is NULL", k), EXIT_BAD_REQUEST;
-  const Command *command = find_command(words[0]);
-  if (!command) return no_command(words[0], &a->error), EXIT_BAD_REQUEST;
-  if (check_words(command, n_words - 1, words + 1, &a->error)) return EXIT_BAD_REQUEST;
   char json[] = "--json", **copies = calloc(n_words, sizeof *copies), **argv = calloc(n_words + 2, sizeof *argv);
   bool has_all = copies && argv;
-  for (size_t k = 1; k < n_words && has_all; k++) has_all = (argv[k - 1] = copies[k] = strdup(words[k])) != NULL;
-  int status = EXIT_BAD_REQUEST;
-  if (has_all)
-    status = run(command, choose_form(command, (int)n_words - 1, argv, json), argv, a);
-  else
+  for (size_t k = 0; k < n_words && has_all; k++) has_all = (argv[k] = copies[k] = strdup(words[k])) != NULL;
+  int status = EXIT_BAD_REQUEST, n = (int)n_words;
+  const Command *command = has_all ? find_command(&n, argv) : NULL;
+  if (!has_all)
     error_set(&a->error, STATUS_NO_MEMORY, "no memory for a question of %zu words", n_words);
+  else if (!command)
+    no_command(words[0], &a->error);
+  else if (!check_words(command, (size_t)n, (const char *const *)argv, &a->error))
+    status = run(command, choose_form(command, n, argv, json), argv, a);
   for (size_t k = 0; copies && k < n_words; k++) free(copies[k]);
   free(copies);
   free(argv);
@@ -231,5 +236,5 @@ PUBLIC const char *tilewalk_version(void) { return TILEWALK_VERSION; }
 
 PUBLIC const char *tilewalk_command(size_t k) {
   const Command *c = command_at(k);
-  return c ? c->name : NULL;
+  return c ? word_for(c) : NULL;
 }

@@ -32,7 +32,7 @@ const ParameterRow PARAMETERS[PARAMETER_COUNT] = {
                         "SRAM of one CTA: type, drag, or step (u, U)",
                         "a size such as 96K or 227KiB, or machine for the GPU's own", "SRAM 192 KiB"},
     [PARAMETER_GPU] = {"", PARAMETER_LIST, 'g', 'G', "the GPU", "GPU: choose, drag, or step (g, G)",
-                       "a name of 'tilewalk gpus', or a file", "a100-80gb"},
+                       "a name of 'tilewalk list gpus', or a file", "a100-80gb"},
     [PARAMETER_HEADS] = {"heads", PARAMETER_NUMBER, 'i', 'I', "query heads / key and value heads",
                          "heads (one of them is shown): type, drag, or step (i, I)",
                          "a whole number such as 32, or 32/8 for GQA", "heads 32/8"},

@@ -134,7 +134,7 @@ void player_edit(Player *p, Parameter which) {
     p->edited = (int)which;
     p->open = p->n_choices > 0 ? OPEN_LIST : OPEN_NOTHING;
     if (p->n_choices == 0)
-      player_say(p, true, "Not possible: the list cannot be read; 'tilewalk doctor' says what is missing");
+      player_say(p, true, "Not possible: the list cannot be read; 'tilewalk --doctor' says what is missing");
   }
 }
 

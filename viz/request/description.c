@@ -46,10 +46,10 @@ typedef struct {
   const char *listing; /* what shows the known ones */
 } Kind;
 
-static const Kind GPU_KIND = {"gpus", "GPU", "'tilewalk gpus' lists the known ones"};
-static const Kind KERNEL_KIND = {"kernels", "kernel", "'tilewalk kernels' lists the known ones"};
+static const Kind GPU_KIND = {"gpus", "GPU", "'tilewalk list gpus' lists the known ones"};
+static const Kind KERNEL_KIND = {"kernels", "kernel", "'tilewalk list kernels' lists the known ones"};
 static const Kind BACKEND_KIND = {"backends", "library", "assets/backends has the known ones"};
-static const Kind LINK_KIND = {"links", "link", "'tilewalk ranks --help' lists the known ones"};
+static const Kind LINK_KIND = {"links", "link", "'tilewalk sim --steps --help' lists the known ones"};
 static const Kind MODEL_KIND = {"models", "model", "'tilewalk kvcache --list' lists the known ones"};
 
 /* What people call a card whose file has a longer name. */

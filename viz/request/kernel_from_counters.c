@@ -63,7 +63,7 @@ Status kernel_from_counters(const char *text, size_t length, const char *display
       const char *name = run ? run->sum.kernel : table.rows[0].kernel;
       status = error_set(error, STATUS_BAD_FILE,
                          "%.80s: the name of its kernel '%s' does not say the tile; describe it in a file with a line "
-                         "'tile = 128 x 64' (tilewalk kernels --format)",
+                         "'tile = 128 x 64' (tilewalk list kernels --format)",
                          display_name, quote_text(name).text);
     }
   }

@@ -6,7 +6,7 @@
  *          [GPU 3]<--K 1--[GPU 2]                2        2   1   0   .
  *
  * A step of the ring is a beat, as long as its longest block takes; a rank is busy for its own pairs' share of it. The
- * exchange fills the beat: whether a link is that fast, `tilewalk ranks` says. The walk is the clock: when it is
+ * exchange fills the beat: whether a link is that fast, `tilewalk sim --steps` says. The walk is the clock: when it is
  * through, so are all beats. What each rank has, computes and sends is sim/ranks.h's, of all heads. */
 #include <inttypes.h>
 #include <math.h>

@@ -17,7 +17,7 @@ Story *story_open(const char *name, Error *error) {
     snprintf(relative, sizeof relative, "lessons/stories/%s.txt", name);
     if (assets_find(path, sizeof path, relative, NULL)) {
       error_set(error, STATUS_BAD_REQUEST,
-                "there is no story '%s'; `tilewalk story --list` has them, and a file has a "
+                "there is no story '%s'; `tilewalk tour --story --list` has them, and a file has a "
                 "/ or a dot in its name",
                 quote_text(name).text);
       return NULL;

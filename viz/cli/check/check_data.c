@@ -1,4 +1,4 @@
-/* The report of `tilewalk check` for programs: CSV and JSON. */
+/* The report of `tilewalk lesson claims` for programs: CSV and JSON. */
 #include <math.h>
 #include <string.h>
 

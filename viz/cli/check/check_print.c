@@ -1,4 +1,4 @@
-/* The report of `tilewalk check`: for people, as CSV and as JSON. */
+/* The report of `tilewalk lesson claims`: for people, as CSV and as JSON. */
 #include <string.h>
 
 #include "viz/cli/check/articles.h"
@@ -273,6 +273,6 @@ Status check_print(const Claims *claims, const bool *chosen, bool in_full, Io *i
   print_questions(claims, chosen, io);
   fputc('\n', io->out);
   check_print_counts(claims, chosen, io);
-  text_print(io->out, &io->style, ROLE_DIM, "The expression behind a verdict: tilewalk check --only ID\n");
+  text_print(io->out, &io->style, ROLE_DIM, "The expression behind a verdict: tilewalk lesson claims --only ID\n");
   return STATUS_OK;
 }

@@ -270,7 +270,7 @@ static void print_advice(const KernelReport *r, const KernelLine *lines, int n, 
       line(io, ROLE_WARN,
            "Line %s takes %s passes over the banks where 1 would do: its lanes want different words of one bank. Pad "
            "the "
-           "rows by a word, or swizzle them ('tilewalk warp --stride 32 --pad 1' shows how).",
+           "rows by a word, or swizzle them ('tilewalk kernel --warp --stride 32 --pad 1' shows how).",
            name, number_double(wavefronts / (wavefronts - conflicts), 3).text);
       return;
     }

@@ -14,9 +14,11 @@
 /* ---- Needs */
 
 static bool is_command(const char *name) {
-  for (const Command *const *c = COMMANDS; *c; c++)
-    if ((*c)->name[0] != '_' && strcmp((*c)->name, name) == 0) return true;
-  return false;
+  char word[LESSON_NAME_BYTES], *words[] = {word, NULL};
+  int n = 1;
+  bool by_old;
+  snprintf(word, sizeof word, "%s", name);
+  return name[0] != '_' && command_find(COMMANDS, &n, words, &by_old);
 }
 
 static bool is_function(const char *name) {

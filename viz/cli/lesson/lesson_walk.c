@@ -87,7 +87,8 @@ static Status print_prose(Walk *w, const char *text, Error *error) {
 static Status print_file(Walk *w, const char *name, const char *start, Error *error) {
   char words[400];
   if (!w->is_watching) {
-    say(w, ROLE_DIM, "(the name of a file that answers; 'tilewalk algorithms --judge TASK' prints how one begins)");
+    say(w, ROLE_DIM,
+        "(the name of a file that answers; 'tilewalk list algorithms --judge TASK' prints how one begins)");
     return STATUS_OK;
   }
   const Status status = lesson_file_begin(&w->file, name, start, error);

@@ -113,7 +113,8 @@ static Status complete_machine(Service *s, bool serves, Error *error) {
   if (!status && serves && timing_rate(&s->gpu, TIME_MATH, DTYPE_FP16) <= 0)
     status = error_set(
         error, STATUS_BAD_REQUEST,
-        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk gpus)", s->gpu.name);
+        "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
+        s->gpu.name);
   s->serving.model = &s->model;
   s->serving.gpu = &s->gpu;
   s->serving.kernel = s->has_kernel ? &s->kernel : NULL;

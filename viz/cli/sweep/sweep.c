@@ -281,7 +281,7 @@ static Status run_point(Sweep *sweep, SweepPoint *point, Simulation *runs, const
       status = *runs[k].links.why
                    ? error_set(error, STATUS_BAD_REQUEST, "%s", runs[k].links.why)
                    : error_set(error, STATUS_BAD_REQUEST,
-                               "%s does not say what ranks do; name a program with 'ranks' (tilewalk algorithms)",
+                               "%s does not say what ranks do; name a program with 'ranks' (tilewalk list algorithms)",
                                schedule->name);
     if (status) return status;
     point->runs[k] = keep(sweep->metric, &runs[k]);

@@ -228,7 +228,7 @@ def _function(command: str):
         return ask(*_words(command, places, options))
 
     function.__name__ = function.__qualname__ = command
-    function.__doc__ = _asked([command, "--help"])[1].decode()
+    function.__doc__ = _asked([command, "--help=all"])[1].decode()
     function.__signature__ = _signature(function.__doc__)
     return function
 
@@ -317,7 +317,7 @@ def table(command: str, *places: Any, executor: Any = None, shards: int = 8, **o
 
 def load_ipython_extension(ipython: Any) -> None:
     """``%load_ext tilewalk``: a cell that begins with ``%%walk`` is a program; it is judged, and seen. What follows on the
-    line are options of ``tilewalk algorithms``."""
+    line are options of ``tilewalk list algorithms``."""
     from IPython.display import display
 
     def walk(line: str, cell: str) -> None:
