@@ -1,11 +1,86 @@
-/* Questions made ready for other systems. Part of lessons/engine/lesson_export.h. */
+#include "lessons/engine/lesson_export.h"
+
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lessons/engine/lesson_export_inner.h"
+/* A question with its numbers; `text` holds one text after the other. */
+typedef struct {
+  LessonRun run;
+  LessonQuestion q;
+  FILE *out;
+  char text[LESSON_PROSE_BYTES];
+} Export;
 
-/* How far off a value may be, in the question's unit. Others know no digits: half a percent stands for them. */
+/* ---- XML ---------------------------------------------------------------------------------------------------- */
+
+/* Text for XML; what XML 1.0 cannot hold is left out. */
+static void put_text(FILE *out, const char *text) {
+  static const char MARKS[] = "&<>\"";
+  static const char *const NAMES[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
+  for (; *text; text++) {
+    const char *mark = strchr(MARKS, *text);
+    if (mark)
+      fputs(NAMES[mark - MARKS], out);
+    else if ((unsigned char)*text >= 32 || *text == '\n' || *text == '\t')
+      fputc(*text, out);
+  }
+}
+
+/* Up to that many digits, without an exponent. */
+static void put_number(FILE *out, double value, int digits) {
+  char text[400];
+  const int whole = value == 0 ? 1 : (int)floor(log10(fabs(value))) + 1;
+  const int decimals = digits - whole;
+  snprintf(text, sizeof text, "%.*f", decimals > 0 ? (decimals < 60 ? decimals : 60) : 0, value);
+  if (strchr(text, '.')) {
+    char *end = text + strlen(text);
+    while (end[-1] == '0') *--end = '\0';
+    if (end[-1] == '.') *--end = '\0';
+  }
+  fputs(strcmp(text, "-0") == 0 ? "0" : text, out);
+}
+
+/* %s as it stands, %t a text, %d a whole number, %n a number, %e how far off it may be. */
+static void put(FILE *out, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  for (const char *p = format; *p; p++) {
+    if (*p != '%') {
+      fputc(*p, out);
+      continue;
+    }
+    switch (*++p) {
+    case 's': fputs(va_arg(arguments, const char *), out); break;
+    case 't': put_text(out, va_arg(arguments, const char *)); break;
+    case 'd': fprintf(out, "%d", va_arg(arguments, int)); break;
+    case 'n': put_number(out, va_arg(arguments, double), 10); break;
+    default: put_number(out, va_arg(arguments, double), 6); break;
+    }
+  }
+  va_end(arguments);
+}
+
+/* Markdown without its marks: links as their words, tables and lists as they stand. */
+static void put_plain(FILE *out, const char *markdown) {
+  for (const char *p = markdown; *p; p++) {
+    const char *close = *p == '[' ? strstr(p, "](") : NULL;
+    if (close && !memchr(p, '\n', (size_t)(close - p))) continue; /* the words of a link follow */
+    if (p[0] == ']' && p[1] == '(') {
+      while (*p && *p != ')') p++;
+      if (!*p) break;
+    } else if (*p == '#') {
+      p += strspn(p, "# ") - 1;
+    } else if (*p != '*' && *p != '`') {
+      put_text(out, (const char[]){*p, '\0'});
+    }
+  }
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------------------------ */
+
+/* How far off a value may be, in the question's unit. Moodle knows no digits: half a percent stands for them. */
 static double tolerance_of(const AnswerKey *key, double value) {
   const double typed = fabs(value / key->unit.factor);
   switch (key->tolerance.kind) {
@@ -16,108 +91,117 @@ static double tolerance_of(const AnswerKey *key, double value) {
   }
 }
 
-/* Numbers: the right one is not as wide as to take in a known wrong one. */
-static void set_numbers(ExportItem *item) {
-  const LessonQuestion *q = &item->q;
-  const double factor = q->key.unit.factor, middle = 0.5 * (q->key.low + q->key.high),
-               half = 0.5 * (q->key.high - q->key.low);
-  item->value = middle / factor;
-  item->tolerance = half > 0 ? half / factor : tolerance_of(&q->key, middle);
-  for (int k = 0; k < item->n_wrong; k++) {
-    const double apart = 0.45 * fabs(item->wrong[k] - item->value);
-    item->tolerance = fmin(item->tolerance, apart);
-    item->wrong_tolerance[k] = fmin(tolerance_of(&q->key, item->wrong[k] * factor), apart);
+static const char *diagnosis(Export *x, int wrong, Error *error) {
+  const LessonText text = x->run.lesson->asks[x->q.ask].wrong[wrong].text;
+  x->text[0] = '\0';
+  lesson_run_fill(&x->run, text, x->text, LESSON_MESSAGE_BYTES, error);
+  return x->text;
+}
+
+#define FEEDBACK "    <feedback format=\"plain_text\"><text>%t</text></feedback>\n"
+
+/* The right one is not as wide as to take in a known wrong one. */
+static void put_numbers(Export *x, int n_wrong, Error *error) {
+  const AnswerKey *key = &x->q.key;
+  const double factor = key->unit.factor, middle = 0.5 * (key->low + key->high), half = 0.5 * (key->high - key->low);
+  double right = half > 0 ? half / factor : tolerance_of(key, middle);
+  for (int k = 0; k < n_wrong; k++)
+    if (x->q.wrong[k].is_known) right = fmin(right, 0.45 * fabs(x->q.wrong[k].value - middle) / factor);
+  put(x->out, "    <answer fraction=\"100\"><text>%n</text><tolerance>%e</tolerance></answer>\n", middle / factor,
+      right);
+  for (int k = 0; k < n_wrong; k++) {
+    const double wrong = x->q.wrong[k].value;
+    if (x->q.wrong[k].is_known)
+      put(x->out, "    <answer fraction=\"0\"><text>%n</text><tolerance>%e</tolerance>\n" FEEDBACK "    </answer>\n",
+          wrong / factor, fmin(tolerance_of(key, wrong), 0.45 * fabs(wrong - middle) / factor),
+          diagnosis(x, k, error));
   }
 }
 
-/* Adds Markdown without its marks: links as their words, tables and lists as they stand. */
-static void add_plain(char *text, size_t size, const char *markdown) {
-  size_t used = strlen(text);
-  for (const char *p = markdown; *p && used + 2 < size; p++) {
-    const char *close = *p == '[' ? strstr(p, "](") : NULL;
-    if (close && !memchr(p, '\n', (size_t)(close - p))) continue; /* the words of a link follow */
-    if (p[0] == ']' && p[1] == '(') {
-      while (*p && *p != ')') p++;
-      if (!*p) break;
+/* ---- Questions ---------------------------------------------------------------------------------------------- */
+
+/* The place of a choice of an order, from 1. */
+static int rank_of(const LessonQuestion *q, int choice) {
+  int place = 1;
+  for (int other = 0; other < q->n_choices; other++)
+    place += q->rank[other] < q->rank[choice] || (q->rank[other] == q->rank[choice] && other < choice);
+  return place;
+}
+
+static void put_choices(Export *x, LessonKind kind, int n_wrong, Error *error) {
+  const LessonQuestion *q = &x->q;
+  if (kind == LESSON_CHOICE) put(x->out, "    <single>true</single><shuffleanswers>true</shuffleanswers>\n");
+  for (int p = 0; p < q->n_choices; p++) {
+    if (kind == LESSON_ORDER) {
+      put(x->out,
+          "    <subquestion format=\"plain_text\"><text>%t</text><answer><text>%d</text></answer></subquestion>\n",
+          q->choice[p], rank_of(q, p));
       continue;
     }
-    if (*p == '*' || *p == '`') continue;
-    if (*p == '#') {
-      p += strspn(p, "# ") - 1;
-      continue;
-    }
-    text[used++] = *p;
+    put(x->out, "    <answer fraction=\"%d\" format=\"plain_text\"><text>%t</text>\n", p == q->right ? 100 : 0,
+        q->choice[p]);
+    for (int k = 0; k < n_wrong; k++)
+      if (q->wrong[k].is_known && q->wrong[k].choice == p) put(x->out, FEEDBACK, diagnosis(x, k, error));
+    put(x->out, "    </answer>\n");
   }
-  text[used] = '\0';
 }
 
 /* What the learner has read on the question's page: prose since the heading. */
-static Status add_context(LessonRun *run, ExportItem *item, int ask, Error *error) {
-  const Lesson *l = run->lesson;
+static void put_context(Export *x, int ask, Error *error) {
+  const Lesson *l = x->run.lesson;
   const size_t at = lesson_block_of(l, ask);
   size_t first = at;
-  char *prose = malloc(LESSON_PROSE_BYTES);
-  Status status = prose ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for a question");
   for (size_t k = at; k-- > 0;) {
     if (l->blocks[k].kind == LESSON_PROSE) first = k;
     if (l->blocks[k].kind == LESSON_PROSE && strncmp(lesson_text(l, l->blocks[k].text), "## ", 3) == 0) break;
   }
-  for (size_t k = first; k < at && !status; k++) {
+  for (size_t k = first; k < at; k++) {
     if (l->blocks[k].kind != LESSON_PROSE) continue;
-    status = lesson_run_fill(run, l->blocks[k].text, prose, LESSON_PROSE_BYTES, error);
-    if (!status) add_plain(item->text, sizeof item->text - LESSON_MESSAGE_BYTES, prose);
-    if (!status) strcat(item->text, "\n\n");
+    if (lesson_run_fill(&x->run, l->blocks[k].text, x->text, sizeof x->text, error)) return;
+    put_plain(x->out, x->text);
+    put(x->out, "\n\n");
   }
-  free(prose);
-  return status;
 }
 
-static Status make_item(LessonRun *run, int ask, ExportItem *item, Error *error) {
-  const LessonAsk *a = &run->lesson->asks[ask];
-  *item = (ExportItem){.lesson = run->lesson, .ask = a, .variant = item->variant};
-  snprintf(item->name, sizeof item->name, item->variant ? "%s-%d" : "%s", a->id, item->variant + 1);
-  lesson_run_refill(run);
-  Status status = lesson_run_question(run, ask, &item->q, error);
-  if (!status) status = add_context(run, item, ask, error);
+static Status put_question(Export *x, int ask, int variant, Error *error) {
+  static const char *const TYPES[] = {"numerical", "multichoice", "matching"};
+  const LessonAsk *a = &x->run.lesson->asks[ask];
+  Status status = lesson_run_question(&x->run, ask, &x->q, error);
   if (status) return status;
-  const size_t used = strlen(item->text);
-  snprintf(item->text + used, sizeof item->text - used, "%s%s%s%s", item->q.prompt, *a->unit.name ? " (in " : "",
-           a->unit.name, *a->unit.name ? ")" : "");
-  status = lesson_run_explain(run, &item->q, item->explain, LESSON_MESSAGE_BYTES, error); /* names `answer` */
-  for (int k = 0; k < a->n_wrong && !status; k++) {
-    const LessonWrong *w = &item->q.wrong[k];
-    if (!w->is_known) continue;
-    item->wrong[item->n_wrong] = w->value / a->unit.factor;
-    item->wrong_choice[item->n_wrong] = w->choice;
-    status = lesson_run_fill(run, a->wrong[k].text, item->diagnosis[item->n_wrong++], LESSON_MESSAGE_BYTES, error);
-  }
-  if (a->kind == LESSON_NUMBER) set_numbers(item);
-  return status;
+  if (variant == 0)
+    put(x->out, "  <question type=\"category\"><category><text>$course$/Tilewalk/%s/%s</text></category></question>\n",
+        x->run.lesson->name, a->id);
+  put(x->out, "  <question type=\"%s\">\n    <name><text>%s", TYPES[a->kind], a->id);
+  if (variant) put(x->out, "-%d", variant + 1);
+  put(x->out, "</text></name>\n    <questiontext format=\"plain_text\"><text>");
+  put_context(x, ask, error);
+  put(x->out, "%t%s%t%s</text></questiontext>\n", x->q.prompt, *a->unit.name ? " (in " : "", a->unit.name,
+      *a->unit.name ? ")" : "");
+  status = lesson_run_explain(&x->run, &x->q, x->text, LESSON_MESSAGE_BYTES, error); /* names `answer` */
+  put(x->out, "    <generalfeedback format=\"plain_text\"><text>%t</text></generalfeedback>\n", x->text);
+  if (a->kind == LESSON_NUMBER)
+    put_numbers(x, a->n_wrong, error);
+  else
+    put_choices(x, a->kind, a->n_wrong, error);
+  put(x->out, "  </question>\n");
+  return status ? status : error->status;
 }
 
-static Status each_variant(const Lesson *lesson, const ExpressionLimits *limits, ExportDraws draws, int ask,
-                           ExportItem *item, ExportWrite *write, void *context, Error *error) {
-  Status status = STATUS_OK;
-  for (int v = 0; (v == 0 || v < draws.n_variants) && !status; v++) {
-    LessonRun run;
-    status = lesson_run_start(&run, lesson, limits, draws.seed + (uint64_t)v, error);
-    if (status) return status;
-    item->variant = v;
-    status = make_item(&run, ask, item, error);
-    if (!status) status = write(context, item, error);
-    lesson_run_end(&run);
-  }
-  return status;
-}
-
-Status lesson_export_items(const Lesson *lesson, const ExpressionLimits *limits, ExportDraws draws, ExportWrite *write,
-                           void *context, Error *error) {
-  ExportItem *item = calloc(1, sizeof *item);
-  if (!item) return error_set(error, STATUS_NO_MEMORY, "no memory for a question");
-  Status status = STATUS_OK;
-  for (size_t k = 0; k < lesson->n_asks && !status; k++)
-    if (!lesson->asks[k].is_prediction && lesson->asks[k].kind <= LESSON_ORDER)
-      status = each_variant(lesson, limits, draws, (int)k, item, write, context, error);
-  free(item);
-  return status;
+Status lesson_export_moodle(const Lesson *lesson, const ExpressionLimits *limits, ExportDraws draws, FILE *out,
+                            Error *error) {
+  Error own = {0};
+  Export *x = calloc(1, sizeof *x);
+  if (!x) return error_set(error, STATUS_NO_MEMORY, "no memory for a question");
+  x->out = out;
+  put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<quiz>\n");
+  for (size_t k = 0; k < lesson->n_asks; k++)
+    for (int v = 0; (v == 0 || v < draws.n_variants) && !own.status; v++) {
+      if (lesson->asks[k].is_prediction || lesson->asks[k].kind > LESSON_ORDER) break;
+      if (lesson_run_start(&x->run, lesson, limits, draws.seed + (uint64_t)v, &own) == STATUS_OK)
+        put_question(x, (int)k, v, &own);
+      lesson_run_end(&x->run);
+    }
+  put(out, "</quiz>\n");
+  free(x);
+  return own.status ? error_set(error, own.status, "%s", own.message) : STATUS_OK;
 }

@@ -304,8 +304,7 @@ TEST(answers_of_a_student_need_the_key) {
   tilewalk("lesson %1$s/two.md --teacher --key 'a long key' --student 'ada LOVELACE'");
   assert_int_equal(run.exit_status, 0);
   has("for seed 265346656"); /* as tests/unit/test_lesson_class.c has it */
-  static const char *const REFUSED[] = {"--export-moodle --seed 9001",
-                                        "--export-qti %1$s/q --seed 0 --key 'a long key'"};
+  static const char *const REFUSED[] = {"--export-moodle --seed 9001", "--export-moodle --seed 0 --key 'a long key'"};
   for (size_t k = 0; k < sizeof REFUSED / sizeof *REFUSED; k++) {
     char words[160];
     snprintf(words, sizeof words, "lesson %%1$s/two.md %s", REFUSED[k]);

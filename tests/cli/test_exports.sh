@@ -1,6 +1,6 @@
 #!/bin/sh
-# Exports read back by another parser (Python's): each marked question comes once a variant and no prediction does; the right answers
-# of Moodle XML and of QTI are the same, and `tilewalk lesson --answers` finds each right for its seed.
+# Exports read back by another parser (Python's): each marked question comes once a variant and no prediction does; and
+# `tilewalk lesson --answers` finds each right answer right for its seed, and each wrong one a known mistake.
 set -u
 fail() { echo "FAIL: $1"; exit 1; }
 command -v python3 >/dev/null || { echo "no python3: not tried"; exit 0; }
@@ -8,8 +8,6 @@ p=${TILEWALK:-${BUILD:-build}/tilewalk} box=$(mktemp -d) || exit 1
 trap 'rm -rf "$box"' EXIT
 for lesson in 01-bytes 02-one-row 04-masks-and-cache; do
   "$p" lesson $lesson --export-moodle --variants 2 --seed 5 >"$box/m.xml" || fail "moodle $lesson"
-  rm -rf "$box/q"
-  "$p" lesson $lesson --export-qti "$box/q" --variants 2 --seed 5 >/dev/null || fail "qti $lesson"
   python3 - "$box" $lesson <<'PYTHON' >>"$box/rows.csv" || fail "$lesson is not read back"
 import csv, re, sys
 import xml.etree.ElementTree as ET
@@ -17,10 +15,6 @@ box, lesson = sys.argv[1:]
 source = open(f'lessons/course/{lesson}.md').read()
 asks = {m[1]: m[2] for m in re.finditer(r'```ask (\S+)\n(.*?)```', source, re.S)}
 marked = {k for k, v in asks.items() if not re.search(r'^kind: (predict|program|kernel)', v, re.M)}
-Q = '{http://www.imsglobal.org/xsd/imsqti_v2p1}'
-manifest = ET.parse(f'{box}/q/imsmanifest.xml').getroot()
-files = [r.get('href') for r in manifest.iter('{http://www.imsglobal.org/xsd/imscp_v1p1}resource')]
-items = {f[len(f'q-{lesson}-'):-4]: ET.parse(f'{box}/q/{f}').getroot() for f in files}
 found, rows = set(), csv.writer(sys.stdout)
 for q in ET.parse(f'{box}/m.xml').getroot():
     if q.get('type') == 'category':
@@ -29,16 +23,8 @@ for q in ET.parse(f'{box}/m.xml').getroot():
     variant = 2 if name.endswith('-2') and name not in asks else 1
     id = name[:-2] if variant == 2 else name
     found.add((id, variant))
-    item = items.pop(name)
-    correct = [v.text for v in item.findall(f'{Q}responseDeclaration/{Q}correctResponse/{Q}value')]
-    prompt = q.find('questiontext/text').text
-    body = ' '.join(''.join(item.find(f'{Q}itemBody').itertext()).split())
-    assert ' '.join(prompt.split()) in body, (name, body)
-    told = {v.find(f'{Q}baseValue').text for v in item.iter(f'{Q}setOutcomeValue') if v.get('identifier') == 'FEEDBACK'}
-    assert told == {f.get('identifier') for f in item.iter(f'{Q}modalFeedback')}, (name, told)
     if q.get('type') == 'numerical':
         right = [a.find('text').text for a in q.findall('answer') if a.get('fraction') == '100']
-        assert right == correct, name
         for a in q.findall('answer'):  # no wrong answer within the right one's tolerance
             if a.get('fraction') == '0':
                 assert abs(float(a.find('text').text) - float(right[0])) > float(q.find('answer/tolerance').text), name
@@ -46,19 +32,14 @@ for q in ET.parse(f'{box}/m.xml').getroot():
                 rows.writerow(['W', lesson, id, a.find('text').text, 4 + variant])
         answer = right[0]
     elif q.get('type') == 'multichoice':
-        texts = [a.find('text').text for a in q.findall('answer')]
         answer = [a.find('text').text for a in q.findall('answer') if a.get('fraction') == '100'][0]
-        assert correct == [f'C{texts.index(answer)}'], name
     else:
         places = {s.find('text').text: int(s.find('answer/text').text) for s in q.findall('subquestion')}
-        choices = {c.get('identifier'): c.text for c in item.iter(f'{Q}simpleChoice')}
         order = sorted(places, key=places.get)
-        assert [choices[c] for c in correct] == order, name
         options = dict(l.split(' | ', 1) for l in re.findall(r'^item: (.*)$', asks[id], re.M))
         answer = ' '.join(next(k for k, v in options.items() if v == text) for text in order)
     rows.writerow(['A', lesson, id, answer, 4 + variant] if variant == 1 else ['B', lesson, id, answer, 4 + variant])
 assert found == {(m, v) for m in marked for v in (1, 2)}, (marked, found)
-assert not items
 PYTHON
 done
 { echo student,lesson,id,answer,seed; grep -v ^W, "$box/rows.csv"; } >"$box/class.csv"

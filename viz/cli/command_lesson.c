@@ -28,7 +28,6 @@ typedef enum {
   TASK_LINT,
   TASK_ANSWERS,
   TASK_MOODLE,
-  TASK_QTI,
   TASK_TEACHER,
   TASK_NEW,
   TASK_SEEDS,
@@ -68,7 +67,7 @@ static Status set_task(LessonOptions *o, Task task, Error *error) {
   if (o->task != TASK_WALK)
     return error_set(error, STATUS_BAD_REQUEST,
                      "it does one thing at a time; give one of --list, --lint, --answers, "
-                     "the exports, --handout, --slides, --submit, --teacher, --seeds and --new");
+                     "--export-moodle, --handout, --slides, --submit, --teacher, --seeds and --new");
   o->task = task;
   return STATUS_OK;
 }
@@ -95,7 +94,6 @@ static Status set_answers(void *target, const char *value, Error *error) {
     const Status status = set_task(o, task, error);                                                                    \
     return status ? status : options_text("the name", value, o->new_name, sizeof o->new_name, error);                  \
   }
-SET_NAMED(set_qti, TASK_QTI)
 SET_NAMED(set_new, TASK_NEW)
 SET_NAMED(set_submit, TASK_SUBMIT)
 SET_NAMED(set_handout, TASK_HANDOUT)
@@ -255,8 +253,6 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
     status = print_teacher(&lesson, own_seed, io, error);
   else if (o->task == TASK_MOODLE)
     status = lesson_export_moodle(&lesson, &LESSON_LIMITS, draws, io->out, error);
-  else if (o->task == TASK_QTI)
-    status = lesson_write_qti(&lesson, o->new_name, draws, io, error);
   else if (o->task == TASK_SUBMIT)
     status = lesson_submit(lesson.name, o->student, o->new_name, io, error);
   else if (*o->roster)
@@ -287,12 +283,10 @@ static int grade_class(const LessonOptions *o, Io *io, Error *error) {
   return lesson_grade_file(&class, o->n_names ? o->names[0] : NULL, &rules, &o->output, io, error);
 }
 
-static bool is_export(Task task) { return task == TASK_MOODLE || task == TASK_QTI; }
-
 /* What belongs to another task is refused, and so is what would print any student's answers for a typed number. */
 static Status check_teaching(const LessonOptions *o, Error *error) {
-  if (o->variants && !is_export(o->task))
-    return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-moodle and --export-qti");
+  if (o->variants && o->task != TASK_MOODLE)
+    return error_set(error, STATUS_BAD_REQUEST, "--variants goes with --export-moodle");
   if ((*o->page || *o->gradescope || o->by_student) && o->task != TASK_ANSWERS)
     return error_set(error, STATUS_BAD_REQUEST, "--scores, --report and --gradescope go with --answers");
   if (*o->roster && o->task != TASK_ANSWERS && o->task != TASK_HANDOUT)
@@ -325,7 +319,7 @@ static Status check_teaching(const LessonOptions *o, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST,
                      "--teacher prints the answers of a student with the class's --key and --student NAME, and without "
                      "them those of seed 1; not those of a seed");
-  if (is_export(o->task) && (*o->key || (o->walk.has_seed && o->walk.seed > EXPORT_SEED_MAX)))
+  if (o->task == TASK_MOODLE && (*o->key || (o->walk.has_seed && o->walk.seed > EXPORT_SEED_MAX)))
     return error_set(
         error, STATUS_BAD_REQUEST,
         "an export holds the answers: its numbers are those of --seed 1 to %d, which no student of a key has",
@@ -344,7 +338,7 @@ static int run_lesson(void *options, Io *io, Error *error) {
   }
   if (o->task == TASK_ANSWERS) return grade_class(o, io, error);
   const bool needs_name =
-      is_export(o->task) || o->task == TASK_TEACHER || o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
+      o->task == TASK_MOODLE || o->task == TASK_TEACHER || o->task == TASK_HANDOUT || o->task == TASK_SLIDES;
   Status status;
   if (needs_name && !o->n_names)
     status = error_set(error, STATUS_BAD_REQUEST, "name a lesson; 'tilewalk lesson' lists them");
@@ -441,11 +435,7 @@ static const Option TEACHER_OPTIONS[] = {
      .argument = "FILE.pdf",
      .set = set_slides,
      .help = "Write it for a projector, one idea a page: a question, and after a prediction its picture."},
-    {.name = "export-moodle", .set = set_moodle, .help = "Print them as Moodle XML."},
-    {.name = "export-qti",
-     .argument = "FOLDER",
-     .set = set_qti,
-     .help = "Write them as a package of QTI 2.1, for Canvas and others: an item a file, and the manifest."},
+    {.name = "export-moodle", .set = set_moodle, .help = "Print the marked questions as Moodle XML."},
     {.name = "variants",
      .argument = "N",
      OPTION_NUMBER(LessonOptions, variants, "the number of variants", 1, EXPORT_VARIANTS_MAX),

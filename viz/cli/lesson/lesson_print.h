@@ -41,9 +41,6 @@ Status lesson_walk_question(Lesson *lesson, uint64_t seed, const char *heading, 
 
 /* ---- Other ways out */
 
-/* Writes a package of QTI into a folder that is not there yet. */
-Status lesson_write_qti(const Lesson *lesson, const char *path, ExportDraws draws, Io *io, Error *error);
-
 /* The lessons, and how far one is in each. */
 Status lesson_list(const OutputRequest *output, Io *io, Error *error);
 
