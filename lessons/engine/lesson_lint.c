@@ -1,4 +1,4 @@
-#include "lessons/engine/lesson_lint_inner.h"
+#include "lessons/engine/lesson_lint.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -6,53 +6,72 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/equation.h"
 #include "lessons/engine/lesson_run_inner.h"
 #include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 
-enum { ASKS_MIN = 3, MINUTES_MIN = 5, MINUTES_MAX = 45, FINDINGS_MAX = 60, STATE_BYTES = 1024 };
+enum {
+  ASKS_MIN = 3,
+  MINUTES_MIN = 5,
+  MINUTES_MAX = 45,
+  FINDINGS_MAX = 60,
+  HINT_WORDS_MIN = 3,
+  NEAR_WORDS = 6,
+  LEARNERS = 12,
+  ANSWERS_MIN = 10, /* of LEARNERS */
+  REPEATS_MAX = 2,
+  TOKEN_BYTES = 64
+};
 
-void lint_report(Lint *l, int line, const char *format, ...) {
+/* A lesson gone through once: with the draws of one variant, or as the sheet of one learner. */
+typedef struct {
+  const Lesson *lesson;
+  const LessonHooks *hooks;
+  int n_findings;
+  bool has_glossary, no_memory;
+  bool is_first, is_strict; /* strict: no number is drawn from a range, where some of many may coincide */
+  bool awaits_picture;      /* a prediction was made, and its picture is to come */
+  LessonRun run;
+  LessonQuestion q, other;
+  LessonGrade grade;
+  char state[LESSON_STATE_BYTES];
+  char text[LESSON_PROSE_BYTES], prose[LESSON_PROSE_BYTES]; /* a text filled in; what stands before a question */
+  double answers[LESSON_ASKS_MAX][LEARNERS];                /* to the marked questions */
+  int n_repeats[LESSON_ASKS_MAX];                           /* sheets on which it is printed before the question, */
+  char repeat[LESSON_ASKS_MAX][TOKEN_BYTES];                /* and as what on the last of them */
+} Lint;
+
+/* ---- Findings */
+
+static void say(Lint *l, const char *message) {
+  if (++l->n_findings <= FINDINGS_MAX) l->hooks->finding(l->hooks->context, message);
+}
+
+static void report(Lint *l, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void report(Lint *l, int line, const char *format, ...) {
   char text[ERROR_MESSAGE_BYTES], message[ERROR_MESSAGE_BYTES + 128];
-  if (++l->n_findings > FINDINGS_MAX) return;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   snprintf(message, sizeof message, "%s:%d: %s", l->lesson->file, line, text);
-  l->hooks->finding(l->hooks->context, message);
+  say(l, message);
 }
 
-/* An error that carries file and line already; one finding for all variants that meet it. */
-void lint_error(Lint *l, const Error *error) {
-  if (error->status == STATUS_NO_MEMORY)
-    l->no_memory = true;
-  else if (++l->n_findings <= FINDINGS_MAX)
-    l->hooks->finding(l->hooks->context, error->message);
-}
-
-/* A hook's refusal, which has no position yet. */
-static void report_refusal(Lint *l, int line, const Error *why) {
+/* Reports an error; true: there is one. `line`: of a hook's refusal, which has no position yet; 0: it carries file and
+ * line. */
+static bool failed(Lint *l, Status status, int line, const Error *why) {
   if (why->status == STATUS_NO_MEMORY)
     l->no_memory = true;
-  else
-    lint_report(l, line, "%s", why->message);
+  else if (status && line)
+    report(l, line, "%s", why->message);
+  else if (status)
+    say(l, why->message);
+  return status != STATUS_OK;
 }
 
-/* ---- What is there at all */
-
-static void check_header(Lint *l) {
-  const Lesson *lesson = l->lesson;
-  if (lesson->minutes < MINUTES_MIN || lesson->minutes > MINUTES_MAX)
-    lint_report(l, lesson->title.line, "the lesson takes %d minutes; %d to %d are right", lesson->minutes, MINUTES_MIN,
-                MINUTES_MAX);
-  for (int k = 0; k < lesson->n_needs; k++) {
-    const char *need = lesson_text(lesson, lesson->needs[k]);
-    if (l->hooks->is_known_need && !l->hooks->is_known_need(l->hooks->context, need))
-      lint_report(l, lesson->needs[k].line, "'%s' is neither a command nor a function that Tilewalk has or plans",
-                  need);
-  }
-}
+/* ---- The page as it is written: a row is what is wrong, if it is, and where */
 
 /* The show that a prediction waits for comes before the next question. */
 static bool show_follows(const Lesson *lesson, size_t block) {
@@ -67,47 +86,116 @@ static bool is_step(double amount) {
   return fabs(first - 1) < 1e-6 || fabs(first - 3) < 1e-6;
 }
 
-static void check_parts(Lint *l) {
+static int n_words(const char *text, size_t length) {
+  int n = 0;
+  for (const char *p = text; p < text + length; p++)
+    n += ascii_is_alnum((unsigned char)*p) && (p == text || !ascii_is_alnum((unsigned char)p[-1]));
+  return n;
+}
+
+/* The first of four words that stands there; NULL. */
+static const char *first_word_of(const char *text, const char *const words[4]) {
+  for (const char *p = text; *p; p++) {
+    if (p > text && ascii_is_alnum((unsigned char)p[-1])) continue;
+    for (size_t k = 0; k < 4; k++) {
+      const size_t length = strlen(words[k]);
+      if (strncmp(p, words[k], length) == 0 && !ascii_is_alnum((unsigned char)p[length])) return p;
+    }
+  }
+  return NULL;
+}
+
+/* "And with d = 96?", "How many bytes does it read?": nobody knows who meets the question alone, in an export. What
+ * points so; NULL. */
+static const char *points_back(const char *text) {
+  static const char *const GO_ON[] = {"And", "So", "But", "Then"}, *const POINT[] = {"it", "its", "they", "them"};
+  const char *at = first_word_of(text, GO_ON);
+  if (at != text) at = first_word_of(text, POINT);
+  const size_t before = at ? (size_t)(at - text) : 0;
+  const bool has_noun = before && (memchr(text, '.', before) || memchr(text, ',', before) ||
+                                   memchr(text, ':', before) || n_words(text, before) >= NEAR_WORDS);
+  return has_noun ? NULL : at;
+}
+
+static void check_links_of(Lint *l, const LessonAsk *ask) {
+  struct {
+    LessonText text;
+    const char *what;
+  } rows[2 + ANSWER_CHOICES_MAX + LESSON_WRONG_MAX + LESSON_HINTS_MAX] = {{ask->prompt, "prompt"},
+                                                                          {ask->explain, "explain"}};
+  size_t n = 2;
+  for (int k = 0; k < ask->n_choices; k++) rows[n].text = ask->choice[k].text, rows[n++].what = "option";
+  for (int k = 0; k < ask->n_wrong; k++) rows[n].text = ask->wrong[k].text, rows[n++].what = "diagnosis";
+  for (int k = 0; k < ask->n_hints; k++) rows[n].text = ask->hint[k], rows[n++].what = "hint";
+  for (size_t k = 0; k < n; k++)
+    if (strstr(lesson_text(l->lesson, rows[k].text), "]("))
+      report(l, rows[k].text.line,
+             "the %s of '%s' has a link, which is printed as it is written; link the term in the prose", rows[k].what,
+             ask->id);
+}
+
+static void check_written(Lint *l, const LessonAsk *ask, size_t block) {
+  const char *answer = lesson_text(l->lesson, ask->answer), *back = points_back(lesson_text(l->lesson, ask->prompt));
+  Answer typed;
+  const struct {
+    bool is_wrong;
+    const char *before, *behind; /* the question's name */
+  } RULES[] = {
+      {ask->is_prediction && !show_follows(l->lesson, block), "nothing is shown after the prediction",
+       "; put a show before the next question"},
+      {!ask->n_hints && ask->kind != LESSON_WORK, "the question", " has no hint"},
+      {!ask->explain.offset && !ask->is_prediction, "the question", " has no explain"},
+      {ask->tolerance.amount > 0 && !is_step(ask->tolerance.amount), "the tolerance of",
+       " begins with neither 1 nor 3, such as 0.3%: half and twice as much are no steps"},
+  };
+  for (size_t k = 0; k < sizeof RULES / sizeof *RULES; k++)
+    if (RULES[k].is_wrong) report(l, ask->line, "%s '%s'%s", RULES[k].before, ask->id, RULES[k].behind);
+  if (ask->kind == LESSON_NUMBER && answer_parse(answer, strlen(answer), &typed, NULL) == STATUS_OK)
+    report(l, ask->answer.line, "the answer of '%s' is typed in: %s; compute it", ask->id, answer);
+  if (back && !ask->is_prediction)
+    report(l, ask->prompt.line, "the prompt of '%s' cannot stand alone: '%.*s' points at what was said before", ask->id,
+           (int)strcspn(back, " ,.?"), back);
+  for (int k = 0; k < ask->n_hints; k++) {
+    const char *hint = lesson_text(l->lesson, ask->hint[k]);
+    if (n_words(hint, strlen(hint)) < HINT_WORDS_MIN)
+      report(l, ask->hint[k].line, "the hint '%s' of '%s' says nothing; ask what would bring the learner there", hint,
+             ask->id);
+  }
+  check_links_of(l, ask);
+}
+
+static void check_header(Lint *l) {
   const Lesson *lesson = l->lesson;
+  const int line = lesson->title.line;
   int n_teacher = 0, n_shows = 0, n_predictions = 0;
   for (size_t k = 0; k < lesson->n_blocks; k++) {
     const LessonBlock *b = &lesson->blocks[k];
     n_teacher += b->kind == LESSON_TEACHER;
     n_shows += b->kind == LESSON_SHOW;
     if (b->kind != LESSON_ASK) continue;
-    const LessonAsk *ask = &lesson->asks[b->ask];
-    n_predictions += ask->is_prediction;
-    if (ask->is_prediction && !show_follows(lesson, k))
-      lint_report(l, ask->line, "nothing is shown after the prediction '%s'; put a show before the next question",
-                  ask->id);
-    if (!ask->n_hints && ask->kind != LESSON_WORK) lint_report(l, ask->line, "the question '%s' has no hint", ask->id);
-    if (ask->tolerance.amount > 0 && !is_step(ask->tolerance.amount))
-      lint_report(l, ask->line,
-                  "the tolerance of '%s' begins with neither 1 nor 3, such as 0.3%%: half and twice as much "
-                  "are no steps",
-                  ask->id);
-    if (!ask->explain.offset && !ask->is_prediction)
-      lint_report(l, ask->line, "the question '%s' has no explain", ask->id);
+    n_predictions += lesson->asks[b->ask].is_prediction;
+    check_written(l, &lesson->asks[b->ask], k);
   }
-  const int line = lesson->title.line;
+  if (lesson->minutes < MINUTES_MIN || lesson->minutes > MINUTES_MAX)
+    report(l, line, "the lesson takes %d minutes; %d to %d are right", lesson->minutes, MINUTES_MIN, MINUTES_MAX);
   if (lesson->n_asks < ASKS_MIN)
-    lint_report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks, ASKS_MIN);
+    report(l, line, "the lesson has %zu questions; at least %d are asked for", lesson->n_asks, ASKS_MIN);
   if (!n_predictions)
-    lint_report(l, line,
-                "nothing is predicted before it is shown; add a question of kind predict, and a show "
-                "after it");
-  if (!n_shows) lint_report(l, line, "the lesson has no picture; add a show");
-  if (n_teacher != 1) lint_report(l, line, "the lesson has %d teacher blocks; it needs one", n_teacher);
+    report(l, line, "nothing is predicted before it is shown; add a question of kind predict, and a show after it");
+  if (!n_shows) report(l, line, "the lesson has no picture; add a show");
+  if (n_teacher != 1) report(l, line, "the lesson has %d teacher blocks; it needs one", n_teacher);
+  for (int k = 0; k < lesson->n_needs && l->hooks->is_known_need; k++) {
+    const char *need = lesson_text(lesson, lesson->needs[k]);
+    if (!l->hooks->is_known_need(l->hooks->context, need))
+      report(l, lesson->needs[k].line, "'%s' is neither a command nor a function that Tilewalk has or plans", need);
+  }
 }
-
-/* ---- Links */
 
 static void check_link(void *context, const char *target, size_t length, int line) {
   Lint *l = context;
   Error why = {0};
   if (length >= 11 && memcmp(target, "glossary.md", 11) == 0) l->has_glossary = true;
-  if (l->hooks->check_link && l->hooks->check_link(l->hooks->context, target, length, &why))
-    report_refusal(l, line, &why);
+  if (l->hooks->check_link) failed(l, l->hooks->check_link(l->hooks->context, target, length, &why), line, &why);
 }
 
 static void check_links(Lint *l) {
@@ -116,249 +204,315 @@ static void check_links(Lint *l) {
     const LessonBlock *b = &l->lesson->blocks[k];
     if (b->kind != LESSON_PROSE && b->kind != LESSON_TASK && b->kind != LESSON_TEACHER) continue;
     const char *text = lesson_text(l->lesson, b->text);
-    Error error = {0};
-    if (lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &error)) lint_error(l, &error);
+    Error why = {0};
+    failed(l, lesson_check_markdown(text, strlen(text), l->lesson->file, b->text.line, &links, &why), 0, &why);
   }
   if (!l->has_glossary)
-    lint_report(l, l->lesson->title.line, "no term is linked to the glossary; write [tile](glossary.md#tile)");
+    report(l, l->lesson->title.line, "no term is linked to the glossary; write [tile](glossary.md#tile)");
 }
 
-/* ---- One variant of the draws, from top to bottom */
+/* ---- Answers that stand in texts ----------------------------------------------------------------------------- */
 
+/* A number in a text, and the word behind it. */
 typedef struct {
-  Lint *lint;
-  bool is_strict; /* no number is drawn from a range, where some of many may coincide; or all are those of the page */
-  bool is_first, awaits_picture; /* a prediction was made, and its picture is to come */
-  LessonRun run;
-  char state[STATE_BYTES];
-  char *prose; /* since the question before, filled in */
-  LessonQuestion *question;
-  char text[LESSON_PROSE_BYTES];
-} Pass;
+  const char *number, *word;
+  int n, n_word;
+} Found;
 
-static bool fill(Pass *p, LessonText text) {
-  Error error = {0};
-  if (lesson_run_fill(&p->run, text, p->text, sizeof p->text, &error) == STATUS_OK) return true;
-  lint_error(p->lint, &error);
+/* The next one at or behind *p, which moves on behind it. */
+static bool next_number(const char **p, const char *text, Found *f) {
+  for (; **p; ++*p) {
+    const bool begins = ascii_is_digit((unsigned char)**p) &&
+                        (*p == text || (!ascii_is_alnum((unsigned char)(*p)[-1]) && !strchr("._^-/", (*p)[-1])));
+    if (!begins) continue;
+    f->number = *p;
+    f->n = (int)strspn(*p, "0123456789.,");
+    while (f->number[f->n - 1] == '.' || f->number[f->n - 1] == ',') f->n--;
+    *p += f->n;
+    f->word = *p + strspn(*p, " ");
+    f->n_word = (int)strcspn(f->word, " .,;:!?()*|\n");
+    return f->n < 24;
+  }
   return false;
 }
 
-static void check_wrong(Pass *p, const LessonQuestion *q) {
-  Lint *l = p->lint;
+/* How it would be judged, with its word or without. */
+static AnswerVerdict verdict_of(const LessonQuestion *q, const Found *f, bool with_word, Answer *typed) {
+  char token[TOKEN_BYTES];
+  AnswerVerdict verdict = ANSWER_WRONG;
+  typed->unit.dimension = ANSWER_PLAIN;
+  if (with_word && (f->n_word == 0 || f->n_word > 24)) return verdict;
+  snprintf(token, sizeof token, "%.*s%s%.*s", f->n, f->number, with_word ? " " : "", with_word ? f->n_word : 0,
+           f->word);
+  if (answer_parse(token, strlen(token), typed, NULL) || answer_judge(&q->key, typed, &verdict, NULL))
+    verdict = ANSWER_WRONG;
+  return verdict;
+}
+
+/* Whether a number in the text would be graded right, or nearly. */
+static bool holds_answer(const LessonQuestion *q, const char *text) {
+  Found f;
+  Answer typed;
+  for (const char *p = text; next_number(&p, text, &f);)
+    for (int with_word = 1; with_word >= 0; with_word--)
+      if (verdict_of(q, &f, with_word, &typed) <= ANSWER_ROUGH) return true;
+  return false;
+}
+
+static bool is_allowed(const Lint *l, const LessonAsk *ask, const char *token) {
+  for (int k = 0; k < ask->n_allow; k++)
+    if (strcmp(lesson_text(l->lesson, ask->allow[k]), token) == 0) return true;
+  return false;
+}
+
+/* Whether a number in the text, perhaps only one with its unit, would be graded right; `token` is that number. Single
+ * digits stand everywhere. */
+static bool gives_away(const Lint *l, bool wants_unit, const char *text, char token[TOKEN_BYTES]) {
+  const LessonQuestion *q = &l->q;
+  const LessonAsk *ask = &l->lesson->asks[q->ask];
+  const bool is_plain = q->key.unit.dimension == ANSWER_PLAIN,
+             is_whole = quantity_is_whole(q->key.low / q->key.unit.factor);
+  const char *own = ask->unit.name;
+  Found f;
+  for (const char *p = text; next_number(&p, text, &f);) {
+    if (f.n < 2 || (wants_unit && is_plain && (!*own || strncmp(f.word, own, strlen(own)) != 0))) continue;
+    for (int with_word = 1; with_word >= wants_unit; with_word--) {
+      Answer typed;
+      if (!with_word && is_whole && is_plain && f.n_word && ascii_is_alpha((unsigned char)*f.word)) continue;
+      snprintf(token, TOKEN_BYTES, "%.*s", f.n, f.number);
+      if (verdict_of(q, &f, with_word, &typed) == ANSWER_RIGHT) {
+        if (!is_allowed(l, ask, token)) return true;
+        break;
+      }
+      if (with_word && typed.unit.dimension != ANSWER_PLAIN) break; /* a unit of its own was judged */
+    }
+  }
+  return false;
+}
+
+static bool holds_text(const char *text, const char *part) {
+  const size_t n = strlen(part);
+  for (const char *p = text; n >= 8 && *p; p++) {
+    size_t k = 0;
+    while (k < n && ascii_lower((unsigned char)p[k]) == ascii_lower((unsigned char)part[k])) k++;
+    if (k == n) return true;
+  }
+  return false;
+}
+
+static void check_given_away(Lint *l, const char *text, const char *where, int line) {
+  const LessonAsk *ask = &l->lesson->asks[l->q.ask];
+  char token[TOKEN_BYTES];
+  if (ask->kind == LESSON_CHOICE && strcmp(where, "hint") == 0 && holds_text(text, l->q.answer))
+    report(l, line, "a hint of '%s' holds the right choice, word for word", ask->id);
+  if (ask->kind == LESSON_NUMBER && gives_away(l, false, text, token))
+    report(l, line, "the %s of '%s' gives the answer away: %s; if it stands there for another reason, add 'allow: %s'",
+           where, ask->id, token, token);
+}
+
+/* ---- One variant of the draws, from top to bottom ------------------------------------------------------------ */
+
+static void check_equations(Lint *l, const char *text, int line) {
+  char found[EQUATION_BYTES];
+  if (equation_is_false(text, found)) report(l, line, "it says '%s', and that is not so", found);
+}
+
+/* Fills a text in, into l->text. */
+static bool fill(Lint *l, LessonText text) {
+  Error why = {0};
+  return !failed(l, lesson_run_fill(&l->run, text, l->text, sizeof l->text, &why), 0, &why);
+}
+
+static void check_wrong(Lint *l) {
+  const LessonQuestion *q = &l->q;
   const LessonAsk *ask = &l->lesson->asks[q->ask];
   for (int k = 0; k < ask->n_wrong; k++) {
+    const LessonWrong *a = &q->wrong[k];
     const int line = ask->wrong[k].key.line;
     const char *written = lesson_text(l->lesson, ask->wrong[k].key);
-    if (!q->wrong[k].is_known && p->is_strict)
-      lint_report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
-    for (int other = 0; other < k && p->is_strict; other++) {
-      const LessonWrong *a = &q->wrong[k], *b = &q->wrong[other];
+    const Answer typed = {.number = a->value / q->key.unit.factor, .digits = 99};
+    AnswerVerdict verdict = ANSWER_WRONG;
+    if (!a->is_known && l->is_strict) report(l, line, "the wrong answer '%s' of '%s' is right", written, ask->id);
+    if (ask->kind == LESSON_NUMBER && a->is_known) answer_judge(&q->key, &typed, &verdict, NULL);
+    if (verdict == ANSWER_RIGHT) /* it would never be diagnosed */
+      report(l, line, "the wrong answer '%s' of '%s' lies within the tolerance", written, ask->id);
+    for (int other = 0; other < k && l->is_strict; other++) {
+      const LessonWrong *b = &q->wrong[other];
       const bool same = ask->kind == LESSON_NUMBER ? fabs(a->value - b->value) <= 1e-9 * fabs(a->value)
                         : ask->kind == LESSON_CHOICE
                             ? a->choice == b->choice
                             : memcmp(a->order, b->order, (size_t)q->n_choices * sizeof *a->order) == 0;
       if (same)
-        lint_report(l, line, "the wrong answers on lines %d and %d of '%s' are the same", ask->wrong[other].key.line,
-                    line, ask->id);
+        report(l, line, "the wrong answers on lines %d and %d of '%s' are the same", ask->wrong[other].key.line, line,
+               ask->id);
     }
   }
 }
 
-/* A wrong answer within the tolerance of the right one would never be diagnosed. */
-static void check_tolerance(Pass *p, const LessonQuestion *q) {
-  const LessonAsk *ask = &p->lint->lesson->asks[q->ask];
-  if (ask->kind != LESSON_NUMBER) return;
-  for (int k = 0; k < ask->n_wrong; k++) {
-    const Answer typed = {.number = q->wrong[k].value / q->key.unit.factor, .digits = 99};
-    AnswerVerdict verdict;
-    if (q->wrong[k].is_known && answer_judge(&q->key, &typed, &verdict, NULL) == STATUS_OK && verdict == ANSWER_RIGHT)
-      lint_report(p->lint, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' lies within the tolerance",
-                  lesson_text(p->lint->lesson, ask->wrong[k].key), ask->id);
-  }
+/* What is typed for the right answer (-1), or for a wrong one. */
+static void type_answer(const LessonQuestion *q, LessonKind kind, int k, char typed[WORK_TEXT_BYTES]) {
+  size_t used = 0;
+  if (kind == LESSON_NUMBER)
+    snprintf(typed, WORK_TEXT_BYTES, "%.17g %s", (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor,
+             q->key.unit.name);
+  else if (kind == LESSON_CHOICE)
+    snprintf(typed, WORK_TEXT_BYTES, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
+  else if (k < 0)
+    snprintf(typed, WORK_TEXT_BYTES, "%s", kind == LESSON_WORK ? q->work.reference : q->answer);
+  else
+    for (int c = 0; c < q->n_choices; c++)
+      used += (size_t)snprintf(typed + used, WORK_TEXT_BYTES - used, "%c ", 'a' + q->wrong[k].order[c]);
 }
 
-static void check_ask(Pass *p, int index) {
-  Lint *l = p->lint;
-  const LessonAsk *ask = &l->lesson->asks[index];
-  LessonQuestion *q = p->question;
-  Error error = {0};
-  if (lesson_run_question(&p->run, index, q, &error)) {
-    lint_error(l, &error);
-    return;
-  }
-  if (p->is_first) lint_ask_words(l, ask);
-  check_wrong(p, q);
-  check_tolerance(p, q);
-  lint_equations(l, q->prompt, ask->prompt.line);
-  p->awaits_picture = ask->is_prediction;
-  lint_given_away(l, q, p->prose, "prose before the question", ask->line);
-  lint_given_away(l, q, q->prompt, "prompt", ask->prompt.line);
-  for (int k = 0; k < ask->n_hints; k++)
-    if (fill(p, ask->hint[k])) {
-      lint_given_away(l, q, p->text, "hint", ask->hint[k].line);
-      lint_equations(l, p->text, ask->hint[k].line);
-    }
-  /* what is said after an answer must be computable too: grade the right one, and each wrong one */
-  LessonGrade *grade = malloc(sizeof *grade);
-  if (!grade) {
-    l->no_memory = true;
-    return;
-  }
-  for (int k = -1; k < ask->n_wrong && !error.status; k++) {
+/* What is said after an answer must be computable too: the right one and each wrong one are graded. */
+static void check_grades(Lint *l, const LessonAsk *ask) {
+  Error why = {0};
+  for (int k = -1; k < ask->n_wrong; k++) {
     char typed[WORK_TEXT_BYTES];
-    if (k >= 0 && !q->wrong[k].is_known) continue;
-    if (ask->kind == LESSON_NUMBER)
-      snprintf(typed, sizeof typed, "%.17g %s", (k < 0 ? q->key.low : q->wrong[k].value) / q->key.unit.factor,
-               q->key.unit.name);
-    else if (ask->kind == LESSON_CHOICE)
-      snprintf(typed, sizeof typed, "%c", 'a' + (k < 0 ? q->right : q->wrong[k].choice));
-    else if (k < 0)
-      snprintf(typed, sizeof typed, "%s", ask->kind == LESSON_WORK ? q->work.reference : q->answer);
+    if (k >= 0 && !l->q.wrong[k].is_known) continue;
+    type_answer(&l->q, ask->kind, k, typed);
+    if (failed(l, lesson_run_grade(&l->run, &l->q, typed, &l->grade, &why), 0, &why)) return;
+    if (k < 0 && l->grade.verdict != LESSON_RIGHT)
+      report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s", ask->id, typed,
+             l->grade.message);
+    else if (k >= 0 && l->grade.verdict != LESSON_DIAGNOSED)
+      report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed, ask->id);
     else
-      for (int c = 0; c < q->n_choices; c++)
-        snprintf(typed + 2 * c, sizeof typed - 2 * (size_t)c, "%c ", 'a' + q->wrong[k].order[c]);
-    if (lesson_run_grade(&p->run, q, typed, grade, &error))
-      lint_error(l, &error);
-    else if (k < 0 && grade->verdict != LESSON_RIGHT)
-      lint_report(l, ask->line, "the right answer of '%s', typed as '%s', is not graded right: %s", ask->id, typed,
-                  grade->message);
-    else if (k >= 0 && grade->verdict != LESSON_DIAGNOSED)
-      lint_report(l, ask->wrong[k].key.line, "the wrong answer '%s' of '%s' gets no diagnosis", typed, ask->id);
-    else
-      lint_equations(l, grade->message, k < 0 ? ask->explain.line : ask->wrong[k].text.line);
+      check_equations(l, l->grade.message, k < 0 ? ask->explain.line : ask->wrong[k].text.line);
   }
-  if (ask->kind == LESSON_NUMBER && !error.status &&
-      lesson_run_grade(&p->run, q, q->answer, grade, &error) == STATUS_OK && grade->verdict != LESSON_RIGHT)
-    lint_report(l, ask->line, "the answer of '%s', printed as '%s', is not graded right", ask->id, q->answer);
-  if (error.status == STATUS_NO_MEMORY) l->no_memory = true;
-  free(grade);
+  if (ask->kind == LESSON_NUMBER && !lesson_run_grade(&l->run, &l->q, l->q.answer, &l->grade, &why) &&
+      l->grade.verdict != LESSON_RIGHT)
+    report(l, ask->line, "the answer of '%s', printed as '%s', is not graded right", ask->id, l->q.answer);
+}
+
+static void check_ask(Lint *l, int index) {
+  const LessonAsk *ask = &l->lesson->asks[index];
+  Error why = {0};
+  if (failed(l, lesson_run_question(&l->run, index, &l->q, &why), 0, &why)) return;
+  check_wrong(l);
+  check_equations(l, l->q.prompt, ask->prompt.line);
+  l->awaits_picture = ask->is_prediction;
+  check_given_away(l, l->prose, "prose before the question", ask->line);
+  check_given_away(l, l->q.prompt, "prompt", ask->prompt.line);
+  for (int k = 0; k < ask->n_hints; k++)
+    if (fill(l, ask->hint[k])) {
+      check_given_away(l, l->text, "hint", ask->hint[k].line);
+      check_equations(l, l->text, ask->hint[k].line);
+    }
+  check_grades(l, ask);
+  l->prose[0] = '\0'; /* what is said with it may give the next away */
+  for (int k = 0; k < l->q.n_choices; k++) strcat(strcat(l->prose, l->q.choice[k]), "\n");
 }
 
 /* A number that is predicted stands in its picture, or below it. */
-static void check_picture(Pass *p, const LessonBlock *b, const LessonShow *show) {
-  Lint *l = p->lint;
+static void check_picture(Lint *l, const LessonBlock *b, const LessonShow *show) {
+  const LessonAsk *ask = &l->lesson->asks[l->q.ask];
   char *picture = NULL;
-  if (!p->awaits_picture || !l->hooks->picture) return;
-  p->awaits_picture = false;
-  const LessonAsk *ask = &l->lesson->asks[p->question->ask];
+  if (!l->awaits_picture || !l->hooks->picture) return;
+  l->awaits_picture = false;
   if (ask->kind != LESSON_NUMBER) return;
-  const Status status = l->hooks->picture(l->hooks->context, p->state, show, &picture);
+  const Status status = l->hooks->picture(l->hooks->context, l->state, show, &picture);
   if (status == STATUS_NO_MEMORY) l->no_memory = true;
-  if (!status && !lint_holds_answer(p->question, picture) &&
-      !(b->caption.offset && fill(p, b->caption) && lint_holds_answer(p->question, p->text)))
-    lint_report(l, b->text.line, "the picture does not hold what '%s' predicts, %s, and neither does its caption",
-                ask->id, p->question->answer);
+  if (!status && !holds_answer(&l->q, picture) &&
+      !(b->caption.offset && fill(l, b->caption) && holds_answer(&l->q, l->text)))
+    report(l, b->text.line, "the picture does not hold what '%s' predicts, %s, and neither does its caption", ask->id,
+           l->q.answer);
   free(picture);
 }
 
-static void check_state(Pass *p, const LessonBlock *b, const LessonShow *show) {
-  Lint *l = p->lint;
+static void check_state(Lint *l, const LessonBlock *b, const LessonShow *show) {
   Error why = {0};
-  if (l->hooks->check_state && l->hooks->check_state(l->hooks->context, p->state, show, &why))
-    report_refusal(l, b->text.line, &why);
+  if (l->hooks->check_state)
+    failed(l, l->hooks->check_state(l->hooks->context, l->state, show, &why), b->text.line, &why);
 }
 
-/* ---- Tasks */
+/* ---- Tasks --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  Pass *pass;
+  Lint *lint;
   const LessonTask *task;
   bool done, is_broken; /* is_broken: the condition itself; reported with its place */
 } Look;
 
 static Status look(void *data, const LessonView *view, Error *error) {
-  Look *l = data;
-  const Status status = lesson_task_check(&l->pass->run, l->task, view, &l->done, error);
-  l->is_broken = status != STATUS_OK;
+  Look *k = data;
+  const Status status = lesson_task_check(&k->lint->run, k->task, view, &k->done, error);
+  k->is_broken = status != STATUS_OK;
   return status;
 }
 
-/* Whether the task is done after a change of the state; false when that could not be found out. */
-static bool is_done_at(Pass *p, const LessonTask *task, const char *change, int line, bool *done) {
-  const LessonHooks *hooks = p->lint->hooks;
-  Look l = {.pass = p, .task = task};
+/* Whether the task is done after a change of the state. `line`: 0: a change that cannot be made does nothing; else it
+ * is reported, and *is_known is false. */
+static bool is_done_at(Lint *l, const LessonTask *task, const char *change, int line, bool *is_known) {
+  Look k = {.lint = l, .task = task};
   Error why = {0};
-  if (hooks->look_at(hooks->context, p->state, change, look, &l, &why) == STATUS_OK) {
-    *done = l.done;
-    return true;
-  }
-  if (l.is_broken)
-    lint_error(p->lint, &why);
-  else
-    report_refusal(p->lint, line, &why);
+  const Status status = l->hooks->look_at(l->hooks->context, l->state, change, look, &k, &why);
+  if (line || why.status == STATUS_NO_MEMORY) *is_known &= !failed(l, status, k.is_broken ? 0 : line, &why);
+  return status == STATUS_OK && k.done;
+}
+
+/* Whether a change's key stands among the keys of a text. */
+static bool names_key(const char *text, const char *change) {
+  const size_t length = strcspn(change, "=");
+  for (const char *p = text; *p; p++)
+    if ((p == text || strchr(" ,", p[-1])) && strncmp(p, change, length) == 0 && strchr("=-, ", p[length]))
+      return true; /* block-q is a kind of block */
   return false;
 }
 
-/* The same, where a change that cannot be made does nothing. */
-static bool is_done_by(Pass *p, const LessonTask *task, const char *change) {
-  const LessonHooks *hooks = p->lint->hooks;
-  Look l = {.pass = p, .task = task};
+/* What no author means may not do the task; one whose solution or `only` has its key may be done by it. */
+static void check_odd_moves(Lint *l, const LessonTask *task) {
+  static const char *const MOVES[] = {"N=8",      "N=65536",  "d=8",     "d=4096",     "heads=64", "batch=64",
+                                      "window=1", "causal=1", "block=1", "dtype=fp32", "dtype=fp8"};
+  bool is_known = true;
+  for (size_t k = 0; k < sizeof MOVES / sizeof *MOVES; k++)
+    if (!names_key(lesson_text(l->lesson, task->solution), MOVES[k]) &&
+        !names_key(lesson_text(l->lesson, task->only), MOVES[k]) && is_done_at(l, task, MOVES[k], 0, &is_known))
+      report(l, task->until.line, "the task is done by '%s', too; pin it in 'until', or allow it with 'only: ...'",
+             MOVES[k]);
+}
+
+static void check_task(Lint *l, const LessonTask *task) {
+  char change[LESSON_STATE_BYTES];
   Error why = {0};
-  const Status status = hooks->look_at(hooks->context, p->state, change, look, &l, &why);
-  if (why.status == STATUS_NO_MEMORY) p->lint->no_memory = true;
-  return status == STATUS_OK && l.done;
-}
-
-static void check_task(Pass *p, const LessonTask *task) {
-  Lint *l = p->lint;
-  char change[STATE_BYTES];
-  Error error = {0};
-  bool at_start = false, at_end = false;
-  for (int k = 0; k < task->n_hints; k++) fill(p, task->hint[k]);
-  if (task->explain.offset) fill(p, task->explain);
+  bool is_known = true;
+  for (int k = 0; k < task->n_hints; k++) fill(l, task->hint[k]);
+  if (task->explain.offset) fill(l, task->explain);
   if (!task->until.offset) return;
-  if (!task->n_hints) lint_report(l, task->line, "the task has no hint");
-  if (lesson_task_solution(&p->run, task, change, sizeof change, &error)) {
-    lint_error(l, &error);
+  if (!task->n_hints) report(l, task->line, "the task has no hint");
+  if (failed(l, lesson_task_solution(&l->run, task, change, sizeof change, &why), 0, &why) || !l->hooks->look_at)
     return;
-  }
-  if (!l->hooks->look_at || !is_done_at(p, task, "", task->line, &at_start) ||
-      !is_done_at(p, task, change, task->solution.line, &at_end))
-    return;
-  if (at_start) lint_report(l, task->until.line, "the task is done before it begins: 'until' is true at its start");
-  if (!at_end) lint_report(l, task->solution.line, "the solution does not solve the task: 'until' is false there");
-  for (int k = 0; p->is_first && !at_start && at_end; k++) { /* what nobody means may not do it */
-    bool is_meant = false;
-    const char *move = lint_odd_move(l, task, k, &is_meant);
-    if (!move) break;
-    if (!is_meant && is_done_by(p, task, move))
-      lint_report(l, task->until.line, "the task is done by '%s', too; pin it in 'until', or allow it with 'only: ...'",
-                  move);
-  }
+  const bool at_start = is_done_at(l, task, "", task->line, &is_known);
+  const bool at_end = is_known && is_done_at(l, task, change, task->solution.line, &is_known);
+  if (!is_known) return;
+  if (at_start) report(l, task->until.line, "the task is done before it begins: 'until' is true at its start");
+  if (!at_end) report(l, task->solution.line, "the solution does not solve the task: 'until' is false there");
+  if (l->is_first && !at_start && at_end) check_odd_moves(l, task);
 }
 
-static void check_block(Pass *p, const LessonBlock *b) {
-  Lint *l = p->lint;
+/* ---- Blocks -------------------------------------------------------------------------------------------------- */
+
+static void check_block(Lint *l, const LessonBlock *b) {
   LessonShow show;
-  Error error = {0};
+  Error why = {0};
   switch (b->kind) {
   case LESSON_PROSE:
   case LESSON_TASK:
-    if (!fill(p, b->text)) return;
-    lint_equations(l, p->text, b->text.line);
-    if (strlen(p->prose) + strlen(p->text) + 2 < LESSON_PROSE_BYTES) strcat(strcat(p->prose, "\n"), p->text);
-    if (b->kind == LESSON_TASK) check_task(p, &l->lesson->tasks[b->task]);
+    if (!fill(l, b->text)) return;
+    check_equations(l, l->text, b->text.line);
+    if (strlen(l->prose) + strlen(l->text) + 2 < LESSON_PROSE_BYTES) strcat(strcat(l->prose, "\n"), l->text);
+    if (b->kind == LESSON_TASK) check_task(l, &l->lesson->tasks[b->task]);
     return;
-  case LESSON_TEACHER: fill(p, b->text); return;
+  case LESSON_TEACHER: fill(l, b->text); return;
   case LESSON_STATE:
-    if (lesson_run_state(&p->run, b, p->state, sizeof p->state, &error))
-      lint_error(l, &error);
-    else
-      check_state(p, b, NULL);
+    if (!failed(l, lesson_run_state(&l->run, b, l->state, sizeof l->state, &why), 0, &why)) check_state(l, b, NULL);
     return;
   case LESSON_SHOW:
-    if (lesson_run_show(&p->run, b, &show, &error))
-      lint_error(l, &error);
-    else
-      check_state(p, b, &show);
-    if (!error.status) check_picture(p, b, &show);
-    if (b->caption.offset && fill(p, b->caption)) lint_equations(l, p->text, b->caption.line);
+    if (!failed(l, lesson_run_show(&l->run, b, &show, &why), 0, &why))
+      check_state(l, b, &show), check_picture(l, b, &show);
+    if (b->caption.offset && fill(l, b->caption)) check_equations(l, l->text, b->caption.line);
     return;
-  case LESSON_ASK:
-    check_ask(p, b->ask);
-    p->prose[0] = '\0'; /* what is said with it may give the next away */
-    for (int k = 0; k < p->question->n_choices; k++) strcat(strcat(p->prose, p->question->choice[k]), "\n");
-    return;
+  case LESSON_ASK: check_ask(l, b->ask); return;
   default: return;
   }
 }
@@ -372,42 +526,134 @@ static bool has_range(const Lesson *lesson) {
 }
 
 static void check_variant(Lint *l, const ExpressionLimits *limits, int variant) {
-  Error error = {0};
-  Pass *p = calloc(1, sizeof *p);
-  char *prose = calloc(1, LESSON_PROSE_BYTES);
-  LessonQuestion *question = malloc(sizeof *question);
-  if (!p || !prose || !question) {
-    l->no_memory = true;
-  } else {
-    *p = (Pass){.lint = l,
-                .is_first = variant == 0,
-                .is_strict = variant == 0 || !has_range(l->lesson),
-                .prose = prose,
-                .question = question};
-    if (lesson_run_start_variant(&p->run, l->lesson, limits, variant, &error)) {
-      lint_error(l, &error);
-    } else {
-      for (size_t k = 0; k < l->lesson->n_blocks && !l->no_memory; k++) check_block(p, &l->lesson->blocks[k]);
-      lesson_run_end(&p->run);
-    }
-  }
-  free(question);
-  free(prose);
-  free(p);
+  Error why = {0};
+  l->is_first = variant == 0;
+  l->is_strict = l->is_first || !has_range(l->lesson);
+  l->awaits_picture = false;
+  l->prose[0] = l->state[0] = '\0';
+  if (failed(l, lesson_run_start_variant(&l->run, l->lesson, limits, variant, &why), 0, &why)) return;
+  for (size_t k = 0; k < l->lesson->n_blocks && !l->no_memory; k++) check_block(l, &l->lesson->blocks[k]);
+  lesson_run_end(&l->run);
 }
 
-/* Findings that do not depend on the draws come once; the variants stop at the first that has
- * findings. */
+/* ---- Sheets: what twelve learners are given -------------------------------------------------------------------
+ *
+ * To every marked question they have answers of their own, or the lesson says why not: with 50 values to draw from, at
+ * least ten of twelve differ. And what is printed on the way is no later answer: not on the page's sheet, and on
+ * REPEATS_MAX of the learners' at most, where numbers may coincide. */
+
+static void add_printed(Lint *l, const char *text) {
+  const size_t used = strlen(l->prose);
+  snprintf(l->prose + used, LESSON_PROSE_BYTES - used, "%s\n", text);
+}
+
+/* Whether `text` has a line that stands in neither of the two others; without their indentation. */
+static bool has_line_beside(const char *text, const char *a, const char *b) {
+  for (const char *line = text + strspn(text, " \n"); *line; line += strspn(line, " \n")) {
+    const size_t length = strcspn(line, "\n");
+    bool is_there = false;
+    for (int k = 0; k < 2; k++)
+      for (const char *p = k ? b : a; *(p += strspn(p, " \n")) && !is_there; p += strcspn(p, "\n"))
+        is_there = strcspn(p, "\n") == length && memcmp(p, line, length) == 0;
+    if (!is_there) return true;
+    line += length;
+  }
+  return false;
+}
+
+/* Two programs on one sheet: what one lacks must not stand in the other as it begins. */
+static Status check_programs(Lint *l, int a, Error *why) {
+  const Lesson *lesson = l->lesson;
+  Status status = STATUS_OK;
+  for (int b = 0; b < (int)lesson->n_asks && !status; b++) {
+    if (b == a || lesson->asks[b].kind != LESSON_WORK) continue;
+    status = lesson_run_question(&l->run, b, &l->other, why);
+    if (!status && !has_line_beside(l->q.work.reference, l->q.work.start, l->other.work.start))
+      report(l, lesson->asks[a].line, "what '%s' asks for stands in the program that '%s' begins with",
+             lesson->asks[a].id, lesson->asks[b].id);
+  }
+  return status;
+}
+
+/* Learner 0 has the numbers of the page. */
+static Status check_sheet_ask(Lint *l, int a, int learner, Error *why) {
+  const LessonAsk *ask = &l->lesson->asks[a];
+  char token[TOKEN_BYTES];
+  const bool is_work = ask->kind == LESSON_WORK;
+  Status status = lesson_run_question(&l->run, a, &l->q, why);
+  if (status) return status;
+  if (learner > 0)
+    l->answers[a][learner - 1] = is_work ? (double)(lesson_run_stream(l->q.own, "", "") >> 11) : l->q.key.low;
+  if (is_work) return learner ? STATUS_OK : check_programs(l, a, why);
+  if (ask->kind == LESSON_NUMBER && !ask->is_prediction && gives_away(l, true, l->prose, token)) {
+    l->n_repeats[a] += learner ? 1 : 1 + REPEATS_MAX;
+    memcpy(l->repeat[a], token, sizeof token);
+  }
+  add_printed(l, l->q.answer);
+  if (!ask->explain.offset) return STATUS_OK;
+  status = lesson_run_explain(&l->run, &l->q, l->text, LESSON_MESSAGE_BYTES, why);
+  add_printed(l, l->text);
+  return status;
+}
+
+static Status check_sheet(Lint *l, const ExpressionLimits *limits, int learner, Error *why) {
+  const Lesson *lesson = l->lesson;
+  l->prose[0] = '\0';
+  Status status = lesson_run_start(&l->run, lesson, limits, LESSON_PAGE_SEED + (uint64_t)learner, why);
+  for (size_t k = 0; k < lesson->n_blocks && !status; k++) {
+    const LessonBlock *b = &lesson->blocks[k];
+    if (b->kind == LESSON_ASK) status = check_sheet_ask(l, b->ask, learner, why);
+    if (b->kind != LESSON_SHOW || !b->caption.offset) continue;
+    status = lesson_run_fill(&l->run, b->caption, l->text, LESSON_MESSAGE_BYTES, why);
+    add_printed(l, l->text);
+  }
+  lesson_run_end(&l->run);
+  return status;
+}
+
+static int n_different(const double *values, int n) {
+  int different = 0;
+  for (int k = 0; k < n; k++) {
+    bool is_new = true;
+    for (int other = 0; other < k && is_new; other++) is_new = values[other] != values[k];
+    different += is_new;
+  }
+  return different;
+}
+
+static void check_sheets(Lint *l, const ExpressionLimits *limits) {
+  Error why = {0};
+  for (int k = 0; k <= LEARNERS; k++)
+    if (failed(l, check_sheet(l, limits, k, &why), 0, &why)) return;
+  for (size_t a = 0; a < l->lesson->n_asks; a++) {
+    const LessonAsk *ask = &l->lesson->asks[a];
+    const int n = n_different(l->answers[a], LEARNERS);
+    if (!ask->is_prediction && !ask->fixed.offset && n < ANSWERS_MIN)
+      report(l, ask->line,
+             "%d learners have %d answer%s to '%s'; draw from 50 values or more ('draw: N from 1024 to 8192 by 64'), "
+             "or say why not with 'fixed: ...'",
+             LEARNERS, n, n == 1 ? "" : "s", ask->id);
+    if (l->n_repeats[a] > REPEATS_MAX)
+      report(l, ask->line, "the answer to '%s' is printed before it: %s; draw other numbers, or add 'allow: %s'",
+             ask->id, l->repeat[a], l->repeat[a]);
+  }
+}
+
+/* ---- All of it: what does not depend on the draws comes once, and variants stop at the first that has findings --- */
+
 Status lesson_lint(const Lesson *lesson, const ExpressionLimits *limits, const LessonHooks *hooks, int *n_findings,
                    Error *error) {
-  Lint l = {.lesson = lesson, .hooks = hooks};
-  check_header(&l);
-  check_parts(&l);
-  check_links(&l);
-  const int before = l.n_findings, n = lesson_variants(lesson);
-  for (int k = 0; k < n && l.n_findings == before && !l.no_memory; k++) check_variant(&l, limits, k);
-  if (l.n_findings == before && !l.no_memory) lint_sheets(&l, limits);
-  *n_findings = l.n_findings;
-  if (l.no_memory) return error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file);
-  return STATUS_OK;
+  Lint *l = calloc(1, sizeof *l);
+  if (!l) return error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file);
+  l->lesson = lesson;
+  l->hooks = hooks;
+  check_header(l);
+  check_links(l);
+  const int before = l->n_findings, n = lesson_variants(lesson);
+  for (int k = 0; k < n && l->n_findings == before && !l->no_memory; k++) check_variant(l, limits, k);
+  if (l->n_findings == before && !l->no_memory) check_sheets(l, limits);
+  *n_findings = l->n_findings;
+  const bool no_memory = l->no_memory;
+  free(l);
+  return no_memory ? error_set(error, STATUS_NO_MEMORY, "no memory to check %s", lesson->file) : STATUS_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef TILEWALK_LESSONS_ENGINE_LESSON_LINT_H
 #define TILEWALK_LESSONS_ENGINE_LESSON_LINT_H
 
-#include "lessons/engine/lesson_task.h"
+#include "lessons/engine/lesson_session.h"
 
 /* What a lesson refers to outside itself. Every function may be NULL: then it is not checked. A
  * message is without file and line. */
