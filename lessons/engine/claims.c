@@ -1,278 +1,187 @@
 #include "lessons/engine/claims.h"
 
-#include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/utf8.h"
+#include "lessons/engine/lesson_read.h"
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
 
-static const char *const KEYS[CLAIM_TEXT_COUNT] = {"article", "says",         "why",    "note",    "rounds",
-                                                   "asks",    "article says", "answer", "evidence"};
+#define ROUNDED_WITHIN 0.001 /* of an entry that says how its numbers were rounded */
+
+static const char *const KEYS[CLAIM_TEXT_COUNT + 2] = {
+    "article", "says", "why", "note", "rounds", "asks", "article says", "answer", "evidence", "claimed", "part"};
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
+  LessonReader r;
   Claims *claims;
-  const char *file;
-  size_t file_offset, section;
-  int line;
-  bool in_code;
+  size_t n_before; /* entries of other files */
+  LessonText file, section, part_name;
   bool extends_text; /* an indented line goes on with the text that was added last */
-  int code_begins;
-  size_t code_bytes;
-  size_t part_name;
-  bool awaits_code; /* a claimed value stands without its code */
-  Error *error;
+  bool awaits_code;  /* a claimed value stands without its code */
 } Reader;
 
-typedef struct {
-  const char *text;
-  size_t length;
-} Line;
+#define REFUSE(c, ...) LESSON_REFUSE(&(c)->r, (c)->r.line, __VA_ARGS__)
 
-static Status refuse_at(const char *file, int line, Error *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static Status refuse_at(const char *file, int line, Error *error, const char *format, ...) {
-  char message[ERROR_MESSAGE_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  const Quote name = quote_text(file);
-  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", name.text, line, message);
+static ClaimEntry *current(Reader *c) { return &c->claims->entries[c->claims->n_entries - 1]; }
+
+static Status no_memory(Reader *c) {
+  return error_set(c->r.error, STATUS_NO_MEMORY, "no memory to read %s", c->r.file);
 }
-#define REFUSE(r, ...) refuse_at((r)->file, (r)->line, (r)->error, __VA_ARGS__)
-
-static Status no_memory(const char *file, Error *error) {
-  return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", quote_text(file).text);
-}
-
-static Status check_bytes(Reader *r, Line line) {
-  const unsigned char *text = (const unsigned char *)line.text;
-  if (line.length > CLAIMS_LINE_BYTES)
-    return REFUSE(r, "the line is %zu bytes long; at most %d are read", line.length, CLAIMS_LINE_BYTES);
-  for (size_t i = 0, n; i < line.length; i += n) {
-    n = utf8_sequence(text + i, line.length - i);
-    if (n == 0) return REFUSE(r, "byte %zu is 0x%02X, which is not UTF-8; save the file as UTF-8", i + 1, text[i]);
-    if (utf8_is_unsafe(text + i) && text[i] != '\t')
-      return REFUSE(r, "byte %zu is a control character (0x%02X); only text may stand here", i + 1, text[i]);
-  }
-  return STATUS_OK;
-}
-
-static Line trimmed(Line line) {
-  while (line.length && (line.text[line.length - 1] == ' ' || line.text[line.length - 1] == '\t')) line.length--;
-  while (line.length && (*line.text == ' ' || *line.text == '\t')) line.text++, line.length--;
-  return line;
-}
-
-static bool starts(Line line, const char *prefix) {
-  return line.length >= strlen(prefix) && memcmp(line.text, prefix, strlen(prefix)) == 0;
-}
-
-static bool is(Line line, const char *text) { return line.length == strlen(text) && starts(line, text); }
-
-static Line after(Line line, size_t n) { return trimmed((Line){line.text + n, line.length - n}); }
-
-static ClaimEntry *current(Reader *r) { return &r->claims->entries[r->claims->n_entries - 1]; }
-
-static Status add_text(Reader *r, Line line, size_t *offset) {
-  return pool_add(&r->claims->pool, line.text, line.length, offset) ? STATUS_OK : no_memory(r->file, r->error);
-}
-
-/* ---- Entries ----------------------------------------------------------------------------------------------------- */
 
 /* What an entry must have, once the next one begins. */
-static Status finish_entry(Reader *r, size_t n_before) {
-  Claims *c = r->claims;
-  if (c->n_entries == n_before) return STATUS_OK;
-  const ClaimEntry *e = current(r);
-  if (r->awaits_code) return REFUSE(r, "the claimed value above has no ```lua block that computes it");
-  if (r->part_name) return REFUSE(r, "after 'part' must stand a claimed value and its code");
-  if (e->n_parts == 0) return refuse_at(r->file, e->line, r->error, "the entry has no 'claimed' value and no code");
-  static const ClaimText for_claims[] = {CLAIM_ARTICLE, CLAIM_SAYS};
-  static const ClaimText for_questions[] = {CLAIM_ARTICLE, CLAIM_ASKS, CLAIM_ARTICLE_SAYS, CLAIM_ANSWER,
-                                            CLAIM_EVIDENCE};
-  const ClaimText *wanted = e->is_question ? for_questions : for_claims;
-  for (int k = 0; k < (e->is_question ? 5 : 2); k++)
-    if (!e->text[wanted[k]])
-      return refuse_at(r->file, e->line, r->error, "the entry has no '%s'; add a line '- %s: ...'", KEYS[wanted[k]],
-                       KEYS[wanted[k]]);
+static Status finish_entry(Reader *c) {
+  static const ClaimText WANTED[2][5] = {{CLAIM_ARTICLE, CLAIM_SAYS},
+                                         {CLAIM_ARTICLE, CLAIM_ASKS, CLAIM_ARTICLE_SAYS, CLAIM_ANSWER, CLAIM_EVIDENCE}};
+  if (c->claims->n_entries == c->n_before) return STATUS_OK;
+  const ClaimEntry *e = current(c);
+  if (c->awaits_code) return REFUSE(c, "the claimed value above has no ```lua block that computes it");
+  if (c->part_name.offset) return REFUSE(c, "after 'part' must stand a claimed value and its code");
+  if (e->n_parts == 0) return LESSON_REFUSE(&c->r, e->line, "the entry has no 'claimed' value and no code");
+  for (int k = 0; k < (e->is_question ? 5 : 2); k++) {
+    const ClaimText wanted = WANTED[e->is_question][k];
+    if (!e->text[wanted].offset)
+      return LESSON_REFUSE(&c->r, e->line, "the entry has no '%s'; add a line '- %s: ...'", KEYS[wanted], KEYS[wanted]);
+  }
   if (!e->is_question && e->n_parts > 1)
-    return refuse_at(r->file, e->line, r->error, "a claim has one claimed value; only a question ('asks') has parts");
+    return LESSON_REFUSE(&c->r, e->line, "a claim has one claimed value; only a question ('asks') has parts");
   return STATUS_OK;
 }
 
-static Status begin_entry(Reader *r, Line id, size_t n_before) {
-  Claims *c = r->claims;
-  Status status = finish_entry(r, n_before);
+static Status begin_entry(Reader *c, Piece id) {
+  Claims *all = c->claims;
+  LessonText text = {0};
+  Status status = finish_entry(c);
   if (status) return status;
   if (id.length == 0 || id.length >= CLAIMS_ID_BYTES)
-    return REFUSE(r, "an id has 1 to %d letters, digits and '-'", CLAIMS_ID_BYTES - 1);
+    return REFUSE(c, "an id has 1 to %d letters, digits and '-'", CLAIMS_ID_BYTES - 1);
   for (size_t k = 0; k < id.length; k++)
     if (!ascii_is_alnum((unsigned char)id.text[k]) && id.text[k] != '-')
-      return REFUSE(r, "'%s' is no id; it has only letters, digits and '-'", quote(id.text, id.length).text);
-  for (size_t k = 0; k < c->n_entries; k++)
-    if (is(id, pool_text(&c->pool, c->entries[k].id)))
-      return REFUSE(r, "'%s' is here twice, first on line %d of %s", quote(id.text, id.length).text, c->entries[k].line,
-                    pool_text(&c->pool, c->entries[k].file));
-  if (c->n_entries == CLAIMS_ENTRIES_MAX) return REFUSE(r, "more than %d entries", CLAIMS_ENTRIES_MAX);
-  void *entries = c->entries;
-  if (!pool_grow_array(&entries, &c->entries_capacity, c->n_entries + 1, sizeof *c->entries))
-    return no_memory(r->file, r->error);
-  c->entries = entries;
-  ClaimEntry entry = {.file = r->file_offset, .section = r->section, .line = r->line, .first_part = (int)c->n_parts};
-  status = add_text(r, id, &entry.id);
+      return REFUSE(c, "'%s' is no id; it has only letters, digits and '-'", quote(id.text, id.length).text);
+  for (size_t k = 0; k < all->n_entries; k++)
+    if (piece_is(id, pool_text(&all->pool, all->entries[k].id)))
+      return REFUSE(c, "'%s' is here twice, first on line %d of %s", quote(id.text, id.length).text,
+                    all->entries[k].line, pool_text(&all->pool, all->entries[k].file));
+  if (all->n_entries == CLAIMS_ENTRIES_MAX) return REFUSE(c, "more than %d entries", CLAIMS_ENTRIES_MAX);
+  if (!pool_grow_array((void **)&all->entries, &all->entries_capacity, all->n_entries + 1, sizeof *all->entries))
+    return no_memory(c);
+  status = lesson_add_text(&c->r, id, c->r.line, &text);
   if (status) return status;
-  c->entries[c->n_entries++] = entry;
-  r->extends_text = false;
+  all->entries[all->n_entries++] = (ClaimEntry){.id = text.offset,
+                                                .file = c->file.offset,
+                                                .section = c->section.offset,
+                                                .line = c->r.line,
+                                                .first_part = (int)all->n_parts};
+  c->extends_text = false;
   return STATUS_OK;
 }
 
-static Status begin_part(Reader *r, Line claimed) {
-  Claims *c = r->claims;
-  ClaimEntry *e = current(r);
-  if (r->awaits_code) return REFUSE(r, "the claimed value before this one has no ```lua block yet");
-  if (e->n_parts == CLAIMS_PARTS_MAX) return REFUSE(r, "more than %d claimed values in one entry", CLAIMS_PARTS_MAX);
-  void *parts = c->parts;
-  if (!pool_grow_array(&parts, &c->parts_capacity, c->n_parts + 1, sizeof *c->parts))
-    return no_memory(r->file, r->error);
-  c->parts = parts;
-  ClaimPart part = {.name = r->part_name, .claimed_line = r->line};
-  char text[CLAIMS_LINE_BYTES + 1];
-  memcpy(text, claimed.text, claimed.length);
-  text[claimed.length] = '\0';
+static Status begin_part(Reader *c, Piece claimed) {
+  Claims *all = c->claims;
+  ClaimEntry *e = current(c);
+  ClaimPart part = {.name = c->part_name.offset, .claimed_line = c->r.line};
+  char text[LESSON_LINE_BYTES + 1];
   Error inner = {0};
-  if (claimed_parse(text, &part.claimed, &inner)) return REFUSE(r, "%s", inner.message);
-  c->parts[c->n_parts++] = part;
+  if (c->awaits_code) return REFUSE(c, "the claimed value before this one has no ```lua block yet");
+  if (e->n_parts == CLAIMS_PARTS_MAX) return REFUSE(c, "more than %d claimed values in one entry", CLAIMS_PARTS_MAX);
+  if (!pool_grow_array((void **)&all->parts, &all->parts_capacity, all->n_parts + 1, sizeof *all->parts))
+    return no_memory(c);
+  snprintf(text, sizeof text, "%.*s", (int)claimed.length, claimed.text);
+  if (claimed_parse(text, &part.claimed, &inner)) return REFUSE(c, "%s", inner.message);
+  all->parts[all->n_parts++] = part;
   e->n_parts++;
-  r->part_name = 0;
-  r->awaits_code = true;
+  c->part_name = (LessonText){0};
+  c->awaits_code = true;
   return STATUS_OK;
 }
 
-static Status unknown_key(Reader *r, Line key) {
-  char typed[64];
-  snprintf(typed, sizeof typed, "%.*s", (int)(key.length < 63 ? key.length : 63), key.text);
-  Nearest nearest = {.word = typed};
-  for (int k = 0; k < CLAIM_TEXT_COUNT; k++) nearest_offer(&nearest, KEYS[k]);
-  nearest_offer(&nearest, "claimed");
-  nearest_offer(&nearest, "part");
-  const Quote shown = quote(key.text, key.length);
-  if (nearest.best) return REFUSE(r, "there is no key '%s'; did you mean '%s'?", shown.text, nearest.best);
-  return REFUSE(r, "there is no key '%s'; a line is '- key: text', with article, says, claimed, why, ...", shown.text);
-}
-
-static Status read_key(Reader *r, Line line) {
-  ClaimEntry *e = current(r);
+static Status read_key(Reader *c, Piece line) {
+  ClaimEntry *e = current(c);
   const char *colon = memchr(line.text, ':', line.length);
-  if (!colon) return REFUSE(r, "'%s' has no colon; a line is '- key: text'", quote(line.text, line.length).text);
-  const Line key = trimmed((Line){line.text, (size_t)(colon - line.text)}),
-             text = after(line, (size_t)(colon + 1 - line.text));
-  r->extends_text = false;
-  if (text.length == 0) return REFUSE(r, "nothing stands after '%s:'", quote(key.text, key.length).text);
-  if (is(key, "claimed")) return begin_part(r, text);
-  if (is(key, "part")) {
-    if (r->part_name) return REFUSE(r, "two 'part' lines with no claimed value between them");
-    return add_text(r, text, &r->part_name);
+  if (!colon) return REFUSE(c, "'%s' has no colon; a line is '- key: text'", quote(line.text, line.length).text);
+  const Piece key = piece_trim((Piece){line.text, (size_t)(colon - line.text)}),
+              text = piece_after(line, (size_t)(colon + 1 - line.text));
+  c->extends_text = false;
+  if (text.length == 0) return REFUSE(c, "nothing stands after '%s:'", quote(key.text, key.length).text);
+  if (piece_is(key, "claimed")) return begin_part(c, text);
+  if (piece_is(key, "part")) {
+    if (c->part_name.offset) return REFUSE(c, "two 'part' lines with no claimed value between them");
+    return lesson_add_text(&c->r, text, c->r.line, &c->part_name);
   }
   for (int k = 0; k < CLAIM_TEXT_COUNT; k++) {
-    if (!is(key, KEYS[k])) continue;
-    if (e->text[k]) return REFUSE(r, "'%s' is given twice, first on line %d", KEYS[k], e->text_line[k]);
+    if (!piece_is(key, KEYS[k])) continue;
+    if (e->text[k].offset) return REFUSE(c, "'%s' is given twice, first on line %d", KEYS[k], e->text[k].line);
     if (k == CLAIM_ASKS) e->is_question = true;
     if (k == CLAIM_ARTICLE && (text.text[0] < 'A' || text.text[0] > 'Z' || (text.length > 1 && text.text[1] != ',')))
-      return REFUSE(r, "'article' begins with its letter: '- article: A, where in it'");
-    e->text_line[k] = r->line;
-    r->extends_text = true;
-    return add_text(r, text, &e->text[k]);
+      return REFUSE(c, "'article' begins with its letter: '- article: A, where in it'");
+    c->extends_text = true;
+    return lesson_add_text(&c->r, text, c->r.line, &e->text[k]);
   }
-  return unknown_key(r, key);
+  return lesson_refuse_key(&c->r, key, KEYS, CLAIM_TEXT_COUNT + 2, "an entry", c->r.line);
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------------------------- */
-
-static Status begin_code(Reader *r, Line line) {
-  if (!is(trimmed(line), "```lua")) return REFUSE(r, "only ```lua blocks may stand in an entry");
-  if (!r->awaits_code) return REFUSE(r, "this block computes nothing: put a '- claimed: ...' line before it");
-  r->in_code = true;
-  r->code_begins = r->line;
-  r->code_bytes = 0;
-  r->extends_text = false;
-  ClaimPart *part = &r->claims->parts[r->claims->n_parts - 1];
-  part->code_line = r->line + 1;
-  return add_text(r, (Line){"", 0}, &part->code);
-}
-
-static Status read_code(Reader *r, Line line) {
-  if (starts(line, "```")) {
-    if (r->code_bytes == 0) return REFUSE(r, "the block is empty; write the expression that computes the value");
-    r->in_code = r->awaits_code = false;
-    return STATUS_OK;
-  }
-  r->code_bytes += line.length + 1;
-  if (r->code_bytes > EXPRESSION_SOURCE_BYTES)
-    return REFUSE(r, "the block is longer than %d bytes", EXPRESSION_SOURCE_BYTES);
-  Pool *pool = &r->claims->pool;
-  return pool_extend(pool, line.text, line.length) && pool_extend(pool, "\n", 1) ? STATUS_OK
-                                                                                 : no_memory(r->file, r->error);
-}
-
-static Status read_line(Reader *r, Line line, size_t n_before) {
-  const bool blank = trimmed(line).length == 0;
-  if (r->in_code) return read_code(r, line);
-  if (starts(line, "## ")) return begin_entry(r, after(line, 3), n_before);
-  if (starts(line, "# ")) {
-    r->extends_text = false;
-    return add_text(r, after(line, 2), &r->section);
-  }
-  if (r->claims->n_entries == n_before) return STATUS_OK; /* the introduction */
-  if (starts(line, "```")) return begin_code(r, line);
-  if (starts(line, "- ")) return read_key(r, after(line, 2));
-  if (blank) {
-    r->extends_text = false;
-    return STATUS_OK;
-  }
-  const bool indented = line.text[0] == ' ' || line.text[0] == '\t';
-  if (!r->extends_text || !indented)
-    return REFUSE(r, "'%s' is no line of an entry; write '- key: text', and indent what goes on",
-                  quote(line.text, line.length).text);
-  Pool *pool = &r->claims->pool;
-  const Line more = trimmed(line);
-  return pool_extend(pool, "\n", 1) && pool_extend(pool, more.text, more.length) ? STATUS_OK
-                                                                                 : no_memory(r->file, r->error);
-}
-
-static Status read_lines(Reader *r, const char *buffer, size_t length) {
-  const size_t n_before = r->claims->n_entries;
-  if (length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) buffer += 3, length -= 3;
-  while (length) {
-    const char *end = memchr(buffer, '\n', length);
-    const size_t n = end ? (size_t)(end - buffer) : length, taken = n + (end != NULL);
-    Line line = {buffer, n};
-    if (line.length && line.text[line.length - 1] == '\r') line.length--;
-    r->line++;
-    Status status = check_bytes(r, line);
-    if (!status) status = read_line(r, line, n_before);
+static Status read_code(Reader *c, Piece line) {
+  const int begins = c->r.line;
+  const char *const body = c->r.rest.text;
+  LessonText code;
+  if (!piece_is(piece_trim(line), "```lua")) return REFUSE(c, "only ```lua blocks may stand in an entry");
+  if (!c->awaits_code) return REFUSE(c, "this block computes nothing: put a '- claimed: ...' line before it");
+  c->extends_text = c->awaits_code = false;
+  while (c->r.rest.length) {
+    const size_t length = (size_t)(c->r.rest.text - body);
+    Status status = lesson_next_line(&c->r, &line);
     if (status) return status;
-    buffer += taken, length -= taken;
+    if (length > EXPRESSION_SOURCE_BYTES)
+      return REFUSE(c, "the block is longer than %d bytes", EXPRESSION_SOURCE_BYTES);
+    if (!piece_starts(line, "```")) continue;
+    if (length == 0) return REFUSE(c, "the block is empty; write the expression that computes the value");
+    status = lesson_add_text(&c->r, (Piece){body, length}, begins + 1, &code);
+    c->claims->parts[c->claims->n_parts - 1].code = code;
+    return status;
   }
-  if (r->in_code) return refuse_at(r->file, r->code_begins, r->error, "the block that begins here has no closing ```");
-  if (r->claims->n_entries == n_before) return REFUSE(r, "no entries; one begins with a line '## ID'");
-  return finish_entry(r, n_before);
+  return LESSON_REFUSE(&c->r, begins, "the block that begins here has no closing ```");
+}
+
+static Status read_line(Reader *c, Piece line) {
+  const Piece text = piece_trim(line);
+  if (piece_starts(line, "## ")) return begin_entry(c, piece_after(line, 3));
+  if (piece_starts(line, "# ")) {
+    c->extends_text = false;
+    return lesson_add_text(&c->r, piece_after(line, 2), c->r.line, &c->section);
+  }
+  if (c->claims->n_entries == c->n_before) return STATUS_OK; /* the introduction */
+  if (piece_starts(line, "```")) return read_code(c, line);
+  if (piece_starts(line, "- ")) return read_key(c, piece_after(line, 2));
+  const bool goes_on = c->extends_text && (line.text[0] == ' ' || line.text[0] == '\t');
+  c->extends_text = goes_on && text.length;
+  if (text.length == 0) return STATUS_OK;
+  if (!goes_on)
+    return REFUSE(c, "'%s' is no line of an entry; write '- key: text', and indent what goes on",
+                  quote(line.text, line.length).text);
+  Pool *pool = &c->claims->pool;
+  return pool_extend(pool, "\n", 1) && pool_extend(pool, text.text, text.length) ? STATUS_OK : no_memory(c);
 }
 
 Status claims_read(Claims *claims, const char *buffer, size_t length, const char *file, Error *error) {
   const size_t n_entries = claims->n_entries, n_parts = claims->n_parts;
-  Reader r = {.claims = claims, .file = file, .error = error};
-  if (length > CLAIMS_FILE_BYTES)
-    return error_set(error, STATUS_BAD_FILE, "%s:1: the file is %zu bytes long; at most %d are read",
-                     quote_text(file).text, length, CLAIMS_FILE_BYTES);
-  Status status = pool_add(&claims->pool, file, strlen(file), &r.file_offset) ? STATUS_OK : no_memory(file, error);
-  if (!status) status = read_lines(&r, buffer, length);
+  const Quote name = quote_text(file);
+  Reader c = {
+      .r = lesson_reader(name.text, &claims->pool, buffer, length, error), .claims = claims, .n_before = n_entries};
+  Status status = length > CLAIMS_FILE_BYTES ? LESSON_REFUSE(&c.r, 1, "the file is %zu bytes long; at most %d are read",
+                                                             length, CLAIMS_FILE_BYTES)
+                                             : lesson_add_text(&c.r, (Piece){file, strlen(file)}, 0, &c.file);
+  while (!status && c.r.rest.length) {
+    Piece line;
+    status = lesson_next_line(&c.r, &line);
+    if (!status) status = read_line(&c, line);
+  }
+  if (!status && claims->n_entries == n_entries) status = REFUSE(&c, "no entries; one begins with a line '## ID'");
+  if (!status) status = finish_entry(&c);
   if (status) claims->n_entries = n_entries, claims->n_parts = n_parts;
   return status;
 }
@@ -282,6 +191,99 @@ void claims_free(Claims *claims) {
   free(claims->entries);
   free(claims->parts);
   *claims = (Claims){0};
+}
+
+/* ---- Computing: from claimed value and code to verdict and texts ------------------------------------------------- */
+
+/* A claimed value as a name that texts can use: in base units, as the computed one is. */
+static ExpressionValue claimed_value(const Claimed *c) {
+  ExpressionValue v = {0};
+  switch (c->kind) {
+  case CLAIMED_FLAG:
+    v.kind = EXPRESSION_FLAG;
+    v.flag = c->flag;
+    return v;
+  case CLAIMED_WORD:
+    v.kind = EXPRESSION_TEXT;
+    snprintf(v.text, sizeof v.text, "%s", c->text);
+    return v;
+  default: break;
+  }
+  v.kind = c->n == 1 ? EXPRESSION_NUMBER : EXPRESSION_LIST;
+  v.n = c->n;
+  for (int k = 0; k < c->n; k++) v.numbers[k] = (c->reciprocal ? 1 / c->numbers[k] : c->numbers[k]) * c->factor;
+  return v;
+}
+
+/* Whether every printed number is that near the computed one. */
+static bool is_within(const ClaimPart *part, double share) {
+  bool within = part->claimed.kind == CLAIMED_NUMBERS && part->claimed.n == part->value.n;
+  for (int k = 0; k < part->claimed.n && within; k++) {
+    const double computed = verdict_in_unit(&part->claimed, &part->value, k);
+    within = fabs(part->claimed.numbers[k] - computed) <= share * fabs(computed);
+  }
+  return within;
+}
+
+static Status compute_part(const Claims *claims, const ClaimEntry *entry, ClaimPart *part, ExpressionScope *scope,
+                           Error *error) {
+  const char *code = pool_text(&claims->pool, part->code.offset);
+  Status status = expression_scope_eval(scope, code, strlen(code), part->code.line, &part->value, error);
+  if (status) return status;
+  Error inner = {0};
+  status = verdict_judge(&part->claimed, &part->value, &part->judgement, &inner);
+  if (status)
+    return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", pool_text(&claims->pool, entry->file), part->claimed_line,
+                     inner.message);
+  if (entry->text[CLAIM_ROUNDS].offset && part->judgement.verdict == VERDICT_WRONG && is_within(part, ROUNDED_WITHIN))
+    part->judgement.verdict = VERDICT_ROUNDS;
+  return STATUS_OK;
+}
+
+static Status compute_parts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope, Error *error) {
+  entry->verdict = VERDICT_HOLDS;
+  for (int k = 0; k < entry->n_parts; k++) {
+    ClaimPart *part = &claims->parts[entry->first_part + k];
+    Status status = compute_part(claims, entry, part, scope, error);
+    if (status) return status;
+    if (part->judgement.verdict > entry->verdict) entry->verdict = part->judgement.verdict;
+    if (k > 0) continue;
+    const ExpressionValue claimed = claimed_value(&part->claimed);
+    status = expression_scope_set(scope, "claimed", &claimed, error);
+    if (!status) status = expression_scope_set(scope, "computed", &part->value, error);
+    if (status) return status;
+  }
+  return STATUS_OK;
+}
+
+static Status fill_texts(Claims *claims, ClaimEntry *entry, ExpressionScope *scope, Error *error) {
+  char filled[CLAIMS_TEXT_BYTES];
+  for (int k = 0; k < CLAIM_TEXT_COUNT; k++) {
+    if (!entry->text[k].offset) continue;
+    const char *text = pool_text(&claims->pool, entry->text[k].offset);
+    const Status status =
+        expression_scope_fill(scope, text, strlen(text), entry->text[k].line, filled, sizeof filled, error);
+    if (status) return status;
+    lesson_one_line(filled);
+    if (!pool_add(&claims->pool, filled, strlen(filled), &entry->filled[k]))
+      return error_set(error, STATUS_NO_MEMORY, "no memory for the texts of %s", claims_id(claims, entry));
+  }
+  return STATUS_OK;
+}
+
+Status claims_compute(Claims *claims, size_t index, const ExpressionLimits *limits, Error *error) {
+  ClaimEntry *entry = &claims->entries[index];
+  char file[64];
+  snprintf(file, sizeof file, "%s", pool_text(&claims->pool, entry->file));
+  ExpressionLimits own = limits ? *limits : (ExpressionLimits){0};
+  own.file = file;
+  ExpressionScope *scope;
+  Status status = expression_scope_open(&scope, &own, error);
+  if (!status) status = compute_parts(claims, entry, scope, error);
+  if (!status) status = fill_texts(claims, entry, scope, error);
+  expression_scope_close(scope);
+  entry->is_computed = !status;
+  return status;
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------------------------- */
@@ -308,7 +310,7 @@ const char *claims_section(const Claims *claims, const ClaimEntry *entry) {
 }
 
 char claims_article(const Claims *claims, const ClaimEntry *entry) {
-  return pool_text(&claims->pool, entry->text[CLAIM_ARTICLE])[0];
+  return pool_text(&claims->pool, entry->text[CLAIM_ARTICLE].offset)[0];
 }
 
 const char *claims_filled(const Claims *claims, const ClaimEntry *entry, ClaimText text) {
@@ -317,4 +319,39 @@ const char *claims_filled(const Claims *claims, const ClaimEntry *entry, ClaimTe
 
 const ClaimPart *claims_part(const Claims *claims, const ClaimEntry *entry, int part) {
   return &claims->parts[entry->first_part + part];
+}
+
+/* ---- Why --------------------------------------------------------------------------------------------------------- */
+
+static void put_sentence(char *text, size_t size, const char *sentence) {
+  const size_t used = strlen(text);
+  if (!*sentence) return;
+  snprintf(text + used, size - used, "%s%s", used ? " " : "", sentence);
+}
+
+/* What the rule alone says of a part that does not hold as printed. */
+static void put_rule(const ClaimPart *part, char *text, size_t size) {
+  char sentence[400], computed[256];
+  verdict_computed_text(&part->claimed, &part->value, computed, sizeof computed);
+  const char *unit = part->claimed.unit, *space = *unit ? " " : "";
+  if (part->judgement.true_unit)
+    snprintf(sentence, sizeof sentence, "Right in %s: %s %s = %s %s.", part->judgement.true_unit, part->claimed.text,
+             part->judgement.true_unit, computed, unit);
+  else if (part->judgement.verdict == VERDICT_ROUNDS)
+    snprintf(sentence, sizeof sentence, "Off by one in the last digit: %s%s%s.", computed, space, unit);
+  else
+    snprintf(sentence, sizeof sentence, "Computed: %s%s%s.", computed, space, unit);
+  put_sentence(text, size, sentence);
+}
+
+void claims_why(const Claims *claims, const ClaimEntry *entry, char *text, size_t size) {
+  text[0] = '\0';
+  const ClaimPart *part = claims_part(claims, entry, 0);
+  const bool has_why = entry->text[CLAIM_WHY].offset != 0;
+  if (entry->text[CLAIM_ROUNDS].offset && entry->verdict == VERDICT_ROUNDS)
+    put_sentence(text, size, claims_filled(claims, entry, CLAIM_ROUNDS));
+  else if (entry->verdict == VERDICT_ROUNDS || (entry->verdict != VERDICT_HOLDS && !has_why))
+    put_rule(part, text, size);
+  if (entry->verdict != VERDICT_HOLDS) put_sentence(text, size, claims_filled(claims, entry, CLAIM_WHY));
+  put_sentence(text, size, claims_filled(claims, entry, CLAIM_NOTE));
 }

@@ -24,12 +24,11 @@
 #define TILEWALK_LESSONS_ENGINE_CLAIMS_H
 
 #include "lessons/engine/expression.h"
-#include "lessons/engine/pool.h"
+#include "lessons/engine/lesson.h"
 #include "lessons/engine/verdict.h"
 
 enum {
   CLAIMS_FILE_BYTES = 1 << 20,
-  CLAIMS_LINE_BYTES = 2000,
   CLAIMS_ENTRIES_MAX = 1000,
   CLAIMS_PARTS_MAX = 8,     /* of one entry */
   CLAIMS_ID_BYTES = 40,     /* with the final zero */
@@ -51,8 +50,9 @@ typedef enum {
 
 /* One pair of claimed value and code. */
 typedef struct {
-  size_t name, code; /* in the pool */
-  int claimed_line, code_line;
+  size_t name; /* in the pool */
+  LessonText code;
+  int claimed_line;
   Claimed claimed;
   ExpressionValue value; /* computed */
   Judgement judgement;
@@ -62,9 +62,8 @@ typedef struct {
   size_t id, file, section; /* in the pool; section: the last "# " heading above */
   int line;
   bool is_question, is_computed;
-  size_t text[CLAIM_TEXT_COUNT]; /* as written; 0: not there */
-  int text_line[CLAIM_TEXT_COUNT];
-  size_t filled[CLAIM_TEXT_COUNT]; /* with their numbers, in one line */
+  LessonText text[CLAIM_TEXT_COUNT]; /* as written */
+  size_t filled[CLAIM_TEXT_COUNT];   /* with their numbers, in one line */
   int first_part, n_parts;
   Verdict verdict;
 } ClaimEntry;

@@ -36,10 +36,22 @@ bool piece_is(Piece p, const char *text) { return p.length == strlen(text) && pi
 
 Piece piece_after(Piece p, size_t n) { return piece_trim((Piece){p.text + n, p.length - n}); }
 
+void lesson_one_line(char *text) {
+  char *to = text;
+  for (const char *from = text; *from; from++) {
+    if (!ascii_is_space((unsigned char)*from))
+      *to++ = *from;
+    else if (to > text && to[-1] != ' ')
+      *to++ = ' ';
+  }
+  while (to > text && to[-1] == ' ') to--;
+  *to = '\0';
+}
+
 Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text) {
   text->line = line;
-  if (pool_add(&r->lesson->pool, piece.text, piece.length, &text->offset)) return STATUS_OK;
-  return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->lesson->file);
+  if (pool_add(r->pool, piece.text, piece.length, &text->offset)) return STATUS_OK;
+  return error_set(r->error, STATUS_NO_MEMORY, "no memory to read %s", r->file);
 }
 
 Status lesson_read_name(LessonReader *r, Piece piece, const char *what, int line, char *name) {
@@ -72,10 +84,14 @@ static Status check_bytes(LessonReader *r, Piece line) {
   return STATUS_OK;
 }
 
+LessonReader lesson_reader(const char *file, Pool *pool, const char *buffer, size_t length, Error *error) {
+  const size_t mark = length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  return (LessonReader){.file = file, .pool = pool, .rest = {buffer + mark, length - mark}, .error = error};
+}
+
 static bool at_end(const LessonReader *r) { return r->rest.length == 0; }
 
-/* Takes the next line, without its end. */
-static Status next_line(LessonReader *r, Piece *line) {
+Status lesson_next_line(LessonReader *r, Piece *line) {
   const char *end = memchr(r->rest.text, '\n', r->rest.length);
   const size_t length = end ? (size_t)(end - r->rest.text) : r->rest.length;
   *line = (Piece){r->rest.text, length};
@@ -122,7 +138,7 @@ static Status read_fenced(LessonReader *r, const Fence *open, Piece *body) {
   while (!at_end(r)) {
     const char *const here = r->rest.text;
     Piece line;
-    const Status status = next_line(r, &line);
+    const Status status = lesson_next_line(r, &line);
     if (status) return status;
     if (!closes(line, open)) continue;
     body->length = (size_t)(here - body->text);
@@ -269,7 +285,7 @@ static Status read_header(LessonReader *r) {
   Lesson *l = r->lesson;
   Piece line = {"", 0};
   while (!at_end(r) && piece_trim(line).length == 0) {
-    const Status status = next_line(r, &line);
+    const Status status = lesson_next_line(r, &line);
     if (status) return status;
   }
   if (!piece_starts(line, "# ") || piece_after(line, 2).length == 0)
@@ -279,7 +295,7 @@ static Status read_header(LessonReader *r) {
   bool is_blank = false;
   while (!status && !at_end(r)) {
     const LessonReader before = *r;
-    status = next_line(r, &line);
+    status = lesson_next_line(r, &line);
     if (status) return status;
     const bool after_blank = is_blank;
     is_blank = piece_trim(line).length == 0;
@@ -313,7 +329,7 @@ static Status read_body(LessonReader *r) {
   while (!at_end(r)) {
     const char *const here = r->rest.text;
     Piece line;
-    Status status = next_line(r, &line);
+    Status status = lesson_next_line(r, &line);
     if (status) return status;
     const Fence fence = fence_of(line);
     if (piece_starts(line, "## ")) {
@@ -353,11 +369,11 @@ static void set_names(Lesson *l, const char *file) {
 Status lesson_from_buffer(Lesson *lesson, const char *buffer, size_t length, const char *file, Error *error) {
   Lesson read = {0};
   set_names(&read, file);
-  LessonReader r = {.lesson = &read, .rest = {buffer, length}, .error = error};
+  LessonReader r = lesson_reader(read.file, &read.pool, buffer, length, error);
+  r.lesson = &read;
   Status status = STATUS_OK;
   if (length > LESSON_FILE_BYTES)
     status = LESSON_REFUSE(&r, 1, "the file is longer than %d KiB, which no lesson needs", LESSON_FILE_BYTES / 1024);
-  if (!status && length >= 3 && memcmp(buffer, "\xEF\xBB\xBF", 3) == 0) r.rest = (Piece){buffer + 3, length - 3};
   if (!status) status = read_header(&r);
   if (!status) status = read_body(&r);
   if (status) lesson_free(&read);

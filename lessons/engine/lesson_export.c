@@ -113,8 +113,7 @@ static void put_numbers(Export *x, int n_wrong, Error *error) {
     const double wrong = x->q.wrong[k].value;
     if (x->q.wrong[k].is_known)
       put(x->out, "    <answer fraction=\"0\"><text>%n</text><tolerance>%e</tolerance>\n" FEEDBACK "    </answer>\n",
-          wrong / factor, fmin(tolerance_of(key, wrong), 0.45 * fabs(wrong - middle) / factor),
-          diagnosis(x, k, error));
+          wrong / factor, fmin(tolerance_of(key, wrong), 0.45 * fabs(wrong - middle) / factor), diagnosis(x, k, error));
   }
 }
 

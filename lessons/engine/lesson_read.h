@@ -1,4 +1,4 @@
-/* Inside lessons/: the state of reading one lesson. */
+/* Inside lessons/: reading text files from anybody, line by line: lessons, claims, stories. */
 #ifndef TILEWALK_LESSONS_ENGINE_LESSON_READ_H
 #define TILEWALK_LESSONS_ENGINE_LESSON_READ_H
 
@@ -11,20 +11,31 @@ typedef struct {
 } Piece;
 
 typedef struct {
-  Lesson *lesson;
-  Piece rest; /* of the file */
-  int line;   /* of the line that was read last */
+  const char *file; /* what messages call it */
+  Pool *pool;       /* for its texts */
+  Lesson *lesson;   /* NULL: it is none */
+  Piece rest;       /* of the file */
+  int line;         /* of the line that was read last */
   Error *error;
 } LessonReader;
 
 Status lesson_refuse(const char *file, int line, Error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-#define LESSON_REFUSE(r, at, ...) lesson_refuse((r)->lesson->file, at, (r)->error, __VA_ARGS__)
+#define LESSON_REFUSE(r, at, ...) lesson_refuse((r)->file, at, (r)->error, __VA_ARGS__)
 
 Piece piece_trim(Piece p);
 bool piece_is(Piece p, const char *text);
 bool piece_starts(Piece p, const char *prefix);
 Piece piece_after(Piece p, size_t n); /* without its first n bytes, trimmed */
+
+/* A byte order mark at the beginning is left out. */
+LessonReader lesson_reader(const char *file, Pool *pool, const char *buffer, size_t length, Error *error);
+
+/* Takes the next line, without its end: of at most LESSON_LINE_BYTES, UTF-8, and without control characters. */
+Status lesson_next_line(LessonReader *r, Piece *line);
+
+/* Line ends and runs of blanks become one blank, and none stands at an end. */
+void lesson_one_line(char *text);
 
 /* Adds a text to the pool. */
 Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text);

@@ -171,20 +171,10 @@ Status lesson_run_fill(LessonRun *run, LessonText text, char *filled, size_t siz
   return status;
 }
 
-/* The same with all blanks as single spaces. */
 Status lesson_run_line(LessonRun *run, LessonText text, char *filled, size_t size, Error *error) {
   const Status status = lesson_run_fill(run, text, filled, size, error);
-  if (status) return status;
-  char *to = filled;
-  for (const char *from = filled; *from; from++) {
-    const bool blank = *from == ' ' || *from == '\n' || *from == '\t' || *from == '\r';
-    if (!blank)
-      *to++ = *from;
-    else if (to > filled && to[-1] != ' ')
-      *to++ = ' ';
-  }
-  *to = '\0';
-  return STATUS_OK;
+  if (!status) lesson_one_line(filled);
+  return status;
 }
 
 Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size, Error *error) {

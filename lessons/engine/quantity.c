@@ -6,47 +6,13 @@
 
 #include "sim/base/ascii.h"
 
-static const Unit UNITS[] = {
-    {"B", 1, NULL},
-    {"KB", 1e3, "KiB"},
-    {"kB", 1e3, "KiB"},
-    {"MB", 1e6, "MiB"},
-    {"GB", 1e9, "GiB"},
-    {"TB", 1e12, "TiB"},
-    {"KiB", 1024, "KB"},
-    {"MiB", 1048576, "MB"},
-    {"GiB", 1073741824, "GB"},
-    {"TiB", 1099511627776, "TB"},
-    {"GB/s", 1e9, NULL},
-    {"TB/s", 1e12, NULL},
-    {"GFLOP", 1e9, NULL},
-    {"TFLOP", 1e12, NULL},
-    {"GFLOP/s", 1e9, NULL},
-    {"TFLOP/s", 1e12, NULL},
-    {"PFLOP/s", 1e15, NULL},
-    {"%", 0.01, NULL},
-    {"us", 1e-6, NULL},
-    {"ms", 1e-3, NULL},
-    {"million", 1e6, NULL},
-};
-enum { N_UNITS = sizeof UNITS / sizeof *UNITS };
+static const char *const BYTES[2][7] = {{"B", "kB", "MB", "GB", "TB", "PB", "EB"},
+                                        {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}};
 
-const Unit *unit_find(const char *name) {
-  for (int u = 0; u < N_UNITS; u++)
-    if (strcmp(UNITS[u].name, name) == 0) return &UNITS[u];
-  return NULL;
-}
-
-static bool same_but_for_case(const char *a, const char *b) {
-  for (; *a && *b; a++, b++)
-    if (ascii_lower((unsigned char)*a) != ascii_lower((unsigned char)*b)) return false;
-  return *a == *b;
-}
-
-const Unit *unit_misspelt(const char *name) {
-  if (unit_find(name)) return NULL;
-  for (int u = 0; u < N_UNITS; u++)
-    if (same_but_for_case(UNITS[u].name, name)) return &UNITS[u];
+const char *quantity_sister(const char *unit) {
+  for (int k = 1; k < 7; k++)
+    for (int binary = 0; binary < 2; binary++)
+      if (ascii_same(unit, BYTES[binary][k])) return BYTES[!binary][k];
   return NULL;
 }
 
@@ -87,8 +53,6 @@ void quantity_fixed(double value, int decimals, char *text, size_t size) {
 }
 
 void quantity_bytes(double bytes, bool binary, char *text, size_t size) {
-  static const char *const names[2][7] = {{"B", "kB", "MB", "GB", "TB", "PB", "EB"},
-                                          {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}};
   const double step = binary ? 1024 : 1000;
   int u = 0;
   double scaled = bytes;
@@ -100,5 +64,5 @@ void quantity_bytes(double bytes, bool binary, char *text, size_t size) {
     quantity_number(scaled, number, sizeof number);
   else
     quantity_fixed(scaled, decimals, number, sizeof number);
-  snprintf(text, size, "%s %s", number, names[binary][u]);
+  snprintf(text, size, "%s %s", number, BYTES[binary][u]);
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lessons/engine/answer.h"
+#include "lessons/engine/quantity.h"
 #include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
@@ -65,10 +67,10 @@ static Status read_unit(const char *p, Claimed *c, Error *error) {
     return error_set(error, STATUS_BAD_REQUEST, "'%s' is no unit; write one word after the numbers",
                      quote(p, length).text);
   memcpy(c->unit, p, length + 1);
-  const Unit *meant = unit_misspelt(c->unit);
-  if (meant)
-    return error_set(error, STATUS_BAD_REQUEST, "there is no unit '%s'; it must be '%s'", c->unit, meant->name);
-  return STATUS_OK;
+  AnswerUnit unit = {.factor = 1};
+  const Status status = answer_unit(c->unit, &unit, error);
+  c->factor = unit.factor;
+  return status;
 }
 
 static Status read_numbers(const char *p, Claimed *c, Error *error) {
@@ -96,7 +98,7 @@ static Status read_numbers(const char *p, Claimed *c, Error *error) {
 }
 
 Status claimed_parse(const char *text, Claimed *claimed, Error *error) {
-  Claimed c = {0};
+  Claimed c = {.factor = 1};
   Status status = STATUS_OK;
   const char *p = skip_blanks(text);
   if (strlen(p) >= CLAIMED_TEXT_BYTES)
@@ -122,13 +124,8 @@ static double in_unit(const Claimed *c, double number, double factor) {
   return c->reciprocal ? 1 / scaled : scaled;
 }
 
-static double unit_factor(const char *name) {
-  const Unit *unit = unit_find(name);
-  return unit ? unit->factor : 1;
-}
-
 double verdict_in_unit(const Claimed *claimed, const ExpressionValue *value, int k) {
-  return in_unit(claimed, value->numbers[k], unit_factor(claimed->unit));
+  return in_unit(claimed, value->numbers[k], claimed->factor);
 }
 
 /* How many units of the last printed digit lie between printed and computed, once the latter is
@@ -140,7 +137,7 @@ static double steps_off(const Claimed *c, int k, double computed) {
 }
 
 static bool is_counted(const Claimed *c, int k, double computed) {
-  return c->decimals[k] == 0 && !unit_find(c->unit) && quantity_is_whole(computed);
+  return c->decimals[k] == 0 && c->factor == 1 && quantity_is_whole(computed);
 }
 
 static Verdict judge_number(const Claimed *c, int k, double computed) {
@@ -224,11 +221,12 @@ static Status check_comparable(const Claimed *c, const ExpressionValue *v, Error
 Status verdict_judge(const Claimed *claimed, const ExpressionValue *value, Judgement *judgement, Error *error) {
   const Status status = check_comparable(claimed, value, error);
   if (status) return status;
-  const Unit *unit = unit_find(claimed->unit);
-  Judgement j = {judge(claimed, value, unit ? unit->factor : 1), NULL};
+  const char *sister = quantity_sister(claimed->unit);
+  AnswerUnit unit;
+  Judgement j = {judge(claimed, value, claimed->factor), NULL};
   const bool settled = j.verdict == VERDICT_HOLDS || j.verdict == VERDICT_LIMIT;
-  if (!settled && unit && unit->sister && judge(claimed, value, unit_factor(unit->sister)) == VERDICT_HOLDS)
-    j = (Judgement){VERDICT_ROUNDS, unit->sister};
+  if (!settled && sister && !answer_unit(sister, &unit, NULL) && judge(claimed, value, unit.factor) == VERDICT_HOLDS)
+    j = (Judgement){VERDICT_ROUNDS, sister};
   *judgement = j;
   return STATUS_OK;
 }

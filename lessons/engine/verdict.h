@@ -17,7 +17,6 @@
 #define TILEWALK_LESSONS_ENGINE_VERDICT_H
 
 #include "lessons/engine/expression.h"
-#include "lessons/engine/quantity.h"
 
 typedef enum { VERDICT_HOLDS = 0, VERDICT_ROUNDS, VERDICT_LIMIT, VERDICT_WRONG, VERDICT_COUNT } Verdict;
 
@@ -38,6 +37,7 @@ typedef struct {
   bool reciprocal;                     /* "1/2000" */
   char text[CLAIMED_TEXT_BYTES];       /* as printed, without the unit */
   char unit[CLAIMED_UNIT_BYTES];       /* "" when there is none */
+  double factor;                       /* of the unit: to bytes, s, FLOP, B/s, FLOP/s; 1: of things */
 } Claimed;
 
 /* Reads "67 MB", "6, 4, 6 tiles", "4-8 x", "1/2000", "true", "N". The message says what is wrong,

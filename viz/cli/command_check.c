@@ -157,7 +157,7 @@ static Status choose_word(const Claims *claims, const char *word, bool *chosen, 
     const ClaimEntry *e = &claims->entries[k];
     bool found = has_word(claims_id(claims, e), word);
     for (int part = 0; part < CLAIM_TEXT_COUNT; part++)
-      found = found || (e->text[part] && has_word(pool_text(&claims->pool, e->text[part]), word));
+      found = found || has_word(pool_text(&claims->pool, e->text[part].offset), word);
     chosen[k] = chosen[k] && found;
     any = any || found;
   }

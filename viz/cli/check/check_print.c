@@ -29,7 +29,7 @@ static void computed_text(const ClaimPart *part, char text[CELL_BYTES]) {
 static void with_unit(const ClaimPart *part, const char *number, char text[CELL_BYTES]) {
   const char *unit = part->claimed.unit;
   size_t length = strlen(unit);
-  if (strcmp(number, "1") == 0 && length && unit[length - 1] == 's' && !unit_find(unit)) length--;
+  if (strcmp(number, "1") == 0 && length && unit[length - 1] == 's' && part->claimed.factor == 1) length--;
   snprintf(text, CELL_BYTES, "%.400s%s%.*s", number, length ? " " : "", (int)length, unit);
 }
 
@@ -156,7 +156,7 @@ static void print_reasons(const Claims *claims, const bool *chosen, Io *io) {
     for (size_t k = 0; k < claims->n_entries; k++) {
       const ClaimEntry *e = &claims->entries[k];
       if (!is_chosen(chosen, k) || e->is_question || e->verdict != order[v]) continue;
-      if (e->verdict == VERDICT_HOLDS && !e->text[CLAIM_NOTE]) continue;
+      if (e->verdict == VERDICT_HOLDS && !e->text[CLAIM_NOTE].offset) continue;
       if (!any) print_heading(io, LOOK[order[v]].heading);
       any = true;
       if (order[v] == VERDICT_ROUNDS || order[v] == VERDICT_HOLDS)
@@ -218,7 +218,7 @@ static void print_questions(const Claims *claims, const bool *chosen, Io *io) {
 
 /* The expression of a part, below its label and indented, so that it can be copied. */
 static void print_code(const Claims *claims, const ClaimPart *part, Io *io) {
-  const char *line = pool_text(&claims->pool, part->code);
+  const char *line = pool_text(&claims->pool, part->code.offset);
   text_print(io->out, &io->style, ROLE_DIM, "  computed by\n");
   while (*line) {
     const size_t bytes = strcspn(line, "\n");
