@@ -4,7 +4,7 @@
  *              ->  kernel row   that of the algorithm, if a kernel of the problem runs it; else a usual launch
  *              ->  tile, splits, packing, order, walk, resources, overheads
  *
- * simulate() asks it first, so everything that simulates has the same answer: sim, sweep, roofline, the timeline,
+ * simulate() asks it first, so everything that simulates has the same answer: sim, sweep, roofline, the scenes,
  * scenes, advise, lessons and the page. A problem may be changed and asked again (another N, another GPU): nothing of
  * an earlier answer stays in it. */
 #ifndef TILEWALK_SIM_PLANNER_H

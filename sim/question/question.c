@@ -463,7 +463,8 @@ const Option QUESTION_SCENE_OPTIONS[] = {
      .set = set_scene,
      .names = SCENE_NAMES,
      .help = "{}. Default main."},
-    {.name = "chart", .argument = "CHART"}, /* of older state lines */
+    {.name = "chart", .argument = "CHART"}, /* of older state lines, as is the next */
+    {.name = "zoom", .argument = "LEVEL"},
     {.name = "step",
      .argument = "STEP",
      .set = set_step,
@@ -477,10 +478,6 @@ const Option QUESTION_SCENE_OPTIONS[] = {
      .argument = "ROW",
      OPTION_NUMBER(Question, row, "the row", 1, INT32_MAX),
      .help = "Which row of a row block the softmax shows, from 1. Default: the middle one."},
-    {.name = "zoom",
-     .argument = "LEVEL",
-     OPTION_NUMBER(Question, zoom, "how far in", 0, SCENE_ZOOMS_MAX),
-     .help = "How far in: of pipeline 0 is a tile, 1 a row block, 2 the whole CTA, 3 a tile at either d. Default 0."},
     {.name = "without-max",
      OPTION_FLAG(Question, without_max),
      .help = "Leave the maximum out, and see what overflows."},

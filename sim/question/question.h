@@ -65,7 +65,6 @@ typedef struct {
   int step_thousandths; /* of the way to the next step: pictures are drawn between steps too */
   int64_t row;          /* of a row block, whose softmax is shown, from 1; 0: the middle one */
   bool l2_later;        /* as StageConfig's: of a front end, in no state line */
-  int zoom;             /* how far in, of the scenes that have levels (Scene.zooms) */
   int64_t q_scale;      /* Q is multiplied by it; 0: see StageConfig */
   bool without_max;
   ServedPages pages; /* of the scene `serving` */

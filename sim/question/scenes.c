@@ -12,7 +12,8 @@ const char *const SCENE_NAMES[SCENE_COUNT + 1] = {SCENES(SCENE_NAME) NULL};
 static const struct {
   const char *name;
   SceneKind now;
-} OLDER[] = {{"charts", SCENE_PILES}, {"race", SCENE_PILES}, {"strip", SCENE_PILES}, {"zoom", SCENE_WARP}};
+} OLDER[] = {{"charts", SCENE_PILES}, {"race", SCENE_PILES},    {"strip", SCENE_PILES},
+             {"zoom", SCENE_WARP},    {"timeline", SCENE_TIME}, {"pipeline", SCENE_TIME}};
 
 int scene_find(const char *name) {
   for (size_t k = 0; k < sizeof OLDER / sizeof *OLDER; k++)

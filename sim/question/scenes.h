@@ -9,20 +9,17 @@
   SCENE(HIERARCHY, "hierarchy")                                                                                        \
   SCENE(SOFTMAX, "softmax")                                                                                            \
   SCENE(CAUSAL, "causal")                                                                                              \
-  SCENE(TIMELINE, "timeline")                                                                                          \
-  SCENE(CODE, "code")         /* and the log */                                                                        \
-  SCENE(PILES, "piles")       /* what several algorithms carry, beside each other */                                   \
-  SCENE(WARP, "warp")         /* lanes, sectors and banks of one warp, whatever the state */                           \
-  SCENE(DECODE, "decode")     /* heads x splits, and the combine */                                                    \
-  SCENE(PIPELINE, "pipeline") /* of one CTA, as measured */                                                            \
-  SCENE(SERVING, "serving")   /* pages of a KV cache: decodes of unequal lengths, or a prompt in chunks */             \
-  SCENE(RING, "ring")         /* GPUs in a ring: blocks of keys that travel, and who idles */
+  SCENE(TIME, "time")                                                                                                  \
+  SCENE(CODE, "code")       /* and the log */                                                                          \
+  SCENE(PILES, "piles")     /* what several algorithms carry, beside each other */                                     \
+  SCENE(WARP, "warp")       /* lanes, sectors and banks of one warp, whatever the state */                             \
+  SCENE(DECODE, "decode")   /* heads x splits, and the combine */                                                      \
+  SCENE(SERVING, "serving") /* pages of a KV cache: decodes of unequal lengths, or a prompt in chunks */               \
+  SCENE(RING, "ring")       /* GPUs in a ring: blocks of keys that travel, and who idles */
 
 #define SCENE_KIND(id, name) SCENE_##id,
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;
 #undef SCENE_KIND
-
-enum { SCENE_ZOOMS_MAX = 5 }; /* levels below the first that a scene may have */
 
 extern const char *const SCENE_NAMES[SCENE_COUNT + 1]; /* "main", ...; ends with NULL */
 

@@ -104,17 +104,6 @@ static Stage open_stage(const char *what, const char *algorithm, Shape shape, in
   return stage;
 }
 
-/* What the timeline works out once for a request, before the first frame that shows it. */
-static void work_out(const char *what, const Stage *stage) {
-  Snapshot now;
-  Timeline timeline;
-  stage_snapshot(stage, 0, &now);
-  const double start = cpu_ms();
-  timeline_make(&timeline, &now);
-  printf("  %-28s once for a request: timeline %.2f ms of CPU\n", what, cpu_ms() - start);
-  timeline_free(&timeline);
-}
-
 int main(void) {
   printf("scenes, software rendering\n");
   const struct {
@@ -132,8 +121,7 @@ int main(void) {
       play(RUNS[k].what, &stage, SCENE_TILES, (Pace)pace, 1920, 1080);
     }
     if (k == 2) {
-      play(RUNS[k].what, &stage, SCENE_TIMELINE, MOTION, 3840, 2160);
-      work_out(RUNS[k].what, &stage);
+      play(RUNS[k].what, &stage, SCENE_TIME, MOTION, 3840, 2160);
     }
     if (k == 0) {
       for (int scene = SCENE_HIERARCHY; scene < SCENE_COUNT; scene++)

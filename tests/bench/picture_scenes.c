@@ -22,7 +22,7 @@ static const Picture PICTURES[COLUMNS * ROWS] = {
     {SCENE_SOFTMAX, "algorithm=fa2 N=64 d=16 block=8", 388, false},
     {SCENE_CAUSAL, "algorithm=fa1 N=64 d=16 causal=1 block=8", 240, false},
     {SCENE_PILES, "algorithm=standard,fa2 N=4096 d=128 block=128", 3000, true},
-    {SCENE_TIMELINE, "algorithm=fa2 N=4096 d=128 block=128 causal=1 heads=16 gpu=h200", 1700, true},
+    {SCENE_TIME, "algorithm=fa2 N=4096 d=128 block=128 causal=1 heads=16 gpu=h200", 1700, true},
     {SCENE_CODE, "algorithm=fa1 N=64 d=16 block=8", 100, false},
 };
 

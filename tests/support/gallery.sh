@@ -52,7 +52,7 @@ picture decode 'Decode: one query against a long cache, heads packed as rows' re
 picture warp 'One access of a warp' render --scene warp --step 40
 picture serving 'Four sequences of a service: their pages, a shared prefix once' render --scene serving --lengths 1000,257,640,64 --prefix 48 --step 40
 picture piles 'What standard attention and FlashAttention-2 carry' render --algorithm standard,fa2 -N 1K -d 64 --block 128 --step 544
-picture timeline 'CTAs over time' render --scene timeline --state "algorithm=fa2 $small" --step 200
+picture time 'A CTA in time' render --scene time --state "kernel=fa3_overlap N=4096 d=128 heads=16 gpu=h100-sxm" --step 700
 
 if [ "${1:-}" = --check ]; then
   cmp "$page" $folder/GALLERY.md || { echo "the gallery lists other commands: make pictures"; exit 1; }

@@ -50,7 +50,7 @@ static inline Stage open_case(const Case *c) {
 
 enum { PIECES_MAX = 1024 };
 static const double ASIDE = 0.5; /* of a unit to the right: what is not at whole pixels is drawn, not copied */
-static SceneMemo *memo;          /* a timeline's numbers take longer than all that is drawn */
+static SceneMemo *memo;
 
 typedef struct {
   double x0, y0, x1, y1, size;

@@ -205,43 +205,6 @@ TEST(test_chips_keep_their_lane) {
   free(bodies);
 }
 
-static bool is_at_work(const cairo_surface_t *surface, int x, int y) {
-  const unsigned char *p = cairo_image_surface_get_data((cairo_surface_t *)surface) +
-                           y * cairo_image_surface_get_stride((cairo_surface_t *)surface) + 4 * x;
-  const Colour c = theme_light.tile[TILE_COLOUR_CURRENT];
-  return p[0] == c.blue && p[1] == c.green && p[2] == c.red;
-}
-
-/* In the timeline the playhead goes on with the present event and stands on its work, at its end in a still picture. */
-TEST(test_playhead_is_on_its_work) {
-  SceneBodies *bodies = calloc(1, sizeof *bodies);
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, W, H);
-  Stage stage = open_case(&CASES[0]);
-  int n_seen = 0;
-  Snapshot now = {.step = NO_STEP};
-  for (uint64_t step = 20; step < stage.n_steps - 1; step += 31) {
-    double before = 0;
-    for (int f = 1; f <= 4; f++) {
-      draw(&stage, SCENE_TIMELINE, step + (uint64_t)f / 4, f % 4 / 4.0, W, H, surface, &now, bodies);
-      for (int k = 0; k < bodies->n; k++) {
-        const SceneBody *b = &bodies->bodies[k];
-        if (b->kind != BODY_LINE) continue;
-        bool on_work = false;
-        for (int y = (int)b->y; y < (int)(b->y + b->height); y++)
-          on_work |= is_at_work(surface, (int)b->x - 2, y) || is_at_work(surface, (int)b->x + 4, y);
-        if (!on_work) fail_msg("step %d and %d/4: the playhead stands beside its work", (int)step, f % 4);
-        assert_true(b->x >= before);
-        before = b->x;
-        n_seen++;
-      }
-    }
-  }
-  assert_true(n_seen >= 16);
-  stage_free(&stage);
-  cairo_surface_destroy(surface);
-  free(bodies);
-}
-
 TEST(test_moments) {
   assert_int_equal(scene_moment(122, 0).step, 122);
   assert_true(scene_moment(122, 0).phase == 0);

@@ -6,19 +6,6 @@
 
 /* ---- Text -------------------------------------------------------------------------------------------------- */
 
-/* A name longer than any GPU has, and rates of a real one. */
-static Gpu long_named_gpu(void) {
-  Gpu gpu;
-  gpu_paper(&gpu);
-  snprintf(gpu.name, sizeof gpu.name, "a-machine-with-a-name-that-goes-on-and-on");
-  snprintf(gpu.product, sizeof gpu.product,
-           "A machine with a name that goes on and on, and an edition after it, 141 GB SXM");
-  gpu.l2_bytes = 60 << 20;
-  gpu.l2_partitions = 2;
-  gpu.l2_bytes_per_s = 5.5e12;
-  return gpu;
-}
-
 /* No text is smaller than 1/50 of the height, and in presentation mode than 1/32. */
 TEST(test_smallest_text) {
   static const int SIZES[][2] = {{1280, 720}, {1920, 1080}};
@@ -140,7 +127,6 @@ TEST(test_words_keep_apart_on_other_pages) {
       stage_snapshot(&stage, k * stage.n_steps / 3, &now);
       for (size_t z = 0; z < sizeof SIZES / sizeof *SIZES; z++)
         for (int scene = 0; scene < SCENE_COUNT; scene++) {
-          if (scene == SCENE_TIMELINE) continue; /* its own test */
           const SceneView view = {0};
           Pieces *all = draw_pieces((SceneKind)scene, &now, &view, SIZES[z][0], SIZES[z][1]);
           check_layout(all, scene_name((SceneKind)scene), &CASES[WHICH[c]], now.step, SIZES[z][0], SIZES[z][1]);
@@ -168,39 +154,6 @@ TEST(test_too_small_is_said) {
   stage_free(&stage);
 }
 
-/* The same for the timeline, for small N and large, masks and windows, other heads, at every size.
- */
-TEST(test_timeline_keeps_words_apart) {
-  static const int SIZES[][2] = {{1280, 720}, {1920, 1080}, {3840, 2160}};
-  static const Case MORE[] = {
-      {"fa2", {.N_q = 8, .d = 16, .causal = true}, {.B_r = 8, .B_c = 8}, false},
-      {"fa2",
-       {.N_q = 4096, .d = 128, .heads = 32, .kv_heads = 8, .batch = 4, .window = 512, .causal = true},
-       {.B_r = 128, .B_c = 64},
-       false},
-      {"standard", {.N_q = 1, .N_k = 65536, .d = 128}, {.B_r = 1, .B_c = 64}, false},
-      {"fa1", {.N_q = 65536, .d = 256, .dtype = DTYPE_FP32}, {.B_r = 512, .B_c = 512}, false}};
-  enum { N_MORE = sizeof MORE / sizeof *MORE };
-  for (int c = 0; c < N_CASES + N_MORE; c += ONE_OF) {
-    const Case *now_case = c < N_CASES ? &CASES[c] : &MORE[c - N_CASES];
-    Stage stage = open_case(now_case);
-    if (c % 2 == 0) stage.config.gpu = long_named_gpu();
-    for (uint64_t k = 0; k <= 4; k++) {
-      Snapshot now;
-      const uint64_t step = k * stage.n_steps / 4;
-      stage_snapshot(&stage, step, &now);
-      const int *size = SIZES[k % 3];
-      const SceneView view = {.presentation = k % 2 == 1, .footer = "N=64"};
-      Pieces *all = draw_pieces(SCENE_TIMELINE, &now, &view, size[0], size[1]);
-      check_layout(all, scene_name(SCENE_TIMELINE), now_case, step, size[0], size[1]);
-      if (c % 2 == 1) check_uncut(all, SCENE_TIMELINE, now_case, step);
-      for (int n = 0; n < all->n; n++) assert_true(all->pieces[n].size >= size[1] / 50.0 - 1e-9);
-      free(all);
-    }
-    stage_free(&stage);
-  }
-}
-
 /* What was kept from frames before changes nothing: the same pixels with a memo as without one, at steps to and fro,
  * when the request, the size or the theme changes. */
 TEST(test_memo_changes_nothing) {
@@ -211,7 +164,7 @@ TEST(test_memo_changes_nothing) {
     Snapshot now;
     stage_snapshot(&stage, stage.n_steps * (uint64_t)(round * 7 % 11) / 11, &now);
     const int width = round / 8 % 2 ? 640 : 900, height = round / 8 % 2 ? 360 : 500;
-    const SceneKind scene = round % 2 ? SCENE_TIMELINE : SCENE_PILES;
+    const SceneKind scene = round % 2 ? SCENE_TIME : SCENE_PILES;
     cairo_surface_t *surfaces[2];
     for (int k = 0; k < 2; k++) {
       const SceneView view = {.memo = k ? with : NULL};

@@ -11,7 +11,7 @@ import { Firefox } from './firefox.mjs'
 
 const [build, chromium, ...only] = process.argv.slice(2)
 const PREFIX = '/some folder/of any name/' // nothing may depend on where the folder lies
-const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code']
+const SCENES = ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code']
 const scratch = mkdtempSync(join(tmpdir(), 'tilewalk-web-'))
 
 function check(holds, ...what) {
@@ -231,12 +231,12 @@ async function pointer(world) {
   await page.until(`tilewalk.state() === ${JSON.stringify(before)}`)
   // Back undoes a scene, a problem and a panel, not steps.
   const button = async selector => page.click(...await page.value(`(({ left, top, width, height }) => [left + width / 2, top + height / 2])(document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect())`))
-  await button('[data-scene="timeline"]')
-  await page.until(`location.hash.includes('scene=timeline')`)
+  await button('[data-scene="time"]')
+  await page.until(`location.hash.includes('scene=time')`)
   await button('#chip')
   await button('.choose button')
   await page.until(`!location.hash.includes('causal=1')`)
-  for (const [what, is] of [['causal', `location.hash.includes('causal=1')`], ['the panel', `document.getElementById('panel').hidden`], ['timeline', `!location.hash.includes('scene=timeline')`]]) {
+  for (const [what, is] of [['causal', `location.hash.includes('causal=1')`], ['the panel', `document.getElementById('panel').hidden`], ['time', `!location.hash.includes('scene=time')`]]) {
     await page.value('history.back()')
     await page.until(is + ' && 1').catch(() => check(false, 'Back did not undo', what))
   }
@@ -311,7 +311,7 @@ async function layout(world) {
       return found
     }
     let states = 0
-    for (const scene of ${JSON.stringify([...SCENES, 'piles', 'warp', 'decode', 'pipeline'])}) {
+    for (const scene of ${JSON.stringify([...SCENES, 'piles', 'warp', 'decode'])}) {
       engine.call('web_open', 'algorithm=fa2 N=1024 d=64 block=128 step=153 scene=' + scene)
       for (const [w, h] of ${JSON.stringify(sizes)}) {
         engine.call('web_picture', w, h, 0)
@@ -343,7 +343,7 @@ function* randomLines(n) {
   const pick = list => list[random(list.length)]
   for (let k = 0; k < n; k++) {
     const parts = [`algorithm=${pick(['standard', 'fa1', 'fa2'])}`, `N=${1 + random(300)}`, `d=${8 * (1 + random(8))}`,
-      `block-q=${4 << random(4)}`, `block-k=${4 << random(4)}`, `scene=${pick(['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code'])}`]
+      `block-q=${4 << random(4)}`, `block-k=${4 << random(4)}`, `scene=${pick(['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code'])}`]
     if (random(2)) parts.push('causal=1')
     if (random(3) === 0) parts.push(`heads=${8 << random(2)}`, `kv-heads=${pick([1, 2, 4, 8])}`)
     if (random(3) === 0) parts.push(`gpu=${pick(['h100-sxm', 'h200', 'a100-80gb'])}`)
@@ -387,7 +387,7 @@ async function permalinks(world) {
   const hostile = await open(world, `gpu=../../etc/passwd N=99999999999999 '"><script>alert(1)</script>`)
   check((await hostile.until(`document.getElementById('note').textContent.trim().length > 8 && document.getElementById('note').textContent`)).includes('is left out'), 'a bad link says why', await hostile.value(`document.getElementById('note').textContent`))
   // What is wrong is named and left out, the rest is kept, and the address stays as it came.
-  for (const [line, kept, says] of [['N=64 d=16 zork=1 block=8 scene=timeline', 'N=64 d=16 block=8 scene=timeline', "zork=1 is left out: there is no state key 'zork'"],
+  for (const [line, kept, says] of [['N=64 d=16 zork=1 block=8 scene=time', 'N=64 d=16 block=8 scene=time', "zork=1 is left out: there is no state key 'zork'"],
     ['N=64 d=16 block=8 heads=-4 step=3', 'N=64 d=16 block=8', 'heads=-4 is left out'], ['N=64 d=16 block=8 step=99999', 'N=64 d=16 block=8 step=408', 'step=99999 is past the end, step 408']]) {
     const odd = await open(world, line)
     const [state, said, hash] = await odd.value(`[tilewalk.state(), document.querySelector('#note span').textContent, location.hash]`)
@@ -853,7 +853,7 @@ async function workbench(world) {
   // Editing for long takes no more memory: older programs are forgotten.
   const grown = await page.value(`(async () => {
     const { engine } = tilewalk, text = document.getElementById('program').value
-    const edit = k => { engine.text('web_program', text + '# ' + k); return engine.call('web_open', 'algorithm=mine.walk N=64 d=16 block=8 scene=' + (k % 2 ? 'timeline' : 'main')) }
+    const edit = k => { engine.text('web_program', text + '# ' + k); return engine.call('web_open', 'algorithm=mine.walk N=64 d=16 block=8 scene=' + (k % 2 ? 'time' : 'main')) }
     for (let k = 0; k < 20; k++) if (!edit(k)) return 'refused: ' + engine.text('web_message')
     const bytes = engine.calls.memory.buffer.byteLength
     for (let k = 0; k < 100; k++) edit(k)
@@ -1258,7 +1258,7 @@ async function anything(world) {
         else if (!engine.text('web_program', program())) {
           taken++
           engine.call('web_open', 'algorithm=mine.walk' + [',fa2', ',standard', '', ''][random(4)] + ' N=' + (1 + random(200)) + ' block=' + (1 << random(6)) + (random(2) ? ' causal=1' : '') +
-            ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'timeline', 'code', 'piles', 'warp'][random(9)] + ' step=' + random(500))
+            ' scene=' + ['main', 'tiles', 'hierarchy', 'softmax', 'causal', 'time', 'code', 'piles', 'warp'][random(9)] + ' step=' + random(500))
         }
         engine.calls.web_frame(0.05)
         if (n % 20 === 0) { tilewalk.painter.paint(tilewalk.context, new tilewalk.List(engine), canvas.width, canvas.height); tilewalk.engine.text('web_describe'); JSON.parse(engine.text('web_menu')); await 0 }

@@ -162,38 +162,6 @@ TEST(test_tab_takes_what_is_typed) {
   free(p);
 }
 
-/* Two fingers: a level a tenth of the window, in and out; none beyond the ends, nor in a scene without levels. */
-TEST(test_pinch) {
-  Player *p = calloc(1, sizeof *p);
-  const Request request = {0};
-  Viewer v;
-  assert_int_equal(player_open(p, &request, false, NULL), STATUS_OK);
-  assert_true(viewer_open(&v, p, NULL, (ViewerHost){.act = no_act}));
-  viewer_resize(&v, 1280, 720);
-  assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 scene=pipeline zoom=1"));
-  const int levels = scene_zooms(p->scene);
-  assert_true(levels > 1);
-  viewer_pinch(&v, 0.06);
-  assert_int_equal(p->request.zoom, 1);
-  viewer_pinch(&v, 0.06);
-  assert_int_equal(p->request.zoom, 2);
-  viewer_pinch(&v, 0.06);
-  viewer_pinch(&v, 0); /* set down anew: what was begun is forgotten */
-  viewer_pinch(&v, 0.06);
-  assert_int_equal(p->request.zoom, 2);
-  for (int k = 0; k < 10; k++) viewer_pinch(&v, 0.11);
-  assert_int_equal(p->request.zoom, levels);
-  viewer_pinch(&v, 0);
-  viewer_pinch(&v, -0.11);
-  assert_int_equal(p->request.zoom, levels - 1);
-  assert_true(player_restore(p, "algorithm=fa2 N=64 d=16 block=8 scene=code step=3"));
-  viewer_pinch(&v, 0.5);
-  assert_int_equal(p->now.step, 3);
-  viewer_close(&v);
-  player_free(p);
-  free(p);
-}
-
 /* Letters grow with the window, so each size has fonts of its own: a window that is drawn at another size has given
  * back those of the one before. */
 TEST(test_fonts_are_given_back) {

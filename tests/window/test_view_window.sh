@@ -8,7 +8,7 @@ fail() { echo "FAIL: $1"; cat "$box"/out* "$box"/err* 2>/dev/null; exit 1; }
 . "$(dirname "$0")/../support/window.sh"
 
 # The dummy driver draws, in every scene, theme and at the least size.
-for scene in main tiles hierarchy softmax causal timeline code; do
+for scene in main tiles hierarchy softmax causal time code; do
   SDL_VIDEODRIVER=dummy timeout 300 "$view" view --frames 3 --scene $scene --theme dark --size 320x180 >"$box/out" 2>"$box/err" || fail "the dummy driver, $scene"
   grep -q '^3 frames of 320 x 180, software' "$box/out" && grep -q 'frame while playing: median' "$box/out" || fail "no frames of $scene"
 done

@@ -310,7 +310,7 @@ const Command COMMAND_RENDER = {
                 "  # the score matrix for a slide, with text that stays text\n"
                 "  tilewalk render --scene tiles --step 130 --presentation --title 'Tile by tile' -o tiles.svg\n\n"
                 "  # the CTAs of an H200 in time, wave by wave\n"
-                "  tilewalk render --scene timeline --causal --heads 16 --gpu h200 -o timeline.png\n\n"
+                "  tilewalk render --scene time --kernel fa3_overlap -N 4096 -d 128 --gpu h100 -o time.png\n\n"
                 "  # the run as an animation\n"
                 "  tilewalk render --scene hierarchy --frames 0:288:2 -o run.webp\n\n"
                 "  # ten steps slowly: the tiles travel\n"

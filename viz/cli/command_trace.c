@@ -96,7 +96,8 @@ static Status prepare(const TraceOptions *o, const Problem *problem, Simulation 
 }
 
 static Status write_pipeline(const Request *r, const Problem *problem, FILE *out, Error *error) {
-  Pipeline *p = pipeline_for(r->kernel, r->algorithms[0], &problem->shape, error);
+  const char *usual = schedule_owns_columns(r->algorithms[0]) ? "fa3_backward" : "fa3_overlap";
+  Pipeline *p = pipeline_for(pipeline_kernel(r->kernel) ? r->kernel : usual, &problem->shape, error);
   if (!p && error->status) return error->status;
   if (!p)
     return error_set(error, STATUS_BAD_REQUEST,

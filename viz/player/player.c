@@ -11,7 +11,6 @@
 static const double SPEEDS[] = {1,    2,    5,     10,    20,    50,     100,    200,    500,    1000,
                                 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000};
 enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS, DEFAULT_SPEED = 1 };
-#define ZOOM_S                    0.8   /* a level of a zoom */
 #define LONGEST_RUN_S             600.0 /* a long run begins at a speed that ends it in this time */
 #define MAX_TICK_S                0.25  /* a window that was hidden does not catch up */
 #define FASTEST_WITH_MOTION_PER_S 10.0  /* beyond it nothing could be followed */
@@ -43,7 +42,6 @@ static double beats_of(const Player *p) {
 }
 
 void player_show(Player *p, uint64_t step) {
-  p->stage.config.zoom = p->zoom;
   p->stage.config.weighs = p->scene == SCENE_DECODE;
   p->stage.config.lone_row = p->scene != SCENE_SOFTMAX; /* only there are others beside it */
   stage_snapshot(&p->stage, step, &p->now);
@@ -72,7 +70,6 @@ bool player_apply(Player *p, Request *r, bool without_max) {
     return false;
   }
   const double part = p->stage.n_steps ? (double)p->now.step / (double)p->stage.n_steps : 0;
-  p->zoom = r->zoom;
   stage_keep_inputs(&stage, &p->stage);
   stage_free(&p->stage);
   p->stage = stage;
@@ -87,7 +84,6 @@ bool player_apply(Player *p, Request *r, bool without_max) {
 Status player_open(Player *p, const Request *request, bool without_max, Error *error) {
   memset(p, 0, sizeof *p);
   p->request = *request;
-  p->zoom = request->zoom;
   p->speed = DEFAULT_SPEED;
   p->focus = p->edited = -1;
   p->without_max = p->request.without_max = without_max;
@@ -205,16 +201,8 @@ bool player_set_speed(Player *p, double events_per_s) {
   return false;
 }
 
-/* A level takes ZOOM_S. */
-static bool zoom_tick(Player *p, double seconds) {
-  const double left = p->request.zoom - p->zoom,
-               step = p->reduced_motion ? fabs(left) : fmin(fabs(left), seconds / ZOOM_S);
-  p->zoom = p->now.zoom = step == fabs(left) ? p->request.zoom : p->zoom + copysign(step, left);
-  return left != 0;
-}
-
 bool player_tick(Player *p, double seconds) {
-  const bool zooms = zoom_tick(p, fmin(seconds, MAX_TICK_S)), was_moving = player_is_moving(p) || zooms;
+  const bool was_moving = player_is_moving(p);
   if (seconds > MAX_TICK_S) seconds = MAX_TICK_S;
   p->moved_s += seconds;
   if (!p->is_playing) return was_moving;
@@ -245,5 +233,5 @@ double player_phase(const Player *p) {
 
 bool player_is_moving(const Player *p) {
   const double phase = player_phase(p);
-  return p->is_playing || (phase > 0 && phase < 1) || p->zoom != p->request.zoom;
+  return p->is_playing || (phase > 0 && phase < 1);
 }

@@ -53,8 +53,6 @@ typedef enum {
   INPUT_FOLD, /* folds the controls to one row, or unfolds them */
   INPUT_MOTION,
   INPUT_CLOCK,   /* a step a beat, or the time that the model gives each step */
-  INPUT_ZOOM_IN, /* to the next level of a scene that has levels; behind the last, to the first */
-  INPUT_ZOOM_OUT,
   INPUT_GUIDE,   /* begins or ends guided play */
   INPUT_UNPAINT, /* takes the last stroke of a painted mask back */
   INPUT_ESCAPE,  /* leaves what is open, then presentation, then asks, and quits when asked again */
@@ -114,10 +112,10 @@ struct Player {
   int focus;             /* Parameter, or -1 */
   int chosen, n_choices; /* of the list */
   Choice choices[CHOICES_MAX];
-  int speed;                         /* index, see player_events_per_s */
-  double owed_events;                /* of the clock's time, not yet played */
-  double moved_s;                    /* since the step changed */
-  double zoom;                       /* where the camera is: on its way to request.zoom */
+  int speed;          /* index, see player_events_per_s */
+  double owed_events; /* of the clock's time, not yet played */
+  double moved_s;     /* since the step changed */
+
   char message[ERROR_MESSAGE_BYTES]; /* one line for the screen; "" none */
   bool is_warning;
   char entry[PLAYER_ENTRY_BYTES];

@@ -45,7 +45,6 @@ static void place_input(Player *p, PlayerInput input) {
 }
 
 static void choose_scene(Player *p, SceneKind scene) {
-  if (scene != p->scene) p->zoom = p->request.zoom = 0;
   p->scene = scene;
   const double moved_s = p->moved_s;
   player_show(p, p->now.step);
@@ -90,11 +89,6 @@ static void set_clock(Player *p) {
   player_say(p, false, p->request.by_time ? "By the model's time: a load takes as long as its bytes" : "A step a beat");
 }
 
-static void set_zoom(Player *p, int direction) {
-  const int levels = scene_zooms(p->scene) + 1;
-  p->request.zoom = direction < 0 ? (p->request.zoom > 0 ? p->request.zoom - 1 : 0) : (p->request.zoom + 1) % levels;
-}
-
 PlayerInput player_input(Player *p, PlayerInput input) {
   if (p->asks_quit && input != INPUT_ESCAPE) {
     p->asks_quit = false;
@@ -123,8 +117,6 @@ PlayerInput player_input(Player *p, PlayerInput input) {
     player_say(p, false, p->reduced_motion ? "Reduced motion: tiles do not travel" : "Tiles travel");
     break;
   case INPUT_CLOCK: set_clock(p); break;
-  case INPUT_ZOOM_IN: set_zoom(p, 1); break;
-  case INPUT_ZOOM_OUT: set_zoom(p, -1); break;
   case INPUT_UNPAINT: player_unpaint(p); break;
   case INPUT_GUIDE: player_guide(p); break;
   case INPUT_ESCAPE: return escape(p);
@@ -190,15 +182,13 @@ const KeyHelp KEY_HELP[] = {
     {"Home, End", "to the start, to the end"},
     {"m, s, w", "to the next new maximum, skipped tile, write-back (capital: the one before)"},
     {"+, -", "faster, slower"},
-    {"1 to 9, 0, z, Z, E",
-     "scenes: all, tiles, hierarchy, softmax, causal, timeline, code, piles, warp, decode, pipeline, serving"},
+    {"1 to 9, 0, z, E", "scenes: all, tiles, hierarchy, softmax, causal, time, code, piles, warp, decode, serving"},
     {"x", "whole problems to choose from"},
     {"a  n  h  b  g", "algorithm, N, head dimension d, data type, GPU: the next (capital: the one before)"},
     {"]  )  }", "the block, B_r, B_c doubled ( [  (  {  halved )"},
     {"u, i", "SRAM, heads doubled (capital: halved)"},
     {"c, o", "causal or not; softmax without the maximum: it overflows"},
     {"Tab", "to a parameter: Up, Down step it, Return or a digit types it, Escape leaves it"},
-    {"Wheel, Return, Backspace", "in pipeline: a level in, out; elsewhere the wheel steps"},
     {"Press and drag, Backspace", "in causal: paint the mask, tile by tile; take a stroke back (also: right button)"},
     {"Return or :", "type any parameters, such as  block=16 gpu=h200 sram=96K"},
     {"y, Ctrl+V", "copy the one-line state (and print it), take one"},

@@ -2,14 +2,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "viz/request/assets.h"
 
-Pipeline *pipeline_for(const char *kernel, const Schedule *schedule, const Shape *s, Error *error) {
+const char *pipeline_kernel_of(const char *kernel, const Schedule *schedule) {
+  return *kernel ? kernel : strcmp(schedule->name, "fa3") == 0 ? "fa3_overlap" : "";
+}
+
+Pipeline *pipeline_for(const char *kernel, const Shape *s, Error *error) {
   char relative[160], path[ASSETS_PATH_BYTES], *text;
   size_t length;
-  if (!pipeline_kernel(kernel)) kernel = schedule_owns_columns(schedule) ? "fa3_backward" : "fa3_overlap";
-  if (s->d != 64 && s->d != 128) return NULL;
+  if (!pipeline_kernel(kernel) || (s->d != 64 && s->d != 128)) return NULL;
   snprintf(relative, sizeof relative, "assets/counters/h100/pipeline/%s_%s.csv", kernel,
            s->d == 64  ? "32_4096_64_0"
            : s->causal ? "16_4096_128_1"

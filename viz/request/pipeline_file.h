@@ -4,11 +4,16 @@
 
 #include "sim/algorithms/schedule.h"
 #include "sim/problem/shape.h"
-#include "viz/scene/pipeline.h"
+#include "sim/time/recorded.h"
 
-/* The one of this kernel and d, and of it the nearest; heap memory, freed by free(). A kernel that was not recorded, or
- * "", is as good as fa3_backward where CTAs own columns, else fa3_overlap. NULL: none is recorded, or with *error,
- * which may be NULL: it cannot be read. */
-Pipeline *pipeline_for(const char *kernel, const Schedule *schedule, const Shape *shape, Error *error);
+#define PIPELINE_GPU "h100-sxm" /* that all of them are of */
+
+/* The recorded kernel of a request: the one that it names, else that of an algorithm whose launch is one's. "": none.
+ */
+const char *pipeline_kernel_of(const char *kernel, const Schedule *schedule);
+
+/* The one of this kernel and d, and of it the nearest; heap memory, freed by free(). NULL: none is recorded, or with
+ * *error, which may be NULL: it cannot be read. */
+Pipeline *pipeline_for(const char *kernel, const Shape *shape, Error *error);
 
 #endif

@@ -69,7 +69,6 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
                         .row_in_block = row_in_block ? row_in_block : r->row,
                         .without_max = without_max,
                         .q_scale = r->q_scale,
-                        .zoom = r->zoom,
                         .pages = r->pages,
                         .ring = r->ring,
                         .weighs = strcmp(r->scene, SCENE_NAMES[SCENE_DECODE]) == 0};
@@ -82,10 +81,8 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
   if ((status = request_problem(r, &config.problem, &config.gpu, error))) return status;
   if ((status = choose_shown(r, &config, error))) return status;
   if ((status = stage_make(stage, &config, error))) return status;
-  Shape other = config.problem.shape; /* without a pipeline a scene says so */
-  other.d = 192 - other.d;
-  stage->pipeline = pipeline_for(r->kernel, config.schedule, &config.problem.shape, NULL);
-  stage->other_pipeline = pipeline_for(r->kernel, config.schedule, &other, NULL);
+  if (strcmp(config.gpu.name, PIPELINE_GPU) == 0)
+    stage->pipeline = pipeline_for(pipeline_kernel_of(r->kernel, config.schedule), &config.problem.shape, NULL);
   if ((uint64_t)r->step > stage->n_steps)
     return error_set(error, STATUS_BAD_REQUEST, "step %" PRId64 " is beyond the end: %s has %s steps here", r->step,
                      config.schedule->name, number_count(stage->n_steps).text);

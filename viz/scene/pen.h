@@ -149,8 +149,7 @@ void draw_log(const Pen *pen, Box box);
  * there. */
 typedef struct Scene {
   const char *title;
-  char key;  /* of the viewer */
-  int zooms; /* levels below the first, which the wheel and Enter go through */
+  char key; /* of the viewer */
   void (*draw)(const Pen *pen);
   /* The two sentences that stand over it; NULL: those of the present event. */
   void (*narrate)(const Snapshot *now, SceneMemo *memo, Narration *said);

@@ -41,7 +41,7 @@ void scene_regions(SceneKind scene, const Snapshot *snapshot, const SceneView *v
 /* What a tooltip says about it: ranges, bytes, address. At most three lines. Returns text ("" for HIT_NONE). */
 const char *scene_tooltip(const Snapshot *snapshot, const SceneHit *hit, char *text, size_t size);
 
-/* The step in words: snapshot_describe, and in the timeline what it shows beside. `memo` may be NULL. Returns
+/* The step in words: snapshot_describe, and what the scene tells beside. `memo` may be NULL. Returns
  * text. */
 const char *scene_describe(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, char *text, size_t size);
 
@@ -51,7 +51,6 @@ void scene_narrate(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, N
 const char *scene_name(SceneKind scene);  /* "main", ... as the state spells it */
 const char *scene_title(SceneKind scene); /* "Every byte at once", ... */
 char scene_key(SceneKind scene);          /* of the viewer: '1' */
-int scene_zooms(SceneKind scene);         /* levels below the first */
 bool scene_from_name(const char *name, SceneKind *scene);
 
 #endif

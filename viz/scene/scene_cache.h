@@ -11,19 +11,11 @@
 
 #include "viz/scene/pen.h"
 #include "viz/scene/pile.h"
-#include "viz/scene/timeline.h"
 
 SceneMemo *memo_new(void);
 void memo_free(SceneMemo *memo);
 
 /* From the memo, or without one put into *room; in *room they are the caller's to free. */
-const Timeline *memo_timeline(SceneMemo *memo, const Snapshot *now, Timeline *room);
 const Piles *memo_piles(SceneMemo *memo, const Snapshot *now, Piles *room);
-
-/* Draws the part of a scene that stays from step to step into `body`, and says where its plane lies. Where there is a
- * memo and the page is one of pixels it is drawn once and copied from then on. `what` is from the memo: the request's
- * numbers. */
-typedef void DrawStill(const Pen *pen, Box body, const void *what, Box *plane);
-void memo_draw_still(const Pen *pen, Box body, DrawStill *draw, const void *what, Box *plane);
 
 #endif

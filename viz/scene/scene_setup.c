@@ -103,14 +103,13 @@ void stage_free(Stage *stage) {
   free(stage->head);
   free(stage->must);
   free(stage->pipeline);
-  free(stage->other_pipeline);
   for (int k = 0; k < SNAPSHOT_ROWS; k++) free(stage->rows[k]);
   memset(stage->rows, 0, sizeof stage->rows);
   stage->weights = stage->K = stage->V = stage->kept_K = stage->kept_V = NULL;
   stage->row = NULL;
   stage->head = NULL;
   stage->must = NULL;
-  stage->pipeline = stage->other_pipeline = NULL;
+  stage->pipeline = NULL;
 }
 
 /* ---- A snapshot ------------------------------------------------------------------------------------------ */
@@ -325,8 +324,6 @@ void stage_snapshot(const Stage *stage, uint64_t step, Snapshot *now) {
   now->max_block = stage->run.max_block;
   now->l2 = stage->l2;
   now->pipeline = stage->pipeline;
-  now->other_pipeline = stage->other_pipeline;
-  now->zoom = stage->config.zoom;
   now->pages = stage->config.pages;
   now->ring = stage->config.ring;
   now->register_bytes = stage->register_bytes;

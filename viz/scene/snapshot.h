@@ -26,7 +26,7 @@
 #include "sim/question/question.h"
 #include "sim/simulate.h"
 #include "sim/numbers/attention.h"
-#include "viz/scene/pipeline.h"
+#include "sim/time/recorded.h"
 
 enum {
   SNAPSHOT_RUNS_MAX = 4,   /* algorithms beside each other, the shown one among them */
@@ -54,7 +54,7 @@ enum { STAGE_LARGE_Q = 6 };
 
 typedef struct {
   Problem problem;
-  Gpu gpu;                                   /* whose rates charts and timeline take; n_sm 0: paper */
+  Gpu gpu;                                   /* whose rates Time takes; n_sm 0: paper */
   const Schedule *schedule;                  /* the algorithm shown */
   const Schedule *rivals[SNAPSHOT_RUNS_MAX]; /* beside it; the shown one may be among them */
   int n_rivals;                              /* 0: standard, fa1, fa2 */
@@ -65,7 +65,6 @@ typedef struct {
   bool without_max; /* softmax without the maximum: it overflows */
   int64_t q_scale;  /* Q is multiplied by it; 0: 1, without the maximum STAGE_LARGE_Q, or nothing would overflow */
   bool l2_later;    /* L2 is left to the caller, who gives it with stage_give_l2: it takes up to 0.2 s */
-  double zoom;      /* how far in, between levels too */
   ServedPages pages;
   RingRanks ring;
   bool weighs;   /* weights of split parts are computed, which takes up to half a second once */
@@ -238,9 +237,8 @@ typedef struct {
   Problem problem; /* completed: no zeros left; of one head */
   Shape launched;  /* all heads of it, as a kernel would be launched */
   Gpu gpu;
-  const Schedule *schedule;                  /* not the snapshot's own */
-  const Pipeline *pipeline, *other_pipeline; /* the stage's; NULL: none is recorded; of the other d */
-  double zoom;
+  const Schedule *schedule; /* not the snapshot's own */
+  const Pipeline *pipeline; /* the stage's; NULL: none is recorded */
   ServedPages pages;
   RingRanks ring;
   const double *weights; /* of each split's part in row 0 of the first head, as they are combined; NULL: not known */
@@ -297,7 +295,7 @@ typedef struct {
   bool has_layout;
   Layout layout;
   SnapshotL2 l2;
-  Pipeline *pipeline, *other_pipeline; /* as measured; given, and freed with the stage */
+  Pipeline *pipeline; /* as measured; given, and freed with the stage */
   uint64_t register_bytes, register_capacity_bytes;
   uint64_t n_steps;
   double *weights;         /* n_splits; the first NAN: not computed yet; NULL: nothing is split, or too much */

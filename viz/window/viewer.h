@@ -51,7 +51,7 @@ typedef struct {
   double mouse_x, mouse_y; /* -1: away */
   Drag drag;
   double drag_x;
-  double pinch; /* spread since the last level, in shares of the window */
+
   bool has_dragged;
   PlayerInput drag_click, drag_more, drag_less;
   bool is_framed; /* the scene alone: words and controls are the front end's */
@@ -82,7 +82,7 @@ void viewer_press(Viewer *viewer, int button); /* 1 left, 3 right, where the poi
 void viewer_release(Viewer *viewer, int button);
 void viewer_wheel(Viewer *viewer, int turns); /* up is positive */
 /* Two fingers move apart by this share of the window (negative: together); 0: they are set down. */
-void viewer_pinch(Viewer *viewer, double spread);
+
 void viewer_act(Viewer *viewer, PlayerInput input);
 bool viewer_side_takes(Viewer *viewer, SideEvent event); /* offers it to the panel, if there is one */
 

@@ -4,8 +4,7 @@
 
 #include "viz/window/viewer_parts.h"
 
-#define DRAG_UNITS  24.0 /* dragged so far, a parameter takes its next value */
-#define PINCH_SHARE 0.1  /* of the window between two fingers, the next level */
+#define DRAG_UNITS 24.0 /* dragged so far, a parameter takes its next value */
 
 /* ---- The panel beside the scene -------------------------------------------------------------------------- */
 
@@ -121,9 +120,6 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
     return;
   }
   PlayerInput input = focused_key(p, key);
-  const bool zooms = scene_zooms(p->scene) > 0 && input == INPUT_NONE;
-  if (zooms && key == SIDE_KEY_RETURN) input = INPUT_ZOOM_IN;
-  if (zooms && key == SIDE_KEY_BACKSPACE) input = INPUT_ZOOM_OUT;
   if (p->scene == SCENE_CAUSAL && key == SIDE_KEY_BACKSPACE) input = INPUT_UNPAINT;
   if (input == INPUT_NONE) input = special_key(key, shift);
   if (input != INPUT_NONE) viewer_act(v, input);
@@ -245,19 +241,6 @@ void viewer_release(Viewer *v, int button) {
   if (is_click && at && at->click == v->drag_click) viewer_act(v, v->drag_click);
 }
 
-/* A level, and not around. */
-static void zoom_by(Viewer *v, int turns) {
-  if (turns < 0 || v->player->request.zoom < scene_zooms(v->player->scene))
-    viewer_act(v, turns > 0 ? INPUT_ZOOM_IN : INPUT_ZOOM_OUT);
-}
-
-void viewer_pinch(Viewer *v, double spread) {
-  v->pinch = spread == 0 ? 0 : v->pinch + spread;
-  if (fabs(v->pinch) < PINCH_SHARE) return;
-  if (v->player->open == OPEN_NOTHING && scene_zooms(v->player->scene) > 0) zoom_by(v, v->pinch > 0 ? 1 : -1);
-  v->pinch = 0;
-}
-
 void viewer_wheel(Viewer *v, int turns) {
   const Control *at = controls_at(&v->controls, v->mouse_x, v->mouse_y);
   if (v->player->open == OPEN_LIST) {
@@ -267,10 +250,6 @@ void viewer_wheel(Viewer *v, int turns) {
   }
   if (!at && viewer_is_over_side(v)) {
     viewer_side_takes(v, (SideEvent){.kind = SIDE_WHEEL, .turns = turns});
-    return;
-  }
-  if (!at && scene_zooms(v->player->scene) > 0) {
-    zoom_by(v, turns);
     return;
   }
   for (int n = abs(turns) < 20 ? abs(turns) : 20; n > 0; n--) {

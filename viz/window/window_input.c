@@ -67,10 +67,6 @@ void window_on_event(Window *w, const SDL_Event *event) {
   case SDL_MOUSEWHEEL:
     viewer_wheel(v, event->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -event->wheel.y : event->wheel.y);
     break;
-  case SDL_FINGERDOWN: viewer_pinch(v, 0); break;
-  case SDL_MULTIGESTURE:
-    if (event->mgesture.numFingers == 2) viewer_pinch(v, event->mgesture.dDist);
-    break;
   case SDL_DROPFILE:
     if (viewer_is_covered(v)) viewer_key(v, SIDE_KEY_ESCAPE, false, false);
     player_open_file(v->player, event->drop.file);

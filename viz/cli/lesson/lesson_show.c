@@ -265,7 +265,7 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
   if (show->scene == SCENE_WARP) status = print_warp(show, io, error);
   for (int k = 0; k < s->n_runs && !status; k++) {
     const bool grid = has_grid(show);
-    const bool events = show->scene == SCENE_TIMELINE || show->scene == SCENE_CODE;
+    const bool events = show->scene == SCENE_TIME || show->scene == SCENE_CODE;
     if (k > 0 && (grid || events)) fputc('\n', io->out);
     if (grid) print_grid(&s->runs[k], show, io);
     if (events) print_events(&s->runs[k], show, io);

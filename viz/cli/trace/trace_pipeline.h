@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "viz/scene/pipeline.h"
+#include "sim/time/recorded.h"
 
 /* A cycle is a microsecond. A lane for the tensor cores, which are drawn at peak rate, each warpgroup, and each
  * slot. */

@@ -242,7 +242,7 @@ export class Viewer {
     document.getElementById('poster')?.remove()
     document.documentElement.classList.remove('linked')
     requestAnimationFrame(() => performance.mark('first-picture'))
-    if (!this.options.bundles && (!this.options.isEmbedded || /scene=(pipeline|zoom)/.test(this.state()))) this.whole = this.later().catch(() => {}) // its scenes then say what is missing
+    if (!this.options.bundles && (!this.options.isEmbedded || /scene=(time|timeline|pipeline)/.test(this.state()))) this.whole = this.later().catch(() => {}) // its scenes then say what is missing
   }
 
   // Recorded runs, for two scenes of all: after the first picture. A problem has them from when it is opened.

@@ -1,23 +1,23 @@
-/* The model of CTAs in time: what the lanes hold adds up to what `sim --json` counts, nothing runs before what it
- * needs, CTAs are dealt out as a slot-by-slot simulation deals them. */
+/* The model of a CTA in time: what the lanes hold adds up to what `sim --json` counts, and nothing runs before what it
+ * needs. What Time draws of it, and of a recording: what is idle lies between the products. */
 #define _DEFAULT_SOURCE
 #include <jansson.h>
 
 #include "tests/support/test.h"
-#include "tests/support/alloc_fail.h"
 #include "tests/support/implied.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch.h"
 #include "viz/request/request.h"
-#include "viz/scene/timeline.h"
+#include "sim/time/spans.h"
+#include "viz/scene/time_lanes.h"
 
 enum { BARS_MAX = 1 << 16 };
 
 static ProgramRun run;
 static Stage stage;
 static Snapshot now;
-static Timeline timeline;
-static TimelineBar bars[BARS_MAX];
+static SpanModel timeline;
+static CtaSpan bars[BARS_MAX];
 
 static void open_state(const char *line) {
   Request request = {0};
@@ -25,14 +25,12 @@ static void open_state(const char *line) {
   if (request_read(&request, line, false, &error) || request_stage(&request, false, 0, &stage, &error))
     fail_msg("%s", error.message);
   stage_snapshot(&stage, 0, &now);
-  timeline_make(&timeline, &now);
-  if (!timeline.is_known) fail_msg("%s: %s", line, timeline.why_not);
+  Simulation head;
+  if (simulate(&head, &now.problem, now.schedule, &error)) fail_msg("%s: %s", line, error.message);
+  span_model(&timeline, &head, &now.gpu);
 }
 
-static void close_state(void) {
-  timeline_free(&timeline);
-  stage_free(&stage);
-}
+static void close_state(void) { stage_free(&stage); }
 
 static const char *const STATES[] = {
     "algorithm=fa2 N=64 d=16 block=8 causal=1 gpu=tiny",
@@ -44,11 +42,15 @@ static const char *const STATES[] = {
     "algorithm=fa3 N=200 d=24 block-q=15 block-k=24 window=50 gpu=h200 heads=3 batch=2"};
 enum { N_STATES = sizeof STATES / sizeof *STATES };
 
-static int bars_of(int kernel, int64_t outer, double *end) {
-  const int n = timeline_bars(&timeline, kernel, outer, 0, INFINITY, bars, BARS_MAX, end);
+static int bars_of(int pass, int64_t cta, double *end) {
+  const int n = cta_spans(&timeline, pass, cta, bars, BARS_MAX);
   assert_true(n < BARS_MAX);
+  *end = 0;
+  for (int k = 0; k < n; k++) *end = fmax(*end, bars[k].end);
   return n;
 }
+
+static int n_passes(void) { return timeline.schedule->whole_head ? 1 : timeline.schedule->n_passes; }
 
 /* All CTAs of a head together: time in a lane times its rate is what sim counts for one head. */
 TEST(test_lanes_hold_all_the_work) {
@@ -57,16 +59,16 @@ TEST(test_lanes_hold_all_the_work) {
     snprintf(arguments + strlen(arguments), sizeof arguments - strlen(arguments),
              "%s' --batch 1 --heads 1 --kv-heads 1", STATES[s]);
     open_state(STATES[s]);
-    if (timeline.in_steps) { /* counted by the events below */
+    if (*timeline.why_steps) { /* counted by the events below */
       close_state();
       continue;
     }
     program_run(&run, arguments);
     json_t *d = json_loads(run.out, 0, NULL), *result = json_array_get(json_object_get(d, "runs"), 0);
     assert_non_null(result);
-    double lanes[TIMELINE_LANES] = {0}, end;
-    for (int k = 0; k < timeline.n_kernels; k++)
-      for (int64_t outer = 0; outer < timeline_ctas_of_head(&timeline, k); outer++)
+    double lanes[SPAN_LANES] = {0}, end;
+    for (int k = 0; k < n_passes(); k++)
+      for (int64_t outer = 0; outer < place_n_ctas(timeline.schedule, &timeline.plan, k); outer++)
         for (int n = bars_of(k, outer, &end), b = 0; b < n; b++) lanes[bars[b].lane] += bars[b].end - bars[b].start;
     const double bytes = json_number_value(json_object_get(json_object_get(result, "traffic"), "total_bytes")),
                  flops = json_number_value(json_object_get(result, "flops"));
@@ -79,7 +81,7 @@ TEST(test_lanes_hold_all_the_work) {
   }
 }
 
-static double end_of(int n, int64_t i, int64_t j, TimelineLane lane, int kind, int tensor) {
+static double end_of(int n, int64_t i, int64_t j, SpanLane lane, int kind, int tensor) {
   double end = 0;
   for (int b = 0; b < n; b++)
     if (bars[b].lane == lane && bars[b].kind == kind && (lane != LANE_LOAD || bars[b].tensor == tensor) &&
@@ -94,11 +96,10 @@ TEST(test_nothing_runs_too_early) {
   for (int s = 0; s < 2; s++) {
     open_state(STATES[s]);
     for (int64_t i = 0; i < now.grid.T_r; i++) {
-      double end, lane_end[TIMELINE_LANES] = {0}, S_end = 0;
+      double end, lane_end[SPAN_LANES] = {0}, S_end = 0;
       const int n = bars_of(0, i, &end);
-      assert_true(fabs(end - timeline_duration(&timeline, 0, i)) <= 1e-12 * end);
       for (int b = 0; b < n; b++) {
-        const TimelineBar *bar = &bars[b];
+        const CtaSpan *bar = &bars[b];
         assert_true(bar->start >= lane_end[bar->lane] && bar->end > bar->start && bar->end <= end);
         lane_end[bar->lane] = bar->end;
         if (bar->kind == EVENT_PRODUCT) {
@@ -127,14 +128,13 @@ TEST(test_nothing_runs_too_early) {
 TEST(test_one_tile_by_hand) {
   double end;
   open_state("algorithm=fa2 N=8 d=16 block=8 gpu=tiny");
-  assert_int_equal(timeline.kernels[0].launch.occupancy.ctas_per_sm, 1);
+  assert_int_equal(timeline.ctas_per_sm, 1);
   assert_int_equal(bars_of(0, 0, &end), 7);
   assert_true(fabs(end - (512 / 12e6 + 2 * 2048 / 512e6 + 64 / 1e6 + 256 / 12e6)) < 1e-12);
-  assert_true(fabs(timeline.end - end) < 1e-15);
   close_state();
 }
 
-static double start_of(int n, int64_t j, TimelineLane lane, int tensor, int nth) {
+static double start_of(int n, int64_t j, SpanLane lane, int tensor, int nth) {
   for (int b = 0; b < n; b++)
     if (bars[b].lane == lane && bars[b].tensor == tensor && bars[b].j == j && nth-- == 0) return bars[b].start;
   fail_msg("there is no such bar");
@@ -154,7 +154,7 @@ TEST(test_a_launch_by_hand) {
   assert_int_equal(n, 1 + 2 * 8 + 1);
   const struct {
     int64_t j;
-    TimelineLane lane;
+    SpanLane lane;
     int tensor, nth;
     double start;
   } BARS[] = {{1, LANE_LOAD, IMPLIED_K, 0, 3 * load},
@@ -211,13 +211,6 @@ TEST(test_products_beside_the_softmax) {
     assert_true(start_of(n, j + 1, LANE_PRODUCT, IMPLIED_S, 0) < end_of(n, -1, j, LANE_SOFTMAX, EVENT_ACCUMULATE, 0) &&
                 start_of(n, j, LANE_PRODUCT, IMPLIED_O, 0) >=
                     end_of(n, -1, j + 1, LANE_PRODUCT, EVENT_PRODUCT, IMPLIED_S) - 1e-15);
-  for (int b = 0; b < n; b++) { /* when the event of a bar is over: that of its last bar */
-    stage_snapshot(&stage, bars[b].step + 1, &now);
-    double last = 0;
-    for (int other = 0; other < n; other++)
-      if (bars[other].step == bars[b].step) last = fmax(last, bars[other].end);
-    assert_true(timeline_now(&timeline, &now).time >= last);
-  }
   close_state();
   open_launched("  share K_j, V_j by 2\n", "N=16 seq-len-k=8 d=16 block=8 gpu=tiny");
   bars_of(0, 0, &end); /* Q, half of K, and half of V under S */
@@ -225,169 +218,129 @@ TEST(test_products_beside_the_softmax) {
   close_state();
 }
 
-/* Without L2 each event but a skip takes one step, and CTAs of a causal head are as long as they have such events. */
+/* Without L2 each event but a skip takes one step, one after the other. */
 TEST(test_steps) {
   open_state(STATES[5]);
-  assert_true(timeline.in_steps);
   assert_non_null(strstr(timeline.why_steps, "paper has no L2"));
   Cursor cursor = {0};
   Event e;
-  double events[8] = {0};
-  while (schedule_next(stage.run.schedule, &stage.run.plan, &cursor, &e)) {
-    TimelineMoment m;
-    stage_snapshot(&stage, cursor.step, &now);
-    events[e.i] += e.kind != EVENT_SKIP;
-    m = timeline_now(&timeline, &now);
-    assert_int_equal(m.outer, e.i);
-    assert_int_equal(m.piece.row_block, e.i);
-    assert_true(m.time == events[e.i]);
-    assert_int_equal(timeline.pieces[m.at].number, timeline_number(&timeline, 0, e.i));
-  }
+  double events[8] = {0}, end;
+  while (schedule_next(stage.run.schedule, &stage.run.plan, &cursor, &e)) events[e.i] += e.kind != EVENT_SKIP;
   for (int64_t i = 0; i < 8; i++) {
-    assert_true(timeline_duration(&timeline, 0, i) == events[i]);
+    assert_true(bars_of(0, i, &end) == events[i] && end == events[i]);
     if (i > 0) assert_true(events[i] > events[i - 1]);
   }
-  close_state();
-}
-
-/* Slot by slot: the next CTA goes to the slot that is free first. And the numbers of the launch: waves, and every CTA
- * once. */
-TEST(test_dealing_out) {
-  static double free_at[1 << 14];
-  for (int s = 0; s < N_STATES; s++) {
-    open_state(STATES[s]);
-    double start = 0, busy = 0;
-    int64_t at = 0;
-    for (int k = 0; k < timeline.n_kernels; k++) {
-      const TimelineKernel *kernel = &timeline.kernels[k];
-      const Launch *l = &kernel->launch;
-      double end = start;
-      assert_true(l->n_slots < 1 << 14);
-      assert_int_equal(kernel->n_pieces,
-                       (int64_t)now.launched.batch * now.launched.heads * timeline_ctas_of_head(&timeline, k));
-      assert_int_equal(l->n_waves, (kernel->n_pieces + l->n_slots - 1) / l->n_slots);
-      for (int64_t slot = 0; slot < l->n_slots; slot++) free_at[slot] = start;
-      for (int64_t n = 0; n < kernel->n_pieces; n++, at++) {
-        const TimelinePiece *piece = &timeline.pieces[at];
-        int64_t first = 0;
-        for (int64_t slot = 1; slot < l->n_slots; slot++)
-          if (free_at[slot] < free_at[first]) first = slot;
-        assert_true(piece->start == free_at[first] && piece->slot == first && piece->number == n);
-        free_at[first] = piece->end;
-        busy += piece->end - piece->start;
-        end = fmax(end, piece->end);
-      }
-      assert_true(kernel->start == start && kernel->end == end);
-      start = end;
-    }
-    assert_int_equal(at, timeline.n_pieces);
-    assert_true(fabs(timeline.busy - busy) < 1e-9 * busy && timeline_use(&timeline) > 0 &&
-                timeline_use(&timeline) <= 1 + 1e-12);
-    /* No faster than the peak rates allow the whole launch. */
-    Problem whole = now.problem;
-    Simulation all;
-    whole.shape = now.launched;
-    assert_int_equal(simulate(&all, &whole, stage.run.schedule, NULL), STATUS_OK);
-    simulation_time(&all, &now.gpu);
-    if (!timeline.in_steps)
-      for (int part = TIME_L2; part < TIME_PART_COUNT; part++)
-        if (part != TIME_SRAM) assert_true(timeline.end >= all.timing.floor.part_s[part] * (1 - 1e-9));
-    close_state();
-  }
-}
-
-/* The first `key` of `sim --json`. */
-static double of_sim(const char *options, const char *key) {
-  char command[256], quoted[64];
-  snprintf(command, sizeof command, "sim %s --json", options);
-  snprintf(quoted, sizeof quoted, "\"%s\": ", key);
-  program_run(&run, command);
-  if (run.exit_status != 0) fail_msg("%s: %s", command, run.err);
-  return strtod(strstr(run.out, quoted) + strlen(quoted), NULL);
-}
-
-/* All CTAs take what sim predicts of the launch, to the last digit; where nothing is predicted, never less than its
- * bound. Of a launch whose first CTAs are not dealt out, those that are drawn take their part. */
-TEST(test_time_is_that_of_sim) {
-  static const struct {
-    const char *state, *options;
-    bool predicted, all_drawn;
-  } ASKED[] = {
-      {"algorithm=fa2 N=4096 d=128 heads=16 gpu=h200 kernel=fa2-sm90",
-       "-N 4096 -d 128 --heads 16 --gpu h200 --kernel fa2-sm90", true, true},
-      {"algorithm=fa2 N=2048 d=64 heads=8 causal=1 gpu=h100-sxm kernel=cudnn-sm90",
-       "-N 2048 -d 64 --heads 8 --causal --gpu h100-sxm --kernel cudnn-sm90", true, true},
-      {"algorithm=fa2 N=8192 d=128 heads=2048 gpu=h200 kernel=fa2-sm90",
-       "-N 8192 -d 128 --heads 2048 --gpu h200 --kernel fa2-sm90", true, false},
-      {"algorithm=fa2 N=4096 d=128 block=128 heads=16 gpu=a100-80gb",
-       "-N 4096 -d 128 --block 128 --heads 16 --gpu a100-80gb --algorithm fa2", false, true},
-      {"algorithm=standard N=1024 d=64 heads=64 gpu=rtx4090",
-       "-N 1024 -d 64 --heads 64 --gpu rtx4090 --algorithm standard", false, true},
-  };
-  for (size_t k = 0; k < sizeof ASKED / sizeof *ASKED; k++) {
-    const double least = of_sim(ASKED[k].options, "least_s"), predicted = of_sim(ASKED[k].options, "predicted_s");
-    open_state(ASKED[k].state);
-    assert_true(!timeline.in_steps && timeline.least_s == least);
-    if (ASKED[k].predicted) {
-      assert_true(predicted > 0 && timeline.predicted_s == predicted && timeline.whole_s == predicted);
-    } else {
-      assert_true(timeline.predicted_s == 0 && timeline.whole_s >= least);
-    }
-    const double drawn = (double)timeline.n_pieces / (double)timeline.kernels[0].launch.n_pieces;
-    if (ASKED[k].all_drawn)
-      assert_true(fabs(timeline.end - timeline.whole_s) <= 1e-12 * timeline.end);
-    else
-      assert_true(drawn < 1 && fabs(timeline.end / timeline.whole_s - drawn) < 0.01);
-    close_state();
-  }
-}
-
-/* Long heads: CTAs between the samples are as long as they are when walked; a launch too large is shown from the end.
- */
-TEST(test_long) {
-  double end;
-  open_state("algorithm=fa2 N=65536 d=128 block=64 causal=1 gpu=h200 heads=128");
-  assert_true(timeline.kernels[0].n_samples < 1024);
-  assert_int_equal(timeline.kernels[0].launch.n_pieces, 131072);
-  assert_int_equal(timeline.n_pieces, TIMELINE_PIECES_MAX);
-  assert_int_equal(timeline.kernels[0].first_number, 131072 - TIMELINE_PIECES_MAX);
-  for (int64_t i = 0; i < 1024; i += 31) {
-    bars_of(0, i, &end);
-    assert_true(fabs(timeline_duration(&timeline, 0, i) - end) < 1e-6 * end);
-  }
-  stage_snapshot(&stage, stage.n_steps / 2, &now);
-  const TimelineMoment m = timeline_now(&timeline, &now);
-  assert_int_equal(m.outer, now.event.i);
-  assert_int_equal(m.at, -1); /* the first head is not among the last CTAs */
-  close_state();
-  open_state("algorithm=fa2 N=16M d=128 block=64 gpu=h200"); /* beyond what is walked: on a straight line */
-  const double per_tile = timeline_duration(&timeline, 0, 5) / (double)now.grid.T_c;
-  assert_true(per_tile > 64 * 256 * 2 / timeline.bytes_per_s * 0.99 && isfinite(per_tile));
   close_state();
 }
 
 /* What does not fit the machine is shown all the same, and says so. */
 TEST(test_too_large_tiles) {
   open_state("algorithm=fa2 N=4096 d=128 block=512 gpu=h200 kernel=fa2_tensor");
-  assert_true(timeline.is_known);
   close_state();
   open_state("algorithm=fa2 N=4096 d=128 block=64 gpu=t4 sram=1M");
-  assert_true(timeline.is_assumed);
-  assert_int_equal(timeline.kernels[0].launch.occupancy.ctas_per_sm, 1);
+  assert_int_equal(timeline.ctas_per_sm, 1);
   close_state();
 }
 
-static Status make_timeline(void *context, Error *error) {
-  Timeline *t = context;
-  timeline_make(t, &now);
-  const Status status = t->is_known ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "%s", t->why_not);
-  timeline_free(t);
-  return status;
+/* ---- What Time draws ---- */
+
+static TimeLanes lanes;
+
+/* What is idle, moment by moment: no bar of the last lane is there. */
+static double idle_by_moments(int moments) {
+  int idle = 0;
+  for (int k = 0; k < moments; k++) {
+    const double at = lanes.from + (lanes.to - lanes.from) * (k + 0.5) / moments;
+    bool busy = false;
+    for (int b = 0; b < lanes.n_bars; b++)
+      busy |= lanes.bars[b].lane == lanes.n_lanes - 1 && lanes.bars[b].begin <= at && at < lanes.bars[b].end;
+    idle += !busy;
+  }
+  return (double)idle / moments;
 }
 
-TEST(test_out_of_memory) {
-  open_state(STATES[0]);
-  timeline_free(&timeline);
-  assert_true(alloc_fail_each(make_timeline, &timeline) >= 2);
+static void check_lanes(const char *line) {
+  double end[TIME_LANES];
+  for (int k = 0; k < TIME_LANES; k++) end[k] = lanes.from;
+  assert_true(lanes.n_bars > 0 && lanes.n_lanes <= TIME_LANES && lanes.to > lanes.from);
+  assert_true(lanes.at >= lanes.from && lanes.at <= lanes.to);
+  for (int b = 0; b < lanes.n_bars; b++) {
+    const TimeBar *bar = &lanes.bars[b];
+    assert_true(bar->begin >= lanes.from && bar->end <= lanes.to && bar->end > bar->begin);
+    if (bar->begin < end[bar->lane] - 1e-12 * lanes.to) fail_msg("%s: two at once in lane %d", line, bar->lane);
+    end[bar->lane] = bar->end;
+  }
+  if (lanes.idle >= 0 && fabs(lanes.idle - idle_by_moments(2500)) > 8e-3)
+    fail_msg("%s: %g idle, in the picture %g", line, lanes.idle, idle_by_moments(2500));
+}
+
+/* Every program at every tenth of its run: within what is drawn nothing overlaps, and idle = gaps. */
+TEST(test_idle_is_what_is_between) {
+  for (int p = 0; p < N_PROGRAMS; p++)
+    for (int gpu = 0; gpu < 2; gpu++) {
+      char line[128];
+      snprintf(line, sizeof line, "algorithm=%s N=256 d=32 block=32 causal=1 gpu=%s", SCHEDULES[p]->name,
+               gpu ? "h100-sxm" : "paper");
+      open_state(line);
+      for (uint64_t k = 0; k <= 10; k++) {
+        stage_snapshot(&stage, k * stage.n_steps / 10, &now);
+        time_lanes(&now, 1 + (int)(k % 2), (double)(k % 3) / 3, &lanes);
+        check_lanes(line);
+      }
+      close_state();
+    }
+}
+
+/* Of a recording: the two tiles drawn are idle as long as the design counted in the file, and the others near it. A
+ * recording opens for its kernel, d and GPU alone. */
+TEST(test_recorded_lanes) {
+  static const struct {
+    const char *state;
+    double idle; /* percent; 0: it is modelled */
+    TimeIdle why;
+  } ROWS[] = {{"algorithm=fa2 kernel=fa3_overlap N=4096 d=128 gpu=h100-sxm heads=16", 35.7, IDLE_ALL_SOFTMAX},
+              {"algorithm=fa3 N=4096 d=128 block=128 gpu=h100-sxm heads=16", 35.7, IDLE_ALL_SOFTMAX},
+              {"algorithm=fa2 kernel=fa3_overlap N=4096 d=64 gpu=h100-sxm heads=16", 54, IDLE_ALL_SOFTMAX},
+              {"algorithm=fa2 kernel=fa2_async N=4096 d=128 gpu=h100-sxm heads=16", 37.0, IDLE_ALL_SOFTMAX},
+              {"algorithm=fa2 kernel=fa3_overlap N=4096 d=128 gpu=h200 heads=16", 0, 0},
+              {"algorithm=fa2 kernel=fa2_tensor N=4096 d=128 gpu=h100-sxm heads=16", 0, 0},
+              {"algorithm=fa2 N=4096 d=128 block=64 gpu=h100-sxm heads=16", 0, 0},
+              {"algorithm=fa3 N=4096 d=96 block=64 gpu=h100-sxm heads=16", 0, 0}};
+  for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++) {
+    open_state(ROWS[r].state);
+    double before = 0;
+    for (uint64_t k = 0; k <= 8; k++) {
+      stage_snapshot(&stage, k * stage.n_steps / 8, &now);
+      time_lanes(&now, 2, 1, &lanes);
+      check_lanes(ROWS[r].state);
+      assert_true(lanes.is_recorded == (ROWS[r].idle > 0) && !!strstr(lanes.note, "H100, d = ") == lanes.is_recorded);
+      if (!lanes.is_recorded) continue;
+      if (fabs(100 * lanes.idle - ROWS[r].idle) > (r < 2 ? 0.05 : 0.6) || lanes.why != ROWS[r].why)
+        fail_msg("%s: %g, %d", ROWS[r].state, 100 * lanes.idle, (int)lanes.why);
+      assert_true(lanes.at > before);
+      before = lanes.at;
+    }
+    close_state();
+  }
+}
+
+/* The line stands on the present event's work, in a still picture at its end, and goes on between. */
+TEST(test_line_is_on_its_work) {
+  int n_seen = 0;
+  open_state("algorithm=fa2 N=2048 d=64 block=64 gpu=h100-sxm");
+  for (uint64_t step = 101; step < 200; step++) {
+    stage_snapshot(&stage, step, &now);
+    if (now.event.kind != EVENT_PRODUCT && now.event.kind != EVENT_ACCUMULATE) continue;
+    double before = 0;
+    for (int f = 1; f <= 4; f++, n_seen++) {
+      bool on_work = false;
+      time_lanes(&now, 2, f / 4.0, &lanes);
+      for (int b = 0; b < lanes.n_bars; b++)
+        on_work |= lanes.bars[b].op == now.event.op && lanes.at >= lanes.bars[b].begin && lanes.at <= lanes.bars[b].end;
+      assert_true(on_work && lanes.at > before);
+      before = lanes.at;
+    }
+  }
+  assert_true(n_seen > 100);
   close_state();
 }

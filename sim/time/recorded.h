@@ -6,8 +6,8 @@
  *
  * A file is lines `role,tile,id,cycles` under a comment that ends in `kernel NAME heads H N N d D causal C`; see
  * assets/counters/h100/pipeline. What the ids mean: StampId of kernels/lib/rung.h. */
-#ifndef TILEWALK_VIZ_SCENE_PIPELINE_H
-#define TILEWALK_VIZ_SCENE_PIPELINE_H
+#ifndef TILEWALK_SIM_TIME_RECORDED_H
+#define TILEWALK_SIM_TIME_RECORDED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +31,6 @@ typedef enum { PHASE_PRODUCTS = 0, PHASE_SOFTMAX, PHASE_ROUND, PHASE_WAIT, PHASE
 typedef struct {
   const char *name, *group;    /* of the kernel; of what a role is: "Warpgroup", "CTA" */
   const char *slots[2];        /* what the ring's slots hold in turn */
-  int slots_there[2];          /* the id by which it is there; the group's first */
   double rate;                 /* of its tensor core instruction, as a part of the peak */
   int rows, keys_64, keys_128; /* of a product of a group: rows, and keys at d = 64 and 128 (backward: turned round) */
   struct {
@@ -65,23 +64,14 @@ typedef struct {
   int64_t end;                                                          /* of the last stamp, or product */
   /* What follows. */
   int n_spans, n_tensor;
-  PipelineSpan spans[PIPELINE_SPANS_MAX];          /* of the warpgroups, by group, then time */
-  PipelineSpan tensor[PIPELINE_SPANS_MAX];         /* at peak rate, by time */
-  int64_t product_cycles;                          /* of a tile of a group: all products */
-  double idle;                                     /* part of the steady time without products */
-  double in_softmax[PIPELINE_GROUPS_MAX + 1];      /* part of it by the number of groups between S and rounded P */
-  double idle_in_softmax[PIPELINE_GROUPS_MAX + 1]; /* the same, of the time without products: they sum to idle */
-  int64_t median_tile;                             /* cycles from one K to the next, of the last group */
-  /* From the first row block to the second: products at peak rate, idle between the tiles; the rest is the seam. 0:
-   * there is one block. */
-  int64_t block_cycles, block_products, block_idle;
+  PipelineSpan spans[PIPELINE_SPANS_MAX];  /* of the warpgroups, by group, then time */
+  PipelineSpan tensor[PIPELINE_SPANS_MAX]; /* at peak rate, by time */
+  int64_t product_cycles;                  /* of a tile of a group: all products */
+  double idle;                             /* part of the steady time without products */
+  int64_t median_tile;                     /* cycles from one K to the next, of the last group */
 } Pipeline;
 
 /* Heap memory, freed by free(). NULL with *error, which names the line. */
 Pipeline *pipeline_read(const char *text, size_t length, const char *name, Error *error);
-
-/* What is in a slot of the ring at a moment. */
-typedef enum { SLOT_EMPTY = 0, SLOT_LOADING, SLOT_FULL } PipelineSlot;
-PipelineSlot pipeline_slot(const Pipeline *pipeline, int slot, int64_t at);
 
 #endif

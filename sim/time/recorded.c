@@ -1,4 +1,4 @@
-#include "viz/scene/pipeline.h"
+#include "sim/time/recorded.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@ static const PipelineKernel KERNELS[] = {
     {.name = "fa3_overlap",
      .group = "Warpgroup",
      .slots = {"K tile", "V tile"},
-     .slots_there = {1, 7},
      .rate = 1,
      .rows = 64,
      .keys_64 = 128,
@@ -31,7 +30,6 @@ static const PipelineKernel KERNELS[] = {
     {.name = "fa2_wgmma",
      .group = "Warpgroup",
      .slots = {"K tile", "V tile"},
-     .slots_there = {1, 8},
      .rate = 1,
      .rows = 64,
      .keys_64 = 128,
@@ -60,7 +58,6 @@ static const PipelineKernel KERNELS[] = {
     {.name = "fa3_backward",
      .group = "Warpgroup",
      .slots = {"dO tile", "Q tile"},
-     .slots_there = {3, 1},
      .rate = 1,
      .rows = 64,
      .keys_64 = 128,
@@ -223,28 +220,6 @@ static void steady(const Pipeline *p, int64_t *from, int64_t *to) {
   *to = end - begin > 1 ? p->stamps[g][end - 1][1] : p->end;
 }
 
-/* The part of the time with n groups between S and rounded P; spans are by group, then time. */
-static void find_softmax(Pipeline *p, int64_t from, int64_t to) {
-  enum { SAMPLES = 4096 };
-  int at_span[PIPELINE_GROUPS_MAX] = {0}, tensor = 0;
-  for (int g = 0; g < p->n_groups; g++)
-    while (at_span[g] < p->n_spans && p->spans[at_span[g]].group < g) at_span[g]++;
-  for (int k = 0; k < SAMPLES && to > from; k++) {
-    const int64_t at = from + (to - from) * k / SAMPLES;
-    int in = 0;
-    for (int g = 0; g < p->n_groups; g++) {
-      int *s = &at_span[g];
-      while (*s < p->n_spans && p->spans[*s].group == g && p->spans[*s].end <= at) (*s)++;
-      const PipelineSpan *span = &p->spans[*s];
-      in += *s < p->n_spans && span->group == g && span->begin <= at &&
-            (span->phase == PHASE_SOFTMAX || span->phase == PHASE_ROUND);
-    }
-    while (tensor < p->n_tensor && p->tensor[tensor].end <= at) tensor++;
-    p->in_softmax[in] += 1.0 / SAMPLES;
-    if (tensor == p->n_tensor || p->tensor[tensor].begin > at) p->idle_in_softmax[in] += 1.0 / SAMPLES;
-  }
-}
-
 static int by_size(const void *a, const void *b) {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
@@ -255,20 +230,12 @@ static void find_sums(Pipeline *p) {
   int n = 0;
   steady(p, &from, &to);
   if (to > from) p->idle = 1 - (double)busy_between(p, from, to) / (double)(to - from);
-  find_softmax(p, from, to);
   const int g = p->n_groups;
   for (int t = 0; t + 1 < p->n_tiles[g]; t++)
     if (!is_first_of_block(p, g, t) && !is_first_of_block(p, g, t + 1))
       tiles[n++] = p->stamps[g][t + 1][1] - p->stamps[g][t][1];
   qsort(tiles, (size_t)n, sizeof *tiles, by_size);
   p->median_tile = n ? tiles[n / 2] : 0;
-  int begin, end;
-  longest_block(p, 1, &begin, &end);
-  if (end == p->n_tiles[1]) return;
-  p->block_cycles = p->stamps[1][end][4] - p->stamps[1][begin][4];
-  p->block_products = busy_between(p, p->stamps[1][begin][4], p->stamps[1][end][4]);
-  from = p->stamps[g][begin + 1 < p->n_tiles[g] ? begin + 1 : begin][1];
-  p->block_idle = to - from - busy_between(p, from, to);
 }
 
 Pipeline *pipeline_read(const char *text, size_t length, const char *name, Error *error) {
@@ -306,22 +273,4 @@ Pipeline *pipeline_read(const char *text, size_t length, const char *name, Error
   if (p->n_tensor && p->tensor[p->n_tensor - 1].end > p->end) p->end = p->tensor[p->n_tensor - 1].end;
   find_sums(p);
   return p;
-}
-
-/* K of tile t lies in slot 2 t, V in slot 2 t + 1, modulo four (backward: dO and Q). */
-PipelineSlot pipeline_slot(const Pipeline *p, int slot, int64_t at) {
-  const int is_V = slot % 2;
-  for (int t = slot / 2; t < p->n_tiles[0]; t += PIPELINE_SLOTS / 2) {
-    const int64_t issued = p->stamps[0][t][2 * is_V + 1],
-                  next = t + 2 < p->n_tiles[0] ? p->stamps[0][t + 2][2 * is_V + 1] : INT64_MAX;
-    if (issued < 0 || at < issued) return SLOT_EMPTY;
-    if (at >= next) continue;
-    int64_t there = INT64_MAX; /* when the first warpgroup had it; of V it is not stamped: its products are issued */
-    for (int g = 1; g <= p->n_groups; g++) {
-      const int64_t has = t < p->n_tiles[g] ? p->stamps[g][t][p->kernel->slots_there[is_V]] : -1;
-      if (has >= 0 && has < there) there = has;
-    }
-    return at < there ? SLOT_LOADING : SLOT_FULL;
-  }
-  return SLOT_EMPTY;
 }
