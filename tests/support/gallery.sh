@@ -13,8 +13,10 @@ export TILEWALK_ASSETS=assets
 if [ "${1:-}" != --check ] && [ -n "${BUILD:-}" ]; then
   "$BUILD/tests/picture_scenes" $folder/scenes.png
   "$BUILD/tests/picture_lesson" $folder/lesson.png
-  "$tilewalk" render --algorithm standard,fa2 -N 1K -d 64 --block 128 --frames 0:544:4 --frame-ms 148 --size 1056x594 \
-    -o $folder/moving.webp
+  for film in light:moving dark:moving-dark; do
+    "$tilewalk" render --algorithm standard,fa2 -N 1K -d 64 --block 128 --frames 0:544:4 --frame-ms 148 --size 1056x594 \
+      --theme ${film%%:*} -o $folder/${film#*:}.webp
+  done
 fi
 
 # picture NAME 'WHAT IT SHOWS' WORDS...: one entry.

@@ -10,8 +10,7 @@ A page's source begins with lines "key: value" up to an empty one; the rest is i
     inline               "styles": they stand in the page, which then paints after one request
     engine               "no": it loads no program, and may not
 
-@BRAND@, @ROOMS@ and @THEME@ are what every header has; @STANDARD@ and @FUSED@ the machines of front.py; @POSTER@ the first
-picture of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it; @LESSONS@
+@BRAND@, @ROOMS@ and @THEME@ are what every header has; @PILES@ the picture of the front page; @POSTER@ the first picture of See, with @WHAT@, @WHY@, @MOVED@, @WHOLE@, @CHIP@ and @SIZE@ the words around it; @LESSONS@
 the list of them (learn.py).
 """
 import base64
@@ -21,17 +20,17 @@ import pathlib
 import re
 import sys
 
-import front
 import poster
 
 PAGES = pathlib.Path(__file__).parent / 'page'
-ROOMS = {'see.html': 'See', 'lessons.html': 'Learn', 'workbench.html': 'Write', 'measure.html': 'Measure'}
+ROOMS = {'see.html': 'See', 'lessons.html': 'Learn', 'workbench.html': 'Write', 'kernel.html': 'Your kernel'}
 BRAND = ('<svg viewBox="0 0 24 24" aria-hidden="true"><rect width="11" height="11" rx="2" fill="#0072b2"/><rect x="13" width="11" height="11" rx="2" fill="#e69f00"/>'
          '<rect y="13" width="11" height="11" rx="2" fill="#7cbbe6"/><rect x="13" y="13" width="11" height="11" rx="2" fill="#c9cdd3"/></svg><b>Tilewalk</b>')
 THEME = ('<button type="button" id="theme" class="plain" aria-label="Light or dark" title="Light or dark (t)"><svg viewBox="0 0 24 24" aria-hidden="true">'
          '<circle cx="12" cy="12" r="9"/><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor"/></svg></button>')
 POSTERS = {'large': (1770, 780), 'middle': (1214, 475), 'narrow': (390, 505)}  # the picture's box at 1920, 1366 and 390
-PREVIEW = 'Two machines over one link: standard attention fills slow memory with a table of scores, FlashAttention-2 never stores it.'
+PILES = 'algorithm=standard,fa2 N=1024 d=64 block=128 scene=piles step=544', {'large': (1056, 594), 'narrow': (350, 480)}
+PREVIEW = 'Standard attention carries every score out and back; FlashAttention-2 carries none and moves 3.8 times less.'
 
 
 def digest(text):
@@ -71,11 +70,12 @@ def main():
     places = {'ROOMS': '<nav aria-label="Rooms">' + ' '.join(f'<a href="{to}"{" aria-current=" + chr(34) + "page" + chr(34) if to == room else ""}>{text}</a>' for to, text in ROOMS.items()) + '</nav>',
               'BRAND': f'<a class="brand" href="./"{" aria-current=" + chr(34) + "page" + chr(34) if page.name == "index.html" else ""}>{BRAND}</a>', 'THEME': THEME}
     style = ''
-    if '@FUSED@' in body:
-        places.update(STANDARD=front.lanes(False), FUSED=front.lanes(True))
+    native = build / 'web_native', build / 'web/assets.bundle'
+    if '@PILES@' in body:
+        places['PILES'], style, _ = poster.posters(*native, *PILES)
     if '@POSTER@' in body:
         first = re.search(r"^const FIRST = '(.*)'$", (PAGES / 'see.js').read_text(encoding='utf-8'), flags=re.M)[1]
-        places['POSTER'], style, said = poster.posters(build / 'web_native', build / 'web/assets.bundle', first, POSTERS)
+        places['POSTER'], style, said = poster.posters(*native, first, POSTERS)
         places.update(WHAT=said['what'], WHY=said['why'], MOVED=said['moved'], WHOLE='of ' + said['whole'], CHIP=said['title'], SIZE=f"N {said['N']}, d {said['d']}")
     if '@LESSONS@' in body:
         listed = build / 'learn/list.txt'

@@ -60,9 +60,9 @@ WEB_READ := $(patsubst lessons/course/%.md,learn-%,$(wildcard lessons/course/[0-
 WEB_LIST := $(if $(wildcard $(WEB_SOURCES)/done),$(BUILD)/learn/list.txt)
 WEB_FONTS := $(patsubst %,$(WEB)/%.woff2,sans sans-bold mono mono-bold)
 WEB_FILES := $(WEB)/tilewalk.wasm $(WEB)/assets.bundle $(WEB)/pipeline.bundle $(WEB)/kernel.wasm $(WEB)/kernel.bundle $(WEB)/kernels.json \
-  $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle $(WEB)/ask.wasm $(WEB)/ask.bundle $(WEB_READ:%=$(WEB)/%.html)) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS)
+  $(if $(wildcard $(WEB_SOURCES)/done),$(WEB)/lessons.wasm $(WEB)/lessons.bundle $(WEB)/ask.wasm $(WEB)/ask.bundle $(WEB_READ:%=$(WEB)/%.html)) $(WEB_PAGE:viz/web/page/%=$(WEB)/%) $(WEB_FONTS) $(WEB)/moving.webp $(WEB)/moving-dark.webp
 
-WEB_MAKERS := $(patsubst %,viz/web/%.py,pages front poster) $(wildcard viz/web/page/*.css) viz/web/page/early.js viz/web/page/see.js
+WEB_MAKERS := $(patsubst %,viz/web/%.py,pages poster) $(wildcard viz/web/page/*.css) viz/web/page/early.js viz/web/page/see.js
 
 # The viewer in one file, which opens without a server.
 WEB_PAGE_ALONE := $(BUILD)/tilewalk.html
@@ -163,6 +163,8 @@ $(WEB)/%.html: viz/web/page/%.html $(WEB_MAKERS) $(BUILD)/web_native $(WEB)/asse
 	@viz/web/pages.py $< $@ $(BUILD) $(WEB_ADDRESS)
 $(WEB)/%: viz/web/page/%
 	@mkdir -p $(@D)
+	@cp $< $@
+$(WEB)/%.webp: assets/pictures/%.webp
 	@cp $< $@
 $(WEB)/%.woff2: viz/web/font.sh
 	@mkdir -p $(@D)
