@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-READS_HASH = {'see.html', 'embed.html', 'lessons.html', 'workbench.html', 'measure.html', 'story.html', 'kernel.html', 'index.html'}
+READS_HASH = {'see.html', 'embed.html', 'lessons.html', 'workbench.html', 'kernel.html', 'index.html'}
 anchors = {}
 
 
@@ -47,7 +47,7 @@ def is_dead(path, link):
         to = to / 'index.html'
     if not to.exists():
         return True
-    if not anchor or to.is_dir() or to.suffix not in ('.md', '.html') or to.name in READS_HASH and '=' not in anchor and to.name != path.name:
+    if not anchor or to.is_dir() or to.suffix not in ('.md', '.html') or to.name in READS_HASH and '=' not in anchor and (to.name != path.name or '%20' in anchor):
         return False
     return '=' not in anchor and anchor not in anchors_of(to)
 

@@ -20,8 +20,8 @@ function check(holds, ...what) {
 function same(got, wanted, what) {
   check(got === wanted, `${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`)
 }
-const PAGES = ['', 'see.html', 'embed.html', 'lessons.html', 'workbench.html', 'story.html', 'kernel.html', 'measure.html', 'embed-example.html']
-const HAS_SCENE = /^(see|embed|lessons|workbench|story|kernel|measure)\.html/
+const PAGES = ['', 'see.html', 'embed.html', 'lessons.html', 'workbench.html', 'kernel.html', 'embed-example.html']
+const HAS_SCENE = /^(see|embed|lessons|workbench|kernel)\.html/
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
 const addressOf = (server, name, line = '') =>
   server.origin + encodeURI(PREFIX) + name + (line ? '#' + line.replaceAll(' ', '&') : '')
@@ -263,7 +263,7 @@ async function touch(world) {
   check((await stateOf(page)).includes('gpu=h200'), 'the list of GPUs:', await stateOf(page))
   // The rooms of the head are behind one button here, and the theme.
   await tap('#rooms')
-  same(await page.value(`[...document.querySelectorAll('#panel a')].map(a => a.textContent + (a.ariaCurrent ?? '')).join()`), 'Seepage,Learn,Write,Measure', 'rooms')
+  same(await page.value(`[...document.querySelectorAll('#panel a')].map(a => a.textContent + (a.ariaCurrent ?? '')).join()`), 'Seepage,Learn,Write,Your kernel', 'rooms')
   same(await page.value(`(document.querySelector('#panel .stack button').click(), document.documentElement.dataset.theme)`), 'dark', 'the theme')
   await tap('#panel a[href="workbench.html"]')
   await page.until(`location.pathname.endsWith('/workbench.html') && window.tilewalk`)
@@ -448,7 +448,9 @@ async function exports(world) {
 
 // Walked as a reader would: a wrong letter, a right one, a click on the card, and away.
 async function story(world) {
-  const page = await open(world, '', 'story.html')
+  const page = await world.browser.page()
+  await page.open(addressOf(world.server, 'story.html')) // leads on
+  await page.until('location.pathname.endsWith("/lessons.html") && window.tilewalk')
   const words = () => page.value('document.getElementById("live").textContent')
   const until = async text => { for (let k = 0; k < 2400 && !(await words()).includes(text); k++) await pause(50)
     check((await words()).includes(text), `no '${text}' in`, await words()) }
@@ -460,10 +462,10 @@ async function story(world) {
   await until('2 of 13.')
   await page.press('ArrowDown'); await page.press('Enter'); await page.press('ArrowRight')
   await until('2 of 13.')
-  await page.value('location.hash = "my-kernel"')
+  await page.value('location.hash = "story-my-kernel"')
   await until('1 of 5.')
   await page.press('Escape')
-  await page.until('location.pathname.endsWith("/see.html") && window.tilewalk')
+  await page.until(`!document.getElementById('list').hidden && document.querySelectorAll('#list li').length > 5`)
   return 'why-fast and my-kernel, with answers'
 }
 
@@ -633,14 +635,14 @@ async function records(world) {
   writeFileSync(broken, '{"tilewalk-lessons": 1, "lessons": [')
   const load = async name => {
     const { root } = await page.send('DOM.getDocument')
-    const { nodeId } = await page.send('DOM.querySelector', { nodeId: root.nodeId, selector: '#import' })
+    const { nodeId } = await page.send('DOM.querySelector', { nodeId: root.nodeId, selector: '#load' })
     await page.send('DOM.setFileInputFiles', { nodeId, files: [name] })
   }
   await load(back)
   const listed = await page.until(`document.getElementById('list').innerText.includes('done, 1 of') && document.getElementById('list').innerText`)
   same((listed.match(/done, /g) ?? []).length, 2, 'two lessons are done')
   await load(broken)
-  await page.until(`!document.getElementById('problem').hidden && document.getElementById('problem').textContent.includes('no record of progress')`)
+  await page.until(`!document.getElementById('problem').hidden && document.getElementById('problem').textContent.includes('is none of what is read here')`)
   check((await page.value(`document.getElementById('list').innerText`)).includes('done, 1 of'), 'a damaged file changes nothing')
   // What was handed in is graded, as the terminal grades it.
   await load(join(folder, MACHINE + '-Ada-b-.json'))
@@ -893,8 +895,9 @@ async function front(world) {
 
 // libtilewalk in the page and the program: the same question, the same bytes, in all three forms. QUESTIONS more of them.
 async function questions(world) {
-  const page = await open(world, '', 'measure.html')
-  await page.until(`document.querySelectorAll('#table tbody tr').length > 2`, 60)
+  const page = await world.browser.page()
+  await page.open(addressOf(world.server, 'measure.html') + '#kvcache%20--model%20llama-3-8b%20-N%208192') // leads on
+  await page.until(`location.pathname.endsWith('kernel.html') && document.querySelectorAll('#table tbody tr').length > 2`, 60)
   const counters = 'assets/counters/h200/kernels/first.csv'
   const asked = ['kvcache --model llama-3-8b -N 8192', 'sweep --over block -N 2048 -d 64', 'roofline --gpu h200 --causal', 'advise --gpu a100-80gb -N 4096 -d 64', 'sim -N 1024 -d 64 --gpu h200 --heads 4',
     'check --only P-fa1-traffic', 'gpus', 'algorithms', 'sim -N 0', 'sim --gpu none', 'kvcache --model nobody', 'zork', 'eligible --gpu h200 -d 64 -N 100', 'warp --stride 8']
@@ -913,28 +916,43 @@ async function questions(world) {
       else if (line !== 'zork') check(native.stderr.includes(answers[k].remark.split(';')[0]), line, answers[k].remark, native.stderr)
     })
   }
-  for (const name of ['sweep', 'sim', 'check', 'serve', 'kvcache']) { // each form as it is first shown
-    await page.value(`location.hash = '${name}'`)
-    await page.until(`tilewalk.line.startsWith('${name}') && !document.getElementById('answer').hidden && document.getElementById('words').textContent.length > 100`, 60)
+  await page.until('tilewalk.ready', 60)
+  for (const address of await page.value(`[...document.querySelectorAll('#report a')].map(link => link.getAttribute('href'))`)) { // each example
+    await page.value(`location.hash = ${JSON.stringify(address)}`)
+    await page.until(`document.getElementById('report').dataset.line === ${JSON.stringify(decodeURIComponent(address.slice(1)))} && document.getElementById('words').textContent.length > 100`, 60)
   }
-  // A file that is dropped is asked about.
-  const drop = (name, text) => page.value(`tilewalk.takeFile(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))`)
-  await drop('config.json', JSON.stringify({ model_type: 'llama', hidden_size: 4096, num_attention_heads: 32, num_key_value_heads: 8, num_hidden_layers: 32, torch_dtype: 'bfloat16', max_position_embeddings: 8192 }))
-  await page.until(`location.hash.startsWith('#kvcache') && document.getElementById('words').textContent.includes('128 KiB')`, 60) // 2 x 32 x 8 x 128 x 2
-  await drop('mine.csv', readFileSync(counters, 'utf8').split('\n').slice(0, 14).join('\n') + '\n')
-  await page.until(`location.hash.startsWith('#crosscheck') && document.querySelectorAll('#table tbody tr').length > 12`, 60)
-  await drop('odd.bin', '\u0000\u0001')
-  check((await page.value(`document.querySelector('#note span').textContent`)).startsWith('odd.bin is none of what'), 'what is none of them is said')
   await page.value(`location.hash = encodeURI('sweep -N 0')`)
-  await page.until(`document.querySelector('#note span').textContent.includes('-N') || document.querySelector('#note span').textContent.includes('seq')`)
-  await drop('mine.walk', 'algorithm mine\n')
-  await page.until(`location.pathname.endsWith('workbench.html') && window.tilewalk?.takeProgram && document.getElementById('program').value === 'algorithm mine\\n'`)
-  await page.open(addressOf(world.server, 'measure.html')) // what was handed in goes to the lessons, and is graded there
-  await page.until('window.tilewalk?.takeFile')
-  await drop('handed.csv', `student,lesson,id,answer\nAda,${LESSON},score,0.15\n`)
-  await page.until(`location.pathname.endsWith('lessons.html') && document.querySelector('#list h2')?.textContent === 'handed.csv: 1 of 1 right'`)
+  await page.until(`/-N|seq/.test(document.querySelector('#status.bad')?.textContent)`)
   check(page.errors.length === 0, page.errors)
   return `${asked.length} questions, ${3 * asked.length} answers equal`
+}
+
+// Every kind of file in every room, dropped: it comes to where it is read, or what is read is said.
+async function files(world) {
+  const kernel = readFileSync('viz/web/kernels/sum.cu', 'utf8'), rooms = ['', 'see.html', 'lessons.html', 'workbench.html', 'kernel.html']
+  const ptx = JSON.parse(readFileSync(join(build, 'web/kernels.json'), 'utf8'))['sum.cu'].ptx
+  const config = { model_type: 'llama', hidden_size: 4096, num_attention_heads: 32, num_key_value_heads: 8, num_hidden_layers: 32, torch_dtype: 'bfloat16', max_position_embeddings: 8192 }
+  const KINDS = [
+    ['sum.ptx', ptx, 'kernel.html', `document.getElementById('ptx').value.includes('.entry') && tilewalk.ready`],
+    ['sum.cu', kernel, 'kernel.html', `document.getElementById('ptx').value.includes('.entry') && document.getElementById('source').textContent.includes('__global__') && tilewalk.ready`],
+    ['mine.walk', 'algorithm mine\n', 'workbench.html', `document.getElementById('program').value === 'algorithm mine\\n'`],
+    ['config.json', JSON.stringify(config), 'kernel.html', `document.getElementById('words').textContent.includes('128 KiB')`], // 2 x 32 x 8 x 128 x 2
+    ['mine.csv', readFileSync('assets/counters/h200/kernels/first.csv', 'utf8').split('\n').slice(0, 14).join('\n') + '\n', 'kernel.html', `document.querySelectorAll('#table tbody tr').length > 12`],
+    ['progress.json', '{"tilewalk-lessons": 1, "lessons": {}}', 'lessons.html', `localStorage.getItem('tilewalk' + new URL('.', location.href).pathname + 'lessons.json')?.includes('tilewalk-lessons')`],
+    ['handed.csv', `student,lesson,id,answer\nAda,${LESSON},score,0.15\n`, 'lessons.html', `document.querySelector('#list h2')?.textContent === 'handed.csv: 1 of 1 right'`],
+    ['handed.json', JSON.stringify({ 'tilewalk-answers': 1, student: 'Ada', lesson: LESSON, answers: [] }), 'lessons.html', `document.querySelector('#list h2')?.textContent.startsWith('handed.json') || !document.getElementById('problem').hidden`],
+    ['photo.png', '\u0089PNG\u0000', '', `document.body.innerText.includes('photo.png is none of what is read here')`],
+  ]
+  await Promise.all(rooms.map(async room => { for (const [name, text, to, holds] of KINDS) {
+    const page = await world.browser.page()
+    await page.open(addressOf(world.server, room))
+    await page.until(room ? 'window.tilewalk && tilewalk.ready !== false' : `!document.getElementById('play').hidden`, 60)
+    await page.value(`(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))
+      document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) })()`)
+    await page.until(`location.pathname.endsWith(${JSON.stringify(to || room)}) && (${holds})`, 60).catch(error => { throw new Error(`${name} in ${room || 'front'}: ${error.message}`) })
+    await page.close()
+  } }))
+  return `${rooms.length} rooms, ${KINDS.length} kinds of file`
 }
 
 // ---- where it lies
@@ -1311,8 +1329,8 @@ async function kernels(world) {
   const padded = await ask('transpose.cu', 'transpose_padded')
   same(padded.counted.shared.load.conflicts + padded.banks.length, 0, 'conflicts with padding')
   same(await page.value(`document.querySelectorAll('#tables table').length`), 2, 'tables')
-  check((await page.value(`document.querySelector('#tables tbody td code').textContent`)).length > 5, 'the text of the dearest line')
-  await page.value(`document.querySelector('#tables td button').click()`)
+  check((await page.value(`document.querySelector('#tables code').textContent`)).length > 5, 'the text of the dearest line')
+  await page.value(`document.querySelector('#tables th button').click()`)
   check((await page.value(`(() => { const a = document.getElementById('ptx'); return a.value.slice(a.selectionStart, a.selectionEnd) })()`)).includes('.loc'), 'the line in the PTX')
   const attention = await ask('flash.cu', 'flash')
   same(attention.counted.output.agrees, true, 'O is attention')
@@ -1325,6 +1343,12 @@ async function kernels(world) {
   await page.value('tilewalk.run()')
   check((await page.value(`document.getElementById('verdict').textContent`)).startsWith(`Launch, line 2: --block '0' is not`), await page.value(`document.getElementById('verdict').textContent`))
   check((await page.value(`tilewalk.take('bad.ptx', '.version 8.0\\n.target sm_80\\n.entry nothing(').then(() => document.getElementById('verdict').textContent)`)).startsWith('bad.ptx:'), 'PTX that is cut off')
+  // A link holds source, PTX, launch and settings: another browser finds the same.
+  await ask('sum.cu', 'sum', { faults: true })
+  const other = await open(world, '', 'kernel.html' + (await page.value('tilewalk.link()')).replace(/^[^#]*/, ''))
+  await other.until('tilewalk.ready', 60)
+  same(await other.value('JSON.stringify(tilewalk.answer.faults)'), await page.value('JSON.stringify(tilewalk.answer.faults)'), 'by a link')
+  same(await other.value(`document.getElementById('source').textContent.includes('__global__')`), true, 'with its source')
   // Without an end, and stopped; the page works on.
   const forever = '.version 8.0\n.target sm_80\n.address_size 64\n.visible .entry forever() {\n$L: bra $L;\n}\n'
   await page.value(`tilewalk.take('forever.ptx', ${JSON.stringify(forever)}).then(() => { window.ended = tilewalk.run(); return 1 })`)
@@ -1338,7 +1362,7 @@ async function kernels(world) {
 
 // ---- all of them
 
-const TESTS = { keyboard, questions, workbench, primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, written, records, read, course, kernels, folder, embeds, offline, firefox, accessible, speed, anything }
+const TESTS = { keyboard, files, questions, workbench, primitives, descriptions, pixels, keys, pointer, touch, layout, permalinks, exports, background, front, story, lesson, written, records, read, course, kernels, folder, embeds, offline, firefox, accessible, speed, anything }
 // Two at a time, a browser each, for most of a test is waiting; the longest first, what is timed last and alone.
 const chosen = Object.entries(TESTS).filter(([name]) => !only.length || only.some(part => name.includes(part)))
 const server = await serve(join(build, 'web'), PREFIX)

@@ -36,12 +36,17 @@ static bool add(void *data, const char *name) {
   List *list = data;
   const char *end = strstr(name, ".txt");
   const size_t used = strlen(list->text);
-  if (end && !end[4] && used + strlen(name) + 2 < sizeof list->text)
-    snprintf(list->text + used, sizeof list->text - used, "%.*s\n", (int)(end - name), name);
+  char plain[64];
+  if (!end || end[4] || (size_t)snprintf(plain, sizeof plain, "%.*s", (int)(end - name), name) >= sizeof plain)
+    return true;
+  Error error = {0};
+  Story *read = story_open(plain, &error);
+  if (read) snprintf(list->text + used, sizeof list->text - used, "%s\t%s\n", plain, read->title);
+  story_free(read);
   return true;
 }
 
-/* Names, one a line. */
+/* A name and a title, one a line. */
 EXPORT const char *web_story_list(void) {
   static List list;
   *list.text = '\0';

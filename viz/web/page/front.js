@@ -1,5 +1,6 @@
 // The front page: its picture stands at the end of the run, and a film of the run plays over it where things may move.
 
+import { takeFiles } from './files.js'
 import { isDark, isStill } from './top.js'
 
 if (location.hash.includes('=')) location.replace('see.html' + location.hash) // links of the page that this one was
@@ -22,4 +23,8 @@ play.addEventListener('click', () => run(!film.hasAttribute('src')))
 isStill.addEventListener('change', () => run(!isStill.matches))
 addEventListener('storage', () => { if (film.hasAttribute('src')) run(true) }) // the theme was turned
 addEventListener('load', () => { if (!isStill.matches && matchMedia('(min-width: 700px)').matches) run(true) })
+takeFiles([], () => {}, text => {
+  document.getElementById('problem').hidden = false
+  document.getElementById('problem').textContent = text
+}, null)
 requestAnimationFrame(() => performance.mark('first-picture'))

@@ -1,13 +1,19 @@
-// A CUDA kernel in the page: its PTX and a launch, what it did by source line. The machine runs in a worker.
+// Your kernel: its PTX and a launch, what it did by source line; and reports (report.js). The machine runs in a worker. The
+// address of a kernel is all of it: kernel.html#kernel=..., packed; that of a report is its question.
 
+import { element, quoted, table } from './element.js'
 import { keep, keptObject } from './kept.js'
 import { compile } from './compile.js'
+import { handed, takeFiles } from './files.js'
+import { packed, unpacked } from './packed.js'
+import { ask as askReport, reportOf, reports } from './report.js'
 import './top.js'
 
 const $ = id => document.getElementById(id)
-const DRAFT = 'kernel.json', DRAFT_MOST = 1 << 20, QUIET_MS = 400
+const DRAFT = 'kernel.json', DRAFT_MOST = 1 << 20, LINK = '#kernel=', LINK_MOST = 256 << 10, QUIET_MS = 400
 const FAULTS = 1, NO_CACHES = 2
 const SECTOR_BYTES = 32, LINES_SHOWN = 40
+const KINDS = ['ptx', 'cuda', 'model', 'counters']
 
 let name = 'mine.ptx' // of what is in the text area
 let source = { name: '', text: '' } // the .cu beside it
@@ -67,12 +73,16 @@ async function take(file, text) {
   return show(file, text)
 }
 
-async function takeFiles(files) {
-  const read = await Promise.all([...files].slice(0, 8).map(async file => ({ name: file.name, text: await file.text() })))
-  const ptx = read.find(file => file.name.endsWith('.ptx')), cu = read.find(file => /\.cuh?$/.test(file.name))
+// PTX, and the .cu beside it; or a file that a report is of.
+async function takeRead(files) {
+  const of = kind => files.find(file => file.kind === kind), ptx = of('ptx'), cu = of('cuda')
+  if (!ptx && !cu) {
+    reported.splice(0, reported.length, files[0])
+    return go(reportOf(files[0]))
+  }
+  if (reportLine()) location.hash = ''
   if (ptx && cu) source = { name: cu.name, text: cu.text }
-  const one = ptx ?? cu ?? read[0]
-  if (one) await take(one.name, one.text).catch(say)
+  await take((ptx ?? cu).name, (ptx ?? cu).text).catch(say)
 }
 
 function say(error) {
@@ -127,28 +137,16 @@ function bytes(value) {
   return `${Number(value.toPrecision(3))} ${units[unit]}`
 }
 const sizes = ([x, y, z]) => z > 1 ? `${x} x ${y} x ${z}` : y > 1 ? `${x} x ${y}` : `${x}`
-const element = (tag, values, ...children) => {
-  const made = Object.assign(document.createElement(tag), values)
-  made.append(...children)
-  return made
-}
 
-function table(title, headings, rows) {
-  return element('table', {}, element('caption', { textContent: title }),
-    element('thead', {}, element('tr', {}, ...headings.map(text => element('th', { textContent: text, scope: 'col' })))),
-    element('tbody', {}, ...rows.map(({ cells, act, bad = [] }) => {
-      const row = element('tr', {}, ...cells.map((cell, k) => element('td', { className: bad.includes(k) ? 'bad' : '' }, cell)))
-      if (act) row.firstChild.replaceChildren(element('button', { type: 'button', textContent: cells[0], onclick: act }))
-      return row
-    })))
-}
+// A row's cells; `bad` are the columns that stand out, `act` what its first does.
+const marked = ({ cells, act, bad = [] }) => cells.map((cell, k) => ({ className: bad.includes(k) ? 'bad' : '', is: !k && act ? element('button', { type: 'button', textContent: cell, onclick: act }) : cell }))
 
 function memories({ global, shared, local }) {
   const sum = (a, b) => ({ requests: a.requests + b.requests, sectors: a.sectors + b.sectors })
   const rows = [['global load', global.load], ['global store', global.store], ['global atomic', global.reduce],
     ['local (spills)', sum(local.load, local.store)], ['shared load', shared.load], ['shared store', shared.store]]
   return table('Memory, counted', ['', 'requests', 'sectors', 'a request', 'bytes', 'wavefronts', 'conflicts'],
-    rows.filter(([, c]) => c.requests).map(([text, c]) => ({ bad: c.conflicts ? [6] : [], cells: [text, number(c.requests), number(c.sectors),
+    rows.filter(([, c]) => c.requests).map(([text, c]) => marked({ bad: c.conflicts ? [6] : [], cells: [text, number(c.requests), number(c.sectors),
       c.sectors ? number(c.sectors / c.requests) : '', c.sectors ? bytes(c.sectors * SECTOR_BYTES) : '', number(c.wavefronts), number(c.conflicts)] })))
 }
 
@@ -192,11 +190,11 @@ function linesTable(lines, bankOf) {
         point(line)
         if (bankOf(line)) $('banks').replaceWith(banksFigure(bankOf(line)))
       }
-      return { act, bad: [...(sectors > 16.5 * requests ? [3] : []), ...(used < 0.5 ? [4] : []), ...(conflicts * 4 > wavefronts ? [6] : [])],
+      return marked({ act, bad: [...(sectors > 16.5 * requests ? [3] : []), ...(used < 0.5 ? [4] : []), ...(conflicts * 4 > wavefronts ? [6] : [])],
         cells: [line.file ? main ? `${line.line}` : `${line.file.split('/').pop()}:${line.line}` : `PTX ${line.line}`, element('code', { textContent: line.text, title: line.text }),
           sectors ? barred(sectors) : '', requests ? number(sectors / requests) : '', sectors && line.asked_bytes ? `${Math.round(100 * used)} %` : '',
           wavefronts ? number(wavefronts) : '', wavefronts ? number(conflicts) : '',
-          line.warps ? `${Math.round(100 * line.lanes / (32 * line.warps))} %` : ''] }
+          line.warps ? `${Math.round(100 * line.lanes / (32 * line.warps))} %` : ''] })
     }))
 }
 
@@ -273,13 +271,41 @@ async function run() {
 
 // ---- the page
 
+const kernelNow = () => ({ name, ptx: $('ptx').value, source, launch: $('launch').value, entry: $('entry').value, faults: $('faults').checked, caches: $('caches').checked })
 function draft() {
-  const text = JSON.stringify({ name, ptx: $('ptx').value, source, launch: $('launch').value, entry: $('entry').value })
+  const text = JSON.stringify(kernelNow())
   if (text.length <= DRAFT_MOST) keep(DRAFT, text)
+}
+async function restore(given) {
+  source = typeof given.source?.text === 'string' ? given.source : { name: '', text: '' }
+  await show(String(given.name), String(given.ptx))
+  if (entries.some(one => one.entry === given.entry)) $('entry').value = given.entry
+  $('launch').value = given.launch ?? ''
+  for (const id of ['faults', 'caches']) $(id).checked = given[id] ?? true
+}
+
+const reportLine = () => { try { return location.hash.startsWith(LINK) ? '' : decodeURIComponent(location.hash.slice(1)) } catch { return location.hash.slice(1) } }
+const reported = []
+const answerReport = reports($('report'), reported, go)
+function go(line) {
+  if (reportLine() === line) return follow()
+  location.hash = encodeURI(line)
+}
+// What the address asks for: a report, or the kernel.
+async function follow() {
+  const line = reportLine()
+  $('report').hidden = !line
+  $('kernel-desk').hidden = Boolean(line)
+  $('views').querySelectorAll('a').forEach((link, k) => link.toggleAttribute('aria-current', Boolean(line) === Boolean(k)))
+  document.title = `Tilewalk: ${line ? line.split(' ')[0] : 'your kernel'}`
+  if (line) return answerReport(line)
+  if (!location.hash.startsWith(LINK)) return
+  try { await restore(JSON.parse(await unpacked(location.hash.slice(LINK.length), 'kernel', LINK_MOST))) } catch (error) { return tell(error.message) }
+  await run()
 }
 
 function command() {
-  const quoted = text => /^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+  if (reportLine()) return 'tilewalk ' + $('line').value
   const words = $('launch').value.split('\n').map(line => line.trim()).filter(Boolean).map(line => {
     const [word, ...rest] = line.split(/\s+/)
     return [(word.length > 1 ? '--' : '-') + word, ...(rest.length ? [quoted(rest.join(' '))] : [])].join(' ')
@@ -287,6 +313,16 @@ function command() {
   return ['tilewalk kernel', quoted(source.name || name), '--entry', quoted(entries.find(one => one.entry === $('entry').value)?.name ?? ''), ...words,
     ...($('faults').checked ? [] : ['--no-faults']), ...($('caches').checked ? [] : ['--no-caches'])].join(' ')
 }
+async function link() {
+  const text = reportLine() ? '#' + encodeURI($('line').value) : LINK + await packed(JSON.stringify(kernelNow()))
+  return location.href.split('#')[0] + text
+}
+
+function tell(text) {
+  $('note').hidden = !text
+  $('note').querySelector('span').textContent = text
+}
+const copy = text => navigator.clipboard.writeText(text).then(() => tell('Copied.'), () => tell(`The browser does not let this page copy. Here it is: ${text}`))
 
 let edited = 0
 $('ptx').addEventListener('input', () => {
@@ -298,31 +334,25 @@ $('launch').addEventListener('input', draft)
 $('launch').addEventListener('keydown', event => { if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run() })
 $('run').addEventListener('click', run)
 $('stop').addEventListener('click', () => stop('Stopped.'))
-$('load').addEventListener('change', event => takeFiles(event.target.files))
-$('copy-command').addEventListener('click', () => navigator.clipboard.writeText(command()).catch(say))
+$('copy-command').addEventListener('click', () => copy(command()))
+$('copy-link').addEventListener('click', async () => copy(await link()))
+$('note-close').addEventListener('click', () => tell(''))
 async function example(file) {
   $('sample').value = file
   source = { name: '', text: '' }
   await take(file, examples[file].source).catch(say)
 }
 $('sample').addEventListener('change', event => example(event.target.value).then(run))
-document.addEventListener('dragover', event => event.preventDefault())
-document.addEventListener('drop', event => {
-  event.preventDefault()
-  if (event.dataTransfer.files.length) takeFiles(event.dataTransfer.files)
-})
+addEventListener('hashchange', follow)
+const takeFile = takeFiles(KINDS, takeRead, tell)
 
-window.tilewalk = { ready: false, answer: null, take, run, command, example, get examples() { return examples } }
+window.tilewalk = { ready: false, answer: null, take, run, command, example, link, takeFiles: takeFile, ask: line => askReport(line, reported), get examples() { return examples } }
 examples = await fetch(new URL('kernels.json', import.meta.url)).then(answer => answer.json())
 $('sample').append(...Object.entries(examples).map(([file, { title }]) => new Option(`${file}: ${title}`, file)))
-const last = keptObject(DRAFT, text => { $('problem').hidden = false; $('problem').textContent = text })
-if (last.ptx) {
-  source = last.source
-  await show(last.name, last.ptx)
-  if (entries.some(one => one.entry === last.entry)) $('entry').value = last.entry
-  $('launch').value = last.launch
-} else {
-  await example(Object.keys(examples)[0])
-}
-if (!last.ptx) await run()
+const given = handed(KINDS, tell), last = keptObject(DRAFT, tell)
+if (given.length) await takeRead(given)
+else if (typeof last.ptx === 'string' && last.ptx) await restore(last)
+else await example(Object.keys(examples)[0])
+await follow()
+if (!given.length && !last.ptx && !location.hash) await run()
 window.tilewalk.ready = true

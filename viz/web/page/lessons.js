@@ -1,18 +1,15 @@
 // Lessons: the list, one lesson beside its scene, progress that the browser keeps, and a file to hand in.
 
-import { Viewer, save } from './viewer.js'
+import { Viewer } from './viewer.js'
+import { element, save, table } from './element.js'
+import { handed, takeFiles } from './files.js'
 import { keep, kept, keptObject } from './kept.js'
-import { table } from './panels.js'
 import { drive, elementsOf } from './drive.js'
 import { colours, newLine } from './editor.js'
 import { compile } from './compile.js'
 
 const $ = id => document.getElementById(id)
-const RECORD = 'lessons.json', STUDENT = 'student.json', DROPPED = 'dropped.json'
-
-function element(tag, text, more = {}) {
-  return Object.assign(document.createElement(tag), { textContent: text, ...more })
-}
+const RECORD = 'lessons.json', STUDENT = 'student.json'
 
 function tell(text) {
   $('problem').hidden = false
@@ -38,17 +35,19 @@ let name = ''
 
 function showList() {
   const rows = JSON.parse(engine.text('web_lesson_list')).map(lesson => {
-    const row = document.createElement('li')
+    const row = element('li')
     const done = lesson.finished ? `done, ${lesson.right} of ${lesson.counted} right`
       : lesson.begun ? `begun, ${lesson.right} of ${lesson.counted} right` : `${lesson.minutes} minutes`
-    const words = element('span', ` ${done}; `, { className: 'soft' })
-    words.append(element('a', 'read it', { href: `learn-${lesson.name}.html` }))
-    row.append(element('a', lesson.title, { href: '#' + lesson.name }), words, element('div', lesson.idea))
+    const words = element('span', { className: 'soft' }, ` ${done}; `)
+    words.append(element('a', { href: `learn-${lesson.name}.html` }, 'read it'))
+    row.append(element('a', { href: '#' + lesson.name }, lesson.title), words, element('div', {}, lesson.idea))
     return row
   })
-  const list = document.createElement('ol')
-  list.append(...rows)
-  $('list').replaceChildren(element('h2', 'Lessons'), list)
+  const stories = engine.text('web_story_list').split('\n').filter(Boolean).reverse().map(line => {
+    const [story, title] = line.split('\t')
+    return element('p', {}, element('a', { href: `#story-${story}` }, title), element('span', { className: 'soft' }, ' a story: three minutes of film and guesses'))
+  })
+  $('list').replaceChildren(element('h2', {}, 'Lessons'), ...stories, element('ol', {}, ...rows))
 }
 
 // Answers that were handed in, graded in place of the list. The numbers are those that the file names.
@@ -57,9 +56,9 @@ function showGrades(file, text) {
   if (!graded) return tell(engine.text('web_lesson_error'))
   const rows = JSON.parse(graded), n = what => rows.filter(row => row[what]).length
   const seeds = [...new Set(rows.map(row => row.seed))], words = seeds.length === 1 ? `numbers of seed ${seeds[0]}` : 'the numbers of each row'
-  $('list').prepend(element('h2', `${file}: ${n('right')} of ${n('counts')} right`),
-    element('p', `Graded with ${words}, as the file has it; predictions do not count. A class, a key or a roster: tilewalk lesson --answers.`, { className: 'soft' }),
-    table({ title: 'What was handed in', columns: 'student|lesson|question|answer|verdict|remark', rows: rows.map(row => [row.student, row.lesson, row.id, row.answer, row.verdict, row.remark]) }))
+  $('list').prepend(element('h2', {}, `${file}: ${n('right')} of ${n('counts')} right`),
+    element('p', { className: 'soft' }, `Graded with ${words}, as the file has it; predictions do not count. A class, a key or a roster: tilewalk lesson --answers.`),
+    table('What was handed in', ['student', 'lesson', 'question', 'answer', 'verdict', 'remark'], rows.map(row => [row.student, row.lesson, row.id, row.answer, row.verdict, row.remark])))
   $('list').scrollTop = 0
 }
 
@@ -91,9 +90,9 @@ function paint() {
   const field = $('page').querySelector('textarea.program')
   if (!field || /\.cu$/.test(field.getAttribute('aria-label'))) return
   if (!$('paint')) {
-    const paper = element('div', '', { className: 'paper' })
+    const paper = element('div', { className: 'paper' })
     field.before(paper)
-    paper.append(element('pre', '', { id: 'paint', ariaHidden: 'true' }), field)
+    paper.append(element('pre', { id: 'paint', ariaHidden: 'true' }), field)
     field.wrap = 'off'
     field.addEventListener('scroll', () => $('paint').scrollTo(field.scrollLeft, field.scrollTop))
   }
@@ -105,7 +104,7 @@ function paint() {
 function putNext() {
   const lessons = JSON.parse(engine.text('web_lesson_list')), next = lessons[lessons.findIndex(lesson => lesson.name === name) + 1]
   const isOver = lessons.find(lesson => lesson.name === name)?.finished && !$('page').querySelector('.foot [data-press="next"]')
-  if (isOver && next) $('page').querySelector('.foot').append(element('a', `Next lesson: ${next.title}`, { href: '#' + next.name, className: 'button main' }))
+  if (isOver && next) $('page').querySelector('.foot').append(element('a', { href: '#' + next.name, className: 'button main' }, `Next lesson: ${next.title}`))
 }
 
 function showPage(focus) {
@@ -155,22 +154,41 @@ function press(what, number = 0) {
   viewer.wake()
 }
 
+// A story draws all of the canvas; Escape, or its end, leads back to the list.
+const keyTo = key => { engine.call('web_key', engine.call('web_key_named', key), false, false); viewer.wake() }
+function showStory(which) {
+  const isOn = which !== undefined && Boolean(engine.call('web_story_open', which))
+  if (which !== undefined && !isOn) tell(engine.text('web_story_error'))
+  if (which === undefined && engine.call('web_story_is_open')) keyTo('Escape')
+  viewer.framed = !isOn
+  engine.call('web_frame_scene', !isOn)
+  document.body.classList.toggle('story', isOn)
+  return isOn
+}
+
 function open(wanted, restart = false) {
   $('problem').hidden = true
   name = ''
+  const [, isStory, which = ''] = wanted.match(/^(story)(?:-(.+))?$/) ?? [], isTold = showStory(isStory ? which : undefined)
+  if (isTold) wanted = ''
   if (wanted && engine.call('web_lesson_open', wanted, restart, student().seed)) name = wanted
   else if (wanted) {
     $('problem').hidden = false
     $('problem').textContent = engine.text('web_lesson_error')
   }
-  for (const id of ['desk', 'again', 'hand-in']) $(id).hidden = !name
-  for (const id of ['list', 'export', 'name']) $(id).hidden = Boolean(name)
-  $('import').parentElement.hidden = Boolean(name)
+  $('desk').hidden = !name && !isTold
+  for (const id of ['again', 'hand-in']) $(id).hidden = !name
+  for (const id of ['story-back', 'story-on']) $(id).hidden = !isTold
+  for (const element of [$('list'), $('export'), $('name'), $('load').parentElement]) element.hidden = Boolean(name) || isTold
   if (name) {
     $('title').textContent = engine.text('web_lesson_title')
     document.title = 'Tilewalk: ' + $('title').textContent
     viewer.resize()
     showPage('top')
+  } else if (isTold) {
+    document.title = 'Tilewalk: a story'
+    viewer.resize()
+    $('canvas').focus({ preventScroll: true })
   } else {
     document.title = 'Tilewalk: lessons'
     showList()
@@ -210,34 +228,18 @@ $('export').addEventListener('click', () =>
   save(new Blob([kept(RECORD) ?? '{"tilewalk-lessons": 1, "lessons": {}}\n'], { type: 'application/json' }), 'lessons.json'))
 
 // A file is progress, which is loaded, or answers that were handed in, which are graded.
-const FILE_MOST = 4 << 20
-function take(file, text) {
-  let value
-  try { value = JSON.parse(text) } catch { /* CSV, or nothing */ }
+function take({ kind, name: file, text }) {
   $('problem').hidden = true
   if (location.hash.length > 1) { history.pushState(null, '', location.pathname); open('') }
-  if (value?.['tilewalk-lessons'] !== 1) {
-    showList()
-    const isHanded = value ? [value].flat()[0]?.answers : /^[^\n]*\bstudent\b.*\banswer\b/.test(text)
-    if (isHanded) return showGrades(file, text)
-    return tell('That file is no record of progress, and nothing that was handed in. Progress is what "Save progress" wrote, or ~/.local/state/tilewalk/lessons.json.')
-  }
+  if (kind === 'answers') { showList(); return showGrades(file, text) }
   const before = kept(RECORD)
   if (keep(RECORD, text)) showList()
   if (kept(RECORD) === text) return
   keep(RECORD, before ?? '') // set aside by C: it was damaged after all
   showList()
 }
-async function takeFile(file) {
-  if (file?.size > FILE_MOST) tell(`${file.name} has ${file.size.toLocaleString('en')} bytes; at most ${FILE_MOST.toLocaleString('en')} are read.`)
-  else if (file) take(file.name, await file.text())
-}
-$('import').addEventListener('change', async () => {
-  await takeFile($('import').files[0])
-  $('import').value = ''
-})
-document.addEventListener('dragover', event => event.preventDefault())
-document.addEventListener('drop', event => { event.preventDefault(); takeFile(event.dataTransfer.files[0]) })
+const KINDS = ['progress', 'answers']
+takeFiles(KINDS, ([file]) => take(file), tell)
 $('name').addEventListener('click', () => askStudent('Keep'))
 $('hand-in').addEventListener('click', async () => {
   if (!await askStudent('Save the file')) return
@@ -248,8 +250,9 @@ $('hand-in').addEventListener('click', async () => {
   save(new Blob([text + '\n'], { type: 'application/json' }), file)
   tell(`Saved as ${file}: hand in that file.`)
 })
+$('story-on').addEventListener('click', () => keyTo('ArrowRight'))
+$('story-back').addEventListener('click', () => keyTo('ArrowLeft'))
+viewer.changed.push(() => { if (!viewer.framed && !engine.call('web_story_is_open')) location.hash = '' })
 window.addEventListener('hashchange', () => open(location.hash.slice(1)))
 open(location.hash.slice(1))
-const dropped = keptObject(DROPPED, tell) // on Measure
-keep(DROPPED, '')
-if (dropped.text) take(dropped.name, dropped.text)
+handed(KINDS, tell).forEach(take)

@@ -1,14 +1,8 @@
 // What lies beside a scene: the problem, the program's lines, tables of data, what can be shared, and the keys.
 
+import { element, quoted, save, table } from './element.js'
 import { commandOf, hashOf } from './viewer.js'
 
-export function element(tag, more = {}, ...children) {
-  const { data, ...properties } = more
-  const made = Object.assign(document.createElement(tag), properties)
-  Object.assign(made.dataset, data)
-  made.append(...children)
-  return made
-}
 const button = (text, call, more = {}) => {
   const made = element('button', { type: 'button', textContent: text, ...more })
   made.addEventListener('click', call)
@@ -75,10 +69,8 @@ function problem(viewer, page) {
   const more = element('details', { open: page.isOpen === 'sizes' }, element('summary', { textContent: 'Tile sizes, type, SRAM' }),
     element('div', { className: 'two' }, of(BLOCK_Q), of(BLOCK_K), of(DTYPE), of(SRAM)))
   more.addEventListener('toggle', () => { page.isOpen = more.open ? 'sizes' : '' })
-  const made = [of(ALGORITHM), tokens(viewer, menu), element('div', { className: 'two' }, of(D), of(HEADS)), masks(viewer), of(GPU), more,
+  return [of(ALGORITHM), tokens(viewer, menu), element('div', { className: 'two' }, of(D), of(HEADS)), masks(viewer), of(GPU), more,
     element('details', { open: page.isOpen === 'whole' }, element('summary', { textContent: 'Whole problems to choose from' }), of(PRESET))]
-  if (page.fromConfig) made.push(page.fromConfig())
-  return made
 }
 
 function code(viewer) {
@@ -91,19 +83,16 @@ function code(viewer) {
   return [list, element('p', {}, document.querySelector('.top nav') ? room('workbench.html' + viewer.hash(), 'Change it in Write') : '')]
 }
 
-export function table({ title, columns, rows }) {
-  const names = columns.split('|')
-  const head = element('tr', {}, ...names.map(name => element('th', { scope: 'col', textContent: name })))
-  return element('div', { className: 'scrolls' }, element('table', { className: 'data' }, element('caption', { textContent: title }), element('thead', {}, head),
-    element('tbody', {}, ...rows.map(row => element('tr', {}, ...row.map((text, k) => element(k ? 'td' : 'th', { textContent: text, ...k ? {} : { scope: 'row' } })))))))
-}
 export const csvOf = tables => tables.map(({ title, columns, rows }) => [['# ' + title], columns.split('|'), ...rows]
   .map(row => row.map(text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text).join(',')).join('\n')).join('\n\n') + '\n'
 
-function numbers(viewer, page) {
+// The same problem as a question of the command line.
+const report = (viewer, command, text) => room('kernel.html#' + encodeURI(`${command} --state ${quoted(viewer.question())}`), text)
+
+function numbers(viewer) {
   const tables = JSON.parse(viewer.engine.text('web_numbers'))
-  return [element('p', { className: 'soft', textContent: `Step ${viewer.words.step.toLocaleString('en')} of ${viewer.words.steps.toLocaleString('en')}. One head.` }), ...tables.map(table),
-    element('div', { className: 'stack' }, button('Save these as CSV', () => page.save(new Blob([csvOf(tables)], { type: 'text/csv' }), viewer.fileName('.csv'))))]
+  return [element('p', { className: 'soft', textContent: `Step ${viewer.words.step.toLocaleString('en')} of ${viewer.words.steps.toLocaleString('en')}. One head.` }), ...tables.map(({ title, columns, rows }) => table(title, columns.split('|'), rows)),
+    element('div', { className: 'stack' }, report(viewer, 'sim', 'One run, as a report'), report(viewer, 'sweep --over block', 'A sweep over blocks'), button('Save these as CSV', () => save(new Blob([csvOf(tables)], { type: 'text/csv' }), viewer.fileName('.csv'))))]
 }
 
 // The link inside is what is left where frames are taken out of a text.
@@ -124,7 +113,7 @@ function share(viewer, page) {
     button('Copy the state line', () => viewer.copy(viewer.state()), { id: 'copy-state' }),
     button('Save as PNG', () => viewer.savePng(), { id: 'save-png' }),
     button('Save as SVG', () => viewer.saveSvg(), { id: 'save-svg' })),
-    element('p', { className: 'soft' }, 'In a lecture page: ', room('embed-example.html', 'how an embed is asked and told')), page.openLine?.() ?? '']
+    element('p', { className: 'soft' }, 'In a lecture page: ', room('embed-example.html', 'how an embed is asked and told'))]
 }
 
 const KEYS = [['Space', 'play, pause'], ['Right, Left', 'one step on, back'], ['Shift + Right, Left', 'one tile on, back'], ['Page Down, Page Up', 'one row of tiles on, back'],
@@ -135,7 +124,7 @@ function keys() {
     element('tr', {}, element('th', { scope: 'row' }, element('kbd', { textContent: key })), element('td', { textContent: does }))))),
     element('h3', { textContent: 'What the colours mean' }),
     element('p', { textContent: 'Outlined: empty. Grey: holds data. Amber: at work now. Blue: done. Hatched: never loaded. Sand or umber: bytes that come again. Vermillion: bytes that need not move.' }),
-    element('p', {}, 'New here? ', room('story.html', 'The story'), ' takes three minutes; ', room('lessons.html', 'the lessons'), ' ask first.')]
+    element('p', {}, 'New here? ', room('lessons.html#story', 'The story'), ' takes three minutes; ', room('lessons.html', 'the lessons'), ' ask first.')]
 }
 
 function more(viewer, page) {

@@ -1,7 +1,9 @@
 // See, and the same in a frame of another page: scenes, a problem, the run, and one panel beside them.
 
-import { Viewer, save } from './viewer.js'
-import { PANELS, element } from './panels.js'
+import { Viewer } from './viewer.js'
+import { element } from './element.js'
+import { takeFiles } from './files.js'
+import { PANELS } from './panels.js'
 import { turnTheme } from './top.js'
 import { drive, elementsOf } from './drive.js'
 
@@ -34,7 +36,7 @@ const { engine } = viewer
 
 // ---- panels: one at a time; opening one is a place to come back from
 
-const page = { save, rail: rail.map(tab => tab.dataset.scene), isOpen: '' }
+const page = { rail: rail.map(tab => tab.dataset.scene), isOpen: '' }
 const from = { rooms: 'rooms', chip: 'problem', share: 'share', code: 'code', numbers: 'numbers', help: 'help', more: 'more' } // buttons
 let open = '', opener = null
 
@@ -140,6 +142,8 @@ function keys(key) {
 addEventListener('keydown', event => { // also where a field has the keys
   if (event.key === 'Escape' && !event.defaultPrevented && viewer.isElsewhere(event) && closeTop()) event.preventDefault()
 })
+
+if (!isEmbedded) takeFiles([], () => {}, text => viewer.tell(text, true))
 
 const isNarrow = matchMedia('(max-width: 700px)')
 

@@ -3,6 +3,8 @@
 import { bytesOf, load } from './engine.js'
 import { isDark, isStill, prefersDark } from './top.js'
 import { FONTS, List, Painter, Ruler, svg } from './canvas.js'
+import { save } from './element.js'
+import { packed, unpacked } from './packed.js'
 
 const QUIET_MS = 350 // after the last change: permalink and live text follow
 const STILL_PART = 0.62 // of the run is shown where nothing may move
@@ -20,34 +22,8 @@ export function hashOf(line) {
 }
 export const commandOf = line => `tilewalk view --state '${line.replaceAll("'", `'\\''`)}'`
 
-// A program travels in a link as "program=": deflated, in base64url. Text from a link is bounded before it is read.
-const PROGRAM = 'program=', PACKED_MOST = 12000, PROGRAM_MOST = 6143 // the bytes that C's reader takes
-export async function packed(text) {
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer())
-  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
-}
-export async function unpacked(text) {
-  if (text.length > PACKED_MOST) throw new Error(`the program in this link is longer than ${PACKED_MOST} characters`)
-  let bytes
-  try {
-    bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), c => c.charCodeAt(0))
-  } catch { throw new Error('the program in this link is damaged: copy the whole link') }
-  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader()
-  const parts = []
-  let n = 0
-  for (;;) {
-    const { done, value } = await reader.read().catch(() => { throw new Error('the program in this link is damaged: copy the whole link') })
-    if (done) break
-    n += value.length
-    if (n > PROGRAM_MOST) {
-      reader.cancel().catch(() => {})
-      throw new Error(`the program in this link has more than ${PROGRAM_MOST} bytes`)
-    }
-    parts.push(value)
-  }
-  return new Blob(parts).text()
-}
+// A program travels in a link as "program=".
+const PROGRAM = 'program=', PROGRAM_MOST = 6143 // the bytes that C's reader takes
 export const packedIn = hash => hash.replace(/^#/, '').split('&').find(part => part.startsWith(PROGRAM))?.slice(PROGRAM.length) ?? ''
 
 async function loadFonts() {
@@ -109,7 +85,7 @@ export class Viewer {
   async takeLinked(hash) {
     const given = packedIn(hash)
     if (!given || given === this.packed) return ''
-    try { return await this.takeProgram(await unpacked(given)) } catch (error) { return error.message }
+    try { return await this.takeProgram(await unpacked(given, 'program', PROGRAM_MOST)) } catch (error) { return error.message }
   }
   // The permalink of what is shown.
   hash() {
@@ -444,12 +420,4 @@ export class Viewer {
   }
   async savePng() { save(await this.picturePng(), this.fileName('.png')) }
   async saveSvg() { save(new Blob([this.pictureSvg()], { type: 'image/svg+xml' }), this.fileName('.svg')) }
-}
-
-export function save(blob, name) {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
 }

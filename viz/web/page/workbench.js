@@ -1,7 +1,9 @@
 // The workbench: a program that one writes, the checker's message beside its line, and its picture at once.
 
-import { Viewer, commandOf, packedIn, save } from './viewer.js'
-import { element, lineWith } from './panels.js'
+import { Viewer, commandOf, packedIn } from './viewer.js'
+import { element, save } from './element.js'
+import { handed, takeFiles } from './files.js'
+import { lineWith } from './panels.js'
 import { keep, keptObject } from './kept.js'
 import { drive, elementsOf } from './drive.js'
 import { colours, newLine } from './editor.js'
@@ -213,17 +215,12 @@ new ResizeObserver(mark).observe($('bench'))
 $('copy-link').addEventListener('click', () => viewer.copy(location.href.split('#')[0] + viewer.hash()))
 $('copy-command').addEventListener('click', () => viewer.copy(commandOf(viewer.state())))
 $('save').addEventListener('click', () => save(new Blob([$('program').value], { type: 'text/plain' }), 'mine.walk'))
-$('load').addEventListener('change', async () => {
-  const file = $('load').files[0]
-  if (!file) return
-  $('problem').hidden = file.size <= TEXT_MOST
-  $('problem').textContent = `${file.name} has ${file.size} bytes; a program has at most ${TEXT_MOST}.`
-  if (file.size <= TEXT_MOST) {
-    show(await file.text())
-    check()
-  }
-  $('load').value = ''
-})
+function takeText({ name, text }) {
+  if (text.length > TEXT_MOST) return viewer.tell(`${name} has ${text.length} bytes; a program has at most ${TEXT_MOST}.`, true)
+  show(text)
+  check()
+}
+takeFiles(['program'], ([file]) => takeText(file), text => viewer.tell(text, true))
 
 function update() {
   $('larger').href = 'see.html' + viewer.hash()
@@ -249,4 +246,5 @@ if (wrong && !viewer.program) { // nothing of it can be shown: the picture is th
   engine.call('web_open', lineWith(first, { algorithm: 'mine.walk' }))
 }
 update()
+handed(['program']).forEach(takeText)
 window.tilewalk = viewer // for the console, and for tests
