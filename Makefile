@@ -76,8 +76,7 @@ FUZZ := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(wildcard tests/fuzz/fuzz*.c
 SCRIPTS := $(filter-out tests/recorded/%,$(wildcard tests/*/test_*.sh))
 SCRIPTS := $(if $(SAN),$(shell grep -L '^. Not with sanitizers' $(SCRIPTS)),$(SCRIPTS))
 MODEL_TESTS := $(call binaries,tests/recorded/test_*.c) $(wildcard tests/recorded/test_*.sh)
-# The two left out print every recorded scan beside its prediction, for minutes.
-BENCHES := $(filter-out %/bench_hierarchy %/bench_scan_fit,$(call binaries,tests/*/bench_*.c))
+BENCHES := $(call binaries,tests/bench/bench_*.c)
 SUPPORT := $(patsubst %.c,$(BUILD)/tests/%.o,$(notdir $(filter-out %/sim_alone.c,$(wildcard tests/support/*.c))))
 # Allocations go through tests/support/alloc_fail.c; the calls of a save through the test that has them fail.
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free,-u,__wrap_malloc

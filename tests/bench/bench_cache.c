@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "sim/cache/cache.h"
 #include "sim/cache/din.h"
 #include "sim/cache/reuse.h"
+#include "tests/bench/bench.h"
 
 enum { TILES = 32, TILE_BYTES = 32768, LINE_BYTES = 128, N_TILE_READS = TILES * (2 * TILES + 2), WAYS = 16 };
 enum { N_RECORDS = N_TILE_READS * (TILE_BYTES / LINE_BYTES) };
@@ -40,12 +40,6 @@ static void make_trace(Trace *trace, uint64_t v) {
     }
     *tile++ = (Tile){3 * mib + i * TILE_BYTES, CACHE_WRITE};
   }
-}
-
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* --- the plain loop: tags and dirty flags, no sectors --- */
@@ -80,11 +74,11 @@ static double time_plain(const Trace *trace, uint64_t size_bytes, uint64_t *miss
   for (int repeat = 0; repeat < 7; repeat++) {
     memset(plain.words, 0, plain.sets * WAYS * sizeof *plain.words);
     plain.misses = 0;
-    const double began = seconds_now();
+    const double began = now_s();
     for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
       for (uint64_t byte = 0; byte < TILE_BYTES; byte += LINE_BYTES)
         plain_access(&plain, tile->address + byte, tile->kind == CACHE_WRITE);
-    const double seconds = seconds_now() - began;
+    const double seconds = now_s() - began;
     if (seconds < best) best = seconds;
   }
   free(plain.words);
@@ -100,14 +94,14 @@ static double time_cache(const Trace *trace, const CacheConfig *config, bool by_
   if (cache_new(&cache, config, NULL) != STATUS_OK) abort();
   for (int repeat = 0; repeat < 7; repeat++) {
     cache_reset(cache);
-    const double began = seconds_now();
+    const double began = now_s();
     for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
       if (!by_record)
         cache_access_range(cache, tile->address, TILE_BYTES, tile->kind);
       else
         for (uint64_t byte = 0; byte < TILE_BYTES; byte += LINE_BYTES)
           cache_access(cache, tile->address + byte, LINE_BYTES, tile->kind);
-    const double seconds = seconds_now() - began;
+    const double seconds = now_s() - began;
     if (seconds < best) best = seconds;
   }
   *misses = cache->counts.line_misses;
@@ -125,8 +119,8 @@ static int report(const char *what, double seconds, double plain_seconds, uint64
 
 static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t expected) {
   const CacheConfig narrow = {.size_bytes = mib << 20, .address_bits = 40}, wide = {.size_bytes = mib << 20};
-  CacheConfig by_set = narrow, v16 = narrow;
-  by_set.layout = CACHE_LAYOUT_BY_SET, v16.vector_bytes = 16;
+  CacheConfig by_set = narrow;
+  by_set.layout = CACHE_LAYOUT_BY_SET;
   uint64_t misses;
   int wrong = 0;
   const double plain = time_plain(trace, mib << 20, &misses);
@@ -139,13 +133,11 @@ static int one_size(const Trace *trace, const Trace *far, uint64_t mib, uint64_t
     bool by_record;
   } rows[] = {
       {"cache_access_range, 40-bit addresses", trace, &narrow, false},
-      {"cache_access_range, 48-bit addresses", trace, &wide, false},
-      {"the same, V 128 TiB away", far, &wide, false},
-      {"cache_access_range, 16-byte vectors", trace, &v16, false},
+      {"48-bit addresses, V 128 TiB away", far, &wide, false},
       {"cache_access, by position", trace, &narrow, true},
       {"cache_access, by set", trace, &by_set, true},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     const double seconds = time_cache(rows[i].trace, rows[i].config, rows[i].by_record, &misses);
     wrong += report(rows[i].what, seconds, plain, misses, expected);
   }
@@ -160,12 +152,12 @@ static int miss_curve(const Trace *trace, uint64_t block_bytes) {
   if (!reuse) abort();
   double best = 1e9;
   for (int repeat = 0; repeat < 7; repeat++) {
-    const double began = seconds_now();
+    const double began = now_s();
     reuse_init(reuse, max_blocks, NULL);
     for (const Tile *tile = trace->tiles; tile < trace->tiles + N_TILE_READS; tile++)
       reuse_use_range(reuse, tile->address / block_bytes, per_tile);
     misses = reuse_misses(reuse, (2 << 20) / block_bytes);
-    const double seconds = seconds_now() - began;
+    const double seconds = now_s() - began;
     if (seconds < best) best = seconds;
   }
   printf("  miss curve, %5" PRIu64 "-byte blocks, in one pass       %9.3f ms\n", block_bytes, 1e3 * best);
@@ -188,22 +180,6 @@ static char *make_text(const Trace *trace, size_t *length) {
   return text;
 }
 
-/* Reading alone: text to records. */
-static void text_alone(const char *text, size_t length) {
-  enum { RECORDS = 4096 };
-  static DinRecord records[RECORDS];
-  double best = 1e9;
-  for (int repeat = 0; repeat < 7; repeat++) {
-    DinParser parser = {0};
-    const double began = seconds_now();
-    for (size_t at = 0, n, used; at < length; at += used)
-      if (din_parse(&parser, text + at, length - at, true, records, RECORDS, &n, &used, NULL)) abort();
-    const double seconds = seconds_now() - began;
-    if (seconds < best) best = seconds;
-  }
-  printf("  Dinero text, %-31s %9.0f million lines/s\n", "read", 1e-6 * N_RECORDS / best);
-}
-
 /* What `tilewalk trace` does with text that is in memory. */
 static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t expected) {
   enum { RECORDS = 8192 };
@@ -215,12 +191,12 @@ static int text_trace(const char *text, size_t length, uint64_t mib, uint64_t ex
     DinParser parser = {0};
     CacheState *cache;
     if (cache_new(&cache, &config, NULL)) abort();
-    const double began = seconds_now();
+    const double began = now_s();
     for (size_t at = 0, n, used; at < length; at += used)
       if (din_parse(&parser, text + at, length - at, true, records, RECORDS, &n, &used, NULL) ||
           din_replay(cache, records, n, NULL))
         abort();
-    const double seconds = seconds_now() - began;
+    const double seconds = now_s() - began;
     if (seconds < best) best = seconds;
     misses = cache->counts.line_misses;
     free(cache);
@@ -240,7 +216,6 @@ int main(void) {
                     miss_curve(trace, TILE_BYTES);
   size_t length;
   char *text = make_text(trace, &length);
-  text_alone(text, length);
   const int wrong_text = text_trace(text, length, 32, 32768) + text_trace(text, length, 2, 286720);
   free(text);
   free(far);

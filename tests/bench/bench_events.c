@@ -6,29 +6,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sim/simulate.h"
+#include "tests/bench/bench.h"
 #include "tests/support/implied.h"
 
 enum { RUNS = 21 };
-
-static double now_s(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int n) {
-  qsort(values, (size_t)n, sizeof *values, by_value);
-  return values[n / 2];
-}
 
 /* The yardstick: a loop that knows fa2 without a mask by heart, fills in an event for each operation and adds up its
  * bytes, without a cursor that can be copied, sought or stopped. */
@@ -117,59 +101,57 @@ static void bench_seek(void) {
     for (int k = 0; k < 1000; k++) schedule_seek(fa2, &plan, &cursor, n / 1000 * (uint64_t)k);
     seconds[r] = (now_s() - start) / 1000;
   }
-  printf("seek to any of %.2g steps (N = 1M, causal): %.2f us\n", (double)n, 1e6 * median(seconds, RUNS));
+  printf("seek to any of %.2g steps (N = 1M, causal): %.2f us\n", (double)n, 1e6 * quantile(seconds, RUNS, 0.5));
 }
 
-/* Starts the program with the arguments, output thrown away; seconds from fork to exit. peak_KiB: of that process. */
-static double program_s(const char *const *arguments, long *peak_KiB) {
-  const char *program = getenv("TILEWALK");
-  char path[4096];
-  if (!program) {
-    const char *build = getenv("BUILD");
-    snprintf(path, sizeof path, "%s/tilewalk", build ? build : "build");
-    program = path;
+/* Starts a program of BUILD, or one by its path, output thrown away: the median of the seconds from fork to exit; the
+ * memory that it took. */
+static double program_s(const char *program, const char *words, long *peak_KiB) {
+  const char *build = getenv("BUILD");
+  char path[4096], text[256], *arguments[16] = {path};
+  double seconds[RUNS];
+  snprintf(path, sizeof path, "%s%s%s", *program == '/' ? "" : build ? build : "build", *program == '/' ? "" : "/",
+           program);
+  snprintf(text, sizeof text, "%s", words);
+  for (int n = 1; (arguments[n] = strtok(n > 1 ? NULL : text, " ")); n++) {
   }
   fflush(stdout);
-  const double start = now_s();
-  const pid_t child = fork();
-  if (child == 0) {
-    if (!freopen("/dev/null", "w", stdout)) _exit(126);
-    execv(program, (char *const *)arguments);
-    _exit(127);
+  for (int r = 0; r < RUNS; r++) {
+    int status;
+    struct rusage usage;
+    const double start = now_s();
+    const pid_t child = fork();
+    if (child == 0) {
+      if (!freopen("/dev/null", "w", stdout)) _exit(126);
+      execv(path, arguments);
+      _exit(127);
+    }
+    wait4(child, &status, 0, &usage);
+    seconds[r] = now_s() - start;
+    *peak_KiB = usage.ru_maxrss;
+    if (status) fprintf(stderr, "bench_events: %s %s failed\n", path, words), exit(1);
   }
-  int status;
-  struct rusage usage;
-  wait4(child, &status, 0, &usage);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    fprintf(stderr, "bench_events: %s failed\n", program);
-    exit(1);
-  }
-  *peak_KiB = usage.ru_maxrss;
-  return now_s() - start;
-}
-
-static double median_program_s(const char *const *arguments, long *peak_KiB) {
-  double seconds[RUNS];
-  for (int r = 0; r < RUNS; r++) seconds[r] = program_s(arguments, peak_KiB);
-  return median(seconds, RUNS);
+  return quantile(seconds, RUNS, 0.5);
 }
 
 static void bench_program(void) {
-  long peak_help, peak_small, peak_huge, peak_million;
-  const char *const help[] = {"tilewalk", "--version", NULL};
-  const char *const small[] = {"tilewalk", "sim", "-N", "4096", "--json", NULL};
-  const char *const huge[] = {"tilewalk", "sim", "-N", "2G", "--heads", "128", "--json", NULL};
-  const char *const million[] = {"tilewalk", "sim", "-N", "1M", "--causal", "--algorithm", "all", NULL};
-  const double help_s = median_program_s(help, &peak_help), small_s = median_program_s(small, &peak_small);
-  const double huge_s = median_program_s(huge, &peak_huge), million_s = median_program_s(million, &peak_million);
-  printf("tilewalk from start to exit, median of %d\n", RUNS);
-  printf("  --version                       %6.2f ms %8ld KiB\n", 1e3 * help_s, peak_help);
-  printf("  sim -N 4096                     %6.2f ms %8ld KiB   %.2fx --version   (aim: 10 ms)\n", 1e3 * small_s,
-         peak_small, small_s / help_s);
-  printf("  sim -N 2G --heads 128           %6.2f ms %8ld KiB   %.2fx N = 4096    (aim: not slower)\n", 1e3 * huge_s,
-         peak_huge, huge_s / small_s);
-  printf("  sim -N 1M --causal, all         %6.2f ms %8ld KiB   %.2fx the memory of N = 4096 (aim: constant)\n",
-         1e3 * million_s, peak_million, (double)peak_million / (double)peak_small);
+  static const struct {
+    const char *program, *words, *aim;
+    int beside; /* which row */
+  } ROWS[] = {{"/bin/true", "", "", 0},
+              {"tilewalk", "sim", "of /bin/true (aim: 3)", 0},
+              {"tilewalk-full", "sim", "of /bin/true", 0},
+              {"tilewalk", "sim -N 4096 --json", "of sim (aim: 10 ms)", 1},
+              {"tilewalk", "sim -N 2G --heads 128 --json", "of N = 4096 (aim: not slower)", 3},
+              {"tilewalk", "sim -N 1M --causal --algorithm all", "of N = 4096 (aim: the same memory)", 3}};
+  double seconds[COUNT_OF(ROWS)];
+  printf("from start to exit, median of %d\n", RUNS);
+  for (size_t k = 0; k < COUNT_OF(ROWS); k++) {
+    long KiB;
+    seconds[k] = program_s(ROWS[k].program, ROWS[k].words, &KiB);
+    printf("  %-14s %-36s %6.2f ms %8ld KiB %6.2fx %s\n", ROWS[k].program, ROWS[k].words, 1e3 * seconds[k], KiB,
+           seconds[k] / seconds[ROWS[k].beside], ROWS[k].aim);
+  }
 }
 
 int main(void) {

@@ -6,22 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "sim/simulate.h"
+#include "tests/bench/bench.h"
+#include "tests/support/test.h"
+
+#include "tests/support/open_gpu.h"
 
 static Gpu gpu;
-
-static double now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* Below zero: no answer. */
 static double time_of(const char *algorithm, Problem problem) {
@@ -29,16 +21,15 @@ static double time_of(const char *algorithm, Problem problem) {
   for (int i = 0; i < 3; i++) {
     Simulation s;
     Error error = {0};
-    const double began = now_ms();
+    const double began = 1e3 * now_s();
     if (simulate(&s, &problem, schedule_find(algorithm), &error) || simulation_l2(&s, &problem, &gpu, &error)) {
       fprintf(stderr, "%s\n", error.message);
       exit(1);
     }
     if (!s.has_l2) return -1;
-    ms[i] = now_ms() - began;
+    ms[i] = 1e3 * now_s() - began;
   }
-  qsort(ms, 3, sizeof *ms, by_size);
-  return ms[1];
+  return quantile(ms, 3, 0.5);
 }
 
 /* Two lengths just before tiles are merged once more, where most steps are taken; the full grid has more powers of two.
@@ -69,24 +60,10 @@ static void row(const char *algorithm, int64_t d, int64_t block, bool causal, bo
   printf("\n");
 }
 
-static void load(const char *name) {
-  static char text[1 << 16];
-  char path[4096];
-  const char *assets = getenv("TILEWALK_ASSETS");
-  Error error = {0};
-  snprintf(path, sizeof path, "%s/gpus/%s", assets ? assets : "assets", name);
-  FILE *file = fopen(path, "rb");
-  const size_t length = file ? fread(text, 1, sizeof text, file) : 0;
-  if (file) fclose(file);
-  if (!gpu_parse(text, length, name, &gpu, &error)) return;
-  fprintf(stderr, "%s\n", error.message);
-  exit(1);
-}
-
 /* With its own L2, and in the full grid with a quarter of it. */
 static void other_gpu(const char *name) {
   for (int parts = 1; parts <= (full ? 4 : 1); parts *= 4) {
-    load(name);
+    gpu = open_gpu(name);
     gpu.l2_bytes /= parts;
     printf("%s, L2 / %d\n", name, parts);
     if (full) row("fa2", 64, 64, false, false);
@@ -107,7 +84,7 @@ static void our_gpu(void) {
 
 int main(void) {
   full = getenv("BENCH_FULL") != NULL;
-  load("h200");
+  gpu = open_gpu("h200");
   printf("L2 of an H200, heads: N =");
   for (const int64_t *length = full ? ALL_LENGTHS : SHORT_LENGTHS; *length; length++) printf(" %d", (int)*length);
   printf("\n");

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels/ptx/ptx.h"
 #include "kernels/ptx/ptx_argument.h"
+#include "tests/bench/bench.h"
 
 enum { MAX_ARGUMENTS = 32, MAX_ROWS = 256, N_COUNTERS = 8 };
 
@@ -27,12 +27,6 @@ typedef struct {
   uint64_t lanes, fault_lanes;
   int64_t memory_bytes;
 } Sums;
-
-static double cpu_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static char *read_text(const char *path, size_t *n) {
   FILE *f = fopen(path, "rb");
@@ -104,9 +98,9 @@ static Status launch(const PtxKernel *kernel, const json_t *row, How how, PtxRes
     arguments[i].kind = specs[i].is_buffer ? PTX_BUFFER : PTX_SCALAR;
     spec_fill(&specs[i], arguments[i].bytes);
   }
-  const double began = cpu_seconds();
+  const double began = cpu_s();
   const Status status = ptx_run(kernel, &l, result, error);
-  *seconds = cpu_seconds() - began;
+  *seconds = cpu_s() - began;
   const int out = (int)number(row, "out");
   *right = !status && output_is_right(row, &specs[out], arguments[out].bytes);
   for (int32_t i = 0; i < l.n_arguments; i++) free(arguments[i].bytes);
@@ -126,10 +120,10 @@ static void one_row(const char *folder, const json_t *row, Sums *sums) {
   double seconds, cached_seconds, fault_seconds;
   snprintf(path, sizeof path, "%s/%s.ptx", folder, file);
   char *text = read_text(path, &n);
-  const double began = cpu_seconds();
+  const double began = cpu_s();
   const int e = ptx_module_load(text, n, path, &module, &error) ? -1 : ptx_find_entry(module, entry);
   const bool decoded = e >= 0 && !ptx_kernel_new(module, e, &kernel, &error);
-  sums->decode_seconds = fmax(sums->decode_seconds, cpu_seconds() - began);
+  sums->decode_seconds = fmax(sums->decode_seconds, cpu_s() - began);
   if (!decoded || launch(kernel, row, PLAIN, &plain, &right, &seconds, &error) ||
       launch(kernel, row, CACHED, &cached, &again, &cached_seconds, &error) ||
       launch(kernel, row, FAULTS, &watched, &still, &fault_seconds, &error)) {
@@ -152,10 +146,6 @@ static void one_row(const char *folder, const json_t *row, Sums *sums) {
   ptx_kernel_free(kernel);
   ptx_module_free(module);
   free(text);
-}
-
-static int by_size(const void *a, const void *b) {
-  return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
 int main(int argc, char **argv) {
@@ -181,9 +171,9 @@ int main(int argc, char **argv) {
   }
   printf("\n%d launches: outputs right in %d; exact:", s.n, s.outputs);
   for (int c = 0; c < N_COUNTERS; c++) printf("%s %s %d", c ? "," : "", COUNTERS[c], s.exact[c]);
-  qsort(s.errors, (size_t)s.n, sizeof *s.errors, by_size);
-  printf(".\nSectors from L2: median error %.2f %%, 90th percentile %.2f %%, worst %.2f %%.\n", 100 * s.errors[s.n / 2],
-         100 * s.errors[(int)(0.9 * (s.n - 1) + 0.5)], 100 * s.errors[s.n - 1]);
+  const double half = quantile(s.errors, s.n, 0.5), most = quantile(s.errors, s.n, 0.9);
+  printf(".\nSectors from L2: median error %.2f %%, 90th percentile %.2f %%, worst %.2f %%.\n", 100 * half, 100 * most,
+         100 * s.errors[s.n - 1]);
   printf("%.2f G lane instructions a second over all, in CPU time, %.2f with faults; the slowest module is read and "
          "decoded in %.1f ms; at most %.1f MB beside the buffers.\n",
          (double)s.lanes / s.seconds * 1e-9, (double)s.fault_lanes / s.fault_seconds * 1e-9, 1e3 * s.decode_seconds,

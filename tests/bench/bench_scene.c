@@ -5,39 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/scene.h"
+#include "tests/bench/bench.h"
 
 enum { FRAMES = 150 };
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-/* Of this process alone: what the frame costs on a machine that does other things too. */
-static double cpu_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-typedef struct {
-  double median_ms, p99_ms;
-} Spread;
-
-static Spread spread_of(double *ms, int n) {
-  qsort(ms, (size_t)n, sizeof *ms, by_value);
-  return (Spread){ms[n / 2], ms[n * 99 / 100]};
-}
 
 /* What no frame can be cheaper than: paint the ground, copy the pixels once. */
 static double plain_ms(int width, int height) {
@@ -47,19 +20,19 @@ static double plain_ms(int width, int height) {
   unsigned char *copy = malloc(n);
   volatile unsigned sum = 0;
   for (int k = 0; copy && k < FRAMES; k++) {
-    const double start = now_ms();
+    const double start = 1e3 * now_s();
     cairo_t *cr = cairo_create(surface);
     cairo_set_source_rgb(cr, 1, 1, 1);
     cairo_paint(cr);
     cairo_destroy(cr);
     cairo_surface_flush(surface);
     memcpy(copy, cairo_image_surface_get_data(surface), n);
-    ms[k] = now_ms() - start;
+    ms[k] = 1e3 * now_s() - start;
     sum += copy[(size_t)k * 997 % n]; /* so that the copy is not left out */
   }
   free(copy);
   cairo_surface_destroy(surface);
-  return spread_of(ms, FRAMES).median_ms;
+  return quantile(ms, FRAMES, 0.5);
 }
 
 typedef enum { LEAPS = 0, MOTION } Pace;
@@ -70,37 +43,37 @@ static void play(const char *what, const Stage *stage, SceneKind scene, Pace pac
   SceneView view = {.footer = "N=64 d=16 block=8 causal=1", .memo = memo_new()};
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
   for (int k = 0; k < FRAMES; k++) {
-    const double start = now_ms(), cpu_start = cpu_ms();
+    const double start = 1e3 * now_s(), cpu_start = 1e3 * cpu_s();
     const SceneMoment at = pace == MOTION ? scene_moment(stage->n_steps / 3 + (uint64_t)k / 4, (k % 4 + 0.5) / 4)
                                           : scene_moment(stage->n_steps * (uint64_t)k / FRAMES, 0);
     stage_snapshot(stage, at.step, &now);
     view.phase = at.phase;
-    fold[k] = now_ms() - start;
+    fold[k] = 1e3 * now_s() - start;
     cairo_t *cr = cairo_create(surface);
     scene_draw(scene, &now, &view, cr, width, height, &theme_light);
     cairo_destroy(cr);
     cairo_surface_flush(surface);
-    draw[k] = now_ms() - start;
-    cpu[k] = cpu_ms() - cpu_start;
+    draw[k] = 1e3 * now_s() - start;
+    cpu[k] = 1e3 * cpu_s() - cpu_start;
   }
   cairo_surface_destroy(surface);
   memo_free(view.memo);
-  const Spread frame = spread_of(draw, FRAMES), snapshot = spread_of(fold, FRAMES), work = spread_of(cpu, FRAMES);
-  const double plain = plain_ms(width, height);
+  const double plain = plain_ms(width, height), frame = quantile(draw, FRAMES, 0.5);
   printf("  %-28s %-6s %-10s %4d x %4d  median %6.2f ms, 99th percentile %6.2f ms (CPU %5.2f and %5.2f); snapshot "
          "%6.3f ms; %5.1f x clear and copy (%.2f ms)\n",
-         what, pace == MOTION ? "motion" : "leaps", scene_name(scene), width, height, frame.median_ms, frame.p99_ms,
-         work.median_ms, work.p99_ms, snapshot.median_ms, frame.median_ms / plain, plain);
+         what, pace == MOTION ? "motion" : "leaps", scene_name(scene), width, height, frame,
+         quantile(draw, FRAMES, 0.99), quantile(cpu, FRAMES, 0.5), quantile(cpu, FRAMES, 0.99), quantile(fold, FRAMES, 0.5),
+         frame / plain, plain);
 }
 
 static Stage open_stage(const char *what, const char *algorithm, Shape shape, int64_t block) {
   Stage stage;
-  const double start = now_ms();
+  const double start = 1e3 * now_s();
   const StageConfig config = {
       .problem = {.shape = shape, .tiling = {.B_r = block, .B_c = block}, .machine = machine_paper()},
       .schedule = schedule_find(algorithm)};
   if (stage_make(&stage, &config, NULL)) exit(1);
-  printf("  %-28s set up in %.2f ms\n", what, now_ms() - start);
+  printf("  %-28s set up in %.2f ms\n", what, 1e3 * now_s() - start);
   return stage;
 }
 
@@ -114,7 +87,7 @@ int main(void) {
               {"N 4096, d 128, B 128", "fa2", {.N_q = 4096, .d = 128, .causal = true}, 128},
               {"N 65536, d 128, B 64", "fa2", {.N_q = 65536, .d = 128, .causal = true}, 64},
               {"N 65536, d 128, B 64, fa1", "fa1", {.N_q = 65536, .d = 128, .causal = true}, 64}};
-  for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; k++) {
+  for (size_t k = 0; k < COUNT_OF(RUNS); k++) {
     Stage stage = open_stage(RUNS[k].what, RUNS[k].algorithm, RUNS[k].shape, RUNS[k].block);
     for (int pace = LEAPS; pace <= MOTION; pace++) {
       play(RUNS[k].what, &stage, SCENE_MAIN, (Pace)pace, 1920, 1080);

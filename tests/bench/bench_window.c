@@ -6,17 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "viz/export/animation.h"
 #include "viz/scene/scene.h"
-
-static double clock_ms(clockid_t clock) {
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
+#include "tests/bench/bench.h"
 
 static void measure_window(const char *what, const char *options) {
   const char *build = getenv("BUILD");
@@ -52,12 +46,12 @@ static void draw_nothing(cairo_t *cr, double width, double height, uint64_t fram
 static void save(const char *what, AnimationDraw *draws, Run *run, const char *path) {
   const Animation a = {.width = 1280, .height = 720, .n_frames = 144, .title = "Tilewalk", .draw = draws, .data = run};
   Error error = {0};
-  const double wall = clock_ms(CLOCK_MONOTONIC), cpu = clock_ms(CLOCK_PROCESS_CPUTIME_ID);
+  const double wall = 1e3 * now_s(), cpu = 1e3 * cpu_s();
   if (animation_save(path, &a, &error))
     printf("  %s: %s\n", what, error.message);
   else
-    printf("  %s: %.0f ms, CPU %.0f ms\n", what, clock_ms(CLOCK_MONOTONIC) - wall,
-           clock_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    printf("  %s: %.0f ms, CPU %.0f ms\n", what, 1e3 * now_s() - wall,
+           1e3 * cpu_s() - cpu);
 }
 
 int main(void) {

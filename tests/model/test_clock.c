@@ -314,8 +314,7 @@ static void predict(const Scan *s, Errors *errors) {
   errors->n++;
 }
 
-/* From 1 to 107 readings of the buffer, depending on where the CTAs are when: the full table is
- * bench_hierarchy's. */
+/* From 1 to 107 readings of the buffer, depending on where the CTAs are when. */
 TEST(the_scans_of_an_h200_are_predicted) {
   static Scan rows[SCAN_ROWS_MAX];
   const int n = scan_read_table(rows);

@@ -10,7 +10,7 @@ Every test runs once as things are; then each mutant meets the tests that reach 
 file, line, what is done, the change, how many tests reach it, those that fail (hang, crash), seconds. What lives is printed; status 1
 where something lives that no row explains. A killed mutant is not asked of tests over --slow seconds of CPU.
 
-    make prove-red RED="--only sim/l2 --tests tests/model --jobs 1"     some mutants, some tests; what is known is not asked again
+    make prove-red RED="--only sim/l2 --last tests/model --jobs 1"     some mutants; what a test kills alone
 """
 import argparse, concurrent.futures, glob, os, re, shutil, subprocess, sys, threading, time
 
@@ -108,7 +108,7 @@ class Red:
         self.env = dict(os.environ, BUILD=self.folder + "/build", TILEWALK=self.folder + "/build/tilewalk", TILEWALK_ASSETS=self.folder + "/assets",
                         LC_ALL="C.UTF-8", OMP_NUM_THREADS="1", TILEWALK_STATE="")
         for name in ("TILEWALK_STATE", "NO_COLOR", "COLUMNS", "MAKEFLAGS", "MAKELEVEL"): self.env.pop(name, None)
-        self.locks, self.seconds = {}, {}
+        self.locks, self.seconds, self.last = {}, {}, tuple(options.last)
 
     def make(self, *targets):
         return subprocess.run(["make", "-j%d" % self.jobs, "BUILD=build", *targets], cwd=self.folder, env=self.env, capture_output=True, text=True)
@@ -121,18 +121,20 @@ class Red:
             os.makedirs(os.path.dirname(to), exist_ok=True)
             if path not in changed_files and os.path.exists(path) and not (os.path.exists(to) and os.path.getmtime(to) == os.path.getmtime(path)):
                 shutil.copy2(path, to)
-        left_out = []
+        left_out, files = [], {}
         for path in sorted(changed_files):
             of_file = [m for m in mutants if m.path == path]
-            if not os.path.exists(path):
-                left_out += [(m, "no such file") for m in of_file]
-                continue
-            text = open(path, encoding="utf-8").read()
-            changed, out = with_mutants(text, of_file)
-            if not self.compiles(path, changed):  # without those that do not compile alone
-                out += [(m, "does not compile") for m in of_file if m.line and not self.compiles(path, with_mutants(text, [m])[0])]
-                changed = with_mutants(text, [m for m in of_file if m not in [o for o, _ in out]])[0]
-                self.compiles(path, changed)
+            if os.path.exists(path):
+                files[path] = of_file, open(path, encoding="utf-8").read()
+                text, out = with_mutants(files[path][1], of_file)
+                self.write(path, text)
+            else: out = [(m, "no such file") for m in of_file]
+            left_out += out
+        said = self.make("-k", *["build/%s.o" % path[:-2] for path in files]).stderr
+        for path in sorted(set(re.findall(r"^([^:\s]+):\d+:\d+: error", said, re.M)) & set(files)):  # without those that do not compile alone
+            of_file, text = files[path]
+            out = [(m, "does not compile") for m in of_file if m.line and not self.compiles(path, with_mutants(text, [m])[0])]
+            self.compiles(path, with_mutants(text, [m for m in of_file if m.line and m not in [o for o, _ in out]])[0])
             left_out += out
         for m, why in left_out: print("%s: left out, %s: %s" % (m.path, why, m.change()))
         made = self.make("-k", "all", *[self.program(test) for test in self.tests if test.endswith((".c", ".cpp"))])
@@ -164,7 +166,8 @@ class Red:
 
     def judge(self, m, known, slow):
         for test in m.reached:
-            if (m.text, test) not in known and (not m.killers or self.seconds[test] <= slow):
+            if m.killers and (self.last and not m.killers[0].startswith(self.last) or self.seconds[test] > slow): continue
+            if (m.text, test) not in known:
                 status, seconds = self.ask(test, 5 + 3 * self.seconds[test], TWM=str(m.number))
                 m.seconds += seconds
                 known[m.text, test] = "lives" if status == 0 else "dies"
@@ -178,17 +181,21 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--only", nargs="*", default=[""], help="files that begin so")
     parser.add_argument("--tests", nargs="*", default=["tests/"], help="tests that begin so")
+    parser.add_argument("--last", nargs="*", default=[], help="tests that begin so are asked of what the others let live alone: what they kill that nobody else does")
+    parser.add_argument("--list", nargs="*", default=[LIST])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--resume", action="store_true", help="what is known of the last run is not asked again")
     parser.add_argument("--slow", type=float, default=3)
     options = parser.parse_args()
     red = Red(options)
     red.tests = [t for t in sorted(glob.glob("tests/*/test_*.c*") + glob.glob("tests/*/test_*.sh")) if t.startswith(tuple(options.tests))
                  and not t.startswith("tests/recorded/")]
-    mutants = [Mutant(n, row) for n, row in enumerate(open(LIST, encoding="utf-8").read().splitlines())]
+    rows = [row for name in options.list for row in open(name, encoding="utf-8").read().splitlines()]
+    mutants = [Mutant(n, row) for n, row in enumerate(rows)]
     mutants = red.build_all([m for m in mutants if m.path.startswith(tuple(options.only))])
     for m in mutants: m.text = m.path + ": " + m.change()
     known = {}
-    if os.path.exists(red.folder + ".pairs") and len(options.tests + options.only) > 2:
+    if os.path.exists(red.folder + ".pairs") and options.resume:
         known = {tuple(r.split("\t")[:2]): r.split("\t")[2] for r in open(red.folder + ".pairs").read().splitlines()}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as workers:
         for test, seconds, reached in workers.map(red.base, red.tests):
@@ -196,7 +203,7 @@ def main():
             else: red.seconds[test] = seconds
             for m in mutants:
                 if seconds is not None and m.number in reached: m.reached.append(test)
-        for m in mutants: m.reached.sort(key=lambda test: (red.seconds[test], test))
+        for m in mutants: m.reached.sort(key=lambda test: (test.startswith(red.last) if red.last else False, red.seconds[test], test))
         with open(red.folder + ".tsv", "w", encoding="utf-8") as matrix:
             for m in workers.map(lambda m: red.judge(m, known, options.slow), mutants):
                 print(m.path, m.line, m.name, m.change(), len(m.reached), " ".join(m.killers), "%.1f" % m.seconds, sep="\t", file=matrix, flush=True)

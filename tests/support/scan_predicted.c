@@ -11,7 +11,7 @@
 
 /* Of a granule so many parts come and go by themselves: with one, CTAs that find half of their granules would wait half
  * as often, and on a card they wait for what is missing of each. Chosen by h200/l2-scan: with 2, 4 and 8 the errors
- * of its triangular rows are 4, 2 and 4 % (tests/bench_hierarchy). Sets a few lines from each other take other lines of
+ * of its triangular rows are 4, 2 and 4 %. Sets a few lines from each other take other lines of
  * what is far away (h200/sets). */
 enum { SMS = 132, PARTS = 4 };
 

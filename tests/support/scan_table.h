@@ -1,5 +1,4 @@
-/* The scans of assets/counters/h200/l2-scan/first.csv, and the same scans predicted: for the test and the
- * bench. */
+/* The scans of assets/counters/h200/l2-scan/first.csv. */
 #ifndef TILEWALK_TESTS_SUPPORT_SCAN_TABLE_H
 #define TILEWALK_TESTS_SUPPORT_SCAN_TABLE_H
 
@@ -82,34 +81,7 @@ static inline ClockConfig scan_config(const Scan *s, uint64_t seed) {
   return config;
 }
 
-/* The mean of four places of the buffer. */
-static inline ClockResult scan_mean(const Scan *s) {
-  enum { PLACES = 4 };
-  ClockResult mean = {0};
-  for (uint64_t place = 1; place <= PLACES; place++) {
-    ClockConfig config = scan_config(s, 1);
-    ClockResult r;
-    Error error = {0};
-    config.hierarchy.seed = place;
-    if (clock_run(&config, scan_step, &(ScanRun){.scan = s}, &r, &error) != STATUS_OK) {
-      fprintf(stderr, "%s\n", error.message);
-      abort();
-    }
-    mean.bytes.read_bytes += r.bytes.read_bytes / PLACES;
-    mean.bytes.hbm_read_bytes += r.bytes.hbm_read_bytes / PLACES;
-    mean.bytes.fabric_bytes += r.bytes.fabric_bytes / PLACES;
-    mean.l2_read_bytes += r.l2_read_bytes / PLACES;
-    mean.l2_miss_bytes += r.l2_miss_bytes / PLACES;
-    mean.cycles += r.cycles / PLACES;
-    mean.steps += r.steps;
-  }
-  return mean;
-}
-
 /* Fabric bytes that every launch shows, whatever it reads (0.40 to 0.42 MB in the table). */
 static const double SCAN_FABRIC_BASE_BYTES = 410000;
-/* What the hint L2::256B adds to the fabric for each byte of the buffer read from HBM (measured: a
- * half). */
-static const double SCAN_PREFETCH_256_FABRIC = 0.5;
 
 #endif
