@@ -27,7 +27,7 @@
  *
  * All state lies in the caller's memory, flat: memcpy is a bookmark. Bytes are doubles, because a granule may be any
  * part of a tile. Sources: h200/sets, h200/replacement, h200/scan, h200/scan-places in assets/counters;
- * tests/model/test_l2_sets.c and test_scans.c hold the model against them. */
+ * tests/model/test_measured.c and test_scans.c hold the model against them. */
 #ifndef TILEWALK_SIM_L2_HIERARCHY_H
 #define TILEWALK_SIM_L2_HIERARCHY_H
 
@@ -39,7 +39,7 @@
 
 /* An H200's: how many lines a set has; the room of a side, of which each set takes a line at home and a copy for
  * every 3.66 MiB of addresses; and of how many stretches one has nothing for a set [measured:
- * assets/counters/h200/sets/first.csv, tests/model/test_l2_sets.c]. */
+ * assets/counters/h200/sets/first.csv, tests/model/test_measured.c]. */
 enum { HIERARCHY_SET_LINES = 16, HIERARCHY_STRETCHES = 5 };
 #define HIERARCHY_SIDE_BYTES (30010 * 1024.0) /* 29.3 MiB */
 

@@ -32,7 +32,7 @@ enum { SMS_OF_TPC = 2, PULLING_MOST = 4096 /* CTAs that are brought in order: it
 #define PUT_BACK_BYTES 5e6   /* a profiler's, at most (is_put_back) */
 
 /* How far apart the first CTAs of a launch start, one standard deviation: one side and the other, GPCs of a side, TPCs
- * of a GPC (assets/counters/h200/waves/first.csv, tests/model/test_waves.c); and how much longer an atomic takes to the
+ * of a GPC (assets/counters/h200/waves/first.csv); and how much longer an atomic takes to the
  * other side, one way (h200/placement: 190 cycles there and back). */
 #define STARTS_SIDES_NS 69.0
 

@@ -110,8 +110,11 @@ static double program_s(const char *program, const char *words, long *peak_KiB) 
   const char *build = getenv("BUILD");
   char path[4096], text[256], *arguments[16] = {path};
   double seconds[RUNS];
-  snprintf(path, sizeof path, "%s%s%s", *program == '/' ? "" : build ? build : "build", *program == '/' ? "" : "/",
-           program);
+  snprintf(path, sizeof path, "%s%s%s",
+           *program == '/' ? ""
+           : build         ? build
+                           : "build",
+           *program == '/' ? "" : "/", program);
   snprintf(text, sizeof text, "%s", words);
   for (int n = 1; (arguments[n] = strtok(n > 1 ? NULL : text, " ")); n++) {
   }

@@ -62,8 +62,8 @@ static void play(const char *what, const Stage *stage, SceneKind scene, Pace pac
   printf("  %-28s %-6s %-10s %4d x %4d  median %6.2f ms, 99th percentile %6.2f ms (CPU %5.2f and %5.2f); snapshot "
          "%6.3f ms; %5.1f x clear and copy (%.2f ms)\n",
          what, pace == MOTION ? "motion" : "leaps", scene_name(scene), width, height, frame,
-         quantile(draw, FRAMES, 0.99), quantile(cpu, FRAMES, 0.5), quantile(cpu, FRAMES, 0.99), quantile(fold, FRAMES, 0.5),
-         frame / plain, plain);
+         quantile(draw, FRAMES, 0.99), quantile(cpu, FRAMES, 0.5), quantile(cpu, FRAMES, 0.99),
+         quantile(fold, FRAMES, 0.5), frame / plain, plain);
 }
 
 static Stage open_stage(const char *what, const char *algorithm, Shape shape, int64_t block) {

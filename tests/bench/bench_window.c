@@ -50,8 +50,7 @@ static void save(const char *what, AnimationDraw *draws, Run *run, const char *p
   if (animation_save(path, &a, &error))
     printf("  %s: %s\n", what, error.message);
   else
-    printf("  %s: %.0f ms, CPU %.0f ms\n", what, 1e3 * now_s() - wall,
-           1e3 * cpu_s() - cpu);
+    printf("  %s: %.0f ms, CPU %.0f ms\n", what, 1e3 * now_s() - wall, 1e3 * cpu_s() - cpu);
 }
 
 int main(void) {

@@ -1,8 +1,7 @@
 /* Where the CTAs of launches ran on an H200, each launch beside the bytes that it moved between the sides of L2: of
- * several waves (assets/counters/h200/waves/first.csv) and of one (h200/begins; h200/begins-replayed with so many
- * counters that each was run again and again). A launch begins with the GPC after that of the last CTA before it, and
- * the model, told which that is, moves as many bytes; not told, as many as launches that begin with each GPC in turn do
- * in the mean. TILEWALK_DEPTH=2 prints every launch. */
+ * several waves (assets/counters/h200/waves/first.csv) and of one (h200/begins; in h200/begins-replayed/ a launch that is
+ * put back always begins alike). The model, told with which GPC a launch begins, moves as many bytes; not told, as many as
+ * launches that begin with each GPC in turn do in the mean. TILEWALK_DEPTH=2 prints every launch. */
 #include "tests/support/test.h"
 #include "tests/support/predict_counters.h"
 #include "tests/support/gpcs.h"
@@ -23,28 +22,17 @@ typedef struct {
   char rung[16];
   int d, N, heads, causal, n_ctas;
   double fabric_bytes;
-  int first_gpc;        /* with which it began, */
-  int turn;             /* and whose turn it was when it ended */
-  double first_ns[SMS]; /* when the first CTA of each SM started */
-  int on_sm[SMS];       /* CTAs */
+  int first_gpc; /* with which it began */
 } Recorded;
 
 static Recorded launches[LAUNCHES];
 static int gpc_of[SMS];
-static bool comes_first[SMS]; /* in each layer: it has no turn */
 
 static void read_cta(Recorded *launch, const char *row) {
-  int cta, smid, start_ns;
-  assert_int_equal(sscanf(row, "%d,%d,%d", &cta, &smid, &start_ns), 3);
-  assert_true(cta == launch->n_ctas && smid >= 0 && smid < SMS && start_ns >= 0);
-  if (!launch->on_sm[smid]++) launch->first_ns[smid] = start_ns;
-  if (launch->n_ctas++ < FIRST_SMS) {
-    comes_first[smid] = true;
-    return;
-  }
-  if (comes_first[smid]) return;
-  if (cta == FIRST_SMS) launch->first_gpc = gpc_of[smid];
-  launch->turn = (gpc_of[smid] + 1) % (int)PLACEMENT_H200.n_gpcs;
+  int cta, smid;
+  assert_int_equal(sscanf(row, "%d,%d", &cta, &smid), 2);
+  assert_true(cta == launch->n_ctas && smid >= 0 && smid < SMS);
+  if (launch->n_ctas++ == FIRST_SMS) launch->first_gpc = gpc_of[smid];
 }
 
 static int read_recordings(void **state) {
@@ -70,20 +58,9 @@ static int read_recordings(void **state) {
   return 0;
 }
 
-/* Other kernels ran between some of them, which fill tensors in one wave. */
-TEST(a_launch_begins_where_the_one_before_left_off) {
-  uint32_t seen = 0;
-  for (int i = 1; i < LAUNCHES; i++) {
-    assert_int_equal(launches[i].first_gpc, launches[i - 1].turn);
-    seen |= 1u << launches[i].first_gpc;
-  }
-  assert_true(__builtin_popcount(seen) >= 4);
-}
-
-/* `what`: begins, or begins_replayed. */
-static int read_begins(const char *what, Recorded rows[BEGINS]) {
+static int read_begins(Recorded rows[BEGINS]) {
   static char line[8192];
-  FILE *file = open_counters("h200", what);
+  FILE *file = open_counters("h200", "begins");
   int n = 0, at;
   while (fgets(line, sizeof line, file)) {
     Recorded r = {.n_ctas = 0};
@@ -149,49 +126,6 @@ TEST(told_where_it_begins_the_model_moves_as_much) {
   assert_true(told[n / 2] < 0.015 && told[n - 1] < 0.025 && by_first[n - 1] > 0.06);
 }
 
-typedef struct {
-  double n, sum, squares;
-} Sample;
-
-static void take(Sample *s, double value) {
-  s->n++;
-  s->sum += value;
-  s->squares += value * value;
-}
-
-static double mean_of(const Sample *s) { return s->sum / s->n; }
-
-/* Of a sample, about its mean. */
-static double variance_of(const Sample *s) { return (s->squares - s->sum * s->sum / s->n) / (s->n - 1); }
-
-/* STARTS_*_NS of sim/l2/l2_run.c: not in the order of the launch, but as their code comes, side by side, GPC by GPC.
- * The SMs that come first are of the first GPC. */
-TEST(how_far_apart_they_start) {
-  int side[SMS];
-  double sides = 0, tpcs = 0;
-  Sample gpcs = {0};
-  read_gpcs("h200", gpc_of, side);
-  for (int i = 0; i < LAUNCHES; i++) {
-    Sample of_gpc[PLACEMENT_GPCS_MAX] = {{0}}, of_side[2] = {{0}};
-    int side_of[PLACEMENT_GPCS_MAX];
-    for (int smid = 0; smid < SMS; smid += 2) { /* a TPC */
-      take(&of_gpc[gpc_of[smid]], (launches[i].first_ns[smid] + launches[i].first_ns[smid + 1]) / 2);
-      side_of[gpc_of[smid]] = side[smid];
-    }
-    for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) take(&of_side[side_of[g]], mean_of(&of_gpc[g]));
-    for (int g = 0; g < PLACEMENT_GPCS_MAX; g++) {
-      take(&gpcs, mean_of(&of_gpc[g]) - mean_of(&of_side[side_of[g]]));
-      tpcs += variance_of(&of_gpc[g]) / (LAUNCHES * PLACEMENT_GPCS_MAX);
-    }
-    sides += pow(mean_of(&of_side[1]) - mean_of(&of_side[0]), 2) / LAUNCHES;
-  }
-  if (test_depth() > 1)
-    print_message("CTAs start apart, ns: sides %.0f, GPCs %.0f, TPCs %.0f\n", sqrt(sides), sqrt(variance_of(&gpcs)),
-                  sqrt(tpcs));
-  assert_true(fabs(sqrt(sides) / 69 - 1) < 0.02 && fabs(sqrt(variance_of(&gpcs)) / 22 - 1) < 0.03 &&
-              fabs(sqrt(tpcs) / 27 - 1) < 0.03);
-}
-
 /* Before each ran a kernel whose last CTA came to an SM of GPC 0, 1, ... 7 in turn. Where a launch begins is all that
  * matters then: two that begin alike move the same bytes to within 1.8 %, most of them to within 0.01 %. Told it, the
  * model is within that, and its mean over GPCs within 1.2 % of theirs. */
@@ -199,7 +133,7 @@ TEST(one_wave_moves_what_its_first_gpc_says) {
   static Recorded rows[BEGINS];
   const Gpu gpu = open_gpu("h200");
   double errors[BEGINS];
-  assert_int_equal(read_begins("begins", rows), BEGINS);
+  assert_int_equal(read_begins(rows), BEGINS);
   for (int shape = 0; shape < SHAPES; shape++) {
     const Recorded *of = &rows[shape * BEGINS_OF_SHAPE];
     double by_gpc[PLACEMENT_GPCS_MAX], sum = 0, told = 0;
@@ -221,24 +155,6 @@ TEST(one_wave_moves_what_its_first_gpc_says) {
   if (test_depth() > 1)
     print_message("told: median %.2f %%, worst %.2f %%\n", 100 * errors[BEGINS / 2], 100 * errors[BEGINS - 1]);
   assert_true(errors[BEGINS / 2] < 0.004 && errors[BEGINS - 1] < 0.02);
-}
-
-/* A profiler that runs a launch again puts back what it wrote; where that is up to 4.2 MB, each launch of a shape
- * begins as the first of them, whatever ran before it: with the first GPC, or with the third where more than a page of
- * marks is put back besides; where it is more, anywhere at first. */
-TEST(a_launch_that_is_put_back_always_begins_alike) {
-  static Recorded rows[BEGINS];
-  uint32_t seen = 0;
-  int n_alike = 0;
-  assert_int_equal(read_begins("begins-replayed", rows), BEGINS);
-  for (int i = 0; i < BEGINS; i++) {
-    const double written = 2.0 * rows[i].N * rows[i].heads * rows[i].d;
-    if (written > 5e6 && i % BEGINS_OF_SHAPE == 0) seen |= 1u << rows[i].first_gpc;
-    if (written > 5e6) continue;
-    assert_int_equal(rows[i].first_gpc, rows[i].n_ctas > SMS ? 2 : 0);
-    n_alike++;
-  }
-  assert_true(n_alike == 7 * BEGINS_OF_SHAPE && __builtin_popcount(seen) >= 4);
 }
 
 GROUP(read_recordings, NULL)

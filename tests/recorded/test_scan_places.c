@@ -119,7 +119,7 @@ TEST(the_mean_of_places_is_predicted) {
                                        [TURNS] = {0.09, 0.09}});
 }
 
-/* An H100's sides have room for all of their 25 MiB (h100/sets, tests/model/test_l2_sets.c). */
+/* An H100's sides have room for all of their 25 MiB (h100/sets, tests/model/test_measured.c). */
 TEST(on_an_h100_likewise) {
   static Table t = {.side_bytes = 25 << 20};
   read_counted(&t, "counters/h100/scan-places/first.csv");

@@ -121,21 +121,24 @@ class Red:
             os.makedirs(os.path.dirname(to), exist_ok=True)
             if path not in changed_files and os.path.exists(path) and not (os.path.exists(to) and os.path.getmtime(to) == os.path.getmtime(path)):
                 shutil.copy2(path, to)
-        left_out, files = [], {}
-        for path in sorted(changed_files):
-            of_file = [m for m in mutants if m.path == path]
-            if os.path.exists(path):
-                files[path] = of_file, open(path, encoding="utf-8").read()
-                text, out = with_mutants(files[path][1], of_file)
+        left_out, texts = [], {path: open(path, encoding="utf-8").read() for path in changed_files if os.path.exists(path)}
+        left_out += [(m, "no such file") for m in mutants if m.path not in texts]
+        again = set(texts)
+        while again:  # without those that do not compile
+            for path in again:
+                text, out = with_mutants(texts[path], [m for m in mutants if m.path == path and m not in [o for o, _ in left_out]])
+                left_out += out
                 self.write(path, text)
-            else: out = [(m, "no such file") for m in of_file]
-            left_out += out
-        said = self.make("-k", *["build/%s.o" % path[:-2] for path in files]).stderr
-        for path in sorted(set(re.findall(r"^([^:\s]+):\d+:\d+: error", said, re.M)) & set(files)):  # without those that do not compile alone
-            of_file, text = files[path]
-            out = [(m, "does not compile") for m in of_file if m.line and not self.compiles(path, with_mutants(text, [m])[0])]
-            self.compiles(path, with_mutants(text, [m for m in of_file if m.line and m not in [o for o, _ in out]])[0])
-            left_out += out
+            said, again = self.make("-k", *["build/%s.o" % path[:-2] for path in texts]).stderr, set()
+            for path, line in re.findall(r"^([^:\s]+):(\d+):\d+: error", said, re.M):
+                lines = open(self.folder + "/" + path, encoding="utf-8").read().split("\n")
+                number = re.search(r"tw_hit\((\d+)\)", lines[int(line) - 1])
+                for k in range(int(line) - 1, -1, -1):
+                    number = number or re.match(r"[a-z].*_red(\d+)\(", lines[k])
+                    if number or lines[k].startswith("}"): break
+                wrong = [m for m in mutants if number and m.number == int(number.group(1))] or [m for m in mutants if m.path == path]
+                left_out += [(m, "does not compile") for m in wrong if m not in [o for o, _ in left_out]]
+                again.add(path)
         for m, why in left_out: print("%s: left out, %s: %s" % (m.path, why, m.change()))
         made = self.make("-k", "all", *[self.program(test) for test in self.tests if test.endswith((".c", ".cpp"))])
         if made.returncode: print(made.stderr[-2000:])
@@ -145,10 +148,6 @@ class Red:
         path = self.folder + "/" + path
         if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
             with open(path, "w", encoding="utf-8") as file: file.write(text)
-
-    def compiles(self, path, text):
-        self.write(path, text)
-        return self.make("build/%s.o" % path[:-2]).returncode == 0
 
     def program(self, test): return test if test.endswith(".sh") else "build/tests/" + os.path.splitext(os.path.basename(test))[0]
 
