@@ -209,7 +209,7 @@ static Status make_offload(Ranks *ranks, const RanksAsked *asked, Error *error) 
   const double layers = (double)kvcache_layers(&serving->cache);
   ranks->weights_bytes = (Wide)serving_weights_bytes(serving);
   ranks->cache_bytes = kvcache_seek(&serving->cache, part.keys).bytes * wide(part.count);
-  const double all = (double)(ranks->weights_bytes + ranks->cache_bytes), room = (double)ranks->gpu.hbm_bytes;
+  const double all = (double)(ranks->weights_bytes + ranks->cache_bytes), room = (double)gpu_usable_bytes(&ranks->gpu);
   ranks->away = all > room ? 1 - room / all : 0;
   ranks->n_steps = kvcache_layers(&serving->cache) + 1;
   ranks->pieces[RANK_PIECE_FULL] =

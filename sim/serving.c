@@ -238,7 +238,32 @@ static double expert_parameters(const KvModel *m) {
   return unused > 0 ? ((double)m->parameters - active_of(m)) / unused : 0;
 }
 
-double serving_weights_bytes(const Serving *s) { return (double)s->model->parameters * s->weight_bytes / n_gpus_of(s); }
+static double table_bytes_of(const Serving *s) { return s->table_bytes > 0 ? s->table_bytes : s->weight_bytes; }
+
+void serving_take_weights(Serving *s, const KvDtype *asked) {
+  const KvModel *m = s->model;
+  KvDtype dtype = KV_BF16;
+  kvcache_dtype_from_name(m->weights_dtype, &dtype);
+  if (asked) dtype = *asked;
+  const int bits = kvcache_dtype_bits(dtype);
+  const double published = (double)m->weights_bytes / (double)m->parameters;
+  s->weight_bytes = bits / 8.0;
+  s->table_bytes = 0;
+  if (m->weights_bytes && !asked) {
+    if (fabs(published / s->weight_bytes - 1) > 0.005) s->weight_bytes = published; /* else rounded in print */
+  } else if (bits < 16) {
+    s->weight_bytes += dtype == KV_INT4 ? 2 / 128.0 : 0;
+    s->table_bytes = 2;
+  }
+  s->products = dtype == KV_FP8 ? DTYPE_FP8 : DTYPE_BF16;
+  if (s->gpu && gpu_flops_per_s(s->gpu, s->products, true) <= 0) s->products = DTYPE_FP16;
+}
+
+double serving_weights_bytes(const Serving *s) {
+  const KvModel *m = s->model;
+  const double tables = table_parameters(m) * (m->embedding_tables == 1 ? 1 : 2);
+  return (((double)m->parameters - tables) * s->weight_bytes + tables * table_bytes_of(s)) / n_gpus_of(s);
+}
 
 static void add_matrices(const Serving *s, ServingStep *step) {
   const KvModel *m = s->model;
@@ -246,8 +271,9 @@ static void add_matrices(const Serving *s, ServingStep *step) {
   const double hbm = timing_rate(s->gpu, TIME_HBM, s->products), rate = timing_rate(s->gpu, TIME_MATH, s->products);
   const double head = table_parameters(m), body = serving_matrix_parameters(m) - head;
   step->experts = serving_experts(m, step->tokens);
-  step->weight_bytes =
-      (body + (step->outputs > 0 ? head : 0) + (m->experts ? beyond * expert_parameters(m) : 0)) * s->weight_bytes / n;
+  step->weight_bytes = ((body + (m->experts ? beyond * expert_parameters(m) : 0)) * s->weight_bytes +
+                        (step->outputs > 0 ? head : 0) * table_bytes_of(s)) /
+                       n;
   step->flops = 2 * (body * step->tokens + head * step->outputs) / n;
   step->weight_s = hbm > 0 ? step->weight_bytes / hbm : NAN;
   step->flop_s = rate > 0 ? step->flops / rate : NAN;

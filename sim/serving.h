@@ -7,12 +7,12 @@
  *     attention  each kind of layers as sim/planner.h plans it               each level's bytes, products, exponentials
  *     all-reduce two a layer where GPUs share out the heads                  bytes that a GPU sends, over its link
  *
- * The three come one after the other, so their bounds add up. A GPU of n_gpus has its share of heads, weights and cache
+ * The three are added up as if they came one after the other: an estimate, since they may overlap. A GPU of n_gpus has its share of heads, weights and cache
  * (tensor parallelism, Shoeybi et al., Megatron-LM, arXiv 1909.08053).
  *
  * Modelled: the above, on one GPU of those that share. Not modelled: norms, rotary embeddings, activations in HBM,
  * launches, sampling, the router of experts, MLA's products that expand the latent of earlier chunks. All of them add
- * time: bounds stay bounds. */
+ * time. */
 #ifndef TILEWALK_SIM_SERVING_H
 #define TILEWALK_SIM_SERVING_H
 
@@ -46,6 +46,7 @@ typedef struct {
   KvCache cache;         /* what each GPU keeps: kvcache_share() was called */
   int64_t n_gpus;        /* that share out heads and weights; 0: 1 */
   double weight_bytes;   /* of one weight: 2, 1, 0.5 */
+  double table_bytes;    /* of one in tables of words; 0: the same */
   Dtype products;        /* that weights are multiplied in */
 } Serving;
 
@@ -77,7 +78,7 @@ typedef struct {
   double sent_bytes; /* by each GPU; a ring's all-reduce */
   double sent_s;     /* NAN: the link's rate is not known */
 
-  double bound_s; /* matrices, attention and, where known, what is sent */
+  double bound_s; /* bounds added up: matrices, attention and, where known, what is sent */
 } ServingStep;
 
 /* One layer of a kind, as sim is asked for it. False: nothing to ask (a type that sim has no name for is asked as fp8,
@@ -96,6 +97,11 @@ Status serving_step(const Serving *serving, const ServingPart *parts, int64_t n,
 #define SERVING_CHUNKS_MAX ((int64_t)1 << 14)
 Status serving_prompt(const Serving *serving, int64_t prompt, int64_t cached, int64_t chunk, ServingStep *sum,
                       int64_t *n_chunks, Error *error);
+
+/* Bytes of the model's weights as published, or in a type of fewer bits (NULL: none is asked for), and what they are
+ * multiplied in. Of fewer than 16 bits tables of words keep 16, and int4 has an fp16 scale for 128 weights (AWQ, GPTQ:
+ * the usual group). Needs the model's parameters. */
+void serving_take_weights(Serving *serving, const KvDtype *asked);
 
 /* Weights that a GPU keeps, and those that one token is multiplied with, the output's included. */
 double serving_weights_bytes(const Serving *serving);

@@ -61,6 +61,7 @@ static const KeyfileField FIELDS[] = {
     BYTES("l3", l3_bytes, false, 256, 1e12, "memory-side cache"),
     BANDWIDTH("l3_bandwidth", l3_bytes_per_s, false, "memory-side cache bandwidth"),
     BYTES("hbm", hbm_bytes, true, 1024, 1e14, "device memory"),
+    BYTES("hbm_reported", hbm_reported_bytes, false, 1024, 1e14, "device memory as the driver reports it"),
     BANDWIDTH("hbm_bandwidth", hbm_bytes_per_s, true, "device memory bandwidth, data sheet"),
     BANDWIDTH("hbm_read_measured", hbm_read_measured_bytes_per_s, false, "read bandwidth, measured"),
     BANDWIDTH("hbm_write_measured", hbm_write_measured_bytes_per_s, false, "write bandwidth, measured"),

@@ -25,7 +25,7 @@
 #include "sim/base/keyfile.h"
 #include "sim/problem/shape.h"
 
-enum { GPU_FIELD_COUNT = 52 };
+enum { GPU_FIELD_COUNT = 53 };
 
 typedef struct {
   char name[KEYFILE_TEXT_BYTES];               /* what --gpu takes: letters, digits, '-', '_', '.' */
@@ -73,7 +73,8 @@ typedef struct {
   double l3_bytes_per_s;
 
   /* Device memory; called HBM throughout, also where it is GDDR. */
-  int64_t hbm_bytes;
+  int64_t hbm_bytes;                    /* data sheet */
+  int64_t hbm_reported_bytes;           /* in all, as the driver says; 0: nobody said */
   double hbm_bytes_per_s;               /* data sheet */
   double hbm_read_measured_bytes_per_s; /* measured, where somebody has */
   double hbm_write_measured_bytes_per_s;
@@ -106,6 +107,17 @@ void gpu_paper(Gpu *gpu);
 
 /* The table of fields: keys, kinds, offsets into Gpu, one line of help each. */
 const KeyfileField *gpu_fields(int *n_fields);
+
+/* What a program can have of its memory: all that there is less what context and driver keep, about a gigabyte where
+ * torch and nvidia-smi were compared (assumed). */
+#define GPU_RESERVE_BYTES ((int64_t)1 << 30)
+static inline int64_t gpu_memory_bytes(const Gpu *gpu) {
+  return gpu->hbm_reported_bytes ? gpu->hbm_reported_bytes : gpu->hbm_bytes;
+}
+static inline int64_t gpu_usable_bytes(const Gpu *gpu) {
+  const int64_t usable = gpu_memory_bytes(gpu) - GPU_RESERVE_BYTES;
+  return usable > 0 ? usable : gpu_memory_bytes(gpu);
+}
 
 /* Another size of L2, with room in proportion. l2_bytes > 0. */
 void gpu_set_l2(Gpu *gpu, int64_t l2_bytes);

@@ -317,9 +317,9 @@ static Status take_model(const char *name, const Gpu *gpu, KvModel *model, Servi
                      "%.80s: 'parameters', 'hidden' and 'vocab' or the cache are not given; add them to a copy of the "
                      "file",
                      model->name);
-  const double bytes = model->weights_bytes ? (double)model->weights_bytes / (double)model->parameters : 2;
-  *serving = (Serving){
-      .model = model, .gpu = gpu, .cache = kvmodel_cache(model), .weight_bytes = bytes, .products = DTYPE_FP16};
+  *serving = (Serving){.model = model, .gpu = gpu, .cache = kvmodel_cache(model)};
+  serving_take_weights(serving, NULL);
+  serving->products = DTYPE_FP16;
   return STATUS_OK;
 }
 

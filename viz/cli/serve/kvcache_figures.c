@@ -147,17 +147,19 @@ static Status step_of(const Service *s, double *seconds, Error *error) {
 static void gpu_figures(const Service *s, const Kept *kept, double step_s, const Figures *f) {
   if (!s->has_gpu) return;
   const double rate = timing_rate(&s->gpu, TIME_HBM, DTYPE_FP16);
-  const Wide memory = wide(s->gpu.hbm_bytes), fixed = service_fixed_bytes(s, s->n_gpus) * wide(s->n),
-             used = kept->used_bytes + fixed, all = used + weights_of(s);
-  const bool fits = all - kept->used_bytes + kept->page_bytes + kept->table_bytes <= memory;
+  const Wide memory = wide(gpu_memory_bytes(&s->gpu)), usable = wide(gpu_usable_bytes(&s->gpu)),
+             fixed = service_fixed_bytes(s, s->n_gpus) * wide(s->n), used = kept->used_bytes + fixed,
+             all = used + weights_of(s);
+  const bool fits = all - kept->used_bytes + kept->page_bytes + kept->table_bytes <= usable;
   FigureValue part = IN_SHARE(share(all, memory));
   if (!fits) part.role = ROLE_BAD;
   figure(f, "gpu.name", IN_WORD(s->gpu.name), "", NULL, NULL);
-  figure_hidden(f, "gpu.hbm_bytes", wide(s->gpu.hbm_bytes));
+  figure_hidden(f, "gpu.hbm_bytes", memory);
+  figure_hidden(f, "gpu.usable_bytes", usable);
   figure(f, "gpu.share_of_hbm", IN_SHARE(share(kept->used_bytes, memory)), "", NULL, NULL);
-  figure(f, NULL, part, "", "part of its memory", "of %s%s%s", number_bytes_decimal(memory).text,
-         s->weights_bytes ? ", with weights" : "; weights come on top",
-         used > memory ? ": does not fit, even without weights"
+  figure(f, NULL, part, "", "part of its memory", "of %s, %s usable%s%s", number_bytes(memory).text,
+         number_bytes(usable).text, s->weights_bytes ? ", with weights" : "; weights come on top",
+         used > usable ? ": does not fit, even without weights"
          : fits        ? ""
                        : ": does not fit, in pages and tables");
   figure(f, "gpu.read_s", IN_SECONDS((double)kept->used_bytes / rate), "", "reading K and V once",
@@ -170,7 +172,9 @@ static void gpu_figures(const Service *s, const Kept *kept, double step_s, const
 static void fixed_figures(const Service *s, const Figures *f) {
   Document *d = f->document;
   const KvModel *m = &s->model;
+  char context[192];
   if (!s->has_model) return;
+  service_say_context(s, context);
   put_array(d, "fixed");
   for (int i = 0; i < m->n_fixed; i++) {
     const int64_t layers = m->fixed[i].layers, each = ceil_div(m->fixed[i].bytes, s->n_gpus);
@@ -188,6 +192,7 @@ static void fixed_figures(const Service *s, const Figures *f) {
   put_array(d, "notes");
   if (*m->no_cache) put_text(d, NULL, m->no_cache);
   if (*m->limits) put_text(d, NULL, m->limits);
+  if (*context) put_text(d, NULL, context);
   for (int i = 0; i < m->n_remarks; i++) put_text(d, NULL, m->remarks[i]);
   put_end(d);
 }
@@ -335,7 +340,9 @@ static void add_steps(Document *d, const Service *s) {
 
 static void add_notes(const Service *s, Table *t) {
   const KvModel *m = &s->model;
-  service_note_beyond(s, t);
+  char context[192];
+  service_say_context(s, context);
+  if (*context) table_note(t, "%s", context);
   if (s->has_model && *m->no_cache) table_note(t, "Note: %s.", m->no_cache);
   if (s->has_model && *m->limits) table_note(t, "Note: %s.", m->limits);
   for (int i = 0; s->has_model && i < m->n_remarks; i++) table_note(t, "Note: %s.", m->remarks[i]);

@@ -10,14 +10,12 @@
 
 static const char COUNTED[] = "counted", BOUND[] = "bound", ASSUMED[] = "assumed";
 
-static const char *times_are(const Service *s) { return s->model.experts ? ASSUMED : BOUND; }
-
 /* ---- Memory ------------------------------------------------------------------------------------------------ */
 
 /* What lies in the memory of one GPU of so many. */
 typedef struct {
   Kept kept;
-  double weights, scores, fixed, all;
+  double weights, scores, fixed, prompt, all;
 } Taken;
 
 /* Whole pages of a prefix are kept once: vLLM's and SGLang's caches share no part of a page. */
@@ -32,7 +30,11 @@ static Taken take_memory(const Service *s, const Serving *serving) {
   for (int g = 0; s->evict.kind == EVICT_H2O && g < n; g++) /* H2O's sums for each kept token and KV head, in fp32 */
     t.scores +=
         4 * (double)groups[g].layers * (double)(groups[g].latent ? 1 : groups[g].kv_heads) * (double)t.kept.tokens;
-  t.all = t.weights + (double)(t.kept.page_bytes - saved_bytes(s, &t.kept)) + t.scores + t.fixed +
+  if (s->adds_prompt) {
+    const KvState prompt = kvcache_seek(&serving->cache, s->prompt);
+    t.prompt = (double)(prompt.page_bytes - t.kept.prefix_bytes + prompt.table_bytes);
+  }
+  t.all = t.weights + t.prompt + (double)(t.kept.page_bytes - saved_bytes(s, &t.kept)) + t.scores + t.fixed +
           (double)t.kept.table_bytes;
   return t;
 }
@@ -43,7 +45,7 @@ static int64_t least_gpus(const Service *s) {
     Serving each = s->serving;
     each.n_gpus = n, each.cache = s->whole;
     if (s->model.heads % n || kvcache_share(&each.cache, n, NULL)) continue;
-    if (take_memory(s, &each).all <= (double)s->gpu.hbm_bytes) return n;
+    if (take_memory(s, &each).all <= (double)gpu_usable_bytes(&s->gpu)) return n;
   }
   return 0;
 }
@@ -54,11 +56,14 @@ static bool memory_figures(const Service *s, Figures *f) {
   const Taken t = take_memory(s, serving);
   const int64_t held = evict_kept(&s->evict, s->longest), least = least_gpus(s);
   const KvState longest = kvcache_seek(&serving->cache, held);
-  const double hbm = (double)s->gpu.hbm_bytes, left = hbm - t.all;
+  const double usable = (double)gpu_usable_bytes(&s->gpu), hbm = (double)gpu_memory_bytes(&s->gpu),
+               left = usable - t.all;
   const double shared = (double)t.kept.prefix_bytes;
   const double one = (double)longest.page_bytes + t.fixed / (double)s->n - shared;
   figures_section(f, "memory", "Memory of each GPU");
-  figure(f, "hbm_bytes", IN_BYTES(hbm), COUNTED, "memory of each GPU", "%s's description", s->gpu.name);
+  figure(f, "hbm_bytes", IN_BYTES(hbm), s->gpu.hbm_reported_bytes ? "measured" : "datasheet", "memory of each GPU",
+         "%s's description%s", s->gpu.name, s->gpu.hbm_reported_bytes ? ", as its driver reports" : "");
+  figure(f, "reserve_bytes", IN_BYTES(hbm - usable), ASSUMED, "kept from programs", "by context and driver");
   figure(f, "weights_bytes", IN_BYTES(t.weights), COUNTED, "weights", "%s parameters of %.3g B, over %lld GPU%s",
          number_count(wide(s->model.parameters)).text, serving->weight_bytes, (long long)s->n_gpus,
          s->n_gpus > 1 ? "s" : "");
@@ -80,11 +85,13 @@ static bool memory_figures(const Service *s, Figures *f) {
   if (t.scores > 0)
     figure(f, "score_bytes", IN_BYTES(t.scores), ASSUMED, "sums of scores", "fp32 a kept token and KV head");
   if (t.fixed > 0) figure(f, "fixed_bytes", IN_BYTES(t.fixed), COUNTED, "states", "kvcache: whatever the length");
-  figure(f, "left_bytes", IN_BYTES(fabs(left)), COUNTED, left >= 0 ? "left" : "lacking", "%s%.1f %% is taken",
-         left >= 0 ? "for activations; " : "it does not fit: ", 100 * t.all / hbm);
-  figure(f, "sequences_that_fit", IN_COUNT(fmax(0, floor((hbm - t.weights - shared) / one))), COUNTED,
+  if (s->adds_prompt)
+    figure(f, "prompt_bytes", IN_BYTES(t.prompt), COUNTED, "cache of the new prompt", "its pages and their table");
+  figure(f, "left_bytes", IN_BYTES(fabs(left)), ASSUMED, left >= 0 ? "left" : "lacking", "%s%.1f %% is taken",
+         left >= 0 ? "for activations; " : "it does not fit: ", 100 * t.all / usable);
+  figure(f, "sequences_that_fit", IN_COUNT(fmax(0, floor((usable - t.weights - t.prompt - shared) / one))), ASSUMED,
          "sequences that fit", "of the longest's size, beside the weights%s", shared > 0 ? " and one prefix" : "");
-  figure(f, "least_gpus", IN_COUNT(least), COUNTED, least ? "fits from --tp" : "numbers of GPUs that fit",
+  figure(f, "least_gpus", IN_COUNT(least), ASSUMED, least ? "fits from --tp" : "numbers of GPUs that fit",
          least ? "the fewest GPUs that heads divide over" : "up to one for each of %lld heads",
          (long long)s->model.heads);
   return left >= 0;
@@ -125,8 +132,8 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
              (long long)m->experts);
   figure(f, "weight_bytes", IN_BYTES(step->weight_bytes), how, "weights read", "%s", weights);
   figure(f, "flops", IN_FLOPS(step->flops), how, "FLOPs of the matrices", "2 a weight and token");
-  figure(f, "matrix_s", IN_SECONDS(step->matrix_s), times_are(s), "matrices", "%s at %s", by_bytes ? "HBM" : "products",
-         number_si(rate, by_bytes ? "B/s" : "FLOP/s").text);
+  figure(f, "matrix_s", IN_SECONDS(step->matrix_s), s->model.experts ? ASSUMED : BOUND, "matrices", "%s at %s",
+         by_bytes ? "HBM" : "products", number_si(rate, by_bytes ? "B/s" : "FLOP/s").text);
   figure(f, "kv_bytes", IN_BYTES(step->kv_bytes), COUNTED, "K and V read", "kvcache: what queries see");
   figure(f, "attention_s", IN_SECONDS(step->attention.bound_s), BOUND, "attention", "sim's floor: %s, all layers",
          step->attention.bound == TIME_NONE ? "nothing" : timing_term_title(step->attention.bound));
@@ -142,14 +149,14 @@ static void step_figures(const Service *s, const ServingStep *step, const Figure
          "two all-reduces a layer, rows of %lld x 2 B", (long long)m->hidden);
   if (isnan(step->sent_s)) return;
   const char *link = kind_by(of_gpu, n_gpu, s->gpu.notes, offsetof(Gpu, link_bytes_per_s), "");
-  figure(f, "sent_s", IN_SECONDS(step->sent_s), BOUND, "all-reduces", "half of the link's %s%s%s",
+  figure(f, "sent_s", IN_SECONDS(step->sent_s), *link ? ASSUMED : BOUND, "all-reduces", "half of the link's %s%s%s",
          number_si(s->gpu.link_bytes_per_s, "B/s").text, *link ? ", " : "", link);
 }
 
-static void time_figure(const Service *s, const Figures *f, double seconds, const char *label, const char *why) {
+static void time_figure(const Figures *f, double seconds, const char *label, const char *why) {
   FigureValue time = IN_SECONDS(seconds);
   time.role = ROLE_ACCENT;
-  figure(f, "time_s", time, times_are(s), label, "%s", why);
+  figure(f, "time_s", time, ASSUMED, label, "%s", why);
 }
 
 /* Chunks' extra cost as two papers count it: loads of chunks' K and V, each chunk's own included (Sarathi, arXiv
@@ -168,8 +175,7 @@ static Status chunk_figures(const Service *s, const ServingStep *chunked, int64_
          "n (n - 1) / 2, as Sarathi-Serve counts");
   figure(f, "kv_ratio", IN_RATIO((double)chunked->kv_bytes / (double)whole.kv_bytes), COUNTED,
          "K and V against one pass", "bytes over bytes");
-  figure(f, "time_ratio", IN_RATIO(chunked->bound_s / whole.bound_s), BOUND, "time against one pass",
-         "bound over bound");
+  figure(f, "time_ratio", IN_RATIO(chunked->bound_s / whole.bound_s), ASSUMED, "time against one pass", "sum over sum");
   return STATUS_OK;
 }
 
@@ -184,7 +190,7 @@ static Status prompt_figures(const Service *s, Figures *f, Error *error) {
   if (s->chunk) status = chunk_figures(s, &step, n_chunks, f, error);
   snprintf(why, sizeof why, "one prompt of %s tokens%s, alone", number_count(wide(s->prompt)).text,
            s->prefix ? ", prefix cached" : "");
-  time_figure(s, f, step.bound_s, "time to first token", why);
+  time_figure(f, step.bound_s, "time to first token", why);
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   return status;
 }
@@ -218,16 +224,15 @@ static Status token_figures(const Service *s, Figures *f, Error *error) {
   if (scores_s > 0)
     figure(f, "scores_s", IN_SECONDS(scores_s), BOUND, "sums of scores", "read and written once a step");
   snprintf(why, sizeof why, "%s sequence%s at once", number_count(wide(s->n)).text, s->n == 1 ? "" : "s");
-  time_figure(s, f, time_s, "time a token", why);
-  figure(f, "tokens_per_s", IN_RATE((double)s->n / time_s), times_are(s), "tokens a second, at most",
-         "of all sequences");
+  time_figure(f, time_s, "time a token", why);
+  figure(f, "tokens_per_s", IN_RATE((double)s->n / time_s), ASSUMED, "tokens a second", "of all sequences");
   figure(f, "binds", IN_WORD(binds(&step)), "", "bottleneck", "the longest of the above");
   if (s->chunk) { /* decodes that a prompt's last chunk rides with, which sees most (Sarathi's batches) */
     const int64_t queries = s->chunk < s->prompt - s->prefix ? s->chunk : s->prompt - s->prefix;
     parts[n] = (ServingPart){.queries = queries, .keys = s->prompt, .count = 1};
     status = serving_step(&s->serving, parts, n + 1, (double)s->n + 1, &step, error);
     if (!status)
-      figure(f, "with_chunk_s", IN_SECONDS(step.bound_s), times_are(s), "the same with a chunk",
+      figure(f, "with_chunk_s", IN_SECONDS(step.bound_s), ASSUMED, "the same with a chunk",
              "the prompt's last %s tokens in the same step", number_count(wide(queries)).text);
   }
   free(parts);
@@ -239,6 +244,7 @@ static Status token_figures(const Service *s, Figures *f, Error *error) {
 Status serve_figures(const Service *s, Document *d, Error *error) {
   Figures f = figures_new(d, true, "");
   const int64_t first = s->runs[0].tokens;
+  char context[192];
   table_title(f.table, "%s on %lld x %s: %s sequence%s of %s%s%s tokens", s->model.product, (long long)s->n_gpus,
               s->gpu.name, number_count(wide(s->n)).text, s->n == 1 ? "" : "s", number_count(wide(first)).text,
               first == s->longest ? "" : " to ", first == s->longest ? "" : number_count(wide(s->longest)).text);
@@ -254,12 +260,13 @@ Status serve_figures(const Service *s, Document *d, Error *error) {
   if (!fits)
     table_note(f.table, "No times: weights and caches do not fit these GPUs.");
   else
-    table_note(f.table,
-               "%s Matrices, attention and all-reduces come one after the other; what is left out (norms, "
-               "activations, launches) makes real runs slower.",
-               s->model.experts ? "Assumed: tokens choose experts at random; the fewer they choose, the faster a run."
-                                : "A bound: no run is faster.");
-  service_note_beyond(s, f.table);
+    table_note(
+        f.table,
+        "Times are estimates: bounds of matrices, attention and all-reduces one after the other. Runs in which they "
+        "overlap are faster; norms, activations and launches, which are left out, take time.%s",
+        s->model.experts ? " Tokens choose experts at random." : "");
+  service_say_context(s, context);
+  if (*context) table_note(f.table, "%s", context);
   if (*s->model.limits) table_note(f.table, "Note: %s.", s->model.limits);
   return status;
 }

@@ -1,6 +1,7 @@
 #include "viz/cli/serve/service.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,25 +84,11 @@ static Status complete_model(Service *s, bool serves, Error *error) {
     if (!status) status = refuse_model(s, serves, n_own, error);
     if (status) return status;
     override(s);
-    take(&s->weights_bytes, s->model.weights_bytes);
   }
   const Status status = kvcache_complete(c, error);
   if (!status) widen_windows(c, s->in_flight);
   s->serving.cache = *c;
   return status ? status : kvcache_share(&s->serving.cache, s->n_gpus, error);
-}
-
-/* Bytes of a weight as published, or of the type asked for; products in 8 bits only of fp8. */
-static void complete_weights(Service *s) {
-  Serving *serving = &s->serving;
-  const KvModel *m = &s->model;
-  KvDtype dtype = KV_BF16;
-  kvcache_dtype_from_name(m->weights_dtype, &dtype);
-  if (s->has_weights_dtype) dtype = s->weights_dtype;
-  serving->weight_bytes = m->weights_bytes && !s->has_weights_dtype ? (double)m->weights_bytes / (double)m->parameters
-                                                                    : kvcache_dtype_bits(dtype) / 8.0;
-  serving->products = dtype == KV_FP8 ? DTYPE_FP8 : DTYPE_BF16;
-  if (gpu_flops_per_s(&s->gpu, serving->products, true) <= 0) serving->products = DTYPE_FP16;
 }
 
 static Status complete_machine(Service *s, bool serves, Error *error) {
@@ -116,10 +103,14 @@ static Status complete_machine(Service *s, bool serves, Error *error) {
         "%.60s's description has no rate of products, so no time can be said; name a GPU (tilewalk list gpus)",
         s->gpu.name);
   s->serving.model = &s->model;
-  s->serving.gpu = &s->gpu;
+  s->serving.gpu = s->has_gpu ? &s->gpu : NULL;
   s->serving.kernel = s->has_kernel ? &s->kernel : NULL;
   s->serving.n_gpus = s->n_gpus;
-  if (serves) complete_weights(s);
+  if (!status && s->has_model && s->model.parameters) {
+    serving_take_weights(&s->serving, s->has_weights_dtype ? &s->weights_dtype : NULL);
+    take(&s->weights_bytes, (int64_t)(serving_weights_bytes(&s->serving) * (double)s->n_gpus));
+  }
+  take(&s->weights_bytes, s->model.weights_bytes);
   return status;
 }
 
@@ -193,6 +184,7 @@ static Status complete_growth(Service *s, Error *error) {
 
 static Status complete_prompt(Service *s, Error *error) {
   const int64_t shortest = s->runs[0].tokens;
+  s->adds_prompt = s->prompt > 0;
   take(&s->prompt, s->longest);
   if (s->prefix && s->evict.kind)
     return error_set(error, STATUS_BAD_REQUEST, "--prefix and --evict: what is dropped is no longer shared; give one");
@@ -238,11 +230,12 @@ Wide service_fixed_bytes(const Service *s, int64_t n_gpus) {
   return sum;
 }
 
-void service_note_beyond(const Service *s, Table *t) {
+void service_say_context(const Service *s, char text[192]) {
   const KvModel *m = &s->model;
-  if (!s->has_model || s->longest <= m->max_tokens) return;
-  table_note(t,
-             m->max_tokens_assumed ? "The model's file gives no context length: %s tokens are assumed."
-                                   : "This model was made for at most %s tokens.",
-             number_count(wide(m->max_tokens)).text);
+  const Number most = number_count(wide(m->max_tokens));
+  *text = '\0';
+  if (s->has_model && m->max_tokens_assumed && s->longest >= m->max_tokens)
+    snprintf(text, 192, "The model's file gives no context length: %s tokens are assumed.", most.text);
+  else if (s->has_model && s->longest > m->max_tokens)
+    snprintf(text, 192, "This model was made for at most %s tokens.", most.text);
 }

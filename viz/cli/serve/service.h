@@ -34,6 +34,7 @@ typedef struct {
 
   /* What follows from it. */
   bool has_model, has_gpu, has_kernel;
+  bool adds_prompt; /* beside the sequences that decode; else it is the longest of them */
   KvModel model;
   Gpu gpu;
   Profile kernel;
@@ -62,7 +63,7 @@ Status kvcache_figures(const Service *service, Document *document, Error *error)
 Status kvcache_list(Document *document, Error *error);
 Status serve_figures(const Service *service, Document *document, Error *error);
 
-/* What is said of more tokens than the model was made for. */
-void service_note_beyond(const Service *service, Table *table);
+/* Says that a length is beyond what the model was made for, or that nobody said what that is; "": neither. */
+void service_say_context(const Service *service, char text[192]);
 
 #endif
