@@ -55,26 +55,6 @@ TEST(progress_is_kept_and_taken_up) {
   has("Predict, 1 of 3");
 }
 
-/* A damaged record is set aside under another name and said so; nothing is lost. */
-TEST(a_damaged_record_is_set_aside) {
-  char path[128], other[160];
-  struct stat there;
-  write_file("three.md", LESSON);
-  type_into("three.md --restart", "a\n");
-  static const char *const DAMAGE[] = {"", "{\"tilewalk-lessons\": 1, \"less", "[]",
-                                       "{\"tilewalk-lessons\": 1, \"lessons\": {\"x\": 7}}", "\xFF\xFE"};
-  for (size_t k = 0; k < sizeof DAMAGE / sizeof *DAMAGE; k++) {
-    write_file("tilewalk/lessons.json", DAMAGE[k]);
-    tilewalk("lesson --list --json");
-    assert_int_equal(run.exit_status, 0);
-    assert_non_null(strstr(run.err, "set aside"));
-    snprintf(path, sizeof path, "%s/tilewalk/lessons.json", folder);
-    assert_int_equal(stat(path, &there), -1);
-    snprintf(other, sizeof other, "%s.damaged-%zu", path, k + 1);
-    assert_int_equal(stat(other, &there), 0);
-  }
-}
-
 TEST(nothing_is_kept_without_a_home) {
   write_file("four.md", LESSON);
   char arguments[512];

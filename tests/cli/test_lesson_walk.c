@@ -13,28 +13,6 @@
 
 /* ---- The course ---- */
 
-/* Lessons from start to end, every page laid out; nothing overlaps, and every text has its size. */
-TEST(every_lesson_is_walked_and_laid_out) {
-  LessonFiles *files = NULL;
-  Error error = {0};
-  assert_int_equal(lesson_files(&files, &error), STATUS_OK);
-  assert_true(files->n >= 6);
-  for (int k = 0; k < files->n; k += 2 * ONE_OF) { /* half of them: the test below goes through all */
-    Bench *b = bench(files->names[k], &FRESH);
-    int n = 0;
-    for (; n < 200 && !lesson_session_is_finished(&b->panel.session); n++) {
-      click(b, WIDGET_NEXT);
-      check_layout(b);
-      if (b->panel.session.error.status) fail_msg("%s", b->panel.session.error.message);
-    }
-    if (!lesson_session_is_finished(&b->panel.session)) fail_msg("%s does not end", files->names[k]);
-    for (; lesson_session_can_go_back(&b->panel.session); n++) click(b, WIDGET_BACK), check_layout(b);
-    assert_int_equal(lesson_session_page_number(&b->panel.session), 1);
-    close_bench(b);
-  }
-  free(files);
-}
-
 /* What a learner types for a number; the letters of an order are pressed, a choice by its letter. */
 static void answer(Bench *b, int ask, double value, int choice, const int *order) {
   const LessonSession *s = &b->panel.session;
@@ -121,12 +99,15 @@ TEST(every_question_and_task_of_the_course_is_answered) {
       else
         click(b, WIDGET_NEXT);
       if (s->error.status) fail_msg("%s", s->error.message);
+      check_layout(b);
     }
     if (!lesson_session_is_finished(s)) fail_msg("%s does not end", files->names[k]);
     char words[64];
     snprintf(words, sizeof words, "The lesson is done: %d of %d right.", lesson_n_counted(&s->lesson),
              lesson_n_counted(&s->lesson));
     READS(b, words);
+    for (; lesson_session_can_go_back(s); check_layout(b)) click(b, WIDGET_BACK);
+    assert_int_equal(lesson_session_page_number(s), 1);
     close_bench(b);
   }
   print_message("%d right answers, %d diagnosed wrong ones, %d tasks\n", n_right, n_wrong, n_tasks);

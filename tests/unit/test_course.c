@@ -248,65 +248,6 @@ TEST(test_slips_get_a_word) {
   assert_true(others.n >= 200 && 10 * others.n_told >= 6 * others.n);
 }
 
-/* Every one that the lessons know, for every draw: each must be told its own diagnosis. */
-static int feed_all_wrong(int lesson, int variant) {
-  int n_fed = 0;
-  LessonRun run = start(lesson, variant);
-  for (size_t a = 0; a < run.lesson->n_asks; a++) {
-    const LessonAsk *ask = &run.lesson->asks[a];
-    LessonQuestion *q = question(&run, ask->id);
-    for (int k = 0; k < ask->n_wrong; k++) {
-      if (!q->wrong[k].is_known) continue;
-      char typed[128] = "";
-      if (ask->kind == LESSON_ORDER)
-        for (int c = 0; c < q->n_choices; c++)
-          snprintf(typed + 2 * c, sizeof typed - 2 * (size_t)c, "%c ", 'a' + q->wrong[k].order[c]);
-      else if (ask->kind == LESSON_CHOICE)
-        snprintf(typed, sizeof typed, "%c", 'a' + q->wrong[k].choice);
-      else
-        snprintf(typed, sizeof typed, "%.15g %s", q->wrong[k].value / q->key.unit.factor, q->key.unit.name);
-      LessonGrade *g = grade(&run, q, typed);
-      const bool same = g->verdict == LESSON_DIAGNOSED && g->wrong >= 0 && g->wrong < k && variant > 0;
-      if (!same && (g->verdict != LESSON_DIAGNOSED || g->wrong != k))
-        fail_msg("%s, '%s', draw %d: '%s' is %s, diagnosis %d, not %d", run.lesson->file, ask->id, variant, typed,
-                 lesson_verdict_name(g->verdict), g->wrong, k);
-      n_fed++;
-      free(g);
-    }
-    free(q);
-  }
-  lesson_run_end(&run);
-  return n_fed;
-}
-
-TEST(test_every_known_wrong_answer_is_told_apart) {
-  int n = 0;
-  for (int lesson = 1; lesson <= LESSONS; lesson++) {
-    int here = 0;
-    for (int v = 0; v < lesson_variants(&lessons[lesson - 1]); v += ONE_OF) here = feed_all_wrong(lesson, v);
-    if (here < 3) fail_msg("lesson %d knows %d wrong answers", lesson, here);
-    n += here;
-  }
-  assert_true(n >= 40);
-}
-
-/* ---- The whole lessons */
-
-static void print_finding(void *context, const char *message) {
-  (void)context;
-  print_error("%s\n", message);
-}
-
-TEST(test_lint_finds_nothing) {
-  for (int k = 0; k < LESSONS; k++) {
-    const LessonHooks hooks = {.finding = print_finding};
-    int n_findings = 0;
-    Error error = {0};
-    assert_int_equal(lesson_lint(&lessons[k], &LIMITS, &hooks, &n_findings, &error), STATUS_OK);
-    assert_int_equal(n_findings, 0);
-  }
-}
-
 /* ---- Recorded counters that stand in the lessons: the same as in assets/counters */
 
 static double recorded(const char *path, const char *row, const char *column) {

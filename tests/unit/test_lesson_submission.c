@@ -38,17 +38,6 @@ TEST(test_fields_and_columns) {
   submission_free(&s);
 }
 
-/* RFC 4180: lines may end in CR LF; a quoted field may hold the separator, a newline and doubled quotation marks. */
-TEST(test_quotes_and_line_ends) {
-  read_text("student;id;answer\r\nAda;a;\"1;5\"\r\n\"Eve \"\"E\"\"\";b;\"two\nlines\"\r\nBo;c;3");
-  assert_int_equal(s.n_rows, 3);
-  is_row(0, "Ada", "a", "1;5", 2);
-  is_row(1, "Eve \"E\"", "b", "two lines", 3);
-  is_row(2, "Bo", "c", "3", 5);
-  for (size_t k = 0; k < 3; k++) assert_int_equal(s.rows[k].problem, 0);
-  submission_free(&s);
-}
-
 /* A wrong row is a row with its reason, and the next line is read as if it were not there. */
 TEST(test_wrong_rows_hurt_no_other) {
   static char text[3 * SUBMISSION_FIELD_BYTES], longest[SUBMISSION_FIELD_BYTES];
@@ -106,13 +95,5 @@ TEST(test_a_cut_file_keeps_its_whole_answers) {
   read_text("{\"student\": \"A\", \"answers\": {\"a\": 1,}}"); /* a comma too many */
   is_row(0, "A", "a", "1", 1);
   is_problem(1, "1 answer before it is kept");
-  submission_free(&s);
-}
-
-/* A byte order mark, and bytes that are no UTF-8 and so Windows-1252: 0x80 is the euro sign, 0xE9 an e with an acute.
- */
-TEST(test_encodings) {
-  read_text("\xEF\xBB\xBFid,answer,student\na,caf\xE9 \x80\n");
-  is_row(0, "", "a", "caf\xC3\xA9 \xE2\x82\xAC", 2);
   submission_free(&s);
 }

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lessons/engine/lesson_progress.h"
@@ -383,6 +385,57 @@ TEST(eight_writers_lose_nothing) {
   open_progress(&p);
   assert_int_equal(lesson_progress_of(&p, "lesson").n_right, WRITERS / 2 * SAVES + 1);
   assert_int_equal(lesson_progress_of(&p, "own").n_right, WRITERS / 2 * SAVES);
+  close_progress(&p);
+}
+
+/* Every field comes back as it was put in; a lesson that was never begun has not begun. */
+TEST(what_is_kept_comes_back) {
+  LessonProgress p;
+  open_progress(&p);
+  lesson_progress_begin(&p, "01-a", 7);
+  lesson_progress_at(&p, "01-a", 3, false);
+  lesson_progress_answer(&p, "01-a", "one", true, 2, 1);
+  lesson_progress_answer(&p, "01-a", "two", false, 1, 0);
+  lesson_progress_begin(&p, "02-b", 8);
+  lesson_progress_at(&p, "02-b", 9, true);
+  save(&p);
+  close_progress(&p);
+  open_progress(&p);
+  const LessonStanding a = lesson_progress_of(&p, "01-a"), b = lesson_progress_of(&p, "02-b"),
+                       c = lesson_progress_of(&p, "03-c");
+  assert_true(a.has_begun && !a.is_finished && a.seed == 7 && a.block == 3 && a.n_right == 1 && a.n_asked == 2);
+  assert_true(b.has_begun && b.is_finished && b.seed == 8 && b.block == 9 && b.n_right == 0 && b.n_asked == 0);
+  assert_true(!c.has_begun && !c.is_finished);
+  assert_true(lesson_progress_is_right(&p, "01-a", "one") && !lesson_progress_is_right(&p, "01-a", "two"));
+  close_progress(&p);
+}
+
+/* Another program has the lock: who has waited once does not wait again, is told once, and loses nothing. */
+TEST(a_held_lock_is_waited_for_once) {
+  char name[200];
+  struct timespec began, ended;
+  LessonProgress p;
+  open_progress(&p);
+  lesson_progress_begin(&p, "01-a", 7);
+  save(&p);
+  snprintf(name, sizeof name, "%s.lock", record);
+  const int other = open(name, O_RDWR | O_CREAT, 0600);
+  assert_true(other >= 0 && flock(other, LOCK_EX) == 0);
+  p.has_waited = true; /* the first wait takes ten seconds */
+  clock_gettime(CLOCK_MONOTONIC, &began);
+  for (int k = 0; k < 20; k++) {
+    lesson_progress_answer(&p, "01-a", k % 2 ? "one" : "two", true, 1, 0);
+    save(&p);
+  }
+  clock_gettime(CLOCK_MONOTONIC, &ended);
+  assert_true(ended.tv_sec - began.tv_sec < 100); /* twenty waits take 200 s */
+  fflush(warnings);
+  assert_int_equal(count_lines(said), 1);
+  close(other);
+  save(&p);
+  close_progress(&p);
+  open_progress(&p);
+  assert_int_equal(lesson_progress_of(&p, "01-a").n_right, 2);
   close_progress(&p);
 }
 
