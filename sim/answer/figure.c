@@ -104,6 +104,15 @@ READER(added) {
   if (run->traffic.added) whole(f, run->traffic.added);
 }
 
+/* All that is read and written of the tensors of a role. */
+READER(of_role) {
+  (void)member;
+  Wide sum = 0;
+  for (int t = 0; t < run->schedule->n_tensors; t++)
+    if (run->schedule->tensors[t].role == (TensorRole)row->at) sum += run->traffic.read[t] + run->traffic.write[t];
+  whole(f, sum);
+}
+
 READER(hbm_read) { UNUSED, whole(f, run->has_l2 ? (Wide)(run->l2.hbm_read_bytes + 0.5) : run->read_bytes); }
 READER(hbm_written) {
   UNUSED, whole(f, run->has_l2 ? (Wide)(simulation_hbm_write_bytes(run) + 0.5) : run->write_bytes);
@@ -120,6 +129,7 @@ READER(upper_bound) {
 
 READER(l2_share) { UNUSED, real(f, simulation_l2_share(run)); }
 READER(l2_rate) { UNUSED, real(f, l2_run_hit_rate(&run->l2)); }
+READER(all_walked) { UNUSED, flag(f, run->l2.simulated >= 1); }
 READER(chiplets_rate) { UNUSED, real(f, chiplets_hit_rate(&run->chiplets)); }
 READER(occupancy) { UNUSED, text(f, occupancy_limit_name(run->launch.occupancy.binds)); }
 
@@ -208,10 +218,10 @@ READER(why_no_time) { UNUSED, text(f, run->timing.why); }
 
 #define AT(field) offsetof(Simulation, field)
 #define GROUP(path, need)                                                                                              \
-  { path, FIGURE_GROUP, KIND_LAW, need, NULL, 0, "" }
+  { path, UNIT_NONE, KIND_LAW, need, NULL, 0, "" }
 #define END                                                                                                            \
-  { "", FIGURE_GROUP, KIND_LAW, NEED_NOTHING, NULL, 0, "" }
-#define ROW(path, unit, kind, need) path, FIGURE_##unit, KIND_##kind, NEED_##need
+  { "", UNIT_NONE, KIND_LAW, NEED_NOTHING, NULL, 0, "" }
+#define ROW(path, unit, kind, need) path, UNIT_##unit, KIND_##kind, NEED_##need
 
 /* The times of a bound, by its parts. */
 #define BOUND(path, field, whose)                                                                                      \
@@ -284,6 +294,12 @@ const FigureRow FIGURES[] = {
     GROUP("traffic.write", NEED_NOTHING),
     {ROW("traffic.write.*", BYTES, LAW, NOTHING), moved, AT(traffic.write), "bytes written across the SRAM boundary"},
     END,
+    {ROW("traffic.inputs_bytes", BYTES, LAW, NOTHING), of_role, TENSOR_INPUT,
+     "bytes of inputs across the SRAM boundary"},
+    {ROW("traffic.intermediates_bytes", BYTES, LAW, NOTHING), of_role, TENSOR_BETWEEN,
+     "bytes of intermediates across the SRAM boundary"},
+    {ROW("traffic.outputs_bytes", BYTES, LAW, NOTHING), of_role, TENSOR_OUTPUT,
+     "bytes of outputs across the SRAM boundary"},
     {ROW("traffic.added_bytes", BYTES, LAW, NOTHING), added, 0, "bytes added to what lies in HBM"},
     {ROW("traffic.read_bytes", BYTES, LAW, NOTHING), wide_at, AT(read_bytes), "bytes read across the SRAM boundary"},
     {ROW("traffic.write_bytes", BYTES, LAW, NOTHING), wide_at, AT(write_bytes),
@@ -301,6 +317,7 @@ const FigureRow FIGURES[] = {
     {ROW("l2.write_bytes", BYTES, WALK, L2), rounded_at, AT(l2.write_bytes), "bytes written to L2"},
     {ROW("l2.not_hbm_share", SHARE, WALK, L2), l2_share, 0, "of what SMs read, the part that HBM did not serve"},
     {ROW("l2.hit_rate", SHARE, WALK, L2), l2_rate, 0, "hits of looks into L2, as ncu counts them"},
+    {ROW("l2.all_walked", FLAG, LAW, L2), all_walked, 0, "all heads were walked through L2"},
     {ROW("l2.fabric_bytes", BYTES, WALK, L2), rounded_at, AT(l2.fabric_bytes), "bytes from the other L2 partition"},
     END,
     {ROW("hbm_is_upper_bound", FLAG, LAW, NOTHING), upper_bound, 0, "L2 is not modelled: HBM moves at most this"},
@@ -338,7 +355,7 @@ const FigureRow FIGURES[] = {
     END,
     {ROW("queries_without_keys", COUNT, LAW, NOTHING), blind, 0, "queries that see no key"},
     {ROW("flops", FLOPS, LAW, NOTHING), wide_at, AT(traffic.flops), "FLOPs of products"},
-    {ROW("intensity_flops_per_byte", RATIO, LAW, NOTHING), real_at, AT(intensity_flops_per_byte),
+    {ROW("intensity_flops_per_byte", RATE, LAW, NOTHING), real_at, AT(intensity_flops_per_byte),
      "FLOPs for each byte across the SRAM boundary"},
     GROUP("time", NEED_TIME),
     BOUND("time.", timing.run, "this run: "),
@@ -402,7 +419,7 @@ static FigureIs met(const Simulation *run, FigureNeed need) {
 
 Figure figure_of(const Simulation *run, const FigureRow *row, int member) {
   Figure figure = {.is = met(run, row->needs)};
-  if (row->unit == FIGURE_GROUP) return figure;
+  if (row->unit == UNIT_NONE) return figure;
   const bool has = figure.is == IS_WHOLE;
   figure.is = IS_ABSENT;
   if (has) row->of(run, row, member, &figure);

@@ -10,16 +10,17 @@
 #include "sim/simulate.h"
 
 typedef enum {
-  FIGURE_GROUP = 0, /* opens the figures whose paths begin with its own */
-  FIGURE_COUNT,
-  FIGURE_BYTES,
-  FIGURE_SECONDS,
-  FIGURE_FLOPS,
-  FIGURE_FLOP_RATE,
-  FIGURE_RATIO, /* a plain factor */
-  FIGURE_SHARE, /* of one */
-  FIGURE_WORD,
-  FIGURE_FLAG
+  UNIT_NONE = 0, /* of a row: it opens the figures whose paths begin with its own */
+  UNIT_COUNT,
+  UNIT_BYTES,
+  UNIT_SECONDS,
+  UNIT_FLOPS,
+  UNIT_FLOP_RATE,
+  UNIT_RATE,  /* for each of something */
+  UNIT_RATIO, /* a plain factor */
+  UNIT_SHARE, /* of one */
+  UNIT_WORD,
+  UNIT_FLAG
 } FigureUnit;
 
 /* Where a figure comes from: the weakest of what went in. What is asked is the user's. */

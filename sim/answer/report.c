@@ -28,7 +28,7 @@ static void put_rows(const ReportSink *k, const char *key, const Simulation *run
       continue;
     }
     const char *name = key ? key : row->path + keys_at[depth];
-    if (row->unit != FIGURE_GROUP) {
+    if (row->unit != UNIT_NONE) {
       const int n = *name == '*' ? run->schedule->n_values : 1;
       for (int m = 0; m < n; m++) {
         const Figure f = figure_of(run, row, m);
@@ -42,7 +42,7 @@ static void put_rows(const ReportSink *k, const char *key, const Simulation *run
       continue;
     }
     if (f.is == IS_NULL) k->null(k->context, name);
-    for (int within = 1; within; within += is_end(row) ? -1 : row->unit == FIGURE_GROUP) row++;
+    for (int within = 1; within; within += is_end(row) ? -1 : row->unit == UNIT_NONE) row++;
   }
 }
 

@@ -14,8 +14,8 @@ program() { awk -v s="$2" '/^algorithm/ { $2 = "mine" } / S = Q_i/ { sub(/S = .*
 
 # 2^40 rows of each: 4 N^2 d FLOPs of the two products, 4 x 2^80 x 64 = 309,485,009,821,345,068,724,781,056; half of it causal.
 program mine 'Q_i K_j^T / sqrt(d)'
-expect 0 '309.5 YFLOP' sim --algorithm "$work/mine.walk" -N 1T --block 1 -d 64
-expect 0 '154.7 YFLOP' sim --algorithm "$work/mine.walk" -N 1T --block 1 -d 64 --causal
+expect 0 '309.5 YFLOP' sim --algorithm "$work/mine.walk" -N 1T --block 1 -d 64 --details
+expect 0 '154.7 YFLOP' sim --algorithm "$work/mine.walk" -N 1T --block 1 -d 64 --causal --details
 expect 0 'mine' sim --algorithm "$work/mine.walk" -N 1T --block 1 --gpu h200
 expect 0 'mine' sweep --algorithm "$work/mine.walk" --values 1G,1T --block 1 --csv
 expect 2 'more than 2^62 steps' render --algorithm "$work/mine.walk" --scene tiles -N 1T --block 1 -o "$work/x.png"

@@ -31,17 +31,17 @@ tilewalk kvcache --model llama-3.1-70b -N 32K | grep -q '10 GiB' || fail "the KV
 readme 'tilewalk sim -N 1 --seq-len-k 32K --heads 64 --kv-heads 8 --algorithm fa2,fa2-split'
 tilewalk sim -N 1 --seq-len-k 32K --heads 64 --kv-heads 8 --algorithm fa2,fa2-split >/dev/null || fail "decode"
 # Two GPUs.
-readme 'tilewalk sim --gpu h200,a100-80gb --algorithm fa2 '
+readme 'tilewalk sim --gpu h200,a100-80gb --algorithm fa2'
 tilewalk sim --gpu h200,a100-80gb --algorithm fa2 | grep -q '  fa2 on h200  fa2 on a100-80gb$' || fail "columns of two GPUs"
 [ "$(tilewalk list gpus h200 a100-80gb | grep -c '^[a-z0-9-]*: NVIDIA')" = 2 ] || fail "two GPUs"
 # An algorithm of one's own, as in the README.
 readme "tilewalk list algorithms fa2 | sed 's/^algorithm fa2/algorithm mine/' >mine.walk"
 tilewalk list algorithms fa2 | sed 's/^algorithm fa2/algorithm mine/' >mine.walk
-tilewalk sim --algorithm fa2,./mine.walk | grep -q '^  total  *66 MiB  *66 MiB$' || fail "an algorithm of one's own"
+tilewalk sim --algorithm fa2,./mine.walk | grep -q '^total, SRAM boundary  *MiB  *66  *66$' || fail "an algorithm of one's own"
 tilewalk render -N 64 -d 16 --block 8 --algorithm ./mine.walk --step 40 -o mine.png && [ -s mine.png ] || fail "its picture"
 # A kernel of one's own, described in three lines.
 printf 'tile = 128 x 64\nthreads = 128\nregisters = 255\nshared = 64 KiB\n' >mine.kernel
-tilewalk sim --gpu h200 --kernel ./mine.kernel -N 4K --algorithm fa2 | grep -q 'resident per SM  *[12]$' || fail "a kernel of one's own"
+tilewalk sim --gpu h200 --kernel ./mine.kernel -N 4K --algorithm fa2 --details | grep -q 'resident per SM  *[12]$' || fail "a kernel of one's own"
 # A lesson of one's own, clean as it is written.
 tilewalk lesson --new my-lesson >/dev/null && tilewalk lesson --lint my-lesson.md | grep -q '0 findings\|^1 lesson: nothing' || fail "a new lesson: $(tilewalk lesson --lint my-lesson.md)"
 # A claim about an article: 64 blocks of 128 queries read 2 MiB of K and V each; Q and O once: 260 MiB.

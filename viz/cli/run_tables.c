@@ -1,22 +1,13 @@
-#include "viz/cli/run_tables_parts.h"
+#include "viz/cli/run_tables.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/algorithms/shipped.h"
+#include "viz/document/figure_lines.h"
 #include "viz/text/mask_text.h"
 #include "viz/text/number.h"
-
-/* The machine of all runs, or "each GPU". */
-const char *run_tables_machine(const Simulation *runs, int n) {
-  for (int k = 1; k < n; k++)
-    if (strcmp(runs[k].machine.name, runs[0].machine.name) != 0) return "each GPU";
-  return runs[0].machine.name;
-}
-
-static bool one_machine(const Simulation *runs, int n) { return run_tables_machine(runs, n) == runs[0].machine.name; }
 
 void run_tables_problem(const Simulation *run, char *text, size_t size) {
   const Shape as_asked = shape_unpacked(&run->plan.shape), *s = &as_asked;
@@ -37,466 +28,392 @@ void run_tables_problem(const Simulation *run, char *text, size_t size) {
            run->machine.name, number_bytes(wide(run->machine.sram_bytes)).text);
 }
 
-/* A row of bytes, one value per run; left out when all are zero. */
-static void values_row(Table *t, const char *label, TextRole role, const Wide *bytes, int n) {
-  bool any = false;
-  for (int k = 0; k < n; k++) any = any || bytes[k] != 0;
-  if (!any) return;
-  table_text(t, role, label);
-  for (int k = 0; k < n; k++) {
-    if (bytes[k])
-      table_bytes(t, role, bytes[k]);
-    else
-      table_empty(t, true);
-  }
-}
+/* ---- What is shown ----------------------------------------------------------------------------------------------- */
 
-static void bytes_row(Table *t, const char *label, TextRole role, const Simulation *runs, int n,
-                      Wide (*value)(const Simulation *, int), int which) {
-  Wide bytes[TABLE_COLUMNS_MAX] = {0};
-  for (int k = 0; k < n; k++) bytes[k] = value(&runs[k], which);
-  values_row(t, label, role, bytes, n);
-}
-
-/* Names of tensors in all runs, or of values on chip too, in the order of the first program that has them. */
-typedef struct {
-  int n;
-  const char *names[VALUES_MAX * TABLE_COLUMNS_MAX];
-} TensorNames;
-
-static int tensor_named(const Schedule *s, const char *name) {
-  for (int t = 0; t < s->n_values; t++)
-    if (strcmp(s->tensors[t].text, name) == 0) return t;
-  return -1;
-}
-
-static TensorNames value_names(const Simulation *runs, int n, bool on_chip) {
-  TensorNames all;
-  all.n = 0;
-  for (int k = 0; k < n; k++)
-    for (int t = 0; t < (on_chip ? runs[k].schedule->n_values : runs[k].schedule->n_tensors); t++) {
-      const char *name = runs[k].schedule->tensors[t].text;
-      bool known = false;
-      for (int before = 0; before < all.n; before++) known |= strcmp(all.names[before], name) == 0;
-      if (!known) all.names[all.n++] = name;
-    }
-  return all;
-}
-
-static Wide total_of(const Simulation *run, int which) {
-  const Wide totals[] = {run->read_bytes, run->write_bytes, run->total_bytes, run->sram.bytes, run->traffic.added};
-  return totals[which];
-}
-
-static Wide storage_of(const Simulation *run, int which) {
-  return which == 0 ? run->inputs_bytes : which == 1 ? run->outputs_bytes : run->intermediates_bytes;
-}
-
-/* What each run reads or writes of a tensor. */
-static void tensor_row(Table *t, const char *verb, const char *name, const Simulation *runs, int n, bool written) {
-  char label[32];
-  Wide bytes[TABLE_COLUMNS_MAX] = {0};
-  snprintf(label, sizeof label, "  %s %s", verb, name);
-  for (int k = 0; k < n; k++) {
-    const int tensor = tensor_named(runs[k].schedule, name);
-    bytes[k] = tensor < 0 || tensor >= runs[k].schedule->n_tensors ? 0
-               : written                                           ? runs[k].traffic.write[tensor]
-                                                                   : runs[k].traffic.read[tensor];
-  }
-  values_row(t, label, ROLE_PLAIN, bytes, n);
-}
-
-static void traffic_rows(Table *t, const Simulation *runs, int n) {
-  const TensorNames all = value_names(runs, n, false);
-  bool any_l2 = false;
-  for (int k = 0; k < n; k++) any_l2 = any_l2 || runs[k].has_l2;
-  table_group(t, "Traffic across the SRAM boundary%s", any_l2 ? ": the papers' HBM accesses" : "");
-  for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "read", all.names[tensor], runs, n, false);
-  for (int tensor = 0; tensor < all.n; tensor++) tensor_row(t, "write", all.names[tensor], runs, n, true);
-  bytes_row(t, "  all reads", ROLE_PLAIN, runs, n, total_of, 0);
-  bytes_row(t, "  all writes", ROLE_PLAIN, runs, n, total_of, 1);
-  bytes_row(t, "    of it, added", ROLE_PLAIN, runs, n, total_of, 4);
-  bytes_row(t, "  total", ROLE_ACCENT, runs, n, total_of, 2);
-  if (n > 1) {
-    table_format(t, ROLE_PLAIN, "  less than %s", one_machine(runs, n) ? runs[0].schedule->name : "the first");
-    for (int k = 0; k < n; k++)
-      if (programs_are_alike(runs[0].schedule, runs[k].schedule))
-        table_ratio(t, ROLE_PLAIN, (double)runs[0].total_bytes / (double)runs[k].total_bytes);
-      else
-        table_empty(t, true); /* another task */
-  }
-}
-
-static void count_row(Table *t, const char *label, const Simulation *runs, int n,
-                      Wide (*value)(const Simulation *, int), int which) {
-  table_text(t, ROLE_PLAIN, label);
-  for (int k = 0; k < n; k++) table_count(t, ROLE_PLAIN, value(&runs[k], which));
-}
-
-static Wide tiles_of(const Simulation *run, int kind) { return run->traffic.tiles[kind]; }
-
-static void load_rows(Table *t, const Simulation *runs, int n) {
-  const TensorNames all = value_names(runs, n, false);
-  for (int name = 0; name < all.n; name++) {
-    bool is_input = false;
-    int tensors[TABLE_COLUMNS_MAX] = {0};
-    for (int k = 0; k < n; k++) {
-      tensors[k] = tensor_named(runs[k].schedule, all.names[name]);
-      is_input |= tensors[k] >= 0 && runs[k].schedule->tensors[tensors[k]].role == TENSOR_INPUT;
-    }
-    if (!is_input) continue;
-    table_format(t, ROLE_PLAIN, "  loads of a %s block", all.names[name]);
-    for (int k = 0; k < n; k++)
-      if (tensors[k] >= 0)
-        table_count(t, ROLE_PLAIN, wide(runs[k].loads.of[tensors[k]]));
-      else
-        table_empty(t, true);
-  }
-}
-
-static void tile_rows(Table *t, const Simulation *runs, int n) {
-  bool packed = false;
-  int n_together = 0;
-  for (int k = 0; k < n; k++) {
-    packed = packed || runs[k].plan.shape.group > 1;
-    n_together += runs[k].plan.shape.group > 1 || (runs[k].schedule->over_heads && schedule_group(&runs[k].plan) > 1);
-  }
-  table_group(t, n_together == 0   ? "Tiles of one head"
-                 : n_together == n ? "Tiles of one KV head, all its heads"
-                                   : "Tiles of one KV head, where its heads share CTAs, or of one head");
-  table_text(t, ROLE_PLAIN, "  B_r x B_c");
-  for (int k = 0; k < n; k++)
-    table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, runs[k].plan.tiling.B_r, runs[k].plan.tiling.B_c);
-  count_row(t, "  full", runs, n, tiles_of, TILE_FULL);
-  count_row(t, "  partly masked", runs, n, tiles_of, TILE_PARTIAL);
-  count_row(t, "  skipped", runs, n, tiles_of, TILE_SKIPPED);
-  load_rows(t, runs, n);
-  bool any_splits = false;
-  if (packed) {
-    table_text(t, ROLE_PLAIN, "  heads packed as rows of Q");
-    for (int k = 0; k < n; k++)
-      if (runs[k].plan.shape.group > 1)
-        table_count(t, ROLE_PLAIN, wide(runs[k].plan.shape.group));
-      else
-        table_empty(t, true);
-  }
-  for (int k = 0; k < n; k++) any_splits = any_splits || runs[k].schedule->splits;
-  if (!any_splits) return;
-  table_text(t, ROLE_PLAIN, "  splits of the keys");
-  for (int k = 0; k < n; k++) table_count(t, ROLE_PLAIN, wide(runs[k].plan.tiling.n_splits));
-}
-
-static const char *const HELD_TEXT[HELD_COUNT] = {
-    [HELD_NOWHERE] = "no",
-    [HELD_SRAM] = "yes",
-    [HELD_REGISTERS] = "S, O in registers",
-    [HELD_TENSOR] = "S, O in tensor mem.",
-    [HELD_KERNEL] = "as the kernel runs",
+static const FigureLine LINES[] = {
+    {.label = "Traffic across the SRAM boundary: the papers' HBM accesses"},
+    {.label = "  read %s", .path = "traffic.read.*"},
+    {.path = "traffic.read.*",
+     .first = "read %s",
+     .when = "loads_per_block.*",
+     .together = "inputs",
+     .sum = "traffic.inputs_bytes"},
+    {.path = "traffic.intermediates_bytes", .first = "intermediates, both ways"},
+    {.path = "traffic.outputs_bytes", .first = "outputs"},
+    {.label = "  write %s", .path = "traffic.write.*"},
+    {.label = "  all reads", .path = "traffic.read_bytes"},
+    {.label = "  all writes", .path = "traffic.write_bytes"},
+    {.label = "    of it, added", .path = "traffic.added_bytes"},
+    {.label = "  total", .path = "traffic.total_bytes", .role = ROLE_ACCENT, .first = "total, SRAM boundary"},
+    {.label = "  less than %s", .path = "traffic.total_bytes", .is_ratio = true},
+    {.path = "hbm.total_bytes", .when = "l2.read_bytes", .role = ROLE_ACCENT, .first = "total through HBM, behind L2"},
+    {.path = "l2.hit_rate", .unless = "time.predicted_s", .first = "L2 hit rate"},
+    {.label = "Tiles of one head, or of heads that share CTAs"},
+    {.label = "  B_r x B_c", .path = "block_q", .beside = "block_k"},
+    {.label = "  full", .path = "tiles.full"},
+    {.label = "  partly masked", .path = "tiles.partial"},
+    {.label = "  skipped", .path = "tiles.skipped"},
+    {.label = "  loads of a %s block", .path = "loads_per_block.*"},
+    {.label = "  heads packed as rows of Q", .path = "packed_heads", .least = 2},
+    {.label = "  splits of the keys", .path = "splits", .least = 2},
+    {.label = "SRAM for one CTA's tiles"},
+    {.label = "  %s", .path = "sram.items.*"},
+    {.label = "  together", .path = "sram.bytes", .role = ROLE_ACCENT},
+    {.path = "sram.bytes", .unless = "links.ranks", .first = "SRAM of a CTA", .in_kib = true},
+    {.label = "  held in", .path = "sram.held"},
+    {.label = "  largest B to fit", .path = "sram.max_block", .least = 1},
+    {.path = "sram.max_block", .when = "!time.kind", .least = 1, .first = "largest B to fit"},
+    {.label = "Storage in HBM"},
+    {.label = "  inputs", .path = "storage.inputs_bytes"},
+    {.label = "  outputs", .path = "storage.outputs_bytes"},
+    {.label = "  intermediates", .path = "storage.intermediates_bytes"},
+    {.path = "storage.intermediates_bytes", .when = "!time.kind", .first = "kept in HBM besides"},
+    {.label = "Arithmetic"},
+    {.label = "  matrix products", .path = "flops"},
+    {.label = "  FLOPs per byte", .path = "intensity_flops_per_byte"},
+    {.path = "intensity_flops_per_byte", .when = "!time.kind", .first = "FLOPs for each byte"},
+    {.label = "Launch on %s"},
+    {.label = "  CTAs", .path = "launch.ctas"},
+    {.label = "  resident per SM", .path = "launch.ctas_per_sm"},
+    {.label = "  limited by", .path = "launch.limited_by"},
+    {.label = "  waves", .path = "launch.waves"},
+    {.label = "  last wave filled", .path = "launch.tail_fill"},
+    {.label = "L2s of %s, one for each chiplet"},
+    {.label = "  read from L2", .path = "chiplets.read_bytes"},
+    {.label = "  hit rate", .path = "chiplets.hit_rate"},
+    {.label = "  missed", .path = "chiplets.missed_bytes"},
+    {.label = "L2 of %s, all CTAs at once: what HBM itself delivers"},
+    {.label = "  read from L2", .path = "l2.read_bytes"},
+    {.label = "    all reads, as above", .path = "traffic.read_bytes", .when = "overheads.read_bytes"},
+    {.label = "    and re-reads", .path = "overheads.reread_bytes"},
+    {.label = "    less masked, or shared", .path = "overheads.unasked_bytes"},
+    {.label = "  written to L2", .path = "l2.write_bytes"},
+    {.label = "    of it, spills", .path = "overheads.spilled_bytes"},
+    {.label = "    of it, work pulled", .path = "overheads.pulled_bytes"},
+    {.label = "  served by L2", .path = "l2.not_hbm_share"},
+    {.label = "  hit rate (ncu)", .path = "l2.hit_rate"},
+    {.label = "  over the fabric", .path = "l2.fabric_bytes"},
+    {.label = "  read from HBM", .path = "hbm.read_bytes", .when = "l2.read_bytes", .role = ROLE_ACCENT},
+    {.label = "  written to HBM", .path = "hbm.write_bytes", .when = "l2.read_bytes", .role = ROLE_ACCENT},
+    {.label = "Time on %s, at peak rates"},
+    {.label = "  HBM", .path = "time.hbm_s"},
+    {.label = "  L2", .path = "time.l2_s"},
+    {.label = "  SRAM", .path = "time.sram_s"},
+    {.label = "  products", .path = "time.math_s"},
+    {.label = "  exponentials", .path = "time.exp_s"},
+    {.label = "  products, busiest SM", .path = "time.busiest_sm_s"},
+    {.label = "  L2 port, busiest SM", .path = "time.l2_port_s"},
+    {.label = "  kernels, one by one", .path = "time.kernels_s"},
+    {.label = "Time on %s"},
+    {.label = "  predicted", .path = "time.predicted_s", .role = ROLE_ACCENT, .first = "predicted"},
+    {.label = "  time at peak rates", .path = "time.bound_s"},
+    {.path = "time.bound_s", .when = "time.kind=bound", .first = "time at peak rates"},
+    {.label = "  limited by", .path = "time.bound", .first = "limited by"},
+    {.label = "  papers' FLOP/s", .path = "time.papers_flops_per_s"},
+    {.label = "  faster than %s", .path = "time.seconds", .is_ratio = true},
+    {.label = "  bound", .path = "time.least_s", .first = "bound"},
+    {.label = "Links between GPUs, each with its part"},
+    {.label = "  ranks", .path = "links.ranks"},
+    {.label = "  over", .path = "links.link"},
+    {.label = "  send %s", .path = "links.sent.*"},
+    {.label = "  all ranks", .path = "links.sent_bytes", .role = ROLE_ACCENT, .first = "over links, all ranks"},
+    {.label = "  a rank", .path = "links.rank_bytes"},
+    {.label = "  a link, at least", .path = "links.bound_s"},
+    {.label = "  SRAM boundary, all ranks", .path = "links.boundary_bytes"},
+    {0},
 };
 
-/* "  Q tile", or of columns their names: "  m and l". */
-static void place_row(Table *t, const char *name, const Simulation *runs, int n) {
-  char label[32] = "";
-  Wide bytes[TABLE_COLUMNS_MAX] = {0};
+static const FigureNote NOTES[] = {
+    {"!sram.fits sram.max_block",
+     "{algorithm} does not fit: {sram.bytes} of {sram.capacity_bytes}; blocks up to {sram.max_block} do.", NOTE_FIRST},
+    {"!sram.fits sram.max_block",
+     "{algorithm} does not fit: its tiles need {sram.bytes}, and SRAM has {sram.capacity_bytes}; blocks up to "
+     "{sram.max_block} fit.",
+     NOTE_DETAILS},
+    {"!sram.fits !sram.max_block",
+     "{algorithm} does not fit: its tiles need {sram.bytes}, and SRAM has {sram.capacity_bytes}; at this d not even one "
+     "row a block fits.",
+     NOTE_BOTH},
+    {"storage.capacity_bytes !storage.fits",
+     "{algorithm} does not run on {machine.name}: it keeps {storage.kept_bytes} in HBM, which has "
+     "{storage.capacity_bytes}; fewer heads at once, or an algorithm that keeps no S and P, would.",
+     NOTE_BOTH},
+    {"queries_without_keys",
+     "{queries_without_keys} of {shape.seq_q} queries see no key: their rows of O are whatever the kernel leaves there, "
+     "0 or NaN.",
+     NOTE_BOTH},
+    {"hbm_is_upper_bound launch.ctas !chiplets.read_bytes",
+     "The L2 of {machine.name} is not modelled here (more than two L2s, a cache behind them, or too large a problem): "
+     "HBM moves at most what crosses the SRAM boundary, and far less where L2 keeps it.",
+     NOTE_BOTH},
+    {"chiplets.read_bytes",
+     "Each chiplet's L2 serves its own CTAs alone, here in step: --order decides what they share. What misses goes to "
+     "the memory-side cache, which is not modelled, and to HBM.",
+     NOTE_DETAILS},
+    {"l2.read_bytes !l2.all_walked", "Only some heads were walked through L2; the others are taken to go on like them.",
+     NOTE_DETAILS},
+    {"links.ranks", "Links apart, rows are of one GPU.", NOTE_FIRST},
+    {"links.ranks", "Links: bytes are counted; the time is a bound (data sheet). All other rows are of one GPU.",
+     NOTE_DETAILS},
+    {"overheads.reread_bytes",
+     "Across the SRAM boundary what a program loads 'once' counts once a kernel, on any machine: the least that its "
+     "products can move. CTAs ask for those blocks again: the re-reads. HBM's reads are a part of what is read from L2.",
+     NOTE_DETAILS},
+    {"overheads.spilled_bytes",
+     "Spilled registers are of the build that the kernel's description measures, for compute capability 9.0; another "
+     "build spills otherwise.",
+     NOTE_DETAILS},
+    {"time.kind !time.math_s", "Left out of the time: products, whose rate is not known for {machine.name}.",
+     NOTE_DETAILS},
+    {"time.kind !time.exp_s", "Left out of the time: exponentials, whose rate is not known for {machine.name}.",
+     NOTE_DETAILS},
+    {"time.kind !time.sram_s", "Left out of the time: SRAM, whose rate is not known for {machine.name}.", NOTE_DETAILS},
+    {"time.kind machine.l2_bytes !time.l2_s", "Left out of the time: L2, whose rate is not known for {machine.name}.",
+     NOTE_DETAILS},
+    {"time.computes_in~shape.dtype",
+     "{machine.name} has no {shape.dtype} products: {shape.dtype} is storage only, computed in {time.computes_in}.",
+     NOTE_BOTH},
+    {"time.kind",
+     "At peak rates: the bytes, products and exponentials above, all of it overlapping, from cold caches. Bound: no run "
+     "of the algorithm is faster, with what L2 could hold and, where none are given, any tiles.",
+     NOTE_DETAILS},
+    {"time.floor.bound=exp",
+     "Exponentials bind: a kernel that computes some as polynomials (FlashAttention-4) may be faster.", NOTE_DETAILS},
+    {"time.kind=bound", "{algorithm}: no time is predicted: {time.error.why}.", NOTE_DETAILS},
+    {"time.kind=extrapolated time.error.held_out_runs",
+     "{algorithm}: extrapolated ({time.error.why}). Of {time.error.held_out_runs} figures that others print of other "
+     "cards half are within {time.error.median}, nine in ten within {time.error.nine_tenths}.",
+     NOTE_BOTH},
+    {"time.kind=extrapolated !time.error.held_out_runs",
+     "{algorithm}: extrapolated, and not compared with anything: {time.error.why}.", NOTE_BOTH},
+    {"time.kind=predicted !time.error.held_out_runs !time.error.fitted_runs",
+     "{algorithm}: predicted, but no recorded run of its sort ({time.error.regime}) was compared with it.", NOTE_BOTH},
+    {"time.kind=predicted time.error.held_out_runs",
+     "{algorithm}: predicted. Of {time.error.held_out_runs} held-out runs of its sort ({time.error.regime}) half are "
+     "within {time.error.median}, nine in ten within {time.error.nine_tenths}. Cards and days differ by up to a tenth.",
+     NOTE_DETAILS},
+    {"time.kind=predicted time.error.fitted_runs",
+     "{algorithm}: predicted. Of {time.error.fitted_runs} runs, to which it was fitted, of its sort "
+     "({time.error.regime}) half are within {time.error.median}, nine in ten within {time.error.nine_tenths}. Cards and "
+     "days differ by up to a tenth.",
+     NOTE_DETAILS},
+    {"!l2.read_bytes !time.kind", "Exact. Next: --gpu h100 adds L2 and time; --details prints every row.", NOTE_FIRST},
+    {"!l2.read_bytes time.kind", "Exact: SRAM boundary. Time: a run takes longer.", NOTE_FIRST},
+    {"l2.read_bytes time.kind=bound", "Exact: SRAM boundary. Predicted: L2, HBM. Time: a run takes longer.",
+     NOTE_FIRST},
+    {"l2.read_bytes !time.kind=bound", "Exact: SRAM boundary. Predicted: L2, HBM, time.", NOTE_FIRST},
+    {"time.kind=predicted time.error.held_out_runs",
+     "{algorithm}: nine in ten of {time.error.held_out_runs} held-out runs are within {time.error.nine_tenths}.",
+     NOTE_FIRST},
+    {"time.kind=predicted time.error.fitted_runs",
+     "{algorithm}: nine in ten of {time.error.fitted_runs} runs that were fitted are within {time.error.nine_tenths}.",
+     NOTE_FIRST},
+    {"time.kind", "Next: tilewalk advise compares kernels and tiles; --details prints every row.", NOTE_FIRST},
+    {0},
+};
+
+/* ---- The first screen ---------------------------------------------------------------------------------------------- */
+
+static const char *name_of(const Simulation *run, bool one, char text[224]) {
+  snprintf(text, 224, "%s%s%s", run->schedule->title, one ? "" : " on ", one ? "" : run->machine.name);
+  return text;
+}
+
+static bool one_machine(const Simulation *runs, int n) {
+  for (int k = 1; k < n; k++)
+    if (strcmp(runs[k].machine.name, runs[0].machine.name) != 0) return false;
+  return true;
+}
+
+/* Of the others the one that has least, of those that are comparable with the first; 0: none is. */
+static int least(const Simulation *runs, int n, const FigureRow *row) {
+  int best = 0;
+  for (int k = 1; k < n; k++)
+    if (figure_comparable(runs, &runs[k], row) &&
+        (!best || figure_value(&runs[k], row) < figure_value(&runs[best], row)))
+      best = k;
+  return best;
+}
+
+/* "2.0x less", "as much". */
+static const char *times(double ratio, const char *less, const char *more, const char *same, char text[160]) {
+  if (fabs(ratio - 1) < 0.005)
+    snprintf(text, 160, "%s", same);
+  else
+    snprintf(text, 160, "%s %s", number_ratio(ratio > 1 ? ratio : 1 / ratio).text, ratio > 1 ? less : more);
+  return text;
+}
+
+/* One sentence: the best of the others beside the first; of one run, what it moves and takes. */
+static const char *sentence(const Simulation *runs, int n, char text[1024]) {
+  const FigureRow *bytes = figure_row("hbm.total_bytes"), *time = figure_row("time.seconds");
+  const bool one = one_machine(runs, n), at_most = figure_kind(runs, bytes) == KIND_BOUND;
+  char a[224], b[224], r[160];
+  int best = runs[0].timed && (!one || runs[0].timing.kind != TIME_BOUND) ? least(runs, n, time) : 0;
+  const bool by_time = best > 0;
+  if (!best) best = least(runs, n, bytes);
+  const FigureRow *row = by_time ? time : bytes;
+  const double first = figure_value(runs, row), other = figure_value(&runs[best], row);
+  name_of(runs, one, a), name_of(&runs[best], one, b);
+  if (by_time)
+    snprintf(text, 1024, "%s is %s %s (%s: %s vs %s).", b,
+             times(first / other, "faster than", "slower than", "as fast as", r), a,
+             runs[0].timing.kind == TIME_BOUND ? "at peak rates" : time_kind_name(runs[0].timing.kind),
+             number_seconds(other).text, number_seconds(first).text);
+  else if (best)
+    snprintf(text, 1024, "%s moves %s through HBM %s %s (%s%s vs %s).", b,
+             times(first / other, "less", "more", "as much", r), fabs(first / other - 1) < 0.005 ? "as" : "than", a,
+             at_most ? "at most " : "", number_bytes((Wide)other).text, number_bytes((Wide)first).text);
+  else if (runs[0].timed)
+    snprintf(text, 1024, "%s moves %s%s through HBM and takes %s%s.", a, at_most ? "at most " : "",
+             number_bytes((Wide)first).text, number_seconds(figure_value(runs, time)).text,
+             runs[0].timing.kind == TIME_BOUND ? " at peak rates" : ", predicted");
+  else
+    snprintf(text, 1024, "%s moves %s through HBM.", a, number_bytes((Wide)first).text);
+  return text;
+}
+
+static FigureScale scale_of(const Simulation *runs, int n) {
+  const FigureRow *bytes = figure_row("hbm.total_bytes"), *time = figure_row("time.least_s");
+  double least_bytes = INFINITY, least_s = INFINITY;
   for (int k = 0; k < n; k++) {
-    const int tensor = tensor_named(runs[k].schedule, name);
-    if (tensor < 0) continue;
-    const ProgramTensor *of = &runs[k].schedule->tensors[tensor];
-    const char *last = strrchr(of->title, ',');
-    bytes[k] = runs[k].sram.of[tensor];
-    if (*label) continue;
-    if (last)
-      snprintf(label, sizeof label, "  %.*s and%s", (int)(last - of->title), of->title, last + 1);
-    else
-      snprintf(label, sizeof label, of->cols == SIDE_ONE ? "  %s" : "  %s tile", of->title);
+    least_bytes = fmin(least_bytes, figure_value(&runs[k], bytes));
+    least_s = fmin(least_s, figure_value(&runs[k], time));
   }
-  values_row(t, label, ROLE_PLAIN, bytes, n);
+  return figure_scale(least_bytes, least_s);
 }
 
-static void sram_rows(Table *t, const Simulation *runs, int n) {
-  const TensorNames all = value_names(runs, n, true);
-  table_group(t, "SRAM for one CTA's tiles");
-  for (int name = 0; name < all.n; name++) place_row(t, all.names[name], runs, n);
-  bytes_row(t, "  together", ROLE_ACCENT, runs, n, total_of, 3);
-  table_text(t, ROLE_PLAIN, "  fits");
-  for (int k = 0; k < n; k++) table_text(t, runs[k].fits ? ROLE_GOOD : ROLE_BAD, HELD_TEXT[runs[k].held]);
-  table_text(t, ROLE_PLAIN, "  largest B to fit");
-  for (int k = 0; k < n; k++) {
-    if (runs[k].max_block)
-      table_count(t, ROLE_PLAIN, wide(runs[k].max_block));
-    else
-      table_text(t, ROLE_BAD, "none");
-  }
-}
-
-static void storage_and_arithmetic_rows(Table *t, const Simulation *runs, int n) {
-  table_group(t, "Storage in HBM");
-  bytes_row(t, "  inputs Q, K, V", ROLE_PLAIN, runs, n, storage_of, 0);
-  bytes_row(t, "  output O", ROLE_PLAIN, runs, n, storage_of, 1);
-  bytes_row(t, "  intermediates", ROLE_PLAIN, runs, n, storage_of, 2);
-  table_group(t, "Arithmetic");
-  table_text(t, ROLE_PLAIN, "  matrix products");
-  for (int k = 0; k < n; k++) table_flops(t, ROLE_PLAIN, runs[k].traffic.flops);
-  table_text(t, ROLE_PLAIN, "  FLOPs per byte");
-  for (int k = 0; k < n; k++) table_double(t, ROLE_PLAIN, runs[k].intensity_flops_per_byte, 4);
-}
-
-static Wide l2_of(const Simulation *run, int which) {
-  if (!run->has_l2) return 0;
-  const Overheads *e = &run->overheads;
-  const double values[] = {run->l2.read_bytes,
-                           run->l2.write_bytes,
-                           run->l2.fabric_bytes,
-                           run->l2.hbm_read_bytes,
-                           simulation_hbm_write_bytes(run),
-                           fmax(0, run->l2.read_bytes - (double)run->read_bytes),
-                           fmax(0, (double)run->read_bytes - run->l2.read_bytes),
-                           e->write_bytes - e->atomic_bytes,
-                           e->atomic_bytes,
-                           (double)run->read_bytes};
-  return (Wide)(values[which] + 0.5);
-}
-
-/* Rows of text about the launch, "-" where there is none. */
-static void launch_rows(Table *t, const Simulation *runs, int n) {
-  static const char *const LABELS[] = {"  CTAs", "  resident per SM", "  limited by", "  waves", "  last wave filled"};
-  for (int row = 0; row < 5; row++) {
-    table_text(t, ROLE_PLAIN, LABELS[row]);
-    for (int k = 0; k < n; k++) {
-      const Launch *l = &runs[k].launch;
-      if (!runs[k].has_launch)
+/* Many runs: a line each. */
+enum { SIDE_BY_SIDE = 3, FIRST_ROWS = 12 };
+static void add_run_lines(Table *t, const Simulation *runs, int n, const char *const *paths, int n_paths,
+                          const FigureScale *scale, char headings[][128]) {
+  for (int k = 0; k < n && k < FIRST_ROWS; k++) {
+    table_text(t, ROLE_PLAIN, headings[k]);
+    for (int p = 0; p < n_paths; p++) {
+      const FigureRow *row = figure_row(paths[p]);
+      const Figure f = figure_of(&runs[k], row, 0);
+      if (f.is == IS_TEXT)
+        table_text(t, ROLE_PLAIN, f.text);
+      else if (f.is < IS_WHOLE)
         table_empty(t, true);
-      else if (row == 0)
-        table_count(t, ROLE_PLAIN, wide(l->n_ctas));
-      else if (row == 1)
-        table_count(t, ROLE_PLAIN, wide(l->occupancy.ctas_per_sm));
-      else if (row == 2)
-        table_text(t, ROLE_PLAIN, occupancy_limit_name(l->occupancy.binds));
-      else if (row == 3)
-        table_count(t, ROLE_PLAIN, wide(l->n_waves));
       else
-        table_percent(t, ROLE_PLAIN, l->tail_fill);
+        table_text(t, ROLE_PLAIN, figure_scaled(scale, row, figure_number(&f)).text);
     }
   }
+  if (n > FIRST_ROWS) table_note(t, "%d more: --details, --csv and --json have all.", n - FIRST_ROWS);
 }
 
-static double largest_of(const Simulation *runs, int n, int which) {
-  double largest = 0;
-  for (int k = 0; k < n; k++) largest = fmax(largest, (double)l2_of(&runs[k], which));
-  return largest;
-}
+/* ---- Tables -------------------------------------------------------------------------------------------------------- */
 
-/* What is read and written, and of what it is the sum: only where the boundary's rows above are not all of it. */
-static void read_and_written_rows(Table *t, const Simulation *runs, int n) {
-  bytes_row(t, "  read from L2", ROLE_PLAIN, runs, n, l2_of, 0);
-  if (largest_of(runs, n, 5) > 0 || largest_of(runs, n, 6) > 0)
-    bytes_row(t, "    all reads, as above", ROLE_PLAIN, runs, n, l2_of, 9);
-  if (largest_of(runs, n, 5) > 0) bytes_row(t, "    and re-reads", ROLE_PLAIN, runs, n, l2_of, 5);
-  const Shape *s = &runs[0].plan.shape;
-  const bool masked = s->causal || s->window || s->sided || s->pattern;
-  const char *less = masked ? "    less masked columns" : "    less shared in clusters";
-  for (int k = 0; k < n * PROGRAM_KERNELS_MAX; k++) /* of a cluster one CTA asks for all */
-    if (masked && runs[k / PROGRAM_KERNELS_MAX].schedule->launches[k % PROGRAM_KERNELS_MAX].shared)
-      less = "    less masked, shared";
-  if (largest_of(runs, n, 6) > 0) bytes_row(t, less, ROLE_PLAIN, runs, n, l2_of, 6);
-  bytes_row(t, "  written to L2", ROLE_PLAIN, runs, n, l2_of, 1);
-  if (largest_of(runs, n, 7) > 0) bytes_row(t, "    of it, spills", ROLE_PLAIN, runs, n, l2_of, 7);
-  if (largest_of(runs, n, 8) > 0) bytes_row(t, "    of it, work pulled", ROLE_PLAIN, runs, n, l2_of, 8);
-}
-
-static void chiplet_row(Table *t, const char *label, const Simulation *runs, int n, int which) {
-  table_text(t, ROLE_PLAIN, label);
+static void add_tables(Document *d, const Simulation *runs, int n, bool details) {
+  static const char *const PATHS[] = {"block_q",      "block_k",          "traffic.total_bytes", "hbm.total_bytes",
+                                      "time.bound_s", "time.predicted_s", "time.bound"};
+  static const char *const TITLES[] = {"B_r", "B_c", "boundary", "HBM", "at peak rates", "predicted", "limited by"};
+  char problem[512], said[1024], headings[RUN_TABLES_MAX][128];
+  const bool one = one_machine(runs, n), lines = !details && n > SIDE_BY_SIDE;
+  const FigureScale scale = scale_of(runs, n);
+  TableColumn columns[RUN_TABLES_MAX + 2] = {
+      {.heading = details || lines ? "" : "tile B_r x B_c", .shrink = TABLE_WRAP}};
+  int c = 1;
+  if (!details && !lines) columns[c++] = (TableColumn){.heading = "", .right = true};
   for (int k = 0; k < n; k++) {
-    const Chiplets *c = &runs[k].chiplets;
-    if (!runs[k].has_chiplets)
-      table_empty(t, true);
-    else if (which == 2)
-      table_percent(t, ROLE_ACCENT, chiplets_hit_rate(c));
-    else
-      table_bytes(t, ROLE_PLAIN, (Wide)((which ? c->missed_bytes : c->read_bytes) + 0.5));
-  }
-}
-
-/* L2s that share nothing: the order of CTAs decides what they hit. */
-static void chiplet_rows(Table *t, const Simulation *runs, int n) {
-  bool any = false;
-  for (int k = 0; k < n; k++) any = any || runs[k].has_chiplets;
-  if (!any) return;
-  table_group(t, "L2s of %s, one for each chiplet", run_tables_machine(runs, n));
-  chiplet_row(t, "  read from L2", runs, n, 0);
-  chiplet_row(t, "  hit rate", runs, n, 2);
-  chiplet_row(t, "  missed", runs, n, 1);
-  table_note(t,
-             "Each chiplet's L2 serves its own CTAs alone, here in step: --order decides what they share. What misses "
-             "goes to the memory-side cache, which is not modelled, and to HBM.");
-}
-
-static void l2_rows(Table *t, const Simulation *runs, int n) {
-  bool any = false, all_walked = true;
-  bool launched = false;
-  for (int k = 0; k < n; k++) {
-    any = any || runs[k].has_l2;
-    launched = launched || runs[k].has_launch;
-    all_walked = all_walked && (!runs[k].has_l2 || runs[k].l2.simulated >= 1);
-  }
-  if (launched) {
-    table_group(t, "Launch on %s", run_tables_machine(runs, n));
-    launch_rows(t, runs, n);
-  }
-  chiplet_rows(t, runs, n);
-  for (int k = 0; k < n; k++) {
-    const Simulation *r = &runs[k];
-    if (!r->has_launch || r->has_l2 || r->has_chiplets || !r->machine.l2_bytes) continue;
-    if (k > 0 && strcmp(r->machine.name, runs[k - 1].machine.name) == 0) continue;
-    table_note(
-        t,
-        "The L2 of %s is not modelled here (more than two L2s, a cache behind them, or too large a problem): what "
-        "HBM moves is at most what crosses the SRAM boundary, and far less where L2 keeps it.",
-        r->machine.name);
-  }
-  if (!any) return;
-  table_group(t, "L2 of %s, all CTAs at once: what HBM itself delivers", run_tables_machine(runs, n));
-  read_and_written_rows(t, runs, n);
-  for (int which = 0; which < 2; which++) {
-    table_text(t, ROLE_PLAIN, which ? "  hit rate (ncu)" : "  served by L2");
-    for (int k = 0; k < n; k++) {
-      if (runs[k].has_l2)
-        table_percent(t, ROLE_PLAIN, which ? l2_run_hit_rate(&runs[k].l2) : simulation_l2_share(&runs[k]));
-      else
-        table_empty(t, true);
-    }
-  }
-  bytes_row(t, "  over the fabric", ROLE_PLAIN, runs, n, l2_of, 2);
-  bytes_row(t, "  read from HBM", ROLE_ACCENT, runs, n, l2_of, 3);
-  bytes_row(t, "  written to HBM", ROLE_ACCENT, runs, n, l2_of, 4);
-  if (!all_walked) table_note(t, "Only some heads were walked through L2; the others are taken to go on like them.");
-}
-
-static Wide links_of(const Simulation *run, int which) {
-  const RankLinks *l = &run->links;
-  return which == 0 ? l->sent_bytes : which == 1 ? l->rank_bytes : l->boundary_bytes;
-}
-
-/* The second boundary: between the GPUs that run a program with `ranks`. */
-static void link_rows(Table *t, const Simulation *runs, int n) {
-  const TensorNames all = value_names(runs, n, false);
-  bool any = false;
-  for (int k = 0; k < n; k++) any = any || runs[k].links.n;
-  for (int k = 0; k < n; k++)
-    if (*runs[k].links.why) table_note(t, "Links are not counted: %s.", runs[k].links.why);
-  if (!any) return;
-  table_group(t, "Links between GPUs, each with its part");
-  for (int row = 0; row < 2; row++) {
-    table_text(t, ROLE_PLAIN, row ? "  over" : "  ranks");
-    for (int k = 0; k < n; k++)
-      if (!runs[k].links.n)
-        table_empty(t, true);
-      else if (row)
-        table_text(t, ROLE_PLAIN, runs[k].links.link);
-      else
-        table_count(t, ROLE_PLAIN, wide(runs[k].links.n));
-  }
-  for (int name = 0; name < all.n; name++) {
-    char label[32];
-    Wide bytes[TABLE_COLUMNS_MAX] = {0};
-    snprintf(label, sizeof label, "  send %s", all.names[name]);
-    for (int k = 0; k < n; k++) {
-      const int tensor = tensor_named(runs[k].schedule, all.names[name]);
-      if (tensor >= 0 && tensor < runs[k].schedule->n_tensors) bytes[k] = runs[k].links.sent[tensor];
-    }
-    values_row(t, label, ROLE_PLAIN, bytes, n);
-  }
-  bytes_row(t, "  all ranks", ROLE_ACCENT, runs, n, links_of, 0);
-  bytes_row(t, "  a rank", ROLE_PLAIN, runs, n, links_of, 1);
-  table_text(t, ROLE_PLAIN, "  a link, at least");
-  for (int k = 0; k < n; k++)
-    if (runs[k].links.n)
-      table_seconds(t, ROLE_PLAIN, runs[k].links.bound_s);
-    else
-      table_empty(t, true);
-  bytes_row(t, "  SRAM boundary, all ranks", ROLE_PLAIN, runs, n, links_of, 2);
-  table_note(t, "Links: bytes are counted; the time is a bound (data sheet). All other rows are of one GPU.");
-}
-
-/* What a program loads `once` is counted so above; what its CTAs ask for is counted at L2. */
-static void again_note(Table *t, const Simulation *runs, int n) {
-  if (largest_of(runs, n, 5) > 0)
-    table_note(t,
-               "Across the SRAM boundary what a program loads 'once' counts once a kernel, on any machine: the least "
-               "that its products can move. CTAs ask for those blocks again: the re-reads. HBM's reads are a part of "
-               "what is read from L2.");
-}
-
-/* Spills belong to a build. */
-static void spill_note(Table *t, const Simulation *runs, int n) {
-  if (largest_of(runs, n, 7) > 0)
-    table_note(t,
-               "Spilled registers are of the build that the kernel's description measures, for compute capability 9.0; "
-               "another build spills otherwise.");
-}
-
-static void fit_notes(Table *t, const Simulation *runs, int n) {
-  for (int k = 0; k < n; k++) {
-    const Simulation *r = &runs[k];
-    if (r->fits) continue;
-    const Wide capacity = wide(r->machine.sram_bytes);
-    char what[64];
-    if (r->max_block)
-      snprintf(what, sizeof what, "blocks up to %" PRId64 " fit", r->max_block);
-    else
-      snprintf(what, sizeof what, "at this d not even one row a block fits");
-    table_note(t, "%s does not fit: its tiles need %s, %s more than the %s of SRAM; %s.", r->schedule->name,
-               number_bytes(r->sram.bytes).text, number_bytes(r->sram.bytes - capacity).text,
-               number_bytes(capacity).text, what);
-  }
-}
-
-/* What the machine's memory does not hold, and queries that the mask leaves nothing. */
-static void storage_notes(Table *t, const Simulation *runs, int n) {
-  const int64_t blind = simulation_blind_queries(&runs[0]);
-  for (int k = 0; k < n; k++) {
-    const Wide stored = simulation_storage_bytes(&runs[k]), capacity = wide(runs[k].machine.hbm_bytes);
-    if (capacity && stored > capacity)
-      table_note(
-          t,
-          "%s does not run on %s: it keeps %s in HBM, which has %s; fewer heads at once, or an algorithm that keeps "
-          "no S and P, would.",
-          runs[k].schedule->name, runs[k].machine.name, number_bytes(stored).text, number_bytes(capacity).text);
-  }
-  if (blind > 0)
-    table_note(t, "%s of %s queries see no key: their rows of O are whatever the kernel leaves there, 0 or NaN.",
-               number_count(wide(blind)).text, number_count(wide(shape_unpacked(&runs[0].plan.shape).N_q)).text);
-}
-
-static void add_comparison(Document *d, const Simulation *runs, int n) {
-  char problem[512], headings[RUN_TABLES_MAX][128];
-  const bool one = one_machine(runs, n);
-  TableColumn columns[RUN_TABLES_MAX + 1] = {{.heading = "", .shrink = TABLE_WRAP}};
-  for (int k = 0; k < n; k++) {
+    const Tiling *tiles = &runs[k].plan.tiling;
     snprintf(headings[k], sizeof headings[k], "%s%s%s", runs[k].schedule->name, one ? "" : " on ",
              one ? "" : runs[k].machine.name);
-    columns[k + 1] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
+    if (!details && !lines)
+      snprintf(headings[k] + strlen(headings[k]), sizeof headings[k] - strlen(headings[k]), "\n%" PRId64 " x %" PRId64,
+               tiles->B_r, tiles->B_c);
+    if (!lines) columns[c++] = (TableColumn){.heading = headings[k], .right = true, .shrink = TABLE_WRAP};
   }
-  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, n + 1);
+  for (int p = 0; lines && p < (runs[0].timed ? 7 : 4); p++)
+    columns[c++] = (TableColumn){.heading = TITLES[p],
+                                 .unit = p < 2    ? NULL
+                                         : p == 6 ? NULL
+                                                  : figure_scaled_unit(&scale, figure_row(PATHS[p])),
+                                 .right = true};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, columns, c);
   run_tables_problem(&runs[0], problem, sizeof problem);
   char *machine = strstr(problem, ", on ");
   if (machine && !one) *machine = '\0';
-  table_title(t, "%s", problem);
-  traffic_rows(t, runs, n);
-  tile_rows(t, runs, n);
-  sram_rows(t, runs, n);
-  storage_and_arithmetic_rows(t, runs, n);
-  l2_rows(t, runs, n);
-  run_tables_time(t, runs, n);
-  link_rows(t, runs, n);
-  again_note(t, runs, n);
-  spill_note(t, runs, n);
-  fit_notes(t, runs, n);
-  storage_notes(t, runs, n);
-  run_tables_time_notes(t, runs, n);
+  if (details)
+    table_title(t, "%s", problem);
+  else
+    table_title(t, "%s\n\n%s", sentence(runs, n, said), problem);
+  if (lines)
+    add_run_lines(t, runs, n, PATHS, c - 1, &scale, headings);
+  else
+    figure_lines(t, LINES, runs, n, details ? NULL : &scale);
+  for (int k = 0; k < n; k++)
+    if (*runs[k].links.why) table_note(t, "Links are not counted: %s.", runs[k].links.why);
+  figure_notes(t, NOTES, runs, n, !details);
 }
 
-void run_tables(Document *d, const Simulation *runs, int n) {
-  if (d->form == DOCUMENT_TEXT) add_comparison(d, runs, n);
-  run_tables_lines(d, runs, n);
+/* CSV's columns, and the paths of their values. A value that a run has not is empty. */
+static const struct {
+  const char *name, *path;
+} CSV_COLUMNS[] = {
+    {"algorithm", "algorithm"},
+    {"seq_q", "shape.seq_q"},
+    {"seq_k", "shape.seq_k"},
+    {"head_dim", "shape.head_dim"},
+    {"block_q", "block_q"},
+    {"block_k", "block_k"},
+    {"full", "tiles.full"},
+    {"partial", "tiles.partial"},
+    {"skipped", "tiles.skipped"},
+    {"read_bytes", "traffic.read_bytes"},
+    {"write_bytes", "traffic.write_bytes"},
+    {"total_bytes", "traffic.total_bytes"},
+    {"sram_bytes", "sram.bytes"},
+    {"fits", "sram.fits"},
+    {"max_block", "sram.max_block"},
+    {"intermediates_bytes", "storage.intermediates_bytes"},
+    {"flops", "flops"},
+    {"intensity_flops_per_byte", "intensity_flops_per_byte"},
+    {"machine", "machine.name"},
+    {"hbm_read_bytes", "hbm.read_bytes"},
+    {"hbm_write_bytes", "hbm.write_bytes"},
+    {"l2_read_bytes", "l2.read_bytes"},
+    {"l2_write_bytes", "l2.write_bytes"},
+    {"l2_hit_rate", "l2.hit_rate"},
+    {"fabric_bytes", "l2.fabric_bytes"},
+    {"ctas", "launch.ctas"},
+    {"ctas_per_sm", "launch.ctas_per_sm"},
+    {"waves", "launch.waves"},
+    {"bound", "time.bound"},
+    {"bound_s", "time.bound_s"},
+    {"least_s", "time.least_s"},
+    {"predicted_s", "time.predicted_s"},
+    {"seconds", "time.seconds"},
+    {"time_is", "time.kind"},
+    {"ranks", "links.ranks"},
+    {"link", "links.link"},
+    {"link_bytes", "links.sent_bytes"},
+    {"link_rank_bytes", "links.rank_bytes"},
+    {"link_bound_s", "links.bound_s"},
+};
+
+enum { N_CSV_COLUMNS = sizeof CSV_COLUMNS / sizeof *CSV_COLUMNS };
+
+static void add_csv(Document *d, const Simulation *runs, int n) {
+  TableColumn columns[N_CSV_COLUMNS];
+  for (int c = 0; c < N_CSV_COLUMNS; c++) columns[c] = (TableColumn){.csv = CSV_COLUMNS[c].name};
+  Table *t = document_table(d, DOCUMENT_CSV, NULL, columns, N_CSV_COLUMNS);
+  const FigureRow *rows[N_CSV_COLUMNS];
+  for (int c = 0; c < N_CSV_COLUMNS; c++) rows[c] = figure_row(CSV_COLUMNS[c].path);
+  for (int k = 0; k < n; k++)
+    for (int c = 0; c < N_CSV_COLUMNS; c++) {
+      const Figure f = figure_of(&runs[k], rows[c], 0);
+      table_text(t, ROLE_PLAIN,
+                 f.is == IS_WHOLE  ? number_digits(f.whole).text
+                 : f.is == IS_REAL ? number_exact_double(f.real).text
+                 : f.is == IS_TEXT ? f.text
+                 : f.is == IS_FLAG ? (f.flag ? "true" : "false")
+                                   : "");
+    }
+}
+
+void run_tables(Document *d, const Simulation *runs, int n, bool details) {
+  if (d->form == DOCUMENT_TEXT) add_tables(d, runs, n, details);
+  if (d->form == DOCUMENT_CSV) add_csv(d, runs, n);
 }

@@ -27,7 +27,7 @@ void figures_section(Figures *f, const char *section, const char *title) {
 }
 
 static const char *unit_of(FigureUnit unit) {
-  static const char *const UNITS[UNIT_WORD + 1] = {
+  static const char *const UNITS[UNIT_FLAG + 1] = {
       [UNIT_BYTES] = "B", [UNIT_SECONDS] = "s", [UNIT_FLOPS] = "FLOP", [UNIT_RATE] = "tokens/s"};
   return UNITS[unit] ? UNITS[unit] : "";
 }
@@ -39,7 +39,7 @@ static json_t *json_of(const FigureValue *v) {
   return counts && v->real == floor(v->real) ? table_json_whole(v->whole) : json_real(v->real);
 }
 
-static void show(Table *t, const FigureValue *v) {
+void figure_cell(Table *t, const FigureValue *v) {
   switch (v->unit) {
   case UNIT_NONE: table_empty(t, true); return;
   case UNIT_BYTES: table_bytes(t, v->role, v->whole); return;
@@ -49,7 +49,9 @@ static void show(Table *t, const FigureValue *v) {
   case UNIT_RATE: table_double(t, v->role, v->real, 4); return;
   case UNIT_RATIO: table_ratio(t, v->role, v->real); return;
   case UNIT_SHARE: table_percent(t, v->role, v->real); return;
+  case UNIT_FLOP_RATE: table_format(t, v->role, "%s", number_si(v->real, "FLOP/s").text); return;
   case UNIT_WORD: table_text(t, v->role, v->word); return;
+  case UNIT_FLAG: table_flag(t, v->role, v->whole, "yes", "no"); return;
   }
 }
 
@@ -75,7 +77,7 @@ void figure(const Figures *f, const char *path, FigureValue v, const char *kind,
     table_text(f->table, ROLE_PLAIN, unit_of(v.unit));
   } else if (d->form == DOCUMENT_TEXT && label) {
     table_text(f->table, ROLE_PLAIN, label);
-    show(f->table, &v);
+    figure_cell(f->table, &v);
   } else {
     return;
   }

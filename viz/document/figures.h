@@ -9,19 +9,8 @@
 #ifndef TILEWALK_VIZ_DOCUMENT_FIGURES_H
 #define TILEWALK_VIZ_DOCUMENT_FIGURES_H
 
+#include "sim/answer/figure.h"
 #include "viz/document/document.h"
-
-typedef enum {
-  UNIT_NONE = 0,
-  UNIT_COUNT,
-  UNIT_BYTES,
-  UNIT_SECONDS,
-  UNIT_FLOPS,
-  UNIT_RATE,
-  UNIT_RATIO,
-  UNIT_SHARE,
-  UNIT_WORD
-} FigureUnit;
 
 typedef struct {
   FigureUnit unit; /* none: null */
@@ -46,6 +35,9 @@ typedef struct {
   const char *section; /* begins the paths; NULL: none */
   bool tells_kinds, is_muted;
 } Figures;
+
+/* The next cell of a table. */
+void figure_cell(Table *table, const FigureValue *value);
 
 /* One table for people: of four columns with kinds, of three without; of CSV with kinds alone. */
 Figures figures_new(Document *document, bool tells_kinds, const char *heading);

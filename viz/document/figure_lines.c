@@ -1,0 +1,243 @@
+#include "viz/document/figure_lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "viz/document/figures.h"
+#include "viz/text/number.h"
+
+/* ---- Scale ----------------------------------------------------------------------------------------------------- */
+
+FigureScale figure_scale(double bytes, double seconds) {
+  static const char *const BYTES[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"}, *const SECONDS[] = {"s", "ms", "us",
+                                                                                                   "ns"};
+  int b = 0, s = 0;
+  double unit = 1, second = 1;
+  for (; b < 5 && bytes >= unit * 1024; b++) unit *= 1024;
+  for (; s < 3 && seconds < second; s++) second /= 1000;
+  return (FigureScale){unit, second, BYTES[b], SECONDS[s]};
+}
+
+/* Four digits, and all before the point. */
+static Number four_digits(double value) {
+  if (value >= 1000) return number_count((Wide)(value + 0.5));
+  Number n = number_double(value, 4);
+  if (strchr(n.text, '.') && !strchr(n.text, 'e'))
+    for (size_t end = strlen(n.text); n.text[end - 1] == '0' || n.text[end - 1] == '.';) {
+      const bool is_point = n.text[--end] == '.';
+      n.text[end] = '\0';
+      if (is_point) break;
+    }
+  return n;
+}
+
+static double scale_of(const FigureScale *s, const FigureRow *row) {
+  return row->unit == UNIT_BYTES ? s->bytes : row->unit == UNIT_SECONDS ? s->seconds : 1;
+}
+Number figure_scaled(const FigureScale *s, const FigureRow *row, double value) {
+  return four_digits(value / scale_of(s, row));
+}
+const char *figure_scaled_unit(const FigureScale *s, const FigureRow *row) {
+  return row->unit == UNIT_BYTES ? s->bytes_name : row->unit == UNIT_SECONDS ? s->seconds_name : "";
+}
+
+/* ---- Conditions ------------------------------------------------------------------------------------------------ */
+
+static bool is_there(const Figure *f) {
+  return f->is == IS_TEXT || ((f->is == IS_WHOLE || f->is == IS_REAL || f->is == IS_FLAG) && figure_number(f) != 0);
+}
+
+static Figure at(const Simulation *run, const char *path, size_t length) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)length, path);
+  const FigureRow *row = figure_row(name);
+  return row ? figure_of(run, row, 0) : (Figure){0};
+}
+
+bool figure_meets(const Simulation *run, const char *when) {
+  for (size_t n; *when; when += n + (when[n] == ' ')) {
+    n = strcspn(when, " ");
+    const size_t negated = *when == '!', path = strcspn(when + negated, "=~ ");
+    const Figure f = at(run, when + negated, path);
+    const char *other = when + negated + path + 1, sign = when[negated + path];
+    const size_t length = strcspn(other, " ");
+    bool holds = is_there(&f) != negated;
+    if (sign == '=')
+      holds = f.is == IS_TEXT && strlen(f.text) == length && (strncmp(f.text, other, length) == 0) != negated;
+    if (sign == '~') {
+      const Figure g = at(run, other, length);
+      holds = f.is == IS_TEXT && g.is == IS_TEXT && strcmp(f.text, g.text) != 0;
+    }
+    if (!holds) return false;
+  }
+  return true;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  Table *table;
+  const Simulation *runs;
+  int n;
+  const FigureScale *scale;
+  const char *heading; /* of lines that are still to come */
+} Lines;
+
+static bool one_machine(const Simulation *runs, int n) {
+  for (int k = 1; k < n; k++)
+    if (strcmp(runs[k].machine.name, runs[0].machine.name) != 0) return false;
+  return true;
+}
+
+static bool is_shown(const FigureLine *line, const FigureRow *row, const Figure *f) {
+  if (f->is == IS_TEXT || f->is == IS_FLAG) return true;
+  const double value = figure_number(f);
+  return row->unit == UNIT_BYTES || row->unit == UNIT_SECONDS ? value > 0 : value >= line->least;
+}
+
+static void add_cell(const Lines *l, const FigureLine *line, const FigureRow *row, const Simulation *run,
+                     const Figure *f) {
+  static const FigureScale KIB = {.bytes = 1024, .bytes_name = "KiB", .seconds = 1};
+  if (!is_shown(line, row, f)) {
+    table_empty(l->table, true);
+  } else if (line->beside) {
+    table_format(l->table, line->role, "%s x %s", number_digits(f->whole).text,
+                 number_digits(figure_of(run, figure_row(line->beside), 0).whole).text);
+  } else if (l->scale && (row->unit == UNIT_BYTES || row->unit == UNIT_SECONDS)) {
+    table_text(l->table, line->role, figure_scaled(line->in_kib ? &KIB : l->scale, row, figure_number(f)).text);
+  } else {
+    const FigureValue value = {.unit = row->unit,
+                               .whole = f->is == IS_WHOLE  ? f->whole
+                                        : f->is == IS_FLAG ? f->flag
+                                                           : (Wide)(f->real + 0.5),
+                               .real = figure_number(f),
+                               .word = f->text,
+                               .role = line->role};
+    figure_cell(l->table, &value);
+  }
+}
+
+static void add_label(Lines *l, const FigureLine *line, const FigureRow *row, const char *label, const char *name) {
+  char text[96];
+  const char *place = strstr(label, "%s");
+  if (l->heading) table_group(l->table, "%s", l->heading), l->heading = NULL;
+  snprintf(text, sizeof text, "%.*s%s%s", place ? (int)(place - label) : (int)strlen(label), label, place ? name : "",
+           place ? place + 2 : "");
+  table_text(l->table, line->role, text);
+  if (l->scale) table_text(l->table, ROLE_DIM, line->in_kib ? "KiB" : figure_scaled_unit(l->scale, row));
+}
+
+static void add_ratio(Lines *l, const FigureLine *line, const FigureRow *row) {
+  bool any = false;
+  for (int k = 1; k < l->n; k++) any = any || figure_comparable(l->runs, &l->runs[k], row);
+  if (!any) return;
+  add_label(l, line, row, line->label, one_machine(l->runs, l->n) ? l->runs[0].schedule->name : "the first");
+  for (int k = 0; k < l->n; k++)
+    if (figure_comparable(l->runs, &l->runs[k], row))
+      table_ratio(l->table, line->role, figure_value(l->runs, row) / figure_value(&l->runs[k], row));
+    else
+      table_empty(l->table, true);
+}
+
+static void add_line(Lines *l, const FigureLine *line, const FigureRow *row, const char *label, const char *member) {
+  bool any = false;
+  for (int k = 0; k < l->n; k++) {
+    const Figure f = figure_named(&l->runs[k], row, member);
+    any = any || is_shown(line, row, &f);
+  }
+  if (!any) return;
+  add_label(l, line, row, label, member);
+  for (int k = 0; k < l->n; k++) {
+    const Figure f = figure_named(&l->runs[k], row, member);
+    add_cell(l, line, row, &l->runs[k], &f);
+  }
+}
+
+/* The tensors of all runs that have a figure here, in the order of the first that has them; returns how many. */
+enum { NAMES_MAX = VALUES_MAX * TABLE_COLUMNS_MAX };
+static int tensors_of(const Lines *l, const FigureRow *row, const char *names[NAMES_MAX]) {
+  int n = 0;
+  for (int k = 0; k < l->n; k++)
+    for (int m = 0; m < figure_members(&l->runs[k], row); m++) {
+      const Figure f = figure_of(&l->runs[k], row, m);
+      bool is_new = f.is != IS_ABSENT;
+      for (int before = 0; before < n; before++) is_new = is_new && strcmp(names[before], f.member) != 0;
+      if (is_new) names[n++] = f.member;
+    }
+  return n;
+}
+
+static void add_tensors(Lines *l, const FigureLine *line, const FigureRow *row, const char *label) {
+  const char *names[NAMES_MAX];
+  const int n = tensors_of(l, line->when ? figure_row(line->when) : row, names);
+  if (l->scale && n > 3)
+    add_line(l, line, figure_row(line->sum), line->together, NULL);
+  else
+    for (int k = 0; k < n; k++) add_line(l, line, row, label, names[k]);
+}
+
+void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale) {
+  char heading[128];
+  Lines l = {table, runs, n, scale, NULL};
+  for (const FigureLine *line = lines; line->label || line->first; line++) {
+    const char *label = scale ? line->first : line->label;
+    if (!line->path && !scale) {
+      snprintf(heading, sizeof heading, label, one_machine(runs, n) ? runs[0].machine.name : "each GPU");
+      l.heading = heading;
+    }
+    if (!label || !line->path) continue;
+    const FigureRow *row = figure_row(line->path);
+    const bool of_tensors = strchr(line->path, '*');
+    bool stands = !line->when || of_tensors;
+    for (int k = 0; k < n && !stands; k++) stands = figure_meets(&runs[k], line->when);
+    for (int k = 0; k < n && line->unless; k++) stands = stands && !figure_meets(&runs[k], line->unless);
+    if (stands && line->is_ratio) add_ratio(&l, line, row);
+    if (stands && of_tensors) add_tensors(&l, line, row, label);
+    if (stands && !line->is_ratio && !of_tensors) add_line(&l, line, row, label, NULL);
+  }
+}
+
+/* ---- Notes ----------------------------------------------------------------------------------------------------- */
+
+static Number figure_word(const FigureRow *row, const Figure *f) {
+  Number text;
+  if (row->unit == UNIT_BYTES)
+    text = number_bytes(f->is == IS_WHOLE ? f->whole : (Wide)f->real);
+  else if (row->unit == UNIT_SHARE)
+    snprintf(text.text, sizeof text.text, "%.1f %%", 100 * f->real);
+  else
+    text = row->unit == UNIT_SECONDS ? number_seconds(f->real) : number_count(f->whole);
+  return text;
+}
+
+/* The text with figures for {PATH}. */
+static void fill_in(const Simulation *run, const char *from, char text[640]) {
+  size_t used = 0;
+  for (const char *open; *from && used < 639;) {
+    open = strchr(from, '{');
+    used += (size_t)snprintf(text + used, 640 - used, "%.*s", open ? (int)(open - from) : (int)strlen(from), from);
+    if (!open) return;
+    const char *close = strchr(open, '}');
+    char path[64];
+    snprintf(path, sizeof path, "%.*s", (int)(close - open - 1), open + 1);
+    const FigureRow *row = figure_row(path);
+    const Figure f = figure_of(run, row, 0);
+    if (used < 639)
+      used += (size_t)snprintf(text + used, 640 - used, "%s", f.is == IS_TEXT ? f.text : figure_word(row, &f).text);
+    from = close + 1;
+  }
+}
+
+void figure_notes(Table *table, const FigureNote *notes, const Simulation *runs, int n, bool is_first_screen) {
+  for (const FigureNote *note = notes; note->text; note++) {
+    char text[640], before[640] = "";
+    if (!(note->where & (is_first_screen ? NOTE_FIRST : NOTE_DETAILS))) continue;
+    for (int k = 0; k < n; k++) {
+      if (!figure_meets(&runs[k], note->when)) continue;
+      fill_in(&runs[k], note->text, text);
+      if (strcmp(text, before) != 0) table_note(table, "%s", text);
+      snprintf(before, sizeof before, "%s", text);
+    }
+  }
+}

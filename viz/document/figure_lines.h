@@ -1,0 +1,52 @@
+/* Runs side by side: a table is a list of lines, each a path of sim/answer/figure.h with its words.
+ *
+ *     static const FigureLine LINES[] = {{"Traffic across the SRAM boundary"},
+ *                                        {"  read %s", "traffic.read.*"},
+ *                                        {"  total", "traffic.total_bytes", .role = ROLE_ACCENT}, {0}};
+ *
+ * A line that no run has a figure for is left out, and so is a heading that no line follows. */
+#ifndef TILEWALK_VIZ_DOCUMENT_FIGURE_LINES_H
+#define TILEWALK_VIZ_DOCUMENT_FIGURE_LINES_H
+
+#include "sim/answer/figure.h"
+#include "viz/document/document.h"
+
+typedef struct {
+  const char *label;  /* %s: the tensor, of a heading the machine, of a ratio the first run; NULL: not among details */
+  const char *path;   /* NULL: a heading */
+  const char *beside; /* another count behind it: "128 x 64" */
+  const char *when;   /* the line stands where some run meets this; with a tensor, where it has such a figure of it */
+  const char *unless; /* and where no run meets this */
+  TextRole role;
+  int least;            /* smaller figures are "-" */
+  bool is_ratio;        /* the first run's figure over each, where they are comparable */
+  const char *first;    /* the label on the first screen; NULL: not there */
+  const char *together; /* there, of more than three tensors: their sum, under this label */
+  const char *sum;      /* and its path */
+  bool in_kib;          /* there, whatever unit other bytes have */
+} FigureLine;
+
+/* One unit of bytes and one of time for a table, so that its figures can be compared at a glance. */
+typedef struct {
+  double bytes, seconds;
+  const char *bytes_name, *seconds_name;
+} FigureScale;
+FigureScale figure_scale(double bytes, double seconds); /* such that these are at least 1 */
+Number figure_scaled(const FigureScale *scale, const FigureRow *row, double value);
+const char *figure_scaled_unit(const FigureScale *scale, const FigureRow *row);
+
+/* Adds the lines, a cell for each run; with a scale those of the first screen, whose second column is the unit. */
+void figure_lines(Table *table, const FigureLine *lines, const Simulation *runs, int n, const FigureScale *scale);
+
+/* Words below a table, where a run meets `when`; {PATH} is its figure. */
+typedef struct {
+  const char *when, *text;
+  enum { NOTE_DETAILS = 1, NOTE_FIRST, NOTE_BOTH } where;
+} FigureNote;
+void figure_notes(Table *table, const FigureNote *notes, const Simulation *runs, int n, bool is_first_screen);
+
+/* Whether a run meets all of "PATH !PATH PATH=WORD PATH~PATH": has a figure that is neither 0 nor false, has none, has
+ * this word, has two that differ. */
+bool figure_meets(const Simulation *run, const char *when);
+
+#endif
