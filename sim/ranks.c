@@ -1,6 +1,7 @@
 #include "sim/ranks.h"
 
 #include "sim/algorithms/rank_program.h"
+#include "sim/algorithms/shipped.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -41,30 +42,39 @@ static Shape part_shape(const Ranks *ranks, const RankPart *part) {
   return s;
 }
 
-/* A kernel's time asks for its launch, not for what its CTAs find in L2. */
+/* A kernel's time asks for its launch, not for what its CTAs find in L2. Bytes are a program's, where there is one, by
+ * the kernel's tiles. */
 static Status make_piece(Ranks *ranks, RankPiece *piece, const Shape *shape, const Schedule *program,
                          const Problem *problem, Error *error) {
   Problem part = *problem;
-  Simulation run;
+  Simulation run, counted;
   part.shape = *shape;
   Status status = shape_complete(&part.shape, error);
-  if (!status) status = simulate(&run, &part, program ? program : planner_algorithm(&part), error);
+  if (!status) status = simulate(&run, &part, program && !part.kernel ? program : planner_algorithm(&part), error);
   if (status) return status;
   const LaunchConfig config = simulation_launch(&run);
   run.has_launch = part.kernel && !launch_make(&run.launch, &run.plan.shape, &config, &ranks->gpu, NULL);
   simulation_time(&run, &ranks->gpu);
+  counted = run;
+  if (program && part.kernel) {
+    part.kernel = NULL;
+    part.tiling = (Tiling){.B_r = run.plan.tiling.B_r, .B_c = run.plan.tiling.B_c};
+    status = simulate(&counted, &part, program, error);
+    if (status) return status;
+  }
   const Shape *s = &part.shape;
   const Mask mask = mask_of_shape(s);
   *piece = (RankPiece){.pairs = wide(s->batch) * wide(s->heads) * mask_pairs(&mask),
-                       .read_bytes = run.read_bytes,
-                       .write_bytes = run.write_bytes,
+                       .read_bytes = counted.read_bytes,
+                       .write_bytes = counted.write_bytes,
                        .bound_s = run.timing.least_s,
                        .predicted_s = run.timing.predicted_s,
                        .binds = run.timing.floor.bound,
                        .kind = run.timing.kind};
   for (int k = 0; program && k < program->n_tensors; k++)
-    if (program->tensors[k].role == TENSOR_BETWEEN) piece->carried_bytes += run.traffic.read[k] + run.traffic.write[k];
-  if (program) piece->traffic = run.traffic;
+    if (program->tensors[k].role == TENSOR_BETWEEN)
+      piece->carried_bytes += counted.traffic.read[k] + counted.traffic.write[k];
+  if (program) piece->traffic = counted.traffic;
   return STATUS_OK;
 }
 
@@ -148,10 +158,6 @@ static void hold(Ranks *ranks) {
   ranks->o_bytes = rows * wide(s->d_v) * wide(dtype_out_bytes(s->dtype));
   ranks->k_bytes = keys * wide(s->d) * wide(kv_element_bytes(s));
   ranks->v_bytes = s->v_in_k ? 0 : keys * wide(s->d_v) * wide(kv_element_bytes(s));
-  if (scheme_is_ring(ranks->scheme) && ranks->n > 1) {
-    ranks->carried_bytes = rows * wide(4 * s->d_v + 8);
-    ranks->second_bytes = ranks->exchange_bytes[0] = ranks->k_bytes + ranks->v_bytes;
-  }
   if (ranks->scheme == SCHEME_ULYSSES) /* heads of all tokens beside tokens of all heads */
     ranks->second_bytes = ranks->q_bytes + wide(ranks->kv_copies) * (ranks->k_bytes + ranks->v_bytes) + ranks->o_bytes;
 }
@@ -241,7 +247,10 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
   if (status) return status;
   Shape *s = &ranks->shape;
   ranks->tokens = s->N_q;
-  if (ranks->program) ranks->scheme = (Scheme)ranks->program->ranks.layout;
+  if (ranks->program)
+    ranks->scheme = (Scheme)ranks->program->ranks.layout;
+  else if (scheme_is_ring(ranks->scheme))
+    ranks->program = shipped_sharing();
   if (asked->scheme == SCHEME_OFFLOAD) return make_offload(ranks, asked, error);
   ranks->kv_copies = s->kv_heads < ranks->n ? ranks->n / s->kv_heads : 1;
   if (asked->scheme == SCHEME_TENSOR) share_heads(ranks);
@@ -251,8 +260,6 @@ Status ranks_make(Ranks *ranks, const RanksAsked *asked, Error *error) {
   ranks->n_steps = scheme_is_ring(asked->scheme) ? ranks->n : asked->scheme == SCHEME_ULYSSES ? 3 : 2 * ranks->n - 1;
   if (!scheme_is_ring(ranks->scheme))
     return make_piece(ranks, &ranks->pieces[RANK_PIECE_FULL], s, NULL, asked->problem, error);
-  if (!ranks->program) return make_ring_pieces(ranks, NULL, asked->problem, error);
-  memset(ranks->exchange_bytes, 0, sizeof ranks->exchange_bytes);
   if (ranks->n > 1) status = hold_program(ranks, error);
   return status ? status : make_program_pieces(ranks, asked->problem, error);
 }
@@ -266,19 +273,12 @@ static RankStep ring_step(const Ranks *ranks, int64_t t, int64_t r) {
   RankStep s = {.keys_of = k, .piece = kind_of(ranks, &part)};
   const RankPiece *p = &ranks->pieces[s.piece];
   s.sent_bytes = s.received_bytes = ranks->exchange_bytes[is_last];
-  s.hbm_bytes = p->read_bytes + p->write_bytes;
-  if (ranks->program) {
-    const Wide around = (t == 0 ? ranks->before.read_bytes + ranks->before.write_bytes : 0) +
-                        (is_last ? ranks->after.read_bytes + ranks->after.write_bytes : 0);
-    s.hbm_bytes += around;
-    s.carried_bytes =
-        p->carried_bytes + (t == 0 ? ranks->before.carried_bytes : 0) + (is_last ? ranks->after.carried_bytes : 0);
-    return s;
-  }
-  if (s.piece == RANK_PIECE_NONE) return s;
-  const bool is_more = ranks->scheme == SCHEME_RING && ranks->shape.causal ? t < r : !is_last;
-  s.carried_bytes = (t > 0 ? ranks->carried_bytes : 0) + (is_more ? ranks->carried_bytes : 0);
-  s.hbm_bytes += s.carried_bytes;
+  const RankPiece *around[] = {t == 0 ? &ranks->before : NULL, p, is_last ? &ranks->after : NULL};
+  for (int i = 0; i < 3; i++)
+    if (around[i]) {
+      s.hbm_bytes += around[i]->read_bytes + around[i]->write_bytes;
+      s.carried_bytes += around[i]->carried_bytes;
+    }
   return s;
 }
 

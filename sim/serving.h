@@ -7,8 +7,8 @@
  *     attention  each kind of layers as sim/planner.h plans it               each level's bytes, products, exponentials
  *     all-reduce two a layer where GPUs share out the heads                  bytes that a GPU sends, over its link
  *
- * The three are added up as if they came one after the other: an estimate, since they may overlap. A GPU of n_gpus has its share of heads, weights and cache
- * (tensor parallelism, Shoeybi et al., Megatron-LM, arXiv 1909.08053).
+ * The three are added up as if they came one after the other: an estimate, since they may overlap. A GPU of n_gpus has
+ * its share of heads, weights and cache (tensor parallelism, Shoeybi et al., Megatron-LM, arXiv 1909.08053).
  *
  * Modelled: the above, on one GPU of those that share. Not modelled: norms, rotary embeddings, activations in HBM,
  * launches, sampling, the router of experts, MLA's products that expand the latent of earlier chunks. All of them add

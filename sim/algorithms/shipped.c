@@ -49,9 +49,10 @@ static bool stores_scores(const Schedule *s) {
 
 static bool splits(const Schedule *s) { return s->splits; }
 static bool takes_whole_head(const Schedule *s) { return s->whole_head; }
+static bool shares(const Schedule *s) { return s->ranks.is_said; }
 
 static const Schedule *first_that(bool (*is)(const Schedule *)) {
-  for (int k = 0; k < N_SCHEDULES; k++)
+  for (int k = 0; k < N_PROGRAMS; k++)
     if (is(SCHEDULES[k])) return SCHEDULES[k];
   return SCHEDULES[0];
 }
@@ -60,6 +61,7 @@ const Schedule *shipped_default(void) { return first_that(is_default); }
 const Schedule *shipped_unfused(void) { return first_that(stores_scores); }
 const Schedule *shipped_splitting(void) { return first_that(splits); }
 const Schedule *shipped_whole_head(void) { return first_that(takes_whole_head); }
+const Schedule *shipped_sharing(void) { return first_that(shares); }
 
 static bool is_one(const Schedule *s, ShippedWhich which) {
   return which == SHIPPED_ALL || (which == SHIPPED_SPLITS ? s->splits : s->writes_lse);

@@ -21,6 +21,7 @@ bool programs_are_alike(const Schedule *a, const Schedule *b);
 const Schedule *shipped_unfused(void);
 const Schedule *shipped_splitting(void);
 const Schedule *shipped_whole_head(void);
+const Schedule *shipped_sharing(void); /* that says what ranks do */
 
 typedef enum { SHIPPED_ALL = 0, SHIPPED_SPLITS, SHIPPED_WRITES_LSE } ShippedWhich;
 

@@ -103,9 +103,10 @@ TEST(bytes_by_hand) {
     Scheme scheme;
     int64_t sent, carried;
   } CASES[] = {
-      {SCHEME_RING, 3 * 4 * 256 * 4 * 64 * 2 * 2, /* 0 + 1 + 2 + 3 seams, each written and read */
-       6 * 2 * 8 * 256 * (64 * 4 + 8)},
-      {SCHEME_STRIPED, 3 * 4 * 256 * 4 * 64 * 2 * 2, 4 * 3 * 2 * 8 * 256 * (64 * 4 + 8)},
+      {SCHEME_RING, 3 * 4 * 256 * 4 * 64 * 2 * 2, /* read and written in 1 + 2 + 3 + 4 steps, before and after them */
+       (10 * 2 + 4 * 2) * 8 * 256 * (64 * 4 + 8)},
+      {SCHEME_STRIPED, 3 * 4 * 256 * 4 * 64 * 2 * 2, /* in six of 16 steps a token sees no key */
+       8 * (64 * 4 + 8) * (10 * 2 * 256 + 6 * 2 * 255 + 4 * 2 * 256)},
       {SCHEME_ULYSSES, 4 * 3 * (256 / 4) * (8 + 4 + 4 + 8) * 64 * 2, 0}, /* three quarters of Q, K, V, O go */
       {SCHEME_TENSOR, 4 * 6 * 1024 * 8 * 64 * 2 / 4, 0},                 /* 2 (P - 1) / P of the output's rows */
   };
