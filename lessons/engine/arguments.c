@@ -47,6 +47,11 @@ void arguments_read(lua_State *lua, const char *function, const OptionSet *sets,
   static const char *const NOT_HERE[] = {"state", "help", NULL};
   static const QuestionFiles FILES = {.shipped = arguments_shipped};
   OptionParser parser = {.sets = sets, .target = target, .files = &FILES, .from_file = true};
+  if (lua_gettop(lua) == 1 && lua_type(lua, 1) == LUA_TSTRING) { /* a state line: "N=8192 d=128" */
+    Error error = {0};
+    if (options_parse_state(&parser, lua_tostring(lua, 1), &error)) sandbox_refuse(lua, function, &error);
+    return;
+  }
   if (lua_gettop(lua) != 1 || !lua_istable(lua, 1))
     sandbox_fail(lua, "%s takes named arguments in braces, as in %s{%s=...}", function, function, sets->heading);
   for (lua_pushnil(lua); lua_next(lua, 1); lua_pop(lua, 1)) {

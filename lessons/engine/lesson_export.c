@@ -119,22 +119,17 @@ static void put_numbers(Export *x, int n_wrong, Error *error) {
 
 /* ---- Questions ---------------------------------------------------------------------------------------------- */
 
-/* The place of a choice of an order, from 1. */
-static int rank_of(const LessonQuestion *q, int choice) {
-  int place = 1;
-  for (int other = 0; other < q->n_choices; other++)
-    place += q->rank[other] < q->rank[choice] || (q->rank[other] == q->rank[choice] && other < choice);
-  return place;
-}
-
 static void put_choices(Export *x, LessonKind kind, int n_wrong, Error *error) {
   const LessonQuestion *q = &x->q;
+  int order[ANSWER_CHOICES_MAX], place = 0;
+  if (kind == LESSON_ORDER) lesson_order(q, order);
   if (kind == LESSON_CHOICE) put(x->out, "    <single>true</single><shuffleanswers>true</shuffleanswers>\n");
   for (int p = 0; p < q->n_choices; p++) {
     if (kind == LESSON_ORDER) {
+      for (place = 0; order[place] != p;) place++;
       put(x->out,
           "    <subquestion format=\"plain_text\"><text>%t</text><answer><text>%d</text></answer></subquestion>\n",
-          q->choice[p], rank_of(q, p));
+          q->choice[p], place + 1);
       continue;
     }
     put(x->out, "    <answer fraction=\"%d\" format=\"plain_text\"><text>%t</text>\n", p == q->right ? 100 : 0,

@@ -21,7 +21,8 @@ enum {
   LEARNERS = 12,
   ANSWERS_MIN = 10, /* of LEARNERS */
   REPEATS_MAX = 2,
-  TOKEN_BYTES = 64
+  TOKEN_BYTES = 64,
+  LITERAL_MAX = 1000 /* of bytes, FLOPs, seconds that may be typed in */
 };
 
 /* A lesson gone through once: with the draws of one variant, or as the sheet of one learner. */
@@ -310,6 +311,40 @@ static void check_given_away(Lint *l, const char *text, const char *where, int l
            where, ask->id, token, token);
 }
 
+/* A figure with a unit is computed, or quoted from a claim: "134 MB". Sizes of an element are what they are. */
+static void check_figures(Lint *l, const LessonAsk *ask, LessonText text) {
+  int depth = 0;
+  bool in_code = false;
+  char *to = l->text, number[TOKEN_BYTES], unit[ANSWER_UNIT_BYTES];
+  Found f;
+  for (const char *p = lesson_text(l->lesson, text); *p && to + 1 < l->text + sizeof l->text; p++) {
+    in_code ^= *p == '`';
+    depth += (*p == '{') - (*p == '}' && depth);
+    *to++ = depth || in_code || *p == '}' ? '#' : *p; /* computed, or a name */
+  }
+  *to = '\0';
+  for (const char *p = l->text; next_number(&p, l->text, &f);) {
+    AnswerUnit u;
+    Answer typed;
+    snprintf(number, sizeof number, "%.*s", f.n, f.number);
+    snprintf(unit, sizeof unit, "%.*s", f.n_word, f.word);
+    if (answer_unit(unit, &u, NULL) || u.dimension < ANSWER_BYTES ||
+        answer_parse(number, strlen(number), &typed, NULL) ||
+        typed.number * fmax(u.factor, 1 / u.factor) < LITERAL_MAX || is_allowed(l, ask, number))
+      continue;
+    if (!l->hooks->is_claimed || !l->hooks->is_claimed(l->hooks->context, number, unit))
+      report(l, text.line, "'%s %s' of '%s' is typed in, and no claim prints it; compute it, or add 'allow: %s'",
+             number, unit, ask->id, number);
+  }
+}
+
+static void check_all_figures(Lint *l, const LessonAsk *ask) {
+  check_figures(l, ask, ask->prompt);
+  check_figures(l, ask, ask->explain);
+  for (int k = 0; k < ask->n_hints; k++) check_figures(l, ask, ask->hint[k]);
+  for (int k = 0; k < ask->n_wrong; k++) check_figures(l, ask, ask->wrong[k].text);
+}
+
 /* ---- One variant of the draws, from top to bottom ------------------------------------------------------------ */
 
 static void check_equations(Lint *l, const char *text, int line) {
@@ -389,6 +424,7 @@ static void check_ask(Lint *l, int index) {
   const LessonAsk *ask = &l->lesson->asks[index];
   Error why = {0};
   if (failed(l, lesson_run_question(&l->run, index, &l->q, &why), 0, &why)) return;
+  if (l->is_first) check_all_figures(l, ask);
   check_wrong(l);
   check_equations(l, l->q.prompt, ask->prompt.line);
   l->awaits_picture = ask->is_prediction;

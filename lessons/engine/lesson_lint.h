@@ -12,6 +12,8 @@ typedef struct {
   Status (*check_state)(void *context, const char *state, const LessonShow *show, Error *error);
   Status (*check_link)(void *context, const char *target, size_t length, Error *error);
   bool (*is_known_need)(void *context, const char *name);
+  bool (*is_claimed)(void *context, const char *number,
+                     const char *unit); /* a claim prints it, here or in the other unit */
   /* Opens the view of a state after a change of it, and has `look` look at it. */
   Status (*look_at)(void *context, const char *state, const char *change,
                     Status (*look)(void *data, const LessonView *view, Error *error), void *data, Error *error);

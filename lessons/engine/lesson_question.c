@@ -86,6 +86,14 @@ static bool order_of_keys(const LessonRun *run, const LessonQuestion *q, const c
   return n == q->n_choices;
 }
 
+void lesson_order(const LessonQuestion *q, int order[ANSWER_CHOICES_MAX]) {
+  for (int n = 0; n < q->n_choices; n++) {
+    int at = n;
+    for (; at > 0 && q->rank[order[at - 1]] > q->rank[n]; at--) order[at] = order[at - 1];
+    order[at] = n;
+  }
+}
+
 static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   ExpressionValue v;
@@ -103,14 +111,10 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
     return REFUSE(ask->answer, "the answer of '%s' must be its keys in order, or a list of %d numbers", ask->id,
                   q->n_choices);
   }
-  bool used[ANSWER_CHOICES_MAX] = {false};
+  lesson_order(q, order);
   for (int k = 0; k < q->n_choices; k++) {
-    int next = -1;
-    for (int p = 0; p < q->n_choices; p++)
-      if (!used[p] && (next < 0 || q->rank[p] < q->rank[next])) next = p;
-    used[next] = true;
     const size_t length = strlen(q->answer);
-    snprintf(q->answer + length, sizeof q->answer - length, "%s%c", k ? " " : "", 'a' + next);
+    snprintf(q->answer + length, sizeof q->answer - length, "%s%c", k ? " " : "", 'a' + order[k]);
   }
   return STATUS_OK;
 }

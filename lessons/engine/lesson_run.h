@@ -80,6 +80,9 @@ typedef struct {
   char own[WORK_LINE_BYTES];        /* and the learner's own numbers */
 } LessonQuestion;
 
+/* The places of an order from the first on; of equal ones the one that is shown first. */
+void lesson_order(const LessonQuestion *question, int order[ANSWER_CHOICES_MAX]);
+
 Status lesson_run_question(LessonRun *run, int ask, LessonQuestion *question, Error *error);
 
 typedef enum {

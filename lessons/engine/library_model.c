@@ -38,7 +38,7 @@ static void add_l2(lua_State *lua, Simulation *s, const Problem *problem, const 
   if (simulation_answer(s, problem, s->schedule, gpu, &error)) sandbox_refuse(lua, "sim", &error);
 }
 
-/* sim{...}: one run, with the keys of `sim --json`, and its shape. `passes` is how often the
+/* sim{...}, or ask"N=8192 d=128" of a state line: one run, with the keys of `sim --json`, and its shape. `passes` is how often the
  * algorithm goes over the problem from start to end: one kernel launch each. */
 static int model_sim(lua_State *lua) {
   Problem problem;
@@ -155,6 +155,7 @@ static int model_lower_bound(lua_State *lua) {
 }
 
 const luaL_Reg LIBRARY_MODEL[] = {{"sim", model_sim},
+                                  {"ask", model_sim},
                                   {"tiles", model_tiles},
                                   {"events", model_events},
                                   {"lower_bound", model_lower_bound},

@@ -53,7 +53,7 @@ static int answer_all_ways(Bench *b, int ask) {
     READS(b, "✗ Not quite.");
     n++;
   }
-  right_order(q, order);
+  lesson_order(q, order);
   answer(b, ask, q->key.low, q->right, order);
   if (!a->is_resolved || !a->is_right)
     fail_msg("%s, '%s': the right answer is %s: %s", s->lesson.file, s->lesson.asks[ask].id,

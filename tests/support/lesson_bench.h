@@ -159,19 +159,6 @@ static inline void play_to_the_end(Bench *b) {
   }
 }
 
-/* The places of an order from the smallest rank to the largest. */
-static inline void right_order(const LessonQuestion *q, int *order) {
-  for (int n = 0; n < q->n_choices; n++) {
-    int next = -1;
-    for (int p = 0; p < q->n_choices; p++) {
-      bool used = false;
-      for (int k = 0; k < n; k++) used = used || order[k] == p;
-      if (!used && (next < 0 || q->rank[p] < q->rank[next])) next = p;
-    }
-    order[n] = next;
-  }
-}
-
 /* Nothing overlaps or leaves the column, and the buttons lie below the page. */
 static inline void check_layout(Bench *b) {
   const Flow *f = &b->panel.flow;

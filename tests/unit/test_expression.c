@@ -94,6 +94,8 @@ TEST(sim_gives_the_numbers_of_simulate) {
 TEST(options_have_the_names_of_the_command_line) {
   assert_true(flag("sim{seq_len=512, head_dim=64, br=32, bc=16}.traffic.total_bytes == sim{N=512, "
                    "d=64, block_q=32, block_k=16}.traffic.total_bytes"));
+  assert_true(flag("ask'algorithm=fa1 N=512 d=64 block-q=32 block-k=16 causal=1'.traffic.total_bytes == "
+                   "sim{algorithm='fa1', N=512, d=64, block_q=32, block_k=16, causal=true}.traffic.total_bytes"));
   assert_true(flag("sim{N='4K'}.traffic.total_bytes == sim{}.traffic.total_bytes"));
   assert_true(number("sim{N=8192, d=128, sram='192K'}.sram.max_block") == 148);
   assert_true(number("sim{N=8192, d=128, sram=96*KiB}.sram.max_block") == 82);

@@ -175,6 +175,8 @@ TEST(wrong_expressions_say_what_and_where) {
       {"sim{n=5}", "did you mean '-N'?", 10},
       {"sim{N=5, blok=2}", "did you mean '--block'?", 10},
       {"sim{5}", "only named arguments", 10},
+      {"ask'N=64 blok=2'", "blok", 10},
+      {"ask'model=llama-3-8b'", "no models, kernels, masks", 10},
       {"sim(5)", "named arguments in braces", 10},
       {"1 +\nsim{N=0}", "a count is at least 1", 11},
       {"sim{N=-1}", "negative", 10},

@@ -323,7 +323,7 @@ static const struct {
     {GOOD "```ask three\nprompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: Blocks of 64 rows, N = "
           "4096, 64 KiB.\nexplain: e\n```\n",
      "gives the answer away: 64"},
-    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: N = 4096, 64 KiB.\nexplain: "
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(67108864)\nunit: MiB\nhint: N = 4096, {64} KiB.\nexplain: "
           "e\n```\n",
      NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(0.4375)\nunit: %\nhint: Less than 50%.\nexplain: e\n```\n",
@@ -362,12 +362,19 @@ static const struct {
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
           "explain: the [bottleneck](glossary.md#bottleneck).\n```\n",
      "has a link"},
-    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 us.\n```\n",
+    {GOOD
+     "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nallow: 1.21\nexplain: So 1 / 0.82 = 1.21 us.\n```\n",
      NULL},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So 1 / 0.82 = 1.21 times.\n```\n",
      "'1 / 0.82 = 1.21', and that"},
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: So:10 - 3 = 8.\n```\n",
      "'10 - 3 = 8', and that"},
+    /* figures are computed, or quoted; sizes of an element are what they are */
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nexplain: It has 80 GB.\n```\n",
+     "'80 GB' of 'three' is typed in"},
+    {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\nallow: 80\n"
+          "explain: It has 80 GB, of 2 bytes, {binary(MiB)} and `9 GB`.\n```\n",
+     NULL},
     /* 20 parentheses in each other are read; more are no equation */
     {GOOD "```ask three\nfixed: f\nprompt: p\nanswer: abs(5)\nhint: h h h\n"
           "explain: So ((((((((((((((((((((1)))))))))))))))))))) + 2 = 4.\n```\n",

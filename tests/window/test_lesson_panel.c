@@ -120,7 +120,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   READS(b, "The other way round.");
   /* by letters, and Return: after the last letter it checks, and before does not */
   int order[ANSWER_CHOICES_MAX];
-  right_order(&s->questions[3], order);
+  lesson_order(&s->questions[3], order);
   for (int k = 0; k < 3; k++) { /* what was graded is replaced */
     text(b, (const char[]){(char)('a' + order[k]), '\0'});
     assert_int_equal(s->answers[3].n_order, k + 1);

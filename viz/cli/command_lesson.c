@@ -183,16 +183,11 @@ Status lesson_write_template(const char *name, Io *io, Error *error) {
 static void answer_words(const Lesson *lesson, const LessonQuestion *q, char *text, size_t size) {
   const LessonAsk *ask = &lesson->asks[q->ask];
   size_t used = (size_t)snprintf(text, size, "%s", ask->kind == LESSON_ORDER ? "" : q->answer);
-  bool done[ANSWER_CHOICES_MAX] = {false};
-  for (int n = 0; n < q->n_choices && ask->kind == LESSON_ORDER; n++) {
-    int next = -1;
-    for (int k = 0; k < q->n_choices; k++)
-      if (!done[k] && (next < 0 || q->rank[k] < q->rank[next])) next = k;
-    done[next] = true;
-    if (used < size)
-      used += (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "",
-                               lesson_text(lesson, ask->choice[q->written[next]].key));
-  }
+  int order[ANSWER_CHOICES_MAX];
+  if (ask->kind == LESSON_ORDER) lesson_order(q, order);
+  for (int n = 0; n < q->n_choices && ask->kind == LESSON_ORDER && used < size; n++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "",
+                             lesson_text(lesson, ask->choice[q->written[order[n]]].key));
 }
 
 /* What is right for a learner with this seed. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
+#include "lessons/engine/quantity.h"
+#include "viz/cli/check/articles.h"
 #include "viz/cli/command.h"
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/lesson/lesson_view.h"
@@ -53,6 +55,20 @@ static bool is_known_need(void *context, const char *name) {
   for (size_t k = 0; k < sizeof PLANNED / sizeof *PLANNED; k++)
     if (strcmp(name, PLANNED[k]) == 0) return true;
   return is_command(name) || is_function(name);
+}
+
+static bool is_claimed(void *context, const char *number, const char *unit) {
+  Claims claims = {0};
+  bool found = false;
+  (void)context;
+  const char *sister = quantity_sister(unit);
+  const bool is_read = check_read(&claims, NULL) == STATUS_OK;
+  for (size_t k = 0; is_read && k < claims.n_parts && !found; k++) {
+    const Claimed *c = &claims.parts[k].claimed;
+    found = strcmp(c->text, number) == 0 && (strcmp(c->unit, unit) == 0 || (sister && strcmp(c->unit, sister) == 0));
+  }
+  claims_free(&claims);
+  return found;
 }
 
 static Status check_state(void *context, const char *state, const LessonShow *show, Error *error) {
@@ -133,6 +149,7 @@ LessonHooks lesson_hooks(LessonLintContext *context) {
                        .check_link = check_link,
                        .picture = picture,
                        .is_known_need = is_known_need,
+                       .is_claimed = is_claimed,
                        .look_at = lesson_look,
                        .finding = print_finding};
 }
