@@ -30,7 +30,7 @@ static Status run_command(void *context, Error *error) {
 
 static const Command *find(const char *name) {
   for (const Command *const *c = COMMANDS; *c; c++)
-    if (strcmp((*c)->name, name) == 0) return *c;
+    if (strcmp((*c)->name, name) == 0 || ((*c)->old && strcmp((*c)->old, name) == 0)) return *c;
   fail_msg("no command %s", name);
   return NULL;
 }

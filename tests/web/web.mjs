@@ -909,7 +909,7 @@ async function questions(world) {
   for (const line of asked) {
     const answers = await page.value(`tilewalk.ask(${JSON.stringify(line)})`)
     ;['--text', '--csv', '--json'].forEach((form, k) => {
-      const words = [...line.split(' '), ...form === '--text' ? [] : [form]]
+      const words = [...line.split(' '), ...form === '--text' ? ['--details'] : [form]]
       const native = spawnSync(`${build}/tilewalk`, words, { encoding: 'utf8', env: environment, maxBuffer: 1 << 26 })
       same(answers[k].status, native.status, `${line} ${form}: status (${answers[k].remark}; ${native.stderr})`)
       if (native.status !== 2) same(answers[k].text, native.stdout, `${line} ${form}`)

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "sim/base/quote.h"
+#include "viz/document/document.h"
 #include "viz/request/request.h"
 #include "viz/text/print.h"
 
-enum { OPTION_COLUMN = 30, SCREEN_LINES = 24, SCREEN_COLUMNS = 80, OPTIONS_SHOWN = 8, EXAMPLES_MAX = 3 };
+enum { OPTION_COLUMN = 30, SCREEN_COLUMNS = 80, OPTIONS_SHOWN = 8, EXAMPLES_MAX = 3 };
 
 /* The options of a request are those that many commands share. */
 static bool is_shared(const OptionSet *set) {

@@ -54,7 +54,7 @@ typedef struct {
   OutputRequest output;
   Shard shard;
   size_t n_points; /* that --shard deals out: launches of the files, or kernels and shapes */
-  bool recorded, cpu, live, details, markdown;
+  bool recorded, cpu, live, markdown;
   long long draws; /* 0: the usual one */
   char ncu[PATH_BYTES], kernels[PATH_BYTES], kernel_name[NAME_BYTES];
 } CrosscheckOptions;
@@ -280,7 +280,7 @@ static Status check_options(const CrosscheckOptions *o, Error *error) {
   if (here && (o->markdown || o->draws))
     return error_set(error, STATUS_BAD_REQUEST, "--%s is about recorded counters; leave out --%s",
                      o->draws ? "draws" : "markdown", here);
-  if (o->markdown && (o->output.json || o->output.csv || o->details))
+  if (o->markdown && (o->output.json || o->output.csv || o->output.details))
     return error_set(error, STATUS_BAD_REQUEST,
                      "--markdown is a form of its own; leave out --json, --csv and --details");
   return STATUS_OK;
@@ -298,7 +298,7 @@ static int run_crosscheck(void *options, Io *io, Error *error) {
     status = crosscheck_print_markdown(&found, io->out, error);
   } else if (status == STATUS_OK) {
     Document d = reply_new(&o->output);
-    status = crosscheck_fill(&d, &found, title, gpu, o->details, error);
+    status = crosscheck_fill(&d, &found, title, gpu, o->output.details, error);
     if (o->shard.part > 1) document_continues(&d);
     status = reply_print(&d, status, io, error);
   }
@@ -330,7 +330,6 @@ static const Option SOURCE_OPTIONS[] = {
      .argument = "PATH",
      OPTION_TEXT(CrosscheckOptions, kernels, "the path of tilewalk-kernels"),
      .help = "The program tilewalk-kernels, for --live."},
-    {.name = "details", OPTION_FLAG(CrosscheckOptions, details), .help = "Each kernel and shape, however many."},
     {.name = "draws",
      .argument = "N",
      OPTION_NUMBER(CrosscheckOptions, draws, "draws", 1, DRAWS_MOST),

@@ -21,7 +21,6 @@ typedef struct {
   OutputRequest output;
   char lengths[REQUEST_NAME_BYTES]; /* --lengths */
   RankOptions ranks;
-  bool details;
 } SimOptions;
 
 /* Of several machines a document each, under "machines". */
@@ -105,7 +104,7 @@ static int run_sim(void *options, Io *io, Error *error) {
   program_notes(schedules, n, io);
   Document d = reply_new(&o->output);
   if (d.form == DOCUMENT_JSON) put_runs(&d, runs, n);
-  run_tables(&d, runs, n, o->details);
+  run_tables(&d, runs, n, o->output.details);
   status = reply_print(&d, STATUS_OK, io, error);
   free(runs);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
@@ -130,17 +129,11 @@ static const Option LENGTH_OPTIONS[] = {
     {0},
 };
 
-static const Option DETAILS_OPTIONS[] = {
-    {.name = "details", OPTION_FLAG(SimOptions, details), .help = "Print every row."},
-    {0},
-};
-
 static const OptionSet SETS[] = {
     QUESTION_OPTION_SETS(SimOptions, request),
     {"Batch", LENGTH_OPTIONS, 0},
     {"Programs with ranks", RANK_OPTIONS, offsetof(SimOptions, ranks)},
     {"Output", OUTPUT_FORMAT_OPTIONS, offsetof(SimOptions, output)},
-    {"Rows", DETAILS_OPTIONS, 0},
     {0},
 };
 

@@ -1,7 +1,9 @@
 #include "viz/cli/reply.h"
 
 Document reply_new(const OutputRequest *output) {
-  return document_new(output->json ? DOCUMENT_JSON : output->csv ? DOCUMENT_CSV : DOCUMENT_TEXT);
+  Document d = document_new(output->json ? DOCUMENT_JSON : output->csv ? DOCUMENT_CSV : DOCUMENT_TEXT);
+  d.details = output->details;
+  return d;
 }
 
 Status reply_print(Document *d, Status status, Io *io, Error *error) {

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "viz/document/document.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ struct DocumentPart {
   Chart chart;
   Bars bars;
   TextRole role;
+  bool is_hidden;
 };
 
 static void fail(Document *d) { d->status = STATUS_NO_MEMORY; }
@@ -146,6 +148,7 @@ static struct DocumentPart *add_part(Document *d, PartKind kind) {
     return NULL;
   }
   part->kind = kind;
+  part->is_hidden = d->is_detail && !d->details;
   if (d->last)
     d->last->next = part;
   else
@@ -215,6 +218,7 @@ void document_continues(Document *d) {
 
 static Status print_part(const struct DocumentPart *part, DocumentForm form, FILE *out, const TextStyle *style,
                          Error *error) {
+  if (part->is_hidden && form == DOCUMENT_TEXT) return STATUS_OK;
   if (part->kind == PART_CHART) return plot_print(&part->chart, out, style, 0, error);
   if (part->kind == PART_BARS) return bars_print(&part->bars, out, style, error);
   if (part->kind == PART_TABLE)
@@ -241,11 +245,64 @@ static Status status_of(const Document *d) {
   return status;
 }
 
+static Status print_parts(const Document *d, FILE *out, const TextStyle *style, Error *error) {
+  Status status = STATUS_OK;
+  for (const struct DocumentPart *part = d->first; part && !status; part = part->next)
+    status = print_part(part, d->form, out, style, error);
+  return status;
+}
+
+/* The part that can best be shorter: the table with the most rows; with few rows in all of them, the last part. */
+static struct DocumentPart *longest_part(const Document *d) {
+  struct DocumentPart *longest = NULL, *last = NULL;
+  size_t most = SCREEN_ROWS_LEAST;
+  for (struct DocumentPart *part = d->first; part; part = part->next) {
+    if (part->is_hidden || part->table.is_muted) continue;
+    if (part != d->first) last = part;
+    if (part->kind != PART_TABLE || table_rows_shown(&part->table) <= most) continue;
+    most = table_rows_shown(&part->table);
+    longest = part;
+  }
+  return longest ? longest : last;
+}
+
+/* Prints it again and again to memory, each time less of it, until it is a screen. */
+static Status print_screen(const Document *d, FILE *out, const TextStyle *style, Error *error) {
+  size_t rows_cut = 0, parts_cut = 0;
+  for (;;) {
+    char *text = NULL;
+    size_t n = 0, lines = 0, most = SCREEN_LINES;
+    FILE *memory = open_memstream(&text, &n);
+    Status status =
+        memory ? print_parts(d, memory, style, error) : error_set(error, STATUS_NO_MEMORY, "no memory for the output");
+    if (memory && !status && (rows_cut || parts_cut)) {
+      text_print(memory, style, ROLE_DIM, rows_cut ? "--details: %zu more rows%s." : "--details: the rest.", rows_cut,
+                 parts_cut ? ", and what follows" : "");
+      fputc('\n', memory);
+    }
+    const bool is_whole = memory && !ferror(memory), is_closed = memory && fclose(memory) == 0;
+    if (!status && !(is_whole && is_closed)) status = error_set(error, STATUS_NO_MEMORY, "no memory for the output");
+    for (size_t k = 0; k < n && !status; k++) lines += text[k] == '\n';
+    struct DocumentPart *part = longest_part(d);
+    if (status || lines <= most || !part) {
+      if (!status) fwrite(text, 1, n, out);
+      free(text);
+      return status;
+    }
+    free(text);
+    const size_t rows = part->kind == PART_TABLE ? table_rows_shown(&part->table) : 0;
+    const size_t keep = rows > 2 * most ? 2 * most : rows > SCREEN_ROWS_LEAST ? rows - 1 : 0;
+    if (keep) table_show_rows(&part->table, keep);
+    part->is_hidden = !keep;
+    rows_cut += keep ? rows - keep : 0;
+    parts_cut += !keep;
+  }
+}
+
 Status document_print(const Document *d, FILE *out, const TextStyle *style, Error *error) {
   Status status = status_of(d);
   if (!status && d->form == DOCUMENT_JSON) status = print_json(d, out);
   if (status) return error_set(error, status, "no memory for the output; nothing was printed");
-  for (const struct DocumentPart *part = d->first; part && d->form != DOCUMENT_JSON && !status; part = part->next)
-    status = print_part(part, d->form, out, style, error);
-  return status;
+  if (d->form == DOCUMENT_JSON) return STATUS_OK;
+  return (d->form == DOCUMENT_TEXT && !d->details ? print_screen : print_parts)(d, out, style, error);
 }

@@ -10,6 +10,9 @@
  *     Status status = document_print(&d, stdout, &style, &error);
  *     document_free(&d);
  *
+ * People get a screen of SCREEN_LINES lines: what a command marks as details is left out, and where that is not enough,
+ * the longest tables end early and the last line says so. With --details they get all.
+ *
  * A document is asked for in one form, and keeps nothing that only the others would show. The first failure sticks (no
  * memory): later calls do nothing, and printing reports it. JSON begins with "tilewalk": 1, the version of its form;
  * assets/schema.json describes it. Whole numbers beyond 2^63 - 1 are written there with an exponent, rounded to the
@@ -34,13 +37,15 @@ typedef enum {
   DOCUMENT_ALL = DOCUMENT_TABLES | DOCUMENT_JSON
 } DocumentForm;
 
-enum { DOCUMENT_DEPTH = 16 };
+enum { DOCUMENT_DEPTH = 16, SCREEN_LINES = 24, SCREEN_ROWS_LEAST = 3 };
 
 typedef struct {
   DocumentForm form;
   Status status;                /* the first error */
   json_t *open[DOCUMENT_DEPTH]; /* the containers being filled, outermost first; open[0] is the document */
   int depth;
+  bool details;                      /* people asked for all of it, not for a screen */
+  bool is_detail;                    /* what is added now is for them alone */
   unsigned digits;                   /* of JSON's real numbers; 0: all */
   Table spare;                       /* what a table is that there is no memory for */
   struct DocumentPart *first, *last; /* tables, charts and lines, in order */
@@ -63,6 +68,9 @@ void document_bars(Document *document, Bars *bars);
 /* For people: an empty line, or one of these words in a role, with a newline. */
 void document_gap(Document *document);
 void document_line(Document *document, TextRole role, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* People see what is added from here on with --details alone. */
+static inline void document_details(Document *document) { document->is_detail = true; }
 
 /* Its CSV has rows alone: the heading stands before those of another part. */
 void document_continues(Document *document);

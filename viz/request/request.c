@@ -94,6 +94,7 @@ Status request_stage(Request *r, bool without_max, int64_t row_in_block, Stage *
 const Option OUTPUT_FORMAT_OPTIONS[] = {
     {.name = "json", OPTION_FLAG(OutputRequest, json), .help = "Print JSON."},
     {.name = "csv", OPTION_FLAG(OutputRequest, csv), .help = "Print CSV with a heading line."},
+    {.name = "details", OPTION_FLAG(OutputRequest, details), .help = "Print all rows and tables, not one screen."},
     {0},
 };
 

@@ -44,9 +44,9 @@ static inline Status request_algorithms(Request *request, QuestionDefault which,
  * error. */
 Status request_stage(Request *request, bool without_max, int64_t row_in_block, Stage *stage, Error *error);
 
-/* "--json", "--csv" and "-o FILE", for commands that print results. */
+/* "--json", "--csv", "--details" and "-o FILE", for commands that print results. */
 typedef struct {
-  bool json, csv;
+  bool json, csv, details;
   char output[4096];
 } OutputRequest;
 extern const Option OUTPUT_FORMAT_OPTIONS[]; /* --json, --csv; target: OutputRequest */

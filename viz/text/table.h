@@ -55,6 +55,7 @@ typedef struct {
   } columns[TABLE_COLUMNS_MAX];
   struct TableItem *items; /* cells, rules, group headings, notes, in order */
   size_t n_items, capacity;
+  size_t shown;    /* rows and groups that people see end at this item; 0: all */
   int next_column; /* of the next cell; 0: the next cell starts a row */
   size_t title;
   json_t *rows,
@@ -102,6 +103,10 @@ void table_empty(Table *table, bool dash);
 void table_rule(Table *table);
 void table_group(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_note(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* How many rows people see, and how to let them see no more than so many. */
+size_t table_rows_shown(const Table *table);
+void table_show_rows(Table *table, size_t rows);
 
 /* Prints the table for people. STATUS_NO_MEMORY if building it failed; write errors stay with the
  * stream (ferror). */

@@ -15,6 +15,8 @@ struct TableItem {
 /* The text of an item, by its offset in the store. */
 const char *table_item_text(const Table *table, size_t offset);
 
+static inline size_t table_end(const Table *table) { return table->shown ? table->shown : table->n_items; }
+
 /* The cell of a column in the row that begins at item `first`; empty where the row is shorter. */
 struct TableItem table_cell(const Table *table, size_t first, int column);
 

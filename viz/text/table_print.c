@@ -44,7 +44,7 @@ static int total_width(const Table *table, const Layout *layout) {
 static void measure_cells(const Table *table, const TextStyle *style, int *width) {
   for (int i = 0; i < table->n_columns; i++) width[i] = unit_columns(table, style, i);
   int column = 0;
-  for (size_t i = 0; i < table->n_items; i++) {
+  for (size_t i = 0; i < table_end(table); i++) {
     if (table->items[i].kind != ITEM_CELL) continue;
     int columns = longest_piece(style, table_item_text(table, table->items[i].shown), "\n");
     if (columns > 2 * TEXT_WIDTH_MAX) columns = 2 * TEXT_WIDTH_MAX;
@@ -250,13 +250,26 @@ static size_t put_cells(const Table *table, FILE *out, const TextStyle *style, c
   return next;
 }
 
+size_t table_rows_shown(const Table *table) {
+  size_t cells = 0;
+  for (size_t i = 0; i < table_end(table); i++) cells += table->items[i].kind == ITEM_CELL;
+  return (cells + (size_t)table->n_columns - 1) / (size_t)table->n_columns;
+}
+
+void table_show_rows(Table *table, size_t rows) {
+  size_t cells = rows * (size_t)table->n_columns, end = 0;
+  while (end < table->n_items && (cells || table->items[end].kind == ITEM_NOTE))
+    cells -= table->items[end++].kind == ITEM_CELL;
+  table->shown = end;
+}
+
 Status table_print(const Table *table, FILE *out, const TextStyle *style, Error *error) {
   Status status = table_check(table, error);
   if (status != STATUS_OK) return status;
   Layout layout = lay_out(table, style);
   if (table->title) text_paragraph(out, style, ROLE_HEADING, 0, table_item_text(table, table->title));
   if (!layout.as_list) put_headings(table, out, style, &layout);
-  for (size_t i = 0; i < table->n_items;) {
+  for (size_t i = 0; i < table_end(table);) {
     const struct TableItem *item = &table->items[i];
     if (item->kind == ITEM_CELL) {
       i = put_cells(table, out, style, &layout, i);

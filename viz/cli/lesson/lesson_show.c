@@ -272,6 +272,7 @@ static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error
   }
   if (!status && show->scene == SCENE_MAIN) {
     Document d = document_new(DOCUMENT_TEXT);
+    d.details = true;
     run_tables(&d, s->runs, s->n_runs, true);
     status = document_print(&d, io->out, &io->style, error);
     document_free(&d);

@@ -8,7 +8,7 @@ const EXAMPLES = { 'KV cache': 'kvcache --model llama-3-8b -N 8192', Serving: 's
 const ROWS_SHOWN = 2000
 let worker = null, asked = 0, answered = 0
 
-export function ask(line, files = [], forms = ['--text', '--csv', '--json']) {
+export function ask(line, files = [], forms = ['--text --details', '--csv', '--json']) {
   if (!worker) {
     worker = new Worker(new URL('ask-worker.js', import.meta.url), { type: 'module' })
     worker.waiting = new Map()
@@ -59,7 +59,7 @@ export function reports(room, files, go) {
     const began = performance.now(), mine = ++answered
     line.value = text
     tell('Computing …', false)
-    const [said] = await ask(text, files, ['--text'])
+    const [said] = await ask(text, files, ['--text --details'])
     if (mine !== answered) return // another question came
     answer.hidden = said.status === 2
     if (said.status === 2) return tell(said.remark)
