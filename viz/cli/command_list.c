@@ -1,4 +1,5 @@
-/* tilewalk list: what there is by name. */
+/* tilewalk list: what has a name here; of GPUs and kernels each number, and where it comes from. */
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,28 +9,352 @@
 #include "viz/cli/reply.h"
 #include "viz/request/description.h"
 #include "viz/request/request.h"
+#include "viz/text/number.h"
 
-typedef struct {
-  OutputRequest output;
-  int kind; /* of KINDS; n: all of them */
-} ListOptions;
+enum { THINGS_MAX = 64, N_KINDS = 5 };
+typedef enum { LIST_ALGORITHMS, LIST_GPUS, LIST_KERNELS, LIST_LINKS, LIST_MODELS } ListKind;
 
 static const char *const KINDS[] = {"algorithms", "gpus", "kernels", "links", "models", NULL};
 static const char *const TAKEN_BY[] = {"--algorithm", "--gpu", "--kernel", "--link", "--model"};
-enum { N_KINDS = 5 };
+
+typedef struct {
+  OutputRequest output;
+  int kind; /* N_KINDS: all of them */
+  bool format;
+  char names[THINGS_MAX][REQUEST_NAME_BYTES];
+  int n_names;
+} ListOptions;
+
+/* GPUs or kernels; the other is NULL. */
+typedef struct {
+  Gpu *gpus;
+  Profile *kernels;
+  int n;
+} Things;
 
 static Status set_kind(void *target, const char *value, Error *error) {
   return options_name(KINDS, "is nothing that is listed", value, &((ListOptions *)target)->kind, error);
 }
 
-static void defaults(void *target) { ((ListOptions *)target)->kind = N_KINDS; }
+static Status add_name(void *target, const char *value, Error *error) {
+  ListOptions *o = target;
+  if (o->n_names == THINGS_MAX) return error_set(error, STATUS_BAD_REQUEST, "more than %d names", THINGS_MAX);
+  return options_text("the name", value, o->names[o->n_names++], sizeof o->names[0], error);
+}
 
-/* The names of a kind: how many, and the k-th. */
+static void all_kinds(void *target) { ((ListOptions *)target)->kind = N_KINDS; }
+static void of_gpus(void *target) { ((ListOptions *)target)->kind = LIST_GPUS; }
+static void of_kernels(void *target) { ((ListOptions *)target)->kind = LIST_KERNELS; }
+
+/* ---- One thing, field by field ---- */
+
+static const KeyfileField *fields_of(const Things *things, int *n) {
+  return things->gpus ? gpu_fields(n) : profile_fields(n);
+}
+
+static const KeyfileNote *note_of(const Things *things, int k, int field) {
+  return things->gpus ? &things->gpus[k].notes[field] : &things->kernels[k].notes[field];
+}
+
+static const void *member_of(const Things *things, int k, const KeyfileField *f) {
+  return (const char *)(things->gpus ? (void *)&things->gpus[k] : (void *)&things->kernels[k]) + f->offset;
+}
+
+static double value_of(const Things *things, int k, const KeyfileField *f) {
+  int64_t whole;
+  memcpy(&whole, member_of(things, k, f), sizeof whole);
+  return things->gpus ? gpu_value(&things->gpus[k], f) : (double)whole;
+}
+
+/* Device memory is sold in decimal units; a size that is none is binary. */
+static Number memory_size(double bytes) {
+  return (int64_t)bytes % 1000 == 0 ? number_bytes_decimal((Wide)bytes) : number_bytes((Wide)bytes);
+}
+
+/* "60 MiB", "4.8 TB/s", "132". */
+static Number shown(const KeyfileField *f, double value) {
+  const char *unit = keyfile_base_unit(f->kind);
+  Number number;
+  switch (f->kind) {
+  case KEYFILE_COUNT: return strcmp(f->name, "year") == 0 ? number_digits((Wide)value) : number_count((Wide)value);
+  case KEYFILE_BYTES: return strcmp(f->name, "hbm") == 0 ? memory_size(value) : number_bytes((Wide)value);
+  case KEYFILE_SECONDS: return number_seconds(value);
+  case KEYFILE_BYTES_PER_CLOCK:
+  case KEYFILE_OPS_PER_CLOCK:
+    number = number_exact_double(value);
+    snprintf(number.text + strlen(number.text), sizeof number.text - strlen(number.text), " %s", unit);
+    return number;
+  default: return number_si(value, unit);
+  }
+}
+
+static Number exact(const KeyfileField *f, double value) {
+  const bool whole = f->kind == KEYFILE_COUNT || f->kind == KEYFILE_BYTES;
+  return whole ? number_digits((Wide)value) : number_exact_double(value);
+}
+
+static bool is_given(const Things *things, int k, int f) {
+  return note_of(things, k, f)->line || note_of(things, k, f)->source[0];
+}
+
+/* For people a table for each thing, for programs one of all. */
+static void add_fields(Document *d, const Things *things) {
+  const TableColumn columns[] = {
+      {.csv = "gpu"},
+      {.heading = "key"},
+      {.heading = "value", .right = things->gpus != NULL, .shrink = things->gpus ? TABLE_KEEP : TABLE_WRAP},
+      {.csv = "unit"},
+      {.csv = "assumed"},
+      {.heading = "source", .csv = "source", .shrink = d->details ? TABLE_WRAP : TABLE_CUT}};
+  const bool text = d->form == DOCUMENT_TEXT;
+  int n_fields;
+  const KeyfileField *fields = fields_of(things, &n_fields);
+  Table *t = NULL;
+  for (int k = 0; k < things->n; k++) {
+    if (k) document_gap(d);
+    if (!k || text) t = document_table(d, DOCUMENT_TABLES, NULL, columns, sizeof columns / sizeof *columns);
+    const char *name = things->gpus ? things->gpus[k].name : things->kernels[k].name;
+    table_title(t, "%s: %s", name, things->gpus ? things->gpus[k].product : things->kernels[k].product);
+    for (int f = 0; f < n_fields; f++) {
+      const bool is_text = fields[f].kind == KEYFILE_TEXT, assumed = note_of(things, k, f)->assumed;
+      const char *words = is_text ? member_of(things, k, &fields[f]) : "";
+      if (is_text && things->gpus ? text || !*words : !is_given(things, k, f)) continue;
+      table_text(t, ROLE_PLAIN, name);
+      table_text(t, ROLE_PLAIN, fields[f].name);
+      if (is_text) {
+        table_text(t, ROLE_PLAIN, words);
+      } else {
+        const double value = value_of(things, k, &fields[f]);
+        table_pair(t, ROLE_ACCENT, shown(&fields[f], value).text, exact(&fields[f], value).text);
+      }
+      table_text(t, ROLE_PLAIN, keyfile_base_unit(fields[f].kind));
+      table_text(t, ROLE_PLAIN, assumed ? "1" : "0");
+      table_text(t, assumed ? ROLE_WARN : ROLE_PLAIN, note_of(things, k, f)->source);
+    }
+    if (things->kernels && *things->kernels[k].note) table_note(t, "Note: %s.", things->kernels[k].note);
+  }
+}
+
+static void put_gpu(Document *d, const Things *things, int k) {
+  int n_fields;
+  const KeyfileField *fields = fields_of(things, &n_fields);
+  put_object(d, NULL);
+  for (int f = 0; f < n_fields; f++) {
+    const char *text = member_of(things, k, &fields[f]);
+    if (fields[f].kind == KEYFILE_TEXT && *text) put_text(d, fields[f].name, text);
+  }
+  put_object(d, "numbers");
+  for (int f = 0; f < n_fields; f++) {
+    if (fields[f].kind == KEYFILE_TEXT || !is_given(things, k, f)) continue;
+    const double value = value_of(things, k, &fields[f]);
+    put_object(d, fields[f].name);
+    if (fields[f].kind == KEYFILE_COUNT || fields[f].kind == KEYFILE_BYTES)
+      put_whole(d, "value", (Wide)value);
+    else
+      put_real(d, "value", value);
+    put_text(d, "unit", keyfile_base_unit(fields[f].kind));
+    put_flag(d, "assumed", note_of(things, k, f)->assumed);
+    put_text(d, "source", note_of(things, k, f)->source);
+    put_end(d);
+  }
+  put_end(d);
+  put_end(d);
+}
+
+/* ---- GPUs side by side ---- */
+
+/* Oldest first, machines that only exist on paper at the end. */
+static int by_age(const void *a, const void *b) {
+  const Gpu *x = a, *y = b;
+  const int x_real = strcmp(x->vendor, "none") != 0, y_real = strcmp(y->vendor, "none") != 0;
+  if (x_real != y_real) return y_real - x_real;
+  if (x->year != y->year) return x->year < y->year ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+static void cell(Table *t, double value, Number as) {
+  if (value > 0)
+    table_text(t, ROLE_PLAIN, as.text);
+  else
+    table_empty(t, true);
+}
+
+/* The newest first, machines on paper at the end. */
+static void add_gpus(Document *d, const Things *things) {
+  static const TableColumn COLUMNS[] = {{.heading = "name"},
+                                        {.heading = "SMs", .right = true},
+                                        {.heading = "SRAM a CTA", .right = true},
+                                        {.heading = "L2", .right = true},
+                                        {.heading = "HBM", .right = true},
+                                        {.heading = "bandwidth", .right = true},
+                                        {.heading = "fp16 dense", .right = true}};
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  int n_fields, n_numbers = 0, n_assumed = 0;
+  const KeyfileField *fields = gpu_fields(&n_fields);
+  table_title(t, "%d GPUs that --gpu takes, the newest first", things->n);
+  for (int pass = 0, k = things->n - 1; pass < 2; pass += k == 0, k = k ? k - 1 : things->n - 1) {
+    const Gpu *gpu = &things->gpus[k];
+    if ((strcmp(gpu->vendor, "none") == 0) != pass) continue;
+    table_text(t, ROLE_ACCENT, gpu->name);
+    table_count(t, ROLE_PLAIN, wide(gpu->n_sm));
+    cell(t, (double)gpu->shared_bytes_per_cta, number_bytes(wide(gpu->shared_bytes_per_cta)));
+    cell(t, (double)gpu->l2_bytes, number_bytes(wide(gpu->l2_bytes)));
+    table_text(t, ROLE_PLAIN, memory_size((double)gpu->hbm_bytes).text);
+    cell(t, gpu->hbm_bytes_per_s, number_si(gpu->hbm_bytes_per_s, "B/s"));
+    cell(t, gpu->fp16_tensor_flops_per_s, number_si(gpu->fp16_tensor_flops_per_s, "FLOP/s"));
+    for (int f = 0; f < n_fields; f++) {
+      if (fields[f].kind == KEYFILE_TEXT || !is_given(things, k, f)) continue;
+      n_numbers++;
+      n_assumed += gpu->notes[f].assumed;
+    }
+  }
+  table_note(t, "%d numbers, each with its source; %d are assumed. Next: tilewalk list gpus h200.", n_numbers,
+             n_assumed);
+}
+
+/* ---- Kernels ---- */
+
+static const char FORMAT_HEAD[] =
+    "A kernel is one line, and what else matters; numbers of your own need no source:\n"
+    "\n"
+    "  tile        = 128 x 64           rows of Q (B_r) and of K and V (B_c) in a tile\n"
+    "  threads     = 128                of a CTA\n"
+    "  registers   = 255                of a thread\n"
+    "  shared      = 64 KiB             of a CTA, with a unit\n"
+    "  ctas_per_sm = 2                  where the kernel limits them itself\n"
+    "  walk        = reversed           over K and V: forward or reversed\n"
+    "  order       = query-batch-head   which index runs fastest as CTAs are numbered\n"
+    "  rows        = longest-first      row blocks: ascending, descending or longest-first\n"
+    "\n"
+    "Use it with --kernel FILE; or give --kernel a CSV of ncu's, whose launch says the same.";
+
+static void add_format(Document *d) {
+  static const TableColumn COLUMNS[] = {{.heading = "key"}, {.heading = "meaning", .shrink = TABLE_WRAP}};
+  int n_fields;
+  const KeyfileField *fields = profile_fields(&n_fields);
+  document_line(d, ROLE_PLAIN, "%s", FORMAT_HEAD);
+  Table *t = document_table(d, DOCUMENT_TEXT, NULL, COLUMNS, 2);
+  for (int f = 0; f < n_fields; f++) {
+    if (strncmp(fields[f].name, "d", 1) == 0 && strncmp(fields[f].name, "d64_", 4) != 0) continue;
+    if (strstr(fields[f].name, "causal_")) continue;
+    table_text(t, ROLE_ACCENT, fields[f].name);
+    table_text(t, ROLE_PLAIN, fields[f].help);
+  }
+  table_note(t, "d64_ stands for d96_, d128_, d192_ and d256_ too, and d64_causal_ for what a causal mask changes.");
+}
+
+/* The d's whose tiles differ from those of the next larger one; a short description has one for all. */
+static bool is_own(const Profile *p, int d, int causal) {
+  const ProfileTile *t = &p->tiles[d][causal], *plain = &p->tiles[d][0];
+  if (!t->block_q) return false;
+  if (*p->tile_text && t->block_q == p->every.block_q && t->block_k == p->every.block_k) return d == 0 && !causal;
+  return !causal || t->block_q != plain->block_q || t->block_k != plain->block_k || t->threads != plain->threads ||
+         t->registers_per_thread != plain->registers_per_thread || t->shared_bytes != plain->shared_bytes;
+}
+
+/* A line a tile; a screen of many kernels has those of d = 128, or of any d. */
+static void add_kernels(Document *d, const Things *things) {
+  static const TableColumn COLUMNS[] = {{.heading = "kernel"},
+                                        {.heading = "d", .right = true},
+                                        {.heading = "mask"},
+                                        {.heading = "tile"},
+                                        {.heading = "threads", .right = true},
+                                        {.heading = "regs", .csv = "registers", .right = true},
+                                        {.heading = "shared", .csv = "shared_bytes", .right = true},
+                                        {.heading = "walk"}};
+  const bool all = d->details || d->form == DOCUMENT_CSV || things->n == 1;
+  Table *t = document_table(d, DOCUMENT_TABLES, NULL, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+  if (things->n > 1) table_title(t, "%d kernels that --kernel takes", things->n);
+  for (int k = 0; k < things->n; k++)
+    for (int tile = 0; tile < PROFILE_TILES; tile++)
+      for (int causal = 0; causal < 2; causal++) {
+        const Profile *p = &things->kernels[k];
+        const ProfileTile *of = &p->tiles[tile][causal];
+        const bool is_any = *p->tile_text && tile == 0, is_mla = tile == PROFILE_MLA;
+        if (!is_own(p, tile, causal)) continue;
+        if (!all && (causal || is_mla || (!is_any && PROFILE_D[tile] != 128))) continue;
+        table_text(t, ROLE_ACCENT, p->name);
+        if (is_any)
+          table_text(t, ROLE_PLAIN, "any");
+        else
+          table_count(t, ROLE_PLAIN, wide(is_mla ? 192 : PROFILE_D[tile]));
+        table_text(t, ROLE_PLAIN, is_mla ? "V 128" : causal ? "causal" : "");
+        table_format(t, ROLE_PLAIN, "%" PRId64 " x %" PRId64, of->block_q, of->block_k);
+        cell(t, (double)of->threads, number_count(wide(of->threads)));
+        cell(t, (double)of->registers_per_thread, number_count(wide(of->registers_per_thread)));
+        if (of->shared_bytes)
+          table_bytes(t, ROLE_PLAIN, wide(of->shared_bytes));
+        else
+          table_empty(t, true);
+        table_text(t, ROLE_PLAIN, launch_walk_name(p->walk));
+      }
+  if (things->n > 1) table_note(t, "Next: tilewalk list kernels fa2-sm90; --format says how to describe yours.");
+}
+
+static void put_kernel(Document *d, const Profile *p) {
+  put_object(d, NULL);
+  put_text(d, "name", p->name);
+  put_text(d, "product", p->product);
+  put_text(d, "algorithm", p->schedule->name);
+  put_text(d, "order", launch_order_name(p->order));
+  put_text(d, "rows", launch_rows_name(p->rows));
+  put_text(d, "walk", launch_walk_name(p->walk));
+  put_text(d, "persistent", p->persistent ? "yes" : "no");
+  put_array(d, "tiles");
+  for (int k = 0; k < 2 * PROFILE_TILES; k++) {
+    const ProfileTile *t = &p->tiles[k / 2][k % 2];
+    const bool is_mla = k / 2 == PROFILE_MLA;
+    if (!t->block_q) continue;
+    put_object(d, NULL);
+    put_count(d, "head_dim", is_mla ? 192 : PROFILE_D[k / 2]);
+    put_count(d, "head_dim_v", is_mla ? 128 : PROFILE_D[k / 2]);
+    put_flag(d, "causal", k % 2);
+    put_count(d, "block_q", t->block_q);
+    put_count(d, "block_k", t->block_k);
+    put_count(d, "threads", t->threads);
+    put_count(d, "registers", t->registers_per_thread);
+    put_count(d, "shared_bytes", t->shared_bytes);
+    put_count(d, "ctas_per_sm", t->ctas_per_sm);
+    put_end(d);
+  }
+  put_end(d);
+  put_end(d);
+}
+
+/* ---- The command ---- */
+
 static Status names_of(int kind, DescriptionNames *names, Error *error) {
   if (kind) return description_names(KINDS[kind], names, error);
   for (names->n = 0; names->n < N_PROGRAMS; names->n++)
     snprintf(names->names[names->n], sizeof names->names[0], "%s", SCHEDULES[names->n]->name);
   return STATUS_OK;
+}
+
+static Status load(const ListOptions *o, Things *things, DescriptionNames *known, Error *error) {
+  Status status = o->n_names ? STATUS_OK : names_of(o->kind, known, error);
+  const int n = o->n_names ? o->n_names : known->n;
+  for (int k = 0; k < n && k < THINGS_MAX && !status; k++, things->n++) {
+    const char *name = o->n_names ? o->names[k] : known->names[k];
+    status = things->gpus ? description_gpu(name, &things->gpus[k], error)
+                          : description_kernel(name, &things->kernels[k], error);
+  }
+  if (!status && things->gpus && !o->n_names) qsort(things->gpus, (size_t)n, sizeof *things->gpus, by_age);
+  return status;
+}
+
+static void add_things(Document *d, const ListOptions *o, const Things *things) {
+  put_array(d, KINDS[o->kind]);
+  for (int k = 0; k < things->n; k++) {
+    if (things->gpus)
+      put_gpu(d, things, k);
+    else
+      put_kernel(d, &things->kernels[k]);
+  }
+  put_end(d);
+  const bool csv = d->form == DOCUMENT_CSV, named = o->n_names > 0;
+  if (things->gpus && !csv && !named) add_gpus(d, things);
+  if (things->kernels && (csv || d->form == DOCUMENT_TEXT)) add_kernels(d, things);
+  if (things->gpus ? csv || named : named && !csv) add_fields(d, things);
 }
 
 static void add_kind(Document *d, Table *t, int kind, const DescriptionNames *names) {
@@ -43,28 +368,49 @@ static void add_kind(Document *d, Table *t, int kind, const DescriptionNames *na
   put_end(d);
 }
 
-static int run_list(void *options, Io *io, Error *error) {
+static Status add_names(Document *d, const ListOptions *o, DescriptionNames *names, Error *error) {
   static const TableColumn COLUMNS[] = {{.heading = "list", .key = "kind"},
                                         {.heading = "names", .key = "count", .right = true},
                                         {.heading = "taken by", .key = "option"}};
-  const ListOptions *o = options;
-  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
-  DescriptionNames *names = malloc(sizeof *names);
-  Document d = reply_new(&o->output);
-  Status status = names ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "no memory for names");
-  Table *t = document_table(&d, o->kind < N_KINDS ? DOCUMENT_JSON | DOCUMENT_CSV : DOCUMENT_ALL, "kinds", COLUMNS, 3);
-  for (int k = 0; k < N_KINDS && !status; k++) {
-    if (o->kind < N_KINDS && k != o->kind) continue;
+  const bool one = o->kind < N_KINDS;
+  Status status = STATUS_OK;
+  Table *t = document_table(d, one ? DOCUMENT_JSON | DOCUMENT_CSV : DOCUMENT_ALL, "kinds", COLUMNS, 3);
+  for (int k = one ? o->kind : 0; k < (one ? o->kind + 1 : N_KINDS) && !status; k++) {
     status = names_of(k, names, error);
-    if (!status) add_kind(&d, t, k, names);
-    for (int n = 0; !status && o->kind < N_KINDS && n < names->n; n++)
-      document_line(&d, ROLE_PLAIN, "%s", names->names[n]);
+    if (!status) add_kind(d, t, k, names);
+    for (int n = 0; !status && one && n < names->n; n++) document_line(d, ROLE_PLAIN, "%s", names->names[n]);
   }
-  table_note(t, "tilewalk list gpus: what is known of each; list gpus h200: every number of one, with its source.");
+  table_note(t, "Next: tilewalk list gpus; list gpus h200: every number of one, with its source.");
+  return status;
+}
+
+static int run_list(void *options, Io *io, Error *error) {
+  const ListOptions *o = options;
+  const bool gpus = o->kind == LIST_GPUS, kernels = o->kind == LIST_KERNELS;
+  if (output_request_check(&o->output, error)) return EXIT_BAD_REQUEST;
+  Things things = {.gpus = gpus ? calloc(THINGS_MAX, sizeof(Gpu)) : NULL,
+                   .kernels = kernels ? calloc(THINGS_MAX, sizeof(Profile)) : NULL};
+  DescriptionNames *names = malloc(sizeof *names);
+  Document d = o->format ? document_new(DOCUMENT_TEXT) : reply_new(&o->output);
+  Status status = STATUS_OK;
+  if (!names || (gpus && !things.gpus) || (kernels && !things.kernels))
+    status = error_set(error, STATUS_NO_MEMORY, "no memory for descriptions");
+  else if (o->format)
+    add_format(&d);
+  else if (!gpus && !kernels)
+    status = add_names(&d, o, names, error);
+  else if (!(status = load(o, &things, names, error)))
+    add_things(&d, o, &things);
+  d.details = o->output.details || o->format;
   status = reply_print(&d, status, io, error);
+  free(things.gpus);
+  free(things.kernels);
   free(names);
   return status ? EXIT_BAD_REQUEST : EXIT_DONE;
 }
+
+#define OUTPUT                                                                                                         \
+  { "Output", OUTPUT_FORMAT_OPTIONS, offsetof(ListOptions, output) }
 
 const Command COMMAND_LIST = {
     .name = "list",
@@ -80,9 +426,61 @@ const Command COMMAND_LIST = {
                 "  # the models whose shapes --model takes\n"
                 "  tilewalk list models\n",
     .options_bytes = sizeof(ListOptions),
-    .sets = (const OptionSet[]){{"Output", OUTPUT_FORMAT_OPTIONS, offsetof(ListOptions, output)}, {0}},
-    .defaults = defaults,
+    .sets = (const OptionSet[]){OUTPUT, {0}},
+    .defaults = all_kinds,
     .choices = "algorithms gpus kernels links models",
     .set_positional = set_kind,
+    .run = run_list,
+};
+
+const Command COMMAND_GPUS = {
+    .name = "list gpus",
+    .old = "gpus",
+    .summary = "the known GPUs, and where each of their numbers comes from",
+    .usage = "[NAME|FILE...] [OPTION...]",
+    .description = "Without a name, the machines that --gpu knows. With names or description files, every number with "
+                   "its source: a document, a measurement, or the word assumed. A file of your own is checked on the "
+                   "way; assets/gpus holds examples to copy.",
+    .examples = "  # every number of one GPU, with its source\n"
+                "  tilewalk list gpus h200\n\n"
+                "  # two machines for a program\n"
+                "  tilewalk list gpus a100-40gb h100-sxm --json\n\n"
+                "  # which numbers are only assumed\n"
+                "  tilewalk list gpus --csv | grep assumed:\n",
+    .options_bytes = sizeof(ListOptions),
+    .sets = (const OptionSet[]){OUTPUT, {0}},
+    .defaults = of_gpus,
+    .choices = "@gpus",
+    .set_positional = add_name,
+    .run = run_list,
+};
+
+static const Option KERNELS_OPTIONS[] = {
+    {.name = "format",
+     OPTION_FLAG(ListOptions, format),
+     .help = "How to describe a kernel of your own, in three lines or with every key."},
+    {0},
+};
+
+const Command COMMAND_KERNELS = {
+    .name = "list kernels",
+    .old = "kernels",
+    .summary = "the described kernels, and how to describe your own",
+    .usage = "[NAME|FILE...] [--format] [OPTION...]",
+    .description =
+        "Without a name, the kernels that --kernel knows, with tile, threads and memory; --details has every "
+        "head dimension. With names, description files or a CSV of ncu's, every number with its source. A "
+        "file of your own is checked on the way; one line, tile = 128 x 64, is enough.",
+    .examples = "  # every number of one kernel, with its source\n"
+                "  tilewalk list kernels fa2-sm90 --details\n\n"
+                "  # the format, with all keys\n"
+                "  tilewalk list kernels --format\n\n"
+                "  # your own in one line, and what it moves\n"
+                "  printf 'tile = 128 x 64\\n' | tilewalk list kernels -\n",
+    .options_bytes = sizeof(ListOptions),
+    .sets = (const OptionSet[]){{"Kernels", KERNELS_OPTIONS, 0}, OUTPUT, {0}},
+    .defaults = of_kernels,
+    .choices = "@kernels",
+    .set_positional = add_name,
     .run = run_list,
 };
