@@ -311,8 +311,8 @@ static Status grade_work(const LessonRun *run, const LessonQuestion *q, const ch
   const LessonAsk *ask = ask_of(run, q);
   WorkJudgement j = {0};
   Error own = {0};
-  const Status status =
-      run->workshop->judge(lesson_text(run->lesson, ask->answer), q->own, text, strlen(text), q->work.file, &j, &own);
+  const Status status = run->workshop->judge(lesson_text(run->lesson, ask->answer), run->seed, q->own, text,
+                                             strlen(text), q->work.file, &j, &own);
   if (status == STATUS_NO_MEMORY) return error_set(error, status, "%s", own.message);
   if (status) return REFUSE(ask->answer, "%s", own.message);
   *grade = (LessonGrade){.verdict = *j.says ? LESSON_DIAGNOSED : VERDICTS[j.verdict], .wrong = -1};

@@ -11,6 +11,7 @@
 #define TILEWALK_LESSONS_ENGINE_LESSON_WORK_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sim/base/error.h"
 
@@ -35,9 +36,10 @@ typedef struct {
 typedef struct LessonWorkshop {
   /* The task of that name. */
   Status (*open)(const char *task, LessonWork *work, Error *error);
-  /* Judges text[0..length), called `file` in messages. `own`: a state beside the task's, "" none. Errors are the
-   * task's and the state's; what is wrong with the text is a judgement. Bounded: some tenths of a second. */
-  Status (*judge)(const char *task, const char *own, const char *text, size_t length, const char *file,
+  /* Judges text[0..length), called `file` in messages. `own`: a state beside the task's, "" none; what is not
+   * shown is drawn from `seed` and the text. Errors are the task's and the state's; what is wrong with the text is a
+   * judgement. Bounded: some tenths of a second. */
+  Status (*judge)(const char *task, uint64_t seed, const char *own, const char *text, size_t length, const char *file,
                   WorkJudgement *judgement, Error *error);
 } LessonWorkshop;
 

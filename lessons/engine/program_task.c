@@ -8,6 +8,7 @@
 #include "sim/algorithms/event.h"
 #include "sim/base/quote.h"
 #include "sim/base/size.h"
+#include "sim/base/splitmix.h"
 #include "sim/base/utf8.h"
 
 enum { INDENT = 4 };
@@ -140,10 +141,127 @@ static Status take_demand(Reader *r, const char *value) {
   return STATUS_OK;
 }
 
+/* ---- What is drawn */
+
+static bool is_prime(int64_t n) {
+  for (int64_t k = 2; k * k <= n; k++)
+    if (n % k == 0) return false;
+  return n > 1;
+}
+
+/* A whole number of low..high, of a kind that mistakes are about. */
+static int64_t draw_number(int64_t low, int64_t high, int round, uint64_t bits) {
+  const int64_t any = low + (int64_t)(bits % (uint64_t)(high - low + 1));
+  int64_t n = any, power = 1;
+  while (power <= high / 2) power *= 2;
+  switch (round % PROGRAM_TASK_ROUNDS) {
+  case 0:
+  case 8: return low;
+  case 1: return high;
+  case 2: n = power; break;
+  case 3: n = power + 1; break;
+  case 4: n = power - 1; break;
+  case 5:
+    while (n > low && !is_prime(n)) n--;
+    break;
+  case 6: n = high - (high - any) / 4; break;
+  case 9: n = high / 16 * 16; break;
+  default: break;
+  }
+  return n < low ? low : n > high ? high : n;
+}
+
+/* What a line `draw` gives in a round: another of its texts each time, and another kind of number. */
+static bool draw_text(const char *line, int round, uint64_t bits, char text[PROGRAM_TASK_LINE_BYTES]) {
+  char choices[PROGRAM_TASK_LINE_BYTES];
+  snprintf(choices, sizeof choices, "%s", line + strcspn(line, " ") + 1);
+  int n = 1, at = 0;
+  for (const char *p = choices; (p = strstr(p, " | ")); p += 3) n++;
+  char *choice = choices, *end;
+  for (int k = round % n; at < k; at++) choice = strstr(choice, " | ") + 3;
+  if ((end = strstr(choice, " | "))) *end = '\0';
+  char *dots = strstr(choice, ".."), *rest;
+  if (!dots) return snprintf(text, PROGRAM_TASK_LINE_BYTES, "%s", choice) > 0;
+  const long long low = strtoll(choice, &rest, 10), high = strtoll(dots + 2, &end, 10);
+  if (rest != dots || *end || low > high || low < -1000000 || high > 1000000) return false;
+  snprintf(text, PROGRAM_TASK_LINE_BYTES, "%lld",
+           (long long)draw_number(low, high, n > 1 ? (int)(bits >> 40) : round, bits));
+  return true;
+}
+
+typedef struct {
+  const ProgramTask *task;
+  char values[PROGRAM_TASK_DRAWS_MAX][PROGRAM_TASK_LINE_BYTES]; /* of the lines `draw` */
+  uint64_t seed;
+} Draw;
+
+/* What inside[0..n), between braces, stands for: one name's text, or a product; a division rounds up. */
+static bool put_braces(Draw *d, const char *inside, int n, char *to, size_t size) {
+  int64_t product = 1;
+  for (const char *p = inside; p <= inside + n;) {
+    char word[32], *rest;
+    const int length = (int)strcspn(p, "*/}");
+    snprintf(word, sizeof word, "%.*s", length, p);
+    if (strcmp(word, "seed") == 0) snprintf(word, sizeof word, "%d", (int)(mix(d->seed++) % 900000) + 1);
+    const char *value = word;
+    for (int k = 0; k < d->task->n_draws; k++)
+      if ((int)strcspn(d->task->draws[k], " ") == length && memcmp(d->task->draws[k], p, (size_t)length) == 0)
+        value = d->values[k];
+    if (length == n && value != word) return snprintf(to, size, "%s", value) < (int)size;
+    const int64_t factor = strtoll(value, &rest, 10);
+    if (*rest || factor < 1 || factor > 1000000) return false;
+    product = p > inside && p[-1] == '/' ? (product + factor - 1) / factor : product * factor;
+    if (product > 1 << 24) return false;
+    p += length + 1;
+  }
+  return snprintf(to, size, "%lld", (long long)product) < (int)size;
+}
+
+static bool put_drawn(Draw *d, const char *text, char to[PROGRAM_TASK_LINE_BYTES]) {
+  size_t used = 0;
+  for (const char *p = text; *p;) {
+    const int before = (int)strcspn(p, "{"), inside = p[before] ? (int)strcspn(p + before, "}") - 1 : 0;
+    if (snprintf(to + used, PROGRAM_TASK_LINE_BYTES - used, "%.*s", before, p) >= (int)(PROGRAM_TASK_LINE_BYTES - used))
+      return false;
+    used += (size_t)before;
+    p += before;
+    if (!*p) break;
+    if (!p[inside + 1] || !put_braces(d, p + 1, inside, to + used, PROGRAM_TASK_LINE_BYTES - used)) return false;
+    used += strlen(to + used);
+    p += inside + 2;
+  }
+  return true;
+}
+
+Status program_task_draw(ProgramTask *t, uint64_t seed, Error *error) {
+  Draw d = {.task = t};
+  char half[PROGRAM_TASK_LINE_BYTES];
+  t->n_states = t->n_written;
+  for (int round = 0; round < PROGRAM_TASK_ROUNDS && *t->drawn; round++) {
+    bool ok = t->n_states < PROGRAM_TASK_STATES_MAX;
+    for (int k = 0; k < t->n_draws && ok; k++) { /* each begins elsewhere: small meets large */
+      const uint64_t own = mix(seed + (uint64_t)k);
+      ok = draw_text(t->draws[k], round + (int)(own >> 8 & 0xffff), mix(own + (uint64_t)round), d.values[k]);
+    }
+    d.seed = mix(seed ^ (uint64_t)round << 32);
+    if (!ok || !put_drawn(&d, t->drawn, half) || !put_drawn(&d, half, t->states[t->n_states]))
+      return error_set(error, STATUS_BAD_FILE,
+                       "%s:%d: braces hold names of lines 'draw' (NAME LOW..HIGH | TEXT), whole numbers, * and /",
+                       t->file, t->drawn_line);
+    t->state_lines[t->n_states] = t->drawn_line;
+    t->is_hidden[t->n_states++] = true;
+  }
+  return STATUS_OK;
+}
+
 /* ---- Lines */
 
 static Status take_state(const Reader *r, const char *key, const char *value) {
   ProgramTask *t = r->task;
+  if (*key == 'h' && strchr(value, '{')) {
+    t->drawn_line = r->line;
+    return take_text(r, t->drawn, sizeof t->drawn, value);
+  }
   if (t->n_states < PROGRAM_TASK_STATES_MAX) {
     t->state_lines[t->n_states] = r->line;
     t->is_hidden[t->n_states] = *key == 'h';
@@ -176,13 +294,14 @@ static Status take(Reader *r, const char *key, const char *value) {
   for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; k++)
     if (TEXTS[k].text && strcmp(key, TEXTS[k].key) == 0) return take_text(r, TEXTS[k].text, TEXTS[k].size, value);
   if (strcmp(key, "state") == 0 || strcmp(key, "hidden") == 0) return take_state(r, key, value);
+  if (strcmp(key, "draw") == 0) return take_line(r, t->draws, &t->n_draws, PROGRAM_TASK_DRAWS_MAX, value);
   if (strcmp(key, "input") == 0 || strcmp(key, "output") == 0) return take_declaration(r, key, value);
   if (strcmp(key, "hint") == 0) return take_line(r, t->hints, &t->n_hints, PROGRAM_TASK_HINTS_MAX, value);
   if (strcmp(key, "demand") == 0) return take_demand(r, value);
   if (strcmp(key, "mutant") == 0) return take_mutant(r, value);
   return fail(r,
-              "'%s' is no line of a task; there are task, teaches, ask, entry, input, output, state, hidden, demand, "
-              "hint, start, reference, mutant, and says behind a demand or a mutant",
+              "'%s' is no line of a task; there are task, teaches, ask, entry, input, output, state, draw, hidden, "
+              "demand, hint, start, reference, mutant, and says behind a demand or a mutant",
               quote_text(key).text);
 }
 
@@ -206,6 +325,8 @@ static Status complete(Reader *r) {
   if (!*t->title || !*t->ask || !*t->teaches || !*t->start || !*t->reference || !t->n_states)
     return fail(r, "a task has lines task, teaches, ask, state, start and reference");
   if (t->is_hidden[0]) return fail(r, "the first state is shown");
+  t->n_written = t->n_states;
+  if (program_task_draw(t, 0, r->error)) return r->error->status;
   if (declare(r, t->start) || declare(r, t->reference)) return r->error->status;
   for (int k = 0; k < t->n_mutants; k++) {
     r->line = t->mutants[k].line;

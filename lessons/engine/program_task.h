@@ -6,7 +6,9 @@
  *     input      Q_i: B_r x d                            declarations, put into both programs behind their first line
  *     output     m_i = row max of mask(Q K^T / sqrt(d))
  *     state      N=256 d=32 block=32 causal=1            where demands are looked at; several
- *     hidden     N=97 seq-len-k=61 d=16                  likewise, and not shown
+ *     draw       n 1..500                                a whole number of the range: small, large, prime, near 2^k ...
+ *     draw       a 0 | -1 | 2.5 | -60..60                or one of these in turn
+ *     hidden     N={n} seq-len-k=61 d=16                 likewise, not shown, and drawn for each answer
  *     demand     load K <= tiles                         what a run must do
  *     says       One pass over the keys is enough.
  *     hint       What must be known of the keys so far?
@@ -36,6 +38,9 @@
  *     state      grid=4 block=256 arg=i32:1000 arg=f32:2 arg=f32[1000]:normal:1 arg=f32[1000]:none out=3
  *     demand     sectors <= 105%
  *
+ * Between braces stands what was drawn, with * and / from left to right; / rounds up: grid={n/256}. {seed} is another
+ * number each time.
+ *
  * A mutant is the reference with one text replaced, wherever it stands. Whose outputs, or else whose figures, are those
  * of a mutant is told what it says; else whoever fails a demand is told what that says. */
 #ifndef TILEWALK_LESSONS_ENGINE_PROGRAM_TASK_H
@@ -52,7 +57,9 @@ enum {
   PROGRAM_TASK_PROGRAM_BYTES = 6144, /* of one program, as the language allows */
   PROGRAM_TASK_TEXT_BYTES = 2048,
   PROGRAM_TASK_LINE_BYTES = 512,
-  PROGRAM_TASK_STATES_MAX = 8,
+  PROGRAM_TASK_STATES_MAX = 24, /* as written, and the drawn ones */
+  PROGRAM_TASK_DRAWS_MAX = 6,
+  PROGRAM_TASK_ROUNDS = 10, /* states that are drawn from the hidden line with braces */
   PROGRAM_TASK_MUTANTS_MAX = 24,
   PROGRAM_TASK_HINTS_MAX = 4,
   PROGRAM_TASK_DEMANDS_MAX = 6,
@@ -105,7 +112,9 @@ typedef struct {
   char hints[PROGRAM_TASK_HINTS_MAX][PROGRAM_TASK_LINE_BYTES];
   int state_lines[PROGRAM_TASK_STATES_MAX];
   bool is_hidden[PROGRAM_TASK_STATES_MAX];
-  int n_states, n_hints, n_mutants, n_demands;
+  char draws[PROGRAM_TASK_DRAWS_MAX][PROGRAM_TASK_LINE_BYTES], drawn[PROGRAM_TASK_LINE_BYTES]; /* with braces; "" */
+  int n_states, n_hints, n_mutants, n_demands, n_draws, n_written; /* the states behind n_written are drawn */
+  int drawn_line;
   ProgramDemand demands[PROGRAM_TASK_DEMANDS_MAX];
   char start[PROGRAM_TASK_PROGRAM_BYTES], reference[PROGRAM_TASK_PROGRAM_BYTES];
   int start_line, reference_line; /* of the file, before their first */
@@ -113,6 +122,9 @@ typedef struct {
   char entry[64]; /* of a kernel; "": a program */
   ProgramMutant mutants[PROGRAM_TASK_MUTANTS_MAX];
 } ProgramTask;
+
+/* Draws the hidden states: in place of those from another seed. */
+Status program_task_draw(ProgramTask *task, uint64_t seed, Error *error);
 
 /* What a state is called in messages: its words, or that it is not shown. */
 const char *program_task_state(const ProgramTask *task, int state);

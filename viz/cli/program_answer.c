@@ -84,13 +84,14 @@ static Status print_judgement(const ProgramTask *t, const TaskJudgement *j, bool
   return STATUS_OK;
 }
 
-static int judge(const ProgramTask *task, const TaskRequest *r, Io *io, Error *error) {
+static int judge(ProgramTask *task, const TaskRequest *r, Io *io, Error *error) {
   char *text;
   size_t length;
   TaskJudgement j;
   Status status = file_read(r->program, PROGRAM_TEXT_BYTES - 1, &text, &length, error);
   if (status) return EXIT_BAD_REQUEST;
-  status = task_judge(r->task, task, text, length, r->program, &j, error);
+  status = task_draw(task, 0, text, length, error);
+  if (!status) status = task_judge(r->task, task, text, length, r->program, &j, error);
   free(text);
   if (!status) status = print_judgement(task, &j, r->json, io, error);
   return status ? EXIT_BAD_REQUEST : j.verdict == TASK_SOLVED ? EXIT_DONE : EXIT_DIFFERS;

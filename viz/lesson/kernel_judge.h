@@ -1,7 +1,7 @@
 /* Judges a kernel that answers a task (lessons/engine/program_task.h), on the machine of kernels/ptx.
  *
- * It is CUDA, where there is a compiler, or PTX. It runs on each state, and on the first once more with other numbers;
- * it must end, show no fault, and write what the reference writes; then its sectors and bank conflicts are compared
+ * It is CUDA, where there is a compiler, or PTX. It runs on each state, those that are drawn for it, too; it must end,
+ * show no fault, and write what the reference writes; then its sectors and bank conflicts are compared
  * with the reference's. The first condition that fails is the verdict, with the line; a mutant of the reference that
  * fails in the same way gives its sentence.
  *
@@ -20,6 +20,9 @@ extern CudaCompile *const LESSON_COMPILER;
 
 /* Reference, mutants and start as one source of CUDA, into text[KERNEL_TASK_SOURCE_BYTES]. */
 Status kernel_task_source(const ProgramTask *task, char *text, Error *error);
+
+/* Adds a program to such a source, in a namespace of its own, its entry named NAME_k; returns the new end. */
+size_t kernel_task_add(const ProgramTask *task, int k, const char *program, char *text, size_t used);
 
 /* As program_bars. */
 Status kernel_bars(const ProgramTask *task, const char *recorded, char text[TASK_BARS_BYTES], Error *error);

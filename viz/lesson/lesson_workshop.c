@@ -7,6 +7,7 @@
 #include "sim/base/ascii.h"
 #include "sim/base/nearest.h"
 #include "sim/base/quote.h"
+#include "lessons/engine/class_key.h"
 #include "viz/lesson/kernel_judge.h"
 #include "viz/request/assets.h"
 
@@ -105,6 +106,12 @@ Status task_judge(const char *name, const ProgramTask *task, const char *text, s
   return status;
 }
 
+Status task_draw(ProgramTask *task, uint64_t seed, const char *text, size_t length, Error *error) {
+  unsigned char key[16] = {0};
+  memcpy(key, &seed, sizeof seed);
+  return program_task_draw(task, siphash(key, text, length), error);
+}
+
 /* As program_bars. */
 static Status task_bars(const char *name, const ProgramTask *task, char text[TASK_BARS_BYTES], Error *error) {
   if (!*task->entry) return program_bars(task, text, error);
@@ -161,14 +168,17 @@ static Status open_work(const char *name, LessonWork *w, Error *error) {
 }
 
 /* With the learner's own state behind the task's. */
-static Status judge_work(const char *name, const char *own, const char *text, size_t length, const char *file,
-                         WorkJudgement *j, Error *error) {
+static Status judge_work(const char *name, uint64_t seed, const char *own, const char *text, size_t length,
+                         const char *file, WorkJudgement *j, Error *error) {
   TaskJudgement judged;
   ProgramTask *task = task_open(name, error);
   if (!task) return error->status;
-  if (*own && task->n_states < PROGRAM_TASK_STATES_MAX)
+  Status status = task_draw(task, seed, text, length, error);
+  if (!status && *own && task->n_states < PROGRAM_TASK_STATES_MAX) {
+    task->is_hidden[task->n_states] = false;
     snprintf(task->states[task->n_states++], PROGRAM_TASK_LINE_BYTES, "%s", own);
-  const Status status = task_judge(name, task, text, length, file, &judged, error);
+  }
+  if (!status) status = task_judge(name, task, text, length, file, &judged, error);
   free(task);
   if (status) return status;
   *j = (WorkJudgement){.verdict = judged.verdict == TASK_SOLVED       ? WORK_PASSES

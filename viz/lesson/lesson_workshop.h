@@ -19,6 +19,9 @@ Status task_names(TaskNames *tasks, Error *error);
 /* Reads a task by its name, or a path: with / or a dot. NULL and *error. The caller frees it. */
 ProgramTask *task_open(const char *name, Error *error);
 
+/* Draws a task's hidden states for one answer under a class's seed: nobody can look up what an answer will meet. */
+Status task_draw(ProgramTask *task, uint64_t seed, const char *text, size_t length, Error *error);
+
 /* Judges an answer to a task of that name, called `file` in messages. Errors are the task's alone. */
 Status task_judge(const char *name, const ProgramTask *task, const char *text, size_t length, const char *file,
                   TaskJudgement *judgement, Error *error);
