@@ -166,18 +166,22 @@ void attention_fill(Attention *a, InputKind kind, uint64_t seed, int64_t batch, 
   const Evaluator v = attention_evaluator(a);
   const Schedule *s = a->schedule;
   const double peak = a->config.softmax.precision == PRECISION_FP64 ? ATTENTION_PEAK : ATTENTION_PEAK_ROUNDED;
+  static const double far[] = {0, -ATTENTION_FAR, ATTENTION_FAR};
   for (int k = 0; k < s->n_declarations; k++) {
     const ProgramDeclaration *d = &s->declarations[k];
     const ProgramName *n = &s->names[d->name];
     if (d->role != TENSOR_INPUT || d->formula) continue;
-    const int64_t one = schedule_side_whole(s, &a->plan, n->rows) * schedule_side_whole(s, &a->plan, n->cols);
+    const uint64_t cols = (uint64_t)schedule_side_whole(s, &a->plan, n->cols);
+    const uint64_t one = (uint64_t)schedule_side_whole(s, &a->plan, n->rows) * cols;
     const int64_t n_matrices = n->subscripts & IN_H ? schedule_group(&a->plan) : 1;
     for (int64_t h = 0; h < n_matrices; h++) {
       const uint64_t stream = stream_of(a, d->name, batch, head, h);
       double *to = evaluate_matrix(&v, d->name, h, 0);
-      for (uint64_t i = 0; i < (uint64_t)one; i++) {
+      for (uint64_t i = 0; i < one; i++) {
         double value = kind == INPUT_OUTLIERS ? random_outlier(seed, stream, i) : random_normal(seed, stream, i);
         if (kind == INPUT_PEAKS && i % 11 == 5) value *= peak;
+        if (kind == INPUT_FAR && i % cols == 0 && s->operands[0] == d->name + 1) value += far[i / cols % 3];
+        if (kind == INPUT_FAR && i % cols == 0 && s->operands[1] == d->name + 1) value += far[2];
         to[i] = precision_round(a->config.softmax.precision, value);
       }
     }

@@ -58,9 +58,10 @@ static inline size_t attention_state_bytes(const Attention *attention) { return 
 
 /* Fills the inputs from a seed, and then those that a formula makes of them. Heads that share a KV head get the same K
  * and V. Peaks: every eleventh number is ATTENTION_PEAK times as large; where numbers are rounded, as much as products
- * of them leave room for in fp16. */
-typedef enum { INPUT_NORMAL = 0, INPUT_OUTLIERS, INPUT_PEAKS } InputKind;
-enum { ATTENTION_PEAK = 100, ATTENTION_PEAK_ROUNDED = 10 };
+ * of them leave room for in fp16. Far: by turns, the scores of a row lie around 0, far below and far above 0: e^S is 0
+ * or infinite in fp64. */
+typedef enum { INPUT_NORMAL = 0, INPUT_OUTLIERS, INPUT_PEAKS, INPUT_FAR } InputKind;
+enum { ATTENTION_PEAK = 100, ATTENTION_PEAK_ROUNDED = 10, ATTENTION_FAR = 48 };
 void attention_fill(Attention *attention, InputKind kind, uint64_t seed, int64_t batch, int64_t head);
 
 /* Does what the event says, and what lines that are no event say before it. On error the state is unchanged. */
