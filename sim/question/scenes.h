@@ -4,13 +4,9 @@
 #define TILEWALK_SIM_QUESTION_SCENES_H
 
 #define SCENES(SCENE)                                                                                                  \
-  SCENE(MAIN, "main") /* tiles, hierarchy, softmax and code together */                                                \
-  SCENE(TILES, "tiles")                                                                                                \
-  SCENE(HIERARCHY, "hierarchy")                                                                                        \
+  SCENE(WALK, "walk") /* one table, what lies on chip, one line of the program */                                      \
   SCENE(SOFTMAX, "softmax")                                                                                            \
-  SCENE(CAUSAL, "causal")                                                                                              \
   SCENE(TIME, "time")                                                                                                  \
-  SCENE(CODE, "code")       /* and the log */                                                                          \
   SCENE(PILES, "piles")     /* what several algorithms carry, beside each other */                                     \
   SCENE(WARP, "warp")       /* lanes, sectors and banks of one warp, whatever the state */                             \
   SCENE(DECODE, "decode")   /* heads x splits, and the combine */                                                      \
@@ -21,7 +17,7 @@
 typedef enum { SCENES(SCENE_KIND) SCENE_COUNT } SceneKind;
 #undef SCENE_KIND
 
-extern const char *const SCENE_NAMES[SCENE_COUNT + 1]; /* "main", ...; ends with NULL */
+extern const char *const SCENE_NAMES[SCENE_COUNT + 1]; /* "walk", ...; ends with NULL */
 
 /* The scene of a name, or of what a scene was called before: a SceneKind, or -1. */
 int scene_find(const char *name);

@@ -90,16 +90,16 @@ int main(void) {
   for (size_t k = 0; k < COUNT_OF(RUNS); k++) {
     Stage stage = open_stage(RUNS[k].what, RUNS[k].algorithm, RUNS[k].shape, RUNS[k].block);
     for (int pace = LEAPS; pace <= MOTION; pace++) {
-      play(RUNS[k].what, &stage, SCENE_MAIN, (Pace)pace, 1920, 1080);
-      play(RUNS[k].what, &stage, SCENE_TILES, (Pace)pace, 1920, 1080);
+      play(RUNS[k].what, &stage, SCENE_WALK, (Pace)pace, 1920, 1080);
+      play(RUNS[k].what, &stage, SCENE_WALK, (Pace)pace, 1920, 1080);
     }
     if (k == 2) {
       play(RUNS[k].what, &stage, SCENE_TIME, MOTION, 3840, 2160);
     }
     if (k == 0) {
-      for (int scene = SCENE_HIERARCHY; scene < SCENE_COUNT; scene++)
+      for (int scene = SCENE_WALK; scene < SCENE_COUNT; scene++)
         play(RUNS[k].what, &stage, (SceneKind)scene, MOTION, 1920, 1080);
-      for (int pace = LEAPS; pace <= MOTION; pace++) play(RUNS[k].what, &stage, SCENE_MAIN, (Pace)pace, 3840, 2160);
+      for (int pace = LEAPS; pace <= MOTION; pace++) play(RUNS[k].what, &stage, SCENE_WALK, (Pace)pace, 3840, 2160);
     }
     stage_free(&stage);
   }

@@ -34,7 +34,7 @@ static void draw(cairo_t *cr, double width, double height, uint64_t frame, void 
   Run *run = data;
   const SceneView view = {0};
   stage_snapshot(&run->stage, frame, &run->now);
-  scene_draw(SCENE_MAIN, &run->now, &view, cr, width, height, &theme_light);
+  scene_draw(SCENE_WALK, &run->now, &view, cr, width, height, &theme_light);
 }
 
 static void draw_nothing(cairo_t *cr, double width, double height, uint64_t frame, void *data) {

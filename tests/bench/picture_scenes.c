@@ -16,14 +16,14 @@ typedef struct {
 } Picture;
 
 static const Picture PICTURES[COLUMNS * ROWS] = {
-    {SCENE_MAIN, "algorithm=fa2 N=64 d=16 causal=1 block=8", 122, false},
-    {SCENE_TILES, "algorithm=fa2 N=4096 d=128 causal=1 block=128", 2222, true},
-    {SCENE_HIERARCHY, "algorithm=fa2 N=4096 d=128 block=128 heads=16 gpu=h200", 2082, true},
+    {SCENE_WALK, "algorithm=fa2 N=64 d=16 causal=1 block=8", 122, false},
+    {SCENE_WALK, "algorithm=fa2 N=4096 d=128 causal=1 block=128", 2222, true},
+    {SCENE_WALK, "algorithm=standard N=1024 d=64 block=128", 132, true},
     {SCENE_SOFTMAX, "algorithm=fa2 N=64 d=16 block=8", 388, false},
-    {SCENE_CAUSAL, "algorithm=fa1 N=64 d=16 causal=1 block=8", 240, false},
+    {SCENE_WALK, "algorithm=fa1 N=64 d=16 causal=1 block=8", 240, false},
     {SCENE_PILES, "algorithm=standard,fa2 N=4096 d=128 block=128", 3000, true},
     {SCENE_TIME, "algorithm=fa2 N=4096 d=128 block=128 causal=1 heads=16 gpu=h200", 1700, true},
-    {SCENE_CODE, "algorithm=fa1 N=64 d=16 block=8", 100, false},
+    {SCENE_WALK, "algorithm=fa2-backward N=1024 d=64 block=128", 100, false},
 };
 
 static Status open_stage(const char *state, Stage *stage, Error *error) {

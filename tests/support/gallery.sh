@@ -40,15 +40,14 @@ Each picture with the command that draws it. `--size 1920x1080` and `--theme dar
 gives that format. `make pictures` draws this page anew.
 TEXT
 small='N=64 d=16 block=8 causal=1'
-picture main 'FlashAttention-2, every byte at once' render --scene main --state "algorithm=fa2 $small" --step 122.5
-picture tiles 'The walk over the tiles' render --scene tiles --state "algorithm=fa2 $small" --step 60
+long='N=1024 d=64 block=128 causal=1'
+picture walk 'The walk over the tiles: what is on chip, and what flies there' render --scene walk --state "algorithm=fa2 $long" --step 155.5
 picture softmax 'Online softmax: a larger score rescales what was summed' render --scene softmax --state "algorithm=fa2 $small" --step 120
-picture hierarchy 'What moves between HBM and SRAM' render --scene hierarchy --state "algorithm=standard $small" --step 90
-picture causal 'What a causal mask skips' render --scene causal --state "algorithm=fa2 $small" --step 150
+picture standard 'Standard attention: every score goes out' render --scene walk --state "algorithm=standard $long" --step 131.5
 picture growth 'Traffic against the length' sweep --over N --from 1K --to 256K
 picture block 'Traffic against the block size, until it no longer fits' sweep --over block
 picture hbm 'What L2 leaves for HBM on an A100' sweep --gpu a100-80gb --heads 16 --from 1K --to 8K --metric hbm --title 'HBM traffic on an A100'
-picture roofline 'The roofline of an H200' roofline --gpu h200 -N 16K --heads 16 --algorithm standard,fa2
+picture roofline 'The roofline of an H200' sim --roofline --gpu h200 -N 16K --heads 16 --algorithm standard,fa2
 picture gpus 'One run on several GPUs, with the least time each can take' sweep --over gpu=a100-80gb,h100-sxm,h200 -N 16K --heads 16 --title 'At least this long'
 picture decode 'Decode: one query against a long cache, heads packed as rows' render --scene decode -N 1 --seq-len-k 8K --heads 32 --kv-heads 8 --algorithm fa2-split --gpu h200 --step 100
 picture warp 'One access of a warp' render --scene warp --step 40

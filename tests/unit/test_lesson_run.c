@@ -333,7 +333,7 @@ static const struct {
     {GOOD "```ask three\nprompt: p\noption: It grows fast.\noption: It falls.\nanswer: 'It grows "
           "fast.'\nhint: Well, it grows fast. Yes.\nexplain: e\n```\n",
      "word for word"},
-    {GOOD "```show\nscene=tile\n```\n", "did you mean 'tiles'"},
+    {GOOD "```show\nscene=wark\n```\n", "did you mean 'walk'"},
     {GOOD "```show\nscene=tiles steps=9-2\n```\n", "are no steps"},
     {GOOD "```show\nscene=tiles steps=0-1000000000000000\n```\n", "are no steps"},
     {GOOD "```show\nscene=tiles steps=0-100000000000000\n```\n", NULL},

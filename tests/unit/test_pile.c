@@ -137,7 +137,7 @@ static int check_state(const char *line) {
   if (request_read(&request, line, false, &error)) fail_msg("%s: %s", line, error.message);
   if (request_stage(&request, false, 0, &stage, &error) == STATUS_OK) {
     stage_snapshot(&stage, 0, &now);
-    piles_make(&all, &now);
+    piles_make(&all, &now, PILES_ALL);
     for (int k = 0; k < all.n; k++) {
       Pile *p = &all.piles[k];
       most = p->n_squares > (int)most ? (Wide)p->n_squares : most;
@@ -187,7 +187,7 @@ TEST(test_standard_by_hand) {
       request_stage(&request, false, 0, &stage, &error))
     fail_msg("%s", error.message);
   stage_snapshot(&stage, 0, &now);
-  piles_make(&all, &now);
+  piles_make(&all, &now, PILES_ALL);
   assert_true(all.piles[0].whole[PILE_ONCE] == 4 << 14 && all.piles[1].whole[PILE_ONCE] == 4 << 14);
   assert_true(all.piles[0].whole[PILE_BETWEEN] == 1 << 17 && all.piles[1].whole[PILE_BETWEEN] == 0);
   assert_true(all.piles[1].whole[PILE_AGAIN] == 2 * 3 << 14);

@@ -12,16 +12,16 @@ static Status read_line(Request *r, const char *line, Error *error) {
 /* These lines are in the order that a state has, so each is its own state. */
 TEST(a_state_comes_back) {
   static const char *const LINES[] = {
-      "algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles step=40",
+      "algorithm=fa2 N=64 d=16 causal=1 block=8 scene=walk step=40",
       "algorithm=fa1 N=48 d=8 block-q=8 block-k=16 scene=softmax step=33 seed=3",
-      "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.25",
-      "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.5",
-      "algorithm=fa2 N=64 d=16 block=8 scene=tiles step=7.125",
-      "algorithm=fa2 N=64 d=16 block=8 scene=main",
-      "algorithm=fa2 N=64 d=16 window=-1,16 block=8 scene=main",
-      "algorithm=fa2 N=64 d=16 window=16,0 block=8 scene=main",
+      "algorithm=fa2 N=64 d=16 block=8 scene=walk step=7.25",
+      "algorithm=fa2 N=64 d=16 block=8 scene=walk step=7.5",
+      "algorithm=fa2 N=64 d=16 block=8 scene=walk step=7.125",
+      "algorithm=fa2 N=64 d=16 block=8 scene=walk",
+      "algorithm=fa2 N=64 d=16 window=-1,16 block=8 scene=walk",
+      "algorithm=fa2 N=64 d=16 window=16,0 block=8 scene=walk",
       "algorithm=fa2 N=1 d=16 block=8 scene=serving lengths=100+200+64",
-      "algorithm=fa2-split N=64 d=16 block=8 splits=2 lse=1 sram=65536 scene=main",
+      "algorithm=fa2-split N=64 d=16 block=8 splits=2 lse=1 sram=65536 scene=walk",
   };
   for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
     Request r;

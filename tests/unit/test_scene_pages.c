@@ -215,7 +215,7 @@ TEST(test_text_stays_text) {
     size_t n;
     assert_int_equal(surface_bytes(SURFACE_SVG, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);
     assert_true(contains(bytes, n, "<text"));
-    if (scene == SCENE_TILES || scene == SCENE_PILES) assert_true(contains(bytes, n, "FlashAttention-2"));
+    if (scene == SCENE_WALK || scene == SCENE_PILES) assert_true(contains(bytes, n, "FlashAttention-2"));
     assert_true(n < 400000);
     free(bytes);
     assert_int_equal(surface_bytes(SURFACE_PDF, 1280, 720, draw, &d, NULL, &bytes, &n, NULL), STATUS_OK);

@@ -61,7 +61,7 @@ TEST(test_what_comes) {
   Stage stage = open_small();
   Snapshot next;
   Narration said;
-  Words *words = words_at(&stage, SCENE_TILES, 122, 75);
+  Words *words = words_at(&stage, SCENE_WALK, 122, 75);
   stage_snapshot(&stage, 123, &next);
   narrate(&next, &said);
   expect(words, said.what);

@@ -53,7 +53,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
   READS(b, "All of it\nEverything once.\nHello there, see a tile.");
   READS(b, "one\ntwo\na | b\nleft | 12\ncode {here}\n");
   READS(b, "Question 1 of 4");
-  assert_int_equal(player->scene, SCENE_TILES);
+  assert_int_equal(player->scene, SCENE_WALK);
   /* typed at once: the question has the focus */
   assert_int_equal(b->panel.focus, WIDGET_FIELD);
   snprintf(typed, sizeof typed, "%d", N);
@@ -93,7 +93,7 @@ TEST(a_lesson_is_walked_by_keys_and_mouse) {
       assert_int_equal(b->panel.flow.pieces[k].look == FLOW_MAIN, n++ == 1);
   assert_false(says(b, "The answer: It is larger."));
   assert_true(player->is_playing);
-  assert_int_equal(player->scene, SCENE_CAUSAL);
+  assert_int_equal(player->scene, SCENE_WALK);
   assert_int_equal(player->now.step, 2);
   play_to_the_end(b);
   assert_false(player->is_playing);
@@ -236,7 +236,7 @@ TEST(what_is_done_or_cannot_run_is_passed_over) {
 
 TEST(only_a_show_of_a_warp_has_lines) {
   char text[WARP_LINES_BYTES] = "?";
-  lesson_warp_lines(&(LessonShow){.scene = SCENE_TILES}, text, sizeof text);
+  lesson_warp_lines(&(LessonShow){.scene = SCENE_WALK}, text, sizeof text);
   assert_string_equal(text, "");
 }
 
@@ -314,7 +314,7 @@ TEST(a_lesson_goes_on_where_it_was_left) {
   b = bench(path, &same);
   assert_int_equal(b->panel.session.at, asked);
   assert_int_equal(lesson_session_ask(&b->panel.session), 1);
-  assert_int_equal(b->player.scene, SCENE_TILES);
+  assert_int_equal(b->player.scene, SCENE_WALK);
   click(b, WIDGET_BACK);
   READS(b, "✓ You found it: ");
   assert_true(lesson_session_is_review(&b->panel.session));
@@ -326,7 +326,7 @@ TEST(a_lesson_goes_on_where_it_was_left) {
   /* going back and forth does not play or lose anything */
   click(b, WIDGET_BACK);
   assert_false(b->player.is_playing);
-  assert_int_equal(b->player.scene, SCENE_TILES);
+  assert_int_equal(b->player.scene, SCENE_WALK);
   click(b, WIDGET_NEXT);
   READS(b, "✓ As you predicted: It is larger.");
   click(b, WIDGET_NEXT);

@@ -43,7 +43,7 @@ TEST(test_a_state_comes_back) {
   player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_BLOCK));
   player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_DTYPE));
   player_input(p, (PlayerInput)(INPUT_MORE + PARAMETER_WITHOUT_MAX));
-  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_CAUSAL));
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_WALK));
   player_scrub(p, 0.5);
   player_state(p, line);
   const uint64_t step = p->now.step;
@@ -57,7 +57,7 @@ TEST(test_a_state_comes_back) {
   assert_true(p->without_max && p->now.row.without_max);
   assert_string_equal(player_state(p, again), line);
   assert_int_equal(p->now.step, step);
-  assert_int_equal(p->scene, SCENE_CAUSAL);
+  assert_int_equal(p->scene, SCENE_WALK);
   close_player(p);
 }
 
@@ -68,7 +68,7 @@ TEST(test_rows_where_they_are_shown) {
   assert_int_equal(p->now.n_rows, 0);
   player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_SOFTMAX));
   assert_true(p->now.n_rows == SNAPSHOT_ROWS && p->now.step == 5);
-  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_MAIN));
+  player_input(p, (PlayerInput)(INPUT_SCENE + SCENE_WALK));
   assert_int_equal(p->now.n_rows, 0);
   close_player(p);
 }

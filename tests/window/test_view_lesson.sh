@@ -78,7 +78,7 @@ cat >"$box/walk.md" <<'LESSON'
 Hello, [tile](glossary.md#tile).
 
 ```state
-algorithm=fa2 N=64 d=16 block=8 causal=1 scene=tiles
+algorithm=fa2 N=64 d=16 block=8 causal=1 scene=walk
 ```
 
 ```ask sum
@@ -102,7 +102,7 @@ hint: The mask is causal.
 ```
 
 ```show
-scene=causal steps=0-12
+scene=walk steps=0-12
 ```
 
 ```ask sides

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a classroom does with the window: piles, a click into the lens, a drag while it plays, presentation mode, decode.
+# What a classroom does with the window: piles, a click into the table, a drag while it plays, presentation mode, decode.
 set -u
 fail() { echo "FAIL: $1"; cat "$box"/out* "$box"/err* 2>/dev/null; exit 1; }
 # shellcheck source=tests/support/window.sh
@@ -24,15 +24,15 @@ keys End z
 state 'scene=decode step=580$'
 ends 'after piles'
 
-# A click into the lens goes to that tile, and no further: it stands there.
-start --size 1280x720 --state 'algorithm=fa2 N=8192 d=64 causal=1 block=64 scene=tiles step=20000'
+# A click into the table goes to that tile, and no further: it stands there.
+start --size 1280x720 --state 'algorithm=fa2 N=8192 d=64 causal=1 block=64 scene=walk step=20000'
 state 'step=20000$'
-xdotool mousemove 1000 400
+xdotool mousemove 300 300
 drawn
 xdotool click 1
-state 'scene=tiles step=(1[0-9]{4}|2[1-9][0-9]{3}|20[1-9][0-9]{2}|200[1-9][0-9]|2000[1-9])$'
-stands || fail "a click into the lens plays"
-ends 'after the lens'
+state 'scene=walk step=(1[0-9]{4}|2[1-9][0-9]{3}|20[1-9][0-9]{2}|200[1-9][0-9]|2000[1-9])$'
+stands || fail "a click into the table plays"
+ends 'after the table'
 
 # Dragging the scrub bar while it plays stops it where it is let go.
 start --size 1280x720
@@ -58,18 +58,18 @@ wait $viewer || fail "Escape does not end it well"
 viewer=''
 if complains; then fail "it complained at the end"; fi
 # A run that is exported has pictures between its steps: of 30 steps, more than two for each.
-start --size 1280x720 --state 'algorithm=fa2 N=16 d=4 block=8 scene=tiles'
-state 'N=16 .*scene=tiles$'
+start --size 1280x720 --state 'algorithm=fa2 N=16 d=4 block=8 scene=walk'
+state 'N=16 .*scene=walk$'
 keys e w
-wait_for "$box/out" '^saved tilewalk-tiles-run.webp'
-saved=$(find "$box" -name tilewalk-tiles-run.webp)
+wait_for "$box/out" '^saved tilewalk-walk-run.webp'
+saved=$(find "$box" -name tilewalk-walk-run.webp)
 [ "$(grep -ao ANMF "$saved" | wc -l)" -gt 60 ] || fail "a run without pictures between its steps"
 # Folded controls give the scene their room: where a tab was, there is a picture now, and a click there changes no scene.
 keys F
 xdotool mousemove 200 640
 drawn
 xdotool click 1
-state 'scene=tiles'
+state 'scene=walk'
 keys F
 # The speaker's page is a second window. It follows, its keys are the viewer's, and it goes away alone.
 windows() { xdotool search --onlyvisible --class . | sort; }
@@ -105,4 +105,4 @@ keys Right Right
 state 'step=2$'
 ends 'after a second start'
 
-echo "piles, lens, drag, presentation, decode, export, folding and the speaker's page work in a window"
+echo "piles, table, drag, presentation, decode, export, folding and the speaker's page work in a window"

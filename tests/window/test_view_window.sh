@@ -8,7 +8,7 @@ fail() { echo "FAIL: $1"; cat "$box"/out* "$box"/err* 2>/dev/null; exit 1; }
 . "$(dirname "$0")/../support/window.sh"
 
 # The dummy driver draws, in every scene, theme and at the least size.
-for scene in main tiles hierarchy softmax causal time code; do
+for scene in walk tiles softmax time; do
   SDL_VIDEODRIVER=dummy timeout 300 "$view" view --frames 3 --scene $scene --theme dark --size 320x180 >"$box/out" 2>"$box/err" || fail "the dummy driver, $scene"
   grep -q '^3 frames of 320 x 180, software' "$box/out" && grep -q 'frame while playing: median' "$box/out" || fail "no frames of $scene"
 done
@@ -30,28 +30,30 @@ export XDG_CONFIG_HOME="$box/config"
 start() { start_in "$box/home" "$@"; }
 
 start --size 1280x720
-state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=main$' # paused at the start
+state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=walk$' # paused at the start
 keys Right Right Right Left
 state 'step=2$'
 keys End
 state "step=$(TILEWALK_STATE='' "$view" render --describe 2>/dev/null | sed -n 's/.*of \([0-9]*\).*/\1/p' | head -n 1)"
 keys Home
-state 'scene=main$'
+state 'scene=walk$'
 keys Next; keys Prior
-state 'scene=main$'
+state 'scene=walk$'
 keys plus plus plus plus space # plays
 state 'step=[1-9][0-9]*$'
 keys space
 stands || fail "it does not pause"
 state 'step=[1-9][0-9]*$'
-keys 2
-state 'scene=tiles'
+keys 4
+state 'scene=softmax'
+keys 1
+state 'scene=walk'
 keys s
-state 'scene=tiles step=[1-9]'
+state 'scene=walk step=[1-9]'
 
 # Parameters by key, and the place stays within the run.
 keys Home c
-state 'N=64 d=16 block=8 scene=tiles$'
+state 'N=64 d=16 block=8 scene=walk$'
 keys a
 state 'algorithm=fa2-split'
 keys A bracketright n
@@ -63,16 +65,16 @@ line 'block=0'
 for _ in 1 2 3 4 5 6 7; do keys BackSpace; done
 xdotool type --delay 20 'block=32 causal=1 step=5'
 keys Return
-state 'N=128 d=16 causal=1 block=32 scene=tiles step=5$'
+state 'N=128 d=16 causal=1 block=32 scene=walk step=5$'
 
 # A parameter by Tab and digits, by its list, and a whole problem; Escape leaves things as they are.
 keys Tab Tab Tab 9 6 Return
-state 'N=96 d=16 causal=1 block=32 scene=tiles'
+state 'N=96 d=16 causal=1 block=32 scene=walk'
 keys Up Down Escape
 keys x Down Down Escape
-state 'N=96 d=16 causal=1 block=32 scene=tiles'
+state 'N=96 d=16 causal=1 block=32 scene=walk'
 keys x Home Return
-state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles$'
+state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=walk$'
 
 # The mouse: the scrub bar, a parameter that is stepped, dragged, and typed into, an impossible value, a list.
 mouse() { # mouse LABEL [ARGUMENTS]: to a control of the fresh layout of 1280 x 720, then what xdotool is told to do there
@@ -103,36 +105,36 @@ keys End Return
 state 'dtype=fp8 '
 mouse 'first look' click 1
 keys Home Return
-mouse '3 hierarchy' click 1
-state 'block=8 scene=hierarchy'
-mouse '2 tiles' click 1
+mouse '4 softmax' click 1
+state 'block=8 scene=softmax'
+mouse '1 walk' click 1
 keys Home
 xdotool mousemove 400 300 click 5
-state 'scene=tiles step=1$'
+state 'scene=walk step=1$'
 xdotool mousemove 300 400
 
 # Saving what is shown, in three formats; the files carry the state.
 keys e Return v e p
 wait_for "$box/out" 'saved .*pdf'
-[ "$(find "$box/home" -name 'tilewalk-tiles-[0-9]*' | wc -l)" = 3 ] || fail "not three files"
+[ "$(find "$box/home" -name 'tilewalk-walk-[0-9]*' | wc -l)" = 3 ] || fail "not three files"
 is_saving() { find "$box/home" -path '*.tilewalk-frames-*/*' | grep -q .; }
 # A short run as well; a long one can be stopped and then leaves nothing.
 line 'N=16 step=1'
 keys e g
-wait_for "$box/out" '^saved tilewalk-tiles-run.gif'
+wait_for "$box/out" '^saved tilewalk-walk-run.gif'
 keys e m # by ffmpeg, which sees every frame, else the reason
-wait_for "$box/out" '^saved tilewalk-tiles-run.mp4'
-[ "$(($(head -n 1 "$box/home/tilewalk-tiles-run.mp4") % (1280 * 720 * 4)))" = 0 ] || fail "not whole frames for ffmpeg"
+wait_for "$box/out" '^saved tilewalk-walk-run.mp4'
+[ "$(($(head -n 1 "$box/home/tilewalk-walk-run.mp4") % (1280 * 720 * 4)))" = 0 ] || fail "not whole frames for ffmpeg"
 line 'N=64'
 keys e s
 wait_until 'a run that is being saved' is_saving
 keys Home Right # the window goes on meanwhile
-state 'scene=tiles step=1$'
+state 'scene=walk step=1$'
 is_saving || fail "the window waited for the run"
 keys Escape
-wait_for "$box/out" '^not saved tilewalk-tiles-run-'
+wait_for "$box/out" '^not saved tilewalk-walk-run-'
 [ -z "$(find "$box/home" -name '.tilewalk*' -o -name '*.partial*')" ] || fail "a half-written file is left"
-grep -q 'scene=tiles' "$box"/home/*.svg || fail "the SVG does not carry the state"
+grep -q 'scene=walk' "$box"/home/*.svg || fail "the SVG does not carry the state"
 keys d
 wait_for "$box/out" 'Moved so far'
 keys t p question question p f f
@@ -167,9 +169,9 @@ viewer=''
 viewer=$!
 take_window
 keys e Return v e w
-wait_for "$box/out" '^not saved tilewalk-tiles-run.webp'
+wait_for "$box/out" '^not saved tilewalk-walk-run.webp'
 keys e s
-wait_for "$box/out" '^not saved tilewalk-tiles-run-%04d.png'
+wait_for "$box/out" '^not saved tilewalk-walk-run-%04d.png'
 keys Right
 state 'step=1$'
 keys q
@@ -223,5 +225,5 @@ wait $viewer || status=$?
 viewer='' server=''
 [ $status = 2 ] || fail "status $status when the display goes away"
 [ "$(grep -v -e '^X' -e XDG_RUNTIME_DIR -e '^$' "$box/err" | sed '/^====/,$d' | wc -l)" = 1 ] || fail "not one line when the display goes away"
-grep -q "display went away.*--state 'algorithm=fa2 N=64 .*scene=tiles" "$box/err" || fail "it does not say how to go on"
+grep -q "display went away.*--state 'algorithm=fa2 N=64 .*scene=walk" "$box/err" || fail "it does not say how to go on"
 echo "the window plays, steps, scrubs, types, saves and quits"

@@ -198,7 +198,7 @@ static Status make_folder(const char *path, Error *error) {
 static Status draw_scene(const char *folder, Io *io, Error *error) {
   char path[4200];
   snprintf(path, sizeof path, "%s/tile-by-tile.png", folder);
-  char *const arguments[] = {"--state", "N=64 d=16 block=8 causal=1 scene=main step=120", "-o", path};
+  char *const arguments[] = {"--state", "N=64 d=16 block=8 causal=1 scene=walk step=120", "-o", path};
   if (command_run(io->drawing->render, 4, arguments, io, error) == EXIT_BAD_REQUEST) return error->status;
   text_say(io->out, "  %s\n", path);
   return STATUS_OK;

@@ -220,7 +220,7 @@ const Command COMMAND_VIEW = {
                 "  # a lesson, with its questions beside what they are about\n"
                 "  tilewalk view --lesson the-loop\n\n"
                 "  # exactly what someone else saw\n"
-                "  tilewalk view --state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=tiles step=40'\n",
+                "  tilewalk view --state 'algorithm=fa2 N=64 d=16 causal=1 block=8 scene=walk step=40'\n",
     .options_bytes = sizeof(ViewOptions),
     .sets = SETS,
     .run = run_view,

@@ -60,7 +60,7 @@ static Status make_stage(const Request *r, Stage *stage, Error *error) {
 
 static Status open_screen(LessonScreen *s, const char *state, const char *change, Error *error) {
   Request *r = &s->request;
-  SceneKind scene = SCENE_MAIN;
+  SceneKind scene = SCENE_WALK;
   Status status = request_read(r, state, true, error);
   lesson_one_algorithm(r);
   if (!status) status = lesson_change(r, change, error);

@@ -335,10 +335,6 @@ void pen_part(const Pen *pen, const char *name, Box box) {
 }
 
 void pen_region(const Pen *pen, SceneHitKind kind, int tensor, int64_t i, int64_t j, int index, Box box) {
-  if (kind == HIT_TILE || kind == HIT_TENSOR) { /* in a lens tiles count from its first */
-    i = i >= 0 ? i + pen->lens_i : i;
-    j = j >= 0 ? j + pen->lens_j : j;
-  }
   const SceneHit here = {kind, tensor, i, j, index, box.x, box.y, box.width, box.height};
   note_region(pen, &here, NULL);
   if (pen->hit) {

@@ -27,7 +27,6 @@ typedef struct {
   bool is_tall;  /* higher than wide: what stands beside the picture elsewhere stands below it */
   SceneHit *hit; /* NULL: draw */
   double hit_x, hit_y;
-  int64_t lens_i, lens_j; /* of the first tile of `now`, where that is a part of the whole: draw_lens */
 } Pen;
 
 double pen_size(const Pen *pen, TypeSize type);
@@ -128,20 +127,7 @@ Box pen_page_bare(const Pen *pen);
 Box pen_page(const Pen *pen, const char *title);
 Box pen_page_told(const Pen *pen, const char *title, const Narration *said); /* another thing is told */
 
-/* ---- Parts that several scenes share ---- */
-
-/* Tiles, with what lies by rows and by keys along the edges; returns where the tiles are. `tiles`: where matrices by
- * tiles are shown as they lie in HBM, by index of Program.tensors; NULL: nowhere. */
-Box draw_grid(const Pen *pen, Box box, const Box *tiles);
-/* Tiles around the present one as a grid of their own, where the whole has too many to tell apart; false: it has not.
- */
-bool draw_lens(const Pen *pen, Box box);
-void draw_legend(const Pen *pen, double x, double y, double width); /* what the tiles' looks mean */
-double legend_height(const Pen *pen);
-void draw_hierarchy(const Pen *pen, Box box, bool is_large);
 void draw_softmax(const Pen *pen, Box box, bool is_large);
-void draw_code(const Pen *pen, Box box);
-void draw_log(const Pen *pen, Box box);
 
 /* ---- The scenes ---- */
 
@@ -155,7 +141,6 @@ typedef struct Scene {
   void (*narrate)(const Snapshot *now, SceneMemo *memo, Narration *said);
   /* Appended to the description of a step. */
   void (*describe)(const Snapshot *now, SceneMemo *memo, char *text, size_t size);
-  const struct Scene *small; /* drawn in its place where the page has no room for it */
 } Scene;
 
 #define SCENE_OBJECT(id, name) extern const Scene id##_SCENE;

@@ -216,9 +216,11 @@ static Wide squares_of(const Pile *p, Wide unit) {
   return n;
 }
 
-void piles_make(Piles *all, const Snapshot *now) {
+void piles_make(Piles *all, const Snapshot *now, int only) {
   *all = (Piles){.n = now->n_runs, .unit = 1};
-  for (int k = 0; k < all->n; k++) make_pile(&all->piles[k], &now->runs[k]);
+  for (int k = 0; k < all->n; k++)
+    if (only == PILES_ALL || only == k) make_pile(&all->piles[k], &now->runs[k]);
+  if (only != PILES_ALL) return;
   for (int k = 0; k < all->n; k++)
     while (squares_of(&all->piles[k], all->unit) > PILE_SQUARES) all->unit *= 2;
   for (int k = 0; k < all->n; k++)
@@ -260,24 +262,18 @@ static void burn(const Pile *p, double scores, PileMoment *m) {
       m->burnt[row][column] = part(m->burnt[row][column], (double)p->cell_scores[row][column]);
 }
 
-void pile_at(const Pile *p, double clock, PileMoment *m) {
+void pile_at_step(const Pile *p, uint64_t step, double done, PileMoment *m) {
   Wide before[PILE_CLASSES], during[PILE_CLASSES] = {0}, scores;
-  const double own = clock / (double)p->n;
-  const uint64_t step = place_of_bytes(p->schedule, &p->plan, (Wide)own);
   Cursor cursor;
   Event e = {0};
-  double done = 0;
   memset(m, 0, sizeof *m);
-  m->is_over = step >= p->n_steps;
+  m->is_over = step + (done >= 1) >= p->n_steps;
   if (!p->is_known) return;
   sum_before(p, step, before, &scores);
   const size_t mark = marks_before(p, step);
-  if (!m->is_over && schedule_seek(p->schedule, &p->plan, &cursor, step) &&
-      schedule_next(p->schedule, &p->plan, &cursor, &e) && e.bytes) {
+  if (step < p->n_steps && schedule_seek(p->schedule, &p->plan, &cursor, step) &&
+      schedule_next(p->schedule, &p->plan, &cursor, &e) && e.bytes)
     classes_of(p, &e, mark, during);
-    done = part(clock - (double)(before[PILE_ONCE] + before[PILE_AGAIN] + before[PILE_BETWEEN]),
-                (double)e.bytes * (double)p->n);
-  }
   for (int c = 0; c < PILE_CLASSES; c++) m->bytes[c] = (double)before[c] + done * (double)during[c];
   m->visit = step > 0 || done > 0 ? visits_until(p, done > 0 ? step : step - 1) : 0;
   const bool is_scores = e.bytes && is_score(p->schedule, &p->schedule->ops[e.op]);
@@ -288,4 +284,19 @@ void pile_at(const Pile *p, double clock, PileMoment *m) {
     m->stored[at->by_keys][at->cell] += part(k < mark ? (double)mark_bytes(p, k) : done * (double)mark_bytes(p, k),
                                              (double)p->outputs[at->by_keys][at->cell]);
   }
+}
+
+void pile_at(const Pile *p, double clock, PileMoment *m) {
+  const uint64_t step = place_of_bytes(p->schedule, &p->plan, (Wide)(clock / (double)p->n));
+  Wide before[PILE_CLASSES] = {0}, scores;
+  Cursor cursor;
+  Event e = {0};
+  double done = 0;
+  if (p->is_known && step < p->n_steps && schedule_seek(p->schedule, &p->plan, &cursor, step) &&
+      schedule_next(p->schedule, &p->plan, &cursor, &e) && e.bytes) {
+    sum_before(p, step, before, &scores);
+    done = part(clock - (double)(before[PILE_ONCE] + before[PILE_AGAIN] + before[PILE_BETWEEN]),
+                (double)e.bytes * (double)p->n);
+  }
+  pile_at_step(p, step, done, m);
 }

@@ -61,8 +61,10 @@ typedef struct {
   Pile piles[SNAPSHOT_RUNS_MAX];
 } Piles;
 
-/* Of the snapshot only what does not depend on its step. Free it after use. */
-void piles_make(Piles *piles, const Snapshot *now);
+/* Of all runs, or of one alone, without squares: then the other piles are empty. Of the snapshot only what does not depend
+ * on its step. Free it after use. */
+enum { PILES_ALL = -1 };
+void piles_make(Piles *piles, const Snapshot *now, int only);
 void piles_free(Piles *piles);
 
 /* A run when all walks together have carried `clock` bytes. */
@@ -74,5 +76,7 @@ typedef struct {
   bool is_over;
 } PileMoment;
 void pile_at(const Pile *pile, double clock, PileMoment *moment);
+/* The same after `step` events and a part of the next one. */
+void pile_at_step(const Pile *pile, uint64_t step, double part, PileMoment *moment);
 
 #endif

@@ -90,11 +90,6 @@ static SceneView shown_view(const SceneView *view, double width, double height) 
   return shown;
 }
 
-static const Scene *shown_scene(SceneKind scene, const SceneView *view, double width, double height) {
-  const Scene *s = OBJECTS[scene];
-  return s->small && is_small(view, width, height) && !view->framed ? s->small : s;
-}
-
 static void say_too_small(const Pen *pen) {
   char words[64];
   Lettering lettering = {.family = pen->theme->sans, .size = 12, .anchor = ANCHOR_MIDDLE};
@@ -115,7 +110,7 @@ void scene_draw(SceneKind scene, const Snapshot *now, const SceneView *view, cai
   if (width < LEAST_WIDTH || height < LEAST_HEIGHT)
     say_too_small(&pen);
   else
-    shown_scene(scene, &shown, width, height)->draw(&pen);
+    OBJECTS[scene]->draw(&pen);
 }
 
 Box scene_scrub(const SceneView *view, double width, double height) {
@@ -136,7 +131,7 @@ SceneHit scene_hit_measured(SceneKind scene, const Snapshot *now, const SceneVie
   pen.hit = &hit;
   pen.hit_x = x;
   pen.hit_y = y;
-  shown_scene(scene, &shown, width, height)->draw(&pen);
+  OBJECTS[scene]->draw(&pen);
   cairo_destroy(cr);
   return hit;
 }
@@ -263,22 +258,6 @@ static void slot_tooltip(const Snapshot *now, const SnapshotSlot *slot, char *te
                 slot->row1 > slot->row0 ? slot->col0 : 0);
 }
 
-static void l2_tooltip(const Snapshot *now, char *text, size_t size) {
-  const SnapshotL2 *l2 = &now->l2;
-  put(text, size, "L2 of %s: ", number_bytes(l2->capacity_bytes).text);
-  put(text, size, "%s of this head through it so far", number_bytes(now->total_bytes).text);
-  if (!l2->is_known) {
-    put(text, size, "\nWhat it keeps from HBM is %s",
-        l2->is_awaited ? "being worked out" : "not known for this launch");
-    return;
-  }
-  put(text, size, "\nwhole launch: %s asked for, ", number_bytes(l2->asked_read_bytes + l2->asked_write_bytes).text);
-  put(text, size, "%s read from HBM, ", number_bytes(l2->hbm_read_bytes).text);
-  put(text, size, "%s written\n", number_bytes(l2->hbm_write_bytes).text);
-  put(text, size, "%s hits, ", number_percent(l2->hit_rate > 0 ? l2->hit_rate : 0).text);
-  put(text, size, "%s over its fabric", number_bytes(l2->fabric_bytes).text);
-}
-
 const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, size_t size) {
   if (size == 0) return text;
   text[0] = '\0';
@@ -296,7 +275,6 @@ const char *scene_tooltip(const Snapshot *now, const SceneHit *hit, char *text, 
       snprintf(text + strlen(text), size - strlen(text), " for %" PRId64 " heads", now->race_heads);
     break;
   case HIT_LINE: snprintf(text, size, "%s", code_line(now->schedule, hit->index).text); break;
-  case HIT_L2: l2_tooltip(now, text, size); break;
   default: break;
   }
   return text;

@@ -1,6 +1,6 @@
 /* Scenes: pure drawings of a snapshot, for files, window and tests alike.
  *
- *     scene_draw(SCENE_MAIN, &snapshot, &view, cr, 1920, 1080, &theme_light);
+ *     scene_draw(SCENE_WALK, &snapshot, &view, cr, 1920, 1080, &theme_light);
  *
  * A scene fills the rectangle from (0, 0) to (width, height), background included. All measures grow with one unit,
  * the smaller of width / 1110 and height / 720; a page that is higher than wide has a layout of its own. A page whose
@@ -48,8 +48,8 @@ const char *scene_describe(SceneKind scene, const Snapshot *snapshot, SceneMemo 
 /* The two sentences that stand over a scene. `memo` may be NULL. */
 void scene_narrate(SceneKind scene, const Snapshot *snapshot, SceneMemo *memo, Narration *said);
 
-const char *scene_name(SceneKind scene);  /* "main", ... as the state spells it */
-const char *scene_title(SceneKind scene); /* "Every byte at once", ... */
+const char *scene_name(SceneKind scene);  /* "walk", ... as the state spells it */
+const char *scene_title(SceneKind scene); /* "One table, tile by tile", ... */
 char scene_key(SceneKind scene);          /* of the viewer: '1' */
 bool scene_from_name(const char *name, SceneKind *scene);
 

@@ -18,6 +18,7 @@ struct SceneMemo {
   bool has_key, has_piles;
   MemoKey key, sought;
   Piles piles;
+  int only; /* of which run these are */
 };
 
 SceneMemo *memo_new(void) { return calloc(1, sizeof(SceneMemo)); }
@@ -54,10 +55,16 @@ static void turn_to(SceneMemo *memo, const Snapshot *now) {
   memo->has_key = true;
 }
 
-const Piles *memo_piles(SceneMemo *memo, const Snapshot *now, Piles *room) {
-  if (memo) turn_to(memo, now);
-  if (memo && memo->has_piles) return &memo->piles;
-  piles_make(memo ? &memo->piles : room, now);
-  if (memo) memo->has_piles = true;
-  return memo ? &memo->piles : room;
+const Piles *memo_piles(SceneMemo *memo, const Snapshot *now, int only, Piles *room) {
+  if (!memo) {
+    piles_make(room, now, only);
+    return room;
+  }
+  turn_to(memo, now);
+  if (memo->has_piles && (memo->only == PILES_ALL || memo->only == only)) return &memo->piles;
+  if (memo->has_piles) piles_free(&memo->piles);
+  piles_make(&memo->piles, now, only);
+  memo->has_piles = true;
+  memo->only = only;
+  return &memo->piles;
 }

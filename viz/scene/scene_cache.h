@@ -16,6 +16,6 @@ SceneMemo *memo_new(void);
 void memo_free(SceneMemo *memo);
 
 /* From the memo, or without one put into *room; in *room they are the caller's to free. */
-const Piles *memo_piles(SceneMemo *memo, const Snapshot *now, Piles *room);
+const Piles *memo_piles(SceneMemo *memo, const Snapshot *now, int only, Piles *room); /* as piles_make */
 
 #endif

@@ -13,22 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/ascii.h"
 #include "viz/scene/scene_cache.h"
 #include "viz/scene/score_table.h"
 #include "viz/text/number.h"
 
-enum { TITLE = PROGRAM_TITLE_BYTES, LEGEND = 128, TRAIL = 5 };
-
-/* "Standard": the heading says attention. */
-static const char *name_of(const Schedule *s, char title[TITLE]) {
-  static const char REST[] = " attention";
-  snprintf(title, TITLE, "%s", s->title);
-  const size_t n = strlen(title), rest = sizeof REST - 1;
-  if (n > rest && strcmp(title + n - rest, REST) == 0) title[n - rest] = '\0';
-  title[0] = (char)ascii_upper(title[0]);
-  return title;
-}
+enum { TITLE = PROGRAM_TITLE_BYTES, LEGEND = 128 };
 
 /* ---- In words ------------------------------------------------------------------------------------------------ */
 
@@ -107,7 +96,7 @@ static double table_bytes(const Pile *p) {
 static void say_panel(const Pile *p, bool is_over, PanelWords *w) {
   char times[NUMBER_CHARS];
   memset(w, 0, sizeof *w);
-  name_of(p->schedule, w->name);
+  scores_title(p->schedule, w->name);
   if (!p->is_known) {
     snprintf(w->caption[0], LEGEND, "%s steps: too many", number_count((Wide)p->n_steps).text);
     snprintf(w->caption[1], LEGEND, "too many steps");
@@ -234,20 +223,10 @@ static Colour class_colour(const Theme *t, int of, bool is_text) {
 static void draw_scores(const Page *p, int k) {
   const Pile *pile = &p->piles->piles[k];
   const PileMoment *m = &p->moments[k];
-  ScoreTable table = {.rows = pile->rows, .columns = pile->columns, .row = -1, .column = -1, .letters = p->letters};
-  table_names(&table, pile->schedule);
-  memcpy(table.burnt, m->burnt, sizeof table.burnt);
-  memcpy(table.stored, m->stored, sizeof table.stored);
-  for (int row = 0; row < pile->rows; row++)
-    for (int column = 0; column < pile->columns; column++) table.is_never[row][column] = !pile->is_visited[row][column];
-  const size_t first = pile->scores > 0 ? m->visit - (m->visit > 0) : m->visit > TRAIL ? m->visit - TRAIL : 0;
-  for (size_t v = first; v < m->visit && !m->is_over; v++) {
-    static const double GLOWS[TRAIL] = {1, 0.55, 0.35, 0.22, 0.12};
-    const PileVisit *at = &pile->visits[v];
-    table.row = at->row, table.column = at->column;
-    table.glow[at->row][at->column] = GLOWS[m->visit - 1 - v];
-  }
-  draw_table(p->pen, part_box(p, k, p->parts.table, p->parts.table_end), &table);
+  ScoreTable table = {.letters = p->letters};
+  table_of_pile(&table, pile, m);
+  const TableGrid grid = draw_table(p->pen, part_box(p, k, p->parts.table, p->parts.table_end), &table);
+  draw_table_names(&grid);
 }
 
 /* Column by column, each from above; returns its right end. */
@@ -325,7 +304,7 @@ static void draw(const Pen *pen) {
   const Box page = pen_page_bare(pen);
   lay_panels(&p, page);
   if (pen->hit) return;
-  p.piles = memo_piles(pen->view->memo, now, &room);
+  p.piles = memo_piles(pen->view->memo, now, PILES_ALL, &room);
   const double clock = now->clock_before + pen_happened(pen) * (now->clock - now->clock_before);
   for (int k = 0; k < p.n; k++) {
     pile_at(&p.piles->piles[k], clock, &p.moments[k]);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/ascii.h"
+
 double pen_words_width(const Pen *pen, double size, bool bold, const char *text) {
   const Lettering l = {.family = pen->theme->sans, .size = size, .bold = bold};
   return letter_measure(pen->cr, &l, text).width;
@@ -30,23 +32,48 @@ void table_names(ScoreTable *table, const Schedule *s) {
   }
 }
 
+const char *scores_title(const Schedule *s, char title[PROGRAM_TITLE_BYTES]) {
+  static const char REST[] = " attention";
+  snprintf(title, PROGRAM_TITLE_BYTES, "%s", s->title);
+  const size_t n = strlen(title), rest = sizeof REST - 1;
+  if (n > rest && strcmp(title + n - rest, REST) == 0) title[n - rest] = '\0';
+  title[0] = (char)ascii_upper(title[0]);
+  return title;
+}
+
+/* ---- From a run ----------------------------------------------------------------------------------------------- */
+
+void table_of_pile(ScoreTable *table, const Pile *pile, const PileMoment *m) {
+  enum { TRAIL = 5 };
+  static const double GLOWS[TRAIL] = {1, 0.55, 0.35, 0.22, 0.12};
+  table->rows = pile->rows, table->columns = pile->columns;
+  table->row = table->column = -1;
+  table_names(table, pile->schedule);
+  if (!pile->is_known) return;
+  memcpy(table->burnt, m->burnt, sizeof table->burnt);
+  memcpy(table->stored, m->stored, sizeof table->stored);
+  for (int row = 0; row < pile->rows; row++)
+    for (int column = 0; column < pile->columns; column++)
+      table->is_never[row][column] = !pile->is_visited[row][column];
+  const size_t first = pile->scores > 0 ? m->visit - (m->visit > 0) : m->visit > TRAIL ? m->visit - TRAIL : 0;
+  for (size_t v = first; v < m->visit && !m->is_over; v++) {
+    const PileVisit *at = &pile->visits[v];
+    table->row = at->row, table->column = at->column;
+    table->glow[at->row][at->column] = GLOWS[m->visit - 1 - v];
+  }
+}
+
 /* ---- Cells -------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  const Pen *pen;
-  const ScoreTable *table;
-  double x, y, pitch, gap, bar, line; /* of the cells' corner */
-} Grid;
-
-static Box cell_box(const Grid *g, int row, int column) {
+Box scores_cell(const TableGrid *g, int row, int column) {
   const double x = floor(g->x + column * g->pitch), y = floor(g->y + row * g->pitch);
   return (Box){x, y, floor(g->x + (column + 1) * g->pitch) - x - g->line * 2,
                floor(g->y + (row + 1) * g->pitch) - y - g->line * 2};
 }
 
-static void draw_cell(const Grid *g, int row, int column) {
+static void draw_cell(const TableGrid *g, int row, int column) {
   const Theme *t = g->pen->theme;
-  const Box box = cell_box(g, row, column);
+  const Box box = scores_cell(g, row, column);
   const double burnt = g->table->burnt[row][column], glow = g->table->glow[row][column];
   const Colour faint = theme_mix(t->background, t->axis, 0.6);
   if (g->table->is_never[row][column]) {
@@ -61,18 +88,23 @@ static void draw_cell(const Grid *g, int row, int column) {
   if (is_empty) pen_frame(g->pen, box, faint, 1);
 }
 
-/* A bar along a side: what lies there, amber at work; or what goes out, blue as far as it is stored. */
-static void draw_bar(const Grid *g, TableSide side, bool is_out, int cell) {
-  const Theme *t = g->pen->theme;
-  const ScoreTable *table = g->table;
-  Box box = side == TABLE_ROWS ? cell_box(g, cell, 0) : cell_box(g, 0, cell);
+Box scores_bar(const TableGrid *g, TableSide side, bool is_out, int cell) {
+  Box box = side == TABLE_ROWS ? scores_cell(g, cell, 0) : scores_cell(g, 0, cell);
   if (side == TABLE_ROWS) {
-    box.x = floor(is_out ? g->x + table->columns * g->pitch + g->gap : g->x - g->gap - g->bar);
+    box.x = floor(is_out ? g->x + g->table->columns * g->pitch + g->gap : g->x - g->gap - g->bar);
     box.width = floor(g->bar);
   } else {
-    box.y = floor(is_out ? g->y + table->rows * g->pitch + g->gap : g->y - g->gap - g->bar);
+    box.y = floor(is_out ? g->y + g->table->rows * g->pitch + g->gap : g->y - g->gap - g->bar);
     box.height = floor(g->bar);
   }
+  return box;
+}
+
+/* What lies along a side, amber at work; or what goes out, blue as far as it is stored. */
+static void draw_bar(const TableGrid *g, TableSide side, bool is_out, int cell) {
+  const Theme *t = g->pen->theme;
+  const ScoreTable *table = g->table;
+  const Box box = scores_bar(g, side, is_out, cell);
   if (!is_out) {
     const bool at_work = cell == (side == TABLE_ROWS ? table->row : table->column);
     pen_fill(g->pen, box, at_work ? t->tile[TILE_COLOUR_CURRENT] : theme_mix(t->background, t->axis, 0.75), 1);
@@ -85,11 +117,10 @@ static void draw_bar(const Grid *g, TableSide side, bool is_out, int cell) {
   if (part < 1) pen_frame(g->pen, box, theme_mix(t->background, t->axis, 0.6), 1);
 }
 
-void draw_table(const Pen *pen, Box box, const ScoreTable *table) {
-  const Theme *t = pen->theme;
+TableGrid draw_table(const Pen *pen, Box box, const ScoreTable *table) {
   const double size = table->letters, pad = 0.35 * size;
   const bool has_below = *table->out[TABLE_KEYS];
-  Grid g = {.pen = pen, .table = table, .line = fmax(1, round(size / 28))};
+  TableGrid g = {.pen = pen, .table = table, .line = fmax(1, round(size / 28))};
   const double above = pen_words_width(pen, size, false, table->in[TABLE_KEYS]) + pad,
                left = pen_words_width(pen, size, false, table->in[TABLE_ROWS]) + 2 * pad,
                right = pen_words_width(pen, size, false, table->out[TABLE_ROWS]) + pad;
@@ -97,8 +128,8 @@ void draw_table(const Pen *pen, Box box, const ScoreTable *table) {
   g.pitch = fmin((box.width - fmax(left, above) - right) / (table->columns + 1.6),
                  (box.height - (has_below ? size : 0)) / (table->rows + (has_below ? 1.7 : 0.85)));
   g.pitch = fmin(g.pitch, box.height / 4);
-  if (g.pitch < 2) return;
-  g.bar = fmax(3, 0.55 * g.pitch);
+  if (g.pitch < 2) return (TableGrid){0};
+  g.bar = fmax(fmin(8, g.pitch), 0.55 * g.pitch); /* wide enough to be pointed at */
   g.gap = fmax(2, 0.25 * g.pitch);
   g.x = floor(box.x + fmax(above, left + g.bar + g.gap));
   g.y = floor(box.y + g.bar + g.gap);
@@ -110,12 +141,19 @@ void draw_table(const Pen *pen, Box box, const ScoreTable *table) {
       if (*table->in[side]) draw_bar(&g, (TableSide)side, false, k);
       if (*table->out[side]) draw_bar(&g, (TableSide)side, true, k);
     }
-  const double bottom = g.y + table->rows * g.pitch + g.gap, above_y = box.y + g.bar / 2 + 0.36 * size,
-               base = fmax(g.y + g.pitch / 2 + 0.36 * size, above_y + size);
-  pen_words(pen, size, t->ink_soft, false, ANCHOR_END, g.x - pad, above_y, table->in[TABLE_KEYS]);
-  pen_words(pen, size, t->ink_soft, false, ANCHOR_END, g.x - g.gap - g.bar - pad, base, table->in[TABLE_ROWS]);
-  pen_words(pen, size, t->ink_soft, false, ANCHOR_START, g.x + table->columns * g.pitch + g.gap + g.bar + pad, base,
-            table->out[TABLE_ROWS]);
-  if (has_below)
-    pen_words(pen, size, t->ink_soft, false, ANCHOR_START, g.x, bottom + g.bar + 0.95 * size, table->out[TABLE_KEYS]);
+  return g;
+}
+
+void draw_table_names(const TableGrid *g) {
+  const Pen *pen = g->pen;
+  const ScoreTable *table = g->table;
+  const Colour ink = pen->theme->ink_soft;
+  const double size = table->letters, pad = 0.35 * size, right = g->x + table->columns * g->pitch + g->gap + g->bar,
+               bottom = g->y + table->rows * g->pitch + g->gap, above = g->y - g->gap - g->bar / 2 + 0.36 * size,
+               base = fmax(g->y + g->pitch / 2 + 0.36 * size, above + size);
+  if (g->pitch <= 0) return;
+  pen_words(pen, size, ink, false, ANCHOR_END, g->x - pad, above, table->in[TABLE_KEYS]);
+  pen_words(pen, size, ink, false, ANCHOR_END, g->x - g->gap - g->bar - pad, base, table->in[TABLE_ROWS]);
+  pen_words(pen, size, ink, false, ANCHOR_START, right + pad, base, table->out[TABLE_ROWS]);
+  pen_words(pen, size, ink, false, ANCHOR_START, g->x, bottom + g->bar + 0.95 * size, table->out[TABLE_KEYS]);
 }

@@ -6,6 +6,7 @@
 #define TILEWALK_VIZ_SCENE_SCORE_TABLE_H
 
 #include "viz/scene/pen.h"
+#include "viz/scene/pile.h"
 
 enum { TABLE_CELLS = 16, TABLE_NAME = 32 };
 
@@ -23,7 +24,23 @@ typedef struct {
 /* The names of a program's tensors that lie along a side, as many as `room` letters have. */
 void table_names(ScoreTable *table, const Schedule *schedule);
 
-void draw_table(const Pen *pen, Box box, const ScoreTable *table);
+/* How far a run is: what it has carried and stored, and the cells that it has just left; of a walk that is too long to be
+ * known nothing. */
+void table_of_pile(ScoreTable *table, const Pile *pile, const PileMoment *moment);
+
+/* Where the table lies. */
+typedef struct {
+  const Pen *pen;
+  const ScoreTable *table;
+  double x, y, pitch, gap, bar, line; /* of the cells' corner; pitch 0: there is no room */
+} TableGrid;
+TableGrid draw_table(const Pen *pen, Box box, const ScoreTable *table);
+void draw_table_names(const TableGrid *grid); /* over what may lie between */
+Box scores_cell(const TableGrid *grid, int row, int column);
+Box scores_bar(const TableGrid *grid, TableSide side, bool is_out, int cell);
+
+/* A program's title as a picture's: "Standard", "FlashAttention-2". */
+const char *scores_title(const Schedule *schedule, char title[PROGRAM_TITLE_BYTES]);
 
 /* One line in any size, and how wide it is. */
 double pen_words(const Pen *pen, double size, Colour colour, bool bold, Anchor anchor, double x, double y,

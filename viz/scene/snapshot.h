@@ -4,7 +4,7 @@
  *     stage_make(&stage, &config, error);
  *     Snapshot now;
  *     stage_snapshot(&stage, step, &now);            any step, in any order, in microseconds
- *     scene_draw(SCENE_MAIN, &now, &view, cr, ...)   (viz/scene/scene.h)
+ *     scene_draw(SCENE_WALK, &now, &view, cr, ...)   (viz/scene/scene.h)
  *     stage_free(&stage);
  *
  * Step s is the moment after s events: at step 0 nothing has happened, at step n_steps all is done, and

@@ -12,7 +12,6 @@ typedef enum {
   HIT_SLOT,   /* a tensor's place in SRAM */
   HIT_RUN,    /* a run, by index in snapshot.runs */
   HIT_LINE,   /* a line of the code */
-  HIT_L2,     /* L2, where the machine has one */
 } SceneHitKind;
 
 typedef struct {

@@ -291,7 +291,7 @@ static void put_l2(Json *j, const SnapshotL2 *l2) {
 
 static void put_piles(Json *j, const Snapshot *now) {
   Piles room = {0};
-  const Piles *all = memo_piles(web_memo(), now, &room);
+  const Piles *all = memo_piles(web_memo(), now, PILES_ALL, &room);
   table(j, "What each carries", "algorithm|needed once|again|between|in all");
   for (int k = 0; k < all->n; k++) {
     PileMoment at;

@@ -120,7 +120,7 @@ void viewer_key(Viewer *v, SideKey key, bool shift, bool control) {
     return;
   }
   PlayerInput input = focused_key(p, key);
-  if (p->scene == SCENE_CAUSAL && key == SIDE_KEY_BACKSPACE) input = INPUT_UNPAINT;
+  if (p->scene == SCENE_WALK && key == SIDE_KEY_BACKSPACE) input = INPUT_UNPAINT;
   if (input == INPUT_NONE) input = special_key(key, shift);
   if (input != INPUT_NONE) viewer_act(v, input);
 }
@@ -161,8 +161,10 @@ void viewer_motion(Viewer *v, double x, double y) {
     player_scrub(v->player, controls_scrub_part(&v->controls, v->mouse_x));
     v->is_dirty = true;
   }
+  if (v->drag == DRAG_TILE || v->drag == DRAG_PAINT) viewer_find_hover(v);
+  if (v->drag == DRAG_TILE && (v->hover.kind != HIT_TILE || v->hover.i != v->drag_i || v->hover.j != v->drag_j))
+    v->drag = player_paint(v->player, v->drag_i, v->drag_j) ? DRAG_PAINT : DRAG_NONE;
   if (v->drag == DRAG_PAINT) {
-    viewer_find_hover(v);
     if (v->hover.kind == HIT_TILE && (v->hover.i != v->player->paint_i || v->hover.j != v->player->paint_j))
       player_paint_to(v->player, v->hover.i, v->hover.j);
   }
@@ -203,12 +205,13 @@ void viewer_press(Viewer *v, int button) {
   if (!at) {
     viewer_find_hover(v); /* a finger comes down without having moved */
     const bool is_tile = !is_open && v->hover.kind == HIT_TILE;
-    if (!is_open && button == 3 && p->scene == SCENE_CAUSAL)
-      viewer_act(v, INPUT_UNPAINT);
-    else if (is_tile && button == 1 && p->scene == SCENE_CAUSAL)
-      v->drag = player_paint(p, v->hover.i, v->hover.j) ? DRAG_PAINT : DRAG_NONE;
-    else if (!is_open && p->presentation)
+    if (is_tile && button == 1 && p->scene == SCENE_WALK) { /* a click, or the beginning of a stroke */
+      v->drag = DRAG_TILE;
+      v->drag_i = v->hover.i, v->drag_j = v->hover.j;
+    } else if (!is_open && p->presentation)
       viewer_act(v, button == 3 ? INPUT_TILE_BACK : INPUT_TILE_NEXT);
+    else if (!is_open && button == 3 && p->scene == SCENE_WALK)
+      viewer_act(v, INPUT_UNPAINT);
     else if (is_tile)
       player_go_to_tile(p, v->hover.i, v->hover.j);
     return;
@@ -238,6 +241,10 @@ void viewer_release(Viewer *v, int button) {
   v->is_dirty = true;
   if (drag == DRAG_SIDE) viewer_side_takes(v, (SideEvent){.kind = SIDE_RELEASE, .button = 1});
   const bool is_click = (drag == DRAG_VALUE && !v->has_dragged) || drag == DRAG_BUTTON;
+  if (drag == DRAG_TILE && v->player->presentation)
+    viewer_act(v, INPUT_TILE_NEXT);
+  else if (drag == DRAG_TILE)
+    player_go_to_tile(v->player, v->drag_i, v->drag_j);
   if (is_click && at && at->click == v->drag_click) viewer_act(v, v->drag_click);
 }
 

@@ -11,7 +11,6 @@
 #include "viz/cli/lesson/lesson_print.h"
 #include "viz/request/request.h"
 #include "viz/scene/scene.h"
-#include "viz/cli/run_tables.h"
 #include "viz/chart/bars.h"
 #include "viz/text/number.h"
 #include "viz/text/print.h"
@@ -20,6 +19,7 @@
 
 enum {
   GRID_MAX = 16,
+  EVENTS_READ = 16,
   EVENTS_SHOWN = 24,
   SCORES_DEFAULT = 8,
   BLOCK_DEFAULT = 4,
@@ -258,26 +258,21 @@ static Status print_words(Scene *s, const LessonShow *show, Io *io, Error *error
 
 /* ---- A scene */
 
-static bool has_grid(const LessonShow *show) { return show->scene == SCENE_TILES || show->scene == SCENE_CAUSAL; }
+static bool has_events(const LessonShow *show) { /* a few of them are read one by one */
+  return show->scene == SCENE_TIME ||
+         (show->scene == SCENE_WALK && show->has_steps && show->last - show->first < EVENTS_READ);
+}
 
 static Status print_scene(Scene *s, const LessonShow *show, Io *io, Error *error) {
   Status status = STATUS_OK;
   if (show->scene == SCENE_WARP) status = print_warp(show, io, error);
   for (int k = 0; k < s->n_runs && !status; k++) {
-    const bool grid = has_grid(show);
-    const bool events = show->scene == SCENE_TIME || show->scene == SCENE_CODE;
+    const bool events = has_events(show), grid = show->scene == SCENE_WALK && !events;
     if (k > 0 && (grid || events)) fputc('\n', io->out);
     if (grid) print_grid(&s->runs[k], show, io);
     if (events) print_events(&s->runs[k], show, io);
   }
-  if (!status && show->scene == SCENE_MAIN) {
-    Document d = document_new(DOCUMENT_TEXT);
-    d.details = true;
-    run_tables(&d, s->runs, s->n_runs, true);
-    status = document_print(&d, io->out, &io->style, error);
-    document_free(&d);
-  }
-  if (!status && (show->scene == SCENE_HIERARCHY || show->scene == SCENE_PILES)) status = print_traffic(s, io, error);
+  if (!status && (show->scene == SCENE_WALK || show->scene == SCENE_PILES)) status = print_traffic(s, io, error);
   if (!status && show->scene == SCENE_SOFTMAX) print_softmax(show, s->request.seed, io);
   if (!status && (show->scene == SCENE_SERVING || show->scene == SCENE_DECODE))
     status = print_words(s, show, io, error);
@@ -347,7 +342,7 @@ Status lesson_print_show(const char *state, const LessonShow *show, bool plays, 
   if (!s) return error_set(error, STATUS_NO_MEMORY, "no memory for a picture");
   Status status = prepare(s, state, error);
   if (!status) {
-    const bool is_played = plays && has_grid(show) && s->n_runs == 1;
+    const bool is_played = plays && show->scene == SCENE_WALK && !has_events(show) && s->n_runs == 1;
     status = is_played ? play(s, show, io, error) : print_scene(s, show, io, error);
   }
   free(s);

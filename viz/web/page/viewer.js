@@ -402,7 +402,7 @@ export class Viewer {
 
   fileName(suffix) {
     const state = this.state(), part = key => state.match(new RegExp(`(?:^| )${key}=([\\w-]+)`))?.[1]
-    return `tilewalk-${part('scene') ?? 'main'}-${part('step') ?? 0}${suffix}`
+    return `tilewalk-${part('scene') ?? 'walk'}-${part('step') ?? 0}${suffix}`
   }
 
   picturePng() {

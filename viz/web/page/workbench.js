@@ -204,7 +204,7 @@ for (const name of engine.text('web_program_names').split('\n').filter(Boolean))
 }
 $('sample').selectedIndex = 0
 $('sample').addEventListener('change', () => { show(sample($('sample').value)); check() })
-$('rival').addEventListener('change', () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'piles' : 'main', step: '' })))
+$('rival').addEventListener('change', () => check(lineWith(viewer.state(), { scene: $('rival').value ? 'piles' : 'walk', step: '' })))
 $('fix').addEventListener('click', fix)
 $('program').addEventListener('input', edited)
 $('program').addEventListener('keydown', offerKey)
