@@ -1,13 +1,12 @@
-// Asks each line of its input of a page's ask.wasm, one of a kernel of its kernel.wasm, and prints as
+// Asks each line of its input in a page's program, whole.wasm, and prints as
 // tests/cli/library_client.c does: node ask.mjs FOLDER
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 const folder = resolve(process.argv[2])
 const { load } = await import(`${folder}/engine.js`)
-const open = (name, page) =>
-  load(new WebAssembly.Module(readFileSync(`${folder}/${name}.wasm`)), [readFileSync(`${folder}/${name}.bundle`)], page)
-const engine = await open('ask', { measure: () => 0, act: () => {} }), kernels = await open('kernel', {})
+const bundles = ['assets', 'reports'].map(name => readFileSync(`${folder}/${name}.bundle`))
+const engine = await load(new WebAssembly.Module(readFileSync(`${folder}/whole.wasm`)), bundles, { measure: () => 0, act: () => {} })
 
 function ask(line) {
   const status = engine.call('web_ask', line)
@@ -17,7 +16,7 @@ function ask(line) {
 function askKernel(line) {
   const [, file, options] = line.match(/^kernel (\S+) --(.*)$/), words = options.split(' --')
   const launch = words.filter(word => word !== 'faults').map(word => `// tilewalk: ${word}\n`).join('')
-  const { error, lane_instructions, printed, banks, ...answer } = JSON.parse(kernels.text('kernel_run', file.split('/').at(-1),
+  const { error, lane_instructions, printed, banks, ...answer } = JSON.parse(engine.text('kernel_run', file.split('/').at(-1),
     readFileSync(file, 'utf8'), '', '', launch, words.includes('faults') ? 1 : 0))
   if (error) return [2, error + '\n']
   return [answer.faults?.length ? 1 : 0, JSON.stringify({ tilewalk: 1, ...answer }, null, 2) + '\n']

@@ -60,7 +60,6 @@ Status cpu_check_run(const char *rung, const Shape *shape, const Tiling *tiling,
 
 static TilewalkAnswer *answer;
 
-EXPORT bool web_assets(char *bytes, size_t length) { return web_assets_take(bytes, length); }
 EXPORT bool web_file(int place, const char *name, const char *text) {
   return place >= 0 && place < WEB_WRITTEN_MAX && web_assets_write(place, name, text);
 }

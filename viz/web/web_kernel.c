@@ -1,5 +1,4 @@
-/* Kernels in a page: PTX and a launch in, the answer of `tilewalk kernel --json` out. A program of its own
- * (kernel.wasm), for it draws nothing.
+/* Kernels in a page: PTX and a launch in, the answer of `tilewalk kernel --json` out. It draws nothing.
  *
  *     kernel_entries(name, ptx)              ->  {"entries": [{"name": "saxpy", "parameters": [...], ...}]}
  *     kernel_run(name, ptx, ..., launch, flags)  ->  {"kernel": "saxpy", ...}; else {"error": ...}
@@ -229,5 +228,3 @@ EXPORT const char *kernel_run(const char *name, const char *ptx, const char *sou
   free(l);
   return answer(&error);
 }
-
-EXPORT int web_assets(char *bytes, size_t length) { return web_assets_take(bytes, length); }

@@ -1,4 +1,4 @@
-/* Stories in a page: the player that the window has too, over the same canvas. Only where Lua is, in lessons.wasm. */
+/* Stories in a page: the player that the window has too, over the same canvas. Only where Lua is, in whole.wasm. */
 #include <stdio.h>
 #include <string.h>
 

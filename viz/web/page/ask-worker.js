@@ -2,7 +2,7 @@
 
 import { load } from './engine.js'
 
-const ready = load('ask.wasm', ['ask.bundle'], { measure: () => 0, act: () => {} })
+const ready = load('whole.wasm', ['assets.bundle', 'reports.bundle'], { measure: () => 0, act: () => {} })
 
 self.addEventListener('message', async ({ data: { id, line, files, forms } }) => {
   try {

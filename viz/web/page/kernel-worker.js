@@ -2,7 +2,7 @@
 
 import { load } from './engine.js'
 
-const ready = load('kernel.wasm', ['kernel.bundle'], {})
+const ready = load('whole.wasm', ['assets.bundle'], { measure: () => 0, act: () => {} })
 
 self.addEventListener('message', async ({ data: { id, name, values } }) => {
   try {

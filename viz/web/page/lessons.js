@@ -25,7 +25,7 @@ function fail(error) {
 $('desk').hidden = false // the canvas has a size then
 $('list').hidden = location.hash.length > 1
 const viewer = await Viewer.open(elementsOf($), {
-  program: 'lessons.wasm', bundles: ['assets.bundle', 'pipeline.bundle', 'lessons.bundle'], line: '',
+  program: 'whole.wasm', bundles: ['assets.bundle', 'pipeline.bundle', 'lessons.bundle'], line: '',
 }).catch(fail)
 window.tilewalk = viewer // for the console, and for tests
 const { engine } = viewer
