@@ -415,7 +415,8 @@ static void check_grades(Lint *l, const LessonAsk *ask) {
     else
       check_equations(l, l->grade.message, k < 0 ? ask->explain.line : ask->wrong[k].text.line);
   }
-  if (ask->kind == LESSON_NUMBER && !lesson_run_grade(&l->run, &l->q, l->q.answer, &l->grade, &why) &&
+  if (ask->kind == LESSON_NUMBER &&
+      !failed(l, lesson_run_grade(&l->run, &l->q, l->q.answer, &l->grade, &why), 0, &why) &&
       l->grade.verdict != LESSON_RIGHT)
     report(l, ask->line, "the answer of '%s', printed as '%s', is not graded right", ask->id, l->q.answer);
 }
