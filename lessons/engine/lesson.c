@@ -48,6 +48,17 @@ void lesson_one_line(char *text) {
   *to = '\0';
 }
 
+void lesson_plain_numbers(char *text) {
+  char *to = text;
+  size_t digits = 0; /* before, of a group */
+  for (const char *p = text; *p; p++) {
+    const bool groups = *p == ',' && digits >= 1 && digits <= 3 && strspn(p + 1, "0123456789") == 3;
+    digits = ascii_is_digit((unsigned char)*p) ? digits + 1 : 0;
+    if (!groups) *to++ = *p;
+  }
+  *to = '\0';
+}
+
 Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text) {
   text->line = line;
   if (pool_add(r->pool, piece.text, piece.length, &text->offset)) return STATUS_OK;

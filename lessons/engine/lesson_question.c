@@ -119,19 +119,6 @@ static Status compute_order(LessonRun *run, LessonQuestion *q, Error *error) {
   return STATUS_OK;
 }
 
-/* A state of a file: "4,096" loses its comma, and "32,8" of a block does not. */
-static Status fill_own(LessonRun *run, LessonText text, char *own, size_t size, Error *error) {
-  const Status status = lesson_run_line(run, text, own, size, error);
-  char *to = own;
-  for (const char *p = own; *p && !status; p++) {
-    const bool is_thousands =
-        *p == ',' && p > own && ascii_is_digit((unsigned char)p[-1]) && strspn(p + 1, "0123456789") == 3;
-    if (!is_thousands) *to++ = *p;
-  }
-  if (!status) *to = '\0';
-  return status;
-}
-
 static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
   const LessonAsk *ask = ask_of(run, q);
   Error own = {0};
@@ -141,7 +128,10 @@ static Status compute_work(LessonRun *run, LessonQuestion *q, Error *error) {
   if (status) return REFUSE(ask->answer, "%s", own.message);
   if (!ask->prompt.offset) snprintf(q->prompt, sizeof q->prompt, "%s. %s", q->work.title, q->work.prompt);
   snprintf(q->answer, sizeof q->answer, "%.200s", q->work.title);
-  return ask->state.offset ? fill_own(run, ask->state, q->own, sizeof q->own, error) : STATUS_OK;
+  if (!ask->state.offset) return STATUS_OK;
+  const Status filled = lesson_run_line(run, ask->state, q->own, sizeof q->own, error);
+  if (!filled) lesson_plain_numbers(q->own);
+  return filled;
 }
 
 /* Items are shuffled, by the seed; options, too, so that a letter that was copied tells nothing. */

@@ -37,6 +37,9 @@ Status lesson_next_line(LessonReader *r, Piece *line);
 /* Line ends and runs of blanks become one blank, and none stands at an end. */
 void lesson_one_line(char *text);
 
+/* Numbers lose the commas that group their digits: "4,096", not "32,8". */
+void lesson_plain_numbers(char *text);
+
 /* Adds a text to the pool. */
 Status lesson_add_text(LessonReader *r, Piece piece, int line, LessonText *text);
 

@@ -179,15 +179,8 @@ Status lesson_run_line(LessonRun *run, LessonText text, char *filled, size_t siz
 
 Status lesson_run_state(LessonRun *run, const LessonBlock *block, char *state, size_t size, Error *error) {
   const Status status = lesson_run_line(run, block->text, state, size, error);
-  if (status) return status;
-  char *to = state;
-  for (const char *from = state; *from; from++) {
-    const bool separates =
-        *from == ',' && to > state && ascii_is_digit((unsigned char)to[-1]) && ascii_is_digit((unsigned char)from[1]);
-    if (!separates) *to++ = *from;
-  }
-  *to = '\0';
-  return STATUS_OK;
+  if (!status) lesson_plain_numbers(state);
+  return status;
 }
 
 Status lesson_run_show(LessonRun *run, const LessonBlock *block, LessonShow *show, Error *error) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lessons/engine/lesson_read.h"
+#include "sim/base/ascii.h"
 #include "sim/base/quote.h"
 
 static const char *const KEYS[STORY_KEY_COUNT] = {
@@ -15,143 +17,111 @@ static const char *const KEYS[STORY_KEY_COUNT] = {
     [STORY_HOLDS] = "holds", [STORY_ASK] = "ask",         [STORY_ANSWER] = "answer",   [STORY_UNIT] = "unit",
     [STORY_WRONG] = "wrong", [STORY_BECAUSE] = "because", [STORY_SECONDS] = "seconds",
 };
+static const char *const HEAD[] = {"story", "sizes", "default", "let", "beat"};
 static const StoryKey NEEDED[] = {STORY_SCENE, STORY_STATE, STORY_FROM, STORY_TO, STORY_CAPTION, STORY_HOLDS};
 
 /* ---- Reading ----------------------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 4, 5))) static Status fail(const Story *s, int line, Error *error, const char *format,
-                                                         ...) {
-  char what[256];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
-  va_end(arguments);
-  return error_set(error, STATUS_BAD_FILE, "%s:%d: %s", quote_text(s->file).text, line, what);
-}
+static const char *text_of(const Story *s, LessonText v) { return pool_text(&s->pool, v.offset); }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-static const char *text_of(const Story *s, StoryValue v) { return s->text + v.begin; }
-static bool value_is(const Story *s, StoryValue v, const char *text) {
-  return v.length == strlen(text) && memcmp(text_of(s, v), text, v.length) == 0;
-}
+#define REFUSE(r, ...) LESSON_REFUSE(r, (r)->line, __VA_ARGS__)
 
-/* A line as key and value; false: nothing stands in it. */
-static bool split(const Story *s, size_t begin, size_t end, int line, StoryValue *key, StoryValue *value) {
-  while (begin < end && is_blank(s->text[begin])) begin++;
-  while (end > begin && is_blank(s->text[end - 1])) end--;
-  if (begin == end || s->text[begin] == '#') return false;
-  size_t at = begin;
-  while (at < end && !is_blank(s->text[at])) at++;
-  *key = (StoryValue){(uint32_t)begin, (uint32_t)(at - begin), line};
-  while (at < end && is_blank(s->text[at])) at++;
-  *value = (StoryValue){(uint32_t)at, (uint32_t)(end - at), line};
-  return true;
-}
-
-static Status take_sizes(Story *s, StoryValue v, Error *error) {
-  const char *at = text_of(s, v), *end = at + v.length;
-  while (at < end) {
-    char *after;
+static Status take_sizes(LessonReader *r, Story *s, const char *at) {
+  for (char *after; *at; at = after + strspn(after, " \t")) {
     const long long N = strtoll(at, &after, 10);
-    if (after == at || N < 1 || N > 1 << 20 || s->n_sizes == STORY_SIZES_MAX || (after < end && !is_blank(*after)))
-      return fail(s, v.line, error, "sizes are at most %d whole numbers of tokens up to 1M, with blanks between",
-                  STORY_SIZES_MAX);
+    if (after == at || N < 1 || N > 1 << 20 || s->n_sizes == STORY_SIZES_MAX || (*after && !strchr(" \t", *after)))
+      return REFUSE(r, "sizes are at most %d whole numbers of tokens up to 1M, with blanks between", STORY_SIZES_MAX);
     s->sizes[s->n_sizes++] = N;
-    at = after;
-    while (at < end && is_blank(*at)) at++;
   }
   return STATUS_OK;
 }
 
 /* What stands before the first beat. */
-static Status take_head(Story *s, StoryValue key, StoryValue v, Error *error) {
-  if (value_is(s, key, "story")) {
-    snprintf(s->title, sizeof s->title, "%.*s", (int)v.length, text_of(s, v));
-    return STATUS_OK;
-  }
-  if (value_is(s, key, "sizes")) return take_sizes(s, v, error);
-  if (value_is(s, key, "default")) {
-    s->usual_N = strtoll(text_of(s, v), NULL, 10);
-    return STATUS_OK;
-  }
-  if (!value_is(s, key, "let"))
-    return fail(s, key.line, error, "'%s' is no line of a story's head; there are story, sizes, default, let, beat",
-                quote(text_of(s, key), key.length).text);
-  if (s->n_lets == STORY_LETS_MAX) return fail(s, key.line, error, "more than %d lets", STORY_LETS_MAX);
+static Status take_head(LessonReader *r, Story *s, Piece key, LessonText v) {
+  if (piece_is(key, "story")) return snprintf(s->title, sizeof s->title, "%s", text_of(s, v)), STATUS_OK;
+  if (piece_is(key, "sizes")) return take_sizes(r, s, text_of(s, v));
+  if (piece_is(key, "default")) return s->usual_N = strtoll(text_of(s, v), NULL, 10), STATUS_OK;
+  if (!piece_is(key, "let"))
+    return lesson_refuse_key(r, key, HEAD, sizeof HEAD / sizeof *HEAD, "a story's head", r->line);
+  if (s->n_lets == STORY_LETS_MAX) return REFUSE(r, "more than %d lets", STORY_LETS_MAX);
   s->lets[s->n_lets++] = v;
   return STATUS_OK;
 }
 
-static Status take_of_beat(Story *s, StoryValue key, StoryValue v, Error *error) {
+static Status take_of_beat(LessonReader *r, Story *s, Piece key, LessonText v) {
   StoryBeatText *beat = &s->beats[s->n_beats - 1];
   for (int k = 0; k < STORY_KEY_COUNT; k++) {
-    if (!value_is(s, key, KEYS[k])) continue;
-    if (beat->values[k].length) return fail(s, key.line, error, "a second '%s' in one beat", KEYS[k]);
+    if (!piece_is(key, KEYS[k])) continue;
+    if (beat->values[k].offset) return REFUSE(r, "a second '%s' in one beat", KEYS[k]);
     beat->values[k] = v;
     return STATUS_OK;
   }
-  return fail(s, key.line, error,
-              "'%s' is no line of a beat; it has scene, state, from, to, caption, holds, and may "
-              "have lit, dim, camera, ask, answer, unit, wrong, because, seconds",
-              quote(text_of(s, key), key.length).text);
+  return lesson_refuse_key(r, key, KEYS, STORY_KEY_COUNT, "a beat", r->line);
 }
 
-static Status take(Story *s, StoryValue key, StoryValue v, Error *error) {
-  if (v.length == 0 || v.length >= STORY_LINE_BYTES)
-    return fail(s, key.line, error, v.length ? "a value of more than %d bytes" : "a key without a value",
-                STORY_LINE_BYTES - 1);
-  if (!value_is(s, key, "beat")) return s->n_beats ? take_of_beat(s, key, v, error) : take_head(s, key, v, error);
-  if (s->n_beats == STORY_BEATS_MAX) return fail(s, key.line, error, "more than %d beats", STORY_BEATS_MAX);
-  if (v.length >= STORY_NAME_BYTES) return fail(s, key.line, error, "the name of a beat is too long");
+/* "key   value"; '#' begins a comment. */
+static Status take(LessonReader *r, Story *s, Piece line) {
+  LessonText v;
+  Piece key = piece_trim(line);
+  size_t n = 0;
+  while (n < key.length && !ascii_is_space((unsigned char)key.text[n])) n++;
+  const Piece value = piece_after(key, n);
+  key.length = n;
+  if (n == 0 || *key.text == '#') return STATUS_OK;
+  if (value.length == 0) return REFUSE(r, "a key without a value");
+  if (value.length >= STORY_LINE_BYTES) return REFUSE(r, "a value of more than %d bytes", STORY_LINE_BYTES - 1);
+  const Status status = lesson_add_text(r, value, r->line, &v);
+  if (status) return status;
+  if (!piece_is(key, "beat")) return s->n_beats ? take_of_beat(r, s, key, v) : take_head(r, s, key, v);
+  if (s->n_beats == STORY_BEATS_MAX) return REFUSE(r, "more than %d beats", STORY_BEATS_MAX);
+  if (value.length >= STORY_NAME_BYTES) return REFUSE(r, "the name of a beat is too long");
   s->beats[s->n_beats++].name = v;
   return STATUS_OK;
 }
 
-static Status complete(Story *s, Error *error) {
+static Status complete(LessonReader *r, Story *s) {
   if (!*s->title || !s->n_beats || !s->n_sizes)
-    return fail(s, 1, error, "a story has lines story and sizes, and at least one beat");
+    return LESSON_REFUSE(r, 1, "a story has lines story and sizes, and at least one beat");
   bool is_size = s->usual_N == 0;
   if (!s->usual_N) s->usual_N = s->sizes[0];
   for (int k = 0; k < s->n_sizes; k++) is_size |= s->sizes[k] == s->usual_N;
-  if (!is_size) return fail(s, 1, error, "the default is none of the sizes");
+  if (!is_size) return LESSON_REFUSE(r, 1, "the default is none of the sizes");
   for (int b = 0; b < s->n_beats; b++) {
     const StoryBeatText *beat = &s->beats[b];
     for (size_t k = 0; k < sizeof NEEDED / sizeof *NEEDED; k++)
-      if (!beat->values[NEEDED[k]].length)
-        return fail(s, beat->name.line, error, "the beat '%s' has no line '%s'",
-                    quote(text_of(s, beat->name), beat->name.length).text, KEYS[NEEDED[k]]);
-    if (!beat->values[STORY_ASK].length != !beat->values[STORY_ANSWER].length)
-      return fail(s, beat->name.line, error, "ask and answer go together");
+      if (!beat->values[NEEDED[k]].offset)
+        return LESSON_REFUSE(r, beat->name.line, "the beat '%s' has no line '%s'",
+                             quote_text(text_of(s, beat->name)).text, KEYS[NEEDED[k]]);
+    if (!beat->values[STORY_ASK].offset != !beat->values[STORY_ANSWER].offset)
+      return LESSON_REFUSE(r, beat->name.line, "ask and answer go together");
   }
   return STATUS_OK;
 }
 
 Story *story_read(const char *text, size_t length, const char *file, Error *error) {
-  Story *s = length <= STORY_BYTES_MAX ? calloc(1, sizeof *s + length + 1) : NULL;
+  Story *s = calloc(1, sizeof *s);
   if (!s) {
-    error_set(error, length > STORY_BYTES_MAX ? STATUS_TOO_LARGE : STATUS_NO_MEMORY,
-              length > STORY_BYTES_MAX ? "%s: a story has at most 64 KiB" : "%s: no memory", quote_text(file).text);
+    error_set(error, STATUS_NO_MEMORY, "no memory for a story");
     return NULL;
   }
-  snprintf(s->file, sizeof s->file, "%s", file);
-  memcpy(s->text, text, length);
-  s->length = length;
-  Status status = memchr(text, '\0', length) ? fail(s, 1, error, "a byte 0 is in the text") : STATUS_OK;
-  int line = 1;
-  for (size_t at = 0; at < length && !status; line++) {
-    const char *newline = memchr(text + at, '\n', length - at);
-    const size_t end = newline ? (size_t)(newline - text) : length;
-    StoryValue key, value;
-    if (split(s, at, end, line, &key, &value)) status = take(s, key, value, error);
-    at = end + 1;
+  snprintf(s->file, sizeof s->file, "%s", quote_text(file).text);
+  LessonReader r = lesson_reader(s->file, &s->pool, text, length, error);
+  Status status = length > STORY_BYTES_MAX ? LESSON_REFUSE(&r, 1, "a story has at most 64 KiB") : STATUS_OK;
+  while (!status && r.rest.length) {
+    Piece line;
+    status = lesson_next_line(&r, &line);
+    if (!status) status = take(&r, s, line);
   }
-  if (!status) status = complete(s, error);
+  if (!status) status = complete(&r, s);
   if (!status) return s;
-  free(s);
+  story_free(s);
   return NULL;
 }
 
-void story_free(Story *story) { free(story); }
+void story_free(Story *story) {
+  if (story) pool_free(&story->pool);
+  free(story);
+}
 
 /* ---- Telling ----------------------------------------------------------------------------------------------- */
 
@@ -161,46 +131,42 @@ typedef struct {
   Error *error;
 } Teller;
 
-static Status eval(const Teller *t, StoryValue v, ExpressionValue *value) {
-  return expression_scope_eval(t->scope, text_of(t->story, v), v.length, v.line, value, t->error);
+__attribute__((format(printf, 3, 4))) static Status fail(const Teller *t, int line, const char *format, ...) {
+  char what[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  return lesson_refuse(t->story->file, line, t->error, "%s", what);
+}
+
+static Status eval_text(const Teller *t, const char *source, int line, ExpressionValue *value) {
+  return expression_scope_eval(t->scope, source, strlen(source), line, value, t->error);
+}
+
+static Status eval(const Teller *t, LessonText v, ExpressionValue *value) {
+  return eval_text(t, text_of(t->story, v), v.line, value);
 }
 
 /* name = expression */
-static Status let(const Teller *t, StoryValue v) {
+static Status let(const Teller *t, LessonText v) {
   char source[STORY_LINE_BYTES + 16];
   ExpressionValue value;
-  snprintf(source, sizeof source, "%.*s return true", (int)v.length, text_of(t->story, v));
-  return expression_scope_eval(t->scope, source, strlen(source), v.line, &value, t->error);
+  snprintf(source, sizeof source, "%s return true", text_of(t->story, v));
+  return eval_text(t, source, v.line, &value);
 }
 
 /* Text for people: numbers as they are written elsewhere. */
-static Status fill(const Teller *t, StoryValue v, char *text) {
-  *text = '\0';
-  if (!v.length) return STATUS_OK;
-  return expression_scope_fill(t->scope, text_of(t->story, v), v.length, v.line, text, STORY_LINE_BYTES, t->error);
+static Status fill(const Teller *t, LessonText v, char *text) {
+  const char *from = text_of(t->story, v);
+  return expression_scope_fill(t->scope, from, strlen(from), v.line, text, STORY_LINE_BYTES, t->error);
 }
 
-/* Text for programs: whole numbers without marks between thousands. */
-static Status fill_plain(const Teller *t, StoryValue v, char *text) {
-  const char *at = text_of(t->story, v), *const end = at + v.length;
-  size_t used = 0;
-  while (at < end) {
-    const char *close = *at == '{' ? memchr(at, '}', (size_t)(end - at)) : NULL;
-    if (!close) {
-      text[used++] = *at++;
-    } else {
-      ExpressionValue value;
-      const Status status = expression_scope_eval(t->scope, at + 1, (size_t)(close - at - 1), v.line, &value, t->error);
-      if (status) return status;
-      if (value.kind != EXPRESSION_NUMBER || !(fabs(value.numbers[0]) < 1e15))
-        return fail(t->story, v.line, t->error, "what stands in braces is no number");
-      used += (size_t)snprintf(text + used, STORY_LINE_BYTES - used, "%.0f", value.numbers[0]);
-      at = close + 1;
-    }
-    if (used >= STORY_LINE_BYTES - 32) return fail(t->story, v.line, t->error, "the line becomes too long");
-  }
-  text[used] = '\0';
-  return STATUS_OK;
+/* Text for programs. */
+static Status fill_plain(const Teller *t, LessonText v, char *text) {
+  const Status status = fill(t, v, text);
+  if (!status) lesson_plain_numbers(text);
+  return status;
 }
 
 static int words_in(const char *text) {
@@ -210,19 +176,18 @@ static int words_in(const char *text) {
 }
 
 static Status tell_answer(const Teller *t, const StoryBeatText *from, StoryBeat *beat) {
-  const StoryValue unit = from->values[STORY_UNIT];
+  const LessonText unit = from->values[STORY_UNIT];
   ExpressionValue value;
   char name[ANSWER_UNIT_BYTES];
-  beat->asks = from->values[STORY_ASK].length > 0;
+  beat->asks = from->values[STORY_ASK].offset > 0;
   if (!beat->asks) return STATUS_OK;
   Status status = eval(t, from->values[STORY_ANSWER], &value);
   if (status) return status;
   if (value.kind != EXPRESSION_NUMBER || !isfinite(value.numbers[0]))
-    return fail(t->story, from->values[STORY_ANSWER].line, t->error, "the answer is no number");
-  snprintf(name, sizeof name, "%.*s", (int)unit.length, text_of(t->story, unit));
+    return fail(t, from->values[STORY_ANSWER].line, "the answer is no number");
+  snprintf(name, sizeof name, "%s", text_of(t->story, unit));
   beat->key.low = beat->key.high = value.numbers[0];
-  if (answer_unit(name, &beat->key.unit, NULL))
-    return fail(t->story, unit.line, t->error, "'%s' is no unit", quote_text(name).text);
+  if (answer_unit(name, &beat->key.unit, NULL)) return fail(t, unit.line, "'%s' is no unit", quote_text(name).text);
   answer_text(&beat->key, value.numbers[0], beat->answer, sizeof beat->answer);
   return STATUS_OK;
 }
@@ -252,65 +217,59 @@ static bool is_wrong(const StoryBeat *beat, double value) {
 
 /* expression; expression; ... */
 static Status tell_choices(const Teller *t, const StoryBeatText *from, StoryBeat *beat) {
-  const StoryValue wrong = from->values[STORY_WRONG];
-  const char *at = text_of(t->story, wrong), *const end = at + wrong.length;
+  const LessonText wrong = from->values[STORY_WRONG];
+  char list[STORY_LINE_BYTES], *rest = list;
   double values[STORY_CHOICES_MAX];
-  if (!wrong.length) return STATUS_OK;
-  if (!beat->asks) return fail(t->story, wrong.line, t->error, "a wrong answer, and nothing is asked");
+  if (!wrong.offset) return STATUS_OK;
+  if (!beat->asks) return fail(t, wrong.line, "a wrong answer, and nothing is asked");
   add_choice(beat, values, beat->key.low);
-  while (at < end) {
-    const char *next = memchr(at, ';', (size_t)(end - at));
-    if (!next) next = end;
+  snprintf(list, sizeof list, "%s", text_of(t->story, wrong));
+  for (char *one; (one = strtok_r(rest, ";", &rest));) {
     ExpressionValue value;
-    const Status status = expression_scope_eval(t->scope, at, (size_t)(next - at), wrong.line, &value, t->error);
+    const Status status = eval_text(t, one, wrong.line, &value);
     if (status) return status;
     if (value.kind != EXPRESSION_NUMBER || !isfinite(value.numbers[0]) || beat->n_choices == STORY_CHOICES_MAX)
-      return fail(t->story, wrong.line, t->error, "wrong answers are at most %d numbers, with ; between",
-                  STORY_CHOICES_MAX - 1);
+      return fail(t, wrong.line, "wrong answers are at most %d numbers, with ; between", STORY_CHOICES_MAX - 1);
     if (!is_wrong(beat, value.numbers[0]))
-      return fail(t->story, wrong.line, t->error, "the wrong answer '%.60s' is right, or there twice",
-                  quote(at, (size_t)(next - at)).text);
+      return fail(t, wrong.line, "the wrong answer '%.60s' is right, or there twice", quote_text(one).text);
     add_choice(beat, values, value.numbers[0]);
-    at = next < end ? next + 1 : end;
   }
   return STATUS_OK;
 }
 
 static Status tell_numbers(const Teller *t, const StoryBeatText *from, StoryBeat *beat) {
-  const StoryValue camera = from->values[STORY_CAMERA], seconds = from->values[STORY_SECONDS];
+  const LessonText camera = from->values[STORY_CAMERA], seconds = from->values[STORY_SECONDS];
   static const double WHOLE[4] = {0, 0, 1000, 1000};
-  char text[STORY_LINE_BYTES];
   memcpy(beat->camera, WHOLE, sizeof WHOLE);
   beat->seconds = 12;
-  snprintf(text, sizeof text, "%.*s", (int)camera.length, text_of(t->story, camera));
   double *c = beat->camera;
-  if (camera.length && (sscanf(text, "%lf %lf %lf %lf", &c[0], &c[1], &c[2], &c[3]) != 4 || !(c[0] >= 0 && c[1] >= 0) ||
-                        !(c[2] >= 100 && c[3] >= 100 && c[0] + c[2] <= 1000 && c[1] + c[3] <= 1000)))
-    return fail(t->story, camera.line, t->error, "a camera is x y width height in thousandths of the picture");
-  snprintf(text, sizeof text, "%.*s", (int)seconds.length, text_of(t->story, seconds));
-  if (seconds.length && (sscanf(text, "%lf", &beat->seconds) != 1 || !(beat->seconds >= 1 && beat->seconds <= 120)))
-    return fail(t->story, seconds.line, t->error, "a beat plays for 1 to 120 seconds");
+  if (camera.offset &&
+      (sscanf(text_of(t->story, camera), "%lf %lf %lf %lf", &c[0], &c[1], &c[2], &c[3]) != 4 ||
+       !(c[0] >= 0 && c[1] >= 0) || !(c[2] >= 100 && c[3] >= 100 && c[0] + c[2] <= 1000 && c[1] + c[3] <= 1000)))
+    return fail(t, camera.line, "a camera is x y width height in thousandths of the picture");
+  if (seconds.offset &&
+      (sscanf(text_of(t->story, seconds), "%lf", &beat->seconds) != 1 || !(beat->seconds >= 1 && beat->seconds <= 120)))
+    return fail(t, seconds.line, "a beat plays for 1 to 120 seconds");
   return STATUS_OK;
 }
 
 static Status tell_beat(const Teller *t, const StoryBeatText *from, StoryBeat *beat) {
   const Story *s = t->story;
-  const StoryValue *v = from->values, holds = v[STORY_HOLDS];
+  const LessonText *v = from->values, holds = v[STORY_HOLDS];
   ExpressionValue truth;
-  if (v[STORY_SCENE].length >= STORY_NAME_BYTES) return fail(s, v[STORY_SCENE].line, t->error, "no such scene");
-  snprintf(beat->name, sizeof beat->name, "%.*s", (int)from->name.length, text_of(s, from->name));
-  snprintf(beat->scene, sizeof beat->scene, "%.*s", (int)v[STORY_SCENE].length, text_of(s, v[STORY_SCENE]));
-  snprintf(beat->lit, sizeof beat->lit, "%.*s", (int)v[STORY_LIT].length, text_of(s, v[STORY_LIT]));
+  if (strlen(text_of(s, v[STORY_SCENE])) >= STORY_NAME_BYTES) return fail(t, v[STORY_SCENE].line, "no such scene");
+  snprintf(beat->name, sizeof beat->name, "%s", text_of(s, from->name));
+  snprintf(beat->scene, sizeof beat->scene, "%s", text_of(s, v[STORY_SCENE]));
+  snprintf(beat->lit, sizeof beat->lit, "%s", text_of(s, v[STORY_LIT]));
   beat->line = from->name.line;
   Status status = eval(t, holds, &truth);
-  if (!status && truth.kind != EXPRESSION_FLAG)
-    return fail(s, holds.line, t->error, "'holds' is neither true nor false");
+  if (!status && truth.kind != EXPRESSION_FLAG) return fail(t, holds.line, "'holds' is neither true nor false");
   if (!status) status = fill(t, v[STORY_CAPTION], beat->caption);
   if (!status && !truth.flag)
-    return fail(s, v[STORY_CAPTION].line, t->error, "the caption of '%s' is false: '%.80s' does not hold", beat->name,
-                quote(text_of(s, holds), holds.length).text);
+    return fail(t, v[STORY_CAPTION].line, "the caption of '%s' is false: '%.80s' does not hold", beat->name,
+                quote_text(text_of(s, holds)).text);
   if (!status && words_in(beat->caption) > STORY_WORDS_MAX)
-    return fail(s, v[STORY_CAPTION].line, t->error, "a caption has at most %d words; this one has %d", STORY_WORDS_MAX,
+    return fail(t, v[STORY_CAPTION].line, "a caption has at most %d words; this one has %d", STORY_WORDS_MAX,
                 words_in(beat->caption));
   if (!status) status = fill_plain(t, v[STORY_STATE], beat->state);
   if (!status) status = fill_plain(t, v[STORY_FROM], beat->from);

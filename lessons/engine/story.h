@@ -23,9 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lessons/engine/answer.h"
 #include "lessons/engine/expression.h"
-#include "sim/base/error.h"
+#include "lessons/engine/lesson.h"
 
 enum {
   STORY_BYTES_MAX = 65536,
@@ -57,26 +56,19 @@ typedef enum {
   STORY_KEY_COUNT
 } StoryKey;
 
-/* A value in the story's text. */
 typedef struct {
-  uint32_t begin, length; /* length 0: not there */
-  int line;
-} StoryValue;
-
-typedef struct {
-  StoryValue name, values[STORY_KEY_COUNT];
+  LessonText name, values[STORY_KEY_COUNT];
 } StoryBeatText;
 
 /* As it is written. Heap memory, freed by story_free. */
 typedef struct {
-  char file[256];
+  Pool pool;
+  char file[256]; /* what messages call it */
   char title[STORY_LINE_BYTES];
   int n_sizes, n_lets, n_beats;
   int64_t sizes[STORY_SIZES_MAX], usual_N;
-  StoryValue lets[STORY_LETS_MAX];
+  LessonText lets[STORY_LETS_MAX];
   StoryBeatText beats[STORY_BEATS_MAX];
-  size_t length;
-  char text[];
 } Story;
 
 /* A beat with all expressions worked out. */

@@ -41,7 +41,7 @@ TEST(what_is_no_story_is_refused) {
       {"caption Rows", "caption a b c d e f g h i j k l m Rows", "tale.txt:11: a caption has at most 14 words"},
       {"beat one", "beat abcdefghijklmnopqrstuvwxyz-of-32", "tale.txt:5: the name of a beat is too long"},
       {"unit blocks", "unit Mb", "tale.txt:15: 'Mb' is no unit"},
-      {"lit Q[0]", "light Q[0]", "tale.txt:10: 'light' is no line of a beat"},
+      {"lit Q[0]", "light Q[0]", "tale.txt:10: there is no key 'light' in a beat (did you mean 'lit'?)"},
       {"because Eight.", "because Eight.\nbecause 8.", "tale.txt:17: a second 'because'"},
       {"answer N / B", "answer {", "tale.txt:14:"},
       {"because Eight.", "camera 0 0 2000 1000", "tale.txt:16: a camera is"},
