@@ -243,24 +243,6 @@ static Status read_block(LessonReader *r, LessonBlockKind kind, const Fence *fen
 
 /* ---- The header */
 
-static Status read_needs(LessonReader *r, Piece value) {
-  Lesson *l = r->lesson;
-  while (value.length) {
-    const char *comma = memchr(value.text, ',', value.length);
-    const size_t length = comma ? (size_t)(comma - value.text) : value.length;
-    const Piece need = piece_trim((Piece){value.text, length});
-    if (need.length) {
-      char name[LESSON_NAME_BYTES];
-      if (lesson_read_name(r, need, "name of something needed", r->line, name)) return STATUS_BAD_FILE;
-      if (l->n_needs == LESSON_NEEDS_MAX) return LESSON_REFUSE(r, r->line, "more than %d needs", LESSON_NEEDS_MAX);
-      const Status status = lesson_add_text(r, need, r->line, &l->needs[l->n_needs++]);
-      if (status) return status;
-    }
-    value = piece_after(value, length + (comma != NULL));
-  }
-  return STATUS_OK;
-}
-
 static Status read_minutes(LessonReader *r, Piece value) {
   int minutes = 0;
   for (size_t k = 0; k < value.length && minutes <= 60; k++)
@@ -274,10 +256,9 @@ static Status read_minutes(LessonReader *r, Piece value) {
 
 static Status read_header_key(LessonReader *r, Piece key, Piece value) {
   Lesson *l = r->lesson;
-  static const char *const KEYS[] = {"idea", "minutes", "needs", "draw"};
+  static const char *const KEYS[] = {"idea", "minutes", "draw"};
   const bool twice = (piece_is(key, "idea") && l->idea.offset) || (piece_is(key, "minutes") && l->minutes);
   if (twice) return LESSON_REFUSE(r, r->line, "'%s' is given twice", quote(key.text, key.length).text);
-  if (piece_is(key, "needs")) return read_needs(r, value);
   if (value.length == 0) return LESSON_REFUSE(r, r->line, "'%s' has no value", quote(key.text, key.length).text);
   if (piece_is(key, "idea")) return lesson_add_text(r, value, r->line, &l->idea);
   if (piece_is(key, "minutes")) return read_minutes(r, value);
@@ -286,7 +267,7 @@ static Status read_header_key(LessonReader *r, Piece key, Piece value) {
   snprintf(typed, sizeof typed, "%.*s", (int)(key.length < 31 ? key.length : 31), key.text);
   Nearest nearest = {.word = typed};
   for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; k++) nearest_offer(&nearest, KEYS[k]);
-  return LESSON_REFUSE(r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes, needs and draw",
+  return LESSON_REFUSE(r, r->line, "there is no key '%s' in a header%s%s%s; there are idea, minutes and draw",
                        quote(key.text, key.length).text, nearest.best ? " (did you mean '" : "",
                        nearest.best ? nearest.best : "", nearest.best ? "'?)" : "");
 }

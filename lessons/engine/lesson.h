@@ -1,7 +1,7 @@
 /* A lesson: prose, pictures and questions in one Markdown file. lessons/README.md says how one is
  * written; this file reads it.
  *
- *     # Title                         header: idea, minutes, needs, draw
+ *     # Title                         header: idea, minutes, draw
  *     - idea: ...
  *
  *     Prose with {expressions}.       a block of its own up to the next "## " or fence
@@ -31,7 +31,6 @@ enum {
   LESSON_DRAWS_MAX = 16,
   LESSON_VALUES_MAX = 16,     /* of a draw's list */
   LESSON_RANGE_MAX = 1000000, /* values of a draw's range */
-  LESSON_NEEDS_MAX = 8,
   LESSON_ALLOW_MAX = 8,
   LESSON_NAME_BYTES = 40, /* ids and names, with the final zero */
   LESSON_DEPTH_MAX = 8,   /* lists within lists */
@@ -91,7 +90,7 @@ typedef struct {
  * that is true; `solution` is a change of the one-line state that makes it so. */
 typedef struct {
   int line;
-  LessonText until, solution, explain, only; /* only: keys of the state that may do it, beside the solution's */
+  LessonText until, solution, explain;
   LessonText hint[LESSON_HINTS_MAX];
   int n_hints;
 } LessonTask;
@@ -121,8 +120,6 @@ typedef struct {
   char name[LESSON_NAME_BYTES * 2]; /* the file name without ".md" */
   LessonText title, idea;
   int minutes;
-  LessonText needs[LESSON_NEEDS_MAX];
-  int n_needs;
   LessonDraw draw[LESSON_DRAWS_MAX];
   int n_draws;
   LessonBlock *blocks;

@@ -185,11 +185,6 @@ static void check_header(Lint *l) {
     report(l, line, "nothing is predicted before it is shown; add a question of kind predict, and a show after it");
   if (!n_shows) report(l, line, "the lesson has no picture; add a show");
   if (n_teacher != 1) report(l, line, "the lesson has %d teacher blocks; it needs one", n_teacher);
-  for (int k = 0; k < lesson->n_needs && l->hooks->is_known_need; k++) {
-    const char *need = lesson_text(lesson, lesson->needs[k]);
-    if (!l->hooks->is_known_need(l->hooks->context, need))
-      report(l, lesson->needs[k].line, "'%s' is neither a command nor a function that Tilewalk has or plans", need);
-  }
 }
 
 static void check_link(void *context, const char *target, size_t length, int line) {
@@ -497,16 +492,14 @@ static bool names_key(const char *text, const char *change) {
   return false;
 }
 
-/* What no author means may not do the task; one whose solution or `only` has its key may be done by it. */
+/* What no author means may not do the task; one whose solution has its key may be done by it. */
 static void check_odd_moves(Lint *l, const LessonTask *task) {
   static const char *const MOVES[] = {"N=8",      "N=65536",  "d=8",     "d=4096",     "heads=64", "batch=64",
                                       "window=1", "causal=1", "block=1", "dtype=fp32", "dtype=fp8"};
   bool is_known = true;
   for (size_t k = 0; k < sizeof MOVES / sizeof *MOVES; k++)
-    if (!names_key(lesson_text(l->lesson, task->solution), MOVES[k]) &&
-        !names_key(lesson_text(l->lesson, task->only), MOVES[k]) && is_done_at(l, task, MOVES[k], 0, &is_known))
-      report(l, task->until.line, "the task is done by '%s', too; pin it in 'until', or allow it with 'only: ...'",
-             MOVES[k]);
+    if (!names_key(lesson_text(l->lesson, task->solution), MOVES[k]) && is_done_at(l, task, MOVES[k], 0, &is_known))
+      report(l, task->until.line, "the task is done by '%s', too; pin it in 'until'", MOVES[k]);
 }
 
 static void check_task(Lint *l, const LessonTask *task) {

@@ -11,7 +11,6 @@ typedef struct {
   void *context;
   Status (*check_state)(void *context, const char *state, const LessonShow *show, Error *error);
   Status (*check_link)(void *context, const char *target, size_t length, Error *error);
-  bool (*is_known_need)(void *context, const char *name);
   bool (*is_claimed)(void *context, const char *number,
                      const char *unit); /* a claim prints it, here or in the other unit */
   /* Opens the view of a state after a change of it, and has `look` look at it. */

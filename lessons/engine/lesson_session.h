@@ -85,14 +85,9 @@ typedef struct {
   unsigned version; /* counts changes of what the page says */
 } LessonSession;
 
-/* Whether everything that a lesson needs is built in: STATUS_OK, or *error says what is missing. Each program knows
- * that for itself; NULL: everything is. */
-typedef Status LessonNeeds(const Lesson *lesson, Error *error);
-
 typedef struct {
   uint64_t seed;
   bool has_seed, restart;
-  LessonNeeds *needs;
 } LessonSessionOptions;
 
 /* Takes the lesson over: it is empty afterwards. `warnings` gets a line when the record of progress is damaged. Close

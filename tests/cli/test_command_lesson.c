@@ -157,8 +157,6 @@ TEST(lint_looks_at_the_start_and_the_solution_of_a_task) {
       {"view.run.traffic.total_bytes < 16384", "block=64", "task.md:13: the task is done by 'N=8', too"},
       {"view.run.traffic.total_bytes < 20000 and view.N == 64 and view.dtype == 'fp16'", "block=64",
        "done by 'd=8', too"},
-      {"view.run.traffic.total_bytes < 20000 and view.N == 64 and view.dtype == 'fp16'", "block=64\nonly: d, window",
-       NULL},
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     char text[1024];
@@ -369,13 +367,6 @@ TEST(the_lesson_of_the_guide_runs) {
   has("That would be so if all of Q fitted");
   has("Right.");
   has("The lesson is done: 1 of 1 right");
-}
-
-TEST(what_is_needed_and_missing_is_said) {
-  write_file("needy.md", "# T\n- idea: x\n- minutes: 5\n- needs: sim, teleport\n\nText.\n");
-  tilewalk("lesson %s/needy.md");
-  assert_int_equal(run.exit_status, 2);
-  assert_non_null(strstr(run.err, "needs 'tilewalk teleport', which this version does not have yet"));
 }
 
 /* The page, and below it what is right for a learner with that seed. */

@@ -145,7 +145,6 @@ TEST(hostile_lessons_are_refused_at_once) {
       {HEAD "```ask a\nprompt: p\nanswer: 1\nhint: {nothing}\n```\n", "h.md:9: "},
       {HEAD "bad \xFF byte\n", "h.md:6: "},
       {"no title\n", "h.md:1: "},
-      {HEAD "- needs: teleport\n", ""},
   };
   for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
     Bench *b;

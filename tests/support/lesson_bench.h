@@ -105,7 +105,7 @@ static inline bool says(Bench *b, const char *words) {
   } while (0)
 
 /* From the beginning, with the same draws each time. */
-static const LessonSessionOptions FRESH = {.restart = true, .seed = 1, .has_seed = true, .needs = lesson_needs};
+static const LessonSessionOptions FRESH = {.restart = true, .seed = 1, .has_seed = true};
 
 static inline Status open_bench(Bench **out, const char *name, const LessonSessionOptions *options, double width,
                                 double height, Error *error) {

@@ -14,7 +14,6 @@ static const char WHOLE[] = "# A title\n"
                             "\n"
                             "- idea: One idea.\n"
                             "- minutes: 7\n"
-                            "- needs: view, crosscheck\n"
                             "- draw: N from 1024, 2048\n"
                             "\n"
                             "Some [prose](glossary.md#tile).\n"
@@ -71,16 +70,14 @@ TEST(a_whole_lesson_is_read) {
   assert_string_equal(lesson_text(&l, l.title), "A title");
   assert_string_equal(lesson_text(&l, l.idea), "One idea.");
   assert_int_equal(l.minutes, 7);
-  assert_int_equal(l.n_needs, 2);
-  assert_string_equal(lesson_text(&l, l.needs[1]), "crosscheck");
   assert_int_equal(l.n_draws, 1);
   assert_string_equal(l.draw[0].name, "N");
   assert_int_equal(l.draw[0].n, 2);
   static const struct {
     LessonBlockKind kind;
     int line;
-  } BLOCKS[] = {{LESSON_PROSE, 8}, {LESSON_PROSE, 10}, {LESSON_STATE, 17},  {LESSON_ASK, 0},
-                {LESSON_SHOW, 36}, {LESSON_TASK, 40},  {LESSON_TEACHER, 50}};
+  } BLOCKS[] = {{LESSON_PROSE, 7}, {LESSON_PROSE, 9}, {LESSON_STATE, 16},  {LESSON_ASK, 0},
+                {LESSON_SHOW, 35}, {LESSON_TASK, 39}, {LESSON_TEACHER, 49}};
   assert_int_equal(l.n_blocks, sizeof BLOCKS / sizeof *BLOCKS);
   for (size_t k = 0; k < l.n_blocks; k++) {
     assert_int_equal(l.blocks[k].kind, BLOCKS[k].kind);
@@ -91,19 +88,19 @@ TEST(a_whole_lesson_is_read) {
   const LessonTask *task = &l.tasks[l.blocks[5].task];
   assert_string_equal(lesson_text(&l, l.blocks[5].text), "Look: at it.\n\n- until: is no key here");
   assert_string_equal(lesson_text(&l, task->until), "view.N > 1\n  and true");
-  assert_int_equal(task->until.line, 43);
+  assert_int_equal(task->until.line, 42);
   assert_string_equal(lesson_text(&l, task->solution), "N={N}");
   assert_string_equal(lesson_text(&l, task->explain), "So.");
   assert_int_equal(task->n_hints, 1);
   const LessonAsk *ask = &l.asks[0];
   assert_string_equal(ask->id, "first-one");
-  assert_int_equal(ask->line, 20);
+  assert_int_equal(ask->line, 19);
   assert_int_equal(ask->kind, LESSON_NUMBER);
-  assert_int_equal(ask->answer.line, 23);
+  assert_int_equal(ask->answer.line, 22);
   assert_int_equal(ask->n_hints, 2);
   assert_int_equal(ask->n_wrong, 2);
   assert_string_equal(lesson_text(&l, ask->wrong[0].key), "N - 1");
-  assert_int_equal(ask->wrong[0].key.line, 29);
+  assert_int_equal(ask->wrong[0].key.line, 28);
   assert_true(ask->unit.factor == 1048576 && ask->tolerance.kind == TOLERANCE_PART && ask->tolerance.amount == 0.01);
   assert_int_equal(lesson_find_ask(&l, "first-one"), 0);
   assert_int_equal(lesson_find_ask(&l, "none"), -1);
@@ -149,7 +146,6 @@ static const struct {
     {HEADER "- draw: N from 1\n", 4, "two values"},
     {HEADER "- draw: N from 1,,2\n", 4, "empty"},
     {HEADER "- draw: 1N from 1, 2\n", 4, "name"},
-    {HEADER "- needs: a b\n", 4, "something needed"},
     {HEADER "\n```state\nN=1\n", 5, "no closing ```"},
     {HEADER "\n```sh\nls\n", 5, "no closing ```"},
     {HEADER "\n~~~~ask x\n```\n", 5, "no closing ~~~~"},

@@ -416,24 +416,6 @@ TEST(lint_finds_what_is_missing_or_wrong) {
   }
 }
 
-static bool is_view(void *context, const char *need) {
-  (void)context;
-  return strcmp(need, "view") == 0;
-}
-
-/* What a lesson needs is known, the first of it too. */
-TEST(lint_knows_what_is_needed) {
-  Lesson l = lesson_of("# T\n\n- idea: x\n- minutes: 30\n- needs: teleport, view, beam\n\ntext\n");
-  const LessonHooks hooks = {.finding = keep, .is_known_need = is_view};
-  int n = 0;
-  findings[0] = '\0';
-  assert_int_equal(lesson_lint(&l, NULL, &hooks, &n, NULL), STATUS_OK);
-  assert_non_null(strstr(findings, "'teleport' is neither"));
-  assert_non_null(strstr(findings, "'beam' is neither"));
-  assert_null(strstr(findings, "'view' is neither"));
-  lesson_free(&l);
-}
-
 /* Only one of the drawn values makes the wrong answer right. */
 TEST(lint_sees_every_drawn_value) {
   assert_int_equal(lint(GOOD "```ask three\nprompt: p\nanswer: 2 * n\nhint: h h h\nwrong: n + 30 -> "

@@ -254,8 +254,6 @@ static Status run_one(const LessonOptions *o, Io *io, Error *error) {
     status = lesson_handouts(&lesson, o->roster, o->key, o->new_name, io, error);
   else if (o->task == TASK_HANDOUT || o->task == TASK_SLIDES)
     status = lesson_paper_save(&lesson, o->task == TASK_SLIDES, own_seed, o->student, o->new_name, error);
-  else
-    status = lesson_needs(&lesson, error);
   if (!status && o->task == TASK_WALK) status = lesson_walk(&lesson, &o->walk, o->watches, io, error);
   lesson_free(&lesson);
   return status;

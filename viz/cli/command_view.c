@@ -96,8 +96,7 @@ static Status run_with_lessons(const ViewOptions *o, Player *player, WindowOptio
   const bool has_lesson = *o->lesson != '\0';
   const LessonSessionOptions options = {.seed = (uint64_t)o->request.seed,
                                         .has_seed = has_lesson && o->request.seed != 0,
-                                        .restart = has_lesson && o->restart,
-                                        .needs = lesson_needs};
+                                        .restart = has_lesson && o->restart};
   LessonPanel *panel = calloc(1, sizeof *panel);
   if (!panel) return error_set(error, STATUS_NO_MEMORY, "no memory for a lesson");
   Status status = lesson_panel_open(panel, has_lesson ? o->lesson : NULL, &options, io->err, error);

@@ -82,7 +82,7 @@ static void turn_page(LessonPanel *p) {
 
 /* The list, with the focus on the lesson that is open, or on the first that is not done. */
 static void show_list(LessonPanel *p) {
-  lesson_picker_read(&p->picker, p->options.needs, p->warnings);
+  lesson_picker_read(&p->picker, p->warnings);
   p->is_picking = true;
   p->is_hidden = false;
   p->typed = 0;

@@ -83,7 +83,7 @@ static void put_figure(LessonPanel *p, const LessonPart *part) {
 
 static void put_end(LessonPanel *p, const char *right, const char *first) {
   char words[96], text[PICKER_TEXT_BYTES + 160];
-  if (p->picker.n == 0) lesson_picker_read(&p->picker, p->options.needs, p->warnings);
+  if (p->picker.n == 0) lesson_picker_read(&p->picker, p->warnings);
   const int next = lesson_picker_next(&p->picker, lesson_picker_find(&p->picker, p->session.lesson.name) + 1);
   snprintf(words, sizeof words, "The lesson is done: %s right.", right);
   snprintf(text, sizeof text, "%s Predictions are not counted.%s%s%s", first, next >= 0 ? " The next lesson: " : "",

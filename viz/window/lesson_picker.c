@@ -16,7 +16,7 @@ static void take_standing(PickerRow *row, const Lesson *lesson, const LessonStan
 }
 
 /* One lesson; false: no memory for it. */
-static bool read_row(PickerRow *row, const char *name, LessonNeeds *needs, const LessonProgress *progress) {
+static bool read_row(PickerRow *row, const char *name, const LessonProgress *progress) {
   Lesson lesson;
   char path[ASSETS_PATH_BYTES];
   Error error = {0};
@@ -30,13 +30,12 @@ static bool read_row(PickerRow *row, const char *name, LessonNeeds *needs, const
   const LessonStanding standing = lesson_progress_of(progress, lesson.name);
   snprintf(row->title, sizeof row->title, "%.150s", lesson_text(&lesson, lesson.title));
   take_standing(row, &lesson, &standing);
-  row->can_run = !needs || needs(&lesson, &error) == STATUS_OK;
-  if (!row->can_run) snprintf(row->standing, sizeof row->standing, "%.150s", error.message);
+  row->can_run = true;
   lesson_free(&lesson);
   return true;
 }
 
-void lesson_picker_read(LessonPicker *picker, LessonNeeds *needs, FILE *warnings) {
+void lesson_picker_read(LessonPicker *picker, FILE *warnings) {
   LessonFiles *files = NULL;
   LessonProgress progress = {0};
   Error error = {0};
@@ -46,7 +45,7 @@ void lesson_picker_read(LessonPicker *picker, LessonNeeds *needs, FILE *warnings
   for (int k = 0; !status && k < files->n && picker->n < PICKER_ROWS_MAX; k++) {
     PickerRow *row = &picker->rows[picker->n++];
     snprintf(row->name, sizeof row->name, "%s", files->names[k]);
-    if (!read_row(row, files->names[k], needs, &progress))
+    if (!read_row(row, files->names[k], &progress))
       status = error_set(&error, STATUS_NO_MEMORY, "no memory for the list of lessons");
   }
   if (status) snprintf(picker->problem, sizeof picker->problem, "%s", error.message);

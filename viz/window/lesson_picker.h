@@ -29,7 +29,7 @@ typedef struct {
 
 /* Reads the lessons and the learner's record. What cannot be read is said in `problem`; a lesson that cannot be read is
  * listed with the reason and cannot be chosen. `warnings` gets a line about a damaged record. */
-void lesson_picker_read(LessonPicker *picker, LessonNeeds *needs, FILE *warnings);
+void lesson_picker_read(LessonPicker *picker, FILE *warnings);
 
 /* The row of a lesson, or -1. */
 int lesson_picker_find(const LessonPicker *picker, const char *name);

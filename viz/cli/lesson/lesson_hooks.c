@@ -13,50 +13,6 @@
 #include "viz/request/request.h"
 #include "viz/text/print.h"
 
-/* ---- Needs */
-
-static bool is_command(const char *name) {
-  char word[LESSON_NAME_BYTES], *words[] = {word, NULL};
-  int n = 1;
-  bool by_old;
-  snprintf(word, sizeof word, "%s", name);
-  return name[0] != '_' && command_find(COMMANDS, &n, words, &by_old);
-}
-
-static bool is_function(const char *name) {
-  char source[LESSON_NAME_BYTES + 16];
-  ExpressionValue value;
-  if (strchr(name, '-')) return false;
-  snprintf(source, sizeof source, "%s ~= nil", name);
-  return expression_eval(source, &LESSON_LIMITS, &value, NULL) == STATUS_OK && value.kind == EXPRESSION_FLAG &&
-         value.flag;
-}
-
-static const char *need_command(const char *need) { return strcmp(need, "viewer") == 0 ? "view" : need; }
-
-Status lesson_needs(const Lesson *lesson, Error *error) {
-  char missing[256] = "";
-  for (int k = 0; k < lesson->n_needs; k++) {
-    const char *need = need_command(lesson_text(lesson, lesson->needs[k]));
-    if (is_command(need) || is_function(need)) continue;
-    snprintf(missing + strlen(missing), sizeof missing - strlen(missing), "%s'tilewalk %s'", *missing ? " and " : "",
-             need);
-  }
-  if (!*missing) return STATUS_OK;
-  return error_set(error, STATUS_BAD_REQUEST, "the lesson '%s' needs %s, which this version does not have yet",
-                   lesson->name, missing);
-}
-
-/* ---- Hooks of --lint */
-
-static bool is_known_need(void *context, const char *name) {
-  static const char *const PLANNED[] = {"view", "viewer", "render", "roofline", "crosscheck"};
-  (void)context;
-  for (size_t k = 0; k < sizeof PLANNED / sizeof *PLANNED; k++)
-    if (strcmp(name, PLANNED[k]) == 0) return true;
-  return is_command(name) || is_function(name);
-}
-
 static bool is_claimed(void *context, const char *number, const char *unit) {
   Claims claims = {0};
   bool found = false;
@@ -148,7 +104,6 @@ LessonHooks lesson_hooks(LessonLintContext *context) {
                        .check_state = check_state,
                        .check_link = check_link,
                        .picture = picture,
-                       .is_known_need = is_known_need,
                        .is_claimed = is_claimed,
                        .look_at = lesson_look,
                        .finding = print_finding};

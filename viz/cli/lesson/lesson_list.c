@@ -23,7 +23,6 @@ Status lesson_list(const OutputRequest *output, Io *io, Error *error) {
                                         {.key = "idea"},
                                         {.heading = "min", .csv = "minutes", .key = "minutes", .right = true},
                                         {.key = "questions"},
-                                        {.key = "runs"},
                                         {.key = "begun"},
                                         {.key = "finished"},
                                         {.key = "answered"},
@@ -51,19 +50,17 @@ Status lesson_list(const OutputRequest *output, Io *io, Error *error) {
     }
     const LessonStanding s = lesson_progress_of(&progress, lesson.name);
     standing_text(&s, &lesson, standing, sizeof standing);
-    const bool runs = lesson_needs(&lesson, NULL) == STATUS_OK;
-    if (!next && runs && !s.is_finished) next = files->names[k];
+    if (!next && !s.is_finished) next = files->names[k];
     table_text(t, ROLE_ACCENT, lesson.name);
     table_text(t, ROLE_PLAIN, lesson_text(&lesson, lesson.title));
     table_text(t, ROLE_PLAIN, lesson_text(&lesson, lesson.idea));
     table_count(t, ROLE_PLAIN, wide(lesson.minutes));
     table_count(t, ROLE_PLAIN, lesson.n_asks);
-    table_flag(t, ROLE_PLAIN, runs, "", "");
     table_flag(t, ROLE_PLAIN, s.has_begun, "", "");
     table_flag(t, ROLE_PLAIN, s.is_finished, "", "");
     table_count(t, ROLE_PLAIN, wide(s.n_asked));
     table_count(t, ROLE_PLAIN, wide(s.n_right));
-    table_text(t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, runs ? standing : "needs more");
+    table_text(t, s.is_finished ? ROLE_GOOD : ROLE_PLAIN, standing);
     lesson_free(&lesson);
   }
   if (next) {

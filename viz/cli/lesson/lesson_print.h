@@ -10,9 +10,7 @@
 #include "viz/lesson/lesson_library.h"
 #include "viz/request/request.h"
 
-/* ---- What a lesson refers to: commands and functions */
-
-Status lesson_needs(const Lesson *lesson, Error *error); /* a LessonNeeds */
+/* ---- Hooks of --lint */
 
 typedef struct {
   const char *path; /* of the lesson */
