@@ -256,35 +256,10 @@ Status kvcache_share(KvCache *cache, int64_t n_gpus, Error *error) {
   return status;
 }
 
-/* --- Blocks and batches --- */
+/* --- Blocks --- */
 
 KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens) {
   assert(tokens >= 0 && block_tokens > 0);
   const int64_t n_blocks = ceil_div(tokens, block_tokens);
   return (KvBlocks){n_blocks, n_blocks ? tokens - (n_blocks - 1) * block_tokens : 0};
-}
-
-Status kvcache_paged(const KvCache *c, const int64_t *lengths, int64_t n_sequences, int64_t max_tokens, KvPaged *paged,
-                     Error *error) {
-  Status status = check_range("the number of sequences", n_sequences, 1, KVCACHE_MAX_BATCH, error);
-  if (status == STATUS_OK) status = check_range("the longest length", max_tokens, 1, KVCACHE_MAX_TOKENS, error);
-  if (status != STATUS_OK) return status;
-  KvPaged sum = {.n_sequences = n_sequences};
-  for (int64_t i = 0; i < n_sequences; i++) {
-    if (lengths[i] < 0 || lengths[i] > max_tokens)
-      return error_set(error, STATUS_BAD_REQUEST,
-                       "sequence %lld has %lld tokens; with %lld reserved for each, it must have "
-                       "from 0 to that many",
-                       (long long)i, (long long)lengths[i], (long long)max_tokens);
-    const KvState s = kvcache_seek(c, lengths[i]);
-    sum.tokens += wide(s.tokens);
-    sum.pages += wide(s.pages);
-    sum.window_pages += wide(s.window_pages);
-    sum.used_bytes += s.bytes;
-    sum.paged_bytes += s.page_bytes;
-    sum.table_bytes += s.table_bytes;
-  }
-  sum.contiguous_bytes = wide(n_sequences) * kvcache_most_bytes(c, max_tokens);
-  *paged = sum;
-  return STATUS_OK;
 }

@@ -145,20 +145,4 @@ typedef struct {
 } KvBlocks;
 KvBlocks kvcache_blocks(int64_t tokens, int64_t block_tokens);
 
-/* --- Many sequences in one memory --- */
-
-typedef struct {
-  int64_t n_sequences;
-  Wide tokens;
-  Wide pages, window_pages; /* as in KvState, over all sequences */
-  Wide used_bytes;
-  Wide table_bytes;      /* of the tables of pages */
-  Wide paged_bytes;      /* allocated in pages; less used_bytes is the waste */
-  Wide contiguous_bytes; /* reserved for max_tokens each; less used_bytes is the waste */
-} KvPaged;
-
-/* Sequences of lengths[0..n_sequences), each of which may grow to max_tokens. */
-Status kvcache_paged(const KvCache *cache, const int64_t *lengths, int64_t n_sequences, int64_t max_tokens,
-                     KvPaged *paged, Error *error);
-
 #endif

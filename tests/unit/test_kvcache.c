@@ -23,20 +23,6 @@ static Wide bytes_at(const KvCache *cache, int64_t tokens) {
   return size.bytes;
 }
 
-/* Llama-2-70B: 2 x 80 x 8 x 128 x 2 B = 327,680 B a token; 100,000 tokens are 32.768 GB,
- * 30.5 GiB. */
-TEST(llama_2_70b_at_100000_tokens) {
-  KvCache c = complete((KvCache){.layers = 80, .kv_heads = 8, .d = 128, .dtype = KV_FP16});
-  assert_int_equal(kvcache_bytes_per_layer(&c), 4096);
-  assert_true(kvcache_bytes_per_token(&c) == 327680);
-  assert_true(bytes_at(&c, 100000) == 32768000000);
-  assert_true(bytes_at(&c, 0) == 0);
-  c.kv_heads = 64; /* without GQA: eight times as much */
-  assert_true(bytes_at(&c, 100000) == 8 * (Wide)32768000000);
-  c.kv_heads = 1; /* MQA: an eighth */
-  assert_true(bytes_at(&c, 100000) == 4096000000);
-}
-
 /* Data types and scales, on one layer with one KV head of d = 128: rows of K and V. */
 TEST(data_types_and_scales) {
   static const struct {
@@ -85,56 +71,6 @@ TEST(names_of_data_types) {
   assert_false(kvcache_dtype_from_name("int2", &dtype));
   assert_false(kvcache_dtype_from_name("", &dtype));
   assert_int_equal(dtype, KV_INT4);
-}
-
-/* 257 rows in blocks of 128: three blocks, the last holds one. */
-TEST(blocks) {
-  static const struct {
-    int64_t tokens, block, n, last;
-  } CASES[] = {{257, 128, 3, 1}, {256, 128, 2, 128}, {255, 128, 2, 127}, {1, 128, 1, 1},
-               {0, 128, 0, 0},   {7, 1, 7, 1},       {5, 100, 1, 5},     {KVCACHE_MAX_TOKENS, 3, 366503875926, 1}};
-  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    const KvBlocks b = kvcache_blocks(CASES[i].tokens, CASES[i].block);
-    assert_int_equal(b.n_blocks, CASES[i].n);
-    assert_int_equal(b.last_tokens, CASES[i].last);
-  }
-}
-
-/* Four sequences in pages of 16, one layer, one KV head, d = 1, fp16: 4 bytes a token, 64 a page.
- *   100 tokens: 7 pages (112); 17: 2 (32); 16: 1; 1: 1.   11 pages, 176 slots for 134 tokens. */
-TEST(pages_against_contiguous_reservation) {
-  const KvCache c = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .dtype = KV_FP16, .page_tokens = 16});
-  const int64_t lengths[] = {100, 17, 16, 1};
-  KvPaged p;
-  Error error = {0};
-  assert_int_equal(kvcache_paged(&c, lengths, 4, 128, &p, &error), STATUS_OK);
-  assert_int_equal(p.n_sequences, 4);
-  assert_true(p.tokens == 134);
-  assert_true(p.pages == 11);
-  assert_true(p.window_pages == 0);
-  assert_true(p.used_bytes == 536);
-  assert_true(p.paged_bytes == 704);
-  assert_true(p.contiguous_bytes == 4 * 128 * 4);
-
-  const int64_t too_long[] = {1, 129};
-  assert_int_equal(kvcache_paged(&c, too_long, 2, 128, &p, &error), STATUS_BAD_REQUEST);
-  assert_non_null(strstr(error.message, "sequence 1 has 129 tokens"));
-  const int64_t negative[] = {-1};
-  assert_int_equal(kvcache_paged(&c, negative, 1, 128, &p, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(kvcache_paged(&c, lengths, 0, 128, &p, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(kvcache_paged(&c, lengths, KVCACHE_MAX_BATCH + 1, 128, &p, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(kvcache_paged(&c, lengths, 4, 0, &p, NULL), STATUS_BAD_REQUEST);
-  assert_int_equal(kvcache_paged(&c, lengths, 4, KVCACHE_MAX_TOKENS + 1, &p, NULL), STATUS_BAD_REQUEST);
-  assert_true(p.pages == 11); /* unchanged on error */
-
-  /* a window of 20 in all layers: reservation needs 20 slots a sequence, not 128; of 100 tokens,
-   * pages 5 and 6 remain */
-  const KvCache w = complete((KvCache){.layers = 1, .kv_heads = 1, .d = 1, .window = 20, .page_tokens = 16});
-  assert_int_equal(kvcache_paged(&w, lengths, 4, 128, &p, NULL), STATUS_OK);
-  assert_true(p.pages == 0);
-  assert_true(p.window_pages == 2 + 2 + 1 + 1);
-  assert_true(p.used_bytes == 4 * (20 + 17 + 16 + 1));
-  assert_true(p.contiguous_bytes == 4 * 20 * 4);
 }
 
 enum { SLOW_TOKENS = 200 };
